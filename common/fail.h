@@ -1,0 +1,46 @@
+/*
+ * Messages and exit codes.
+ *
+ * Library code reports a failure once, where it is known, and returns -1 all the way up;
+ * only stage_main() prints and exits. Messages read "object: what was wrong, what was seen":
+ * one line, lower case; bytes that are not printable ASCII are shown as ?.
+ */
+#ifndef FAIL_H
+#define FAIL_H
+
+#include <stdbool.h>
+
+enum exit_code {
+	EXIT_DONE = 0,		/* all work done and standard output closed without error */
+	EXIT_FAILED = 1,	/* failed while running */
+	EXIT_USAGE = 2,		/* the command line cannot be carried out */
+	EXIT_NO_DEVICE = 3	/* a GPU was demanded and there is none */
+};
+
+/* Records "object: message" (object may be NULL) unless a message is recorded already. Returns -1. */
+int fail(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, with strerror(errno) behind it. */
+int fail_errno(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same as fail(), for a command line that cannot be carried out: exit code EXIT_USAGE. */
+int fail_usage(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same as fail() with the code that the program shall exit with. */
+int fail_with(enum exit_code code, const char *object, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int fail_memory(void);
+
+/* The recorded message, or NULL, and the exit code that belongs to it. */
+const char *fail_message(void);
+enum exit_code fail_code(void);
+/* Forgets the recorded message: for unit tests, and for callers that try something else next. */
+void fail_clear(void);
+
+/* The name that stands before every message. */
+void fail_set_program(const char *name);
+const char *fail_program(void);
+void fail_set_quiet(bool quiet);
+/* Prints "program: message" on standard error. */
+void fail_print(void);
+/* Prints "program: object: message" on standard error at once, unless quiet. */
+void warn(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

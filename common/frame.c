@@ -1,0 +1,415 @@
+#define _GNU_SOURCE
+#include "frame.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+
+struct pixels {
+	atomic_int users;
+	void *memory;
+};
+
+size_t
+sample_size(enum sample type)
+{
+	return type == SAMPLE_UCHAR ? 1 : type == SAMPLE_USHORT ? 2 : 4;
+}
+
+const char *
+sample_name(enum sample type)
+{
+	return type == SAMPLE_UCHAR ? "uchar" : type == SAMPLE_USHORT ? "ushort" : "float";
+}
+
+static int
+set_channel_count(struct frame_head *head, size_t c)
+{
+	char (*names)[CHANNEL_NAME_SIZE];
+
+	if (c == 0 || c > 65536)
+		return fail(NULL, "a frame has 1 to 65536 channels, not %zu", c);
+	names = reallocarray(head->channel, c, sizeof(*names));
+	if (!names)
+		return fail_memory();
+	head->channel = names;
+	head->c = c;
+	return 0;
+}
+
+int
+head_init(struct frame_head *head, size_t w, size_t h, size_t c, enum sample type)
+{
+	static const char rgba[4][2] = { "r", "g", "b", "a" };
+
+	memset(head, 0, sizeof(*head));
+	head->w = w;
+	head->h = h;
+	head->type = type;
+	head->spacing[0] = head->spacing[1] = NAN;
+	if (set_channel_count(head, c) < 0)
+		return -1;
+	for (size_t i = 0; i < c; i++) {
+		if (c == 1)
+			strcpy(head->channel[i], "image");
+		else if ((c == 3 || c == 4) && type != SAMPLE_FLOAT)
+			strcpy(head->channel[i], rgba[i]);
+		else
+			snprintf(head->channel[i], CHANNEL_NAME_SIZE, "image%zu", i + 1);
+	}
+	return 0;
+}
+
+int
+head_copy(struct frame_head *to, const struct frame_head *from)
+{
+	*to = *from;
+	to->channel = NULL;
+	to->meta = (struct meta){ 0 };
+	if (set_channel_count(to, from->c) < 0)
+		return -1;
+	memcpy(to->channel, from->channel, from->c * sizeof(*from->channel));
+	if (meta_copy(&to->meta, &from->meta) < 0) {
+		head_free(to);
+		return -1;
+	}
+	return 0;
+}
+
+void
+head_free(struct frame_head *head)
+{
+	free(head->channel);
+	head->channel = NULL;
+	meta_free(&head->meta);
+}
+
+static bool
+same_number(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+bool
+head_equal(const struct frame_head *a, const struct frame_head *b)
+{
+	return a->w == b->w && a->h == b->h && a->c == b->c && a->type == b->type &&
+	    same_number(a->spacing[0], b->spacing[0]) && same_number(a->spacing[1], b->spacing[1]) &&
+	    !strcmp(a->unit, b->unit) &&
+	    !memcmp(a->channel, b->channel, a->c * sizeof(*a->channel)) &&
+	    meta_equal(&a->meta, &b->meta);
+}
+
+int
+head_set_channels(struct frame_head *head, const char *names)
+{
+	size_t n = meta_words(names);
+
+	if (set_channel_count(head, n) < 0)
+		return -1;
+	memset(head->channel, 0, n * sizeof(*head->channel));
+	for (size_t i = 0; i < n; i++)
+		if (!meta_word(names, i, head->channel[i], CHANNEL_NAME_SIZE))
+			return fail("channels", "name is longer than %d bytes: %.60s",
+			    CHANNEL_NAME_SIZE - 1, head->channel[i]);
+	return 0;
+}
+
+char *
+head_channels(const struct frame_head *head)
+{
+	char *text = calloc(head->c, CHANNEL_NAME_SIZE + 1), *end = text;
+
+	if (!text) {
+		fail_memory();
+		return NULL;
+	}
+	for (size_t i = 0; i < head->c; i++)
+		end += sprintf(end, "%s%s", i ? " " : "", head->channel[i]);
+	return text;
+}
+
+size_t
+head_channel(const struct frame_head *head, const char *name)
+{
+	for (size_t i = 0; i < head->c; i++)
+		if (!strcmp(head->channel[i], name))
+			return i;
+	return NO_CHANNEL;
+}
+
+size_t
+head_numbered_channel(const struct frame_head *head, const char *base, size_t number)
+{
+	char name[CHANNEL_NAME_SIZE + 24];
+	size_t c;
+
+	snprintf(name, sizeof(name), "%s%zu", base, number);
+	c = head_channel(head, name);
+	return c == NO_CHANNEL && number == 1 ? head_channel(head, base) : c;
+}
+
+size_t
+head_count_channels(const struct frame_head *head, const char *base)
+{
+	size_t n = 0;
+
+	while (head_numbered_channel(head, base, n + 1) != NO_CHANNEL)
+		n++;
+	return n;
+}
+
+size_t
+frame_stride(size_t w, enum sample type)
+{
+	return (w * sample_size(type) + 63) & ~(size_t)63;
+}
+
+int
+frame_new_empty(const struct frame_head *head, struct frame **out)
+{
+	struct frame *frame = calloc(1, sizeof(*frame));
+
+	*out = NULL;
+	if (!frame)
+		return fail_memory();
+	if (head_copy(&frame->head, head) < 0) {
+		free(frame);
+		return -1;
+	}
+	frame->plane = calloc(head->c, sizeof(*frame->plane));
+	if (!frame->plane) {
+		frame_free(frame);
+		return fail_memory();
+	}
+	frame->stride = frame_stride(head->w, head->type);
+	*out = frame;
+	return 0;
+}
+
+static struct pixels *
+pixels_new(size_t bytes)
+{
+	struct pixels *pixels = calloc(1, sizeof(*pixels));
+
+	if (!pixels)
+		return NULL;
+	pixels->memory = aligned_alloc(64, bytes ? bytes : 64);
+	if (!pixels->memory) {
+		free(pixels);
+		return NULL;
+	}
+	return pixels;
+}
+
+static void
+zero_padding(struct frame *frame)
+{
+	size_t used = frame->head.w * sample_size(frame->head.type);
+
+	if (used == frame->stride)
+		return;
+	for (size_t c = 0; c < frame->head.c; c++)
+		for (size_t y = 0; y < frame->head.h; y++)
+			memset((char *)frame_row(frame, c, y) + used, 0, frame->stride - used);
+}
+
+int
+frame_new(const struct frame_head *head, struct frame **out)
+{
+	struct pixels *pixels;
+	struct frame *frame;
+	size_t row, plane, all;
+
+	*out = NULL;
+	if (head->w == 0 || head->h == 0)
+		return fail(NULL, "frame is empty: %zu x %zu", head->w, head->h);
+	if (size_multiply(head->w, sample_size(head->type), &row) < 0 ||
+	    size_add(row, 63, &row) < 0 ||
+	    size_multiply(row & ~(size_t)63, head->h, &plane) < 0 ||
+	    size_multiply(plane, head->c, &all) < 0)
+		return -1;
+	if (frame_new_empty(head, &frame) < 0)
+		return -1;
+	pixels = all <= PTRDIFF_MAX ? pixels_new(all) : NULL;
+	if (!pixels) {
+		frame_free(frame);
+		return fail(NULL, "out of memory for a frame of %zu x %zu x %zu %s", head->w, head->h,
+		    head->c, sample_name(head->type));
+	}
+	for (size_t c = 0; c < head->c; c++) {
+		frame->plane[c].host = (char *)pixels->memory + c * plane;
+		frame->plane[c].store = pixels;
+	}
+	atomic_init(&pixels->users, (int)head->c);
+	zero_padding(frame);
+	*out = frame;
+	return 0;
+}
+
+static void
+pixels_drop(struct pixels *pixels)
+{
+	if (pixels && atomic_fetch_sub(&pixels->users, 1) == 1) {
+		free(pixels->memory);
+		free(pixels);
+	}
+}
+
+void
+frame_free(struct frame *frame)
+{
+	if (!frame)
+		return;
+	for (size_t c = 0; frame->plane && c < frame->head.c; c++)
+		pixels_drop(frame->plane[c].store);
+	free(frame->plane);
+	head_free(&frame->head);
+	free(frame);
+}
+
+void
+frame_share(struct frame *to, size_t to_c, const struct frame *from, size_t c)
+{
+	if (from->plane[c].store)
+		atomic_fetch_add(&from->plane[c].store->users, 1);
+	pixels_drop(to->plane[to_c].store);
+	to->plane[to_c] = from->plane[c];
+}
+
+static int
+check_stackable(struct frame *const *frames, size_t n, size_t *channels)
+{
+	const struct frame_head *first = &frames[0]->head;
+
+	*channels = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct frame_head *head = &frames[i]->head;
+
+		if (head->w != first->w || head->h != first->h)
+			return fail(NULL, "images differ in size: %zu x %zu, then %zu x %zu", first->w,
+			    first->h, head->w, head->h);
+		if (head->type != first->type)
+			return fail(NULL, "images differ in sample type: %s, then %s",
+			    sample_name(first->type), sample_name(head->type));
+		*channels += head->c;
+	}
+	return 0;
+}
+
+static int
+stacked_head(struct frame *const *frames, size_t n, size_t channels, struct frame_head *head)
+{
+	const struct meta **meta = calloc(n, sizeof(*meta));
+	size_t *planes = calloc(n, sizeof(*planes)), c = 0;
+	int status = -1;
+
+	if (!meta || !planes) {
+		fail_memory();
+		goto done;
+	}
+	if (head_init(head, frames[0]->head.w, frames[0]->head.h, channels, frames[0]->head.type) < 0)
+		goto done;
+	memcpy(head->spacing, frames[0]->head.spacing, sizeof(head->spacing));
+	memcpy(head->unit, frames[0]->head.unit, sizeof(head->unit));
+	for (size_t i = 0; i < n; i++) {
+		meta[i] = &frames[i]->head.meta;
+		planes[i] = frames[i]->head.c;
+		for (size_t k = 0; k < planes[i]; k++, c++)
+			memcpy(head->channel[c], frames[i]->head.channel[k], CHANNEL_NAME_SIZE);
+	}
+	status = meta_gather(&head->meta, meta, planes, n);
+	if (status < 0)
+		head_free(head);
+done:
+	free(meta);
+	free(planes);
+	return status;
+}
+
+int
+frame_stack(struct frame *const *frames, size_t n, struct frame **out)
+{
+	struct frame_head head;
+	size_t channels, c = 0;
+	int status;
+
+	*out = NULL;
+	if (check_stackable(frames, n, &channels) < 0 ||
+	    stacked_head(frames, n, channels, &head) < 0)
+		return -1;
+	status = frame_new_empty(&head, out);
+	head_free(&head);
+	if (status < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < frames[i]->head.c; k++)
+			frame_share(*out, c++, frames[i], k);
+	return 0;
+}
+
+int
+frame_select(const struct frame *frame, const size_t *channel, size_t n, struct frame **out)
+{
+	struct frame_head head;
+	int status;
+
+	*out = NULL;
+	if (head_copy(&head, &frame->head) < 0)
+		return -1;
+	if (set_channel_count(&head, n) < 0) {
+		head_free(&head);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		memcpy(head.channel[i], frame->head.channel[channel[i]], CHANNEL_NAME_SIZE);
+	status = frame_new_empty(&head, out);
+	head_free(&head);
+	if (status < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		frame_share(*out, i, frame, channel[i]);
+	return 0;
+}
+
+static void
+row_to_float(const struct frame *from, size_t c, size_t y, float *to)
+{
+	const void *row = frame_row(from, c, y);
+
+	if (from->head.type == SAMPLE_UCHAR)
+		for (size_t x = 0; x < from->head.w; x++)
+			to[x] = ((const uint8_t *)row)[x];
+	else
+		for (size_t x = 0; x < from->head.w; x++)
+			to[x] = ((const uint16_t *)row)[x];
+}
+
+int
+frame_to_float(const struct frame *frame, struct frame **out)
+{
+	struct frame_head head;
+	int status;
+
+	*out = NULL;
+	if (head_copy(&head, &frame->head) < 0)
+		return -1;
+	head.type = SAMPLE_FLOAT;
+	status = frame->head.type == SAMPLE_FLOAT ? frame_new_empty(&head, out) : frame_new(&head, out);
+	head_free(&head);
+	if (status < 0)
+		return -1;
+	for (size_t c = 0; c < frame->head.c; c++) {
+		if (frame->head.type == SAMPLE_FLOAT) {
+			frame_share(*out, c, frame, c);
+			continue;
+		}
+		for (size_t y = 0; y < frame->head.h; y++)
+			row_to_float(frame, c, y, frame_row(*out, c, y));
+	}
+	return 0;
+}

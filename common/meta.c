@@ -1,0 +1,314 @@
+#define _GNU_SOURCE
+#include "meta.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+
+static struct meta_entry *
+find(const struct meta *meta, const char *key)
+{
+	for (size_t i = 0; i < meta->n; i++)
+		if (!strcmp(meta->entry[i].key, key))
+			return &meta->entry[i];
+	return NULL;
+}
+
+const char *
+meta_get(const struct meta *meta, const char *key)
+{
+	const struct meta_entry *entry = find(meta, key);
+
+	return entry ? entry->value : NULL;
+}
+
+int
+meta_set(struct meta *meta, const char *key, const char *value)
+{
+	struct meta_entry *entry = find(meta, key);
+	char *text;
+
+	if (!*key || strpbrk(key, ":=\n\r") || strpbrk(value, "\n\r") || strstr(value, ": "))
+		return fail(key, "value cannot be kept as metadata");
+	text = strdup(value);
+	if (!text)
+		return fail_memory();
+	if (entry) {
+		free(entry->value);
+		entry->value = text;
+		return 0;
+	}
+	entry = reallocarray(meta->entry, meta->n + 1, sizeof(*entry));
+	if (!entry) {
+		free(text);
+		return fail_memory();
+	}
+	meta->entry = entry;
+	entry[meta->n].key = strdup(key);
+	entry[meta->n].value = text;
+	if (!entry[meta->n].key) {
+		free(text);
+		return fail_memory();
+	}
+	meta->n++;
+	return 0;
+}
+
+int
+meta_setf(struct meta *meta, const char *key, const char *format, ...)
+{
+	char *text;
+	va_list args;
+	int n, status;
+
+	va_start(args, format);
+	n = vasprintf(&text, format, args);
+	va_end(args);
+	if (n < 0)
+		return fail_memory();
+	status = meta_set(meta, key, text);
+	free(text);
+	return status;
+}
+
+int
+meta_set_number(struct meta *meta, const char *key, double v)
+{
+	return meta_set_numbers(meta, key, &v, 1);
+}
+
+int
+meta_set_numbers(struct meta *meta, const char *key, const double *v, size_t n)
+{
+	char *text = calloc(n + 1, 32), *end = text;
+	int status;
+
+	if (!text)
+		return fail_memory();
+	for (size_t i = 0; i < n; i++) {
+		char number[32];
+
+		end += sprintf(end, "%s%s", i ? " " : "", number_format(v[i], number));
+	}
+	status = meta_set(meta, key, text);
+	free(text);
+	return status;
+}
+
+void
+meta_remove(struct meta *meta, const char *key)
+{
+	struct meta_entry *entry = find(meta, key);
+
+	if (!entry)
+		return;
+	free(entry->key);
+	free(entry->value);
+	memmove(entry, entry + 1, (size_t)(meta->entry + meta->n - entry - 1) * sizeof(*entry));
+	meta->n--;
+}
+
+int
+meta_number(const struct meta *meta, const char *key, double otherwise, double *out)
+{
+	const char *value = meta_get(meta, key);
+
+	*out = otherwise;
+	if (value && number_parse(value, out) < 0)
+		return fail(key, "is not a number: %.60s", value);
+	return 0;
+}
+
+int
+meta_numbers(const struct meta *meta, const char *key, struct numbers *out)
+{
+	const char *value = meta_get(meta, key);
+
+	out->n = 0;
+	out->v = NULL;
+	if (value && numbers_parse(value, " ", out) < 0)
+		return fail(key, "is not a list of numbers: %.60s", value);
+	return 0;
+}
+
+static const char *
+skip_blanks(const char *p)
+{
+	return p + strspn(p, " ");
+}
+
+size_t
+meta_words(const char *value)
+{
+	size_t n = 0;
+
+	for (const char *p = skip_blanks(value); *p; n++)
+		p = skip_blanks(p + strcspn(p, " "));
+	return n;
+}
+
+bool
+meta_word(const char *value, size_t i, char *word, size_t size)
+{
+	const char *p = skip_blanks(value);
+	size_t length;
+
+	for (; *p && i; i--)
+		p = skip_blanks(p + strcspn(p, " "));
+	if (!*p)
+		return false;
+	length = strcspn(p, " ");
+	snprintf(word, size, "%.*s", (int)length, p);
+	return length < size;
+}
+
+int
+meta_copy(struct meta *to, const struct meta *from)
+{
+	to->n = 0;
+	to->entry = NULL;
+	for (size_t i = 0; i < from->n; i++)
+		if (meta_set(to, from->entry[i].key, from->entry[i].value) < 0) {
+			meta_free(to);
+			return -1;
+		}
+	return 0;
+}
+
+bool
+meta_equal(const struct meta *a, const struct meta *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->entry[i].key, b->entry[i].key) ||
+		    strcmp(a->entry[i].value, b->entry[i].value))
+			return false;
+	return true;
+}
+
+void
+meta_free(struct meta *meta)
+{
+	for (size_t i = 0; i < meta->n; i++) {
+		free(meta->entry[i].key);
+		free(meta->entry[i].value);
+	}
+	free(meta->entry);
+	meta->entry = NULL;
+	meta->n = 0;
+}
+
+int
+meta_append_command(struct meta *meta, const char *command)
+{
+	char key[32], *text, *out;
+	size_t n = 1;
+	int status;
+
+	for (;; n++) {
+		snprintf(key, sizeof(key), "cmd.%zu", n);
+		if (!find(meta, key))
+			break;
+	}
+	text = out = calloc(3, strlen(command) + 1);
+	if (!text)
+		return fail_memory();
+	for (const unsigned char *p = (const unsigned char *)command; *p; p++) {
+		bool ends_word = p[1] == ' ' || p[1] == '\0';
+
+		if (*p == ' ' || (*p > 0x20 && *p < 0x7f && *p != '%' && !(*p == ':' && ends_word)))
+			*out++ = (char)*p;
+		else
+			out += sprintf(out, "%%%02X", *p);
+	}
+	status = meta_set(meta, key, text);
+	free(text);
+	return status;
+}
+
+/* Appends " value" `times` times. */
+static int
+append_list(char **list, const char *value, size_t times)
+{
+	for (size_t i = 0; i < times; i++) {
+		char *longer;
+
+		if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? " " : "", value) < 0)
+			return fail_memory();
+		free(*list);
+		*list = longer;
+	}
+	return 0;
+}
+
+/* A value with blanks inside cannot be a word of a list: they become underscores. */
+static int
+append_as_word(char **list, const char *value, size_t times)
+{
+	char *word = strdup(*value ? value : "-");
+	int status;
+
+	if (!word)
+		return fail_memory();
+	for (char *p = word; *p; p++)
+		if (*p == ' ')
+			*p = '_';
+	status = append_list(list, word, times);
+	free(word);
+	return status;
+}
+
+static int
+gather_key(struct meta *to, const char *key, const struct meta *const *meta, const size_t *planes,
+    size_t n)
+{
+	const char *first = meta_get(meta[0], key);
+	bool same = true;
+	char *list = NULL;
+	int status = 0;
+
+	for (size_t i = 1; i < n && same; i++) {
+		const char *other = meta_get(meta[i], key);
+
+		same = first && other && !strcmp(first, other);
+	}
+	if (!strncmp(key, "cmd.", 4))
+		return first ? meta_set(to, key, first) : 0;
+	if (same)
+		return meta_set(to, key, first);
+	for (size_t i = 0; i < n && status == 0; i++) {
+		const char *value = meta_get(meta[i], key);
+
+		if (!value)
+			value = "-";
+		if (planes[i] > 1 && meta_words(value) == planes[i])
+			status = append_list(&list, value, 1);
+		else
+			status = append_as_word(&list, value, planes[i]);
+	}
+	if (status == 0)
+		status = meta_set(to, key, list);
+	free(list);
+	return status;
+}
+
+int
+meta_gather(struct meta *to, const struct meta *const *meta, const size_t *planes, size_t n)
+{
+	to->n = 0;
+	to->entry = NULL;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < meta[i]->n; k++) {
+			const char *key = meta[i]->entry[k].key;
+
+			if (!find(to, key) && gather_key(to, key, meta, planes, n) < 0) {
+				meta_free(to);
+				return -1;
+			}
+		}
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* Lists of numbers as text, and products of sizes that cannot overflow unseen. */
+#ifndef NUMBERS_H
+#define NUMBERS_H
+
+#include <stddef.h>
+
+struct numbers {
+	size_t n;
+	double *v;
+};
+
+/*
+ * Reads numbers separated by any of the bytes in `separators` (" " or ","), in the C locale.
+ * 0, or -1 if the text is anything else (nothing is recorded with fail(); *out is empty then).
+ */
+int numbers_parse(const char *text, const char *separators, struct numbers *out);
+void numbers_free(struct numbers *);
+
+/* One whole number or finite/NaN double; 0, or -1 when the text is not exactly that. */
+int number_parse(const char *text, double *out);
+int integer_parse(const char *text, long *out);
+
+/* The shortest of %.15g %.16g %.17g that reads back as the same double. text holds >= 32 bytes. */
+const char *number_format(double v, char text[32]);
+
+/* a * b in *out; -1 after fail() when it does not fit. */
+int size_multiply(size_t a, size_t b, size_t *out);
+int size_add(size_t a, size_t b, size_t *out);
+
+#endif

@@ -1,0 +1,247 @@
+/*
+ * The words in which per-pixel formulas are written, the same for C11 and for GLSL 4.50.
+ *
+ * tools/NAME/NAME.px.h includes this and is included by NAME.c and NAME.comp; with -ffp-contract=off
+ * in C and `precise` in GLSL both give the same bits. Only + - * /, sqrt, floor and moves of bits are
+ * used. Functions are PX_FN, locals are PX_F, literals carry f, conditions are px_select (never a call
+ * under a condition). Sizes: uint. Angles: radians.
+ */
+#ifndef PX_H
+#define PX_H
+
+#ifdef GL_core_profile
+#define PX_FN
+#define PX_F precise float
+#define px_bits(x) floatBitsToUint(x)
+#define px_from_bits(u) uintBitsToFloat(u)
+#define px_sqrt(x) sqrt(x)
+#define px_floor(x) floor(x)
+#define px_select(condition, a, b) ((condition) ? (a) : (b))
+#define px_float(x) float(x)
+#define px_int(x) int(x)
+#define px_uint(x) uint(x)
+#else
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#define PX_FN static inline
+#define PX_F float
+typedef uint32_t uint;
+static inline uint
+px_bits(float x)
+{
+	uint u;
+
+	memcpy(&u, &x, sizeof(u));
+	return u;
+}
+static inline float
+px_from_bits(uint u)
+{
+	float x;
+
+	memcpy(&x, &u, sizeof(x));
+	return x;
+}
+#define px_sqrt(x) __builtin_sqrtf(x)
+#define px_floor(x) __builtin_floorf(x)
+#define px_select(condition, a, b) ((condition) ? (a) : (b))
+#define px_float(x) ((float)(x))
+#define px_int(x) ((int32_t)(x))
+#define px_uint(x) ((uint)(x))
+#endif
+
+#define PX_NAN px_from_bits(0x7fc00000u)
+#define PX_PI 3.14159265358979323846f
+#define PX_TWO_PI 6.28318530717958647692f
+#define PX_HALF_PI 1.57079632679489661923f
+
+/* The only test for an invalid pixel. */
+PX_FN bool
+px_isnan(float x)
+{
+	return (px_bits(x) & 0x7fffffffu) > 0x7f800000u;
+}
+
+PX_FN float
+px_abs(float x)
+{
+	return px_from_bits(px_bits(x) & 0x7fffffffu);
+}
+
+PX_FN float
+px_min(float a, float b)
+{
+	return px_select(b < a, b, a);
+}
+
+PX_FN float
+px_max(float a, float b)
+{
+	return px_select(b > a, b, a);
+}
+
+/* Magnitude of a, sign bit of b. */
+PX_FN float
+px_copysign(float a, float b)
+{
+	return px_from_bits((px_bits(a) & 0x7fffffffu) | (px_bits(b) & 0x80000000u));
+}
+
+/* To the nearest whole number, halves upward. |x| < 2^22. */
+PX_FN float
+px_round(float x)
+{
+	return px_floor(x + 0.5f);
+}
+
+/*
+ * The angle of (c, s) in [-pi, pi], within 3 ulp of the true one; 0 for (0, 0).
+ * atan on [-tan(pi/8), tan(pi/8)] by an odd polynomial (minimax, S. Moshier's Cephes atanf).
+ */
+PX_FN float
+px_atan2(float s, float c)
+{
+	PX_F as = px_abs(s), ac = px_abs(c);
+	PX_F mx = px_max(as, ac), mn = px_min(as, ac);
+	bool steep = mn > 0.41421356f * mx;
+	PX_F num = px_select(steep, mn - mx, mn);
+	PX_F den = px_select(steep, mn + mx, mx);
+	PX_F t = num / px_select(den == 0.0f, 1.0f, den);
+	PX_F z = t * t;
+	PX_F p = 8.05374449538e-2f * z - 1.38776856032e-1f;
+	PX_F a;
+
+	p = p * z + 1.99777106478e-1f;
+	p = p * z - 3.33329491539e-1f;
+	a = p * z * t + t;
+	a = px_select(steep, a + 0.785398163397448f, a);
+	a = px_select(as > ac, 1.57079632679489662f - a, a);
+	a = px_select(c < 0.0f, 3.14159265358979324f - a, a);
+	return px_copysign(a, s);
+}
+
+/* x mod 2 pi in [0, 2 pi); |x| < 2e5. */
+PX_FN float
+px_wrap_positive(float x)
+{
+	PX_F n = px_floor(x * 0.159154943091895336f);
+	PX_F r = x - n * 6.28125f;
+
+	r = r - n * 1.93500518798828125e-3f;
+	r = r - n * 3.01991598195676498e-7f;
+	r = px_select(r < 0.0f, r + PX_TWO_PI, r);
+	return px_select(r >= PX_TWO_PI, 0.0f, r);
+}
+
+/* x mod 2 pi in [-pi, pi]; |x| < 2e5. */
+PX_FN float
+px_wrap(float x)
+{
+	PX_F n = px_floor(x * 0.159154943091895336f + 0.5f);
+	PX_F r = x - n * 6.28125f;
+
+	r = r - n * 1.93500518798828125e-3f;
+	return r - n * 3.01991598195676498e-7f;
+}
+
+/* sin and cos of x, |x| < 1e4, within 2 ulp of 1: quadrant reduction, Cephes sinf and cosf polynomials. */
+PX_FN float
+px_sin_quadrant(float x, float shift)
+{
+	PX_F n = px_floor(x * 0.636619772367581343f + 0.5f);
+	PX_F r = x - n * 1.5703125f;
+	PX_F z, s, c, q, y;
+
+	r = r - n * 4.83751296997070312e-4f;
+	r = r - n * 7.54978995489188216e-8f;
+	z = r * r;
+	s = -1.9515295891e-4f * z + 8.3321608736e-3f;
+	s = s * z - 1.6666654611e-1f;
+	s = s * z * r + r;
+	c = 2.443315711809948e-5f * z - 1.388731625493765e-3f;
+	c = c * z + 4.166664568298827e-2f;
+	c = c * z * z - 0.5f * z + 1.0f;
+	q = n + shift;
+	q = q - 4.0f * px_floor(q * 0.25f);		/* 0 1 2 3 */
+	y = px_select(q == 1.0f || q == 3.0f, c, s);
+	return px_select(q >= 2.0f, -y, y);
+}
+
+PX_FN float
+px_sin(float x)
+{
+	return px_sin_quadrant(x, 0.0f);
+}
+
+PX_FN float
+px_cos(float x)
+{
+	return px_sin_quadrant(x, 1.0f);
+}
+
+/* e^x within 2 ulp; 0 below -87, inf never: x is clamped to 88. */
+PX_FN float
+px_exp(float x)
+{
+	PX_F v = px_min(px_max(x, -87.0f), 88.0f);
+	PX_F n = px_floor(v * 1.44269504088896341f + 0.5f);
+	PX_F r = v - n * 0.693359375f;
+	PX_F p;
+
+	r = r + n * 2.12194440e-4f;
+	p = 1.9875691500e-4f * r + 1.3981999507e-3f;
+	p = p * r + 8.3334519073e-3f;
+	p = p * r + 4.1665795894e-2f;
+	p = p * r + 1.6666665459e-1f;
+	p = p * r + 5.0000001201e-1f;
+	p = p * (r * r) + r + 1.0f;
+	p = p * px_from_bits(px_uint(px_int(n) + 127) << 23);
+	return px_select(x < -87.0f, 0.0f, p);
+}
+
+/* Natural logarithm of a normal x > 0, within 2 ulp. */
+PX_FN float
+px_log(float x)
+{
+	uint u = px_bits(x);
+	PX_F e = px_float(px_int((u >> 23) & 0xffu) - 126);
+	PX_F m = px_from_bits((u & 0x007fffffu) | 0x3f000000u);
+	bool low = m < 0.707106781186547524f;
+	PX_F f, z, p;
+
+	e = px_select(low, e - 1.0f, e);
+	f = px_select(low, m + m - 1.0f, m - 1.0f);
+	z = f * f;
+	p = 7.0376836292e-2f * f - 1.1514610310e-1f;
+	p = p * f + 1.1676998740e-1f;
+	p = p * f - 1.2420140846e-1f;
+	p = p * f + 1.4249322787e-1f;
+	p = p * f - 1.6668057665e-1f;
+	p = p * f + 2.0000714765e-1f;
+	p = p * f - 2.4999993993e-1f;
+	p = p * f + 3.3333331174e-1f;
+	p = p * f * z;
+	p = p - 2.12194440e-4f * e;
+	p = p - 0.5f * z;
+	return f + p + 0.693359375f * e;
+}
+
+/* 32 well-mixed bits (a full-avalanche integer hash); chain it: px_hash(px_hash(px_hash(seed) ^ x) ^ y). */
+PX_FN uint
+px_hash(uint v)
+{
+	v = (v ^ (v >> 16)) * 0x7feb352du;
+	v = (v ^ (v >> 15)) * 0x846ca68bu;
+	return v ^ (v >> 16);
+}
+
+/* A hash as a number in (0, 1), never 0 or 1. */
+PX_FN float
+px_uniform(uint hash)
+{
+	return (px_float(hash >> 9) + 0.5f) * 1.1920928955078125e-7f;
+}
+
+#endif

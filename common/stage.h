@@ -1,0 +1,124 @@
+/*
+ * Stages and the runner that chains them. A tool is one stage (tools/NAME/NAME.c); standing alone it
+ * is the chain `read , NAME , write`.
+ *
+ * A *map* computes rows and knows neither threads nor devices: the runner cuts the frame into bands
+ * and takes each band through all consecutive maps while it is in cache. A *flow* sees whole frames:
+ * sources, sinks, whatever needs the whole image. Results must not depend on the number of threads or
+ * on the height of bands.
+ *
+ * Order of calls: options of all stages are parsed, then every init, then frames are read. `plan`
+ * runs before a stage's first frame and again whenever the head of its input differs.
+ */
+#ifndef STAGE_H
+#define STAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "codec.h"
+#include "fail.h"
+#include "frame.h"
+#include "opt.h"
+#include "rows.h"
+
+struct run;
+struct pass;	/* a compute pass on the device; common/gpu */
+
+enum stage_agree { AGREE_EXACT, AGREE_ABSOLUTE, AGREE_RELATIVE };
+
+enum stage_trait {
+	STAGE_SOURCE = 1,	/* takes no input: its flow is called once with NULL */
+	STAGE_SINK = 2,		/* gives no frames: its result is text or files */
+	STAGE_OPERANDS = 4,	/* reads its operands by itself (run->operand); is a source too */
+	STAGE_ANY_TYPE = 8	/* takes uchar, ushort and float; without it the runner converts to float */
+};
+
+struct body {
+	/* How many planes make one input (they are taken in order from the incoming frames, however those
+	 * are grouped, and stacked without a copy; metadata as in meta_gather). NULL: the frame as it is.
+	 * Called with the head of the first waiting frame. -1 after fail(). */
+	int (*gather)(struct run *, const struct frame_head *, size_t *planes);
+	/* Whole-frame pass before rows, reduced in a fixed order. May be NULL. Its result goes to priv. */
+	int (*survey)(struct run *, const struct frame *in);
+	/* Computes rows y0 <= y < y1 of every output channel. Input rows from y0 - halo to y1 + halo - 1,
+	 * as far as they exist in the image (0 <= y < in->head.h), may be read; use frame_row(). */
+	void (*rows)(const struct run *, const struct frame *in, struct frame *out, size_t y0, size_t y1);
+	const struct pass *passes;
+	/* Or this instead of all above but gather: whole frames, which it then owns; NULL at the end. */
+	int (*flow)(struct run *, struct frame *in);
+};
+
+struct stage {
+	const char *name, *summary, *operands;	/* operands: "[FILE ...]" */
+	const struct opt *options;		/* ended by a row without name */
+	size_t parameter_size, private_size;
+	unsigned traits;
+	enum stage_agree agree;			/* how closely CPU and GPU agree; the tests enforce it */
+	double tolerance;
+	int (*init)(struct run *);		/* options are set, no frame seen; sets run->body */
+	/* out is a copy of in, with type float: change size, channels, metadata; set run->halo, priv.
+	 * For a flow, out is only what run_emit checks nothing against: plan may be NULL. */
+	int (*plan)(struct run *, const struct frame_head *in, struct frame_head *out);
+	void (*end)(struct run *);		/* frees what priv owns; may be NULL */
+};
+
+/* How colour images (channels r g b, maybe a) become planes when a tool reads captures. */
+enum colour {
+	COLOUR_KEEP,		/* as they are */
+	COLOUR_GREY,		/* equal planes become one; unequal ones are an error that names --channel */
+	COLOUR_RED, COLOUR_GREEN, COLOUR_BLUE,
+	COLOUR_PLANES		/* r, g, b are three images, alpha is dropped */
+};
+
+struct run {
+	const struct stage *stage;
+	const struct body *body;	/* set by init */
+	void *parameters;		/* the option struct, of parameter_size */
+	void *priv;			/* zeroed, of private_size */
+	enum colour colour;		/* set by init; COLOUR_KEEP */
+	size_t halo;			/* set by plan: rows of input needed above and below a row of output */
+	char *const *operand;		/* STAGE_OPERANDS only */
+	size_t operands;
+	int threads;
+	bool verbose, quiet, force;
+	const char *output;		/* -o, or NULL: for stages that write files of their own */
+	int status;			/* exit status of a tool whose answer is its status (framecmp) */
+	struct chain *chain;		/* the runner's own */
+	size_t position;
+	struct link *link;
+};
+
+/* Hands a frame on, taking ownership; appends cmd.N. 0; -1 when the chain is stopping. */
+int run_emit(struct run *, struct frame *);
+/* Calls fn(arg, i) for 0 <= i < n on all threads; returns when all are done. For flows. */
+void run_for(struct run *, size_t n, void (*fn)(void *arg, size_t i), void *arg);
+/* What the chain's -o will be written with; a stage's init may change it. */
+struct save_options *run_save_options(struct run *);
+
+/*
+ * An option that may also stand in the metadata (key = option name and unit): the option if it is
+ * given (not NaN / n > 0), else the key, else `otherwise`. -1 after fail().
+ */
+int run_number(const struct run *, double option, const struct frame_head *, const char *key,
+    double otherwise, double *out);
+/* The same for lists; *out is a new list (numbers_free), n = 0 where neither is there. */
+int run_numbers(const struct run *, const struct numbers *option, const struct frame_head *,
+    const char *key, struct numbers *out);
+/* The index of a channel that the stage needs; -1 after fail() naming what came instead. */
+int run_channel(const struct run *, const struct frame_head *, const char *name, size_t *c);
+/* An image given by an option of type OPT_FRAME stands behind the input's own channels, as float,
+ * under the names "OPTION.CHANNEL" (ref.absphase); this looks one up: channel NULL is the only one. */
+int run_beside(const struct run *, const struct frame_head *, const char *option, const char *channel,
+    size_t *c);
+
+/* The whole program of a tool. Returns the exit code. */
+int stage_main(const struct stage *, int argc, char **argv);
+/* The whole program fringepipe. */
+int chain_main(int argc, char **argv);
+/* The stage of a name, at the level of instructions of this machine; NULL if there is none. */
+const struct stage *stage_find(const char *name);
+/* All stages, ended by NULL; made by the build. */
+extern const struct stage *const *const stages[];
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * Frames on a pipe: each one a complete NRRD (frame.5); frames follow each other without delimiter.
+ */
+#ifndef STREAM_H
+#define STREAM_H
+
+#include <stdio.h>
+
+#include "frame.h"
+
+/*
+ * The next frame: 1 and *out, 0 at a clean end (a frame boundary), -1 after fail().
+ * Takes our own subset and what others write: fields in any order, double, int and big-endian
+ * samples (converted to float, or to ushort/uchar where they are), interleaved channels, gzip.
+ * A header is at most 64 KiB; sizes are multiplied with overflow checks before any allocation.
+ */
+int stream_read(FILE *, const char *name, struct frame **out);
+/* Same frame, same bytes. 0 or -1 after fail(). */
+int stream_write(FILE *, const char *name, const struct frame *);
+
+#endif
