@@ -312,3 +312,24 @@ meta_gather(struct meta *to, const struct meta *const *meta, const size_t *plane
 		}
 	return 0;
 }
+
+int
+meta_slice(struct meta *meta, size_t c, size_t first, size_t n)
+{
+	for (size_t i = 0; i < meta->n; i++) {
+		struct meta_entry *entry = &meta->entry[i];
+		char word[256], *list = NULL;
+
+		if (c < 2 || meta_words(entry->value) != c || !strncmp(entry->key, "cmd.", 4))
+			continue;
+		for (size_t k = first; k < first + n; k++)
+			if (!meta_word(entry->value, k, word, sizeof(word)) ||
+			    append_list(&list, word, 1) < 0) {
+				free(list);
+				return fail(entry->key, "list cannot be divided");
+			}
+		free(entry->value);
+		entry->value = list;
+	}
+	return 0;
+}

@@ -54,4 +54,7 @@ int meta_append_command(struct meta *, const char *command);
  */
 int meta_gather(struct meta *to, const struct meta *const *meta, const size_t *planes, size_t n);
 
+/* Of every value that is a list of c words, one per channel, keeps words first .. first + n - 1. */
+int meta_slice(struct meta *, size_t c, size_t first, size_t n);
+
 #endif

@@ -42,7 +42,8 @@ struct opt {
 					 * both 0: any number */
 	const char *unit;		/* px, rad, mm, grey levels, ...; NULL: none */
 	const char *help;		/* one line, no full stop */
-	const char *const *words;	/* OPT_WORD: the values, ended by NULL */
+	const char *const *words;	/* OPT_WORD: the values, ended by NULL; OPT_FRAME: words that name no
+					 * file but something the stage knows by itself (ideal) */
 };
 
 /* Fills parameters with the defaults. The table's own defaults must be valid. */
@@ -51,7 +52,8 @@ void opt_free(const struct opt *table, void *parameters);
 
 /*
  * Parses argv[1..argc-1] with `table` (into parameters) and `common` (into common_parameters); either
- * may be NULL. Operands are moved behind the options; *first_operand is the index of the first.
+ * may be NULL. Operands are moved behind the options, except without `table`, when parsing stops at
+ * the first; *first_operand is its index.
  * The last occurrence of an option wins. -1 after fail_usage().
  */
 int opt_parse(const struct opt *table, void *parameters, const struct opt *common,

@@ -112,13 +112,17 @@ int run_channel(const struct run *, const struct frame_head *, const char *name,
 int run_beside(const struct run *, const struct frame_head *, const char *option, const char *channel,
     size_t *c);
 
-/* The whole program of a tool. Returns the exit code. */
-int stage_main(const struct stage *, int argc, char **argv);
-/* The whole program fringepipe. */
+/* The whole program of a tool, and of fringepipe. They return the exit code. */
+int stage_main(const char *name, int argc, char **argv);
 int chain_main(int argc, char **argv);
-/* The stage of a name, at the level of instructions of this machine; NULL if there is none. */
+
+/* What is linked in: a row per tool, ended by a row without name; main.c makes it. */
+struct stage_row {
+	const char *name;
+	const struct stage *level[ROWS_LEVELS];	/* by instruction level */
+};
+extern const struct stage_row stage_table[];
+/* The stage of a name, at this machine's (or FRINGEPIPE_CPU's) level; NULL if there is none. */
 const struct stage *stage_find(const char *name);
-/* All stages, ended by NULL; made by the build. */
-extern const struct stage *const *const stages[];
 
 #endif

@@ -1,0 +1,46 @@
+/*
+ * Calibration of a camera and a projector: OpenCV's pinhole model with lens distortion, or a plain
+ * pair of 3x4 matrices (methods §8; Zhang 2006 eq 12-18).
+ */
+#ifndef CALIB_H
+#define CALIB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Pixels of full-frame images, (0, 0) the centre of the first. A point X of the world goes to
+ * x = R X + T, is divided by its z, distorted, and taken to pixels by K.
+ */
+struct pinhole {
+	double K[9], R[9], T[3];	/* row-major */
+	double distortion[14];		/* OpenCV's order k1 k2 p1 p2 k3 k4 k5 k6 s1..s4 tx ty; zeros: none */
+	double P[12];			/* K [R|T], or what the file gave directly */
+	bool distorted;
+	double w, h;			/* full frame in pixels; 0: not known */
+};
+
+struct calib {
+	struct pinhole camera, projector;
+	char unit[16];			/* of lengths; "mm" unless the file says otherwise */
+};
+
+/*
+ * Reads a calibration: 24 numbers (camera 3x4, then projector 3x4; # comments), OpenCV YAML or XML
+ * (with its %YAML:1.0 line) or JSON in the key dialects that man/phase2depth.1 lists.
+ * 0, or -1 after fail(path, ...).
+ */
+int calib_load(const char *path, struct calib *);
+/* K, R, T and distortion to P. */
+void pinhole_complete(struct pinhole *);
+/* World point to distorted pixel. False behind the device. */
+bool pinhole_project(const struct pinhole *, const double X[3], double uv[2]);
+/* Distorted pixel to undistorted normalised coordinates (x/z, y/z in the device's own frame);
+ * false where the iteration does not settle. */
+bool pinhole_undistort(const struct pinhole *, const double uv[2], double xy[2]);
+/* Normalised coordinates to distorted normalised coordinates. */
+void pinhole_distort(const struct pinhole *, const double xy[2], double distorted[2]);
+/* The device's centre in the world, -R^T T. */
+void pinhole_center(const struct pinhole *, double X[3]);
+
+#endif

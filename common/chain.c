@@ -1,0 +1,751 @@
+#define _GNU_SOURCE
+#include "chain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "progress.h"
+
+#define BAND_BYTES (1u << 20)	/* what one band touches, input to output: half of a common L2 */
+#define BAND_LEAST 8
+
+static int push(struct chain *, size_t at, struct frame *);
+
+/* ---- images beside the input ---- */
+
+static int
+beside_load(struct beside *beside)
+{
+	struct frame *frame;
+	int got;
+
+	if (beside->single)
+		return 0;
+	if (!beside->source) {
+		beside->source = source_open(beside->path);
+		if (!beside->source)
+			return -1;
+	}
+	got = source_next(beside->source, &frame);
+	if (got < 0)
+		return -1;
+	if (got == 0) {
+		if (beside->frames != 1)
+			return fail(beside->path, "has only %zu frames for --%s, the input has more",
+			    beside->frames, beside->opt->name);
+		beside->single = true;
+		return 0;
+	}
+	frame_free(beside->frame);
+	got = frame_to_float(frame, &beside->frame);
+	frame_free(frame);
+	beside->frames++;
+	return got;
+}
+
+static size_t
+beside_channels(const struct link *link)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < link->besides; i++)
+		n += link->beside[i].frame->head.c;
+	return n;
+}
+
+static int
+beside_check_size(const struct beside *beside, const struct frame_head *head)
+{
+	const struct frame_head *own = &beside->frame->head;
+
+	if (own->w == head->w && own->h == head->h)
+		return 0;
+	return fail(beside->path, "is %zu x %zu, the input is %zu x %zu", own->w, own->h, head->w,
+	    head->h);
+}
+
+/* The head with the channels of what stands beside behind its own. */
+static int
+widen_head(const struct link *link, const struct frame_head *head, struct frame_head *wide)
+{
+	size_t more = beside_channels(link), c = head->c;
+	char (*names)[CHANNEL_NAME_SIZE];
+
+	if (head_copy(wide, head) < 0)
+		return -1;
+	if (more == 0)
+		return 0;
+	names = reallocarray(wide->channel, c + more, sizeof(*names));
+	if (!names) {
+		head_free(wide);
+		return fail_memory();
+	}
+	wide->channel = names;
+	wide->c = c + more;
+	for (size_t i = 0; i < link->besides; i++) {
+		const struct beside *beside = &link->beside[i];
+
+		if (beside_check_size(beside, head) < 0) {
+			head_free(wide);
+			return -1;
+		}
+		for (size_t k = 0; k < beside->frame->head.c; k++, c++) {
+			memset(names[c], 0, CHANNEL_NAME_SIZE);
+			if (snprintf(names[c], CHANNEL_NAME_SIZE, "%s.%s", beside->opt->name,
+			    beside->frame->head.channel[k]) >= CHANNEL_NAME_SIZE)
+				names[c][CHANNEL_NAME_SIZE - 1] = '\0';
+		}
+	}
+	return 0;
+}
+
+/* Fills the planes from c on with those beside. */
+static void
+share_besides(const struct link *link, struct frame *to, size_t c)
+{
+	for (size_t i = 0; i < link->besides; i++)
+		for (size_t k = 0; k < link->beside[i].frame->head.c; k++)
+			to->plane[c++] = link->beside[i].frame->plane[k];
+}
+
+/* ---- planning ---- */
+
+static void
+unplan(struct link *link)
+{
+	if (!link->planned)
+		return;
+	head_free(&link->in);
+	head_free(&link->out);
+	link->planned = false;
+}
+
+/* Runs plan for this head unless it ran for the same one before. Takes the next frame of what stands
+ * beside, so it is called once per input. */
+static int
+prepare(struct link *link, const struct frame_head *head)
+{
+	const struct stage *stage = link->run.stage;
+	struct frame_head in;
+	int status;
+
+	for (size_t i = 0; i < link->besides; i++)
+		if (beside_load(&link->beside[i]) < 0)
+			return -1;
+	if (widen_head(link, head, &in) < 0)
+		return -1;
+	if (link->planned && head_equal(&in, &link->in)) {
+		head_free(&in);
+		return 0;
+	}
+	unplan(link);
+	if (head_copy(&link->out, head) < 0) {
+		head_free(&in);
+		return -1;
+	}
+	link->in = in;
+	link->planned = true;
+	link->out.type = SAMPLE_FLOAT;
+	status = stage->plan ? stage->plan(&link->run, &link->in, &link->out) : 0;
+	if (status == 0 && link->run.body->rows)
+		status = meta_append_command(&link->out.meta, link->command);
+	if (status == 0 && link->run.body->rows && link->out.h != link->in.h)
+		status = fail(NULL, "internal error: a map changed the height");
+	if (status < 0)
+		unplan(link);
+	return status;
+}
+
+static bool
+takes(const struct link *link, enum sample type)
+{
+	return type == SAMPLE_FLOAT || (link->run.stage->traits & STAGE_ANY_TYPE);
+}
+
+/* ---- bands through consecutive maps ---- */
+
+#define SEGMENT_MOST 64		/* maps taken through together */
+
+/* What one thread needs to take bands through a segment. */
+struct scratch {
+	void *memory;				/* rows between the maps */
+	size_t bytes;
+	struct plane *plane;			/* of all the views below */
+	size_t planes;
+	struct plane *in[SEGMENT_MOST], *out[SEGMENT_MOST];
+};
+
+struct segment {
+	struct chain *chain;
+	struct link *link;		/* the first map */
+	size_t n;			/* maps */
+	const struct frame *in;
+	struct frame *out;
+	size_t band, h;
+	size_t halo[SEGMENT_MOST];	/* rows of map k's output needed beyond the band, each side */
+	size_t offset[SEGMENT_MOST];	/* where map k's output lies in the scratch memory */
+	size_t bytes;			/* of scratch memory */
+};
+
+static size_t
+between_rows(const struct segment *segment, size_t k)
+{
+	size_t rows = segment->band + 2 * segment->halo[k];
+
+	return rows < segment->h ? rows : segment->h;
+}
+
+static size_t
+row_bytes(const struct frame_head *head)
+{
+	return head->c * frame_stride(head->w, head->type);
+}
+
+/* What a band needs: halos from the last map back to the first, band height, scratch layout. */
+static void
+lay_out(struct segment *segment)
+{
+	size_t bytes = row_bytes(&segment->in->head), most;
+
+	segment->halo[segment->n - 1] = 0;
+	for (size_t k = segment->n - 1; k > 0; k--)
+		segment->halo[k - 1] = segment->halo[k] + segment->link[k].run.halo;
+	for (size_t k = 0; k < segment->n; k++)
+		bytes += row_bytes(&segment->link[k].out);
+	segment->band = BAND_BYTES / bytes;
+	if (segment->band < 2 * segment->halo[0])
+		segment->band = 2 * segment->halo[0];
+	most = segment->h / (4 * (size_t)segment->chain->threads);
+	if (segment->band > most)
+		segment->band = most;
+	if (segment->band < BAND_LEAST)
+		segment->band = BAND_LEAST;
+	if (segment->chain->band)
+		segment->band = segment->chain->band;
+	segment->bytes = 0;
+	for (size_t k = 0; k + 1 < segment->n; k++) {
+		segment->offset[k] = segment->bytes;
+		segment->bytes += row_bytes(&segment->link[k].out) * between_rows(segment, k);
+	}
+}
+
+static int
+scratch_reserve(struct scratch *scratch, const struct segment *segment)
+{
+	size_t planes = 0, at = 0;
+
+	if (scratch->bytes < segment->bytes) {
+		free(scratch->memory);
+		scratch->memory = aligned_alloc(64, segment->bytes);
+		scratch->bytes = scratch->memory ? segment->bytes : 0;
+		if (!scratch->memory)
+			return fail_memory();
+	}
+	for (size_t k = 0; k < segment->n; k++)
+		planes += segment->link[k].in.c + segment->link[k].out.c;
+	if (scratch->planes < planes) {
+		free(scratch->plane);
+		scratch->plane = calloc(planes, sizeof(*scratch->plane));
+		scratch->planes = scratch->plane ? planes : 0;
+		if (!scratch->plane)
+			return fail_memory();
+	}
+	for (size_t k = 0; k < segment->n; k++) {
+		scratch->in[k] = scratch->plane + at;
+		at += segment->link[k].in.c;
+		scratch->out[k] = scratch->plane + at;
+		at += segment->link[k].out.c;
+	}
+	return 0;
+}
+
+static size_t
+lower(size_t y, size_t by)
+{
+	return y > by ? y - by : 0;
+}
+
+static size_t
+higher(size_t y, size_t by, size_t h)
+{
+	return y + by < h ? y + by : h;
+}
+
+/* Points map k's output planes at the segment's output, or at rows top.. in the scratch memory. */
+static void
+place_output(const struct segment *segment, size_t k, struct scratch *scratch, size_t top)
+{
+	const struct frame_head *head = &segment->link[k].out;
+	size_t plane = frame_stride(head->w, head->type) * between_rows(segment, k);
+
+	for (size_t c = 0; c < head->c; c++) {
+		if (k + 1 == segment->n)
+			scratch->out[k][c] = segment->out->plane[c];
+		else
+			scratch->out[k][c] = (struct plane){ .host = (char *)scratch->memory +
+			    segment->offset[k] + c * plane, .y_first = top };
+	}
+}
+
+/* Takes one band through all maps of the segment. */
+static void
+run_band(void *arg, size_t item, int thread)
+{
+	struct segment *segment = arg;
+	struct scratch *scratch = &segment->chain->scratch[thread];
+	size_t y0 = item * segment->band, y1 = higher(y0, segment->band, segment->h);
+	const struct plane *plane = segment->in->plane;
+	size_t stride = segment->in->stride, own = segment->in->head.c;
+
+	for (size_t k = 0; k < segment->n; k++) {
+		const struct link *link = &segment->link[k];
+		size_t top = lower(y0, segment->halo[k]);
+		size_t end = higher(y1, segment->halo[k], segment->h);
+		struct frame in = { link->in, stride, scratch->in[k] };
+		struct frame out = { link->out, frame_stride(link->out.w, link->out.type),
+			scratch->out[k] };
+
+		memcpy(scratch->in[k], plane, own * sizeof(*plane));
+		share_besides(link, &in, own);
+		place_output(segment, k, scratch, top);
+		link->run.body->rows(&link->run, &in, &out, top, end);
+		plane = scratch->out[k];
+		own = link->out.c;
+		stride = out.stride;
+	}
+}
+
+/* Can this link be a map further down a segment? */
+static bool
+joins(const struct chain *chain, size_t at, enum sample type)
+{
+	const struct body *body = chain->link[at].run.body;
+
+	return body->rows && !body->gather && !body->survey && takes(&chain->link[at], type);
+}
+
+/* The frame with what stands beside behind its own planes; borrowed planes, so that only its arrays are
+ * to be freed with free_view(). */
+static int
+make_view(const struct link *link, const struct frame *frame, struct frame *view)
+{
+	view->head = link->in;
+	view->stride = frame->stride;
+	view->plane = calloc(link->in.c, sizeof(*view->plane));
+	if (!view->plane)
+		return fail_memory();
+	memcpy(view->plane, frame->plane, frame->head.c * sizeof(*view->plane));
+	share_besides(link, view, frame->head.c);
+	return 0;
+}
+
+static int
+survey(struct link *link, const struct frame *in)
+{
+	struct frame view;
+	int status;
+
+	if (!link->run.body->survey)
+		return 0;
+	if (make_view(link, in, &view) < 0)
+		return -1;
+	status = link->run.body->survey(&link->run, &view);
+	free(view.plane);
+	return status;
+}
+
+/* Plans and runs the maps from `at` on, as many as go together; hands the result to what follows. */
+static int
+run_maps(struct chain *chain, size_t at, struct frame *in)
+{
+	struct segment segment = { .chain = chain, .link = &chain->link[at], .in = in };
+	const struct frame_head *head = &in->head;
+
+	do {
+		struct link *link = &chain->link[at + segment.n];
+
+		if (prepare(link, head) < 0)
+			goto failed;
+		head = &link->out;
+		segment.n++;
+	} while (segment.n < SEGMENT_MOST && at + segment.n < chain->n &&
+	    joins(chain, at + segment.n, head->type));
+	segment.h = in->head.h;
+	if (survey(segment.link, in) < 0)
+		goto failed;
+	lay_out(&segment);
+	for (int i = 0; i < chain->threads; i++)
+		if (scratch_reserve(&chain->scratch[i], &segment) < 0)
+			goto failed;
+	if (frame_new(head, &segment.out) < 0)
+		goto failed;
+	pool_for(chain->pool, (segment.h + segment.band - 1) / segment.band, run_band, &segment);
+	frame_free(in);
+	return push(chain, at + segment.n, segment.out);
+failed:
+	frame_free(in);
+	return -1;
+}
+
+/* ---- flows ---- */
+
+/* Adds the planes beside to the frame itself, which the flow will own. */
+static int
+add_besides(const struct link *link, struct frame **frame)
+{
+	struct frame *wide;
+	size_t c = (*frame)->head.c;
+
+	if (link->besides == 0)
+		return 0;
+	if (frame_new_empty(&link->in, &wide) < 0)
+		return -1;
+	for (size_t i = 0; i < c; i++)
+		frame_share(wide, i, *frame, i);
+	for (size_t i = 0; i < link->besides; i++)
+		for (size_t k = 0; k < link->beside[i].frame->head.c; k++)
+			frame_share(wide, c++, link->beside[i].frame, k);
+	frame_free(*frame);
+	*frame = wide;
+	return 0;
+}
+
+static int
+run_flow(struct chain *chain, size_t at, struct frame *in)
+{
+	struct link *link = &chain->link[at];
+
+	if (prepare(link, &in->head) < 0 || add_besides(link, &in) < 0) {
+		frame_free(in);
+		return -1;
+	}
+	return link->run.body->flow(&link->run, in);
+}
+
+int
+run_emit(struct run *run, struct frame *frame)
+{
+	if (meta_append_command(&frame->head.meta, run->link->command) < 0) {
+		frame_free(frame);
+		return -1;
+	}
+	return push(run->chain, run->position + 1, frame);
+}
+
+struct for_job {
+	void (*fn)(void *arg, size_t i);
+	void *arg;
+};
+
+static void
+for_item(void *arg, size_t item, int thread)
+{
+	const struct for_job *job = arg;
+
+	(void)thread;
+	job->fn(job->arg, item);
+}
+
+void
+run_for(struct run *run, size_t n, void (*fn)(void *arg, size_t i), void *arg)
+{
+	struct for_job job = { fn, arg };
+
+	pool_for(run->chain->pool, n, for_item, &job);
+}
+
+/* ---- gathering ---- */
+
+/* One whole input for the stage: converted if need be, then through a map or a flow. */
+static int
+feed(struct chain *chain, size_t at, struct frame *in)
+{
+	struct link *link = &chain->link[at];
+	struct frame *converted;
+	int status;
+
+	if (!takes(link, in->head.type)) {
+		status = frame_to_float(in, &converted);
+		frame_free(in);
+		if (status < 0)
+			return -1;
+		in = converted;
+	}
+	return link->run.body->rows ? run_maps(chain, at, in) : run_flow(chain, at, in);
+}
+
+/* The first n channels of a frame in *part, the rest in *rest, lists in the metadata divided alike. */
+static int
+split(struct frame *frame, size_t n, struct frame **part, struct frame **rest)
+{
+	size_t c = frame->head.c, channel[c];
+
+	for (size_t i = 0; i < c; i++)
+		channel[i] = i;
+	*rest = NULL;
+	if (frame_select(frame, channel, n, part) < 0)
+		return -1;
+	if (frame_select(frame, channel + n, c - n, rest) < 0) {
+		frame_free(*part);
+		return -1;
+	}
+	if (meta_slice(&(*part)->head.meta, c, 0, n) < 0 ||
+	    meta_slice(&(*rest)->head.meta, c, n, c - n) < 0) {
+		frame_free(*part);
+		frame_free(*rest);
+		return -1;
+	}
+	return 0;
+}
+
+/* Takes exactly the wanted planes off the waiting frames. */
+static int
+take_gathered(struct link *link, struct frame **out)
+{
+	size_t taken = 0, n = 0;
+	struct frame *part, *rest;
+	int status;
+
+	while (taken + link->waiting[n]->head.c < link->want)
+		taken += link->waiting[n++]->head.c;
+	if (taken + link->waiting[n]->head.c > link->want) {
+		struct frame **more = reallocarray(link->waiting, link->waitings + 1, sizeof(*more));
+
+		if (!more)
+			return fail_memory();
+		link->waiting = more;
+		if (split(more[n], link->want - taken, &part, &rest) < 0)
+			return -1;
+		frame_free(more[n]);
+		memmove(more + n + 1, more + n, (link->waitings - n) * sizeof(*more));
+		more[n] = part;
+		more[n + 1] = rest;
+		link->waitings++;
+	}
+	n++;
+	if (n == 1) {
+		*out = link->waiting[0];
+		status = 0;
+	} else {
+		status = frame_stack(link->waiting, n, out);
+		for (size_t i = 0; i < n; i++)
+			frame_free(link->waiting[i]);
+	}
+	link->waitings -= n;
+	link->planes -= link->want;
+	memmove(link->waiting, link->waiting + n, link->waitings * sizeof(*link->waiting));
+	return status;
+}
+
+static int
+gather(struct chain *chain, size_t at, struct frame *in)
+{
+	struct link *link = &chain->link[at];
+	struct frame **more = reallocarray(link->waiting, link->waitings + 1, sizeof(*more));
+
+	if (!more) {
+		frame_free(in);
+		return fail_memory();
+	}
+	link->waiting = more;
+	more[link->waitings++] = in;
+	link->planes += in->head.c;
+	for (;;) {
+		struct frame *whole;
+
+		if (link->waitings == 0)
+			return 0;
+		if (link->run.body->gather(&link->run, &link->waiting[0]->head, &link->want) < 0)
+			return -1;
+		if (link->planes < link->want)
+			return 0;
+		if (take_gathered(link, &whole) < 0 || feed(chain, at, whole) < 0)
+			return -1;
+	}
+}
+
+/* ---- colour ---- */
+
+static bool
+is_colour(const struct frame_head *head)
+{
+	return (head->c == 3 || head->c == 4) && head_channel(head, "r") == 0 &&
+	    head_channel(head, "g") == 1 && head_channel(head, "b") == 2;
+}
+
+static bool
+planes_equal(const struct frame *frame, size_t a, size_t b)
+{
+	size_t bytes = frame->head.w * sample_size(frame->head.type);
+
+	for (size_t y = 0; y < frame->head.h; y++)
+		if (memcmp(frame_row(frame, a, y), frame_row(frame, b, y), bytes))
+			return false;
+	return true;
+}
+
+static int
+reduce_colour(const struct run *run, struct frame **frame)
+{
+	size_t channel[3] = { 0, 1, 2 }, n = 1;
+	struct frame *reduced;
+
+	if (run->colour == COLOUR_KEEP || !is_colour(&(*frame)->head))
+		return 0;
+	if (run->colour == COLOUR_PLANES)
+		n = 3;
+	else if (run->colour != COLOUR_GREY)
+		channel[0] = (size_t)run->colour - COLOUR_RED;
+	else if (!planes_equal(*frame, 0, 1) || !planes_equal(*frame, 0, 2))
+		return fail(NULL, "image is in colour: name one with --channel, or say --rgb if its three "
+		    "planes are three captures");
+	if (frame_select(*frame, channel, n, &reduced) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		strcpy(reduced->head.channel[i], "image");
+	frame_free(*frame);
+	*frame = reduced;
+	return 0;
+}
+
+/* ---- the drive ---- */
+
+static int
+put(struct chain *chain, struct frame *frame)
+{
+	int status = 0;
+
+	if (!chain->target) {
+		chain->target = target_open(chain->output, chain->force, &chain->save);
+		if (!chain->target)
+			status = -1;
+	}
+	if (status == 0)
+		status = target_put(chain->target, frame);
+	frame_free(frame);
+	chain->frames++;
+	progress_tick(chain->frames);
+	return status;
+}
+
+static int
+push(struct chain *chain, size_t at, struct frame *frame)
+{
+	const struct body *body;
+
+	if (at == chain->n)
+		return put(chain, frame);
+	body = chain->link[at].run.body;
+	if (reduce_colour(&chain->link[at].run, &frame) < 0) {
+		frame_free(frame);
+		return -1;
+	}
+	return body->gather ? gather(chain, at, frame) : feed(chain, at, frame);
+}
+
+static int
+read_operand(struct chain *chain, const char *path)
+{
+	struct source *source = source_open(path);
+	struct frame *frame;
+	int got;
+
+	if (!source)
+		return -1;
+	while ((got = source_next(source, &frame)) > 0) {
+		got = push(chain, 0, frame);
+		if (got < 0)
+			break;
+	}
+	source_close(source);
+	return got;
+}
+
+static int
+read_all(struct chain *chain)
+{
+	if (chain->operands == 0)
+		return read_operand(chain, "-");
+	for (size_t i = 0; i < chain->operands; i++) {
+		progress_input(i, chain->operands);
+		if (read_operand(chain, chain->operand[i]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Nothing more comes: remainders are errors, flows complete what they hold. */
+static int
+finish(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->n; i++) {
+		struct link *link = &chain->link[i];
+
+		if (link->waitings)
+			return fail(NULL, "a measurement is %zu images, the input ends after %zu of one",
+			    link->want, link->planes);
+		if (link->run.body->flow && !(i == 0 && (link->run.stage->traits & STAGE_SOURCE)) &&
+		    link->run.body->flow(&link->run, NULL) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+drive(void *arg, struct pool *pool)
+{
+	struct chain *chain = arg;
+	struct run *first = &chain->link[0].run;
+	int status;
+
+	chain->pool = pool;
+	if (first->stage->traits & (STAGE_SOURCE | STAGE_OPERANDS))
+		status = first->body->flow(first, NULL);
+	else
+		status = read_all(chain);
+	return status < 0 ? -1 : finish(chain);
+}
+
+static void
+release(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->n; i++) {
+		struct link *link = &chain->link[i];
+
+		for (size_t k = 0; k < link->waitings; k++)
+			frame_free(link->waiting[k]);
+		free(link->waiting);
+		for (size_t k = 0; k < link->besides; k++) {
+			frame_free(link->beside[k].frame);
+			source_close(link->beside[k].source);
+		}
+		unplan(link);
+	}
+	for (int i = 0; i < chain->threads; i++) {
+		free(chain->scratch[i].memory);
+		free(chain->scratch[i].plane);
+	}
+	free(chain->scratch);
+}
+
+int
+chain_run(struct chain *chain)
+{
+	const char *band = getenv("FRINGEPIPE_BAND");
+	int status;
+
+	if (band)
+		chain->band = (size_t)strtoul(band, NULL, 10);
+	chain->scratch = calloc((size_t)chain->threads, sizeof(*chain->scratch));
+	if (!chain->scratch)
+		return fail_memory();
+	progress_start(!chain->quiet && isatty(STDERR_FILENO));
+	status = pool_run(chain->threads, drive, chain);
+	progress_end();
+	if (chain->target && target_close(chain->target, status == 0) < 0)
+		status = -1;
+	release(chain);
+	return status;
+}

@@ -1,0 +1,52 @@
+/*
+ * The runner: frames are pushed through a chain of stages (stage.h). Consecutive maps are taken
+ * through together, band by band; flows get whole frames.
+ */
+#ifndef CHAIN_H
+#define CHAIN_H
+
+#include "pool.h"
+#include "stage.h"
+
+/* An image beside the input: an option of type OPT_FRAME. */
+struct beside {
+	const struct opt *opt;
+	const char *path;
+	struct source *source;
+	struct frame *frame;		/* float; the one in use */
+	size_t frames;			/* taken from the source */
+	bool single;			/* the file held one frame: it serves all */
+};
+
+struct link {
+	struct run run;
+	char *command;			/* what becomes cmd.N */
+	bool planned;
+	struct frame_head in, out;	/* of the last plan; `in` with what stands beside */
+	struct frame **waiting;		/* frames whose planes wait to be gathered */
+	size_t waitings, planes, want;
+	struct beside *beside;
+	size_t besides;
+};
+
+struct chain {
+	struct link *link;
+	size_t n;
+	const char *output;		/* NULL: the stream on standard output */
+	bool force, verbose, quiet;
+	int threads;
+	struct save_options save;
+	char *const *operand;		/* of the first stage */
+	size_t operands;
+	/* while running */
+	struct pool *pool;
+	struct target *target;
+	struct scratch *scratch;	/* one per thread */
+	size_t band;			/* rows of a band; 0: chosen by size (FRINGEPIPE_BAND forces it) */
+	size_t frames;			/* written or shown so far */
+};
+
+/* Runs what has been set up: 0 or -1 after fail(). */
+int chain_run(struct chain *);
+
+#endif

@@ -1,0 +1,546 @@
+#define _GNU_SOURCE
+#include "stage.h"
+
+#include <limits.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chain.h"
+
+#ifndef VERSION
+#define VERSION "0.1"
+#endif
+
+struct runner_options {
+	bool help, version, words, verbose, quiet, force;
+	const char *output, *device;
+	long threads;
+};
+
+#define AT(field) offsetof(struct runner_options, field)
+
+static const struct opt runner_table[] = {
+	{ 'o', "output", "FILE", OPT_FILE, AT(output), NULL, 0, 0, NULL,
+	  "write there, format by suffix; %04d numbers frames; a folder takes them all", NULL },
+	{ 'f', "force", NULL, OPT_FLAG, AT(force), NULL, 0, 0, NULL,
+	  "write into a folder that is not empty", NULL },
+	{ 'j', "threads", "N", OPT_INTEGER, AT(threads), NULL, 1, 1024, NULL,
+	  "threads to use; all cores if not given", NULL },
+	{ 'd', "device", "NAME", OPT_TEXT, AT(device), "auto", 0, 0, NULL,
+	  "where to compute: cpu, gpu or auto", NULL },
+	{ 'v', "verbose", NULL, OPT_FLAG, AT(verbose), NULL, 0, 0, NULL, "say what is done", NULL },
+	{ 'q', "quiet", NULL, OPT_FLAG, AT(quiet), NULL, 0, 0, NULL,
+	  "no warnings, no progress line", NULL },
+	{ 'h', "help", NULL, OPT_FLAG, AT(help), NULL, 0, 0, NULL, "print this help", NULL },
+	{ 'V', "version", NULL, OPT_FLAG, AT(version), NULL, 0, 0, NULL, "print the version", NULL },
+	{ 0, "words", NULL, OPT_FLAG, AT(words), NULL, 0, 0, NULL,
+	  "print the option words, for shell completion", NULL },
+	{ 0 },
+};
+
+static const struct opt no_options[] = { { 0 } };
+
+static const struct opt *
+options_of(const struct stage *stage)
+{
+	return stage->options ? stage->options : no_options;
+}
+
+/* ---- what stages call ---- */
+
+struct save_options *
+run_save_options(struct run *run)
+{
+	return &run->chain->save;
+}
+
+int
+run_number(const struct run *run, double option, const struct frame_head *head, const char *key,
+    double otherwise, double *out)
+{
+	(void)run;
+	if (!isnan(option)) {
+		*out = option;
+		return 0;
+	}
+	return meta_number(&head->meta, key, otherwise, out);
+}
+
+int
+run_numbers(const struct run *run, const struct numbers *option, const struct frame_head *head,
+    const char *key, struct numbers *out)
+{
+	(void)run;
+	if (option->n == 0)
+		return meta_numbers(&head->meta, key, out);
+	out->v = reallocarray(NULL, option->n, sizeof(*out->v));
+	if (!out->v)
+		return fail_memory();
+	memcpy(out->v, option->v, option->n * sizeof(*out->v));
+	out->n = option->n;
+	return 0;
+}
+
+int
+run_channel(const struct run *run, const struct frame_head *head, const char *name, size_t *c)
+{
+	char *names;
+
+	(void)run;
+	*c = head_channel(head, name);
+	if (*c != NO_CHANNEL)
+		return 0;
+	names = head_channels(head);
+	fail(NULL, "input has no channel %s, only: %.200s", name, names ? names : "?");
+	free(names);
+	return -1;
+}
+
+int
+run_beside(const struct run *run, const struct frame_head *head, const char *option,
+    const char *channel, size_t *c)
+{
+	char name[2 * CHANNEL_NAME_SIZE], prefix[CHANNEL_NAME_SIZE + 1];
+	size_t found = 0;
+
+	if (channel) {
+		snprintf(name, sizeof(name), "%s.%s", option, channel);
+		*c = head_channel(head, name);
+		if (*c != NO_CHANNEL)
+			return 0;
+	}
+	snprintf(prefix, sizeof(prefix), "%s.", option);
+	for (size_t i = 0; i < head->c; i++)
+		if (!strncmp(head->channel[i], prefix, strlen(prefix))) {
+			*c = i;
+			found++;
+		}
+	if (found == 1)
+		return 0;
+	(void)run;
+	return fail(NULL, "the image of --%s has %zu channels and none is named %s", option, found,
+	    channel ? channel : "image");
+}
+
+const struct stage *
+stage_find(const char *name)
+{
+	int level = rows_level(NULL);
+
+	if (level < 0)
+		return NULL;
+	for (const struct stage_row *row = stage_table; row->name; row++)
+		if (!strcmp(row->name, name))
+			return row->level[level];
+	return NULL;
+}
+
+/* ---- setting up a chain ---- */
+
+/* An option of type OPT_FRAME may list words that stand for no file. */
+static bool
+is_word(const struct opt *opt, const char *path)
+{
+	for (size_t i = 0; opt->words && opt->words[i]; i++)
+		if (!strcmp(opt->words[i], path))
+			return true;
+	return false;
+}
+
+static int
+find_besides(struct link *link)
+{
+	const struct opt *table = options_of(link->run.stage);
+
+	for (const struct opt *opt = table; opt->name; opt++) {
+		const char *path = *(const char *const *)((char *)link->run.parameters + opt->offset);
+		struct beside *more;
+
+		if (opt->type != OPT_FRAME || !path || is_word(opt, path))
+			continue;
+		more = reallocarray(link->beside, link->besides + 1, sizeof(*more));
+		if (!more)
+			return fail_memory();
+		link->beside = more;
+		more[link->besides++] = (struct beside){ .opt = opt, .path = path };
+	}
+	return 0;
+}
+
+static int
+check_place(const struct chain *chain, size_t at)
+{
+	const struct stage *stage = chain->link[at].run.stage;
+
+	if (at > 0 && (stage->traits & (STAGE_SOURCE | STAGE_OPERANDS)) &&
+	    !(stage->traits & STAGE_SINK && !chain->link[at].run.operands))
+		return fail_usage(stage->name, "makes frames, so it can only be the first stage");
+	if (at + 1 < chain->n && (stage->traits & STAGE_SINK))
+		return fail_usage(stage->name, "gives no frames, so it can only be the last stage");
+	return 0;
+}
+
+static int
+check_operands(struct chain *chain, size_t at, int operands, char **operand)
+{
+	struct run *run = &chain->link[at].run;
+	size_t stdin_uses = 0;
+
+	for (int i = 0; i < operands; i++)
+		stdin_uses += !strcmp(operand[i], "-");
+	if (stdin_uses > 1)
+		return fail_usage(NULL, "standard input is named %zu times", stdin_uses);
+	if (at > 0 && operands)
+		return fail_usage(run->stage->name, "takes its input from the stage before, not from '%.60s'",
+		    operand[0]);
+	if (operands && (run->stage->traits & STAGE_SOURCE) && !(run->stage->traits & STAGE_OPERANDS))
+		return fail_usage(run->stage->name, "takes no operands, not '%.60s'", operand[0]);
+	run->operand = operand;
+	run->operands = (size_t)operands;
+	if (at == 0) {
+		chain->operand = operand;
+		chain->operands = (size_t)operands;
+	}
+	return 0;
+}
+
+/* "phasewrap --steps=3 [6]": what becomes cmd.N. */
+static int
+make_command(struct link *link)
+{
+	char *options = opt_command(link->run.stage->name, options_of(link->run.stage),
+	    link->run.parameters);
+	int n = -1;
+
+	if (!options)
+		return -1;
+	if (link->run.operands)
+		n = asprintf(&link->command, "%s [%zu]", options, link->run.operands);
+	else
+		n = asprintf(&link->command, "%s", options);
+	free(options);
+	if (n < 0)
+		link->command = NULL;
+	return n < 0 ? fail_memory() : 0;
+}
+
+static int
+check_device(const char *device)
+{
+	if (!strncmp(device, "gpu", 3) && (device[3] == '\0' || device[3] == ':'))
+		return fail_with(EXIT_NO_DEVICE, NULL, "no GPU: this build has no device variant");
+	if (strcmp(device, "cpu") && strcmp(device, "auto"))
+		return fail_usage("--device", "must be cpu, gpu or auto, not '%.60s'", device);
+	return 0;
+}
+
+static void
+apply_runner_options(struct chain *chain, const struct runner_options *options)
+{
+	chain->output = options->output;
+	chain->force = options->force;
+	chain->verbose = options->verbose;
+	chain->quiet = options->quiet;
+	chain->threads = options->threads == OPT_NONE_INTEGER ? omp_get_max_threads() :
+	    (int)options->threads;
+	fail_set_quiet(options->quiet);
+}
+
+static int
+init_links(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->n; i++) {
+		struct link *link = &chain->link[i];
+		struct run *run = &link->run;
+
+		run->threads = chain->threads;
+		run->verbose = chain->verbose;
+		run->quiet = chain->quiet;
+		run->force = chain->force;
+		run->output = i + 1 == chain->n ? chain->output : NULL;
+		run->chain = chain;
+		run->position = i;
+		run->link = link;
+		if (check_place(chain, i) < 0 || find_besides(link) < 0)
+			return -1;
+		if (run->stage->init && run->stage->init(run) < 0)
+			return -1;
+		if (make_command(link) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Standard input may feed the chain or one image beside it, not both. */
+static int
+check_standard_input(const struct chain *chain)
+{
+	bool reads = !(chain->link[0].run.stage->traits & STAGE_SOURCE) && chain->operands == 0;
+	size_t uses = reads;
+
+	if (reads && (chain->link[0].run.stage->traits & STAGE_OPERANDS))
+		return 0;
+	for (size_t i = 0; i < chain->operands; i++)
+		uses += !strcmp(chain->operand[i], "-");
+	for (size_t i = 0; i < chain->n; i++)
+		for (size_t k = 0; k < chain->link[i].besides; k++)
+			uses += !strcmp(chain->link[i].beside[k].path, "-");
+	if (uses > 1)
+		return fail_usage(NULL, "standard input is wanted %zu times", uses);
+	if (reads && isatty(STDIN_FILENO))
+		return fail_usage(NULL, "no input: name files, or pipe frames in; see --help");
+	return 0;
+}
+
+static int
+check_standard_output(const struct chain *chain)
+{
+	if (!(chain->link[chain->n - 1].run.stage->traits & STAGE_SINK) && !chain->output &&
+	    isatty(STDOUT_FILENO))
+		return fail_usage(NULL, "standard output is a terminal: give -o FILE, or pipe the frames on");
+	return 0;
+}
+
+static int
+run_chain(struct chain *chain)
+{
+	if (init_links(chain) < 0 || check_standard_input(chain) < 0 ||
+	    check_standard_output(chain) < 0)
+		return -1;
+	return chain_run(chain);
+}
+
+/* Returns the exit code; the message, if any, goes to standard error. */
+static int
+conclude(struct chain *chain, int status)
+{
+	int code = chain->n ? chain->link[chain->n - 1].run.status : 0;
+
+	for (size_t i = 0; i < chain->n; i++) {
+		struct run *run = &chain->link[i].run;
+
+		if (run->priv && run->stage->end)
+			run->stage->end(run);
+		if (run->parameters)
+			opt_free(options_of(run->stage), run->parameters);
+		free(run->parameters);
+		free(run->priv);
+		free(chain->link[i].command);
+		free(chain->link[i].beside);
+	}
+	free(chain->link);
+	if (status == 0 && fflush(stdout) != 0)
+		status = fail_errno("standard output", "could not be written");
+	if (status == 0)
+		return code;
+	fail_print();
+	return fail_code() == EXIT_DONE ? EXIT_FAILED : (int)fail_code();
+}
+
+static struct link *
+add_link(struct chain *chain, const struct stage *stage)
+{
+	struct link *more = reallocarray(chain->link, chain->n + 1, sizeof(*more)), *link;
+
+	if (!more) {
+		fail_memory();
+		return NULL;
+	}
+	chain->link = more;
+	link = memset(&more[chain->n++], 0, sizeof(*more));
+	link->run.stage = stage;
+	link->run.parameters = calloc(1, stage->parameter_size + sizeof(struct numbers));
+	link->run.priv = calloc(1, stage->private_size + 1);
+	if (!link->run.parameters || !link->run.priv ||
+	    opt_defaults(stage->options ? stage->options : no_options, link->run.parameters) < 0) {
+		fail_memory();
+		return NULL;
+	}
+	return link;
+}
+
+static int
+close_standard_output(int code)
+{
+	if (fclose(stdout) != 0 && code == EXIT_DONE) {
+		fail_errno("standard output", "could not be written");
+		fail_print();
+		return EXIT_FAILED;
+	}
+	return code;
+}
+
+/* --help, --version, --words: true if one of them was asked for and answered. */
+static bool
+answer(const struct runner_options *options, const struct stage *stage)
+{
+	if (options->help)
+		opt_print_help(stdout, stage->name, stage->operands, stage->summary,
+		    options_of(stage), runner_table);
+	else if (options->version)
+		printf("%s (fringepipe) %s\n", stage->name, VERSION);
+	else if (options->words)
+		opt_print_words(stdout, options_of(stage), runner_table);
+	else
+		return false;
+	return true;
+}
+
+int
+stage_main(const char *name, int argc, char **argv)
+{
+	struct runner_options options;
+	struct chain chain = { 0 };
+	const struct stage *stage;
+	struct link *link;
+	int first, status = -1;
+
+	fail_set_program(name);
+	opt_defaults(runner_table, &options);
+	stage = stage_find(name);
+	link = stage ? add_link(&chain, stage) : NULL;
+	if (link && opt_parse(options_of(stage), link->run.parameters, runner_table, &options, argc,
+	    argv, &first) == 0) {
+		if (answer(&options, stage))
+			return close_standard_output(conclude(&chain, 0));
+		apply_runner_options(&chain, &options);
+		if (check_device(options.device) == 0 &&
+		    check_operands(&chain, 0, argc - first, argv + first) == 0)
+			status = run_chain(&chain);
+	}
+	return close_standard_output(conclude(&chain, status));
+}
+
+/* ---- fringepipe ---- */
+
+static int
+list_stages(void)
+{
+	for (const struct stage_row *row = stage_table; row->name; row++)
+		printf("%-14s %s\n", row->name, row->level[0]->summary);
+	return 0;
+}
+
+static void
+print_chain_help(void)
+{
+	printf("usage: fringepipe [OPTION ...] STAGE [WORD ...] [, STAGE [WORD ...]] ...\n"
+	    "run many stages in one process; a lone comma ends a stage\n\noptions\n");
+	printf("  every tool's own; -j -q -v -o -f before the first stage or in the last, -d anywhere\n");
+	printf("\nstages\n");
+	list_stages();
+	printf("\nmore: man fringepipe\n");
+}
+
+static int
+refuse_stage(const char *word)
+{
+	size_t n = strlen(word);
+
+	if (n > 1 && word[n - 1] == ',')
+		return fail_usage(word, "no such stage: put a blank before the comma");
+	return fail_usage(word, "no such stage, see fringepipe --help");
+}
+
+/* A stage in the middle may set -d only. */
+static int
+check_middle(const struct runner_options *options, const char *stage)
+{
+	if (options->output || options->force || options->verbose || options->quiet ||
+	    options->threads != OPT_NONE_INTEGER)
+		return fail_usage(stage, "-o -f -j -v -q stand before the first stage or in the last");
+	return 0;
+}
+
+/* One stage's words, words[0] its name. */
+static int
+parse_stage(struct chain *chain, struct runner_options *options, int words, char **word, bool last)
+{
+	struct runner_options middle, *own = last ? options : &middle;
+	const struct stage *stage;
+	struct link *link;
+	int first;
+
+	if (words == 0)
+		return fail_usage(NULL, "stage %zu is empty", chain->n + 1);
+	stage = stage_find(word[0]);
+	if (!stage)
+		return fail_message() ? -1 : refuse_stage(word[0]);
+	opt_defaults(runner_table, &middle);
+	link = add_link(chain, stage);
+	if (!link || opt_parse(options_of(stage), link->run.parameters, runner_table, own, words, word,
+	    &first) < 0)
+		return -1;
+	for (int i = first; i < words; i++) {
+		size_t n = strlen(word[i]);
+
+		if (n > 1 && word[i][n - 1] == ',')
+			return fail_usage(word[i], "blank before the comma");
+	}
+	if (!last && check_middle(&middle, stage->name) < 0)
+		return -1;
+	if (own->help || own->version || own->words) {
+		options->help = own->help;
+		options->version = own->version;
+		options->words = own->words;
+		return 1;
+	}
+	if (check_device(own->device) < 0)
+		return -1;
+	return check_operands(chain, chain->n - 1, words - first, word + first);
+}
+
+static int
+parse_chain(struct chain *chain, struct runner_options *options, int words, char **word)
+{
+	for (int start = 0;;) {
+		int end = start, status;
+
+		while (end < words && strcmp(word[end], ","))
+			end++;
+		status = parse_stage(chain, options, end - start, word + start, end == words);
+		if (status != 0)
+			return status;
+		if (end == words)
+			return 0;
+		start = end + 1;
+	}
+}
+
+int
+chain_main(int argc, char **argv)
+{
+	struct runner_options options;
+	struct chain chain = { 0 };
+	int first, status = -1;
+
+	fail_set_program("fringepipe");
+	opt_defaults(runner_table, &options);
+	if (opt_parse(NULL, NULL, runner_table, &options, argc, argv, &first) < 0)
+		return close_standard_output(conclude(&chain, -1));
+	if (options.help || options.version || options.words) {
+		if (options.help)
+			print_chain_help();
+		else if (options.version)
+			printf("fringepipe %s\n", VERSION);
+		else
+			list_stages();
+		return close_standard_output(conclude(&chain, 0));
+	}
+	status = check_device(options.device);
+	if (status == 0)
+		status = parse_chain(&chain, &options, argc - first, argv + first);
+	if (status == 1) {
+		answer(&options, chain.link[chain.n - 1].run.stage);
+		return close_standard_output(conclude(&chain, 0));
+	}
+	if (status == 0) {
+		apply_runner_options(&chain, &options);
+		status = run_chain(&chain);
+	}
+	return close_standard_output(conclude(&chain, status));
+}

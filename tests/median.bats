@@ -1,0 +1,88 @@
+load helpers
+
+# A ramp with whole-turn spikes: what must come back is the ramp, to the bit where there was no spike.
+ramp='
+def ramp(h, w, axis="x"):
+	y, x = np.mgrid[:h, :w]
+	return (0.3 * (x if axis == "x" else y) + 0.01 * (y if axis == "x" else x)).astype("f4")
+'
+
+@test "median: isolated spikes go, everything else stays, at awkward sizes" {
+	for size in 1x1 5x7 127x1 128x64 129x65; do
+		py "$ramp"'
+w, h = map(int, sys.argv[1].split("x"))
+clean = ramp(h, w)
+bad = clean.copy()
+if w >= 5:
+	bad[::3, 2::5] += np.float32(2 * np.pi)
+	bad[1::3, 4::7] -= np.float32(4 * np.pi)
+write_frames("in.nrrd", Frame(bad, ["absphase"], {"axis": "x"}))
+np.save("clean.npy", clean)' $size
+		median -o out.nrrd in.nrrd
+		py '
+out, clean = read_frame("out.nrrd")["absphase"], np.load("clean.npy")
+expect(np.abs(out - clean) <= 2 * ulp(clean) + 1e-6, sys.argv[1], np.abs(out - clean).max())' $size
+	done
+}
+
+@test "median: the phase is never replaced by the median" {
+	py '
+rng = np.random.default_rng(1)
+noisy = (rng.normal(0, 0.4, (50, 60)) + np.arange(60) * 0.3).astype("f4")
+write_frames("in.nrrd", Frame(noisy, ["absphase"]))
+np.save("noisy.npy", noisy)'
+	for shape in row column box; do
+		median --shape $shape in.nrrd -o out.nrrd
+		py '
+turns = (read_frame("out.nrrd")["absphase"] - np.load("noisy.npy")) / (2 * np.pi)
+expect(np.abs(turns - np.round(turns)) < 1e-5, turns)'
+	done
+}
+
+@test "median: NaN stays NaN and does no harm beside" {
+	py '
+p = np.full((9, 9), 5, "f4"); p[4, 3:6] = [np.nan, 5 + 2 * np.pi, np.nan]; p[0, 0] = np.nan
+write_frames("in.nrrd", Frame(np.stack([p, p * 0 + 7]), ["absphase", "modulation"]))'
+	for shape in row column box; do
+		median -s $shape in.nrrd -o out.nrrd
+		py '
+f = read_frame("out.nrrd"); p = f["absphase"]
+hole = np.zeros((9, 9), bool); hole[4, 3] = hole[4, 5] = hole[0, 0] = True
+expect(np.isnan(p) == hole, p)
+expect(np.abs(p[~hole] - 5) < 2e-6, p)
+expect(f.names == ["absphase", "modulation"], f.names)'
+	done
+}
+
+@test "median: fringes along y take a column by themselves" {
+	py "$ramp"'
+p = ramp(40, 30, "y") * 4; p[7, 5] += 2 * np.pi
+write_frames("in.nrrd", Frame(p, ["absphase"], {"axis": "y"}))'
+	median in.nrrd -o a.nrrd && median --shape column in.nrrd -o b.nrrd
+	py '
+a, b = read_frame("a.nrrd"), read_frame("b.nrrd")
+expect(a.pixels == b.pixels)
+expect(abs(a["absphase"][7, 5] - 4 * (0.3 * 7 + 0.05)) < 1e-5)'
+}
+
+@test "median: command history, one thread equals seven, every band height alike" {
+	py '
+rng = np.random.default_rng(2)
+p = (rng.integers(0, 2, (100, 333)) * 2 * np.pi + np.arange(333) * 0.2).astype("f4")
+write_frames("in.nrrd", [Frame(p, ["absphase"]), Frame(p[:50], ["absphase"])])'
+	median -s box -j 1 <in.nrrd >one.nrrd
+	median -s box -j 7 <in.nrrd >seven.nrrd
+	FRINGEPIPE_BAND=1 median -s box -j 2 <in.nrrd >band.nrrd
+	cmp one.nrrd seven.nrrd
+	cmp one.nrrd band.nrrd
+	py '
+f = read_frames("one.nrrd")
+expect(len(f) == 2 and f[0].meta["cmd.1"] == "median --shape=box", f[0].meta)'
+}
+
+@test "median: errors" {
+	py 'write_frames("in.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"]))'
+	fails 1 "input has no channel absphase, only: depth" median in.nrrd
+	fails 2 "--shape: must be one of auto row column box, not 'disc'" median -s disc in.nrrd
+	fails 1 "nothing.nrrd" median nothing.nrrd
+}

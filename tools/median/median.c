@@ -1,0 +1,159 @@
+/* Takes whole-turn spikes out of an absolute phase. */
+#include "stage.h"
+#include "median.px.h"
+
+#include <string.h>
+
+enum shape { SHAPE_AUTO, SHAPE_ROW, SHAPE_COLUMN, SHAPE_BOX };
+
+struct parameters {
+	int shape;
+};
+
+struct priv {
+	enum shape shape;
+	size_t phase;			/* the channel that is mended */
+};
+
+static const char *const shapes[] = { "auto", "row", "column", "box", NULL };
+
+static const struct opt options[] = {
+	{ 's', "shape", "WORD", OPT_WORD, offsetof(struct parameters, shape), "auto", 0, 0, NULL,
+	  "neighbours: 5 in a row, 5 in a column, 3x3, or along the fringe axis", shapes },
+	{ 0 },
+};
+
+struct rows_of_five {
+	const float *restrict row[5];
+};
+
+static void
+mend_row(const float *restrict in, float *restrict out, size_t x0, size_t x1)
+{
+	ROWS_SIMD
+	for (size_t x = x0; x < x1; x++)
+		out[x] = median_unspike(in[x],
+		    median_of_5(in[x - 2], in[x - 1], in[x], in[x + 1], in[x + 2]));
+}
+
+static void
+mend_column(const struct rows_of_five *in, float *restrict out, size_t w)
+{
+	const float *restrict a = in->row[0], *restrict b = in->row[1], *restrict c = in->row[2];
+	const float *restrict d = in->row[3], *restrict e = in->row[4];
+
+	ROWS_SIMD
+	for (size_t x = 0; x < w; x++)
+		out[x] = median_unspike(c[x], median_of_5(a[x], b[x], c[x], d[x], e[x]));
+}
+
+static void
+mend_box(const struct rows_of_five *in, float *restrict out, size_t x0, size_t x1)
+{
+	const float *restrict a = in->row[1], *restrict b = in->row[2], *restrict c = in->row[3];
+
+	ROWS_SIMD
+	for (size_t x = x0; x < x1; x++)
+		out[x] = median_unspike(b[x], median_of_9(a[x - 1], a[x], a[x + 1], b[x - 1], b[x],
+		    b[x + 1], c[x - 1], c[x], c[x + 1]));
+}
+
+/* A pixel at the left or right border: columns outside repeat the border column. */
+static float
+mend_border(const struct rows_of_five *in, size_t x, size_t w, bool box)
+{
+	size_t l = x ? x - 1 : 0, ll = l ? l - 1 : 0;
+	size_t r = x + 1 < w ? x + 1 : w - 1, rr = r + 1 < w ? r + 1 : w - 1;
+	const float *a = in->row[1], *b = in->row[2], *c = in->row[3];
+
+	if (box)
+		return median_unspike(b[x], median_of_9(a[l], a[x], a[r], b[l], b[x], b[r], c[l], c[x],
+		    c[r]));
+	return median_unspike(b[x], median_of_5(b[ll], b[l], b[x], b[r], b[rr]));
+}
+
+static void
+mend(const struct rows_of_five *in, float *out, size_t w, enum shape shape)
+{
+	size_t border = shape == SHAPE_ROW ? 2 : 1, x0 = border < w ? border : w;
+	size_t x1 = w > 2 * border ? w - border : x0;
+
+	if (shape == SHAPE_COLUMN) {
+		mend_column(in, out, w);
+		return;
+	}
+	for (size_t x = 0; x < x0; x++)
+		out[x] = mend_border(in, x, w, shape == SHAPE_BOX);
+	if (shape == SHAPE_ROW)
+		mend_row(in->row[2], out, x0, x1);
+	else
+		mend_box(in, out, x0, x1);
+	for (size_t x = x1; x < w; x++)
+		out[x] = mend_border(in, x, w, shape == SHAPE_BOX);
+}
+
+/* Rows outside the image repeat the border row. */
+static struct rows_of_five
+rows_around(const struct frame *in, size_t c, size_t y)
+{
+	struct rows_of_five rows;
+
+	for (size_t k = 0; k < 5; k++) {
+		size_t at = y + k < 2 ? 0 : y + k - 2;
+
+		rows.row[k] = frame_floats(in, c, at < in->head.h ? at : in->head.h - 1);
+	}
+	return rows;
+}
+
+static void
+rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+{
+	const struct priv *priv = run->priv;
+
+	for (size_t y = y0; y < y1; y++)
+		for (size_t c = 0; c < out->head.c; c++) {
+			struct rows_of_five around = rows_around(in, c, y);
+
+			if (c == priv->phase)
+				mend(&around, frame_floats(out, c, y), in->head.w, priv->shape);
+			else
+				memcpy(frame_row(out, c, y), frame_row(in, c, y), in->stride);
+		}
+}
+
+static const struct body body = { .rows = rows };
+
+static int
+init(struct run *run)
+{
+	run->body = &body;
+	return 0;
+}
+
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	const char *axis = meta_get(&in->meta, "axis");
+
+	(void)out;
+	priv->shape = parameters->shape;
+	if (priv->shape == SHAPE_AUTO)
+		priv->shape = axis && !strcmp(axis, "y") ? SHAPE_COLUMN : SHAPE_ROW;
+	run->halo = priv->shape == SHAPE_ROW ? 0 : 2;
+	return run_channel(run, in, "absphase", &priv->phase);
+}
+
+STAGE(median) = {
+	.name = "median",
+	.summary = "take whole-turn spikes out of an absolute phase",
+	.operands = "[FILE ...]",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.agree = AGREE_EXACT,
+	.init = init,
+	.plan = plan,
+};
