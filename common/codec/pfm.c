@@ -1,0 +1,171 @@
+/*
+ * PFM: `PF` (3 channels) or `Pf` (1), width and height, a scale whose sign tells the byte order,
+ * one white space, then float rows from the bottom. It has no place for metadata. The values are
+ * not multiplied by the scale (readers disagree on its meaning); if it is not 1 it is kept as the
+ * key pfm_scale.
+ */
+#include "codec.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "numbers.h"
+#include "samples.h"
+
+static bool
+pfm_sniff(const unsigned char *start, size_t n)
+{
+	return n >= 3 && start[0] == 'P' && (start[1] == 'F' || start[1] == 'f') &&
+	    isspace(start[2]);
+}
+
+/* The next word and the one white space behind it. */
+static int
+read_word(struct loader *loader, char word[64])
+{
+	size_t n = 0;
+	int byte = fgetc(loader->file);
+
+	while (byte != EOF && isspace(byte))
+		byte = fgetc(loader->file);
+	for (; byte != EOF && !isspace(byte); byte = fgetc(loader->file)) {
+		if (n == 63)
+			return fail(loader->path, "PFM header is damaged: a word is too long");
+		word[n++] = (char)byte;
+	}
+	word[n] = '\0';
+	if (byte == EOF)
+		return fail(loader->path, "ends too early: inside the PFM header");
+	return 0;
+}
+
+static int
+read_number(struct loader *loader, const char *what, double least, double *out)
+{
+	char word[64];
+
+	if (read_word(loader, word) < 0)
+		return -1;
+	if (number_parse(word, out) < 0 || !isfinite(*out) || *out < least)
+		return fail(loader->path, "PFM %s is not valid: %s", what, word);
+	return 0;
+}
+
+static int
+read_head(struct loader *loader, struct frame_head *head, bool *swap)
+{
+	bool big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	double w, h, scale;
+	size_t channels;
+	char magic[64];
+
+	if (read_word(loader, magic) < 0)
+		return -1;
+	if (strcmp(magic, "PF") && strcmp(magic, "Pf"))
+		return fail(loader->path, "is no PFM file: starts with %s", magic);
+	channels = magic[1] == 'F' ? 3 : 1;
+	if (read_number(loader, "width", 1, &w) < 0 || read_number(loader, "height", 1, &h) < 0 ||
+	    read_number(loader, "scale", -HUGE_VAL, &scale) < 0)
+		return -1;
+	if (w != floor(w) || h != floor(h) || w > INT32_MAX || h > INT32_MAX || scale == 0)
+		return fail(loader->path, "PFM header is not valid: %g x %g, scale %g", w, h, scale);
+	*swap = (scale > 0) != big_endian;
+	if (samples_check_claim(loader->path, loader->file, (size_t)w, (size_t)h, channels, 32, 1) < 0 ||
+	    head_init(head, (size_t)w, (size_t)h, channels, SAMPLE_FLOAT) < 0)
+		return -1;
+	if ((channels == 3 && head_set_channels(head, "r g b") < 0) ||
+	    (fabs(scale) != 1 && meta_set_number(&head->meta, "pfm_scale", fabs(scale)) < 0)) {
+		head_free(head);
+		return -1;
+	}
+	return 0;
+}
+
+static int
+read_rows(struct loader *loader, bool swap, struct frame *frame)
+{
+	size_t channels = frame->head.c, row_size = frame->head.w * channels * sizeof(float);
+	unsigned char *row = malloc(row_size);
+	int status = row ? 0 : fail_memory();
+
+	for (size_t y = frame->head.h; status == 0 && y-- > 0;) {
+		status = samples_read(loader->path, loader->file, row, row_size);
+		for (size_t c = 0; c < channels && status == 0; c++)
+			samples_convert(ELEMENT_F32, swap, row + c * sizeof(float),
+			    channels * sizeof(float), frame_row(frame, c, y), frame->head.w);
+	}
+	free(row);
+	return status;
+}
+
+static int
+pfm_load(struct loader *loader, struct frame **out)
+{
+	struct frame_head head;
+	bool swap = false;
+	int status;
+
+	*out = NULL;
+	if (loader->frames > 0)
+		return 0;
+	if (read_head(loader, &head, &swap) < 0)
+		return -1;
+	status = frame_new(&head, out);
+	head_free(&head);
+	if (status == 0)
+		status = read_rows(loader, swap, *out);
+	if (status < 0) {
+		frame_free(*out);
+		*out = NULL;
+		return -1;
+	}
+	return 1;
+}
+
+static int
+write_rows(struct saver *saver, const struct frame *frame)
+{
+	bool swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	size_t n = frame->head.w * frame->head.c;
+	float *row = malloc(n * sizeof(*row));
+	int status = row ? 0 : fail_memory();
+
+	for (size_t y = frame->head.h; status == 0 && y-- > 0;) {
+		samples_join(frame, y, row);
+		if (swap)
+			samples_convert(ELEMENT_F32, swap, row, sizeof(*row), row, n);
+		status = samples_write(saver->path, saver->file, row, n * sizeof(*row));
+	}
+	free(row);
+	return status;
+}
+
+/* uchar and ushort are written as float, their values unchanged. */
+static int
+pfm_save(struct saver *saver, const struct frame *frame)
+{
+	struct frame *floats;
+	int status;
+
+	if (frame->head.c != 1 && frame->head.c != 3)
+		return fail(saver->path, "PFM holds 1 or 3 channels, not %zu", frame->head.c);
+	if (fprintf(saver->file, "P%c\n%zu %zu\n-1.0\n", frame->head.c == 3 ? 'F' : 'f',
+	    frame->head.w, frame->head.h) < 0)
+		return fail_errno(saver->path, "cannot be written");
+	if (frame_to_float(frame, &floats) < 0)
+		return -1;
+	status = write_rows(saver, floats);
+	frame_free(floats);
+	return status;
+}
+
+const struct codec codec_pfm = {
+	.name = "PFM",
+	.suffixes = "pfm",
+	.sniff = pfm_sniff,
+	.load = pfm_load,
+	.save = pfm_save
+};
