@@ -1,0 +1,33 @@
+/* NRRD files: the stream itself, as a file of one or more frames. */
+#include <string.h>
+
+#include "../codec.h"
+#include "../stream.h"
+
+static bool
+sniff(const unsigned char *start, size_t n)
+{
+	return n >= 7 && !memcmp(start, "NRRD00", 6);
+}
+
+static int
+load(struct loader *loader, struct frame **out)
+{
+	return stream_read(loader->file, loader->path, out);
+}
+
+static int
+save(struct saver *saver, const struct frame *frame)
+{
+	return stream_write(saver->file, saver->path, frame);
+}
+
+const struct codec codec_nrrd = {
+	.name = "nrrd",
+	.suffixes = "nrrd",
+	.many = true,
+	.concatenates = true,
+	.sniff = sniff,
+	.load = load,
+	.save = save,
+};

@@ -1,0 +1,594 @@
+/* Writing frames into files, folders or standard output; declared in codec.h. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codec.h"
+#include "fail.h"
+#include "stream.h"
+
+#define BUFFER_SIZE (256 * 1024)
+#define PIPE_SIZE (1024 * 1024)
+#define STANDARD_OUTPUT "standard output"
+
+enum target_kind { TARGET_STREAM, TARGET_FILE, TARGET_NUMBERED, TARGET_FOLDER };
+
+struct target {
+	enum target_kind kind;
+	char *path;			/* as given; a folder without / at its end */
+	struct save_options options;
+	const struct codec *codec;	/* TARGET_FOLDER: of the current file */
+	struct saver saver;		/* saver.file: a file is open */
+	char *file_path;		/* of the open file */
+	char *temporary;		/* under which it is being written; NULL: directly */
+	bool spooled;			/* the open file has no name: its bytes go to file_path at the end */
+	bool failed;
+	size_t frames;
+	char **name;			/* TARGET_FOLDER: the names that are taken */
+	size_t names;
+};
+
+/* ---- files that appear when they are complete ---- */
+
+/* What a rename would replace: the file behind a symbolic link, else path itself. A new string. */
+static char *
+final_path(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	if (!real)
+		real = strdup(path);
+	if (!real)
+		fail_memory();
+	return real;
+}
+
+static bool
+is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* Creates FOLDER/.NAME.PID.N.tmp with the first N that is free. */
+static int
+temporary_create(const char *final, char **temporary)
+{
+	const char *slash = strrchr(final, '/'), *name = slash ? slash + 1 : final;
+	int fd = -1;
+
+	for (unsigned i = 0; fd < 0 && i < 1000; i++) {
+		if (asprintf(temporary, "%.*s.%.200s.%ld.%u.tmp", (int)(name - final), final, name,
+		    (long)getpid(), i) < 0) {
+			*temporary = NULL;
+			return fail_memory();
+		}
+		fd = open(*temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd < 0) {
+			free(*temporary);
+			*temporary = NULL;
+			if (errno != EEXIST)
+				break;
+		}
+	}
+	return fd;
+}
+
+/* A temporary file beside path, with the permissions of a file that is there already. */
+static FILE *
+beside_open(const char *path, char **temporary)
+{
+	char *final = final_path(path);
+	struct stat st;
+	FILE *file;
+	int fd;
+
+	*temporary = NULL;
+	if (!final)
+		return NULL;
+	if (access(final, F_OK) == 0 && access(final, W_OK) < 0) {
+		fail_errno(path, "cannot be written");
+		free(final);
+		return NULL;
+	}
+	fd = temporary_create(final, temporary);
+	file = fd < 0 ? NULL : fdopen(fd, "w+b");
+	if (!file) {
+		fail_errno(path, "cannot be created");
+		if (fd >= 0)
+			close(fd);
+	} else if (stat(final, &st) == 0) {
+		(void)fchmod(fd, st.st_mode & 07777);	/* not ours, then: the umask's will do */
+	}
+	free(final);
+	return file;
+}
+
+FILE *
+target_file_open(const char *path, char **temporary)
+{
+	FILE *file;
+
+	*temporary = NULL;
+	if (!path || !strcmp(path, "-"))
+		return stdout;
+	if (!is_special(path))
+		return beside_open(path, temporary);
+	file = fopen(path, "wb");
+	if (!file)
+		fail_errno(path, "cannot be opened for writing");
+	return file;
+}
+
+int
+target_file_close(FILE *file, const char *path, char *temporary, bool keep)
+{
+	const char *name = file == stdout ? STANDARD_OUTPUT : path;
+	int status = 0;
+	bool lost = ferror(file) != 0;
+
+	errno = lost ? EIO : 0;
+	if ((file == stdout ? fflush(file) : fclose(file)) != 0 || lost)
+		status = fail_errno(name, "cannot be written");
+	if (temporary) {
+		char *final = final_path(path);
+
+		if (!final || status < 0 || !keep)
+			unlink(temporary);
+		else if (rename(temporary, final) < 0) {
+			status = fail_errno(path, "cannot be put in its place");
+			unlink(temporary);
+		}
+		if (!final)
+			status = -1;
+		free(final);
+		free(temporary);
+	}
+	return keep ? status : 0;
+}
+
+/* ---- numbers in names ---- */
+
+/* At the conversion behind a %: its length and width, if it is d, 4d, 04d and the like. */
+static size_t
+conversion_length(const char *text, int *width)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	if (digits > 3 || text[digits] != 'd')
+		return 0;
+	*width = digits ? atoi(text) : 0;
+	return digits + 1;
+}
+
+/*
+ * The name of file `number`: %d, %4d (both filled with zeros, so that names sort) and %04d become
+ * the number, %% a percent sign. A new string; *numbers counts the conversions. NULL after fail().
+ */
+static char *
+numbered_path(const char *path, size_t number, size_t *numbers)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	*numbers = 0;
+	if (!file) {
+		fail_memory();
+		return NULL;
+	}
+	for (const char *p = path; *p; p++) {
+		int width;
+		size_t length;
+
+		if (*p != '%' || p[1] == '%') {
+			putc(*p, file);
+			p += *p == '%';
+			continue;
+		}
+		length = conversion_length(p + 1, &width);
+		if (!length) {
+			fclose(file);
+			free(text);
+			fail_usage(path, "only %%d or %%04d can number files; %%%% is a percent sign");
+			return NULL;
+		}
+		fprintf(file, "%0*zu", width, number);
+		p += length;
+		(*numbers)++;
+	}
+	if (fclose(file) != 0) {
+		free(text);
+		fail_memory();
+		return NULL;
+	}
+	return text;
+}
+
+/* ---- formats ---- */
+
+static const struct codec *
+codec_by_name(const char *name)
+{
+	for (size_t i = 0; codecs[i]; i++)
+		if (!strcmp(codecs[i]->name, name))
+			return codecs[i];
+	return NULL;
+}
+
+/* The suffixes that can be written, blank-separated, for a message. */
+static void
+list_suffixes(char *text, size_t size)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t i = 0; codecs[i] && used < size; i++)
+		if (codecs[i]->save)
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
+			    codecs[i]->suffixes);
+}
+
+static const struct codec *
+codec_to_save(const char *path)
+{
+	const struct codec *codec = codec_by_suffix(path);
+	char known[256];
+
+	if (!codec && is_special(path))		/* /dev/null, a named pipe */
+		codec = codec_by_name("nrrd");
+	if (codec && codec->save)
+		return codec;
+	list_suffixes(known, sizeof(known));
+	if (codec)
+		fail_usage(path, "%s files can be read, but not written; known are %s", codec->name,
+		    known);
+	else
+		fail_usage(path, "suffix tells no image format; known are %s", known);
+	return NULL;
+}
+
+/* ---- one file ---- */
+
+/* Opens file_path (owned) for the codec. */
+static int
+file_begin(struct target *target, char *file_path)
+{
+	target->file_path = file_path;
+	/* Where one cannot seek, only formats that are streams are written directly. */
+	target->spooled = is_special(file_path) && !target->codec->concatenates;
+	target->saver = (struct saver){ .path = file_path, .options = &target->options };
+	if (target->spooled) {
+		target->saver.file = tmpfile();
+		if (!target->saver.file)
+			fail_errno(file_path, "temporary file cannot be created");
+	} else {
+		target->saver.file = target_file_open(file_path, &target->temporary);
+	}
+	if (target->saver.file)
+		return 0;
+	free(target->file_path);
+	target->file_path = NULL;
+	return -1;
+}
+
+/* Copies the file without name to where it shall go. */
+static int
+spooled_copy(FILE *from, const char *path)
+{
+	char buffer[65536], *temporary;
+	FILE *to = target_file_open(path, &temporary);
+	size_t n;
+	int status = 0;
+
+	if (!to)
+		return -1;
+	rewind(from);
+	while (status == 0 && (n = fread(buffer, 1, sizeof(buffer), from)) > 0)
+		if (fwrite(buffer, 1, n, to) != n)
+			status = fail_errno(path, "cannot be written");
+	if (ferror(from))
+		status = fail_errno(path, "temporary file cannot be read");
+	if (target_file_close(to, path, temporary, true) < 0)
+		status = -1;
+	return status;
+}
+
+/* Completes the open file, or removes it. */
+static int
+file_end(struct target *target, bool keep)
+{
+	struct saver *saver = &target->saver;
+	int status = 0;
+
+	if (!saver->file)
+		return 0;
+	if (target->codec->save_end && (saver->state || saver->frames))
+		status = target->codec->save_end(saver);
+	if (saver->frames == 0)
+		keep = false;
+	if (target->spooled && keep && status == 0)
+		status = fflush(saver->file) == 0 ? spooled_copy(saver->file, saver->path) :
+		    fail_errno(saver->path, "temporary file cannot be written");
+	if (target_file_close(saver->file, target->file_path, target->temporary,
+	    keep && status == 0) < 0)
+		status = -1;
+	free(target->file_path);
+	target->file_path = NULL;
+	target->temporary = NULL;
+	saver->file = NULL;
+	return keep ? status : 0;
+}
+
+static int
+file_put(struct target *target, const struct frame *frame)
+{
+	struct saver *saver = &target->saver;
+
+	if (saver->frames && !target->codec->many)
+		return fail(saver->path, "%s holds one frame, and a second one came; %%04d in the name "
+		    "numbers the files", target->codec->name);
+	if (target->codec->save(saver, frame) < 0)
+		return -1;
+	saver->frames++;
+	return 0;
+}
+
+/* One frame into a file of its own, which it takes over. */
+static int
+put_alone(struct target *target, char *file_path, const struct frame *frame)
+{
+	int status;
+
+	if (!file_path || file_begin(target, file_path) < 0)
+		return -1;
+	status = file_put(target, frame);
+	return file_end(target, status == 0) < 0 ? -1 : status;
+}
+
+/* ---- folders ---- */
+
+static int
+folder_check(const char *path, bool force)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool empty = true;
+
+	if (!dir)
+		return fail_errno(path, "folder cannot be opened");
+	while ((entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			empty = false;
+	closedir(dir);
+	if (!empty && !force)
+		return fail_usage(path, "folder is not empty; -f writes into it");
+	if (access(path, W_OK | X_OK) < 0)
+		return fail_errno(path, "cannot be written into");
+	return 0;
+}
+
+static int
+folder_begin(struct target *target, bool force)
+{
+	size_t length = strlen(target->path);
+
+	while (length > 1 && target->path[length - 1] == '/')
+		target->path[--length] = '\0';
+	if (mkdir(target->path, 0777) < 0 && errno != EEXIST)
+		return fail_errno(target->path, "folder cannot be created");
+	return folder_check(target->path, force);
+}
+
+static bool
+name_is_taken(const struct target *target, const char *name)
+{
+	for (size_t i = 0; i < target->names; i++)
+		if (!strcmp(target->name[i], name))
+			return true;
+	return false;
+}
+
+/* The frame's `name` without suffix and path, or its number. A new string, unused so far. */
+static char *
+name_choose(const struct target *target, const struct frame *frame)
+{
+	const char *given = meta_get(&frame->head.meta, "name");
+	char *name = NULL, *numbered;
+
+	if (given && strrchr(given, '/'))
+		given = strrchr(given, '/') + 1;
+	if (given && *given && *given != '.' && strlen(given) < 200) {
+		size_t length = strlen(given);
+
+		if (codec_by_suffix(given))
+			length = (size_t)(strrchr(given, '.') - given);
+		name = strndup(given, length);
+		if (name && !name_is_taken(target, name))
+			return name;
+	}
+	if (asprintf(&numbered, "%s%s%04zu", name ? name : "", name ? "-" : "", target->frames) < 0)
+		numbered = NULL;
+	free(name);
+	return numbered;
+}
+
+static int
+name_keep(struct target *target, char *name)
+{
+	char **more = name ? reallocarray(target->name, target->names + 1, sizeof(*more)) : NULL;
+
+	if (!more) {
+		free(name);
+		return fail_memory();
+	}
+	target->name = more;
+	more[target->names++] = name;
+	return 0;
+}
+
+static int
+folder_put(struct target *target, const struct frame *frame)
+{
+	const struct frame_head *head = &frame->head;
+	bool png = head->type != SAMPLE_FLOAT && head->c <= 4;
+	const char *format = png ? "png" : "tiff";
+	char *file_path, *name = name_choose(target, frame);
+
+	if (name_keep(target, name) < 0)
+		return -1;
+	target->codec = codec_by_name(format);
+	if (!target->codec || !target->codec->save)
+		return fail(target->path, "%s files cannot be written", format);
+	if (asprintf(&file_path, "%s/%s.%s", target->path, name, png ? "png" : "tif") < 0)
+		return fail_memory();
+	return put_alone(target, file_path, frame);
+}
+
+/* ---- targets ---- */
+
+static int
+stream_begin(struct target *target)
+{
+	static char buffer[BUFFER_SIZE];	/* standard output is flushed once more at exit */
+
+	target->kind = TARGET_STREAM;
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+	(void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_SIZE);
+	return 0;
+}
+
+static int
+stream_put(const struct frame *frame)
+{
+	if (stream_write(stdout, STANDARD_OUTPUT, frame) < 0)
+		return -1;
+	return fflush(stdout) == 0 ? 0 : fail_errno(STANDARD_OUTPUT, "cannot be written");
+}
+
+/* So that a misspelt folder is told before the work, not after it. */
+static bool
+folder_of_is_there(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup(".");
+	bool there = folder && access(folder, W_OK | X_OK) == 0;
+
+	free(folder);
+	return there;
+}
+
+static int
+files_begin(struct target *target)
+{
+	size_t numbers;
+	char *first = numbered_path(target->path, 0, &numbers);
+	int status;
+
+	if (!first)
+		return -1;
+	target->kind = numbers ? TARGET_NUMBERED : TARGET_FILE;
+	target->codec = codec_to_save(first);
+	if (numbers > 1)
+		fail_usage(target->path, "%zu numbers in the name, where one can be", numbers);
+	if (numbers > 1 || !target->codec) {
+		free(first);
+		return -1;
+	}
+	if (target->kind == TARGET_FILE)
+		return file_begin(target, first);
+	status = folder_of_is_there(first) ? 0 : fail_errno(target->path, "cannot be created");
+	free(first);
+	return status;
+}
+
+static int
+target_begin(struct target *target, const char *path, bool force)
+{
+	struct stat st;
+	size_t length;
+
+	if (!path || !strcmp(path, "-"))
+		return stream_begin(target);
+	if (!*path)
+		return fail_usage(NULL, "name of the output is empty");
+	target->path = strdup(path);
+	if (!target->path)
+		return fail_memory();
+	length = strlen(path);
+	if (path[length - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode))) {
+		target->kind = TARGET_FOLDER;
+		return folder_begin(target, force);
+	}
+	return files_begin(target);
+}
+
+struct target *
+target_open(const char *path, bool force, const struct save_options *options)
+{
+	struct target *target = calloc(1, sizeof(*target));
+
+	if (!target) {
+		fail_memory();
+		return NULL;
+	}
+	if (options)
+		target->options = *options;
+	if (target_begin(target, path, force) < 0) {
+		target_close(target, false);
+		return NULL;
+	}
+	return target;
+}
+
+int
+target_put(struct target *target, const struct frame *frame)
+{
+	size_t numbers;
+	int status;
+
+	if (target->kind == TARGET_STREAM)
+		status = stream_put(frame);
+	else if (target->kind == TARGET_FILE)
+		status = file_put(target, frame);
+	else if (target->kind == TARGET_NUMBERED)
+		status = put_alone(target, numbered_path(target->path, target->frames, &numbers), frame);
+	else
+		status = folder_put(target, frame);
+	target->frames++;
+	target->failed |= status < 0;
+	return status;
+}
+
+int
+target_close(struct target *target, bool keep)
+{
+	int status = file_end(target, keep && !target->failed);
+
+	if (target->kind == TARGET_STREAM)
+		status = target_file_close(stdout, NULL, NULL, keep);
+	for (size_t i = 0; i < target->names; i++)
+		free(target->name[i]);
+	free(target->name);
+	free(target->path);
+	free(target);
+	return status;
+}
+
+int
+target_save(const char *path, const struct frame *frame, const struct save_options *options)
+{
+	struct target *target = target_open(path, true, options);
+	int status;
+
+	if (!target)
+		return -1;
+	status = target_put(target, frame);
+	return target_close(target, status == 0) < 0 ? -1 : status;
+}
