@@ -3,6 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DELETE_ON_ERROR:
 .SECONDARY:
+MAKEFLAGS += --no-builtin-rules
 
 VERSION := 0.1
 PREFIX ?= /usr/local
@@ -17,7 +18,7 @@ PACKAGES := libpng libtiff-4 libjpeg cairo zlib
 CPPFLAGS += -Icommon $(shell pkg-config --cflags $(PACKAGES))
 LDLIBS += $(shell pkg-config --libs $(PACKAGES)) -lm
 CFLAGS ?= -g
-override CFLAGS += -std=c11 -Wall -Wextra -Wno-unknown-pragmas -O3 -fopenmp \
+override CFLAGS += -std=c11 -Wall -Wextra -Wno-missing-field-initializers -O3 -fopenmp \
 	-fno-math-errno -fno-trapping-math -ffp-contract=off \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 LDFLAGS += -fopenmp $(if $(SAN),-fsanitize=$(SAN))

@@ -58,12 +58,24 @@ mend_box(const struct rows_of_five *in, float *restrict out, size_t x0, size_t x
 		    b[x + 1], c[x - 1], c[x], c[x + 1]));
 }
 
-/* A pixel at the left or right border: columns outside repeat the border column. */
+/* Index i + by, mirrored about i where it lies outside 0 .. n - 1. A border that repeated itself would
+ * outvote its neighbours with its own spike. */
+static size_t
+mirrored(size_t i, ptrdiff_t by, size_t n)
+{
+	ptrdiff_t there = (ptrdiff_t)i + by, mirror = (ptrdiff_t)i - by;
+
+	if (there >= 0 && there < (ptrdiff_t)n)
+		return (size_t)there;
+	return mirror >= 0 && mirror < (ptrdiff_t)n ? (size_t)mirror : i;
+}
+
+/* A pixel at the left or right border. */
 static float
 mend_border(const struct rows_of_five *in, size_t x, size_t w, bool box)
 {
-	size_t l = x ? x - 1 : 0, ll = l ? l - 1 : 0;
-	size_t r = x + 1 < w ? x + 1 : w - 1, rr = r + 1 < w ? r + 1 : w - 1;
+	size_t l = mirrored(x, -1, w), ll = mirrored(x, -2, w);
+	size_t r = mirrored(x, 1, w), rr = mirrored(x, 2, w);
 	const float *a = in->row[1], *b = in->row[2], *c = in->row[3];
 
 	if (box)
@@ -92,17 +104,13 @@ mend(const struct rows_of_five *in, float *out, size_t w, enum shape shape)
 		out[x] = mend_border(in, x, w, shape == SHAPE_BOX);
 }
 
-/* Rows outside the image repeat the border row. */
 static struct rows_of_five
 rows_around(const struct frame *in, size_t c, size_t y)
 {
 	struct rows_of_five rows;
 
-	for (size_t k = 0; k < 5; k++) {
-		size_t at = y + k < 2 ? 0 : y + k - 2;
-
-		rows.row[k] = frame_floats(in, c, at < in->head.h ? at : in->head.h - 1);
-	}
+	for (ptrdiff_t k = 0; k < 5; k++)
+		rows.row[k] = frame_floats(in, c, mirrored(y, k - 2, in->head.h));
 	return rows;
 }
 
