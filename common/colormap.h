@@ -1,0 +1,13 @@
+/* Colours for a number in [0, 1]: anchors at equal distances, linear between them. */
+#ifndef COLORMAP_H
+#define COLORMAP_H
+
+enum colormap { COLORMAP_GRAY, COLORMAP_VIRIDIS, COLORMAP_TURBO, COLORMAP_PHASE };
+
+/* The names in this order, ended by NULL, for an option of type OPT_WORD. */
+extern const char *const colormap_names[];
+
+/* t is clamped to [0, 1]; rgb in [0, 1]. COLORMAP_PHASE is cyclic: 0 and 1 are the same colour. */
+void colormap_rgb(enum colormap, float t, float rgb[3]);
+
+#endif
