@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "fail.h"
-#include "numbers.h"
 
 size_t
 samples_element_size(enum element element)
@@ -174,17 +173,18 @@ samples_bytes_left(FILE *file)
 }
 
 int
-samples_check_claim(const char *path, FILE *file, size_t w, size_t h, size_t c, size_t bits,
+samples_check_claim(const char *path, size_t left, size_t w, size_t h, size_t c, size_t bits,
     size_t ratio)
 {
-	size_t row, all, left = samples_bytes_left(file);
+	size_t all;
+	bool overflows = __builtin_mul_overflow(w, c, &all);
 
+	overflows |= __builtin_mul_overflow(all, bits, &all);
+	overflows |= __builtin_mul_overflow(all, h, &all);
 	if (w == 0 || h == 0 || c == 0)
 		return fail(path, "is empty: %zu x %zu x %zu", w, h, c);
-	if (size_multiply(w, c, &row) < 0 || size_multiply(row, bits, &row) < 0 ||
-	    size_multiply(row, h, &all) < 0)
-		return -1;
-	/* a compressed file of any size may have some overhead, and its last byte may be cut */
+	if (overflows)
+		return fail(path, "is too large: %zu x %zu x %zu samples of %zu bits", w, h, c, bits);
 	if (left != SIZE_MAX && all / 8 / ratio > left)
 		return fail(path, "ends too early: %zu x %zu x %zu samples of %zu bits cannot lie "
 		    "in the %zu bytes left", w, h, c, bits, left);

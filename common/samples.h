@@ -33,10 +33,10 @@ void samples_swap16(void *row, size_t n);
 /* Bytes from the current position to the end; SIZE_MAX on a pipe. */
 size_t samples_bytes_left(FILE *);
 /*
- * Refuses sizes that the rest of the file cannot hold, before anything is allocated for them: a
- * header of w x h x c samples of `bits` bits, packed by at most `ratio` (1: not compressed).
+ * Refuses sizes that the `left` bytes of a file cannot hold, before anything is allocated for them:
+ * a header of w x h x c samples of `bits` bits, packed by at most `ratio` (1: not compressed).
  */
-int samples_check_claim(const char *path, FILE *, size_t w, size_t h, size_t c, size_t bits,
+int samples_check_claim(const char *path, size_t left, size_t w, size_t h, size_t c, size_t bits,
     size_t ratio);
 /* Exactly n bytes, or -1 after fail(): "ends too early". */
 int samples_read(const char *path, FILE *, void *to, size_t n);

@@ -108,7 +108,7 @@ plan_reading(struct job *job)
 	size_t channels = (colour & PNG_COLOR_MASK_COLOR ? 3 : 1) + (alpha ? 1 : 0);
 
 	/* deflate packs by 1032 at most */
-	jump_if(job, samples_check_claim(job->path, job->file, w, h,
+	jump_if(job, samples_check_claim(job->path, samples_bytes_left(job->file), w, h,
 	    png_get_channels(png, info), (size_t)depth, 1040) < 0);
 	jump_if(job, head_init(&job->head, w, h, channels,
 	    depth == 16 ? SAMPLE_USHORT : SAMPLE_UCHAR) < 0);

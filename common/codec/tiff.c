@@ -182,6 +182,7 @@ plan_blocks(struct reading *reading, struct page *page)
 	/* the densest of libtiff's compressions, zstd, packs a run of 128 KiB into 4 bytes */
 	size_t ratio = page->compression == COMPRESSION_NONE ? 1 : 32768;
 	uint32_t rows = page->h;
+	size_t size = (size_t)client_size(reading);
 
 	page->tiled = TIFFIsTiled(tif);
 	page->block_w = page->w;
@@ -195,11 +196,9 @@ plan_blocks(struct reading *reading, struct page *page)
 			rows = page->h;
 	}
 	page->block_h = rows;
-	if (fseeko(reading->file, 0, SEEK_SET) < 0)
-		return fail_errno(reading->path, "cannot be read");
-	if (samples_check_claim(reading->path, reading->file, page->w, page->h, page->c, page->bits,
-	    ratio) < 0 || samples_check_claim(reading->path, reading->file, page->block_w,
-	    page->block_h, c, page->bits, ratio) < 0)
+	if (samples_check_claim(reading->path, size, page->w, page->h, page->c, page->bits, ratio) < 0 ||
+	    samples_check_claim(reading->path, size, page->block_w, page->block_h, c, page->bits,
+	    ratio) < 0)
 		return -1;
 	page->block_row = (page->block_w * c * page->bits + 7) / 8;
 	page->block_bytes = page->block_row * page->block_h;
