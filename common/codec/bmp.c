@@ -1,0 +1,243 @@
+/*
+ * BMP, read only: BITMAPINFOHEADER, V4 and V5; 1, 4 and 8 bits with a palette; 16, 24 and 32 bits,
+ * with bit masks where the file gives them; rows from the bottom or from the top. A palette of
+ * greys, the only way BMP has to keep a grey image, gives one channel. The fourth byte of 32 bits
+ * is a channel only if the file says, by a mask, that it is alpha.
+ */
+#define _GNU_SOURCE
+#include "codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "samples.h"
+
+enum { RGB_PLAIN = 0, RGB_BITFIELDS = 3, RGB_ALPHABITFIELDS = 6 };
+
+struct bmp {
+	size_t w, h, channels;
+	unsigned bits;
+	bool from_top;
+	size_t row_bytes;
+	size_t colours;				/* in the palette */
+	unsigned char palette[256][4];		/* b g r 0 */
+	uint32_t mask[4];			/* r g b a */
+};
+
+static bool
+bmp_sniff(const unsigned char *start, size_t n)
+{
+	/* two letters are a weak sign; the size of the second header is a stronger one */
+	return n >= 18 && start[0] == 'B' && start[1] == 'M' && start[14] >= 12 &&
+	    start[14] <= 124 && !start[15] && !start[16] && !start[17];
+}
+
+static uint32_t
+number(const unsigned char *at, int bytes)
+{
+	uint32_t v = 0;
+
+	for (int i = 0; i < bytes; i++)
+		v |= (uint32_t)at[i] << 8 * i;
+	return v;
+}
+
+static int
+set_masks(struct loader *loader, struct bmp *bmp, uint32_t compression,
+    const unsigned char *masks, size_t header_size)
+{
+	if (compression == RGB_PLAIN) {
+		uint32_t five = 31;
+
+		bmp->mask[0] = bmp->bits == 16 ? five << 10 : 0xff0000;
+		bmp->mask[1] = bmp->bits == 16 ? five << 5 : 0xff00;
+		bmp->mask[2] = bmp->bits == 16 ? five : 0xff;
+	} else {
+		if (bmp->bits != 16 && bmp->bits != 32)
+			return fail(loader->path, "BMP has bit masks for %u bits", bmp->bits);
+		for (int c = 0; c < 3; c++)
+			bmp->mask[c] = number(masks + 4 * c, 4);
+		if (header_size >= 56 || compression == RGB_ALPHABITFIELDS)
+			bmp->mask[3] = number(masks + 12, 4);
+	}
+	bmp->channels = bmp->mask[3] ? 4 : 3;
+	return 0;
+}
+
+/* Reads both headers and the masks behind them: BITMAPINFOHEADER is followed by them, the later
+ * headers contain them at the same place. *start is where the pixels begin. */
+static int
+read_header(struct loader *loader, struct bmp *bmp, uint32_t *start, uint32_t *palette_start)
+{
+	unsigned char h[14 + 124 + 16] = { 0 };
+	uint32_t size, compression, masks = 0;
+	int32_t height;
+
+	if (samples_read(loader->path, loader->file, h, 18) < 0)
+		return -1;
+	size = number(h + 14, 4);
+	if (size < 40 || size > 124)
+		return fail(loader->path, "BMP header of %u bytes is not known", size);
+	if (samples_read(loader->path, loader->file, h + 18, size - 4) < 0)
+		return -1;
+	compression = number(h + 30, 4);
+	if (compression != RGB_PLAIN && compression != RGB_BITFIELDS &&
+	    compression != RGB_ALPHABITFIELDS)
+		return fail(loader->path, "BMP compression %u is not read (1 and 2 are run lengths)",
+		    compression);
+	if (size == 40 && compression != RGB_PLAIN)
+		masks = compression == RGB_BITFIELDS ? 12 : 16;
+	if (samples_read(loader->path, loader->file, h + 14 + size, masks) < 0)
+		return -1;
+	height = (int32_t)number(h + 22, 4);
+	bmp->w = number(h + 18, 4);
+	bmp->from_top = height < 0;
+	bmp->h = height < 0 ? -(size_t)(int64_t)height : (size_t)height;
+	bmp->bits = number(h + 28, 2);
+	bmp->colours = number(h + 46, 4);
+	*start = number(h + 10, 4);
+	*palette_start = 14 + size + masks;
+	if (bmp->w > INT32_MAX || bmp->w == 0 || bmp->h == 0)
+		return fail(loader->path, "BMP has no valid size: %zu x %d", bmp->w, height);
+	if (bmp->bits > 8)
+		return set_masks(loader, bmp, compression, h + 54, size);
+	return 0;
+}
+
+static int
+read_palette(struct loader *loader, struct bmp *bmp)
+{
+	size_t most = (size_t)1 << bmp->bits;
+
+	if (bmp->colours == 0 || bmp->colours > most)
+		bmp->colours = most;
+	if (samples_read(loader->path, loader->file, bmp->palette, bmp->colours * 4) < 0)
+		return -1;
+	bmp->channels = 1;
+	for (size_t i = 0; i < bmp->colours; i++)
+		if (bmp->palette[i][0] != bmp->palette[i][1] || bmp->palette[i][0] != bmp->palette[i][2])
+			bmp->channels = 3;
+	return 0;
+}
+
+static int
+read_head(struct loader *loader, struct bmp *bmp)
+{
+	uint32_t start = 0, palette_start = 0;
+
+	if (read_header(loader, bmp, &start, &palette_start) < 0)
+		return -1;
+	switch (bmp->bits) {
+	case 1:
+	case 4:
+	case 8:
+		if (fseeko(loader->file, palette_start, SEEK_SET) < 0)
+			return fail_errno(loader->path, "cannot be read");
+		if (read_palette(loader, bmp) < 0)
+			return -1;
+		break;
+	case 16:
+	case 24:
+	case 32:
+		break;
+	default:
+		return fail(loader->path, "BMP of %u bits a pixel is not known", bmp->bits);
+	}
+	if (start < palette_start)
+		return fail(loader->path, "BMP pixels are said to begin inside the header, at %u", start);
+	if (fseeko(loader->file, start, SEEK_SET) < 0)
+		return fail_errno(loader->path, "cannot be read");
+	/* w is below 2^31 and bits at most 32, so that this cannot overflow */
+	bmp->row_bytes = (bmp->w * bmp->bits + 31) / 32 * 4;
+	return samples_check_claim(loader->path, samples_bytes_left(loader->file), bmp->row_bytes,
+	    bmp->h, 1, 8, 1);
+}
+
+/* The bits under a mask as a value from 0 to 255. */
+static unsigned char
+under_mask(uint32_t v, uint32_t mask)
+{
+	uint64_t top, bits;
+
+	if (!mask)
+		return 0;
+	top = mask >> __builtin_ctz(mask);
+	bits = (v & mask) >> __builtin_ctz(mask);
+	return (unsigned char)((bits * 255 + top / 2) / top);
+}
+
+static void
+place_row(const struct bmp *bmp, const unsigned char *row, struct frame *frame, size_t y)
+{
+	for (size_t c = 0; c < bmp->channels; c++) {
+		unsigned char *to = frame_row(frame, c, y);
+
+		if (bmp->bits <= 8) {
+			unsigned mask = (1u << bmp->bits) - 1;
+
+			for (size_t x = 0; x < bmp->w; x++) {
+				size_t at = x * bmp->bits;
+				unsigned index = row[at / 8] >> (8 - bmp->bits - at % 8) & mask;
+
+				to[x] = bmp->palette[index][2 - c];
+			}
+		} else if (bmp->bits == 24) {
+			for (size_t x = 0; x < bmp->w; x++)
+				to[x] = row[3 * x + 2 - c];
+		} else {
+			int bytes = (int)bmp->bits / 8;
+
+			for (size_t x = 0; x < bmp->w; x++)
+				to[x] = under_mask(number(row + x * bytes, bytes), bmp->mask[c]);
+		}
+	}
+}
+
+static int
+read_rows(struct loader *loader, const struct bmp *bmp, struct frame *frame)
+{
+	unsigned char *row = malloc(bmp->row_bytes);
+	int status = row ? 0 : fail_memory();
+
+	for (size_t i = 0; i < bmp->h && status == 0; i++) {
+		status = samples_read(loader->path, loader->file, row, bmp->row_bytes);
+		if (status == 0)
+			place_row(bmp, row, frame, bmp->from_top ? i : bmp->h - 1 - i);
+	}
+	free(row);
+	return status;
+}
+
+static int
+bmp_load(struct loader *loader, struct frame **out)
+{
+	struct frame_head head;
+	struct bmp bmp = { 0 };
+	int status;
+
+	*out = NULL;
+	if (loader->frames > 0)
+		return 0;
+	if (read_head(loader, &bmp) < 0 ||
+	    head_init(&head, bmp.w, bmp.h, bmp.channels, SAMPLE_UCHAR) < 0)
+		return -1;
+	status = frame_new(&head, out);
+	head_free(&head);
+	if (status == 0)
+		status = read_rows(loader, &bmp, *out);
+	if (status < 0) {
+		frame_free(*out);
+		*out = NULL;
+		return -1;
+	}
+	return 1;
+}
+
+const struct codec codec_bmp = {
+	.name = "BMP",
+	.suffixes = "bmp",
+	.seeks = true,
+	.sniff = bmp_sniff,
+	.load = bmp_load
+};

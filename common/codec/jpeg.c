@@ -1,0 +1,257 @@
+/*
+ * JPEG by libjpeg-turbo, grey or RGB. Our key lines are comment markers; lines longer than one
+ * marker go on in the next. Data that the library only warns of (cut or damaged) is an error here:
+ * a grey rectangle must not be taken for a measurement.
+ */
+#include "codec.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+
+#include "fail.h"
+#include "samples.h"
+
+#define MARKER_BYTES 65533
+
+/* What is open while libjpeg may jump. It lives on the heap: no local can be lost by the jump. */
+struct job {
+	struct jpeg_error_mgr errors;	/* first: libjpeg hands its address back */
+	jmp_buf back;
+	const char *path;
+	size_t left;			/* in the file before libjpeg read ahead */
+	union {
+		struct jpeg_common_struct common;
+		struct jpeg_decompress_struct in;
+		struct jpeg_compress_struct out;
+	} jpeg;
+	struct frame_head head;
+	struct frame *frame;
+	unsigned char *row;
+	char *text;
+};
+
+static bool
+jpeg_sniff(const unsigned char *start, size_t n)
+{
+	return n >= 3 && start[0] == 0xff && start[1] == 0xd8 && start[2] == 0xff;
+}
+
+static void
+on_error(j_common_ptr jpeg)
+{
+	struct job *job = (struct job *)jpeg->err;
+	char message[JMSG_LENGTH_MAX];
+
+	jpeg->err->format_message(jpeg, message);
+	fail(job->path, "JPEG: %s", message);
+	longjmp(job->back, 1);
+}
+
+static void
+on_message(j_common_ptr jpeg, int level)
+{
+	if (level < 0)	/* a warning: damaged data */
+		on_error(jpeg);
+}
+
+static void
+stay_silent(j_common_ptr jpeg)
+{
+	(void)jpeg;
+}
+
+/* Ends a step when fail() has been called already. */
+static void
+jump_if(struct job *job, bool failed)
+{
+	if (failed)
+		longjmp(job->back, 1);
+}
+
+static struct job *
+job_new(const char *path)
+{
+	struct job *job = calloc(1, sizeof(*job));
+
+	if (!job) {
+		fail_memory();
+		return NULL;
+	}
+	job->path = path;
+	job->jpeg.common.err = jpeg_std_error(&job->errors);
+	job->errors.error_exit = on_error;
+	job->errors.emit_message = on_message;
+	job->errors.output_message = stay_silent;
+	return job;
+}
+
+static void
+job_free(struct job *job)
+{
+	jpeg_destroy(&job->jpeg.common);
+	head_free(&job->head);
+	free(job->row);
+	free(job->text);
+	free(job);
+}
+
+/* All comments as one text; one that fills its marker is continued by the next. */
+static void
+take_text(struct job *job)
+{
+	size_t n = 0;
+
+	for (jpeg_saved_marker_ptr m = job->jpeg.in.marker_list; m; m = m->next)
+		n += m->data_length + 1;
+	job->text = malloc(n + 1);
+	jump_if(job, !job->text && fail_memory() < 0);
+	n = 0;
+	for (jpeg_saved_marker_ptr m = job->jpeg.in.marker_list; m; m = m->next) {
+		memcpy(job->text + n, m->data, m->data_length);
+		n += m->data_length;
+		if (m->data_length < MARKER_BYTES)
+			job->text[n++] = '\n';
+	}
+	jump_if(job, head_from_text(&job->head, job->text, n) < 0);
+}
+
+static void
+read_head(struct job *job)
+{
+	struct jpeg_decompress_struct *jpeg = &job->jpeg.in;
+
+	jpeg_save_markers(jpeg, JPEG_COM, 0xffff);
+	jpeg_read_header(jpeg, TRUE);
+	jump_if(job, jpeg->num_components != 1 && jpeg->num_components != 3 && fail(job->path,
+	    "JPEG of %d components is neither grey nor RGB (CMYK?)", jpeg->num_components) < 0);
+	jpeg->out_color_space = jpeg->num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
+	/* an empty block takes a bit or two, of progressive or arithmetic coding less */
+	jump_if(job, samples_check_claim(job->path, job->left, jpeg->image_width, jpeg->image_height,
+	    (size_t)jpeg->num_components, 8, 16384) < 0);
+	jump_if(job, head_init(&job->head, jpeg->image_width, jpeg->image_height,
+	    (size_t)jpeg->num_components, SAMPLE_UCHAR) < 0);
+	take_text(job);
+}
+
+static int
+read_image(struct job *job, FILE *file)
+{
+	struct jpeg_decompress_struct *jpeg = &job->jpeg.in;
+
+	if (setjmp(job->back))
+		return -1;
+	jpeg_create_decompress(jpeg);
+	jpeg_stdio_src(jpeg, file);
+	read_head(job);
+	job->row = malloc(job->head.w * job->head.c);
+	jump_if(job, !job->row && fail_memory() < 0);
+	jump_if(job, frame_new(&job->head, &job->frame) < 0);
+	jpeg_start_decompress(jpeg);
+	while (jpeg->output_scanline < jpeg->output_height) {
+		size_t y = jpeg->output_scanline;
+
+		jpeg_read_scanlines(jpeg, &job->row, 1);
+		samples_split(job->row, job->frame, y);
+	}
+	jpeg_finish_decompress(jpeg);
+	return 0;
+}
+
+static int
+jpeg_load(struct loader *loader, struct frame **out)
+{
+	struct job *job;
+	int status;
+
+	*out = NULL;
+	if (loader->frames > 0)
+		return 0;
+	job = job_new(loader->path);
+	if (!job)
+		return -1;
+	job->left = samples_bytes_left(loader->file);
+	status = read_image(job, loader->file);
+	if (status == 0)
+		*out = job->frame;
+	else
+		frame_free(job->frame);
+	job_free(job);
+	return status < 0 ? -1 : 1;
+}
+
+static void
+write_text(struct job *job, const struct frame_head *head)
+{
+	size_t n;
+
+	job->text = head_to_text(head);
+	jump_if(job, !job->text);
+	n = strlen(job->text);
+	for (size_t i = 0; i < n; i += MARKER_BYTES)
+		jpeg_write_marker(&job->jpeg.out, JPEG_COM, (JOCTET *)job->text + i,
+		    (unsigned)(n - i < MARKER_BYTES ? n - i : MARKER_BYTES));
+}
+
+static int
+write_image(struct job *job, FILE *file, const struct frame *frame, int quality)
+{
+	struct jpeg_compress_struct *jpeg = &job->jpeg.out;
+
+	if (setjmp(job->back))
+		return -1;
+	jpeg_create_compress(jpeg);
+	jpeg_stdio_dest(jpeg, file);
+	jpeg->image_width = (JDIMENSION)frame->head.w;
+	jpeg->image_height = (JDIMENSION)frame->head.h;
+	jpeg->input_components = (int)frame->head.c;
+	jpeg->in_color_space = frame->head.c == 1 ? JCS_GRAYSCALE : JCS_RGB;
+	jpeg_set_defaults(jpeg);
+	jpeg_set_quality(jpeg, quality, TRUE);
+	/* full resolution of colour: fringes encoded in colour live in single pixels */
+	jpeg->comp_info[0].h_samp_factor = jpeg->comp_info[0].v_samp_factor = 1;
+	jpeg_start_compress(jpeg, TRUE);
+	write_text(job, &frame->head);
+	job->row = malloc(frame->head.w * frame->head.c);
+	jump_if(job, !job->row && fail_memory() < 0);
+	while (jpeg->next_scanline < jpeg->image_height) {
+		samples_join(frame, jpeg->next_scanline, job->row);
+		jpeg_write_scanlines(jpeg, &job->row, 1);
+	}
+	jpeg_finish_compress(jpeg);
+	return 0;
+}
+
+static int
+jpeg_save(struct saver *saver, const struct frame *frame)
+{
+	int quality = saver->options && saver->options->quality ? saver->options->quality : 95;
+	const struct frame_head *head = &frame->head;
+	struct job *job;
+	int status;
+
+	if (head->type != SAMPLE_UCHAR)
+		return fail(saver->path, "JPEG holds 8 bits a sample, not %s (use framecat --scale, or "
+		    "a TIFF or NRRD file)", sample_name(head->type));
+	if (head->c != 1 && head->c != 3)
+		return fail(saver->path, "JPEG holds 1 or 3 channels, not %zu", head->c);
+	if (head->w > JPEG_MAX_DIMENSION || head->h > JPEG_MAX_DIMENSION)
+		return fail(saver->path, "JPEG holds at most %ld x %ld pixels, not %zu x %zu",
+		    JPEG_MAX_DIMENSION, JPEG_MAX_DIMENSION, head->w, head->h);
+	job = job_new(saver->path);
+	if (!job)
+		return -1;
+	status = write_image(job, saver->file, frame, quality);
+	job_free(job);
+	return status;
+}
+
+const struct codec codec_jpeg = {
+	.name = "JPEG",
+	.suffixes = "jpg jpeg",
+	.sniff = jpeg_sniff,
+	.load = jpeg_load,
+	.save = jpeg_save
+};

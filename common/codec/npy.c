@@ -1,0 +1,298 @@
+/*
+ * NPY, versions 1 to 3: every integer, float and bool type, both byte orders, C and Fortran order.
+ * Shapes: (H, W) is one channel. Of three axes the last is the channels, (H, W, C), if it is at
+ * most 4 and both others are longer than 4; else the first is, (C, H, W), which is how we write.
+ * Axes of length 1 in front of these are dropped. NPY has no place for metadata.
+ */
+#include "codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "numbers.h"
+#include "samples.h"
+
+#define AXES 8
+#define HEADER_LIMIT 65536
+
+struct npy {
+	enum element element;
+	bool swap, fortran;
+	size_t axes, shape[AXES];
+	size_t w, h, c;			/* and how many elements apart neighbours are */
+	size_t step_x, step_y, step_c;
+};
+
+static bool
+npy_sniff(const unsigned char *start, size_t n)
+{
+	return n >= 8 && !memcmp(start, "\x93NUMPY", 6);
+}
+
+/* The header's dictionary as a new string. */
+static char *
+read_header(struct loader *loader)
+{
+	unsigned char start[12];
+	size_t bytes, n;
+	char *text;
+
+	if (samples_read(loader->path, loader->file, start, 8) < 0)
+		return NULL;
+	if (start[6] < 1 || start[6] > 3) {
+		fail(loader->path, "NPY version %d.%d is not known", start[6], start[7]);
+		return NULL;
+	}
+	bytes = start[6] == 1 ? 2 : 4;
+	if (samples_read(loader->path, loader->file, start + 8, bytes) < 0)
+		return NULL;
+	n = start[8] | (size_t)start[9] << 8;
+	if (bytes == 4)
+		n |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
+	if (n > HEADER_LIMIT) {
+		fail(loader->path, "NPY header is too long: %zu bytes", n);
+		return NULL;
+	}
+	text = calloc(1, n + 1);
+	if (!text) {
+		fail_memory();
+	} else if (samples_read(loader->path, loader->file, text, n) < 0) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+/* What follows 'key': in the dictionary; NULL if the key is not there. */
+static const char *
+value_of(const char *text, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *p = strstr(text, key); p; p = strstr(p + 1, key)) {
+		const char *q = p + n;
+
+		if (p == text || (p[-1] != '\'' && p[-1] != '"') || *q != p[-1])
+			continue;
+		q++;
+		q += strspn(q, " ");
+		if (*q != ':')
+			continue;
+		q++;
+		return q + strspn(q, " ");
+	}
+	return NULL;
+}
+
+static int
+parse_type(struct loader *loader, const char *text, struct npy *npy)
+{
+	static const struct {
+		char name[3];
+		enum element element;
+	} types[] = {
+		{ "b1", ELEMENT_U8 }, { "u1", ELEMENT_U8 }, { "i1", ELEMENT_I8 },
+		{ "u2", ELEMENT_U16 }, { "i2", ELEMENT_I16 }, { "u4", ELEMENT_U32 },
+		{ "i4", ELEMENT_I32 }, { "u8", ELEMENT_U64 }, { "i8", ELEMENT_I64 },
+		{ "f2", ELEMENT_F16 }, { "f4", ELEMENT_F32 }, { "f8", ELEMENT_F64 }
+	};
+	const char other = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<';
+
+	if (text && (*text == '\'' || *text == '"') && text[1] && strchr("<>|=", text[1])) {
+		npy->swap = text[1] == other;
+		for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+			if (!strncmp(text + 2, types[i].name, 2) && text[4] == *text) {
+				npy->element = types[i].element;
+				return 0;
+			}
+	}
+	return fail(loader->path, "NPY type is not one of numbers: %.24s", text ? text : "(none)");
+}
+
+static int
+parse_shape(struct loader *loader, const char *text, struct npy *npy)
+{
+	const char *p = text;
+
+	if (!p || *p++ != '(')
+		return fail(loader->path, "NPY header has no shape");
+	for (npy->axes = 0; npy->axes < AXES; npy->axes++) {
+		size_t v = 0;
+
+		p += strspn(p, " ,");
+		if (*p == ')')
+			return 0;
+		if (*p < '0' || *p > '9')
+			break;
+		for (; *p >= '0' && *p <= '9'; p++)
+			if (__builtin_mul_overflow(v, 10, &v) ||
+			    __builtin_add_overflow(v, (size_t)(*p - '0'), &v))
+				return fail(loader->path, "NPY shape is too large: %.60s", text);
+		npy->shape[npy->axes] = v;
+	}
+	return fail(loader->path, "NPY shape is not valid: %.60s", text);
+}
+
+static bool
+channels_last(const size_t *shape)
+{
+	return shape[2] <= 4 && shape[0] > 4 && shape[1] > 4;
+}
+
+/* Which axis is which, and the distances in elements along each. */
+static int
+plan_axes(struct loader *loader, const char *text, struct npy *npy)
+{
+	size_t step[AXES], n = 1, first = 0;
+	const size_t *shape = npy->shape;
+
+	for (size_t i = 0; i < npy->axes; i++) {
+		size_t axis = npy->fortran ? i : npy->axes - 1 - i;
+
+		step[axis] = n;
+		if (size_multiply(n, shape[axis], &n) < 0)
+			return -1;
+	}
+	while (npy->axes - first > 3 && shape[first] == 1)
+		first++;
+	if (n == 0 || npy->axes < 2 || npy->axes - first > 3)
+		return fail(loader->path, "NPY shape is not (H, W), (H, W, C) or (C, H, W): %.60s", text);
+	shape += first;
+	npy->c = 1;
+	npy->step_c = 0;
+	if (npy->axes == 2 || channels_last(shape)) {
+		npy->h = shape[0];
+		npy->w = shape[1];
+		npy->step_y = step[first];
+		npy->step_x = step[first + 1];
+		if (npy->axes > 2) {
+			npy->c = shape[2];
+			npy->step_c = step[first + 2];
+		}
+	} else {
+		npy->c = shape[0];
+		npy->h = shape[1];
+		npy->w = shape[2];
+		npy->step_c = step[first];
+		npy->step_y = step[first + 1];
+		npy->step_x = step[first + 2];
+	}
+	return 0;
+}
+
+static int
+parse_header(struct loader *loader, const char *text, struct npy *npy)
+{
+	const char *order = value_of(text, "fortran_order"), *shape = value_of(text, "shape");
+
+	if (parse_type(loader, value_of(text, "descr"), npy) < 0)
+		return -1;
+	if (!order || (strncmp(order, "True", 4) && strncmp(order, "False", 5)))
+		return fail(loader->path, "NPY header does not say its fortran_order");
+	npy->fortran = *order == 'T';
+	if (parse_shape(loader, shape, npy) < 0 || plan_axes(loader, shape, npy) < 0)
+		return -1;
+	return samples_check_claim(loader->path, samples_bytes_left(loader->file), npy->w, npy->h,
+	    npy->c, 8 * samples_element_size(npy->element), 1);
+}
+
+static int
+read_samples(struct loader *loader, const struct npy *npy, struct frame *frame)
+{
+	size_t size = samples_element_size(npy->element), n = npy->w * npy->h * npy->c * size;
+	unsigned char *all = malloc(n);
+	int status;
+
+	if (!all)
+		return fail(loader->path, "out of memory for %zu bytes of samples", n);
+	status = samples_read(loader->path, loader->file, all, n);
+	for (size_t c = 0; c < npy->c && status == 0; c++)
+		for (size_t y = 0; y < npy->h; y++)
+			samples_convert(npy->element, npy->swap,
+			    all + (c * npy->step_c + y * npy->step_y) * size, npy->step_x * size,
+			    frame_row(frame, c, y), npy->w);
+	free(all);
+	return status;
+}
+
+static int
+npy_load(struct loader *loader, struct frame **out)
+{
+	struct frame_head head;
+	struct npy npy = { 0 };
+	char *text;
+	int status;
+
+	*out = NULL;
+	if (loader->frames > 0)
+		return 0;
+	text = read_header(loader);
+	if (!text)
+		return -1;
+	status = parse_header(loader, text, &npy);
+	free(text);
+	if (status < 0 ||
+	    head_init(&head, npy.w, npy.h, npy.c, samples_of_element(npy.element)) < 0)
+		return -1;
+	status = frame_new(&head, out);
+	head_free(&head);
+	if (status == 0)
+		status = read_samples(loader, &npy, *out);
+	if (status < 0) {
+		frame_free(*out);
+		*out = NULL;
+		return -1;
+	}
+	return 1;
+}
+
+/* Version 1.0; the header is padded so that the samples begin at a multiple of 64 bytes. */
+static int
+write_header(struct saver *saver, const struct frame_head *head)
+{
+	static const char type[][4] = { "|u1", "<u2", "<f4" };
+	char text[192], channels[32] = "";
+	unsigned char start[10] = "\x93NUMPY\1";
+	int n;
+
+	if (head->c > 1)
+		snprintf(channels, sizeof(channels), "%zu, ", head->c);
+	n = snprintf(text, sizeof(text), "{'descr': '%s', 'fortran_order': False, 'shape': "
+	    "(%s%zu, %zu), }", type[head->type], channels, head->h, head->w);
+	while ((n + 11) % 64)
+		text[n++] = ' ';
+	text[n++] = '\n';
+	start[8] = (unsigned char)n;
+	if (samples_write(saver->path, saver->file, start, 10) < 0)
+		return -1;
+	return samples_write(saver->path, saver->file, text, (size_t)n);
+}
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "samples are written as they lie in memory");
+
+static int
+npy_save(struct saver *saver, const struct frame *frame)
+{
+	size_t n = frame->head.w * sample_size(frame->head.type);
+	const size_t shape[3] = { frame->head.c, frame->head.h, frame->head.w };
+
+	if (frame->head.c > 1 && channels_last(shape))
+		return fail(saver->path, "NPY of %zu channels, %zu x %zu, would be taken for %zu "
+		    "channels (use an NRRD file)", shape[0], shape[2], shape[1], shape[2]);
+	if (write_header(saver, &frame->head) < 0)
+		return -1;
+	for (size_t c = 0; c < frame->head.c; c++)
+		for (size_t y = 0; y < frame->head.h; y++)
+			if (samples_write(saver->path, saver->file, frame_row(frame, c, y), n) < 0)
+				return -1;
+	return 0;
+}
+
+const struct codec codec_npy = {
+	.name = "NPY",
+	.suffixes = "npy",
+	.sniff = npy_sniff,
+	.load = npy_load,
+	.save = npy_save
+};

@@ -1,0 +1,443 @@
+/*
+ * PBM, PGM, PPM (P1 to P6) and PAM (P7), one image after the other. Samples keep their values; a
+ * maxval other than 255 and 65535 is the key max_value. White and black of PBM are 255 and 0, or 1
+ * and 0 when our comment says bits:=1. Comments in the header carry our key lines.
+ */
+#define _GNU_SOURCE
+#include "codec.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "numbers.h"
+#include "samples.h"
+
+#define COMMENT_LIMIT (1 << 20)
+
+struct pnm {
+	int kind;		/* 1 to 7 */
+	size_t w, h, c, maxval;
+	bool one_bit;		/* PBM whose values are 0 and 1 */
+	FILE *comments;		/* gathers them; NULL: they are skipped */
+	char *text;
+	size_t text_size;
+};
+
+static bool
+pnm_sniff(const unsigned char *start, size_t n)
+{
+	return n >= 3 && start[0] == 'P' && start[1] >= '1' && start[1] <= '7' &&
+	    (isspace(start[2]) || start[2] == '#');
+}
+
+/* The next byte that is no comment: a comment ends as a newline. */
+static int
+next_byte(struct loader *loader, struct pnm *pnm)
+{
+	int byte = fgetc(loader->file);
+
+	if (byte != '#')
+		return byte;
+	byte = fgetc(loader->file);
+	if (byte == ' ')
+		byte = fgetc(loader->file);
+	for (; byte != EOF && byte != '\n'; byte = fgetc(loader->file))
+		if (pnm->comments && ftell(pnm->comments) < COMMENT_LIMIT)
+			fputc(byte, pnm->comments);
+	if (pnm->comments)
+		fputc('\n', pnm->comments);
+	return byte;
+}
+
+/* The next word and the one white space behind it. */
+static int
+next_word(struct loader *loader, struct pnm *pnm, char word[32])
+{
+	size_t n = 0;
+	int byte = next_byte(loader, pnm);
+
+	while (byte != EOF && isspace(byte))
+		byte = next_byte(loader, pnm);
+	for (; byte != EOF && !isspace(byte); byte = next_byte(loader, pnm)) {
+		if (n == 31)
+			return fail(loader->path, "PNM header is damaged: a word is too long");
+		word[n++] = (char)byte;
+	}
+	word[n] = '\0';
+	if (n == 0)
+		return fail(loader->path, "ends too early: inside a PNM image");
+	return 0;
+}
+
+static int
+next_size(struct loader *loader, struct pnm *pnm, size_t *out)
+{
+	char word[32];
+	long v;
+
+	if (next_word(loader, pnm, word) < 0)
+		return -1;
+	if (!isdigit((unsigned char)*word) || integer_parse(word, &v) < 0 || v > INT32_MAX)
+		return fail(loader->path, "PNM number is not valid: %s", word);
+	*out = (size_t)v;
+	return 0;
+}
+
+/* P7: lines of a name and a value, in any order, up to ENDHDR. */
+static int
+read_pam_header(struct loader *loader, struct pnm *pnm)
+{
+	for (;;) {
+		size_t *value;
+		char word[32];
+
+		if (next_word(loader, pnm, word) < 0)
+			return -1;
+		if (!strcmp(word, "ENDHDR"))
+			return 0;
+		value = !strcmp(word, "WIDTH") ? &pnm->w : !strcmp(word, "HEIGHT") ? &pnm->h :
+		    !strcmp(word, "DEPTH") ? &pnm->c : !strcmp(word, "MAXVAL") ? &pnm->maxval : NULL;
+		if (value) {
+			if (next_size(loader, pnm, value) < 0)
+				return -1;
+		} else if (!strcmp(word, "TUPLTYPE")) {
+			if (next_word(loader, pnm, word) < 0)
+				return -1;
+		} else {
+			return fail(loader->path, "PAM header line is not known: %s", word);
+		}
+	}
+}
+
+static int
+read_header(struct loader *loader, struct pnm *pnm)
+{
+	if (pnm->kind == 7) {
+		if (read_pam_header(loader, pnm) < 0)
+			return -1;
+	} else {
+		pnm->c = pnm->kind == 3 || pnm->kind == 6 ? 3 : 1;
+		pnm->maxval = 255;
+		if (next_size(loader, pnm, &pnm->w) < 0 || next_size(loader, pnm, &pnm->h) < 0)
+			return -1;
+		if (pnm->kind != 1 && pnm->kind != 4 && next_size(loader, pnm, &pnm->maxval) < 0)
+			return -1;
+	}
+	if (pnm->maxval < 1 || pnm->maxval > 65535)
+		return fail(loader->path, "PNM maxval is not in 1 to 65535: %zu", pnm->maxval);
+	if (pnm->c > 65535)
+		return fail(loader->path, "PAM depth is not in 1 to 65535: %zu", pnm->c);
+	return 0;
+}
+
+/* What is left must hold the samples: packed bits, bytes, pairs of bytes, or a digit for each. */
+static int
+check_claim(struct loader *loader, const struct pnm *pnm)
+{
+	size_t bits = pnm->kind <= 3 ? 8 : pnm->kind == 4 ? 1 : pnm->maxval > 255 ? 16 : 8;
+
+	return samples_check_claim(loader->path, samples_bytes_left(loader->file), pnm->w, pnm->h,
+	    pnm->c, bits, 1);
+}
+
+static int
+plan_head(struct loader *loader, struct pnm *pnm, struct frame_head *head)
+{
+	const char *bits;
+
+	if (fflush(pnm->comments) != 0)
+		return fail_memory();
+	if (check_claim(loader, pnm) < 0 || head_init(head, pnm->w, pnm->h, pnm->c,
+	    pnm->maxval > 255 ? SAMPLE_USHORT : SAMPLE_UCHAR) < 0)
+		return -1;
+	if (pnm->c == 2 && head_set_channels(head, "image a") < 0)
+		return -1;
+	if (head_from_text(head, pnm->text, pnm->text_size) < 0)
+		return -1;
+	bits = meta_get(&head->meta, "bits");
+	pnm->one_bit = (pnm->kind == 1 || pnm->kind == 4) && bits && !strcmp(bits, "1");
+	if (pnm->maxval != 255 && pnm->maxval != 65535)
+		return meta_set_number(&head->meta, "max_value", (double)pnm->maxval);
+	return 0;
+}
+
+/* A row of text; the digits of P1 need no blanks between them. */
+static int
+read_text_row(struct loader *loader, struct pnm *pnm, void *row)
+{
+	for (size_t i = 0; i < pnm->w * pnm->c; i++) {
+		size_t v = 0;
+
+		if (pnm->kind == 1) {
+			int byte;
+
+			do
+				byte = next_byte(loader, pnm);
+			while (byte != EOF && isspace(byte));
+			if (byte != '0' && byte != '1')
+				return fail(loader->path, byte == EOF ?
+				    "ends too early: inside a PBM image" :
+				    "PBM pixel is neither 0 nor 1");
+			v = (byte == '0') * (pnm->one_bit ? 1 : 255);
+		} else {
+			if (next_size(loader, pnm, &v) < 0)
+				return -1;
+			if (v > pnm->maxval)
+				return fail(loader->path, "PNM sample exceeds the maxval %zu: %zu",
+				    pnm->maxval, v);
+		}
+		if (pnm->maxval > 255)
+			((uint16_t *)row)[i] = (uint16_t)v;
+		else
+			((uint8_t *)row)[i] = (uint8_t)v;
+	}
+	return 0;
+}
+
+static int
+read_binary_row(struct loader *loader, const struct pnm *pnm, unsigned char *row)
+{
+	size_t n = pnm->w * pnm->c;
+
+	if (pnm->kind == 4) {
+		size_t bytes = (pnm->w + 7) / 8;
+		unsigned char white = pnm->one_bit ? 1 : 255;
+
+		/* the bits lie at the row's end and are spread out from its start */
+		if (samples_read(loader->path, loader->file, row + n, bytes) < 0)
+			return -1;
+		for (size_t x = 0; x < n; x++)
+			row[x] = row[n + x / 8] >> (7 - x % 8) & 1 ? 0 : white;
+		return 0;
+	}
+	if (pnm->maxval <= 255)
+		return samples_read(loader->path, loader->file, row, n);
+	if (samples_read(loader->path, loader->file, row, 2 * n) < 0)
+		return -1;
+	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+		samples_swap16(row, n);
+	return 0;
+}
+
+static int
+read_rows(struct loader *loader, struct pnm *pnm, struct frame *frame)
+{
+	size_t n = pnm->w * pnm->c * sample_size(frame->head.type);
+	unsigned char *row = malloc(n + pnm->w / 8 + 1);
+	int status = row ? 0 : fail_memory();
+
+	for (size_t y = 0; y < pnm->h && status == 0; y++) {
+		if (pnm->kind <= 3)
+			status = read_text_row(loader, pnm, row);
+		else
+			status = read_binary_row(loader, pnm, row);
+		if (status == 0)
+			samples_split(row, frame, y);
+	}
+	free(row);
+	return status;
+}
+
+static int
+read_image(struct loader *loader, struct pnm *pnm, struct frame **out)
+{
+	struct frame_head head = { 0 };
+	int status;
+
+	pnm->comments = open_memstream(&pnm->text, &pnm->text_size);
+	if (!pnm->comments)
+		return fail_memory();
+	status = read_header(loader, pnm);
+	if (status == 0)
+		status = plan_head(loader, pnm, &head);
+	fclose(pnm->comments);
+	pnm->comments = NULL;
+	free(pnm->text);
+	if (status == 0)
+		status = frame_new(&head, out);
+	head_free(&head);
+	if (status == 0)
+		status = read_rows(loader, pnm, *out);
+	if (status < 0) {
+		frame_free(*out);
+		*out = NULL;
+	}
+	return status;
+}
+
+static int
+pnm_load(struct loader *loader, struct frame **out)
+{
+	struct pnm pnm = { 0 };
+	int byte;
+
+	*out = NULL;
+	do	/* some writers end the file with a newline */
+		byte = fgetc(loader->file);
+	while (loader->frames > 0 && byte != EOF && isspace(byte));
+	if (byte == EOF && loader->frames > 0)
+		return ferror(loader->file) ? fail_errno(loader->path, "cannot be read") : 0;
+	if (byte == 'P')
+		pnm.kind = fgetc(loader->file) - '0';
+	if (pnm.kind < 1 || pnm.kind > 7)
+		return fail(loader->path, "is no PNM image: starts with byte 0x%02x", byte & 0xff);
+	return read_image(loader, &pnm, out) < 0 ? -1 : 1;
+}
+
+/* ---- writing ---- */
+
+static size_t
+largest(const struct frame *frame)
+{
+	size_t most = 0;
+
+	for (size_t c = 0; c < frame->head.c; c++)
+		for (size_t y = 0; y < frame->head.h; y++) {
+			const void *row = frame_row(frame, c, y);
+
+			for (size_t x = 0; x < frame->head.w; x++) {
+				size_t v = frame->head.type == SAMPLE_UCHAR ? ((const uint8_t *)row)[x] :
+				    ((const uint16_t *)row)[x];
+
+				if (v > most)
+					most = v;
+			}
+		}
+	return most;
+}
+
+/* The key max_value, where all samples keep below it and it does not change their type. */
+static size_t
+choose_maxval(const struct frame *frame)
+{
+	const char *text = meta_get(&frame->head.meta, "max_value");
+	long full = frame->head.type == SAMPLE_UCHAR ? 255 : 65535, v;
+
+	if (!text || integer_parse(text, &v) < 0 || v < (full == 255 ? 1 : 256) || v > full ||
+	    largest(frame) > (size_t)v)
+		return (size_t)full;
+	return (size_t)v;
+}
+
+static int
+write_comments(struct saver *saver, const struct frame_head *head)
+{
+	char *text = head_to_text(head), *rest = NULL;
+	int status = text ? 0 : -1;
+
+	for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && status == 0;
+	    line = strtok_r(NULL, "\n", &rest))
+		if (fprintf(saver->file, "# %s\n", line) < 0)
+			status = fail_errno(saver->path, "cannot be written");
+	free(text);
+	return status;
+}
+
+static int
+write_header(struct saver *saver, const struct frame_head *head, int kind, size_t maxval)
+{
+	static const char *const tuple[] = { "GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA" };
+	FILE *file = saver->file;
+
+	fprintf(file, "P%d\n", kind);
+	if (write_comments(saver, head) < 0)
+		return -1;
+	if (kind == 7) {
+		fprintf(file, "WIDTH %zu\nHEIGHT %zu\nDEPTH %zu\nMAXVAL %zu\n", head->w, head->h,
+		    head->c, maxval);
+		if (head->c <= 4)
+			fprintf(file, "TUPLTYPE %s\n", tuple[head->c - 1]);
+		fprintf(file, "ENDHDR\n");
+	} else {
+		fprintf(file, "%zu %zu\n", head->w, head->h);
+		if (kind != 4)
+			fprintf(file, "%zu\n", maxval);
+	}
+	return ferror(file) ? fail_errno(saver->path, "cannot be written") : 0;
+}
+
+/* The kind by suffix: pgm 5, ppm 6, pam 7, pbm 4; pnm as the channels want it. */
+static int
+choose_kind(struct saver *saver, const struct frame_head *head)
+{
+	const char *dot = strrchr(saver->path, '.');
+	const char *suffix = dot ? dot + 1 : "pnm";
+
+	if (head->type == SAMPLE_FLOAT)
+		return fail(saver->path, "PNM holds 8 or 16 bits a sample, not float (use framecat "
+		    "--scale, or a PFM, TIFF or NRRD file)");
+	if (!strcasecmp(suffix, "pam"))
+		return 7;
+	if (!strcasecmp(suffix, "pbm")) {
+		if (head->c != 1 || head->type != SAMPLE_UCHAR)
+			return fail(saver->path, "PBM holds 1 channel of one bit, not %zu of %s", head->c,
+			    sample_name(head->type));
+		return 4;
+	}
+	if (!strcasecmp(suffix, "pgm") && head->c != 1)
+		return fail(saver->path, "PGM holds 1 channel, not %zu (use a PPM or PAM file)", head->c);
+	if (!strcasecmp(suffix, "ppm") && head->c != 3)
+		return fail(saver->path, "PPM holds 3 channels, not %zu (use a PGM or PAM file)", head->c);
+	return head->c == 1 ? 5 : head->c == 3 ? 6 : 7;
+}
+
+/* Packs values of 0 and `white` in place, black as 1. */
+static int
+pack_row(struct saver *saver, unsigned char *row, size_t n, unsigned char white)
+{
+	for (size_t x = 0; x < n; x++) {
+		unsigned char v = row[x];
+
+		if (v != 0 && v != white)
+			return fail(saver->path, "PBM holds 0 and %d, not %d", white, v);
+		if (x % 8 == 0)
+			row[x / 8] = 0;
+		if (v == 0)
+			row[x / 8] |= (unsigned char)(0x80 >> x % 8);
+	}
+	return 0;
+}
+
+static int
+write_rows(struct saver *saver, const struct frame *frame, int kind)
+{
+	const char *bits = meta_get(&frame->head.meta, "bits");
+	size_t n = frame->head.w * frame->head.c, bytes = n * sample_size(frame->head.type);
+	unsigned char *row = malloc(bytes), white = bits && !strcmp(bits, "1") ? 1 : 255;
+	int status = row ? 0 : fail_memory();
+
+	for (size_t y = 0; y < frame->head.h && status == 0; y++) {
+		samples_join(frame, y, row);
+		if (frame->head.type == SAMPLE_USHORT && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+			samples_swap16(row, n);
+		if (kind == 4)
+			status = pack_row(saver, row, n, white);
+		if (status == 0)
+			status = samples_write(saver->path, saver->file, row,
+			    kind == 4 ? (n + 7) / 8 : bytes);
+	}
+	free(row);
+	return status;
+}
+
+static int
+pnm_save(struct saver *saver, const struct frame *frame)
+{
+	int kind = choose_kind(saver, &frame->head);
+
+	if (kind < 0 || write_header(saver, &frame->head, kind,
+	    kind == 4 ? 1 : choose_maxval(frame)) < 0)
+		return -1;
+	return write_rows(saver, frame, kind);
+}
+
+const struct codec codec_pnm = {
+	.name = "PNM",
+	.suffixes = "pgm ppm pam pnm pbm",
+	.concatenates = true,
+	.sniff = pnm_sniff,
+	.load = pnm_load,
+	.save = pnm_save
+};
