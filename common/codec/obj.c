@@ -1,0 +1,82 @@
+/* Wavefront OBJ, written only; colours stand behind a vertex, as MeshLab and Blender read them. */
+#include "codec.h"
+
+#include "fail.h"
+#include "mesh.h"
+
+static void
+write_vertices(FILE *file, const struct mesh *mesh)
+{
+	for (size_t y = 0; y < mesh->h; y++)
+		for (size_t x = 0; x < mesh->w; x++) {
+			struct vertex v;
+
+			if (mesh->number[y * mesh->w + x] == MESH_NONE)
+				continue;
+			mesh_vertex(mesh, x, y, &v);
+			fprintf(file, "v %.9g %.9g %.9g", v.point[0], v.point[1], v.point[2]);
+			if (mesh_has_colours(mesh))
+				fprintf(file, " %.4g %.4g %.4g", v.colour[0] / 255.0,
+				    v.colour[1] / 255.0, v.colour[2] / 255.0);
+			fputc('\n', file);
+			if (mesh_has_normals(mesh))
+				fprintf(file, "vn %.9g %.9g %.9g\n", v.normal[0], v.normal[1],
+				    v.normal[2]);
+		}
+}
+
+/* Vertices count from 1; a vertex and its normal have the same number. */
+static void
+write_faces(FILE *file, const struct mesh *mesh)
+{
+	uint32_t t[2][3];
+
+	for (size_t y = 0; y + 1 < mesh->h; y++)
+		for (size_t x = 0; x + 1 < mesh->w; x++) {
+			size_t n = mesh_cell(mesh, x, y, t);
+
+			for (size_t i = 0; i < n; i++) {
+				uint32_t a = t[i][0] + 1, b = t[i][1] + 1, c = t[i][2] + 1;
+
+				if (mesh_has_normals(mesh))
+					fprintf(file, "f %u//%u %u//%u %u//%u\n", a, a, b, b, c, c);
+				else
+					fprintf(file, "f %u %u %u\n", a, b, c);
+			}
+		}
+}
+
+static int
+obj_save(struct saver *saver, const struct frame *frame)
+{
+	struct mesh mesh;
+	int status = mesh_init(&mesh, saver->path, frame, saver->options);
+
+	if (status == 0)
+		status = mesh_write_comments(&mesh, saver->path, saver->file, "#");
+	if (status == 0) {
+		write_vertices(saver->file, &mesh);
+		if (mesh.jump > 0)
+			write_faces(saver->file, &mesh);
+		if (ferror(saver->file))
+			status = fail_errno(saver->path, "cannot be written");
+	}
+	mesh_free(&mesh);
+	return status;
+}
+
+/* An OBJ file has no magic number, and is not read. */
+static bool
+obj_sniff(const unsigned char *start, size_t n)
+{
+	(void)start;
+	(void)n;
+	return false;
+}
+
+const struct codec codec_obj = {
+	.name = "OBJ",
+	.suffixes = "obj",
+	.sniff = obj_sniff,
+	.save = obj_save
+};

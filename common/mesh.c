@@ -1,0 +1,288 @@
+#define _GNU_SOURCE
+#include "mesh.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "numbers.h"
+
+/* Steps looked at for the automatic jump: more make it no better. */
+#define STEPS 65536
+/* Readers of PLY keep a line in a buffer of fixed size. */
+#define COMMENT_BYTES 1000
+
+static float
+sample(const struct mesh *mesh, size_t c, size_t x, size_t y)
+{
+	return ((const float *)frame_row(mesh->floats, c, y))[x];
+}
+
+static bool
+all_channels(const size_t channel[3])
+{
+	return channel[0] != NO_CHANNEL && channel[1] != NO_CHANNEL && channel[2] != NO_CHANNEL;
+}
+
+bool
+mesh_has_normals(const struct mesh *mesh)
+{
+	return all_channels(mesh->normal);
+}
+
+bool
+mesh_has_colours(const struct mesh *mesh)
+{
+	return all_channels(mesh->colour);
+}
+
+/* The first of the blank-separated names that is a channel. */
+static size_t
+first_channel(const struct frame_head *head, const char *names)
+{
+	char name[CHANNEL_NAME_SIZE];
+
+	for (size_t i = 0; meta_word(names, i, name, sizeof(name)); i++)
+		if (head_channel(head, name) != NO_CHANNEL)
+			return head_channel(head, name);
+	return NO_CHANNEL;
+}
+
+static int
+choose_channels(struct mesh *mesh, const char *path, const struct frame_head *head)
+{
+	static const char names[9][3] = { "x", "y", "z", "nx", "ny", "nz", "r", "g", "b" };
+	size_t *const channel[3] = { mesh->point, mesh->normal, mesh->colour };
+
+	for (int i = 0; i < 9; i++)
+		channel[i / 3][i % 3] = head_channel(head, names[i]);
+	if (!all_channels(mesh->point)) {
+		mesh->point[0] = mesh->point[1] = NO_CHANNEL;
+		mesh->point[2] = head->c == 1 ? 0 : first_channel(head, "z depth height");
+		mesh->towards = mesh->point[2] != NO_CHANNEL &&
+		    strcmp(head->channel[mesh->point[2]], "depth");
+	}
+	if (mesh->point[2] == NO_CHANNEL)
+		return fail(path, "a mesh needs channels x y z, or one of z, depth, height");
+	if (!mesh_has_colours(mesh)) {
+		size_t grey = first_channel(head, "texture image gray");
+
+		if (grey == mesh->point[2])
+			grey = NO_CHANNEL;
+		mesh->colour[0] = mesh->colour[1] = mesh->colour[2] = grey;
+	}
+	for (int i = 0; i < 2; i++)
+		mesh->spacing[i] = isfinite(head->spacing[i]) ? head->spacing[i] : 1;
+	return 0;
+}
+
+static void
+get_point(const struct mesh *mesh, size_t x, size_t y, float point[3])
+{
+	if (mesh->point[0] == NO_CHANNEL) {
+		point[0] = (float)((double)x * mesh->spacing[0]);
+		point[1] = (float)((double)y * mesh->spacing[1]);
+	} else {
+		point[0] = sample(mesh, mesh->point[0], x, y);
+		point[1] = sample(mesh, mesh->point[1], x, y);
+	}
+	point[2] = sample(mesh, mesh->point[2], x, y);
+}
+
+static int
+number_vertices(struct mesh *mesh, const char *path)
+{
+	size_t n;
+
+	if (size_multiply(mesh->w, mesh->h, &n) < 0)
+		return -1;
+	if (n > INT32_MAX)
+		return fail(path, "a mesh has at most %d points, not %zu x %zu", INT32_MAX, mesh->w,
+		    mesh->h);
+	mesh->number = reallocarray(NULL, n, sizeof(*mesh->number));
+	if (!mesh->number)
+		return fail_memory();
+	for (size_t y = 0; y < mesh->h; y++)
+		for (size_t x = 0; x < mesh->w; x++) {
+			float p[3];
+			bool valid;
+
+			get_point(mesh, x, y, p);
+			valid = isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]);
+			mesh->number[y * mesh->w + x] = valid ? (uint32_t)mesh->vertices++ : MESH_NONE;
+		}
+	return 0;
+}
+
+/* What a sample must be to give the colour 255: max_value, else 255, else 65535, else the largest. */
+static int
+choose_white(struct mesh *mesh, const struct frame_head *head)
+{
+	float most = 0;
+	double white;
+
+	if (!mesh_has_colours(mesh))
+		return 0;
+	for (size_t c = 0; c < 3; c++)
+		for (size_t y = 0; y < mesh->h; y++)
+			for (size_t x = 0; x < mesh->w; x++)
+				most = fmaxf(most, sample(mesh, mesh->colour[c], x, y));
+	if (meta_number(&head->meta, "max_value", most <= 255 ? 255 : fmaxf(most, 65535), &white) < 0)
+		return -1;
+	mesh->white = white > 0 ? (float)white : 255;
+	return 0;
+}
+
+static int
+compare_floats(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* 5 times the median step that is not zero; of many pixels only every so manieth is looked at. */
+static int
+choose_jump(struct mesh *mesh)
+{
+	size_t n = 0, pixels = mesh->w * mesh->h, stride = pixels / (STEPS / 2) + 1, z = mesh->point[2];
+	float *step = malloc(STEPS * sizeof(*step));
+
+	if (!step)
+		return fail_memory();
+	for (size_t i = 0; i < pixels && n + 2 <= STEPS; i += stride) {
+		size_t x = i % mesh->w, y = i / mesh->w;
+		const size_t next[2][2] = { { x + 1, y }, { x, y + 1 } };
+
+		for (int k = 0; k < 2; k++) {
+			float d;
+
+			if (next[k][0] >= mesh->w || next[k][1] >= mesh->h)
+				continue;
+			d = fabsf(sample(mesh, z, next[k][0], next[k][1]) - sample(mesh, z, x, y));
+			if (isfinite(d) && d > 0)
+				step[n++] = d;
+		}
+	}
+	qsort(step, n, sizeof(*step), compare_floats);
+	mesh->jump = n ? 5.0 * step[n / 2] : INFINITY;
+	free(step);
+	return 0;
+}
+
+/* Adds triangle a b c (bits: 1 right, 2 below) if no edge crosses a jump. */
+static size_t
+add_triangle(const struct mesh *mesh, size_t x, size_t y, const int corner[3], uint32_t out[3])
+{
+	float z[3];
+
+	for (int i = 0; i < 3; i++) {
+		size_t cx = x + (corner[i] & 1), cy = y + (corner[i] >> 1);
+
+		z[i] = sample(mesh, mesh->point[2], cx, cy);
+		out[mesh->towards ? 2 - i : i] = mesh->number[cy * mesh->w + cx];
+	}
+	for (int i = 0; i < 3; i++)
+		if (fabsf(z[i] - z[(i + 1) % 3]) > mesh->jump)
+			return 0;
+	return 1;
+}
+
+size_t
+mesh_cell(const struct mesh *mesh, size_t x, size_t y, uint32_t triangle[2][3])
+{
+	/* counter-clockwise on the screen, by the corner that is left out */
+	static const int without[4][3] = { { 1, 2, 3 }, { 0, 2, 3 }, { 0, 3, 1 }, { 0, 2, 1 } };
+	int missing = -1, absent = 0;
+	float z[4];
+	size_t n;
+
+	for (int i = 0; i < 4; i++) {
+		size_t cx = x + (i & 1), cy = y + (i >> 1);
+
+		if (mesh->number[cy * mesh->w + cx] == MESH_NONE) {
+			missing = i;
+			absent++;
+		}
+		z[i] = sample(mesh, mesh->point[2], cx, cy);
+	}
+	if (absent > 1)
+		return 0;
+	if (absent == 1)
+		return add_triangle(mesh, x, y, without[missing], triangle[0]);
+	if (fabsf(z[0] - z[3]) < fabsf(z[1] - z[2])) {
+		n = add_triangle(mesh, x, y, without[1], triangle[0]);
+		return n + add_triangle(mesh, x, y, without[2], triangle[n]);
+	}
+	n = add_triangle(mesh, x, y, without[3], triangle[0]);
+	return n + add_triangle(mesh, x, y, without[0], triangle[n]);
+}
+
+static void
+count_triangles(struct mesh *mesh)
+{
+	uint32_t triangle[2][3];
+
+	for (size_t y = 0; y + 1 < mesh->h; y++)
+		for (size_t x = 0; x + 1 < mesh->w; x++)
+			mesh->triangles += mesh_cell(mesh, x, y, triangle);
+}
+
+int
+mesh_init(struct mesh *mesh, const char *path, const struct frame *frame,
+    const struct save_options *options)
+{
+	memset(mesh, 0, sizeof(*mesh));
+	mesh->w = frame->head.w;
+	mesh->h = frame->head.h;
+	if (choose_channels(mesh, path, &frame->head) < 0 ||
+	    frame_to_float(frame, &mesh->floats) < 0 || number_vertices(mesh, path) < 0 ||
+	    choose_white(mesh, &frame->head) < 0)
+		return -1;
+	if (options && options->points)
+		return 0;
+	mesh->jump = options ? options->jump : 0;
+	if (!(mesh->jump > 0) && choose_jump(mesh) < 0)
+		return -1;
+	count_triangles(mesh);
+	return 0;
+}
+
+void
+mesh_free(struct mesh *mesh)
+{
+	frame_free(mesh->floats);
+	free(mesh->number);
+	memset(mesh, 0, sizeof(*mesh));
+}
+
+void
+mesh_vertex(const struct mesh *mesh, size_t x, size_t y, struct vertex *out)
+{
+	get_point(mesh, x, y, out->point);
+	for (int i = 0; i < 3; i++) {
+		float v;
+
+		out->normal[i] = mesh_has_normals(mesh) ? sample(mesh, mesh->normal[i], x, y) : 0;
+		v = mesh_has_colours(mesh) ? sample(mesh, mesh->colour[i], x, y) * 255 / mesh->white : 0;
+		out->colour[i] = (unsigned char)(v >= 255 ? 255 : v > 0 ? v + 0.5f : 0);
+	}
+}
+
+int
+mesh_write_comments(const struct mesh *mesh, const char *path, FILE *file, const char *prefix)
+{
+	const struct frame_head *head = &mesh->floats->head;
+	char *text = head_to_text(head), *rest = NULL;
+
+	if (!text)
+		return -1;
+	fprintf(file, "%s x to the right, y down, z %s the camera%s%s\n", prefix,
+	    mesh->towards ? "towards" : "away from", *head->unit ? ", x and y in " : "", head->unit);
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (strlen(line) < COMMENT_BYTES)
+			fprintf(file, "%s %s\n", prefix, line);
+	free(text);
+	return ferror(file) ? fail_errno(path, "cannot be written") : 0;
+}
