@@ -84,6 +84,12 @@ struct target *target_open(const char *path, bool force, const struct save_optio
 int target_put(struct target *, const struct frame *);
 /* Completes (keep = true) or removes what is unfinished; frees. 0 or -1 after fail(). */
 int target_close(struct target *, bool keep);
+/*
+ * The file that frame `number` (from 0) of a target goes into, whatever numbers and folders do to its
+ * name; for lists of what was written. The frames' `name` keys must differ. A new string, NULL after
+ * fail().
+ */
+char *target_file_name(const char *path, size_t number, const struct frame_head *);
 /* One frame into one file. */
 int target_save(const char *path, const struct frame *, const struct save_options *options);
 

@@ -395,24 +395,31 @@ name_is_taken(const struct target *target, const char *name)
 	return false;
 }
 
-/* The frame's `name` without suffix and path, or its number. A new string, unused so far. */
+/* The frame's `name` without suffix and path; a new string, NULL if there is none that will do. */
 static char *
-name_choose(const struct target *target, const struct frame *frame)
+name_given(const struct frame_head *head)
 {
-	const char *given = meta_get(&frame->head.meta, "name");
-	char *name = NULL, *numbered;
+	const char *given = meta_get(&head->meta, "name");
+	size_t length;
 
 	if (given && strrchr(given, '/'))
 		given = strrchr(given, '/') + 1;
-	if (given && *given && *given != '.' && strlen(given) < 200) {
-		size_t length = strlen(given);
+	if (!given || !*given || *given == '.' || strlen(given) >= 200)
+		return NULL;
+	length = strlen(given);
+	if (codec_by_suffix(given))
+		length = (size_t)(strrchr(given, '.') - given);
+	return strndup(given, length);
+}
 
-		if (codec_by_suffix(given))
-			length = (size_t)(strrchr(given, '.') - given);
-		name = strndup(given, length);
-		if (name && !name_is_taken(target, name))
-			return name;
-	}
+/* The frame's name, or its number. A new string, unused so far. */
+static char *
+name_choose(const struct target *target, const struct frame *frame)
+{
+	char *name = name_given(&frame->head), *numbered;
+
+	if (name && !name_is_taken(target, name))
+		return name;
 	if (asprintf(&numbered, "%s%s%04zu", name ? name : "", name ? "-" : "", target->frames) < 0)
 		numbered = NULL;
 	free(name);
@@ -433,11 +440,16 @@ name_keep(struct target *target, char *name)
 	return 0;
 }
 
+static bool
+fits_png(const struct frame_head *head)
+{
+	return head->type != SAMPLE_FLOAT && head->c <= 4;
+}
+
 static int
 folder_put(struct target *target, const struct frame *frame)
 {
-	const struct frame_head *head = &frame->head;
-	bool png = head->type != SAMPLE_FLOAT && head->c <= 4;
+	bool png = fits_png(&frame->head);
 	const char *format = png ? "png" : "tiff";
 	char *file_path, *name = name_choose(target, frame);
 
@@ -508,12 +520,17 @@ files_begin(struct target *target)
 	return status;
 }
 
+static bool
+names_folder(const char *path)
+{
+	struct stat st;
+
+	return path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
 static int
 target_begin(struct target *target, const char *path, bool force)
 {
-	struct stat st;
-	size_t length;
-
 	if (!path || !strcmp(path, "-"))
 		return stream_begin(target);
 	if (!*path)
@@ -521,12 +538,33 @@ target_begin(struct target *target, const char *path, bool force)
 	target->path = strdup(path);
 	if (!target->path)
 		return fail_memory();
-	length = strlen(path);
-	if (path[length - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode))) {
+	if (names_folder(path)) {
 		target->kind = TARGET_FOLDER;
 		return folder_begin(target, force);
 	}
 	return files_begin(target);
+}
+
+char *
+target_file_name(const char *path, size_t number, const struct frame_head *head)
+{
+	size_t length = strlen(path), numbers;
+	const char *suffix = fits_png(head) ? "png" : "tif";
+	char *name, *file;
+	int n;
+
+	if (!*path || !names_folder(path))
+		return numbered_path(path, number, &numbers);
+	name = name_given(head);
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	n = name ? asprintf(&file, "%.*s/%s.%s", (int)length, path, name, suffix) :
+	    asprintf(&file, "%.*s/%04zu.%s", (int)length, path, number, suffix);
+	free(name);
+	if (n >= 0)
+		return file;
+	fail_memory();
+	return NULL;
 }
 
 struct target *
