@@ -23,7 +23,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "samples are written a
 #define DEFLATE_RATIO_MAX 1032	/* no deflate stream grows by more */
 #define CHUNK 4096		/* samples converted at once */
 
-enum axes { AXES_PLANES, AXES_LINES, AXES_PIXELS };	/* WHC, WCH, CWH in NRRD's fastest-first order */
+/* W H C, W C H, C W H; the first one runs fastest. */
+enum axes { AXES_PLANES, AXES_LINES, AXES_PIXELS };
 enum encoding { ENCODING_RAW, ENCODING_GZIP, ENCODING_TEXT };
 
 enum field {
@@ -140,8 +141,8 @@ fail_magic(const char *name, const char *text, size_t n)
 {
 	const unsigned char *byte = (const unsigned char *)text;
 
-	return fail(name, "no NRRD header where a frame should begin, but 0x%02x 0x%02x 0x%02x 0x%02x",
-	    byte[0], n > 1 ? byte[1] : 0, n > 2 ? byte[2] : 0, n > 3 ? byte[3] : 0);
+	return fail(name, "no NRRD header where a frame should begin, but 0x%02x 0x%02x 0x%02x "
+	    "0x%02x", byte[0], n > 1 ? byte[1] : 0, n > 2 ? byte[2] : 0, n > 3 ? byte[3] : 0);
 }
 
 /* Reads through the blank line. 1, 0 when the file ends before the first byte, -1 after fail(). */
@@ -300,7 +301,8 @@ take_sizes(const struct input *in, size_t size[3])
 	char word[24];
 
 	if (!dimension || !text)
-		return fail(in->name, "header lacks the field %s", dimension ? "sizes" : "dimension");
+		return fail(in->name, "header lacks the field %s",
+		    dimension ? "sizes" : "dimension");
 	if (integer_parse(dimension, &axes) < 0 || axes < 2 || axes > 3)
 		return fail(in->name, "dimension is not 2 or 3, but %.60s", dimension);
 	if (meta_words(text) != (size_t)axes)
@@ -309,7 +311,8 @@ take_sizes(const struct input *in, size_t size[3])
 		long v;
 
 		if (!meta_word(text, i, word, sizeof(word)) || integer_parse(word, &v) < 0 || v < 1)
-			return fail(in->name, "sizes are not %ld numbers from 1 on: %.60s", axes, text);
+			return fail(in->name, "sizes are not %ld numbers from 1 on: %.60s", axes,
+			    text);
 		size[i] = (size_t)v;
 	}
 	return (int)axes;
@@ -386,12 +389,13 @@ take_unit(const char *text, size_t axis, char unit[16])
 {
 	for (size_t i = 0;; i++) {
 		const char *start = strchr(text, '"'), *end = start ? strchr(start + 1, '"') : NULL;
+		size_t length = end ? (size_t)(end - start - 1) : 0;
 
 		if (!end)
 			return;
 		if (i == axis) {
-			if (end - start <= 16 && !memchr(start + 1, '\\', (size_t)(end - start - 1)))
-				snprintf(unit, 16, "%.*s", (int)(end - start - 1), start + 1);
+			if (length < 16 && !memchr(start + 1, '\\', length))
+				snprintf(unit, 16, "%.*s", (int)length, start + 1);
 			return;
 		}
 		text = end + 1;
@@ -498,17 +502,18 @@ check_size(struct input *in, const struct frame_head *head)
 	in->expected = in->encoding == ENCODING_TEXT ? samples : bytes;
 	if (bytes_left(in->file, &left)) {
 		if (in->encoding == ENCODING_RAW && left < bytes)
-			return fail(in->name, "truncated: expected %zu bytes, got %zu", bytes, left);
-		if (in->encoding == ENCODING_GZIP && left < bytes / DEFLATE_RATIO_MAX)
-			return fail(in->name, "truncated: %zu bytes cannot be packed into %zu", bytes,
+			return fail(in->name, "truncated: expected %zu bytes, got %zu", bytes,
 			    left);
+		if (in->encoding == ENCODING_GZIP && left < bytes / DEFLATE_RATIO_MAX)
+			return fail(in->name, "truncated: %zu bytes cannot be packed into %zu",
+			    bytes, left);
 		if (in->encoding == ENCODING_TEXT && left < samples)
-			return fail(in->name, "truncated: %zu samples cannot be written in %zu bytes",
-			    samples, left);
+			return fail(in->name, "truncated: %zu samples cannot be written in %zu "
+			    "bytes", samples, left);
 	}
 	if (padded > memory)
-		return fail(in->name, "frame of %zu x %zu x %zu %s is larger than the memory", head->w,
-		    head->h, head->c, sample_name(head->type));
+		return fail(in->name, "frame of %zu x %zu x %zu %s is larger than the memory",
+		    head->w, head->h, head->c, sample_name(head->type));
 	return 0;
 }
 
@@ -645,7 +650,8 @@ read_text_number(struct input *in, double *v)
 			word[n++] = (char)byte;
 	word[n] = '\0';
 	if (n == 0)
-		return fail(in->name, "truncated: expected %zu samples, got %zu", in->expected, in->got);
+		return fail(in->name, "truncated: expected %zu samples, got %zu", in->expected,
+		    in->got);
 	if (n == sizeof(word) - 1 || number_parse(word, v) < 0)
 		return fail(in->name, "sample is not a number: %s", word);
 	in->got++;
@@ -664,7 +670,8 @@ read_text(struct input *in, void *to, size_t n)
 		if (read_text_number(in, &v) < 0)
 			return -1;
 		if (as != SAMPLE_FLOAT && !(v >= 0 && v <= top))
-			return fail(in->name, "sample does not fit into %s: %g", sample_name(as), v);
+			return fail(in->name, "sample does not fit into %s: %g", sample_name(as),
+			    v);
 		if (as == SAMPLE_UCHAR)
 			((uint8_t *)to)[i] = (uint8_t)v;
 		else if (as == SAMPLE_USHORT)

@@ -26,7 +26,7 @@ struct target {
 	struct saver saver;		/* saver.file: a file is open */
 	char *file_path;		/* of the open file */
 	char *temporary;		/* under which it is being written; NULL: directly */
-	bool spooled;			/* the open file has no name: its bytes go to file_path at the end */
+	bool spooled;			/* the open file has no name: it is copied at the end */
 	bool failed;
 	size_t frames;
 	char **name;			/* TARGET_FOLDER: the names that are taken */
@@ -196,7 +196,8 @@ numbered_path(const char *path, size_t number, size_t *numbers)
 		if (!length) {
 			fclose(file);
 			free(text);
-			fail_usage(path, "only %%d or %%04d can number files; %%%% is a percent sign");
+			fail_usage(path, "only %%d or %%04d can number files; %%%% is a percent "
+			    "sign");
 			return NULL;
 		}
 		fprintf(file, "%0*zu", width, number);
@@ -212,15 +213,6 @@ numbered_path(const char *path, size_t number, size_t *numbers)
 }
 
 /* ---- formats ---- */
-
-static const struct codec *
-codec_by_name(const char *name)
-{
-	for (size_t i = 0; codecs[i]; i++)
-		if (!strcmp(codecs[i]->name, name))
-			return codecs[i];
-	return NULL;
-}
 
 /* The suffixes that can be written, blank-separated, for a message. */
 static void
@@ -242,7 +234,7 @@ codec_to_save(const char *path)
 	char known[256];
 
 	if (!codec && is_special(path))		/* /dev/null, a named pipe */
-		codec = codec_by_name("nrrd");
+		codec = codec_by_suffix("a.nrrd");
 	if (codec && codec->save)
 		return codec;
 	list_suffixes(known, sizeof(known));
@@ -332,8 +324,8 @@ file_put(struct target *target, const struct frame *frame)
 	struct saver *saver = &target->saver;
 
 	if (saver->frames && !target->codec->many)
-		return fail(saver->path, "%s holds one frame, and a second one came; %%04d in the name "
-		    "numbers the files", target->codec->name);
+		return fail(saver->path, "%s holds one frame, and a second one came; %%04d in the "
+		    "name numbers the files", target->codec->name);
 	if (target->codec->save(saver, frame) < 0)
 		return -1;
 	saver->frames++;
@@ -450,16 +442,17 @@ static int
 folder_put(struct target *target, const struct frame *frame)
 {
 	bool png = fits_png(&frame->head);
-	const char *format = png ? "png" : "tiff";
 	char *file_path, *name = name_choose(target, frame);
 
 	if (name_keep(target, name) < 0)
 		return -1;
-	target->codec = codec_by_name(format);
-	if (!target->codec || !target->codec->save)
-		return fail(target->path, "%s files cannot be written", format);
 	if (asprintf(&file_path, "%s/%s.%s", target->path, name, png ? "png" : "tif") < 0)
 		return fail_memory();
+	target->codec = codec_to_save(file_path);
+	if (!target->codec) {
+		free(file_path);
+		return -1;
+	}
 	return put_alone(target, file_path, frame);
 }
 
@@ -596,7 +589,8 @@ target_put(struct target *target, const struct frame *frame)
 	else if (target->kind == TARGET_FILE)
 		status = file_put(target, frame);
 	else if (target->kind == TARGET_NUMBERED)
-		status = put_alone(target, numbered_path(target->path, target->frames, &numbers), frame);
+		status = put_alone(target, numbered_path(target->path, target->frames, &numbers),
+		    frame);
 	else
 		status = folder_put(target, frame);
 	target->frames++;

@@ -23,7 +23,7 @@ save(struct saver *saver, const struct frame *frame)
 }
 
 const struct codec codec_nrrd = {
-	.name = "nrrd",
+	.name = "NRRD",
 	.suffixes = "nrrd",
 	.many = true,
 	.concatenates = true,

@@ -1,0 +1,174 @@
+#include "frames.h"
+
+#include <math.h>
+
+#include "meta.h"
+
+static void
+set_get_remove(void **state)
+{
+	struct meta meta = { 0 };
+
+	(void)state;
+	assert_null(meta_get(&meta, "a"));
+	assert_int_equal(meta_set(&meta, "a", "1"), 0);
+	assert_int_equal(meta_set(&meta, "b", ""), 0);
+	assert_int_equal(meta_setf(&meta, "c", "%d %s", 7, "x"), 0);
+	assert_int_equal(meta_set(&meta, "a", "2"), 0);
+	assert_int_equal(meta.n, 3);
+	assert_string_equal(meta.entry[0].key, "a");
+	assert_string_equal(meta_get(&meta, "a"), "2");
+	assert_string_equal(meta_get(&meta, "b"), "");
+	assert_string_equal(meta_get(&meta, "c"), "7 x");
+	meta_remove(&meta, "b");
+	meta_remove(&meta, "absent");
+	assert_int_equal(meta.n, 2);
+	assert_string_equal(meta.entry[1].key, "c");
+	meta_free(&meta);
+}
+
+static void
+refused_bytes(void **state)
+{
+	static const char *const bad[][2] = {
+		{ "", "v" }, { "a:b", "v" }, { "a=b", "v" }, { "a\n", "v" }, { "a", "v\nw" },
+		{ "a", "v\r" }, { "a", "v: w" },
+	};
+	struct meta meta = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_int_equal(meta_set(&meta, bad[i][0], bad[i][1]), -1);
+		fail_clear();
+	}
+	assert_int_equal(meta.n, 0);
+	assert_int_equal(meta_set(&meta, "a", "v:w ="), 0);
+	meta_free(&meta);
+}
+
+static void
+numbers(void **state)
+{
+	const double list[] = { 60, 0.1, -2.5e-7 };
+	struct meta meta = { 0 };
+	struct numbers read;
+	double v;
+
+	(void)state;
+	assert_int_equal(meta_set_numbers(&meta, "l", list, 3), 0);
+	assert_string_equal(meta_get(&meta, "l"), "60 0.1 -2.5e-07");
+	assert_int_equal(meta_numbers(&meta, "l", &read), 0);
+	assert_int_equal(read.n, 3);
+	assert_memory_equal(read.v, list, sizeof(list));
+	numbers_free(&read);
+	assert_int_equal(meta_set_number(&meta, "n", 1.0 / 3), 0);
+	assert_int_equal(meta_number(&meta, "n", 5, &v), 0);
+	assert_true(v == 1.0 / 3);
+	assert_int_equal(meta_number(&meta, "absent", 5, &v), 0);
+	assert_true(v == 5);
+	assert_int_equal(meta_numbers(&meta, "absent", &read), 0);
+	assert_int_equal(read.n, 0);
+	assert_int_equal(meta_number(&meta, "l", 5, &v), -1);
+	assert_failed("l: is not a number: 60 0.1 -2.5e-07");
+	assert_int_equal(meta_set(&meta, "l", "1 two"), 0);
+	assert_int_equal(meta_numbers(&meta, "l", &read), -1);
+	assert_failed("l: is not a list of numbers: 1 two");
+	meta_free(&meta);
+}
+
+static void
+words(void **state)
+{
+	char word[4];
+
+	(void)state;
+	assert_int_equal(meta_words(""), 0);
+	assert_int_equal(meta_words("  a  bc "), 2);
+	assert_true(meta_word("  a  bc ", 1, word, sizeof(word)));
+	assert_string_equal(word, "bc");
+	assert_false(meta_word("a bc", 2, word, sizeof(word)));
+	assert_false(meta_word("abcd", 0, word, sizeof(word)));
+}
+
+static void
+copy_and_equal(void **state)
+{
+	struct meta a = { 0 }, b;
+
+	(void)state;
+	meta_set(&a, "x", "1");
+	meta_set(&a, "y", "2");
+	assert_int_equal(meta_copy(&b, &a), 0);
+	assert_true(meta_equal(&a, &b));
+	meta_set(&b, "y", "3");
+	assert_false(meta_equal(&a, &b));
+	meta_remove(&b, "y");
+	assert_false(meta_equal(&a, &b));
+	meta_free(&a);
+	meta_free(&b);
+}
+
+static void
+commands(void **state)
+{
+	struct meta meta = { 0 };
+
+	(void)state;
+	assert_int_equal(meta_append_command(&meta, "gauss -s 2"), 0);
+	assert_int_equal(meta_append_command(&meta, "a: b% \t\xc3 c:d e:"), 0);
+	assert_string_equal(meta_get(&meta, "cmd.1"), "gauss -s 2");
+	assert_string_equal(meta_get(&meta, "cmd.2"), "a%3A b%25 %09%C3 c:d e%3A");
+	meta_free(&meta);
+}
+
+static void
+gather(void **state)
+{
+	struct meta a = { 0 }, b = { 0 }, c = { 0 }, all;
+	const struct meta *const list[] = { &a, &b, &c };
+	const size_t planes[] = { 1, 2, 1 };
+
+	(void)state;
+	meta_set(&a, "same", "x y");
+	meta_set(&b, "same", "x y");
+	meta_set(&c, "same", "x y");
+	meta_set(&a, "period_px", "60");
+	meta_set(&b, "period_px", "62 64");
+	meta_set(&c, "period_px", "66");
+	meta_set(&a, "name", "first one");
+	meta_set(&b, "name", "b");
+	meta_set(&b, "late", "1");
+	meta_set(&a, "cmd.1", "from a");
+	meta_set(&b, "cmd.1", "from b");
+	meta_set(&c, "cmd.2", "from c");
+	assert_int_equal(meta_gather(&all, list, planes, 3), 0);
+	assert_string_equal(meta_get(&all, "same"), "x y");
+	assert_string_equal(meta_get(&all, "period_px"), "60 62 64 66");
+	assert_string_equal(meta_get(&all, "name"), "first_one b b -");
+	assert_string_equal(meta_get(&all, "late"), "- 1 1 -");
+	assert_string_equal(meta_get(&all, "cmd.1"), "from a");
+	assert_null(meta_get(&all, "cmd.2"));
+	meta_free(&all);
+	assert_int_equal(meta_gather(&all, list, planes, 1), 0);
+	assert_true(meta_equal(&all, &a));
+	meta_free(&all);
+	meta_free(&a);
+	meta_free(&b);
+	meta_free(&c);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(set_get_remove),
+		cmocka_unit_test(refused_bytes),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(words),
+		cmocka_unit_test(copy_and_equal),
+		cmocka_unit_test(commands),
+		cmocka_unit_test(gather),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
