@@ -13,13 +13,13 @@ static const float viridis[][3] = {
 	{ 0.741f, 0.873f, 0.150f }, { 0.993f, 0.906f, 0.144f },
 };
 
+/* Without the darkest ends, which would hide what is drawn in them. */
 static const float turbo[][3] = {
-	{ 0.190f, 0.072f, 0.232f }, { 0.251f, 0.252f, 0.633f }, { 0.276f, 0.421f, 0.891f },
+	{ 0.251f, 0.252f, 0.633f }, { 0.276f, 0.421f, 0.891f },
 	{ 0.254f, 0.571f, 0.997f }, { 0.139f, 0.718f, 0.883f }, { 0.096f, 0.859f, 0.741f },
 	{ 0.243f, 0.949f, 0.575f }, { 0.482f, 0.997f, 0.374f }, { 0.690f, 0.975f, 0.220f },
 	{ 0.864f, 0.880f, 0.204f }, { 0.968f, 0.740f, 0.224f }, { 0.996f, 0.556f, 0.166f },
 	{ 0.950f, 0.357f, 0.076f }, { 0.836f, 0.196f, 0.021f }, { 0.680f, 0.083f, 0.004f },
-	{ 0.480f, 0.016f, 0.011f },
 };
 
 /* Six hues of about equal lightness, back to the first. */

@@ -54,17 +54,18 @@ choose_channels(struct mesh *mesh, const char *path, const struct frame_head *he
 {
 	static const char names[9][3] = { "x", "y", "z", "nx", "ny", "nz", "r", "g", "b" };
 	size_t *const channel[3] = { mesh->point, mesh->normal, mesh->colour };
+	const char *z_axis = meta_get(&head->meta, "z_axis");
 
 	for (int i = 0; i < 9; i++)
 		channel[i / 3][i % 3] = head_channel(head, names[i]);
 	if (!all_channels(mesh->point)) {
 		mesh->point[0] = mesh->point[1] = NO_CHANNEL;
 		mesh->point[2] = head->c == 1 ? 0 : first_channel(head, "z depth height");
-		mesh->towards = mesh->point[2] != NO_CHANNEL &&
-		    strcmp(head->channel[mesh->point[2]], "depth");
 	}
 	if (mesh->point[2] == NO_CHANNEL)
 		return fail(path, "a mesh needs channels x y z, or one of z, depth, height");
+	mesh->towards = z_axis ? !strcmp(z_axis, "towards") :
+	    !strcmp(head->channel[mesh->point[2]], "height");
 	if (!mesh_has_colours(mesh)) {
 		size_t grey = first_channel(head, "texture image gray");
 

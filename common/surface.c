@@ -1,0 +1,234 @@
+#include "surface.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "mesh.h"
+
+#define BANDS_ROWS 32
+#define MARGIN 0.04		/* of the picture, left free on each side of a turned view */
+
+struct scene {
+	struct mesh mesh;
+	struct raster_vertex *vertex;	/* by vertex number; x y z in view coordinates, then pixels */
+	float (*own)[3];		/* x y z in the frame's own coordinates, z away */
+	size_t *pixel;			/* the frame's pixel of each vertex */
+	float (*rows)[2];		/* of each row of pixels: the picture's rows it touches, low and high */
+	struct raster *raster;
+};
+
+static void
+scene_free(struct scene *scene)
+{
+	free(scene->vertex);
+	free(scene->own);
+	free(scene->pixel);
+	free(scene->rows);
+	mesh_free(&scene->mesh);
+}
+
+static int
+scene_init(struct scene *scene, const struct frame *frame, double jump)
+{
+	struct save_options options = { .jump = jump };
+
+	if (mesh_init(&scene->mesh, NULL, frame, &options) < 0)
+		return -1;
+	scene->vertex = calloc(scene->mesh.vertices + 1, sizeof(*scene->vertex));
+	scene->own = calloc(scene->mesh.vertices + 1, sizeof(*scene->own));
+	scene->pixel = calloc(scene->mesh.vertices + 1, sizeof(*scene->pixel));
+	scene->rows = calloc(scene->mesh.h, sizeof(*scene->rows));
+	return scene->vertex && scene->own && scene->pixel && scene->rows ? 0 : fail_memory();
+}
+
+static void
+fill_vertices(struct scene *scene, const struct frame *frame, size_t value)
+{
+	const struct mesh *mesh = &scene->mesh;
+
+	for (size_t y = 0; y < mesh->h; y++)
+		for (size_t x = 0; x < mesh->w; x++) {
+			uint32_t i = mesh->number[y * mesh->w + x];
+			struct vertex vertex;
+			float *own;
+
+			if (i == MESH_NONE)
+				continue;
+			mesh_vertex(mesh, x, y, &vertex);
+			own = scene->own[i];
+			scene->pixel[i] = y * mesh->w + x;
+			for (int k = 0; k < 3; k++)
+				own[k] = vertex.point[k];
+			scene->vertex[i].attribute[SURFACE_VALUE] = value == NO_CHANNEL ? own[2] :
+			    frame_floats(frame, value, y)[x];
+			own[2] = mesh->towards ? -own[2] : own[2];
+			if (!mesh_has_normals(mesh))
+				continue;
+			for (int k = 0; k < 3; k++)
+				scene->vertex[i].attribute[k] = vertex.normal[k];
+			if (mesh->towards)
+				scene->vertex[i].attribute[SURFACE_NZ] *= -1;
+		}
+}
+
+static void
+add_face_normal(struct scene *scene, const uint32_t corner[3])
+{
+	const float *a = scene->own[corner[0]], *b = scene->own[corner[1]], *c = scene->own[corner[2]];
+	float u[3], v[3], n[3];
+
+	for (int k = 0; k < 3; k++) {
+		u[k] = b[k] - a[k];
+		v[k] = c[k] - a[k];
+	}
+	for (int k = 0; k < 3; k++)
+		n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+	for (int corner_index = 0; corner_index < 3; corner_index++)
+		for (int k = 0; k < 3; k++)
+			scene->vertex[corner[corner_index]].attribute[k] += n[k];
+}
+
+/* Where the frame brings no normals: of each vertex the mean of its triangles', by area. */
+static void
+make_normals(struct scene *scene)
+{
+	const struct mesh *mesh = &scene->mesh;
+	uint32_t triangle[2][3];
+
+	for (size_t y = 0; y + 1 < mesh->h; y++)
+		for (size_t x = 0; x + 1 < mesh->w; x++)
+			for (size_t n = mesh_cell(mesh, x, y, triangle); n > 0; n--)
+				add_face_normal(scene, triangle[n - 1]);
+}
+
+static void
+turn(float v[3], const double r[9])
+{
+	double in[3] = { v[0], v[1], v[2] };
+
+	for (int k = 0; k < 3; k++)
+		v[k] = (float)(r[3 * k] * in[0] + r[3 * k + 1] * in[1] + r[3 * k + 2] * in[2]);
+}
+
+/* First about the vertical axis (y), then about the horizontal one (x). */
+static void
+rotation(double yaw, double pitch, double r[9])
+{
+	double cy = cos(yaw), sy = sin(yaw), cp = cos(pitch), sp = sin(pitch);
+	const double m[9] = { cy, 0, sy, sp * sy, cp, -sp * cy, -cp * sy, sp, cp * cy };
+
+	for (int i = 0; i < 9; i++)
+		r[i] = m[i];
+}
+
+/* Turns all vertices and scales them into the picture; z grows in the same scale. */
+static void
+place_turned(struct scene *scene, const struct surface_view *view)
+{
+	double r[9], low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY }, scale;
+
+	rotation(view->yaw_rad, view->pitch_rad, r);
+	for (size_t i = 0; i < scene->mesh.vertices; i++) {
+		turn(scene->own[i], r);
+		turn(scene->vertex[i].attribute, r);
+		for (int k = 0; k < 2; k++) {
+			low[k] = fmin(low[k], scene->own[i][k]);
+			high[k] = fmax(high[k], scene->own[i][k]);
+		}
+	}
+	scale = (1 - 2 * MARGIN) * fmin(((double)view->w - 1) / fmax(high[0] - low[0], 1e-30),
+	    ((double)view->h - 1) / fmax(high[1] - low[1], 1e-30));
+	for (size_t i = 0; i < scene->mesh.vertices; i++) {
+		struct raster_vertex *v = &scene->vertex[i];
+
+		v->x = (float)(((double)view->w - 1) / 2 + scale * (scene->own[i][0] -
+		    (low[0] + high[0]) / 2));
+		v->y = (float)(((double)view->h - 1) / 2 + scale * (scene->own[i][1] -
+		    (low[1] + high[1]) / 2));
+		v->z = (float)(scale * scene->own[i][2]);
+	}
+}
+
+static void
+find_rows(struct scene *scene)
+{
+	for (size_t y = 0; y < scene->mesh.h; y++)
+		scene->rows[y][0] = -(scene->rows[y][1] = -INFINITY);
+	for (size_t i = 0; i < scene->mesh.vertices; i++) {
+		float *row = scene->rows[scene->pixel[i] / scene->mesh.w];
+
+		row[0] = fminf(row[0], scene->vertex[i].y);
+		row[1] = fmaxf(row[1], scene->vertex[i].y);
+	}
+}
+
+/* Does the surface between rows y and y + 1 of pixels reach the band? */
+static bool
+touches(const struct scene *scene, size_t y, size_t y0)
+{
+	float low = fminf(scene->rows[y][0], scene->rows[y + 1][0]);
+	float high = fmaxf(scene->rows[y][1], scene->rows[y + 1][1]);
+
+	return high >= (float)y0 && low < (float)(y0 + BANDS_ROWS);
+}
+
+static void
+draw_band(void *arg, size_t band)
+{
+	struct scene *scene = arg;
+	const struct mesh *mesh = &scene->mesh;
+	const struct raster_vertex *v = scene->vertex;
+	uint32_t t[2][3];
+	size_t y0 = band * BANDS_ROWS;
+
+	for (size_t y = 0; y + 1 < mesh->h; y++)
+		for (size_t x = 0; touches(scene, y, y0) && x + 1 < mesh->w; x++) {
+			size_t n = mesh_cell(mesh, x, y, t);
+
+			for (size_t k = 0; k < n; k++)
+				raster_triangle(scene->raster, y0, y0 + BANDS_ROWS, &v[t[k][0]], &v[t[k][1]],
+				    &v[t[k][2]]);
+		}
+}
+
+/* Not turned: every pixel shows itself. */
+static void
+draw_pixels(struct scene *scene)
+{
+	struct raster *raster = scene->raster;
+	size_t pixels = raster->w * raster->h;
+
+	for (size_t i = 0; i < scene->mesh.vertices; i++) {
+		size_t at = scene->pixel[i];
+
+		raster->z[at] = scene->own[i][2];
+		for (size_t k = 0; k < SURFACE_PLANES; k++)
+			raster->attribute[k * pixels + at] = scene->vertex[i].attribute[k];
+	}
+}
+
+int
+surface_draw(struct run *run, const struct frame *frame, const struct surface_view *view,
+    struct raster *raster)
+{
+	struct scene scene = { .raster = raster };
+
+	*raster = (struct raster){ 0 };
+	if (scene_init(&scene, frame, view->jump) < 0 ||
+	    raster_new(raster, view->w, view->h, SURFACE_PLANES) < 0) {
+		scene_free(&scene);
+		return -1;
+	}
+	fill_vertices(&scene, frame, view->value);
+	if (!mesh_has_normals(&scene.mesh))
+		make_normals(&scene);
+	if (view->turned) {
+		place_turned(&scene, view);
+		find_rows(&scene);
+		run_for(run, (view->h + BANDS_ROWS - 1) / BANDS_ROWS, draw_band, &scene);
+	} else {
+		draw_pixels(&scene);
+	}
+	scene_free(&scene);
+	return 0;
+}

@@ -1,0 +1,112 @@
+load helpers
+
+model='
+def lamp(az, el):
+	az, el = np.radians([az, el])
+	return np.array([np.sin(az) * np.cos(el), -np.sin(el), -np.cos(az) * np.cos(el)])
+
+def phong(n, az=-40, el=40, a=.15, d=.75, s=.2, p=20, albedo=.9):
+	"""n: (..., 3) unit normals that face the viewer (nz < 0)."""
+	l = lamp(az, el); cosine = n @ l
+	towards = l[2] - 2 * cosine * n[..., 2]
+	return 255 * np.minimum(1, albedo * (a + d * np.maximum(cosine, 0)) +
+		np.where((cosine > 0) & (towards > 0), s * np.maximum(towards, 1e-6) ** p, 0))
+
+def sphere(h, w, r):
+	y, x = np.mgrid[:h, :w].astype(float)
+	x, y = x - (w - 1) / 2, y - (h - 1) / 2
+	z = np.sqrt(np.maximum(r * r - x * x - y * y, 0))
+	hole = x * x + y * y > (0.9 * r) ** 2
+	return x, y, z, hole
+'
+
+@test "shade: a sphere with normals, against the closed form" {
+	py "$model"'
+x, y, z, hole = sphere(121, 161, 70.0)
+n = np.stack([x, y, -z], -1) / 70.0
+z[hole] = np.nan
+write_frames("in.nrrd", Frame(np.stack([x, y, -z, n[..., 0], n[..., 1], n[..., 2]]).astype("f4"),
+	["x", "y", "z", "nx", "ny", "nz"]))'
+	shade in.nrrd -o out.nrrd
+	shade in.nrrd -o plain.nrrd --light 20,10 --ambient 0.1 --diffuse 0.5 --specular 0.4 --shininess 5 -b 7
+	py "$model"'
+x, y, z, hole = sphere(121, 161, 70.0)
+n = np.stack([x, y, -z], -1) / 70.0
+for file, want, back in (("out.nrrd", phong(n), 32), ("plain.nrrd", phong(n, 20, 10, .1, .5, .4, 5), 7)):
+	f = read_frame(file)
+	expect(f.names == ["r", "g", "b"])
+	p = f.pixels.astype(float)
+	expect(p[:, hole] == back)
+	expect(np.abs(p - want)[:, ~hole] <= 1, file, np.abs(p - want)[:, ~hole].max())'
+}
+
+@test "shade: normals of its own agree with given ones on a plane" {
+	py '
+y, x = np.mgrid[:60, :80]
+write_frames("away.nrrd", Frame((0.3 * x - 0.2 * y).astype("f4"), ["depth"]))
+write_frames("towards.nrrd", Frame((0.2 * y - 0.3 * x).astype("f4"), ["depth"], {"z_axis": "towards"}))'
+	shade away.nrrd -o a.nrrd
+	shade towards.nrrd -o b.nrrd
+	py "$model"'
+a, b = read_frame("a.nrrd").pixels, read_frame("b.nrrd").pixels
+n = np.array([0.3, -0.2, -1]) / np.sqrt(1.13)
+expect(a == b)
+expect(np.abs(a.astype(float) - phong(n)) <= 1, a[0, 30, 40], phong(n))'
+}
+
+@test "shade: a turned view hides what lies behind" {
+	# A near square stands before a far plane; turned by 30 degrees it covers another part of it.
+	py '
+d = np.full((100, 100), 50, "f4"); d[40:60, 40:60] = 0
+write_frames("in.nrrd", Frame(d, ["depth"]))'
+	shade in.nrrd --view 30,0 --colour depth --map gray --range 0,60 --ambient 1 --diffuse 0 --specular 0 \
+		--samples 1 --jump 10 -s 200x200 -o out.nrrd
+	py '
+p = read_frame("out.nrrd")["r"]
+near, far = (p == 0).sum(), (p == 213).sum()		# 255 * 50 / 60 = 212.5
+back = (p == 32).sum()
+expect(near + far + back == p.size, np.unique(p))
+rows = np.where((p == 0).any(1))[0]; cols = np.where((p == 0).any(0))[0]
+ratio = len(cols) / len(rows)				# cos 30
+expect(abs(ratio - np.cos(np.radians(30))) < 0.06, ratio)
+# behind it a gap of the far plane is seen: the hole that the square left, partly covered
+expect(back > 200 and far > 1000, near, far, back)'
+}
+
+@test "shade: sizes, colours, threads" {
+	for size in 1x1 5x7 127x1 129x65; do
+		py '
+w, h = map(int, sys.argv[1].split("x"))
+rng = np.random.default_rng(3)
+p = rng.normal(size=(2, h, w)).astype("f4"); p[0, rng.random((h, w)) < .2] = np.nan
+write_frames("in.nrrd", Frame(p, ["depth", "texture"]))' $size
+		for by in none depth texture; do
+			shade -c $by -j 1 in.nrrd -o a.nrrd
+			shade -c $by -j 7 in.nrrd -o b.nrrd
+			cmp a.nrrd b.nrrd
+			shade -c $by --view 10,20 -j 1 in.nrrd -o a.nrrd
+			shade -c $by --view 10,20 -j 7 in.nrrd -o b.nrrd
+			cmp a.nrrd b.nrrd
+		done
+	done
+	for map in gray viridis turbo phase; do shade -c depth -m $map in.nrrd -o $map.png; done
+}
+
+@test "shade: nothing but NaN is all background" {
+	py 'write_frames("in.nrrd", Frame(np.full((5, 6), np.nan, "f4"), ["depth"]))'
+	shade in.nrrd -o a.nrrd
+	shade --view 10,10 in.nrrd -o b.nrrd
+	py 'expect(read_frame("a.nrrd").pixels == 32); expect(read_frame("b.nrrd").pixels == 32)'
+}
+
+@test "shade: errors" {
+	py 'write_frames("in.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["phase", "modulation"]))'
+	fails 1 "channels x y z, or one of z, depth, height" shade in.nrrd -o a.png
+	fails 2 "--view: wants two angles" shade --view 3 in.nrrd -o a.png
+	fails 2 "--size: needs --view" shade -s 4x4 in.nrrd -o a.png
+	fails 2 "--light: wants two angles" shade --light 3 in.nrrd -o a.png
+	fails 2 "--range: wants two numbers" shade -r 3,3 in.nrrd -o a.png
+	py 'write_frames("in.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"]))'
+	fails 1 "input has no channel texture" shade -c texture in.nrrd -o a.png
+	[ ! -e a.png ]
+}
