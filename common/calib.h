@@ -23,6 +23,8 @@ struct pinhole {
 struct calib {
 	struct pinhole camera, projector;
 	char unit[16];			/* of lengths; "mm" unless the file says otherwise */
+	double origin_px[2];		/* where images that do not say so themselves lie on the camera's
+					 * full frame: the file's crop_x0_y0, else 0 0 */
 };
 
 /*
