@@ -111,12 +111,13 @@ number_vertices(struct mesh *mesh, const char *path)
 
 			get_point(mesh, x, y, p);
 			valid = isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]);
-			mesh->number[y * mesh->w + x] = valid ? (uint32_t)mesh->vertices++ : MESH_NONE;
+			mesh->number[y * mesh->w + x] = valid ? (uint32_t)mesh->vertices++ :
+			    MESH_NONE;
 		}
 	return 0;
 }
 
-/* What a sample must be to give the colour 255: max_value, else 255, else 65535, else the largest. */
+/* The sample that is the colour 255: max_value, else 255, else 65535, else the largest. */
 static int
 choose_white(struct mesh *mesh, const struct frame_head *head)
 {
@@ -129,7 +130,8 @@ choose_white(struct mesh *mesh, const struct frame_head *head)
 		for (size_t y = 0; y < mesh->h; y++)
 			for (size_t x = 0; x < mesh->w; x++)
 				most = fmaxf(most, sample(mesh, mesh->colour[c], x, y));
-	if (meta_number(&head->meta, "max_value", most <= 255 ? 255 : fmaxf(most, 65535), &white) < 0)
+	if (meta_number(&head->meta, "max_value", most <= 255 ? 255 : fmaxf(most, 65535),
+	    &white) < 0)
 		return -1;
 	mesh->white = white > 0 ? (float)white : 255;
 	return 0;
@@ -147,7 +149,8 @@ compare_floats(const void *a, const void *b)
 static int
 choose_jump(struct mesh *mesh)
 {
-	size_t n = 0, pixels = mesh->w * mesh->h, stride = pixels / (STEPS / 2) + 1, z = mesh->point[2];
+	size_t pixels = mesh->w * mesh->h, stride = pixels / (STEPS / 2) + 1, z = mesh->point[2];
+	size_t n = 0;
 	float *step = malloc(STEPS * sizeof(*step));
 
 	if (!step)
@@ -263,10 +266,11 @@ mesh_vertex(const struct mesh *mesh, size_t x, size_t y, struct vertex *out)
 {
 	get_point(mesh, x, y, out->point);
 	for (int i = 0; i < 3; i++) {
-		float v;
+		float v = 0;
 
 		out->normal[i] = mesh_has_normals(mesh) ? sample(mesh, mesh->normal[i], x, y) : 0;
-		v = mesh_has_colours(mesh) ? sample(mesh, mesh->colour[i], x, y) * 255 / mesh->white : 0;
+		if (mesh_has_colours(mesh))
+			v = sample(mesh, mesh->colour[i], x, y) * 255 / mesh->white;
 		out->colour[i] = (unsigned char)(v >= 255 ? 255 : v > 0 ? v + 0.5f : 0);
 	}
 }
@@ -280,7 +284,8 @@ mesh_write_comments(const struct mesh *mesh, const char *path, FILE *file, const
 	if (!text)
 		return -1;
 	fprintf(file, "%s x to the right, y down, z %s the camera%s%s\n", prefix,
-	    mesh->towards ? "towards" : "away from", *head->unit ? ", x and y in " : "", head->unit);
+	    mesh->towards ? "towards" : "away from", *head->unit ? ", x and y in " : "",
+	    head->unit);
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (strlen(line) < COMMENT_BYTES)
 			fprintf(file, "%s %s\n", prefix, line);

@@ -10,8 +10,8 @@
  * a single pixel is missing. None has an edge across more than `jump` in z; the automatic jump is 5
  * times the median of the steps between neighbours that are not zero (zero steps are those of
  * quantised depth). Triangles run counter-clockwise as the camera sees them: for points and depth
- * (z away from the camera) as for heights (z towards it). Where z points is the key z_axis (towards,
- * away); without it away, except for a channel `height`.
+ * (z away from the camera) as for heights (z towards it). Where z points is the key z_axis
+ * (towards, away); without it away, except for a channel `height`.
  */
 #ifndef MESH_H
 #define MESH_H

@@ -184,7 +184,8 @@ samples_check_claim(const char *path, size_t left, size_t w, size_t h, size_t c,
 	if (w == 0 || h == 0 || c == 0)
 		return fail(path, "is empty: %zu x %zu x %zu", w, h, c);
 	if (overflows)
-		return fail(path, "is too large: %zu x %zu x %zu samples of %zu bits", w, h, c, bits);
+		return fail(path, "is too large: %zu x %zu x %zu samples of %zu bits", w, h, c,
+		    bits);
 	if (left != SIZE_MAX && all / 8 / ratio > left)
 		return fail(path, "ends too early: %zu x %zu x %zu samples of %zu bits cannot lie "
 		    "in the %zu bytes left", w, h, c, bits, left);

@@ -11,6 +11,8 @@
 
 #include "frame.h"
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are written as memory lies");
+
 enum element {
 	ELEMENT_U8, ELEMENT_I8, ELEMENT_U16, ELEMENT_I16, ELEMENT_U32, ELEMENT_I32,
 	ELEMENT_U64, ELEMENT_I64, ELEMENT_F16, ELEMENT_F32, ELEMENT_F64

@@ -84,8 +84,8 @@ read_header(struct loader *loader, struct bmp *bmp, uint32_t *start, uint32_t *p
 	compression = number(h + 30, 4);
 	if (compression != RGB_PLAIN && compression != RGB_BITFIELDS &&
 	    compression != RGB_ALPHABITFIELDS)
-		return fail(loader->path, "BMP compression %u is not read (1 and 2 are run lengths)",
-		    compression);
+		return fail(loader->path, "BMP compression %u is not read (1 and 2 are run "
+		    "lengths)", compression);
 	if (size == 40 && compression != RGB_PLAIN)
 		masks = compression == RGB_BITFIELDS ? 12 : 16;
 	if (samples_read(loader->path, loader->file, h + 14 + size, masks) < 0)
@@ -115,9 +115,12 @@ read_palette(struct loader *loader, struct bmp *bmp)
 	if (samples_read(loader->path, loader->file, bmp->palette, bmp->colours * 4) < 0)
 		return -1;
 	bmp->channels = 1;
-	for (size_t i = 0; i < bmp->colours; i++)
-		if (bmp->palette[i][0] != bmp->palette[i][1] || bmp->palette[i][0] != bmp->palette[i][2])
+	for (size_t i = 0; i < bmp->colours; i++) {
+		const unsigned char *colour = bmp->palette[i];
+
+		if (colour[0] != colour[1] || colour[0] != colour[2])
 			bmp->channels = 3;
+	}
 	return 0;
 }
 
@@ -145,7 +148,8 @@ read_head(struct loader *loader, struct bmp *bmp)
 		return fail(loader->path, "BMP of %u bits a pixel is not known", bmp->bits);
 	}
 	if (start < palette_start)
-		return fail(loader->path, "BMP pixels are said to begin inside the header, at %u", start);
+		return fail(loader->path, "BMP pixels are said to begin inside the header, at %u",
+		    start);
 	if (fseeko(loader->file, start, SEEK_SET) < 0)
 		return fail_errno(loader->path, "cannot be read");
 	/* w is below 2^31 and bits at most 32, so that this cannot overflow */

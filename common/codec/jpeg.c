@@ -129,8 +129,8 @@ read_head(struct job *job)
 	    "JPEG of %d components is neither grey nor RGB (CMYK?)", jpeg->num_components) < 0);
 	jpeg->out_color_space = jpeg->num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
 	/* an empty block takes a bit or two, of progressive or arithmetic coding less */
-	jump_if(job, samples_check_claim(job->path, job->left, jpeg->image_width, jpeg->image_height,
-	    (size_t)jpeg->num_components, 8, 16384) < 0);
+	jump_if(job, samples_check_claim(job->path, job->left, jpeg->image_width,
+	    jpeg->image_height, (size_t)jpeg->num_components, 8, 16384) < 0);
 	jump_if(job, head_init(&job->head, jpeg->image_width, jpeg->image_height,
 	    (size_t)jpeg->num_components, SAMPLE_UCHAR) < 0);
 	take_text(job);
@@ -233,8 +233,8 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 	int status;
 
 	if (head->type != SAMPLE_UCHAR)
-		return fail(saver->path, "JPEG holds 8 bits a sample, not %s (use framecat --scale, or "
-		    "a TIFF or NRRD file)", sample_name(head->type));
+		return fail(saver->path, "JPEG holds 8 bits a sample, not %s (use framecat "
+		    "--scale, or a TIFF or NRRD file)", sample_name(head->type));
 	if (head->c != 1 && head->c != 3)
 		return fail(saver->path, "JPEG holds 1 or 3 channels, not %zu", head->c);
 	if (head->w > JPEG_MAX_DIMENSION || head->h > JPEG_MAX_DIMENSION)

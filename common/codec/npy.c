@@ -157,7 +157,8 @@ plan_axes(struct loader *loader, const char *text, struct npy *npy)
 	while (npy->axes - first > 3 && shape[first] == 1)
 		first++;
 	if (n == 0 || npy->axes < 2 || npy->axes - first > 3)
-		return fail(loader->path, "NPY shape is not (H, W), (H, W, C) or (C, H, W): %.60s", text);
+		return fail(loader->path, "NPY shape is not (H, W), (H, W, C) or (C, H, W): %.60s",
+		    text);
 	shape += first;
 	npy->c = 1;
 	npy->step_c = 0;
@@ -268,8 +269,6 @@ write_header(struct saver *saver, const struct frame_head *head)
 		return -1;
 	return samples_write(saver->path, saver->file, text, (size_t)n);
 }
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "samples are written as they lie in memory");
 
 static int
 npy_save(struct saver *saver, const struct frame *frame)

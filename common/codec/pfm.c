@@ -71,10 +71,12 @@ read_head(struct loader *loader, struct frame_head *head, bool *swap)
 	    read_number(loader, "scale", -HUGE_VAL, &scale) < 0)
 		return -1;
 	if (w != floor(w) || h != floor(h) || w > INT32_MAX || h > INT32_MAX || scale == 0)
-		return fail(loader->path, "PFM header is not valid: %g x %g, scale %g", w, h, scale);
+		return fail(loader->path, "PFM header is not valid: %g x %g, scale %g", w, h,
+		    scale);
 	*swap = (scale > 0) != big_endian;
-	if (samples_check_claim(loader->path, samples_bytes_left(loader->file), (size_t)w, (size_t)h,
-	    channels, 32, 1) < 0 || head_init(head, (size_t)w, (size_t)h, channels, SAMPLE_FLOAT) < 0)
+	if (samples_check_claim(loader->path, samples_bytes_left(loader->file), (size_t)w,
+	    (size_t)h, channels, 32, 1) < 0 ||
+	    head_init(head, (size_t)w, (size_t)h, channels, SAMPLE_FLOAT) < 0)
 		return -1;
 	if ((channels == 3 && head_set_channels(head, "r g b") < 0) ||
 	    (fabs(scale) != 1 && meta_set_number(&head->meta, "pfm_scale", fabs(scale)) < 0)) {

@@ -8,8 +8,6 @@
 #include "mesh.h"
 #include "samples.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they lie in memory");
-
 static int
 write_header(struct saver *saver, const struct mesh *mesh, bool ascii)
 {

@@ -275,8 +275,8 @@ static int
 check_writable(const char *path, const struct frame_head *head)
 {
 	if (head->type == SAMPLE_FLOAT)
-		return fail(path, "PNG holds 8 or 16 bits a sample, not float (use framecat --scale, "
-		    "or a TIFF, PFM or NRRD file)");
+		return fail(path, "PNG holds 8 or 16 bits a sample, not float (use framecat "
+		    "--scale, or a TIFF, PFM or NRRD file)");
 	if (head->c > 4)
 		return fail(path, "PNG holds 1 to 4 channels, not %zu", head->c);
 	if (head->w > PNG_UINT_31_MAX || head->h > PNG_UINT_31_MAX)

@@ -98,7 +98,8 @@ read_pam_header(struct loader *loader, struct pnm *pnm)
 		if (!strcmp(word, "ENDHDR"))
 			return 0;
 		value = !strcmp(word, "WIDTH") ? &pnm->w : !strcmp(word, "HEIGHT") ? &pnm->h :
-		    !strcmp(word, "DEPTH") ? &pnm->c : !strcmp(word, "MAXVAL") ? &pnm->maxval : NULL;
+		    !strcmp(word, "DEPTH") ? &pnm->c :
+		    !strcmp(word, "MAXVAL") ? &pnm->maxval : NULL;
 		if (value) {
 			if (next_size(loader, pnm, value) < 0)
 				return -1;
@@ -295,11 +296,12 @@ largest(const struct frame *frame)
 
 	for (size_t c = 0; c < frame->head.c; c++)
 		for (size_t y = 0; y < frame->head.h; y++) {
-			const void *row = frame_row(frame, c, y);
+			const uint8_t *bytes = frame_row(frame, c, y);
+			const uint16_t *shorts = frame_row(frame, c, y);
+			bool wide = frame->head.type == SAMPLE_USHORT;
 
 			for (size_t x = 0; x < frame->head.w; x++) {
-				size_t v = frame->head.type == SAMPLE_UCHAR ? ((const uint8_t *)row)[x] :
-				    ((const uint16_t *)row)[x];
+				size_t v = wide ? shorts[x] : bytes[x];
 
 				if (v > most)
 					most = v;
@@ -372,14 +374,16 @@ choose_kind(struct saver *saver, const struct frame_head *head)
 		return 7;
 	if (!strcasecmp(suffix, "pbm")) {
 		if (head->c != 1 || head->type != SAMPLE_UCHAR)
-			return fail(saver->path, "PBM holds 1 channel of one bit, not %zu of %s", head->c,
-			    sample_name(head->type));
+			return fail(saver->path, "PBM holds 1 channel of one bit, not %zu of %s",
+			    head->c, sample_name(head->type));
 		return 4;
 	}
 	if (!strcasecmp(suffix, "pgm") && head->c != 1)
-		return fail(saver->path, "PGM holds 1 channel, not %zu (use a PPM or PAM file)", head->c);
+		return fail(saver->path, "PGM holds 1 channel, not %zu (use a PPM or PAM file)",
+		    head->c);
 	if (!strcasecmp(suffix, "ppm") && head->c != 3)
-		return fail(saver->path, "PPM holds 3 channels, not %zu (use a PGM or PAM file)", head->c);
+		return fail(saver->path, "PPM holds 3 channels, not %zu (use a PGM or PAM file)",
+		    head->c);
 	return head->c == 1 ? 5 : head->c == 3 ? 6 : 7;
 }
 

@@ -196,14 +196,14 @@ plan_blocks(struct reading *reading, struct page *page)
 			rows = page->h;
 	}
 	page->block_h = rows;
-	if (samples_check_claim(reading->path, size, page->w, page->h, page->c, page->bits, ratio) < 0 ||
-	    samples_check_claim(reading->path, size, page->block_w, page->block_h, c, page->bits,
-	    ratio) < 0)
+	if (samples_check_claim(reading->path, size, page->w, page->h, page->c, page->bits,
+	    ratio) < 0 || samples_check_claim(reading->path, size, page->block_w, page->block_h, c,
+	    page->bits, ratio) < 0)
 		return -1;
 	page->block_row = (page->block_w * c * page->bits + 7) / 8;
 	page->block_bytes = page->block_row * page->block_h;
 	if ((tmsize_t)page->block_bytes != (page->tiled ? TIFFTileSize(tif) : TIFFStripSize(tif)))
-		return fail(reading->path, "TIFF keeps its samples in an unknown way (subsampled?)");
+		return fail(reading->path, "TIFF samples are kept in an unknown way (subsampled?)");
 	return 0;
 }
 
@@ -339,6 +339,21 @@ read_block(struct reading *reading, const struct page *page, uint32_t number, si
 	return 0;
 }
 
+/* The block whose first pixel is (x, y), of channels first .. first + count - 1. */
+static int
+place_block(struct reading *reading, const struct page *page, uint32_t number, size_t first,
+    size_t count, size_t x, size_t y, unsigned char *block, struct frame *frame)
+{
+	size_t rows = page->h - y < page->block_h ? page->h - y : page->block_h;
+	size_t n = page->w - x < page->block_w ? page->w - x : page->block_w;
+
+	if (read_block(reading, page, number, rows, block) < 0)
+		return -1;
+	for (size_t i = 0; i < rows; i++)
+		place_row(page, block + i * page->block_row, first, count, frame, x, y + i, n);
+	return 0;
+}
+
 /* Blocks are numbered plane by plane, then row by row, then from the left. */
 static int
 read_blocks(struct reading *reading, const struct page *page, struct frame *frame)
@@ -351,15 +366,9 @@ read_blocks(struct reading *reading, const struct page *page, struct frame *fram
 
 	for (size_t plane = 0; plane < planes; plane++)
 		for (size_t y = 0; y < page->h; y += page->block_h)
-			for (size_t x = 0; x < page->w && status == 0; x += page->block_w, number++) {
-				size_t rows = page->h - y < page->block_h ? page->h - y : page->block_h;
-				size_t n = page->w - x < page->block_w ? page->w - x : page->block_w;
-
-				status = read_block(reading, page, number, rows, block);
-				for (size_t i = 0; i < rows && status == 0; i++)
-					place_row(page, block + i * page->block_row, plane, count, frame,
-					    x, y + i, n);
-			}
+			for (size_t x = 0; x < page->w && status == 0; x += page->block_w)
+				status = place_block(reading, page, number++, plane, count, x, y,
+				    block, frame);
 	free(block);
 	return status;
 }
@@ -473,8 +482,6 @@ struct writing {
 	struct written *page;
 };
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they lie in memory");
-
 #define STRIP_BYTES (1 << 20)
 #define CLASSIC_LIMIT 0xffffffffu
 
@@ -511,7 +518,7 @@ plan_page(struct saver *saver, const struct frame *frame, struct written *page)
 	    head->w > INT32_MAX / 4 / sample_size(head->type))
 		return fail(saver->path, "TIFF holds no image of %zu x %zu x %zu", head->w, head->h,
 		    head->c);
-	page->contiguous = head->type != SAMPLE_FLOAT && head->c <= 4;
+	page->contiguous = head->c == 1 || (head->type != SAMPLE_FLOAT && head->c <= 4);
 	if (head_copy(&page->head, head) < 0)
 		return -1;
 	page->text = head_to_text(head);

@@ -26,7 +26,7 @@ check(int holds, const char *what)
 	abort();
 }
 
-/* Every sample is looked at, so that the sanitizers see memory that was never filled or not ours. */
+/* The ends of every row are looked at, so that the sanitizers see memory that is not ours. */
 static void
 touch(const struct frame *frame)
 {

@@ -18,6 +18,7 @@ extern const struct codec codec_png, codec_tiff, codec_pfm, codec_jpeg, codec_bm
 static const size_t sizes[][2] = { { 1, 1 }, { 5, 7 }, { 127, 1 }, { 128, 64 }, { 129, 65 } };
 
 #define TYPE(t) (1u << (t))
+#define INTEGERS (TYPE(SAMPLE_UCHAR) | TYPE(SAMPLE_USHORT))
 
 static struct format {
 	const struct codec *codec;
@@ -26,12 +27,12 @@ static struct format {
 	size_t most_channels;
 	bool keeps_meta;
 } const formats[] = {
-	{ &codec_png, "a.png", TYPE(SAMPLE_UCHAR) | TYPE(SAMPLE_USHORT), 4, true },
-	{ &codec_tiff, "a.tif", TYPE(SAMPLE_UCHAR) | TYPE(SAMPLE_USHORT) | TYPE(SAMPLE_FLOAT), 9, true },
+	{ &codec_png, "a.png", INTEGERS, 4, true },
+	{ &codec_tiff, "a.tif", INTEGERS | TYPE(SAMPLE_FLOAT), 9, true },
 	{ &codec_pfm, "a.pfm", TYPE(SAMPLE_FLOAT), 3, false },
-	{ &codec_pnm, "a.pnm", TYPE(SAMPLE_UCHAR) | TYPE(SAMPLE_USHORT), 9, true },
-	{ &codec_pnm, "a.pam", TYPE(SAMPLE_UCHAR) | TYPE(SAMPLE_USHORT), 9, true },
-	{ &codec_npy, "a.npy", TYPE(SAMPLE_UCHAR) | TYPE(SAMPLE_USHORT) | TYPE(SAMPLE_FLOAT), 9, false },
+	{ &codec_pnm, "a.pnm", INTEGERS, 9, true },
+	{ &codec_pnm, "a.pam", INTEGERS, 9, true },
+	{ &codec_npy, "a.npy", INTEGERS | TYPE(SAMPLE_FLOAT), 9, false },
 	{ &codec_jpeg, "a.jpg", TYPE(SAMPLE_UCHAR), 3, true },
 };
 
@@ -95,7 +96,8 @@ static void
 assert_done(int status, int expected)
 {
 	if (status != expected)
-		print_error("status %d: %s\n", status, fail_message() ? fail_message() : "no message");
+		print_error("status %d: %s\n", status,
+		    fail_message() ? fail_message() : "no message");
 	assert_int_equal(status, expected);
 }
 
@@ -153,6 +155,12 @@ load_one(const struct codec *codec, FILE *file)
 	return frames[0];
 }
 
+static enum sample
+easiest_type(const struct format *format)
+{
+	return format->types & TYPE(SAMPLE_UCHAR) ? SAMPLE_UCHAR : SAMPLE_FLOAT;
+}
+
 static bool
 can_hold(const struct format *format, enum sample type, size_t channels)
 {
@@ -165,7 +173,8 @@ static void
 round_trip(const struct format *format, const struct frame *frame)
 {
 	struct frame *copy = (struct frame *)frame;
-	struct frame *back = load_one(format->codec, save(format->codec, format->path, &copy, 1, NULL));
+	FILE *file = save(format->codec, format->path, &copy, 1, NULL);
+	struct frame *back = load_one(format->codec, file);
 
 	if (format->codec != &codec_jpeg)
 		assert_same_pixels(frame, back);
@@ -198,7 +207,7 @@ test_metadata(void **state)
 	(void)state;
 	for (size_t f = 0; f < sizeof(formats) / sizeof(*formats); f++) {
 		const struct format *format = &formats[f];
-		enum sample type = format->types & TYPE(SAMPLE_UCHAR) ? SAMPLE_UCHAR : SAMPLE_FLOAT;
+		enum sample type = easiest_type(format);
 		struct frame *frame = make_frame(64, 48, 3, type), *back;
 
 		assert_int_equal(head_set_channels(&frame->head, "phase1 phase2 mask"), 0);
@@ -223,7 +232,7 @@ test_long_metadata(void **state)
 		value[i] = "abc \xc3\xa9"[i % 6];
 	value[150000] = '\0';
 	for (size_t f = 0; f < sizeof(formats) / sizeof(*formats); f++) {
-		enum sample type = formats[f].types & TYPE(SAMPLE_UCHAR) ? SAMPLE_UCHAR : SAMPLE_FLOAT;
+		enum sample type = easiest_type(&formats[f]);
 		struct frame *frame = make_frame(16, 16, 1, type), *back;
 
 		assert_int_equal(meta_set(&frame->head.meta, "note", value), 0);
@@ -304,7 +313,7 @@ test_truncation(void **state)
 	(void)state;
 	for (size_t f = 0; f < sizeof(formats) / sizeof(*formats); f++) {
 		const struct codec *codec = formats[f].codec;
-		enum sample type = formats[f].types & TYPE(SAMPLE_UCHAR) ? SAMPLE_UCHAR : SAMPLE_FLOAT;
+		enum sample type = easiest_type(&formats[f]);
 		struct frame *frame = make_frame(5, 7, 3, type), *back[2] = { NULL };
 		FILE *file = save(codec, formats[f].path, &frame, 1, NULL);
 		unsigned char bytes[8192];
@@ -391,7 +400,8 @@ test_smooth_jpeg(void **state)
 	for (size_t c = 0; c < 3; c++)
 		for (size_t y = 0; y < 65; y++)
 			for (size_t x = 0; x < 129; x++) {
-				int d = ((uint8_t *)frame_row(back, c, y))[x] - (int)(x + y + 20 * c);
+				const uint8_t *row = frame_row(back, c, y);
+				int d = row[x] - (int)(x + y + 20 * c);
 
 				assert_in_range(d + 4, 0, 8);
 			}
@@ -507,8 +517,9 @@ test_bmp(void **state)
 	assert_fails(&codec_bmp, bmp, 128,
 	    "in: is too large: 8000000000 x 2000000000 x 1 samples of 8 bits");
 	make_bmp(bmp, 20000, 20000, 32, 0, 0);
-	assert_fails(&codec_bmp, bmp, 128, "in: ends too early: 80000 x 20000 x 1 samples of 8 bits "
-	    "cannot lie in the 74 bytes left");
+	assert_fails(&codec_bmp, bmp, 128,
+	    "in: ends too early: 80000 x 20000 x 1 samples of 8 bits cannot lie in the "
+	    "74 bytes left");
 }
 
 static char *
@@ -536,6 +547,7 @@ test_meshes(void **state)
 			frame_floats(frame, 0, y)[x] = (float)(x + y);
 	frame_floats(frame, 0, 0)[0] = __builtin_nanf("");
 	frame_floats(frame, 0, 2)[2] = 100;
+	assert_int_equal(head_set_channels(&frame->head, "height"), 0);
 	text = mesh_text(&codec_ply, frame, &options);
 	assert_non_null(strstr(text, "comment x to the right, y down, z towards the camera\n"));
 	assert_non_null(strstr(text, "element vertex 8\n"));
@@ -543,6 +555,12 @@ test_meshes(void **state)
 	assert_non_null(strstr(text, "end_header\n1 0 1\n2 0 2\n0 1 1\n"));
 	assert_non_null(strstr(text, "\n3 3 2 0\n"));
 	free(text);
+	assert_int_equal(meta_set(&frame->head.meta, "z_axis", "away"), 0);
+	text = mesh_text(&codec_ply, frame, &options);
+	assert_non_null(strstr(text, "z away from the camera\n"));
+	assert_non_null(strstr(text, "\n3 0 2 3\n"));
+	free(text);
+	meta_remove(&frame->head.meta, "z_axis");
 	options.jump = 0.5;
 	text = mesh_text(&codec_ply, frame, &options);
 	assert_non_null(strstr(text, "element face 0\n"));
@@ -552,7 +570,7 @@ test_meshes(void **state)
 	assert_null(strstr(text, "element face"));
 	free(text);
 	text = mesh_text(&codec_obj, frame, NULL);
-	assert_non_null(strstr(text, "# channels:=image\nv 1 0 1\nv 2 0 2\nv 0 1 1\n"));
+	assert_non_null(strstr(text, "# channels:=height\nv 1 0 1\nv 2 0 2\nv 0 1 1\n"));
 	assert_non_null(strstr(text, "\nf 4 3 1\n"));
 	free(text);
 	frame_free(frame);
@@ -603,16 +621,20 @@ static void
 test_refusals(void **state)
 {
 	(void)state;
-	assert_refused(&codec_png, "a.png", SAMPLE_FLOAT, 1, "a.png: PNG holds 8 or 16 bits a sample, "
-	    "not float (use framecat --scale, or a TIFF, PFM or NRRD file)");
-	assert_refused(&codec_png, "a.png", SAMPLE_UCHAR, 5, "a.png: PNG holds 1 to 4 channels, not 5");
-	assert_refused(&codec_jpeg, "a.jpg", SAMPLE_USHORT, 1, "a.jpg: JPEG holds 8 bits a sample, not "
-	    "ushort (use framecat --scale, or a TIFF or NRRD file)");
+	assert_refused(&codec_png, "a.png", SAMPLE_FLOAT, 1,
+	    "a.png: PNG holds 8 or 16 bits a sample, not float (use framecat --scale, or a TIFF, "
+	    "PFM or NRRD file)");
+	assert_refused(&codec_png, "a.png", SAMPLE_UCHAR, 5,
+	    "a.png: PNG holds 1 to 4 channels, not 5");
+	assert_refused(&codec_jpeg, "a.jpg", SAMPLE_USHORT, 1,
+	    "a.jpg: JPEG holds 8 bits a sample, not ushort (use framecat --scale, or a TIFF "
+	    "or NRRD file)");
 	assert_refused(&codec_pnm, "a.ppm", SAMPLE_UCHAR, 1,
 	    "a.ppm: PPM holds 3 channels, not 1 (use a PGM or PAM file)");
 	assert_refused(&codec_ply, "a.ply", SAMPLE_FLOAT, 2,
 	    "a.ply: a mesh needs channels x y z, or one of z, depth, height");
-	assert_refused(&codec_pfm, "a.pfm", SAMPLE_FLOAT, 2, "a.pfm: PFM holds 1 or 3 channels, not 2");
+	assert_refused(&codec_pfm, "a.pfm", SAMPLE_FLOAT, 2,
+	    "a.pfm: PFM holds 1 or 3 channels, not 2");
 }
 
 int
