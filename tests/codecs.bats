@@ -1,0 +1,155 @@
+load helpers
+
+# Image files against other programs: NumPy, Pillow and a few lines of Python read what we write,
+# and we read what they write. Every comparison is bit for bit, of known samples (codecs_peers.py).
+
+for candidate in "$python" python3 /usr/bin/python3; do
+	if "$candidate" -c 'import numpy, PIL' 2>/dev/null; then
+		pillow=$candidate
+		break
+	fi
+done
+
+peer() {
+	[ -n "${pillow:-}" ] || skip "no python with numpy and Pillow"
+	"$pillow" "$top/tests/codecs_peers.py" "$@"
+}
+
+# ours_is_read KIND [VARIANT OF THE INPUT]: framecat makes the file, the peer reads it.
+ours_is_read() {
+	local format=${1%%-*} rest=${1#*-}
+	peer write "nrrd-$rest" in.nrrd
+	framecat in.nrrd -o "out.$format"
+	peer check "$1" "out.$format"
+}
+
+# theirs_is_read KIND [KIND OF WHAT COMES OUT]: the peer makes the file, framecat reads it.
+theirs_is_read() {
+	local format=${1%%-*} rest=${1#*-}
+	peer write "$1" "in.$format"
+	framecat "in.$format" -o out.nrrd
+	peer check "${2:-nrrd-$rest}" out.nrrd
+}
+
+@test "codecs: Pillow reads our PNG of 8 and 16 bits" {
+	for kind in u1-1 u1-3 u1-4 u2-1; do
+		ours_is_read png-$kind
+	done
+}
+
+@test "codecs: Pillow reads our TIFF, also of float and of many pages" {
+	for kind in u1-1 u1-3 u1-4 u2-1 f4-1 u1-1-pages f4-1-pages; do
+		ours_is_read tif-$kind
+	done
+}
+
+@test "codecs: Pillow reads our PGM and PPM" {
+	ours_is_read pgm-u1-1
+	ours_is_read ppm-u1-3
+	ours_is_read pgm-u2-1
+}
+
+@test "codecs: NumPy reads our NPY" {
+	for kind in u1-1 u2-3 f4-1 f4-7; do
+		ours_is_read npy-$kind
+	done
+}
+
+@test "codecs: a reader of ten lines reads our PFM and our stream" {
+	ours_is_read pfm-f4-1
+	ours_is_read pfm-f4-3
+	ours_is_read nrrd-u2-5
+	ours_is_read nrrd-f4-2-pages
+}
+
+@test "codecs: JPEG of a smooth picture comes back within 3 grey values" {
+	[ -n "${pillow:-}" ] || skip "no python with numpy and Pillow"
+	py 'write_frames("in.nrrd", Frame((np.mgrid[:65, :129].sum(0)).astype("u1")))'
+	framecat in.nrrd -o out.jpg
+	framecat out.jpg -o back.nrrd
+	"$pillow" -c '
+import numpy as np
+from PIL import Image
+from frames import *
+wanted = read_frame("in.nrrd").pixels[0].astype(int)
+for got in np.array(Image.open("out.jpg")), read_frame("back.nrrd").pixels[0]:
+	expect(abs(got - wanted) <= 3, abs(got - wanted).max())'
+}
+
+@test "codecs: NPY of every type, byte order and axis order is read" {
+	for kind in u1-1 u2-1 f4-1 u2-1-big f4-5-big u1-3-last f4-4-last f4-7-fortran \
+		u2-1-fortran; do
+		theirs_is_read npy-$kind nrrd-${kind:0:4}
+	done
+	for kind in f8-1-fortran i2-1 i4-1-big i8-1 f2-1 u4-1; do
+		theirs_is_read npy-$kind nrrd-${kind:0:4}
+	done
+}
+
+@test "codecs: PFM of either byte order is read" {
+	theirs_is_read pfm-f4-1-big nrrd-f4-1
+	theirs_is_read pfm-f4-3-big nrrd-f4-3
+	theirs_is_read pfm-f4-1
+}
+
+@test "codecs: NRRD with big-endian gzip data is read" {
+	theirs_is_read nrrd-f4-1-gzip nrrd-f4-1
+}
+
+@test "codecs: Pillow's PNG, also of 16 bits and with a palette, is read" {
+	theirs_is_read png-u1-1
+	theirs_is_read png-u1-3
+	theirs_is_read png-u1-4
+	theirs_is_read png-u2-1
+	theirs_is_read png-u1-1-palette nrrd-u1-3-palette
+}
+
+@test "codecs: Pillow's TIFF, compressed and of many pages, is read" {
+	for variant in "" -tiff_lzw -tiff_adobe_deflate -packbits; do
+		theirs_is_read tif-u1-1$variant nrrd-u1-1
+		theirs_is_read tif-u1-3$variant nrrd-u1-3
+		theirs_is_read tif-u2-1$variant nrrd-u2-1
+		theirs_is_read tif-f4-1$variant nrrd-f4-1
+	done
+	theirs_is_read tif-u1-1-pages
+	theirs_is_read tif-u1-3-pages
+	theirs_is_read tif-f4-1-pages
+	theirs_is_read tif-u1-1-palette nrrd-u1-3-palette
+}
+
+@test "codecs: Pillow's BMP is read" {
+	theirs_is_read bmp-u1-1
+	theirs_is_read bmp-u1-3
+	theirs_is_read bmp-u1-1-palette nrrd-u1-3-palette
+}
+
+@test "codecs: the same frames through every format that keeps metadata lose none" {
+	py 'write_frames("in.nrrd", Frame(np.arange(600, dtype="u1").reshape(3, 10, 20),
+		["phase1", "phase2", "mask"], {"period_px": "60 66.5", "note": "a (b) #c"}))'
+	for format in png tif ppm jpg; do
+		framecat in.nrrd -o out.$format
+		framecat out.$format -o back.nrrd
+		py '
+a, b = read_frame("in.nrrd"), read_frame("back.nrrd")
+expect(a.names == b.names, sys.argv[1], b.names)
+expect(all(b.meta.get(k) == v for k, v in a.meta.items()), sys.argv[1], b.meta)' $format
+	done
+}
+
+@test "codecs: float is refused where it does not fit" {
+	py 'write_frames("in.nrrd", Frame(np.zeros((3, 4), "f4")))'
+	fails 1 "out.png: PNG holds 8 or 16 bits a sample, not float" framecat in.nrrd -o out.png
+	fails 1 "out.jpg: JPEG holds 8 bits a sample, not float" framecat in.nrrd -o out.jpg
+	fails 1 "out.pgm: PNM holds 8 or 16 bits a sample, not float" framecat in.nrrd -o out.pgm
+	[ "$(ls)" = in.nrrd ]
+}
+
+@test "codecs: files that end too early fail and say so" {
+	py 'noise = np.random.default_rng(1).integers(0, 256, (50, 50)).astype("u1")
+write_frames("in.nrrd", Frame(noise))'
+	for format in png tif jpg pgm npy; do
+		framecat in.nrrd -o whole.$format
+		head -c 1500 whole.$format >cut.$format
+		fails 1 "cut.$format: " framecat cut.$format -o out.nrrd
+	done
+}
