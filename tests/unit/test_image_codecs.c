@@ -6,8 +6,12 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 #undef fail	/* cmocka's macro would hide ours */
+
+#include <png.h>
+#include <tiffio.h>
 
 #include "codec.h"
 #include "fail.h"
@@ -637,6 +641,185 @@ test_refusals(void **state)
 	    "a.pfm: PFM holds 1 or 3 channels, not 2");
 }
 
+/* What a foreign TIFF is made of; its samples are those of foreign_value(). */
+struct foreign {
+	const char *mode;
+	uint16_t bits, format, channels, planar, photometric, compression;
+	uint32_t tile;		/* width and height of tiles; 0: strips of 4 rows */
+};
+
+enum { FOREIGN_W = 40, FOREIGN_H = 35 };
+
+static int
+foreign_value(const struct foreign *f, size_t x, size_t y, size_t c)
+{
+	int v = (int)hash((uint32_t)((y * FOREIGN_W + x) * 8 + c)) & 0x7f;
+
+	return f->bits == 1 ? v & 1 : f->format == SAMPLEFORMAT_INT ? v - 64 : v;
+}
+
+static void
+put_value(const struct foreign *f, unsigned char *row, size_t i, int v)
+{
+	if (f->bits == 1)
+		row[i / 8] |= (unsigned char)(v << (7 - i % 8));
+	else if (f->format == SAMPLEFORMAT_IEEEFP && f->bits == 64)
+		((double *)row)[i] = v / 4.0;
+	else if (f->format == SAMPLEFORMAT_IEEEFP)
+		((float *)row)[i] = (float)(v / 4.0);
+	else if (f->bits == 8)
+		row[i] = (unsigned char)v;
+	else if (f->bits == 16)
+		((uint16_t *)row)[i] = (uint16_t)v;
+	else
+		((uint32_t *)row)[i] = (uint32_t)v;
+}
+
+static void
+write_blocks(TIFF *tif, const struct foreign *f)
+{
+	size_t w = f->tile ? f->tile : FOREIGN_W, h = f->tile ? f->tile : 4;
+	size_t count = f->planar == PLANARCONFIG_CONTIG ? f->channels : 1;
+	size_t row_size = (w * count * f->bits + 7) / 8;
+	unsigned char *block = malloc(row_size * h);
+	uint32_t n = 0;
+
+	for (size_t plane = 0; plane < f->channels / count; plane++)
+		for (size_t y = 0; y < FOREIGN_H; y += h)
+			for (size_t x = 0; x < FOREIGN_W; x += w, n++) {
+				size_t rows = !f->tile && FOREIGN_H - y < h ? FOREIGN_H - y : h;
+				tmsize_t size = (tmsize_t)(row_size * rows);
+
+				memset(block, 0, row_size * h);
+				for (size_t i = 0; i < rows * w * count; i++)
+					put_value(f, block + i / (w * count) * row_size,
+					    i % (w * count), foreign_value(f, x + i / count % w,
+					    y + i / count / w, plane + i % count));
+				assert_int_equal(f->tile ? TIFFWriteEncodedTile(tif, n, block, size) :
+				    TIFFWriteEncodedStrip(tif, n, block, size), size);
+			}
+	free(block);
+}
+
+static FILE *
+write_foreign(const struct foreign *f)
+{
+	FILE *file = tmpfile();
+	TIFF *tif = TIFFFdOpen(dup(fileno(file)), "foreign", f->mode);
+
+	assert_non_null(tif);
+	TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, FOREIGN_W);
+	TIFFSetField(tif, TIFFTAG_IMAGELENGTH, FOREIGN_H);
+	TIFFSetField(tif, TIFFTAG_BITSPERSAMPLE, f->bits);
+	TIFFSetField(tif, TIFFTAG_SAMPLEFORMAT, f->format);
+	TIFFSetField(tif, TIFFTAG_SAMPLESPERPIXEL, f->channels);
+	TIFFSetField(tif, TIFFTAG_PLANARCONFIG, f->planar);
+	TIFFSetField(tif, TIFFTAG_PHOTOMETRIC, f->photometric);
+	TIFFSetField(tif, TIFFTAG_COMPRESSION, f->compression);
+	if (f->tile) {
+		TIFFSetField(tif, TIFFTAG_TILEWIDTH, f->tile);
+		TIFFSetField(tif, TIFFTAG_TILELENGTH, f->tile);
+	} else {
+		TIFFSetField(tif, TIFFTAG_ROWSPERSTRIP, 4);
+	}
+	write_blocks(tif, f);
+	TIFFClose(tif);
+	rewind(file);
+	return file;
+}
+
+static double
+foreign_expected(const struct foreign *f, size_t x, size_t y, size_t c)
+{
+	int v = foreign_value(f, x, y, c);
+
+	if (f->bits == 1)
+		v *= 255;
+	if (f->photometric == PHOTOMETRIC_MINISWHITE)
+		v = (f->bits == 16 ? 65535 : 255) - v;
+	return f->format == SAMPLEFORMAT_IEEEFP ? v / 4.0 : v;
+}
+
+static double
+sample_at(const struct frame *frame, size_t x, size_t y, size_t c)
+{
+	const void *row = frame_row(frame, c, y);
+
+	if (frame->head.type == SAMPLE_UCHAR)
+		return ((const uint8_t *)row)[x];
+	if (frame->head.type == SAMPLE_USHORT)
+		return ((const uint16_t *)row)[x];
+	return ((const float *)row)[x];
+}
+
+static void
+test_foreign_tiff(void **state)
+{
+	static const struct foreign files[] = {
+		{ "w", 8, 1, 1, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, 16 },
+		{ "w", 8, 1, 3, 1, PHOTOMETRIC_RGB, COMPRESSION_LZW, 0 },
+		{ "w", 8, 1, 3, 2, PHOTOMETRIC_RGB, COMPRESSION_ADOBE_DEFLATE, 32 },
+		{ "wb", 16, 1, 3, 1, PHOTOMETRIC_RGB, COMPRESSION_NONE, 16 },
+		{ "wb", 16, 1, 1, 1, PHOTOMETRIC_MINISWHITE, COMPRESSION_ADOBE_DEFLATE, 0 },
+		{ "w", 16, 2, 1, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, 0 },
+		{ "wb", 32, 2, 2, 2, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, 0 },
+		{ "w8b", 32, 3, 5, 2, PHOTOMETRIC_MINISBLACK, COMPRESSION_LZW, 48 },
+		{ "wb", 64, 3, 2, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, 0 },
+		{ "w", 1, 1, 1, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_PACKBITS, 0 },
+		{ "w", 1, 1, 1, 1, PHOTOMETRIC_MINISWHITE, COMPRESSION_CCITTFAX4, 0 },
+		{ "w", 1, 1, 1, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, 16 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		const struct foreign *f = &files[i];
+		struct frame *frame = load_one(&codec_tiff, write_foreign(f));
+
+		assert_int_equal(frame->head.c, f->channels);
+		for (size_t c = 0; c < f->channels; c++)
+			for (size_t y = 0; y < FOREIGN_H; y++)
+				for (size_t x = 0; x < FOREIGN_W; x++)
+					assert_true(sample_at(frame, x, y, c) ==
+					    foreign_expected(f, x, y, c));
+		frame_free(frame);
+	}
+}
+
+/* An interlaced PNG whose grey value 3 is transparent. */
+static void
+test_interlaced_png(void **state)
+{
+	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+	png_infop info = png_create_info_struct(png);
+	png_color_16 clear = { .gray = 3 };
+	unsigned char image[65][129], *rows[65];
+	struct frame *frame;
+	FILE *file = tmpfile();
+
+	(void)state;
+	for (size_t y = 0; y < 65; y++) {
+		rows[y] = image[y];
+		for (size_t x = 0; x < 129; x++)
+			image[y][x] = (unsigned char)hash((uint32_t)(y * 129 + x)) & 15;
+	}
+	png_init_io(png, file);
+	png_set_IHDR(png, info, 129, 65, 8, PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_ADAM7, 0, 0);
+	png_set_tRNS(png, info, NULL, 0, &clear);
+	png_set_rows(png, info, rows);
+	png_write_png(png, info, 0, NULL);
+	png_destroy_write_struct(&png, &info);
+	rewind(file);
+	frame = load_one(&codec_png, file);
+	assert_string_equal(frame->head.channel[0], "image");
+	assert_string_equal(frame->head.channel[1], "a");
+	for (size_t y = 0; y < 65; y++)
+		for (size_t x = 0; x < 129; x++) {
+			assert_true(sample_at(frame, x, y, 0) == image[y][x]);
+			assert_true(sample_at(frame, x, y, 1) == (image[y][x] == 3 ? 0 : 255));
+		}
+	frame_free(frame);
+}
+
 int
 main(void)
 {
@@ -647,6 +830,8 @@ main(void)
 		cmocka_unit_test(test_fast_png),
 		cmocka_unit_test(test_one_bit_png),
 		cmocka_unit_test(test_tiff_pages),
+		cmocka_unit_test(test_foreign_tiff),
+		cmocka_unit_test(test_interlaced_png),
 		cmocka_unit_test(test_truncation),
 		cmocka_unit_test(test_smooth_jpeg),
 		cmocka_unit_test(test_pnm_texts),
