@@ -695,7 +695,8 @@ write_blocks(TIFF *tif, const struct foreign *f)
 					put_value(f, block + i / (w * count) * row_size,
 					    i % (w * count), foreign_value(f, x + i / count % w,
 					    y + i / count / w, plane + i % count));
-				assert_int_equal(f->tile ? TIFFWriteEncodedTile(tif, n, block, size) :
+				assert_int_equal(f->tile ?
+				    TIFFWriteEncodedTile(tif, n, block, size) :
 				    TIFFWriteEncodedStrip(tif, n, block, size), size);
 			}
 	free(block);
