@@ -612,17 +612,24 @@ reduce_colour(const struct run *run, struct frame **frame)
 
 /* ---- the drive ---- */
 
+/* -o null: frames are counted and dropped, so that a chain can be timed without its output. */
+static bool
+drops(const struct chain *chain)
+{
+	return chain->output && !strcmp(chain->output, "null:");
+}
+
 static int
 put(struct chain *chain, struct frame *frame)
 {
 	int status = 0;
 
-	if (!chain->target) {
+	if (!chain->target && !drops(chain)) {
 		chain->target = target_open(chain->output, chain->force, &chain->save);
 		if (!chain->target)
 			status = -1;
 	}
-	if (status == 0)
+	if (status == 0 && chain->target)
 		status = target_put(chain->target, frame);
 	frame_free(frame);
 	chain->frames++;
@@ -645,6 +652,21 @@ push(struct chain *chain, size_t at, struct frame *frame)
 	return body->gather ? gather(chain, at, frame) : feed(chain, at, frame);
 }
 
+/* Keeps a frame that was read, for the repeats to come. */
+static int
+keep(struct chain *chain, struct frame *frame)
+{
+	struct frame **more = reallocarray(chain->kept, chain->keeps + 1, sizeof(*more));
+
+	if (!more) {
+		frame_free(frame);
+		return fail_memory();
+	}
+	chain->kept = more;
+	more[chain->keeps++] = frame;
+	return 0;
+}
+
 static int
 read_operand(struct chain *chain, const char *path)
 {
@@ -655,7 +677,7 @@ read_operand(struct chain *chain, const char *path)
 	if (!source)
 		return -1;
 	while ((got = source_next(source, &frame)) > 0) {
-		got = push(chain, 0, frame);
+		got = chain->repeat ? keep(chain, frame) : push(chain, 0, frame);
 		if (got < 0)
 			break;
 	}
@@ -664,15 +686,30 @@ read_operand(struct chain *chain, const char *path)
 }
 
 static int
+push_kept(struct chain *chain)
+{
+	struct frame *again;
+
+	for (size_t i = 0; i < chain->keeps; i++)
+		if (frame_duplicate(chain->kept[i], &again) < 0 || push(chain, 0, again) < 0)
+			return -1;
+	return 0;
+}
+
+static int
 read_all(struct chain *chain)
 {
-	if (chain->operands == 0)
-		return read_operand(chain, "-");
+	if (chain->operands == 0 && read_operand(chain, "-") < 0)
+		return -1;
 	for (size_t i = 0; i < chain->operands; i++) {
 		progress_input(i, chain->operands);
 		if (read_operand(chain, chain->operand[i]) < 0)
 			return -1;
 	}
+	chain->start = progress_seconds();
+	for (size_t i = 0; i < chain->repeat; i++)
+		if (push_kept(chain) < 0)
+			return -1;
 	return 0;
 }
 
@@ -728,16 +765,32 @@ release(struct chain *chain)
 		free(chain->scratch[i].plane);
 	}
 	free(chain->scratch);
+	for (size_t i = 0; i < chain->keeps; i++)
+		frame_free(chain->kept[i]);
+	free(chain->kept);
+}
+
+static void
+report(const struct chain *chain)
+{
+	double spent = progress_seconds() - chain->start;
+
+	if (chain->verbose && chain->frames)
+		fprintf(stderr, "%s: %zu frames in %.4f s, %.2f frames/s\n", fail_program(),
+		    chain->frames, spent, (double)chain->frames / spent);
 }
 
 int
 chain_run(struct chain *chain)
 {
-	const char *band = getenv("FRINGEPIPE_BAND");
+	const char *band = getenv("FRINGEPIPE_BAND"), *repeat = getenv("FRINGEPIPE_REPEAT");
 	int status;
 
 	if (band)
 		chain->band = (size_t)strtoul(band, NULL, 10);
+	if (repeat)
+		chain->repeat = (size_t)strtoul(repeat, NULL, 10);
+	chain->start = progress_seconds();
 	chain->scratch = calloc((size_t)chain->threads, sizeof(*chain->scratch));
 	if (!chain->scratch)
 		return fail_memory();
@@ -746,6 +799,8 @@ chain_run(struct chain *chain)
 	progress_end();
 	if (chain->target && target_close(chain->target, status == 0) < 0)
 		status = -1;
+	if (status == 0)
+		report(chain);
 	release(chain);
 	return status;
 }

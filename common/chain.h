@@ -43,7 +43,11 @@ struct chain {
 	struct target *target;
 	struct scratch *scratch;	/* one per thread */
 	size_t band;			/* rows of a band; 0: chosen by size (FRINGEPIPE_BAND forces it) */
-	size_t frames;			/* written or shown so far */
+	size_t frames;			/* written or dropped so far */
+	size_t repeat;			/* FRINGEPIPE_REPEAT: how often the whole input is taken, from memory */
+	struct frame **kept;		/* the input, for that */
+	size_t keeps;
+	double start;			/* when the first frame was pushed, seconds */
 };
 
 /* Runs what has been set up: 0 or -1 after fail(). */

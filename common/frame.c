@@ -53,6 +53,7 @@ head_init(struct frame_head *head, size_t w, size_t h, size_t c, enum sample typ
 	head->spacing[0] = head->spacing[1] = NAN;
 	if (set_channel_count(head, c) < 0)
 		return -1;
+	memset(head->channel, 0, c * sizeof(*head->channel));	/* head_equal compares whole names */
 	for (size_t i = 0; i < c; i++) {
 		if (c == 1)
 			strcpy(head->channel[i], "image");
@@ -373,6 +374,16 @@ frame_select(const struct frame *frame, const size_t *channel, size_t n, struct 
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		frame_share(*out, i, frame, channel[i]);
+	return 0;
+}
+
+int
+frame_duplicate(const struct frame *frame, struct frame **out)
+{
+	if (frame_new_empty(&frame->head, out) < 0)
+		return -1;
+	for (size_t c = 0; c < frame->head.c; c++)
+		frame_share(*out, c, frame, c);
 	return 0;
 }
 

@@ -77,6 +77,8 @@ void frame_share(struct frame *to, size_t to_c, const struct frame *from, size_t
 int frame_stack(struct frame *const *frames, size_t n, struct frame **out);
 /* The chosen channels of a frame, sharing its pixels. */
 int frame_select(const struct frame *, const size_t *channel, size_t n, struct frame **out);
+/* All of it, sharing its pixels. */
+int frame_duplicate(const struct frame *, struct frame **out);
 /* The frame as float samples (values unchanged); shares the planes if it is float already. */
 int frame_to_float(const struct frame *, struct frame **out);
 

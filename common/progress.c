@@ -12,8 +12,8 @@ static struct {
 	size_t operand, operands;
 } state;
 
-static double
-seconds(void)
+double
+progress_seconds(void)
 {
 	struct timespec now;
 
@@ -26,7 +26,7 @@ progress_start(bool show)
 {
 	state.show = show;
 	state.shown = false;
-	state.start = state.last = seconds();
+	state.start = state.last = progress_seconds();
 	state.operand = state.operands = 0;
 }
 
@@ -44,7 +44,7 @@ progress_tick(size_t frames)
 
 	if (!state.show)
 		return;
-	now = seconds();
+	now = progress_seconds();
 	spent = now - state.start;
 	if (spent < 1.0 || now - state.last < 0.2)
 		return;

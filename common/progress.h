@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A clock that only counts forward. */
+double progress_seconds(void);
+
 void progress_start(bool show);
 void progress_input(size_t operand, size_t operands);	/* which operand is being read, of how many */
 void progress_tick(size_t frames);			/* frames done so far */
