@@ -143,7 +143,9 @@ px_wrap(float x)
 	PX_F r = x - n * 6.28125f;
 
 	r = r - n * 1.93500518798828125e-3f;
-	return r - n * 3.01991598195676498e-7f;
+	r = r - n * 3.01991598195676498e-7f;
+	r = px_select(r > PX_PI, r - PX_TWO_PI, r);
+	return px_select(r < -PX_PI, r + PX_TWO_PI, r);
 }
 
 /* sin and cos of x, |x| < 1e4, within 2 ulp of 1: quadrant reduction, Cephes sinf and cosf polynomials. */
