@@ -313,17 +313,25 @@ meta_gather(struct meta *to, const struct meta *const *meta, const size_t *plane
 	return 0;
 }
 
+/* Keys whose values are lists by themselves, not one word per channel. */
+static bool
+is_vector(const char *key)
+{
+	return !strncmp(key, "cmd.", 4) || !strcmp(key, "origin_px") ||
+	    !strcmp(key, "projector_px") || !strcmp(key, "ref_plane_rad");
+}
+
 int
-meta_slice(struct meta *meta, size_t c, size_t first, size_t n)
+meta_pick(struct meta *meta, size_t c, const size_t *index, size_t n)
 {
 	for (size_t i = 0; i < meta->n; i++) {
 		struct meta_entry *entry = &meta->entry[i];
 		char word[256], *list = NULL;
 
-		if (c < 2 || meta_words(entry->value) != c || !strncmp(entry->key, "cmd.", 4))
+		if (c < 2 || meta_words(entry->value) != c || is_vector(entry->key))
 			continue;
-		for (size_t k = first; k < first + n; k++)
-			if (!meta_word(entry->value, k, word, sizeof(word)) ||
+		for (size_t k = 0; k < n; k++)
+			if (!meta_word(entry->value, index[k], word, sizeof(word)) ||
 			    append_list(&list, word, 1) < 0) {
 				free(list);
 				return fail(entry->key, "list cannot be divided");
@@ -332,4 +340,19 @@ meta_slice(struct meta *meta, size_t c, size_t first, size_t n)
 		entry->value = list;
 	}
 	return 0;
+}
+
+int
+meta_slice(struct meta *meta, size_t c, size_t first, size_t n)
+{
+	size_t *index = calloc(n, sizeof(*index));
+	int status;
+
+	if (!index)
+		return fail_memory();
+	for (size_t k = 0; k < n; k++)
+		index[k] = first + k;
+	status = meta_pick(meta, c, index, n);
+	free(index);
+	return status;
 }

@@ -54,7 +54,12 @@ int meta_append_command(struct meta *, const char *command);
  */
 int meta_gather(struct meta *to, const struct meta *const *meta, const size_t *planes, size_t n);
 
-/* Of every value that is a list of c words, one per channel, keeps words first .. first + n - 1. */
+/*
+ * Of every value that is a list of c words, one per channel, keeps words index[0] .. index[n - 1].
+ * Values that are lists by themselves (origin_px, projector_px, ref_plane_rad, cmd.N) stay whole.
+ */
+int meta_pick(struct meta *, size_t c, const size_t *index, size_t n);
+/* The same for words first .. first + n - 1. */
 int meta_slice(struct meta *, size_t c, size_t first, size_t n);
 
 #endif
