@@ -1,0 +1,30 @@
+/* How much two channels of the same size differ. */
+#ifndef COMPARE_H
+#define COMPARE_H
+
+#include "stage.h"
+
+struct comparison {		/* of one channel of A with one of B */
+	size_t n;		/* samples that are numbers in both */
+	size_t only_a, only_b;	/* samples that are NaN in one alone */
+	size_t bits;		/* samples whose bits differ; two NaN are alike */
+	double max, rms, mean;	/* of |a - b|, (a - b)^2, a - b; NaN where n = 0 */
+	double relative;	/* largest |a - b| / max(|a|, |b|) */
+	double ulp;		/* largest distance in representable numbers */
+	double *size;		/* |a - b| of the n samples, in no order */
+};
+
+struct compare_how {
+	size_t margin;		/* pixels left out at every border */
+	bool turns;		/* differences of whole turns (2 pi) count as none */
+};
+
+/* Channel ca of a, cb of b: same size and type, larger than twice the margin. -1 after fail(). */
+int compare_channels(const struct frame *a, size_t ca, const struct frame *b, size_t cb,
+    const struct compare_how *, struct comparison *);
+void comparison_free(struct comparison *);
+
+/* Why two heads' metadata differ (cmd.N excepted), as "key: value, value" in text; false if they agree. */
+bool compare_metadata(const struct frame_head *, const struct frame_head *, char *text, size_t size);
+
+#endif

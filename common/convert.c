@@ -1,0 +1,380 @@
+#define _GNU_SOURCE
+#include "convert.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "px.h"
+#include "statistics.h"
+
+int
+range_parse(const char *option, const char *text, struct sample_range *range)
+{
+	struct numbers list;
+
+	*range = (struct sample_range){ .kind = RANGE_AUTO };
+	if (!strcmp(text, "auto"))
+		return 0;
+	if (numbers_parse(text, ",", &list) < 0 || list.n != 2 || !isfinite(list.v[0]) ||
+	    !isfinite(list.v[1]) || list.v[0] == list.v[1]) {
+		numbers_free(&list);
+		return fail_usage(option, "wants auto or two numbers LOW,HIGH that differ, not '%.60s'",
+		    text);
+	}
+	*range = (struct sample_range){ RANGE_GIVEN, list.v[0], list.v[1] };
+	numbers_free(&list);
+	return 0;
+}
+
+/* ---- one row at a time, on all threads ---- */
+
+struct line {			/* of one channel: value = sample * scale + offset */
+	double scale, offset;
+};
+
+struct conversion {
+	const struct frame *in;
+	struct frame *out;
+	struct line *line;	/* one per channel; NULL: samples are values */
+	double invalid;		/* NaN: none */
+	double largest;		/* sample of the output type */
+	double fill, around;	/* what NaN becomes; what a valid sample becomes that would be it */
+	enum colormap map;
+};
+
+static void
+replace(struct frame **frame, struct frame *by)
+{
+	frame_free(*frame);
+	*frame = by;
+}
+
+/* Fills a new frame of this head, which it frees, row by row and puts it in place of *frame. */
+static int
+convert(struct run *run, struct frame **frame, struct frame_head *head, struct conversion *conversion,
+    void (*row)(void *arg, size_t y))
+{
+	int status;
+
+	conversion->in = *frame;
+	status = frame_new(head, &conversion->out);
+	head_free(head);
+	if (status < 0)
+		return -1;
+	run_for(run, conversion->out->head.h, row, conversion);
+	replace(frame, conversion->out);
+	return 0;
+}
+
+/* ---- to values ---- */
+
+static double
+sample_at(enum sample type, const void *row, size_t x)
+{
+	return type == SAMPLE_UCHAR ? ((const uint8_t *)row)[x] :
+	    type == SAMPLE_USHORT ? ((const uint16_t *)row)[x] : ((const float *)row)[x];
+}
+
+static void
+decode_row(void *arg, size_t y)
+{
+	const struct conversion *conversion = arg;
+	const struct frame *in = conversion->in;
+
+	for (size_t c = 0; c < in->head.c; c++) {
+		double scale = conversion->line ? conversion->line[c].scale : 1.0;
+		double offset = conversion->line ? conversion->line[c].offset : 0.0;
+		const void *from = frame_row(in, c, y);
+		float *to = frame_floats(conversion->out, c, y);
+
+		for (size_t x = 0; x < in->head.w; x++) {
+			double v = sample_at(in->head.type, from, x);
+
+			to[x] = v == conversion->invalid ? PX_NAN : (float)(v * scale + offset);
+		}
+	}
+}
+
+int
+convert_to_float(struct run *run, struct frame **frame, double invalid)
+{
+	struct conversion conversion = { .invalid = invalid };
+	struct frame_head head;
+
+	if ((*frame)->head.type == SAMPLE_FLOAT && isnan(invalid))
+		return 0;
+	if (head_copy(&head, &(*frame)->head) < 0)
+		return -1;
+	head.type = SAMPLE_FLOAT;
+	return convert(run, frame, &head, &conversion, decode_row);
+}
+
+/* Number c of a key that has one, or one per channel. */
+static int
+channel_number(const struct frame_head *head, const char *key, size_t c, double otherwise, double *out)
+{
+	const char *value = meta_get(&head->meta, key);
+	struct numbers list;
+	size_t n;
+
+	*out = otherwise;
+	if (meta_numbers(&head->meta, key, &list) < 0)
+		return -1;
+	n = list.n;
+	if (n == 1 || n == head->c)
+		*out = list.v[n == 1 ? 0 : c];
+	numbers_free(&list);
+	if (value && n != 1 && n != head->c)
+		return fail(key, "wants one number or %zu, not '%.60s'", head->c, value);
+	return 0;
+}
+
+static const char *const keys[] = { "sample_scale", "sample_offset", "invalid" };
+
+static void
+remove_keys(struct meta *meta)
+{
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		meta_remove(meta, keys[i]);
+}
+
+int
+convert_unscale(struct run *run, struct frame **frame)
+{
+	struct conversion conversion = { 0 };
+	struct frame_head head;
+	int status = 0;
+
+	if (!meta_get(&(*frame)->head.meta, "sample_scale"))
+		return fail("--unscale", "input has no key sample_scale");
+	if (head_copy(&head, &(*frame)->head) < 0)
+		return -1;
+	conversion.line = calloc(head.c, sizeof(*conversion.line));
+	if (!conversion.line)
+		status = fail_memory();
+	for (size_t c = 0; c < head.c && status == 0; c++)
+		if (channel_number(&head, keys[0], c, 1.0, &conversion.line[c].scale) < 0 ||
+		    channel_number(&head, keys[1], c, 0.0, &conversion.line[c].offset) < 0)
+			status = -1;
+	if (status == 0)
+		status = meta_number(&head.meta, keys[2], NAN, &conversion.invalid);
+	head.type = SAMPLE_FLOAT;
+	remove_keys(&head.meta);
+	if (status == 0)
+		status = convert(run, frame, &head, &conversion, decode_row);
+	else
+		head_free(&head);
+	free(conversion.line);
+	return status;
+}
+
+/* ---- to samples ---- */
+
+static double
+encode(const struct conversion *conversion, const struct line *line, double v)
+{
+	double largest = conversion->largest, sample;
+
+	if (isnan(v))
+		return conversion->fill;
+	if (line)
+		v = (v - line->offset) / line->scale;
+	sample = floor(v + 0.5);
+	sample = sample < 0.0 ? 0.0 : sample > largest ? largest : sample;
+	return sample == conversion->fill ? conversion->around : sample;
+}
+
+static void
+encode_row(void *arg, size_t y)
+{
+	const struct conversion *conversion = arg;
+	const struct frame *out = conversion->out;
+
+	for (size_t c = 0; c < out->head.c; c++) {
+		const struct line *line = conversion->line ? &conversion->line[c] : NULL;
+		const float *from = frame_floats(conversion->in, c, y);
+		void *to = frame_row(out, c, y);
+
+		for (size_t x = 0; x < out->head.w; x++) {
+			double sample = encode(conversion, line, from[x]);
+
+			if (out->head.type == SAMPLE_UCHAR)
+				((uint8_t *)to)[x] = (uint8_t)sample;
+			else
+				((uint16_t *)to)[x] = (uint16_t)sample;
+		}
+	}
+}
+
+static void
+fill_row(void *arg, size_t y)
+{
+	const struct conversion *conversion = arg;
+
+	for (size_t c = 0; c < conversion->out->head.c; c++) {
+		const float *from = frame_floats(conversion->in, c, y);
+		float *to = frame_floats(conversion->out, c, y);
+
+		for (size_t x = 0; x < conversion->out->head.w; x++)
+			to[x] = px_isnan(from[x]) ? (float)conversion->fill : from[x];
+	}
+}
+
+/* The lines that take samples 0 .. largest to the range, one per channel; a new array in *line. */
+static int
+find_lines(struct run *run, const struct frame *frame, struct sample_range range, double largest,
+    struct line **line)
+{
+	struct statistics *of = calloc(frame->head.c, sizeof(*of));
+	int status = 0;
+
+	*line = calloc(frame->head.c, sizeof(**line));
+	if (!of || !*line)
+		status = fail_memory();
+	else if (range.kind == RANGE_AUTO)
+		status = statistics_of(run, frame, of);
+	for (size_t c = 0; c < frame->head.c && status == 0; c++) {
+		double low = range.low, high = range.high;
+
+		if (range.kind == RANGE_AUTO) {
+			low = of[c].n ? of[c].min : 0.0;
+			high = of[c].n && of[c].max > low ? of[c].max : low + 1.0;
+		}
+		(*line)[c] = (struct line){ (high - low) / largest, low };
+	}
+	free(of);
+	if (status < 0) {
+		free(*line);
+		*line = NULL;
+	}
+	return status;
+}
+
+static int
+record_lines(struct frame_head *head, const struct line *line, enum range_kind kind)
+{
+	size_t n = kind == RANGE_AUTO ? head->c : 1;
+	double *number = calloc(n, sizeof(*number));
+	int status;
+
+	if (!number)
+		return fail_memory();
+	for (size_t c = 0; c < n; c++)
+		number[c] = line[c].scale;
+	status = meta_set_numbers(&head->meta, "sample_scale", number, n);
+	for (size_t c = 0; c < n; c++)
+		number[c] = line[c].offset;
+	if (status == 0)
+		status = meta_set_numbers(&head->meta, "sample_offset", number, n);
+	free(number);
+	return status;
+}
+
+/* What integer samples NaN becomes, and where a valid one goes that would be the same. */
+static int
+set_fill(struct conversion *conversion, double fill)
+{
+	conversion->fill = isnan(fill) ? 0.0 : fill;
+	conversion->around = conversion->fill;
+	if (conversion->fill < 0.0 || conversion->fill > conversion->largest ||
+	    conversion->fill != floor(conversion->fill))
+		return fail_usage("--fill", "must be a whole number from 0 to %g, not %g",
+		    conversion->largest, fill);
+	if (!isnan(fill))
+		conversion->around += conversion->fill > 0.0 ? -1.0 : 1.0;
+	return 0;
+}
+
+int
+convert_encode(struct run *run, struct frame **frame, const struct encoding *encoding)
+{
+	struct conversion conversion = { .fill = encoding->fill,
+		.largest = encoding->type == SAMPLE_UCHAR ? 255.0 : 65535.0 };
+	struct frame_head head;
+	bool whole = encoding->type != SAMPLE_FLOAT;
+	int status = 0;
+
+	if (!whole && isnan(encoding->fill))
+		return 0;
+	if (encoding->range.kind != RANGE_NONE && meta_get(&(*frame)->head.meta, keys[0]))
+		return fail("--scale", "input has the key sample_scale already: say --unscale as well");
+	if (whole && set_fill(&conversion, encoding->fill) < 0)
+		return -1;
+	if (head_copy(&head, &(*frame)->head) < 0)
+		return -1;
+	head.type = encoding->type;
+	if (whole && encoding->range.kind != RANGE_NONE) {
+		status = find_lines(run, *frame, encoding->range, conversion.largest,
+		    &conversion.line);
+		if (status == 0)
+			status = record_lines(&head, conversion.line, encoding->range.kind);
+	}
+	if (status == 0 && !isnan(encoding->fill))
+		status = meta_set_number(&head.meta, "invalid", encoding->fill);
+	if (status == 0)
+		status = convert(run, frame, &head, &conversion, whole ? encode_row : fill_row);
+	else
+		head_free(&head);
+	free(conversion.line);
+	return status;
+}
+
+/* ---- to colours ---- */
+
+static void
+colour_row(void *arg, size_t y)
+{
+	const struct conversion *conversion = arg;
+	const struct line *line = conversion->line;
+	const float *from = frame_floats(conversion->in, 0, y);
+	uint8_t *to[3];
+
+	for (size_t k = 0; k < 3; k++)
+		to[k] = frame_row(conversion->out, k, y);
+	for (size_t x = 0; x < conversion->out->head.w; x++) {
+		double t = ((double)from[x] - line->offset) / line->scale;
+		float rgb[3];
+
+		if (conversion->map == COLORMAP_PHASE)
+			t -= floor(t);
+		colormap_rgb(conversion->map, (float)t, rgb);
+		for (size_t k = 0; k < 3; k++)
+			to[k][x] = isnan(t) ? 0 : (uint8_t)(rgb[k] * 255.0f + 0.5f);
+	}
+}
+
+int
+convert_colour(struct run *run, struct frame **frame, enum colormap map, struct sample_range range)
+{
+	struct conversion conversion = { .map = map };
+	struct frame_head head;
+	double ends[2];
+	int status;
+
+	if ((*frame)->head.c != 1)
+		return fail("--colormap", "paints one channel, the input has %zu: choose with --channels",
+		    (*frame)->head.c);
+	if (range.kind == RANGE_NONE)
+		range = map == COLORMAP_PHASE ? (struct sample_range){ RANGE_GIVEN, -M_PI, M_PI } :
+		    (struct sample_range){ .kind = RANGE_AUTO };
+	if (find_lines(run, *frame, range, 1.0, &conversion.line) < 0)
+		return -1;
+	ends[0] = conversion.line->offset;
+	ends[1] = conversion.line->offset + conversion.line->scale;
+	status = head_copy(&head, &(*frame)->head);
+	if (status == 0) {
+		head.type = SAMPLE_UCHAR;
+		remove_keys(&head.meta);
+		if (head_set_channels(&head, "r g b") == 0 &&
+		    meta_set(&head.meta, "colormap", colormap_names[map]) == 0 &&
+		    meta_set_numbers(&head.meta, "colormap_range", ends, 2) == 0) {
+			status = convert(run, frame, &head, &conversion, colour_row);
+		} else {
+			head_free(&head);
+			status = -1;
+		}
+	}
+	free(conversion.line);
+	return status;
+}

@@ -1,0 +1,45 @@
+/*
+ * Sample types and ranges. A frame with the keys sample_scale and sample_offset (one number, or one
+ * per channel) stands for values: value = sample * sample_scale + sample_offset; where it has the key
+ * invalid, that sample stands for none.
+ * Every function replaces *frame; after a failure *frame is as it was and still the caller's.
+ */
+#ifndef CONVERT_H
+#define CONVERT_H
+
+#include "colormap.h"
+#include "stage.h"
+
+enum range_kind { RANGE_NONE, RANGE_GIVEN, RANGE_AUTO };
+
+struct sample_range {		/* RANGE_AUTO: the smallest to the largest finite sample of a channel */
+	enum range_kind kind;
+	double low, high;
+};
+
+struct encoding {		/* how values become samples */
+	enum sample type;
+	struct sample_range range;	/* what the whole range of an integer type stands for */
+	double fill;			/* what NaN becomes; NaN: 0 in integers, NaN in floats */
+};
+
+/* "auto" or "LOW,HIGH". -1 after fail_usage(option, ...). */
+int range_parse(const char *option, const char *text, struct sample_range *);
+
+/* Float samples, with NaN where they equal `invalid` (NaN: nowhere). */
+int convert_to_float(struct run *, struct frame **frame, double invalid);
+/* The values that sample_scale, sample_offset and invalid tell of, as float; takes the keys away. */
+int convert_unscale(struct run *, struct frame **frame);
+/*
+ * Float samples to another type: rounded to the nearest (halves upward), clamped. With a range, keeps
+ * what is needed to compute back in sample_scale and sample_offset; with a fill, in invalid, and no
+ * valid sample becomes the fill.
+ */
+int convert_encode(struct run *, struct frame **frame, const struct encoding *);
+/*
+ * The one channel of a float frame as colours, r g b; NaN is black. Without a range, the phase map
+ * takes -pi to pi, the others the channel's own. The phase map goes round; the others are clamped.
+ */
+int convert_colour(struct run *, struct frame **frame, enum colormap, struct sample_range);
+
+#endif

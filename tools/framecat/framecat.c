@@ -1,0 +1,286 @@
+/* Joins, converts, cuts and labels frames. */
+#include "arrange.h"
+#include "convert.h"
+#include "stage.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parameters {
+	const char *frames, *channels, *scale, *set, *delete;
+	struct numbers crop;
+	long bin, quality;
+	int as, map;
+	double invalid, fill, jump;
+	bool unscale, stack, split, fast, ascii, points;
+};
+
+struct priv {
+	struct ranges wanted;
+	struct encoding encoding;
+	bool encodes;
+	size_t frames, emitted;		/* that came; that went on, or wait to be stacked */
+	struct frame **stack;
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const char *const types[] = { "uchar", "ushort", "float", NULL };
+
+static const struct opt options[] = {
+	{ 0, "frames", "LIST", OPT_TEXT, AT(frames), NULL, 0, 0, NULL,
+	  "only these frames, from 0, such as 3,5-9,12-", NULL },
+	{ 'c', "channels", "LIST", OPT_TEXT, AT(channels), NULL, 0, 0, NULL,
+	  "only these channels, by name or by number from 0, in this order", NULL },
+	{ 0, "crop", "X,Y,W,H", OPT_NUMBERS, AT(crop), NULL, 0, 1e9, "px",
+	  "cut out W x H pixels from X,Y on", NULL },
+	{ 0, "invalid", "V", OPT_NUMBER, AT(invalid), NULL, 0, 0, NULL,
+	  "samples equal to V mean that there is none: they become NaN", NULL },
+	{ 0, "unscale", NULL, OPT_FLAG, AT(unscale), NULL, 0, 0, NULL,
+	  "compute the values that were scaled, as float", NULL },
+	{ 0, "bin", "N", OPT_INTEGER, AT(bin), "1", 1, 1024, "px",
+	  "means of N x N pixels", NULL },
+	{ 0, "as", "TYPE", OPT_WORD, AT(as), NULL, 0, 0, NULL,
+	  "convert samples, rounded and clamped", types },
+	{ 's', "scale", "LO,HI", OPT_TEXT, AT(scale), NULL, 0, 0, NULL,
+	  "values LO to HI take the whole range of the integers, or auto", NULL },
+	{ 0, "fill", "V", OPT_NUMBER, AT(fill), NULL, 0, 0, NULL,
+	  "what NaN becomes; in integers kept apart from valid samples", NULL },
+	{ 0, "colormap", "NAME", OPT_WORD, AT(map), NULL, 0, 0, NULL,
+	  "paint one channel, LO to HI of --scale", colormap_names },
+	{ 0, "set", "KEY=VALUE", OPT_TEXT, AT(set), NULL, 0, 0, NULL,
+	  "set metadata, more of it behind commas; channels renames", NULL },
+	{ 0, "delete", "KEY", OPT_TEXT, AT(delete), NULL, 0, 0, NULL,
+	  "remove metadata, more of it behind commas, maybe with * and ?", NULL },
+	{ 0, "split", NULL, OPT_FLAG, AT(split), NULL, 0, 0, NULL,
+	  "every channel as a frame of its own", NULL },
+	{ 0, "stack", NULL, OPT_FLAG, AT(stack), NULL, 0, 0, NULL,
+	  "all frames as one with many channels", NULL },
+	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "95", 1, 100, NULL, "of JPEG files", NULL },
+	{ 0, "fast", NULL, OPT_FLAG, AT(fast), NULL, 0, 0, NULL,
+	  "larger files, sooner written", NULL },
+	{ 0, "ascii", NULL, OPT_FLAG, AT(ascii), NULL, 0, 0, NULL,
+	  "text files, where a format has them", NULL },
+	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
+	  "meshes: no triangle over a larger step in z; 0: found from the surface", NULL },
+	{ 0, "points", NULL, OPT_FLAG, AT(points), NULL, 0, 0, NULL, "meshes: no triangles", NULL },
+	{ 0 },
+};
+
+/* ---- one frame ---- */
+
+/* To float where anything but rounding is to be done. */
+static int
+decode(struct run *run, struct frame **frame)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+
+	if (parameters->unscale && convert_unscale(run, frame) < 0)
+		return -1;
+	if (isnan(parameters->invalid) && !priv->encodes && parameters->map < 0)
+		return 0;
+	return convert_to_float(run, frame, parameters->invalid);
+}
+
+static int
+encode(struct run *run, struct frame **frame)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+
+	if (parameters->map >= 0)
+		return convert_colour(run, frame, (enum colormap)parameters->map, priv->encoding.range);
+	return priv->encodes ? convert_encode(run, frame, &priv->encoding) : 0;
+}
+
+static int
+arrange(struct run *run, struct frame **frame)
+{
+	const struct parameters *parameters = run->parameters;
+	const double *crop = parameters->crop.v;
+
+	if (parameters->channels && arrange_channels(frame, parameters->channels) < 0)
+		return -1;
+	if (crop && arrange_crop(frame, (size_t)crop[0], (size_t)crop[1], (size_t)crop[2],
+	    (size_t)crop[3]) < 0)
+		return -1;
+	if (decode(run, frame) < 0)
+		return -1;
+	if (parameters->bin > 1 && arrange_bin(run, frame, (size_t)parameters->bin) < 0)
+		return -1;
+	return encode(run, frame);
+}
+
+static int
+label(const struct parameters *parameters, struct frame *frame)
+{
+	if (parameters->delete && arrange_delete(frame, parameters->delete) < 0)
+		return -1;
+	return parameters->set ? arrange_set(frame, parameters->set) : 0;
+}
+
+/* ---- frames ---- */
+
+static int
+keep_for_stack(struct priv *priv, struct frame *frame)
+{
+	struct frame **more = reallocarray(priv->stack, priv->emitted + 1, sizeof(*more));
+
+	if (!more) {
+		frame_free(frame);
+		return fail_memory();
+	}
+	priv->stack = more;
+	more[priv->emitted++] = frame;
+	return 0;
+}
+
+/* Labels a frame and hands it on. */
+static int
+pass_on(struct run *run, struct frame *frame)
+{
+	if (label(run->parameters, frame) == 0)
+		return run_emit(run, frame);
+	frame_free(frame);
+	return -1;
+}
+
+static int
+pass_split(struct run *run, struct frame *frame)
+{
+	struct frame *single;
+	int status = 0;
+
+	for (size_t c = 0; c < frame->head.c && status == 0; c++) {
+		status = arrange_take(frame, c, &single);
+		if (status == 0)
+			status = pass_on(run, single);
+	}
+	frame_free(frame);
+	return status;
+}
+
+static int
+pass_stack(struct run *run)
+{
+	struct priv *priv = run->priv;
+	struct frame *all;
+
+	return arrange_stack(priv->stack, priv->emitted, &all) < 0 ? -1 : pass_on(run, all);
+}
+
+static int
+finish(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+
+	if (priv->emitted == 0 && parameters->frames)
+		return fail("--frames", "%s chooses none of the %zu frames that came",
+		    parameters->frames, priv->frames);
+	return parameters->stack && priv->emitted ? pass_stack(run) : 0;
+}
+
+static int
+flow(struct run *run, struct frame *frame)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	if (!frame)
+		return finish(run);
+	if (parameters->frames && !ranges_hold(&priv->wanted, priv->frames++)) {
+		frame_free(frame);
+		return 0;
+	}
+	if (arrange(run, &frame) < 0) {
+		frame_free(frame);
+		return -1;
+	}
+	if (parameters->stack)
+		return keep_for_stack(priv, frame);
+	priv->emitted++;
+	return parameters->split ? pass_split(run, frame) : pass_on(run, frame);
+}
+
+static const struct body body = { .flow = flow };
+
+/* ---- options ---- */
+
+static int
+check_crop(const struct numbers *crop)
+{
+	for (size_t i = 0; i < crop->n; i++)
+		if (crop->v[i] != floor(crop->v[i]) || (i >= 2 && crop->v[i] < 1.0))
+			return fail_usage("--crop", "wants whole numbers, W and H from 1 on");
+	if (crop->n != 0 && crop->n != 4)
+		return fail_usage("--crop", "wants four numbers X,Y,W,H, not %zu", crop->n);
+	return 0;
+}
+
+static int
+init_encoding(const struct parameters *parameters, struct encoding *encoding)
+{
+	bool paints = parameters->map >= 0;
+
+	encoding->fill = parameters->fill;
+	encoding->type = parameters->as >= 0 ? (enum sample)parameters->as :
+	    parameters->scale ? SAMPLE_UCHAR : SAMPLE_FLOAT;
+	if (parameters->scale && range_parse("--scale", parameters->scale, &encoding->range) < 0)
+		return -1;
+	if (paints && (parameters->as >= 0 || !isnan(parameters->fill)))
+		return fail_usage("--colormap", "makes r g b of type uchar: --as and --fill do not go "
+		    "with it");
+	if (!paints && parameters->scale && encoding->type == SAMPLE_FLOAT)
+		return fail_usage("--scale", "makes integers: --as uchar or --as ushort");
+	return 0;
+}
+
+static int
+init(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	struct save_options *save = run_save_options(run);
+
+	run->body = &body;
+	if (parameters->stack && parameters->split)
+		return fail_usage("--stack", "does not go with --split");
+	if (parameters->frames && ranges_parse("--frames", parameters->frames, &priv->wanted) < 0)
+		return -1;
+	if (check_crop(&parameters->crop) < 0 || init_encoding(parameters, &priv->encoding) < 0)
+		return -1;
+	priv->encodes = parameters->as >= 0 || parameters->scale || !isnan(parameters->fill);
+	save->quality = (int)parameters->quality;
+	save->fast = parameters->fast;
+	save->ascii = parameters->ascii;
+	save->jump = parameters->jump;
+	save->points = parameters->points;
+	return 0;
+}
+
+static void
+end(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	ranges_free(&priv->wanted);
+	for (size_t i = 0; priv->stack && i < priv->emitted; i++)
+		frame_free(priv->stack[i]);
+	free(priv->stack);
+}
+
+STAGE(framecat) = {
+	.name = "framecat",
+	.summary = "join frames, convert them, cut them, label them",
+	.operands = "[FILE ...]",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.traits = STAGE_ANY_TYPE,
+	.agree = AGREE_EXACT,
+	.init = init,
+	.end = end,
+};

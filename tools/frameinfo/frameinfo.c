@@ -1,0 +1,187 @@
+/* Says what frames are, and what is in them. */
+#include "stage.h"
+#include "statistics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parameters {
+	bool brief, stats;
+	const char *key;
+};
+
+struct priv {
+	size_t frames;
+	FILE *out;
+	char *temporary;
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const struct opt options[] = {
+	{ 's', "short", NULL, OPT_FLAG, AT(brief), NULL, 0, 0, NULL, "one line per frame", NULL },
+	{ 0, "stats", NULL, OPT_FLAG, AT(stats), NULL, 0, 0, NULL,
+	  "only the lines about channels", NULL },
+	{ 'k', "key", "NAME", OPT_TEXT, AT(key), NULL, 0, 0, NULL,
+	  "only the value of a key, one line per frame; also width height channels type", NULL },
+	{ 0 },
+};
+
+static void
+print_channels(const struct frame_head *head, FILE *out)
+{
+	for (size_t c = 0; c < head->c; c++)
+		fprintf(out, "%s%s", c ? " " : "", head->channel[c]);
+}
+
+static int
+print_key(const struct frame_head *head, const char *key, size_t number, FILE *out)
+{
+	const char *value = meta_get(&head->meta, key);
+
+	if (value)
+		fputs(value, out);
+	else if (!strcmp(key, "width"))
+		fprintf(out, "%zu", head->w);
+	else if (!strcmp(key, "height"))
+		fprintf(out, "%zu", head->h);
+	else if (!strcmp(key, "type"))
+		fputs(sample_name(head->type), out);
+	else if (!strcmp(key, "channels"))
+		print_channels(head, out);
+	else
+		return fail(key, "there is no such key in frame %zu", number);
+	fputc('\n', out);
+	return 0;
+}
+
+static void
+print_short(const struct frame_head *head, size_t number, FILE *out)
+{
+	fprintf(out, "%zu %zux%zux%zu %s ", number, head->w, head->h, head->c, sample_name(head->type));
+	print_channels(head, out);
+	fputc('\n', out);
+}
+
+static void
+print_head(const struct frame_head *head, size_t number, FILE *out)
+{
+	fprintf(out, "frame %zu: %zu x %zu, %zu channel%s, %s\n", number, head->w, head->h, head->c,
+	    head->c == 1 ? "" : "s", sample_name(head->type));
+	if (!isnan(head->spacing[0]) || !isnan(head->spacing[1]))
+		fprintf(out, "  spacing %.9g %.9g%s%s\n", head->spacing[0], head->spacing[1],
+		    *head->unit ? " " : "", head->unit);
+	for (size_t i = 0; i < head->meta.n; i++)
+		fprintf(out, "  %s:=%s\n", head->meta.entry[i].key, head->meta.entry[i].value);
+}
+
+static int
+print_statistics(struct run *run, const struct frame *frame, FILE *out)
+{
+	const struct frame_head *head = &frame->head;
+	struct statistics *all = calloc(head->c, sizeof(*all));
+	int status = all ? statistics_of(run, frame, all) : fail_memory();
+
+	if (status == 0)
+		fprintf(out, "  %-15s %14s %14s %14s %14s %9s %9s\n", "channel", "min", "max", "mean",
+		    "sd", "NaN", "inf");
+	for (size_t c = 0; c < head->c && status == 0; c++) {
+		const struct statistics *of = &all[c];
+		double nothing = of->n ? 0.0 : (double)NAN;
+
+		fprintf(out, "  %-15s %14.9g %14.9g %14.9g %14.9g %9zu %9zu\n", head->channel[c],
+		    of->n ? of->min : nothing, of->n ? of->max : nothing, of->mean + nothing,
+		    statistics_sd(of), of->nan, of->infinite);
+	}
+	free(all);
+	return status;
+}
+
+static int
+print_frame(struct run *run, const struct frame *frame)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+
+	if (parameters->key)
+		return print_key(&frame->head, parameters->key, priv->frames, priv->out);
+	if (parameters->brief) {
+		print_short(&frame->head, priv->frames, priv->out);
+		return 0;
+	}
+	if (!parameters->stats)
+		print_head(&frame->head, priv->frames, priv->out);
+	return print_statistics(run, frame, priv->out);
+}
+
+/* Standard output, or the file of -o. */
+static int
+open_output(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	if (!priv->out)
+		priv->out = target_file_open(run->output, &priv->temporary);
+	return priv->out ? 0 : -1;
+}
+
+static int
+close_output(struct run *run, bool keep)
+{
+	struct priv *priv = run->priv;
+	FILE *out = priv->out;
+
+	priv->out = NULL;
+	return out ? target_file_close(out, run->output, priv->temporary, keep) : 0;
+}
+
+static int
+flow(struct run *run, struct frame *in)
+{
+	struct priv *priv = run->priv;
+	int status;
+
+	if (!in)
+		return close_output(run, true);
+	status = open_output(run);
+	if (status == 0)
+		status = print_frame(run, in);
+	priv->frames++;
+	frame_free(in);
+	return status;
+}
+
+static const struct body body = { .flow = flow };
+
+static int
+init(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+
+	run->body = &body;
+	if (parameters->brief + parameters->stats + (parameters->key != NULL) > 1)
+		return fail_usage(NULL, "--short, --stats and --key do not go together");
+	return 0;
+}
+
+/* After a failure: a file that is not complete does not appear. */
+static void
+end(struct run *run)
+{
+	close_output(run, false);
+}
+
+STAGE(frameinfo) = {
+	.name = "frameinfo",
+	.summary = "say what frames are and what is in them",
+	.operands = "[FILE ...]",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.traits = STAGE_SINK | STAGE_ANY_TYPE,
+	.agree = AGREE_EXACT,
+	.init = init,
+	.end = end,
+};
