@@ -768,6 +768,7 @@ release(struct chain *chain)
 	for (size_t i = 0; i < chain->keeps; i++)
 		frame_free(chain->kept[i]);
 	free(chain->kept);
+	frame_release_stores();
 }
 
 static void

@@ -2,6 +2,7 @@
 #include "frame.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,25 @@
 struct pixels {
 	atomic_int users;
 	void *memory;
+	size_t bytes;
 };
+
+/*
+ * Stores that nobody uses any more, kept for the next frame of the same size: a stream's frames are
+ * alike, and fresh pages cost more than the pixels' arithmetic. Sanitizers see every store anew.
+ */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STORES_KEPT 0
+#else
+#define STORES_KEPT 16
+#endif
+#define STORE_LEAST 65536		/* bytes; smaller ones are left to malloc */
+
+static struct {
+	pthread_mutex_t lock;
+	struct pixels *kept[STORES_KEPT + 1];
+	size_t n;
+} stores = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 size_t
 sample_size(enum sample type)
@@ -192,13 +211,61 @@ frame_new_empty(const struct frame_head *head, struct frame **out)
 	return 0;
 }
 
+/* A kept store of just this size, or NULL. */
+static struct pixels *
+stores_take(size_t bytes)
+{
+	struct pixels *found = NULL;
+
+	pthread_mutex_lock(&stores.lock);
+	for (size_t i = stores.n; i-- > 0 && !found;)
+		if (stores.kept[i]->bytes == bytes) {
+			found = stores.kept[i];
+			stores.kept[i] = stores.kept[--stores.n];
+		}
+	pthread_mutex_unlock(&stores.lock);
+	return found;
+}
+
+/* Keeps a store; returns the one to be freed instead: itself, the oldest, or none. */
+static struct pixels *
+stores_keep(struct pixels *pixels)
+{
+	struct pixels *out = pixels;
+
+	if (STORES_KEPT == 0 || pixels->bytes < STORE_LEAST)
+		return pixels;
+	pthread_mutex_lock(&stores.lock);
+	out = NULL;
+	if (stores.n == STORES_KEPT) {
+		out = stores.kept[0];
+		memmove(stores.kept, stores.kept + 1, --stores.n * sizeof(*stores.kept));
+	}
+	stores.kept[stores.n++] = pixels;
+	pthread_mutex_unlock(&stores.lock);
+	return out;
+}
+
+static void
+pixels_free(struct pixels *pixels)
+{
+	if (!pixels)
+		return;
+	free(pixels->memory);
+	free(pixels);
+}
+
 static struct pixels *
 pixels_new(size_t bytes)
 {
-	struct pixels *pixels = calloc(1, sizeof(*pixels));
+	struct pixels *pixels = stores_take(bytes);
 
+	if (pixels)
+		return pixels;
+	pixels = calloc(1, sizeof(*pixels));
 	if (!pixels)
 		return NULL;
+	pixels->bytes = bytes;
 	pixels->memory = aligned_alloc(64, bytes ? bytes : 64);
 	if (!pixels->memory) {
 		free(pixels);
@@ -255,10 +322,15 @@ frame_new(const struct frame_head *head, struct frame **out)
 static void
 pixels_drop(struct pixels *pixels)
 {
-	if (pixels && atomic_fetch_sub(&pixels->users, 1) == 1) {
-		free(pixels->memory);
-		free(pixels);
-	}
+	if (pixels && atomic_fetch_sub(&pixels->users, 1) == 1)
+		pixels_free(stores_keep(pixels));
+}
+
+void
+frame_release_stores(void)
+{
+	while (stores.n)
+		pixels_free(stores.kept[--stores.n]);
 }
 
 void

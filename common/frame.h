@@ -71,6 +71,8 @@ int frame_new(const struct frame_head *, struct frame **out);
 /* The same, without pixels: plane[].store and host are to be filled by the caller with frame_share. */
 int frame_new_empty(const struct frame_head *, struct frame **out);
 void frame_free(struct frame *);
+/* Gives back the memory that is kept for frames to come; for the end of a program. */
+void frame_release_stores(void);
 /* Makes plane `to_c` of `to` the same memory as plane c of `from`; sizes and types must agree. */
 void frame_share(struct frame *to, size_t to_c, const struct frame *from, size_t c);
 /* All planes of n frames (same size and type) as one frame, without copying pixels; see meta_gather. */

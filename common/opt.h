@@ -5,6 +5,7 @@
 #ifndef OPT_H
 #define OPT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
