@@ -1,0 +1,44 @@
+/*
+ * What a frame of wrapped phases says about itself, for temporal unwrapping (methods §5): which channels
+ * are phases along one axis, their periods, the field they lie in, and the Gray code beside them.
+ */
+#ifndef TEMPORAL_H
+#define TEMPORAL_H
+
+#include "frame.h"
+#include "ladder.h"
+
+enum temporal_cell { GRAY_COLUMN, GRAY_PERIOD, GRAY_HALF };
+
+struct temporal_options {		/* as given on the command line; they win over the metadata */
+	struct numbers period_px;	/* of every phase channel; n = 0: not given */
+	struct numbers count;		/* or fringes over the field; n = 0: not given */
+	double field_px;		/* NaN: not given */
+	int axis;			/* 0: that of the first phase; 1 x, 2 y */
+	long unwrap;			/* number of the phase to unwrap, from 1; LONG_MIN: not given */
+	int gray_cell;			/* -1: not given */
+};
+
+struct temporal {
+	char axis;			/* x or y */
+	size_t phases;			/* along that axis */
+	size_t channel[LADDER_PHASES_MOST];
+	double period_px[LADDER_PHASES_MOST];
+	size_t target;			/* which of them is to be unwrapped */
+	double field_px;		/* 0: not known */
+	size_t index;			/* channel of the Gray code's value; NO_CHANNEL: there is none */
+	enum temporal_cell cell;	/* what it counts, if there is one */
+};
+
+/* -1 after fail() where the head is wrong or says too little. */
+int temporal_read(const struct frame_head *, const struct temporal_options *, struct temporal *out);
+
+/*
+ * The output of unwrapping: channels absphase, residual and all that are neither phase nor index;
+ * period_px and axis of the unwrapped phase. *passed: input channel of output channel c >= 2; a new
+ * list. -1 after fail().
+ */
+int temporal_output(const struct temporal *, const struct frame_head *in, struct frame_head *out,
+    size_t **passed);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * Temporal phase unwrapping (methods §5; Karpinsky 2014 eq 5-8 and 14; Liu 2015 eq 4-5).
+ * Orders and residuals are in turns of the phase that is unwrapped.
+ */
+#ifndef UNWRAP2F_PX_H
+#define UNWRAP2F_PX_H
+
+#include "px.h"
+
+#define UNWRAP2F_TURN 0.159154943091895336f		/* 1/(2 pi) */
+
+/* phi + 2 pi k within 1.5 ulp: 6.28125 k is exact for whole |k| < 2^16. */
+PX_FN float
+unwrap2f_absolute(float phi, float k)
+{
+	PX_F rest = phi + k * 1.9353071795864769e-3f;
+
+	return k * 6.28125f + rest;
+}
+
+/* Turns that bring phi into [lo, lo + 2 pi) (eq 14: up to the line lo by ceil((lo - phi)/2 pi)). */
+PX_FN float
+unwrap2f_turns_above(float phi, float lo)
+{
+	return -px_floor((phi - lo) * UNWRAP2F_TURN);
+}
+
+/* How many turns phi lacks to what a coarser signal predicts, not rounded yet (eq 7):
+ * (phi_coarse T_coarse/T - phi)/2 pi. */
+PX_FN float
+unwrap2f_lack(float coarse, float ratio, float phi)
+{
+	return (coarse * ratio - phi) * UNWRAP2F_TURN;
+}
+
+/* -1, 0 or 1 whole fields, for an absolute phase above, in and below [lo, hi). */
+PX_FN float
+unwrap2f_seam(float absolute, float lo, float hi)
+{
+	return px_select(absolute >= hi, -1.0f, px_select(absolute < lo, 1.0f, 0.0f));
+}
+
+/* The fringe order where the code v counts whole periods from where phi = -offset on. */
+PX_FN float
+unwrap2f_counted(float v, float phi, float offset)
+{
+	return v - px_floor((phi + offset) * UNWRAP2F_TURN);
+}
+
+/* Of two rounding errors the larger one. */
+PX_FN float
+unwrap2f_worse(float a, float b)
+{
+	return px_select(px_abs(b) > px_abs(a), b, a);
+}
+
+#endif
