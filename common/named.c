@@ -105,12 +105,16 @@ entry_text(struct reader *reader, const char *name, const char *text, size_t n)
 static void
 join(char out[NAMED_NAME_SIZE + 1], const char *outer, const char *key, size_t n)
 {
-	int length = snprintf(out, NAMED_NAME_SIZE + 1, "%s%s%.*s", outer, *outer ? "." : "",
-	    n < NAMED_NAME_SIZE ? (int)n : NAMED_NAME_SIZE, key);
+	size_t m = strlen(outer), dot = m > 0;
 
-	if (length >= NAMED_NAME_SIZE)		/* known to nobody, and longer than any kept name */
+	memset(out, 0, NAMED_NAME_SIZE + 1);
+	if (m + dot + n >= NAMED_NAME_SIZE) {	/* known to nobody, and longer than any kept name */
 		memset(out, '?', NAMED_NAME_SIZE);
-	out[NAMED_NAME_SIZE] = '\0';
+		return;
+	}
+	memcpy(out, outer, m);
+	memset(out + m, '.', dot);
+	memcpy(out + m + dot, key, n);
 }
 
 /* ---- values: JSON, and the same within brackets in YAML ---- */
@@ -206,7 +210,7 @@ object(struct reader *reader, const char *name, int depth)
 	for (;;) {
 		char inner[NAMED_NAME_SIZE + 1];
 		const char *key;
-		size_t n;
+		size_t n = 0;
 
 		skip_blank(reader, true);
 		if (*reader->at == '}') {
@@ -255,7 +259,7 @@ value(struct reader *reader, const char *name, int depth)
 {
 	const char *text;
 	double v;
-	size_t n;
+	size_t n = 0;
 
 	skip_blank(reader, true);
 	if (*reader->at == '[')
@@ -335,7 +339,7 @@ yaml_value(struct reader *reader, const char *name, size_t indent, bool *deeper)
 {
 	const char *text;
 	double v;
-	size_t n;
+	size_t n = 0;
 
 	*deeper = false;
 	skip_blank(reader, false);
@@ -374,7 +378,7 @@ yaml_key(struct reader *reader, struct level level[DEPTH_LIMIT], size_t *depth, 
 	char name[NAMED_NAME_SIZE + 1];
 	const char *key = reader->at;
 	bool deeper;
-	size_t n;
+	size_t n = 0;
 
 	while (*depth > 0 && level[*depth - 1].indent >= indent)
 		(*depth)--;
@@ -574,7 +578,7 @@ named_load(const char *path, struct named *named)
 	FILE *file = fopen(path, "rb");
 	char *text = NULL;
 	int status = -1;
-	size_t n;
+	size_t n = 0;
 
 	memset(named, 0, sizeof(*named));
 	if (!file)

@@ -1,0 +1,58 @@
+#define _GNU_SOURCE
+#include "passing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+
+static bool
+is_in(const char *list, const char *word)
+{
+	char one[CHANNEL_NAME_SIZE];
+
+	for (size_t i = 0; meta_word(list, i, one, sizeof(one)); i++)
+		if (!strcmp(one, word))
+			return true;
+	return false;
+}
+
+int
+passing_plan(struct passing *passing, struct frame_head *out, const char *result, const char *replaced)
+{
+	char *names = malloc(strlen(result) + 1 + out->c * (CHANNEL_NAME_SIZE + 1)), *end;
+	int status;
+
+	passing_free(passing);
+	passing->first = meta_words(result);
+	passing->channel = calloc(out->c, sizeof(*passing->channel));
+	if (!names || !passing->channel) {
+		free(names);
+		return fail_memory();
+	}
+	end = stpcpy(names, result);
+	for (size_t i = 0; i < out->c; i++)
+		if (!is_in(replaced, out->channel[i])) {
+			passing->channel[passing->n++] = i;
+			end = stpcpy(stpcpy(end, " "), out->channel[i]);
+		}
+	status = head_set_channels(out, names);
+	free(names);
+	return status;
+}
+
+void
+passing_row(const struct passing *passing, const struct frame *in, struct frame *out, size_t y)
+{
+	for (size_t i = 0; i < passing->n; i++)
+		memcpy(frame_row(out, passing->first + i, y), frame_row(in, passing->channel[i], y),
+		    in->stride);
+}
+
+void
+passing_free(struct passing *passing)
+{
+	free(passing->channel);
+	passing->channel = NULL;
+	passing->n = 0;
+}
