@@ -392,6 +392,14 @@ set_one(struct frame_head *head, const char *key, const char *value)
 }
 
 int
+arrange_check_settings(const char *settings)
+{
+	/* whatever stands behind a comma without a key is the value's */
+	return key_length(settings) ? 0 :
+	    fail_usage("--set", "wants key=value, not '%.60s'", settings);
+}
+
+int
 arrange_set(struct frame *frame, const char *settings)
 {
 	for (const char *p = settings; *p;) {
@@ -400,8 +408,6 @@ arrange_set(struct frame *frame, const char *settings)
 		char *key, *value;
 		int status;
 
-		if (!n)
-			return fail_usage("--set", "wants key=value, not '%.60s'", p);
 		end = setting_end(p + n + 1);
 		key = strndup(p, n);
 		value = strndup(p + n + 1, (size_t)(end - p) - n - 1);

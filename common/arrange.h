@@ -37,6 +37,7 @@ int arrange_take(const struct frame *, size_t c, struct frame **out);
 int arrange_stack(struct frame *const *frames, size_t n, struct frame **out);
 
 /* "key=value,key=value": a comma parts two settings where a key and = follow it. `channels` renames. */
+int arrange_check_settings(const char *settings);
 int arrange_set(struct frame *, const char *settings);
 /* Removes keys, comma-separated, maybe with * and ?. */
 int arrange_delete(struct frame *, const char *keys);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "statistics.h"
+
 #define TURN (2.0 * M_PI)
 
 /* Neighbouring floats have neighbouring numbers; -0 and 0 have the same. */
@@ -103,6 +105,91 @@ comparison_free(struct comparison *of)
 	free(of->size);
 	of->size = NULL;
 }
+
+/* ---- limits ---- */
+
+const char *const compare_nans[] = { "agree", "ignore", NULL };
+
+bool
+compare_limited(const struct compare_limits *limits)
+{
+	return !isnan(limits->max) || !isnan(limits->rms) || !isnan(limits->relative) ||
+	    !isnan(limits->ulp) || limits->quantile.n;
+}
+
+/* One limit: appends what was seen and allowed, and tells whether it is kept. */
+static bool
+check(FILE *line, const char *what, double seen, double allowed)
+{
+	bool kept = isnan(seen) || seen <= allowed;
+
+	if (isnan(allowed))
+		return true;
+	fprintf(line, ", %s %.6g %s %.6g", what, seen, kept ? "<=" : ">", allowed);
+	return kept;
+}
+
+static bool
+check_limits(struct comparison *of, const struct compare_limits *limits, FILE *line)
+{
+	const struct numbers *q = &limits->quantile;
+	bool same = true;
+	char what[48];
+
+	same &= check(line, "max", of->max, limits->max);
+	same &= check(line, "rms", of->rms, limits->rms);
+	same &= check(line, "relative", of->relative, limits->relative);
+	same &= check(line, "ulp", of->ulp, limits->ulp);
+	for (size_t i = 0; i + 1 < q->n; i += 2) {
+		snprintf(what, sizeof(what), "quantile %g", q->v[i]);
+		same &= check(line, what, statistics_quantile(of->size, of->n, q->v[i]), q->v[i + 1]);
+	}
+	return same;
+}
+
+static bool
+check_bits(const struct comparison *of, const struct compare_limits *limits, FILE *line)
+{
+	size_t bits = of->bits;
+
+	if (limits->nan == COMPARE_NAN_IGNORE)
+		bits -= of->only_a + of->only_b;
+	fprintf(line, ", %zu of %zu samples differ, max %.6g", bits, of->n, of->max);
+	return bits == 0;
+}
+
+bool
+compare_judge(struct comparison *of, const struct compare_limits *limits, FILE *line)
+{
+	bool same = compare_limited(limits) ? check_limits(of, limits, line) :
+	    check_bits(of, limits, line);
+
+	if (of->only_a + of->only_b == 0)
+		return same;
+	fprintf(line, ", NaN %zu only in A, %zu only in B", of->only_a, of->only_b);
+	return same && limits->nan == COMPARE_NAN_IGNORE && of->n > 0;
+}
+
+void
+compare_table_head(FILE *out)
+{
+	fprintf(out, "%5s %-15s %9s %10s %10s %10s %10s %10s %10s %10s %8s %8s\n", "frame", "channel",
+	    "n", "max", "rms", "mean", "50 %", "90 %", "99 %", "99.9 %", "NaN in A", "NaN in B");
+}
+
+void
+compare_table_row(FILE *out, size_t frame, const char *channel, struct comparison *of)
+{
+	static const double shares[] = { 0.5, 0.9, 0.99, 0.999 };
+
+	fprintf(out, "%5zu %-15s %9zu %10.4g %10.4g %10.4g", frame, channel, of->n, of->max, of->rms,
+	    of->mean);
+	for (size_t i = 0; i < 4; i++)
+		fprintf(out, " %10.4g", statistics_quantile(of->size, of->n, shares[i]));
+	fprintf(out, " %8zu %8zu\n", of->only_a, of->only_b);
+}
+
+/* ---- metadata ---- */
 
 static bool
 one_sided(const struct meta *a, const struct meta *b, bool swapped, char *text, size_t size)

@@ -2,6 +2,8 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
+#include <stdio.h>
+
 #include "stage.h"
 
 struct comparison {		/* of one channel of A with one of B */
@@ -23,6 +25,26 @@ struct compare_how {
 int compare_channels(const struct frame *a, size_t ca, const struct frame *b, size_t cb,
     const struct compare_how *, struct comparison *);
 void comparison_free(struct comparison *);
+
+/* ---- limits ---- */
+
+enum compare_nan { COMPARE_NAN_AGREE, COMPARE_NAN_IGNORE };
+extern const char *const compare_nans[];	/* the words, for an option */
+
+struct compare_limits {		/* NaN, or n = 0: no limit; without any, all bits must agree */
+	double max, rms, relative, ulp;
+	struct numbers quantile;	/* share, limit, share, limit ... */
+	int nan;			/* enum compare_nan */
+};
+
+bool compare_limited(const struct compare_limits *);
+/* Are all limits kept? Appends ", what was seen <= or > what is allowed" for each to line. */
+bool compare_judge(struct comparison *, const struct compare_limits *, FILE *line);
+
+void compare_table_head(FILE *);
+void compare_table_row(FILE *, size_t frame, const char *channel, struct comparison *);
+
+/* ---- metadata ---- */
 
 /* Why two heads' metadata differ (cmd.N excepted), as "key: value, value" in text; false if they agree. */
 bool compare_metadata(const struct frame_head *, const struct frame_head *, char *text, size_t size);

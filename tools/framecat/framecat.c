@@ -252,6 +252,8 @@ init(struct run *run)
 		return -1;
 	if (check_crop(&parameters->crop) < 0 || init_encoding(parameters, &priv->encoding) < 0)
 		return -1;
+	if (parameters->set && arrange_check_settings(parameters->set) < 0)
+		return -1;
 	priv->encodes = parameters->as >= 0 || parameters->scale || !isnan(parameters->fill);
 	save->quality = (int)parameters->quality;
 	save->fast = parameters->fast;

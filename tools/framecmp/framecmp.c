@@ -3,7 +3,6 @@
 #include "arrange.h"
 #include "compare.h"
 #include "stage.h"
-#include "statistics.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -12,14 +11,11 @@
 #include <string.h>
 
 enum { SAME, DIFFERENT };
-enum nan { NAN_AGREE, NAN_IGNORE };
 
 struct parameters {
-	double max, rms, relative, ulp;
-	struct numbers quantile;
+	struct compare_limits limits;
 	const char *channels;
 	long margin;
-	int nan;
 	bool turns, meta, table;
 };
 
@@ -29,30 +25,27 @@ struct priv {
 	FILE *out;
 	char *temporary;
 	size_t frames;
-	bool any_threshold;
 };
 
 #define AT(field) offsetof(struct parameters, field)
 
-static const char *const nans[] = { "agree", "ignore", NULL };
-
 static const struct opt options[] = {
-	{ 0, "max", "T", OPT_NUMBER, AT(max), NULL, 0, INFINITY, NULL,
+	{ 0, "max", "T", OPT_NUMBER, AT(limits.max), NULL, 0, INFINITY, NULL,
 	  "allow |a - b| up to T", NULL },
-	{ 0, "rms", "T", OPT_NUMBER, AT(rms), NULL, 0, INFINITY, NULL,
+	{ 0, "rms", "T", OPT_NUMBER, AT(limits.rms), NULL, 0, INFINITY, NULL,
 	  "allow a root mean square of a - b up to T", NULL },
-	{ 0, "relative", "T", OPT_NUMBER, AT(relative), NULL, 0, INFINITY, NULL,
+	{ 0, "relative", "T", OPT_NUMBER, AT(limits.relative), NULL, 0, INFINITY, NULL,
 	  "allow |a - b| up to T times the larger of |a| and |b|", NULL },
-	{ 0, "ulp", "N", OPT_NUMBER, AT(ulp), NULL, 0, INFINITY, NULL,
+	{ 0, "ulp", "N", OPT_NUMBER, AT(limits.ulp), NULL, 0, INFINITY, NULL,
 	  "allow N steps to the next representable number", NULL },
-	{ 0, "quantile", "Q,T", OPT_NUMBERS, AT(quantile), NULL, 0, INFINITY, NULL,
+	{ 0, "quantile", "Q,T", OPT_NUMBERS, AT(limits.quantile), NULL, 0, INFINITY, NULL,
 	  "a share Q of all |a - b| must be T or less", NULL },
 	{ 't', "turns", NULL, OPT_FLAG, AT(turns), NULL, 0, 0, NULL,
 	  "phases: differences of whole turns (2 pi) count as none", NULL },
 	{ 'c', "channels", "LIST", OPT_TEXT, AT(channels), NULL, 0, 0, NULL,
 	  "only these channels; a:b compares a of A with b of B", NULL },
-	{ 0, "nan", "WORD", OPT_WORD, AT(nan), "agree", 0, 0, NULL,
-	  "NaN in one alone is a difference, or is left out", nans },
+	{ 0, "nan", "WORD", OPT_WORD, AT(limits.nan), "agree", 0, 0, NULL,
+	  "NaN in one alone is a difference, or is left out", compare_nans },
 	{ 0, "margin", "N", OPT_INTEGER, AT(margin), "0", 0, 1e9, "px",
 	  "leave a border out", NULL },
 	{ 0, "meta", NULL, OPT_FLAG, AT(meta), NULL, 0, 0, NULL,
@@ -81,69 +74,6 @@ differ(struct run *run, const char *format, ...)
 	return 0;
 }
 
-/* One threshold, NaN if not given: appends what was seen and allowed, and tells whether it is kept. */
-static bool
-check(FILE *line, const char *what, double seen, double allowed)
-{
-	bool kept = isnan(allowed) || isnan(seen) || seen <= allowed;
-
-	if (!isnan(allowed))
-		fprintf(line, ", %s %.6g %s %.6g", what, seen, kept ? "<=" : ">", allowed);
-	return kept;
-}
-
-static bool
-check_thresholds(const struct run *run, FILE *line, struct comparison *of)
-{
-	const struct parameters *parameters = run->parameters;
-	const struct numbers *q = &parameters->quantile;
-	bool same = true;
-	char what[48];
-
-	same &= check(line, "max", of->max, parameters->max);
-	same &= check(line, "rms", of->rms, parameters->rms);
-	same &= check(line, "relative", of->relative, parameters->relative);
-	same &= check(line, "ulp", of->ulp, parameters->ulp);
-	for (size_t i = 0; i + 1 < q->n; i += 2) {
-		snprintf(what, sizeof(what), "quantile %g", q->v[i]);
-		same &= check(line, what, statistics_quantile(of->size, of->n, q->v[i]), q->v[i + 1]);
-	}
-	return same;
-}
-
-/* The line about one channel: what was compared, seen, allowed. */
-static bool
-judge(const struct run *run, FILE *line, struct comparison *of)
-{
-	const struct parameters *parameters = run->parameters;
-	const struct priv *priv = run->priv;
-	bool same = check_thresholds(run, line, of);
-
-	if (!priv->any_threshold) {
-		size_t bits = of->bits - (parameters->nan == NAN_IGNORE ? of->only_a + of->only_b : 0);
-
-		fprintf(line, ", %zu samples differ, max %.6g", bits, of->max);
-		same = bits == 0;
-	}
-	if (of->only_a + of->only_b)
-		fprintf(line, ", NaN %zu only in A, %zu only in B", of->only_a, of->only_b);
-	if (parameters->nan == NAN_AGREE && of->only_a + of->only_b)
-		same = false;
-	return same;
-}
-
-static void
-print_table_row(struct priv *priv, const char *name, struct comparison *of)
-{
-	static const double shares[] = { 0.5, 0.9, 0.99, 0.999 };
-
-	fprintf(priv->out, "%5zu %-15s %9zu %10.4g %10.4g %10.4g", priv->frames, name, of->n, of->max,
-	    of->rms, of->mean);
-	for (size_t i = 0; i < 4; i++)
-		fprintf(priv->out, " %10.4g", statistics_quantile(of->size, of->n, shares[i]));
-	fprintf(priv->out, " %8zu %8zu\n", of->only_a, of->only_b);
-}
-
 /* ---- comparing ---- */
 
 static int
@@ -167,14 +97,17 @@ compare_pair(struct run *run, size_t ca, size_t cb)
 		return -1;
 	}
 	fprintf(line, "frame %zu %s", priv->frames, name);
-	same = judge(run, line, &of);
-	fclose(line);
+	same = compare_judge(&of, &parameters->limits, line);
+	if (fclose(line) != 0) {
+		comparison_free(&of);
+		return fail_memory();
+	}
 	if (!same)
 		differ(run, "%s", text);
 	else if (run->verbose)
 		fprintf(priv->out, "%s\n", text);
 	if (parameters->table)
-		print_table_row(priv, name, &of);
+		compare_table_row(priv->out, priv->frames, name, &of);
 	free(text);
 	comparison_free(&of);
 	return 0;
@@ -265,8 +198,8 @@ next(struct run *run)
 	if (a < 0 || b < 0)
 		return -1;
 	if (a != b)
-		differ(run, "%s ends after %zu frames, %s goes on", a ? "B" : "A", priv->frames,
-		    a ? "A" : "B");
+		differ(run, "%s ends after %zu frame%s, %s goes on", a ? "B" : "A", priv->frames,
+		    priv->frames == 1 ? "" : "s", a ? "A" : "B");
 	return a && b;
 }
 
@@ -285,9 +218,7 @@ compare(struct run *run)
 	if (!priv->b)
 		return -1;
 	if (parameters->table)
-		fprintf(priv->out, "%5s %-15s %9s %10s %10s %10s %10s %10s %10s %10s %8s %8s\n", "frame",
-		    "channel", "n", "max", "rms", "mean", "50 %", "90 %", "99 %", "99.9 %", "NaN in A",
-		    "NaN in B");
+		compare_table_head(priv->out);
 	while ((more = next(run)) == 1) {
 		if (compare_frames(run) < 0)
 			return -1;
@@ -320,8 +251,8 @@ static int
 init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
-	const struct numbers *q = &parameters->quantile;
-	struct priv *priv = run->priv;
+	const struct compare_limits *limits = &parameters->limits;
+	const struct numbers *q = &limits->quantile;
 
 	run->body = &body;
 	if (run->operands != 2)
@@ -330,11 +261,9 @@ init(struct run *run)
 	for (size_t i = 0; i < q->n; i += 2)
 		if (q->n % 2 || q->v[i] > 1.0)
 			return fail_usage("--quantile", "wants a share from 0 to 1 and a threshold: Q,T");
-	if (parameters->turns && (!isnan(parameters->ulp) || !isnan(parameters->relative)))
+	if (parameters->turns && (!isnan(limits->ulp) || !isnan(limits->relative)))
 		return fail_usage("--turns", "does not go with --ulp or --relative");
-	priv->any_threshold = !isnan(parameters->max) || !isnan(parameters->rms) ||
-	    !isnan(parameters->relative) || !isnan(parameters->ulp) || q->n;
-	if (parameters->turns && !priv->any_threshold)
+	if (parameters->turns && !compare_limited(limits))
 		return fail_usage("--turns", "wants --max, --rms or --quantile");
 	return 0;
 }
