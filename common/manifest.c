@@ -214,7 +214,9 @@ resolve(const char *manifest, const char *file)
 
 	if (*file == '/' || !slash)
 		return strdup(file);
-	return asprintf(&path, "%.*s%s", (int)(slash - manifest + 1), manifest, file) < 0 ? NULL : path;
+	if (asprintf(&path, "%.*s%s", (int)(slash - manifest + 1), manifest, file) < 0)
+		return NULL;
+	return path;
 }
 
 static int
@@ -227,8 +229,8 @@ take_row(struct reader *reader, char *line, struct manifest *out)
 
 	place(reader, where);
 	if (n != reader->fields)
-		return fail(where, "has %zu words, the legend %zu (file names cannot hold blanks)", n,
-		    reader->fields);
+		return fail(where, "has %zu words, the legend %zu (file names cannot hold blanks)",
+		    n, reader->fields);
 	for (size_t i = 0; i < n; i++) {
 		enum column column = reader->column[i];
 

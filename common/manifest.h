@@ -18,8 +18,8 @@
 #include "frame.h"
 
 enum manifest_role {
-	ROLE_PHASE, ROLE_SIN, ROLE_COS, ROLE_FLAT, ROLE_GRAY, ROLE_GRAY_INVERSE, ROLE_WHITE, ROLE_BLACK,
-	ROLE_COMPOSITE
+	ROLE_PHASE, ROLE_SIN, ROLE_COS, ROLE_FLAT, ROLE_GRAY, ROLE_GRAY_INVERSE, ROLE_WHITE,
+	ROLE_BLACK, ROLE_COMPOSITE
 };
 
 /* What a Gray code counts: projector columns (or rows), fringe periods, half periods. */
@@ -55,14 +55,14 @@ int manifest_cell_parse(const char *word, enum manifest_cell *out);
 int manifest_load(const char *path, struct manifest *out);
 void manifest_free(struct manifest *);
 
-/* The row that an image's metadata describes (keys role axis period_px step shift_rad bit gray_cell;
- * an absent key or `-` is null, role must be there), with a copy of file. -1 after fail(). */
+/* The row that an image's metadata describes (keys role axis period_px step shift_rad bit
+ * gray_cell; an absent key or `-` is null, role must be there). -1 after fail(). */
 int manifest_row_from_meta(const struct meta *, const char *file, struct manifest_row *out);
 /* Appends image `number` (from 0) of a target: its file is where `-o output` puts it, see
  * target_file_name(). */
 int manifest_add(struct manifest *, const struct frame_head *, const char *output, size_t number);
-/* Writes all rows, files relative to the folder of path; path "-" is standard output. The folders of
- * all files must exist. File names with blanks are refused. -1 after fail(). */
+/* Writes all rows, files relative to the folder of path; path "-" is standard output. The folders
+ * of all files must exist. File names with blanks are refused. -1 after fail(). */
 int manifest_write(const char *path, const struct manifest *);
 
 #endif

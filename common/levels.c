@@ -1,0 +1,170 @@
+#define _GNU_SOURCE
+#include "levels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "px.h"
+#include "rows.h"
+
+#define BLOCK 64		/* rows that a thread takes at a time */
+
+/* The whole level nearest to a share of full scale. The conversion cuts, which is floor here. */
+static inline uint
+whole(float level, float full)
+{
+	return (uint)px_int(px_min(px_max(level, 0.0f), 1.0f) * full + 0.5f);
+}
+
+static void
+encode_uchar(const float *restrict level, size_t n, float full, unsigned char *restrict out)
+{
+	ROWS_SIMD
+	for (size_t x = 0; x < n; x++)
+		out[x] = (unsigned char)whole(level[x], full);
+}
+
+static void
+encode_ushort(const float *restrict level, size_t n, float full, uint16_t *restrict out)
+{
+	ROWS_SIMD
+	for (size_t x = 0; x < n; x++)
+		out[x] = (uint16_t)whole(level[x], full);
+}
+
+void
+levels_encode(const float *level, size_t n, enum sample type, float full, void *out)
+{
+	if (type == SAMPLE_UCHAR)
+		encode_uchar(level, n, full, out);
+	else if (type == SAMPLE_USHORT)
+		encode_ushort(level, n, full, out);
+	else
+		memcpy(out, level, n * sizeof(*level));
+}
+
+/* Repeats the first of n samples to the end of a row. */
+static void
+spread_first(void *row, size_t n, enum sample type)
+{
+	size_t size = sample_size(type);
+
+	for (size_t have = 1; have < n; have *= 2)
+		memcpy((char *)row + have * size, row, (have < n - have ? have : n - have) * size);
+}
+
+/*
+ * Error diffusion of one row to the right (step 1) or to the left (-1): 1 where the level is at
+ * least 1/2; of the error 7/16 go ahead, 3/16 down behind, 5/16 down, 1/16 down ahead; what falls
+ * outside is lost. below is NULL under the last row.
+ */
+static void
+diffuse_row(float *row, float *below, size_t w, ptrdiff_t step)
+{
+	ptrdiff_t x = step > 0 ? 0 : (ptrdiff_t)w - 1;
+
+	for (; x >= 0 && x < (ptrdiff_t)w; x += step) {
+		float bit = row[x] >= 0.5f ? 1.0f : 0.0f, error = (row[x] - bit) * 0.0625f;
+		bool ahead = x + step >= 0 && x + step < (ptrdiff_t)w;
+		bool behind = x - step >= 0 && x - step < (ptrdiff_t)w;
+
+		row[x] = bit;
+		if (ahead)
+			row[x + step] += 7.0f * error;
+		if (!below)
+			continue;
+		below[x] += 5.0f * error;
+		if (behind)
+			below[x - step] += 3.0f * error;
+		if (ahead)
+			below[x + step] += error;
+	}
+}
+
+
+/* Threshold (M + 1/2)/64 of ordered dithering, M_{n+1} = [[4M, 4M+2], [4M+3, 4M+1]]. */
+static inline float
+bayer(uint x, uint y)
+{
+	uint d = x ^ y;
+	uint m = ((d & 1u) << 5) | ((y & 1u) << 4) | ((d & 2u) << 2) | ((y & 2u) << 1) |
+	    ((d & 4u) >> 1) | ((y & 4u) >> 2);
+
+	return ((float)m + 0.5f) * 0.015625f;
+}
+
+struct job {
+	struct frame *frame;
+	size_t channel;
+	bool down;		/* the levels run from the top, not from the left */
+	float full;
+	const float *level;
+	float *plane;		/* the levels of all pixels instead; or NULL */
+};
+
+/* Dithers the whole plane: rows depend on the rows above them. */
+static int
+dither_plane(struct job *job, enum dither how)
+{
+	size_t w = job->frame->head.w, h = job->frame->head.h, pixels;
+
+	if (size_multiply(w, h, &pixels) < 0)
+		return -1;
+	job->plane = reallocarray(NULL, pixels, sizeof(*job->plane));
+	if (!job->plane)
+		return fail_memory();
+	for (size_t i = 0; i < pixels; i++)
+		job->plane[i] = job->level[job->down ? i / w : i % w];
+	for (size_t y = 0; y < h; y++) {
+		float *row = job->plane + y * w;
+
+		if (how == DITHER_BAYER)
+			for (size_t x = 0; x < w; x++)
+				row[x] = row[x] >= bayer((uint)x, (uint)y) ? 1.0f : 0.0f;
+		else
+			diffuse_row(row, y + 1 < h ? row + w : NULL, w,
+			    how == DITHER_FS_SERPENTINE && y % 2 ? -1 : 1);
+	}
+	return 0;
+}
+
+static void
+fill_block(void *arg, size_t block)
+{
+	const struct job *job = arg;
+	const struct frame_head *head = &job->frame->head;
+
+	for (size_t y = block * BLOCK; y < head->h && y < (block + 1) * BLOCK; y++) {
+		const float *level = job->plane ? job->plane + y * head->w :
+		    job->down ? job->level + y : job->level;
+		bool spread = job->down && !job->plane;
+		void *row = frame_row(job->frame, job->channel, y);
+
+		levels_encode(level, spread ? 1 : head->w, head->type, job->full, row);
+		if (spread)
+			spread_first(row, head->w, head->type);
+	}
+}
+
+static float
+full_scale(const struct frame_head *head)
+{
+	const char *bits = meta_get(&head->meta, "bits");
+
+	if (head->type == SAMPLE_FLOAT || (bits && !strcmp(bits, "1")))
+		return 1.0f;
+	return head->type == SAMPLE_USHORT ? 65535.0f : 255.0f;
+}
+
+int
+levels_fill(struct run *run, struct frame *frame, size_t c, const float *level, bool down,
+    enum dither how)
+{
+	struct job job = { frame, c, down, full_scale(&frame->head), level, NULL };
+
+	if (how != DITHER_NONE && dither_plane(&job, how) < 0)
+		return -1;
+	run_for(run, (frame->head.h + BLOCK - 1) / BLOCK, fill_block, &job);
+	free(job.plane);
+	return 0;
+}
