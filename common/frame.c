@@ -12,7 +12,7 @@
 
 struct pixels {
 	atomic_int users;
-	void *memory;
+	void *memory, *allocated;	/* the first at a multiple of 64 */
 	size_t bytes;
 };
 
@@ -251,26 +251,30 @@ pixels_free(struct pixels *pixels)
 {
 	if (!pixels)
 		return;
-	free(pixels->memory);
+	free(pixels->allocated);
 	free(pixels);
 }
 
+/* A fresh store is zero, by pages that are not there before they are used: a header that lies about
+ * its size on a pipe costs no memory. */
 static struct pixels *
-pixels_new(size_t bytes)
+pixels_new(size_t bytes, bool *fresh)
 {
 	struct pixels *pixels = stores_take(bytes);
 
+	*fresh = !pixels;
 	if (pixels)
 		return pixels;
 	pixels = calloc(1, sizeof(*pixels));
 	if (!pixels)
 		return NULL;
 	pixels->bytes = bytes;
-	pixels->memory = aligned_alloc(64, bytes ? bytes : 64);
-	if (!pixels->memory) {
+	pixels->allocated = calloc(1, bytes + 63);
+	if (!pixels->allocated) {
 		free(pixels);
 		return NULL;
 	}
+	pixels->memory = (void *)(((uintptr_t)pixels->allocated + 63) & ~(uintptr_t)63);
 	return pixels;
 }
 
@@ -292,6 +296,7 @@ frame_new(const struct frame_head *head, struct frame **out)
 	struct pixels *pixels;
 	struct frame *frame;
 	size_t row, plane, all;
+	bool fresh;
 
 	*out = NULL;
 	if (head->w == 0 || head->h == 0)
@@ -303,7 +308,7 @@ frame_new(const struct frame_head *head, struct frame **out)
 		return -1;
 	if (frame_new_empty(head, &frame) < 0)
 		return -1;
-	pixels = all <= PTRDIFF_MAX ? pixels_new(all) : NULL;
+	pixels = all <= PTRDIFF_MAX - 63 ? pixels_new(all, &fresh) : NULL;
 	if (!pixels) {
 		frame_free(frame);
 		return fail(NULL, "out of memory for a frame of %zu x %zu x %zu %s", head->w, head->h,
@@ -314,7 +319,8 @@ frame_new(const struct frame_head *head, struct frame **out)
 		frame->plane[c].store = pixels;
 	}
 	atomic_init(&pixels->users, (int)head->c);
-	zero_padding(frame);
+	if (!fresh)
+		zero_padding(frame);
 	*out = frame;
 	return 0;
 }
