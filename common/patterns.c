@@ -105,6 +105,15 @@ patterns_spec_free(struct pattern_spec *spec)
 	numbers_free(&spec->shift_rad);
 }
 
+float
+patterns_turn(size_t u, double period_px, double shift_rad)
+{
+	double t = (double)u / period_px + shift_rad / (2.0 * M_PI);
+	float turn = (float)(t - floor(t));
+
+	return turn >= 1.0f ? 0.0f : turn;
+}
+
 size_t
 patterns_cell(size_t u, double cell_px)
 {

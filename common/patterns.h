@@ -67,6 +67,9 @@ int patterns_periods(struct pattern_spec *, const struct numbers *period_px,
  * levels. */
 int patterns_stair(struct pattern_spec *, long wanted_levels);
 void patterns_spec_free(struct pattern_spec *);
+/* The phase of projector column (or row) u in turns, in [0, 1), to the nearest float: rounding puts
+ * back what the division lost, so that equal phases of different periods are equal numbers. */
+float patterns_turn(size_t u, double period_px, double shift_rad);
 /* The cell that projector column (or row) u lies in. A quotient that rounding has left just below a
  * whole number counts as that number. */
 size_t patterns_cell(size_t u, double cell_px);

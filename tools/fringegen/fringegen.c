@@ -49,17 +49,17 @@ static const struct opt options[] = {
 	{ 'b', "bits", "WORD", OPT_WORD, AT(bits), "8", 0, 0, NULL, "of a sample", depths },
 	{ 0, "shift", "DEG,...", OPT_ANGLES, AT(shift_rad), NULL, -3600, 3600, NULL,
 	  "own shifts; -120,0,120 for 3 steps, else 360 n/N", NULL },
-	{ 0, "mean", "SHARE", OPT_NUMBER, AT(mean), "0.5", 0, 1, NULL, "mean level, full is 1", NULL },
+	{ 0, "mean", "SHARE", OPT_NUMBER, AT(mean), "0.5", 0, 1, NULL, "mean, full is 1", NULL },
 	{ 0, "amplitude", "SHARE", OPT_NUMBER, AT(amplitude), NULL, 0, 1, NULL,
 	  "0.96 of the room if not given; binary and composite patterns: all of it", NULL },
 	{ 0, "gamma", "G", OPT_NUMBER, AT(gamma), "1", 0.1, 10, NULL, "of the projector", NULL },
-	{ 0, "lut", "FILE", OPT_FILE, AT(lut), NULL, 0, 0, NULL, "tone table of the projector", NULL },
+	{ 0, "lut", "FILE", OPT_FILE, AT(lut), NULL, 0, 0, NULL, "tones of the projector", NULL },
 	{ 'g', "gray", "WORD", OPT_WORD, AT(gray), NULL, 0, 0, NULL,
 	  "Gray planes behind the fringes, which count", manifest_cells },
 	{ 0, "inverse", NULL, OPT_FLAG, AT(inverse), NULL, 0, 0, NULL, "their inverses too", NULL },
 	{ 0, "flats", NULL, OPT_FLAG, AT(flats), NULL, 0, 0, NULL, "white and black too", NULL },
-	{ 0, "dither", "WORD", OPT_WORD, AT(dither), NULL, 0, 0, NULL,
-	  "how -k dither does it, fs-serpentine if not given", dithers },
+	{ 0, "dither", "WORD", OPT_WORD, AT(dither), "fs-serpentine", 0, 0, NULL,
+	  "how -k dither does it", dithers },
 	{ 'S', "stair", "LEVELS", OPT_INTEGER, AT(stair), NULL, 1, 256, "grey levels of 256",
 	  "step of the composite's stair; the most that fits if not given", NULL },
 	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
@@ -69,18 +69,7 @@ static const struct opt options[] = {
 
 /* ---- levels along the axis, as shares of full scale ---- */
 
-/* u/T + shift in turns, in [0, 1). Rounding to float puts back what the division lost. */
-static void
-find_turns(float *turn, size_t n, double period_px, double shift_rad)
-{
-	for (size_t u = 0; u < n; u++) {
-		double t = (double)u / period_px + shift_rad / (2.0 * M_PI);
-		float fraction = (float)(t - floor(t));
-
-		turn[u] = fraction >= 1.0f ? 0.0f : fraction;
-	}
-}
-
+/* From turns. */
 static void
 make_fringes(float *restrict level, size_t n, float mean, float amplitude, bool square)
 {
@@ -122,7 +111,8 @@ make_levels(const struct run *run, const struct pattern *pattern, size_t c, floa
 			level[u] = (float)((double)patterns_cell(u, pattern->period_px) *
 			    (double)priv->spec.stair_levels / 255.0);
 	else {
-		find_turns(level, n, pattern->period_px, shift_rad);
+		for (size_t u = 0; u < n; u++)
+			level[u] = patterns_turn(u, pattern->period_px, shift_rad);
 		make_fringes(level, n, mean, amplitude, parameters->kind == KIND_SQUARE);
 	}
 	lut_compensate(&priv->lut, parameters->gamma, level, n);
@@ -137,8 +127,7 @@ render(struct run *run, const struct pattern *pattern, struct frame *frame)
 	bool down = pattern->axis == 'y';
 	size_t n = down ? frame->head.h : frame->head.w;
 	enum dither how = parameters->kind != KIND_DITHER || pattern->role != ROLE_PHASE ?
-	    DITHER_NONE : parameters->dither < 0 ? DITHER_FS_SERPENTINE :
-	    (enum dither)parameters->dither;
+	    DITHER_NONE : (enum dither)parameters->dither;
 	float *level = reallocarray(NULL, n, sizeof(*level));
 	int status = level ? 0 : fail_memory();
 
@@ -208,7 +197,7 @@ check_use(const struct parameters *p)
 		{ "--amplitude", !isnan(p->amplitude), IN(KIND_DITHER) | toned },
 		{ "--gamma", p->gamma != 1.0, toned },
 		{ "--lut", p->lut, toned },
-		{ "--dither", p->dither >= 0, IN(KIND_DITHER) },
+		{ "--dither", p->dither != DITHER_FS_SERPENTINE, IN(KIND_DITHER) },
 		{ "--stair", p->stair != OPT_NONE_INTEGER, IN(KIND_COMPOSITE) },
 		{ "--bits=1", p->bits == BITS_1, ~toned },
 	};
