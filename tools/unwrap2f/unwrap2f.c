@@ -1,4 +1,5 @@
 /* Temporal phase unwrapping: absolute phase out of wrapped phases of several periods, or a Gray code. */
+#define _GNU_SOURCE
 #include "stage.h"
 #include "temporal.h"
 #include "unwrap2f.px.h"

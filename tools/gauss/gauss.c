@@ -1,0 +1,631 @@
+/* Gaussian filter of wrapped phases, or of other channels. */
+#define _GNU_SOURCE
+#include "gauss.px.h"
+#include "stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE_MOST 101
+#define RADIUS_MOST (SIZE_MOST / 2)
+#define TILE 256		/* columns that are filtered together */
+#define RING 24576		/* floats for the rows of a window over one tile */
+#define LANES 16		/* columns that are filtered together where pixels are missing */
+
+enum kind { KIND_PHASE, KIND_VECTOR, KIND_PLAIN };
+
+struct parameters {
+	long size;
+	double sigma;
+	int as;
+	const char *on;
+};
+
+/* One thing that is filtered. */
+struct job {
+	enum kind kind;
+	size_t in[2];		/* phase; cos and sin; the channel */
+	size_t out[2];		/* phase; cos and sin; the channel */
+};
+
+struct priv {
+	size_t radius, jobs, passes;
+	float weight[RADIUS_MOST + 1];	/* of distance 0, 1, ..; all of the kernel together 1 */
+	struct job *job;
+	size_t (*pass)[2];		/* input and output channel of what is not filtered */
+	bool vectors;			/* what comes out for a phase or a vector */
+};
+
+/* The rows of a window over one tile, each `stride` floats from column x0 - radius on, in a ring. */
+struct strip {
+	const struct frame *in;
+	const struct priv *priv;
+	const struct job *job;
+	size_t x0, n, stride, parts;
+	float part[2][RING], valid[RING];		/* cos and sin, or the value; 1 or 0 */
+	float missing[TILE + 2 * RADIUS_MOST];		/* pixels in the window's part of a column */
+	bool holed[SIZE_MOST];
+	size_t holed_rows;
+	float column[2][TILE + 2 * RADIUS_MOST];	/* sums over columns */
+	float sum[2][TILE], weight[TILE];
+};
+
+static const char *const kinds[] = { "phase", "vector", NULL };
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const struct opt options[] = {
+	{ 'n', "size", "N", OPT_INTEGER, AT(size), "11", 1, SIZE_MOST, "px",
+	  "width and height of the window, odd", NULL },
+	{ 's', "sigma", "PX", OPT_NUMBER, AT(sigma), NULL, 1e-3, 1e3, "px",
+	  "standard deviation; a sixth of the size if not given", NULL },
+	{ 'a', "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
+	  "what comes out for a phase: the phase, or its cos and sin", kinds },
+	{ 0, "on", "CHANNEL,...", OPT_TEXT, AT(on), NULL, 0, 0, NULL,
+	  "filter these channels; all phases if not given", NULL },
+	{ 0 },
+};
+
+/* ---- rows into the ring ---- */
+
+static void
+load_phase(const float *restrict phase, float *restrict cosine, float *restrict sine,
+    float *restrict valid, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F v = gauss_valid(phase[i], 0);
+		PX_F p = gauss_part(phase[i], v);
+
+		valid[i] = v;
+		cosine[i] = v * px_cos(p);
+		sine[i] = v * px_sin(p);
+	}
+}
+
+static void
+load_vector(const float *restrict a, const float *restrict b, float *restrict cosine,
+    float *restrict sine, float *restrict valid, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F v = gauss_valid(a[i], b[i]);
+
+		valid[i] = v;
+		cosine[i] = gauss_part(a[i], v);
+		sine[i] = gauss_part(b[i], v);
+	}
+}
+
+static void
+load_plain(const float *restrict in, float *restrict part, float *restrict valid, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F v = gauss_valid(in[i], 0);
+
+		valid[i] = v;
+		part[i] = gauss_part(in[i], v);
+	}
+}
+
+static bool
+add_missing(const float *restrict valid, float *restrict missing, size_t n, float sign)
+{
+	float sum = 0;
+
+	#pragma omp simd reduction(+:sum)
+	for (size_t i = 0; i < n; i++) {
+		missing[i] += sign * (1 - valid[i]);
+		sum += 1 - valid[i];
+	}
+	return sum > 0;
+}
+
+static float *
+ring_row(struct strip *strip, float *ring, size_t y)
+{
+	return ring + y % (2 * strip->priv->radius + 1) * strip->stride;
+}
+
+/* The columns of the strip that lie in the image: from `first` of the strip on. */
+static size_t
+columns(const struct strip *strip, size_t *first)
+{
+	size_t radius = strip->priv->radius, w = strip->in->head.w;
+	size_t end = strip->x0 + strip->n + radius;
+
+	*first = strip->x0 < radius ? radius - strip->x0 : 0;
+	return (end < w ? end : w) + radius - strip->x0 - *first;
+}
+
+/* Row y takes the place of row y - size. A row outside the image has nothing that could be missed. */
+static void
+advance(struct strip *strip, size_t y)
+{
+	size_t slot = y % (2 * strip->priv->radius + 1), first, n = columns(strip, &first);
+	float *valid = ring_row(strip, strip->valid, y) + first;
+	float *part0 = ring_row(strip, strip->part[0], y) + first;
+	float *part1 = ring_row(strip, strip->part[1], y) + first;
+	size_t x = strip->x0 + first - strip->priv->radius;
+	const float *in0, *in1;
+
+	if (strip->holed[slot])
+		add_missing(valid, strip->missing + first, n, -1);
+	strip->holed_rows -= strip->holed[slot];
+	strip->holed[slot] = false;
+	if (y >= strip->in->head.h)
+		return;
+	in0 = frame_floats(strip->in, strip->job->in[0], y) + x;
+	in1 = frame_floats(strip->in, strip->job->in[1], y) + x;
+	if (strip->job->kind == KIND_PHASE)
+		load_phase(in0, part0, part1, valid, n);
+	else if (strip->job->kind == KIND_VECTOR)
+		load_vector(in0, in1, part0, part1, valid, n);
+	else
+		load_plain(in0, part0, valid, n);
+	strip->holed[slot] = add_missing(valid, strip->missing + first, n, 1);
+	strip->holed_rows += strip->holed[slot];
+}
+
+/* ---- nothing is missing: columns, then rows ---- */
+
+struct pairs {
+	const float *centre, *before[RADIUS_MOST], *after[RADIUS_MOST];
+	size_t n;
+};
+
+static void
+sum_pairs(const struct pairs *pairs, const float *restrict weight, float *restrict sum, size_t n)
+{
+	const float *restrict centre = pairs->centre;
+
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		sum[i] = weight[0] * centre[i];
+	for (size_t k = 0; k < pairs->n; k++) {
+		const float *restrict a = pairs->before[k], *restrict b = pairs->after[k];
+		float w = weight[k + 1];
+
+		ROWS_SIMD
+		for (size_t i = 0; i < n; i++)
+			sum[i] += gauss_pair(w, a[i], b[i]);
+	}
+}
+
+static size_t
+reach(size_t at, size_t n, size_t radius)
+{
+	size_t to_border = at < n - 1 - at ? at : n - 1 - at;
+
+	return to_border < radius ? to_border : radius;
+}
+
+static float
+kernel_sum(const float *weight, size_t radius)
+{
+	float sum = 0;
+
+	for (size_t k = radius; k > 0; k--)
+		sum += 2 * weight[k];
+	return sum + weight[0];
+}
+
+static void
+sum_columns(struct strip *strip, size_t p, size_t y)
+{
+	struct pairs pairs = { .n = reach(y, strip->in->head.h, strip->priv->radius) };
+
+	pairs.centre = ring_row(strip, strip->part[p], y);
+	for (size_t k = 0; k < pairs.n; k++) {
+		pairs.before[k] = ring_row(strip, strip->part[p], y - k - 1);
+		pairs.after[k] = ring_row(strip, strip->part[p], y + k + 1);
+	}
+	sum_pairs(&pairs, strip->priv->weight, strip->column[p], strip->n + 2 * strip->priv->radius);
+}
+
+/* Columns i0 .. i1 - 1 near the left or right border: a shorter kernel. */
+static void
+sum_border(struct strip *strip, size_t p, size_t i0, size_t i1)
+{
+	const float *column = strip->column[p] + strip->priv->radius, *weight = strip->priv->weight;
+
+	for (size_t i = i0; i < i1; i++) {
+		size_t radius = reach(strip->x0 + i, strip->in->head.w, strip->priv->radius);
+		float sum = weight[0] * column[i];
+
+		for (size_t k = 1; k <= radius; k++)
+			sum += gauss_pair(weight[k], column[i - k], column[i + k]);
+		strip->sum[p][i] = sum;
+		strip->weight[i] = kernel_sum(weight, radius);
+	}
+}
+
+static void
+sum_rows(struct strip *strip, size_t p)
+{
+	size_t radius = strip->priv->radius, w = strip->in->head.w, n = strip->n;
+	size_t left = strip->x0 < radius ? radius - strip->x0 : 0;
+	size_t right = w < radius + strip->x0 ? 0 : w - radius - strip->x0;
+	const float *column = strip->column[p] + radius;
+	struct pairs pairs = { .centre = column, .n = radius };
+
+	for (size_t k = 0; k < radius; k++) {
+		pairs.before[k] = column - k - 1;
+		pairs.after[k] = column + k + 1;
+	}
+	sum_pairs(&pairs, strip->priv->weight, strip->sum[p], n);
+	sum_border(strip, p, 0, left < n ? left : n);
+	sum_border(strip, p, right < n ? right : n, n);
+}
+
+static void
+sum_window(struct strip *strip, size_t y)
+{
+	const float *weight = strip->priv->weight;
+	size_t radius = strip->priv->radius;
+	float rows = kernel_sum(weight, reach(y, strip->in->head.h, radius));
+	float all = kernel_sum(weight, radius);
+
+	for (size_t i = 0; i < strip->n; i++)
+		strip->weight[i] = all;
+	for (size_t p = 0; p < strip->parts; p++) {
+		sum_columns(strip, p, y);
+		sum_rows(strip, p);
+	}
+	for (size_t i = 0; i < strip->n; i++)
+		strip->weight[i] *= rows;
+}
+
+/* ---- something is missing: every pixel of the window with its mirror image ---- */
+
+struct lanes {
+	float sum[2][LANES], weight[LANES];
+};
+
+/* Neighbours a and b of LANES columns, at the same place of all three rings. */
+static void
+add_mirrored(struct lanes *restrict lanes, const struct strip *restrict strip, size_t a, size_t b,
+    float weight)
+{
+	const float *restrict valid_a = strip->valid + a, *restrict valid_b = strip->valid + b;
+	const float *restrict a0 = strip->part[0] + a, *restrict b0 = strip->part[0] + b;
+	const float *restrict a1 = strip->part[1] + a, *restrict b1 = strip->part[1] + b;
+
+	ROWS_SIMD
+	for (size_t i = 0; i < LANES; i++) {
+		PX_F share = weight * (valid_a[i] * valid_b[i]);
+
+		lanes->sum[0][i] += gauss_pair(share, a0[i], b0[i]);
+		lanes->sum[1][i] += gauss_pair(share, a1[i], b1[i]);
+		lanes->weight[i] += share + share;
+	}
+}
+
+static void
+sum_lanes(struct strip *strip, size_t y, size_t i0)
+{
+	const float *weight = strip->priv->weight;
+	size_t radius = strip->priv->radius, size = 2 * radius + 1;
+	size_t far = reach(y, strip->in->head.h, radius);
+	struct lanes lanes;
+
+	for (size_t i = 0; i < LANES; i++) {
+		size_t at = y % size * strip->stride + radius + i0 + i;
+		float w = weight[0] * weight[0];
+
+		lanes.sum[0][i] = w * strip->part[0][at];
+		lanes.sum[1][i] = w * strip->part[1][at];
+		lanes.weight[i] = w;
+	}
+	for (size_t dy = 0; dy <= far; dy++) {
+		size_t above = (y - dy) % size * strip->stride + i0;
+		size_t below = (y + dy) % size * strip->stride + i0;
+
+		for (size_t x = dy ? 0 : radius + 1; x < size; x++) {
+			float w = weight[dy] * weight[x < radius ? radius - x : x - radius];
+
+			add_mirrored(&lanes, strip, above + size - 1 - x, below + x, w);
+		}
+	}
+	memcpy(strip->sum[0] + i0, lanes.sum[0], sizeof(lanes.sum[0]));
+	memcpy(strip->sum[1] + i0, lanes.sum[1], sizeof(lanes.sum[1]));
+	memcpy(strip->weight + i0, lanes.weight, sizeof(lanes.weight));
+}
+
+static bool
+any_positive(const float *v, size_t n)
+{
+	float sum = 0;
+
+	#pragma omp simd reduction(+:sum)
+	for (size_t i = 0; i < n; i++)
+		sum += v[i];
+	return sum > 0;
+}
+
+static void
+mend_holes(struct strip *strip, size_t y)
+{
+	const float *valid = ring_row(strip, strip->valid, y) + strip->priv->radius;
+
+	for (size_t i = 0; i < strip->n; i += LANES) {
+		size_t n = strip->n - i < LANES ? strip->n - i : LANES;
+
+		if (any_positive(strip->missing + i, n + 2 * strip->priv->radius) &&
+		    any_positive(valid + i, n))
+			sum_lanes(strip, y, i);
+	}
+}
+
+/* ---- out ---- */
+
+static void
+put_phase(const struct strip *restrict strip, const float *restrict valid, float *restrict phase)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < strip->n; i++)
+		phase[i] = gauss_phase(strip->sum[1][i], strip->sum[0][i], valid[i]);
+}
+
+static void
+put_mean(const struct strip *restrict strip, size_t p, const float *restrict valid,
+    float *restrict mean)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < strip->n; i++)
+		mean[i] = gauss_mean(strip->sum[p][i], strip->weight[i], valid[i]);
+}
+
+static void
+put(struct strip *strip, struct frame *out, size_t y)
+{
+	const float *valid = ring_row(strip, strip->valid, y) + strip->priv->radius;
+	size_t x = strip->x0;
+
+	if (strip->job->kind == KIND_PLAIN) {
+		put_mean(strip, 0, valid, frame_floats(out, strip->job->out[0], y) + x);
+	} else if (strip->priv->vectors) {
+		put_mean(strip, 0, valid, frame_floats(out, strip->job->out[0], y) + x);
+		put_mean(strip, 1, valid, frame_floats(out, strip->job->out[1], y) + x);
+	} else {
+		put_phase(strip, valid, frame_floats(out, strip->job->out[0], y) + x);
+	}
+}
+
+static void
+filter_tile(struct strip *strip, struct frame *out, size_t y0, size_t y1)
+{
+	size_t radius = strip->priv->radius, size = 2 * radius + 1;
+	size_t bytes = size * strip->stride * sizeof(float);
+
+	memset(strip->part[0], 0, bytes);
+	memset(strip->part[1], 0, bytes);
+	memset(strip->valid, 0, bytes);
+	memset(strip->missing, 0, sizeof(strip->missing));
+	memset(strip->holed, 0, sizeof(strip->holed));
+	strip->holed_rows = 0;
+	for (size_t y = y0 < radius ? 0 : y0 - radius; y < y0 + radius; y++)
+		advance(strip, y);
+	for (size_t y = y0; y < y1; y++) {
+		advance(strip, y + radius);
+		sum_window(strip, y);
+		if (strip->holed_rows)
+			mend_holes(strip, y);
+		put(strip, out, y);
+	}
+}
+
+static void
+rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+{
+	const struct priv *priv = run->priv;
+	size_t size = 2 * priv->radius + 1, w = in->head.w;
+	size_t tile = ((RING - LANES) / size - (size - 1)) / LANES * LANES - LANES;
+	struct strip strip;
+
+	tile = tile < TILE ? tile : TILE;
+	strip.in = in;
+	strip.priv = priv;
+	strip.stride = (tile + size - 1 + LANES - 1) / LANES * LANES;
+	for (size_t j = 0; j < priv->jobs; j++) {
+		strip.job = &priv->job[j];
+		strip.parts = strip.job->kind == KIND_PLAIN ? 1 : 2;
+		for (strip.x0 = 0; strip.x0 < w; strip.x0 += tile) {
+			strip.n = w - strip.x0 < tile ? w - strip.x0 : tile;
+			filter_tile(&strip, out, y0, y1);
+		}
+	}
+	for (size_t i = 0; i < priv->passes; i++)
+		for (size_t y = y0; y < y1; y++)
+			memcpy(frame_row(out, priv->pass[i][1], y), frame_row(in, priv->pass[i][0], y),
+			    in->stride);
+}
+
+static const struct body body = { .rows = rows };
+
+static int
+init(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+
+	run->body = &body;
+	if (parameters->size % 2 == 0)
+		return fail_usage("--size", "must be odd, not %ld", parameters->size);
+	return 0;
+}
+
+/* ---- planning ---- */
+
+/* NULL: not a name of that base; else the number behind it, which may be empty. */
+static const char *
+number_behind(const char *name, const char *base)
+{
+	size_t n = strlen(base);
+
+	if (strncmp(name, base, n) || name[n + strspn(name + n, "0123456789")])
+		return NULL;
+	return name + n;
+}
+
+static bool
+is_listed(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = list; at; at = strchr(at, ','), at += at ? 1 : 0)
+		if (!strncmp(at, name, n) && (at[n] == ',' || at[n] == '\0'))
+			return true;
+	return false;
+}
+
+/* Every name in the list is a channel. */
+static int
+check_list(const struct run *run, const struct frame_head *in, const char *list)
+{
+	char name[CHANNEL_NAME_SIZE];
+	size_t c;
+
+	while (list) {
+		size_t n = strcspn(list, ",");
+
+		snprintf(name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : sizeof(name)), list);
+		if (run_channel(run, in, name, &c) < 0)
+			return -1;
+		list = list[n] ? list + n + 1 : NULL;
+	}
+	return 0;
+}
+
+static void
+name_output(struct frame_head *out, const char *base, const char *number, size_t *c)
+{
+	snprintf(out->channel[out->c], CHANNEL_NAME_SIZE, "%s%.12s", base, number);
+	*c = out->c++;
+}
+
+static void
+plan_vector(struct priv *priv, struct job *job, struct frame_head *out, const char *number)
+{
+	if (priv->vectors) {
+		name_output(out, "cos", number, &job->out[0]);
+		name_output(out, "sin", number, &job->out[1]);
+	} else {
+		name_output(out, "phase", number, &job->out[0]);
+	}
+}
+
+/* What becomes of input channel c. A cos takes its sin with it, wherever that stands. */
+static void
+plan_channel(struct priv *priv, const struct frame_head *in, size_t c, const char *list,
+    struct frame_head *out)
+{
+	const char *name = in->channel[c], *number;
+	char partner[CHANNEL_NAME_SIZE];
+	struct job *job = &priv->job[priv->jobs];
+	bool wanted = !list || is_listed(list, name);
+
+	job->in[0] = job->in[1] = c;
+	if ((number = number_behind(name, "phase")) && wanted) {
+		job->kind = KIND_PHASE;
+		plan_vector(priv, job, out, number);
+		priv->jobs++;
+		return;
+	}
+	if ((number = number_behind(name, "cos")) && wanted) {
+		snprintf(partner, sizeof(partner), "sin%.12s", number);
+		job->in[1] = head_channel(in, partner);
+		job->kind = KIND_VECTOR;
+		if (job->in[1] != NO_CHANNEL) {
+			plan_vector(priv, job, out, number);
+			priv->jobs++;
+			return;
+		}
+		job->in[1] = c;
+	}
+	if ((number = number_behind(name, "sin"))) {
+		snprintf(partner, sizeof(partner), "cos%.12s", number);
+		if (head_channel(in, partner) != NO_CHANNEL && (!list || is_listed(list, partner)))
+			return;
+	}
+	memcpy(out->channel[out->c], name, CHANNEL_NAME_SIZE);
+	if (list && wanted) {
+		job->kind = KIND_PLAIN;
+		job->out[0] = out->c++;
+		priv->jobs++;
+		return;
+	}
+	priv->pass[priv->passes][0] = c;
+	priv->pass[priv->passes++][1] = out->c++;
+}
+
+static int
+plan_channels(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	char *names;
+
+	free(priv->job);
+	free(priv->pass);
+	free(out->channel);
+	priv->jobs = priv->passes = out->c = 0;
+	priv->job = calloc(in->c, sizeof(*priv->job));
+	priv->pass = calloc(in->c, sizeof(*priv->pass));
+	out->channel = calloc(2 * in->c, sizeof(*out->channel));
+	if (!priv->job || !priv->pass || !out->channel)
+		return fail_memory();
+	for (size_t c = 0; c < in->c; c++)
+		plan_channel(priv, in, c, parameters->on, out);
+	if (priv->jobs)
+		return 0;
+	names = head_channels(in);
+	fail(NULL, "input has no phase to filter, only: %.200s", names ? names : "?");
+	free(names);
+	return -1;
+}
+
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	double sigma = isnan(parameters->sigma) ? (double)parameters->size / 6 : parameters->sigma;
+	double weight[RADIUS_MOST + 1], sum = 0;
+
+	priv->radius = (size_t)parameters->size / 2;
+	priv->vectors = parameters->as == KIND_VECTOR;
+	run->halo = priv->radius;
+	for (size_t k = 0; k <= priv->radius; k++) {
+		weight[k] = exp(-0.5 * (double)(k * k) / (sigma * sigma));
+		sum += k ? 2 * weight[k] : weight[k];
+	}
+	for (size_t k = 0; k <= priv->radius; k++)
+		priv->weight[k] = (float)(weight[k] / sum);
+	if (check_list(run, in, parameters->on) < 0)
+		return -1;
+	return plan_channels(run, in, out);
+}
+
+static void
+end(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	free(priv->job);
+	free(priv->pass);
+}
+
+STAGE(gauss) = {
+	.name = "gauss",
+	.summary = "smooth wrapped phases, or other channels, with a Gaussian",
+	.operands = "[FILE ...]",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.agree = AGREE_ABSOLUTE,
+	.tolerance = 2e-6,
+	.init = init,
+	.plan = plan,
+	.end = end,
+};

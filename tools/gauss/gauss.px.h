@@ -1,0 +1,45 @@
+/*
+ * Gaussian filter of phases (methods §4; Karpinsky 2014 §3.2): sin and cos are filtered, not the phase,
+ * so that no jump of 2 pi is smeared. A neighbour counts only if its mirror image about the centre counts
+ * too: a linear phase then stays what it is, at borders and holes as well.
+ */
+#ifndef GAUSS_PX_H
+#define GAUSS_PX_H
+
+#include "px.h"
+
+/* A neighbour and its mirror image. */
+PX_FN float
+gauss_pair(float weight, float a, float b)
+{
+	return weight * (a + b);
+}
+
+/* 1 where both parts of a pixel are there, else 0. */
+PX_FN float
+gauss_valid(float a, float b)
+{
+	return px_select(px_isnan(a) || px_isnan(b), 0.0f, 1.0f);
+}
+
+/* The pixel's part, nothing where it is missing. */
+PX_FN float
+gauss_part(float part, float valid)
+{
+	return px_select(valid > 0.0f, part, 0.0f);
+}
+
+/* What comes of the sums; missing pixels are not filled. */
+PX_FN float
+gauss_phase(float sine, float cosine, float valid)
+{
+	return px_select(valid > 0.0f, px_atan2(sine, cosine), PX_NAN);
+}
+
+PX_FN float
+gauss_mean(float sum, float weight, float valid)
+{
+	return px_select(valid > 0.0f, sum / weight, PX_NAN);
+}
+
+#endif
