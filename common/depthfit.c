@@ -27,8 +27,8 @@ place_plane(const struct run *run, const struct frame_head *head, const struct n
 	return 0;
 }
 
-int
-depthfit_reference(struct run *run, const struct frame_head *head, const char *ref,
+static int
+find_reference(struct run *run, const struct frame_head *head, const char *ref,
     const struct numbers *ref_plane, const struct numbers *origin, struct depthfit *fit)
 {
 	struct numbers plane;
@@ -69,8 +69,8 @@ find_map(struct run *run, const struct frame_head *head, struct depthfit *fit)
 	return run_beside(run, head, "c-map", "c1", &fit->c_map[0]);
 }
 
-int
-depthfit_coefficients(struct run *run, const struct frame_head *head, const struct numbers *c,
+static int
+find_coefficients(struct run *run, const struct frame_head *head, const struct numbers *c,
     const char *c_map, struct depthfit *fit)
 {
 	struct numbers list;
@@ -91,6 +91,43 @@ depthfit_coefficients(struct run *run, const struct frame_head *head, const stru
 		return fail(NULL, "key c_mm_per_rad: at most %d coefficients, not %zu",
 		    DEPTHFIT_COEFFICIENTS, fit->degree);
 	return 0;
+}
+
+int
+depthfit_check(const struct depthfit_options *options, bool calibrated)
+{
+	const char *ref = options->ref;
+	const struct numbers *plane = &options->ref_plane, *c = &options->c, *fit = &options->fit_c;
+
+	if (!calibrated && !ref && !plane->n)
+		return fail_usage(NULL, "say --ref FILE, --ref ideal or --calib FILE");
+	if (calibrated && (ref || plane->n || c->n || options->c_map || fit->n))
+		return fail_usage(NULL, "--calib needs no reference: leave out --ref and c");
+	if (ref && strcmp(ref, "ideal") && plane->n)
+		return fail_usage(NULL, "--ref-plane is the ideal plane: it cannot go with --ref FILE");
+	if (plane->n && plane->n != 3)
+		return fail_usage("--ref-plane", "must be three numbers, not %zu", plane->n);
+	if (!!c->n + !!options->c_map + !!fit->n > 1)
+		return fail_usage(NULL, "--c, --c-map and --fit-c exclude one another");
+	if (c->n > DEPTHFIT_COEFFICIENTS)
+		return fail_usage("--c", "at most %d coefficients, not %zu", DEPTHFIT_COEFFICIENTS, c->n);
+	if (fit->n && fit->n < (size_t)options->degree)
+		return fail_usage("--fit-c", "needs %ld depths or more for --degree %ld, not %zu",
+		    options->degree, options->degree, fit->n);
+	return 0;
+}
+
+int
+depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_options *options,
+    const struct numbers *origin, const struct frame_head *in, struct frame_head *out)
+{
+	if (find_reference(run, in, options->ref, &options->ref_plane, origin, fit) < 0)
+		return -1;
+	if (options->fit_c.n)
+		return 0;
+	if (find_coefficients(run, in, &options->c, options->c_map, fit) < 0)
+		return -1;
+	return meta_set(&out->meta, "length_unit", "mm");
 }
 
 /* ---- finding c ---- */
@@ -195,9 +232,10 @@ fit_all(struct run *run, const double *z_mm, size_t degree, depthfit_above_row *
 }
 
 int
-depthfit_take(struct run *run, struct frame *in, const struct numbers *z_mm, size_t degree,
+depthfit_take(struct run *run, struct frame *in, const struct depthfit_options *options,
     depthfit_above_row *above_row, struct depthfit *fit)
 {
+	const struct numbers *z_mm = &options->fit_c;
 	size_t channel[2] = { fit->phase, fit->ref };
 	struct frame **more, *kept;
 	int status;
@@ -208,7 +246,7 @@ depthfit_take(struct run *run, struct frame *in, const struct numbers *z_mm, siz
 	if (!in) {			/* frames kept hold the phase, then the reference */
 		fit->phase = 0;
 		fit->ref = fit->ref == NO_CHANNEL ? NO_CHANNEL : 1;
-		return fit_all(run, z_mm->v, degree, above_row, fit);
+		return fit_all(run, z_mm->v, (size_t)options->degree, above_row, fit);
 	}
 	status = frame_select(in, channel, fit->ref == NO_CHANNEL ? 1 : 2, &kept);
 	frame_free(in);

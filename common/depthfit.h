@@ -20,21 +20,27 @@ struct depthfit {
 	size_t steps;
 };
 
-/* Finds the reference: a file beside the input, or the plane of ref_plane (option, else key). */
-int depthfit_reference(struct run *, const struct frame_head *, const char *ref,
-    const struct numbers *ref_plane, const struct numbers *origin, struct depthfit *);
-/* Finds c: the image c_map beside the input, the option, or the key c_mm_per_rad. */
-int depthfit_coefficients(struct run *, const struct frame_head *, const struct numbers *c,
-    const char *c_map, struct depthfit *);
+struct depthfit_options {
+	const char *ref, *c_map;	/* images beside the input; ref may be "ideal" */
+	struct numbers ref_plane, c;	/* win over the keys ref_plane_rad, c_mm_per_rad */
+	struct numbers fit_c;		/* known depths in mm, or none */
+	long degree;
+};
+
+/* What cannot be meant together; calibrated: the reference is not used at all. -1 after fail(). */
+int depthfit_check(const struct depthfit_options *, bool calibrated);
+/* Finds the reference and, unless it is to be fitted, c; origin is --origin. */
+int depthfit_plan(struct run *, struct depthfit *, const struct depthfit_options *,
+    const struct numbers *origin, const struct frame_head *in, struct frame_head *out);
 /* PHI - PHI_ref of row y; the tool's own, compiled for each instruction level. */
 typedef void depthfit_above_row(const struct depthfit *, const struct frame *, float *out, size_t y);
 /*
- * A flow's step: takes ownership of in; NULL at the end. When z_mm->n measurements are there, fits c for
- * the whole image and for each pixel; emits the pixels' c as a frame if the tool has an output, else
- * prints the image's as text. 0 or -1 after fail().
+ * A flow's step: takes ownership of in. NULL at the end: fits c to the measurements, for the whole image
+ * and for each pixel; emits the pixels' c as a frame if the tool has an output, else prints the image's as
+ * text. 0 or -1 after fail().
  */
-int depthfit_take(struct run *, struct frame *in, const struct numbers *z_mm, size_t degree,
-    depthfit_above_row *, struct depthfit *);
+int depthfit_take(struct run *, struct frame *in, const struct depthfit_options *, depthfit_above_row *,
+    struct depthfit *);
 void depthfit_free(struct depthfit *);
 
 #endif

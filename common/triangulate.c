@@ -7,9 +7,14 @@
 
 #include "sensor.h"
 
-/* a + s b and the map to the world, from the two poses. */
+/* The projector's a + s b, normalised. */
+struct approach {
+	double a[3], b[3][3];
+};
+
+/* That and the map to the world, from the two poses. */
 static void
-set_poses(struct triangulation *t, const struct calib *calib, bool along_y)
+set_poses(struct triangulation *t, const struct calib *calib, bool along_y, struct approach *n)
 {
 	const struct pinhole *camera = &calib->camera, *projector = &calib->projector;
 	const size_t row[3] = { along_y ? 1 : 0, along_y ? 0 : 1, 2 };
@@ -24,38 +29,46 @@ set_poses(struct triangulation *t, const struct calib *calib, bool along_y)
 	for (size_t i = 0; i < 3; i++) {
 		const double *R = projector->R + 3 * row[i];
 
-		t->n_a[i] = projector->T[row[i]] + R[0] * center[0] + R[1] * center[1] +
+		n->a[i] = projector->T[row[i]] + R[0] * center[0] + R[1] * center[1] +
 		    R[2] * center[2];
 		for (size_t j = 0; j < 3; j++)
-			t->n_b[i][j] = R[0] * camera->R[3 * j] + R[1] * camera->R[3 * j + 1] +
+			n->b[i][j] = R[0] * camera->R[3 * j] + R[1] * camera->R[3 * j + 1] +
 			    R[2] * camera->R[3 * j + 2];
 	}
 }
 
 static void
-set_projector(struct triangulation *t, const struct pinhole *projector, bool along_y)
+set_projector(struct triangulation *t, const struct pinhole *projector, bool along_y,
+    const struct approach *n)
 {
 	const double *K = projector->K, *d = projector->distortion;
+	const double focal_px = along_y ? K[4] : K[0], skew_px = along_y ? 0 : K[1];
+	const double center_px = along_y ? K[5] : K[2];
+	/* Where OpenCV keeps k1 k2 k3 k4 k5 k6 p1 p2 s1 s2 s3 s4, and the same with x and y exchanged. */
+	static const size_t order[2][12] = { { 0, 1, 4, 5, 6, 7, 2, 3, 8, 9, 10, 11 },
+		{ 0, 1, 4, 5, 6, 7, 3, 2, 10, 11, 8, 9 } };
+	float *terms = t->lens_terms;
 
-	t->focal_px = along_y ? K[4] : K[0];
-	t->skew_px = along_y ? 0 : K[1];
-	t->center_px = along_y ? K[5] : K[2];
-	t->a_code = t->focal_px * t->n_a[0] + t->skew_px * t->n_a[1] + t->center_px * t->n_a[2];
-	t->a_w = t->n_a[2];
+	t->a_code = focal_px * n->a[0] + skew_px * n->a[1] + center_px * n->a[2];
+	t->a_w = n->a[2];
 	for (size_t j = 0; j < 3; j++) {
-		t->b_code[j] = t->focal_px * t->n_b[0][j] + t->skew_px * t->n_b[1][j] +
-		    t->center_px * t->n_b[2][j];
-		t->b_w[j] = t->n_b[2][j];
+		t->b_code[j] = focal_px * n->b[0][j] + skew_px * n->b[1][j] + center_px * n->b[2][j];
+		t->b_w[j] = n->b[2][j];
+		for (size_t i = 0; i < 3; i++) {	/* a x b */
+			size_t i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+
+			terms[15 + 3 * i + j] = (float)(n->a[i1] * n->b[i2][j] - n->a[i2] * n->b[i1][j]);
+		}
 	}
+	for (size_t i = 0; i < 12; i++)
+		terms[i] = (float)d[order[along_y][i]];
+	terms[12] = (float)focal_px;
+	terms[13] = (float)skew_px;
+	terms[14] = (float)center_px;
 	t->distorted = projector->distorted;
-	t->k[0] = (float)d[0];
-	t->k[1] = (float)d[1];
-	for (size_t i = 2; i < 6; i++)
-		t->k[i] = (float)d[2 + i];		/* k3 k4 k5 k6 */
-	t->p[0] = (float)d[along_y ? 3 : 2];
-	t->p[1] = (float)d[along_y ? 2 : 3];
-	for (size_t i = 0; i < 4; i++)
-		t->s[i] = (float)d[8 + (along_y ? (i + 2) % 4 : i)];
+	t->plain = true;
+	for (size_t i = 5; i < 12; i++)
+		t->plain &= d[i] == 0;
 }
 
 static void
@@ -158,20 +171,31 @@ set_phase(const struct run *run, struct triangulation *t, const struct pinhole *
 }
 
 int
+triangulation_check(const struct triangulation_options *options)
+{
+	if (options->origin.n && options->origin.n != 2)
+		return fail_usage("--origin", "must be two numbers, not %zu", options->origin.n);
+	if (options->projector.n && options->projector.n != 2)
+		return fail_usage("--projector", "must be two numbers, not %zu", options->projector.n);
+	return 0;
+}
+
+int
 triangulation_plan(struct run *run, struct triangulation *t, const struct calib *calib,
     const struct triangulation_options *options, const struct frame_head *in, struct frame_head *out)
 {
 	const char *axis = meta_get(&in->meta, "axis");
 	bool along_y = options->axis >= 0 ? options->axis == 1 : axis && !strcmp(axis, "y");
 	double origin_px[2], bin[2];
+	struct approach approach;
 
 	if (options->axis < 0 && axis && strcmp(axis, "x") && strcmp(axis, "y"))
 		return fail(NULL, "key axis must be x or y, not '%.40s': say --axis", axis);
 	if (set_phase(run, t, &calib->projector, options, in, along_y) < 0 ||
 	    sensor_place(run, &options->origin, in, calib->origin_px, origin_px, bin) < 0)
 		return -1;
-	set_poses(t, calib, along_y);
-	set_projector(t, &calib->projector, along_y);
+	set_poses(t, calib, along_y, &approach);
+	set_projector(t, &calib->projector, along_y, &approach);
 	if (set_rays(run, t, &calib->camera, in, origin_px, bin) < 0)
 		return -1;
 	if (options->origin.n && meta_set_numbers(&out->meta, "origin_px", origin_px, 2) < 0)

@@ -19,11 +19,14 @@
 struct triangulation {
 	/* pixels of the projector: code = (A0 + s B0.d)/(A2 + s B2.d) */
 	double a_code, a_w, b_code[3], b_w[3];
-	/* The same, normalised by the projector's K, for undoing its lens. */
-	double n_a[3], n_b[3][3];		/* code, other, w */
-	double focal_px, skew_px, center_px;	/* undistorted code = focal code_n + skew other_n + center */
-	float k[6], p[2], s[4];			/* lens terms as for x, with code in its place */
-	bool distorted;				/* the projector's lens */
+	/*
+	 * The projector's lens as a block of floats: OpenCV's k1 .. k6 p1 p2 s1 .. s4 with the coded
+	 * coordinate in the place of x; then undistorted pixel = focal code + skew other + center in
+	 * normalised coordinates; then the line l0 code + l1 other + l2 = 0 that a ray is there, as a
+	 * 3x3 matrix times (x, y, 1) of the camera.
+	 */
+	float lens_terms[12 + 3 + 9];
+	bool distorted, plain;			/* plain: without k4 k5 k6 and s1 .. s4 */
 	double R[9], T[3];			/* camera to world: X = R (s d) + T */
 	double px_per_rad, code0_px;	/* code = px_per_rad phase + code0_px */
 	/* The camera: normalised x and y of frame pixel (column, row), before the lens is undone. */
@@ -43,6 +46,8 @@ struct triangulation_options {
 	bool centered;				/* the phase is 0 in the projector's middle */
 };
 
+/* Lists of the right length? -1 after fail(). */
+int triangulation_check(const struct triangulation_options *);
 /*
  * Sets all for frames of this head, and the keys origin_px (if it was an option) and length_unit of out.
  * The camera's table is kept as long as size and place stay. The first call takes a zeroed struct.

@@ -33,6 +33,13 @@ phase2depth_horner(float sum, float c, float d)
 	return px_select(px_isnan(d) || px_isnan(c), PX_NAN, (sum + c) * d);
 }
 
+/* NaN outside the limits. */
+PX_FN float
+phase2depth_within(float z, float least, float most)
+{
+	return px_select(!px_isnan(z) && z >= least && z <= most, z, PX_NAN);
+}
+
 /*
  * Distance along the camera's axis of the point that appears in the projector's column `code`: of the
  * homogeneous (a_code + s b_code)/(a_w + s b_w) = code, solved for s.
@@ -43,70 +50,81 @@ phase2depth_distance(PX_D code, PX_D a_code, PX_D a_w, PX_D b_code, PX_D b_w)
 	return (a_code - code * a_w) / (code * b_w - b_code);
 }
 
-/* Terms of the projector's lens (OpenCV), with the coded coordinate in the place of x. */
+/* Coordinate i (0 x, 1 y, 2 z) in the world of the point at `s` times the ray (x, y, 1). */
+#define PHASE2DEPTH_WORLD(R, T, i, x, y, s) \
+	px_float((R)[3 * (i)] * ((s) * (x)) + (R)[3 * (i) + 1] * ((s) * (y)) + \
+	    (R)[3 * (i) + 2] * (s) + (T)[i])
+
+/* The projector's lens (OpenCV's terms), with the coded coordinate in the place of x, and the lines in
+ * its picture that the camera's rays are. */
 struct phase2depth_lens {
 	float k1, k2, k3, k4, k5, k6, p1, p2, s1, s2, s3, s4;
-	float focal_px, skew_px;
+	float focal_px, skew_px, center_px;
+	float line[9];		/* row-major, times (x, y, 1) of the camera: l0 code + l1 other + l2 = 0 */
 };
 
 /*
  * What the lens adds to the coded coordinate, in pixels, for normalised x (coded) on the line
- * y = slope x + offset (all points of a camera's ray), and *derivative: how that changes with x. The
- * 1 is kept out of the sums, so that small distortions keep their digits.
+ * y = slope x + offset, and *derivative: how that changes with x. Shifts are summed by themselves, not
+ * as differences, so that small ones keep their digits. `plain`: k4 to k6 and s1 to s4 are zero.
  */
 PX_FN float
-phase2depth_shift(const struct phase2depth_lens *lens, float x, float slope, float offset,
+phase2depth_shift(const struct phase2depth_lens *lens, float x, float slope, float offset, bool plain,
     float *derivative)
 {
-	PX_F y = slope * x + offset;
-	PX_F r2 = x * x + y * y;
-	PX_F den = 1.0f + r2 * (lens->k4 + r2 * (lens->k5 + r2 * lens->k6));
-	PX_F num = r2 * (lens->k1 - lens->k4 + r2 * (lens->k2 - lens->k5 + r2 * (lens->k3 - lens->k6)));
-	PX_F one = 1.0f / den;
-	PX_F c = num * one;			/* radial factor less 1 */
-	PX_F num_r2 = lens->k1 + r2 * (2.0f * lens->k2 + r2 * (3.0f * lens->k3));
-	PX_F den_r2 = lens->k4 + r2 * (2.0f * lens->k5 + r2 * (3.0f * lens->k6));
-	PX_F c_x = (num_r2 - (1.0f + c) * den_r2) * one * (2.0f * (x + y * slope));
-	PX_F r2_x = 2.0f * (x + y * slope);
-	PX_F prism_x = lens->s1 + 2.0f * lens->s2 * r2, prism_y = lens->s3 + 2.0f * lens->s4 * r2;
-	PX_F xy_x = y + x * slope;		/* of x y */
-	PX_F shift_x = x * c + 2.0f * lens->p1 * x * y + lens->p2 * (r2 + 2.0f * x * x) +
-	    r2 * (lens->s1 + r2 * lens->s2);
-	PX_F shift_y = y * c + lens->p1 * (r2 + 2.0f * y * y) + 2.0f * lens->p2 * x * y +
-	    r2 * (lens->s3 + r2 * lens->s4);
-	PX_F shift_x_x = c + x * c_x + 2.0f * lens->p1 * xy_x + lens->p2 * (r2_x + 4.0f * x) +
-	    prism_x * r2_x;
-	PX_F shift_y_x = slope * c + y * c_x + lens->p1 * (r2_x + 4.0f * y * slope) +
-	    2.0f * lens->p2 * xy_x + prism_y * r2_x;
+	PX_F y = slope * x + offset, r2 = x * x + y * y;
+	PX_F xy2 = 2.0f * x * y, xx = r2 + 2.0f * x * x, yy = r2 + 2.0f * y * y;
+	PX_F r2_x = 2.0f * (x + y * slope), xy2_x = 2.0f * (y + x * slope);
+	PX_F c = r2 * (lens->k1 + r2 * (lens->k2 + r2 * lens->k3));	/* radial factor less 1 */
+	PX_F c_x = (lens->k1 + r2 * (2.0f * lens->k2 + r2 * (3.0f * lens->k3))) * r2_x;
+	PX_F shift_x, shift_x_x, shift_y, shift_y_x;
 
+	if (!plain) {
+		PX_F den = r2 * (lens->k4 + r2 * (lens->k5 + r2 * lens->k6));
+		PX_F den_x = (lens->k4 + r2 * (2.0f * lens->k5 + r2 * (3.0f * lens->k6))) * r2_x;
+		PX_F one = 1.0f / (1.0f + den);
+
+		c = (c - den) * one;
+		c_x = (c_x - (1.0f + c) * den_x) * one;
+	}
+	shift_x = x * c + lens->p1 * xy2 + lens->p2 * xx;
+	shift_y = y * c + lens->p1 * yy + lens->p2 * xy2;
+	shift_x_x = c + x * c_x + lens->p1 * xy2_x + lens->p2 * (r2_x + 4.0f * x);
+	shift_y_x = slope * c + y * c_x + lens->p1 * (r2_x + 4.0f * y * slope) + lens->p2 * xy2_x;
+	if (!plain) {
+		shift_x = shift_x + r2 * (lens->s1 + r2 * lens->s2);
+		shift_y = shift_y + r2 * (lens->s3 + r2 * lens->s4);
+		shift_x_x = shift_x_x + (lens->s1 + 2.0f * lens->s2 * r2) * r2_x;
+		shift_y_x = shift_y_x + (lens->s3 + 2.0f * lens->s4 * r2) * r2_x;
+	}
 	*derivative = lens->focal_px * shift_x_x + lens->skew_px * shift_y_x;
 	return lens->focal_px * shift_x + lens->skew_px * shift_y;
 }
 
 /*
- * What is to be taken off the coded coordinate to undo the lens. `coded` is focal x + skew y + shift,
- * the pixel less the principal point. Four steps of Newton's method; NaN where the lens folds back or
- * the steps have not settled to a hundredth of a pixel.
+ * What is to be taken off the coded coordinate `code` (pixels) to undo the lens, on the ray through the
+ * camera's normalised (x, y): three steps of Newton's method; the third gives the shift itself. NaN where
+ * the lens folds back or the steps do not settle.
  */
 PX_FN float
-phase2depth_undo_lens(const struct phase2depth_lens *lens, float coded, float slope, float offset)
+phase2depth_undo_lens(const struct phase2depth_lens *lens, float code, float x, float y, bool plain)
 {
+	PX_F l0 = lens->line[0] * x + lens->line[1] * y + lens->line[2];
+	PX_F l1 = lens->line[3] * x + lens->line[4] * y + lens->line[5];
+	PX_F l2 = lens->line[6] * x + lens->line[7] * y + lens->line[8];
+	PX_F one = -1.0f / l1;
+	PX_F slope = l0 * one, offset = l2 * one;
 	PX_F per_x = lens->focal_px + lens->skew_px * slope;
-	PX_F start = lens->skew_px * offset;
-	PX_F x = (coded - start) / per_x;
+	PX_F aim = code - lens->center_px - lens->skew_px * offset;
+	PX_F p = aim / per_x;
 	PX_F derivative, shift, rest;
 
-#define PHASE2DEPTH_STEP() do { \
-	shift = phase2depth_shift(lens, x, slope, offset, &derivative); \
-	rest = coded - start - per_x * x - shift; \
-	x = x + rest / (per_x + derivative); \
-} while (false)
-	PHASE2DEPTH_STEP();
-	PHASE2DEPTH_STEP();
-	PHASE2DEPTH_STEP();
-	PHASE2DEPTH_STEP();
-#undef PHASE2DEPTH_STEP
-	shift = phase2depth_shift(lens, x, slope, offset, &derivative);
-	rest = coded - start - per_x * x - shift;
-	return px_select(px_abs(rest) < 0.01f && (per_x + derivative) * per_x > 0.0f, shift, PX_NAN);
+	shift = phase2depth_shift(lens, p, slope, offset, plain, &derivative);
+	p = p - shift / (per_x + derivative);
+	shift = phase2depth_shift(lens, p, slope, offset, plain, &derivative);
+	p = p + (aim - per_x * p - shift) / (per_x + derivative);
+	shift = phase2depth_shift(lens, p, slope, offset, plain, &derivative);
+	rest = aim - per_x * p - shift;
+	return px_select(px_abs(rest) < 0.1f && (per_x + derivative) * per_x > 0.0f,
+	    shift + rest * derivative / (per_x + derivative), PX_NAN);
 }
