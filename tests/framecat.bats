@@ -1,0 +1,331 @@
+load helpers
+
+# A depth map with holes, and a modulation.
+scene='
+def scene(w, h):
+	y, x = np.mgrid[:h, :w]
+	d = (np.sin(x / 9) * y / 4 - 0.1 * x).astype("f4")
+	if w > 4:
+		d[::3, 1::4] = np.nan
+	return np.stack([d, np.abs(d) + 1])
+'
+
+@test "framecat: passes frames on to the bit, at awkward sizes and of every type" {
+	for size in 1x1 5x7 127x1 128x64 129x65; do
+		py "$scene"'
+w, h = map(int, sys.argv[1].split("x"))
+rng = np.random.default_rng(1)
+write_frames("in.nrrd", [Frame(scene(w, h), ["depth", "modulation"], {"period_px": "60"}),
+	Frame(rng.integers(0, 256, (3, h, w)).astype("u1"), ["r", "g", "b"]),
+	Frame(rng.integers(0, 65536, (h, w)).astype("<u2"))])' $size
+		framecat -o out.nrrd in.nrrd
+		framecat <in.nrrd >piped.nrrd
+		py '
+a = read_frames("in.nrrd")
+for name in "out.nrrd", "piped.nrrd":
+	b = read_frames(name)
+	expect(len(b) == 3, name, len(b))
+	for p, q in zip(a, b):
+		expect(p.pixels.tobytes() == q.pixels.tobytes() and p.names == q.names, name)
+		expect(q.meta.pop("cmd.1").startswith("framecat") and q.meta == p.meta, q.meta)'
+	done
+}
+
+@test "framecat: there and back through every format that holds the samples" {
+	py "$scene"'
+rng = np.random.default_rng(2)
+meta = {"period_px": "60", "note": "a b"}
+write_frames("float.nrrd", Frame(scene(33, 21)[0] * np.float32(1e30), ["depth"], meta))
+write_frames("both.nrrd", Frame(scene(33, 21), ["depth", "modulation"], meta))
+write_frames("ushort.nrrd", Frame(rng.integers(0, 65536, (21, 33)).astype("<u2"), None, meta))
+write_frames("uchar.nrrd", Frame(rng.integers(0, 256, (21, 33)).astype("u1"), None, meta))
+write_frames("rgb.nrrd", Frame(rng.integers(0, 256, (3, 21, 33)).astype("u1"), ["r", "g", "b"], meta))'
+	for pair in float.{tif,pfm,npy,nrrd} both.{tif,npy,nrrd} ushort.{png,tif,pgm,npy,nrrd} \
+		uchar.{png,tif,pgm,npy,nrrd} rgb.{png,tif,ppm,npy,nrrd}; do
+		framecat "${pair%.*}.nrrd" -o "$pair"
+		framecat "$pair" -o back.nrrd
+		py 'a, b = read_frame(sys.argv[1]), read_frame("back.nrrd")
+expect(a.pixels.tobytes() == b.pixels.tobytes(), sys.argv[2], a.pixels.shape, b.pixels.shape)
+if sys.argv[2][-3:] in ("tif", "png", "rrd"):
+	expect(a.names == b.names and b.meta["period_px"] == "60" and b.meta["note"] == "a b", sys.argv[2], b.meta)' \
+			"${pair%.*}.nrrd" "$pair"
+	done
+}
+
+@test "framecat: joins files; many frames into numbered files, one TIFF, a folder, and back" {
+	py '
+for i in range(12):
+	write_frames("f%d.nrrd" % i, Frame(np.full((4, 6), i, "u1")))'
+	framecat f{0..11}.nrrd -o all.nrrd
+	framecat all.nrrd -o pages.tif
+	framecat all.nrrd -o page%02d.png
+	framecat all.nrrd -o folder/
+	ls page??.png | wc -l | grep -qx 12
+	for back in pages.tif folder "$(echo page??.png)"; do
+		# shellcheck disable=SC2086
+		framecat $back -o back.nrrd
+		py '
+f = read_frames("back.nrrd")
+expect([int(g.pixels[0, 0, 0]) for g in f] == list(range(12)), sys.argv[1], len(f))' "$back"
+	done
+	fails 1 "one.png: PNG holds one frame, and a second one came" framecat all.nrrd -o one.png
+	[ ! -e one.png ]
+}
+
+@test "framecat: --frames, --channels" {
+	py '
+write_frames("in.nrrd", [Frame(np.stack([np.full((2, 3), 10 * i + c, "u1") for c in range(4)]),
+	["a", "b", "7", "d"], {"step": "0 1 2 3", "origin_px": "5 6", "flat": "x"}) for i in range(15)])'
+	framecat --frames 3,5-7,13- in.nrrd -o frames.nrrd
+	framecat -c d,7,0 in.nrrd --frames 2 -o channels.nrrd
+	framecat -c 0,b in.nrrd --frames 0 -o two.nrrd
+	py '
+expect([int(f["a"][0, 0]) for f in read_frames("frames.nrrd")] == [30, 50, 60, 70, 130, 140])
+f = read_frame("channels.nrrd")
+expect(f.names == ["d", "7", "a"] and f.pixels[:, 0, 0].tolist() == [23, 22, 20], f.names, f.pixels[:, 0, 0])
+expect(f.meta["step"] == "3 2 0" and f.meta["origin_px"] == "5 6" and f.meta["flat"] == "x", f.meta)
+f = read_frame("two.nrrd")
+expect(f.meta["step"] == "0 1" and f.meta["origin_px"] == "5 6", f.meta)'
+	framecat -c a two.nrrd -o one.nrrd
+	py 'f = read_frame("one.nrrd"); expect(f.meta["step"] == "0" and f.meta["origin_px"] == "5 6", f.meta)'
+	fails 1 "--frames: 20-30 chooses none of the 15 frames" framecat --frames 20-30 in.nrrd -o x.nrrd
+	fails 2 "--frames: wants numbers from 0" framecat --frames 7-5 in.nrrd -o x.nrrd
+	fails 2 "--frames: wants numbers from 0" framecat --frames 1,,2 in.nrrd -o x.nrrd
+	fails 1 "--channels: input has no channel e, only: a b 7 d" framecat -c a,e in.nrrd -o x.nrrd
+	fails 1 "--channels: there is no channel 4, the last is 3" framecat -c 4 in.nrrd -o x.nrrd
+}
+
+@test "framecat: --crop and --bin keep origin_px and bin" {
+	py "$scene"'
+rng = np.random.default_rng(3)
+write_frames("u.nrrd", Frame(rng.integers(0, 256, (2, 31, 45)).astype("u1"), ["a", "b"], {"origin_px": "100 200"}))
+write_frames("f.nrrd", Frame(scene(45, 31), ["depth", "modulation"]))'
+	framecat --crop 5,6,30,20 u.nrrd -o crop.nrrd
+	framecat --crop 5,6,30,20 --bin 3 f.nrrd -o bin.nrrd
+	framecat --bin 2 u.nrrd | framecat --crop 3,4,9,8 -o again.nrrd
+	framecat --bin 2 --as float u.nrrd -o mean.nrrd
+	py '
+def cells(p, n):
+	c, h, w = p.shape
+	return p[:, :h // n * n, :w // n * n].astype(float).reshape(c, h // n, n, w // n, n)
+u, f = read_frame("u.nrrd").pixels, read_frame("f.nrrd").pixels
+c = read_frame("crop.nrrd")
+expect(c.pixels == u[:, 6:26, 5:35]); expect(c.meta["origin_px"] == "105 206" and "bin" not in c.meta, c.meta)
+b = read_frame("bin.nrrd")
+want = np.nanmean(cells(f[:, 6:26, 5:35], 3), axis=(2, 4))
+expect(b.pixels.shape == (2, 6, 10), b.pixels.shape)
+expect(np.abs(b.pixels - want) <= ulp(want), np.nanmax(np.abs(b.pixels - want)))
+expect(b.meta["origin_px"] == "5 6" and b.meta["bin"] == "3", b.meta)
+want = cells(u, 2).mean(axis=(2, 4))
+expect(read_frame("mean.nrrd").pixels == want)
+a = read_frame("again.nrrd")
+expect(a.pixels == np.floor(want + 0.5)[:, 4:12, 3:12])
+expect(a.meta["origin_px"] == "106 208" and a.meta["bin"] == "2", a.meta)'
+	py 'p = np.full((2, 2), np.nan, "f4"); write_frames("nan.nrrd", Frame(p))
+p[0, 1] = 7; write_frames("one.nrrd", Frame(p))'
+	framecat --bin 2 nan.nrrd one.nrrd -o out.nrrd
+	py 'a, b = read_frames("out.nrrd"); expect(np.isnan(a.pixels).all() and b.pixels.item() == 7)'
+	fails 1 "--crop: 30 x 20 from 16,0 on does not lie within 45 x 31" framecat --crop 16,0,30,20 u.nrrd -o x.nrrd
+	fails 2 "--crop: wants four numbers" framecat --crop 1,2,3 u.nrrd -o x.nrrd
+	fails 2 "--crop: wants whole numbers" framecat --crop 1,2,3,0.5 u.nrrd -o x.nrrd
+	fails 1 "--bin: no cell of 32 x 32 fits into 45 x 31" framecat --bin 32 u.nrrd -o x.nrrd
+	fails 2 "--bin: must be 1 to 1024" framecat --bin 0 u.nrrd -o x.nrrd
+	py 'write_frames("bad.nrrd", Frame(np.zeros((3, 3), "u1"), None, {"origin_px": "1"}))'
+	fails 1 "origin_px: wants two numbers, not '1'" framecat --crop 0,0,1,1 bad.nrrd -o x.nrrd
+}
+
+@test "framecat: --as rounds, clamps, and is exact where it can be" {
+	py '
+v = np.array([[-1e30, -np.inf, -0.6, -0.5, 0, 0.49, 0.5, 1.5, 2.5, 254.5, 255.4, 255.5, 65534.5, 65536, 1e30, np.inf, np.nan]], "f4")
+write_frames("v.nrrd", Frame(v))
+write_frames("all.nrrd", Frame(np.arange(65536).reshape(256, 256).astype("<u2")))'
+	framecat --as uchar v.nrrd -o a.nrrd && framecat --as ushort v.nrrd -o b.nrrd
+	framecat --as float all.nrrd -o c.nrrd && framecat --as ushort c.nrrd -o d.nrrd
+	framecat --as uchar all.nrrd -o e.nrrd
+	py '
+v = np.nan_to_num(read_frame("v.nrrd").pixels.astype(float), nan=0, posinf=1e30, neginf=-1e30)
+expect(read_frame("a.nrrd").pixels == np.clip(np.floor(v + 0.5), 0, 255), read_frame("a.nrrd").pixels)
+expect(read_frame("b.nrrd").pixels == np.clip(np.floor(v + 0.5), 0, 65535), read_frame("b.nrrd").pixels)
+n = np.arange(65536).reshape(1, 256, 256)
+c, d, e = (read_frame(x + ".nrrd").pixels for x in "cde")
+expect(c.dtype == "f4" and d.dtype == "u2" and e.dtype == "u1")
+expect((c == n) & (d == n) & (e == np.minimum(n, 255)))'
+}
+
+@test "framecat: --scale and --unscale give values back within half a step, NaN through --fill" {
+	py "$scene"'
+write_frames("in.nrrd", Frame(scene(129, 65), ["depth", "modulation"], {"period_px": "60"}))
+write_frames("flat.nrrd", Frame(np.full((3, 3), 4.25, "f4")))
+write_frames("void.nrrd", Frame(np.full((3, 3), np.nan, "f4")))'
+	for type in uchar ushort; do
+		framecat --as $type --scale auto --fill 0 in.nrrd -o t.nrrd
+		framecat --unscale t.nrrd -o back.nrrd
+		framecat --as $type --scale=-20,30 in.nrrd -o fixed.nrrd
+		framecat --as $type --scale=40,-40 --fill 255 in.nrrd | framecat --unscale -o fall.nrrd
+		py '
+levels = {"uchar": 255, "ushort": 65535}[sys.argv[1]]
+a, t, b = (read_frame(x)  for x in ("in.nrrd", "t.nrrd", "back.nrrd"))
+expect("sample_scale" not in b.meta and "invalid" not in b.meta and b.meta["period_px"] == "60", b.meta)
+for c in range(2):
+	p, q, s = a.pixels[c].astype(float), b.pixels[c], t.pixels[c]
+	step = (np.nanmax(p) - np.nanmin(p)) / levels
+	near = (s == 1)		# kept apart from the fill, so up to one step and a half
+	expect(np.isnan(p) == np.isnan(q)); expect((s == 0) == np.isnan(p))
+	expect(np.nan_to_num(np.abs(p - q)) <= step * np.where(near, 1.01, 0.5001) + 1e-6, np.nanmax(np.abs(p - q)), step)
+	expect(s.max() == levels)
+	expect(np.isclose(float(t.meta["sample_scale"].split()[c]), step, rtol=1e-12), t.meta)
+f = read_frame("fixed.nrrd"); p = a.pixels.astype(float)
+want = np.clip(np.floor((np.nan_to_num(p, nan=-20) + 20) / 50 * levels + 0.5), 0, levels)
+expect(np.abs(f.pixels - want) <= (f.pixels != want), f.pixels)
+expect((f.pixels != want).mean() < 1e-3 and float(f.meta["sample_offset"]) == -20, f.meta)
+q = read_frame("fall.nrrd").pixels
+expect(np.isnan(q) == np.isnan(p)); expect(np.nan_to_num(np.abs(q - p)) < 1.51 * 80 / levels)' $type
+	done
+	framecat --scale auto flat.nrrd | framecat --unscale -o flat2.nrrd
+	py 'expect(read_frame("flat2.nrrd").pixels == 4.25)'
+	framecat --scale auto void.nrrd -o void2.nrrd
+	py 'f = read_frame("void2.nrrd"); expect(f.pixels == 0); expect(f.pixels.dtype == "u1")'
+	fails 1 "--unscale: input has no key sample_scale" framecat --unscale in.nrrd -o x.nrrd
+	fails 1 "--scale: input has the key sample_scale already" framecat --scale auto t.nrrd -o x.nrrd
+	fails 2 "--scale: wants auto or two numbers" framecat --scale 3,3 in.nrrd -o x.nrrd
+	fails 2 "--scale: makes integers" framecat --as float --scale 0,1 in.nrrd -o x.nrrd
+	fails 2 "--fill: must be a whole number from 0 to 255, not 300" framecat --as uchar --fill 300 in.nrrd -o x.nrrd
+	py 'write_frames("bad.nrrd", Frame(np.zeros((2, 3, 3), "u1"), None, {"sample_scale": "1 2 3"}))'
+	fails 1 "sample_scale: wants one number or 2, not '1 2 3'" framecat --unscale bad.nrrd -o x.nrrd
+}
+
+@test "framecat: a depth map through a 16-bit PNG keeps what it stands for" {
+	py "$scene"'write_frames("in.nrrd", Frame(scene(64, 48)[0], ["depth"]))'
+	framecat --scale=-20,20 --as ushort --fill 0 in.nrrd -o depth.png
+	framecat --unscale depth.png -o back.nrrd
+	py '
+a, b = read_frame("in.nrrd"), read_frame("back.nrrd")
+expect(np.isnan(a.pixels) == np.isnan(b.pixels)); expect(b.names == ["depth"], b.names)
+expect(np.nanmax(np.abs(a.pixels - b.pixels)) <= 20 / 65535 + 1e-6)'
+}
+
+@test "framecat: --invalid makes holes, --fill closes them" {
+	py '
+write_frames("u.nrrd", Frame(np.array([[0, 1, 2, 0]], "<u2")))
+write_frames("f.nrrd", Frame(np.array([[-9999, 1.5, np.nan, 0]], "f4")))'
+	framecat --invalid 0 u.nrrd -o a.nrrd
+	framecat --invalid=-9999 f.nrrd -o b.nrrd
+	framecat --fill=-1 f.nrrd -o c.nrrd
+	framecat --invalid 0 --fill 9 --as ushort u.nrrd -o d.nrrd
+	py '
+nan = np.nan
+def check(name, want): expect(np.array_equal(read_frame(name).pixels[0, 0], want, equal_nan=True), name, read_frame(name).pixels)
+check("a.nrrd", np.array([nan, 1, 2, nan])); check("b.nrrd", np.array([nan, 1.5, nan, 0]))
+check("c.nrrd", np.array([-9999, 1.5, -1, 0], "f4")); check("d.nrrd", np.array([9, 1, 2, 9]))
+expect(read_frame("d.nrrd").meta["invalid"] == "9")'
+}
+
+@test "framecat: --colormap" {
+	py '
+y, x = np.mgrid[:5, :256]
+ramp = (x / 255 * 4 - 1).astype("f4"); ramp[2, 9] = np.nan
+turn = (np.linspace(-np.pi, np.pi, 257)[None] + [[0], [2 * np.pi]]).astype("f4")
+write_frames("ramp.nrrd", Frame(np.stack([ramp, ramp]), ["depth", "more"], {"origin_px": "1 2"}))
+write_frames("turn.nrrd", Frame(turn, ["phase"]))'
+	framecat -c depth --colormap gray ramp.nrrd -o gray.nrrd
+	framecat -c depth --colormap gray --scale 0,1 ramp.nrrd -o part.nrrd
+	framecat -c depth --colormap viridis ramp.nrrd -o viridis.png
+	framecat -c depth --colormap turbo ramp.nrrd -o turbo.png
+	framecat --colormap phase turn.nrrd -o phase.nrrd
+	framecat viridis.png turbo.png -o both.nrrd
+	py '
+g = read_frame("gray.nrrd")
+want = np.tile(np.arange(256), (5, 1)); want[2, 9] = 0
+expect(g.names == ["r", "g", "b"] and g.pixels.dtype == "u1", g.names)
+expect(np.abs(g.pixels.astype(int) - want) <= 1); expect(g.meta["colormap_range"] == "-1 3" and g.meta["colormap"] == "gray", g.meta)
+p = read_frame("part.nrrd").pixels[0, 0].astype(int)
+expect(np.abs(p - np.clip((np.arange(256) / 255 * 4 - 1) * 255, 0, 255)) <= 1, p)
+for f in read_frames("both.nrrd"):
+	q = f.pixels.astype(int)
+	expect(q[:, 2, 9] == 0); expect(np.abs(np.diff(q[:, 0], axis=1)) <= 8); expect(len(np.unique(q[:, 0], axis=1)[0]) > 150)
+v = read_frames("both.nrrd")[0].pixels.astype(int)
+expect(v[:, 0, 0].sum() < v[:, 0, 128].sum() < v[:, 0, 255].sum())
+t = read_frame("phase.nrrd").pixels.astype(int)
+expect(np.abs(t[:, 0] - t[:, 1]) <= 1); expect(np.abs(t[:, 0, 0] - t[:, 0, 256]) <= 1, t[:, 0, 0], t[:, 0, 256])'
+	fails 1 "--colormap: paints one channel, the input has 2: choose with --channels" framecat --colormap gray ramp.nrrd -o x.png
+	fails 2 "--colormap: makes r g b of type uchar" framecat --as ushort --colormap gray turn.nrrd -o x.png
+	fails 2 "--colormap: must be one of gray viridis turbo phase" framecat --colormap jet turn.nrrd -o x.png
+}
+
+@test "framecat: --stack and --split are each other's reverse" {
+	py '
+write_frames("in.nrrd", [Frame(np.full((3, 4), i, "u1"), ["image"], {"step": str(i), "name": "phase_%02d" % i, "steps": "3"}) for i in range(3)])
+write_frames("other.nrrd", Frame(np.zeros((3, 5), "u1")))
+write_frames("f.nrrd", Frame(np.zeros((2, 3, 4), "f4"), ["depth", "modulation"], {"name": "scan"}))
+write_frames("n.nrrd", [Frame(np.full((3, 4), i, "u1"), ["phase1"]) for i in range(2)])'
+	framecat --stack in.nrrd -o stack.nrrd
+	framecat --split stack.nrrd -o split.nrrd
+	framecat --split stack.nrrd -o folder/
+	framecat --split f.nrrd -o floats/
+	framecat --stack n.nrrd -o numbered.nrrd
+	py '
+s = read_frame("stack.nrrd")
+expect(s.names == ["image1", "image2", "image3"] and s.pixels[:, 0, 0].tolist() == [0, 1, 2], s.names)
+expect(s.meta["step"] == "0 1 2" and s.meta["steps"] == "3", s.meta)
+b = read_frames("split.nrrd")
+expect([f.meta["name"] for f in b] == ["phase_00", "phase_01", "phase_02"] and [f.meta["step"] for f in b] == ["0", "1", "2"])
+expect([f.pixels.shape[0] for f in b] == [1, 1, 1] and b[2].pixels[0, 0, 0] == 2)
+expect(read_frame("numbered.nrrd").names == ["phase1_1", "phase1_2"])'
+	[ "$(ls folder)" = "$(printf 'phase_%s.png\n' 00 01 02)" ]
+	[ "$(ls floats)" = "$(printf '%s\n' scan_depth.tif scan_modulation.tif)" ]
+	fails 1 "images differ in size: 4 x 3, then 5 x 3" framecat --stack in.nrrd other.nrrd -o x.nrrd
+	fails 2 "--stack: does not go with --split" framecat --stack --split in.nrrd -o x.nrrd
+}
+
+@test "framecat: --set and --delete" {
+	py 'write_frames("in.nrrd", Frame(np.zeros((2, 3, 4), "u1"), ["a", "b"], {"step": "1", "step_px": "2", "note": "old"}))'
+	framecat --delete 'step*,absent' --set 'note=a, b=c,period_px=60 66,channels=p q' in.nrrd -o out.nrrd
+	py '
+f = read_frame("out.nrrd"); f.meta.pop("cmd.1")
+expect(f.names == ["p", "q"] and f.meta == {"note": "a, b=c", "period_px": "60 66"}, f.names, f.meta)'
+	fails 2 "--set: wants key=value, not 'x'" framecat --set x in.nrrd -o x.nrrd
+	fails 1 "--set: channels wants 2 names, not 'p'" framecat --set channels=p in.nrrd -o x.nrrd
+	fails 1 "note: value cannot be kept as metadata" framecat --set 'note=a: b' in.nrrd -o x.nrrd
+}
+
+@test "framecat: how files are written" {
+	py "$scene"'
+rng = np.random.default_rng(4)
+write_frames("u.nrrd", Frame(rng.integers(0, 256, (64, 64)).astype("u1")))
+s = np.add.outer(np.arange(200), np.arange(200)).astype("u2"); write_frames("s.nrrd", Frame(s))
+y, x = np.mgrid[:6, :8].astype("f4"); z = np.where(x > 3, 50, 1).astype("f4")
+write_frames("xyz.nrrd", Frame(np.stack([x, y, z]), ["x", "y", "z"]))'
+	framecat --quality 20 u.nrrd -o low.jpg && framecat --quality 95 u.nrrd -o high.jpg
+	[ "$(stat -c %s low.jpg)" -lt "$(stat -c %s high.jpg)" ]
+	framecat --fast s.nrrd -o fast.png && framecat s.nrrd -o small.png
+	[ "$(stat -c %s small.png)" -lt "$(stat -c %s fast.png)" ]
+	framecat --ascii xyz.nrrd -o a.ply && grep -q '^format ascii' a.ply
+	framecat xyz.nrrd -o b.ply && grep -aq '^format binary' b.ply
+	faces() { sed -n 's/^element face //p' <(head -c 600 "$1" | tr -d '\0'); }
+	framecat --ascii --jump 100 xyz.nrrd -o all.ply && framecat --ascii --jump 10 xyz.nrrd -o cut.ply
+	framecat --ascii --points xyz.nrrd -o points.ply
+	[ "$(faces all.ply)" -eq 70 ]
+	[ "$(faces cut.ply)" -eq 60 ]
+	[ "$(faces points.ply)" = "" ] || [ "$(faces points.ply)" -eq 0 ]
+	fails 2 "--quality: must be 1 to 100" framecat --quality 0 u.nrrd -o x.jpg
+	fails 1 "x.png: PNG holds 8 or 16 bits a sample, not float" framecat -c x xyz.nrrd -o x.png
+}
+
+@test "framecat: one thread equals seven; over its own input; nothing half done" {
+	py "$scene"'write_frames("in.nrrd", [Frame(scene(333, 100), ["depth", "modulation"])] * 2)'
+	framecat -j 1 --bin 2 --scale auto --as ushort <in.nrrd >one.nrrd
+	framecat -j 7 --bin 2 --scale auto --as ushort <in.nrrd >seven.nrrd
+	cmp one.nrrd seven.nrrd
+	cp in.nrrd own.nrrd
+	framecat own.nrrd --frames 0 -o own.nrrd
+	py 'expect(read_frame("own.nrrd").pixels.tobytes() == read_frames("in.nrrd")[0].pixels.tobytes())'
+	head -c 150000 in.nrrd >short.nrrd
+	fails 1 "short.nrrd: " framecat short.nrrd -o x.nrrd
+	[ ! -e x.nrrd ]
+	: >empty.nrrd
+	fails 1 "empty.nrrd: is empty" framecat empty.nrrd -o x.nrrd
+	fails 1 "standard input: is empty" framecat -o x.nrrd </dev/null
+	fails 1 "standard output: cannot be written" bash -c 'framecat in.nrrd >/dev/full'
+	fails 1 "/dev/full: cannot be written" framecat in.nrrd -o /dev/full
+	[ -z "$(find . -name '*.tmp')" ]
+}
