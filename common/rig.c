@@ -64,7 +64,8 @@ ortho_shadowed(const struct rig *rig, const struct rig_pose *pose, const double 
 }
 
 static void
-ortho_look(const struct rig *rig, const struct rig_pose *pose, double x, double y, struct rig_point *point)
+ortho_look(const struct rig *rig, const struct rig_pose *pose, double x, double y,
+    struct rig_point *point)
 {
 	double centred[2] = { (x - 0.5 * (double)(rig->w - 1)) * rig->pixel,
 		(y - 0.5 * (double)(rig->h - 1)) * rig->pixel };
@@ -110,7 +111,8 @@ to_device(const struct pinhole *device, const double X[3], double x[3])
 double
 rig_axes_meet(const struct calib *calib)
 {
-	double center[3], p[3], q[3], d[3], axis[3] = { 0, 0, 1 }, zero[3] = { 0 }, base[3], away, along;
+	double axis[3] = { 0, 0, 1 }, zero[3] = { 0 };
+	double center[3], p[3], q[3], d[3], base[3], away, along;
 
 	pinhole_center(&calib->projector, center);
 	to_device(&calib->camera, center, p);
@@ -181,7 +183,8 @@ pinhole_look(const struct rig *rig, const struct rig_pose *pose, double x, doubl
 }
 
 void
-rig_look(const struct rig *rig, const struct rig_pose *pose, size_t x, size_t y, struct rig_point *point)
+rig_look(const struct rig *rig, const struct rig_pose *pose, size_t x, size_t y,
+    struct rig_point *point)
 {
 	*point = (struct rig_point){ .column = { NAN, NAN } };
 	if (rig->calib)

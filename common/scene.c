@@ -63,10 +63,10 @@ survey_relief(struct scene *scene)
 	for (int j = -200; j <= 200; j++)
 		for (int i = -200; i <= 200; i++) {
 			double x = i * step, y = j * step, z = scene_relief(x, y);
-			double dx = (scene_relief(x + step / 2, y) - scene_relief(x - step / 2, y)) / step;
-			double dy = (scene_relief(x, y + step / 2) - scene_relief(x, y - step / 2)) / step;
+			double dx = scene_relief(x + step / 2, y) - scene_relief(x - step / 2, y);
+			double dy = scene_relief(x, y + step / 2) - scene_relief(x, y - step / 2);
 
-			steepest = fmax(steepest, hypot(dx, dy));
+			steepest = fmax(steepest, hypot(dx, dy) / step);
 			low = fmin(low, z);
 			high = fmax(high, z);
 		}
@@ -132,7 +132,7 @@ scene_init(struct scene *scene)
 		scene->rise = scene->kind == SCENE_SPHERE ? scene->radius :
 		    standard_rise[scene->kind] * scene->width;
 	if (scene->kind == SCENE_SPHERE && !(scene->rise > 0 && scene->rise <= scene->radius))
-		return fail_usage("--height", "a cap of a sphere is at most its radius %g high, not %g",
+		return fail_usage("--height", "a cap is at most its radius %g high, not %g",
 		    scene->radius, scene->rise);
 	scene->low = fmin(0, scene->rise);
 	scene->high = fmax(0, scene->rise);
@@ -174,7 +174,7 @@ cap_height(const struct scene *scene, double x, double y)
 	return fmax(0, sqrt(fmax(0, up)) - (scene->radius - scene->rise));
 }
 
-/* A coordinate in samples of the file; the roundings on the way must not turn a sample into a mixture. */
+/* A coordinate in samples of the file; rounding on the way must not make a mixture of a sample. */
 static double
 in_samples(double at, double spacing, size_t n)
 {
@@ -351,13 +351,13 @@ first_root(double a, double b, double c, double t0, double t1)
 	r2 = fmax(q / c, a / q);
 	if (r1 >= t0 && r1 <= t1)
 		return r1;
-	if (isfinite(a / q) && a / q >= t0 && a / q <= t1)	/* c = 0: the other root is infinite */
+	if (a / q >= t0 && a / q <= t1)		/* c = 0: the other root is infinite */
 		return a / q;
 	return r2 >= t0 && r2 <= t1 ? r2 : INFINITY;
 }
 
-/* Inside the cell of four samples the surface is bilinear, over the ray a quadratic in t. p and d: the
- * ray in samples. */
+/* Inside the cell of four samples the surface is bilinear, over the ray a quadratic in t. p and d:
+ * the ray in samples. */
 static double
 hit_cell(const struct scene *scene, const double p[3], const double d[3], ptrdiff_t i, ptrdiff_t j,
     double t0, double t1)
@@ -423,8 +423,8 @@ hit_file(const struct scene *scene, const struct ray *ray)
 }
 
 bool
-scene_hit(const struct scene *scene, const double from[3], const double along[3], double t0, double t1,
-    double *t)
+scene_hit(const struct scene *scene, const double from[3], const double along[3], double t0,
+    double t1, double *t)
 {
 	struct ray ray = { from, along, t0, t1 };
 	double in = (scene->high - from[2]) / along[2], out = (scene->low - from[2]) / along[2];

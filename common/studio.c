@@ -45,7 +45,8 @@ check_rig(const struct studio_options *options)
 	if (options->origin.n && options->origin.n != 2)
 		return fail_usage("--origin", "must be two numbers, not %zu", options->origin.n);
 	if (options->ref_plane.n && options->ref_plane.n != 3)
-		return fail_usage("--ref-plane", "must be three numbers, not %zu", options->ref_plane.n);
+		return fail_usage("--ref-plane", "must be three numbers, not %zu",
+		    options->ref_plane.n);
 	if (options->c == 0)
 		return fail_usage("--c", "must not be 0");
 	return 0;
@@ -119,7 +120,7 @@ set_ortho(struct studio *studio, const struct studio_options *options)
 		memcpy(rig->ref_plane[rig->used[0] ? 0 : 1], options->ref_plane.v,
 		    sizeof(rig->ref_plane[0]));
 	if (rig->shadow && !rig_has_light_direction(rig))
-		return fail_usage("--shadow", "needs a reference plane that says where the light comes from");
+		return fail_usage("--shadow", "needs a --ref-plane that is not level");
 	return 0;
 }
 
@@ -133,7 +134,9 @@ set_pinhole(struct studio *studio, const struct studio_options *options)
 	double w = camera->w > 0 ? camera->w : (double)rig->w;
 	double h = camera->w > 0 ? camera->h : (double)rig->h;
 
-	rig->distance = isnan(options->distance) ? rig_axes_meet(&studio->calib) : options->distance;
+	rig->distance = options->distance;
+	if (isnan(rig->distance))
+		rig->distance = rig_axes_meet(&studio->calib);
 	if (isnan(rig->distance))
 		return fail_usage("--calib", "the axes meet nowhere: --distance is needed");
 	scene->width = isnan(options->field) ? w / camera->K[0] * rig->distance : options->field;
@@ -151,7 +154,6 @@ set_paint(struct studio *studio, const struct studio_options *options)
 	const struct rig *rig = &studio->rig;
 	struct frame *image;
 
-	studio->seed = (unsigned)options->seed;
 	for (int i = 0; i < 3; i++)
 		if (!strcmp(options->albedo, words[i])) {
 			studio->paint = (enum paint)i;
@@ -192,7 +194,7 @@ new_view(struct studio *studio)
 
 int
 studio_open(struct studio *studio, const struct studio_options *options, double period_px,
-    const bool axis[2])
+    uint32_t seed, const bool axis[2])
 {
 	struct scene *scene = &studio->scene;
 	struct rig *rig = &studio->rig;
@@ -201,12 +203,13 @@ studio_open(struct studio *studio, const struct studio_options *options, double 
 	    options->depth ? SCENE_FILE : SCENE_RELIEF;
 	scene->rise = options->height;
 	scene->radius = options->radius;
-	*rig = (struct rig){ .scene = scene, .used = { axis[0], axis[1] }, .shadow = options->shadow,
-		.period_px = period_px };
+	*rig = (struct rig){ .scene = scene, .used = { axis[0], axis[1] },
+		.shadow = options->shadow, .period_px = period_px };
 	if (check_scene(options, scene->kind) < 0 || check_rig(options) < 0)
 		return -1;
 	if (options->calib && calib_load(options->calib, &studio->calib) < 0)
 		return -1;
+	studio->seed = seed;
 	rig->calib = options->calib ? &studio->calib : NULL;
 	for (int k = 0; k < 2 && options->origin.n; k++)
 		rig->origin_px[k] = options->origin.v[k];
@@ -260,7 +263,8 @@ painted(const struct studio *studio, const struct rig_point *point, size_t x, si
 }
 
 static void
-tell_truth(const struct rig *rig, const struct rig_point *point, struct frame *truth, size_t x, size_t y)
+tell_truth(const struct rig *rig, const struct rig_point *point, struct frame *truth, size_t x,
+    size_t y)
 {
 	double phase = TWO_PI * point->column[rig->used[0] ? 0 : 1] / rig->period_px;
 	double value[] = { phase, point->depth, point->X[0], point->X[1], point->X[2] };
@@ -281,7 +285,8 @@ look_row(void *arg, size_t y)
 		size_t i = y * studio->rig.w + x;
 
 		rig_look(&studio->rig, look->pose, x, y, &point);
-		studio->sight[i] = point.lit ? SIGHT_LIT : point.surface ? SIGHT_DARK : SIGHT_NOTHING;
+		studio->sight[i] = point.lit ? SIGHT_LIT :
+		    point.surface ? SIGHT_DARK : SIGHT_NOTHING;
 		studio->share[i] = point.surface ? painted(studio, &point, x, y) : 0;
 		for (int k = 0; k < 2; k++)
 			if (studio->column[k])
@@ -292,7 +297,8 @@ look_row(void *arg, size_t y)
 }
 
 void
-studio_look(struct studio *studio, struct run *run, const struct rig_pose *pose, struct frame *truth)
+studio_look(struct studio *studio, struct run *run, const struct rig_pose *pose,
+    struct frame *truth)
 {
 	struct look look = { studio, pose, truth };
 

@@ -1,5 +1,5 @@
 /*
- * What a simulated capture shows: scene, paint and rig out of options, and every pixel's sight of them.
+ * What a simulated capture shows: scene, paint and rig out of options, and what each pixel sees.
  */
 #ifndef STUDIO_H
 #define STUDIO_H
@@ -15,7 +15,6 @@ struct studio_options {
 	bool shadow;
 	const char *depth, *calib, *albedo;
 	double height, radius, field, pixel, c, distance;
-	long seed;			/* of painted noise */
 };
 
 enum sight { SIGHT_NOTHING, SIGHT_DARK, SIGHT_LIT };
@@ -27,16 +26,17 @@ struct studio {
 	enum paint { PAINT_NONE, PAINT_CHECKER, PAINT_NOISE, PAINT_FILE } paint;
 	struct frame *albedo;		/* one channel */
 	double white;			/* its sample that is 1 */
-	unsigned seed;
-	/* What the pixels see, row by row; column[k] is NULL along an axis without fringes. */
+	uint32_t seed;			/* of painted noise */
+	/* what the pixels see, row by row; column[k] is NULL along an axis without fringes. */
 	double *column[2];		/* projector column and row */
 	double *share;			/* of the light that the surface sends back */
 	unsigned char *sight;
 };
 
-/* period_px: the one that c and the reference plane count in. -1 after fail(); studio_close() in either
- * case. */
-int studio_open(struct studio *, const struct studio_options *, double period_px, const bool axis[2]);
+/* period_px: the one that c and the reference plane count in. -1 after fail(); studio_close() in
+ * either case. */
+int studio_open(struct studio *, const struct studio_options *, double period_px,
+    uint32_t seed, const bool axis[2]);
 void studio_close(struct studio *);
 /* Fills column, share and sight for a pose on all of the run's threads; truth (or NULL) too. */
 void studio_look(struct studio *, struct run *, const struct rig_pose *, struct frame *truth);

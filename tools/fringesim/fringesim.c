@@ -1,27 +1,29 @@
 /* Simulated captures of a known scene, with their truth. */
 #include "stage.h"
-#include "fringesim.px.h"
 
 #include <string.h>
 
+#include "camera.h"
 #include "light.h"
 #include "studio.h"
 
 struct parameters {
 	struct studio_options studio;
-	struct shots_options shots;
-	long frames;
-	int bits;
+	struct numbers period, shift;
+	long steps, frames;
+	int axis;
+	struct pattern_spec spec;	/* what options say of it */
 	const char *truth, *manifest;
 	struct light light;
-	double ambient, noise, shot, exposure, motion, turn;
+	struct camera camera;
+	double ambient, motion, turn;
 };
 
 struct priv {
 	struct studio studio;
-	struct shots shots;
+	struct pattern_spec spec;
+	struct patterns patterns;
 	struct light light;
-	double full;			/* the largest sample */
 	struct target *truth;
 	struct manifest manifest;
 	size_t images;			/* written so far */
@@ -29,7 +31,9 @@ struct priv {
 
 #define AT(field) offsetof(struct parameters, field)
 
-static const char *const kinds[] = { "step", "2+1", NULL };
+enum { AXIS_X, AXIS_Y, AXIS_BOTH };
+
+static const char *const kinds[] = { "step", "2+1", NULL };	/* enum pattern_family */
 static const char *const axes[] = { "x", "y", "both", NULL };
 static const char *const scenes[] = { "plane", "tilt", "steps", "sphere", "relief", "file", NULL };
 static const char *const depths[] = { "8", "12", "16", "float", NULL };
@@ -37,72 +41,98 @@ static const char *const depths[] = { "8", "12", "16", "float", NULL };
 static const struct opt options[] = {
 	{ 's', "size", "WxH", OPT_SIZE, AT(studio.size), NULL, 0, 0, "px",
 	  "camera pixels; 640x480 unless --depth or --calib say otherwise", NULL },
-	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(shots.period), "60", 2, 1e6, "px",
-	  "fringe periods in projector pixels", NULL },
-	{ 'n', "steps", "N", OPT_INTEGER, AT(shots.steps), NULL, 3, 1000, NULL,
-	  "images of each period; 3 if not given", NULL },
-	{ 0, "shift", "DEG,...", OPT_ANGLES, AT(shots.shift), NULL, -3600, 3600, "degrees",
-	  "phase shifts; -120,0,120 for 3 steps, else 360 n/N", NULL },
-	{ 0, "kind", "WORD", OPT_WORD, AT(shots.kind), "step", 0, 0, NULL,
-	  "step: equal steps; 2+1: sin, cos and flat", kinds },
-	{ 0, "axis", "WORD", OPT_WORD, AT(shots.axis), "x", 0, 0, NULL, "along which the phase varies", axes },
-	{ 0, "gray", "WORD", OPT_WORD, AT(shots.gray), NULL, 0, 0, NULL,
-	  "Gray code that counts columns, periods or half periods, behind the fringes", manifest_cells },
-	{ 0, "inverse", NULL, OPT_FLAG, AT(shots.inverse), NULL, 0, 0, NULL, "inverse Gray images too", NULL },
-	{ 0, "flats", NULL, OPT_FLAG, AT(shots.flats), NULL, 0, 0, NULL, "a white and a black image too", NULL },
+	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(period), "60", 1, 1e6, "px", "fringes", NULL },
+	{ 'n', "steps", "N", OPT_INTEGER, AT(steps), NULL, 3, 1000, NULL, "3 if not given", NULL },
+	{ 0, "shift", "DEG,...", OPT_ANGLES, AT(shift), NULL, -3600, 3600, NULL,
+	  "own shifts; -120,0,120 for 3 steps, else 360 n/N", NULL },
+	{ 'k', "kind", "WORD", OPT_WORD, AT(spec.family), "step", 0, 0, NULL,
+	  "equal steps, or sin, cos and flat", kinds },
+	{ 'a', "axis", "WORD", OPT_WORD, AT(axis), "x", 0, 0, NULL, "phase varies along", axes },
+	{ 'g', "gray", "WORD", OPT_WORD, AT(spec.gray_cell), NULL, 0, 0, NULL,
+	  "Gray planes behind the fringes, which count", manifest_cells },
+	{ 0, "inverse", NULL, OPT_FLAG, AT(spec.inverse), NULL, 0, 0, NULL, "inverses too", NULL },
+	{ 0, "flats", NULL, OPT_FLAG, AT(spec.flats), NULL, 0, 0, NULL, "white, black too", NULL },
 	{ 0, "projector", "WxH", OPT_SIZE, AT(studio.projector), NULL, 0, 0, "px",
 	  "projector pixels; the calibration's, else 1920x1080", NULL },
 	{ 0, "scene", "WORD", OPT_WORD, AT(studio.scene), NULL, 0, 0, NULL,
-	  "what is seen; file with --depth, else relief if not given", scenes },
-	{ 0, "depth", "FILE", OPT_FILE, AT(studio.depth), NULL, 0, 0, NULL, "heights for --scene file", NULL },
-	{ 0, "height", "MM", OPT_NUMBER, AT(studio.height), NULL, 0, 0, "mm", "height of the scene", NULL },
-	{ 0, "radius", "MM", OPT_NUMBER, AT(studio.radius), NULL, 1e-9, 1e9, "mm", "of the sphere", NULL },
+	  "what is seen; relief if not given, file with --depth", scenes },
+	{ 0, "depth", "FILE", OPT_FILE, AT(studio.depth), NULL, 0, 0, NULL, "scene heights", NULL },
+	{ 0, "height", "MM", OPT_NUMBER, AT(studio.height), NULL, -1e9, 1e9, "mm", "scene", NULL },
+	{ 0, "radius", "MM", OPT_NUMBER, AT(studio.radius), NULL, 1e-9, 1e9, "mm", "sphere", NULL },
 	{ 0, "field", "MM", OPT_NUMBER, AT(studio.field), NULL, 1e-9, 1e9, "mm",
 	  "width of the scene; of the picture if not given", NULL },
 	{ 0, "pixel", "MM", OPT_NUMBER, AT(studio.pixel), NULL, 1e-9, 1e9, "mm",
-	  "side of a camera pixel on the reference plane; 100/width if not given", NULL },
+	  "of a camera pixel on the scene; 100/width if not given", NULL },
 	{ 'c', "c", "MM", OPT_NUMBER, AT(studio.c), NULL, -1e9, 1e9, "mm/rad",
 	  "height per radian of the first period; 5 if not given", NULL },
 	{ 0, "ref-plane", "A,B,C", OPT_NUMBERS, AT(studio.ref_plane), NULL, 0, 0, "rad, rad/px",
 	  "PHI_ref = A + B x + C y; a projector pixel per camera pixel if not given", NULL },
 	{ 0, "calib", "FILE", OPT_FILE, AT(studio.calib), NULL, 0, 0, NULL,
-	  "calibration: pinhole camera and projector", NULL },
+	  "pinhole camera and projector", NULL },
 	{ 0, "distance", "MM", OPT_NUMBER, AT(studio.distance), NULL, 1e-9, 1e9, "mm",
 	  "of the scene from the camera; where the axes meet if not given", NULL },
 	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(studio.origin), NULL, -1e6, 1e6, "px",
-	  "where the picture lies on the calibrated sensor", NULL },
-	{ 0, "shadow", NULL, OPT_FLAG, AT(studio.shadow), NULL, 0, 0, NULL,
-	  "the scene blocks the projector's light", NULL },
-	{ 0, "ambient", "LEVEL", OPT_NUMBER, AT(ambient), "0", 0, 1e6, "grey levels", "other light", NULL },
+	  "of the picture on the calibrated sensor", NULL },
+	{ 0, "shadow", NULL, OPT_FLAG, AT(studio.shadow), NULL, 0, 0, NULL, "cast shadows", NULL },
+	{ 0, "ambient", "LEVEL", OPT_NUMBER, AT(ambient), "0", 0, 1e6, NULL, "other light", NULL },
 	{ 0, "mean", "LEVEL", OPT_NUMBER, AT(light.mean), NULL, 0, 1e6, "grey levels",
 	  "of the fringes; 127/255 of full scale if not given", NULL },
 	{ 0, "amplitude", "LEVEL", OPT_NUMBER, AT(light.amplitude), NULL, 0, 1e6, "grey levels",
 	  "of the fringes; 100/255 of full scale if not given", NULL },
 	{ 0, "albedo", "WORD|FILE", OPT_FILE, AT(studio.albedo), "none", 0, 0, NULL,
 	  "none, checker, noise, or an image of the picture's size", NULL },
-	{ 0, "noise", "SIGMA", OPT_NUMBER, AT(noise), "0", 0, 1e6, "grey levels", "read noise", NULL },
-	{ 0, "shot", "GAIN", OPT_NUMBER, AT(shot), "0", 0, 1e6, "grey levels",
+	{ 0, "noise", "SIGMA", OPT_NUMBER, AT(camera.noise), "0", 0, 1e6, NULL, "read", NULL },
+	{ 0, "shot", "GAIN", OPT_NUMBER, AT(camera.shot), "0", 0, 1e6, "grey levels",
 	  "shot noise: its variance is GAIN times the signal", NULL },
-	{ 0, "bits", "WORD", OPT_WORD, AT(bits), "8", 0, 0, NULL, "of a sample", depths },
-	{ 0, "gamma", "G", OPT_NUMBER, AT(light.gamma), "1", 0.1, 10, NULL, "the projector's response", NULL },
+	{ 'b', "bits", "WORD", OPT_WORD, AT(camera.bits), "8", 0, 0, NULL, "of a sample", depths },
+	{ 0, "gamma", "G", OPT_NUMBER, AT(light.gamma), "1", 0.1, 10, NULL, "projector's", NULL },
 	{ 0, "defocus", "SIGMA", OPT_NUMBER, AT(light.defocus_px), "0", 0, 1e4, "px",
 	  "the projector's Gaussian blur, in its pixels", NULL },
-	{ 0, "exposure", "GAIN", OPT_NUMBER, AT(exposure), "1", 0, 1e6, NULL, "factor on all light", NULL },
+	{ 0, "exposure", "GAIN", OPT_NUMBER, AT(camera.exposure), "1", 0, 1e6, NULL, "gain", NULL },
 	{ 0, "motion", "MM", OPT_NUMBER, AT(motion), "0", -1e6, 1e6, "mm",
 	  "the scene comes so much nearer from image to image", NULL },
-	{ 0, "turn", "DEG", OPT_ANGLE, AT(turn), "0", -360, 360, "degrees",
+	{ 0, "turn", "DEG", OPT_ANGLE, AT(turn), "0", -360, 360, NULL,
 	  "the scene turns so much from measurement to measurement", NULL },
 	{ 0, "frames", "N", OPT_INTEGER, AT(frames), "1", 1, 1000000, NULL, "measurements", NULL },
-	{ 0, "seed", "N", OPT_INTEGER, AT(studio.seed), "0", 0, 4294967295.0, NULL, "of all random numbers", NULL },
+	{ 0, "seed", "N", OPT_INTEGER, AT(camera.seed), "0", 0, 4e9, NULL, "of noise", NULL },
 	{ 0, "truth", "FILE", OPT_FILE, AT(truth), NULL, 0, 0, NULL,
 	  "write the true phase, depth and points there", NULL },
-	{ 0, "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
-	  "write a list of the images there", NULL },
+	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
+	  "write a table of the images, - is standard output", NULL },
 	{ 0 },
 };
 
-/* Float captures are in the levels of 8 bits. */
-static const double full_scale[] = { 255, 4095, 65535, 255 };
+static int
+choose_patterns(const struct parameters *parameters, const struct rig *rig, struct priv *priv)
+{
+	struct pattern_spec *spec = &priv->spec;
+
+	*spec = parameters->spec;
+	spec->w = (size_t)rig->projector_px[0];
+	spec->h = (size_t)rig->projector_px[1];
+	memcpy(spec->along, rig->used, sizeof(spec->along));
+	if (patterns_shifts(spec, &parameters->shift, parameters->steps) < 0 ||
+	    patterns_periods(spec, &parameters->period, &(struct numbers){ 0 }) < 0)
+		return -1;
+	return patterns_plan(spec, &priv->patterns);
+}
+
+static int
+check_use(const struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct pattern_spec *spec = &parameters->spec;
+
+	if (spec->family != FAMILY_SHIFTS && (parameters->shift.n || parameters->steps > 0))
+		return fail_usage("--kind", "2+1 takes neither --steps nor --shift");
+	if (spec->inverse && spec->gray_cell == CELL_NONE)
+		return fail_usage("--inverse", "needs --gray");
+	if (parameters->axis == AXIS_BOTH && parameters->studio.ref_plane.n)
+		return fail_usage("--ref-plane", "is for fringes along one axis");
+	if (parameters->manifest && (!run->output || !strcmp(run->output, "-")))
+		return fail_usage("--manifest", "wants files to name: give -o FILE, or -o FOLDER/");
+	return 0;
+}
 
 static const struct body body;
 
@@ -110,120 +140,89 @@ static int
 init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
-	const struct shots_options *shots = &parameters->shots;
+	const struct camera *camera = &parameters->camera;
 	struct priv *priv = run->priv;
+	bool along[2] = { parameters->axis != AXIS_Y, parameters->axis != AXIS_X };
 
 	run->body = &body;
-	priv->full = full_scale[parameters->bits];
 	priv->light = parameters->light;
-	if (shots->axis == SHOTS_BOTH && parameters->studio.ref_plane.n)
-		return fail_usage("--ref-plane", "is for fringes along one axis");
-	if (parameters->manifest && !run->output)
-		return fail_usage("--manifest", "needs -o, to name the images");
-	if (shots_check(shots) < 0 || light_complete(&priv->light, priv->full) < 0)
+	if (check_use(run) < 0 || light_complete(&priv->light, camera_full(camera)) < 0)
 		return -1;
-	if (studio_open(&priv->studio, &parameters->studio, shots->period.v[0],
-	    (bool[2]){ shots->axis != SHOTS_Y, shots->axis != SHOTS_X }) < 0)
+	if (studio_open(&priv->studio, &parameters->studio, parameters->period.v[0],
+	    (uint32_t)camera->seed, along) < 0)
 		return -1;
-	return shots_list(shots, priv->studio.rig.projector_px, &priv->shots);
+	return choose_patterns(parameters, &priv->studio.rig, priv);
 }
 
 /* ---- one image ---- */
 
 struct exposure {
-	const struct run *run;
+	const struct parameters *parameters;
+	const struct studio *studio;
 	struct beam beam;
+	struct camera_shot shot;
 	struct frame *out;
-	uint measurement, image;
 };
-
-/* The signal in grey levels, without noise. */
-static double
-signal_at(const struct exposure *exposure, size_t i)
-{
-	const struct parameters *parameters = exposure->run->parameters;
-	const struct studio *studio = &((const struct priv *)exposure->run->priv)->studio;
-	const double *column = studio->column[exposure->beam.shot->axis == 'y'];
-	double light = 0;
-
-	/* a flat image has no axis and asks for no column */
-	if (studio->sight[i] == SIGHT_LIT)
-		light = beam_at(&exposure->beam, exposure->beam.shot->axis ? column[i] : 0);
-	return parameters->exposure * studio->share[i] * (parameters->ambient + light);
-}
-
-static double
-noise_at(const struct exposure *exposure, size_t x, size_t y, double signal)
-{
-	const struct parameters *parameters = exposure->run->parameters;
-	const struct rig *rig = &((const struct priv *)exposure->run->priv)->studio.rig;
-	uint hash = fringesim_hash((uint)parameters->studio.seed, exposure->measurement, exposure->image,
-	    (uint)(int32_t)((double)x + rig->origin_px[0]),
-	    (uint)(int32_t)((double)y + rig->origin_px[1]));
-
-	if (parameters->noise == 0 && parameters->shot == 0)
-		return 0;
-	return (double)fringesim_noise(fringesim_normal(hash), (float)signal, (float)parameters->noise,
-	    (float)parameters->shot);
-}
 
 static void
 expose_row(void *arg, size_t y)
 {
 	const struct exposure *exposure = arg;
-	const struct priv *priv = exposure->run->priv;
-	void *row = frame_row(exposure->out, 0, y);
+	const struct camera *camera = &exposure->parameters->camera;
+	const struct studio *studio = exposure->studio;
+	const double *origin = studio->rig.origin_px;
+	char axis = exposure->beam.pattern->axis;	/* none in flat images */
+	const double *column = axis ? studio->column[axis == 'y'] : NULL;
 
-	for (size_t x = 0; x < exposure->out->head.w; x++) {
-		double signal = signal_at(exposure, y * exposure->out->head.w + x);
-		double level = signal + noise_at(exposure, x, y, signal);
-		double sample = fmin(fmax(floor(level + 0.5), 0), priv->full);
+	for (size_t x = 0; x < studio->rig.w; x++) {
+		size_t i = y * studio->rig.w + x;
+		double light = exposure->parameters->ambient, level;
 
-		if (exposure->out->head.type == SAMPLE_FLOAT)
-			((float *)row)[x] = (float)level;
-		else if (exposure->out->head.type == SAMPLE_USHORT)
-			((uint16_t *)row)[x] = (uint16_t)sample;
-		else
-			((uint8_t *)row)[x] = (uint8_t)sample;
+		if (studio->sight[i] == SIGHT_LIT)
+			light += beam_at(&exposure->beam, column ? column[i] : 0);
+		level = camera_level(camera, &exposure->shot, (double)x + origin[0],
+		    (double)y + origin[1], studio->share[i] * light);
+		camera_store(camera, level, frame_row(exposure->out, 0, y), x);
 	}
 }
 
 static int
-describe(const struct run *run, const struct shot *shot, long measurement, struct frame_head *head)
+describe(const struct run *run, struct camera_shot shot, struct frame_head *head)
 {
 	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
-	char prefix[32] = "";
 
-	if (parameters->frames > 1)
-		snprintf(prefix, sizeof(prefix), "set%04ld_", measurement);
-	if (shot_describe(&priv->shots, shot, prefix, &head->meta) < 0 ||
-	    (priv->full == 4095 && meta_set_number(&head->meta, "max_value", priv->full) < 0))
+	if (parameters->frames > 1 && meta_setf(&head->meta, "name", "set%04u_%s", shot.measurement,
+	    priv->patterns.pattern[shot.image].name) < 0)
 		return -1;
+	if (parameters->camera.bits == CAMERA_12 && meta_set(&head->meta, "max_value", "4095") < 0)
+		return -1;
+	head->w = priv->studio.rig.w;
+	head->h = priv->studio.rig.h;
+	head->type = camera_type(&parameters->camera);
 	return studio_describe(&priv->studio, head);
 }
 
 static int
-expose(struct run *run, long measurement, size_t image)
+expose(struct run *run, struct camera_shot shot)
 {
-	static const enum sample types[] = { SAMPLE_UCHAR, SAMPLE_USHORT, SAMPLE_USHORT, SAMPLE_FLOAT };
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	const struct shot *shot = &priv->shots.shot[image];
-	struct exposure exposure = { .run = run, .measurement = (uint)measurement, .image = (uint)image };
+	struct exposure exposure = { parameters, &priv->studio, { 0 }, shot, NULL };
 	struct frame_head head;
-	int status = -1;
+	int status;
 
-	if (head_init(&head, priv->studio.rig.w, priv->studio.rig.h, 1, types[parameters->bits]) < 0)
+	if (patterns_head(&priv->spec, &priv->patterns, shot.image, &head) < 0)
 		return -1;
-	if (describe(run, shot, measurement, &head) == 0)
-		status = frame_new(&head, &exposure.out);
+	status = describe(run, shot, &head) < 0 ? -1 : frame_new(&head, &exposure.out);
 	if (status == 0 && parameters->manifest)
 		status = manifest_add(&priv->manifest, &head, run->output, priv->images++);
 	head_free(&head);
-	if (status < 0)
+	if (status < 0) {
+		frame_free(exposure.out);
 		return -1;
-	beam_init(&exposure.beam, &priv->light, &priv->shots, shot, parameters->shots.period.v[0]);
+	}
+	beam_init(&exposure.beam, &priv->light, &priv->patterns.pattern[shot.image]);
 	run_for(run, priv->studio.rig.h, expose_row, &exposure);
 	return run_emit(run, exposure.out);
 }
@@ -231,16 +230,16 @@ expose(struct run *run, long measurement, size_t image)
 /* ---- measurements ---- */
 
 static int
-measure(struct run *run, long measurement)
+measure(struct run *run, uint32_t measurement)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	double before = (double)measurement * (double)priv->shots.n;
-	int status = 0;
+	double before = (double)measurement * (double)priv->patterns.n;
+	int status;
 
-	for (size_t i = 0; i < priv->shots.n; i++) {
-		struct rig_pose pose = { (double)measurement * parameters->turn,
-			(before + (double)i) * parameters->motion };
+	for (uint32_t i = 0; i < priv->patterns.n; i++) {
+		struct rig_pose pose = { measurement * parameters->turn,
+			(before + i) * parameters->motion };
 		struct frame *truth = NULL;
 
 		if (i == 0 && priv->truth && studio_new_truth(&priv->studio, &truth) < 0)
@@ -249,7 +248,7 @@ measure(struct run *run, long measurement)
 			studio_look(&priv->studio, run, &pose, truth);
 		status = truth ? target_put(priv->truth, truth) : 0;
 		frame_free(truth);
-		if (status < 0 || expose(run, measurement, i) < 0)
+		if (status < 0 || expose(run, (struct camera_shot){ measurement, i }) < 0)
 			return -1;
 	}
 	return 0;
@@ -266,7 +265,7 @@ flow(struct run *run, struct frame *in)
 	if (parameters->truth && !(priv->truth = target_open(parameters->truth, run->force, NULL)))
 		return -1;
 	for (long i = 0; i < parameters->frames && status == 0; i++)
-		status = measure(run, i);
+		status = measure(run, (uint32_t)i);
 	if (priv->truth && target_close(priv->truth, status == 0) < 0)
 		status = -1;
 	if (status == 0 && parameters->manifest)
@@ -280,7 +279,8 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	studio_close(&priv->studio);
-	shots_free(&priv->shots);
+	patterns_spec_free(&priv->spec);
+	patterns_free(&priv->patterns);
 	manifest_free(&priv->manifest);
 }
 
