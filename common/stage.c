@@ -157,10 +157,13 @@ find_besides(struct link *link)
 	const struct opt *table = options_of(link->run.stage);
 
 	for (const struct opt *opt = table; opt->name; opt++) {
-		const char *path = *(const char *const *)((char *)link->run.parameters + opt->offset);
+		const char *path;
 		struct beside *more;
 
-		if (opt->type != OPT_FRAME || !path || is_word(opt, path))
+		if (opt->type != OPT_FRAME)
+			continue;
+		path = *(const char *const *)((char *)link->run.parameters + opt->offset);
+		if (!path || is_word(opt, path))
 			continue;
 		more = reallocarray(link->beside, link->besides + 1, sizeof(*more));
 		if (!more)
