@@ -18,24 +18,27 @@ is_in(const char *list, const char *word)
 }
 
 int
-passing_plan(struct passing *passing, struct frame_head *out, const char *result, const char *replaced)
+passing_plan(struct passing *passing, struct frame_head *out, const char *before, const char *replaced,
+    const char *behind)
 {
-	char *names = malloc(strlen(result) + 1 + out->c * (CHANNEL_NAME_SIZE + 1)), *end;
+	char *names = malloc(strlen(before) + strlen(behind) + 2 + out->c * (CHANNEL_NAME_SIZE + 1));
+	char *end;
 	int status;
 
 	passing_free(passing);
-	passing->first = meta_words(result);
+	passing->first = meta_words(before);
 	passing->channel = calloc(out->c, sizeof(*passing->channel));
 	if (!names || !passing->channel) {
 		free(names);
 		return fail_memory();
 	}
-	end = stpcpy(names, result);
+	end = stpcpy(names, before);
 	for (size_t i = 0; i < out->c; i++)
 		if (!is_in(replaced, out->channel[i])) {
 			passing->channel[passing->n++] = i;
-			end = stpcpy(stpcpy(end, " "), out->channel[i]);
+			end = stpcpy(stpcpy(end, end == names ? "" : " "), out->channel[i]);
 		}
+	stpcpy(stpcpy(end, end == names ? "" : " "), behind);
 	status = head_set_channels(out, names);
 	free(names);
 	return status;

@@ -1,4 +1,4 @@
-/* Channels that a map hands on unchanged behind those it makes. */
+/* Channels that a map hands on unchanged beside those it makes. */
 #ifndef PASSING_H
 #define PASSING_H
 
@@ -11,10 +11,12 @@ struct passing {
 };
 
 /*
- * Gives `out`, which has the input's own channels, the channels of `result` (blank-separated) and then
- * its own less those of `replaced` (blank-separated). -1 after fail(). Free with passing_free.
+ * Gives `out`, which has the input's own channels, those of `before`, then its own less those of
+ * `replaced`, then those of `behind` (lists, blank-separated, maybe empty). -1 after fail(). Free with
+ * passing_free.
  */
-int passing_plan(struct passing *, struct frame_head *out, const char *result, const char *replaced);
+int passing_plan(struct passing *, struct frame_head *out, const char *before, const char *replaced,
+    const char *behind);
 /* Copies row y of them. */
 void passing_row(const struct passing *, const struct frame *in, struct frame *out, size_t y);
 void passing_free(struct passing *);

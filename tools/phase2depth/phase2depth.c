@@ -158,7 +158,7 @@ undo_lens_piece(const struct priv *priv, const struct piece *piece, bool plain)
 	memcpy(&lens, priv->rays.lens_terms, sizeof(lens));
 	ROWS_SIMD
 	for (int i = 0; i < piece->n; i++)
-		shift[i] = phase2depth_undo_lens(&lens, px_per_rad * phase[i] + code0_px,
+		shift[i] = phase2depth_undo_lens(lens, px_per_rad * phase[i] + code0_px,
 		    x0 + per_x * (float)i + lens_x[i], y0 + lens_y[i], plain);
 }
 
@@ -245,7 +245,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		status = run_channel(run, in, "absphase", &priv->phase) < 0 ? -1 :
 		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out);
 	return status < 0 ? -1 : passing_plan(&priv->passing, out, priv->calibrated ? "x y z" : "depth",
-	    "absphase residual depth x y z");
+	    "absphase residual depth x y z", "");
 }
 
 static int

@@ -6,9 +6,11 @@
 
 #ifdef GL_core_profile
 #define PX_D precise double
+#define PX_STRUCT
 #define px_double(x) double(x)
 #else
 #define PX_D double
+#define PX_STRUCT struct
 #define px_double(x) ((double)(x))
 #endif
 
@@ -63,42 +65,47 @@ struct phase2depth_lens {
 	float line[9];		/* row-major, times (x, y, 1) of the camera: l0 code + l1 other + l2 = 0 */
 };
 
+struct phase2depth_change {
+	float shift, derivative;
+};
+
 /*
  * What the lens adds to the coded coordinate, in pixels, for normalised x (coded) on the line
- * y = slope x + offset, and *derivative: how that changes with x. Shifts are summed by themselves, not
+ * y = slope x + offset, and how that changes with x. Shifts are summed by themselves, not
  * as differences, so that small ones keep their digits. `plain`: k4 to k6 and s1 to s4 are zero.
  */
-PX_FN float
-phase2depth_shift(const struct phase2depth_lens *lens, float x, float slope, float offset, bool plain,
-    float *derivative)
+PX_FN PX_STRUCT phase2depth_change
+phase2depth_shift(PX_STRUCT phase2depth_lens lens, float x, float slope, float offset, bool plain)
 {
+	PX_STRUCT phase2depth_change change;
 	PX_F y = slope * x + offset, r2 = x * x + y * y;
 	PX_F xy2 = 2.0f * x * y, xx = r2 + 2.0f * x * x, yy = r2 + 2.0f * y * y;
 	PX_F r2_x = 2.0f * (x + y * slope), xy2_x = 2.0f * (y + x * slope);
-	PX_F c = r2 * (lens->k1 + r2 * (lens->k2 + r2 * lens->k3));	/* radial factor less 1 */
-	PX_F c_x = (lens->k1 + r2 * (2.0f * lens->k2 + r2 * (3.0f * lens->k3))) * r2_x;
+	PX_F c = r2 * (lens.k1 + r2 * (lens.k2 + r2 * lens.k3));	/* radial factor less 1 */
+	PX_F c_x = (lens.k1 + r2 * (2.0f * lens.k2 + r2 * (3.0f * lens.k3))) * r2_x;
 	PX_F shift_x, shift_x_x, shift_y, shift_y_x;
 
 	if (!plain) {
-		PX_F den = r2 * (lens->k4 + r2 * (lens->k5 + r2 * lens->k6));
-		PX_F den_x = (lens->k4 + r2 * (2.0f * lens->k5 + r2 * (3.0f * lens->k6))) * r2_x;
+		PX_F den = r2 * (lens.k4 + r2 * (lens.k5 + r2 * lens.k6));
+		PX_F den_x = (lens.k4 + r2 * (2.0f * lens.k5 + r2 * (3.0f * lens.k6))) * r2_x;
 		PX_F one = 1.0f / (1.0f + den);
 
 		c = (c - den) * one;
 		c_x = (c_x - (1.0f + c) * den_x) * one;
 	}
-	shift_x = x * c + lens->p1 * xy2 + lens->p2 * xx;
-	shift_y = y * c + lens->p1 * yy + lens->p2 * xy2;
-	shift_x_x = c + x * c_x + lens->p1 * xy2_x + lens->p2 * (r2_x + 4.0f * x);
-	shift_y_x = slope * c + y * c_x + lens->p1 * (r2_x + 4.0f * y * slope) + lens->p2 * xy2_x;
+	shift_x = x * c + lens.p1 * xy2 + lens.p2 * xx;
+	shift_y = y * c + lens.p1 * yy + lens.p2 * xy2;
+	shift_x_x = c + x * c_x + lens.p1 * xy2_x + lens.p2 * (r2_x + 4.0f * x);
+	shift_y_x = slope * c + y * c_x + lens.p1 * (r2_x + 4.0f * y * slope) + lens.p2 * xy2_x;
 	if (!plain) {
-		shift_x = shift_x + r2 * (lens->s1 + r2 * lens->s2);
-		shift_y = shift_y + r2 * (lens->s3 + r2 * lens->s4);
-		shift_x_x = shift_x_x + (lens->s1 + 2.0f * lens->s2 * r2) * r2_x;
-		shift_y_x = shift_y_x + (lens->s3 + 2.0f * lens->s4 * r2) * r2_x;
+		shift_x = shift_x + r2 * (lens.s1 + r2 * lens.s2);
+		shift_y = shift_y + r2 * (lens.s3 + r2 * lens.s4);
+		shift_x_x = shift_x_x + (lens.s1 + 2.0f * lens.s2 * r2) * r2_x;
+		shift_y_x = shift_y_x + (lens.s3 + 2.0f * lens.s4 * r2) * r2_x;
 	}
-	*derivative = lens->focal_px * shift_x_x + lens->skew_px * shift_y_x;
-	return lens->focal_px * shift_x + lens->skew_px * shift_y;
+	change.shift = lens.focal_px * shift_x + lens.skew_px * shift_y;
+	change.derivative = lens.focal_px * shift_x_x + lens.skew_px * shift_y_x;
+	return change;
 }
 
 /*
@@ -107,24 +114,25 @@ phase2depth_shift(const struct phase2depth_lens *lens, float x, float slope, flo
  * the lens folds back or the steps do not settle.
  */
 PX_FN float
-phase2depth_undo_lens(const struct phase2depth_lens *lens, float code, float x, float y, bool plain)
+phase2depth_undo_lens(PX_STRUCT phase2depth_lens lens, float code, float x, float y, bool plain)
 {
-	PX_F l0 = lens->line[0] * x + lens->line[1] * y + lens->line[2];
-	PX_F l1 = lens->line[3] * x + lens->line[4] * y + lens->line[5];
-	PX_F l2 = lens->line[6] * x + lens->line[7] * y + lens->line[8];
+	PX_F l0 = lens.line[0] * x + lens.line[1] * y + lens.line[2];
+	PX_F l1 = lens.line[3] * x + lens.line[4] * y + lens.line[5];
+	PX_F l2 = lens.line[6] * x + lens.line[7] * y + lens.line[8];
 	PX_F one = -1.0f / l1;
 	PX_F slope = l0 * one, offset = l2 * one;
-	PX_F per_x = lens->focal_px + lens->skew_px * slope;
-	PX_F aim = code - lens->center_px - lens->skew_px * offset;
+	PX_F per_x = lens.focal_px + lens.skew_px * slope;
+	PX_F aim = code - lens.center_px - lens.skew_px * offset;
 	PX_F p = aim / per_x;
-	PX_F derivative, shift, rest;
+	PX_F rest;
+	PX_STRUCT phase2depth_change c;
 
-	shift = phase2depth_shift(lens, p, slope, offset, plain, &derivative);
-	p = p - shift / (per_x + derivative);
-	shift = phase2depth_shift(lens, p, slope, offset, plain, &derivative);
-	p = p + (aim - per_x * p - shift) / (per_x + derivative);
-	shift = phase2depth_shift(lens, p, slope, offset, plain, &derivative);
-	rest = aim - per_x * p - shift;
-	return px_select(px_abs(rest) < 0.1f && (per_x + derivative) * per_x > 0.0f,
-	    shift + rest * derivative / (per_x + derivative), PX_NAN);
+	c = phase2depth_shift(lens, p, slope, offset, plain);
+	p = p - c.shift / (per_x + c.derivative);
+	c = phase2depth_shift(lens, p, slope, offset, plain);
+	p = p + (aim - per_x * p - c.shift) / (per_x + c.derivative);
+	c = phase2depth_shift(lens, p, slope, offset, plain);
+	rest = aim - per_x * p - c.shift;
+	return px_select(px_abs(rest) < 0.1f && (per_x + c.derivative) * per_x > 0.0f,
+	    c.shift + rest * c.derivative / (per_x + c.derivative), PX_NAN);
 }

@@ -1,0 +1,95 @@
+/*
+ * Normals of a surface on a grid (methods §9; Karpinsky 2014 §3.6): the cross products of neighbouring
+ * difference vectors, each of unit length, are averaged.
+ *
+ * The eight products at a pixel belong to eight triangles, and each triangle serves two pixels: in the
+ * square of four pixels
+ *	A B
+ *	C D
+ * the triangles ABD and ADC are two of the products at A and two of those at D, the triangles ABC and
+ * BDC two of those at B and at C. So a square needs four products, and a pixel adds up what its four
+ * squares give to the diagonal that it lies on.
+ */
+#include "px.h"
+
+#ifdef GL_core_profile
+#define PX_STRUCT
+#else
+#define PX_STRUCT struct
+#endif
+
+struct normals_vector {
+	float x, y, z;
+};
+
+/* Is v a coordinate? Larger ones would overflow in the square of a product. */
+PX_FN bool
+normals_there(float v)
+{
+	return (px_bits(v) & 0x7fffffffu) <= 0x4e6e6b28u;	/* 1e9 */
+}
+
+/*
+ * 1/sqrt(v) within 7e-7, finite for 0: the estimate from the exponent's bits with J. Kadlec's constants
+ * and one Newton step. Only the products' weights in the average depend on it, not their directions.
+ */
+PX_FN float
+normals_inverse_root(float v)
+{
+	PX_F y = px_from_bits(0x5f1ffff9u - (px_bits(v) >> 1));
+
+	y = y * 0.703952253f * (2.38924456f - v * y * y);
+	return y * (1.5f - 0.5f * v * y * y);
+}
+
+/* v x h, of unit length times `weight` (1, or 0 where a corner is missing): v leads down, h right. */
+PX_FN PX_STRUCT normals_vector
+normals_product(PX_STRUCT normals_vector v, PX_STRUCT normals_vector h, float weight)
+{
+	PX_STRUCT normals_vector n;
+	PX_F x = v.y * h.z - v.z * h.y;
+	PX_F y = v.z * h.x - v.x * h.z;
+	PX_F z = v.x * h.y - v.y * h.x;
+	PX_F scale = normals_inverse_root(x * x + y * y + z * z) * weight;
+
+	n.x = x * scale;
+	n.y = y * scale;
+	n.z = z * scale;
+	return n;
+}
+
+/* The same for heights over a plane, towards the viewer: slopes down and to the right. */
+PX_FN PX_STRUCT normals_vector
+normals_of_slopes(float down, float right, float weight)
+{
+	PX_STRUCT normals_vector n;
+	PX_F scale = normals_inverse_root(right * right + down * down + 1.0f) * weight;
+
+	n.x = -right * scale;
+	n.y = -down * scale;
+	n.z = scale;
+	return n;
+}
+
+PX_FN PX_STRUCT normals_vector
+normals_sum(PX_STRUCT normals_vector a, PX_STRUCT normals_vector b)
+{
+	a.x = a.x + b.x;
+	a.y = a.y + b.y;
+	a.z = a.z + b.z;
+	return a;
+}
+
+/* The sum to unit length; NaN where nothing was added, or the pixel itself is missing. */
+PX_FN PX_STRUCT normals_vector
+normals_unit(PX_STRUCT normals_vector sum, float there)
+{
+	PX_F l2 = sum.x * sum.x + sum.y * sum.y + sum.z * sum.z;
+	bool valid = there > 0.0f && l2 > 1e-10f;
+	PX_F scale = 1.0f / px_sqrt(px_select(valid, l2, 1.0f));
+
+	sum.x = px_select(valid, sum.x * scale, PX_NAN);
+	sum.y = px_select(valid, sum.y * scale, PX_NAN);
+	sum.z = px_select(valid, sum.z * scale, PX_NAN);
+	return sum;
+}
