@@ -366,15 +366,14 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 	do {
 		struct link *link = &chain->link[at + segment.n];
 
-		if (prepare(link, head) < 0)
+		/* the survey before the next plan: it may have something to say in the metadata */
+		if (prepare(link, head) < 0 || (segment.n == 0 && survey(link, in) < 0))
 			goto failed;
 		head = &link->out;
 		segment.n++;
 	} while (segment.n < SEGMENT_MOST && at + segment.n < chain->n &&
 	    joins(chain, at + segment.n, head->type));
 	segment.h = in->head.h;
-	if (survey(segment.link, in) < 0)
-		goto failed;
 	lay_out(&segment);
 	for (int i = 0; i < chain->threads; i++)
 		if (scratch_reserve(&chain->scratch[i], &segment) < 0)
@@ -612,9 +611,8 @@ reduce_colour(const struct run *run, struct frame **frame)
 
 /* ---- the drive ---- */
 
-/* -o null: frames are counted and dropped, so that a chain can be timed without its output. */
-static bool
-drops(const struct chain *chain)
+bool
+chain_drops(const struct chain *chain)
 {
 	return chain->output && !strcmp(chain->output, "null:");
 }
@@ -624,7 +622,7 @@ put(struct chain *chain, struct frame *frame)
 {
 	int status = 0;
 
-	if (!chain->target && !drops(chain)) {
+	if (!chain->target && !chain_drops(chain)) {
 		chain->target = target_open(chain->output, chain->force, &chain->save);
 		if (!chain->target)
 			status = -1;

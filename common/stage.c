@@ -58,6 +58,12 @@ run_save_options(struct run *run)
 	return &run->chain->save;
 }
 
+struct meta *
+run_output_meta(struct run *run)
+{
+	return &run->link->out.meta;
+}
+
 int
 run_number(const struct run *run, double option, const struct frame_head *head, const char *key,
     double otherwise, double *out)
@@ -308,11 +314,20 @@ check_standard_output(const struct chain *chain)
 	return 0;
 }
 
+/* A misspelt suffix or folder is told before the work, not after it. */
+static int
+check_output(const struct chain *chain)
+{
+	if ((chain->link[chain->n - 1].run.stage->traits & STAGE_SINK) || chain_drops(chain))
+		return 0;
+	return target_check(chain->output, chain->force);
+}
+
 static int
 run_chain(struct chain *chain)
 {
 	if (init_links(chain) < 0 || check_standard_input(chain) < 0 ||
-	    check_standard_output(chain) < 0)
+	    check_standard_output(chain) < 0 || check_output(chain) < 0)
 		return -1;
 	return chain_run(chain);
 }

@@ -39,7 +39,8 @@ struct body {
 	 * are grouped, and stacked without a copy; metadata as in meta_gather). NULL: the frame as it is.
 	 * Called with the head of the first waiting frame. -1 after fail(). */
 	int (*gather)(struct run *, const struct frame_head *, size_t *planes);
-	/* Whole-frame pass before rows, reduced in a fixed order. May be NULL. Its result goes to priv. */
+	/* Whole-frame pass before rows, reduced in a fixed order. May be NULL. Its result goes to priv, and
+	 * into values of the output's metadata (run_output_meta) whose keys plan has set. */
 	int (*survey)(struct run *, const struct frame *in);
 	/* Computes rows y0 <= y < y1 of every output channel. Input rows from y0 - halo to y1 + halo - 1,
 	 * as far as they exist in the image (0 <= y < in->head.h), may be read; use frame_row(). */
@@ -93,6 +94,8 @@ struct run {
 int run_emit(struct run *, struct frame *);
 /* Calls fn(arg, i) for 0 <= i < n on all threads; returns when all are done. For flows. */
 void run_for(struct run *, size_t n, void (*fn)(void *arg, size_t i), void *arg);
+/* The metadata of the output that plan made; a survey may change values there, not keys. */
+struct meta *run_output_meta(struct run *);
 /* What the chain's -o will be written with; a stage's init may change it. */
 struct save_options *run_save_options(struct run *);
 
