@@ -379,7 +379,7 @@ expect(f[2].meta["cmd.1"] == "fringegen --period=30 --size=333x222 --mean=0.3", 
 	lut '0 0\none 1\n' "line 2 is not one or two numbers: one 1"
 	lut '0 0\n1 nan\n' "line 2 is not finite: 1 nan"
 	mkdir full && touch full/file
-	fails 2 "full: folder is not empty; -f writes into it" fringegen -o full/ -s 8x8 -p 4
+	fails 2 "folder is not empty; -f writes into it" fringegen -o full/ -s 8x8 -p 4
 	fringegen -f -o full/ -s 8x8 -p 4
 	mkdir 'two words'
 	fails 1 "name cannot stand in a manifest" fringegen -s 8x8 -p 4 -o 'two words/' -m list.txt
