@@ -219,7 +219,7 @@ arrange_stack(struct frame *const *frames, size_t n, struct frame **out)
 
 /* ---- where a frame lies on its sensor ---- */
 
-/* origin_px: the sensor's pixel that the first pixel starts with. bin: its width in sensor pixels. */
+/* origin_px: the sensor's pixel that the first pixel starts with; bin: how many it is wide. */
 static int
 keep_place(struct meta *meta, size_t x, size_t y, size_t binned)
 {
@@ -234,7 +234,8 @@ keep_place(struct meta *meta, size_t x, size_t y, size_t binned)
 		memcpy(place, origin.v, sizeof(place));
 	numbers_free(&origin);
 	if (given && !known)
-		return fail("origin_px", "wants two numbers, not '%.60s'", meta_get(meta, "origin_px"));
+		return fail("origin_px", "wants two numbers, not '%.60s'",
+		    meta_get(meta, "origin_px"));
 	place[0] += (double)x * bin;
 	place[1] += (double)y * bin;
 	if (binned > 1 && meta_set_number(meta, "bin", bin * (double)binned) < 0)
@@ -252,8 +253,8 @@ arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h)
 	int status;
 
 	if (w > in->head.w || x > in->head.w - w || h > in->head.h || y > in->head.h - h)
-		return fail("--crop", "%zu x %zu from %zu,%zu on does not lie within %zu x %zu", w, h,
-		    x, y, in->head.w, in->head.h);
+		return fail("--crop", "%zu x %zu from %zu,%zu on does not lie within %zu x %zu", w,
+		    h, x, y, in->head.w, in->head.h);
 	if (head_copy(&head, &in->head) < 0)
 		return -1;
 	head.w = w;
@@ -341,8 +342,8 @@ arrange_bin(struct run *run, struct frame **frame, size_t n)
 	int status;
 
 	if ((*frame)->head.w < n || (*frame)->head.h < n)
-		return fail("--bin", "no cell of %zu x %zu fits into %zu x %zu", n, n, (*frame)->head.w,
-		    (*frame)->head.h);
+		return fail("--bin", "no cell of %zu x %zu fits into %zu x %zu", n, n,
+		    (*frame)->head.w, (*frame)->head.h);
 	if (head_copy(&head, &(*frame)->head) < 0)
 		return -1;
 	head.w /= n;
@@ -366,7 +367,8 @@ arrange_bin(struct run *run, struct frame **frame, size_t n)
 static size_t
 key_length(const char *text)
 {
-	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+	size_t n = strspn(text,
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
 
 	return text[n] == '=' ? n : 0;
 }

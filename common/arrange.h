@@ -36,7 +36,7 @@ int arrange_take(const struct frame *, size_t c, struct frame **out);
 /* All channels of n frames as one frame; channels that share a name are numbered. */
 int arrange_stack(struct frame *const *frames, size_t n, struct frame **out);
 
-/* "key=value,key=value": a comma parts two settings where a key and = follow it. `channels` renames. */
+/* "key=value,key=value": a comma parts settings where a key and = follow; `channels` renames. */
 int arrange_check_settings(const char *settings);
 int arrange_set(struct frame *, const char *settings);
 /* Removes keys, comma-separated, maybe with * and ?. */

@@ -142,7 +142,8 @@ check_limits(struct comparison *of, const struct compare_limits *limits, FILE *l
 	same &= check(line, "ulp", of->ulp, limits->ulp);
 	for (size_t i = 0; i + 1 < q->n; i += 2) {
 		snprintf(what, sizeof(what), "quantile %g", q->v[i]);
-		same &= check(line, what, statistics_quantile(of->size, of->n, q->v[i]), q->v[i + 1]);
+		same &= check(line, what, statistics_quantile(of->size, of->n, q->v[i]),
+		    q->v[i + 1]);
 	}
 	return same;
 }
@@ -173,8 +174,8 @@ compare_judge(struct comparison *of, const struct compare_limits *limits, FILE *
 void
 compare_table_head(FILE *out)
 {
-	fprintf(out, "%5s %-15s %9s %10s %10s %10s %10s %10s %10s %10s %8s %8s\n", "frame", "channel",
-	    "n", "max", "rms", "mean", "50 %", "90 %", "99 %", "99.9 %", "NaN in A", "NaN in B");
+	fprintf(out, "%5s %-15s %9s %10s %10s %10s %10s %10s %10s %10s %8s %8s\n",
+	    "frame", "channel", "n", "max", "rms", "mean", "50 %", "90 %", "99 %", "99.9 %", "NaN in A", "NaN in B");
 }
 
 void
@@ -182,8 +183,8 @@ compare_table_row(FILE *out, size_t frame, const char *channel, struct compariso
 {
 	static const double shares[] = { 0.5, 0.9, 0.99, 0.999 };
 
-	fprintf(out, "%5zu %-15s %9zu %10.4g %10.4g %10.4g", frame, channel, of->n, of->max, of->rms,
-	    of->mean);
+	fprintf(out, "%5zu %-15s %9zu %10.4g %10.4g %10.4g", frame, channel, of->n, of->max,
+	    of->rms, of->mean);
 	for (size_t i = 0; i < 4; i++)
 		fprintf(out, " %10.4g", statistics_quantile(of->size, of->n, shares[i]));
 	fprintf(out, " %8zu %8zu\n", of->only_a, of->only_b);
@@ -215,7 +216,8 @@ static bool
 spacings_differ(const struct frame_head *a, const struct frame_head *b)
 {
 	for (size_t i = 0; i < 2; i++)
-		if (a->spacing[i] != b->spacing[i] && !(isnan(a->spacing[i]) && isnan(b->spacing[i])))
+		if (a->spacing[i] != b->spacing[i] &&
+		    !(isnan(a->spacing[i]) && isnan(b->spacing[i])))
 			return true;
 	return strcmp(a->unit, b->unit) != 0;
 }
@@ -228,7 +230,7 @@ compare_metadata(const struct frame_head *a, const struct frame_head *b, char *t
 		return true;
 	if (!spacings_differ(a, b))
 		return false;
-	snprintf(text, size, "spacings are %g %g %s, %g %g %s", a->spacing[0], a->spacing[1], a->unit,
-	    b->spacing[0], b->spacing[1], b->unit);
+	snprintf(text, size, "spacings are %g %g %s, %g %g %s", a->spacing[0], a->spacing[1],
+	    a->unit, b->spacing[0], b->spacing[1], b->unit);
 	return true;
 }

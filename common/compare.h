@@ -46,7 +46,8 @@ void compare_table_row(FILE *, size_t frame, const char *channel, struct compari
 
 /* ---- metadata ---- */
 
-/* Why two heads' metadata differ (cmd.N excepted), as "key: value, value" in text; false if they agree. */
-bool compare_metadata(const struct frame_head *, const struct frame_head *, char *text, size_t size);
+/* Whether two heads' metadata differ (cmd.N and order excepted), and why, in text. */
+bool compare_metadata(const struct frame_head *, const struct frame_head *, char *text,
+    size_t size);
 
 #endif

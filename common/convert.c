@@ -19,8 +19,8 @@ range_parse(const char *option, const char *text, struct sample_range *range)
 	if (numbers_parse(text, ",", &list) < 0 || list.n != 2 || !isfinite(list.v[0]) ||
 	    !isfinite(list.v[1]) || list.v[0] == list.v[1]) {
 		numbers_free(&list);
-		return fail_usage(option, "wants auto or two numbers LOW,HIGH that differ, not '%.60s'",
-		    text);
+		return fail_usage(option, "wants auto or two numbers LOW,HIGH that differ, not "
+		    "'%.60s'", text);
 	}
 	*range = (struct sample_range){ RANGE_GIVEN, list.v[0], list.v[1] };
 	numbers_free(&list);
@@ -52,8 +52,8 @@ replace(struct frame **frame, struct frame *by)
 
 /* Fills a new frame of this head, which it frees, row by row and puts it in place of *frame. */
 static int
-convert(struct run *run, struct frame **frame, struct frame_head *head, struct conversion *conversion,
-    void (*row)(void *arg, size_t y))
+convert(struct run *run, struct frame **frame, struct frame_head *head,
+    struct conversion *conversion, void (*row)(void *arg, size_t y))
 {
 	int status;
 
@@ -96,6 +96,35 @@ decode_row(void *arg, size_t y)
 	}
 }
 
+static bool
+lines_equal(const struct line *line, size_t c)
+{
+	for (size_t i = 1; i < c; i++)
+		if (line[i].scale != line[0].scale || line[i].offset != line[0].offset)
+			return false;
+	return true;
+}
+
+/* max_value, where a camera saturates, goes with the samples; away where channels go apart. */
+static int
+move_maximum(struct frame_head *head, const struct line *line, bool decodes, double largest)
+{
+	double v;
+
+	if (meta_number(&head->meta, "max_value", NAN, &v) < 0)
+		return -1;
+	if (isnan(v))
+		return 0;
+	if (line && !lines_equal(line, head->c)) {
+		meta_remove(&head->meta, "max_value");
+		return 0;
+	}
+	if (line)
+		v = decodes ? v * line->scale + line->offset : (v - line->offset) / line->scale;
+	v = decodes ? v : fmin(fmax(floor(v + 0.5), 0.0), largest);
+	return meta_set_number(&head->meta, "max_value", v);
+}
+
 int
 convert_to_float(struct run *run, struct frame **frame, double invalid)
 {
@@ -107,12 +136,15 @@ convert_to_float(struct run *run, struct frame **frame, double invalid)
 	if (head_copy(&head, &(*frame)->head) < 0)
 		return -1;
 	head.type = SAMPLE_FLOAT;
+	if (!isnan(invalid))
+		meta_remove(&head.meta, "invalid");
 	return convert(run, frame, &head, &conversion, decode_row);
 }
 
 /* Number c of a key that has one, or one per channel. */
 static int
-channel_number(const struct frame_head *head, const char *key, size_t c, double otherwise, double *out)
+channel_number(const struct frame_head *head, const char *key, size_t c, double otherwise,
+    double *out)
 {
 	const char *value = meta_get(&head->meta, key);
 	struct numbers list;
@@ -159,6 +191,8 @@ convert_unscale(struct run *run, struct frame **frame)
 			status = -1;
 	if (status == 0)
 		status = meta_number(&head.meta, keys[2], NAN, &conversion.invalid);
+	if (status == 0)
+		status = move_maximum(&head, conversion.line, true, 0.0);
 	head.type = SAMPLE_FLOAT;
 	remove_keys(&head.meta);
 	if (status == 0)
@@ -298,7 +332,8 @@ convert_encode(struct run *run, struct frame **frame, const struct encoding *enc
 	if (!whole && isnan(encoding->fill))
 		return 0;
 	if (encoding->range.kind != RANGE_NONE && meta_get(&(*frame)->head.meta, keys[0]))
-		return fail("--scale", "input has the key sample_scale already: say --unscale as well");
+		return fail("--scale", "input has the key sample_scale already: say --unscale "
+		    "as well");
 	if (whole && set_fill(&conversion, encoding->fill) < 0)
 		return -1;
 	if (head_copy(&head, &(*frame)->head) < 0)
@@ -310,6 +345,8 @@ convert_encode(struct run *run, struct frame **frame, const struct encoding *enc
 		if (status == 0)
 			status = record_lines(&head, conversion.line, encoding->range.kind);
 	}
+	if (status == 0 && whole)
+		status = move_maximum(&head, conversion.line, false, conversion.largest);
 	if (status == 0 && !isnan(encoding->fill))
 		status = meta_set_number(&head.meta, "invalid", encoding->fill);
 	if (status == 0)
@@ -353,8 +390,8 @@ convert_colour(struct run *run, struct frame **frame, enum colormap map, struct 
 	int status;
 
 	if ((*frame)->head.c != 1)
-		return fail("--colormap", "paints one channel, the input has %zu: choose with --channels",
-		    (*frame)->head.c);
+		return fail("--colormap", "paints one channel, the input has %zu: choose with "
+		    "--channels", (*frame)->head.c);
 	if (range.kind == RANGE_NONE)
 		range = map == COLORMAP_PHASE ? (struct sample_range){ RANGE_GIVEN, -M_PI, M_PI } :
 		    (struct sample_range){ .kind = RANGE_AUTO };
@@ -366,6 +403,7 @@ convert_colour(struct run *run, struct frame **frame, enum colormap map, struct 
 	if (status == 0) {
 		head.type = SAMPLE_UCHAR;
 		remove_keys(&head.meta);
+		meta_remove(&head.meta, "max_value");
 		if (head_set_channels(&head, "r g b") == 0 &&
 		    meta_set(&head.meta, "colormap", colormap_names[map]) == 0 &&
 		    meta_set_numbers(&head.meta, "colormap_range", ends, 2) == 0) {

@@ -1,7 +1,7 @@
 /*
  * Sample types and ranges. A frame with the keys sample_scale and sample_offset (one number, or one
- * per channel) stands for values: value = sample * sample_scale + sample_offset; where it has the key
- * invalid, that sample stands for none.
+ * per channel) stands for values: value = sample * sample_scale + sample_offset; where it has the
+ * key invalid, that sample stands for none.
  * Every function replaces *frame; after a failure *frame is as it was and still the caller's.
  */
 #ifndef CONVERT_H
@@ -12,7 +12,7 @@
 
 enum range_kind { RANGE_NONE, RANGE_GIVEN, RANGE_AUTO };
 
-struct sample_range {		/* RANGE_AUTO: the smallest to the largest finite sample of a channel */
+struct sample_range {	/* RANGE_AUTO: the smallest to the largest finite sample of a channel */
 	enum range_kind kind;
 	double low, high;
 };
@@ -28,12 +28,12 @@ int range_parse(const char *option, const char *text, struct sample_range *);
 
 /* Float samples, with NaN where they equal `invalid` (NaN: nowhere). */
 int convert_to_float(struct run *, struct frame **frame, double invalid);
-/* The values that sample_scale, sample_offset and invalid tell of, as float; takes the keys away. */
+/* The values that sample_scale, sample_offset and invalid tell of, as float; drops the keys. */
 int convert_unscale(struct run *, struct frame **frame);
 /*
- * Float samples to another type: rounded to the nearest (halves upward), clamped. With a range, keeps
- * what is needed to compute back in sample_scale and sample_offset; with a fill, in invalid, and no
- * valid sample becomes the fill.
+ * Float samples to another type: rounded to the nearest (halves upward), clamped. With a range,
+ * sample_scale and sample_offset keep what is needed to compute back; with a fill, the key invalid
+ * does, and no valid sample becomes the fill.
  */
 int convert_encode(struct run *, struct frame **frame, const struct encoding *);
 /*

@@ -14,7 +14,8 @@ static double
 sample(const struct frame *frame, const void *row, size_t x)
 {
 	return frame->head.type == SAMPLE_UCHAR ? ((const uint8_t *)row)[x] :
-	    frame->head.type == SAMPLE_USHORT ? ((const uint16_t *)row)[x] : ((const float *)row)[x];
+	    frame->head.type == SAMPLE_USHORT ? ((const uint16_t *)row)[x] :
+	    ((const float *)row)[x];
 }
 
 static struct statistics

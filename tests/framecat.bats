@@ -220,6 +220,14 @@ check("c.nrrd", np.array([-9999, 1.5, -1, 0], "f4")); check("d.nrrd", np.array([
 expect(read_frame("d.nrrd").meta["invalid"] == "9")'
 }
 
+@test "framecat: max_value, where a camera saturates, goes with the samples" {
+	py 'write_frames("in.nrrd", Frame(np.array([[0, 4095, 1000]], "<u2"), None, {"max_value": "4095"}))'
+	framecat --scale 0,4095 in.nrrd -o eight.nrrd
+	framecat --unscale eight.nrrd -o back.nrrd
+	framecat --as uchar in.nrrd -o cut.nrrd
+	[ "$(frameinfo --key max_value eight.nrrd back.nrrd cut.nrrd in.nrrd)" = "$(printf '%s\n' 255 4095 255 4095)" ]
+}
+
 @test "framecat: --colormap" {
 	py '
 y, x = np.mgrid[:5, :256]

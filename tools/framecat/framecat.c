@@ -91,7 +91,8 @@ encode(struct run *run, struct frame **frame)
 	const struct priv *priv = run->priv;
 
 	if (parameters->map >= 0)
-		return convert_colour(run, frame, (enum colormap)parameters->map, priv->encoding.range);
+		return convert_colour(run, frame, (enum colormap)parameters->map,
+		    priv->encoding.range);
 	return priv->encodes ? convert_encode(run, frame, &priv->encoding) : 0;
 }
 
@@ -231,8 +232,8 @@ init_encoding(const struct parameters *parameters, struct encoding *encoding)
 	if (parameters->scale && range_parse("--scale", parameters->scale, &encoding->range) < 0)
 		return -1;
 	if (paints && (parameters->as >= 0 || !isnan(parameters->fill)))
-		return fail_usage("--colormap", "makes r g b of type uchar: --as and --fill do not go "
-		    "with it");
+		return fail_usage("--colormap", "makes r g b of type uchar: --as and --fill do not "
+		    "go with it");
 	if (!paints && parameters->scale && encoding->type == SAMPLE_FLOAT)
 		return fail_usage("--scale", "makes integers: --as uchar or --as ushort");
 	return 0;

@@ -150,7 +150,8 @@ compare_all(struct run *run)
 	const struct frame_head *a = &priv->frame_a->head, *b = &priv->frame_b->head;
 
 	if (a->c != b->c)
-		return differ(run, "frame %zu: A has %zu channels, B has %zu", priv->frames, a->c, b->c);
+		return differ(run, "frame %zu: A has %zu channels, B has %zu", priv->frames, a->c,
+		    b->c);
 	for (size_t c = 0; c < a->c; c++)
 		if (strcmp(a->channel[c], b->channel[c]))
 			return differ(run, "frame %zu: channel %zu is named %s in A, %s in B",
@@ -173,13 +174,14 @@ compare_frames(struct run *run)
 	if (parameters->meta && compare_metadata(a, b, text, sizeof(text)))
 		differ(run, "frame %zu: %s", priv->frames, text);
 	if (a->w != b->w || a->h != b->h)
-		return differ(run, "frame %zu: A is %zu x %zu, B is %zu x %zu", priv->frames, a->w, a->h,
-		    b->w, b->h);
+		return differ(run, "frame %zu: A is %zu x %zu, B is %zu x %zu", priv->frames, a->w,
+		    a->h, b->w, b->h);
 	if (a->type != b->type)
 		return differ(run, "frame %zu: A has samples of type %s, B %s", priv->frames,
 		    sample_name(a->type), sample_name(b->type));
 	if (border >= a->w || border >= a->h)
-		return fail("--margin", "%ld leaves nothing of %zu x %zu", parameters->margin, a->w, a->h);
+		return fail("--margin", "%ld leaves nothing of %zu x %zu", parameters->margin, a->w,
+		    a->h);
 	return parameters->channels ? compare_chosen(run, parameters->channels) : compare_all(run);
 }
 
@@ -236,7 +238,8 @@ flow(struct run *run, struct frame *in)
 	char text[1024];
 
 	(void)in;
-	if (priv->out && target_file_close(priv->out, run->output, priv->temporary, status == 0) < 0)
+	if (priv->out &&
+	    target_file_close(priv->out, run->output, priv->temporary, status == 0) < 0)
 		status = -1;
 	if (status == 0)
 		return 0;
@@ -260,7 +263,8 @@ init(struct run *run)
 		    run->operands);
 	for (size_t i = 0; i < q->n; i += 2)
 		if (q->n % 2 || q->v[i] > 1.0)
-			return fail_usage("--quantile", "wants a share from 0 to 1 and a threshold: Q,T");
+			return fail_usage("--quantile", "wants a share from 0 to 1 and a "
+			    "threshold: Q,T");
 	if (parameters->turns && (!isnan(limits->ulp) || !isnan(limits->relative)))
 		return fail_usage("--turns", "does not go with --ulp or --relative");
 	if (parameters->turns && !compare_limited(limits))

@@ -60,7 +60,8 @@ print_key(const struct frame_head *head, const char *key, size_t number, FILE *o
 static void
 print_short(const struct frame_head *head, size_t number, FILE *out)
 {
-	fprintf(out, "%zu %zux%zux%zu %s ", number, head->w, head->h, head->c, sample_name(head->type));
+	fprintf(out, "%zu %zux%zux%zu %s ", number, head->w, head->h, head->c,
+	    sample_name(head->type));
 	print_channels(head, out);
 	fputc('\n', out);
 }
@@ -85,8 +86,8 @@ print_statistics(struct run *run, const struct frame *frame, FILE *out)
 	int status = all ? statistics_of(run, frame, all) : fail_memory();
 
 	if (status == 0)
-		fprintf(out, "  %-15s %14s %14s %14s %14s %9s %9s\n", "channel", "min", "max", "mean",
-		    "sd", "NaN", "inf");
+		fprintf(out, "  %-15s %14s %14s %14s %14s %9s %9s\n", "channel", "min", "max",
+		    "mean", "sd", "NaN", "inf");
 	for (size_t c = 0; c < head->c && status == 0; c++) {
 		const struct statistics *of = &all[c];
 		double nothing = of->n ? 0.0 : (double)NAN;
