@@ -52,5 +52,7 @@ struct chain {
 
 /* Runs what has been set up: 0 or -1 after fail(). */
 int chain_run(struct chain *);
+/* -o null: frames are counted and dropped, so that a chain can be timed without its output. */
+bool chain_drops(const struct chain *);
 
 #endif

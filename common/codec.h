@@ -81,6 +81,8 @@ struct target;
  * Files appear under their final name only when complete. options may be NULL.
  */
 struct target *target_open(const char *path, bool force, const struct save_options *options);
+/* What can be told of such a path before there is a frame; touches nothing. 0 or -1 after fail(). */
+int target_check(const char *path, bool force);
 int target_put(struct target *, const struct frame *);
 /* Completes (keep = true) or removes what is unfinished; frees. 0 or -1 after fail(). */
 int target_close(struct target *, bool keep);
@@ -95,7 +97,7 @@ int target_save(const char *path, const struct frame *, const struct save_option
 
 /*
  * A text or other file of a tool's own under the same rule: opens a temporary file beside path;
- * target_file_close renames it (keep) or removes it.
+ * target_file_close renames it (keep) or removes it. So does a signal that ends the process.
  */
 FILE *target_file_open(const char *path, char **temporary);
 int target_file_close(FILE *, const char *path, char *temporary, bool keep);

@@ -248,17 +248,30 @@ row_of(const struct opt *table, int letter, const char *name)
 	return NULL;
 }
 
+/* Is it --NAME=VALUE with the name of an option? getopt_long tells it no otherwise from unknown ones. */
+static bool
+gives_value(const struct long_options *all, const char *word)
+{
+	size_t length = strcspn(word, "=");
+
+	for (size_t i = 0; i < all->n && length > 2; i++)
+		if (word[length] && strlen(all->option[i].name) == length - 2 &&
+		    !strncmp(all->option[i].name, word + 2, length - 2))
+			return true;
+	return false;
+}
+
 static int
-refuse_word(int answer, char **argv, int at)
+refuse_word(const struct long_options *all, int answer, const char *word)
 {
 	char object[4] = { '-', (char)optopt, '\0' };
-	const char *word = argv[at];
 
-	if (optopt && (answer == ':' || word[1] != '-'))
-		return fail_usage(word[1] == '-' ? word : object,
-		    answer == ':' ? "wants a value" : "unknown option, see --help");
-	return fail_usage(word, answer == ':' ? "wants a value" :
-	    optopt ? "takes no value" : "unknown or ambiguous option, see --help");
+	if (answer == ':')
+		return fail_usage(word[1] == '-' ? word : object, "wants a value");
+	if (word[1] != '-')
+		return fail_usage(object, "unknown option, see --help");
+	return fail_usage(word, gives_value(all, word) ? "takes no value" :
+	    "unknown or ambiguous option, see --help");
 }
 
 int
@@ -288,7 +301,7 @@ opt_parse(const struct opt *table, void *parameters, const struct opt *common,
 			at = optind > 1 ? optind - 1 : at;
 			while (at > 1 && argv[at][0] != '-')
 				at--;
-			return refuse_word(answer, argv, at);
+			return refuse_word(&all, answer, argv[at]);
 		}
 		row = row_of(table, answer, name);
 		if (row ? parse_value(row, optarg, parameters) < 0 :

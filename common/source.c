@@ -358,7 +358,9 @@ source_open(const char *path)
 		fail_memory();
 		return NULL;
 	}
-	if (strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+	if (!*path)
+		status = fail_usage(NULL, "name of an input is empty");
+	else if (strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		status = folder_list(source, path);
 	else
 		status = source_add(source, strdup(path));

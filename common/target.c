@@ -3,6 +3,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,6 +35,65 @@ struct target {
 	char **name;			/* TARGET_FOLDER: the names that are taken */
 	size_t names;
 };
+
+/* ---- temporary files go when the process is killed ---- */
+
+enum doomed_state { DOOMED_FREE, DOOMED_TAKEN, DOOMED_READY };
+
+/* Fixed, so that a signal handler can read it at any moment. */
+static struct doomed {
+	atomic_int state;
+	char path[4096];
+} doomed[16];
+
+static void
+remove_doomed(int signal)
+{
+	for (size_t i = 0; i < sizeof(doomed) / sizeof(*doomed); i++)
+		if (atomic_load(&doomed[i].state) == DOOMED_READY)
+			unlink(doomed[i].path);
+	raise(signal);		/* SA_RESETHAND: it ends the process as it would have without us */
+}
+
+static void
+watch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ };
+	struct sigaction action = { .sa_handler = remove_doomed, .sa_flags = (int)SA_RESETHAND }, old;
+
+	sigfillset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+		    old.sa_handler == SIG_DFL)		/* not where nohup or the shell ignores it */
+			sigaction(signals[i], &action, NULL);
+}
+
+/* From now on until doomed_forget() a signal that ends the process removes this file. */
+static void
+doomed_add(const char *path)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch_signals);
+	for (size_t i = 0; i < sizeof(doomed) / sizeof(*doomed); i++) {
+		int free_state = DOOMED_FREE;
+
+		if (strlen(path) < sizeof(doomed[i].path) &&
+		    atomic_compare_exchange_strong(&doomed[i].state, &free_state, DOOMED_TAKEN)) {
+			strcpy(doomed[i].path, path);
+			atomic_store(&doomed[i].state, DOOMED_READY);
+			return;
+		}
+	}
+}
+
+static void
+doomed_forget(const char *path)
+{
+	for (size_t i = 0; i < sizeof(doomed) / sizeof(*doomed); i++)
+		if (atomic_load(&doomed[i].state) == DOOMED_READY && !strcmp(doomed[i].path, path))
+			atomic_store(&doomed[i].state, DOOMED_FREE);
+}
 
 /* ---- files that appear when they are complete ---- */
 
@@ -69,8 +131,10 @@ temporary_create(const char *final, char **temporary)
 			*temporary = NULL;
 			return fail_memory();
 		}
+		doomed_add(*temporary);		/* before it is there, or a signal could come between */
 		fd = open(*temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd < 0) {
+			doomed_forget(*temporary);
 			free(*temporary);
 			*temporary = NULL;
 			if (errno != EEXIST)
@@ -78,6 +142,14 @@ temporary_create(const char *final, char **temporary)
 		}
 	}
 	return fd;
+}
+
+static void
+temporary_remove(char *temporary)
+{
+	unlink(temporary);
+	doomed_forget(temporary);
+	free(temporary);
 }
 
 /* A temporary file beside path, with the permissions of a file that is there already. */
@@ -101,8 +173,11 @@ beside_open(const char *path, char **temporary)
 	file = fd < 0 ? NULL : fdopen(fd, "w+b");
 	if (!file) {
 		fail_errno(path, "cannot be created");
-		if (fd >= 0)
+		if (fd >= 0) {
 			close(fd);
+			temporary_remove(*temporary);
+			*temporary = NULL;
+		}
 	} else if (stat(final, &st) == 0) {
 		(void)fchmod(fd, st.st_mode & 07777);	/* not ours, then: the umask's will do */
 	}
@@ -139,16 +214,12 @@ target_file_close(FILE *file, const char *path, char *temporary, bool keep)
 	if (temporary) {
 		char *final = final_path(path);
 
-		if (!final || status < 0 || !keep)
-			unlink(temporary);
-		else if (rename(temporary, final) < 0) {
-			status = fail_errno(path, "cannot be put in its place");
-			unlink(temporary);
-		}
 		if (!final)
 			status = -1;
+		else if (status == 0 && keep && rename(temporary, final) < 0)
+			status = fail_errno(path, "cannot be put in its place");
+		temporary_remove(temporary);	/* where it was renamed there is none */
 		free(final);
-		free(temporary);
 	}
 	return keep ? status : 0;
 }
@@ -481,36 +552,48 @@ stream_put(const struct frame *frame)
 static bool
 folder_of_is_there(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char *folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup(".");
-	bool there = folder && access(folder, W_OK | X_OK) == 0;
+	char *final = final_path(path), *slash = final ? strrchr(final, '/') : NULL;
+	bool there;
 
-	free(folder);
+	if (slash)
+		slash[1] = '\0';
+	there = final && access(slash ? final : ".", W_OK | X_OK) == 0;
+	free(final);
 	return there;
+}
+
+/* The name of the first file, or NULL after fail(); *codec is the format of all. */
+static char *
+files_check(const char *path, const struct codec **codec, size_t *numbers)
+{
+	char *first = numbered_path(path, 0, numbers);
+
+	if (!first)
+		return NULL;
+	*codec = codec_to_save(first);
+	if (*numbers > 1)
+		fail_usage(path, "%zu numbers in the name, where one can be", *numbers);
+	else if (*codec && (is_special(first) || folder_of_is_there(first)))
+		return first;
+	else if (*codec)
+		fail_errno(path, "cannot be created");
+	free(first);
+	return NULL;
 }
 
 static int
 files_begin(struct target *target)
 {
 	size_t numbers;
-	char *first = numbered_path(target->path, 0, &numbers);
-	int status;
+	char *first = files_check(target->path, &target->codec, &numbers);
 
 	if (!first)
 		return -1;
 	target->kind = numbers ? TARGET_NUMBERED : TARGET_FILE;
-	target->codec = codec_to_save(first);
-	if (numbers > 1)
-		fail_usage(target->path, "%zu numbers in the name, where one can be", numbers);
-	if (numbers > 1 || !target->codec) {
-		free(first);
-		return -1;
-	}
 	if (target->kind == TARGET_FILE)
 		return file_begin(target, first);
-	status = folder_of_is_there(first) ? 0 : fail_errno(target->path, "cannot be created");
 	free(first);
-	return status;
+	return 0;
 }
 
 static bool
@@ -519,6 +602,24 @@ names_folder(const char *path)
 	struct stat st;
 
 	return path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+int
+target_check(const char *path, bool force)
+{
+	const struct codec *codec;
+	size_t numbers;
+	char *first;
+
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	if (!*path)
+		return fail_usage(NULL, "name of the output is empty");
+	if (names_folder(path))
+		return access(path, F_OK) == 0 ? folder_check(path, force) : 0;
+	first = files_check(path, &codec, &numbers);
+	free(first);
+	return first ? 0 : -1;
 }
 
 static int
