@@ -1,0 +1,407 @@
+/* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray code. */
+#define _GNU_SOURCE
+#include "shots.h"
+#include "stage.h"
+#include "steps.h"
+#include "phasewrap.loops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct parameters {
+	struct shots_options shots;
+	const char *manifest;
+	int sign, channel, as;
+	double phase_origin, min_modulation, min_amplitude, max_value, dark;
+};
+
+enum as { AS_PHASE, AS_VECTOR };
+
+struct priv {
+	struct manifest manifest;
+	bool manifest_read;
+	struct shots shots;
+	struct steps *steps;		/* of each fringe set */
+	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
+	bool vector;
+	struct limits limits;
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const char *const kinds[] = { "auto", "step", "2+1", "gray", NULL };
+static const char *const cells[] = { "column", "period", "half", NULL };
+static const char *const flats[] = { "1", "2", "3", "auto", NULL };
+static const char *const signs[] = { "+1", "-1", NULL };
+static const char *const channels[] = { "r", "g", "b", NULL };
+static const char *const forms[] = { "phase", "vector", NULL };
+
+static const struct opt options[] = {
+	{ 'k', "kind", "WORD", OPT_WORD, AT(shots.kind), "auto", 0, 0, NULL,
+	  "what the images are; auto: what they say themselves, else steps", kinds },
+	{ 'n', "steps", "N", OPT_INTEGER, AT(shots.steps), NULL, 3, 1000, NULL,
+	  "images of one period", NULL },
+	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(shots.period_px), NULL, 1e-3, 1e6, "projector px",
+	  "fringe periods, as many as there are", NULL },
+	{ 'a', "axis", "x|y,...", OPT_TEXT, AT(shots.axis), NULL, 0, 0, NULL,
+	  "along which the phase varies, one for all or one per period", NULL },
+	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(shots.shift_rad), NULL, -3600, 3600, "degrees",
+	  "phase of each step; if not given -120,0,120 for 3, else 360 n/N", NULL },
+	{ 0, "sign", "+1|-1", OPT_WORD, AT(sign), NULL, 0, 0, NULL,
+	  "of the shifts, in foreign images: I = A + B cos(phase + sign * shift)", signs },
+	{ 0, "phase-origin", "DEG", OPT_ANGLE, AT(phase_origin), NULL, -3600, 3600, "degrees",
+	  "what the phase of foreign images is at projector column 0", NULL },
+	{ 0, "order", "WORD,...", OPT_TEXT, AT(shots.order), NULL, 0, 0, NULL,
+	  "how images come that do not say what they are: phase,gray,flat in some order, by-step, "
+	  "pairs, lsb-first", NULL },
+	{ 'G', "gray", "N[,N]", OPT_NUMBERS, AT(shots.gray), NULL, 1, 24, "planes",
+	  "Gray code, of one axis or of x and y", NULL },
+	{ 'i', "inverse", NULL, OPT_FLAG, AT(shots.inverse), NULL, 0, 0, NULL,
+	  "Gray planes come with their inverses", NULL },
+	{ 0, "gray-cell", "WORD", OPT_WORD, AT(shots.gray_cell), NULL, 0, 0, NULL,
+	  "what the Gray code counts", cells },
+	{ 'F', "flats", "N", OPT_INTEGER, AT(shots.flats), NULL, 0, 2, NULL,
+	  "trailing flat images: 2 are white and black, 1 lies between", NULL },
+	{ 0, "flat", "WORD", OPT_WORD, AT(shots.flat), NULL, 0, 0, NULL,
+	  "which of the 2+1 images is the flat one [3]", flats },
+	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
+	  "list that says what the images are, in their order", NULL },
+	{ 0, "rgb", NULL, OPT_FLAG, AT(shots.rgb), NULL, 0, 0, NULL,
+	  "red, green and blue of an image are three steps", NULL },
+	{ 0, "channel", "WORD", OPT_WORD, AT(channel), NULL, 0, 0, NULL,
+	  "take this one of colour images", channels },
+	{ 0, "min-modulation", "RATIO", OPT_NUMBER, AT(min_modulation), "0", 0, 1e6, NULL,
+	  "less amplitude/mean makes a pixel invalid", NULL },
+	{ 0, "min-amplitude", "LEVELS", OPT_NUMBER, AT(min_amplitude), "0", 0, 1e30, "grey levels",
+	  "a smaller amplitude makes a pixel invalid", NULL },
+	{ 0, "max-value", "LEVEL", OPT_NUMBER, AT(max_value), NULL, 0, 1e30, "grey levels",
+	  "a fringe image that reaches it is saturated; if not given 255, 65535, none for float", NULL },
+	{ 0, "dark", "LEVEL", OPT_NUMBER, AT(dark), NULL, -1e30, 1e30, "grey levels",
+	  "a lower mean makes a pixel invalid", NULL },
+	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
+	  "phase, or vector: its cosine and sine", forms },
+	{ 0 },
+};
+
+/* ---- pixels ---- */
+
+/* Calls the function of the frame's type with the samples of plane c from column x of row y on. */
+#define CALL(name, in, c, y, x, ...) do { \
+	void *row_ = frame_row(in, c, y); \
+ \
+	if ((in)->head.type == SAMPLE_UCHAR) \
+		name##_uint8_t((uint8_t *)row_ + (x), __VA_ARGS__); \
+	else if ((in)->head.type == SAMPLE_USHORT) \
+		name##_uint16_t((uint16_t *)row_ + (x), __VA_ARGS__); \
+	else \
+		name##_float((float *)row_ + (x), __VA_ARGS__); \
+} while (false)
+
+static void
+sum_fringe(const struct frame *in, const struct shots_fringe *fringe, const struct steps *steps,
+    size_t y, size_t x, size_t n, struct tile *tile)
+{
+	CALL(first, in, fringe->plane[0], y, x, tile, n);
+	for (size_t i = 1; i < fringe->n; i++)
+		CALL(add, in, fringe->plane[i], y, x, &steps->weight[i], tile, n);
+}
+
+static void
+decode(const struct frame *in, const struct shots_code *code, const float *threshold, size_t y,
+    size_t x, size_t n, struct tile *tile, float *index)
+{
+	memset(tile->value, 0, sizeof(tile->value));
+	for (size_t i = 0; i < code->n; i++) {
+		CALL(load, in, code->plane[i], y, x, tile->plane, tile, n);
+		if (code->inverse)
+			CALL(load, in, code->inverse[i], y, x, tile->inverse, tile, n);
+		add_bit(tile->plane, code->inverse ? tile->inverse : threshold, tile->value, n);
+	}
+	write_index(tile->value, index, n);
+}
+
+static void
+read_flats(const struct priv *priv, const struct frame *in, size_t y, size_t x, size_t n,
+    struct tile *tile)
+{
+	const struct shots *shots = &priv->shots;
+
+	CALL(load, in, shots->flat[0], y, x, tile->plane, tile, n);
+	CALL(load, in, shots->flat[shots->flats - 1], y, x, tile->inverse, tile, n);
+	between(tile, tile->plane, tile->inverse, n);
+	if (shots->fringes == 0 && shots->flats == 2)
+		judge(&priv->limits, 1, tile, n);
+}
+
+static void
+wrap_phases(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
+    size_t n, struct tile *tile)
+{
+	const struct shots *shots = &priv->shots;
+
+	for (size_t k = 0; k < shots->fringes; k++) {
+		sum_fringe(in, &shots->fringe[k], &priv->steps[k], y, x, n, tile);
+		judge(&priv->limits, (float)shots->fringe[k].n, tile, n);
+		if (priv->vector)
+			write_vector(tile, frame_floats(out, 2 * k, y) + x,
+			    frame_floats(out, 2 * k + 1, y) + x, n);
+		else
+			write_phase(tile, frame_floats(out, k, y) + x, n);
+		for (size_t i = 0; i < shots->codes; i++)
+			if (priv->reference[i] == k)
+				memcpy(tile->threshold[i], tile->mean, n * sizeof(float));
+	}
+}
+
+static void
+wrap_tile(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
+    size_t n, struct tile *tile)
+{
+	const struct shots *shots = &priv->shots;
+	size_t phases = shots->fringes * (priv->vector ? 2 : 1), codes = out->head.c - shots->codes;
+
+	start(tile);
+	wrap_phases(priv, in, out, y, x, n, tile);
+	if (shots->flats && shots->codes)
+		read_flats(priv, in, y, x, n, tile);
+	for (size_t i = 0; i < shots->codes; i++)
+		decode(in, &shots->code[i], tile->threshold[i], y, x, n, tile,
+		    frame_floats(out, codes + i, y) + x);
+	if (shots->fringes)
+		write_quality(tile, (float)shots->fringes, frame_floats(out, phases, y) + x,
+		    frame_floats(out, phases + 1, y) + x, n);
+	mask_missing(tile, n);
+	for (size_t c = 0; c < out->head.c; c++)
+		if (c < phases || c >= codes)
+			mask(tile, frame_floats(out, c, y) + x, n);
+}
+
+static void
+rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+{
+	struct tile tile;
+
+	for (size_t y = y0; y < y1; y++)
+		for (size_t x = 0; x < in->head.w; x += TILE)
+			wrap_tile(run->priv, in, out, y, x,
+			    in->head.w - x < TILE ? in->head.w - x : TILE, &tile);
+}
+
+/* ---- which of the 2+1 images is the flat one (Zhang 2006 eq 11) ---- */
+
+struct search {
+	const struct frame *in;
+	size_t plane;
+	double *row;		/* roughness of each */
+};
+
+static void
+measure_row(void *arg, size_t y)
+{
+	const struct search *search = arg;
+	const struct frame *in = search->in;
+	bool last = y + 1 == in->head.h;
+	const void *image = frame_row(in, search->plane, y);
+	const void *below = last ? NULL : frame_row(in, search->plane, y + 1);
+
+	if (in->head.type == SAMPLE_UCHAR)
+		search->row[y] = roughness_uint8_t(image, below, in->head.w);
+	else if (in->head.type == SAMPLE_USHORT)
+		search->row[y] = roughness_uint16_t(image, below, in->head.w);
+	else
+		search->row[y] = roughness_float(image, below, in->head.w);
+}
+
+static double
+roughness(struct run *run, const struct frame *in, size_t plane, double *row)
+{
+	struct search search = { in, plane, row };
+	double sum = 0;
+
+	run_for(run, in->head.h, measure_row, &search);
+	for (size_t y = 0; y < in->head.h; y++)
+		sum += row[y];
+	return sum;
+}
+
+/* The other two keep their cyclic order. Where two are equally flat, the later one is it. */
+static int
+survey(struct run *run, const struct frame *in)
+{
+	const struct priv *priv = run->priv;
+	double *row = calloc(in->head.h, sizeof(*row));
+
+	if (!row)
+		return fail_memory();
+	for (size_t k = 0; k < priv->shots.fringes; k++) {
+		size_t *plane = priv->shots.fringe[k].plane, own[3], flat = 0;
+		double rough[3];
+
+		if (!priv->shots.fringe[k].two_plus_one)
+			continue;
+		memcpy(own, plane, sizeof(own));
+		for (size_t i = 0; i < 3; i++) {
+			rough[i] = roughness(run, in, own[i], row);
+			if (rough[i] < rough[flat] || (rough[i] == rough[flat] && own[i] > own[flat]))
+				flat = i;
+		}
+		for (size_t i = 0; i < 3; i++)
+			plane[i] = own[(flat + 1 + i) % 3];
+	}
+	free(row);
+	return 0;
+}
+
+/* ---- planning ---- */
+
+static const struct manifest *
+manifest_of(const struct priv *priv)
+{
+	return priv->manifest_read ? &priv->manifest : NULL;
+}
+
+static int
+gather(struct run *run, const struct frame_head *head, size_t *planes)
+{
+	const struct parameters *parameters = run->parameters;
+
+	return shots_count(&parameters->shots, manifest_of(run->priv), head, planes);
+}
+
+static const struct body body = { .gather = gather, .rows = rows };
+static const struct body searching_body = { .gather = gather, .survey = survey, .rows = rows };
+
+static int
+init(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	run->body = parameters->shots.flat == FLAT_AUTO ? &searching_body : &body;
+	run->colour = COLOUR_GREY;
+	if (parameters->channel >= 0)
+		run->colour = COLOUR_RED + parameters->channel;
+	if (parameters->shots.rgb)
+		run->colour = COLOUR_PLANES;
+	if (parameters->shots.rgb && parameters->channel >= 0)
+		return fail_usage("--channel", "takes one colour, --rgb all three");
+	if (shots_check(&parameters->shots) < 0)
+		return -1;
+	if (parameters->manifest) {
+		if (manifest_load(parameters->manifest, &priv->manifest) < 0)
+			return -1;
+		priv->manifest_read = true;
+	}
+	return 0;
+}
+
+static void
+forget(struct priv *priv)
+{
+	for (size_t k = 0; priv->steps && k < priv->shots.fringes; k++)
+		steps_free(&priv->steps[k]);
+	free(priv->steps);
+	priv->steps = NULL;
+	shots_free(&priv->shots);
+}
+
+static int
+solve(const struct parameters *parameters, const struct frame_head *in, struct priv *priv)
+{
+	double sign, origin, words[] = { 1, -1 };
+
+	if (meta_number(&in->meta, "phase_sign", 1, &sign) < 0 ||
+	    meta_number(&in->meta, "phase_origin_rad", 0, &origin) < 0)
+		return -1;
+	if (parameters->sign >= 0)
+		sign = words[parameters->sign];
+	if (sign != 1 && sign != -1)
+		return fail("phase_sign", "must be 1 or -1, not %g", sign);
+	if (!isnan(parameters->phase_origin))
+		origin = parameters->phase_origin;
+	priv->steps = calloc(priv->shots.fringes + 1, sizeof(*priv->steps));
+	if (!priv->steps)
+		return fail_memory();
+	for (size_t k = 0; k < priv->shots.fringes; k++)
+		if (steps_solve(&priv->shots.fringe[k], sign, origin, &priv->steps[k]) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+set_limits(const struct run *run, const struct frame_head *in, struct limits *limits)
+{
+	static const double usual[] = { 255, 65535, INFINITY };
+	const struct parameters *parameters = run->parameters;
+	double most;
+
+	if (run_number(run, parameters->max_value, in, "max_value", usual[in->type], &most) < 0)
+		return -1;
+	limits->max_value = (float)most;
+	limits->least_amplitude = (float)parameters->min_amplitude;
+	limits->least_modulation = (float)parameters->min_modulation;
+	limits->least_mean = isnan(parameters->dark) ? -INFINITY : (float)parameters->dark;
+	return 0;
+}
+
+/* Where the thresholds of Gray planes come from. */
+static int
+set_thresholds(const struct parameters *parameters, struct priv *priv)
+{
+	const struct shots *shots = &priv->shots;
+	bool limits = parameters->min_amplitude > 0 || parameters->min_modulation > 0 ||
+	    !isnan(parameters->dark);
+
+	for (size_t i = 0; i < shots->codes; i++) {
+		priv->reference[i] = 0;
+		for (size_t k = shots->fringes; k > 0; k--)
+			if (shots->fringe[k - 1].axis == shots->code[i].axis)
+				priv->reference[i] = k - 1;
+		if (!shots->fringes && !shots->flats && !shots->code[i].inverse)
+			return fail(NULL, "nothing tells dark from bright in the Gray planes: their "
+			    "inverses do (--inverse), white and black (--flats 2), or fringe images");
+	}
+	if (!shots->fringes && shots->flats < 2 && limits)
+		return fail(NULL, "without fringe images --min-amplitude, --min-modulation and --dark "
+		    "need white and black (--flats 2)");
+	return 0;
+}
+
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	forget(priv);
+	priv->vector = parameters->as == AS_VECTOR;
+	if (shots_sort(&parameters->shots, manifest_of(priv), in, &priv->shots) < 0 ||
+	    set_thresholds(parameters, priv) < 0 || solve(parameters, in, priv) < 0 ||
+	    set_limits(run, in, &priv->limits) < 0)
+		return -1;
+	return shots_describe(&priv->shots, priv->vector ? "cos sin" : "phase", out);
+}
+
+static void
+end(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	forget(priv);
+	if (priv->manifest_read)
+		manifest_free(&priv->manifest);
+}
+
+STAGE(phasewrap) = {
+	.name = "phasewrap",
+	.summary = "wrapped phase out of phase-shifted fringe images, index out of a Gray code",
+	.operands = "[FILE ...]",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.traits = STAGE_ANY_TYPE,
+	.agree = AGREE_EXACT,
+	.init = init,
+	.plan = plan,
+	.end = end,
+};

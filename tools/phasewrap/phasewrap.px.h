@@ -1,0 +1,69 @@
+/*
+ * Wrapped phase by phase shifting (methods §2; Karpinsky 2014 eq 4; Karpinsky thesis eq 3.10-3.13; Liu
+ * 2015 eq 3; Zhang 2006 eq 9-10) and Gray code (methods §5).
+ *
+ * The images I_n = A + B cos(phi + d_n) are fitted by least squares; what that gives is linear in them:
+ * B cos phi = sum c_n I_n, B sin phi = sum s_n I_n, A = sum m_n I_n, with sum c_n = sum s_n = 0 and
+ * sum m_n = 1. (For equal steps c_n = 2/N cos d_n, s_n = -2/N sin d_n, m_n = 1/N; a flat image, as in
+ * 2+1, is one where the cosine is missing.) So I_0 can be taken off every image first, which keeps the
+ * rounding errors those of B and not those of A. Sums begin at +0, so that a phase of pi is not -pi.
+ */
+#include "px.h"
+
+/* One more image's share of a sum; I_n - I_0 is d. */
+PX_FN float
+phasewrap_add(float sum, float d, float weight)
+{
+	return sum + d * weight;
+}
+
+/* A out of sum N m_n (I_n - I_0), exact where A is a whole number. */
+PX_FN float
+phasewrap_mean(float first, float sum, float n)
+{
+	return first + sum / n;
+}
+
+/* B */
+PX_FN float
+phasewrap_amplitude(float s, float c)
+{
+	return px_sqrt(s * s + c * c);
+}
+
+/* gamma = B/A; 0 where A is not positive. */
+PX_FN float
+phasewrap_modulation(float amplitude, float mean)
+{
+	return px_select(mean > 0.0f, amplitude / px_select(mean > 0.0f, mean, 1.0f), 0.0f);
+}
+
+/* phi in (-pi, pi] */
+PX_FN float
+phasewrap_phase(float s, float c)
+{
+	return px_atan2(s, c);
+}
+
+/* Can this pixel's phase be used? Whatever compares false, as NaN does, cannot. */
+PX_FN bool
+phasewrap_good(float amplitude, float mean, float modulation, float least_amplitude,
+    float least_mean, float least_modulation)
+{
+	return (amplitude > 0.0f) & (amplitude < 3e38f) & (amplitude >= least_amplitude) &
+	    (mean >= least_mean) & (modulation >= least_modulation);
+}
+
+/* A plane is set where it is brighter than its threshold. */
+PX_FN uint
+phasewrap_bit(float plane, float threshold)
+{
+	return px_select(plane > threshold, 1u, 0u);
+}
+
+/* The binary number with one more bit of its Gray code: v ^ (v >> 1) = g. */
+PX_FN uint
+phasewrap_binary(uint value, uint gray_bit)
+{
+	return value + value + ((value & 1u) ^ gray_bit);
+}
