@@ -12,6 +12,19 @@
 #define RING 24576		/* floats for the rows of a window over one tile */
 #define LANES 16		/* columns that are filtered together where pixels are missing */
 
+/* Columns of a buffer, as many as the machine takes at once. The sums stay in registers over a whole
+ * window, which compilers do not manage with a loop over columns inside one over neighbours. */
+#if defined(__AVX512F__)
+#define WIDTH 16
+#elif defined(__AVX__)
+#define WIDTH 8
+#else
+#define WIDTH 4
+#endif
+typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(4), may_alias));
+#define VECTOR(p) (*(vector *)(p))
+#define VECTOR_IN(p) (*(const vector *)(p))
+
 enum kind { KIND_PHASE, KIND_VECTOR, KIND_PLAIN };
 
 struct parameters {
@@ -43,10 +56,10 @@ struct strip {
 	const struct job *job;
 	size_t x0, n, stride, parts;
 	float part[2][RING], valid[RING];		/* cos and sin, or the value; 1 or 0 */
-	float missing[TILE + 2 * RADIUS_MOST];		/* pixels in the window's part of a column */
+	float missing[TILE + 2 * RADIUS_MOST + LANES];	/* pixels in the window's part of a column */
 	bool holed[SIZE_MOST];
 	size_t holed_rows;
-	float column[2][TILE + 2 * RADIUS_MOST];	/* sums over columns */
+	float column[2][TILE + 2 * RADIUS_MOST + LANES];	/* sums over columns */
 	float sum[2][TILE], weight[TILE];
 };
 
@@ -74,12 +87,13 @@ load_phase(const float *restrict phase, float *restrict cosine, float *restrict 
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		PX_F v = gauss_valid(phase[i], 0);
-		PX_F p = gauss_part(phase[i], v);
+		PX_F p = phase[i];
+		uint there = gauss_there(p);
 
-		valid[i] = v;
-		cosine[i] = v * px_cos(p);
-		sine[i] = v * px_sin(p);
+		p = gauss_part(p, there);
+		valid[i] = gauss_part(1, there);
+		cosine[i] = gauss_part(px_cos(p), there);
+		sine[i] = px_sin(p);
 	}
 }
 
@@ -89,11 +103,12 @@ load_vector(const float *restrict a, const float *restrict b, float *restrict co
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		PX_F v = gauss_valid(a[i], b[i]);
+		PX_F c = a[i], s = b[i];
+		uint there = gauss_there(c) & gauss_there(s);
 
-		valid[i] = v;
-		cosine[i] = gauss_part(a[i], v);
-		sine[i] = gauss_part(b[i], v);
+		valid[i] = gauss_part(1, there);
+		cosine[i] = gauss_part(c, there);
+		sine[i] = gauss_part(s, there);
 	}
 }
 
@@ -102,10 +117,11 @@ load_plain(const float *restrict in, float *restrict part, float *restrict valid
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		PX_F v = gauss_valid(in[i], 0);
+		PX_F p = in[i];
+		uint there = gauss_there(p);
 
-		valid[i] = v;
-		part[i] = gauss_part(in[i], v);
+		valid[i] = gauss_part(1, there);
+		part[i] = gauss_part(p, there);
 	}
 }
 
@@ -175,21 +191,17 @@ struct pairs {
 	size_t n;
 };
 
+/* n is rounded up to whole LANES. */
 static void
-sum_pairs(const struct pairs *pairs, const float *restrict weight, float *restrict sum, size_t n)
+sum_pairs(const struct pairs *pairs, const float *weight, float *sum, size_t n)
 {
-	const float *restrict centre = pairs->centre;
+	for (size_t i = 0; i < n; i += WIDTH) {
+		vector total = weight[0] * VECTOR_IN(pairs->centre + i);
 
-	ROWS_SIMD
-	for (size_t i = 0; i < n; i++)
-		sum[i] = weight[0] * centre[i];
-	for (size_t k = 0; k < pairs->n; k++) {
-		const float *restrict a = pairs->before[k], *restrict b = pairs->after[k];
-		float w = weight[k + 1];
-
-		ROWS_SIMD
-		for (size_t i = 0; i < n; i++)
-			sum[i] += gauss_pair(w, a[i], b[i]);
+		for (size_t k = 0; k < pairs->n; k++)
+			total += weight[k + 1] *
+			    (VECTOR_IN(pairs->before[k] + i) + VECTOR_IN(pairs->after[k] + i));
+		VECTOR(sum + i) = total;
 	}
 }
 
@@ -221,7 +233,7 @@ sum_columns(struct strip *strip, size_t p, size_t y)
 		pairs.before[k] = ring_row(strip, strip->part[p], y - k - 1);
 		pairs.after[k] = ring_row(strip, strip->part[p], y + k + 1);
 	}
-	sum_pairs(&pairs, strip->priv->weight, strip->column[p], strip->n + 2 * strip->priv->radius);
+	sum_pairs(&pairs, strip->priv->weight, strip->column[p], strip->stride);
 }
 
 /* Columns i0 .. i1 - 1 near the left or right border: a shorter kernel. */
@@ -279,58 +291,34 @@ sum_window(struct strip *strip, size_t y)
 
 /* ---- something is missing: every pixel of the window with its mirror image ---- */
 
-struct lanes {
-	float sum[2][LANES], weight[LANES];
-};
-
-/* Neighbours a and b of LANES columns, at the same place of all three rings. */
 static void
-add_mirrored(struct lanes *restrict lanes, const struct strip *restrict strip, size_t a, size_t b,
-    float weight)
+sum_mirrored(struct strip *strip, size_t y, size_t i0)
 {
-	const float *restrict valid_a = strip->valid + a, *restrict valid_b = strip->valid + b;
-	const float *restrict a0 = strip->part[0] + a, *restrict b0 = strip->part[0] + b;
-	const float *restrict a1 = strip->part[1] + a, *restrict b1 = strip->part[1] + b;
+	const float *weight = strip->priv->weight, *valid = strip->valid;
+	const float *part0 = strip->part[0], *part1 = strip->part[1];
+	size_t radius = strip->priv->radius, size = 2 * radius + 1, stride = strip->stride;
+	size_t far = reach(y, strip->in->head.h, radius), centre = y % size * stride + radius + i0;
+	float w = weight[0] * weight[0];
+	vector all = w * VECTOR_IN(valid + centre);
+	vector sum0 = w * VECTOR_IN(part0 + centre), sum1 = w * VECTOR_IN(part1 + centre);
 
-	ROWS_SIMD
-	for (size_t i = 0; i < LANES; i++) {
-		PX_F share = weight * (valid_a[i] * valid_b[i]);
-
-		lanes->sum[0][i] += gauss_pair(share, a0[i], b0[i]);
-		lanes->sum[1][i] += gauss_pair(share, a1[i], b1[i]);
-		lanes->weight[i] += share + share;
-	}
-}
-
-static void
-sum_lanes(struct strip *strip, size_t y, size_t i0)
-{
-	const float *weight = strip->priv->weight;
-	size_t radius = strip->priv->radius, size = 2 * radius + 1;
-	size_t far = reach(y, strip->in->head.h, radius);
-	struct lanes lanes;
-
-	for (size_t i = 0; i < LANES; i++) {
-		size_t at = y % size * strip->stride + radius + i0 + i;
-		float w = weight[0] * weight[0];
-
-		lanes.sum[0][i] = w * strip->part[0][at];
-		lanes.sum[1][i] = w * strip->part[1][at];
-		lanes.weight[i] = w;
-	}
 	for (size_t dy = 0; dy <= far; dy++) {
-		size_t above = (y - dy) % size * strip->stride + i0;
-		size_t below = (y + dy) % size * strip->stride + i0;
+		size_t above = (y - dy) % size * stride + i0, below = (y + dy) % size * stride + i0;
 
 		for (size_t x = dy ? 0 : radius + 1; x < size; x++) {
-			float w = weight[dy] * weight[x < radius ? radius - x : x - radius];
+			size_t a = above + size - 1 - x, b = below + x;
+			vector both = VECTOR_IN(valid + a) * VECTOR_IN(valid + b);
 
-			add_mirrored(&lanes, strip, above + size - 1 - x, below + x, w);
+			w = weight[dy] * weight[x < radius ? radius - x : x - radius];
+			both *= w;
+			sum0 += both * (VECTOR_IN(part0 + a) + VECTOR_IN(part0 + b));
+			sum1 += both * (VECTOR_IN(part1 + a) + VECTOR_IN(part1 + b));
+			all += both + both;
 		}
 	}
-	memcpy(strip->sum[0] + i0, lanes.sum[0], sizeof(lanes.sum[0]));
-	memcpy(strip->sum[1] + i0, lanes.sum[1], sizeof(lanes.sum[1]));
-	memcpy(strip->weight + i0, lanes.weight, sizeof(lanes.weight));
+	VECTOR(strip->sum[0] + i0) = sum0;
+	VECTOR(strip->sum[1] + i0) = sum1;
+	VECTOR(strip->weight + i0) = all;
 }
 
 static bool
@@ -354,7 +342,8 @@ mend_holes(struct strip *strip, size_t y)
 
 		if (any_positive(strip->missing + i, n + 2 * strip->priv->radius) &&
 		    any_positive(valid + i, n))
-			sum_lanes(strip, y, i);
+			for (size_t k = 0; k < n; k += WIDTH)
+				sum_mirrored(strip, y, i + k);
 	}
 }
 

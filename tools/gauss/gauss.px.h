@@ -15,18 +15,18 @@ gauss_pair(float weight, float a, float b)
 	return weight * (a + b);
 }
 
-/* 1 where both parts of a pixel are there, else 0. */
-PX_FN float
-gauss_valid(float a, float b)
+/* All bits set where the pixel is there, none where it is missing. */
+PX_FN uint
+gauss_there(float part)
 {
-	return px_select(px_isnan(a) || px_isnan(b), 0.0f, 1.0f);
+	return px_select(px_isnan(part), 0u, 0xffffffffu);
 }
 
-/* The pixel's part, nothing where it is missing. */
+/* The pixel's part, 0 where it is missing. */
 PX_FN float
-gauss_part(float part, float valid)
+gauss_part(float part, uint there)
 {
-	return px_select(valid > 0.0f, part, 0.0f);
+	return px_from_bits(px_bits(part) & there);
 }
 
 /* What comes of the sums; missing pixels are not filled. */
