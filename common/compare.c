@@ -174,8 +174,9 @@ compare_judge(struct comparison *of, const struct compare_limits *limits, FILE *
 void
 compare_table_head(FILE *out)
 {
-	fprintf(out, "%5s %-15s %9s %10s %10s %10s %10s %10s %10s %10s %8s %8s\n",
-	    "frame", "channel", "n", "max", "rms", "mean", "50 %", "90 %", "99 %", "99.9 %", "NaN in A", "NaN in B");
+	fprintf(out, "%5s %-15s %9s %10s %10s %10s %10s %10s %10s %10s %8s %8s\n", "frame",
+	    "channel", "n", "max", "rms", "mean", "50 %", "90 %", "99 %", "99.9 %", "NaN in A",
+	    "NaN in B");
 }
 
 void
