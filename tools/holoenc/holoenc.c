@@ -1,0 +1,202 @@
+/* Depth to a Holoimage: a colour picture from which the depth can be computed again. */
+#include "stage.h"
+#include "holo.h"
+#include "holoenc.px.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parameters {
+	struct holo_options holo;
+	const char *texture;
+};
+
+struct priv {
+	struct holo holo;
+	struct holo_code code;
+	size_t depth;			/* input channel */
+	size_t x, y;			/* of an xyz frame; NO_CHANNEL */
+	size_t texture;			/* input channel that becomes alpha; NO_CHANNEL */
+	float texture_scale;		/* grey levels per its unit */
+	bool range_wanted;		/* the depth range is each frame's own */
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const struct opt options[] = {
+	HOLO_OPTIONS(struct parameters, holo),
+	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture), NULL, 0, 0, NULL,
+	  "channel that goes into alpha", NULL },
+	{ 0 },
+};
+
+/* ---- pixels ---- */
+
+struct colours {
+	unsigned char *restrict sine, *restrict cosine, *restrict stair;
+};
+
+static inline __attribute__((always_inline)) void
+encode_row_of(const float *restrict depth, const struct colours *out, size_t w, struct holo_code code,
+    bool waves)
+{
+	unsigned char *restrict sine = out->sine, *restrict cosine = out->cosine;
+	unsigned char *restrict stair = out->stair;
+	float per_depth = 1 / (code.depth_one - code.depth_zero);
+
+	ROWS_SIMD
+	for (size_t x = 0; x < w; x++) {
+		PX_F z = holoenc_normalise(depth[x], code.depth_zero, per_depth);
+		PX_F turns = holo_turns((float)(int)x, holoenc_clamp(z), code.turns_per_column,
+		    code.turns_per_depth);
+		PX_F order = holo_order(turns, code.order_most), rest = turns - order;
+		PX_F level = code.base + order * code.height;
+		PX_F r = holo_round(holo_sine_level(rest)), g = holo_round(holo_cosine_level(rest));
+		PX_F b = holo_round(waves ? order * code.height +
+		    holo_stair_level(rest, code.base, code.swing, code.waves) : level);
+		bool inside = holoenc_inside(z);
+
+		sine[x] = (unsigned char)(int)px_select(inside, r, 0.0f);
+		cosine[x] = (unsigned char)(int)px_select(inside, g, 0.0f);
+		stair[x] = (unsigned char)(int)px_select(inside, b, 0.0f);
+	}
+}
+
+static void
+encode_row(const float *depth, const struct colours *out, size_t w, const struct holo_code *code)
+{
+	if (code->swing > 0)
+		encode_row_of(depth, out, w, *code, true);
+	else
+		encode_row_of(depth, out, w, *code, false);
+}
+
+/* Grey levels; NaN is 0. */
+static void
+texture_row(const float *restrict in, unsigned char *restrict out, size_t w, float scale)
+{
+	ROWS_SIMD
+	for (size_t x = 0; x < w; x++) {
+		PX_F level = px_min(px_max(holo_round(in[x] * scale), 0.0f), 255.0f);
+
+		out[x] = (unsigned char)(int)px_select(px_isnan(in[x]), 0.0f, level);
+	}
+}
+
+static void
+rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+{
+	const struct priv *priv = run->priv;
+	const size_t *place = holo_place[priv->holo.layout];
+
+	for (size_t y = y0; y < y1; y++) {
+		struct colours colours = { frame_row(out, place[0], y), frame_row(out, place[1], y),
+			frame_row(out, place[2], y) };
+
+		encode_row(frame_floats(in, priv->depth, y), &colours, in->head.w, &priv->code);
+		if (priv->texture != NO_CHANNEL)
+			texture_row(frame_floats(in, priv->texture, y), frame_row(out, 3, y), in->head.w,
+			    priv->texture_scale);
+	}
+}
+
+/* ---- the frame ---- */
+
+/* The depth range of this frame, and the grid that its points lie on. */
+static int
+survey(struct run *run, const struct frame *in)
+{
+	struct priv *priv = run->priv;
+	struct holo *holo = &priv->holo;
+	float low, high;
+
+	if (priv->x != NO_CHANNEL && holo_grid(in, priv->x, priv->y, holo->spacing, holo->corner) < 0)
+		return -1;
+	if (priv->range_wanted) {
+		holo_range(in, priv->depth, &low, &high);
+		holo->low = low > high ? 0 : (double)low;
+		holo->high = low >= high ? holo->low + 1 : (double)high;
+	}
+	priv->code = holo_code(holo);
+	return holo_write(holo, run_output_meta(run));
+}
+
+static const struct body body = { .survey = survey, .rows = rows };
+
+static int
+init(struct run *run)
+{
+	run->body = &body;
+	return 0;
+}
+
+static int
+find_channels(struct run *run, const struct frame_head *in)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	priv->x = head_channel(in, "x");
+	priv->y = head_channel(in, "y");
+	priv->depth = head_channel(in, "z");
+	if (priv->x == NO_CHANNEL || priv->y == NO_CHANNEL || priv->depth == NO_CHANNEL) {
+		priv->x = priv->y = NO_CHANNEL;
+		if (run_channel(run, in, "depth", &priv->depth) < 0)
+			return -1;
+	}
+	priv->texture = NO_CHANNEL;
+	return parameters->texture ? run_channel(run, in, parameters->texture, &priv->texture) : 0;
+}
+
+/* What a texture is called, and what its white was. */
+static int
+plan_texture(struct run *run, const struct frame_head *in, struct meta *out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	double white;
+
+	if (priv->texture == NO_CHANNEL)
+		return 0;
+	if (meta_number(&in->meta, "max_value", 255, &white) < 0)
+		return -1;
+	if (!(white > 0))
+		return fail("max_value", "must be more than 0, not %g", white);
+	priv->texture_scale = (float)(255 / white);
+	meta_remove(out, "max_value");		/* of the input; the picture's is 255 */
+	return meta_set(out, "holo_texture", parameters->texture) < 0 ||
+	    meta_set_number(out, "holo_texture_scale", white / 255) < 0 ? -1 : 0;
+}
+
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	if (find_channels(run, in) < 0 || holo_choose(&priv->holo, &parameters->holo, in) < 0)
+		return -1;
+	priv->range_wanted = isnan(priv->holo.low);
+	if (priv->range_wanted) {
+		priv->holo.low = 0;
+		priv->holo.high = 1;
+	}
+	priv->code = holo_code(&priv->holo);
+	out->type = SAMPLE_UCHAR;
+	if (holo_write(&priv->holo, &out->meta) < 0 || plan_texture(run, in, &out->meta) < 0)
+		return -1;
+	return head_set_channels(out, holo_channel_names(priv->holo.layout, priv->texture != NO_CHANNEL));
+}
+
+STAGE(holoenc) = {
+	.name = "holoenc",
+	.summary = "depth as an ordinary colour picture, a Holoimage",
+	.operands = "[FILE ...]",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.agree = AGREE_EXACT,
+	.init = init,
+	.plan = plan,
+};
