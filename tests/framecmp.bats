@@ -192,3 +192,12 @@ for q, got in zip((0.5, 0.9, 0.99, 0.999), row[6:10]):
 	fails 2 "standard output: cannot be written" bash -c 'framecmp a.nrrd b.nrrd >/dev/full'
 	fails 2 "x.txt: " framecmp -v a.nrrd a.nrrd -o nowhere/x.txt
 }
+
+@test "framecmp: in fringepipe it is a whole chain by itself" {
+	py "$pair"
+	run fringepipe framecmp --max 1 a.nrrd b.nrrd
+	[ "$status" -eq 0 ]
+	says 1 "frame 0 depth, 99 of 100" fringepipe framecmp a.nrrd b.nrrd
+	fails 2 "framecmp: takes its input from the stage before" fringepipe framecat a.nrrd , framecmp a.nrrd b.nrrd
+	[ "$(fringepipe framecat --split a.nrrd , framecat --stack , frameinfo -k channels)" = "depth modulation" ]
+}
