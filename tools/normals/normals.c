@@ -142,6 +142,12 @@ unit_normals(const struct squares *restrict above, const struct squares *restric
 	}
 }
 
+static void
+clear(struct line *line, size_t i)
+{
+	line->x[i] = line->y[i] = line->z[i] = line->there[i] = 0;
+}
+
 /* Columns x0 - 1 to x0 + n of row y, missing where there is no such pixel. */
 static void
 get_line(const struct priv *priv, const struct frame *in, struct line *line, ptrdiff_t y, size_t x0,
@@ -151,9 +157,12 @@ get_line(const struct priv *priv, const struct frame *in, struct line *line, ptr
 	size_t at = x0 ? 0 : 1;
 	const float *x, *yy, *z;
 
-	memset(line, 0, sizeof(*line));
-	if (y < 0 || y >= (ptrdiff_t)in->head.h)
+	if (y < 0 || y >= (ptrdiff_t)in->head.h) {
+		memset(line, 0, sizeof(*line));
 		return;
+	}
+	clear(line, 0);
+	clear(line, n + 1);
 	z = frame_floats(in, priv->channel[2], (size_t)y) + from;
 	if (priv->depth) {
 		clean_depth(z, line, at, end - from);
