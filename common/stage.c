@@ -308,7 +308,13 @@ check_standard_input(const struct chain *chain)
 static int
 check_standard_output(const struct chain *chain)
 {
-	if (!(chain->link[chain->n - 1].run.stage->traits & STAGE_SINK) && !chain->output &&
+	const struct run *last = &chain->link[chain->n - 1].run;
+
+	for (size_t i = 0; i + 1 < chain->n; i++)
+		if (chain->link[i].run.sink)
+			return fail_usage(chain->link[i].run.stage->name,
+			    "gives no frames, so it can only be the last stage");
+	if (!(last->stage->traits & STAGE_SINK) && !last->sink && !chain->output &&
 	    isatty(STDOUT_FILENO))
 		return fail_usage(NULL, "standard output is a terminal: give -o FILE, or pipe the frames on");
 	return 0;

@@ -84,6 +84,7 @@ struct run {
 	int threads;
 	bool verbose, quiet, force;
 	const char *output;		/* -o, or NULL: for stages that write files of their own */
+	bool sink;			/* set by init: gives no frames this time, but text */
 	int status;			/* exit status of a tool whose answer is its status (framecmp) */
 	struct chain *chain;		/* the runner's own */
 	size_t position;
