@@ -10,6 +10,7 @@
 #include "fail.h"
 
 #define OPT_MOST 128		/* rows of both tables together */
+#define LONG_VALUE 256		/* getopt_long's answers to long names start here, beyond all letters */
 
 static void *
 field(const struct opt *opt, void *parameters)
@@ -229,8 +230,12 @@ static void
 add_rows(struct long_options *all, const struct opt *table)
 {
 	for (size_t i = 0; i < count(table) && all->n < OPT_MOST; i++) {
+		/* getopt_long takes options of the same value for one, and abbreviations of them
+		 * for that one */
+		int value = LONG_VALUE + (int)all->n;
+
 		all->option[all->n++] = (struct option){ table[i].name,
-		    table[i].type == OPT_FLAG ? no_argument : required_argument, NULL, 0 };
+		    table[i].type == OPT_FLAG ? no_argument : required_argument, NULL, value };
 		if (table[i].letter) {
 			all->letters[all->used++] = table[i].letter;
 			if (table[i].type != OPT_FLAG)
@@ -248,21 +253,8 @@ row_of(const struct opt *table, int letter, const char *name)
 	return NULL;
 }
 
-/* Is it --NAME=VALUE with the name of an option? getopt_long tells it no otherwise from unknown ones. */
-static bool
-gives_value(const struct long_options *all, const char *word)
-{
-	size_t length = strcspn(word, "=");
-
-	for (size_t i = 0; i < all->n && length > 2; i++)
-		if (word[length] && strlen(all->option[i].name) == length - 2 &&
-		    !strncmp(all->option[i].name, word + 2, length - 2))
-			return true;
-	return false;
-}
-
 static int
-refuse_word(const struct long_options *all, int answer, const char *word)
+refuse_word(int answer, const char *word)
 {
 	char object[4] = { '-', (char)optopt, '\0' };
 
@@ -270,7 +262,7 @@ refuse_word(const struct long_options *all, int answer, const char *word)
 		return fail_usage(word[1] == '-' ? word : object, "wants a value");
 	if (word[1] != '-')
 		return fail_usage(object, "unknown option, see --help");
-	return fail_usage(word, gives_value(all, word) ? "takes no value" :
+	return fail_usage(word, optopt ? "takes no value" :
 	    "unknown or ambiguous option, see --help");
 }
 
@@ -301,7 +293,7 @@ opt_parse(const struct opt *table, void *parameters, const struct opt *common,
 			at = optind > 1 ? optind - 1 : at;
 			while (at > 1 && argv[at][0] != '-')
 				at--;
-			return refuse_word(&all, answer, argv[at]);
+			return refuse_word(answer, argv[at]);
 		}
 		row = row_of(table, answer, name);
 		if (row ? parse_value(row, optarg, parameters) < 0 :

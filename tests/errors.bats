@@ -1,0 +1,373 @@
+load helpers
+
+# Every error that the command line, the chain and files can meet: exit code, one line, and what is left
+# behind. Tools' own errors are in their own tests.
+
+setup() {
+	work=$(mktemp -d)
+	cd "$work" || exit 1
+	py '
+write_frames("in.nrrd", Frame(np.arange(12, dtype="f4").reshape(1, 3, 4), ["absphase"]))
+write_frames("two.nrrd", [Frame(np.zeros((1, 3, 4), "f4"), ["absphase"])] * 2)'
+}
+
+# Nothing but the two inputs lies here.
+nothing_new() {
+	[ "$(ls -A)" = "$(printf 'in.nrrd\ntwo.nrrd')" ] || { ls -lA; return 1; }
+}
+
+@test "errors: options that do not exist, lack a value or have one too many" {
+	fails 2 "median: --nonsense: unknown or ambiguous option, see --help" median --nonsense in.nrrd
+	fails 2 "median: --v: unknown or ambiguous option" median --v in.nrrd
+	fails 2 "median: -Z: unknown option, see --help" median -Z in.nrrd
+	fails 2 "median: -Z: unknown option" median -qZ in.nrrd
+	fails 2 "median: -Z: unknown option" median in.nrrd -Z
+	fails 2 "median: -j: wants a value" median in.nrrd -j
+	fails 2 "median: -j: wants a value" median -vj
+	fails 2 "median: --output: wants a value" median in.nrrd --output
+	fails 2 "median: --quiet=3: takes no value" median --quiet=3 in.nrrd
+	nothing_new
+}
+
+@test "errors: values that are no numbers, out of range, no word, no size, no list" {
+	fails 2 "--threads: wants a whole number, not 'x'" median -j x in.nrrd
+	fails 2 "--threads: wants a whole number, not '1.5'" median -j 1.5 in.nrrd
+	fails 2 "--threads: wants a whole number, not ''" median -j '' in.nrrd
+	fails 2 "--threads: must be 1 to 1024, not '0'" median -j 0 in.nrrd
+	fails 2 "--threads: must be 1 to 1024, not '-3'" median -j -3 in.nrrd
+	fails 2 "--threads: must be 1 to 1024, not '2000'" median -j 2000 in.nrrd
+	fails 2 "--shape: must be one of auto row column box, not 'ro'" median -s ro in.nrrd
+	fails 2 "--shape: must be one of" median -s '' in.nrrd
+	fails 2 "--ambient: wants a number, not '1,5'" shade --ambient 1,5 in.nrrd
+	fails 2 "--ambient: wants a number, not 'nan'" shade --ambient nan in.nrrd
+	fails 2 "--ambient: must be 0 to 1, not '1.01'" shade --ambient 1.01 in.nrrd
+	fails 2 "--jump: must be at least 0, not '-1'" shade --jump -1 in.nrrd
+	fails 2 "--light: must be -180 to 180 degrees, not '0,181'" shade --light 0,181 in.nrrd
+	fails 2 "--light: wants numbers separated by commas, not '0 0'" shade --light '0 0' in.nrrd
+	fails 2 "--size: wants a size such as 800x600, not '800'" shade --size 800 in.nrrd
+	fails 2 "--size: wants a size such as 800x600, not '0x5'" shade --size 0x5 in.nrrd
+	fails 2 "--device: must be cpu, gpu or auto, not 'nonsense'" median -d nonsense in.nrrd
+	fails 2 "--device: must be cpu, gpu or auto, not 'gpus'" median -d gpus in.nrrd
+}
+
+@test "errors: the last occurrence of an option wins, whatever stood before" {
+	median -s box --shape=column -s row -j 3 -j 1 in.nrrd >a.nrrd
+	median --shape row in.nrrd >b.nrrd
+	cmp a.nrrd b.nrrd
+}
+
+@test "errors: a GPU that is demanded and is not there is exit 3" {
+	if median -d gpu in.nrrd -o gpu.nrrd 2>/dev/null; then
+		skip "there is a GPU"
+	fi
+	fails 3 "median: no GPU: " median -d gpu in.nrrd
+	fails 3 "fringepipe: no GPU: " fringepipe -d gpu median in.nrrd
+	fails 3 "fringepipe: no GPU: " fringepipe median -d gpu in.nrrd , median
+	median -d cpu in.nrrd >a.nrrd
+	median -d auto in.nrrd >b.nrrd
+	median in.nrrd >c.nrrd
+	cmp a.nrrd b.nrrd
+	cmp a.nrrd c.nrrd
+}
+
+@test "errors: a chain that is put together wrongly" {
+	fails 2 "fringepipe: stage 1 is empty" fringepipe
+	fails 2 "fringepipe: stage 1 is empty" fringepipe -j 1
+	fails 2 "fringepipe: stage 1 is empty" fringepipe , median
+	fails 2 "fringepipe: stage 2 is empty" fringepipe median in.nrrd ,
+	fails 2 "fringepipe: stage 2 is empty" fringepipe median in.nrrd , , median
+	fails 2 "fringepipe: medium: no such stage, see fringepipe --help" fringepipe medium in.nrrd
+	fails 2 "fringepipe: in.nrrd: no such stage" fringepipe in.nrrd , median
+	fails 2 "fringepipe: median,: no such stage: put a blank before the comma" fringepipe median, median
+	fails 2 "fringepipe: in.nrrd,: blank before the comma" fringepipe median in.nrrd, median
+	fails 2 "median: takes its input from the stage before, not from 'two.nrrd'" \
+		fringepipe median in.nrrd , median two.nrrd
+	fails 2 "fringepipe: frameplot: gives no frames, so it can only be the last stage" \
+		fringepipe median in.nrrd , frameplot , median
+	for option in "-o x.nrrd" -f "-j 2" -v -q; do
+		# shellcheck disable=SC2086
+		fails 2 "fringepipe: median: -o -f -j -v -q stand before the first stage or in the last" \
+			fringepipe median $option in.nrrd , median
+	done
+	fails 2 "fringepipe: --nonsense: unknown or ambiguous option" fringepipe --nonsense median in.nrrd
+	fails 2 "fringepipe: --nonsense: unknown or ambiguous option" fringepipe median --nonsense in.nrrd , median
+	fails 2 "fringepipe: --shape: must be one of" fringepipe median in.nrrd , median -s disc
+	nothing_new
+	fringepipe -o a.nrrd -j 2 median in.nrrd , median
+	fringepipe median in.nrrd , median -j 1 -o b.nrrd
+	cmp a.nrrd b.nrrd
+}
+
+@test "errors: a stage that makes frames can only be the first" {
+	fails 2 "fringegen: makes frames, so it can only be the first stage" \
+		fringepipe median in.nrrd , fringegen
+	nothing_new
+}
+
+@test "errors: all options are looked at before a byte is read" {
+	# The input never ends and never begins.
+	mkfifo pipe
+	sleep 20 >pipe 3>&- & feeder=$!
+	fails 2 "--shape: must be one of" timeout 5 fringepipe median pipe , median -s disc
+	fails 2 "x.xyz: suffix tells no image format" timeout 5 median pipe -o x.xyz
+	fails 1 "no/x.tif: cannot be created" timeout 5 fringepipe median pipe , median -o no/x.tif
+	kill $feeder
+}
+
+@test "errors: standard input twice" {
+	fails 2 "standard input is named 2 times" median - - <in.nrrd
+	fails 2 "standard input is named 2 times" framecat - in.nrrd - <in.nrrd
+	median - <in.nrrd >a.nrrd
+	framecat in.nrrd - in.nrrd <in.nrrd >b.nrrd
+	py 'expect(len(read_frames("b.nrrd")) == 3)'
+}
+
+@test "errors: terminals" {
+	run script -qec "median -o x.nrrd" /dev/null
+	[ "$status" -eq 2 ]
+	[ "${output%$'\r'}" = "median: no input: name files, or pipe frames in; see --help" ]
+	run script -qec "fringepipe median , median -o x.nrrd" /dev/null
+	[ "$status" -eq 2 ]
+	[[ $output == *"no input: name files, or pipe frames in; see --help"* ]]
+	run script -qec "median in.nrrd" /dev/null
+	[ "$status" -eq 2 ]
+	[[ $output == *"median: standard output is a terminal: give -o FILE, or pipe the frames on"* ]]
+	run script -qec "median in.nrrd -o out.nrrd" /dev/null
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	run script -qec "median in.nrrd | cat >piped.nrrd" /dev/null
+	[ "$status" -eq 0 ]
+	cmp out.nrrd piped.nrrd
+}
+
+@test "errors: inputs that are not there or cannot be read" {
+	fails 1 "median: nothing.nrrd: cannot be opened: No such file or directory" median nothing.nrrd
+	fails 1 "no/thing.nrrd: cannot be opened: No such file or directory" median in.nrrd no/thing.nrrd -o x.nrrd
+	fails 2 "median: name of an input is empty" median ''
+	mkdir empty
+	fails 1 "median: empty: folder holds no images" median empty
+	rmdir empty
+	nothing_new
+	fails 1 "in.nrrd: cannot be opened: Not a directory" median in.nrrd/in.nrrd
+	if [ "$(id -u)" -ne 0 ]; then
+		cp in.nrrd secret.nrrd && chmod 0 secret.nrrd
+		fails 1 "secret.nrrd: cannot be opened: Permission denied" median secret.nrrd
+	fi
+}
+
+@test "errors: names of outputs" {
+	fails 2 "x.xyz: suffix tells no image format; known are" median in.nrrd -o x.xyz
+	fails 2 "median: x: suffix tells no image format" median in.nrrd -o x
+	fails 2 "x.bmp: BMP files can be read, but not written; known are" median in.nrrd -o x.bmp
+	fails 2 "name of the output is empty" median in.nrrd -o ''
+	fails 2 '%s.tif: only %d or %04d can number files; %% is a percent sign' median in.nrrd -o %s.tif
+	fails 2 '%d%d.tif: 2 numbers in the name, where one can be' median in.nrrd -o %d%d.tif
+	fails 1 "no/x.tif: cannot be created: No such file or directory" median in.nrrd -o no/x.tif
+	fails 1 "no/%d.tif: cannot be created: No such file or directory" median in.nrrd -o no/%d.tif
+	fails 1 "no/no: folder cannot be created: No such file or directory" median in.nrrd -o no/no/
+	nothing_new
+	median two.nrrd -o 100%%_%03d.tif
+	[ -e 100%_000.tif ]
+	[ -e 100%_001.tif ]
+}
+
+@test "errors: several frames into a file that holds one" {
+	fails 1 "x.pfm: PFM holds one frame, and a second one came; %04d in the name numbers the files" \
+		median two.nrrd -o x.pfm
+	fails 1 "x.npy: NPY holds one frame" framecat two.nrrd -o x.npy
+	fails 1 "x.png: PNG holds one frame" framecat --as uchar two.nrrd -o x.png
+	nothing_new
+	median two.nrrd -o x.nrrd
+	median two.nrrd -o x.tif
+	framecat x.tif | py 'expect(len(read_frames(sys.stdin.buffer)) == 2)'
+}
+
+@test "errors: a folder that is not empty wants -f" {
+	mkdir full
+	echo hello >full/note
+	fails 2 "full: folder is not empty; -f writes into it" median in.nrrd -o full
+	fails 2 "full/: folder is not empty; -f writes into it" median in.nrrd -o full/
+	fails 2 "full: folder is not empty" fringepipe median in.nrrd , median -o full
+	[ "$(ls -A full)" = note ]
+	median -f in.nrrd -o full
+	[ "$(ls full)" = $'0000.tif\nnote' ]
+	fringepipe -f -o full median two.nrrd , median
+	[ "$(ls full)" = $'0000.tif\n0001.tif\nnote' ]
+	median in.nrrd -o new/
+	[ "$(ls new)" = 0000.tif ]
+}
+
+@test "errors: a full device fails the run and leaves nothing behind" {
+	fails 1 "median: standard output: cannot be written: No space left on device" \
+		bash -c 'median in.nrrd >/dev/full'
+	fails 1 "fringepipe: standard output: cannot be written" bash -c 'fringepipe median in.nrrd , median >/dev/full'
+	fails 1 "/dev/full: cannot be written: No space left on device" median in.nrrd -o /dev/full
+	for suffix in nrrd tif png jpg npy pfm pgm ply obj; do
+		name=image as=uchar
+		case $suffix in ply | obj) name=depth as=float ;; nrrd | tif | pfm) as=float ;; esac
+		ln -s /dev/full full.$suffix
+		fails 1 "full.$suffix: cannot be written: No space left on device" \
+			framecat --set channels=$name --as $as in.nrrd -o full.$suffix
+		[ -L full.$suffix ]
+		rm full.$suffix
+	done
+	nothing_new
+	# Larger than every buffer, so that the failure comes in the middle.
+	py 'write_frames("large.nrrd", Frame(np.random.default_rng(1).random((1, 700, 700)).astype("f4"), ["absphase"]))'
+	fails 1 "median: standard output: cannot be written" bash -c 'median large.nrrd >/dev/full'
+	fails 1 "/dev/full: cannot be written" median large.nrrd -o /dev/full
+	for suffix in nrrd tif npy pfm; do
+		# 100 blocks of 1 KiB: the limit stands for a disk that fills up.
+		fails 1 "x.$suffix: " bash -c "ulimit -f 100; trap '' XFSZ; median large.nrrd -o x.$suffix"
+	done
+	rm large.nrrd
+	nothing_new
+}
+
+@test "errors: output over the input is safe" {
+	cp in.nrrd wanted.nrrd
+	median in.nrrd -o out.nrrd
+	median in.nrrd -o in.nrrd
+	cmp in.nrrd out.nrrd
+	cp two.nrrd t.nrrd
+	framecat t.nrrd t.nrrd -o t.nrrd
+	py 'expect(len(read_frames("t.nrrd")) == 4)'
+	ln -s wanted.nrrd link.nrrd
+	median link.nrrd -o link.nrrd
+	[ -L link.nrrd ]
+	cmp wanted.nrrd out.nrrd
+	chmod 640 out.nrrd
+	median out.nrrd -o out.nrrd
+	[ "$(stat -c %a out.nrrd)" = 640 ]
+}
+
+@test "errors: a run that fails leaves the old file as it was" {
+	median two.nrrd -o old.nrrd
+	cp old.nrrd kept.nrrd
+	{ cat two.nrrd; echo junkjunk; } >bad.nrrd
+	fails 1 "no NRRD header" median bad.nrrd -o old.nrrd
+	cmp old.nrrd kept.nrrd
+	fails 1 "no NRRD header" fringepipe median bad.nrrd , median -o old.nrrd
+	cmp old.nrrd kept.nrrd
+	fails 1 "nothing.nrrd: cannot be opened" median in.nrrd nothing.nrrd -o old.nrrd
+	cmp old.nrrd kept.nrrd
+	fails 1 "nothing.nrrd: cannot be opened" median in.nrrd nothing.nrrd -o new.nrrd
+	[ "$(ls -A)" = $'bad.nrrd\nin.nrrd\nkept.nrrd\nold.nrrd\ntwo.nrrd' ]
+}
+
+@test "errors: a signal leaves the old file and no temporary one" {
+	cat >killed.py <<'PY'
+import os, shutil, signal, subprocess, sys, time
+
+def run(command, number, ignored=False):
+	shutil.rmtree("d", ignore_errors=True)
+	os.mkdir("d")
+	shutil.copy("in.nrrd", "d/old.nrrd")
+	before = (lambda: signal.signal(number, signal.SIG_IGN)) if ignored else (lambda: None)
+	process = subprocess.Popen(command, stdin=subprocess.PIPE, preexec_fn=before)
+	process.stdin.write(open("in.nrrd", "rb").read())
+	process.stdin.flush()
+	start = time.time()
+	while len(os.listdir("d")) < 2:		# the temporary file is there while the input goes on
+		assert time.time() < start + 5, "no temporary file"
+		time.sleep(0.005)
+	process.send_signal(number)
+	if ignored:
+		process.stdin.close()
+	status = process.wait(5)
+	wanted = 0 if ignored else -number
+	assert status == wanted, (command, number, status)
+	assert os.listdir("d") == ["old.nrrd"], os.listdir("d")
+	same = open("d/old.nrrd", "rb").read() == open("in.nrrd", "rb").read()
+	assert same != ignored, (command, number)
+
+for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT:
+	run(["median", "-o", "d/old.nrrd"], number)
+	run(["fringepipe", "-j", "3", "median", ",", "median", "-o", "d/old.nrrd"], number)
+run(["median", "-o", "d/old.nrrd"], signal.SIGHUP, ignored=True)	# nohup
+PY
+	ulimit -c 0
+	python3 killed.py
+}
+
+@test "errors: a reader that goes away ends the writer silently" {
+	py 'write_frames("large.nrrd", Frame(np.zeros((1, 1000, 1000), "f4"), ["absphase"]))'
+	for command in "median large.nrrd large.nrrd" "fringepipe median large.nrrd , median"; do
+		run bash -c "$command 2>said | head -c 100 >head; echo \${PIPESTATUS[0]}"
+		[ "$output" = 141 ]
+		[ ! -s said ]
+		[ "$(wc -c <head)" -eq 100 ]
+	done
+	# Where SIGPIPE is ignored, as some programs leave it to their children, it is an error like others.
+	run bash -c "trap '' PIPE; median large.nrrd 2>said | head -c 100 >head; echo \${PIPESTATUS[0]}"
+	[ "$output" = 1 ]
+	[ "$(cat said)" = "median: standard output: cannot be written: Broken pipe" ]
+}
+
+@test "errors: --help, --version and --words answer on standard output, and fail where it is full" {
+	for tool in median framecat fringepipe "fringepipe median"; do
+		for option in --help --version --words -h -V; do
+			# shellcheck disable=SC2086
+			run --separate-stderr $tool $option </dev/null
+			[ "$status" -eq 0 ]
+			[ -z "$stderr" ]
+			[ -n "$output" ]
+			fails 1 "standard output: could not be written: No space left on device" \
+				bash -c "$tool $option >/dev/full"
+		done
+	done
+	median --help | grep -q '^usage: median \[OPTION ...\] \[FILE ...\]$'
+	median --help | grep -q -- '-s, --shape WORD .*auto row column box \[auto\]'
+	median --help | grep -q -- '-j, --threads N .*1 to 1024'
+	median --version | grep -qE '^median \(fringepipe\) [0-9]+\.[0-9]+$'
+	median --words | grep -qx -- '--shape=column'
+	fringepipe --help | grep -qE '^median +take whole-turn spikes'
+	diff <(fringepipe median --help) <(median --help)
+	# An answer is given whatever else stands there, as long as it can be read.
+	median nothing.nrrd --version
+	fails 2 "--nonsense: unknown" median --nonsense --help
+}
+
+@test "errors: messages are one printable line, lower case, whatever the names hold" {
+	cat >hostile.py <<'PY'
+import os, subprocess
+
+name = b"a\n\x1b[31mred\r\x07\xff\xc3\xa9%s%n"
+os.mkdir(name)
+open(name + b"/" + name, "wb").write(b"hello")
+inside = name + b"/" + name
+for words, wanted in [
+	([b"median", inside], 1), ([b"median", b"none" + name], 1),
+	([b"median", b"in.nrrd", b"-o", name + b"/"], 2), ([b"median", b"in.nrrd", b"-o", name + b".xyz"], 2),
+	([b"median", b"in.nrrd", b"-o", b"no/" + name + b".tif"], 2),
+	([b"median", b"in.nrrd", b"-o", b"no/" + name[:-4] + b".tif"], 1),
+	([b"median", b"--" + name], 2), ([b"median", b"-s", name], 2), ([b"median", b"-j", name], 2),
+	([b"median", b"-\n"], 2), ([b"median", b"-\xff"], 2), ([b"median", b"-d", name], 2),
+	([b"fringepipe", name], 2), ([b"fringepipe", name + b","], 2),
+	([b"fringepipe", b"median", b"in.nrrd", b",", b"median", name], 2),
+	([b"median", b"x" * 3000], 1), ([b"median", b"in.nrrd", b"-o", b"y" * 3000 + b".tif"], 1),
+	([b"median", b"in.nrrd", b"-o", b"y" * 254 + b".tif"], 1),
+]:
+	run = subprocess.run(words, capture_output=True)
+	assert run.returncode == wanted, (run, wanted)
+	line = run.stderr
+	assert line.endswith(b"\n") and line.count(b"\n") == 1 and len(line) < 1100, run
+	assert all(0x20 <= byte < 0x7f for byte in line[:-1]), run
+	assert line.startswith(words[0] + b": "), run
+	assert not run.stdout, run
+
+# What a header says is no better.
+def framed(line):
+	return b"NRRD0004\n" + line + b"\n\n"
+for line in b"type: \x1b[2J", b"\x1b[2J", b"type: uchar\ndimension: \xff", b"\xff" * 5000:
+	run = subprocess.run(["framecat"], input=framed(line), capture_output=True)
+	assert run.returncode == 1 and run.stderr.count(b"\n") == 1, run
+	assert all(0x20 <= byte < 0x7f for byte in run.stderr[:-1]), run
+PY
+	python3 hostile.py
+	for message in "$(median --nonsense 2>&1)" "$(median nothing 2>&1)" "$(fringepipe 2>&1)" \
+		"$(median -j 0 in.nrrd 2>&1)" "$(median in.nrrd -o no/x.tif 2>&1)"; do
+		# What strerror says is as the C library writes it.
+		[[ ${message%: *} != *[A-Z]* ]] || [[ $message == *threads* ]]
+	done
+}
