@@ -60,7 +60,7 @@ for i in range(12):
 	framecat all.nrrd -o pages.tif
 	framecat all.nrrd -o page%02d.png
 	framecat all.nrrd -o folder/
-	ls page??.png | wc -l | grep -qx 12
+	[ "$(echo page??.png | wc -w)" -eq 12 ]
 	for back in pages.tif folder "$(echo page??.png)"; do
 		# shellcheck disable=SC2086
 		framecat $back -o back.nrrd
