@@ -42,3 +42,85 @@ expect(np.nan_to_num(np.abs(got - want)) < 2e-6, np.nanmax(np.abs(got - want)))
 expect((f.pixels[:4] == read_frame("in.nrrd").pixels) | np.isnan(f.pixels[:4]))' $size
 	done
 }
+
+@test "normals: a tilted plane and a sphere have their closed forms and face the viewer" {
+	py '
+y, x = np.mgrid[:65, :129].astype(float)
+P = np.stack([0.5 * x, 0.5 * y, 500 + 0.1 * x - 0.2 * y])
+R = 200.; X, Y = (x - 64) * 0.5, (y - 32) * 0.5
+S = np.stack([X, Y, 700 - np.sqrt(R * R - X * X - Y * Y)])
+write_frames("plane.nrrd", Frame(P.astype("f4"), ["x", "y", "z"]))
+write_frames("sphere.nrrd", Frame(S.astype("f4"), ["x", "y", "z"]))
+np.save("S.npy", S)'
+	normals plane.nrrd -o a.nrrd && normals sphere.nrrd -o b.nrrd
+	py '
+a, b, S = read_frame("a.nrrd").pixels[3:], read_frame("b.nrrd").pixels[3:], np.load("S.npy")
+want = np.array([0.2, -0.4, -1]) / np.sqrt(1.2)		# z = 500 + 0.2 X - 0.4 Y
+expect(np.abs(a - want[:, None, None]) < 1e-4, np.abs(a - want[:, None, None]).max())
+want = (S - np.array([0, 0, 700.])[:, None, None]) / 200
+expect(np.abs(b - want)[:, 1:-1, 1:-1] < 5e-4, np.abs(b - want)[:, 1:-1, 1:-1].max())
+expect(b[2] < 0)'
+}
+
+@test "normals: heights on a grid, --pixel, spacing, holes" {
+	py "$reference"'
+rng = np.random.default_rng(3)
+z = (np.sin(np.arange(129) / 9.) * 4 + np.cos(np.arange(65) / 7.)[:, None] * 3).astype("f4")
+z[rng.uniform(size=z.shape) < 0.05] = np.nan
+write_frames("in.nrrd", Frame(np.stack([z, z]), ["depth", "nx"]))
+np.save("want1.npy", heights(z)); np.save("want2.npy", heights(z, 0.25, 0.5))'
+	run --separate-stderr normals in.nrrd -o a.nrrd
+	[ "$status" -eq 0 ]
+	[ "$stderr" = "normals: the distance of pixels is not known, 1 is taken: say --pixel MM" ]
+	normals -p 0.25,0.5 in.nrrd -o b.nrrd
+	sed 's/^encoding: raw/&\nspacings: 0.25 0.5 nan/' in.nrrd | normals -o c.nrrd
+	py '
+a, b, c = (read_frame(f + ".nrrd") for f in "abc")
+expect(a.names == "depth nx ny nz".split(), a.names)
+for got, want in [(a, "want1.npy"), (b, "want2.npy"), (c, "want2.npy")]:
+	got, want = got.pixels[1:], np.load(want)
+	expect(np.isnan(got) == np.isnan(want))
+	expect(np.nan_to_num(np.abs(got - want)) < 2e-6, np.nanmax(np.abs(got - want)))
+	expect(np.nan_to_num(got[2], nan=1) > 0)'
+}
+
+@test "normals: one thread equals seven, every band height and instruction level alike" {
+	py '
+rng = np.random.default_rng(4)
+p = rng.normal(0, 1, (3, 150, 531)).astype("f4"); p[:, rng.uniform(size=p.shape[1:]) < 0.02] = np.nan
+write_frames("in.nrrd", [Frame(p, ["x", "y", "z"]), Frame(p[2:, :70], ["depth"])])'
+	normals -q -j 1 <in.nrrd >one.nrrd
+	normals -q -j 7 <in.nrrd >seven.nrrd
+	FRINGEPIPE_BAND=1 normals -q -j 2 <in.nrrd >band.nrrd
+	cmp one.nrrd seven.nrrd
+	cmp one.nrrd band.nrrd
+	for level in v2 v3 v4; do
+		grep -q avx512f /proc/cpuinfo || [ $level != v4 ] || continue
+		FRINGEPIPE_CPU=$level normals -q <in.nrrd | cmp one.nrrd
+	done
+}
+
+@test "normals: missing, infinite and degenerate points" {
+	py '
+y, x = np.mgrid[:3, :3].astype("f4")
+one = np.full((3, 3, 3), np.nan, "f4"); one[:, 1, 1] = 5
+same = np.full((3, 3, 3), 7, "f4")
+far = np.stack([x, y, x * 0 + 5]); far[2, 0, 0] = np.inf; far[0, 2, 2] = 2e9
+write_frames("in.nrrd", [Frame(p, ["x", "y", "z"]) for p in (one, same, far)])'
+	normals in.nrrd -o out.nrrd
+	py '
+one, same, far = (f.pixels[3:] for f in read_frames("out.nrrd"))
+expect(np.isnan(one)); expect(np.isnan(same))
+hole = np.zeros((3, 3), bool); hole[0, 0] = hole[2, 2] = True
+expect(np.isnan(far) == hole, far)
+expect(np.abs(far[:, 1, 1] - [0, 0, -1]) < 1e-6, far[:, 1, 1])'
+}
+
+@test "normals: errors" {
+	py 'write_frames("in.nrrd", Frame(np.zeros((3, 3), "f4"), ["absphase"]))
+write_frames("xy.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["x", "y"]))'
+	fails 1 "input has no channel x, only: absphase" normals in.nrrd
+	fails 1 "input has no channel z, only: x y" normals xy.nrrd
+	fails 2 "--pixel: must be one or two numbers, not 3" normals --pixel 1,2,3 in.nrrd
+	fails 2 "--pixel" normals --pixel -1 in.nrrd
+}
