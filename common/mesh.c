@@ -9,6 +9,7 @@
 #include "numbers.h"
 
 /* Steps looked at for the automatic jump: more make it no better. */
+#define JUMP_STEPS 10.0	/* a real scan has slopes and noise: five left holes in both */
 #define STEPS 65536
 /* Readers of PLY keep a line in a buffer of fixed size. */
 #define COMMENT_BYTES 1000
@@ -145,7 +146,7 @@ compare_floats(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* 5 times the median step that is not zero; of many pixels only every so manieth is looked at. */
+/* JUMP_STEPS times the median step that is not zero; of many pixels only every so manieth is looked at. */
 static int
 choose_jump(struct mesh *mesh)
 {
@@ -170,7 +171,7 @@ choose_jump(struct mesh *mesh)
 		}
 	}
 	qsort(step, n, sizeof(*step), compare_floats);
-	mesh->jump = n ? 5.0 * step[n / 2] : INFINITY;
+	mesh->jump = n ? JUMP_STEPS * step[n / 2] : INFINITY;
 	free(step);
 	return 0;
 }

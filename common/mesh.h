@@ -7,7 +7,7 @@
  * are not finite are left out.
  *
  * Each 2x2 cell gives two triangles, split along the diagonal with the smaller step in z, or one if
- * a single pixel is missing. None has an edge across more than `jump` in z; the automatic jump is 5
+ * a single pixel is missing. None has an edge across more than `jump` in z; the automatic jump is 10
  * times the median of the steps between neighbours that are not zero (zero steps are those of
  * quantised depth). Triangles run counter-clockwise as the camera sees them: for points and depth
  * (z away from the camera) as for heights (z towards it). Where z points is the key z_axis
