@@ -324,7 +324,9 @@ check_standard_output(const struct chain *chain)
 static int
 check_output(const struct chain *chain)
 {
-	if ((chain->link[chain->n - 1].run.stage->traits & STAGE_SINK) || chain_drops(chain))
+	const struct run *last = &chain->link[chain->n - 1].run;
+
+	if ((last->stage->traits & STAGE_SINK) || last->sink || chain_drops(chain))
 		return 0;
 	return target_check(chain->output, chain->force);
 }
