@@ -221,3 +221,142 @@ temporal_output(const struct temporal *temporal, const struct frame_head *in,
 		return -1;
 	return meta_set(&out->meta, "axis", axis);
 }
+
+/* ---- ways ---- */
+
+/* The field lies in the middle of the turn that the first signal covers, so that its scatter reaches
+ * neither end of what is not used. */
+static void
+set_rungs(const struct temporal *temporal, const struct ladder *ladder, bool field,
+    struct temporal_way *way)
+{
+	double period_px = ladder->signal[0].period_px;
+	double field_px = temporal->field_px > 0 ? temporal->field_px : period_px;
+	double end_px = (field_px + period_px - 1) / 2;
+
+	way->rungs = ladder->n;
+	for (size_t r = 0; r < ladder->n; r++) {
+		const struct ladder_signal *signal = &ladder->signal[r];
+		double rad_per_px = 2 * M_PI / signal->period_px;
+		struct temporal_rung *rung = &way->rung[r];
+
+		*rung = (struct temporal_rung){ .lo = -INFINITY, .hi = INFINITY };
+		for (size_t i = 0; i < temporal->phases; i++)
+			if (signal->weight[i]) {
+				rung->channel[rung->n] = temporal->channel[i];
+				rung->weight[rung->n++] = (float)signal->weight[i];
+			}
+		if (r > 0)
+			rung->ratio = (float)(ladder->signal[r - 1].period_px / signal->period_px);
+		if (!field)
+			continue;
+		rung->lo = (float)(rad_per_px * (end_px - period_px));
+		rung->hi = (float)(rad_per_px * end_px);
+		rung->span = (float)(period_px / signal->period_px);
+	}
+}
+
+int
+temporal_way_ladder(const struct temporal *temporal, unsigned signals, struct temporal_way *out)
+{
+	struct ladder ladder;
+
+	memset(out, 0, sizeof(*out));
+	if (temporal->phases == 1 && temporal->field_px == 0)
+		return fail(NULL, "one phase of %g px in a field of unknown width: give --field",
+		    temporal->period_px[0]);
+	if (ladder_find(temporal->period_px, temporal->phases, temporal->target, temporal->field_px,
+	    signals, &ladder) < 0)
+		return -1;
+	out->start = START_FIELD;
+	set_rungs(temporal, &ladder, true, out);
+	return 0;
+}
+
+int
+temporal_way_gray(const struct temporal *temporal, double offset_rad, struct temporal_way *out)
+{
+	double period_px = temporal->period_px[0];
+	double offset = isnan(offset_rad) ? M_PI / period_px : offset_rad;
+	struct ladder ladder;
+
+	memset(out, 0, sizeof(*out));
+	out->start = temporal->cell == GRAY_PERIOD ? START_COUNTED : START_PREDICTED;
+	out->gray_offset = (float)offset;
+	if (temporal->cell == GRAY_HALF) {
+		out->gray_step = (float)M_PI;
+		out->gray_offset = (float)(M_PI / 2 - offset);
+	} else if (temporal->cell == GRAY_COLUMN) {
+		out->gray_step = (float)(2 * M_PI / period_px);
+		out->gray_offset = 0;
+	}
+	if (ladder_find_from(temporal->period_px, temporal->phases, temporal->target, 0, &ladder) < 0)
+		return -1;
+	set_rungs(temporal, &ladder, false, out);
+	return 0;
+}
+
+int
+temporal_first_px(const struct temporal *temporal, const struct frame_head *head, double *first_px,
+    double *bin)
+{
+	struct numbers origin;
+
+	if (meta_number(&head->meta, "bin", 1, bin) < 0 ||
+	    meta_numbers(&head->meta, "origin_px", &origin) < 0)
+		return -1;
+	*first_px = (*bin - 1) / 2 + (origin.n == 2 ? origin.v[temporal->axis == 'y'] : 0);
+	numbers_free(&origin);
+	return 0;
+}
+
+int
+temporal_way_line(const struct temporal *temporal, const struct frame_head *head,
+    double line_period_px, double line_offset_rad, struct temporal_way *out)
+{
+	double first_px, bin, slope = 2 * M_PI / line_period_px;
+	struct ladder ladder;
+
+	memset(out, 0, sizeof(*out));
+	if (temporal_first_px(temporal, head, &first_px, &bin) < 0 ||
+	    ladder_find(temporal->period_px, temporal->phases, temporal->target, 0, LADDER_BEATS,
+	    &ladder) < 0)
+		return -1;
+	out->start = START_LINE;
+	out->line_slope[temporal->axis == 'y'] = (float)(slope * bin);
+	out->line_offset = (float)(line_offset_rad + slope * first_px);
+	set_rungs(temporal, &ladder, false, out);
+	return 0;
+}
+
+int
+temporal_search_plan(const struct temporal *temporal, struct temporal_search *out)
+{
+	double period_px = temporal->period_px[temporal->target], sum = 0;
+
+	if (temporal->phases < 2)
+		return fail(NULL, "--method=best is for several phases, the input has one");
+	if (temporal->field_px == 0)
+		return fail(NULL, "--method=best needs the width of the field: give --field");
+	memset(out, 0, sizeof(*out));
+	for (size_t i = 0; i < temporal->phases; i++) {
+		size_t from = i == 0 ? temporal->target : i <= temporal->target ? i - 1 : i;
+		double ratio = period_px / temporal->period_px[from];
+
+		out->channel[i] = temporal->channel[from];
+		out->ratio[i] = (float)ratio;
+		sum += ratio * ratio;
+	}
+	out->phases = temporal->phases;
+	out->norm = (float)(1 / sum);
+	out->mean = (float)(1 / (double)temporal->phases);
+	out->lo = (float)(-0.5 / period_px);
+	out->hi = (float)((temporal->field_px - 0.5) / period_px);
+	out->slack = 0.25f;
+	out->first = -1;
+	out->last = (long)ceil(temporal->field_px / period_px) + 1;
+	if (out->last > TEMPORAL_ORDERS_MOST)
+		return fail(NULL, "--method=best: %ld fringes in the field, at most %d", out->last - 1,
+		    TEMPORAL_ORDERS_MOST);
+	return 0;
+}

@@ -44,3 +44,314 @@ expect(np.abs(f["residual"]) < 1e-5, f["residual"])
 expect(f["modulation"] == 0.5); expect(f["texture"] == 100)'
 	done
 }
+
+@test "unwrap2f: noise at the seam costs no fringe, even where the beat is no wider than the field" {
+	for periods in "60 66" "66 60" "57 69" "640 60"; do
+		py "$truth"'
+periods = [float(p) for p in sys.argv[1].split()]
+a, b = periods
+field = min(a * b / abs(a - b), 640) if 640 not in periods else 640
+u = column(400, 60, field); np.save("u.npy", u)
+write_frames("in.nrrd", measurement(u, periods, 0.03, projector_px="%.17g 480" % field))' "$periods"
+		unwrap2f -o out.nrrd in.nrrd
+		py "$truth"'
+shortest = min(float(p) for p in sys.argv[1].split())
+close(read_frame("out.nrrd"), np.load("u.npy"), shortest, 0.2)' "$periods"
+	done
+}
+
+@test "unwrap2f: a beat wider than the field takes what is not used on both sides" {
+	py "$truth"'
+u = column(500, 40, 1000); np.save("u.npy", u)
+write_frames("in.nrrd", measurement(u, [60, 63.5], 0.02, projector_px="1000 700"))'
+	unwrap2f in.nrrd -o out.nrrd
+	py "$truth"'close(read_frame("out.nrrd"), np.load("u.npy"), 60, 0.2)'
+}
+
+@test "unwrap2f: heterodyne, three and four periods, equal beats, fringe counts" {
+	for counts in "35 36 37" "37 35 36" "28 31 32" "48 49 53 64"; do
+		py "$truth"'
+counts = [float(c) for c in sys.argv[1].split()]
+u = column(600, 40, 1920); np.save("u.npy", u)
+f = measurement(u, [1920 / c for c in counts], 0.02, projector_px="1920 1080")
+write_frames("in.nrrd", f)
+del f.meta["period_px"], f.meta["projector_px"]
+write_frames("bare.nrrd", f)' "$counts"
+		unwrap2f in.nrrd -o a.nrrd
+		unwrap2f --method=heterodyne in.nrrd -o b.nrrd
+		unwrap2f --count="${counts// /,}" --field 1920 bare.nrrd -o c.nrrd
+		py "$truth"'
+shortest = 1920 / max(float(c) for c in sys.argv[1].split())
+for name in ["a.nrrd", "b.nrrd", "c.nrrd"]:
+	close(read_frame(name), np.load("u.npy"), shortest, 0.15)' "$counts"
+	done
+}
+
+@test "unwrap2f: an unknown field is as wide as the longest beat" {
+	py "$truth"'
+for name, periods, field in [("two", [60, 66], 660), ("three", [1920 / c for c in (35, 36, 37)], 1920)]:
+	u = column(300, 20, field); np.save(name + ".npy", u)
+	write_frames(name + ".nrrd", measurement(u, periods, 0.01))'
+	unwrap2f two.nrrd -o two_out.nrrd
+	unwrap2f three.nrrd -o three_out.nrrd
+	py "$truth"'
+close(read_frame("two_out.nrrd"), np.load("two.npy"), 60, 0.1)
+close(read_frame("three_out.nrrd"), np.load("three.npy"), 1920 / 37, 0.1)'
+}
+
+@test "unwrap2f: hierarchical, coarse to fine, and --unwrap chooses the phase" {
+	py "$truth"'
+u = column(700, 30, 1780) + 70; np.save("u.npy", u)	# the seam is as uncertain as the longest period
+write_frames("in.nrrd", measurement(u, [30, 1920, 240], 0.05, projector_px="1920 1080"))'
+	unwrap2f --method=hierarchical in.nrrd -o a.nrrd
+	unwrap2f in.nrrd -o b.nrrd
+	unwrap2f -u 3 in.nrrd -o c.nrrd
+	unwrap2f -u 2 in.nrrd -o d.nrrd
+	py "$truth"'
+u = np.load("u.npy")
+for name, period in [("a", 30), ("b", 30), ("c", 240), ("d", 1920)]:
+	f = read_frame(name + ".nrrd")
+	expect(f.meta["period_px"] == str(period), f.meta)
+	close(f, u, period, 0.3)'
+}
+
+@test "unwrap2f: one phase of a period that spans the field" {
+	py "$truth"'
+u = column(640, 20, 640); np.save("u.npy", u)
+write_frames("in.nrrd", measurement(u, [640], projector_px="640 480"))'
+	unwrap2f in.nrrd -o out.nrrd
+	py "$truth"'
+f = read_frame("out.nrrd"); close(f, np.load("u.npy"), 640, 1e-6); expect(f["residual"] == 0)'
+}
+
+@test "unwrap2f: Gray code of columns, periods and half periods" {
+	for cell in column period half; do
+		py "$truth"'
+u = column(900, 30, 960); np.save("u.npy", u)
+cell = {"column": 1, "period": 60, "half": 30}[sys.argv[1]]
+index = np.floor((np.round(u) if sys.argv[1] != "column" else u + 0.5) / cell)
+if sys.argv[1] != "column":	# the code changes half a projector pixel before the column
+	index = np.floor((u + 0.5) / cell)
+f = measurement(u, [60], gray_cell=sys.argv[1], gray_planes="6")
+f.pixels = np.concatenate([f.pixels, index[None].astype("f4")]); f.names.append("index")
+write_frames("in.nrrd", f)
+f.pixels[-1] += np.random.default_rng(0).integers(-10, 11, u.shape) if cell == 1 else 0
+near = np.abs((u + 0.5) / cell - np.round((u + 0.5) / cell)) < 0.45 * (cell == 30)
+f.pixels[-1][near] = (np.round((u + 0.5) / cell) - np.random.default_rng(0).integers(0, 2, u.shape))[near]
+write_frames("wrong.nrrd", f)' $cell
+		unwrap2f in.nrrd -o a.nrrd
+		unwrap2f -m gray --gray-cell $cell --gray-offset 3 wrong.nrrd -o b.nrrd
+		py "$truth"'
+a, b, u = read_frame("a.nrrd"), read_frame("b.nrrd"), np.load("u.npy")
+expect(a.names == ["absphase", "residual", "modulation", "texture"], a.names)
+expect("gray_cell" not in a.meta and "gray_planes" not in a.meta, a.meta)
+expect(np.abs(a["residual"]) <= 0.5)
+close(a, u, 60, 1e-5)
+if sys.argv[1] == "half":
+	expect(np.abs(a["residual"]) < 0.2501)
+	close(b, u, 60, 1e-5)
+if sys.argv[1] == "column":
+	close(b, u, 60, 1e-5)' $cell
+	done
+}
+
+@test "unwrap2f: a Gray code orders the first phase, that one a finer one; two axes" {
+	py "$truth"'
+u = column(700, 500, 960); v = column(500, 700, 600).T; np.save("u.npy", u); np.save("v.npy", v)
+pixels = [wrapped(u, 60, 0.05), wrapped(u, 12, 0.05), wrapped(v, 50, 0.05), wrapped(v, 10, 0.05),
+	np.floor((u + 0.5) / 30), np.floor((v + 0.5) / 25)]
+write_frames("in.nrrd", Frame(np.array(pixels).astype("f4"), "phase1 phase2 phase3 phase4 index1 index2".split(),
+	{"period_px": "60 12 50 10", "axis": "x x y y", "gray_cell": "half"}))'
+	unwrap2f in.nrrd -o x.nrrd
+	unwrap2f -a y in.nrrd -o y.nrrd
+	unwrap2f -a y -u 3 in.nrrd -o y3.nrrd
+	py "$truth"'
+close(read_frame("x.nrrd"), np.load("u.npy"), 12, 0.3)
+f = read_frame("y.nrrd")
+expect(f.meta["axis"] == "y" and f.meta["period_px"] == "10" and f.names == ["absphase", "residual"], f.meta)
+close(f, np.load("v.npy"), 10, 0.3)
+close(read_frame("y3.nrrd"), np.load("v.npy"), 50, 0.3)'
+}
+
+@test "unwrap2f: best, and its residual tells wrong orders" {
+	for periods in "60 66" "51.2 53.3 55.9" "30 32.3 37"; do
+		py "$truth"'
+periods = [float(p) for p in sys.argv[1].split()]
+u = column(600, 30, 640); np.save("u.npy", u)
+write_frames("in.nrrd", measurement(u, periods, 0.04, projector_px="640 480"))' "$periods"
+		unwrap2f -m best in.nrrd -o out.nrrd
+		py "$truth"'
+f = read_frame("out.nrrd"); p = min(float(p) for p in sys.argv[1].split())
+close(f, np.load("u.npy"), p, 0.25)
+expect((f["residual"] >= 0) & (f["residual"] < 0.04), f["residual"].max())' "$periods"
+	done
+	py "$truth"'
+f = read_frame("in.nrrd"); f.pixels = f.pixels.copy()
+f.pixels[2, 10:20] = np.random.default_rng(0).uniform(-3, 3, (10, 600))
+write_frames("bad.nrrd", f)'
+	unwrap2f -m best --max-residual 0.03 bad.nrrd -o out.nrrd
+	py '
+p = np.isnan(read_frame("out.nrrd")["absphase"])
+expect(p[10:20].mean() > 0.3 and p[:10].mean() < 0.01, p[10:20].mean(), p[:10].mean())'
+}
+
+@test "unwrap2f: a line orders a beat that repeats, and --fit-line finds it from two planes" {
+	for axis in x y; do
+		py "$truth"'
+# The camera sees 1.5 projector pixels per pixel; near and far planes lie 500 projector pixels apart.
+def view(z, w=800, h=60):
+	y, x = np.mgrid[:h, :w].astype(float)
+	return 1.5 * x + 20 + 500 * z + 0.05 * y
+flip = (lambda f: Frame(f.pixels.transpose(0, 2, 1), f.names, f.meta | {"axis": "y y"})) if sys.argv[1] == "y" else (lambda f: f)
+rng = np.random.default_rng(3)
+z = 0.5 + 0.5 * np.sin(np.mgrid[:60, :800][1] / 90.0)
+np.save("u.npy", view(z))
+for name, at in [("near", 0), ("middle", 0.5), ("far", 1), ("shape", z)]:
+	f = measurement(view(at), [60, 66], 0.03)
+	f.pixels[0][rng.random(z.shape) < 0.2] = np.nan
+	write_frames(name + ".nrrd", flip(f))' $axis
+		unwrap2f --fit-line near.nrrd middle.nrrd far.nrrd >line
+		unwrap2f --fit-line -o line.txt near.nrrd middle.nrrd far.nrrd
+		cmp line line.txt
+		unwrap2f "$(cat line)" shape.nrrd -o out.nrrd
+		py "$truth"'
+p, b = (float(v) for v in open("line").read().strip().split("=")[1].split(","))
+expect(abs(p - 440) < 1, p)
+expect(abs(b - np.degrees(2 * np.pi * (20 + 1.5 + 250) / 660 - np.pi)) < 3, b)
+f, u = read_frame("out.nrrd"), np.load("u.npy")
+a = f["absphase"] if sys.argv[1] == "x" else f["absphase"].T
+there = ~np.isnan(a)
+expect(there.mean() > 0.7)
+error = np.abs(a - 2 * np.pi * u / 60)[there]
+expect(error < 0.2, error.max())' $axis
+	done
+}
+
+@test "unwrap2f: a line is one of the sensor, wherever the image lies on it" {
+	py "$truth"'
+u = 1.5 * np.mgrid[:20, :800][1].astype(float) + 270
+f = measurement(u, [60, 66], 0.02)
+write_frames("whole.nrrd", f)
+write_frames("crop.nrrd", Frame(f.pixels[:, :, 300:700], f.names, f.meta | {"origin_px": "300 0"}))'
+	unwrap2f --line=440,-31.8 whole.nrrd -o whole_out.nrrd
+	unwrap2f --line=440,-31.8 crop.nrrd -o crop_out.nrrd
+	py "$truth"'
+a, b = read_frame("whole_out.nrrd")["absphase"], read_frame("crop_out.nrrd")["absphase"]
+expect(a[:, 300:700] == b)'
+}
+
+@test "unwrap2f: the absolute phase is within 2 ulp up to a thousand fringes" {
+	py '
+rng = np.random.default_rng(0)
+k = rng.integers(-20, 1024, (64, 1000)); phase = rng.uniform(-np.pi, np.pi, k.shape).astype("f4")
+phase[0] = np.float32(np.pi); phase[1] = -np.float32(np.pi)
+write_frames("in.nrrd", Frame(np.array([phase, k * 30.0 + 15]).astype("f4"), ["phase", "index"],
+	{"period_px": "30", "gray_cell": "column"}))'
+	unwrap2f in.nrrd -o out.nrrd
+	py '
+phase, out = read_frame("in.nrrd")["phase"].astype(float), read_frame("out.nrrd")["absphase"]
+k = np.round((out - phase) / (2 * np.pi))
+true = phase + 2 * np.pi * k
+expect(np.abs(out - true) <= 2 * ulp(true), (np.abs(out - true) / ulp(true)).max())'
+}
+
+@test "unwrap2f: missing pixels stay missing, doubtful ones become so" {
+	py "$truth"'
+u = column(100, 40, 640)
+f = measurement(u, [60, 66, 5], 0.02, projector_px="640 480")
+f.pixels[0, :5] = np.nan; f.pixels[1, 5:10] = np.nan; f.pixels[3, 10:15] = np.nan
+write_frames("in.nrrd", f)'
+	unwrap2f -u 1 in.nrrd -o a.nrrd
+	unwrap2f -u 1 --max-residual 0.01 in.nrrd -o b.nrrd
+	py '
+a, b = read_frame("a.nrrd"), read_frame("b.nrrd")
+rows = np.arange(40)[:, None] + np.zeros(100)
+expect(np.isnan(a["absphase"]) == (rows < 10)); expect(np.isnan(a["residual"]) == (rows < 10))
+expect(np.isnan(a["modulation"]) == ((rows >= 10) & (rows < 15)))
+expect(np.isnan(b["absphase"]) == ~(np.abs(a["residual"]) <= np.float32(0.01)))
+expect(np.isnan(b["absphase"]).mean() > 0.4, np.isnan(b["absphase"]).mean())'
+}
+
+@test "unwrap2f: one thread, seven, every band height and instruction set give the same bytes" {
+	py "$truth"'
+rng = np.random.default_rng(5)
+u = column(333, 70, 640)
+f = measurement(u, [60, 66, 71], 0.5, projector_px="640 480")
+f.pixels[0][rng.random(u.shape) < 0.2] = np.nan
+write_frames("a.nrrd", [f, measurement(u[:20], [60, 66], 0.1, projector_px="640 480")])
+g = Frame(np.array([f.pixels[0], f.pixels[1], np.floor((u + 0.5) / 30)]).astype("f4"), ["phase1", "phase2", "index"],
+	{"period_px": "60 66", "axis": "x x", "gray_cell": "half"})
+write_frames("g.nrrd", g)
+g.meta["gray_cell"] = "period"; write_frames("p.nrrd", g)
+write_frames("l.nrrd", Frame(f.pixels[:2], ["phase1", "phase2"], {"period_px": "60 66", "axis": "x x"}))'
+	for run in "a.nrrd" "-m best a.nrrd" "g.nrrd" "p.nrrd" "--line=200,-20 l.nrrd"; do
+		# shellcheck disable=SC2086
+		unwrap2f -j 1 $run >one.nrrd
+		# shellcheck disable=SC2086
+		unwrap2f -j 7 $run | cmp - one.nrrd
+		# shellcheck disable=SC2086
+		FRINGEPIPE_BAND=1 unwrap2f -j 2 $run | cmp - one.nrrd
+		for level in v2 v3 v4; do
+			grep -q avx512vl /proc/cpuinfo || [ $level != v4 ] || continue
+			# shellcheck disable=SC2086
+			FRINGEPIPE_CPU=$level unwrap2f $run | cmp - one.nrrd
+		done
+	done
+	unwrap2f a.nrrd -m heterodyne -r 0.25 -o m.nrrd
+	py '
+f = read_frames("m.nrrd")
+expect(len(f) == 2 and f[0].meta["cmd.1"] == "unwrap2f --method=heterodyne --max-residual=0.25 [1]", f[0].meta)'
+}
+
+@test "unwrap2f: errors" {
+	py "$truth"'
+u = column(20, 10, 640)
+write_frames("two.nrrd", measurement(u, [60, 66], projector_px="1280 800"))
+write_frames("one.nrrd", measurement(u, [60]))
+write_frames("three.nrrd", measurement(u, [60, 66, 70]))
+f = measurement(u, [60, 66])
+def save(name, **meta):
+	write_frames(name, Frame(f.pixels, f.names, {k: v for k, v in (f.meta | meta).items() if v}))
+save("bare.nrrd", period_px="")
+save("short.nrrd", period_px="60")
+save("word.nrrd", period_px="sixty 66")
+save("zero.nrrd", period_px="0 66")
+save("axis.nrrd", axis="x z")
+save("axes.nrrd", axis="x y x")
+save("same.nrrd", period_px="60 60")
+save("wide.nrrd", projector_px="1280")
+g = Frame(f.pixels[:2], ["phase", "index"], {"period_px": "60"})
+write_frames("nocell.nrrd", g)
+write_frames("cell.nrrd", Frame(g.pixels, g.names, g.meta | {"gray_cell": "turn"}))
+write_frames("depth.nrrd", Frame(f.pixels[:1], ["depth"]))'
+	fails 1 "no phase or beat spans the field of 1280 px, the longest 660 px" unwrap2f two.nrrd
+	fails 1 "no beat spans the field" unwrap2f -m two two.nrrd
+	fails 1 "no phase spans the field of 1280 px, the longest 66 px" unwrap2f -m hierarchical two.nrrd
+	fails 1 "field of unknown width: give --field" unwrap2f one.nrrd
+	fails 1 "--method=two is for two phases, the input has 3" unwrap2f -m two three.nrrd
+	fails 1 "--line is for two phases, the input has 3" unwrap2f --line=9,9 three.nrrd
+	fails 1 "--fit-line is for two phases, the input has 1" unwrap2f --fit-line one.nrrd
+	fails 1 "wants a plane at both ends" unwrap2f --fit-line two.nrrd
+	fails 2 "--line: wants a period in camera px" unwrap2f --line=9 two.nrrd
+	fails 2 "--line or --fit-line, not both" unwrap2f --line=9,9 --fit-line two.nrrd
+	fails 1 "input has no key period_px: give --period" unwrap2f bare.nrrd
+	fails 1 "1 periods for 2 phases" unwrap2f short.nrrd
+	fails 1 "period_px" unwrap2f word.nrrd
+	fails 1 "0 is no fringe period" unwrap2f zero.nrrd
+	fails 1 "axis: must be x or y, not 'x z'" unwrap2f axis.nrrd
+	fails 1 "axis: 3 words for 2 phases" unwrap2f axes.nrrd
+	fails 1 "no phase or beat" unwrap2f --field 640 same.nrrd
+	fails 1 "projector_px: wants width and height, not 1" unwrap2f wide.nrrd
+	fails 1 "no phase runs along y" unwrap2f -a y two.nrrd
+	fails 1 "--unwrap 3: there is no such phase along x" unwrap2f -u 3 two.nrrd
+	fails 1 "input has no channel index" unwrap2f -m gray two.nrrd
+	fails 1 "no key gray_cell: give --gray-cell" unwrap2f nocell.nrrd
+	fails 1 "gray_cell: must be column, period or half, not 'turn'" unwrap2f cell.nrrd
+	fails 1 "no channel phase or phase1, only: depth" unwrap2f depth.nrrd
+	fails 1 "--method=best needs the width of the field" unwrap2f -m best short.nrrd -p 60,66
+	fails 1 "is for several phases" unwrap2f -m best one.nrrd --field 60
+	fails 1 "--count needs the width of the field" unwrap2f --count 3,4 bare.nrrd
+	fails 2 "--period or --count, not both" unwrap2f --count 3,4 -p 5,6 two.nrrd
+	fails 2 "--max-residual" unwrap2f -r 0.7 two.nrrd
+	fails 2 "--method: must be one of" unwrap2f -m three two.nrrd
+}

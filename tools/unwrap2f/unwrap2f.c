@@ -1,5 +1,6 @@
 /* Temporal phase unwrapping: absolute phase out of wrapped phases of several periods, or a Gray code. */
 #define _GNU_SOURCE
+#include "fringe_line.h"
 #include "stage.h"
 #include "temporal.h"
 #include "unwrap2f.px.h"
@@ -9,40 +10,33 @@
 
 #define TILE 256	/* pixels of a row that go up the ladder together */
 
-enum method { METHOD_AUTO, METHOD_TWO, METHOD_HETERODYNE, METHOD_HIERARCHICAL, METHOD_GRAY };
+enum method {
+	METHOD_AUTO, METHOD_TWO, METHOD_HETERODYNE, METHOD_HIERARCHICAL, METHOD_GRAY, METHOD_BEST
+};
 
 struct parameters {
 	struct temporal_options head;
 	struct numbers line;
+	bool fit_line;
 	int method;
 	double gray_offset, max_residual;
 };
 
-/* A signal of the ladder, ready for pixels. */
-struct rung {
-	size_t n, channel[LADDER_PHASES_MOST];
-	float weight[LADDER_PHASES_MOST];
-	float ratio;		/* period of the rung before / this one */
-	float lo, hi;		/* the absolute phase of the field lies in [lo, hi) */
-	float span;		/* turns in the field */
-};
-
-enum start { START_FIELD, START_LINE, START_PREDICTED, START_COUNTED };
-
 struct priv {
-	enum start start;
-	size_t rungs;
-	struct rung rung[LADDER_PHASES_MOST + 1];
+	enum method method;
+	struct temporal_way way;
 	size_t index;			/* the Gray code's channel */
-	float gray_step, gray_offset;	/* phase = step V + offset; COUNTED: the code's edge is at -offset */
-	float line_slope[2], line_offset;	/* rad per column, per row */
+	struct temporal_search search;
 	float max_residual;
 	size_t *passed;			/* the input channel of output channel c */
+	struct fringe_line line;	/* --fit-line: what the planes seen so far say */
 };
 
 #define AT(field) offsetof(struct parameters, field)
 
-static const char *const methods[] = { "auto", "two", "heterodyne", "hierarchical", "gray", NULL };
+static const char *const methods[] = {
+	"auto", "two", "heterodyne", "hierarchical", "gray", "best", NULL
+};
 static const char *const axes[] = { "auto", "x", "y", NULL };
 static const char *const cells[] = { "column", "period", "half", NULL };
 
@@ -67,6 +61,8 @@ static const struct opt options[] = {
 	{ 'l', "line", "PX,DEG", OPT_NUMBERS, AT(line), NULL, 0, 0, NULL,
 	  "two periods whose beat repeats: its period in camera px and the offset of the lowest phase",
 	  NULL },
+	{ 0, "fit-line", NULL, OPT_FLAG, AT(fit_line), NULL, 0, 0, NULL,
+	  "print --line from captures of a plane at the near and at the far end", NULL },
 	{ 'r', "max-residual", "TURNS", OPT_NUMBER, AT(max_residual), "0.5", 0, 0.5, "periods",
 	  "larger rounding errors make a pixel invalid", NULL },
 	{ 0 },
@@ -77,6 +73,8 @@ static const struct opt options[] = {
 struct tile {
 	float signal[TILE], absolute[TILE], residual[TILE];
 	uint bad[TILE];			/* a phase is missing */
+	float phase[LADDER_PHASES_MOST][TILE];	/* the search's own, in turns */
+	float square[TILE], shift[TILE], cost[TILE], order[TILE];
 };
 
 static void
@@ -99,7 +97,7 @@ wrap_signal(struct tile *restrict tile, size_t n)
 
 /* A single phase stays as it is, to the bit. */
 static void
-load_signal(const struct frame *in, const struct rung *rung, size_t y, size_t x, size_t n,
+load_signal(const struct frame *in, const struct temporal_rung *rung, size_t y, size_t x, size_t n,
     struct tile *tile)
 {
 	memset(tile->signal, 0, sizeof(tile->signal));
@@ -155,7 +153,7 @@ start_counted(struct tile *restrict tile, size_t n, const float *restrict index,
 /* The rung's own phase tells finely where the field ends, so what the coarser one put on the wrong side
  * of the seam is brought back by a whole field. */
 static void
-climb(struct tile *restrict tile, size_t n, const struct rung *restrict rung)
+climb(struct tile *restrict tile, size_t n, const struct temporal_rung *restrict rung)
 {
 	float ratio = rung->ratio, lo = rung->lo, hi = rung->hi, span = rung->span;
 
@@ -185,29 +183,115 @@ store(const struct tile *restrict tile, size_t n, float most, float *restrict ab
 	}
 }
 
+/* Takes the fringe order k where it fits the other phases better than the best so far. */
+static void
+try_order(const struct temporal_search *search, float k, size_t n, struct tile *restrict tile)
+{
+	float lo = search->lo, hi = search->hi, slack = search->slack;
+
+	memset(tile->square, 0, sizeof(tile->square));
+	memset(tile->shift, 0, sizeof(tile->shift));
+	for (size_t p = 1; p < search->phases; p++) {
+		const float *restrict phase = tile->phase[p];
+		float ratio = search->ratio[p];
+
+		ROWS_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F e = unwrap2f_mismatch(tile->phase[0][i] + k, ratio, phase[i]);
+
+			tile->square[i] += e * e;
+			tile->shift[i] += ratio * e;
+		}
+	}
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F cost = unwrap2f_cost(tile->square[i], tile->shift[i], search->norm);
+		bool better;
+
+		cost = cost + unwrap2f_outside(tile->phase[0][i] + k, lo, hi, slack);
+		better = cost < tile->cost[i];
+		tile->cost[i] = px_select(better, cost, tile->cost[i]);
+		tile->order[i] = px_select(better, k, tile->order[i]);
+	}
+}
+
+/* All phases in turns; the wanted one first. */
+static void
+load_turns(const struct temporal_search *search, const struct frame *in, size_t y, size_t x,
+    size_t n, struct tile *restrict tile)
+{
+	for (size_t p = 0; p < search->phases; p++) {
+		const float *restrict phase = frame_floats(in, search->channel[p], y) + x;
+
+		ROWS_SIMD
+		for (size_t i = 0; i < n; i++) {
+			tile->phase[p][i] = phase[i] * UNWRAP2F_TURN;
+			tile->bad[i] |= px_isnan(phase[i]);
+		}
+	}
+}
+
+/* All fringe orders of the field, one after another: the one whose position is nearest to what all
+ * phases say, in the sense of least squares. */
+static void
+search(const struct temporal_search *search, const struct frame *in, size_t y, size_t x, size_t n,
+    struct tile *restrict tile)
+{
+	const float *restrict phase = frame_floats(in, search->channel[0], y) + x;
+
+	load_turns(search, in, y, x, n, tile);
+	for (size_t i = 0; i < n; i++) {
+		tile->cost[i] = 1e30f;
+		tile->order[i] = 0;
+	}
+	for (long k = search->first; k <= search->last; k++)
+		try_order(search, (float)k, n, tile);
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		tile->absolute[i] = unwrap2f_absolute(phase[i], tile->order[i]);
+		tile->residual[i] = px_sqrt(tile->cost[i] * search->mean);
+	}
+}
+
+/* The first rung. Line positions count from the left border, so they do not depend on tiles. */
 static void
 start(const struct priv *priv, const struct frame *in, size_t y, size_t x, size_t n,
     struct tile *tile)
 {
-	const float *slope = priv->line_slope;
-	const float *index = frame_floats(in, priv->index, y) + x;
+	const struct temporal_way *way = &priv->way;
+	const float *index = frame_floats(in, priv->index, y) + x, *slope = way->line_slope;
 
-	memset(tile->bad, 0, sizeof(tile->bad));
-	load_signal(in, &priv->rung[0], y, x, n, tile);
-	switch (priv->start) {
+	load_signal(in, &way->rung[0], y, x, n, tile);
+	switch (way->start) {
 	case START_FIELD:
-		start_above(tile, n, priv->rung[0].lo, 0);
+		start_above(tile, n, way->rung[0].lo, 0);
 		break;
 	case START_LINE:
-		start_above(tile, n, priv->line_offset + slope[0] * (float)x + slope[1] * (float)y,
+		start_above(tile, n, way->line_offset + slope[0] * (float)x + slope[1] * (float)y,
 		    slope[0]);
 		break;
 	case START_PREDICTED:
-		start_predicted(tile, n, index, priv->gray_step, priv->gray_offset);
+		start_predicted(tile, n, index, way->gray_step, way->gray_offset);
 		break;
 	case START_COUNTED:
-		start_counted(tile, n, index, priv->gray_offset);
+		start_counted(tile, n, index, way->gray_offset);
 		break;
+	}
+}
+
+static void
+unwrap_tile(const struct priv *priv, const struct frame *in, size_t y, size_t x, size_t n,
+    struct tile *tile)
+{
+	memset(tile->bad, 0, sizeof(tile->bad));
+	if (priv->method == METHOD_BEST) {
+		search(&priv->search, in, y, x, n, tile);
+		return;
+	}
+	start(priv, in, y, x, n, tile);
+	for (size_t r = 1; r < priv->way.rungs; r++) {
+		load_signal(in, &priv->way.rung[r], y, x, n, tile);
+		climb(tile, n, &priv->way.rung[r]);
 	}
 }
 
@@ -221,11 +305,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		for (size_t x = 0; x < in->head.w; x += TILE) {
 			size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
 
-			start(priv, in, y, x, n, &tile);
-			for (size_t r = 1; r < priv->rungs; r++) {
-				load_signal(in, &priv->rung[r], y, x, n, &tile);
-				climb(&tile, n, &priv->rung[r]);
-			}
+			unwrap_tile(priv, in, y, x, n, &tile);
 			store(&tile, n, priv->max_residual, frame_floats(out, 0, y) + x,
 			    frame_floats(out, 1, y) + x);
 		}
@@ -236,121 +316,64 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 
 static const struct body body = { .rows = rows };
 
+/* ---- fitting the line: a plane per frame, text at the end ---- */
+
+static int
+fit_line(struct run *run, struct frame *in)
+{
+	struct priv *priv = run->priv;
+	int status;
+
+	if (!in)
+		return fringe_line_print(&priv->line, run->output);
+	status = fringe_line_add(&priv->line, in);
+	frame_free(in);
+	return status;
+}
+
+static const struct body body_line = { .flow = fit_line };
+
 static int
 init(struct run *run)
 {
-	run->body = &body;
+	const struct parameters *parameters = run->parameters;
+	const struct numbers *line = &parameters->line;
+
+	run->body = parameters->fit_line ? &body_line : &body;
+	run->sink = parameters->fit_line;
+	if (line->n && parameters->fit_line)
+		return fail_usage(NULL, "give --line or --fit-line, not both");
+	if (line->n && (line->n != 2 || line->v[0] == 0))
+		return fail_usage("--line", "wants a period in camera px and an offset in degrees");
 	return 0;
 }
 
 /* ---- planning ---- */
 
-/* The field lies in the middle of the turn that the first signal covers, so that its scatter reaches
- * neither end of what is not used. */
-static void
-set_rungs(const struct temporal *temporal, const struct ladder *ladder, bool field,
-    struct priv *priv)
-{
-	double period_px = ladder->signal[0].period_px;
-	double field_px = temporal->field_px > 0 ? temporal->field_px : period_px;
-	double end_px = (field_px + period_px - 1) / 2;
-
-	priv->rungs = ladder->n;
-	for (size_t r = 0; r < ladder->n; r++) {
-		const struct ladder_signal *signal = &ladder->signal[r];
-		double rad_per_px = 2 * M_PI / signal->period_px;
-		struct rung *rung = &priv->rung[r];
-
-		*rung = (struct rung){ .lo = -INFINITY, .hi = INFINITY };
-		for (size_t i = 0; i < temporal->phases; i++)
-			if (signal->weight[i]) {
-				rung->channel[rung->n] = temporal->channel[i];
-				rung->weight[rung->n++] = (float)signal->weight[i];
-			}
-		if (r > 0)
-			rung->ratio = (float)(ladder->signal[r - 1].period_px / signal->period_px);
-		if (!field)
-			continue;
-		rung->lo = (float)(rad_per_px * (end_px - period_px));
-		rung->hi = (float)(rad_per_px * end_px);
-		rung->span = (float)(period_px / signal->period_px);
-	}
-}
-
-/* The code orders the first phase, from which a ladder may lead to the one that is wanted. */
 static int
-plan_gray(const struct parameters *parameters, const struct temporal *temporal, struct priv *priv)
-{
-	double period_px = temporal->period_px[0], offset = parameters->gray_offset;
-	struct ladder ladder;
-
-	if (isnan(offset))
-		offset = M_PI / period_px;
-	priv->index = temporal->index;
-	priv->start = temporal->cell == GRAY_PERIOD ? START_COUNTED : START_PREDICTED;
-	priv->gray_offset = (float)offset;
-	if (temporal->cell == GRAY_HALF) {
-		priv->gray_step = (float)M_PI;
-		priv->gray_offset = (float)(M_PI / 2 - offset);
-	} else if (temporal->cell == GRAY_COLUMN) {
-		priv->gray_step = (float)(2 * M_PI / period_px);
-		priv->gray_offset = 0;
-	}
-	if (ladder_find_from(temporal->period_px, temporal->phases, temporal->target, 0, &ladder) < 0)
-		return -1;
-	set_rungs(temporal, &ladder, false, priv);
-	return 0;
-}
-
-/* Eq 14: camera pixels are counted on the sensor, wherever this image lies on it. */
-static int
-plan_line(const struct parameters *parameters, const struct frame_head *in,
+choose_way(const struct parameters *parameters, const struct frame_head *in,
     const struct temporal *temporal, struct priv *priv)
-{
-	struct numbers origin;
-	double bin, first_px, slope, axis = temporal->axis == 'y';
-	struct ladder ladder;
-
-	if (parameters->line.n != 2 || parameters->line.v[0] == 0)
-		return fail_usage("--line", "wants a period in camera px and an offset in degrees");
-	if (temporal->phases != 2)
-		return fail(NULL, "--line is for two phases, the input has %zu", temporal->phases);
-	if (meta_number(&in->meta, "bin", 1, &bin) < 0 ||
-	    meta_numbers(&in->meta, "origin_px", &origin) < 0)
-		return -1;
-	first_px = (bin - 1) / 2 + (origin.n == 2 ? origin.v[(int)axis] : 0);
-	numbers_free(&origin);
-	slope = 2 * M_PI / parameters->line.v[0];
-	priv->start = START_LINE;
-	priv->line_slope[(int)axis] = (float)(slope * bin);
-	priv->line_offset = (float)(parameters->line.v[1] * M_PI / 180 + slope * first_px);
-	if (ladder_find(temporal->period_px, 2, temporal->target, 0, LADDER_BEATS, &ladder) < 0)
-		return -1;
-	set_rungs(temporal, &ladder, false, priv);
-	return 0;
-}
-
-static int
-plan_ladder(int method, const struct temporal *temporal, struct priv *priv)
 {
 	static const unsigned signals[] = {
 		[METHOD_AUTO] = LADDER_PHASES | LADDER_BEATS, [METHOD_TWO] = LADDER_BEATS,
 		[METHOD_HETERODYNE] = LADDER_BEATS, [METHOD_HIERARCHICAL] = LADDER_PHASES
 	};
-	struct ladder ladder;
+	const struct numbers *line = &parameters->line;
 
-	if (temporal->phases == 1 && temporal->field_px == 0)
-		return fail(NULL, "one phase of %g px in a field of unknown width: give --field",
-		    temporal->period_px[0]);
-	if (method == METHOD_TWO && temporal->phases != 2)
-		return fail(NULL, "--method=two is for two phases, the input has %zu",
+	if ((priv->method == METHOD_TWO || line->n || parameters->fit_line) && temporal->phases != 2)
+		return fail(NULL, "%s is for two phases, the input has %zu",
+		    parameters->fit_line ? "--fit-line" : line->n ? "--line" : "--method=two",
 		    temporal->phases);
-	if (ladder_find(temporal->period_px, temporal->phases, temporal->target, temporal->field_px,
-	    signals[method], &ladder) < 0)
-		return -1;
-	priv->start = START_FIELD;
-	set_rungs(temporal, &ladder, true, priv);
-	return 0;
+	if (parameters->fit_line)
+		return fringe_line_plan(&priv->line, in, temporal);
+	if (line->n)
+		return temporal_way_line(temporal, in, line->v[0], line->v[1] * M_PI / 180,
+		    &priv->way);
+	if (priv->method == METHOD_GRAY)
+		return temporal_way_gray(temporal, parameters->gray_offset, &priv->way);
+	if (priv->method == METHOD_BEST)
+		return temporal_search_plan(temporal, &priv->search);
+	return temporal_way_ladder(temporal, signals[priv->method], &priv->way);
 }
 
 static int
@@ -359,24 +382,21 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct temporal temporal;
-	int method = parameters->method, status;
 
 	free(priv->passed);
-	memset(priv, 0, sizeof(*priv));
+	priv->passed = NULL;
+	priv->method = (enum method)parameters->method;
 	priv->max_residual = (float)parameters->max_residual;
 	if (temporal_read(in, &parameters->head, &temporal) < 0)
 		return -1;
-	if (method == METHOD_GRAY && temporal.index == NO_CHANNEL)
+	if (priv->method == METHOD_GRAY && temporal.index == NO_CHANNEL)
 		return run_channel(run, in, "index", &temporal.index);
-	if (method == METHOD_AUTO && temporal.index != NO_CHANNEL)
-		method = METHOD_GRAY;
-	if (parameters->line.n)
-		status = plan_line(parameters, in, &temporal, priv);
-	else if (method == METHOD_GRAY)
-		status = plan_gray(parameters, &temporal, priv);
-	else
-		status = plan_ladder(method, &temporal, priv);
-	return status < 0 ? -1 : temporal_output(&temporal, in, out, &priv->passed);
+	if (priv->method == METHOD_AUTO && temporal.index != NO_CHANNEL && parameters->line.n == 0)
+		priv->method = METHOD_GRAY;
+	priv->index = temporal.index == NO_CHANNEL ? 0 : temporal.index;
+	if (choose_way(parameters, in, &temporal, priv) < 0)
+		return -1;
+	return temporal_output(&temporal, in, out, &priv->passed);
 }
 
 static void
@@ -385,6 +405,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	free(priv->passed);
+	fringe_line_free(&priv->line);
 }
 
 STAGE(unwrap2f) = {

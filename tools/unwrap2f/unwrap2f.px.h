@@ -47,6 +47,35 @@ unwrap2f_counted(float v, float phi, float offset)
 	return v - px_floor((phi + offset) * UNWRAP2F_TURN);
 }
 
+/*
+ * The best fringe orders of all phases at once (beyond the papers, methods §5): for a position v in turns
+ * of the wanted phase, a phase (in turns, ratio times as many of them) is off by e = ratio v - phase
+ * but for whole turns. The position that fits all best, v + d, leaves
+ * sum (e + ratio d)^2 = sum e^2 - (sum ratio e)^2/sum ratio^2, the sums over all phases.
+ */
+PX_FN float
+unwrap2f_mismatch(float v, float ratio, float phase)
+{
+	PX_F e = ratio * v - phase;
+
+	return e - px_round(e);
+}
+
+PX_FN float
+unwrap2f_cost(float square, float shift, float norm)
+{
+	return px_max(square - shift * shift * norm, 0.0f);
+}
+
+/* Positions outside the field cost a little, those by more than the slack too much. */
+PX_FN float
+unwrap2f_outside(float v, float lo, float hi, float slack)
+{
+	PX_F far = px_max(lo - v, v - hi);
+
+	return px_select(far > slack, 1e30f, px_select(far > 0.0f, 1e-4f, 0.0f));
+}
+
 /* Of two rounding errors the larger one. */
 PX_FN float
 unwrap2f_worse(float a, float b)
