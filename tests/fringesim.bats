@@ -147,6 +147,7 @@ expect(key(c, "bit") == ["-"] * 8 + list("543210543210") + ["-"] * 2, key(c, "bi
 expect(set(key(c, "set_images")) == {"22"} and set(key(c, "gray_cell")) == {"half"} and set(key(c, "steps")) == {"4"})
 expect(len(set(key(c, "name"))) == 22 and set(key(c, "projector_px")) == {"1920 1080"})
 expect(set(key(c, "cmd.1")) == {"fringesim --size=9x9 --period=60,66 --steps=4 --gray=half --inverse --flats"}, c[0].meta)
+expect(not any("bits" in f.meta for f in c + d + e))
 expect(key(d, "role") == ["sin", "cos", "flat"] and set(key(d, "max_value")) == {"4095"}, d[0].meta)
 expect(np.allclose([float(s) for s in key(e, "shift_rad")], np.deg2rad([0, 90, 200, 280])))'
 }
@@ -427,7 +428,7 @@ expect(np.abs(off) < 1e-6, np.abs(off).max())'
 
 @test "fringesim: one thread equals seven, one instruction level the others" {
 	py "$rigs"'write_calib("c.json")'
-	set -- -s 129x65 --noise 2 --shot 0.1 --gray half --defocus 2 --gamma 1.5 --albedo noise --shadow --frames 2 --motion 1
+	set -- -s 67x33 --noise 2 --shot 0.1 --gray half --defocus 2 --gamma 1.5 --albedo noise --shadow --frames 2 --motion 1
 	for rig in "" "--calib c.json"; do
 		for j in 1 7; do
 			fringesim "$@" $rig -j $j --truth t.nrrd >$j.nrrd

@@ -95,8 +95,7 @@ static const struct opt options[] = {
 	  "the scene turns so much from measurement to measurement", NULL },
 	{ 0, "frames", "N", OPT_INTEGER, AT(frames), "1", 1, 1000000, NULL, "measurements", NULL },
 	{ 0, "seed", "N", OPT_INTEGER, AT(camera.seed), "0", 0, 4e9, NULL, "of noise", NULL },
-	{ 0, "truth", "FILE", OPT_FILE, AT(truth), NULL, 0, 0, NULL,
-	  "write the true phase, depth and points there", NULL },
+	{ 0, "truth", "FILE", OPT_FILE, AT(truth), NULL, 0, 0, NULL, "write it there", NULL },
 	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
 	  "write a table of the images, - is standard output", NULL },
 	{ 0 },
@@ -108,6 +107,7 @@ choose_patterns(const struct parameters *parameters, const struct rig *rig, stru
 	struct pattern_spec *spec = &priv->spec;
 
 	*spec = parameters->spec;
+	spec->bits = BITS_8;		/* the projector's; with 1 the captures would be marked */
 	spec->w = (size_t)rig->projector_px[0];
 	spec->h = (size_t)rig->projector_px[1];
 	memcpy(spec->along, rig->used, sizeof(spec->along));
