@@ -278,6 +278,10 @@ init_links(struct chain *chain)
 			return -1;
 		if (run->stage->init && run->stage->init(run) < 0)
 			return -1;
+		if (i == 0) {
+			chain->operand = run->operand;
+			chain->operands = run->operands;
+		}
 		if (make_command(link) < 0)
 			return -1;
 	}

@@ -79,7 +79,8 @@ struct run {
 	void *priv;			/* zeroed, of private_size */
 	enum colour colour;		/* set by init; COLOUR_KEEP */
 	size_t halo;			/* set by plan: rows of input needed above and below a row of output */
-	char *const *operand;		/* STAGE_OPERANDS only */
+	char *const *operand;		/* of the first stage; where there are none, its init may name files
+					 * that it knows of (a manifest's), and they are read */
 	size_t operands;
 	int threads;
 	bool verbose, quiet, force;
