@@ -1,8 +1,8 @@
 /* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray code. */
 #define _GNU_SOURCE
+#include "flatness.h"
 #include "shots.h"
 #include "stage.h"
-#include "steps.h"
 #include "phasewrap.loops.h"
 
 #include <stdlib.h>
@@ -20,6 +20,7 @@ enum as { AS_PHASE, AS_VECTOR };
 struct priv {
 	struct manifest manifest;
 	bool manifest_read;
+	char **file;			/* of the manifest, where no operands are given */
 	struct shots shots;
 	struct steps *steps;		/* of each fringe set */
 	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
@@ -85,54 +86,6 @@ static const struct opt options[] = {
 
 /* ---- pixels ---- */
 
-/* Calls the function of the frame's type with the samples of plane c from column x of row y on. */
-#define CALL(name, in, c, y, x, ...) do { \
-	void *row_ = frame_row(in, c, y); \
- \
-	if ((in)->head.type == SAMPLE_UCHAR) \
-		name##_uint8_t((uint8_t *)row_ + (x), __VA_ARGS__); \
-	else if ((in)->head.type == SAMPLE_USHORT) \
-		name##_uint16_t((uint16_t *)row_ + (x), __VA_ARGS__); \
-	else \
-		name##_float((float *)row_ + (x), __VA_ARGS__); \
-} while (false)
-
-static void
-sum_fringe(const struct frame *in, const struct shots_fringe *fringe, const struct steps *steps,
-    size_t y, size_t x, size_t n, struct tile *tile)
-{
-	CALL(first, in, fringe->plane[0], y, x, tile, n);
-	for (size_t i = 1; i < fringe->n; i++)
-		CALL(add, in, fringe->plane[i], y, x, &steps->weight[i], tile, n);
-}
-
-static void
-decode(const struct frame *in, const struct shots_code *code, const float *threshold, size_t y,
-    size_t x, size_t n, struct tile *tile, float *index)
-{
-	memset(tile->value, 0, sizeof(tile->value));
-	for (size_t i = 0; i < code->n; i++) {
-		CALL(load, in, code->plane[i], y, x, tile->plane, tile, n);
-		if (code->inverse)
-			CALL(load, in, code->inverse[i], y, x, tile->inverse, tile, n);
-		add_bit(tile->plane, code->inverse ? tile->inverse : threshold, tile->value, n);
-	}
-	write_index(tile->value, index, n);
-}
-
-static void
-read_flats(const struct priv *priv, const struct frame *in, size_t y, size_t x, size_t n,
-    struct tile *tile)
-{
-	const struct shots *shots = &priv->shots;
-
-	CALL(load, in, shots->flat[0], y, x, tile->plane, tile, n);
-	CALL(load, in, shots->flat[shots->flats - 1], y, x, tile->inverse, tile, n);
-	between(tile, tile->plane, tile->inverse, n);
-	if (shots->fringes == 0 && shots->flats == 2)
-		judge(&priv->limits, 1, tile, n);
-}
-
 static void
 wrap_phases(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n, struct tile *tile)
@@ -163,7 +116,7 @@ wrap_tile(const struct priv *priv, const struct frame *in, struct frame *out, si
 	start(tile);
 	wrap_phases(priv, in, out, y, x, n, tile);
 	if (shots->flats && shots->codes)
-		read_flats(priv, in, y, x, n, tile);
+		read_flats(shots, &priv->limits, in, y, x, n, tile);
 	for (size_t i = 0; i < shots->codes; i++)
 		decode(in, &shots->code[i], tile->threshold[i], y, x, n, tile,
 		    frame_floats(out, codes + i, y) + x);
@@ -187,68 +140,16 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 			    in->head.w - x < TILE ? in->head.w - x : TILE, &tile);
 }
 
-/* ---- which of the 2+1 images is the flat one (Zhang 2006 eq 11) ---- */
-
-struct search {
-	const struct frame *in;
-	size_t plane;
-	double *row;		/* roughness of each */
-};
-
-static void
-measure_row(void *arg, size_t y)
-{
-	const struct search *search = arg;
-	const struct frame *in = search->in;
-	bool last = y + 1 == in->head.h;
-	const void *image = frame_row(in, search->plane, y);
-	const void *below = last ? NULL : frame_row(in, search->plane, y + 1);
-
-	if (in->head.type == SAMPLE_UCHAR)
-		search->row[y] = roughness_uint8_t(image, below, in->head.w);
-	else if (in->head.type == SAMPLE_USHORT)
-		search->row[y] = roughness_uint16_t(image, below, in->head.w);
-	else
-		search->row[y] = roughness_float(image, below, in->head.w);
-}
-
-static double
-roughness(struct run *run, const struct frame *in, size_t plane, double *row)
-{
-	struct search search = { in, plane, row };
-	double sum = 0;
-
-	run_for(run, in->head.h, measure_row, &search);
-	for (size_t y = 0; y < in->head.h; y++)
-		sum += row[y];
-	return sum;
-}
-
-/* The other two keep their cyclic order. Where two are equally flat, the later one is it. */
+/* Each frame anew: the camera may have begun anywhere in the cycle. */
 static int
 survey(struct run *run, const struct frame *in)
 {
 	const struct priv *priv = run->priv;
-	double *row = calloc(in->head.h, sizeof(*row));
 
-	if (!row)
-		return fail_memory();
-	for (size_t k = 0; k < priv->shots.fringes; k++) {
-		size_t *plane = priv->shots.fringe[k].plane, own[3], flat = 0;
-		double rough[3];
-
-		if (!priv->shots.fringe[k].two_plus_one)
-			continue;
-		memcpy(own, plane, sizeof(own));
-		for (size_t i = 0; i < 3; i++) {
-			rough[i] = roughness(run, in, own[i], row);
-			if (rough[i] < rough[flat] || (rough[i] == rough[flat] && own[i] > own[flat]))
-				flat = i;
-		}
-		for (size_t i = 0; i < 3; i++)
-			plane[i] = own[(flat + 1 + i) % 3];
-	}
-	free(row);
+	for (size_t k = 0; k < priv->shots.fringes; k++)
+		if (priv->shots.fringe[k].two_plus_one &&
+		    flatness_turn(run, in, priv->shots.fringe[k].plane) < 0)
+			return -1;
 	return 0;
 }
 
@@ -271,11 +172,35 @@ gather(struct run *run, const struct frame_head *head, size_t *planes)
 static const struct body body = { .gather = gather, .rows = rows };
 static const struct body searching_body = { .gather = gather, .survey = survey, .rows = rows };
 
+/* Without operands the manifest's own files are read; a file of several images stands in it several
+ * times in a row. */
+static int
+read_manifest(struct run *run, const char *path)
+{
+	struct priv *priv = run->priv;
+	struct manifest *manifest = &priv->manifest;
+	size_t files = 0;
+
+	if (manifest_load(path, manifest) < 0)
+		return -1;
+	priv->manifest_read = true;
+	if (run->position > 0 || run->operands > 0)
+		return 0;
+	priv->file = calloc(manifest->n, sizeof(*priv->file));
+	if (!priv->file)
+		return fail_memory();
+	for (size_t i = 0; i < manifest->n; i++)
+		if (i == 0 || strcmp(manifest->row[i].file, manifest->row[i - 1].file))
+			priv->file[files++] = manifest->row[i].file;
+	run->operand = priv->file;
+	run->operands = files;
+	return 0;
+}
+
 static int
 init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
 
 	run->body = parameters->shots.flat == FLAT_AUTO ? &searching_body : &body;
 	run->colour = COLOUR_GREY;
@@ -287,12 +212,7 @@ init(struct run *run)
 		return fail_usage("--channel", "takes one colour, --rgb all three");
 	if (shots_check(&parameters->shots) < 0)
 		return -1;
-	if (parameters->manifest) {
-		if (manifest_load(parameters->manifest, &priv->manifest) < 0)
-			return -1;
-		priv->manifest_read = true;
-	}
-	return 0;
+	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
 }
 
 static void
@@ -388,6 +308,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	forget(priv);
+	free(priv->file);
 	if (priv->manifest_read)
 		manifest_free(&priv->manifest);
 }

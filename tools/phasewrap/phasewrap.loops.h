@@ -1,4 +1,5 @@
 /* The loops over pixels of phasewrap.c. */
+#include "frame.h"
 #include "rows.h"
 #include "steps.h"
 #include "phasewrap.px.h"
@@ -6,6 +7,7 @@
 #include <string.h>
 
 #define TILE 256	/* pixels of a row that are worked on together */
+#define IMAGES 4	/* of a fringe set, likewise */
 
 /* What makes a pixel invalid. */
 struct limits {
@@ -19,39 +21,69 @@ struct tile {
 	uint missing[TILE], bad[TILE], value[TILE];
 };
 
-/* One image. What differs by the type of the samples is made for each; 32-bit samples are floats. */
+/* The images of one fringe set that are summed in one go. */
+struct images {
+	const void *restrict row[IMAGES];
+	struct steps_weight weight[IMAGES];
+};
+
+#define SUM(type, count, begin) \
+	case count + (begin ? 0 : IMAGES): \
+		sum_##type(images, count, begin, tile, n); \
+		break;
+
+/*
+ * What differs by the type of the samples; those of 32 bits are floats, which may be missing. sum_ adds
+ * `count` images to the sums, which begin with the first one (taken off all others) if `begin`; both
+ * are constants where it is called, so that the loop over the images is unrolled.
+ */
 #define TYPED(type) \
-static void \
-first_##type(const type *restrict image, struct tile *restrict tile, size_t n) \
+static inline __attribute__((always_inline)) void \
+sum_##type(const struct images *restrict images, size_t count, bool begin, \
+    struct tile *restrict tile, size_t n) \
 { \
+	const type *restrict first = images->row[0]; \
+ \
 	ROWS_SIMD \
 	for (size_t x = 0; x < n; x++) { \
-		PX_F v = (float)image[x]; \
+		PX_F zero = begin ? (float)first[x] : tile->first[x]; \
+		PX_F most = begin ? zero : tile->most[x], mean = begin ? 0 : tile->mean[x]; \
+		PX_F c = begin ? 0 : tile->c[x], s = begin ? 0 : tile->s[x]; \
+		bool missing = sizeof(type) == sizeof(float) && phasewrap_missing(zero); \
  \
-		tile->first[x] = tile->most[x] = v; \
-		tile->mean[x] = tile->c[x] = tile->s[x] = 0; \
+		_Pragma("GCC unroll 8") \
+		for (size_t i = begin; i < count; i++) { \
+			PX_F v = (float)((const type *restrict)images->row[i])[x]; \
+			PX_F d = v - zero; \
+ \
+			most = px_max(most, v); \
+			mean = phasewrap_add(mean, d, images->weight[i].mean); \
+			c = phasewrap_add(c, d, images->weight[i].c); \
+			s = phasewrap_add(s, d, images->weight[i].s); \
+			missing |= sizeof(type) == sizeof(float) && phasewrap_missing(v); \
+		} \
+		tile->first[x] = zero; \
+		tile->most[x] = most; \
+		tile->mean[x] = mean; \
+		tile->c[x] = c; \
+		tile->s[x] = s; \
 		if (sizeof(type) == sizeof(float)) \
-			tile->missing[x] |= px_isnan(v); \
+			tile->missing[x] |= missing; \
 	} \
 } \
  \
 static void \
-add_##type(const type *restrict image, const struct steps_weight *restrict weight, \
-    struct tile *restrict tile, size_t n) \
+sums_##type(const struct images *images, size_t count, bool begin, struct tile *tile, size_t n) \
 { \
-	float m = weight->mean, c = weight->c, s = weight->s; \
- \
-	ROWS_SIMD \
-	for (size_t x = 0; x < n; x++) { \
-		PX_F v = (float)image[x]; \
-		PX_F d = v - tile->first[x]; \
- \
-		tile->most[x] = px_max(tile->most[x], v); \
-		tile->mean[x] = phasewrap_add(tile->mean[x], d, m); \
-		tile->c[x] = phasewrap_add(tile->c[x], d, c); \
-		tile->s[x] = phasewrap_add(tile->s[x], d, s); \
-		if (sizeof(type) == sizeof(float)) \
-			tile->missing[x] |= px_isnan(v); \
+	switch (count + (begin ? 0 : IMAGES)) { \
+	SUM(type, 1, true) \
+	SUM(type, 2, true) \
+	SUM(type, 3, true) \
+	SUM(type, 4, true) \
+	SUM(type, 1, false) \
+	SUM(type, 2, false) \
+	SUM(type, 3, false) \
+	SUM(type, 4, false) \
 	} \
 } \
  \
@@ -62,24 +94,8 @@ load_##type(const type *restrict image, float *restrict v, struct tile *restrict
 	for (size_t x = 0; x < n; x++) { \
 		v[x] = (float)image[x]; \
 		if (sizeof(type) == sizeof(float)) \
-			tile->missing[x] |= px_isnan(v[x]); \
+			tile->missing[x] |= phasewrap_missing(v[x]); \
 	} \
-} \
- \
-/* sum |dI/dx| + |dI/dy| of a row and the one below, or NULL. */ \
-static double \
-roughness_##type(const type *image, const type *below, size_t w) \
-{ \
-	double sum = 0; \
- \
-	for (size_t x = 0; x < w; x++) { \
-		float across = x + 1 < w ? px_abs((float)image[x + 1] - (float)image[x]) : 0; \
-		float down = below ? px_abs((float)below[x] - (float)image[x]) : 0; \
- \
-		sum += px_isnan(across) ? 0 : across; \
-		sum += px_isnan(down) ? 0 : down; \
-	} \
-	return sum; \
 }
 TYPED(uint8_t)
 TYPED(uint16_t)
@@ -196,4 +212,69 @@ start(struct tile *restrict tile)
 	memset(tile->texture, 0, sizeof(tile->texture));
 	for (size_t x = 0; x < TILE; x++)
 		tile->modulation[x] = 3e38f;
+}
+
+/* ---- of a frame ---- */
+
+/* Calls the function of the frame's type with the samples of plane c from column x of row y on. */
+#define CALL(name, in, c, y, x, ...) do { \
+	void *row_ = frame_row(in, c, y); \
+ \
+	if ((in)->head.type == SAMPLE_UCHAR) \
+		name##_uint8_t((uint8_t *)row_ + (x), __VA_ARGS__); \
+	else if ((in)->head.type == SAMPLE_USHORT) \
+		name##_uint16_t((uint16_t *)row_ + (x), __VA_ARGS__); \
+	else \
+		name##_float((float *)row_ + (x), __VA_ARGS__); \
+} while (false)
+
+/* The sums of a fringe set over n pixels from column x of row y on. */
+static void
+sum_fringe(const struct frame *in, const struct shots_fringe *fringe, const struct steps *steps,
+    size_t y, size_t x, size_t n, struct tile *tile)
+{
+	for (size_t first = 0; first < fringe->n; first += IMAGES) {
+		size_t count = fringe->n - first < IMAGES ? fringe->n - first : IMAGES;
+		struct images images;
+
+		for (size_t i = 0; i < count; i++) {
+			images.row[i] = (char *)frame_row(in, fringe->plane[first + i], y) +
+			    x * sample_size(in->head.type);
+			images.weight[i] = steps->weight[first + i];
+		}
+		if (in->head.type == SAMPLE_UCHAR)
+			sums_uint8_t(&images, count, first == 0, tile, n);
+		else if (in->head.type == SAMPLE_USHORT)
+			sums_uint16_t(&images, count, first == 0, tile, n);
+		else
+			sums_float(&images, count, first == 0, tile, n);
+	}
+}
+
+/* The index that a Gray code gives; threshold is used where it has no inverse planes. */
+static void
+decode(const struct frame *in, const struct shots_code *code, const float *threshold, size_t y,
+    size_t x, size_t n, struct tile *tile, float *index)
+{
+	memset(tile->value, 0, sizeof(tile->value));
+	for (size_t i = 0; i < code->n; i++) {
+		CALL(load, in, code->plane[i], y, x, tile->plane, tile, n);
+		if (code->inverse)
+			CALL(load, in, code->inverse[i], y, x, tile->inverse, tile, n);
+		add_bit(tile->plane, code->inverse ? tile->inverse : threshold, tile->value, n);
+	}
+	write_index(tile->value, index, n);
+}
+
+/* Thresholds from white and black, or from one image between them; without fringes, white and black
+ * also tell how good a pixel is. */
+static void
+read_flats(const struct shots *shots, const struct limits *limits, const struct frame *in, size_t y,
+    size_t x, size_t n, struct tile *tile)
+{
+	CALL(load, in, shots->flat[0], y, x, tile->plane, tile, n);
+	CALL(load, in, shots->flat[shots->flats - 1], y, x, tile->inverse, tile, n);
+	between(tile, tile->plane, tile->inverse, n);
+	if (shots->fringes == 0 && shots->flats == 2)
+		judge(limits, 1, tile, n);
 }

@@ -10,6 +10,13 @@
  */
 #include "px.h"
 
+/* NaN or infinite. */
+PX_FN bool
+phasewrap_missing(float v)
+{
+	return (px_bits(v) & 0x7fffffffu) >= 0x7f800000u;
+}
+
 /* One more image's share of a sum; I_n - I_0 is d. */
 PX_FN float
 phasewrap_add(float sum, float d, float weight)
