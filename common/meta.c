@@ -202,14 +202,30 @@ meta_free(struct meta *meta)
 	meta->n = 0;
 }
 
+/* A colon with a blank behind it breaks readers. */
+static bool
+breaks_line(const unsigned char *at)
+{
+	return *at < 0x20 || *at > 0x7e || (*at == ':' && (at[1] == ' ' || at[1] == '\0'));
+}
+
+void
+meta_put_word(FILE *file, const char *word)
+{
+	for (const unsigned char *p = (const unsigned char *)word; *p; p++)
+		if (*p == ' ' || *p == '%' || breaks_line(p))
+			fprintf(file, "%%%02X", *p);
+		else
+			putc(*p, file);
+}
+
 int
 meta_append_command(struct meta *meta, const char *command)
 {
 	char key[32], *text, *out;
-	size_t n = 1;
 	int status;
 
-	for (;; n++) {
+	for (size_t n = 1;; n++) {
 		snprintf(key, sizeof(key), "cmd.%zu", n);
 		if (!find(meta, key))
 			break;
@@ -217,14 +233,11 @@ meta_append_command(struct meta *meta, const char *command)
 	text = out = calloc(3, strlen(command) + 1);
 	if (!text)
 		return fail_memory();
-	for (const unsigned char *p = (const unsigned char *)command; *p; p++) {
-		bool ends_word = p[1] == ' ' || p[1] == '\0';
-
-		if (*p == ' ' || (*p > 0x20 && *p < 0x7f && *p != '%' && !(*p == ':' && ends_word)))
-			*out++ = (char)*p;
-		else
+	for (const unsigned char *p = (const unsigned char *)command; *p; p++)
+		if (breaks_line(p))
 			out += sprintf(out, "%%%02X", *p);
-	}
+		else
+			*out++ = (char)*p;
 	status = meta_set(meta, key, text);
 	free(text);
 	return status;

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "numbers.h"
 
@@ -44,8 +45,11 @@ int meta_copy(struct meta *to, const struct meta *from);	/* to is overwritten, n
 bool meta_equal(const struct meta *, const struct meta *);
 void meta_free(struct meta *);
 
-/* Appends the next cmd.N, with bytes that NRRD readers stumble over as %XX. */
+/* Appends the next cmd.N: words with one blank between. Bytes that NRRD readers stumble over become
+ * %XX, but no %: what is no plain word has been written by meta_put_word(). */
 int meta_append_command(struct meta *, const char *command);
+/* Writes a word, or the end of one: blanks, %, bytes outside ASCII and a colon at the end as %XX. */
+void meta_put_word(FILE *, const char *word);
 
 /*
  * Metadata of frames that are gathered into one: keys that are equal in all stay, keys that differ

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "meta.h"
 
 #define OPT_MOST 128		/* rows of both tables together */
 #define LONG_VALUE 256		/* getopt_long's answers to long names start here, beyond all letters */
@@ -415,11 +416,11 @@ print_value(FILE *out, const struct opt *opt, const void *parameters)
 		fputs(opt->words[*(const int *)from], out);
 		break;
 	case OPT_TEXT:
-		fputs(*(const char *const *)from, out);
+		meta_put_word(out, *(const char *const *)from);
 		break;
 	case OPT_FILE:
 	case OPT_FRAME:
-		fputs(base_name(*(const char *const *)from), out);
+		meta_put_word(out, base_name(*(const char *const *)from));
 		break;
 	case OPT_SIZE:
 		fprintf(out, "%zux%zu", size->w, size->h);

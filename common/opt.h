@@ -68,7 +68,7 @@ void opt_print_words(FILE *, const struct opt *table, const struct opt *common);
 
 /*
  * The options that differ from their defaults, as " --name=value ..." appended to a new string that
- * starts with `program`; files by base name. NULL after fail().
+ * starts with `program`; files by base name, texts as meta_put_word() writes them. NULL after fail().
  */
 char *opt_command(const char *program, const struct opt *table, const void *parameters);
 

@@ -198,7 +198,7 @@ expect(list(b.items())[5:] == [("cmd.2", "median"), ("cmd.3", "framecat"), ("cmd
 	py 'write_frames("in.nrrd", Frame(np.zeros((1, 3, 3), "f4"), ["depth"]))'
 	name=$'r: \n\e[31m%\xc3\xa9'
 	framecat --set "note=50% a:b" <in.nrrd >out.nrrd
-	py 'expect(read_frame("out.nrrd").meta["cmd.1"] == "framecat --set=note=50%25 a:b", read_frame("out.nrrd").meta)'
+	py 'expect(read_frame("out.nrrd").meta["cmd.1"] == "framecat --set=note=50%25%20a:b", read_frame("out.nrrd").meta)'
 	mkdir "$name" && cp in.nrrd "$name/$name"
 	framecat "$name/$name" -o out.nrrd
 	py 'expect(read_frame("out.nrrd").meta == {"cmd.1": "framecat [1]"}, read_frame("out.nrrd").meta)'
