@@ -251,6 +251,8 @@ bare(struct reader *reader, const char *name, const char *stop)
 	reader->at += n;
 	while (n && isspace((unsigned char)text[n - 1]))
 		n--;
+	if ((n == 4 && !strncmp(text, "null", 4)) || (n == 1 && *text == '~'))
+		return 0;			/* as good as not there */
 	return entry_text(reader, name, text, n);
 }
 

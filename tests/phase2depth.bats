@@ -101,3 +101,268 @@ expect(error <= t["bound"], sys.argv[1:], np.nanmax(error / t["bound"]), np.nanm
 	shape_agrees $strong $lens y 160x120
 	shape_agrees $strong $strong x 127x1
 }
+
+@test "phase2depth: the world of two plain 3x4 matrices" {
+	py "$rig"'
+rig = Rig(60, 50)
+phase, X = rig.phase(30)
+W = rotation([0.1, -0.3, 0.2]); t = np.array([10., -20, 30])	# camera = W world + t
+Pc = rig.K @ np.column_stack([W, t])
+Pp = rig.Kp @ np.column_stack([rig.R @ W, rig.R @ t + rig.T])
+world = np.tensordot(W.T, X - t[:, None, None], 1)
+with open("c.txt", "w") as f:
+	f.write("# camera\n"); np.savetxt(f, Pc); f.write("# projector\n"); np.savetxt(f, -2 * Pp)
+write_frames("in.nrrd", Frame(phase.astype("f4"), ["absphase"]))
+np.savez("truth.npz", X=world, bound=rig.bound(phase, X, 30).max(0) + 2 * ulp(world))'
+	phase2depth --calib c.txt --period 30 in.nrrd -o out.nrrd
+	py '
+f, t = read_frame("out.nrrd"), np.load("truth.npz")
+error = np.abs(f.pixels - t["X"])
+expect(error <= t["bound"], np.nanmax(error / t["bound"]))'
+}
+
+@test "phase2depth: --origin, bin, --centered, --projector, --axis and their keys" {
+	py "$rig"'
+rig = Rig(400, 300, [float(v) for v in sys.argv[1].split(",")])
+full, X = rig.phase(36)
+rig.json("c.json")
+rig.json("nosize.json", projector_size=None)
+crop = full[40:100, 70:170].astype("f4")
+write_frames("crop.nrrd", Frame(crop, ["absphase"], {"period_px": "36"}))
+write_frames("keyed.nrrd", Frame(crop, ["absphase"], {"period_px": "36", "origin_px": "70 40"}))
+write_frames("centered.nrrd", Frame(crop - np.float32(480 * 2 * np.pi / 36), ["absphase"], {"period_px": "36"}))
+np.save("X.npy", X[:, 40:100, 70:170])
+rig.h, rig.w = 50, 60
+binned, X = rig.phase(36, lambda u, v: (70 + (u + 0.5) * 2 - 0.5, 40 + (v + 0.5) * 3 - 0.5))
+write_frames("binned.nrrd", Frame(binned.astype("f4"), ["absphase"],
+	{"period_px": "36", "origin_px": "70 40", "bin": "2 3"}))
+np.save("XB.npy", X)' $lens
+	phase2depth --calib c.json --origin 70,40 crop.nrrd -o a.nrrd
+	phase2depth --calib c.json keyed.nrrd -o b.nrrd
+	phase2depth --calib c.json --origin 70,40 --centered centered.nrrd -o c.nrrd
+	phase2depth --calib nosize.json --projector 960,600 --origin 70,40 --centered centered.nrrd -o d.nrrd
+	phase2depth --calib c.json --axis x binned.nrrd -o e.nrrd
+	py '
+a, b, c, d, e = (read_frame(f + ".nrrd") for f in "abcde")
+X = np.load("X.npy")
+expect(np.abs(a.pixels - X) < 2e-3, np.abs(a.pixels - X).max())
+expect(a.pixels == b.pixels)
+expect(np.abs(c.pixels - X) < 4e-3)
+expect(c.pixels == d.pixels)
+expect(np.abs(e.pixels - np.load("XB.npy")) < 2e-3, np.abs(e.pixels - np.load("XB.npy")).max())
+expect(a.meta["origin_px"] == "70 40", a.meta)'
+	fails 1 "--centered needs the projector's size: say --projector W,H" \
+		phase2depth --calib nosize.json --centered crop.nrrd
+}
+
+@test "phase2depth: missing phases, points behind, limits of depth" {
+	py "$rig"'
+rig = Rig(40, 30)
+phase, X = rig.phase(36)
+phase[0, 0] = np.nan; phase[1, 1] = np.inf; phase[2, 2] = 1e9; phase[3, 3] = 500
+rig.json("c.json")
+write_frames("in.nrrd", Frame(phase.astype("f4"), ["absphase"], {"period_px": "36"}))
+np.save("X.npy", X)'
+	phase2depth --calib c.json in.nrrd -o a.nrrd
+	phase2depth --calib c.json --min-depth 580 --max-depth 620 in.nrrd -o b.nrrd
+	py '
+a, b, X = read_frame("a.nrrd").pixels, read_frame("b.nrrd").pixels, np.load("X.npy")
+bad = np.zeros((30, 40), bool); bad[0, 0] = bad[1, 1] = bad[2, 2] = bad[3, 3] = True
+expect(np.isnan(a) == bad, np.argwhere(np.isnan(a).any(0) != bad))
+z = np.where(bad, 0, a[2])
+keep = (z >= 580) & (z <= 620)
+expect(np.isnan(b) == ~keep); expect((a == b) | ~keep)
+expect(keep.any() and not keep.all())'
+}
+
+@test "phase2depth: YAML and JSON of a real calibration give the same" {
+	need_data slmaster_eye_12step_gray
+	folder=$data/slmaster_eye_12step_gray
+	py '
+y, x = np.mgrid[:560, :630]
+write_frames("in.nrrd", Frame((75 + 0.07 * x + 0.5 * np.sin(y / 50.)).astype("f4"), ["absphase"],
+	{"period_px": "60"}))'
+	phase2depth --calib "$folder/calib.json" in.nrrd -o json.nrrd
+	phase2depth --calib "$folder/caliInfo_original_full_frame.yml" --origin 350,300 in.nrrd -o yml.nrrd
+	py '
+a, b = read_frame("json.nrrd").pixels, read_frame("yml.nrrd").pixels
+expect(np.isfinite(a)); expect(np.abs(a - b) <= ulp(a), np.abs(a - b).max())
+expect(a[2] > 300, a[2].min())'
+}
+
+@test "phase2depth: a real capture has the depth that its source names" {
+	need_data slmaster_eye_12step_gray
+	folder=$data/slmaster_eye_12step_gray
+	py '
+from PIL import Image
+def load(name): return np.asarray(Image.open(sys.argv[1] + "/" + name), float)
+I = [load("phase_%02d.png" % k) for k in range(12)]
+C = sum(i * np.cos(2 * np.pi * k / 12) for k, i in enumerate(I))
+S = sum(i * np.sin(2 * np.pi * k / 12) for k, i in enumerate(I))
+A, B = sum(I) / 12, np.hypot(C, S) / 6
+V = np.zeros(A.shape, int); bit = V
+for k in range(6):
+	bit = bit ^ (load("gray_%d.png" % k) > A); V = 2 * V + bit
+p = (np.arctan2(-S, C) - np.pi) % (2 * np.pi)
+phase = p + 2 * np.pi * np.round(((V + 0.5) * np.pi - p) / (2 * np.pi))
+phase[(B <= 8) | (B <= 0.1 * A)] = np.nan
+write_frames("in.nrrd", Frame(phase.astype("f4"), ["absphase"], {"period_px": "60"}))' "$folder"
+	phase2depth --calib "$folder/calib.json" in.nrrd -o out.nrrd
+	py '
+z = read_frame("out.nrrd")["z"]; z = z[np.isfinite(z)]
+expect(z.size > 200000, z.size)
+seen = np.percentile(z, [1, 25, 50, 75, 99])
+expect(np.abs(seen - [694.4, 708.3, 727.4, 741.3, 772.9]) < 1, seen)'
+}
+
+@test "phase2depth: a reference plane that was measured, at every size" {
+	for size in 1x1 5x7 127x1 128x64 129x65 1100x3; do
+		py '
+w, h = map(int, sys.argv[1].split("x"))
+rng = np.random.default_rng(5)
+y, x = np.mgrid[:h, :w]
+ref = (20 + 0.1 * x + 0.01 * y).astype("f4")
+phase = (ref + rng.uniform(-3, 3, ref.shape)).astype("f4")
+phase[h // 2, w // 2] = np.nan; ref[0, w - 1] = np.nan
+write_frames("in.nrrd", Frame(np.stack([phase, phase, ref, ref]), ["absphase", "residual", "modulation", "texture"]))
+write_frames("ref.nrrd", Frame(np.stack([ref, ref]), ["absphase", "modulation"]))' $size
+		phase2depth --ref ref.nrrd -c -0.2 in.nrrd -o a.nrrd
+		phase2depth -r ref.nrrd -c 0.2,-0.01,0.003 --min-depth -0.5 in.nrrd -o b.nrrd
+		py '
+a, b, i, r = (read_frame(f + ".nrrd") for f in ("a", "b", "in", "ref"))
+expect(a.names == ["depth", "modulation", "texture"], a.names)
+expect(a.meta["length_unit"] == "mm")
+p = i["absphase"].astype(float); d = p - r["absphase"]
+bound = lambda z, slope: 4 * ulp(p) * slope + 2 * ulp(z)
+ok = np.isfinite(d)
+expect(np.isnan(a["depth"]) == ~ok)
+expect((np.abs(a["depth"] + 0.2 * d) <= bound(0.2 * d, 0.2))[ok], np.nanmax(np.abs(a["depth"] + 0.2 * d)))
+z = 0.2 * d - 0.01 * d ** 2 + 0.003 * d ** 3
+expect((np.abs(b["depth"] - z) <= bound(0.6, 0.4))[ok & (z > -0.499)])
+expect(np.isnan(b["depth"][ok & (z < -0.501)]))' $size
+	done
+}
+
+@test "phase2depth: the ideal plane, from options and from keys, with a crop" {
+	py '
+y, x = np.mgrid[:30, :700].astype(float)
+phase = (5 + 0.1 * (x + 350) - 0.02 * (y + 300) + 0.5).astype("f4")
+write_frames("in.nrrd", Frame(phase, ["absphase"]))
+write_frames("keys.nrrd", Frame(phase, ["absphase"],
+	{"ref_plane_rad": "5 0.1 -0.02", "c_mm_per_rad": "0.4", "origin_px": "350 300"}))
+binned = (5 + 0.1 * (350 + 2 * x + 0.5) - 0.02 * (300 + 2 * y + 0.5) + 0.5).astype("f4")
+write_frames("bin.nrrd", Frame(binned, ["absphase"],
+	{"ref_plane_rad": "5 0.1 -0.02", "c_mm_per_rad": "0.4", "origin_px": "350 300", "bin": "2"}))'
+	phase2depth --ref ideal --ref-plane 5,0.1,-0.02 --origin 350,300 -c 0.4 in.nrrd -o a.nrrd
+	phase2depth --ref ideal keys.nrrd -o b.nrrd
+	phase2depth --ref-plane 5,0.1,-0.02 --origin 350,300 -c 0.4 in.nrrd -o c.nrrd
+	phase2depth --ref ideal bin.nrrd -o d.nrrd
+	py '
+a, b, c, d = (read_frame(f + ".nrrd").pixels for f in "abcd")
+expect(np.abs(a - 0.2) < 4 * ulp(np.array(100.)) * 0.4, np.abs(a - 0.2).max())
+expect(a == b); expect(a == c)
+expect(np.abs(d - 0.2) < 4 * ulp(np.array(200.)) * 0.4, np.abs(d - 0.2).max())'
+}
+
+@test "phase2depth: --fit-c finds c and its powers; --c-map uses them" {
+	py '
+rng = np.random.default_rng(6)
+y, x = np.mgrid[:40, :70]
+ref = 30 + 0.2 * x
+c1, c2 = 0.5 + 0.002 * x, -0.003 + 0.00003 * y
+steps = []
+for z in (2, 4, 6, 9):
+	d = (-c1 + np.sqrt(c1 * c1 + 4 * c2 * z)) / (2 * c2)
+	steps.append(Frame((ref + d).astype("f4"), ["absphase"], {"time_s": str(z)}))
+steps[1].pixels[0, 3, 4] = np.nan
+write_frames("steps.nrrd", steps)
+write_frames("linear.nrrd", [Frame((ref + z / 0.5).astype("f4"), ["absphase"]) for z in (2, 4, 6)])
+write_frames("ref.nrrd", Frame(ref.astype("f4"), ["absphase"]))
+np.save("c.npy", np.stack([c1, c2 + 0 * c1]))'
+	phase2depth --ref ref.nrrd --fit-c 2,4,6,9 --degree 2 steps.nrrd -o map.nrrd
+	phase2depth --ref ref.nrrd --fit-c 2,4,6 linear.nrrd >text
+	grep -qE '^c_mm_per_rad:=(0\.5000000|0\.4999999)' text
+	grep -q '^fit_rms_mm:=' text
+	[ "$(wc -l <text)" -eq 2 ]
+	phase2depth --ref ref.nrrd --c-map map.nrrd steps.nrrd -o depth.nrrd
+	phase2depth -j 7 --ref ref.nrrd --fit-c 2,4,6,9 --degree 2 steps.nrrd -o seven.nrrd
+	cmp map.nrrd seven.nrrd
+	py '
+m, c = read_frame("map.nrrd"), np.load("c.npy")
+expect(m.names == ["c1", "c2"], m.names)
+expect(np.abs(m["c1"] - c[0]) < 1e-4, np.abs(m["c1"] - c[0]).max())
+expect(np.abs(m["c2"] - c[1]) < 1e-4, np.abs(m["c2"] - c[1]).max())
+expect(len(m.meta["c_mm_per_rad"].split()) == 2 and "fit_rms_mm" in m.meta, m.meta)
+for f, z in zip(read_frames("depth.nrrd"), (2, 4, 6, 9)):
+	bad = np.zeros((40, 70), bool); bad[3, 4] = z == 4
+	expect(np.isnan(f["depth"]) == bad)
+	expect(np.abs(f["depth"] - z)[~bad] < 1e-4, np.nanmax(np.abs(f["depth"] - z)))'
+	fails 1 "--fit-c names 5 depths, the input has 4 measurements" \
+		phase2depth --ref ref.nrrd --fit-c 2,4,6,9,11 steps.nrrd
+	fails 1 "--fit-c names 3 depths, the input has more measurements" \
+		phase2depth --ref ref.nrrd --fit-c 2,4,6 steps.nrrd
+	fails 2 "--fit-c: needs 3 depths or more for --degree 3, not 2" \
+		phase2depth --ref ref.nrrd --fit-c 2,4 --degree 3 steps.nrrd
+	fails 1 "the phases do not determine c" phase2depth --ref ref.nrrd --fit-c 2 ref.nrrd
+}
+
+@test "phase2depth: one thread equals seven, every band height and instruction level alike" {
+	py "$rig"'
+cam, proj = ([float(v) for v in a.split(",")] for a in sys.argv[1:3])
+rig = Rig(531, 90, cam, proj)
+phase = rig.phase(36)[0].astype("f4"); phase[5:9, 100:200] = np.nan
+rig.json("c.json")
+write_frames("in.nrrd", [Frame(phase, ["absphase"], {"period_px": "36"}),
+	Frame(phase[:40], ["absphase"], {"period_px": "36"})])' $lens $strong
+	for mode in "--calib c.json" "--ref-plane 20,0.1,0.01 -c 0.2,0.01"; do
+		# shellcheck disable=SC2086
+		phase2depth $mode -j 1 <in.nrrd >one.nrrd
+		# shellcheck disable=SC2086
+		phase2depth $mode -j 7 <in.nrrd | cmp one.nrrd
+		# shellcheck disable=SC2086
+		FRINGEPIPE_BAND=1 phase2depth $mode -j 2 <in.nrrd | cmp one.nrrd
+		for level in v2 v3 v4; do
+			grep -q avx512f /proc/cpuinfo || [ $level != v4 ] || continue
+			# shellcheck disable=SC2086
+			FRINGEPIPE_CPU=$level phase2depth $mode <in.nrrd | cmp one.nrrd
+		done
+	done
+}
+
+@test "phase2depth: errors" {
+	py "$rig"'
+Rig(3, 3).json("c.json")
+flat = np.zeros((3, 3), "f4")
+write_frames("in.nrrd", Frame(flat, ["absphase"]))
+write_frames("other.nrrd", Frame(flat, ["depth"]))
+write_frames("big.nrrd", Frame(np.zeros((4, 4), "f4"), ["absphase"]))
+bad = {"c_mm_per_rad": "x", "ref_plane_rad": "1 2", "period_px": "-3", "origin_px": "1", "bin": "0", "axis": "z"}
+for key, value in bad.items():
+	meta = {"period_px": "36"}; meta[key] = value
+	write_frames(key + ".nrrd", Frame(flat, ["absphase"], meta))
+write_frames("two.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["a", "b"]))'
+	fails 2 "say --ref FILE, --ref ideal or --calib FILE" phase2depth in.nrrd
+	fails 2 "--calib needs no reference" phase2depth --calib c.json --ref ideal in.nrrd
+	fails 2 "--ref-plane is the ideal plane" phase2depth --ref in.nrrd --ref-plane 1,2,3 in.nrrd
+	fails 2 "--ref-plane: must be three numbers, not 2" phase2depth --ref-plane 1,2 in.nrrd
+	fails 2 "--c, --c-map and --fit-c exclude one another" phase2depth -r ideal -c 1 --fit-c 1 in.nrrd
+	fails 2 "--c: at most 8 coefficients, not 9" phase2depth -r ideal -c 1,2,3,4,5,6,7,8,9 in.nrrd
+	fails 2 "--origin: must be two numbers, not 1" phase2depth --calib c.json --origin 1 in.nrrd
+	fails 2 "--projector: must be two numbers, not 1" phase2depth --calib c.json --projector 9 in.nrrd
+	fails 1 "the fringe period is not known: say --period PX" phase2depth --calib c.json in.nrrd
+	fails 1 "the reference plane is not known: say --ref-plane" phase2depth -r ideal in.nrrd
+	fails 1 "depth per radian is not known: say --c" phase2depth --ref in.nrrd in.nrrd
+	fails 1 "input has no channel absphase" phase2depth --calib c.json other.nrrd
+	fails 1 "big.nrrd: is 4 x 4, the input is 3 x 3" phase2depth --ref big.nrrd -c 1 in.nrrd
+	fails 1 "the image of --ref has 2 channels and none is named absphase" \
+		phase2depth --ref two.nrrd -c 1 in.nrrd
+	fails 1 "c_mm_per_rad" phase2depth --ref in.nrrd c_mm_per_rad.nrrd
+	fails 1 "key ref_plane_rad must be three numbers, not 2" phase2depth -r ideal ref_plane_rad.nrrd
+	fails 1 "key period_px must be positive, not -3" phase2depth --calib c.json period_px.nrrd
+	fails 1 "key origin_px must be two numbers, not 1" phase2depth --calib c.json origin_px.nrrd
+	fails 1 "key bin must be one or two positive numbers" phase2depth --calib c.json bin.nrrd
+	fails 1 "key axis must be x or y, not 'z': say --axis" phase2depth --calib c.json axis.nrrd
+	fails 1 "none.json: cannot open" phase2depth --calib none.json in.nrrd
+	echo '{"K1": 3}' >short.json
+	fails 1 "short.json: K1: expected a 3x3 matrix, found 1 number" phase2depth --calib short.json in.nrrd
+}

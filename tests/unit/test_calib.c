@@ -112,7 +112,7 @@ test_frame(void **state)
 	(void)state;
 	assert_int_equal(load("{\"K1\":" KC ",\"K2\":" KP ",\"R\":" RR ",\"T\":" TT ",\"unit\": \"m\","
 	    "\"crop_x0_y0\": [350, 300], \"full_size\": [1280, 1024], \"image_size\": [630, 560],"
-	    "\"projector_size\": [1920, 1080]}", &calib), 0);
+	    "\"projector_size\": [1920, 1080], \"S\": null}", &calib), 0);
 	expect_near(calib.camera.K[2], 750, 0);
 	expect_near(calib.camera.K[5], 600, 0);
 	expect_near(calib.origin_px[0], 350, 0);
