@@ -282,6 +282,7 @@ temporal_way_gray(const struct temporal *temporal, double offset_rad, struct tem
 
 	memset(out, 0, sizeof(*out));
 	out->start = temporal->cell == GRAY_PERIOD ? START_COUNTED : START_PREDICTED;
+	out->index = temporal->index;
 	out->gray_offset = (float)offset;
 	if (temporal->cell == GRAY_HALF) {
 		out->gray_step = (float)M_PI;

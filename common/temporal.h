@@ -56,6 +56,7 @@ struct temporal_way {
 	enum temporal_start start;
 	size_t rungs;
 	struct temporal_rung rung[LADDER_PHASES_MOST + 1];
+	size_t index;				/* the Gray code's channel, if it takes part */
 	float gray_step, gray_offset;		/* rad */
 	float line_slope[2], line_offset;	/* rad per column, per row; rad */
 };

@@ -1,0 +1,228 @@
+/* The loops over pixels of unwrap2f.c. */
+#include "frame.h"
+#include "rows.h"
+#include "temporal.h"
+#include "unwrap2f.px.h"
+
+#include <string.h>
+
+#define TILE 256	/* pixels of a row that go up the ladder together */
+
+struct tile {
+	float signal[TILE], absolute[TILE], residual[TILE];
+	uint bad[TILE];			/* a phase is missing */
+	float phase[LADDER_PHASES_MOST][TILE];	/* the search's own, in turns */
+	float square[TILE], shift[TILE], cost[TILE], order[TILE];
+};
+
+static void
+add_phase(const float *restrict phase, float weight, struct tile *restrict tile, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		tile->signal[i] += weight * phase[i];
+		tile->bad[i] |= px_isnan(phase[i]);
+	}
+}
+
+static void
+wrap_signal(struct tile *restrict tile, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		tile->signal[i] = px_wrap(tile->signal[i]);
+}
+
+/* A single phase stays as it is, to the bit. */
+static void
+load_signal(const struct frame *in, const struct temporal_rung *rung, size_t y, size_t x, size_t n,
+    struct tile *tile)
+{
+	memset(tile->signal, 0, sizeof(tile->signal));
+	for (size_t i = 0; i < rung->n; i++)
+		add_phase(frame_floats(in, rung->channel[i], y) + x, rung->weight[i], tile, n);
+	if (rung->n > 1)
+		wrap_signal(tile, n);
+}
+
+static void
+start_above(struct tile *restrict tile, size_t n, float lo, float slope)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F phi = tile->signal[i];
+
+		tile->absolute[i] = unwrap2f_absolute(phi,
+		    unwrap2f_turns_above(phi, lo + slope * (float)(int)i));
+		tile->residual[i] = 0;
+	}
+}
+
+static void
+start_predicted(struct tile *restrict tile, size_t n, const float *restrict index, float step,
+    float offset)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F phi = tile->signal[i];
+		PX_F lack = unwrap2f_lack(index[i] * step + offset, 1, phi);
+		PX_F k = px_round(lack);
+
+		tile->absolute[i] = unwrap2f_absolute(phi, k);
+		tile->residual[i] = lack - k;
+		tile->bad[i] |= px_isnan(index[i]);
+	}
+}
+
+static void
+start_counted(struct tile *restrict tile, size_t n, const float *restrict index, float offset)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F phi = tile->signal[i];
+		PX_F k = unwrap2f_counted(index[i], phi, offset);
+
+		tile->absolute[i] = unwrap2f_absolute(phi, k);
+		tile->residual[i] = index[i] + 0.5f - (phi + offset) * UNWRAP2F_TURN - k;
+		tile->bad[i] |= px_isnan(index[i]);
+	}
+}
+
+/* The rung's own phase tells finely where the field ends, so what the coarser one put on the wrong side
+ * of the seam is brought back by a whole field. */
+static void
+climb(struct tile *restrict tile, size_t n, const struct temporal_rung *restrict rung)
+{
+	float ratio = rung->ratio, lo = rung->lo, hi = rung->hi, span = rung->span;
+
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F phi = tile->signal[i];
+		PX_F lack = unwrap2f_lack(tile->absolute[i], ratio, phi);
+		PX_F k = px_round(lack);
+
+		lack = lack + span * unwrap2f_seam(unwrap2f_absolute(phi, k), lo, hi);
+		k = px_round(lack);
+		tile->absolute[i] = unwrap2f_absolute(phi, k);
+		tile->residual[i] = unwrap2f_worse(tile->residual[i], lack - k);
+	}
+}
+
+static void
+store(const struct tile *restrict tile, size_t n, float most, float *restrict absolute,
+    float *restrict residual)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		bool bad = (tile->bad[i] != 0) | !(px_abs(tile->residual[i]) <= most);
+
+		absolute[i] = px_select(bad, PX_NAN, tile->absolute[i]);
+		residual[i] = px_select(bad, PX_NAN, tile->residual[i]);
+	}
+}
+
+/* Takes the fringe order k where it fits the other phases better than the best so far. */
+static void
+try_order(const struct temporal_search *search, float k, size_t n, struct tile *restrict tile)
+{
+	float lo = search->lo, hi = search->hi, slack = search->slack;
+
+	memset(tile->square, 0, sizeof(tile->square));
+	memset(tile->shift, 0, sizeof(tile->shift));
+	for (size_t p = 1; p < search->phases; p++) {
+		const float *restrict phase = tile->phase[p];
+		float ratio = search->ratio[p];
+
+		ROWS_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F e = unwrap2f_mismatch(tile->phase[0][i] + k, ratio, phase[i]);
+
+			tile->square[i] += e * e;
+			tile->shift[i] += ratio * e;
+		}
+	}
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F cost = unwrap2f_cost(tile->square[i], tile->shift[i], search->norm);
+		bool better;
+
+		cost = cost + unwrap2f_outside(tile->phase[0][i] + k, lo, hi, slack);
+		better = cost < tile->cost[i];
+		tile->cost[i] = px_select(better, cost, tile->cost[i]);
+		tile->order[i] = px_select(better, k, tile->order[i]);
+	}
+}
+
+/* All phases in turns; the wanted one first. */
+static void
+load_turns(const struct temporal_search *search, const struct frame *in, size_t y, size_t x,
+    size_t n, struct tile *restrict tile)
+{
+	for (size_t p = 0; p < search->phases; p++) {
+		const float *restrict phase = frame_floats(in, search->channel[p], y) + x;
+
+		ROWS_SIMD
+		for (size_t i = 0; i < n; i++) {
+			tile->phase[p][i] = phase[i] * UNWRAP2F_TURN;
+			tile->bad[i] |= px_isnan(phase[i]);
+		}
+	}
+}
+
+/* All fringe orders of the field, one after another: the one whose position is nearest to what all
+ * phases say, in the sense of least squares. */
+static void
+search(const struct temporal_search *search, const struct frame *in, size_t y, size_t x, size_t n,
+    struct tile *restrict tile)
+{
+	const float *restrict phase = frame_floats(in, search->channel[0], y) + x;
+
+	load_turns(search, in, y, x, n, tile);
+	for (size_t i = 0; i < n; i++) {
+		tile->cost[i] = 1e30f;
+		tile->order[i] = 0;
+	}
+	for (long k = search->first; k <= search->last; k++)
+		try_order(search, (float)k, n, tile);
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		tile->absolute[i] = unwrap2f_absolute(phase[i], tile->order[i]);
+		tile->residual[i] = px_sqrt(tile->cost[i] * search->mean);
+	}
+}
+
+/* The first rung. Line positions count from the left border, so they do not depend on tiles. */
+static void
+start(const struct temporal_way *way, const struct frame *in, size_t y, size_t x, size_t n,
+    struct tile *tile)
+{
+	const float *index = frame_floats(in, way->index, y) + x, *slope = way->line_slope;
+
+	load_signal(in, &way->rung[0], y, x, n, tile);
+	switch (way->start) {
+	case START_FIELD:
+		start_above(tile, n, way->rung[0].lo, 0);
+		break;
+	case START_LINE:
+		start_above(tile, n, way->line_offset + slope[0] * (float)x + slope[1] * (float)y,
+		    slope[0]);
+		break;
+	case START_PREDICTED:
+		start_predicted(tile, n, index, way->gray_step, way->gray_offset);
+		break;
+	case START_COUNTED:
+		start_counted(tile, n, index, way->gray_offset);
+		break;
+	}
+}
+
+static void
+climb_ladder(const struct temporal_way *way, const struct frame *in, size_t y, size_t x, size_t n,
+    struct tile *tile)
+{
+	start(way, in, y, x, n, tile);
+	for (size_t r = 1; r < way->rungs; r++) {
+		load_signal(in, &way->rung[r], y, x, n, tile);
+		climb(tile, n, &way->rung[r]);
+	}
+}
