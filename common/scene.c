@@ -201,9 +201,13 @@ file_height(const struct scene *scene, double x, double y)
 {
 	double u = in_samples(x, scene->spacing, scene->file->head.w);
 	double v = in_samples(y, scene->spacing, scene->file->head.h);
-	ptrdiff_t i = (ptrdiff_t)floor(u), j = (ptrdiff_t)floor(v);
-	double fu = u - (double)i, fv = v - (double)j, row[2] = { 0, 0 };
+	double fu = u - floor(u), fv = v - floor(v), row[2] = { 0, 0 };
+	ptrdiff_t i, j;
 
+	if (!(u >= 0 && v >= 0 && u < (double)scene->file->head.w && v < (double)scene->file->head.h))
+		return NAN;
+	i = (ptrdiff_t)u;
+	j = (ptrdiff_t)v;
 	for (int k = 0; k < (fv > 0 ? 2 : 1); k++) {
 		row[k] = file_sample(scene, i, j + k);
 		if (fu > 0)
@@ -506,8 +510,9 @@ scene_checker(const struct scene *scene, double x, double y)
 static double
 grid_random(unsigned seed, double i, double j)
 {
-	uint hash = px_hash(px_hash(px_hash(seed ^ 0x7e57u) ^ (uint)(int32_t)i) ^ (uint)(int32_t)j);
+	uint hash = px_hash(seed ^ 0x7e57u);
 
+	hash = px_hash(px_hash(hash ^ (uint)(int32_t)fmod(i, 1e9)) ^ (uint)(int32_t)fmod(j, 1e9));
 	return 0.3 + 0.7 * (double)px_uniform(hash);
 }
 

@@ -86,7 +86,7 @@ static const struct opt options[] = {
 	  "shot noise: its variance is GAIN times the signal", NULL },
 	{ 'b', "bits", "WORD", OPT_WORD, AT(camera.bits), "8", 0, 0, NULL, "of a sample", depths },
 	{ 0, "gamma", "G", OPT_NUMBER, AT(light.gamma), "1", 0.1, 10, NULL, "projector's", NULL },
-	{ 0, "defocus", "SIGMA", OPT_NUMBER, AT(light.defocus_px), "0", 0, 1e4, "px",
+	{ 0, "defocus", "SIGMA", OPT_NUMBER, AT(light.defocus_px), "0", 0, 1e3, "px",
 	  "the projector's Gaussian blur, in its pixels", NULL },
 	{ 0, "exposure", "GAIN", OPT_NUMBER, AT(camera.exposure), "1", 0, 1e6, NULL, "gain", NULL },
 	{ 0, "motion", "MM", OPT_NUMBER, AT(motion), "0", -1e6, 1e6, "mm",
