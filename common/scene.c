@@ -202,9 +202,10 @@ file_height(const struct scene *scene, double x, double y)
 	double u = in_samples(x, scene->spacing, scene->file->head.w);
 	double v = in_samples(y, scene->spacing, scene->file->head.h);
 	double fu = u - floor(u), fv = v - floor(v), row[2] = { 0, 0 };
+	const struct frame_head *head = &scene->file->head;
 	ptrdiff_t i, j;
 
-	if (!(u >= 0 && v >= 0 && u < (double)scene->file->head.w && v < (double)scene->file->head.h))
+	if (!(u >= 0 && v >= 0 && u < (double)head->w && v < (double)head->h))
 		return NAN;
 	i = (ptrdiff_t)u;
 	j = (ptrdiff_t)v;
@@ -325,8 +326,8 @@ hit_sphere(const struct scene *scene, const struct ray *ray)
 	return best;
 }
 
-/* The root between t0, where the ray is `over0` over the surface, and t1, where it is under it: false
- * position, with the Illinois rule (Dowell and Jarratt 1971). */
+/* The root between t0, where the ray is `over0` over the surface, and t1, where it is under it:
+ * false position, with the Illinois rule (Dowell and Jarratt 1971). */
 static double
 close_in(const struct scene *scene, const struct ray *ray, double t0, double over0, double t1,
     double over1)
@@ -353,14 +354,15 @@ close_in(const struct scene *scene, const struct ray *ray, double t0, double ove
 }
 
 /*
- * Steps so short that the surface, which is nowhere steeper than `slope`, cannot be passed; but none
- * shorter than a 1e-5th of the field: where a ray grazes the surface for less, that is not seen.
+ * Steps so short that the surface, which is nowhere steeper than `slope`, cannot be passed; but
+ * none shorter than a 1e-5th of the field: what a ray grazes for less is not seen.
  */
 static double
 hit_relief(const struct scene *scene, const struct ray *ray)
 {
 	double across = hypot(ray->along[0], ray->along[1]), up = fabs(ray->along[2]);
-	double fastest = up + scene->slope * across, least = 1e-5 * scene->width / hypot(across, up);
+	double fastest = up + scene->slope * across;
+	double least = 1e-5 * scene->width / hypot(across, up);
 	double t = ray->t0, over = ray_over(scene, ray, t);
 
 	if (over <= 0)
