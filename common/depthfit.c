@@ -86,7 +86,8 @@ find_coefficients(struct run *run, const struct frame_head *head, const struct n
 	}
 	numbers_free(&list);
 	if (fit->degree == 0)
-		return fail(NULL, "depth per radian is not known: say --c MM_PER_RAD or --c-map FILE");
+		return fail(
+		    NULL, "depth per radian is not known: say --c MM_PER_RAD or --c-map FILE");
 	if (fit->degree > DEPTHFIT_COEFFICIENTS)
 		return fail(NULL, "key c_mm_per_rad: at most %d coefficients, not %zu",
 		    DEPTHFIT_COEFFICIENTS, fit->degree);
@@ -104,13 +105,15 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 	if (calibrated && (ref || plane->n || c->n || options->c_map || fit->n))
 		return fail_usage(NULL, "--calib needs no reference: leave out --ref and c");
 	if (ref && strcmp(ref, "ideal") && plane->n)
-		return fail_usage(NULL, "--ref-plane is the ideal plane: it cannot go with --ref FILE");
+		return fail_usage(
+		    NULL, "--ref-plane is the ideal plane: it cannot go with --ref FILE");
 	if (plane->n && plane->n != 3)
 		return fail_usage("--ref-plane", "must be three numbers, not %zu", plane->n);
 	if (!!c->n + !!options->c_map + !!fit->n > 1)
 		return fail_usage(NULL, "--c, --c-map and --fit-c exclude one another");
 	if (c->n > DEPTHFIT_COEFFICIENTS)
-		return fail_usage("--c", "at most %d coefficients, not %zu", DEPTHFIT_COEFFICIENTS, c->n);
+		return fail_usage(
+		    "--c", "at most %d coefficients, not %zu", DEPTHFIT_COEFFICIENTS, c->n);
 	if (fit->n && fit->n < (size_t)options->degree)
 		return fail_usage("--fit-c", "needs %ld depths or more for --degree %ld, not %zu",
 		    options->degree, options->degree, fit->n);
@@ -127,7 +130,8 @@ depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_optio
 		return 0;
 	if (find_coefficients(run, in, &options->c, options->c_map, fit) < 0)
 		return -1;
-	return meta_set(&out->meta, "length_unit", "mm");
+	return meta_set(&out->meta, "length_unit", "mm") < 0 ? -1 :
+	    meta_set(&out->meta, "z_axis", "towards");
 }
 
 /* ---- finding c ---- */
@@ -184,12 +188,13 @@ report(struct run *run, const struct fit_job *job, const struct polyfit *all)
 	char text[32];
 
 	if (!polyfit_solve(all, job->degree, c))
-		return fail(NULL, "--fit-c: the phases do not determine c: %zu valid samples in all",
-		    all->n);
+		return fail(NULL,
+		    "--fit-c: the phases do not determine c: %zu valid samples in all", all->n);
 	rms = polyfit_rms(all, job->degree, c);
 	if (run->output)
-		return meta_set_numbers(&job->out->head.meta, "c_mm_per_rad", c, job->degree) < 0 ? -1 :
-		    meta_setf(&job->out->head.meta, "fit_rms_mm", "%.6g", rms);
+		return meta_set_numbers(&job->out->head.meta, "c_mm_per_rad", c, job->degree) < 0
+		    ? -1
+		    : meta_setf(&job->out->head.meta, "fit_rms_mm", "%.6g", rms);
 	printf("c_mm_per_rad:=");
 	for (size_t k = 0; k < job->degree; k++)
 		printf("%s%s", k ? " " : "", number_format(c[k], text));
@@ -241,8 +246,8 @@ depthfit_take(struct run *run, struct frame *in, const struct depthfit_options *
 	int status;
 
 	if (!in && fit->steps != z_mm->n)
-		return fail(NULL, "--fit-c names %zu depths, the input has %zu measurements", z_mm->n,
-		    fit->steps);
+		return fail(NULL, "--fit-c names %zu depths, the input has %zu measurements",
+		    z_mm->n, fit->steps);
 	if (!in) {			/* frames kept hold the phase, then the reference */
 		fit->phase = 0;
 		fit->ref = fit->ref == NO_CHANNEL ? NO_CHANNEL : 1;
@@ -260,10 +265,11 @@ depthfit_take(struct run *run, struct frame *in, const struct depthfit_options *
 	fit->step = more;
 	more[fit->steps++] = kept;
 	if (fit->steps > z_mm->n)
-		return fail(NULL, "--fit-c names %zu depths, the input has more measurements", z_mm->n);
+		return fail(
+		    NULL, "--fit-c names %zu depths, the input has more measurements", z_mm->n);
 	if (kept->head.w != more[0]->head.w || kept->head.h != more[0]->head.h)
-		return fail(NULL, "measurement %zu is %zu x %zu, the first one %zu x %zu", fit->steps,
-		    kept->head.w, kept->head.h, more[0]->head.w, more[0]->head.h);
+		return fail(NULL, "measurement %zu is %zu x %zu, the first one %zu x %zu",
+		    fit->steps, kept->head.w, kept->head.h, more[0]->head.w, more[0]->head.h);
 	return 0;
 }
 

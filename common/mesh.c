@@ -9,7 +9,9 @@
 #include "numbers.h"
 
 /* Steps looked at for the automatic jump: more make it no better. */
-#define JUMP_STEPS 10.0	/* a real scan has slopes and noise: five left holes in both */
+#define JUMP_SLOPE 8.0	/* 83 degrees */
+#define JUMP_NOISE 10.0	/* times the median step */
+#define JUMP_TAIL 5.0	/* times the 95th percentile of steps */
 #define STEPS 65536
 /* Readers of PLY keep a line in a buffer of fixed size. */
 #define COMMENT_BYTES 1000
@@ -74,6 +76,7 @@ choose_channels(struct mesh *mesh, const char *path, const struct frame_head *he
 			grey = NO_CHANNEL;
 		mesh->colour[0] = mesh->colour[1] = mesh->colour[2] = grey;
 	}
+	mesh->scaled = all_channels(mesh->point) || isfinite(head->spacing[0] + head->spacing[1]);
 	for (int i = 0; i < 2; i++)
 		mesh->spacing[i] = isfinite(head->spacing[i]) ? head->spacing[i] : 1;
 	return 0;
@@ -146,33 +149,61 @@ compare_floats(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* JUMP_STEPS times the median step that is not zero; of many pixels only every so manieth is looked at. */
-static int
-choose_jump(struct mesh *mesh)
+/* How far neighbours lie apart beside z: by the points' x and y, else by the spacing. */
+static float
+lateral_step(const struct mesh *mesh, size_t x, size_t y, size_t x1, size_t y1)
+{
+	if (mesh->point[0] == NO_CHANNEL)
+		return (float)(x1 > x ? mesh->spacing[0] : mesh->spacing[1]);
+	return hypotf(sample(mesh, mesh->point[0], x1, y1) - sample(mesh, mesh->point[0], x, y),
+	    sample(mesh, mesh->point[1], x1, y1) - sample(mesh, mesh->point[1], x, y));
+}
+
+/* Steps between neighbours, in z and beside it; of many pixels only every so manieth is looked at. */
+static size_t
+collect_steps(const struct mesh *mesh, float *dz, float *lateral)
 {
 	size_t pixels = mesh->w * mesh->h, stride = pixels / (STEPS / 2) + 1, z = mesh->point[2];
 	size_t n = 0;
-	float *step = malloc(STEPS * sizeof(*step));
 
-	if (!step)
-		return fail_memory();
 	for (size_t i = 0; i < pixels && n + 2 <= STEPS; i += stride) {
 		size_t x = i % mesh->w, y = i / mesh->w;
 		const size_t next[2][2] = { { x + 1, y }, { x, y + 1 } };
 
 		for (int k = 0; k < 2; k++) {
-			float d;
-
 			if (next[k][0] >= mesh->w || next[k][1] >= mesh->h)
 				continue;
-			d = fabsf(sample(mesh, z, next[k][0], next[k][1]) - sample(mesh, z, x, y));
-			if (isfinite(d) && d > 0)
-				step[n++] = d;
+			dz[n] = fabsf(sample(mesh, z, next[k][0], next[k][1]) - sample(mesh, z, x, y));
+			lateral[n] = lateral_step(mesh, x, y, next[k][0], next[k][1]);
+			n += isfinite(dz[n]) && isfinite(lateral[n]) && dz[n] > 0;
 		}
 	}
-	qsort(step, n, sizeof(*step), compare_floats);
-	mesh->jump = n ? JUMP_STEPS * step[n / 2] : INFINITY;
-	free(step);
+	return n;
+}
+
+/*
+ * A surface is steep, a jump is steeper: a step is a jump when it is JUMP_SLOPE times what neighbours lie
+ * apart beside z, and far more than the noise. Where lengths beside z are not known, what is far more
+ * than nearly all steps is one.
+ */
+static int
+choose_jump(struct mesh *mesh)
+{
+	float *dz = malloc(2 * STEPS * sizeof(*dz)), *lateral = dz + STEPS;
+	size_t n;
+
+	if (!dz)
+		return fail_memory();
+	n = collect_steps(mesh, dz, lateral);
+	qsort(dz, n, sizeof(*dz), compare_floats);
+	qsort(lateral, n, sizeof(*lateral), compare_floats);
+	if (n == 0)
+		mesh->jump = INFINITY;
+	else if (mesh->scaled)
+		mesh->jump = fmax(JUMP_SLOPE * lateral[n / 2], JUMP_NOISE * dz[n / 2]);
+	else
+		mesh->jump = JUMP_TAIL * dz[n - 1 - n / 20];
+	free(dz);
 	return 0;
 }
 

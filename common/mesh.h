@@ -7,9 +7,11 @@
  * are not finite are left out.
  *
  * Each 2x2 cell gives two triangles, split along the diagonal with the smaller step in z, or one if
- * a single pixel is missing. None has an edge across more than `jump` in z; the automatic jump is 10
- * times the median of the steps between neighbours that are not zero (zero steps are those of
- * quantised depth). Triangles run counter-clockwise as the camera sees them: for points and depth
+ * a single pixel is missing. None has an edge across more than `jump` in z. The automatic jump is 8
+ * times the distance of neighbours beside z, or 10 times the median of the steps in z that are not zero
+ * (zero steps are those of quantised depth), whichever is larger; where the distance is not known, 5
+ * times the 95th percentile of the steps. Triangles run counter-clockwise as the camera sees them: for
+ * points and depth
  * (z away from the camera) as for heights (z towards it). Where z points is the key z_axis
  * (towards, away); without it away, except for a channel `height`.
  */
@@ -30,6 +32,7 @@ struct mesh {
 	size_t point[3], normal[3], colour[3];	/* channels; NO_CHANNEL where there is none */
 	bool towards;				/* z points towards the camera */
 	double spacing[2];
+	bool scaled;				/* x and y are lengths like z, not pixels */
 	float white;				/* the sample that is colour 255 */
 	double jump;
 	uint32_t *number;			/* the vertex of each pixel, or MESH_NONE */

@@ -96,6 +96,7 @@ choose_projector(struct studio *studio, const struct studio_options *options)
 		rig->projector_px[0] = projector->w;
 		rig->projector_px[1] = projector->h;
 	}
+	studio->projector_named = rig->calib || options->projector.w;
 	if (options->projector.w) {
 		rig->projector_px[0] = (double)options->projector.w;
 		rig->projector_px[1] = (double)options->projector.h;
@@ -310,7 +311,10 @@ studio_describe(const struct studio *studio, struct frame_head *head)
 {
 	const struct rig *rig = &studio->rig;
 
-	if (meta_set_numbers(&head->meta, "projector_px", rig->projector_px, 2) < 0)
+	/* a size that nobody named would tell unwrap2f a field that the fringes do not fill */
+	if (!studio->projector_named && !meta_get(&head->meta, "gray_cell"))
+		meta_remove(&head->meta, "projector_px");
+	else if (meta_set_numbers(&head->meta, "projector_px", rig->projector_px, 2) < 0)
 		return -1;
 	if (rig->calib)
 		return meta_set_numbers(&head->meta, "origin_px", rig->origin_px, 2);
@@ -333,6 +337,7 @@ studio_new_truth(const struct studio *studio, struct frame **out)
 	    meta_set_number(&head.meta, "period_px", rig->period_px) < 0 ||
 	    meta_set(&head.meta, "axis", rig->used[0] ? "x" : "y") < 0 ||
 	    meta_set(&head.meta, "length_unit", rig->calib ? studio->calib.unit : "mm") < 0 ||
+	    meta_set(&head.meta, "z_axis", rig->calib ? "away" : "towards") < 0 ||
 	    studio_describe(studio, &head) < 0 ? -1 : frame_new(&head, out);
 	head_free(&head);
 	return status;

@@ -27,6 +27,7 @@ struct studio {
 	struct frame *albedo;		/* one channel */
 	double white;			/* its sample that is 1 */
 	uint32_t seed;			/* of painted noise */
+	bool projector_named;		/* its size was given, not assumed */
 	/* what the pixels see, row by row; column[k] is NULL along an axis without fringes. */
 	double *column[2];		/* projector column and row */
 	double *share;			/* of the light that the surface sends back */

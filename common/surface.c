@@ -121,21 +121,52 @@ rotation(double yaw, double pitch, double r[9])
 		r[i] = m[i];
 }
 
+static int
+compare_floats(const void *a, const void *b)
+{
+	float p = *(const float *)a, q = *(const float *)b;
+
+	return (p > q) - (p < q);
+}
+
+/* What the picture shall hold of coordinate k: all of it, but for a few points that lie far out, as wrong
+ * fringe orders do. */
+static int
+find_extent(const struct scene *scene, int k, double *low, double *high)
+{
+	size_t n = scene->mesh.vertices;
+	float *v = calloc(n + 1, sizeof(*v));
+	double span;
+
+	if (!v)
+		return fail_memory();
+	for (size_t i = 0; i < n; i++)
+		v[i] = scene->own[i][k];
+	qsort(v, n, sizeof(*v), compare_floats);
+	*low = *high = 0;
+	if (n) {
+		span = (double)v[n - 1 - n / 100] - v[n / 100];
+		*low = fmax(v[0], v[n / 100] - 0.25 * span);
+		*high = fmin(v[n - 1], v[n - 1 - n / 100] + 0.25 * span);
+	}
+	free(v);
+	return 0;
+}
+
 /* Turns all vertices and scales them into the picture; z grows in the same scale. */
-static void
+static int
 place_turned(struct scene *scene, const struct surface_view *view)
 {
-	double r[9], low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY }, scale;
+	double r[9], low[2], high[2], scale;
 
 	rotation(view->yaw_rad, view->pitch_rad, r);
 	for (size_t i = 0; i < scene->mesh.vertices; i++) {
 		turn(scene->own[i], r);
 		turn(scene->vertex[i].attribute, r);
-		for (int k = 0; k < 2; k++) {
-			low[k] = fmin(low[k], scene->own[i][k]);
-			high[k] = fmax(high[k], scene->own[i][k]);
-		}
 	}
+	for (int k = 0; k < 2; k++)
+		if (find_extent(scene, k, &low[k], &high[k]) < 0)
+			return -1;
 	scale = (1 - 2 * MARGIN) * fmin(((double)view->w - 1) / fmax(high[0] - low[0], 1e-30),
 	    ((double)view->h - 1) / fmax(high[1] - low[1], 1e-30));
 	for (size_t i = 0; i < scene->mesh.vertices; i++) {
@@ -147,6 +178,7 @@ place_turned(struct scene *scene, const struct surface_view *view)
 		    (low[1] + high[1]) / 2));
 		v->z = (float)(scale * scene->own[i][2]);
 	}
+	return 0;
 }
 
 static void
@@ -222,8 +254,12 @@ surface_draw(struct run *run, const struct frame *frame, const struct surface_vi
 	fill_vertices(&scene, frame, view->value);
 	if (!mesh_has_normals(&scene.mesh))
 		make_normals(&scene);
+	if (view->turned && place_turned(&scene, view) < 0) {
+		scene_free(&scene);
+		raster_free(raster);
+		return -1;
+	}
 	if (view->turned) {
-		place_turned(&scene, view);
 		find_rows(&scene);
 		run_for(run, (view->h + BANDS_ROWS - 1) / BANDS_ROWS, draw_band, &scene);
 	} else {

@@ -551,6 +551,7 @@ test_meshes(void **state)
 			frame_floats(frame, 0, y)[x] = (float)(x + y);
 	frame_floats(frame, 0, 0)[0] = __builtin_nanf("");
 	frame_floats(frame, 0, 2)[2] = 100;
+	frame->head.spacing[0] = frame->head.spacing[1] = 1;
 	assert_int_equal(head_set_channels(&frame->head, "height"), 0);
 	text = mesh_text(&codec_ply, frame, &options);
 	assert_non_null(strstr(text, "comment x to the right, y down, z towards the camera\n"));

@@ -49,7 +49,7 @@ static const struct opt options[] = {
 	{ 'b', "background", "LEVEL", OPT_INTEGER, AT(background), "32", 0, 255, "grey levels",
 	  "where nothing was measured", NULL },
 	{ 0, "jump", "STEP", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
-	  "no surface across a larger step in z; 0: ten times the median step", NULL },
+	  "no surface across a larger step in z; 0: found from slopes and noise", NULL },
 	{ 0 },
 };
 
