@@ -212,7 +212,8 @@ ladder_find(const double *period_px, size_t n, size_t target, double field_px, u
 	if (best != NO_SIGNAL)
 		status = follow(graph, best, out);
 	else
-		status = fail(NULL, "no %s spans the field of %g px, the longest %.6g px",
+		status = fail(NULL, "no %s spans the field of %g px, the longest %.6g px: say --field "
+		    "where less of it is seen, or --line",
 		    signals == LADDER_PHASES ? "phase" : signals == LADDER_BEATS ? "beat" :
 		    "phase or beat", field_px, graph->signal[longest].period_px);
 	free(graph);

@@ -330,6 +330,31 @@ temporal_way_line(const struct temporal *temporal, const struct frame_head *head
 	return 0;
 }
 
+#define ALIKE_TURNS 0.005	/* root mean square: smaller than what is left of any scatter */
+
+/* Within the field, no other order may fit all phases as well as the right one does. */
+static int
+check_search(const struct temporal *temporal, const struct temporal_search *search)
+{
+	double period_px = temporal->period_px[temporal->target];
+
+	for (double k = 1; k * period_px <= temporal->field_px - 1; k++) {
+		double square = 0, shift = 0;
+
+		for (size_t i = 1; i < search->phases; i++) {
+			double e = remainder(search->ratio[i] * k, 1);
+
+			square += e * e;
+			shift += search->ratio[i] * e;
+		}
+		square = (square - shift * shift * search->norm) * search->mean;
+		if (square < ALIKE_TURNS * ALIKE_TURNS)
+			return fail(NULL, "all phases repeat after %.6g px of the field of %g px: say "
+			    "--field where less of it is seen", k * period_px, temporal->field_px);
+	}
+	return 0;
+}
+
 int
 temporal_search_plan(const struct temporal *temporal, struct temporal_search *out)
 {
@@ -359,5 +384,5 @@ temporal_search_plan(const struct temporal *temporal, struct temporal_search *ou
 	if (out->last > TEMPORAL_ORDERS_MOST)
 		return fail(NULL, "--method=best: %ld fringes in the field, at most %d", out->last - 1,
 		    TEMPORAL_ORDERS_MOST);
-	return 0;
+	return check_search(temporal, out);
 }

@@ -349,6 +349,7 @@ write_frames("depth.nrrd", Frame(f.pixels[:1], ["depth"]))'
 	fails 1 "gray_cell: must be column, period or half, not 'turn'" unwrap2f cell.nrrd
 	fails 1 "no channel phase or phase1, only: depth" unwrap2f depth.nrrd
 	fails 1 "--method=best needs the width of the field" unwrap2f -m best short.nrrd -p 60,66
+	fails 1 "all phases repeat after 660 px of the field of 1280 px" unwrap2f -m best two.nrrd
 	fails 1 "is for several phases" unwrap2f -m best one.nrrd --field 60
 	fails 1 "--count needs the width of the field" unwrap2f --count 3,4 bare.nrrd
 	fails 2 "--period or --count, not both" unwrap2f --count 3,4 -p 5,6 two.nrrd
