@@ -17,13 +17,13 @@ struct dialect {
 static const struct dialect dialects[] = {
 	{ "M1", "D1", "M4", "D4", "Rlp", "Tlp|Tlp_mm" },
 	{ "camera_K", "camera_dist", "projector_K", "projector_dist", "R_cam_to_proj",
-	  "T_cam_to_proj|T_cam_to_proj_mm" },
+	    "T_cam_to_proj|T_cam_to_proj_mm" },
 	{ "K1|M1", "D1|d1", "K2|M2", "D2|d2", "R", "T|T_mm" },
 	{ "cameraMatrix1", "distCoeffs1", "cameraMatrix2", "distCoeffs2", "R", "T|T_mm" },
-	{ "cameraMatrix", "distCoeffs", "projectorMatrix", "projectorDistCoeffs|projDistCoeffs", "R",
-	  "T|T_mm" },
+	{ "cameraMatrix", "distCoeffs", "projectorMatrix", "projectorDistCoeffs|projDistCoeffs",
+	    "R", "T|T_mm" },
 	{ "camera_matrix", "camera_distortion|distortion_coefficients", "projector_matrix",
-	  "projector_distortion", "R", "T|T_mm" },
+	    "projector_distortion", "R", "T|T_mm" },
 	{ "cam_K", "cam_kc|cam_dist", "proj_K", "proj_kc|proj_dist", "R", "T|T_mm" },
 };
 
@@ -67,7 +67,8 @@ get(const struct file *file, const char *names, const char *what, size_t expecte
 	for (size_t i = 0; i < expected; i++) {
 		out[i] = file->named->v[entry->first + i];
 		if (!isfinite(out[i]))
-			return fail(file->path, "%s: expected numbers, found %g", entry->name, out[i]);
+			return fail(
+			    file->path, "%s: expected numbers, found %g", entry->name, out[i]);
 	}
 	return 0;
 }
@@ -81,7 +82,8 @@ get_pair(const struct file *file, const char *names, const char *what, double ou
 }
 
 static int
-get_intrinsics(const struct file *file, const char *K, const char *distortion, struct pinhole *device)
+get_intrinsics(
+    const struct file *file, const char *K, const char *distortion, struct pinhole *device)
 {
 	const struct named_entry *entry = find(file, distortion);
 	const double *k = device->K;
@@ -90,8 +92,10 @@ get_intrinsics(const struct file *file, const char *K, const char *distortion, s
 	if (get(file, K, "a 3x3 matrix", 9, device->K) < 0)
 		return -1;
 	if (!(fabs(k[0]) > 0 && fabs(k[4]) > 0) || k[3] != 0 || k[6] != 0 || k[7] != 0 || k[8] != 1)
-		return fail(file->path, "%s: expected fx s cx, 0 fy cy, 0 0 1, found %g %g %g, %g %g %g, "
-		    "%g %g %g", K, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8]);
+		return fail(file->path,
+		    "%s: expected fx s cx, 0 fy cy, 0 0 1, found %g %g %g, %g %g %g, "
+		    "%g %g %g",
+		    K, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8]);
 	if (n != 0 && n != 4 && n != 5 && n != 8 && n != 12 && n != 14)
 		return fail(file->path, "%s: expected 4, 5, 8, 12 or 14 coefficients, found %zu",
 		    entry->name, n);
@@ -161,7 +165,8 @@ get_frame(const struct file *file, struct calib *calib)
 	calib->camera.K[5] += crop[1];
 	calib->origin_px[0] = crop[0];
 	calib->origin_px[1] = crop[1];
-	if (get_pair(file, "projector_size|projector_px|S_projector|proj_size", "a size, w h", size) < 0)
+	if (get_pair(
+		file, "projector_size|projector_px|S_projector|proj_size", "a size, w h", size) < 0)
 		return -1;
 	calib->projector.w = size[0];
 	calib->projector.h = size[1];
@@ -177,9 +182,10 @@ get_dialect(const struct file *file, struct calib *calib)
 	struct pinhole *camera = &calib->camera, *projector = &calib->projector;
 
 	if (!d)
-		return fail(file->path, "expected matrices under names that man phase2depth lists, or 24 "
-		    "numbers, found %zu other entries%s%s", file->named->entries,
-		    file->named->entries ? ", the first one " : "",
+		return fail(file->path,
+		    "expected matrices under names that man phase2depth lists, or 24 "
+		    "numbers, found %zu other entries%s%s",
+		    file->named->entries, file->named->entries ? ", the first one " : "",
 		    file->named->entries ? file->named->entry[0].name : "");
 	if (get_intrinsics(file, d->camera_K, d->camera_distortion, camera) < 0 ||
 	    get_intrinsics(file, d->projector_K, d->projector_distortion, projector) < 0 ||
@@ -213,8 +219,9 @@ decompose(const char *path, const char *device_name, const double given[12], str
 	det = determinant(M);
 	scale = copysign(sqrt(M[6] * M[6] + M[7] * M[7] + M[8] * M[8]), det);
 	if (!isfinite(scale) || scale == 0)
-		return fail(path, "%s: expected a perspective matrix, found a third row %g %g %g %g",
-		    device_name, given[8], given[9], given[10], given[11]);
+		return fail(path,
+		    "%s: expected a perspective matrix, found a third row %g %g %g %g", device_name,
+		    given[8], given[9], given[10], given[11]);
 	for (size_t i = 0; i < 12; i++)
 		P[i] = given[i] / scale;
 	for (size_t i = 3; i-- > 0;) {
@@ -229,8 +236,10 @@ decompose(const char *path, const char *device_name, const double given[12], str
 		}
 		K[4 * i] = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 		if (!(K[4 * i] > 1e-9))
-			return fail(path, "%s: expected a perspective matrix, found one whose left 3x3 is "
-			    "singular", device_name);
+			return fail(path,
+			    "%s: expected a perspective matrix, found one whose left 3x3 is "
+			    "singular",
+			    device_name);
 		for (size_t k = 0; k < 3; k++)
 			R[3 * i + k] = v[k] / K[4 * i];
 	}

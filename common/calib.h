@@ -14,7 +14,7 @@
  */
 struct pinhole {
 	double K[9], R[9], T[3];	/* row-major */
-	double distortion[14];		/* OpenCV's order k1 k2 p1 p2 k3 k4 k5 k6 s1..s4 tx ty; zeros: none */
+	double distortion[14];	/* OpenCV's order k1 k2 p1 p2 k3..k6 s1..s4 tx ty; zeros: none */
 	double P[12];			/* K [R|T], or what the file gave directly */
 	bool distorted;
 	double w, h;			/* full frame in pixels; 0: not known */
@@ -23,8 +23,8 @@ struct pinhole {
 struct calib {
 	struct pinhole camera, projector;
 	char unit[16];			/* of lengths; "mm" unless the file says otherwise */
-	double origin_px[2];		/* where images that do not say so themselves lie on the camera's
-					 * full frame: the file's crop_x0_y0, else 0 0 */
+	double origin_px[2]; /* where images that do not say so themselves lie on the camera's
+			      * full frame: the file's crop_x0_y0, else 0 0 */
 };
 
 /*

@@ -12,7 +12,7 @@
 
 struct depthfit {
 	size_t phase, ref;		/* channels; ref = NO_CHANNEL: the ideal plane */
-	double plane[3];		/* PHI_ref = a + b column + c row, of the frame's own pixels */
+	double plane[3]; /* PHI_ref = a + b column + c row, of the frame's own pixels */
 	size_t degree;			/* z = c1 d + .. + c_degree d^degree */
 	double c[DEPTHFIT_COEFFICIENTS];
 	size_t c_map[DEPTHFIT_COEFFICIENTS];	/* channels of c per pixel; NO_CHANNEL: c above */
@@ -33,14 +33,15 @@ int depthfit_check(const struct depthfit_options *, bool calibrated);
 int depthfit_plan(struct run *, struct depthfit *, const struct depthfit_options *,
     const struct numbers *origin, const struct frame_head *in, struct frame_head *out);
 /* PHI - PHI_ref of row y; the tool's own, compiled for each instruction level. */
-typedef void depthfit_above_row(const struct depthfit *, const struct frame *, float *out, size_t y);
+typedef void
+depthfit_above_row(const struct depthfit *, const struct frame *, float *out, size_t y);
 /*
- * A flow's step: takes ownership of in. NULL at the end: fits c to the measurements, for the whole image
- * and for each pixel; emits the pixels' c as a frame if the tool has an output, else prints the image's as
- * text. 0 or -1 after fail().
+ * A flow's step: takes ownership of in. NULL at the end: fits c to the measurements, for the whole
+ * image and for each pixel; emits the pixels' c as a frame if the tool has an output, else prints
+ * the image's as text. 0 or -1 after fail().
  */
-int depthfit_take(struct run *, struct frame *in, const struct depthfit_options *, depthfit_above_row *,
-    struct depthfit *);
+int depthfit_take(struct run *, struct frame *in, const struct depthfit_options *,
+    depthfit_above_row *, struct depthfit *);
 void depthfit_free(struct depthfit *);
 
 #endif

@@ -17,7 +17,7 @@ struct reader {
 	const char *path, *start, *at, *end;	/* *end is 0 */
 	struct named *named;
 	int muted;				/* inside a list of objects: nothing is kept */
-	char open[NAMED_NAME_SIZE];		/* YAML: the key that lines beginning with - belong to */
+	char open[NAMED_NAME_SIZE]; /* YAML: the key that lines beginning with - belong to */
 };
 
 /* Why reading cannot go on, and in which line. */

@@ -1,4 +1,4 @@
-/* Named lists of numbers out of a text file: the part of YAML, XML and JSON that calibrations use. */
+/* Named lists of numbers out of a text file: as much of YAML, XML and JSON as calibrations use. */
 #ifndef NAMED_H
 #define NAMED_H
 
@@ -10,7 +10,7 @@
 struct named_entry {
 	char name[NAMED_NAME_SIZE];	/* keys from the outside in, joined by dots: M1.data */
 	char text[NAMED_TEXT_SIZE];	/* a value that is no number; empty: numbers */
-	size_t first, n;		/* its numbers, nested lists one after another: v[first] .. */
+	size_t first, n; /* its numbers, nested lists one after another: v[first] .. */
 };
 
 struct named {
@@ -21,10 +21,10 @@ struct named {
 };
 
 /*
- * Reads a file of up to 1 MB. A text that begins with `<` is XML (the outermost element is not part of
- * the names), with `{` JSON, with a number or a # comment and then nothing but numbers one unnamed
- * list, else YAML (OpenCV's first line %YAML:1.0 is taken). Lists of objects are passed over.
- * named is overwritten; free it with named_free. 0, or -1 after fail(path, ...).
+ * Reads a file of up to 1 MB. A text that begins with `<` is XML (the outermost element is not part
+ * of the names), with `{` JSON, with a number or a # comment and then nothing but numbers one
+ * unnamed list, else YAML (OpenCV's first line %YAML:1.0 is taken). Lists of objects are passed
+ * over. named is overwritten; free it with named_free. 0, or -1 after fail(path, ...).
  */
 int named_load(const char *path, struct named *);
 /* The same from memory; text[n] must be 0. */

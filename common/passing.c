@@ -18,10 +18,11 @@ is_in(const char *list, const char *word)
 }
 
 int
-passing_plan(struct passing *passing, struct frame_head *out, const char *before, const char *replaced,
-    const char *behind)
+passing_plan(struct passing *passing, struct frame_head *out, const char *before,
+    const char *replaced, const char *behind)
 {
-	char *names = malloc(strlen(before) + strlen(behind) + 2 + out->c * (CHANNEL_NAME_SIZE + 1));
+	char *names =
+	    malloc(strlen(before) + strlen(behind) + 2 + out->c * (CHANNEL_NAME_SIZE + 1));
 	char *end;
 	int status;
 

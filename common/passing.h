@@ -12,8 +12,8 @@ struct passing {
 
 /*
  * Gives `out`, which has the input's own channels, those of `before`, then its own less those of
- * `replaced`, then those of `behind` (lists, blank-separated, maybe empty). -1 after fail(). Free with
- * passing_free.
+ * `replaced`, then those of `behind` (lists, blank-separated, maybe empty). -1 after fail(). Free
+ * with passing_free.
  */
 int passing_plan(struct passing *, struct frame_head *out, const char *before, const char *replaced,
     const char *behind);

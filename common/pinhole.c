@@ -70,8 +70,8 @@ pinhole_project(const struct pinhole *device, const double X[3], double uv[2])
 }
 
 /*
- * Newton's method on the distortion. A step that makes the rest larger is halved. Where the lens model
- * folds back (determinant not positive) there is no answer.
+ * Newton's method on the distortion. A step that makes the rest larger is halved. Where the lens
+ * model folds back (determinant not positive) there is no answer.
  */
 static bool
 undistort(const double d[14], const double aim[2], double xy[2])

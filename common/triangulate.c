@@ -44,7 +44,8 @@ set_projector(struct triangulation *t, const struct pinhole *projector, bool alo
 	const double *K = projector->K, *d = projector->distortion;
 	const double focal_px = along_y ? K[4] : K[0], skew_px = along_y ? 0 : K[1];
 	const double center_px = along_y ? K[5] : K[2];
-	/* Where OpenCV keeps k1 k2 k3 k4 k5 k6 p1 p2 s1 s2 s3 s4, and the same with x and y exchanged. */
+	/* Where OpenCV keeps k1 k2 k3 k4 k5 k6 p1 p2 s1 s2 s3 s4, and the same with x and y
+	 * exchanged. */
 	static const size_t order[2][12] = { { 0, 1, 4, 5, 6, 7, 2, 3, 8, 9, 10, 11 },
 		{ 0, 1, 4, 5, 6, 7, 3, 2, 10, 11, 8, 9 } };
 	float *terms = t->lens_terms;
@@ -52,12 +53,14 @@ set_projector(struct triangulation *t, const struct pinhole *projector, bool alo
 	t->a_code = focal_px * n->a[0] + skew_px * n->a[1] + center_px * n->a[2];
 	t->a_w = n->a[2];
 	for (size_t j = 0; j < 3; j++) {
-		t->b_code[j] = focal_px * n->b[0][j] + skew_px * n->b[1][j] + center_px * n->b[2][j];
+		t->b_code[j] =
+		    focal_px * n->b[0][j] + skew_px * n->b[1][j] + center_px * n->b[2][j];
 		t->b_w[j] = n->b[2][j];
 		for (size_t i = 0; i < 3; i++) {	/* a x b */
 			size_t i1 = (i + 1) % 3, i2 = (i + 2) % 3;
 
-			terms[15 + 3 * i + j] = (float)(n->a[i1] * n->b[i2][j] - n->a[i2] * n->b[i1][j]);
+			terms[15 + 3 * i + j] =
+			    (float)(n->a[i1] * n->b[i2][j] - n->a[i2] * n->b[i1][j]);
 		}
 	}
 	for (size_t i = 0; i < 12; i++)
@@ -75,7 +78,8 @@ static void
 set_camera(struct triangulation *t, const struct pinhole *camera)
 {
 	const double *K = camera->K;
-	double u0 = t->origin_px[0] + (t->bin[0] - 1) / 2, v0 = t->origin_px[1] + (t->bin[1] - 1) / 2;
+	double u0 = t->origin_px[0] + (t->bin[0] - 1) / 2,
+	       v0 = t->origin_px[1] + (t->bin[1] - 1) / 2;
 
 	t->y_per_row = t->bin[1] / K[4];
 	t->y0 = (v0 - K[5]) / K[4];
@@ -118,7 +122,8 @@ set_rays(struct run *run, struct triangulation *t, const struct pinhole *camera,
 	struct lens_job job = { t, camera };
 	size_t n;
 
-	if (t->w == in->w && t->h == in->h && !memcmp(t->origin_px, origin_px, sizeof(t->origin_px)) &&
+	if (t->w == in->w && t->h == in->h &&
+	    !memcmp(t->origin_px, origin_px, sizeof(t->origin_px)) &&
 	    !memcmp(t->bin, bin, sizeof(t->bin)))
 		return 0;
 	triangulation_free(t);
@@ -176,13 +181,15 @@ triangulation_check(const struct triangulation_options *options)
 	if (options->origin.n && options->origin.n != 2)
 		return fail_usage("--origin", "must be two numbers, not %zu", options->origin.n);
 	if (options->projector.n && options->projector.n != 2)
-		return fail_usage("--projector", "must be two numbers, not %zu", options->projector.n);
+		return fail_usage(
+		    "--projector", "must be two numbers, not %zu", options->projector.n);
 	return 0;
 }
 
 int
 triangulation_plan(struct run *run, struct triangulation *t, const struct calib *calib,
-    const struct triangulation_options *options, const struct frame_head *in, struct frame_head *out)
+    const struct triangulation_options *options, const struct frame_head *in,
+    struct frame_head *out)
 {
 	const char *axis = meta_get(&in->meta, "axis");
 	bool along_y = options->axis >= 0 ? options->axis == 1 : axis && !strcmp(axis, "y");

@@ -1,6 +1,6 @@
 /*
- * Calibrations from arbitrary text: no crash, no undefined behaviour, no memory beyond what the text can
- * hold; what was read has finite numbers, and the pinhole model works on it.
+ * Calibrations from arbitrary text: no crash, no undefined behaviour, no memory beyond what the
+ * text can hold; what was read has finite numbers, and the pinhole model works on it.
  */
 #include <math.h>
 #include <stdio.h>

@@ -63,30 +63,34 @@ expect_rig(const struct calib *calib)
 #define RR "[0.8, 0, 0.6, 0, 1, 0, -0.6, 0, 0.8]"
 #define TT "[-100.5, 2, 10]"
 #define DC "[-0.1, 0.01, 0, 1e-4, 0]"
-#define MATRIX(name, data) name ": !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n   data: " data "\n"
+#define MATRIX(name, data)                                                                         \
+	name ": !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n   data: " data "\n"
 #define XML(name, data) "<" name " type_id=\"opencv-matrix\"><rows>3</rows><cols>3</cols>" \
 	"<dt>d</dt><data>\n" data "</data></" name ">\n"
 
 static const char *const dialects[] = {
 	"%YAML:1.0\n---\n" MATRIX("M1", KC) MATRIX("D1", DC) MATRIX("M4", KP) MATRIX("Rlp", RR)
-	MATRIX("Tlp", TT),
-	"%YAML:1.0\n---\n" MATRIX("M1", "[1000, 0., 400,\n      0, 1010., 300,\n  0, 0, 1.]") MATRIX("D1", DC)
-	MATRIX("M2", KP) MATRIX("R", RR) MATRIX("T", TT),
+	    MATRIX("Tlp", TT),
+	"%YAML:1.0\n---\n" MATRIX("M1", "[1000, 0., 400,\n      0, 1010., 300,\n  0, 0, 1.]")
+	    MATRIX("D1", DC) MATRIX("M2", KP) MATRIX("R", RR) MATRIX("T", TT),
 	"{\"camera_K\": [[1000,0,400],[0,1010,300],[0,0,1]], \"note\": \"a: b, [c]\",\n"
 	" \"nested\": {\"list\": [{\"camera_K\": [5]}, true, null, \"x\"]},\n"
 	"\"camera_dist\": " DC ", \"projector_K\": " KP ", \"R_cam_to_proj\": " RR
 	", \"T_cam_to_proj_mm\": " TT "}",
 	"{\"K1\":" KC ",\"d1\":" DC ",\"K2\":{\"type_id\":\"opencv-matrix\",\"rows\":3,\"cols\":3,"
 	"\"dt\":\"d\",\"data\":" KP "},\"R\":" RR ",\"T\":" TT "}",
-	"cameraMatrix: " KC "\ndistCoeffs: " DC " # five\nprojectorMatrix: {rows: 3, cols: 3, data: " KP "}\n"
+	"cameraMatrix: " KC "\ndistCoeffs: " DC
+	" # five\nprojectorMatrix: {rows: 3, cols: 3, data: " KP "}\n"
 	"R:\n  - [0.8, 0, 0.6]\n  - [0, 1, 0]\n  - [-0.6, 0, 0.8]\nT:\n- -100.5\n- 2\n- 10\n",
 	"cam_K:\n- - 1000\n  - 0\n  - 400\n- - 0\n  - 1010\n  - 300\n- [0, 0, 1]\ncam_kc: " DC
 	"\nproj_K: " KP "\nR: " RR "\nT: " TT "\n",
-	"<?xml version=\"1.0\"?>\n<!-- <x> -->\n<opencv_storage>\n"
-	XML("cameraMatrix1", "1000. 0. 400. 0. 1010. 300. 0. 0. 1.") XML("distCoeffs1", "-0.1 .01 0 1e-4 0")
-	XML("cameraMatrix2", "1500 0 480\n0 1510 310 0 0 1") XML("R", "0.8 0 0.6 0 1 0 -0.6 0 0.8")
-	XML("T", "-100.5 2 10") "<empty/>\n</opencv_storage>\n",
-	"camera_matrix: " KC "\ncamera_distortion: " DC "\r\nprojector_matrix: " KP "\r\nR: " RR "\nT: " TT,
+	"<?xml version=\"1.0\"?>\n<!-- <x> -->\n<opencv_storage>\n" XML("cameraMatrix1",
+	    "1000. 0. 400. 0. 1010. 300. 0. 0. 1.") XML("distCoeffs1", "-0.1 .01 0 1e-4 0")
+	    XML("cameraMatrix2", "1500 0 480\n0 1510 310 0 0 1")
+		XML("R", "0.8 0 0.6 0 1 0 -0.6 0 0.8")
+		    XML("T", "-100.5 2 10") "<empty/>\n</opencv_storage>\n",
+	"camera_matrix: " KC "\ncamera_distortion: " DC "\r\nprojector_matrix: " KP "\r\nR: " RR
+	"\nT: " TT,
 };
 
 static void
@@ -110,9 +114,14 @@ test_frame(void **state)
 	struct calib calib;
 
 	(void)state;
-	assert_int_equal(load("{\"K1\":" KC ",\"K2\":" KP ",\"R\":" RR ",\"T\":" TT ",\"unit\": \"m\","
-	    "\"crop_x0_y0\": [350, 300], \"full_size\": [1280, 1024], \"image_size\": [630, 560],"
-	    "\"projector_size\": [1920, 1080], \"S\": null}", &calib), 0);
+	assert_int_equal(
+	    load(
+		"{\"K1\":" KC ",\"K2\":" KP ",\"R\":" RR ",\"T\":" TT ",\"unit\": \"m\","
+		"\"crop_x0_y0\": [350, 300], \"full_size\": [1280, 1024],"
+		"\"image_size\": [630, 560],"
+		"\"projector_size\": [1920, 1080], \"S\": null}",
+		&calib),
+	    0);
 	expect_near(calib.camera.K[2], 750, 0);
 	expect_near(calib.camera.K[5], 600, 0);
 	expect_near(calib.origin_px[0], 350, 0);
@@ -136,8 +145,9 @@ test_plain(void **state)
 		calib.projector.K[1] = 2.5;
 		pinhole_complete(&calib.projector);
 		for (size_t k = 0; k < 24; k++)
-			snprintf(text + strlen(text), 64, "%.17g%s", scale[i] * (k < 12 ?
-			    calib.camera.P[k] : calib.projector.P[k - 12]), k % 4 == 3 ? "\n" : " ");
+			snprintf(text + strlen(text), 64, "%.17g%s",
+			    scale[i] * (k < 12 ? calib.camera.P[k] : calib.projector.P[k - 12]),
+			    k % 4 == 3 ? "\n" : " ");
 		assert_int_equal(load(text, &again), 0);
 		for (size_t k = 0; k < 9; k++) {
 			expect_near(again.camera.K[k], calib.camera.K[k], 1e-9);
@@ -158,18 +168,25 @@ test_errors(void **state)
 	} cases[] = {
 		{ "", "expected matrices under names" },
 		{ "1 2 3", "expected 24 numbers (camera 3x4, then projector 3x4), found 3" },
-		{ "1 0 0 0 0 1 0 0 0 0 0 1 1 0 0 0 0 1 0 0 0 0 1 0", "camera: expected a perspective matrix" },
+		{ "1 0 0 0 0 1 0 0 0 0 0 1 1 0 0 0 0 1 0 0 0 0 1 0",
+		    "camera: expected a perspective matrix" },
 		{ "1 0 0 0 0 0 0 0 0 0 1 0 1 0 0 0 0 1 0 0 0 0 1 0", "left 3x3 is singular" },
 		{ "a: 1\n", "found 1 other entries, the first one a" },
-		{ "M1: " KC "\nM4: " KP "\nTlp: " TT, "expected a 3x3 rotation called Rlp, found none" },
-		{ "M1: [1, 2]\nM4: " KP "\nRlp: " RR "\nTlp: " TT, "M1: expected a 3x3 matrix, found 2 numbers" },
-		{ "M1: [1, 2, 3, 4, 5, 6, 7, 8, 9]\nM4: " KP "\nRlp: " RR "\nTlp: " TT, "M1: expected fx s cx" },
-		{ "M1: " KC "\nM4: " KP "\nRlp: [1,1,1,1,1,1,1,1,1]\nTlp: " TT, "Rlp: expected a rotation" },
+		{ "M1: " KC "\nM4: " KP "\nTlp: " TT,
+		    "expected a 3x3 rotation called Rlp, found none" },
+		{ "M1: [1, 2]\nM4: " KP "\nRlp: " RR "\nTlp: " TT,
+		    "M1: expected a 3x3 matrix, found 2 numbers" },
+		{ "M1: [1, 2, 3, 4, 5, 6, 7, 8, 9]\nM4: " KP "\nRlp: " RR "\nTlp: " TT,
+		    "M1: expected fx s cx" },
+		{ "M1: " KC "\nM4: " KP "\nRlp: [1,1,1,1,1,1,1,1,1]\nTlp: " TT,
+		    "Rlp: expected a rotation" },
 		{ "M1: " KC "\nD1: [1, 2, 3]\nM4: " KP "\nRlp: " RR "\nTlp: " TT,
-		  "D1: expected 4, 5, 8, 12 or 14 coefficients, found 3" },
-		{ "M1: " KC "\nD1: [0,0,0,0,0,0,0,0,0,0,0,0,0.1,0]\nM4: " KP "\nRlp: " RR "\nTlp: " TT,
-		  "D1: expected an untilted sensor" },
-		{ "M1: " KC "\nM4: " KP "\nRlp: " RR "\nTlp: [1, 2]\n", "expected a translation of 3 numbers" },
+		    "D1: expected 4, 5, 8, 12 or 14 coefficients, found 3" },
+		{ "M1: " KC "\nD1: [0,0,0,0,0,0,0,0,0,0,0,0,0.1,0]\nM4: " KP "\nRlp: " RR
+		  "\nTlp: " TT,
+		    "D1: expected an untilted sensor" },
+		{ "M1: " KC "\nM4: " KP "\nRlp: " RR "\nTlp: [1, 2]\n",
+		    "expected a translation of 3 numbers" },
 		{ "{\"K1\": [1, 2", "line 1: expected ] or a number" },
 		{ "M1: [1, 2\nM2: 3\n", "line 2: expected ] or a number" },
 		{ "<a><b>1 2</b>", "expected a closing tag" },
@@ -209,14 +226,16 @@ test_undistort(void **state)
 		for (double x = -0.5; x <= 0.5; x += 0.05)
 			for (double y = -0.4; y <= 0.4; y += 0.05) {
 				struct pinhole *p = &calib.projector;
-				double X[3], q[3] = { 700 * x - p->T[0], 700 * y - p->T[1], 700 - p->T[2] };
+				double X[3],
+				    q[3] = { 700 * x - p->T[0], 700 * y - p->T[1], 700 - p->T[2] };
 				double uv[2], xy[2];
 
 				memcpy(p->distortion, lenses[i], sizeof(lenses[i]));
 				p->K[1] = 1.5;
 				pinhole_complete(p);
 				for (size_t k = 0; k < 3; k++)
-					X[k] = p->R[k] * q[0] + p->R[3 + k] * q[1] + p->R[6 + k] * q[2];
+					X[k] = p->R[k] * q[0] + p->R[3 + k] * q[1] +
+					    p->R[6 + k] * q[2];
 				assert_true(pinhole_project(p, X, uv));
 				assert_true(pinhole_undistort(p, uv, xy));
 				worst = fmax(worst, fmax(fabs(xy[0] - x), fabs(xy[1] - y)));
@@ -250,8 +269,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dialects), cmocka_unit_test(test_frame), cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_errors), cmocka_unit_test(test_undistort), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_dialects),
+		cmocka_unit_test(test_frame),
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_undistort),
+		cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,15 +71,16 @@ squares_of_points(const struct line *restrict upper, const struct line *restrict
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		struct normals_vector h0 = { upper->x[i + 1] - upper->x[i], upper->y[i + 1] - upper->y[i],
-			upper->z[i + 1] - upper->z[i] };
-		struct normals_vector h1 = { lower->x[i + 1] - lower->x[i], lower->y[i + 1] - lower->y[i],
-			lower->z[i + 1] - lower->z[i] };
+		struct normals_vector h0 = { upper->x[i + 1] - upper->x[i],
+			upper->y[i + 1] - upper->y[i], upper->z[i + 1] - upper->z[i] };
+		struct normals_vector h1 = { lower->x[i + 1] - lower->x[i],
+			lower->y[i + 1] - lower->y[i], lower->z[i + 1] - lower->z[i] };
 		struct normals_vector v0 = { lower->x[i] - upper->x[i], lower->y[i] - upper->y[i],
 			lower->z[i] - upper->z[i] };
 		struct normals_vector v1 = { lower->x[i + 1] - upper->x[i + 1],
 			lower->y[i + 1] - upper->y[i + 1], lower->z[i + 1] - upper->z[i + 1] };
-		float ad = upper->there[i] * lower->there[i + 1], bc = upper->there[i + 1] * lower->there[i];
+		float ad = upper->there[i] * lower->there[i + 1];
+		float bc = upper->there[i + 1] * lower->there[i];
 		struct normals_vector sum_ad = normals_sum(
 		    normals_product(v1, h0, ad * upper->there[i + 1]),
 		    normals_product(v0, h1, ad * lower->there[i]));
@@ -106,7 +107,8 @@ squares_of_depth(const struct line *restrict upper, const struct line *restrict 
 		float h1 = (lower->z[i + 1] - lower->z[i]) * per_column;
 		float v0 = (lower->z[i] - upper->z[i]) * per_row;
 		float v1 = (lower->z[i + 1] - upper->z[i + 1]) * per_row;
-		float ad = upper->there[i] * lower->there[i + 1], bc = upper->there[i + 1] * lower->there[i];
+		float ad = upper->there[i] * lower->there[i + 1];
+		float bc = upper->there[i + 1] * lower->there[i];
 		struct normals_vector sum_ad = normals_sum(
 		    normals_of_slopes(v1, h0, ad * upper->there[i + 1]),
 		    normals_of_slopes(v0, h1, ad * lower->there[i]));
@@ -126,15 +128,17 @@ squares_of_depth(const struct line *restrict upper, const struct line *restrict 
 /* Pixels of a line between the squares above and below it. */
 static void
 unit_normals(const struct squares *restrict above, const struct squares *restrict below,
-    const float *restrict there, float *restrict nx, float *restrict ny, float *restrict nz, size_t n)
+    const float *restrict there, float *restrict nx, float *restrict ny, float *restrict nz,
+    size_t n)
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		struct normals_vector sum = {
-			(above->ad_x[i] + above->bc_x[i + 1]) + (below->bc_x[i] + below->ad_x[i + 1]),
-			(above->ad_y[i] + above->bc_y[i + 1]) + (below->bc_y[i] + below->ad_y[i + 1]),
-			(above->ad_z[i] + above->bc_z[i + 1]) + (below->bc_z[i] + below->ad_z[i + 1]) };
-		struct normals_vector normal = normals_unit(sum, there[i + 1]);
+		struct normals_vector upper = { above->ad_x[i] + above->bc_x[i + 1],
+			above->ad_y[i] + above->bc_y[i + 1], above->ad_z[i] + above->bc_z[i + 1] };
+		struct normals_vector lower = { below->bc_x[i] + below->ad_x[i + 1],
+			below->bc_y[i] + below->ad_y[i + 1], below->bc_z[i] + below->ad_z[i + 1] };
+		struct normals_vector normal =
+		    normals_unit(normals_sum(upper, lower), there[i + 1]);
 
 		nx[i] = normal.x;
 		ny[i] = normal.y;
@@ -185,8 +189,8 @@ get_squares(const struct priv *priv, const struct line *upper, const struct line
 
 /* A strip n <= TILE columns wide: each line and each row of squares is made once. */
 static void
-strip(const struct priv *priv, const struct frame *in, struct frame *out, size_t x0, size_t n, size_t y0,
-    size_t y1)
+strip(const struct priv *priv, const struct frame *in, struct frame *out, size_t x0, size_t n,
+    size_t y0, size_t y1)
 {
 	struct line line[2];
 	struct squares squares[2];
@@ -198,8 +202,9 @@ strip(const struct priv *priv, const struct frame *in, struct frame *out, size_t
 	for (size_t y = y0, k = 0; y < y1; y++, k = !k) {
 		get_line(priv, in, &line[k], (ptrdiff_t)y + 1, x0, n);
 		get_squares(priv, &line[!k], &line[k], &squares[!k], n);
-		unit_normals(&squares[k], &squares[!k], line[!k].there, frame_floats(out, c, y) + x0,
-		    frame_floats(out, c + 1, y) + x0, frame_floats(out, c + 2, y) + x0, n);
+		unit_normals(&squares[k], &squares[!k], line[!k].there,
+		    frame_floats(out, c, y) + x0, frame_floats(out, c + 1, y) + x0,
+		    frame_floats(out, c + 2, y) + x0, n);
 	}
 }
 
@@ -224,7 +229,8 @@ init(struct run *run)
 
 	run->body = &body;
 	if (parameters->pixel_mm.n > 2)
-		return fail_usage("--pixel", "must be one or two numbers, not %zu", parameters->pixel_mm.n);
+		return fail_usage(
+		    "--pixel", "must be one or two numbers, not %zu", parameters->pixel_mm.n);
 	return 0;
 }
 
@@ -240,7 +246,8 @@ plan_pixel(struct run *run, const struct frame_head *in)
 
 	if (!(x > 0 && y > 0)) {
 		if (!priv->warned)
-			warn(NULL, "the distance of pixels is not known, 1 is taken: say --pixel MM");
+			warn(NULL,
+			    "the distance of pixels is not known, 1 is taken: say --pixel MM");
 		priv->warned = true;
 		x = y = 1;
 	}
@@ -254,7 +261,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	static const char *const names[] = { "x", "y", "z" };
 	struct priv *priv = run->priv;
 
-	priv->depth = head_channel(in, "x") == NO_CHANNEL && head_channel(in, "depth") != NO_CHANNEL;
+	priv->depth =
+	    head_channel(in, "x") == NO_CHANNEL && head_channel(in, "depth") != NO_CHANNEL;
 	for (size_t i = 0; i < 3; i++)
 		if (run_channel(run, in, priv->depth ? "depth" : names[i], &priv->channel[i]) < 0)
 			return -1;

@@ -1,14 +1,11 @@
 /*
- * Normals of a surface on a grid (methods §9; Karpinsky 2014 §3.6): the cross products of neighbouring
- * difference vectors, each of unit length, are averaged.
+ * Normals of a surface on a grid (methods §9; Karpinsky 2014 §3.6): the cross products of
+ *neighbouring difference vectors, each of unit length, are averaged.
  *
- * The eight products at a pixel belong to eight triangles, and each triangle serves two pixels: in the
- * square of four pixels
- *	A B
- *	C D
- * the triangles ABD and ADC are two of the products at A and two of those at D, the triangles ABC and
- * BDC two of those at B and at C. So a square needs four products, and a pixel adds up what its four
- * squares give to the diagonal that it lies on.
+ * The eight products at a pixel belong to eight triangles, and each triangle serves two pixels: in
+ *the square of four pixels A B C D the triangles ABD and ADC are two of the products at A and two
+ *of those at D, the triangles ABC and BDC two of those at B and at C. So a square needs four
+ *products, and a pixel adds up what its four squares give to the diagonal that it lies on.
  */
 #include "px.h"
 
@@ -30,9 +27,9 @@ normals_there(float v)
 }
 
 /*
- * 1/sqrt(v) within 7.2e-7, finite for 0: an estimate from the exponent's bits and two Newton steps, the
- * constants chosen for the least largest error. A product's weight in the average depends on it, its
- * direction does not. Cheaper than a root and a division.
+ * 1/sqrt(v) within 7.2e-7, finite for 0: an estimate from the exponent's bits and two Newton steps,
+ * the constants chosen for the least largest error. A product's weight in the average depends on
+ * it, its direction does not. Cheaper than a root and a division.
  */
 PX_FN float
 normals_inverse_root(float v)
@@ -44,7 +41,8 @@ normals_inverse_root(float v)
 	return y * (1.5000006f - half_v * y * y);
 }
 
-/* v x h, of unit length times `weight` (1, or 0 where a corner is missing): v leads down, h right. */
+/* v x h, of unit length times `weight` (1, or 0 where a corner is missing): v leads down, h right.
+ */
 PX_FN PX_STRUCT normals_vector
 normals_product(PX_STRUCT normals_vector v, PX_STRUCT normals_vector h, float weight)
 {

@@ -58,8 +58,10 @@ static const struct opt options[] = {
 	  "size of the projector, for --centered (key projector_px)", NULL },
 	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(view.origin), NULL, 0, 0, "px",
 	  "first pixel on the camera's full frame (key origin_px)", NULL },
-	{ 0, "min-depth", "Z", OPT_NUMBER, AT(min_depth), NULL, 0, 0, "mm", "nearer is invalid", NULL },
-	{ 0, "max-depth", "Z", OPT_NUMBER, AT(max_depth), NULL, 0, 0, "mm", "farther is invalid", NULL },
+	{ 0, "min-depth", "Z", OPT_NUMBER, AT(min_depth), NULL, 0, 0, "mm",
+	  "nearer is invalid", NULL },
+	{ 0, "max-depth", "Z", OPT_NUMBER, AT(max_depth), NULL, 0, 0, "mm",
+	  "farther is invalid", NULL },
 	{ 0 },
 };
 
@@ -85,42 +87,38 @@ above_row(const struct depthfit *above, const struct frame *in, float *out, size
 	const float *phase = frame_floats(in, above->phase, y);
 
 	if (above->ref == NO_CHANNEL)
-		above_plane(phase, above->plane[0] + above->plane[2] * (double)y, above->plane[1], out,
-		    (int)in->head.w);
+		above_plane(phase, above->plane[0] + above->plane[2] * (double)y, above->plane[1],
+		    out, (int)in->head.w);
 	else
 		above_ref(phase, frame_floats(in, above->ref, y), out, in->head.w);
 }
 
+/* sum becomes (sum + c) d, within limits. */
 static void
-limit_row(float *restrict z, float least, float most, size_t w)
+horner(float *restrict sum, const float *restrict c, const float *restrict d, float least, float most,
+    size_t n)
 {
 	ROWS_SIMD
-	for (size_t x = 0; x < w; x++)
-		z[x] = phase2depth_within(z[x], least, most);
-}
-
-/* sum becomes (sum + c) d. */
-static void
-horner_row(float *restrict sum, const float *restrict c, const float *restrict d, size_t w)
-{
-	ROWS_SIMD
-	for (size_t x = 0; x < w; x++)
-		sum[x] = phase2depth_horner(sum[x], c[x], d[x]);
+	for (size_t x = 0; x < n; x++)
+		sum[x] = phase2depth_within(phase2depth_horner(sum[x], c[x], d[x]), least, most);
 }
 
 /* The depth of n pixels of row y from x on, whose phase above the reference z holds on entry. */
 static void
-depth_piece(const struct depthfit *above, const struct frame *in, float *z, size_t x, size_t y, size_t n)
+depth_piece(const struct priv *priv, const struct frame *in, float *z, size_t x, size_t y, size_t n)
 {
+	const struct depthfit *above = &priv->above;
 	float d[TILE], c[TILE];
 
 	memcpy(d, z, n * sizeof(*d));
 	memset(z, 0, n * sizeof(*z));
 	for (size_t k = above->degree; k-- > 0;) {
-		for (size_t i = 0; i < n && above->c_map[k] == NO_CHANNEL; i++)
+		size_t map = above->c_map[k];
+
+		for (size_t i = 0; i < n && map == NO_CHANNEL; i++)
 			c[i] = (float)above->c[k];
-		horner_row(z, above->c_map[k] == NO_CHANNEL ? c : frame_floats(in, above->c_map[k], y) + x,
-		    d, n);
+		horner(z, map == NO_CHANNEL ? c : frame_floats(in, map, y) + x, d,
+		    k ? -FLT_MAX : priv->least, k ? FLT_MAX : priv->most, n);
 	}
 }
 
@@ -128,12 +126,10 @@ static void
 depth_row(const struct priv *priv, const struct frame *in, struct frame *out, size_t y)
 {
 	float *z = frame_floats(out, 0, y);
-	size_t w = in->head.w;
 
 	above_row(&priv->above, in, z, y);
-	for (size_t x = 0; x < w; x += TILE)
-		depth_piece(&priv->above, in, z + x, x, y, w - x < TILE ? w - x : TILE);
-	limit_row(z, priv->least, priv->most, w);
+	for (size_t x = 0, w = in->head.w; x < w; x += TILE)
+		depth_piece(priv, in, z + x, x, y, w - x < TILE ? w - x : TILE);
 }
 
 struct piece {			/* of a row of pixels */
@@ -168,9 +164,9 @@ shape_piece(const struct priv *priv, const struct piece *piece)
 	const float *restrict phase = piece->phase, *restrict shift = piece->shift;
 	const float *restrict lens_x = piece->lens_x, *restrict lens_y = piece->lens_y;
 	float *restrict out_x = piece->x, *restrict out_y = piece->y, *restrict out_z = piece->z;
-	const struct triangulation t = priv->rays;
-	double x0 = piece->x0, y0 = piece->y0;
 	float least = priv->least, most = priv->most;
+	double x0 = piece->x0, y0 = piece->y0;
+	const struct triangulation t = priv->rays;
 
 	ROWS_SIMD
 	for (int i = 0; i < piece->n; i++) {
@@ -198,10 +194,12 @@ shape_row(const struct priv *priv, const struct frame *in, struct frame *out, si
 	const struct triangulation *rays = &priv->rays;
 	float shift[TILE] = { 0 };
 	const float *lens = rays->lens ? rays->lens + y * rays->lens_stride : NULL;
-	double x0 = rays->x0 + rays->x_per_row * (double)y, y0 = rays->y0 + rays->y_per_row * (double)y;
+	double x0 = rays->x0 + rays->x_per_row * (double)y;
+	double y0 = rays->y0 + rays->y_per_row * (double)y;
 
 	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
-		struct piece piece = { frame_floats(in, priv->phase, y) + x, lens ? lens + x : no_lens,
+		struct piece piece = { frame_floats(in, priv->phase, y) + x,
+			lens ? lens + x : no_lens,
 			lens ? lens + rays->h * rays->lens_stride + x : no_lens, shift,
 			frame_floats(out, 0, y) + x, frame_floats(out, 1, y) + x,
 			frame_floats(out, 2, y) + x, x0 + rays->x_per_column * (double)x, y0,
@@ -236,28 +234,29 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
+	const char *result = priv->calibrated ? "x y z" : "depth";
 	int status;
 
 	if (!priv->calibrated)
-		status = depthfit_plan(run, &priv->above, &parameters->plane, &parameters->view.origin, in,
-		    out);
+		status = depthfit_plan(run, &priv->above, &parameters->plane,
+		    &parameters->view.origin, in, out);
 	else
 		status = run_channel(run, in, "absphase", &priv->phase) < 0 ? -1 :
 		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out);
-	return status < 0 ? -1 : passing_plan(&priv->passing, out, priv->calibrated ? "x y z" : "depth",
-	    "absphase residual depth x y z", "");
+	return status < 0 ? -1 :
+	    passing_plan(&priv->passing, out, result, "absphase residual depth x y z", "");
 }
 
 static int
 fit_flow(struct run *run, struct frame *in)
 {
 	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
 
-	return depthfit_take(run, in, &parameters->plane, above_row, &((struct priv *)run->priv)->above);
+	return depthfit_take(run, in, &parameters->plane, above_row, &priv->above);
 }
 
-static const struct body map = { .rows = rows };
-static const struct body fit = { .flow = fit_flow };
+static const struct body map = { .rows = rows }, fit = { .flow = fit_flow };
 
 static int
 init(struct run *run)

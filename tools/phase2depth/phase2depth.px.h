@@ -1,6 +1,6 @@
 /*
- * Depth and shape from absolute phase (methods §8): z = c (PHI - PHI_ref) [Karpinsky 2014 §3.5], and
- * where the camera's ray meets the projector's column [Zhang 2006 eq 12-18].
+ * Depth and shape from absolute phase (methods §8): z = c (PHI - PHI_ref) [Karpinsky 2014 §3.5],
+ * and where the camera's ray meets the projector's column [Zhang 2006 eq 12-18].
  */
 #include "px.h"
 
@@ -43,8 +43,8 @@ phase2depth_within(float z, float least, float most)
 }
 
 /*
- * Distance along the camera's axis of the point that appears in the projector's column `code`: of the
- * homogeneous (a_code + s b_code)/(a_w + s b_w) = code, solved for s.
+ * Distance along the camera's axis of the point that appears in the projector's column `code`: of
+ * the homogeneous (a_code + s b_code)/(a_w + s b_w) = code, solved for s.
  */
 PX_FN PX_D
 phase2depth_distance(PX_D code, PX_D a_code, PX_D a_w, PX_D b_code, PX_D b_w)
@@ -57,12 +57,12 @@ phase2depth_distance(PX_D code, PX_D a_code, PX_D a_w, PX_D b_code, PX_D b_w)
 	px_float((R)[3 * (i)] * ((s) * (x)) + (R)[3 * (i) + 1] * ((s) * (y)) + \
 	    (R)[3 * (i) + 2] * (s) + (T)[i])
 
-/* The projector's lens (OpenCV's terms), with the coded coordinate in the place of x, and the lines in
- * its picture that the camera's rays are. */
+/* The projector's lens (OpenCV's terms), with the coded coordinate in the place of x, and the lines
+ * in its picture that the camera's rays are. */
 struct phase2depth_lens {
 	float k1, k2, k3, k4, k5, k6, p1, p2, s1, s2, s3, s4;
 	float focal_px, skew_px, center_px;
-	float line[9];		/* row-major, times (x, y, 1) of the camera: l0 code + l1 other + l2 = 0 */
+	float line[9]; /* row-major, times (x, y, 1) of the camera: l0 code + l1 other + l2 = 0 */
 };
 
 struct phase2depth_change {
@@ -109,9 +109,9 @@ phase2depth_shift(PX_STRUCT phase2depth_lens lens, float x, float slope, float o
 }
 
 /*
- * What is to be taken off the coded coordinate `code` (pixels) to undo the lens, on the ray through the
- * camera's normalised (x, y): three steps of Newton's method; the third gives the shift itself. NaN where
- * the lens folds back or the steps do not settle.
+ * What is to be taken off the coded coordinate `code` (pixels) to undo the lens, on the ray through
+ * the camera's normalised (x, y): three steps of Newton's method; the third gives the shift itself.
+ * NaN where the lens folds back or the steps do not settle.
  */
 PX_FN float
 phase2depth_undo_lens(PX_STRUCT phase2depth_lens lens, float code, float x, float y, bool plain)
