@@ -1,7 +1,9 @@
 /*
- * A Holoimage read back: what tells a pixel that can be trusted from one that cannot (methods §12).
+ * A Holoimage read back: which stair a pixel stands on where its own reading cannot be trusted, and
+ * what tells a pixel that is none (methods §12).
  */
 #include "holo.px.h"
+#include "../median/median.px.h"
 
 /* Noise may carry a point this many turns beyond the cube's faces. */
 #define HOLODEC_SLACK 0.25f
@@ -18,4 +20,43 @@ PX_FN float
 holodec_off_circle(float sine, float cosine)
 {
 	return px_abs(px_sqrt(sine * sine + cosine * cosine) - 127.5f);
+}
+
+/*
+ * The order that a neighbour's reading stands for at this pixel: a whole turn is added where the rest
+ * of the turns has wrapped between the two.
+ */
+PX_FN float
+holodec_seen_from(float rest, float neighbour_order, float neighbour_rest)
+{
+	return neighbour_order + px_round(neighbour_rest - rest);
+}
+
+/* Median of seven, of those that are not NaN; NaN if all are. */
+PX_FN float
+holodec_median_of_7(float a, float b, float c, float d, float e, float f, float g)
+{
+	PX_F fill = MEDIAN_INFINITY;
+
+	MEDIAN_FILL(a, fill);
+	MEDIAN_FILL(b, fill);
+	MEDIAN_FILL(c, fill);
+	MEDIAN_FILL(d, fill);
+	MEDIAN_FILL(e, fill);
+	MEDIAN_FILL(f, fill);
+	MEDIAN_FILL(g, fill);
+	MEDIAN_SORT(a, f);
+	MEDIAN_SORT(a, d);
+	MEDIAN_SORT(b, g);
+	MEDIAN_SORT(c, e);
+	MEDIAN_SORT(a, b);
+	MEDIAN_SORT(d, f);
+	MEDIAN_SORT(c, g);
+	MEDIAN_SORT(c, d);
+	MEDIAN_SORT(d, g);
+	MEDIAN_SORT(e, f);
+	MEDIAN_SORT(b, e);
+	MEDIAN_SORT(b, d);
+	MEDIAN_SORT(d, e);
+	return px_select(px_abs(d) > 1e30f, PX_NAN, d);
 }

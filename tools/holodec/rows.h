@@ -1,0 +1,286 @@
+/* Loops over the pixels of a tile: a piece of a row of a Holoimage, with pixels to both sides. */
+#ifndef HOLODEC_ROWS_H
+#define HOLODEC_ROWS_H
+
+#include "stage.h"
+#include "holo.h"
+#include "holodec.px.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TILE 512		/* pixels of a row that are decoded together */
+#define MARGIN 3		/* beside them, for medians */
+
+/* How a picture is to be read. */
+struct reading {
+	struct holo_code code;
+	size_t channel[4];		/* sine, cosine, stair, texture */
+	float half_step;		/* 1/2 where plain decoding rounds */
+	float stair[HOLO_PROFILE + 1];	/* of order 0 */
+};
+
+struct tile {			/* pixel x of the row is at [MARGIN] */
+	float sine[TILE + 2 * MARGIN], cosine[TILE + 2 * MARGIN], stair[TILE + 2 * MARGIN];
+	float rest[TILE + 2 * MARGIN];	/* NaN in the background */
+	float order[TILE + 2 * MARGIN];	/* as read: not whole; NaN in the background */
+};
+
+static void
+load_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		out[i] = (float)(int)in[i];
+}
+
+/* Samples x .. x + n - 1 of a row, as levels. */
+static void
+load(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out)
+{
+	if (in->head.type == SAMPLE_UCHAR)
+		load_bytes((const unsigned char *)frame_row(in, c, y) + x, out, n);
+	else
+		memcpy(out, (const float *)frame_row(in, c, y) + x, n * sizeof(*out));
+}
+
+/* Pixels x .. x + n - 1 of row y and MARGIN to both sides; beyond the image is background. */
+static void
+load_tile(const struct frame *in, const struct reading *reading, size_t y, size_t x, size_t n,
+    struct tile *tile)
+{
+	float *const plane[3] = { tile->sine, tile->cosine, tile->stair };
+	size_t left = x < MARGIN ? x : MARGIN, behind = in->head.w - x - n;
+	size_t right = behind < MARGIN ? behind : MARGIN;
+
+	for (int c = 0; c < 3; c++) {
+		memset(plane[c], 0, MARGIN * sizeof(float));
+		memset(plane[c] + MARGIN + n, 0, MARGIN * sizeof(float));
+		load(in, reading->channel[c], y, x - left, left + n + right, plane[c] + MARGIN - left);
+	}
+}
+
+/* What each pixel says by itself: rest and order. n counts the margins. */
+static void
+read_tile(struct tile *restrict tile, const struct reading *restrict reading, size_t n)
+{
+	const float *restrict stair = reading->stair;
+	float per_height = 1 / reading->code.height;
+
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F rest = holo_rest(tile->sine[i] - 127.5f, tile->cosine[i] - 127.5f);
+		PX_F order = (tile->stair[i] - stair[(int)(rest * HOLO_PROFILE)]) * per_height;
+		bool black = !(tile->sine[i] + tile->cosine[i] >= HOLO_BLACK);
+
+		tile->rest[i] = px_select(black, PX_NAN, rest);
+		tile->order[i] = px_select(black, PX_NAN, order);
+	}
+}
+
+static void
+nearest_turns(const float *restrict rest, const float *restrict order, float *restrict turns, size_t n,
+    float most)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		turns[i] = rest[i] + holo_nearest_order(order[i], 0.0f, 1.0f, most);
+}
+
+/* The papers' decoding: floor or rounding of the stair, without its model. */
+static void
+plain_turns(struct tile *restrict tile, const struct reading *restrict reading, size_t n)
+{
+	float per_height = 1 / reading->code.height, half_step = reading->half_step;
+
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		tile->order[i] = tile->rest[i] + holo_plain_order(tile->stair[i], per_height, half_step);
+}
+
+/* Takes out whole turns that a pixel lies off the median of five in its row. */
+static void
+unspike(const float *restrict turns, float *restrict out, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		out[i] = holo_unspike(turns[i + 2], median_of_5(turns[i], turns[i + 1], turns[i + 2],
+		    turns[i + 3], turns[i + 4]));
+}
+
+/* The median of seven readings along the row, each as seen from the pixel in the middle. */
+static void
+median_along(const float *restrict rest, const float *restrict order, float *restrict out, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F r = rest[i + 3];
+
+		out[i] = holodec_median_of_7(holodec_seen_from(r, order[i], rest[i]),
+		    holodec_seen_from(r, order[i + 1], rest[i + 1]),
+		    holodec_seen_from(r, order[i + 2], rest[i + 2]), order[i + 3],
+		    holodec_seen_from(r, order[i + 4], rest[i + 4]),
+		    holodec_seen_from(r, order[i + 5], rest[i + 5]),
+		    holodec_seen_from(r, order[i + 6], rest[i + 6]));
+	}
+}
+
+/* A row of readings that are medians already; the median of seven of these down the column. */
+struct medians {
+	float rest[TILE], order[TILE];
+};
+
+static void
+median_down(const struct medians *const row[7], float *restrict out, size_t n)
+{
+	const struct medians *restrict a = row[0], *restrict b = row[1], *restrict c = row[2];
+	const struct medians *restrict d = row[3], *restrict e = row[4], *restrict f = row[5];
+	const struct medians *restrict g = row[6];
+
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F r = d->rest[i];
+
+		out[i] = holodec_median_of_7(holodec_seen_from(r, a->order[i], a->rest[i]),
+		    holodec_seen_from(r, b->order[i], b->rest[i]),
+		    holodec_seen_from(r, c->order[i], c->rest[i]), d->order[i],
+		    holodec_seen_from(r, e->order[i], e->rest[i]),
+		    holodec_seen_from(r, f->order[i], f->rest[i]),
+		    holodec_seen_from(r, g->order[i], g->rest[i]));
+	}
+}
+
+/* Turns to depth; NaN where that is farther than slack (normalised) outside of the cube. */
+static void
+to_depth(const float *restrict turns, float *restrict out, size_t x, size_t n,
+    const struct holo_code *code, float slack)
+{
+	float per_column = code->turns_per_column, per_turn = 1 / code->turns_per_depth;
+	float zero = code->depth_zero, range = code->depth_one - code->depth_zero;
+
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F z = holo_depth(turns[i], (float)(int)(x + i), per_column, per_turn);
+
+		out[i] = px_select(holodec_inside(z, slack), zero + z * range, PX_NAN);
+	}
+}
+
+/* black[i] becomes 1 where there is background. */
+static void
+add_black(const float *restrict sine, const float *restrict cosine, unsigned char *restrict black,
+    size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		black[i] |= !(sine[i] + cosine[i] >= HOLO_BLACK);
+}
+
+static void
+drop_black(const unsigned char *restrict black, float *restrict out, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		out[i] = px_select(black[i], PX_NAN, out[i]);
+}
+
+static void
+place_columns(float *restrict out, size_t w, double corner, double spacing)
+{
+	ROWS_SIMD
+	for (size_t x = 0; x < w; x++)
+		out[x] = (float)(corner + spacing * (double)(int)x);
+}
+
+static void
+blank(const float *restrict depth, float *restrict out, size_t w)
+{
+	ROWS_SIMD
+	for (size_t x = 0; x < w; x++)
+		out[x] = px_select(px_isnan(depth[x]), PX_NAN, out[x]);
+}
+
+static void
+scale_row(float *restrict row, size_t w, float scale)
+{
+	ROWS_SIMD
+	for (size_t x = 0; x < w; x++)
+		row[x] *= scale;
+}
+
+/* ---- pieces of rows ---- */
+
+/* A quarter of a turn beyond the faces, in normalised depth. */
+static float
+slack(const struct holo_code *code)
+{
+	return HOLODEC_SLACK / code->turns_per_depth;
+}
+
+/* Depths of n pixels of row y from x on, each by itself. */
+static void
+decode_nearest(const struct reading *reading, const struct frame *in, size_t y, size_t x, size_t n,
+    struct tile *tile, float *out)
+{
+	float turns[TILE];
+
+	load_tile(in, reading, y, x, n, tile);
+	read_tile(tile, reading, n + 2 * MARGIN);
+	nearest_turns(tile->rest + MARGIN, tile->order + MARGIN, turns, n, reading->code.order_most);
+	to_depth(turns, out, x, n, &reading->code, slack(&reading->code));
+}
+
+static void
+decode_plain(const struct reading *reading, const struct frame *in, size_t y, size_t x, size_t n,
+    float *out)
+{
+	struct tile tile;
+	float turns[TILE];
+
+	load_tile(in, reading, y, x, n, &tile);
+	read_tile(&tile, reading, n + 2 * MARGIN);
+	plain_turns(&tile, reading, n + 2 * MARGIN);
+	unspike(tile.order + MARGIN - 2, turns, n);
+	to_depth(turns, out, x, n, &reading->code, INFINITY);
+}
+
+/* The medians along row y, or nothing but NaN outside of the image. */
+static void
+median_row(const struct reading *reading, const struct frame *in, ptrdiff_t y, size_t x, size_t n,
+    struct medians *out)
+{
+	struct tile tile;
+
+	if (y < 0 || y >= (ptrdiff_t)in->head.h) {
+		for (size_t i = 0; i < n; i++)
+			out->rest[i] = out->order[i] = PX_NAN;
+		return;
+	}
+	load_tile(in, reading, (size_t)y, x, n, &tile);
+	read_tile(&tile, reading, n + 2 * MARGIN);
+	median_along(tile.rest, tile.order, out->order, n);
+	memcpy(out->rest, tile.rest + MARGIN, n * sizeof(*out->rest));
+}
+
+/* Rows y0 .. y1 - 1 of the columns from x on; medians along a row are kept for the rows below. */
+static void
+decode_median(const struct reading *reading, const struct frame *in, struct frame *out, size_t z, size_t x,
+    size_t n, size_t y0, size_t y1)
+{
+	struct medians ring[7];
+	const struct medians *around[7];
+	float order[TILE], turns[TILE];
+
+	for (size_t k = 0; k < 6; k++)
+		median_row(reading, in, (ptrdiff_t)(y0 + k) - MARGIN, x, n, &ring[k]);
+	for (size_t y = y0; y < y1; y++) {
+		median_row(reading, in, (ptrdiff_t)y + MARGIN, x, n, &ring[(y - y0 + 6) % 7]);
+		for (size_t k = 0; k < 7; k++)
+			around[k] = &ring[(y - y0 + k) % 7];
+		median_down(around, order, n);
+		nearest_turns(around[MARGIN]->rest, order, turns, n, reading->code.order_most);
+		to_depth(turns, frame_floats(out, z, y) + x, x, n, &reading->code, slack(&reading->code));
+	}
+}
+
+#endif
