@@ -89,12 +89,12 @@ split(struct line *line, const char *words)
 	return line;
 }
 
-/* Parses over the defaults; *first may be NULL. */
+/* Parses over the defaults; *first may be NULL. Texts in the parameters last until the next call. */
 static int
 parse(struct parameters *parameters, const char *words, int *first)
 {
+	static struct line line;
 	struct common common;
-	struct line line;
 	int ignored;
 
 	assert_int_equal(opt_defaults(table, parameters), 0);
