@@ -1,7 +1,7 @@
 #include "raster.h"
 
 #include <math.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "fail.h"
@@ -31,71 +31,179 @@ raster_free(struct raster *raster)
 	raster->z = raster->attribute = NULL;
 }
 
-/* The edge from a to b as a function that is positive on its inner side (for positive area). */
+/* Coordinates in 2^-RASTER_BITS px have 58 bits, an edge function of them 120. */
+#define ONE ((int64_t)1 << RASTER_BITS)
+typedef __int128 exact;
+
+struct point {
+	int64_t x, y;
+};
+
+/* The edge function from p to q: positive inside, for triangles of positive area. */
 struct edge {
-	double a, b, c;		/* a x + b y + c */
+	exact value;		/* at the pixel */
+	exact along_x, along_y;	/* change from pixel to pixel */
 	bool owns;		/* points on the edge belong to the triangle */
 };
 
-static struct edge
-edge_between(const struct raster_vertex *p, const struct raster_vertex *q)
+static int64_t
+snap(double v)
 {
-	double dx = (double)q->x - p->x, dy = (double)q->y - p->y;
-	bool turned = q->y < p->y || (q->y == p->y && q->x < p->x);
-	const struct raster_vertex *from = turned ? q : p;
+	return (int64_t)nearbyint(v * (double)ONE);
+}
 
-	/* from the same end in both triangles that share the edge, so that they agree to the bit */
-	return (struct edge){ .a = -dy, .b = dx, .c = dy * from->x - dx * from->y,
+static bool
+drawable(const struct raster_vertex *v)
+{
+	return fabs(v->x) <= RASTER_FARTHEST && fabs(v->y) <= RASTER_FARTHEST && isfinite(v->z);
+}
+
+/* The whole pixels from low to high, among first .. end - 1; false if there are none. */
+static bool
+clip_range(int64_t low, int64_t high, size_t first, size_t end, size_t *from, size_t *to)
+{
+	low = (low + ONE - 1) >> RASTER_BITS;
+	high >>= RASTER_BITS;
+	if (low < (int64_t)first)
+		low = (int64_t)first;
+	if (high >= (int64_t)end)
+		high = (int64_t)end - 1;
+	if (low > high)
+		return false;
+	*from = (size_t)low;
+	*to = (size_t)high;
+	return true;
+}
+
+static int64_t
+least(int64_t a, int64_t b, int64_t c)
+{
+	int64_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+static int64_t
+most(int64_t a, int64_t b, int64_t c)
+{
+	return -least(-a, -b, -c);
+}
+
+bool
+raster_rows(const double y[3], size_t h, size_t *top, size_t *bottom)
+{
+	int64_t s[3];
+
+	for (int k = 0; k < 3; k++) {
+		if (!(fabs(y[k]) <= RASTER_FARTHEST))
+			return false;
+		s[k] = snap(y[k]);
+	}
+	return clip_range(least(s[0], s[1], s[2]), most(s[0], s[1], s[2]), 0, h, top, bottom);
+}
+
+static struct edge
+edge_between(struct point p, struct point q, size_t x, size_t y)
+{
+	int64_t dx = q.x - p.x, dy = q.y - p.y;
+	int64_t px = ((int64_t)x << RASTER_BITS) - p.x, py = ((int64_t)y << RASTER_BITS) - p.y;
+
+	return (struct edge){ .value = (exact)dx * py - (exact)dy * px,
+		.along_x = -(exact)dy * ONE, .along_y = (exact)dx * ONE,
 		.owns = dy < 0 || (dy == 0 && dx > 0) };
 }
 
+static bool
+inside(exact v, bool owns)
+{
+	return v > 0 || (v == 0 && owns);
+}
+
 static double
-edge_at(const struct edge *edge, double x, double y)
+blend(const double weight[3], double a, double b, double c)
 {
-	return edge->a * x + edge->b * y + edge->c;
-}
+	double v = weight[0] * a + weight[1] * b + weight[2] * c;
 
-static bool
-inside(const struct edge *edge, double v)
-{
-	return v > 0 || (v == 0 && edge->owns);
-}
-
-static bool
-finite_vertex(const struct raster_vertex *v)
-{
-	return isfinite(v->x) && isfinite(v->y) && isfinite(v->z);
+	/* weights are not negative, but their sum is 1 only within rounding */
+	return fmax(fmin(v, fmax(fmax(a, b), c)), fmin(fmin(a, b), c));
 }
 
 static void
 draw_pixel(struct raster *raster, size_t i, const struct raster_vertex *const v[3],
     const double weight[3])
 {
-	float z = (float)(weight[0] * v[0]->z + weight[1] * v[1]->z + weight[2] * v[2]->z);
+	float z = (float)blend(weight, v[0]->z, v[1]->z, v[2]->z);
 
 	if (!(z < raster->z[i]))
 		return;
 	raster->z[i] = z;
-	for (size_t k = 0; k < raster->attributes; k++)
-		raster->attribute[k * raster->w * raster->h + i] = (float)(weight[0] *
-		    v[0]->attribute[k] + weight[1] * v[1]->attribute[k] + weight[2] * v[2]->attribute[k]);
+	for (size_t k = 0; k < raster->attributes; k++) {
+		const float a[3] = { v[0]->attribute[k], v[1]->attribute[k], v[2]->attribute[k] };
+
+		raster->attribute[k * raster->w * raster->h + i] =
+		    (float)(weight[0] * a[0] + weight[1] * a[1] + weight[2] * a[2]);
+	}
 }
 
-/* The whole numbers from low to high, clipped to 0 .. n - 1; false if there are none. */
 static bool
-clip_range(double low, double high, size_t first, size_t end, size_t *from, size_t *to)
+before(struct point p, struct point q)
 {
-	low = ceil(low);
-	high = floor(high);
-	if (low < (double)first)
-		low = (double)first;
-	if (high > (double)end - 1)
-		high = (double)end - 1;
-	if (!(low <= high))
-		return false;
-	*from = (size_t)low;
-	*to = (size_t)high;
-	return true;
+	return p.y < q.y || (p.y == q.y && p.x < q.x);
+}
+
+static void
+order(struct point *p, const struct raster_vertex **v, int i, int j)
+{
+	struct point point = p[i];
+	const struct raster_vertex *vertex = v[i];
+
+	p[i] = p[j];
+	p[j] = point;
+	v[i] = v[j];
+	v[j] = vertex;
+}
+
+/*
+ * Corners as points, in an order that does not depend on the one they came in, with positive area.
+ * Returns that area (twice it), 0 for none.
+ */
+static exact
+arrange(struct point p[3], const struct raster_vertex *v[3])
+{
+	exact area;
+
+	for (int k = 0; k < 3; k++)
+		p[k] = (struct point){ snap(v[k]->x), snap(v[k]->y) };
+	if (before(p[1], p[0]))
+		order(p, v, 0, 1);
+	if (before(p[2], p[1]))
+		order(p, v, 1, 2);
+	if (before(p[1], p[0]))
+		order(p, v, 0, 1);
+	area = (exact)(p[1].x - p[0].x) * (p[2].y - p[0].y) -
+	    (exact)(p[2].x - p[0].x) * (p[1].y - p[0].y);
+	if (area < 0)
+		order(p, v, 1, 2);
+	return area < 0 ? -area : area;
+}
+
+static void
+draw_row(struct raster *raster, size_t first, size_t n, const struct edge edge[3],
+    const struct raster_vertex *const v[3], double inverse)
+{
+	exact e[3] = { edge[0].value, edge[1].value, edge[2].value };
+
+	for (size_t i = first; i < first + n; i++) {
+		if (inside(e[0], edge[0].owns) && inside(e[1], edge[1].owns) &&
+		    inside(e[2], edge[2].owns)) {
+			const double weight[3] = { (double)e[0] * inverse, (double)e[1] * inverse,
+				(double)e[2] * inverse };
+
+			draw_pixel(raster, i, v, weight);
+		}
+		for (int k = 0; k < 3; k++)
+			e[k] += edge[k].along_x;
+	}
 }
 
 void
@@ -103,37 +211,25 @@ raster_triangle(struct raster *raster, size_t y0, size_t y1, const struct raster
     const struct raster_vertex *b, const struct raster_vertex *c)
 {
 	const struct raster_vertex *v[3] = { a, b, c };
+	struct point p[3];
 	struct edge edge[3];
-	double area, inverse;
+	exact area;
 	size_t left, right, top, bottom;
 
-	if (!finite_vertex(a) || !finite_vertex(b) || !finite_vertex(c) ||
-	    !clip_range(fminf(a->y, fminf(b->y, c->y)), fmaxf(a->y, fmaxf(b->y, c->y)), y0,
-	    y1 < raster->h ? y1 : raster->h, &top, &bottom) ||
-	    !clip_range(fminf(a->x, fminf(b->x, c->x)), fmaxf(a->x, fmaxf(b->x, c->x)), 0, raster->w,
+	if (!drawable(a) || !drawable(b) || !drawable(c))
+		return;
+	area = arrange(p, v);
+	if (area == 0 ||
+	    !clip_range(p[0].y, most(p[0].y, p[1].y, p[2].y), y0, y1 < raster->h ? y1 : raster->h,
+	    &top, &bottom) ||
+	    !clip_range(least(p[0].x, p[1].x, p[2].x), most(p[0].x, p[1].x, p[2].x), 0, raster->w,
 	    &left, &right))
 		return;
-	area = ((double)b->x - a->x) * ((double)c->y - a->y) -
-	    ((double)c->x - a->x) * ((double)b->y - a->y);
-	if (area == 0)
-		return;
-	if (area < 0) {
-		v[1] = c;
-		v[2] = b;
-		area = -area;
-	}
-	inverse = 1 / area;
 	for (int k = 0; k < 3; k++)
-		edge[k] = edge_between(v[(k + 1) % 3], v[(k + 2) % 3]);
-	for (size_t y = top; y <= bottom; y++)
-		for (size_t x = left; x <= right; x++) {
-			double e[3], weight[3];
-
-			for (int k = 0; k < 3; k++) {
-				e[k] = edge_at(&edge[k], (double)x, (double)y);
-				weight[k] = e[k] * inverse;
-			}
-			if (inside(&edge[0], e[0]) && inside(&edge[1], e[1]) && inside(&edge[2], e[2]))
-				draw_pixel(raster, y * raster->w + x, v, weight);
-		}
+		edge[k] = edge_between(p[(k + 1) % 3], p[(k + 2) % 3], left, top);
+	for (size_t y = top; y <= bottom; y++) {
+		draw_row(raster, y * raster->w + left, right - left + 1, edge, v, 1 / (double)area);
+		for (int k = 0; k < 3; k++)
+			edge[k].value += edge[k].along_y;
+	}
 }
