@@ -15,6 +15,8 @@ struct shot {
 	size_t set;			/* fringe images with the same number belong together */
 };
 
+#define SET_UNTOLD SIZE_MAX		/* axis and period tell the set */
+
 /* How --order says that the images come. */
 struct order {
 	const char *group[3];		/* phase, gray, flat, as they follow one another */
@@ -211,11 +213,13 @@ int
 shots_count(const struct shots_options *options, const struct manifest *manifest,
     const struct frame_head *head, size_t *planes)
 {
-	bool said = given(options->steps) || options->shift_rad.n ||
-	    (options->kind == SHOTS_GRAY && options->gray.n);
+	bool said = given(options->steps) || (options->kind == SHOTS_GRAY && options->gray.n);
 	struct counts counts;
 	double images;
 
+	if (head_channel(head, "phase") != NO_CHANNEL || head_channel(head, "phase1") != NO_CHANNEL ||
+	    head_channel(head, "cos") != NO_CHANNEL || head_channel(head, "cos1") != NO_CHANNEL)
+		return fail(NULL, "input holds phases already, captured images are wanted");
 	if (manifest) {
 		*planes = manifest->n;
 		return 0;
@@ -359,6 +363,7 @@ axis_or_x(char axis)
 	return axis ? axis : 'x';
 }
 
+/* Is it one of the fringe images that are wanted? With 2+1 the flat image is one. */
 static bool
 is_fringe(const struct shot *shot, const struct shots_options *options, bool two_plus_one)
 {
@@ -371,24 +376,19 @@ is_fringe(const struct shot *shot, const struct shots_options *options, bool two
 	return false;
 }
 
-/* The place of the first image of the same set. A flat image without a period serves all sets. */
-static size_t
-first_of_set(const struct shot *shot, size_t i)
+static bool
+same_set(const struct shot *a, const struct shot *b)
 {
-	size_t k = 0;
-
-	while (k < i && (shot[k].set != shot[i].set || shot[k].said.axis != shot[i].said.axis ||
-	    !same(shot[k].said.period_px, shot[i].said.period_px) ||
-	    (shot[k].said.role != ROLE_PHASE && shot[k].said.role != ROLE_SIN &&
-	    shot[k].said.role != ROLE_COS && shot[k].said.role != ROLE_FLAT)))
-		k++;
-	return k;
+	return a->set == b->set && a->said.axis == b->said.axis &&
+	    same(a->said.period_px, b->said.period_px);
 }
 
+/* A flat image without a period serves all sets. */
 static bool
 shares_flat(const struct shot *shot)
 {
-	return shot->said.role == ROLE_FLAT && isnan(shot->said.period_px) && !shot->said.axis;
+	return shot->said.role == ROLE_FLAT && shot->set == SET_UNTOLD &&
+	    isnan(shot->said.period_px) && !shot->said.axis;
 }
 
 static int
@@ -463,11 +463,8 @@ set_two_plus_one(const struct shot *shot, struct shots_fringe *fringe)
 
 	for (size_t r = 0; r < 3; r++)
 		for (size_t i = 0; i < fringe->n; i++)
-			if (shot[fringe->plane[i]].said.role == role[r]) {
-				if (found == r)
-					own[r] = fringe->plane[i];
-				found++;
-			}
+			if (shot[fringe->plane[i]].said.role == role[r] && found == r)
+				own[found++] = fringe->plane[i];
 	if (fringe->n != 3 || found != 3)
 		return fail(NULL, "2+1 images of the period %g px must be sin, cos and flat, there are %zu",
 		    fringe->period_px, fringe->n);
@@ -511,32 +508,40 @@ add_set(struct shots *out, const struct shot *first, size_t room)
 	return more->plane && more->shift_rad ? 0 : fail_memory();
 }
 
+/* Puts all images of the same set as the first one into a new set. */
+static int
+collect_set(const struct shot *shot, size_t n, size_t first, bool *fringe, struct shots *out)
+{
+	if (add_set(out, &shot[first], n) < 0)
+		return -1;
+	for (size_t k = 0; k < n; k++)
+		if (fringe[k] && (same_set(&shot[k], &shot[first]) || shares_flat(&shot[k]))) {
+			struct shots_fringe *set = &out->fringe[out->fringes - 1];
+
+			set->plane[set->n++] = k;
+			fringe[k] = shares_flat(&shot[k]);
+		}
+	return 0;
+}
+
 static int
 sort_fringes(const struct shots_options *options, const struct frame_head *head,
     struct shot *shot, size_t n, struct shots *out)
 {
-	bool two_plus_one = false;
+	bool two_plus_one = false, *fringe = calloc(n, sizeof(*fringe));
+	int status = fringe ? 0 : fail_memory();
 
 	for (size_t i = 0; i < n; i++)
 		two_plus_one = two_plus_one || shot[i].said.role == ROLE_SIN;
-	for (size_t i = 0; i < n; i++) {
-		if (!is_fringe(&shot[i], options, two_plus_one) || shares_flat(&shot[i]) ||
-		    first_of_set(shot, i) < i)
-			continue;
-		if (add_set(out, &shot[i], n) < 0)
-			return -1;
-		for (size_t k = i; k < n; k++)
-			if (is_fringe(&shot[k], options, two_plus_one) &&
-			    (first_of_set(shot, k) == i || shares_flat(&shot[k]))) {
-				struct shots_fringe *fringe = &out->fringe[out->fringes - 1];
-
-				fringe->plane[fringe->n++] = k;
-			}
-	}
-	for (size_t s = 0; s < out->fringes; s++)
-		if (complete_set(options, head, shot, &out->fringe[s]) < 0)
-			return -1;
-	return 0;
+	for (size_t i = 0; status == 0 && i < n; i++)
+		fringe[i] = is_fringe(&shot[i], options, two_plus_one);
+	for (size_t i = 0; status == 0 && i < n; i++)
+		if (fringe[i] && !shares_flat(&shot[i]))
+			status = collect_set(shot, n, i, fringe, out);
+	free(fringe);
+	for (size_t s = 0; status == 0 && s < out->fringes; s++)
+		status = complete_set(options, head, shot, &out->fringe[s]);
+	return status;
 }
 
 static int
@@ -564,12 +569,20 @@ sort_planes(struct shot *shot, size_t n, enum manifest_role role, char axis, siz
 		if (shot[i].said.role == role && axis_or_x(shot[i].said.axis) == axis)
 			(*list)[(*planes)++] = i;
 	qsort_r(*list, *planes, sizeof(**list), compare_bits, shot);
-	for (size_t i = 0; i < *planes; i++) {
-		long bit = shot[(*list)[i]].said.bit;
+	return 0;
+}
 
-		if (bit != MANIFEST_NO_BIT && bit != (long)(*planes - 1 - i))
+/* Where bits are said, each must be there once. */
+static int
+check_bits(const struct shot *shot, const struct shots_code *code)
+{
+	for (size_t i = 0; i < 2 * code->n; i++) {
+		const size_t *list = i < code->n ? code->plane : code->inverse;
+		long bit = list ? shot[list[i % code->n]].said.bit : MANIFEST_NO_BIT;
+
+		if (bit != MANIFEST_NO_BIT && bit != (long)(code->n - 1 - i % code->n))
 			return fail(NULL, "the Gray code along %c has %zu planes, one of them is bit %ld",
-			    axis, *planes, bit);
+			    code->axis, code->n, bit);
 	}
 	return 0;
 }
@@ -596,6 +609,8 @@ sort_gray(const struct shots_options *options, struct shot *shot, size_t n, stru
 			free(code->inverse);
 			code->inverse = NULL;
 		}
+		if (check_bits(shot, code) < 0)
+			return -1;
 		if (code->n == 0) {
 			free(code->plane);
 			code->plane = NULL;
@@ -705,7 +720,7 @@ shots_sort(const struct shots_options *options, const struct manifest *manifest,
 	if (!shot)
 		return fail_memory();
 	for (size_t i = 0; i < n; i++)
-		shot[i].said = nothing_said;
+		shot[i] = (struct shot){ nothing_said, SET_UNTOLD };
 	if (manifest)
 		status = tell_from_manifest(manifest, shot, n);
 	else
