@@ -207,7 +207,8 @@ triangulation_plan(struct run *run, struct triangulation *t, const struct calib 
 		return -1;
 	if (options->origin.n && meta_set_numbers(&out->meta, "origin_px", origin_px, 2) < 0)
 		return -1;
-	return meta_set(&out->meta, "length_unit", calib->unit);
+	return meta_set(&out->meta, "length_unit", calib->unit) < 0 ? -1 :
+	    meta_set(&out->meta, "z_axis", "away");
 }
 
 void

@@ -67,21 +67,25 @@ expect(b[2] < 0)'
 rng = np.random.default_rng(3)
 z = (np.sin(np.arange(129) / 9.) * 4 + np.cos(np.arange(65) / 7.)[:, None] * 3).astype("f4")
 z[rng.uniform(size=z.shape) < 0.05] = np.nan
-write_frames("in.nrrd", Frame(np.stack([z, z]), ["depth", "nx"]))
+write_frames("in.nrrd", Frame(np.stack([z, z]), ["depth", "nx"], {"z_axis": "towards"}))
+write_frames("away.nrrd", Frame(-z, ["depth"]))
 np.save("want1.npy", heights(z)); np.save("want2.npy", heights(z, 0.25, 0.5))'
 	run --separate-stderr normals in.nrrd -o a.nrrd
 	[ "$status" -eq 0 ]
 	[ "$stderr" = "normals: the distance of pixels is not known, 1 is taken: say --pixel MM" ]
 	normals -p 0.25,0.5 in.nrrd -o b.nrrd
+	normals -p 0.25,0.5 away.nrrd -o d.nrrd
 	sed 's/^encoding: raw/&\nspacings: 0.25 0.5 nan/' in.nrrd | normals -o c.nrrd
 	py '
-a, b, c = (read_frame(f + ".nrrd") for f in "abc")
+a, b, c, d = (read_frame(f + ".nrrd") for f in "abcd")
 expect(a.names == "depth nx ny nz".split(), a.names)
 for got, want in [(a, "want1.npy"), (b, "want2.npy"), (c, "want2.npy")]:
 	got, want = got.pixels[1:], np.load(want)
 	expect(np.isnan(got) == np.isnan(want))
 	expect(np.nan_to_num(np.abs(got - want)) < 2e-6, np.nanmax(np.abs(got - want)))
-	expect(np.nan_to_num(got[2], nan=1) > 0)'
+	expect(np.nan_to_num(got[2], nan=1) > 0)
+mirrored = d.pixels[1:] * np.array([1, 1, -1])[:, None, None]
+expect((mirrored == b.pixels[1:]) | np.isnan(mirrored))'
 }
 
 @test "normals: one thread equals seven, every band height and instruction level alike" {
@@ -118,8 +122,10 @@ expect(np.abs(far[:, 1, 1] - [0, 0, -1]) < 1e-6, far[:, 1, 1])'
 
 @test "normals: errors" {
 	py 'write_frames("in.nrrd", Frame(np.zeros((3, 3), "f4"), ["absphase"]))
+write_frames("odd.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"z_axis": "up"}))
 write_frames("xy.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["x", "y"]))'
 	fails 1 "input has no channel x, only: absphase" normals in.nrrd
+	fails 1 "key z_axis must be away or towards, not 'up'" normals odd.nrrd
 	fails 1 "input has no channel z, only: x y" normals xy.nrrd
 	fails 2 "--pixel: must be one or two numbers, not 3" normals --pixel 1,2,3 in.nrrd
 	fails 2 "--pixel" normals --pixel -1 in.nrrd

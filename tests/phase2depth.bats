@@ -82,7 +82,7 @@ np.savez("truth.npz", phase=phase, X=X, bound=rig.bound(phase, X, 36))' "$@"
 	py '
 f, t = read_frame("out.nrrd"), np.load("truth.npz")
 expect(f.names == ["x", "y", "z", "modulation"], f.names)
-expect(f.meta["length_unit"] == "mm" and np.all(f["modulation"] == 3))
+expect(f.meta["length_unit"] == "mm" and f.meta["z_axis"] == "away" and np.all(f["modulation"] == 3))
 error = np.abs(f.pixels[:3] - t["X"])
 expect(error <= t["bound"], sys.argv[1:], np.nanmax(error / t["bound"]), np.nanmax(error), np.isnan(error).sum())' "$@"
 }
@@ -231,7 +231,7 @@ write_frames("ref.nrrd", Frame(np.stack([ref, ref]), ["absphase", "modulation"])
 		py '
 a, b, i, r = (read_frame(f + ".nrrd") for f in ("a", "b", "in", "ref"))
 expect(a.names == ["depth", "modulation", "texture"], a.names)
-expect(a.meta["length_unit"] == "mm")
+expect(a.meta["length_unit"] == "mm" and a.meta["z_axis"] == "towards")
 p = i["absphase"].astype(float); d = p - r["absphase"]
 bound = lambda z, slope: 4 * ulp(p) * slope + 2 * ulp(z)
 ok = np.isfinite(d)

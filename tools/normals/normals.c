@@ -18,6 +18,7 @@ struct priv {
 	struct passing passing;
 	size_t channel[3];		/* x y z; of a depth map all the same */
 	bool depth;
+	float sign;			/* -1 where z grows towards the viewer */
 	float per_column, per_row;	/* depth map: 1 / distance of pixels */
 	bool warned;
 };
@@ -129,7 +130,7 @@ squares_of_depth(const struct line *restrict upper, const struct line *restrict 
 static void
 unit_normals(const struct squares *restrict above, const struct squares *restrict below,
     const float *restrict there, float *restrict nx, float *restrict ny, float *restrict nz,
-    size_t n)
+    float sign, size_t n)
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
@@ -138,7 +139,7 @@ unit_normals(const struct squares *restrict above, const struct squares *restric
 		struct normals_vector lower = { below->bc_x[i] + below->ad_x[i + 1],
 			below->bc_y[i] + below->ad_y[i + 1], below->bc_z[i] + below->ad_z[i + 1] };
 		struct normals_vector normal =
-		    normals_unit(normals_sum(upper, lower), there[i + 1]);
+		    normals_unit(normals_sum(upper, lower), there[i + 1], sign);
 
 		nx[i] = normal.x;
 		ny[i] = normal.y;
@@ -204,7 +205,7 @@ strip(const struct priv *priv, const struct frame *in, struct frame *out, size_t
 		get_squares(priv, &line[!k], &line[k], &squares[!k], n);
 		unit_normals(&squares[k], &squares[!k], line[!k].there,
 		    frame_floats(out, c, y) + x0, frame_floats(out, c + 1, y) + x0,
-		    frame_floats(out, c + 2, y) + x0, n);
+		    frame_floats(out, c + 2, y) + x0, priv->sign, n);
 	}
 }
 
@@ -259,8 +260,12 @@ static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	static const char *const names[] = { "x", "y", "z" };
+	const char *z_axis = meta_get(&in->meta, "z_axis");
 	struct priv *priv = run->priv;
 
+	if (z_axis && strcmp(z_axis, "away") && strcmp(z_axis, "towards"))
+		return fail(NULL, "key z_axis must be away or towards, not '%.40s'", z_axis);
+	priv->sign = z_axis && !strcmp(z_axis, "towards") ? -1 : 1;
 	priv->depth =
 	    head_channel(in, "x") == NO_CHANNEL && head_channel(in, "depth") != NO_CHANNEL;
 	for (size_t i = 0; i < 3; i++)

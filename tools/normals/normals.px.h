@@ -58,16 +58,16 @@ normals_product(PX_STRUCT normals_vector v, PX_STRUCT normals_vector h, float we
 	return n;
 }
 
-/* The same for heights over a plane, towards the viewer: slopes down and to the right. */
+/* The same for z on a regular grid: slopes of z down and to the right. */
 PX_FN PX_STRUCT normals_vector
 normals_of_slopes(float down, float right, float weight)
 {
 	PX_STRUCT normals_vector n;
 	PX_F scale = normals_inverse_root(right * right + down * down + 1.0f) * weight;
 
-	n.x = -right * scale;
-	n.y = -down * scale;
-	n.z = scale;
+	n.x = right * scale;
+	n.y = down * scale;
+	n.z = -scale;
 	return n;
 }
 
@@ -80,15 +80,16 @@ normals_sum(PX_STRUCT normals_vector a, PX_STRUCT normals_vector b)
 	return a;
 }
 
-/* The sum to unit length; NaN where nothing was added, or the pixel itself is missing. */
+/* The sum to unit length, times `sign`; NaN where nothing was added, or the pixel is missing. */
 PX_FN PX_STRUCT normals_vector
-normals_unit(PX_STRUCT normals_vector sum, float there)
+normals_unit(PX_STRUCT normals_vector sum, float there, float sign)
 {
 	PX_F l2 = sum.x * sum.x + sum.y * sum.y + sum.z * sum.z;
 	bool valid = there > 0.0f && l2 > 1e-10f;
 	PX_F scale = normals_inverse_root(l2);
 
-	scale = scale * (1.5f - 0.5f * l2 * scale * scale);	/* one step more: within 2 ulp */
+	/* one step more: within 2 ulp */
+	scale = sign * (scale * (1.5f - 0.5f * l2 * scale * scale));
 	sum.x = px_select(valid, sum.x * scale, PX_NAN);
 	sum.y = px_select(valid, sum.y * scale, PX_NAN);
 	sum.z = px_select(valid, sum.z * scale, PX_NAN);
