@@ -721,7 +721,8 @@ finish(struct chain *chain)
 		if (link->waitings)
 			return fail(NULL, "a measurement is %zu images, the input ends after %zu of one",
 			    link->want, link->planes);
-		if (link->run.body->flow && !(i == 0 && (link->run.stage->traits & STAGE_SOURCE)) &&
+		if (link->run.body->flow &&
+		    !(i == 0 && (link->run.stage->traits & (STAGE_SOURCE | STAGE_OPERANDS))) &&
 		    link->run.body->flow(&link->run, NULL) < 0)
 			return -1;
 	}

@@ -25,17 +25,23 @@ has_word(const char *words, const char *word)
 }
 
 const struct codec *
-codec_by_suffix(const char *path)
+codec_of_list(const struct codec *const *list, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	const char *dot = strrchr(name, '.');
 
 	if (!dot || dot == name)
 		return NULL;
-	for (size_t i = 0; codecs[i]; i++)
-		if (has_word(codecs[i]->suffixes, dot + 1))
-			return codecs[i];
+	for (; *list; list++)
+		if (has_word((*list)->suffixes, dot + 1))
+			return *list;
 	return NULL;
+}
+
+const struct codec *
+codec_by_suffix(const char *path)
+{
+	return codec_of_list(codecs, path);
 }
 
 static void

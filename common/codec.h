@@ -57,6 +57,8 @@ extern const struct codec *const codecs[];
 
 /* The codec for a file name's suffix; NULL if there is none (nothing recorded). */
 const struct codec *codec_by_suffix(const char *path);
+/* Likewise, of a list of codecs ended by NULL. */
+const struct codec *codec_of_list(const struct codec *const *list, const char *path);
 
 /* ---- reading: any known format, recognised by its first bytes ---- */
 
@@ -67,6 +69,13 @@ struct source *source_open(const char *path);
 /* The next frame: 1, 0 at the end, -1 after fail(). */
 int source_next(struct source *, struct frame **out);
 void source_close(struct source *);
+/*
+ * As source_open() for a stage that reads files of other kinds by itself: `also` (ended by NULL) are
+ * their formats, without load, known by sniff or else by suffix. source_other() says which one
+ * path is, and gives the file at its start, maybe a pipe; NULL if it is an image.
+ */
+struct source *source_open_also(const char *path, const struct codec *const *also);
+FILE *source_other(const struct source *, const struct codec **which);
 /* The only frame of a file; fails if it holds none; further frames are left alone. */
 int source_load(const char *path, struct frame **out);
 

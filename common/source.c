@@ -25,6 +25,7 @@ struct pipe_start {
 struct source {
 	struct loader loader;
 	const struct codec *codec;
+	const struct codec *const *also;	/* formats that somebody else reads; NULL: none */
 	char *buffer;			/* of loader.file */
 	char **path;			/* the files of a folder, or the one file */
 	size_t paths, opened;
@@ -33,12 +34,24 @@ struct source {
 /* ---- recognising ---- */
 
 static const struct codec *
-codec_by_start(const unsigned char *start, size_t n)
+sniffed(const struct codec *const *list, const unsigned char *start, size_t n, bool load)
 {
-	for (size_t i = 0; n && codecs[i]; i++)
-		if (codecs[i]->sniff && codecs[i]->sniff(start, n))
-			return codecs[i];
+	for (; n && *list; list++)
+		if ((*list)->sniff && (*list)->sniff(start, n) && ((*list)->load || !load))
+			return *list;
 	return NULL;
+}
+
+/* What is an image to us comes before what is something else to somebody else. */
+static const struct codec *
+codec_by_start(const struct codec *const *also, const unsigned char *start, size_t n)
+{
+	const struct codec *codec = sniffed(codecs, start, n, also != NULL);
+
+	if (codec || !also)
+		return codec;
+	codec = sniffed(also, start, n, false);
+	return codec ? codec : sniffed(codecs, start, n, false);
 }
 
 static ssize_t
@@ -54,7 +67,7 @@ read_again(int fd, void *to, size_t n)
 
 /* Reads no further than needed: on a pipe the next bytes may come with the next frame only. */
 static int
-start_read(struct pipe_start *start, const struct codec **codec)
+start_read(struct pipe_start *start, const struct codec *const *also, const struct codec **codec)
 {
 	ssize_t got = 1;
 
@@ -63,7 +76,7 @@ start_read(struct pipe_start *start, const struct codec **codec)
 		got = read_again(start->fd, start->byte + start->n, SNIFF_MAX - start->n);
 		if (got > 0)
 			start->n += (size_t)got;
-		*codec = codec_by_start(start->byte, start->n);
+		*codec = codec_by_start(also, start->byte, start->n);
 	}
 	return got < 0 ? -1 : 0;
 }
@@ -109,7 +122,7 @@ pipe_close(void *cookie)
 
 /* A stream of all bytes of fd, and what they are. Owns fd. */
 static FILE *
-pipe_open(int fd, const char *path, const struct codec **codec)
+pipe_open(int fd, const char *path, const struct codec *const *also, const struct codec **codec)
 {
 	static const cookie_io_functions_t functions = { .read = pipe_read, .close = pipe_close };
 	struct pipe_start *start = calloc(1, sizeof(*start));
@@ -121,7 +134,7 @@ pipe_open(int fd, const char *path, const struct codec **codec)
 	}
 	start->fd = fd;
 	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);	/* fewer switches; where it fails, more */
-	if (start_read(start, codec) < 0)
+	if (start_read(start, also, codec) < 0)
 		fail_errno(path, "cannot be read");
 	else if (!*codec)
 		fail_unknown(path, start->byte, start->n);
@@ -160,14 +173,16 @@ spool(FILE *from, const char *path)
 /* ---- files ---- */
 
 static FILE *
-regular_open(int fd, const char *path, const struct codec **codec)
+regular_open(int fd, const char *path, const struct codec *const *also, const struct codec **codec)
 {
 	unsigned char start[SNIFF_MAX];
 	off_t here = lseek(fd, 0, SEEK_CUR);
 	ssize_t n = pread(fd, start, sizeof(start), here);
 	FILE *file;
 
-	*codec = n > 0 ? codec_by_start(start, (size_t)n) : NULL;
+	*codec = n > 0 ? codec_by_start(also, start, (size_t)n) : NULL;
+	if (n > 0 && also && !*codec)
+		*codec = codec_of_list(also, path);
 	if (n < 0)
 		fail_errno(path, "cannot be read");
 	else if (!*codec)
@@ -187,7 +202,7 @@ regular_open(int fd, const char *path, const struct codec **codec)
 }
 
 static FILE *
-file_open(const char *path, const struct codec **codec)
+file_open(const char *path, const struct codec *const *also, const struct codec **codec)
 {
 	bool standard = !strcmp(path, "-");
 	const char *name = standard ? "standard input" : path;
@@ -205,9 +220,9 @@ file_open(const char *path, const struct codec **codec)
 	if (S_ISREG(st.st_mode)) {
 		if (standard)
 			fd = dup(fd);
-		return regular_open(fd, name, codec);
+		return regular_open(fd, name, also, codec);
 	}
-	file = pipe_open(fd, name, codec);
+	file = pipe_open(fd, name, also, codec);
 	return file && (*codec)->seeks ? spool(file, name) : file;
 }
 
@@ -265,7 +280,7 @@ is_image(const char *path)
 		return false;
 	n = read_again(fd, start, sizeof(start));
 	close(fd);
-	codec = n > 0 ? codec_by_start(start, (size_t)n) : NULL;
+	codec = n > 0 ? codec_by_start(NULL, start, (size_t)n) : NULL;
 	return codec && codec->load;
 }
 
@@ -328,20 +343,32 @@ source_leave_file(struct source *source)
 	source->loader = (struct loader){ 0 };
 }
 
+FILE *
+source_other(const struct source *source, const struct codec **which)
+{
+	for (const struct codec *const *also = source->also; also && *also; also++)
+		if (*also == source->codec) {
+			if (which)
+				*which = *also;
+			return source->loader.file;
+		}
+	return NULL;
+}
+
 static int
 source_enter_file(struct source *source)
 {
 	const char *path = source->path[source->opened++];
 
 	source->loader.path = strcmp(path, "-") ? path : "standard input";
-	source->loader.file = file_open(path, &source->codec);
+	source->loader.file = file_open(path, source->also, &source->codec);
 	if (!source->loader.file)
 		return -1;
 	source->buffer = malloc(BUFFER_SIZE);
 	if (!source->buffer)
 		return fail_memory();
 	setvbuf(source->loader.file, source->buffer, _IOFBF, BUFFER_SIZE);
-	if (!source->codec->load)
+	if (!source->codec->load && !source_other(source, NULL))
 		return fail(source->loader.path, "%s files can be written, but not read",
 		    source->codec->name);
 	return 0;
@@ -349,6 +376,12 @@ source_enter_file(struct source *source)
 
 struct source *
 source_open(const char *path)
+{
+	return source_open_also(path, NULL);
+}
+
+struct source *
+source_open_also(const char *path, const struct codec *const *also)
 {
 	struct source *source = calloc(1, sizeof(*source));
 	struct stat st;
@@ -358,6 +391,7 @@ source_open(const char *path)
 		fail_memory();
 		return NULL;
 	}
+	source->also = also;
 	if (!*path)
 		status = fail_usage(NULL, "name of an input is empty");
 	else if (strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode))

@@ -185,7 +185,7 @@ check_place(const struct chain *chain, size_t at)
 {
 	const struct stage *stage = chain->link[at].run.stage;
 
-	if (at > 0 && (stage->traits & (STAGE_SOURCE | STAGE_OPERANDS)) &&
+	if (at > 0 && (stage->traits & STAGE_SOURCE) &&
 	    !(stage->traits & STAGE_SINK && !chain->link[at].run.operands))
 		return fail_usage(stage->name, "makes frames, so it can only be the first stage");
 	if (at + 1 < chain->n && (stage->traits & STAGE_SINK))

@@ -30,7 +30,10 @@ enum stage_agree { AGREE_EXACT, AGREE_ABSOLUTE, AGREE_RELATIVE };
 enum stage_trait {
 	STAGE_SOURCE = 1,	/* takes no input: its flow is called once with NULL */
 	STAGE_SINK = 2,		/* gives no frames: its result is text or files */
-	STAGE_OPERANDS = 4,	/* reads its operands by itself (run->operand); is a source too */
+	/* Reads its operands by itself: as the first stage its flow is called once, with NULL, and takes
+	 * run->operand, or standard input where there are none. Behind others it is a flow, unless a
+	 * source too. */
+	STAGE_OPERANDS = 4,
 	STAGE_ANY_TYPE = 8	/* takes uchar, ushort and float; without it the runner converts to float */
 };
 
