@@ -54,6 +54,9 @@ struct shots {
 	size_t flat[2];
 };
 
+/* What messages call a fringe set: "the period 60 px". */
+#define SHOTS_NAME_SIZE 64
+const char *shots_name(const struct shots_fringe *, char text[SHOTS_NAME_SIZE]);
 /* What can be wrong with the options alone. -1 after fail_usage(). */
 int shots_check(const struct shots_options *);
 /* How many planes make one measurement, from the head of the first frame; manifest may be NULL.

@@ -52,6 +52,7 @@ steps_solve(const struct shots_fringe *fringe, double sign, double origin_rad, s
 {
 	double normal[3][3] = { { 0 } }, inverse[3][3], row[3];
 	double n = (double)fringe->n, determinant;
+	char name[SHOTS_NAME_SIZE];
 
 	out->n = fringe->n;
 	out->weight = calloc(fringe->n, sizeof(*out->weight));
@@ -65,8 +66,7 @@ steps_solve(const struct shots_fringe *fringe, double sign, double origin_rad, s
 	}
 	determinant = invert(normal, inverse);
 	if (!(determinant > 1e-6 * n * n * n))
-		return fail(NULL, "the shifts of the period %g px do not determine a phase",
-		    fringe->period_px);
+		return fail(NULL, "the shifts of %s do not determine a phase", shots_name(fringe, name));
 	for (size_t i = 0; i < fringe->n; i++) {
 		double weight[3] = { 0 };
 
