@@ -5,9 +5,9 @@
 #include "stage.h"
 
 /*
- * Finds the plane with the least sum |dI/dx| + sum |dI/dy| (the last of equal ones) and turns the three
- * plane numbers round until it stands last: their cyclic order stays. NaN takes no part. The sums are
- * taken row by row, so that they do not depend on threads. -1 after fail().
+ * Finds the plane with the least sum |dI/dx| + sum |dI/dy| (the last of equal ones) and turns the
+ * three plane numbers round until it stands last: their cyclic order stays. NaN takes no part. The
+ * sums are taken row by row, so that they do not depend on threads. -1 after fail().
  */
 int flatness_turn(struct run *, const struct frame *, size_t plane[3]);
 

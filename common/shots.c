@@ -106,8 +106,8 @@ set_shifts(const struct shots_options *options, const struct frame_head *head,
 	if (!(steps > 0) || options->shift_rad.n || shots_given(options->steps) || !steps_said)
 		steps = (double)fringe->n;
 	if (options->shift_rad.n && options->shift_rad.n != fringe->n)
-		return fail(NULL, "%zu shifts for %zu images of %s", options->shift_rad.n, fringe->n,
-		    shots_name(fringe, name));
+		return fail(NULL, "%zu shifts for %zu images of %s", options->shift_rad.n,
+		    fringe->n, shots_name(fringe, name));
 	for (size_t i = 0; i < fringe->n; i++) {
 		const struct manifest_row *said = &shot[fringe->plane[i]].said;
 		size_t step = steps_said ? (size_t)said->step : i;
@@ -119,7 +119,8 @@ set_shifts(const struct shots_options *options, const struct frame_head *head,
 		else if ((double)step < steps)
 			fringe->shift_rad[i] = usual_shift((size_t)steps, step);
 		else
-			return fail(NULL, "step %zu of %.0f has no shift: give --shift", step, steps);
+			return fail(NULL, "step %zu of %.0f has no shift: give --shift", step,
+			    steps);
 	}
 	return 0;
 }
@@ -255,8 +256,8 @@ check_bits(const struct shot *shot, const struct shots_code *code)
 		long bit = list ? shot[list[i % code->n]].said.bit : MANIFEST_NO_BIT;
 
 		if (bit != MANIFEST_NO_BIT && bit != (long)(code->n - 1 - i % code->n))
-			return fail(NULL, "the Gray code along %c has %zu planes, one of them is bit %ld",
-			    code->axis, code->n, bit);
+			return fail(NULL, "the Gray code along %c has %zu planes, one of them is "
+			    "bit %ld", code->axis, code->n, bit);
 	}
 	return 0;
 }
@@ -445,7 +446,8 @@ name_channels(const struct shots *shots, const char *forms, struct frame_head *h
 	if (fclose(to) != 0)
 		fail_memory();
 	else if (shots->fringes + shots->codes == 0)
-		fail(NULL, "the measurement has neither fringe images nor Gray planes of that kind");
+		fail(NULL, "the measurement has neither fringe images nor Gray planes of that "
+		    "kind");
 	else
 		status = head_set_channels(head, names + 1);
 	free(names);
@@ -493,8 +495,8 @@ describe_codes(const struct shots *shots, struct meta *meta)
 int
 shots_describe(const struct shots *shots, const char *forms, struct frame_head *head)
 {
-	static const char *const single[] = { "role", "step", "shift_rad", "bit", "name", "set_images",
-		"phase_sign", "phase_origin_rad" };
+	static const char *const single[] = { "role", "step", "shift_rad", "bit", "name",
+		"set_images", "phase_sign", "phase_origin_rad" };
 	struct meta *meta = &head->meta;
 	static const char codes[][4] = { "x", "y", "x y" };
 

@@ -1,7 +1,7 @@
 /*
  * Which plane of a measurement is what: fringe images by period and step, Gray planes by bit, flat
- * images. It is said by a manifest, else by the images' own metadata (whatever their order), else by
- * options and the order in which the images come (methods §1).
+ * images. It is said by a manifest, else by the images' own metadata (whatever their order), else
+ * by options and the order in which the images come (methods §1).
  */
 #ifndef SHOTS_H
 #define SHOTS_H
@@ -11,12 +11,13 @@
 enum shots_kind { SHOTS_ALL, SHOTS_STEP, SHOTS_TWO_PLUS_ONE, SHOTS_GRAY };
 enum shots_flat { FLAT_SAID = -1, FLAT_1, FLAT_2, FLAT_3, FLAT_AUTO };
 
-struct shots_options {			/* as given on the command line; they win over what images say */
+/* As given on the command line; they win over what images say. */
+struct shots_options {
 	int kind;
 	long steps;			/* LONG_MIN: not given */
 	struct numbers period_px;	/* n = 0: not given */
 	struct numbers shift_rad;	/* n = 0: not given */
-	const char *axis;		/* x, y or one letter per period, comma-separated; NULL: not given */
+	const char *axis;		/* x, y or one letter per period, with commas, or NULL */
 	const char *order;		/* NULL: not given */
 	struct numbers gray;		/* planes per axis; n = 0: none */
 	bool inverse;

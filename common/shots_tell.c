@@ -92,8 +92,8 @@ check_axis(const char *list)
 		bool comma = i % 2;
 
 		if (comma ? list[i] && list[i] != ',' : list[i] != 'x' && list[i] != 'y')
-			return fail_usage("--axis", "must be x or y, or one per period, not '%.60s'",
-			    list);
+			return fail_usage("--axis", "must be x or y, or one per period, "
+			    "not '%.60s'", list);
 	}
 	return 0;
 }
@@ -106,7 +106,8 @@ check_gray(const struct shots_options *options)
 		    options->gray.n);
 	for (size_t i = 0; i < options->gray.n; i++)
 		if (options->gray.v[i] != floor(options->gray.v[i]))
-			return fail_usage("--gray", "%g is no number of planes", options->gray.v[i]);
+			return fail_usage("--gray", "%g is no number of planes",
+			    options->gray.v[i]);
 	if (options->inverse && options->gray.n == 0)
 		return fail_usage("--inverse", "needs the number of planes: give --gray");
 	return 0;
@@ -127,7 +128,8 @@ shots_check(const struct shots_options *options)
 	if (options->shift_rad.n == 1 || options->shift_rad.n == 2)
 		return fail_usage("--shift", "three or more shifts give a phase, not %zu",
 		    options->shift_rad.n);
-	if (options->kind == SHOTS_TWO_PLUS_ONE && shots_given(options->steps) && options->steps != 3)
+	if (options->kind == SHOTS_TWO_PLUS_ONE && shots_given(options->steps) &&
+	    options->steps != 3)
 		return fail_usage("--steps", "2+1 images are 3, not %ld", options->steps);
 	if (options->kind == SHOTS_TWO_PLUS_ONE && options->shift_rad.n)
 		return fail_usage("--shift", "2+1 images are a sine, a cosine and a flat one");
@@ -147,7 +149,7 @@ says_roles(const struct shots_options *options, const struct frame_head *head)
 	return meta_get(&head->meta, "role") && !options->order;
 }
 
-/* Numbers that the options say, or the metadata of images without roles; 0 steps: nobody says it. */
+/* Numbers that the options say, or the metadata of images without roles; 0 steps: not said. */
 struct counts {
 	size_t periods, steps, gray[2], axes, flats;
 	bool inverse;
@@ -202,8 +204,7 @@ shots_count(const struct shots_options *options, const struct manifest *manifest
 	struct counts counts;
 	double images;
 
-	if (head_channel(head, "phase") != NO_CHANNEL || head_channel(head, "phase1") != NO_CHANNEL ||
-	    head_channel(head, "cos") != NO_CHANNEL || head_channel(head, "cos1") != NO_CHANNEL)
+	if (head_count_channels(head, "phase") || head_count_channels(head, "cos"))
 		return fail(NULL, "input holds phases already, captured images are wanted");
 	if (manifest) {
 		*planes = manifest->n;
@@ -228,7 +229,8 @@ shots_count(const struct shots_options *options, const struct manifest *manifest
 	if (options->kind == SHOTS_GRAY && options->gray.n == 0)
 		return fail(NULL, "nothing says how many Gray planes there are: give --gray");
 	if (options->kind != SHOTS_GRAY && counts.steps == 0)
-		return fail(NULL, "nothing says how many steps there are: give --steps, or --manifest");
+		return fail(NULL, "nothing says how many steps there are: give --steps, or "
+		    "--manifest");
 	return 0;
 }
 
@@ -315,8 +317,8 @@ tell_from_options(const struct shots_options *options, const struct frame_head *
 	if (count(options, head, &counts) < 0 || parse_order(options->order, &order) < 0)
 		return -1;
 	if (total(&counts) != n)
-		return fail(NULL, "%zu images are given a place by the options, a measurement has %zu",
-		    total(&counts), n);
+		return fail(NULL, "%zu images are given a place by the options, a measurement "
+		    "has %zu", total(&counts), n);
 	for (size_t i = 0; i < 3; i++) {
 		if (!strcmp(order.group[i], "phase")) {
 			tell_phases(options, &counts, order.by_step, shot);

@@ -66,7 +66,8 @@ steps_solve(const struct shots_fringe *fringe, double sign, double origin_rad, s
 	}
 	determinant = invert(normal, inverse);
 	if (!(determinant > 1e-6 * n * n * n))
-		return fail(NULL, "the shifts of %s do not determine a phase", shots_name(fringe, name));
+		return fail(NULL, "the shifts of %s do not determine a phase",
+		    shots_name(fringe, name));
 	for (size_t i = 0; i < fringe->n; i++) {
 		double weight[3] = { 0 };
 

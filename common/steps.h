@@ -1,10 +1,11 @@
-/* Least squares over phase steps (methods §2): the weights that turn images into A, B cos, B sin. */
+/* Least squares over phase steps (methods §2): weights that turn images into A, B cos, B sin. */
 #ifndef STEPS_H
 #define STEPS_H
 
 #include "shots.h"
 
-/* Of one image: A = I_0 + sum mean (I - I_0) / n, B cos phi = sum c (I - I_0), B sin phi = sum s .. */
+/* Of one image: A = I_0 + sum mean (I - I_0) / n, B cos phi = sum c (I - I_0), and
+ * B sin phi = sum s (I - I_0). */
 struct steps_weight {
 	float mean, c, s;
 };

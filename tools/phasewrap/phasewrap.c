@@ -1,4 +1,5 @@
-/* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray code. */
+/* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray
+ * code. */
 #define _GNU_SOURCE
 #include "flatness.h"
 #include "shots.h"
@@ -21,11 +22,7 @@ struct priv {
 	struct manifest manifest;
 	bool manifest_read;
 	char **file;			/* of the manifest, where no operands are given */
-	struct shots shots;
-	struct steps *steps;		/* of each fringe set */
-	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
-	bool vector;
-	struct limits limits;
+	struct wrap wrap;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -42,8 +39,8 @@ static const struct opt options[] = {
 	  "what the images are; auto: what they say themselves, else steps", kinds },
 	{ 'n', "steps", "N", OPT_INTEGER, AT(shots.steps), NULL, 3, 1000, NULL,
 	  "images of one period", NULL },
-	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(shots.period_px), NULL, 1e-3, 1e6, "projector px",
-	  "fringe periods, as many as there are", NULL },
+	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(shots.period_px), NULL, 1e-3, 1e6,
+	  "projector px", "fringe periods, as many as there are", NULL },
 	{ 'a', "axis", "x|y,...", OPT_TEXT, AT(shots.axis), NULL, 0, 0, NULL,
 	  "along which the phase varies, one for all or one per period", NULL },
 	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(shots.shift_rad), NULL, -3600, 3600, "degrees",
@@ -76,7 +73,7 @@ static const struct opt options[] = {
 	{ 0, "min-amplitude", "LEVELS", OPT_NUMBER, AT(min_amplitude), "0", 0, 1e30, "grey levels",
 	  "a smaller amplitude makes a pixel invalid", NULL },
 	{ 0, "max-value", "LEVEL", OPT_NUMBER, AT(max_value), NULL, 0, 1e30, "grey levels",
-	  "a fringe image that reaches it is saturated; if not given 255, 65535, none for float", NULL },
+	  "a fringe image that reaches it is saturated; else 255, 65535, none for float", NULL },
 	{ 0, "dark", "LEVEL", OPT_NUMBER, AT(dark), NULL, -1e30, 1e30, "grey levels",
 	  "a lower mean makes a pixel invalid", NULL },
 	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
@@ -84,59 +81,15 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- pixels ---- */
-
-static void
-wrap_phases(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
-    size_t n, struct tile *tile)
-{
-	const struct shots *shots = &priv->shots;
-
-	for (size_t k = 0; k < shots->fringes; k++) {
-		sum_fringe(in, &shots->fringe[k], &priv->steps[k], y, x, n, tile);
-		judge(&priv->limits, (float)shots->fringe[k].n, tile, n);
-		if (priv->vector)
-			write_vector(tile, frame_floats(out, 2 * k, y) + x,
-			    frame_floats(out, 2 * k + 1, y) + x, n);
-		else
-			write_phase(tile, frame_floats(out, k, y) + x, n);
-		for (size_t i = 0; i < shots->codes; i++)
-			if (priv->reference[i] == k)
-				memcpy(tile->threshold[i], tile->mean, n * sizeof(float));
-	}
-}
-
-static void
-wrap_tile(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
-    size_t n, struct tile *tile)
-{
-	const struct shots *shots = &priv->shots;
-	size_t phases = shots->fringes * (priv->vector ? 2 : 1), codes = out->head.c - shots->codes;
-
-	start(tile);
-	wrap_phases(priv, in, out, y, x, n, tile);
-	if (shots->flats && shots->codes)
-		read_flats(shots, &priv->limits, in, y, x, n, tile);
-	for (size_t i = 0; i < shots->codes; i++)
-		decode(in, &shots->code[i], tile->threshold[i], y, x, n, tile,
-		    frame_floats(out, codes + i, y) + x);
-	if (shots->fringes)
-		write_quality(tile, (float)shots->fringes, frame_floats(out, phases, y) + x,
-		    frame_floats(out, phases + 1, y) + x, n);
-	mask_missing(tile, n);
-	for (size_t c = 0; c < out->head.c; c++)
-		if (c < phases || c >= codes)
-			mask(tile, frame_floats(out, c, y) + x, n);
-}
-
 static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
 {
+	const struct priv *priv = run->priv;
 	struct tile tile;
 
 	for (size_t y = y0; y < y1; y++)
 		for (size_t x = 0; x < in->head.w; x += TILE)
-			wrap_tile(run->priv, in, out, y, x,
+			wrap_tile(&priv->wrap, in, out, y, x,
 			    in->head.w - x < TILE ? in->head.w - x : TILE, &tile);
 }
 
@@ -146,9 +99,9 @@ survey(struct run *run, const struct frame *in)
 {
 	const struct priv *priv = run->priv;
 
-	for (size_t k = 0; k < priv->shots.fringes; k++)
-		if (priv->shots.fringe[k].two_plus_one &&
-		    flatness_turn(run, in, priv->shots.fringe[k].plane) < 0)
+	for (size_t k = 0; k < priv->wrap.shots.fringes; k++)
+		if (priv->wrap.shots.fringe[k].two_plus_one &&
+		    flatness_turn(run, in, priv->wrap.shots.fringe[k].plane) < 0)
 			return -1;
 	return 0;
 }
@@ -218,11 +171,11 @@ init(struct run *run)
 static void
 forget(struct priv *priv)
 {
-	for (size_t k = 0; priv->steps && k < priv->shots.fringes; k++)
-		steps_free(&priv->steps[k]);
-	free(priv->steps);
-	priv->steps = NULL;
-	shots_free(&priv->shots);
+	for (size_t k = 0; priv->wrap.steps && k < priv->wrap.shots.fringes; k++)
+		steps_free(&priv->wrap.steps[k]);
+	free(priv->wrap.steps);
+	priv->wrap.steps = NULL;
+	shots_free(&priv->wrap.shots);
 }
 
 static int
@@ -239,11 +192,12 @@ solve(const struct parameters *parameters, const struct frame_head *in, struct p
 		return fail("phase_sign", "must be 1 or -1, not %g", sign);
 	if (!isnan(parameters->phase_origin))
 		origin = parameters->phase_origin;
-	priv->steps = calloc(priv->shots.fringes + 1, sizeof(*priv->steps));
-	if (!priv->steps)
+	priv->wrap.steps = calloc(priv->wrap.shots.fringes + 1, sizeof(*priv->wrap.steps));
+	if (!priv->wrap.steps)
 		return fail_memory();
-	for (size_t k = 0; k < priv->shots.fringes; k++)
-		if (steps_solve(&priv->shots.fringe[k], sign, origin, &priv->steps[k]) < 0)
+	for (size_t k = 0; k < priv->wrap.shots.fringes; k++)
+		if (steps_solve(&priv->wrap.shots.fringe[k], sign, origin,
+		    &priv->wrap.steps[k]) < 0)
 			return -1;
 	return 0;
 }
@@ -268,22 +222,23 @@ set_limits(const struct run *run, const struct frame_head *in, struct limits *li
 static int
 set_thresholds(const struct parameters *parameters, struct priv *priv)
 {
-	const struct shots *shots = &priv->shots;
+	const struct shots *shots = &priv->wrap.shots;
 	bool limits = parameters->min_amplitude > 0 || parameters->min_modulation > 0 ||
 	    !isnan(parameters->dark);
 
 	for (size_t i = 0; i < shots->codes; i++) {
-		priv->reference[i] = 0;
+		priv->wrap.reference[i] = 0;
 		for (size_t k = shots->fringes; k > 0; k--)
 			if (shots->fringe[k - 1].axis == shots->code[i].axis)
-				priv->reference[i] = k - 1;
+				priv->wrap.reference[i] = k - 1;
 		if (!shots->fringes && !shots->flats && !shots->code[i].inverse)
-			return fail(NULL, "nothing tells dark from bright in the Gray planes: their "
-			    "inverses do (--inverse), white and black (--flats 2), or fringe images");
+			return fail(NULL, "nothing tells dark from bright in the Gray planes: "
+			    "their inverses do (--inverse), white and black (--flats 2), or "
+			    "fringe images");
 	}
 	if (!shots->fringes && shots->flats < 2 && limits)
-		return fail(NULL, "without fringe images --min-amplitude, --min-modulation and --dark "
-		    "need white and black (--flats 2)");
+		return fail(NULL, "without fringe images --min-amplitude, --min-modulation and "
+		    "--dark need white and black (--flats 2)");
 	return 0;
 }
 
@@ -294,12 +249,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct priv *priv = run->priv;
 
 	forget(priv);
-	priv->vector = parameters->as == AS_VECTOR;
-	if (shots_sort(&parameters->shots, manifest_of(priv), in, &priv->shots) < 0 ||
+	priv->wrap.vector = parameters->as == AS_VECTOR;
+	if (shots_sort(&parameters->shots, manifest_of(priv), in, &priv->wrap.shots) < 0 ||
 	    set_thresholds(parameters, priv) < 0 || solve(parameters, in, priv) < 0 ||
-	    set_limits(run, in, &priv->limits) < 0)
+	    set_limits(run, in, &priv->wrap.limits) < 0)
 		return -1;
-	return shots_describe(&priv->shots, priv->vector ? "cos sin" : "phase", out);
+	return shots_describe(&priv->wrap.shots, priv->wrap.vector ? "cos sin" : "phase", out);
 }
 
 static void

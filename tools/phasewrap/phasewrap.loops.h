@@ -14,8 +14,17 @@ struct limits {
 	float max_value, least_amplitude, least_mean, least_modulation;
 };
 
+/* What is planned for a measurement. */
+struct wrap {
+	struct shots shots;
+	struct steps *steps;		/* of each fringe set */
+	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
+	bool vector;
+	struct limits limits;
+};
+
 struct tile {
-	float first[TILE], mean[TILE], c[TILE], s[TILE];	/* I_0 and the sums of one fringe set */
+	float first[TILE], mean[TILE], c[TILE], s[TILE];	/* I_0, sums of one fringe set */
 	float most[TILE];					/* of its images */
 	float modulation[TILE], texture[TILE], threshold[2][TILE], plane[TILE], inverse[TILE];
 	uint missing[TILE], bad[TILE], value[TILE];
@@ -33,9 +42,9 @@ struct images {
 		break;
 
 /*
- * What differs by the type of the samples; those of 32 bits are floats, which may be missing. sum_ adds
- * `count` images to the sums, which begin with the first one (taken off all others) if `begin`; both
- * are constants where it is called, so that the loop over the images is unrolled.
+ * What differs by the type of the samples; those of 32 bits are floats, which may be missing. sum_
+ * adds `count` images to the sums, which begin with the first one (taken off all others) if
+ * `begin`; both are constants where it is called, so that the loop over the images is unrolled.
  */
 #define TYPED(type) \
 static inline __attribute__((always_inline)) void \
@@ -277,4 +286,47 @@ read_flats(const struct shots *shots, const struct limits *limits, const struct 
 	between(tile, tile->plane, tile->inverse, n);
 	if (shots->fringes == 0 && shots->flats == 2)
 		judge(limits, 1, tile, n);
+}
+
+static void
+wrap_phases(const struct wrap *wrap, const struct frame *in, struct frame *out, size_t y, size_t x,
+    size_t n, struct tile *tile)
+{
+	const struct shots *shots = &wrap->shots;
+
+	for (size_t k = 0; k < shots->fringes; k++) {
+		sum_fringe(in, &shots->fringe[k], &wrap->steps[k], y, x, n, tile);
+		judge(&wrap->limits, (float)shots->fringe[k].n, tile, n);
+		if (wrap->vector)
+			write_vector(tile, frame_floats(out, 2 * k, y) + x,
+			    frame_floats(out, 2 * k + 1, y) + x, n);
+		else
+			write_phase(tile, frame_floats(out, k, y) + x, n);
+		for (size_t i = 0; i < shots->codes; i++)
+			if (wrap->reference[i] == k)
+				memcpy(tile->threshold[i], tile->mean, n * sizeof(float));
+	}
+}
+
+static void
+wrap_tile(const struct wrap *wrap, const struct frame *in, struct frame *out, size_t y, size_t x,
+    size_t n, struct tile *tile)
+{
+	const struct shots *shots = &wrap->shots;
+	size_t phases = shots->fringes * (wrap->vector ? 2 : 1), codes = out->head.c - shots->codes;
+
+	start(tile);
+	wrap_phases(wrap, in, out, y, x, n, tile);
+	if (shots->flats && shots->codes)
+		read_flats(shots, &wrap->limits, in, y, x, n, tile);
+	for (size_t i = 0; i < shots->codes; i++)
+		decode(in, &shots->code[i], tile->threshold[i], y, x, n, tile,
+		    frame_floats(out, codes + i, y) + x);
+	if (shots->fringes)
+		write_quality(tile, (float)shots->fringes, frame_floats(out, phases, y) + x,
+		    frame_floats(out, phases + 1, y) + x, n);
+	mask_missing(tile, n);
+	for (size_t c = 0; c < out->head.c; c++)
+		if (c < phases || c >= codes)
+			mask(tile, frame_floats(out, c, y) + x, n);
 }

@@ -1,12 +1,13 @@
 /*
- * Wrapped phase by phase shifting (methods §2; Karpinsky 2014 eq 4; Karpinsky thesis eq 3.10-3.13; Liu
- * 2015 eq 3; Zhang 2006 eq 9-10) and Gray code (methods §5).
+ * Wrapped phase by phase shifting (methods §2; Karpinsky 2014 eq 4; Karpinsky thesis eq 3.10-3.13;
+ * Liu 2015 eq 3; Zhang 2006 eq 9-10) and Gray code (methods §5).
  *
- * The images I_n = A + B cos(phi + d_n) are fitted by least squares; what that gives is linear in them:
- * B cos phi = sum c_n I_n, B sin phi = sum s_n I_n, A = sum m_n I_n, with sum c_n = sum s_n = 0 and
- * sum m_n = 1. (For equal steps c_n = 2/N cos d_n, s_n = -2/N sin d_n, m_n = 1/N; a flat image, as in
- * 2+1, is one where the cosine is missing.) So I_0 can be taken off every image first, which keeps the
- * rounding errors those of B and not those of A. Sums begin at +0, so that a phase of pi is not -pi.
+ * The images I_n = A + B cos(phi + d_n) are fitted by least squares; what that gives is linear in
+ * them: B cos phi = sum c_n I_n, B sin phi = sum s_n I_n, A = sum m_n I_n, with sum c_n = sum s_n
+ * = 0 and sum m_n = 1. (For equal steps c_n = 2/N cos d_n, s_n = -2/N sin d_n, m_n = 1/N; a flat
+ * image, as in 2+1, is one where the cosine is missing.) So I_0 can be taken off every image
+ * first, which keeps the rounding errors those of B and not those of A. Sums begin at +0, so that
+ * a phase of pi is not -pi.
  */
 #include "px.h"
 
