@@ -14,7 +14,11 @@
 /* A pixel may lie this far off the grid, in pixels. */
 #define GRID_TOLERANCE 0.05
 
+/* Float arithmetic may carry a point on the near face over the edge of the next stair. */
+#define ORDER_SLACK 1e-4
+
 #define RADIANS (M_PI / 180)
+#define RANGE_SIMD _Pragma("omp simd reduction(min:lo) reduction(max:hi)")
 
 const char *const holo_stairs[] = { "composite", "cosine", NULL };
 const char *const holo_layouts[] = { "rgb", "yuv", NULL };
@@ -38,7 +42,7 @@ u_most(const struct holo *holo)
 double
 holo_order_most(const struct holo *holo)
 {
-	return floor(u_most(holo)/holo->pitch_px);
+	return floor(u_most(holo) / holo->pitch_px + ORDER_SLACK);
 }
 
 /* Composite: levels 0, S, .., S k_max; cosine: the highest stair has S levels too. */
@@ -64,7 +68,7 @@ pitch_least(const struct holo *holo, long height)
 {
 	long orders = holo->stair == HOLO_COMPOSITE ? 255 / height + 1 : 256 / height;
 
-	return u_most(holo) / (double)orders;
+	return u_most(holo) / ((double)orders - ORDER_SLACK);
 }
 
 static int
@@ -83,10 +87,13 @@ check_stairs(const struct holo *holo)
 	pitch = pitch_least(holo, height);
 	snprintf(cure, sizeof(cure), "a pitch above %.6g px", pitch);
 	if (most >= least)
-		snprintf(cure, sizeof(cure), "at most %ld levels, or a pitch above %.6g px", most, pitch);
-	return fail(NULL, "a pitch of %g px makes %.0f stairs on %zu x %zu pixels at theta %g degrees; of %ld "
-	    "levels each, they do not fit into 256: give %s", holo->pitch_px,
-	    holo_order_most(holo) + 1, holo->w, holo->h, holo->theta_rad / RADIANS, height, cure);
+		snprintf(cure, sizeof(cure), "at most %ld levels, or a pitch above %.6g px", most,
+		    pitch);
+	return fail(NULL,
+	    "a pitch of %g px makes %.0f stairs on %zu x %zu pixels at theta %g degrees; of %ld "
+	    "levels each, they do not fit into 256: give %s",
+	    holo->pitch_px, holo_order_most(holo) + 1, holo->w, holo->h, holo->theta_rad / RADIANS,
+	    height, cure);
 }
 
 /* ---- words and numbers of the metadata ---- */
@@ -108,8 +115,8 @@ word_key(const struct meta *meta, const char *key, const char *const *words)
 
 /* An option, else a key, else `otherwise`: *out, or -1 after fail(). */
 static int
-take_word(int option, const struct meta *meta, const char *key, const char *const *words, int otherwise,
-    int *out)
+take_word(int option, const struct meta *meta, const char *key, const char *const *words,
+    int otherwise, int *out)
 {
 	*out = option >= 0 ? option : word_key(meta, key, words);
 	if (*out == -1)
@@ -118,8 +125,8 @@ take_word(int option, const struct meta *meta, const char *key, const char *cons
 }
 
 static int
-take_whole(long option, const struct meta *meta, const char *key, double low, double high, long otherwise,
-    long *out)
+take_whole(long option, const struct meta *meta, const char *key, double low, double high,
+    long otherwise, long *out)
 {
 	double v;
 
@@ -136,7 +143,8 @@ take_whole(long option, const struct meta *meta, const char *key, double low, do
 }
 
 static int
-take_number(double option, const struct meta *meta, const char *key, double low, double high, double *out)
+take_number(
+    double option, const struct meta *meta, const char *key, double low, double high, double *out)
 {
 	*out = option;
 	if (!isnan(option))
@@ -167,7 +175,8 @@ pair_key(const struct meta *meta, const char *key, double out[2])
 }
 
 static int
-take_range(struct holo *holo, const struct holo_options *options, const struct meta *meta, const char *key)
+take_range(
+    struct holo *holo, const struct holo_options *options, const struct meta *meta, const char *key)
 {
 	double range[2] = { NAN, NAN };
 
@@ -181,15 +190,16 @@ take_range(struct holo *holo, const struct holo_options *options, const struct m
 	}
 	if (!isnan(range[0]) && !(range[0] < range[1]))
 		return fail(options->depth_range.n ? "--depth-range" : key,
-		    "the first depth must be less than the second, not %g and %g", range[0], range[1]);
+		    "the first depth must be less than the second, not %g and %g", range[0],
+		    range[1]);
 	holo->low = range[0];
 	holo->high = range[1];
 	return 0;
 }
 
 static int
-take_words(struct holo *holo, const struct holo_options *options, const struct meta *meta, int stair,
-    bool *has_stair)
+take_words(struct holo *holo, const struct holo_options *options, const struct meta *meta,
+    int stair, bool *has_stair)
 {
 	int word;
 
@@ -219,11 +229,12 @@ holo_choose(struct holo *holo, const struct holo_options *options, const struct 
 	if (take_words(holo, options, &head->meta, HOLO_COSINE, &has_stair) < 0 ||
 	    take_range(holo, options, &head->meta, "depth_range") < 0)
 		return -1;
-	holo->pitch_px = isnan(options->pitch_px) ? (double)longer_side(holo) / 16 : options->pitch_px;
+	holo->pitch_px =
+	    isnan(options->pitch_px) ? (double)longer_side(holo) / 16 : options->pitch_px;
 	holo->theta_rad = isnan(options->theta_rad) ? 30 * RADIANS : options->theta_rad;
 	if (take_whole(options->stair_turns, &none, "", 0, 64, 0, &holo->stair_turns) < 0 ||
 	    take_whole(options->stair_height, &none, "", 1, 255, holo_height_most(holo),
-	    &holo->stair_height) < 0)
+		&holo->stair_height) < 0)
 		return -1;
 	for (int i = 0; i < 2; i++)
 		holo->spacing[i] = isfinite(head->spacing[i]) ? head->spacing[i] : 1;
@@ -246,7 +257,7 @@ holo_write(const struct holo *holo, struct meta *meta)
 	    meta_set(meta, "holo_stair", holo_stairs[holo->stair]) < 0 ||
 	    meta_setf(meta, "holo_stair_height", "%ld", holo->stair_height) < 0 ||
 	    (holo->stair == HOLO_COSINE &&
-	    meta_setf(meta, "holo_stair_turns", "%ld", holo->stair_turns) < 0) ||
+		meta_setf(meta, "holo_stair_turns", "%ld", holo->stair_turns) < 0) ||
 	    meta_set(meta, "holo_layout", holo_layouts[holo->layout]) < 0 ||
 	    meta_set_numbers(meta, "holo_depth_range", range, 2) < 0 ||
 	    meta_set_numbers(meta, "holo_spacing", holo->spacing, 2) < 0 ||
@@ -259,9 +270,10 @@ holo_write(const struct holo *holo, struct meta *meta)
 void
 holo_remove(struct meta *meta)
 {
-	static const char *const keys[] = { "holo_size", "holo_pitch_px", "holo_theta_deg", "holo_stair",
-		"holo_stair_height", "holo_stair_turns", "holo_layout", "holo_depth_range",
-		"holo_spacing", "holo_corner", "holo_texture", "holo_texture_scale" };
+	static const char *const keys[] = { "holo_size", "holo_pitch_px", "holo_theta_deg",
+		"holo_stair", "holo_stair_height", "holo_stair_turns", "holo_layout",
+		"holo_depth_range", "holo_spacing", "holo_corner", "holo_texture",
+		"holo_texture_scale" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		meta_remove(meta, keys[i]);
@@ -278,8 +290,10 @@ check_size(const struct holo *holo, const struct meta *meta)
 		return -1;
 	if (size[0] == (double)holo->w && size[1] == (double)holo->h)
 		return 0;
-	return fail(NULL, "the picture is %zu x %zu, but was encoded as %.0f x %.0f: scaled or cut, it "
-	    "cannot be decoded", holo->w, holo->h, size[0], size[1]);
+	return fail(NULL,
+	    "the picture is %zu x %zu, but was encoded as %.0f x %.0f: scaled or cut, it "
+	    "cannot be decoded",
+	    holo->w, holo->h, size[0], size[1]);
 }
 
 /* All that is missing in one message. */
@@ -304,8 +318,9 @@ check_complete(const struct holo *holo, const struct meta *meta, bool has_stair)
 	if (!*options)
 		return 0;
 	return fail(NULL, "the picture %s; give%s",
-	    bare ? "does not say how it was encoded (no holo_ keys: is it a Holoimage?)" :
-	    "does not say all of how it was encoded", options);
+	    bare ? "does not say how it was encoded (no holo_ keys: is it a Holoimage?)"
+		 : "does not say all of how it was encoded",
+	    options);
 }
 
 int
@@ -321,11 +336,11 @@ holo_read(struct holo *holo, const struct holo_options *options, const struct fr
 	if (check_size(holo, meta) < 0 || take_words(holo, options, meta, -1, &has_stair) < 0 ||
 	    take_number(options->pitch_px, meta, "holo_pitch_px", 1e-3, 1e6, &holo->pitch_px) < 0 ||
 	    take_number(options->theta_rad / RADIANS, meta, "holo_theta_deg", 1, 89,
-	    &holo->theta_rad) < 0 ||
+		&holo->theta_rad) < 0 ||
 	    take_whole(options->stair_height, meta, "holo_stair_height", 1, 255, 0,
-	    &holo->stair_height) < 0 ||
+		&holo->stair_height) < 0 ||
 	    take_whole(options->stair_turns, meta, "holo_stair_turns", 0, 64, -1,
-	    &holo->stair_turns) < 0 ||
+		&holo->stair_turns) < 0 ||
 	    take_range(holo, options, meta, "holo_depth_range") < 0 ||
 	    pair_key(meta, "holo_spacing", holo->spacing) < 0 ||
 	    pair_key(meta, "holo_corner", holo->corner) < 0)
@@ -344,8 +359,8 @@ holo_code(const struct holo *holo)
 
 	return (struct holo_code){
 		.turns_per_column = (float)(cos(holo->theta_rad) / holo->pitch_px),
-		.turns_per_depth = (float)((double)longer_side(holo) * sin(holo->theta_rad) /
-		    holo->pitch_px),
+		.turns_per_depth =
+		    (float)((double)longer_side(holo) * sin(holo->theta_rad) / holo->pitch_px),
 		.height = (float)height,
 		.base = cosine ? (float)(height / 2) : 0,
 		.swing = cosine ? (float)((height - 2) / 2) : 0,
@@ -367,8 +382,8 @@ holo_channel_names(enum holo_layout layout, bool texture)
 int
 holo_channels(const struct holo *holo, const struct frame_head *head, size_t channel[4])
 {
-	bool colour = head->c >= 3 && head_channel(head, "r") == 0 && head_channel(head, "g") == 1 &&
-	    head_channel(head, "b") == 2;
+	bool colour = head->c >= 3 && head_channel(head, "r") == 0 &&
+	    head_channel(head, "g") == 1 && head_channel(head, "b") == 2;
 	bool video = head->c >= 3 && head_channel(head, "luma") == 0 &&
 	    head_channel(head, "chroma_u") == 1 && head_channel(head, "chroma_v") == 2;
 	char *names;
@@ -426,10 +441,11 @@ range_row(const float *restrict row, size_t w, float *low, float *high)
 {
 	float lo = *low, hi = *high;
 
-	_Pragma("omp simd reduction(min:lo) reduction(max:hi)")
+	RANGE_SIMD
 	for (size_t x = 0; x < w; x++) {
 		bool finite = px_abs(row[x]) <= FLT_MAX && !px_isnan(row[x]);
-		float a = px_select(finite, row[x], FLT_MAX), b = px_select(finite, row[x], -FLT_MAX);
+		float a = px_select(finite, row[x], FLT_MAX);
+		float b = px_select(finite, row[x], -FLT_MAX);
 
 		lo = a < lo ? a : lo;
 		hi = b > hi ? b : hi;
@@ -531,6 +547,8 @@ holo_grid(const struct frame *frame, size_t x, size_t y, double spacing[2], doub
 	off = farthest_off(frame, channel, spacing, corner, at);
 	if (off <= GRID_TOLERANCE)
 		return 0;
-	return fail(NULL, "x and y are no regular grid: pixel (%zu, %zu) lies %.3g pixels off it; make a depth "
-	    "map of the points first", at[0], at[1], off);
+	return fail(NULL,
+	    "x and y are no regular grid: pixel (%zu, %zu) lies %.3g pixels off it; make a depth "
+	    "map of the points first",
+	    at[0], at[1], off);
 }

@@ -1,9 +1,9 @@
 /*
- * Holoimage: depth as fringes and stairs in a colour picture, and back (methods §12; Karpinsky thesis
- * ch. 5 and 6). `turns` is u/P, the projector's phase in whole periods: order k + rest, 0 <= rest < 1.
- * Depth is normalised: 0 at the far face, 1 at the near face of the cube. Levels are grey levels
- * 0 .. 255, not rounded: holo_round makes samples of them, a dithering tool may use them as they are.
- * The background is black: HOLO_BLACK tells it, as levels of R + G (0.15 in [0, 1]).
+ * Holoimage: depth as fringes and stairs in a colour picture, and back (methods §12; Karpinsky
+ * thesis ch. 5 and 6). `turns` is u/P, the projector's phase in whole periods: order k + rest, 0 <=
+ * rest < 1. Depth is normalised: 0 at the far face, 1 at the near face of the cube. Levels are grey
+ * levels 0 .. 255, not rounded: holo_round makes samples of them, a dithering tool may use them as
+ * they are. The background is black: HOLO_BLACK tells it, as levels of R + G (0.15 in [0, 1]).
  */
 #ifndef HOLO_PX_H
 #define HOLO_PX_H
@@ -48,8 +48,8 @@ holo_cosine_level(float rest)
 }
 
 /*
- * B on the stair of order 0; the stair of order k is S k higher. Composite: base = swing = 0 [ch. 5];
- * cosine: base = S/2, swing = (S-2)/2, waves = K + 1/2 [eq 6.7 with the sign of eq 9.17].
+ * B on the stair of order 0; the stair of order k is S k higher. Composite: base = swing = 0 [ch.
+ * 5]; cosine: base = S/2, swing = (S-2)/2, waves = K + 1/2 [eq 6.7 with the sign of eq 9.17].
  */
 PX_FN float
 holo_stair_level(float rest, float base, float swing, float waves)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define EDGE_MOST 64
-#define EDGE_LOSSY 2		/* pixels dropped at the boundary of a lossy picture */
-#define SURVEY_STEP 8		/* every so manieth row is looked at before decoding */
+#define EDGE_LOSSY 2  /* pixels dropped at the boundary of a lossy picture */
+#define SURVEY_STEP 8 /* every so manieth row is looked at before decoding */
 
 enum decode { DECODE_AUTO, DECODE_NEAREST, DECODE_MEDIAN, DECODE_PLAIN };
 
@@ -24,8 +24,8 @@ struct parameters {
 struct priv {
 	struct holo holo;
 	struct reading reading;
-	enum decode decode;		/* in use */
-	size_t edge_px;			/* in use */
+	enum decode decode; /* in use */
+	size_t edge_px;     /* in use */
 	bool xyz;
 	float texture_scale;
 };
@@ -37,17 +37,19 @@ static const char *const decodes[] = { "auto", "nearest", "median", "plain", NUL
 static const struct opt options[] = {
 	HOLO_OPTIONS(struct parameters, holo),
 	{ 0, "spacing", "DX,DY", OPT_NUMBERS, AT(spacing), NULL, 0, 0, NULL,
-	  "distances of columns and of rows, for --xyz", NULL },
+	    "distances of columns and of rows, for --xyz", NULL },
 	{ 0, "corner", "X,Y", OPT_NUMBERS, AT(corner), NULL, 0, 0, NULL,
-	  "where the first pixel is, for --xyz", NULL },
+	    "where the first pixel is, for --xyz", NULL },
 	{ 0, "decode", "WORD", OPT_WORD, AT(decode), "auto", 0, 0, NULL,
-	  "nearest stair, of a pixel or by the median around it; or the papers' floor and median",
-	  decodes },
+	    "nearest stair, of a pixel or by the median around it; or the papers' floor and median",
+	    decodes },
 	{ 0, "blur", "SIGMA", OPT_NUMBER, AT(blur_px), "0", 0, 100, "px",
-	  "Gaussian blur that the picture went through", NULL },
+	    "Gaussian blur that the picture went through", NULL },
 	{ 'e', "edge", "N", OPT_INTEGER, AT(edge_px), NULL, 0, EDGE_MOST, "px",
-	  "drop pixels so near to the background; if not given, 0, or 2 in a lossy picture", NULL },
-	{ 0, "xyz", NULL, OPT_FLAG, AT(xyz), NULL, 0, 0, NULL, "coordinates x y z instead of depth", NULL },
+	    "drop pixels so near to the background; if not given, 0, or 2 in a lossy picture",
+	    NULL },
+	{ 0, "xyz", NULL, OPT_FLAG, AT(xyz), NULL, 0, 0, NULL, "coordinates x y z instead of depth",
+	    NULL },
 	{ 0 },
 };
 
@@ -93,10 +95,16 @@ finish_row(const struct priv *priv, const struct frame *in, struct frame *out, s
 	for (size_t x = 0; priv->edge_px && x < w; x += TILE)
 		drop_edge(priv, in, y, x, w - x < TILE ? w - x : TILE, depth + x);
 	if (priv->xyz)
-		coordinates(&priv->holo, depth, frame_floats(out, 0, y), frame_floats(out, 1, y), y, w);
+		coordinates(
+		    &priv->holo, depth, frame_floats(out, 0, y), frame_floats(out, 1, y), y, w);
 	if (texture != NO_CHANNEL) {
-		load(in, texture, y, 0, w, frame_floats(out, z + 1, y));
-		scale_row(frame_floats(out, z + 1, y), w, priv->texture_scale);
+		float *out_row = frame_floats(out, z + 1, y);
+
+		if (in->head.type == SAMPLE_UCHAR)
+			load_bytes(frame_row(in, texture, y), out_row, w);
+		else
+			memcpy(out_row, frame_row(in, texture, y), w * sizeof(*out_row));
+		scale_row(out_row, w, priv->texture_scale);
 	}
 }
 
@@ -116,7 +124,8 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		}
 		for (size_t y = y0; y < y1; y++)
 			if (priv->decode == DECODE_PLAIN)
-				decode_plain(&priv->reading, in, y, x, n, frame_floats(out, z, y) + x);
+				decode_plain(
+				    &priv->reading, in, y, x, n, frame_floats(out, z, y) + x);
 			else
 				decode_nearest(&priv->reading, in, y, x, n, &tile,
 				    frame_floats(out, z, y) + x);
@@ -229,7 +238,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    reading->stair);
 	priv->decode = (enum decode)parameters->decode;
 	priv->xyz = parameters->xyz;
-	priv->edge_px = parameters->edge_px == OPT_NONE_INTEGER ? EDGE_LOSSY : (size_t)parameters->edge_px;
+	priv->edge_px =
+	    parameters->edge_px == OPT_NONE_INTEGER ? EDGE_LOSSY : (size_t)parameters->edge_px;
 	run->halo = priv->edge_px < MARGIN ? MARGIN : priv->edge_px;
 	if (plan_metadata(holo, out) < 0)
 		return -1;

@@ -23,8 +23,8 @@ holodec_off_circle(float sine, float cosine)
 }
 
 /*
- * The order that a neighbour's reading stands for at this pixel: a whole turn is added where the rest
- * of the turns has wrapped between the two.
+ * The order that a neighbour's reading stands for at this pixel: a whole turn is added where the
+ * rest of the turns has wrapped between the two.
  */
 PX_FN float
 holodec_seen_from(float rest, float neighbour_order, float neighbour_rest)

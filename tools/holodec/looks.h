@@ -1,4 +1,4 @@
-/* What a picture looks like before it is decoded: is it a Holoimage, and has a lossy format been at it? */
+/* What a picture looks like: is it a Holoimage, and has a lossy format been at it? */
 #ifndef HOLODEC_LOOKS_H
 #define HOLODEC_LOOKS_H
 
@@ -6,20 +6,23 @@
 
 /* What a row of a picture looks like, in pixels. */
 struct looks {
-	size_t pixels, points;	/* points: not black */
-	size_t inexact;		/* as no encoder makes them */
-	size_t off_circle;	/* points far from the circle of fringes */
-	size_t coloured;	/* R, G, B not all equal */
-	size_t off_stair;	/* points whose stair is far from any */
-	size_t outside;		/* points whose depth is outside of the cube */
+	size_t pixels, points; /* points: not black */
+	size_t inexact;        /* as no encoder makes them */
+	size_t off_circle;     /* points far from the circle of fringes */
+	size_t coloured;       /* R, G, B not all equal */
+	size_t off_stair;      /* points whose stair is far from any */
+	size_t outside;        /* points whose depth is outside of the cube */
 };
+
+#define LOOKS_SIMD \
+	_Pragma("omp simd reduction(+:points, inexact, off_circle, coloured, off_stair, outside)")
 
 static void
 look(const struct tile *restrict tile, const float *restrict depth, size_t n, struct looks *looks)
 {
 	int points = 0, inexact = 0, off_circle = 0, coloured = 0, off_stair = 0, outside = 0;
 
-	_Pragma("omp simd reduction(+:points, inexact, off_circle, coloured, off_stair, outside)")
+	LOOKS_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F r = tile->sine[i + MARGIN], g = tile->cosine[i + MARGIN];
 		PX_F b = tile->stair[i + MARGIN], order = tile->order[i + MARGIN];
@@ -48,14 +51,15 @@ percent(size_t part, size_t of)
 	return of ? 100 * (double)part / (double)of : 0;
 }
 
-/* Is the picture as an encoder made it? A damaged pixel here and there is none of a format's doing. */
+/* Is the picture as an encoder made it? Of single damaged pixels no lossy format is guilty. */
 static bool
 looks_exact(const struct looks *looks)
 {
 	return percent(looks->inexact, looks->pixels) <= 0.1;
 }
 
-/* A picture that is something else must not become a surface. */
+/* A picture that is something else must not become a surface. Measured: a JPEG of quality 15 has 4 % off
+ * the circle and 10 % outside; one with two channels exchanged has 50 and 70 %. */
 static int
 check_looks(const struct looks *looks, bool blurred)
 {
@@ -63,16 +67,20 @@ check_looks(const struct looks *looks, bool blurred)
 
 	if (looks->points && !looks->coloured)
 		return fail(NULL, "the picture is grey: a Holoimage has fringes in colour");
-	if (percent(looks->off_circle, looks->points) > 50)
-		return fail(NULL, "the picture is no Holoimage: red and green are no fringes in %.0f %% of it",
+	if (percent(looks->off_circle, looks->points) > 25)
+		return fail(NULL,
+		    "the picture is no Holoimage: red and green are no fringes in %.0f %% of it",
 		    percent(looks->off_circle, looks->points));
 	if (exact && !blurred && percent(looks->off_stair, looks->points) > 10)
-		return fail(NULL, "the stairs are not those of the picture in %.0f %% of it: wrong --stair, "
+		return fail(NULL,
+		    "the stairs are not those of the picture in %.0f %% of it: wrong --stair, "
 		    "--stair-height, --stair-turns or --layout?",
 		    percent(looks->off_stair, looks->points));
-	if (exact && percent(looks->outside, looks->points) > 10)
-		return fail(NULL, "%.0f %% of the picture decode to depths outside of the range: wrong --pitch "
-		    "or --theta?", percent(looks->outside, looks->points));
+	if (percent(looks->outside, looks->points) > (exact ? 10 : 25))
+		return fail(NULL,
+		    "%.0f %% of the picture decode to depths outside of the range: wrong --pitch "
+		    "or --theta?",
+		    percent(looks->outside, looks->points));
 	return 0;
 }
 

@@ -9,21 +9,21 @@
 #include <math.h>
 #include <string.h>
 
-#define TILE 512		/* pixels of a row that are decoded together */
-#define MARGIN 3		/* beside them, for medians */
+#define TILE 512 /* pixels of a row that are decoded together */
+#define MARGIN 3 /* beside them, for medians */
 
 /* How a picture is to be read. */
 struct reading {
 	struct holo_code code;
-	size_t channel[4];		/* sine, cosine, stair, texture */
-	float half_step;		/* 1/2 where plain decoding rounds */
-	float stair[HOLO_PROFILE + 1];	/* of order 0 */
+	size_t channel[4];             /* sine, cosine, stair, texture */
+	float half_step;               /* 1/2 where plain decoding rounds */
+	float stair[HOLO_PROFILE + 1]; /* of order 0 */
 };
 
-struct tile {			/* pixel x of the row is at [MARGIN] */
+struct tile { /* pixel x of the row is at [MARGIN] */
 	float sine[TILE + 2 * MARGIN], cosine[TILE + 2 * MARGIN], stair[TILE + 2 * MARGIN];
-	float rest[TILE + 2 * MARGIN];	/* NaN in the background */
-	float order[TILE + 2 * MARGIN];	/* as read: not whole; NaN in the background */
+	float rest[TILE + 2 * MARGIN];  /* NaN in the background */
+	float order[TILE + 2 * MARGIN]; /* as read: not whole; NaN in the background */
 };
 
 static void
@@ -34,6 +34,15 @@ load_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
 		out[i] = (float)(int)in[i];
 }
 
+/* What can be no level becomes one so dark that the pixel is background: formulas need finite ones. */
+static void
+load_floats(const float *restrict in, float *restrict out, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		out[i] = px_select(px_abs(in[i]) <= 1e6f, in[i], -1e6f);
+}
+
 /* Samples x .. x + n - 1 of a row, as levels. */
 static void
 load(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out)
@@ -41,7 +50,7 @@ load(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out)
 	if (in->head.type == SAMPLE_UCHAR)
 		load_bytes((const unsigned char *)frame_row(in, c, y) + x, out, n);
 	else
-		memcpy(out, (const float *)frame_row(in, c, y) + x, n * sizeof(*out));
+		load_floats((const float *)frame_row(in, c, y) + x, out, n);
 }
 
 /* Pixels x .. x + n - 1 of row y and MARGIN to both sides; beyond the image is background. */
@@ -56,31 +65,36 @@ load_tile(const struct frame *in, const struct reading *reading, size_t y, size_
 	for (int c = 0; c < 3; c++) {
 		memset(plane[c], 0, MARGIN * sizeof(float));
 		memset(plane[c] + MARGIN + n, 0, MARGIN * sizeof(float));
-		load(in, reading->channel[c], y, x - left, left + n + right, plane[c] + MARGIN - left);
+		load(in, reading->channel[c], y, x - left, left + n + right,
+		    plane[c] + MARGIN - left);
 	}
 }
 
-/* What each pixel says by itself: rest and order. n counts the margins. */
+/* What each pixel says by itself: rest and order. n counts the margins. The hole is added, since a
+ * condition around the reading of the stair would keep the loop from being vectorised. */
 static void
 read_tile(struct tile *restrict tile, const struct reading *restrict reading, size_t n)
 {
-	const float *restrict stair = reading->stair;
+	const float *restrict sine = tile->sine, *restrict cosine = tile->cosine;
+	const float *restrict level = tile->stair, *restrict stair = reading->stair;
+	float *restrict rests = tile->rest, *restrict orders = tile->order;
 	float per_height = 1 / reading->code.height;
 
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		PX_F rest = holo_rest(tile->sine[i] - 127.5f, tile->cosine[i] - 127.5f);
-		PX_F order = (tile->stair[i] - stair[(int)(rest * HOLO_PROFILE)]) * per_height;
-		bool black = !(tile->sine[i] + tile->cosine[i] >= HOLO_BLACK);
+		PX_F rest = holo_rest(sine[i] - 127.5f, cosine[i] - 127.5f);
+		PX_F order = (level[i] - stair[(int)(rest * HOLO_PROFILE)]) * per_height;
+		PX_F darkest = px_min(level[i] + 1000.0f, sine[i] + cosine[i]);
+		PX_F hole = px_select(darkest >= HOLO_BLACK, 0.0f, PX_NAN);
 
-		tile->rest[i] = px_select(black, PX_NAN, rest);
-		tile->order[i] = px_select(black, PX_NAN, order);
+		rests[i] = rest + hole;
+		orders[i] = order + hole;
 	}
 }
 
 static void
-nearest_turns(const float *restrict rest, const float *restrict order, float *restrict turns, size_t n,
-    float most)
+nearest_turns(const float *restrict rest, const float *restrict order, float *restrict turns,
+    size_t n, float most)
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
@@ -95,7 +109,8 @@ plain_turns(struct tile *restrict tile, const struct reading *restrict reading, 
 
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
-		tile->order[i] = tile->rest[i] + holo_plain_order(tile->stair[i], per_height, half_step);
+		tile->order[i] =
+		    tile->rest[i] + holo_plain_order(tile->stair[i], per_height, half_step);
 }
 
 /* Takes out whole turns that a pixel lies off the median of five in its row. */
@@ -104,8 +119,8 @@ unspike(const float *restrict turns, float *restrict out, size_t n)
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
-		out[i] = holo_unspike(turns[i + 2], median_of_5(turns[i], turns[i + 1], turns[i + 2],
-		    turns[i + 3], turns[i + 4]));
+		out[i] = holo_unspike(turns[i + 2],
+		    median_of_5(turns[i], turns[i + 1], turns[i + 2], turns[i + 3], turns[i + 4]));
 }
 
 /* The median of seven readings along the row, each as seen from the pixel in the middle. */
@@ -226,13 +241,14 @@ decode_nearest(const struct reading *reading, const struct frame *in, size_t y, 
 
 	load_tile(in, reading, y, x, n, tile);
 	read_tile(tile, reading, n + 2 * MARGIN);
-	nearest_turns(tile->rest + MARGIN, tile->order + MARGIN, turns, n, reading->code.order_most);
+	nearest_turns(
+	    tile->rest + MARGIN, tile->order + MARGIN, turns, n, reading->code.order_most);
 	to_depth(turns, out, x, n, &reading->code, slack(&reading->code));
 }
 
 static void
-decode_plain(const struct reading *reading, const struct frame *in, size_t y, size_t x, size_t n,
-    float *out)
+decode_plain(
+    const struct reading *reading, const struct frame *in, size_t y, size_t x, size_t n, float *out)
 {
 	struct tile tile;
 	float turns[TILE];
@@ -264,8 +280,8 @@ median_row(const struct reading *reading, const struct frame *in, ptrdiff_t y, s
 
 /* Rows y0 .. y1 - 1 of the columns from x on; medians along a row are kept for the rows below. */
 static void
-decode_median(const struct reading *reading, const struct frame *in, struct frame *out, size_t z, size_t x,
-    size_t n, size_t y0, size_t y1)
+decode_median(const struct reading *reading, const struct frame *in, struct frame *out, size_t z,
+    size_t x, size_t n, size_t y0, size_t y1)
 {
 	struct medians ring[7];
 	const struct medians *around[7];
@@ -279,7 +295,8 @@ decode_median(const struct reading *reading, const struct frame *in, struct fram
 			around[k] = &ring[(y - y0 + k) % 7];
 		median_down(around, order, n);
 		nearest_turns(around[MARGIN]->rest, order, turns, n, reading->code.order_most);
-		to_depth(turns, frame_floats(out, z, y) + x, x, n, &reading->code, slack(&reading->code));
+		to_depth(turns, frame_floats(out, z, y) + x, x, n, &reading->code,
+		    slack(&reading->code));
 	}
 }
 

@@ -15,11 +15,11 @@ struct parameters {
 struct priv {
 	struct holo holo;
 	struct holo_code code;
-	size_t depth;			/* input channel */
-	size_t x, y;			/* of an xyz frame; NO_CHANNEL */
-	size_t texture;			/* input channel that becomes alpha; NO_CHANNEL */
-	float texture_scale;		/* grey levels per its unit */
-	bool range_wanted;		/* the depth range is each frame's own */
+	size_t depth;        /* input channel */
+	size_t x, y;         /* of an xyz frame; NO_CHANNEL */
+	size_t texture;      /* input channel that becomes alpha; NO_CHANNEL */
+	float texture_scale; /* grey levels per its unit */
+	bool range_wanted;   /* the depth range is each frame's own */
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -27,7 +27,7 @@ struct priv {
 static const struct opt options[] = {
 	HOLO_OPTIONS(struct parameters, holo),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture), NULL, 0, 0, NULL,
-	  "channel that goes into alpha", NULL },
+	    "channel that goes into alpha", NULL },
 	{ 0 },
 };
 
@@ -38,8 +38,8 @@ struct colours {
 };
 
 static inline __attribute__((always_inline)) void
-encode_row_of(const float *restrict depth, const struct colours *out, size_t w, struct holo_code code,
-    bool waves)
+encode_row_of(const float *restrict depth, const struct colours *out, size_t w,
+    struct holo_code code, bool waves)
 {
 	unsigned char *restrict sine = out->sine, *restrict cosine = out->cosine;
 	unsigned char *restrict stair = out->stair;
@@ -48,13 +48,14 @@ encode_row_of(const float *restrict depth, const struct colours *out, size_t w, 
 	ROWS_SIMD
 	for (size_t x = 0; x < w; x++) {
 		PX_F z = holoenc_normalise(depth[x], code.depth_zero, per_depth);
-		PX_F turns = holo_turns((float)(int)x, holoenc_clamp(z), code.turns_per_column,
-		    code.turns_per_depth);
+		PX_F turns = holo_turns(
+		    (float)(int)x, holoenc_clamp(z), code.turns_per_column, code.turns_per_depth);
 		PX_F order = holo_order(turns, code.order_most), rest = turns - order;
 		PX_F level = code.base + order * code.height;
 		PX_F r = holo_round(holo_sine_level(rest)), g = holo_round(holo_cosine_level(rest));
 		PX_F b = holo_round(waves ? order * code.height +
-		    holo_stair_level(rest, code.base, code.swing, code.waves) : level);
+			    holo_stair_level(rest, code.base, code.swing, code.waves)
+					  : level);
 		bool inside = holoenc_inside(z);
 
 		sine[x] = (unsigned char)(int)px_select(inside, r, 0.0f);
@@ -96,8 +97,8 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 
 		encode_row(frame_floats(in, priv->depth, y), &colours, in->head.w, &priv->code);
 		if (priv->texture != NO_CHANNEL)
-			texture_row(frame_floats(in, priv->texture, y), frame_row(out, 3, y), in->head.w,
-			    priv->texture_scale);
+			texture_row(frame_floats(in, priv->texture, y), frame_row(out, 3, y),
+			    in->head.w, priv->texture_scale);
 	}
 }
 
@@ -111,7 +112,8 @@ survey(struct run *run, const struct frame *in)
 	struct holo *holo = &priv->holo;
 	float low, high;
 
-	if (priv->x != NO_CHANNEL && holo_grid(in, priv->x, priv->y, holo->spacing, holo->corner) < 0)
+	if (priv->x != NO_CHANNEL &&
+	    holo_grid(in, priv->x, priv->y, holo->spacing, holo->corner) < 0)
 		return -1;
 	if (priv->range_wanted) {
 		holo_range(in, priv->depth, &low, &high);
@@ -164,9 +166,11 @@ plan_texture(struct run *run, const struct frame_head *in, struct meta *out)
 	if (!(white > 0))
 		return fail("max_value", "must be more than 0, not %g", white);
 	priv->texture_scale = (float)(255 / white);
-	meta_remove(out, "max_value");		/* of the input; the picture's is 255 */
+	meta_remove(out, "max_value"); /* of the input; the picture's is 255 */
 	return meta_set(out, "holo_texture", parameters->texture) < 0 ||
-	    meta_set_number(out, "holo_texture_scale", white / 255) < 0 ? -1 : 0;
+		meta_set_number(out, "holo_texture_scale", white / 255) < 0
+	    ? -1
+	    : 0;
 }
 
 static int
@@ -186,7 +190,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	out->type = SAMPLE_UCHAR;
 	if (holo_write(&priv->holo, &out->meta) < 0 || plan_texture(run, in, &out->meta) < 0)
 		return -1;
-	return head_set_channels(out, holo_channel_names(priv->holo.layout, priv->texture != NO_CHANNEL));
+	return head_set_channels(
+	    out, holo_channel_names(priv->holo.layout, priv->texture != NO_CHANNEL));
 }
 
 STAGE(holoenc) = {

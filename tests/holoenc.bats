@@ -1,0 +1,205 @@
+load helpers
+
+# The formulas of holoimage(5) in float64: levels of a depth in [0, 1] towards the camera.
+encode='
+def levels(z, W, P, deg, stair, S, K):
+	t = (np.arange(z.shape[1]) * np.cos(np.radians(deg)) + z * W * np.sin(np.radians(deg))) / P
+	k = np.floor(t)
+	b = S * k + (0 if stair == "composite" else
+		S / 2 - (S - 2) / 2 * np.cos(2 * np.pi * (K + 0.5) * (t - k)))
+	return np.stack([127.5 + 127.5 * np.sin(2 * np.pi * t), 127.5 + 127.5 * np.cos(2 * np.pi * t), b]), t
+def check(f, z, W, P, deg, stair, S, K, order=(0, 1, 2)):
+	want, t = levels(z, W, P, deg, stair, S, K)
+	sure = (np.abs(t - np.round(t)) > 1e-4) & np.isfinite(z)
+	got = f.pixels[list(order)].astype(float)
+	off = np.abs(got - want)[:, sure]
+	expect(off <= 0.5 + 0.02 * (K + 1), sys.argv, off.max(initial=0))
+	expect(got[:, ~np.isfinite(z)] == 0)
+'
+
+@test "holoenc: levels are those of the formulas, at awkward sizes, both stairs, every option" {
+	for size in 1x1 5x7 127x1 1x127 128x64 129x65; do
+		py '
+w, h = map(int, sys.argv[1].split("x"))
+z = np.random.default_rng(1).uniform(0, 1, (h, w)).astype("f4")
+z[::5, ::3] = np.nan
+write_frames("in.nrrd", Frame(z, ["depth"], {"z_axis": "towards"}))' $size
+		side=$((${size%x*} > ${size#*x} ? ${size%x*} : ${size#*x}))
+		for stair in composite cosine; do
+			holoenc -P $side -t 40 --stair $stair -S 9 -K 2 --depth-range 0,1 in.nrrd -o out.nrrd
+			py "$encode"'
+f, W, stair = read_frame("out.nrrd"), int(sys.argv[1]), sys.argv[2]
+expect(f.pixels.dtype == np.uint8 and f.names == ["r", "g", "b"])
+check(f, read_frame("in.nrrd")["depth"].astype(float), W, W, 40, stair, 9, 2)' $side $stair
+		done
+	done
+}
+
+@test "holoenc: what is not given is chosen and written down; the highest stair fits" {
+	py '
+z = np.linspace(3, 7, 64 * 48).reshape(48, 64).astype("f4")
+write_frames("in.nrrd", Frame(z, ["depth"], {"length_unit": "mm"}))'
+	holoenc in.nrrd -o out.nrrd
+	py "$encode"'
+f, z = read_frame("out.nrrd"), read_frame("in.nrrd")["depth"].astype(float)
+want = {"length_unit": "mm", "holo_size": "64 48", "holo_pitch_px": "4", "holo_theta_deg": "30",
+	"holo_stair": "cosine", "holo_stair_height": "11", "holo_stair_turns": "0", "holo_layout": "rgb",
+	"holo_depth_range": "3 7", "holo_spacing": "1 1", "holo_corner": "0 0", "z_axis": "away",
+	"cmd.1": "holoenc [1]"}
+expect(f.meta == want, f.meta)
+check(f, (7 - z) / 4, 64, 4, 30, "cosine", 11, 0)'
+	for theta in 1 30 45 89; do
+		for stair in composite cosine; do
+			holoenc -P 5 -t $theta --stair $stair in.nrrd -o out.nrrd
+			py "$encode"'
+f, z = read_frame("out.nrrd"), read_frame("in.nrrd")["depth"].astype(float)
+S = int(f.meta["holo_stair_height"])
+check(f, (7 - z) / 4, 64, 5, float(sys.argv[1]), sys.argv[2], S, 0)' $theta $stair
+		done
+	done
+}
+
+@test "holoenc: layout yuv puts the stairs into luma" {
+	py '
+z = np.random.default_rng(2).uniform(0, 1, (20, 30)).astype("f4")
+write_frames("in.nrrd", Frame(z, ["depth"], {"z_axis": "towards"}))'
+	holoenc --layout yuv -P 9 -S 5 --depth-range 0,1 in.nrrd -o out.nrrd
+	py "$encode"'
+f = read_frame("out.nrrd")
+expect(f.names == ["luma", "chroma_u", "chroma_v"] and f.meta["holo_layout"] == "yuv", f.names)
+check(f, read_frame("in.nrrd")["depth"].astype(float), 30, 9, 30, "cosine", 5, 0, (1, 2, 0))'
+}
+
+@test "holoenc: z away is z towards turned over; --z-axis wins; a range cuts off" {
+	py '
+z = np.random.default_rng(3).uniform(-2, 2, (20, 30)).astype("f4")
+write_frames("away.nrrd", Frame(z, ["depth"], {"z_axis": "away"}))
+write_frames("towards.nrrd", Frame(-z, ["depth"], {"z_axis": "towards"}))
+write_frames("plain.nrrd", Frame(-z, ["depth"]))'
+	holoenc --depth-range=-1,1 away.nrrd -o a.nrrd
+	holoenc --depth-range=-1,1 towards.nrrd -o t.nrrd
+	holoenc --depth-range=-1,1 --z-axis towards plain.nrrd -o p.nrrd
+	py '
+a, t, p = (read_frame(n + ".nrrd") for n in "atp")
+z = read_frame("away.nrrd")["depth"]
+expect(a.pixels == t.pixels); expect(t.pixels == p.pixels)
+expect((a.pixels.max(0) == 0) == (np.abs(z) > 1))
+expect(a.meta["z_axis"] == "away" and p.meta["z_axis"] == "towards")'
+}
+
+@test "holoenc: a depth_range in the metadata serves all frames of a stream, else each has its own" {
+	py '
+z = np.random.default_rng(4).uniform(1, 2, (2, 6, 9)).astype("f4"); z[1] *= 3
+z[0, 0, 0], z[0, 5, 8], z[1, 0, 0], z[1, 5, 8] = 1, 2, 2.5, 6
+z[0, 2, 2] = np.inf
+for name, meta in ("own", {}), ("common", {"depth_range": "0 8"}):
+	write_frames(name + ".nrrd", [Frame(z[i], ["depth"], meta) for i in range(2)])'
+	holoenc own.nrrd -o a.nrrd && holoenc common.nrrd -o b.nrrd
+	py '
+a, b = read_frames("a.nrrd"), read_frames("b.nrrd")
+expect([f.meta["holo_depth_range"] for f in a] == ["1 2", "2.5 6"], a[0].meta, a[1].meta)
+expect([f.meta["holo_depth_range"] for f in b] == ["0 8"] * 2)
+expect(a[0].pixels[:, 2, 2] == 0)'
+}
+
+@test "holoenc: xyz on a regular grid gives spacing and corner; any other xyz is refused" {
+	py '
+y, x = np.mgrid[:40, :50].astype("f4")
+z = np.random.default_rng(5).uniform(0, 1, (40, 50)).astype("f4")
+p = np.stack([10 + 0.25 * x, 3 - 0.5 * y, z]); p[:, 7:9, 3] = np.nan
+write_frames("in.nrrd", Frame(p, ["x", "y", "z"]))
+p[0, 20, 30] += 0.1
+write_frames("bad.nrrd", Frame(p, ["x", "y", "z"]))
+write_frames("one.nrrd", Frame(p[:, :1, :1], ["x", "y", "z"]))'
+	holoenc in.nrrd -o out.nrrd
+	py '
+m = read_frame("out.nrrd").meta
+near = lambda key, want: expect(np.abs(np.array(m[key].split(), float) - want) < 1e-5, m[key])
+near("holo_spacing", [0.25, -0.5]); near("holo_corner", [10, 3])'
+	fails 1 "pixel (30, 20) lies 0.4 pixels off" holoenc bad.nrrd
+	holoenc one.nrrd | holodec --xyz -o out.nrrd
+	py 'expect(np.abs(read_frame("out.nrrd").pixels - read_frame("one.nrrd").pixels) < 1e-2)'
+}
+
+@test "holoenc: texture goes into alpha, scaled by max_value" {
+	py '
+t = np.arange(12, dtype="f4").reshape(3, 4) * 300; t[0, 0] = np.nan
+write_frames("in.nrrd", Frame(np.stack([t * 0 + 1, t]), ["depth", "texture"], {"max_value": "4095"}))'
+	holoenc --texture texture in.nrrd -o out.png && framecat out.png -o out.nrrd
+	py '
+f = read_frame("out.nrrd")
+t = np.arange(12).reshape(3, 4) * 300
+expect(np.abs(f["a"].astype(float) - t * 255 / 4095) <= 0.5001, f["a"])
+expect(f.meta["holo_texture"] == "texture" and "max_value" not in f.meta, f.meta)'
+	fails 1 "input has no channel colour, only: depth texture" holoenc --texture colour in.nrrd
+}
+
+@test "holoenc: all NaN is all black; a flat depth and a single pixel are fine" {
+	py '
+write_frames("nan.nrrd", Frame(np.full((4, 5), np.nan, "f4"), ["depth"]))
+write_frames("flat.nrrd", Frame(np.full((4, 5), 7, "f4"), ["depth"]))
+write_frames("one.nrrd", Frame(np.full((1, 1), -3, "f4"), ["depth"]))'
+	for name in nan flat one; do
+		holoenc $name.nrrd -o $name.png && holodec $name.png -o out.nrrd
+		py '
+a, b = read_frame(sys.argv[1])["depth"], read_frame("out.nrrd")["depth"]
+expect(np.isnan(a) == np.isnan(b)); expect(np.abs(a - b)[np.isfinite(a)] < 1e-3, b)' $name.nrrd
+	done
+}
+
+@test "holoenc: threads, bands and instruction levels make no difference" {
+	py '
+z = np.random.default_rng(6).uniform(0, 1, (100, 333)).astype("f4"); z[::7] = np.nan
+write_frames("in.nrrd", [Frame(np.stack([z, z * 200]), ["depth", "texture"]), Frame(z[:50], ["depth"])])
+write_frames("first.nrrd", Frame(np.stack([z, z * 200]), ["depth", "texture"]))'
+	holoenc -j 1 <in.nrrd >one.nrrd
+	holoenc -j 7 <in.nrrd >seven.nrrd
+	FRINGEPIPE_BAND=1 holoenc -j 2 <in.nrrd >band.nrrd
+	cmp one.nrrd seven.nrrd
+	cmp one.nrrd band.nrrd
+	for level in v2 v3 v4; do
+		FRINGEPIPE_CPU=$level holoenc <in.nrrd >level.nrrd || continue
+		cmp one.nrrd level.nrrd
+	done
+	if [ -x "$top/bin/fringepipe" ]; then
+		fringepipe holoenc first.nrrd , holodec >chain.nrrd
+		holoenc first.nrrd | holodec >pipe.nrrd
+		py 'a, b = read_frame("chain.nrrd"), read_frame("pipe.nrrd"); expect(a.pixels.tobytes() == b.pixels.tobytes())'
+	fi
+}
+
+@test "holoenc: refuses stairs that do not fit, with the numbers, and the pitch it names works" {
+	py 'write_frames("in.nrrd", Frame(np.zeros((512, 512), "f4"), ["depth"]))'
+	fails 1 "a pitch of 4 px makes 175 stairs on 512 x 512 pixels at theta 30 degrees; of 2 levels each, they do not fit into 256: give a pitch above 5.4" \
+		holoenc -P 4 in.nrrd
+	fails 1 "at most 12 levels, or a pitch above 40." holoenc -P 32 -t 18 -S 16 in.nrrd
+	holoenc -P 5.5 in.nrrd -o out.nrrd
+	holoenc -P 41 -t 18 -S 16 in.nrrd -o out.nrrd
+	fails 1 "cosine stairs must be at least 2 levels high, not 1" holoenc -S 1 in.nrrd
+}
+
+@test "holoenc: errors" {
+	py '
+write_frames("in.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"]))
+write_frames("phase.nrrd", Frame(np.zeros((3, 3), "f4"), ["absphase"]))
+write_frames("axis.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"z_axis": "up"}))
+write_frames("range.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"depth_range": "1 2 3"}))
+write_frames("words.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"depth_range": "near far"}))
+write_frames("white.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"max_value": "0"}))'
+	fails 1 "input has no channel depth, only: absphase" holoenc phase.nrrd
+	fails 2 "--theta" holoenc -t 90 in.nrrd
+	fails 2 "--theta" holoenc -t 0 in.nrrd
+	fails 2 "--pitch" holoenc -P 0 in.nrrd
+	fails 2 "--stair-height" holoenc -S 256 in.nrrd
+	fails 2 "--stair-turns" holoenc -K 65 in.nrrd
+	fails 2 "--stair: must be one of composite cosine" holoenc --stair flat in.nrrd
+	fails 2 "--layout" holoenc --layout bgr in.nrrd
+	fails 2 "--depth-range: must be two numbers, not 3" holoenc --depth-range 1,2,3 in.nrrd
+	fails 1 "--depth-range: the first depth must be less than the second, not 2 and 1" \
+		holoenc --depth-range 2,1 in.nrrd
+	fails 1 "z_axis: must be towards or away, not 'up'" holoenc axis.nrrd
+	fails 1 "depth_range: must be two numbers" holoenc range.nrrd
+	fails 1 "depth_range" holoenc words.nrrd
+	fails 1 "max_value: must be more than 0, not 0" holoenc --texture depth white.nrrd
+	fails 1 "nothing.nrrd" holoenc nothing.nrrd
+}
