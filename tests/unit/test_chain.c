@@ -15,6 +15,14 @@
 
 /* ---- stages ---- */
 
+/* In a stage: its process ends, where cmocka's assertions would go on to the next test. */
+static void
+must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
 /* column: weighted sum of rows y - reach .. y + reach, the border repeated; every channel. */
 struct column_parameters {
 	long reach;
@@ -147,7 +155,7 @@ static int
 three_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	(void)run;
-	assert_int_equal(in->c, 3);
+	must(in->c == 3);
 	return head_set_channels(out, "sum");
 }
 
@@ -300,9 +308,9 @@ less_flow(struct run *run, struct frame *in)
 
 	if (!in)
 		return 0;
-	assert_int_equal(head_copy(&head, &in->head), 0);
-	assert_int_equal(head_set_channels(&head, "less"), 0);
-	assert_int_equal(frame_new(&head, &out), 0);
+	must(head_copy(&head, &in->head) == 0);
+	must(head_set_channels(&head, "less") == 0);
+	must(frame_new(&head, &out) == 0);
 	head_free(&head);
 	less_rows(run, in, out, 0, in->head.h);
 	frame_free(in);
@@ -405,10 +413,10 @@ squares_flow(struct run *run, struct frame *in)
 	struct frame_head head;
 	struct frame *frame;
 
-	assert_null(in);
+	must(!in);
 	for (size_t i = 1; i <= 3; i++) {
-		assert_int_equal(head_init(&head, 10 * i, 7 * i, 1, SAMPLE_FLOAT), 0);
-		assert_int_equal(frame_new(&head, &frame), 0);
+		must(head_init(&head, 10 * i, 7 * i, 1, SAMPLE_FLOAT) == 0);
+		must(frame_new(&head, &frame) == 0);
 		head_free(&head);
 		run_for(run, frame->head.h, square, frame);
 		if (run_emit(run, frame) < 0)
@@ -440,6 +448,17 @@ const struct stage_row stage_table[] = { ROW(column), ROW(widen), ROW(three), RO
 	ROW(less), ROW(level), ROW(colour), ROW(squares), { 0 } };
 
 /* ---- running a chain ---- */
+
+#ifdef __SANITIZE_THREAD__
+/* Else every process of more than one thread sleeps a second before it ends. */
+const char *__tsan_default_options(void);
+
+const char *
+__tsan_default_options(void)
+{
+	return "atexit_sleep_ms=0";
+}
+#endif
 
 #define LINE_SIZE 2048
 
@@ -666,37 +685,37 @@ static const size_t heights[][2] = { { 1, 1 }, { 5, 7 }, { 127, 1 }, { 3, 64 }, 
 static void
 one_map(void **state)
 {
-	(void)state;
-	for (size_t s = 0; s < 5; s++)
-		for (long reach = 0; reach <= 8; reach += 4) {
-			struct frame *wanted;
-			char words[64];
+	static const long reach[] = { 0, 1, 8, 5, 3 };
 
-			save_one("in.nrrd", whole_made(heights[s][0], heights[s][1], 2, SAMPLE_FLOAT, 1));
-			wanted = columns(reach, whole_made(heights[s][0], heights[s][1], 2, SAMPLE_FLOAT,
-			    1));
-			snprintf(words, sizeof(words), "column --reach=%ld in.nrrd", reach);
-			assert_in_all_bands(words, wanted);
-			frame_free(wanted);
-		}
+	(void)state;
+	for (size_t s = 0; s < 5; s++) {
+		size_t w = heights[s][0], h = heights[s][1];
+		struct frame *wanted = columns(reach[s], whole_made(w, h, 2, SAMPLE_FLOAT, 1));
+		char words[64];
+
+		save_one("in.nrrd", whole_made(w, h, 2, SAMPLE_FLOAT, 1));
+		snprintf(words, sizeof(words), "column --reach=%ld in.nrrd", reach[s]);
+		assert_in_all_bands(words, wanted);
+		frame_free(wanted);
+	}
 }
 
 static void
 fused_maps(void **state)
 {
 	(void)state;
-	for (size_t s = 0; s < 5; s++)
-		for (int type = SAMPLE_UCHAR; type <= SAMPLE_FLOAT; type++) {
-			size_t w = heights[s][0], h = heights[s][1];
-			struct frame *wanted = whole_made(w, h, 2, (enum sample)type, 2);
+	for (size_t s = 0; s < 5; s++) {
+		size_t w = heights[s][0], h = heights[s][1];
+		enum sample type = (enum sample)(s % 3);
+		struct frame *wanted = whole_made(w, h, 2, type, 2);
 
-			save_one("in.nrrd", whole_made(w, h, 2, (enum sample)type, 2));
-			wanted = columns(3, whole(&widen, NULL, wanted));
-			wanted = columns(5, columns(0, whole(&widen, NULL, wanted)));
-			assert_in_all_bands("widen in.nrrd , column --reach=3 , widen , column --reach=0 , "
-			    "column --reach=5", wanted);
-			frame_free(wanted);
-		}
+		save_one("in.nrrd", whole_made(w, h, 2, type, 2));
+		wanted = columns(3, whole(&widen, NULL, wanted));
+		wanted = columns(5, columns(0, whole(&widen, NULL, wanted)));
+		assert_in_all_bands("widen in.nrrd , column --reach=3 , widen , column --reach=0 , "
+		    "column --reach=5", wanted);
+		frame_free(wanted);
+	}
 }
 
 /* A survey in the middle, and flows, end a run of maps; the result is the same. */
