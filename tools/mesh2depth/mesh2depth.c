@@ -1,0 +1,180 @@
+/* Triangle meshes, or frames of points, seen from afar: orthographic depth. */
+#include "stage.h"
+#include "meshfile.h"
+#include "meshview.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct parameters {
+	struct meshview_options view;
+	struct opt_size size;
+	const char *unit;
+	double jump;
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const struct opt options[] = {
+	{ 's', "size", "WxH", OPT_SIZE, AT(size), "512x512", 0, 0, "px", "size of the picture", NULL },
+	{ 0, "view", "YAW,PITCH,ROLL", OPT_ANGLES, AT(view.view), NULL, -360, 360, NULL,
+	  "turn the mesh, as the viewer sees it: about the vertical, the horizontal, the line of sight",
+	  NULL },
+	{ 0, "forward", "X,Y,Z", OPT_NUMBERS, AT(view.forward), NULL, 0, 0, NULL,
+	  "the direction in which the viewer looks; 0,0,-1 for meshes", NULL },
+	{ 0, "up", "X,Y,Z", OPT_NUMBERS, AT(view.up), NULL, 0, 0, NULL,
+	  "the direction that is up in the picture; 0,1,0 for meshes", NULL },
+	{ 0, "margin", "PX", OPT_NUMBER, AT(view.margin_px), "0", 0, 1e6, "px",
+	  "left free on each side where the scale is not given", NULL },
+	{ 0, "scale", "LENGTH", OPT_NUMBER, AT(view.scale), NULL, 1e-30, 1e30, NULL,
+	  "length of a pixel in the mesh's unit; such that the mesh fits if not given", NULL },
+	{ 0, "center", "X,Y,Z", OPT_NUMBERS, AT(view.center), NULL, 0, 0, NULL,
+	  "the point that lies in the middle, at depth 0; the mesh's own middle if not given", NULL },
+	{ 0, "away", NULL, OPT_FLAG, AT(view.away), NULL, 0, 0, NULL,
+	  "depth grows away from the viewer, not towards", NULL },
+	{ 0, "unit", "NAME", OPT_TEXT, AT(unit), NULL, 0, 0, NULL,
+	  "the mesh's unit of length; mm for meshes, a frame's own", NULL },
+	{ 0, "jump", "STEP", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
+	  "of frames: no surface across a larger step in z; 0: ten times the median step", NULL },
+	{ 0 },
+};
+
+/* The last part of a path, without suffix: the frame's name in a folder. */
+static int
+set_name(struct meta *meta, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+	size_t length = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+
+	for (size_t i = 0; i < length; i++)
+		if (name[i] <= ' ' || name[i] > '~' || name[i] == ':')
+			return 0;
+	return length ? meta_setf(meta, "name", "%.*s", (int)length, name) : 0;
+}
+
+/* What the frame's lengths are in. */
+static int
+set_unit(const struct run *run, const char *otherwise, struct frame *frame)
+{
+	const struct parameters *parameters = run->parameters;
+	const char *unit = parameters->unit ? parameters->unit : otherwise;
+
+	if (!unit || !*unit)
+		return 0;
+	snprintf(frame->head.unit, sizeof(frame->head.unit), "%s", unit);
+	return meta_set(&frame->head.meta, "length_unit", unit);
+}
+
+static int
+draw(struct run *run, const char *name, struct triangles *triangles, const struct frame_head *from)
+{
+	const struct parameters *parameters = run->parameters;
+	const char *unit = from ? meta_get(&from->meta, "length_unit") : "mm";
+	struct frame *out;
+	int status = meshview_draw(run, name, triangles, &parameters->view, from ? &from->meta : NULL,
+	    &out);
+
+	if (status < 0)
+		return -1;
+	if (set_unit(run, unit ? unit : from->unit, out) < 0 ||
+	    (!from && strcmp(name, "standard input") && set_name(&out->head.meta, name) < 0)) {
+		frame_free(out);
+		return -1;
+	}
+	return run_emit(run, out);
+}
+
+/* Owns the frame. */
+static int
+draw_frame(struct run *run, const char *name, struct frame *in)
+{
+	const struct parameters *parameters = run->parameters;
+	struct triangles triangles;
+	int status = meshview_of_frame(name, in, parameters->jump, &triangles);
+
+	if (status == 0)
+		status = draw(run, name, &triangles, &in->head);
+	triangles_free(&triangles);
+	frame_free(in);
+	return status;
+}
+
+static int
+draw_mesh(struct run *run, const char *name, const struct codec *codec, FILE *file)
+{
+	struct triangles triangles;
+	int status = meshfile_load(codec, name, file, &triangles);
+
+	if (status == 0)
+		status = draw(run, name, &triangles, NULL);
+	triangles_free(&triangles);
+	return status;
+}
+
+static int
+draw_operand(struct run *run, const char *path)
+{
+	struct source *source = source_open_also(path, meshfile_codecs);
+	const char *name = strcmp(path, "-") ? path : "standard input";
+	const struct codec *codec;
+	struct frame *frame;
+	FILE *file;
+	int got;
+
+	if (!source)
+		return -1;
+	file = source_other(source, &codec);
+	if (file)
+		got = draw_mesh(run, name, codec, file);
+	else
+		while ((got = source_next(source, &frame)) > 0)
+			if ((got = draw_frame(run, name, frame)) < 0)
+				break;
+	source_close(source);
+	return got;
+}
+
+static int
+flow(struct run *run, struct frame *in)
+{
+	if (run->position > 0)
+		return in ? draw_frame(run, "input", in) : 0;
+	if (run->operands == 0)
+		return draw_operand(run, "-");
+	for (size_t i = 0; i < run->operands; i++)
+		if (draw_operand(run, run->operand[i]) < 0)
+			return -1;
+	return 0;
+}
+
+static const struct body body = { .flow = flow };
+
+static int
+init(struct run *run)
+{
+	struct parameters *parameters = run->parameters;
+
+	run->body = &body;
+	parameters->view.w = parameters->size.w;
+	parameters->view.h = parameters->size.h;
+	if (run->position == 0 && run->operands == 0 && isatty(STDIN_FILENO))
+		return fail_usage(NULL, "no input: name files, or pipe one in; see --help");
+	if (parameters->unit && (strlen(parameters->unit) >= sizeof(((struct frame_head *)0)->unit) ||
+	    strpbrk(parameters->unit, " \t\n\"\\:") || !*parameters->unit))
+		return fail_usage("--unit", "must be a short word, not '%.60s'", parameters->unit);
+	return meshview_check(&parameters->view);
+}
+
+STAGE(mesh2depth) = {
+	.name = "mesh2depth",
+	.summary = "orthographic depth of a triangle mesh",
+	.operands = "[FILE ...]",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.traits = STAGE_OPERANDS,
+	.agree = AGREE_ABSOLUTE,
+	.init = init,
+};
