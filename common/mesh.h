@@ -1,5 +1,6 @@
 /*
- * A frame as a triangle mesh, for the formats that hold one (codec/ply.c, codec/obj.c).
+ * A frame as a triangle mesh, for the formats that hold one (codec/ply.c, codec/obj.c,
+ * codec/stl.c).
  *
  * Points are the channels x y z; or z, depth, height or the only channel alone, x and y being then
  * column and row times the spacing (1 if that is not known). x points to the right and y down, as

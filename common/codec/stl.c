@@ -1,0 +1,155 @@
+/* STL, written only: binary, or ascii. What a triangle is, see mesh.h. */
+#include "codec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "mesh.h"
+
+#define HEADER_BYTES 80
+
+struct facet {
+	float normal[3], corner[3][3];
+};
+
+/* x y z of each vertex number. */
+static float (*
+collect_points(const struct mesh *mesh))[3]
+{
+	float (*point)[3] = calloc(mesh->vertices + 1, sizeof(*point));
+
+	if (!point) {
+		fail_memory();
+		return NULL;
+	}
+	for (size_t y = 0; y < mesh->h; y++)
+		for (size_t x = 0; x < mesh->w; x++) {
+			uint32_t i = mesh->number[y * mesh->w + x];
+			struct vertex v;
+
+			if (i == MESH_NONE)
+				continue;
+			mesh_vertex(mesh, x, y, &v);
+			memcpy(point[i], v.point, sizeof(point[i]));
+		}
+	return point;
+}
+
+/* The normal by the right-hand rule; 0 where the corners lie on a line. */
+static void
+make_facet(float (*point)[3], const uint32_t corner[3], struct facet *out)
+{
+	double a[3], b[3], n[3], length;
+
+	for (int i = 0; i < 3; i++)
+		memcpy(out->corner[i], point[corner[i]], sizeof(out->corner[i]));
+	for (int k = 0; k < 3; k++) {
+		a[k] = (double)out->corner[1][k] - out->corner[0][k];
+		b[k] = (double)out->corner[2][k] - out->corner[0][k];
+	}
+	for (int k = 0; k < 3; k++)
+		n[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+	length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+	for (int k = 0; k < 3; k++)
+		out->normal[k] = length > 0 && isfinite(length) ? (float)(n[k] / length) : 0;
+}
+
+static void
+write_facet(FILE *file, const struct facet *facet, bool ascii)
+{
+	static const unsigned char no_attribute[2];
+
+	if (!ascii) {
+		fwrite(facet, sizeof(*facet), 1, file);
+		fwrite(no_attribute, sizeof(no_attribute), 1, file);
+		return;
+	}
+	fprintf(file, "facet normal %.9g %.9g %.9g\nouter loop\n", facet->normal[0], facet->normal[1],
+	    facet->normal[2]);
+	for (int i = 0; i < 3; i++)
+		fprintf(file, "vertex %.9g %.9g %.9g\n", facet->corner[i][0], facet->corner[i][1],
+		    facet->corner[i][2]);
+	fprintf(file, "endloop\nendfacet\n");
+}
+
+/* A binary header must not begin with `solid`. */
+static void
+write_header(FILE *file, const struct mesh *mesh, bool ascii)
+{
+	uint32_t facets = (uint32_t)mesh->triangles;
+	char axes[HEADER_BYTES] = "";
+
+	snprintf(axes, sizeof(axes), "x to the right, y down, z %s the camera",
+	    mesh->towards ? "towards" : "away from");
+	if (ascii) {
+		fprintf(file, "solid %s\n", axes);
+		return;
+	}
+	fwrite(axes, sizeof(axes), 1, file);
+	fwrite(&facets, sizeof(facets), 1, file);
+}
+
+static void
+write_facets(FILE *file, const struct mesh *mesh, float (*point)[3], bool ascii)
+{
+	uint32_t t[2][3];
+
+	for (size_t y = 0; y + 1 < mesh->h; y++)
+		for (size_t x = 0; x + 1 < mesh->w; x++)
+			for (size_t i = 0, n = mesh_cell(mesh, x, y, t); i < n; i++) {
+				struct facet facet;
+
+				make_facet(point, t[i], &facet);
+				write_facet(file, &facet, ascii);
+			}
+	if (ascii)
+		fprintf(file, "endsolid\n");
+}
+
+static int
+write_mesh(struct saver *saver, const struct mesh *mesh, bool ascii)
+{
+	float (*point)[3];
+
+	if (mesh->triangles > UINT32_MAX)
+		return fail(saver->path, "an STL file has at most %u triangles, not %zu", UINT32_MAX,
+		    mesh->triangles);
+	point = collect_points(mesh);
+	if (!point)
+		return -1;
+	write_header(saver->file, mesh, ascii);
+	write_facets(saver->file, mesh, point, ascii);
+	free(point);
+	return ferror(saver->file) ? fail_errno(saver->path, "cannot be written") : 0;
+}
+
+static int
+stl_save(struct saver *saver, const struct frame *frame)
+{
+	struct mesh mesh;
+	int status;
+
+	if (saver->options && saver->options->points)
+		return fail(saver->path, "STL files hold triangles, not points");
+	status = mesh_init(&mesh, saver->path, frame, saver->options);
+	if (status == 0)
+		status = write_mesh(saver, &mesh, saver->options && saver->options->ascii);
+	mesh_free(&mesh);
+	return status;
+}
+
+/* Binary files have no magic number, and neither are read. */
+static bool
+stl_sniff(const unsigned char *start, size_t n)
+{
+	return n >= 6 && !memcmp(start, "solid ", 6);
+}
+
+const struct codec codec_stl = {
+	.name = "STL",
+	.suffixes = "stl",
+	.sniff = stl_sniff,
+	.save = stl_save
+};
