@@ -8,8 +8,9 @@
 
 #include "progress.h"
 
-#define BAND_BYTES (1u << 20)	/* what one band touches, input to output: half of a common L2 */
-#define BAND_LEAST 8
+#define STEP_BYTES (1u << 20)	/* what is touched at a time, input to output: half a common L2 */
+#define STEP_LEAST 16
+#define STEP_MOST 64
 
 static int push(struct chain *, size_t at, struct frame *);
 
@@ -168,34 +169,34 @@ takes(const struct link *link, enum sample type)
 
 #define SEGMENT_MOST 64		/* maps taken through together */
 
-/* What one thread needs to take bands through a segment. */
+/* What one thread needs to take a band through a segment. */
 struct scratch {
 	void *memory;				/* rows between the maps */
 	size_t bytes;
 	struct plane *plane;			/* of all the views below */
 	size_t planes;
 	struct plane *in[SEGMENT_MOST], *out[SEGMENT_MOST];
+	size_t first[SEGMENT_MOST];		/* first row of map k's output that is kept */
+	size_t done[SEGMENT_MOST];		/* rows of map k's output are made up to here */
 };
 
+/*
+ * A band is a thread's piece of work. It is taken through the maps a few rows at a time: each map makes
+ * the rows that the next ones need now, and a window of its last rows is kept for their halos. So a
+ * row is made once, but for the halos at the band's two ends.
+ */
 struct segment {
 	struct chain *chain;
 	struct link *link;		/* the first map */
 	size_t n;			/* maps */
 	const struct frame *in;
 	struct frame *out;
-	size_t band, h;
+	size_t band, step, h;		/* rows of a band, rows made at a time, rows of the image */
 	size_t halo[SEGMENT_MOST];	/* rows of map k's output needed beyond the band, each side */
+	size_t window[SEGMENT_MOST];	/* rows of map k's output that are kept at most */
 	size_t offset[SEGMENT_MOST];	/* where map k's output lies in the scratch memory */
 	size_t bytes;			/* of scratch memory */
 };
-
-static size_t
-between_rows(const struct segment *segment, size_t k)
-{
-	size_t rows = segment->band + 2 * segment->halo[k];
-
-	return rows < segment->h ? rows : segment->h;
-}
 
 static size_t
 row_bytes(const struct frame_head *head)
@@ -203,31 +204,40 @@ row_bytes(const struct frame_head *head)
 	return head->c * frame_stride(head->w, head->type);
 }
 
-/* What a band needs: halos from the last map back to the first, band height, scratch layout. */
+static size_t
+at_least(size_t n, size_t least)
+{
+	return n < least ? least : n;
+}
+
+static size_t
+at_most(size_t n, size_t most)
+{
+	return n > most ? most : n;
+}
+
+/* What a band needs: halos from the last map back to the first, heights, scratch layout. */
 static void
 lay_out(struct segment *segment)
 {
-	size_t bytes = row_bytes(&segment->in->head), most;
+	size_t bytes = row_bytes(&segment->in->head), threads = (size_t)segment->chain->threads;
 
 	segment->halo[segment->n - 1] = 0;
 	for (size_t k = segment->n - 1; k > 0; k--)
 		segment->halo[k - 1] = segment->halo[k] + segment->link[k].run.halo;
 	for (size_t k = 0; k < segment->n; k++)
 		bytes += row_bytes(&segment->link[k].out);
-	segment->band = BAND_BYTES / bytes;
-	if (segment->band < 2 * segment->halo[0])
-		segment->band = 2 * segment->halo[0];
-	most = segment->h / (4 * (size_t)segment->chain->threads);
-	if (segment->band > most)
-		segment->band = most;
-	if (segment->band < BAND_LEAST)
-		segment->band = BAND_LEAST;
+	segment->step = at_most(at_least(STEP_BYTES / bytes, STEP_LEAST), STEP_MOST);
+	/* whole bands for all threads, two each so that a slow one does not hold up the rest */
+	segment->band = at_least((segment->h + 2 * threads - 1) / (2 * threads), STEP_LEAST);
 	if (segment->chain->band)
 		segment->band = segment->chain->band;
 	segment->bytes = 0;
 	for (size_t k = 0; k + 1 < segment->n; k++) {
+		segment->window[k] = at_most(2 * segment->step + 4 * segment->halo[k] +
+		    4 * segment->link[k + 1].run.halo, segment->h);
 		segment->offset[k] = segment->bytes;
-		segment->bytes += row_bytes(&segment->link[k].out) * between_rows(segment, k);
+		segment->bytes += row_bytes(&segment->link[k].out) * segment->window[k];
 	}
 }
 
@@ -267,53 +277,74 @@ lower(size_t y, size_t by)
 	return y > by ? y - by : 0;
 }
 
-static size_t
-higher(size_t y, size_t by, size_t h)
-{
-	return y + by < h ? y + by : h;
-}
-
-/* Points map k's output planes at the segment's output, or at rows top.. in the scratch memory. */
+/* Points the planes of map k's output at the segment's output, or at the window in the scratch memory. */
 static void
-place_output(const struct segment *segment, size_t k, struct scratch *scratch, size_t top)
+place_output(const struct segment *segment, size_t k, struct scratch *scratch)
 {
 	const struct frame_head *head = &segment->link[k].out;
-	size_t plane = frame_stride(head->w, head->type) * between_rows(segment, k);
+	size_t plane = frame_stride(head->w, head->type) * segment->window[k];
 
 	for (size_t c = 0; c < head->c; c++) {
 		if (k + 1 == segment->n)
 			scratch->out[k][c] = segment->out->plane[c];
 		else
 			scratch->out[k][c] = (struct plane){ .host = (char *)scratch->memory +
-			    segment->offset[k] + c * plane, .y_first = top };
+			    segment->offset[k] + c * plane, .y_first = scratch->first[k] };
 	}
+}
+
+/* Forgets the rows of map k's output that the next map is through with. */
+static void
+move_window(const struct segment *segment, size_t k, struct scratch *scratch)
+{
+	const struct frame_head *head = &segment->link[k].out;
+	size_t stride = frame_stride(head->w, head->type), from = scratch->first[k];
+	size_t first = lower(scratch->done[k + 1], segment->link[k + 1].run.halo);
+	char *memory = (char *)scratch->memory + segment->offset[k];
+
+	for (size_t c = 0; c < head->c; c++, memory += stride * segment->window[k])
+		memmove(memory, memory + (first - from) * stride, (scratch->done[k] - first) * stride);
+	scratch->first[k] = first;
+}
+
+/* Makes rows of map k's output up to `end`. */
+static void
+make_rows(const struct segment *segment, size_t k, struct scratch *scratch, size_t end)
+{
+	const struct link *link = &segment->link[k];
+	const struct frame_head *before = k ? &segment->link[k - 1].out : &segment->in->head;
+	struct frame in = { link->in, frame_stride(before->w, before->type), scratch->in[k] };
+	struct frame out = { link->out, frame_stride(link->out.w, link->out.type), scratch->out[k] };
+
+	if (k + 1 < segment->n && end - scratch->first[k] > segment->window[k])
+		move_window(segment, k, scratch);
+	memcpy(scratch->in[k], k ? scratch->out[k - 1] : segment->in->plane,
+	    before->c * sizeof(struct plane));
+	share_besides(link, &in, before->c);
+	place_output(segment, k, scratch);
+	link->run.body->rows(&link->run, &in, &out, scratch->done[k], end);
+	scratch->done[k] = end;
 }
 
 /* Takes one band through all maps of the segment. */
 static void
 run_band(void *arg, size_t item, int thread)
 {
-	struct segment *segment = arg;
+	const struct segment *segment = arg;
 	struct scratch *scratch = &segment->chain->scratch[thread];
-	size_t y0 = item * segment->band, y1 = higher(y0, segment->band, segment->h);
-	const struct plane *plane = segment->in->plane;
-	size_t stride = segment->in->stride, own = segment->in->head.c;
+	size_t y0 = item * segment->band, y1 = at_most(y0 + segment->band, segment->h);
+	size_t end[SEGMENT_MOST];
 
-	for (size_t k = 0; k < segment->n; k++) {
-		const struct link *link = &segment->link[k];
-		size_t top = lower(y0, segment->halo[k]);
-		size_t end = higher(y1, segment->halo[k], segment->h);
-		struct frame in = { link->in, stride, scratch->in[k] };
-		struct frame out = { link->out, frame_stride(link->out.w, link->out.type),
-			scratch->out[k] };
-
-		memcpy(scratch->in[k], plane, own * sizeof(*plane));
-		share_besides(link, &in, own);
-		place_output(segment, k, scratch, top);
-		link->run.body->rows(&link->run, &in, &out, top, end);
-		plane = scratch->out[k];
-		own = link->out.c;
-		stride = out.stride;
+	for (size_t k = 0; k < segment->n; k++)
+		scratch->first[k] = scratch->done[k] = lower(y0, segment->halo[k]);
+	for (size_t y = y0; y < y1;) {
+		y = at_most(y + segment->step, y1);
+		end[segment->n - 1] = y;
+		for (size_t k = segment->n - 1; k > 0; k--)
+			end[k - 1] = at_most(end[k] + segment->link[k].run.halo, segment->h);
+		for (size_t k = 0; k < segment->n; k++)
+			if (end[k] > scratch->done[k])
+				make_rows(segment, k, scratch, end[k]);
 	}
 }
 

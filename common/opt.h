@@ -6,6 +6,7 @@
 #define OPT_H
 
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
