@@ -61,26 +61,27 @@ expect(len(read_frames("out.nrrd")) == 3)'
 
 @test "stream: Teem reads ours, value by value, and warns of nothing" {
 	need_teem
-	for kind in u1 u2 f4; do
-		for c in 1 3; do
-			py "$samples"'
-write_frames("in.nrrd", Frame(samples(sys.argv[1], int(sys.argv[2])), None, {"period_px": "60 66"}))' \
-				$kind $c
-			framecat in.nrrd -o out.nrrd
-			teem-unu head out.nrrd | grep -qx 'period_px:=60 66'
-			teem-unu minmax out.nrrd >minmax 2>complaints
-			[ ! -s complaints ]
-			teem-unu save -f nrrd -e ascii -i out.nrrd 2>complaints |
-				sed '1,/^$/d' >values
-			[ ! -s complaints ]
-			py '
-wanted = read_frame("in.nrrd").pixels
-got = np.array(open("values").read().split(), float).reshape(wanted.shape)
-expect(got == wanted, sys.argv, got, wanted)
-low, high = (float(line.split()[1]) for line in open("minmax"))
-expect(low == wanted.min() and high == wanted.max(), low, high)' $kind
-		done
+	py "$samples"'
+for kind in "u1", "u2", "f4":
+	for c in 1, 3:
+		write_frames("%s-%d.in" % (kind, c), Frame(samples(kind, c), None, {"period_px": "60 66"}))'
+	for in in *.in; do
+		framecat "$in" -o out.nrrd
+		teem-unu head out.nrrd | grep -qx 'period_px:=60 66'
+		teem-unu minmax out.nrrd >"$in.minmax" 2>complaints
+		[ ! -s complaints ]
+		teem-unu save -f nrrd -e ascii -i out.nrrd 2>complaints | sed '1,/^$/d' >"$in.values"
+		[ ! -s complaints ]
 	done
+	py '
+for kind in "u1", "u2", "f4":
+	for c in 1, 3:
+		file = "%s-%d.in" % (kind, c)
+		wanted = read_frame(file).pixels
+		got = np.array(open(file + ".values").read().split(), float).reshape(wanted.shape)
+		expect(got == wanted, file, got, wanted)
+		low, high = (float(line.split()[1]) for line in open(file + ".minmax"))
+		expect(low == wanted.min() and high == wanted.max(), file, low, high)'
 }
 
 @test "stream: Teem reads spacings and units" {
@@ -97,35 +98,37 @@ expect(low == wanted.min() and high == wanted.max(), low, high)' $kind
 
 @test "stream: we read Teem's: gzip, text, both byte orders, double and integers" {
 	need_teem
-	for kind in u1 u2 f4; do
-		for c in 1 3; do
-			py "$samples"'
-write_frames("in.nrrd", Frame(samples(sys.argv[1], int(sys.argv[2])), None, {"note": "x y"}))' \
-				$kind $c
-			for how in "-e gzip" "-e ascii" "-e raw -en big" "-e raw -en little"; do
-				# shellcheck disable=SC2086
-				teem-unu save -f nrrd $how -i in.nrrd -o theirs.nrrd
-				framecat theirs.nrrd -o out.nrrd
-				framecat <theirs.nrrd >piped.nrrd
-				py '
-a = read_frame("in.nrrd")
-for file in "out.nrrd", "piped.nrrd":
-	b = read_frame(file)
-	expect(a.pixels.dtype == b.pixels.dtype and np.array_equal(a.pixels, b.pixels), *sys.argv, b.pixels)
-	expect(a.names == b.names and b.meta["note"] == "x y", b.names, b.meta)' $kind "$how"
-			done
+	py "$samples"'
+for kind in "u1", "u2", "f4":
+	for c in 1, 3:
+		write_frames("%s-%d.in" % (kind, c), Frame(samples(kind, c), None, {"note": "x y"}))'
+	for in in *.in; do
+		for how in "-e gzip" "-e ascii" "-e raw -en big" "-e raw -en little"; do
+			# shellcheck disable=SC2086
+			teem-unu save -f nrrd $how -i "$in" -o theirs.nrrd
+			framecat theirs.nrrd >"$in.${how// /}.file"
+			framecat <theirs.nrrd >"$in.${how// /}.pipe"
 		done
-	done
-	for kind in u1 f4; do
 		for type in double int short longlong; do
-			teem-unu convert -t $type -i in.nrrd | teem-unu save -f nrrd -e gzip -en big -o theirs.nrrd
-			framecat theirs.nrrd -o out.nrrd
-			py '
-a, b = read_frame("in.nrrd").pixels, read_frame("out.nrrd").pixels
-wanted = {"double": a, "short": a.astype("i2")}.get(sys.argv[1], a.astype("i8"))
-expect(b.dtype == "f4" and np.array_equal(b, wanted.astype("f4")), sys.argv[1], b)' $type
+			teem-unu convert -t $type -i "$in" |
+				teem-unu save -f nrrd -e gzip -en big -o theirs.nrrd
+			framecat theirs.nrrd >"$in.$type"
 		done
 	done
+	py '
+import glob
+for file in glob.glob("*.in"):
+	a = read_frame(file)
+	compared = glob.glob(file + ".*.file") + glob.glob(file + ".*.pipe")
+	expect(len(compared) == 8, compared)
+	for other in compared:
+		b = read_frame(other)
+		expect(a.pixels.dtype == b.pixels.dtype and np.array_equal(a.pixels, b.pixels), other, b.pixels)
+		expect(a.names == b.names and b.meta["note"] == "x y", other, b.names, b.meta)
+	for kind, dtype in ("double", "f8"), ("int", "i4"), ("short", "i2"), ("longlong", "i8"):
+		b = read_frame(file + "." + kind).pixels
+		wanted = a.pixels.astype("i8").astype(dtype) if dtype != "f8" else a.pixels
+		expect(b.dtype == "f4" and np.array_equal(b, wanted.astype("f4")), file, kind, b)'
 }
 
 @test "stream: Teem's axis orders become planes" {
@@ -357,4 +360,14 @@ write_frames("depth.nrrd", [Frame(d, ["depth"]), Frame(d[::2], ["depth"])])'
 	pair phase.nrrd "framecat --frames 0 --channels absphase" "median" "framecat --set channels=depth" "shade"
 	median <phase.nrrd | frameplot -o piped.svg && fringepipe median , frameplot -o chained.svg <phase.nrrd
 	cmp piped.svg chained.svg
+}
+
+@test "stream: a measurement through a pipe of tools and through one process" {
+	fringesim -s 97x61 -p 60,66 --flats --gray half >set.nrrd
+	fringesim -s 97x61 -p 60,66 --flats --gray half -a y >>set.nrrd
+	pair set.nrrd phasewrap gauss unwrap2f median "phase2depth --ref ideal" normals shade
+	pair set.nrrd phasewrap "framecat --crop 5,7,50,40" "gauss -n 5" unwrap2f "median -s box"
+	pair set.nrrd "phasewrap --as vector" "gauss --as vector" "framecat --bin 2"
+	pair set.nrrd phasewrap unwrap2f "phase2depth --ref ideal" "framecat --as ushort --scale auto" \
+		"framecat --unscale" normals
 }
