@@ -37,7 +37,8 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/%,$(wildcard tests/fuzz/fuzz_*.
 
 # what reads foreign bytes, for the fuzzers
 FUZZED := $(wildcard common/codec/*.c) $(patsubst %,common/%.c,calib codec codec_table fail frame \
-	keyline mesh meta named numbers pinhole samples source stream target)
+	keyline mesh meshfile meshobj meshply meshstl meta named numbers pinhole raster samples source stream \
+	target)
 
 .PHONY: all
 all: $(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe  ## build every tool into bin/
