@@ -222,7 +222,6 @@ int
 holo_choose(struct holo *holo, const struct holo_options *options, const struct frame_head *head)
 {
 	static const struct meta none;
-	struct numbers corner;
 	bool has_stair;
 
 	*holo = (struct holo){ .w = head->w, .h = head->h };
@@ -238,11 +237,6 @@ holo_choose(struct holo *holo, const struct holo_options *options, const struct 
 		return -1;
 	for (int i = 0; i < 2; i++)
 		holo->spacing[i] = isfinite(head->spacing[i]) ? head->spacing[i] : 1;
-	if (meta_numbers(&head->meta, "center_mm", &corner) < 0)
-		return -1;
-	for (size_t i = 0; i < 2 && i < corner.n; i++)
-		holo->corner[i] = corner.v[i];
-	numbers_free(&corner);
 	return check_stairs(holo);
 }
 

@@ -66,8 +66,8 @@ struct holo_code {
 };
 
 /*
- * For an encoder: options, and for what is not given the head's spacing, depth_range, z_axis,
- * center_mm, and what is best. -1 after fail() with the numbers where the stairs do not fit.
+ * For an encoder: options, and for what is not given the head's spacing, depth_range, z_axis, and
+ * what is best. -1 after fail() with the numbers where the stairs do not fit.
  */
 int holo_choose(struct holo *, const struct holo_options *, const struct frame_head *);
 /* For a decoder: options, else keys; -1 after fail() that names the options that would mend it. */

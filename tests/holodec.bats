@@ -219,6 +219,30 @@ expect(np.abs(o["x"][~hole] - (2 * np.mgrid[:60, :80][1] - 1)[~hole]) < 1e-5)
 expect(np.abs(o["y"][~hole] - (3 * np.mgrid[:60, :80][0] - 2)[~hole]) < 1e-5)'
 }
 
+@test "holodec: --xyz of what mesh2depth made is in the mesh's own coordinates" {
+	py '
+rng = np.random.default_rng(7)
+q = np.linalg.qr(rng.normal(size=(3, 3)))[0]; q *= np.linalg.det(q)	# a rotation
+R = np.stack([q[0], q[1], -q[2]])
+c, s, d = np.array([3, -5, 8]), 0.25, rng.uniform(-4, 4, (30, 40)).astype("f4")
+d[3, 4] = np.nan
+row, column = np.mgrid[:30, :40]
+p = c + ((column - 19.5) * s)[..., None] * R[0] + ((row - 14.5) * s)[..., None] * R[1] + d[..., None] * R[2]
+np.save("points.npy", p)
+words = lambda v: " ".join(map(repr, map(float, np.ravel(v))))
+open("in.nrrd", "wb").write(("NRRD0004\ntype: float\ndimension: 2\nsizes: 40 30\nendian: little\n"
+	"encoding: raw\nspacings: 0.25 0.25\nchannels:=depth\nz_axis:=towards\nscale_mm:=0.25\n"
+	"center_mm:=%s\nview_rotation:=%s\n\n" % (words(c), words(R))).encode() + d.tobytes())'
+	holoenc in.nrrd -o picture.png && holodec --xyz picture.png -o out.nrrd
+	holodec picture.png -o depth.nrrd
+	py '
+f, d, want = read_frame("out.nrrd"), read_frame("depth.nrrd"), np.load("points.npy")
+got = np.stack([f[c] for c in "xyz"], -1)
+expect(np.isnan(got) == np.isnan(want)); expect(np.nanmax(np.abs(got - want)) < 0.01)
+expect(f.meta["z_axis"] == "away" and "view_rotation" not in f.meta, f.meta)
+expect(d.meta["z_axis"] == "towards" and "view_rotation" in d.meta, d.meta)'
+}
+
 @test "holodec: without metadata the options decode the same; --z-axis turns the result over" {
 	py "$bodies"'write_depth("in.nrrd", sphere(100))'
 	holoenc -P 10 -t 35 -S 7 -K 1 --depth-range 0,100 in.nrrd -o picture.nrrd

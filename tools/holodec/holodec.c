@@ -26,7 +26,8 @@ struct priv {
 	struct reading reading;
 	enum decode decode; /* in use */
 	size_t edge_px;     /* in use */
-	bool xyz;
+	bool xyz, in_mesh;
+	double place[3][4]; /* x, y, z of (column, row, depth, 1) */
 	float texture_scale;
 };
 
@@ -76,16 +77,6 @@ drop_edge(const struct priv *priv, const struct frame *in, size_t y, size_t x, s
 
 /* ---- rows ---- */
 
-/* x and y of a row, NaN where there is no depth. */
-static void
-coordinates(const struct holo *holo, const float *depth, float *x, float *y, size_t row, size_t w)
-{
-	place_columns(x, w, holo->corner[0], holo->spacing[0]);
-	place_columns(y, w, holo->corner[1] + holo->spacing[1] * (double)row, 0);
-	blank(depth, x, w);
-	blank(depth, y, w);
-}
-
 static void
 finish_row(const struct priv *priv, const struct frame *in, struct frame *out, size_t z, size_t y)
 {
@@ -95,8 +86,8 @@ finish_row(const struct priv *priv, const struct frame *in, struct frame *out, s
 	for (size_t x = 0; priv->edge_px && x < w; x += TILE)
 		drop_edge(priv, in, y, x, w - x < TILE ? w - x : TILE, depth + x);
 	if (priv->xyz)
-		coordinates(
-		    &priv->holo, depth, frame_floats(out, 0, y), frame_floats(out, 1, y), y, w);
+		to_points(
+		    priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y), depth, w);
 	if (texture != NO_CHANNEL) {
 		float *out_row = frame_floats(out, z + 1, y);
 
@@ -205,16 +196,57 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 	return head_set_channels(out, names);
 }
 
-/* The picture's keys become those of a depth map. */
+/*
+ * Points in the coordinates that the frame's rows and columns have; or, where mesh2depth(1) says
+ * how it looked at a mesh, in those of the mesh.
+ */
 static int
-plan_metadata(const struct holo *holo, struct frame_head *out)
+plan_place(struct priv *priv, const struct frame_head *in)
 {
+	const struct holo *holo = &priv->holo;
+	double(*place)[4] = priv->place;
+	struct numbers center, rotation;
+
+	if (meta_numbers(&in->meta, "center_mm", &center) < 0)
+		return -1;
+	if (meta_numbers(&in->meta, "view_rotation", &rotation) < 0) {
+		numbers_free(&center);
+		return -1;
+	}
+	priv->in_mesh = center.n == 3 && rotation.n == 9;
+	memset(place, 0, sizeof(priv->place));
+	for (int k = 0; k < 2; k++) {
+		place[k][k] = holo->spacing[k];
+		place[k][3] = holo->corner[k];
+	}
+	place[2][2] = 1;
+	for (int k = 0; priv->in_mesh && k < 3; k++) {
+		const double *r = rotation.v + k;
+
+		place[k][0] = holo->spacing[0] * r[0];
+		place[k][1] = holo->spacing[1] * r[3];
+		place[k][2] = r[6];
+		place[k][3] = center.v[k] - place[k][0] * (double)(holo->w - 1) / 2 -
+		    place[k][1] * (double)(holo->h - 1) / 2;
+	}
+	numbers_free(&center);
+	numbers_free(&rotation);
+	return 0;
+}
+
+/* The picture's keys become those of a depth map, or of points. */
+static int
+plan_metadata(const struct priv *priv, struct frame_head *out)
+{
+	static const char *const view[] = { "center_mm", "scale_mm", "view_rotation" };
+	const struct holo *holo = &priv->holo;
+	bool turned = priv->xyz && priv->in_mesh;
+
 	holo_remove(&out->meta);
 	memcpy(out->spacing, holo->spacing, sizeof(out->spacing));
-	if ((holo->corner[0] != 0 || holo->corner[1] != 0) && !meta_get(&out->meta, "center_mm") &&
-	    meta_set_numbers(&out->meta, "center_mm", holo->corner, 2) < 0)
-		return -1;
-	return meta_set(&out->meta, "z_axis", holo_z_axes[holo->z_axis]);
+	for (int i = 0; turned && i < 3; i++)
+		meta_remove(&out->meta, view[i]);
+	return meta_set(&out->meta, "z_axis", turned ? "away" : holo_z_axes[holo->z_axis]);
 }
 
 static int
@@ -241,7 +273,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->edge_px =
 	    parameters->edge_px == OPT_NONE_INTEGER ? EDGE_LOSSY : (size_t)parameters->edge_px;
 	run->halo = priv->edge_px < MARGIN ? MARGIN : priv->edge_px;
-	if (plan_metadata(holo, out) < 0)
+	if (plan_place(priv, in) < 0 || plan_metadata(priv, out) < 0)
 		return -1;
 	return plan_channels(run, in, out);
 }

@@ -14,7 +14,7 @@ struct looks {
 	size_t outside;        /* points whose depth is outside of the cube */
 };
 
-#define LOOKS_SIMD \
+#define LOOKS_SIMD                                                                                 \
 	_Pragma("omp simd reduction(+:points, inexact, off_circle, coloured, off_stair, outside)")
 
 static void
@@ -58,8 +58,8 @@ looks_exact(const struct looks *looks)
 	return percent(looks->inexact, looks->pixels) <= 0.1;
 }
 
-/* A picture that is something else must not become a surface. Measured: a JPEG of quality 15 has 4 % off
- * the circle and 10 % outside; one with two channels exchanged has 50 and 70 %. */
+/* A picture that is something else must not become a surface. Measured: a JPEG of quality 15 has 4 %
+ * off the circle and 10 % outside; one with two channels exchanged 50 and 70 %. */
 static int
 check_looks(const struct looks *looks, bool blurred)
 {
