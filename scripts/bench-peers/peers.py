@@ -2,7 +2,8 @@
 """What scripts/bench times beside fringepipe: the same work as a competent user of NumPy, OpenCV and
 scikit-image writes it. Debian's python3-opencv and python3-skimage.
 
-peers.py WORK FRAMES THREADS IMAGES.nrrd    milliseconds per frame, the input already in memory
+peers.py WORK FRAMES THREADS IMAGES.nrrd    milliseconds per frame, by the clock and of all
+                                            cores; the input is in memory already
 peers.py check IMAGES.nrrd DEPTH.nrrd       rms difference of the chain's depth from ours, and its unit
 """
 import os
@@ -198,10 +199,11 @@ def main():
     cv2.setNumThreads(int(sys.argv[3]))
     once = WORKS[work](images, rig)
     once()
-    start = time.perf_counter()
+    start, start_cpu = time.perf_counter(), time.process_time()
     for _ in range(frames):
         once()
-    print(f"{1000 * (time.perf_counter() - start) / frames:.4f}")
+    print(f"{1000 * (time.perf_counter() - start) / frames:.4f}",
+          f"{1000 * (time.process_time() - start_cpu) / frames:.4f}")
 
 
 if __name__ == "__main__":
