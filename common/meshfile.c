@@ -236,6 +236,25 @@ meshfile_axes(const char *comment)
 	return strncmp(comment, "away", strlen("away")) ? AXES_MODEL : AXES_CAMERA_AWAY;
 }
 
+static bool
+finite_triangle(const struct triangles *triangles, size_t i)
+{
+	for (int k = 0; k < 9; k++)
+		if (!isfinite(triangles->point[triangles->corner[i][k / 3]][k % 3]))
+			return false;
+	return true;
+}
+
+/* Is there one at all? */
+static int
+check_finite(const struct triangles *triangles, const char *path)
+{
+	for (size_t i = 0; i < triangles->n; i++)
+		if (finite_triangle(triangles, i))
+			return 0;
+	return fail(path, "has no triangle whose points are finite, of %zu", triangles->n);
+}
+
 int
 meshfile_load(const struct codec *codec, const char *path, FILE *file, struct triangles *triangles)
 {
@@ -250,5 +269,7 @@ meshfile_load(const struct codec *codec, const char *path, FILE *file, struct tr
 		status = meshstl_load(path, file, triangles);
 	if (status == 0 && triangles->n == 0)
 		return fail(path, "holds no triangles, only %zu points", triangles->points);
-	return status < 0 ? -1 : triangles_check(triangles, path);
+	if (status < 0 || triangles_check(triangles, path) < 0)
+		return -1;
+	return check_finite(triangles, path);
 }

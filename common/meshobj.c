@@ -119,6 +119,18 @@ meshobj_load(const char *path, FILE *file, struct triangles *out)
 	return 0;
 }
 
+/* The newline that ends what begins at i: none behind a backslash; n if there is none. */
+static size_t
+line_end(const unsigned char *start, size_t n, size_t i)
+{
+	unsigned char last = 0;
+
+	for (; i < n && (start[i] != '\n' || last == '\\'); i++)
+		if (start[i] != '\r')
+			last = start[i] == '\n' ? 0 : start[i];
+	return i;
+}
+
 /* Lines that are empty, comments, or begin with a word of OBJ; one at least of the last kind. */
 static bool
 sniff(const unsigned char *start, size_t n)
@@ -142,8 +154,7 @@ sniff(const unsigned char *start, size_t n)
 		if (start[i] != '#' && !strstr(known, word))
 			return false;
 		seen += start[i] != '#';
-		while (i < n && start[i] != '\n')
-			i++;
+		i = line_end(start, n, i);
 	}
 	return seen > 0;
 }
