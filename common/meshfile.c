@@ -87,7 +87,8 @@ triangles_add(struct triangles *triangles, const char *path, const uint64_t corn
 	out = triangles->corner[triangles->n];
 	for (int k = 0; k < 3; k++) {
 		if (corner[k] >= UINT32_MAX)
-			return fail(path, "triangle %zu has point %llu, which is more than a mesh can have",
+			return fail(path,
+			    "triangle %zu has point %llu, which is more than a mesh can have",
 			    triangles->n, (unsigned long long)corner[k]);
 		out[k] = (uint32_t)corner[k];
 	}
@@ -101,7 +102,8 @@ triangles_check(struct triangles *triangles, const char *path)
 	for (size_t i = 0; i < triangles->n; i++)
 		for (int k = 0; k < 3; k++)
 			if (triangles->corner[i][k] >= triangles->points)
-				return fail(path, "triangle %zu has point %u, but there are %zu points", i,
+				return fail(path,
+				    "triangle %zu has point %u, but there are %zu points", i,
 				    triangles->corner[i][k], triangles->points);
 	return triangles->texture ? extend_texture(triangles) : 0;
 }
@@ -206,7 +208,8 @@ int
 words_number(const struct mesh_words *words, double *out)
 {
 	if (number_parse(words->word, out) < 0)
-		return fail(words->path, "line %zu: wanted a number, not '%s'", words->line, words->word);
+		return fail(
+		    words->path, "line %zu: wanted a number, not '%s'", words->line, words->word);
 	return 0;
 }
 

@@ -2,8 +2,9 @@
  * Triangle meshes from files: PLY (ascii, binary of either byte order; faces, polygons, triangle
  * strips), OBJ and STL (ascii, binary), recognised by their first bytes.
  *
- * Coordinates are kept in double. A polygon becomes a fan about its first corner, which is right for
- * convex ones. Nothing is allocated because a header claims it: memory grows with what was read.
+ * Coordinates are kept in double. A polygon becomes a fan about its first corner, which is right
+ * for convex ones. Nothing is allocated because a header claims it: memory grows with what was
+ * read.
  */
 #ifndef MESHFILE_H
 #define MESHFILE_H
@@ -25,9 +26,9 @@ enum mesh_axes {
 struct triangles {
 	double (*point)[3];
 	size_t points, point_room;
-	float *texture;			/* per point, NaN where there is none; NULL: the mesh has none */
+	float *texture; /* per point, NaN where there is none; NULL: the mesh has none */
 	size_t texture_room;
-	uint32_t (*corner)[3];		/* per triangle its points, all < points once it is loaded */
+	uint32_t (*corner)[3]; /* per triangle its points, all < points once it is loaded */
 	size_t n, room;
 	enum mesh_axes axes;
 };
@@ -37,11 +38,11 @@ extern const struct codec *const meshfile_codecs[];
 extern const struct codec meshfile_ply, meshfile_obj, meshfile_stl;
 
 /*
- * Reads the mesh of that format that file, at its start, holds; a pipe will do. Overwrites triangles; to be freed in
- * either case. 0, or -1 after fail(path, ...).
+ * Reads the mesh of that format that file, at its start, holds; a pipe will do. Overwrites
+ * triangles; to be freed in either case. 0, or -1 after fail(path, ...).
  *
- * Texture: PLY's property texture, else the luma of red green blue (0 .. 255), else intensity, quality,
- * scalar, gray or value; OBJ's colours behind the coordinates (luma, 0 .. 255).
+ * Texture: PLY's property texture, else the luma of red green blue (0 .. 255), else intensity,
+ * quality, scalar, gray or value; OBJ's colours behind the coordinates (luma, 0 .. 255).
  */
 int meshfile_load(const struct codec *, const char *path, FILE *file, struct triangles *);
 void triangles_free(struct triangles *);

@@ -27,7 +27,8 @@ take_vertex(struct obj *obj)
 		if (words_number(&obj->words, &v[n++]) < 0)
 			return -1;
 	if (n < 3)
-		return fail(obj->words.path, "line %zu: a vertex has %zu coordinates", obj->words.line, n);
+		return fail(
+		    obj->words.path, "line %zu: a vertex has %zu coordinates", obj->words.line, n);
 	if (triangles_add_point(obj->out, obj->words.path, v) < 0)
 		return -1;
 	if (n < 6)
@@ -47,8 +48,8 @@ take_corner(const struct obj *obj, uint64_t *corner)
 	long long i = strtoll(words->word, &end, 10);
 
 	if (end == words->word || (*end && *end != '/'))
-		return fail(words->path, "line %zu: wanted a vertex's number, not '%s'", words->line,
-		    words->word);
+		return fail(words->path, "line %zu: wanted a vertex's number, not '%s'",
+		    words->line, words->word);
 	if (i == 0 || (i < 0 && (unsigned long long)-(i + 1) >= obj->out->points))
 		return fail(words->path, "line %zu: there is no vertex %lld", words->line, i);
 	*corner = i > 0 ? (uint64_t)i - 1 : obj->out->points - (uint64_t)-i;
@@ -71,7 +72,8 @@ take_face(struct obj *obj)
 		corner[1] = corner[2];
 	}
 	if (n < 3)
-		return fail(obj->words.path, "line %zu: a face has %zu corners", obj->words.line, n);
+		return fail(
+		    obj->words.path, "line %zu: a face has %zu corners", obj->words.line, n);
 	return 0;
 }
 
@@ -106,7 +108,8 @@ take_line(struct obj *obj)
 int
 meshobj_load(const char *path, FILE *file, struct triangles *out)
 {
-	struct obj obj = { .words = { .file = file, .path = path, .line = 1, .next = EOF }, .out = out };
+	struct obj obj = { .words = { .file = file, .path = path, .line = 1, .next = EOF },
+		.out = out };
 
 	do
 		if (take_line(&obj) < 0)

@@ -1,6 +1,6 @@
 /*
- * PLY: ascii, binary little and big endian. Elements vertex, face (vertex_indices or vertex_index) and
- * tristrips are taken, whatever else stands in the file is passed over, in any order.
+ * PLY: ascii, binary little and big endian. Elements vertex, face (vertex_indices or vertex_index)
+ * and tristrips are taken, whatever else stands in the file is passed over, in any order.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +18,10 @@
 enum form { FORM_NONE, FORM_ASCII, FORM_LITTLE, FORM_BIG };
 
 /* What a property is to us. */
-enum role { ROLE_X, ROLE_Y, ROLE_Z, ROLE_RED, ROLE_GREEN, ROLE_BLUE, ROLE_SCALAR, ROLE_POINTS, ROLES,
-	ROLE_NONE = ROLES };
+enum role {
+	ROLE_X, ROLE_Y, ROLE_Z, ROLE_RED, ROLE_GREEN, ROLE_BLUE, ROLE_SCALAR, ROLE_POINTS, ROLES,
+	ROLE_NONE = ROLES
+};
 
 /* How polygons and strips lie in a list. */
 enum kind { KIND_OTHER, KIND_VERTEX, KIND_FACE, KIND_STRIP };
@@ -53,8 +55,8 @@ struct ply {
 /* ---- header ---- */
 
 /* Before red green blue; and, from the second on, behind them. */
-static const char *const scalar_names[] = { "texture", "intensity", "quality", "scalar", "gray", "grey",
-	"value", NULL };
+static const char *const scalar_names[] = { "texture", "intensity", "quality", "scalar", "gray",
+	"grey", "value", NULL };
 
 static int
 fail_line(const struct ply *ply, const char *what, const char *seen)
@@ -118,13 +120,15 @@ static enum role
 role_in_vertex(struct ply *ply, const char *name)
 {
 	static const char *const names[] = { "x", "y", "z", "red", "green", "blue", NULL };
-	static const char *const others[] = { "diffuse_red", "diffuse_green", "diffuse_blue", NULL };
+	static const char *const others[] = { "diffuse_red", "diffuse_green", "diffuse_blue",
+		NULL };
 
 	for (int i = 0; names[i]; i++)
 		if (!strcmp(names[i], name) || (i >= 3 && !strcmp(others[i - 3], name)))
 			return (enum role)i;
 	for (int i = 0; scalar_names[i]; i++)
-		if (!strcmp(scalar_names[i], name) && (ply->scalar_rank < 0 || i < ply->scalar_rank)) {
+		if (!strcmp(scalar_names[i], name) &&
+		    (ply->scalar_rank < 0 || i < ply->scalar_rank)) {
 			ply->scalar_rank = i;
 			return ROLE_SCALAR;
 		}
@@ -133,7 +137,8 @@ role_in_vertex(struct ply *ply, const char *name)
 
 /* No second property of the element has that role; a better scalar takes it from another. */
 static int
-set_role(struct ply *ply, const struct ply_element *element, struct property *property, const char *name)
+set_role(struct ply *ply, const struct ply_element *element, struct property *property,
+    const char *name)
 {
 	enum role role = ROLE_NONE;
 
@@ -192,12 +197,14 @@ take_property(struct ply *ply, char *rest)
 static int
 take_element(struct ply *ply, char *rest)
 {
-	char *state = NULL, *name = strtok_r(rest, " \t", &state), *count = strtok_r(NULL, " \t", &state);
+	char *state = NULL, *name = strtok_r(rest, " \t", &state);
+	char *count = strtok_r(NULL, " \t", &state);
 	struct ply_element *element = &ply->element[ply->elements];
 	long n;
 
 	if (!name || !count || integer_parse(count, &n) < 0 || n < 0)
-		return fail_line(ply, "wanted an element's name and number", count ? count : "nothing");
+		return fail_line(
+		    ply, "wanted an element's name and number", count ? count : "nothing");
 	if (ply->elements == ELEMENTS)
 		return fail(ply->path, "has more than %d elements", ELEMENTS);
 	*element = (struct ply_element){ .count = (unsigned long long)n, .first = ply->properties };
@@ -310,8 +317,8 @@ fail_early(const struct ply *ply)
 {
 	if (ferror(ply->file))
 		return fail_errno(ply->path, "cannot be read");
-	return fail(ply->path, "ends too early, after %zu points and %zu triangles", ply->out->points,
-	    ply->out->n);
+	return fail(ply->path, "ends too early, after %zu points and %zu triangles",
+	    ply->out->points, ply->out->n);
 }
 
 static double
@@ -489,7 +496,9 @@ add_point(struct ply *ply, const double value[ROLES + 1], bool coloured)
 	if (coloured && ply->scalar_rank != 0)
 		return triangles_add_texture(ply->out, luma(value[ROLE_RED], value[ROLE_GREEN],
 		    value[ROLE_BLUE]));
-	return ply->scalar_rank < 0 ? 0 : triangles_add_texture(ply->out, (float)value[ROLE_SCALAR]);
+	if (ply->scalar_rank < 0)
+		return 0;
+	return triangles_add_texture(ply->out, (float)value[ROLE_SCALAR]);
 }
 
 static int
@@ -540,7 +549,8 @@ meshply_load(const char *path, FILE *file, struct triangles *out)
 	ply->out = out;
 	ply->scalar_rank = -1;
 	status = read_header(ply);
-	ply->words = (struct mesh_words){ .file = file, .path = path, .line = ply->line + 1, .next = EOF };
+	ply->words =
+	    (struct mesh_words){ .file = file, .path = path, .line = ply->line + 1, .next = EOF };
 	for (size_t i = 0; i < ply->elements && status == 0; i++)
 		status = read_element(ply, &ply->element[i]);
 	free(ply);

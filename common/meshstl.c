@@ -1,6 +1,6 @@
 /*
- * STL, binary and ascii. Its triangles carry their own corners: equal ones become one point, so that a
- * mesh takes the memory that it takes in the other formats.
+ * STL, binary and ascii. Its triangles carry their own corners: equal ones become one point, so
+ * that a mesh takes the memory that it takes in the other formats.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +62,8 @@ enlarge(struct welder *welder)
 static int
 weld(struct welder *welder, const float coordinate[3], uint64_t *number)
 {
-	const double point[3] = { coordinate[0] + 0.0f, coordinate[1] + 0.0f, coordinate[2] + 0.0f };
+	const double point[3] = { coordinate[0] + 0.0f, coordinate[1] + 0.0f,
+		coordinate[2] + 0.0f };
 	size_t at;
 
 	if (2 * welder->out->points >= welder->slots && enlarge(welder) < 0)
@@ -96,8 +97,8 @@ load_binary(struct welder *welder, FILE *file, uint32_t facets)
 	size_t left = samples_bytes_left(file);
 
 	if (left != SIZE_MAX && facets > left / FACET_BYTES)
-		return fail(welder->path, "ends too early: %u triangles cannot lie in the %zu bytes left",
-		    facets, left);
+		return fail(welder->path,
+		    "ends too early: %u triangles cannot lie in the %zu bytes left", facets, left);
 	for (uint32_t i = 0; i < facets; i++) {
 		if (samples_read(welder->path, file, facet, sizeof(facet)) < 0)
 			return -1;
@@ -116,7 +117,8 @@ take_vertex(struct mesh_words *words, float point[3])
 		double v;
 
 		if (!words_anywhere(words))
-			return fail(words->path, "ends too early, within a vertex in line %zu", words->line);
+			return fail(words->path, "ends too early, within a vertex in line %zu",
+			    words->line);
 		if (words_number(words, &v) < 0)
 			return -1;
 		point[k] = (float)v;
@@ -137,13 +139,14 @@ take_loop(struct mesh_words *words, float corner[9], bool *ended)
 				continue;
 		} else if (!strcmp(words->word, "vertex")) {
 			if (n == 3)
-				return fail(words->path, "line %zu: a facet has more than 3 corners",
-				    words->line);
+				return fail(words->path,
+				    "line %zu: a facet has more than 3 corners", words->line);
 			if (take_vertex(words, corner + 3 * n++) < 0)
 				return -1;
 		} else if (!strcmp(words->word, "endloop")) {
 			if (n != 3)
-				return fail(words->path, "line %zu: a facet has %zu corners", words->line, n);
+				return fail(words->path, "line %zu: a facet has %zu corners",
+				    words->line, n);
 			return 1;
 		}
 	}
@@ -200,7 +203,8 @@ meshstl_load(const char *path, FILE *file, struct triangles *out)
 	return status;
 }
 
-/* Binary: 80 bytes of anything, the number of triangles, the first one, whose numbers must be such. */
+/* Binary: 80 bytes of anything, the number of triangles, the first one, whose numbers must be such.
+ */
 static bool
 starts_binary(const unsigned char *start, size_t n)
 {

@@ -9,7 +9,7 @@
 
 #define BANDS_MOST 64
 #define BAND_ROWS 16		/* at least */
-#define LARGEST 1e30		/* coordinates whose products must stay far from overflow in float */
+#define LARGEST 1e30 /* coordinates whose products must stay far from overflow in float */
 
 struct box {
 	double low[3], high[3];		/* low > high: empty */
@@ -89,7 +89,8 @@ base_axes(const struct meshview_options *options, enum mesh_axes kind, double ax
 	return 0;
 }
 
-/* Turns the model as the viewer sees it: about its vertical, then its horizontal, then the line of sight. */
+/* Turns the model as the viewer sees it: about its vertical, then its horizontal, then the line of
+ * sight. */
 static void
 turn_axes(const struct numbers *view, double axes[3][3])
 {
@@ -128,10 +129,12 @@ meshview_check(const struct meshview_options *options)
 
 	for (int i = 0; i < 4; i++) {
 		if (lists[i].v->n != 0 && lists[i].v->n != 3)
-			return fail_usage(lists[i].name, "wants three numbers, not %zu", lists[i].v->n);
+			return fail_usage(
+			    lists[i].name, "wants three numbers, not %zu", lists[i].v->n);
 		for (size_t k = 0; k < lists[i].v->n; k++)
 			if (!(fabs(lists[i].v->v[k]) < LARGEST))
-				return fail_usage(lists[i].name, "must be finite, not %g", lists[i].v->v[k]);
+				return fail_usage(
+				    lists[i].name, "must be finite, not %g", lists[i].v->v[k]);
 	}
 	if (!(2 * options->margin_px < (double)(options->w < options->h ? options->w : options->h)))
 		return fail_usage("--margin", "%g px on each side leave nothing of %zu x %zu",
@@ -200,13 +203,14 @@ fitting_scale(const struct meshview_options *options, const struct box *box, con
 	double scale = 0;
 
 	for (int k = 0; k < 2; k++)
-		scale = fmax(scale, 2 * fmax(box->high[k] - middle[k], middle[k] - box->low[k]) / room[k]);
+		scale = fmax(
+		    scale, 2 * fmax(box->high[k] - middle[k], middle[k] - box->low[k]) / room[k]);
 	return scale > 1e-30 ? scale : 1;
 }
 
 /*
- * Turns the points into columns, rows and distances from the viewer, in steps that keep their digits: about
- * the middle of the mesh, then about the middle of the view.
+ * Turns the points into columns, rows and distances from the viewer, in steps that keep their
+ * digits: about the middle of the mesh, then about the middle of the view.
  */
 static int
 place(const char *name, struct triangles *triangles, const struct meshview_options *options,
@@ -218,7 +222,8 @@ place(const char *name, struct triangles *triangles, const struct meshview_optio
 
 	for (int k = 0; k < 3; k++) {
 		if (!empty && !(fmax(fabs(box.low[k]), fabs(box.high[k])) < LARGEST))
-			return fail(name, "coordinates are too large: %g to %g", box.low[k], box.high[k]);
+			return fail(
+			    name, "coordinates are too large: %g to %g", box.low[k], box.high[k]);
 		first[k] = empty ? 0 : box.low[k] + (box.high[k] - box.low[k]) / 2;
 	}
 	turn_points(triangles, view->axes, first);
@@ -244,7 +249,8 @@ place(const char *name, struct triangles *triangles, const struct meshview_optio
 	box = box_of(triangles);
 	if (!empty && fmax(fmax(fabs(box.low[0]), fabs(box.high[0])), fmax(fabs(box.low[1]),
 	    fabs(box.high[1]))) > RASTER_FARTHEST)
-		return fail(name, "reaches further than %g px from the picture; give a larger --scale",
+		return fail(name,
+		    "reaches further than %g px from the picture; give a larger --scale",
 		    RASTER_FARTHEST);
 	return 0;
 }
@@ -383,8 +389,9 @@ fill_frame(const struct scene *scene, bool away, struct frame *out)
 		for (size_t x = 0; x < raster->w; x++) {
 			size_t i = y * raster->w + x;
 			bool hit = raster->z[i] < INFINITY;
+			float depth = away ? raster->z[i] : 0 - raster->z[i];
 
-			frame_floats(out, 0, y)[x] = !hit ? NAN : away ? raster->z[i] : 0 - raster->z[i];
+			frame_floats(out, 0, y)[x] = hit ? depth : NAN;
 			if (raster->attributes)
 				frame_floats(out, 1, y)[x] = hit ? raster->attribute[i] : NAN;
 			hits += hit;
@@ -457,15 +464,18 @@ add_cells(struct triangles *triangles, const char *name, const struct mesh *mesh
 
 	for (size_t y = 0; y + 1 < mesh->h; y++)
 		for (size_t x = 0; x + 1 < mesh->w; x++)
-			for (size_t i = 0, n = mesh_cell(mesh, x, y, cell); i < n; i++)
-				if (triangles_add(triangles, name, (const uint64_t[3]){ cell[i][0], cell[i][1],
-				    cell[i][2] }) < 0)
+			for (size_t i = 0, n = mesh_cell(mesh, x, y, cell); i < n; i++) {
+				const uint64_t corner[3] = { cell[i][0], cell[i][1], cell[i][2] };
+
+				if (triangles_add(triangles, name, corner) < 0)
 					return -1;
+			}
 	return 0;
 }
 
 int
-meshview_of_frame(const char *name, const struct frame *frame, double jump, struct triangles *triangles)
+meshview_of_frame(const char *name, const struct frame *frame, double jump,
+    struct triangles *triangles)
 {
 	struct save_options options = { .jump = jump };
 	struct mesh mesh;

@@ -5,7 +5,8 @@
  * Corners are rounded to 2^-RASTER_BITS px, edges computed from them without any rounding: so
  * triangles that share edges and corners neither overlap nor leave a gap, and neither the order nor
  * the sense in which a triangle's corners are given matters. The smaller z wins, at equal z the one
- * drawn first; with disjoint bands of rows drawn in parallel the picture does not depend on threads.
+ * drawn first; with disjoint bands of rows drawn in parallel the picture does not depend on
+ * threads.
  */
 #ifndef RASTER_H
 #define RASTER_H
@@ -31,12 +32,12 @@ struct raster_vertex {
 /* 0, or -1 after fail(). attributes <= RASTER_ATTRIBUTES. */
 int raster_new(struct raster *, size_t w, size_t h, size_t attributes);
 void raster_free(struct raster *);
-/* Draws the part of the triangle in rows y0 <= y < y1. z and attributes are interpolated linearly at the
- * pixel's centre. Not-finite corners draw nothing. */
+/* Draws the part of the triangle in rows y0 <= y < y1. z and attributes are interpolated linearly
+ * at the pixel's centre. Not-finite corners draw nothing. */
 void raster_triangle(struct raster *, size_t y0, size_t y1, const struct raster_vertex *a,
     const struct raster_vertex *b, const struct raster_vertex *c);
-/* The rows whose pixel centres can lie in a triangle with corners at these y: false if there are none
- * among 0 .. h - 1. */
+/* The rows whose pixel centres can lie in a triangle with corners at these y: false if there are
+ * none among 0 .. h - 1. */
 bool raster_rows(const double y[3], size_t h, size_t *top, size_t *bottom);
 
 #endif

@@ -66,8 +66,8 @@ write_facet(FILE *file, const struct facet *facet, bool ascii)
 		fwrite(no_attribute, sizeof(no_attribute), 1, file);
 		return;
 	}
-	fprintf(file, "facet normal %.9g %.9g %.9g\nouter loop\n", facet->normal[0], facet->normal[1],
-	    facet->normal[2]);
+	fprintf(file, "facet normal %.9g %.9g %.9g\nouter loop\n", facet->normal[0],
+	    facet->normal[1], facet->normal[2]);
 	for (int i = 0; i < 3; i++)
 		fprintf(file, "vertex %.9g %.9g %.9g\n", facet->corner[i][0], facet->corner[i][1],
 		    facet->corner[i][2]);
@@ -114,8 +114,8 @@ write_mesh(struct saver *saver, const struct mesh *mesh, bool ascii)
 	float (*point)[3];
 
 	if (mesh->triangles > UINT32_MAX)
-		return fail(saver->path, "an STL file has at most %u triangles, not %zu", UINT32_MAX,
-		    mesh->triangles);
+		return fail(saver->path, "an STL file has at most %u triangles, not %zu",
+		    UINT32_MAX, mesh->triangles);
 	point = collect_points(mesh);
 	if (!point)
 		return -1;

@@ -1,6 +1,7 @@
 /*
- * Meshes from arbitrary bytes, read as each format in turn: no crash, no undefined behaviour, nothing
- * leaked, no memory beyond what the bytes can hold; what was read is a mesh that can be drawn.
+ * Meshes from arbitrary bytes, read as each format in turn: no crash, no undefined behaviour,
+ * nothing leaked, no memory beyond what the bytes can hold; what was read is a mesh that can be
+ * drawn.
  */
 #define _GNU_SOURCE
 #include <math.h>

@@ -18,9 +18,10 @@ struct parameters {
 #define AT(field) offsetof(struct parameters, field)
 
 static const struct opt options[] = {
-	{ 's', "size", "WxH", OPT_SIZE, AT(size), "512x512", 0, 0, "px", "size of the picture", NULL },
+	{ 's', "size", "WxH", OPT_SIZE, AT(size), "512x512", 0, 0, "px", "size of the picture",
+	  NULL },
 	{ 0, "view", "YAW,PITCH,ROLL", OPT_ANGLES, AT(view.view), NULL, -360, 360, NULL,
-	  "turn the mesh, as the viewer sees it: about the vertical, the horizontal, the line of sight",
+	  "turn the mesh as it is seen: about the vertical, the horizontal, the line of sight",
 	  NULL },
 	{ 0, "forward", "X,Y,Z", OPT_NUMBERS, AT(view.forward), NULL, 0, 0, NULL,
 	  "the direction in which the viewer looks; 0,0,-1 for meshes", NULL },
@@ -31,13 +32,14 @@ static const struct opt options[] = {
 	{ 0, "scale", "LENGTH", OPT_NUMBER, AT(view.scale), NULL, 1e-30, 1e30, NULL,
 	  "length of a pixel in the mesh's unit; such that the mesh fits if not given", NULL },
 	{ 0, "center", "X,Y,Z", OPT_NUMBERS, AT(view.center), NULL, 0, 0, NULL,
-	  "the point that lies in the middle, at depth 0; the mesh's own middle if not given", NULL },
+	  "the point that lies in the middle, at depth 0; the mesh's own middle if not given",
+	  NULL },
 	{ 0, "away", NULL, OPT_FLAG, AT(view.away), NULL, 0, 0, NULL,
 	  "depth grows away from the viewer, not towards", NULL },
 	{ 0, "unit", "NAME", OPT_TEXT, AT(unit), NULL, 0, 0, NULL,
 	  "the mesh's unit of length; mm for meshes, a frame's own", NULL },
 	{ 0, "jump", "STEP", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
-	  "of frames: no surface across a larger step in z; 0: ten times the median step", NULL },
+	  "of frames: no surface across a larger step in z; 0: automatic", NULL },
 	{ 0 },
 };
 
@@ -74,8 +76,8 @@ draw(struct run *run, const char *name, struct triangles *triangles, const struc
 	const struct parameters *parameters = run->parameters;
 	const char *unit = from ? meta_get(&from->meta, "length_unit") : "mm";
 	struct frame *out;
-	int status = meshview_draw(run, name, triangles, &parameters->view, from ? &from->meta : NULL,
-	    &out);
+	int status = meshview_draw(run, name, triangles, &parameters->view,
+	    from ? &from->meta : NULL, &out);
 
 	if (status < 0)
 		return -1;
@@ -162,8 +164,9 @@ init(struct run *run)
 	parameters->view.h = parameters->size.h;
 	if (run->position == 0 && run->operands == 0 && isatty(STDIN_FILENO))
 		return fail_usage(NULL, "no input: name files, or pipe one in; see --help");
-	if (parameters->unit && (strlen(parameters->unit) >= sizeof(((struct frame_head *)0)->unit) ||
-	    strpbrk(parameters->unit, " \t\n\"\\:") || !*parameters->unit))
+	if (parameters->unit &&
+	    (strlen(parameters->unit) >= sizeof(((struct frame_head *)0)->unit) ||
+		strpbrk(parameters->unit, " \t\n\"\\:") || !*parameters->unit))
 		return fail_usage("--unit", "must be a short word, not '%.60s'", parameters->unit);
 	return meshview_check(&parameters->view);
 }
