@@ -33,22 +33,18 @@ static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
 {
 	const struct priv *priv = run->priv;
-	size_t size = 2 * priv->radius + 1, w = in->head.w;
-	size_t tile = ((RING - LANES) / size - (size - 1)) / LANES * LANES - LANES;
+	size_t w = in->head.w, tiles = (w + TILE - 1) / TILE;
+	size_t tile = (w + tiles * LANES - 1) / (tiles * LANES) * LANES;
 	struct strip strip;
 
-	tile = tile < TILE ? tile : TILE;
 	strip.in = in;
 	strip.priv = priv;
-	strip.stride = (tile + size - 1 + LANES - 1) / LANES * LANES;
-	for (size_t j = 0; j < priv->jobs; j++) {
-		strip.job = &priv->job[j];
-		strip.parts = strip.job->kind == KIND_PLAIN ? 1 : 2;
+	for (size_t j = 0; j < priv->jobs; j++)
 		for (strip.x0 = 0; strip.x0 < w; strip.x0 += tile) {
+			strip.job = &priv->job[j];
 			strip.n = w - strip.x0 < tile ? w - strip.x0 : tile;
 			filter_tile(&strip, out, y0, y1);
 		}
-	}
 	for (size_t i = 0; i < priv->passes; i++)
 		for (size_t y = y0; y < y1; y++)
 			memcpy(frame_row(out, priv->pass[i][1], y), frame_row(in, priv->pass[i][0], y),
@@ -204,17 +200,15 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	double sigma = isnan(parameters->sigma) ? (double)parameters->size / 6 : parameters->sigma;
-	double weight[RADIUS_MOST + 1], sum = 0;
 
 	priv->radius = (size_t)parameters->size / 2;
 	priv->vectors = parameters->as == KIND_VECTOR;
 	run->halo = priv->radius;
 	for (size_t k = 0; k <= priv->radius; k++) {
-		weight[k] = exp(-0.5 * (double)(k * k) / (sigma * sigma));
-		sum += k ? 2 * weight[k] : weight[k];
+		float weight = (float)exp(-0.5 * (double)(k * k) / (sigma * sigma));
+
+		priv->kernel[EDGE - k] = priv->kernel[EDGE + k] = weight;
 	}
-	for (size_t k = 0; k <= priv->radius; k++)
-		priv->weight[k] = (float)(weight[k] / sum);
 	if (check_list(run, in, parameters->on) < 0)
 		return -1;
 	return plan_channels(run, in, out);

@@ -1,4 +1,8 @@
-/* The loops over pixels of gauss.c. */
+/*
+ * The loops over pixels of gauss.c. A tile of columns goes down the band with the rows of one window:
+ * columns are summed first, then rows. LANES columns beside a hole are then mended: where few pixels
+ * are missing, what their mirror images gave is taken off again, else all pairs are summed.
+ */
 #include "frame.h"
 #include "gauss.px.h"
 #include "rows.h"
@@ -7,9 +11,14 @@
 
 #define SIZE_MOST 101
 #define RADIUS_MOST (SIZE_MOST / 2)
-#define TILE 256		/* columns that are filtered together */
-#define RING 24576		/* floats for the rows of a window over one tile */
-#define LANES 16		/* columns that are filtered together where pixels are missing */
+#define LANES 16		/* columns that are mended together */
+#define TILE 272			/* columns filtered together: 11 rows of them stay in an L1 cache */
+#define EDGE 80			/* columns beside a tile: radius in whole lanes, and what LANES reach beyond */
+#define ACROSS (EDGE + TILE + EDGE)
+/* So many missing pixels are taken off one by one, which costs less than all pairs and keeps half of
+ * them: no difference of large sums is left over. */
+#define FEW(size) ((size) * (size) / 6)
+#define WORDS ((SIZE_MOST + 31) / 32)
 
 /* Columns of a buffer, as many as the machine takes at once. The sums stay in registers over a whole
  * window, which compilers do not manage with a loop over columns inside one over neighbours. */
@@ -20,164 +29,200 @@
 #else
 #define WIDTH 4
 #endif
-typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(4), may_alias));
+#define VECTOR_TYPE __attribute__((vector_size(WIDTH * sizeof(float)), aligned(4), may_alias))
+typedef float vector VECTOR_TYPE;
+typedef int32_t whole VECTOR_TYPE;
 #define VECTOR(p) (*(vector *)(p))
 #define VECTOR_IN(p) (*(const vector *)(p))
+#define WHOLE_IN(p) (*(const whole *)(p))
+#define INLINED static inline __attribute__((always_inline))	/* with a constant for the radius */
 
 enum kind { KIND_PHASE, KIND_VECTOR, KIND_PLAIN };
 
 /* One thing that is filtered. */
 struct job {
 	enum kind kind;
-	size_t in[2];		/* phase; cos and sin; the channel */
+	size_t in[2];		/* phase; cos and sin; the channel, twice */
 	size_t out[2];		/* phase; cos and sin; the channel */
 };
 
 struct priv {
 	size_t radius, jobs, passes;
-	float weight[RADIUS_MOST + 1];	/* of distance 0, 1, ..; all of the kernel together 1 */
+	float kernel[2 * EDGE + 1];	/* along one axis, 1 at EDGE, 0 beyond the radius */
 	struct job *job;
 	size_t (*pass)[2];		/* input and output channel of what is not filtered */
 	bool vectors;			/* what comes out for a phase or a vector */
 };
 
-/* The rows of a window over one tile, each `stride` floats from column x0 - radius on, in a ring. */
+/* Of these and the like, column x0 of the image is number EDGE. 0 outside the image. */
+struct row {
+	float part[2][ACROSS], valid[ACROSS];	/* cos and sin, or the value; 1 or 0 */
+};
+
+struct hole {
+	uint32_t row, column;
+};
+
 struct strip {
+	struct row ring[SIZE_MOST], *row[SIZE_MOST];	/* the window's, from the top */
+	uint32_t missing[WORDS][ACROSS];		/* a bit for each row of the window */
+	float column[2][ACROSS];			/* sums over columns */
+	float sum[2][TILE], weight[TILE];		/* from here on column x0 is number 0 */
+	float columns_weight[TILE];			/* of a row of the kernel, shortened at borders */
+	int32_t reach[TILE];				/* and its radius */
 	const struct frame *in;
 	const struct priv *priv;
 	const struct job *job;
-	size_t x0, n, stride, parts;
-	float part[2][RING], valid[RING];		/* cos and sin, or the value; 1 or 0 */
-	float missing[TILE + 2 * RADIUS_MOST + LANES];	/* pixels in the window's part of a column */
-	bool holed[SIZE_MOST];
-	size_t holed_rows;
-	float column[2][TILE + 2 * RADIUS_MOST + LANES];	/* sums over columns */
-	float sum[2][TILE], weight[TILE];
-};
+	size_t x0, n, margin, size;
+	size_t whole_rows;				/* since the last one with a hole */
+} __attribute__((aligned(64)));
 
-/* ---- rows into the ring ---- */
+/* ---- rows into the ring; they tell how many pixels are missing ---- */
 
-static void
+static uint
 load_phase(const float *restrict phase, float *restrict cosine, float *restrict sine,
     float *restrict valid, size_t n)
 {
-	ROWS_SIMD
+	uint missing = 0;
+
+	#pragma omp simd reduction(+:missing) aligned(phase, cosine, sine, valid: 64)
 	for (size_t i = 0; i < n; i++) {
 		PX_F p = phase[i];
 		uint there = gauss_there(p);
 
 		p = gauss_part(p, there);
+		missing += there + 1;
 		valid[i] = gauss_part(1, there);
 		cosine[i] = gauss_part(px_cos(p), there);
 		sine[i] = px_sin(p);
 	}
+	return missing;
 }
 
-static void
+static uint
 load_vector(const float *restrict a, const float *restrict b, float *restrict cosine,
     float *restrict sine, float *restrict valid, size_t n)
 {
-	ROWS_SIMD
+	uint missing = 0;
+
+	#pragma omp simd reduction(+:missing) aligned(a, b, cosine, sine, valid: 64)
 	for (size_t i = 0; i < n; i++) {
 		PX_F c = a[i], s = b[i];
 		uint there = gauss_there(c) & gauss_there(s);
 
+		missing += there + 1;
 		valid[i] = gauss_part(1, there);
 		cosine[i] = gauss_part(c, there);
 		sine[i] = gauss_part(s, there);
 	}
+	return missing;
 }
 
 static void
-load_plain(const float *restrict in, float *restrict part, float *restrict valid, size_t n)
+clear(struct row *row, size_t from, size_t to)
 {
-	ROWS_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F p = in[i];
-		uint there = gauss_there(p);
-
-		valid[i] = gauss_part(1, there);
-		part[i] = gauss_part(p, there);
-	}
+	memset(row->part[0] + from, 0, (to - from) * sizeof(float));
+	memset(row->part[1] + from, 0, (to - from) * sizeof(float));
+	memset(row->valid + from, 0, (to - from) * sizeof(float));
 }
 
+/* Row y of the image; true if something is missing. */
 static bool
-add_missing(const float *restrict valid, float *restrict missing, size_t n, float sign)
+load(const struct strip *strip, struct row *row, size_t y)
 {
-	float sum = 0;
+	size_t x0 = strip->x0, margin = strip->margin, w = strip->in->head.w;
+	size_t x = x0 < margin ? 0 : x0 - margin, end = x0 + strip->n + margin;
+	size_t first = EDGE + x - x0, n = (end < w ? end : w) - x;
+	const float *in0 = frame_floats(strip->in, strip->job->in[0], y) + x;
+	const float *in1 = frame_floats(strip->in, strip->job->in[1], y) + x;
+	float *part0 = row->part[0] + first, *part1 = row->part[1] + first;
 
-	#pragma omp simd reduction(+:sum)
-	for (size_t i = 0; i < n; i++) {
-		missing[i] += sign * (1 - valid[i]);
-		sum += 1 - valid[i];
-	}
-	return sum > 0;
-}
-
-static float *
-ring_row(struct strip *strip, float *ring, size_t y)
-{
-	return ring + y % (2 * strip->priv->radius + 1) * strip->stride;
-}
-
-/* The columns of the strip that lie in the image: from `first` of the strip on. */
-static size_t
-columns(const struct strip *strip, size_t *first)
-{
-	size_t radius = strip->priv->radius, w = strip->in->head.w;
-	size_t end = strip->x0 + strip->n + radius;
-
-	*first = strip->x0 < radius ? radius - strip->x0 : 0;
-	return (end < w ? end : w) + radius - strip->x0 - *first;
-}
-
-/* Row y takes the place of row y - size. A row outside the image has nothing that could be missed. */
-static void
-advance(struct strip *strip, size_t y)
-{
-	size_t slot = y % (2 * strip->priv->radius + 1), first, n = columns(strip, &first);
-	float *valid = ring_row(strip, strip->valid, y) + first;
-	float *part0 = ring_row(strip, strip->part[0], y) + first;
-	float *part1 = ring_row(strip, strip->part[1], y) + first;
-	size_t x = strip->x0 + first - strip->priv->radius;
-	const float *in0, *in1;
-
-	if (strip->holed[slot])
-		add_missing(valid, strip->missing + first, n, -1);
-	strip->holed_rows -= strip->holed[slot];
-	strip->holed[slot] = false;
-	if (y >= strip->in->head.h)
-		return;
-	in0 = frame_floats(strip->in, strip->job->in[0], y) + x;
-	in1 = frame_floats(strip->in, strip->job->in[1], y) + x;
+	clear(row, EDGE - margin - LANES, first);
+	clear(row, first + n, EDGE + strip->n + margin + LANES);
 	if (strip->job->kind == KIND_PHASE)
-		load_phase(in0, part0, part1, valid, n);
-	else if (strip->job->kind == KIND_VECTOR)
-		load_vector(in0, in1, part0, part1, valid, n);
+		return load_phase(in0, part0, part1, row->valid + first, n);
+	return load_vector(in0, in1, part0, part1, row->valid + first, n);
+}
+
+/* The window's rows of missing pixels go up by one; `valid` comes in at the bottom, or NULL. */
+static void
+shift_missing(struct strip *strip, const float *restrict valid)
+{
+	size_t last = (strip->size - 1) / 32;
+	uint32_t *restrict missing = strip->missing[last];
+	uint32_t bit = (uint32_t)1 << (strip->size - 1) % 32;
+
+	for (size_t k = 0; k < last; k++)
+		for (size_t i = 0; i < ACROSS; i++)
+			strip->missing[k][i] =
+			    strip->missing[k][i] >> 1 | strip->missing[k + 1][i] << 31;
+	for (size_t i = 0; i < ACROSS; i++)
+		missing[i] = missing[i] >> 1 | (valid && valid[i] == 0 ? bit : 0);
+}
+
+/* Row y comes in at the bottom of the window. */
+static void
+advance(struct strip *strip, ptrdiff_t y)
+{
+	struct row *row = strip->row[0];
+	bool holed = false;
+
+	memmove(strip->row, strip->row + 1, (strip->size - 1) * sizeof(*strip->row));
+	strip->row[strip->size - 1] = row;
+	if (y < 0 || (size_t)y >= strip->in->head.h)
+		clear(row, 0, ACROSS);
 	else
-		load_plain(in0, part0, valid, n);
-	strip->holed[slot] = add_missing(valid, strip->missing + first, n, 1);
-	strip->holed_rows += strip->holed[slot];
+		holed = load(strip, row, (size_t)y);
+	strip->whole_rows = holed ? 0 : strip->whole_rows + 1;
+	if (strip->whole_rows <= strip->size)
+		shift_missing(strip, holed ? row->valid : NULL);
 }
 
 /* ---- nothing is missing: columns, then rows ---- */
 
-struct pairs {
-	const float *centre, *before[RADIUS_MOST], *after[RADIUS_MOST];
-	size_t n;
-};
-
-/* n is rounded up to whole LANES. */
-static void
-sum_pairs(const struct pairs *pairs, const float *weight, float *sum, size_t n)
+/* tap[0] .. tap[2 radius]: where neighbours lie. n is rounded up to WIDTH. */
+INLINED void
+sum_pairs_of(const float *const *tap, const float *kernel, float *restrict sum, size_t n, size_t radius)
 {
 	for (size_t i = 0; i < n; i += WIDTH) {
-		vector total = weight[0] * VECTOR_IN(pairs->centre + i);
+		vector total = VECTOR_IN(tap[radius] + i);
 
-		for (size_t k = 0; k < pairs->n; k++)
-			total += weight[k + 1] *
-			    (VECTOR_IN(pairs->before[k] + i) + VECTOR_IN(pairs->after[k] + i));
+		#pragma GCC unroll 5
+		for (size_t k = 1; k <= radius; k++)
+			total += kernel[k] *
+			    (VECTOR_IN(tap[radius - k] + i) + VECTOR_IN(tap[radius + k] + i));
 		VECTOR(sum + i) = total;
+	}
+}
+
+static void
+sum_pairs(const float *const *tap, const float *kernel, float *restrict sum, size_t n, size_t radius)
+{
+	switch (radius) {
+	case 2: sum_pairs_of(tap, kernel, sum, n, 2); break;
+	case 3: sum_pairs_of(tap, kernel, sum, n, 3); break;
+	case 4: sum_pairs_of(tap, kernel, sum, n, 4); break;
+	case 5: sum_pairs_of(tap, kernel, sum, n, 5); break;
+	default: sum_pairs_of(tap, kernel, sum, n, radius); break;
+	}
+}
+
+/* Columns i0 .. i1 - 1, whole LANES, near the left or right border: a shorter kernel. */
+static void
+sum_border(struct strip *strip, size_t p, size_t i0, size_t i1)
+{
+	const float *column = strip->column[p] + EDGE, *kernel = strip->priv->kernel + EDGE;
+
+	for (size_t i = i0; i < i1; i += WIDTH) {
+		vector total = VECTOR_IN(column + i);
+
+		for (size_t k = 1; k <= strip->priv->radius; k++) {
+			vector pair = VECTOR_IN(column + i - k) + VECTOR_IN(column + i + k);
+
+			pair = (vector)((whole)pair & (WHOLE_IN(strip->reach + i) >= (int32_t)k));
+			total += kernel[k] * pair;
+		}
+		VECTOR(strip->sum[p] + i) = total;
 	}
 }
 
@@ -190,111 +235,158 @@ reach(size_t at, size_t n, size_t radius)
 }
 
 static float
-kernel_sum(const float *weight, size_t radius)
+kernel_sum(const struct priv *priv, size_t radius)
 {
 	float sum = 0;
 
 	for (size_t k = radius; k > 0; k--)
-		sum += 2 * weight[k];
-	return sum + weight[0];
-}
-
-static void
-sum_columns(struct strip *strip, size_t p, size_t y)
-{
-	struct pairs pairs = { .n = reach(y, strip->in->head.h, strip->priv->radius) };
-
-	pairs.centre = ring_row(strip, strip->part[p], y);
-	for (size_t k = 0; k < pairs.n; k++) {
-		pairs.before[k] = ring_row(strip, strip->part[p], y - k - 1);
-		pairs.after[k] = ring_row(strip, strip->part[p], y + k + 1);
-	}
-	sum_pairs(&pairs, strip->priv->weight, strip->column[p], strip->stride);
-}
-
-/* Columns i0 .. i1 - 1 near the left or right border: a shorter kernel. */
-static void
-sum_border(struct strip *strip, size_t p, size_t i0, size_t i1)
-{
-	const float *column = strip->column[p] + strip->priv->radius, *weight = strip->priv->weight;
-
-	for (size_t i = i0; i < i1; i++) {
-		size_t radius = reach(strip->x0 + i, strip->in->head.w, strip->priv->radius);
-		float sum = weight[0] * column[i];
-
-		for (size_t k = 1; k <= radius; k++)
-			sum += gauss_pair(weight[k], column[i - k], column[i + k]);
-		strip->sum[p][i] = sum;
-		strip->weight[i] = kernel_sum(weight, radius);
-	}
-}
-
-static void
-sum_rows(struct strip *strip, size_t p)
-{
-	size_t radius = strip->priv->radius, w = strip->in->head.w, n = strip->n;
-	size_t left = strip->x0 < radius ? radius - strip->x0 : 0;
-	size_t right = w < radius + strip->x0 ? 0 : w - radius - strip->x0;
-	const float *column = strip->column[p] + radius;
-	struct pairs pairs = { .centre = column, .n = radius };
-
-	for (size_t k = 0; k < radius; k++) {
-		pairs.before[k] = column - k - 1;
-		pairs.after[k] = column + k + 1;
-	}
-	sum_pairs(&pairs, strip->priv->weight, strip->sum[p], n);
-	sum_border(strip, p, 0, left < n ? left : n);
-	sum_border(strip, p, right < n ? right : n, n);
+		sum += 2 * priv->kernel[EDGE + k];
+	return sum + 1;
 }
 
 static void
 sum_window(struct strip *strip, size_t y)
 {
-	const float *weight = strip->priv->weight;
-	size_t radius = strip->priv->radius;
-	float rows = kernel_sum(weight, reach(y, strip->in->head.h, radius));
-	float all = kernel_sum(weight, radius);
+	const float *kernel = strip->priv->kernel + EDGE, *tap[SIZE_MOST];
+	size_t radius = strip->priv->radius, far = reach(y, strip->in->head.h, radius);
+	size_t first = EDGE - strip->margin, n = strip->n, i = 0;
+	float rows_weight = kernel_sum(strip->priv, far);
 
-	for (size_t i = 0; i < strip->n; i++)
-		strip->weight[i] = all;
-	for (size_t p = 0; p < strip->parts; p++) {
-		sum_columns(strip, p, y);
-		sum_rows(strip, p);
+	for (size_t p = 0; p < (strip->job->kind == KIND_PLAIN ? 1 : 2); p++) {
+		for (size_t k = 0; k <= 2 * far; k++)
+			tap[k] = strip->row[radius - far + k]->part[p] + first;
+		sum_pairs(tap, kernel, strip->column[p] + first, n + 2 * strip->margin, far);
+		for (size_t k = 0; k <= 2 * radius; k++)
+			tap[k] = strip->column[p] + EDGE - radius + k;
+		sum_pairs(tap, kernel, strip->sum[p], n, radius);
+		for (i = 0; i < n && (size_t)strip->reach[i] < radius; i += LANES)
+			sum_border(strip, p, i, i + LANES);
+		for (i = n - 1; i < n && (size_t)strip->reach[i] < radius; i = i / LANES * LANES - 1)
+			sum_border(strip, p, i / LANES * LANES, i / LANES * LANES + LANES);
 	}
-	for (size_t i = 0; i < strip->n; i++)
-		strip->weight[i] *= rows;
+	for (i = 0; i < n; i++)
+		strip->weight[i] = rows_weight * strip->columns_weight[i];
 }
 
-/* ---- something is missing: every pixel of the window with its mirror image ---- */
+/* ---- something is missing ---- */
+
+struct sums {
+	vector part[2], weight;
+};
+
+/* A row of the window from column `from` on, with its mirror image. */
+INLINED void
+add_mirrored(struct sums *sums, const struct row *above, const struct row *below,
+    const float *kernel, float row_weight, size_t from, size_t radius, size_t i)
+{
+	struct sums row = { 0 };
+
+	#pragma GCC unroll 11
+	for (size_t x = from; x <= 2 * radius; x++) {
+		size_t a = i + radius - x, b = i + x - radius;
+		vector both = VECTOR_IN(above->valid + a) * VECTOR_IN(below->valid + b);
+
+		both *= kernel[x < radius ? radius - x : x - radius];
+		for (size_t p = 0; p < 2; p++)
+			row.part[p] += both *
+			    (VECTOR_IN(above->part[p] + a) + VECTOR_IN(below->part[p] + b));
+		row.weight += both;
+	}
+	for (size_t p = 0; p < 2; p++)
+		sums->part[p] += row_weight * row.part[p];
+	sums->weight += 2 * row_weight * row.weight;
+}
+
+/* Every pixel of the window with its mirror image. */
+INLINED void
+sum_mirrored_of(struct strip *strip, size_t i, size_t radius)
+{
+	const float *kernel = strip->priv->kernel + EDGE;
+	struct row *const *row = strip->row + radius;
+	size_t at = EDGE + i;
+	struct sums sums = { { VECTOR_IN(row[0]->part[0] + at), VECTOR_IN(row[0]->part[1] + at) },
+		VECTOR_IN(row[0]->valid + at) };
+
+	add_mirrored(&sums, row[0], row[0], kernel, 1, radius + 1, radius, at);
+	for (size_t k = 1; k <= radius; k++)
+		add_mirrored(&sums, row[-(ptrdiff_t)k], row[k], kernel, kernel[k], 0, radius, at);
+	VECTOR(strip->sum[0] + i) = sums.part[0];
+	VECTOR(strip->sum[1] + i) = sums.part[1];
+	VECTOR(strip->weight + i) = sums.weight;
+}
 
 static void
-sum_mirrored(struct strip *strip, size_t y, size_t i0)
+sum_mirrored(struct strip *strip, size_t i0)
 {
-	const float *weight = strip->priv->weight, *valid = strip->valid;
-	const float *part0 = strip->part[0], *part1 = strip->part[1];
-	size_t radius = strip->priv->radius, size = 2 * radius + 1, stride = strip->stride;
-	size_t far = reach(y, strip->in->head.h, radius), centre = y % size * stride + radius + i0;
-	float w = weight[0] * weight[0];
-	vector all = w * VECTOR_IN(valid + centre);
-	vector sum0 = w * VECTOR_IN(part0 + centre), sum1 = w * VECTOR_IN(part1 + centre);
-
-	for (size_t dy = 0; dy <= far; dy++) {
-		size_t above = (y - dy) % size * stride + i0, below = (y + dy) % size * stride + i0;
-
-		for (size_t x = dy ? 0 : radius + 1; x < size; x++) {
-			size_t a = above + size - 1 - x, b = below + x;
-			vector both = VECTOR_IN(valid + a) * VECTOR_IN(valid + b);
-
-			w = weight[dy] * weight[x < radius ? radius - x : x - radius];
-			both *= w;
-			sum0 += both * (VECTOR_IN(part0 + a) + VECTOR_IN(part0 + b));
-			sum1 += both * (VECTOR_IN(part1 + a) + VECTOR_IN(part1 + b));
-			all += both + both;
+	for (size_t i = i0; i < i0 + LANES; i += WIDTH)
+		switch (strip->priv->radius) {
+		case 2: sum_mirrored_of(strip, i, 2); break;
+		case 3: sum_mirrored_of(strip, i, 3); break;
+		case 4: sum_mirrored_of(strip, i, 4); break;
+		case 5: sum_mirrored_of(strip, i, 5); break;
+		default: sum_mirrored_of(strip, i, strip->priv->radius); break;
 		}
+}
+
+/* Of 2 WIDTH numbers those with even index. */
+static vector
+even(const float *v)
+{
+	static const int32_t index[] =
+	    { 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30 };
+
+	return __builtin_shuffle(VECTOR_IN(v), VECTOR_IN(v + WIDTH), WHOLE_IN(index));
+}
+
+/* The mirror images of n missing pixels do not count. */
+static void
+take_off(struct strip *strip, const struct hole *hole, size_t n, size_t i0)
+{
+	const float *kernel = strip->priv->kernel;
+
+	for (size_t i = i0 + EDGE; i < i0 + EDGE + LANES; i += WIDTH) {
+		vector all = VECTOR_IN(strip->weight + i - EDGE);
+		vector sum0 = VECTOR_IN(strip->sum[0] + i - EDGE);
+		vector sum1 = VECTOR_IN(strip->sum[1] + i - EDGE);
+
+		for (size_t k = 0; k < n; k++) {
+			const struct row *mirror = strip->row[strip->size - 1 - hole[k].row];
+			size_t at = 2 * i - hole[k].column;
+			vector w = kernel[EDGE + hole[k].row - strip->priv->radius] *
+			    VECTOR_IN(kernel + EDGE + i - hole[k].column);
+
+			sum0 -= w * even(mirror->part[0] + at);
+			sum1 -= w * even(mirror->part[1] + at);
+			all -= w * (even(mirror->valid + at) + 1);
+		}
+		VECTOR(strip->sum[0] + i - EDGE) = sum0;
+		VECTOR(strip->sum[1] + i - EDGE) = sum1;
+		VECTOR(strip->weight + i - EDGE) = all;
 	}
-	VECTOR(strip->sum[0] + i0) = sum0;
-	VECTOR(strip->sum[1] + i0) = sum1;
-	VECTOR(strip->weight + i0) = all;
+}
+
+/* How many are missing in the windows of LANES columns from i0 on. */
+static size_t
+count_holes(const struct strip *strip, size_t i0)
+{
+	size_t radius = strip->priv->radius, n = 0;
+
+	for (size_t k = 0; k <= (strip->size - 1) / 32; k++)
+		for (size_t i = EDGE + i0 - radius; i < EDGE + i0 + LANES + radius; i++)
+			n += (size_t)__builtin_popcount(strip->missing[k][i]);
+	return n;
+}
+
+static void
+list_holes(const struct strip *strip, size_t i0, struct hole *hole)
+{
+	size_t radius = strip->priv->radius;
+
+	for (size_t k = 0; k <= (strip->size - 1) / 32; k++)
+		for (size_t i = EDGE + i0 - radius; i < EDGE + i0 + LANES + radius; i++)
+			for (uint32_t bits = strip->missing[k][i]; bits; bits &= bits - 1)
+				*hole++ = (struct hole){ (uint32_t)(32 * k) +
+					(uint32_t)__builtin_ctz(bits), (uint32_t)i };
 }
 
 static bool
@@ -311,15 +403,21 @@ any_positive(const float *v, size_t n)
 static void
 mend_holes(struct strip *strip, size_t y)
 {
-	const float *valid = ring_row(strip, strip->valid, y) + strip->priv->radius;
+	size_t radius = strip->priv->radius, w = strip->in->head.w;
+	bool cut = reach(y, strip->in->head.h, radius) < radius;
+	struct hole hole[FEW(SIZE_MOST)];
 
 	for (size_t i = 0; i < strip->n; i += LANES) {
-		size_t n = strip->n - i < LANES ? strip->n - i : LANES;
+		size_t x = strip->x0 + i, n = count_holes(strip, i);
 
-		if (any_positive(strip->missing + i, n + 2 * strip->priv->radius) &&
-		    any_positive(valid + i, n))
-			for (size_t k = 0; k < n; k += WIDTH)
-				sum_mirrored(strip, y, i + k);
+		if (n == 0 || !any_positive(strip->row[radius]->valid + EDGE + i, LANES))
+			continue;
+		if (n > FEW(strip->size) || cut || x < radius || x + LANES + radius > w) {
+			sum_mirrored(strip, i);
+		} else {
+			list_holes(strip, i, hole);
+			take_off(strip, hole, n, i);
+		}
 	}
 }
 
@@ -328,7 +426,7 @@ mend_holes(struct strip *strip, size_t y)
 static void
 put_phase(const struct strip *restrict strip, const float *restrict valid, float *restrict phase)
 {
-	ROWS_SIMD
+	#pragma omp simd aligned(phase, valid: 64)
 	for (size_t i = 0; i < strip->n; i++)
 		phase[i] = gauss_phase(strip->sum[1][i], strip->sum[0][i], valid[i]);
 }
@@ -337,7 +435,7 @@ static void
 put_mean(const struct strip *restrict strip, size_t p, const float *restrict valid,
     float *restrict mean)
 {
-	ROWS_SIMD
+	#pragma omp simd aligned(mean, valid: 64)
 	for (size_t i = 0; i < strip->n; i++)
 		mean[i] = gauss_mean(strip->sum[p][i], strip->weight[i], valid[i]);
 }
@@ -345,37 +443,43 @@ put_mean(const struct strip *restrict strip, size_t p, const float *restrict val
 static void
 put(struct strip *strip, struct frame *out, size_t y)
 {
-	const float *valid = ring_row(strip, strip->valid, y) + strip->priv->radius;
-	size_t x = strip->x0;
+	const float *valid = strip->row[strip->priv->radius]->valid + EDGE;
+	const size_t *to = strip->job->out;
 
-	if (strip->job->kind == KIND_PLAIN) {
-		put_mean(strip, 0, valid, frame_floats(out, strip->job->out[0], y) + x);
-	} else if (strip->priv->vectors) {
-		put_mean(strip, 0, valid, frame_floats(out, strip->job->out[0], y) + x);
-		put_mean(strip, 1, valid, frame_floats(out, strip->job->out[1], y) + x);
-	} else {
-		put_phase(strip, valid, frame_floats(out, strip->job->out[0], y) + x);
+	if (strip->job->kind != KIND_PLAIN && !strip->priv->vectors) {
+		put_phase(strip, valid, frame_floats(out, to[0], y) + strip->x0);
+		return;
 	}
+	put_mean(strip, 0, valid, frame_floats(out, to[0], y) + strip->x0);
+	if (strip->job->kind != KIND_PLAIN)
+		put_mean(strip, 1, valid, frame_floats(out, to[1], y) + strip->x0);
 }
 
 static void
 filter_tile(struct strip *strip, struct frame *out, size_t y0, size_t y1)
 {
-	size_t radius = strip->priv->radius, size = 2 * radius + 1;
-	size_t bytes = size * strip->stride * sizeof(float);
+	ptrdiff_t radius = (ptrdiff_t)strip->priv->radius;
+	float whole_weight = kernel_sum(strip->priv, strip->priv->radius);
 
-	memset(strip->part[0], 0, bytes);
-	memset(strip->part[1], 0, bytes);
-	memset(strip->valid, 0, bytes);
+	strip->size = 2 * strip->priv->radius + 1;
+	strip->margin = (strip->priv->radius + LANES - 1) / LANES * LANES;
+	strip->whole_rows = strip->size;
 	memset(strip->missing, 0, sizeof(strip->missing));
-	memset(strip->holed, 0, sizeof(strip->holed));
-	strip->holed_rows = 0;
-	for (size_t y = y0 < radius ? 0 : y0 - radius; y < y0 + radius; y++)
+	for (size_t k = 0; k < strip->size; k++)
+		strip->row[k] = &strip->ring[k];
+	for (size_t i = 0; i < TILE; i++) {
+		size_t x = strip->x0 + i, w = strip->in->head.w;
+
+		strip->reach[i] = x < w ? (int32_t)reach(x, w, strip->priv->radius) : 0;
+		strip->columns_weight[i] = strip->reach[i] == radius ? whole_weight :
+		    kernel_sum(strip->priv, (size_t)strip->reach[i]);
+	}
+	for (ptrdiff_t y = (ptrdiff_t)y0 - radius; y < (ptrdiff_t)y0 + radius; y++)
 		advance(strip, y);
 	for (size_t y = y0; y < y1; y++) {
-		advance(strip, y + radius);
+		advance(strip, (ptrdiff_t)y + radius);
 		sum_window(strip, y);
-		if (strip->holed_rows)
+		if (strip->whole_rows < strip->size)
 			mend_holes(strip, y);
 		put(strip, out, y);
 	}

@@ -8,13 +8,6 @@
 
 #include "px.h"
 
-/* A neighbour and its mirror image. */
-PX_FN float
-gauss_pair(float weight, float a, float b)
-{
-	return weight * (a + b);
-}
-
 /* All bits set where the pixel is there, none where it is missing. */
 PX_FN uint
 gauss_there(float part)
