@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "outbox.h"
 #include "progress.h"
+#include "reader.h"
 
 #define STEP_BYTES (1u << 20)	/* what is touched at a time, input to output: half a common L2 */
 #define STEP_LEAST 16
@@ -651,19 +653,23 @@ chain_drops(const struct chain *chain)
 static int
 put(struct chain *chain, struct frame *frame)
 {
-	int status = 0;
+	struct target *target;
 
-	if (!chain->target && !chain_drops(chain)) {
-		chain->target = target_open(chain->output, chain->force, &chain->save);
-		if (!chain->target)
-			status = -1;
-	}
-	if (status == 0 && chain->target)
-		status = target_put(chain->target, frame);
-	frame_free(frame);
 	chain->frames++;
 	progress_tick(chain->frames);
-	return status;
+	if (chain_drops(chain)) {
+		frame_free(frame);
+		return 0;
+	}
+	if (!chain->outbox) {
+		target = target_open(chain->output, chain->force, &chain->save);
+		chain->outbox = target ? outbox_open(target) : NULL;
+	}
+	if (!chain->outbox) {
+		frame_free(frame);
+		return -1;
+	}
+	return outbox_put(chain->outbox, frame);
 }
 
 static int
@@ -697,24 +703,6 @@ keep(struct chain *chain, struct frame *frame)
 }
 
 static int
-read_operand(struct chain *chain, const char *path)
-{
-	struct source *source = source_open(path);
-	struct frame *frame;
-	int got;
-
-	if (!source)
-		return -1;
-	while ((got = source_next(source, &frame)) > 0) {
-		got = chain->repeat ? keep(chain, frame) : push(chain, 0, frame);
-		if (got < 0)
-			break;
-	}
-	source_close(source);
-	return got;
-}
-
-static int
 push_kept(struct chain *chain)
 {
 	struct frame *again;
@@ -728,14 +716,22 @@ push_kept(struct chain *chain)
 static int
 read_all(struct chain *chain)
 {
-	if (chain->operands == 0 && read_operand(chain, "-") < 0)
+	struct reader *reader = reader_open(chain->operand, chain->operands, chain->pool);
+	struct frame *frame;
+	int got;
+
+	if (!reader)
 		return -1;
-	for (size_t i = 0; i < chain->operands; i++) {
-		progress_input(i, chain->operands);
-		if (read_operand(chain, chain->operand[i]) < 0)
-			return -1;
+	while ((got = reader_next(reader, &frame)) > 0) {
+		got = chain->repeat ? keep(chain, frame) : push(chain, 0, frame);
+		if (got < 0)
+			break;
 	}
-	chain->start = progress_seconds();
+	reader_close(reader);
+	if (got < 0)
+		return -1;
+	if (chain->repeat)
+		chain->start = progress_seconds();
 	for (size_t i = 0; i < chain->repeat; i++)
 		if (push_kept(chain) < 0)
 			return -1;
@@ -828,7 +824,7 @@ chain_run(struct chain *chain)
 	progress_start(!chain->quiet && isatty(STDERR_FILENO));
 	status = pool_run(chain->threads, drive, chain);
 	progress_end();
-	if (chain->target && target_close(chain->target, status == 0) < 0)
+	if (chain->outbox && outbox_close(chain->outbox, status == 0) < 0)
 		status = -1;
 	if (status == 0)
 		report(chain);

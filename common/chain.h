@@ -40,7 +40,7 @@ struct chain {
 	size_t operands;
 	/* while running */
 	struct pool *pool;
-	struct target *target;
+	struct outbox *outbox;		/* opened with the first frame that is written */
 	struct scratch *scratch;	/* one per thread */
 	size_t band;			/* rows of a band; 0: chosen by size (FRINGEPIPE_BAND forces it) */
 	size_t frames;			/* written or dropped so far */

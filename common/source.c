@@ -380,11 +380,39 @@ source_open(const char *path)
 	return source_open_also(path, NULL);
 }
 
+/* The files that a path stands for. */
+static int
+list(struct source *source, const char *path)
+{
+	struct stat st;
+
+	if (!*path)
+		return fail_usage(NULL, "name of an input is empty");
+	if (strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return folder_list(source, path);
+	return source_add(source, strdup(path));
+}
+
+int
+source_files(const char *path, char ***files, size_t *n)
+{
+	struct source source = { 0 };
+
+	if (list(&source, path) < 0) {
+		for (size_t i = 0; i < source.paths; i++)
+			free(source.path[i]);
+		free(source.path);
+		return -1;
+	}
+	*files = source.path;
+	*n = source.paths;
+	return 0;
+}
+
 struct source *
 source_open_also(const char *path, const struct codec *const *also)
 {
 	struct source *source = calloc(1, sizeof(*source));
-	struct stat st;
 	int status;
 
 	if (!source) {
@@ -392,12 +420,7 @@ source_open_also(const char *path, const struct codec *const *also)
 		return NULL;
 	}
 	source->also = also;
-	if (!*path)
-		status = fail_usage(NULL, "name of an input is empty");
-	else if (strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		status = folder_list(source, path);
-	else
-		status = source_add(source, strdup(path));
+	status = list(source, path);
 	if (status == 0)
 		status = source_enter_file(source);
 	if (status < 0) {

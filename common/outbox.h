@@ -1,0 +1,19 @@
+/*
+ * Writing beside computing: a thread takes frames to a target in the order they were put, while the chain
+ * goes on. At most two frames wait.
+ */
+#ifndef OUTBOX_H
+#define OUTBOX_H
+
+#include "codec.h"
+
+struct outbox;
+
+/* Takes ownership of the target. NULL after fail() (the target is closed then). */
+struct outbox *outbox_open(struct target *);
+/* Takes ownership of the frame. Waits while two are waiting. -1 once writing has failed. */
+int outbox_put(struct outbox *, struct frame *);
+/* Writes what waits, completes (keep) or removes what was written. 0, or -1 after fail(). */
+int outbox_close(struct outbox *, bool keep);
+
+#endif
