@@ -35,7 +35,11 @@ typedef int32_t whole VECTOR_TYPE;
 #define VECTOR(p) (*(vector *)(p))
 #define VECTOR_IN(p) (*(const vector *)(p))
 #define WHOLE_IN(p) (*(const whole *)(p))
-#define INLINED static inline __attribute__((always_inline))	/* with a constant for the radius */
+#define INLINED static inline __attribute__((always_inline))
+/* Calls an INLINED function; for common windows the radius is a constant there. */
+#define BY_RADIUS(function, radius, ...) ((radius) == 5 ? function(5, __VA_ARGS__) : \
+    (radius) == 4 ? function(4, __VA_ARGS__) : (radius) == 3 ? function(3, __VA_ARGS__) : \
+    (radius) == 2 ? function(2, __VA_ARGS__) : function(radius, __VA_ARGS__))
 
 enum kind { KIND_PHASE, KIND_VECTOR, KIND_PLAIN };
 
@@ -180,10 +184,15 @@ advance(struct strip *strip, ptrdiff_t y)
 
 /* ---- nothing is missing: columns, then rows ---- */
 
-/* tap[0] .. tap[2 radius]: where neighbours lie. n is rounded up to WIDTH. */
+/* Neighbours lie in the same column of row[-radius] .. row[radius] (part p, from `first` on). */
 INLINED void
-sum_pairs_of(const float *const *tap, const float *kernel, float *restrict sum, size_t n, size_t radius)
+sum_columns(size_t radius, struct row *const *row, size_t p, size_t first, size_t n,
+    const float *kernel, float *restrict sum)
 {
+	const float *tap[2 * RADIUS_MOST + 1];
+
+	for (size_t k = 0; k <= 2 * radius; k++)
+		tap[k] = row[k - radius]->part[p] + first;
 	for (size_t i = 0; i < n; i += WIDTH) {
 		vector total = VECTOR_IN(tap[radius] + i);
 
@@ -195,15 +204,16 @@ sum_pairs_of(const float *const *tap, const float *kernel, float *restrict sum, 
 	}
 }
 
-static void
-sum_pairs(const float *const *tap, const float *kernel, float *restrict sum, size_t n, size_t radius)
+INLINED void
+sum_row(size_t radius, const float *column, size_t n, const float *kernel, float *restrict sum)
 {
-	switch (radius) {
-	case 2: sum_pairs_of(tap, kernel, sum, n, 2); break;
-	case 3: sum_pairs_of(tap, kernel, sum, n, 3); break;
-	case 4: sum_pairs_of(tap, kernel, sum, n, 4); break;
-	case 5: sum_pairs_of(tap, kernel, sum, n, 5); break;
-	default: sum_pairs_of(tap, kernel, sum, n, radius); break;
+	for (size_t i = 0; i < n; i += WIDTH) {
+		vector total = VECTOR_IN(column + i);
+
+		#pragma GCC unroll 5
+		for (size_t k = 1; k <= radius; k++)
+			total += kernel[k] * (VECTOR_IN(column + i - k) + VECTOR_IN(column + i + k));
+		VECTOR(sum + i) = total;
 	}
 }
 
@@ -247,18 +257,15 @@ kernel_sum(const struct priv *priv, size_t radius)
 static void
 sum_window(struct strip *strip, size_t y)
 {
-	const float *kernel = strip->priv->kernel + EDGE, *tap[SIZE_MOST];
+	const float *kernel = strip->priv->kernel + EDGE;
 	size_t radius = strip->priv->radius, far = reach(y, strip->in->head.h, radius);
 	size_t first = EDGE - strip->margin, n = strip->n, i = 0;
 	float rows_weight = kernel_sum(strip->priv, far);
 
 	for (size_t p = 0; p < (strip->job->kind == KIND_PLAIN ? 1 : 2); p++) {
-		for (size_t k = 0; k <= 2 * far; k++)
-			tap[k] = strip->row[radius - far + k]->part[p] + first;
-		sum_pairs(tap, kernel, strip->column[p] + first, n + 2 * strip->margin, far);
-		for (size_t k = 0; k <= 2 * radius; k++)
-			tap[k] = strip->column[p] + EDGE - radius + k;
-		sum_pairs(tap, kernel, strip->sum[p], n, radius);
+		BY_RADIUS(sum_columns, far, strip->row + radius, p, first, n + 2 * strip->margin, kernel,
+		    strip->column[p] + first);
+		BY_RADIUS(sum_row, radius, strip->column[p] + EDGE, n, kernel, strip->sum[p]);
 		for (i = 0; i < n && (size_t)strip->reach[i] < radius; i += LANES)
 			sum_border(strip, p, i, i + LANES);
 		for (i = n - 1; i < n && (size_t)strip->reach[i] < radius; i = i / LANES * LANES - 1)
@@ -299,7 +306,7 @@ add_mirrored(struct sums *sums, const struct row *above, const struct row *below
 
 /* Every pixel of the window with its mirror image. */
 INLINED void
-sum_mirrored_of(struct strip *strip, size_t i, size_t radius)
+sum_mirrored(size_t radius, struct strip *strip, size_t i)
 {
 	const float *kernel = strip->priv->kernel + EDGE;
 	struct row *const *row = strip->row + radius;
@@ -313,19 +320,6 @@ sum_mirrored_of(struct strip *strip, size_t i, size_t radius)
 	VECTOR(strip->sum[0] + i) = sums.part[0];
 	VECTOR(strip->sum[1] + i) = sums.part[1];
 	VECTOR(strip->weight + i) = sums.weight;
-}
-
-static void
-sum_mirrored(struct strip *strip, size_t i0)
-{
-	for (size_t i = i0; i < i0 + LANES; i += WIDTH)
-		switch (strip->priv->radius) {
-		case 2: sum_mirrored_of(strip, i, 2); break;
-		case 3: sum_mirrored_of(strip, i, 3); break;
-		case 4: sum_mirrored_of(strip, i, 4); break;
-		case 5: sum_mirrored_of(strip, i, 5); break;
-		default: sum_mirrored_of(strip, i, strip->priv->radius); break;
-		}
 }
 
 /* Of 2 WIDTH numbers those with even index. */
@@ -365,39 +359,47 @@ take_off(struct strip *strip, const struct hole *hole, size_t n, size_t i0)
 	}
 }
 
+static uint64_t
+two_columns(const uint32_t *missing)
+{
+	return missing[0] | (uint64_t)missing[1] << 32;
+}
+
 /* How many are missing in the windows of LANES columns from i0 on. */
 static size_t
 count_holes(const struct strip *strip, size_t i0)
 {
-	size_t radius = strip->priv->radius, n = 0;
+	size_t first = EDGE + i0 - strip->priv->radius, n = 0;
 
 	for (size_t k = 0; k <= (strip->size - 1) / 32; k++)
-		for (size_t i = EDGE + i0 - radius; i < EDGE + i0 + LANES + radius; i++)
-			n += (size_t)__builtin_popcount(strip->missing[k][i]);
+		for (size_t i = 0; i < LANES + strip->size - 1; i += 2)
+			n += (size_t)__builtin_popcountll(two_columns(strip->missing[k] + first + i));
 	return n;
 }
 
 static void
 list_holes(const struct strip *strip, size_t i0, struct hole *hole)
 {
-	size_t radius = strip->priv->radius;
+	size_t first = EDGE + i0 - strip->priv->radius;
 
-	for (size_t k = 0; k <= (strip->size - 1) / 32; k++)
-		for (size_t i = EDGE + i0 - radius; i < EDGE + i0 + LANES + radius; i++)
-			for (uint32_t bits = strip->missing[k][i]; bits; bits &= bits - 1)
-				*hole++ = (struct hole){ (uint32_t)(32 * k) +
-					(uint32_t)__builtin_ctz(bits), (uint32_t)i };
+	for (uint k = 0; k <= (strip->size - 1) / 32; k++)
+		for (size_t i = first; i < first + LANES + strip->size - 1; i += 2)
+			for (uint64_t bits = two_columns(strip->missing[k] + i); bits; bits &= bits - 1) {
+				uint bit = (uint)__builtin_ctzll(bits);
+
+				*hole++ = (struct hole){ 32 * k + bit % 32, (uint)i + bit / 32 };
+			}
 }
 
 static bool
-any_positive(const float *v, size_t n)
+any_there(const float *valid)
 {
-	float sum = 0;
+	uint any = 0;
 
-	#pragma omp simd reduction(+:sum)
-	for (size_t i = 0; i < n; i++)
-		sum += v[i];
-	return sum > 0;
+	#pragma omp simd reduction(|:any)
+	for (size_t i = 0; i < LANES; i++)
+		any |= px_bits(valid[i]);
+	return any;
 }
 
 static void
@@ -410,10 +412,11 @@ mend_holes(struct strip *strip, size_t y)
 	for (size_t i = 0; i < strip->n; i += LANES) {
 		size_t x = strip->x0 + i, n = count_holes(strip, i);
 
-		if (n == 0 || !any_positive(strip->row[radius]->valid + EDGE + i, LANES))
+		if (n == 0 || !any_there(strip->row[radius]->valid + EDGE + i))
 			continue;
 		if (n > FEW(strip->size) || cut || x < radius || x + LANES + radius > w) {
-			sum_mirrored(strip, i);
+			for (size_t k = i; k < i + LANES; k += WIDTH)
+				BY_RADIUS(sum_mirrored, radius, strip, k);
 		} else {
 			list_holes(strip, i, hole);
 			take_off(strip, hole, n, i);
