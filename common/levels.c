@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dither.h"
 #include "px.h"
 #include "rows.h"
 
@@ -53,46 +54,6 @@ spread_first(void *row, size_t n, enum sample type)
 		memcpy((char *)row + have * size, row, (have < n - have ? have : n - have) * size);
 }
 
-/*
- * Error diffusion of one row to the right (step 1) or to the left (-1): 1 where the level is at
- * least 1/2; of the error 7/16 go ahead, 3/16 down behind, 5/16 down, 1/16 down ahead; what falls
- * outside is lost. below is NULL under the last row.
- */
-static void
-diffuse_row(float *row, float *below, size_t w, ptrdiff_t step)
-{
-	ptrdiff_t x = step > 0 ? 0 : (ptrdiff_t)w - 1;
-
-	for (; x >= 0 && x < (ptrdiff_t)w; x += step) {
-		float bit = row[x] >= 0.5f ? 1.0f : 0.0f, error = (row[x] - bit) * 0.0625f;
-		bool ahead = x + step >= 0 && x + step < (ptrdiff_t)w;
-		bool behind = x - step >= 0 && x - step < (ptrdiff_t)w;
-
-		row[x] = bit;
-		if (ahead)
-			row[x + step] += 7.0f * error;
-		if (!below)
-			continue;
-		below[x] += 5.0f * error;
-		if (behind)
-			below[x - step] += 3.0f * error;
-		if (ahead)
-			below[x + step] += error;
-	}
-}
-
-
-/* Threshold (M + 1/2)/64 of ordered dithering, M_{n+1} = [[4M, 4M+2], [4M+3, 4M+1]]. */
-static inline float
-bayer(uint x, uint y)
-{
-	uint d = x ^ y;
-	uint m = ((d & 1u) << 5) | ((y & 1u) << 4) | ((d & 2u) << 2) | ((y & 2u) << 1) |
-	    ((d & 4u) >> 1) | ((y & 4u) >> 2);
-
-	return ((float)m + 0.5f) * 0.015625f;
-}
-
 struct job {
 	struct frame *frame;
 	size_t channel;
@@ -120,10 +81,10 @@ dither_plane(struct job *job, enum dither how)
 
 		if (how == DITHER_BAYER)
 			for (size_t x = 0; x < w; x++)
-				row[x] = row[x] >= bayer((uint)x, (uint)y) ? 1.0f : 0.0f;
+				row[x] = row[x] >= dither_bayer((uint)x, (uint)y, 3) ? 1.0f : 0.0f;
 		else
-			diffuse_row(row, y + 1 < h ? row + w : NULL, w,
-			    how == DITHER_FS_SERPENTINE && y % 2 ? -1 : 1);
+			dither_diffuse_row(row, y + 1 < h ? row + w : NULL, w,
+			    how == DITHER_FS_SERPENTINE && y % 2 ? -1 : 1, NULL);
 	}
 	return 0;
 }

@@ -1,0 +1,393 @@
+/* A Holoimage in three bits a pixel. */
+#include "holo.h"
+#include "planes.h"
+#include "search.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define PIECE 512		/* pixels of a row that are dithered together; whole tiles */
+#define STAIR_SIGMA 3.0		/* px; how the decoder averages the stair */
+
+struct parameters {
+	int method, pack, texture_bits;
+	long order;
+	double sigma_px;
+};
+
+struct priv {
+	struct dither_keys keys;
+	struct frame_head out;
+	size_t channel[4];		/* sine, cosine, stair, texture; NO_CHANNEL: none is kept */
+	float threshold[DITHER_TILE * DITHER_TILE];
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const char *const texture_words[] = { "0", "1", "8", NULL };
+static const long texture_bits[] = { 0, 1, 8 };
+
+static const struct opt options[] = {
+	{ 'm', "method", "WORD", OPT_WORD, AT(method), "best", 0, 0, NULL,
+	    "ordered, error diffusion, or a search for what decodes best", dither_methods },
+	{ 0, "order", "N", OPT_INTEGER, AT(order), "3", 1, 6, NULL,
+	    "Bayer matrix of 2^N x 2^N", NULL },
+	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma_px), "4", 0.5, 8, "px",
+	    "size of the decoder's kernel, which best looks through", NULL },
+	{ 0, "pack", "WORD", OPT_WORD, AT(pack), "msb", 0, 0, NULL,
+	    "upper bits of a grey image; images of one bit side by side; red of a colour image",
+	    dither_packs },
+	{ 0, "texture", "BITS", OPT_WORD, AT(texture_bits), "0", 0, 0, NULL,
+	    "bits of the texture (alpha of the input) that are kept", texture_words },
+	{ 0 },
+};
+
+/* An 8-bit texture goes through as it is. */
+static void
+pass_texture(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
+    size_t n)
+{
+	float share[PIECE];
+
+	if (priv->keys.texture_bits != 8)
+		return;
+	shares(in, priv->channel[3], y, x, n, share);
+	pack_levels(share, (unsigned char *)frame_row(out, 1, y) + x, n);
+}
+
+/* ---- ordered: a map ---- */
+
+/* Blue noise of one plane is not that of another: their dots shall not lie upon each other. */
+static const float *
+threshold_row(const struct priv *priv, size_t c, size_t y)
+{
+	size_t down = priv->keys.method == DITHER_BY_BLUE ? 16 * c : 0;
+
+	return priv->threshold + (y + down) % DITHER_TILE * DITHER_TILE;
+}
+
+static void
+dither_piece(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
+    size_t n)
+{
+	float share[4][PIECE];
+	unsigned char bits[4][PIECE], black[PIECE];
+	const unsigned char *const bit[4] = { bits[0], bits[1], bits[2], bits[3] };
+
+	for (size_t c = 0; c < 4; c++)
+		if (priv->channel[c] != NO_CHANNEL)
+			shares(in, priv->channel[c], y, x, n, share[c]);
+	find_black(share[0], share[1], black, n);
+	for (size_t c = 0; c < 4; c++)
+		if (priv->channel[c] != NO_CHANNEL)
+			compare(share[c], threshold_row(priv, c, y), bits[c], n);
+	for (size_t c = 0; c < 3; c++)
+		blacken(black, bits[c], n);
+	pack(bit, &priv->keys, out, y, x, n, in->head.w);
+	pass_texture(priv, in, out, y, x, n);
+}
+
+static void
+rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+{
+	for (size_t y = y0; y < y1; y++) {
+		clear_row(out, y);
+		for (size_t x = 0; x < in->head.w; x += PIECE)
+			dither_piece(run->priv, in, out, y, x,
+			    in->head.w - x < PIECE ? in->head.w - x : PIECE);
+	}
+}
+
+/* ---- diffusion and search: whole planes ---- */
+
+struct picture {
+	size_t w, h;
+	float *share[4];		/* as levels; [c][y w + x] */
+	unsigned char *bit[4], *black;
+	float *cosine, *sine;		/* of the phase, for the search */
+};
+
+static void
+picture_end(struct picture *picture)
+{
+	for (size_t c = 0; c < 4; c++) {
+		free(picture->share[c]);
+		free(picture->bit[c]);
+	}
+	free(picture->black);
+	free(picture->cosine);
+	free(picture->sine);
+}
+
+static int
+picture_start(struct picture *picture, const struct priv *priv, const struct frame *in)
+{
+	size_t w = in->head.w, h = in->head.h, n;
+
+	*picture = (struct picture){ .w = w, .h = h };
+	if (size_multiply(w, h, &n) < 0)
+		return -1;
+	picture->black = malloc(n);
+	picture->cosine = calloc(n, sizeof(float));
+	picture->sine = calloc(n, sizeof(float));
+	if (!picture->black || !picture->cosine || !picture->sine)
+		return fail_memory();
+	for (size_t c = 0; c < 4; c++) {
+		picture->share[c] = calloc(n, sizeof(float));
+		picture->bit[c] = calloc(n, 1);
+		if (!picture->share[c] || !picture->bit[c])
+			return fail_memory();
+		for (size_t y = 0; y < h && priv->channel[c] != NO_CHANNEL; y++)
+			shares(in, priv->channel[c], y, 0, w, picture->share[c] + y * w);
+	}
+	find_black(picture->share[0], picture->share[1], picture->black, n);
+	return 0;
+}
+
+/* Error diffusion of a plane; its levels are lost. The texture has no background. */
+static void
+diffuse(struct picture *picture, size_t c, bool serpentine)
+{
+	size_t w = picture->w, h = picture->h;
+
+	for (size_t y = 0; y < h; y++) {
+		float *row = picture->share[c] + y * w;
+
+		dither_diffuse_row(row, y + 1 < h ? row + w : NULL, w, serpentine && y % 2 ? -1 : 1,
+		    c == 3 ? NULL : picture->black + y * w);
+		for (size_t x = 0; x < w; x++)
+			picture->bit[c][y * w + x] = row[x] > 0;
+	}
+}
+
+/* The rest of the turns that R and G stand for; NaN in the background. */
+static float
+rest_of(const struct picture *picture, size_t x, size_t y)
+{
+	size_t i = y * picture->w + x;
+
+	if (x >= picture->w || y >= picture->h || picture->black[i])
+		return PX_NAN;
+	return holo_rest(picture->share[0][i] - 0.5f, picture->share[1][i] - 0.5f);
+}
+
+/* By how many turns the phase grows from a row to the next; 0 where that cannot be told. */
+static float
+step_down(const struct picture *picture, size_t x, size_t y)
+{
+	float here = rest_of(picture, x, y), below = rest_of(picture, x, y + 1);
+	float above = rest_of(picture, x, y - 1);
+
+	if (px_isnan(below))
+		return px_isnan(above) ? 0 : dither3_step(above, here);
+	return px_isnan(above) ? dither3_step(here, below)
+			       : 0.5f * (dither3_step(above, here) + dither3_step(here, below));
+}
+
+/* The phase; and for the diffusion that the search starts from fringes against the direction in
+ * which it will move them. */
+static void
+prepare_fringes(struct picture *picture, float *red, float *green)
+{
+	for (size_t y = 0; y < picture->h; y++)
+		for (size_t x = 0; x < picture->w; x++) {
+			size_t i = y * picture->w + x;
+			float rest, start;
+
+			red[i] = green[i] = 0;
+			if (picture->black[i])
+				continue;
+			rest = rest_of(picture, x, y);
+			start = rest - DITHER_SERPENTINE_DOWN * step_down(picture, x, y);
+			picture->cosine[i] = px_cos(rest * PX_TWO_PI);
+			picture->sine[i] = px_sin(rest * PX_TWO_PI);
+			red[i] = 0.5f + 0.5f * px_sin(start * PX_TWO_PI);
+			green[i] = 0.5f + 0.5f * px_cos(start * PX_TWO_PI);
+		}
+}
+
+static int
+search_planes(struct picture *picture, double sigma)
+{
+	struct fringes fringes = { picture->cosine, picture->sine, picture->bit[0],
+		picture->bit[1] };
+	struct search search;
+	int status = search_start(&search, picture->w, picture->h, sigma, picture->black);
+
+	if (status == 0)
+		status = search_fringes(&search, &fringes, sigma);
+	search_end(&search);
+	return status;
+}
+
+static int
+search_order(struct picture *picture, const float *share)
+{
+	struct search search;
+	int status =
+	    search_start(&search, picture->w, picture->h, STAIR_SIGMA, picture->black);
+
+	if (status == 0)
+		status = search_stair(&search, share, picture->bit[2], STAIR_SIGMA);
+	search_end(&search);
+	return status;
+}
+
+static int
+search_best(struct picture *picture, double sigma)
+{
+	size_t n = picture->w * picture->h;
+	float *keep = malloc(3 * n * sizeof(*keep));
+	int status = -1;
+
+	if (!keep)
+		return fail_memory();
+	memcpy(keep, picture->share[2], n * sizeof(*keep));
+	prepare_fringes(picture, keep + n, keep + 2 * n);
+	memcpy(picture->share[0], keep + n, n * sizeof(*keep));
+	memcpy(picture->share[1], keep + 2 * n, n * sizeof(*keep));
+	for (size_t c = 0; c < 4; c++)
+		diffuse(picture, c, true);
+	if (search_planes(picture, sigma) == 0)
+		status = search_order(picture, keep);
+	free(keep);
+	return status;
+}
+
+static int
+dither_planes(const struct priv *priv, struct picture *picture)
+{
+	if (priv->keys.method == DITHER_BY_SEARCH)
+		return search_best(picture, priv->keys.sigma_px);
+	for (size_t c = 0; c < 4; c++)
+		diffuse(picture, c, priv->keys.method == DITHER_BY_SERPENTINE);
+	return 0;
+}
+
+static void
+pack_picture(const struct priv *priv, const struct picture *picture, const struct frame *in,
+    struct frame *out)
+{
+	size_t w = picture->w;
+
+	for (size_t y = 0; y < picture->h; y++) {
+		const unsigned char *const bit[4] = { picture->bit[0] + y * w,
+			picture->bit[1] + y * w, picture->bit[2] + y * w, picture->bit[3] + y * w };
+
+		clear_row(out, y);
+		pack(bit, &priv->keys, out, y, 0, w, w);
+		for (size_t x = 0; x < w; x += PIECE)
+			pass_texture(priv, in, out, y, x, w - x < PIECE ? w - x : PIECE);
+	}
+}
+
+static int
+flow(struct run *run, struct frame *in)
+{
+	struct priv *priv = run->priv;
+	struct picture picture;
+	struct frame *out = NULL;
+	int status = -1;
+
+	if (!in)
+		return 0;
+	if (picture_start(&picture, priv, in) == 0 && dither_planes(priv, &picture) == 0 &&
+	    frame_new(&priv->out, &out) == 0) {
+		pack_picture(priv, &picture, in, out);
+		status = 0;
+	}
+	picture_end(&picture);
+	frame_free(in);
+	return status < 0 ? -1 : run_emit(run, out);
+}
+
+/* ---- options, the frame ---- */
+
+static const struct body map = { .rows = rows }, whole = { .flow = flow };
+
+static int
+init(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	enum dither_method method = (enum dither_method)parameters->method;
+	bool ordered = method == DITHER_BY_BAYER || method == DITHER_BY_BLUE;
+
+	priv->keys = (struct dither_keys){ (enum dither_pack)parameters->pack, method,
+		texture_bits[parameters->texture_bits],
+		method == DITHER_BY_SEARCH ? parameters->sigma_px : 0 };
+	if (priv->keys.texture_bits == 8 && priv->keys.pack != DITHER_RGB)
+		return fail_usage("--texture", "8 bits go into --pack rgb only");
+	run->body = ordered ? &map : &whole;
+	if (method == DITHER_BY_BLUE)
+		return dither_blue(priv->threshold);
+	for (uint i = 0; i < DITHER_TILE * DITHER_TILE; i++)
+		priv->threshold[i] =
+		    dither_bayer(i % DITHER_TILE, i / DITHER_TILE, (uint)parameters->order);
+	return 0;
+}
+
+/* Sine, cosine, stair and texture, where the layout that the keys name has them. */
+static int
+find_channels(struct priv *priv, const struct frame_head *in)
+{
+	const char *layout = meta_get(&in->meta, "holo_layout");
+	struct holo holo = { .w = in->w, .h = in->h };
+
+	if (in->type == SAMPLE_USHORT)
+		return fail(NULL, "a Holoimage has 8 bits a sample, not 16");
+	holo.layout = layout && !strcmp(layout, holo_layouts[HOLO_YUV]) ? HOLO_YUV : HOLO_RGB;
+	if (holo_channels(&holo, in, priv->channel) < 0)
+		return -1;
+	if (priv->keys.texture_bits == 0)
+		priv->channel[3] = NO_CHANNEL;
+	else if (priv->channel[3] == NO_CHANNEL)
+		return fail("--texture", "the picture has no texture: no channel a");
+	return 0;
+}
+
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	struct priv *priv = run->priv;
+	bool planar = priv->keys.pack == DITHER_PLANAR;
+	size_t planes = priv->keys.texture_bits == 1 ? 4 : 3;
+
+	if (find_channels(priv, in) < 0)
+		return -1;
+	out->type = SAMPLE_UCHAR;
+	if (planar && size_multiply(in->w, planes, &out->w) < 0)
+		return -1;
+	if (dither_write(&priv->keys, &out->meta) < 0 ||
+	    meta_setf(&out->meta, "holo_size", "%zu %zu", in->w, in->h) < 0 ||
+	    head_set_channels(out, priv->keys.pack == DITHER_RGB ? "r g b" : "image") < 0)
+		return -1;
+	if (planar && meta_set(&out->meta, "bits", "1") < 0)
+		return -1;
+	if (!planar)
+		meta_remove(&out->meta, "bits");
+	head_free(&priv->out);
+	return head_copy(&priv->out, out);
+}
+
+static void
+end(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	head_free(&priv->out);
+}
+
+STAGE(dither3) = {
+	.name = "dither3",
+	.summary = "a Holoimage in three bits a pixel",
+	.operands = "[FILE ...]",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.traits = STAGE_ANY_TYPE,
+	.agree = AGREE_EXACT,
+	.init = init,
+	.plan = plan,
+	.end = end,
+};

@@ -1,0 +1,118 @@
+/* Rows of a picture on their way to one bit, and these bits packed. */
+#ifndef DITHER3_PLANES_H
+#define DITHER3_PLANES_H
+
+#include "stage.h"
+#include "dither.h"
+#include "dither3.px.h"
+
+#include <string.h>
+
+/* ---- levels as shares of full scale ---- */
+
+static void
+share_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		out[i] = (float)(int)in[i] * (1.0f / 255.0f);
+}
+
+/* What is no number is black. */
+static void
+share_floats(const float *restrict in, float *restrict out, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F share = px_min(px_max(in[i] * (1.0f / 255.0f), 0.0f), 1.0f);
+
+		out[i] = px_select(px_isnan(in[i]), 0.0f, share);
+	}
+}
+
+/* Of n pixels of row y from x on. */
+static void
+shares(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out)
+{
+	if (in->head.type == SAMPLE_UCHAR)
+		share_bytes((const unsigned char *)frame_row(in, c, y) + x, out, n);
+	else
+		share_floats((const float *)frame_row(in, c, y) + x, out, n);
+}
+
+static void
+find_black(const float *restrict sine, const float *restrict cosine,
+    unsigned char *restrict black, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		black[i] = !(sine[i] + cosine[i] >= HOLO_BLACK / 255.0f);
+}
+
+/* ---- ordered dithering ---- */
+
+/* 1 where a level reaches the threshold of its place in the tile. */
+static void
+compare(const float *restrict share, const float *restrict threshold,
+    unsigned char *restrict bit, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		bit[i] = share[i] >= threshold[i % DITHER_TILE];
+}
+
+static void
+blacken(const unsigned char *restrict black, unsigned char *restrict bit, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		bit[i] &= (unsigned char)(black[i] - 1);
+}
+
+/* ---- packing ---- */
+
+static void
+pack_bits(const unsigned char *restrict bit, unsigned char *restrict out, size_t n, int value)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		out[i] = (unsigned char)(out[i] | bit[i] * value);
+}
+
+static void
+pack_levels(const float *restrict share, unsigned char *restrict out, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		out[i] = (unsigned char)(int)(share[i] * 255.0f + 0.5f);
+}
+
+/* The bits of n pixels of row y from x on, into a row that is zero there. w: of the input. */
+static void
+pack(const unsigned char *const bit[4], const struct dither_keys *keys, struct frame *out, size_t y,
+    size_t x, size_t n, size_t w)
+{
+	size_t planes = keys->texture_bits == 1 ? 4 : 3;
+	unsigned char *first = (unsigned char *)frame_row(out, 0, y) + x;
+
+	if (keys->pack == DITHER_PLANAR) {
+		for (size_t c = 0; c < planes; c++)
+			pack_bits(bit[c], first + c * w, n, 1);
+		return;
+	}
+	for (size_t c = 0; c < 3; c++)
+		pack_bits(bit[c], first, n, DITHER_BIT(c));
+	if (planes == 4 && keys->pack == DITHER_MSB)
+		pack_bits(bit[3], first, n, DITHER_BIT(3));
+	if (planes == 4 && keys->pack == DITHER_RGB)
+		pack_bits(bit[3], (unsigned char *)frame_row(out, 1, y) + x, n, 255);
+}
+
+static void
+clear_row(struct frame *out, size_t y)
+{
+	for (size_t c = 0; c < out->head.c; c++)
+		memset(frame_row(out, c, y), 0, out->head.w);
+}
+
+#endif

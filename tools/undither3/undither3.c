@@ -1,0 +1,527 @@
+/* A Holoimage in three bits a pixel back to levels. */
+#include "holo.h"
+#include "window.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define BLOCK 8			/* rows that a thread takes at a time */
+#define CLOSE 2			/* px; dots of a surface are nowhere farther apart than twice this */
+#define SMOOTH_REACH 3		/* of the papers' 7x7 Gaussian */
+#define SMOOTH_SIGMA (7.0 / 3)
+#define STAIR_SIGMA 3.0
+#define SIGMA 4.0		/* of the kernel, where nothing is said */
+
+enum filter { FILTER_FIT, FILTER_GAUSS };
+
+struct parameters {
+	struct holo_options holo;
+	int filter, pack, method, texture_bits;
+	double sigma_px;
+};
+
+struct priv {
+	enum filter filter;
+	struct dither_keys keys;
+	struct holo holo;
+	struct holo_code code;
+	struct kernels kernels;
+	float smooth[2 * SMOOTH_REACH + 1];
+	float stair[HOLO_PROFILE + 1];
+	float moved[2];
+	struct frame_head out;
+	size_t w, h;			/* of the output */
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const char *const filters[] = { "fit", "gauss", NULL };
+static const char *const texture_words[] = { "0", "1", "8", NULL };
+static const long texture_bits[] = { 0, 1, 8 };
+
+static const struct opt options[] = {
+	{ 0, "filter", "WORD", OPT_WORD, AT(filter), "fit", 0, 0, NULL,
+	    "fit the phase along the fringes, or the papers' 7x7 Gaussian", filters },
+	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma_px), NULL, 0.5, 8, "px",
+	    "size of the kernel of fit", NULL },
+	{ 0, "pack", "WORD", OPT_WORD, AT(pack), NULL, 0, 0, NULL, "how the bits are packed",
+	    dither_packs },
+	{ 'm', "method", "WORD", OPT_WORD, AT(method), NULL, 0, 0, NULL,
+	    "how the picture has been dithered", dither_methods },
+	{ 0, "texture", "BITS", OPT_WORD, AT(texture_bits), NULL, 0, 0, NULL,
+	    "bits of the texture", texture_words },
+	HOLO_OPTIONS(struct parameters, holo),
+	{ 0 },
+};
+
+/* A picture being read. Planes are of `priv` size, with MARGIN around. */
+struct job {
+	const struct priv *priv;
+	struct frame *out;
+	struct planes planes;
+	float *bit[4];			/* 0 or 1, of sine, cosine, stair, texture */
+	float *smooth[3];		/* scratch; after the first smoothing: sine, cosine */
+	void *memory;
+};
+
+/* ---- unpacking ---- */
+
+/* Which samples there can be: anything else has been through a lossy format, or is something else. */
+static int
+check_samples(const struct priv *priv, const struct frame *in)
+{
+	unsigned allowed = priv->keys.texture_bits == 1 && priv->keys.pack == DITHER_MSB ? 0xf0 : 0xe0;
+
+	for (size_t y = 0; y < in->head.h; y++) {
+		const unsigned char *row = frame_row(in, 0, y);
+
+		for (size_t x = 0; x < in->head.w; x++) {
+			bool bad = priv->keys.pack == DITHER_PLANAR
+			    ? row[x] > 1 && row[x] != 255 : (row[x] & ~allowed) != 0;
+
+			if (bad)
+				return fail(NULL, "the picture has not three bits a pixel, packed "
+				    "as %s: pixel (%zu, %zu) is %d; has a lossy format been at it?",
+				    dither_packs[priv->keys.pack], x, y, row[x]);
+		}
+	}
+	return 0;
+}
+
+static void
+unpack_row(const struct priv *priv, const struct frame *in, size_t c, size_t y, float *out)
+{
+	const unsigned char *row = frame_row(in, 0, y);
+	int value = (int)DITHER_BIT(c);
+
+	if (priv->keys.pack == DITHER_PLANAR) {
+		row += c * priv->w;
+		value = 0xff;
+	} else if (priv->keys.pack == DITHER_RGB && c == 3) {
+		row = frame_row(in, 1, y);
+		value = 0x80;
+	}
+	for (size_t x = 0; x < priv->w; x++)
+		out[x] = row[x] & value ? 1.0f : 0.0f;
+}
+
+static float *
+row_of(const struct planes *planes, float *plane, size_t y)
+{
+	return plane + (y + MARGIN) * planes->stride + MARGIN;
+}
+
+/* ---- where the surface is ---- */
+
+/* The largest (or smallest) of the samples so near along a row or column; far outside is 0. */
+static void
+spread(const struct planes *planes, const float *in, float *out, size_t step, bool smallest)
+{
+	size_t first = CLOSE * (planes->stride + 1);
+	size_t last = (planes->h + 2 * MARGIN) * planes->stride - first;
+
+	for (size_t i = first; i < last; i++) {
+		float most = in[i];
+
+		for (size_t k = 1; k <= CLOSE; k++) {
+			float a = in[i - k * step], b = in[i + k * step];
+
+			most = smallest ? px_min(most, px_min(a, b)) : px_max(most, px_max(a, b));
+		}
+		out[i] = most;
+	}
+}
+
+/* Pixels with a dot, and the gaps between: a morphological closing by a square. */
+static void
+find_inside(struct job *job)
+{
+	struct planes *planes = &job->planes;
+	size_t n = (planes->h + 2 * MARGIN) * planes->stride;
+
+	for (size_t i = 0; i < n; i++)
+		planes->inside[i] = px_max(job->bit[0][i], px_max(job->bit[1][i], job->bit[2][i]));
+	spread(planes, planes->inside, job->smooth[0], 1, false);
+	spread(planes, job->smooth[0], planes->inside, planes->stride, false);
+	spread(planes, planes->inside, job->smooth[0], 1, true);
+	spread(planes, job->smooth[0], planes->inside, planes->stride, true);
+	/* a closing reaches beyond the image where a surface does */
+	for (size_t y = 0; y < planes->h + 2 * MARGIN; y++)
+		for (size_t x = 0; x < planes->stride; x++)
+			if (y < MARGIN || y >= planes->h + MARGIN || x < MARGIN ||
+			    x >= planes->w + MARGIN)
+				planes->inside[y * planes->stride + x] = 0;
+}
+
+/* ---- the papers' Gaussian ---- */
+
+static void
+smooth_line(const float *restrict in, float *restrict out, size_t step, size_t n,
+    const float *restrict kernel)
+{
+	const float *a = in - 3 * step, *b = in - 2 * step, *c = in - step;
+	const float *d = in + step, *e = in + 2 * step, *f = in + 3 * step;
+
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		out[i] = ((a[i] + f[i]) * kernel[0] + (b[i] + e[i]) * kernel[1]) +
+		    ((c[i] + d[i]) * kernel[2] + in[i] * kernel[3]);
+}
+
+static void
+smooth_plane(const struct job *job, const float *in, float *scratch, float *out)
+{
+	const struct planes *planes = &job->planes;
+	size_t first = SMOOTH_REACH * (planes->stride + 1);
+	size_t n = (planes->h + 2 * MARGIN) * planes->stride - 2 * first;
+
+	smooth_line(in + first, scratch + first, 1, n, job->priv->smooth);
+	smooth_line(scratch + first, out + first, planes->stride, n, job->priv->smooth);
+}
+
+/* ---- the fit ---- */
+
+/* Phasors of the bits, and of their average. */
+static void
+find_fringes(struct job *job)
+{
+	struct planes *planes = &job->planes;
+	size_t n = (planes->h + 2 * MARGIN) * planes->stride;
+
+	for (size_t i = 0; i < n; i++) {
+		planes->sine[i] = (job->bit[0][i] - 0.5f) * planes->inside[i];
+		planes->cosine[i] = (job->bit[1][i] - 0.5f) * planes->inside[i];
+	}
+	smooth_plane(job, planes->sine, job->smooth[2], job->smooth[0]);
+	smooth_plane(job, planes->cosine, job->smooth[2], job->smooth[1]);
+}
+
+/* The turn between the phasors one pixel before and behind, averaged over its neighbours. */
+static void
+find_frequency(struct job *job, size_t step, float *out)
+{
+	struct planes *planes = &job->planes;
+	const float *sine = job->smooth[0], *cosine = job->smooth[1];
+	size_t n = (planes->h + 2 * MARGIN) * planes->stride;
+	float *c = planes->right == out ? planes->down : planes->rest, *s = planes->order;
+
+	for (size_t i = step; i < n - step; i++) {
+		c[i] = cosine[i + step] * cosine[i - step] + sine[i + step] * sine[i - step];
+		s[i] = sine[i + step] * cosine[i - step] - cosine[i + step] * sine[i - step];
+	}
+	smooth_plane(job, c, job->smooth[2], c);
+	smooth_plane(job, s, job->smooth[2], s);
+	for (size_t i = 0; i < n; i++)
+		out[i] = undither3_frequency(s[i], c[i]);
+}
+
+/* What each pixel says of its order: no more than one bit of the stair. */
+static void
+find_orders(struct job *job)
+{
+	struct planes *planes = &job->planes;
+	const struct priv *priv = job->priv;
+	size_t n = (planes->h + 2 * MARGIN) * planes->stride;
+	float per_height = 1 / priv->code.height;
+
+	for (size_t i = 0; i < n; i++) {
+		float rest = holo_rest(job->smooth[0][i], job->smooth[1][i]);
+		float stair = priv->stair[(int)(rest * HOLO_PROFILE)];
+
+		planes->rest[i] = rest;
+		planes->order[i] = (job->bit[2][i] * 255.0f - stair) * per_height;
+	}
+}
+
+/* The levels of turns, in the order sine, cosine, stair; NaN is black. */
+static void
+encode(const float *restrict turns, const struct holo_code *code, float *restrict sine,
+    float *restrict cosine, float *restrict stair, size_t n)
+{
+	float most = code->order_most, height = code->height, base = code->base;
+	float swing = code->swing, waves = code->waves;
+
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		bool black = px_isnan(turns[i]);
+		PX_F turn = px_select(black, 0.0f, turns[i]);
+		PX_F order = holo_order(turn, most), rest = turn - order;
+		PX_F level = order * height + holo_stair_level(rest, base, swing, waves);
+
+		sine[i] = px_select(black, 0.0f, holo_sine_level(rest));
+		cosine[i] = px_select(black, 0.0f, holo_cosine_level(rest));
+		stair[i] = px_select(black, 0.0f, level);
+	}
+}
+
+static void
+fit_row(const struct job *job, size_t y)
+{
+	const struct priv *priv = job->priv;
+	const size_t *place = holo_place[priv->holo.layout];
+	struct sums sums;
+	float turns[SPAN];
+
+	for (size_t x = 0; x < priv->w; x += SPAN) {
+		size_t n = priv->w - x < SPAN ? priv->w - x : SPAN;
+
+		sum_window(&job->planes, &priv->kernels, y, x, n, &sums);
+		find_turns(&job->planes, &sums, (y + MARGIN) * job->planes.stride + MARGIN + x, n,
+		    priv->moved, priv->code.order_most, turns);
+		encode(turns, &priv->code, frame_floats(job->out, place[0], y) + x,
+		    frame_floats(job->out, place[1], y) + x,
+		    frame_floats(job->out, place[2], y) + x, n);
+	}
+}
+
+static void
+fit_block(void *arg, size_t block)
+{
+	const struct job *job = arg;
+
+	for (size_t y = block * BLOCK; y < job->priv->h && y < (block + 1) * BLOCK; y++)
+		fit_row(job, y);
+}
+
+static void
+fit(struct run *run, struct job *job)
+{
+	find_inside(job);
+	find_fringes(job);
+	find_frequency(job, 1, job->planes.right);
+	find_frequency(job, job->planes.stride, job->planes.down);
+	find_orders(job);
+	run_for(run, (job->priv->h + BLOCK - 1) / BLOCK, fit_block, job);
+}
+
+/* ---- one frame ---- */
+
+static int
+job_start(struct job *job, const struct priv *priv, const struct frame *in)
+{
+	struct planes *planes = &job->planes;
+	float **plane[] = { &planes->sine, &planes->cosine, &planes->inside, &planes->rest,
+		&planes->order, &planes->right, &planes->down, &job->bit[0], &job->bit[1],
+		&job->bit[2], &job->bit[3], &job->smooth[0], &job->smooth[1], &job->smooth[2] };
+	size_t n = sizeof(plane) / sizeof(*plane), pixels, all;
+
+	*job = (struct job){ .priv = priv };
+	planes->w = priv->w;
+	planes->h = priv->h;
+	planes->stride = priv->w + 2 * MARGIN;
+	if (size_multiply(planes->stride, priv->h + 2 * MARGIN, &pixels) < 0 ||
+	    size_multiply(pixels, n, &all) < 0)
+		return -1;
+	job->memory = calloc(all, sizeof(float));
+	if (!job->memory)
+		return fail_memory();
+	for (size_t i = 0; i < n; i++)
+		*plane[i] = (float *)job->memory + i * pixels;
+	for (size_t c = 0; c < (priv->keys.texture_bits == 1 ? 4 : 3); c++)
+		for (size_t y = 0; y < priv->h; y++)
+			unpack_row(priv, in, c, y, row_of(planes, job->bit[c], y));
+	return frame_new(&priv->out, &job->out);
+}
+
+/* A smoothed plane of bits as levels. */
+static void
+put_plane(struct job *job, size_t c, const float *plane)
+{
+	for (size_t y = 0; y < job->priv->h; y++) {
+		float *out = frame_floats(job->out, c, y);
+		const float *in = plane + (y + MARGIN) * job->planes.stride + MARGIN;
+
+		for (size_t x = 0; x < job->priv->w; x++)
+			out[x] = 255.0f * in[x];
+	}
+}
+
+static void
+put_texture(struct job *job, const struct frame *in)
+{
+	if (job->priv->keys.texture_bits == 1) {
+		smooth_plane(job, job->bit[3], job->smooth[2], job->smooth[0]);
+		put_plane(job, 3, job->smooth[0]);
+	}
+	if (job->priv->keys.texture_bits != 8)
+		return;
+	for (size_t y = 0; y < job->priv->h; y++) {
+		const unsigned char *row = frame_row(in, 1, y);
+		float *out = frame_floats(job->out, 3, y);
+
+		for (size_t x = 0; x < job->priv->w; x++)
+			out[x] = (float)row[x];
+	}
+}
+
+static int
+flow(struct run *run, struct frame *in)
+{
+	const struct priv *priv = run->priv;
+	const size_t *place = holo_place[priv->holo.layout];
+	struct job job = { 0 };
+	int status = -1;
+
+	if (!in)
+		return 0;
+	if (check_samples(priv, in) == 0 && job_start(&job, priv, in) == 0) {
+		if (priv->filter == FILTER_FIT)
+			fit(run, &job);
+		for (size_t c = 0; c < 3 && priv->filter == FILTER_GAUSS; c++) {
+			smooth_plane(&job, job.bit[c], job.smooth[2], job.smooth[0]);
+			put_plane(&job, place[c], job.smooth[0]);
+		}
+		put_texture(&job, in);
+		status = 0;
+	}
+	free(job.memory);
+	frame_free(in);
+	return status < 0 ? -1 : run_emit(run, job.out);
+}
+
+/* ---- options, the frame ---- */
+
+static const struct body body = { .flow = flow };
+
+static int
+init(struct run *run)
+{
+	run->body = &body;
+	return 0;
+}
+
+static int
+read_keys(struct run *run, const struct frame_head *in)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	struct dither_keys given = { (enum dither_pack)parameters->pack,
+		(enum dither_method)parameters->method,
+		parameters->texture_bits < 0 ? OPT_NONE_INTEGER
+					     : texture_bits[parameters->texture_bits],
+		parameters->sigma_px };
+	enum dither_method method;
+
+	if (dither_read(&priv->keys, &given, &in->meta) < 0)
+		return -1;
+	if (priv->keys.sigma_px == 0)
+		priv->keys.sigma_px = SIGMA;
+	method = priv->keys.method;
+	priv->moved[0] = method == DITHER_BY_FS ? DITHER_FS_RIGHT : 0;
+	priv->moved[1] = method == DITHER_BY_FS ? DITHER_FS_DOWN
+	    : method == DITHER_BY_SERPENTINE ? DITHER_SERPENTINE_DOWN : 0;
+	if (priv->keys.texture_bits == 8 && priv->keys.pack != DITHER_RGB)
+		return fail(NULL, "a texture of 8 bits is in pictures packed as rgb only, not %s",
+		    dither_packs[priv->keys.pack]);
+	return 0;
+}
+
+/* The size of the Holoimage in a picture, and whether this can be such a picture. */
+static int
+find_size(struct priv *priv, const struct frame_head *in)
+{
+	size_t planes = priv->keys.texture_bits == 1 ? 4 : 3;
+	size_t channels = priv->keys.pack == DITHER_RGB ? 3 : 1;
+
+	if (in->type != SAMPLE_UCHAR)
+		return fail(NULL, "three bits a pixel are packed into samples of 8 bits, not %s",
+		    sample_name(in->type));
+	if (in->c != channels)
+		return fail(NULL, "a picture packed as %s has %zu channel%s, not %zu",
+		    dither_packs[priv->keys.pack], channels, channels > 1 ? "s" : "", in->c);
+	priv->w = in->w;
+	priv->h = in->h;
+	if (priv->keys.pack != DITHER_PLANAR)
+		return 0;
+	if (in->w % planes)
+		return fail(NULL, "%zu images side by side cannot be %zu columns wide", planes, in->w);
+	priv->w = in->w / planes;
+	return 0;
+}
+
+/* What must be known of the encoding: all for a fit; for a filter no more than the layout. */
+static int
+read_holo(struct run *run, const struct frame_head *in)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	const char *layout = meta_get(&in->meta, "holo_layout");
+	struct frame_head picture = *in;
+
+	picture.w = priv->w;
+	if (priv->filter == FILTER_GAUSS) {
+		priv->holo.layout = parameters->holo.layout >= 0
+		    ? (enum holo_layout)parameters->holo.layout
+		    : layout && !strcmp(layout, holo_layouts[HOLO_YUV]) ? HOLO_YUV : HOLO_RGB;
+		return 0;
+	}
+	if (holo_read(&priv->holo, &parameters->holo, &picture) < 0)
+		return -1;
+	priv->code = holo_code(&priv->holo);
+	holo_profile(&priv->code, 0, priv->stair);
+	return 0;
+}
+
+static void
+make_kernels(struct priv *priv)
+{
+	struct kernels *kernels = &priv->kernels;
+	double sigma = priv->keys.sigma_px, sum = 0;
+
+	kernels->reach = dither_reach(sigma > STAIR_SIGMA ? sigma : STAIR_SIGMA);
+	kernels->width = 2 * kernels->reach + 1;
+	dither_kernel(sigma, kernels->reach, kernels->width, true, kernels->fringe);
+	dither_kernel(STAIR_SIGMA, kernels->reach, kernels->width, false, kernels->stair);
+	for (int i = -SMOOTH_REACH; i <= SMOOTH_REACH; i++)
+		sum += exp(-0.5 * i * i / (SMOOTH_SIGMA * SMOOTH_SIGMA));
+	for (int i = -SMOOTH_REACH; i <= SMOOTH_REACH; i++)
+		priv->smooth[i + SMOOTH_REACH] =
+		    (float)(exp(-0.5 * i * i / (SMOOTH_SIGMA * SMOOTH_SIGMA)) / sum);
+}
+
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	priv->filter = (enum filter)parameters->filter;
+	if (read_keys(run, in) < 0 || find_size(priv, in) < 0 || read_holo(run, in) < 0)
+		return -1;
+	make_kernels(priv);
+	out->w = priv->w;
+	out->type = SAMPLE_FLOAT;
+	dither_remove(&out->meta);
+	meta_remove(&out->meta, "bits");
+	if (head_set_channels(out, holo_channel_names(priv->holo.layout,
+	    priv->keys.texture_bits != 0)) < 0)
+		return -1;
+	if (priv->filter == FILTER_FIT && holo_write(&priv->holo, &out->meta) < 0)
+		return -1;
+	head_free(&priv->out);
+	return head_copy(&priv->out, out);
+}
+
+static void
+end(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	head_free(&priv->out);
+}
+
+STAGE(undither3) = {
+	.name = "undither3",
+	.summary = "a Holoimage from three bits a pixel",
+	.operands = "[FILE ...]",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.traits = STAGE_ANY_TYPE,
+	.agree = AGREE_ABSOLUTE,
+	.tolerance = 1e-3,
+	.init = init,
+	.plan = plan,
+	.end = end,
+};

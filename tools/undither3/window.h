@@ -1,0 +1,148 @@
+/* The average around each pixel of a row, along the carrier that it has there. */
+#ifndef UNDITHER3_WINDOW_H
+#define UNDITHER3_WINDOW_H
+
+#include "stage.h"
+#include "dither.h"
+#include "undither3.px.h"
+
+#include <string.h>
+
+#define MARGIN 24		/* pixels of background around all planes; at least the kernel's reach */
+#define SPAN 256		/* pixels of a row that are worked on together */
+
+/* Whole planes with MARGIN around; the pixel (x, y) is at [(y + MARGIN) stride + x + MARGIN]. */
+struct planes {
+	size_t w, h, stride;
+	float *sine, *cosine;	/* bits as +-1/2, 0 in the background */
+	float *inside;		/* 1; 0 in the background */
+	float *rest;		/* of the turns, after a first smoothing, [0, 1) */
+	float *order;		/* as the bit of the stair says: far from whole */
+	float *right, *down;	/* frequency, in turns per pixel */
+};
+
+struct kernels {
+	size_t reach, width;
+	float fringe[(2 * DITHER_REACH_MOST + 1) * (2 * DITHER_REACH_MOST + 1)];
+	float stair[(2 * DITHER_REACH_MOST + 1) * (2 * DITHER_REACH_MOST + 1)];
+};
+
+/* Sums over the window; the fringes as a phasor that is slow. */
+struct sums {
+	float cosine[SPAN], sine[SPAN], order[SPAN], weight[SPAN];
+};
+
+/* Phasors of the carrier of each pixel, k pixels away. */
+struct carrier {
+	float cosine[2 * DITHER_REACH_MOST + 1][SPAN], sine[2 * DITHER_REACH_MOST + 1][SPAN];
+};
+
+static void
+carrier_fill(const float *restrict frequency, struct carrier *restrict carrier, size_t reach,
+    size_t n)
+{
+	for (size_t k = 0; k <= 2 * reach; k++) {
+		float away = (float)(int)k - (float)(int)reach;
+		float *restrict c = carrier->cosine[k], *restrict s = carrier->sine[k];
+
+		ROWS_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F turn = away * frequency[i];
+
+			turn = (turn - px_round(turn)) * PX_TWO_PI;
+			c[i] = px_cos(turn);
+			s[i] = px_sin(turn);
+		}
+	}
+}
+
+/* One neighbour of each of n pixels. Each plane's pointer is at that neighbour. */
+struct neighbour {
+	const float *restrict sine, *restrict cosine, *restrict inside, *restrict rest;
+	const float *restrict order;
+};
+
+static void
+add_neighbour(const struct neighbour *there, const float *restrict rest,
+    const float *restrict right, const float *restrict down, const float *const phasor[4],
+    const float away[2], const float weight[2], struct sums *restrict sums, size_t n)
+{
+	const float *restrict cx = phasor[0], *restrict sx = phasor[1];
+	const float *restrict cy = phasor[2], *restrict sy = phasor[3];
+	const float *restrict sine = there->sine, *restrict cosine = there->cosine;
+	const float *restrict inside = there->inside, *restrict rests = there->rest;
+	const float *restrict orders = there->order;
+	float dx = away[0], dy = away[1], of_fringe = weight[0], of_stair = weight[1];
+
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F carried = rest[i] + (right[i] * dx + down[i] * dy);
+		PX_F more = rests[i] - carried;
+		PX_F turns = px_round(more);
+		PX_F counts =
+		    px_select(px_abs(more - turns) < UNDITHER3_GATE, inside[i], 0.0f);
+		PX_F c = cx[i] * cy[i] - sx[i] * sy[i], s = sx[i] * cy[i] + cx[i] * sy[i];
+		PX_F fringe = counts * of_fringe, stair = counts * of_stair;
+
+		sums->cosine[i] += fringe * (cosine[i] * c + sine[i] * s);
+		sums->sine[i] += fringe * (sine[i] * c - cosine[i] * s);
+		sums->order[i] += stair * (orders[i] + turns);
+		sums->weight[i] += stair;
+	}
+}
+
+/* n pixels of row y from x on. */
+static void
+sum_window(const struct planes *planes, const struct kernels *kernels, size_t y, size_t x, size_t n,
+    struct sums *sums)
+{
+	size_t at = (y + MARGIN) * planes->stride + x + MARGIN, reach = kernels->reach;
+	struct carrier along, across;
+
+	memset(sums, 0, sizeof(*sums));
+	carrier_fill(planes->right + at, &along, reach, n);
+	carrier_fill(planes->down + at, &across, reach, n);
+	for (size_t ky = 0; ky <= 2 * reach; ky++)
+		for (size_t kx = 0; kx <= 2 * reach; kx++) {
+			size_t to = at + ky * planes->stride + kx - reach * (planes->stride + 1);
+			const float *const phasor[4] = { along.cosine[kx], along.sine[kx],
+				across.cosine[ky], across.sine[ky] };
+			struct neighbour there = { planes->sine + to, planes->cosine + to,
+				planes->inside + to, planes->rest + to, planes->order + to };
+			const float away[2] = { (float)(int)kx - (float)(int)reach,
+				(float)(int)ky - (float)(int)reach };
+			const float weight[2] = { kernels->fringe[ky * kernels->width + kx],
+				kernels->stair[ky * kernels->width + kx] };
+
+			add_neighbour(&there, planes->rest + at, planes->right + at,
+			    planes->down + at, phasor, away, weight, sums, n);
+		}
+}
+
+/*
+ * The turns of n pixels. moved: how far to the right and down dithering has moved the picture. Where
+ * too little is left of the average, the first smoothing's rest stands.
+ */
+static void
+find_turns(const struct planes *planes, const struct sums *restrict sums, size_t at, size_t n,
+    const float moved[2], float order_most, float *restrict turns)
+{
+	const float *restrict first = planes->rest + at, *restrict right = planes->right + at;
+	const float *restrict down = planes->down + at, *restrict inside = planes->inside + at;
+	float to_right = moved[0], to_down = moved[1];
+
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F c = sums->cosine[i], s = sums->sine[i], weight = sums->weight[i];
+		bool enough = c * c + s * s >= UNDITHER3_SHORT * UNDITHER3_SHORT;
+		/* the carrier has been taken as 0 at the pixel: the angle is its phase */
+		PX_F rest = px_select(enough, holo_rest(s, c), first[i]);
+		PX_F order = sums->order[i] / px_select(weight > 0.0f, weight, 1.0f);
+		PX_F turn = undither3_turns(order, first[i], rest, order_most);
+
+		turn = px_max(turn - (right[i] * to_right + down[i] * to_down), 0.0f);
+		turns[i] = px_select(inside[i] > 0.0f && weight > 0.0f, turn, PX_NAN);
+	}
+}
+
+#endif
