@@ -11,9 +11,13 @@
 
 #include "frame.h"
 
+/* Resolution of colour in a JPEG: full, halved along rows, halved both ways. */
+enum chroma { CHROMA_444, CHROMA_422, CHROMA_420 };
+
 /* How frames are written; a stage that has such options (framecat) fills it, see run_save_options(). */
 struct save_options {
 	int quality;		/* JPEG quality 1..100; 0: the format's default (95) */
+	enum chroma chroma;	/* of a JPEG of three channels */
 	bool fast;		/* less compression, more speed */
 	bool ascii;		/* text instead of binary, where the format has both */
 	double jump;		/* meshes: no triangle across a larger step in z, in units of z; 0: automatic */

@@ -305,6 +305,19 @@ y, x = np.mgrid[:6, :8].astype("f4"); z = np.where(x > 3, 50, 1).astype("f4")
 write_frames("xyz.nrrd", Frame(np.stack([x, y, z]), ["x", "y", "z"]))'
 	framecat --quality 20 u.nrrd -o low.jpg && framecat --quality 95 u.nrrd -o high.jpg
 	[ "$(stat -c %s low.jpg)" -lt "$(stat -c %s high.jpg)" ]
+	py 'write_frames("rgb.nrrd", Frame(np.random.default_rng(5).integers(0, 256, (3, 40, 50)).astype("u1"), list("rgb")))'
+	for chroma in 444 422 420; do
+		framecat --chroma $chroma rgb.nrrd -o $chroma.jpg && framecat --chroma $chroma u.nrrd -o grey.jpg
+		py '
+def factors(name):
+	data = open(name, "rb").read()
+	at = data.index(b"\xff\xc0")	# SOF0: length, precision, height, width, components of id, factors, table
+	return [data[at + 11 + 3 * i] for i in range(data[at + 9])]
+got = factors(sys.argv[1] + ".jpg")
+expect(got == [{"444": 0x11, "422": 0x21, "420": 0x22}[sys.argv[1]], 0x11, 0x11], got)
+expect(factors("grey.jpg") == [0x11], factors("grey.jpg"))' $chroma
+	done
+	fails 2 "--chroma" framecat --chroma 411 rgb.nrrd -o x.jpg
 	framecat --fast s.nrrd -o fast.png && framecat s.nrrd -o small.png
 	[ "$(stat -c %s small.png)" -lt "$(stat -c %s fast.png)" ]
 	framecat --ascii xyz.nrrd -o a.ply && grep -q '^format ascii' a.ply

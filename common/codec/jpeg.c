@@ -195,8 +195,17 @@ write_text(struct job *job, const struct frame_head *head)
 		    (unsigned)(n - i < MARKER_BYTES ? n - i : MARKER_BYTES));
 }
 
+/* Colour is halved by raising the resolution of brightness, the first component. */
+static void
+set_chroma(struct jpeg_compress_struct *jpeg, enum chroma chroma)
+{
+	jpeg->comp_info[0].h_samp_factor = jpeg->num_components > 1 && chroma != CHROMA_444 ? 2 : 1;
+	jpeg->comp_info[0].v_samp_factor = jpeg->num_components > 1 && chroma == CHROMA_420 ? 2 : 1;
+}
+
 static int
-write_image(struct job *job, FILE *file, const struct frame *frame, int quality)
+write_image(struct job *job, FILE *file, const struct frame *frame,
+    const struct save_options *options)
 {
 	struct jpeg_compress_struct *jpeg = &job->jpeg.out;
 
@@ -209,9 +218,9 @@ write_image(struct job *job, FILE *file, const struct frame *frame, int quality)
 	jpeg->input_components = (int)frame->head.c;
 	jpeg->in_color_space = frame->head.c == 1 ? JCS_GRAYSCALE : JCS_RGB;
 	jpeg_set_defaults(jpeg);
-	jpeg_set_quality(jpeg, quality, TRUE);
-	/* full resolution of colour: fringes encoded in colour live in single pixels */
-	jpeg->comp_info[0].h_samp_factor = jpeg->comp_info[0].v_samp_factor = 1;
+	jpeg_set_quality(jpeg, options && options->quality ? options->quality : 95, TRUE);
+	/* full resolution if not told: fringes encoded in colour live in single pixels */
+	set_chroma(jpeg, options ? options->chroma : CHROMA_444);
 	jpeg_start_compress(jpeg, TRUE);
 	write_text(job, &frame->head);
 	job->row = malloc(frame->head.w * frame->head.c);
@@ -227,7 +236,6 @@ write_image(struct job *job, FILE *file, const struct frame *frame, int quality)
 static int
 jpeg_save(struct saver *saver, const struct frame *frame)
 {
-	int quality = saver->options && saver->options->quality ? saver->options->quality : 95;
 	const struct frame_head *head = &frame->head;
 	struct job *job;
 	int status;
@@ -243,7 +251,7 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 	job = job_new(saver->path);
 	if (!job)
 		return -1;
-	status = write_image(job, saver->file, frame, quality);
+	status = write_image(job, saver->file, frame, saver->options);
 	job_free(job);
 	return status;
 }

@@ -11,7 +11,7 @@ struct parameters {
 	const char *frames, *channels, *scale, *set, *delete;
 	struct numbers crop;
 	long bin, quality;
-	int as, map;
+	int as, map, chroma;
 	double invalid, fill, jump;
 	bool unscale, stack, split, fast, ascii, points;
 };
@@ -27,6 +27,7 @@ struct priv {
 #define AT(field) offsetof(struct parameters, field)
 
 static const char *const types[] = { "uchar", "ushort", "float", NULL };
+static const char *const chromas[] = { "444", "422", "420", NULL };
 
 static const struct opt options[] = {
 	{ 0, "frames", "LIST", OPT_TEXT, AT(frames), NULL, 0, 0, NULL,
@@ -58,6 +59,8 @@ static const struct opt options[] = {
 	{ 0, "stack", NULL, OPT_FLAG, AT(stack), NULL, 0, 0, NULL,
 	  "all frames as one with many channels", NULL },
 	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "95", 1, 100, NULL, "of JPEG files", NULL },
+	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), "444", 0, 0, NULL,
+	  "resolution of colour in JPEG files", chromas },
 	{ 0, "fast", NULL, OPT_FLAG, AT(fast), NULL, 0, 0, NULL,
 	  "larger files, sooner written", NULL },
 	{ 0, "ascii", NULL, OPT_FLAG, AT(ascii), NULL, 0, 0, NULL,
@@ -257,6 +260,7 @@ init(struct run *run)
 		return -1;
 	priv->encodes = parameters->as >= 0 || parameters->scale || !isnan(parameters->fill);
 	save->quality = (int)parameters->quality;
+	save->chroma = (enum chroma)parameters->chroma;
 	save->fast = parameters->fast;
 	save->ascii = parameters->ascii;
 	save->jump = parameters->jump;
