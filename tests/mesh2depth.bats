@@ -121,7 +121,7 @@ expect(n["z_axis"] == "towards" and n["length_unit"] == "mm" and n["name"] == "m
 @test "mesh2depth: random triangulations of a rectangle cover each pixel exactly once" {
 	py "$meshes"'
 rng = np.random.default_rng(3)
-for k in range(6):
+for k in range(3):
 	V, F = random_triangles(rng, 40, 30, 150)
 	F = [tuple(np.roll(f, rng.integers(3))[::rng.choice([-1, 1])]) for f in F]
 	F = [F[i] for i in rng.permutation(len(F))]
@@ -130,7 +130,7 @@ for k in range(6):
 	# each triangle by itself, far in front of one another: how many cover a pixel is the number of frames with it
 	for i, f in enumerate(F):
 		write_obj("one%d_%03d.obj" % (k, i), [P[j] for j in f], [(0, 1, 2)])'
-	for k in 0 1 2 3 4 5; do
+	for k in 0 1 2; do
 		mesh2depth flat$k.obj -s 40x30 -o flat.nrrd
 		mesh2depth -q -s 40x30 --scale 1 --center 20,15,0 one${k}_*.obj -o ones.nrrd
 		mesh2depth -q -s 36x26 --scale 1 --center 20,15,0 one${k}_*.obj -o shifted.nrrd
