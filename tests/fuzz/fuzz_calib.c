@@ -8,20 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "calib.h"
 #include "fail.h"
 #include "named.h"
-
-int LLVMFuzzerTestOneInput(const unsigned char *, size_t);
-
-static void
-check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "%s: %s\n", what, fail_message() ? fail_message() : "no message");
-	abort();
-}
 
 static void
 check_device(const struct pinhole *device)

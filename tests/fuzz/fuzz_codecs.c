@@ -8,23 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "codec.h"
 #include "fail.h"
-
-int LLVMFuzzerTestOneInput(const unsigned char *, size_t);
 
 /* A pixel may cost a bit or less, so that small files honestly hold large images. */
 #define MOST_BYTES 4096
 #define MOST_FRAMES 16
-
-static void
-check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "%s: %s\n", what, fail_message() ? fail_message() : "no message");
-	abort();
-}
 
 /* The ends of every row are looked at, so that the sanitizers see memory that is not ours. */
 static void
@@ -79,21 +69,3 @@ LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 	}
 	return 0;
 }
-
-#ifdef FUZZ_MAIN
-int
-main(int argc, char **argv)
-{
-	static unsigned char data[1 << 20];
-
-	for (int i = 1; i < argc; i++) {
-		FILE *file = fopen(argv[i], "rb");
-		size_t n = file ? fread(data, 1, sizeof(data), file) : 0;
-
-		if (file)
-			fclose(file);
-		LLVMFuzzerTestOneInput(data, n);
-	}
-	return 0;
-}
-#endif

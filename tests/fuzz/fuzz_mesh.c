@@ -9,22 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "fail.h"
 #include "meshfile.h"
 #include "raster.h"
 
-int LLVMFuzzerTestOneInput(const unsigned char *, size_t);
-
 #define SIDE 16
-
-static void
-check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "%s: %s\n", what, fail_message() ? fail_message() : "no message");
-	abort();
-}
 
 static void
 draw(const struct triangles *triangles)
@@ -80,21 +70,3 @@ LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 	}
 	return 0;
 }
-
-#ifdef FUZZ_MAIN
-int
-main(int argc, char **argv)
-{
-	static unsigned char data[1 << 20];
-
-	for (int i = 1; i < argc; i++) {
-		FILE *file = fopen(argv[i], "rb");
-		size_t n = file ? fread(data, 1, sizeof(data), file) : 0;
-
-		if (file)
-			fclose(file);
-		LLVMFuzzerTestOneInput(data, n);
-	}
-	return 0;
-}
-#endif
