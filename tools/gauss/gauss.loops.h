@@ -1,7 +1,8 @@
 /*
- * The loops over pixels of gauss.c. A tile of columns goes down the band with the rows of one window:
- * columns are summed first, then rows. LANES columns beside a hole are then mended: where few pixels
- * are missing, what their mirror images gave is taken off again, else all pairs are summed.
+ * The loops over pixels of gauss.c. A tile of columns goes down the band with the rows of one
+ * window: columns are summed first, then rows. LANES columns beside a hole are then mended: where
+ * few pixels are missing, what their mirror images gave is taken off again, else all pairs are
+ * summed.
  */
 #include "frame.h"
 #include "gauss.px.h"
@@ -12,16 +13,17 @@
 #define SIZE_MOST 101
 #define RADIUS_MOST (SIZE_MOST / 2)
 #define LANES 16		/* columns that are mended together */
-#define TILE 272			/* columns filtered together: 11 rows of them stay in an L1 cache */
-#define EDGE 80			/* columns beside a tile: radius in whole lanes, and what LANES reach beyond */
+#define TILE 272		/* columns filtered together: 11 rows of them stay in an L1 cache */
+#define EDGE 80			/* columns beside a tile: radius in whole LANES, and LANES */
 #define ACROSS (EDGE + TILE + EDGE)
-/* So many missing pixels are taken off one by one, which costs less than all pairs and keeps half of
- * them: no difference of large sums is left over. */
+/* So many missing pixels are taken off one by one, which costs less than all pairs and keeps most
+ * of them: what remains is no small difference of large sums. */
 #define FEW(size) ((size) * (size) / 6)
 #define WORDS ((SIZE_MOST + 31) / 32)
 
-/* Columns of a buffer, as many as the machine takes at once. The sums stay in registers over a whole
- * window, which compilers do not manage with a loop over columns inside one over neighbours. */
+/* Columns of a buffer, as many as the machine takes at once. The sums stay in registers over a
+ * whole window, which compilers do not manage with a loop over columns inside one over
+ * neighbours. */
 #if defined(__AVX512F__)
 #define WIDTH 16
 #elif defined(__AVX__)
@@ -72,7 +74,7 @@ struct strip {
 	uint32_t missing[WORDS][ACROSS];		/* a bit for each row of the window */
 	float column[2][ACROSS];			/* sums over columns */
 	float sum[2][TILE], weight[TILE];		/* from here on column x0 is number 0 */
-	float columns_weight[TILE];			/* of a row of the kernel, shortened at borders */
+	float columns_weight[TILE];		/* of a row of the kernel, shortened at borders */
 	int32_t reach[TILE];				/* and its radius */
 	const struct frame *in;
 	const struct priv *priv;
@@ -212,18 +214,28 @@ sum_row(size_t radius, const float *column, size_t n, const float *kernel, float
 
 		#pragma GCC unroll 5
 		for (size_t k = 1; k <= radius; k++)
-			total += kernel[k] * (VECTOR_IN(column + i - k) + VECTOR_IN(column + i + k));
+			total += kernel[k] *
+			    (VECTOR_IN(column + i - k) + VECTOR_IN(column + i + k));
 		VECTOR(sum + i) = total;
 	}
 }
 
-/* Columns i0 .. i1 - 1, whole LANES, near the left or right border: a shorter kernel. */
+/* If not all LANES columns from i on have a whole window. */
+static bool
+near_border(const struct strip *strip, size_t i)
+{
+	size_t x = strip->x0 + i, radius = strip->priv->radius;
+
+	return x < radius || x + LANES + radius > strip->in->head.w;
+}
+
+/* LANES columns near the left or right border: a shorter kernel. */
 static void
-sum_border(struct strip *strip, size_t p, size_t i0, size_t i1)
+sum_border(struct strip *strip, size_t p, size_t i0)
 {
 	const float *column = strip->column[p] + EDGE, *kernel = strip->priv->kernel + EDGE;
 
-	for (size_t i = i0; i < i1; i += WIDTH) {
+	for (size_t i = i0; i < i0 + LANES; i += WIDTH) {
 		vector total = VECTOR_IN(column + i);
 
 		for (size_t k = 1; k <= strip->priv->radius; k++) {
@@ -259,19 +271,18 @@ sum_window(struct strip *strip, size_t y)
 {
 	const float *kernel = strip->priv->kernel + EDGE;
 	size_t radius = strip->priv->radius, far = reach(y, strip->in->head.h, radius);
-	size_t first = EDGE - strip->margin, n = strip->n, i = 0;
+	size_t first = EDGE - strip->margin, n = strip->n;
 	float rows_weight = kernel_sum(strip->priv, far);
 
 	for (size_t p = 0; p < (strip->job->kind == KIND_PLAIN ? 1 : 2); p++) {
-		BY_RADIUS(sum_columns, far, strip->row + radius, p, first, n + 2 * strip->margin, kernel,
-		    strip->column[p] + first);
+		BY_RADIUS(sum_columns, far, strip->row + radius, p, first, n + 2 * strip->margin,
+		    kernel, strip->column[p] + first);
 		BY_RADIUS(sum_row, radius, strip->column[p] + EDGE, n, kernel, strip->sum[p]);
-		for (i = 0; i < n && (size_t)strip->reach[i] < radius; i += LANES)
-			sum_border(strip, p, i, i + LANES);
-		for (i = n - 1; i < n && (size_t)strip->reach[i] < radius; i = i / LANES * LANES - 1)
-			sum_border(strip, p, i / LANES * LANES, i / LANES * LANES + LANES);
+		for (size_t i = 0; i < n; i += LANES)
+			if (near_border(strip, i))
+				sum_border(strip, p, i);
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		strip->weight[i] = rows_weight * strip->columns_weight[i];
 }
 
@@ -373,7 +384,8 @@ count_holes(const struct strip *strip, size_t i0)
 
 	for (size_t k = 0; k <= (strip->size - 1) / 32; k++)
 		for (size_t i = 0; i < LANES + strip->size - 1; i += 2)
-			n += (size_t)__builtin_popcountll(two_columns(strip->missing[k] + first + i));
+			n += (size_t)__builtin_popcountll(
+			    two_columns(strip->missing[k] + first + i));
 	return n;
 }
 
@@ -383,12 +395,15 @@ list_holes(const struct strip *strip, size_t i0, struct hole *hole)
 	size_t first = EDGE + i0 - strip->priv->radius;
 
 	for (uint k = 0; k <= (strip->size - 1) / 32; k++)
-		for (size_t i = first; i < first + LANES + strip->size - 1; i += 2)
-			for (uint64_t bits = two_columns(strip->missing[k] + i); bits; bits &= bits - 1) {
+		for (size_t i = first; i < first + LANES + strip->size - 1; i += 2) {
+			uint64_t bits = two_columns(strip->missing[k] + i);
+
+			for (; bits; bits &= bits - 1) {
 				uint bit = (uint)__builtin_ctzll(bits);
 
 				*hole++ = (struct hole){ 32 * k + bit % 32, (uint)i + bit / 32 };
 			}
+		}
 }
 
 static bool
@@ -405,16 +420,16 @@ any_there(const float *valid)
 static void
 mend_holes(struct strip *strip, size_t y)
 {
-	size_t radius = strip->priv->radius, w = strip->in->head.w;
+	size_t radius = strip->priv->radius;
 	bool cut = reach(y, strip->in->head.h, radius) < radius;
 	struct hole hole[FEW(SIZE_MOST)];
 
 	for (size_t i = 0; i < strip->n; i += LANES) {
-		size_t x = strip->x0 + i, n = count_holes(strip, i);
+		size_t n = count_holes(strip, i);
 
 		if (n == 0 || !any_there(strip->row[radius]->valid + EDGE + i))
 			continue;
-		if (n > FEW(strip->size) || cut || x < radius || x + LANES + radius > w) {
+		if (n > FEW(strip->size) || cut || near_border(strip, i)) {
 			for (size_t k = i; k < i + LANES; k += WIDTH)
 				BY_RADIUS(sum_mirrored, radius, strip, k);
 		} else {
