@@ -19,7 +19,7 @@ CPPFLAGS += -Icommon -D_GNU_SOURCE= $(shell pkg-config --cflags $(PACKAGES))
 LDLIBS += $(shell pkg-config --libs $(PACKAGES)) -lm
 CFLAGS ?= -g
 override CFLAGS += -std=c11 -Wall -Wextra -Wno-missing-field-initializers -O3 -fopenmp \
-	-fno-math-errno -fno-trapping-math -ffp-contract=off \
+	-fno-math-errno -fno-trapping-math -fno-thread-jumps -ffp-contract=off \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 LDFLAGS += -fopenmp $(if $(SAN),-fsanitize=$(SAN))
 
