@@ -27,6 +27,23 @@ place_plane(const struct run *run, const struct frame_head *head, const struct n
 	return 0;
 }
 
+/* A reference that counts in other fringes, or lies elsewhere on the sensor, is none for this phase. */
+static int
+check_alike(const struct run *run, const struct frame_head *head)
+{
+	static const char *const keys[] = { "period_px", "axis", "origin_px", "bin" };
+	const struct frame_head *ref = run_beside_head(run, "ref");
+
+	for (size_t i = 0; ref && i < sizeof(keys) / sizeof(*keys); i++) {
+		const char *own = meta_get(&head->meta, keys[i]), *its = meta_get(&ref->meta, keys[i]);
+
+		if (own && its && strcmp(own, its))
+			return fail(NULL, "the reference does not go with the input: its %s is %.60s, "
+			    "the input's %.60s", keys[i], its, own);
+	}
+	return 0;
+}
+
 static int
 find_reference(struct run *run, const struct frame_head *head, const char *ref,
     const struct numbers *ref_plane, const struct numbers *origin, struct depthfit *fit)
@@ -38,7 +55,8 @@ find_reference(struct run *run, const struct frame_head *head, const char *ref,
 		return -1;
 	fit->ref = NO_CHANNEL;
 	if (ref && strcmp(ref, "ideal"))
-		return run_beside(run, head, "ref", "absphase", &fit->ref);
+		return run_beside(run, head, "ref", "absphase", &fit->ref) < 0 ? -1 :
+		    check_alike(run, head);
 	if (run_numbers(run, ref_plane, head, "ref_plane_rad", &plane) < 0)
 		return -1;
 	if (plane.n == 3)

@@ -132,6 +132,17 @@ run_beside(const struct run *run, const struct frame_head *head, const char *opt
 	    channel ? channel : "image");
 }
 
+const struct frame_head *
+run_beside_head(const struct run *run, const char *option)
+{
+	const struct link *link = run->link;
+
+	for (size_t i = 0; i < link->besides; i++)
+		if (!strcmp(link->beside[i].opt->name, option) && link->beside[i].frame)
+			return &link->beside[i].frame->head;
+	return NULL;
+}
+
 const struct stage *
 stage_find(const char *name)
 {

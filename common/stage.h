@@ -119,6 +119,8 @@ int run_channel(const struct run *, const struct frame_head *, const char *name,
  * under the names "OPTION.CHANNEL" (ref.absphase); this looks one up: channel NULL is the only one. */
 int run_beside(const struct run *, const struct frame_head *, const char *option, const char *channel,
     size_t *c);
+/* The head of that image, as it is in its file; NULL where the option is not given. From plan on. */
+const struct frame_head *run_beside_head(const struct run *, const char *option);
 
 /* The whole program of a tool, and of fringepipe. They return the exit code. */
 int stage_main(const char *name, int argc, char **argv);

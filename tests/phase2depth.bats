@@ -340,6 +340,8 @@ bad = {"c_mm_per_rad": "x", "ref_plane_rad": "1 2", "period_px": "-3", "origin_p
 for key, value in bad.items():
 	meta = {"period_px": "36"}; meta[key] = value
 	write_frames(key + ".nrrd", Frame(flat, ["absphase"], meta))
+write_frames("placed.nrrd", Frame(flat, ["absphase"],
+	{"period_px": "60", "axis": "x", "origin_px": "4 0", "bin": "1"}))
 write_frames("two.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["a", "b"]))'
 	fails 2 "say --ref FILE, --ref ideal or --calib FILE" phase2depth in.nrrd
 	fails 2 "--calib needs no reference" phase2depth --calib c.json --ref ideal in.nrrd
@@ -356,6 +358,13 @@ write_frames("two.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["a", "b"]))'
 	fails 1 "big.nrrd: is 4 x 4, the input is 3 x 3" phase2depth --ref big.nrrd -c 1 in.nrrd
 	fails 1 "the image of --ref has 2 channels and none is named absphase" \
 		phase2depth --ref two.nrrd -c 1 in.nrrd
+	for wrong in period_px=66 axis=y origin_px=3\ 0 bin=2; do
+		framecat --set "$wrong" placed.nrrd -o wrong.nrrd
+		fails 1 "the reference does not go with the input: its ${wrong%=*} is ${wrong#*=}, the input's" \
+			phase2depth --ref wrong.nrrd -c 1 placed.nrrd
+	done
+	phase2depth --ref in.nrrd -c 1 placed.nrrd -o null:		# a reference that says nothing goes
+	phase2depth --ref wrong.nrrd -c 1 in.nrrd -o null:
 	fails 1 "c_mm_per_rad" phase2depth --ref in.nrrd c_mm_per_rad.nrrd
 	fails 1 "key ref_plane_rad must be three numbers, not 2" phase2depth -r ideal ref_plane_rad.nrrd
 	fails 1 "key period_px must be positive, not -3" phase2depth --calib c.json period_px.nrrd
