@@ -51,18 +51,42 @@ refuse(const struct opt *opt, const char *what, const char *seen)
 	return fail_usage(object, "%s, not '%.60s'", what, seen);
 }
 
-static int
-refuse_range(const struct opt *opt, const char *seen)
+/* A limit that only keeps the arithmetic safe is none that a user needs to hear of. */
+#define LOW_SAFE 1e-5		/* a least value so near to 0 means: positive */
+#define HIGH_SAFE 1e9
+
+/* "2 to 4096", "at least 0", "more than 0", or "" where there is no limit to tell. */
+static const char *
+range_text(const struct opt *opt, char text[80])
 {
-	char what[128], low[32], high[32];
-	const char *unit = is_angle(opt) ? "degrees" : opt->unit ? opt->unit : "";
+	char low[32], high[32];
+	bool positive = opt->min > 0.0 && opt->min <= LOW_SAFE;
 
 	number_format(opt->min, low);
 	number_format(opt->max, high);
-	if (isinf(opt->max))
-		snprintf(what, sizeof(what), "must be at least %s%s%s", low, *unit ? " " : "", unit);
+	if (opt->max < HIGH_SAFE)
+		snprintf(text, 80, "%s%s to %s", positive ? "more than " : "", positive ? "0" : low,
+		    high);
+	else if (opt->min > -HIGH_SAFE)
+		snprintf(text, 80, "%s %s", positive ? "more than" : "at least", positive ? "0" : low);
 	else
-		snprintf(what, sizeof(what), "must be %s to %s%s%s", low, high, *unit ? " " : "", unit);
+		*text = '\0';
+	return text;
+}
+
+static int
+refuse_range(const struct opt *opt, double v, const char *seen)
+{
+	char what[160], range[80], high[32];
+	const char *unit = is_angle(opt) ? "degrees" : opt->unit ? opt->unit : "";
+
+	if (v > opt->max && opt->max >= HIGH_SAFE)
+		snprintf(range, sizeof(range), "at most %s", number_format(opt->max, high));
+	else if (v < opt->min && opt->min <= -HIGH_SAFE)
+		snprintf(range, sizeof(range), "at least %s", number_format(opt->min, high));
+	else
+		range_text(opt, range);
+	snprintf(what, sizeof(what), "must be %s%s%s", range, *unit ? " " : "", unit);
 	return refuse(opt, what, seen);
 }
 
@@ -81,8 +105,10 @@ parse_numbers(const struct opt *opt, const char *text, struct numbers *out)
 		return refuse(opt, "wants numbers separated by commas", text);
 	for (size_t i = 0; i < list.n; i++) {
 		if (!in_range(opt, list.v[i]) || isnan(list.v[i])) {
+			double v = list.v[i];
+
 			numbers_free(&list);
-			return refuse_range(opt, text);
+			return refuse_range(opt, v, text);
 		}
 		if (opt->type == OPT_ANGLES)
 			list.v[i] *= M_PI / 180.0;
@@ -142,13 +168,14 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 	case OPT_INTEGER:
 		if (integer_parse(text, to) < 0)
 			return refuse(opt, "wants a whole number", text);
-		return in_range(opt, (double)*(long *)to) ? 0 : refuse_range(opt, text);
+		return in_range(opt, (double)*(long *)to) ? 0 :
+		    refuse_range(opt, (double)*(long *)to, text);
 	case OPT_NUMBER:
 	case OPT_ANGLE:
 		if (number_parse(text, &v) < 0 || isnan(v))
 			return refuse(opt, "wants a number", text);
 		if (!in_range(opt, v))
-			return refuse_range(opt, text);
+			return refuse_range(opt, v, text);
 		*(double *)to = is_angle(opt) ? v * M_PI / 180.0 : v;
 		return 0;
 	case OPT_NUMBERS:
@@ -308,7 +335,7 @@ opt_parse(const struct opt *table, void *parameters, const struct opt *common,
 static void
 print_row(FILE *out, const struct opt *opt)
 {
-	char left[80], letter[8] = "    ";
+	char left[80], range[80], letter[8] = "    ";
 	const char *unit = is_angle(opt) ? "degrees" : opt->unit;
 
 	if (opt->letter)
@@ -323,10 +350,8 @@ print_row(FILE *out, const struct opt *opt)
 	}
 	if (unit)
 		fprintf(out, ", in %s", unit);
-	if (has_range(opt) && isinf(opt->max))
-		fprintf(out, ", at least %g", opt->min);
-	else if (has_range(opt))
-		fprintf(out, ", %g to %g", opt->min, opt->max);
+	if (has_range(opt) && *range_text(opt, range))
+		fprintf(out, ", %s", range);
 	if (opt->standard)
 		fprintf(out, " [%s]", opt->standard);
 	fputc('\n', out);

@@ -12,7 +12,7 @@
 struct parameters {
 	bool flag;
 	long count, level;
-	double gain, gamma, turn, tilt;
+	double gain, gamma, field, height, blur, turn, tilt;
 	struct numbers period, weight, shift, light;
 	int shape, axis;
 	const char *title, *label, *table, *ref;
@@ -31,6 +31,9 @@ static const struct opt table[] = {
 	{ 0, "level", "N", OPT_INTEGER, AT(level), "3", -5, 10, "grey levels", "how high", NULL },
 	{ 'g', "gain", "G", OPT_NUMBER, AT(gain), NULL, 0, 0, NULL, "factor", NULL },
 	{ 0, "gamma", "G", OPT_NUMBER, AT(gamma), "2.2", 0.5, INFINITY, NULL, "exponent", NULL },
+	{ 0, "field", "MM", OPT_NUMBER, AT(field), NULL, 1e-9, 1e9, "mm", "width", NULL },
+	{ 0, "height", "MM", OPT_NUMBER, AT(height), NULL, -1e9, 1e9, "mm", "heights", NULL },
+	{ 0, "blur", "PX", OPT_NUMBER, AT(blur), NULL, 1e-9, 1e6, "px", "width", NULL },
 	{ 0, "turn", "A", OPT_ANGLE, AT(turn), NULL, 0, 0, NULL, "by how much", NULL },
 	{ 0, "tilt", "A", OPT_ANGLE, AT(tilt), "-90", -180, 180, NULL, "to which side", NULL },
 	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(period), NULL, 2, 4096, "px", "periods", NULL },
@@ -307,6 +310,11 @@ ranges(void **state)
 	assert_refused("--level|11", "--level: must be -5 to 10 grey levels, not '11'");
 	assert_refused("--level|-6", "--level: must be -5 to 10 grey levels, not '-6'");
 	assert_refused("--gamma|0.49", "--gamma: must be at least 0.5, not '0.49'");
+	assert_refused("--field|0", "--field: must be more than 0 mm, not '0'");
+	assert_refused("--field|2e9", "--field: must be at most 1000000000 mm, not '2e9'");
+	assert_refused("--height|-2e9", "--height: must be at least -1000000000 mm, not '-2e9'");
+	assert_refused("--height|inf", "--height: must be at most 1000000000 mm, not 'inf'");
+	assert_refused("--blur|0", "--blur: must be more than 0 to 1000000 px, not '0'");
 	assert_refused("--tilt|180.5", "--tilt: must be -180 to 180 degrees, not '180.5'");
 	assert_refused("-p|60,1.9", "--period: must be 2 to 4096 px, not '60,1.9'");
 	assert_refused("-p|nan", "--period: must be 2 to 4096 px, not 'nan'");
@@ -421,6 +429,9 @@ help_and_words(void **state)
 	assert_line(help, "  -a, --all                take all");
 	assert_line(help, "      --level N            how high, in grey levels, -5 to 10 [3]");
 	assert_line(help, "      --gamma G            exponent, at least 0.5 [2.2]");
+	assert_line(help, "      --field MM           width, in mm, more than 0");
+	assert_line(help, "      --height MM          heights, in mm");
+	assert_line(help, "      --blur PX            width, in px, more than 0 to 1000000");
 	assert_line(help, "      --tilt A             to which side, in degrees, -180 to 180 [-90]");
 	assert_line(help, "  -s, --shape WORD         neighbours: row column box");
 	assert_line(help, "  -v, --verbose            talk");
