@@ -9,6 +9,8 @@
 #include "fail.h"
 #include "samples.h"
 
+#define FEW_LEVELS 16
+
 /* What is open while libpng may jump. It lives on the heap: no local can be lost by the jump. */
 struct job {
 	const char *path;
@@ -210,6 +212,27 @@ fits_one_bit(const struct frame *frame)
 	return true;
 }
 
+/* Has a grey picture so few levels that they are rather signs (dithered, labels)? Differences of
+ * neighbours, which PNG's filters make of levels, would have more of them. */
+static bool
+has_few_levels(const struct frame *frame)
+{
+	bool seen[256] = { false };
+	int levels = 0;
+
+	if (frame->head.c != 1 || frame->head.type != SAMPLE_UCHAR)
+		return false;
+	for (size_t y = 0; y < frame->head.h && levels <= FEW_LEVELS; y++) {
+		const unsigned char *row = frame_row(frame, 0, y);
+
+		for (size_t x = 0; x < frame->head.w; x++) {
+			levels += !seen[row[x]];
+			seen[row[x]] = true;
+		}
+	}
+	return levels <= FEW_LEVELS;
+}
+
 static void
 put_text(struct job *job, const struct frame_head *head)
 {
@@ -263,6 +286,9 @@ write_image(struct job *job, const struct frame *frame, const struct save_option
 	    PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
 	if (options && options->fast) {
 		png_set_compression_level(job->png, 1);
+		png_set_filter(job->png, 0, PNG_FILTER_NONE);
+	} else if (has_few_levels(frame)) {
+		png_set_compression_level(job->png, 9);
 		png_set_filter(job->png, 0, PNG_FILTER_NONE);
 	}
 	put_text(job, head);
