@@ -12,10 +12,11 @@
 struct parameters {
 	int method, pack, texture_bits;
 	long order;
-	double sigma_px;
+	double sigma_px, price;
 };
 
 struct priv {
+	float price;			/* of a bit off the ordered pattern */
 	struct dither_keys keys;
 	struct frame_head out;
 	size_t channel[4];		/* sine, cosine, stair, texture; NO_CHANNEL: none is kept */
@@ -32,8 +33,10 @@ static const struct opt options[] = {
 	    "ordered, error diffusion, or a search for what decodes best", dither_methods },
 	{ 0, "order", "N", OPT_INTEGER, AT(order), "3", 1, 6, NULL,
 	    "Bayer matrix of 2^N x 2^N", NULL },
-	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma_px), "4", 0.5, 8, "px",
+	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma_px), "3", 0.5, 8, "px",
 	    "size of the decoder's kernel, which best looks through", NULL },
+	{ 0, "price", "P", OPT_NUMBER, AT(price), "0", 0, 1, NULL,
+	    "best: smaller files for less accuracy; price of a bit off Bayer's pattern", NULL },
 	{ 0, "pack", "WORD", OPT_WORD, AT(pack), "msb", 0, 0, NULL,
 	    "upper bits of a grey image; images of one bit side by side; red of a colour image",
 	    dither_packs },
@@ -105,6 +108,7 @@ struct picture {
 	float *share[4];		/* as levels; [c][y w + x] */
 	unsigned char *bit[4], *black;
 	float *cosine, *sine;		/* of the phase, for the search */
+	float *start;			/* turns that the search starts from */
 };
 
 static void
@@ -117,6 +121,7 @@ picture_end(struct picture *picture)
 	free(picture->black);
 	free(picture->cosine);
 	free(picture->sine);
+	free(picture->start);
 }
 
 static int
@@ -130,7 +135,8 @@ picture_start(struct picture *picture, const struct priv *priv, const struct fra
 	picture->black = malloc(n);
 	picture->cosine = calloc(n, sizeof(float));
 	picture->sine = calloc(n, sizeof(float));
-	if (!picture->black || !picture->cosine || !picture->sine)
+	picture->start = calloc(n, sizeof(float));
+	if (!picture->black || !picture->cosine || !picture->sine || !picture->start)
 		return fail_memory();
 	for (size_t c = 0; c < 4; c++) {
 		picture->share[c] = calloc(n, sizeof(float));
@@ -187,70 +193,93 @@ step_down(const struct picture *picture, size_t x, size_t y)
 /* The phase; and for the diffusion that the search starts from fringes against the direction in
  * which it will move them. */
 static void
-prepare_fringes(struct picture *picture, float *red, float *green)
+prepare_fringes(struct picture *picture, float moved)
 {
 	for (size_t y = 0; y < picture->h; y++)
 		for (size_t x = 0; x < picture->w; x++) {
 			size_t i = y * picture->w + x;
 			float rest, start;
 
-			red[i] = green[i] = 0;
 			if (picture->black[i])
 				continue;
 			rest = rest_of(picture, x, y);
-			start = rest - DITHER_SERPENTINE_DOWN * step_down(picture, x, y);
+			start = rest - moved * step_down(picture, x, y);
 			picture->cosine[i] = px_cos(rest * PX_TWO_PI);
 			picture->sine[i] = px_sin(rest * PX_TWO_PI);
-			red[i] = 0.5f + 0.5f * px_sin(start * PX_TWO_PI);
-			green[i] = 0.5f + 0.5f * px_cos(start * PX_TWO_PI);
+			picture->start[i] = start;
 		}
+	for (size_t i = 0; i < picture->w * picture->h; i++) {
+		if (picture->black[i])
+			continue;
+		picture->share[0][i] = 0.5f + 0.5f * px_sin(picture->start[i] * PX_TWO_PI);
+		picture->share[1][i] = 0.5f + 0.5f * px_cos(picture->start[i] * PX_TWO_PI);
+	}
+}
+
+/* Bayer's bits, to start from and to stay near to. */
+static void
+order(const struct priv *priv, struct picture *picture, size_t c)
+{
+	size_t w = picture->w;
+
+	for (size_t y = 0; y < picture->h; y++) {
+		compare(picture->share[c] + y * w,
+		    priv->threshold + y % DITHER_TILE * DITHER_TILE, picture->bit[c] + y * w, w);
+		if (c < 3)
+			blacken(picture->black + y * w, picture->bit[c] + y * w, w);
+	}
 }
 
 static int
-search_planes(struct picture *picture, double sigma)
+search_planes(const struct priv *priv, struct picture *picture, unsigned char *const pattern[3],
+    const float *stair)
 {
-	struct fringes fringes = { picture->cosine, picture->sine, picture->bit[0],
-		picture->bit[1] };
+	const struct fringes fringes = { picture->cosine, picture->sine, picture->bit[0],
+		picture->bit[1], { pattern[0], pattern[1] } };
+	double sigma = priv->keys.sigma_px;
 	struct search search;
 	int status = search_start(&search, picture->w, picture->h, sigma, picture->black);
 
+	search.price = priv->price;
 	if (status == 0)
 		status = search_fringes(&search, &fringes, sigma);
 	search_end(&search);
-	return status;
-}
-
-static int
-search_order(struct picture *picture, const float *share)
-{
-	struct search search;
-	int status =
-	    search_start(&search, picture->w, picture->h, STAIR_SIGMA, picture->black);
-
 	if (status == 0)
-		status = search_stair(&search, share, picture->bit[2], STAIR_SIGMA);
+		status = search_start(&search, picture->w, picture->h, STAIR_SIGMA,
+		    picture->black);
+	else
+		return -1;
+	search.price = priv->price;
+	if (status == 0)
+		status = search_stair(&search, stair, picture->bit[2], pattern[2], STAIR_SIGMA);
 	search_end(&search);
 	return status;
 }
 
 static int
-search_best(struct picture *picture, double sigma)
+search_best(const struct priv *priv, struct picture *picture)
 {
 	size_t n = picture->w * picture->h;
-	float *keep = malloc(3 * n * sizeof(*keep));
+	float *keep = malloc(n * sizeof(*keep));
+	unsigned char *pattern[3] = { NULL }, *all = malloc(3 * n);
 	int status = -1;
 
-	if (!keep)
-		return fail_memory();
-	memcpy(keep, picture->share[2], n * sizeof(*keep));
-	prepare_fringes(picture, keep + n, keep + 2 * n);
-	memcpy(picture->share[0], keep + n, n * sizeof(*keep));
-	memcpy(picture->share[1], keep + 2 * n, n * sizeof(*keep));
-	for (size_t c = 0; c < 4; c++)
-		diffuse(picture, c, true);
-	if (search_planes(picture, sigma) == 0)
-		status = search_order(picture, keep);
+	if (keep && all) {
+		memcpy(keep, picture->share[2], n * sizeof(*keep));
+		prepare_fringes(picture, priv->price > 0 ? 0 : DITHER_SERPENTINE_DOWN);
+		for (size_t c = 0; c < 4; c++)
+			if (priv->price > 0)
+				order(priv, picture, c);
+			else
+				diffuse(picture, c, true);
+		for (size_t c = 0; c < 3 && priv->price > 0; c++)
+			pattern[c] = memcpy(all + c * n, picture->bit[c], n);
+		status = search_planes(priv, picture, pattern, keep);
+	} else {
+		fail_memory();
+	}
 	free(keep);
+	free(all);
 	return status;
 }
 
@@ -258,7 +287,7 @@ static int
 dither_planes(const struct priv *priv, struct picture *picture)
 {
 	if (priv->keys.method == DITHER_BY_SEARCH)
-		return search_best(picture, priv->keys.sigma_px);
+		return search_best(priv, picture);
 	for (size_t c = 0; c < 4; c++)
 		diffuse(picture, c, priv->keys.method == DITHER_BY_SERPENTINE);
 	return 0;
@@ -318,6 +347,7 @@ init(struct run *run)
 		method == DITHER_BY_SEARCH ? parameters->sigma_px : 0 };
 	if (priv->keys.texture_bits == 8 && priv->keys.pack != DITHER_RGB)
 		return fail_usage("--texture", "8 bits go into --pack rgb only");
+	priv->price = (float)parameters->price;
 	run->body = ordered ? &map : &whole;
 	if (method == DITHER_BY_BLUE)
 		return dither_blue(priv->threshold);

@@ -31,6 +31,7 @@ struct search {
 	size_t w, h, reach, width, stride;
 	const unsigned char *black;
 	float *inside;		/* 1 where a pixel counts; with the margins of `seen` */
+	float price;		/* of a bit that is not the pattern's */
 	struct seen tangential, radial;
 };
 
@@ -123,7 +124,17 @@ cost(const struct seen *seen, float looked, float by)
 struct fringes {
 	const float *cosine, *sine;	/* of the phase */
 	unsigned char *red, *green;
+	const unsigned char *pattern[2];	/* of red and green; NULL: none, at no price */
 };
+
+/* What turning over a bit costs: the more bits are as in a pattern, the smaller the file. */
+static float
+price(const struct search *search, const unsigned char *pattern, unsigned char bit, size_t i)
+{
+	if (!pattern)
+		return 0;
+	return pattern[i] == bit ? search->price : -search->price;
+}
 
 /* Turns over the bits of a pixel as is best; true if any. */
 static bool
@@ -142,6 +153,11 @@ try_fringes(struct search *search, const struct fringes *fringes, size_t x, size
 		float r = dither3_radial(red, green, fringes->cosine[i], fringes->sine[i]);
 		float all = cost(&search->tangential, tangential, t) +
 		    cost(&search->radial, radial, r);
+
+		if (which & 1)
+			all += price(search, fringes->pattern[0], fringes->red[i], i);
+		if (which & 2)
+			all += price(search, fringes->pattern[1], fringes->green[i], i);
 
 		if (all < least) {
 			least = all;
@@ -190,7 +206,8 @@ search_fringes(struct search *search, const struct fringes *fringes, double sigm
 /* ---- the stair by itself ---- */
 
 static int
-search_stair(struct search *search, const float *share, unsigned char *bit, double sigma)
+search_stair(struct search *search, const float *share, unsigned char *bit,
+    const unsigned char *pattern, double sigma)
 {
 	struct seen *seen = &search->tangential;
 	bool going = true;
@@ -205,8 +222,12 @@ search_stair(struct search *search, const float *share, unsigned char *bit, doub
 		for (size_t i = 0; i < search->w * search->h; i++) {
 			float by = bit[i] ? -1.0f : 1.0f;
 
-			if (search->black[i] || !(cost(seen,
-			    look(search, seen, i % search->w, i / search->w), by) < -1e-7f))
+			float all;
+
+			if (search->black[i])
+				continue;
+			all = cost(seen, look(search, seen, i % search->w, i / search->w), by);
+			if (!(all + price(search, pattern, bit[i], i) < -1e-7f))
 				continue;
 			bit[i] ^= 1;
 			change(search, seen, i % search->w, i / search->w, by);

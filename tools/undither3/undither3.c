@@ -1,6 +1,6 @@
 /* A Holoimage in three bits a pixel back to levels. */
 #include "holo.h"
-#include "window.h"
+#include "mend.h"
 
 #include <limits.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #define SMOOTH_REACH 3		/* of the papers' 7x7 Gaussian */
 #define SMOOTH_SIGMA (7.0 / 3)
 #define STAIR_SIGMA 3.0
-#define SIGMA 4.0		/* of the kernel, where nothing is said */
+#define SIGMA 3.0		/* of the kernel, where nothing is said */
 
 enum filter { FILTER_FIT, FILTER_GAUSS };
 
@@ -19,10 +19,12 @@ struct parameters {
 	struct holo_options holo;
 	int filter, pack, method, texture_bits;
 	double sigma_px;
+	bool keep;
 };
 
 struct priv {
 	enum filter filter;
+	bool keep;			/* pixels that are not to be trusted */
 	struct dither_keys keys;
 	struct holo holo;
 	struct holo_code code;
@@ -45,6 +47,8 @@ static const struct opt options[] = {
 	    "fit the phase along the fringes, or the papers' 7x7 Gaussian", filters },
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma_px), NULL, 0.5, 8, "px",
 	    "size of the kernel of fit", NULL },
+	{ 0, "keep", NULL, OPT_FLAG, AT(keep), NULL, 0, 0, NULL,
+	    "keep pixels beside jumps, whose depth is doubtful", NULL },
 	{ 0, "pack", "WORD", OPT_WORD, AT(pack), NULL, 0, 0, NULL, "how the bits are packed",
 	    dither_packs },
 	{ 'm', "method", "WORD", OPT_WORD, AT(method), NULL, 0, 0, NULL,
@@ -255,33 +259,40 @@ encode(const float *restrict turns, const struct holo_code *code, float *restric
 	}
 }
 
-static void
-fit_row(const struct job *job, size_t y)
-{
-	const struct priv *priv = job->priv;
-	const size_t *place = holo_place[priv->holo.layout];
-	struct sums sums;
-	float turns[SPAN];
-
-	for (size_t x = 0; x < priv->w; x += SPAN) {
-		size_t n = priv->w - x < SPAN ? priv->w - x : SPAN;
-
-		sum_window(&job->planes, &priv->kernels, y, x, n, &sums);
-		find_turns(&job->planes, &sums, (y + MARGIN) * job->planes.stride + MARGIN + x, n,
-		    priv->moved, priv->code.order_most, turns);
-		encode(turns, &priv->code, frame_floats(job->out, place[0], y) + x,
-		    frame_floats(job->out, place[1], y) + x,
-		    frame_floats(job->out, place[2], y) + x, n);
-	}
-}
-
+/* Turns of a piece of rows, and their levels. */
 static void
 fit_block(void *arg, size_t block)
 {
 	const struct job *job = arg;
+	const struct priv *priv = job->priv;
+	struct sums sums;
 
-	for (size_t y = block * BLOCK; y < job->priv->h && y < (block + 1) * BLOCK; y++)
-		fit_row(job, y);
+	for (size_t y = block * BLOCK; y < priv->h && y < (block + 1) * BLOCK; y++)
+		for (size_t x = 0; x < priv->w; x += SPAN) {
+			size_t n = priv->w - x < SPAN ? priv->w - x : SPAN;
+
+			sum_window(&job->planes, &priv->kernels, y, x, n, &sums);
+			find_turns(&job->planes, &sums,
+			    (y + MARGIN) * job->planes.stride + MARGIN + x, n, priv->moved,
+			    priv->code.order_most);
+		}
+}
+
+static void
+level_block(void *arg, size_t block)
+{
+	const struct job *job = arg;
+	const struct priv *priv = job->priv;
+	const size_t *place = holo_place[priv->holo.layout];
+
+	for (size_t y = block * BLOCK; y < priv->h && y < (block + 1) * BLOCK; y++) {
+		float *turns = job->smooth[0] + y * job->planes.stride;
+
+		mend_row(&job->planes, y, priv->keep, turns);
+		encode(turns, &priv->code, frame_floats(job->out, place[0], y),
+		    frame_floats(job->out, place[1], y), frame_floats(job->out, place[2], y),
+		    priv->w);
+	}
 }
 
 static void
@@ -293,6 +304,7 @@ fit(struct run *run, struct job *job)
 	find_frequency(job, job->planes.stride, job->planes.down);
 	find_orders(job);
 	run_for(run, (job->priv->h + BLOCK - 1) / BLOCK, fit_block, job);
+	run_for(run, (job->priv->h + BLOCK - 1) / BLOCK, level_block, job);
 }
 
 /* ---- one frame ---- */
@@ -302,7 +314,7 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in)
 {
 	struct planes *planes = &job->planes;
 	float **plane[] = { &planes->sine, &planes->cosine, &planes->inside, &planes->rest,
-		&planes->order, &planes->right, &planes->down, &job->bit[0], &job->bit[1],
+		&planes->order, &planes->right, &planes->down, &planes->turns, &planes->trusted, &job->bit[0], &job->bit[1],
 		&job->bit[2], &job->bit[3], &job->smooth[0], &job->smooth[1], &job->smooth[2] };
 	size_t n = sizeof(plane) / sizeof(*plane), pixels, all;
 
@@ -487,6 +499,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct priv *priv = run->priv;
 
 	priv->filter = (enum filter)parameters->filter;
+	priv->keep = parameters->keep;
 	if (read_keys(run, in) < 0 || find_size(priv, in) < 0 || read_holo(run, in) < 0)
 		return -1;
 	make_kernels(priv);

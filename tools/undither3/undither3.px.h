@@ -14,6 +14,15 @@
 /* Nothing but noise is left of an average of fringes (amplitude 1/2) that is shorter. */
 #define UNDITHER3_SHORT 0.15f
 
+/* What is asked of a pixel that is trusted: the share of its window that is of its surface, the
+ * length of the average, and how far the averaged order may be from whole. */
+#define UNDITHER3_COVER .75f
+#define UNDITHER3_CLEAR .46f
+#define UNDITHER3_SURE .12f
+
+/* Surfaces at one pixel are one if their phases are not farther apart than this. */
+#define UNDITHER3_ALIKE .07f
+
 /* By how many turns b is more than a, to the nearest whole turn. */
 PX_FN float
 undither3_off(float a, float b)

@@ -19,6 +19,8 @@ struct planes {
 	float *rest;		/* of the turns, after a first smoothing, [0, 1) */
 	float *order;		/* as the bit of the stair says: far from whole */
 	float *right, *down;	/* frequency, in turns per pixel */
+	float *turns;		/* as found; NaN in the background */
+	float *trusted;		/* 1 or 0 */
 };
 
 struct kernels {
@@ -29,7 +31,7 @@ struct kernels {
 
 /* Sums over the window; the fringes as a phasor that is slow. */
 struct sums {
-	float cosine[SPAN], sine[SPAN], order[SPAN], weight[SPAN];
+	float cosine[SPAN], sine[SPAN], fringe[SPAN], order[SPAN], weight[SPAN];
 };
 
 /* Phasors of the carrier of each pixel, k pixels away. */
@@ -86,6 +88,7 @@ add_neighbour(const struct neighbour *there, const float *restrict rest,
 
 		sums->cosine[i] += fringe * (cosine[i] * c + sine[i] * s);
 		sums->sine[i] += fringe * (sine[i] * c - cosine[i] * s);
+		sums->fringe[i] += fringe;
 		sums->order[i] += stair * (orders[i] + turns);
 		sums->weight[i] += stair;
 	}
@@ -125,23 +128,29 @@ sum_window(const struct planes *planes, const struct kernels *kernels, size_t y,
  */
 static void
 find_turns(const struct planes *planes, const struct sums *restrict sums, size_t at, size_t n,
-    const float moved[2], float order_most, float *restrict turns)
+    const float moved[2], float order_most)
 {
 	const float *restrict first = planes->rest + at, *restrict right = planes->right + at;
 	const float *restrict down = planes->down + at, *restrict inside = planes->inside + at;
+	float *restrict turns = planes->turns + at, *restrict trusted = planes->trusted + at;
 	float to_right = moved[0], to_down = moved[1];
 
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F c = sums->cosine[i], s = sums->sine[i], weight = sums->weight[i];
-		bool enough = c * c + s * s >= UNDITHER3_SHORT * UNDITHER3_SHORT;
+		PX_F length = px_sqrt(c * c + s * s);
 		/* the carrier has been taken as 0 at the pixel: the angle is its phase */
-		PX_F rest = px_select(enough, holo_rest(s, c), first[i]);
+		PX_F rest = px_select(length >= UNDITHER3_SHORT, holo_rest(s, c), first[i]);
 		PX_F order = sums->order[i] / px_select(weight > 0.0f, weight, 1.0f);
 		PX_F turn = undither3_turns(order, first[i], rest, order_most);
+		bool point = inside[i] > 0.0f;
 
 		turn = px_max(turn - (right[i] * to_right + down[i] * to_down), 0.0f);
-		turns[i] = px_select(inside[i] > 0.0f && weight > 0.0f, turn, PX_NAN);
+		turns[i] = px_select(point, turn, PX_NAN);
+		trusted[i] = px_select(point && weight >= UNDITHER3_COVER &&
+			length >= UNDITHER3_CLEAR * sums->fringe[i] &&
+			px_abs(order - px_round(order)) <= UNDITHER3_SURE,
+		    1.0f, 0.0f);
 	}
 }
 
