@@ -16,12 +16,12 @@
 
 /* What is asked of a pixel that is trusted: the share of its window that is of its surface, the
  * length of the average, and how far the averaged order may be from whole. */
-#define UNDITHER3_COVER .75f
-#define UNDITHER3_CLEAR .46f
-#define UNDITHER3_SURE .12f
+#define UNDITHER3_COVER 0.8f
+#define UNDITHER3_CLEAR 0.465f
+#define UNDITHER3_SURE 0.12f
 
 /* Surfaces at one pixel are one if their phases are not farther apart than this. */
-#define UNDITHER3_ALIKE .07f
+#define UNDITHER3_ALIKE 0.07f
 
 /* By how many turns b is more than a, to the nearest whole turn. */
 PX_FN float
