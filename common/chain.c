@@ -125,6 +125,25 @@ unplan(struct link *link)
 	link->planned = false;
 }
 
+int
+run_pass(struct run *run, size_t out_c, size_t in_c)
+{
+	struct link *link = run->link;
+
+	if (out_c >= link->froms) {
+		size_t *more = reallocarray(link->from, out_c + 1, sizeof(*more));
+
+		if (!more)
+			return fail_memory();
+		for (size_t c = link->froms; c < out_c; c++)
+			more[c] = NO_CHANNEL;
+		link->from = more;
+		link->froms = out_c + 1;
+	}
+	link->from[out_c] = in_c;
+	return 0;
+}
+
 /* Runs plan for this head unless it ran for the same one before. Takes the next frame of what stands
  * beside, so it is called once per input. */
 static int
@@ -150,6 +169,7 @@ prepare(struct link *link, const struct frame_head *head)
 	}
 	link->in = in;
 	link->planned = true;
+	link->froms = 0;
 	link->out.type = SAMPLE_FLOAT;
 	status = stage->plan ? stage->plan(&link->run, &link->in, &link->out) : 0;
 	if (status == 0 && link->run.body->rows)
@@ -196,6 +216,7 @@ struct segment {
 	size_t band, step, h;		/* rows of a band, rows made at a time, rows of the image */
 	size_t halo[SEGMENT_MOST];	/* rows of map k's output needed beyond the band, each side */
 	size_t window[SEGMENT_MOST];	/* rows of map k's output that are kept at most */
+	size_t reader[SEGMENT_MOST];	/* the last map that reads what map k made */
 	size_t offset[SEGMENT_MOST];	/* where map k's output lies in the scratch memory */
 	size_t bytes;			/* of scratch memory */
 };
@@ -216,6 +237,53 @@ static size_t
 at_most(size_t n, size_t most)
 {
 	return n > most ? most : n;
+}
+
+/* The channel that map k hands on as its channel c without touching it; NO_CHANNEL if it makes it. */
+static size_t
+passed_from(const struct segment *segment, size_t k, size_t c)
+{
+	const struct link *link = &segment->link[k];
+	const struct frame_head *before = k ? &link[-1].out : &segment->in->head;
+	size_t from = c < link->froms ? link->from[c] : NO_CHANNEL;
+
+	/* what stands beside is behind the input's own channels */
+	if (from == NO_CHANNEL || from >= before->c || before->type != link->out.type ||
+	    before->w != link->out.w)
+		return NO_CHANNEL;
+	return from;
+}
+
+/* Follows a channel of map k's output back to the map that makes it: *k and *c. False: it is the
+ * input's channel *c. */
+static bool
+made_by(const struct segment *segment, size_t *k, size_t *c)
+{
+	for (;; (*k)--) {
+		size_t from = passed_from(segment, *k, *c);
+
+		if (from == NO_CHANNEL)
+			return true;
+		*c = from;
+		if (*k == 0)
+			return false;
+	}
+}
+
+/* The last map that reads what map k made: the next one, or further ones to which channels are passed. */
+static size_t
+last_reader(const struct segment *segment, size_t k)
+{
+	size_t last = k + 1;
+
+	for (size_t m = k + 1; m + 1 < segment->n; m++)
+		for (size_t c = 0; c < segment->link[m].out.c; c++) {
+			size_t maker = m, channel = c;
+
+			if (made_by(segment, &maker, &channel) && maker == k)
+				last = m + 1;
+		}
+	return last;
 }
 
 /* What a band needs: halos from the last map back to the first, heights, scratch layout. */
@@ -239,6 +307,7 @@ lay_out(struct segment *segment)
 		segment->window[k] = at_most(2 * segment->step + 4 * segment->halo[k] +
 		    4 * segment->link[k + 1].run.halo, segment->h);
 		segment->offset[k] = segment->bytes;
+		segment->reader[k] = last_reader(segment, k);
 		segment->bytes += row_bytes(&segment->link[k].out) * segment->window[k];
 	}
 }
@@ -279,7 +348,8 @@ lower(size_t y, size_t by)
 	return y > by ? y - by : 0;
 }
 
-/* Points the planes of map k's output at the segment's output, or at the window in the scratch memory. */
+/* Points the planes of map k's output at the segment's output, at the window in the scratch memory, or
+ * at the plane that it only hands on. */
 static void
 place_output(const struct segment *segment, size_t k, struct scratch *scratch)
 {
@@ -287,25 +357,33 @@ place_output(const struct segment *segment, size_t k, struct scratch *scratch)
 	size_t plane = frame_stride(head->w, head->type) * segment->window[k];
 
 	for (size_t c = 0; c < head->c; c++) {
+		size_t from = passed_from(segment, k, c);
+
 		if (k + 1 == segment->n)
 			scratch->out[k][c] = segment->out->plane[c];
+		else if (from != NO_CHANNEL)
+			scratch->out[k][c] = scratch->in[k][from];
 		else
 			scratch->out[k][c] = (struct plane){ .host = (char *)scratch->memory +
 			    segment->offset[k] + c * plane, .y_first = scratch->first[k] };
 	}
 }
 
-/* Forgets the rows of map k's output that the next map is through with. */
+/* Forgets the rows of map k's output that all its readers are through with. */
 static void
 move_window(const struct segment *segment, size_t k, struct scratch *scratch)
 {
 	const struct frame_head *head = &segment->link[k].out;
 	size_t stride = frame_stride(head->w, head->type), from = scratch->first[k];
-	size_t first = lower(scratch->done[k + 1], segment->link[k + 1].run.halo);
+	size_t first = scratch->done[k];
 	char *memory = (char *)scratch->memory + segment->offset[k];
 
+	for (size_t m = k + 1; m <= segment->reader[k]; m++)
+		first = at_most(first, lower(scratch->done[m], segment->link[m].run.halo));
 	for (size_t c = 0; c < head->c; c++, memory += stride * segment->window[k])
-		memmove(memory, memory + (first - from) * stride, (scratch->done[k] - first) * stride);
+		if (passed_from(segment, k, c) == NO_CHANNEL)
+			memmove(memory, memory + (first - from) * stride,
+			    (scratch->done[k] - first) * stride);
 	scratch->first[k] = first;
 }
 
@@ -389,6 +467,18 @@ survey(struct link *link, const struct frame *in)
 	return status;
 }
 
+/* Channels of the input that all maps hand on are the output's without a copy. */
+static void
+share_passed(struct segment *segment)
+{
+	for (size_t c = 0; c < segment->out->head.c; c++) {
+		size_t k = segment->n - 1, channel = c;
+
+		if (!made_by(segment, &k, &channel))
+			frame_share(segment->out, c, segment->in, channel);
+	}
+}
+
 /* Plans and runs the maps from `at` on, as many as go together; hands the result to what follows. */
 static int
 run_maps(struct chain *chain, size_t at, struct frame *in)
@@ -413,6 +503,7 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 			goto failed;
 	if (frame_new(head, &segment.out) < 0)
 		goto failed;
+	share_passed(&segment);
 	pool_for(chain->pool, (segment.h + segment.band - 1) / segment.band, run_band, &segment);
 	frame_free(in);
 	return push(chain, at + segment.n, segment.out);
@@ -785,6 +876,7 @@ release(struct chain *chain)
 			source_close(link->beside[k].source);
 		}
 		unplan(link);
+		free(link->from);
 	}
 	for (int i = 0; i < chain->threads; i++) {
 		free(chain->scratch[i].memory);

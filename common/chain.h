@@ -23,6 +23,8 @@ struct link {
 	char *command;			/* what becomes cmd.N */
 	bool planned;
 	struct frame_head in, out;	/* of the last plan; `in` with what stands beside */
+	size_t *from;			/* by output channel: the input's channel that it is, or NO_CHANNEL */
+	size_t froms;			/* how many of them are set */
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
 	size_t waitings, planes, want;
 	struct beside *beside;

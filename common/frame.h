@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "meta.h"
 
@@ -90,6 +91,17 @@ frame_row(const struct frame *frame, size_t c, size_t y)
 	const struct plane *plane = &frame->plane[c];
 
 	return (unsigned char *)plane->host + (y - plane->y_first) * frame->stride;
+}
+
+/* Copies row y of a channel, unless both frames hold it in the same memory. */
+static inline void
+frame_pass(const struct frame *in, size_t in_c, struct frame *out, size_t out_c, size_t y)
+{
+	const void *from = frame_row(in, in_c, y);
+	void *to = frame_row(out, out_c, y);
+
+	if (from != to)
+		memcpy(to, from, in->stride < out->stride ? in->stride : out->stride);
 }
 
 static inline float *

@@ -18,7 +18,7 @@ is_in(const char *list, const char *word)
 }
 
 int
-passing_plan(struct passing *passing, struct frame_head *out, const char *before,
+passing_plan(struct run *run, struct passing *passing, struct frame_head *out, const char *before,
     const char *replaced, const char *behind)
 {
 	char *names =
@@ -42,6 +42,8 @@ passing_plan(struct passing *passing, struct frame_head *out, const char *before
 	stpcpy(stpcpy(end, end == names ? "" : " "), behind);
 	status = head_set_channels(out, names);
 	free(names);
+	for (size_t i = 0; i < passing->n && status == 0; i++)
+		status = run_pass(run, passing->first + i, passing->channel[i]);
 	return status;
 }
 
@@ -49,8 +51,7 @@ void
 passing_row(const struct passing *passing, const struct frame *in, struct frame *out, size_t y)
 {
 	for (size_t i = 0; i < passing->n; i++)
-		memcpy(frame_row(out, passing->first + i, y), frame_row(in, passing->channel[i], y),
-		    in->stride);
+		frame_pass(in, passing->channel[i], out, passing->first + i, y);
 }
 
 void

@@ -2,7 +2,7 @@
 #ifndef PASSING_H
 #define PASSING_H
 
-#include "frame.h"
+#include "stage.h"
 
 struct passing {
 	size_t *channel;	/* of the input */
@@ -15,9 +15,9 @@ struct passing {
  * `replaced`, then those of `behind` (lists, blank-separated, maybe empty). -1 after fail(). Free
  * with passing_free.
  */
-int passing_plan(struct passing *, struct frame_head *out, const char *before, const char *replaced,
+int passing_plan(struct run *, struct passing *, struct frame_head *out, const char *before, const char *replaced,
     const char *behind);
-/* Copies row y of them. */
+/* Hands on row y of them. */
 void passing_row(const struct passing *, const struct frame *in, struct frame *out, size_t y);
 void passing_free(struct passing *);
 

@@ -95,6 +95,12 @@ struct run {
 	struct link *link;
 };
 
+/*
+ * For plan: channel out_c of the output is the input's channel in_c, unchanged. The runner may then
+ * give both the same memory; rows still calls frame_pass() for every row of it. -1 after fail().
+ */
+int run_pass(struct run *, size_t out_c, size_t in_c);
+
 /* Hands a frame on, taking ownership; appends cmd.N. 0; -1 when the chain is stopping. */
 int run_emit(struct run *, struct frame *);
 /* Calls fn(arg, i) for 0 <= i < n on all threads; returns when all are done. For flows. */

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "stage.h"
+#include "chain.h"
 #include "stream.h"
 
 /* ---- stages ---- */
@@ -78,6 +78,42 @@ column_init(struct run *run)
 static const struct stage column = {
 	.name = "column", .summary = "-", .options = column_options,
 	.parameter_size = sizeof(struct column_parameters), .init = column_init, .plan = column_plan
+};
+
+/* turn: of three channels the second is filtered as by column, the others are handed on in turn. */
+static void
+turn_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+{
+	struct frame one_in = *in, one_out = *out;
+
+	one_in.plane += 1;
+	one_out.head.c = 1;
+	column_rows(run, &one_in, &one_out, y0, y1);
+	for (size_t y = y0; y < y1; y++) {
+		frame_pass(in, 2, out, 1, y);
+		frame_pass(in, 0, out, 2, y);
+	}
+}
+
+static int
+turn_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	column_plan(run, in, out);
+	return run_pass(run, 1, 2) < 0 ? -1 : run_pass(run, 2, 0);
+}
+
+static int
+turn_init(struct run *run)
+{
+	static const struct body body = { .rows = turn_rows };
+
+	run->body = &body;
+	return 0;
+}
+
+static const struct stage turn = {
+	.name = "turn", .summary = "-", .options = column_options,
+	.parameter_size = sizeof(struct column_parameters), .init = turn_init, .plan = turn_plan
 };
 
 /* widen: behind the channels their row numbers; takes any type; every third column is dropped. */
@@ -444,7 +480,8 @@ static const struct stage squares = {
 #define ROW(name) { #name, { &name } }
 #endif
 
-const struct stage_row stage_table[] = { ROW(column), ROW(widen), ROW(three), ROW(copies), ROW(plans),
+const struct stage_row stage_table[] = { ROW(column), ROW(turn), ROW(widen), ROW(three), ROW(copies),
+	ROW(plans),
 	ROW(less), ROW(level), ROW(colour), ROW(squares), { 0 } };
 
 /* ---- running a chain ---- */
@@ -617,7 +654,8 @@ assert_planes_equal(const struct frame *a, const struct frame *b, const char *wh
 static struct frame *
 whole(const struct stage *stage, void *parameters, struct frame *in)
 {
-	struct run run = { .stage = stage, .parameters = parameters };
+	struct link link = { 0 };
+	struct run run = { .stage = stage, .parameters = parameters, .link = &link };
 	struct frame_head head;
 	struct frame *out, *converted;
 
@@ -639,6 +677,7 @@ whole(const struct stage *stage, void *parameters, struct frame *in)
 	run.body->rows(&run, in, out, 0, in->head.h);
 	frame_free(in);
 	free(run.priv);
+	free(link.from);
 	return out;
 }
 
@@ -714,6 +753,36 @@ fused_maps(void **state)
 		wanted = columns(5, columns(0, whole(&widen, NULL, wanted)));
 		assert_in_all_bands("widen in.nrrd , column --reach=3 , widen , column --reach=0 , "
 		    "column --reach=5", wanted);
+		frame_free(wanted);
+	}
+}
+
+static struct frame *
+turns(long reach, struct frame *in)
+{
+	struct column_parameters parameters = { reach };
+
+	return whole(&turn, &parameters, in);
+}
+
+/* Channels that are handed on share memory, through several maps and from the input; nothing shows. */
+static void
+passed_channels(void **state)
+{
+	(void)state;
+	for (size_t s = 0; s < 5; s++) {
+		size_t w = heights[s][0], h = heights[s][1];
+		struct frame *wanted = whole_made(w, h, 3, SAMPLE_FLOAT, 5);
+
+		save_one("in.nrrd", whole_made(w, h, 3, SAMPLE_FLOAT, 5));
+		wanted = turns(0, turns(7, turns(2, turns(0, turns(3, wanted)))));
+		assert_in_all_bands("turn --reach=3 in.nrrd , turn --reach=0 , turn --reach=2 , "
+		    "turn --reach=7 , turn --reach=0", wanted);
+		frame_free(wanted);
+		wanted = turns(1, whole_made(w, h, 3, SAMPLE_FLOAT, 5));
+		assert_in_all_bands("turn in.nrrd", wanted);
+		wanted = turns(20, columns(2, turns(5, wanted)));
+		assert_in_all_bands("turn in.nrrd , turn -r 5 , column -r 2 , turn -r 20", wanted);
 		frame_free(wanted);
 	}
 }
@@ -1080,7 +1149,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_map),
-		cmocka_unit_test(fused_maps),
+		cmocka_unit_test(fused_maps), cmocka_unit_test(passed_channels),
 		cmocka_unit_test(interrupted_maps),
 		cmocka_unit_test(many_maps),
 		cmocka_unit_test(gathering),

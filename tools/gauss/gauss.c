@@ -47,8 +47,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		}
 	for (size_t i = 0; i < priv->passes; i++)
 		for (size_t y = y0; y < y1; y++)
-			memcpy(frame_row(out, priv->pass[i][1], y), frame_row(in, priv->pass[i][0], y),
-			    in->stride);
+			frame_pass(in, priv->pass[i][0], out, priv->pass[i][1], y);
 }
 
 static const struct body body = { .rows = rows };
@@ -186,6 +185,9 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 		return fail_memory();
 	for (size_t c = 0; c < in->c; c++)
 		plan_channel(priv, in, c, parameters->on, out);
+	for (size_t i = 0; i < priv->passes; i++)
+		if (run_pass(run, priv->pass[i][1], priv->pass[i][0]) < 0)
+			return -1;
 	if (priv->jobs)
 		return 0;
 	names = head_channels(in);

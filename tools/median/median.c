@@ -126,7 +126,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 			if (c == priv->phase)
 				mend(&around, frame_floats(out, c, y), in->head.w, priv->shape);
 			else
-				memcpy(frame_row(out, c, y), frame_row(in, c, y), in->stride);
+				frame_pass(in, c, out, c, y);
 		}
 }
 
@@ -146,12 +146,16 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct priv *priv = run->priv;
 	const char *axis = meta_get(&in->meta, "axis");
 
-	(void)out;
 	priv->shape = parameters->shape;
 	if (priv->shape == SHAPE_AUTO)
 		priv->shape = axis && !strcmp(axis, "y") ? SHAPE_COLUMN : SHAPE_ROW;
 	run->halo = priv->shape == SHAPE_ROW ? 0 : 2;
-	return run_channel(run, in, "absphase", &priv->phase);
+	if (run_channel(run, in, "absphase", &priv->phase) < 0)
+		return -1;
+	for (size_t c = 0; c < out->c; c++)
+		if (c != priv->phase && run_pass(run, c, c) < 0)
+			return -1;
+	return 0;
 }
 
 STAGE(median) = {

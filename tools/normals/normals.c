@@ -274,7 +274,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (priv->depth)
 		plan_pixel(run, in);
 	run->halo = 1;
-	return passing_plan(&priv->passing, out, "", "nx ny nz", "nx ny nz");
+	return passing_plan(run, &priv->passing, out, "", "nx ny nz", "nx ny nz");
 }
 
 static void

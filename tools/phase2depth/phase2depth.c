@@ -244,7 +244,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		status = run_channel(run, in, "absphase", &priv->phase) < 0 ? -1 :
 		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out);
 	return status < 0 ? -1 :
-	    passing_plan(&priv->passing, out, result, "absphase residual depth x y z", "");
+	    passing_plan(run, &priv->passing, out, result, "absphase residual depth x y z", "");
 }
 
 static int

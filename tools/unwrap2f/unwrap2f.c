@@ -84,7 +84,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 			    frame_floats(out, 1, y) + x);
 		}
 		for (size_t c = 2; c < out->head.c; c++)
-			memcpy(frame_row(out, c, y), frame_row(in, priv->passed[c], y), in->stride);
+			frame_pass(in, priv->passed[c], out, c, y);
 	}
 }
 
@@ -169,7 +169,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		priv->method = METHOD_GRAY;
 	if (choose_way(parameters, in, &temporal, priv) < 0)
 		return -1;
-	return temporal_output(&temporal, in, out, &priv->passed);
+	if (temporal_output(&temporal, in, out, &priv->passed) < 0)
+		return -1;
+	for (size_t c = 2; c < out->c; c++)
+		if (run_pass(run, c, priv->passed[c]) < 0)
+			return -1;
+	return 0;
 }
 
 static void
