@@ -170,11 +170,12 @@ static int
 find_channels(struct priv *priv, const struct frame_head *in)
 {
 	const char *layout = meta_get(&in->meta, "holo_layout");
-	struct holo holo = { .w = in->w, .h = in->h };
+	struct holo holo = { .w = in->w, .h = in->h, .layout = HOLO_RGB };
 
 	if (in->type == SAMPLE_USHORT)
 		return fail(NULL, "a Holoimage has 8 bits a sample, not 16");
-	holo.layout = layout && !strcmp(layout, holo_layouts[HOLO_YUV]) ? HOLO_YUV : HOLO_RGB;
+	if (head_channel(in, "luma") == 0 || (layout && !strcmp(layout, holo_layouts[HOLO_YUV])))
+		holo.layout = HOLO_YUV;
 	if (holo_channels(&holo, in, priv->channel) < 0)
 		return -1;
 	if (priv->keys.texture_bits == 0)
