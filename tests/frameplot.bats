@@ -72,6 +72,9 @@ expect(len(np.unique(np.asarray(im))) > 3)'
 	fails 2 "--range: wants two numbers" frameplot --range 2,1 in.nrrd -o out.svg
 	fails 2 "--size: must be" frameplot -s 10x10 in.nrrd -o out.svg
 	fails 1 "a difference needs two frames" frameplot -D in.nrrd -o out.svg
+	framecat --crop 0,0,7,3 in.nrrd -o narrow.nrrd
+	fails 1 "same length, not 9 and 7 samples" frameplot -D in.nrrd narrow.nrrd -o out.svg
+	fails 1 "--labels: 3 names for 2 frames" frameplot -l a,b,c in.nrrd narrow.nrrd -o out.svg
 	fails 1 "input has no channel z, only: depth" frameplot -c z in.nrrd -o out.svg
 	[ ! -e out.svg ]
 }

@@ -104,6 +104,9 @@ write_frames("in.nrrd", Frame(p, ["depth", "texture"]))' $size
 	fails 1 "channels x y z, or one of z, depth, height" shade in.nrrd -o a.png
 	fails 2 "--view: wants two angles" shade --view 3 in.nrrd -o a.png
 	fails 2 "--size: needs --view" shade -s 4x4 in.nrrd -o a.png
+	fails 2 "--samples: needs --view" shade --samples 3 in.nrrd -o a.png
+	fails 2 "--map: needs --colour depth" shade --map gray -c texture in.nrrd -o a.png
+	fails 2 "--range: needs --colour depth or texture" shade -r 3,4 in.nrrd -o a.png
 	fails 2 "--light: wants two angles" shade --light 3 in.nrrd -o a.png
 	fails 2 "--range: wants two numbers" shade -r 3,3 in.nrrd -o a.png
 	py 'write_frames("in.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"]))'

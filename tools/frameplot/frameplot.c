@@ -162,6 +162,9 @@ add_curve(struct run *run, const struct frame *frame)
 	if (!more)
 		return fail_memory();
 	priv->curve = more;
+	if (p->difference && priv->curves && s.n != more[0].n)
+		return fail(NULL, "a difference needs sections of the same length, not %zu and %zu samples",
+		    more[0].n, s.n);
 	curve = &more[priv->curves++];
 	*curve = (struct plot_curve){ curve_label(p->labels, priv->curves - 1),
 		calloc(s.n, sizeof(double)), calloc(s.n, sizeof(double)), s.n };
@@ -176,7 +179,7 @@ add_curve(struct run *run, const struct frame *frame)
 		curve->y[i] = sample(frame, c, x, y);
 		curve->x[i] = p->from.n ? hypot((x - s.x0) * dx, (y - s.y0) * dy) :
 		    isnan(p->column) ? x * dx : y * dy;
-		if (p->difference && i < more[0].n && priv->curves > 1)
+		if (p->difference && priv->curves > 1)
 			curve->y[i] -= more[0].y[i];
 	}
 	if (priv->curves == 1)
@@ -184,15 +187,27 @@ add_curve(struct run *run, const struct frame *frame)
 	return 0;
 }
 
+static size_t
+label_count(const char *labels)
+{
+	size_t n = labels != NULL;
+
+	for (const char *p = labels; p && *p; p++)
+		n += *p == ',';
+	return n;
+}
+
 static int
 draw(struct run *run)
 {
 	const struct parameters *p = run->parameters;
 	const struct priv *priv = run->priv;
-	size_t first = p->difference;
+	size_t first = p->difference, names = label_count(p->labels);
 	struct plot plot = { .title = p->title, .x_label = priv->x_label, .y_label = priv->y_label,
 		.x_low = NAN, .x_high = NAN, .y_low = NAN, .y_high = NAN, .w = p->size.w, .h = p->size.h };
 
+	if (names > priv->curves)
+		return fail("--labels", "%zu names for %zu frames", names, priv->curves);
 	if (priv->curves <= first)
 		return fail(NULL, p->difference ? "a difference needs two frames" : "no frame to plot");
 	plot.curve = priv->curve + first;

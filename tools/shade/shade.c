@@ -30,13 +30,13 @@ static const struct opt options[] = {
 	  "turn the surface; without it the picture has the camera's own pixels", NULL },
 	{ 's', "size", "WxH", OPT_SIZE, AT(size), NULL, 0, 0, NULL,
 	  "size of the picture of a turned view; the input's if not given", NULL },
-	{ 0, "samples", "N", OPT_INTEGER, AT(samples), "2", 1, 4, NULL,
-	  "N x N samples a pixel in a turned view", NULL },
+	{ 0, "samples", "N", OPT_INTEGER, AT(samples), NULL, 1, 4, NULL,
+	  "N x N samples a pixel in a turned view; 2 if not given", NULL },
 	{ 0, "light", "AZIMUTH,ELEVATION", OPT_ANGLES, AT(light), "-40,40", -180, 180, NULL,
 	  "where the lamp stands as the viewer sees it: right, up", NULL },
 	{ 'c', "colour", "WORD", OPT_WORD, AT(by), "none", 0, 0, NULL, "colour the surface by", by_words },
-	{ 'm', "map", "WORD", OPT_WORD, AT(map), "turbo", 0, 0, NULL, "colours of the depth",
-	  colormap_names },
+	{ 'm', "map", "WORD", OPT_WORD, AT(map), NULL, 0, 0, NULL,
+	  "colours of the depth; turbo if not given", colormap_names },
 	{ 'r', "range", "LOW,HIGH", OPT_NUMBERS, AT(range), NULL, 0, 0, NULL,
 	  "depth of the first and the last colour; 1st to 99th percentile if not given", NULL },
 	{ 0, "ambient", "A", OPT_NUMBER, AT(ambient), "0.15", 0, 1, NULL, "share of light from all sides",
@@ -85,7 +85,7 @@ add_sample(const struct picture *picture, size_t i, float sum[3])
 	ny /= length;
 	nz /= length;
 	if (p->by != BY_NONE)
-		colormap_rgb(p->by == BY_TEXTURE ? COLORMAP_GRAY : (enum colormap)p->map, t, colour);
+		colormap_rgb(p->by == BY_TEXTURE ? COLORMAP_GRAY : p->map < 0 ? COLORMAP_TURBO : (enum colormap)p->map, t, colour);
 	diffuse = shade_diffuse(nx, ny, nz, l[0], l[1], l[2], (float)p->ambient, (float)p->diffuse);
 	specular = shade_specular(nx, ny, nz, l[0], l[1], l[2], (float)p->specular,
 	    (float)p->shininess);
@@ -175,7 +175,7 @@ static int
 flow(struct run *run, struct frame *in)
 {
 	const struct parameters *p = run->parameters;
-	size_t samples = p->view.n ? (size_t)p->samples : 1;
+	size_t samples = !p->view.n ? 1 : p->samples == OPT_NONE_INTEGER ? 2 : (size_t)p->samples;
 	struct surface_view view = { .turned = p->view.n > 0, .jump = p->jump, .value = NO_CHANNEL };
 	struct raster raster;
 	int status;
@@ -215,6 +215,12 @@ init(struct run *run)
 		return fail_usage("--light", "wants two angles, not %zu", p->light.n);
 	if (p->range.n != 0 && (p->range.n != 2 || !(p->range.v[0] < p->range.v[1])))
 		return fail_usage("--range", "wants two numbers, the first one smaller");
+	if (p->range.n && p->by == BY_NONE)
+		return fail_usage("--range", "needs --colour depth or texture");
+	if (p->map >= 0 && p->by != BY_DEPTH)
+		return fail_usage("--map", "needs --colour depth");
+	if (p->samples != OPT_NONE_INTEGER && !p->view.n)
+		return fail_usage("--samples", "needs --view");
 	if (p->size.w && !p->view.n)
 		return fail_usage("--size", "needs --view: without it a picture has the camera's pixels");
 	priv->light[0] = (float)(sin(p->light.v[0]) * cos(p->light.v[1]));
