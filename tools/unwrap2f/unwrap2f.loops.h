@@ -16,33 +16,42 @@ struct tile {
 };
 
 static void
-add_phase(const float *restrict phase, float weight, struct tile *restrict tile, size_t n)
+weigh_phase(const float *restrict phase, float weight, bool begin, struct tile *restrict tile,
+    size_t n)
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		tile->signal[i] += weight * phase[i];
+		tile->signal[i] = (begin ? 0 : tile->signal[i]) + weight * phase[i];
 		tile->bad[i] |= px_isnan(phase[i]);
 	}
 }
 
 static void
-wrap_signal(struct tile *restrict tile, size_t n)
+weigh_two(const float *restrict a, const float *restrict b, float weight_a, float weight_b,
+    struct tile *restrict tile, size_t n)
 {
 	ROWS_SIMD
-	for (size_t i = 0; i < n; i++)
-		tile->signal[i] = px_wrap(tile->signal[i]);
+	for (size_t i = 0; i < n; i++) {
+		tile->signal[i] = weight_a * a[i] + weight_b * b[i];
+		tile->bad[i] |= px_isnan(a[i]) | px_isnan(b[i]);
+	}
 }
 
-/* A single phase stays as it is, to the bit. */
+/* A single phase stays as it is, to the bit. Sums are not wrapped: the orders count their turns. */
 static void
 load_signal(const struct frame *in, const struct temporal_rung *rung, size_t y, size_t x, size_t n,
     struct tile *tile)
 {
-	memset(tile->signal, 0, sizeof(tile->signal));
-	for (size_t i = 0; i < rung->n; i++)
-		add_phase(frame_floats(in, rung->channel[i], y) + x, rung->weight[i], tile, n);
-	if (rung->n > 1)
-		wrap_signal(tile, n);
+	const float *first = frame_floats(in, rung->channel[0], y) + x;
+
+	if (rung->n == 2) {
+		weigh_two(first, frame_floats(in, rung->channel[1], y) + x, rung->weight[0],
+		    rung->weight[1], tile, n);
+		return;
+	}
+	weigh_phase(first, rung->weight[0], true, tile, n);
+	for (size_t i = 1; i < rung->n; i++)
+		weigh_phase(frame_floats(in, rung->channel[i], y) + x, rung->weight[i], false, tile, n);
 }
 
 static void
