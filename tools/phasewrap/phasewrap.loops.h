@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#define TILE 256	/* pixels of a row that are worked on together */
+#define TILE 256		/* pixels of a row that are worked on together */
+#define SPAN (TILE + 16)	/* of arrays, so that they do not lie at the same place of 4 KiB pages */
 #define IMAGES 4	/* of a fringe set, likewise */
 
 /* What makes a pixel invalid. */
@@ -24,10 +25,10 @@ struct wrap {
 };
 
 struct tile {
-	float first[TILE], mean[TILE], c[TILE], s[TILE];	/* I_0, sums of one fringe set */
-	float most[TILE];					/* of its images */
-	float modulation[TILE], texture[TILE], threshold[2][TILE], plane[TILE], inverse[TILE];
-	uint missing[TILE], bad[TILE], value[TILE];
+	float first[SPAN], mean[SPAN], c[SPAN], s[SPAN];	/* I_0, sums of one fringe set; N A */
+	float most[SPAN];					/* of its images */
+	float modulation[SPAN], texture[SPAN], threshold[2][SPAN], plane[SPAN], inverse[SPAN];
+	uint missing[SPAN], bad[SPAN], value[SPAN];
 };
 
 /* The images of one fringe set that are summed in one go. */
@@ -36,20 +37,53 @@ struct images {
 	struct steps_weight weight[IMAGES];
 };
 
-#define SUM(type, count, begin) \
-	case count + (begin ? 0 : IMAGES): \
-		sum_##type(images, count, begin, tile, n); \
+/* What is to be made of the sums of a fringe set. */
+struct verdict {
+	struct limits limits;
+	float images;			/* of the set */
+	float *cosine, *sine;		/* where they go, of the tile's first pixel */
+};
+
+/* A pixel's sums are complete: texture and modulation of all sets are gathered. */
+static inline __attribute__((always_inline)) void
+judge(struct verdict verdict, struct tile *restrict tile, size_t x, float first, float most,
+    float sum, float c, float s)
+{
+	const struct limits *limits = &verdict.limits;
+	float images = verdict.images;
+	PX_F mean = phasewrap_mean(first, sum, images);
+	PX_F amplitude = phasewrap_amplitude(s, c), amplitude_sum = amplitude * images;
+	PX_F divisor = px_max(mean, PHASEWRAP_LEAST_MEAN);
+	PX_F product = amplitude * divisor, inverse = 1.0f / product;
+	bool divisible = (mean > 0.0f) & (product > PHASEWRAP_LEAST_PRODUCT);
+	PX_F modulation = px_select(divisible, amplitude_sum * amplitude * inverse, 0.0f);
+	PX_F unit = divisor * inverse;
+	bool good = phasewrap_good(amplitude, mean, product, modulation, limits->least_amplitude,
+	    limits->least_mean * images, limits->least_modulation) & (most < limits->max_value);
+
+	verdict.cosine[x] = c * unit;
+	verdict.sine[x] = s * unit;
+	tile->mean[x] = mean;
+	tile->bad[x] |= !good;
+	tile->texture[x] += (mean + amplitude_sum) * (1.0f / images);
+	tile->modulation[x] = px_min(tile->modulation[x], modulation);
+}
+
+#define SUM(type, count, begin, end) \
+	case count + (begin ? 0 : IMAGES) + (end ? 0 : 2 * IMAGES): \
+		sum_##type(images, count, begin, end, verdict, tile, n); \
 		break;
 
 /*
  * What differs by the type of the samples; those of 32 bits are floats, which may be missing. sum_
  * adds `count` images to the sums, which begin with the first one (taken off all others) if
- * `begin`; both are constants where it is called, so that the loop over the images is unrolled.
+ * `begin`, and judges them if `end`. All three are constants where it is called, so that the loop
+ * over the images is unrolled.
  */
 #define TYPED(type) \
 static inline __attribute__((always_inline)) void \
-sum_##type(const struct images *restrict images, size_t count, bool begin, \
-    struct tile *restrict tile, size_t n) \
+sum_##type(const struct images *restrict images, size_t count, bool begin, bool end, \
+    struct verdict verdict, struct tile *restrict tile, size_t n) \
 { \
 	const type *restrict first = images->row[0]; \
  \
@@ -71,28 +105,33 @@ sum_##type(const struct images *restrict images, size_t count, bool begin, \
 			s = phasewrap_add(s, d, images->weight[i].s); \
 			missing |= sizeof(type) == sizeof(float) && phasewrap_missing(v); \
 		} \
-		tile->first[x] = zero; \
-		tile->most[x] = most; \
-		tile->mean[x] = mean; \
-		tile->c[x] = c; \
-		tile->s[x] = s; \
 		if (sizeof(type) == sizeof(float)) \
 			tile->missing[x] |= missing; \
+		if (end) { \
+			judge(verdict, tile, x, zero, most, mean, c, s); \
+		} else { \
+			tile->first[x] = zero; \
+			tile->most[x] = most; \
+			tile->mean[x] = mean; \
+			tile->c[x] = c; \
+			tile->s[x] = s; \
+		} \
 	} \
 } \
  \
 static void \
-sums_##type(const struct images *images, size_t count, bool begin, struct tile *tile, size_t n) \
+sums_##type(const struct images *images, size_t count, bool begin, bool end, \
+    struct verdict verdict, struct tile *tile, size_t n) \
 { \
-	switch (count + (begin ? 0 : IMAGES)) { \
-	SUM(type, 1, true) \
-	SUM(type, 2, true) \
-	SUM(type, 3, true) \
-	SUM(type, 4, true) \
-	SUM(type, 1, false) \
-	SUM(type, 2, false) \
-	SUM(type, 3, false) \
-	SUM(type, 4, false) \
+	switch (count + (begin ? 0 : IMAGES) + (end ? 0 : 2 * IMAGES)) { \
+	SUM(type, 3, true, true) \
+	SUM(type, 4, true, true) \
+	SUM(type, 4, true, false) \
+	SUM(type, 1, false, true) \
+	SUM(type, 2, false, true) \
+	SUM(type, 3, false, true) \
+	SUM(type, 4, false, true) \
+	SUM(type, 4, false, false) \
 	} \
 } \
  \
@@ -110,28 +149,6 @@ TYPED(uint8_t)
 TYPED(uint16_t)
 TYPED(float)
 
-/* After the sums: the mean takes their place, texture and modulation of all sets are gathered. */
-static void
-judge(const struct limits *limits, float images, struct tile *restrict tile, size_t n)
-{
-	float max_value = limits->max_value, least_amplitude = limits->least_amplitude;
-	float least_mean = limits->least_mean, least_modulation = limits->least_modulation;
-
-	ROWS_SIMD
-	for (size_t x = 0; x < n; x++) {
-		PX_F mean = phasewrap_mean(tile->first[x], tile->mean[x], images);
-		PX_F amplitude = phasewrap_amplitude(tile->s[x], tile->c[x]);
-		PX_F modulation = phasewrap_modulation(amplitude, mean);
-		bool good = phasewrap_good(amplitude, mean, modulation, least_amplitude, least_mean,
-		    least_modulation) & (tile->most[x] < max_value);
-
-		tile->bad[x] |= !good;
-		tile->mean[x] = mean;
-		tile->texture[x] += mean + amplitude;
-		tile->modulation[x] = px_min(tile->modulation[x], modulation);
-	}
-}
-
 static void
 write_phase(const struct tile *restrict tile, float *restrict phase, size_t n)
 {
@@ -141,16 +158,11 @@ write_phase(const struct tile *restrict tile, float *restrict phase, size_t n)
 }
 
 static void
-write_vector(const struct tile *restrict tile, float *restrict cosine, float *restrict sine,
-    size_t n)
+take_threshold(const float *restrict mean, float images, float *restrict threshold, size_t n)
 {
 	ROWS_SIMD
-	for (size_t x = 0; x < n; x++) {
-		PX_F amplitude = phasewrap_amplitude(tile->s[x], tile->c[x]);
-
-		cosine[x] = tile->c[x] / amplitude;
-		sine[x] = tile->s[x] / amplitude;
-	}
+	for (size_t x = 0; x < n; x++)
+		threshold[x] = mean[x] / images;
 }
 
 static void
@@ -191,35 +203,50 @@ mask(const struct tile *restrict tile, float *restrict v, size_t n)
 		v[x] = px_select(tile->bad[x] != 0, PX_NAN, v[x]);
 }
 
-/* The threshold between two flat images, and what they tell about a pixel without fringes. */
+/* The threshold between two flat images. */
 static void
 between(struct tile *restrict tile, const float *restrict white, const float *restrict black,
     size_t n)
 {
 	ROWS_SIMD
-	for (size_t x = 0; x < n; x++) {
-		tile->first[x] = tile->threshold[0][x] = tile->threshold[1][x] =
-		    (white[x] + black[x]) * 0.5f;
-		tile->c[x] = px_max(white[x] - black[x], 0.0f) * 0.5f;
-		tile->mean[x] = tile->s[x] = tile->most[x] = 0;
-	}
+	for (size_t x = 0; x < n; x++)
+		tile->threshold[0][x] = tile->threshold[1][x] = (white[x] + black[x]) * 0.5f;
 }
 
+/* What white and black tell about a pixel without fringes. */
 static void
-mask_missing(struct tile *restrict tile, size_t n)
+judge_flats(struct limits limits, struct tile *restrict tile, const float *restrict white,
+    const float *restrict black, size_t n)
 {
+	struct verdict verdict = { limits, 1, tile->c, tile->s };
+
 	ROWS_SIMD
 	for (size_t x = 0; x < n; x++)
+		judge(verdict, tile, x, (white[x] + black[x]) * 0.5f, 0, 0,
+		    px_max(white[x] - black[x], 0.0f) * 0.5f, 0);
+}
+
+/* Missing pixels are bad too; is there a bad one? */
+static bool
+any_bad(struct tile *restrict tile, size_t n)
+{
+	uint any = 0;
+
+	_Pragma("omp simd reduction(|:any)")
+	for (size_t x = 0; x < n; x++) {
 		tile->bad[x] |= tile->missing[x];
+		any |= tile->bad[x];
+	}
+	return any != 0;
 }
 
 static void
-start(struct tile *restrict tile)
+start(struct tile *restrict tile, size_t n)
 {
-	memset(tile->missing, 0, sizeof(tile->missing));
-	memset(tile->bad, 0, sizeof(tile->bad));
-	memset(tile->texture, 0, sizeof(tile->texture));
-	for (size_t x = 0; x < TILE; x++)
+	memset(tile->missing, 0, n * sizeof(*tile->missing));
+	memset(tile->bad, 0, n * sizeof(*tile->bad));
+	memset(tile->texture, 0, n * sizeof(*tile->texture));
+	for (size_t x = 0; x < n; x++)
 		tile->modulation[x] = 3e38f;
 }
 
@@ -237,13 +264,14 @@ start(struct tile *restrict tile)
 		name##_float((float *)row_ + (x), __VA_ARGS__); \
 } while (false)
 
-/* The sums of a fringe set over n pixels from column x of row y on. */
+/* The sums of a fringe set over n pixels from column x of row y on, and what is made of them. */
 static void
 sum_fringe(const struct frame *in, const struct shots_fringe *fringe, const struct steps *steps,
-    size_t y, size_t x, size_t n, struct tile *tile)
+    size_t y, size_t x, size_t n, struct verdict verdict, struct tile *tile)
 {
 	for (size_t first = 0; first < fringe->n; first += IMAGES) {
-		size_t count = fringe->n - first < IMAGES ? fringe->n - first : IMAGES;
+		bool end = fringe->n - first <= IMAGES;
+		size_t count = end ? fringe->n - first : IMAGES;
 		struct images images;
 
 		for (size_t i = 0; i < count; i++) {
@@ -252,11 +280,11 @@ sum_fringe(const struct frame *in, const struct shots_fringe *fringe, const stru
 			images.weight[i] = steps->weight[first + i];
 		}
 		if (in->head.type == SAMPLE_UCHAR)
-			sums_uint8_t(&images, count, first == 0, tile, n);
+			sums_uint8_t(&images, count, first == 0, end, verdict, tile, n);
 		else if (in->head.type == SAMPLE_USHORT)
-			sums_uint16_t(&images, count, first == 0, tile, n);
+			sums_uint16_t(&images, count, first == 0, end, verdict, tile, n);
 		else
-			sums_float(&images, count, first == 0, tile, n);
+			sums_float(&images, count, first == 0, end, verdict, tile, n);
 	}
 }
 
@@ -285,7 +313,7 @@ read_flats(const struct shots *shots, const struct limits *limits, const struct 
 	CALL(load, in, shots->flat[shots->flats - 1], y, x, tile->inverse, tile, n);
 	between(tile, tile->plane, tile->inverse, n);
 	if (shots->fringes == 0 && shots->flats == 2)
-		judge(limits, 1, tile, n);
+		judge_flats(*limits, tile, tile->plane, tile->inverse, n);
 }
 
 static void
@@ -295,16 +323,19 @@ wrap_phases(const struct wrap *wrap, const struct frame *in, struct frame *out, 
 	const struct shots *shots = &wrap->shots;
 
 	for (size_t k = 0; k < shots->fringes; k++) {
-		sum_fringe(in, &shots->fringe[k], &wrap->steps[k], y, x, n, tile);
-		judge(&wrap->limits, (float)shots->fringe[k].n, tile, n);
-		if (wrap->vector)
-			write_vector(tile, frame_floats(out, 2 * k, y) + x,
-			    frame_floats(out, 2 * k + 1, y) + x, n);
-		else
+		struct verdict verdict = { wrap->limits, (float)shots->fringe[k].n,
+			tile->c, tile->s };
+
+		if (wrap->vector) {
+			verdict.cosine = frame_floats(out, 2 * k, y) + x;
+			verdict.sine = frame_floats(out, 2 * k + 1, y) + x;
+		}
+		sum_fringe(in, &shots->fringe[k], &wrap->steps[k], y, x, n, verdict, tile);
+		if (!wrap->vector)
 			write_phase(tile, frame_floats(out, k, y) + x, n);
 		for (size_t i = 0; i < shots->codes; i++)
 			if (wrap->reference[i] == k)
-				memcpy(tile->threshold[i], tile->mean, n * sizeof(float));
+				take_threshold(tile->mean, verdict.images, tile->threshold[i], n);
 	}
 }
 
@@ -315,7 +346,7 @@ wrap_tile(const struct wrap *wrap, const struct frame *in, struct frame *out, si
 	const struct shots *shots = &wrap->shots;
 	size_t phases = shots->fringes * (wrap->vector ? 2 : 1), codes = out->head.c - shots->codes;
 
-	start(tile);
+	start(tile, n);
 	wrap_phases(wrap, in, out, y, x, n, tile);
 	if (shots->flats && shots->codes)
 		read_flats(shots, &wrap->limits, in, y, x, n, tile);
@@ -325,8 +356,8 @@ wrap_tile(const struct wrap *wrap, const struct frame *in, struct frame *out, si
 	if (shots->fringes)
 		write_quality(tile, (float)shots->fringes, frame_floats(out, phases, y) + x,
 		    frame_floats(out, phases + 1, y) + x, n);
-	mask_missing(tile, n);
-	for (size_t c = 0; c < out->head.c; c++)
-		if (c < phases || c >= codes)
-			mask(tile, frame_floats(out, c, y) + x, n);
+	if (any_bad(tile, n))
+		for (size_t c = 0; c < out->head.c; c++)
+			if (c < phases || c >= codes)
+				mask(tile, frame_floats(out, c, y) + x, n);
 }

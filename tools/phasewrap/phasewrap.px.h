@@ -25,11 +25,11 @@ phasewrap_add(float sum, float d, float weight)
 	return sum + d * weight;
 }
 
-/* A out of sum N m_n (I_n - I_0), exact where A is a whole number. */
+/* N A out of sum N m_n (I_n - I_0), exact for whole numbers. */
 PX_FN float
 phasewrap_mean(float first, float sum, float n)
 {
-	return first + sum / n;
+	return first * n + sum;
 }
 
 /* B */
@@ -39,12 +39,9 @@ phasewrap_amplitude(float s, float c)
 	return px_sqrt(s * s + c * c);
 }
 
-/* gamma = B/A; 0 where A is not positive. */
-PX_FN float
-phasewrap_modulation(float amplitude, float mean)
-{
-	return px_select(mean > 0.0f, amplitude / px_select(mean > 0.0f, mean, 1.0f), 0.0f);
-}
+/* One division, by A B, gives gamma = B/A and 1/B. A that is not positive is replaced by this. */
+#define PHASEWRAP_LEAST_MEAN 1e-18f
+#define PHASEWRAP_LEAST_PRODUCT 1e-37f	/* a smaller one has no inverse: the pixel has no phase */
 
 /* phi in (-pi, pi] */
 PX_FN float
@@ -55,10 +52,10 @@ phasewrap_phase(float s, float c)
 
 /* Can this pixel's phase be used? Whatever compares false, as NaN does, cannot. */
 PX_FN bool
-phasewrap_good(float amplitude, float mean, float modulation, float least_amplitude,
-    float least_mean, float least_modulation)
+phasewrap_good(float amplitude, float mean, float product, float modulation,
+    float least_amplitude, float least_mean, float least_modulation)
 {
-	return (amplitude > 0.0f) & (amplitude < 3e38f) & (amplitude >= least_amplitude) &
+	return (product > PHASEWRAP_LEAST_PRODUCT) & (product < 3e38f) & (amplitude >= least_amplitude) &
 	    (mean >= least_mean) & (modulation >= least_modulation);
 }
 
