@@ -136,6 +136,78 @@ expect(all(b.meta.get(k) == v for k, v in a.meta.items()), sys.argv[1], b.meta)'
 	done
 }
 
+# Our meshes, read without our code.
+mesh_reader='
+def ply(path):
+	raw = open(path, "rb").read()
+	head, body = raw.split(b"end_header\n", 1)
+	words = [line.split() for line in head.decode().splitlines()]
+	V, F = [int(w[2]) for w in words if w[0] == "element"]
+	kind = {"float": "<f4", "uchar": "u1"}
+	fields = [(w[2], kind[w[1]]) for w in words if w[0] == "property" and w[1] != "list"]
+	if words[1][1] == "ascii":
+		rows = body.decode().split("\n")
+		v = np.array([list(map(float, r.split())) for r in rows[:V]])
+		f = np.array([list(map(int, r.split())) for r in rows[V:V + F]])
+		return {name: v[:, i] for i, (name, _) in enumerate(fields)}, f[:, 1:]
+	v = np.frombuffer(body, fields, V)
+	f = np.frombuffer(body, [("n", "u1"), ("i", "<i4", 3)], F, v.nbytes)
+	expect(len(body) == v.nbytes + f.nbytes and (f["n"] == 3).all(), path, len(body))
+	return v, f["i"]
+
+def outside(points, towards):			# the side that is seen faces the camera
+	a, b, c = np.moveaxis(points.astype(float), -2, 0)
+	n = np.cross(b - a, c - a)
+	expect((n[..., 2] > 0) == towards, (n[..., 2] > 0).mean())
+
+def check(image, towards):
+	there = ~np.isnan(image[0]) * 1
+	corners = there[1:, 1:] + there[1:, :-1] + there[:-1, 1:] + there[:-1, :-1]
+	p = image.reshape(7, -1)[:, there.ravel() == 1].T
+	xyz = p[:, :3]
+	for path in "b.ply", "a.ply":
+		v, f = ply(path)
+		for i, name in enumerate(["x", "y", "z", "nx", "ny", "nz"]):
+			expect(np.float32(v[name]) == p[:, i], path, name)
+		grey = np.asarray(v["red"], float)
+		expect(np.asarray(v["green"]) == grey, path); expect(np.asarray(v["blue"]) == grey, path)
+		order = np.argsort(p[:, 6])
+		expect((np.diff(grey[order]) >= 0).all() and np.ptp(grey) > 200, path, grey.min(), grey.max())
+		outside(xyz[f], towards)
+		expect(len(f) == np.maximum(corners - 2, 0).sum(), path, len(f))
+	lines = [l.split() for l in open("b.obj")]
+	v = np.array([list(map(float, l[1:4])) for l in lines if l and l[0] == "v"])
+	expect(np.float32(v) == xyz, "obj")
+	o = np.array([[int(k.split("/")[0]) - 1 for k in l[1:]] for l in lines if l and l[0] == "f"])
+	expect(o == f, "obj faces")
+	stl = np.frombuffer(open("b.stl", "rb").read()[84:], [("n", "<f4", 3), ("p", "<f4", (3, 3)), ("a", "<u2")])
+	expect(stl["p"] == xyz[f], "stl")
+	outside(stl["p"], towards)
+'
+
+@test "codecs: a reader of a few lines reads our PLY, OBJ and STL: every point, normal, grey value and side" {
+	py '
+rng = np.random.default_rng(7)
+y, x = np.mgrid[:13, :17].astype("f4")
+z = 500 + x / 8 - y / 4
+p = np.stack([x / 2, y / 2, z, x / 32, y / 32, -np.ones_like(x), np.floor(rng.random(x.shape) * 256)]).astype("f4")
+p[:3, 4, 5] = np.nan; p[:3, 0, :3] = np.nan
+names = ["x", "y", "z", "nx", "ny", "nz", "texture"]
+write_frames("away.nrrd", Frame(p, names, {"z_axis": "away"}))
+p[[2, 5]] *= -1
+write_frames("towards.nrrd", Frame(p, names, {"z_axis": "towards"}))'
+	for way in away towards; do
+		framecat $way.nrrd -o b.ply
+		framecat --ascii $way.nrrd -o a.ply
+		framecat $way.nrrd -o b.obj
+		framecat $way.nrrd -o b.stl
+		py "$mesh_reader"'
+towards = sys.argv[1] == "towards"
+p = read_frame(sys.argv[1] + ".nrrd").pixels
+check(p, towards)' $way
+	done
+}
+
 @test "codecs: float is refused where it does not fit" {
 	py 'write_frames("in.nrrd", Frame(np.zeros((3, 4), "f4")))'
 	fails 1 "out.png: PNG holds 8 or 16 bits a sample, not float" framecat in.nrrd -o out.png
