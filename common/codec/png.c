@@ -212,18 +212,15 @@ fits_one_bit(const struct frame *frame)
 	return true;
 }
 
-/* Has a grey picture so few levels that they are rather signs (dithered, labels)? Differences of
- * neighbours, which PNG's filters make of levels, would have more of them. */
+/* Has a channel so few levels that they are rather signs (dithered, labels)? */
 static bool
-has_few_levels(const struct frame *frame)
+has_few_levels(const struct frame *frame, size_t c)
 {
 	bool seen[256] = { false };
 	int levels = 0;
 
-	if (frame->head.c != 1 || frame->head.type != SAMPLE_UCHAR)
-		return false;
 	for (size_t y = 0; y < frame->head.h && levels <= FEW_LEVELS; y++) {
-		const unsigned char *row = frame_row(frame, 0, y);
+		const unsigned char *row = frame_row(frame, c, y);
 
 		for (size_t x = 0; x < frame->head.w; x++) {
 			levels += !seen[row[x]];
@@ -231,6 +228,18 @@ has_few_levels(const struct frame *frame)
 		}
 	}
 	return levels <= FEW_LEVELS;
+}
+
+/* Differences of neighbours, which PNG's filters make of levels, would have more of them. */
+static bool
+is_better_unfiltered(const struct frame *frame)
+{
+	if (frame->head.type != SAMPLE_UCHAR)
+		return false;
+	for (size_t c = 0; c < frame->head.c; c++)
+		if (!has_few_levels(frame, c))
+			return false;
+	return true;
 }
 
 static void
@@ -287,7 +296,7 @@ write_image(struct job *job, const struct frame *frame, const struct save_option
 	if (options && options->fast) {
 		png_set_compression_level(job->png, 1);
 		png_set_filter(job->png, 0, PNG_FILTER_NONE);
-	} else if (has_few_levels(frame)) {
+	} else if (is_better_unfiltered(frame)) {
 		png_set_compression_level(job->png, 9);
 		png_set_filter(job->png, 0, PNG_FILTER_NONE);
 	}
