@@ -1,0 +1,78 @@
+/* The fit: turns of all pixels, what is kept of them, and their levels. */
+#ifndef UNDITHER3_FIT_H
+#define UNDITHER3_FIT_H
+
+#include "picture.h"
+
+#define BLOCK 8			/* rows that a thread takes at a time */
+
+/* The levels of turns, in the order sine, cosine, stair; NaN is black. */
+static void
+encode(const float *restrict turns, const struct holo_code *code, float *restrict sine,
+    float *restrict cosine, float *restrict stair, size_t n)
+{
+	float most = code->order_most, height = code->height, base = code->base;
+	float swing = code->swing, waves = code->waves;
+
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		bool black = px_isnan(turns[i]);
+		PX_F turn = px_select(black, 0.0f, turns[i]);
+		PX_F order = holo_order(turn, most), rest = turn - order;
+		PX_F level = order * height + holo_stair_level(rest, base, swing, waves);
+
+		sine[i] = px_select(black, 0.0f, holo_sine_level(rest));
+		cosine[i] = px_select(black, 0.0f, holo_cosine_level(rest));
+		stair[i] = px_select(black, 0.0f, level);
+	}
+}
+
+/* Turns of a piece of rows, and their levels. */
+static void
+fit_block(void *arg, size_t block)
+{
+	const struct job *job = arg;
+	const struct priv *priv = job->priv;
+	struct sums sums;
+
+	for (size_t y = block * BLOCK; y < priv->h && y < (block + 1) * BLOCK; y++)
+		for (size_t x = 0; x < priv->w; x += SPAN) {
+			size_t n = priv->w - x < SPAN ? priv->w - x : SPAN;
+
+			sum_window(&job->planes, &priv->kernels, y, x, n, &sums);
+			find_turns(&job->planes, &sums,
+			    (y + MARGIN) * job->planes.stride + MARGIN + x, n, priv->moved,
+			    priv->code.order_most);
+		}
+}
+
+static void
+level_block(void *arg, size_t block)
+{
+	const struct job *job = arg;
+	const struct priv *priv = job->priv;
+	const size_t *place = holo_place[priv->holo.layout];
+
+	for (size_t y = block * BLOCK; y < priv->h && y < (block + 1) * BLOCK; y++) {
+		float *turns = job->smooth[0] + y * job->planes.stride;
+
+		mend_row(&job->planes, y, priv->keep, turns);
+		encode(turns, &priv->code, frame_floats(job->out, place[0], y),
+		    frame_floats(job->out, place[1], y), frame_floats(job->out, place[2], y),
+		    priv->w);
+	}
+}
+
+static void
+fit(struct run *run, struct job *job)
+{
+	find_inside(job);
+	find_fringes(job);
+	find_frequency(job, 1, job->planes.right);
+	find_frequency(job, job->planes.stride, job->planes.down);
+	find_orders(job);
+	run_for(run, (job->priv->h + BLOCK - 1) / BLOCK, fit_block, job);
+	run_for(run, (job->priv->h + BLOCK - 1) / BLOCK, level_block, job);
+}
+
+#endif
