@@ -159,7 +159,8 @@ lateral_step(const struct mesh *mesh, size_t x, size_t y, size_t x1, size_t y1)
 	    sample(mesh, mesh->point[1], x1, y1) - sample(mesh, mesh->point[1], x, y));
 }
 
-/* Steps between neighbours, in z and beside it; of many pixels only every so manieth is looked at. */
+/* Steps between neighbours, in z and beside it; of many pixels only every so manieth is looked at. Steps of
+ * nothing tell no scale, but where x and y do, they are of a surface that is smooth. */
 static size_t
 collect_steps(const struct mesh *mesh, float *dz, float *lateral)
 {
@@ -175,7 +176,7 @@ collect_steps(const struct mesh *mesh, float *dz, float *lateral)
 				continue;
 			dz[n] = fabsf(sample(mesh, z, next[k][0], next[k][1]) - sample(mesh, z, x, y));
 			lateral[n] = lateral_step(mesh, x, y, next[k][0], next[k][1]);
-			n += isfinite(dz[n]) && isfinite(lateral[n]) && dz[n] > 0;
+			n += isfinite(dz[n]) && isfinite(lateral[n]) && (dz[n] > 0 || mesh->scaled);
 		}
 	}
 	return n;

@@ -208,6 +208,19 @@ check(p, towards)' $way
 	done
 }
 
+@test "codecs: meshes end at steps of 8 times the pixel, or of 10 times the noise, whichever is larger" {
+	for case in "0 7 360" "0 9 342" "2 17 360" "2 23 342"; do
+		read -r noise step faces <<<"$case"
+		py '
+noise, step = map(float, sys.argv[1:])
+y, x = np.mgrid[:10, :21].astype("f4")
+z = noise * ((x + y) % 2) + step * (x > 9)
+write_frames("in.nrrd", Frame(np.stack([x, y, z]).astype("f4"), ["x", "y", "z"]))' $noise $step
+		framecat --ascii in.nrrd -o out.ply
+		grep -qx "element face $faces" out.ply || { echo "$case"; grep face out.ply; return 1; }
+	done
+}
+
 @test "codecs: float is refused where it does not fit" {
 	py 'write_frames("in.nrrd", Frame(np.zeros((3, 4), "f4")))'
 	fails 1 "out.png: PNG holds 8 or 16 bits a sample, not float" framecat in.nrrd -o out.png

@@ -238,6 +238,18 @@ u = read_frames("u8.nrrd")[0]["image"] - 100.
 expect(abs(u.var() / (9 + 1 / 12) - 1) < 5 * (2 / n)**.5, u.var())'
 }
 
+@test "fringesim: the variance of shot noise is its gain times the signal" {
+	rig=(-s 400x300 --scene plane --bits float --mean 100 --amplitude 80 -p 60)
+	fringesim "${rig[@]}" -o clean.nrrd
+	fringesim "${rig[@]}" --shot 0.5 -o shot.nrrd
+	py '
+a, b = [np.stack([f.pixels[0] for f in read_frames(n)]).astype(float) for n in ("clean.nrrd", "shot.nrrd")]
+for low, high in (20, 40), (90, 110), (160, 180):
+	here = (a >= low) & (a <= high)
+	ratio = (b - a)[here].var() / (0.5 * a[here].mean())
+	expect(abs(ratio - 1) < 0.05, low, ratio)'
+}
+
 @test "fringesim: gamma" {
 	fringesim -s 90x2 --scene plane -b float --gamma 2.2 --flats --gray half -o g.nrrd
 	py "$scenes"'
