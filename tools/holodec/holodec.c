@@ -1,16 +1,16 @@
 /* A Holoimage back to depth, or to coordinates. */
 #include "looks.h"
+#include "regions.h"
 #include "rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EDGE_MOST 64
 #define EDGE_LOSSY 2  /* pixels dropped at the boundary of a lossy picture */
 #define SURVEY_STEP 8 /* every so manieth row is looked at before decoding */
 
-enum decode { DECODE_AUTO, DECODE_NEAREST, DECODE_MEDIAN, DECODE_PLAIN };
+enum decode { DECODE_AUTO, DECODE_NEAREST, DECODE_MEDIAN, DECODE_REGION, DECODE_PLAIN };
 
 struct parameters {
 	struct holo_options holo;
@@ -24,6 +24,7 @@ struct parameters {
 struct priv {
 	struct holo holo;
 	struct reading reading;
+	struct regions regions;
 	enum decode decode; /* in use */
 	size_t edge_px;     /* in use */
 	bool xyz, in_mesh;
@@ -33,7 +34,7 @@ struct priv {
 
 #define AT(field) offsetof(struct parameters, field)
 
-static const char *const decodes[] = { "auto", "nearest", "median", "plain", NULL };
+static const char *const decodes[] = { "auto", "nearest", "median", "region", "plain", NULL };
 
 static const struct opt options[] = {
 	HOLO_OPTIONS(struct parameters, holo),
@@ -42,7 +43,7 @@ static const struct opt options[] = {
 	{ 0, "corner", "X,Y", OPT_NUMBERS, AT(corner), NULL, 0, 0, NULL,
 	    "where the first pixel is, for --xyz", NULL },
 	{ 0, "decode", "WORD", OPT_WORD, AT(decode), "auto", 0, 0, NULL,
-	    "nearest stair, of a pixel or by the median around it; or the papers' floor and median",
+	    "nearest stair, of a pixel, by the median around it or of a region; or the papers' way",
 	    decodes },
 	{ 0, "blur", "SIGMA", OPT_NUMBER, AT(blur_px), "0", 0, 100, "px",
 	    "Gaussian blur that the picture went through", NULL },
@@ -54,27 +55,6 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- pixels ---- */
-
-/* Drops pixels with background in the square of edge_px around them. Outside the image is none. */
-static void
-drop_edge(const struct priv *priv, const struct frame *in, size_t y, size_t x, size_t n, float *out)
-{
-	size_t reach = priv->edge_px, h = in->head.h, behind = in->head.w - x - n;
-	size_t left = x < reach ? x : reach, right = behind < reach ? behind : reach;
-	size_t first = y < reach ? 0 : y - reach, last = h - 1 - y < reach ? h - 1 : y + reach;
-	float sine[TILE + 2 * EDGE_MOST], cosine[TILE + 2 * EDGE_MOST];
-	unsigned char black[TILE + 2 * EDGE_MOST] = { 0 };
-
-	for (size_t row = first; row <= last; row++) {
-		load(in, priv->reading.channel[0], row, x - left, left + n + right, sine);
-		load(in, priv->reading.channel[1], row, x - left, left + n + right, cosine);
-		add_black(sine, cosine, black + reach - left, left + n + right);
-	}
-	for (size_t k = 0; k <= 2 * reach; k++)
-		drop_black(black + k, out, n);
-}
-
 /* ---- rows ---- */
 
 static void
@@ -84,7 +64,8 @@ finish_row(const struct priv *priv, const struct frame *in, struct frame *out, s
 	float *depth = frame_floats(out, z, y);
 
 	for (size_t x = 0; priv->edge_px && x < w; x += TILE)
-		drop_edge(priv, in, y, x, w - x < TILE ? w - x : TILE, depth + x);
+		drop_edge(&priv->reading, priv->edge_px, in, y, x, w - x < TILE ? w - x : TILE,
+		    depth + x);
 	if (priv->xyz)
 		to_points(
 		    priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y), depth, w);
@@ -111,6 +92,10 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 
 		if (priv->decode == DECODE_MEDIAN) {
 			decode_median(&priv->reading, in, out, z, x, n, y0, y1);
+			continue;
+		}
+		if (priv->decode == DECODE_REGION) {
+			decode_region(&priv->regions, &priv->reading.code, out, z, x, n, y0, y1);
 			continue;
 		}
 		for (size_t y = y0; y < y1; y++)
@@ -149,8 +134,10 @@ survey(struct run *run, const struct frame *in)
 	if (parameters->edge_px == OPT_NONE_INTEGER)
 		priv->edge_px = lossy ? EDGE_LOSSY : 0;
 	if (parameters->decode == DECODE_AUTO)
-		priv->decode = lossy ? DECODE_MEDIAN : DECODE_NEAREST;
-	return check_looks(&looks, parameters->blur_px > 0);
+		priv->decode = lossy ? DECODE_REGION : DECODE_NEAREST;
+	if (check_looks(&looks, parameters->blur_px > 0) < 0)
+		return -1;
+	return priv->decode == DECODE_REGION ? find_regions(&priv->regions, &priv->reading, in) : 0;
 }
 
 static const struct body body = { .survey = survey, .rows = rows };
@@ -278,6 +265,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	return plan_channels(run, in, out);
 }
 
+static void
+end(struct run *run)
+{
+	regions_free(&((struct priv *)run->priv)->regions);
+}
+
 STAGE(holodec) = {
 	.name = "holodec",
 	.summary = "the depth in a Holoimage",
@@ -290,4 +283,5 @@ STAGE(holodec) = {
 	.tolerance = 1e-6,
 	.init = init,
 	.plan = plan,
+	.end = end,
 };

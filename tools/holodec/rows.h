@@ -11,6 +11,7 @@
 
 #define TILE 512 /* pixels of a row that are decoded together */
 #define MARGIN 3 /* beside them, for medians */
+#define EDGE_MOST 64
 
 /* How a picture is to be read. */
 struct reading {
@@ -284,26 +285,72 @@ median_row(const struct reading *reading, const struct frame *in, ptrdiff_t y, s
 	memcpy(out->rest, tile.rest + MARGIN, n * sizeof(*out->rest));
 }
 
-/* Rows y0 .. y1 - 1 of the columns from x on; medians along a row are kept for the rows below. */
+/* Medians along the rows around the one that is being decoded, kept for the rows below. */
+struct ring {
+	struct medians row[7];
+	size_t y0;
+};
+
+static void
+ring_start(struct ring *ring, const struct reading *reading, const struct frame *in, size_t x,
+    size_t n, size_t y0)
+{
+	ring->y0 = y0;
+	for (size_t k = 0; k < 6; k++)
+		median_row(reading, in, (ptrdiff_t)(y0 + k) - MARGIN, x, n, &ring->row[k]);
+}
+
+/* The next row, y: orders, and the rests that they belong to. */
+static const float *
+ring_next(struct ring *ring, const struct reading *reading, const struct frame *in, size_t x,
+    size_t n, size_t y, float *order)
+{
+	const struct medians *around[7];
+	size_t first = y - ring->y0;
+
+	median_row(reading, in, (ptrdiff_t)y + MARGIN, x, n, &ring->row[(first + 6) % 7]);
+	for (size_t k = 0; k < 7; k++)
+		around[k] = &ring->row[(first + k) % 7];
+	median_down(around, order, n);
+	return around[MARGIN]->rest;
+}
+
+/* Rows y0 .. y1 - 1 of the columns from x on. */
 static void
 decode_median(const struct reading *reading, const struct frame *in, struct frame *out, size_t z,
     size_t x, size_t n, size_t y0, size_t y1)
 {
-	struct medians ring[7];
-	const struct medians *around[7];
+	struct ring ring;
 	float order[TILE], turns[TILE];
 
-	for (size_t k = 0; k < 6; k++)
-		median_row(reading, in, (ptrdiff_t)(y0 + k) - MARGIN, x, n, &ring[k]);
+	ring_start(&ring, reading, in, x, n, y0);
 	for (size_t y = y0; y < y1; y++) {
-		median_row(reading, in, (ptrdiff_t)y + MARGIN, x, n, &ring[(y - y0 + 6) % 7]);
-		for (size_t k = 0; k < 7; k++)
-			around[k] = &ring[(y - y0 + k) % 7];
-		median_down(around, order, n);
-		nearest_turns(around[MARGIN]->rest, order, turns, n, reading->code.order_most);
+		const float *rest = ring_next(&ring, reading, in, x, n, y, order);
+
+		nearest_turns(rest, order, turns, n, reading->code.order_most);
 		to_depth(turns, frame_floats(out, z, y) + x, x, n, &reading->code,
 		    slack(&reading->code));
 	}
+}
+
+/* Drops pixels with background in the square of `reach` around them. Outside the image is none. */
+static void
+drop_edge(const struct reading *reading, size_t reach, const struct frame *in, size_t y, size_t x,
+    size_t n, float *out)
+{
+	size_t h = in->head.h, behind = in->head.w - x - n;
+	size_t left = x < reach ? x : reach, right = behind < reach ? behind : reach;
+	size_t first = y < reach ? 0 : y - reach, last = h - 1 - y < reach ? h - 1 : y + reach;
+	float sine[TILE + 2 * EDGE_MOST], cosine[TILE + 2 * EDGE_MOST];
+	unsigned char black[TILE + 2 * EDGE_MOST] = { 0 };
+
+	for (size_t row = first; row <= last; row++) {
+		load(in, reading->channel[0], row, x - left, left + n + right, sine);
+		load(in, reading->channel[1], row, x - left, left + n + right, cosine);
+		add_black(sine, cosine, black + reach - left, left + n + right);
+	}
+	for (size_t k = 0; k <= 2 * reach; k++)
+		drop_black(black + k, out, n);
 }
 
 #endif

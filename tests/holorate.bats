@@ -1,0 +1,153 @@
+load helpers
+
+# Holoimages through JPEG, at full and at halved colour, and pictures that are damaged or foreign.
+
+bodies='
+W = 512
+def sphere():
+	y, x = np.mgrid[:W, :W] - (W - 1) / 2
+	rr = (0.45 * W) ** 2 - x * x - y * y
+	return np.where(rr >= 0, W / 2 + np.sqrt(np.maximum(rr, 0)), np.nan)
+def eroded(z, n):
+	hole = np.pad(np.isnan(z), n, mode="edge")
+	size = z.shape
+	near = np.max([hole[i:i + size[0], k:k + size[1]] for i in range(2 * n + 1) for k in range(2 * n + 1)], 0)
+	return np.where(near, np.nan, z)
+def write_depth(name, z, meta={}):
+	write_frames(name, Frame(z.astype("f4"), ["depth"], {"z_axis": "towards", **meta}))
+def compare(want, got, turn):
+	"""% lost (not there, or over half a turn off), spikes %, rms of the others in % of the diameter"""
+	there, kept = np.isfinite(want), np.isfinite(want) & np.isfinite(got)
+	error = (got - want)[kept]
+	spike = np.abs(error) > turn / 2
+	return (100 * (1 - (kept.sum() - spike.sum()) / there.sum()), 100 * spike.mean(),
+		100 * np.sqrt(np.mean(error[~spike] ** 2)) / 460.8)
+'
+
+@test "holorate: a sphere through JPEG 444 and 420, quality 95, 85, 75: rms and lost pixels are bounded" {
+	py "$bodies"'write_depth("in.nrrd", sphere())'
+	for stair in composite cosine; do
+		holoenc -P 42 --stair $stair --depth-range 0,512 in.nrrd -o picture.nrrd
+		while read -r chroma quality rms lost; do
+			framecat --chroma $chroma --quality $quality picture.nrrd -o picture.jpg
+			holodec picture.jpg -o out.nrrd
+			py "$bodies"'
+want = eroded(sphere(), 2)	# what is dropped
+lost, spikes, rms = compare(want, read_frame("out.nrrd")["depth"], 84)
+print("%s: rms %.4f lost %.4f spikes %.4f" % (sys.argv[1:], rms, lost, spikes))
+expect(rms < float(sys.argv[4]) and lost <= float(sys.argv[5]), sys.argv, rms, lost, spikes)' \
+				$stair $chroma $quality $rms $lost
+		done <<-END
+			444 95 0.035 0.01
+			444 85 0.06 0.05
+			444 75 0.08 0.2
+			420 95 0.047 0.05
+			420 85 0.072 0.2
+			420 75 0.095 0.2
+		END
+	done
+}
+
+@test "holorate: --decode region heals patches of wrong stairs that the median leaves" {
+	py "$bodies"'write_depth("in.nrrd", sphere())'
+	holoenc -P 42 --depth-range 0,512 in.nrrd | framecat --chroma 420 --quality 85 -o picture.jpg
+	for decode in median region auto; do
+		holodec --decode $decode picture.jpg -o $decode.nrrd
+	done
+	cmp <(tail -c 1048576 region.nrrd) <(tail -c 1048576 auto.nrrd)
+	py "$bodies"'
+spikes = [compare(sphere(), read_frame(d + ".nrrd")["depth"], 84)[1] for d in ("median", "region")]
+expect(spikes[1] < 0.2 < spikes[0] and spikes[1] < spikes[0] / 4, spikes)'
+}
+
+@test "holorate: cut files are refused, at any length" {
+	py "$bodies"'write_depth("in.nrrd", sphere()[::4, ::4] / 4)'
+	for suffix in png jpg; do
+		holoenc -P 20 in.nrrd -o whole.$suffix
+		size=$(stat -c %s whole.$suffix)
+		for part in 0 1 2 4 7 9 11; do
+			head -c $((size * part / 12)) whole.$suffix >cut.$suffix
+			fails 1 "cut.$suffix" holodec cut.$suffix
+		done
+		head -c $((size - 3)) whole.$suffix >cut.$suffix
+		fails 1 "cut.$suffix" holodec cut.$suffix
+	done
+}
+
+@test "holorate: pictures that are none are refused, from PNG and JPEG, whatever is said of them" {
+	py "$bodies"'write_depth("in.nrrd", sphere())'
+	holoenc -P 42 --depth-range 0,512 in.nrrd -o good.nrrd
+	py "$bodies"'
+f = read_frame("good.nrrd"); p = f.pixels; y, x = np.mgrid[:W, :W]
+def put(name, *planes):
+	planes = [np.broadcast_to(np.asarray(v, float), (W, W)) for v in planes]
+	write_frames(name + ".nrrd", Frame(np.clip(planes, 0, 255).astype("u1"), list("rgb"), f.meta))
+put("noise", *np.random.default_rng(1).integers(0, 256, (3, W, W)))
+put("ramps", x / 2, y / 2, 255 - x / 2)
+put("photo", *[127 + 80 * np.sin(x / (40 + 9 * i) + i) * np.cos(y / (60 - 9 * i)) for i in range(3)])
+put("white", 255, 255, 255)
+put("orange", 255, 128, 20)
+put("rainbow", 127.5 + 127.5 * np.sin(x / 20), 127.5 + 127.5 * np.cos(x / 20), 127 + 100 * np.sin(y / 30))
+put("mirrored", *p[:, :, ::-1])
+put("turned", *np.rot90(p, 1, (1, 2)))
+put("exchanged", p[1], p[0], p[2])
+put("negative", *(255 - p.astype(int)))
+put("darker", *(0.6 * p))
+put("gamma", *(255 * (p / 255) ** 0.55))
+put("stairless", p[0], p[1], 80)'
+	for name in noise ramps photo white orange rainbow mirrored turned exchanged negative darker gamma \
+		stairless; do
+		for suffix in png jpg; do
+			framecat $name.nrrd -o picture.$suffix
+			fails 1 "holodec: " holodec picture.$suffix
+		done
+	done
+	py 'write_frames("black.nrrd", Frame(np.zeros((3, 40, 50), "u1"), list("rgb"), {
+		k: v for k, v in read_frame("good.nrrd").meta.items() if k != "holo_size"}))'
+	holodec black.nrrd -o out.nrrd
+	py 'expect(np.isnan(read_frame("out.nrrd")["depth"]))'
+}
+
+@test "holorate: grey copies, alpha, other sizes, lost keys, options that contradict the picture" {
+	py "$bodies"'write_depth("in.nrrd", sphere()[::4, ::4] / 4)'
+	holoenc -P 20 --depth-range 0,128 in.nrrd -o good.png && framecat good.png -o good.nrrd
+	py '
+f = read_frame("good.nrrd"); p, m = f.pixels, f.meta
+write_frames("grey.nrrd", Frame(p.mean(0).astype("u1"), ["image"], m))
+write_frames("alpha.nrrd", Frame(np.concatenate([p, p[:1]]), list("rgba"), m))
+write_frames("small.nrrd", Frame(p[:, ::2, ::2], list("rgb"), m))
+write_frames("bare.nrrd", Frame(p, list("rgb")))'
+	framecat grey.nrrd -o grey.jpg && framecat grey.nrrd -o grey.png
+	fails 1 "a Holoimage has the channels r g b" holodec grey.jpg
+	fails 1 "a Holoimage has the channels r g b" holodec grey.png
+	framecat alpha.nrrd -o alpha.png && holodec alpha.png -o out.nrrd && holodec good.png -o want.nrrd
+	py '
+f, g = read_frame("out.nrrd"), read_frame("want.nrrd")
+expect(f.names == ["depth", "texture"] and f["depth"].tobytes() == g["depth"].tobytes(), f.names)'
+	framecat small.nrrd -o small.jpg
+	fails 1 "scaled or cut" holodec small.jpg
+	framecat bare.nrrd -o bare.jpg && fails 1 "is it a Holoimage?" holodec bare.jpg
+	options="-P 20 -t 30 --stair cosine -S $(py 'print(read_frame("good.nrrd").meta["holo_stair_height"])') -K 0"
+	holodec $options --z-axis towards --depth-range 0,128 bare.jpg -o out.nrrd
+	py "$bodies"'expect(compare(eroded(sphere()[::4, ::4] / 4, 3), read_frame("out.nrrd")["depth"], 40)[0] < 1)'
+	for wrong in "-P 9" "-P 33" "-t 20" "--layout yuv"; do
+		fails 1 "holodec: " holodec $wrong good.png
+	done
+	fails 1 "do not fit into 256" holodec -S 100 good.png
+}
+
+@test "holorate: no points at all, and pictures of one pixel, through PNG and JPEG" {
+	py '
+write_frames("none.nrrd", Frame(np.full((20, 30), np.nan, "f4"), ["depth"]))
+write_frames("one.nrrd", Frame(np.full((1, 1), 7, "f4"), ["depth"]))
+write_frames("hole.nrrd", Frame(np.full((1, 1), np.nan, "f4"), ["depth"]))'
+	for suffix in png jpg; do
+		for name in none one hole; do
+			holoenc $name.nrrd -o picture.$suffix && holodec --edge 0 picture.$suffix -o out.nrrd
+			py '
+got, want = (read_frame(n + ".nrrd")["depth"] for n in ("out", sys.argv[1]))
+expect(got.shape == want.shape and np.array_equal(np.isnan(got), np.isnan(want)), got)
+expect(np.nan_to_num(np.abs(got - want)) < (0.01 if sys.argv[2] == "png" else 0.2), got)' $name $suffix
+		done
+	done
+}
