@@ -36,8 +36,9 @@ beside_load(struct beside *beside)
 		return -1;
 	if (got == 0) {
 		if (beside->frames != 1)
-			return fail(beside->path, "has only %zu frames for --%s, the input has more",
-			    beside->frames, beside->opt->name);
+			return fail(beside->path,
+			    "has only %zu frames for --%s, the input has more", beside->frames,
+			    beside->opt->name);
 		beside->single = true;
 		return 0;
 	}
@@ -144,8 +145,8 @@ run_pass(struct run *run, size_t out_c, size_t in_c)
 	return 0;
 }
 
-/* Runs plan for this head unless it ran for the same one before. Takes the next frame of what stands
- * beside, so it is called once per input. */
+/* Runs plan for this head unless it ran for the same one before. Takes the next frame of what
+ * stands beside, so it is called once per input. */
 static int
 prepare(struct link *link, const struct frame_head *head)
 {
@@ -203,9 +204,9 @@ struct scratch {
 };
 
 /*
- * A band is a thread's piece of work. It is taken through the maps a few rows at a time: each map makes
- * the rows that the next ones need now, and a window of its last rows is kept for their halos. So a
- * row is made once, but for the halos at the band's two ends.
+ * A band is a thread's piece of work. It is taken through the maps a few rows at a time: each map
+ * makes the rows that the next ones need now, and a window of its last rows is kept for their
+ * halos. So a row is made once, but for the halos at the band's two ends.
  */
 struct segment {
 	struct chain *chain;
@@ -214,7 +215,7 @@ struct segment {
 	const struct frame *in;
 	struct frame *out;
 	size_t band, step, h;		/* rows of a band, rows made at a time, rows of the image */
-	size_t halo[SEGMENT_MOST];	/* rows of map k's output needed beyond the band, each side */
+	size_t halo[SEGMENT_MOST]; /* rows of map k's output needed beyond the band, each side */
 	size_t window[SEGMENT_MOST];	/* rows of map k's output that are kept at most */
 	size_t reader[SEGMENT_MOST];	/* the last map that reads what map k made */
 	size_t offset[SEGMENT_MOST];	/* where map k's output lies in the scratch memory */
@@ -239,7 +240,8 @@ at_most(size_t n, size_t most)
 	return n > most ? most : n;
 }
 
-/* The channel that map k hands on as its channel c without touching it; NO_CHANNEL if it makes it. */
+/* The channel that map k hands on as its channel c without touching it; NO_CHANNEL if it makes it.
+ */
 static size_t
 passed_from(const struct segment *segment, size_t k, size_t c)
 {
@@ -270,7 +272,8 @@ made_by(const struct segment *segment, size_t *k, size_t *c)
 	}
 }
 
-/* The last map that reads what map k made: the next one, or further ones to which channels are passed. */
+/* The last map that reads what map k made: the next one, or further ones to which channels are
+ * passed. */
 static size_t
 last_reader(const struct segment *segment, size_t k)
 {
@@ -348,8 +351,8 @@ lower(size_t y, size_t by)
 	return y > by ? y - by : 0;
 }
 
-/* Points the planes of map k's output at the segment's output, at the window in the scratch memory, or
- * at the plane that it only hands on. */
+/* Points the planes of map k's output at the segment's output, at the window in the scratch memory,
+ * or at the plane that it only hands on. */
 static void
 place_output(const struct segment *segment, size_t k, struct scratch *scratch)
 {
@@ -394,7 +397,8 @@ make_rows(const struct segment *segment, size_t k, struct scratch *scratch, size
 	const struct link *link = &segment->link[k];
 	const struct frame_head *before = k ? &segment->link[k - 1].out : &segment->in->head;
 	struct frame in = { link->in, frame_stride(before->w, before->type), scratch->in[k] };
-	struct frame out = { link->out, frame_stride(link->out.w, link->out.type), scratch->out[k] };
+	struct frame out = { link->out, frame_stride(link->out.w, link->out.type),
+		scratch->out[k] };
 
 	if (k + 1 < segment->n && end - scratch->first[k] > segment->window[k])
 		move_window(segment, k, scratch);
@@ -437,8 +441,8 @@ joins(const struct chain *chain, size_t at, enum sample type)
 	return body->rows && !body->gather && !body->survey && takes(&chain->link[at], type);
 }
 
-/* The frame with what stands beside behind its own planes; borrowed planes, so that only its arrays are
- * to be freed with free_view(). */
+/* The frame with what stands beside behind its own planes; borrowed planes, so that only its arrays
+ * are to be freed with free_view(). */
 static int
 make_view(const struct link *link, const struct frame *frame, struct frame *view)
 {
@@ -479,7 +483,8 @@ share_passed(struct segment *segment)
 	}
 }
 
-/* Plans and runs the maps from `at` on, as many as go together; hands the result to what follows. */
+/* Plans and runs the maps from `at` on, as many as go together; hands the result to what follows.
+ */
 static int
 run_maps(struct chain *chain, size_t at, struct frame *in)
 {
@@ -599,7 +604,8 @@ feed(struct chain *chain, size_t at, struct frame *in)
 	return link->run.body->rows ? run_maps(chain, at, in) : run_flow(chain, at, in);
 }
 
-/* The first n channels of a frame in *part, the rest in *rest, lists in the metadata divided alike. */
+/* The first n channels of a frame in *part, the rest in *rest, lists in the metadata divided alike.
+ */
 static int
 split(struct frame *frame, size_t n, struct frame **part, struct frame **rest)
 {
@@ -634,7 +640,8 @@ take_gathered(struct link *link, struct frame **out)
 	while (taken + link->waiting[n]->head.c < link->want)
 		taken += link->waiting[n++]->head.c;
 	if (taken + link->waiting[n]->head.c > link->want) {
-		struct frame **more = reallocarray(link->waiting, link->waitings + 1, sizeof(*more));
+		struct frame **more =
+		    reallocarray(link->waiting, link->waitings + 1, sizeof(*more));
 
 		if (!more)
 			return fail_memory();
@@ -722,7 +729,8 @@ reduce_colour(const struct run *run, struct frame **frame)
 	else if (run->colour != COLOUR_GREY)
 		channel[0] = (size_t)run->colour - COLOUR_RED;
 	else if (!planes_equal(*frame, 0, 1) || !planes_equal(*frame, 0, 2))
-		return fail(NULL, "image is in colour: name one with --channel, or say --rgb if its three "
+		return fail(NULL,
+		    "image is in colour: name one with --channel, or say --rgb if its three "
 		    "planes are three captures");
 	if (frame_select(*frame, channel, n, &reduced) < 0)
 		return -1;
@@ -837,7 +845,8 @@ finish(struct chain *chain)
 		struct link *link = &chain->link[i];
 
 		if (link->waitings)
-			return fail(NULL, "a measurement is %zu images, the input ends after %zu of one",
+			return fail(NULL,
+			    "a measurement is %zu images, the input ends after %zu of one",
 			    link->want, link->planes);
 		if (link->run.body->flow &&
 		    !(i == 0 && (link->run.stage->traits & (STAGE_SOURCE | STAGE_OPERANDS))) &&

@@ -23,7 +23,7 @@ struct link {
 	char *command;			/* what becomes cmd.N */
 	bool planned;
 	struct frame_head in, out;	/* of the last plan; `in` with what stands beside */
-	size_t *from;			/* by output channel: the input's channel that it is, or NO_CHANNEL */
+	size_t *from; /* by output channel: the input's channel that it is, or NO_CHANNEL */
 	size_t froms;			/* how many of them are set */
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
 	size_t waitings, planes, want;
@@ -44,9 +44,9 @@ struct chain {
 	struct pool *pool;
 	struct outbox *outbox;		/* opened with the first frame that is written */
 	struct scratch *scratch;	/* one per thread */
-	size_t band;			/* rows of a band; 0: chosen by size (FRINGEPIPE_BAND forces it) */
+	size_t band; /* rows of a band; 0: chosen by size (FRINGEPIPE_BAND forces it) */
 	size_t frames;			/* written or dropped so far */
-	size_t repeat;			/* FRINGEPIPE_REPEAT: how often the whole input is taken, from memory */
+	size_t repeat; /* FRINGEPIPE_REPEAT: how often the whole input is taken, from memory */
 	struct frame **kept;		/* the input, for that */
 	size_t keeps;
 	double start;			/* when the first frame was pushed, seconds */

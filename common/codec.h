@@ -14,13 +14,15 @@
 /* Resolution of colour in a JPEG: full, halved along rows, halved both ways. */
 enum chroma { CHROMA_444, CHROMA_422, CHROMA_420 };
 
-/* How frames are written; a stage that has such options (framecat) fills it, see run_save_options(). */
+/* How frames are written; a stage that has such options (framecat) fills it, see
+ * run_save_options(). */
 struct save_options {
 	int quality;		/* JPEG quality 1..100; 0: the format's default (95) */
 	enum chroma chroma;	/* of a JPEG of three channels */
 	bool fast;		/* less compression, more speed */
 	bool ascii;		/* text instead of binary, where the format has both */
-	double jump;		/* meshes: no triangle across a larger step in z, in units of z; 0: automatic */
+	double
+	    jump; /* meshes: no triangle across a larger step in z, in units of z; 0: automatic */
 	bool points;		/* meshes: points only, no faces */
 };
 
@@ -74,8 +76,8 @@ struct source *source_open(const char *path);
 int source_next(struct source *, struct frame **out);
 void source_close(struct source *);
 /*
- * As source_open() for a stage that reads files of other kinds by itself: `also` (ended by NULL) are
- * their formats, without load, known by sniff or else by suffix. source_other() says which one
+ * As source_open() for a stage that reads files of other kinds by itself: `also` (ended by NULL)
+ * are their formats, without load, known by sniff or else by suffix. source_other() says which one
  * path is, and gives the file at its start, maybe a pipe; NULL if it is an image.
  */
 struct source *source_open_also(const char *path, const struct codec *const *also);
@@ -97,15 +99,16 @@ struct target;
  * Files appear under their final name only when complete. options may be NULL.
  */
 struct target *target_open(const char *path, bool force, const struct save_options *options);
-/* What can be told of such a path before there is a frame; touches nothing. 0 or -1 after fail(). */
+/* What can be told of such a path before there is a frame; touches nothing. 0 or -1 after fail().
+ */
 int target_check(const char *path, bool force);
 int target_put(struct target *, const struct frame *);
 /* Completes (keep = true) or removes what is unfinished; frees. 0 or -1 after fail(). */
 int target_close(struct target *, bool keep);
 /*
- * The file that frame `number` (from 0) of a target goes into, whatever numbers and folders do to its
- * name; for lists of what was written. The frames' `name` keys must differ. A new string, NULL after
- * fail().
+ * The file that frame `number` (from 0) of a target goes into, whatever numbers and folders do to
+ * its name; for lists of what was written. The frames' `name` keys must differ. A new string, NULL
+ * after fail().
  */
 char *target_file_name(const char *path, size_t number, const struct frame_head *);
 /* One frame into one file. */

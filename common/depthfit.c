@@ -27,7 +27,8 @@ place_plane(const struct run *run, const struct frame_head *head, const struct n
 	return 0;
 }
 
-/* A reference that counts in other fringes, or lies elsewhere on the sensor, is none for this phase. */
+/* A reference that counts in other fringes, or lies elsewhere on the sensor, is none for this
+ * phase. */
 static int
 check_alike(const struct run *run, const struct frame_head *head)
 {
@@ -35,11 +36,14 @@ check_alike(const struct run *run, const struct frame_head *head)
 	const struct frame_head *ref = run_beside_head(run, "ref");
 
 	for (size_t i = 0; ref && i < sizeof(keys) / sizeof(*keys); i++) {
-		const char *own = meta_get(&head->meta, keys[i]), *its = meta_get(&ref->meta, keys[i]);
+		const char *own = meta_get(&head->meta, keys[i]),
+			   *its = meta_get(&ref->meta, keys[i]);
 
 		if (own && its && strcmp(own, its))
-			return fail(NULL, "the reference does not go with the input: its %s is %.60s, "
-			    "the input's %.60s", keys[i], its, own);
+			return fail(NULL,
+			    "the reference does not go with the input: its %s is %.60s, "
+			    "the input's %.60s",
+			    keys[i], its, own);
 	}
 	return 0;
 }

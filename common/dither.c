@@ -109,7 +109,8 @@ start_cluster(struct cluster *cluster)
 	} while (to != from);
 }
 
-/* Ulichney 1993: dots are ranked by taking them out of clusters, then by putting them into voids. */
+/* Ulichney 1993: dots are ranked by taking them out of clusters, then by putting them into voids.
+ */
 int
 dither_blue(float threshold[TILE_PIXELS])
 {

@@ -44,7 +44,8 @@ int dither_blue(float threshold[DITHER_TILE * DITHER_TILE]);
 #define DITHER_SERPENTINE_DOWN 0.335f
 
 /*
- * The decoder's kernel, and so what the encoder's search looks through: a Gaussian of sigma times (a
+ * The decoder's kernel, and so what the encoder's search looks through: a Gaussian of sigma times
+ * (a
  * - b r^2), of sum 1 and second moment 0, so that curved phase keeps its place; 2 reach + 1 rows
  * of `width` floats, zero beyond 2 reach + 1. And the plain Gaussian of sum 1.
  */

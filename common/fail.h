@@ -17,7 +17,8 @@ enum exit_code {
 	EXIT_NO_DEVICE = 3	/* a GPU was demanded and there is none */
 };
 
-/* Records "object: message" (object may be NULL) unless a message is recorded already. Returns -1. */
+/* Records "object: message" (object may be NULL) unless a message is recorded already. Returns -1.
+ */
 int fail(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same, with strerror(errno) behind it. */
 int fail_errno(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));

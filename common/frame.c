@@ -72,7 +72,7 @@ head_init(struct frame_head *head, size_t w, size_t h, size_t c, enum sample typ
 	head->spacing[0] = head->spacing[1] = NAN;
 	if (set_channel_count(head, c) < 0)
 		return -1;
-	memset(head->channel, 0, c * sizeof(*head->channel));	/* head_equal compares whole names */
+	memset(head->channel, 0, c * sizeof(*head->channel)); /* head_equal compares whole names */
 	for (size_t i = 0; i < c; i++) {
 		if (c == 1)
 			strcpy(head->channel[i], "image");
@@ -118,8 +118,8 @@ bool
 head_equal(const struct frame_head *a, const struct frame_head *b)
 {
 	return a->w == b->w && a->h == b->h && a->c == b->c && a->type == b->type &&
-	    same_number(a->spacing[0], b->spacing[0]) && same_number(a->spacing[1], b->spacing[1]) &&
-	    !strcmp(a->unit, b->unit) &&
+	    same_number(a->spacing[0], b->spacing[0]) &&
+	    same_number(a->spacing[1], b->spacing[1]) && !strcmp(a->unit, b->unit) &&
 	    !memcmp(a->channel, b->channel, a->c * sizeof(*a->channel)) &&
 	    meta_equal(&a->meta, &b->meta);
 }
@@ -311,8 +311,8 @@ frame_new(const struct frame_head *head, struct frame **out)
 	pixels = all <= PTRDIFF_MAX - 63 ? pixels_new(all, &fresh) : NULL;
 	if (!pixels) {
 		frame_free(frame);
-		return fail(NULL, "out of memory for a frame of %zu x %zu x %zu %s", head->w, head->h,
-		    head->c, sample_name(head->type));
+		return fail(NULL, "out of memory for a frame of %zu x %zu x %zu %s", head->w,
+		    head->h, head->c, sample_name(head->type));
 	}
 	for (size_t c = 0; c < head->c; c++) {
 		frame->plane[c].host = (char *)pixels->memory + c * plane;
@@ -370,8 +370,8 @@ check_stackable(struct frame *const *frames, size_t n, size_t *channels)
 		const struct frame_head *head = &frames[i]->head;
 
 		if (head->w != first->w || head->h != first->h)
-			return fail(NULL, "images differ in size: %zu x %zu, then %zu x %zu", first->w,
-			    first->h, head->w, head->h);
+			return fail(NULL, "images differ in size: %zu x %zu, then %zu x %zu",
+			    first->w, first->h, head->w, head->h);
 		if (head->type != first->type)
 			return fail(NULL, "images differ in sample type: %s, then %s",
 			    sample_name(first->type), sample_name(head->type));
@@ -391,7 +391,8 @@ stacked_head(struct frame *const *frames, size_t n, size_t channels, struct fram
 		fail_memory();
 		goto done;
 	}
-	if (head_init(head, frames[0]->head.w, frames[0]->head.h, channels, frames[0]->head.type) < 0)
+	if (head_init(head, frames[0]->head.w, frames[0]->head.h, channels, frames[0]->head.type) <
+	    0)
 		goto done;
 	memcpy(head->spacing, frames[0]->head.spacing, sizeof(head->spacing));
 	memcpy(head->unit, frames[0]->head.unit, sizeof(head->unit));
@@ -488,7 +489,8 @@ frame_to_float(const struct frame *frame, struct frame **out)
 	if (head_copy(&head, &frame->head) < 0)
 		return -1;
 	head.type = SAMPLE_FLOAT;
-	status = frame->head.type == SAMPLE_FLOAT ? frame_new_empty(&head, out) : frame_new(&head, out);
+	status =
+	    frame->head.type == SAMPLE_FLOAT ? frame_new_empty(&head, out) : frame_new(&head, out);
 	head_free(&head);
 	if (status < 0)
 		return -1;

@@ -61,22 +61,26 @@ int head_set_channels(struct frame_head *, const char *names);
 char *head_channels(const struct frame_head *);
 /* The index of a channel, or NO_CHANNEL. */
 size_t head_channel(const struct frame_head *, const char *name);
-/* The number of channels named base1 base2 ... in a row from base1 (or 1 if there is `base` alone). */
+/* The number of channels named base1 base2 ... in a row from base1 (or 1 if there is `base` alone).
+ */
 size_t head_count_channels(const struct frame_head *, const char *base);
 /* The index of channel `base` followed by number (1..), or of `base` itself when number is 1. */
 size_t head_numbered_channel(const struct frame_head *, const char *base, size_t number);
 
 size_t frame_stride(size_t w, enum sample);
-/* A new frame with the head's size, channels and metadata and unset pixels (row padding is zero). */
+/* A new frame with the head's size, channels and metadata and unset pixels (row padding is zero).
+ */
 int frame_new(const struct frame_head *, struct frame **out);
-/* The same, without pixels: plane[].store and host are to be filled by the caller with frame_share. */
+/* The same, without pixels: plane[].store and host are to be filled by the caller with frame_share.
+ */
 int frame_new_empty(const struct frame_head *, struct frame **out);
 void frame_free(struct frame *);
 /* Gives back the memory that is kept for frames to come; for the end of a program. */
 void frame_release_stores(void);
 /* Makes plane `to_c` of `to` the same memory as plane c of `from`; sizes and types must agree. */
 void frame_share(struct frame *to, size_t to_c, const struct frame *from, size_t c);
-/* All planes of n frames (same size and type) as one frame, without copying pixels; see meta_gather. */
+/* All planes of n frames (same size and type) as one frame, without copying pixels; see
+ * meta_gather. */
 int frame_stack(struct frame *const *frames, size_t n, struct frame **out);
 /* The chosen channels of a frame, sharing its pixels. */
 int frame_select(const struct frame *, const size_t *channel, size_t n, struct frame **out);

@@ -30,7 +30,8 @@ static int
 read_beat(const struct fringe_line *line, const struct frame *frame, struct field *field)
 {
 	const struct temporal *temporal = &line->temporal;
-	bool along_y = temporal->axis == 'y', swap = temporal->period_px[0] > temporal->period_px[1];
+	bool along_y = temporal->axis == 'y',
+	     swap = temporal->period_px[0] > temporal->period_px[1];
 	size_t w = frame->head.w, h = frame->head.h, n;
 
 	if (size_multiply(w, h, &n) < 0)
@@ -87,7 +88,8 @@ find_slope(const struct field *field, double *slope)
 	size_t n = mean_turn(field, 1, 0, slope, &length);
 
 	if (n < PIXELS_LEAST || length < 0.3)
-		return fail(NULL, "no plane to be seen: %zu pairs of pixels, coherence %.2f", n, length);
+		return fail(
+		    NULL, "no plane to be seen: %zu pairs of pixels, coherence %.2f", n, length);
 	for (size_t lag = 2; lag < field->w; lag *= 2) {
 		n = mean_turn(field, lag, *slope * (double)lag, &turn, &length);
 		if (n < PIXELS_LEAST || length < 0.3)
@@ -150,7 +152,8 @@ fringe_line_fit(const struct fringe_line *line, double *period_px, double *offse
 	double slope = 0, phase, least, most, offset, lowest;
 
 	if (line->n < 2)
-		return fail(NULL, "--fit-line wants a plane at both ends of the working volume, got %zu",
+		return fail(NULL,
+		    "--fit-line wants a plane at both ends of the working volume, got %zu",
 		    line->n);
 	for (size_t i = 0; i < line->n; i++)
 		slope += line->plane[i].slope / (double)line->n;
@@ -158,14 +161,17 @@ fringe_line_fit(const struct fringe_line *line, double *period_px, double *offse
 	for (size_t i = 1; i < line->n; i++) {
 		if (line->plane[i].first_px != first->first_px ||
 		    line->plane[i].last_px != first->last_px)
-			return fail(NULL, "--fit-line: plane %zu lies elsewhere on the sensor", i + 1);
+			return fail(
+			    NULL, "--fit-line: plane %zu lies elsewhere on the sensor", i + 1);
 		phase += remainder(line->plane[i].middle_rad - phase, 2 * M_PI);
 		least = fmin(least, phase);
 		most = fmax(most, phase);
 	}
 	if (most - least >= 2 * M_PI)
-		return fail(NULL, "--fit-line: the planes are %.0f degrees of the beat apart, a line "
-		    "orders less than 360", (most - least) * 180 / M_PI);
+		return fail(NULL,
+		    "--fit-line: the planes are %.0f degrees of the beat apart, a line "
+		    "orders less than 360",
+		    (most - least) * 180 / M_PI);
 	offset = -slope * (first->first_px + first->last_px) / 2;
 	lowest = least + offset + fmin(slope * first->first_px, slope * first->last_px);
 	offset -= 2 * M_PI * floor((lowest + M_PI / 8) / (2 * M_PI));

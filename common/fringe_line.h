@@ -1,7 +1,7 @@
 /*
- * The line that orders a beat which repeats within the field (methods §5; Karpinsky 2014 eq 14; thesis
- * fig 4.3): 2 pi x/P + b, x in pixels of the sensor along the fringe axis, with the beats of a plane at
- * the near and at the far end of the working volume half a turn above it.
+ * The line that orders a beat which repeats within the field (methods §5; Karpinsky 2014 eq 14;
+ * thesis fig 4.3): 2 pi x/P + b, x in pixels of the sensor along the fringe axis, with the beats of
+ * a plane at the near and at the far end of the working volume half a turn above it.
  */
 #ifndef FRINGE_LINE_H
 #define FRINGE_LINE_H

@@ -12,9 +12,11 @@
 #define PHASES_MOST LADDER_PHASES_MOST
 #define SIGNALS_MOST (PHASES_MOST * PHASES_MOST)
 #define NO_SIGNAL SIZE_MAX
-/* Of an unknown field's ladder: with a scatter of the phases of 0.01 rad, pi is three deviations. */
+/* Of an unknown field's ladder: with a scatter of the phases of 0.01 rad, pi is three deviations.
+ */
 #define NOISE_MOST 100.0
-/* The cost of a ladder is the sum of noise^8 over its rungs: the worst one counts, then their number. */
+/* The cost of a ladder is the sum of noise^8 over its rungs: the worst one counts, then their
+ * number. */
 #define COST_POWER 8
 
 struct graph {
@@ -212,10 +214,13 @@ ladder_find(const double *period_px, size_t n, size_t target, double field_px, u
 	if (best != NO_SIGNAL)
 		status = follow(graph, best, out);
 	else
-		status = fail(NULL, "no %s spans the field of %g px, the longest %.6g px: say --field "
+		status = fail(NULL,
+		    "no %s spans the field of %g px, the longest %.6g px: say --field "
 		    "where less of it is seen, or --line",
-		    signals == LADDER_PHASES ? "phase" : signals == LADDER_BEATS ? "beat" :
-		    "phase or beat", field_px, graph->signal[longest].period_px);
+		    signals == LADDER_PHASES      ? "phase"
+			: signals == LADDER_BEATS ? "beat"
+						  : "phase or beat",
+		    field_px, graph->signal[longest].period_px);
 	free(graph);
 	return status;
 }
@@ -234,8 +239,9 @@ ladder_find_from(const double *period_px, size_t n, size_t target, size_t first,
 	if (isfinite(graph->cost[first]))
 		status = follow(graph, first, out);
 	else
-		status = fail(NULL, "no way from the period of %g px to that of %g px, which is longer",
-		    period_px[first], period_px[target]);
+		status =
+		    fail(NULL, "no way from the period of %g px to that of %g px, which is longer",
+			period_px[first], period_px[target]);
 	free(graph);
 	return status;
 }

@@ -1,9 +1,11 @@
 /*
- * Temporal unwrapping: which beats of the measured phases order which (methods §5; Liu 2015 eq 4-5).
+ * Temporal unwrapping: which beats of the measured phases order which (methods §5; Liu 2015 eq
+ * 4-5).
  *
- * A *signal* is a phase, or a sum of phases with whole weights (a beat is shorter minus longer period);
- * its period follows from theirs. A *ladder* leads from a signal that is unambiguous over the field down
- * to the phase that is to be unwrapped: every signal's absolute phase tells the fringe order of the next.
+ * A *signal* is a phase, or a sum of phases with whole weights (a beat is shorter minus longer
+ * period); its period follows from theirs. A *ladder* leads from a signal that is unambiguous over
+ * the field down to the phase that is to be unwrapped: every signal's absolute phase tells the
+ * fringe order of the next.
  */
 #ifndef LADDER_H
 #define LADDER_H
@@ -20,7 +22,8 @@ struct ladder_signal {
 struct ladder {
 	size_t n;
 	struct ladder_signal signal[LADDER_PHASES_MOST + 1];	/* the unambiguous one first */
-	/* Scatter of the fringe order, in radians per radian of scatter of a phase, of the worst rung. */
+	/* Scatter of the fringe order, in radians per radian of scatter of a phase, of the worst
+	 * rung. */
 	double noise;
 };
 
@@ -31,8 +34,8 @@ enum ladder_signals {
 
 /*
  * The ladder with the least scatter of its worst rung that ends in phase `target` (from 0) of n.
- * field_px: what the first signal must span; 0: not known, the longest period that is still of use is
- * taken. -1 after fail() if there is none.
+ * field_px: what the first signal must span; 0: not known, the longest period that is still of use
+ * is taken. -1 after fail() if there is none.
  */
 int ladder_find(const double *period_px, size_t n, size_t target, double field_px, unsigned signals,
     struct ladder *out);

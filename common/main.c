@@ -1,4 +1,5 @@
-/* The program of every tool: compiled once per tool with TOOLS = X(its name), once with all of them. */
+/* The program of every tool: compiled once per tool with TOOLS = X(its name), once with all of
+ * them. */
 #include "stage.h"
 
 #define X(name) STAGE_DECLARE(name)

@@ -159,8 +159,8 @@ lateral_step(const struct mesh *mesh, size_t x, size_t y, size_t x1, size_t y1)
 	    sample(mesh, mesh->point[1], x1, y1) - sample(mesh, mesh->point[1], x, y));
 }
 
-/* Steps between neighbours, in z and beside it; of many pixels only every so manieth is looked at. Steps of
- * nothing tell no scale, but where x and y do, they are of a surface that is smooth. */
+/* Steps between neighbours, in z and beside it; of many pixels only every so manieth is looked at.
+ * Steps of nothing tell no scale, but where x and y do, they are of a surface that is smooth. */
 static size_t
 collect_steps(const struct mesh *mesh, float *dz, float *lateral)
 {
@@ -174,7 +174,8 @@ collect_steps(const struct mesh *mesh, float *dz, float *lateral)
 		for (int k = 0; k < 2; k++) {
 			if (next[k][0] >= mesh->w || next[k][1] >= mesh->h)
 				continue;
-			dz[n] = fabsf(sample(mesh, z, next[k][0], next[k][1]) - sample(mesh, z, x, y));
+			dz[n] =
+			    fabsf(sample(mesh, z, next[k][0], next[k][1]) - sample(mesh, z, x, y));
 			lateral[n] = lateral_step(mesh, x, y, next[k][0], next[k][1]);
 			n += isfinite(dz[n]) && isfinite(lateral[n]) && (dz[n] > 0 || mesh->scaled);
 		}
@@ -183,9 +184,9 @@ collect_steps(const struct mesh *mesh, float *dz, float *lateral)
 }
 
 /*
- * A surface is steep, a jump is steeper: a step is a jump when it is JUMP_SLOPE times what neighbours lie
- * apart beside z, and far more than the noise. Where lengths beside z are not known, what is far more
- * than nearly all steps is one.
+ * A surface is steep, a jump is steeper: a step is a jump when it is JUMP_SLOPE times what
+ * neighbours lie apart beside z, and far more than the noise. Where lengths beside z are not known,
+ * what is far more than nearly all steps is one.
  */
 static int
 choose_jump(struct mesh *mesh)

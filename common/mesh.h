@@ -9,12 +9,11 @@
  *
  * Each 2x2 cell gives two triangles, split along the diagonal with the smaller step in z, or one if
  * a single pixel is missing. None has an edge across more than `jump` in z. The automatic jump is 8
- * times the distance of neighbours beside z, or 10 times the median of the steps in z that are not zero
- * (zero steps are those of quantised depth), whichever is larger; where the distance is not known, 5
- * times the 95th percentile of the steps. Triangles run counter-clockwise as the camera sees them: for
- * points and depth
- * (z away from the camera) as for heights (z towards it). Where z points is the key z_axis
- * (towards, away); without it away, except for a channel `height`.
+ * times the distance of neighbours beside z, or 10 times the median of the steps in z that are not
+ * zero (zero steps are those of quantised depth), whichever is larger; where the distance is not
+ * known, 5 times the 95th percentile of the steps. Triangles run counter-clockwise as the camera
+ * sees them: for points and depth (z away from the camera) as for heights (z towards it). Where z
+ * points is the key z_axis (towards, away); without it away, except for a channel `height`.
  */
 #ifndef MESH_H
 #define MESH_H

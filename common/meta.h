@@ -25,7 +25,8 @@ struct meta {
 
 /* NULL when there is no such key. */
 const char *meta_get(const struct meta *, const char *key);
-/* Sets or replaces; the place of an existing key is kept. -1 after fail() if it cannot be stored. */
+/* Sets or replaces; the place of an existing key is kept. -1 after fail() if it cannot be stored.
+ */
 int meta_set(struct meta *, const char *key, const char *value);
 int meta_setf(struct meta *, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -35,7 +36,8 @@ void meta_remove(struct meta *, const char *key);
 
 /* The key's number, or `otherwise` if it is absent; -1 after fail() if it is no number. */
 int meta_number(const struct meta *, const char *key, double otherwise, double *out);
-/* The key's numbers (free with numbers_free), none if it is absent; -1 after fail() if not numbers. */
+/* The key's numbers (free with numbers_free), none if it is absent; -1 after fail() if not numbers.
+ */
 int meta_numbers(const struct meta *, const char *key, struct numbers *out);
 /* Word i (from 0) of a blank-separated value, copied into word; false where there is none. */
 bool meta_word(const char *value, size_t i, char *word, size_t size);
@@ -48,7 +50,8 @@ void meta_free(struct meta *);
 /* Appends the next cmd.N: words with one blank between. Bytes that NRRD readers stumble over become
  * %XX, but no %: what is no plain word has been written by meta_put_word(). */
 int meta_append_command(struct meta *, const char *command);
-/* Writes a word, or the end of one: blanks, %, bytes outside ASCII and a colon at the end as %XX. */
+/* Writes a word, or the end of one: blanks, %, bytes outside ASCII and a colon at the end as %XX.
+ */
 void meta_put_word(FILE *, const char *word);
 
 /*

@@ -11,7 +11,7 @@
 #include "meta.h"
 
 #define OPT_MOST 128		/* rows of both tables together */
-#define LONG_VALUE 256		/* getopt_long's answers to long names start here, beyond all letters */
+#define LONG_VALUE 256 /* getopt_long's answers to long names start here, beyond all letters */
 
 static void *
 field(const struct opt *opt, void *parameters)
@@ -68,7 +68,8 @@ range_text(const struct opt *opt, char text[80])
 		snprintf(text, 80, "%s%s to %s", positive ? "more than " : "", positive ? "0" : low,
 		    high);
 	else if (opt->min > -HIGH_SAFE)
-		snprintf(text, 80, "%s %s", positive ? "more than" : "at least", positive ? "0" : low);
+		snprintf(
+		    text, 80, "%s %s", positive ? "more than" : "at least", positive ? "0" : low);
 	else
 		*text = '\0';
 	return text;
@@ -317,7 +318,8 @@ opt_parse(const struct opt *table, void *parameters, const struct opt *common,
 		if (answer == -1)
 			break;
 		if (answer == '?' || answer == ':') {
-			/* getopt_long has moved operands: the word it stopped at lies before optind */
+			/* getopt_long has moved operands: the word it stopped at lies before optind
+			 */
 			at = optind > 1 ? optind - 1 : at;
 			while (at > 1 && argv[at][0] != '-')
 				at--;

@@ -97,7 +97,7 @@ outbox_close(struct outbox *box, bool keep)
 	int status;
 
 	pthread_mutex_lock(&box->lock);
-	box->ending = true;	/* what waits is written all the same: a stream's frames are whole */
+	box->ending = true; /* what waits is written all the same: a stream's frames are whole */
 	pthread_cond_signal(&box->changed);
 	pthread_mutex_unlock(&box->lock);
 	pthread_join(box->thread, NULL);

@@ -1,6 +1,6 @@
 /*
- * Writing beside computing: a thread takes frames to a target in the order they were put, while the chain
- * goes on. At most two frames wait.
+ * Writing beside computing: a thread takes frames to a target in the order they were put, while the
+ * chain goes on. At most two frames wait.
  */
 #ifndef OUTBOX_H
 #define OUTBOX_H

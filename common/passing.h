@@ -15,8 +15,8 @@ struct passing {
  * `replaced`, then those of `behind` (lists, blank-separated, maybe empty). -1 after fail(). Free
  * with passing_free.
  */
-int passing_plan(struct run *, struct passing *, struct frame_head *out, const char *before, const char *replaced,
-    const char *behind);
+int passing_plan(struct run *, struct passing *, struct frame_head *out, const char *before,
+    const char *replaced, const char *behind);
 /* Hands on row y of them. */
 void passing_row(const struct passing *, const struct frame *in, struct frame *out, size_t y);
 void passing_free(struct passing *);

@@ -283,9 +283,10 @@ write_bytes(void *file, const unsigned char *bytes, unsigned n)
 static cairo_status_t
 draw_file(const struct plot *plot, FILE *file, bool svg)
 {
-	cairo_surface_t *surface = svg ?
-	    cairo_svg_surface_create_for_stream(write_bytes, file, (double)plot->w, (double)plot->h) :
-	    cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)plot->w, (int)plot->h);
+	cairo_surface_t *surface = svg
+	    ? cairo_svg_surface_create_for_stream(
+		  write_bytes, file, (double)plot->w, (double)plot->h)
+	    : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)plot->w, (int)plot->h);
 	cairo_t *cr = cairo_create(surface);
 	cairo_status_t status;
 

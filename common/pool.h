@@ -15,7 +15,8 @@ typedef void pool_fn(void *arg, size_t item, int thread);
 /* Runs drive(arg, pool) with `threads` threads and returns what it returned; -1 after fail(). */
 int pool_run(int threads, int (*drive)(void *arg, struct pool *), void *arg);
 int pool_threads(const struct pool *);
-/* Calls fn for items 0..n-1 on all threads, in any order; returns when all are done. Only from drive. */
+/* Calls fn for items 0..n-1 on all threads, in any order; returns when all are done. Only from
+ * drive. */
 void pool_for(struct pool *, size_t n, pool_fn *fn, void *arg);
 
 #endif

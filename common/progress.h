@@ -9,7 +9,7 @@
 double progress_seconds(void);
 
 void progress_start(bool show);
-void progress_input(size_t operand, size_t operands);	/* which operand is being read, of how many */
+void progress_input(size_t operand, size_t operands); /* which operand is being read, of how many */
 void progress_tick(size_t frames);			/* frames done so far */
 void progress_end(void);
 

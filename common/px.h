@@ -1,10 +1,10 @@
 /*
  * The words in which per-pixel formulas are written, the same for C11 and for GLSL 4.50.
  *
- * tools/NAME/NAME.px.h includes this and is included by NAME.c and NAME.comp; with -ffp-contract=off
- * in C and `precise` in GLSL both give the same bits. Only + - * /, sqrt, floor and moves of bits are
- * used. Functions are PX_FN, locals are PX_F, literals carry f, conditions are px_select (never a call
- * under a condition). Sizes: uint. Angles: radians.
+ * tools/NAME/NAME.px.h includes this and is included by NAME.c and NAME.comp; with
+ * -ffp-contract=off in C and `precise` in GLSL both give the same bits. Only + - * /, sqrt, floor
+ * and moves of bits are used. Functions are PX_FN, locals are PX_F, literals carry f, conditions
+ * are px_select (never a call under a condition). Sizes: uint. Angles: radians.
  */
 #ifndef PX_H
 #define PX_H
@@ -148,7 +148,8 @@ px_wrap(float x)
 	return px_select(r < -PX_PI, r + PX_TWO_PI, r);
 }
 
-/* sin and cos of x, |x| < 1e4, within 2 ulp of 1: quadrant reduction, Cephes sinf and cosf polynomials. */
+/* sin and cos of x, |x| < 1e4, within 2 ulp of 1: quadrant reduction, Cephes sinf and cosf
+ * polynomials. */
 PX_FN float
 px_sin_quadrant(float x, float shift)
 {
@@ -230,7 +231,8 @@ px_log(float x)
 	return f + p + 0.693359375f * e;
 }
 
-/* 32 well-mixed bits (a full-avalanche integer hash); chain it: px_hash(px_hash(px_hash(seed) ^ x) ^ y). */
+/* 32 well-mixed bits (a full-avalanche integer hash); chain it: px_hash(px_hash(px_hash(seed) ^ x)
+ * ^ y). */
 PX_FN uint
 px_hash(uint v)
 {

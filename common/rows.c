@@ -32,10 +32,12 @@ rows_level(const char **name)
 	int best = best_level(), level = best;
 
 	if (wanted && *wanted) {
-		for (level = ROWS_LEVELS - 1; level >= 0 && strcmp(wanted, level_name[level]); level--)
+		for (level = ROWS_LEVELS - 1; level >= 0 && strcmp(wanted, level_name[level]);
+		     level--)
 			;
 		if (level < 0)
-			return fail_usage("FRINGEPIPE_CPU", "names no instruction level: %.20s", wanted);
+			return fail_usage(
+			    "FRINGEPIPE_CPU", "names no instruction level: %.20s", wanted);
 		if (level > best)
 			return fail_usage("FRINGEPIPE_CPU", "this machine has no %s", wanted);
 	}

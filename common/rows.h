@@ -1,8 +1,8 @@
 /*
  * CPU dispatch. Every tools/NAME/NAME.c is compiled once per instruction level (x86-64-v2, v3, v4;
- * once, plainly, on other machines), with STAGE_LEVEL naming the level; the best one that the machine
- * has is picked at start-up. FRINGEPIPE_CPU=v2|v3|v4 forces one, so that the tests can run all.
- * No flag lets results differ between levels: contraction is off and sums keep their order.
+ * once, plainly, on other machines), with STAGE_LEVEL naming the level; the best one that the
+ * machine has is picked at start-up. FRINGEPIPE_CPU=v2|v3|v4 forces one, so that the tests can run
+ * all. No flag lets results differ between levels: contraction is off and sums keep their order.
  */
 #ifndef ROWS_H
 #define ROWS_H

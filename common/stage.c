@@ -25,20 +25,21 @@ struct runner_options {
 
 static const struct opt runner_table[] = {
 	{ 'o', "output", "FILE", OPT_FILE, AT(output), NULL, 0, 0, NULL,
-	  "write there, format by suffix; %04d numbers frames; a folder takes them all", NULL },
+	    "write there, format by suffix; %04d numbers frames; a folder takes them all", NULL },
 	{ 'f', "force", NULL, OPT_FLAG, AT(force), NULL, 0, 0, NULL,
-	  "write into a folder that is not empty", NULL },
+	    "write into a folder that is not empty", NULL },
 	{ 'j', "threads", "N", OPT_INTEGER, AT(threads), NULL, 1, 1024, NULL,
-	  "threads to use; all cores if not given", NULL },
+	    "threads to use; all cores if not given", NULL },
 	{ 'd', "device", "NAME", OPT_TEXT, AT(device), "auto", 0, 0, NULL,
-	  "where to compute: cpu, gpu or auto", NULL },
+	    "where to compute: cpu, gpu or auto", NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, AT(verbose), NULL, 0, 0, NULL, "say what is done", NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, AT(quiet), NULL, 0, 0, NULL,
-	  "no warnings, no progress line", NULL },
+	    "no warnings, no progress line", NULL },
 	{ 'h', "help", NULL, OPT_FLAG, AT(help), NULL, 0, 0, NULL, "print this help", NULL },
-	{ 'V', "version", NULL, OPT_FLAG, AT(version), NULL, 0, 0, NULL, "print the version", NULL },
+	{ 'V', "version", NULL, OPT_FLAG, AT(version), NULL, 0, 0, NULL, "print the version",
+	    NULL },
 	{ 0, "words", NULL, OPT_FLAG, AT(words), NULL, 0, 0, NULL,
-	  "print the option words, for shell completion", NULL },
+	    "print the option words, for shell completion", NULL },
 	{ 0 },
 };
 
@@ -215,9 +216,10 @@ check_operands(struct chain *chain, size_t at, int operands, char **operand)
 	if (stdin_uses > 1)
 		return fail_usage(NULL, "standard input is named %zu times", stdin_uses);
 	if (at > 0 && operands)
-		return fail_usage(run->stage->name, "takes its input from the stage before, not from '%.60s'",
-		    operand[0]);
-	if (operands && (run->stage->traits & STAGE_SOURCE) && !(run->stage->traits & STAGE_OPERANDS))
+		return fail_usage(run->stage->name,
+		    "takes its input from the stage before, not from '%.60s'", operand[0]);
+	if (operands && (run->stage->traits & STAGE_SOURCE) &&
+	    !(run->stage->traits & STAGE_OPERANDS))
 		return fail_usage(run->stage->name, "takes no operands, not '%.60s'", operand[0]);
 	run->operand = operand;
 	run->operands = (size_t)operands;
@@ -331,7 +333,8 @@ check_standard_output(const struct chain *chain)
 			    "gives no frames, so it can only be the last stage");
 	if (!(last->stage->traits & STAGE_SINK) && !last->sink && !chain->output &&
 	    isatty(STDOUT_FILENO))
-		return fail_usage(NULL, "standard output is a terminal: give -o FILE, or pipe the frames on");
+		return fail_usage(
+		    NULL, "standard output is a terminal: give -o FILE, or pipe the frames on");
 	return 0;
 }
 
@@ -471,7 +474,9 @@ print_chain_help(void)
 {
 	printf("usage: fringepipe [OPTION ...] STAGE [WORD ...] [, STAGE [WORD ...]] ...\n"
 	    "run many stages in one process; a lone comma ends a stage\n\noptions\n");
-	printf("  every tool's own; -j -q -v -o -f before the first stage or in the last, -d anywhere\n");
+	printf(
+	    "  every tool's own; -j -q -v -o -f before the first stage or in the "
+	       "last, -d anywhere\n");
 	printf("\nstages\n");
 	list_stages();
 	printf("\nmore: man fringepipe\n");
@@ -493,7 +498,8 @@ check_middle(const struct runner_options *options, const char *stage)
 {
 	if (options->output || options->force || options->verbose || options->quiet ||
 	    options->threads != OPT_NONE_INTEGER)
-		return fail_usage(stage, "-o -f -j -v -q stand before the first stage or in the last");
+		return fail_usage(
+		    stage, "-o -f -j -v -q stand before the first stage or in the last");
 	return 0;
 }
 
@@ -513,8 +519,9 @@ parse_stage(struct chain *chain, struct runner_options *options, int words, char
 		return fail_message() ? -1 : refuse_stage(word[0]);
 	opt_defaults(runner_table, &middle);
 	link = add_link(chain, stage);
-	if (!link || opt_parse(options_of(stage), link->run.parameters, runner_table, own, words, word,
-	    &first) < 0)
+	if (!link ||
+	    opt_parse(options_of(stage), link->run.parameters, runner_table, own, words, word,
+		&first) < 0)
 		return -1;
 	for (int i = first; i < words; i++) {
 		size_t n = strlen(word[i]);

@@ -1,11 +1,11 @@
 /*
- * Stages and the runner that chains them. A tool is one stage (tools/NAME/NAME.c); standing alone it
- * is the chain `read , NAME , write`.
+ * Stages and the runner that chains them. A tool is one stage (tools/NAME/NAME.c); standing alone
+ * it is the chain `read , NAME , write`.
  *
  * A *map* computes rows and knows neither threads nor devices: the runner cuts the frame into bands
- * and takes each band through all consecutive maps while it is in cache. A *flow* sees whole frames:
- * sources, sinks, whatever needs the whole image. Results must not depend on the number of threads or
- * on the height of bands.
+ * and takes each band through all consecutive maps while it is in cache. A *flow* sees whole
+ * frames: sources, sinks, whatever needs the whole image. Results must not depend on the number of
+ * threads or on the height of bands.
  *
  * Order of calls: options of all stages are parsed, then every init, then frames are read. `plan`
  * runs before a stage's first frame and again whenever the head of its input differs.
@@ -28,28 +28,33 @@ struct pass;	/* a compute pass on the device; common/gpu */
 enum stage_agree { AGREE_EXACT, AGREE_ABSOLUTE, AGREE_RELATIVE };
 
 enum stage_trait {
-	STAGE_SOURCE = 1,	/* takes no input: its flow is called once with NULL */
-	STAGE_SINK = 2,		/* gives no frames: its result is text or files */
-	/* Reads its operands by itself: as the first stage its flow is called once, with NULL, and takes
-	 * run->operand, or standard input where there are none. Behind others it is a flow, unless a
-	 * source too. */
+	STAGE_SOURCE = 1, /* takes no input: its flow is called once with NULL */
+	STAGE_SINK = 2,   /* gives no frames: its result is text or files */
+	/* Reads its operands by itself: as the first stage its flow is called once, with NULL, and
+	 * takes run->operand, or standard input where there are none. Behind others it is a flow,
+	 * unless a source too. */
 	STAGE_OPERANDS = 4,
-	STAGE_ANY_TYPE = 8	/* takes uchar, ushort and float; without it the runner converts to float */
+	STAGE_ANY_TYPE =
+	    8 /* takes uchar, ushort and float; without it the runner converts to float */
 };
 
 struct body {
-	/* How many planes make one input (they are taken in order from the incoming frames, however those
-	 * are grouped, and stacked without a copy; metadata as in meta_gather). NULL: the frame as it is.
-	 * Called with the head of the first waiting frame. -1 after fail(). */
+	/* How many planes make one input (they are taken in order from the incoming frames, however
+	 * those are grouped, and stacked without a copy; metadata as in meta_gather). NULL: the
+	 * frame as it is. Called with the head of the first waiting frame. -1 after fail(). */
 	int (*gather)(struct run *, const struct frame_head *, size_t *planes);
-	/* Whole-frame pass before rows, reduced in a fixed order. May be NULL. Its result goes to priv, and
-	 * into values of the output's metadata (run_output_meta) whose keys plan has set. */
+	/* Whole-frame pass before rows, reduced in a fixed order. May be NULL. Its result goes to
+	 * priv, and into values of the output's metadata (run_output_meta) whose keys plan has set.
+	 */
 	int (*survey)(struct run *, const struct frame *in);
-	/* Computes rows y0 <= y < y1 of every output channel. Input rows from y0 - halo to y1 + halo - 1,
-	 * as far as they exist in the image (0 <= y < in->head.h), may be read; use frame_row(). */
-	void (*rows)(const struct run *, const struct frame *in, struct frame *out, size_t y0, size_t y1);
+	/* Computes rows y0 <= y < y1 of every output channel. Input rows from y0 - halo to y1 +
+	 * halo - 1, as far as they exist in the image (0 <= y < in->head.h), may be read; use
+	 * frame_row(). */
+	void (*rows)(
+	    const struct run *, const struct frame *in, struct frame *out, size_t y0, size_t y1);
 	const struct pass *passes;
-	/* Or this instead of all above but gather: whole frames, which it then owns; NULL at the end. */
+	/* Or this instead of all above but gather: whole frames, which it then owns; NULL at the
+	 * end. */
 	int (*flow)(struct run *, struct frame *in);
 };
 
@@ -58,21 +63,23 @@ struct stage {
 	const struct opt *options;		/* ended by a row without name */
 	size_t parameter_size, private_size;
 	unsigned traits;
-	enum stage_agree agree;			/* how closely CPU and GPU agree; the tests enforce it */
+	enum stage_agree agree; /* how closely CPU and GPU agree; the tests enforce it */
 	double tolerance;
 	int (*init)(struct run *);		/* options are set, no frame seen; sets run->body */
-	/* out is a copy of in, with type float: change size, channels, metadata; set run->halo, priv.
-	 * For a flow, out is only what run_emit checks nothing against: plan may be NULL. */
+	/* out is a copy of in, with type float: change size, channels, metadata; set run->halo,
+	 * priv. For a flow, out is only what run_emit checks nothing against: plan may be NULL. */
 	int (*plan)(struct run *, const struct frame_head *in, struct frame_head *out);
 	void (*end)(struct run *);		/* frees what priv owns; may be NULL */
 };
 
 /* How colour images (channels r g b, maybe a) become planes when a tool reads captures. */
 enum colour {
-	COLOUR_KEEP,		/* as they are */
-	COLOUR_GREY,		/* equal planes become one; unequal ones are an error that names --channel */
-	COLOUR_RED, COLOUR_GREEN, COLOUR_BLUE,
-	COLOUR_PLANES		/* r, g, b are three images, alpha is dropped */
+	COLOUR_KEEP, /* as they are */
+	COLOUR_GREY, /* equal planes become one; unequal ones are an error that names --channel */
+	COLOUR_RED,
+	COLOUR_GREEN,
+	COLOUR_BLUE,
+	COLOUR_PLANES /* r, g, b are three images, alpha is dropped */
 };
 
 struct run {
@@ -81,15 +88,15 @@ struct run {
 	void *parameters;		/* the option struct, of parameter_size */
 	void *priv;			/* zeroed, of private_size */
 	enum colour colour;		/* set by init; COLOUR_KEEP */
-	size_t halo;			/* set by plan: rows of input needed above and below a row of output */
-	char *const *operand;		/* of the first stage; where there are none, its init may name files
-					 * that it knows of (a manifest's), and they are read */
+	size_t halo; /* set by plan: rows of input needed above and below a row of output */
+	char *const *operand; /* of the first stage; where there are none, its init may name files
+			       * that it knows of (a manifest's), and they are read */
 	size_t operands;
 	int threads;
 	bool verbose, quiet, force;
 	const char *output;		/* -o, or NULL: for stages that write files of their own */
 	bool sink;			/* set by init: gives no frames this time, but text */
-	int status;			/* exit status of a tool whose answer is its status (framecmp) */
+	int status; /* exit status of a tool whose answer is its status (framecmp) */
 	struct chain *chain;		/* the runner's own */
 	size_t position;
 	struct link *link;
@@ -122,10 +129,12 @@ int run_numbers(const struct run *, const struct numbers *option, const struct f
 /* The index of a channel that the stage needs; -1 after fail() naming what came instead. */
 int run_channel(const struct run *, const struct frame_head *, const char *name, size_t *c);
 /* An image given by an option of type OPT_FRAME stands behind the input's own channels, as float,
- * under the names "OPTION.CHANNEL" (ref.absphase); this looks one up: channel NULL is the only one. */
-int run_beside(const struct run *, const struct frame_head *, const char *option, const char *channel,
-    size_t *c);
-/* The head of that image, as it is in its file; NULL where the option is not given. From plan on. */
+ * under the names "OPTION.CHANNEL" (ref.absphase); this looks one up: channel NULL is the only one.
+ */
+int run_beside(const struct run *, const struct frame_head *, const char *option,
+    const char *channel, size_t *c);
+/* The head of that image, as it is in its file; NULL where the option is not given. From plan on.
+ */
 const struct frame_head *run_beside_head(const struct run *, const char *option);
 
 /* The whole program of a tool, and of fringepipe. They return the exit code. */

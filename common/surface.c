@@ -10,10 +10,10 @@
 
 struct scene {
 	struct mesh mesh;
-	struct raster_vertex *vertex;	/* by vertex number; x y z in view coordinates, then pixels */
+	struct raster_vertex *vertex; /* by vertex number; x y z in view coordinates, then pixels */
 	float (*own)[3];		/* x y z in the frame's own coordinates, z away */
 	size_t *pixel;			/* the frame's pixel of each vertex */
-	float (*rows)[2];		/* of each row of pixels: the picture's rows it touches, low and high */
+	float (*rows)[2]; /* of each row of pixels: the picture's rows it touches, low and high */
 	struct raster *raster;
 };
 
@@ -74,7 +74,8 @@ fill_vertices(struct scene *scene, const struct frame *frame, size_t value)
 static void
 add_face_normal(struct scene *scene, const uint32_t corner[3])
 {
-	const float *a = scene->own[corner[0]], *b = scene->own[corner[1]], *c = scene->own[corner[2]];
+	const float *a = scene->own[corner[0]], *b = scene->own[corner[1]],
+		    *c = scene->own[corner[2]];
 	float u[3], v[3], n[3];
 
 	for (int k = 0; k < 3; k++) {
@@ -129,8 +130,8 @@ compare_floats(const void *a, const void *b)
 	return (p > q) - (p < q);
 }
 
-/* What the picture shall hold of coordinate k: all of it, but for a few points that lie far out, as wrong
- * fringe orders do. */
+/* What the picture shall hold of coordinate k: all of it, but for a few points that lie far out, as
+ * wrong fringe orders do. */
 static int
 find_extent(const struct scene *scene, int k, double *low, double *high)
 {
@@ -218,8 +219,8 @@ draw_band(void *arg, size_t band)
 			size_t n = mesh_cell(mesh, x, y, t);
 
 			for (size_t k = 0; k < n; k++)
-				raster_triangle(scene->raster, y0, y0 + BANDS_ROWS, &v[t[k][0]], &v[t[k][1]],
-				    &v[t[k][2]]);
+				raster_triangle(scene->raster, y0, y0 + BANDS_ROWS, &v[t[k][0]],
+				    &v[t[k][1]], &v[t[k][2]]);
 		}
 }
 

@@ -11,14 +11,15 @@
 enum surface_plane { SURFACE_NX, SURFACE_NY, SURFACE_NZ, SURFACE_VALUE, SURFACE_PLANES };
 
 struct surface_view {
-	double yaw_rad, pitch_rad;	/* turn about the vertical, then about the horizontal axis */
+	double yaw_rad, pitch_rad; /* turn about the vertical, then about the horizontal axis */
 	bool turned;			/* false: the camera's own pixels */
 	size_t w, h;			/* size of the picture; of the frame if not turned */
 	double jump;			/* no surface across a larger step in z; 0: automatic */
-	size_t value;			/* channel to colour by; NO_CHANNEL: depth along the frame's own z */
+	size_t value; /* channel to colour by; NO_CHANNEL: depth along the frame's own z */
 };
 
-/* Draws the frame into a raster of SURFACE_PLANES attributes (raster_free). 0, or -1 after fail(). */
+/* Draws the frame into a raster of SURFACE_PLANES attributes (raster_free). 0, or -1 after fail().
+ */
 int surface_draw(struct run *, const struct frame *, const struct surface_view *, struct raster *);
 
 #endif

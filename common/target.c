@@ -58,13 +58,15 @@ remove_doomed(int signal)
 static void
 watch_signals(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ };
-	struct sigaction action = { .sa_handler = remove_doomed, .sa_flags = (int)SA_RESETHAND }, old;
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU,
+		SIGXFSZ };
+	struct sigaction action = { .sa_handler = remove_doomed, .sa_flags = (int)SA_RESETHAND },
+			 old;
 
 	sigfillset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		if (sigaction(signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-		    old.sa_handler == SIG_DFL)		/* not where nohup or the shell ignores it */
+		    old.sa_handler == SIG_DFL) /* not where nohup or the shell ignores it */
 			sigaction(signals[i], &action, NULL);
 }
 
@@ -131,7 +133,7 @@ temporary_create(const char *final, char **temporary)
 			*temporary = NULL;
 			return fail_memory();
 		}
-		doomed_add(*temporary);		/* before it is there, or a signal could come between */
+		doomed_add(*temporary); /* before it is there, or a signal could come between */
 		fd = open(*temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd < 0) {
 			doomed_forget(*temporary);

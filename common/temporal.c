@@ -29,7 +29,8 @@ check_axes(const char *list, size_t phases)
 	if (n != 1 && n != phases)
 		return fail("axis", "%zu words for %zu phases", n, phases);
 	for (size_t i = 0; list && i < n; i++)
-		if (!meta_word(list, i, word, sizeof(word)) || (strcmp(word, "x") && strcmp(word, "y")))
+		if (!meta_word(list, i, word, sizeof(word)) ||
+		    (strcmp(word, "x") && strcmp(word, "y")))
 			return fail("axis", "must be x or y, not '%.60s'", list);
 	return 0;
 }
@@ -51,7 +52,8 @@ read_field(const struct frame_head *head, const struct temporal_options *options
 	if (projector.n == 2)
 		out->field_px = projector.v[out->axis == 'y'];
 	else if (projector.n)
-		status = fail("projector_px", "wants width and height, not %zu numbers", projector.n);
+		status =
+		    fail("projector_px", "wants width and height, not %zu numbers", projector.n);
 	if (status == 0 && projector.n && !(out->field_px >= 1 && out->field_px <= 1e6))
 		status = fail("projector_px", "%g is no width of a projector", out->field_px);
 	numbers_free(&projector);
@@ -108,7 +110,8 @@ choose_target(const struct temporal_options *options, const size_t *number, stru
 			out->target = i;
 			return 0;
 		}
-	return fail(NULL, "--unwrap %ld: there is no such phase along %c", options->unwrap, out->axis);
+	return fail(
+	    NULL, "--unwrap %ld: there is no such phase along %c", options->unwrap, out->axis);
 }
 
 /* `index`, or index1 for x and index2 for y. */
@@ -150,7 +153,8 @@ temporal_read(const struct frame_head *head, const struct temporal_options *opti
 	memset(out, 0, sizeof(*out));
 	if (all == 0) {
 		names = head_channels(head);
-		fail(NULL, "input has no channel phase or phase1, only: %.200s", names ? names : "?");
+		fail(NULL, "input has no channel phase or phase1, only: %.200s",
+		    names ? names : "?");
 		free(names);
 		return -1;
 	}
@@ -185,7 +189,8 @@ is_consumed(const char *name)
 	for (size_t i = 0; i < 2; i++) {
 		size_t n = strlen(bases[i]);
 
-		if (!strncmp(name, bases[i], n) && strspn(name + n, "0123456789") == strlen(name + n))
+		if (!strncmp(name, bases[i], n) &&
+		    strspn(name + n, "0123456789") == strlen(name + n))
 			return true;
 	}
 	return false;
@@ -224,8 +229,8 @@ temporal_output(const struct temporal *temporal, const struct frame_head *in,
 
 /* ---- ways ---- */
 
-/* The field lies in the middle of the turn that the first signal covers, so that its scatter reaches
- * neither end of what is not used. */
+/* The field lies in the middle of the turn that the first signal covers, so that its scatter
+ * reaches neither end of what is not used. */
 static void
 set_rungs(const struct temporal *temporal, const struct ladder *ladder, bool field,
     struct temporal_way *way)
@@ -291,7 +296,8 @@ temporal_way_gray(const struct temporal *temporal, double offset_rad, struct tem
 		out->gray_step = (float)(2 * M_PI / period_px);
 		out->gray_offset = 0;
 	}
-	if (ladder_find_from(temporal->period_px, temporal->phases, temporal->target, 0, &ladder) < 0)
+	if (ladder_find_from(temporal->period_px, temporal->phases, temporal->target, 0, &ladder) <
+	    0)
 		return -1;
 	set_rungs(temporal, &ladder, false, out);
 	return 0;
@@ -349,8 +355,10 @@ check_search(const struct temporal *temporal, const struct temporal_search *sear
 		}
 		square = (square - shift * shift * search->norm) * search->mean;
 		if (square < ALIKE_TURNS * ALIKE_TURNS)
-			return fail(NULL, "all phases repeat after %.6g px of the field of %g px: say "
-			    "--field where less of it is seen", k * period_px, temporal->field_px);
+			return fail(NULL,
+			    "all phases repeat after %.6g px of the field of %g px: say "
+			    "--field where less of it is seen",
+			    k * period_px, temporal->field_px);
 	}
 	return 0;
 }
@@ -382,7 +390,7 @@ temporal_search_plan(const struct temporal *temporal, struct temporal_search *ou
 	out->first = -1;
 	out->last = (long)ceil(temporal->field_px / period_px) + 1;
 	if (out->last > TEMPORAL_ORDERS_MOST)
-		return fail(NULL, "--method=best: %ld fringes in the field, at most %d", out->last - 1,
-		    TEMPORAL_ORDERS_MOST);
+		return fail(NULL, "--method=best: %ld fringes in the field, at most %d",
+		    out->last - 1, TEMPORAL_ORDERS_MOST);
 	return check_search(temporal, out);
 }

@@ -1,6 +1,7 @@
 /*
- * What a frame of wrapped phases says about itself, for temporal unwrapping (methods §5): which channels
- * are phases along one axis, their periods, the field they lie in, and the Gray code beside them.
+ * What a frame of wrapped phases says about itself, for temporal unwrapping (methods §5): which
+ * channels are phases along one axis, their periods, the field they lie in, and the Gray code
+ * beside them.
  */
 #ifndef TEMPORAL_H
 #define TEMPORAL_H
@@ -12,12 +13,12 @@
 
 enum temporal_cell { GRAY_COLUMN, GRAY_PERIOD, GRAY_HALF };
 
-struct temporal_options {		/* as given on the command line; they win over the metadata */
+struct temporal_options { /* as given on the command line; they win over the metadata */
 	struct numbers period_px;	/* of every phase channel; n = 0: not given */
 	struct numbers count;		/* or fringes over the field; n = 0: not given */
 	double field_px;		/* NaN: not given */
 	int axis;			/* 0: that of the first phase; 1 x, 2 y */
-	long unwrap;			/* number of the phase to unwrap, from 1; LONG_MIN: not given */
+	long unwrap; /* number of the phase to unwrap, from 1; LONG_MIN: not given */
 	int gray_cell;			/* -1: not given */
 };
 
@@ -28,7 +29,7 @@ struct temporal {
 	double period_px[LADDER_PHASES_MOST];
 	size_t target;			/* which of them is to be unwrapped */
 	double field_px;		/* 0: not known */
-	size_t index;			/* channel of the Gray code's value; NO_CHANNEL: there is none */
+	size_t index; /* channel of the Gray code's value; NO_CHANNEL: there is none */
 	enum temporal_cell cell;	/* what it counts, if there is one */
 };
 
@@ -73,10 +74,11 @@ struct temporal_search {
 
 int temporal_search_plan(const struct temporal *, struct temporal_search *out);
 
-/* By phases alone; signals: enum ladder_signals. -1 after fail() where they do not span the field. */
+/* By phases alone; signals: enum ladder_signals. -1 after fail() where they do not span the field.
+ */
 int temporal_way_ladder(const struct temporal *, unsigned signals, struct temporal_way *out);
-/* By the Gray code, whose edges lie where the first phase is -offset_rad; NaN: half a projector pixel
- * before the fringes' own beginning, as in patterns of ours. */
+/* By the Gray code, whose edges lie where the first phase is -offset_rad; NaN: half a projector
+ * pixel before the fringes' own beginning, as in patterns of ours. */
 int temporal_way_gray(const struct temporal *, double offset_rad, struct temporal_way *out);
 /* By the beat of two phases above the line 2 pi x/period + offset, x in pixels of the sensor. */
 int temporal_way_line(const struct temporal *, const struct frame_head *, double line_period_px,

@@ -1,7 +1,7 @@
 /*
- * Frames from arbitrary bytes: no crash, no undefined behaviour, no memory beyond what the bytes can
- * hold; and what was read is written and read back as the same frame.
- * Built with FUZZ_MAIN it is a program that takes files instead.
+ * Frames from arbitrary bytes: no crash, no undefined behaviour, no memory beyond what the bytes
+ * can hold; and what was read is written and read back as the same frame. Built with FUZZ_MAIN it
+ * is a program that takes files instead.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

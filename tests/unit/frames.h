@@ -46,8 +46,8 @@ frame_made(size_t w, size_t h, size_t c, enum sample type, uint32_t seed)
 			for (size_t x = 0; x < w; x++) {
 				uint32_t bits = frame_bits(k, y, x, seed);
 
-				memcpy((char *)frame_row(frame, k, y) + x * sample_size(type), &bits,
-				    sample_size(type));
+				memcpy((char *)frame_row(frame, k, y) + x * sample_size(type),
+				    &bits, sample_size(type));
 			}
 	return frame;
 }

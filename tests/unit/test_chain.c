@@ -1,7 +1,7 @@
 /*
- * The runner, with small stages of this file's own: what comes out must be what plain loops over whole
- * images compute, whatever the bands, the threads and the grouping of frames. Every chain runs in a
- * process of its own, as the tools do.
+ * The runner, with small stages of this file's own: what comes out must be what plain loops over
+ * whole images compute, whatever the bands, the threads and the grouping of frames. Every chain
+ * runs in a process of its own, as the tools do.
  */
 #define _GNU_SOURCE
 #include "frames.h"
@@ -29,7 +29,8 @@ struct column_parameters {
 };
 
 static const struct opt column_options[] = {
-	{ 'r', "reach", "N", OPT_INTEGER, 0, "1", 0, 20, NULL, "rows above and below", NULL }, { 0 },
+	{ 'r', "reach", "N", OPT_INTEGER, 0, "1", 0, 20, NULL, "rows above and below", NULL },
+	{ 0 },
 };
 
 static size_t
@@ -124,7 +125,8 @@ sample(const struct frame *frame, size_t c, size_t y, size_t x)
 
 	if (frame->head.type == SAMPLE_UCHAR)
 		return ((const uint8_t *)row)[x];
-	return frame->head.type == SAMPLE_USHORT ? ((const uint16_t *)row)[x] : ((const float *)row)[x];
+	return frame->head.type == SAMPLE_USHORT ? ((const uint16_t *)row)[x]
+						 : ((const float *)row)[x];
 }
 
 static void
@@ -480,9 +482,8 @@ static const struct stage squares = {
 #define ROW(name) { #name, { &name } }
 #endif
 
-const struct stage_row stage_table[] = { ROW(column), ROW(turn), ROW(widen), ROW(three), ROW(copies),
-	ROW(plans),
-	ROW(less), ROW(level), ROW(colour), ROW(squares), { 0 } };
+const struct stage_row stage_table[] = { ROW(column), ROW(turn), ROW(widen), ROW(three),
+	ROW(copies), ROW(plans), ROW(less), ROW(level), ROW(colour), ROW(squares), { 0 } };
 
 /* ---- running a chain ---- */
 
@@ -527,7 +528,8 @@ chain(const char *words)
 	said[fread(said, 1, sizeof(said) - 1, file)] = '\0';
 	fclose(file);
 	if (!WIFEXITED(status))
-		print_error("fringepipe %s: killed by signal %d: %s\n", words, WTERMSIG(status), said);
+		print_error(
+		    "fringepipe %s: killed by signal %d: %s\n", words, WTERMSIG(status), said);
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status);
 }
@@ -642,8 +644,8 @@ assert_planes_equal(const struct frame *a, const struct frame *b, const char *wh
 		for (size_t y = 0; y < a->head.h; y++)
 			if (memcmp(frame_row(a, c, y), frame_row(b, c, y),
 			    a->head.w * sample_size(a->head.type))) {
-				print_error("%s: channel %zu, row %zu of %zu x %zu differs\n", what, c, y,
-				    a->head.w, a->head.h);
+				print_error("%s: channel %zu, row %zu of %zu x %zu differs\n", what,
+				    c, y, a->head.w, a->head.h);
 				assert_true(false);
 			}
 }
@@ -707,7 +709,8 @@ assert_in_all_bands(const char *words, const struct frame *wanted)
 				setenv("FRINGEPIPE_BAND", number, 1);
 			else
 				unsetenv("FRINGEPIPE_BAND");
-			snprintf(line, sizeof(line), "-j %d -o out.nrrd %s", thread_counts[k], words);
+			snprintf(
+			    line, sizeof(line), "-j %d -o out.nrrd %s", thread_counts[k], words);
 			assert_runs(line);
 			load("out.nrrd", &got);
 			assert_int_equal(got.n, 1);
@@ -765,7 +768,8 @@ turns(long reach, struct frame *in)
 	return whole(&turn, &parameters, in);
 }
 
-/* Channels that are handed on share memory, through several maps and from the input; nothing shows. */
+/* Channels that are handed on share memory, through several maps and from the input; nothing shows.
+ */
 static void
 passed_channels(void **state)
 {
@@ -821,12 +825,13 @@ many_maps(void **state)
 	frame_free(wanted);
 }
 
-/* Six planes in every grouping give the same two frames; lists in the metadata are divided alike. */
+/* Six planes in every grouping give the same two frames; lists in the metadata are divided alike.
+ */
 static void
 gathering(void **state)
 {
-	static const size_t groups[][7] = { { 1, 1, 1, 1, 1, 1 }, { 2, 2, 2 }, { 3, 3 }, { 6 }, { 4, 2 },
-		{ 1, 5 }, { 5, 1 }, { 2, 4 }, { 1, 1, 4 } };
+	static const size_t groups[][7] = { { 1, 1, 1, 1, 1, 1 }, { 2, 2, 2 }, { 3, 3 }, { 6 },
+		{ 4, 2 }, { 1, 5 }, { 5, 1 }, { 2, 4 }, { 1, 1, 4 } };
 	struct frame *six = whole_made(21, 13, 6, SAMPLE_UCHAR, 4), *wanted[2];
 
 	(void)state;
@@ -915,7 +920,8 @@ flow_emits_many(void **state)
 		assert_planes_equal(got.frame[i], wanted, number);
 		assert_string_equal(meta_get(&got.frame[i]->head.meta, "copy"), number);
 		assert_string_equal(meta_get(&got.frame[i]->head.meta, "cmd.1"), "copies [1]");
-		assert_string_equal(meta_get(&got.frame[i]->head.meta, "cmd.2"), "column --reach=2");
+		assert_string_equal(
+		    meta_get(&got.frame[i]->head.meta, "cmd.2"), "column --reach=2");
 		frame_free(wanted);
 	}
 	release(&got);
@@ -935,7 +941,8 @@ source_with_threads(void **state)
 		struct frames got;
 		char words[64];
 
-		snprintf(words, sizeof(words), "-j %d -o out.nrrd squares , plans", thread_counts[k]);
+		snprintf(
+		    words, sizeof(words), "-j %d -o out.nrrd squares , plans", thread_counts[k]);
 		assert_runs(words);
 		load("out.nrrd", &got);
 		assert_int_equal(got.n, 3);
@@ -945,7 +952,8 @@ source_with_threads(void **state)
 			assert_true(frame->head.w == 10 * (i + 1) && frame->head.h == 7 * (i + 1));
 			for (size_t y = 0; y < frame->head.h; y++)
 				for (size_t x = 0; x < frame->head.w; x++)
-					assert_true(frame_floats(frame, 0, y)[x] == (float)(x * x + y));
+					assert_true(
+					    frame_floats(frame, 0, y)[x] == (float)(x * x + y));
 		}
 		release(&got);
 	}
@@ -960,8 +968,8 @@ replanning(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 7; i++)
-		in.frame[i] = whole_made(i < 2 ? 20 : 31, i < 2 ? 30 : 9, i < 4 ? 1 : 3, SAMPLE_FLOAT,
-		    (uint32_t)i);
+		in.frame[i] = whole_made(
+		    i < 2 ? 20 : 31, i < 2 ? 30 : 9, i < 4 ? 1 : 3, SAMPLE_FLOAT, (uint32_t)i);
 	meta_set(&in.frame[5]->head.meta, "axis", "y");
 	head_set_channels(&in.frame[6]->head, "a b c");
 	save("in.nrrd", &in);
@@ -1008,7 +1016,8 @@ assert_less(const char *words, const struct frames *in, const struct frames *ref
 static void
 beside(void **state)
 {
-	struct frames in = { .n = 3 }, one = { .n = 1 }, three_frames = { .n = 3 }, two = { .n = 2 };
+	struct frames in = { .n = 3 }, one = { .n = 1 }, three_frames = { .n = 3 },
+		      two = { .n = 2 };
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
@@ -1027,7 +1036,8 @@ beside(void **state)
 	assert_less("-j 2 -o out.nrrd less --flow --ref=three.nrrd in.nrrd", &in, &three_frames);
 	/* behind other maps, whose rows lie in scratch memory */
 	setenv("FRINGEPIPE_BAND", "4", 1);
-	assert_less("-j 2 -o out.nrrd plans in.nrrd , plans , less --ref=three.nrrd", &in, &three_frames);
+	assert_less(
+	    "-j 2 -o out.nrrd plans in.nrrd , plans , less --ref=three.nrrd", &in, &three_frames);
 	unsetenv("FRINGEPIPE_BAND");
 	assert_fails(1, "-o x.nrrd less --ref=two.nrrd in.nrrd",
 	    "fringepipe: two.nrrd: has only 2 frames for --ref, the input has more\n");
@@ -1068,10 +1078,11 @@ assert_colours(const char *words, const struct frame *in, size_t n, const size_t
 	assert_int_equal(got.n, 1);
 	assert_int_equal(got.frame[0]->head.c, n);
 	for (size_t k = 0; k < n; k++) {
-		assert_string_equal(got.frame[0]->head.channel[k], n == 4 ? in->head.channel[k] : "image");
+		assert_string_equal(
+		    got.frame[0]->head.channel[k], n == 4 ? in->head.channel[k] : "image");
 		for (size_t y = 0; y < in->head.h; y++)
-			assert_memory_equal(frame_row(got.frame[0], k, y), frame_row(in, channel[k], y),
-			    in->head.w);
+			assert_memory_equal(frame_row(got.frame[0], k, y),
+			    frame_row(in, channel[k], y), in->head.w);
 	}
 	release(&got);
 }
@@ -1088,8 +1099,10 @@ colour_reduction(void **state)
 	assert_colours("-o out.nrrd colour --as=red in.nrrd", in, 1, (const size_t[]){ 0 });
 	assert_colours("-o out.nrrd colour --as=green in.nrrd", in, 1, (const size_t[]){ 1 });
 	assert_colours("-o out.nrrd colour --as=blue in.nrrd", in, 1, (const size_t[]){ 2 });
-	assert_colours("-o out.nrrd colour --as=planes in.nrrd", in, 3, (const size_t[]){ 0, 1, 2 });
-	assert_fails(1, "-o x.nrrd colour --as=grey in.nrrd", "fringepipe: image is in colour: name "
+	assert_colours(
+	    "-o out.nrrd colour --as=planes in.nrrd", in, 3, (const size_t[]){ 0, 1, 2 });
+	assert_fails(1, "-o x.nrrd colour --as=grey in.nrrd",
+	    "fringepipe: image is in colour: name "
 	    "one with --channel, or say --rgb if its three planes are three captures\n");
 	for (size_t y = 0; y < 5; y++)
 		for (size_t c = 1; c < 3; c++)
@@ -1099,7 +1112,8 @@ colour_reduction(void **state)
 	/* what has other names is not in colour */
 	head_set_channels(&in->head, "x y z w");
 	save("in.nrrd", &(struct frames){ { in }, 1 });
-	assert_colours("-o out.nrrd colour --as=grey in.nrrd", in, 4, (const size_t[]){ 0, 1, 2, 3 });
+	assert_colours(
+	    "-o out.nrrd colour --as=grey in.nrrd", in, 4, (const size_t[]){ 0, 1, 2, 3 });
 	frame_free(in);
 }
 

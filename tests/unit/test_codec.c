@@ -325,7 +325,8 @@ folder_in_natural_order(void **state)
 	for (size_t i = 0; i < n; i++) {
 		char path[64];
 
-		snprintf(path, sizeof(path), "f/%s%s", names[i], strchr(names[i], '.') ? "" : ".nrrd");
+		snprintf(
+		    path, sizeof(path), "f/%s%s", names[i], strchr(names[i], '.') ? "" : ".nrrd");
 		save(path, grey((unsigned)i));
 	}
 	rename("f/img11.nrrd", "f/img11");	/* known by its content */

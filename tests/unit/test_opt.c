@@ -57,10 +57,10 @@ struct common {
 };
 
 static const struct opt common_table[] = {
-	{ 'o', "output", "FILE", OPT_FILE, offsetof(struct common, output), NULL, 0, 0, NULL, "there",
-	  NULL },
-	{ 'v', "verbose", NULL, OPT_FLAG, offsetof(struct common, verbose), NULL, 0, 0, NULL, "talk",
-	  NULL },
+	{ 'o', "output", "FILE", OPT_FILE, offsetof(struct common, output), NULL, 0, 0, NULL,
+	    "there", NULL },
+	{ 'v', "verbose", NULL, OPT_FLAG, offsetof(struct common, verbose), NULL, 0, 0, NULL,
+	    "talk", NULL },
 	{ 0 },
 };
 
@@ -92,7 +92,8 @@ split(struct line *line, const char *words)
 	return line;
 }
 
-/* Parses over the defaults; *first may be NULL. Texts in the parameters last until the next call. */
+/* Parses over the defaults; *first may be NULL. Texts in the parameters last until the next call.
+ */
 static int
 parse(struct parameters *parameters, const char *words, int *first)
 {
@@ -199,7 +200,8 @@ negative_values(void **state)
 	struct parameters p;
 
 	(void)state;
-	assert_int_equal(parse(&p, "-n|-7|-g|-1e-3|--turn|-90|--weight|-1,-2,-3|--level=-1", NULL), 0);
+	assert_int_equal(
+	    parse(&p, "-n|-7|-g|-1e-3|--turn|-90|--weight|-1,-2,-3|--level=-1", NULL), 0);
 	assert_true(p.count == -7 && p.gain == -1e-3 && p.turn == -M_PI / 2 && p.level == -1);
 	assert_list(&p.weight, 3, (const double[]){ -1, -2, -3 });
 	opt_free(table, &p);
@@ -244,7 +246,8 @@ operands(void **state)
 	/* without a table of its own, parsing ends at the first operand: fringepipe's stages */
 	opt_defaults(common_table, &common);
 	split(&line, "-v|stage|-o|other");
-	assert_int_equal(opt_parse(NULL, NULL, common_table, &common, line.n, line.word, &first), 0);
+	assert_int_equal(
+	    opt_parse(NULL, NULL, common_table, &common, line.n, line.word, &first), 0);
 	assert_int_equal(first, 2);
 	assert_true(common.verbose && !common.output);
 }
@@ -359,8 +362,8 @@ commands_parse(void **state)
 	char *text, *again;
 
 	(void)state;
-	assert_int_equal(parse(&p, "-a|-n|-3|-g|0.1|--turn=77.7|-p|3,5|--shift=1,2|-s|box|--size=3x4",
-	    NULL), 0);
+	assert_int_equal(
+	    parse(&p, "-a|-n|-3|-g|0.1|--turn=77.7|-p|3,5|--shift=1,2|-s|box|--size=3x4", NULL), 0);
 	text = opt_command("tool", table, &p);
 	opt_free(table, &p);
 	for (char *at = text + 4; *at; at++)
@@ -432,7 +435,8 @@ help_and_words(void **state)
 	assert_line(help, "      --field MM           width, in mm, more than 0");
 	assert_line(help, "      --height MM          heights, in mm");
 	assert_line(help, "      --blur PX            width, in px, more than 0 to 1000000");
-	assert_line(help, "      --tilt A             to which side, in degrees, -180 to 180 [-90]");
+	assert_line(
+	    help, "      --tilt A             to which side, in degrees, -180 to 180 [-90]");
 	assert_line(help, "  -s, --shape WORD         neighbours: row column box");
 	assert_line(help, "  -v, --verbose            talk");
 	free(words);

@@ -41,7 +41,8 @@ test_atan2(void **state)
 
 	(void)state;
 	for (uint i = 0; i < N; i++) {
-		float a = number(2 * i, -3.14159f, 3.14159f), r = px_exp(number(2 * i + 1, -20, 20));
+		float a = number(2 * i, -3.14159f, 3.14159f),
+		      r = px_exp(number(2 * i + 1, -20, 20));
 		float s = r * sinf(a), c = r * cosf(a);
 		double truth = atan2(s, c);
 

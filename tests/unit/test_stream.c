@@ -101,8 +101,10 @@ round_trip(void **state)
 	for (size_t s = 0; s < FRAME_SIZES; s++)
 		for (int type = SAMPLE_UCHAR; type <= SAMPLE_FLOAT; type++)
 			for (size_t k = 0; k < 3; k++) {
-				struct frame *frame = frame_made(frame_sizes[s][0], frame_sizes[s][1],
-				    channels[k], (enum sample)type, 1), *back;
+				struct frame *frame =
+						 frame_made(frame_sizes[s][0], frame_sizes[s][1],
+						     channels[k], (enum sample)type, 1),
+					     *back;
 				struct bytes bytes = written(frame);
 				struct bytes again;
 
@@ -242,10 +244,12 @@ static void
 fields_in_any_order(void **state)
 {
 	static const uint16_t data[6] = { 1, 2, 3, 0x0400, 0x0500, 0xffff };
-	struct frame *frame = read_joined("NRRD0005\r\n# first\r\nEncoding: RAW\r\nENDIAN:little\r\n"
-	    "content: a: b := c\r\nold_key:=C\r\n#\r\nsizes:  3\t2 \r\nDimension: 2\r\n"
-	    "type: Unsigned Short\r\nspace units: \"mm\" \"mm\"\r\n"
-	    "space directions: (0.3, 0.4) (0,2)\r\n\r", data, sizeof(data));
+	struct frame *frame =
+	    read_joined("NRRD0005\r\n# first\r\nEncoding: RAW\r\nENDIAN:little\r\n"
+			"content: a: b := c\r\nold_key:=C\r\n#\r\nsizes:  3\t2 \r\nDimension: 2\r\n"
+			"type: Unsigned Short\r\nspace units: \"mm\" \"mm\"\r\n"
+			"space directions: (0.3, 0.4) (0,2)\r\n\r",
+		data, sizeof(data));
 
 	(void)state;
 	assert_int_equal(frame->head.w, 3);
@@ -291,8 +295,8 @@ every_type(void **state)
 		{ { "double" }, "\x00\x00\x00\x00\x00\x00\xf8\x3f\x00\x00\x00\x00\x00\x00\x00\xc0",
 		    "\x3f\xf8\x00\x00\x00\x00\x00\x00\xc0\x00\x00\x00\x00\x00\x00\x00", 8,
 		    { 1.5f, -2 } },
-		{ { "float" }, "\x00\x00\xc0\x3f\x00\x00\x00\xc0", "\x3f\xc0\x00\x00\xc0\x00\x00\x00",
-		    4, { 1.5f, -2 } },
+		{ { "float" }, "\x00\x00\xc0\x3f\x00\x00\x00\xc0",
+		    "\x3f\xc0\x00\x00\xc0\x00\x00\x00", 4, { 1.5f, -2 } },
 	};
 
 	(void)state;
@@ -317,7 +321,8 @@ every_type(void **state)
 static void
 unsigned_types_stay(void **state)
 {
-	struct frame *frame = read_joined(PLAIN "endian: big\ntype: uint16_t\n", "\x01\x02\x03\x04", 4);
+	struct frame *frame =
+	    read_joined(PLAIN "endian: big\ntype: uint16_t\n", "\x01\x02\x03\x04", 4);
 
 	(void)state;
 	assert_int_equal(frame->head.type, SAMPLE_USHORT);
@@ -432,8 +437,10 @@ channel_names_that_do_not_fit(void **state)
 		char header[200];
 		struct frame *frame;
 
-		snprintf(header, sizeof(header), "NRRD0004\ntype: uchar\nencoding: raw\ndimension: 3\n"
-		    "sizes: 1 1 2\nchannels:=%s\n", names[i]);
+		snprintf(header, sizeof(header),
+		    "NRRD0004\ntype: uchar\nencoding: raw\ndimension: 3\n"
+		    "sizes: 1 1 2\nchannels:=%s\n",
+		    names[i]);
 		frame = read_joined(header, "ab", 2);
 		assert_string_equal(frame->head.channel[1], "image2");
 		assert_int_equal(frame->head.meta.n, 0);
@@ -500,7 +507,8 @@ gzip_data(void **state)
 		for (size_t x = 0; x < 129; x++) {
 			const unsigned char *at = data + 2 * (y * 129 + x);
 
-			assert_int_equal(((uint16_t *)frame_row(frame, 0, y))[x], at[0] << 8 | at[1]);
+			assert_int_equal(
+			    ((uint16_t *)frame_row(frame, 0, y))[x], at[0] << 8 | at[1]);
 		}
 	frame_free(frame);
 	assert_refused(GZIP, zipped, n - 1, "memory: truncated: the gzip data lack their end");
@@ -525,7 +533,8 @@ refused_headers(void **state)
 	static const char *const cases[][2] = {
 		{ "NRRD0006\n", "NRRD version is not known: NRRD0006" },
 		{ "NRRD000x\n", "NRRD version is not known: NRRD000x" },
-		{ "PNG here\n", "no NRRD header where a frame should begin, but 0x50 0x4e 0x47 0x20" },
+		{ "PNG here\n",
+		    "no NRRD header where a frame should begin, but 0x50 0x4e 0x47 0x20" },
 		{ UCHAR "nonsense\n", "not a line of a NRRD header: nonsense" },
 		{ UCHAR "endain: little\n", "not a line of a NRRD header: endain: little" },
 		{ UCHAR, "header lacks the field encoding" },
@@ -544,7 +553,8 @@ refused_headers(void **state)
 		    "endian is neither little nor big, but middle" },
 		{ UCHAR "encoding: raw\n", "header lacks the field dimension" },
 		{ UCHAR "encoding: raw\ndimension: 2\n", "header lacks the field sizes" },
-		{ UCHAR "encoding: raw\ndimension: 1\nsizes: 3\n", "dimension is not 2 or 3, but 1" },
+		{ UCHAR "encoding: raw\ndimension: 1\nsizes: 3\n",
+		    "dimension is not 2 or 3, but 1" },
 		{ UCHAR "encoding: raw\ndimension: 4\nsizes: 1 1 1 1\n",
 		    "dimension is not 2 or 3, but 4" },
 		{ UCHAR "encoding: raw\ndimension: 2\nsizes: 3\n", "sizes are not 2 numbers: 3" },
@@ -648,7 +658,8 @@ pipes(void **state)
 static void
 a_lying_header_on_a_pipe(void **state)
 {
-	static const char header[] = UCHAR "encoding: raw\ndimension: 2\nsizes: 1000000 100000000000\n\n";
+	static const char header[] =
+	    UCHAR "encoding: raw\ndimension: 2\nsizes: 1000000 100000000000\n\n";
 	struct frame *back;
 	int fd[2];
 	FILE *file;

@@ -1,7 +1,7 @@
 /*
- * Direct binary search: bits are turned over where that makes smaller what the decoder will see, until
- * nothing changes (after Analoui and Allebach 1992, who looked through the eye's filter; here it is
- * the decoder's, and of the two fringes only what turns the phase counts fully).
+ * Direct binary search: bits are turned over where that makes smaller what the decoder will see,
+ * until nothing changes (after Analoui and Allebach 1992, who looked through the eye's filter; here
+ * it is the decoder's, and of the two fringes only what turns the phase counts fully).
  */
 #ifndef DITHER3_SEARCH_H
 #define DITHER3_SEARCH_H

@@ -26,21 +26,24 @@ struct priv {
 
 static const struct opt options[] = {
 	{ 'r', "row", "Y", OPT_NUMBER, AT(row), NULL, 0, INFINITY, "px",
-	  "section along this row; the middle one if nothing is said", NULL },
+	    "section along this row; the middle one if nothing is said", NULL },
 	{ 'x', "column", "X", OPT_NUMBER, AT(column), NULL, 0, INFINITY, "px",
-	  "section along this column", NULL },
-	{ 0, "from", "X,Y", OPT_NUMBERS, AT(from), NULL, 0, 0, "px", "section from this point", NULL },
+	    "section along this column", NULL },
+	{ 0, "from", "X,Y", OPT_NUMBERS, AT(from), NULL, 0, 0, "px", "section from this point",
+	    NULL },
 	{ 0, "to", "X,Y", OPT_NUMBERS, AT(to), NULL, 0, 0, "px", "to this one", NULL },
 	{ 'c', "channel", "NAME", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
-	  "channel to plot; depth, z, absphase or else the first if not given", NULL },
+	    "channel to plot; depth, z, absphase or else the first if not given", NULL },
 	{ 'D', "difference", NULL, OPT_FLAG, AT(difference), NULL, 0, 0, NULL,
-	  "plot each frame minus the first one", NULL },
-	{ 0, "range", "LOW,HIGH", OPT_NUMBERS, AT(range), NULL, 0, 0, NULL, "range of the upright axis",
-	  NULL },
-	{ 't', "title", "TEXT", OPT_TEXT, AT(title), NULL, 0, 0, NULL, "text above the plot", NULL },
+	    "plot each frame minus the first one", NULL },
+	{ 0, "range", "LOW,HIGH", OPT_NUMBERS, AT(range), NULL, 0, 0, NULL,
+	    "range of the upright axis", NULL },
+	{ 't', "title", "TEXT", OPT_TEXT, AT(title), NULL, 0, 0, NULL, "text above the plot",
+	    NULL },
 	{ 'l', "labels", "A,B,...", OPT_TEXT, AT(labels), NULL, 0, 0, NULL,
-	  "names of the curves, separated by commas", NULL },
-	{ 's', "size", "WxH", OPT_SIZE, AT(size), "800x450", 0, 0, "px", "size of the picture", NULL },
+	    "names of the curves, separated by commas", NULL },
+	{ 's', "size", "WxH", OPT_SIZE, AT(size), "800x450", 0, 0, "px", "size of the picture",
+	    NULL },
 	{ 0 },
 };
 
@@ -55,7 +58,8 @@ choose_section(const struct parameters *p, const struct frame_head *head, struct
 	double right = (double)head->w - 1, bottom = (double)head->h - 1, row = p->row;
 
 	if (p->from.n) {
-		*section = (struct section){ p->from.v[0], p->from.v[1], p->to.v[0], p->to.v[1], 0 };
+		*section =
+		    (struct section){ p->from.v[0], p->from.v[1], p->to.v[0], p->to.v[1], 0 };
 	} else if (!isnan(p->column)) {
 		*section = (struct section){ p->column, 0, p->column, bottom, 0 };
 	} else {
@@ -64,9 +68,10 @@ choose_section(const struct parameters *p, const struct frame_head *head, struct
 	}
 	if (fmin(fmin(section->x0, section->x1), fmin(section->y0, section->y1)) < 0 ||
 	    fmax(section->x0, section->x1) > right || fmax(section->y0, section->y1) > bottom)
-		return fail(NULL, "section from %g,%g to %g,%g leaves the image of %zu x %zu", section->x0,
-		    section->y0, section->x1, section->y1, head->w, head->h);
-	section->n = 1 + (size_t)ceil(hypot(section->x1 - section->x0, section->y1 - section->y0) - 1e-9);
+		return fail(NULL, "section from %g,%g to %g,%g leaves the image of %zu x %zu",
+		    section->x0, section->y0, section->x1, section->y1, head->w, head->h);
+	section->n =
+	    1 + (size_t)ceil(hypot(section->x1 - section->x0, section->y1 - section->y0) - 1e-9);
 	return 0;
 }
 
@@ -126,7 +131,8 @@ name_axes(struct priv *priv, const struct parameters *p, const struct frame_head
 	snprintf(priv->x_label, sizeof(priv->x_label), "%s (%s)", along,
 	    *head->unit && !isnan(head->spacing[0]) ? head->unit : "px");
 	snprintf(priv->y_label, sizeof(priv->y_label), "%s%s%s%s%s", head->channel[c],
-	    p->difference ? " difference" : "", unit ? " (" : "", unit ? unit : "", unit ? ")" : "");
+	    p->difference ? " difference" : "", unit ? " (" : "", unit ? unit : "",
+	    unit ? ")" : "");
 }
 
 /* "A,B,...": the name of curve number i, or "1", "2", ... */
@@ -163,7 +169,8 @@ add_curve(struct run *run, const struct frame *frame)
 		return fail_memory();
 	priv->curve = more;
 	if (p->difference && priv->curves && s.n != more[0].n)
-		return fail(NULL, "a difference needs sections of the same length, not %zu and %zu samples",
+		return fail(NULL,
+		    "a difference needs sections of the same length, not %zu and %zu samples",
 		    more[0].n, s.n);
 	curve = &more[priv->curves++];
 	*curve = (struct plot_curve){ curve_label(p->labels, priv->curves - 1),
@@ -203,13 +210,21 @@ draw(struct run *run)
 	const struct parameters *p = run->parameters;
 	const struct priv *priv = run->priv;
 	size_t first = p->difference, names = label_count(p->labels);
-	struct plot plot = { .title = p->title, .x_label = priv->x_label, .y_label = priv->y_label,
-		.x_low = NAN, .x_high = NAN, .y_low = NAN, .y_high = NAN, .w = p->size.w, .h = p->size.h };
+	struct plot plot = { .title = p->title,
+		.x_label = priv->x_label,
+		.y_label = priv->y_label,
+		.x_low = NAN,
+		.x_high = NAN,
+		.y_low = NAN,
+		.y_high = NAN,
+		.w = p->size.w,
+		.h = p->size.h };
 
 	if (names > priv->curves)
 		return fail("--labels", "%zu names for %zu frames", names, priv->curves);
 	if (priv->curves <= first)
-		return fail(NULL, p->difference ? "a difference needs two frames" : "no frame to plot");
+		return fail(
+		    NULL, p->difference ? "a difference needs two frames" : "no frame to plot");
 	plot.curve = priv->curve + first;
 	plot.curves = priv->curves - first;
 	if (p->range.n) {

@@ -97,7 +97,8 @@ check_list(const struct run *run, const struct frame_head *in, const char *list)
 	while (list) {
 		size_t n = strcspn(list, ",");
 
-		snprintf(name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : sizeof(name)), list);
+		snprintf(
+		    name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : sizeof(name)), list);
 		if (run_channel(run, in, name, &c) < 0)
 			return -1;
 		list = list[n] ? list + n + 1 : NULL;

@@ -1,7 +1,7 @@
 /*
- * Gaussian filter of phases (methods §4; Karpinsky 2014 §3.2): sin and cos are filtered, not the phase,
- * so that no jump of 2 pi is smeared. A neighbour counts only if its mirror image about the centre counts
- * too: a linear phase then stays what it is, at borders and holes as well.
+ * Gaussian filter of phases (methods §4; Karpinsky 2014 §3.2): sin and cos are filtered, not the
+ * phase, so that no jump of 2 pi is smeared. A neighbour counts only if its mirror image about the
+ * centre counts too: a linear phase then stays what it is, at borders and holes as well.
  */
 #ifndef GAUSS_PX_H
 #define GAUSS_PX_H

@@ -59,7 +59,8 @@ looks_exact(const struct looks *looks)
 }
 
 /* A picture that is something else must not become a surface. Measured: a JPEG of quality 50 and
- * colour 420 has 3 % off the circle and 5 % outside; one with two channels exchanged 50 and 70 %. */
+ * colour 420 has 3 % off the circle and 5 % outside; one with two channels exchanged 50 and 70 %.
+ */
 static int
 check_looks(const struct looks *looks, bool blurred)
 {

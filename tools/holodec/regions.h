@@ -246,7 +246,8 @@ find_regions(struct regions *regions, const struct reading *reading, const struc
 	if (points < REGION_LEAST || 100 * doubtful <= DOUBTFUL_MOST * points)
 		return 0;
 	return fail(NULL,
-	    "stairs and fringes disagree in %.0f %% of the picture: wrong options, no Holoimage, or "
+	    "stairs and fringes disagree in %.0f %% of the picture: wrong options, "
+	    "no Holoimage, or "
 	    "compressed too much (--decode median takes it all the same)",
 	    100 * (double)doubtful / (double)points);
 }

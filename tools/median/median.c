@@ -23,7 +23,8 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* Pixels that are looked at together; a step so small that two of them are less than half a turn. */
+/* Pixels that are looked at together; a step so small that two of them are less than half a turn.
+ */
 #define TILE 128
 #define SMALL_STEP 1.5f
 
@@ -44,8 +45,8 @@ is_near(const float *restrict a, const float *restrict b, size_t n)
 }
 
 /*
- * Are the n >= 1 pixels from column x on less than half a turn off every neighbour of theirs, so that
- * they are no spikes? Phases mostly are, and steps are found faster than medians.
+ * Are the n >= 1 pixels from column x on less than half a turn off every neighbour of theirs, so
+ * that they are no spikes? Phases mostly are, and steps are found faster than medians.
  */
 static bool
 is_smooth(const struct rows_of_five *in, enum shape shape, size_t x, size_t n)
@@ -93,8 +94,8 @@ mend_box(const struct rows_of_five *in, float *restrict out, size_t x0, size_t x
 		    b[x + 1], c[x - 1], c[x], c[x + 1]));
 }
 
-/* Index i + by, mirrored about i where it lies outside 0 .. n - 1. A border that repeated itself would
- * outvote its neighbours with its own spike. */
+/* Index i + by, mirrored about i where it lies outside 0 .. n - 1. A border that repeated itself
+ * would outvote its neighbours with its own spike. */
 static size_t
 mirrored(size_t i, ptrdiff_t by, size_t n)
 {
@@ -114,8 +115,8 @@ mend_border(const struct rows_of_five *in, size_t x, size_t w, bool box)
 	const float *a = in->row[1], *b = in->row[2], *c = in->row[3];
 
 	if (box)
-		return median_unspike(b[x], median_of_9(a[l], a[x], a[r], b[l], b[x], b[r], c[l], c[x],
-		    c[r]));
+		return median_unspike(
+		    b[x], median_of_9(a[l], a[x], a[r], b[l], b[x], b[r], c[l], c[x], c[r]));
 	return median_unspike(b[x], median_of_5(b[ll], b[l], b[x], b[r], b[rr]));
 }
 

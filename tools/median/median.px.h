@@ -1,15 +1,15 @@
 /*
- * Spike removal (methods §6; Karpinsky 2014 eq 15; Karpinsky thesis eq 6.15-6.16): a phase that lies
- * a whole number of turns off the median of its neighbours is brought back by those turns. It is never
- * replaced by the median.
+ * Spike removal (methods §6; Karpinsky 2014 eq 15; Karpinsky thesis eq 6.15-6.16): a phase that
+ * lies a whole number of turns off the median of its neighbours is brought back by those turns. It
+ * is never replaced by the median.
  */
 #include "px.h"
 
 /* Both in one go: a becomes the smaller. */
 #define MEDIAN_SORT(a, b) do { PX_F low = px_min(a, b); b = px_max(a, b); a = low; } while (false)
 
-/* A missing sample takes part as +inf, the next missing one as -inf, and so on: in pairs they leave the
- * median of the others where it is. */
+/* A missing sample takes part as +inf, the next missing one as -inf, and so on: in pairs they leave
+ * the median of the others where it is. */
 #define MEDIAN_FILL(v, fill) do { \
 	bool missing = px_isnan(v); \
 	v = px_select(missing, fill, v); \
@@ -18,7 +18,8 @@
 
 #define MEDIAN_INFINITY px_from_bits(0x7f800000u)
 
-/* Median of five; of those that are not NaN (the upper one of two in the middle); +inf if all are. */
+/* Median of five; of those that are not NaN (the upper one of two in the middle); +inf if all are.
+ */
 PX_FN float
 median_of_5(float a, float b, float c, float d, float e)
 {

@@ -95,8 +95,8 @@ above_row(const struct depthfit *above, const struct frame *in, float *out, size
 
 /* sum becomes (sum + c) d, within limits. */
 static void
-horner(float *restrict sum, const float *restrict c, const float *restrict d, float least, float most,
-    size_t n)
+horner(float *restrict sum, const float *restrict c, const float *restrict d, float least,
+    float most, size_t n)
 {
 	ROWS_SIMD
 	for (size_t x = 0; x < n; x++)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define TILE 256		/* pixels of a row that are worked on together */
-#define SPAN (TILE + 16)	/* of arrays, so that they do not lie at the same place of 4 KiB pages */
+#define SPAN (TILE + 16) /* of arrays, so that they do not lie at the same place of 4 KiB pages */
 #define IMAGES 4	/* of a fringe set, likewise */
 
 /* What makes a pixel invalid. */
@@ -25,7 +25,7 @@ struct wrap {
 };
 
 struct tile {
-	float first[SPAN], mean[SPAN], c[SPAN], s[SPAN];	/* I_0, sums of one fringe set; N A */
+	float first[SPAN], mean[SPAN], c[SPAN], s[SPAN]; /* I_0, sums of one fringe set; N A */
 	float most[SPAN];					/* of its images */
 	float modulation[SPAN], texture[SPAN], threshold[2][SPAN], plane[SPAN], inverse[SPAN];
 	uint missing[SPAN], bad[SPAN], value[SPAN];

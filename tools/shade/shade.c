@@ -27,29 +27,31 @@ static const char *const by_words[] = { "none", "depth", "texture", NULL };
 
 static const struct opt options[] = {
 	{ 0, "view", "YAW,PITCH", OPT_ANGLES, AT(view), NULL, -180, 180, NULL,
-	  "turn the surface; without it the picture has the camera's own pixels", NULL },
+	    "turn the surface; without it the picture has the camera's own pixels", NULL },
 	{ 's', "size", "WxH", OPT_SIZE, AT(size), NULL, 0, 0, NULL,
-	  "size of the picture of a turned view; the input's if not given", NULL },
+	    "size of the picture of a turned view; the input's if not given", NULL },
 	{ 0, "samples", "N", OPT_INTEGER, AT(samples), NULL, 1, 4, NULL,
-	  "N x N samples a pixel in a turned view; 2 if not given", NULL },
+	    "N x N samples a pixel in a turned view; 2 if not given", NULL },
 	{ 0, "light", "AZIMUTH,ELEVATION", OPT_ANGLES, AT(light), "-40,40", -180, 180, NULL,
-	  "where the lamp stands as the viewer sees it: right, up", NULL },
-	{ 'c', "colour", "WORD", OPT_WORD, AT(by), "none", 0, 0, NULL, "colour the surface by", by_words },
+	    "where the lamp stands as the viewer sees it: right, up", NULL },
+	{ 'c', "colour", "WORD", OPT_WORD, AT(by), "none", 0, 0, NULL, "colour the surface by",
+	    by_words },
 	{ 'm', "map", "WORD", OPT_WORD, AT(map), NULL, 0, 0, NULL,
-	  "colours of the depth; turbo if not given", colormap_names },
+	    "colours of the depth; turbo if not given", colormap_names },
 	{ 'r', "range", "LOW,HIGH", OPT_NUMBERS, AT(range), NULL, 0, 0, NULL,
-	  "depth of the first and the last colour; 1st to 99th percentile if not given", NULL },
-	{ 0, "ambient", "A", OPT_NUMBER, AT(ambient), "0.15", 0, 1, NULL, "share of light from all sides",
-	  NULL },
-	{ 0, "diffuse", "D", OPT_NUMBER, AT(diffuse), "0.75", 0, 1, NULL, "share of diffuse reflection",
-	  NULL },
-	{ 0, "specular", "S", OPT_NUMBER, AT(specular), "0.2", 0, 1, NULL, "share of the highlight", NULL },
-	{ 0, "shininess", "P", OPT_NUMBER, AT(shininess), "20", 1, 1000, NULL, "power of the highlight",
-	  NULL },
+	    "depth of the first and the last colour; 1st to 99th percentile if not given", NULL },
+	{ 0, "ambient", "A", OPT_NUMBER, AT(ambient), "0.15", 0, 1, NULL,
+	    "share of light from all sides", NULL },
+	{ 0, "diffuse", "D", OPT_NUMBER, AT(diffuse), "0.75", 0, 1, NULL,
+	    "share of diffuse reflection", NULL },
+	{ 0, "specular", "S", OPT_NUMBER, AT(specular), "0.2", 0, 1, NULL, "share of the highlight",
+	    NULL },
+	{ 0, "shininess", "P", OPT_NUMBER, AT(shininess), "20", 1, 1000, NULL,
+	    "power of the highlight", NULL },
 	{ 'b', "background", "LEVEL", OPT_INTEGER, AT(background), "32", 0, 255, "grey levels",
-	  "where nothing was measured", NULL },
+	    "where nothing was measured", NULL },
 	{ 0, "jump", "STEP", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
-	  "no surface across a larger step in z; 0: found from slopes and noise", NULL },
+	    "no surface across a larger step in z; 0: found from slopes and noise", NULL },
 	{ 0 },
 };
 
@@ -85,7 +87,10 @@ add_sample(const struct picture *picture, size_t i, float sum[3])
 	ny /= length;
 	nz /= length;
 	if (p->by != BY_NONE)
-		colormap_rgb(p->by == BY_TEXTURE ? COLORMAP_GRAY : p->map < 0 ? COLORMAP_TURBO : (enum colormap)p->map, t, colour);
+		colormap_rgb(p->by == BY_TEXTURE ? COLORMAP_GRAY
+			: p->map < 0             ? COLORMAP_TURBO
+						 : (enum colormap)p->map,
+		    t, colour);
 	diffuse = shade_diffuse(nx, ny, nz, l[0], l[1], l[2], (float)p->ambient, (float)p->diffuse);
 	specular = shade_specular(nx, ny, nz, l[0], l[1], l[2], (float)p->specular,
 	    (float)p->shininess);
@@ -104,7 +109,8 @@ paint_row(void *arg, size_t y)
 
 		for (size_t j = 0; j < n; j++)
 			for (size_t i = 0; i < n; i++)
-				add_sample(picture, (y * n + j) * picture->raster->w + x * n + i, sum);
+				add_sample(
+				    picture, (y * n + j) * picture->raster->w + x * n + i, sum);
 		for (size_t k = 0; k < 3; k++)
 			((unsigned char *)frame_row(picture->out, k, y))[x] =
 			    (unsigned char)(sum[k] / (float)(n * n) + 0.5f);
@@ -129,7 +135,8 @@ find_range(const struct raster *raster, float *low, float *high)
 	if (!value)
 		return fail_memory();
 	for (size_t i = 0; i < pixels; i++)
-		if (raster->z[i] != INFINITY && !px_isnan(raster->attribute[SURFACE_VALUE * pixels + i]))
+		if (raster->z[i] != INFINITY &&
+		    !px_isnan(raster->attribute[SURFACE_VALUE * pixels + i]))
 			value[n++] = raster->attribute[SURFACE_VALUE * pixels + i];
 	qsort(value, n, sizeof(*value), compare_floats);
 	*low = n ? value[n / 100] : 0;
@@ -153,7 +160,9 @@ set_range(const struct parameters *p, const struct raster *raster, float *low, f
 static int
 paint(struct run *run, const struct frame_head *in, const struct raster *raster, size_t samples)
 {
-	struct picture picture = { .parameters = run->parameters, .priv = run->priv, .raster = raster,
+	struct picture picture = { .parameters = run->parameters,
+		.priv = run->priv,
+		.raster = raster,
 		.samples = samples };
 	struct frame_head head;
 	int status;
@@ -176,7 +185,9 @@ flow(struct run *run, struct frame *in)
 {
 	const struct parameters *p = run->parameters;
 	size_t samples = !p->view.n ? 1 : p->samples == OPT_NONE_INTEGER ? 2 : (size_t)p->samples;
-	struct surface_view view = { .turned = p->view.n > 0, .jump = p->jump, .value = NO_CHANNEL };
+	struct surface_view view = {
+		.turned = p->view.n > 0, .jump = p->jump, .value = NO_CHANNEL
+	};
 	struct raster raster;
 	int status;
 
@@ -222,7 +233,8 @@ init(struct run *run)
 	if (p->samples != OPT_NONE_INTEGER && !p->view.n)
 		return fail_usage("--samples", "needs --view");
 	if (p->size.w && !p->view.n)
-		return fail_usage("--size", "needs --view: without it a picture has the camera's pixels");
+		return fail_usage(
+		    "--size", "needs --view: without it a picture has the camera's pixels");
 	priv->light[0] = (float)(sin(p->light.v[0]) * cos(p->light.v[1]));
 	priv->light[1] = (float)-sin(p->light.v[1]);
 	priv->light[2] = (float)(-cos(p->light.v[0]) * cos(p->light.v[1]));

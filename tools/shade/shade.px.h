@@ -1,12 +1,13 @@
 /*
- * Phong's reflection of one light (methods §9; Karpinsky 2014 §3.7). View coordinates: x right, y down,
- * z away; the viewer looks along z. n and light are unit vectors, light points to the lamp.
+ * Phong's reflection of one light (methods §9; Karpinsky 2014 §3.7). View coordinates: x right, y
+ * down, z away; the viewer looks along z. n and light are unit vectors, light points to the lamp.
  */
 #include "px.h"
 
 /* Ambient + diffuse share of the colour. Surfaces are lit on the side that faces the viewer. */
 PX_FN float
-shade_diffuse(float nx, float ny, float nz, float lx, float ly, float lz, float ambient, float diffuse)
+shade_diffuse(
+    float nx, float ny, float nz, float lx, float ly, float lz, float ambient, float diffuse)
 {
 	PX_F side = px_select(nz > 0.0f, -1.0f, 1.0f);
 

@@ -1,7 +1,8 @@
 /*
- * At a jump of the surface the average around a pixel sees both sides. A pixel that cannot be trusted
- * is compared with the trusted ones nearest to it in eight directions, each carried on to it by its
- * own slope: it stays where the ones that have its phase agree on its order, else it is dropped.
+ * At a jump of the surface the average around a pixel sees both sides. A pixel that cannot be
+ * trusted is compared with the trusted ones nearest to it in eight directions, each carried on to
+ * it by its own slope: it stays where the ones that have its phase agree on its order, else it is
+ * dropped.
  */
 #ifndef UNDITHER3_MEND_H
 #define UNDITHER3_MEND_H
@@ -11,8 +12,8 @@
 #define MEND_REACH 8		/* px; how far a trusted neighbour may be */
 #define MEND_LEAST 4		/* neighbours that must agree */
 
-/* The turns that the nearest trusted pixel in a direction, carried on to here, speaks for; NaN if there
- * is none, or if it has another phase. */
+/* The turns that the nearest trusted pixel in a direction, carried on to here, speaks for; NaN if
+ * there is none, or if it has another phase. */
 static float
 carry(const struct planes *planes, size_t at, int dx, int dy)
 {

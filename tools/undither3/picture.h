@@ -5,7 +5,7 @@
 #include "holo.h"
 #include "mend.h"
 
-#define CLOSE 2			/* px; dots of a surface are nowhere farther apart than twice this */
+#define CLOSE 2 /* px; dots of a surface are nowhere farther apart than twice this */
 #define SMOOTH_REACH 3		/* of the papers' 7x7 Gaussian */
 #define SMOOTH_SIGMA (7.0 / 3)
 
@@ -37,11 +37,13 @@ struct job {
 
 /* ---- unpacking ---- */
 
-/* Which samples there can be: anything else has been through a lossy format, or is something else. */
+/* Which samples there can be: anything else has been through a lossy format, or is something else.
+ */
 static int
 check_samples(const struct priv *priv, const struct frame *in)
 {
-	unsigned allowed = priv->keys.texture_bits == 1 && priv->keys.pack == DITHER_MSB ? 0xf0 : 0xe0;
+	unsigned allowed =
+	    priv->keys.texture_bits == 1 && priv->keys.pack == DITHER_MSB ? 0xf0 : 0xe0;
 
 	for (size_t y = 0; y < in->head.h; y++) {
 		const unsigned char *row = frame_row(in, 0, y);

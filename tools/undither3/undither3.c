@@ -46,8 +46,9 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in)
 {
 	struct planes *planes = &job->planes;
 	float **plane[] = { &planes->sine, &planes->cosine, &planes->inside, &planes->rest,
-		&planes->order, &planes->right, &planes->down, &planes->turns, &planes->trusted, &job->bit[0], &job->bit[1],
-		&job->bit[2], &job->bit[3], &job->smooth[0], &job->smooth[1], &job->smooth[2] };
+		&planes->order, &planes->right, &planes->down, &planes->turns, &planes->trusted,
+		&job->bit[0], &job->bit[1], &job->bit[2], &job->bit[3], &job->smooth[0],
+		&job->smooth[1], &job->smooth[2] };
 	size_t n = sizeof(plane) / sizeof(*plane), pixels, all;
 
 	*job = (struct job){ .priv = priv };
@@ -179,7 +180,8 @@ find_size(struct priv *priv, const struct frame_head *in)
 	if (priv->keys.pack != DITHER_PLANAR)
 		return 0;
 	if (in->w % planes)
-		return fail(NULL, "%zu images side by side cannot be %zu columns wide", planes, in->w);
+		return fail(
+		    NULL, "%zu images side by side cannot be %zu columns wide", planes, in->w);
 	priv->w = in->w / planes;
 	return 0;
 }

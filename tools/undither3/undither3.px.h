@@ -1,7 +1,7 @@
 /*
  * Three bits a pixel back to a phase (methods §13). Around each pixel the fringes are taken as a
- * carrier of the frequency that they have there; the bits are turned back by it, so that what is left
- * is slow, and averaged. Turns and frequencies are in whole periods.
+ * carrier of the frequency that they have there; the bits are turned back by it, so that what is
+ * left is slow, and averaged. Turns and frequencies are in whole periods.
  */
 #ifndef UNDITHER3_PX_H
 #define UNDITHER3_PX_H

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define MARGIN 24		/* pixels of background around all planes; at least the kernel's reach */
+#define MARGIN 24 /* pixels of background around all planes; at least the kernel's reach */
 #define SPAN 256		/* pixels of a row that are worked on together */
 
 /* Whole planes with MARGIN around; the pixel (x, y) is at [(y + MARGIN) stride + x + MARGIN]. */
@@ -123,8 +123,8 @@ sum_window(const struct planes *planes, const struct kernels *kernels, size_t y,
 }
 
 /*
- * The turns of n pixels. moved: how far to the right and down dithering has moved the picture. Where
- * too little is left of the average, the first smoothing's rest stands.
+ * The turns of n pixels. moved: how far to the right and down dithering has moved the picture.
+ * Where too little is left of the average, the first smoothing's rest stands.
  */
 static void
 find_turns(const struct planes *planes, const struct sums *restrict sums, size_t at, size_t n,

@@ -1,4 +1,5 @@
-/* Temporal phase unwrapping: absolute phase out of wrapped phases of several periods, or a Gray code. */
+/* Temporal phase unwrapping: absolute phase out of wrapped phases of several periods, or a Gray
+ * code. */
 #define _GNU_SOURCE
 #include "fringe_line.h"
 #include "stage.h"
@@ -39,29 +40,29 @@ static const char *const cells[] = { "column", "period", "half", NULL };
 
 static const struct opt options[] = {
 	{ 'm', "method", "WORD", OPT_WORD, AT(method), "auto", 0, 0, NULL,
-	  "how to find the fringe order", methods },
+	    "how to find the fringe order", methods },
 	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(head.period_px), NULL, 1e-3, 1e6, "projector px",
-	  "period of every phase", NULL },
+	    "period of every phase", NULL },
 	{ 0, "count", "N,...", OPT_NUMBERS, AT(head.count), NULL, 1e-3, 1e6, "fringes",
-	  "instead of the periods: fringes over the field, of every phase", NULL },
+	    "instead of the periods: fringes over the field, of every phase", NULL },
 	{ 0, "field", "PX", OPT_NUMBER, AT(head.field_px), NULL, 1, 1e6, "projector px",
-	  "width of the field along the axis", NULL },
+	    "width of the field along the axis", NULL },
 	{ 'a', "axis", "WORD", OPT_WORD, AT(head.axis), "auto", 0, 0, NULL,
-	  "phases to use; auto: those with the first one's axis", axes },
+	    "phases to use; auto: those with the first one's axis", axes },
 	{ 'u', "unwrap", "K", OPT_INTEGER, AT(head.unwrap), NULL, 1, 1000, NULL,
-	  "unwrap phase K; if not given, the one of the shortest period", NULL },
+	    "unwrap phase K; if not given, the one of the shortest period", NULL },
 	{ 0, "gray-cell", "WORD", OPT_WORD, AT(head.gray_cell), NULL, 0, 0, NULL,
-	  "what the Gray code counts", cells },
+	    "what the Gray code counts", cells },
 	{ 0, "gray-offset", "DEG", OPT_ANGLE, AT(gray_offset), NULL, -360, 360, "degrees",
-	  "edges of the Gray code lie where the phase is minus this; half a projector px if not given",
-	  NULL },
+	    "edges of the Gray code lie at minus this phase; half a projector px if not given",
+	    NULL },
 	{ 'l', "line", "PX,DEG", OPT_NUMBERS, AT(line), NULL, 0, 0, NULL,
-	  "two periods whose beat repeats: its period in camera px and the offset of the lowest phase",
-	  NULL },
+	    "a beat that repeats: its period in camera px, the offset of the lowest phase",
+	    NULL },
 	{ 0, "fit-line", NULL, OPT_FLAG, AT(fit_line), NULL, 0, 0, NULL,
-	  "print --line from captures of a plane at the near and at the far end", NULL },
+	    "print --line from captures of a plane at the near and at the far end", NULL },
 	{ 'r', "max-residual", "TURNS", OPT_NUMBER, AT(max_residual), "0.5", 0, 0.5, "periods",
-	  "larger rounding errors make a pixel invalid", NULL },
+	    "larger rounding errors make a pixel invalid", NULL },
 	{ 0 },
 };
 
@@ -134,7 +135,8 @@ choose_way(const struct parameters *parameters, const struct frame_head *in,
 	};
 	const struct numbers *line = &parameters->line;
 
-	if ((priv->method == METHOD_TWO || line->n || parameters->fit_line) && temporal->phases != 2)
+	if ((priv->method == METHOD_TWO || line->n || parameters->fit_line) &&
+	    temporal->phases != 2)
 		return fail(NULL, "%s is for two phases, the input has %zu",
 		    parameters->fit_line ? "--fit-line" : line->n ? "--line" : "--method=two",
 		    temporal->phases);

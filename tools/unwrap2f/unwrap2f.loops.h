@@ -51,7 +51,8 @@ load_signal(const struct frame *in, const struct temporal_rung *rung, size_t y, 
 	}
 	weigh_phase(first, rung->weight[0], true, tile, n);
 	for (size_t i = 1; i < rung->n; i++)
-		weigh_phase(frame_floats(in, rung->channel[i], y) + x, rung->weight[i], false, tile, n);
+		weigh_phase(
+		    frame_floats(in, rung->channel[i], y) + x, rung->weight[i], false, tile, n);
 }
 
 static void
@@ -97,8 +98,8 @@ start_counted(struct tile *restrict tile, size_t n, const float *restrict index,
 	}
 }
 
-/* The rung's own phase tells finely where the field ends, so what the coarser one put on the wrong side
- * of the seam is brought back by a whole field. */
+/* The rung's own phase tells finely where the field ends, so what the coarser one put on the wrong
+ * side of the seam is brought back by a whole field. */
 static void
 climb(struct tile *restrict tile, size_t n, const struct temporal_rung *restrict rung)
 {

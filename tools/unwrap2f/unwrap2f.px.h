@@ -48,10 +48,10 @@ unwrap2f_counted(float v, float phi, float offset)
 }
 
 /*
- * The best fringe orders of all phases at once (beyond the papers, methods §5): for a position v in turns
- * of the wanted phase, a phase (in turns, ratio times as many of them) is off by e = ratio v - phase
- * but for whole turns. The position that fits all best, v + d, leaves
- * sum (e + ratio d)^2 = sum e^2 - (sum ratio e)^2/sum ratio^2, the sums over all phases.
+ * The best fringe orders of all phases at once (beyond the papers, methods §5): for a position v in
+ * turns of the wanted phase, a phase (in turns, ratio times as many of them) is off by e = ratio v
+ * - phase but for whole turns. The position that fits all best, v + d, leaves sum (e + ratio d)^2 =
+ * sum e^2 - (sum ratio e)^2/sum ratio^2, the sums over all phases.
  */
 PX_FN float
 unwrap2f_mismatch(float v, float ratio, float phase)
