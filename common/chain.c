@@ -722,9 +722,14 @@ reduce_colour(const struct run *run, struct frame **frame)
 	size_t channel[3] = { 0, 1, 2 }, n = 1;
 	struct frame *reduced;
 
-	if (run->colour == COLOUR_KEEP || !is_colour(&(*frame)->head))
+	const struct frame_head *head = &(*frame)->head;
+	bool grey_alpha = head->c == 2 && !strcmp(head->channel[1], "a");
+
+	if (run->colour == COLOUR_KEEP || (!grey_alpha && !is_colour(head)))
 		return 0;
-	if (run->colour == COLOUR_PLANES)
+	if (grey_alpha)
+		n = 1;		/* opacity is no capture */
+	else if (run->colour == COLOUR_PLANES)
 		n = 3;
 	else if (run->colour != COLOUR_GREY)
 		channel[0] = (size_t)run->colour - COLOUR_RED;

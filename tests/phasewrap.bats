@@ -620,3 +620,15 @@ write_frames("sine.nrrd", sine)'
 	fails 1 "the measurement has neither fringe images nor Gray planes of that kind" \
 		phasewrap -k 2+1 pair.nrrd
 }
+
+@test "phasewrap: the alpha plane of grey images is no capture" {
+	py '
+rng = np.random.default_rng(5)
+grey = rng.integers(20, 200, (3, 9, 11)).astype("u1")
+opaque = np.full((9, 11), 255, "u1")
+write_frames("grey.nrrd", [Frame(g) for g in grey])
+write_frames("alpha.nrrd", [Frame(np.stack([g, opaque]), ["image", "a"]) for g in grey])'
+	phasewrap -n 3 grey.nrrd -o a.nrrd
+	phasewrap -n 3 alpha.nrrd -o b.nrrd
+	framecmp a.nrrd b.nrrd
+}
