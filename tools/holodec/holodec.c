@@ -113,6 +113,17 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 /* ---- the picture as a whole ---- */
 
 /* Looks at some of the rows: is this a Holoimage, and has a lossy format been at it? */
+/* An option wins over the picture, but not in silence: what it makes may look like a surface. */
+static void
+warn_overruled(const struct meta *meta, const char *key, double used)
+{
+	double own;
+
+	if (meta_get(meta, key) && number_parse(meta_get(meta, key), &own) == 0 &&
+	    fabs(own - used) > 1e-6 * fabs(own))
+		warn(key, "the picture says %g, the option's %g is used", own, used);
+}
+
 static int
 survey(struct run *run, const struct frame *in)
 {
@@ -137,6 +148,8 @@ survey(struct run *run, const struct frame *in)
 		priv->decode = lossy ? DECODE_REGION : DECODE_NEAREST;
 	if (check_looks(&looks, parameters->blur_px > 0) < 0)
 		return -1;
+	warn_overruled(&in->head.meta, "holo_pitch_px", priv->holo.pitch_px);
+	warn_overruled(&in->head.meta, "holo_theta_deg", priv->holo.theta_rad * (180 / M_PI));
 	return priv->decode == DECODE_REGION ? find_regions(&priv->regions, &priv->reading, in) : 0;
 }
 
