@@ -146,7 +146,7 @@ survey(struct run *run, const struct frame *in)
 		priv->edge_px = lossy ? EDGE_LOSSY : 0;
 	if (parameters->decode == DECODE_AUTO)
 		priv->decode = lossy ? DECODE_REGION : DECODE_NEAREST;
-	if (check_looks(&looks, parameters->blur_px > 0) < 0)
+	if (check_looks(&looks, parameters->blur_px > 0, priv->decode == DECODE_PLAIN) < 0)
 		return -1;
 	warn_overruled(&in->head.meta, "holo_pitch_px", priv->holo.pitch_px);
 	warn_overruled(&in->head.meta, "holo_theta_deg", priv->holo.theta_rad * (180 / M_PI));
