@@ -141,14 +141,6 @@ choose_white(struct mesh *mesh, const struct frame_head *head)
 	return 0;
 }
 
-static int
-compare_floats(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* How far neighbours lie apart beside z: by the points' x and y, else by the spacing. */
 static float
 lateral_step(const struct mesh *mesh, size_t x, size_t y, size_t x1, size_t y1)
@@ -197,8 +189,8 @@ choose_jump(struct mesh *mesh)
 	if (!dz)
 		return fail_memory();
 	n = collect_steps(mesh, dz, lateral);
-	qsort(dz, n, sizeof(*dz), compare_floats);
-	qsort(lateral, n, sizeof(*lateral), compare_floats);
+	qsort(dz, n, sizeof(*dz), numbers_compare);
+	qsort(lateral, n, sizeof(*lateral), numbers_compare);
 	if (n == 0)
 		mesh->jump = INFINITY;
 	else if (mesh->scaled)

@@ -88,6 +88,14 @@ number_format(double v, char text[32])
 }
 
 int
+numbers_compare(const void *a, const void *b)
+{
+	float p = *(const float *)a, q = *(const float *)b;
+
+	return (p > q) - (p < q);
+}
+
+int
 size_multiply(size_t a, size_t b, size_t *out)
 {
 	if (__builtin_mul_overflow(a, b, out))

@@ -23,6 +23,9 @@ int integer_parse(const char *text, long *out);
 /* The shortest of %.15g %.16g %.17g that reads back as the same double. text holds >= 32 bytes. */
 const char *number_format(double v, char text[32]);
 
+/* For qsort: floats in rising order; none of them NaN. */
+int numbers_compare(const void *a, const void *b);
+
 /* a * b in *out; -1 after fail() when it does not fit. */
 int size_multiply(size_t a, size_t b, size_t *out);
 int size_add(size_t a, size_t b, size_t *out);

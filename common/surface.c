@@ -122,14 +122,6 @@ rotation(double yaw, double pitch, double r[9])
 		r[i] = m[i];
 }
 
-static int
-compare_floats(const void *a, const void *b)
-{
-	float p = *(const float *)a, q = *(const float *)b;
-
-	return (p > q) - (p < q);
-}
-
 /* What the picture shall hold of coordinate k: all of it, but for a few points that lie far out, as
  * wrong fringe orders do. */
 static int
@@ -143,7 +135,7 @@ find_extent(const struct scene *scene, int k, double *low, double *high)
 		return fail_memory();
 	for (size_t i = 0; i < n; i++)
 		v[i] = scene->own[i][k];
-	qsort(v, n, sizeof(*v), compare_floats);
+	qsort(v, n, sizeof(*v), numbers_compare);
 	*low = *high = 0;
 	if (n) {
 		span = (double)v[n - 1 - n / 100] - v[n / 100];

@@ -117,14 +117,6 @@ paint_row(void *arg, size_t y)
 	}
 }
 
-static int
-compare_floats(const void *a, const void *b)
-{
-	float p = *(const float *)a, q = *(const float *)b;
-
-	return (p > q) - (p < q);
-}
-
 /* The 1st and 99th percentile of what is seen. */
 static int
 find_range(const struct raster *raster, float *low, float *high)
@@ -138,7 +130,7 @@ find_range(const struct raster *raster, float *low, float *high)
 		if (raster->z[i] != INFINITY &&
 		    !px_isnan(raster->attribute[SURFACE_VALUE * pixels + i]))
 			value[n++] = raster->attribute[SURFACE_VALUE * pixels + i];
-	qsort(value, n, sizeof(*value), compare_floats);
+	qsort(value, n, sizeof(*value), numbers_compare);
 	*low = n ? value[n / 100] : 0;
 	*high = n ? value[n - 1 - n / 100] : 1;
 	if (*high <= *low)
