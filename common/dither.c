@@ -8,12 +8,15 @@
 #include "fail.h"
 #include "opt.h"
 
-#define TILE_PIXELS (DITHER_TILE * DITHER_TILE)
+#define TILE_PIXELS DITHER_TILE_PIXELS
+#define SMALL_FRINGES 1		/* orders of Bayer's matrices */
+#define SMALL_STAIR 3
 #define BLUE_SIGMA 1.9		/* of the energy that a dot spreads; Ulichney 1993 takes 1.5 */
 #define BLUE_START (TILE_PIXELS / 10)
 
 const char *const dither_packs[] = { "msb", "planar", "rgb", NULL };
-const char *const dither_methods[] = { "bayer", "fs", "fs-serpentine", "blue", "best", NULL };
+const char *const dither_methods[] = { "bayer", "fs", "fs-serpentine", "blue", "best", "small",
+	NULL };
 
 void
 dither_diffuse_row(float *row, float *below, size_t w, ptrdiff_t step, const unsigned char *black)
@@ -136,6 +139,40 @@ dither_blue(float threshold[TILE_PIXELS])
 	return 0;
 }
 
+/* ---- thresholds ---- */
+
+bool
+dither_ordered(const struct dither_keys *keys)
+{
+	return keys->method == DITHER_BY_BLUE || keys->method == DITHER_BY_SMALL ||
+	    (keys->method == DITHER_BY_BAYER && keys->order > 0);
+}
+
+static void
+fill_bayer(long order, float threshold[TILE_PIXELS])
+{
+	for (uint i = 0; i < TILE_PIXELS; i++)
+		threshold[i] = dither_bayer(i % DITHER_TILE, i / DITHER_TILE, (uint)order);
+}
+
+int
+dither_thresholds(const struct dither_keys *keys, float threshold[4][TILE_PIXELS])
+{
+	if (keys->method == DITHER_BY_BLUE && dither_blue(threshold[0]) < 0)
+		return -1;
+	for (size_t c = keys->method == DITHER_BY_BLUE ? 1 : 0; c < 4; c++)
+		/* dots of one plane of blue noise shall not lie upon those of another */
+		if (keys->method == DITHER_BY_BLUE)
+			for (size_t i = 0; i < TILE_PIXELS; i++)
+				threshold[c][i] =
+				    threshold[0][(i + 16 * c * DITHER_TILE) % TILE_PIXELS];
+		else if (keys->method == DITHER_BY_SMALL)
+			fill_bayer(c < 2 ? SMALL_FRINGES : SMALL_STAIR, threshold[c]);
+		else
+			fill_bayer(keys->order, threshold[c]);
+	return 0;
+}
+
 /* ---- the decoder's kernel ---- */
 
 size_t
@@ -180,6 +217,10 @@ dither_write(const struct dither_keys *keys, struct meta *meta)
 	    meta_set(meta, "holo_dither", dither_methods[keys->method]) < 0 ||
 	    meta_setf(meta, "holo_texture_bits", "%ld", keys->texture_bits) < 0)
 		return -1;
+	if (keys->method != DITHER_BY_BAYER)
+		meta_remove(meta, "holo_dither_order");
+	else if (meta_setf(meta, "holo_dither_order", "%ld", keys->order) < 0)
+		return -1;
 	if (keys->sigma_px > 0)
 		return meta_set_number(meta, "holo_sigma_px", keys->sigma_px);
 	meta_remove(meta, "holo_sigma_px");
@@ -191,6 +232,7 @@ dither_remove(struct meta *meta)
 {
 	meta_remove(meta, "holo_pack");
 	meta_remove(meta, "holo_dither");
+	meta_remove(meta, "holo_dither_order");
 	meta_remove(meta, "holo_texture_bits");
 	meta_remove(meta, "holo_sigma_px");
 }
@@ -219,10 +261,11 @@ dither_read(struct dither_keys *keys, const struct dither_keys *options, const s
 	int pack = take_word((int)options->pack, meta, "holo_pack", dither_packs, -1);
 	int method = take_word((int)options->method, meta, "holo_dither", dither_methods,
 	    DITHER_BY_BAYER);
-	double bits, sigma;
+	double bits, sigma, order;
 
 	if (pack == -2 || method == -2 || meta_number(meta, "holo_texture_bits", 0, &bits) < 0 ||
-	    meta_number(meta, "holo_sigma_px", 0, &sigma) < 0)
+	    meta_number(meta, "holo_sigma_px", 0, &sigma) < 0 ||
+	    meta_number(meta, "holo_dither_order", 0, &order) < 0)
 		return -1;
 	if (pack < 0)
 		return fail(NULL, "the picture does not say how three bits a pixel are packed "
@@ -233,9 +276,12 @@ dither_read(struct dither_keys *keys, const struct dither_keys *options, const s
 		sigma = options->sigma_px;
 	if (bits != 0 && bits != 1 && bits != 8)
 		return fail("holo_texture_bits", "must be 0, 1 or 8, not %g", bits);
+	if (!(order >= 0 && order <= DITHER_ORDER_MOST && order == floor(order)))
+		return fail("holo_dither_order", "must be a whole number from 0 to %d, not %g",
+		    DITHER_ORDER_MOST, order);
 	if (sigma != 0 && !(sigma >= 0.5 && sigma <= 8))
 		return fail("holo_sigma_px", "must be from 0.5 to 8, not %g", sigma);
 	*keys = (struct dither_keys){ (enum dither_pack)pack, (enum dither_method)method,
-		(long)bits, sigma };
+		(long)bits, sigma, (long)order };
 	return 0;
 }

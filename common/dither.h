@@ -36,7 +36,8 @@ void dither_diffuse_row(float *row, float *below, size_t w, ptrdiff_t step,
 
 /* Thresholds in (0, 1) of blue noise, DITHER_TILE x DITHER_TILE, seamless (void and cluster). */
 #define DITHER_TILE 64
-int dither_blue(float threshold[DITHER_TILE * DITHER_TILE]);
+#define DITHER_TILE_PIXELS (DITHER_TILE * DITHER_TILE)
+int dither_blue(float threshold[DITHER_TILE_PIXELS]);
 
 /* How far to the right and down Floyd and Steinberg move a picture, in pixels (measured). */
 #define DITHER_FS_RIGHT 0.180f
@@ -61,7 +62,8 @@ enum dither_method {
 	DITHER_BY_FS,
 	DITHER_BY_SERPENTINE,
 	DITHER_BY_BLUE,
-	DITHER_BY_SEARCH
+	DITHER_BY_SEARCH,
+	DITHER_BY_SMALL
 };
 
 extern const char *const dither_packs[], *const dither_methods[];
@@ -69,13 +71,27 @@ extern const char *const dither_packs[], *const dither_methods[];
 /* R, G, B and the texture in a sample that holds them all. */
 #define DITHER_BIT(plane) (0x80u >> (plane))
 
-/* The keys that say so; the kernel's sigma is 0 where none was looked through. */
+/*
+ * The keys that say so; the kernel's sigma is 0 where none was looked through, the order of Bayer's
+ * matrix is 0 where that is not known.
+ */
 struct dither_keys {
 	enum dither_pack pack;
 	enum dither_method method;
 	long texture_bits;
 	double sigma_px;
+	long order;
 };
+
+#define DITHER_ORDER_MOST 6
+
+/* A picture that is dithered by thresholds alone, which are known. */
+bool dither_ordered(const struct dither_keys *);
+/*
+ * They, by plane: R, G, B, texture. Small files have fringes of few thresholds, and a stair of
+ * many, which its averages need. -1 after fail().
+ */
+int dither_thresholds(const struct dither_keys *, float threshold[4][DITHER_TILE_PIXELS]);
 
 int dither_write(const struct dither_keys *, struct meta *);
 void dither_remove(struct meta *);

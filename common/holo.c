@@ -267,7 +267,7 @@ holo_remove(struct meta *meta)
 	static const char *const keys[] = { "holo_size", "holo_pitch_px", "holo_theta_deg",
 		"holo_stair", "holo_stair_height", "holo_stair_turns", "holo_layout",
 		"holo_depth_range", "holo_spacing", "holo_corner", "holo_texture",
-		"holo_texture_scale" };
+		"holo_texture_scale", "holo_check" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		meta_remove(meta, keys[i]);

@@ -249,14 +249,16 @@ mesh_cell(const struct mesh *mesh, size_t x, size_t y, uint32_t triangle[2][3])
 	return n + add_triangle(mesh, x, y, without[0], triangle[n]);
 }
 
-static void
-count_triangles(struct mesh *mesh)
+size_t
+mesh_triangles(const struct mesh *mesh)
 {
 	uint32_t triangle[2][3];
+	size_t n = 0;
 
 	for (size_t y = 0; y + 1 < mesh->h; y++)
 		for (size_t x = 0; x + 1 < mesh->w; x++)
-			mesh->triangles += mesh_cell(mesh, x, y, triangle);
+			n += mesh_cell(mesh, x, y, triangle);
+	return n;
 }
 
 int
@@ -275,7 +277,6 @@ mesh_init(struct mesh *mesh, const char *path, const struct frame *frame,
 	mesh->jump = options ? options->jump : 0;
 	if (!(mesh->jump > 0) && choose_jump(mesh) < 0)
 		return -1;
-	count_triangles(mesh);
 	return 0;
 }
 

@@ -36,7 +36,7 @@ struct mesh {
 	float white;				/* the sample that is colour 255 */
 	double jump;
 	uint32_t *number;			/* the vertex of each pixel, or MESH_NONE */
-	size_t vertices, triangles;
+	size_t vertices;
 };
 
 struct vertex {
@@ -53,6 +53,8 @@ bool mesh_has_colours(const struct mesh *);
 void mesh_vertex(const struct mesh *, size_t x, size_t y, struct vertex *);
 /* The triangles between pixels (x, y) and (x + 1, y + 1) as vertex numbers: 0 to 2 of them. */
 size_t mesh_cell(const struct mesh *, size_t x, size_t y, uint32_t triangle[2][3]);
+/* How many there are of them in all, found by going through them. */
+size_t mesh_triangles(const struct mesh *);
 /* Says in each line, behind `prefix`, where the axes point, and the frame's key lines. */
 int mesh_write_comments(const struct mesh *, const char *path, FILE *, const char *prefix);
 

@@ -91,7 +91,7 @@ meta_set_numbers(struct meta *meta, const char *key, const double *v, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		char number[32];
 
-		end += sprintf(end, "%s%s", i ? " " : "", number_format(v[i], number));
+		end = stpcpy(stpcpy(end, i ? " " : ""), number_format(v[i], number));
 	}
 	status = meta_set(meta, key, text);
 	free(text);

@@ -4,8 +4,8 @@
    scripts/bench-holo.py RVL WORK [DATA]
 
 RVL: the program of scripts/bench-peers/rvl.c; WORK: a folder to write into; DATA: the folder with
-meshes/bunny_depth_512_u16.png. Without that a simulated sphere with a relief takes its place. The
-tools are found on PATH. scripts/bench holo runs this. Lost: not in what is read back, or more than
+meshes/bunny_depth_512_u16.png and meshes/igea.ply. Without them a simulated sphere with a relief takes
+their place. The tools are found on PATH. scripts/bench holo runs this. Lost: not in what is read back, or more than
 half a fringe off; rms: of the others, in % of the object's extent in depth.
 """
 import os
@@ -16,7 +16,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import numpy as np
 from frames import Frame, read_frame, write_frames
 
+try:
+	from PIL import Image
+except ImportError:	# the rows of yuv planes are left out
+	Image = None
+
 W = 512
+PITCHES = 32, 42, 52, 64
 OBJ_OF_THESIS = 20935e3		# bytes of a 512 x 512 frame as OBJ [Karpinsky thesis, 6.3]
 
 
@@ -62,8 +68,22 @@ def scan(data):
 	return os.path.basename(path), W - z	# it counts from the camera
 
 
+def mesh(path):
+	"""A mesh from its front, scaled to the cube as the bunny is; None where a tool or the mesh is missing"""
+	if not os.path.exists(path) or tool("mesh2depth", path, "-o", "scan.nrrd").returncode:
+		return None
+	z = read_frame("scan.nrrd").pixels[0].astype(float)
+	return (z - np.nanmin(z)) / np.ptp(z[np.isfinite(z)]) * W
+
+
 def put(name, z):
 	write_frames(name, Frame(z.astype("f4"), ["depth"], {"z_axis": "towards"}))
+
+
+def light(z):
+	"""What a lamp beside the camera makes of z: a texture from 0 to 255"""
+	down, right = np.gradient(np.where(np.isnan(z), 0, z))
+	return np.where(np.isnan(z), np.nan, 255 / np.sqrt(1 + down ** 2 + right ** 2))
 
 
 def cube(z):
@@ -122,7 +142,7 @@ def three_bits():
 	must("holoenc", "-P", 42, "-K", 0, "--depth-range", cube(z), "in.nrrd", "-o", "out.nrrd")
 	print("\n2. three bits a pixel, the sphere eroded by 6 px, P 42, K 0; rms in % of its diameter")
 	print("%-16s %-10s %10s %8s %8s" % ("dithering", "decoding", "rms %", "spikes", "lost %"))
-	for dither in "bayer", "fs", "fs-serpentine", "blue", "best":
+	for dither in "bayer", "small", "fs", "fs-serpentine", "blue", "best":
 		for name, options, decode in ("papers'", ["--filter", "gauss"], ["--decode", "plain"]), (
 				"gauss", ["--filter", "gauss"], []), ("default", [], []):
 			must("dither3", "-m", dither, "out.nrrd", "-o", "bits.nrrd")
@@ -132,17 +152,65 @@ def three_bits():
 			print("%-16s %-10s %10.4f %8d %8.3f" % (dither, name, f.rms, f.spikes, f.lost))
 
 
+THREE = "%-18s %-7s %-8s %7d %7.2f %8.1f %8.1f"
+
+
+def three_row(what, pack, texture, path, whole, meshes, f):
+	print(THREE % (what, pack, texture, size(path), whole / size(path), meshes[0] / size(path),
+		meshes[1] / size(path)), end="")
+	print(" %9.4f %8d %8.2f" % (f.rms, f.spikes, f.lost))
+
+
+def three_bits_of(name, z):
+	"""A scan in three bits, in every pack, without a texture and with one."""
+	put("in.nrrd", z)
+	must("framecat", "in.nrrd", "-o", "out.obj")
+	must("framecat", "in.nrrd", "-o", "out.ply")
+	meshes = size("out.obj"), size("out.ply")
+	write_frames("lit.nrrd", Frame(np.stack([z, light(z)]).astype("f4"), ["depth", "texture"], {"z_axis": "towards"}))
+	print("\n2b. %s in three bits, P 42, K 0, %d points: OBJ %d bytes, binary PLY %d; rms in %% of its extent\n"
+		"in depth, boundary included, of all that is kept but spikes; :1 PNG: of 24 bits with the same texture"
+		% (name, np.isfinite(z).sum(), *meshes))
+	print("%-18s %-7s %-8s %7s %7s %8s %8s %9s %8s %8s" % ("method", "pack", "texture", "bytes", "PNG:1", "OBJ:1",
+		"PLY:1", "rms %", "spikes", "lost %"))
+	for texture, source, options in ("none", "in.nrrd", []), ("8 bits", "lit.nrrd", ["--texture", "texture"]):
+		must("holoenc", "-P", 42, "-K", 0, "--depth-range", cube(z), *options, source, "-o", source + ".png")
+		whole = size(source + ".png")
+		three_row("24 bits", "", texture, source + ".png", whole, meshes, read_back(z, source + ".png", 42))
+	for texture, source, bits, methods in ("none", "in.nrrd", 0, ("small", "bayer", "fs", "best", "best --price 0.05")), (
+			"1 bit", "lit.nrrd", 1, ("small",)), ("8 bits", "lit.nrrd", 8, ("small",)):
+		for method in methods:
+			for pack in ("rgb",) if bits == 8 else ("msb", "planar"):
+				must("dither3", "-m", *method.split(), "--texture", bits, "--pack", pack, source + ".png", "-o", "bits.png")
+				must("undither3", "bits.png", "-o", "levels.nrrd")
+				three_row(method, pack, texture, "bits.png", size(source + ".png"), meshes,
+					read_back(z, "levels.nrrd", 42))
+
+
 def jpeg(z, pitch, stair, chroma, quality):
 	"""The size of in.nrrd as JPEG, and its figures."""
 	must("framecat", "--quality", quality, "--chroma", chroma, "%s%d.nrrd" % (stair, pitch), "-o", "out.jpg")
 	return size("out.jpg"), read_back(z, "out.jpg", pitch)
 
 
+def planes_jpeg(z, pitch, chroma, quality):
+	"""As jpeg(), of the layout for video: stairs in Y, fringes in U and V, without a matrix on the way."""
+	frame = read_frame("video%d.nrrd" % pitch)
+	picture = Image.merge("YCbCr", [Image.fromarray(np.ascontiguousarray(p)) for p in frame.pixels])
+	picture.save("out.jpg", quality=quality, subsampling={"444": 0, "420": 2}[chroma])
+	back = Image.open("out.jpg")
+	back.draft("YCbCr", None)
+	if back.mode != "YCbCr":
+		sys.exit("bench-holo: this PIL does not give the planes of a JPEG")
+	write_frames("out.nrrd", Frame(np.moveaxis(np.asarray(back), 2, 0), frame.names, frame.meta))
+	return size("out.jpg"), read_back(z, "out.nrrd", pitch)
+
+
 def encode_all(z):
-	for stair in "composite", "cosine":
-		for pitch in 32, 42, 64:
-			must("holoenc", "-P", pitch, "--stair", stair, "--depth-range", cube(z), "in.nrrd", "-o",
-				"%s%d.nrrd" % (stair, pitch))
+	for pitch in PITCHES:
+		for name, options in ("composite", ["--stair", "composite"]), ("cosine", []), ("video", ["--layout", "yuv"]):
+			must("holoenc", "-P", pitch, *options, "--depth-range", cube(z), "in.nrrd", "-o",
+				"%s%d.nrrd" % (name, pitch))
 
 
 ROW = "%-22s %5s %7s %8d %9.1f %11.1f"
@@ -165,6 +233,10 @@ def qualities(z, obj):
 			for quality in 95, 85, 75, 50:
 				n, f = jpeg(z, pitch, "cosine", chroma, quality)
 				show("JPEG, cosine, P %d" % pitch, chroma, quality, n, obj, f)
+	for chroma in ("444", "420") if Image else ():
+		for quality in 95, 85, 75, 50:
+			n, f = planes_jpeg(z, 42, chroma, quality)
+			show("JPEG, yuv planes, P 42", chroma, quality, n, obj, f)
 
 
 def at_size(z, pitch, stair, chroma, wanted):
@@ -185,8 +257,10 @@ def thesis_ratios(z, obj):
 	for ratio in 104, 174, 237, 310:
 		for chroma in "444", "420":
 			rows = [(stair, pitch, *at_size(z, pitch, stair, chroma, obj / ratio))
-				for stair in ("cosine", "composite") for pitch in (42, 64)]
-			rows = [row for row in rows if row[4] is not None and abs(obj / row[3] / ratio - 1) < 0.1]
+				for stair in ("cosine", "composite") for pitch in (42, 52, 64)]
+			rows = [row for row in rows if row[4] is not None]
+			nearest = min(abs(obj / row[3] / ratio - 1) for row in rows) if rows else 0
+			rows = [row for row in rows if abs(obj / row[3] / ratio - 1) < max(0.015, 1.001 * nearest)]
 			if not rows:
 				print("%d:1 with colour %s: none" % (ratio, chroma))
 				continue
@@ -198,7 +272,7 @@ def peers(z, obj, rvl):
 	print("%-22s %15s %7s %9s %11s %9s  ms to encode, decode" % ("", "", "bytes", "OBJ:1", "thesis' OBJ",
 		"rms %"))
 	low, high = np.nanmin(z), np.nanmax(z)
-	for bits in 16, 12, 10, 8:
+	for bits in 16, 12, 10, 8, 7, 6:
 		levels = 2 ** bits - 2
 		code = np.where(np.isnan(z), 0, np.round((z - low) / (high - low) * levels) + 1)
 		rms = 100 * np.sqrt(np.nanmean((np.where(code > 0, (code - 1) / levels, np.nan)
@@ -223,6 +297,11 @@ def main(rvl, work, data=None):
 	if tool("dither3", "--help").returncode == 0 and tool("undither3", "--help").returncode == 0:
 		three_bits()
 	name, z = scan(data)
+	if tool("dither3", "--help").returncode == 0 and tool("undither3", "--help").returncode == 0:
+		three_bits_of(name, z)
+		igea = mesh(os.path.join(data, "meshes", "igea.ply")) if data else None
+		if igea is not None:
+			three_bits_of("igea.ply", igea)
 	put("in.nrrd", z)
 	must("framecat", "in.nrrd", "-o", "out.obj")
 	must("framecat", "in.nrrd", "-o", "out.ply")
@@ -232,7 +311,7 @@ def main(rvl, work, data=None):
 	print("rms in % of its extent in depth, without the boundary of 2 pixels; lost: that boundary too")
 	encode_all(z)
 	qualities(z, obj)
-	print("\nthe best of cosine and composite, P 42 and 64, at the thesis' ratios (its own: 104:1 good, 174:1 "
+	print("\nthe best of cosine and composite, P 42, 52 and 64, at the thesis' ratios (its own: 104:1 good, 174:1 "
 		"slight loss, 310:1 noticeable)")
 	thesis_ratios(z, obj)
 	print("\nwithout loss, and peers on the same depth map")

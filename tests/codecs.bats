@@ -76,6 +76,44 @@ for got in np.array(Image.open("out.jpg")), read_frame("back.nrrd").pixels[0]:
 	expect(abs(got - wanted) <= 3, abs(got - wanted).max())'
 }
 
+@test "codecs: JPEG with flipped bytes is refused, wherever they are; one written anew is not" {
+	py '
+y, x = np.mgrid[:96, :128]
+write_frames("in.nrrd", Frame(np.stack([127.5 + 127 * np.sin(x / 5 + y / 9 + c) for c in range(3)]).astype("u1"),
+	["r", "g", "b"], {"length_unit": "mm"}))'
+	framecat in.nrrd -o whole.jpg
+	framecat whole.jpg -o whole.nrrd
+	py '
+import subprocess
+good, told = open("whole.jpg", "rb").read(), []
+want = read_frame("whole.nrrd").pixels
+for seed in range(150):
+	rng = np.random.default_rng(seed)
+	bad = bytearray(good)
+	for at in rng.choice(len(bad), rng.integers(1, 6), replace=False):
+		bad[at] ^= int(rng.integers(1, 256))
+	open("bad.jpg", "wb").write(bad)
+	told.append(subprocess.run(["framecat", "bad.jpg", "-o", "bad.nrrd"], capture_output=True))
+	if told[-1].returncode == 0:	# it was the sum itself, or its place, that was hit
+		got = read_frame("bad.nrrd").pixels
+		expect(got.shape == want.shape and (got == want).all(), "seed %d: damage in silence" % seed)
+	else:
+		expect(told[-1].returncode == 1 and told[-1].stderr.count(b"\n") == 1, seed, told[-1].stderr)
+# the library by itself takes some of them
+expect(sum(b"not those that were written" in t.stderr for t in told) > 10)
+expect(b"jpeg_crc32" not in open("whole.nrrd", "rb").read())'
+	framecat <whole.jpg >pipe.nrrd
+	cat whole.jpg | framecat >cat.nrrd
+	cmp pipe.nrrd cat.nrrd
+	[ -n "${pillow:-}" ] || skip "no python with numpy and Pillow"
+	"$pillow" -c '
+from PIL import Image
+picture = Image.open("whole.jpg")
+picture.save("anew.jpg", comment=open("whole.jpg", "rb").read()[24:55], quality=80)
+assert b"jpeg_crc32:=" in open("anew.jpg", "rb").read()'
+	framecat anew.jpg -o anew.nrrd
+}
+
 @test "codecs: NPY of every type, byte order and axis order is read" {
 	for kind in u1-1 u2-1 f4-1 u2-1-big f4-5-big u1-3-last f4-4-last f4-7-fortran \
 		u2-1-fortran; do

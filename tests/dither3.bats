@@ -48,8 +48,16 @@ p, got = read_frame("in.nrrd").pixels, read_frame("out.nrrd")
 want = msb([ordered(c, int(sys.argv[1])) for c in p[:3].astype(float)])
 want[p[0].astype(int) + p[1] == 0] = 0
 expect(got["image"] == want, sys.argv, got.pixels.shape)
-expect(got.meta["holo_pack"] == "msb" and got.meta["holo_dither"] == "bayer", got.meta)' $order
+expect(got.meta["holo_pack"] == "msb" and got.meta["holo_dither"] == "bayer", got.meta)
+expect(got.meta["holo_dither_order"] == sys.argv[1], got.meta)' $order
 		done
+		dither3 -m small in.nrrd -o out.nrrd
+		py "$dithers"'
+p, got = read_frame("in.nrrd").pixels, read_frame("out.nrrd")
+want = msb([ordered(c, n) for c, n in zip(p.astype(float), (1, 1, 3))])
+want[p[0].astype(int) + p[1] == 0] = 0
+expect(got["image"] == want, got.pixels.shape)
+expect(got.meta["holo_dither"] == "small" and "holo_dither_order" not in got.meta, got.meta)'
 	done
 }
 
@@ -147,7 +155,7 @@ write_frames("rgb.nrrd", Frame(p, ["r", "g", "b"]))
 write_frames("yuv.nrrd", Frame(p[[2, 0, 1]], ["luma", "chroma_u", "chroma_v"]))
 p[:, 5:9] = np.nan
 write_frames("nan.nrrd", Frame(p, ["r", "g", "b"]))'
-	for method in bayer fs blue best; do
+	for method in bayer fs blue best small; do
 		dither3 -m $method rgb.nrrd -o rgb_$method.nrrd
 		dither3 -m $method yuv.nrrd -o yuv_$method.nrrd
 		dither3 -m $method nan.nrrd -o nan_$method.nrrd
@@ -164,7 +172,7 @@ expect(n[5:9] == 0)' $method
 
 @test "dither3: one thread equals seven, every band and instruction set alike; the same command, the same bytes" {
 	py "$noise"'write_frames("in.nrrd", [Frame(noise(70, 600)[:3], ["r", "g", "b"]), Frame(noise(30, 41)[:3], ["r", "g", "b"])])'
-	for method in bayer blue fs best; do
+	for method in bayer small blue fs best; do
 		dither3 -m $method -j 1 <in.nrrd >one.nrrd
 		dither3 -m $method -j 7 <in.nrrd >seven.nrrd
 		cmp one.nrrd seven.nrrd

@@ -127,6 +127,155 @@ expect(np.abs(depth - got)[np.isfinite(got)] < 1e-4 * (hi - lo), sys.argv)' "$op
 	done
 }
 
+for candidate in "$python" python3 /usr/bin/python3; do
+	if "$candidate" -c 'import numpy, PIL' 2>/dev/null; then
+		pillow=$candidate
+		break
+	fi
+done
+
+@test "holodec: a decoder of PNG files written from holoimage(5) alone agrees, of 24 bits and of three" {
+	[ -n "${pillow:-}" ] || skip "no python with numpy and Pillow"
+	py "$bodies"'
+y, x = np.mgrid[:240, :256]
+z = sphere(256)[:240] + 6 * np.sin(x / 17) * np.cos(y / 21)
+write_frames("in.nrrd", Frame(np.stack([z, x]).astype("f4"), ["depth", "texture"], {"z_axis": "away"}))'
+	page='
+import sys; import numpy as np; from frames import *; import holoimage_decoder as page
+want = read_frame(sys.argv[2])["depth"].astype(float)
+got, t, meta = page.decode(sys.argv[1])
+lo, hi = map(float, meta["holo_depth_range"].split())'
+	for options in "--stair composite -P 20" "-K 0" "-K 2 -t 40 --texture texture" "--layout yuv -P 30"; do
+		holoenc $options in.nrrd -o picture.png && holodec picture.png -o out.nrrd
+		"$pillow" -c "$page"'
+expect(np.isnan(got) == np.isnan(want)); expect(np.nanmax(np.abs(got - want)) < 1e-4 * (hi - lo))
+kinds = [0, 0, 0]
+for x, y, v in page.said(meta):
+	around = t[max(y - 2, 0):y + 3, max(x - 2, 0):x + 3]
+	kinds[0 if v == 4095 else 1 if v == 4094 else 2] += 1
+	if v == 4095: expect(np.isnan(t[max(y - 8, 0):y + 9, max(x - 8, 0):x + 9]))
+	elif v != 4094:
+		off = np.abs((128 * (t[y, x] + np.mean(around - t[y, x])) - v + 1984) % 3968 - 1984)
+		expect(off < 1.5, x, y, off)
+expect(min(kinds) > 0, kinds)' picture.png out.nrrd
+	done
+	for options in "--pack msb" "--pack planar --texture 1" "--pack rgb --texture 8" "-m fs --pack planar"; do
+		holoenc -P 42 -K 0 --texture texture in.nrrd | dither3 $options -o three.png
+		undither3 --filter gauss three.png | holodec --decode nearest --edge 0 -o out.nrrd
+		"$pillow" -c "$page"'
+both, ghosts = np.isfinite(got) & np.isfinite(want), np.isfinite(got) & np.isnan(want)
+off = np.abs(got - want)[both] > 1e-3 * (hi - lo)
+expect(both.mean() > 0.4 and off.mean() < 0.001, sys.argv, both.mean(), off.mean())
+expect((np.isnan(got) & np.isfinite(want)).mean() < 0.001)
+# what lies outside of the range ours drops
+expect(((got < lo) | (got > hi))[ghosts], ghosts.sum())' three.png out.nrrd
+	done
+}
+
+# damage KIND: moves or changes the pixels of picture.nrrd into damaged.nrrd, whose metadata stay.
+damage() {
+	py '
+f = read_frame("picture.nrrd"); p, n = f.pixels, int(sys.argv[2])
+p = {"roll-x": lambda: np.roll(p, n, 2), "roll-y": lambda: np.roll(p, n, 1), "mirror": lambda: p[:, :, ::-1],
+	"upside-down": lambda: p[:, ::-1], "turn": lambda: p[:, ::-1, ::-1], "transpose": lambda: p.transpose(0, 2, 1),
+	"crop": lambda: np.pad(p[:, n:, n:], ((0, 0), (0, n), (0, n))),
+	"zoom": lambda: p[:, np.round(np.linspace(n, 255 - n, 256)).astype(int)][:, :, np.round(np.linspace(n, 255 - n, 256)).astype(int)],
+	"swap": lambda: np.concatenate([p[:, n:], p[:, :n]], 1),
+	"brighter": lambda: np.concatenate([p[:, :150], np.where(p[:, 150:].sum(0) > 0, np.clip(p[:, 150:].astype(int) + [[[0]], [[0]], [[n]]], 0, 255), 0).astype("u1")], 1),
+	"none": lambda: p}[sys.argv[1]]()
+write_frames("damaged.nrrd", Frame(np.ascontiguousarray(p), f.names, f.meta))' "$1" "$2"
+}
+
+@test "holodec: pictures that were moved, turned over, resampled or exchanged are refused" {
+	py "$bodies"'
+y, x = np.mgrid[:256, :256]
+write_depth("in.nrrd", sphere(256) + 5 * np.sin(x / 17 + 1) * np.cos(y / 21) + 0.1 * y)'
+	for quality in 100 85 60; do
+		holoenc -P 26 --depth-range 0,300 in.nrrd -o whole.nrrd
+		framecat --quality $quality whole.nrrd -o picture.jpg && framecat picture.jpg -o picture.nrrd
+		[ $quality -lt 100 ] || cp whole.nrrd picture.nrrd
+		while read -r kind n message; do
+			damage $kind $n
+			fails 1 "$message" holodec damaged.nrrd || { echo "$quality $kind $n"; return 1; }
+		done <<<"roll-x 1 moved or resampled
+roll-x -1 moved or resampled
+roll-x 2 holo_check
+roll-y 1 moved or resampled
+roll-y -2 holo_check
+roll-y 5 holodec: 
+roll-x 9 holodec: 
+roll-x 128 holodec: 
+mirror 0 holodec: 
+upside-down 0 holodec: 
+turn 0 holodec: 
+transpose 0 holodec: 
+crop 2 holodec: 
+zoom 2 holodec: 
+swap 100 holodec: "
+		damage none 0
+		holodec damaged.nrrd -o out.nrrd
+	done
+	# lossy coding may turn whole fringes: here half of the picture, by two stairs
+	damage brighter 16
+	holodec --decode median damaged.nrrd -o out.nrrd
+	fails 1 "whole fringes off what was encoded" holodec damaged.nrrd
+	# another frame of the same sequence; no key, no comparison
+	py "$bodies"'write_depth("other.nrrd", sphere(256) + 4)'
+	holoenc -P 26 --depth-range 0,300 other.nrrd -o other.png && framecat other.png -o other.nrrd
+	py '
+f, g = read_frame("picture.nrrd"), read_frame("other.nrrd")
+write_frames("exchanged.nrrd", Frame(g.pixels, f.names, f.meta))
+write_frames("bad.nrrd", Frame(f.pixels, f.names, {**f.meta, "holo_check": "AB-"}))'
+	fails 1 "holo_check: the picture is not what was encoded" holodec exchanged.nrrd
+	framecat --delete holo_check exchanged.nrrd | holodec >out.nrrd
+	fails 1 "holo_check: must be 128 letters, digits, + and /" holodec bad.nrrd
+}
+
+@test "holodec: what was compressed or dithered only is not refused" {
+	py "$bodies"'
+y, x = np.mgrid[:256, :256]
+write_depth("sphere.nrrd", sphere(256)); write_depth("steps.nrrd", steps(256)); write_depth("flat.nrrd", 0 * x + 100.)
+write_depth("tilt.nrrd", 20 + 0.5 * x + 0.2 * y); write_depth("waves.nrrd", 128 + 40 * np.sin(x / 19) * np.cos(y / 15))'
+	for object in sphere steps flat tilt waves; do
+		for options in "-P 32" "-P 32 --stair composite" "-P 48 -K 2"; do
+			holoenc $options --depth-range=-20,276 $object.nrrd -o picture.nrrd
+			for quality in 100 85 60 30; do
+				for chroma in 444 422 420; do
+					framecat --quality $quality --chroma $chroma picture.nrrd -o picture.jpg
+					holodec --decode median picture.jpg -o out.nrrd || { echo "$object $options $quality $chroma"; return 1; }
+				done
+			done
+			[[ $options != *"-K 2" ]] || continue
+			for method in bayer fs fs-serpentine blue best; do
+				dither3 -m $method picture.nrrd -o three.png
+				undither3 three.png | holodec >out.nrrd || { echo "$object $options $method"; return 1; }
+				undither3 --filter gauss three.png | holodec --decode plain >out.nrrd || { echo "$object $options $method gauss"; return 1; }
+			done
+		done
+	done
+}
+
+@test "holodec: JPEG with flipped bytes never makes another surface without a word" {
+	py "$bodies"'write_depth("in.nrrd", sphere(192))'
+	holoenc -P 24 in.nrrd -o whole.nrrd
+	for options in "--quality 90" "--quality 70 --chroma 420"; do
+		framecat $options whole.nrrd -o whole.jpg && holodec whole.jpg -o want.nrrd
+		py '
+import subprocess
+good, want = open("whole.jpg", "rb").read(), read_frame("want.nrrd")["depth"]
+for seed in range(120):
+	rng, bad = np.random.default_rng(seed), bytearray(good)
+	for at in rng.choice(len(bad), rng.integers(1, 9), replace=False):
+		bad[at] ^= 1 << int(rng.integers(8))
+	open("bad.jpg", "wb").write(bad)
+	told = subprocess.run(["holodec", "bad.jpg", "-o", "got.nrrd"], capture_output=True)
+	expect(told.returncode in (0, 1) and told.stderr.count(b"\n") == (told.returncode == 1), seed, told)
+	if told.returncode == 0:	# only where the damage left all levels as they were
+		got = read_frame("got.nrrd")["depth"]
+		expect(((got == want) | np.isnan(want) & np.isnan(got)).all(), "seed %d: silence" % seed)'
+	done
+}
+
 @test "holodec: JPEG through quality 95 and 85: no spikes, boundary dropped by itself and by --edge" {
 	py "$bodies"'write_depth("sphere.nrrd", sphere(512))'
 	for stair in composite cosine; do

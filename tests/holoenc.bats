@@ -46,7 +46,8 @@ want = {"length_unit": "mm", "holo_size": "64 48", "holo_pitch_px": "4", "holo_t
 	"holo_stair": "cosine", "holo_stair_height": "11", "holo_stair_turns": "0", "holo_layout": "rgb",
 	"holo_depth_range": "3 7", "holo_spacing": "1 1", "holo_corner": "0 0", "z_axis": "away",
 	"cmd.1": "holoenc [1]"}
-expect(f.meta == want, f.meta)
+expect({k: v for k, v in f.meta.items() if k != "holo_check"} == want, f.meta)
+expect(len(f.meta["holo_check"]) == 128)
 check(f, (7 - z) / 4, 64, 4, 30, "cosine", 11, 0)'
 	for theta in 1 30 45 89; do
 		for stair in composite cosine; do
@@ -57,6 +58,33 @@ S = int(f.meta["holo_stair_height"])
 check(f, (7 - z) / 4, 64, 5, float(sys.argv[1]), sys.argv[2], S, 0)' $theta $stair
 		done
 	done
+}
+
+@test "holoenc: holo_check says what the page says, at every kind of place" {
+	py '
+y, x = np.mgrid[:200, :240].astype("f4")
+z = 0.3 + 0.1 * np.sin(x / 30) * np.cos(y / 25); z[:70] = np.nan; z[100:, 150:] += 0.4; z[150:155, 40:50] = np.nan
+write_frames("in.nrrd", Frame(z.astype("f4"), ["depth"], {"z_axis": "towards"}))'
+	holoenc -P 9 --depth-range 0,1 in.nrrd -o out.nrrd
+	py "$encode"'
+f, z = read_frame("out.nrrd"), read_frame("in.nrrd")["depth"].astype(float)
+h, w = z.shape
+t = levels(z, w, 9, 30, "cosine", 1, 0)[1]
+said, kinds = f.meta["holo_check"], [0, 0, 0]
+digit = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".index
+for n in range(64):
+	j, i = divmod(n, 8)
+	x, y = (2 * i + 1) * w // 16, (2 * j + 1) * h // 16
+	v = 64 * digit(said[2 * n]) + digit(said[2 * n + 1])
+	near = t[max(y - 4, 0):y + 5, max(x - 4, 0):x + 5]
+	if np.isnan(t[max(y - 8, 0):y + 9, max(x - 8, 0):x + 9]).all():
+		expect(v == 4095, x, y, v); kinds[0] += 1
+	elif near.shape != (9, 9) or not (np.abs(np.diff(near)).max() < 0.1 and np.abs(np.diff(near, axis=0)).max() < 0.1):
+		expect(v == 4094, x, y, v); kinds[1] += 1
+	else:
+		want = 128 * t[y - 2:y + 3, x - 2:x + 3].mean()
+		expect(abs((v - want + 1984) % 3968 - 1984) < 0.51, x, y, v, want); kinds[2] += 1
+expect(min(kinds) > 5, kinds)'
 }
 
 @test "holoenc: layout yuv puts the stairs into luma" {

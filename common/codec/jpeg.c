@@ -1,8 +1,9 @@
 /*
  * JPEG by libjpeg-turbo, grey or RGB. Our key lines are comment markers; lines longer than one
  * marker go on in the next. Data that the library only warns of (cut or damaged) is an error here:
- * a grey rectangle must not be taken for a measurement.
+ * a grey rectangle must not be taken for a measurement; and files that we write hold a check sum.
  */
+#define _GNU_SOURCE
 #include "codec.h"
 
 #include <setjmp.h>
@@ -12,6 +13,7 @@
 #include <jpeglib.h>
 
 #include "fail.h"
+#include "jpegsum.h"
 #include "samples.h"
 
 #define MARKER_BYTES 65533
@@ -31,6 +33,9 @@ struct job {
 	struct frame *frame;
 	unsigned char *row;
 	char *text;
+	FILE *memory;			/* what is written, before its sum is known */
+	char *bytes;
+	size_t size;
 };
 
 static bool
@@ -95,10 +100,13 @@ job_free(struct job *job)
 	head_free(&job->head);
 	free(job->row);
 	free(job->text);
+	if (job->memory)
+		fclose(job->memory);
+	free(job->bytes);
 	free(job);
 }
 
-/* All comments as one text; one that fills its marker is continued by the next. */
+/* All comments but the sum as one text; one that fills its marker is continued by the next. */
 static void
 take_text(struct job *job)
 {
@@ -110,6 +118,8 @@ take_text(struct job *job)
 	jump_if(job, !job->text && fail_memory() < 0);
 	n = 0;
 	for (jpeg_saved_marker_ptr m = job->jpeg.in.marker_list; m; m = m->next) {
+		if (jpegsum_is(m->data, m->data_length))
+			continue;
 		memcpy(job->text + n, m->data, m->data_length);
 		n += m->data_length;
 		if (m->data_length < MARKER_BYTES)
@@ -144,7 +154,7 @@ read_image(struct job *job, FILE *file)
 	if (setjmp(job->back))
 		return -1;
 	jpeg_create_decompress(jpeg);
-	jpeg_stdio_src(jpeg, file);
+	jpegsum_source(jpeg, file);
 	read_head(job);
 	job->row = malloc(job->head.w * job->head.c);
 	jump_if(job, !job->row && fail_memory() < 0);
@@ -157,7 +167,7 @@ read_image(struct job *job, FILE *file)
 		samples_split(job->row, job->frame, y);
 	}
 	jpeg_finish_decompress(jpeg);
-	return 0;
+	return jpegsum_check(jpeg, job->path);
 }
 
 static int
@@ -204,15 +214,14 @@ set_chroma(struct jpeg_compress_struct *jpeg, enum chroma chroma)
 }
 
 static int
-write_image(struct job *job, FILE *file, const struct frame *frame,
-    const struct save_options *options)
+write_image(struct job *job, const struct frame *frame, const struct save_options *options)
 {
 	struct jpeg_compress_struct *jpeg = &job->jpeg.out;
 
 	if (setjmp(job->back))
 		return -1;
 	jpeg_create_compress(jpeg);
-	jpeg_stdio_dest(jpeg, file);
+	jpeg_stdio_dest(jpeg, job->memory);
 	jpeg->image_width = (JDIMENSION)frame->head.w;
 	jpeg->image_height = (JDIMENSION)frame->head.h;
 	jpeg->input_components = (int)frame->head.c;
@@ -251,7 +260,13 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 	job = job_new(saver->path);
 	if (!job)
 		return -1;
-	status = write_image(job, saver->file, frame, saver->options);
+	job->memory = open_memstream(&job->bytes, &job->size);
+	status = job->memory ? write_image(job, frame, saver->options) : fail_memory();
+	if (status == 0 && fflush(job->memory) != 0)
+		status = fail_memory();
+	if (status == 0)
+		status = jpegsum_write(saver->path, saver->file, (unsigned char *)job->bytes,
+		    job->size);
 	job_free(job);
 	return status;
 }

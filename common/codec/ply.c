@@ -24,7 +24,7 @@ write_header(struct saver *saver, const struct mesh *mesh, bool ascii)
 		fprintf(file, "property uchar red\nproperty uchar green\nproperty uchar blue\n");
 	if (mesh->jump > 0)
 		fprintf(file, "element face %zu\nproperty list uchar int vertex_indices\n",
-		    mesh->triangles);
+		    mesh_triangles(mesh));
 	fprintf(file, "end_header\n");
 	return ferror(file) ? fail_errno(saver->path, "cannot be written") : 0;
 }

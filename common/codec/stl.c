@@ -76,9 +76,8 @@ write_facet(FILE *file, const struct facet *facet, bool ascii)
 
 /* A binary header must not begin with `solid`. */
 static void
-write_header(FILE *file, const struct mesh *mesh, bool ascii)
+write_header(FILE *file, const struct mesh *mesh, uint32_t facets, bool ascii)
 {
-	uint32_t facets = (uint32_t)mesh->triangles;
 	char axes[HEADER_BYTES] = "";
 
 	snprintf(axes, sizeof(axes), "x to the right, y down, z %s the camera",
@@ -111,15 +110,16 @@ write_facets(FILE *file, const struct mesh *mesh, float (*point)[3], bool ascii)
 static int
 write_mesh(struct saver *saver, const struct mesh *mesh, bool ascii)
 {
+	size_t facets = mesh_triangles(mesh);
 	float (*point)[3];
 
-	if (mesh->triangles > UINT32_MAX)
+	if (facets > UINT32_MAX)
 		return fail(saver->path, "an STL file has at most %u triangles, not %zu",
-		    UINT32_MAX, mesh->triangles);
+		    UINT32_MAX, facets);
 	point = collect_points(mesh);
 	if (!point)
 		return -1;
-	write_header(saver->file, mesh, ascii);
+	write_header(saver->file, mesh, (uint32_t)facets, ascii);
 	write_facets(saver->file, mesh, point, ascii);
 	free(point);
 	return ferror(saver->file) ? fail_errno(saver->path, "cannot be written") : 0;

@@ -1,6 +1,7 @@
 #include "frames.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "meta.h"
 
@@ -157,6 +158,29 @@ gather(void **state)
 	meta_free(&c);
 }
 
+/* By counting as by sorting: values that differ in their last bits only, of either sign, and many
+ * alike. */
+static void
+ranks(void **state)
+{
+	static const float some[] = { 0, 1, -1, 3e38f, -3e38f, 1e-45f, -1e-45f, INFINITY, -INFINITY };
+	float v[1000], sorted[1000], out[1000];
+	size_t rank[1000];
+
+	(void)state;
+	for (size_t n = 1; n <= 1000; n = n < 9 ? n + 1 : 10 * n) {
+		for (size_t i = 0; i < n; i++) {
+			rank[i] = i;
+			v[i] = i < 9 ? some[i] : (float)(i * 7919 % 601) * 1e-5f - 0.003f;
+		}
+		memcpy(sorted, v, sizeof(v));
+		qsort(sorted, n, sizeof(*v), numbers_compare);
+		numbers_ranks(v, n, rank, n, out);
+		for (size_t i = 0; i < n; i++)
+			assert_true(out[i] == sorted[i]);
+	}
+}
+
 int
 main(void)
 {
@@ -164,6 +188,7 @@ main(void)
 		cmocka_unit_test(set_get_remove),
 		cmocka_unit_test(refused_bytes),
 		cmocka_unit_test(numbers),
+		cmocka_unit_test(ranks),
 		cmocka_unit_test(words),
 		cmocka_unit_test(copy_and_equal),
 		cmocka_unit_test(commands),

@@ -18,8 +18,9 @@ static const long texture_bits[] = { 0, 1, 8 };
 
 static const struct opt options[] = {
 	{ 'm', "method", "WORD", OPT_WORD, AT(method), "best", 0, 0, NULL,
-	    "ordered, error diffusion, or a search for what decodes best", dither_methods },
-	{ 0, "order", "N", OPT_INTEGER, AT(order), "3", 1, 6, NULL,
+	    "ordered, error diffusion, a search for what decodes best, or small files",
+	    dither_methods },
+	{ 0, "order", "N", OPT_INTEGER, AT(order), "3", 1, DITHER_ORDER_MOST, NULL,
 	    "Bayer matrix of 2^N x 2^N", NULL },
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma_px), "3", 0.5, 8, "px",
 	    "size of the decoder's kernel, which best looks through", NULL },
@@ -48,15 +49,6 @@ pass_texture(const struct priv *priv, const struct frame *in, struct frame *out,
 
 /* ---- ordered: a map ---- */
 
-/* Blue noise of one plane is not that of another: their dots shall not lie upon each other. */
-static const float *
-threshold_row(const struct priv *priv, size_t c, size_t y)
-{
-	size_t down = priv->keys.method == DITHER_BY_BLUE ? 16 * c : 0;
-
-	return priv->threshold + (y + down) % DITHER_TILE * DITHER_TILE;
-}
-
 static void
 dither_piece(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n)
@@ -71,7 +63,8 @@ dither_piece(const struct priv *priv, const struct frame *in, struct frame *out,
 	find_black(share[0], share[1], black, n);
 	for (size_t c = 0; c < 4; c++)
 		if (priv->channel[c] != NO_CHANNEL)
-			compare(share[c], threshold_row(priv, c, y), bits[c], n);
+			compare(share[c], priv->threshold[c] + y % DITHER_TILE * DITHER_TILE,
+			    bits[c], n);
 	for (size_t c = 0; c < 3; c++)
 		blacken(black, bits[c], n);
 	pack(bit, &priv->keys, out, y, x, n, in->head.w);
@@ -148,21 +141,19 @@ init(struct run *run)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	enum dither_method method = (enum dither_method)parameters->method;
-	bool ordered = method == DITHER_BY_BAYER || method == DITHER_BY_BLUE;
+	struct dither_keys bayer = { .method = DITHER_BY_BAYER, .order = parameters->order };
+	bool ordered;
 
 	priv->keys = (struct dither_keys){ (enum dither_pack)parameters->pack, method,
 		texture_bits[parameters->texture_bits],
-		method == DITHER_BY_SEARCH ? parameters->sigma_px : 0 };
+		method == DITHER_BY_SEARCH ? parameters->sigma_px : 0, parameters->order };
 	if (priv->keys.texture_bits == 8 && priv->keys.pack != DITHER_RGB)
 		return fail_usage("--texture", "8 bits go into --pack rgb only");
 	priv->price = (float)parameters->price;
+	ordered = dither_ordered(&priv->keys);
 	run->body = ordered ? &map : &whole;
-	if (method == DITHER_BY_BLUE)
-		return dither_blue(priv->threshold);
-	for (uint i = 0; i < DITHER_TILE * DITHER_TILE; i++)
-		priv->threshold[i] =
-		    dither_bayer(i % DITHER_TILE, i / DITHER_TILE, (uint)parameters->order);
-	return 0;
+	/* the search starts from Bayer's */
+	return dither_thresholds(ordered ? &priv->keys : &bayer, priv->threshold);
 }
 
 /* Sine, cosine, stair and texture, where the layout that the keys name has them. */

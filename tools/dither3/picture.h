@@ -16,7 +16,7 @@ struct priv {
 	struct dither_keys keys;
 	struct frame_head out;
 	size_t channel[4];		/* sine, cosine, stair, texture; NO_CHANNEL: none is kept */
-	float threshold[DITHER_TILE * DITHER_TILE];
+	float threshold[4][DITHER_TILE_PIXELS];
 };
 
 struct picture {
@@ -140,7 +140,7 @@ order(const struct priv *priv, struct picture *picture, size_t c)
 
 	for (size_t y = 0; y < picture->h; y++) {
 		compare(picture->share[c] + y * w,
-		    priv->threshold + y % DITHER_TILE * DITHER_TILE, picture->bit[c] + y * w, w);
+		    priv->threshold[c] + y % DITHER_TILE * DITHER_TILE, picture->bit[c] + y * w, w);
 		if (c < 3)
 			blacken(picture->black + y * w, picture->bit[c] + y * w, w);
 	}

@@ -1,7 +1,7 @@
 /* A Holoimage back to depth, or to coordinates. */
+#include "check.h"
 #include "looks.h"
-#include "regions.h"
-#include "rows.h"
+#include "place.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@ struct priv {
 	struct regions regions;
 	enum decode decode; /* in use */
 	size_t edge_px;     /* in use */
-	bool xyz, in_mesh;
-	double place[3][4]; /* x, y, z of (column, row, depth, 1) */
+	bool xyz;
+	struct place place;
 	float texture_scale;
 };
 
@@ -68,7 +68,7 @@ finish_row(const struct priv *priv, const struct frame *in, struct frame *out, s
 		    depth + x);
 	if (priv->xyz)
 		to_points(
-		    priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y), depth, w);
+		    &priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y), depth, w);
 	if (texture != NO_CHANNEL) {
 		float *out_row = frame_floats(out, z + 1, y);
 
@@ -112,7 +112,6 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 
 /* ---- the picture as a whole ---- */
 
-/* Looks at some of the rows: is this a Holoimage, and has a lossy format been at it? */
 /* An option wins over the picture, but not in silence: what it makes may look like a surface. */
 static void
 warn_overruled(const struct meta *meta, const char *key, double used)
@@ -124,6 +123,7 @@ warn_overruled(const struct meta *meta, const char *key, double used)
 		warn(key, "the picture says %g, the option's %g is used", own, used);
 }
 
+/* Looks at some of the rows: is this a Holoimage, and has a lossy format been at it? */
 static int
 survey(struct run *run, const struct frame *in)
 {
@@ -146,11 +146,14 @@ survey(struct run *run, const struct frame *in)
 		priv->edge_px = lossy ? EDGE_LOSSY : 0;
 	if (parameters->decode == DECODE_AUTO)
 		priv->decode = lossy ? DECODE_REGION : DECODE_NEAREST;
-	if (check_looks(&looks, parameters->blur_px > 0, priv->decode == DECODE_PLAIN) < 0)
+	if (check_looks(&looks, parameters->blur_px > 0, in->head.type == SAMPLE_FLOAT) < 0)
 		return -1;
 	warn_overruled(&in->head.meta, "holo_pitch_px", priv->holo.pitch_px);
 	warn_overruled(&in->head.meta, "holo_theta_deg", priv->holo.theta_rad * (180 / M_PI));
-	return priv->decode == DECODE_REGION ? find_regions(&priv->regions, &priv->reading, in) : 0;
+	if (priv->decode == DECODE_REGION && find_regions(&priv->regions, &priv->reading, in) < 0)
+		return -1;
+	return check_picture(&priv->reading,
+	    priv->decode == DECODE_REGION ? &priv->regions : NULL, in);
 }
 
 static const struct body body = { .survey = survey, .rows = rows };
@@ -196,51 +199,13 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 	return head_set_channels(out, names);
 }
 
-/*
- * Points in the coordinates that the frame's rows and columns have; or, where mesh2depth(1) says
- * how it looked at a mesh, in those of the mesh.
- */
-static int
-plan_place(struct priv *priv, const struct frame_head *in)
-{
-	const struct holo *holo = &priv->holo;
-	double(*place)[4] = priv->place;
-	struct numbers center, rotation;
-
-	if (meta_numbers(&in->meta, "center_mm", &center) < 0)
-		return -1;
-	if (meta_numbers(&in->meta, "view_rotation", &rotation) < 0) {
-		numbers_free(&center);
-		return -1;
-	}
-	priv->in_mesh = center.n == 3 && rotation.n == 9;
-	memset(place, 0, sizeof(priv->place));
-	for (int k = 0; k < 2; k++) {
-		place[k][k] = holo->spacing[k];
-		place[k][3] = holo->corner[k];
-	}
-	place[2][2] = 1;
-	for (int k = 0; priv->in_mesh && k < 3; k++) {
-		const double *r = rotation.v + k;
-
-		place[k][0] = holo->spacing[0] * r[0];
-		place[k][1] = holo->spacing[1] * r[3];
-		place[k][2] = r[6];
-		place[k][3] = center.v[k] - place[k][0] * (double)(holo->w - 1) / 2 -
-		    place[k][1] * (double)(holo->h - 1) / 2;
-	}
-	numbers_free(&center);
-	numbers_free(&rotation);
-	return 0;
-}
-
 /* The picture's keys become those of a depth map, or of points. */
 static int
 plan_metadata(const struct priv *priv, struct frame_head *out)
 {
 	static const char *const view[] = { "center_mm", "scale_mm", "view_rotation" };
 	const struct holo *holo = &priv->holo;
-	bool turned = priv->xyz && priv->in_mesh;
+	bool turned = priv->xyz && priv->place.in_mesh;
 
 	holo_remove(&out->meta);
 	memcpy(out->spacing, holo->spacing, sizeof(out->spacing));
@@ -273,7 +238,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->edge_px =
 	    parameters->edge_px == OPT_NONE_INTEGER ? EDGE_LOSSY : (size_t)parameters->edge_px;
 	run->halo = priv->edge_px < MARGIN ? MARGIN : priv->edge_px;
-	if (plan_place(priv, in) < 0 || plan_metadata(priv, out) < 0)
+	if (place_plan(&priv->place, holo, &in->meta) < 0 || plan_metadata(priv, out) < 0)
 		return -1;
 	return plan_channels(run, in, out);
 }

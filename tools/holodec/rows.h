@@ -201,27 +201,6 @@ drop_black(const unsigned char *restrict black, float *restrict out, size_t n)
 		out[i] = px_select(black[i], PX_NAN, out[i]);
 }
 
-/* Depths to coordinates: z holds the depth on entry. */
-static void
-to_points(const double place[3][4], size_t row, float *restrict x, float *restrict y,
-    float *restrict z, size_t w)
-{
-	const double y0 = (double)row;
-	const double ax = place[0][0], bx = place[0][2], cx = place[0][1] * y0 + place[0][3];
-	const double ay = place[1][0], by = place[1][2], cy = place[1][1] * y0 + place[1][3];
-	const double az = place[2][0], bz = place[2][2], cz = place[2][1] * y0 + place[2][3];
-
-	ROWS_SIMD
-	for (size_t i = 0; i < w; i++) {
-		double column = (double)(int)i, depth = (double)z[i];
-		PX_F hole = px_select(px_isnan(z[i]), PX_NAN, 0.0f);
-
-		x[i] = (float)(ax * column + bx * depth + cx) + hole;
-		y[i] = (float)(ay * column + by * depth + cy) + hole;
-		z[i] = (float)(az * column + bz * depth + cz) + hole;
-	}
-}
-
 static void
 scale_row(float *restrict row, size_t w, float scale)
 {

@@ -2,9 +2,7 @@
 #ifndef UNDITHER3_FIT_H
 #define UNDITHER3_FIT_H
 
-#include "picture.h"
-
-#define BLOCK 8			/* rows that a thread takes at a time */
+#include "orders.h"
 
 /* The levels of turns, in the order sine, cosine, stair; NaN is black. */
 static void
@@ -56,7 +54,10 @@ level_block(void *arg, size_t block)
 	for (size_t y = block * BLOCK; y < priv->h && y < (block + 1) * BLOCK; y++) {
 		float *turns = job->smooth[0] + y * job->planes.stride;
 
-		mend_row(&job->planes, y, priv->keep, turns);
+		if (priv->checked)
+			take_checked(&job->planes, y, priv->keep, turns);
+		else
+			mend_row(&job->planes, y, priv->keep, turns);
 		encode(turns, &priv->code, frame_floats(job->out, place[0], y),
 		    frame_floats(job->out, place[1], y), frame_floats(job->out, place[2], y),
 		    priv->w);
@@ -72,6 +73,10 @@ fit(struct run *run, struct job *job)
 	find_frequency(job, job->planes.stride, job->planes.down);
 	find_orders(job);
 	run_for(run, (job->priv->h + BLOCK - 1) / BLOCK, fit_block, job);
+	if (job->priv->ordered)
+		refine(run, job);
+	if (job->priv->checked)
+		check_orders(run, job);
 	run_for(run, (job->priv->h + BLOCK - 1) / BLOCK, level_block, job);
 }
 

@@ -5,6 +5,7 @@
 #include "holo.h"
 #include "mend.h"
 
+#define BLOCK 8			/* rows that a thread takes at a time */
 #define CLOSE 2 /* px; dots of a surface are nowhere farther apart than twice this */
 #define SMOOTH_REACH 3		/* of the papers' 7x7 Gaussian */
 #define SMOOTH_SIGMA (7.0 / 3)
@@ -21,6 +22,10 @@ struct priv {
 	float smooth[2 * SMOOTH_REACH + 1];
 	float stair[HOLO_PROFILE + 1];
 	float moved[2];
+	bool ordered;			/* thresholds are known */
+	bool checked;			/* and the stair is so slow that its bits tell orders */
+	float arc[2][DITHER_TILE_PIXELS];	/* where sine and cosine pass them, in turns */
+	float threshold[DITHER_TILE_PIXELS];	/* of the stair, as a level */
 	struct frame_head out;
 	size_t w, h;			/* of the output */
 };

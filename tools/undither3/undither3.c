@@ -236,6 +236,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->keep = parameters->keep;
 	if (read_keys(run, in) < 0 || find_size(priv, in) < 0 || read_holo(run, in) < 0)
 		return -1;
+	priv->ordered = priv->filter == FILTER_FIT && dither_ordered(&priv->keys);
+	if (priv->ordered && make_arcs(priv) < 0)
+		return -1;
+	priv->checked = priv->ordered && priv->code.waves < 1;
 	make_kernels(priv);
 	out->w = priv->w;
 	out->type = SAMPLE_FLOAT;

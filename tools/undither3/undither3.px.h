@@ -23,6 +23,12 @@
 /* Surfaces at one pixel are one if their phases are not farther apart than this. */
 #define UNDITHER3_ALIKE 0.07f
 
+/* Turns of pixels without a surface: bends across them weigh nothing. */
+#define UNDITHER3_FAR 1e6f
+
+/* A refined pixel that has moved farther is not trusted. */
+#define UNDITHER3_MOVED 0.1f
+
 /* By how many turns b is more than a, to the nearest whole turn. */
 PX_FN float
 undither3_off(float a, float b)
@@ -47,6 +53,39 @@ undither3_turns(float order, float seen_rest, float rest, float order_most)
 	PX_F whole = px_min(px_max(px_round(order), 0.0f), order_most);
 
 	return px_max(whole + seen_rest + undither3_off(seen_rest, rest), 0.0f);
+}
+
+/* The middle of an arc of the circle, given by its rest, in the turn that is nearest to `turns`. */
+PX_FN float
+undither3_middle(float turns, float rest)
+{
+	return rest + px_round(turns - rest);
+}
+
+/*
+ * What a second difference b weighs: the derivative of (1/2) b^2/(1 + (b/0.05)^2), which is b where
+ * surfaces are smooth and nothing at a jump [Geman and McClure 1985].
+ */
+PX_FN float
+undither3_bend(float b)
+{
+	PX_F of_scale = b * 20.0f, weight = 1.0f + of_scale * of_scale;
+
+	return b / (weight * weight);
+}
+
+/*
+ * A step down from the turns: bends become less (`bent` is the derivative), and turns come 0.01
+ * within the bounds that the bits set, or between them where these are nearer to each other. 0.01:
+ * the mean of all surfaces that give the bits is not at a bound; 1/37: the largest curvature of the
+ * whole is 32 + 5.
+ */
+PX_FN float
+undither3_step(float turns, float bent, float low, float high)
+{
+	PX_F into = px_max(low + 0.01f - turns, 0.0f) - px_max(turns - high + 0.01f, 0.0f);
+
+	return turns - (bent - 5.0f * into) * (1.0f / 37.0f);
 }
 
 #endif
