@@ -68,6 +68,10 @@ int shots_count(const struct shots_options *, const struct manifest *, const str
  * failure. -1 after fail(). */
 int shots_sort(const struct shots_options *, const struct manifest *, const struct frame_head *,
     struct shots *out);
+/* Do the operands' names contradict the order in which images that say nothing are taken (phase
+ * before Gray code, without --order)? -1 after fail_usage() that tells the option. */
+int shots_check_names(const struct shots_options *, const struct manifest *,
+    const struct frame_head *, char *const *operand, size_t operands);
 /*
  * The head of what comes of them: for every fringe set the channels `forms` ("phase" or "cos sin",
  * numbered if there are several sets), then modulation and texture; then an index for every code.

@@ -46,8 +46,8 @@ nothing_new() {
 	fails 2 "--light: wants numbers separated by commas, not '0 0'" shade --light '0 0' in.nrrd
 	fails 2 "--size: wants a size such as 800x600, not '800'" shade --size 800 in.nrrd
 	fails 2 "--size: wants a size such as 800x600, not '0x5'" shade --size 0x5 in.nrrd
-	fails 2 "--device: must be cpu, gpu or auto, not 'nonsense'" median -d nonsense in.nrrd
-	fails 2 "--device: must be cpu, gpu or auto, not 'gpus'" median -d gpus in.nrrd
+	fails 2 "--device: must be cpu, gpu, gpu:N, gpu:NAME or auto, not 'nonsense'" median -d nonsense in.nrrd
+	fails 2 "--device: must be cpu, gpu, gpu:N, gpu:NAME or auto, not 'gpus'" median -d gpus in.nrrd
 }
 
 @test "errors: the last occurrence of an option wins, whatever stood before" {
@@ -56,13 +56,12 @@ nothing_new() {
 	cmp a.nrrd b.nrrd
 }
 
-@test "errors: a GPU that is demanded and is not there is exit 3" {
-	if median -d gpu in.nrrd -o gpu.nrrd 2>/dev/null; then
-		skip "there is a GPU"
-	fi
+@test "errors: a GPU that is demanded and is not there is exit 3; else the processor computes" {
+	export VK_ICD_FILENAMES=/nonexistent VK_DRIVER_FILES=/nonexistent
 	fails 3 "median: no GPU: " median -d gpu in.nrrd
 	fails 3 "fringepipe: no GPU: " fringepipe -d gpu median in.nrrd
 	fails 3 "fringepipe: no GPU: " fringepipe median -d gpu in.nrrd , median
+	fails 3 "median: no GPU: " median -d gpu:7 in.nrrd
 	median -d cpu in.nrrd >a.nrrd
 	median -d auto in.nrrd >b.nrrd
 	median in.nrrd >c.nrrd
@@ -373,4 +372,40 @@ PY
 		# What strerror says is as the C library writes it.
 		[[ ${message%: *} != *[A-Z]* ]] || [[ $message == *threads* ]]
 	done
+}
+
+@test "errors: in a chain the stage that lacks a channel is named" {
+	fails 1 "phase2depth: input has no channel absphase, only: image" \
+		phase2depth --ref ideal --ref-plane 0,0,0 -c 1 <(framecat --set channels=image in.nrrd)
+	fails 1 "fringepipe: phase2depth: input has no channel absphase, only: depth" fringepipe median in.nrrd , \
+		framecat --set channels=depth , phase2depth --ref ideal --ref-plane 0,0,0 -c 1 -o out.nrrd
+}
+
+@test "errors: a result without a valid pixel, out of an input that has some, is told once" {
+	py '
+image = np.random.default_rng(0).uniform(10, 90, (3, 40, 30)).astype("f4")
+write_frames("shots.nrrd", Frame(image, ["image"] * 3))
+late = np.full((1, 40, 30), np.nan, "f4"); late[0, -1, -1] = 1
+write_frames("late.nrrd", [Frame(late, ["absphase"]), Frame(late * np.nan, ["absphase"])])
+write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
+	plane=(--ref ideal --ref-plane 0,0,0 -c 1)
+	advice="--min-amplitude, --min-modulation, --dark and --max-value"
+	fails 0 "phasewrap: no pixel of phase is valid, though the input has some: see $advice" \
+		phasewrap -n 3 --min-amplitude 99 shots.nrrd -o out.nrrd
+	phasewrap -n 3 -p 30 --axis x --max-value 1 shots.nrrd shots.nrrd 2>said | unwrap2f --field 30 -o out.nrrd 2>&1
+	[ "$(cat said)" = "phasewrap: no pixel of phase is valid, though the input has some: see $advice" ]
+	for run in "-j 1" "-j 2" "-j 7"; do
+		# shellcheck disable=SC2086
+		FRINGEPIPE_BAND=3 fails 0 "fringepipe: phasewrap: no pixel of phase is valid" fringepipe $run \
+			phasewrap -n 3 -p 30 --min-amplitude 99 shots.nrrd , unwrap2f --field 30 , \
+			median , phase2depth "${plane[@]}" -o out.nrrd
+		# shellcheck disable=SC2086
+		FRINGEPIPE_BAND=3 fails 0 "phase2depth: no pixel of depth is valid, though the input has some: see --origin" \
+			phase2depth $run "${plane[@]}" --max-depth 0.5 late.nrrd -o out.nrrd
+		# shellcheck disable=SC2086
+		[ -z "$(FRINGEPIPE_BAND=3 phase2depth $run "${plane[@]}" late.nrrd -o out.nrrd 2>&1)" ]
+	done
+	fails 0 "phase2depth: no pixel of depth is valid in frame 3," \
+		phase2depth "${plane[@]}" --min-depth 1 late.nrrd zero.nrrd -o out.nrrd
+	[ -z "$(phasewrap -q -n 3 --min-amplitude 99 shots.nrrd -o out.nrrd 2>&1)" ]
 }

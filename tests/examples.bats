@@ -26,3 +26,38 @@ run_page() {
 	done
 	[ "$failed" -eq 0 ]
 }
+
+# The worked examples on captures of others are literal blocks, each one command or several lines of them,
+# that name the files of one folder.
+blocks() {		# page, title of the subsection
+	awk -v title="$2" '/^\.Ss/ { on = ($0 == ".Ss " title) }
+		/^\.Ed/ { inside = 0 }
+		on && inside { print }
+		/^\.Bd/ { inside = 1 }' "$1" |
+		sed -e 's/\\e$/\\/' -e 's/\\&//g' -e 's/\\(aq/'"'"'/g' -e 's/\\-/-/g' -e 's/\\e/\\/g'
+}
+
+run_blocks() {		# title, files that must come out ...
+	local title=$1
+	shift
+	blocks "$top"/man/fringepipe.7 "$title" >script
+	bash -e -o pipefail script >said 2>&1 || { cat script said; return 1; }
+	[ ! -s said ] || { echo "said:"; cat said; return 1; }
+	for file in "$@"; do
+		[ -s "$file" ] || { echo "no $file"; return 1; }
+	done
+}
+
+@test "examples: the worked real captures of fringepipe.7 run as they stand" {
+	need_data slmaster_eye_12step_gray
+	ln -s "$data"/slmaster_eye_12step_gray/*.png "$data"/dtu_angel_2freq_rectified/left/f4*.png \
+		"$data"/weiyang_box_3freq_35_36_37/f3*.png "$data"/hagen_lens_4step/lens_crop_*.jpg .
+	ln -s "$data"/slmaster_eye_12step_gray/caliInfo_original_full_frame.yml caliInfo.yml
+	run_blocks "Real captures" eye.ply absolute.tif wrapped.png
+}
+
+@test "examples: the mesh as a picture of fringepipe.7 runs as it stands" {
+	need_data meshes
+	ln -s "$data"/meshes/stanford-bunny.obj bunny.obj
+	run_blocks "Shape as a picture" bunny.png bunny.ply
+}

@@ -64,3 +64,24 @@ same() {
 		cmp want.nrrd got.nrrd
 	done
 }
+
+@test "pairs: patterns made, and what looks at the result: text, plots, comparisons" {
+	same fringegen -s 129x65 -p 24,27 , phasewrap
+	same fringegen -s 129x65 -p 24 -g half , phasewrap
+	fringegen -s 129x65 -p 24,27 -o set.nrrd
+	same phasewrap set.nrrd , frameinfo --stats
+	same phasewrap set.nrrd , framecat --channels phase1
+	phasewrap set.nrrd -o phase.nrrd
+	for threads in 1 2 7; do
+		phasewrap -j $threads set.nrrd | frameplot -j $threads -c phase1 -o pipe.svg
+		fringepipe -j $threads phasewrap set.nrrd , frameplot -c phase1 -o chain.svg
+		cmp pipe.svg chain.svg
+		phasewrap -j $threads set.nrrd | framecmp -j $threads --meta - phase.nrrd
+		phasewrap set.nrrd | framecmp -j $threads --table --max 0 - phase.nrrd >table.$threads
+		cmp table.1 table.$threads
+	done
+	gauss phase.nrrd -o other.nrrd
+	phasewrap set.nrrd | { framecmp - other.nrrd && return 1; [ $? -eq 1 ]; }
+	fails 2 "framecmp: takes its input from the stage before, not from 'phase.nrrd'" \
+		fringepipe phasewrap set.nrrd , framecmp phase.nrrd
+}

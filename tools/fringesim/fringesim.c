@@ -96,8 +96,7 @@ static const struct opt options[] = {
 	{ 0, "frames", "N", OPT_INTEGER, AT(frames), "1", 1, 1000000, NULL, "measurements", NULL },
 	{ 0, "seed", "N", OPT_INTEGER, AT(camera.seed), "0", 0, 4e9, NULL, "of noise", NULL },
 	{ 0, "truth", "FILE", OPT_FILE, AT(truth), NULL, 0, 0, NULL, "write it there", NULL },
-	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
-	  "write a table of the images, - is standard output", NULL },
+	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL, "of images", NULL },
 	{ 0 },
 };
 
@@ -131,7 +130,8 @@ check_use(const struct run *run)
 		return fail_usage("--ref-plane", "is for fringes along one axis");
 	if (parameters->manifest && (!run->output || !strcmp(run->output, "-")))
 		return fail_usage("--manifest", "wants files to name: give -o FILE, or -o FOLDER/");
-	return 0;
+	return parameters->turn == 0 || parameters->frames > 1 ? 0 :
+	    fail_usage("--turn", "turns the scene between measurements: give --frames");
 }
 
 static const struct body body;
