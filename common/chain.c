@@ -6,9 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device.h"
 #include "outbox.h"
 #include "progress.h"
 #include "reader.h"
+#include "segment.h"
 
 #define STEP_BYTES (1u << 20)	/* what is touched at a time, input to output: half a common L2 */
 #define STEP_LEAST 16
@@ -145,8 +147,31 @@ run_pass(struct run *run, size_t out_c, size_t in_c)
 	return 0;
 }
 
-/* Runs plan for this head unless it ran for the same one before. Takes the next frame of what
- * stands beside, so it is called once per input. */
+/* Everything that is on its way on the device before this link arrives: what it was planned with
+ * may be needed till then. */
+static int
+drain_before(struct link *link)
+{
+	struct chain *chain = link->run.chain;
+
+	for (size_t i = 0; i <= link->run.position; i++)
+		if (device_drain(chain, &chain->link[i], push) < 0)
+			return -1;
+	return 0;
+}
+
+/* Takes the next frame of what stands beside, once per input. */
+static int
+take_besides(struct link *link)
+{
+	for (size_t i = 0; !link->besides_taken && i < link->besides; i++)
+		if (beside_load(&link->beside[i]) < 0)
+			return -1;
+	link->besides_taken = true;
+	return 0;
+}
+
+/* Runs plan for this head unless it ran for the same one before. */
 static int
 prepare(struct link *link, const struct frame_head *head)
 {
@@ -154,14 +179,17 @@ prepare(struct link *link, const struct frame_head *head)
 	struct frame_head in;
 	int status;
 
-	for (size_t i = 0; i < link->besides; i++)
-		if (beside_load(&link->beside[i]) < 0)
-			return -1;
+	if (take_besides(link) < 0)
+		return -1;
 	if (widen_head(link, head, &in) < 0)
 		return -1;
 	if (link->planned && head_equal(&in, &link->in)) {
 		head_free(&in);
 		return 0;
+	}
+	if (drain_before(link) < 0) {
+		head_free(&in);
+		return -1;
 	}
 	unplan(link);
 	if (head_copy(&link->out, head) < 0) {
@@ -169,7 +197,7 @@ prepare(struct link *link, const struct frame_head *head)
 		return -1;
 	}
 	link->in = in;
-	link->planned = true;
+	link->planned = link->planned_anew = true;
 	link->froms = 0;
 	link->out.type = SAMPLE_FLOAT;
 	status = stage->plan ? stage->plan(&link->run, &link->in, &link->out) : 0;
@@ -190,8 +218,6 @@ takes(const struct link *link, enum sample type)
 
 /* ---- bands through consecutive maps ---- */
 
-#define SEGMENT_MOST 64		/* maps taken through together */
-
 /* What one thread needs to take a band through a segment. */
 struct scratch {
 	void *memory;				/* rows between the maps */
@@ -201,25 +227,8 @@ struct scratch {
 	struct plane *in[SEGMENT_MOST], *out[SEGMENT_MOST];
 	size_t first[SEGMENT_MOST];		/* first row of map k's output that is kept */
 	size_t done[SEGMENT_MOST];		/* rows of map k's output are made up to here */
-};
-
-/*
- * A band is a thread's piece of work. It is taken through the maps a few rows at a time: each map
- * makes the rows that the next ones need now, and a window of its last rows is kept for their
- * halos. So a row is made once, but for the halos at the band's two ends.
- */
-struct segment {
-	struct chain *chain;
-	struct link *link;		/* the first map */
-	size_t n;			/* maps */
-	const struct frame *in;
-	struct frame *out;
-	size_t band, step, h;		/* rows of a band, rows made at a time, rows of the image */
-	size_t halo[SEGMENT_MOST]; /* rows of map k's output needed beyond the band, each side */
-	size_t window[SEGMENT_MOST];	/* rows of map k's output that are kept at most */
-	size_t reader[SEGMENT_MOST];	/* the last map that reads what map k made */
-	size_t offset[SEGMENT_MOST];	/* where map k's output lies in the scratch memory */
-	size_t bytes;			/* of scratch memory */
+	bool direct[SEGMENT_MOST];		/* see place_output() */
+	size_t y0, y1;				/* of the band */
 };
 
 static size_t
@@ -240,10 +249,8 @@ at_most(size_t n, size_t most)
 	return n > most ? most : n;
 }
 
-/* The channel that map k hands on as its channel c without touching it; NO_CHANNEL if it makes it.
- */
-static size_t
-passed_from(const struct segment *segment, size_t k, size_t c)
+size_t
+segment_passed_from(const struct segment *segment, size_t k, size_t c)
 {
 	const struct link *link = &segment->link[k];
 	const struct frame_head *before = k ? &link[-1].out : &segment->in->head;
@@ -256,13 +263,11 @@ passed_from(const struct segment *segment, size_t k, size_t c)
 	return from;
 }
 
-/* Follows a channel of map k's output back to the map that makes it: *k and *c. False: it is the
- * input's channel *c. */
-static bool
-made_by(const struct segment *segment, size_t *k, size_t *c)
+bool
+segment_made_by(const struct segment *segment, size_t *k, size_t *c)
 {
 	for (;; (*k)--) {
-		size_t from = passed_from(segment, *k, *c);
+		size_t from = segment_passed_from(segment, *k, *c);
 
 		if (from == NO_CHANNEL)
 			return true;
@@ -283,10 +288,18 @@ last_reader(const struct segment *segment, size_t k)
 		for (size_t c = 0; c < segment->link[m].out.c; c++) {
 			size_t maker = m, channel = c;
 
-			if (made_by(segment, &maker, &channel) && maker == k)
+			if (segment_made_by(segment, &maker, &channel) && maker == k)
 				last = m + 1;
 		}
 	return last;
+}
+
+void
+segment_halos(struct segment *segment)
+{
+	segment->halo[segment->n - 1] = 0;
+	for (size_t k = segment->n - 1; k > 0; k--)
+		segment->halo[k - 1] = segment->halo[k] + segment->link[k].run.halo;
 }
 
 /* What a band needs: halos from the last map back to the first, heights, scratch layout. */
@@ -295,9 +308,7 @@ lay_out(struct segment *segment)
 {
 	size_t bytes = row_bytes(&segment->in->head), threads = (size_t)segment->chain->threads;
 
-	segment->halo[segment->n - 1] = 0;
-	for (size_t k = segment->n - 1; k > 0; k--)
-		segment->halo[k - 1] = segment->halo[k] + segment->link[k].run.halo;
+	segment_halos(segment);
 	for (size_t k = 0; k < segment->n; k++)
 		bytes += row_bytes(&segment->link[k].out);
 	segment->step = at_most(at_least(STEP_BYTES / bytes, STEP_LEAST), STEP_MOST);
@@ -351,25 +362,52 @@ lower(size_t y, size_t by)
 	return y > by ? y - by : 0;
 }
 
-/* Points the planes of map k's output at the segment's output, at the window in the scratch memory,
- * or at the plane that it only hands on. */
+/* Where a channel of the window begins. */
+static char *
+window_at(const struct segment *segment, size_t k, const struct scratch *scratch, size_t c)
+{
+	const struct frame_head *head = &segment->link[k].out;
+
+	return (char *)scratch->memory + segment->offset[k] +
+	    c * frame_stride(head->w, head->type) * segment->window[k];
+}
+
+/*
+ * Points the planes of map k's output at the segment's output, at the window in the scratch memory,
+ * or at the plane that it only hands on. What all further maps hand on is made in the segment's
+ * output at once where `direct`.
+ */
 static void
 place_output(const struct segment *segment, size_t k, struct scratch *scratch)
 {
 	const struct frame_head *head = &segment->link[k].out;
-	size_t plane = frame_stride(head->w, head->type) * segment->window[k];
 
 	for (size_t c = 0; c < head->c; c++) {
-		size_t from = passed_from(segment, k, c);
+		size_t from = segment_passed_from(segment, k, c);
 
 		if (k + 1 == segment->n)
 			scratch->out[k][c] = segment->out->plane[c];
 		else if (from != NO_CHANNEL)
 			scratch->out[k][c] = scratch->in[k][from];
 		else
-			scratch->out[k][c] = (struct plane){ .host = (char *)scratch->memory +
-			    segment->offset[k] + c * plane, .y_first = scratch->first[k] };
+			scratch->out[k][c] = (struct plane){
+				.host = window_at(segment, k, scratch, c),
+				.y_first = scratch->first[k] };
 	}
+	for (size_t c = 0; c < segment->out->head.c && scratch->direct[k]; c++)
+		if (segment->maker[c].k == k)
+			scratch->out[k][segment->maker[c].c] = segment->out->plane[c];
+}
+
+/* The first row of map k's output that a reader of it has not done with. */
+static size_t
+first_needed(const struct segment *segment, size_t k, const struct scratch *scratch)
+{
+	size_t first = scratch->done[k];
+
+	for (size_t m = k + 1; m <= segment->reader[k]; m++)
+		first = at_most(first, lower(scratch->done[m], segment->link[m].run.halo));
+	return first;
 }
 
 /* Forgets the rows of map k's output that all its readers are through with. */
@@ -378,35 +416,64 @@ move_window(const struct segment *segment, size_t k, struct scratch *scratch)
 {
 	const struct frame_head *head = &segment->link[k].out;
 	size_t stride = frame_stride(head->w, head->type), from = scratch->first[k];
-	size_t first = scratch->done[k];
-	char *memory = (char *)scratch->memory + segment->offset[k];
+	size_t first = first_needed(segment, k, scratch);
 
-	for (size_t m = k + 1; m <= segment->reader[k]; m++)
-		first = at_most(first, lower(scratch->done[m], segment->link[m].run.halo));
-	for (size_t c = 0; c < head->c; c++, memory += stride * segment->window[k])
-		if (passed_from(segment, k, c) == NO_CHANNEL)
+	for (size_t c = 0; c < head->c; c++) {
+		char *memory = window_at(segment, k, scratch, c);
+
+		if (segment_passed_from(segment, k, c) == NO_CHANNEL)
 			memmove(memory, memory + (first - from) * stride,
 			    (scratch->done[k] - first) * stride);
+	}
 	scratch->first[k] = first;
+}
+
+/*
+ * Map k is to make rows up to `end`: may it make them in the segment's output? Only rows of the band
+ * itself, for beyond it another thread makes them too. Rows that are still needed change places.
+ */
+static void
+choose_place(const struct segment *segment, size_t k, struct scratch *scratch, size_t end)
+{
+	size_t first = first_needed(segment, k, scratch), n = scratch->done[k] - first;
+	bool direct = first >= scratch->y0 && end <= scratch->y1;
+
+	if (direct == scratch->direct[k])
+		return;
+	scratch->direct[k] = direct;
+	for (size_t c = 0; c < segment->out->head.c; c++)
+		if (segment->maker[c].k == k) {
+			char *in_window = window_at(segment, k, scratch, segment->maker[c].c) +
+			    (first - scratch->first[k]) * segment->out->stride;
+			char *in_output = (char *)segment->out->plane[c].host +
+			    first * segment->out->stride;
+
+			memcpy(direct ? in_output : in_window, direct ? in_window : in_output,
+			    n * segment->out->stride);
+		}
 }
 
 /* Makes rows of map k's output up to `end`. */
 static void
 make_rows(const struct segment *segment, size_t k, struct scratch *scratch, size_t end)
 {
-	const struct link *link = &segment->link[k];
+	struct link *link = &segment->link[k];
 	const struct frame_head *before = k ? &segment->link[k - 1].out : &segment->in->head;
 	struct frame in = { link->in, frame_stride(before->w, before->type), scratch->in[k] };
 	struct frame out = { link->out, frame_stride(link->out.w, link->out.type),
 		scratch->out[k] };
 
-	if (k + 1 < segment->n && end - scratch->first[k] > segment->window[k])
-		move_window(segment, k, scratch);
+	if (k + 1 < segment->n) {
+		if (end - scratch->first[k] > segment->window[k])
+			move_window(segment, k, scratch);
+		choose_place(segment, k, scratch, end);
+	}
 	memcpy(scratch->in[k], k ? scratch->out[k - 1] : segment->in->plane,
 	    before->c * sizeof(struct plane));
 	share_besides(link, &in, before->c);
 	place_output(segment, k, scratch);
 	link->run.body->rows(&link->run, &in, &out, scratch->done[k], end);
+	blank_look(&link->blank, &in, &out, scratch->done[k], end);
 	scratch->done[k] = end;
 }
 
@@ -419,8 +486,12 @@ run_band(void *arg, size_t item, int thread)
 	size_t y0 = item * segment->band, y1 = at_most(y0 + segment->band, segment->h);
 	size_t end[SEGMENT_MOST];
 
-	for (size_t k = 0; k < segment->n; k++)
+	scratch->y0 = y0;
+	scratch->y1 = y1;
+	for (size_t k = 0; k < segment->n; k++) {
 		scratch->first[k] = scratch->done[k] = lower(y0, segment->halo[k]);
+		scratch->direct[k] = false;
+	}
 	for (size_t y = y0; y < y1;) {
 		y = at_most(y + segment->step, y1);
 		end[segment->n - 1] = y;
@@ -478,9 +549,57 @@ share_passed(struct segment *segment)
 	for (size_t c = 0; c < segment->out->head.c; c++) {
 		size_t k = segment->n - 1, channel = c;
 
-		if (!made_by(segment, &k, &channel))
+		if (!segment_made_by(segment, &k, &channel))
 			frame_share(segment->out, c, segment->in, channel);
 	}
+}
+
+static void
+conclude_map(const struct chain *chain, struct link *link)
+{
+	const struct stage *stage = link->run.stage;
+
+	if (link->run.body->after)
+		link->run.body->after(&link->run);
+	blank_tell(&link->blank, &link->out, chain->n > 1 ? stage->name : NULL, stage->advice);
+}
+
+/* Will the device do this? After plan, and after each survey. */
+static int
+plan_passes(struct chain *chain, struct link *link)
+{
+	bool again = link->planned_anew || link->run.body->survey;
+
+	link->planned_anew = false;
+	if (!chain->device || !link->wants_device || !again)
+		return 0;
+	if (drain_before(link) < 0)
+		return -1;
+	return device_plan(chain->device, link, &link->on_device);
+}
+
+/* Finds what the last map hands on and no two of its channels share. */
+static int
+find_makers(struct segment *segment)
+{
+	size_t channels = segment->link[segment->n - 1].out.c;
+
+	segment->maker = calloc(channels, sizeof(*segment->maker));
+	if (!segment->maker)
+		return fail_memory();
+	for (size_t c = 0; c < channels; c++) {
+		struct maker *maker = &segment->maker[c];
+		bool found;
+
+		*maker = (struct maker){ segment->n - 1, c };
+		found = segment_made_by(segment, &maker->k, &maker->c) &&
+		    maker->k + 1 < segment->n;
+		for (size_t i = 0; i < c && found; i++)
+			found = memcmp(&segment->maker[i], maker, sizeof(*maker)) != 0;
+		if (!found)
+			maker->k = segment->n;
+	}
+	return 0;
 }
 
 /* Plans and runs the maps from `at` on, as many as go together; hands the result to what follows.
@@ -495,8 +614,11 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 		struct link *link = &chain->link[at + segment.n];
 
 		/* the survey before the next plan: it may have something to say in the metadata */
-		if (prepare(link, head) < 0 || (segment.n == 0 && survey(link, in) < 0))
+		if (prepare(link, head) < 0 || (segment.n == 0 && survey(link, in) < 0) ||
+		    plan_passes(chain, link) < 0)
 			goto failed;
+		if (link->on_device != segment.link->on_device)
+			break;
 		head = &link->out;
 		segment.n++;
 	} while (segment.n < SEGMENT_MOST && at + segment.n < chain->n &&
@@ -506,13 +628,26 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 	for (int i = 0; i < chain->threads; i++)
 		if (scratch_reserve(&chain->scratch[i], &segment) < 0)
 			goto failed;
-	if (frame_new(head, &segment.out) < 0)
+	if (find_makers(&segment) < 0 || frame_new(head, &segment.out) < 0)
 		goto failed;
 	share_passed(&segment);
+	for (size_t k = 0; k < segment.n; k++)
+		segment.link[k].besides_taken = false;
+	if (segment.link->on_device) {
+		free(segment.maker);
+		return device_start(chain->device, &segment, push);
+	}
+	for (size_t k = 0; k < segment.n; k++)
+		blank_begin(&segment.link[k].blank,
+		    segment_passed_from(&segment, k, 0) != NO_CHANNEL);
 	pool_for(chain->pool, (segment.h + segment.band - 1) / segment.band, run_band, &segment);
+	for (size_t k = 0; k < segment.n; k++)
+		conclude_map(chain, &segment.link[k]);
 	frame_free(in);
+	free(segment.maker);
 	return push(chain, at + segment.n, segment.out);
 failed:
+	free(segment.maker);
 	frame_free(in);
 	return -1;
 }
@@ -549,6 +684,7 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 		frame_free(in);
 		return -1;
 	}
+	link->besides_taken = false;
 	return link->run.body->flow(&link->run, in);
 }
 
@@ -849,6 +985,8 @@ finish(struct chain *chain)
 	for (size_t i = 0; i < chain->n; i++) {
 		struct link *link = &chain->link[i];
 
+		if (device_drain(chain, link, push) < 0)
+			return -1;
 		if (link->waitings)
 			return fail(NULL,
 			    "a measurement is %zu images, the input ends after %zu of one",
@@ -889,6 +1027,8 @@ release(struct chain *chain)
 			frame_free(link->beside[k].frame);
 			source_close(link->beside[k].source);
 		}
+		if (chain->device)
+			device_abandon(chain->device, link);
 		unplan(link);
 		free(link->from);
 	}

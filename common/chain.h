@@ -5,6 +5,7 @@
 #ifndef CHAIN_H
 #define CHAIN_H
 
+#include "blank.h"
 #include "pool.h"
 #include "stage.h"
 
@@ -29,6 +30,13 @@ struct link {
 	size_t waitings, planes, want;
 	struct beside *beside;
 	size_t besides;
+	struct blank blank;		/* did its map give any valid pixel? */
+	bool besides_taken;		/* for the input that is planned now */
+	const char *device;		/* -d of this stage, or NULL */
+	bool wants_device, on_device; /* on_device: of the last plan */
+	bool planned_anew, refused;	/* why not, has been said */
+	struct passes *passes;		/* of the last plan, on the device */
+	struct flights *flights;	/* of the segment that begins here */
 };
 
 struct chain {
@@ -37,6 +45,7 @@ struct chain {
 	const char *output;		/* NULL: the stream on standard output */
 	bool force, verbose, quiet;
 	int threads;
+	struct device *device;		/* NULL: the processor does everything */
 	struct save_options save;
 	char *const *operand;		/* of the first stage */
 	size_t operands;

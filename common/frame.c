@@ -13,8 +13,16 @@
 struct pixels {
 	atomic_int users;
 	void *memory, *allocated;	/* the first at a multiple of 64 */
+	void *owner;			/* instead of allocated: of memory_source */
 	size_t bytes;
 };
+
+/* Where stores come from, if not from malloc; set while no other thread makes frames. */
+static struct {
+	void *(*take)(void *arg, size_t bytes, void **owner);
+	void (*give)(void *arg, void *owner);
+	void *arg;
+} memory_source;
 
 /*
  * Stores that nobody uses any more, kept for the next frame of the same size: a stream's frames are
@@ -149,7 +157,7 @@ head_channels(const struct frame_head *head)
 		return NULL;
 	}
 	for (size_t i = 0; i < head->c; i++)
-		end += sprintf(end, "%s%s", i ? " " : "", head->channel[i]);
+		end = stpcpy(stpcpy(end, i ? " " : ""), head->channel[i]);
 	return text;
 }
 
@@ -251,8 +259,26 @@ pixels_free(struct pixels *pixels)
 {
 	if (!pixels)
 		return;
+	if (pixels->owner)
+		memory_source.give(memory_source.arg, pixels->owner);
 	free(pixels->allocated);
 	free(pixels);
+}
+
+void
+frame_use_memory(void *(*take)(void *arg, size_t bytes, void **owner),
+    void (*give)(void *arg, void *owner), void *arg)
+{
+	frame_release_stores();
+	memory_source.take = take;
+	memory_source.give = give;
+	memory_source.arg = arg;
+}
+
+void *
+frame_memory_owner(const struct plane *plane)
+{
+	return plane->store ? plane->store->owner : NULL;
 }
 
 /* A fresh store is zero, by pages that are not there before they are used: a header that lies about
@@ -269,6 +295,12 @@ pixels_new(size_t bytes, bool *fresh)
 	if (!pixels)
 		return NULL;
 	pixels->bytes = bytes;
+	if (memory_source.take && bytes >= STORE_LEAST)
+		pixels->memory = memory_source.take(memory_source.arg, bytes, &pixels->owner);
+	if (pixels->memory) {
+		*fresh = false;
+		return pixels;
+	}
 	pixels->allocated = calloc(1, bytes + 63);
 	if (!pixels->allocated) {
 		free(pixels);

@@ -34,7 +34,6 @@ struct frame_head {
 struct plane {
 	void *host;		/* row y_first */
 	size_t y_first;		/* 0, except in the runner's bands */
-	uint64_t device;	/* address on the device; 0: the pixels are not there */
 	struct pixels *store;	/* who owns the memory */
 };
 
@@ -77,6 +76,14 @@ int frame_new_empty(const struct frame_head *, struct frame **out);
 void frame_free(struct frame *);
 /* Gives back the memory that is kept for frames to come; for the end of a program. */
 void frame_release_stores(void);
+/*
+ * Pixel stores come from `take` from now on, if it gives any: memory of `bytes`, aligned to 64, and
+ * what owns it, for give(). Both may be called by several threads at once. NULL: ordinary memory.
+ */
+void frame_use_memory(void *(*take)(void *arg, size_t bytes, void **owner),
+    void (*give)(void *arg, void *owner), void *arg);
+/* What owns a plane's memory, as take() said; NULL for ordinary memory. */
+void *frame_memory_owner(const struct plane *);
 /* Makes plane `to_c` of `to` the same memory as plane c of `from`; sizes and types must agree. */
 void frame_share(struct frame *to, size_t to_c, const struct frame *from, size_t c);
 /* All planes of n frames (same size and type) as one frame, without copying pixels; see

@@ -10,13 +10,15 @@
 #define PX_H
 
 #ifdef GL_core_profile
-#define PX_FN
+#define PX_FN precise
 #define PX_F precise float
+#define PX_STRUCT
 #define px_bits(x) floatBitsToUint(x)
 #define px_from_bits(u) uintBitsToFloat(u)
 #define px_sqrt(x) sqrt(x)
 #define px_floor(x) floor(x)
 #define px_select(condition, a, b) ((condition) ? (a) : (b))
+#define px_both(a, b) ((a) && (b))
 #define px_float(x) float(x)
 #define px_int(x) int(x)
 #define px_uint(x) uint(x)
@@ -27,6 +29,7 @@
 #include <string.h>
 #define PX_FN static inline
 #define PX_F float
+#define PX_STRUCT struct
 typedef uint32_t uint;
 static inline uint
 px_bits(float x)
@@ -47,6 +50,7 @@ px_from_bits(uint u)
 #define px_sqrt(x) __builtin_sqrtf(x)
 #define px_floor(x) __builtin_floorf(x)
 #define px_select(condition, a, b) ((condition) ? (a) : (b))
+#define px_both(a, b) ((a) & (b)) /* of two bools; without a branch */
 #define px_float(x) ((float)(x))
 #define px_int(x) ((int32_t)(x))
 #define px_uint(x) ((uint)(x))

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "chain.h"
+#include "device.h"
 
 #ifndef VERSION
 #define VERSION "0.1"
@@ -30,8 +31,8 @@ static const struct opt runner_table[] = {
 	    "write into a folder that is not empty", NULL },
 	{ 'j', "threads", "N", OPT_INTEGER, AT(threads), NULL, 1, 1024, NULL,
 	    "threads to use; all cores if not given", NULL },
-	{ 'd', "device", "NAME", OPT_TEXT, AT(device), "auto", 0, 0, NULL,
-	    "where to compute: cpu, gpu or auto", NULL },
+	{ 'd', "device", "NAME", OPT_TEXT, AT(device), NULL, 0, 0, NULL,
+	    "where to compute: cpu, gpu, gpu:N, gpu:NAME or auto [auto]", NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, AT(verbose), NULL, 0, 0, NULL, "say what is done", NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, AT(quiet), NULL, 0, 0, NULL,
 	    "no warnings, no progress line", NULL },
@@ -97,12 +98,11 @@ run_channel(const struct run *run, const struct frame_head *head, const char *na
 {
 	char *names;
 
-	(void)run;
 	*c = head_channel(head, name);
 	if (*c != NO_CHANNEL)
 		return 0;
 	names = head_channels(head);
-	fail(NULL, "input has no channel %s, only: %.200s", name, names ? names : "?");
+	fail(run->chain->n > 1 ? run->stage->name : NULL, "input has no channel %s, only: %.200s", name, names ? names : "?");
 	free(names);
 	return -1;
 }
@@ -250,14 +250,42 @@ make_command(struct link *link)
 	return n < 0 ? fail_memory() : 0;
 }
 
+static bool
+names_gpu(const char *device)
+{
+	return device && !strncmp(device, "gpu", 3) && (device[3] == '\0' || device[3] == ':');
+}
+
 static int
 check_device(const char *device)
 {
-	if (!strncmp(device, "gpu", 3) && (device[3] == '\0' || device[3] == ':'))
-		return fail_with(EXIT_NO_DEVICE, NULL, "no GPU: this build has no device variant");
-	if (strcmp(device, "cpu") && strcmp(device, "auto"))
-		return fail_usage("--device", "must be cpu, gpu or auto, not '%.60s'", device);
+	if (device && !names_gpu(device) && strcmp(device, "cpu") && strcmp(device, "auto"))
+		return fail_usage("--device", "must be cpu, gpu, gpu:N, gpu:NAME or auto, not "
+		    "'%.60s'", device);
 	return 0;
+}
+
+/* Opens the device that some stage wants. `all` is -d of the stages that have none of their own. */
+static int
+choose_device(struct chain *chain, const char *all)
+{
+	const char *wanted = NULL;
+
+	for (size_t i = 0; i < chain->n; i++) {
+		struct link *link = &chain->link[i];
+		const char *own = link->device ? link->device : all;
+
+		link->wants_device = names_gpu(own);
+		if (!link->wants_device)
+			continue;
+		if (wanted && strcmp(wanted, own))
+			return fail_usage("--device", "%s and %s: a chain runs on one GPU", wanted,
+			    own);
+		wanted = own;
+	}
+	if (!wanted)
+		return 0;
+	return device_open(wanted[3] ? wanted + 4 : "", chain->verbose, &chain->device);
 }
 
 static void
@@ -350,10 +378,11 @@ check_output(const struct chain *chain)
 }
 
 static int
-run_chain(struct chain *chain)
+run_chain(struct chain *chain, const char *device)
 {
 	if (init_links(chain) < 0 || check_standard_input(chain) < 0 ||
-	    check_standard_output(chain) < 0 || check_output(chain) < 0)
+	    check_standard_output(chain) < 0 || check_output(chain) < 0 ||
+	    choose_device(chain, device) < 0)
 		return -1;
 	return chain_run(chain);
 }
@@ -377,6 +406,8 @@ conclude(struct chain *chain, int status)
 		free(chain->link[i].beside);
 	}
 	free(chain->link);
+	if (device_close(chain->device) < 0)
+		status = -1;
 	if (status == 0 && fflush(stdout) != 0)
 		status = fail_errno("standard output", "could not be written");
 	if (status == 0)
@@ -454,7 +485,7 @@ stage_main(const char *name, int argc, char **argv)
 		apply_runner_options(&chain, &options);
 		if (check_device(options.device) == 0 &&
 		    check_operands(&chain, 0, argc - first, argv + first) == 0)
-			status = run_chain(&chain);
+			status = run_chain(&chain, options.device);
 	}
 	return close_standard_output(conclude(&chain, status));
 }
@@ -469,11 +500,49 @@ list_stages(void)
 	return 0;
 }
 
+/* For people, and for the test that holds it. */
+static int
+list_agreement(void)
+{
+	static const char *const words[] = {
+		[AGREE_EXACT] = "exact", [AGREE_ABSOLUTE] = "absolute",
+		[AGREE_RELATIVE] = "relative"
+	};
+
+	for (const struct stage_row *row = stage_table; row->name; row++) {
+		const struct stage *stage = row->level[0];
+
+		printf("%-14s %-9s %g\n", row->name, words[stage->agree], stage->tolerance);
+	}
+	return 0;
+}
+
+static void
+print_device(void *arg, size_t number, const struct gpu_facts *facts)
+{
+	(void)arg;
+	printf("gpu:%zu  %s, %s, %.1f GB%s%s%s\n", number, facts->name, facts->kind,
+	    1e-9 * (double)facts->memory_bytes, facts->unified ? ", unified memory" : "",
+	    facts->float64 ? "" : ", no doubles", facts->transfers ? ", copy queue" : "");
+}
+
+static int
+list_devices(void)
+{
+	int n;
+
+	printf("cpu    %d threads\n", omp_get_max_threads());
+	n = gpu_list(print_device, NULL);
+	return n < 0 ? -1 : 0;
+}
+
 static void
 print_chain_help(void)
 {
 	printf("usage: fringepipe [OPTION ...] STAGE [WORD ...] [, STAGE [WORD ...]] ...\n"
 	    "run many stages in one process; a lone comma ends a stage\n\noptions\n");
+	printf("  --devices: where it can compute\n");
+	printf("  --agreement: how closely GPU and processor agree, by stage\n");
 	printf(
 	    "  every tool's own; -j -q -v -o -f before the first stage or in the "
 	       "last, -d anywhere\n");
@@ -539,6 +608,7 @@ parse_stage(struct chain *chain, struct runner_options *options, int words, char
 	}
 	if (check_device(own->device) < 0)
 		return -1;
+	link->device = middle.device;
 	return check_operands(chain, chain->n - 1, words - first, word + first);
 }
 
@@ -567,6 +637,10 @@ chain_main(int argc, char **argv)
 	int first, status = -1;
 
 	fail_set_program("fringepipe");
+	if (argc == 2 && !strcmp(argv[1], "--devices"))
+		return close_standard_output(conclude(&chain, list_devices()));
+	if (argc == 2 && !strcmp(argv[1], "--agreement"))
+		return close_standard_output(conclude(&chain, list_agreement()));
 	opt_defaults(runner_table, &options);
 	if (opt_parse(NULL, NULL, runner_table, &options, argc, argv, &first) < 0)
 		return close_standard_output(conclude(&chain, -1));
@@ -588,7 +662,7 @@ chain_main(int argc, char **argv)
 	}
 	if (status == 0) {
 		apply_runner_options(&chain, &options);
-		status = run_chain(&chain);
+		status = run_chain(&chain, options.device);
 	}
 	return close_standard_output(conclude(&chain, status));
 }

@@ -23,7 +23,7 @@
 #include "rows.h"
 
 struct run;
-struct pass;	/* a compute pass on the device; common/gpu */
+struct passes;	/* a map's compute passes on the device; passes.h */
 
 enum stage_agree { AGREE_EXACT, AGREE_ABSOLUTE, AGREE_RELATIVE };
 
@@ -52,7 +52,11 @@ struct body {
 	 * frame_row(). */
 	void (*rows)(
 	    const struct run *, const struct frame *in, struct frame *out, size_t y0, size_t y1);
-	const struct pass *passes;
+	/* All rows of a frame are made: for warnings about what rows has seen. May be NULL. */
+	void (*after)(struct run *);
+	/* The same on the device, after plan and survey: lists what computes it (passes.h). NULL:
+	 * the processor does it. -1 after fail(). */
+	int (*passes)(struct run *, struct passes *);
 	/* Or this instead of all above but gather: whole frames, which it then owns; NULL at the
 	 * end. */
 	int (*flow)(struct run *, struct frame *in);
@@ -60,6 +64,7 @@ struct body {
 
 struct stage {
 	const char *name, *summary, *operands;	/* operands: "[FILE ...]" */
+	const char *advice; /* options to look at where no pixel is valid; may be NULL */
 	const struct opt *options;		/* ended by a row without name */
 	size_t parameter_size, private_size;
 	unsigned traits;

@@ -1,0 +1,684 @@
+/* The device: which there are, opening one, its pipelines and their cache. */
+#define _GNU_SOURCE
+#define VOLK_IMPLEMENTATION
+#include "vulkan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fail.h"
+
+#define VALIDATION "VK_LAYER_KHRONOS_validation"
+
+int
+vulkan_failed(VkResult result, const char *call)
+{
+	if (result == VK_ERROR_DEVICE_LOST)
+		return fail(NULL, "the GPU was lost in %s", call);
+	if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
+		return fail(NULL, "the GPU has no memory left for %s", call);
+	if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
+		return fail_memory();
+	return fail(NULL, "GPU: %s failed with %d", call, (int)result);
+}
+
+/* ---- the instance ---- */
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL
+complain(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT type,
+    const VkDebugUtilsMessengerCallbackDataEXT *data, void *arg)
+{
+	struct gpu *gpu = arg;
+
+	(void)severity;
+	(void)type;
+	fprintf(stderr, "%s: validation: %s\n", fail_program(), data->pMessage);
+	gpu->faulty = true;
+	return VK_FALSE;
+}
+
+static bool
+checks(void)
+{
+	const char *wanted = getenv("FRINGEPIPE_GPU_CHECK");
+
+	return wanted && *wanted && strcmp(wanted, "0");
+}
+
+/* False after fail(), or without a message where there simply is no Vulkan. */
+static bool
+open_instance(struct gpu *gpu)
+{
+	static const char *const layers[] = { VALIDATION };
+	static const char *const extensions[] = { VK_EXT_DEBUG_UTILS_EXTENSION_NAME };
+	static const VkValidationFeatureEnableEXT enable[] = {
+		VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT
+	};
+	VkDebugUtilsMessengerCreateInfoEXT messenger = {
+		.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+		.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+		    VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+		.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
+		    VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
+		.pfnUserCallback = complain,
+		.pUserData = gpu,
+	};
+	VkValidationFeaturesEXT features = {
+		.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+		.pNext = &messenger,
+		.enabledValidationFeatureCount = 1,
+		.pEnabledValidationFeatures = enable,
+	};
+	VkApplicationInfo application = {
+		.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+		.pApplicationName = "fringepipe",
+		.apiVersion = VK_API_VERSION_1_2,
+	};
+	VkInstanceCreateInfo info = {
+		.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+		.pNext = checks() ? &features : NULL,
+		.pApplicationInfo = &application,
+		.enabledLayerCount = checks(),
+		.ppEnabledLayerNames = layers,
+		.enabledExtensionCount = checks(),
+		.ppEnabledExtensionNames = extensions,
+	};
+	VkResult result;
+
+	if (volkInitialize() != VK_SUCCESS)
+		return false;
+	result = vkCreateInstance(&info, NULL, &gpu->instance);
+	if (result == VK_ERROR_LAYER_NOT_PRESENT || result == VK_ERROR_EXTENSION_NOT_PRESENT) {
+		fail("FRINGEPIPE_GPU_CHECK", "the layer " VALIDATION " is not installed");
+		return false;
+	}
+	if (result != VK_SUCCESS)	/* a loader without any driver says so here */
+		return false;
+	volkLoadInstance(gpu->instance);
+	if (checks())
+		vkCreateDebugUtilsMessengerEXT(gpu->instance, &messenger, NULL, &gpu->messenger);
+	return true;
+}
+
+static void
+close_instance(struct gpu *gpu)
+{
+	if (gpu->messenger)
+		vkDestroyDebugUtilsMessengerEXT(gpu->instance, gpu->messenger, NULL);
+	if (gpu->instance)
+		vkDestroyInstance(gpu->instance, NULL);
+	gpu->messenger = VK_NULL_HANDLE;
+	gpu->instance = VK_NULL_HANDLE;
+}
+
+/* ---- which devices there are ---- */
+
+struct found {
+	VkPhysicalDevice *physical;
+	uint32_t n;
+};
+
+static int
+find_devices(struct gpu *gpu, struct found *found)
+{
+	VkResult result = vkEnumeratePhysicalDevices(gpu->instance, &found->n, NULL);
+
+	found->physical = NULL;
+	if (result != VK_SUCCESS || found->n == 0) {
+		found->n = 0;
+		return 0;
+	}
+	found->physical = calloc(found->n, sizeof(*found->physical));
+	if (!found->physical)
+		return fail_memory();
+	result = vkEnumeratePhysicalDevices(gpu->instance, &found->n, found->physical);
+	if (result != VK_SUCCESS && result != VK_INCOMPLETE) {
+		free(found->physical);
+		return vulkan_failed(result, "vkEnumeratePhysicalDevices");
+	}
+	return 0;
+}
+
+/* Faster kinds first. */
+static int
+rank(VkPhysicalDeviceType type)
+{
+	static const int ranks[] = {
+		[VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU] = 0,
+		[VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU] = 1,
+		[VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU] = 2,
+		[VK_PHYSICAL_DEVICE_TYPE_CPU] = 3,
+		[VK_PHYSICAL_DEVICE_TYPE_OTHER] = 4
+	};
+
+	return (size_t)type < sizeof(ranks) / sizeof(ranks[0]) ? ranks[type] : 4;
+}
+
+static const char *
+kind_of(VkPhysicalDeviceType type)
+{
+	static const char *const kinds[] = { "discrete", "integrated", "virtual", "cpu", "other" };
+
+	return kinds[rank(type)];
+}
+
+static uint32_t
+find_family(VkPhysicalDevice physical, VkQueueFlags wanted, VkQueueFlags unwanted, uint32_t *queues)
+{
+	VkQueueFamilyProperties family[32];
+	uint32_t n = 32;
+
+	vkGetPhysicalDeviceQueueFamilyProperties(physical, &n, family);
+	for (uint32_t i = 0; i < n; i++)
+		if ((family[i].queueFlags & wanted) == wanted &&
+		    !(family[i].queueFlags & unwanted)) {
+			*queues = family[i].queueCount;
+			return i;
+		}
+	return UINT32_MAX;
+}
+
+static uint32_t
+transfer_family(VkPhysicalDevice physical, uint32_t *queues)
+{
+	return find_family(physical, VK_QUEUE_TRANSFER_BIT,
+	    VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT, queues);
+}
+
+/* One without graphics, if there is one: it computes beside what is drawn. */
+static uint32_t
+compute_family(VkPhysicalDevice physical)
+{
+	uint32_t queues;
+	uint32_t family =
+	    find_family(physical, VK_QUEUE_COMPUTE_BIT, VK_QUEUE_GRAPHICS_BIT, &queues);
+
+	return family != UINT32_MAX ? family :
+	    find_family(physical, VK_QUEUE_COMPUTE_BIT, 0, &queues);
+}
+
+/* Is all that the device owns also mapped memory that the host caches? */
+static bool
+is_unified(const VkPhysicalDeviceMemoryProperties *memory, VkPhysicalDeviceType type)
+{
+	VkMemoryPropertyFlags all = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
+	    VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
+	    VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+
+	if (getenv("FRINGEPIPE_GPU_COPY") || (type != VK_PHYSICAL_DEVICE_TYPE_CPU &&
+	    type != VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU))
+		return false;
+	for (uint32_t i = 0; i < memory->memoryTypeCount; i++)
+		if ((memory->memoryTypes[i].propertyFlags & all) == all)
+			return true;
+	return false;
+}
+
+/* NULL, or what the device lacks. */
+static const char *
+look_at(VkPhysicalDevice physical, struct gpu_facts *facts)
+{
+	VkPhysicalDeviceVulkan12Features features12 = {
+		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES
+	};
+	VkPhysicalDeviceFeatures2 features = {
+		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &features12
+	};
+	VkPhysicalDeviceMaintenance3Properties limits = {
+		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES
+	};
+	VkPhysicalDeviceProperties2 properties = {
+		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &limits
+	};
+	VkPhysicalDeviceMemoryProperties memory;
+	uint32_t queues;
+
+	memset(facts, 0, sizeof(*facts));
+	vkGetPhysicalDeviceProperties2(physical, &properties);
+	snprintf(facts->name, sizeof(facts->name), "%s", properties.properties.deviceName);
+	facts->kind = kind_of(properties.properties.deviceType);
+	if (properties.properties.apiVersion < VK_API_VERSION_1_2)
+		return "Vulkan 1.2";
+	vkGetPhysicalDeviceFeatures2(physical, &features);
+	vkGetPhysicalDeviceMemoryProperties(physical, &memory);
+	facts->float64 = features.features.shaderFloat64;
+	facts->allocation_most = limits.maxMemoryAllocationSize;
+	facts->unified = is_unified(&memory, properties.properties.deviceType);
+	facts->transfers = transfer_family(physical, &queues) != UINT32_MAX;
+	for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
+		if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) &&
+		    memory.memoryHeaps[i].size > facts->memory_bytes)
+			facts->memory_bytes = memory.memoryHeaps[i].size;
+	if (!features12.bufferDeviceAddress)
+		return "bufferDeviceAddress";
+	if (!features12.timelineSemaphore)
+		return "timelineSemaphore";
+	if (!features.features.shaderInt64)
+		return "shaderInt64";
+	return compute_family(physical) == UINT32_MAX ? "a compute queue" : NULL;
+}
+
+/* The usable ones in the order of the list, by kind; *lack: what the last unusable one lacks. */
+static int
+list_devices(struct gpu *gpu, struct found *found, const char **lack)
+{
+	struct gpu_facts facts;
+	uint32_t n = 0;
+
+	if (find_devices(gpu, found) < 0)
+		return -1;
+	for (uint32_t i = 0; i < found->n; i++) {
+		const char *lacks = look_at(found->physical[i], &facts);
+
+		if (lacks)
+			*lack = lacks;
+		else
+			found->physical[n++] = found->physical[i];
+	}
+	found->n = n;
+	for (uint32_t i = 1; i < n; i++)	/* stable, and there are few */
+		for (uint32_t k = i; k > 0; k--) {
+			VkPhysicalDeviceProperties a, b;
+			VkPhysicalDevice later = found->physical[k];
+
+			vkGetPhysicalDeviceProperties(found->physical[k - 1], &a);
+			vkGetPhysicalDeviceProperties(later, &b);
+			if (rank(a.deviceType) <= rank(b.deviceType))
+				break;
+			found->physical[k] = found->physical[k - 1];
+			found->physical[k - 1] = later;
+		}
+	return 0;
+}
+
+int
+gpu_list(void (*each)(void *arg, size_t number, const struct gpu_facts *), void *arg)
+{
+	struct gpu gpu = { 0 };
+	struct found found = { 0 };
+	struct gpu_facts facts;
+	const char *lack = NULL;
+
+	if (!open_instance(&gpu))
+		return fail_message() ? -1 : 0;
+	if (list_devices(&gpu, &found, &lack) < 0) {
+		close_instance(&gpu);
+		return -1;
+	}
+	for (uint32_t i = 0; i < found.n; i++) {
+		look_at(found.physical[i], &facts);
+		each(arg, i, &facts);
+	}
+	free(found.physical);
+	close_instance(&gpu);
+	return (int)found.n;
+}
+
+static int
+choose_device(struct gpu *gpu, const char *which)
+{
+	struct found found = { 0 };
+	const char *lack = NULL;
+	char *end;
+	unsigned long number = strtoul(which, &end, 10);
+	bool numbered = *which && !*end;
+
+	if (list_devices(gpu, &found, &lack) < 0)
+		return -1;
+	for (uint32_t i = 0; i < found.n && !gpu->physical; i++) {
+		look_at(found.physical[i], &gpu->facts);
+		if (numbered ? i == number : strcasestr(gpu->facts.name, which) != NULL)
+			gpu->physical = found.physical[i];
+	}
+	free(found.physical);
+	if (gpu->physical)
+		return 0;
+	if (found.n)
+		return fail_with(EXIT_NO_DEVICE, NULL,
+		    "no GPU %s among the %u here, see fringepipe --devices", which, found.n);
+	return lack ? fail_with(EXIT_NO_DEVICE, NULL, "no GPU: what there is lacks %s", lack) :
+	    fail_with(EXIT_NO_DEVICE, NULL, "no GPU: no Vulkan device was found");
+}
+
+/* ---- the device ---- */
+
+/* Queues for computing and, if there are any, of their own for copies up and down. */
+static int
+choose_queues(struct gpu *gpu, uint32_t index[LANES])
+{
+	uint32_t queues = 0, transfer = transfer_family(gpu->physical, &queues);
+	uint32_t compute = compute_family(gpu->physical);
+
+	for (int i = 0; i < LANES; i++) {
+		gpu->lane[i].family = compute;
+		index[i] = 0;
+	}
+	if (transfer != UINT32_MAX) {
+		gpu->lane[LANE_UP].family = transfer;
+		gpu->lane[LANE_DOWN].family = transfer;
+		index[LANE_DOWN] = queues > 1;
+	}
+	gpu->family[0] = compute;
+	gpu->family[1] = transfer;
+	gpu->families = transfer != UINT32_MAX ? 2 : 1;
+	return queues > 1 ? 2 : 1;
+}
+
+static int
+open_device(struct gpu *gpu)
+{
+	static const float priority[] = { 1, 1 };
+	uint32_t index[LANES];
+	uint32_t transfers = (uint32_t)choose_queues(gpu, index);
+	VkDeviceQueueCreateInfo queue[2] = {
+		{ .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+		    .queueFamilyIndex = gpu->family[0], .queueCount = 1,
+		    .pQueuePriorities = priority },
+		{ .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+		    .queueFamilyIndex = gpu->family[1], .queueCount = transfers,
+		    .pQueuePriorities = priority },
+	};
+	VkPhysicalDeviceVulkan12Features features12 = {
+		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+		.bufferDeviceAddress = VK_TRUE,
+		.timelineSemaphore = VK_TRUE,
+	};
+	VkPhysicalDeviceFeatures2 features = {
+		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+		.pNext = &features12,
+		.features = { .shaderInt64 = VK_TRUE, .shaderFloat64 = gpu->facts.float64 },
+	};
+	VkDeviceCreateInfo info = {
+		.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+		.pNext = &features,
+		.queueCreateInfoCount = gpu->families,
+		.pQueueCreateInfos = queue,
+	};
+	VkSemaphoreTypeCreateInfo timeline = {
+		.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+		.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+	};
+	VkSemaphoreCreateInfo semaphore = {
+		.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &timeline
+	};
+	VkResult result = vkCreateDevice(gpu->physical, &info, NULL, &gpu->device);
+
+	if (result != VK_SUCCESS)
+		return vulkan_failed(result, "vkCreateDevice");
+	volkLoadDevice(gpu->device);
+	for (int i = 0; i < LANES; i++) {
+		vkGetDeviceQueue(gpu->device, gpu->lane[i].family, index[i], &gpu->lane[i].queue);
+		result = vkCreateSemaphore(gpu->device, &semaphore, NULL, &gpu->lane[i].done);
+		if (result != VK_SUCCESS)
+			return vulkan_failed(result, "vkCreateSemaphore");
+	}
+	return 0;
+}
+
+static void
+find_clock(struct gpu *gpu)
+{
+	VkQueueFamilyProperties family[32];
+	VkPhysicalDeviceProperties properties;
+	uint32_t n = 32;
+
+	vkGetPhysicalDeviceProperties(gpu->physical, &properties);
+	vkGetPhysicalDeviceQueueFamilyProperties(gpu->physical, &n, family);
+	gpu->tick_s = (double)properties.limits.timestampPeriod * 1e-9;
+	for (int i = 0; i < LANES; i++)
+		if (!family[gpu->lane[i].family].timestampValidBits)
+			gpu->tick_s = 0;
+	gpu->blocks_most = properties.limits.maxMemoryAllocationCount;
+}
+
+/* ---- pipelines ---- */
+
+/* Where compiled shaders are remembered; NULL where there is no such place. */
+static char *
+find_cache(const struct gpu *gpu)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	VkPhysicalDeviceIDProperties id = {
+		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES
+	};
+	VkPhysicalDeviceProperties2 properties = {
+		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id
+	};
+	char *folder = NULL, *path = NULL;
+	uint32_t driver[2];
+
+	if (cache && *cache == '/') {
+		if (asprintf(&folder, "%s/fringepipe", cache) < 0)
+			return NULL;
+	} else if (!home || *home != '/' || asprintf(&folder, "%s/.cache/fringepipe", home) < 0) {
+		return NULL;
+	}
+	vkGetPhysicalDeviceProperties2(gpu->physical, &properties);
+	memcpy(driver, id.driverUUID, sizeof(driver));
+	if (asprintf(&path, "%s/shaders-%04x-%04x-%08x%08x", folder,
+	    properties.properties.vendorID & 0xffff, properties.properties.deviceID & 0xffff,
+	    driver[0], driver[1]) < 0)
+		path = NULL;
+	free(folder);
+	return path;
+}
+
+/* The remembered shaders, or NULL; the driver itself checks that they are its own. */
+static void *
+read_cache(const char *path, size_t *bytes)
+{
+	FILE *file = path ? fopen(path, "rb") : NULL;
+	struct stat about;
+	void *data = NULL;
+
+	*bytes = 0;
+	if (file && fstat(fileno(file), &about) == 0 && about.st_size > 0 &&
+	    about.st_size < 1 << 28) {
+		data = malloc((size_t)about.st_size);
+		if (data && fread(data, 1, (size_t)about.st_size, file) == (size_t)about.st_size)
+			*bytes = (size_t)about.st_size;
+	}
+	if (file)
+		fclose(file);
+	return data;
+}
+
+/* Makes the folders above a path, as far as it can. */
+static void
+make_folders(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0777);
+		*slash = '/';
+	}
+}
+
+/* A cache that cannot be written costs time and nothing else, so it is not mentioned. */
+static void
+write_cache(struct gpu *gpu)
+{
+	size_t bytes = 0;
+	void *data = NULL;
+	char *made = NULL;
+	FILE *file;
+	bool written;
+
+	if (!gpu->cache_path ||
+	    vkGetPipelineCacheData(gpu->device, gpu->cache, &bytes, NULL) != VK_SUCCESS ||
+	    bytes <= gpu->cache_bytes || !(data = malloc(bytes)) ||
+	    vkGetPipelineCacheData(gpu->device, gpu->cache, &bytes, data) != VK_SUCCESS)
+		goto done;
+	make_folders(gpu->cache_path);
+	if (asprintf(&made, "%s.%ld", gpu->cache_path, (long)getpid()) < 0) {
+		made = NULL;
+		goto done;
+	}
+	file = fopen(made, "wb");
+	if (!file)
+		goto done;
+	written = fwrite(data, 1, bytes, file) == bytes;
+	written &= fclose(file) == 0;
+	if (!written || rename(made, gpu->cache_path) < 0)
+		unlink(made);
+done:
+	free(made);
+	free(data);
+}
+
+static int
+open_pipelines(struct gpu *gpu)
+{
+	VkPushConstantRange range = { VK_SHADER_STAGE_COMPUTE_BIT, 0, GPU_PUSH_MOST };
+	VkPipelineLayoutCreateInfo layout = {
+		.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+		.pushConstantRangeCount = 1,
+		.pPushConstantRanges = &range,
+	};
+	VkPipelineCacheCreateInfo cache = {
+		.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO
+	};
+	VkResult result = vkCreatePipelineLayout(gpu->device, &layout, NULL, &gpu->layout);
+	void *data;
+
+	if (result != VK_SUCCESS)
+		return vulkan_failed(result, "vkCreatePipelineLayout");
+	gpu->cache_path = find_cache(gpu);
+	data = read_cache(gpu->cache_path, &gpu->cache_bytes);
+	cache.initialDataSize = gpu->cache_bytes;
+	cache.pInitialData = data;
+	result = vkCreatePipelineCache(gpu->device, &cache, NULL, &gpu->cache);
+	free(data);
+	return result == VK_SUCCESS ? 0 : vulkan_failed(result, "vkCreatePipelineCache");
+}
+
+static VkPipeline
+make_pipeline(struct gpu *gpu, const struct shader *shader, const uint32_t local[2])
+{
+	static const VkSpecializationMapEntry entry[] = {
+		{ 0, 0, sizeof(uint32_t) }, { 1, sizeof(uint32_t), sizeof(uint32_t) }
+	};
+	VkSpecializationInfo special = { 2, entry, 2 * sizeof(uint32_t), local };
+	VkShaderModuleCreateInfo code = {
+		.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+		.codeSize = (size_t)(shader->end - shader->code) * sizeof(uint32_t),
+		.pCode = shader->code,
+	};
+	VkComputePipelineCreateInfo info = {
+		.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+		.stage = { .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+		    .stage = VK_SHADER_STAGE_COMPUTE_BIT, .pName = "main",
+		    .pSpecializationInfo = &special },
+		.layout = gpu->layout,
+	};
+	VkPipeline pipeline = VK_NULL_HANDLE;
+	VkResult result = vkCreateShaderModule(gpu->device, &code, NULL, &info.stage.module);
+
+	if (result == VK_SUCCESS) {
+		result = vkCreateComputePipelines(gpu->device, gpu->cache, 1, &info, NULL,
+		    &pipeline);
+		vkDestroyShaderModule(gpu->device, info.stage.module, NULL);
+	}
+	if (result != VK_SUCCESS) {
+		vulkan_failed(result, shader->name);
+		return VK_NULL_HANDLE;
+	}
+	return pipeline;
+}
+
+VkPipeline
+vulkan_pipeline(struct gpu *gpu, const struct shader *shader, const uint32_t local[2])
+{
+	struct pipeline *more;
+	VkPipeline made;
+
+	for (size_t i = 0; i < gpu->pipelines; i++) {
+		const struct pipeline *known = &gpu->pipeline[i];
+
+		if (known->shader == shader && known->local[0] == local[0] &&
+		    known->local[1] == local[1])
+			return known->pipeline;
+	}
+	made = make_pipeline(gpu, shader, local);
+	if (!made)
+		return VK_NULL_HANDLE;
+	more = reallocarray(gpu->pipeline, gpu->pipelines + 1, sizeof(*more));
+	if (!more) {
+		vkDestroyPipeline(gpu->device, made, NULL);
+		fail_memory();
+		return VK_NULL_HANDLE;
+	}
+	gpu->pipeline = more;
+	more[gpu->pipelines++] = (struct pipeline){ shader, { local[0], local[1] }, made };
+	return made;
+}
+
+/* ---- all ---- */
+
+int
+gpu_open(const char *which, struct gpu **out)
+{
+	struct gpu *gpu = calloc(1, sizeof(*gpu));
+
+	*out = NULL;
+	if (!gpu)
+		return fail_memory();
+	pthread_mutex_init(&gpu->lock, NULL);
+	if (!open_instance(gpu)) {
+		if (!fail_message())
+			fail_with(EXIT_NO_DEVICE, NULL, "no GPU: no Vulkan device was found");
+	} else if (choose_device(gpu, which) == 0 && open_device(gpu) == 0) {
+		vkGetPhysicalDeviceMemoryProperties(gpu->physical, &gpu->memory);
+		find_clock(gpu);
+		if (open_pipelines(gpu) == 0) {
+			*out = gpu;
+			return 0;
+		}
+	}
+	gpu_close(gpu);
+	return -1;
+}
+
+static void
+close_device(struct gpu *gpu)
+{
+	vkDeviceWaitIdle(gpu->device);
+	if (gpu->cache)
+		write_cache(gpu);
+	for (size_t i = 0; i < gpu->pipelines; i++)
+		vkDestroyPipeline(gpu->device, gpu->pipeline[i].pipeline, NULL);
+	vkDestroyPipelineCache(gpu->device, gpu->cache, NULL);
+	vkDestroyPipelineLayout(gpu->device, gpu->layout, NULL);
+	for (int i = 0; i < LANES; i++)
+		vkDestroySemaphore(gpu->device, gpu->lane[i].done, NULL);
+	vkDestroyDevice(gpu->device, NULL);
+}
+
+int
+gpu_close(struct gpu *gpu)
+{
+	bool faulty;
+
+	if (!gpu)
+		return 0;
+	if (gpu->device)
+		close_device(gpu);
+	close_instance(gpu);
+	faulty = gpu->faulty;
+	free(gpu->pipeline);
+	free(gpu->cache_path);
+	pthread_mutex_destroy(&gpu->lock);
+	free(gpu);
+	return faulty ? fail(NULL, "the validation layer found fault, see above") : 0;
+}
+
+const struct gpu_facts *
+gpu_facts(const struct gpu *gpu)
+{
+	return &gpu->facts;
+}

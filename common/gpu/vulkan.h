@@ -1,0 +1,61 @@
+/* What the parts of the Vulkan device share. */
+#ifndef VULKAN_H
+#define VULKAN_H
+
+#include <volk.h>
+
+#include <pthread.h>
+
+#include "gpu.h"
+
+enum lane_name { LANE_UP, LANE_COMPUTE, LANE_DOWN, LANES };
+
+/* A queue and the count of what was done on it. Several lanes may have the same queue. */
+struct lane {
+	uint32_t family;
+	VkQueue queue;
+	VkSemaphore done;		/* timeline */
+	uint64_t submitted;		/* its last value */
+};
+
+struct pipeline {
+	const struct shader *shader;
+	uint32_t local[2];
+	VkPipeline pipeline;
+};
+
+struct gpu {
+	VkInstance instance;
+	VkDebugUtilsMessengerEXT messenger;
+	bool faulty;			/* the validation layer said something */
+	VkPhysicalDevice physical;
+	VkDevice device;
+	VkPhysicalDeviceMemoryProperties memory;
+	struct gpu_facts facts;
+	struct lane lane[LANES];
+	uint32_t family[LANES];		/* the different ones */
+	uint32_t families;
+	double tick_s;			/* of time stamps; 0: there are none */
+	VkPipelineLayout layout;
+	VkPipelineCache cache;
+	char *cache_path;
+	size_t cache_bytes;		/* as read */
+	struct pipeline *pipeline;
+	size_t pipelines;
+	uint32_t blocks_most;
+	pthread_mutex_t lock;		/* of blocks */
+	uint32_t blocks;
+};
+
+struct vulkan_block {
+	struct gpu_block block;
+	VkBuffer buffer;
+	VkDeviceMemory memory;
+};
+
+/* -1 after fail() naming the call that returned this. */
+int vulkan_failed(VkResult, const char *call);
+/* The pipeline of a shader, made when it is first wanted; NULL after fail(). */
+VkPipeline vulkan_pipeline(struct gpu *, const struct shader *, const uint32_t local[2]);
+
+#endif

@@ -1,0 +1,16 @@
+load ../agreement
+
+@test "agree: phasewrap" {
+	agrees phasewrap <<'CASES'
+uchar a:0..255 b:0..255 c:0..255 | | phasewrap -n 3
+uchar a:0..255 b:0..255 c:0..255 d:0..254 e:0..254 f:0..254 | | phasewrap -n 3 -p 60,66 --min-modulation 0.1
+ushort a:0..65535 b:0..65535 c:0..65535 d:0..65535 e:0..65535 | | phasewrap -n 5 --dark 20000 --min-amplitude 900
+float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 h:0..1 | | phasewrap -n 8 --as vector
+float a:-1..1 b:0..1 c:0..1 d:0..1 | | phasewrap -n 4 --max-value 0.9
+uchar a:0..255 b:0..255 c:0..255 | | phasewrap -k 2+1
+uchar a:0..255 b:0..255 c:0..255 d:0..255 e:0..255 f:0..255 | | phasewrap -n 3 -p 20 -G 3
+float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 h:0..1 i:0..1 | | phasewrap -n 3 -p 20 -G 3 -i
+uchar a:0..255 b:0..255 c:0..255 d:0..255 e:0..255 f:0..255 g:0..255 h:0..255 | | phasewrap -n 3 -p 20 -G 3 -F 2
+uchar a:0..255 b:0..255 c:0..255 d:0..255 e:0..255 | | phasewrap -k gray -G 3 -F 2 --min-modulation 0.2
+CASES
+}

@@ -1,0 +1,13 @@
+load ../agreement
+
+@test "agree: unwrap2f" {
+	agrees unwrap2f <<'CASES'
+float phase1:-3.14..3.14 phase2:-3.14..3.14 texture:0..1 | period_px:=60 66; axis:=x x | unwrap2f
+float phase1:-3.14..3.14 phase2:-3.14..3.14 phase3:-3.14..3.14 | period_px:=48 56 64; axis:=x x x; projector_px:=1024 768 | unwrap2f --max-residual 0.3
+float phase1:-3.14..3.14 phase2:-3.14..3.14 phase3:-3.14..3.14 | period_px:=20 120 720; axis:=x x x; projector_px:=700 700 | unwrap2f -m hierarchical
+float phase1:-3.14..3.14 phase2:-3.14..3.14 phase3:-3.14..3.14 | period_px:=48 56 64; axis:=x x x; projector_px:=512 512 | unwrap2f -m best
+float phase:-3.14..3.14 index:0..63 | period_px:=20; axis:=x; gray_cell:=period; gray_planes:=6 | unwrap2f
+float phase:-3.14..3.14 index:0..1023 | period_px:=20; axis:=x; gray_cell:=column; gray_planes:=10 | unwrap2f -m gray
+float phase1:-3.14..3.14 phase2:-3.14..3.14 | period_px:=60 66; axis:=x x | unwrap2f --line 800,30
+CASES
+}

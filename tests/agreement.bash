@@ -1,0 +1,77 @@
+# Processor and GPU agree: every stage that has a shader, on random frames of awkward sizes with NaN
+# sprinkled in, within the tolerance that the stage declares (fringepipe --agreement), under the
+# validation layer with its checks of synchronisation. Loaded by tests/agree/NAME.bats.
+load ../helpers
+
+need_gpu() {
+	FRINGEPIPE_GPU_CHECK=1 fringepipe --devices | grep -q '^gpu:' ||
+		skip "no Vulkan device here"
+}
+
+# frames CHANNELS METADATA: a stream of one frame of each size.
+frames() {
+	py '
+spec, meta = sys.argv[1].split(), sys.argv[2]
+kind = {"uchar": "u1", "ushort": "<u2", "float": "<f4"}[spec[0]]
+names = [c.split(":")[0] for c in spec[1:]]
+ranges = [[float(v) for v in c.split(":")[1].split("..")] for c in spec[1:]]
+keys = dict(k.strip().split(":=") for k in meta.split(";") if k.strip())
+rng = np.random.default_rng(7)
+out = []
+for w, h in ((1, 1), (5, 7), (127, 1), (129, 65), (1000, 3), (64, 40)):
+	planes = np.stack([rng.uniform(lo, hi, (h, w)) for lo, hi in ranges])
+	if kind == "<f4":
+		if keys.pop("whole", None): planes = np.round(planes)
+		if w > 1: planes[rng.random(planes.shape) < 0.03] = np.nan
+	else:
+		planes = np.round(planes)
+	out.append(Frame(planes.astype(kind), names, keys))
+write_frames(sys.stdout.buffer, out)' "$@"
+}
+
+# same NAME A B: as closely as stage NAME declares.
+same() {
+	local how tolerance
+	read -r how tolerance < <(fringepipe --agreement | awk -v n="$1" '$1 == n { print $2, $3 }')
+	case $how in
+	exact) cmp "$2" "$3" ;;
+	absolute) framecmp --max "$tolerance" --meta "$2" "$3" ;;
+	relative) framecmp --relative "$tolerance" --meta "$2" "$3" ;;
+	*) false ;;
+	esac
+}
+
+# agrees_on NAME FILE WORDS ...: the stage's words on a file's frames, with and without copies to the
+# device, whole and in bands.
+agrees_on() {
+	local name=$1 file=$2
+	shift 2
+	need_gpu
+	export FRINGEPIPE_GPU_CHECK=1 XDG_CACHE_HOME=$work
+	fringepipe -d cpu "$@" "$file" >cpu.nrrd || { echo "fails: $*"; return 1; }
+	fringepipe -v -d gpu "$@" "$file" >gpu.nrrd 2>said
+	grep -q 'frames on ' said || { echo "did not run on the GPU: $*"; cat said; return 1; }
+	if grep 'runs on the processor' said; then return 1; fi
+	same "$name" cpu.nrrd gpu.nrrd || { echo "differs: $*"; return 1; }
+	FRINGEPIPE_GPU_COPY=1 fringepipe -d gpu "$@" "$file" | cmp - gpu.nrrd ||
+		{ echo "differs with copies: $*"; return 1; }
+	FRINGEPIPE_GPU_COPY=1 FRINGEPIPE_BAND=7 fringepipe -d gpu "$@" "$file" | cmp - gpu.nrrd ||
+		{ echo "differs in bands: $*"; return 1; }
+}
+
+# agrees NAME: the cases on standard input, on random frames. A case is a line
+# "TYPE CHANNEL:LOW..HIGH ... | KEY:=VALUE; ... | WORDS of the stage", maybe followed by
+# "| TYPE CHANNEL:LOW..HIGH ..." of a file beside.nrrd that the words name.
+agrees() {
+	local channels meta words beside ran=0
+	need_gpu
+	while IFS='|' read -r channels meta words beside; do
+		[ -n "$channels" ] || continue
+		frames "$channels" "$meta" >in.nrrd
+		[ -z "$beside" ] || frames "$beside" '' >beside.nrrd
+		# shellcheck disable=SC2086
+		agrees_on "$1" in.nrrd $words || return 1
+		ran=$((ran + 1))
+	done
+	[ $ran -gt 0 ]
+}

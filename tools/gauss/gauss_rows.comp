@@ -1,0 +1,180 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "gauss.glsl"
+
+/* Sums over a window: of the parts, and of the kernel where pixels are there. */
+struct sums {
+	float part[2], weight;
+};
+
+/* Sums over the columns of windows, over a row: as far as each of the four windows reaches. */
+vec4
+sum_row(block_at at, uint p, uint x, uint y, uvec4 far)
+{
+	gpu_floats row = gpu_floats(gpu_row(gpu.scratches + GAUSS_COLUMN + p, y,
+	    gpu.scratch_stride));
+	precise vec4 total = gpu_scratch4(GAUSS_COLUMN + p, x, y), pair, weighed;
+	vec4 left = total, right = total;
+
+	for (uint k = 1; k <= at.b.radius; k++) {
+		/* a column outside the image is of no window that reaches so far */
+		left = vec4(row.at[x - min(x, k)], left.xyz);
+		right = vec4(right.yzw, row.at[min(x + 3 + k, gpu.w - 1)]);
+		pair = left + right;
+		pair = mix(vec4(0), pair, greaterThanEqual(far, uvec4(k)));
+		weighed = at.b.kernel[k] * pair;
+		total = total + weighed;
+	}
+	return total;
+}
+
+/* How many pixels are missing in the windows of GAUSS_LANES columns. */
+uint
+count_holes(block_at at, uint group, uint y)
+{
+	uint first = group - min(group, at.b.radius);
+	uint end = min(group + GAUSS_LANES + at.b.radius, gpu.w), n = 0;
+
+	for (uint x = first & ~3u; x < end; x += 4)
+		for (uint k = 0; k < at.b.words; k++) {
+			uvec4 holes = floatBitsToUint(gpu_scratch4(GAUSS_HOLES + k, x, y));
+
+			for (uint i = 0; i < 4; i++)
+				if (x + i >= first && x + i < end)
+					n += bitCount(holes[i]);
+		}
+	return n;
+}
+
+/* A pixel's parts, 0 where it is missing, and 1 or 0. */
+float
+get(block_at at, uint x, uint y, out float part[2])
+{
+	float part0 = gpu_scratch(GAUSS_PART, x, y);
+	bool missing = is_missing(part0);
+
+	part[0] = px_select(missing, 0.0f, part0);
+	part[1] = at.b.kind == GAUSS_PLAIN ? 0.0f : gpu_scratch(GAUSS_PART + 1, x, y);
+	return px_select(missing, 0.0f, 1.0f);
+}
+
+/* The mirror images of missing pixels do not count. */
+void
+take_off(block_at at, uint x, uint y, inout sums s)
+{
+	uint radius = at.b.radius;
+
+	for (uint k = 0; k < at.b.words; k++)
+		for (uint column = x - radius; column <= x + radius; column++) {
+			uint bits = floatBitsToUint(gpu_scratch(GAUSS_HOLES + k, column, y));
+
+			for (; bits != 0; bits &= bits - 1) {
+				int below = int(32 * k) + findLSB(bits) - int(radius);
+				int right = int(column - x);
+				float part[2];
+				precise float valid, w, off0, off1, off;
+
+				valid = get(at, x - right, y - below, part);
+				w = at.b.kernel[abs(below)] * at.b.kernel[abs(right)];
+				off0 = w * part[0];
+				off1 = w * part[1];
+				off = valid + 1.0f;
+				off = w * off;
+				precise float sum0 = s.part[0] - off0, sum1 = s.part[1] - off1;
+				precise float weight = s.weight - off;
+
+				s.part[0] = sum0;
+				s.part[1] = sum1;
+				s.weight = weight;
+			}
+		}
+}
+
+/* Every pixel of the window with its mirror image. */
+sums
+sum_mirrored(block_at at, uint x, uint y)
+{
+	int far_x = int(reach(x, gpu.w, at.b.radius)), far_y = int(reach(y, gpu.h, at.b.radius));
+	float centre[2], above[2], below[2];
+	precise float part0, part1, weight;
+	sums s;
+
+	weight = get(at, x, y, centre);
+	part0 = centre[0];
+	part1 = centre[1];
+	for (int k = 0; k <= far_y; k++) {
+		precise float row0 = 0.0f, row1 = 0.0f, row_weight = 0.0f;
+		precise float along = k > 0 ? at.b.kernel[k] : 1.0f;
+
+		for (int i = k > 0 ? -far_x : 1; i <= far_x; i++) {
+			precise float both = get(at, x - i, y - k, above) * get(at, x + i, y + k, below);
+			precise float pair0 = above[0] + below[0], pair1 = above[1] + below[1];
+
+			both = both * at.b.kernel[abs(i)];
+			row0 = row0 + both * pair0;
+			row1 = row1 + both * pair1;
+			row_weight = row_weight + both;
+		}
+		part0 = part0 + along * row0;
+		part1 = part1 + along * row1;
+		weight = weight + 2.0f * along * row_weight;
+	}
+	s.part[0] = part0;
+	s.part[1] = part1;
+	s.weight = weight;
+	return s;
+}
+
+/* The ways of gauss.loops.h, each where the processor takes it. */
+void
+main()
+{
+	uint x = gpu_x4(), y = gpu_y(), group, holes, radius;
+	block_at at = block_at(gpu.block);
+	bool cut, plain;
+	uvec4 far;
+	vec4 sum[2], weight, to[2], centre;
+	float rows_weight;
+
+	if (gpu_outside4(x, y))
+		return;
+	radius = at.b.radius;
+	plain = at.b.kind == GAUSS_PLAIN;
+	group = x & ~(GAUSS_LANES - 1);
+	cut = reach(y, gpu.h, radius) < radius || group < radius ||
+	    group + GAUSS_LANES + radius > gpu.w;
+	rows_weight = at.b.weight[reach(y, gpu.h, radius)];
+	for (uint i = 0; i < 4; i++) {
+		far[i] = reach(x + i, gpu.w, radius);
+		precise float product = rows_weight * at.b.weight[far[i]];
+
+		weight[i] = product;
+	}
+	sum[0] = sum_row(at, 0, x, y, far);
+	sum[1] = plain ? vec4(0) : sum_row(at, 1, x, y, far);
+	centre = gpu_scratch4(GAUSS_PART, x, y);
+	holes = count_holes(at, group, y);
+	for (uint i = 0; i < 4; i++) {
+		float valid = px_select(is_missing(centre[i]), 0.0f, 1.0f);
+		sums s;
+
+		s.part[0] = sum[0][i];
+		s.part[1] = sum[1][i];
+		s.weight = weight[i];
+		if (holes > 0 && valid > 0.0f && x + i < gpu.w) {
+			if (cut || holes > at.b.few)
+				s = sum_mirrored(at, x + i, y);
+			else
+				take_off(at, x + i, y, s);
+		}
+		if (at.b.vectors != 0) {
+			to[0][i] = gauss_mean(s.part[0], s.weight, valid);
+			to[1][i] = gauss_mean(s.part[1], s.weight, valid);
+		} else {
+			to[0][i] = gauss_phase(s.part[1], s.part[0], valid);
+		}
+	}
+	gpu_out4(at.b.to[0], x, y, to[0]);
+	if (at.b.vectors != 0 && !plain)
+		gpu_out4(at.b.to[1], x, y, to[1]);
+}

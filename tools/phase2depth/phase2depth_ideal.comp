@@ -1,0 +1,26 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "gpu.glsl"
+#include "phase2depth.px.h"
+#include "phase2depth.block.h"
+#include "depth.glsl"
+
+layout(buffer_reference, std430) readonly buffer block_at { phase2depth_ideal_block b; };
+
+void
+main()
+{
+	uint x = gpu_x4(), y = gpu_y();
+	block_at at = block_at(gpu.block);
+	vec4 phase, d;
+
+	if (gpu_outside4(x, y))
+		return;
+	phase = gpu_in4(at.b.depth.phase, x, y);
+	for (int i = 0; i < 4; i++) {
+		PX_D row = at.b.a + at.b.c * double(y), plane = row + at.b.b * double(x + uint(i));
+
+		d[i] = phase2depth_above_plane(phase[i], plane);
+	}
+	gpu_out4(0, x, y, depth_of(at.b.depth, d, x, y));
+}

@@ -1,0 +1,76 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "gpu.glsl"
+#include "phase2depth.px.h"
+#include "phase2depth.block.h"
+
+#define TILE 512u	/* of a row; columns are counted from its first, as the processor does */
+
+layout(buffer_reference, std430) readonly buffer block_at { phase2depth_rays_block b; };
+
+/* What the projector's lens adds to the coded coordinate. */
+float
+projector_shift(block_at at, float phase, double x0, double y0, uint column, float lens_x,
+    float lens_y)
+{
+	PX_F code = float(at.b.px_per_rad) * phase + float(at.b.code0_px);
+	PX_F x = float(x0) + float(at.b.x_per_column) * float(column) + lens_x;
+	PX_F y = float(y0) + lens_y;
+
+	if (at.b.distorted == 0)
+		return 0.0f;
+	return phase2depth_undo_lens(at.b.terms, code, x, y, at.b.plain != 0);
+}
+
+vec3
+point(block_at at, float phase, double x0, double y0, uint column, float lens_x, float lens_y)
+{
+	PX_F shift = projector_shift(at, phase, x0, y0, column, lens_x, lens_y);
+	PX_D x = x0 + at.b.x_per_column * double(column) + double(lens_x);
+	PX_D y = y0 + double(lens_y);
+	PX_D code = at.b.px_per_rad * double(phase) + at.b.code0_px - double(shift);
+	PX_D b_w = at.b.b_w[0] * x + at.b.b_w[1] * y + at.b.b_w[2];
+	PX_D b_code = at.b.b_code[0] * x + at.b.b_code[1] * y + at.b.b_code[2];
+	PX_D s = phase2depth_distance(code, at.b.a_code, at.b.a_w, b_code, b_w);
+	PX_D w = at.b.a_w + s * b_w;
+	float depth = float(s), depth_projector = float(w);
+	bool valid = !px_isnan(phase) && !px_isnan(lens_x) && !px_isnan(shift) && depth > 0.0f &&
+	    depth_projector > 0.0f && depth >= at.b.least && depth <= at.b.most;
+	PX_F a = PHASE2DEPTH_WORLD(at.b.R, at.b.T, 0, x, y, s);
+	PX_F b = PHASE2DEPTH_WORLD(at.b.R, at.b.T, 1, x, y, s);
+	PX_F c = PHASE2DEPTH_WORLD(at.b.R, at.b.T, 2, x, y, s);
+
+	return valid ? vec3(a, b, c) : vec3(PX_NAN);
+}
+
+void
+main()
+{
+	uint x = gpu_x4(), y = gpu_y(), first = x & ~(TILE - 1u);
+	block_at at = block_at(gpu.block);
+	vec4 phase, lens_x = vec4(0), lens_y = vec4(0);
+	vec4 result[3];
+
+	if (gpu_outside4(x, y))
+		return;
+	phase = gpu_in4(at.b.phase, x, y);
+	if (at.b.lens != 0) {
+		uint64_t row = gpu_constant(0) + 4ul * uint64_t(at.b.lens_stride) * y;
+		uint64_t next = row + 4ul * uint64_t(at.b.lens_stride) * at.b.lens_rows;
+
+		lens_x = gpu_fours(row).at[x >> 2];
+		lens_y = gpu_fours(next).at[x >> 2];
+	}
+	for (uint i = 0; i < 4; i++) {
+		PX_D row_x0 = at.b.x0 + at.b.x_per_row * double(y);
+		PX_D x0 = row_x0 + at.b.x_per_column * double(first);
+		PX_D y0 = at.b.y0 + at.b.y_per_row * double(y);
+		vec3 p = point(at, phase[i], x0, y0, x + i - first, lens_x[i], lens_y[i]);
+
+		result[0][i] = p.x;
+		result[1][i] = p.y;
+		result[2][i] = p.z;
+	}
+	for (uint c = 0; c < 3; c++)
+		gpu_out4(c, x, y, result[c]);
+}

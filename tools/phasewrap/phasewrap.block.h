@@ -1,0 +1,23 @@
+/* What phasewrap.comp is told, in C and in GLSL. */
+#ifndef PHASEWRAP_BLOCK_H
+#define PHASEWRAP_BLOCK_H
+
+#include "px.h"
+
+/* An image of a fringe set; before each set one whose plane is their number. Then the planes of the
+ * Gray codes, most significant first. */
+struct phasewrap_image {
+	uint plane, inverse;
+	float mean, c, s;
+};
+
+struct phasewrap_block {
+	uint type;			/* of the samples, as GPU_UCHAR in gpu.glsl */
+	uint vectors;			/* 1: cos and sin come out, 0: the phase */
+	uint fringes, codes, flats;
+	uint flat_0, flat_1;
+	uint bits[2], inverse[2], reference[2];	/* of each code */
+	float max_value, least_amplitude, least_mean, least_modulation;
+};
+
+#endif

@@ -1,0 +1,200 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "gpu.glsl"
+#include "phasewrap.px.h"
+#include "phasewrap.block.h"
+
+layout(buffer_reference, std430) readonly buffer block_at {
+	phasewrap_block b;
+	phasewrap_image image[];
+};
+
+struct state {
+	vec4 mean, texture, modulation;
+	bvec4 bad, missing;
+};
+
+struct sums {
+	vec4 first, most, mean, c, s;
+};
+
+vec4
+samples(block_at at, uint plane, uint x, uint y, inout state st)
+{
+	vec4 v = gpu_samples4(plane, x, y, at.b.type);
+
+	for (int i = 0; i < 4; i++)
+		st.missing[i] = st.missing[i] || phasewrap_missing(v[i]);
+	return v;
+}
+
+/* A pixel's sums are complete; gives B cos and B sin as shares of B. */
+vec2
+judge(block_at at, inout state st, int i, float images, float first, float most, float sum, float c,
+    float s)
+{
+	PX_F mean = phasewrap_mean(first, sum, images);
+	PX_F amplitude = phasewrap_amplitude(s, c), amplitude_sum = amplitude * images;
+	PX_F divisor = px_max(mean, PHASEWRAP_LEAST_MEAN);
+	PX_F product = amplitude * divisor, inverse = 1.0f / product;
+	bool divisible = (mean > 0.0f) && (product > PHASEWRAP_LEAST_PRODUCT);
+	PX_F ratio = amplitude_sum * amplitude * inverse;
+	PX_F modulation = px_select(divisible, ratio, 0.0f);
+	PX_F unit = divisor * inverse, least_mean = at.b.least_mean * images;
+	PX_F share = (mean + amplitude_sum) * (1.0f / images);
+	PX_F texture = st.texture[i] + share, cosine = c * unit, sine = s * unit;
+	bool good = phasewrap_good(amplitude, mean, product, modulation, at.b.least_amplitude,
+	    least_mean, at.b.least_modulation) && (most < at.b.max_value);
+
+	st.mean[i] = mean;
+	st.bad[i] = st.bad[i] || !good;
+	st.texture[i] = texture;
+	st.modulation[i] = px_min(st.modulation[i], modulation);
+	return vec2(cosine, sine);
+}
+
+sums
+add_images(block_at at, uint first, uint n, uint x, uint y, inout state st)
+{
+	sums t;
+
+	t.first = samples(at, at.image[first].plane, x, y, st);
+	t.most = t.first;
+	t.mean = t.c = t.s = vec4(0);
+	for (uint k = 1; k < n; k++) {
+		vec4 v = samples(at, at.image[first + k].plane, x, y, st);
+
+		for (int i = 0; i < 4; i++) {
+			PX_F d = v[i] - t.first[i];
+
+			t.most[i] = px_max(t.most[i], v[i]);
+			t.mean[i] = phasewrap_add(t.mean[i], d, at.image[first + k].mean);
+			t.c[i] = phasewrap_add(t.c[i], d, at.image[first + k].c);
+			t.s[i] = phasewrap_add(t.s[i], d, at.image[first + k].s);
+		}
+	}
+	return t;
+}
+
+void
+wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state st)
+{
+	sums t = add_images(at, first, n, x, y, st);
+	vec4 cosine, sine, phase;
+
+	for (int i = 0; i < 4; i++) {
+		vec2 unit = judge(at, st, i, float(n), t.first[i], t.most[i], t.mean[i], t.c[i],
+		    t.s[i]);
+
+		cosine[i] = unit.x;
+		sine[i] = unit.y;
+		phase[i] = phasewrap_phase(unit.y, unit.x);
+	}
+	if (at.b.vectors != 0) {
+		gpu_out4(2 * set, x, y, cosine);
+		gpu_out4(2 * set + 1, x, y, sine);
+	} else {
+		gpu_out4(set, x, y, phase);
+	}
+}
+
+vec4
+read_flats(block_at at, uint x, uint y, inout state st)
+{
+	vec4 white = samples(at, at.b.flat_0, x, y, st);
+	vec4 black = samples(at, at.b.flat_1, x, y, st);
+	vec4 between;
+
+	for (int i = 0; i < 4; i++) {
+		PX_F sum = white[i] + black[i], rise = white[i] - black[i];
+		PX_F half_sum = sum * 0.5f, amplitude = px_max(rise, 0.0f) * 0.5f;
+
+		between[i] = half_sum;
+		if (at.b.fringes == 0 && at.b.flats == 2)
+			judge(at, st, i, 1.0f, half_sum, 0.0f, 0.0f, amplitude, 0.0f);
+	}
+	return between;
+}
+
+/* The index of a Gray code whose planes begin with image number `first`. */
+vec4
+decode(block_at at, uint code, uint first, vec4 threshold, uint x, uint y, inout state st)
+{
+	uvec4 value = uvec4(0);
+
+	for (uint k = 0; k < at.b.bits[code]; k++) {
+		vec4 plane = samples(at, at.image[first + k].plane, x, y, st), other = threshold;
+
+		if (at.b.inverse[code] != 0)
+			other = samples(at, at.image[first + k].inverse, x, y, st);
+		for (int i = 0; i < 4; i++)
+			value[i] = phasewrap_binary(value[i], phasewrap_bit(plane[i], other[i]));
+	}
+	return vec4(value);
+}
+
+/* Results of bad pixels are taken back. */
+void
+mask(uint c, bvec4 bad, uint x, uint y)
+{
+	gpu_fours row = gpu_fours(gpu_row(gpu.outputs + c, y, gpu.out_stride));
+	vec4 v = row.at[x >> 2];
+
+	for (int i = 0; i < 4; i++)
+		v[i] = px_select(bad[i], PX_NAN, v[i]);
+	row.at[x >> 2] = v;
+}
+
+void
+main()
+{
+	uint x = gpu_x4(), y = gpu_y(), image = 0, phases;
+	block_at at = block_at(gpu.block);
+	vec4 threshold[2] = vec4[2](vec4(0), vec4(0)), modulation, texture;
+	state st;
+
+	if (gpu_outside4(x, y))
+		return;
+	st.mean = st.texture = vec4(0);
+	st.modulation = vec4(3e38f);
+	st.bad = st.missing = bvec4(false);
+	for (uint set = 0; set < at.b.fringes; set++) {
+		uint n = at.image[image].plane;
+
+		wrap_set(at, set, image + 1, n, x, y, st);
+		image += n + 1;
+		for (int k = 0; k < 2; k++)
+			if (at.b.reference[k] == set)
+				for (int i = 0; i < 4; i++) {
+					PX_F mean = st.mean[i] / float(n);
+
+					threshold[k][i] = mean;
+				}
+	}
+	if (at.b.flats != 0 && at.b.codes != 0)
+		threshold[0] = threshold[1] = read_flats(at, x, y, st);
+	phases = at.b.fringes * (1 + at.b.vectors);
+	for (uint code = 0; code < at.b.codes; code++) {
+		vec4 index = decode(at, code, image, threshold[code], x, y, st);
+
+		gpu_out4(phases + (at.b.fringes != 0 ? 2 : 0) + code, x, y, index);
+		image += at.b.bits[code];
+	}
+	for (int i = 0; i < 4; i++) {
+		PX_F mean = st.texture[i] / float(at.b.fringes);
+
+		modulation[i] = px_select(st.missing[i], PX_NAN, st.modulation[i]);
+		texture[i] = px_select(st.missing[i], PX_NAN, mean);
+		st.bad[i] = st.bad[i] || st.missing[i];
+	}
+	if (at.b.fringes != 0) {
+		gpu_out4(phases, x, y, modulation);
+		gpu_out4(phases + 1, x, y, texture);
+	}
+	if (!any(st.bad))
+		return;
+	for (uint c = 0; c < phases; c++)
+		mask(c, st.bad, x, y);
+	for (uint code = 0; code < at.b.codes; code++)
+		mask(phases + (at.b.fringes != 0 ? 2 : 0) + code, st.bad, x, y);
+}

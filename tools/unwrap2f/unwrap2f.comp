@@ -1,0 +1,170 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "gpu.glsl"
+#include "unwrap2f.px.h"
+#include "unwrap2f.block.h"
+
+layout(buffer_reference, std430) readonly buffer block_at { unwrap2f_block b; };
+
+#define START_FIELD 0u		/* enum temporal_start */
+#define START_LINE 1u
+#define START_PREDICTED 2u
+
+struct state {
+	vec4 absolute, residual;
+	bvec4 bad;
+};
+
+vec4
+signal(block_at at, uint r, uint x, uint y, inout state s)
+{
+	precise vec4 sum;
+
+	for (uint i = 0; i < at.b.rung[r].n; i++) {
+		precise vec4 phase = gpu_in4(at.b.rung[r].channel[i], x, y);
+		precise vec4 weighed = at.b.rung[r].weight[i] * phase;
+
+		if (i == 0)
+			sum = weighed;
+		else
+			sum = sum + weighed;
+		for (int k = 0; k < 4; k++)
+			s.bad[k] = s.bad[k] || px_isnan(phase[k]);
+	}
+	return sum;
+}
+
+void
+start(block_at at, uint x, uint y, inout state s)
+{
+	vec4 phi4 = signal(at, 0, x, y, s);
+	vec4 index4 = vec4(0);
+
+	s.residual = vec4(0);
+	if (at.b.start > START_LINE)
+		index4 = gpu_in4(at.b.index, x, y);
+	for (int i = 0; i < 4; i++) {
+		PX_F phi = phi4[i];
+		PX_F index = index4[i];
+		PX_F k;
+
+		s.bad[i] = s.bad[i] || px_isnan(index);
+		if (at.b.start == START_FIELD) {
+			k = unwrap2f_turns_above(phi, at.b.rung[0].lo);
+		} else if (at.b.start == START_LINE) {
+			/* as the processor counts: from the first column of its tile of 256 */
+			uint tile = x & ~255u;
+			PX_F first = at.b.line_offset + at.b.line_slope_x * float(tile);
+			PX_F lo = first + at.b.line_slope_y * float(y);
+
+			lo = lo + at.b.line_slope_x * float(x + uint(i) - tile);
+			k = unwrap2f_turns_above(phi, lo);
+		} else if (at.b.start == START_PREDICTED) {
+			PX_F coarse = index * at.b.gray_step + at.b.gray_offset;
+			PX_F lack = unwrap2f_lack(coarse, 1.0f, phi);
+
+			k = px_round(lack);
+			s.residual[i] = lack - k;
+		} else {
+			PX_F turns = (phi + at.b.gray_offset) * UNWRAP2F_TURN;
+			PX_F rest = index + 0.5f - turns;
+
+			k = unwrap2f_counted(index, phi, at.b.gray_offset);
+			s.residual[i] = rest - k;
+		}
+		s.absolute[i] = unwrap2f_absolute(phi, k);
+	}
+}
+
+void
+climb(block_at at, uint r, uint x, uint y, inout state s)
+{
+	vec4 phi4 = signal(at, r, x, y, s);
+
+	for (int i = 0; i < 4; i++) {
+		PX_F phi = phi4[i];
+		PX_F lack = unwrap2f_lack(s.absolute[i], at.b.rung[r].ratio, phi);
+		PX_F k = px_round(lack);
+
+		lack = lack + at.b.rung[r].span *
+		    unwrap2f_seam(unwrap2f_absolute(phi, k), at.b.rung[r].lo, at.b.rung[r].hi);
+		k = px_round(lack);
+		s.absolute[i] = unwrap2f_absolute(phi, k);
+		s.residual[i] = unwrap2f_worse(s.residual[i], lack - k);
+	}
+}
+
+/* How far the order k is from what the other phases say. */
+float
+cost_of(block_at at, float wanted, uint x, uint y, int i, int k)
+{
+	PX_F square = 0.0f, shift = 0.0f, cost;
+
+	for (uint p = 1; p < at.b.phases; p++) {
+		PX_F phase = gpu_in4(at.b.channel[p], x, y)[i] * UNWRAP2F_TURN;
+		PX_F e = unwrap2f_mismatch(wanted + float(k), at.b.ratio[p], phase);
+
+		square = square + e * e;
+		shift = shift + at.b.ratio[p] * e;
+	}
+	cost = unwrap2f_cost(square, shift, at.b.norm);
+	cost = cost + unwrap2f_outside(wanted + float(k), at.b.lo, at.b.hi, at.b.slack);
+	return cost;
+}
+
+void
+search(block_at at, uint x, uint y, inout state s)
+{
+	vec4 phi4 = gpu_in4(at.b.channel[0], x, y);
+
+	for (uint p = 0; p < at.b.phases; p++) {
+		vec4 phase = gpu_in4(at.b.channel[p], x, y);
+
+		for (int i = 0; i < 4; i++)
+			s.bad[i] = s.bad[i] || px_isnan(phase[i]);
+	}
+	for (int i = 0; i < 4; i++) {
+		PX_F wanted = phi4[i] * UNWRAP2F_TURN;
+		float best = 1e30f, order = 0.0f;
+
+		for (int k = at.b.first; k <= at.b.last; k++) {
+			float cost = cost_of(at, wanted, x, y, i, k);
+
+			if (cost < best) {
+				best = cost;
+				order = float(k);
+			}
+		}
+		s.absolute[i] = unwrap2f_absolute(phi4[i], order);
+		PX_F square = best * at.b.mean;
+
+		s.residual[i] = px_sqrt(square);
+	}
+}
+
+void
+main()
+{
+	uint x = gpu_x4(), y = gpu_y();
+	block_at at = block_at(gpu.block);
+	state s;
+
+	if (gpu_outside4(x, y))
+		return;
+	s.bad = bvec4(false);
+	if (at.b.best != 0) {
+		search(at, x, y, s);
+	} else {
+		start(at, x, y, s);
+		for (uint r = 1; r < at.b.rungs; r++)
+			climb(at, r, x, y, s);
+	}
+	for (int i = 0; i < 4; i++) {
+		bool bad = s.bad[i] || !(px_abs(s.residual[i]) <= at.b.most);
+
+		s.absolute[i] = px_select(bad, PX_NAN, s.absolute[i]);
+		s.residual[i] = px_select(bad, PX_NAN, s.residual[i]);
+	}
+	gpu_out4(0, x, y, s.absolute);
+	gpu_out4(1, x, y, s.residual);
+}
