@@ -40,6 +40,9 @@ bool pinhole_project(const struct pinhole *, const double X[3], double uv[2]);
 /* Distorted pixel to undistorted normalised coordinates (x/z, y/z in the device's own frame);
  * false where the iteration does not settle. */
 bool pinhole_undistort(const struct pinhole *, const double uv[2], double xy[2]);
+/* The same, sooner where xy holds nearly the answer on entry (a neighbour's, say); any xy, NaN too,
+ * will do. */
+bool pinhole_undistort_near(const struct pinhole *, const double uv[2], double xy[2]);
 /* Normalised coordinates to distorted normalised coordinates. */
 void pinhole_distort(const struct pinhole *, const double xy[2], double distorted[2]);
 /* The device's centre in the world, -R^T T. */

@@ -108,6 +108,40 @@ undistort(const double d[14], const double aim[2], double xy[2])
 	return rest < 1e-12 * (1 + hypot(aim[0], aim[1]));
 }
 
+/* A few of Newton's steps from a place nearby; false where they are not all it takes. */
+static bool
+settle(const double d[14], const double aim[2], double xy[2])
+{
+	double enough = 1e-26 * (aim[0] * aim[0] + aim[1] * aim[1]), at[2], j[4];
+
+	for (int i = 0; i < 4; i++) {
+		double ex, ey, squares, det;
+
+		distort(d, xy, at, j);
+		ex = at[0] - aim[0];
+		ey = at[1] - aim[1];
+		squares = ex * ex + ey * ey;
+		det = j[0] * j[3] - j[1] * j[2];
+		if (!(det > 0) || !(squares < 1e-6))
+			return false;
+		if (squares <= enough)
+			return true;
+		xy[0] -= (j[3] * ex - j[1] * ey) / det;
+		xy[1] -= (j[0] * ey - j[2] * ex) / det;
+	}
+	return false;
+}
+
+bool
+pinhole_undistort_near(const struct pinhole *device, const double uv[2], double xy[2])
+{
+	const double *K = device->K;
+	double y = (uv[1] - K[5]) / K[4], x = (uv[0] - K[2] - K[1] * y) / K[0];
+
+	return settle(device->distortion, (double[2]){ x, y }, xy) ||
+	    pinhole_undistort(device, uv, xy);
+}
+
 bool
 pinhole_undistort(const struct pinhole *device, const double uv[2], double xy[2])
 {

@@ -49,7 +49,7 @@ struct edge {
 static int64_t
 snap(double v)
 {
-	return (int64_t)nearbyint(v * (double)ONE);
+	return llrint(v * (double)ONE);
 }
 
 static bool

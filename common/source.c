@@ -12,7 +12,7 @@
 #include "fail.h"
 
 #define SNIFF_MAX 512
-#define BUFFER_SIZE (256 * 1024)
+#define BUFFER_SIZE (64 * 1024)	/* what is larger is read past it, without a copy */
 #define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
 
 /* The start of a pipe that was read to recognise the format is given again before the rest. */

@@ -5,11 +5,14 @@
 #define _GNU_SOURCE
 #include "stream.h"
 
+#include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -22,6 +25,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "samples are written a
 #define HEADER_UNIT 64		/* data begin at a multiple of this */
 #define DEFLATE_RATIO_MAX 1032	/* no deflate stream grows by more */
 #define CHUNK 4096		/* samples converted at once */
+#define PIECES 256		/* of memory, written by one call */
 
 /* W H C, W C H, C W H; the first one runs fastest. */
 enum axes { AXES_PLANES, AXES_LINES, AXES_PIXELS };
@@ -714,13 +718,14 @@ static int
 read_planes(struct input *in, struct frame *frame)
 {
 	const struct frame_head *head = &frame->head;
-	/* Without padding a plane is one piece, which fread takes past its buffer. */
-	bool whole = frame->stride == head->w * sample_size(head->type);
-	size_t rows = whole ? 1 : head->h, n = whole ? head->w * head->h : head->w;
 
+	/* A new frame's planes follow one another: without padding they are one piece, which
+	 * fread() takes past its buffer. */
+	if (frame->stride == head->w * sample_size(head->type))
+		return read_samples(in, frame_row(frame, 0, 0), head->w * head->h * head->c);
 	for (size_t c = 0; c < head->c; c++)
-		for (size_t y = 0; y < rows; y++)
-			if (read_samples(in, frame_row(frame, c, y), n) < 0)
+		for (size_t y = 0; y < head->h; y++)
+			if (read_samples(in, frame_row(frame, c, y), head->w) < 0)
 				return -1;
 	return 0;
 }
@@ -895,42 +900,137 @@ header_text(const struct frame_head *head, size_t *length)
 	return text;
 }
 
-static int
-header_write(FILE *file, const char *name, const struct frame_head *head)
+/* The whole header as a new string; NULL after fail(). */
+static char *
+padded_header(const char *name, const struct frame_head *head, size_t *length)
 {
-	size_t length, padding, written = 0;
-	char *text = header_text(head, &length);
-	bool done;
+	char *text = header_text(head, length), *padded;
+	size_t padding;
+
+	if (!text) {
+		fail_memory();
+		return NULL;
+	}
+	padding = (HEADER_UNIT - (*length + 3) % HEADER_UNIT) % HEADER_UNIT;
+	if (*length + 3 + padding > HEADER_MAX) {
+		fail(name, "header is longer than %d bytes: %zu", HEADER_MAX,
+		    *length + 3 + padding);
+		free(text);
+		return NULL;
+	}
+	padded = realloc(text, *length + 3 + padding + 1);
+	if (!padded) {
+		free(text);
+		fail_memory();
+		return NULL;
+	}
+	*length += (size_t)sprintf(padded + *length, "#%*s\n\n", (int)padding, "");
+	return padded;
+}
+
+/* What is written, in pieces as large as can be: what lies behind one another is one. */
+struct pieces {
+	FILE *file;			/* NULL: straight to fd, without a copy */
+	int fd;
+	const char *name;		/* for messages */
+	struct iovec piece[PIECES];
+	size_t n;
+};
+
+static int
+wait_writable(int fd)
+{
+	struct pollfd wanted = { .fd = fd, .events = POLLOUT };
+
+	return poll(&wanted, 1, -1) < 0 && errno != EINTR ? -1 : 0;
+}
+
+static void
+pieces_drop(struct pieces *pieces, size_t bytes)
+{
+	size_t i = 0;
+
+	for (; i < pieces->n && bytes >= pieces->piece[i].iov_len; i++)
+		bytes -= pieces->piece[i].iov_len;
+	pieces->n -= i;
+	memmove(pieces->piece, pieces->piece + i, pieces->n * sizeof(*pieces->piece));
+	if (bytes) {
+		pieces->piece[0].iov_base = (char *)pieces->piece[0].iov_base + bytes;
+		pieces->piece[0].iov_len -= bytes;
+	}
+}
+
+static int
+pieces_write(struct pieces *pieces)
+{
+	while (pieces->n) {
+		const struct iovec *first = &pieces->piece[0];
+		ssize_t done;
+
+		if (pieces->file) {
+			done = (ssize_t)fwrite(first->iov_base, 1, first->iov_len, pieces->file);
+			if ((size_t)done != first->iov_len)
+				return fail_errno(pieces->name, "cannot be written");
+		} else {
+			done = writev(pieces->fd, pieces->piece, (int)pieces->n);
+			if (done < 0 && errno == EAGAIN && wait_writable(pieces->fd) == 0)
+				continue;
+			if (done < 0 && errno != EINTR)
+				return fail_errno(pieces->name, "cannot be written");
+		}
+		if (done > 0)
+			pieces_drop(pieces, (size_t)done);
+	}
+	return 0;
+}
+
+static int
+pieces_add(struct pieces *pieces, void *from, size_t bytes)
+{
+	struct iovec *last = pieces->n ? &pieces->piece[pieces->n - 1] : NULL;
+
+	if (last && (char *)last->iov_base + last->iov_len == from) {
+		last->iov_len += bytes;
+		return 0;
+	}
+	if (pieces->n == PIECES && pieces_write(pieces) < 0)
+		return -1;
+	pieces->piece[pieces->n++] = (struct iovec){ from, bytes };
+	return 0;
+}
+
+static int
+frame_write(struct pieces *pieces, const struct frame *frame)
+{
+	const struct frame_head *head = &frame->head;
+	size_t bytes = head->w * sample_size(head->type), length;
+	char *text = padded_header(pieces->name, head, &length);
+	int status;
 
 	if (!text)
-		return fail_memory();
-	padding = (HEADER_UNIT - (length + 3) % HEADER_UNIT) % HEADER_UNIT;
-	if (length + 3 + padding > HEADER_MAX) {
-		free(text);
-		return fail(name, "header is longer than %d bytes: %zu", HEADER_MAX,
-		    length + 3 + padding);
-	}
-	written = fwrite(text, 1, length, file);
-	done = written == length && fprintf(file, "#%*s\n\n", (int)padding, "") >= 0;
+		return -1;
+	status = pieces_add(pieces, text, length);
+	for (size_t c = 0; c < head->c; c++)
+		for (size_t y = 0; y < head->h && status == 0; y++)
+			status = pieces_add(pieces, frame_row(frame, c, y), bytes);
+	if (status == 0)
+		status = pieces_write(pieces);
 	free(text);
-	return done ? 0 : fail_errno(name, "cannot be written");
+	return status;
 }
 
 int
 stream_write(FILE *file, const char *name, const struct frame *frame)
 {
-	const struct frame_head *head = &frame->head;
-	size_t bytes = head->w * sample_size(head->type), rows = head->h;
+	struct pieces pieces = { .file = file, .name = name };
 
-	if (header_write(file, name, head) < 0)
-		return -1;
-	if (bytes == frame->stride) {
-		bytes *= rows;
-		rows = 1;
-	}
-	for (size_t c = 0; c < head->c; c++)
-		for (size_t y = 0; y < rows; y++)
-			if (fwrite(frame_row(frame, c, y), 1, bytes, file) != bytes)
-				return fail_errno(name, "cannot be written");
-	return 0;
+	return frame_write(&pieces, frame);
+}
+
+int
+stream_send(int fd, const char *name, const struct frame *frame)
+{
+	struct pieces pieces = { .fd = fd, .name = name };
+
+	return frame_write(&pieces, frame);
 }

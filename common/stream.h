@@ -17,5 +17,8 @@
 int stream_read(FILE *, const char *name, struct frame **out);
 /* Same frame, same bytes. 0 or -1 after fail(). */
 int stream_write(FILE *, const char *name, const struct frame *);
+/* The same straight to a descriptor: planes go from where they lie, in one piece where they can. It
+ * waits where the descriptor does not block. */
+int stream_send(int fd, const char *name, const struct frame *);
 
 #endif

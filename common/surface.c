@@ -6,6 +6,7 @@
 #include "mesh.h"
 
 #define BANDS_ROWS 32
+#define PIECE 32		/* cells of a row: what is passed over where a band is not reached */
 #define MARGIN 0.04		/* of the picture, left free on each side of a turned view */
 
 struct scene {
@@ -13,7 +14,8 @@ struct scene {
 	struct raster_vertex *vertex; /* by vertex number; x y z in view coordinates, then pixels */
 	float (*own)[3];		/* x y z in the frame's own coordinates, z away */
 	size_t *pixel;			/* the frame's pixel of each vertex */
-	float (*rows)[2]; /* of each row of pixels: the picture's rows it touches, low and high */
+	float (*reach)[2]; /* of each piece of a row of pixels: the picture's rows, low and high */
+	size_t pieces;			/* of a row */
 	struct raster *raster;
 };
 
@@ -23,7 +25,7 @@ scene_free(struct scene *scene)
 	free(scene->vertex);
 	free(scene->own);
 	free(scene->pixel);
-	free(scene->rows);
+	free(scene->reach);
 	mesh_free(&scene->mesh);
 }
 
@@ -37,8 +39,9 @@ scene_init(struct scene *scene, const struct frame *frame, double jump)
 	scene->vertex = calloc(scene->mesh.vertices + 1, sizeof(*scene->vertex));
 	scene->own = calloc(scene->mesh.vertices + 1, sizeof(*scene->own));
 	scene->pixel = calloc(scene->mesh.vertices + 1, sizeof(*scene->pixel));
-	scene->rows = calloc(scene->mesh.h, sizeof(*scene->rows));
-	return scene->vertex && scene->own && scene->pixel && scene->rows ? 0 : fail_memory();
+	scene->pieces = (scene->mesh.w + PIECE - 1) / PIECE;
+	scene->reach = calloc(scene->mesh.h, scene->pieces * sizeof(*scene->reach));
+	return scene->vertex && scene->own && scene->pixel && scene->reach ? 0 : fail_memory();
 }
 
 static void
@@ -128,19 +131,22 @@ static int
 find_extent(const struct scene *scene, int k, double *low, double *high)
 {
 	size_t n = scene->mesh.vertices;
-	float *v = calloc(n + 1, sizeof(*v));
+	float *v = malloc((n + 1) * sizeof(*v)), at[2], least = INFINITY, most = -INFINITY;
 	double span;
 
 	if (!v)
 		return fail_memory();
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		v[i] = scene->own[i][k];
-	qsort(v, n, sizeof(*v), numbers_compare);
+		least = v[i] < least ? v[i] : least;
+		most = v[i] > most ? v[i] : most;
+	}
 	*low = *high = 0;
 	if (n) {
-		span = (double)v[n - 1 - n / 100] - v[n / 100];
-		*low = fmax(v[0], v[n / 100] - 0.25 * span);
-		*high = fmin(v[n - 1], v[n - 1 - n / 100] + 0.25 * span);
+		numbers_ranks(v, n, (size_t[2]){ n / 100, n - 1 - n / 100 }, 2, at);
+		span = (double)at[1] - at[0];
+		*low = fmax(least, at[0] - 0.25 * span);
+		*high = fmin(most, at[1] + 0.25 * span);
 	}
 	free(v);
 	return 0;
@@ -175,44 +181,67 @@ place_turned(struct scene *scene, const struct surface_view *view)
 }
 
 static void
-find_rows(struct scene *scene)
+widen(float reach[2], double y)
 {
-	for (size_t y = 0; y < scene->mesh.h; y++)
-		scene->rows[y][0] = -(scene->rows[y][1] = -INFINITY);
-	for (size_t i = 0; i < scene->mesh.vertices; i++) {
-		float *row = scene->rows[scene->pixel[i] / scene->mesh.w];
+	reach[0] = (float)y < reach[0] ? (float)y : reach[0];
+	reach[1] = (float)y > reach[1] ? (float)y : reach[1];
+}
 
-		row[0] = fminf(row[0], scene->vertex[i].y);
-		row[1] = fmaxf(row[1], scene->vertex[i].y);
+/* A pixel between two pieces is a corner of cells of both. */
+static void
+find_reach(struct scene *scene)
+{
+	size_t w = scene->mesh.w;
+
+	for (size_t i = 0; i < scene->mesh.h * scene->pieces; i++)
+		scene->reach[i][0] = -(scene->reach[i][1] = -INFINITY);
+	for (size_t i = 0; i < scene->mesh.vertices; i++) {
+		size_t x = scene->pixel[i] % w, y = scene->pixel[i] / w;
+		float (*reach)[2] = &scene->reach[y * scene->pieces + x / PIECE];
+
+		widen(reach[0], scene->vertex[i].y);
+		if (x % PIECE == 0 && x > 0)
+			widen(reach[-1], scene->vertex[i].y);
 	}
 }
 
-/* Does the surface between rows y and y + 1 of pixels reach the band? */
+/* Does the surface between rows y and y + 1 of pixels reach the band in this piece? */
 static bool
-touches(const struct scene *scene, size_t y, size_t y0)
+touches(const struct scene *scene, size_t y, size_t piece, size_t y0)
 {
-	float low = fminf(scene->rows[y][0], scene->rows[y + 1][0]);
-	float high = fmaxf(scene->rows[y][1], scene->rows[y + 1][1]);
+	const float *above = scene->reach[y * scene->pieces + piece];
+	const float *below = scene->reach[(y + 1) * scene->pieces + piece];
 
-	return high >= (float)y0 && low < (float)(y0 + BANDS_ROWS);
+	return (above[1] >= (float)y0 || below[1] >= (float)y0) &&
+	    (above[0] < (float)(y0 + BANDS_ROWS) || below[0] < (float)(y0 + BANDS_ROWS));
+}
+
+static void
+draw_cell(const struct scene *scene, size_t x, size_t y, size_t y0)
+{
+	const struct raster_vertex *v = scene->vertex;
+	uint32_t t[2][3];
+	size_t n = mesh_cell(&scene->mesh, x, y, t);
+
+	for (size_t k = 0; k < n; k++)
+		raster_triangle(scene->raster, y0, y0 + BANDS_ROWS, &v[t[k][0]], &v[t[k][1]],
+		    &v[t[k][2]]);
 }
 
 static void
 draw_band(void *arg, size_t band)
 {
-	struct scene *scene = arg;
-	const struct mesh *mesh = &scene->mesh;
-	const struct raster_vertex *v = scene->vertex;
-	uint32_t t[2][3];
-	size_t y0 = band * BANDS_ROWS;
+	const struct scene *scene = arg;
+	size_t y0 = band * BANDS_ROWS, cells = scene->mesh.w - 1;
 
-	for (size_t y = 0; y + 1 < mesh->h; y++)
-		for (size_t x = 0; touches(scene, y, y0) && x + 1 < mesh->w; x++) {
-			size_t n = mesh_cell(mesh, x, y, t);
+	for (size_t y = 0; y + 1 < scene->mesh.h; y++)
+		for (size_t piece = 0; piece < scene->pieces; piece++) {
+			size_t end = (piece + 1) * PIECE < cells ? (piece + 1) * PIECE : cells;
 
-			for (size_t k = 0; k < n; k++)
-				raster_triangle(scene->raster, y0, y0 + BANDS_ROWS, &v[t[k][0]],
-				    &v[t[k][1]], &v[t[k][2]]);
+			if (!touches(scene, y, piece, y0))
+				continue;
+			for (size_t x = piece * PIECE; x < end; x++)
+				draw_cell(scene, x, y, y0);
 		}
 }
 
@@ -253,7 +282,7 @@ surface_draw(struct run *run, const struct frame *frame, const struct surface_vi
 		return -1;
 	}
 	if (view->turned) {
-		find_rows(&scene);
+		find_reach(&scene);
 		run_for(run, (view->h + BANDS_ROWS - 1) / BANDS_ROWS, draw_band, &scene);
 	} else {
 		draw_pixels(&scene);

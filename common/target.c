@@ -15,7 +15,6 @@
 #include "fail.h"
 #include "stream.h"
 
-#define BUFFER_SIZE (256 * 1024)
 #define PIPE_SIZE (1024 * 1024)
 #define STANDARD_OUTPUT "standard output"
 
@@ -534,10 +533,7 @@ folder_put(struct target *target, const struct frame *frame)
 static int
 stream_begin(struct target *target)
 {
-	static char buffer[BUFFER_SIZE];	/* standard output is flushed once more at exit */
-
 	target->kind = TARGET_STREAM;
-	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	(void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_SIZE);
 	return 0;
 }
@@ -545,9 +541,9 @@ stream_begin(struct target *target)
 static int
 stream_put(const struct frame *frame)
 {
-	if (stream_write(stdout, STANDARD_OUTPUT, frame) < 0)
-		return -1;
-	return fflush(stdout) == 0 ? 0 : fail_errno(STANDARD_OUTPUT, "cannot be written");
+	if (fflush(stdout) != 0)
+		return fail_errno(STANDARD_OUTPUT, "cannot be written");
+	return stream_send(STDOUT_FILENO, STANDARD_OUTPUT, frame);
 }
 
 /* So that a misspelt folder is told before the work, not after it. */
@@ -707,7 +703,8 @@ target_close(struct target *target, bool keep)
 	int status = file_end(target, keep && !target->failed);
 
 	if (target->kind == TARGET_STREAM)
-		status = target_file_close(stdout, NULL, NULL, keep);
+		status = target_file_close(stdout, NULL, NULL, keep) < 0 ||
+		    (keep && target->failed) ? -1 : 0;
 	for (size_t i = 0; i < target->names; i++)
 		free(target->name[i]);
 	free(target->name);

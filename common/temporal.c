@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "px.h"
 
 /* Word i of a list that runs parallel to the phases, or the only word for all of them. */
 static char
@@ -363,6 +364,42 @@ check_search(const struct temporal *temporal, const struct temporal_search *sear
 	return 0;
 }
 
+/* What the best order leaves of the phases of chance i, mean square. */
+static float
+chance_cost(const struct temporal_search *search, uint i)
+{
+	float least = 1e30f;
+
+	for (long k = search->first; k <= search->last; k++) {
+		float square = 0, shift = 0, cost;
+
+		for (size_t p = 1; p < search->phases; p++) {
+			float e = search->ratio[p] * (float)k -
+			    px_uniform(px_hash(i * LADDER_PHASES_MOST + (uint)p));
+
+			e -= px_round(e);
+			square += e * e;
+			shift += search->ratio[p] * e;
+		}
+		cost = square - shift * shift * search->norm;
+		least = cost < least ? cost : least;
+	}
+	return px_max(least, 0) * search->mean;
+}
+
+#define CHANCES 127
+
+static float
+chance_residual(const struct temporal_search *search)
+{
+	float cost[CHANCES];
+
+	for (uint i = 0; i < CHANCES; i++)
+		cost[i] = chance_cost(search, i);
+	qsort(cost, CHANCES, sizeof(*cost), numbers_compare);
+	return sqrtf(cost[CHANCES / 2]);
+}
+
 int
 temporal_search_plan(const struct temporal *temporal, struct temporal_search *out)
 {
@@ -392,5 +429,8 @@ temporal_search_plan(const struct temporal *temporal, struct temporal_search *ou
 	if (out->last > TEMPORAL_ORDERS_MOST)
 		return fail(NULL, "--method=best: %ld fringes in the field, at most %d",
 		    out->last - 1, TEMPORAL_ORDERS_MOST);
-	return check_search(temporal, out);
+	if (check_search(temporal, out) < 0)
+		return -1;
+	out->chance = chance_residual(out);
+	return 0;
 }

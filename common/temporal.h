@@ -69,6 +69,7 @@ struct temporal_search {
 	float norm;				/* 1/sum ratio^2 */
 	float mean;				/* 1/phases */
 	float lo, hi, slack;			/* the field */
+	float chance;			/* median root mean square of random phases, in turns */
 	long first, last;			/* orders to try */
 };
 

@@ -462,6 +462,51 @@ write_frames("12.nrrd", frames(np.rint(np.array(capture(scene(65, 129), shifts(6
 	py "$model"'check("out.nrrd", scene(65, 129), 2e-3)'
 }
 
+@test "phasewrap: 16-bit captures that end at the most of fewer bits are told, once" {
+	py "$model"'
+i = np.array(capture(scene(80, 100, 2, (160, 200), (90, 150)), shifts(4)))
+def save(name, i, **meta):
+	f = frames(i, "u2", **meta)
+	write_frames(name + ".nrrd", f + f)
+save("12", np.minimum(np.rint(i * 16), 4095))
+save("10above", np.minimum(np.rint(i * 4), 1023) * 64)
+save("said", np.minimum(np.rint(i * 16), 4095), max_value=4095)
+save("whole", np.minimum(np.rint(i * 257), 65535))
+save("other", np.minimum(np.rint(i * 16), 4000))
+save("once", np.where(np.arange(i.size).reshape(i.shape) == 700, 4095, np.minimum(np.rint(i * 8), 3000)))
+save("eight", np.minimum(np.rint(i), 255))'
+	for threads in 1 2 7; do
+		FRINGEPIPE_BAND=3 fails 0 "phasewrap: many pixels are 4095, the most of 12 bits, and none is above: if the camera saturates there give --max-value 4095" \
+			phasewrap -j $threads -n 4 12.nrrd -o out.nrrd
+	done
+	fails 0 "many pixels are 65472, the most of 10 bits" phasewrap -n 4 10above.nrrd -o out.nrrd
+	fails 0 "many pixels are 255, the most of 8 bits" phasewrap -n 4 eight.nrrd -o out.nrrd
+	for name in said whole other once; do
+		[ -z "$(phasewrap -n 4 $name.nrrd -o out.nrrd 2>&1)" ] || { echo $name; return 1; }
+	done
+	[ -z "$(phasewrap -n 4 --max-value 4095 12.nrrd -o out.nrrd 2>&1)" ]
+	[ -z "$(phasewrap -n 4 -q 12.nrrd -o out.nrrd 2>&1)" ]
+}
+
+@test "phasewrap: names that put Gray planes before the phases call for --order" {
+	mkdir cam
+	py "$model"'
+for i in range(3): write_frames("cam/phase_%d.nrrd" % i, frames(capture(scene(5, 6), shifts(3))[i:i + 1]))
+for i in range(2): write_frames("cam/gray_%d.nrrd" % i, frames([np.full((5, 6), 60 * i + 60.0)]))'
+	options=(-n 3 -p 4 -G 2 --gray-cell period)
+	message="phasewrap: --order: not given, phase images are taken first, but gray_0.nrrd stands before them: give --order gray,phase"
+	fails 2 "$message" phasewrap "${options[@]}" cam -o out.nrrd
+	fails 2 "$message" phasewrap "${options[@]}" cam/* -o out.nrrd
+	[ ! -e out.nrrd ]
+	phasewrap "${options[@]}" cam/phase* cam/gray* -o want.nrrd
+	phasewrap "${options[@]}" --order gray,phase cam -o out.nrrd
+	framecmp want.nrrd out.nrrd
+	phasewrap "${options[@]}" --order phase,gray cam -o other.nrrd
+	fringesim -s 32x16 -p 8 -n 3 -g period -o own/
+	for file in own/plane_*; do mv "$file" "${file/plane/gray}"; done
+	phasewrap own -o out.nrrd
+}
+
 @test "phasewrap: colour: three steps in one image, one channel of it, equal planes" {
 	py "$model"'
 i = [np.rint(x) for x in capture(scene(10, 12, 4), shifts(3))]

@@ -195,6 +195,14 @@ p = np.isnan(read_frame("out.nrrd")["absphase"])
 expect(p[10:20].mean() > 0.3 and p[:10].mean() < 0.01, p[10:20].mean(), p[:10].mean())'
 }
 
+@test "unwrap2f: best, a beat as wide as the field: positions in the field win over those before it" {
+	py "$truth"'
+u = column(660, 20, 660); np.save("u.npy", u)	# the last quarter of a period fits before column 0 too
+write_frames("in.nrrd", measurement(u, [60, 66], 0.002))'
+	unwrap2f -m best --field 660 in.nrrd -o out.nrrd
+	py "$truth"'close(read_frame("out.nrrd"), np.load("u.npy"), 60, 0.01)'
+}
+
 @test "unwrap2f: a line orders a beat that repeats, and --fit-line finds it from two planes" {
 	for axis in x y; do
 		py "$truth"'
@@ -301,6 +309,62 @@ write_frames("l.nrrd", Frame(f.pixels[:2], ["phase1", "phase2"], {"period_px": "
 	py '
 f = read_frames("m.nrrd")
 expect(len(f) == 2 and f[0].meta["cmd.1"] == "unwrap2f --method=heterodyne --max-residual=0.25 [1]", f[0].meta)'
+}
+
+@test "unwrap2f: warns where the residuals are those of wrong orders, once" {
+	py "$truth"'
+u = column(600, 80, 640)
+two = measurement(u, [60, 66], 0.05, projector_px="640 480")
+write_frames("two.nrrd", [two, two])
+write_frames("three.nrrd", measurement(u, [51.2, 53.3, 55.9], 0.05, projector_px="640 480"))
+f = measurement(u, [60, 66], 0.05, projector_px="640 480")
+f.pixels[:2] = np.angle(np.exp(1j * (f.pixels[:2] + np.pi / 2)))
+write_frames("origin.nrrd", f)
+code = lambda phase: write_frames("code.nrrd", Frame(np.array([phase, np.floor((u + 0.5) / 30)]).astype("f4"),
+	["phase", "index"], {"period_px": "60", "gray_cell": "half"}))
+code(np.angle(np.exp(1j * (2 * np.pi * u / 60 - np.pi))))
+rng = np.random.default_rng(7)
+write_frames("dark.nrrd", measurement(rng.uniform(0, 1e6, u.shape), [60, 66], 3, projector_px="640 480"))'
+	random="residual: as large as from random fringe orders"
+	fails 0 "unwrap2f: $random" unwrap2f -p 66,60 two.nrrd -o out.nrrd
+	fails 0 "$random" unwrap2f -m best -p 66,60 two.nrrd -o out.nrrd
+	fails 0 "$random" unwrap2f -m best -p 53.3,51.2,55.9 three.nrrd -o out.nrrd
+	fails 0 "$random" unwrap2f dark.nrrd -o out.nrrd
+	fails 0 "unwrap2f: residual: all are off by about -0.25 turns: do --period and phasewrap --phase-origin" \
+		unwrap2f origin.nrrd -o out.nrrd
+	fails 0 "0.50 turns: do --period" unwrap2f code.nrrd -o out.nrrd
+	fails 0 "fringepipe: $random" fringepipe unwrap2f -p 66,60 two.nrrd , framecat --channels absphase -o out.nrrd
+	for run in "-j 1" "-j 2" "-j 7"; do
+		# shellcheck disable=SC2086
+		FRINGEPIPE_BAND=3 fails 0 "about -0.25 turns" unwrap2f $run origin.nrrd -o out.nrrd
+	done
+	[ -z "$(unwrap2f -q -p 66,60 two.nrrd -o out.nrrd 2>&1)" ]
+}
+
+@test "unwrap2f: no warning where orders are right, however noisy, dark around, or few" {
+	py "$truth"'
+u = column(600, 80, 640)
+def save(name, f):
+	write_frames(name + ".nrrd", f)
+save("noisy", measurement(u, [60, 66], 0.09, projector_px="640 480"))
+save("fine", measurement(u, [640, 30, 240], 0.1, projector_px="640 480"))
+save("three", measurement(u, [1920 / c for c in (35, 36, 37)], 0.04, projector_px="1920 1080"))
+f = measurement(u, [60, 66], 0.02, projector_px="640 480")
+rng = np.random.default_rng(7)
+f.pixels[:2, :60] = rng.uniform(-np.pi, np.pi, (2, 60, 600))	# three quarters are background
+save("around", f)
+few = measurement(u[:15, :15], [66, 60], 0.02, projector_px="640 480")
+save("few", few)
+for cell, size in [("column", 1), ("period", 60), ("half", 30)]:
+	g = measurement(u, [60], 0.05, gray_cell=cell)
+	g.pixels = np.concatenate([g.pixels, np.floor((u + 0.5) / size)[None].astype("f4")]); g.names.append("index")
+	save(cell, g)'
+	for run in noisy "noisy -m best" fine three "three -m best" around few "few -p 60,66" column period half; do
+		# shellcheck disable=SC2086
+		set -- $run
+		said=$(unwrap2f "$1.nrrd" "${@:2}" -o out.nrrd 2>&1)
+		[ -z "$said" ] || { echo "$run: $said"; return 1; }
+	done
 }
 
 @test "unwrap2f: errors" {

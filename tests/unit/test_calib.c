@@ -239,6 +239,14 @@ test_undistort(void **state)
 				assert_true(pinhole_project(p, X, uv));
 				assert_true(pinhole_undistort(p, uv, xy));
 				worst = fmax(worst, fmax(fabs(xy[0] - x), fabs(xy[1] - y)));
+				for (size_t k = 0; k < 4; k++) {	/* wherever it begins */
+					static const double off[] = { 0, 1e-4, 0.3, NAN };
+
+					xy[0] = x + off[k];
+					xy[1] = y - off[k];
+					assert_true(pinhole_undistort_near(p, uv, xy));
+					worst = fmax(worst, fmax(fabs(xy[0] - x), fabs(xy[1] - y)));
+				}
 			}
 	expect_near(worst, 0, 1e-12);
 }
@@ -257,6 +265,13 @@ test_nothing(void **state)
 	camera->distortion[0] = -0.5;		/* x (1 - x^2/2) is at most 0.544 */
 	pinhole_complete(camera);
 	assert_false(pinhole_undistort(camera, (double[2]){ 400 + 600, 300 }, xy));
+	xy[0] = 1;
+	xy[1] = 0;
+	assert_false(pinhole_undistort_near(camera, (double[2]){ 400 + 600, 300 }, xy));
+	xy[0] = 1.4;			/* beyond the fold, where the picture is the same again */
+	xy[1] = 0;
+	assert_true(pinhole_undistort_near(camera, (double[2]){ 400 + 340, 300 }, xy));
+	assert_true(xy[0] < 1);
 	assert_true(pinhole_undistort(camera, (double[2]){ 400 + 540, 300 }, xy));
 	assert_false(pinhole_project(camera, back, uv));
 	pinhole_center(&calib.projector, X);

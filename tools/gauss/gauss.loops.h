@@ -1,6 +1,7 @@
 /*
  * The loops over pixels of gauss.c. A tile of columns goes down the band with the rows of one
- * window: columns are summed first, then rows. LANES columns beside a hole are then mended: where
+ * window: columns are summed first, then rows. Rows of a channel or a vector are read where they
+ * lie as long as nothing is missing in the window. LANES columns beside a hole are mended: where
  * few pixels are missing, what their mirror images gave is taken off again, else all pairs are
  * summed.
  */
@@ -37,6 +38,7 @@ typedef int32_t whole VECTOR_TYPE;
 #define VECTOR(p) (*(vector *)(p))
 #define VECTOR_IN(p) (*(const vector *)(p))
 #define WHOLE_IN(p) (*(const whole *)(p))
+#define ALIGNED __attribute__((aligned(64)))
 #define INLINED static inline __attribute__((always_inline))
 /* Calls an INLINED function; for common windows the radius is a constant there. */
 #define BY_RADIUS(function, radius, ...) ((radius) == 5 ? function(5, __VA_ARGS__) : \
@@ -60,9 +62,13 @@ struct priv {
 	bool vectors;			/* what comes out for a phase or a vector */
 };
 
-/* Of these and the like, column x0 of the image is number EDGE. 0 outside the image. */
+/* A row of the window. Of these and the like, column x0 of the image is number EDGE. */
 struct row {
-	float part[2][ACROSS], valid[ACROSS];	/* cos and sin, or the value; 1 or 0 */
+	ptrdiff_t y;
+	const float *tap[2];	/* column x0, here or in the input; only columns of the image */
+	bool filled;				/* what follows; 0 outside the image */
+	ALIGNED float part[2][ACROSS];		/* cos and sin, or the value */
+	float valid[ACROSS];			/* 1 or 0 */
 };
 
 struct hole {
@@ -71,9 +77,9 @@ struct hole {
 
 struct strip {
 	struct row ring[SIZE_MOST], *row[SIZE_MOST];	/* the window's, from the top */
-	uint32_t missing[WORDS][ACROSS];		/* a bit for each row of the window */
-	float column[2][ACROSS];			/* sums over columns */
-	float sum[2][TILE], weight[TILE];		/* from here on column x0 is number 0 */
+	ALIGNED uint32_t missing[WORDS][ACROSS];	/* a bit for each row of the window */
+	ALIGNED float column[2][ACROSS];		/* sums over columns */
+	ALIGNED float sum[2][TILE], weight[TILE];	/* from here on column x0 is number 0 */
 	float columns_weight[TILE];		/* of a row of the kernel, shortened at borders */
 	int32_t reach[TILE];				/* and its radius */
 	const struct frame *in;
@@ -81,7 +87,7 @@ struct strip {
 	const struct job *job;
 	size_t x0, n, margin, size;
 	size_t whole_rows;				/* since the last one with a hole */
-} __attribute__((aligned(64)));
+};
 
 /* ---- rows into the ring; they tell how many pixels are missing ---- */
 
@@ -132,29 +138,84 @@ clear(struct row *row, size_t from, size_t to)
 	memset(row->valid + from, 0, (to - from) * sizeof(float));
 }
 
-/* Row y of the image; true if something is missing. */
 static bool
-load(const struct strip *strip, struct row *row, size_t y)
+is_inside(const struct strip *strip, const struct row *row)
+{
+	return row->y >= 0 && (size_t)row->y < strip->in->head.h;
+}
+
+/* The tile's columns with their neighbours, as far as they are in the image. */
+static size_t
+columns(const struct strip *strip, size_t *n)
 {
 	size_t x0 = strip->x0, margin = strip->margin, w = strip->in->head.w;
 	size_t x = x0 < margin ? 0 : x0 - margin, end = x0 + strip->n + margin;
-	size_t first = EDGE + x - x0, n = (end < w ? end : w) - x;
-	const float *in0 = frame_floats(strip->in, strip->job->in[0], y) + x;
-	const float *in1 = frame_floats(strip->in, strip->job->in[1], y) + x;
-	float *part0 = row->part[0] + first, *part1 = row->part[1] + first;
 
-	clear(row, EDGE - margin - LANES, first);
-	clear(row, first + n, EDGE + strip->n + margin + LANES);
+	*n = (end < w ? end : w) - x;
+	return x;
+}
+
+/* Copies the row out of the input; true if something is missing. */
+static bool
+fill(const struct strip *strip, struct row *row)
+{
+	size_t n, x = columns(strip, &n), first = EDGE + x - strip->x0, y = (size_t)row->y;
+	float *part0 = row->part[0] + first, *part1 = row->part[1] + first;
+	const float *in0, *in1;
+
+	row->filled = true;
+	if (!is_inside(strip, row)) {
+		clear(row, 0, ACROSS);
+		return false;
+	}
+	in0 = frame_floats(strip->in, strip->job->in[0], y) + x;
+	in1 = frame_floats(strip->in, strip->job->in[1], y) + x;
+	row->tap[0] = row->part[0] + EDGE;
+	row->tap[1] = row->part[1] + EDGE;
+	clear(row, EDGE - strip->margin - LANES, first);
+	clear(row, first + n, EDGE + strip->n + strip->margin + LANES);
 	if (strip->job->kind == KIND_PHASE)
 		return load_phase(in0, part0, part1, row->valid + first, n);
 	return load_vector(in0, in1, part0, part1, row->valid + first, n);
 }
 
-/* The window's rows of missing pixels go up by one; `valid` comes in at the bottom, or NULL. */
+static bool
+is_whole(const float *restrict a, const float *restrict b, size_t n)
+{
+	uint missing = 0;
+
+	#pragma omp simd reduction(|:missing) aligned(a, b: 64)
+	for (size_t i = 0; i < n; i++)
+		missing |= ~(gauss_there(a[i]) & gauss_there(b[i]));
+	return missing == 0;
+}
+
+/* Gets a row of the image; true if something is missing. */
+static bool
+load(const struct strip *strip, struct row *row)
+{
+	size_t n, x = columns(strip, &n);
+	const float *in[2];
+
+	if (strip->job->kind == KIND_PHASE)
+		return fill(strip, row);
+	for (size_t p = 0; p < 2; p++) {
+		in[p] = frame_floats(strip->in, strip->job->in[p], (size_t)row->y);
+		row->tap[p] = in[p] + strip->x0;
+	}
+	if (is_whole(in[0] + x, in[1] + x, n))
+		return false;
+	return fill(strip, row);
+}
+
+/* The window's rows of missing pixels go up by one; `valid` comes in at the bottom, or NULL. Only
+ * pixels of the image are missing. */
 static void
 shift_missing(struct strip *strip, const float *restrict valid)
 {
-	size_t last = (strip->size - 1) / 32;
+	size_t last = (strip->size - 1) / 32, w = strip->in->head.w;
+	size_t first = strip->x0 < EDGE ? EDGE - strip->x0 : 0;
+	size_t end = w - strip->x0 < ACROSS - EDGE ? EDGE + w - strip->x0 : ACROSS;
 	uint32_t *restrict missing = strip->missing[last];
 	uint32_t bit = (uint32_t)1 << (strip->size - 1) % 32;
 
@@ -163,7 +224,9 @@ shift_missing(struct strip *strip, const float *restrict valid)
 			strip->missing[k][i] =
 			    strip->missing[k][i] >> 1 | strip->missing[k + 1][i] << 31;
 	for (size_t i = 0; i < ACROSS; i++)
-		missing[i] = missing[i] >> 1 | (valid && valid[i] == 0 ? bit : 0);
+		missing[i] >>= 1;
+	for (size_t i = first; valid && i < end; i++)
+		missing[i] |= valid[i] == 0 ? bit : 0;
 }
 
 /* Row y comes in at the bottom of the window. */
@@ -175,10 +238,10 @@ advance(struct strip *strip, ptrdiff_t y)
 
 	memmove(strip->row, strip->row + 1, (strip->size - 1) * sizeof(*strip->row));
 	strip->row[strip->size - 1] = row;
-	if (y < 0 || (size_t)y >= strip->in->head.h)
-		clear(row, 0, ACROSS);
-	else
-		holed = load(strip, row, (size_t)y);
+	row->y = y;
+	row->filled = false;
+	if (is_inside(strip, row))
+		holed = load(strip, row);
 	strip->whole_rows = holed ? 0 : strip->whole_rows + 1;
 	if (strip->whole_rows <= strip->size)
 		shift_missing(strip, holed ? row->valid : NULL);
@@ -186,15 +249,16 @@ advance(struct strip *strip, ptrdiff_t y)
 
 /* ---- nothing is missing: columns, then rows ---- */
 
-/* Neighbours lie in the same column of row[-radius] .. row[radius] (part p, from `first` on). */
+/* Neighbours lie in the same column of row[-radius] .. row[radius] (part p, from column x0 + first
+ * on). */
 INLINED void
-sum_columns(size_t radius, struct row *const *row, size_t p, size_t first, size_t n,
+sum_columns(size_t radius, struct row *const *row, size_t p, ptrdiff_t first, size_t n,
     const float *kernel, float *restrict sum)
 {
 	const float *tap[2 * RADIUS_MOST + 1];
 
 	for (size_t k = 0; k <= 2 * radius; k++)
-		tap[k] = row[k - radius]->part[p] + first;
+		tap[k] = row[k - radius]->tap[p] + first;
 	for (size_t i = 0; i < n; i += WIDTH) {
 		vector total = VECTOR_IN(tap[radius] + i);
 
@@ -266,18 +330,32 @@ kernel_sum(const struct priv *priv, size_t radius)
 	return sum + 1;
 }
 
+/* Sums over the columns of row y's window; 0 in columns outside the image. */
+static void
+sum_all_columns(struct strip *strip, size_t y)
+{
+	size_t n, x = columns(strip, &n), end = EDGE + strip->n + strip->margin + LANES;
+	size_t first = EDGE + x - strip->x0, parts = strip->job->kind == KIND_PLAIN ? 1 : 2;
+
+	for (size_t p = 0; p < parts; p++) {
+		BY_RADIUS(sum_columns, reach(y, strip->in->head.h, strip->priv->radius),
+		    strip->row + strip->priv->radius, p, (ptrdiff_t)(first - EDGE), n,
+		    strip->priv->kernel + EDGE, strip->column[p] + first);
+		memset(strip->column[p] + first + n, 0, (end - first - n) * sizeof(float));
+	}
+}
+
 static void
 sum_window(struct strip *strip, size_t y)
 {
 	const float *kernel = strip->priv->kernel + EDGE;
-	size_t radius = strip->priv->radius, far = reach(y, strip->in->head.h, radius);
-	size_t first = EDGE - strip->margin, n = strip->n;
-	float rows_weight = kernel_sum(strip->priv, far);
+	size_t radius = strip->priv->radius, n = strip->n;
+	float rows_weight = kernel_sum(strip->priv, reach(y, strip->in->head.h, radius));
 
 	for (size_t p = 0; p < (strip->job->kind == KIND_PLAIN ? 1 : 2); p++) {
-		BY_RADIUS(sum_columns, far, strip->row + radius, p, first, n + 2 * strip->margin,
-		    kernel, strip->column[p] + first);
 		BY_RADIUS(sum_row, radius, strip->column[p] + EDGE, n, kernel, strip->sum[p]);
+		if (strip->x0 >= radius && strip->x0 + n + LANES + radius <= strip->in->head.w)
+			continue;
 		for (size_t i = 0; i < n; i += LANES)
 			if (near_border(strip, i))
 				sum_border(strip, p, i);
@@ -441,27 +519,41 @@ mend_holes(struct strip *strip, size_t y)
 
 /* ---- out ---- */
 
+/* `valid`: of the pixels in the middle, or NULL where nothing is missing. */
 static void
 put_phase(const struct strip *restrict strip, const float *restrict valid, float *restrict phase)
 {
-	#pragma omp simd aligned(phase, valid: 64)
+	const float *restrict cosine = strip->sum[0], *restrict sine = strip->sum[1];
+
+	if (!valid) {
+		#pragma omp simd aligned(phase, sine, cosine: 64)
+		for (size_t i = 0; i < strip->n; i++)
+			phase[i] = gauss_phase(sine[i], cosine[i], 1);
+		return;
+	}
+	#pragma omp simd aligned(phase, sine, cosine, valid: 64)
 	for (size_t i = 0; i < strip->n; i++)
-		phase[i] = gauss_phase(strip->sum[1][i], strip->sum[0][i], valid[i]);
+		phase[i] = gauss_phase(sine[i], cosine[i], valid[i]);
 }
 
 static void
 put_mean(const struct strip *restrict strip, size_t p, const float *restrict valid,
     float *restrict mean)
 {
+	if (!valid) {
+		#pragma omp simd aligned(mean: 64)
+		for (size_t i = 0; i < strip->n; i++)
+			mean[i] = gauss_mean(strip->sum[p][i], strip->weight[i], 1);
+		return;
+	}
 	#pragma omp simd aligned(mean, valid: 64)
 	for (size_t i = 0; i < strip->n; i++)
 		mean[i] = gauss_mean(strip->sum[p][i], strip->weight[i], valid[i]);
 }
 
 static void
-put(struct strip *strip, struct frame *out, size_t y)
+put(struct strip *strip, struct frame *out, size_t y, const float *valid)
 {
-	const float *valid = strip->row[strip->priv->radius]->valid + EDGE;
 	const size_t *to = strip->job->out;
 
 	if (strip->job->kind != KIND_PLAIN && !strip->priv->vectors) {
@@ -474,6 +566,21 @@ put(struct strip *strip, struct frame *out, size_t y)
 }
 
 static void
+filter_row(struct strip *strip, struct frame *out, size_t y)
+{
+	bool whole = strip->whole_rows >= strip->size;
+
+	for (size_t k = 0; k < strip->size && !whole; k++)
+		if (!strip->row[k]->filled)
+			fill(strip, strip->row[k]);
+	sum_all_columns(strip, y);
+	sum_window(strip, y);
+	if (!whole)
+		mend_holes(strip, y);
+	put(strip, out, y, whole ? NULL : strip->row[strip->priv->radius]->valid + EDGE);
+}
+
+static void
 filter_tile(struct strip *strip, struct frame *out, size_t y0, size_t y1)
 {
 	ptrdiff_t radius = (ptrdiff_t)strip->priv->radius;
@@ -483,6 +590,7 @@ filter_tile(struct strip *strip, struct frame *out, size_t y0, size_t y1)
 	strip->margin = (strip->priv->radius + LANES - 1) / LANES * LANES;
 	strip->whole_rows = strip->size;
 	memset(strip->missing, 0, sizeof(strip->missing));
+	memset(strip->column, 0, sizeof(strip->column));
 	for (size_t k = 0; k < strip->size; k++)
 		strip->row[k] = &strip->ring[k];
 	for (size_t i = 0; i < TILE; i++) {
@@ -496,9 +604,6 @@ filter_tile(struct strip *strip, struct frame *out, size_t y0, size_t y1)
 		advance(strip, y);
 	for (size_t y = y0; y < y1; y++) {
 		advance(strip, (ptrdiff_t)y + radius);
-		sum_window(strip, y);
-		if (strip->whole_rows < strip->size)
-			mend_holes(strip, y);
-		put(strip, out, y);
+		filter_row(strip, out, y);
 	}
 }

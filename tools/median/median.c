@@ -1,5 +1,6 @@
 /* Takes whole-turn spikes out of an absolute phase. */
 #include "stage.h"
+#include "median.passes.h"
 #include "median.px.h"
 
 #include <string.h>
@@ -174,7 +175,17 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		}
 }
 
-static const struct body body = { .rows = rows };
+static int
+passes(struct run *run, struct passes *passes)
+{
+	static const uint shapes_there[] = { [SHAPE_ROW] = MEDIAN_ROW,
+		[SHAPE_COLUMN] = MEDIAN_COLUMN, [SHAPE_BOX] = MEDIAN_BOX };
+	const struct priv *priv = run->priv;
+
+	return list_passes(passes, priv->phase, shapes_there[priv->shape]);
+}
+
+static const struct body body = { .rows = rows, .passes = passes };
 
 static int
 init(struct run *run)

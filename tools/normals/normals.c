@@ -1,14 +1,12 @@
 /* Surface normals from coordinates, or from depth on a regular grid. */
 #include "stage.h"
-#include "normals.px.h"
+#include "normals.loops.h"
 
 #include <float.h>
 #include <string.h>
 
+#include "normals.passes.h"
 #include "passing.h"
-
-#define TILE 256
-#define SPAN (TILE + 16)	/* a column more on each side, whole vectors */
 
 struct parameters {
 	struct numbers pixel_mm;
@@ -28,124 +26,6 @@ static const struct opt options[] = {
 	  FLT_MAX, "mm", "distance of columns and rows of a depth map", NULL },
 	{ 0 },
 };
-
-/* A piece of a row with a column more on each side; 0 where something is missing. */
-struct line {
-	float x[SPAN], y[SPAN], z[SPAN], there[SPAN];
-};
-
-/* Squares of four pixels between two lines: the products that A and D, and B and C, get. */
-struct squares {
-	float ad_x[SPAN], ad_y[SPAN], ad_z[SPAN], bc_x[SPAN], bc_y[SPAN], bc_z[SPAN];
-};
-
-static void
-clean_points(const float *restrict x, const float *restrict y, const float *restrict z,
-    struct line *restrict line, size_t at, size_t n)
-{
-	ROWS_SIMD
-	for (size_t i = 0; i < n; i++) {
-		bool there = normals_there(x[i]) && normals_there(y[i]) && normals_there(z[i]);
-
-		line->x[at + i] = px_select(there, x[i], 0.0f);
-		line->y[at + i] = px_select(there, y[i], 0.0f);
-		line->z[at + i] = px_select(there, z[i], 0.0f);
-		line->there[at + i] = px_select(there, 1.0f, 0.0f);
-	}
-}
-
-static void
-clean_depth(const float *restrict z, struct line *restrict line, size_t at, size_t n)
-{
-	ROWS_SIMD
-	for (size_t i = 0; i < n; i++) {
-		bool there = normals_there(z[i]);
-
-		line->z[at + i] = px_select(there, z[i], 0.0f);
-		line->there[at + i] = px_select(there, 1.0f, 0.0f);
-	}
-}
-
-static void
-squares_of_points(const struct line *restrict upper, const struct line *restrict lower,
-    struct squares *restrict out, size_t n)
-{
-	ROWS_SIMD
-	for (size_t i = 0; i < n; i++) {
-		struct normals_vector h0 = { upper->x[i + 1] - upper->x[i],
-			upper->y[i + 1] - upper->y[i], upper->z[i + 1] - upper->z[i] };
-		struct normals_vector h1 = { lower->x[i + 1] - lower->x[i],
-			lower->y[i + 1] - lower->y[i], lower->z[i + 1] - lower->z[i] };
-		struct normals_vector v0 = { lower->x[i] - upper->x[i], lower->y[i] - upper->y[i],
-			lower->z[i] - upper->z[i] };
-		struct normals_vector v1 = { lower->x[i + 1] - upper->x[i + 1],
-			lower->y[i + 1] - upper->y[i + 1], lower->z[i + 1] - upper->z[i + 1] };
-		float ad = upper->there[i] * lower->there[i + 1];
-		float bc = upper->there[i + 1] * lower->there[i];
-		struct normals_vector sum_ad = normals_sum(
-		    normals_product(v1, h0, ad * upper->there[i + 1]),
-		    normals_product(v0, h1, ad * lower->there[i]));
-		struct normals_vector sum_bc = normals_sum(
-		    normals_product(v0, h0, bc * upper->there[i]),
-		    normals_product(v1, h1, bc * lower->there[i + 1]));
-
-		out->ad_x[i] = sum_ad.x;
-		out->ad_y[i] = sum_ad.y;
-		out->ad_z[i] = sum_ad.z;
-		out->bc_x[i] = sum_bc.x;
-		out->bc_y[i] = sum_bc.y;
-		out->bc_z[i] = sum_bc.z;
-	}
-}
-
-static void
-squares_of_depth(const struct line *restrict upper, const struct line *restrict lower,
-    struct squares *restrict out, size_t n, float per_column, float per_row)
-{
-	ROWS_SIMD
-	for (size_t i = 0; i < n; i++) {
-		float h0 = (upper->z[i + 1] - upper->z[i]) * per_column;
-		float h1 = (lower->z[i + 1] - lower->z[i]) * per_column;
-		float v0 = (lower->z[i] - upper->z[i]) * per_row;
-		float v1 = (lower->z[i + 1] - upper->z[i + 1]) * per_row;
-		float ad = upper->there[i] * lower->there[i + 1];
-		float bc = upper->there[i + 1] * lower->there[i];
-		struct normals_vector sum_ad = normals_sum(
-		    normals_of_slopes(v1, h0, ad * upper->there[i + 1]),
-		    normals_of_slopes(v0, h1, ad * lower->there[i]));
-		struct normals_vector sum_bc = normals_sum(
-		    normals_of_slopes(v0, h0, bc * upper->there[i]),
-		    normals_of_slopes(v1, h1, bc * lower->there[i + 1]));
-
-		out->ad_x[i] = sum_ad.x;
-		out->ad_y[i] = sum_ad.y;
-		out->ad_z[i] = sum_ad.z;
-		out->bc_x[i] = sum_bc.x;
-		out->bc_y[i] = sum_bc.y;
-		out->bc_z[i] = sum_bc.z;
-	}
-}
-
-/* Pixels of a line between the squares above and below it. */
-static void
-unit_normals(const struct squares *restrict above, const struct squares *restrict below,
-    const float *restrict there, float *restrict nx, float *restrict ny, float *restrict nz,
-    float sign, size_t n)
-{
-	ROWS_SIMD
-	for (size_t i = 0; i < n; i++) {
-		struct normals_vector upper = { above->ad_x[i] + above->bc_x[i + 1],
-			above->ad_y[i] + above->bc_y[i + 1], above->ad_z[i] + above->bc_z[i + 1] };
-		struct normals_vector lower = { below->bc_x[i] + below->ad_x[i + 1],
-			below->bc_y[i] + below->ad_y[i + 1], below->bc_z[i] + below->ad_z[i + 1] };
-		struct normals_vector normal =
-		    normals_unit(normals_sum(upper, lower), there[i + 1], sign);
-
-		nx[i] = normal.x;
-		ny[i] = normal.y;
-		nz[i] = normal.z;
-	}
-}
 
 static void
 clear(struct line *line, size_t i)
@@ -178,14 +58,26 @@ get_line(const struct priv *priv, const struct frame *in, struct line *line, ptr
 	clean_points(x, yy, z, line, at, end - from);
 }
 
+/* The squares between two lines of n pixels, of which the first is column x0. */
 static void
 get_squares(const struct priv *priv, const struct line *upper, const struct line *lower,
-    struct squares *squares, size_t n)
+    struct squares *squares, size_t x0, size_t n, size_t w)
 {
-	if (priv->depth)
-		squares_of_depth(upper, lower, squares, n + 1, priv->per_column, priv->per_row);
+	float per_column = priv->per_column, per_row = priv->per_row;
+	bool whole = upper->whole && lower->whole;
+
+	if (priv->depth && whole)
+		squares_of_depth(upper, lower, squares, n, true, per_column, per_row);
+	else if (priv->depth)
+		squares_of_depth(upper, lower, squares, n, false, per_column, per_row);
+	else if (whole)
+		squares_of_points(upper, lower, squares, n, true);
 	else
-		squares_of_points(upper, lower, squares, n + 1);
+		squares_of_points(upper, lower, squares, n, false);
+	if (x0 == 0)
+		clear_square(squares, 0);
+	if (x0 + n == w)
+		clear_square(squares, n);
 }
 
 /* A strip n <= TILE columns wide: each line and each row of squares is made once. */
@@ -196,16 +88,22 @@ strip(const struct priv *priv, const struct frame *in, struct frame *out, size_t
 	struct line line[2];
 	struct squares squares[2];
 	size_t c = priv->passing.n;
+	float *normal[3];
 
 	get_line(priv, in, &line[0], (ptrdiff_t)y0 - 1, x0, n);
 	get_line(priv, in, &line[1], (ptrdiff_t)y0, x0, n);
-	get_squares(priv, &line[0], &line[1], &squares[0], n);
+	get_squares(priv, &line[0], &line[1], &squares[0], x0, n, in->head.w);
 	for (size_t y = y0, k = 0; y < y1; y++, k = !k) {
 		get_line(priv, in, &line[k], (ptrdiff_t)y + 1, x0, n);
-		get_squares(priv, &line[!k], &line[k], &squares[!k], n);
-		unit_normals(&squares[k], &squares[!k], line[!k].there,
-		    frame_floats(out, c, y) + x0, frame_floats(out, c + 1, y) + x0,
-		    frame_floats(out, c + 2, y) + x0, priv->sign, n);
+		get_squares(priv, &line[!k], &line[k], &squares[!k], x0, n, in->head.w);
+		for (size_t i = 0; i < 3; i++)
+			normal[i] = frame_floats(out, c + i, y) + x0;
+		if (line[!k].whole)
+			unit_normals(&squares[k], &squares[!k], line[!k].there, normal[0],
+			    normal[1], normal[2], priv->sign, n, true);
+		else
+			unit_normals(&squares[k], &squares[!k], line[!k].there, normal[0],
+			    normal[1], normal[2], priv->sign, n, false);
 	}
 }
 
@@ -221,7 +119,18 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		passing_row(&priv->passing, in, out, y);
 }
 
-static const struct body body = { .rows = rows };
+static int
+passes(struct run *run, struct passes *passes)
+{
+	const struct priv *priv = run->priv;
+	const struct normals_block block = { (uint)priv->channel[0], (uint)priv->channel[1],
+		(uint)priv->channel[2], priv->depth, (uint)priv->passing.n, priv->sign,
+		priv->per_column, priv->per_row };
+
+	return list_passes(passes, &block);
+}
+
+static const struct body body = { .rows = rows, .passes = passes };
 
 static int
 init(struct run *run)

@@ -9,12 +9,6 @@
  */
 #include "px.h"
 
-#ifdef GL_core_profile
-#define PX_STRUCT
-#else
-#define PX_STRUCT struct
-#endif
-
 struct normals_vector {
 	float x, y, z;
 };

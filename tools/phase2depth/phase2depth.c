@@ -1,31 +1,13 @@
 /* Absolute phase to depth over a reference plane, or to coordinates through a calibration. */
 #include "stage.h"
-#include "phase2depth.px.h"
-
-#include <float.h>
-#include <string.h>
-
-#include "depthfit.h"
-#include "passing.h"
-#include "triangulate.h"
-
-#define TILE 512		/* pixels that are worked on together */
+#include "phase2depth.loops.h"
+#include "phase2depth.passes.h"
 
 struct parameters {
 	const char *calib;
 	struct depthfit_options plane;
 	struct triangulation_options view;
 	double min_depth, max_depth;
-};
-
-struct priv {
-	struct passing passing;		/* channels that go through behind the result */
-	float least, most;		/* limits of depth */
-	struct depthfit above;		/* the reference: phase above it, and c */
-	struct calib calib;
-	struct triangulation rays;
-	size_t phase;
-	bool calibrated;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -64,156 +46,6 @@ static const struct opt options[] = {
 	  "farther is invalid", NULL },
 	{ 0 },
 };
-
-static void
-above_ref(const float *restrict phase, const float *restrict ref, float *restrict out, size_t w)
-{
-	ROWS_SIMD
-	for (size_t x = 0; x < w; x++)
-		out[x] = phase2depth_above(phase[x], ref[x]);
-}
-
-static void
-above_plane(const float *restrict phase, double a, double b, float *restrict out, int w)
-{
-	ROWS_SIMD
-	for (int x = 0; x < w; x++)
-		out[x] = phase2depth_above_plane(phase[x], a + b * (double)x);
-}
-
-static void
-above_row(const struct depthfit *above, const struct frame *in, float *out, size_t y)
-{
-	const float *phase = frame_floats(in, above->phase, y);
-
-	if (above->ref == NO_CHANNEL)
-		above_plane(phase, above->plane[0] + above->plane[2] * (double)y, above->plane[1],
-		    out, (int)in->head.w);
-	else
-		above_ref(phase, frame_floats(in, above->ref, y), out, in->head.w);
-}
-
-/* sum becomes (sum + c) d, within limits. */
-static void
-horner(float *restrict sum, const float *restrict c, const float *restrict d, float least,
-    float most, size_t n)
-{
-	ROWS_SIMD
-	for (size_t x = 0; x < n; x++)
-		sum[x] = phase2depth_within(phase2depth_horner(sum[x], c[x], d[x]), least, most);
-}
-
-/* The depth of n pixels of row y from x on, whose phase above the reference z holds on entry. */
-static void
-depth_piece(const struct priv *priv, const struct frame *in, float *z, size_t x, size_t y, size_t n)
-{
-	const struct depthfit *above = &priv->above;
-	float d[TILE], c[TILE];
-
-	memcpy(d, z, n * sizeof(*d));
-	memset(z, 0, n * sizeof(*z));
-	for (size_t k = above->degree; k-- > 0;) {
-		size_t map = above->c_map[k];
-
-		for (size_t i = 0; i < n && map == NO_CHANNEL; i++)
-			c[i] = (float)above->c[k];
-		horner(z, map == NO_CHANNEL ? c : frame_floats(in, map, y) + x, d,
-		    k ? -FLT_MAX : priv->least, k ? FLT_MAX : priv->most, n);
-	}
-}
-
-static void
-depth_row(const struct priv *priv, const struct frame *in, struct frame *out, size_t y)
-{
-	float *z = frame_floats(out, 0, y);
-
-	above_row(&priv->above, in, z, y);
-	for (size_t x = 0, w = in->head.w; x < w; x += TILE)
-		depth_piece(priv, in, z + x, x, y, w - x < TILE ? w - x : TILE);
-}
-
-struct piece {			/* of a row of pixels */
-	const float *phase, *lens_x, *lens_y;	/* the camera's lens */
-	float *shift;				/* what the projector's lens adds */
-	float *x, *y, *z;
-	double x0, y0;				/* normalised, of the first pixel */
-	int n;
-};
-
-static inline __attribute__((always_inline)) void
-undo_lens_piece(const struct priv *priv, const struct piece *piece, bool plain)
-{
-	const float *restrict phase = piece->phase, *restrict lens_x = piece->lens_x;
-	const float *restrict lens_y = piece->lens_y;
-	float *restrict shift = piece->shift;
-	struct phase2depth_lens lens;
-	float px_per_rad = (float)priv->rays.px_per_rad, code0_px = (float)priv->rays.code0_px;
-	float x0 = (float)piece->x0, y0 = (float)piece->y0, per_x = (float)priv->rays.x_per_column;
-
-	_Static_assert(sizeof(lens) == sizeof(priv->rays.lens_terms), "the same block of floats");
-	memcpy(&lens, priv->rays.lens_terms, sizeof(lens));
-	ROWS_SIMD
-	for (int i = 0; i < piece->n; i++)
-		shift[i] = phase2depth_undo_lens(lens, px_per_rad * phase[i] + code0_px,
-		    x0 + per_x * (float)i + lens_x[i], y0 + lens_y[i], plain);
-}
-
-static void
-shape_piece(const struct priv *priv, const struct piece *piece)
-{
-	const float *restrict phase = piece->phase, *restrict shift = piece->shift;
-	const float *restrict lens_x = piece->lens_x, *restrict lens_y = piece->lens_y;
-	float *restrict out_x = piece->x, *restrict out_y = piece->y, *restrict out_z = piece->z;
-	float least = priv->least, most = priv->most;
-	double x0 = piece->x0, y0 = piece->y0;
-	const struct triangulation t = priv->rays;
-
-	ROWS_SIMD
-	for (int i = 0; i < piece->n; i++) {
-		double x = x0 + t.x_per_column * (double)i + (double)lens_x[i];
-		double y = y0 + (double)lens_y[i];
-		double code = t.px_per_rad * (double)phase[i] + t.code0_px - (double)shift[i];
-		double b_w = t.b_w[0] * x + t.b_w[1] * y + t.b_w[2];
-		double s = phase2depth_distance(code, t.a_code, t.a_w,
-		    t.b_code[0] * x + t.b_code[1] * y + t.b_code[2], b_w);
-		float depth = (float)s, depth_projector = (float)(t.a_w + s * b_w);
-		bool valid = !px_isnan(phase[i]) && !px_isnan(lens_x[i]) && !px_isnan(shift[i]) &&
-		    depth > 0.0f && depth_projector > 0.0f && depth >= least && depth <= most;
-
-		out_x[i] = px_select(valid, PHASE2DEPTH_WORLD(t.R, t.T, 0, x, y, s), PX_NAN);
-		out_y[i] = px_select(valid, PHASE2DEPTH_WORLD(t.R, t.T, 1, x, y, s), PX_NAN);
-		out_z[i] = px_select(valid, PHASE2DEPTH_WORLD(t.R, t.T, 2, x, y, s), PX_NAN);
-	}
-}
-
-static const float no_lens[TILE];
-
-static void
-shape_row(const struct priv *priv, const struct frame *in, struct frame *out, size_t y)
-{
-	const struct triangulation *rays = &priv->rays;
-	float shift[TILE] = { 0 };
-	const float *lens = rays->lens ? rays->lens + y * rays->lens_stride : NULL;
-	double x0 = rays->x0 + rays->x_per_row * (double)y;
-	double y0 = rays->y0 + rays->y_per_row * (double)y;
-
-	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
-		struct piece piece = { frame_floats(in, priv->phase, y) + x,
-			lens ? lens + x : no_lens,
-			lens ? lens + rays->h * rays->lens_stride + x : no_lens, shift,
-			frame_floats(out, 0, y) + x, frame_floats(out, 1, y) + x,
-			frame_floats(out, 2, y) + x, x0 + rays->x_per_column * (double)x, y0,
-			(int)(w - x < TILE ? w - x : TILE) };
-
-		if (rays->distorted && rays->plain)
-			undo_lens_piece(priv, &piece, true);
-		else if (rays->distorted)
-			undo_lens_piece(priv, &piece, false);
-		shape_piece(priv, &piece);
-	}
-}
-
-/* ---- all ---- */
 
 static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
@@ -256,7 +88,13 @@ fit_flow(struct run *run, struct frame *in)
 	return depthfit_take(run, in, &parameters->plane, above_row, &priv->above);
 }
 
-static const struct body map = { .rows = rows }, fit = { .flow = fit_flow };
+static int
+passes(struct run *run, struct passes *passes)
+{
+	return list_passes(passes, run->priv);
+}
+
+static const struct body map = { .rows = rows, .passes = passes }, fit = { .flow = fit_flow };
 
 static int
 init(struct run *run)
@@ -288,6 +126,7 @@ STAGE(phase2depth) = {
 	.name = "phase2depth",
 	.summary = "absolute phase to depth over a plane, or to calibrated coordinates",
 	.operands = "[FILE ...]",
+	.advice = "--origin, --ref, --min-depth and --max-depth",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),

@@ -4,14 +4,15 @@
  */
 #include "px.h"
 
+/* Shaders for devices without doubles say PHASE2DEPTH_NO_DOUBLES. */
+#ifndef PHASE2DEPTH_NO_DOUBLES
 #ifdef GL_core_profile
 #define PX_D precise double
-#define PX_STRUCT
 #define px_double(x) double(x)
 #else
 #define PX_D double
-#define PX_STRUCT struct
 #define px_double(x) ((double)(x))
+#endif
 #endif
 
 /* PHI - PHI_ref; NaN where either is missing. */
@@ -21,12 +22,14 @@ phase2depth_above(float phase, float ref)
 	return px_select(px_isnan(phase) || px_isnan(ref), PX_NAN, phase - ref);
 }
 
+#ifndef PHASE2DEPTH_NO_DOUBLES
 /* The same for an ideal plane; one rounding. */
 PX_FN float
-phase2depth_above_plane(float phase, PX_D plane)
+phase2depth_above_plane(float phase, double plane)
 {
 	return px_select(px_isnan(phase), PX_NAN, px_float(px_double(phase) - plane));
 }
+#endif
 
 /* One step of Horner's rule without the constant term: sum + c stands for c1 + c2 d + ... */
 PX_FN float
@@ -42,15 +45,17 @@ phase2depth_within(float z, float least, float most)
 	return px_select(!px_isnan(z) && z >= least && z <= most, z, PX_NAN);
 }
 
+#ifndef PHASE2DEPTH_NO_DOUBLES
 /*
  * Distance along the camera's axis of the point that appears in the projector's column `code`: of
  * the homogeneous (a_code + s b_code)/(a_w + s b_w) = code, solved for s.
  */
-PX_FN PX_D
-phase2depth_distance(PX_D code, PX_D a_code, PX_D a_w, PX_D b_code, PX_D b_w)
+PX_FN double
+phase2depth_distance(double code, double a_code, double a_w, double b_code, double b_w)
 {
 	return (a_code - code * a_w) / (code * b_w - b_code);
 }
+#endif
 
 /* Coordinate i (0 x, 1 y, 2 z) in the world of the point at `s` times the ray (x, y, 1). */
 #define PHASE2DEPTH_WORLD(R, T, i, x, y, s) \

@@ -1,10 +1,13 @@
 /* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray
  * code. */
 #define _GNU_SOURCE
+#include "ceiling.h"
 #include "flatness.h"
 #include "shots.h"
 #include "stage.h"
 #include "phasewrap.loops.h"
+#include "phasewrap.passes.h"
+#include "thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +26,7 @@ struct priv {
 	bool manifest_read;
 	char **file;			/* of the manifest, where no operands are given */
 	struct wrap wrap;
+	struct ceiling ceiling;		/* of the fringe images, where --max-value is not known */
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -87,10 +91,18 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	const struct priv *priv = run->priv;
 	struct tile tile;
 
-	for (size_t y = y0; y < y1; y++)
+	for (size_t y = y0; y < y1; y++) {
 		for (size_t x = 0; x < in->head.w; x += TILE)
 			wrap_tile(&priv->wrap, in, out, y, x,
 			    in->head.w - x < TILE ? in->head.w - x : TILE, &tile);
+		ceiling_row(&priv->ceiling, &priv->wrap.shots, in, y);
+	}
+}
+
+static void
+after(struct run *run)
+{
+	ceiling_tell(&((struct priv *)run->priv)->ceiling);
 }
 
 /* Each frame anew: the camera may have begun anywhere in the cycle. */
@@ -122,8 +134,16 @@ gather(struct run *run, const struct frame_head *head, size_t *planes)
 	return shots_count(&parameters->shots, manifest_of(run->priv), head, planes);
 }
 
-static const struct body body = { .gather = gather, .rows = rows };
-static const struct body searching_body = { .gather = gather, .survey = survey, .rows = rows };
+static int
+passes(struct run *run, struct passes *passes)
+{
+	return list_passes(passes, &((const struct priv *)run->priv)->wrap);
+}
+
+static const struct body body = { .gather = gather, .rows = rows, .after = after,
+	.passes = passes };
+static const struct body searching_body = { .gather = gather, .survey = survey, .rows = rows,
+	.after = after, .passes = passes };
 
 /* Without operands the manifest's own files are read; a file of several images stands in it several
  * times in a row. */
@@ -203,8 +223,9 @@ solve(const struct parameters *parameters, const struct frame_head *in, struct p
 }
 
 static int
-set_limits(const struct run *run, const struct frame_head *in, struct limits *limits)
+set_limits(const struct run *run, const struct frame_head *in, struct priv *priv)
 {
+	struct limits *limits = &priv->wrap.limits;
 	static const double usual[] = { 255, 65535, INFINITY };
 	const struct parameters *parameters = run->parameters;
 	double most;
@@ -215,31 +236,16 @@ set_limits(const struct run *run, const struct frame_head *in, struct limits *li
 	limits->least_amplitude = (float)parameters->min_amplitude;
 	limits->least_modulation = (float)parameters->min_modulation;
 	limits->least_mean = isnan(parameters->dark) ? -INFINITY : (float)parameters->dark;
-	return 0;
+	return ceiling_plan(&priv->ceiling, in,
+	    !isnan(parameters->max_value) || meta_get(&in->meta, "max_value"), in->c);
 }
 
-/* Where the thresholds of Gray planes come from. */
-static int
-set_thresholds(const struct parameters *parameters, struct priv *priv)
+/* Limits that only fringes, or white and black, can be held against. */
+static bool
+needs_flats(const struct parameters *parameters)
 {
-	const struct shots *shots = &priv->wrap.shots;
-	bool limits = parameters->min_amplitude > 0 || parameters->min_modulation > 0 ||
+	return parameters->min_amplitude > 0 || parameters->min_modulation > 0 ||
 	    !isnan(parameters->dark);
-
-	for (size_t i = 0; i < shots->codes; i++) {
-		priv->wrap.reference[i] = 0;
-		for (size_t k = shots->fringes; k > 0; k--)
-			if (shots->fringe[k - 1].axis == shots->code[i].axis)
-				priv->wrap.reference[i] = k - 1;
-		if (!shots->fringes && !shots->flats && !shots->code[i].inverse)
-			return fail(NULL, "nothing tells dark from bright in the Gray planes: "
-			    "their inverses do (--inverse), white and black (--flats 2), or "
-			    "fringe images");
-	}
-	if (!shots->fringes && shots->flats < 2 && limits)
-		return fail(NULL, "without fringe images --min-amplitude, --min-modulation and "
-		    "--dark need white and black (--flats 2)");
-	return 0;
 }
 
 static int
@@ -250,9 +256,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 	forget(priv);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
-	if (shots_sort(&parameters->shots, manifest_of(priv), in, &priv->wrap.shots) < 0 ||
-	    set_thresholds(parameters, priv) < 0 || solve(parameters, in, priv) < 0 ||
-	    set_limits(run, in, &priv->wrap.limits) < 0)
+	if (shots_check_names(&parameters->shots, manifest_of(priv), in, run->operand,
+	    run->position ? 0 : run->operands) < 0 ||
+	    shots_sort(&parameters->shots, manifest_of(priv), in, &priv->wrap.shots) < 0 ||
+	    thresholds_plan(&priv->wrap.shots, needs_flats(parameters), priv->wrap.reference) < 0 || solve(parameters, in, priv) < 0 ||
+	    set_limits(run, in, priv) < 0)
 		return -1;
 	return shots_describe(&priv->wrap.shots, priv->wrap.vector ? "cos sin" : "phase", out);
 }
@@ -263,6 +271,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	forget(priv);
+	ceiling_free(&priv->ceiling);
 	free(priv->file);
 	if (priv->manifest_read)
 		manifest_free(&priv->manifest);
@@ -272,6 +281,7 @@ STAGE(phasewrap) = {
 	.name = "phasewrap",
 	.summary = "wrapped phase out of phase-shifted fringe images, index out of a Gray code",
 	.operands = "[FILE ...]",
+	.advice = "--min-amplitude, --min-modulation, --dark and --max-value",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),

@@ -9,6 +9,7 @@
 #define TILE 256		/* pixels of a row that are worked on together */
 #define SPAN (TILE + 16) /* of arrays, so that they do not lie at the same place of 4 KiB pages */
 #define IMAGES 4	/* of a fringe set, likewise */
+#define SETS 2		/* fringe sets, likewise */
 
 /* What makes a pixel invalid. */
 struct limits {
@@ -29,7 +30,9 @@ struct tile {
 	float most[SPAN];					/* of its images */
 	float modulation[SPAN], texture[SPAN], threshold[2][SPAN], plane[SPAN], inverse[SPAN];
 	uint missing[SPAN], bad[SPAN], value[SPAN];
-};
+	/* of the fringe sets that are taken at once */
+	float image[SETS][IMAGES][SPAN], pair[SETS][2][SPAN];
+} __attribute__((aligned(64)));
 
 /* The images of one fringe set that are summed in one go. */
 struct images {
@@ -148,6 +151,99 @@ load_##type(const type *restrict image, float *restrict v, struct tile *restrict
 TYPED(uint8_t)
 TYPED(uint16_t)
 TYPED(float)
+
+/* ---- all fringe sets at once, where they are few and alike, of whole numbers ---- */
+
+/* Fringe sets of as many images each, all weighing the same in the mean. */
+struct alike {
+	const float (*image[SETS])[SPAN];
+	struct steps_weight weight[SETS][IMAGES];
+	float *restrict cosine[SETS], *restrict sine[SETS], *restrict modulation, *restrict texture;
+	struct limits limits;
+};
+
+struct judged {
+	float cosine, sine, modulation, texture;
+	bool good;
+};
+
+/* As judge(), but nothing is missing, infinite or negative, so that a mean is 0 or at least 1. */
+static inline __attribute__((always_inline)) struct judged
+judge_whole(const struct limits *limits, float images, float first, float most, float sum, float c,
+    float s)
+{
+	struct judged judged;
+	PX_F mean = phasewrap_mean(first, sum, images);
+	PX_F amplitude = phasewrap_amplitude(s, c), amplitude_sum = amplitude * images;
+	PX_F product = amplitude * mean, inverse = 1.0f / product;
+	bool divisible = product > PHASEWRAP_LEAST_PRODUCT;
+	PX_F unit = mean * inverse;
+
+	judged.modulation = px_select(divisible, amplitude_sum * amplitude * inverse, 0.0f);
+	judged.cosine = c * unit;
+	judged.sine = s * unit;
+	judged.texture = (mean + amplitude_sum) * (1.0f / images);
+	judged.good = divisible & (amplitude >= limits->least_amplitude) &
+	    (mean >= limits->least_mean * images) &
+	    (judged.modulation >= limits->least_modulation) & (most < limits->max_value);
+	return judged;
+}
+
+static inline __attribute__((always_inline)) struct judged
+whole_pixel(const float (*image)[SPAN], const struct steps_weight *weight,
+    const struct limits *limits, size_t count, size_t x)
+{
+	PX_F zero = image[0][x];
+	PX_F most = zero, sum = 0, c = 0, s = 0;
+
+	_Pragma("GCC unroll 8")
+	for (size_t i = 1; i < count; i++) {
+		PX_F v = image[i][x], d = v - zero;
+
+		most = px_max(most, v);
+		sum = i == 1 ? d : sum + d;
+		c = phasewrap_add(c, d, weight[i].c);
+		s = phasewrap_add(s, d, weight[i].s);
+	}
+	return judge_whole(limits, (float)(int)count, zero, most, sum, c, s);
+}
+
+static inline __attribute__((always_inline)) void
+take_alike(const struct alike *all, size_t sets, size_t count, size_t n)
+{
+	struct alike a = *all;
+
+	ROWS_SIMD
+	for (size_t x = 0; x < n; x++) {
+		struct judged p = whole_pixel(a.image[0], a.weight[0], &a.limits, count, x), q = p;
+		bool good = p.good;
+		PX_F modulation = p.modulation, texture = p.texture;
+
+		if (sets == 2) {
+			q = whole_pixel(a.image[1], a.weight[1], &a.limits, count, x);
+			good = good & q.good;
+			modulation = px_min(modulation, q.modulation);
+			texture = (texture + q.texture) * 0.5f;
+			a.cosine[1][x] = px_select(good, q.cosine, PX_NAN);
+			a.sine[1][x] = px_select(good, q.sine, PX_NAN);
+		}
+		a.cosine[0][x] = px_select(good, p.cosine, PX_NAN);
+		a.sine[0][x] = px_select(good, p.sine, PX_NAN);
+		a.modulation[x] = modulation;
+		a.texture[x] = texture;
+	}
+}
+
+/* The phases of what is good. */
+static void
+write_good(const float *restrict sine, const float *restrict cosine, float *restrict phase,
+    size_t n)
+{
+	ROWS_SIMD
+	for (size_t x = 0; x < n; x++)
+		phase[x] = px_select(
+		    px_isnan(cosine[x]), PX_NAN, phasewrap_phase(sine[x], cosine[x]));
+}
 
 static void
 write_phase(const struct tile *restrict tile, float *restrict phase, size_t n)
@@ -339,6 +435,60 @@ wrap_phases(const struct wrap *wrap, const struct frame *in, struct frame *out, 
 	}
 }
 
+/* Can all fringe sets be taken at once? */
+static bool
+are_alike(const struct wrap *wrap, enum sample type)
+{
+	const struct shots *shots = &wrap->shots;
+
+	if (type == SAMPLE_FLOAT || shots->codes || shots->fringes < 1 || shots->fringes > SETS)
+		return false;
+	for (size_t k = 0; k < shots->fringes; k++) {
+		size_t n = shots->fringe[k].n;
+
+		if (n < 3 || n > 4 || n != shots->fringe[0].n)
+			return false;
+		for (size_t i = 0; i < n; i++)
+			if (wrap->steps[k].weight[i].mean != 1)
+				return false;
+	}
+	return true;
+}
+
+static void
+wrap_alike(const struct wrap *wrap, const struct frame *in, struct frame *out, size_t y, size_t x,
+    size_t n, struct tile *tile)
+{
+	const struct shots *shots = &wrap->shots;
+	size_t sets = shots->fringes, images = shots->fringe[0].n;
+	size_t phases = sets * (wrap->vector ? 2 : 1);
+	struct alike alike = { .limits = wrap->limits,
+		.modulation = frame_floats(out, phases, y) + x,
+		.texture = frame_floats(out, phases + 1, y) + x };
+
+	for (size_t k = 0; k < sets; k++) {
+		for (size_t i = 0; i < images; i++) {
+			CALL(load, in, shots->fringe[k].plane[i], y, x, tile->image[k][i], tile, n);
+			alike.weight[k][i] = wrap->steps[k].weight[i];
+		}
+		alike.image[k] = (const float (*)[SPAN])tile->image[k];
+		alike.cosine[k] =
+		    wrap->vector ? frame_floats(out, 2 * k, y) + x : tile->pair[k][0];
+		alike.sine[k] =
+		    wrap->vector ? frame_floats(out, 2 * k + 1, y) + x : tile->pair[k][1];
+	}
+	if (sets == 1 && images == 3)
+		take_alike(&alike, 1, 3, n);
+	else if (sets == 1)
+		take_alike(&alike, 1, 4, n);
+	else if (images == 3)
+		take_alike(&alike, 2, 3, n);
+	else
+		take_alike(&alike, 2, 4, n);
+	for (size_t k = 0; k < sets && !wrap->vector; k++)
+		write_good(alike.sine[k], alike.cosine[k], frame_floats(out, k, y) + x, n);
+}
+
 static void
 wrap_tile(const struct wrap *wrap, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n, struct tile *tile)
@@ -346,6 +496,10 @@ wrap_tile(const struct wrap *wrap, const struct frame *in, struct frame *out, si
 	const struct shots *shots = &wrap->shots;
 	size_t phases = shots->fringes * (wrap->vector ? 2 : 1), codes = out->head.c - shots->codes;
 
+	if (are_alike(wrap, in->head.type)) {
+		wrap_alike(wrap, in, out, y, x, n, tile);
+		return;
+	}
 	start(tile, n);
 	wrap_phases(wrap, in, out, y, x, n, tile);
 	if (shots->flats && shots->codes)

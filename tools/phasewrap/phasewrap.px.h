@@ -55,9 +55,9 @@ PX_FN bool
 phasewrap_good(float amplitude, float mean, float product, float modulation,
     float least_amplitude, float least_mean, float least_modulation)
 {
-	return (product > PHASEWRAP_LEAST_PRODUCT) & (product < 3e38f) &
-	    (amplitude >= least_amplitude) & (mean >= least_mean) &
-	    (modulation >= least_modulation);
+	return px_both(px_both(product > PHASEWRAP_LEAST_PRODUCT, product < 3e38f),
+	    px_both(px_both(amplitude >= least_amplitude, mean >= least_mean),
+		modulation >= least_modulation));
 }
 
 /* A plane is set where it is brighter than its threshold. */

@@ -122,7 +122,7 @@ static int
 find_range(const struct raster *raster, float *low, float *high)
 {
 	size_t pixels = raster->w * raster->h, n = 0;
-	float *value = calloc(pixels, sizeof(*value));
+	float *value = malloc(pixels * sizeof(*value)), limit[2] = { 0, 1 };
 
 	if (!value)
 		return fail_memory();
@@ -130,9 +130,10 @@ find_range(const struct raster *raster, float *low, float *high)
 		if (raster->z[i] != INFINITY &&
 		    !px_isnan(raster->attribute[SURFACE_VALUE * pixels + i]))
 			value[n++] = raster->attribute[SURFACE_VALUE * pixels + i];
-	qsort(value, n, sizeof(*value), numbers_compare);
-	*low = n ? value[n / 100] : 0;
-	*high = n ? value[n - 1 - n / 100] : 1;
+	if (n)
+		numbers_ranks(value, n, (size_t[2]){ n / 100, n - 1 - n / 100 }, 2, limit);
+	*low = limit[0];
+	*high = limit[1];
 	if (*high <= *low)
 		*high = *low + 1;
 	free(value);
@@ -142,7 +143,11 @@ find_range(const struct raster *raster, float *low, float *high)
 static int
 set_range(const struct parameters *p, const struct raster *raster, float *low, float *high)
 {
-	if (p->by == BY_NONE || p->range.n == 0)
+	*low = 0;
+	*high = 1;
+	if (p->by == BY_NONE)
+		return 0;
+	if (p->range.n == 0)
 		return find_range(raster, low, high);
 	*low = (float)p->range.v[0];
 	*high = (float)p->range.v[1];

@@ -2,9 +2,11 @@
  * code. */
 #define _GNU_SOURCE
 #include "fringe_line.h"
+#include "residuals.h"
 #include "stage.h"
 #include "temporal.h"
 #include "unwrap2f.loops.h"
+#include "unwrap2f.passes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,7 @@ struct priv {
 	struct temporal_way way;
 	struct temporal_search search;
 	float max_residual;
+	struct residuals residuals;	/* what they look like */
 	size_t *passed;			/* the input channel of output channel c */
 	struct fringe_line line;	/* --fit-line: what the planes seen so far say */
 };
@@ -70,10 +73,18 @@ static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
 {
 	const struct priv *priv = run->priv;
+	bool short_way = priv->method != METHOD_BEST && is_short(&priv->way);
 	struct tile tile;
 
 	for (size_t y = y0; y < y1; y++) {
-		for (size_t x = 0; x < in->head.w; x += TILE) {
+		bool wanted = residuals_wanted(&priv->residuals, y);
+		bool at_once = short_way && !wanted;
+		uint count[RESIDUALS_BINS] = { 0 };
+
+		if (at_once)
+			climb_short(&priv->way, in, y, priv->max_residual, frame_floats(out, 0, y),
+			    frame_floats(out, 1, y));
+		for (size_t x = 0; x < in->head.w && !at_once; x += TILE) {
 			size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
 
 			memset(tile.bad, 0, sizeof(tile.bad));
@@ -81,15 +92,37 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 				search(&priv->search, in, y, x, n, &tile);
 			else
 				climb_ladder(&priv->way, in, y, x, n, &tile);
+			if (wanted)
+				residuals_add(&priv->residuals, x, tile.residual, tile.bad, n,
+				    count);
 			store(&tile, n, priv->max_residual, frame_floats(out, 0, y) + x,
 			    frame_floats(out, 1, y) + x);
 		}
+		if (wanted)
+			residuals_keep(&priv->residuals, y, count);
 		for (size_t c = 2; c < out->head.c; c++)
 			frame_pass(in, priv->passed[c], out, c, y);
 	}
 }
 
-static const struct body body = { .rows = rows };
+static void
+after(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	residuals_tell(&priv->residuals, "residual");
+}
+
+static int
+passes(struct run *run, struct passes *passes)
+{
+	const struct priv *priv = run->priv;
+
+	return list_passes(passes, &priv->way, priv->method == METHOD_BEST ? &priv->search : NULL,
+	    priv->max_residual);
+}
+
+static const struct body body = { .rows = rows, .after = after, .passes = passes };
 
 /* ---- fitting the line: a plane per frame, text at the end ---- */
 
@@ -152,6 +185,17 @@ choose_way(const struct parameters *parameters, const struct frame_head *in,
 	return temporal_way_ladder(temporal, signals[priv->method], &priv->way);
 }
 
+/* A code of periods leaves residuals of any size, however right it is; so does nothing at all. */
+static int
+plan_residuals(const struct temporal *temporal, const struct frame_head *in, struct priv *priv)
+{
+	bool best = priv->method == METHOD_BEST;
+
+	if (priv->method == METHOD_GRAY && temporal->cell == GRAY_PERIOD)
+		priv->residuals.off = true;
+	return residuals_plan(&priv->residuals, in->w, in->h, best ? priv->search.chance : 0);
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -169,7 +213,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return run_channel(run, in, "index", &temporal.index);
 	if (priv->method == METHOD_AUTO && temporal.index != NO_CHANNEL && parameters->line.n == 0)
 		priv->method = METHOD_GRAY;
-	if (choose_way(parameters, in, &temporal, priv) < 0)
+	if (choose_way(parameters, in, &temporal, priv) < 0 ||
+	    plan_residuals(&temporal, in, priv) < 0)
 		return -1;
 	if (temporal_output(&temporal, in, out, &priv->passed) < 0)
 		return -1;
@@ -185,6 +230,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	free(priv->passed);
+	residuals_free(&priv->residuals);
 	fringe_line_free(&priv->line);
 }
 
@@ -192,6 +238,7 @@ STAGE(unwrap2f) = {
 	.name = "unwrap2f",
 	.summary = "absolute phase out of wrapped phases of several periods, or a Gray code",
 	.operands = "[FILE ...]",
+	.advice = "--max-residual",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),

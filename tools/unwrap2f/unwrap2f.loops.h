@@ -13,7 +13,7 @@ struct tile {
 	uint bad[TILE];			/* a phase is missing */
 	float phase[LADDER_PHASES_MOST][TILE];	/* the search's own, in turns */
 	float square[TILE], shift[TILE], cost[TILE], order[TILE];
-};
+} __attribute__((aligned(64)));
 
 static void
 weigh_phase(const float *restrict phase, float weight, bool begin, struct tile *restrict tile,
@@ -234,5 +234,43 @@ climb_ladder(const struct temporal_way *way, const struct frame *in, size_t y, s
 	for (size_t r = 1; r < way->rungs; r++) {
 		load_signal(in, &way->rung[r], y, x, n, tile);
 		climb(tile, n, &way->rung[r]);
+	}
+}
+
+/* The usual ladder: from the beat of two phases to one of the phases. */
+static bool
+is_short(const struct temporal_way *way)
+{
+	return way->start == START_FIELD && way->rungs == 2 && way->rung[0].n == 2 &&
+	    way->rung[1].n == 1;
+}
+
+/* All of it and the result in one go. */
+static void
+climb_short(const struct temporal_way *way, const struct frame *in, size_t y, float most,
+    float *restrict absolute, float *restrict residual)
+{
+	const struct temporal_rung beat = way->rung[0], rung = way->rung[1];
+	const float *restrict a = frame_floats(in, beat.channel[0], y);
+	const float *restrict b = frame_floats(in, beat.channel[1], y);
+	const float *restrict phase = frame_floats(in, rung.channel[0], y);
+
+	ROWS_SIMD
+	for (size_t i = 0; i < in->head.w; i++) {
+		PX_F phi = beat.weight[0] * a[i] + beat.weight[1] * b[i];
+		PX_F coarse = unwrap2f_absolute(phi, unwrap2f_turns_above(phi, beat.lo));
+		PX_F lack, k, rest;
+		bool bad = px_isnan(a[i]) | px_isnan(b[i]) | px_isnan(phase[i]);
+
+		phi = 0 + rung.weight[0] * phase[i];
+		lack = unwrap2f_lack(coarse, rung.ratio, phi);
+		k = px_round(lack);
+		lack = lack +
+		    rung.span * unwrap2f_seam(unwrap2f_absolute(phi, k), rung.lo, rung.hi);
+		k = px_round(lack);
+		rest = unwrap2f_worse(0, lack - k);
+		bad |= !(px_abs(rest) <= most);
+		absolute[i] = px_select(bad, PX_NAN, unwrap2f_absolute(phi, k));
+		residual[i] = px_select(bad, PX_NAN, rest);
 	}
 }

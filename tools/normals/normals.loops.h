@@ -1,0 +1,142 @@
+/* The loops over pixels of normals.c. */
+#include "normals.px.h"
+#include "rows.h"
+
+#define TILE 256
+#define SPAN (TILE + 32)	/* a column more on each side, and squares in whole vectors */
+#define SQUARES(n) (((n) + 16) / 16 * 16)	/* at least n + 1; what is too much is not read */
+
+/* A piece of a row with a column more on each side; 0 where something is missing. */
+struct line {
+	float x[SPAN], y[SPAN], z[SPAN], there[SPAN];
+	bool whole;			/* nothing is, of the image's columns */
+} __attribute__((aligned(64)));
+
+/* Squares of four pixels between two lines: the products that A and D, and B and C, get. */
+struct squares {
+	float ad_x[SPAN], ad_y[SPAN], ad_z[SPAN], bc_x[SPAN], bc_y[SPAN], bc_z[SPAN];
+} __attribute__((aligned(64)));
+
+static void
+clean_points(const float *restrict x, const float *restrict y, const float *restrict z,
+    struct line *restrict line, size_t at, size_t n)
+{
+	uint missing = 0;
+
+	_Pragma("omp simd reduction(+:missing)")
+	for (size_t i = 0; i < n; i++) {
+		bool there = normals_there(x[i]) && normals_there(y[i]) && normals_there(z[i]);
+
+		line->x[at + i] = px_select(there, x[i], 0.0f);
+		line->y[at + i] = px_select(there, y[i], 0.0f);
+		line->z[at + i] = px_select(there, z[i], 0.0f);
+		line->there[at + i] = px_select(there, 1.0f, 0.0f);
+		missing += px_select(there, 0u, 1u);
+	}
+	line->whole = missing == 0;
+}
+
+static void
+clean_depth(const float *restrict z, struct line *restrict line, size_t at, size_t n)
+{
+	uint missing = 0;
+
+	_Pragma("omp simd reduction(+:missing)")
+	for (size_t i = 0; i < n; i++) {
+		bool there = normals_there(z[i]);
+
+		line->z[at + i] = px_select(there, z[i], 0.0f);
+		line->there[at + i] = px_select(there, 1.0f, 0.0f);
+		missing += px_select(there, 0u, 1u);
+	}
+	line->whole = missing == 0;
+}
+
+/* Squares between two lines of n pixels; all corners are there if `whole`. */
+static inline __attribute__((always_inline)) void
+squares_of_points(const struct line *restrict upper, const struct line *restrict lower,
+    struct squares *restrict out, size_t n, bool whole)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < SQUARES(n); i++) {
+		struct normals_vector h0 = { upper->x[i + 1] - upper->x[i],
+			upper->y[i + 1] - upper->y[i], upper->z[i + 1] - upper->z[i] };
+		struct normals_vector h1 = { lower->x[i + 1] - lower->x[i],
+			lower->y[i + 1] - lower->y[i], lower->z[i + 1] - lower->z[i] };
+		struct normals_vector v0 = { lower->x[i] - upper->x[i], lower->y[i] - upper->y[i],
+			lower->z[i] - upper->z[i] };
+		struct normals_vector v1 = { lower->x[i + 1] - upper->x[i + 1],
+			lower->y[i + 1] - upper->y[i + 1], lower->z[i + 1] - upper->z[i + 1] };
+		float a = whole ? 1 : upper->there[i], b = whole ? 1 : upper->there[i + 1];
+		float c = whole ? 1 : lower->there[i], d = whole ? 1 : lower->there[i + 1];
+		struct normals_vector sum_ad = normals_sum(
+		    normals_product(v1, h0, a * d * b),
+		    normals_product(v0, h1, a * d * c));
+		struct normals_vector sum_bc = normals_sum(
+		    normals_product(v0, h0, b * c * a),
+		    normals_product(v1, h1, b * c * d));
+
+		out->ad_x[i] = sum_ad.x;
+		out->ad_y[i] = sum_ad.y;
+		out->ad_z[i] = sum_ad.z;
+		out->bc_x[i] = sum_bc.x;
+		out->bc_y[i] = sum_bc.y;
+		out->bc_z[i] = sum_bc.z;
+	}
+}
+
+static inline __attribute__((always_inline)) void
+squares_of_depth(const struct line *restrict upper, const struct line *restrict lower,
+    struct squares *restrict out, size_t n, bool whole, float per_column, float per_row)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < SQUARES(n); i++) {
+		float h0 = (upper->z[i + 1] - upper->z[i]) * per_column;
+		float h1 = (lower->z[i + 1] - lower->z[i]) * per_column;
+		float v0 = (lower->z[i] - upper->z[i]) * per_row;
+		float v1 = (lower->z[i + 1] - upper->z[i + 1]) * per_row;
+		float a = whole ? 1 : upper->there[i], b = whole ? 1 : upper->there[i + 1];
+		float c = whole ? 1 : lower->there[i], d = whole ? 1 : lower->there[i + 1];
+		struct normals_vector sum_ad = normals_sum(
+		    normals_of_slopes(v1, h0, a * d * b),
+		    normals_of_slopes(v0, h1, a * d * c));
+		struct normals_vector sum_bc = normals_sum(
+		    normals_of_slopes(v0, h0, b * c * a),
+		    normals_of_slopes(v1, h1, b * c * d));
+
+		out->ad_x[i] = sum_ad.x;
+		out->ad_y[i] = sum_ad.y;
+		out->ad_z[i] = sum_ad.z;
+		out->bc_x[i] = sum_bc.x;
+		out->bc_y[i] = sum_bc.y;
+		out->bc_z[i] = sum_bc.z;
+	}
+}
+
+/* Pixels of a line between the squares above and below it. */
+static inline __attribute__((always_inline)) void
+unit_normals(const struct squares *restrict above, const struct squares *restrict below,
+    const float *restrict there, float *restrict nx, float *restrict ny, float *restrict nz,
+    float sign, size_t n, bool whole)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		struct normals_vector upper = { above->ad_x[i] + above->bc_x[i + 1],
+			above->ad_y[i] + above->bc_y[i + 1], above->ad_z[i] + above->bc_z[i + 1] };
+		struct normals_vector lower = { below->bc_x[i] + below->ad_x[i + 1],
+			below->bc_y[i] + below->ad_y[i + 1], below->bc_z[i] + below->ad_z[i + 1] };
+		struct normals_vector normal =
+		    normals_unit(normals_sum(upper, lower), whole ? 1 : there[i + 1], sign);
+
+		nx[i] = normal.x;
+		ny[i] = normal.y;
+		nz[i] = normal.z;
+	}
+}
+
+static void
+clear_square(struct squares *squares, size_t i)
+{
+	squares->ad_x[i] = squares->ad_y[i] = squares->ad_z[i] = 0;
+	squares->bc_x[i] = squares->bc_y[i] = squares->bc_z[i] = 0;
+}
