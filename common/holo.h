@@ -9,6 +9,7 @@
 #define HOLO_H
 
 #include "frame.h"
+#include "holo.px.h"
 #include "opt.h"
 
 enum holo_stair { HOLO_COMPOSITE, HOLO_COSINE };
@@ -91,7 +92,6 @@ const char *holo_channel_names(enum holo_layout, bool texture);
  * The stair of order 0 over the rest 0 .. 1 in HOLO_PROFILE equal parts (their centres), after a
  * Gaussian blur of sigma in turns.
  */
-#define HOLO_PROFILE 1024
 void holo_profile(const struct holo_code *, double sigma, float level[HOLO_PROFILE + 1]);
 
 /* The smallest and largest finite sample of a float channel; low > high where there is none. */

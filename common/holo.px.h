@@ -12,6 +12,7 @@
 
 #define HOLO_BLACK 38.25f
 #define HOLO_TURN 0.159154943091895336f
+#define HOLO_PROFILE 1024	/* parts of a stair; holo_profile() */
 
 /* u/P = (x cos theta + z W sin theta)/P [thesis eq 5.14 solved for the phase]. */
 PX_FN float

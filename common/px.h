@@ -3,8 +3,9 @@
  *
  * tools/NAME/NAME.px.h includes this and is included by NAME.c and NAME.comp; with
  * -ffp-contract=off in C and `precise` in GLSL both give the same bits. Only + - * /, sqrt, floor
- * and moves of bits are used. Functions are PX_FN, locals are PX_F, literals carry f, conditions
- * are px_select (never a call under a condition). Sizes: uint. Angles: radians.
+ * and moves of bits are used. Functions are PX_FN, locals are PX_F (or PX_D, which not every device
+ * has), literals carry f, conditions are px_select (never a call under a condition). Sizes: uint.
+ * Angles: radians.
  */
 #ifndef PX_H
 #define PX_H
@@ -12,6 +13,7 @@
 #ifdef GL_core_profile
 #define PX_FN precise
 #define PX_F precise float
+#define PX_D precise double
 #define PX_STRUCT
 #define px_bits(x) floatBitsToUint(x)
 #define px_from_bits(u) uintBitsToFloat(u)
@@ -20,6 +22,7 @@
 #define px_select(condition, a, b) ((condition) ? (a) : (b))
 #define px_both(a, b) ((a) && (b))
 #define px_float(x) float(x)
+#define px_double(x) double(x)
 #define px_int(x) int(x)
 #define px_uint(x) uint(x)
 #else
@@ -29,6 +32,7 @@
 #include <string.h>
 #define PX_FN static inline
 #define PX_F float
+#define PX_D double
 #define PX_STRUCT struct
 typedef uint32_t uint;
 static inline uint
@@ -52,6 +56,7 @@ px_from_bits(uint u)
 #define px_select(condition, a, b) ((condition) ? (a) : (b))
 #define px_both(a, b) ((a) & (b)) /* of two bools; without a branch */
 #define px_float(x) ((float)(x))
+#define px_double(x) ((double)(x))
 #define px_int(x) ((int32_t)(x))
 #define px_uint(x) ((uint)(x))
 #endif

@@ -32,6 +32,8 @@ struct priv {
 	float texture_scale;
 };
 
+#include "holodec.passes.h"
+
 #define AT(field) offsetof(struct parameters, field)
 
 static const char *const decodes[] = { "auto", "nearest", "median", "region", "plain", NULL };
@@ -156,7 +158,7 @@ survey(struct run *run, const struct frame *in)
 	    priv->decode == DECODE_REGION ? &priv->regions : NULL, in);
 }
 
-static const struct body body = { .survey = survey, .rows = rows };
+static const struct body body = { .survey = survey, .rows = rows, .passes = passes };
 
 static int
 init(struct run *run)

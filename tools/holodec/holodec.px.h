@@ -8,11 +8,52 @@
 /* Noise may carry a point this many turns beyond the cube's faces. */
 #define HOLODEC_SLACK 0.25f
 
+/* What can be no level becomes one so dark that the pixel is background: formulas need finite ones.
+ */
+PX_FN float
+holodec_level(float v)
+{
+	return px_select((px_bits(v) & 0x7fffffffu) <= 0x49742400u, v, -1e6f);	/* 1e6 */
+}
+
+/* Is a pixel of these levels none? */
+PX_FN bool
+holodec_black(float sine, float cosine)
+{
+	return !(sine + cosine >= HOLO_BLACK);
+}
+
+/* The same, or is its stair no level? */
+PX_FN bool
+holodec_missing(float sine, float cosine, float stair)
+{
+	return !(px_min(stair + 1000.0f, sine + cosine) >= HOLO_BLACK);
+}
+
+/* The order that a stair says, not rounded; `stair` is what order 0 has at this rest. */
+PX_FN float
+holodec_order(float level, float stair, float per_height)
+{
+	return (level - stair) * per_height;
+}
+
 /* Does the depth, normalised, lie in the cube? */
 PX_FN bool
 holodec_inside(float normalised, float slack)
 {
 	return px_abs(normalised - 0.5f) <= 0.5f + slack;
+}
+
+/* Depth from turns, zero and range being the far face's and how much more the near one's is; NaN
+ * where that lies farther than slack (normalised) outside of the cube, or without turns. */
+PX_FN float
+holodec_depth(float turns, float column, float per_column, float per_turn, float zero, float range,
+    float slack)
+{
+	PX_F z = holo_depth(turns, column, per_column, per_turn);
+	bool there = px_both(!px_isnan(turns), holodec_inside(z, slack));
+
+	return px_select(there, zero + z * range, PX_NAN);
 }
 
 /* Distance of (R, G) from the circle that all fringes lie on, in levels. */

@@ -3,6 +3,7 @@
 #define HOLODEC_PLACE_H
 
 #include "holo.h"
+#include "place.px.h"
 #include "rows.h"
 
 #include <string.h>
@@ -62,12 +63,12 @@ to_points(const struct place *to, size_t row, float *restrict x, float *restrict
 
 	ROWS_SIMD
 	for (size_t i = 0; i < w; i++) {
-		double column = (double)(int)i, depth = (double)z[i];
-		PX_F hole = px_select(px_isnan(z[i]), PX_NAN, 0.0f);
+		double column = (double)(int)i;
+		PX_F depth = z[i];
 
-		x[i] = (float)(ax * column + bx * depth + cx) + hole;
-		y[i] = (float)(ay * column + by * depth + cy) + hole;
-		z[i] = (float)(az * column + bz * depth + cz) + hole;
+		x[i] = holodec_coordinate(ax, column, bx, depth, cx);
+		y[i] = holodec_coordinate(ay, column, by, depth, cy);
+		z[i] = holodec_coordinate(az, column, bz, depth, cz);
 	}
 }
 

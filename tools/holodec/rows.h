@@ -35,14 +35,12 @@ load_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
 		out[i] = (float)(int)in[i];
 }
 
-/* What can be no level becomes one so dark that the pixel is background: formulas need finite ones.
- */
 static void
 load_floats(const float *restrict in, float *restrict out, size_t n)
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
-		out[i] = px_select(px_abs(in[i]) <= 1e6f, in[i], -1e6f);
+		out[i] = holodec_level(in[i]);
 }
 
 /* Samples x .. x + n - 1 of a row, as levels. */
@@ -85,9 +83,9 @@ read_tile(struct tile *restrict tile, const struct reading *restrict reading, si
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F rest = holo_rest(sine[i] - 127.5f, cosine[i] - 127.5f);
-		PX_F order = (level[i] - stair[(int)(rest * HOLO_PROFILE)]) * per_height;
-		PX_F darkest = px_min(level[i] + 1000.0f, sine[i] + cosine[i]);
-		PX_F hole = px_select(darkest >= HOLO_BLACK, 0.0f, PX_NAN);
+		PX_F order = holodec_order(level[i], stair[(int)(rest * HOLO_PROFILE)], per_height);
+		bool missing = holodec_missing(sine[i], cosine[i], level[i]);
+		PX_F hole = px_select(missing, PX_NAN, 0.0f);
 
 		rests[i] = rest + hole;
 		orders[i] = order + hole;
@@ -176,11 +174,9 @@ to_depth(const float *restrict turns, float *restrict out, size_t x, size_t n,
 	float zero = code->depth_zero, range = code->depth_one - code->depth_zero;
 
 	ROWS_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F z = holo_depth(turns[i], (float)(int)(x + i), per_column, per_turn);
-
-		out[i] = px_select(holodec_inside(z, slack), zero + z * range, PX_NAN);
-	}
+	for (size_t i = 0; i < n; i++)
+		out[i] = holodec_depth(
+		    turns[i], (float)(int)(x + i), per_column, per_turn, zero, range, slack);
 }
 
 /* black[i] becomes 1 where there is background. */
@@ -190,7 +186,7 @@ add_black(const float *restrict sine, const float *restrict cosine, unsigned cha
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
-		black[i] |= !(sine[i] + cosine[i] >= HOLO_BLACK);
+		black[i] |= holodec_black(sine[i], cosine[i]);
 }
 
 static void

@@ -4,17 +4,6 @@
  */
 #include "px.h"
 
-/* Shaders for devices without doubles say PHASE2DEPTH_NO_DOUBLES. */
-#ifndef PHASE2DEPTH_NO_DOUBLES
-#ifdef GL_core_profile
-#define PX_D precise double
-#define px_double(x) double(x)
-#else
-#define PX_D double
-#define px_double(x) ((double)(x))
-#endif
-#endif
-
 /* PHI - PHI_ref; NaN where either is missing. */
 PX_FN float
 phase2depth_above(float phase, float ref)
@@ -22,6 +11,7 @@ phase2depth_above(float phase, float ref)
 	return px_select(px_isnan(phase) || px_isnan(ref), PX_NAN, phase - ref);
 }
 
+/* Shaders for devices without doubles say PHASE2DEPTH_NO_DOUBLES. */
 #ifndef PHASE2DEPTH_NO_DOUBLES
 /* The same for an ideal plane; one rounding. */
 PX_FN float

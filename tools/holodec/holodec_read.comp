@@ -1,0 +1,18 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "holodec.glsl"
+
+/* What each pixel says by itself, for those that look at their neighbours. */
+void
+main()
+{
+	uint x = gpu_x4(), y = gpu_y();
+	block_at at = block_at(gpu.block);
+	reading r;
+
+	if (gpu_outside4(x, y))
+		return;
+	r = read4(at, x, y);
+	gpu_scratch4_put(HOLODEC_REST, x, y, r.rest);
+	gpu_scratch4_put(HOLODEC_ORDER, x, y, r.order);
+}
