@@ -51,6 +51,19 @@ gpu_in(uint c, uint x, uint y)
 	return gpu_floats(gpu_row(c, y, gpu.in_stride)).at[x];
 }
 
+/* A sample of any type as a float. */
+float
+gpu_sample(uint c, uint x, uint y, uint type)
+{
+	uint64_t row = gpu_row(c, y, gpu.in_stride);
+
+	if (type == GPU_UCHAR)
+		return float(gpu_words(row).at[x >> 2] >> (8 * (x & 3u)) & 0xffu);
+	if (type == GPU_USHORT)
+		return float(gpu_words(row).at[x >> 1] >> (16 * (x & 1u)) & 0xffffu);
+	return gpu_floats(row).at[x];
+}
+
 float
 gpu_scratch(uint c, uint x, uint y)
 {

@@ -1,6 +1,7 @@
 /* A Holoimage in three bits a pixel. */
 #include "holo.h"
 #include "picture.h"
+#include "dither3.passes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -133,7 +134,7 @@ flow(struct run *run, struct frame *in)
 
 /* ---- options, the frame ---- */
 
-static const struct body map = { .rows = rows }, whole = { .flow = flow };
+static const struct body map = { .rows = rows, .passes = passes }, whole = { .flow = flow };
 
 static int
 init(struct run *run)

@@ -1,13 +1,36 @@
-/*
- * What the search of dither3 looks at (methods §13): the bits of R and G as a phasor, seen from the
- * phase that the pixel has. Its tangential part turns the decoded phase, its radial part does not.
- */
+/* Levels on their way to one bit, and what the search for bits looks at (methods §13). */
 #ifndef DITHER3_PX_H
 #define DITHER3_PX_H
 
 #include "holo.px.h"
 
-/* Tangential and radial part of a change of R and G. */
+/* A level as a share of full scale; what is no number is black. */
+PX_FN float
+dither3_share(float level)
+{
+	PX_F share = px_min(px_max(level * (1.0f / 255.0f), 0.0f), 1.0f);
+
+	return px_select(px_isnan(level), 0.0f, share);
+}
+
+/* Is a pixel of these shares background? */
+PX_FN bool
+dither3_black(float sine, float cosine)
+{
+	return !(sine + cosine >= HOLO_BLACK / 255.0f);
+}
+
+/* A share as a level again, rounded. */
+PX_FN float
+dither3_level(float share)
+{
+	return share * 255.0f + 0.5f;
+}
+
+/*
+ * The bits of R and G are a phasor, seen from the phase that the pixel has: its tangential part
+ * turns the decoded phase, its radial part does not. Both, of a change of R and G.
+ */
 PX_FN float
 dither3_tangential(float red, float green, float cosine, float sine)
 {

@@ -15,19 +15,15 @@ share_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
-		out[i] = (float)(int)in[i] * (1.0f / 255.0f);
+		out[i] = dither3_share((float)(int)in[i]);
 }
 
-/* What is no number is black. */
 static void
 share_floats(const float *restrict in, float *restrict out, size_t n)
 {
 	ROWS_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F share = px_min(px_max(in[i] * (1.0f / 255.0f), 0.0f), 1.0f);
-
-		out[i] = px_select(px_isnan(in[i]), 0.0f, share);
-	}
+	for (size_t i = 0; i < n; i++)
+		out[i] = dither3_share(in[i]);
 }
 
 /* Of n pixels of row y from x on. */
@@ -46,7 +42,7 @@ find_black(const float *restrict sine, const float *restrict cosine,
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
-		black[i] = !(sine[i] + cosine[i] >= HOLO_BLACK / 255.0f);
+		black[i] = dither3_black(sine[i], cosine[i]);
 }
 
 /* ---- ordered dithering ---- */
@@ -84,7 +80,7 @@ pack_levels(const float *restrict share, unsigned char *restrict out, size_t n)
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
-		out[i] = (unsigned char)(int)(share[i] * 255.0f + 0.5f);
+		out[i] = (unsigned char)(int)dither3_level(share[i]);
 }
 
 /* The bits of n pixels of row y from x on, into a row that is zero there. w: of the input. */
