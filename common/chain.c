@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "decide.h"
 #include "device.h"
 #include "outbox.h"
 #include "progress.h"
@@ -147,17 +148,21 @@ run_pass(struct run *run, size_t out_c, size_t in_c)
 	return 0;
 }
 
-/* Everything that is on its way on the device before this link arrives: what it was planned with
- * may be needed till then. */
+/* Lands all frames that fly through any link from `first` to `last`: what they were planned with
+ * may be needed till then. Frames that fly up to `first` only come behind the one at hand. */
+static int
+drain_span(struct chain *chain, size_t first, size_t last)
+{
+	for (size_t i = 0; i <= last; i++)
+		if (device_drain(chain, &chain->link[i], first, push) < 0)
+			return -1;
+	return 0;
+}
+
 static int
 drain_before(struct link *link)
 {
-	struct chain *chain = link->run.chain;
-
-	for (size_t i = 0; i <= link->run.position; i++)
-		if (device_drain(chain, &chain->link[i], push) < 0)
-			return -1;
-	return 0;
+	return drain_span(link->run.chain, link->run.position, link->run.position);
 }
 
 /* Takes the next frame of what stands beside, once per input. */
@@ -228,6 +233,7 @@ struct scratch {
 	size_t first[SEGMENT_MOST];		/* first row of map k's output that is kept */
 	size_t done[SEGMENT_MOST];		/* rows of map k's output are made up to here */
 	bool direct[SEGMENT_MOST];		/* see place_output() */
+	double seconds[SEGMENT_MOST];		/* of this frame, where times are told */
 	size_t y0, y1;				/* of the band */
 };
 
@@ -429,8 +435,8 @@ move_window(const struct segment *segment, size_t k, struct scratch *scratch)
 }
 
 /*
- * Map k is to make rows up to `end`: may it make them in the segment's output? Only rows of the band
- * itself, for beyond it another thread makes them too. Rows that are still needed change places.
+ * Map k is to make rows up to `end`: may it make them in the segment's output? Only rows of the
+ * band itself, for beyond it another thread makes them too. Rows still needed change places.
  */
 static void
 choose_place(const struct segment *segment, size_t k, struct scratch *scratch, size_t end)
@@ -472,7 +478,9 @@ make_rows(const struct segment *segment, size_t k, struct scratch *scratch, size
 	    before->c * sizeof(struct plane));
 	share_besides(link, &in, before->c);
 	place_output(segment, k, scratch);
+	scratch->seconds[k] -= progress_seconds();
 	link->run.body->rows(&link->run, &in, &out, scratch->done[k], end);
+	scratch->seconds[k] += progress_seconds();
 	blank_look(&link->blank, &in, &out, scratch->done[k], end);
 	scratch->done[k] = end;
 }
@@ -564,18 +572,19 @@ conclude_map(const struct chain *chain, struct link *link)
 	blank_tell(&link->blank, &link->out, chain->n > 1 ? stage->name : NULL, stage->advice);
 }
 
-/* Will the device do this? After plan, and after each survey. */
+/* Could the device do this? After plan, and after each survey. *anew: that was asked again. */
 static int
-plan_passes(struct chain *chain, struct link *link)
+plan_passes(struct chain *chain, struct link *link, bool *anew)
 {
 	bool again = link->planned_anew || link->run.body->survey;
 
 	link->planned_anew = false;
-	if (!chain->device || !link->wants_device || !again)
+	if (!chain->device || link->wish == WISH_PROCESSOR || !again)
 		return 0;
+	*anew = true;
 	if (drain_before(link) < 0)
 		return -1;
-	return device_plan(chain->device, link, &link->on_device);
+	return device_plan(chain->device, link, &link->able);
 }
 
 /* Finds what the last map hands on and no two of its channels share. */
@@ -602,54 +611,150 @@ find_makers(struct segment *segment)
 	return 0;
 }
 
+double
+link_samples(const struct link *link)
+{
+	return (double)link->in.w * (double)link->in.h * (double)link->in.c +
+	    (double)link->out.w * (double)link->out.h * (double)link->out.c;
+}
+
+/* Plans the maps from the segment's first on, as many as can go together on one side. */
+static int
+plan_maps(struct segment *segment, bool *anew)
+{
+	struct chain *chain = segment->chain;
+	const struct frame_head *head = &segment->in->head;
+	size_t at = segment->link->run.position;
+
+	segment->n = 0;
+	do {
+		struct link *link = &segment->link[segment->n];
+
+		/* the survey before the next plan: it may have something to say in the metadata */
+		if (prepare(link, head) < 0 ||
+		    (segment->n == 0 && survey(link, segment->in) < 0) ||
+		    plan_passes(chain, link, anew) < 0)
+			return -1;
+		head = &link->out;
+		segment->n++;
+	} while (segment->n < SEGMENT_MOST && at + segment->n < chain->n &&
+	    joins(chain, at + segment->n, head->type));
+	return 0;
+}
+
+/* Decides which of the planned maps the device shall do; *moved: some change sides. */
+static int
+take_sides(struct segment *segment, bool *moved)
+{
+	struct chain *chain = segment->chain;
+	size_t first = segment->link->run.position;
+	bool on_device[SEGMENT_MOST];
+
+	*moved = false;
+	decide_sides(segment, on_device);
+	for (size_t k = 0; k < segment->n; k++)
+		*moved |= on_device[k] != segment->link[k].on_device;
+	if (*moved && drain_span(chain, first, first + segment->n - 1) < 0)
+		return -1;
+	for (size_t k = 0; k < segment->n; k++)
+		segment->link[k].on_device = on_device[k];
+	return 0;
+}
+
+/* The segment: planned maps that go together on one side. What was landed meanwhile may have been
+ * planned otherwise, so that maps are planned again once they have changed sides. */
+static int
+collect(struct segment *segment)
+{
+	struct chain *chain = segment->chain;
+	bool anew = false, moved;
+	size_t n = 1;
+
+	if (chain->opens)
+		decide_to_open(chain);
+	if (plan_maps(segment, &anew) < 0)
+		return -1;
+	while (anew) {
+		anew = false;
+		if (take_sides(segment, &moved) < 0)
+			return -1;
+		if (moved && plan_maps(segment, &anew) < 0)
+			return -1;
+	}
+	while (n < segment->n && segment->link[n].on_device == segment->link->on_device)
+		n++;
+	segment->n = n;
+	segment->h = segment->in->head.h;
+	for (size_t k = 0; k < n; k++)
+		segment->link[k].besides_taken = false;
+	return 0;
+}
+
+/* Threads share the work evenly, so that their sum is that many times what a frame takes. */
+static void
+add_spent(struct segment *segment)
+{
+	struct chain *chain = segment->chain;
+
+	for (size_t k = 0; k < segment->n; k++) {
+		struct spent *spent = &segment->link[k].spent[false];
+
+		for (int i = 0; i < chain->threads; i++)
+			spent->seconds += chain->scratch[i].seconds[k] / chain->threads;
+		spent->samples += link_samples(&segment->link[k]);
+		spent->frames++;
+	}
+}
+
+/* The segment on the processor. */
+static int
+run_bands(struct segment *segment)
+{
+	struct chain *chain = segment->chain;
+
+	lay_out(segment);
+	for (int i = 0; i < chain->threads; i++) {
+		if (scratch_reserve(&chain->scratch[i], segment) < 0)
+			return -1;
+		memset(chain->scratch[i].seconds, 0, sizeof(chain->scratch[i].seconds));
+	}
+	if (find_makers(segment) < 0)
+		return -1;
+	for (size_t k = 0; k < segment->n; k++)
+		blank_begin(&segment->link[k].blank,
+		    segment_passed_from(segment, k, 0) != NO_CHANNEL);
+	pool_for(chain->pool, (segment->h + segment->band - 1) / segment->band, run_band, segment);
+	free(segment->maker);
+	for (size_t k = 0; k < segment->n; k++)
+		conclude_map(chain, &segment->link[k]);
+	add_spent(segment);
+	return 0;
+}
+
 /* Plans and runs the maps from `at` on, as many as go together; hands the result to what follows.
  */
 static int
 run_maps(struct chain *chain, size_t at, struct frame *in)
 {
 	struct segment segment = { .chain = chain, .link = &chain->link[at], .in = in };
-	const struct frame_head *head = &in->head;
+	int status = collect(&segment);
 
-	do {
-		struct link *link = &chain->link[at + segment.n];
-
-		/* the survey before the next plan: it may have something to say in the metadata */
-		if (prepare(link, head) < 0 || (segment.n == 0 && survey(link, in) < 0) ||
-		    plan_passes(chain, link) < 0)
-			goto failed;
-		if (link->on_device != segment.link->on_device)
-			break;
-		head = &link->out;
-		segment.n++;
-	} while (segment.n < SEGMENT_MOST && at + segment.n < chain->n &&
-	    joins(chain, at + segment.n, head->type));
-	segment.h = in->head.h;
-	lay_out(&segment);
-	for (int i = 0; i < chain->threads; i++)
-		if (scratch_reserve(&chain->scratch[i], &segment) < 0)
-			goto failed;
-	if (find_makers(&segment) < 0 || frame_new(head, &segment.out) < 0)
-		goto failed;
-	share_passed(&segment);
-	for (size_t k = 0; k < segment.n; k++)
-		segment.link[k].besides_taken = false;
-	if (segment.link->on_device) {
-		free(segment.maker);
+	if (status == 0)
+		status = frame_new(&segment.link[segment.n - 1].out, &segment.out);
+	if (status == 0)
+		share_passed(&segment);
+	if (status == 0 && segment.link->on_device) {
+		segment_halos(&segment);
 		return device_start(chain->device, &segment, push);
 	}
-	for (size_t k = 0; k < segment.n; k++)
-		blank_begin(&segment.link[k].blank,
-		    segment_passed_from(&segment, k, 0) != NO_CHANNEL);
-	pool_for(chain->pool, (segment.h + segment.band - 1) / segment.band, run_band, &segment);
-	for (size_t k = 0; k < segment.n; k++)
-		conclude_map(chain, &segment.link[k]);
+	if (status == 0)
+		status = run_bands(&segment);
 	frame_free(in);
-	free(segment.maker);
+	if (status < 0) {
+		frame_free(segment.out);
+		return -1;
+	}
 	return push(chain, at + segment.n, segment.out);
-failed:
-	free(segment.maker);
-	frame_free(in);
-	return -1;
 }
 
 /* ---- flows ---- */
@@ -985,7 +1090,7 @@ finish(struct chain *chain)
 	for (size_t i = 0; i < chain->n; i++) {
 		struct link *link = &chain->link[i];
 
-		if (device_drain(chain, link, push) < 0)
+		if (device_drain(chain, link, 0, push) < 0)
 			return -1;
 		if (link->waitings)
 			return fail(NULL,
@@ -1043,12 +1148,31 @@ release(struct chain *chain)
 	frame_release_stores();
 }
 
+/* "NAME: on the processor: phasewrap 0.400 ms, gauss 0.900 ms a frame" */
+static void
+report_processor(const struct chain *chain)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < chain->n; i++)
+		if (chain->link[i].spent[false].frames) {
+			if (n == 0)
+				fprintf(stderr, "%s: on the processor:", fail_program());
+			decide_print_time(n++ ? "," : "", &chain->link[i], false);
+		}
+	if (n)
+		fprintf(stderr, " a frame\n");
+}
+
 static void
 report(const struct chain *chain)
 {
 	double spent = progress_seconds() - chain->start;
 
-	if (chain->verbose && chain->frames)
+	if (!chain->verbose)
+		return;
+	report_processor(chain);
+	if (chain->frames)
 		fprintf(stderr, "%s: %zu frames in %.4f s, %.2f frames/s\n", fail_program(),
 		    chain->frames, spent, (double)chain->frames / spent);
 }
@@ -1061,7 +1185,7 @@ chain_run(struct chain *chain)
 
 	if (band)
 		chain->band = (size_t)strtoul(band, NULL, 10);
-	if (repeat)
+	if (repeat && !chain->repeat)
 		chain->repeat = (size_t)strtoul(repeat, NULL, 10);
 	chain->start = progress_seconds();
 	chain->scratch = calloc((size_t)chain->threads, sizeof(*chain->scratch));

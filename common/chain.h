@@ -6,6 +6,7 @@
 #define CHAIN_H
 
 #include "blank.h"
+#include "cost.h"
 #include "pool.h"
 #include "stage.h"
 
@@ -17,6 +18,16 @@ struct beside {
 	struct frame *frame;		/* float; the one in use */
 	size_t frames;			/* taken from the source */
 	bool single;			/* the file held one frame: it serves all */
+};
+
+/* Where a stage shall run. */
+enum wish { WISH_PROCESSOR, WISH_DEVICE, WISH_AUTO };
+
+/* What a map took on the processor or on the device, all frames. */
+struct spent {
+	double seconds; /* of all threads together divided by their number; NaN without a clock */
+	double samples; /* pixels of all channels in and out */
+	size_t frames;
 };
 
 struct link {
@@ -33,8 +44,10 @@ struct link {
 	struct blank blank;		/* did its map give any valid pixel? */
 	bool besides_taken;		/* for the input that is planned now */
 	const char *device;		/* -d of this stage, or NULL */
-	bool wants_device, on_device; /* on_device: of the last plan */
+	enum wish wish;
+	bool able, on_device; /* of the last plan: has passes; runs there */
 	bool planned_anew, refused;	/* why not, has been said */
+	struct spent spent[2];		/* by on_device */
 	struct passes *passes;		/* of the last plan, on the device */
 	struct flights *flights;	/* of the segment that begins here */
 };
@@ -46,6 +59,8 @@ struct chain {
 	bool force, verbose, quiet;
 	int threads;
 	struct device *device;		/* NULL: the processor does everything */
+	const struct costs *costs;	/* to decide by; NULL: what is not demanded stays there */
+	bool opens;	/* the device of the costs is opened when opening it is worth while */
 	struct save_options save;
 	char *const *operand;		/* of the first stage */
 	size_t operands;
@@ -61,6 +76,8 @@ struct chain {
 	double start;			/* when the first frame was pushed, seconds */
 };
 
+/* Pixels of all channels that a planned map reads and makes. */
+double link_samples(const struct link *);
 /* Runs what has been set up: 0 or -1 after fail(). */
 int chain_run(struct chain *);
 /* -o null: frames are counted and dropped, so that a chain can be timed without its output. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "progress.h"
+#include "decide.h"
 
 #define FLIGHTS 3		/* frames under way: one up, one computed, one down */
 #define ALIGNMENT 256		/* of planes and blocks */
@@ -17,15 +17,10 @@ struct constant {
 	bool there;			/* on the device */
 };
 
-struct planned_pass {
-	struct pass pass;
-	double seconds;			/* all frames */
-};
-
 struct passes {
 	struct gpu *gpu;
 	const struct frame_head *in, *out;
-	struct planned_pass *pass;
+	struct pass *pass;
 	size_t n;
 	bool *reads;			/* by channel of the input */
 	size_t scratches;
@@ -156,7 +151,7 @@ passes_float64(const struct passes *passes)
 int
 passes_add(struct passes *passes, const struct pass *pass)
 {
-	struct planned_pass *more =
+	struct pass *more =
 	    reallocarray(passes->pass, passes->n + 1, sizeof(*more));
 	void *block = malloc(pass->bytes + 1);
 
@@ -167,8 +162,8 @@ passes_add(struct passes *passes, const struct pass *pass)
 		return fail_memory();
 	}
 	memcpy(block, pass->block, pass->bytes);
-	more[passes->n] = (struct planned_pass){ .pass = *pass };
-	more[passes->n++].pass.block = block;
+	more[passes->n] = *pass;
+	more[passes->n++].block = block;
 	return 0;
 }
 
@@ -177,6 +172,12 @@ passes_read(struct passes *passes, size_t c)
 {
 	if (c < passes->in->c)
 		passes->reads[c] = true;
+}
+
+bool
+passes_reads(const struct passes *passes, size_t c)
+{
+	return passes->reads[c];
 }
 
 void
@@ -224,7 +225,7 @@ free_passes(struct passes *passes)
 	if (!passes)
 		return;
 	for (size_t i = 0; i < passes->n; i++)
-		free((void *)passes->pass[i].pass.block);
+		free((void *)passes->pass[i].block);
 	for (size_t i = 0; i < passes->constants; i++) {
 		gpu_block_free(passes->gpu, passes->constant[i].host);
 		gpu_block_free(passes->gpu, passes->constant[i].device);
@@ -259,15 +260,6 @@ list_passes(struct device *device, struct link *link, struct passes **out)
 	return link->run.body->passes(&link->run, passes);
 }
 
-/* Same shaders as before: the times go on being summed. */
-static void
-keep_times(struct passes *passes, const struct passes *before)
-{
-	for (size_t i = 0; before && i < passes->n && i < before->n; i++)
-		if (passes->pass[i].pass.shader == before->pass[i].pass.shader)
-			passes->pass[i].seconds = before->pass[i].seconds;
-}
-
 static void
 say_refusal(const struct device *device, struct link *link, const char *why)
 {
@@ -290,7 +282,6 @@ device_plan(struct device *device, struct link *link, bool *able)
 		return 0;
 	}
 	status = list_passes(device, link, &passes);
-	keep_times(passes, link->passes);
 	device_unplan(link);
 	if (status < 0) {
 		free_passes(passes);
@@ -530,8 +521,8 @@ record_map(struct band *band, size_t k)
 	};
 
 	for (size_t i = 0; i < passes->n; i++)
-		if (passes->pass[i].pass.beyond > beyond)
-			beyond = passes->pass[i].pass.beyond;
+		if (passes->pass[i].beyond > beyond)
+			beyond = passes->pass[i].beyond;
 	more = rows_around(segment, rows.first, rows.end, beyond);
 	if (band->fills) {
 		address = (uint64_t *)((char *)band->flight->words_host->host + table);
@@ -556,7 +547,7 @@ record_map(struct band *band, size_t k)
 	}
 	band->words += aligned((push.constants + passes->constants) * sizeof(uint64_t));
 	for (size_t i = 0; i < passes->n; i++) {
-		const struct pass *pass = &passes->pass[i].pass;
+		const struct pass *pass = &passes->pass[i];
 		struct rows made = rows_around(segment, rows.first, rows.end, pass->beyond);
 		size_t n = made.end - made.first;
 		uint32_t groups[2] = {
@@ -712,10 +703,15 @@ add_times(struct flights *flights, struct flight *flight)
 	flights->up_s += isnan(up) ? 0 : up;
 	flights->down_s += isnan(down) ? 0 : down;
 	for (size_t k = 0; k < flights->n; k++) {
-		struct passes *passes = flights->link[k].passes;
+		struct link *link = &flights->link[k];
 
-		for (size_t i = 0; passes && i < passes->n; i++, dispatch++)
-			passes->pass[i].seconds += gpu_job_dispatch_seconds(flight->job, dispatch);
+		for (size_t i = 0; link->passes && i < link->passes->n; i++, dispatch++)
+			link->spent[true].seconds +=
+			    gpu_job_dispatch_seconds(flight->job, dispatch);
+		if (flight->lands) {
+			link->spent[true].samples += link_samples(link);
+			link->spent[true].frames++;
+		}
 	}
 }
 
@@ -787,9 +783,10 @@ land_one(struct chain *chain, struct flights *flights, device_land *land)
 }
 
 int
-device_drain(struct chain *chain, struct link *link, device_land *land)
+device_drain(struct chain *chain, struct link *link, size_t to, device_land *land)
 {
-	while (link->flights && link->flights->landed < link->flights->started)
+	while (link->flights && link->flights->at > to &&
+	    link->flights->landed < link->flights->started)
 		if (land_one(chain, link->flights, land) < 0)
 			return -1;
 	return 0;
@@ -877,21 +874,6 @@ done:
 	return status;
 }
 
-static void
-report_times(const struct flights *flights, double frames)
-{
-	for (size_t k = 0; k < flights->n; k++) {
-		const struct passes *passes = flights->link[k].passes;
-		double seconds = 0;
-
-		for (size_t i = 0; passes && i < passes->n; i++)
-			seconds += passes->pass[i].seconds;
-		fprintf(stderr, "%s %s", k ? "," : "", flights->link[k].run.stage->name);
-		if (!isnan(seconds))
-			fprintf(stderr, " %.3f ms", 1e3 * seconds / frames);
-	}
-}
-
 /* "NAME: 100 frames on DEVICE: up 2.88 MB 0.2 ms, phasewrap 0.02 ms, ... down ..., each frame" */
 static void
 report(const struct device *device, const struct flights *flights)
@@ -906,7 +888,8 @@ report(const struct device *device, const struct flights *flights)
 	if (crosses)
 		fprintf(stderr, " up %.3f MB %.3f ms,", 1e-6 * (double)flights->up_bytes / frames,
 		    1e3 * flights->up_s / frames);
-	report_times(flights, frames);
+	for (size_t k = 0; k < flights->n; k++)
+		decide_print_time(k ? "," : "", &flights->link[k], true);
 	if (crosses)
 		fprintf(stderr, ", down %.3f MB %.3f ms",
 		    1e-6 * (double)flights->down_bytes / frames, 1e3 * flights->down_s / frames);

@@ -29,8 +29,9 @@ void device_unplan(struct link *);
  */
 typedef int device_land(struct chain *, size_t at, struct frame *);
 int device_start(struct device *, struct segment *, device_land *);
-/* Lands everything that the segment beginning with this link has in flight. */
-int device_drain(struct chain *, struct link *, device_land *);
+/* Lands what the segment beginning with this link has in flight, if that segment goes past stage
+ * `to`. */
+int device_drain(struct chain *, struct link *, size_t to, device_land *);
 /* Waits for what flies and frees it, landing nothing. */
 void device_abandon(struct device *, struct link *);
 

@@ -17,8 +17,8 @@ struct pixels {
 	size_t bytes;
 };
 
-/* Where stores come from, if not from malloc; set while no other thread makes frames. */
-static struct {
+/* Where stores come from, if not from malloc; under the lock of `stores`. */
+static struct memory_source {
 	void *(*take)(void *arg, size_t bytes, void **owner);
 	void (*give)(void *arg, void *owner);
 	void *arg;
@@ -254,13 +254,28 @@ stores_keep(struct pixels *pixels)
 	return out;
 }
 
+static struct memory_source
+current_source(void)
+{
+	struct memory_source source;
+
+	pthread_mutex_lock(&stores.lock);
+	source = memory_source;
+	pthread_mutex_unlock(&stores.lock);
+	return source;
+}
+
 static void
 pixels_free(struct pixels *pixels)
 {
+	struct memory_source source;
+
 	if (!pixels)
 		return;
-	if (pixels->owner)
-		memory_source.give(memory_source.arg, pixels->owner);
+	if (pixels->owner) {
+		source = current_source();
+		source.give(source.arg, pixels->owner);
+	}
 	free(pixels->allocated);
 	free(pixels);
 }
@@ -270,9 +285,9 @@ frame_use_memory(void *(*take)(void *arg, size_t bytes, void **owner),
     void (*give)(void *arg, void *owner), void *arg)
 {
 	frame_release_stores();
-	memory_source.take = take;
-	memory_source.give = give;
-	memory_source.arg = arg;
+	pthread_mutex_lock(&stores.lock);
+	memory_source = (struct memory_source){ take, give, arg };
+	pthread_mutex_unlock(&stores.lock);
 }
 
 void *
@@ -287,6 +302,7 @@ static struct pixels *
 pixels_new(size_t bytes, bool *fresh)
 {
 	struct pixels *pixels = stores_take(bytes);
+	struct memory_source source;
 
 	*fresh = !pixels;
 	if (pixels)
@@ -295,8 +311,9 @@ pixels_new(size_t bytes, bool *fresh)
 	if (!pixels)
 		return NULL;
 	pixels->bytes = bytes;
-	if (memory_source.take && bytes >= STORE_LEAST)
-		pixels->memory = memory_source.take(memory_source.arg, bytes, &pixels->owner);
+	source = current_source();
+	if (source.take && bytes >= STORE_LEAST)
+		pixels->memory = source.take(source.arg, bytes, &pixels->owner);
 	if (pixels->memory) {
 		*fresh = false;
 		return pixels;
@@ -367,8 +384,14 @@ pixels_drop(struct pixels *pixels)
 void
 frame_release_stores(void)
 {
-	while (stores.n)
-		pixels_free(stores.kept[--stores.n]);
+	struct pixels *pixels;
+
+	do {
+		pthread_mutex_lock(&stores.lock);
+		pixels = stores.n ? stores.kept[--stores.n] : NULL;
+		pthread_mutex_unlock(&stores.lock);
+		pixels_free(pixels);
+	} while (pixels);
 }
 
 void

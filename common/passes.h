@@ -48,6 +48,9 @@ const struct frame_head *passes_input(const struct passes *);
 const struct frame_head *passes_output(const struct passes *);
 bool passes_float64(const struct passes *);	/* may shaders use doubles? */
 
+/* Does some pass read the input's channel c? */
+bool passes_reads(const struct passes *, size_t c);
+
 /* A pass of this shader over all pixels follows. -1 after fail(). */
 int passes_add(struct passes *, const struct pass *);
 /* Some pass reads the input's channel c; others are not brought to the device. */

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calibrate.h"
 #include "chain.h"
+#include "decide.h"
 #include "device.h"
 
 #ifndef VERSION
@@ -22,6 +24,7 @@ struct runner_options {
 	long threads;
 };
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define AT(field) offsetof(struct runner_options, field)
 
 static const struct opt runner_table[] = {
@@ -102,7 +105,8 @@ run_channel(const struct run *run, const struct frame_head *head, const char *na
 	if (*c != NO_CHANNEL)
 		return 0;
 	names = head_channels(head);
-	fail(run->chain->n > 1 ? run->stage->name : NULL, "input has no channel %s, only: %.200s", name, names ? names : "?");
+	fail(run->chain->n > 1 ? run->stage->name : NULL,
+	    "input has no channel %s, only: %.200s", name, names ? names : "?");
 	free(names);
 	return -1;
 }
@@ -265,9 +269,10 @@ check_device(const char *device)
 	return 0;
 }
 
-/* Opens the device that some stage wants. `all` is -d of the stages that have none of their own. */
+/* Opens the device that some stage demands, or sees whether -d auto could gain by one. `all` is -d
+ * of the stages that have none of their own. */
 static int
-choose_device(struct chain *chain, const char *all)
+choose_device(struct chain *chain, const char *all, struct costs *costs)
 {
 	const char *wanted = NULL;
 
@@ -275,17 +280,29 @@ choose_device(struct chain *chain, const char *all)
 		struct link *link = &chain->link[i];
 		const char *own = link->device ? link->device : all;
 
-		link->wants_device = names_gpu(own);
-		if (!link->wants_device)
+		if (!names_gpu(own)) {
+			link->wish = own && !strcmp(own, "cpu") ? WISH_PROCESSOR : WISH_AUTO;
 			continue;
+		}
+		link->wish = WISH_DEVICE;
 		if (wanted && strcmp(wanted, own))
 			return fail_usage("--device", "%s and %s: a chain runs on one GPU", wanted,
 			    own);
 		wanted = own;
 	}
-	if (!wanted)
-		return 0;
-	return device_open(wanted[3] ? wanted + 4 : "", chain->verbose, &chain->device);
+	if (costs_load(costs))
+		chain->costs = costs;
+	if (wanted)
+		return device_open(wanted[3] ? wanted + 4 : "", chain->verbose, &chain->device);
+	chain->opens = chain->costs && decide_gains(chain);
+	return 0;
+}
+
+static int
+thread_number(const struct runner_options *options)
+{
+	return options->threads == OPT_NONE_INTEGER ? omp_get_max_threads() :
+	    (int)options->threads;
 }
 
 static void
@@ -295,8 +312,7 @@ apply_runner_options(struct chain *chain, const struct runner_options *options)
 	chain->force = options->force;
 	chain->verbose = options->verbose;
 	chain->quiet = options->quiet;
-	chain->threads = options->threads == OPT_NONE_INTEGER ? omp_get_max_threads() :
-	    (int)options->threads;
+	chain->threads = thread_number(options);
 	fail_set_quiet(options->quiet);
 }
 
@@ -380,19 +396,22 @@ check_output(const struct chain *chain)
 static int
 run_chain(struct chain *chain, const char *device)
 {
-	if (init_links(chain) < 0 || check_standard_input(chain) < 0 ||
-	    check_standard_output(chain) < 0 || check_output(chain) < 0 ||
-	    choose_device(chain, device) < 0)
-		return -1;
-	return chain_run(chain);
+	struct costs costs = { 0 };
+	int status = -1;
+
+	if (init_links(chain) == 0 && check_standard_input(chain) == 0 &&
+	    check_standard_output(chain) == 0 && check_output(chain) == 0 &&
+	    choose_device(chain, device, &costs) == 0)
+		status = chain_run(chain);
+	chain->costs = NULL;
+	costs_free(&costs);
+	return status;
 }
 
-/* Returns the exit code; the message, if any, goes to standard error. */
+/* Frees everything; -1 after fail(). */
 static int
-conclude(struct chain *chain, int status)
+close_chain(struct chain *chain, int status)
 {
-	int code = chain->n ? chain->link[chain->n - 1].run.status : 0;
-
 	for (size_t i = 0; i < chain->n; i++) {
 		struct run *run = &chain->link[i].run;
 
@@ -406,8 +425,16 @@ conclude(struct chain *chain, int status)
 		free(chain->link[i].beside);
 	}
 	free(chain->link);
-	if (device_close(chain->device) < 0)
-		status = -1;
+	return device_close(chain->device) < 0 ? -1 : status;
+}
+
+/* Returns the exit code; the message, if any, goes to standard error. */
+static int
+conclude(struct chain *chain, int status)
+{
+	int code = chain->n ? chain->link[chain->n - 1].run.status : 0;
+
+	status = close_chain(chain, status);
 	if (status == 0 && fflush(stdout) != 0)
 		status = fail_errno("standard output", "could not be written");
 	if (status == 0)
@@ -492,6 +519,23 @@ stage_main(const char *name, int argc, char **argv)
 
 /* ---- fringepipe ---- */
 
+struct chain_options {
+	struct runner_options runner;	/* first: the runner's own rows fit */
+	bool devices, agreement, calibrate;
+};
+
+#define AT_CHAIN(field) offsetof(struct chain_options, field)
+
+static const struct opt chain_table[] = {
+	{ 0, "devices", NULL, OPT_FLAG, AT_CHAIN(devices), NULL, 0, 0, NULL,
+	    "list where it can compute", NULL },
+	{ 0, "calibrate", NULL, OPT_FLAG, AT_CHAIN(calibrate), NULL, 0, 0, NULL,
+	    "measure what computing costs here, for -d auto", NULL },
+	{ 0, "agreement", NULL, OPT_FLAG, AT_CHAIN(agreement), NULL, 0, 0, NULL,
+	    "list how closely GPU and processor agree, by stage", NULL },
+	{ 0 },
+};
+
 static int
 list_stages(void)
 {
@@ -521,19 +565,17 @@ static void
 print_device(void *arg, size_t number, const struct gpu_facts *facts)
 {
 	(void)arg;
-	printf("gpu:%zu  %s, %s, %.1f GB%s%s%s\n", number, facts->name, facts->kind,
-	    1e-9 * (double)facts->memory_bytes, facts->unified ? ", unified memory" : "",
-	    facts->float64 ? "" : ", no doubles", facts->transfers ? ", copy queue" : "");
+	printf("gpu:%zu  %s, %.1f GB%s%s%s: %s\n", number, facts->kind,
+	    1e-9 * (double)facts->memory_bytes, facts->unified ? " unified" : "",
+	    facts->float64 ? "" : ", no doubles", facts->transfers ? ", copy queue" : "",
+	    facts->name);
 }
 
 static int
 list_devices(void)
 {
-	int n;
-
 	printf("cpu    %d threads\n", omp_get_max_threads());
-	n = gpu_list(print_device, NULL);
-	return n < 0 ? -1 : 0;
+	return gpu_list(print_device, NULL) < 0 ? -1 : 0;
 }
 
 static void
@@ -541,12 +583,10 @@ print_chain_help(void)
 {
 	printf("usage: fringepipe [OPTION ...] STAGE [WORD ...] [, STAGE [WORD ...]] ...\n"
 	    "run many stages in one process; a lone comma ends a stage\n\noptions\n");
-	printf("  --devices: where it can compute\n");
-	printf("  --agreement: how closely GPU and processor agree, by stage\n");
-	printf(
-	    "  every tool's own; -j -q -v -o -f before the first stage or in the "
-	       "last, -d anywhere\n");
-	printf("\nstages\n");
+	for (const struct opt *opt = chain_table; opt->name; opt++)
+		printf("  --%-12s %s\n", opt->name, opt->help);
+	printf("  every tool's own; -j -q -v -o -f before the first stage or in the "
+	    "last, -d anywhere\n\nstages\n");
 	list_stages();
 	printf("\nmore: man fringepipe\n");
 }
@@ -630,39 +670,80 @@ parse_chain(struct chain *chain, struct runner_options *options, int words, char
 }
 
 int
-chain_main(int argc, char **argv)
+chain_measure(int words, char **word, const struct measure *how, struct spent *spent)
 {
 	struct runner_options options;
+	struct chain chain = { .output = how->output, .quiet = true, .threads = how->threads,
+		.repeat = how->repeat };
+	int status;
+
+	opt_defaults(runner_table, &options);
+	status = parse_chain(&chain, &options, words, word);
+	if (status == 0)
+		status = run_chain(&chain, how->device ? how->device : "cpu");
+	*spent = status == 0 ? chain.link[0].spent[how->device != NULL] : (struct spent){ 0 };
+	return close_chain(&chain, status);
+}
+
+/* All that may stand before the first stage. */
+static int
+parse_chain_options(struct chain_options *own, int argc, char **argv, int *first)
+{
+	struct opt rows[COUNT(runner_table) + COUNT(chain_table) - 1];
+
+	memcpy(rows, chain_table, sizeof(chain_table));
+	memcpy(rows + COUNT(chain_table) - 1, runner_table, sizeof(runner_table));
+	opt_defaults(rows, own);
+	return opt_parse(NULL, NULL, rows, own, argc, argv, first);
+}
+
+/* Options that stand instead of a chain: true if one of them was given. */
+static bool
+answer_alone(const struct chain_options *own, int *status)
+{
+	const struct runner_options *options = &own->runner;
+
+	*status = 0;
+	if (options->help)
+		print_chain_help();
+	else if (options->version)
+		printf("fringepipe %s\n", VERSION);
+	else if (options->words)
+		list_stages();
+	else if (own->devices)
+		*status = list_devices();
+	else if (own->agreement)
+		*status = list_agreement();
+	else if (own->calibrate)
+		*status = check_device(options->device) < 0 ? -1 :
+		    calibrate(options->device, thread_number(options));
+	else
+		return false;
+	return true;
+}
+
+int
+chain_main(int argc, char **argv)
+{
+	struct chain_options own = { 0 };
 	struct chain chain = { 0 };
-	int first, status = -1;
+	int first, status;
 
 	fail_set_program("fringepipe");
-	if (argc == 2 && !strcmp(argv[1], "--devices"))
-		return close_standard_output(conclude(&chain, list_devices()));
-	if (argc == 2 && !strcmp(argv[1], "--agreement"))
-		return close_standard_output(conclude(&chain, list_agreement()));
-	opt_defaults(runner_table, &options);
-	if (opt_parse(NULL, NULL, runner_table, &options, argc, argv, &first) < 0)
+	if (parse_chain_options(&own, argc, argv, &first) < 0)
 		return close_standard_output(conclude(&chain, -1));
-	if (options.help || options.version || options.words) {
-		if (options.help)
-			print_chain_help();
-		else if (options.version)
-			printf("fringepipe %s\n", VERSION);
-		else
-			list_stages();
-		return close_standard_output(conclude(&chain, 0));
-	}
-	status = check_device(options.device);
+	if (answer_alone(&own, &status))
+		return close_standard_output(conclude(&chain, status));
+	status = check_device(own.runner.device);
 	if (status == 0)
-		status = parse_chain(&chain, &options, argc - first, argv + first);
+		status = parse_chain(&chain, &own.runner, argc - first, argv + first);
 	if (status == 1) {
-		answer(&options, chain.link[chain.n - 1].run.stage);
+		answer(&own.runner, chain.link[chain.n - 1].run.stage);
 		return close_standard_output(conclude(&chain, 0));
 	}
 	if (status == 0) {
-		apply_runner_options(&chain, &options);
-		status = run_chain(&chain, options.device);
+		apply_runner_options(&chain, &own.runner);
+		status = run_chain(&chain, own.runner.device);
 	}
 	return close_standard_output(conclude(&chain, status));
 }

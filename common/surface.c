@@ -6,7 +6,7 @@
 #include "mesh.h"
 
 #define BANDS_ROWS 32
-#define PIECE 32		/* cells of a row: what is passed over where a band is not reached */
+#define PIECE 32		/* cells of a row: passed over where no band reaches */
 #define MARGIN 0.04		/* of the picture, left free on each side of a turned view */
 
 struct scene {

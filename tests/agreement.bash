@@ -3,11 +3,6 @@
 # validation layer with its checks of synchronisation. Loaded by tests/agree/NAME.bats.
 load ../helpers
 
-need_gpu() {
-	FRINGEPIPE_GPU_CHECK=1 fringepipe --devices | grep -q '^gpu:' ||
-		skip "no Vulkan device here"
-}
-
 # frames CHANNELS METADATA: a stream of one frame of each size.
 frames() {
 	py '

@@ -42,3 +42,8 @@ setup() {
 teardown() {
 	cd "$top" && rm -rf "$work"
 }
+
+need_gpu() {
+	FRINGEPIPE_GPU_CHECK=1 fringepipe --devices | grep -q '^gpu:' ||
+		skip "no Vulkan device here"
+}

@@ -3,14 +3,12 @@
 #define VOLK_IMPLEMENTATION
 #include "vulkan.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "cache.h"
 #include "fail.h"
 
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
@@ -442,92 +440,36 @@ find_clock(struct gpu *gpu)
 static char *
 find_cache(const struct gpu *gpu)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	VkPhysicalDeviceIDProperties id = {
 		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES
 	};
 	VkPhysicalDeviceProperties2 properties = {
 		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id
 	};
-	char *folder = NULL, *path = NULL;
+	char name[64];
 	uint32_t driver[2];
 
-	if (cache && *cache == '/') {
-		if (asprintf(&folder, "%s/fringepipe", cache) < 0)
-			return NULL;
-	} else if (!home || *home != '/' || asprintf(&folder, "%s/.cache/fringepipe", home) < 0) {
-		return NULL;
-	}
 	vkGetPhysicalDeviceProperties2(gpu->physical, &properties);
 	memcpy(driver, id.driverUUID, sizeof(driver));
-	if (asprintf(&path, "%s/shaders-%04x-%04x-%08x%08x", folder,
+	snprintf(name, sizeof(name), "shaders-%04x-%04x-%08x%08x",
 	    properties.properties.vendorID & 0xffff, properties.properties.deviceID & 0xffff,
-	    driver[0], driver[1]) < 0)
-		path = NULL;
-	free(folder);
-	return path;
+	    driver[0], driver[1]);
+	return cache_path(name);
 }
 
-/* The remembered shaders, or NULL; the driver itself checks that they are its own. */
-static void *
-read_cache(const char *path, size_t *bytes)
-{
-	FILE *file = path ? fopen(path, "rb") : NULL;
-	struct stat about;
-	void *data = NULL;
-
-	*bytes = 0;
-	if (file && fstat(fileno(file), &about) == 0 && about.st_size > 0 &&
-	    about.st_size < 1 << 28) {
-		data = malloc((size_t)about.st_size);
-		if (data && fread(data, 1, (size_t)about.st_size, file) == (size_t)about.st_size)
-			*bytes = (size_t)about.st_size;
-	}
-	if (file)
-		fclose(file);
-	return data;
-}
-
-/* Makes the folders above a path, as far as it can. */
-static void
-make_folders(char *path)
-{
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0777);
-		*slash = '/';
-	}
-}
-
-/* A cache that cannot be written costs time and nothing else, so it is not mentioned. */
+/* A cache that cannot be written costs time and nothing else, so it is not mentioned; the driver
+ * itself checks that what it reads is its own. */
 static void
 write_cache(struct gpu *gpu)
 {
 	size_t bytes = 0;
 	void *data = NULL;
-	char *made = NULL;
-	FILE *file;
-	bool written;
 
-	if (!gpu->cache_path ||
-	    vkGetPipelineCacheData(gpu->device, gpu->cache, &bytes, NULL) != VK_SUCCESS ||
-	    bytes <= gpu->cache_bytes || !(data = malloc(bytes)) ||
-	    vkGetPipelineCacheData(gpu->device, gpu->cache, &bytes, data) != VK_SUCCESS)
-		goto done;
-	make_folders(gpu->cache_path);
-	if (asprintf(&made, "%s.%ld", gpu->cache_path, (long)getpid()) < 0) {
-		made = NULL;
-		goto done;
-	}
-	file = fopen(made, "wb");
-	if (!file)
-		goto done;
-	written = fwrite(data, 1, bytes, file) == bytes;
-	written &= fclose(file) == 0;
-	if (!written || rename(made, gpu->cache_path) < 0)
-		unlink(made);
-done:
-	free(made);
+	if (gpu->cache_path &&
+	    vkGetPipelineCacheData(gpu->device, gpu->cache, &bytes, NULL) == VK_SUCCESS &&
+	    bytes > gpu->cache_bytes && (data = malloc(bytes)) &&
+	    vkGetPipelineCacheData(gpu->device, gpu->cache, &bytes, data) == VK_SUCCESS)
+		cache_write(gpu->cache_path, data, bytes);
 	free(data);
 }
 
@@ -549,7 +491,7 @@ open_pipelines(struct gpu *gpu)
 	if (result != VK_SUCCESS)
 		return vulkan_failed(result, "vkCreatePipelineLayout");
 	gpu->cache_path = find_cache(gpu);
-	data = read_cache(gpu->cache_path, &gpu->cache_bytes);
+	data = cache_read(gpu->cache_path, &gpu->cache_bytes);
 	cache.initialDataSize = gpu->cache_bytes;
 	cache.pInitialData = data;
 	result = vkCreatePipelineCache(gpu->device, &cache, NULL, &gpu->cache);

@@ -163,7 +163,9 @@ gather(void **state)
 static void
 ranks(void **state)
 {
-	static const float some[] = { 0, 1, -1, 3e38f, -3e38f, 1e-45f, -1e-45f, INFINITY, -INFINITY };
+	static const float some[] = {
+		0, 1, -1, 3e38f, -3e38f, 1e-45f, -1e-45f, INFINITY, -INFINITY
+	};
 	float v[1000], sorted[1000], out[1000];
 	size_t rank[1000];
 

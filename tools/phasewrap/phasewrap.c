@@ -259,7 +259,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (shots_check_names(&parameters->shots, manifest_of(priv), in, run->operand,
 	    run->position ? 0 : run->operands) < 0 ||
 	    shots_sort(&parameters->shots, manifest_of(priv), in, &priv->wrap.shots) < 0 ||
-	    thresholds_plan(&priv->wrap.shots, needs_flats(parameters), priv->wrap.reference) < 0 || solve(parameters, in, priv) < 0 ||
+	    thresholds_plan(&priv->wrap.shots, needs_flats(parameters),
+		priv->wrap.reference) < 0 ||
+	    solve(parameters, in, priv) < 0 ||
 	    set_limits(run, in, priv) < 0)
 		return -1;
 	return shots_describe(&priv->wrap.shots, priv->wrap.vector ? "cos sin" : "phase", out);

@@ -1,0 +1,157 @@
+# Where a chain computes: -d, --devices, --calibrate, and -d auto by the cost model.
+load helpers
+
+setup_chain() {
+	fringesim -q -s 320x240 -p 60,63 -n 3 --projector 400x300 -o images.nrrd
+	export XDG_CACHE_HOME=$work/cache
+	words=(phasewrap images.nrrd , gauss , unwrap2f , median)
+}
+
+device_name() {
+	fringepipe --devices | sed -n 's/^gpu:0 .*: //p'
+}
+
+# costs DEVICE UP: a file of costs in which the device computes at once and a byte of copies takes UP s.
+costs() {
+	mkdir -p cache/fringepipe
+	printf '%s\n' 'fringepipe costs 1' "device $1" 'threads 2' 'open 0' 'latency 1e-6' 'copy 1e-6' \
+		"up $2 $2 $2" "down $2 $2 $2" >cache/fringepipe/costs
+	for stage in phasewrap gauss unwrap2f median; do
+		echo "stage $stage 1e-9 1e-12"
+	done >>cache/fringepipe/costs
+}
+
+@test "device: --devices lists the processor and every device" {
+	run -0 fringepipe --devices
+	[[ ${lines[0]} =~ ^cpu\ +[0-9]+\ threads$ ]]
+	for line in "${lines[@]:1}"; do
+		[[ $line =~ ^gpu:[0-9]+\ +(discrete|integrated|virtual|cpu|other),\ [0-9.]+\ GB.*:\ .+$ ]]
+	done
+}
+
+@test "device: without a driver -d gpu exits 3, and everything else runs on the processor" {
+	setup_chain
+	fringepipe -d cpu "${words[@]}" -o cpu.nrrd
+	export VK_ICD_FILENAMES=/dev/null VK_DRIVER_FILES=/dev/null
+	[ "$(fringepipe --devices | wc -l)" -eq 1 ]
+	run -3 fringepipe -d gpu "${words[@]}" -o gpu.nrrd
+	[ ${#lines[@]} -eq 1 ]
+	[ ! -e gpu.nrrd ]
+	run -3 median -d gpu images.nrrd -o gpu.nrrd
+	costs llvmpipe 0
+	fringepipe "${words[@]}" | cmp - cpu.nrrd
+	fringepipe --calibrate >said
+	grep -q 'no GPU' said
+	grep -Eq '^gauss +[0-9.]+$' said
+}
+
+@test "device: --calibrate measures both sides, and what it keeps is what it printed" {
+	need_gpu
+	setup_chain
+	fringepipe --calibrate -d gpu >said
+	grep -F "$(device_name)" said
+	grep -E '^gauss +[0-9.]+ +[0-9.]+$' said
+	grep -Fx "device $(device_name)" cache/fringepipe/costs
+	grep -E '^stage gauss [0-9.e+-]+ [0-9.e+-]+$' cache/fringepipe/costs
+	awk '/^gauss/ { n = NR; p = $2; d = $3 } /^stage gauss/ { exit !(n && sqrt(($3 * 1e9 - p) ^ 2) < 0.001 + 1e-3 * p &&
+		sqrt(($4 * 1e9 - d) ^ 2) < 0.001 + 1e-3 * d) }' said cache/fringepipe/costs
+	[ -z "$(ls "${TMPDIR:-/tmp}"/fringepipe.?????? 2>/dev/null)" ]
+	run -1 env -u XDG_CACHE_HOME -u HOME fringepipe --calibrate -d cpu
+	[[ $output == *'no folder for the costs'* ]]
+}
+
+@test "device: a calibrated machine without a GPU of its own picks the processor" {
+	setup_chain
+	fringepipe --calibrate >/dev/null
+	FRINGEPIPE_REPEAT=20 fringepipe -v -o null: "${words[@]}" 2>said
+	if fringepipe --devices | grep -v '^cpu\|: llvmpipe' ; then skip "a GPU is here"; fi
+	if grep 'frames on ' said; then return 1; fi
+	grep 'on the processor: phasewrap [0-9.]* ms ([0-9.]* expected), gauss' said
+}
+
+@test "device: auto goes where it costs least" {
+	need_gpu
+	setup_chain
+	fringepipe -d cpu "${words[@]}" -o cpu.nrrd
+	costs "$(device_name)" 0
+	fringepipe -v "${words[@]}" -o auto.nrrd 2>said
+	grep "phasewrap, gauss, unwrap2f, median on .*: [0-9.]* ms a frame expected ([0-9.]* to [0-9.]*); all on the processor: " said
+	grep '1 frames on .* phasewrap [0-9.]* ms ([0-9.]* expected), gauss' said
+	cmp auto.nrrd cpu.nrrd
+	costs "$(device_name)" 1		# copies cost a second for each byte
+	fringepipe -v "${words[@]}" -o auto.nrrd 2>said
+	if grep 'frames on ' said; then return 1; fi
+	cmp auto.nrrd cpu.nrrd
+	# one stage demanded, the others where they cost least: beside it
+	costs "$(device_name)" 1e-15
+	fringepipe -v phasewrap images.nrrd , gauss -d gpu , unwrap2f , median -o auto.nrrd 2>said
+	grep 'frames on .*phasewrap.*gauss.*unwrap2f.*median' said
+	cmp auto.nrrd cpu.nrrd
+	# and one kept from it
+	fringepipe -v phasewrap images.nrrd , gauss , unwrap2f -d cpu , median -o auto.nrrd 2>said
+	grep 'on the processor: unwrap2f' said
+	[ "$(grep -c 'frames on ' said)" -eq 2 ]
+	cmp auto.nrrd cpu.nrrd
+}
+
+@test "device: auto begins on the processor and goes over when opening is paid for" {
+	need_gpu
+	setup_chain
+	costs "$(device_name)" 0
+	sed -i 's/^open.*/open 0.2/' cache/fringepipe/costs
+	fringepipe -v "${words[@]}" -o auto.nrrd 2>said
+	if grep 'frames on ' said; then return 1; fi
+	for i in {1..60}; do cat images.nrrd; done >many.nrrd
+	fringepipe -d cpu phasewrap many.nrrd , gauss , unwrap2f , median -o cpu.nrrd
+	sed -i 's/^open.*/open 0.01/' cache/fringepipe/costs
+	fringepipe -v phasewrap many.nrrd , gauss , unwrap2f , median -o auto.nrrd 2>said
+	grep 'on the processor: phasewrap' said
+	grep 'frames on ' said
+	cmp auto.nrrd cpu.nrrd
+}
+
+@test "device: costs that are damaged, or of another device, are as none" {
+	need_gpu
+	setup_chain
+	fringepipe -d cpu "${words[@]}" -o cpu.nrrd
+	costs "no such device" 0
+	fringepipe -v "${words[@]}" 2>said | cmp - cpu.nrrd
+	grep 'all on the processor: .*no such device' said
+	costs "$(device_name)" 0
+	for damage in 's/^open.*/open -1/' 's/^up.*/up 3 2 1/' 's/ costs 1/ costs 9/' '/^device/d' 's/^stage gauss/stage/'; do
+		sed "$damage" cache/fringepipe/costs >damaged
+		mkdir -p other/fringepipe
+		cp damaged other/fringepipe/costs
+		XDG_CACHE_HOME=$work/other fringepipe -v "${words[@]}" 2>said | cmp - cpu.nrrd
+		if grep 'frames on ' said; then echo "$damage"; return 1; fi
+	done
+}
+
+@test "device: -d of stages and of the chain" {
+	need_gpu
+	setup_chain
+	run -2 fringepipe phasewrap images.nrrd -d gpu:0 , gauss -d gpu:9
+	[[ $output == *'a chain runs on one GPU'* ]]
+	run -2 fringepipe -d tpu phasewrap images.nrrd
+	run -3 fringepipe -d gpu:9 phasewrap images.nrrd
+	run -3 fringepipe -d gpu:nosuch phasewrap images.nrrd
+	[ ${#lines[@]} -eq 1 ]
+	fringepipe -d cpu "${words[@]}" -o cpu.nrrd
+	fringepipe -d "gpu:$(device_name)" "${words[@]}" | cmp - cpu.nrrd
+	fringepipe phasewrap -d gpu images.nrrd , gauss , unwrap2f -d gpu , median | cmp - cpu.nrrd
+}
+
+@test "device: sets of changing sizes keep their order, wherever the stages run" {
+	need_gpu
+	setup_chain
+	for size in 64x48 96x40 64x48 64x48 33x17; do
+		fringesim -q -s "$size" -p 60,63 -n 3 --projector 400x300
+	done >sizes.nrrd
+	for i in 1 2 3; do cat sizes.nrrd; done >many.nrrd
+	fringepipe -d cpu phasewrap many.nrrd , gauss , unwrap2f , median -o cpu.nrrd
+	for sides in "gpu gpu gpu gpu" "gpu cpu gpu gpu" "gpu gpu cpu gpu" "cpu gpu cpu gpu"; do
+		read -r a b c d <<<"$sides"
+		fringepipe phasewrap -d $a many.nrrd , gauss -d $b , unwrap2f -d $c , median -d $d |
+			cmp - cpu.nrrd || { echo "$sides"; return 1; }
+	done
+}
