@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "device.h"
-#include "progress.h"
 
 _Static_assert(COST_MAPS_MOST >= SEGMENT_MOST, "all maps of a segment are weighed");
 
@@ -126,7 +125,11 @@ decide_gains(const struct chain *chain)
 void
 decide_to_open(struct chain *chain)
 {
-	if (progress_seconds() - chain->start < chain->costs->open_s)
+	double worked = 0;
+
+	for (size_t i = 0; i < chain->n; i++)
+		worked += chain->link[i].spent[false].seconds;
+	if (worked < chain->costs->open_s)
 		return;
 	chain->opens = false;
 	if (device_open(chain->costs->device, chain->verbose, &chain->device) < 0) {
