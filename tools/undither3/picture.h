@@ -35,7 +35,7 @@ struct job {
 	const struct priv *priv;
 	struct frame *out;
 	struct planes planes;
-	float *bit[4];			/* 0 or 1, of sine, cosine, stair, texture */
+	float *bit[3];			/* 0 or 1, of sine, cosine, stair */
 	float *smooth[3];		/* scratch; after the first smoothing: sine, cosine */
 	void *memory;
 };
@@ -66,21 +66,25 @@ check_samples(const struct priv *priv, const struct frame *in)
 	return 0;
 }
 
+/* The bits, 0 or 1, of n pixels of row y from x on. */
 static void
-unpack_row(const struct priv *priv, const struct frame *in, size_t c, size_t y, float *out)
+unpack_row(const struct priv *priv, const struct frame *in, size_t c, size_t y, size_t x, size_t n,
+    float *restrict out)
 {
-	const unsigned char *row = frame_row(in, 0, y);
+	const unsigned char *restrict row = frame_row(in, 0, y);
 	int value = (int)DITHER_BIT(c);
 
+	row += x;
 	if (priv->keys.pack == DITHER_PLANAR) {
 		row += c * priv->w;
 		value = 0xff;
 	} else if (priv->keys.pack == DITHER_RGB && c == 3) {
-		row = frame_row(in, 1, y);
+		row = (unsigned char *)frame_row(in, 1, y) + x;
 		value = 0x80;
 	}
-	for (size_t x = 0; x < priv->w; x++)
-		out[x] = row[x] & value ? 1.0f : 0.0f;
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		out[i] = row[i] & value ? 1.0f : 0.0f;
 }
 
 static float *
@@ -139,11 +143,12 @@ smooth_line(const float *restrict in, float *restrict out, size_t step, size_t n
 {
 	const float *a = in - 3 * step, *b = in - 2 * step, *c = in - step;
 	const float *d = in + step, *e = in + 2 * step, *f = in + 3 * step;
+	float far = kernel[0], middle = kernel[1], near = kernel[2], centre = kernel[3];
 
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
-		out[i] = ((a[i] + f[i]) * kernel[0] + (b[i] + e[i]) * kernel[1]) +
-		    ((c[i] + d[i]) * kernel[2] + in[i] * kernel[3]);
+		out[i] = undither3_smooth(in[i], a[i], b[i], c[i], d[i], e[i], f[i], far, middle,
+		    near, centre);
 }
 
 static void

@@ -1,6 +1,8 @@
 /* A Holoimage in three bits a pixel back to levels. */
 #include "holo.h"
 #include "fit.h"
+#include "smooth.h"
+#include "undither3.passes.h"
 
 #include <limits.h>
 #include <math.h>
@@ -39,7 +41,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- one frame ---- */
+/* ---- the fit: whole pictures ---- */
 
 static int
 job_start(struct job *job, const struct priv *priv, const struct frame *in)
@@ -47,8 +49,8 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in)
 	struct planes *planes = &job->planes;
 	float **plane[] = { &planes->sine, &planes->cosine, &planes->inside, &planes->rest,
 		&planes->order, &planes->right, &planes->down, &planes->turns, &planes->trusted,
-		&job->bit[0], &job->bit[1], &job->bit[2], &job->bit[3], &job->smooth[0],
-		&job->smooth[1], &job->smooth[2] };
+		&job->bit[0], &job->bit[1], &job->bit[2], &job->smooth[0], &job->smooth[1],
+		&job->smooth[2] };
 	size_t n = sizeof(plane) / sizeof(*plane), pixels, all;
 
 	*job = (struct job){ .priv = priv };
@@ -63,61 +65,24 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in)
 		return fail_memory();
 	for (size_t i = 0; i < n; i++)
 		*plane[i] = (float *)job->memory + i * pixels;
-	for (size_t c = 0; c < (priv->keys.texture_bits == 1 ? 4 : 3); c++)
+	for (size_t c = 0; c < 3; c++)
 		for (size_t y = 0; y < priv->h; y++)
-			unpack_row(priv, in, c, y, row_of(planes, job->bit[c], y));
+			unpack_row(priv, in, c, y, 0, priv->w, row_of(planes, job->bit[c], y));
 	return frame_new(&priv->out, &job->out);
-}
-
-/* A smoothed plane of bits as levels. */
-static void
-put_plane(struct job *job, size_t c, const float *plane)
-{
-	for (size_t y = 0; y < job->priv->h; y++) {
-		float *out = frame_floats(job->out, c, y);
-		const float *in = plane + (y + MARGIN) * job->planes.stride + MARGIN;
-
-		for (size_t x = 0; x < job->priv->w; x++)
-			out[x] = 255.0f * in[x];
-	}
-}
-
-static void
-put_texture(struct job *job, const struct frame *in)
-{
-	if (job->priv->keys.texture_bits == 1) {
-		smooth_plane(job, job->bit[3], job->smooth[2], job->smooth[0]);
-		put_plane(job, 3, job->smooth[0]);
-	}
-	if (job->priv->keys.texture_bits != 8)
-		return;
-	for (size_t y = 0; y < job->priv->h; y++) {
-		const unsigned char *row = frame_row(in, 1, y);
-		float *out = frame_floats(job->out, 3, y);
-
-		for (size_t x = 0; x < job->priv->w; x++)
-			out[x] = (float)row[x];
-	}
 }
 
 static int
 flow(struct run *run, struct frame *in)
 {
 	const struct priv *priv = run->priv;
-	const size_t *place = holo_place[priv->holo.layout];
 	struct job job = { 0 };
 	int status = -1;
 
 	if (!in)
 		return 0;
 	if (check_samples(priv, in) == 0 && job_start(&job, priv, in) == 0) {
-		if (priv->filter == FILTER_FIT)
-			fit(run, &job);
-		for (size_t c = 0; c < 3 && priv->filter == FILTER_GAUSS; c++) {
-			smooth_plane(&job, job.bit[c], job.smooth[2], job.smooth[0]);
-			put_plane(&job, place[c], job.smooth[0]);
-		}
-		put_texture(&job, in);
+		fit(run, &job);
+		texture_rows(priv, in, job.out, 0, priv->h);
 		status = 0;
 	}
 	free(job.memory);
@@ -125,14 +90,35 @@ flow(struct run *run, struct frame *in)
 	return status < 0 ? -1 : run_emit(run, job.out);
 }
 
+/* ---- the papers' Gaussian: a map ---- */
+
+static int
+survey(struct run *run, const struct frame *in)
+{
+	return check_samples(run->priv, in);
+}
+
+static void
+rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+{
+	const struct priv *priv = run->priv;
+
+	for (size_t c = 0; c < 3; c++)
+		smooth_rows(priv, in, c, out, holo_place[priv->holo.layout][c], y0, y1);
+	texture_rows(priv, in, out, y0, y1);
+}
+
 /* ---- options, the frame ---- */
 
-static const struct body body = { .flow = flow };
+static const struct body whole = { .flow = flow };
+static const struct body map = { .survey = survey, .rows = rows, .passes = passes };
 
 static int
 init(struct run *run)
 {
-	run->body = &body;
+	const struct parameters *parameters = run->parameters;
+
+	run->body = parameters->filter == FILTER_GAUSS ? &map : &whole;
 	return 0;
 }
 
@@ -241,6 +227,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	priv->checked = priv->ordered && priv->code.waves < 1;
 	make_kernels(priv);
+	run->halo = SMOOTH_REACH;
 	out->w = priv->w;
 	out->type = SAMPLE_FLOAT;
 	dither_remove(&out->meta);

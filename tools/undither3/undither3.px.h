@@ -29,6 +29,15 @@
 /* A refined pixel that has moved farther is not trusted. */
 #define UNDITHER3_MOVED 0.1f
 
+/* One axis of the papers' 7 x 7 Gaussian: a pixel, those 3, 2 and 1 before it, and 1, 2 and 3
+ * behind. */
+PX_FN float
+undither3_smooth(float here, float a, float b, float c, float d, float e, float f, float far,
+    float middle, float near, float centre)
+{
+	return ((a + f) * far + (b + e) * middle) + ((c + d) * near + here * centre);
+}
+
 /* By how many turns b is more than a, to the nearest whole turn. */
 PX_FN float
 undither3_off(float a, float b)
