@@ -725,10 +725,41 @@ run_bands(struct segment *segment)
 		    segment_passed_from(segment, k, 0) != NO_CHANNEL);
 	pool_for(chain->pool, (segment->h + segment->band - 1) / segment->band, run_band, segment);
 	free(segment->maker);
-	for (size_t k = 0; k < segment->n; k++)
+	for (size_t k = 0; k < segment->n; k++) {
 		conclude_map(chain, &segment->link[k]);
-	add_spent(segment);
+		segment->link[k].looked = true;
+	}
 	return 0;
+}
+
+/* Makes room for the segment's output. */
+static int
+open_output(struct segment *segment)
+{
+	if (frame_new(&segment->link[segment->n - 1].out, &segment->out) < 0)
+		return -1;
+	share_passed(segment);
+	return 0;
+}
+
+/* What warnings are told from is counted by the processor only: so that takes the first frame of a
+ * run through the segment too, and what it makes is thrown away. */
+static int
+look_once(const struct segment *segment)
+{
+	struct segment look = *segment;
+	bool looked = segment->chain->quiet;
+	int status;
+
+	for (size_t k = 0; k < segment->n && !looked; k++)
+		looked = segment->link[k].looked;
+	if (looked)
+		return 0;
+	status = open_output(&look);
+	if (status == 0)
+		status = run_bands(&look);
+	frame_free(look.out);
+	return status;
 }
 
 /* Plans and runs the maps from `at` on, as many as go together; hands the result to what follows.
@@ -740,15 +771,16 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 	int status = collect(&segment);
 
 	if (status == 0)
-		status = frame_new(&segment.link[segment.n - 1].out, &segment.out);
-	if (status == 0)
-		share_passed(&segment);
+		status = open_output(&segment);
 	if (status == 0 && segment.link->on_device) {
+		status = look_once(&segment);
 		segment_halos(&segment);
-		return device_start(chain->device, &segment, push);
-	}
-	if (status == 0)
+		if (status == 0)
+			return device_start(chain->device, &segment, push);
+	} else if (status == 0) {
 		status = run_bands(&segment);
+		add_spent(&segment);
+	}
 	frame_free(in);
 	if (status < 0) {
 		frame_free(segment.out);

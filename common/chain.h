@@ -47,6 +47,7 @@ struct link {
 	enum wish wish;
 	bool able, on_device; /* of the last plan: has passes; runs there */
 	bool planned_anew, refused;	/* why not, has been said */
+	bool looked;			/* the processor has made a frame: it warned if need be */
 	struct spent spent[2];		/* by on_device */
 	struct passes *passes;		/* of the last plan, on the device */
 	struct flights *flights;	/* of the segment that begins here */

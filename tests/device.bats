@@ -155,3 +155,22 @@ costs() {
 			cmp - cpu.nrrd || { echo "$sides"; return 1; }
 	done
 }
+
+@test "device: warnings are the same on either side" {
+	need_gpu
+	py '
+i = np.random.default_rng(1).uniform(0, 4800, (6, 64, 96))
+write_frames("shots.nrrd", Frame(np.minimum(np.rint(i), 4095).astype("u2"), ["image"] * 6))'
+	for words in "phasewrap -n 3 -p 60,63 shots.nrrd , unwrap2f --field 1000" \
+		"phasewrap -n 3 -p 60,63 --min-amplitude 65000 shots.nrrd , gauss"; do
+		for side in cpu gpu; do
+			# shellcheck disable=SC2086
+			fringepipe -d $side $words -o $side.nrrd 2>$side.said
+		done
+		[ -s cpu.said ]
+		diff cpu.said gpu.said
+		cmp cpu.nrrd gpu.nrrd
+	done
+	# shellcheck disable=SC2086
+	[ -z "$(fringepipe -q -d gpu $words -o gpu.nrrd 2>&1)" ]
+}
