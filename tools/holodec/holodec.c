@@ -152,7 +152,8 @@ survey(struct run *run, const struct frame *in)
 		return -1;
 	warn_overruled(&in->head.meta, "holo_pitch_px", priv->holo.pitch_px);
 	warn_overruled(&in->head.meta, "holo_theta_deg", priv->holo.theta_rad * (180 / M_PI));
-	if (priv->decode == DECODE_REGION && find_regions(&priv->regions, &priv->reading, in) < 0)
+	if (priv->decode == DECODE_REGION &&
+	    find_regions(run, &priv->regions, &priv->reading, in) < 0)
 		return -1;
 	return check_picture(&priv->reading,
 	    priv->decode == DECODE_REGION ? &priv->regions : NULL, in);

@@ -7,220 +7,213 @@
 #ifndef HOLODEC_REGIONS_H
 #define HOLODEC_REGIONS_H
 
-#include "rows.h"
+#include "runs.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-
-#define COSTS 32         /* classes that pairs are sorted into */
-#define COST_MOST 0.5f   /* turns: a pair that differs more is not joined */
 #define JOIN_MOST 0.7    /* turns: regions whose stairs differ more are not joined */
 #define REGION_LEAST 128 /* pixels that may vote; smaller regions are read pixel by pixel */
 #define DOUBTFUL_MOST 33 /* % of a picture */
 #define VOTE_MOST 1.25f  /* turns: where the stairs around a pixel differ more, they win */
+#define ROWS_AT_ONCE 32  /* that a thread takes */
 
-struct regions {
-	size_t size;           /* pixels allocated */
-	float *rest, *order;   /* of each pixel; order as read, then as found */
-	int32_t *parent;       /* in the tree of a region */
-	int32_t *above;        /* order less the parent's */
-	double *sum;           /* at roots: of what the pixels say the root's order is */
-	uint32_t *members;     /* at roots */
-	uint32_t *pair;        /* 2 pixel + 0: with its right, + 1: with its lower neighbour */
-	unsigned char *class;  /* of pairs */
-};
-
-static void
-regions_free(struct regions *regions)
-{
-	free(regions->rest);
-	free(regions->order);
-	free(regions->parent);
-	free(regions->above);
-	free(regions->sum);
-	free(regions->members);
-	free(regions->pair);
-	free(regions->class);
-	*regions = (struct regions){ 0 };
-}
-
-static int
-regions_size(struct regions *regions, size_t size)
-{
-	if (regions->size >= size)
-		return 0;
-	if (size > INT32_MAX / 2)
-		return fail(NULL,
-		    "%zu pixels are too many to be decoded by regions: give --decode median",
-		    size);
-	regions_free(regions);
-	regions->rest = calloc(size, sizeof(*regions->rest));
-	regions->order = calloc(size, sizeof(*regions->order));
-	regions->parent = calloc(size, sizeof(*regions->parent));
-	regions->above = calloc(size, sizeof(*regions->above));
-	regions->sum = calloc(size, sizeof(*regions->sum));
-	regions->members = calloc(size, sizeof(*regions->members));
-	regions->pair = calloc(2 * size, sizeof(*regions->pair));
-	regions->class = calloc(2 * size, sizeof(*regions->class));
-	if (!regions->rest || !regions->order || !regions->parent || !regions->above ||
-	    !regions->sum || !regions->members || !regions->pair || !regions->class) {
-		regions_free(regions);
-		return fail_memory();
-	}
-	regions->size = size;
-	return 0;
-}
-
-/* The root of pixel i's region; *above: i's order less the root's. Shortens the way. */
+/* The root of run i's region; *above: i's order less the root's. Shortens the way. */
 static int32_t
-find_root(struct regions *regions, int32_t i, int32_t *above)
+find_root(struct run_of_pixels *run, int32_t i, int32_t *above)
 {
-	int32_t *parent = regions->parent, root = i, sum = 0;
+	int32_t root = i, sum = 0;
 
-	for (; parent[root] != root; root = parent[root])
-		sum += regions->above[root];
+	for (; run[root].parent != root; root = run[root].parent)
+		sum += run[root].above;
 	*above = sum;
-	while (parent[i] != root) {
-		int32_t next = parent[i], step = regions->above[i];
+	while (run[i].parent != root) {
+		int32_t next = run[i].parent, step = run[i].above;
 
-		parent[i] = root;
-		regions->above[i] = sum;
+		run[i].parent = root;
+		run[i].above = sum;
 		sum -= step;
 		i = next;
 	}
 	return root;
 }
 
+static double
+mean_order(const struct run_of_pixels *root)
+{
+	return (double)root->sum / (double)root->members / VOTE_STEPS;
+}
+
 /* Do the stairs of two regions, large enough to tell, say that they are not one? */
 static bool
-disagree(const struct regions *regions, int32_t i, int32_t k, int32_t between)
+disagree(const struct run_of_pixels *a, const struct run_of_pixels *b, int32_t between)
 {
-	uint32_t n_i = regions->members[i], n_k = regions->members[k];
-	double apart = regions->sum[k] / n_k - regions->sum[i] / n_i - between;
-
-	return n_i >= REGION_LEAST && n_k >= REGION_LEAST && fabs(apart) > JOIN_MOST;
+	return a->members >= REGION_LEAST && b->members >= REGION_LEAST &&
+	    fabs(mean_order(b) - mean_order(a) - between) > JOIN_MOST;
 }
 
-/* Joins the regions of pixels i and k, whose orders differ by step (k's less i's). */
 static void
-join(struct regions *regions, int32_t i, int32_t k, int32_t step)
+join(struct run_of_pixels *run, const struct edge *edge)
 {
-	int32_t above_i, above_k;
-	int32_t root_i = find_root(regions, i, &above_i), root_k = find_root(regions, k, &above_k);
-	int32_t between = above_i + step - above_k;
+	int32_t above_a, above_b;
+	int32_t a = find_root(run, edge->a, &above_a), b = find_root(run, edge->b, &above_b);
+	int32_t between = above_a + edge->step - above_b;
 
-	if (root_i == root_k || disagree(regions, root_i, root_k, between))
+	if (a == b || disagree(&run[a], &run[b], between))
 		return;
-	if (regions->members[root_i] < regions->members[root_k]) {
-		int32_t swap = root_i;
+	if (run[a].members < run[b].members) {
+		int32_t swap = a;
 
-		root_i = root_k;
-		root_k = swap;
+		a = b;
+		b = swap;
 		between = -between;
 	}
-	regions->parent[root_k] = root_i;
-	regions->above[root_k] = between;
-	regions->sum[root_i] += regions->sum[root_k] - (double)between * regions->members[root_k];
-	regions->members[root_i] += regions->members[root_k];
+	run[b].parent = a;
+	run[b].above = between;
+	run[a].sum += run[b].sum - between * run[b].members * VOTE_STEPS;
+	run[a].members += run[b].members;
 }
 
-/* How far a pair is from running on: its phase, and what the stairs say of it, in turns. */
-static float
-pair_cost(const struct regions *regions, size_t i, size_t k)
-{
-	float step = regions->rest[k] - regions->rest[i], wrap = px_round(step);
-
-	return px_abs(step - wrap) + px_abs(regions->order[k] - regions->order[i] + wrap);
-}
-
-/* The class of a pair; COSTS: it is not to be joined. */
-static unsigned char
-pair_class(const struct regions *regions, size_t i, size_t k)
-{
-	float cost = pair_cost(regions, i, k);
-
-	return cost < COST_MOST ? (unsigned char)(cost * (COSTS / COST_MOST)) : COSTS;
-}
-
-/* The classes of all pairs, and how many there are of each. */
-static void
-classify(struct regions *regions, size_t w, size_t h, size_t count[COSTS + 1])
-{
-	unsigned char *class = regions->class;
-
-	for (size_t y = 0, i = 0; y < h; y++)
-		for (size_t x = 0; x < w; x++, i++) {
-			class[2 * i] = x + 1 < w ? pair_class(regions, i, i + 1) : COSTS;
-			class[2 * i + 1] = y + 1 < h ? pair_class(regions, i, i + w) : COSTS;
-			count[class[2 * i]]++;
-			count[class[2 * i + 1]]++;
-		}
-}
-
-/* Puts the pairs that may be joined into regions->pair, by class; how many. */
+/* Puts all edges into regions->sorted, by class; how many. */
 static size_t
-sort_pairs(struct regions *regions, size_t w, size_t h)
+sort_edges(struct regions *regions)
 {
-	size_t count[COSTS + 1] = { 0 }, at[COSTS + 1] = { 0 };
+	size_t at[COSTS + 1] = { 0 };
 
-	classify(regions, w, h, count);
+	for (size_t y = 0; y < regions->h; y++)
+		for (size_t i = 0; i < regions->count[y].edges; i++)
+			at[regions->edge[2 * y * regions->w + i].class + 1]++;
 	for (int class = 0; class < COSTS; class++)
-		at[class + 1] = at[class] + count[class];
-	for (size_t pair = 0; pair < 2 * w * h; pair++)
-		if (regions->class[pair] < COSTS)
-			regions->pair[at[regions->class[pair]]++] = (uint32_t)pair;
+		at[class + 1] += at[class];
+	for (size_t y = 0; y < regions->h; y++)
+		for (size_t i = 0; i < regions->count[y].edges; i++) {
+			size_t edge = 2 * y * regions->w + i;
+
+			regions->sorted[at[regions->edge[edge].class]++] = (uint32_t)edge;
+		}
 	return at[COSTS];
 }
 
+/* Joins runs to regions and tells each run what its region's vote makes of its order. */
 static void
-join_pairs(struct regions *regions, size_t w, size_t h)
+join_runs(struct regions *regions)
 {
-	size_t n = sort_pairs(regions, w, h);
+	struct run_of_pixels *run = regions->run;
+	size_t n = sort_edges(regions);
 
-	for (size_t p = 0; p < n; p++) {
-		int32_t i = (int32_t)(regions->pair[p] / 2);
-		int32_t k = regions->pair[p] % 2 ? i + (int32_t)w : i + 1;
+	for (size_t i = 0; i < n; i++)
+		join(run, &regions->edge[regions->sorted[i]]);
+	for (size_t y = 0; y < regions->h; y++)
+		for (size_t i = 0; i < regions->count[y].runs; i++) {
+			int32_t above, at = (int32_t)(y * regions->w + i);
+			const struct run_of_pixels *root = &run[find_root(run, at, &above)];
 
-		join(regions, i, k, -(int32_t)px_round(regions->rest[k] - regions->rest[i]));
-	}
+			run[at].order = root->members < REGION_LEAST
+			    ? PX_NAN
+			    : (float)floor(mean_order(root) + 0.5) + (float)above;
+		}
 }
 
-/* From readings to orders; NaN stays. *doubtful of *points were more than half a turn off their
- * region's vote, or in none. */
-static void
-vote(struct regions *regions, size_t pixels, float most, size_t *points, size_t *doubtful)
+/* From readings to orders: the region's vote (where the lead is 0), or, where that is far from the
+ * pixel's own, that. How many were more than half a turn off the vote, or had none. */
+static size_t
+vote(float *restrict order, const int32_t *restrict lead, float all, float most, size_t n)
 {
-	*points = *doubtful = 0;
-	for (size_t i = 0; i < pixels; i++) {
-		int32_t above, root = find_root(regions, (int32_t)i, &above);
-		uint32_t members = regions->members[root];
-		float order = regions->order[i];
-		float all = (float)floor(regions->sum[root] / members + 0.5) + (float)above;
+	size_t doubtful = 0;
 
-		*points += !px_isnan(order);
-		*doubtful += !px_isnan(order) &&
-		    !(members >= REGION_LEAST && px_abs(all - order) <= 0.5f);
-		if (members >= REGION_LEAST && px_abs(all - order) <= VOTE_MOST)
-			order = all;
-		regions->order[i] = holo_nearest_order(order, 0.0f, 1.0f, most);
+#pragma omp simd reduction(+ : doubtful)
+	for (size_t i = 0; i < n; i++) {
+		PX_F voted = all + (float)lead[i], off = px_abs(voted - order[i]);
+
+		doubtful += !(off <= 0.5f);
+		order[i] = holo_nearest_order(
+		    px_select(off <= VOTE_MOST, voted, order[i]), 0.0f, 1.0f, most);
 	}
+	return doubtful;
 }
+
+/* ---- the picture ---- */
+
+struct region_job {
+	struct regions *regions;
+	const struct reading *reading;
+	const struct frame *in;
+};
 
 /* What each pixel says, by the median around it. */
 static void
-read_orders(struct regions *regions, const struct reading *reading, const struct frame *in)
+read_orders(const struct region_job *job, size_t y0, size_t y1)
 {
-	size_t w = in->head.w, h = in->head.h;
+	struct regions *regions = job->regions;
+	size_t w = regions->w;
 	struct ring ring;
 
 	for (size_t x = 0; x < w; x += TILE) {
-		size_t n = w - x < TILE ? w - x : TILE, at = x;
+		size_t n = w - x < TILE ? w - x : TILE, at = y0 * w + x;
 
-		ring_start(&ring, reading, in, x, n, 0);
-		for (size_t y = 0; y < h; y++, at += w)
+		ring_start(&ring, job->reading, job->in, x, n, y0);
+		for (size_t y = y0; y < y1; y++, at += w)
 			memcpy(regions->rest + at,
-			    ring_next(&ring, reading, in, x, n, y, regions->order + at),
+			    ring_next(&ring, job->reading, job->in, x, n, y, regions->order + at),
 			    n * sizeof(*regions->rest));
+	}
+}
+
+static size_t
+last_row(const struct regions *regions, size_t block)
+{
+	size_t end = (block + 1) * ROWS_AT_ONCE;
+
+	return end < regions->h ? end : regions->h;
+}
+
+static void
+run_block(void *arg, size_t block)
+{
+	const struct region_job *job = arg;
+	struct regions *regions = job->regions;
+	size_t w = regions->w, y0 = block * ROWS_AT_ONCE, y1 = last_row(regions, block);
+
+	read_orders(job, y0, y1);
+	for (size_t y = y0; y < y1; y++) {
+		float *rest = regions->rest + y * w, *order = regions->order + y * w;
+		unsigned char *class = regions->class + y * w;
+		int32_t *lead = regions->lead + y * w;
+
+		lead[0] = 0;
+		class[w - 1] = COSTS;
+		classify(rest, order, rest + 1, order + 1, class, lead + 1, w - 1);
+		for (size_t x = 1; x < w; x++)
+			lead[x] += lead[x - 1];
+		find_runs(regions, y, class);
+	}
+}
+
+static void
+edge_block(void *arg, size_t block)
+{
+	struct regions *regions = ((const struct region_job *)arg)->regions;
+
+	for (size_t y = block * ROWS_AT_ONCE; y < last_row(regions, block); y++)
+		if (y > 0)
+			find_edges(regions, y);
+}
+
+static void
+vote_block(void *arg, size_t block)
+{
+	const struct region_job *job = arg;
+	struct regions *regions = job->regions;
+
+	for (size_t y = block * ROWS_AT_ONCE; y < last_row(regions, block); y++) {
+		struct row_counts *count = &regions->count[y];
+
+		for (size_t i = 0; i < count->runs; i++) {
+			const struct run_of_pixels *run = &regions->run[y * regions->w + i];
+			size_t at = y * regions->w + (size_t)run->first;
+			size_t n = (size_t)(run->end - run->first);
+
+			count->points += n;
+			count->doubtful += vote(regions->order + at, regions->lead + at, run->order,
+			    job->reading->code.order_most, n);
+		}
 	}
 }
 
@@ -228,21 +221,22 @@ read_orders(struct regions *regions, const struct reading *reading, const struct
  * belong together: measured are 24 % doubtful at JPEG quality 50 and colour 420, 37 % and more with
  * red and green exchanged. */
 static int
-find_regions(struct regions *regions, const struct reading *reading, const struct frame *in)
+find_regions(struct run *run, struct regions *regions, const struct reading *reading,
+    const struct frame *in)
 {
-	size_t w = in->head.w, h = in->head.h, points, doubtful;
+	struct region_job job = { regions, reading, in };
+	size_t blocks = (in->head.h + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, points = 0, doubtful = 0;
 
-	if (regions_size(regions, w * h) < 0)
+	if (regions_size(regions, in->head.w, in->head.h) < 0)
 		return -1;
-	read_orders(regions, reading, in);
-	for (size_t i = 0; i < w * h; i++) {
-		regions->parent[i] = (int32_t)i;
-		regions->above[i] = 0;
-		regions->sum[i] = (double)regions->order[i];
-		regions->members[i] = 1;
+	run_for(run, blocks, run_block, &job);
+	run_for(run, blocks, edge_block, &job);
+	join_runs(regions);
+	run_for(run, blocks, vote_block, &job);
+	for (size_t y = 0; y < regions->h; y++) {
+		points += regions->count[y].points;
+		doubtful += regions->count[y].doubtful;
 	}
-	join_pairs(regions, w, h);
-	vote(regions, w * h, reading->code.order_most, &points, &doubtful);
 	if (points < REGION_LEAST || 100 * doubtful <= DOUBTFUL_MOST * points)
 		return 0;
 	return fail(NULL,
