@@ -17,20 +17,19 @@
 
 /* The root of run i's region; *above: i's order less the root's. Shortens the way. */
 static int32_t
-find_root(struct run_of_pixels *run, int32_t i, int32_t *above)
+find_root(struct branch *branch, int32_t i, int32_t *above)
 {
 	int32_t root = i, sum = 0;
 
-	for (; run[root].parent != root; root = run[root].parent)
-		sum += run[root].above;
+	for (; branch[root].parent != root; root = branch[root].parent)
+		sum += branch[root].above;
 	*above = sum;
-	while (run[i].parent != root) {
-		int32_t next = run[i].parent, step = run[i].above;
+	while (branch[i].parent != root) {
+		struct branch old = branch[i];
 
-		run[i].parent = root;
-		run[i].above = sum;
-		sum -= step;
-		i = next;
+		branch[i] = (struct branch){ root, sum };
+		sum -= old.above;
+		i = old.parent;
 	}
 	return root;
 }
@@ -50,12 +49,14 @@ disagree(const struct run_of_pixels *a, const struct run_of_pixels *b, int32_t b
 }
 
 static void
-join(struct run_of_pixels *run, const struct edge *edge)
+join(struct regions *regions, const struct edge *edge)
 {
-	int32_t above_a, above_b;
-	int32_t a = find_root(run, edge->a, &above_a), b = find_root(run, edge->b, &above_b);
-	int32_t between = above_a + edge->step - above_b;
+	struct run_of_pixels *run = regions->run;
+	int32_t above_a, above_b, between;
+	int32_t a = find_root(regions->branch, edge->a, &above_a);
+	int32_t b = find_root(regions->branch, edge->b, &above_b);
 
+	between = above_a + edge->step - above_b;
 	if (a == b || disagree(&run[a], &run[b], between))
 		return;
 	if (run[a].members < run[b].members) {
@@ -65,8 +66,7 @@ join(struct run_of_pixels *run, const struct edge *edge)
 		b = swap;
 		between = -between;
 	}
-	run[b].parent = a;
-	run[b].above = between;
+	regions->branch[b] = (struct branch){ a, between };
 	run[a].sum += run[b].sum - between * run[b].members * VOTE_STEPS;
 	run[a].members += run[b].members;
 }
@@ -99,15 +99,15 @@ join_runs(struct regions *regions)
 	size_t n = sort_edges(regions);
 
 	for (size_t i = 0; i < n; i++)
-		join(run, &regions->edge[regions->sorted[i]]);
+		join(regions, &regions->edge[regions->sorted[i]]);
 	for (size_t y = 0; y < regions->h; y++)
 		for (size_t i = 0; i < regions->count[y].runs; i++) {
 			int32_t above, at = (int32_t)(y * regions->w + i);
-			const struct run_of_pixels *root = &run[find_root(run, at, &above)];
+			int32_t root = find_root(regions->branch, at, &above);
 
-			run[at].order = root->members < REGION_LEAST
+			run[at].order = run[root].members < REGION_LEAST
 			    ? PX_NAN
-			    : (float)floor(mean_order(root) + 0.5) + (float)above;
+			    : (float)floor(mean_order(&run[root]) + 0.5) + (float)above;
 		}
 }
 
@@ -186,14 +186,43 @@ run_block(void *arg, size_t block)
 	}
 }
 
+/* Joins along the sure edges of rows y0 .. y1 - 1, but not to the row above these, which is another
+ * thread's; then leaves only the edges that may still join something. */
+static void
+join_block(struct regions *regions, size_t y0, size_t y1)
+{
+	int32_t first = (int32_t)(y0 * regions->w), above;
+
+	for (size_t y = y0; y < y1; y++) {
+		struct edge *edge = regions->edge + 2 * y * regions->w;
+
+		for (size_t i = 0; i < regions->count[y].edges; i++)
+			if (edge[i].class < SURE && edge[i].a >= first)
+				join(regions, &edge[i]);
+	}
+	for (size_t y = y0; y < y1; y++) {
+		struct edge *edge = regions->edge + 2 * y * regions->w;
+		size_t left = 0;
+
+		for (size_t i = 0; i < regions->count[y].edges; i++)
+			if (edge[i].a < first ||
+			    find_root(regions->branch, edge[i].a, &above) !=
+				find_root(regions->branch, edge[i].b, &above))
+				edge[left++] = edge[i];
+		regions->count[y].edges = left;
+	}
+}
+
 static void
 edge_block(void *arg, size_t block)
 {
 	struct regions *regions = ((const struct region_job *)arg)->regions;
+	size_t y0 = block * ROWS_AT_ONCE, y1 = last_row(regions, block);
 
-	for (size_t y = block * ROWS_AT_ONCE; y < last_row(regions, block); y++)
+	for (size_t y = y0; y < y1; y++)
 		if (y > 0)
 			find_edges(regions, y);
+	join_block(regions, y0, y1);
 }
 
 static void

@@ -17,10 +17,14 @@
 #define VOTE_STEPS 256 /* of a turn: sums of whole numbers are the same in every order */
 
 struct run_of_pixels {
-	int32_t first, end;    /* columns */
-	int32_t parent, above; /* in the tree of a region; order less the parent's */
-	int64_t members, sum;  /* at roots: pixels, and the orders that they give the root */
-	float order;           /* found, where the lead is 0; NaN: the region is too small */
+	int32_t first, end;   /* columns */
+	int64_t members, sum; /* at roots: pixels, and the orders that they give the root */
+	float order;          /* found, where the lead is 0; NaN: the region is too small */
+};
+
+/* A run's place in the tree of its region; its order less the parent's. */
+struct branch {
+	int32_t parent, above;
 };
 
 /* Order of run b less that of run a, where their leads are 0. */
@@ -39,6 +43,7 @@ struct regions {
 	int32_t *lead;             /* of each pixel: whole turns passed in its row */
 	unsigned char *class;      /* of each pixel's pair with its right neighbour */
 	struct run_of_pixels *run; /* row y's from y w on */
+	struct branch *branch;     /* of each run */
 	struct edge *edge;         /* row y's, along it and to the row above, from 2 y w on */
 	uint32_t *sorted;          /* edges, the surest first */
 	struct row_counts *count;  /* of each row */
@@ -52,6 +57,7 @@ regions_free(struct regions *regions)
 	free(regions->lead);
 	free(regions->class);
 	free(regions->run);
+	free(regions->branch);
 	free(regions->edge);
 	free(regions->sorted);
 	free(regions->count);
@@ -74,11 +80,13 @@ regions_size(struct regions *regions, size_t w, size_t h)
 		regions->lead = calloc(size, sizeof(*regions->lead));
 		regions->class = calloc(size, sizeof(*regions->class));
 		regions->run = calloc(size, sizeof(*regions->run));
+		regions->branch = calloc(size, sizeof(*regions->branch));
 		regions->edge = calloc(2 * size, sizeof(*regions->edge));
 		regions->sorted = calloc(2 * size, sizeof(*regions->sorted));
 		regions->count = calloc(h, sizeof(*regions->count));
 		if (!regions->rest || !regions->order || !regions->lead || !regions->class ||
-		    !regions->run || !regions->edge || !regions->sorted || !regions->count) {
+		    !regions->run || !regions->branch || !regions->edge || !regions->sorted ||
+		    !regions->count) {
 			regions_free(regions);
 			return fail_memory();
 		}
@@ -137,9 +145,10 @@ add_run(struct regions *regions, size_t y, size_t first, size_t end)
 	size_t row = y * regions->w, at = row + regions->count[y].runs++;
 
 	regions->run[at] = (struct run_of_pixels){ .first = (int32_t)first, .end = (int32_t)end,
-		.parent = (int32_t)at, .members = (int64_t)(end - first),
+		.members = (int64_t)(end - first),
 		.sum = run_sum(regions->order + row + first, regions->lead + row + first,
 		    end - first) };
+	regions->branch[at] = (struct branch){ .parent = (int32_t)at };
 }
 
 /* Runs of row y, and its edges between them. class: of the pairs along the row. */
