@@ -13,7 +13,6 @@
 #define REGION_LEAST 128 /* pixels that may vote; smaller regions are read pixel by pixel */
 #define DOUBTFUL_MOST 33 /* % of a picture */
 #define VOTE_MOST 1.25f  /* turns: where the stairs around a pixel differ more, they win */
-#define ROWS_AT_ONCE 32  /* that a thread takes */
 
 /* The root of run i's region; *above: i's order less the root's. Shortens the way. */
 static int32_t
@@ -71,41 +70,61 @@ join(struct regions *regions, const struct edge *edge)
 	run[a].members += run[b].members;
 }
 
+/* Joins along the sure edges of a block, but not to the row above it, which is another thread's;
+ * then leaves only the edges that may still join something. */
+static void
+join_block(struct regions *regions, struct region_block *block)
+{
+	const struct branch *branch = regions->branch;
+	int32_t first = (int32_t)block->runs.first, above;
+	struct edge *edge = regions->edge;
+	size_t end = block->edges.first;
+
+	for (size_t i = block->edges.first; i < block->edges.end; i++)
+		if (edge[i].class < SURE && edge[i].a >= first &&
+		    branch[edge[i].a].parent != branch[edge[i].b].parent)
+			join(regions, &edge[i]);
+	for (size_t i = block->edges.first; i < block->edges.end; i++)
+		if (edge[i].a < first ||
+		    find_root(regions->branch, edge[i].a, &above) !=
+			find_root(regions->branch, edge[i].b, &above))
+			edge[end++] = edge[i];
+	block->edges.end = end;
+}
+
 /* Puts all edges into regions->sorted, by class; how many. */
 static size_t
 sort_edges(struct regions *regions)
 {
+	const struct region_block *end = regions->block + regions->blocks;
 	size_t at[COSTS + 1] = { 0 };
 
-	for (size_t y = 0; y < regions->h; y++)
-		for (size_t i = 0; i < regions->count[y].edges; i++)
-			at[regions->edge[2 * y * regions->w + i].class + 1]++;
+	for (const struct region_block *block = regions->block; block < end; block++)
+		for (size_t i = block->edges.first; i < block->edges.end; i++)
+			at[regions->edge[i].class + 1]++;
 	for (int class = 0; class < COSTS; class++)
 		at[class + 1] += at[class];
-	for (size_t y = 0; y < regions->h; y++)
-		for (size_t i = 0; i < regions->count[y].edges; i++) {
-			size_t edge = 2 * y * regions->w + i;
-
-			regions->sorted[at[regions->edge[edge].class]++] = (uint32_t)edge;
-		}
+	for (const struct region_block *block = regions->block; block < end; block++)
+		for (size_t i = block->edges.first; i < block->edges.end; i++)
+			regions->sorted[at[regions->edge[i].class]++] = regions->edge[i];
 	return at[COSTS];
 }
 
-/* Joins runs to regions and tells each run what its region's vote makes of its order. */
+/* Joins what is still apart, the surest first, and tells each run what its region makes of its
+ * order. */
 static void
-join_runs(struct regions *regions)
+join_blocks(struct regions *regions)
 {
 	struct run_of_pixels *run = regions->run;
 	size_t n = sort_edges(regions);
 
 	for (size_t i = 0; i < n; i++)
-		join(regions, &regions->edge[regions->sorted[i]]);
-	for (size_t y = 0; y < regions->h; y++)
-		for (size_t i = 0; i < regions->count[y].runs; i++) {
-			int32_t above, at = (int32_t)(y * regions->w + i);
-			int32_t root = find_root(regions->branch, at, &above);
+		join(regions, &regions->sorted[i]);
+	for (size_t k = 0; k < regions->blocks; k++)
+		for (size_t i = regions->block[k].runs.first; i < regions->block[k].runs.end; i++) {
+			int32_t above, root = find_root(regions->branch, (int32_t)i, &above);
 
-			run[at].order = run[root].members < REGION_LEAST
+			run[i].order = run[root].members < REGION_LEAST
 			    ? PX_NAN
 			    : (float)floor(mean_order(&run[root]) + 0.5) + (float)above;
 		}
@@ -156,94 +175,45 @@ read_orders(const struct region_job *job, size_t y0, size_t y1)
 	}
 }
 
-static size_t
-last_row(const struct regions *regions, size_t block)
-{
-	size_t end = (block + 1) * ROWS_AT_ONCE;
-
-	return end < regions->h ? end : regions->h;
-}
-
 static void
-run_block(void *arg, size_t block)
+read_block(void *arg, size_t i)
 {
 	const struct region_job *job = arg;
-	struct regions *regions = job->regions;
-	size_t w = regions->w, y0 = block * ROWS_AT_ONCE, y1 = last_row(regions, block);
+	struct region_block *block = &job->regions->block[i];
 
-	read_orders(job, y0, y1);
-	for (size_t y = y0; y < y1; y++) {
-		float *rest = regions->rest + y * w, *order = regions->order + y * w;
-		unsigned char *class = regions->class + y * w;
-		int32_t *lead = regions->lead + y * w;
-
-		lead[0] = 0;
-		class[w - 1] = COSTS;
-		classify(rest, order, rest + 1, order + 1, class, lead + 1, w - 1);
-		for (size_t x = 1; x < w; x++)
-			lead[x] += lead[x - 1];
-		find_runs(regions, y, class);
-	}
-}
-
-/* Joins along the sure edges of rows y0 .. y1 - 1, but not to the row above these, which is another
- * thread's; then leaves only the edges that may still join something. */
-static void
-join_block(struct regions *regions, size_t y0, size_t y1)
-{
-	int32_t first = (int32_t)(y0 * regions->w), above;
-
-	for (size_t y = y0; y < y1; y++) {
-		struct edge *edge = regions->edge + 2 * y * regions->w;
-
-		for (size_t i = 0; i < regions->count[y].edges; i++)
-			if (edge[i].class < SURE && edge[i].a >= first)
-				join(regions, &edge[i]);
-	}
-	for (size_t y = y0; y < y1; y++) {
-		struct edge *edge = regions->edge + 2 * y * regions->w;
-		size_t left = 0;
-
-		for (size_t i = 0; i < regions->count[y].edges; i++)
-			if (edge[i].a < first ||
-			    find_root(regions->branch, edge[i].a, &above) !=
-				find_root(regions->branch, edge[i].b, &above))
-				edge[left++] = edge[i];
-		regions->count[y].edges = left;
-	}
+	read_orders(job, block->y0, block->y1);
+	for (size_t y = block->y0; y < block->y1; y++)
+		find_runs(job->regions, block, y);
 }
 
 static void
-edge_block(void *arg, size_t block)
+edge_block(void *arg, size_t i)
 {
 	struct regions *regions = ((const struct region_job *)arg)->regions;
-	size_t y0 = block * ROWS_AT_ONCE, y1 = last_row(regions, block);
+	struct region_block *block = &regions->block[i];
 
-	for (size_t y = y0; y < y1; y++)
-		if (y > 0)
-			find_edges(regions, y);
-	join_block(regions, y0, y1);
+	for (size_t y = block->y0; y < block->y1; y++)
+		find_edges(regions, block, y);
+	join_block(regions, block);
 }
 
 static void
-vote_block(void *arg, size_t block)
+vote_block(void *arg, size_t i)
 {
 	const struct region_job *job = arg;
 	struct regions *regions = job->regions;
+	struct region_block *block = &regions->block[i];
 
-	for (size_t y = block * ROWS_AT_ONCE; y < last_row(regions, block); y++) {
-		struct row_counts *count = &regions->count[y];
-
-		for (size_t i = 0; i < count->runs; i++) {
-			const struct run_of_pixels *run = &regions->run[y * regions->w + i];
+	for (size_t y = block->y0; y < block->y1; y++)
+		for (size_t k = regions->row[y].first; k < regions->row[y].end; k++) {
+			const struct run_of_pixels *run = &regions->run[k];
 			size_t at = y * regions->w + (size_t)run->first;
 			size_t n = (size_t)(run->end - run->first);
 
-			count->points += n;
-			count->doubtful += vote(regions->order + at, regions->lead + at, run->order,
+			block->points += n;
+			block->doubtful += vote(regions->order + at, regions->lead + at, run->order,
 			    job->reading->code.order_most, n);
 		}
-	}
 }
 
 /* The orders of a whole picture: regions->order. -1 after fail() where stairs and fringes do not
@@ -254,17 +224,17 @@ find_regions(struct run *run, struct regions *regions, const struct reading *rea
     const struct frame *in)
 {
 	struct region_job job = { regions, reading, in };
-	size_t blocks = (in->head.h + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, points = 0, doubtful = 0;
+	size_t points = 0, doubtful = 0;
 
-	if (regions_size(regions, in->head.w, in->head.h) < 0)
+	if (regions_begin(regions, in->head.w, in->head.h) < 0)
 		return -1;
-	run_for(run, blocks, run_block, &job);
-	run_for(run, blocks, edge_block, &job);
-	join_runs(regions);
-	run_for(run, blocks, vote_block, &job);
-	for (size_t y = 0; y < regions->h; y++) {
-		points += regions->count[y].points;
-		doubtful += regions->count[y].doubtful;
+	run_for(run, regions->blocks, read_block, &job);
+	run_for(run, regions->blocks, edge_block, &job);
+	join_blocks(regions);
+	run_for(run, regions->blocks, vote_block, &job);
+	for (size_t i = 0; i < regions->blocks; i++) {
+		points += regions->block[i].points;
+		doubtful += regions->block[i].doubtful;
 	}
 	if (points < REGION_LEAST || 100 * doubtful <= DOUBTFUL_MOST * points)
 		return 0;

@@ -2,6 +2,8 @@
  * What regions.h joins: not pixels but runs, pieces of rows in which the surest neighbours follow
  * each other. Each row counts the whole turns that it passes, its `lead`, so that a run has one
  * unknown, its order where the lead is 0. Edges say how those of two neighbours differ.
+ *
+ * Rows are taken in blocks, each of which has one thread and its part of every array.
  */
 #ifndef HOLODEC_RUNS_H
 #define HOLODEC_RUNS_H
@@ -11,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#define BLOCK_ROWS 32
 #define COSTS 32       /* classes that pairs are sorted into */
 #define COST_MOST 0.5f /* turns: a pair that differs more is not joined */
 #define SURE 8         /* classes below make runs */
@@ -20,6 +23,7 @@ struct run_of_pixels {
 	int32_t first, end;   /* columns */
 	int64_t members, sum; /* at roots: pixels, and the orders that they give the root */
 	float order;          /* found, where the lead is 0; NaN: the region is too small */
+	unsigned char class;  /* of the pair of its last pixel and the next */
 };
 
 /* A run's place in the tree of its region; its order less the parent's. */
@@ -33,20 +37,30 @@ struct edge {
 	unsigned char class;
 };
 
-struct row_counts {
-	size_t runs, edges, points, doubtful;
+struct span {
+	size_t first, end;
+};
+
+struct region_block {
+	size_t y0, y1; /* rows */
+	struct span runs, edges;
+	unsigned char *class; /* of a row of pairs */
+	int32_t *turn;        /* a number for each pixel of a row */
+	size_t points, doubtful;
 };
 
 struct regions {
-	size_t w, h, size, rows;   /* of the picture; pixels and rows allocated */
-	float *rest, *order;       /* of each pixel; order as read, then as found */
-	int32_t *lead;             /* of each pixel: whole turns passed in its row */
-	unsigned char *class;      /* of each pixel's pair with its right neighbour */
-	struct run_of_pixels *run; /* row y's from y w on */
-	struct branch *branch;     /* of each run */
-	struct edge *edge;         /* row y's, along it and to the row above, from 2 y w on */
-	uint32_t *sorted;          /* edges, the surest first */
-	struct row_counts *count;  /* of each row */
+	size_t w, h, blocks;
+	size_t size, rows;          /* pixels and rows allocated */
+	float *rest, *order;        /* of each pixel; order as read, then as found */
+	int32_t *lead;              /* of each pixel: whole turns passed in its row */
+	struct span *row;           /* runs of each row */
+	struct run_of_pixels *run;  /* no more than there are pixels, as for blocks */
+	struct branch *branch;      /* of each run */
+	struct edge *edge, *sorted; /* no more than two a pixel; the surest first */
+	struct region_block *block;
+	unsigned char *class;       /* rows for the blocks */
+	int32_t *turn;
 };
 
 static void
@@ -55,50 +69,67 @@ regions_free(struct regions *regions)
 	free(regions->rest);
 	free(regions->order);
 	free(regions->lead);
-	free(regions->class);
+	free(regions->row);
 	free(regions->run);
 	free(regions->branch);
 	free(regions->edge);
 	free(regions->sorted);
-	free(regions->count);
+	free(regions->block);
+	free(regions->class);
+	free(regions->turn);
 	*regions = (struct regions){ 0 };
 }
 
 static int
-regions_size(struct regions *regions, size_t w, size_t h)
+regions_allocate(struct regions *regions, size_t size, size_t rows)
 {
-	size_t size = w * h;
-
-	if (size > INT32_MAX / 2)
-		return fail(NULL,
-		    "%zu pixels are too many to be decoded by regions: give --decode median",
-		    size);
-	if (regions->size < size || regions->rows < h) {
+	regions->rest = calloc(size, sizeof(*regions->rest));
+	regions->order = calloc(size, sizeof(*regions->order));
+	regions->lead = calloc(size, sizeof(*regions->lead));
+	regions->row = calloc(rows, sizeof(*regions->row));
+	regions->run = calloc(size, sizeof(*regions->run));
+	regions->branch = calloc(size, sizeof(*regions->branch));
+	regions->edge = calloc(2 * size, sizeof(*regions->edge));
+	regions->sorted = calloc(2 * size, sizeof(*regions->sorted));
+	regions->block = calloc(rows, sizeof(*regions->block));
+	regions->class = calloc(size, sizeof(*regions->class));
+	regions->turn = calloc(size, sizeof(*regions->turn));
+	if (!regions->rest || !regions->order || !regions->lead || !regions->row ||
+	    !regions->run || !regions->branch || !regions->edge || !regions->sorted ||
+	    !regions->block || !regions->class || !regions->turn) {
 		regions_free(regions);
-		regions->rest = calloc(size, sizeof(*regions->rest));
-		regions->order = calloc(size, sizeof(*regions->order));
-		regions->lead = calloc(size, sizeof(*regions->lead));
-		regions->class = calloc(size, sizeof(*regions->class));
-		regions->run = calloc(size, sizeof(*regions->run));
-		regions->branch = calloc(size, sizeof(*regions->branch));
-		regions->edge = calloc(2 * size, sizeof(*regions->edge));
-		regions->sorted = calloc(2 * size, sizeof(*regions->sorted));
-		regions->count = calloc(h, sizeof(*regions->count));
-		if (!regions->rest || !regions->order || !regions->lead || !regions->class ||
-		    !regions->run || !regions->branch || !regions->edge || !regions->sorted ||
-		    !regions->count) {
-			regions_free(regions);
-			return fail_memory();
-		}
-		regions->size = size;
-		regions->rows = h;
+		return fail_memory();
 	}
-	regions->w = w;
-	regions->h = h;
+	regions->size = size;
+	regions->rows = rows;
 	return 0;
 }
 
-/* ---- runs ---- */
+/* Makes ready for a picture. -1 after fail(). */
+static int
+regions_begin(struct regions *regions, size_t w, size_t h)
+{
+	if (w * h > INT32_MAX / 2)
+		return fail(NULL,
+		    "%zu pixels are too many to be decoded by regions: give --decode median",
+		    w * h);
+	if (regions->size < w * h || regions->rows < h) {
+		regions_free(regions);
+		if (regions_allocate(regions, w * h, h) < 0)
+			return -1;
+	}
+	regions->w = w;
+	regions->h = h;
+	regions->blocks = (h + BLOCK_ROWS - 1) / BLOCK_ROWS;
+	for (size_t i = 0; i < regions->blocks; i++) {
+		size_t y0 = i * BLOCK_ROWS, y1 = h - y0 < BLOCK_ROWS ? h : y0 + BLOCK_ROWS;
+
+		regions->block[i] = (struct region_block){ y0, y1, { y0 * w, y0 * w },
+			{ 2 * y0 * w, 2 * y0 * w }, regions->class + i * w,
+			regions->turn + i * w, 0, 0 };
+	}
+	return 0;
+}
 
 /* Of n pairs of pixels: classes, from 0 for those that run on in phase and stairs to COSTS for
  * those that are not to be joined; order of the second less that of the first, 0 for the latter. */
@@ -119,104 +150,132 @@ classify(const float *restrict rest, const float *restrict order, const float *r
 	}
 }
 
-/* What the pixels of a run say of its order. */
-static int64_t
-run_sum(const float *restrict order, const int32_t *restrict lead, size_t n)
-{
-	int64_t sum = 0;
+/* ---- runs ---- */
 
-#pragma omp simd reduction(+ : sum)
+/* What each pixel says of its run's order; nothing in the background. */
+static void
+read_votes(
+    const float *restrict order, const int32_t *restrict lead, int32_t *restrict vote, size_t n)
+{
+	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
-		sum += (int)px_round(order[i] * VOTE_STEPS) - VOTE_STEPS * lead[i];
-	return sum;
+		vote[i] = (int)px_round(px_select(px_isnan(order[i]), 0.0f,
+			      order[i] * VOTE_STEPS)) - VOTE_STEPS * lead[i];
 }
 
 static void
-add_edge(struct regions *regions, size_t y, size_t a, size_t b, int32_t step, unsigned char class)
+add_run(struct regions *regions, struct region_block *block, const struct run_of_pixels *run)
 {
-	size_t at = 2 * y * regions->w + regions->count[y].edges++;
+	size_t at = block->runs.end++;
 
-	regions->edge[at] = (struct edge){ (int32_t)a, (int32_t)b, step, class };
-}
-
-static void
-add_run(struct regions *regions, size_t y, size_t first, size_t end)
-{
-	size_t row = y * regions->w, at = row + regions->count[y].runs++;
-
-	regions->run[at] = (struct run_of_pixels){ .first = (int32_t)first, .end = (int32_t)end,
-		.members = (int64_t)(end - first),
-		.sum = run_sum(regions->order + row + first, regions->lead + row + first,
-		    end - first) };
+	regions->run[at] = *run;
+	regions->run[at].members = run->end - run->first;
 	regions->branch[at] = (struct branch){ .parent = (int32_t)at };
 }
 
-/* Runs of row y, and its edges between them. class: of the pairs along the row. */
 static void
-find_runs(struct regions *regions, size_t y, const unsigned char *class)
+find_runs(struct regions *regions, struct region_block *block, size_t y)
 {
-	size_t w = regions->w, row = y * w, first = 0;
+	size_t w = regions->w;
+	const float *rest = regions->rest + y * w, *order = regions->order + y * w;
+	int32_t *lead = regions->lead + y * w;
+	struct run_of_pixels run = { .first = 0 };
 
-	regions->count[y] = (struct row_counts){ 0 };
+	lead[0] = 0;
+	block->class[w - 1] = COSTS;
+	classify(rest, order, rest + 1, order + 1, block->class, lead + 1, w - 1);
+	for (size_t x = 1; x < w; x++)
+		lead[x] += lead[x - 1];
+	read_votes(order, lead, block->turn, w);
+	regions->row[y].first = block->runs.end;
 	for (size_t x = 0; x < w; x++) {
-		if (class[x] < SURE)
+		run.sum += block->turn[x];
+		run.class = block->class[x];
+		if (run.class < SURE)
 			continue;
-		if (!px_isnan(regions->rest[row + x])) {
-			add_run(regions, y, first, x + 1);
-			if (class[x] < COSTS)
-				add_edge(regions, y, row + regions->count[y].runs - 1,
-				    row + regions->count[y].runs, 0, class[x]);
-		}
-		first = x + 1;
+		run.end = (int32_t)x + 1;
+		if (!px_isnan(rest[x]))
+			add_run(regions, block, &run);
+		run.first = run.end;
+		run.sum = 0;
 	}
+	regions->row[y].end = block->runs.end;
 }
 
-/* Edges of one step each between runs a of row y - 1 and b of row y, in n columns from x on. */
+/* ---- edges ---- */
+
 static void
-find_steps(struct regions *regions, size_t y, size_t a, size_t b, size_t x, size_t n)
+add_edge(struct regions *regions, struct region_block *block, size_t a, size_t b, int32_t step,
+    unsigned char class)
 {
-	size_t below = y * regions->w + x, above = below - regions->w;
-	const int32_t *lead = regions->lead;
-	unsigned char class[TILE], least = COSTS;
-	int32_t step[TILE], last = 0;
+	regions->edge[block->edges.end++] =
+	    (struct edge){ (int32_t)a, (int32_t)b, step, class };
+}
 
-	classify(regions->rest + above, regions->order + above, regions->rest + below,
-	    regions->order + below, class, step, n);
-	for (size_t i = 0; i < n; i++) {
-		int32_t turns = step[i] + lead[above + i] - lead[below + i];
+/* Edges of one step each between runs a of the row above and b, in columns first .. end - 1. */
+static void
+add_steps(struct regions *regions, struct region_block *block, size_t a, size_t b, int32_t first,
+    int32_t end)
+{
+	const unsigned char *class = block->class;
+	unsigned char least = COSTS;
+	int32_t step = 0;
 
-		if (class[i] == COSTS)
+	for (int32_t x = first; x < end; x++) {
+		if (class[x] == COSTS)
 			continue;
-		if (least < COSTS && turns != last) {
-			add_edge(regions, y, a, b, last, least);
+		if (least < COSTS && block->turn[x] != step) {
+			add_edge(regions, block, a, b, step, least);
 			least = COSTS;
 		}
-		last = turns;
-		least = class[i] < least ? class[i] : least;
+		step = block->turn[x];
+		least = class[x] < least ? class[x] : least;
 	}
 	if (least < COSTS)
-		add_edge(regions, y, a, b, last, least);
+		add_edge(regions, block, a, b, step, least);
 }
 
-/* The edges between rows y - 1 and y. */
+/* From steps between pixels to those of the runs that they are in. */
 static void
-find_edges(struct regions *regions, size_t y)
+add_leads(const int32_t *restrict lead, const int32_t *restrict next_lead, int32_t *restrict step,
+    size_t n)
 {
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		step[i] += lead[i] - next_lead[i];
+}
+
+static void
+find_edges_above(struct regions *regions, struct region_block *block, size_t y)
+{
+	size_t w = regions->w, below = y * w, above = below - w;
+	struct span upper = regions->row[y - 1], lower = regions->row[y];
 	const struct run_of_pixels *run = regions->run;
-	size_t a = (y - 1) * regions->w, a_end = a + regions->count[y - 1].runs;
-	size_t b = y * regions->w, b_end = b + regions->count[y].runs;
 
-	while (a < a_end && b < b_end) {
-		size_t first = (size_t)(run[a].first > run[b].first ? run[a].first : run[b].first);
-		size_t end = (size_t)(run[a].end < run[b].end ? run[a].end : run[b].end);
+	classify(regions->rest + above, regions->order + above, regions->rest + below,
+	    regions->order + below, block->class, block->turn, w);
+	add_leads(regions->lead + above, regions->lead + below, block->turn, w);
+	for (size_t a = upper.first, b = lower.first; a < upper.end && b < lower.end;) {
+		int32_t first = run[a].first > run[b].first ? run[a].first : run[b].first;
+		int32_t end = run[a].end < run[b].end ? run[a].end : run[b].end;
 
-		for (size_t x = first; x < end; x += TILE)
-			find_steps(regions, y, a, b, x, end - x < TILE ? end - x : TILE);
+		add_steps(regions, block, a, b, first, end);
 		if (run[a].end < run[b].end)
 			a++;
 		else
 			b++;
 	}
+}
+
+/* The edges along row y and to the row above it. */
+static void
+find_edges(struct regions *regions, struct region_block *block, size_t y)
+{
+	for (size_t b = regions->row[y].first; b < regions->row[y].end; b++)
+		if (regions->run[b].class < COSTS)
+			add_edge(regions, block, b, b + 1, 0, regions->run[b].class);
+	if (y > 0)
+		find_edges_above(regions, block, y);
 }
 
 #endif
