@@ -14,6 +14,7 @@
 
 #define BLOCK_BYTES ((size_t)32 << 20)
 #define ROUNDS 9
+#define MOVES 9
 #define SMALL_COPIES 64
 #define FRAMES 8		/* of 1024 x 768, per stage */
 #define WORDS_MOST 16
@@ -23,7 +24,7 @@
 struct copier {
 	struct gpu *gpu;
 	struct gpu_job *job;
-	struct gpu_block *host, *device;
+	struct gpu_block *host, *device, *other;
 };
 
 static int
@@ -32,7 +33,8 @@ open_copier(struct copier *copier)
 	copier->job = gpu_job_new(copier->gpu);
 	copier->host = gpu_block_new(copier->gpu, GPU_HOST, BLOCK_BYTES);
 	copier->device = gpu_block_new(copier->gpu, GPU_DEVICE, BLOCK_BYTES);
-	if (!copier->job || !copier->host || !copier->device)
+	copier->other = gpu_block_new(copier->gpu, GPU_DEVICE, BLOCK_BYTES);
+	if (!copier->job || !copier->host || !copier->device || !copier->other)
 		return -1;
 	memset(copier->host->host, 1, BLOCK_BYTES);
 	return 0;
@@ -44,6 +46,7 @@ close_copier(struct copier *copier)
 	gpu_job_free(copier->job);
 	gpu_block_free(copier->gpu, copier->host);
 	gpu_block_free(copier->gpu, copier->device);
+	gpu_block_free(copier->gpu, copier->other);
 }
 
 /* Seconds from the submission of n copies till the host knows that they are done; -1 after fail().
@@ -121,9 +124,30 @@ measure_copies(struct copier *copier, struct costs *costs)
 	return 0;
 }
 
+/* Bytes read and written in a second where the device copies within its own memory; NaN where it
+ * has no clock. -1 after fail(). */
+static int
+measure_memory(struct copier *copier, double *rate)
+{
+	double seconds[MOVES];
+
+	if (gpu_job_begin(copier->job) < 0)
+		return -1;
+	for (size_t i = 0; i < MOVES; i++)
+		gpu_job_move(copier->job, i % 2 ? copier->other : copier->device,
+		    i % 2 ? copier->device : copier->other, BLOCK_BYTES);
+	if (gpu_job_submit(copier->job) < 0 || gpu_job_wait(copier->job) < 0)
+		return -1;
+	for (size_t i = 0; i < MOVES; i++)
+		seconds[i] = gpu_job_dispatch_seconds(copier->job, i);
+	qsort(seconds, MOVES, sizeof(*seconds), by_value);
+	*rate = 2 * (double)BLOCK_BYTES / seconds[MOVES / 2];
+	return 0;
+}
+
 /* Opens the device as a chain does, and once more for its copies. */
 static int
-measure_device(const char *which, struct costs *costs)
+measure_device(const char *which, struct costs *costs, double *memory)
 {
 	struct copier copier = { 0 };
 	double start = progress_seconds();
@@ -138,6 +162,8 @@ measure_device(const char *which, struct costs *costs)
 	status = open_copier(&copier);
 	if (status == 0)
 		status = measure_copies(&copier, costs);
+	if (status == 0)
+		status = measure_memory(&copier, memory);
 	close_copier(&copier);
 	if (facts.unified) {		/* then nothing is copied */
 		costs->copy_s = 0;
@@ -373,14 +399,16 @@ static int
 measure(const struct bench *bench)
 {
 	struct costs *costs = bench->costs;
+	double memory;
 
 	if (!bench->device) {
 		snprintf(costs->device, sizeof(costs->device), "none");
 		printf("no GPU: the processor does everything\n");
-	} else if (measure_device(bench->device[3] ? bench->device + 4 : "", costs) < 0) {
+	} else if (measure_device(bench->device[3] ? bench->device + 4 : "", costs, &memory) < 0) {
 		return -1;
 	} else {
 		print_copies(costs);
+		printf("within its own memory %.1f GB/s\n", 1e-9 * memory);
 	}
 	return measure_stages(bench) < 0 ? -1 : costs_save(costs);
 }

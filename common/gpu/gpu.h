@@ -77,6 +77,9 @@ void gpu_job_free(struct gpu_job *);
 int gpu_job_begin(struct gpu_job *);
 void gpu_job_upload(struct gpu_job *, const struct gpu_block *from, size_t from_at,
     const struct gpu_block *to, size_t to_at, size_t bytes);
+/* From one of the device's own blocks to another: in order with the dispatches, timed as one. */
+void gpu_job_move(struct gpu_job *, const struct gpu_block *from, const struct gpu_block *to,
+    size_t bytes);
 /* local: invocations of a workgroup; groups: workgroups. */
 int gpu_job_dispatch(struct gpu_job *, const struct shader *, const uint32_t local[2],
     const uint32_t groups[2], const void *push, size_t push_bytes);

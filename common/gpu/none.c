@@ -85,6 +85,13 @@ gpu_job_upload(struct gpu_job *job, const struct gpu_block *from, size_t from_at
 	(void)job, (void)from, (void)from_at, (void)to, (void)to_at, (void)bytes;
 }
 
+void
+gpu_job_move(struct gpu_job *job, const struct gpu_block *from, const struct gpu_block *to,
+    size_t bytes)
+{
+	(void)job, (void)from, (void)to, (void)bytes;
+}
+
 int
 gpu_job_dispatch(struct gpu_job *job, const struct shader *shader, const uint32_t local[2],
     const uint32_t groups[2], const void *push, size_t push_bytes)
