@@ -59,7 +59,8 @@ smooth_rows(const struct priv *priv, const struct frame *in, size_t plane, struc
 	for (size_t x = 0; x < priv->w; x += SPAN) {
 		smoothing.x = x;
 		smoothing.n = priv->w - x < SPAN ? priv->w - x : SPAN;
-		for (ptrdiff_t y = (ptrdiff_t)y0 - SMOOTH_REACH; y < (ptrdiff_t)y0 + SMOOTH_REACH; y++)
+		for (ptrdiff_t y = (ptrdiff_t)y0 - SMOOTH_REACH;
+		     y < (ptrdiff_t)y0 + SMOOTH_REACH; y++)
 			smooth_along(&smoothing, y);
 		for (size_t y = y0; y < y1; y++) {
 			smooth_along(&smoothing, (ptrdiff_t)y + SMOOTH_REACH);
