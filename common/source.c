@@ -15,10 +15,10 @@
 #define BUFFER_SIZE (64 * 1024)	/* what is larger is read past it, without a copy */
 #define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
 
-/* The start of a pipe that was read to recognise the format is given again before the rest. */
+/* The start of a pipe, read to recognise the format. */
 struct pipe_start {
 	int fd;
-	size_t n, given;
+	size_t n;
 	unsigned char byte[SNIFF_MAX];
 };
 
@@ -95,61 +95,45 @@ fail_unknown(const char *path, const unsigned char *byte, size_t n)
 
 /* ---- pipes ---- */
 
-static ssize_t
-pipe_read(void *cookie, char *to, size_t n)
+/* Before anything is read. NULL is passed on. */
+static FILE *
+buffered(struct source *source, FILE *file)
 {
-	struct pipe_start *start = cookie;
-	size_t left = start->n - start->given;
-
-	if (left == 0)
-		return read_again(start->fd, to, n);
-	if (n > left)
-		n = left;
-	memcpy(to, start->byte + start->given, n);
-	start->given += n;
-	return (ssize_t)n;
-}
-
-static int
-pipe_close(void *cookie)
-{
-	struct pipe_start *start = cookie;
-	int status = start->fd == STDIN_FILENO ? 0 : close(start->fd);
-
-	free(start);
-	return status;
+	if (file)
+		setvbuf(file, source->buffer, _IOFBF, BUFFER_SIZE);
+	return file;
 }
 
 /* A stream of all bytes of fd, and what they are. Owns fd. */
 static FILE *
-pipe_open(int fd, const char *path, const struct codec *const *also, const struct codec **codec)
+pipe_open(struct source *source, int fd, const char *path)
 {
-	static const cookie_io_functions_t functions = { .read = pipe_read, .close = pipe_close };
-	struct pipe_start *start = calloc(1, sizeof(*start));
+	struct pipe_start start = { .fd = fd };
 	FILE *file;
 
-	if (!start) {
-		fail_memory();
+	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);	/* fewer switches; where it fails, more */
+	if (start_read(&start, source->also, &source->codec) < 0)
+		fail_errno(path, "cannot be read");
+	else if (!source->codec)
+		fail_unknown(path, start.byte, start.n);
+	if (!source->codec) {
+		close(fd);
 		return NULL;
 	}
-	start->fd = fd;
-	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);	/* fewer switches; where it fails, more */
-	if (start_read(start, also, codec) < 0)
-		fail_errno(path, "cannot be read");
-	else if (!*codec)
-		fail_unknown(path, start->byte, start->n);
-	file = *codec ? fopencookie(start, "rb", functions) : NULL;
-	if (!file) {
-		if (*codec)
-			fail_errno(path, "cannot be opened");
-		pipe_close(start);
-	}
+	file = buffered(source, fdopen(fd, "rb"));
+	while (file && start.n)
+		if (ungetc(start.byte[--start.n], file) == EOF) {
+			fclose(file);
+			file = NULL;
+		}
+	if (!file)
+		fail_errno(path, "cannot be opened");
 	return file;
 }
 
 /* Copies a stream into a file without name, and closes it. */
 static FILE *
-spool(FILE *from, const char *path)
+spool(struct source *source, FILE *from, const char *path)
 {
 	char buffer[65536];
 	FILE *to = tmpfile();
@@ -167,14 +151,15 @@ spool(FILE *from, const char *path)
 	fclose(from);
 	if (to)
 		rewind(to);
-	return to;
+	return buffered(source, to);
 }
 
 /* ---- files ---- */
 
 static FILE *
-regular_open(int fd, const char *path, const struct codec *const *also, const struct codec **codec)
+regular_open(struct source *source, int fd, const char *path)
 {
+	const struct codec *const *also = source->also, **codec = &source->codec;
 	unsigned char start[SNIFF_MAX];
 	off_t here = lseek(fd, 0, SEEK_CUR);
 	ssize_t n = pread(fd, start, sizeof(start), here);
@@ -191,39 +176,36 @@ regular_open(int fd, const char *path, const struct codec *const *also, const st
 		close(fd);
 		return NULL;
 	}
-	file = fdopen(fd, "rb");
+	file = buffered(source, fdopen(fd, "rb"));
 	if (!file) {
 		fail_errno(path, "cannot be opened");
 		close(fd);
 	} else if (here != 0 && (*codec)->seeks) {	/* codecs seek from the start */
-		file = spool(file, path);
+		file = spool(source, file, path);
 	}
 	return file;
 }
 
 static FILE *
-file_open(const char *path, const struct codec *const *also, const struct codec **codec)
+file_open(struct source *source, const char *path)
 {
 	bool standard = !strcmp(path, "-");
 	const char *name = standard ? "standard input" : path;
-	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	FILE *file;
 
-	*codec = NULL;
+	source->codec = NULL;
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		fail_errno(name, "cannot be opened");
-		if (fd > STDIN_FILENO)
+		if (fd >= 0)
 			close(fd);
 		return NULL;
 	}
-	if (S_ISREG(st.st_mode)) {
-		if (standard)
-			fd = dup(fd);
-		return regular_open(fd, name, also, codec);
-	}
-	file = pipe_open(fd, name, also, codec);
-	return file && (*codec)->seeks ? spool(file, name) : file;
+	if (S_ISREG(st.st_mode))
+		return regular_open(source, fd, name);
+	file = pipe_open(source, fd, name);
+	return file && source->codec->seeks ? spool(source, file, name) : file;
 }
 
 /* ---- folders ---- */
@@ -338,8 +320,6 @@ source_leave_file(struct source *source)
 	if (source->codec->load_end && source->loader.state)
 		source->codec->load_end(&source->loader);
 	fclose(source->loader.file);
-	free(source->buffer);
-	source->buffer = NULL;
 	source->loader = (struct loader){ 0 };
 }
 
@@ -361,13 +341,13 @@ source_enter_file(struct source *source)
 	const char *path = source->path[source->opened++];
 
 	source->loader.path = strcmp(path, "-") ? path : "standard input";
-	source->loader.file = file_open(path, source->also, &source->codec);
-	if (!source->loader.file)
-		return -1;
-	source->buffer = malloc(BUFFER_SIZE);
+	if (!source->buffer)
+		source->buffer = malloc(BUFFER_SIZE);
 	if (!source->buffer)
 		return fail_memory();
-	setvbuf(source->loader.file, source->buffer, _IOFBF, BUFFER_SIZE);
+	source->loader.file = file_open(source, path);
+	if (!source->loader.file)
+		return -1;
 	if (!source->codec->load && !source_other(source, NULL))
 		return fail(source->loader.path, "%s files can be written, but not read",
 		    source->codec->name);
@@ -469,6 +449,7 @@ source_close(struct source *source)
 	if (!source)
 		return;
 	source_leave_file(source);
+	free(source->buffer);
 	for (size_t i = 0; i < source->paths; i++)
 		free(source->path[i]);
 	free(source->path);
