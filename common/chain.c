@@ -8,6 +8,7 @@
 
 #include "decide.h"
 #include "device.h"
+#include "handover.h"
 #include "outbox.h"
 #include "progress.h"
 #include "reader.h"
@@ -1178,6 +1179,8 @@ release(struct chain *chain)
 		frame_free(chain->kept[i]);
 	free(chain->kept);
 	frame_release_stores();
+	if (!chain->device)
+		handover_end();
 }
 
 /* "NAME: on the processor: phasewrap 0.400 ms, gauss 0.900 ms a frame" */
@@ -1223,6 +1226,8 @@ chain_run(struct chain *chain)
 	chain->scratch = calloc((size_t)chain->threads, sizeof(*chain->scratch));
 	if (!chain->scratch)
 		return fail_memory();
+	if (!chain->device)
+		handover_begin(STDOUT_FILENO);
 	progress_start(!chain->quiet && isatty(STDERR_FILENO));
 	status = pool_run(chain->threads, drive, chain);
 	progress_end();

@@ -103,7 +103,8 @@ device_open(const char *which, bool verbose, struct device **out)
 		return -1;
 	}
 	device->verbose = verbose;
-	frame_use_memory(take_store, give_store, device);
+	frame_use_memory(&(struct memory_source){
+	    .take = take_store, .give = give_store, .arg = device });
 	*out = device;
 	return 0;
 }
@@ -116,7 +117,7 @@ device_close(struct device *device)
 	if (!device)
 		return 0;
 	frame_release_stores();
-	frame_use_memory(NULL, NULL, NULL);
+	frame_use_memory(NULL);
 	status = gpu_close(device->gpu);
 	free(device);
 	return status;
@@ -339,7 +340,7 @@ struct band {
 static const struct gpu_block *
 block_of(const struct plane *plane)
 {
-	return frame_memory_owner(plane);
+	return frame_memory_owner(plane, give_store);
 }
 
 static size_t

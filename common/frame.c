@@ -13,16 +13,13 @@
 struct pixels {
 	atomic_int users;
 	void *memory, *allocated;	/* the first at a multiple of 64 */
-	void *owner;			/* instead of allocated: of memory_source */
-	size_t bytes;
+	void *owner;			/* instead of allocated: whose memory it is */
+	struct memory_source source;	/* of the owner */
+	size_t bytes;			/* 0: not ours to use again */
 };
 
 /* Where stores come from, if not from malloc; under the lock of `stores`. */
-static struct memory_source {
-	void *(*take)(void *arg, size_t bytes, void **owner);
-	void (*give)(void *arg, void *owner);
-	void *arg;
-} memory_source;
+static struct memory_source memory_source;
 
 /*
  * Stores that nobody uses any more, kept for the next frame of the same size: a stream's frames are
@@ -219,6 +216,14 @@ frame_new_empty(const struct frame_head *head, struct frame **out)
 	return 0;
 }
 
+/* Does somebody outside this process still use it? */
+static bool
+is_busy(const struct pixels *pixels)
+{
+	return pixels->owner && pixels->source.busy &&
+	    pixels->source.busy(pixels->source.arg, pixels->owner);
+}
+
 /* A kept store of just this size, or NULL. */
 static struct pixels *
 stores_take(size_t bytes)
@@ -227,7 +232,7 @@ stores_take(size_t bytes)
 
 	pthread_mutex_lock(&stores.lock);
 	for (size_t i = stores.n; i-- > 0 && !found;)
-		if (stores.kept[i]->bytes == bytes) {
+		if (stores.kept[i]->bytes == bytes && !is_busy(stores.kept[i])) {
 			found = stores.kept[i];
 			stores.kept[i] = stores.kept[--stores.n];
 		}
@@ -268,32 +273,27 @@ current_source(void)
 static void
 pixels_free(struct pixels *pixels)
 {
-	struct memory_source source;
-
 	if (!pixels)
 		return;
-	if (pixels->owner) {
-		source = current_source();
-		source.give(source.arg, pixels->owner);
-	}
+	if (pixels->owner)
+		pixels->source.give(pixels->source.arg, pixels->owner);
 	free(pixels->allocated);
 	free(pixels);
 }
 
 void
-frame_use_memory(void *(*take)(void *arg, size_t bytes, void **owner),
-    void (*give)(void *arg, void *owner), void *arg)
+frame_use_memory(const struct memory_source *source)
 {
 	frame_release_stores();
 	pthread_mutex_lock(&stores.lock);
-	memory_source = (struct memory_source){ take, give, arg };
+	memory_source = source ? *source : (struct memory_source){ 0 };
 	pthread_mutex_unlock(&stores.lock);
 }
 
 void *
-frame_memory_owner(const struct plane *plane)
+frame_memory_owner(const struct plane *plane, void (*give)(void *arg, void *owner))
 {
-	return plane->store ? plane->store->owner : NULL;
+	return plane->store && plane->store->source.give == give ? plane->store->owner : NULL;
 }
 
 /* A fresh store is zero, by pages that are not there before they are used: a header that lies about
@@ -315,7 +315,8 @@ pixels_new(size_t bytes, bool *fresh)
 	if (source.take && bytes >= STORE_LEAST)
 		pixels->memory = source.take(source.arg, bytes, &pixels->owner);
 	if (pixels->memory) {
-		*fresh = false;
+		pixels->source = source;
+		*fresh = source.zeroed;
 		return pixels;
 	}
 	pixels->allocated = calloc(1, bytes + 63);
@@ -371,6 +372,27 @@ frame_new(const struct frame_head *head, struct frame **out)
 	if (!fresh)
 		zero_padding(frame);
 	*out = frame;
+	return 0;
+}
+
+int
+frame_adopt(const struct frame_head *head, void *const plane[],
+    void (*give)(void *arg, void *owner), void *owner, struct frame **out)
+{
+	struct pixels *pixels = calloc(1, sizeof(*pixels));
+
+	*out = NULL;
+	if (!pixels)
+		return fail_memory();
+	if (frame_new_empty(head, out) < 0) {
+		free(pixels);
+		return -1;
+	}
+	pixels->owner = owner;
+	pixels->source.give = give;
+	atomic_init(&pixels->users, (int)head->c);
+	for (size_t c = 0; c < head->c; c++)
+		(*out)->plane[c] = (struct plane){ .host = plane[c], .store = pixels };
 	return 0;
 }
 

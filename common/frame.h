@@ -76,14 +76,27 @@ int frame_new_empty(const struct frame_head *, struct frame **out);
 void frame_free(struct frame *);
 /* Gives back the memory that is kept for frames to come; for the end of a program. */
 void frame_release_stores(void);
+/* Memory for pixels. The functions may be called by several threads at once. */
+struct memory_source {
+	/* Memory of `bytes`, aligned to 64, and what owns it; NULL: ordinary memory then. */
+	void *(*take)(void *arg, size_t bytes, void **owner);
+	void (*give)(void *arg, void *owner);
+	/* Does somebody outside this process read it? It is not used again so long. NULL: never. */
+	bool (*busy)(void *arg, void *owner);
+	void *arg;
+	bool zeroed;		/* what take() gives is zero */
+};
+
+/* Pixel stores come from there from now on; NULL: ordinary memory. */
+void frame_use_memory(const struct memory_source *);
+/* What owns a plane's memory, if it is to be given back by `give`; else NULL. */
+void *frame_memory_owner(const struct plane *, void (*give)(void *arg, void *owner));
 /*
- * Pixel stores come from `take` from now on, if it gives any: memory of `bytes`, aligned to 64, and
- * what owns it, for give(). Both may be called by several threads at once. NULL: ordinary memory.
+ * A frame of planes that lie in somebody's memory, in rows of frame_stride(); they are not written
+ * to. give(NULL, owner) is called when nobody uses them any more. 0 or -1 after fail().
  */
-void frame_use_memory(void *(*take)(void *arg, size_t bytes, void **owner),
-    void (*give)(void *arg, void *owner), void *arg);
-/* What owns a plane's memory, as take() said; NULL for ordinary memory. */
-void *frame_memory_owner(const struct plane *);
+int frame_adopt(const struct frame_head *, void *const plane[],
+    void (*give)(void *arg, void *owner), void *owner, struct frame **out);
 /* Makes plane `to_c` of `to` the same memory as plane c of `from`; sizes and types must agree. */
 void frame_share(struct frame *to, size_t to_c, const struct frame *from, size_t c);
 /* All planes of n frames (same size and type) as one frame, without copying pixels; see

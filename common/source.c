@@ -10,6 +10,7 @@
 
 #include "codec.h"
 #include "fail.h"
+#include "handover.h"
 
 #define SNIFF_MAX 512
 #define BUFFER_SIZE (64 * 1024)	/* what is larger is read past it, without a copy */
@@ -112,11 +113,13 @@ pipe_open(struct source *source, int fd, const char *path)
 	FILE *file;
 
 	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);	/* fewer switches; where it fails, more */
+	source->loader.inlet = inlet_open(fd);
 	if (start_read(&start, source->also, &source->codec) < 0)
 		fail_errno(path, "cannot be read");
 	else if (!source->codec)
 		fail_unknown(path, start.byte, start.n);
 	if (!source->codec) {
+		inlet_close(source->loader.inlet);
 		close(fd);
 		return NULL;
 	}
@@ -320,6 +323,7 @@ source_leave_file(struct source *source)
 	if (source->codec->load_end && source->loader.state)
 		source->codec->load_end(&source->loader);
 	fclose(source->loader.file);
+	inlet_close(source->loader.inlet);
 	source->loader = (struct loader){ 0 };
 }
 

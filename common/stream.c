@@ -131,6 +131,8 @@ struct input {
 	bool swapped;
 	size_t expected, got;		/* bytes of data; samples when they are text */
 	struct inflater *inflater;
+	struct inlet *inlet;		/* for pixels that are handed over, or NULL */
+	unsigned long number;		/* of such a frame; 0: the data follow */
 };
 
 static bool
@@ -242,14 +244,18 @@ lines_take(struct input *in, char *text, struct meta *meta)
 
 /* ---- what the fields say ---- */
 
+/* data file: @NUMBER is one that the writer of the pipe hands over. */
 static int
-refuse_elsewhere(const struct input *in)
+take_elsewhere(struct input *in)
 {
 	const char *byte_skip = in->value[FIELD_BYTE_SKIP], *line_skip = in->value[FIELD_LINE_SKIP];
+	const char *data = in->value[FIELD_DATA_FILE];
 
-	if (in->value[FIELD_DATA_FILE])
+	if (data && in->inlet && *data == '@')
+		in->number = strtoul(data + 1, NULL, 10);
+	if (data && in->number == 0)
 		return fail(in->name, "data in a separate file are not read: data file: %.60s",
-		    in->value[FIELD_DATA_FILE]);
+		    data);
 	if (byte_skip && strcmp(byte_skip, "0"))
 		return fail(in->name, "skips are not read: byte skip: %.60s", byte_skip);
 	if (line_skip && strcmp(line_skip, "0"))
@@ -443,7 +449,7 @@ head_take(struct input *in, struct meta *meta, struct frame_head *head)
 	size_t size[3] = { 0 };
 	int axes;
 
-	if (refuse_elsewhere(in) < 0 || take_encoding(in) < 0 || take_type(in) < 0)
+	if (take_elsewhere(in) < 0 || take_encoding(in) < 0 || take_type(in) < 0)
 		return -1;
 	axes = take_sizes(in, size);
 	if (axes < 0)
@@ -825,9 +831,10 @@ frame_read(struct input *in, char *text, struct frame **out)
 	}
 	status = check_size(in, &head);
 	if (status == 0)
-		status = frame_new(&head, out);
+		status = in->number ? inlet_take(in->inlet, in->name, in->number, &head, out) :
+		    frame_new(&head, out);
 	head_free(&head);
-	if (status == 0 && data_read(in, *out) < 0) {
+	if (status == 0 && in->number == 0 && data_read(in, *out) < 0) {
 		frame_free(*out);
 		*out = NULL;
 		status = -1;
@@ -838,7 +845,13 @@ frame_read(struct input *in, char *text, struct frame **out)
 int
 stream_read(FILE *file, const char *name, struct frame **out)
 {
-	struct input in = { .file = file, .name = name };
+	return stream_receive(file, NULL, name, out);
+}
+
+int
+stream_receive(FILE *file, struct inlet *inlet, const char *name, struct frame **out)
+{
+	struct input in = { .file = file, .inlet = inlet, .name = name };
 	char *text = malloc(HEADER_MAX + 1);
 	int status;
 
@@ -874,9 +887,10 @@ put_geometry(FILE *file, const struct frame_head *head)
 		    head->c > 1 ? " \"\"" : "");
 }
 
-/* All lines but the padding and the blank one, as a new string. */
+/* All lines but the padding and the blank one, as a new string. number: of a frame that is handed
+ * over, else 0. */
 static char *
-header_text(const struct frame_head *head, size_t *length)
+header_text(const struct frame_head *head, unsigned long number, size_t *length)
 {
 	char *text = NULL;
 	FILE *file = open_memstream(&text, length);
@@ -890,6 +904,8 @@ header_text(const struct frame_head *head, size_t *length)
 		fprintf(file, " %zu", head->c);
 	fprintf(file, "\nendian: little\nencoding: raw\nkinds: domain domain%s\n",
 	    head->c > 1 ? " list" : "");
+	if (number)
+		fprintf(file, "data file: @%lu\n", number);
 	put_geometry(file, head);
 	keyline_put_head(file, head);
 	failed = ferror(file);
@@ -902,9 +918,9 @@ header_text(const struct frame_head *head, size_t *length)
 
 /* The whole header as a new string; NULL after fail(). */
 static char *
-padded_header(const char *name, const struct frame_head *head, size_t *length)
+padded_header(const char *name, const struct frame_head *head, unsigned long number, size_t *length)
 {
-	char *text = header_text(head, length), *padded;
+	char *text = header_text(head, number, length), *padded;
 	size_t padding;
 
 	if (!text) {
@@ -999,18 +1015,19 @@ pieces_add(struct pieces *pieces, void *from, size_t bytes)
 	return 0;
 }
 
+/* number: not 0, the header alone. */
 static int
-frame_write(struct pieces *pieces, const struct frame *frame)
+frame_write(struct pieces *pieces, const struct frame *frame, unsigned long number)
 {
 	const struct frame_head *head = &frame->head;
 	size_t bytes = head->w * sample_size(head->type), length;
-	char *text = padded_header(pieces->name, head, &length);
+	char *text = padded_header(pieces->name, head, number, &length);
 	int status;
 
 	if (!text)
 		return -1;
 	status = pieces_add(pieces, text, length);
-	for (size_t c = 0; c < head->c; c++)
+	for (size_t c = 0; c < head->c && number == 0; c++)
 		for (size_t y = 0; y < head->h && status == 0; y++)
 			status = pieces_add(pieces, frame_row(frame, c, y), bytes);
 	if (status == 0)
@@ -1024,13 +1041,13 @@ stream_write(FILE *file, const char *name, const struct frame *frame)
 {
 	struct pieces pieces = { .file = file, .name = name };
 
-	return frame_write(&pieces, frame);
+	return frame_write(&pieces, frame, 0);
 }
 
 int
-stream_send(int fd, const char *name, const struct frame *frame)
+stream_send(int fd, const char *name, const struct frame *frame, unsigned long number)
 {
 	struct pieces pieces = { .fd = fd, .name = name };
 
-	return frame_write(&pieces, frame);
+	return frame_write(&pieces, frame, number);
 }

@@ -13,6 +13,7 @@
 
 #include "codec.h"
 #include "fail.h"
+#include "handover.h"
 #include "stream.h"
 
 #define PIPE_SIZE (1024 * 1024)
@@ -31,6 +32,7 @@ struct target {
 	bool spooled;			/* the open file has no name: it is copied at the end */
 	bool failed;
 	size_t frames;
+	struct outlet *outlet;		/* TARGET_STREAM: NULL where frames cannot be handed over */
 	char **name;			/* TARGET_FOLDER: the names that are taken */
 	size_t names;
 };
@@ -535,15 +537,18 @@ stream_begin(struct target *target)
 {
 	target->kind = TARGET_STREAM;
 	(void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_SIZE);
+	target->outlet = outlet_open(STDOUT_FILENO);
 	return 0;
 }
 
 static int
-stream_put(const struct frame *frame)
+stream_put(struct target *target, const struct frame *frame)
 {
+	unsigned long number = target->outlet ? outlet_put(target->outlet, frame) : 0;
+
 	if (fflush(stdout) != 0)
 		return fail_errno(STANDARD_OUTPUT, "cannot be written");
-	return stream_send(STDOUT_FILENO, STANDARD_OUTPUT, frame);
+	return stream_send(STDOUT_FILENO, STANDARD_OUTPUT, frame, number);
 }
 
 /* So that a misspelt folder is told before the work, not after it. */
@@ -684,7 +689,7 @@ target_put(struct target *target, const struct frame *frame)
 	int status;
 
 	if (target->kind == TARGET_STREAM)
-		status = stream_put(frame);
+		status = stream_put(target, frame);
 	else if (target->kind == TARGET_FILE)
 		status = file_put(target, frame);
 	else if (target->kind == TARGET_NUMBERED)
@@ -705,6 +710,7 @@ target_close(struct target *target, bool keep)
 	if (target->kind == TARGET_STREAM)
 		status = target_file_close(stdout, NULL, NULL, keep) < 0 ||
 		    (keep && target->failed) ? -1 : 0;
+	outlet_close(target->outlet);
 	for (size_t i = 0; i < target->names; i++)
 		free(target->name[i]);
 	free(target->name);

@@ -1,0 +1,640 @@
+#define _GNU_SOURCE
+#include "handover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "fail.h"
+
+#define PLANES_MOST 64		/* of a frame; one of more goes through the pipe */
+#define PARTS_MOST 16
+#define UNTAKEN_MOST 2		/* frames on their way: as many as wait to be written */
+#define IDLE_PARTS 16		/* that a reader keeps mapped for frames to come */
+#define HELD_MOST 48		/* parts made here, and taken over: each one holds a descriptor */
+#define PAGE 4096
+
+/* ---- memory that two processes map: pixels, then a page with the number of leases ---- */
+
+struct part {
+	int fd;
+	dev_t device;
+	ino_t inode;
+	void *pixels;
+	size_t bytes;			/* of pixels, whole pages */
+	atomic_uint *leases;
+	size_t users;			/* frames of this process, where it was taken over */
+	struct part *next;
+};
+
+static void
+part_free(struct part *part)
+{
+	munmap(part->pixels, part->bytes);
+	munmap(part->leases, PAGE);
+	close(part->fd);
+	free(part);
+}
+
+/* Maps what fd holds and owns it; NULL (fd closed): not such memory. */
+static struct part *
+part_new(int fd, int protection)
+{
+	struct part *part = calloc(1, sizeof(*part));
+	void *leases = MAP_FAILED, *pixels = MAP_FAILED;
+	struct stat st;
+	size_t bytes = 0;
+
+	if (part && fstat(fd, &st) == 0 && st.st_size > PAGE && st.st_size % PAGE == 0) {
+		bytes = (size_t)st.st_size - PAGE;
+		pixels = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
+		leases = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)bytes);
+	}
+	if (pixels != MAP_FAILED && leases != MAP_FAILED) {
+		*part = (struct part){ .fd = fd, .device = st.st_dev, .inode = st.st_ino,
+			.pixels = pixels, .bytes = bytes, .leases = leases };
+		return part;
+	}
+	if (pixels != MAP_FAILED)
+		munmap(pixels, bytes);
+	if (leases != MAP_FAILED)
+		munmap(leases, PAGE);
+	close(fd);
+	free(part);
+	return NULL;
+}
+
+static struct part *
+part_make(size_t bytes)
+{
+	size_t pages = (bytes + PAGE - 1) / PAGE;
+	int fd = memfd_create("frame", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	if (ftruncate(fd, (off_t)((pages + 1) * PAGE)) < 0) {
+		close(fd);
+		return NULL;
+	}
+	return part_new(fd, PROT_READ | PROT_WRITE);
+}
+
+static void *
+take_memory(void *arg, size_t bytes, void **owner)
+{
+	atomic_uint *made = arg;
+	struct part *part = NULL;
+
+	if (atomic_fetch_add(made, 1) < HELD_MOST)
+		part = part_make(bytes);
+	if (!part)
+		atomic_fetch_sub(made, 1);
+	*owner = part;
+	return part ? part->pixels : NULL;
+}
+
+static void
+give_memory(void *arg, void *owner)
+{
+	atomic_uint *made = arg;
+
+	part_free(owner);
+	atomic_fetch_sub(made, 1);
+}
+
+/* Does another process still read what lies there? */
+static bool
+memory_is_busy(void *arg, void *owner)
+{
+	const struct part *part = owner;
+
+	(void)arg;
+	return atomic_load(part->leases) != 0;
+}
+
+/* ---- where the two meet ---- */
+
+static bool
+is_wanted(int fd, struct stat *st)
+{
+	const char *asked = getenv("FRINGEPIPE_HANDOVER");
+
+	return (!asked || strcmp(asked, "no")) && fstat(fd, st) == 0 && S_ISFIFO(st->st_mode);
+}
+
+static socklen_t
+name_socket(const struct stat *pipe, struct sockaddr_un *address)
+{
+	int n;
+
+	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	n = snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1, "fringepipe-1-%lx-%lx",
+	    (unsigned long)pipe->st_dev, (unsigned long)pipe->st_ino);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+static bool
+is_of_same_user(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
+/* What the socket brings before a header comes through the pipe; descriptors of the parts go with
+ * it. The answer, when the frame is taken, is a byte. */
+struct message {
+	uint64_t number, planes;
+	struct {
+		uint64_t part, offset;
+	} plane[PLANES_MOST];
+};
+
+union descriptors {		/* for alignment */
+	char space[CMSG_SPACE(PARTS_MOST * sizeof(int))];
+	struct cmsghdr header;
+};
+
+/* ---- leases of what was taken over ---- */
+
+struct inlet {
+	int listener, connection;
+	pthread_mutex_t lock;
+	struct part *part;		/* all that are mapped, the latest first */
+	atomic_size_t held;		/* of these, by frames */
+	size_t users;			/* leases, and one while it is open */
+};
+
+struct lease {
+	struct inlet *inlet;
+	size_t n;
+	struct part *part[PARTS_MOST];
+};
+
+/* Unmaps what no frame uses, but for the latest few. With the lock held. */
+static void
+forget_parts(struct inlet *inlet, size_t keep)
+{
+	size_t idle = 0;
+
+	for (struct part **at = &inlet->part; *at;) {
+		struct part *part = *at;
+
+		if (part->users == 0 && idle++ >= keep) {
+			*at = part->next;
+			part_free(part);
+		} else {
+			at = &part->next;
+		}
+	}
+}
+
+static void
+inlet_drop(struct inlet *inlet)
+{
+	bool last;
+
+	pthread_mutex_lock(&inlet->lock);
+	last = --inlet->users == 0;
+	pthread_mutex_unlock(&inlet->lock);
+	if (!last)
+		return;
+	forget_parts(inlet, 0);
+	pthread_mutex_destroy(&inlet->lock);
+	free(inlet);
+}
+
+static void
+give_lease(void *arg, void *owner)
+{
+	struct lease *lease = owner;
+	struct inlet *inlet = lease->inlet;
+
+	(void)arg;
+	pthread_mutex_lock(&inlet->lock);
+	for (size_t i = 0; i < lease->n; i++) {
+		inlet->held -= --lease->part[i]->users == 0;
+		atomic_fetch_sub(lease->part[i]->leases, 1);
+	}
+	forget_parts(inlet, IDLE_PARTS);
+	pthread_mutex_unlock(&inlet->lock);
+	free(lease);
+	inlet_drop(inlet);
+}
+
+/* The part of a plane's memory, or NULL. */
+static struct part *
+part_of(const struct plane *plane)
+{
+	struct part *own = frame_memory_owner(plane, give_memory);
+	const struct lease *lease = frame_memory_owner(plane, give_lease);
+
+	for (size_t i = 0; lease && i < lease->n; i++) {
+		const char *first = lease->part[i]->pixels;
+
+		if ((char *)plane->host >= first &&
+		    (char *)plane->host < first + lease->part[i]->bytes)
+			return lease->part[i];
+	}
+	return own;
+}
+
+/* ---- sending ---- */
+
+struct outlet {
+	int fd;				/* of the socket, connected or not */
+	bool connected;
+	struct stat pipe;
+	unsigned long sent, taken;
+};
+
+void
+handover_begin(int fd)
+{
+	static atomic_uint made;
+	static const struct memory_source memory = { .take = take_memory, .give = give_memory,
+		.busy = memory_is_busy, .arg = &made, .zeroed = true };
+	struct stat st;
+
+	if (is_wanted(fd, &st))
+		frame_use_memory(&memory);
+}
+
+void
+handover_end(void)
+{
+	frame_use_memory(NULL);
+}
+
+struct outlet *
+outlet_open(int fd)
+{
+	struct outlet *outlet;
+	struct stat st;
+
+	if (!is_wanted(fd, &st))
+		return NULL;
+	outlet = calloc(1, sizeof(*outlet));
+	if (!outlet)
+		return NULL;
+	outlet->pipe = st;
+	outlet->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	return outlet;
+}
+
+static void
+disconnect(struct outlet *outlet)
+{
+	if (outlet->fd >= 0)
+		close(outlet->fd);
+	outlet->fd = -1;
+	outlet->connected = false;
+}
+
+/* The reader may come later than the first frames. */
+static bool
+connect_to_reader(struct outlet *outlet)
+{
+	struct sockaddr_un address;
+	socklen_t size = name_socket(&outlet->pipe, &address);
+
+	if (outlet->connected || outlet->fd < 0)
+		return outlet->connected;
+	if (connect(outlet->fd, (struct sockaddr *)&address, size) < 0)
+		return false;
+	outlet->connected = true;
+	if (!is_of_same_user(outlet->fd) || fcntl(outlet->fd, F_SETFL, 0) < 0)
+		disconnect(outlet);
+	return outlet->connected;
+}
+
+/* Until fewer than UNTAKEN_MOST frames are on their way; false: the reader has gone. */
+static bool
+wait_taken(struct outlet *outlet)
+{
+	while (outlet->sent - outlet->taken >= UNTAKEN_MOST) {
+		char answer;
+		ssize_t got = recv(outlet->fd, &answer, 1, 0);
+
+		if (got == 1)
+			outlet->taken++;
+		else if (got == 0 || errno != EINTR)
+			return false;
+	}
+	return true;
+}
+
+/* Says where the planes lie, and finds the parts; their number, or 0. */
+static size_t
+list_planes(const struct frame *frame, struct message *message, struct part *part[PARTS_MOST])
+{
+	size_t n = 0;
+
+	if (frame->head.c > PLANES_MOST)
+		return 0;
+	for (size_t c = 0; c < frame->head.c; c++) {
+		struct part *of = part_of(&frame->plane[c]);
+		size_t i = 0;
+
+		while (i < n && part[i] != of)
+			i++;
+		if (!of || i == PARTS_MOST)
+			return 0;
+		if (i == n)
+			part[n++] = of;
+		message->plane[c].part = i;
+		message->plane[c].offset =
+		    (uint64_t)((char *)frame->plane[c].host - (char *)of->pixels);
+	}
+	message->planes = frame->head.c;
+	return n;
+}
+
+static bool
+send_message(int fd, struct message *message, struct part *const part[], size_t n)
+{
+	union descriptors space = { 0 };
+	struct iovec text = { message,
+		offsetof(struct message, plane) + message->planes * sizeof(*message->plane) };
+	struct msghdr header = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = space.space,
+		.msg_controllen = CMSG_SPACE(n * sizeof(int)) };
+	struct cmsghdr *control = CMSG_FIRSTHDR(&header);
+	ssize_t sent;
+
+	control->cmsg_level = SOL_SOCKET;
+	control->cmsg_type = SCM_RIGHTS;
+	control->cmsg_len = CMSG_LEN(n * sizeof(int));
+	for (size_t i = 0; i < n; i++) {
+		memcpy(CMSG_DATA(control) + i * sizeof(int), &part[i]->fd, sizeof(int));
+		atomic_fetch_add(part[i]->leases, 1);
+	}
+	do
+		sent = sendmsg(fd, &header, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	for (size_t i = 0; i < n && sent < 0; i++)
+		atomic_fetch_sub(part[i]->leases, 1);
+	return sent >= 0;
+}
+
+unsigned long
+outlet_put(struct outlet *outlet, const struct frame *frame)
+{
+	struct part *part[PARTS_MOST];
+	struct message message;
+	size_t n;
+
+	n = list_planes(frame, &message, part);
+	if (n == 0 || !connect_to_reader(outlet))
+		return 0;
+	message.number = outlet->sent + 1;
+	if (!wait_taken(outlet) || !send_message(outlet->fd, &message, part, n)) {
+		disconnect(outlet);
+		return 0;
+	}
+	return ++outlet->sent;
+}
+
+void
+outlet_close(struct outlet *outlet)
+{
+	if (!outlet)
+		return;
+	disconnect(outlet);
+	free(outlet);
+}
+
+/* ---- receiving ---- */
+
+struct inlet *
+inlet_open(int fd)
+{
+	struct sockaddr_un address;
+	struct inlet *inlet;
+	struct stat st;
+	socklen_t size;
+
+	if (!is_wanted(fd, &st))
+		return NULL;
+	inlet = calloc(1, sizeof(*inlet));
+	if (!inlet)
+		return NULL;
+	size = name_socket(&st, &address);
+	inlet->users = 1;
+	inlet->connection = -1;
+	pthread_mutex_init(&inlet->lock, NULL);
+	inlet->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (inlet->listener >= 0 && bind(inlet->listener, (struct sockaddr *)&address, size) == 0 &&
+	    listen(inlet->listener, 16) == 0)
+		return inlet;
+	inlet_close(inlet);
+	return NULL;
+}
+
+void
+inlet_close(struct inlet *inlet)
+{
+	if (!inlet)
+		return;
+	if (inlet->listener >= 0)
+		close(inlet->listener);
+	if (inlet->connection >= 0)
+		close(inlet->connection);
+	inlet_drop(inlet);
+}
+
+static void
+close_all(const int fd[], size_t n)
+{
+	while (n)
+		close(fd[--n]);
+}
+
+/* Descriptors that came with a message; how many. */
+static size_t
+take_descriptors(struct msghdr *header, int fd[PARTS_MOST])
+{
+	const struct cmsghdr *control = CMSG_FIRSTHDR(header);
+	size_t n;
+
+	if (!control || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS)
+		return 0;
+	n = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(fd, CMSG_DATA(control), n * sizeof(int));
+	return n;
+}
+
+/* The message that was sent before the header: it is there. Bytes of it; 0: the writer has gone. */
+static ssize_t
+receive(int connection, struct message *message, int fd[PARTS_MOST], size_t *n)
+{
+	union descriptors space;
+	struct iovec text = { message, sizeof(*message) };
+	struct msghdr header = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = space.space,
+		.msg_controllen = sizeof(space.space) };
+	ssize_t got;
+
+	*n = 0;
+	do	/* reset: the writer has gone, answers unread; its messages are there */
+		got = recvmsg(connection, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (got < 0 && (errno == EINTR || errno == ECONNRESET));
+	if (got > 0)
+		*n = take_descriptors(&header, fd);
+	return got;
+}
+
+/* From the writer whose turn it is: one after another may have the same pipe. */
+static bool
+receive_next(struct inlet *inlet, struct message *message, int fd[PARTS_MOST], size_t *n)
+{
+	for (;;) {
+		ssize_t got;
+
+		if (inlet->connection < 0)
+			inlet->connection = accept4(inlet->listener, NULL, NULL, SOCK_CLOEXEC);
+		if (inlet->connection < 0)
+			return false;
+		got = receive(inlet->connection, message, fd, n);
+		if (got != 0)
+			return got >= (ssize_t)offsetof(struct message, plane) &&
+			    message->planes <= PLANES_MOST &&
+			    (size_t)got == offsetof(struct message, plane) +
+			    message->planes * sizeof(*message->plane) &&
+			    is_of_same_user(inlet->connection);
+		close(inlet->connection);
+		inlet->connection = -1;
+	}
+}
+
+/* The part that fd is, mapped now or before, with one more user. Owns fd. NULL: not such memory. */
+static struct part *
+part_take(struct inlet *inlet, int fd)
+{
+	struct part **at = &inlet->part, *part;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		st.st_ino = 0;
+	while (*at && ((*at)->inode != st.st_ino || (*at)->device != st.st_dev))
+		at = &(*at)->next;
+	part = *at;
+	if (part) {
+		*at = part->next;
+		close(fd);
+	} else {
+		part = part_new(fd, PROT_READ);
+	}
+	if (!part)
+		return NULL;
+	inlet->held += part->users++ == 0;
+	part->next = inlet->part;
+	inlet->part = part;
+	return part;
+}
+
+/* Owns the descriptors. NULL: they are not all such memory. */
+static struct lease *
+lease_new(struct inlet *inlet, const int fd[PARTS_MOST], size_t n)
+{
+	struct lease *lease = calloc(1, sizeof(*lease));
+	bool all = n > 0;
+
+	if (!lease) {
+		close_all(fd, n);
+		return NULL;
+	}
+	lease->inlet = inlet;
+	pthread_mutex_lock(&inlet->lock);
+	inlet->users++;
+	for (size_t i = 0; i < n; i++) {
+		struct part *part = part_take(inlet, fd[i]);
+
+		if (part)
+			lease->part[lease->n++] = part;
+		all &= part != NULL;
+	}
+	pthread_mutex_unlock(&inlet->lock);
+	if (all)
+		return lease;
+	give_lease(NULL, lease);
+	return NULL;
+}
+
+/* Where the planes are; false: not within the parts. */
+static bool
+find_planes(const struct message *message, const struct lease *lease, const struct frame_head *head,
+    void *plane[PLANES_MOST])
+{
+	size_t bytes = frame_stride(head->w, head->type) * head->h;
+
+	for (size_t c = 0; c < head->c; c++) {
+		size_t i = message->plane[c].part, offset = message->plane[c].offset;
+
+		if (i >= lease->n || offset % 64 || offset > lease->part[i]->bytes ||
+		    bytes > lease->part[i]->bytes - offset)
+			return false;
+		plane[c] = (char *)lease->part[i]->pixels + offset;
+	}
+	return true;
+}
+
+/* A frame in memory of its own, for one who keeps too many. */
+static int
+copy_frame(struct frame **frame)
+{
+	const struct frame *from = *frame;
+	struct frame *copy;
+
+	if (frame_new(&from->head, &copy) < 0)
+		return -1;
+	for (size_t c = 0; c < from->head.c; c++)
+		memcpy(copy->plane[c].host, from->plane[c].host, from->stride * from->head.h);
+	frame_free(*frame);
+	*frame = copy;
+	return 0;
+}
+
+int
+inlet_take(struct inlet *inlet, const char *name, unsigned long number,
+    const struct frame_head *head, struct frame **out)
+{
+	int fd[PARTS_MOST];
+	void *plane[PLANES_MOST];
+	struct message message;
+	struct lease *lease = NULL;
+	size_t n = 0;
+
+	*out = NULL;
+	if (receive_next(inlet, &message, fd, &n))
+		lease = lease_new(inlet, fd, n);
+	else
+		close_all(fd, n);
+	if (!lease)
+		return fail(name, "pixels of a frame are not where its header says");
+	if (message.number != number || message.planes != head->c ||
+	    !find_planes(&message, lease, head, plane)) {
+		give_lease(NULL, lease);
+		return fail(name, "pixels of a frame are not what its header says");
+	}
+	if (frame_adopt(head, plane, give_lease, lease, out) < 0) {
+		give_lease(NULL, lease);
+		return -1;
+	}
+	if (inlet->held > HELD_MOST && copy_frame(out) < 0) {
+		frame_free(*out);
+		*out = NULL;
+		return -1;
+	}
+	(void)send(inlet->connection, "", 1, MSG_NOSIGNAL);
+	return 0;
+}
