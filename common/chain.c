@@ -1226,7 +1226,7 @@ chain_run(struct chain *chain)
 	chain->scratch = calloc((size_t)chain->threads, sizeof(*chain->scratch));
 	if (!chain->scratch)
 		return fail_memory();
-	if (!chain->device)
+	if (!chain->device && !chain->output)
 		handover_begin(STDOUT_FILENO);
 	progress_start(!chain->quiet && isatty(STDERR_FILENO));
 	status = pool_run(chain->threads, drive, chain);
