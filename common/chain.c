@@ -1137,6 +1137,20 @@ finish(struct chain *chain)
 	return 0;
 }
 
+/* What has no passes at all is known before the first frame. */
+static void
+tell_without_passes(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->n && chain->device; i++) {
+		struct link *link = &chain->link[i];
+		const struct body *body = link->run.body;
+
+		if (link->wish == WISH_DEVICE && !body->passes)
+			device_refused(chain->device, link,
+			    body->no_passes ? body->no_passes : "it has no variant for the device");
+	}
+}
+
 static int
 drive(void *arg, struct pool *pool)
 {
@@ -1145,6 +1159,7 @@ drive(void *arg, struct pool *pool)
 	int status;
 
 	chain->pool = pool;
+	tell_without_passes(chain);
 	if (first->stage->traits & (STAGE_SOURCE | STAGE_OPERANDS))
 		status = first->body->flow(first, NULL);
 	else

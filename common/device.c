@@ -261,8 +261,8 @@ list_passes(struct device *device, struct link *link, struct passes **out)
 	return link->run.body->passes(&link->run, passes);
 }
 
-static void
-say_refusal(const struct device *device, struct link *link, const char *why)
+void
+device_refused(const struct device *device, struct link *link, const char *why)
 {
 	if (device->verbose && !link->refused)
 		fprintf(stderr, "%s: %s runs on the processor: %s\n", fail_program(),
@@ -279,7 +279,6 @@ device_plan(struct device *device, struct link *link, bool *able)
 	*able = false;
 	if (!link->run.body->passes) {
 		device_unplan(link);
-		say_refusal(device, link, "it has no variant for the device");
 		return 0;
 	}
 	status = list_passes(device, link, &passes);
@@ -289,7 +288,7 @@ device_plan(struct device *device, struct link *link, bool *able)
 		return -1;
 	}
 	if (passes->refused || passes->n == 0) {
-		say_refusal(device, link, passes->refused ? passes->refused : "nothing to do");
+		device_refused(device, link, passes->refused ? passes->refused : "nothing to do");
 		free_passes(passes);
 		return 0;
 	}

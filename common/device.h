@@ -19,6 +19,8 @@ const struct gpu_facts *device_facts(const struct device *);
 
 /* Makes a planned link's passes; *able: whether there are any. */
 int device_plan(struct device *, struct link *, bool *able);
+/* Says, once and under -v, why the processor does this. */
+void device_refused(const struct device *, struct link *, const char *why);
 /* Forgets them. */
 void device_unplan(struct link *);
 

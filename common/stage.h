@@ -60,6 +60,9 @@ struct body {
 	/* Or this instead of all above but gather: whole frames, which it then owns; NULL at the
 	 * end. */
 	int (*flow)(struct run *, struct frame *in);
+	/* Without passes: why only the processor does this, told under -v where a device is
+	 * demanded. NULL: nobody has written them. */
+	const char *no_passes;
 };
 
 struct stage {

@@ -10,3 +10,28 @@ load helpers
 		compgen -G "$top/tools/$(basename "$path" .bats)/*.comp" >/dev/null || { echo "$path"; return 1; }
 	done
 }
+
+# without_shader REASON NAME WORDS ...: the processor does it, and says why under -v only.
+without_shader() {
+	local reason=$1
+	shift
+	fringepipe -v -d gpu "$@" -o gpu.nrrd 2>said || { cat said; return 1; }
+	grep -q "$1 runs on the processor: $reason" said || { echo "no note: $*"; cat said; return 1; }
+	fringepipe -d gpu "$@" -o gpu.nrrd 2>said
+	[ ! -s said ]
+	fringepipe -d cpu "$@" -o cpu.nrrd
+	cmp cpu.nrrd gpu.nrrd
+}
+
+@test "agree: what has no shader is the processor's under -d gpu too, and -v says why" {
+	fringepipe --devices | grep -q '^gpu:' || skip "no Vulkan device here"
+	printf 'v 0 0 0\nv 1 0 0\nv 0 1 1\nf 1 2 3\n' >mesh.obj
+	without_shader "a row is computed once" fringegen -s 40x30 -p 20
+	without_shader "edges of triangles" mesh2depth mesh.obj -s 20x20
+	mesh2depth mesh.obj -s 32x32 | holoenc -P 20 -K 0 -o picture.nrrd
+	for method in fs fs-serpentine best; do
+		without_shader "a bit waits" dither3 -m $method picture.nrrd
+	done
+	cp cpu.nrrd bits.nrrd
+	without_shader "a fit goes" undither3 bits.nrrd
+}

@@ -174,7 +174,8 @@ flow(struct run *run, struct frame *in)
 	return parameters->manifest ? manifest_write(parameters->manifest, &priv->manifest) : 0;
 }
 
-static const struct body body = { .flow = flow };
+static const struct body body = { .flow = flow,
+	.no_passes = "a row is computed once and repeated" };
 
 /* ---- what is wanted ---- */
 

@@ -110,7 +110,8 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 
 /* ---- options, the frame ---- */
 
-static const struct body whole = { .flow = flow };
+static const struct body whole = { .flow = flow,
+	.no_passes = "a fit goes over the whole picture many times" };
 static const struct body map = { .survey = survey, .rows = rows, .passes = passes };
 
 static int
