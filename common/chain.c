@@ -763,6 +763,44 @@ look_once(const struct segment *segment)
 	return status;
 }
 
+/* -d auto does not fail where the processor would not: these stages stay with it from now on. */
+static int
+return_to_processor(struct segment *segment)
+{
+	struct chain *chain = segment->chain;
+
+	for (size_t k = 0; k < segment->n; k++)
+		if (segment->link[k].wish == WISH_DEVICE)
+			return -1;
+	if (chain->verbose)
+		fprintf(stderr, "%s: the processor goes on: %s\n", fail_program(), fail_message());
+	fail_clear();
+	if (device_drain(chain, segment->link, segment->link->run.position, push) < 0)
+		return -1;
+	for (size_t k = 0; k < segment->n; k++) {
+		segment->link[k].wish = WISH_PROCESSOR;
+		segment->link[k].on_device = segment->link[k].able = false;
+	}
+	frame_free(segment->out);
+	segment->out = NULL;
+	return open_output(segment);
+}
+
+/* 0: the segment's frame is on its way on the device. 1: the processor shall do it. */
+static int
+fly(struct segment *segment)
+{
+	int status;
+
+	if (!segment->link->on_device)
+		return 1;
+	if (look_once(segment) < 0)
+		return -1;
+	segment_halos(segment);
+	status = device_start(segment->chain->device, segment, push);
+	return status == 1 && return_to_processor(segment) < 0 ? -1 : status;
+}
+
 /* Plans and runs the maps from `at` on, as many as go together; hands the result to what follows.
  */
 static int
@@ -773,12 +811,11 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 
 	if (status == 0)
 		status = open_output(&segment);
-	if (status == 0 && segment.link->on_device) {
-		status = look_once(&segment);
-		segment_halos(&segment);
-		if (status == 0)
-			return device_start(chain->device, &segment, push);
-	} else if (status == 0) {
+	if (status == 0)
+		status = fly(&segment);
+	if (status == 0)
+		return 0;
+	if (status == 1) {
 		status = run_bands(&segment);
 		add_spent(&segment);
 	}

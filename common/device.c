@@ -659,29 +659,39 @@ fit_flight(struct band *band)
 	return 0;
 }
 
+/* As device_start(). */
 static int
 launch(struct band *band)
 {
 	struct flight *flight = band->flight;
 
-	if (go_over(band, false) < 0 || fit_flight(band) < 0 || gpu_job_begin(flight->job) < 0 ||
-	    go_over(band, true) < 0)
+	if (go_over(band, false) < 0)
+		return -1;
+	if (fit_flight(band) < 0)
+		return 1;
+	if (gpu_job_begin(flight->job) < 0 || go_over(band, true) < 0)
 		return -1;
 	if (flight->words != flight->words_host)
 		gpu_job_upload(flight->job, flight->words_host, 0, flight->words, 0, band->words);
 	return gpu_job_submit(flight->job);
 }
 
+/* Bytes that a band may take: flights share half of the device's memory. */
+static size_t
+most_of_band(const struct device *device)
+{
+	const struct gpu_facts *facts = gpu_facts(device->gpu);
+	size_t share = facts->memory_bytes / (2 * FLIGHTS);
+
+	return share < facts->allocation_most ? share : facts->allocation_most;
+}
+
 /* How many rows of the output fit at once. */
 static size_t
 rows_that_fit(struct band *band)
 {
-	const struct gpu_facts *facts = gpu_facts(band->device->gpu);
-	size_t most = facts->allocation_most, rows = band->segment->h;
-	size_t share = facts->memory_bytes / (2 * FLIGHTS);
+	size_t most = most_of_band(band->device), rows = band->segment->h;
 
-	if (most > share)
-		most = share;
 	for (;;) {
 		band->y0 = 0;
 		band->y1 = rows;
@@ -816,6 +826,7 @@ fly_bands(struct band *band, struct flights *flights, size_t rows, device_land *
 	for (size_t y = 0; y < segment->h; y += rows) {
 		bool last = y + rows >= segment->h;
 		struct flight *flight;
+		int status;
 
 		while (flights->started - flights->landed == FLIGHTS)
 			if (land_one(segment->chain, flights, land) < 0)
@@ -823,9 +834,10 @@ fly_bands(struct band *band, struct flights *flights, size_t rows, device_land *
 		flight = band->flight = &flights->flight[flights->started % FLIGHTS];
 		band->y0 = y;
 		band->y1 = last ? segment->h : y + rows;
-		if (hold_all(flight, segment) < 0 || launch(band) < 0) {
+		status = hold_all(flight, segment) < 0 ? -1 : launch(band);
+		if (status) {
 			let_go(flight);
-			return -1;
+			return status;
 		}
 		flights->up_bytes += band->up_bytes;
 		flights->down_bytes += band->down_bytes;
@@ -844,33 +856,28 @@ device_start(struct device *device, struct segment *segment, device_land *land)
 	struct band band = { .device = device, .segment = segment };
 	struct link *first = segment->link;
 	size_t rows = segment->chain->band;
-	int status = -1;
+	int status = 1;
 
 	if (!first->flights)
 		first->flights = calloc(1, sizeof(*first->flights));
-	if (!first->flights) {
-		fail_memory();
-		goto done;
-	}
+	if (!first->flights)
+		return fail_memory();
 	first->flights->at = first->run.position + segment->n;
 	first->flights->link = first;
 	first->flights->n = segment->n;
 	share_twins(segment);
 	if (open_band(&band) < 0)
-		goto done;
+		return -1;
 	if (rows == 0)
 		rows = rows_that_fit(&band);
 	if (rows == 0)
-		fail(NULL, "a row of %zu pixels does not fit the GPU: it takes %zu bytes of %llu",
-		    segment->in->head.w, band.arena + band.staging,
-		    (unsigned long long)gpu_facts(device->gpu)->allocation_most);
+		fail(NULL, "a row of %zu pixels does not fit the GPU: it takes %zu bytes, of %zu",
+		    segment->in->head.w, band.arena + band.staging, most_of_band(device));
 	else
 		status = fly_bands(&band, first->flights, rows, land);
 	close_band(&band);
-done:
-	frame_free(segment->in);
-	if (status < 0)
-		frame_free(segment->out);
+	if (status == 0)
+		frame_free(segment->in);
 	return status;
 }
 

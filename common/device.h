@@ -25,9 +25,10 @@ void device_refused(const struct device *, struct link *, const char *why);
 void device_unplan(struct link *);
 
 /*
- * Starts a frame through the segment, in bands of `band` rows (0: as many as fit). `land` is called
- * with frames that are done, oldest first; it owns them and may start others elsewhere. Takes
- * segment->in; -1 after fail().
+ * Starts a frame through the segment, in bands of chain->band rows (0: as many as fit). `land` is
+ * called with frames that are done, oldest first; it owns them and may start others elsewhere. 0:
+ * it has taken segment->in and ->out. 1 after fail(): the device has no room for it, and what flies
+ * of it will not land. -1 after fail().
  */
 typedef int device_land(struct chain *, size_t at, struct frame *);
 int device_start(struct device *, struct segment *, device_land *);

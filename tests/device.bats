@@ -175,3 +175,24 @@ write_frames("shots.nrrd", Frame(np.minimum(np.rint(i), 4095).astype("u2"), ["im
 	# shellcheck disable=SC2086
 	[ -z "$(fringepipe -q -d gpu $words -o gpu.nrrd 2>&1)" ]
 }
+
+@test "device: a row that the device has no room for is refused with the numbers, or the processor's" {
+	need_gpu
+	setup_chain
+	[[ $(fringepipe --devices) =~ gpu:0\ \ cpu,\ 2.1\ GB ]] || skip "not llvmpipe's memory"
+	# 240 MB of zeros, by a hole
+	py 'import struct
+head = b"{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: (1, 60000000)}"
+head += b" " * (117 - len(head)) + b"\n"
+with open("wide.npy", "wb") as f:
+	f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head)
+	f.truncate(128 + 240000000)'
+	words=(framecat --set channels=absphase wide.npy , median)
+	export FRINGEPIPE_GPU_COPY=1	# else nothing crosses
+	run -1 fringepipe -d gpu "${words[@]}" -o null:
+	[[ ${lines[-1]} =~ "a row of 60000000 pixels does not fit the GPU: it takes "[0-9]+" bytes, of 3579" ]]
+	costs "$(device_name)" 0
+	fringepipe -v "${words[@]}" -o null: 2>said
+	grep 'the processor goes on: a row of 60000000 pixels' said
+	grep '1 frames in' said
+}
