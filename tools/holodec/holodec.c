@@ -63,14 +63,10 @@ static void
 finish_row(const struct priv *priv, const struct frame *in, struct frame *out, size_t z, size_t y)
 {
 	size_t w = in->head.w, texture = priv->reading.channel[3];
-	float *depth = frame_floats(out, z, y);
 
-	for (size_t x = 0; priv->edge_px && x < w; x += TILE)
-		drop_edge(&priv->reading, priv->edge_px, in, y, x, w - x < TILE ? w - x : TILE,
-		    depth + x);
 	if (priv->xyz)
-		to_points(
-		    &priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y), depth, w);
+		to_points(&priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y),
+		    frame_floats(out, z, y), w);
 	if (texture != NO_CHANNEL) {
 		float *out_row = frame_floats(out, z + 1, y);
 
@@ -82,31 +78,40 @@ finish_row(const struct priv *priv, const struct frame *in, struct frame *out, s
 	}
 }
 
+/* Rows whose pixels do not look at those above and below. */
+static void
+decode_rows(const struct priv *priv, const struct frame *in, struct frame *out, size_t z, size_t x,
+    size_t n, size_t y0, size_t y1)
+{
+	struct tile tile;
+
+	for (size_t y = y0; y < y1; y++) {
+		float *depth = frame_floats(out, z, y) + x;
+
+		if (priv->decode == DECODE_PLAIN)
+			decode_plain(&priv->reading, in, y, x, n, depth);
+		else
+			decode_nearest(&priv->reading, in, y, x, n, &tile, depth);
+	}
+}
+
 static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
 {
 	const struct priv *priv = run->priv;
 	size_t w = in->head.w, z = priv->xyz ? 2 : 0;
-	struct tile tile;
 
 	for (size_t x = 0; x < w; x += TILE) {
 		size_t n = w - x < TILE ? w - x : TILE;
 
-		if (priv->decode == DECODE_MEDIAN) {
+		if (priv->decode == DECODE_MEDIAN)
 			decode_median(&priv->reading, in, out, z, x, n, y0, y1);
-			continue;
-		}
-		if (priv->decode == DECODE_REGION) {
+		else if (priv->decode == DECODE_REGION)
 			decode_region(&priv->regions, &priv->reading.code, out, z, x, n, y0, y1);
-			continue;
-		}
-		for (size_t y = y0; y < y1; y++)
-			if (priv->decode == DECODE_PLAIN)
-				decode_plain(
-				    &priv->reading, in, y, x, n, frame_floats(out, z, y) + x);
-			else
-				decode_nearest(&priv->reading, in, y, x, n, &tile,
-				    frame_floats(out, z, y) + x);
+		else
+			decode_rows(priv, in, out, z, x, n, y0, y1);
+		if (priv->edge_px)
+			drop_edge(&priv->reading, priv->edge_px, in, out, z, x, n, y0, y1);
 	}
 	for (size_t y = y0; y < y1; y++)
 		finish_row(priv, in, out, z, y);

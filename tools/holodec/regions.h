@@ -7,90 +7,10 @@
 #ifndef HOLODEC_REGIONS_H
 #define HOLODEC_REGIONS_H
 
-#include "runs.h"
+#include "edges.h"
 
-#define JOIN_MOST 0.7    /* turns: regions whose stairs differ more are not joined */
-#define REGION_LEAST 128 /* pixels that may vote; smaller regions are read pixel by pixel */
 #define DOUBTFUL_MOST 33 /* % of a picture */
 #define VOTE_MOST 1.25f  /* turns: where the stairs around a pixel differ more, they win */
-
-/* The root of run i's region; *above: i's order less the root's. Shortens the way. */
-static int32_t
-find_root(struct branch *branch, int32_t i, int32_t *above)
-{
-	int32_t root = i, sum = 0;
-
-	for (; branch[root].parent != root; root = branch[root].parent)
-		sum += branch[root].above;
-	*above = sum;
-	while (branch[i].parent != root) {
-		struct branch old = branch[i];
-
-		branch[i] = (struct branch){ root, sum };
-		sum -= old.above;
-		i = old.parent;
-	}
-	return root;
-}
-
-static double
-mean_order(const struct run_of_pixels *root)
-{
-	return (double)root->sum / (double)root->members / VOTE_STEPS;
-}
-
-/* Do the stairs of two regions, large enough to tell, say that they are not one? */
-static bool
-disagree(const struct run_of_pixels *a, const struct run_of_pixels *b, int32_t between)
-{
-	return a->members >= REGION_LEAST && b->members >= REGION_LEAST &&
-	    fabs(mean_order(b) - mean_order(a) - between) > JOIN_MOST;
-}
-
-static void
-join(struct regions *regions, const struct edge *edge)
-{
-	struct run_of_pixels *run = regions->run;
-	int32_t above_a, above_b, between;
-	int32_t a = find_root(regions->branch, edge->a, &above_a);
-	int32_t b = find_root(regions->branch, edge->b, &above_b);
-
-	between = above_a + edge->step - above_b;
-	if (a == b || disagree(&run[a], &run[b], between))
-		return;
-	if (run[a].members < run[b].members) {
-		int32_t swap = a;
-
-		a = b;
-		b = swap;
-		between = -between;
-	}
-	regions->branch[b] = (struct branch){ a, between };
-	run[a].sum += run[b].sum - between * run[b].members * VOTE_STEPS;
-	run[a].members += run[b].members;
-}
-
-/* Joins along the sure edges of a block, but not to the row above it, which is another thread's;
- * then leaves only the edges that may still join something. */
-static void
-join_block(struct regions *regions, struct region_block *block)
-{
-	const struct branch *branch = regions->branch;
-	int32_t first = (int32_t)block->runs.first, above;
-	struct edge *edge = regions->edge;
-	size_t end = block->edges.first;
-
-	for (size_t i = block->edges.first; i < block->edges.end; i++)
-		if (edge[i].class < SURE && edge[i].a >= first &&
-		    branch[edge[i].a].parent != branch[edge[i].b].parent)
-			join(regions, &edge[i]);
-	for (size_t i = block->edges.first; i < block->edges.end; i++)
-		if (edge[i].a < first ||
-		    find_root(regions->branch, edge[i].a, &above) !=
-			find_root(regions->branch, edge[i].b, &above))
-			edge[end++] = edge[i];
-	block->edges.end = end;
-}
 
 /* Puts all edges into regions->sorted, by class; how many. */
 static size_t
@@ -125,27 +45,46 @@ join_blocks(struct regions *regions)
 			int32_t above, root = find_root(regions->branch, (int32_t)i, &above);
 
 			run[i].order = run[root].members < REGION_LEAST
-			    ? PX_NAN
-			    : (float)floor(mean_order(&run[root]) + 0.5) + (float)above;
+			    ? NO_ORDER
+			    : (int32_t)floor(mean_order(&run[root]) + 0.5) + above;
 		}
 }
 
-/* From readings to orders: the region's vote (where the lead is 0), or, where that is far from the
- * pixel's own, that. How many were more than half a turn off the vote, or had none. */
+/* From readings to orders: the region's vote, or, where that is far from the pixel's own, that.
+ * How many of the points were more than half a turn off the vote, or had none. */
 static size_t
-vote(float *restrict order, const int32_t *restrict lead, float all, float most, size_t n)
+vote(float *restrict order, const int32_t *restrict voted, float most, size_t n)
 {
-	size_t doubtful = 0;
+	int doubtful = 0;
 
 #pragma omp simd reduction(+ : doubtful)
 	for (size_t i = 0; i < n; i++) {
-		PX_F voted = all + (float)lead[i], off = px_abs(voted - order[i]);
+		PX_F all = (float)voted[i], own = order[i], off = px_abs(all - own);
 
-		doubtful += !(off <= 0.5f);
+		doubtful += off > 0.5f;
 		order[i] = holo_nearest_order(
-		    px_select(off <= VOTE_MOST, voted, order[i]), 0.0f, 1.0f, most);
+		    px_select(off <= VOTE_MOST, all, own), 0.0f, 1.0f, most);
 	}
-	return doubtful;
+	return (size_t)doubtful;
+}
+
+/* Row y: of pixels without a run nothing is said. */
+static void
+vote_row(struct regions *regions, struct region_block *block, size_t y, float most)
+{
+	struct span runs = regions->row[y], inside = regions->inside[y];
+	int32_t *lead = regions->lead + y * regions->w;
+
+	for (size_t k = runs.first; k < runs.end; k++) {
+		const struct run_of_pixels *run = &regions->run[k];
+
+		for (int32_t x = run->first; x < run->end; x++)
+			lead[x] += run->order;
+		block->points += (size_t)(run->end - run->first);
+	}
+	if (inside.first < inside.end)
+		block->doubtful += vote(regions->order + y * regions->w + inside.first,
+		    lead + inside.first, most, inside.end - inside.first);
 }
 
 /* ---- the picture ---- */
@@ -156,6 +95,15 @@ struct region_job {
 	const struct frame *in;
 };
 
+static void
+widen(struct span *inside, size_t x, const struct medians *row)
+{
+	if (row->first >= row->end)
+		return;
+	inside->first = inside->first < x + row->first ? inside->first : x + row->first;
+	inside->end = x + row->end;
+}
+
 /* What each pixel says, by the median around it. */
 static void
 read_orders(const struct region_job *job, size_t y0, size_t y1)
@@ -164,14 +112,19 @@ read_orders(const struct region_job *job, size_t y0, size_t y1)
 	size_t w = regions->w;
 	struct ring ring;
 
+	for (size_t y = y0; y < y1; y++)
+		regions->inside[y] = (struct span){ w, 0 };
 	for (size_t x = 0; x < w; x += TILE) {
 		size_t n = w - x < TILE ? w - x : TILE, at = y0 * w + x;
 
 		ring_start(&ring, job->reading, job->in, x, n, y0);
-		for (size_t y = y0; y < y1; y++, at += w)
-			memcpy(regions->rest + at,
-			    ring_next(&ring, job->reading, job->in, x, n, y, regions->order + at),
-			    n * sizeof(*regions->rest));
+		for (size_t y = y0; y < y1; y++, at += w) {
+			const struct medians *row = ring_next(
+			    &ring, job->reading, job->in, x, n, y, regions->order + at);
+
+			memcpy(regions->rest + at, row->rest, n * sizeof(*regions->rest));
+			widen(&regions->inside[y], x, row);
+		}
 	}
 }
 
@@ -190,11 +143,8 @@ static void
 edge_block(void *arg, size_t i)
 {
 	struct regions *regions = ((const struct region_job *)arg)->regions;
-	struct region_block *block = &regions->block[i];
 
-	for (size_t y = block->y0; y < block->y1; y++)
-		find_edges(regions, block, y);
-	join_block(regions, block);
+	join_block(regions, &regions->block[i]);
 }
 
 static void
@@ -205,15 +155,7 @@ vote_block(void *arg, size_t i)
 	struct region_block *block = &regions->block[i];
 
 	for (size_t y = block->y0; y < block->y1; y++)
-		for (size_t k = regions->row[y].first; k < regions->row[y].end; k++) {
-			const struct run_of_pixels *run = &regions->run[k];
-			size_t at = y * regions->w + (size_t)run->first;
-			size_t n = (size_t)(run->end - run->first);
-
-			block->points += n;
-			block->doubtful += vote(regions->order + at, regions->lead + at, run->order,
-			    job->reading->code.order_most, n);
-		}
+		vote_row(regions, block, y, job->reading->code.order_most);
 }
 
 /* The orders of a whole picture: regions->order. -1 after fail() where stairs and fringes do not

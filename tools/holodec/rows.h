@@ -25,6 +25,7 @@ struct tile { /* pixel x of the row is at [MARGIN] */
 	float sine[TILE + 2 * MARGIN], cosine[TILE + 2 * MARGIN], stair[TILE + 2 * MARGIN];
 	float rest[TILE + 2 * MARGIN];  /* NaN in the background */
 	float order[TILE + 2 * MARGIN]; /* as read: not whole; NaN in the background */
+	size_t first, end;              /* before and behind there is nothing but background */
 };
 
 static void
@@ -53,6 +54,29 @@ load(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out)
 		load_floats((const float *)frame_row(in, c, y) + x, out, n);
 }
 
+static void
+find_ends(struct tile *tile, size_t n)
+{
+	size_t first = 0, end = n;
+
+	while (first < end && holodec_black(tile->sine[first], tile->cosine[first]))
+		first++;
+	while (first < end && holodec_black(tile->sine[end - 1], tile->cosine[end - 1]))
+		end--;
+	tile->first = first;
+	tile->end = end;
+}
+
+/* NaN before `first` and from `end` on. */
+static void
+fill_ends(float *row, size_t n, size_t first, size_t end)
+{
+	for (size_t i = 0; i < first; i++)
+		row[i] = PX_NAN;
+	for (size_t i = end; i < n; i++)
+		row[i] = PX_NAN;
+}
+
 /* Pixels x .. x + n - 1 of row y and MARGIN to both sides; beyond the image is background. */
 static void
 load_tile(const struct frame *in, const struct reading *reading, size_t y, size_t x, size_t n,
@@ -68,6 +92,7 @@ load_tile(const struct frame *in, const struct reading *reading, size_t y, size_
 		load(in, reading->channel[c], y, x - left, left + n + right,
 		    plane[c] + MARGIN - left);
 	}
+	find_ends(tile, n + 2 * MARGIN);
 }
 
 /* What each pixel says by itself: rest and order. n counts the margins. The hole is added, since a
@@ -80,8 +105,10 @@ read_tile(struct tile *restrict tile, const struct reading *restrict reading, si
 	float *restrict rests = tile->rest, *restrict orders = tile->order;
 	float per_height = 1 / reading->code.height;
 
+	fill_ends(rests, n, tile->first, tile->end);
+	fill_ends(orders, n, tile->first, tile->end);
 	ROWS_SIMD
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = tile->first; i < tile->end; i++) {
 		PX_F rest = holo_rest(sine[i] - 127.5f, cosine[i] - 127.5f);
 		PX_F order = holodec_order(level[i], stair[(int)(rest * HOLO_PROFILE)], per_height);
 		bool missing = holodec_missing(sine[i], cosine[i], level[i]);
@@ -125,10 +152,11 @@ unspike(const float *restrict turns, float *restrict out, size_t n)
 
 /* The median of seven readings along the row, each as seen from the pixel in the middle. */
 static void
-median_along(const float *restrict rest, const float *restrict order, float *restrict out, size_t n)
+median_along(const float *restrict rest, const float *restrict order, float *restrict out,
+    size_t first, size_t end)
 {
 	ROWS_SIMD
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = first; i < end; i++) {
 		PX_F r = rest[i + 3];
 
 		out[i] = holodec_median_of_7(holodec_seen_from(r, order[i], rest[i]),
@@ -143,6 +171,7 @@ median_along(const float *restrict rest, const float *restrict order, float *res
 /* A row of readings that are medians already; the median of seven of these down the column. */
 struct medians {
 	float rest[TILE], order[TILE];
+	size_t first, end; /* NaN before and behind */
 };
 
 static void
@@ -152,8 +181,9 @@ median_down(const struct medians *const row[7], float *restrict out, size_t n)
 	const struct medians *restrict d = row[3], *restrict e = row[4], *restrict f = row[5];
 	const struct medians *restrict g = row[6];
 
+	fill_ends(out, n, d->first, d->end);
 	ROWS_SIMD
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = d->first; i < d->end; i++) {
 		PX_F r = d->rest[i];
 
 		out[i] = holodec_median_of_7(holodec_seen_from(r, a->order[i], a->rest[i]),
@@ -179,22 +209,38 @@ to_depth(const float *restrict turns, float *restrict out, size_t x, size_t n,
 		    turns[i], (float)(int)(x + i), per_column, per_turn, zero, range, slack);
 }
 
-/* black[i] becomes 1 where there is background. */
+/* last[i] becomes y where there is background. */
 static void
-add_black(const float *restrict sine, const float *restrict cosine, unsigned char *restrict black,
-    size_t n)
+note_black(const float *restrict sine, const float *restrict cosine, int32_t *restrict last,
+    int32_t y, size_t n)
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
-		black[i] |= holodec_black(sine[i], cosine[i]);
+		last[i] = holodec_black(sine[i], cosine[i]) ? y : last[i];
 }
 
 static void
-drop_black(const unsigned char *restrict black, float *restrict out, size_t n)
+find_late(const int32_t *restrict last, int32_t since, unsigned char *restrict late, size_t n)
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
-		out[i] = px_select(black[i], PX_NAN, out[i]);
+		late[i] = last[i] >= since;
+}
+
+/* NaN where one of 2 reach + 1 marks is set, the first of them being that of the same number. */
+static void
+drop_marked(const unsigned char *restrict mark, size_t reach, float *restrict out, size_t n)
+{
+	unsigned char any[TILE] = { 0 };
+
+	for (size_t k = 0; k <= 2 * reach; k++) {
+		ROWS_SIMD
+		for (size_t i = 0; i < n; i++)
+			any[i] |= mark[i + k];
+	}
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		out[i] = px_select(any[i] != 0, PX_NAN, out[i]);
 }
 
 static void
@@ -242,6 +288,13 @@ decode_plain(
 	to_depth(turns, out, x, n, &reading->code, INFINITY);
 }
 
+/* From a place in a tile to one among its n pixels. */
+static size_t
+without_margin(size_t i, size_t n)
+{
+	return i < MARGIN ? 0 : i - MARGIN < n ? i - MARGIN : n;
+}
+
 /* The medians along row y, or nothing but NaN outside of the image. */
 static void
 median_row(const struct reading *reading, const struct frame *in, ptrdiff_t y, size_t x, size_t n,
@@ -250,13 +303,17 @@ median_row(const struct reading *reading, const struct frame *in, ptrdiff_t y, s
 	struct tile tile;
 
 	if (y < 0 || y >= (ptrdiff_t)in->head.h) {
-		for (size_t i = 0; i < n; i++)
-			out->rest[i] = out->order[i] = PX_NAN;
+		fill_ends(out->rest, n, n, n);
+		fill_ends(out->order, n, n, n);
+		out->first = out->end = n;
 		return;
 	}
 	load_tile(in, reading, (size_t)y, x, n, &tile);
 	read_tile(&tile, reading, n + 2 * MARGIN);
-	median_along(tile.rest, tile.order, out->order, n);
+	out->first = without_margin(tile.first, n);
+	out->end = without_margin(tile.end, n);
+	fill_ends(out->order, n, out->first, out->end);
+	median_along(tile.rest, tile.order, out->order, out->first, out->end);
 	memcpy(out->rest, tile.rest + MARGIN, n * sizeof(*out->rest));
 }
 
@@ -275,8 +332,8 @@ ring_start(struct ring *ring, const struct reading *reading, const struct frame 
 		median_row(reading, in, (ptrdiff_t)(y0 + k) - MARGIN, x, n, &ring->row[k]);
 }
 
-/* The next row, y: orders, and the rests that they belong to. */
-static const float *
+/* The next row, y: orders, and the readings that they belong to. */
+static const struct medians *
 ring_next(struct ring *ring, const struct reading *reading, const struct frame *in, size_t x,
     size_t n, size_t y, float *order)
 {
@@ -287,7 +344,7 @@ ring_next(struct ring *ring, const struct reading *reading, const struct frame *
 	for (size_t k = 0; k < 7; k++)
 		around[k] = &ring->row[(first + k) % 7];
 	median_down(around, order, n);
-	return around[MARGIN]->rest;
+	return around[MARGIN];
 }
 
 /* Rows y0 .. y1 - 1 of the columns from x on. */
@@ -300,32 +357,39 @@ decode_median(const struct reading *reading, const struct frame *in, struct fram
 
 	ring_start(&ring, reading, in, x, n, y0);
 	for (size_t y = y0; y < y1; y++) {
-		const float *rest = ring_next(&ring, reading, in, x, n, y, order);
+		const struct medians *row = ring_next(&ring, reading, in, x, n, y, order);
 
-		nearest_turns(rest, order, turns, n, reading->code.order_most);
+		nearest_turns(row->rest, order, turns, n, reading->code.order_most);
 		to_depth(turns, frame_floats(out, z, y) + x, x, n, &reading->code,
 		    slack(&reading->code));
 	}
 }
 
-/* Drops pixels with background in the square of `reach` around them. Outside the image is none. */
+/* Drops pixels with background in the square of `reach` around them, in rows y0 .. y1 - 1 of the
+ * columns from x on. Outside the image is none. */
 static void
-drop_edge(const struct reading *reading, size_t reach, const struct frame *in, size_t y, size_t x,
-    size_t n, float *out)
+drop_edge(const struct reading *reading, size_t reach, const struct frame *in, struct frame *out,
+    size_t z, size_t x, size_t n, size_t y0, size_t y1)
 {
 	size_t h = in->head.h, behind = in->head.w - x - n;
 	size_t left = x < reach ? x : reach, right = behind < reach ? behind : reach;
-	size_t first = y < reach ? 0 : y - reach, last = h - 1 - y < reach ? h - 1 : y + reach;
+	size_t next = y0 < reach ? 0 : y0 - reach;
 	float sine[TILE + 2 * EDGE_MOST], cosine[TILE + 2 * EDGE_MOST];
-	unsigned char black[TILE + 2 * EDGE_MOST] = { 0 };
+	int32_t last[TILE + 2 * EDGE_MOST]; /* row with background above that behind y + reach */
+	unsigned char black[TILE + 2 * EDGE_MOST];
 
-	for (size_t row = first; row <= last; row++) {
-		load(in, reading->channel[0], row, x - left, left + n + right, sine);
-		load(in, reading->channel[1], row, x - left, left + n + right, cosine);
-		add_black(sine, cosine, black + reach - left, left + n + right);
+	for (size_t i = 0; i < TILE + 2 * EDGE_MOST; i++)
+		last[i] = INT32_MIN;
+	for (size_t y = y0; y < y1; y++) {
+		for (; next <= y + reach && next < h; next++) {
+			load(in, reading->channel[0], next, x - left, left + n + right, sine);
+			load(in, reading->channel[1], next, x - left, left + n + right, cosine);
+			note_black(sine, cosine, last + reach - left, (int32_t)next,
+			    left + n + right);
+		}
+		find_late(last, (int32_t)y - (int32_t)reach, black, n + 2 * reach);
+		drop_marked(black, reach, frame_floats(out, z, y) + x, n);
 	}
-	for (size_t k = 0; k <= 2 * reach; k++)
-		drop_black(black + k, out, n);
 }
 
 #endif

@@ -19,10 +19,12 @@
 #define SURE 8         /* classes below make runs */
 #define VOTE_STEPS 256 /* of a turn: sums of whole numbers are the same in every order */
 
+#define NO_ORDER (INT32_MIN / 2)
+
 struct run_of_pixels {
 	int32_t first, end;   /* columns */
 	int64_t members, sum; /* at roots: pixels, and the orders that they give the root */
-	float order;          /* found, where the lead is 0; NaN: the region is too small */
+	int32_t order;        /* found, where the lead is 0; NO_ORDER: the region is too small */
 	unsigned char class;  /* of the pair of its last pixel and the next */
 };
 
@@ -54,6 +56,7 @@ struct regions {
 	size_t size, rows;          /* pixels and rows allocated */
 	float *rest, *order;        /* of each pixel; order as read, then as found */
 	int32_t *lead;              /* of each pixel: whole turns passed in its row */
+	struct span *inside;        /* columns of each row; outside is nothing but background */
 	struct span *row;           /* runs of each row */
 	struct run_of_pixels *run;  /* no more than there are pixels, as for blocks */
 	struct branch *branch;      /* of each run */
@@ -69,6 +72,7 @@ regions_free(struct regions *regions)
 	free(regions->rest);
 	free(regions->order);
 	free(regions->lead);
+	free(regions->inside);
 	free(regions->row);
 	free(regions->run);
 	free(regions->branch);
@@ -86,6 +90,7 @@ regions_allocate(struct regions *regions, size_t size, size_t rows)
 	regions->rest = calloc(size, sizeof(*regions->rest));
 	regions->order = calloc(size, sizeof(*regions->order));
 	regions->lead = calloc(size, sizeof(*regions->lead));
+	regions->inside = calloc(rows, sizeof(*regions->inside));
 	regions->row = calloc(rows, sizeof(*regions->row));
 	regions->run = calloc(size, sizeof(*regions->run));
 	regions->branch = calloc(size, sizeof(*regions->branch));
@@ -94,9 +99,9 @@ regions_allocate(struct regions *regions, size_t size, size_t rows)
 	regions->block = calloc(rows, sizeof(*regions->block));
 	regions->class = calloc(size, sizeof(*regions->class));
 	regions->turn = calloc(size, sizeof(*regions->turn));
-	if (!regions->rest || !regions->order || !regions->lead || !regions->row ||
-	    !regions->run || !regions->branch || !regions->edge || !regions->sorted ||
-	    !regions->block || !regions->class || !regions->turn) {
+	if (!regions->rest || !regions->order || !regions->lead || !regions->inside ||
+	    !regions->row || !regions->run || !regions->branch || !regions->edge ||
+	    !regions->sorted || !regions->block || !regions->class || !regions->turn) {
 		regions_free(regions);
 		return fail_memory();
 	}
@@ -173,22 +178,33 @@ add_run(struct regions *regions, struct region_block *block, const struct run_of
 	regions->branch[at] = (struct branch){ .parent = (int32_t)at };
 }
 
+/* Leads, classes and votes of row y from its column `first` on. */
+static void
+read_row(struct regions *regions, struct region_block *block, size_t y, size_t first, size_t n)
+{
+	size_t at = y * regions->w + first;
+	const float *rest = regions->rest + at, *order = regions->order + at;
+	int32_t *lead = regions->lead + at;
+
+	lead[0] = 0;
+	block->class[first + n - 1] = COSTS;
+	classify(rest, order, rest + 1, order + 1, block->class + first, lead + 1, n - 1);
+	for (size_t i = 1; i < n; i++)
+		lead[i] += lead[i - 1];
+	read_votes(order, lead, block->turn + first, n);
+}
+
 static void
 find_runs(struct regions *regions, struct region_block *block, size_t y)
 {
-	size_t w = regions->w;
-	const float *rest = regions->rest + y * w, *order = regions->order + y * w;
-	int32_t *lead = regions->lead + y * w;
-	struct run_of_pixels run = { .first = 0 };
+	const float *rest = regions->rest + y * regions->w;
+	struct span inside = regions->inside[y];
+	struct run_of_pixels run = { .first = (int32_t)inside.first };
 
-	lead[0] = 0;
-	block->class[w - 1] = COSTS;
-	classify(rest, order, rest + 1, order + 1, block->class, lead + 1, w - 1);
-	for (size_t x = 1; x < w; x++)
-		lead[x] += lead[x - 1];
-	read_votes(order, lead, block->turn, w);
 	regions->row[y].first = block->runs.end;
-	for (size_t x = 0; x < w; x++) {
+	if (inside.first < inside.end)
+		read_row(regions, block, y, inside.first, inside.end - inside.first);
+	for (size_t x = inside.first; x < inside.end; x++) {
 		run.sum += block->turn[x];
 		run.class = block->class[x];
 		if (run.class < SURE)
@@ -200,82 +216,6 @@ find_runs(struct regions *regions, struct region_block *block, size_t y)
 		run.sum = 0;
 	}
 	regions->row[y].end = block->runs.end;
-}
-
-/* ---- edges ---- */
-
-static void
-add_edge(struct regions *regions, struct region_block *block, size_t a, size_t b, int32_t step,
-    unsigned char class)
-{
-	regions->edge[block->edges.end++] =
-	    (struct edge){ (int32_t)a, (int32_t)b, step, class };
-}
-
-/* Edges of one step each between runs a of the row above and b, in columns first .. end - 1. */
-static void
-add_steps(struct regions *regions, struct region_block *block, size_t a, size_t b, int32_t first,
-    int32_t end)
-{
-	const unsigned char *class = block->class;
-	unsigned char least = COSTS;
-	int32_t step = 0;
-
-	for (int32_t x = first; x < end; x++) {
-		if (class[x] == COSTS)
-			continue;
-		if (least < COSTS && block->turn[x] != step) {
-			add_edge(regions, block, a, b, step, least);
-			least = COSTS;
-		}
-		step = block->turn[x];
-		least = class[x] < least ? class[x] : least;
-	}
-	if (least < COSTS)
-		add_edge(regions, block, a, b, step, least);
-}
-
-/* From steps between pixels to those of the runs that they are in. */
-static void
-add_leads(const int32_t *restrict lead, const int32_t *restrict next_lead, int32_t *restrict step,
-    size_t n)
-{
-	ROWS_SIMD
-	for (size_t i = 0; i < n; i++)
-		step[i] += lead[i] - next_lead[i];
-}
-
-static void
-find_edges_above(struct regions *regions, struct region_block *block, size_t y)
-{
-	size_t w = regions->w, below = y * w, above = below - w;
-	struct span upper = regions->row[y - 1], lower = regions->row[y];
-	const struct run_of_pixels *run = regions->run;
-
-	classify(regions->rest + above, regions->order + above, regions->rest + below,
-	    regions->order + below, block->class, block->turn, w);
-	add_leads(regions->lead + above, regions->lead + below, block->turn, w);
-	for (size_t a = upper.first, b = lower.first; a < upper.end && b < lower.end;) {
-		int32_t first = run[a].first > run[b].first ? run[a].first : run[b].first;
-		int32_t end = run[a].end < run[b].end ? run[a].end : run[b].end;
-
-		add_steps(regions, block, a, b, first, end);
-		if (run[a].end < run[b].end)
-			a++;
-		else
-			b++;
-	}
-}
-
-/* The edges along row y and to the row above it. */
-static void
-find_edges(struct regions *regions, struct region_block *block, size_t y)
-{
-	for (size_t b = regions->row[y].first; b < regions->row[y].end; b++)
-		if (regions->run[b].class < COSTS)
-			add_edge(regions, block, b, b + 1, 0, regions->run[b].class);
-	if (y > 0)
-		find_edges_above(regions, block, y);
 }
 
 #endif
