@@ -1,6 +1,6 @@
 #include "colormap.h"
 
-#include <stddef.h>
+#include "colormap.px.h"
 
 const char *const colormap_names[] = { "gray", "viridis", "turbo", "phase", NULL };
 
@@ -39,15 +39,17 @@ static const struct {
 void
 colormap_rgb(enum colormap map, float t, float rgb[3])
 {
-	size_t last = maps[map].n - 1, i;
-	const float *a, *b;
+	float last = (float)(maps[map].n - 1);
+	float place = colormap_place(t, last), anchor = colormap_anchor(place, last);
+	const float *before = maps[map].anchor[(size_t)anchor], *behind = before + 3;
 
-	t = t > 0 ? t < 1 ? t : 1 : 0;
-	t *= (float)last;
-	i = (size_t)t < last ? (size_t)t : last - 1;
-	t -= (float)i;
-	a = maps[map].anchor[i];
-	b = maps[map].anchor[i + 1];
 	for (int k = 0; k < 3; k++)
-		rgb[k] = a[k] + t * (b[k] - a[k]);
+		rgb[k] = colormap_between(before[k], behind[k], place - anchor);
+}
+
+size_t
+colormap_anchors(enum colormap map, const float (**anchor)[3])
+{
+	*anchor = maps[map].anchor;
+	return maps[map].n;
 }

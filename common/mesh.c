@@ -52,13 +52,16 @@ first_channel(const struct frame_head *head, const char *names)
 	return NO_CHANNEL;
 }
 
-static int
-choose_channels(struct mesh *mesh, const char *path, const struct frame_head *head)
+int
+mesh_channels(struct mesh *mesh, const char *path, const struct frame_head *head)
 {
 	static const char names[9][3] = { "x", "y", "z", "nx", "ny", "nz", "r", "g", "b" };
 	size_t *const channel[3] = { mesh->point, mesh->normal, mesh->colour };
 	const char *z_axis = meta_get(&head->meta, "z_axis");
 
+	memset(mesh, 0, sizeof(*mesh));
+	mesh->w = head->w;
+	mesh->h = head->h;
 	for (int i = 0; i < 9; i++)
 		channel[i / 3][i % 3] = head_channel(head, names[i]);
 	if (!all_channels(mesh->point)) {
@@ -262,13 +265,26 @@ mesh_triangles(const struct mesh *mesh)
 }
 
 int
+mesh_find_jump(const struct mesh *mesh, const struct frame *frame, double *jump)
+{
+	struct mesh with = *mesh;
+
+	if (frame_to_float(frame, &with.floats) < 0)
+		return -1;
+	if (choose_jump(&with) < 0) {
+		frame_free(with.floats);
+		return -1;
+	}
+	*jump = with.jump;
+	frame_free(with.floats);
+	return 0;
+}
+
+int
 mesh_init(struct mesh *mesh, const char *path, const struct frame *frame,
     const struct save_options *options)
 {
-	memset(mesh, 0, sizeof(*mesh));
-	mesh->w = frame->head.w;
-	mesh->h = frame->head.h;
-	if (choose_channels(mesh, path, &frame->head) < 0 ||
+	if (mesh_channels(mesh, path, &frame->head) < 0 ||
 	    frame_to_float(frame, &mesh->floats) < 0 || number_vertices(mesh, path) < 0 ||
 	    choose_white(mesh, &frame->head) < 0)
 		return -1;

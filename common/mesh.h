@@ -44,6 +44,11 @@ struct vertex {
 	unsigned char colour[3];
 };
 
+/* Which channels of a frame are what, and where z points: all of a mesh but its pixels. -1 after
+ * fail(path, ...). */
+int mesh_channels(struct mesh *, const char *path, const struct frame_head *);
+/* The automatic jump of a frame of floats that has these channels. -1 after fail(). */
+int mesh_find_jump(const struct mesh *, const struct frame *, double *jump);
 /* 0, or -1 after fail(path, ...); mesh_free() in either case. */
 int mesh_init(struct mesh *, const char *path, const struct frame *, const struct save_options *);
 void mesh_free(struct mesh *);

@@ -245,22 +245,6 @@ draw_band(void *arg, size_t band)
 		}
 }
 
-/* Not turned: every pixel shows itself. */
-static void
-draw_pixels(struct scene *scene)
-{
-	struct raster *raster = scene->raster;
-	size_t pixels = raster->w * raster->h;
-
-	for (size_t i = 0; i < scene->mesh.vertices; i++) {
-		size_t at = scene->pixel[i];
-
-		raster->z[at] = scene->own[i][2];
-		for (size_t k = 0; k < SURFACE_PLANES; k++)
-			raster->attribute[k * pixels + at] = scene->vertex[i].attribute[k];
-	}
-}
-
 int
 surface_draw(struct run *run, const struct frame *frame, const struct surface_view *view,
     struct raster *raster)
@@ -276,17 +260,13 @@ surface_draw(struct run *run, const struct frame *frame, const struct surface_vi
 	fill_vertices(&scene, frame, view->value);
 	if (!mesh_has_normals(&scene.mesh))
 		make_normals(&scene);
-	if (view->turned && place_turned(&scene, view) < 0) {
+	if (place_turned(&scene, view) < 0) {
 		scene_free(&scene);
 		raster_free(raster);
 		return -1;
 	}
-	if (view->turned) {
-		find_reach(&scene);
-		run_for(run, (view->h + BANDS_ROWS - 1) / BANDS_ROWS, draw_band, &scene);
-	} else {
-		draw_pixels(&scene);
-	}
+	find_reach(&scene);
+	run_for(run, (view->h + BANDS_ROWS - 1) / BANDS_ROWS, draw_band, &scene);
 	scene_free(&scene);
 	return 0;
 }

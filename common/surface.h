@@ -1,6 +1,6 @@
 /*
- * A measured surface as the viewer sees it: per pixel of the picture the normal in view coordinates
- * (x right, y down, z away), and a value to colour by. Hidden points are not seen.
+ * A measured surface as a viewer sees it from elsewhere: per pixel of the picture the normal in
+ * view coordinates (x right, y down, z away), and a value to colour by. Hidden points are not seen.
  */
 #ifndef SURFACE_H
 #define SURFACE_H
@@ -12,8 +12,7 @@ enum surface_plane { SURFACE_NX, SURFACE_NY, SURFACE_NZ, SURFACE_VALUE, SURFACE_
 
 struct surface_view {
 	double yaw_rad, pitch_rad; /* turn about the vertical, then about the horizontal axis */
-	bool turned;			/* false: the camera's own pixels */
-	size_t w, h;			/* size of the picture; of the frame if not turned */
+	size_t w, h;			/* size of the picture */
 	double jump;			/* no surface across a larger step in z; 0: automatic */
 	size_t value; /* channel to colour by; NO_CHANNEL: depth along the frame's own z */
 };

@@ -1,25 +1,8 @@
 /* A Phong picture of a measured surface, from the camera or from a turned view. */
-#include "colormap.h"
-#include "mesh.h"
-#include "surface.h"
-#include "shade.px.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-enum colour_by { BY_NONE, BY_DEPTH, BY_TEXTURE };
-
-struct parameters {
-	struct numbers view, light, range;
-	struct opt_size size;
-	int by, map;
-	long samples, background;
-	double ambient, diffuse, specular, shininess, jump;
-};
-
-struct priv {
-	float light[3];			/* unit vector to the lamp, view coordinates */
-};
+#include "pixels.h"
+#include "shade.passes.h"
+#include "survey.h"
+#include "turned.h"
 
 static const char *const by_words[] = { "none", "depth", "texture", NULL };
 
@@ -55,160 +38,9 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* What the rows of the picture are made from. */
-struct picture {
-	const struct parameters *parameters;
-	const struct priv *priv;
-	const struct raster *raster;
-	struct frame *out;
-	size_t samples;
-	float low, high;
-};
-
-/* Adds the colour of one sample to sum. */
-static void
-add_sample(const struct picture *picture, size_t i, float sum[3])
-{
-	const struct parameters *p = picture->parameters;
-	const struct raster *raster = picture->raster;
-	const float *plane = raster->attribute, *l = picture->priv->light;
-	size_t n = raster->w * raster->h;
-	float nx = plane[SURFACE_NX * n + i], ny = plane[SURFACE_NY * n + i];
-	float nz = plane[SURFACE_NZ * n + i], length = px_sqrt(nx * nx + ny * ny + nz * nz);
-	float t = (plane[SURFACE_VALUE * n + i] - picture->low) / (picture->high - picture->low);
-	float colour[3] = { 0.9f, 0.9f, 0.9f }, diffuse, specular;
-
-	if (raster->z[i] == INFINITY || px_isnan(length) || length == 0.0f) {
-		for (int k = 0; k < 3; k++)
-			sum[k] += (float)p->background;
-		return;
-	}
-	nx /= length;
-	ny /= length;
-	nz /= length;
-	if (p->by != BY_NONE)
-		colormap_rgb(p->by == BY_TEXTURE ? COLORMAP_GRAY
-			: p->map < 0             ? COLORMAP_TURBO
-						 : (enum colormap)p->map,
-		    t, colour);
-	diffuse = shade_diffuse(nx, ny, nz, l[0], l[1], l[2], (float)p->ambient, (float)p->diffuse);
-	specular = shade_specular(nx, ny, nz, l[0], l[1], l[2], (float)p->specular,
-	    (float)p->shininess);
-	for (int k = 0; k < 3; k++)
-		sum[k] += 255.0f * px_min(colour[k] * diffuse + specular, 1.0f);
-}
-
-static void
-paint_row(void *arg, size_t y)
-{
-	const struct picture *picture = arg;
-	size_t n = picture->samples, w = picture->out->head.w;
-
-	for (size_t x = 0; x < w; x++) {
-		float sum[3] = { 0 };
-
-		for (size_t j = 0; j < n; j++)
-			for (size_t i = 0; i < n; i++)
-				add_sample(
-				    picture, (y * n + j) * picture->raster->w + x * n + i, sum);
-		for (size_t k = 0; k < 3; k++)
-			((unsigned char *)frame_row(picture->out, k, y))[x] =
-			    (unsigned char)(sum[k] / (float)(n * n) + 0.5f);
-	}
-}
-
-/* The 1st and 99th percentile of what is seen. */
-static int
-find_range(const struct raster *raster, float *low, float *high)
-{
-	size_t pixels = raster->w * raster->h, n = 0;
-	float *value = malloc(pixels * sizeof(*value)), limit[2] = { 0, 1 };
-
-	if (!value)
-		return fail_memory();
-	for (size_t i = 0; i < pixels; i++)
-		if (raster->z[i] != INFINITY &&
-		    !px_isnan(raster->attribute[SURFACE_VALUE * pixels + i]))
-			value[n++] = raster->attribute[SURFACE_VALUE * pixels + i];
-	if (n)
-		numbers_ranks(value, n, (size_t[2]){ n / 100, n - 1 - n / 100 }, 2, limit);
-	*low = limit[0];
-	*high = limit[1];
-	if (*high <= *low)
-		*high = *low + 1;
-	free(value);
-	return 0;
-}
-
-static int
-set_range(const struct parameters *p, const struct raster *raster, float *low, float *high)
-{
-	*low = 0;
-	*high = 1;
-	if (p->by == BY_NONE)
-		return 0;
-	if (p->range.n == 0)
-		return find_range(raster, low, high);
-	*low = (float)p->range.v[0];
-	*high = (float)p->range.v[1];
-	return 0;
-}
-
-static int
-paint(struct run *run, const struct frame_head *in, const struct raster *raster, size_t samples)
-{
-	struct picture picture = { .parameters = run->parameters,
-		.priv = run->priv,
-		.raster = raster,
-		.samples = samples };
-	struct frame_head head;
-	int status;
-
-	if (set_range(picture.parameters, raster, &picture.low, &picture.high) < 0 ||
-	    head_init(&head, raster->w / samples, raster->h / samples, 3, SAMPLE_UCHAR) < 0)
-		return -1;
-	status = meta_copy(&head.meta, &in->meta);
-	if (status == 0)
-		status = frame_new(&head, &picture.out);
-	head_free(&head);
-	if (status < 0)
-		return -1;
-	run_for(run, picture.out->head.h, paint_row, &picture);
-	return run_emit(run, picture.out);
-}
-
-static int
-flow(struct run *run, struct frame *in)
-{
-	const struct parameters *p = run->parameters;
-	size_t samples = !p->view.n ? 1 : p->samples == OPT_NONE_INTEGER ? 2 : (size_t)p->samples;
-	struct surface_view view = {
-		.turned = p->view.n > 0, .jump = p->jump, .value = NO_CHANNEL
-	};
-	struct raster raster;
-	int status;
-
-	if (!in)
-		return 0;
-	if (view.turned) {
-		view.yaw_rad = p->view.v[0];
-		view.pitch_rad = p->view.v[1];
-	}
-	view.w = samples * (view.turned && p->size.w ? p->size.w : in->head.w);
-	view.h = samples * (view.turned && p->size.w ? p->size.h : in->head.h);
-	if (p->by == BY_TEXTURE && run_channel(run, &in->head, "texture", &view.value) < 0)
-		status = -1;
-	else
-		status = surface_draw(run, in, &view, &raster);
-	if (status == 0) {
-		status = paint(run, &in->head, &raster, samples);
-		raster_free(&raster);
-	}
-	frame_free(in);
-	return status;
-}
-
-static const struct body body = { .flow = flow };
+static const struct body camera = { .survey = survey, .rows = rows, .passes = passes };
+static const struct body turned = { .flow = flow,
+	.no_passes = "edges of triangles are exact in 128 bits" };
 
 static int
 init(struct run *run)
@@ -216,7 +48,7 @@ init(struct run *run)
 	const struct parameters *p = run->parameters;
 	struct priv *priv = run->priv;
 
-	run->body = &body;
+	run->body = p->view.n ? &turned : &camera;
 	if (p->view.n != 0 && p->view.n != 2)
 		return fail_usage("--view", "wants two angles, not %zu", p->view.n);
 	if (p->light.n != 2)
@@ -232,10 +64,35 @@ init(struct run *run)
 	if (p->size.w && !p->view.n)
 		return fail_usage(
 		    "--size", "needs --view: without it a picture has the camera's pixels");
-	priv->light[0] = (float)(sin(p->light.v[0]) * cos(p->light.v[1]));
-	priv->light[1] = (float)-sin(p->light.v[1]);
-	priv->light[2] = (float)(-cos(p->light.v[0]) * cos(p->light.v[1]));
+	priv->light = (struct shade_light){
+		(float)(sin(p->light.v[0]) * cos(p->light.v[1])), (float)-sin(p->light.v[1]),
+		(float)(-cos(p->light.v[0]) * cos(p->light.v[1])), (float)p->ambient,
+		(float)p->diffuse, (float)p->specular, (float)p->shininess
+	};
+	priv->map = p->by == BY_TEXTURE ? COLORMAP_GRAY
+	    : p->map < 0                ? COLORMAP_TURBO
+					: (enum colormap)p->map;
+	priv->low = p->range.n ? (float)p->range.v[0] : 0;
+	priv->high = p->range.n ? (float)p->range.v[1] : 1;
 	return 0;
+}
+
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	const struct parameters *p = run->parameters;
+	struct priv *priv = run->priv;
+
+	if (mesh_channels(&priv->mesh, NULL, in) < 0)
+		return -1;
+	priv->value = p->by == BY_DEPTH ? priv->mesh.point[2] : NO_CHANNEL;
+	if (p->by == BY_TEXTURE && run_channel(run, in, "texture", &priv->value) < 0)
+		return -1;
+	run->halo = mesh_has_normals(&priv->mesh) ? 0 : 1;
+	out->type = SAMPLE_UCHAR;
+	out->spacing[0] = out->spacing[1] = NAN;
+	*out->unit = '\0';
+	return head_set_channels(out, "r g b");
 }
 
 STAGE(shade) = {
@@ -248,4 +105,5 @@ STAGE(shade) = {
 	.agree = AGREE_ABSOLUTE,
 	.tolerance = 1,
 	.init = init,
+	.plan = plan,
 };

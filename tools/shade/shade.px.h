@@ -2,6 +2,9 @@
  * Phong's reflection of one light (methods §9; Karpinsky 2014 §3.7). View coordinates: x right, y
  * down, z away; the viewer looks along z. n and light are unit vectors, light points to the lamp.
  */
+#ifndef SHADE_PX_H
+#define SHADE_PX_H
+
 #include "px.h"
 
 /* Ambient + diffuse share of the colour. Surfaces are lit on the side that faces the viewer. */
@@ -26,3 +29,114 @@ shade_specular(float nx, float ny, float nz, float lx, float ly, float lz, float
 
 	return px_select(cosine > 0.0f && towards > 0.0f, specular * highlight, 0.0f);
 }
+
+struct shade_vector {
+	float x, y, z;
+};
+
+struct shade_light {
+	float x, y, z;			/* to the lamp */
+	float ambient, diffuse, specular, shininess;
+};
+
+/* Levels r g b of 255 of a pixel of this colour under a normal of any length; `background` where
+ * there is none. */
+PX_FN PX_STRUCT shade_vector
+shade_levels(PX_STRUCT shade_light light, PX_STRUCT shade_vector normal,
+    PX_STRUCT shade_vector colour, float background)
+{
+	PX_STRUCT shade_vector level;
+	PX_F length = px_sqrt(normal.x * normal.x + normal.y * normal.y + normal.z * normal.z);
+	bool there = px_both(!px_isnan(length), length > 0.0f);
+	PX_F scale = 1.0f / px_select(there, length, 1.0f);
+	PX_F nx = normal.x * scale, ny = normal.y * scale, nz = normal.z * scale;
+	PX_F part = shade_diffuse(
+	    nx, ny, nz, light.x, light.y, light.z, light.ambient, light.diffuse);
+	PX_F shine = shade_specular(
+	    nx, ny, nz, light.x, light.y, light.z, light.specular, light.shininess);
+	PX_F r = 255.0f * px_min(colour.x * part + shine, 1.0f);
+	PX_F g = 255.0f * px_min(colour.y * part + shine, 1.0f);
+	PX_F b = 255.0f * px_min(colour.z * part + shine, 1.0f);
+
+	level.x = px_select(there, r, background);
+	level.y = px_select(there, g, background);
+	level.z = px_select(there, b, background);
+	return level;
+}
+
+/* ---- normals of a surface on a grid: sums over the triangles around a pixel, by area ---- */
+
+/* Is a sample a coordinate? */
+PX_FN bool
+shade_there(float v)
+{
+	return (px_bits(v) & 0x7fffffffu) < 0x7f800000u;
+}
+
+PX_FN PX_STRUCT shade_vector
+shade_add(PX_STRUCT shade_vector a, PX_STRUCT shade_vector b)
+{
+	PX_STRUCT shade_vector sum;
+	PX_F x = a.x + b.x, y = a.y + b.y, z = a.z + b.z;
+
+	sum.x = x;
+	sum.y = y;
+	sum.z = z;
+	return sum;
+}
+
+/* Across an edge to the right, from a to b, and one down, from p to q; 0 without a triangle. */
+PX_FN PX_STRUCT shade_vector
+shade_across(PX_STRUCT shade_vector a, PX_STRUCT shade_vector b, PX_STRUCT shade_vector p,
+    PX_STRUCT shade_vector q, bool there)
+{
+	PX_STRUCT shade_vector n;
+	PX_F hx = b.x - a.x, hy = b.y - a.y, hz = b.z - a.z;
+	PX_F vx = q.x - p.x, vy = q.y - p.y, vz = q.z - p.z;
+	PX_F x = hy * vz - hz * vy, y = hz * vx - hx * vz, z = hx * vy - hy * vx;
+
+	n.x = px_select(there, x, 0.0f);
+	n.y = px_select(there, y, 0.0f);
+	n.z = px_select(there, z, 0.0f);
+	return n;
+}
+
+/* What the triangles between four pixels give to each of them. */
+struct shade_square {
+	PX_STRUCT shade_vector a, b, c, d;
+};
+
+/*
+ * Pixels a b above c d; the z of a missing one is NaN. Two triangles, split along the diagonal with
+ * the smaller step in z, or one if a pixel is missing; none across more than jump (mesh.h).
+ */
+PX_FN PX_STRUCT shade_square
+shade_square_of(PX_STRUCT shade_vector a, PX_STRUCT shade_vector b, PX_STRUCT shade_vector c,
+    PX_STRUCT shade_vector d, float jump)
+{
+	PX_STRUCT shade_square square;
+	PX_STRUCT shade_vector abd, acd, abc, bcd;
+	bool has_a = !px_isnan(a.z), has_b = !px_isnan(b.z);
+	bool has_c = !px_isnan(c.z), has_d = !px_isnan(d.z);
+	PX_F ad = px_abs(a.z - d.z), bc = px_abs(b.z - c.z);
+	bool top = px_both(px_both(has_a, has_b), px_abs(a.z - b.z) <= jump);
+	bool bottom = px_both(px_both(has_c, has_d), px_abs(c.z - d.z) <= jump);
+	bool left = px_both(px_both(has_a, has_c), px_abs(a.z - c.z) <= jump);
+	bool right = px_both(px_both(has_b, has_d), px_abs(b.z - d.z) <= jump);
+	bool whole = px_both(px_both(has_a, has_b), px_both(has_c, has_d));
+	bool falls = px_both(whole, ad < bc), rises = px_both(whole, !(ad < bc));
+	bool falling = px_both(ad <= jump, px_both(has_a, has_d));
+	bool rising = px_both(bc <= jump, px_both(has_b, has_c));
+
+	abd = shade_across(a, b, b, d, px_both(px_both(top, right), px_both(falling, !rises)));
+	acd = shade_across(c, d, a, c, px_both(px_both(left, bottom), px_both(falling, !rises)));
+	abc = shade_across(a, b, a, c, px_both(px_both(top, left), px_both(rising, !falls)));
+	bcd = shade_across(c, d, b, d, px_both(px_both(right, bottom), px_both(rising, !falls)));
+	square.a = shade_add(shade_add(abd, acd), abc);
+	square.b = shade_add(shade_add(abd, abc), bcd);
+	square.c = shade_add(shade_add(acd, abc), bcd);
+	square.d = shade_add(shade_add(abd, acd), bcd);
+	return square;
+}
+
+#endif
