@@ -66,37 +66,37 @@ join(struct regions *regions, const struct edge *edge)
 	run[a].members += run[b].members;
 }
 
-/* Joins two runs of a block by a sure edge; keeps others, and those to the block above, which is
- * another thread's. */
 static void
-take_edge(struct regions *regions, struct region_block *block, struct edge edge)
+keep_edge(struct regions *regions, struct region_block *block, struct edge edge)
 {
-	if (edge.class < SURE && (size_t)edge.a >= block->runs.first)
-		join(regions, &edge);
-	else
+	if (edge.class < COSTS)
 		regions->edge[block->edges.end++] = edge;
 }
 
-/* Edges of one step each between runs a of the row above and b, in columns first .. end - 1. */
+/* Joins runs a of the row above and b, in columns first .. end - 1, by the first sure pair, unless
+ * a is of the block above, which is another thread's. Without that keeps an edge for each step. */
 static void
 take_steps(struct regions *regions, struct region_block *block, size_t a, size_t b, int32_t first,
     int32_t end)
 {
-	const unsigned char *class = block->class;
+	const unsigned char *class = block->class, sure = a < block->runs.first ? 0 : SURE;
 	struct edge edge = { (int32_t)a, (int32_t)b, 0, COSTS };
 
 	for (int32_t x = first; x < end; x++) {
 		if (class[x] == COSTS)
 			continue;
-		if (edge.class < COSTS && block->turn[x] != edge.step) {
-			take_edge(regions, block, edge);
+		if (block->turn[x] != edge.step) {
+			keep_edge(regions, block, edge);
 			edge.class = COSTS;
 		}
 		edge.step = block->turn[x];
 		edge.class = class[x] < edge.class ? class[x] : edge.class;
+		if (class[x] < sure) {
+			join(regions, &edge);
+			return;
+		}
 	}
-	if (edge.class < COSTS)
-		take_edge(regions, block, edge);
+	keep_edge(regions, block, edge);
 }
 
 /* Are a run and run b of the block known to be of one region? They may be so even if not. */
@@ -162,7 +162,7 @@ find_gaps(struct regions *regions, struct region_block *block, size_t y)
 
 	for (size_t b = regions->row[y].first; b < regions->row[y].end; b++)
 		if (run[b].class < COSTS && !joined(regions, block, b, b + 1))
-			take_edge(regions, block,
+			keep_edge(regions, block,
 			    (struct edge){ (int32_t)b, (int32_t)b + 1, 0, run[b].class });
 }
 
