@@ -200,9 +200,12 @@ number_channels(struct frame_head *head, size_t first)
 int
 arrange_stack(struct frame *const *frames, size_t n, struct frame **out)
 {
+	struct frame_stacking stacking = { 0 };
 	struct frame_head *head;
+	int status = frame_stack(frames, n, &stacking, out);
 
-	if (frame_stack(frames, n, out) < 0)
+	frame_stacking_free(&stacking);
+	if (status < 0)
 		return -1;
 	head = &(*out)->head;
 	for (size_t c = 0; c < head->c; c++)

@@ -74,6 +74,16 @@ beside_check_size(const struct beside *beside, const struct frame_head *head)
 	    head->h);
 }
 
+/* "OPTION.CHANNEL": what channel k of an image beside is called behind the input's own. */
+static void
+beside_name(const struct beside *beside, size_t k, char name[CHANNEL_NAME_SIZE])
+{
+	memset(name, 0, CHANNEL_NAME_SIZE);
+	if (snprintf(name, CHANNEL_NAME_SIZE, "%s.%s", beside->opt->name,
+	    beside->frame->head.channel[k]) >= CHANNEL_NAME_SIZE)
+		name[CHANNEL_NAME_SIZE - 1] = '\0';
+}
+
 /* The head with the channels of what stands beside behind its own. */
 static int
 widen_head(const struct link *link, const struct frame_head *head, struct frame_head *wide)
@@ -99,12 +109,8 @@ widen_head(const struct link *link, const struct frame_head *head, struct frame_
 			head_free(wide);
 			return -1;
 		}
-		for (size_t k = 0; k < beside->frame->head.c; k++, c++) {
-			memset(names[c], 0, CHANNEL_NAME_SIZE);
-			if (snprintf(names[c], CHANNEL_NAME_SIZE, "%s.%s", beside->opt->name,
-			    beside->frame->head.channel[k]) >= CHANNEL_NAME_SIZE)
-				names[c][CHANNEL_NAME_SIZE - 1] = '\0';
-		}
+		for (size_t k = 0; k < beside->frame->head.c; k++)
+			beside_name(beside, k, names[c++]);
 	}
 	return 0;
 }
@@ -177,6 +183,31 @@ take_besides(struct link *link)
 	return 0;
 }
 
+/* Is the last plan good for this head, with what stands beside now? */
+static bool
+is_planned_for(const struct link *link, const struct frame_head *head)
+{
+	struct frame_head own = link->in;
+	char name[CHANNEL_NAME_SIZE];
+	size_t c = head->c;
+
+	own.c = head->c;
+	if (!link->planned || link->in.c != c + beside_channels(link) || !head_equal(&own, head))
+		return false;
+	for (size_t i = 0; i < link->besides; i++) {
+		const struct frame_head *beside = &link->beside[i].frame->head;
+
+		if (beside->w != head->w || beside->h != head->h)
+			return false;
+		for (size_t k = 0; k < beside->c; k++) {
+			beside_name(&link->beside[i], k, name);
+			if (memcmp(name, link->in.channel[c++], sizeof(name)))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* Runs plan for this head unless it ran for the same one before. */
 static int
 prepare(struct link *link, const struct frame_head *head)
@@ -187,12 +218,10 @@ prepare(struct link *link, const struct frame_head *head)
 
 	if (take_besides(link) < 0)
 		return -1;
+	if (is_planned_for(link, head))
+		return 0;
 	if (widen_head(link, head, &in) < 0)
 		return -1;
-	if (link->planned && head_equal(&in, &link->in)) {
-		head_free(&in);
-		return 0;
-	}
 	if (drain_before(link) < 0) {
 		head_free(&in);
 		return -1;
@@ -593,10 +622,16 @@ static int
 find_makers(struct segment *segment)
 {
 	size_t channels = segment->link[segment->n - 1].out.c;
+	struct chain *chain = segment->chain;
 
-	segment->maker = calloc(channels, sizeof(*segment->maker));
-	if (!segment->maker)
+	if (chain->makers < channels) {
+		free(chain->maker);
+		chain->maker = calloc(channels, sizeof(*chain->maker));
+		chain->makers = chain->maker ? channels : 0;
+	}
+	if (!chain->maker)
 		return fail_memory();
+	segment->maker = chain->maker;
 	for (size_t c = 0; c < channels; c++) {
 		struct maker *maker = &segment->maker[c];
 		bool found;
@@ -725,7 +760,6 @@ run_bands(struct segment *segment)
 		blank_begin(&segment->link[k].blank,
 		    segment_passed_from(segment, k, 0) != NO_CHANNEL);
 	pool_for(chain->pool, (segment->h + segment->band - 1) / segment->band, run_band, segment);
-	free(segment->maker);
 	for (size_t k = 0; k < segment->n; k++) {
 		conclude_map(chain, &segment->link[k]);
 		segment->link[k].looked = true;
@@ -940,6 +974,23 @@ split(struct frame *frame, size_t n, struct frame **part, struct frame **rest)
 	return 0;
 }
 
+/* Room for one more. */
+static int
+reserve_waiting(struct link *link)
+{
+	size_t room = link->waitings + 16;
+	struct frame **more;
+
+	if (link->waitings < link->waiting_room)
+		return 0;
+	more = reallocarray(link->waiting, room, sizeof(*more));
+	if (!more)
+		return fail_memory();
+	link->waiting = more;
+	link->waiting_room = room;
+	return 0;
+}
+
 /* Takes exactly the wanted planes off the waiting frames. */
 static int
 take_gathered(struct link *link, struct frame **out)
@@ -951,12 +1002,11 @@ take_gathered(struct link *link, struct frame **out)
 	while (taken + link->waiting[n]->head.c < link->want)
 		taken += link->waiting[n++]->head.c;
 	if (taken + link->waiting[n]->head.c > link->want) {
-		struct frame **more =
-		    reallocarray(link->waiting, link->waitings + 1, sizeof(*more));
+		struct frame **more;
 
-		if (!more)
-			return fail_memory();
-		link->waiting = more;
+		if (reserve_waiting(link) < 0)
+			return -1;
+		more = link->waiting;
 		if (split(more[n], link->want - taken, &part, &rest) < 0)
 			return -1;
 		frame_free(more[n]);
@@ -970,7 +1020,7 @@ take_gathered(struct link *link, struct frame **out)
 		*out = link->waiting[0];
 		status = 0;
 	} else {
-		status = frame_stack(link->waiting, n, out);
+		status = frame_stack(link->waiting, n, &link->stacking, out);
 		for (size_t i = 0; i < n; i++)
 			frame_free(link->waiting[i]);
 	}
@@ -984,14 +1034,11 @@ static int
 gather(struct chain *chain, size_t at, struct frame *in)
 {
 	struct link *link = &chain->link[at];
-	struct frame **more = reallocarray(link->waiting, link->waitings + 1, sizeof(*more));
-
-	if (!more) {
+	if (reserve_waiting(link) < 0) {
 		frame_free(in);
-		return fail_memory();
+		return -1;
 	}
-	link->waiting = more;
-	more[link->waitings++] = in;
+	link->waiting[link->waitings++] = in;
 	link->planes += in->head.c;
 	for (;;) {
 		struct frame *whole;
@@ -1213,6 +1260,7 @@ release(struct chain *chain)
 		for (size_t k = 0; k < link->waitings; k++)
 			frame_free(link->waiting[k]);
 		free(link->waiting);
+		frame_stacking_free(&link->stacking);
 		for (size_t k = 0; k < link->besides; k++) {
 			frame_free(link->beside[k].frame);
 			source_close(link->beside[k].source);
@@ -1227,6 +1275,7 @@ release(struct chain *chain)
 		free(chain->scratch[i].plane);
 	}
 	free(chain->scratch);
+	free(chain->maker);
 	for (size_t i = 0; i < chain->keeps; i++)
 		frame_free(chain->kept[i]);
 	free(chain->kept);

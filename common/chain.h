@@ -38,7 +38,8 @@ struct link {
 	size_t *from; /* by output channel: the input's channel that it is, or NO_CHANNEL */
 	size_t froms;			/* how many of them are set */
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
-	size_t waitings, planes, want;
+	size_t waitings, waiting_room, planes, want;
+	struct frame_stacking stacking;	/* of what was gathered last */
 	struct beside *beside;
 	size_t besides;
 	struct blank blank;		/* did its map give any valid pixel? */
@@ -69,6 +70,8 @@ struct chain {
 	struct pool *pool;
 	struct outbox *outbox;		/* opened with the first frame that is written */
 	struct scratch *scratch;	/* one per thread */
+	struct maker *maker;		/* of the segment that is run, see segment.h */
+	size_t makers;			/* for which there is room */
 	size_t band; /* rows of a band; 0: chosen by size (FRINGEPIPE_BAND forces it) */
 	size_t frames;			/* written or dropped so far */
 	size_t repeat; /* FRINGEPIPE_REPEAT: how often the whole input is taken, from memory */

@@ -240,7 +240,8 @@ fit_all(struct run *run, const double *z_mm, size_t degree, depthfit_above_row *
 		snprintf(head.channel[k], CHANNEL_NAME_SIZE, "c%zu", k + 1);
 	memcpy(head.spacing, in->spacing, sizeof(head.spacing));
 	memcpy(head.unit, in->unit, sizeof(head.unit));
-	if (meta_copy(&head.meta, &in->meta) == 0 && frame_new(&head, &job.out) == 0) {
+	meta_copy(&head.meta, &in->meta);
+	if (frame_new(&head, &job.out) == 0) {
 		job.row = calloc(in->h, sizeof(*job.row));
 		if (job.row) {
 			run_for(run, in->h, fit_row, &job);

@@ -23,19 +23,22 @@ static struct memory_source memory_source;
 
 /*
  * Stores that nobody uses any more, kept for the next frame of the same size: a stream's frames are
- * alike, and fresh pages cost more than the pixels' arithmetic. Sanitizers see every store anew.
+ * alike, and fresh pages cost more than the pixels' arithmetic. So are frames without their planes.
+ * Sanitizers see every one anew.
  */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STORES_KEPT 0
 #else
 #define STORES_KEPT 16
 #endif
-#define STORE_LEAST 65536		/* bytes; smaller ones are left to malloc */
+#define STORE_LEAST 65536		/* bytes; smaller ones are always ordinary memory */
 
 static struct {
 	pthread_mutex_t lock;
 	struct pixels *kept[STORES_KEPT + 1];
 	size_t n;
+	struct frame *bare[STORES_KEPT + 1];	/* with room for head.c names and planes */
+	size_t bares;
 } stores = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 size_t
@@ -98,10 +101,7 @@ head_copy(struct frame_head *to, const struct frame_head *from)
 	if (set_channel_count(to, from->c) < 0)
 		return -1;
 	memcpy(to->channel, from->channel, from->c * sizeof(*from->channel));
-	if (meta_copy(&to->meta, &from->meta) < 0) {
-		head_free(to);
-		return -1;
-	}
+	meta_copy(&to->meta, &from->meta);
 	return 0;
 }
 
@@ -194,23 +194,82 @@ frame_stride(size_t w, enum sample type)
 	return (w * sample_size(type) + 63) & ~(size_t)63;
 }
 
+/* A kept frame without planes or metadata, for c channels; NULL: there is none. */
+static struct frame *
+bare_take(size_t c)
+{
+	struct frame *found = NULL;
+
+	pthread_mutex_lock(&stores.lock);
+	for (size_t i = stores.bares; i-- > 0 && !found;)
+		if (stores.bare[i]->head.c == c) {
+			found = stores.bare[i];
+			stores.bare[i] = stores.bare[--stores.bares];
+		}
+	pthread_mutex_unlock(&stores.lock);
+	return found;
+}
+
+static void
+bare_free(struct frame *frame)
+{
+	free(frame->plane);
+	free(frame->head.channel);
+	free(frame);
+}
+
+static struct frame *
+bare_new(size_t c)
+{
+	struct frame *frame = bare_take(c);
+
+	if (frame)
+		return frame;
+	frame = calloc(1, sizeof(*frame));
+	if (!frame) {
+		fail_memory();
+		return NULL;
+	}
+	frame->plane = calloc(c, sizeof(*frame->plane));
+	if (!frame->plane)
+		fail_memory();
+	if (!frame->plane || set_channel_count(&frame->head, c) < 0) {
+		bare_free(frame);
+		return NULL;
+	}
+	return frame;
+}
+
+/* Keeps a frame without planes or metadata, or frees it. */
+static void
+bare_keep(struct frame *frame)
+{
+	bool keep;
+
+	pthread_mutex_lock(&stores.lock);
+	keep = stores.bares < STORES_KEPT;
+	if (keep)
+		stores.bare[stores.bares++] = frame;
+	pthread_mutex_unlock(&stores.lock);
+	if (!keep)
+		bare_free(frame);
+}
+
 int
 frame_new_empty(const struct frame_head *head, struct frame **out)
 {
-	struct frame *frame = calloc(1, sizeof(*frame));
+	struct frame *frame = bare_new(head->c);
+	char (*names)[CHANNEL_NAME_SIZE];
 
 	*out = NULL;
 	if (!frame)
-		return fail_memory();
-	if (head_copy(&frame->head, head) < 0) {
-		free(frame);
 		return -1;
-	}
-	frame->plane = calloc(head->c, sizeof(*frame->plane));
-	if (!frame->plane) {
-		frame_free(frame);
-		return fail_memory();
-	}
+	names = frame->head.channel;
+	frame->head = *head;
+	frame->head.channel = names;
+	memcpy(names, head->channel, head->c * sizeof(*names));
+	meta_copy(&frame->head.meta, &head->meta);
+	memset(frame->plane, 0, head->c * sizeof(*frame->plane));
 	frame->stride = frame_stride(head->w, head->type);
 	*out = frame;
 	return 0;
@@ -246,7 +305,7 @@ stores_keep(struct pixels *pixels)
 {
 	struct pixels *out = pixels;
 
-	if (STORES_KEPT == 0 || pixels->bytes < STORE_LEAST)
+	if (STORES_KEPT == 0 || pixels->bytes == 0)
 		return pixels;
 	pthread_mutex_lock(&stores.lock);
 	out = NULL;
@@ -407,13 +466,17 @@ void
 frame_release_stores(void)
 {
 	struct pixels *pixels;
+	struct frame *frame;
 
 	do {
 		pthread_mutex_lock(&stores.lock);
 		pixels = stores.n ? stores.kept[--stores.n] : NULL;
+		frame = stores.bares ? stores.bare[--stores.bares] : NULL;
 		pthread_mutex_unlock(&stores.lock);
 		pixels_free(pixels);
-	} while (pixels);
+		if (frame)
+			bare_free(frame);
+	} while (pixels || frame);
 }
 
 void
@@ -421,11 +484,10 @@ frame_free(struct frame *frame)
 {
 	if (!frame)
 		return;
-	for (size_t c = 0; frame->plane && c < frame->head.c; c++)
+	for (size_t c = 0; c < frame->head.c; c++)
 		pixels_drop(frame->plane[c].store);
-	free(frame->plane);
-	head_free(&frame->head);
-	free(frame);
+	meta_free(&frame->head.meta);
+	bare_keep(frame);
 }
 
 void
@@ -488,20 +550,55 @@ done:
 	return status;
 }
 
-int
-frame_stack(struct frame *const *frames, size_t n, struct frame **out)
+void
+frame_stacking_free(struct frame_stacking *last)
 {
-	struct frame_head head;
-	size_t channels, c = 0;
-	int status;
+	for (size_t i = 0; i < last->n; i++)
+		head_free(&last->part[i]);
+	free(last->part);
+	head_free(&last->whole);
+	*last = (struct frame_stacking){ 0 };
+}
+
+static bool
+is_stacked_again(const struct frame_stacking *last, struct frame *const *frames, size_t n)
+{
+	for (size_t i = 0; i < n && n == last->n; i++)
+		if (!head_equal(&last->part[i], &frames[i]->head))
+			return false;
+	return n == last->n;
+}
+
+/* Makes the head of the whole, and remembers what of. */
+static int
+stacking_new(struct frame_stacking *last, struct frame *const *frames, size_t n)
+{
+	size_t channels;
+
+	frame_stacking_free(last);
+	if (check_stackable(frames, n, &channels) < 0 ||
+	    stacked_head(frames, n, channels, &last->whole) < 0)
+		return -1;
+	last->part = calloc(n, sizeof(*last->part));
+	if (!last->part)
+		return fail_memory();
+	for (; last->n < n; last->n++)
+		if (head_copy(&last->part[last->n], &frames[last->n]->head) < 0)
+			return -1;
+	return 0;
+}
+
+int
+frame_stack(struct frame *const *frames, size_t n, struct frame_stacking *last, struct frame **out)
+{
+	size_t c = 0;
 
 	*out = NULL;
-	if (check_stackable(frames, n, &channels) < 0 ||
-	    stacked_head(frames, n, channels, &head) < 0)
+	if (!is_stacked_again(last, frames, n) && stacking_new(last, frames, n) < 0) {
+		frame_stacking_free(last);
 		return -1;
-	status = frame_new_empty(&head, out);
-	head_free(&head);
-	if (status < 0)
+	}
+	if (frame_new_empty(&last->whole, out) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < frames[i]->head.c; k++)

@@ -99,9 +99,18 @@ int frame_adopt(const struct frame_head *, void *const plane[],
     void (*give)(void *arg, void *owner), void *owner, struct frame **out);
 /* Makes plane `to_c` of `to` the same memory as plane c of `from`; sizes and types must agree. */
 void frame_share(struct frame *to, size_t to_c, const struct frame *from, size_t c);
+/* The heads that were stacked last and what came of them; zero at first. A stream's sets are mostly
+ * alike. */
+struct frame_stacking {
+	struct frame_head *part, whole;
+	size_t n;
+};
+
+void frame_stacking_free(struct frame_stacking *);
 /* All planes of n frames (same size and type) as one frame, without copying pixels; see
  * meta_gather. */
-int frame_stack(struct frame *const *frames, size_t n, struct frame **out);
+int frame_stack(struct frame *const *frames, size_t n, struct frame_stacking *last,
+    struct frame **out);
 /* The chosen channels of a frame, sharing its pixels. */
 int frame_select(const struct frame *, const size_t *channel, size_t n, struct frame **out);
 /* All of it, sharing its pixels. */

@@ -367,9 +367,9 @@ make_frame(const struct scene *scene, const struct view *view, bool away, const 
 	if (head_init(&head, raster->w, raster->h, 1 + raster->attributes, SAMPLE_FLOAT) < 0)
 		return -1;
 	head.spacing[0] = head.spacing[1] = view->scale;
-	status = meta ? meta_copy(&head.meta, meta) : 0;
-	if (status == 0)
-		status = head_set_channels(&head, raster->attributes ? "depth texture" : "depth");
+	if (meta)
+		meta_copy(&head.meta, meta);
+	status = head_set_channels(&head, raster->attributes ? "depth texture" : "depth");
 	if (status == 0)
 		status = write_keys(view, away, &head.meta);
 	if (status == 0)

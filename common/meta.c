@@ -2,58 +2,113 @@
 #include "meta.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fail.h"
 
-static struct meta_entry *
+/* Entries are shared by copies until one of them changes. */
+struct entries {
+	atomic_size_t users;
+	size_t room;
+	struct meta_entry entry[];
+};
+
+static struct entries *
+entries_of(const struct meta *meta)
+{
+	return meta->entry ? (struct entries *)((char *)meta->entry -
+	    offsetof(struct entries, entry)) : NULL;
+}
+
+/* A copy of n entries in `all`, which has room for more. */
+static int
+copy_entries(struct entries *all, const struct meta_entry *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		all->entry[i].key = strdup(from[i].key);
+		all->entry[i].value = strdup(from[i].value);
+		if (all->entry[i].key && all->entry[i].value)
+			continue;
+		for (size_t k = 0; k <= i; k++) {
+			free(all->entry[k].key);
+			free(all->entry[k].value);
+		}
+		return fail_memory();
+	}
+	return 0;
+}
+
+/* Before a change: entries that are this one's alone, with room for one more. */
+static int
+own(struct meta *meta)
+{
+	struct entries *old = entries_of(meta), *all;
+	bool shared = old && atomic_load(&old->users) > 1;
+	size_t room = meta->n + 8;
+
+	if (old && !shared && meta->n < old->room)
+		return 0;
+	all = realloc(shared ? NULL : old, sizeof(*all) + room * sizeof(*all->entry));
+	if (!all)
+		return fail_memory();
+	if (shared && copy_entries(all, meta->entry, meta->n) < 0) {
+		free(all);
+		return -1;
+	}
+	if (shared) {
+		struct meta before = *meta;
+
+		meta_free(&before);
+	}
+	atomic_init(&all->users, 1);
+	all->room = room;
+	meta->entry = all->entry;
+	return 0;
+}
+
+static size_t
 find(const struct meta *meta, const char *key)
 {
-	for (size_t i = 0; i < meta->n; i++)
-		if (!strcmp(meta->entry[i].key, key))
-			return &meta->entry[i];
-	return NULL;
+	size_t i = 0;
+
+	while (i < meta->n && strcmp(meta->entry[i].key, key))
+		i++;
+	return i;
 }
 
 const char *
 meta_get(const struct meta *meta, const char *key)
 {
-	const struct meta_entry *entry = find(meta, key);
+	size_t i = find(meta, key);
 
-	return entry ? entry->value : NULL;
+	return i < meta->n ? meta->entry[i].value : NULL;
 }
 
 int
 meta_set(struct meta *meta, const char *key, const char *value)
 {
-	struct meta_entry *entry = find(meta, key);
-	char *text;
+	size_t i = find(meta, key);
+	char *text, *name = NULL;
 
 	if (!*key || strpbrk(key, ":=\n\r") || strpbrk(value, "\n\r") || strstr(value, ": "))
 		return fail(key, "value cannot be kept as metadata");
-	text = strdup(value);
-	if (!text)
-		return fail_memory();
-	if (entry) {
-		free(entry->value);
-		entry->value = text;
+	if (i < meta->n && !strcmp(meta->entry[i].value, value))
 		return 0;
-	}
-	entry = reallocarray(meta->entry, meta->n + 1, sizeof(*entry));
-	if (!entry) {
+	text = strdup(value);
+	if (i == meta->n)
+		name = strdup(key);
+	if (!text || (i == meta->n && !name) || own(meta) < 0) {
 		free(text);
+		free(name);
 		return fail_memory();
 	}
-	meta->entry = entry;
-	entry[meta->n].key = strdup(key);
-	entry[meta->n].value = text;
-	if (!entry[meta->n].key) {
-		free(text);
-		return fail_memory();
-	}
-	meta->n++;
+	if (i == meta->n)
+		meta->entry[meta->n++] = (struct meta_entry){ .key = name };
+	free(meta->entry[i].value);
+	meta->entry[i].value = text;
 	return 0;
 }
 
@@ -101,14 +156,14 @@ meta_set_numbers(struct meta *meta, const char *key, const double *v, size_t n)
 void
 meta_remove(struct meta *meta, const char *key)
 {
-	struct meta_entry *entry = find(meta, key);
+	size_t i = find(meta, key);
 
-	if (!entry)
+	if (i == meta->n || own(meta) < 0)
 		return;
-	free(entry->key);
-	free(entry->value);
-	memmove(entry, entry + 1, (size_t)(meta->entry + meta->n - entry - 1) * sizeof(*entry));
+	free(meta->entry[i].key);
+	free(meta->entry[i].value);
 	meta->n--;
+	memmove(meta->entry + i, meta->entry + i + 1, (meta->n - i) * sizeof(*meta->entry));
 }
 
 int
@@ -165,17 +220,14 @@ meta_word(const char *value, size_t i, char *word, size_t size)
 	return length < size;
 }
 
-int
+void
 meta_copy(struct meta *to, const struct meta *from)
 {
-	to->n = 0;
-	to->entry = NULL;
-	for (size_t i = 0; i < from->n; i++)
-		if (meta_set(to, from->entry[i].key, from->entry[i].value) < 0) {
-			meta_free(to);
-			return -1;
-		}
-	return 0;
+	struct entries *all = entries_of(from);
+
+	if (all)
+		atomic_fetch_add(&all->users, 1);
+	*to = *from;
 }
 
 bool
@@ -183,6 +235,8 @@ meta_equal(const struct meta *a, const struct meta *b)
 {
 	if (a->n != b->n)
 		return false;
+	if (a->entry == b->entry)
+		return true;
 	for (size_t i = 0; i < a->n; i++)
 		if (strcmp(a->entry[i].key, b->entry[i].key) ||
 		    strcmp(a->entry[i].value, b->entry[i].value))
@@ -193,13 +247,16 @@ meta_equal(const struct meta *a, const struct meta *b)
 void
 meta_free(struct meta *meta)
 {
-	for (size_t i = 0; i < meta->n; i++) {
-		free(meta->entry[i].key);
-		free(meta->entry[i].value);
+	struct entries *all = entries_of(meta);
+
+	if (all && atomic_fetch_sub(&all->users, 1) == 1) {
+		for (size_t i = 0; i < meta->n; i++) {
+			free(all->entry[i].key);
+			free(all->entry[i].value);
+		}
+		free(all);
 	}
-	free(meta->entry);
-	meta->entry = NULL;
-	meta->n = 0;
+	*meta = (struct meta){ 0 };
 }
 
 /* A colon with a blank behind it breaks readers. */
@@ -227,7 +284,7 @@ meta_append_command(struct meta *meta, const char *command)
 
 	for (size_t n = 1;; n++) {
 		snprintf(key, sizeof(key), "cmd.%zu", n);
-		if (!find(meta, key))
+		if (find(meta, key) == meta->n)
 			break;
 	}
 	text = out = calloc(3, strlen(command) + 1);
@@ -318,7 +375,7 @@ meta_gather(struct meta *to, const struct meta *const *meta, const size_t *plane
 		for (size_t k = 0; k < meta[i]->n; k++) {
 			const char *key = meta[i]->entry[k].key;
 
-			if (!find(to, key) && gather_key(to, key, meta, planes, n) < 0) {
+			if (find(to, key) == to->n && gather_key(to, key, meta, planes, n) < 0) {
 				meta_free(to);
 				return -1;
 			}
@@ -337,6 +394,8 @@ is_vector(const char *key)
 int
 meta_pick(struct meta *meta, size_t c, const size_t *index, size_t n)
 {
+	if (own(meta) < 0)
+		return -1;
 	for (size_t i = 0; i < meta->n; i++) {
 		struct meta_entry *entry = &meta->entry[i];
 		char word[256], *list = NULL;

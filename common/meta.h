@@ -18,7 +18,7 @@ struct meta_entry {
 	char *value;
 };
 
-struct meta {
+struct meta {		/* its entries are changed by the functions below only */
 	size_t n;
 	struct meta_entry *entry;
 };
@@ -32,6 +32,7 @@ int meta_setf(struct meta *, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int meta_set_number(struct meta *, const char *key, double v);
 int meta_set_numbers(struct meta *, const char *key, const double *v, size_t n);
+/* Where memory is short the key stays, after fail(). */
 void meta_remove(struct meta *, const char *key);
 
 /* The key's number, or `otherwise` if it is absent; -1 after fail() if it is no number. */
@@ -43,7 +44,8 @@ int meta_numbers(const struct meta *, const char *key, struct numbers *out);
 bool meta_word(const char *value, size_t i, char *word, size_t size);
 size_t meta_words(const char *value);
 
-int meta_copy(struct meta *to, const struct meta *from);	/* to is overwritten, not freed */
+/* to is overwritten, not freed. Costs nothing: the entries are shared until one of them changes. */
+void meta_copy(struct meta *to, const struct meta *from);
 bool meta_equal(const struct meta *, const struct meta *);
 void meta_free(struct meta *);
 

@@ -253,11 +253,11 @@ tell_from_meta(const struct frame_head *head, struct shot *shot, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct meta own = { 0 };
 		char name[32];
-		int status = meta_copy(&own, &head->meta);
+		int status;
 
+		meta_copy(&own, &head->meta);
 		snprintf(name, sizeof(name), "image %zu", i + 1);
-		if (status == 0)
-			status = meta_slice(&own, n, i, 1);
+		status = meta_slice(&own, n, i, 1);
 		if (status == 0)
 			status = manifest_row_from_meta(&own, name, &shot[i].said);
 		free(shot[i].said.file);

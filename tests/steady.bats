@@ -44,3 +44,66 @@ used = used.ru_utime + used.ru_stime
 print("processor time", used)
 expect(used < 0.5, used)			# spinning, six threads would use seconds'
 }
+
+# Counts calls that take memory, of the whole process; tells them at its end.
+counter() {
+	cat >counter.c <<-'END'
+		#include <errno.h>
+		#include <stdatomic.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+
+		static atomic_ulong calls;
+		void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+		void *__libc_memalign(size_t, size_t);
+
+		void *malloc(size_t n) { calls++; return __libc_malloc(n); }
+		void *calloc(size_t n, size_t each) { calls++; return __libc_calloc(n, each); }
+		void *realloc(void *p, size_t n) { calls++; return __libc_realloc(p, n); }
+		void *aligned_alloc(size_t to, size_t n) { calls++; return __libc_memalign(to, n); }
+		int posix_memalign(void **p, size_t to, size_t n)
+		{
+			calls++;
+			*p = __libc_memalign(to, n);
+			return *p ? 0 : ENOMEM;
+		}
+		void *reallocarray(void *p, size_t n, size_t each)
+		{
+			size_t bytes;
+
+			calls++;
+			return __builtin_mul_overflow(n, each, &bytes) ? NULL : __libc_realloc(p, bytes);
+		}
+		__attribute__((destructor)) static void tell(void)
+		{
+			FILE *file = fopen("calls", "w");
+
+			fprintf(file, "%lu\n", (unsigned long)calls);
+			fclose(file);
+		}
+	END
+	cc -O1 -shared -fPIC -o counter.so counter.c || skip "no compiler that counts"
+}
+
+# allocations FRAMES COMMAND ...: calls that take memory while FRAMES sets are worked
+allocations() {
+	FRINGEPIPE_REPEAT=$1 LD_PRELOAD=$PWD/counter.so "${@:2}"
+	cat calls
+}
+
+@test "steady: a chain takes no memory per frame" {
+	counter
+	nm "$(command -v fringepipe)" 2>/dev/null | grep -q __asan_init && skip "sanitizers see every frame anew"
+	fringesim -s 160x120 -p 24,27 -o set.nrrd
+	fringepipe phasewrap set.nrrd , unwrap2f -o plate.nrrd
+	for ref in ideal plate.nrrd; do
+		for threads in 1 2; do
+			chain=(fringepipe -j $threads -o null: phasewrap --as vector set.nrrd , gauss , unwrap2f , median
+				, phase2depth --ref $ref -c 0.1 , normals)
+			few=$(allocations 20 "${chain[@]}")
+			many=$(allocations 40 "${chain[@]}")
+			echo "--ref $ref, threads $threads: $few calls for 20 frames, $many for 40"
+			[ "$few" -gt 50 ] && [ "$many" -eq "$few" ]
+		done
+	done
+}

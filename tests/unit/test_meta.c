@@ -99,7 +99,7 @@ copy_and_equal(void **state)
 	(void)state;
 	meta_set(&a, "x", "1");
 	meta_set(&a, "y", "2");
-	assert_int_equal(meta_copy(&b, &a), 0);
+	meta_copy(&b, &a);
 	assert_true(meta_equal(&a, &b));
 	meta_set(&b, "y", "3");
 	assert_false(meta_equal(&a, &b));

@@ -89,9 +89,8 @@ paint(struct run *run, const struct frame_head *in, const struct raster *raster,
 		return -1;
 	if (head_init(&head, raster->w / samples, raster->h / samples, 3, SAMPLE_UCHAR) < 0)
 		return -1;
-	status = meta_copy(&head.meta, &in->meta);
-	if (status == 0)
-		status = frame_new(&head, &picture.out);
+	meta_copy(&head.meta, &in->meta);
+	status = frame_new(&head, &picture.out);
 	head_free(&head);
 	if (status < 0)
 		return -1;
