@@ -4,6 +4,7 @@
 #include "gauss.block.h"
 
 _Static_assert(GAUSS_REACH == RADIUS_MOST + 1 && GAUSS_LANES == LANES, "the same in the shaders");
+_Static_assert(RADIUS_MOST <= 52, "the margin of gauss_rows.comp");
 _Static_assert(GAUSS_PHASE == KIND_PHASE && GAUSS_VECTOR == KIND_VECTOR &&
     GAUSS_PLAIN == KIND_PLAIN, "the same in the shaders");
 

@@ -7,42 +7,69 @@ struct sums {
 	float part[2], weight;
 };
 
+/* What a workgroup reads of the columns' sums, and how many pixels are missing in a column. */
+#define MARGIN 52u			/* at least GAUSS_REACH - 1, in whole vec4 */
+#define SPAN (MARGIN + 64u + MARGIN)
+shared vec4 column[2][8][SPAN / 4];
+shared uint missing[8][SPAN];
+
+void
+load_columns(block_at at)
+{
+	uint x0 = 64u * gl_WorkGroupID.x, row = gl_LocalInvocationID.y, y = gpu_y();
+
+	for (uint i = 4u * gl_LocalInvocationID.x; i < SPAN; i += 64u) {
+		uint x = x0 + i - MARGIN;	/* left of the image it is a large number */
+		uvec4 holes = uvec4(0);
+
+		column[0][row][i / 4] = column[1][row][i / 4] = vec4(0);
+		if (x < gpu.w && y < gpu.y1) {
+			column[0][row][i / 4] = gpu_scratch4(GAUSS_COLUMN, x, y);
+			if (at.b.kind != GAUSS_PLAIN)
+				column[1][row][i / 4] = gpu_scratch4(GAUSS_COLUMN + 1, x, y);
+			for (uint k = 0; k < at.b.words; k++)
+				holes += uvec4(bitCount(floatBitsToUint(
+				    gpu_scratch4(GAUSS_HOLES + k, x, y))));
+		}
+		for (uint k = 0; k < 4; k++)
+			missing[row][i + k] = x + k < gpu.w ? holes[k] : 0u;
+	}
+	barrier();
+}
+
 /* Sums over the columns of windows, over a row: as far as each of the four windows reaches. */
 vec4
-sum_row(block_at at, uint p, uint x, uint y, uvec4 far)
+sum_row(block_at at, uint p, uvec4 far)
 {
-	gpu_floats row = gpu_floats(gpu_row(gpu.scratches + GAUSS_COLUMN + p, y,
-	    gpu.scratch_stride));
-	precise vec4 total = gpu_scratch4(GAUSS_COLUMN + p, x, y), pair, weighed;
-	vec4 left = total, right = total;
+	uint row = gl_LocalInvocationID.y, i = MARGIN / 4u + gl_LocalInvocationID.x;
+	vec4 left, right, more_left, more_right;
+	precise vec4 total, pair, weighed;
 
-	for (uint k = 1; k <= at.b.radius; k++) {
-		/* a column outside the image is of no window that reaches so far */
-		left = vec4(row.at[x - min(x, k)], left.xyz);
-		right = vec4(right.yzw, row.at[min(x + 3 + k, gpu.w - 1)]);
-		pair = left + right;
-		pair = mix(vec4(0), pair, greaterThanEqual(far, uvec4(k)));
-		weighed = at.b.kernel[k] * pair;
-		total = total + weighed;
+	total = left = right = column[p][row][i];
+	for (uint k = 0; k < at.b.radius; k += 4) {
+		more_left = column[p][row][i - k / 4 - 1];
+		more_right = column[p][row][i + k / 4 + 1];
+		for (uint j = 0; j < 4 && k + j < at.b.radius; j++) {
+			/* a column outside the image is of no window that reaches so far */
+			left = vec4(more_left[3 - j], left.xyz);
+			right = vec4(right.yzw, more_right[j]);
+			pair = left + right;
+			pair = mix(vec4(0), pair, greaterThan(far, uvec4(k + j)));
+			weighed = at.b.kernel[k + j + 1] * pair;
+			total = total + weighed;
+		}
 	}
 	return total;
 }
 
-/* How many pixels are missing in the windows of GAUSS_LANES columns. */
+/* How many pixels are missing in the windows of the GAUSS_LANES columns from `group` on. */
 uint
-count_holes(block_at at, uint group, uint y)
+count_holes(block_at at, uint group)
 {
-	uint first = group - min(group, at.b.radius);
-	uint end = min(group + GAUSS_LANES + at.b.radius, gpu.w), n = 0;
+	uint first = MARGIN + group - 64u * gl_WorkGroupID.x, n = 0;
 
-	for (uint x = first & ~3u; x < end; x += 4)
-		for (uint k = 0; k < at.b.words; k++) {
-			uvec4 holes = floatBitsToUint(gpu_scratch4(GAUSS_HOLES + k, x, y));
-
-			for (uint i = 0; i < 4; i++)
-				if (x + i >= first && x + i < end)
-					n += bitCount(holes[i]);
-		}
+	for (uint i = first - at.b.radius; i < first + GAUSS_LANES + at.b.radius; i++)
+		n += missing[gl_LocalInvocationID.y][i];
 	return n;
 }
 
@@ -136,6 +163,7 @@ main()
 	vec4 sum[2], weight, to[2], centre;
 	float rows_weight;
 
+	load_columns(at);
 	if (gpu_outside4(x, y))
 		return;
 	radius = at.b.radius;
@@ -150,10 +178,10 @@ main()
 
 		weight[i] = product;
 	}
-	sum[0] = sum_row(at, 0, x, y, far);
-	sum[1] = plain ? vec4(0) : sum_row(at, 1, x, y, far);
+	sum[0] = sum_row(at, 0, far);
+	sum[1] = plain ? vec4(0) : sum_row(at, 1, far);
 	centre = gpu_scratch4(GAUSS_PART, x, y);
-	holes = count_holes(at, group, y);
+	holes = count_holes(at, group);
 	for (uint i = 0; i < 4; i++) {
 		float valid = px_select(is_missing(centre[i]), 0.0f, 1.0f);
 		sums s;
