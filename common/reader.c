@@ -1,11 +1,24 @@
 #include "reader.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "fail.h"
 #include "progress.h"
 
 #define AHEAD 2			/* files a thread, so that one that is done early has another */
+#define AHEAD_FROM 2		/* frames of a file, from which on one is read ahead */
+
+/* A thread that reads a stream's next frame while the last one is worked. */
+struct ahead {
+	struct source *source;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool wanted, stop;		/* told to the thread; it answers by taking back `wanted` */
+	struct frame *frame;
+	int got;			/* what source_next() said of it */
+};
 
 /* A file whose first frame is there already. */
 struct slot {
@@ -13,6 +26,8 @@ struct slot {
 	struct source *source;
 	struct frame *first;
 	int got;			/* what source_next() said of it */
+	size_t frames;			/* given out */
+	struct ahead *ahead;
 };
 
 struct reader {
@@ -81,10 +96,104 @@ open_slot(void *arg, size_t item, int thread)
 	slot->got = slot->source ? source_next(slot->source, &slot->first) : -1;
 }
 
+static void *
+read_ahead(void *arg)
+{
+	struct ahead *ahead = arg;
+
+	pthread_mutex_lock(&ahead->lock);
+	while (!ahead->stop) {
+		struct frame *frame;
+		int got;
+
+		if (!ahead->wanted) {
+			pthread_cond_wait(&ahead->changed, &ahead->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&ahead->lock);
+		got = source_next(ahead->source, &frame);
+		pthread_mutex_lock(&ahead->lock);
+		ahead->got = got;
+		ahead->frame = got == 1 ? frame : NULL;
+		ahead->wanted = false;
+		pthread_cond_signal(&ahead->changed);
+	}
+	pthread_mutex_unlock(&ahead->lock);
+	return NULL;
+}
+
+/* Begins to read the next frame. NULL: there is no thread, and none is needed. */
+static struct ahead *
+ahead_open(struct source *source)
+{
+	struct ahead *ahead = calloc(1, sizeof(*ahead));
+
+	if (!ahead)
+		return NULL;
+	ahead->source = source;
+	ahead->wanted = true;
+	pthread_mutex_init(&ahead->lock, NULL);
+	pthread_cond_init(&ahead->changed, NULL);
+	if (pthread_create(&ahead->thread, NULL, read_ahead, ahead) == 0)
+		return ahead;
+	free(ahead);
+	return NULL;
+}
+
+/* The frame that was read, and begins with the next one. */
+static int
+ahead_next(struct ahead *ahead, struct frame **out)
+{
+	int got;
+
+	pthread_mutex_lock(&ahead->lock);
+	while (ahead->wanted)
+		pthread_cond_wait(&ahead->changed, &ahead->lock);
+	got = ahead->got;
+	*out = ahead->frame;
+	ahead->frame = NULL;
+	ahead->wanted = got == 1;
+	pthread_cond_signal(&ahead->changed);
+	pthread_mutex_unlock(&ahead->lock);
+	return got;
+}
+
+/* False where the thread still waits for input: when a chain fails nobody waits with it, and it ends
+ * with the process. */
+static bool
+ahead_close(struct ahead *ahead)
+{
+	bool waits;
+
+	pthread_mutex_lock(&ahead->lock);
+	ahead->stop = true;
+	waits = ahead->wanted;
+	pthread_cond_signal(&ahead->changed);
+	pthread_mutex_unlock(&ahead->lock);
+	if (waits)
+		return false;
+	pthread_join(ahead->thread, NULL);
+	pthread_mutex_destroy(&ahead->lock);
+	pthread_cond_destroy(&ahead->changed);
+	frame_free(ahead->frame);
+	free(ahead);
+	return true;
+}
+
+/* The frame after the first one. */
+static int
+slot_next(struct slot *slot, struct frame **out)
+{
+	if (slot->frames == AHEAD_FROM)
+		slot->ahead = ahead_open(slot->source);
+	return slot->ahead ? ahead_next(slot->ahead, out) : source_next(slot->source, out);
+}
+
 static void
 close_slot(struct slot *slot)
 {
-	source_close(slot->source);
+	if (!slot->ahead || ahead_close(slot->ahead))
+		source_close(slot->source);
 	frame_free(slot->first);
 	*slot = (struct slot){ 0 };
 }
@@ -119,9 +228,11 @@ reader_next(struct reader *reader, struct frame **out)
 		if (slot->first) {
 			*out = slot->first;
 			slot->first = NULL;
+			slot->frames = 1;
 			return 1;
 		}
-		got = slot->got == 1 ? source_next(slot->source, out) : slot->got;
+		got = slot->got == 1 ? slot_next(slot, out) : slot->got;
+		slot->frames += got == 1;
 		if (got != 0)
 			return got;
 		close_slot(slot);

@@ -371,3 +371,14 @@ write_frames("depth.nrrd", [Frame(d, ["depth"]), Frame(d[::2], ["depth"])])'
 	pair set.nrrd phasewrap unwrap2f "phase2depth --ref ideal" "framecat --as ushort --scale auto" \
 		"framecat --unscale" normals
 }
+
+@test "stream: a chain that fails does not wait for the frame that is read ahead" {
+	py '
+good, bad = Frame(np.ones((30, 40), "f4"), ["depth"]), Frame(np.ones((2000, 2000), "f4"), ["phase1"])
+write_frames("in.nrrd", [good] * 4 + [bad])'
+	mkfifo pipe
+	(cat in.nrrd; exec sleep 60) >pipe 3>&- &
+	# the last frame takes so long that the next one is waited for when it fails
+	fails 1 "input has no channel" timeout 20 fringepipe -q -o null: framecat --bin 2 pipe , normals
+	kill $!
+}
