@@ -158,8 +158,8 @@ ahead_next(struct ahead *ahead, struct frame **out)
 	return got;
 }
 
-/* False where the thread still waits for input: when a chain fails nobody waits with it, and it ends
- * with the process. */
+/* False where the thread still waits for input: when a chain fails nobody waits with it, and it
+ * ends with the process. */
 static bool
 ahead_close(struct ahead *ahead)
 {
