@@ -247,7 +247,7 @@ bare_keep(struct frame *frame)
 	bool keep;
 
 	pthread_mutex_lock(&stores.lock);
-	keep = stores.bares < STORES_KEPT;
+	keep = (ptrdiff_t)stores.bares < STORES_KEPT;
 	if (keep)
 		stores.bare[stores.bares++] = frame;
 	pthread_mutex_unlock(&stores.lock);
