@@ -244,10 +244,11 @@ bare_new(size_t c)
 static void
 bare_keep(struct frame *frame)
 {
+	const size_t most = STORES_KEPT;
 	bool keep;
 
 	pthread_mutex_lock(&stores.lock);
-	keep = (ptrdiff_t)stores.bares < STORES_KEPT;
+	keep = stores.bares < most;
 	if (keep)
 		stores.bare[stores.bares++] = frame;
 	pthread_mutex_unlock(&stores.lock);
