@@ -19,8 +19,7 @@
 
 #define PLANES_MOST 64		/* of a frame; one of more goes through the pipe */
 #define PARTS_MOST 16
-#define UNTAKEN_MOST 2		/* frames on their way: as many as wait to be written */
-#define IDLE_PARTS 16		/* that a reader keeps mapped for frames to come */
+#define IDLE_PARTS 24		/* that a reader keeps mapped for frames to come */
 #define HELD_MOST 48		/* parts made here, and taken over: each one holds a descriptor */
 #define PAGE 4096
 
@@ -319,11 +318,11 @@ connect_to_reader(struct outlet *outlet)
 	return outlet->connected;
 }
 
-/* Until fewer than UNTAKEN_MOST frames are on their way; false: the reader has gone. */
+/* Until the last frame is taken; false: the reader has gone. */
 static bool
 wait_taken(struct outlet *outlet)
 {
-	while (outlet->sent - outlet->taken >= UNTAKEN_MOST) {
+	while (outlet->taken < outlet->sent) {
 		char answer;
 		ssize_t got = recv(outlet->fd, &answer, 1, 0);
 

@@ -27,7 +27,7 @@ struct outlet;
 struct outlet *outlet_open(int fd);
 /*
  * Hands a frame over: its number for the header, from 1. 0: nobody takes it, or it does not lie in
- * such memory; write it as ever. Waits while two frames are not taken yet.
+ * such memory; write it as ever. Waits until the frame before is taken.
  */
 unsigned long outlet_put(struct outlet *, const struct frame *);
 void outlet_close(struct outlet *);

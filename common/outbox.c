@@ -5,34 +5,28 @@
 
 #include "fail.h"
 
-#define WAITING 2
-
 struct outbox {
 	struct target *target;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct frame *waiting[WAITING];
-	size_t n;
+	struct frame *waiting;		/* NULL: there is room for one */
 	bool ending;
 	int status;
 };
 
-/* The frame that has waited longest, or NULL when there will be none. */
+/* The frame that waits, or NULL when there will be none. */
 static struct frame *
 take(struct outbox *box)
 {
-	struct frame *frame = NULL;
+	struct frame *frame;
 
 	pthread_mutex_lock(&box->lock);
-	while (box->n == 0 && !box->ending)
+	while (!box->waiting && !box->ending)
 		pthread_cond_wait(&box->changed, &box->lock);
-	if (box->n > 0) {
-		frame = box->waiting[0];
-		box->waiting[0] = box->waiting[1];
-		box->n--;
-		pthread_cond_signal(&box->changed);
-	}
+	frame = box->waiting;
+	box->waiting = NULL;
+	pthread_cond_signal(&box->changed);
 	pthread_mutex_unlock(&box->lock);
 	return frame;
 }
@@ -82,9 +76,9 @@ outbox_put(struct outbox *box, struct frame *frame)
 	int status;
 
 	pthread_mutex_lock(&box->lock);
-	while (box->n == WAITING)
+	while (box->waiting)
 		pthread_cond_wait(&box->changed, &box->lock);
-	box->waiting[box->n++] = frame;
+	box->waiting = frame;
 	status = box->status;
 	pthread_cond_signal(&box->changed);
 	pthread_mutex_unlock(&box->lock);

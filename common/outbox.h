@@ -1,6 +1,6 @@
 /*
  * Writing beside computing: a thread takes frames to a target in the order they were put, while the
- * chain goes on. At most two frames wait.
+ * chain goes on. One frame waits, besides the one that is written.
  */
 #ifndef OUTBOX_H
 #define OUTBOX_H
@@ -11,7 +11,7 @@ struct outbox;
 
 /* Takes ownership of the target. NULL after fail() (the target is closed then). */
 struct outbox *outbox_open(struct target *);
-/* Takes ownership of the frame. Waits while two are waiting. -1 once writing has failed. */
+/* Takes ownership of the frame. Waits while another one is waiting. -1 once writing has failed. */
 int outbox_put(struct outbox *, struct frame *);
 /* Writes what waits, completes (keep) or removes what was written. 0, or -1 after fail(). */
 int outbox_close(struct outbox *, bool keep);
