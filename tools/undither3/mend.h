@@ -19,14 +19,11 @@ carry(const struct planes *planes, size_t at, int dx, int dy)
 {
 	for (int k = 1; k <= MEND_REACH; k++) {
 		size_t to = at + (size_t)(k * (dy * (ptrdiff_t)planes->stride + dx));
-		float turns, off;
 
-		if (planes->trusted[to] == 0)
-			continue;
-		turns = planes->turns[to] - (float)k *
-			(planes->right[to] * (float)dx + planes->down[to] * (float)dy);
-		off = undither3_off(turns, planes->turns[at]);
-		return px_abs(off) < UNDITHER3_ALIKE ? turns + off : PX_NAN;
+		if (planes->trusted[to] > 0)
+			return undither3_carry(planes->turns[to], planes->right[to],
+			    planes->down[to], (float)k, (float)dx, (float)dy,
+			    planes->turns[at]);
 	}
 	return PX_NAN;
 }

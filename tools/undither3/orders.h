@@ -11,21 +11,14 @@
 
 #define ORDERS_REACH 5
 #define ORDERS_AREA ((2 * ORDERS_REACH + 1) * (2 * ORDERS_REACH + 1))
-#define ORDERS_TRIED 5		/* the one at hand, and two on each side */
-#define ORDERS_SLACK 0.1f	/* of a stair; turns are not exact */
-#define ORDERS_WRONG 1.0f	/* bits that may contradict */
 #define ORDERS_ALIKE 3		/* neighbours of eight */
-#define ORDERS_SHARE 0.6f	/* of the window, of one surface, */
-#define ORDERS_SURE 4.0f	/* contradicting every other order: that much will do by itself */
 
 /* What the pixels around n pixels say. */
 struct votes {
-	float against[ORDERS_TRIED][SPAN];
+	float against[UNDITHER3_TRIED][SPAN];
 	float same[SPAN];	/* pixels of the same surface */
 	float broken[SPAN];	/* turns by which the nearest ones are off what their bits say */
 };
-
-static const float order_step[ORDERS_TRIED] = { 0, -1, 1, -2, 2 };
 
 struct orders {
 	struct job *job;
@@ -53,27 +46,11 @@ ask_row(const struct orders *orders, const struct refining *refining, size_t y)
 		turns = orders->turns[i];
 		rest = turns - px_floor(turns);
 		stair = priv->stair[(int)(rest * HOLO_PROFILE)];
-		orders->above[i] = px_floor(turns) -
-		    (threshold[x % DITHER_TILE] - stair) / priv->code.height;
-		orders->broken[i] =
-		    px_max(px_max(refining->low[i] - turns, turns - refining->high[i]), 0.0f);
+		orders->above[i] = undither3_above(
+		    turns, threshold[x % DITHER_TILE], stair, priv->code.height);
+		orders->broken[i] = undither3_broken(
+		    turns, (struct undither3_bounds){ refining->low[i], refining->high[i] });
 	}
-}
-
-/* The turns' growth from a pixel to the next one: on both sides alike, or where it is less. */
-static float
-slope_of(const float *turns, size_t step)
-{
-	float here = *turns, before = *(turns - step), after = turns[step];
-	float came = undither3_off(before, here), goes = undither3_off(here, after);
-
-	if (before == UNDITHER3_FAR)
-		return after == UNDITHER3_FAR ? 0 : goes;
-	if (after == UNDITHER3_FAR)
-		return came;
-	if (px_abs(goes - came) < 0.1f)
-		return 0.5f * (came + goes);
-	return px_abs(came) < px_abs(goes) ? came : goes;
 }
 
 static void
@@ -81,12 +58,14 @@ slope_row(const struct orders *orders, size_t y)
 {
 	struct planes *planes = &orders->job->planes;
 	size_t first = (y + MARGIN) * planes->stride + MARGIN;
+	const float *turns = orders->turns;
 
 	for (size_t i = first; i < first + planes->w; i++) {
 		if (planes->inside[i] == 0)
 			continue;
-		planes->right[i] = slope_of(orders->turns + i, 1);
-		planes->down[i] = slope_of(orders->turns + i, planes->stride);
+		planes->right[i] = undither3_slope(turns[i - 1], turns[i], turns[i + 1]);
+		planes->down[i] = undither3_slope(
+		    turns[i - planes->stride], turns[i], turns[i + planes->stride]);
 	}
 }
 
@@ -106,43 +85,27 @@ vote(const struct orders *orders, size_t at, ptrdiff_t dx, ptrdiff_t dy, struct 
 
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		PX_F more = turns[i] - (here[i] + (right[i] * x + down[i] * y));
-		PX_F whole = px_round(more);
-		bool same = px_abs(more - whole) < UNDITHER3_GATE && turns[i] < UNDITHER3_FAR;
-		PX_F counts = px_select(same, 1.0f, 0.0f);
-		PX_F sign = px_select(bit[i] > 0.0f, 1.0f, -1.0f);
-		PX_F over = above[i] - whole;
+		PX_F more = undither3_more(turns[i], here[i], right[i], down[i], x, y);
+		PX_F counts = undither3_same(turns[i], more);
+		PX_F over = above[i] - px_round(more);
 
 		votes->same[i] += counts;
 		votes->broken[i] += near * counts * broken[i];
-		for (int k = 0; k < ORDERS_TRIED; k++)
+		for (int k = 0; k < UNDITHER3_TRIED; k++)
 			votes->against[k][i] += px_select(
-			    sign * (over + order_step[k]) < -ORDERS_SLACK, counts, 0.0f);
+			    undither3_contradicts(bit[i], over, k), counts, 0.0f);
 	}
 }
 
-/* By how much the order of a pixel is to be changed, if it can be told; else NaN. */
 static float
-decide(const struct votes *votes, size_t i, bool trusted, float per_pixel)
+decide(const struct votes *votes, size_t i, float trusted, float per_pixel)
 {
-	float least = votes->against[0][i], next = UNDITHER3_FAR;
-	int best = 0;
+	float against[UNDITHER3_TRIED];
 
-	for (int k = 1; k < ORDERS_TRIED; k++) {
-		float against = votes->against[k][i];
-
-		next = px_min(next, px_max(against, least));
-		if (against < least) {
-			least = against;
-			best = k;
-		}
-	}
-	if (least > ORDERS_WRONG)
-		return PX_NAN;
-	if (trusted && best == 0 && next - least >= 0.2f * per_pixel * votes->same[i])
-		return 0;
-	return next - least >= ORDERS_SURE && votes->broken[i] < 0.05f &&
-		votes->same[i] >= ORDERS_SHARE * ORDERS_AREA ? order_step[best] : PX_NAN;
+	for (int k = 0; k < UNDITHER3_TRIED; k++)
+		against[k] = votes->against[k][i];
+	return undither3_decide(
+	    against, votes->same[i], votes->broken[i], trusted, ORDERS_AREA, per_pixel);
 }
 
 static void
@@ -165,7 +128,7 @@ vote_block(void *arg, size_t block)
 				for (ptrdiff_t dx = -ORDERS_REACH; dx <= ORDERS_REACH; dx++)
 					vote(orders, at, dx, dy, &votes, n);
 			for (size_t i = 0; i < n; i++) {
-				float step = decide(&votes, i, planes->trusted[at + i] > 0,
+				float step = decide(&votes, i, planes->trusted[at + i],
 				    code->height / 255.0f);
 				float turns = planes->turns[at + i] + step;
 				bool sure = turns >= 0 && turns < code->order_most + 1;

@@ -189,8 +189,10 @@ find_frequency(struct job *job, size_t step, float *out)
 	float *c = planes->right == out ? planes->down : planes->rest, *s = planes->order;
 
 	for (size_t i = step; i < n - step; i++) {
-		c[i] = cosine[i + step] * cosine[i - step] + sine[i + step] * sine[i - step];
-		s[i] = sine[i + step] * cosine[i - step] - cosine[i + step] * sine[i - step];
+		c[i] = undither3_turn_cosine(
+		    sine[i - step], cosine[i - step], sine[i + step], cosine[i + step]);
+		s[i] = undither3_turn_sine(
+		    sine[i - step], cosine[i - step], sine[i + step], cosine[i + step]);
 	}
 	smooth_plane(job, c, job->smooth[2], c);
 	smooth_plane(job, s, job->smooth[2], s);
@@ -212,7 +214,7 @@ find_orders(struct job *job)
 		float stair = priv->stair[(int)(rest * HOLO_PROFILE)];
 
 		planes->rest[i] = rest;
-		planes->order[i] = (job->bit[2][i] * 255.0f - stair) * per_height;
+		planes->order[i] = undither3_order(job->bit[2][i], stair, per_height);
 	}
 }
 

@@ -35,7 +35,7 @@ bend_row(const float *restrict before, const float *restrict here, const float *
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++)
-		bend[i] = undither3_bend((before[i] - here[i]) + (after[i] - here[i]));
+		bend[i] = undither3_bend_of(before[i], here[i], after[i]);
 }
 
 /* Turns between which the bits of n pixels are as they are. x: a multiple of DITHER_TILE. */
@@ -56,13 +56,11 @@ bound_row(const struct refining *refining, size_t y, size_t x, size_t n)
 
 		ROWS_SIMD
 		for (size_t i = 0; i < most; i++) {
-			PX_F r = undither3_middle(from[k + i], 0.75f - 0.5f * red[k + i]);
-			PX_F g = undither3_middle(from[k + i], 0.5f - 0.5f * green[k + i]);
-			PX_F of_r = px_select(red[k + i] > 0.0f, 0.25f - sine[i], 0.25f + sine[i]);
-			PX_F of_g = px_select(green[k + i] > 0.0f, cosine[i], 0.5f - cosine[i]);
+			struct undither3_bounds bounds = undither3_bound(
+			    from[k + i], red[k + i], green[k + i], sine[i], cosine[i]);
 
-			low[k + i] = px_max(r - of_r, g - of_g);
-			high[k + i] = px_min(r + of_r, g + of_g);
+			low[k + i] = bounds.low;
+			high[k + i] = bounds.high;
 		}
 	}
 }
@@ -80,8 +78,8 @@ step_row(const struct refining *refining, size_t first, const float *restrict al
 
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		PX_F bent = (along[i] + along[i + 2] - 2.0f * along[i + 1]) +
-		    (above[i] + below[i] - 2.0f * here[i]);
+		PX_F bent = undither3_bent(
+		    along[i], along[i + 1], along[i + 2], above[i], here[i], below[i]);
 		PX_F next = undither3_step(from[i], bent, low[i], high[i]);
 
 		next = px_select(inside[i] > 0.0f, next, UNDITHER3_FAR);

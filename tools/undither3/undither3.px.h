@@ -97,4 +97,245 @@ undither3_step(float turns, float bent, float low, float high)
 	return turns - (bent - 5.0f * into) * (1.0f / 37.0f);
 }
 
+/* ---- the first smoothing ---- */
+
+/* What a pixel's bit says of its order, `stair` being what order 0 has at its rest. */
+PX_FN float
+undither3_order(float bit, float stair, float per_height)
+{
+	return (bit * 255.0f - stair) * per_height;
+}
+
+/* The turn from a phasor to another one: its cosine and its sine, times their lengths. */
+PX_FN float
+undither3_turn_cosine(float s0, float c0, float s1, float c1)
+{
+	return c1 * c0 + s1 * s0;
+}
+
+PX_FN float
+undither3_turn_sine(float s0, float c0, float s1, float c1)
+{
+	return s1 * c0 - c1 * s0;
+}
+
+/* ---- the average along the carrier ---- */
+
+/* The carrier's angle so many pixels away. */
+PX_FN float
+undither3_carrier(float away, float frequency)
+{
+	PX_F turn = away * frequency;
+
+	return (turn - px_round(turn)) * PX_TWO_PI;
+}
+
+/* Sums over the window; the fringes as a phasor that is slow. */
+struct undither3_sums {
+	float cosine, sine, fringe, order, weight;
+};
+
+/* One neighbour: bits as phasor, 1 if inside, rest and order. */
+struct undither3_neighbour {
+	float sine, cosine, inside, rest, order;
+};
+
+/* Adds a neighbour. rest, right, down: of the pixel; cx .. sy: phasors of its carrier dx to the right
+ * and dy down; what it weighs. */
+PX_FN PX_STRUCT undither3_sums
+undither3_add(PX_STRUCT undither3_sums sums, PX_STRUCT undither3_neighbour there, float rest,
+    float right, float down, float cx, float sx, float cy, float sy, float dx, float dy,
+    float of_fringe, float of_stair)
+{
+	PX_F carried = rest + (right * dx + down * dy);
+	PX_F more = there.rest - carried;
+	PX_F turns = px_round(more);
+	PX_F counts = px_select(px_abs(more - turns) < UNDITHER3_GATE, there.inside, 0.0f);
+	PX_F c = cx * cy - sx * sy, s = sx * cy + cx * sy;
+	PX_F fringe = counts * of_fringe, stair = counts * of_stair;
+	PX_F cosine = sums.cosine + fringe * (there.cosine * c + there.sine * s);
+	PX_F sine = sums.sine + fringe * (there.sine * c - there.cosine * s);
+	PX_F order = sums.order + stair * (there.order + turns);
+	PX_F fringes = sums.fringe + fringe, weight = sums.weight + stair;
+
+	sums.cosine = cosine;
+	sums.sine = sine;
+	sums.fringe = fringes;
+	sums.order = order;
+	sums.weight = weight;
+	return sums;
+}
+
+struct undither3_found {
+	float turns, trusted;		/* NaN in the background; 1 or 0 */
+};
+
+/*
+ * The turns of a pixel. first, right, down: rest and frequency of the first smoothing; to_right,
+ * to_down: how far dithering has moved the picture. Where too little is left of the average, the
+ * first smoothing's rest stands.
+ */
+PX_FN PX_STRUCT undither3_found
+undither3_find(PX_STRUCT undither3_sums sums, float first, float right, float down, float inside,
+    float to_right, float to_down, float order_most)
+{
+	PX_STRUCT undither3_found found;
+	PX_F c = sums.cosine, s = sums.sine, weight = sums.weight;
+	PX_F length = px_sqrt(c * c + s * s);
+	/* the carrier has been taken as 0 at the pixel: the angle is its phase */
+	PX_F own = holo_rest(s, c), rest = px_select(length >= UNDITHER3_SHORT, own, first);
+	PX_F order = sums.order / px_select(weight > 0.0f, weight, 1.0f);
+	PX_F turn = undither3_turns(order, first, rest, order_most);
+	bool point = inside > 0.0f;
+	bool covered = px_both(point, weight >= UNDITHER3_COVER);
+	bool clear = length >= UNDITHER3_CLEAR * sums.fringe;
+	bool sure = px_abs(order - px_round(order)) <= UNDITHER3_SURE;
+
+	turn = px_max(turn - (right * to_right + down * to_down), 0.0f);
+	found.turns = px_select(point, turn, PX_NAN);
+	found.trusted = px_select(px_both(covered, px_both(clear, sure)), 1.0f, 0.0f);
+	return found;
+}
+
+/* ---- pixels that are not trusted ---- */
+
+/* Turns of a pixel carried on to one k steps before it along (dx, dy), in the order that is nearest
+ * to that one's `here`; NaN where it has another phase. */
+PX_FN float
+undither3_carry(float turns, float right, float down, float k, float dx, float dy, float here)
+{
+	PX_F carried = turns - k * (right * dx + down * dy);
+	PX_F off = undither3_off(carried, here);
+
+	return px_select(px_abs(off) < UNDITHER3_ALIKE, carried + off, PX_NAN);
+}
+
+/* ---- bits as bounds ---- */
+
+struct undither3_bounds {
+	float low, high;
+};
+
+/* Turns near `from` between which the bits of R and G are as they are; sine and cosine: where these
+ * pass the pixel's thresholds. */
+PX_FN PX_STRUCT undither3_bounds
+undither3_bound(float from, float red, float green, float sine, float cosine)
+{
+	PX_STRUCT undither3_bounds bounds;
+	PX_F r = undither3_middle(from, 0.75f - 0.5f * red);
+	PX_F g = undither3_middle(from, 0.5f - 0.5f * green);
+	PX_F of_r = px_select(red > 0.0f, 0.25f - sine, 0.25f + sine);
+	PX_F of_g = px_select(green > 0.0f, cosine, 0.5f - cosine);
+	PX_F low = px_max(r - of_r, g - of_g), high = px_min(r + of_r, g + of_g);
+
+	bounds.low = low;
+	bounds.high = high;
+	return bounds;
+}
+
+/* What a pixel's neighbours on both sides of a line do to its bend. */
+PX_FN float
+undither3_bend_of(float before, float here, float after)
+{
+	return undither3_bend((before - here) + (after - here));
+}
+
+/* How bends change: from those left of, at, right of, above and below a pixel, at it down a column. */
+PX_FN float
+undither3_bent(float left, float along, float right, float above, float down, float below)
+{
+	return (left + right - 2.0f * along) + (above + below - 2.0f * down);
+}
+
+/* ---- orders by bits ---- */
+
+#define UNDITHER3_TRIED 5	/* orders: the one at hand, and two on each side */
+#define UNDITHER3_SLACK 0.1f	/* of a stair; turns are not exact */
+#define UNDITHER3_WRONG 1.0f	/* bits that may contradict */
+#define UNDITHER3_SHARE 0.6f	/* of the window, of one surface, */
+#define UNDITHER3_ENOUGH 4.0f	/* contradicting every other order: that much will do by itself */
+
+/* The k-th order that is tried, less the one at hand: 0, -1, 1, -2, 2. */
+PX_FN float
+undither3_tried(int k)
+{
+	return px_float(((k & 1) != 0 ? -1 : 1) * ((k + 1) / 2));
+}
+
+/* By how much the order of these turns is above what the stair's bit asks. */
+PX_FN float
+undither3_above(float turns, float threshold, float stair, float height)
+{
+	return px_floor(turns) - (threshold - stair) / height;
+}
+
+/* By how much turns are off what their bits say. */
+PX_FN float
+undither3_broken(float turns, PX_STRUCT undither3_bounds bounds)
+{
+	return px_max(px_max(bounds.low - turns, turns - bounds.high), 0.0f);
+}
+
+/* The turns' growth from a pixel to the next one: on both sides alike, or where it is less. */
+PX_FN float
+undither3_slope(float before, float here, float after)
+{
+	PX_F came = undither3_off(before, here), goes = undither3_off(here, after);
+	PX_F less = px_select(px_abs(came) < px_abs(goes), came, goes), mean = 0.5f * (came + goes);
+	PX_F slope = px_select(px_abs(goes - came) < 0.1f, mean, less);
+
+	slope = px_select(after == UNDITHER3_FAR, came, slope);
+	goes = px_select(after == UNDITHER3_FAR, 0.0f, goes);
+	return px_select(before == UNDITHER3_FAR, goes, slope);
+}
+
+/* By how many turns a neighbour at (x, y) is more than `here` carried on to it. */
+PX_FN float
+undither3_more(float turns, float here, float right, float down, float x, float y)
+{
+	return turns - (here + (right * x + down * y));
+}
+
+/* 1 for a neighbour of the same surface, being so many turns more; else 0. */
+PX_FN float
+undither3_same(float turns, float more)
+{
+	bool near = px_abs(more - px_round(more)) < UNDITHER3_GATE;
+
+	return px_select(px_both(near, turns < UNDITHER3_FAR), 1.0f, 0.0f);
+}
+
+/* Does a neighbour's bit contradict the k-th order tried? over: `above` less the whole turns more. */
+PX_FN bool
+undither3_contradicts(float bit, float over, int k)
+{
+	PX_F sign = px_select(bit > 0.0f, 1.0f, -1.0f);
+
+	return sign * (over + undither3_tried(k)) < -UNDITHER3_SLACK;
+}
+
+/*
+ * By how much the order of a pixel is to be changed, if it can be told; else NaN. against: bits that
+ * contradict each order tried; same: pixels of the surface, of `area`; broken: turns by which the
+ * nearest ones are off their bits; per_pixel: of the stair, the height as a share of full scale.
+ */
+PX_FN float
+undither3_decide(float against[UNDITHER3_TRIED], float same, float broken, float trusted,
+    float area, float per_pixel)
+{
+	PX_F least = against[0], next = UNDITHER3_FAR, step = 0.0f, margin;
+	bool holds, enough;
+
+	for (int k = 1; k < UNDITHER3_TRIED; k++) {
+		next = px_min(next, px_max(against[k], least));
+		step = px_select(against[k] < least, undither3_tried(k), step);
+		least = px_min(least, against[k]);
+	}
+	margin = next - least;
+	holds = trusted > 0.0f && step == 0.0f && margin >= 0.2f * per_pixel * same;
+	enough = margin >= UNDITHER3_ENOUGH && broken < 0.05f && same >= UNDITHER3_SHARE * area;
+	step = px_select(holds || enough, step, PX_NAN);
+	return px_select(least > UNDITHER3_WRONG, PX_NAN, step);
+}
+
 #endif

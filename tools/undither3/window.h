@@ -29,7 +29,7 @@ struct kernels {
 	float stair[(2 * DITHER_REACH_MOST + 1) * (2 * DITHER_REACH_MOST + 1)];
 };
 
-/* Sums over the window; the fringes as a phasor that is slow. */
+/* Of n pixels. */
 struct sums {
 	float cosine[SPAN], sine[SPAN], fringe[SPAN], order[SPAN], weight[SPAN];
 };
@@ -49,9 +49,8 @@ carrier_fill(const float *restrict frequency, struct carrier *restrict carrier, 
 
 		ROWS_SIMD
 		for (size_t i = 0; i < n; i++) {
-			PX_F turn = away * frequency[i];
+			PX_F turn = undither3_carrier(away, frequency[i]);
 
-			turn = (turn - px_round(turn)) * PX_TWO_PI;
 			c[i] = px_cos(turn);
 			s[i] = px_sin(turn);
 		}
@@ -78,19 +77,18 @@ add_neighbour(const struct neighbour *there, const float *restrict rest,
 
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		PX_F carried = rest[i] + (right[i] * dx + down[i] * dy);
-		PX_F more = rests[i] - carried;
-		PX_F turns = px_round(more);
-		PX_F counts =
-		    px_select(px_abs(more - turns) < UNDITHER3_GATE, inside[i], 0.0f);
-		PX_F c = cx[i] * cy[i] - sx[i] * sy[i], s = sx[i] * cy[i] + cx[i] * sy[i];
-		PX_F fringe = counts * of_fringe, stair = counts * of_stair;
+		struct undither3_sums sum = { sums->cosine[i], sums->sine[i], sums->fringe[i],
+			sums->order[i], sums->weight[i] };
+		struct undither3_neighbour that = { sine[i], cosine[i], inside[i], rests[i],
+			orders[i] };
 
-		sums->cosine[i] += fringe * (cosine[i] * c + sine[i] * s);
-		sums->sine[i] += fringe * (sine[i] * c - cosine[i] * s);
-		sums->fringe[i] += fringe;
-		sums->order[i] += stair * (orders[i] + turns);
-		sums->weight[i] += stair;
+		sum = undither3_add(sum, that, rest[i], right[i], down[i], cx[i], sx[i], cy[i],
+		    sy[i], dx, dy, of_fringe, of_stair);
+		sums->cosine[i] = sum.cosine;
+		sums->sine[i] = sum.sine;
+		sums->fringe[i] = sum.fringe;
+		sums->order[i] = sum.order;
+		sums->weight[i] = sum.weight;
 	}
 }
 
@@ -122,10 +120,7 @@ sum_window(const struct planes *planes, const struct kernels *kernels, size_t y,
 		}
 }
 
-/*
- * The turns of n pixels. moved: how far to the right and down dithering has moved the picture.
- * Where too little is left of the average, the first smoothing's rest stands.
- */
+/* The turns of n pixels. moved: how far to the right and down dithering has moved the picture. */
 static void
 find_turns(const struct planes *planes, const struct sums *restrict sums, size_t at, size_t n,
     const float moved[2], float order_most)
@@ -137,20 +132,13 @@ find_turns(const struct planes *planes, const struct sums *restrict sums, size_t
 
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		PX_F c = sums->cosine[i], s = sums->sine[i], weight = sums->weight[i];
-		PX_F length = px_sqrt(c * c + s * s);
-		/* the carrier has been taken as 0 at the pixel: the angle is its phase */
-		PX_F rest = px_select(length >= UNDITHER3_SHORT, holo_rest(s, c), first[i]);
-		PX_F order = sums->order[i] / px_select(weight > 0.0f, weight, 1.0f);
-		PX_F turn = undither3_turns(order, first[i], rest, order_most);
-		bool point = inside[i] > 0.0f;
+		struct undither3_sums sum = { sums->cosine[i], sums->sine[i], sums->fringe[i],
+			sums->order[i], sums->weight[i] };
+		struct undither3_found found = undither3_find(sum, first[i], right[i], down[i],
+		    inside[i], to_right, to_down, order_most);
 
-		turn = px_max(turn - (right[i] * to_right + down[i] * to_down), 0.0f);
-		turns[i] = px_select(point, turn, PX_NAN);
-		trusted[i] = px_select(point && weight >= UNDITHER3_COVER &&
-			length >= UNDITHER3_CLEAR * sums->fringe[i] &&
-			px_abs(order - px_round(order)) <= UNDITHER3_SURE,
-		    1.0f, 0.0f);
+		turns[i] = found.turns;
+		trusted[i] = found.trusted;
 	}
 }
 
