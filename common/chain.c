@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "aside.h"
 #include "decide.h"
 #include "device.h"
 #include "handover.h"
@@ -1265,6 +1266,7 @@ release(struct chain *chain)
 			frame_free(link->beside[k].frame);
 			source_close(link->beside[k].source);
 		}
+		aside_end(chain, link);
 		if (chain->device)
 			device_abandon(chain->device, link);
 		unplan(link);

@@ -52,6 +52,7 @@ struct link {
 	struct spent spent[2];		/* by on_device */
 	struct passes *passes;		/* of the last plan, on the device */
 	struct flights *flights;	/* of the segment that begins here */
+	struct aside *aside;		/* a flow's own passes */
 };
 
 struct chain {

@@ -42,6 +42,7 @@ struct pass {
 #define PASS_PIXELS .tile = { 16, 8 }, .local = { 16, 8 }
 
 struct passes;
+struct run;
 
 /* Heads of what comes in (with what stands beside behind it) and goes out. */
 const struct frame_head *passes_input(const struct passes *);
@@ -60,6 +61,14 @@ void passes_scratch(struct passes *, size_t n);
 /* A table for all frames until the next plan; the first is gpu_constant(0). Copied. -1 after
  * fail(). */
 int passes_constant(struct passes *, const void *table, size_t bytes);
+/*
+ * For flows whose body has passes, which list what makes a frame of head `out` from `in`, of the
+ * same height; run->halo rows above and below are read. Makes it, if a device is demanded and can.
+ * *made: the frame, the caller's; NULL: the processor is to do it. -1 after fail().
+ */
+bool run_wants_device(const struct run *);
+int run_passes(struct run *, struct frame *in, const struct frame_head *out, struct frame **made);
+
 /* This cannot be done on the device, which is no error: the processor does it. Returns 0. */
 int passes_refuse(struct passes *, const char *why);
 

@@ -57,8 +57,8 @@ struct body {
 	/* The same on the device, after plan and survey: lists what computes it (passes.h). NULL:
 	 * the processor does it. -1 after fail(). */
 	int (*passes)(struct run *, struct passes *);
-	/* Or this instead of all above but gather: whole frames, which it then owns; NULL at the
-	 * end. */
+	/* Or this instead of survey, rows and after: whole frames, which it then owns; NULL at the
+	 * end. Its passes are those of run_passes(). */
 	int (*flow)(struct run *, struct frame *in);
 	/* Without passes: why only the processor does this, told under -v where a device is
 	 * demanded. NULL: nobody has written them. */

@@ -34,6 +34,4 @@ without_shader() {
 	for method in fs fs-serpentine best; do
 		without_shader "a bit waits" dither3 -m $method picture.nrrd
 	done
-	cp cpu.nrrd bits.nrrd
-	without_shader "a fit goes" undither3 bits.nrrd
 }

@@ -14,14 +14,12 @@ encode(const float *restrict turns, const struct holo_code *code, float *restric
 
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		bool black = px_isnan(turns[i]);
-		PX_F turn = px_select(black, 0.0f, turns[i]);
-		PX_F order = holo_order(turn, most), rest = turn - order;
-		PX_F level = order * height + holo_stair_level(rest, base, swing, waves);
+		struct undither3_levels levels =
+		    undither3_encode(turns[i], most, height, base, swing, waves);
 
-		sine[i] = px_select(black, 0.0f, holo_sine_level(rest));
-		cosine[i] = px_select(black, 0.0f, holo_cosine_level(rest));
-		stair[i] = px_select(black, 0.0f, level);
+		sine[i] = levels.sine;
+		cosine[i] = levels.cosine;
+		stair[i] = levels.stair;
 	}
 }
 

@@ -139,7 +139,7 @@ take_refined(struct planes *planes, const float *restrict last, size_t n)
 
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
-		bool moved = px_abs(last[i] - turns[i]) > UNDITHER3_MOVED;
+		bool moved = undither3_moved(last[i], turns[i]);
 
 		trusted[i] = px_select(moved, 0.0f, trusted[i]);
 		turns[i] = px_select(inside[i] > 0.0f && !moved, px_max(last[i], 0.0f), turns[i]);

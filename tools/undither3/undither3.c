@@ -1,6 +1,6 @@
 /* A Holoimage in three bits a pixel back to levels. */
 #include "holo.h"
-#include "fit.h"
+#include "fit.passes.h"
 #include "smooth.h"
 #include "undither3.passes.h"
 
@@ -44,7 +44,7 @@ static const struct opt options[] = {
 /* ---- the fit: whole pictures ---- */
 
 static int
-job_start(struct job *job, const struct priv *priv, const struct frame *in)
+job_start(struct job *job, const struct priv *priv, const struct frame *in, struct frame *out)
 {
 	struct planes *planes = &job->planes;
 	float **plane[] = { &planes->sine, &planes->cosine, &planes->inside, &planes->rest,
@@ -53,7 +53,7 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in)
 		&job->smooth[2] };
 	size_t n = sizeof(plane) / sizeof(*plane), pixels, all;
 
-	*job = (struct job){ .priv = priv };
+	*job = (struct job){ .priv = priv, .out = out };
 	planes->w = priv->w;
 	planes->h = priv->h;
 	planes->stride = priv->w + 2 * MARGIN;
@@ -68,26 +68,43 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in)
 	for (size_t c = 0; c < 3; c++)
 		for (size_t y = 0; y < priv->h; y++)
 			unpack_row(priv, in, c, y, 0, priv->w, row_of(planes, job->bit[c], y));
-	return frame_new(&priv->out, &job->out);
+	return 0;
+}
+
+/* The fit by the processor. */
+static int
+fit_here(struct run *run, const struct frame *in, struct frame *out)
+{
+	struct job job;
+	int status = job_start(&job, run->priv, in, out);
+
+	if (status == 0)
+		fit(run, &job);
+	free(job.memory);
+	return status;
 }
 
 static int
 flow(struct run *run, struct frame *in)
 {
 	const struct priv *priv = run->priv;
-	struct job job = { 0 };
+	struct frame *out = NULL;
+	bool done;
 	int status = -1;
 
 	if (!in)
 		return 0;
-	if (check_samples(priv, in) == 0 && job_start(&job, priv, in) == 0) {
-		fit(run, &job);
-		texture_rows(priv, in, job.out, 0, priv->h);
-		status = 0;
-	}
-	free(job.memory);
+	if (check_samples(priv, in) == 0 && frame_new(&priv->out, &out) == 0)
+		status = fit_on_device(run, in, out, &done);
+	if (status == 0 && !done)
+		status = fit_here(run, in, out);
+	if (status == 0)
+		texture_rows(priv, in, out, 0, priv->h);
 	frame_free(in);
-	return status < 0 ? -1 : run_emit(run, job.out);
+	if (status == 0)
+		return run_emit(run, out);
+	frame_free(out);
+	return -1;
 }
 
 /* ---- the papers' Gaussian: a map ---- */
@@ -110,8 +127,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 
 /* ---- options, the frame ---- */
 
-static const struct body whole = { .flow = flow,
-	.no_passes = "a fit goes over the whole picture many times" };
+static const struct body whole = { .flow = flow, .passes = fit_passes };
 static const struct body map = { .survey = survey, .rows = rows, .passes = passes };
 
 static int

@@ -140,8 +140,8 @@ struct undither3_neighbour {
 	float sine, cosine, inside, rest, order;
 };
 
-/* Adds a neighbour. rest, right, down: of the pixel; cx .. sy: phasors of its carrier dx to the right
- * and dy down; what it weighs. */
+/* Adds a neighbour. rest, right, down: of the pixel; cx .. sy: phasors of its carrier dx to the
+ * right and dy down; what it weighs. */
 PX_FN PX_STRUCT undither3_sums
 undither3_add(PX_STRUCT undither3_sums sums, PX_STRUCT undither3_neighbour there, float rest,
     float right, float down, float cx, float sx, float cy, float sy, float dx, float dy,
@@ -233,14 +233,22 @@ undither3_bound(float from, float red, float green, float sine, float cosine)
 	return bounds;
 }
 
-/* What a pixel's neighbours on both sides of a line do to its bend. */
+/* Has refining moved a pixel so far that it is not to be trusted? */
+PX_FN bool
+undither3_moved(float refined, float turns)
+{
+	return px_abs(refined - turns) > UNDITHER3_MOVED;
+}
+
+/* How a line bends at a pixel, what larger bends count for being less. */
 PX_FN float
 undither3_bend_of(float before, float here, float after)
 {
 	return undither3_bend((before - here) + (after - here));
 }
 
-/* How bends change: from those left of, at, right of, above and below a pixel, at it down a column. */
+/* How bends change: those along the row left of, at and right of a pixel, those down the column
+ * above, at and below it. */
 PX_FN float
 undither3_bent(float left, float along, float right, float above, float down, float below)
 {
@@ -305,7 +313,7 @@ undither3_same(float turns, float more)
 	return px_select(px_both(near, turns < UNDITHER3_FAR), 1.0f, 0.0f);
 }
 
-/* Does a neighbour's bit contradict the k-th order tried? over: `above` less the whole turns more. */
+/* Does a neighbour's bit contradict the k-th order tried? over: `above` less whole turns more. */
 PX_FN bool
 undither3_contradicts(float bit, float over, int k)
 {
@@ -315,9 +323,9 @@ undither3_contradicts(float bit, float over, int k)
 }
 
 /*
- * By how much the order of a pixel is to be changed, if it can be told; else NaN. against: bits that
- * contradict each order tried; same: pixels of the surface, of `area`; broken: turns by which the
- * nearest ones are off their bits; per_pixel: of the stair, the height as a share of full scale.
+ * By how much the order of a pixel is to be changed, if it can be told; else NaN. against: bits
+ * that contradict each order tried; same: pixels of the surface, of `area`; broken: turns by which
+ * the nearest ones are off their bits; per_pixel: the stair's height as a share of full scale.
  */
 PX_FN float
 undither3_decide(float against[UNDITHER3_TRIED], float same, float broken, float trusted,
@@ -336,6 +344,29 @@ undither3_decide(float against[UNDITHER3_TRIED], float same, float broken, float
 	enough = margin >= UNDITHER3_ENOUGH && broken < 0.05f && same >= UNDITHER3_SHARE * area;
 	step = px_select(holds || enough, step, PX_NAN);
 	return px_select(least > UNDITHER3_WRONG, PX_NAN, step);
+}
+
+/* ---- levels ---- */
+
+struct undither3_levels {
+	float sine, cosine, stair;
+};
+
+/* Of turns; NaN is black. */
+PX_FN PX_STRUCT undither3_levels
+undither3_encode(float turns, float order_most, float height, float base, float swing, float waves)
+{
+	PX_STRUCT undither3_levels levels;
+	bool black = px_isnan(turns);
+	PX_F turn = px_select(black, 0.0f, turns);
+	PX_F order = holo_order(turn, order_most), rest = turn - order;
+	PX_F stair = order * height + holo_stair_level(rest, base, swing, waves);
+	PX_F sine = holo_sine_level(rest), cosine = holo_cosine_level(rest);
+
+	levels.sine = px_select(black, 0.0f, sine);
+	levels.cosine = px_select(black, 0.0f, cosine);
+	levels.stair = px_select(black, 0.0f, stair);
+	return levels;
 }
 
 #endif
