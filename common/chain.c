@@ -667,9 +667,12 @@ plan_maps(struct segment *segment, bool *anew)
 	do {
 		struct link *link = &segment->link[segment->n];
 
+		if (prepare(link, head) < 0)
+			return -1;
+		if (segment->n > 0 && link->run.body->survey)
+			break;		/* as its plan has found */
 		/* the survey before the next plan: it may have something to say in the metadata */
-		if (prepare(link, head) < 0 ||
-		    (segment->n == 0 && survey(link, segment->in) < 0) ||
+		if ((segment->n == 0 && survey(link, segment->in) < 0) ||
 		    plan_passes(chain, link, anew) < 0)
 			return -1;
 		head = &link->out;

@@ -92,7 +92,7 @@ enum colour {
 
 struct run {
 	const struct stage *stage;
-	const struct body *body;	/* set by init */
+	const struct body *body; /* set by init; plan may take another one with or without survey */
 	void *parameters;		/* the option struct, of parameter_size */
 	void *priv;			/* zeroed, of private_size */
 	enum colour colour;		/* set by init; COLOUR_KEEP */

@@ -15,3 +15,21 @@ CASES
 	grep -a '^spacings: 0.5 0.25' in.nrrd
 	agrees_on shade in.nrrd shade
 }
+
+# segments N WORDS ...: normals and shade on the device take so many segments, and do the same.
+segments() {
+	local n=$1
+	shift
+	fringepipe -v -d gpu normals --pixel 1 in.nrrd , "$@" >gpu.nrrd 2>said
+	[ "$(grep -c 'frames on' said)" -eq "$n" ] || { cat said; return 1; }
+	fringepipe -d cpu normals --pixel 1 in.nrrd , "$@" -o cpu.nrrd
+	framecmp --max 1 cpu.nrrd gpu.nrrd
+}
+
+@test "agree: shade without a survey goes on where the stages before it are" {
+	need_gpu
+	frames "float depth:0..1" "" >in.nrrd
+	segments 1 shade
+	segments 1 shade -c depth --range 0,1
+	segments 2 shade -c depth
+}

@@ -38,7 +38,8 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static const struct body camera = { .survey = survey, .rows = rows, .passes = passes };
+static const struct body camera = { .rows = rows, .passes = passes };
+static const struct body surveyed = { .survey = survey, .rows = rows, .passes = passes };
 static const struct body turned = { .flow = flow,
 	.no_passes = "edges of triangles are exact in 128 bits" };
 
@@ -77,6 +78,14 @@ init(struct run *run)
 	return 0;
 }
 
+/* Is there anything to be found in the frame as a whole? */
+static bool
+needs_survey(const struct parameters *p, const struct priv *priv)
+{
+	return (priv->value != NO_CHANNEL && p->range.n == 0) ||
+	    (!mesh_has_normals(&priv->mesh) && !(p->jump > 0));
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -88,6 +97,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->value = p->by == BY_DEPTH ? priv->mesh.point[2] : NO_CHANNEL;
 	if (p->by == BY_TEXTURE && run_channel(run, in, "texture", &priv->value) < 0)
 		return -1;
+	if (p->view.n == 0)
+		run->body = needs_survey(p, priv) ? &surveyed : &camera;
+	priv->jump = (float)p->jump;
 	run->halo = mesh_has_normals(&priv->mesh) ? 0 : 1;
 	out->type = SAMPLE_UCHAR;
 	out->spacing[0] = out->spacing[1] = NAN;
