@@ -29,6 +29,8 @@ static const float phase[][3] = {
 	{ 0.85f, 0.40f, 0.45f },
 };
 
+_Static_assert(sizeof(turbo) <= COLORMAP_ANCHORS_MOST * sizeof(*turbo), "turbo is the longest");
+
 #define ANCHORS(table) { table, sizeof(table) / sizeof(*(table)) }
 
 static const struct {

@@ -7,6 +7,8 @@
 enum colormap { COLORMAP_GRAY, COLORMAP_VIRIDIS, COLORMAP_TURBO, COLORMAP_PHASE };
 
 /* The names in this order, ended by NULL, for an option of type OPT_WORD. */
+#define COLORMAP_ANCHORS_MOST 16
+
 extern const char *const colormap_names[];
 
 /* t is clamped to [0, 1]; rgb in [0, 1]. COLORMAP_PHASE is cyclic: 0 and 1 are the same colour. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "px.h"
 #include "statistics.h"
 
 int
@@ -27,21 +26,9 @@ range_parse(const char *option, const char *text, struct sample_range *range)
 	return 0;
 }
 
-/* ---- one row at a time, on all threads ---- */
+/* ---- bands of rows, on all threads ---- */
 
-struct line {			/* of one channel: value = sample * scale + offset */
-	double scale, offset;
-};
-
-struct conversion {
-	const struct frame *in;
-	struct frame *out;
-	struct line *line;	/* one per channel; NULL: samples are values */
-	double invalid;		/* NaN: none */
-	double largest;		/* sample of the output type */
-	double fill, around;	/* what NaN becomes; what a valid sample becomes that would be it */
-	enum colormap map;
-};
+#define BAND 16
 
 static void
 replace(struct frame **frame, struct frame *by)
@@ -50,10 +37,20 @@ replace(struct frame **frame, struct frame *by)
 	*frame = by;
 }
 
-/* Fills a new frame of this head, which it frees, row by row and puts it in place of *frame. */
+static void
+convert_band(void *arg, size_t item)
+{
+	const struct conversion *conversion = arg;
+	size_t h = conversion->out->head.h, end = (item + 1) * BAND;
+
+	for (size_t y = item * BAND; y < h && y < end; y++)
+		conversion->row(conversion, y);
+}
+
+/* Fills a new frame of this head, which it frees, and puts it in place of *frame. */
 static int
 convert(struct run *run, struct frame **frame, struct frame_head *head,
-    struct conversion *conversion, void (*row)(void *arg, size_t y))
+    struct conversion *conversion)
 {
 	int status;
 
@@ -62,39 +59,12 @@ convert(struct run *run, struct frame **frame, struct frame_head *head,
 	head_free(head);
 	if (status < 0)
 		return -1;
-	run_for(run, conversion->out->head.h, row, conversion);
+	run_for(run, (conversion->out->head.h + BAND - 1) / BAND, convert_band, conversion);
 	replace(frame, conversion->out);
 	return 0;
 }
 
 /* ---- to values ---- */
-
-static double
-sample_at(enum sample type, const void *row, size_t x)
-{
-	return type == SAMPLE_UCHAR ? ((const uint8_t *)row)[x] :
-	    type == SAMPLE_USHORT ? ((const uint16_t *)row)[x] : ((const float *)row)[x];
-}
-
-static void
-decode_row(void *arg, size_t y)
-{
-	const struct conversion *conversion = arg;
-	const struct frame *in = conversion->in;
-
-	for (size_t c = 0; c < in->head.c; c++) {
-		double scale = conversion->line ? conversion->line[c].scale : 1.0;
-		double offset = conversion->line ? conversion->line[c].offset : 0.0;
-		const void *from = frame_row(in, c, y);
-		float *to = frame_floats(conversion->out, c, y);
-
-		for (size_t x = 0; x < in->head.w; x++) {
-			double v = sample_at(in->head.type, from, x);
-
-			to[x] = v == conversion->invalid ? PX_NAN : (float)(v * scale + offset);
-		}
-	}
-}
 
 static bool
 lines_equal(const struct line *line, size_t c)
@@ -126,9 +96,10 @@ move_maximum(struct frame_head *head, const struct line *line, bool decodes, dou
 }
 
 int
-convert_to_float(struct run *run, struct frame **frame, double invalid)
+convert_to_float(struct run *run, const struct convert_rows *rows, struct frame **frame,
+    double invalid)
 {
-	struct conversion conversion = { .invalid = invalid };
+	struct conversion conversion = { .row = rows->decode, .invalid = invalid };
 	struct frame_head head;
 
 	if ((*frame)->head.type == SAMPLE_FLOAT && isnan(invalid))
@@ -138,7 +109,7 @@ convert_to_float(struct run *run, struct frame **frame, double invalid)
 	head.type = SAMPLE_FLOAT;
 	if (!isnan(invalid))
 		meta_remove(&head.meta, "invalid");
-	return convert(run, frame, &head, &conversion, decode_row);
+	return convert(run, frame, &head, &conversion);
 }
 
 /* Number c of a key that has one, or one per channel. */
@@ -172,9 +143,9 @@ remove_keys(struct meta *meta)
 }
 
 int
-convert_unscale(struct run *run, struct frame **frame)
+convert_unscale(struct run *run, const struct convert_rows *rows, struct frame **frame)
 {
-	struct conversion conversion = { 0 };
+	struct conversion conversion = { .row = rows->decode };
 	struct frame_head head;
 	int status = 0;
 
@@ -196,7 +167,7 @@ convert_unscale(struct run *run, struct frame **frame)
 	head.type = SAMPLE_FLOAT;
 	remove_keys(&head.meta);
 	if (status == 0)
-		status = convert(run, frame, &head, &conversion, decode_row);
+		status = convert(run, frame, &head, &conversion);
 	else
 		head_free(&head);
 	free(conversion.line);
@@ -204,56 +175,6 @@ convert_unscale(struct run *run, struct frame **frame)
 }
 
 /* ---- to samples ---- */
-
-static double
-encode(const struct conversion *conversion, const struct line *line, double v)
-{
-	double largest = conversion->largest, sample;
-
-	if (isnan(v))
-		return conversion->fill;
-	if (line)
-		v = (v - line->offset) / line->scale;
-	sample = floor(v + 0.5);
-	sample = sample < 0.0 ? 0.0 : sample > largest ? largest : sample;
-	return sample == conversion->fill ? conversion->around : sample;
-}
-
-static void
-encode_row(void *arg, size_t y)
-{
-	const struct conversion *conversion = arg;
-	const struct frame *out = conversion->out;
-
-	for (size_t c = 0; c < out->head.c; c++) {
-		const struct line *line = conversion->line ? &conversion->line[c] : NULL;
-		const float *from = frame_floats(conversion->in, c, y);
-		void *to = frame_row(out, c, y);
-
-		for (size_t x = 0; x < out->head.w; x++) {
-			double sample = encode(conversion, line, from[x]);
-
-			if (out->head.type == SAMPLE_UCHAR)
-				((uint8_t *)to)[x] = (uint8_t)sample;
-			else
-				((uint16_t *)to)[x] = (uint16_t)sample;
-		}
-	}
-}
-
-static void
-fill_row(void *arg, size_t y)
-{
-	const struct conversion *conversion = arg;
-
-	for (size_t c = 0; c < conversion->out->head.c; c++) {
-		const float *from = frame_floats(conversion->in, c, y);
-		float *to = frame_floats(conversion->out, c, y);
-
-		for (size_t x = 0; x < conversion->out->head.w; x++)
-			to[x] = px_isnan(from[x]) ? (float)conversion->fill : from[x];
-	}
-}
 
 /* The lines that take samples 0 .. largest to the range, one per channel; a new array in *line. */
 static int
@@ -321,9 +242,12 @@ set_fill(struct conversion *conversion, double fill)
 }
 
 int
-convert_encode(struct run *run, struct frame **frame, const struct encoding *encoding)
+convert_encode(struct run *run, const struct convert_rows *rows, struct frame **frame,
+    const struct encoding *encoding)
 {
-	struct conversion conversion = { .fill = encoding->fill,
+	struct conversion conversion = {
+		.row = encoding->type == SAMPLE_FLOAT ? rows->fill : rows->encode,
+		.fill = encoding->fill,
 		.largest = encoding->type == SAMPLE_UCHAR ? 255.0 : 65535.0 };
 	struct frame_head head;
 	bool whole = encoding->type != SAMPLE_FLOAT;
@@ -350,7 +274,7 @@ convert_encode(struct run *run, struct frame **frame, const struct encoding *enc
 	if (status == 0 && !isnan(encoding->fill))
 		status = meta_set_number(&head.meta, "invalid", encoding->fill);
 	if (status == 0)
-		status = convert(run, frame, &head, &conversion, whole ? encode_row : fill_row);
+		status = convert(run, frame, &head, &conversion);
 	else
 		head_free(&head);
 	free(conversion.line);
@@ -359,32 +283,11 @@ convert_encode(struct run *run, struct frame **frame, const struct encoding *enc
 
 /* ---- to colours ---- */
 
-static void
-colour_row(void *arg, size_t y)
-{
-	const struct conversion *conversion = arg;
-	const struct line *line = conversion->line;
-	const float *from = frame_floats(conversion->in, 0, y);
-	uint8_t *to[3];
-
-	for (size_t k = 0; k < 3; k++)
-		to[k] = frame_row(conversion->out, k, y);
-	for (size_t x = 0; x < conversion->out->head.w; x++) {
-		double t = ((double)from[x] - line->offset) / line->scale;
-		float rgb[3];
-
-		if (conversion->map == COLORMAP_PHASE)
-			t -= floor(t);
-		colormap_rgb(conversion->map, (float)t, rgb);
-		for (size_t k = 0; k < 3; k++)
-			to[k][x] = isnan(t) ? 0 : (uint8_t)(rgb[k] * 255.0f + 0.5f);
-	}
-}
-
 int
-convert_colour(struct run *run, struct frame **frame, enum colormap map, struct sample_range range)
+convert_colour(struct run *run, const struct convert_rows *rows, struct frame **frame,
+    enum colormap map, struct sample_range range)
 {
-	struct conversion conversion = { .map = map };
+	struct conversion conversion = { .row = rows->colour, .map = map };
 	struct frame_head head;
 	double ends[2];
 	int status;
@@ -407,7 +310,7 @@ convert_colour(struct run *run, struct frame **frame, enum colormap map, struct 
 		if (head_set_channels(&head, "r g b") == 0 &&
 		    meta_set(&head.meta, "colormap", colormap_names[map]) == 0 &&
 		    meta_set_numbers(&head.meta, "colormap_range", ends, 2) == 0) {
-			status = convert(run, frame, &head, &conversion, colour_row);
+			status = convert(run, frame, &head, &conversion);
 		} else {
 			head_free(&head);
 			status = -1;

@@ -1,6 +1,6 @@
 /* Joins, converts, cuts and labels frames. */
 #include "arrange.h"
-#include "convert.h"
+#include "convert_rows.h"
 #include "stage.h"
 
 #include <math.h>
@@ -80,11 +80,11 @@ decode(struct run *run, struct frame **frame)
 	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
 
-	if (parameters->unscale && convert_unscale(run, frame) < 0)
+	if (parameters->unscale && convert_unscale(run, &convert_rows, frame) < 0)
 		return -1;
 	if (isnan(parameters->invalid) && !priv->encodes && parameters->map < 0)
 		return 0;
-	return convert_to_float(run, frame, parameters->invalid);
+	return convert_to_float(run, &convert_rows, frame, parameters->invalid);
 }
 
 static int
@@ -94,9 +94,9 @@ encode(struct run *run, struct frame **frame)
 	const struct priv *priv = run->priv;
 
 	if (parameters->map >= 0)
-		return convert_colour(run, frame, (enum colormap)parameters->map,
-		    priv->encoding.range);
-	return priv->encodes ? convert_encode(run, frame, &priv->encoding) : 0;
+		return convert_colour(run, &convert_rows, frame,
+		    (enum colormap)parameters->map, priv->encoding.range);
+	return priv->encodes ? convert_encode(run, &convert_rows, frame, &priv->encoding) : 0;
 }
 
 static int
