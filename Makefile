@@ -46,7 +46,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/%,$(wildcard tests/fuzz/fuzz_*.
 
 # what reads foreign bytes, for the fuzzers
 FUZZED := $(wildcard common/codec/*.c) $(patsubst %,common/%.c,calib codec codec_table fail frame \
-	jpegsum keyline mesh meshfile meshobj meshply meshstl meta named numbers pinhole raster samples source stream \
+	handover jpegsum keyline mesh meshfile meshobj meshply meshstl meta named numbers pinhole raster samples source stream \
 	target)
 
 .PHONY: all check unit fuzz samples install clean help FORCE

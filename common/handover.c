@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -21,7 +23,9 @@
 #define PARTS_MOST 16
 #define IDLE_PARTS 24		/* that a reader keeps mapped for frames to come */
 #define HELD_MOST 48		/* parts made here, and taken over: each one holds a descriptor */
-#define PAGE 4096
+#define DESCRIPTORS_LEAST 512	/* that a process may have, so that these are not too many */
+#define WAIT_MS 200		/* for a frame to be taken; slower ones cost little without */
+#define PAGE 65536		/* the largest one of any processor */
 
 /* ---- memory that two processes map: pixels, then a page with the number of leases ---- */
 
@@ -45,7 +49,16 @@ part_free(struct part *part)
 	free(part);
 }
 
-/* Maps what fd holds and owns it; NULL (fd closed): not such memory. */
+/* It cannot shrink under who reads it. */
+static bool
+is_sealed(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & F_SEAL_SHRINK);
+}
+
+/* Maps what fd holds, and owns it then; NULL: not such memory, or it cannot be mapped. */
 static struct part *
 part_new(int fd, int protection)
 {
@@ -54,7 +67,8 @@ part_new(int fd, int protection)
 	struct stat st;
 	size_t bytes = 0;
 
-	if (part && fstat(fd, &st) == 0 && st.st_size > PAGE && st.st_size % PAGE == 0) {
+	if (part && is_sealed(fd) && fstat(fd, &st) == 0 && st.st_size > PAGE &&
+	    st.st_size % PAGE == 0) {
 		bytes = (size_t)st.st_size - PAGE;
 		pixels = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
 		leases = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)bytes);
@@ -68,7 +82,6 @@ part_new(int fd, int protection)
 		munmap(pixels, bytes);
 	if (leases != MAP_FAILED)
 		munmap(leases, PAGE);
-	close(fd);
 	free(part);
 	return NULL;
 }
@@ -76,16 +89,20 @@ part_new(int fd, int protection)
 static struct part *
 part_make(size_t bytes)
 {
-	size_t pages = (bytes + PAGE - 1) / PAGE;
-	int fd = memfd_create("frame", MFD_CLOEXEC);
+	size_t all = ((bytes + PAGE - 1) / PAGE + 1) * PAGE;
+	struct part *part = NULL;
+	struct rlimit file_size;
+	int fd;
 
-	if (fd < 0)
-		return NULL;
-	if (ftruncate(fd, (off_t)((pages + 1) * PAGE)) < 0) {
+	if (getrlimit(RLIMIT_FSIZE, &file_size) < 0 || all > file_size.rlim_cur)
+		return NULL;	/* it counts as a file: a signal would end the process */
+	fd = memfd_create("frame", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd >= 0 && ftruncate(fd, (off_t)all) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		part = part_new(fd, PROT_READ | PROT_WRITE);
+	if (!part && fd >= 0)
 		close(fd);
-		return NULL;
-	}
-	return part_new(fd, PROT_READ | PROT_WRITE);
+	return part;
 }
 
 static void *
@@ -127,8 +144,11 @@ static bool
 is_wanted(int fd, struct stat *st)
 {
 	const char *asked = getenv("FRINGEPIPE_HANDOVER");
+	struct rlimit descriptors;
 
-	return (!asked || strcmp(asked, "no")) && fstat(fd, st) == 0 && S_ISFIFO(st->st_mode);
+	return (!asked || strcmp(asked, "no")) && fstat(fd, st) == 0 && S_ISFIFO(st->st_mode) &&
+	    getrlimit(RLIMIT_NOFILE, &descriptors) == 0 &&
+	    descriptors.rlim_cur >= DESCRIPTORS_LEAST;
 }
 
 static socklen_t
@@ -152,7 +172,8 @@ is_of_same_user(int fd)
 }
 
 /* What the socket brings before a header comes through the pipe; descriptors of the parts go with
- * it. The answer, when the frame is taken, is a byte. */
+ * it. The answer, when the frame is taken, is a byte. Numbers begin anywhere, so that no header
+ * gets the pixels of another writer, who died before its own header was written. */
 struct message {
 	uint64_t number, planes;
 	struct {
@@ -252,10 +273,11 @@ part_of(const struct plane *plane)
 /* ---- sending ---- */
 
 struct outlet {
-	int fd;				/* of the socket, connected or not */
-	bool connected;
 	struct stat pipe;
-	unsigned long sent, taken;
+	int connection;			/* -1: there is none */
+	unsigned long number;		/* of the last frame */
+	bool untaken;			/* the last frame, so far */
+	bool slow;			/* the reader let us wait for that in vain */
 };
 
 void
@@ -288,48 +310,59 @@ outlet_open(int fd)
 	if (!outlet)
 		return NULL;
 	outlet->pipe = st;
-	outlet->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	return outlet;
+	outlet->connection = -1;
+	if (getrandom(&outlet->number, sizeof(outlet->number), 0) == sizeof(outlet->number))
+		return outlet;
+	free(outlet);
+	return NULL;
 }
 
 static void
 disconnect(struct outlet *outlet)
 {
-	if (outlet->fd >= 0)
-		close(outlet->fd);
-	outlet->fd = -1;
-	outlet->connected = false;
+	if (outlet->connection >= 0)
+		close(outlet->connection);
+	outlet->connection = -1;
+	outlet->untaken = outlet->slow = false;
 }
 
-/* The reader may come later than the first frames. */
-static bool
-connect_to_reader(struct outlet *outlet)
+/* A socket for the reader that listens now, or -1. */
+static int
+find_reader(const struct stat *pipe)
 {
+	const struct timeval wait = { .tv_usec = WAIT_MS * 1000 };
 	struct sockaddr_un address;
-	socklen_t size = name_socket(&outlet->pipe, &address);
+	socklen_t size = name_socket(pipe, &address);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	if (outlet->connected || outlet->fd < 0)
-		return outlet->connected;
-	if (connect(outlet->fd, (struct sockaddr *)&address, size) < 0)
-		return false;
-	outlet->connected = true;
-	if (!is_of_same_user(outlet->fd) || fcntl(outlet->fd, F_SETFL, 0) < 0)
-		disconnect(outlet);
-	return outlet->connected;
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, size) == 0 &&
+	    is_of_same_user(fd) && fcntl(fd, F_SETFL, 0) == 0 &&
+	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
-/* Until the last frame is taken; false: the reader has gone. */
+/* Until the last frame is taken, or it takes too long: then the pipe will take the next one, as it
+ * would a foreigner's, and nobody waits for somebody who waits for us. */
 static bool
 wait_taken(struct outlet *outlet)
 {
-	while (outlet->taken < outlet->sent) {
+	while (outlet->untaken) {
 		char answer;
-		ssize_t got = recv(outlet->fd, &answer, 1, 0);
+		ssize_t got = recv(outlet->connection, &answer, 1,
+		    outlet->slow ? MSG_DONTWAIT : 0);
 
-		if (got == 1)
-			outlet->taken++;
-		else if (got == 0 || errno != EINTR)
+		if (got == 1) {
+			outlet->untaken = outlet->slow = false;
+		} else if (got < 0 && errno == EAGAIN) {
+			outlet->slow = true;
 			return false;
+		} else if (got == 0 || errno != EINTR) {
+			disconnect(outlet);
+			return false;
+		}
 	}
 	return true;
 }
@@ -394,14 +427,17 @@ outlet_put(struct outlet *outlet, const struct frame *frame)
 	size_t n;
 
 	n = list_planes(frame, &message, part);
-	if (n == 0 || !connect_to_reader(outlet))
+	if (n == 0)
 		return 0;
-	message.number = outlet->sent + 1;
-	if (!wait_taken(outlet) || !send_message(outlet->fd, &message, part, n)) {
-		disconnect(outlet);
+	if (outlet->connection < 0)
+		outlet->connection = find_reader(&outlet->pipe);
+	if (outlet->connection < 0 || !wait_taken(outlet))
 		return 0;
-	}
-	return ++outlet->sent;
+	message.number = ++outlet->number;
+	if (!send_message(outlet->connection, &message, part, n))
+		return 0;
+	outlet->untaken = true;
+	return outlet->number;
 }
 
 void
@@ -473,8 +509,8 @@ take_descriptors(struct msghdr *header, int fd[PARTS_MOST])
 	return n;
 }
 
-/* The message that was sent before the header: it is there. Bytes of it; 0: the writer has gone. */
-static ssize_t
+/* A message that is there; false: none, or not one of ours. */
+static bool
 receive(int connection, struct message *message, int fd[PARTS_MOST], size_t *n)
 {
 	union descriptors space;
@@ -483,33 +519,46 @@ receive(int connection, struct message *message, int fd[PARTS_MOST], size_t *n)
 		.msg_controllen = sizeof(space.space) };
 	ssize_t got;
 
-	*n = 0;
 	do	/* reset: the writer has gone, answers unread; its messages are there */
 		got = recvmsg(connection, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (got < 0 && (errno == EINTR || errno == ECONNRESET));
-	if (got > 0)
-		*n = take_descriptors(&header, fd);
-	return got;
+	if (got < 0)
+		return false;
+	*n = take_descriptors(&header, fd);
+	if ((size_t)got >= offsetof(struct message, plane) && message->planes <= PLANES_MOST &&
+	    (size_t)got == offsetof(struct message, plane) +
+	    message->planes * sizeof(*message->plane))
+		return true;
+	close_all(fd, *n);
+	return false;
 }
 
-/* From the writer whose turn it is: one after another may have the same pipe. */
+static int
+accept_writer(int listener)
+{
+	int fd;
+
+	while ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0 && !is_of_same_user(fd))
+		close(fd);
+	return fd;
+}
+
+/* The message that belongs to a header: it was sent before. Writers may have the pipe one after
+ * another; one that has left another message died before its header. false: there is none. */
 static bool
-receive_next(struct inlet *inlet, struct message *message, int fd[PARTS_MOST], size_t *n)
+receive_number(struct inlet *inlet, unsigned long number, struct message *message,
+    int fd[PARTS_MOST], size_t *n)
 {
 	for (;;) {
-		ssize_t got;
-
 		if (inlet->connection < 0)
-			inlet->connection = accept4(inlet->listener, NULL, NULL, SOCK_CLOEXEC);
+			inlet->connection = accept_writer(inlet->listener);
 		if (inlet->connection < 0)
 			return false;
-		got = receive(inlet->connection, message, fd, n);
-		if (got != 0)
-			return got >= (ssize_t)offsetof(struct message, plane) &&
-			    message->planes <= PLANES_MOST &&
-			    (size_t)got == offsetof(struct message, plane) +
-			    message->planes * sizeof(*message->plane) &&
-			    is_of_same_user(inlet->connection);
+		if (receive(inlet->connection, message, fd, n)) {
+			if (message->number == number)
+				return true;
+			close_all(fd, *n);
+		}
 		close(inlet->connection);
 		inlet->connection = -1;
 	}
@@ -527,12 +576,12 @@ part_take(struct inlet *inlet, int fd)
 	while (*at && ((*at)->inode != st.st_ino || (*at)->device != st.st_dev))
 		at = &(*at)->next;
 	part = *at;
-	if (part) {
+	if (part)
 		*at = part->next;
-		close(fd);
-	} else {
+	else
 		part = part_new(fd, PROT_READ);
-	}
+	if (!part || part->fd != fd)
+		close(fd);
 	if (!part)
 		return NULL;
 	inlet->held += part->users++ == 0;
@@ -610,18 +659,16 @@ inlet_take(struct inlet *inlet, const char *name, unsigned long number,
 	int fd[PARTS_MOST];
 	void *plane[PLANES_MOST];
 	struct message message;
-	struct lease *lease = NULL;
-	size_t n = 0;
+	struct lease *lease;
+	size_t n;
 
 	*out = NULL;
-	if (receive_next(inlet, &message, fd, &n))
-		lease = lease_new(inlet, fd, n);
-	else
-		close_all(fd, n);
-	if (!lease)
+	if (!receive_number(inlet, number, &message, fd, &n))
 		return fail(name, "pixels of a frame are not where its header says");
-	if (message.number != number || message.planes != head->c ||
-	    !find_planes(&message, lease, head, plane)) {
+	lease = lease_new(inlet, fd, n);
+	if (!lease)
+		return fail(name, "pixels of a frame cannot be mapped");
+	if (message.planes != head->c || !find_planes(&message, lease, head, plane)) {
 		give_lease(NULL, lease);
 		return fail(name, "pixels of a frame are not what its header says");
 	}
@@ -634,6 +681,6 @@ inlet_take(struct inlet *inlet, const char *name, unsigned long number,
 		*out = NULL;
 		return -1;
 	}
-	(void)send(inlet->connection, "", 1, MSG_NOSIGNAL);
+	(void)send(inlet->connection, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	return 0;
 }

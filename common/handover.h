@@ -26,8 +26,8 @@ struct outlet;
 /* For the write end of a pipe. NULL: not a pipe, or not wanted (FRINGEPIPE_HANDOVER=no). */
 struct outlet *outlet_open(int fd);
 /*
- * Hands a frame over: its number for the header, from 1. 0: nobody takes it, or it does not lie in
- * such memory; write it as ever. Waits until the frame before is taken.
+ * Hands a frame over: its number for the header. 0: nobody takes it, or it does not lie in such
+ * memory; write it as ever. Waits a moment for the frame before to be taken.
  */
 unsigned long outlet_put(struct outlet *, const struct frame *);
 void outlet_close(struct outlet *);

@@ -123,6 +123,10 @@ pipe_open(struct source *source, int fd, const char *path)
 		close(fd);
 		return NULL;
 	}
+	if (source->codec->seeks) {	/* somebody else may read on, and listen */
+		inlet_close(source->loader.inlet);
+		source->loader.inlet = NULL;
+	}
 	file = buffered(source, fdopen(fd, "rb"));
 	while (file && start.n)
 		if (ungetc(start.byte[--start.n], file) == EOF) {
@@ -322,8 +326,8 @@ source_leave_file(struct source *source)
 		return;
 	if (source->codec->load_end && source->loader.state)
 		source->codec->load_end(&source->loader);
+	inlet_close(source->loader.inlet);	/* first: the next reader of a named pipe listens */
 	fclose(source->loader.file);
-	inlet_close(source->loader.inlet);
 	source->loader = (struct loader){ 0 };
 }
 

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "stream.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -244,15 +245,26 @@ lines_take(struct input *in, char *text, struct meta *meta)
 
 /* ---- what the fields say ---- */
 
-/* data file: @NUMBER is one that the writer of the pipe hands over. */
+/* data file: @NUMBER is one that the writer of the pipe hands over. 0: it is none. */
+static unsigned long
+number_handed_over(const struct input *in, const char *data)
+{
+	char *end;
+	unsigned long number;
+
+	if (!in->inlet || data[0] != '@' || !isdigit((unsigned char)data[1]))
+		return 0;
+	number = strtoul(data + 1, &end, 10);
+	return *end ? 0 : number;
+}
+
 static int
 take_elsewhere(struct input *in)
 {
 	const char *byte_skip = in->value[FIELD_BYTE_SKIP], *line_skip = in->value[FIELD_LINE_SKIP];
 	const char *data = in->value[FIELD_DATA_FILE];
 
-	if (data && in->inlet && *data == '@')
-		in->number = strtoul(data + 1, NULL, 10);
+	in->number = data ? number_handed_over(in, data) : 0;
 	if (data && in->number == 0)
 		return fail(in->name, "data in a separate file are not read: data file: %.60s",
 		    data);
@@ -457,6 +469,9 @@ head_take(struct input *in, struct meta *meta, struct frame_head *head)
 	in->axes = axes == 3 ? axes_from_kinds(in->value[FIELD_KINDS]) : AXES_PLANES;
 	if (axes == 2)
 		size[2] = 1;
+	if (in->number && (in->encoding != ENCODING_RAW || in->swapped || in->kind->to_float ||
+	    in->axes != AXES_PLANES))
+		return fail(in->name, "pixels of a frame are not as tools hand them over");
 	if (in->axes == AXES_PLANES && head_init(head, size[0], size[1], size[2], in->kind->as) < 0)
 		return -1;
 	if (in->axes == AXES_LINES && head_init(head, size[0], size[2], size[1], in->kind->as) < 0)
