@@ -178,11 +178,29 @@ collect_steps(const struct mesh *mesh, float *dz, float *lateral)
 	return n;
 }
 
+static float
+rank_of(const float *v, size_t n, size_t rank)
+{
+	float at;
+
+	numbers_ranks(v, n, &rank, 1, &at);
+	return at;
+}
+
 /*
  * A surface is steep, a jump is steeper: a step is a jump when it is JUMP_SLOPE times what
  * neighbours lie apart beside z, and far more than the noise. Where lengths beside z are not known,
  * what is far more than nearly all steps is one.
  */
+static double
+choose_of_steps(const struct mesh *mesh, const float *dz, const float *lateral, size_t n)
+{
+	if (mesh->scaled)
+		return fmax(JUMP_SLOPE * rank_of(lateral, n, n / 2),
+		    JUMP_NOISE * rank_of(dz, n, n / 2));
+	return JUMP_TAIL * rank_of(dz, n, n - 1 - n / 20);
+}
+
 static int
 choose_jump(struct mesh *mesh)
 {
@@ -192,14 +210,7 @@ choose_jump(struct mesh *mesh)
 	if (!dz)
 		return fail_memory();
 	n = collect_steps(mesh, dz, lateral);
-	qsort(dz, n, sizeof(*dz), numbers_compare);
-	qsort(lateral, n, sizeof(*lateral), numbers_compare);
-	if (n == 0)
-		mesh->jump = INFINITY;
-	else if (mesh->scaled)
-		mesh->jump = fmax(JUMP_SLOPE * lateral[n / 2], JUMP_NOISE * dz[n / 2]);
-	else
-		mesh->jump = JUMP_TAIL * dz[n - 1 - n / 20];
+	mesh->jump = n ? choose_of_steps(mesh, dz, lateral, n) : INFINITY;
 	free(dz);
 	return 0;
 }
