@@ -16,9 +16,11 @@
 #define OFF_MOST 0.1	   /* turns, of one place */
 #define PLACES_OFF 2	   /* so many are none that a scratch makes */
 #define OFF_MOST_RMS 0.025 /* turns, of all the others */
+#define OFF_MOST_RMS_FILTERED 0.035 /* a wide kernel moves what is curved by 0.03 */
 #define MOVED_MOST 0.5	   /* pixels */
 #define MOVED_MOST_FILTERED 1.0
 #define TURNED_MOST 0.1 /* of the places, by whole turns; one that lossy coding turns is rare */
+#define GONE_MOST 0.25 /* of the places with a surface, by a filter; 0.13 of an intact picture */
 #define PLACES_LEAST 8 /* that tell a motion */
 #define DOUBT 4.0      /* standard deviations that halve a motion */
 #define LEAST_NOISE (1.0 / STEPS / 3.464) /* turns: of rounding */
@@ -172,6 +174,13 @@ is_other(int code, const struct holocheck_seen *seen, double *off)
 	return fabs(*off) > OFF_MOST;
 }
 
+/* Was there a surface at the place, and is none now? */
+static bool
+is_gone(int code, const struct holocheck_seen *seen)
+{
+	return code >= 0 && seen->black > 0.5;
+}
+
 /* Is the place whole turns off? */
 static bool
 is_turned(int code, const struct holocheck_seen *seen)
@@ -186,8 +195,8 @@ holocheck_compare(
     const int code[HOLOCHECK_PLACES], const struct holocheck_seen *seen, bool filtered)
 {
 	struct motion_fit fit = { 0 };
-	double off, moved;
-	int others = 0, told = 0, turned = 0;
+	double off, moved, off_most = filtered ? OFF_MOST_RMS_FILTERED : OFF_MOST_RMS;
+	int others = 0, told = 0, turned = 0, surface = 0, gone = 0;
 
 	for (size_t i = 0; i < HOLOCHECK_PLACES; i++) {
 		bool other = is_other(code[i], &seen[i], &off);
@@ -195,6 +204,8 @@ holocheck_compare(
 		told += code[i] != HOLOCHECK_UNTOLD;
 		others += other;
 		turned += is_turned(code[i], &seen[i]);
+		surface += code[i] >= 0;
+		gone += is_gone(code[i], &seen[i]);
 		if (!other && !isnan(off))
 			add(&fit, i, off, seen[i].slope);
 	}
@@ -203,6 +214,11 @@ holocheck_compare(
 		    "the picture is not what was encoded, at %d of %d places: damaged, moved, "
 		    "resampled, or another's metadata (framecat --delete holo_check takes it)",
 		    others, told);
+	if (filtered && gone >= PLACES_OFF && gone > GONE_MOST * surface)
+		return fail("holo_check",
+		    "the surface is gone at %d of %d places: damaged, moved, or dithered too "
+		    "coarsely (framecat --delete holo_check takes it)",
+		    gone, surface);
 	moved = fit.n < PLACES_LEAST ? 0 : find_motion(&fit);
 	if (moved > (filtered ? MOVED_MOST_FILTERED : MOVED_MOST))
 		return fail("holo_check",
@@ -214,7 +230,7 @@ holocheck_compare(
 		    "the picture is whole fringes off what was encoded at %d of %d places: "
 		    "damaged, or compressed too much (framecat --delete holo_check takes it)",
 		    turned, told);
-	if (fit.off_off <= OFF_MOST_RMS * OFF_MOST_RMS * fit.n)
+	if (fit.off_off <= off_most * off_most * fit.n)
 		return 0;
 	return fail("holo_check",
 	    "the picture is not what was encoded, by %.2f fringes (rms): damaged or resampled "

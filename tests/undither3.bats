@@ -276,3 +276,23 @@ write_frames("eight.nrrd", Frame(np.zeros((4, 6), "u1"), None, {"holo_pack": "ms
 	run undither3 short.png
 	[ "$status" -eq 1 ]
 }
+
+@test "undither3: bits that were moved, turned over or exchanged never become a surface without a word" {
+	py "$sphere"'
+y, x = np.mgrid[:256, :256]
+z = sphere(256)[0] + 6 * np.sin(x / 19) * np.cos(y / 15)
+write_frames("z.nrrd", Frame(z.astype("f4"), ["depth"], {"z_axis": "towards"}))'
+	holoenc -P 26 -K 0 z.nrrd -o holo.nrrd
+	for method in small fs; do
+		dither3 -m $method holo.nrrd -o bits.nrrd
+		undither3 bits.nrrd | holodec -o again.nrrd
+		for change in "np.roll(p, 7, 1)" "np.roll(p, -4, 0)" "p[::-1]" "p[:, ::-1]" "p.T" "p << 1 & 224" \
+			"np.where(np.mgrid[:256, :256][0] % 16 < 8, p, np.roll(p, 8, 0))"; do
+			py '
+f = read_frame("bits.nrrd"); p = f.pixels[0]
+write_frames("changed.nrrd", Frame(np.ascontiguousarray(eval(sys.argv[1]))[None], f.names, f.meta))' "$change"
+			undither3 -q changed.nrrd -o levels.nrrd
+			fails 1 "holodec: " holodec levels.nrrd || { echo "$method $change"; return 1; }
+		done
+	done
+}
