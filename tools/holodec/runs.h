@@ -14,11 +14,9 @@
 #include <stdlib.h>
 
 #define BLOCK_ROWS 32
-#define COSTS 32           /* classes that pairs are sorted into */
-#define COST_MOST 0.5f     /* turns: a pair that differs more is not joined */
-#define SURE 8             /* classes below make runs */
-#define SURE_PHASE 0.0625f /* turns: a pair whose phases and stairs differ less is of class 0 */
-#define SURE_STAIRS 0.16f
+#define COSTS 32       /* classes that pairs are sorted into */
+#define COST_MOST 0.5f /* turns: a pair that differs more is not joined */
+#define SURE 8         /* classes below make runs; with more of them, steps are joined over */
 #define VOTE_STEPS 256 /* of a turn: sums of whole numbers are the same in every order */
 #define NO_ORDER (INT32_MIN / 2)
 
@@ -147,9 +145,7 @@ classify(const float *restrict rest, const float *restrict order, const float *r
 	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F away = next_rest[i] - rest[i], wrap = px_round(away);
-		PX_F phase = px_abs(away - wrap), stairs = px_abs(next_order[i] - order[i] + wrap);
-		bool sure = px_both(phase < SURE_PHASE, stairs < SURE_STAIRS);
-		PX_F cost = px_select(sure, 0.0f, phase + stairs);
+		PX_F cost = px_abs(away - wrap) + px_abs(next_order[i] - order[i] + wrap);
 		bool joined = cost < COST_MOST;
 
 		class[i] = (unsigned char)(int)px_select(
