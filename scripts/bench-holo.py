@@ -137,10 +137,10 @@ def three_bits():
 	must("holoenc", "-P", 42, "-K", 0, "--depth-range", cube(z), "in.nrrd", "-o", "out.nrrd")
 	print("\n2. three bits a pixel, the sphere eroded by 6 px, P 42, K 0; rms in % of its diameter")
 	print("%-16s %-10s %10s %8s %8s" % ("dithering", "decoding", "rms %", "spikes", "lost %"))
-	for dither in "bayer", "small", "fs", "fs-serpentine", "blue", "best":
+	for dither in "bayer", "small", "fs", "fs-serpentine", "blue", "best", "best --sigma 4":
 		for name, options, decode in ("papers'", ["--filter", "gauss"], ["--decode", "plain"]), (
 				"gauss", ["--filter", "gauss"], []), ("default", [], []):
-			must("dither3", "-m", dither, "out.nrrd", "-o", "bits.nrrd")
+			must("dither3", "-m", *dither.split(), "out.nrrd", "-o", "bits.nrrd")
 			must("undither3", *options, "bits.nrrd", "-o", "levels.nrrd")
 			must("holodec", *decode, "levels.nrrd", "-o", "back.nrrd")
 			f = Figures(inside, read_frame("back.nrrd").pixels[0].astype(float), 84, 0.9 * W)
