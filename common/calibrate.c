@@ -184,6 +184,7 @@ static const struct example {
 	{ "median", "absolute", "whole" },
 	{ "phase2depth --ref ideal", "whole", "depth" },
 	{ "normals", "depth", "normals" },
+	{ "shade", "normals", "picture" },
 	{ "holoenc", "depth", "holo" },
 	{ "dither3 -m bayer", "holo", "three" },
 	{ "undither3 --filter gauss", "three", "levels" },
