@@ -357,7 +357,8 @@ source_enter_file(struct source *source)
 	if (!source->loader.file)
 		return -1;
 	if (!source->codec->load && !source_other(source, NULL))
-		return fail(source->loader.path, "%s files are written, but not read here: mesh2depth reads meshes",
+		return fail(source->loader.path,
+		    "%s files are written, but not read here: mesh2depth reads meshes",
 		    source->codec->name);
 	return 0;
 }
