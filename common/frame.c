@@ -436,24 +436,29 @@ frame_new(const struct frame_head *head, struct frame **out)
 }
 
 int
-frame_adopt(const struct frame_head *head, void *const plane[],
-    void (*give)(void *arg, void *owner), void *owner, struct frame **out)
+frame_adopt(const struct frame_head *head, void *const plane[], void *const owner[],
+    void (*give)(void *arg, void *owner), struct frame **out)
 {
-	struct pixels *pixels = calloc(1, sizeof(*pixels));
+	size_t c = 0;
 
+	if (frame_new_empty(head, out) == 0)
+		for (; c < head->c; c++) {
+			struct pixels *pixels = calloc(1, sizeof(*pixels));
+
+			if (!pixels)
+				break;
+			pixels->owner = owner[c];
+			pixels->source.give = give;
+			atomic_init(&pixels->users, 1);
+			(*out)->plane[c] = (struct plane){ .host = plane[c], .store = pixels };
+		}
+	if (c == head->c)
+		return 0;
+	for (; c < head->c; c++)
+		give(NULL, owner[c]);
+	frame_free(*out);
 	*out = NULL;
-	if (!pixels)
-		return fail_memory();
-	if (frame_new_empty(head, out) < 0) {
-		free(pixels);
-		return -1;
-	}
-	pixels->owner = owner;
-	pixels->source.give = give;
-	atomic_init(&pixels->users, (int)head->c);
-	for (size_t c = 0; c < head->c; c++)
-		(*out)->plane[c] = (struct plane){ .host = plane[c], .store = pixels };
-	return 0;
+	return fail_memory();
 }
 
 static void

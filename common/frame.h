@@ -93,10 +93,11 @@ void frame_use_memory(const struct memory_source *);
 void *frame_memory_owner(const struct plane *, void (*give)(void *arg, void *owner));
 /*
  * A frame of planes that lie in somebody's memory, in rows of frame_stride(); they are not written
- * to. give(NULL, owner) is called when nobody uses them any more. 0 or -1 after fail().
+ * to. give(NULL, owner[c]) is called when nobody uses plane c any more. 0, or -1 after fail() and
+ * after all were given back.
  */
-int frame_adopt(const struct frame_head *, void *const plane[],
-    void (*give)(void *arg, void *owner), void *owner, struct frame **out);
+int frame_adopt(const struct frame_head *, void *const plane[], void *const owner[],
+    void (*give)(void *arg, void *owner), struct frame **out);
 /* Makes plane `to_c` of `to` the same memory as plane c of `from`; sizes and types must agree. */
 void frame_share(struct frame *to, size_t to_c, const struct frame *from, size_t c);
 /* The heads that were stacked last and what came of them; zero at first. A stream's sets are mostly

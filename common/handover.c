@@ -20,7 +20,6 @@
 #include "fail.h"
 
 #define PLANES_MOST 64		/* of a frame; one of more goes through the pipe */
-#define PARTS_MOST 16
 #define IDLE_PARTS 24		/* that a reader keeps mapped for frames to come */
 #define HELD_MOST 48		/* parts made here, and taken over: each one holds a descriptor */
 #define DESCRIPTORS_LEAST 512	/* that a process may have, so that these are not too many */
@@ -36,7 +35,9 @@ struct part {
 	void *pixels;
 	size_t bytes;			/* of pixels, whole pages */
 	atomic_uint *leases;
-	size_t users;			/* frames of this process, where it was taken over */
+	/* where it was taken over: */
+	struct inlet *inlet;
+	size_t users;			/* planes of frames that lie there */
 	struct part *next;
 };
 
@@ -171,18 +172,18 @@ is_of_same_user(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
-/* What the socket brings before a header comes through the pipe; descriptors of the parts go with
- * it. The answer, when the frame is taken, is a byte. Numbers begin anywhere, so that no header
- * gets the pixels of another writer, who died before its own header was written. */
+/* What the socket brings before a header comes through the pipe, with a descriptor for each plane.
+ * The answer, when the frame is taken, is a byte. Numbers begin anywhere, so that no header gets
+ * the pixels of another writer, who died before its own header was written. */
 struct message {
-	uint64_t number, planes;
-	struct {
-		uint64_t part, offset;
-	} plane[PLANES_MOST];
+	uint64_t number;
+	uint64_t offset[PLANES_MOST];	/* of each plane in its part */
 };
 
+#define MESSAGE_SIZE(planes) (offsetof(struct message, offset) + (planes) * sizeof(uint64_t))
+
 union descriptors {		/* for alignment */
-	char space[CMSG_SPACE(PARTS_MOST * sizeof(int))];
+	char space[CMSG_SPACE(PLANES_MOST * sizeof(int))];
 	struct cmsghdr header;
 };
 
@@ -193,13 +194,7 @@ struct inlet {
 	pthread_mutex_t lock;
 	struct part *part;		/* all that are mapped, the latest first */
 	atomic_size_t held;		/* of these, by frames */
-	size_t users;			/* leases, and one while it is open */
-};
-
-struct lease {
-	struct inlet *inlet;
-	size_t n;
-	struct part *part[PARTS_MOST];
+	size_t users;			/* planes, and one while it is open */
 };
 
 /* Unmaps what no frame uses, but for the latest few. With the lock held. */
@@ -236,20 +231,17 @@ inlet_drop(struct inlet *inlet)
 }
 
 static void
-give_lease(void *arg, void *owner)
+give_plane(void *arg, void *owner)
 {
-	struct lease *lease = owner;
-	struct inlet *inlet = lease->inlet;
+	struct part *part = owner;
+	struct inlet *inlet = part->inlet;
 
 	(void)arg;
 	pthread_mutex_lock(&inlet->lock);
-	for (size_t i = 0; i < lease->n; i++) {
-		inlet->held -= --lease->part[i]->users == 0;
-		atomic_fetch_sub(lease->part[i]->leases, 1);
-	}
+	atomic_fetch_sub(part->leases, 1);
+	inlet->held -= --part->users == 0;
 	forget_parts(inlet, IDLE_PARTS);
 	pthread_mutex_unlock(&inlet->lock);
-	free(lease);
 	inlet_drop(inlet);
 }
 
@@ -258,16 +250,8 @@ static struct part *
 part_of(const struct plane *plane)
 {
 	struct part *own = frame_memory_owner(plane, give_memory);
-	const struct lease *lease = frame_memory_owner(plane, give_lease);
 
-	for (size_t i = 0; lease && i < lease->n; i++) {
-		const char *first = lease->part[i]->pixels;
-
-		if ((char *)plane->host >= first &&
-		    (char *)plane->host < first + lease->part[i]->bytes)
-			return lease->part[i];
-	}
-	return own;
+	return own ? own : frame_memory_owner(plane, give_plane);
 }
 
 /* ---- sending ---- */
@@ -367,38 +351,28 @@ wait_taken(struct outlet *outlet)
 	return true;
 }
 
-/* Says where the planes lie, and finds the parts; their number, or 0. */
-static size_t
-list_planes(const struct frame *frame, struct message *message, struct part *part[PARTS_MOST])
+/* In which parts the planes lie, and where; false: not in such memory. */
+static bool
+list_planes(const struct frame *frame, struct message *message, struct part *part[PLANES_MOST])
 {
-	size_t n = 0;
-
 	if (frame->head.c > PLANES_MOST)
-		return 0;
+		return false;
 	for (size_t c = 0; c < frame->head.c; c++) {
-		struct part *of = part_of(&frame->plane[c]);
-		size_t i = 0;
-
-		while (i < n && part[i] != of)
-			i++;
-		if (!of || i == PARTS_MOST)
-			return 0;
-		if (i == n)
-			part[n++] = of;
-		message->plane[c].part = i;
-		message->plane[c].offset =
-		    (uint64_t)((char *)frame->plane[c].host - (char *)of->pixels);
+		part[c] = part_of(&frame->plane[c]);
+		if (!part[c])
+			return false;
+		message->offset[c] =
+		    (uint64_t)((char *)frame->plane[c].host - (char *)part[c]->pixels);
 	}
-	message->planes = frame->head.c;
-	return n;
+	return true;
 }
 
+/* With a lease for each of the n planes. */
 static bool
 send_message(int fd, struct message *message, struct part *const part[], size_t n)
 {
 	union descriptors space = { 0 };
-	struct iovec text = { message,
-		offsetof(struct message, plane) + message->planes * sizeof(*message->plane) };
+	struct iovec text = { message, MESSAGE_SIZE(n) };
 	struct msghdr header = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = space.space,
 		.msg_controllen = CMSG_SPACE(n * sizeof(int)) };
 	struct cmsghdr *control = CMSG_FIRSTHDR(&header);
@@ -407,34 +381,32 @@ send_message(int fd, struct message *message, struct part *const part[], size_t 
 	control->cmsg_level = SOL_SOCKET;
 	control->cmsg_type = SCM_RIGHTS;
 	control->cmsg_len = CMSG_LEN(n * sizeof(int));
-	for (size_t i = 0; i < n; i++) {
-		memcpy(CMSG_DATA(control) + i * sizeof(int), &part[i]->fd, sizeof(int));
-		atomic_fetch_add(part[i]->leases, 1);
+	for (size_t c = 0; c < n; c++) {
+		memcpy(CMSG_DATA(control) + c * sizeof(int), &part[c]->fd, sizeof(int));
+		atomic_fetch_add(part[c]->leases, 1);
 	}
 	do
 		sent = sendmsg(fd, &header, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
-	for (size_t i = 0; i < n && sent < 0; i++)
-		atomic_fetch_sub(part[i]->leases, 1);
+	for (size_t c = 0; c < n && sent < 0; c++)
+		atomic_fetch_sub(part[c]->leases, 1);
 	return sent >= 0;
 }
 
 unsigned long
 outlet_put(struct outlet *outlet, const struct frame *frame)
 {
-	struct part *part[PARTS_MOST];
+	struct part *part[PLANES_MOST];
 	struct message message;
-	size_t n;
 
-	n = list_planes(frame, &message, part);
-	if (n == 0)
+	if (!list_planes(frame, &message, part))
 		return 0;
 	if (outlet->connection < 0)
 		outlet->connection = find_reader(&outlet->pipe);
 	if (outlet->connection < 0 || !wait_taken(outlet))
 		return 0;
 	message.number = ++outlet->number;
-	if (!send_message(outlet->connection, &message, part, n))
+	if (!send_message(outlet->connection, &message, part, frame->head.c))
 		return 0;
 	outlet->untaken = true;
 	return outlet->number;
@@ -497,7 +469,7 @@ close_all(const int fd[], size_t n)
 
 /* Descriptors that came with a message; how many. */
 static size_t
-take_descriptors(struct msghdr *header, int fd[PARTS_MOST])
+take_descriptors(struct msghdr *header, int fd[PLANES_MOST])
 {
 	const struct cmsghdr *control = CMSG_FIRSTHDR(header);
 	size_t n;
@@ -509,9 +481,9 @@ take_descriptors(struct msghdr *header, int fd[PARTS_MOST])
 	return n;
 }
 
-/* A message that is there; false: none, or not one of ours. */
+/* A message that is there, of n planes; false: none, or not one of ours. */
 static bool
-receive(int connection, struct message *message, int fd[PARTS_MOST], size_t *n)
+receive(int connection, struct message *message, int fd[PLANES_MOST], size_t *n)
 {
 	union descriptors space;
 	struct iovec text = { message, sizeof(*message) };
@@ -525,9 +497,7 @@ receive(int connection, struct message *message, int fd[PARTS_MOST], size_t *n)
 	if (got < 0)
 		return false;
 	*n = take_descriptors(&header, fd);
-	if ((size_t)got >= offsetof(struct message, plane) && message->planes <= PLANES_MOST &&
-	    (size_t)got == offsetof(struct message, plane) +
-	    message->planes * sizeof(*message->plane))
+	if ((size_t)got == MESSAGE_SIZE(*n))
 		return true;
 	close_all(fd, *n);
 	return false;
@@ -547,7 +517,7 @@ accept_writer(int listener)
  * another; one that has left another message died before its header. false: there is none. */
 static bool
 receive_number(struct inlet *inlet, unsigned long number, struct message *message,
-    int fd[PARTS_MOST], size_t *n)
+    int fd[PLANES_MOST], size_t *n)
 {
 	for (;;) {
 		if (inlet->connection < 0)
@@ -564,7 +534,7 @@ receive_number(struct inlet *inlet, unsigned long number, struct message *messag
 	}
 }
 
-/* The part that fd is, mapped now or before, with one more user. Owns fd. NULL: not such memory. */
+/* The part that fd is, mapped now or before. Owns fd. NULL: not such memory. */
 static struct part *
 part_take(struct inlet *inlet, int fd)
 {
@@ -584,56 +554,47 @@ part_take(struct inlet *inlet, int fd)
 		close(fd);
 	if (!part)
 		return NULL;
-	inlet->held += part->users++ == 0;
+	part->inlet = inlet;
 	part->next = inlet->part;
 	inlet->part = part;
 	return part;
 }
 
-/* Owns the descriptors. NULL: they are not all such memory. */
-static struct lease *
-lease_new(struct inlet *inlet, const int fd[PARTS_MOST], size_t n)
+static void
+use_planes(struct inlet *inlet, void *const owner[], size_t n)
 {
-	struct lease *lease = calloc(1, sizeof(*lease));
-	bool all = n > 0;
+	for (size_t c = 0; c < n; c++) {
+		struct part *part = owner[c];
 
-	if (!lease) {
-		close_all(fd, n);
-		return NULL;
+		inlet->held += part->users++ == 0;
+		inlet->users++;
 	}
-	lease->inlet = inlet;
-	pthread_mutex_lock(&inlet->lock);
-	inlet->users++;
-	for (size_t i = 0; i < n; i++) {
-		struct part *part = part_take(inlet, fd[i]);
-
-		if (part)
-			lease->part[lease->n++] = part;
-		all &= part != NULL;
-	}
-	pthread_mutex_unlock(&inlet->lock);
-	if (all)
-		return lease;
-	give_lease(NULL, lease);
-	return NULL;
 }
 
-/* Where the planes are; false: not within the parts. */
+/* Finds the n planes of a message, and owns the descriptors. false: they are not there. */
 static bool
-find_planes(const struct message *message, const struct lease *lease, const struct frame_head *head,
-    void *plane[PLANES_MOST])
+take_planes(struct inlet *inlet, const struct message *message, const struct frame_head *head,
+    const int fd[], size_t n, void *plane[], void *owner[])
 {
 	size_t bytes = frame_stride(head->w, head->type) * head->h;
+	bool all = n == head->c;
 
-	for (size_t c = 0; c < head->c; c++) {
-		size_t i = message->plane[c].part, offset = message->plane[c].offset;
+	pthread_mutex_lock(&inlet->lock);
+	for (size_t c = 0; c < n; c++) {
+		struct part *part = part_take(inlet, fd[c]);
+		size_t offset = message->offset[c];
 
-		if (i >= lease->n || offset % 64 || offset > lease->part[i]->bytes ||
-		    bytes > lease->part[i]->bytes - offset)
-			return false;
-		plane[c] = (char *)lease->part[i]->pixels + offset;
+		if (!part || offset % 64 || offset > part->bytes || bytes > part->bytes - offset) {
+			all = false;
+			continue;
+		}
+		plane[c] = (char *)part->pixels + offset;
+		owner[c] = part;
 	}
-	return true;
+	if (all)
+		use_planes(inlet, owner, n);
+	pthread_mutex_unlock(&inlet->lock);
+	return all;
 }
 
 /* A frame in memory of its own, for one who keeps too many. */
@@ -656,26 +617,18 @@ int
 inlet_take(struct inlet *inlet, const char *name, unsigned long number,
     const struct frame_head *head, struct frame **out)
 {
-	int fd[PARTS_MOST];
-	void *plane[PLANES_MOST];
+	int fd[PLANES_MOST];
+	void *plane[PLANES_MOST], *owner[PLANES_MOST];
 	struct message message;
-	struct lease *lease;
 	size_t n;
 
 	*out = NULL;
 	if (!receive_number(inlet, number, &message, fd, &n))
 		return fail(name, "pixels of a frame are not where its header says");
-	lease = lease_new(inlet, fd, n);
-	if (!lease)
-		return fail(name, "pixels of a frame cannot be mapped");
-	if (message.planes != head->c || !find_planes(&message, lease, head, plane)) {
-		give_lease(NULL, lease);
+	if (!take_planes(inlet, &message, head, fd, n, plane, owner))
 		return fail(name, "pixels of a frame are not what its header says");
-	}
-	if (frame_adopt(head, plane, give_lease, lease, out) < 0) {
-		give_lease(NULL, lease);
+	if (frame_adopt(head, plane, owner, give_plane, out) < 0)
 		return -1;
-	}
 	if (inlet->held > HELD_MOST && copy_frame(out) < 0) {
 		frame_free(*out);
 		*out = NULL;

@@ -6,11 +6,13 @@
  * The reader listens on a socket named after the pipe (its abstract name holds device and inode of
  * the pipe); the writer finds it there, or writes the pixels into the pipe. Both must be of one
  * user. A frame that is handed over has the field `data file: @NUMBER` in its header, and a message
- * on the socket brings descriptors of the memory and says where the planes are in it.
+ * on the socket brings descriptors of the memory and says where the planes are in it. Where the
+ * reader takes long, frames go through the pipe: nobody waits who would not wait for a full pipe.
  *
- * Memory is counted in itself: who sends a frame adds a lease to each piece, who has done with it
- * takes the lease back, and the one who made the piece writes to it again when none is left. So
- * planes that a stage only passes on are passed on further, whoever made them.
+ * Memory is counted in itself: who sends a plane adds a lease, who has done with it takes the lease
+ * back, and the one who made the memory writes to it again when none is left. So planes that a
+ * stage only passes on are passed on further, whoever made them. A process that is killed leaves
+ * leases behind; that memory is not used again, and goes with the next ones of its size.
  */
 #ifndef HANDOVER_H
 #define HANDOVER_H

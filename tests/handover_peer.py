@@ -64,11 +64,11 @@ class Reader:
 		return self.process.returncode, said
 
 
-def message(number, planes=1, part=0, offset=0):
-	return struct.pack("=QQ", number, planes) + struct.pack("=QQ", part, offset) * planes
+def message(number, *offsets):
+	return struct.pack("=%dQ" % (1 + len(offsets)), number, *offsets)
 
 
 def send(connection, text, fds):
 	socket.send_fds(connection, [text], fds)
-	for fd in fds:
+	for fd in set(fds):
 		os.close(fd)
