@@ -99,7 +99,7 @@ $(BUILD)/common/%.o: common/%.c $(BUILD)/flags.list
 vpath %.comp $(sort $(dir $(SHADERS)))
 $(BUILD)/shaders/%.spv: %.comp
 	@mkdir -p $(@D)
-	glslc -O --target-env=vulkan1.2 -Icommon -Icommon/gpu -I$(dir $<) -MD -MF $@.d -o $@ $<
+	glslc -O $(GLSLFLAGS) --target-env=vulkan1.2 -Icommon -Icommon/gpu -I$(dir $<) -MD -MF $@.d -o $@ $<
 
 $(BUILD)/shaders/%.o: $(BUILD)/shaders/%.spv common/gpu/shader.c $(BUILD)/flags.list
 	$(CC) $(CPPFLAGS) $(CFLAGS) -DSHADER_NAME=$* -DSHADER_FILE='"$<"' -c -o $@ common/gpu/shader.c

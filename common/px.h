@@ -2,8 +2,9 @@
  * The words in which per-pixel formulas are written, the same for C11 and for GLSL 4.50.
  *
  * tools/NAME/NAME.px.h includes this and is included by NAME.c and NAME.comp; with
- * -ffp-contract=off in C and `precise` in GLSL both give the same bits. Only + - * /, sqrt, floor
- * and moves of bits are used. Functions are PX_FN, locals are PX_F (or PX_D, which not every device
+ * -ffp-contract=off in C and `precise` in GLSL both give the same bits. Only + - *, px_divide,
+ * px_sqrt, floor and moves of bits are used: Vulkan lets a division or a root be off by 2.5 units,
+ * but not these. Functions are PX_FN, locals are PX_F (or PX_D, which not every device
  * has), literals carry f, conditions are px_select (never a call under a condition). Sizes: uint.
  * Angles: radians.
  */
@@ -17,7 +18,6 @@
 #define PX_STRUCT
 #define px_bits(x) floatBitsToUint(x)
 #define px_from_bits(u) uintBitsToFloat(u)
-#define px_sqrt(x) sqrt(x)
 #define px_floor(x) floor(x)
 #define px_select(condition, a, b) ((condition) ? (a) : (b))
 #define px_both(a, b) ((a) && (b))
@@ -51,6 +51,7 @@ px_from_bits(uint u)
 	memcpy(&x, &u, sizeof(x));
 	return x;
 }
+#define px_divide(a, b) ((a) / (b))
 #define px_sqrt(x) __builtin_sqrtf(x)
 #define px_floor(x) __builtin_floorf(x)
 #define px_select(condition, a, b) ((condition) ? (a) : (b))
@@ -98,6 +99,77 @@ px_copysign(float a, float b)
 	return px_from_bits((px_bits(a) & 0x7fffffffu) | (px_bits(b) & 0x80000000u));
 }
 
+#ifdef GL_core_profile
+/* The device's own, which may be off by some units; PX_ROUGH makes them so, for a test. */
+#ifdef PX_ROUGH
+uint
+px_off(uint u)
+{
+	return (u & 0x7fffffffu) - 1u < 0x7f7ffffdu ? u + (u * 0x9e3779b9u >> 16) % 5u - 2u : u;
+}
+#define px_device_divide(a, b) px_from_bits(px_off(px_bits((a) / (b))))
+#define px_device_sqrt(x) px_from_bits(px_off(px_bits(sqrt(x))))
+#else
+#define px_device_divide(a, b) ((a) / (b))
+#define px_device_sqrt(x) sqrt(x)
+#endif
+
+/* a - x y without an error, where x y is a within some units: the product's rounding error comes
+ * from halves of the factors (Dekker 1971). */
+PX_FN float
+px_rest(float a, float x, float y)
+{
+	PX_F big_x = 4097.0f * x, big_y = 4097.0f * y, product = x * y;
+	PX_F x1 = big_x - (big_x - x), x0 = x - x1;
+	PX_F y1 = big_y - (big_y - y), y0 = y - y1;
+	PX_F error = ((x1 * y1 - product) + x1 * y0 + x0 * y1) + x0 * y0;
+
+	return (a - product) - error;
+}
+
+/* The unit in the last place. */
+PX_FN float
+px_unit(float x)
+{
+	return px_from_bits(px_bits(x) & 0x7f800000u) * 1.1920928955078125e-7f;
+}
+
+/* Between 2^-60 and 2^60, where nothing overflows and what is left out is no number's part? */
+PX_FN bool
+px_moderate(float x)
+{
+	return (px_bits(x) & 0x7fffffffu) - 0x21800000u < 0x3c000000u;
+}
+
+/* a / b, rounded as the processor does; outside 2^-60 .. 2^60 as the device does. */
+PX_FN float
+px_divide(float a, float b)
+{
+	PX_F q = px_device_divide(a, b);
+	PX_F nearer = q + px_device_divide(px_rest(a, q, b), b);
+	PX_F rest = px_rest(a, nearer, b), unit = px_unit(nearer);
+	PX_F step = px_select((rest < 0.0f) == (b < 0.0f), unit, -unit);
+	bool off = px_abs(rest) > 0.5f * unit * px_abs(b);
+	PX_F nearest = px_select(off, nearer + step, nearer);
+
+	return px_select(px_moderate(a) && px_moderate(b) && px_moderate(q), nearest, q);
+}
+
+/* The root of x, likewise. */
+PX_FN float
+px_sqrt(float x)
+{
+	PX_F root = px_device_sqrt(x);
+	PX_F nearer = root + px_device_divide(px_rest(x, root, root), root + root);
+	PX_F rest = px_rest(x, nearer, nearer), unit = px_unit(nearer);
+	PX_F step = px_select(rest > 0.0f, unit, -unit);
+	bool off = px_select(rest > 0.0f, rest > nearer * unit, rest <= -nearer * unit);
+	PX_F nearest = px_select(off, nearer + step, nearer);
+
+	return px_select(px_moderate(x), nearest, root);
+}
+#endif
+
 /* To the nearest whole number, halves upward. |x| < 2^22. */
 PX_FN float
 px_round(float x)
@@ -117,7 +189,7 @@ px_atan2(float s, float c)
 	bool steep = mn > 0.41421356f * mx;
 	PX_F num = px_select(steep, mn - mx, mn);
 	PX_F den = px_select(steep, mn + mx, mx);
-	PX_F t = num / px_select(den == 0.0f, 1.0f, den);
+	PX_F t = px_divide(num, px_select(den == 0.0f, 1.0f, den));
 	PX_F z = t * t;
 	PX_F p = 8.05374449538e-2f * z - 1.38776856032e-1f;
 	PX_F a;

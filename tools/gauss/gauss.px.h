@@ -32,7 +32,7 @@ gauss_phase(float sine, float cosine, float valid)
 PX_FN float
 gauss_mean(float sum, float weight, float valid)
 {
-	return px_select(valid > 0.0f, sum / weight, PX_NAN);
+	return px_select(valid > 0.0f, px_divide(sum, weight), PX_NAN);
 }
 
 #endif

@@ -83,7 +83,7 @@ phase2depth_shift(PX_STRUCT phase2depth_lens lens, float x, float slope, float o
 	if (!plain) {
 		PX_F den = r2 * (lens.k4 + r2 * (lens.k5 + r2 * lens.k6));
 		PX_F den_x = (lens.k4 + r2 * (2.0f * lens.k5 + r2 * (3.0f * lens.k6))) * r2_x;
-		PX_F one = 1.0f / (1.0f + den);
+		PX_F one = px_divide(1.0f, 1.0f + den);
 
 		c = (c - den) * one;
 		c_x = (c_x - (1.0f + c) * den_x) * one;
@@ -114,20 +114,20 @@ phase2depth_undo_lens(PX_STRUCT phase2depth_lens lens, float code, float x, floa
 	PX_F l0 = lens.line[0] * x + lens.line[1] * y + lens.line[2];
 	PX_F l1 = lens.line[3] * x + lens.line[4] * y + lens.line[5];
 	PX_F l2 = lens.line[6] * x + lens.line[7] * y + lens.line[8];
-	PX_F one = -1.0f / l1;
+	PX_F one = px_divide(-1.0f, l1);
 	PX_F slope = l0 * one, offset = l2 * one;
 	PX_F per_x = lens.focal_px + lens.skew_px * slope;
 	PX_F aim = code - lens.center_px - lens.skew_px * offset;
-	PX_F p = aim / per_x;
+	PX_F p = px_divide(aim, per_x);
 	PX_F rest;
 	PX_STRUCT phase2depth_change c;
 
 	c = phase2depth_shift(lens, p, slope, offset, plain);
-	p = p - c.shift / (per_x + c.derivative);
+	p = p - px_divide(c.shift, per_x + c.derivative);
 	c = phase2depth_shift(lens, p, slope, offset, plain);
-	p = p + (aim - per_x * p - c.shift) / (per_x + c.derivative);
+	p = p + px_divide(aim - per_x * p - c.shift, per_x + c.derivative);
 	c = phase2depth_shift(lens, p, slope, offset, plain);
 	rest = aim - per_x * p - c.shift;
 	return px_select(px_abs(rest) < 0.1f && (per_x + c.derivative) * per_x > 0.0f,
-	    c.shift + rest * c.derivative / (per_x + c.derivative), PX_NAN);
+	    c.shift + px_divide(rest * c.derivative, per_x + c.derivative), PX_NAN);
 }

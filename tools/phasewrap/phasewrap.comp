@@ -36,12 +36,12 @@ judge(block_at at, inout state st, int i, float images, float first, float most,
 	PX_F mean = phasewrap_mean(first, sum, images);
 	PX_F amplitude = phasewrap_amplitude(s, c), amplitude_sum = amplitude * images;
 	PX_F divisor = px_max(mean, PHASEWRAP_LEAST_MEAN);
-	PX_F product = amplitude * divisor, inverse = 1.0f / product;
+	PX_F product = amplitude * divisor, inverse = px_divide(1.0f, product);
 	bool divisible = (mean > 0.0f) && (product > PHASEWRAP_LEAST_PRODUCT);
 	PX_F ratio = amplitude_sum * amplitude * inverse;
 	PX_F modulation = px_select(divisible, ratio, 0.0f);
 	PX_F unit = divisor * inverse, least_mean = at.b.least_mean * images;
-	PX_F share = (mean + amplitude_sum) * (1.0f / images);
+	PX_F share = (mean + amplitude_sum) * px_divide(1.0f, images);
 	PX_F texture = st.texture[i] + share, cosine = c * unit, sine = s * unit;
 	bool good = phasewrap_good(amplitude, mean, product, modulation, at.b.least_amplitude,
 	    least_mean, at.b.least_modulation) && (most < at.b.max_value);
@@ -166,7 +166,7 @@ main()
 		for (int k = 0; k < 2; k++)
 			if (at.b.reference[k] == set)
 				for (int i = 0; i < 4; i++) {
-					PX_F mean = st.mean[i] / float(n);
+					PX_F mean = px_divide(st.mean[i], float(n));
 
 					threshold[k][i] = mean;
 				}
@@ -181,7 +181,7 @@ main()
 		image += at.b.bits[code];
 	}
 	for (int i = 0; i < 4; i++) {
-		PX_F mean = st.texture[i] / float(at.b.fringes);
+		PX_F mean = px_divide(st.texture[i], float(at.b.fringes));
 
 		modulation[i] = px_select(st.missing[i], PX_NAN, st.modulation[i]);
 		texture[i] = px_select(st.missing[i], PX_NAN, mean);

@@ -114,8 +114,7 @@ STAGE(shade) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
-	.agree = AGREE_ABSOLUTE,
-	.tolerance = 1,
+	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 };

@@ -94,7 +94,7 @@ shade_vector
 colour_of(block_at at, float value)
 {
 	gpu_floats anchors = gpu_floats(gpu_constant(0));
-	PX_F t = (value - at.b.low) / at.b.span;
+	PX_F t = px_divide(value - at.b.low, at.b.span);
 	PX_F place = colormap_place(t, at.b.last), before = colormap_anchor(place, at.b.last);
 	PX_F share = place - before;
 	uint first = 3 * uint(before);

@@ -48,7 +48,7 @@ shade_levels(PX_STRUCT shade_light light, PX_STRUCT shade_vector normal,
 	PX_STRUCT shade_vector level;
 	PX_F length = px_sqrt(normal.x * normal.x + normal.y * normal.y + normal.z * normal.z);
 	bool there = px_both(!px_isnan(length), length > 0.0f);
-	PX_F scale = 1.0f / px_select(there, length, 1.0f);
+	PX_F scale = px_divide(1.0f, px_select(there, length, 1.0f));
 	PX_F nx = normal.x * scale, ny = normal.y * scale, nz = normal.z * scale;
 	PX_F part = shade_diffuse(
 	    nx, ny, nz, light.x, light.y, light.z, light.ambient, light.diffuse);

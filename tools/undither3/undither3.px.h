@@ -80,7 +80,7 @@ undither3_bend(float b)
 {
 	PX_F of_scale = b * 20.0f, weight = 1.0f + of_scale * of_scale;
 
-	return b / (weight * weight);
+	return px_divide(b, weight * weight);
 }
 
 /*
@@ -184,7 +184,7 @@ undither3_find(PX_STRUCT undither3_sums sums, float first, float right, float do
 	PX_F length = px_sqrt(c * c + s * s);
 	/* the carrier has been taken as 0 at the pixel: the angle is its phase */
 	PX_F own = holo_rest(s, c), rest = px_select(length >= UNDITHER3_SHORT, own, first);
-	PX_F order = sums.order / px_select(weight > 0.0f, weight, 1.0f);
+	PX_F order = px_divide(sums.order, px_select(weight > 0.0f, weight, 1.0f));
 	PX_F turn = undither3_turns(order, first, rest, order_most);
 	bool point = inside > 0.0f;
 	bool covered = px_both(point, weight >= UNDITHER3_COVER);
@@ -274,7 +274,7 @@ undither3_tried(int k)
 PX_FN float
 undither3_above(float turns, float threshold, float stair, float height)
 {
-	return px_floor(turns) - (threshold - stair) / height;
+	return px_floor(turns) - px_divide(threshold - stair, height);
 }
 
 /* By how much turns are off what their bits say. */

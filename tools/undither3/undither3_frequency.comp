@@ -9,7 +9,7 @@ main()
 	uint x = gl_GlobalInvocationID.x, y = gpu_y();
 	block_at at = block_at(gpu.block);
 	float rest, turn[4];
-	PX_F per_height = 1.0f / at.b.height;
+	PX_F per_height = px_divide(1.0f, at.b.height);
 
 	if (outside(x, y))
 		return;

@@ -52,7 +52,7 @@ main()
 		for (int dx = -FIT_ORDERS; dx <= FIT_ORDERS; dx++)
 			vote(x, y, dx, dy, here, right, down, v);
 
-	PX_F per_pixel = at.b.height / 255.0f, orders = at.b.order_most + 1.0f;
+	PX_F per_pixel = px_divide(at.b.height, 255.0f), orders = at.b.order_most + 1.0f;
 	PX_F area = float((2 * FIT_ORDERS + 1) * (2 * FIT_ORDERS + 1));
 
 	step = undither3_decide(v.against, v.same, v.broken, gpu_scratch(FIT_KEPT, x, y), area,

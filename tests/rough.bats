@@ -1,0 +1,28 @@
+# Vulkan lets a device's divisions and roots be off by 2.5 units in the last place: px.h mends them.
+load helpers
+
+@test "rough: a device whose divisions and roots are 2 units off gives the processor's digits" {
+	need_gpu
+	command -v glslc >/dev/null || skip "no glslc"
+	unset MAKEFLAGS MFLAGS MAKELEVEL
+	cp -a "$top/build" build
+	rm -r build/shaders build/libfringepipe.a
+	make -C "$top" BUILD="$work/build" BIN="$work/bin" GLSLFLAGS=-DPX_ROUGH "$work/bin/fringepipe" >built 2>&1 ||
+		{ tail built; return 1; }
+	for shader in gauss_rows phasewrap unwrap2f; do
+		if cmp -s build/shaders/$shader.spv "$top/build/shaders/$shader.spv"; then echo "$shader is not rough"; return 1; fi
+	done
+	fringesim -q -s 399x250 -p 60,63 -n 3 --projector 400x300 --ref-plane 10,0.13,0 -c 5 --noise 1 -o images.nrrd
+	fringepipe -d cpu phasewrap --as vector images.nrrd , gauss , unwrap2f , median , \
+		phase2depth --ref ideal -o depth.nrrd
+	framecat --channels depth depth.nrrd | holoenc -o holo.png
+	for words in "phasewrap images.nrrd , gauss , unwrap2f , median , phase2depth --ref ideal , normals" \
+		"phasewrap --as vector images.nrrd , gauss --as phase , unwrap2f -m best" "shade depth.nrrd" \
+		"holodec holo.png" "holodec --decode plain holo.png"; do
+		# shellcheck disable=SC2086
+		"$work/bin/fringepipe" -v -d gpu $words -o gpu.nrrd 2>said
+		grep -q 'frames on ' said || { cat said; return 1; }
+		# shellcheck disable=SC2086
+		fringepipe -d cpu $words | cmp - gpu.nrrd || { echo "$words"; return 1; }
+	done
+}
