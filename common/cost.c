@@ -163,8 +163,8 @@ copies(const struct costs *costs, size_t n, size_t bytes, double gap)
 	return (double)n * costs->copy_s + (double)bytes * gap;
 }
 
-/* What it takes to go from map k - 1, or the host, to map k, or the host where k == n. Nothing comes
- * from the device before the first map. */
+/* What it takes to go from map k - 1, or the host, to map k, or the host where k == n. Nothing
+ * comes from the device before the first map. */
 static double
 step(const struct costs *costs, const struct cost_map *map, size_t k, bool from, bool to,
     double up, double down)
