@@ -406,8 +406,10 @@ outlet_put(struct outlet *outlet, const struct frame *frame)
 	if (outlet->connection < 0 || !wait_taken(outlet))
 		return 0;
 	message.number = ++outlet->number;
-	if (!send_message(outlet->connection, &message, part, frame->head.c))
+	if (!send_message(outlet->connection, &message, part, frame->head.c)) {
+		disconnect(outlet);
 		return 0;
+	}
 	outlet->untaken = true;
 	return outlet->number;
 }

@@ -82,8 +82,9 @@ print(io.split("wchar: ")[1].split()[0])' "$@"
 	unset FRINGEPIPE_HANDOVER
 	median many.nrrd | framecat --stack >got	# frames made one by one, in memory used again
 	framecat --stack <plain | cmp - got
-	(ulimit -n 512; for i in 1 2 3 4 5; do cat many.nrrd; done | median -j 1 | framecat -j 1 --stack >got)
-	for i in 1 2 3 4 5; do cat many.nrrd; done | median | cat | framecat --stack | cmp - got
+	py 'write_frames("lot.nrrd", [Frame(np.full((130, 140), i, "f4"), ["absphase"]) for i in range(600)])'
+	(ulimit -n 512; median -j 1 lot.nrrd | framecat -j 1 --stack >got)	# more than it may have descriptors
+	median lot.nrrd | cat | framecat --stack | cmp - got
 }
 
 @test "handover: a reader that ends early ends the writer by SIGPIPE" {
@@ -209,4 +210,48 @@ print(writer.wait(timeout=20))'
 	other=(setpriv --reuid 65534 --clear-groups)
 	median many.nrrd | (sleep 0.2; exec "${other[@]}" env PATH="$PATH" framecat) | cmp - want
 	"${other[@]}" env PATH="$PATH" median many.nrrd | framecat | cmp - want
+}
+
+@test "handover: many pipes at once, each gets its own frames" {
+	inputs
+	one() { median -j1 many.nrrd | median -j1 -s box | framecat -j1 | cksum; }
+	for i in $(seq 24); do one >"sum$i" & done
+	wait
+	FRINGEPIPE_HANDOVER=no one >want
+	for i in $(seq 24); do cmp want "sum$i"; done
+}
+
+@test "handover: stages that are killed or stopped leave whole frames, and the others end" {
+	inputs
+	py '
+import os, random, signal, subprocess, threading, time
+def start(**more):
+	stages, end, env = [], None, dict(os.environ, FRINGEPIPE_REPEAT="8", **more)
+	for words in ("median -j1 many.nrrd", "framecat -j1 --channels absphase", "median -j1 -s row", "framecat -j1"):
+		stages.append(subprocess.Popen(words.split(), stdin=end, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env))
+		if end:
+			end.close()
+		end = stages[-1].stdout
+		env.pop("FRINGEPIPE_REPEAT", None)
+	return stages
+want = start(FRINGEPIPE_HANDOVER="no")[-1].stdout.read()
+random.seed(7)
+for turn in range(8):
+	stages, got = start(), []
+	thread = threading.Thread(target=lambda: got.append(stages[-1].stdout.read()))
+	thread.start()
+	for stage in random.choices(stages, k=4):
+		time.sleep(random.uniform(0, 0.03))
+		if stage.poll() is None:
+			stage.send_signal(signal.SIGSTOP)
+			time.sleep(random.uniform(0, 0.02))
+			stage.send_signal(signal.SIGCONT)
+	if turn:
+		random.choice(stages).kill()
+	for stage in stages:
+		stage.wait(timeout=30)
+	thread.join()
+	print(turn, len(got[0]), [stage.returncode for stage in stages])
+	expect(want.startswith(got[0]))
+	expect(turn > 0 or want == got[0])'
 }

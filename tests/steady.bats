@@ -2,12 +2,16 @@ load helpers
 
 # What a long run costs: memory does not grow with the number of frames, idle threads sleep.
 
-peak() {		# KiB of memory, of a command
+used() {		# FIELD of getrusage, of a command
 	"$python" - "$@" <<'END'
 import resource, subprocess, sys
-subprocess.run(sys.argv[1:], check=True, stderr=subprocess.DEVNULL)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+subprocess.run(sys.argv[2:], check=True, stderr=subprocess.DEVNULL)
+print(getattr(resource.getrusage(resource.RUSAGE_CHILDREN), sys.argv[1]))
 END
+}
+
+peak() {		# KiB of memory, of a command
+	used ru_maxrss "$@"
 }
 
 @test "steady: peak memory is the same for 20 and for 10000 frames" {
@@ -27,6 +31,19 @@ write_frames("few.nrrd", [f] * 10); write_frames("many.nrrd", [f] * 2000)'
 	many=$(peak median -o null: many.nrrd)
 	echo "peak: $few KiB for 10 frames, $many KiB for 2000"
 	[ "$many" -lt $((few + 2048)) ]
+}
+
+@test "steady: peak memory of a pipe is the same for 60 and for 3000 frames" {
+	py 'write_frames("few.nrrd", [Frame(np.full((240, 320), i, "f4"), ["absphase"]) for i in range(10)])'
+	pipe='median -j1 few.nrrd | framecat -j1 --set a=b | median -j1 -s row | framecat -j1 -o null:'
+	few=$(peak bash -c "FRINGEPIPE_REPEAT=6 $pipe")
+	many=$(peak bash -c "FRINGEPIPE_REPEAT=300 $pipe")
+	echo "peak: $few KiB for 60 frames, $many KiB for 3000"
+	[ "$many" -lt $((few + 4096)) ]
+	few=$(used ru_minflt bash -c "FRINGEPIPE_REPEAT=6 $pipe")
+	many=$(used ru_minflt bash -c "FRINGEPIPE_REPEAT=300 $pipe")
+	echo "fresh pages: $few for 60 frames, $many for 3000"	# of 75 pages each
+	[ "$many" -lt $((few + 75 * 300)) ]
 }
 
 @test "steady: threads that wait for input use no processor time" {
