@@ -16,7 +16,9 @@ load helpers
 	fringepipe -d cpu phasewrap --as vector images.nrrd , gauss , unwrap2f , median , \
 		phase2depth --ref ideal -o depth.nrrd
 	framecat --channels depth depth.nrrd | holoenc -o holo.png
-	for words in "phasewrap images.nrrd , gauss , unwrap2f , median , phase2depth --ref ideal , normals" \
+	py 'y, x = np.mgrid[:48, :96]; write_frames("z.nrrd", Frame((x / 3 + 9 * np.sin(y / 9)).astype("f4"), ["depth"]))'
+	holoenc z.nrrd | dither3 -m fs -o three.png
+	for words in "undither3 three.png" "phasewrap images.nrrd , gauss , unwrap2f , median , phase2depth --ref ideal , normals" \
 		"phasewrap --as vector images.nrrd , gauss --as phase , unwrap2f -m best" "shade depth.nrrd" \
 		"holodec holo.png" "holodec --decode plain holo.png"; do
 		# shellcheck disable=SC2086
