@@ -1,9 +1,17 @@
 load helpers
 
-@test "bench: measures a stage beside the copy bandwidth; speed itself is no test" {
-	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --quick stage median >table
+@test "bench: --quick prints every part, each figure with its floor; speed itself is no test" {
+	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --quick >table
 	cat table
+	grep -E '^bandwidth, arrays of .* GB/s copy .* GB/s triad$' table
 	grep -E '^median +[0-9.]+ ms .* frames/s .* GB/s .*% of copy, floor [0-9.]+ ms' table
+	grep -E '^one process, threads 1 +[0-9.]+ ms .*% of copy, floor' table
+	grep -E '^pipe of processes, a thread each +[0-9.]+ ms .*% of copy, floor' table
+	grep -E '^chain +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ times$' table
+	grep -E '^1155x866 +1.00 Mpx +[0-9.]+ ms +[0-9.]+ ns/px$' table
+	grep -E '^write 8 bits, .png --fast +[0-9.]+ ms' table
+	grep -E '^800x600, 100 frames +[0-9.]+ MiB$' table
+	if grep -Ei 'nan|inf|[ -]0\.000 ms' table; then return 1; fi
 }
 
 @test "bench: the table of a GPU: its copies, each stage, the chain" {
