@@ -2,11 +2,13 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "fail.h"
 #include "progress.h"
 
 #define AHEAD 2			/* files a thread, so that one that is done early has another */
+#define PATIENCE_NS 200000000	/* for a read ahead, when a chain fails */
 #define AHEAD_FROM 2		/* frames of a file, from which on one is read ahead */
 
 /* A thread that reads a stream's next frame while the last one is worked. */
@@ -158,19 +160,40 @@ ahead_next(struct ahead *ahead, struct frame **out)
 	return got;
 }
 
-/* False where the thread still waits for input: when a chain fails nobody waits with it, and it
- * ends with the process. */
+/* Waits until the thread has read what was wanted, for a while. */
+static bool
+ahead_settle(struct ahead *ahead)
+{
+	struct timespec end;
+	int status = 0;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_nsec += PATIENCE_NS;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	while (ahead->wanted && status == 0)
+		status = pthread_cond_timedwait(&ahead->changed, &ahead->lock, &end);
+	return !ahead->wanted;
+}
+
+/* What a thread that was not waited for goes on to use. */
+static struct ahead *volatile given_up __attribute__((used));
+
+/* False where the thread still waits for input: when a chain fails nobody waits with it for long,
+ * and it ends with the process. */
 static bool
 ahead_close(struct ahead *ahead)
 {
-	bool waits;
+	bool settled;
 
 	pthread_mutex_lock(&ahead->lock);
 	ahead->stop = true;
-	waits = ahead->wanted;
+	settled = ahead_settle(ahead);
 	pthread_cond_signal(&ahead->changed);
+	if (!settled)
+		given_up = ahead;
 	pthread_mutex_unlock(&ahead->lock);
-	if (waits)
+	if (!settled)
 		return false;
 	pthread_join(ahead->thread, NULL);
 	pthread_mutex_destroy(&ahead->lock);
