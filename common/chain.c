@@ -264,7 +264,7 @@ struct scratch {
 	size_t first[SEGMENT_MOST];		/* first row of map k's output that is kept */
 	size_t done[SEGMENT_MOST];		/* rows of map k's output are made up to here */
 	bool direct[SEGMENT_MOST];		/* see place_output() */
-	double seconds[SEGMENT_MOST];		/* of this frame, where times are told */
+	double seconds[SEGMENT_MOST];		/* of this frame */
 	size_t y0, y1;				/* of the band */
 };
 

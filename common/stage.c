@@ -699,11 +699,15 @@ parse_chain_options(struct chain_options *own, int argc, char **argv, int *first
 
 /* Options that stand instead of a chain: true if one of them was given. */
 static bool
-answer_alone(const struct chain_options *own, int *status)
+answer_alone(const struct chain_options *own, const char *word, int *status)
 {
 	const struct runner_options *options = &own->runner;
 
 	*status = 0;
+	if (word && (own->devices || own->agreement || own->calibrate)) {
+		*status = fail_usage(word, "--devices, --agreement and --calibrate run no stage");
+		return true;
+	}
 	if (options->help)
 		print_chain_help();
 	else if (options->version)
@@ -732,7 +736,7 @@ chain_main(int argc, char **argv)
 	fail_set_program("fringepipe");
 	if (parse_chain_options(&own, argc, argv, &first) < 0)
 		return close_standard_output(conclude(&chain, -1));
-	if (answer_alone(&own, &status))
+	if (answer_alone(&own, argv[first], &status))
 		return close_standard_output(conclude(&chain, status));
 	status = check_device(own.runner.device);
 	if (status == 0)

@@ -24,6 +24,11 @@ costs() {
 @test "device: --devices lists the processor and every device" {
 	run -0 fringepipe --devices
 	[[ ${lines[0]} =~ ^cpu\ +[0-9]+\ threads$ ]]
+	for option in --devices --agreement --calibrate; do
+		fails 2 "fringepipe: median: --devices, --agreement and --calibrate run no stage" \
+			fringepipe $option median x.nrrd
+	done
+	run -0 fringepipe --devices
 	for line in "${lines[@]:1}"; do
 		[[ $line =~ ^gpu:[0-9]+\ +(discrete|integrated|virtual|cpu|other),\ [0-9.]+\ GB.*:\ .+$ ]]
 	done

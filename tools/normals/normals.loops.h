@@ -52,6 +52,18 @@ clean_depth(const float *restrict z, struct line *restrict line, size_t at, size
 	line->whole = missing == 0;
 }
 
+static inline __attribute__((always_inline)) void
+put_square(struct squares *restrict out, size_t i, struct normals_vector ad,
+    struct normals_vector bc)
+{
+	out->ad_x[i] = ad.x;
+	out->ad_y[i] = ad.y;
+	out->ad_z[i] = ad.z;
+	out->bc_x[i] = bc.x;
+	out->bc_y[i] = bc.y;
+	out->bc_z[i] = bc.z;
+}
+
 /* Squares between two lines of n pixels; all corners are there if `whole`. */
 static inline __attribute__((always_inline)) void
 squares_of_points(const struct line *restrict upper, const struct line *restrict lower,
@@ -76,12 +88,7 @@ squares_of_points(const struct line *restrict upper, const struct line *restrict
 		    normals_product(v0, h0, b * c * a),
 		    normals_product(v1, h1, b * c * d));
 
-		out->ad_x[i] = sum_ad.x;
-		out->ad_y[i] = sum_ad.y;
-		out->ad_z[i] = sum_ad.z;
-		out->bc_x[i] = sum_bc.x;
-		out->bc_y[i] = sum_bc.y;
-		out->bc_z[i] = sum_bc.z;
+		put_square(out, i, sum_ad, sum_bc);
 	}
 }
 
@@ -104,12 +111,7 @@ squares_of_depth(const struct line *restrict upper, const struct line *restrict 
 		    normals_of_slopes(v0, h0, b * c * a),
 		    normals_of_slopes(v1, h1, b * c * d));
 
-		out->ad_x[i] = sum_ad.x;
-		out->ad_y[i] = sum_ad.y;
-		out->ad_z[i] = sum_ad.z;
-		out->bc_x[i] = sum_bc.x;
-		out->bc_y[i] = sum_bc.y;
-		out->bc_z[i] = sum_bc.z;
+		put_square(out, i, sum_ad, sum_bc);
 	}
 }
 

@@ -1,11 +1,11 @@
 /*
  * Normals of a surface on a grid (methods §9; Karpinsky 2014 §3.6): the cross products of
- *neighbouring difference vectors, each of unit length, are averaged.
+ * neighbouring difference vectors, each of unit length, are averaged.
  *
  * The eight products at a pixel belong to eight triangles, and each triangle serves two pixels: in
- *the square of four pixels A B C D the triangles ABD and ADC are two of the products at A and two
- *of those at D, the triangles ABC and BDC two of those at B and at C. So a square needs four
- *products, and a pixel adds up what its four squares give to the diagonal that it lies on.
+ * the square of four pixels A B C D the triangles ABD and ADC are two of the products at A and two
+ * of those at D, the triangles ABC and BDC two of those at B and at C. So a square needs four
+ * products, and a pixel adds up what its four squares give to the diagonal that it lies on.
  */
 #include "px.h"
 
