@@ -16,7 +16,7 @@ struct priv {
 	struct passing passing;
 	size_t channel[3];		/* x y z; of a depth map all the same */
 	bool depth;
-	float sign;			/* -1 where z grows towards the viewer */
+	float sign;			/* of what the products' sum is to be */
 	float per_column, per_row;	/* depth map: 1 / distance of pixels */
 	bool warned;
 };
@@ -38,34 +38,43 @@ static void
 get_line(const struct priv *priv, const struct frame *in, struct line *line, ptrdiff_t y, size_t x0,
     size_t n)
 {
-	size_t w = in->head.w, from = x0 ? x0 - 1 : 0, end = x0 + n + 1 < w ? x0 + n + 1 : w;
-	size_t at = x0 ? 0 : 1;
+	size_t before = x0 > 0, after = x0 + n < in->head.w;
+	size_t first = x0 - before, at = LEFT - before, m = before + n + after;
 	const float *x, *yy, *z;
 
 	if (y < 0 || y >= (ptrdiff_t)in->head.h) {
 		memset(line, 0, sizeof(*line));
 		return;
 	}
-	clear(line, 0);
-	clear(line, n + 1);
-	z = frame_floats(in, priv->channel[2], (size_t)y) + from;
+	clear(line, LEFT - 1);
+	clear(line, LEFT + n);
+	z = frame_floats(in, priv->channel[2], (size_t)y) + first;
+	line->whole = copy_whole(z, line->z + at, m);
 	if (priv->depth) {
-		clean_depth(z, line, at, end - from);
+		if (!line->whole)
+			clean_depth(z, line, at, m);
 		return;
 	}
-	x = frame_floats(in, priv->channel[0], (size_t)y) + from;
-	yy = frame_floats(in, priv->channel[1], (size_t)y) + from;
-	clean_points(x, yy, z, line, at, end - from);
+	x = frame_floats(in, priv->channel[0], (size_t)y) + first;
+	yy = frame_floats(in, priv->channel[1], (size_t)y) + first;
+	line->whole = line->whole && copy_whole(x, line->x + at, m) &&
+	    copy_whole(yy, line->y + at, m);
+	if (!line->whole)
+		clean_points(x, yy, z, line, at, m);
 }
 
 /* The squares between two lines of n pixels, of which the first is column x0. */
 static void
-get_squares(const struct priv *priv, const struct line *upper, const struct line *lower,
+get_squares(const struct priv *priv, struct line *upper, struct line *lower,
     struct squares *squares, size_t x0, size_t n, size_t w)
 {
 	float per_column = priv->per_column, per_row = priv->per_row;
 	bool whole = upper->whole && lower->whole;
 
+	if (!whole && upper->whole)
+		set_there(upper, n);
+	if (!whole && lower->whole)
+		set_there(lower, n);
 	if (priv->depth && whole)
 		squares_of_depth(upper, lower, squares, n, true, per_column, per_row);
 	else if (priv->depth)
@@ -99,11 +108,11 @@ strip(const struct priv *priv, const struct frame *in, struct frame *out, size_t
 		for (size_t i = 0; i < 3; i++)
 			normal[i] = frame_floats(out, c + i, y) + x0;
 		if (line[!k].whole)
-			unit_normals(&squares[k], &squares[!k], line[!k].there, normal[0],
-			    normal[1], normal[2], priv->sign, n, true);
+			unit_normals(&squares[k], &squares[!k], line[!k].there + LEFT,
+			    normal[0], normal[1], normal[2], priv->sign, n, true);
 		else
-			unit_normals(&squares[k], &squares[!k], line[!k].there, normal[0],
-			    normal[1], normal[2], priv->sign, n, false);
+			unit_normals(&squares[k], &squares[!k], line[!k].there + LEFT,
+			    normal[0], normal[1], normal[2], priv->sign, n, false);
 	}
 }
 
@@ -111,10 +120,11 @@ static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
 {
 	const struct priv *priv = run->priv;
-	size_t w = in->head.w;
+	size_t w = in->head.w, strips = (w + TILE - 1) / TILE;
+	size_t n = ((w + strips - 1) / strips + 15) / 16 * 16;	/* no narrow one at the end */
 
-	for (size_t x = 0; x < w; x += TILE)
-		strip(priv, in, out, x, w - x < TILE ? w - x : TILE, y0, y1);
+	for (size_t x = 0; x < w; x += n)
+		strip(priv, in, out, x, w - x < n ? w - x : n, y0, y1);
 	for (size_t y = y0; y < y1; y++)
 		passing_row(&priv->passing, in, out, y);
 }
@@ -174,9 +184,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 	if (z_axis && strcmp(z_axis, "away") && strcmp(z_axis, "towards"))
 		return fail(NULL, "key z_axis must be away or towards, not '%.40s'", z_axis);
-	priv->sign = z_axis && !strcmp(z_axis, "towards") ? -1 : 1;
 	priv->depth =
 	    head_channel(in, "x") == NO_CHANNEL && head_channel(in, "depth") != NO_CHANNEL;
+	priv->sign = (z_axis && !strcmp(z_axis, "towards")) == priv->depth ? 1 : -1;
 	for (size_t i = 0; i < 3; i++)
 		if (run_channel(run, in, priv->depth ? "depth" : names[i], &priv->channel[i]) < 0)
 			return -1;

@@ -77,7 +77,7 @@ corner_of_depth(block_at at, normals_vector v0, normals_vector h0, float weight0
 	precise float down1 = v1.z * at.b.per_row, right1 = h1.z * at.b.per_column;
 
 	return normals_sum(
-	    normals_of_slopes(down0, right0, weight0), normals_of_slopes(down1, right1, weight1));
+	    normals_of_falls(down0, right0, weight0), normals_of_falls(down1, right1, weight1));
 }
 
 normals_vector
@@ -96,9 +96,9 @@ falling(block_at at, line upper, line lower, uint i)
 	precise float both = upper.there[i] * lower.there[i + 1];
 	precise float right = both * upper.there[i + 1], left = both * lower.there[i];
 
-	return corner(at, difference(lower.at[i + 1], upper.at[i + 1]),
-	    difference(upper.at[i + 1], upper.at[i]), right, difference(lower.at[i], upper.at[i]),
-	    difference(lower.at[i + 1], lower.at[i]), left);
+	return corner(at, difference(upper.at[i + 1], lower.at[i + 1]),
+	    difference(upper.at[i], upper.at[i + 1]), right, difference(upper.at[i], lower.at[i]),
+	    difference(lower.at[i], lower.at[i + 1]), left);
 }
 
 /* Its diagonal B C. */
@@ -108,10 +108,10 @@ rising(block_at at, line upper, line lower, uint i)
 	precise float both = upper.there[i + 1] * lower.there[i];
 	precise float left = both * upper.there[i], right = both * lower.there[i + 1];
 
-	return corner(at, difference(lower.at[i], upper.at[i]),
-	    difference(upper.at[i + 1], upper.at[i]), left,
-	    difference(lower.at[i + 1], upper.at[i + 1]),
-	    difference(lower.at[i + 1], lower.at[i]), right);
+	return corner(at, difference(upper.at[i], lower.at[i]),
+	    difference(upper.at[i], upper.at[i + 1]), left,
+	    difference(upper.at[i + 1], lower.at[i + 1]),
+	    difference(lower.at[i], lower.at[i + 1]), right);
 }
 
 void

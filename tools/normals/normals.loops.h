@@ -2,14 +2,15 @@
 #include "normals.px.h"
 #include "rows.h"
 
-#define TILE 256
-#define SPAN (TILE + 32)	/* a column more on each side, and squares in whole vectors */
+#define TILE 416
+#define LEFT 16			/* where column 0 of a strip lies, a vector begins there */
+#define SPAN (TILE + 32)
 #define SQUARES(n) (((n) + 16) / 16 * 16)	/* at least n + 1; what is too much is not read */
 
 /* A piece of a row with a column more on each side; 0 where something is missing. */
 struct line {
 	float x[SPAN], y[SPAN], z[SPAN], there[SPAN];
-	bool whole;			/* nothing is, of the image's columns */
+	bool whole;			/* nothing is, of the image's columns; there[] is not set */
 } __attribute__((aligned(64)));
 
 /* Squares of four pixels between two lines: the products that A and D, and B and C, get. */
@@ -17,13 +18,26 @@ struct squares {
 	float ad_x[SPAN], ad_y[SPAN], ad_z[SPAN], bc_x[SPAN], bc_y[SPAN], bc_z[SPAN];
 } __attribute__((aligned(64)));
 
+/* Copies n coordinates; are all of them there? */
+static bool
+copy_whole(const float *restrict from, float *restrict to, size_t n)
+{
+	uint largest = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint size = px_bits(from[i]) & 0x7fffffffu;
+
+		to[i] = from[i];
+		largest = size > largest ? size : largest;
+	}
+	return normals_there(px_from_bits(largest));
+}
+
 static void
 clean_points(const float *restrict x, const float *restrict y, const float *restrict z,
     struct line *restrict line, size_t at, size_t n)
 {
-	uint missing = 0;
-
-	_Pragma("omp simd reduction(+:missing)")
+	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
 		bool there = normals_there(x[i]) && normals_there(y[i]) && normals_there(z[i]);
 
@@ -31,25 +45,27 @@ clean_points(const float *restrict x, const float *restrict y, const float *rest
 		line->y[at + i] = px_select(there, y[i], 0.0f);
 		line->z[at + i] = px_select(there, z[i], 0.0f);
 		line->there[at + i] = px_select(there, 1.0f, 0.0f);
-		missing += px_select(there, 0u, 1u);
 	}
-	line->whole = missing == 0;
 }
 
 static void
 clean_depth(const float *restrict z, struct line *restrict line, size_t at, size_t n)
 {
-	uint missing = 0;
-
-	_Pragma("omp simd reduction(+:missing)")
+	ROWS_SIMD
 	for (size_t i = 0; i < n; i++) {
 		bool there = normals_there(z[i]);
 
 		line->z[at + i] = px_select(there, z[i], 0.0f);
 		line->there[at + i] = px_select(there, 1.0f, 0.0f);
-		missing += px_select(there, 0u, 1u);
 	}
-	line->whole = missing == 0;
+}
+
+/* For squares with a line that is not whole. */
+static void
+set_there(struct line *line, size_t n)
+{
+	for (size_t i = 0; i < n + 2; i++)
+		line->there[LEFT - 1 + i] = 1;
 }
 
 static inline __attribute__((always_inline)) void
@@ -71,16 +87,17 @@ squares_of_points(const struct line *restrict upper, const struct line *restrict
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < SQUARES(n); i++) {
-		struct normals_vector h0 = { upper->x[i + 1] - upper->x[i],
-			upper->y[i + 1] - upper->y[i], upper->z[i + 1] - upper->z[i] };
-		struct normals_vector h1 = { lower->x[i + 1] - lower->x[i],
-			lower->y[i + 1] - lower->y[i], lower->z[i + 1] - lower->z[i] };
-		struct normals_vector v0 = { lower->x[i] - upper->x[i], lower->y[i] - upper->y[i],
-			lower->z[i] - upper->z[i] };
-		struct normals_vector v1 = { lower->x[i + 1] - upper->x[i + 1],
-			lower->y[i + 1] - upper->y[i + 1], lower->z[i + 1] - upper->z[i + 1] };
-		float a = whole ? 1 : upper->there[i], b = whole ? 1 : upper->there[i + 1];
-		float c = whole ? 1 : lower->there[i], d = whole ? 1 : lower->there[i + 1];
+		size_t r = LEFT + i, l = r - 1;
+		struct normals_vector h0 = { upper->x[l] - upper->x[r], upper->y[l] - upper->y[r],
+			upper->z[l] - upper->z[r] };
+		struct normals_vector h1 = { lower->x[l] - lower->x[r], lower->y[l] - lower->y[r],
+			lower->z[l] - lower->z[r] };
+		struct normals_vector v0 = { upper->x[l] - lower->x[l], upper->y[l] - lower->y[l],
+			upper->z[l] - lower->z[l] };
+		struct normals_vector v1 = { upper->x[r] - lower->x[r], upper->y[r] - lower->y[r],
+			upper->z[r] - lower->z[r] };
+		float a = whole ? 1 : upper->there[l], b = whole ? 1 : upper->there[r];
+		float c = whole ? 1 : lower->there[l], d = whole ? 1 : lower->there[r];
 		struct normals_vector sum_ad = normals_sum(
 		    normals_product(v1, h0, a * d * b),
 		    normals_product(v0, h1, a * d * c));
@@ -98,18 +115,19 @@ squares_of_depth(const struct line *restrict upper, const struct line *restrict 
 {
 	ROWS_SIMD
 	for (size_t i = 0; i < SQUARES(n); i++) {
-		float h0 = (upper->z[i + 1] - upper->z[i]) * per_column;
-		float h1 = (lower->z[i + 1] - lower->z[i]) * per_column;
-		float v0 = (lower->z[i] - upper->z[i]) * per_row;
-		float v1 = (lower->z[i + 1] - upper->z[i + 1]) * per_row;
-		float a = whole ? 1 : upper->there[i], b = whole ? 1 : upper->there[i + 1];
-		float c = whole ? 1 : lower->there[i], d = whole ? 1 : lower->there[i + 1];
+		size_t r = LEFT + i, l = r - 1;
+		float h0 = (upper->z[l] - upper->z[r]) * per_column;
+		float h1 = (lower->z[l] - lower->z[r]) * per_column;
+		float v0 = (upper->z[l] - lower->z[l]) * per_row;
+		float v1 = (upper->z[r] - lower->z[r]) * per_row;
+		float a = whole ? 1 : upper->there[l], b = whole ? 1 : upper->there[r];
+		float c = whole ? 1 : lower->there[l], d = whole ? 1 : lower->there[r];
 		struct normals_vector sum_ad = normals_sum(
-		    normals_of_slopes(v1, h0, a * d * b),
-		    normals_of_slopes(v0, h1, a * d * c));
+		    normals_of_falls(v1, h0, a * d * b),
+		    normals_of_falls(v0, h1, a * d * c));
 		struct normals_vector sum_bc = normals_sum(
-		    normals_of_slopes(v0, h0, b * c * a),
-		    normals_of_slopes(v1, h1, b * c * d));
+		    normals_of_falls(v0, h0, b * c * a),
+		    normals_of_falls(v1, h1, b * c * d));
 
 		put_square(out, i, sum_ad, sum_bc);
 	}
@@ -128,7 +146,7 @@ unit_normals(const struct squares *restrict above, const struct squares *restric
 		struct normals_vector lower = { below->bc_x[i] + below->ad_x[i + 1],
 			below->bc_y[i] + below->ad_y[i + 1], below->bc_z[i] + below->ad_z[i + 1] };
 		struct normals_vector normal =
-		    normals_unit(normals_sum(upper, lower), whole ? 1 : there[i + 1], sign);
+		    normals_unit(normals_sum(upper, lower), whole ? 1 : there[i], sign);
 
 		nx[i] = normal.x;
 		ny[i] = normal.y;

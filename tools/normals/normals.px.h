@@ -21,22 +21,21 @@ normals_there(float v)
 }
 
 /*
- * 1/sqrt(v) within 7.2e-7, finite for 0: an estimate from the exponent's bits and two Newton steps,
- * the constants chosen for the least largest error. A product's weight in the average depends on
- * it, its direction does not. Cheaper than a root and a division.
+ * 1/sqrt(2 v) within 7.2e-7, times the sign (0, or 0x80000000 for -1), finite for 0: an estimate
+ * from the exponent's bits and two Newton steps, the constants chosen for the least largest error.
+ * A product's weight in the average depends on it, its direction does not; the root of 2 goes with
+ * the average's length. Cheaper than a root and a division.
  */
 PX_FN float
-normals_inverse_root(float v)
+normals_inverse_root(float v, uint sign)
 {
-	PX_F half_v = 0.5f * v;
-	PX_F y = px_from_bits(0x5f3757e0u - (px_bits(v) >> 1));
+	PX_F y = px_from_bits((0x5ef757e0u | sign) - (px_bits(v) >> 1));
 
-	y = y * (1.50089f - half_v * y * y);
-	return y * (1.5000006f - half_v * y * y);
+	y = y * (1.50089f - v * y * y);
+	return y * (1.5000006f - v * y * y);
 }
 
-/* v x h, of unit length times `weight` (1, or 0 where a corner is missing): v leads down, h right.
- */
+/* v x h, of one length times `weight` (1, or 0 where a corner is missing): v leads up, h left. */
 PX_FN PX_STRUCT normals_vector
 normals_product(PX_STRUCT normals_vector v, PX_STRUCT normals_vector h, float weight)
 {
@@ -44,7 +43,7 @@ normals_product(PX_STRUCT normals_vector v, PX_STRUCT normals_vector h, float we
 	PX_F x = v.y * h.z - v.z * h.y;
 	PX_F y = v.z * h.x - v.x * h.z;
 	PX_F z = v.x * h.y - v.y * h.x;
-	PX_F scale = normals_inverse_root(x * x + y * y + z * z) * weight;
+	PX_F scale = normals_inverse_root(x * x + y * y + z * z, 0u) * weight;
 
 	n.x = x * scale;
 	n.y = y * scale;
@@ -52,16 +51,16 @@ normals_product(PX_STRUCT normals_vector v, PX_STRUCT normals_vector h, float we
 	return n;
 }
 
-/* The same for z on a regular grid: slopes of z down and to the right. */
+/* The opposite of that for z on a regular grid, which falls so much to the right and down. */
 PX_FN PX_STRUCT normals_vector
-normals_of_slopes(float down, float right, float weight)
+normals_of_falls(float down, float right, float weight)
 {
 	PX_STRUCT normals_vector n;
-	PX_F scale = normals_inverse_root(right * right + down * down + 1.0f) * weight;
+	PX_F scale = normals_inverse_root((right * right + 1.0f) + down * down, 0u) * weight;
 
 	n.x = right * scale;
 	n.y = down * scale;
-	n.z = -scale;
+	n.z = scale;
 	return n;
 }
 
@@ -74,16 +73,16 @@ normals_sum(PX_STRUCT normals_vector a, PX_STRUCT normals_vector b)
 	return a;
 }
 
-/* The sum to unit length, times `sign`; NaN where nothing was added, or the pixel is missing. */
+/* The sum to unit length, times the sign of `sign`; NaN where nothing was added, or the pixel is
+ * missing. */
 PX_FN PX_STRUCT normals_vector
 normals_unit(PX_STRUCT normals_vector sum, float there, float sign)
 {
-	PX_F l2 = sum.x * sum.x + sum.y * sum.y + sum.z * sum.z;
-	bool valid = there > 0.0f && l2 > 1e-10f;
-	PX_F scale = normals_inverse_root(l2);
+	PX_F half_l2 = 0.5f * (sum.x * sum.x + sum.y * sum.y + sum.z * sum.z);
+	bool valid = there > 0.0f && half_l2 > 2.5e-11f;
+	PX_F scale = normals_inverse_root(half_l2, px_bits(sign) & 0x80000000u);
 
-	/* one step more: within 2 ulp */
-	scale = sign * (scale * (1.5f - 0.5f * l2 * scale * scale));
+	scale = scale * (1.5f - half_l2 * scale * scale);	/* one step more: within 2 ulp */
 	sum.x = px_select(valid, sum.x * scale, PX_NAN);
 	sum.y = px_select(valid, sum.y * scale, PX_NAN);
 	sum.z = px_select(valid, sum.z * scale, PX_NAN);
