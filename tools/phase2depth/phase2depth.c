@@ -51,11 +51,14 @@ static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
 {
 	const struct priv *priv = run->priv;
+	bool plain = !priv->calibrated && is_plain(&priv->above);
 
+	if (plain)
+		plain_rows(priv, in, out, y0, y1);
 	for (size_t y = y0; y < y1; y++) {
 		if (priv->calibrated)
 			shape_row(priv, in, out, y);
-		else
+		else if (!plain)
 			depth_row(priv, in, out, y);
 		passing_row(&priv->passing, in, out, y);
 	}

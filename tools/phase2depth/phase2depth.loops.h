@@ -88,6 +88,42 @@ depth_row(const struct priv *priv, const struct frame *in, struct frame *out, si
 		depth_piece(priv, in, z + x, x, y, w - x < TILE ? w - x : TILE);
 }
 
+/* The usual case, an ideal plane and one coefficient for all pixels. */
+static bool
+is_plain(const struct depthfit *above)
+{
+	return above->ref == NO_CHANNEL && above->degree == 1 && above->c_map[0] == NO_CHANNEL;
+}
+
+static void
+plain_piece(const float *restrict phase, double row, const double *restrict column, float c,
+    float least, float most, float *restrict z, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++)
+		z[i] = phase2depth_plain(phase[i], row + column[i], c, least, most);
+}
+
+/* All of it in one go; what the plane rises from column to column is the same in all rows. */
+static void
+plain_rows(const struct priv *priv, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+{
+	const struct depthfit *above = &priv->above;
+	double column[TILE];
+
+	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
+		size_t n = w - x < TILE ? w - x : TILE;
+
+		for (int i = 0; i < (int)n; i++)
+			column[i] = above->plane[1] * (double)((int)x + i);
+		for (size_t y = y0; y < y1; y++)
+			plain_piece(frame_floats(in, above->phase, y) + x,
+			    above->plane[0] + above->plane[2] * (double)y, column,
+			    (float)above->c[0], priv->least, priv->most,
+			    frame_floats(out, 0, y) + x, n);
+	}
+}
+
 struct piece {			/* of a row of pixels */
 	const float *phase, *lens_x, *lens_y;	/* the camera's lens */
 	float *shift;				/* what the projector's lens adds */

@@ -36,6 +36,15 @@ phase2depth_within(float z, float least, float most)
 }
 
 #ifndef PHASE2DEPTH_NO_DOUBLES
+/* These three for a single c; NaN is not within limits. */
+PX_FN float
+phase2depth_plain(float phase, double plane, float c, float least, float most)
+{
+	PX_F z = (0.0f + c) * px_float(px_double(phase) - plane);
+
+	return px_select(px_both(z >= least, z <= most), z, PX_NAN);
+}
+
 /*
  * Distance along the camera's axis of the point that appears in the projector's column `code`: of
  * the homogeneous (a_code + s b_code)/(a_w + s b_w) = code, solved for s.
