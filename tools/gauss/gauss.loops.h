@@ -87,6 +87,7 @@ struct strip {
 	const struct job *job;
 	size_t x0, n, margin, size;
 	size_t whole_rows;				/* since the last one with a hole */
+	bool holed;					/* there was one: `missing` is valid */
 };
 
 /* ---- rows into the ring; they tell how many pixels are missing ---- */
@@ -186,7 +187,7 @@ is_whole(const float *restrict a, const float *restrict b, size_t n)
 
 	#pragma omp simd reduction(|:missing) aligned(a, b: 64)
 	for (size_t i = 0; i < n; i++)
-		missing |= ~(gauss_there(a[i]) & gauss_there(b[i]));
+		missing |= (uint)__builtin_isunordered(a[i], b[i]);
 	return missing == 0;
 }
 
@@ -219,6 +220,9 @@ shift_missing(struct strip *strip, const float *restrict valid)
 	uint32_t *restrict missing = strip->missing[last];
 	uint32_t bit = (uint32_t)1 << (strip->size - 1) % 32;
 
+	if (!strip->holed)
+		memset(strip->missing, 0, sizeof(strip->missing));
+	strip->holed = true;
 	for (size_t k = 0; k < last; k++)
 		for (size_t i = 0; i < ACROSS; i++)
 			strip->missing[k][i] =
@@ -330,27 +334,33 @@ kernel_sum(const struct priv *priv, size_t radius)
 	return sum + 1;
 }
 
-/* Sums over the columns of row y's window; 0 in columns outside the image. */
+/* Sums over the columns of row y's window. What lies outside the image is not used. */
 static void
 sum_all_columns(struct strip *strip, size_t y)
 {
-	size_t n, x = columns(strip, &n), end = EDGE + strip->n + strip->margin + LANES;
-	size_t first = EDGE + x - strip->x0, parts = strip->job->kind == KIND_PLAIN ? 1 : 2;
+	size_t n, x = columns(strip, &n), first = EDGE + x - strip->x0;
 
-	for (size_t p = 0; p < parts; p++) {
+	for (size_t p = 0; p < (strip->job->kind == KIND_PLAIN ? 1 : 2); p++)
 		BY_RADIUS(sum_columns, reach(y, strip->in->head.h, strip->priv->radius),
 		    strip->row + strip->priv->radius, p, (ptrdiff_t)(first - EDGE), n,
 		    strip->priv->kernel + EDGE, strip->column[p] + first);
-		memset(strip->column[p] + first + n, 0, (end - first - n) * sizeof(float));
-	}
 }
 
 static void
-sum_window(struct strip *strip, size_t y)
+weigh_window(struct strip *strip, size_t y)
+{
+	size_t far = reach(y, strip->in->head.h, strip->priv->radius);
+	float rows_weight = kernel_sum(strip->priv, far);
+
+	for (size_t i = 0; i < strip->n; i++)
+		strip->weight[i] = rows_weight * strip->columns_weight[i];
+}
+
+static void
+sum_window(struct strip *strip)
 {
 	const float *kernel = strip->priv->kernel + EDGE;
 	size_t radius = strip->priv->radius, n = strip->n;
-	float rows_weight = kernel_sum(strip->priv, reach(y, strip->in->head.h, radius));
 
 	for (size_t p = 0; p < (strip->job->kind == KIND_PLAIN ? 1 : 2); p++) {
 		BY_RADIUS(sum_row, radius, strip->column[p] + EDGE, n, kernel, strip->sum[p]);
@@ -360,8 +370,6 @@ sum_window(struct strip *strip, size_t y)
 			if (near_border(strip, i))
 				sum_border(strip, p, i);
 	}
-	for (size_t i = 0; i < n; i++)
-		strip->weight[i] = rows_weight * strip->columns_weight[i];
 }
 
 /* ---- something is missing ---- */
@@ -574,32 +582,53 @@ filter_row(struct strip *strip, struct frame *out, size_t y)
 		if (!strip->row[k]->filled)
 			fill(strip, strip->row[k]);
 	sum_all_columns(strip, y);
-	sum_window(strip, y);
+	sum_window(strip);
+	if (!whole || strip->job->kind == KIND_PLAIN || strip->priv->vectors)
+		weigh_window(strip, y);
 	if (!whole)
 		mend_holes(strip, y);
 	put(strip, out, y, whole ? NULL : strip->row[strip->priv->radius]->valid + EDGE);
 }
 
 static void
+shorten(struct strip *strip, size_t x)
+{
+	size_t far = reach(x, strip->in->head.w, strip->priv->radius);
+
+	strip->reach[x - strip->x0] = (int32_t)far;
+	strip->columns_weight[x - strip->x0] = kernel_sum(strip->priv, far);
+}
+
+/* How far the kernel reaches in the tile's columns, and its sum. */
+static void
+measure_columns(struct strip *strip)
+{
+	size_t radius = strip->priv->radius, x0 = strip->x0, n = strip->n, w = strip->in->head.w;
+	float whole = kernel_sum(strip->priv, radius);
+
+	for (size_t i = 0; i < TILE; i++) {
+		strip->reach[i] = (int32_t)radius;
+		strip->columns_weight[i] = whole;
+	}
+	for (size_t x = x0; x < x0 + n && x < radius; x++)
+		shorten(strip, x);
+	for (size_t x = x0 + n; x > x0 && x + radius > w; x--)
+		shorten(strip, x - 1);
+}
+
+static void
 filter_tile(struct strip *strip, struct frame *out, size_t y0, size_t y1)
 {
 	ptrdiff_t radius = (ptrdiff_t)strip->priv->radius;
-	float whole_weight = kernel_sum(strip->priv, strip->priv->radius);
 
 	strip->size = 2 * strip->priv->radius + 1;
 	strip->margin = (strip->priv->radius + LANES - 1) / LANES * LANES;
 	strip->whole_rows = strip->size;
-	memset(strip->missing, 0, sizeof(strip->missing));
+	strip->holed = false;
 	memset(strip->column, 0, sizeof(strip->column));
 	for (size_t k = 0; k < strip->size; k++)
 		strip->row[k] = &strip->ring[k];
-	for (size_t i = 0; i < TILE; i++) {
-		size_t x = strip->x0 + i, w = strip->in->head.w;
-
-		strip->reach[i] = x < w ? (int32_t)reach(x, w, strip->priv->radius) : 0;
-		strip->columns_weight[i] = strip->reach[i] == radius ? whole_weight :
-		    kernel_sum(strip->priv, (size_t)strip->reach[i]);
-	}
+	measure_columns(strip);
 	for (ptrdiff_t y = (ptrdiff_t)y0 - radius; y < (ptrdiff_t)y0 + radius; y++)
 		advance(strip, y);
 	for (size_t y = y0; y < y1; y++) {
