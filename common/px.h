@@ -63,6 +63,7 @@ px_from_bits(uint u)
 #endif
 
 #define PX_NAN px_from_bits(0x7fc00000u)
+#define PX_LEAST 1.17549435e-38f	/* the least normal number */
 #define PX_PI 3.14159265358979323846f
 #define PX_TWO_PI 6.28318530717958647692f
 #define PX_HALF_PI 1.57079632679489661923f
@@ -90,13 +91,6 @@ PX_FN float
 px_max(float a, float b)
 {
 	return px_select(b > a, b, a);
-}
-
-/* Magnitude of a, sign bit of b. */
-PX_FN float
-px_copysign(float a, float b)
-{
-	return px_from_bits((px_bits(a) & 0x7fffffffu) | (px_bits(b) & 0x80000000u));
 }
 
 #ifdef GL_core_profile
@@ -178,7 +172,8 @@ px_round(float x)
 }
 
 /*
- * The angle of (c, s) in [-pi, pi], within 3 ulp of the true one; 0 for (0, 0).
+ * The angle of (c, s) in [-pi, pi], within 3 ulp of the true one where the larger of them is no
+ * subnormal number; 0 for (0, 0).
  * atan on [-tan(pi/8), tan(pi/8)] by an odd polynomial (minimax, S. Moshier's Cephes atanf).
  */
 PX_FN float
@@ -189,7 +184,7 @@ px_atan2(float s, float c)
 	bool steep = mn > 0.41421356f * mx;
 	PX_F num = px_select(steep, mn - mx, mn);
 	PX_F den = px_select(steep, mn + mx, mx);
-	PX_F t = px_divide(num, px_select(den == 0.0f, 1.0f, den));
+	PX_F t = px_divide(num, px_max(den, PX_LEAST));
 	PX_F z = t * t;
 	PX_F p = 8.05374449538e-2f * z - 1.38776856032e-1f;
 	PX_F a;
@@ -200,7 +195,7 @@ px_atan2(float s, float c)
 	a = px_select(steep, a + 0.785398163397448f, a);
 	a = px_select(as > ac, 1.57079632679489662f - a, a);
 	a = px_select(c < 0.0f, 3.14159265358979324f - a, a);
-	return px_copysign(a, s);
+	return px_from_bits(px_bits(a) | (px_bits(s) & 0x80000000u));
 }
 
 /* x mod 2 pi in [0, 2 pi); |x| < 2e5. */

@@ -298,21 +298,21 @@ near_border(const struct strip *strip, size_t i)
 }
 
 /* LANES columns near the left or right border: a shorter kernel. */
-static void
-sum_border(struct strip *strip, size_t p, size_t i0)
+INLINED void
+sum_border(size_t radius, const float *column, const int32_t *reaches, const float *kernel,
+    float *restrict sum)
 {
-	const float *column = strip->column[p] + EDGE, *kernel = strip->priv->kernel + EDGE;
-
-	for (size_t i = i0; i < i0 + LANES; i += WIDTH) {
+	for (size_t i = 0; i < LANES; i += WIDTH) {
 		vector total = VECTOR_IN(column + i);
 
-		for (size_t k = 1; k <= strip->priv->radius; k++) {
+		#pragma GCC unroll 5
+		for (size_t k = 1; k <= radius; k++) {
 			vector pair = VECTOR_IN(column + i - k) + VECTOR_IN(column + i + k);
 
-			pair = (vector)((whole)pair & (WHOLE_IN(strip->reach + i) >= (int32_t)k));
+			pair = (vector)((whole)pair & (WHOLE_IN(reaches + i) >= (int32_t)k));
 			total += kernel[k] * pair;
 		}
-		VECTOR(strip->sum[p] + i) = total;
+		VECTOR(sum + i) = total;
 	}
 }
 
@@ -336,14 +336,13 @@ kernel_sum(const struct priv *priv, size_t radius)
 
 /* Sums over the columns of row y's window. What lies outside the image is not used. */
 static void
-sum_all_columns(struct strip *strip, size_t y)
+sum_all_columns(struct strip *strip, size_t p, size_t y)
 {
 	size_t n, x = columns(strip, &n), first = EDGE + x - strip->x0;
 
-	for (size_t p = 0; p < (strip->job->kind == KIND_PLAIN ? 1 : 2); p++)
-		BY_RADIUS(sum_columns, reach(y, strip->in->head.h, strip->priv->radius),
-		    strip->row + strip->priv->radius, p, (ptrdiff_t)(first - EDGE), n,
-		    strip->priv->kernel + EDGE, strip->column[p] + first);
+	BY_RADIUS(sum_columns, reach(y, strip->in->head.h, strip->priv->radius),
+	    strip->row + strip->priv->radius, p, (ptrdiff_t)(first - EDGE), n,
+	    strip->priv->kernel + EDGE, strip->column[p] + first);
 }
 
 static void
@@ -357,19 +356,18 @@ weigh_window(struct strip *strip, size_t y)
 }
 
 static void
-sum_window(struct strip *strip)
+sum_window(struct strip *strip, size_t p)
 {
-	const float *kernel = strip->priv->kernel + EDGE;
-	size_t radius = strip->priv->radius, n = strip->n;
+	const float *kernel = strip->priv->kernel + EDGE, *column = strip->column[p] + EDGE;
+	size_t radius = strip->priv->radius, x0 = strip->x0, w = strip->in->head.w;
 
-	for (size_t p = 0; p < (strip->job->kind == KIND_PLAIN ? 1 : 2); p++) {
-		BY_RADIUS(sum_row, radius, strip->column[p] + EDGE, n, kernel, strip->sum[p]);
-		if (strip->x0 >= radius && strip->x0 + n + LANES + radius <= strip->in->head.w)
-			continue;
-		for (size_t i = 0; i < n; i += LANES)
-			if (near_border(strip, i))
-				sum_border(strip, p, i);
-	}
+	BY_RADIUS(sum_row, radius, column, strip->n, kernel, strip->sum[p]);
+	for (size_t i = 0; i < strip->n; i += LANES)
+		if (near_border(strip, i))
+			BY_RADIUS(sum_border, radius, column + i, strip->reach + i, kernel,
+			    strip->sum[p] + i);
+		else	/* so are all up to the last one before the right border */
+			i = (w - radius - LANES - x0) / LANES * LANES;
 }
 
 /* ---- something is missing ---- */
@@ -581,8 +579,10 @@ filter_row(struct strip *strip, struct frame *out, size_t y)
 	for (size_t k = 0; k < strip->size && !whole; k++)
 		if (!strip->row[k]->filled)
 			fill(strip, strip->row[k]);
-	sum_all_columns(strip, y);
-	sum_window(strip);
+	for (size_t p = 0; p < (strip->job->kind == KIND_PLAIN ? 1 : 2); p++) {
+		sum_all_columns(strip, p, y);
+		sum_window(strip, p);
+	}
 	if (!whole || strip->job->kind == KIND_PLAIN || strip->priv->vectors)
 		weigh_window(strip, y);
 	if (!whole)
