@@ -169,11 +169,10 @@ struct judged {
 
 /* As judge(), but nothing is missing, infinite or negative, so that a mean is 0 or at least 1. */
 static inline __attribute__((always_inline)) struct judged
-judge_whole(const struct limits *limits, float images, float first, float most, float sum, float c,
-    float s)
+judge_whole(const struct limits *limits, bool limited, float images, float most, float mean,
+    float c, float s)
 {
 	struct judged judged;
-	PX_F mean = phasewrap_mean(first, sum, images);
 	PX_F amplitude = phasewrap_amplitude(s, c), amplitude_sum = amplitude * images;
 	PX_F product = amplitude * mean, inverse = 1.0f / product;
 	bool divisible = product > PHASEWRAP_LEAST_PRODUCT;
@@ -183,44 +182,49 @@ judge_whole(const struct limits *limits, float images, float first, float most, 
 	judged.cosine = c * unit;
 	judged.sine = s * unit;
 	judged.texture = (mean + amplitude_sum) * (1.0f / images);
-	judged.good = divisible & (amplitude >= limits->least_amplitude) &
-	    (mean >= limits->least_mean * images) &
-	    (judged.modulation >= limits->least_modulation) & (most < limits->max_value);
+	judged.good = divisible;
+	if (limited)
+		judged.good &= (amplitude >= limits->least_amplitude) &
+		    (mean >= limits->least_mean * images) &
+		    (judged.modulation >= limits->least_modulation) &
+		    (most < limits->max_value);
 	return judged;
 }
 
+/* Sums of whole numbers are exact, so that N A is just that. */
 static inline __attribute__((always_inline)) struct judged
 whole_pixel(const float (*image)[SPAN], const struct steps_weight *weight,
-    const struct limits *limits, size_t count, size_t x)
+    const struct limits *limits, bool limited, size_t count, size_t x)
 {
-	PX_F zero = image[0][x];
-	PX_F most = zero, sum = 0, c = 0, s = 0;
+	PX_F zero = image[0][x], most = zero, sum = zero, c = 0, s = 0;
 
 	_Pragma("GCC unroll 8")
 	for (size_t i = 1; i < count; i++) {
 		PX_F v = image[i][x], d = v - zero;
 
 		most = px_max(most, v);
-		sum = i == 1 ? d : sum + d;
+		sum = sum + v;
 		c = phasewrap_add(c, d, weight[i].c);
 		s = phasewrap_add(s, d, weight[i].s);
 	}
-	return judge_whole(limits, (float)(int)count, zero, most, sum, c, s);
+	return judge_whole(limits, limited, (float)(int)count, most, sum, c, s);
 }
 
+/* `limited`: something may be beyond the limits. */
 static inline __attribute__((always_inline)) void
-take_alike(const struct alike *all, size_t sets, size_t count, size_t n)
+take_alike(const struct alike *all, size_t sets, size_t count, bool limited, size_t n)
 {
 	struct alike a = *all;
 
 	ROWS_SIMD
 	for (size_t x = 0; x < n; x++) {
-		struct judged p = whole_pixel(a.image[0], a.weight[0], &a.limits, count, x), q = p;
+		struct judged p =
+		    whole_pixel(a.image[0], a.weight[0], &a.limits, limited, count, x), q = p;
 		bool good = p.good;
 		PX_F modulation = p.modulation, texture = p.texture;
 
 		if (sets == 2) {
-			q = whole_pixel(a.image[1], a.weight[1], &a.limits, count, x);
+			q = whole_pixel(a.image[1], a.weight[1], &a.limits, limited, count, x);
 			good = good & q.good;
 			modulation = px_min(modulation, q.modulation);
 			texture = (texture + q.texture) * 0.5f;
@@ -233,6 +237,27 @@ take_alike(const struct alike *all, size_t sets, size_t count, size_t n)
 		a.texture[x] = texture;
 	}
 }
+
+/* Does a sample of one of the images reach the limit? The rest of a row's last 64 bytes may say so
+ * too, which does no harm. */
+#define REACHED(type) \
+static bool \
+reached_##type(const void *const *image, size_t images, size_t n, float limit) \
+{ \
+	typedef type some __attribute__((vector_size(64), may_alias)); \
+	typedef uint64_t bits __attribute__((vector_size(64))); \
+	type top = (type)ceilf(limit); \
+	bits any = { 0 }; \
+ \
+	if (limit > (float)(type)-1) \
+		return false; \
+	for (size_t i = 0; i < images; i++) \
+		for (size_t x = 0; x < n * sizeof(type); x += 64) \
+			any |= (bits)(*(const some *)((const char *)image[i] + x) >= top); \
+	return (any[0] | any[1] | any[2] | any[3] | any[4] | any[5] | any[6] | any[7]) != 0; \
+}
+REACHED(uint8_t)
+REACHED(uint16_t)
 
 /* The phases of what is good. */
 static void
@@ -466,21 +491,35 @@ call_ahead(const struct frame *in, size_t plane, size_t y, size_t x, size_t n)
 		__builtin_prefetch(next + i);
 }
 
+#define TAKE(sets, images) do { \
+	if (limited) \
+		take_alike(&alike, sets, images, true, n); \
+	else \
+		take_alike(&alike, sets, images, false, n); \
+} while (false)
+
 static void
 wrap_alike(const struct wrap *wrap, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n, struct tile *tile)
 {
 	const struct shots *shots = &wrap->shots;
+	const struct limits *limits = &wrap->limits;
 	size_t sets = shots->fringes, images = shots->fringe[0].n;
 	size_t phases = sets * (wrap->vector ? 2 : 1);
-	struct alike alike = { .limits = wrap->limits,
+	struct alike alike = { .limits = *limits,
 		.modulation = frame_floats(out, phases, y) + x,
 		.texture = frame_floats(out, phases + 1, y) + x };
+	const void *raw[SETS * IMAGES];
+	size_t raws = 0;
+	bool limited = limits->least_amplitude > 0 || limits->least_modulation > 0 ||
+	    limits->least_mean > 0;
 
 	for (size_t k = 0; k < sets; k++) {
 		for (size_t i = 0; i < images; i++) {
 			call_ahead(in, shots->fringe[k].plane[i], y, x, n);
 			CALL(load, in, shots->fringe[k].plane[i], y, x, tile->image[k][i], tile, n);
+			raw[raws++] = (char *)frame_row(in, shots->fringe[k].plane[i], y) +
+			    x * sample_size(in->head.type);
 			alike.weight[k][i] = wrap->steps[k].weight[i];
 		}
 		alike.image[k] = (const float (*)[SPAN])tile->image[k];
@@ -489,14 +528,17 @@ wrap_alike(const struct wrap *wrap, const struct frame *in, struct frame *out, s
 		alike.sine[k] =
 		    wrap->vector ? frame_floats(out, 2 * k + 1, y) + x : tile->pair[k][1];
 	}
+	limited |= in->head.type == SAMPLE_UCHAR ?
+	    reached_uint8_t(raw, raws, n, limits->max_value) :
+	    reached_uint16_t(raw, raws, n, limits->max_value);
 	if (sets == 1 && images == 3)
-		take_alike(&alike, 1, 3, n);
+		TAKE(1, 3);
 	else if (sets == 1)
-		take_alike(&alike, 1, 4, n);
+		TAKE(1, 4);
 	else if (images == 3)
-		take_alike(&alike, 2, 3, n);
+		TAKE(2, 3);
 	else
-		take_alike(&alike, 2, 4, n);
+		TAKE(2, 4);
 	for (size_t k = 0; k < sets && !wrap->vector; k++)
 		write_good(alike.sine[k], alike.cosine[k], frame_floats(out, k, y) + x, n);
 }
