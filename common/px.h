@@ -93,6 +93,23 @@ px_max(float a, float b)
 	return px_select(b > a, b, a);
 }
 
+/* Of two numbers that are not negative: by their bits, which keep their order. */
+PX_FN float
+px_larger(float a, float b)
+{
+	uint x = px_bits(a), y = px_bits(b);
+
+	return px_from_bits(px_select(y > x, y, x));
+}
+
+PX_FN float
+px_smaller(float a, float b)
+{
+	uint x = px_bits(a), y = px_bits(b);
+
+	return px_from_bits(px_select(y < x, y, x));
+}
+
 #ifdef GL_core_profile
 /* The device's own, which may be off by some units; PX_ROUGH makes them so, for a test. */
 #ifdef PX_ROUGH
@@ -180,11 +197,11 @@ PX_FN float
 px_atan2(float s, float c)
 {
 	PX_F as = px_abs(s), ac = px_abs(c);
-	PX_F mx = px_max(as, ac), mn = px_min(as, ac);
+	PX_F mx = px_larger(as, ac), mn = px_smaller(as, ac);
 	bool steep = mn > 0.41421356f * mx;
 	PX_F num = px_select(steep, mn - mx, mn);
 	PX_F den = px_select(steep, mn + mx, mx);
-	PX_F t = px_divide(num, px_max(den, PX_LEAST));
+	PX_F t = px_divide(num, px_larger(den, PX_LEAST));
 	PX_F z = t * t;
 	PX_F p = 8.05374449538e-2f * z - 1.38776856032e-1f;
 	PX_F a;

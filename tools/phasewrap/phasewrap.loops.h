@@ -226,7 +226,7 @@ take_alike(const struct alike *all, size_t sets, size_t count, bool limited, siz
 		if (sets == 2) {
 			q = whole_pixel(a.image[1], a.weight[1], &a.limits, limited, count, x);
 			good = good & q.good;
-			modulation = px_min(modulation, q.modulation);
+			modulation = px_smaller(modulation, q.modulation);
 			texture = (texture + q.texture) * 0.5f;
 			a.cosine[1][x] = px_select(good, q.cosine, PX_NAN);
 			a.sine[1][x] = px_select(good, q.sine, PX_NAN);
