@@ -68,11 +68,15 @@ px_from_bits(uint u)
 #define PX_TWO_PI 6.28318530717958647692f
 #define PX_HALF_PI 1.57079632679489661923f
 
-/* The only test for an invalid pixel. */
+/* The only test for an invalid pixel. Devices may take NaN for granted not to be there. */
 PX_FN bool
 px_isnan(float x)
 {
+#ifdef GL_core_profile
 	return (px_bits(x) & 0x7fffffffu) > 0x7f800000u;
+#else
+	return x != x;
+#endif
 }
 
 PX_FN float
