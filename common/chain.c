@@ -262,6 +262,7 @@ struct scratch {
 	size_t planes;
 	struct plane *in[SEGMENT_MOST], *out[SEGMENT_MOST];
 	size_t first[SEGMENT_MOST];		/* first row of map k's output that is kept */
+	size_t slot[SEGMENT_MOST];		/* and its place in the window, a ring */
 	size_t done[SEGMENT_MOST];		/* rows of map k's output are made up to here */
 	bool direct[SEGMENT_MOST];		/* see place_output() */
 	double seconds[SEGMENT_MOST];		/* of this frame */
@@ -355,8 +356,9 @@ lay_out(struct segment *segment)
 		segment->band = segment->chain->band;
 	segment->bytes = 0;
 	for (size_t k = 0; k + 1 < segment->n; k++) {
-		segment->window[k] = at_most(2 * segment->step + 4 * segment->halo[k] +
-		    4 * segment->link[k + 1].run.halo, segment->h);
+		/* a band begins with so many at once, and never needs more */
+		segment->window[k] =
+		    at_most(segment->step + 2 * segment->halo[k], segment->h);
 		segment->offset[k] = segment->bytes;
 		segment->reader[k] = last_reader(segment, k);
 		segment->bytes += row_bytes(&segment->link[k].out) * segment->window[k];
@@ -429,7 +431,9 @@ place_output(const struct segment *segment, size_t k, struct scratch *scratch)
 		else
 			scratch->out[k][c] = (struct plane){
 				.host = window_at(segment, k, scratch, c),
-				.y_first = scratch->first[k] };
+				.y_first = scratch->first[k],
+				.slot = scratch->slot[k],
+				.rows = segment->window[k] };
 	}
 	for (size_t c = 0; c < segment->out->head.c && scratch->direct[k]; c++)
 		if (segment->maker[c].k == k)
@@ -451,18 +455,29 @@ first_needed(const struct segment *segment, size_t k, const struct scratch *scra
 static void
 move_window(const struct segment *segment, size_t k, struct scratch *scratch)
 {
-	const struct frame_head *head = &segment->link[k].out;
-	size_t stride = frame_stride(head->w, head->type), from = scratch->first[k];
 	size_t first = first_needed(segment, k, scratch);
 
-	for (size_t c = 0; c < head->c; c++) {
-		char *memory = window_at(segment, k, scratch, c);
-
-		if (segment_passed_from(segment, k, c) == NO_CHANNEL)
-			memmove(memory, memory + (first - from) * stride,
-			    (scratch->done[k] - first) * stride);
-	}
+	scratch->slot[k] = (scratch->slot[k] + first - scratch->first[k]) % segment->window[k];
 	scratch->first[k] = first;
+}
+
+/* Rows that map k has made of the segment's output channel c: to where it makes them now. */
+static void
+move_rows(const struct segment *segment, size_t c, struct scratch *scratch, size_t y0, size_t y1)
+{
+	size_t k = segment->maker[c].k, stride = segment->out->stride;
+
+	for (size_t y = y0; y < y1; y++) {
+		size_t row = (scratch->slot[k] + y - scratch->first[k]) % segment->window[k];
+		char *in_window =
+		    window_at(segment, k, scratch, segment->maker[c].c) + row * stride;
+		char *in_output = (char *)segment->out->plane[c].host + y * stride;
+
+		if (scratch->direct[k])
+			memcpy(in_output, in_window, stride);
+		else
+			memcpy(in_window, in_output, stride);
+	}
 }
 
 /*
@@ -472,22 +487,15 @@ move_window(const struct segment *segment, size_t k, struct scratch *scratch)
 static void
 choose_place(const struct segment *segment, size_t k, struct scratch *scratch, size_t end)
 {
-	size_t first = first_needed(segment, k, scratch), n = scratch->done[k] - first;
+	size_t first = first_needed(segment, k, scratch);
 	bool direct = first >= scratch->y0 && end <= scratch->y1;
 
 	if (direct == scratch->direct[k])
 		return;
 	scratch->direct[k] = direct;
 	for (size_t c = 0; c < segment->out->head.c; c++)
-		if (segment->maker[c].k == k) {
-			char *in_window = window_at(segment, k, scratch, segment->maker[c].c) +
-			    (first - scratch->first[k]) * segment->out->stride;
-			char *in_output = (char *)segment->out->plane[c].host +
-			    first * segment->out->stride;
-
-			memcpy(direct ? in_output : in_window, direct ? in_window : in_output,
-			    n * segment->out->stride);
-		}
+		if (segment->maker[c].k == k)
+			move_rows(segment, c, scratch, first, scratch->done[k]);
 }
 
 /* Makes rows of map k's output up to `end`. */
@@ -529,6 +537,7 @@ run_band(void *arg, size_t item, int thread)
 	scratch->y1 = y1;
 	for (size_t k = 0; k < segment->n; k++) {
 		scratch->first[k] = scratch->done[k] = lower(y0, segment->halo[k]);
+		scratch->slot[k] = 0;
 		scratch->direct[k] = false;
 	}
 	for (size_t y = y0; y < y1;) {

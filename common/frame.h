@@ -32,8 +32,9 @@ struct frame_head {
 };
 
 struct plane {
-	void *host;		/* row y_first */
-	size_t y_first;		/* 0, except in the runner's bands */
+	void *host;		/* row 0, but for the runner's windows: */
+	size_t y_first, slot;	/* the first row that is there, and its place */
+	size_t rows;		/* in a ring of so many */
 	struct pixels *store;	/* who owns the memory */
 };
 
@@ -123,8 +124,10 @@ static inline void *
 frame_row(const struct frame *frame, size_t c, size_t y)
 {
 	const struct plane *plane = &frame->plane[c];
+	size_t at = plane->slot + (y - plane->y_first);
 
-	return (unsigned char *)plane->host + (y - plane->y_first) * frame->stride;
+	return (unsigned char *)plane->host +
+	    (at - (at < plane->rows ? 0 : plane->rows)) * frame->stride;
 }
 
 /* Copies row y of a channel, unless both frames hold it in the same memory. */
