@@ -41,12 +41,6 @@ static struct {
 	size_t bares;
 } stores = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-size_t
-sample_size(enum sample type)
-{
-	return type == SAMPLE_UCHAR ? 1 : type == SAMPLE_USHORT ? 2 : 4;
-}
-
 const char *
 sample_name(enum sample type)
 {

@@ -44,7 +44,12 @@ struct frame {
 	struct plane *plane;	/* head.c of them */
 };
 
-size_t sample_size(enum sample);		/* 1, 2, 4 */
+static inline size_t
+sample_size(enum sample type)
+{
+	return (size_t)1 << type;	/* 1, 2, 4 */
+}
+
 const char *sample_name(enum sample);		/* uchar ushort float */
 
 /*
