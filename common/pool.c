@@ -4,17 +4,44 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+/* A thread that has nothing to do looks this often whether there is something again, some 50 us,
+ * before it sleeps: between two frames of a stream that is shorter than falling asleep and waking
+ * up, which on a virtual machine take longer than that. */
+#define LOOKS 1000
+
 struct pool {
 	int threads;
 	pthread_mutex_t lock;
 	pthread_cond_t wake, done;
-	unsigned long job;		/* counts jobs; workers run each once */
+	unsigned long job, ended;	/* count jobs; workers run each once */
 	bool stop;
 	pool_fn *fn;
 	void *arg;
 	size_t n, next;			/* items, and the next one to take */
 	size_t finished;
 };
+
+static void
+pause_a_moment(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+/* Until the number is no longer what it was, for a moment. Called and returns with the lock held. */
+static void
+look_out(struct pool *pool, const unsigned long *number, unsigned long was)
+{
+	if (*number != was)
+		return;
+	pthread_mutex_unlock(&pool->lock);
+	for (int i = 0; i < LOOKS && __atomic_load_n(number, __ATOMIC_RELAXED) == was; i++)
+		pause_a_moment();
+	pthread_mutex_lock(&pool->lock);
+}
 
 /* Takes items until none is left. Called and returns with the lock held. */
 static void
@@ -28,8 +55,10 @@ take_items(struct pool *pool, int thread)
 		pthread_mutex_unlock(&pool->lock);
 		fn(arg, item, thread);
 		pthread_mutex_lock(&pool->lock);
-		if (++pool->finished == pool->n)
-			pthread_cond_signal(&pool->done);
+		if (++pool->finished < pool->n)
+			continue;
+		__atomic_add_fetch(&pool->ended, 1, __ATOMIC_RELAXED);
+		pthread_cond_signal(&pool->done);
 	}
 }
 
@@ -46,6 +75,7 @@ work(struct pool *pool, int thread)
 		}
 		seen = pool->job;
 		take_items(pool, thread);
+		look_out(pool, &pool->job, seen);
 	}
 	pthread_mutex_unlock(&pool->lock);
 }
@@ -65,9 +95,10 @@ pool_for(struct pool *pool, size_t n, pool_fn *fn, void *arg)
 	pool->arg = arg;
 	pool->n = n;
 	pool->next = pool->finished = 0;
-	pool->job++;
+	__atomic_add_fetch(&pool->job, 1, __ATOMIC_RELAXED);
 	pthread_cond_broadcast(&pool->wake);
 	take_items(pool, 0);
+	look_out(pool, &pool->ended, pool->job - 1);
 	while (pool->finished < pool->n)
 		pthread_cond_wait(&pool->done, &pool->lock);
 	pool->n = pool->next = 0;
