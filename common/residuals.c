@@ -59,7 +59,7 @@ residuals_add(const struct residuals *residuals, size_t x, const float *residual
 	for (size_t i = first; i < n; i += residuals->step) {
 		float at = (residual[i] * residuals->scale + 0.5f) * RESIDUALS_BINS;
 
-		if (!bad[i] && at >= 0)
+		if (!(bad && bad[i]) && at >= 0)
 			count[at < RESIDUALS_BINS ? (size_t)at : RESIDUALS_BINS - 1]++;
 	}
 }

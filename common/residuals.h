@@ -31,7 +31,8 @@ int residuals_plan(struct residuals *, size_t w, size_t h, float chance);
 void residuals_free(struct residuals *);
 /* Is row y looked at? */
 bool residuals_wanted(const struct residuals *, size_t y);
-/* Adds the n pixels from column x on, those that are not bad, to a row's counts. */
+/* Adds the n pixels from column x on, those that are not bad (NULL: none is), nor NaN, to a row's
+ * counts. */
 void residuals_add(const struct residuals *, size_t x, const float *residual, const uint32_t *bad,
     size_t n, uint32_t count[RESIDUALS_BINS]);
 /* Row y is complete. */

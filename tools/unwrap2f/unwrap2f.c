@@ -8,6 +8,7 @@
 #include "unwrap2f.loops.h"
 #include "unwrap2f.passes.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,35 +70,55 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
+/* The usual ladder; what is told of the residuals is told of those beyond the limit, too. */
+static void
+short_row(const struct priv *priv, const struct frame *in, struct frame *out, size_t y,
+    uint count[RESIDUALS_BINS])
+{
+	float *absolute = frame_floats(out, 0, y), *residual = frame_floats(out, 1, y);
+
+	climb_short(&priv->way, in, y, count ? FLT_MAX : priv->max_residual, absolute, residual);
+	if (count) {
+		residuals_add(&priv->residuals, 0, residual, NULL, in->head.w, count);
+		limit(absolute, residual, priv->max_residual, in->head.w);
+	}
+}
+
+static void
+ladder_row(const struct priv *priv, const struct frame *in, struct frame *out, size_t y,
+    uint count[RESIDUALS_BINS])
+{
+	struct tile tile;
+
+	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
+		size_t n = w - x < TILE ? w - x : TILE;
+
+		memset(tile.bad, 0, sizeof(tile.bad));
+		if (priv->method == METHOD_BEST)
+			search(&priv->search, in, y, x, n, &tile);
+		else
+			climb_ladder(&priv->way, in, y, x, n, &tile);
+		if (count)
+			residuals_add(&priv->residuals, x, tile.residual, tile.bad, n, count);
+		store(&tile, n, priv->max_residual, frame_floats(out, 0, y) + x,
+		    frame_floats(out, 1, y) + x);
+	}
+}
+
 static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
 {
 	const struct priv *priv = run->priv;
 	bool short_way = priv->method != METHOD_BEST && is_short(&priv->way);
-	struct tile tile;
 
 	for (size_t y = y0; y < y1; y++) {
 		bool wanted = residuals_wanted(&priv->residuals, y);
-		bool at_once = short_way && !wanted;
 		uint count[RESIDUALS_BINS] = { 0 };
 
-		if (at_once)
-			climb_short(&priv->way, in, y, priv->max_residual, frame_floats(out, 0, y),
-			    frame_floats(out, 1, y));
-		for (size_t x = 0; x < in->head.w && !at_once; x += TILE) {
-			size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
-
-			memset(tile.bad, 0, sizeof(tile.bad));
-			if (priv->method == METHOD_BEST)
-				search(&priv->search, in, y, x, n, &tile);
-			else
-				climb_ladder(&priv->way, in, y, x, n, &tile);
-			if (wanted)
-				residuals_add(&priv->residuals, x, tile.residual, tile.bad, n,
-				    count);
-			store(&tile, n, priv->max_residual, frame_floats(out, 0, y) + x,
-			    frame_floats(out, 1, y) + x);
-		}
+		if (short_way)
+			short_row(priv, in, out, y, wanted ? count : NULL);
+		else
+			ladder_row(priv, in, out, y, wanted ? count : NULL);
 		if (wanted)
 			residuals_keep(&priv->residuals, y, count);
 		for (size_t c = 2; c < out->head.c; c++)

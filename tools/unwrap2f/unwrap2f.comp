@@ -86,8 +86,8 @@ climb(block_at at, uint r, uint x, uint y, inout state s)
 		PX_F lack = unwrap2f_lack(s.absolute[i], at.b.rung[r].ratio, phi);
 		PX_F k = px_round(lack);
 
-		lack = lack + at.b.rung[r].span *
-		    unwrap2f_seam(unwrap2f_absolute(phi, k), at.b.rung[r].lo, at.b.rung[r].hi);
+		lack = lack + unwrap2f_seam(unwrap2f_absolute(phi, k), at.b.rung[r].lo,
+		    at.b.rung[r].hi, at.b.rung[r].span);
 		k = px_round(lack);
 		s.absolute[i] = unwrap2f_absolute(phi, k);
 		s.residual[i] = unwrap2f_worse(s.residual[i], lack - k);

@@ -111,7 +111,7 @@ climb(struct tile *restrict tile, size_t n, const struct temporal_rung *restrict
 		PX_F lack = unwrap2f_lack(tile->absolute[i], ratio, phi);
 		PX_F k = px_round(lack);
 
-		lack = lack + span * unwrap2f_seam(unwrap2f_absolute(phi, k), lo, hi);
+		lack = lack + unwrap2f_seam(unwrap2f_absolute(phi, k), lo, hi, span);
 		k = px_round(lack);
 		tile->absolute[i] = unwrap2f_absolute(phi, k);
 		tile->residual[i] = unwrap2f_worse(tile->residual[i], lack - k);
@@ -242,10 +242,11 @@ static bool
 is_short(const struct temporal_way *way)
 {
 	return way->start == START_FIELD && way->rungs == 2 && way->rung[0].n == 2 &&
-	    way->rung[1].n == 1;
+	    way->rung[1].n == 1 && way->rung[1].weight[0] == 1;
 }
 
-/* All of it and the result in one go. */
+/* All of it and the result in one go. A missing phase is NaN all the way to `rest`, which then is
+ * not within the limit. */
 static void
 climb_short(const struct temporal_way *way, const struct frame *in, size_t y, float most,
     float *restrict absolute, float *restrict residual)
@@ -259,18 +260,29 @@ climb_short(const struct temporal_way *way, const struct frame *in, size_t y, fl
 	for (size_t i = 0; i < in->head.w; i++) {
 		PX_F phi = beat.weight[0] * a[i] + beat.weight[1] * b[i];
 		PX_F coarse = unwrap2f_absolute(phi, unwrap2f_turns_above(phi, beat.lo));
-		PX_F lack, k, rest;
-		bool bad = px_isnan(a[i]) | px_isnan(b[i]) | px_isnan(phase[i]);
+		PX_F lack = unwrap2f_lack(coarse, rung.ratio, phase[i]);
+		PX_F k = px_round(lack), rest;
+		bool good;
 
-		phi = 0 + rung.weight[0] * phase[i];
-		lack = unwrap2f_lack(coarse, rung.ratio, phi);
+		lack = lack + unwrap2f_seam(unwrap2f_absolute(phase[i], k), rung.lo, rung.hi,
+		    rung.span);
 		k = px_round(lack);
-		lack = lack +
-		    rung.span * unwrap2f_seam(unwrap2f_absolute(phi, k), rung.lo, rung.hi);
-		k = px_round(lack);
-		rest = unwrap2f_worse(0, lack - k);
-		bad |= !(px_abs(rest) <= most);
-		absolute[i] = px_select(bad, PX_NAN, unwrap2f_absolute(phi, k));
-		residual[i] = px_select(bad, PX_NAN, rest);
+		rest = lack - k;
+		good = px_abs(rest) <= most;
+		absolute[i] = px_select(good, unwrap2f_absolute(phase[i], k), PX_NAN);
+		residual[i] = px_select(good, rest, PX_NAN);
+	}
+}
+
+/* Takes out what is beyond the limit. */
+static void
+limit(float *restrict absolute, float *restrict residual, float most, size_t n)
+{
+	ROWS_SIMD
+	for (size_t i = 0; i < n; i++) {
+		bool good = px_abs(residual[i]) <= most;
+
+		absolute[i] = px_select(good, absolute[i], PX_NAN);
+		residual[i] = px_select(good, residual[i], PX_NAN);
 	}
 }

@@ -33,11 +33,12 @@ unwrap2f_lack(float coarse, float ratio, float phi)
 	return (coarse * ratio - phi) * UNWRAP2F_TURN;
 }
 
-/* -1, 0 or 1 whole fields, for an absolute phase above, in and below [lo, hi). */
+/* A whole field of `span` turns less, none or one more, for an absolute phase above, in and below
+ * [lo, hi). */
 PX_FN float
-unwrap2f_seam(float absolute, float lo, float hi)
+unwrap2f_seam(float absolute, float lo, float hi, float span)
 {
-	return px_select(absolute >= hi, -1.0f, px_select(absolute < lo, 1.0f, 0.0f));
+	return px_select(absolute >= hi, -span, px_select(absolute < lo, span, 0.0f));
 }
 
 /* The fringe order where the code v counts whole periods from where phi = -offset on. */
@@ -76,11 +77,11 @@ unwrap2f_outside(float v, float lo, float hi, float slack)
 	return px_select(far > slack, 1e30f, px_select(far > 0.0f, 1e-4f, 0.0f));
 }
 
-/* Of two rounding errors the larger one. */
+/* Of two rounding errors the larger one; NaN, which an infinite phase gives, is the largest. */
 PX_FN float
 unwrap2f_worse(float a, float b)
 {
-	return px_select(px_abs(b) > px_abs(a), b, a);
+	return px_select(px_abs(b) <= px_abs(a), a, b);
 }
 
 #endif
