@@ -266,7 +266,7 @@ struct scratch {
 	size_t done[SEGMENT_MOST];		/* rows of map k's output are made up to here */
 	bool direct[SEGMENT_MOST];		/* see place_output() */
 	double seconds[SEGMENT_MOST];		/* of this frame */
-	size_t y0, y1;				/* of the band */
+	size_t y0, y1;				/* of the band, as things stand */
 };
 
 static size_t
@@ -344,16 +344,12 @@ segment_halos(struct segment *segment)
 static void
 lay_out(struct segment *segment)
 {
-	size_t bytes = row_bytes(&segment->in->head), threads = (size_t)segment->chain->threads;
+	size_t bytes = row_bytes(&segment->in->head);
 
 	segment_halos(segment);
 	for (size_t k = 0; k < segment->n; k++)
 		bytes += row_bytes(&segment->link[k].out);
 	segment->step = at_most(at_least(STEP_BYTES / bytes, STEP_LEAST), STEP_MOST);
-	/* whole bands for all threads, two each so that a slow one does not hold up the rest */
-	segment->band = at_least((segment->h + 2 * threads - 1) / (2 * threads), STEP_LEAST);
-	if (segment->chain->band)
-		segment->band = segment->chain->band;
 	segment->bytes = 0;
 	for (size_t k = 0; k + 1 < segment->n; k++) {
 		/* a band begins with so many at once, and never needs more */
@@ -524,31 +520,54 @@ make_rows(const struct segment *segment, size_t k, struct scratch *scratch, size
 	scratch->done[k] = end;
 }
 
-/* Takes one band through all maps of the segment. */
+/* Takes a band through all maps of the segment, until its rows up to y1 are made. */
 static void
-run_band(void *arg, size_t item, int thread)
+advance_band(const struct segment *segment, struct scratch *scratch, size_t y1)
+{
+	size_t end[SEGMENT_MOST];
+
+	end[segment->n - 1] = y1;
+	for (size_t k = segment->n - 1; k > 0; k--)
+		end[k - 1] = at_most(end[k] + segment->link[k].run.halo, segment->h);
+	for (size_t k = 0; k < segment->n; k++)
+		if (end[k] > scratch->done[k])
+			make_rows(segment, k, scratch, end[k]);
+}
+
+/* Works on a share, and on what it takes off others: each time that is a band. */
+static void
+run_share(void *arg, size_t item, int thread)
 {
 	const struct segment *segment = arg;
 	struct scratch *scratch = &segment->chain->scratch[thread];
-	size_t y0 = item * segment->band, y1 = at_most(y0 + segment->band, segment->h);
-	size_t end[SEGMENT_MOST];
+	struct piece piece;
 
-	scratch->y0 = y0;
-	scratch->y1 = y1;
-	for (size_t k = 0; k < segment->n; k++) {
-		scratch->first[k] = scratch->done[k] = lower(y0, segment->halo[k]);
-		scratch->slot[k] = 0;
-		scratch->direct[k] = false;
+	while (shares_take(&segment->chain->shares, item, &piece)) {
+		for (size_t k = 0; k < segment->n && piece.begins; k++) {
+			scratch->first[k] = scratch->done[k] = lower(piece.y0, segment->halo[k]);
+			scratch->slot[k] = 0;
+			scratch->direct[k] = false;
+		}
+		scratch->y0 = piece.begins ? piece.y0 : scratch->y0;
+		scratch->y1 = piece.end;
+		advance_band(segment, scratch, piece.y1);
 	}
-	for (size_t y = y0; y < y1;) {
-		y = at_most(y + segment->step, y1);
-		end[segment->n - 1] = y;
-		for (size_t k = segment->n - 1; k > 0; k--)
-			end[k - 1] = at_most(end[k] + segment->link[k].run.halo, segment->h);
-		for (size_t k = 0; k < segment->n; k++)
-			if (end[k] > scratch->done[k])
-				make_rows(segment, k, scratch, end[k]);
-	}
+}
+
+/* Shares the rows out: those that a thread has made directly in the output, a halo beyond what it
+ * has taken, are not another's. 0 after fail(). */
+static size_t
+divide(const struct segment *segment)
+{
+	struct chain *chain = segment->chain;
+	size_t step = segment->step;
+
+	if (chain->band)
+		return shares_divide(&chain->shares, segment->h,
+		    (segment->h + chain->band - 1) / chain->band, at_most(step, chain->band),
+		    SIZE_MAX);
+	return shares_divide(&chain->shares, segment->h, (size_t)chain->threads, step,
+	    at_least(segment->halo[0], step / 2));
 }
 
 /* Can this link be a map further down a segment? */
@@ -760,6 +779,7 @@ static int
 run_bands(struct segment *segment)
 {
 	struct chain *chain = segment->chain;
+	size_t shares;
 
 	lay_out(segment);
 	for (int i = 0; i < chain->threads; i++) {
@@ -767,12 +787,13 @@ run_bands(struct segment *segment)
 			return -1;
 		memset(chain->scratch[i].seconds, 0, sizeof(chain->scratch[i].seconds));
 	}
-	if (find_makers(segment) < 0)
+	shares = divide(segment);
+	if (shares == 0 || find_makers(segment) < 0)
 		return -1;
 	for (size_t k = 0; k < segment->n; k++)
 		blank_begin(&segment->link[k].blank,
 		    segment_passed_from(segment, k, 0) != NO_CHANNEL);
-	pool_for(chain->pool, (segment->h + segment->band - 1) / segment->band, run_band, segment);
+	pool_for(chain->pool, shares, run_share, segment);
 	for (size_t k = 0; k < segment->n; k++) {
 		conclude_map(chain, &segment->link[k]);
 		segment->link[k].looked = true;
@@ -1289,6 +1310,7 @@ release(struct chain *chain)
 		free(chain->scratch[i].plane);
 	}
 	free(chain->scratch);
+	shares_free(&chain->shares);
 	free(chain->maker);
 	for (size_t i = 0; i < chain->keeps; i++)
 		frame_free(chain->kept[i]);
@@ -1338,6 +1360,7 @@ chain_run(struct chain *chain)
 	if (repeat && !chain->repeat)
 		chain->repeat = (size_t)strtoul(repeat, NULL, 10);
 	chain->start = progress_seconds();
+	shares_init(&chain->shares);
 	chain->scratch = calloc((size_t)chain->threads, sizeof(*chain->scratch));
 	if (!chain->scratch)
 		return fail_memory();

@@ -8,6 +8,7 @@
 #include "blank.h"
 #include "cost.h"
 #include "pool.h"
+#include "shares.h"
 #include "stage.h"
 
 /* An image beside the input: an option of type OPT_FRAME. */
@@ -71,9 +72,10 @@ struct chain {
 	struct pool *pool;
 	struct outbox *outbox;		/* opened with the first frame that is written */
 	struct scratch *scratch;	/* one per thread */
+	struct shares shares;		/* of the frame that is worked on */
 	struct maker *maker;		/* of the segment that is run, see segment.h */
 	size_t makers;			/* for which there is room */
-	size_t band; /* rows of a band; 0: chosen by size (FRINGEPIPE_BAND forces it) */
+	size_t band; /* rows of a band; 0: a share each (FRINGEPIPE_BAND forces it) */
 	size_t frames;			/* written or dropped so far */
 	size_t repeat; /* FRINGEPIPE_REPEAT: how often the whole input is taken, from memory */
 	struct frame **kept;		/* the input, for that */

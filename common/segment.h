@@ -7,9 +7,9 @@
 #define SEGMENT_MOST 64		/* maps taken through together */
 
 /*
- * A band is a thread's piece of work. It is taken through the maps a few rows at a time: each map
- * makes the rows that the next ones need now, and a window of its last rows is kept for their
- * halos. So a row is made once, but for the halos at the band's two ends.
+ * A band is a thread's piece of work (shares.h). It is taken through the maps a few rows at a time:
+ * each map makes the rows that the next ones need now, and a window of its last rows is kept for
+ * their halos. So a row is made once, but for the halos at the band's two ends.
  */
 /* A map and a channel of its output. */
 struct maker {
@@ -22,7 +22,7 @@ struct segment {
 	size_t n;			/* maps */
 	struct frame *in;
 	struct frame *out;
-	size_t band, step, h;		/* rows of a band, rows made at a time, rows of the image */
+	size_t step, h;			/* rows made at a time, rows of the image */
 	size_t halo[SEGMENT_MOST]; /* rows of map k's output needed beyond the band, each side */
 	size_t window[SEGMENT_MOST];	/* rows of map k's output that are kept at most */
 	size_t reader[SEGMENT_MOST];	/* the last map that reads what map k made */
