@@ -16,7 +16,7 @@
 #include "segment.h"
 
 #define STEP_BYTES (1u << 20)	/* what is touched at a time, input to output: half a common L2 */
-#define STEP_LEAST 16
+#define STEP_LEAST 24
 #define STEP_MOST 64
 
 static int push(struct chain *, size_t at, struct frame *);
