@@ -11,6 +11,10 @@
 
 #include <string.h>
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #define SIZE_MOST 101
 #define RADIUS_MOST (SIZE_MOST / 2)
 #define LANES 16		/* columns that are mended together */
@@ -274,17 +278,39 @@ sum_columns(size_t radius, struct row *const *row, size_t p, ptrdiff_t first, si
 	}
 }
 
+/* Loads across cache lines cost more than a shift of two registers, so the nearest neighbours come
+ * from these where there is such an instruction. */
+#if defined(__AVX512F__)
+#define SHIFT(v, w, n) (vector)_mm512_alignr_epi32((__m512i)(w), (__m512i)(v), n)
+#define NEAR 3
+#else
+#define SHIFT(v, w, n) (v)
+#define NEAR 0
+#endif
+#define ADD_NEAR(k) do { \
+	if ((k) <= NEAR && (k) <= radius) \
+		total += kernel[k] * (SHIFT(before, middle, (WIDTH - (k)) % WIDTH) + \
+		    SHIFT(middle, after, k)); \
+} while (false)
+
 INLINED void
 sum_row(size_t radius, const float *column, size_t n, const float *kernel, float *restrict sum)
 {
-	for (size_t i = 0; i < n; i += WIDTH) {
-		vector total = VECTOR_IN(column + i);
+	vector before = VECTOR_IN(column - WIDTH), middle = VECTOR_IN(column);
 
+	for (size_t i = 0; i < n; i += WIDTH) {
+		vector after = VECTOR_IN(column + i + WIDTH), total = middle;
+
+		ADD_NEAR(1);
+		ADD_NEAR(2);
+		ADD_NEAR(3);
 		#pragma GCC unroll 5
-		for (size_t k = 1; k <= radius; k++)
+		for (size_t k = NEAR + 1; k <= radius; k++)
 			total += kernel[k] *
 			    (VECTOR_IN(column + i - k) + VECTOR_IN(column + i + k));
 		VECTOR(sum + i) = total;
+		before = middle;
+		middle = after;
 	}
 }
 
