@@ -46,8 +46,9 @@ is_near(const float *restrict a, const float *restrict b, size_t n)
 }
 
 /*
- * Are the n >= 1 pixels from column x on less than half a turn off every neighbour of theirs, so
- * that they are no spikes? Phases mostly are, and steps are found faster than medians.
+ * Are the n >= 1 pixels from column x on less than half a turn off every neighbour of theirs above
+ * and below, so that they are no spikes? Phases mostly are, and steps are found faster than
+ * medians.
  */
 static bool
 is_smooth(const struct rows_of_five *in, enum shape shape, size_t x, size_t n)
@@ -55,13 +56,29 @@ is_smooth(const struct rows_of_five *in, enum shape shape, size_t x, size_t n)
 	const float *const *row = (const float *const *)in->row;
 	bool near = true;
 
-	if (shape == SHAPE_ROW)
-		return is_near(row[2] + x - 2, row[2] + x - 1, n + 3);
 	for (size_t k = shape == SHAPE_BOX; near && k < (shape == SHAPE_BOX ? 3 : 4); k++)
 		near = is_near(row[k] + x, row[k + 1] + x, n);
 	for (size_t k = 1; near && shape == SHAPE_BOX && k < 4; k++)
 		near = is_near(row[k] + x - 1, row[k] + x, n + 1);
 	return near;
+}
+
+/* Copies pixels x0 <= x < x1 of a row of w and tells the same of their neighbours in it, also of
+ * the mirrored ones at its ends. */
+static bool
+copy_smooth(const float *restrict in, float *restrict out, size_t x0, size_t x1, size_t w)
+{
+	size_t first = x0 > 2 ? x0 - 2 : 0, last = x1 + 1 < w ? x1 + 1 : w - 1;
+	uint far = 0;
+
+	_Pragma("omp simd reduction(|:far)")
+	for (size_t x = x0; x < (x1 < w ? x1 : last); x++) {
+		out[x] = in[x];
+		far |= px_select(px_abs(in[x] - in[x + 1]) < SMALL_STEP, 0u, 1u);
+	}
+	out[x1 - 1] = in[x1 - 1];
+	return far == 0 && is_near(in + first, in + first + 1, x0 - first) &&
+	    (last < x1 || is_near(in + x1, in + x1 + 1, last - x1));
 }
 
 static void
@@ -123,30 +140,45 @@ mend_border(const struct rows_of_five *in, size_t x, size_t w, bool box)
 
 /* Pixels x0 <= x < x1 that have all their neighbours. */
 static void
-mend_tile(const struct rows_of_five *in, float *out, enum shape shape, size_t x0, size_t x1)
+mend_inner(const struct rows_of_five *in, float *out, enum shape shape, size_t x0, size_t x1)
 {
-	if (is_smooth(in, shape, x0, x1 - x0))
+	if (shape == SHAPE_ROW)
+		mend_row(in->row[2], out, x0, x1);
+	else if (is_smooth(in, shape, x0, x1 - x0))
 		memcpy(out + x0, in->row[2] + x0, (x1 - x0) * sizeof(*out));
 	else if (shape == SHAPE_COLUMN)
 		mend_column(in, out, x0, x1);
-	else if (shape == SHAPE_ROW)
-		mend_row(in->row[2], out, x0, x1);
 	else
 		mend_box(in, out, x0, x1);
+}
+
+/* Pixels x0 <= x < x1 of a row of w. */
+static void
+mend_tile(const struct rows_of_five *in, float *out, size_t w, enum shape shape, size_t x0,
+    size_t x1)
+{
+	size_t border = shape == SHAPE_ROW ? 2 : shape == SHAPE_BOX;
+	size_t x = x0, inner_end = w > border && w - border < x1 ? w - border : x1;
+
+	for (; x < x1 && x < border; x++)
+		out[x] = mend_border(in, x, w, shape == SHAPE_BOX);
+	if (x < inner_end) {
+		mend_inner(in, out, shape, x, inner_end);
+		x = inner_end;
+	}
+	for (; x < x1; x++)
+		out[x] = mend_border(in, x, w, shape == SHAPE_BOX);
 }
 
 static void
 mend(const struct rows_of_five *in, float *out, size_t w, enum shape shape)
 {
-	size_t border = shape == SHAPE_ROW ? 2 : shape == SHAPE_BOX;
-	size_t x0 = border < w ? border : w, x1 = w > 2 * border ? w - border : x0;
+	for (size_t x = 0; x < w; x += TILE) {
+		size_t end = w - x < TILE ? w : x + TILE;
 
-	for (size_t x = 0; x < x0; x++)
-		out[x] = mend_border(in, x, w, shape == SHAPE_BOX);
-	for (size_t x = x0; x < x1; x += TILE)
-		mend_tile(in, out, shape, x, x1 - x < TILE ? x1 : x + TILE);
-	for (size_t x = x1; x < w; x++)
-		out[x] = mend_border(in, x, w, shape == SHAPE_BOX);
+		if (shape != SHAPE_ROW || !copy_smooth(in->row[2], out, x, end, w))
+			mend_tile(in, out, w, shape, x, end);
+	}
 }
 
 static struct rows_of_five
