@@ -31,7 +31,8 @@ pause_a_moment(void)
 #endif
 }
 
-/* Until the number is no longer what it was, for a moment. Called and returns with the lock held. */
+/* Until the number is no longer what it was, for a moment. Called and returns with the lock held.
+ */
 static void
 look_out(struct pool *pool, const unsigned long *number, unsigned long was)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define TILE 448	/* pixels of a row that are worked on together: whole 64 bytes of any type */
+#define TILE 448	/* pixels of a row that are worked on together: whole 64 bytes of a type */
 #define SPAN (TILE + 16) /* of arrays, so that they do not lie at the same place of 4 KiB pages */
 #define IMAGES 4	/* of a fringe set, likewise */
 #define SETS 2		/* fringe sets, likewise */
