@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "fail.h"
-#include "rows.h"
 
 /* A pixel may lie this far off the grid, in pixels. */
 #define GRID_TOLERANCE 0.05
@@ -18,7 +17,6 @@
 #define ORDER_SLACK 1e-4
 
 #define RADIANS (M_PI / 180)
-#define RANGE_SIMD _Pragma("omp simd reduction(min:lo) reduction(max:hi)")
 
 const char *const holo_stairs[] = { "composite", "cosine", NULL };
 const char *const holo_layouts[] = { "rgb", "yuv", NULL };
@@ -429,33 +427,6 @@ holo_profile(const struct holo_code *code, double sigma, float level[HOLO_PROFIL
 }
 
 /* ---- what is found in the pixels ---- */
-
-static void
-range_row(const float *restrict row, size_t w, float *low, float *high)
-{
-	float lo = *low, hi = *high;
-
-	RANGE_SIMD
-	for (size_t x = 0; x < w; x++) {
-		bool finite = px_abs(row[x]) <= FLT_MAX && !px_isnan(row[x]);
-		float a = px_select(finite, row[x], FLT_MAX);
-		float b = px_select(finite, row[x], -FLT_MAX);
-
-		lo = a < lo ? a : lo;
-		hi = b > hi ? b : hi;
-	}
-	*low = lo;
-	*high = hi;
-}
-
-void
-holo_range(const struct frame *frame, size_t channel, float *low, float *high)
-{
-	*low = FLT_MAX;
-	*high = -FLT_MAX;
-	for (size_t y = 0; y < frame->head.h; y++)
-		range_row(frame_floats(frame, channel, y), frame->head.w, low, high);
-}
 
 /* Sums of a line fit: value = corner + index spacing. */
 struct fit {

@@ -94,8 +94,6 @@ const char *holo_channel_names(enum holo_layout, bool texture);
  */
 void holo_profile(const struct holo_code *, double sigma, float level[HOLO_PROFILE + 1]);
 
-/* The smallest and largest finite sample of a float channel; low > high where there is none. */
-void holo_range(const struct frame *, size_t channel, float *low, float *high);
 /*
  * Channels x y as a regular grid: spacing and corner by least squares. -1 after fail() naming the
  * pixel that lies farthest off if that is more than a twentieth of a pixel.

@@ -4,6 +4,7 @@
 #include "holocheck.h"
 #include "holoenc.passes.h"
 #include "holoenc.px.h"
+#include "range.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,7 +192,7 @@ survey(struct run *run, const struct frame *in)
 	    holo_grid(in, priv->x, priv->y, holo->spacing, holo->corner) < 0)
 		return -1;
 	if (priv->range_wanted) {
-		holo_range(in, priv->depth, &low, &high);
+		find_range(run, in, priv->depth, &low, &high);
 		holo->low = low > high ? 0 : (double)low;
 		holo->high = low >= high ? holo->low + 1 : (double)high;
 	}
