@@ -278,69 +278,24 @@ arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h)
 
 /* ---- binning ---- */
 
-struct binning {
-	const struct frame *in;
-	struct frame *out;
-	size_t n;
-};
-
-static double
-sample_at(const struct frame *frame, const void *row, size_t x)
-{
-	switch (frame->head.type) {
-	case SAMPLE_UCHAR:
-		return ((const uint8_t *)row)[x];
-	case SAMPLE_USHORT:
-		return ((const uint16_t *)row)[x];
-	default:
-		return ((const float *)row)[x];
-	}
-}
-
-static double
-cell_mean(const struct binning *bin, size_t c, size_t x, size_t y)
-{
-	double sum = 0.0;
-	size_t count = 0;
-
-	for (size_t k = 0; k < bin->n; k++) {
-		const void *row = frame_row(bin->in, c, y * bin->n + k);
-
-		for (size_t i = 0; i < bin->n; i++) {
-			double v = sample_at(bin->in, row, x * bin->n + i);
-
-			sum += isnan(v) ? 0.0 : v;
-			count += !isnan(v);
-		}
-	}
-	return count ? sum / (double)count : NAN;
-}
+#define BAND 32		/* rows of input that a thread takes together, about */
 
 static void
-bin_row(void *arg, size_t y)
+bin_band(void *arg, size_t item)
 {
 	const struct binning *bin = arg;
+	size_t h = bin->out->head.h, end = (item + 1) * bin->rows;
 
-	for (size_t c = 0; c < bin->out->head.c; c++) {
-		void *row = frame_row(bin->out, c, y);
-
-		for (size_t x = 0; x < bin->out->head.w; x++) {
-			double mean = cell_mean(bin, c, x, y);
-
-			if (bin->out->head.type == SAMPLE_FLOAT)
-				((float *)row)[x] = (float)mean;
-			else if (bin->out->head.type == SAMPLE_USHORT)
-				((uint16_t *)row)[x] = (uint16_t)(mean + 0.5);
-			else
-				((uint8_t *)row)[x] = (uint8_t)(mean + 0.5);
-		}
-	}
+	for (size_t y = item * bin->rows; y < h && y < end; y++)
+		bin->row(bin, y);
 }
 
 int
-arrange_bin(struct run *run, struct frame **frame, size_t n)
+arrange_bin(struct run *run, void (*row)(const struct binning *, size_t y), struct frame **frame,
+    size_t n)
 {
-	struct binning bin = { .in = *frame, .n = n };
+	struct binning bin = { .in = *frame, .n = n, .row = row,
+		.rows = n < BAND ? BAND / n : 1 };
 	struct frame_head head;
 	int status;
 
@@ -359,7 +314,7 @@ arrange_bin(struct run *run, struct frame **frame, size_t n)
 	head_free(&head);
 	if (status < 0)
 		return -1;
-	run_for(run, bin.out->head.h, bin_row, &bin);
+	run_for(run, (bin.out->head.h + bin.rows - 1) / bin.rows, bin_band, &bin);
 	replace(frame, bin.out);
 	return 0;
 }

@@ -26,11 +26,22 @@ int arrange_find(const struct frame_head *, const char *word, size_t *c);
 int arrange_channels(struct frame **frame, const char *list);
 /* Cuts out w x h pixels from (x, y) on; keeps origin_px. */
 int arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h);
+
+/* What is being binned, and who makes a row of it at the tool's level of instructions: bin_row of
+ * bin_rows.h. */
+struct binning {
+	const struct frame *in;
+	struct frame *out;
+	size_t n, rows;		/* rows that a thread takes together */
+	void (*row)(const struct binning *, size_t y);
+};
 /*
  * Means of n x n samples, integers rounded; NaN takes no part. Columns and rows that fill no whole
  * cell are dropped. Keeps origin_px, bin and the spacings.
  */
-int arrange_bin(struct run *, struct frame **frame, size_t n);
+int arrange_bin(struct run *, void (*row)(const struct binning *, size_t y), struct frame **frame,
+    size_t n);
+
 /* Channel c as a frame of its own in *out; `name` tells the channel as well. */
 int arrange_take(const struct frame *, size_t c, struct frame **out);
 /* All channels of n frames as one frame; channels that share a name are numbered. */

@@ -1,5 +1,6 @@
 /* Joins, converts, cuts and labels frames. */
 #include "arrange.h"
+#include "bin_rows.h"
 #include "convert_rows.h"
 #include "stage.h"
 
@@ -112,7 +113,7 @@ arrange(struct run *run, struct frame **frame)
 		return -1;
 	if (decode(run, frame) < 0)
 		return -1;
-	if (parameters->bin > 1 && arrange_bin(run, frame, (size_t)parameters->bin) < 0)
+	if (parameters->bin > 1 && arrange_bin(run, bin_row, frame, (size_t)parameters->bin) < 0)
 		return -1;
 	return encode(run, frame);
 }
