@@ -18,6 +18,7 @@
 #define STEP_BYTES (1u << 20)	/* what is touched at a time, input to output: half a common L2 */
 #define STEP_LEAST 24
 #define STEP_MOST 64
+#define STEALS_LEAST 8		/* rows that a thread takes off another's share */
 
 static int push(struct chain *, size_t at, struct frame *);
 
@@ -567,7 +568,7 @@ divide(const struct segment *segment)
 		    (segment->h + chain->band - 1) / chain->band, at_most(step, chain->band),
 		    SIZE_MAX);
 	return shares_divide(&chain->shares, segment->h, (size_t)chain->threads, step,
-	    at_least(segment->halo[0], step / 2));
+	    at_least(segment->halo[0], STEALS_LEAST));
 }
 
 /* Can this link be a map further down a segment? */

@@ -5,6 +5,8 @@
 
 #include "fail.h"
 
+#define FEWEST 6		/* rows at a time, at the end of a share */
+
 struct share {
 	size_t next, end;		/* rows that nobody has taken yet */
 	bool begun;
@@ -64,6 +66,17 @@ take_half(struct shares *shares, struct share *to)
 	return true;
 }
 
+/* How many of the rows that are left are taken at a time: fewer towards the end, so that others
+ * wait less for them. */
+static size_t
+few(const struct shares *shares, size_t left)
+{
+	size_t half = (left + 1) / 2, n = half < FEWEST ? FEWEST : half;
+
+	n = n < shares->step ? n : shares->step;
+	return n < left ? n : left;
+}
+
 bool
 shares_take(struct shares *shares, size_t i, struct piece *piece)
 {
@@ -73,10 +86,8 @@ shares_take(struct shares *shares, size_t i, struct piece *piece)
 	pthread_mutex_lock(&shares->lock);
 	got = share->next < share->end || take_half(shares, share);
 	if (got) {
-		size_t left = share->end - share->next;
-
 		piece->y0 = share->next;
-		share->next += left < shares->step ? left : shares->step;
+		share->next += few(shares, share->end - share->next);
 		piece->y1 = share->next;
 		piece->end = share->end;
 		piece->begins = !share->begun;
