@@ -238,23 +238,35 @@ take_alike(const struct alike *all, size_t sets, size_t count, bool limited, siz
 	}
 }
 
+/* Bytes that the machine compares at once. */
+#if defined(__AVX512BW__)
+#define BYTES 64
+#elif defined(__AVX2__)
+#define BYTES 32
+#else
+#define BYTES 16
+#endif
+
 /* Does a sample of one of the images reach the limit? The rest of a row's last 64 bytes may say so
  * too, which does no harm. */
 #define REACHED(type) \
 static bool \
 reached_##type(const void *const *image, size_t images, size_t n, float limit) \
 { \
-	typedef type some __attribute__((vector_size(64), may_alias)); \
-	typedef uint64_t bits __attribute__((vector_size(64))); \
+	typedef type some __attribute__((vector_size(BYTES), may_alias)); \
+	typedef uint64_t bits __attribute__((vector_size(BYTES))); \
 	type top = (type)ceilf(limit); \
 	bits any = { 0 }; \
+	uint64_t one = 0; \
  \
 	if (limit > (float)(type)-1) \
 		return false; \
 	for (size_t i = 0; i < images; i++) \
-		for (size_t x = 0; x < n * sizeof(type); x += 64) \
+		for (size_t x = 0; x < n * sizeof(type); x += BYTES) \
 			any |= (bits)(*(const some *)((const char *)image[i] + x) >= top); \
-	return (any[0] | any[1] | any[2] | any[3] | any[4] | any[5] | any[6] | any[7]) != 0; \
+	for (size_t i = 0; i < BYTES / 8; i++) \
+		one |= any[i]; \
+	return one != 0; \
 }
 REACHED(uint8_t)
 REACHED(uint16_t)
