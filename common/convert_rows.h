@@ -161,36 +161,85 @@ fill_row(const struct conversion *conversion, size_t y)
 #define COLOUR_PIECE 256
 
 /* The anchor before each pixel, and how far it lies behind it. Where there is no value, the last
- * one, which has none behind it. */
-static void
-place_colours(const struct conversion *conversion, const float *restrict from, size_t n, float last,
-    int32_t *restrict anchor, float *restrict share)
+ * one, which has none behind it. The largest |t|. */
+static inline __attribute__((always_inline)) float
+place_colours_by(const struct conversion *conversion, const float *restrict from, size_t n,
+    float last, bool round, bool divide, int32_t *restrict anchor, float *restrict share)
 {
 	double offset = conversion->line->offset, scale = conversion->line->scale;
-	bool round = conversion->map == COLORMAP_PHASE;
+	double one = 1.0 / scale;
+	float most = 0.0f;
 
-	ROWS_SIMD
+	_Pragma("omp simd reduction(max:most)")
 	for (size_t x = 0; x < n; x++) {
-		double t = ((double)from[x] - offset) / scale;
-		float wrapped = (float)(t - __builtin_floor(t)), value = round ? wrapped : (float)t;
+		double v = (double)from[x] - offset, t = divide ? v / scale : v * one;
+		float value = (float)(round ? t - __builtin_floor(t) : t), size = px_abs((float)t);
 		float place = colormap_place(value, last), before = colormap_anchor(place, last);
 
 		share[x] = place - before;
 		anchor[x] = px_isnan(value) ? (int32_t)last : (int32_t)before;
+		most = size > most ? size : most;
 	}
+	return most;
 }
 
+/*
+ * Without a division, which takes most of the time: as a float t is the same, but for one in 2^28
+ * whose last bit differs; so is what it lies beyond a whole number, where that is not large.
+ */
 static void
-mix_colours(const int32_t *restrict anchor, const float *restrict share, size_t n,
-    const float *restrict before, const float *restrict behind, uint8_t *restrict to)
+place_colours(const struct conversion *conversion, const float *from, size_t n, float last,
+    int32_t *anchor, float *share)
 {
+	bool round = conversion->map == COLORMAP_PHASE;
+	bool normal = isnormal(1.0 / conversion->line->scale);
+
+	if (normal && !round)
+		place_colours_by(conversion, from, n, last, false, false, anchor, share);
+	else if (!normal || !(place_colours_by(conversion, from, n, last, true, false, anchor,
+	    share) < 1024.0f))
+		place_colours_by(conversion, from, n, last, round, true, anchor, share);
+}
+
+#ifdef __AVX512F__
+#define COLOUR_WIDTH 16
+#define COLOUR_LOOK_UP(table, at) __builtin_shuffle((table)[0], at)
+#elif defined(__AVX2__)
+#define COLOUR_WIDTH 8
+#define COLOUR_LOOK_UP(table, at) __builtin_shuffle((table)[0], (table)[1], at)
+#endif
+
+static void
+mix_colours(const float *before, const float *behind, const int32_t *restrict anchor,
+    const float *restrict share, size_t n, uint8_t *restrict to)
+{
+#ifdef COLOUR_WIDTH
+	/* compilers read tables element by element; as short as these are, registers hold them */
+	typedef float floats __attribute__((vector_size(4 * COLOUR_WIDTH), may_alias));
+	typedef int32_t integers __attribute__((vector_size(4 * COLOUR_WIDTH), may_alias));
+	floats first[COLOUR_PIECE / COLOUR_WIDTH], second[COLOUR_PIECE / COLOUR_WIDTH];
+	const float *from = (const float *)first, *next = (const float *)second;
+
+	for (size_t i = 0; i < COLOUR_PIECE / COLOUR_WIDTH; i++) {
+		integers at = ((const integers *)anchor)[i];
+
+		first[i] = COLOUR_LOOK_UP((const floats *)before, at);
+		second[i] = COLOUR_LOOK_UP((const floats *)behind, at);
+	}
+#define COLOUR_OF(looked_up, table, x) looked_up[x]
+#else
+#define COLOUR_OF(looked_up, table, x) table[anchor[x]]
+#endif
 	ROWS_SIMD
 	for (size_t x = 0; x < n; x++) {
-		float v = colormap_between(before[anchor[x]], behind[anchor[x]], share[x]);
+		float v = colormap_between(COLOUR_OF(from, before, x), COLOUR_OF(next, behind, x),
+		    share[x]);
 
 		to[x] = (uint8_t)(int32_t)(v * 255.0f + 0.5f);
 	}
 }
+
+#define ALIGNED __attribute__((aligned(64)))
 
 static void
 colour_row(const struct conversion *conversion, size_t y)
@@ -198,21 +247,21 @@ colour_row(const struct conversion *conversion, size_t y)
 	const float (*table)[3];
 	size_t w = conversion->out->head.w, last = colormap_anchors(conversion->map, &table) - 1;
 	const float *from = frame_floats(conversion->in, 0, y);
-	float before[3][COLORMAP_ANCHORS_MOST] = { 0 }, behind[3][COLORMAP_ANCHORS_MOST] = { 0 };
-	float share[COLOUR_PIECE];
-	int32_t anchor[COLOUR_PIECE];
+	float ALIGNED ends[2][3][COLORMAP_ANCHORS_MOST] = { 0 };
+	float ALIGNED share[COLOUR_PIECE];
+	int32_t ALIGNED anchor[COLOUR_PIECE] = { 0 };
 
 	for (size_t k = 0; k < 3; k++)
 		for (size_t a = 0; a < last; a++) {	/* black at the last: no value */
-			before[k][a] = table[a][k];
-			behind[k][a] = table[a + 1][k];
+			ends[0][k][a] = table[a][k];
+			ends[1][k][a] = table[a + 1][k];
 		}
 	for (size_t x = 0; x < w; x += COLOUR_PIECE) {
 		size_t n = w - x < COLOUR_PIECE ? w - x : COLOUR_PIECE;
 
 		place_colours(conversion, from + x, n, (float)last, anchor, share);
 		for (size_t k = 0; k < 3; k++)
-			mix_colours(anchor, share, n, before[k], behind[k],
+			mix_colours(ends[0][k], ends[1][k], anchor, share, n,
 			    (uint8_t *)frame_row(conversion->out, k, y) + x);
 	}
 }
