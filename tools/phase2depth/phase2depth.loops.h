@@ -150,8 +150,9 @@ undo_lens_piece(const struct priv *priv, const struct piece *piece, bool plain)
 		    x0 + per_x * (float)i + lens_x[i], y0 + lens_y[i], plain);
 }
 
-static void
-shape_piece(const struct priv *priv, const struct piece *piece)
+/* bare: neither has a lens. */
+static inline __attribute__((always_inline)) void
+shape_piece(const struct priv *priv, const struct piece *piece, bool bare)
 {
 	const float *restrict phase = piece->phase, *restrict shift = piece->shift;
 	const float *restrict lens_x = piece->lens_x, *restrict lens_y = piece->lens_y;
@@ -162,15 +163,18 @@ shape_piece(const struct priv *priv, const struct piece *piece)
 
 	ROWS_SIMD
 	for (int i = 0; i < piece->n; i++) {
-		double x = x0 + t.x_per_column * (double)i + (double)lens_x[i];
-		double y = y0 + (double)lens_y[i];
-		double code = t.px_per_rad * (double)phase[i] + t.code0_px - (double)shift[i];
-		double b_w = t.b_w[0] * x + t.b_w[1] * y + t.b_w[2];
+		double ray_x = x0 + t.x_per_column * (double)i;
+		double x = bare ? ray_x : ray_x + (double)lens_x[i];
+		double y = bare ? y0 : y0 + (double)lens_y[i];
+		double seen = t.px_per_rad * (double)phase[i] + t.code0_px;
+		double code = bare ? seen : seen - (double)shift[i];
+		double b_w = PHASE2DEPTH_ALONG(t.b_w, 0, x, y);
 		double s = phase2depth_distance(code, t.a_code, t.a_w,
-		    t.b_code[0] * x + t.b_code[1] * y + t.b_code[2], b_w);
+		    PHASE2DEPTH_ALONG(t.b_code, 0, x, y), b_w);
 		float depth = (float)s, depth_projector = (float)(t.a_w + s * b_w);
-		bool valid = !px_isnan(phase[i]) && !px_isnan(lens_x[i]) && !px_isnan(shift[i]) &&
-		    depth > 0.0f && depth_projector > 0.0f && depth >= least && depth <= most;
+		bool lost = !bare && (px_isnan(lens_x[i]) || px_isnan(shift[i]));
+		bool valid = !px_isnan(phase[i]) && !lost && depth > 0.0f &&
+		    depth_projector > 0.0f && depth >= least && depth <= most;
 
 		out_x[i] = px_select(valid, PHASE2DEPTH_WORLD(t.R, t.T, 0, x, y, s), PX_NAN);
 		out_y[i] = px_select(valid, PHASE2DEPTH_WORLD(t.R, t.T, 1, x, y, s), PX_NAN);
@@ -201,6 +205,9 @@ shape_row(const struct priv *priv, const struct frame *in, struct frame *out, si
 			undo_lens_piece(priv, &piece, true);
 		else if (rays->distorted)
 			undo_lens_piece(priv, &piece, false);
-		shape_piece(priv, &piece);
+		if (!lens && !rays->distorted)
+			shape_piece(priv, &piece, true);
+		else
+			shape_piece(priv, &piece, false);
 	}
 }

@@ -56,10 +56,14 @@ phase2depth_distance(double code, double a_code, double a_w, double b_code, doub
 }
 #endif
 
+/* A row of a matrix, m, times the ray (x, y, 1). Without a lens y is the row's, and the sum in
+ * brackets is the same for all its pixels. */
+#define PHASE2DEPTH_ALONG(m, first, x, y) \
+	((m)[first] * (x) + ((m)[(first) + 1] * (y) + (m)[(first) + 2]))
+
 /* Coordinate i (0 x, 1 y, 2 z) in the world of the point at `s` times the ray (x, y, 1). */
 #define PHASE2DEPTH_WORLD(R, T, i, x, y, s) \
-	px_float((R)[3 * (i)] * ((s) * (x)) + (R)[3 * (i) + 1] * ((s) * (y)) + \
-	    (R)[3 * (i) + 2] * (s) + (T)[i])
+	px_float((s) * PHASE2DEPTH_ALONG(R, 3 * (i), x, y) + (T)[i])
 
 /* The projector's lens (OpenCV's terms), with the coded coordinate in the place of x, and the lines
  * in its picture that the camera's rays are. */

@@ -29,8 +29,8 @@ point(block_at at, float phase, double x0, double y0, uint column, float lens_x,
 	PX_D x = x0 + at.b.x_per_column * double(column) + double(lens_x);
 	PX_D y = y0 + double(lens_y);
 	PX_D code = at.b.px_per_rad * double(phase) + at.b.code0_px - double(shift);
-	PX_D b_w = at.b.b_w[0] * x + at.b.b_w[1] * y + at.b.b_w[2];
-	PX_D b_code = at.b.b_code[0] * x + at.b.b_code[1] * y + at.b.b_code[2];
+	PX_D b_w = PHASE2DEPTH_ALONG(at.b.b_w, 0, x, y);
+	PX_D b_code = PHASE2DEPTH_ALONG(at.b.b_code, 0, x, y);
 	PX_D s = phase2depth_distance(code, at.b.a_code, at.b.a_w, b_code, b_w);
 	PX_D w = at.b.a_w + s * b_w;
 	float depth = float(s), depth_projector = float(w);
