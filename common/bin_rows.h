@@ -7,6 +7,9 @@
 
 #include "arrange.h"
 #include "px.h"
+#include "rows.h"
+
+#include <string.h>
 
 #define BIN_CELLS 256		/* that are worked on together, */
 #define BIN_COLUMNS 2048	/* or as many as lie on these */

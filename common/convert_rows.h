@@ -7,6 +7,7 @@
 
 #include "colormap.px.h"
 #include "convert.h"
+#include "rows.h"
 
 #define DEFINE_DECODE(name, c_type) \
 static void \
@@ -201,11 +202,9 @@ place_colours(const struct conversion *conversion, const float *from, size_t n, 
 		place_colours_by(conversion, from, n, last, round, true, anchor, share);
 }
 
-#ifdef __AVX512F__
-#define COLOUR_WIDTH 16
+#if ROWS_BYTES == 64
 #define COLOUR_LOOK_UP(table, at) __builtin_shuffle((table)[0], at)
-#elif defined(__AVX2__)
-#define COLOUR_WIDTH 8
+#elif ROWS_BYTES == 32
 #define COLOUR_LOOK_UP(table, at) __builtin_shuffle((table)[0], (table)[1], at)
 #endif
 
@@ -213,14 +212,14 @@ static void
 mix_colours(const float *before, const float *behind, const int32_t *restrict anchor,
     const float *restrict share, size_t n, uint8_t *restrict to)
 {
-#ifdef COLOUR_WIDTH
+#ifdef COLOUR_LOOK_UP
 	/* compilers read tables element by element; as short as these are, registers hold them */
-	typedef float floats __attribute__((vector_size(4 * COLOUR_WIDTH), may_alias));
-	typedef int32_t integers __attribute__((vector_size(4 * COLOUR_WIDTH), may_alias));
-	floats first[COLOUR_PIECE / COLOUR_WIDTH], second[COLOUR_PIECE / COLOUR_WIDTH];
+	typedef float floats __attribute__((vector_size(ROWS_BYTES), may_alias));
+	typedef int32_t integers __attribute__((vector_size(ROWS_BYTES), may_alias));
+	floats first[4 * COLOUR_PIECE / ROWS_BYTES], second[4 * COLOUR_PIECE / ROWS_BYTES];
 	const float *from = (const float *)first, *next = (const float *)second;
 
-	for (size_t i = 0; i < COLOUR_PIECE / COLOUR_WIDTH; i++) {
+	for (size_t i = 0; i < 4 * COLOUR_PIECE / ROWS_BYTES; i++) {
 		integers at = ((const integers *)anchor)[i];
 
 		first[i] = COLOUR_LOOK_UP((const floats *)before, at);

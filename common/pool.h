@@ -1,6 +1,7 @@
 /*
  * The threads of one chain: one OpenMP parallel region that lives as long as the chain. Thread 0
- * drives; the others sleep on a condition until there are jobs (libgomp's own waiting would spin).
+ * drives; the others look out for jobs for a moment, then sleep on a condition until there are some
+ * (libgomp's own waiting would spin).
  */
 #ifndef POOL_H
 #define POOL_H

@@ -37,4 +37,13 @@ int rows_level(const char **name);
  * condition around a call. Pointers of planes are restrict and 64-byte aligned (frame_floats). */
 #define ROWS_SIMD _Pragma("omp simd")
 
+/* Bytes of a vector at this level, for what compilers make none of by themselves. */
+#if defined(__AVX512BW__)
+#define ROWS_BYTES 64
+#elif defined(__AVX2__)
+#define ROWS_BYTES 32
+#else
+#define ROWS_BYTES 16
+#endif
+
 #endif

@@ -238,33 +238,25 @@ take_alike(const struct alike *all, size_t sets, size_t count, bool limited, siz
 	}
 }
 
-/* Bytes that the machine compares at once. */
-#if defined(__AVX512BW__)
-#define BYTES 64
-#elif defined(__AVX2__)
-#define BYTES 32
-#else
-#define BYTES 16
-#endif
-
 /* Does a sample of one of the images reach the limit? The rest of a row's last 64 bytes may say so
  * too, which does no harm. */
 #define REACHED(type) \
 static bool \
 reached_##type(const void *const *image, size_t images, size_t n, float limit) \
 { \
-	typedef type some __attribute__((vector_size(BYTES), may_alias)); \
-	typedef uint64_t bits __attribute__((vector_size(BYTES))); \
-	type top = (type)ceilf(limit); \
+	typedef type some __attribute__((vector_size(ROWS_BYTES), may_alias)); \
+	typedef uint64_t bits __attribute__((vector_size(ROWS_BYTES))); \
+	float most = (float)(type)-1; \
+	type top = (type)ceilf(px_min(limit, most)); \
 	bits any = { 0 }; \
 	uint64_t one = 0; \
  \
-	if (limit > (float)(type)-1) \
+	if (limit > most) \
 		return false; \
 	for (size_t i = 0; i < images; i++) \
-		for (size_t x = 0; x < n * sizeof(type); x += BYTES) \
+		for (size_t x = 0; x < n * sizeof(type); x += ROWS_BYTES) \
 			any |= (bits)(*(const some *)((const char *)image[i] + x) >= top); \
-	for (size_t i = 0; i < BYTES / 8; i++) \
+	for (size_t i = 0; i < ROWS_BYTES / 8; i++) \
 		one |= any[i]; \
 	return one != 0; \
 }
