@@ -8,6 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 VERSION := 0.1
 PREFIX ?= /usr/local
 CC := gcc
+OBJCOPY ?= objcopy
 comma := ,
 # SAN=address,undefined or SAN=thread builds into its own folder
 SAN ?=
@@ -30,26 +31,23 @@ CPPFLAGS += -DNO_GPU
 endif
 
 calls = $(foreach name,$1,X($(name)))
-LEVELS := $(if $(filter x86_64,$(shell uname -m)),v2 v3 v4,plain)
+# instruction levels are those of the machine that the compiler builds for
+LEVELS := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),v2 v3 v4,plain)
 march = $(if $(filter plain,$1),,-march=x86-64-$1)
 
+# what lies in the rooms is built: a tool, a codec (a file or a folder), a shader, a test
 TOOLS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/*.c)))))
-CODECS := $(sort $(basename $(notdir $(wildcard common/codec/*.c))))
-COMMON := $(filter-out common/main.c,$(wildcard common/*.c)) $(wildcard common/codec/*.c)
-COMMON += $(if $(filter 0,$(GPU)),common/gpu/none.c,$(addprefix common/gpu/,vulkan.c memory.c job.c))
+CODECS := $(sort $(notdir $(basename $(wildcard common/codec/*.c)) $(patsubst %/,%,$(dir $(wildcard common/codec/*/*.c)))))
+GPU_FILES := $(if $(filter 0,$(GPU)),common/gpu/none.c,$(addprefix common/gpu/,vulkan.c memory.c job.c))
+COMMON := $(filter-out common/run/main.c common/gpu/%,$(wildcard common/*/*.c common/codec/*/*.c)) $(GPU_FILES)
 SHADERS := $(if $(filter 1,$(GPU)),$(wildcard tools/*/*.comp))
 SHADER_OBJECTS := $(patsubst %.comp,$(BUILD)/shaders/%.o,$(notdir $(SHADERS)))
 COMMON_OBJECTS := $(COMMON:%.c=$(BUILD)/%.o) $(SHADER_OBJECTS)
 LIBRARY := $(BUILD)/libfringepipe.a
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
+tool_objects = $(foreach level,$(LEVELS),$(BUILD)/tools/$1.$(level).o)
 
-# what reads foreign bytes, for the fuzzers
-FUZZED := $(wildcard common/codec/*.c) $(patsubst %,common/%.c,calib codec codec_table fail frame \
-	handover jpegsum keyline mesh meshfile meshobj meshply meshstl meta named numbers pinhole raster samples source stream \
-	target)
-
-.PHONY: all check unit fuzz samples install clean help FORCE
+.PHONY: all check unit samples install clean help FORCE
 all: $(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe  ## build every tool into bin/
 	@[ $(GPU) = 1 ] || echo "without GPU: shaders need glslc and volk.h (packages glslc, libvulkan-volk-dev)"
 
@@ -57,8 +55,6 @@ check: all unit  ## run all tests
 	tests/run
 
 unit: $(UNIT)  ## build the unit tests
-
-fuzz: $(FUZZ)  ## build the fuzzers (clang)
 
 samples: all  ## reprocess the sample captures
 	$(MAKE) -C samples BIN=$(CURDIR)/$(BIN)
@@ -74,7 +70,7 @@ clean:  ## remove what was built
 	rm -rf build build-* bin bin-* out
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12
 
 # Lists that change what is linked: a stamp is rewritten only when its content differs.
 define stamp
@@ -87,19 +83,19 @@ $(eval $(call stamp,codecs,$(CODECS)))
 $(eval $(call stamp,shaders,$(notdir $(SHADERS))))
 $(eval $(call stamp,flags,$(CC) $(CPPFLAGS) $(CFLAGS)))
 
-$(BUILD)/common/codec_table.o: CPPFLAGS += -D'CODECS=$(call calls,$(CODECS))'
-$(BUILD)/common/codec_table.o: $(BUILD)/codecs.list
-$(BUILD)/common/stage.o: CPPFLAGS += -DVERSION='"$(VERSION)"'
+$(BUILD)/common/io/codec_table.o: CPPFLAGS += -D'CODECS=$(call calls,$(CODECS))'
+$(BUILD)/common/io/codec_table.o: $(BUILD)/codecs.list
+$(BUILD)/common/run/stage.o: CPPFLAGS += -DVERSION='"$(VERSION)"'
 
 $(BUILD)/common/%.o: common/%.c $(BUILD)/flags.list
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# a shader knows px.h, gpu.glsl and its tool's own headers; the object links it in
+# a shader knows the rooms of common/ and its tool's own headers; the object links it in
 vpath %.comp $(sort $(dir $(SHADERS)))
 $(BUILD)/shaders/%.spv: %.comp
 	@mkdir -p $(@D)
-	glslc -O $(GLSLFLAGS) --target-env=vulkan1.2 -Icommon -Icommon/gpu -I$(dir $<) -MD -MF $@.d -o $@ $<
+	glslc -O $(GLSLFLAGS) --target-env=vulkan1.2 -Icommon -I$(dir $<) -MD -MF $@.d -o $@ $<
 
 $(BUILD)/shaders/%.o: $(BUILD)/shaders/%.spv common/gpu/shader.c $(BUILD)/flags.list
 	$(CC) $(CPPFLAGS) $(CFLAGS) -DSHADER_NAME=$* -DSHADER_FILE='"$<"' -c -o $@ common/gpu/shader.c
@@ -108,31 +104,35 @@ $(LIBRARY): $(COMMON_OBJECTS) $(BUILD)/shaders.list
 	rm -f $@
 	$(AR) rcs $@ $(COMMON_OBJECTS)
 
+# all .c files of a tool at one level become one object, of which only the stage can be seen
 define at_level
-$(BUILD)/tools/%.$1.o: $(BUILD)/flags.list
+$(BUILD)/tools/%.$1.o: tools/%.c $(BUILD)/flags.list
 	@mkdir -p $$(@D)
-	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $(call march,$1) -DSTAGE_LEVEL=_$1 -MMD -MP -c -o $$@ \
-		tools/$$*/$$*.c
+	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $(call march,$1) -DSTAGE_LEVEL=_$1 -MMD -MP -c -o $$@ $$<
 endef
 $(foreach level,$(LEVELS),$(eval $(call at_level,$(level))))
-$(foreach tool,$(TOOLS),$(foreach level,$(LEVELS),\
-	$(eval $(BUILD)/tools/$(tool).$(level).o: tools/$(tool)/$(tool).c)))
+define tool_at_level
+$(BUILD)/tools/$1.$2.o: $(patsubst %.c,$(BUILD)/%.$2.o,$(wildcard tools/$1/*.c)) $(BUILD)/flags.list
+	$$(CC) -r -nostdlib -o $$@ $$(filter %.o,$$^)
+	$(OBJCOPY) --keep-global-symbol=stage_$1_$2 $$@
+endef
+$(foreach level,$(LEVELS),$(foreach tool,$(TOOLS),$(eval $(call tool_at_level,$(tool),$(level)))))
 
-$(BUILD)/main/%.o: common/main.c $(BUILD)/flags.list
+$(BUILD)/main/%.o: common/run/main.c $(BUILD)/flags.list
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -D'TOOLS=X($*)' -MMD -MP -c -o $@ $<
 
-$(BUILD)/fringepipe.o: common/main.c $(BUILD)/tools.list $(BUILD)/flags.list
+$(BUILD)/fringepipe.o: common/run/main.c $(BUILD)/tools.list $(BUILD)/flags.list
 	$(CC) $(CPPFLAGS) $(CFLAGS) -DCHAIN -D'TOOLS=$(call calls,$(TOOLS))' -MMD -MP -c -o $@ $<
 
-$(TOOLS:%=$(BIN)/%): $(BIN)/%: $(BUILD)/main/%.o \
-		$(foreach level,$(LEVELS),$(BUILD)/tools/%.$(level).o) $(LIBRARY)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+define link_tool
+$(BIN)/$1: $(BUILD)/main/$1.o $(call tool_objects,$1) $(LIBRARY)
+	@mkdir -p $$(@D)
+	$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+endef
+$(foreach tool,$(TOOLS),$(eval $(call link_tool,$(tool))))
 
-$(BIN)/fringepipe: $(BUILD)/fringepipe.o \
-		$(foreach tool,$(TOOLS),$(foreach level,$(LEVELS),\
-		$(BUILD)/tools/$(tool).$(level).o)) $(LIBRARY)
+$(BIN)/fringepipe: $(BUILD)/fringepipe.o $(foreach tool,$(TOOLS),$(call tool_objects,$(tool))) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -140,10 +140,5 @@ $(BUILD)/tests/%: tests/unit/%.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIBRARY) $(LDLIBS) -lcmocka
 
-$(BUILD)/tests/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZED)
-	@mkdir -p $(@D)
-	clang -g -O1 -std=c11 -fsanitize=fuzzer,address,undefined -Wno-unknown-attributes \
-		-D'CODECS=$(call calls,$(CODECS))' $(CPPFLAGS) -o $@ $< \
-		$(FUZZED) $(LDLIBS)
-
+include $(wildcard scripts/*.mk)
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,6 +1,6 @@
 load helpers
 
-# Frames handed from process to process in memory (common/handover.h): the same bytes as through the
+# Frames handed from process to process in memory (common/io/shared_frames.h): the same bytes as through the
 # pipe, in the same order, with the same ends.
 
 inputs() {

@@ -1,4 +1,4 @@
-"""A writer as common/handover.c is one, in Python, to send what that one never would."""
+"""A writer as common/io/shared_frames.c is one, in Python, to send what that one never would."""
 import fcntl
 import os
 import socket

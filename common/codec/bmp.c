@@ -5,13 +5,13 @@
  * is a channel only if the file says, by a mask, that it is alpha.
  */
 #define _GNU_SOURCE
-#include "codec.h"
+#include "io/codec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "samples.h"
+#include "base/fail.h"
+#include "frame/samples.h"
 
 enum { RGB_PLAIN = 0, RGB_BITFIELDS = 3, RGB_ALPHABITFIELDS = 6 };
 

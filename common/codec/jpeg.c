@@ -4,7 +4,7 @@
  * a grey rectangle must not be taken for a measurement; and files that we write hold a check sum.
  */
 #define _GNU_SOURCE
-#include "codec.h"
+#include "io/codec.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 
 #include <jpeglib.h>
 
-#include "fail.h"
-#include "jpegsum.h"
-#include "samples.h"
+#include "base/fail.h"
+#include "io/jpeg_checksum.h"
+#include "frame/samples.h"
 
 #define MARKER_BYTES 65533
 

@@ -4,14 +4,14 @@
  * most 4 and both others are longer than 4; else the first is, (C, H, W), which is how we write.
  * Axes of length 1 in front of these are dropped. NPY has no place for metadata.
  */
-#include "codec.h"
+#include "io/codec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "numbers.h"
-#include "samples.h"
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "frame/samples.h"
 
 #define AXES 8
 #define HEADER_LIMIT 65536

@@ -1,8 +1,8 @@
 /* NRRD files: the stream itself, as a file of one or more frames. */
 #include <string.h>
 
-#include "../codec.h"
-#include "../stream.h"
+#include "io/codec.h"
+#include "io/nrrd_stream.h"
 
 static bool
 sniff(const unsigned char *start, size_t n)

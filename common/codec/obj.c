@@ -1,8 +1,8 @@
 /* Wavefront OBJ, written only; colours stand behind a vertex, as MeshLab and Blender read them. */
-#include "codec.h"
+#include "io/codec.h"
 
-#include "fail.h"
-#include "mesh.h"
+#include "base/fail.h"
+#include "mesh/mesh.h"
 
 static void
 write_vertices(FILE *file, const struct mesh *mesh)

@@ -4,16 +4,16 @@
  * not multiplied by the scale (readers disagree on its meaning); if it is not 1 it is kept as the
  * key pfm_scale.
  */
-#include "codec.h"
+#include "io/codec.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "numbers.h"
-#include "samples.h"
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "frame/samples.h"
 
 static bool
 pfm_sniff(const unsigned char *start, size_t n)

@@ -1,12 +1,12 @@
 /* PLY, written only: binary little endian, or ascii. What a vertex is, see mesh.h. */
-#include "codec.h"
+#include "io/codec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "mesh.h"
-#include "samples.h"
+#include "base/fail.h"
+#include "mesh/mesh.h"
+#include "frame/samples.h"
 
 static int
 write_header(struct saver *saver, const struct mesh *mesh, bool ascii)

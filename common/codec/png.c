@@ -1,13 +1,13 @@
 /* PNG by libpng. Our key lines are a text chunk with the keyword "fringepipe". */
-#include "codec.h"
+#include "io/codec.h"
 
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "samples.h"
+#include "base/fail.h"
+#include "frame/samples.h"
 
 #define FEW_LEVELS 16
 

@@ -4,15 +4,15 @@
  * and 0 when our comment says bits:=1. Comments in the header carry our key lines.
  */
 #define _GNU_SOURCE
-#include "codec.h"
+#include "io/codec.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "numbers.h"
-#include "samples.h"
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "frame/samples.h"
 
 #define COMMENT_LIMIT (1 << 20)
 

@@ -1,12 +1,12 @@
 /* STL, written only: binary, or ascii. What a triangle is, see mesh.h. */
-#include "codec.h"
+#include "io/codec.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "mesh.h"
+#include "base/fail.h"
+#include "mesh/mesh.h"
 
 #define HEADER_BYTES 80
 

@@ -6,16 +6,16 @@
  * after the other. ImageDescription carries our key lines.
  */
 #define _GNU_SOURCE
-#include "codec.h"
+#include "io/codec.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tiffio.h>
 
-#include "fail.h"
-#include "numbers.h"
-#include "samples.h"
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "frame/samples.h"
 
 /* ---- reading ---- */
 

@@ -12,7 +12,7 @@
 #extension GL_EXT_buffer_reference2 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
-#include "px.h"
+#include "base/px.h"
 
 layout(local_size_x_id = 0, local_size_y_id = 1) in;
 

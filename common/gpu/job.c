@@ -1,11 +1,11 @@
 /* Jobs: what is copied up, computed and copied down, on three lanes that wait for each other. */
-#include "vulkan.h"
+#include "gpu/vulkan.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/fail.h"
 
 #define CLOCKS_MOST 256		/* dispatches of a job whose time is taken */
 #define PATIENCE_NS 60000000000ull

@@ -1,9 +1,9 @@
 /* Blocks of the device's memory, and of the host's that the device reaches. */
-#include "vulkan.h"
+#include "gpu/vulkan.h"
 
 #include <stdlib.h>
 
-#include "fail.h"
+#include "base/fail.h"
 
 static uint32_t
 find_type(const struct gpu *gpu, uint32_t allowed, VkMemoryPropertyFlags wanted)

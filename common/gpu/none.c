@@ -1,7 +1,7 @@
 /* No device: what gpu.h is in a build without Vulkan (GPU=0, or no glslc). */
-#include "gpu.h"
+#include "gpu/gpu.h"
 
-#include "fail.h"
+#include "base/fail.h"
 
 int
 gpu_list(void (*each)(void *arg, size_t number, const struct gpu_facts *), void *arg)

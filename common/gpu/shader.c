@@ -1,5 +1,5 @@
 /* Links in one compiled shader, SHADER_FILE, as shader_NAME; compiled once per .comp file. */
-#include "gpu.h"
+#include "gpu/gpu.h"
 
 #define TEXT2(x) #x
 #define TEXT(x) TEXT2(x)

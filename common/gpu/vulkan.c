@@ -1,15 +1,15 @@
 /* The device: which there are, opening one, its pipelines and their cache. */
 #define _GNU_SOURCE
 #define VOLK_IMPLEMENTATION
-#include "vulkan.h"
+#include "gpu/vulkan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "cache.h"
-#include "fail.h"
+#include "base/cache.h"
+#include "base/fail.h"
 
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
 

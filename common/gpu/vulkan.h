@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "gpu.h"
+#include "gpu/gpu.h"
 
 enum lane_name { LANE_UP, LANE_COMPUTE, LANE_DOWN, LANES };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fail.h"
+#include "base/fail.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *, size_t);
 

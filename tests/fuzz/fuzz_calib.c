@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "calib.h"
-#include "fail.h"
-#include "named.h"
+#include "optics/calib.h"
+#include "base/fail.h"
+#include "optics/number_file.h"
 
 static void
 check_device(const struct pinhole *device)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "codec.h"
-#include "fail.h"
+#include "io/codec.h"
+#include "base/fail.h"
 
 /* A pixel may cost a bit or less, so that small files honestly hold large images. */
 #define MOST_BYTES 4096

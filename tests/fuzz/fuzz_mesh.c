@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "fail.h"
-#include "meshfile.h"
-#include "raster.h"
+#include "base/fail.h"
+#include "mesh/mesh_file.h"
+#include "mesh/raster.h"
 
 #define SIDE 16
 

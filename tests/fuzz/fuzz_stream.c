@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "fail.h"
-#include "stream.h"
+#include "base/fail.h"
+#include "io/nrrd_stream.h"
 
 static void
 check_round_trip(const struct frame *frame)

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 #undef fail	/* cmocka's macro; ours is a function */
 
-#include "fail.h"
-#include "frame.h"
+#include "base/fail.h"
+#include "frame/frame.h"
 
 static const size_t frame_sizes[][2] = { { 1, 1 }, { 5, 7 }, { 127, 1 }, { 128, 64 }, { 129, 65 } };
 #define FRAME_SIZES (sizeof(frame_sizes) / sizeof(*frame_sizes))

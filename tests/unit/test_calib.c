@@ -9,8 +9,8 @@
 #include <cmocka.h>
 #undef fail	/* cmocka's macro would hide ours */
 
-#include "calib.h"
-#include "fail.h"
+#include "optics/calib.h"
+#include "base/fail.h"
 
 #define PATH "test_calib.tmp"
 

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "chain.h"
-#include "stream.h"
+#include "run/chain.h"
+#include "io/nrrd_stream.h"
 
 /* ---- stages ---- */
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "codec.h"
+#include "io/codec.h"
 
 /* ---- helpers: every test runs in a new, empty folder ---- */
 

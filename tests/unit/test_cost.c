@@ -1,5 +1,5 @@
 /* What the cost model predicts and decides, against all possible decisions written out. */
-#include "cost.h"
+#include "run/cost_model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fail.h"
+#include "base/fail.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

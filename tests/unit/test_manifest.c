@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "manifest.h"
+#include "fringe/manifest.h"
 
 #define LEGEND "# file role axis period_px step shift_rad bit\n"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "meta.h"
+#include "frame/meta.h"
 
 static void
 set_get_remove(void **state)

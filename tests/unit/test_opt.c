@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "opt.h"
+#include "base/opt.h"
 
 /* ---- a table with every type, once without and once with a default ---- */
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "px.h"
+#include "base/px.h"
 
 #define N 2000000u
 

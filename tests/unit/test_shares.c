@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "px.h"
-#include "shares.h"
+#include "base/px.h"
+#include "run/row_shares.h"
 
 #define ROWS_MOST 1000
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "meta.h"
-#include "stream.h"
+#include "frame/meta.h"
+#include "io/nrrd_stream.h"
 
 /* ---- helpers ---- */
 

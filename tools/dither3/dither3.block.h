@@ -2,7 +2,7 @@
 #ifndef DITHER3_BLOCK_H
 #define DITHER3_BLOCK_H
 
-#include "px.h"
+#include "base/px.h"
 
 #define DITHER3_TILE 64u
 

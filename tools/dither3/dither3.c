@@ -1,5 +1,5 @@
 /* A Holoimage in three bits a pixel. */
-#include "holo.h"
+#include "holo/holo.h"
 #include "picture.h"
 #include "dither3.passes.h"
 

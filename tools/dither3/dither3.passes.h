@@ -1,6 +1,6 @@
 /* dither3 on the device: one pass. */
-#include "passes.h"
-#include "stage.h"
+#include "run/passes.h"
+#include "run/stage.h"
 #include "dither3.block.h"
 
 _Static_assert(DITHER3_TILE == DITHER_TILE, "the same in the shader");

@@ -2,7 +2,7 @@
 #ifndef DITHER3_PX_H
 #define DITHER3_PX_H
 
-#include "holo.px.h"
+#include "holo/holo.px.h"
 
 /* A level as a share of full scale; what is no number is black. */
 PX_FN float

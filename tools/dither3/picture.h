@@ -2,7 +2,7 @@
 #ifndef DITHER3_PICTURE_H
 #define DITHER3_PICTURE_H
 
-#include "holo.h"
+#include "holo/holo.h"
 #include "planes.h"
 #include "search.h"
 

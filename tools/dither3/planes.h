@@ -2,8 +2,8 @@
 #ifndef DITHER3_PLANES_H
 #define DITHER3_PLANES_H
 
-#include "stage.h"
-#include "dither.h"
+#include "run/stage.h"
+#include "holo/dither.h"
 #include "dither3.px.h"
 
 #include <string.h>

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dither.h"
+#include "holo/dither.h"
 #include "dither3.px.h"
-#include "fail.h"
-#include "rows.h"
+#include "base/fail.h"
+#include "base/cpu_level.h"
 
 #define LANES 8			/* sums keep their order on all machines */
 #define SEARCH_SWEEPS 16

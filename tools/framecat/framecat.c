@@ -1,8 +1,8 @@
 /* Joins, converts, cuts and labels frames. */
-#include "arrange.h"
-#include "bin_rows.h"
-#include "convert_rows.h"
-#include "stage.h"
+#include "image/arrange.h"
+#include "image/bin_rows.h"
+#include "image/convert_rows.h"
+#include "run/stage.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Compares frames with tolerances. */
 #define _GNU_SOURCE
-#include "arrange.h"
+#include "image/arrange.h"
 #include "compare.h"
-#include "stage.h"
+#include "run/stage.h"
 
 #include <math.h>
 #include <stdarg.h>

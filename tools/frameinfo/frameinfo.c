@@ -1,6 +1,6 @@
 /* Says what frames are, and what is in them. */
-#include "stage.h"
-#include "statistics.h"
+#include "run/stage.h"
+#include "image/statistics.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Cross-sections of one or several frames, as a line plot. */
 #define _GNU_SOURCE
 #include "plot.h"
-#include "stage.h"
+#include "run/stage.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* Patterns to project: phase-shifted fringes, Gray code, composite and dithered patterns. */
-#include "stage.h"
+#include "run/stage.h"
 #include "fringegen.px.h"
 
 #include <stdlib.h>
 
-#include "levels.h"
-#include "lut.h"
-#include "patterns.h"
+#include "fringe/levels.h"
+#include "fringe/lut.h"
+#include "fringe/patterns.h"
 
 enum kind { KIND_SINE, KIND_SQUARE, KIND_DITHER, KIND_TWO_PLUS_ONE, KIND_COMPOSITE, KIND_GRAY };
 enum axis { AXIS_X, AXIS_Y, AXIS_BOTH };

@@ -2,7 +2,7 @@
  * Patterns to project (methods §1), as shares of full scale. Phases come in turns, reduced to
  * [0, 1), so that a float holds them to 2e-7 rad in every column.
  */
-#include "px.h"
+#include "base/px.h"
 
 /* cos(2 pi turn), exactly 0 and +-1 at the quarters. */
 PX_FN float

@@ -1,11 +1,11 @@
 /* Simulated captures of a known scene, with their truth. */
-#include "stage.h"
+#include "run/stage.h"
 
 #include <string.h>
 
 #include "camera.h"
-#include "light.h"
-#include "studio.h"
+#include "fringe/projector_response.h"
+#include "simulated_scene.h"
 
 struct parameters {
 	struct studio_options studio;

@@ -2,7 +2,7 @@
 #ifndef GAUSS_BLOCK_H
 #define GAUSS_BLOCK_H
 
-#include "px.h"
+#include "base/px.h"
 
 #define GAUSS_REACH 51		/* 0 to the largest radius */
 #define GAUSS_LANES 16u		/* columns that are mended together */

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "gauss.loops.h"
 #include "gauss.passes.h"
-#include "stage.h"
+#include "run/stage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What the shaders of gauss have in common. */
-#include "gpu.glsl"
+#include "gpu/gpu.glsl"
 #include "gauss.px.h"
 #include "gauss.block.h"
 

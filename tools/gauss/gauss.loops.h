@@ -5,9 +5,9 @@
  * few pixels are missing, what their mirror images gave is taken off again, else all pairs are
  * summed.
  */
-#include "frame.h"
+#include "frame/frame.h"
 #include "gauss.px.h"
-#include "rows.h"
+#include "base/cpu_level.h"
 
 #include <string.h>
 

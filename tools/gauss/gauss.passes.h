@@ -1,6 +1,6 @@
 /* gauss on the device: for each thing that is filtered its parts, sums over columns, over rows. */
-#include "passes.h"
-#include "stage.h"
+#include "run/passes.h"
+#include "run/stage.h"
 #include "gauss.block.h"
 
 _Static_assert(GAUSS_REACH == RADIUS_MOST + 1 && GAUSS_LANES == LANES, "the same in the shaders");

@@ -6,7 +6,7 @@
 #ifndef GAUSS_PX_H
 #define GAUSS_PX_H
 
-#include "px.h"
+#include "base/px.h"
 
 /* All bits set where the pixel is there, none where it is missing. */
 PX_FN uint

@@ -2,7 +2,7 @@
 #ifndef HOLODEC_CHECK_H
 #define HOLODEC_CHECK_H
 
-#include "holocheck.h"
+#include "holo/holocheck.h"
 #include "regions.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef HOLODEC_BLOCK_H
 #define HOLODEC_BLOCK_H
 
-#include "px.h"
+#include "base/px.h"
 
 #define HOLODEC_NONE 0xffffffffu
 

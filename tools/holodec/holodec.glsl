@@ -1,6 +1,6 @@
 /* What the shaders of holodec that make depths have in common. */
 #define HOLODEC_NO_DOUBLES
-#include "gpu.glsl"
+#include "gpu/gpu.glsl"
 #include "holodec.px.h"
 #include "holodec.block.h"
 

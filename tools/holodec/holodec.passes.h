@@ -1,6 +1,6 @@
 /* holodec on the device: readings, medians along rows, background near by; then depths, places. */
-#include "passes.h"
-#include "stage.h"
+#include "run/passes.h"
+#include "run/stage.h"
 #include "holodec.block.h"
 
 _Static_assert(HOLODEC_NEAREST == DECODE_NEAREST && HOLODEC_MEDIAN == DECODE_MEDIAN &&

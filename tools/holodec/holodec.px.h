@@ -2,8 +2,8 @@
  * A Holoimage read back: which stair a pixel stands on where its own reading cannot be trusted, and
  * what tells a pixel that is none (methods §12).
  */
-#include "holo.px.h"
-#include "../median/median.px.h"
+#include "holo/holo.px.h"
+#include "image/median.px.h"
 
 /* Noise may carry a point this many turns beyond the cube's faces. */
 #define HOLODEC_SLACK 0.25f

@@ -2,7 +2,7 @@
 #ifndef HOLODEC_PLACE_H
 #define HOLODEC_PLACE_H
 
-#include "holo.h"
+#include "holo/holo.h"
 #include "place.px.h"
 #include "rows.h"
 

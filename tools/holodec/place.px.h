@@ -1,5 +1,5 @@
 /* From columns, rows and depths to coordinates. */
-#include "px.h"
+#include "base/px.h"
 
 /* One coordinate of a pixel; NaN without depth. start: what the row and the corner give. */
 PX_FN float

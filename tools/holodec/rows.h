@@ -2,8 +2,8 @@
 #ifndef HOLODEC_ROWS_H
 #define HOLODEC_ROWS_H
 
-#include "stage.h"
-#include "holo.h"
+#include "run/stage.h"
+#include "holo/holo.h"
 #include "holodec.px.h"
 
 #include <math.h>

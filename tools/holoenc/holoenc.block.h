@@ -2,7 +2,7 @@
 #ifndef HOLOENC_BLOCK_H
 #define HOLOENC_BLOCK_H
 
-#include "px.h"
+#include "base/px.h"
 
 #define HOLOENC_NONE 0xffffffffu
 

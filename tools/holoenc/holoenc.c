@@ -1,7 +1,7 @@
 /* Depth to a Holoimage: a colour picture from which the depth can be computed again. */
-#include "stage.h"
-#include "holo.h"
-#include "holocheck.h"
+#include "run/stage.h"
+#include "holo/holo.h"
+#include "holo/holocheck.h"
 #include "holoenc.passes.h"
 #include "holoenc.px.h"
 #include "range.h"

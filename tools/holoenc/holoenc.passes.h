@@ -1,5 +1,5 @@
 /* holoenc on the device: one pass. */
-#include "passes.h"
+#include "run/passes.h"
 #include "holoenc.block.h"
 
 static int

@@ -2,7 +2,7 @@
  * Depth as seen by a Holoimage: normalised between the cube's faces (methods §12; Karpinsky thesis
  * eq 6.12-6.14 solved for the normalised coordinate).
  */
-#include "holo.px.h"
+#include "holo/holo.px.h"
 
 /* Depths on a face may lie off it by what float arithmetic loses. */
 #define HOLOENC_SLACK 1e-5f

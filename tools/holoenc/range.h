@@ -2,9 +2,9 @@
 #ifndef HOLOENC_RANGE_H
 #define HOLOENC_RANGE_H
 
-#include "frame.h"
-#include "px.h"
-#include "stage.h"
+#include "frame/frame.h"
+#include "base/px.h"
+#include "run/stage.h"
 
 #include <float.h>
 

@@ -2,7 +2,7 @@
 #ifndef MEDIAN_BLOCK_H
 #define MEDIAN_BLOCK_H
 
-#include "px.h"
+#include "base/px.h"
 
 #define MEDIAN_ROW 0u		/* five in a row, five in a column, 3x3 */
 #define MEDIAN_COLUMN 1u

@@ -1,7 +1,7 @@
 /* Takes whole-turn spikes out of an absolute phase. */
-#include "stage.h"
+#include "run/stage.h"
 #include "median.passes.h"
-#include "median.px.h"
+#include "image/median.px.h"
 
 #include <string.h>
 

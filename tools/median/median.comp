@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "gpu.glsl"
-#include "median.px.h"
+#include "gpu/gpu.glsl"
+#include "image/median.px.h"
 #include "median.block.h"
 
 layout(buffer_reference, std430) readonly buffer block_at { median_block b; };

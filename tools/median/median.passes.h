@@ -1,5 +1,5 @@
 /* median on the device: one pass. */
-#include "passes.h"
+#include "run/passes.h"
 #include "median.block.h"
 
 static int

@@ -1,6 +1,6 @@
 /* Triangle meshes, or frames of points, seen from afar: orthographic depth. */
-#include "stage.h"
-#include "meshfile.h"
+#include "run/stage.h"
+#include "mesh/mesh_file.h"
 #include "meshview.h"
 
 #include <math.h>

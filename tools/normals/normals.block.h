@@ -2,7 +2,7 @@
 #ifndef NORMALS_BLOCK_H
 #define NORMALS_BLOCK_H
 
-#include "px.h"
+#include "base/px.h"
 
 struct normals_block {
 	uint x, y, z;			/* channels; of a depth map all the same */

@@ -1,12 +1,12 @@
 /* Surface normals from coordinates, or from depth on a regular grid. */
-#include "stage.h"
+#include "run/stage.h"
 #include "normals.loops.h"
 
 #include <float.h>
 #include <string.h>
 
 #include "normals.passes.h"
-#include "passing.h"
+#include "run/passthrough.h"
 
 struct parameters {
 	struct numbers pixel_mm;

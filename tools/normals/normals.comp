@@ -1,6 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "gpu.glsl"
+#include "gpu/gpu.glsl"
 #include "normals.px.h"
 #include "normals.block.h"
 

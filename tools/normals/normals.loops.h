@@ -1,6 +1,6 @@
 /* The loops over pixels of normals.c. */
 #include "normals.px.h"
-#include "rows.h"
+#include "base/cpu_level.h"
 
 #define TILE 416
 #define LEFT 16			/* where column 0 of a strip lies, a vector begins there */

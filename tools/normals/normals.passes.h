@@ -1,5 +1,5 @@
 /* normals on the device: one pass. */
-#include "passes.h"
+#include "run/passes.h"
 #include "normals.block.h"
 
 static int

@@ -7,7 +7,7 @@
  * of those at D, the triangles ABC and BDC two of those at B and at C. So a square needs four
  * products, and a pixel adds up what its four squares give to the diagonal that it lies on.
  */
-#include "px.h"
+#include "base/px.h"
 
 struct normals_vector {
 	float x, y, z;

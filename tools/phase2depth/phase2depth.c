@@ -1,5 +1,5 @@
 /* Absolute phase to depth over a reference plane, or to coordinates through a calibration. */
-#include "stage.h"
+#include "run/stage.h"
 #include "phase2depth.loops.h"
 #include "phase2depth.passes.h"
 

@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define PHASE2DEPTH_NO_DOUBLES
-#include "gpu.glsl"
+#include "gpu/gpu.glsl"
 #include "phase2depth.px.h"
 #include "phase2depth.block.h"
 #include "depth.glsl"

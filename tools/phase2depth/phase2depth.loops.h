@@ -1,12 +1,12 @@
 /* The loops over pixels of phase2depth.c. */
 #include "phase2depth.px.h"
-#include "stage.h"
+#include "run/stage.h"
 
 #include <float.h>
 #include <string.h>
 
 #include "depthfit.h"
-#include "passing.h"
+#include "run/passthrough.h"
 #include "triangulate.h"
 
 #define TILE 512		/* pixels that are worked on together */

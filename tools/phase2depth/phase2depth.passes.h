@@ -1,5 +1,5 @@
 /* phase2depth on the device: one pass, above a measured plane, an ideal one, or by rays. */
-#include "passes.h"
+#include "run/passes.h"
 #include "phase2depth.block.h"
 
 _Static_assert(PHASE2DEPTH_POWERS == DEPTHFIT_COEFFICIENTS, "as many in the shader");

@@ -2,7 +2,7 @@
  * Depth and shape from absolute phase (methods §8): z = c (PHI - PHI_ref) [Karpinsky 2014 §3.5],
  * and where the camera's ray meets the projector's column [Zhang 2006 eq 12-18].
  */
-#include "px.h"
+#include "base/px.h"
 
 /* PHI - PHI_ref; NaN where either is missing. */
 PX_FN float

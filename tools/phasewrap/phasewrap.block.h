@@ -2,7 +2,7 @@
 #ifndef PHASEWRAP_BLOCK_H
 #define PHASEWRAP_BLOCK_H
 
-#include "px.h"
+#include "base/px.h"
 
 /* An image of a fringe set; before each set one whose plane is their number. Then the planes of the
  * Gray codes, most significant first. */

@@ -1,10 +1,10 @@
 /* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray
  * code. */
 #define _GNU_SOURCE
-#include "ceiling.h"
+#include "saturation.h"
 #include "flatness.h"
-#include "shots.h"
-#include "stage.h"
+#include "fringe/capture_set.h"
+#include "run/stage.h"
 #include "phasewrap.loops.h"
 #include "phasewrap.passes.h"
 #include "thresholds.h"

@@ -1,7 +1,7 @@
 /* The loops over pixels of phasewrap.c. */
-#include "frame.h"
-#include "rows.h"
-#include "steps.h"
+#include "frame/frame.h"
+#include "base/cpu_level.h"
+#include "step_weights.h"
 #include "phasewrap.px.h"
 
 #include <string.h>

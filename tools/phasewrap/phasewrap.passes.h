@@ -1,5 +1,5 @@
 /* phasewrap on the device: one pass. */
-#include "passes.h"
+#include "run/passes.h"
 #include "phasewrap.block.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  * first, which keeps the rounding errors those of B and not those of A. Sums begin at +0, so that
  * a phase of pi is not -pi.
  */
-#include "px.h"
+#include "base/px.h"
 
 /* NaN or infinite. */
 PX_FN bool

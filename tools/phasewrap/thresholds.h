@@ -1,5 +1,5 @@
 /* Where the thresholds of Gray planes come from. */
-#include "shots.h"
+#include "fringe/capture_set.h"
 
 /* reference: for each code the fringe set whose mean is its threshold. limited: some option is a
  * limit on amplitude or mean. -1 after fail(). */

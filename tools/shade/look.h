@@ -2,10 +2,10 @@
 #ifndef SHADE_LOOK_H
 #define SHADE_LOOK_H
 
-#include "colormap.h"
-#include "mesh.h"
+#include "image/colormap.h"
+#include "mesh/mesh.h"
 #include "shade.px.h"
-#include "stage.h"
+#include "run/stage.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define SHADE_PIXELS_H
 
 #include "look.h"
-#include "rows.h"
+#include "base/cpu_level.h"
 
 #define TILE 256
 #define SPAN (TILE + 32)		/* a column more on each side, and whole vectors */

@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "gpu.glsl"
-#include "colormap.px.h"
+#include "gpu/gpu.glsl"
+#include "image/colormap.px.h"
 #include "shade.px.h"
 #include "shade.block.h"
 

@@ -1,5 +1,5 @@
 /* shade from the camera on the device: one pass. */
-#include "passes.h"
+#include "run/passes.h"
 #include "look.h"
 #include "shade.block.h"
 

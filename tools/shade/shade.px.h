@@ -5,7 +5,7 @@
 #ifndef SHADE_PX_H
 #define SHADE_PX_H
 
-#include "px.h"
+#include "base/px.h"
 
 /* Ambient + diffuse share of the colour. Surfaces are lit on the side that faces the viewer. */
 PX_FN float

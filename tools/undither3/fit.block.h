@@ -2,7 +2,7 @@
 #ifndef UNDITHER3_FIT_BLOCK_H
 #define UNDITHER3_FIT_BLOCK_H
 
-#include "px.h"
+#include "base/px.h"
 
 /* Planes have so many pixels of background around the picture, as on the processor. */
 #define FIT_MARGIN 24u

@@ -1,5 +1,5 @@
 /* What the shaders of undither3's fit have in common. A pixel per invocation. */
-#include "gpu.glsl"
+#include "gpu/gpu.glsl"
 #include "undither3.px.h"
 #include "fit.block.h"
 

@@ -3,7 +3,7 @@
 #define UNDITHER3_FIT_PASSES_H
 
 #include "fit.h"
-#include "passes.h"
+#include "run/passes.h"
 #include "fit.block.h"
 
 #include <stdlib.h>

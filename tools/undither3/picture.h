@@ -2,7 +2,7 @@
 #ifndef UNDITHER3_PICTURE_H
 #define UNDITHER3_PICTURE_H
 
-#include "holo.h"
+#include "holo/holo.h"
 #include "mend.h"
 
 #define BLOCK 8			/* rows that a thread takes at a time */

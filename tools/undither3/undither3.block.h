@@ -2,7 +2,7 @@
 #ifndef UNDITHER3_BLOCK_H
 #define UNDITHER3_BLOCK_H
 
-#include "px.h"
+#include "base/px.h"
 
 #define UNDITHER3_REACH 3u		/* of the Gaussian */
 

@@ -1,5 +1,5 @@
 /* A Holoimage in three bits a pixel back to levels. */
-#include "holo.h"
+#include "holo/holo.h"
 #include "fit.passes.h"
 #include "smooth.h"
 #include "undither3.passes.h"

@@ -1,5 +1,5 @@
 /* undither3 --filter gauss on the device: sums along rows, then down columns. */
-#include "passes.h"
+#include "run/passes.h"
 #include "smooth.h"
 #include "undither3.block.h"
 

@@ -6,7 +6,7 @@
 #ifndef UNDITHER3_PX_H
 #define UNDITHER3_PX_H
 
-#include "holo.px.h"
+#include "holo/holo.px.h"
 
 /* A neighbour farther off the carrier than this belongs to another surface. */
 #define UNDITHER3_GATE 0.15f

@@ -2,8 +2,8 @@
 #ifndef UNDITHER3_WINDOW_H
 #define UNDITHER3_WINDOW_H
 
-#include "stage.h"
-#include "dither.h"
+#include "run/stage.h"
+#include "holo/dither.h"
 #include "undither3.px.h"
 
 #include <string.h>

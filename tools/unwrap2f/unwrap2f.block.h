@@ -2,7 +2,7 @@
 #ifndef UNWRAP2F_BLOCK_H
 #define UNWRAP2F_BLOCK_H
 
-#include "px.h"
+#include "base/px.h"
 
 #define UNWRAP2F_PHASES 16
 #define UNWRAP2F_RUNGS 17

@@ -2,8 +2,8 @@
  * code. */
 #define _GNU_SOURCE
 #include "fringe_line.h"
-#include "residuals.h"
-#include "stage.h"
+#include "residual_check.h"
+#include "run/stage.h"
 #include "temporal.h"
 #include "unwrap2f.loops.h"
 #include "unwrap2f.passes.h"

@@ -1,6 +1,6 @@
 /* The loops over pixels of unwrap2f.c. */
-#include "frame.h"
-#include "rows.h"
+#include "frame/frame.h"
+#include "base/cpu_level.h"
 #include "temporal.h"
 #include "unwrap2f.px.h"
 

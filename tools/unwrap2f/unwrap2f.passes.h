@@ -1,5 +1,5 @@
 /* unwrap2f on the device: one pass. */
-#include "passes.h"
+#include "run/passes.h"
 #include "unwrap2f.block.h"
 
 _Static_assert(UNWRAP2F_PHASES == LADDER_PHASES_MOST, "as many in the shader");

@@ -5,7 +5,7 @@
 #ifndef UNWRAP2F_PX_H
 #define UNWRAP2F_PX_H
 
-#include "px.h"
+#include "base/px.h"
 
 #define UNWRAP2F_TURN 0.159154943091895336f		/* 1/(2 pi) */
 

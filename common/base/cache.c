@@ -1,0 +1,90 @@
+#define _GNU_SOURCE
+#include "base/cache.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_MOST (1 << 28)
+
+char *
+cache_path(const char *name)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char *path = NULL;
+	int n = -1;
+
+	if (cache && *cache == '/')
+		n = asprintf(&path, "%s/fringepipe/%s", cache, name);
+	else if (home && *home == '/')
+		n = asprintf(&path, "%s/.cache/fringepipe/%s", home, name);
+	return n < 0 ? NULL : path;
+}
+
+void *
+cache_read(const char *path, size_t *bytes)
+{
+	FILE *file = path ? fopen(path, "rb") : NULL;
+	struct stat about;
+	char *data = NULL;
+
+	*bytes = 0;
+	if (file && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) &&
+	    about.st_size > 0 && about.st_size < FILE_MOST) {
+		size_t n = (size_t)about.st_size;
+
+		data = malloc(n + 1);
+		if (data && fread(data, 1, n, file) == n) {
+			data[n] = '\0';
+			*bytes = n;
+		} else {
+			free(data);
+			data = NULL;
+		}
+	}
+	if (file)
+		fclose(file);
+	return data;
+}
+
+/* Makes the folders above a path, as far as it can. */
+static void
+make_folders(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0777);
+		*slash = '/';
+	}
+}
+
+int
+cache_write(const char *path, const void *data, size_t bytes)
+{
+	char *made;
+	FILE *file;
+	bool written = false;
+	int number;
+
+	if (asprintf(&made, "%s.%ld", path, (long)getpid()) < 0) {
+		errno = ENOMEM;
+		return -1;
+	}
+	make_folders(made);
+	file = fopen(made, "wb");
+	if (file) {
+		written = fwrite(data, 1, bytes, file) == bytes;
+		written &= fclose(file) == 0;
+		written = written && rename(made, path) == 0;
+		number = errno;
+		if (!written)
+			unlink(made);
+		errno = number;
+	}
+	free(made);
+	return written ? 0 : -1;
+}

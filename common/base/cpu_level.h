@@ -1,0 +1,49 @@
+/*
+ * CPU dispatch. Every tools/NAME/NAME.c is compiled once per instruction level (x86-64-v2, v3, v4;
+ * once, plainly, on other machines), with STAGE_LEVEL naming the level; the best one that the
+ * machine has is picked at start-up. FRINGEPIPE_CPU=v2|v3|v4 forces one, so that the tests can run
+ * all. No flag lets results differ between levels: contraction is off and sums keep their order.
+ */
+#ifndef CPU_LEVEL_H
+#define CPU_LEVEL_H
+
+#define ROWS_PASTE2(a, b) a##b
+#define ROWS_PASTE(a, b) ROWS_PASTE2(a, b)
+
+#ifndef STAGE_LEVEL
+#define STAGE_LEVEL _plain
+#endif
+
+/* Defines the stage of this file: STAGE(gauss) = { .name = "gauss", ... }; */
+#define STAGE(name) const struct stage ROWS_PASTE(stage_##name, STAGE_LEVEL)
+
+/* The levels of one tool, for the table of what is linked in. */
+#ifdef __x86_64__
+#define ROWS_LEVELS 3
+#define STAGE_DECLARE(name) extern const struct stage stage_##name##_v2, stage_##name##_v3, \
+    stage_##name##_v4;
+#define STAGE_ROW(name) { #name, { &stage_##name##_v2, &stage_##name##_v3, &stage_##name##_v4 } },
+#else
+#define ROWS_LEVELS 1
+#define STAGE_DECLARE(name) extern const struct stage stage_##name##_plain;
+#define STAGE_ROW(name) { #name, { &stage_##name##_plain } },
+#endif
+
+/* Index into the levels that this machine can run; *name is what FRINGEPIPE_CPU calls it.
+ * -1 after fail() if FRINGEPIPE_CPU names none, or one that the machine has not. */
+int rows_level(const char **name);
+
+/* Stands before the innermost loop over x: its body must have no call that is not inlined, and no
+ * condition around a call. Pointers of planes are restrict and 64-byte aligned (frame_floats). */
+#define ROWS_SIMD _Pragma("omp simd")
+
+/* Bytes of a vector at this level, for what compilers make none of by themselves. */
+#if defined(__AVX512BW__)
+#define ROWS_BYTES 64
+#elif defined(__AVX2__)
+#define ROWS_BYTES 32
+#else
+#define ROWS_BYTES 16
+#endif
+
+#endif

@@ -1,0 +1,158 @@
+#include "base/fail.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char message[1024];
+static enum exit_code code;
+static char program[64] = "fringepipe";
+static bool be_quiet;
+
+static void
+make_printable(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e)
+			*text = '?';
+}
+
+static void
+format_message(char *text, size_t size, const char *object, const char *error,
+    const char *format, va_list args)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	if (object)
+		snprintf(text, size, "%.400s: ", object);
+	used = strlen(text);
+	vsnprintf(text + used, size - used, format, args);
+	used = strlen(text);
+	if (error)
+		snprintf(text + used, size - used, ": %s", error);
+	make_printable(text);
+}
+
+static void
+record(enum exit_code with, const char *object, const char *error, const char *format, va_list args)
+{
+	pthread_mutex_lock(&lock);
+	if (!message[0]) {
+		format_message(message, sizeof(message), object, error, format, args);
+		code = with;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+int
+fail(const char *object, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	record(EXIT_FAILED, object, NULL, format, args);
+	va_end(args);
+	return -1;
+}
+
+int
+fail_errno(const char *object, const char *format, ...)
+{
+	const char *error = strerror(errno);
+	va_list args;
+
+	va_start(args, format);
+	record(EXIT_FAILED, object, error, format, args);
+	va_end(args);
+	return -1;
+}
+
+int
+fail_usage(const char *object, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	record(EXIT_USAGE, object, NULL, format, args);
+	va_end(args);
+	return -1;
+}
+
+int
+fail_with(enum exit_code with, const char *object, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	record(with, object, NULL, format, args);
+	va_end(args);
+	return -1;
+}
+
+int
+fail_memory(void)
+{
+	return fail(NULL, "out of memory");
+}
+
+const char *
+fail_message(void)
+{
+	return message[0] ? message : NULL;
+}
+
+enum exit_code
+fail_code(void)
+{
+	return message[0] ? code : EXIT_DONE;
+}
+
+void
+fail_clear(void)
+{
+	pthread_mutex_lock(&lock);
+	message[0] = '\0';
+	pthread_mutex_unlock(&lock);
+}
+
+void
+fail_set_program(const char *name)
+{
+	snprintf(program, sizeof(program), "%s", name);
+}
+
+const char *
+fail_program(void)
+{
+	return program;
+}
+
+void
+fail_set_quiet(bool quiet)
+{
+	be_quiet = quiet;
+}
+
+void
+fail_print(void)
+{
+	fprintf(stderr, "%s: %s\n", program, message[0] ? message : "failed without a message");
+}
+
+void
+warn(const char *object, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	if (be_quiet)
+		return;
+	va_start(args, format);
+	format_message(text, sizeof(text), object, NULL, format, args);
+	va_end(args);
+	fprintf(stderr, "%s: %s\n", program, text);
+}

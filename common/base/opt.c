@@ -1,0 +1,531 @@
+#define _GNU_SOURCE
+#include "base/opt.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/fail.h"
+
+#define OPT_MOST 128		/* rows of both tables together */
+#define LONG_VALUE 256 /* getopt_long's answers to long names start here, beyond all letters */
+
+static void *
+field(const struct opt *opt, void *parameters)
+{
+	return (char *)parameters + opt->offset;
+}
+
+static size_t
+count(const struct opt *table)
+{
+	size_t n = 0;
+
+	while (table && table[n].name)
+		n++;
+	return n;
+}
+
+static bool
+is_angle(const struct opt *opt)
+{
+	return opt->type == OPT_ANGLE || opt->type == OPT_ANGLES;
+}
+
+static bool
+has_range(const struct opt *opt)
+{
+	return opt->min != 0.0 || opt->max != 0.0;
+}
+
+/* "--name: what, seen TEXT" */
+static int
+refuse(const struct opt *opt, const char *what, const char *seen)
+{
+	char object[64];
+
+	snprintf(object, sizeof(object), "--%s", opt->name);
+	return fail_usage(object, "%s, not '%.60s'", what, seen);
+}
+
+/* A limit that only keeps the arithmetic safe is none that a user needs to hear of. */
+#define LOW_SAFE 1e-5		/* a least value so near to 0 means: positive */
+#define HIGH_SAFE 1e9
+
+/* "2 to 4096", "at least 0", "more than 0", or "" where there is no limit to tell. */
+static const char *
+range_text(const struct opt *opt, char text[80])
+{
+	char low[32], high[32];
+	bool positive = opt->min > 0.0 && opt->min <= LOW_SAFE;
+
+	number_format(opt->min, low);
+	number_format(opt->max, high);
+	if (opt->max < HIGH_SAFE)
+		snprintf(text, 80, "%s%s to %s", positive ? "more than " : "", positive ? "0" : low,
+		    high);
+	else if (opt->min > -HIGH_SAFE)
+		snprintf(
+		    text, 80, "%s %s", positive ? "more than" : "at least", positive ? "0" : low);
+	else
+		*text = '\0';
+	return text;
+}
+
+static int
+refuse_range(const struct opt *opt, double v, const char *seen)
+{
+	char what[160], range[80], high[32];
+	const char *unit = is_angle(opt) ? "degrees" : opt->unit ? opt->unit : "";
+
+	if (v > opt->max && opt->max >= HIGH_SAFE)
+		snprintf(range, sizeof(range), "at most %s", number_format(opt->max, high));
+	else if (v < opt->min && opt->min <= -HIGH_SAFE)
+		snprintf(range, sizeof(range), "at least %s", number_format(opt->min, high));
+	else
+		range_text(opt, range);
+	snprintf(what, sizeof(what), "must be %s%s%s", range, *unit ? " " : "", unit);
+	return refuse(opt, what, seen);
+}
+
+static bool
+in_range(const struct opt *opt, double v)
+{
+	return !has_range(opt) || (v >= opt->min && v <= opt->max);
+}
+
+static int
+parse_numbers(const struct opt *opt, const char *text, struct numbers *out)
+{
+	struct numbers list;
+
+	if (numbers_parse(text, ",", &list) < 0)
+		return refuse(opt, "wants numbers separated by commas", text);
+	for (size_t i = 0; i < list.n; i++) {
+		if (!in_range(opt, list.v[i]) || isnan(list.v[i])) {
+			double v = list.v[i];
+
+			numbers_free(&list);
+			return refuse_range(opt, v, text);
+		}
+		if (opt->type == OPT_ANGLES)
+			list.v[i] *= M_PI / 180.0;
+	}
+	numbers_free(out);
+	*out = list;
+	return 0;
+}
+
+static int
+parse_word(const struct opt *opt, const char *text, int *out)
+{
+	char what[256] = "must be one of";
+	size_t used = strlen(what);
+
+	for (int i = 0; opt->words[i]; i++) {
+		if (!strcmp(text, opt->words[i])) {
+			*out = i;
+			return 0;
+		}
+		used += (size_t)snprintf(what + used, sizeof(what) - used, " %s", opt->words[i]);
+		if (used >= sizeof(what))
+			used = sizeof(what) - 1;
+	}
+	return refuse(opt, what, text);
+}
+
+static int
+parse_size(const struct opt *opt, const char *text, struct opt_size *out)
+{
+	char *end;
+	unsigned long w, h;
+
+	if (*text < '0' || *text > '9')
+		return refuse(opt, "wants a size such as 800x600", text);
+	w = strtoul(text, &end, 10);
+	if (*end != 'x' || end[1] < '0' || end[1] > '9')
+		return refuse(opt, "wants a size such as 800x600", text);
+	h = strtoul(end + 1, &end, 10);
+	if (*end || w == 0 || h == 0 || w > 1000000 || h > 1000000)
+		return refuse(opt, "wants a size such as 800x600", text);
+	out->w = w;
+	out->h = h;
+	return 0;
+}
+
+static int
+parse_value(const struct opt *opt, const char *text, void *parameters)
+{
+	void *to = field(opt, parameters);
+	double v;
+
+	switch (opt->type) {
+	case OPT_FLAG:
+		*(bool *)to = true;
+		return 0;
+	case OPT_INTEGER:
+		if (integer_parse(text, to) < 0)
+			return refuse(opt, "wants a whole number", text);
+		return in_range(opt, (double)*(long *)to) ? 0 :
+		    refuse_range(opt, (double)*(long *)to, text);
+	case OPT_NUMBER:
+	case OPT_ANGLE:
+		if (number_parse(text, &v) < 0 || isnan(v))
+			return refuse(opt, "wants a number", text);
+		if (!in_range(opt, v))
+			return refuse_range(opt, v, text);
+		*(double *)to = is_angle(opt) ? v * M_PI / 180.0 : v;
+		return 0;
+	case OPT_NUMBERS:
+	case OPT_ANGLES:
+		return parse_numbers(opt, text, to);
+	case OPT_WORD:
+		return parse_word(opt, text, to);
+	case OPT_TEXT:
+	case OPT_FILE:
+	case OPT_FRAME:
+		*(const char **)to = text;
+		return 0;
+	case OPT_SIZE:
+		return parse_size(opt, text, to);
+	}
+	return 0;
+}
+
+static void
+set_none(const struct opt *opt, void *parameters)
+{
+	void *to = field(opt, parameters);
+
+	switch (opt->type) {
+	case OPT_FLAG:
+		*(bool *)to = false;
+		break;
+	case OPT_INTEGER:
+		*(long *)to = OPT_NONE_INTEGER;
+		break;
+	case OPT_NUMBER:
+	case OPT_ANGLE:
+		*(double *)to = NAN;
+		break;
+	case OPT_NUMBERS:
+	case OPT_ANGLES:
+		*(struct numbers *)to = (struct numbers){ 0 };
+		break;
+	case OPT_WORD:
+		*(int *)to = -1;
+		break;
+	case OPT_TEXT:
+	case OPT_FILE:
+	case OPT_FRAME:
+		*(const char **)to = NULL;
+		break;
+	case OPT_SIZE:
+		*(struct opt_size *)to = (struct opt_size){ 0 };
+		break;
+	}
+}
+
+int
+opt_defaults(const struct opt *table, void *parameters)
+{
+	for (size_t i = 0; i < count(table); i++) {
+		set_none(&table[i], parameters);
+		if (table[i].standard && table[i].type != OPT_FLAG &&
+		    parse_value(&table[i], table[i].standard, parameters) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void
+opt_free(const struct opt *table, void *parameters)
+{
+	for (size_t i = 0; i < count(table); i++)
+		if (table[i].type == OPT_NUMBERS || table[i].type == OPT_ANGLES)
+			numbers_free(field(&table[i], parameters));
+}
+
+struct long_options {
+	struct option option[OPT_MOST + 1];
+	char letters[2 * OPT_MOST + 4];
+	size_t n, used;
+};
+
+static void
+add_rows(struct long_options *all, const struct opt *table)
+{
+	for (size_t i = 0; i < count(table) && all->n < OPT_MOST; i++) {
+		/* getopt_long takes options of the same value for one, and abbreviations of them
+		 * for that one */
+		int value = LONG_VALUE + (int)all->n;
+
+		all->option[all->n++] = (struct option){ table[i].name,
+		    table[i].type == OPT_FLAG ? no_argument : required_argument, NULL, value };
+		if (table[i].letter) {
+			all->letters[all->used++] = table[i].letter;
+			if (table[i].type != OPT_FLAG)
+				all->letters[all->used++] = ':';
+		}
+	}
+}
+
+static const struct opt *
+row_of(const struct opt *table, int letter, const char *name)
+{
+	for (size_t i = 0; i < count(table); i++)
+		if (name ? !strcmp(table[i].name, name) : table[i].letter == letter)
+			return &table[i];
+	return NULL;
+}
+
+static int
+refuse_word(int answer, const char *word)
+{
+	char object[4] = { '-', (char)optopt, '\0' };
+
+	if (answer == ':')
+		return fail_usage(word[1] == '-' ? word : object, "wants a value");
+	if (word[1] != '-')
+		return fail_usage(object, "unknown option, see --help");
+	return fail_usage(word, optopt ? "takes no value" :
+	    "unknown or ambiguous option, see --help");
+}
+
+int
+opt_parse(const struct opt *table, void *parameters, const struct opt *common,
+    void *common_parameters, int argc, char **argv, int *first_operand)
+{
+	struct long_options all = { .letters = ":", .used = 1 };
+
+	if (!table) {
+		all.letters[0] = '+';
+		all.letters[all.used++] = ':';
+	}
+	add_rows(&all, table);
+	add_rows(&all, common);
+	optind = 0;
+	opterr = 0;
+	for (;;) {
+		int index = -1, at = optind ? optind : 1;
+		int answer = getopt_long(argc, argv, all.letters, all.option, &index);
+		const char *name = index >= 0 ? all.option[index].name : NULL;
+		const struct opt *row;
+
+		if (answer == -1)
+			break;
+		if (answer == '?' || answer == ':') {
+			/* getopt_long has moved operands: the word it stopped at lies before optind
+			 */
+			at = optind > 1 ? optind - 1 : at;
+			while (at > 1 && argv[at][0] != '-')
+				at--;
+			return refuse_word(answer, argv[at]);
+		}
+		row = row_of(table, answer, name);
+		if (row ? parse_value(row, optarg, parameters) < 0 :
+		    parse_value(row_of(common, answer, name), optarg, common_parameters) < 0)
+			return -1;
+	}
+	*first_operand = optind;
+	return 0;
+}
+
+static void
+print_row(FILE *out, const struct opt *opt)
+{
+	char left[80], range[80], letter[8] = "    ";
+	const char *unit = is_angle(opt) ? "degrees" : opt->unit;
+
+	if (opt->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", opt->letter);
+	snprintf(left, sizeof(left), "  %s--%s%s%s", letter, opt->name, opt->value ? " " : "",
+	    opt->value ? opt->value : "");
+	fprintf(out, "%-26s %s", left, opt->help);
+	if (opt->words) {
+		fputs(":", out);
+		for (size_t i = 0; opt->words[i]; i++)
+			fprintf(out, " %s", opt->words[i]);
+	}
+	if (unit)
+		fprintf(out, ", in %s", unit);
+	if (has_range(opt) && *range_text(opt, range))
+		fprintf(out, ", %s", range);
+	if (opt->standard)
+		fprintf(out, " [%s]", opt->standard);
+	fputc('\n', out);
+}
+
+void
+opt_print_help(FILE *out, const char *program, const char *operands, const char *summary,
+    const struct opt *table, const struct opt *common)
+{
+	fprintf(out, "usage: %s [OPTION ...]%s%s\n%s\n", program, operands && *operands ? " " : "",
+	    operands ? operands : "", summary);
+	if (count(table))
+		fputs("\noptions\n", out);
+	for (size_t i = 0; i < count(table); i++)
+		print_row(out, &table[i]);
+	fputs("\noptions that every tool has\n", out);
+	for (size_t i = 0; i < count(common); i++)
+		print_row(out, &common[i]);
+	fprintf(out, "\nmore: man %s\n", program);
+}
+
+static void
+print_words(FILE *out, const struct opt *table)
+{
+	for (size_t i = 0; i < count(table); i++) {
+		if (table[i].letter)
+			fprintf(out, "-%c\n", table[i].letter);
+		fprintf(out, "--%s\n", table[i].name);
+		for (size_t k = 0; table[i].words && table[i].words[k]; k++)
+			fprintf(out, "--%s=%s\n", table[i].name, table[i].words[k]);
+	}
+}
+
+void
+opt_print_words(FILE *out, const struct opt *table, const struct opt *common)
+{
+	print_words(out, table);
+	print_words(out, common);
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void
+print_numbers(FILE *out, const struct opt *opt, const struct numbers *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		char text[32];
+
+		if (is_angle(opt))
+			fprintf(out, "%s%.10g", i ? "," : "", list->v[i] * (180.0 / M_PI));
+		else
+			fprintf(out, "%s%s", i ? "," : "", number_format(list->v[i], text));
+	}
+}
+
+static void
+print_value(FILE *out, const struct opt *opt, const void *parameters)
+{
+	const void *from = (const char *)parameters + opt->offset;
+	const struct opt_size *size = from;
+	struct numbers one = { 1, NULL };
+	double v;
+
+	switch (opt->type) {
+	case OPT_FLAG:
+		break;
+	case OPT_INTEGER:
+		fprintf(out, "%ld", *(const long *)from);
+		break;
+	case OPT_NUMBER:
+	case OPT_ANGLE:
+		v = *(const double *)from;
+		one.v = &v;
+		print_numbers(out, opt, &one);
+		break;
+	case OPT_NUMBERS:
+	case OPT_ANGLES:
+		print_numbers(out, opt, from);
+		break;
+	case OPT_WORD:
+		fputs(opt->words[*(const int *)from], out);
+		break;
+	case OPT_TEXT:
+		escape_put_word(out, *(const char *const *)from);
+		break;
+	case OPT_FILE:
+	case OPT_FRAME:
+		escape_put_word(out, base_name(*(const char *const *)from));
+		break;
+	case OPT_SIZE:
+		fprintf(out, "%zux%zu", size->w, size->h);
+		break;
+	}
+}
+
+/* Is the field what the table's own default gives? */
+static bool
+is_standard(const struct opt *opt, const void *parameters, void *standard)
+{
+	const void *a = (const char *)parameters + opt->offset;
+	const void *b = (const char *)standard + opt->offset;
+	const struct numbers *p = a, *q = b;
+	const struct opt_size *s = a, *t = b;
+
+	switch (opt->type) {
+	case OPT_FLAG:
+		return *(const bool *)a == *(const bool *)b;
+	case OPT_INTEGER:
+		return *(const long *)a == *(const long *)b;
+	case OPT_NUMBER:
+	case OPT_ANGLE:
+		return !memcmp(a, b, sizeof(double));
+	case OPT_NUMBERS:
+	case OPT_ANGLES:
+		return p->n == q->n && (p->n == 0 || !memcmp(p->v, q->v, p->n * sizeof(*p->v)));
+	case OPT_WORD:
+		return *(const int *)a == *(const int *)b;
+	case OPT_TEXT:
+	case OPT_FILE:
+	case OPT_FRAME:
+		return *(const char *const *)a == *(const char *const *)b ||
+		    (*(const char *const *)a && *(const char *const *)b &&
+		    !strcmp(*(const char *const *)a, *(const char *const *)b));
+	case OPT_SIZE:
+		return s->w == t->w && s->h == t->h;
+	}
+	return true;
+}
+
+static size_t
+extent(const struct opt *table)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < count(table); i++)
+		if (table[i].offset + sizeof(struct numbers) > bytes)
+			bytes = table[i].offset + sizeof(struct numbers);
+	return bytes;
+}
+
+char *
+opt_command(const char *program, const struct opt *table, const void *parameters)
+{
+	void *standard = calloc(1, extent(table) + 1);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!standard || !out || opt_defaults(table, standard) < 0) {
+		fail_memory();
+		goto done;
+	}
+	fputs(program, out);
+	for (size_t i = 0; i < count(table); i++) {
+		if (is_standard(&table[i], parameters, standard))
+			continue;
+		fprintf(out, " --%s%s", table[i].name, table[i].type == OPT_FLAG ? "" : "=");
+		print_value(out, &table[i], parameters);
+	}
+done:
+	if (out && fclose(out) != 0) {
+		free(text);
+		text = NULL;
+	}
+	if (standard)
+		opt_free(table, standard);
+	free(standard);
+	return text;
+}

@@ -1,0 +1,78 @@
+/*
+ * Option tables: one row per option. From the row come parsing (getopt_long), range errors, --help,
+ * the usage line and the completion words; the man page is checked against it.
+ */
+#ifndef OPT_H
+#define OPT_H
+
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/numbers.h"
+
+enum opt_type {
+	OPT_FLAG,    /* bool; given alone sets true */
+	OPT_INTEGER, /* long; LONG_MIN when there is no default and it was not given */
+	OPT_NUMBER,  /* double; NaN when there is no default and it was not given */
+	OPT_ANGLE,   /* double, degrees on the command line, kept in radians; NaN likewise */
+	OPT_NUMBERS, /* struct numbers, comma-separated; n = 0 likewise */
+	OPT_ANGLES,  /* struct numbers, degrees on the command line, kept in radians */
+	OPT_WORD,    /* int, index into words; -1 likewise */
+	OPT_TEXT,    /* const char *; NULL likewise */
+	OPT_FILE,    /* const char *, a path; NULL likewise */
+	OPT_FRAME,   /* const char *, an image file that the runner reads beside the input (stage.h)
+		      */
+	OPT_SIZE     /* struct opt_size, WxH; 0 x 0 likewise */
+};
+
+struct opt_size {
+	size_t w, h;
+};
+
+#define OPT_NONE_INTEGER LONG_MIN
+
+struct opt {
+	char letter;			/* 0: none */
+	const char *name;		/* NULL ends the table */
+	const char *value; /* what the help calls the value: PX, FILE, ... ; NULL for a flag */
+	enum opt_type type;
+	size_t offset;			/* in the stage's parameter struct */
+	const char *standard;		/* the default as text; NULL: none */
+	double min, max; /* allowed range, of every element of a list, in command-line units;
+			  * both 0: any number */
+	const char *unit;		/* px, rad, mm, grey levels, ...; NULL: none */
+	const char *help;		/* one line, no full stop */
+	const char *const *words; /* OPT_WORD: the values, ended by NULL; OPT_FRAME: words that name
+				   * no file but something the stage knows by itself (ideal) */
+};
+
+/* Fills parameters with the defaults. The table's own defaults must be valid. */
+int opt_defaults(const struct opt *table, void *parameters);
+void opt_free(const struct opt *table, void *parameters);
+
+/*
+ * Parses argv[1..argc-1] with `table` (into parameters) and `common` (into common_parameters);
+ * either may be NULL. Operands are moved behind the options, except without `table`, when parsing
+ * stops at the first; *first_operand is its index. The last occurrence of an option wins. -1 after
+ * fail_usage().
+ */
+int opt_parse(const struct opt *table, void *parameters, const struct opt *common,
+    void *common_parameters, int argc, char **argv, int *first_operand);
+
+/* --help: usage line, summary, options with defaults, units and ranges. */
+void opt_print_help(FILE *, const char *program, const char *operands, const char *summary,
+    const struct opt *table, const struct opt *common);
+/* Every option word, one a line, for shell completion and for the test that reads man pages. */
+void opt_print_words(FILE *, const struct opt *table, const struct opt *common);
+
+/*
+ * The options that differ from their defaults, as " --name=value ..." appended to a new string that
+ * starts with `program`; files by base name, texts as escape_put_word() writes them. NULL after
+ * fail().
+ */
+char *opt_command(const char *program, const struct opt *table, const void *parameters);
+
+#endif

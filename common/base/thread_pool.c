@@ -1,0 +1,144 @@
+#include "base/thread_pool.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+/* A thread that has nothing to do looks this often whether there is something again, some 50 us,
+ * before it sleeps: between two frames of a stream that is shorter than falling asleep and waking
+ * up, which on a virtual machine take longer than that. */
+#define LOOKS 1000
+
+struct pool {
+	int threads;
+	pthread_mutex_t lock;
+	pthread_cond_t wake, done;
+	unsigned long job, ended;	/* count jobs; workers run each once */
+	bool stop;
+	pool_fn *fn;
+	void *arg;
+	size_t n, next;			/* items, and the next one to take */
+	size_t finished;
+};
+
+static void
+pause_a_moment(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+/* Until the number is no longer what it was, for a moment. Called and returns with the lock held.
+ */
+static void
+look_out(struct pool *pool, const unsigned long *number, unsigned long was)
+{
+	if (*number != was)
+		return;
+	pthread_mutex_unlock(&pool->lock);
+	for (int i = 0; i < LOOKS && __atomic_load_n(number, __ATOMIC_RELAXED) == was; i++)
+		pause_a_moment();
+	pthread_mutex_lock(&pool->lock);
+}
+
+/* Takes items until none is left. Called and returns with the lock held. */
+static void
+take_items(struct pool *pool, int thread)
+{
+	while (pool->next < pool->n) {
+		size_t item = pool->next++;
+		pool_fn *fn = pool->fn;
+		void *arg = pool->arg;
+
+		pthread_mutex_unlock(&pool->lock);
+		fn(arg, item, thread);
+		pthread_mutex_lock(&pool->lock);
+		if (++pool->finished < pool->n)
+			continue;
+		__atomic_add_fetch(&pool->ended, 1, __ATOMIC_RELAXED);
+		pthread_cond_signal(&pool->done);
+	}
+}
+
+static void
+work(struct pool *pool, int thread)
+{
+	unsigned long seen = 0;
+
+	pthread_mutex_lock(&pool->lock);
+	while (!pool->stop) {
+		if (seen == pool->job) {
+			pthread_cond_wait(&pool->wake, &pool->lock);
+			continue;
+		}
+		seen = pool->job;
+		take_items(pool, thread);
+		look_out(pool, &pool->job, seen);
+	}
+	pthread_mutex_unlock(&pool->lock);
+}
+
+void
+pool_for(struct pool *pool, size_t n, pool_fn *fn, void *arg)
+{
+	if (n == 0)
+		return;
+	if (pool->threads == 1 || n == 1) {
+		for (size_t i = 0; i < n; i++)
+			fn(arg, i, 0);
+		return;
+	}
+	pthread_mutex_lock(&pool->lock);
+	pool->fn = fn;
+	pool->arg = arg;
+	pool->n = n;
+	pool->next = pool->finished = 0;
+	__atomic_add_fetch(&pool->job, 1, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&pool->wake);
+	take_items(pool, 0);
+	look_out(pool, &pool->ended, pool->job - 1);
+	while (pool->finished < pool->n)
+		pthread_cond_wait(&pool->done, &pool->lock);
+	pool->n = pool->next = 0;
+	pthread_mutex_unlock(&pool->lock);
+}
+
+int
+pool_threads(const struct pool *pool)
+{
+	return pool->threads;
+}
+
+static void
+stop(struct pool *pool)
+{
+	pthread_mutex_lock(&pool->lock);
+	pool->stop = true;
+	pthread_cond_broadcast(&pool->wake);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+int
+pool_run(int threads, int (*drive)(void *arg, struct pool *), void *arg)
+{
+	struct pool pool = { .threads = threads, .lock = PTHREAD_MUTEX_INITIALIZER,
+		.wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER };
+	int status = -1;
+
+	if (threads == 1)
+		return drive(arg, &pool);
+	omp_set_dynamic(0);
+#pragma omp parallel num_threads(threads)
+	{
+		if (omp_get_thread_num() == 0) {
+			status = drive(arg, &pool);
+			stop(&pool);
+		} else {
+			work(&pool, omp_get_thread_num());
+		}
+	}
+	return status;
+}

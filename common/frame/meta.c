@@ -1,0 +1,414 @@
+#define _GNU_SOURCE
+#include "frame/meta.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/fail.h"
+
+/* Entries are shared by copies until one of them changes. */
+struct entries {
+	atomic_size_t users;
+	size_t room;
+	struct meta_entry entry[];
+};
+
+static struct entries *
+entries_of(const struct meta *meta)
+{
+	return meta->entry ? (struct entries *)((char *)meta->entry -
+	    offsetof(struct entries, entry)) : NULL;
+}
+
+/* A copy of n entries in `all`, which has room for more. */
+static int
+copy_entries(struct entries *all, const struct meta_entry *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		all->entry[i].key = strdup(from[i].key);
+		all->entry[i].value = strdup(from[i].value);
+		if (all->entry[i].key && all->entry[i].value)
+			continue;
+		for (size_t k = 0; k <= i; k++) {
+			free(all->entry[k].key);
+			free(all->entry[k].value);
+		}
+		return fail_memory();
+	}
+	return 0;
+}
+
+/* Before a change: entries that are this one's alone, with room for one more. */
+static int
+own(struct meta *meta)
+{
+	struct entries *old = entries_of(meta), *all;
+	bool shared = old && atomic_load(&old->users) > 1;
+	size_t room = meta->n + 8;
+
+	if (old && !shared && meta->n < old->room)
+		return 0;
+	all = realloc(shared ? NULL : old, sizeof(*all) + room * sizeof(*all->entry));
+	if (!all)
+		return fail_memory();
+	if (shared && copy_entries(all, meta->entry, meta->n) < 0) {
+		free(all);
+		return -1;
+	}
+	if (shared) {
+		struct meta before = *meta;
+
+		meta_free(&before);
+	}
+	atomic_init(&all->users, 1);
+	all->room = room;
+	meta->entry = all->entry;
+	return 0;
+}
+
+static size_t
+find(const struct meta *meta, const char *key)
+{
+	size_t i = 0;
+
+	while (i < meta->n && strcmp(meta->entry[i].key, key))
+		i++;
+	return i;
+}
+
+const char *
+meta_get(const struct meta *meta, const char *key)
+{
+	size_t i = find(meta, key);
+
+	return i < meta->n ? meta->entry[i].value : NULL;
+}
+
+int
+meta_set(struct meta *meta, const char *key, const char *value)
+{
+	size_t i = find(meta, key);
+	char *text, *name = NULL;
+
+	if (!*key || strpbrk(key, ":=\n\r") || strpbrk(value, "\n\r") || strstr(value, ": "))
+		return fail(key, "value cannot be kept as metadata");
+	if (i < meta->n && !strcmp(meta->entry[i].value, value))
+		return 0;
+	text = strdup(value);
+	if (i == meta->n)
+		name = strdup(key);
+	if (!text || (i == meta->n && !name) || own(meta) < 0) {
+		free(text);
+		free(name);
+		return fail_memory();
+	}
+	if (i == meta->n)
+		meta->entry[meta->n++] = (struct meta_entry){ .key = name };
+	free(meta->entry[i].value);
+	meta->entry[i].value = text;
+	return 0;
+}
+
+int
+meta_setf(struct meta *meta, const char *key, const char *format, ...)
+{
+	char *text;
+	va_list args;
+	int n, status;
+
+	va_start(args, format);
+	n = vasprintf(&text, format, args);
+	va_end(args);
+	if (n < 0)
+		return fail_memory();
+	status = meta_set(meta, key, text);
+	free(text);
+	return status;
+}
+
+int
+meta_set_number(struct meta *meta, const char *key, double v)
+{
+	return meta_set_numbers(meta, key, &v, 1);
+}
+
+int
+meta_set_numbers(struct meta *meta, const char *key, const double *v, size_t n)
+{
+	char *text = calloc(n + 1, 32), *end = text;
+	int status;
+
+	if (!text)
+		return fail_memory();
+	for (size_t i = 0; i < n; i++) {
+		char number[32];
+
+		end = stpcpy(stpcpy(end, i ? " " : ""), number_format(v[i], number));
+	}
+	status = meta_set(meta, key, text);
+	free(text);
+	return status;
+}
+
+void
+meta_remove(struct meta *meta, const char *key)
+{
+	size_t i = find(meta, key);
+
+	if (i == meta->n || own(meta) < 0)
+		return;
+	free(meta->entry[i].key);
+	free(meta->entry[i].value);
+	meta->n--;
+	memmove(meta->entry + i, meta->entry + i + 1, (meta->n - i) * sizeof(*meta->entry));
+}
+
+int
+meta_number(const struct meta *meta, const char *key, double otherwise, double *out)
+{
+	const char *value = meta_get(meta, key);
+
+	*out = otherwise;
+	if (value && number_parse(value, out) < 0)
+		return fail(key, "is not a number: %.60s", value);
+	return 0;
+}
+
+int
+meta_numbers(const struct meta *meta, const char *key, struct numbers *out)
+{
+	const char *value = meta_get(meta, key);
+
+	out->n = 0;
+	out->v = NULL;
+	if (value && numbers_parse(value, " ", out) < 0)
+		return fail(key, "is not a list of numbers: %.60s", value);
+	return 0;
+}
+
+static const char *
+skip_blanks(const char *p)
+{
+	return p + strspn(p, " ");
+}
+
+size_t
+meta_words(const char *value)
+{
+	size_t n = 0;
+
+	for (const char *p = skip_blanks(value); *p; n++)
+		p = skip_blanks(p + strcspn(p, " "));
+	return n;
+}
+
+bool
+meta_word(const char *value, size_t i, char *word, size_t size)
+{
+	const char *p = skip_blanks(value);
+	size_t length;
+
+	for (; *p && i; i--)
+		p = skip_blanks(p + strcspn(p, " "));
+	if (!*p)
+		return false;
+	length = strcspn(p, " ");
+	snprintf(word, size, "%.*s", (int)length, p);
+	return length < size;
+}
+
+void
+meta_copy(struct meta *to, const struct meta *from)
+{
+	struct entries *all = entries_of(from);
+
+	if (all)
+		atomic_fetch_add(&all->users, 1);
+	*to = *from;
+}
+
+bool
+meta_equal(const struct meta *a, const struct meta *b)
+{
+	if (a->n != b->n)
+		return false;
+	if (a->entry == b->entry)
+		return true;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->entry[i].key, b->entry[i].key) ||
+		    strcmp(a->entry[i].value, b->entry[i].value))
+			return false;
+	return true;
+}
+
+void
+meta_free(struct meta *meta)
+{
+	struct entries *all = entries_of(meta);
+
+	if (all && atomic_fetch_sub(&all->users, 1) == 1) {
+		for (size_t i = 0; i < meta->n; i++) {
+			free(all->entry[i].key);
+			free(all->entry[i].value);
+		}
+		free(all);
+	}
+	*meta = (struct meta){ 0 };
+}
+
+int
+meta_append_command(struct meta *meta, const char *command)
+{
+	char key[32], *text, *out;
+	int status;
+
+	for (size_t n = 1;; n++) {
+		snprintf(key, sizeof(key), "cmd.%zu", n);
+		if (find(meta, key) == meta->n)
+			break;
+	}
+	text = out = calloc(3, strlen(command) + 1);
+	if (!text)
+		return fail_memory();
+	for (const char *p = command; *p; p++)
+		if (escape_needed(p))
+			out += sprintf(out, "%%%02X", (unsigned char)*p);
+		else
+			*out++ = *p;
+	status = meta_set(meta, key, text);
+	free(text);
+	return status;
+}
+
+/* Appends " value" `times` times. */
+static int
+append_list(char **list, const char *value, size_t times)
+{
+	for (size_t i = 0; i < times; i++) {
+		char *longer;
+
+		if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? " " : "", value) < 0)
+			return fail_memory();
+		free(*list);
+		*list = longer;
+	}
+	return 0;
+}
+
+/* A value with blanks inside cannot be a word of a list: they become underscores. */
+static int
+append_as_word(char **list, const char *value, size_t times)
+{
+	char *word = strdup(*value ? value : "-");
+	int status;
+
+	if (!word)
+		return fail_memory();
+	for (char *p = word; *p; p++)
+		if (*p == ' ')
+			*p = '_';
+	status = append_list(list, word, times);
+	free(word);
+	return status;
+}
+
+static int
+gather_key(struct meta *to, const char *key, const struct meta *const *meta, const size_t *planes,
+    size_t n)
+{
+	const char *first = meta_get(meta[0], key);
+	bool same = true;
+	char *list = NULL;
+	int status = 0;
+
+	for (size_t i = 1; i < n && same; i++) {
+		const char *other = meta_get(meta[i], key);
+
+		same = first && other && !strcmp(first, other);
+	}
+	if (!strncmp(key, "cmd.", 4))
+		return first ? meta_set(to, key, first) : 0;
+	if (same)
+		return meta_set(to, key, first);
+	for (size_t i = 0; i < n && status == 0; i++) {
+		const char *value = meta_get(meta[i], key);
+
+		if (!value)
+			value = "-";
+		if (planes[i] > 1 && meta_words(value) == planes[i])
+			status = append_list(&list, value, 1);
+		else
+			status = append_as_word(&list, value, planes[i]);
+	}
+	if (status == 0)
+		status = meta_set(to, key, list);
+	free(list);
+	return status;
+}
+
+int
+meta_gather(struct meta *to, const struct meta *const *meta, const size_t *planes, size_t n)
+{
+	to->n = 0;
+	to->entry = NULL;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < meta[i]->n; k++) {
+			const char *key = meta[i]->entry[k].key;
+
+			if (find(to, key) == to->n && gather_key(to, key, meta, planes, n) < 0) {
+				meta_free(to);
+				return -1;
+			}
+		}
+	return 0;
+}
+
+/* Keys whose values are lists by themselves, not one word per channel. */
+static bool
+is_vector(const char *key)
+{
+	return !strncmp(key, "cmd.", 4) || !strcmp(key, "origin_px") ||
+	    !strcmp(key, "projector_px") || !strcmp(key, "ref_plane_rad");
+}
+
+int
+meta_pick(struct meta *meta, size_t c, const size_t *index, size_t n)
+{
+	if (own(meta) < 0)
+		return -1;
+	for (size_t i = 0; i < meta->n; i++) {
+		struct meta_entry *entry = &meta->entry[i];
+		char word[256], *list = NULL;
+
+		if (c < 2 || meta_words(entry->value) != c || is_vector(entry->key))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if (!meta_word(entry->value, index[k], word, sizeof(word)) ||
+			    append_list(&list, word, 1) < 0) {
+				free(list);
+				return fail(entry->key, "list cannot be divided");
+			}
+		free(entry->value);
+		entry->value = list;
+	}
+	return 0;
+}
+
+int
+meta_slice(struct meta *meta, size_t c, size_t first, size_t n)
+{
+	size_t *index = calloc(n, sizeof(*index));
+	int status;
+
+	if (!index)
+		return fail_memory();
+	for (size_t k = 0; k < n; k++)
+		index[k] = first + k;
+	status = meta_pick(meta, c, index, n);
+	free(index);
+	return status;
+}

@@ -1,0 +1,47 @@
+/*
+ * Samples as foreign files keep them: any number type, either byte order, interleaved channels;
+ * and whether a file can hold as many of them as its header claims.
+ */
+#ifndef SAMPLES_H
+#define SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "frame/frame.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are written as memory lies");
+
+enum element {
+	ELEMENT_U8, ELEMENT_I8, ELEMENT_U16, ELEMENT_I16, ELEMENT_U32, ELEMENT_I32,
+	ELEMENT_U64, ELEMENT_I64, ELEMENT_F16, ELEMENT_F32, ELEMENT_F64
+};
+
+size_t samples_element_size(enum element);
+/* What an element becomes in a frame: U8 uchar, U16 ushort, every other type float. */
+enum sample samples_of_element(enum element);
+/*
+ * n elements that lie `step` bytes apart (aligned or not; in the other byte order if swap) as
+ * samples_of_element(): U8, U16 and F32 keep their bits, so NaN payloads survive.
+ */
+void samples_convert(enum element, bool swap, const void *from, size_t step, void *to, size_t n);
+
+/* One row r g b r g b ... of a frame's own type into, or out of, its planes. */
+void samples_split(const void *row, struct frame *, size_t y);
+void samples_join(const struct frame *, size_t y, void *row);
+void samples_swap16(void *row, size_t n);
+
+/* Bytes from the current position to the end; SIZE_MAX on a pipe. */
+size_t samples_bytes_left(FILE *);
+/*
+ * Refuses sizes that the `left` bytes of a file cannot hold, before anything is allocated for them:
+ * a header of w x h x c samples of `bits` bits, packed by at most `ratio` (1: not compressed).
+ */
+int samples_check_claim(const char *path, size_t left, size_t w, size_t h, size_t c, size_t bits,
+    size_t ratio);
+/* Exactly n bytes, or -1 after fail(): "ends too early". */
+int samples_read(const char *path, FILE *, void *to, size_t n);
+int samples_write(const char *path, FILE *, const void *from, size_t n);
+
+#endif

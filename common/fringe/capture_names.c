@@ -1,0 +1,76 @@
+/* File names that contradict the order in which images are taken; declared in shots.h. */
+#define _GNU_SOURCE
+#include "fringe/capture_set.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/fail.h"
+
+/* What stands first that its name calls a Gray plane; whether a phase image comes behind it. */
+struct seen {
+	char gray[256];
+	bool phase_before;
+};
+
+static bool
+begins(const char *name, const char *word)
+{
+	return !strncasecmp(name, word, strlen(word));
+}
+
+/* True where a phase image stands behind a Gray plane, and none before. */
+static bool
+see(struct seen *seen, const char *name)
+{
+	if (begins(name, "phase")) {
+		if (seen->gray[0] && !seen->phase_before)
+			return true;
+		seen->phase_before = true;
+	}
+	if ((begins(name, "gray") || begins(name, "grey")) && !seen->gray[0])
+		snprintf(seen->gray, sizeof(seen->gray), "%.255s", name);
+	return false;
+}
+
+/* In a folder "gray" and "grey" come before "phase", whatever order the system lists them in. */
+static bool
+see_folder(struct seen *seen, DIR *dir)
+{
+	struct dirent *entry;
+	bool found = false;
+
+	for (int phases = 0; phases < 2 && !found; phases++) {
+		rewinddir(dir);
+		while (!found && (entry = readdir(dir)))
+			if (begins(entry->d_name, "phase") == (bool)phases)
+				found = see(seen, entry->d_name);
+	}
+	return found;
+}
+
+int
+shots_check_names(const struct shots_options *options, const struct manifest *manifest,
+    const struct frame_head *head, char *const *operand, size_t operands)
+{
+	struct seen seen = { 0 };
+	bool found = false;
+
+	if (manifest || options->order || options->gray.n == 0 || options->kind != SHOTS_ALL ||
+	    meta_get(&head->meta, "role"))
+		return 0;
+	for (size_t i = 0; i < operands && !found; i++) {
+		const char *slash = strrchr(operand[i], '/');
+		DIR *dir = opendir(operand[i]);
+
+		found = dir ? see_folder(&seen, dir) : see(&seen, slash ? slash + 1 : operand[i]);
+		if (dir)
+			closedir(dir);
+	}
+	if (!found)
+		return 0;
+	return fail_usage("--order", "not given, phase images are taken first, but %.200s stands "
+	    "before them: give --order gray,phase", seen.gray);
+}

@@ -1,0 +1,460 @@
+#define _GNU_SOURCE
+#include "fringe/manifest.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/codec.h"
+#include "base/fail.h"
+
+const char *const manifest_roles[] = {
+	"phase", "sin", "cos", "flat", "gray", "gray_inverse", "white", "black", "composite", NULL
+};
+const char *const manifest_cells[] = { "column", "period", "half", NULL };
+
+enum column {
+	COLUMN_FILE, COLUMN_ROLE, COLUMN_AXIS, COLUMN_PERIOD, COLUMN_STEP, COLUMN_SHIFT, COLUMN_BIT,
+	COLUMN_CELL, COLUMNS
+};
+
+static const char *const columns[] = {
+	"file", "role", "axis", "period_px", "step", "shift_rad", "bit", "gray_cell"
+};
+
+#define UNKNOWN COLUMNS		/* a column that is skipped */
+#define FIELDS_MOST 64
+
+static int
+find_word(const char *const *words, const char *word)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(words[i], word))
+			return i;
+	return -1;
+}
+
+int
+manifest_role_parse(const char *word, enum manifest_role *out)
+{
+	int i = find_word(manifest_roles, word);
+
+	if (i < 0)
+		return -1;
+	*out = (enum manifest_role)i;
+	return 0;
+}
+
+int
+manifest_cell_parse(const char *word, enum manifest_cell *out)
+{
+	int i = find_word(manifest_cells, word);
+
+	if (i < 0)
+		return -1;
+	*out = (enum manifest_cell)i;
+	return 0;
+}
+
+/* ---- one row from words ---- */
+
+static int
+take_whole(const char *where, enum column column, const char *word, long *out)
+{
+	if (integer_parse(word, out) < 0 || *out < 0 || *out > 1000000)
+		return fail(where, "%s is no whole number from 0 on: %.60s", columns[column], word);
+	return 0;
+}
+
+static int
+take_number(const char *where, enum column column, const char *word, double *out)
+{
+	if (number_parse(word, out) < 0 || !isfinite(*out))
+		return fail(where, "%s is not a number: %.60s", columns[column], word);
+	return 0;
+}
+
+static int
+take_period(const char *where, const char *word, double *out)
+{
+	if (take_number(where, COLUMN_PERIOD, word, out) < 0)
+		return -1;
+	return *out > 0.0 ? 0 : fail(where, "period_px is not above 0: %.60s", word);
+}
+
+static int
+take_axis(const char *where, const char *word, char *out)
+{
+	if (strcmp(word, "x") && strcmp(word, "y"))
+		return fail(where, "axis is neither x nor y: %.60s", word);
+	*out = *word;
+	return 0;
+}
+
+/* Sets one field; `where` stands before messages. The file is not taken here. */
+static int
+take_field(const char *where, enum column column, const char *word, struct manifest_row *row)
+{
+	if (!strcmp(word, "-"))
+		return 0;
+	switch (column) {
+	case COLUMN_ROLE:
+		return manifest_role_parse(word, &row->role) == 0 ? 0 :
+		    fail(where, "role is not known: %.60s", word);
+	case COLUMN_AXIS:
+		return take_axis(where, word, &row->axis);
+	case COLUMN_PERIOD:
+		return take_period(where, word, &row->period_px);
+	case COLUMN_STEP:
+		return take_whole(where, column, word, &row->step);
+	case COLUMN_SHIFT:
+		return take_number(where, column, word, &row->shift_rad);
+	case COLUMN_BIT:
+		return take_whole(where, column, word, &row->bit);
+	case COLUMN_CELL:
+		return manifest_cell_parse(word, &row->gray_cell) == 0 ? 0 :
+		    fail(where, "gray_cell is not known: %.60s", word);
+	default:
+		return 0;
+	}
+}
+
+static const struct manifest_row empty_row = {
+	.period_px = NAN, .step = MANIFEST_NO_STEP, .shift_rad = NAN, .bit = MANIFEST_NO_BIT,
+	.gray_cell = CELL_NONE
+};
+
+/* Takes over file, which may be NULL (out of memory). */
+static int
+append(struct manifest *manifest, const struct manifest_row *row)
+{
+	struct manifest_row *more = row->file ?
+	    reallocarray(manifest->row, manifest->n + 1, sizeof(*more)) : NULL;
+
+	if (!more) {
+		free(row->file);
+		return fail_memory();
+	}
+	manifest->row = more;
+	more[manifest->n++] = *row;
+	return 0;
+}
+
+void
+manifest_free(struct manifest *manifest)
+{
+	for (size_t i = 0; i < manifest->n; i++)
+		free(manifest->row[i].file);
+	free(manifest->row);
+	*manifest = (struct manifest){ 0 };
+}
+
+/* ---- reading ---- */
+
+struct reader {
+	const char *path;
+	size_t line;
+	enum column column[FIELDS_MOST];	/* what the legend says; UNKNOWN too */
+	size_t fields;				/* 0: no legend yet */
+};
+
+/* "PATH line N" for messages. */
+static const char *
+place(const struct reader *reader, char text[512])
+{
+	snprintf(text, 512, "%.400s line %zu", reader->path, reader->line);
+	return text;
+}
+
+/* Divides a line at blanks, in place. The number of words, or FIELDS_MOST + 1 if there are more. */
+static size_t
+divide(char *line, char *word[FIELDS_MOST])
+{
+	size_t n = 0;
+
+	for (char *p = line; (p = strtok_r(n ? NULL : p, " \t\r\n", &line)); n++) {
+		if (n == FIELDS_MOST)
+			return n + 1;
+		word[n] = p;
+	}
+	return n;
+}
+
+static int
+take_legend(struct reader *reader, char *line)
+{
+	char *word[FIELDS_MOST], where[512];
+	size_t n = divide(line, word), seen[COLUMNS + 1] = { 0 };
+
+	if (n == 0 || n > FIELDS_MOST)
+		return fail(place(reader, where), "legend has %s columns", n ? "too many" : "no");
+	for (size_t i = 0; i < n; i++) {
+		reader->column[i] = UNKNOWN;
+		for (size_t k = 0; k < COLUMNS; k++)
+			if (!strcmp(word[i], columns[k]))
+				reader->column[i] = (enum column)k;
+		if (seen[reader->column[i]]++ && reader->column[i] != UNKNOWN)
+			return fail(place(reader, where), "column %s stands there twice", word[i]);
+	}
+	for (size_t k = COLUMN_FILE; k <= COLUMN_ROLE; k++)
+		if (!seen[k])
+			return fail(place(reader, where), "legend has no column %s", columns[k]);
+	reader->fields = n;
+	return 0;
+}
+
+/* A file of the manifest as a path from here; a new string or NULL. */
+static char *
+resolve(const char *manifest, const char *file)
+{
+	const char *slash = strrchr(manifest, '/');
+	char *path;
+
+	if (*file == '/' || !slash)
+		return strdup(file);
+	if (asprintf(&path, "%.*s%s", (int)(slash - manifest + 1), manifest, file) < 0)
+		return NULL;
+	return path;
+}
+
+static int
+take_row(struct reader *reader, char *line, struct manifest *out)
+{
+	char *word[FIELDS_MOST], where[512];
+	struct manifest_row row = empty_row;
+	const char *file = NULL;
+	size_t n = divide(line, word);
+
+	place(reader, where);
+	if (n != reader->fields)
+		return fail(where, "has %zu words, the legend %zu (file names cannot hold blanks)",
+		    n, reader->fields);
+	for (size_t i = 0; i < n; i++) {
+		enum column column = reader->column[i];
+
+		if (column == COLUMN_FILE)
+			file = word[i];
+		if (column <= COLUMN_ROLE && !strcmp(word[i], "-"))
+			return fail(where, "%s is null", columns[column]);
+		if (take_field(where, column, word[i], &row) < 0)
+			return -1;
+	}
+	row.file = resolve(reader->path, file);
+	return append(out, &row);
+}
+
+static int
+take_line(struct reader *reader, char *line, size_t length, struct manifest *out)
+{
+	char where[512];
+
+	if (strlen(line) != length)
+		return fail(place(reader, where), "is not text");
+	line += strspn(line, " \t\r\n");
+	if (!*line)
+		return 0;
+	if (*line != '#')
+		return reader->fields ? take_row(reader, line, out) :
+		    fail(place(reader, where), "stands before the legend '# file role ...'");
+	if (reader->fields || line[1] == '#' || line[1] == '!')
+		return 0;
+	return take_legend(reader, line + 1);
+}
+
+int
+manifest_load(const char *path, struct manifest *out)
+{
+	bool standard = !strcmp(path, "-");
+	FILE *file = standard ? stdin : fopen(path, "rb");
+	struct reader reader = { .path = standard ? "standard input" : path };
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t length;
+	int status = 0;
+
+	*out = (struct manifest){ 0 };
+	if (!file)
+		return fail_errno(path, "manifest cannot be opened");
+	while (status == 0 && (errno = 0, length = getline(&line, &size, file)) >= 0) {
+		reader.line++;
+		status = take_line(&reader, line, (size_t)length, out);
+	}
+	if (status == 0 && ferror(file))
+		status = fail_errno(reader.path, "cannot be read");
+	if (status == 0 && out->n == 0)
+		status = fail(reader.path, "manifest names no image");
+	free(line);
+	if (!standard)
+		fclose(file);
+	if (status < 0)
+		manifest_free(out);
+	return status;
+}
+
+/* ---- writing ---- */
+
+int
+manifest_row_from_meta(const struct meta *meta, const char *file, struct manifest_row *out)
+{
+	*out = empty_row;
+	if (!meta_get(meta, "role"))
+		return fail(file, "image has no key role");
+	for (size_t k = COLUMN_ROLE; k < COLUMNS; k++) {
+		const char *value = meta_get(meta, columns[k]);
+
+		if (value && take_field(file, (enum column)k, value, out) < 0)
+			return -1;
+	}
+	out->file = strdup(file);
+	return out->file ? 0 : fail_memory();
+}
+
+int
+manifest_add(struct manifest *manifest, const struct frame_head *head, const char *output,
+    size_t number)
+{
+	char *file = target_file_name(output, number, head);
+	struct manifest_row row;
+	int status;
+
+	if (!file)
+		return -1;
+	status = manifest_row_from_meta(&head->meta, file, &row);
+	free(file);
+	return status < 0 ? -1 : append(manifest, &row);
+}
+
+/* The folder of path without links, a new string; NULL after fail(). */
+static char *
+real_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup(".");
+	char *real = folder ? realpath(folder, NULL) : NULL;
+
+	if (!folder)
+		fail_memory();
+	else if (!real)
+		fail_errno(folder, "folder cannot be found");
+	free(folder);
+	return real;
+}
+
+/* The way from one real folder to another, ending in / or empty; a new string. */
+static char *
+way(const char *from, const char *to)
+{
+	size_t same = 0, ups = 0;
+	char *text, *end;
+
+	for (size_t i = 0;; i++) {
+		bool from_ends = !from[i] || from[i] == '/', to_ends = !to[i] || to[i] == '/';
+
+		if (from_ends && to_ends)
+			same = i;
+		if (!from[i] || from[i] != to[i])
+			break;
+	}
+	from += same;
+	to += same;
+	for (const char *p = from; *p; p++)
+		ups += *p == '/' && p[1];
+	text = end = malloc(3 * ups + strlen(to) + 2);
+	if (!text)
+		return NULL;
+	for (; ups; ups--)
+		end = stpcpy(end, "../");
+	to += *to == '/';
+	end = stpcpy(end, to);
+	if (*to)
+		strcpy(end, "/");
+	return text;
+}
+
+/* The name of a row's file as it is written into a manifest that lies in `folder`. */
+static char *
+relative(const char *folder, const char *file)
+{
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	char *own, *there, *text = NULL;
+
+	if (*file == '/')
+		return strdup(file);
+	own = real_folder(file);
+	there = own ? way(folder, own) : NULL;
+	if (own && (!there || asprintf(&text, "%s%s", there, name) < 0)) {
+		text = NULL;
+		fail_memory();
+	}
+	free(own);
+	free(there);
+	return text;
+}
+
+static void
+put_number(FILE *file, double v)
+{
+	char text[32];
+
+	fprintf(file, " %s", isnan(v) ? "-" : number_format(v, text));
+}
+
+static void
+put_whole(FILE *file, long v)
+{
+	if (v < 0)
+		fputs(" -", file);
+	else
+		fprintf(file, " %ld", v);
+}
+
+static int
+put_row(FILE *file, const char *folder, const struct manifest_row *row, bool cells)
+{
+	char *name = relative(folder, row->file);
+
+	if (!name)
+		return -1;
+	if (!*name || strpbrk(name, " \t\r\n") || *name == '#' || !strcmp(name, "-")) {
+		free(name);
+		return fail(row->file, "name cannot stand in a manifest (blanks, # in front)");
+	}
+	fprintf(file, "%s %s %c", name, manifest_roles[row->role], row->axis ? row->axis : '-');
+	free(name);
+	put_number(file, row->period_px);
+	put_whole(file, row->step);
+	put_number(file, row->shift_rad);
+	put_whole(file, row->bit);
+	if (cells)
+		fprintf(file, " %s", row->gray_cell < 0 ? "-" : manifest_cells[row->gray_cell]);
+	putc('\n', file);
+	return 0;
+}
+
+int
+manifest_write(const char *path, const struct manifest *manifest)
+{
+	char *temporary, *folder = real_folder(!strcmp(path, "-") ? "." : path);
+	FILE *file = folder ? target_file_open(path, &temporary) : NULL;
+	bool cells = false;
+	int status = 0;
+
+	if (!file) {
+		free(folder);
+		return -1;
+	}
+	for (size_t i = 0; i < manifest->n; i++)
+		cells |= manifest->row[i].gray_cell >= 0;
+	fprintf(file, "#");
+	for (size_t k = 0; k < (cells ? COLUMNS : COLUMN_CELL); k++)
+		fprintf(file, " %s", columns[k]);
+	putc('\n', file);
+	for (size_t i = 0; i < manifest->n && status == 0; i++)
+		status = put_row(file, folder, &manifest->row[i], cells);
+	if (target_file_close(file, path, temporary, status == 0) < 0)
+		status = -1;
+	free(folder);
+	return status;
+}

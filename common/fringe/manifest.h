@@ -1,0 +1,68 @@
+/*
+ * Manifests: what the images of a measurement are, for files whose own metadata does not say it.
+ *
+ * A manifest is a vnlog table, one row per image, in the order of the measurement:
+ *
+ *	# file role axis period_px step shift_rad bit
+ *	phase_00.png phase x 60 0 -2.0943951023931953 -
+ *
+ * `-` is null. Blank lines and comments (## and #! before the legend, any # behind it) are skipped.
+ * Columns may come in any order; file and role must be there; unknown ones are ignored. A column
+ * `gray_cell` stands behind `bit` where there is Gray code. Where a file holds several images, its
+ * name stands in several rows, in page order. Relative names are relative to the manifest's folder,
+ * so that a folder can be moved as a whole.
+ */
+#ifndef MANIFEST_H
+#define MANIFEST_H
+
+#include "frame/frame.h"
+
+enum manifest_role {
+	ROLE_PHASE, ROLE_SIN, ROLE_COS, ROLE_FLAT, ROLE_GRAY, ROLE_GRAY_INVERSE, ROLE_WHITE,
+	ROLE_BLACK, ROLE_COMPOSITE
+};
+
+/* What a Gray code counts: projector columns (or rows), fringe periods, half periods. */
+enum manifest_cell { CELL_NONE = -1, CELL_COLUMN, CELL_PERIOD, CELL_HALF };
+
+#define MANIFEST_NO_STEP (-1L)
+#define MANIFEST_NO_BIT (-1L)
+
+struct manifest_row {
+	char *file;			/* a path that can be opened from the current folder */
+	enum manifest_role role;
+	char axis;			/* 'x' or 'y'; 0: null */
+	double period_px;		/* NaN: null */
+	long step;			/* MANIFEST_NO_STEP: null */
+	double shift_rad;		/* NaN: null */
+	long bit;			/* MANIFEST_NO_BIT: null */
+	enum manifest_cell gray_cell;	/* CELL_NONE: null */
+};
+
+struct manifest {
+	size_t n;
+	struct manifest_row *row;
+};
+
+/* The words of the keys `role` and `gray_cell`, in the order of the enums, ended by NULL. */
+extern const char *const manifest_roles[];
+extern const char *const manifest_cells[];
+/* The role of a word: 0, or -1 (nothing recorded) when there is none. */
+int manifest_role_parse(const char *word, enum manifest_role *out);
+int manifest_cell_parse(const char *word, enum manifest_cell *out);
+
+/* Reads a manifest; path "-" is standard input. At least one row. -1 after fail(path, ...). */
+int manifest_load(const char *path, struct manifest *out);
+void manifest_free(struct manifest *);
+
+/* The row that an image's metadata describes (keys role axis period_px step shift_rad bit
+ * gray_cell; an absent key or `-` is null, role must be there). -1 after fail(). */
+int manifest_row_from_meta(const struct meta *, const char *file, struct manifest_row *out);
+/* Appends image `number` (from 0) of a target: its file is where `-o output` puts it, see
+ * target_file_name(). */
+int manifest_add(struct manifest *, const struct frame_head *, const char *output, size_t number);
+/* Writes all rows, files relative to the folder of path; path "-" is standard output. The folders
+ * of all files must exist. File names with blanks are refused. -1 after fail(). */
+int manifest_write(const char *path, const struct manifest *);
+
+#endif

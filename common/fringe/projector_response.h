@@ -1,0 +1,38 @@
+/*
+ * The light that a projector sends for each image of a measurement (methods §1): sinusoids through
+ * its response and out of focus, Gray code out of focus, flat images. In double.
+ */
+#ifndef PROJECTOR_RESPONSE_H
+#define PROJECTOR_RESPONSE_H
+
+#include "fringe/patterns.h"
+
+#define LIGHT_HARMONICS 128
+
+/* Grey levels that a white surface in full view sends back. */
+struct light {
+	double mean, amplitude;		/* of the pattern: white is mean + amplitude, black mean -
+					 * amplitude; NaN: 127/255 and 100/255 of full */
+	double full;			/* what the projector's response is 1 for */
+	double gamma;			/* full (pattern/full)^gamma comes out */
+	double defocus_px;		/* sigma of the projector's Gaussian blur */
+};
+
+/* Sets full and what is NaN. -1 after fail_usage() where the amplitude exceeds the mean. */
+int light_complete(struct light *, double full);
+
+/* One image ready to be computed. */
+struct beam {
+	const struct light *light;
+	const struct pattern *pattern;
+	double dark, bright;		/* levels of Gray code and flat images */
+	double shift_rad;
+	size_t harmonics;		/* sum of harmonic[m] cos(m theta); 0: not used */
+	double harmonic[LIGHT_HARMONICS];
+};
+
+void beam_init(struct beam *, const struct light *, const struct pattern *);
+/* The light at a projector column (or row; columns reach from j - 1/2 to j + 1/2), grey levels. */
+double beam_at(const struct beam *, double column);
+
+#endif

@@ -1,0 +1,287 @@
+#define _GNU_SOURCE
+#include "holo/dither.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/opt.h"
+
+#define TILE_PIXELS DITHER_TILE_PIXELS
+#define SMALL_FRINGES 1		/* orders of Bayer's matrices */
+#define SMALL_STAIR 3
+#define BLUE_SIGMA 1.9		/* of the energy that a dot spreads; Ulichney 1993 takes 1.5 */
+#define BLUE_START (TILE_PIXELS / 10)
+
+const char *const dither_packs[] = { "msb", "planar", "rgb", NULL };
+const char *const dither_methods[] = { "bayer", "fs", "fs-serpentine", "blue", "best", "small",
+	NULL };
+
+void
+dither_diffuse_row(float *row, float *below, size_t w, ptrdiff_t step, const unsigned char *black)
+{
+	ptrdiff_t x = step > 0 ? 0 : (ptrdiff_t)w - 1;
+
+	for (; x >= 0 && x < (ptrdiff_t)w; x += step) {
+		bool hole = black && black[x], one = row[x] >= 0.5f && !hole;
+		float bit = one ? 1.0f : 0.0f, error = hole ? 0 : (row[x] - bit) * 0.0625f;
+		bool ahead = x + step >= 0 && x + step < (ptrdiff_t)w;
+		bool behind = x - step >= 0 && x - step < (ptrdiff_t)w;
+
+		row[x] = bit;
+		if (ahead)
+			row[x + step] += 7.0f * error;
+		if (!below)
+			continue;
+		below[x] += 5.0f * error;
+		if (behind)
+			below[x - step] += 3.0f * error;
+		if (ahead)
+			below[x + step] += error;
+	}
+}
+
+/* ---- blue noise ---- */
+
+struct cluster {
+	float spread[TILE_PIXELS];	/* what a dot at (0, 0) adds to the energy */
+	float energy[TILE_PIXELS];
+	unsigned char dot[TILE_PIXELS];
+};
+
+static void
+put_dot(struct cluster *cluster, size_t at, bool dot)
+{
+	size_t x0 = at % DITHER_TILE, y0 = at / DITHER_TILE;
+	float sign = dot ? 1 : -1;
+
+	cluster->dot[at] = dot;
+	for (size_t y = 0; y < DITHER_TILE; y++) {
+		size_t dy = (y - y0) % DITHER_TILE;
+
+		for (size_t x = 0; x < DITHER_TILE; x++)
+			cluster->energy[y * DITHER_TILE + x] +=
+			    sign * cluster->spread[dy * DITHER_TILE + (x - x0) % DITHER_TILE];
+	}
+}
+
+/* The dot in the tightest cluster, or the middle of the largest void. */
+static size_t
+find(const struct cluster *cluster, bool dot)
+{
+	size_t best = TILE_PIXELS;
+
+	for (size_t i = 0; i < TILE_PIXELS; i++) {
+		if (cluster->dot[i] != dot)
+			continue;
+		if (best == TILE_PIXELS ||
+		    (dot ? cluster->energy[i] > cluster->energy[best]
+			 : cluster->energy[i] < cluster->energy[best]))
+			best = i;
+	}
+	return best;
+}
+
+static void
+start_cluster(struct cluster *cluster)
+{
+	size_t n = 0, from, to;
+
+	for (size_t i = 0; i < TILE_PIXELS; i++) {
+		double x = (double)(i % DITHER_TILE), y = (double)(i / DITHER_TILE);
+
+		x = fmin(x, DITHER_TILE - x);
+		y = fmin(y, DITHER_TILE - y);
+		cluster->spread[i] =
+		    (float)exp(-(x * x + y * y) / (2 * BLUE_SIGMA * BLUE_SIGMA));
+	}
+	for (uint i = 0; n < BLUE_START; i++) {
+		size_t at = px_hash(i) % TILE_PIXELS;
+
+		if (!cluster->dot[at]) {
+			put_dot(cluster, at, true);
+			n++;
+		}
+	}
+	do {	/* from the tightest cluster into the largest void, until that is the same place */
+		from = find(cluster, true);
+		put_dot(cluster, from, false);
+		to = find(cluster, false);
+		put_dot(cluster, to, true);
+	} while (to != from);
+}
+
+/* Ulichney 1993: dots are ranked by taking them out of clusters, then by putting them into voids.
+ */
+int
+dither_blue(float threshold[TILE_PIXELS])
+{
+	struct cluster *cluster = calloc(2, sizeof(*cluster));
+
+	if (!cluster)
+		return fail_memory();
+	start_cluster(cluster);
+	cluster[1] = cluster[0];
+	for (size_t rank = BLUE_START; rank-- > 0;) {
+		size_t at = find(&cluster[1], true);
+
+		put_dot(&cluster[1], at, false);
+		threshold[at] = ((float)rank + 0.5f) / TILE_PIXELS;
+	}
+	for (size_t rank = BLUE_START; rank < TILE_PIXELS; rank++) {
+		size_t at = find(cluster, false);
+
+		put_dot(cluster, at, true);
+		threshold[at] = ((float)rank + 0.5f) / TILE_PIXELS;
+	}
+	free(cluster);
+	return 0;
+}
+
+/* ---- thresholds ---- */
+
+bool
+dither_ordered(const struct dither_keys *keys)
+{
+	return keys->method == DITHER_BY_BLUE || keys->method == DITHER_BY_SMALL ||
+	    (keys->method == DITHER_BY_BAYER && keys->order > 0);
+}
+
+static void
+fill_bayer(long order, float threshold[TILE_PIXELS])
+{
+	for (uint i = 0; i < TILE_PIXELS; i++)
+		threshold[i] = dither_bayer(i % DITHER_TILE, i / DITHER_TILE, (uint)order);
+}
+
+int
+dither_thresholds(const struct dither_keys *keys, float threshold[4][TILE_PIXELS])
+{
+	if (keys->method == DITHER_BY_BLUE && dither_blue(threshold[0]) < 0)
+		return -1;
+	for (size_t c = keys->method == DITHER_BY_BLUE ? 1 : 0; c < 4; c++)
+		/* dots of one plane of blue noise shall not lie upon those of another */
+		if (keys->method == DITHER_BY_BLUE)
+			for (size_t i = 0; i < TILE_PIXELS; i++)
+				threshold[c][i] =
+				    threshold[0][(i + 16 * c * DITHER_TILE) % TILE_PIXELS];
+		else if (keys->method == DITHER_BY_SMALL)
+			fill_bayer(c < 2 ? SMALL_FRINGES : SMALL_STAIR, threshold[c]);
+		else
+			fill_bayer(keys->order, threshold[c]);
+	return 0;
+}
+
+/* ---- the decoder's kernel ---- */
+
+size_t
+dither_reach(double sigma)
+{
+	double reach = ceil(2.2 * sigma);
+
+	return reach > DITHER_REACH_MOST ? DITHER_REACH_MOST : (size_t)reach;
+}
+
+void
+dither_kernel(double sigma, size_t reach, size_t width, bool flat, float *kernel)
+{
+	double m0 = 0, m2 = 0, m4 = 0, r = (double)reach, a, b;
+
+	memset(kernel, 0, (2 * reach + 1) * width * sizeof(*kernel));
+	for (double y = -r; y <= r; y++)
+		for (double x = -r; x <= r; x++) {
+			double q = x * x + y * y, g = exp(-0.5 * q / (sigma * sigma));
+
+			m0 += g;
+			m2 += g * q;
+			m4 += g * q * q;
+		}
+	b = flat && reach ? m2 / (m0 * m4 - m2 * m2) : 0;
+	a = (1 + b * m2) / m0;
+	for (size_t i = 0; i <= 2 * reach; i++)
+		for (size_t k = 0; k <= 2 * reach; k++) {
+			double y = (double)i - r, x = (double)k - r, q = x * x + y * y;
+
+			kernel[i * width + k] =
+			    (float)((a - b * q) * exp(-0.5 * q / (sigma * sigma)));
+		}
+}
+
+/* ---- keys ---- */
+
+int
+dither_write(const struct dither_keys *keys, struct meta *meta)
+{
+	if (meta_set(meta, "holo_pack", dither_packs[keys->pack]) < 0 ||
+	    meta_set(meta, "holo_dither", dither_methods[keys->method]) < 0 ||
+	    meta_setf(meta, "holo_texture_bits", "%ld", keys->texture_bits) < 0)
+		return -1;
+	if (keys->method != DITHER_BY_BAYER)
+		meta_remove(meta, "holo_dither_order");
+	else if (meta_setf(meta, "holo_dither_order", "%ld", keys->order) < 0)
+		return -1;
+	if (keys->sigma_px > 0)
+		return meta_set_number(meta, "holo_sigma_px", keys->sigma_px);
+	meta_remove(meta, "holo_sigma_px");
+	return 0;
+}
+
+void
+dither_remove(struct meta *meta)
+{
+	meta_remove(meta, "holo_pack");
+	meta_remove(meta, "holo_dither");
+	meta_remove(meta, "holo_dither_order");
+	meta_remove(meta, "holo_texture_bits");
+	meta_remove(meta, "holo_sigma_px");
+}
+
+/* An option, else the index of the key's word, else `otherwise`; -2 after fail(). */
+static int
+take_word(int option, const struct meta *meta, const char *key, const char *const *words,
+    int otherwise)
+{
+	const char *value = meta_get(meta, key);
+
+	if (option >= 0)
+		return option;
+	if (!value)
+		return otherwise;
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(words[i], value))
+			return i;
+	fail(key, "must be one that this program knows, such as %s, not '%.60s'", words[0], value);
+	return -2;
+}
+
+int
+dither_read(struct dither_keys *keys, const struct dither_keys *options, const struct meta *meta)
+{
+	int pack = take_word((int)options->pack, meta, "holo_pack", dither_packs, -1);
+	int method = take_word((int)options->method, meta, "holo_dither", dither_methods,
+	    DITHER_BY_BAYER);
+	double bits, sigma, order;
+
+	if (pack == -2 || method == -2 || meta_number(meta, "holo_texture_bits", 0, &bits) < 0 ||
+	    meta_number(meta, "holo_sigma_px", 0, &sigma) < 0 ||
+	    meta_number(meta, "holo_dither_order", 0, &order) < 0)
+		return -1;
+	if (pack < 0)
+		return fail(NULL, "the picture does not say how three bits a pixel are packed "
+		    "(no key holo_pack: has it been dithered?); give --pack");
+	if (options->texture_bits != OPT_NONE_INTEGER)
+		bits = (double)options->texture_bits;
+	if (!isnan(options->sigma_px))
+		sigma = options->sigma_px;
+	if (bits != 0 && bits != 1 && bits != 8)
+		return fail("holo_texture_bits", "must be 0, 1 or 8, not %g", bits);
+	if (!(order >= 0 && order <= DITHER_ORDER_MOST && order == floor(order)))
+		return fail("holo_dither_order", "must be a whole number from 0 to %d, not %g",
+		    DITHER_ORDER_MOST, order);
+	if (sigma != 0 && !(sigma >= 0.5 && sigma <= 8))
+		return fail("holo_sigma_px", "must be from 0.5 to 8, not %g", sigma);
+	*keys = (struct dither_keys){ (enum dither_pack)pack, (enum dither_method)method,
+		(long)bits, sigma, (long)order };
+	return 0;
+}

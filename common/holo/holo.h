@@ -1,0 +1,103 @@
+/*
+ * The parameters of a Holoimage (methods §12, holoimage(5)): from options, from metadata, into
+ * metadata, and as what the formulas of holo.px.h take.
+ *
+ * A picture is a virtual projector's view of a cube of edge W pixels, W being the larger side of
+ * the image. Normalised depth grows towards the camera whatever the frame's own z_axis is.
+ */
+#ifndef HOLO_H
+#define HOLO_H
+
+#include "frame/frame.h"
+#include "holo/holo.px.h"
+#include "base/opt.h"
+
+enum holo_stair { HOLO_COMPOSITE, HOLO_COSINE };
+enum holo_layout { HOLO_RGB, HOLO_YUV };
+enum holo_z_axis { HOLO_TOWARDS, HOLO_AWAY };
+
+/* As given on the command line; these win over the metadata. */
+struct holo_options {
+	double pitch_px, theta_rad;     /* NaN: not given */
+	long stair_height, stair_turns; /* LONG_MIN: not given */
+	int stair, layout, z_axis;      /* -1: not given */
+	struct numbers depth_range;     /* n = 0: not given */
+};
+
+extern const char *const holo_stairs[], *const holo_layouts[], *const holo_z_axes[];
+
+/* Rows of an option table whose parameter struct `type` has a struct holo_options `member`. */
+/* clang-format off */
+#define HOLO_OPTIONS(type, member) \
+	{ 'P', "pitch", "PX", OPT_NUMBER, offsetof(type, member.pitch_px), NULL, 1e-3, 1e6, "px", \
+	  "fringe pitch", NULL }, \
+	{ 't', "theta", "DEG", OPT_ANGLE, offsetof(type, member.theta_rad), NULL, 1, 89, \
+	  "degrees", "angle between camera and virtual projector", NULL }, \
+	{ 0, "stair", "WORD", OPT_WORD, offsetof(type, member.stair), NULL, 0, 0, NULL, \
+	  "shape of the stairs in blue", holo_stairs }, \
+	{ 'S', "stair-height", "LEVELS", OPT_INTEGER, offsetof(type, member.stair_height), NULL, \
+	  1, 255, "grey levels", "height of a stair", NULL }, \
+	{ 'K', "stair-turns", "N", OPT_INTEGER, offsetof(type, member.stair_turns), NULL, 0, 64, \
+	  NULL, "whole cosine turns on each stair, besides a half", NULL }, \
+	{ 0, "layout", "WORD", OPT_WORD, offsetof(type, member.layout), NULL, 0, 0, NULL, \
+	  "fringes in R and G, stairs in B; or stairs in Y, fringes in U and V", holo_layouts }, \
+	{ 0, "depth-range", "LO,HI", OPT_NUMBERS, offsetof(type, member.depth_range), NULL, 0, 0, \
+	  NULL, "depths of the cube's two faces", NULL }, \
+	{ 0, "z-axis", "WORD", OPT_WORD, offsetof(type, member.z_axis), NULL, 0, 0, NULL, \
+	  "where depth grows: towards the camera, or away from it", holo_z_axes }
+/* clang-format on */
+
+struct holo {
+	size_t w, h;
+	double pitch_px, theta_rad;
+	enum holo_stair stair;
+	long stair_height, stair_turns; /* S, K */
+	enum holo_layout layout;
+	enum holo_z_axis z_axis;
+	double low, high;             /* depths of the faces, low < high; NaN: not known yet */
+	double spacing[2], corner[2]; /* x = corner[0] + column spacing[0], y alike */
+};
+
+/* What the formulas take. */
+struct holo_code {
+	float turns_per_column, turns_per_depth; /* depth normalised */
+	float height, base, swing, waves;        /* of the stairs, in levels */
+	float order_most;
+	float depth_zero, depth_one; /* depths at normalised 0 and 1 */
+};
+
+/*
+ * For an encoder: options, and for what is not given the head's spacing, depth_range, z_axis, and
+ * what is best. -1 after fail() with the numbers where the stairs do not fit.
+ */
+int holo_choose(struct holo *, const struct holo_options *, const struct frame_head *);
+/* For a decoder: options, else keys; -1 after fail() that names the options that would mend it. */
+int holo_read(struct holo *, const struct holo_options *, const struct frame_head *);
+/* Sets the keys of holoimage(5); takes them away. */
+int holo_write(const struct holo *, struct meta *);
+void holo_remove(struct meta *);
+
+/* The number of the highest stair, k_max, and the greatest height S at which all fit. */
+double holo_order_most(const struct holo *);
+long holo_height_most(const struct holo *);
+struct holo_code holo_code(const struct holo *);
+/* The channels of sine, cosine, stair, by layout. */
+extern const size_t holo_place[2][3];
+/* Where sine, cosine, stair and texture (or NO_CHANNEL) lie in a picture; -1 after fail(). */
+int holo_channels(const struct holo *, const struct frame_head *, size_t channel[4]);
+/* The channel names of a picture. */
+const char *holo_channel_names(enum holo_layout, bool texture);
+
+/*
+ * The stair of order 0 over the rest 0 .. 1 in HOLO_PROFILE equal parts (their centres), after a
+ * Gaussian blur of sigma in turns.
+ */
+void holo_profile(const struct holo_code *, double sigma, float level[HOLO_PROFILE + 1]);
+
+/*
+ * Channels x y as a regular grid: spacing and corner by least squares. -1 after fail() naming the
+ * pixel that lies farthest off if that is more than a twentieth of a pixel.
+ */
+int holo_grid(const struct frame *, size_t x, size_t y, double spacing[2], double corner[2]);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * Frames cut, binned, picked apart and put together, with metadata that stays true.
+ * Every function replaces *frame; after a failure *frame is as it was and still the caller's.
+ */
+#ifndef ARRANGE_H
+#define ARRANGE_H
+
+#include "run/stage.h"
+
+/* A list such as 3,5-9,12- of numbers from 0. */
+struct ranges {
+	size_t n;
+	struct range {
+		size_t first, last;
+	} *range;
+};
+
+/* -1 after fail_usage(option, ...). */
+int ranges_parse(const char *option, const char *text, struct ranges *);
+bool ranges_hold(const struct ranges *, size_t number);
+void ranges_free(struct ranges *);
+
+/* The channel that a word of --channels means: a name, or a number from 0. -1 after fail(). */
+int arrange_find(const struct frame_head *, const char *word, size_t *c);
+/* Channels by name or by number from 0, comma-separated, in this order. */
+int arrange_channels(struct frame **frame, const char *list);
+/* Cuts out w x h pixels from (x, y) on; keeps origin_px. */
+int arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h);
+
+/* What is being binned, and who makes a row of it at the tool's level of instructions: bin_row of
+ * bin_rows.h. */
+struct binning {
+	const struct frame *in;
+	struct frame *out;
+	size_t n, rows;		/* rows that a thread takes together */
+	void (*row)(const struct binning *, size_t y);
+};
+/*
+ * Means of n x n samples, integers rounded; NaN takes no part. Columns and rows that fill no whole
+ * cell are dropped. Keeps origin_px, bin and the spacings.
+ */
+int arrange_bin(struct run *, void (*row)(const struct binning *, size_t y), struct frame **frame,
+    size_t n);
+
+/* Channel c as a frame of its own in *out; `name` tells the channel as well. */
+int arrange_take(const struct frame *, size_t c, struct frame **out);
+/* All channels of n frames as one frame; channels that share a name are numbered. */
+int arrange_stack(struct frame *const *frames, size_t n, struct frame **out);
+
+/* "key=value,key=value": a comma parts settings where a key and = follow; `channels` renames. */
+int arrange_check_settings(const char *settings);
+int arrange_set(struct frame *, const char *settings);
+/* Removes keys, comma-separated, maybe with * and ?. */
+int arrange_delete(struct frame *, const char *keys);
+
+#endif

@@ -1,0 +1,140 @@
+/*
+ * The rows of binned frames, compiled with a tool for its instruction level (rows.h); given to
+ * arrange_bin().
+ */
+#ifndef BIN_ROWS_H
+#define BIN_ROWS_H
+
+#include "image/arrange.h"
+#include "base/px.h"
+#include "base/cpu_level.h"
+
+#include <string.h>
+
+#define BIN_CELLS 256		/* that are worked on together, */
+#define BIN_COLUMNS 2048	/* or as many as lie on these */
+
+struct cells {
+	uint32_t column[BIN_COLUMNS];	/* of integers: 1024 rows' sum is no more than 32 bits */
+	double sum[BIN_CELLS];		/* of floats in the order of memory; of integers exact */
+	int32_t count[BIN_CELLS];	/* of samples that are numbers */
+};
+
+/* One row's samples, n per cell. A small n that is known lets whole vectors of samples be loaded;
+ * else they come one by one. */
+#define DEFINE_ADD(name, c_type) \
+static inline __attribute__((always_inline)) void \
+name##_by(const c_type *restrict from, size_t stride, size_t n, size_t w, \
+    struct cells *restrict cells) \
+{ \
+	ROWS_SIMD \
+	for (size_t x = 0; x < w; x++) { \
+		double sum = cells->sum[x]; \
+		int32_t count = cells->count[x]; \
+\
+		_Pragma("GCC unroll 4") \
+		for (size_t i = 0; i < n; i++) { \
+			c_type v = from[x * stride + i]; \
+\
+			sum += v == v ? v : 0; \
+			count += v == v; \
+		} \
+		cells->sum[x] = sum; \
+		cells->count[x] = count; \
+	} \
+} \
+\
+static void \
+name(const c_type *from, size_t n, size_t w, struct cells *cells) \
+{ \
+	if (n == 2) \
+		name##_by(from, 2, 2, w, cells); \
+	else if (n == 3) \
+		name##_by(from, 3, 3, w, cells); \
+	else if (n == 4) \
+		name##_by(from, 4, 4, w, cells); \
+	else \
+		for (size_t i = 0; i < n; i++) \
+			name##_by(from + i, n, 1, w, cells); \
+}
+
+DEFINE_ADD(add_float, float)
+DEFINE_ADD(add_column, uint32_t)
+
+#define DEFINE_INTEGERS(type, c_type) \
+static void \
+columns_##type(const c_type *restrict from, size_t w, uint32_t *restrict column) \
+{ \
+	ROWS_SIMD \
+	for (size_t x = 0; x < w; x++) \
+		column[x] += from[x]; \
+} \
+\
+/* The quotient, were it a whole number, is not below it by rounding; no other one gets there. */ \
+static void \
+means_##type(const double *restrict sum, double samples, size_t w, c_type *restrict to) \
+{ \
+	double half = 0.5 * samples, one = (1.0 + 0x1p-50) / samples; \
+\
+	ROWS_SIMD \
+	for (size_t x = 0; x < w; x++) \
+		to[x] = (c_type)(int32_t)((sum[x] + half) * one); \
+} \
+\
+static void \
+bin_##type(const struct binning *bin, size_t c, size_t x, size_t y, size_t w, struct cells *cells) \
+{ \
+	size_t n = bin->n; \
+\
+	for (size_t k = 0; k < n; k++) \
+		columns_##type((c_type *)frame_row(bin->in, c, y * n + k) + x * n, w * n, \
+		    cells->column); \
+	add_column(cells->column, n, w, cells); \
+	means_##type(cells->sum, (double)(n * n), w, (c_type *)frame_row(bin->out, c, y) + x); \
+}
+
+DEFINE_INTEGERS(uchar, uint8_t)
+DEFINE_INTEGERS(ushort, uint16_t)
+
+static void
+means_float(const struct cells *restrict cells, size_t w, float *restrict to)
+{
+	ROWS_SIMD
+	for (size_t x = 0; x < w; x++) {
+		float mean = (float)(cells->sum[x] / (double)cells->count[x]);
+
+		to[x] = cells->count[x] ? mean : PX_NAN;
+	}
+}
+
+static void
+bin_float(const struct binning *bin, size_t c, size_t x, size_t y, size_t w, struct cells *cells)
+{
+	size_t n = bin->n;
+
+	for (size_t k = 0; k < n; k++)
+		add_float(frame_floats(bin->in, c, y * n + k) + x * n, n, w, cells);
+	means_float(cells, w, frame_floats(bin->out, c, y) + x);
+}
+
+static void
+bin_row(const struct binning *bin, size_t y)
+{
+	static void (*const of[])(const struct binning *, size_t c, size_t x, size_t y, size_t w,
+	    struct cells *) = { bin_uchar, bin_ushort, bin_float };
+	size_t w = bin->out->head.w, tile = BIN_COLUMNS / bin->n;
+	struct cells cells __attribute__((aligned(64)));
+
+	tile = tile < BIN_CELLS ? tile : BIN_CELLS;
+	for (size_t c = 0; c < bin->out->head.c; c++)
+		for (size_t x = 0; x < w; x += tile) {
+			size_t piece = w - x < tile ? w - x : tile;
+
+			memset(cells.column, 0, piece * bin->n * sizeof(*cells.column));
+			memset(cells.sum, 0, piece * sizeof(*cells.sum));
+			memset(cells.count, 0, piece * sizeof(*cells.count));
+			of[bin->in->head.type](bin, c, x, y, piece, &cells);
+		}
+}
+
+#endif

@@ -1,0 +1,270 @@
+/*
+ * The rows of conversions, compiled with a tool for its instruction level (rows.h). They are given
+ * to the functions of convert.h as convert_rows.
+ */
+#ifndef CONVERT_ROWS_H
+#define CONVERT_ROWS_H
+
+#include "image/colormap.px.h"
+#include "image/convert.h"
+#include "base/cpu_level.h"
+
+#define DEFINE_DECODE(name, c_type) \
+static void \
+name(const c_type *restrict from, size_t w, double scale, double offset, double invalid, \
+    float *restrict to) \
+{ \
+	ROWS_SIMD \
+	for (size_t x = 0; x < w; x++) { \
+		double v = from[x]; \
+		float value = (float)(v * scale + offset); \
+\
+		to[x] = v == invalid ? PX_NAN : value; \
+	} \
+}
+
+DEFINE_DECODE(decode_uchar, uint8_t)
+DEFINE_DECODE(decode_ushort, uint16_t)
+DEFINE_DECODE(decode_float, float)
+
+static void
+decode_row(const struct conversion *conversion, size_t y)
+{
+	const struct frame *in = conversion->in;
+
+	for (size_t c = 0; c < in->head.c; c++) {
+		struct line line = conversion->line ? conversion->line[c] : (struct line){ 1, 0 };
+		const void *from = frame_row(in, c, y);
+		float *to = frame_floats(conversion->out, c, y);
+
+		if (in->head.type == SAMPLE_UCHAR)
+			decode_uchar(from, in->head.w, line.scale, line.offset,
+			    conversion->invalid, to);
+		else if (in->head.type == SAMPLE_USHORT)
+			decode_ushort(from, in->head.w, line.scale, line.offset,
+			    conversion->invalid, to);
+		else
+			decode_float(from, in->head.w, line.scale, line.offset,
+			    conversion->invalid, to);
+	}
+}
+
+#define ENCODE_PIECE 256
+
+/* Rounded to the nearest, halves upward; clamped. */
+static void
+round_samples(const float *restrict from, size_t n, struct line line, double largest,
+    int32_t *restrict to)
+{
+	ROWS_SIMD
+	for (size_t x = 0; x < n; x++) {
+		double v = ((double)from[x] - line.offset) / line.scale;
+		double sample = __builtin_floor(v + 0.5);
+
+		sample = sample > 0.0 ? sample : 0.0;		/* so is NaN */
+		sample = sample < largest ? sample : largest;
+		to[x] = (int32_t)sample;
+	}
+}
+
+/*
+ * The same without a division, which takes most of the time: in units of 2^-bits, which may be off
+ * by one. False if so it may have rounded a sample otherwise. largest < 2^(31 - bits).
+ */
+static bool
+round_quickly(const float *restrict from, size_t n, struct line line, double largest, int bits,
+    int32_t *restrict to)
+{
+	uint32_t whole = 1u << bits, half = whole / 2, least = whole;
+	double unit = (double)whole / line.scale, most = (largest + 0.25) * (double)whole;
+
+	_Pragma("omp simd reduction(min:least)")
+	for (size_t x = 0; x < n; x++) {
+		double v = ((double)from[x] - line.offset) * unit;
+		uint32_t raised, beyond;
+
+		v = v > 0.0 ? v : 0.0;
+		v = v < most ? v : most;
+		raised = (uint32_t)(int32_t)v + half;
+		beyond = (raised + 1) & (whole - 1);
+		least = beyond < least ? beyond : least;
+		to[x] = (int32_t)(raised >> bits);
+	}
+	return least > 1 && isnormal(unit);
+}
+
+/* What would be the fill goes around it; NaN becomes it. */
+#define DEFINE_FILL(name, c_type) \
+static void \
+name(const float *restrict from, const int32_t *restrict sample, size_t n, int32_t fill, \
+    int32_t around, c_type *restrict to) \
+{ \
+	ROWS_SIMD \
+	for (size_t x = 0; x < n; x++) { \
+		int32_t v = sample[x] == fill ? around : sample[x]; \
+\
+		to[x] = (c_type)(px_isnan(from[x]) ? fill : v); \
+	} \
+}
+
+DEFINE_FILL(fill_uchar, uint8_t)
+DEFINE_FILL(fill_ushort, uint16_t)
+
+static void
+encode_piece(const struct conversion *conversion, struct line line, const float *from, size_t n,
+    void *to)
+{
+	int32_t sample[ENCODE_PIECE] __attribute__((aligned(64)));
+	int32_t fill = (int32_t)conversion->fill, around = (int32_t)conversion->around;
+	int bits = conversion->out->head.type == SAMPLE_UCHAR ? 23 : 15;
+
+	/* values as they are, times a power of 2, are not off at all */
+	if (!round_quickly(from, n, line, conversion->largest, bits, sample) && conversion->line)
+		round_samples(from, n, line, conversion->largest, sample);
+	if (conversion->out->head.type == SAMPLE_UCHAR)
+		fill_uchar(from, sample, n, fill, around, to);
+	else
+		fill_ushort(from, sample, n, fill, around, to);
+}
+
+static void
+encode_row(const struct conversion *conversion, size_t y)
+{
+	const struct frame *out = conversion->out;
+
+	for (size_t c = 0; c < out->head.c; c++) {
+		struct line line = conversion->line ? conversion->line[c] : (struct line){ 1, 0 };
+		const float *from = frame_floats(conversion->in, c, y);
+		char *to = frame_row(out, c, y);
+
+		for (size_t x = 0, w = out->head.w; x < w; x += ENCODE_PIECE)
+			encode_piece(conversion, line, from + x,
+			    w - x < ENCODE_PIECE ? w - x : ENCODE_PIECE,
+			    to + x * sample_size(out->head.type));
+	}
+}
+
+static void
+fill_row(const struct conversion *conversion, size_t y)
+{
+	float fill = (float)conversion->fill;
+
+	for (size_t c = 0; c < conversion->out->head.c; c++) {
+		const float *restrict from = frame_floats(conversion->in, c, y);
+		float *restrict to = frame_floats(conversion->out, c, y);
+
+		ROWS_SIMD
+		for (size_t x = 0; x < conversion->out->head.w; x++)
+			to[x] = px_isnan(from[x]) ? fill : from[x];
+	}
+}
+
+#define COLOUR_PIECE 256
+
+/* The anchor before each pixel, and how far it lies behind it. Where there is no value, the last
+ * one, which has none behind it. The largest |t|. */
+static inline __attribute__((always_inline)) float
+place_colours_by(const struct conversion *conversion, const float *restrict from, size_t n,
+    float last, bool round, bool divide, int32_t *restrict anchor, float *restrict share)
+{
+	double offset = conversion->line->offset, scale = conversion->line->scale;
+	double one = 1.0 / scale;
+	float most = 0.0f;
+
+	_Pragma("omp simd reduction(max:most)")
+	for (size_t x = 0; x < n; x++) {
+		double v = (double)from[x] - offset, t = divide ? v / scale : v * one;
+		float value = (float)(round ? t - __builtin_floor(t) : t), size = px_abs((float)t);
+		float place = colormap_place(value, last), before = colormap_anchor(place, last);
+
+		share[x] = place - before;
+		anchor[x] = px_isnan(value) ? (int32_t)last : (int32_t)before;
+		most = size > most ? size : most;
+	}
+	return most;
+}
+
+/*
+ * Without a division, which takes most of the time: as a float t is the same, but for one in 2^28
+ * whose last bit differs; so is what it lies beyond a whole number, where that is not large.
+ */
+static void
+place_colours(const struct conversion *conversion, const float *from, size_t n, float last,
+    int32_t *anchor, float *share)
+{
+	bool round = conversion->map == COLORMAP_PHASE;
+	bool normal = isnormal(1.0 / conversion->line->scale);
+
+	if (normal && !round)
+		place_colours_by(conversion, from, n, last, false, false, anchor, share);
+	else if (!normal || !(place_colours_by(conversion, from, n, last, true, false, anchor,
+	    share) < 1024.0f))
+		place_colours_by(conversion, from, n, last, round, true, anchor, share);
+}
+
+#if ROWS_BYTES == 64
+#define COLOUR_LOOK_UP(table, at) __builtin_shuffle((table)[0], at)
+#elif ROWS_BYTES == 32
+#define COLOUR_LOOK_UP(table, at) __builtin_shuffle((table)[0], (table)[1], at)
+#endif
+
+static void
+mix_colours(const float *before, const float *behind, const int32_t *restrict anchor,
+    const float *restrict share, size_t n, uint8_t *restrict to)
+{
+#ifdef COLOUR_LOOK_UP
+	/* compilers read tables element by element; as short as these are, registers hold them */
+	typedef float floats __attribute__((vector_size(ROWS_BYTES), may_alias));
+	typedef int32_t integers __attribute__((vector_size(ROWS_BYTES), may_alias));
+	floats first[4 * COLOUR_PIECE / ROWS_BYTES], second[4 * COLOUR_PIECE / ROWS_BYTES];
+	const float *from = (const float *)first, *next = (const float *)second;
+
+	for (size_t i = 0; i < 4 * COLOUR_PIECE / ROWS_BYTES; i++) {
+		integers at = ((const integers *)anchor)[i];
+
+		first[i] = COLOUR_LOOK_UP((const floats *)before, at);
+		second[i] = COLOUR_LOOK_UP((const floats *)behind, at);
+	}
+#define COLOUR_OF(looked_up, table, x) looked_up[x]
+#else
+#define COLOUR_OF(looked_up, table, x) table[anchor[x]]
+#endif
+	ROWS_SIMD
+	for (size_t x = 0; x < n; x++) {
+		float v = colormap_between(COLOUR_OF(from, before, x), COLOUR_OF(next, behind, x),
+		    share[x]);
+
+		to[x] = (uint8_t)(int32_t)(v * 255.0f + 0.5f);
+	}
+}
+
+#define ALIGNED __attribute__((aligned(64)))
+
+static void
+colour_row(const struct conversion *conversion, size_t y)
+{
+	const float (*table)[3];
+	size_t w = conversion->out->head.w, last = colormap_anchors(conversion->map, &table) - 1;
+	const float *from = frame_floats(conversion->in, 0, y);
+	float ALIGNED ends[2][3][COLORMAP_ANCHORS_MOST] = { 0 };
+	float ALIGNED share[COLOUR_PIECE];
+	int32_t ALIGNED anchor[COLOUR_PIECE] = { 0 };
+
+	for (size_t k = 0; k < 3; k++)
+		for (size_t a = 0; a < last; a++) {	/* black at the last: no value */
+			ends[0][k][a] = table[a][k];
+			ends[1][k][a] = table[a + 1][k];
+		}
+	for (size_t x = 0; x < w; x += COLOUR_PIECE) {
+		size_t n = w - x < COLOUR_PIECE ? w - x : COLOUR_PIECE;
+
+		place_colours(conversion, from + x, n, (float)last, anchor, share);
+		for (size_t k = 0; k < 3; k++)
+			mix_colours(ends[0][k], ends[1][k], anchor, share, n,
+			    (uint8_t *)frame_row(conversion->out, k, y) + x);
+	}
+}
+
+static const struct convert_rows convert_rows = { decode_row, encode_row, fill_row, colour_row };
+
+#endif

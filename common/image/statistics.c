@@ -1,0 +1,139 @@
+#include "image/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct job {
+	const struct frame *frame;
+	struct statistics *row;		/* h per channel */
+};
+
+static const struct statistics none = { .min = INFINITY, .max = -INFINITY };
+
+static double
+sample(const struct frame *frame, const void *row, size_t x)
+{
+	return frame->head.type == SAMPLE_UCHAR ? ((const uint8_t *)row)[x] :
+	    frame->head.type == SAMPLE_USHORT ? ((const uint16_t *)row)[x] :
+	    ((const float *)row)[x];
+}
+
+static struct statistics
+of_row(const struct frame *frame, size_t c, size_t y)
+{
+	const void *row = frame_row(frame, c, y);
+	struct statistics of = none;
+	double sum = 0.0;
+
+	for (size_t x = 0; x < frame->head.w; x++) {
+		double v = sample(frame, row, x);
+
+		of.nan += isnan(v) != 0;
+		of.infinite += isinf(v) != 0;
+		if (!isfinite(v))
+			continue;
+		of.n++;
+		sum += v;
+		of.min = v < of.min ? v : of.min;
+		of.max = v > of.max ? v : of.max;
+	}
+	of.mean = of.n ? sum / (double)of.n : 0.0;
+	for (size_t x = 0; x < frame->head.w; x++) {
+		double v = sample(frame, row, x);
+
+		if (isfinite(v))
+			of.squares += (v - of.mean) * (v - of.mean);
+	}
+	return of;
+}
+
+static void
+survey_row(void *arg, size_t y)
+{
+	struct job *job = arg;
+
+	for (size_t c = 0; c < job->frame->head.c; c++)
+		job->row[c * job->frame->head.h + y] = of_row(job->frame, c, y);
+}
+
+/* Chan, Golub and LeVeque: the mean and squares of two sets taken together. */
+static void
+merge(struct statistics *all, const struct statistics *more)
+{
+	double n = (double)(all->n + more->n), step = more->mean - all->mean;
+
+	all->nan += more->nan;
+	all->infinite += more->infinite;
+	if (more->n == 0)
+		return;
+	all->squares += more->squares + step * step * (double)all->n * (double)more->n / n;
+	all->mean += step * (double)more->n / n;
+	all->n += more->n;
+	all->min = more->min < all->min ? more->min : all->min;
+	all->max = more->max > all->max ? more->max : all->max;
+}
+
+int
+statistics_of(struct run *run, const struct frame *frame, struct statistics *all)
+{
+	size_t h = frame->head.h;
+	struct job job = { frame, calloc(frame->head.c, h * sizeof(struct statistics)) };
+
+	if (!job.row)
+		return fail_memory();
+	run_for(run, h, survey_row, &job);
+	for (size_t c = 0; c < frame->head.c; c++) {
+		all[c] = none;
+		for (size_t y = 0; y < h; y++)
+			merge(&all[c], &job.row[c * h + y]);
+	}
+	free(job.row);
+	return 0;
+}
+
+double
+statistics_sd(const struct statistics *of)
+{
+	return of->n ? sqrt(of->squares / (double)of->n) : NAN;
+}
+
+/* Puts the k-th smallest of v[low .. high] in its place (Hoare), smaller ones before it. */
+static void
+select_kth(double *v, size_t low, size_t high, size_t k)
+{
+	while (low < high) {
+		double pivot = v[low + (high - low) / 2];
+		size_t i = low, j = high;
+
+		for (;;) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			double swap = v[i];
+			v[i++] = v[j];
+			v[j--] = swap;
+		}
+		/* v[low .. j] <= pivot <= v[j + 1 .. high]; i == j means v[j] is the pivot */
+		if (k <= j)
+			high = j;
+		else
+			low = j + 1;
+	}
+}
+
+double
+statistics_quantile(double *v, size_t n, double q)
+{
+	double rank = ceil(q * (double)n * (1.0 - 1e-12));	/* 0.9 * 10 may lie above 9 */
+	size_t k = rank < 1.0 ? 0 : (size_t)rank - 1;
+
+	if (n == 0)
+		return NAN;
+	if (k >= n)
+		k = n - 1;
+	select_kth(v, 0, n - 1, k);
+	return v[k];
+}

@@ -1,0 +1,31 @@
+/*
+ * A check sum over a JPEG file. Entropy-coded data with a flipped byte often decode without a word,
+ * to levels that have moved in all that follows; PNG has check sums of its own, JPEG has none.
+ *
+ * The comment marker `jpeg_crc32:=SUM LENGTH`, first in the file or behind its JFIF marker, holds
+ * the CRC-32 (as of PNG, in hexadecimal) and the number of all other bytes. A program that writes
+ * the picture anew and copies comments makes another length, and the sum then says nothing.
+ */
+#ifndef JPEG_CHECKSUM_H
+#define JPEG_CHECKSUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+/* Writes the n bytes of a JPEG with its sum. 0, or -1 after fail(). */
+int jpegsum_write(const char *path, FILE *, const unsigned char *jpeg, size_t n);
+
+/* Is this comment a sum? */
+bool jpegsum_is(const unsigned char *comment, size_t n);
+
+/* Gives libjpeg the bytes of a file as jpeg_stdio_src() does, and sums them up. The memory is
+ * libjpeg's and goes with it. */
+void jpegsum_source(j_decompress_ptr, FILE *);
+/* Behind the last scan: reads to the end of the file. -1 after fail() if it holds a sum that is not
+ * that of its bytes. */
+int jpegsum_check(j_decompress_ptr, const char *path);
+
+#endif

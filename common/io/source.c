@@ -1,0 +1,480 @@
+/* Reading frames from a file, a folder or standard input; declared in codec.h. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/codec.h"
+#include "base/fail.h"
+#include "io/shared_frames.h"
+
+#define SNIFF_MAX 512
+#define BUFFER_SIZE (64 * 1024)	/* what is larger is read past it, without a copy */
+#define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
+
+/* The start of a pipe, read to recognise the format. */
+struct pipe_start {
+	int fd;
+	size_t n;
+	unsigned char byte[SNIFF_MAX];
+};
+
+struct source {
+	struct loader loader;
+	const struct codec *codec;
+	const struct codec *const *also;	/* formats that somebody else reads; NULL: none */
+	char *buffer;			/* of loader.file */
+	char **path;			/* the files of a folder, or the one file */
+	size_t paths, opened;
+};
+
+/* ---- recognising ---- */
+
+static const struct codec *
+sniffed(const struct codec *const *list, const unsigned char *start, size_t n, bool load)
+{
+	for (; n && *list; list++)
+		if ((*list)->sniff && (*list)->sniff(start, n) && ((*list)->load || !load))
+			return *list;
+	return NULL;
+}
+
+/* What is an image to us comes before what is something else to somebody else. */
+static const struct codec *
+codec_by_start(const struct codec *const *also, const unsigned char *start, size_t n)
+{
+	const struct codec *codec = sniffed(codecs, start, n, also != NULL);
+
+	if (codec || !also)
+		return codec;
+	codec = sniffed(also, start, n, false);
+	return codec ? codec : sniffed(codecs, start, n, false);
+}
+
+static ssize_t
+read_again(int fd, void *to, size_t n)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, to, n);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+/* Reads no further than needed: on a pipe the next bytes may come with the next frame only. */
+static int
+start_read(struct pipe_start *start, const struct codec *const *also, const struct codec **codec)
+{
+	ssize_t got = 1;
+
+	*codec = NULL;
+	while (!*codec && start->n < SNIFF_MAX && got > 0) {
+		got = read_again(start->fd, start->byte + start->n, SNIFF_MAX - start->n);
+		if (got > 0)
+			start->n += (size_t)got;
+		*codec = codec_by_start(also, start->byte, start->n);
+	}
+	return got < 0 ? -1 : 0;
+}
+
+static int
+fail_unknown(const char *path, const unsigned char *byte, size_t n)
+{
+	char text[4 * 5 + 1] = "";
+
+	if (n == 0)
+		return fail(path, "is empty");
+	for (size_t i = 0; i < n && i < 4; i++)
+		sprintf(text + 5 * i, " 0x%02x", byte[i]);
+	return fail(path, "not a known image format, starts with%s", text);
+}
+
+/* ---- pipes ---- */
+
+/* Before anything is read. NULL is passed on. */
+static FILE *
+buffered(struct source *source, FILE *file)
+{
+	if (file)
+		setvbuf(file, source->buffer, _IOFBF, BUFFER_SIZE);
+	return file;
+}
+
+/* A stream of all bytes of fd, and what they are. Owns fd. */
+static FILE *
+pipe_open(struct source *source, int fd, const char *path)
+{
+	struct pipe_start start = { .fd = fd };
+	FILE *file;
+
+	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);	/* fewer switches; where it fails, more */
+	source->loader.inlet = inlet_open(fd);
+	if (start_read(&start, source->also, &source->codec) < 0)
+		fail_errno(path, "cannot be read");
+	else if (!source->codec)
+		fail_unknown(path, start.byte, start.n);
+	if (!source->codec) {
+		inlet_close(source->loader.inlet);
+		close(fd);
+		return NULL;
+	}
+	if (source->codec->seeks) {	/* somebody else may read on, and listen */
+		inlet_close(source->loader.inlet);
+		source->loader.inlet = NULL;
+	}
+	file = buffered(source, fdopen(fd, "rb"));
+	while (file && start.n)
+		if (ungetc(start.byte[--start.n], file) == EOF) {
+			fclose(file);
+			file = NULL;
+		}
+	if (!file)
+		fail_errno(path, "cannot be opened");
+	return file;
+}
+
+/* Copies a stream into a file without name, and closes it. */
+static FILE *
+spool(struct source *source, FILE *from, const char *path)
+{
+	char buffer[65536];
+	FILE *to = tmpfile();
+	size_t n;
+
+	while (to && (n = fread(buffer, 1, sizeof(buffer), from)) > 0)
+		if (fwrite(buffer, 1, n, to) != n)
+			break;
+	if (!to || ferror(from) || ferror(to) || fflush(to) != 0) {
+		fail_errno(path, "cannot be copied to a temporary file");
+		if (to)
+			fclose(to);
+		to = NULL;
+	}
+	fclose(from);
+	if (to)
+		rewind(to);
+	return buffered(source, to);
+}
+
+/* ---- files ---- */
+
+static FILE *
+regular_open(struct source *source, int fd, const char *path)
+{
+	const struct codec *const *also = source->also, **codec = &source->codec;
+	unsigned char start[SNIFF_MAX];
+	off_t here = lseek(fd, 0, SEEK_CUR);
+	ssize_t n = pread(fd, start, sizeof(start), here);
+	FILE *file;
+
+	*codec = n > 0 ? codec_by_start(also, start, (size_t)n) : NULL;
+	if (n > 0 && also && !*codec)
+		*codec = codec_of_list(also, path);
+	if (n < 0)
+		fail_errno(path, "cannot be read");
+	else if (!*codec)
+		fail_unknown(path, start, (size_t)n);
+	if (!*codec) {
+		close(fd);
+		return NULL;
+	}
+	file = buffered(source, fdopen(fd, "rb"));
+	if (!file) {
+		fail_errno(path, "cannot be opened");
+		close(fd);
+	} else if (here != 0 && (*codec)->seeks) {	/* codecs seek from the start */
+		file = spool(source, file, path);
+	}
+	return file;
+}
+
+static FILE *
+file_open(struct source *source, const char *path)
+{
+	bool standard = !strcmp(path, "-");
+	const char *name = standard ? "standard input" : path;
+	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	FILE *file;
+
+	source->codec = NULL;
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		fail_errno(name, "cannot be opened");
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	if (S_ISREG(st.st_mode))
+		return regular_open(source, fd, name);
+	file = pipe_open(source, fd, name);
+	return file && source->codec->seeks ? spool(source, file, name) : file;
+}
+
+/* ---- folders ---- */
+
+/* The length of the number at *text, past its leading zeros; 0 where there is none. */
+static size_t
+number_length(const char **text)
+{
+	size_t n = strspn(*text, "0123456789");
+
+	for (; n > 1 && **text == '0'; n--)
+		(*text)++;
+	return n;
+}
+
+/* Runs of digits compare as numbers: 9 before 10. Where only leading zeros differ, as bytes. */
+static int
+compare_naturally(const void *pa, const void *pb)
+{
+	const char *a = *(char *const *)pa, *b = *(char *const *)pb;
+
+	while (*a && *b) {
+		size_t na = number_length(&a), nb = number_length(&b);
+		int order = (unsigned char)*a - (unsigned char)*b;
+
+		if (na && nb)
+			order = na != nb ? (na < nb ? -1 : 1) : strncmp(a, b, na);
+		if (order)
+			return order;
+		a += na ? na : 1;
+		b += nb ? nb : 1;
+	}
+	if (*a || *b)
+		return (unsigned char)*a - (unsigned char)*b;
+	return strcmp(*(char *const *)pa, *(char *const *)pb);
+}
+
+/* Is a file of a folder one to read? A damaged image must not be passed over in silence. */
+static bool
+is_image(const char *path)
+{
+	const struct codec *codec = codec_by_suffix(path);
+	unsigned char start[SNIFF_MAX];
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	if (codec)
+		return codec->load != NULL;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read_again(fd, start, sizeof(start));
+	close(fd);
+	codec = n > 0 ? codec_by_start(NULL, start, (size_t)n) : NULL;
+	return codec && codec->load;
+}
+
+static int
+source_add(struct source *source, char *path)
+{
+	char **more = path ? reallocarray(source->path, source->paths + 1, sizeof(*more)) : NULL;
+
+	if (!more) {
+		free(path);
+		return fail_memory();
+	}
+	source->path = more;
+	more[source->paths++] = path;
+	return 0;
+}
+
+static int
+folder_list(struct source *source, const char *folder)
+{
+	bool slash = folder[strlen(folder) - 1] == '/';
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	int status = 0;
+
+	if (!dir)
+		return fail_errno(folder, "cannot be opened");
+	while (status == 0 && (entry = readdir(dir))) {
+		char *path;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		if (asprintf(&path, "%s%s%s", folder, slash ? "" : "/", entry->d_name) < 0)
+			status = fail_memory();
+		else if (is_image(path))
+			status = source_add(source, path);
+		else
+			free(path);
+	}
+	closedir(dir);
+	if (status == 0 && source->paths == 0)
+		return fail(folder, "folder holds no images");
+	if (status == 0)
+		qsort(source->path, source->paths, sizeof(*source->path), compare_naturally);
+	return status;
+}
+
+/* ---- frames ---- */
+
+static void
+source_leave_file(struct source *source)
+{
+	if (!source->loader.file)
+		return;
+	if (source->codec->load_end && source->loader.state)
+		source->codec->load_end(&source->loader);
+	inlet_close(source->loader.inlet);	/* first: the next reader of a named pipe listens */
+	fclose(source->loader.file);
+	source->loader = (struct loader){ 0 };
+}
+
+FILE *
+source_other(const struct source *source, const struct codec **which)
+{
+	for (const struct codec *const *also = source->also; also && *also; also++)
+		if (*also == source->codec) {
+			if (which)
+				*which = *also;
+			return source->loader.file;
+		}
+	return NULL;
+}
+
+static int
+source_enter_file(struct source *source)
+{
+	const char *path = source->path[source->opened++];
+
+	source->loader.path = strcmp(path, "-") ? path : "standard input";
+	if (!source->buffer)
+		source->buffer = malloc(BUFFER_SIZE);
+	if (!source->buffer)
+		return fail_memory();
+	source->loader.file = file_open(source, path);
+	if (!source->loader.file)
+		return -1;
+	if (!source->codec->load && !source_other(source, NULL))
+		return fail(source->loader.path,
+		    "%s files are written, but not read here: mesh2depth reads meshes",
+		    source->codec->name);
+	return 0;
+}
+
+struct source *
+source_open(const char *path)
+{
+	return source_open_also(path, NULL);
+}
+
+/* The files that a path stands for. */
+static int
+list(struct source *source, const char *path)
+{
+	struct stat st;
+
+	if (!*path)
+		return fail_usage(NULL, "name of an input is empty");
+	if (strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return folder_list(source, path);
+	return source_add(source, strdup(path));
+}
+
+int
+source_files(const char *path, char ***files, size_t *n)
+{
+	struct source source = { 0 };
+
+	if (list(&source, path) < 0) {
+		for (size_t i = 0; i < source.paths; i++)
+			free(source.path[i]);
+		free(source.path);
+		return -1;
+	}
+	*files = source.path;
+	*n = source.paths;
+	return 0;
+}
+
+struct source *
+source_open_also(const char *path, const struct codec *const *also)
+{
+	struct source *source = calloc(1, sizeof(*source));
+	int status;
+
+	if (!source) {
+		fail_memory();
+		return NULL;
+	}
+	source->also = also;
+	status = list(source, path);
+	if (status == 0)
+		status = source_enter_file(source);
+	if (status < 0) {
+		source_close(source);
+		return NULL;
+	}
+	return source;
+}
+
+/* The next frame of the file that is open. */
+static int
+file_next(struct source *source, struct frame **out)
+{
+	struct loader *loader = &source->loader;
+	int status;
+
+	if (loader->frames && !source->codec->many && !source->codec->concatenates)
+		return 0;
+	status = source->codec->load(loader, out);
+	if (status == 1)
+		loader->frames++;
+	if (status == 0 && loader->frames == 0)
+		return fail(loader->path, "holds no image");
+	return status;
+}
+
+int
+source_next(struct source *source, struct frame **out)
+{
+	*out = NULL;
+	while (source->loader.file) {
+		int status = file_next(source, out);
+
+		if (status != 0)
+			return status;
+		source_leave_file(source);
+		if (source->opened < source->paths && source_enter_file(source) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void
+source_close(struct source *source)
+{
+	if (!source)
+		return;
+	source_leave_file(source);
+	free(source->buffer);
+	for (size_t i = 0; i < source->paths; i++)
+		free(source->path[i]);
+	free(source->path);
+	free(source);
+}
+
+int
+source_load(const char *path, struct frame **out)
+{
+	struct source *source = source_open(path);
+	int status;
+
+	*out = NULL;
+	if (!source)
+		return -1;
+	status = source_next(source, out);
+	source_close(source);
+	return status == 1 ? 0 : -1;
+}

@@ -1,0 +1,732 @@
+/* Writing frames into files, folders or standard output; declared in codec.h. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/codec.h"
+#include "base/fail.h"
+#include "io/shared_frames.h"
+#include "io/nrrd_stream.h"
+
+#define PIPE_SIZE (1024 * 1024)
+#define STANDARD_OUTPUT "standard output"
+
+enum target_kind { TARGET_STREAM, TARGET_FILE, TARGET_NUMBERED, TARGET_FOLDER };
+
+struct target {
+	enum target_kind kind;
+	char *path;			/* as given; a folder without / at its end */
+	struct save_options options;
+	const struct codec *codec;	/* TARGET_FOLDER: of the current file */
+	struct saver saver;		/* saver.file: a file is open */
+	char *file_path;		/* of the open file */
+	char *temporary;		/* under which it is being written; NULL: directly */
+	bool spooled;			/* the open file has no name: it is copied at the end */
+	bool failed;
+	size_t frames;
+	struct outlet *outlet;		/* TARGET_STREAM: NULL where frames cannot be handed over */
+	char **name;			/* TARGET_FOLDER: the names that are taken */
+	size_t names;
+};
+
+/* ---- temporary files go when the process is killed ---- */
+
+enum doomed_state { DOOMED_FREE, DOOMED_TAKEN, DOOMED_READY };
+
+/* Fixed, so that a signal handler can read it at any moment. */
+static struct doomed {
+	atomic_int state;
+	char path[4096];
+} doomed[16];
+
+static void
+remove_doomed(int signal)
+{
+	for (size_t i = 0; i < sizeof(doomed) / sizeof(*doomed); i++)
+		if (atomic_load(&doomed[i].state) == DOOMED_READY)
+			unlink(doomed[i].path);
+	raise(signal);		/* SA_RESETHAND: it ends the process as it would have without us */
+}
+
+static void
+watch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU,
+		SIGXFSZ };
+	struct sigaction action = { .sa_handler = remove_doomed, .sa_flags = (int)SA_RESETHAND },
+			 old;
+
+	sigfillset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+		    old.sa_handler == SIG_DFL) /* not where nohup or the shell ignores it */
+			sigaction(signals[i], &action, NULL);
+}
+
+/* From now on until doomed_forget() a signal that ends the process removes this file. */
+static void
+doomed_add(const char *path)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch_signals);
+	for (size_t i = 0; i < sizeof(doomed) / sizeof(*doomed); i++) {
+		int free_state = DOOMED_FREE;
+
+		if (strlen(path) < sizeof(doomed[i].path) &&
+		    atomic_compare_exchange_strong(&doomed[i].state, &free_state, DOOMED_TAKEN)) {
+			strcpy(doomed[i].path, path);
+			atomic_store(&doomed[i].state, DOOMED_READY);
+			return;
+		}
+	}
+}
+
+static void
+doomed_forget(const char *path)
+{
+	for (size_t i = 0; i < sizeof(doomed) / sizeof(*doomed); i++)
+		if (atomic_load(&doomed[i].state) == DOOMED_READY && !strcmp(doomed[i].path, path))
+			atomic_store(&doomed[i].state, DOOMED_FREE);
+}
+
+/* ---- files that appear when they are complete ---- */
+
+/* What a rename would replace: the file behind a symbolic link, else path itself. A new string. */
+static char *
+final_path(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	if (!real)
+		real = strdup(path);
+	if (!real)
+		fail_memory();
+	return real;
+}
+
+static bool
+is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* Creates FOLDER/.NAME.PID.N.tmp with the first N that is free. */
+static int
+temporary_create(const char *final, char **temporary)
+{
+	const char *slash = strrchr(final, '/'), *name = slash ? slash + 1 : final;
+	int fd = -1;
+
+	for (unsigned i = 0; fd < 0 && i < 1000; i++) {
+		if (asprintf(temporary, "%.*s.%.200s.%ld.%u.tmp", (int)(name - final), final, name,
+		    (long)getpid(), i) < 0) {
+			*temporary = NULL;
+			return fail_memory();
+		}
+		doomed_add(*temporary); /* before it is there, or a signal could come between */
+		fd = open(*temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd < 0) {
+			doomed_forget(*temporary);
+			free(*temporary);
+			*temporary = NULL;
+			if (errno != EEXIST)
+				break;
+		}
+	}
+	return fd;
+}
+
+static void
+temporary_remove(char *temporary)
+{
+	unlink(temporary);
+	doomed_forget(temporary);
+	free(temporary);
+}
+
+/* A temporary file beside path, with the permissions of a file that is there already. */
+static FILE *
+beside_open(const char *path, char **temporary)
+{
+	char *final = final_path(path);
+	struct stat st;
+	FILE *file;
+	int fd;
+
+	*temporary = NULL;
+	if (!final)
+		return NULL;
+	if (access(final, F_OK) == 0 && access(final, W_OK) < 0) {
+		fail_errno(path, "cannot be written");
+		free(final);
+		return NULL;
+	}
+	fd = temporary_create(final, temporary);
+	file = fd < 0 ? NULL : fdopen(fd, "w+b");
+	if (!file) {
+		fail_errno(path, "cannot be created");
+		if (fd >= 0) {
+			close(fd);
+			temporary_remove(*temporary);
+			*temporary = NULL;
+		}
+	} else if (stat(final, &st) == 0) {
+		(void)fchmod(fd, st.st_mode & 07777);	/* not ours, then: the umask's will do */
+	}
+	free(final);
+	return file;
+}
+
+FILE *
+target_file_open(const char *path, char **temporary)
+{
+	FILE *file;
+
+	*temporary = NULL;
+	if (!path || !strcmp(path, "-"))
+		return stdout;
+	if (!is_special(path))
+		return beside_open(path, temporary);
+	file = fopen(path, "wb");
+	if (!file)
+		fail_errno(path, "cannot be opened for writing");
+	return file;
+}
+
+int
+target_file_close(FILE *file, const char *path, char *temporary, bool keep)
+{
+	const char *name = file == stdout ? STANDARD_OUTPUT : path;
+	int status = 0;
+	bool lost = ferror(file) != 0;
+
+	errno = lost ? EIO : 0;
+	if ((file == stdout ? fflush(file) : fclose(file)) != 0 || lost)
+		status = fail_errno(name, "cannot be written");
+	if (temporary) {
+		char *final = final_path(path);
+
+		if (!final)
+			status = -1;
+		else if (status == 0 && keep && rename(temporary, final) < 0)
+			status = fail_errno(path, "cannot be put in its place");
+		temporary_remove(temporary);	/* where it was renamed there is none */
+		free(final);
+	}
+	return keep ? status : 0;
+}
+
+/* ---- numbers in names ---- */
+
+/* At the conversion behind a %: its length and width, if it is d, 4d, 04d and the like. */
+static size_t
+conversion_length(const char *text, int *width)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	if (digits > 3 || text[digits] != 'd')
+		return 0;
+	*width = digits ? atoi(text) : 0;
+	return digits + 1;
+}
+
+/*
+ * The name of file `number`: %d, %4d (both filled with zeros, so that names sort) and %04d become
+ * the number, %% a percent sign. A new string; *numbers counts the conversions. NULL after fail().
+ */
+static char *
+numbered_path(const char *path, size_t number, size_t *numbers)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	*numbers = 0;
+	if (!file) {
+		fail_memory();
+		return NULL;
+	}
+	for (const char *p = path; *p; p++) {
+		int width;
+		size_t length;
+
+		if (*p != '%' || p[1] == '%') {
+			putc(*p, file);
+			p += *p == '%';
+			continue;
+		}
+		length = conversion_length(p + 1, &width);
+		if (!length) {
+			fclose(file);
+			free(text);
+			fail_usage(path, "only %%d or %%04d can number files; %%%% is a percent "
+			    "sign");
+			return NULL;
+		}
+		fprintf(file, "%0*zu", width, number);
+		p += length;
+		(*numbers)++;
+	}
+	if (fclose(file) != 0) {
+		free(text);
+		fail_memory();
+		return NULL;
+	}
+	return text;
+}
+
+/* ---- formats ---- */
+
+/* The suffixes that can be written, blank-separated, for a message. */
+static void
+list_suffixes(char *text, size_t size)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t i = 0; codecs[i] && used < size; i++)
+		if (codecs[i]->save)
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
+			    codecs[i]->suffixes);
+}
+
+static const struct codec *
+codec_to_save(const char *path)
+{
+	const struct codec *codec = codec_by_suffix(path);
+	char known[256];
+
+	if (!codec && is_special(path))		/* /dev/null, a named pipe */
+		codec = codec_by_suffix("a.nrrd");
+	if (codec && codec->save)
+		return codec;
+	list_suffixes(known, sizeof(known));
+	if (codec)
+		fail_usage(path, "%s files can be read, but not written; known are %s", codec->name,
+		    known);
+	else
+		fail_usage(path, "suffix tells no image format; known are %s", known);
+	return NULL;
+}
+
+/* ---- one file ---- */
+
+/* Opens file_path (owned) for the codec. */
+static int
+file_begin(struct target *target, char *file_path)
+{
+	target->file_path = file_path;
+	/* Where one cannot seek, only formats that are streams are written directly. */
+	target->spooled = is_special(file_path) && !target->codec->concatenates;
+	target->saver = (struct saver){ .path = file_path, .options = &target->options };
+	if (target->spooled) {
+		target->saver.file = tmpfile();
+		if (!target->saver.file)
+			fail_errno(file_path, "temporary file cannot be created");
+	} else {
+		target->saver.file = target_file_open(file_path, &target->temporary);
+	}
+	if (target->saver.file)
+		return 0;
+	free(target->file_path);
+	target->file_path = NULL;
+	return -1;
+}
+
+/* Copies the file without name to where it shall go. */
+static int
+spooled_copy(FILE *from, const char *path)
+{
+	char buffer[65536], *temporary;
+	FILE *to = target_file_open(path, &temporary);
+	size_t n;
+	int status = 0;
+
+	if (!to)
+		return -1;
+	rewind(from);
+	while (status == 0 && (n = fread(buffer, 1, sizeof(buffer), from)) > 0)
+		if (fwrite(buffer, 1, n, to) != n)
+			status = fail_errno(path, "cannot be written");
+	if (ferror(from))
+		status = fail_errno(path, "temporary file cannot be read");
+	if (target_file_close(to, path, temporary, true) < 0)
+		status = -1;
+	return status;
+}
+
+/* Completes the open file, or removes it. */
+static int
+file_end(struct target *target, bool keep)
+{
+	struct saver *saver = &target->saver;
+	int status = 0;
+
+	if (!saver->file)
+		return 0;
+	if (target->codec->save_end && (saver->state || saver->frames))
+		status = target->codec->save_end(saver);
+	if (saver->frames == 0)
+		keep = false;
+	if (target->spooled && keep && status == 0)
+		status = fflush(saver->file) == 0 ? spooled_copy(saver->file, saver->path) :
+		    fail_errno(saver->path, "temporary file cannot be written");
+	if (target_file_close(saver->file, target->file_path, target->temporary,
+	    keep && status == 0) < 0)
+		status = -1;
+	free(target->file_path);
+	target->file_path = NULL;
+	target->temporary = NULL;
+	saver->file = NULL;
+	return keep ? status : 0;
+}
+
+static int
+file_put(struct target *target, const struct frame *frame)
+{
+	struct saver *saver = &target->saver;
+
+	if (saver->frames && !target->codec->many)
+		return fail(saver->path, "%s holds one frame, and a second one came; %%04d in the "
+		    "name numbers the files", target->codec->name);
+	if (target->codec->save(saver, frame) < 0)
+		return -1;
+	saver->frames++;
+	return 0;
+}
+
+/* One frame into a file of its own, which it takes over. */
+static int
+put_alone(struct target *target, char *file_path, const struct frame *frame)
+{
+	int status;
+
+	if (!file_path || file_begin(target, file_path) < 0)
+		return -1;
+	status = file_put(target, frame);
+	return file_end(target, status == 0) < 0 ? -1 : status;
+}
+
+/* ---- folders ---- */
+
+static int
+folder_check(const char *path, bool force)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool empty = true;
+
+	if (!dir)
+		return fail_errno(path, "folder cannot be opened");
+	while ((entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			empty = false;
+	closedir(dir);
+	if (!empty && !force)
+		return fail_usage(path, "folder is not empty; -f writes into it");
+	if (access(path, W_OK | X_OK) < 0)
+		return fail_errno(path, "cannot be written into");
+	return 0;
+}
+
+static int
+folder_begin(struct target *target, bool force)
+{
+	size_t length = strlen(target->path);
+
+	while (length > 1 && target->path[length - 1] == '/')
+		target->path[--length] = '\0';
+	if (mkdir(target->path, 0777) < 0 && errno != EEXIST)
+		return fail_errno(target->path, "folder cannot be created");
+	return folder_check(target->path, force);
+}
+
+static bool
+name_is_taken(const struct target *target, const char *name)
+{
+	for (size_t i = 0; i < target->names; i++)
+		if (!strcmp(target->name[i], name))
+			return true;
+	return false;
+}
+
+/* The frame's `name` without suffix and path; a new string, NULL if there is none that will do. */
+static char *
+name_given(const struct frame_head *head)
+{
+	const char *given = meta_get(&head->meta, "name");
+	size_t length;
+
+	if (given && strrchr(given, '/'))
+		given = strrchr(given, '/') + 1;
+	if (!given || !*given || *given == '.' || strlen(given) >= 200)
+		return NULL;
+	length = strlen(given);
+	if (codec_by_suffix(given))
+		length = (size_t)(strrchr(given, '.') - given);
+	return strndup(given, length);
+}
+
+/* The frame's name, or its number. A new string, unused so far. */
+static char *
+name_choose(const struct target *target, const struct frame *frame)
+{
+	char *name = name_given(&frame->head), *numbered;
+
+	if (name && !name_is_taken(target, name))
+		return name;
+	if (asprintf(&numbered, "%s%s%04zu", name ? name : "", name ? "-" : "", target->frames) < 0)
+		numbered = NULL;
+	free(name);
+	return numbered;
+}
+
+static int
+name_keep(struct target *target, char *name)
+{
+	char **more = name ? reallocarray(target->name, target->names + 1, sizeof(*more)) : NULL;
+
+	if (!more) {
+		free(name);
+		return fail_memory();
+	}
+	target->name = more;
+	more[target->names++] = name;
+	return 0;
+}
+
+static bool
+fits_png(const struct frame_head *head)
+{
+	return head->type != SAMPLE_FLOAT && head->c <= 4;
+}
+
+static int
+folder_put(struct target *target, const struct frame *frame)
+{
+	bool png = fits_png(&frame->head);
+	char *file_path, *name = name_choose(target, frame);
+
+	if (name_keep(target, name) < 0)
+		return -1;
+	if (asprintf(&file_path, "%s/%s.%s", target->path, name, png ? "png" : "tif") < 0)
+		return fail_memory();
+	target->codec = codec_to_save(file_path);
+	if (!target->codec) {
+		free(file_path);
+		return -1;
+	}
+	return put_alone(target, file_path, frame);
+}
+
+/* ---- targets ---- */
+
+static int
+stream_begin(struct target *target)
+{
+	target->kind = TARGET_STREAM;
+	(void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_SIZE);
+	target->outlet = outlet_open(STDOUT_FILENO);
+	return 0;
+}
+
+static int
+stream_put(struct target *target, const struct frame *frame)
+{
+	unsigned long number = target->outlet ? outlet_put(target->outlet, frame) : 0;
+
+	if (fflush(stdout) != 0)
+		return fail_errno(STANDARD_OUTPUT, "cannot be written");
+	return stream_send(STDOUT_FILENO, STANDARD_OUTPUT, frame, number);
+}
+
+/* So that a misspelt folder is told before the work, not after it. */
+static bool
+folder_of_is_there(const char *path)
+{
+	char *final = final_path(path), *slash = final ? strrchr(final, '/') : NULL;
+	bool there;
+
+	if (slash)
+		slash[1] = '\0';
+	there = final && access(slash ? final : ".", W_OK | X_OK) == 0;
+	free(final);
+	return there;
+}
+
+/* The name of the first file, or NULL after fail(); *codec is the format of all. */
+static char *
+files_check(const char *path, const struct codec **codec, size_t *numbers)
+{
+	char *first = numbered_path(path, 0, numbers);
+
+	if (!first)
+		return NULL;
+	*codec = codec_to_save(first);
+	if (*numbers > 1)
+		fail_usage(path, "%zu numbers in the name, where one can be", *numbers);
+	else if (*codec && (is_special(first) || folder_of_is_there(first)))
+		return first;
+	else if (*codec)
+		fail_errno(path, "cannot be created");
+	free(first);
+	return NULL;
+}
+
+static int
+files_begin(struct target *target)
+{
+	size_t numbers;
+	char *first = files_check(target->path, &target->codec, &numbers);
+
+	if (!first)
+		return -1;
+	target->kind = numbers ? TARGET_NUMBERED : TARGET_FILE;
+	if (target->kind == TARGET_FILE)
+		return file_begin(target, first);
+	free(first);
+	return 0;
+}
+
+static bool
+names_folder(const char *path)
+{
+	struct stat st;
+
+	return path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+int
+target_check(const char *path, bool force)
+{
+	const struct codec *codec;
+	size_t numbers;
+	char *first;
+
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	if (!*path)
+		return fail_usage(NULL, "name of the output is empty");
+	if (names_folder(path))
+		return access(path, F_OK) == 0 ? folder_check(path, force) : 0;
+	first = files_check(path, &codec, &numbers);
+	free(first);
+	return first ? 0 : -1;
+}
+
+static int
+target_begin(struct target *target, const char *path, bool force)
+{
+	if (!path || !strcmp(path, "-"))
+		return stream_begin(target);
+	if (!*path)
+		return fail_usage(NULL, "name of the output is empty");
+	target->path = strdup(path);
+	if (!target->path)
+		return fail_memory();
+	if (names_folder(path)) {
+		target->kind = TARGET_FOLDER;
+		return folder_begin(target, force);
+	}
+	return files_begin(target);
+}
+
+char *
+target_file_name(const char *path, size_t number, const struct frame_head *head)
+{
+	size_t length = strlen(path), numbers;
+	const char *suffix = fits_png(head) ? "png" : "tif";
+	char *name, *file;
+	int n;
+
+	if (!*path || !names_folder(path))
+		return numbered_path(path, number, &numbers);
+	name = name_given(head);
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	n = name ? asprintf(&file, "%.*s/%s.%s", (int)length, path, name, suffix) :
+	    asprintf(&file, "%.*s/%04zu.%s", (int)length, path, number, suffix);
+	free(name);
+	if (n >= 0)
+		return file;
+	fail_memory();
+	return NULL;
+}
+
+struct target *
+target_open(const char *path, bool force, const struct save_options *options)
+{
+	struct target *target = calloc(1, sizeof(*target));
+
+	if (!target) {
+		fail_memory();
+		return NULL;
+	}
+	if (options)
+		target->options = *options;
+	if (target_begin(target, path, force) < 0) {
+		target_close(target, false);
+		return NULL;
+	}
+	return target;
+}
+
+int
+target_put(struct target *target, const struct frame *frame)
+{
+	size_t numbers;
+	int status;
+
+	if (target->kind == TARGET_STREAM)
+		status = stream_put(target, frame);
+	else if (target->kind == TARGET_FILE)
+		status = file_put(target, frame);
+	else if (target->kind == TARGET_NUMBERED)
+		status = put_alone(target, numbered_path(target->path, target->frames, &numbers),
+		    frame);
+	else
+		status = folder_put(target, frame);
+	target->frames++;
+	target->failed |= status < 0;
+	return status;
+}
+
+int
+target_close(struct target *target, bool keep)
+{
+	int status = file_end(target, keep && !target->failed);
+
+	if (target->kind == TARGET_STREAM)
+		status = target_file_close(stdout, NULL, NULL, keep) < 0 ||
+		    (keep && target->failed) ? -1 : 0;
+	outlet_close(target->outlet);
+	for (size_t i = 0; i < target->names; i++)
+		free(target->name[i]);
+	free(target->name);
+	free(target->path);
+	free(target);
+	return status;
+}
+
+int
+target_save(const char *path, const struct frame *frame, const struct save_options *options)
+{
+	struct target *target = target_open(path, true, options);
+	int status;
+
+	if (!target)
+		return -1;
+	status = target_put(target, frame);
+	return target_close(target, status == 0) < 0 ? -1 : status;
+}

@@ -1,0 +1,348 @@
+#define _GNU_SOURCE
+#include "mesh/mesh.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+
+/* Steps looked at for the automatic jump: more make it no better. */
+#define JUMP_SLOPE 8.0	/* 83 degrees */
+#define JUMP_NOISE 10.0	/* times the median step */
+#define JUMP_TAIL 5.0	/* times the 95th percentile of steps */
+#define STEPS 65536
+/* Readers of PLY keep a line in a buffer of fixed size. */
+#define COMMENT_BYTES 1000
+
+static float
+sample(const struct mesh *mesh, size_t c, size_t x, size_t y)
+{
+	return ((const float *)frame_row(mesh->floats, c, y))[x];
+}
+
+static bool
+all_channels(const size_t channel[3])
+{
+	return channel[0] != NO_CHANNEL && channel[1] != NO_CHANNEL && channel[2] != NO_CHANNEL;
+}
+
+bool
+mesh_has_normals(const struct mesh *mesh)
+{
+	return all_channels(mesh->normal);
+}
+
+bool
+mesh_has_colours(const struct mesh *mesh)
+{
+	return all_channels(mesh->colour);
+}
+
+/* The first of the blank-separated names that is a channel. */
+static size_t
+first_channel(const struct frame_head *head, const char *names)
+{
+	char name[CHANNEL_NAME_SIZE];
+
+	for (size_t i = 0; meta_word(names, i, name, sizeof(name)); i++)
+		if (head_channel(head, name) != NO_CHANNEL)
+			return head_channel(head, name);
+	return NO_CHANNEL;
+}
+
+int
+mesh_channels(struct mesh *mesh, const char *path, const struct frame_head *head)
+{
+	static const char names[9][3] = { "x", "y", "z", "nx", "ny", "nz", "r", "g", "b" };
+	size_t *const channel[3] = { mesh->point, mesh->normal, mesh->colour };
+	const char *z_axis = meta_get(&head->meta, "z_axis");
+
+	memset(mesh, 0, sizeof(*mesh));
+	mesh->w = head->w;
+	mesh->h = head->h;
+	for (int i = 0; i < 9; i++)
+		channel[i / 3][i % 3] = head_channel(head, names[i]);
+	if (!all_channels(mesh->point)) {
+		mesh->point[0] = mesh->point[1] = NO_CHANNEL;
+		mesh->point[2] = head->c == 1 ? 0 : first_channel(head, "z depth height");
+	}
+	if (mesh->point[2] == NO_CHANNEL)
+		return fail(path, "a mesh needs channels x y z, or one of z, depth, height");
+	mesh->towards = z_axis ? !strcmp(z_axis, "towards") :
+	    !strcmp(head->channel[mesh->point[2]], "height");
+	if (!mesh_has_colours(mesh)) {
+		size_t grey = first_channel(head, "texture image gray");
+
+		if (grey == mesh->point[2])
+			grey = NO_CHANNEL;
+		mesh->colour[0] = mesh->colour[1] = mesh->colour[2] = grey;
+	}
+	mesh->scaled = all_channels(mesh->point) || isfinite(head->spacing[0] + head->spacing[1]);
+	for (int i = 0; i < 2; i++)
+		mesh->spacing[i] = isfinite(head->spacing[i]) ? head->spacing[i] : 1;
+	return 0;
+}
+
+static void
+get_point(const struct mesh *mesh, size_t x, size_t y, float point[3])
+{
+	if (mesh->point[0] == NO_CHANNEL) {
+		point[0] = (float)((double)x * mesh->spacing[0]);
+		point[1] = (float)((double)y * mesh->spacing[1]);
+	} else {
+		point[0] = sample(mesh, mesh->point[0], x, y);
+		point[1] = sample(mesh, mesh->point[1], x, y);
+	}
+	point[2] = sample(mesh, mesh->point[2], x, y);
+}
+
+static int
+number_vertices(struct mesh *mesh, const char *path)
+{
+	size_t n;
+
+	if (size_multiply(mesh->w, mesh->h, &n) < 0)
+		return -1;
+	if (n > INT32_MAX)
+		return fail(path, "a mesh has at most %d points, not %zu x %zu", INT32_MAX, mesh->w,
+		    mesh->h);
+	mesh->number = reallocarray(NULL, n, sizeof(*mesh->number));
+	if (!mesh->number)
+		return fail_memory();
+	for (size_t y = 0; y < mesh->h; y++)
+		for (size_t x = 0; x < mesh->w; x++) {
+			float p[3];
+			bool valid;
+
+			get_point(mesh, x, y, p);
+			valid = isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]);
+			mesh->number[y * mesh->w + x] = valid ? (uint32_t)mesh->vertices++ :
+			    MESH_NONE;
+		}
+	return 0;
+}
+
+/* The sample that is the colour 255: max_value, else 255, else 65535, else the largest. */
+static int
+choose_white(struct mesh *mesh, const struct frame_head *head)
+{
+	float most = 0;
+	double white;
+
+	if (!mesh_has_colours(mesh))
+		return 0;
+	for (size_t c = 0; c < 3; c++)
+		for (size_t y = 0; y < mesh->h; y++)
+			for (size_t x = 0; x < mesh->w; x++)
+				most = fmaxf(most, sample(mesh, mesh->colour[c], x, y));
+	if (meta_number(&head->meta, "max_value", most <= 255 ? 255 : fmaxf(most, 65535),
+	    &white) < 0)
+		return -1;
+	mesh->white = white > 0 ? (float)white : 255;
+	return 0;
+}
+
+/* How far neighbours lie apart beside z: by the points' x and y, else by the spacing. */
+static float
+lateral_step(const struct mesh *mesh, size_t x, size_t y, size_t x1, size_t y1)
+{
+	if (mesh->point[0] == NO_CHANNEL)
+		return (float)(x1 > x ? mesh->spacing[0] : mesh->spacing[1]);
+	return hypotf(sample(mesh, mesh->point[0], x1, y1) - sample(mesh, mesh->point[0], x, y),
+	    sample(mesh, mesh->point[1], x1, y1) - sample(mesh, mesh->point[1], x, y));
+}
+
+/* Steps between neighbours, in z and beside it; of many pixels only every so manieth is looked at.
+ * Steps of nothing tell no scale, but where x and y do, they are of a surface that is smooth. */
+static size_t
+collect_steps(const struct mesh *mesh, float *dz, float *lateral)
+{
+	size_t pixels = mesh->w * mesh->h, stride = pixels / (STEPS / 2) + 1, z = mesh->point[2];
+	size_t n = 0;
+
+	for (size_t i = 0; i < pixels && n + 2 <= STEPS; i += stride) {
+		size_t x = i % mesh->w, y = i / mesh->w;
+		const size_t next[2][2] = { { x + 1, y }, { x, y + 1 } };
+
+		for (int k = 0; k < 2; k++) {
+			if (next[k][0] >= mesh->w || next[k][1] >= mesh->h)
+				continue;
+			dz[n] =
+			    fabsf(sample(mesh, z, next[k][0], next[k][1]) - sample(mesh, z, x, y));
+			lateral[n] = lateral_step(mesh, x, y, next[k][0], next[k][1]);
+			n += isfinite(dz[n]) && isfinite(lateral[n]) && (dz[n] > 0 || mesh->scaled);
+		}
+	}
+	return n;
+}
+
+static float
+rank_of(const float *v, size_t n, size_t rank)
+{
+	float at;
+
+	numbers_ranks(v, n, &rank, 1, &at);
+	return at;
+}
+
+/*
+ * A surface is steep, a jump is steeper: a step is a jump when it is JUMP_SLOPE times what
+ * neighbours lie apart beside z, and far more than the noise. Where lengths beside z are not known,
+ * what is far more than nearly all steps is one.
+ */
+static double
+choose_of_steps(const struct mesh *mesh, const float *dz, const float *lateral, size_t n)
+{
+	if (mesh->scaled)
+		return fmax(JUMP_SLOPE * rank_of(lateral, n, n / 2),
+		    JUMP_NOISE * rank_of(dz, n, n / 2));
+	return JUMP_TAIL * rank_of(dz, n, n - 1 - n / 20);
+}
+
+static int
+choose_jump(struct mesh *mesh)
+{
+	float *dz = malloc(2 * STEPS * sizeof(*dz)), *lateral = dz + STEPS;
+	size_t n;
+
+	if (!dz)
+		return fail_memory();
+	n = collect_steps(mesh, dz, lateral);
+	mesh->jump = n ? choose_of_steps(mesh, dz, lateral, n) : INFINITY;
+	free(dz);
+	return 0;
+}
+
+/* Adds triangle a b c (bits: 1 right, 2 below) if no edge crosses a jump. */
+static size_t
+add_triangle(const struct mesh *mesh, size_t x, size_t y, const int corner[3], uint32_t out[3])
+{
+	float z[3];
+
+	for (int i = 0; i < 3; i++) {
+		size_t cx = x + (corner[i] & 1), cy = y + (corner[i] >> 1);
+
+		z[i] = sample(mesh, mesh->point[2], cx, cy);
+		out[mesh->towards ? 2 - i : i] = mesh->number[cy * mesh->w + cx];
+	}
+	for (int i = 0; i < 3; i++)
+		if (fabsf(z[i] - z[(i + 1) % 3]) > mesh->jump)
+			return 0;
+	return 1;
+}
+
+size_t
+mesh_cell(const struct mesh *mesh, size_t x, size_t y, uint32_t triangle[2][3])
+{
+	/* counter-clockwise on the screen, by the corner that is left out */
+	static const int without[4][3] = { { 1, 2, 3 }, { 0, 2, 3 }, { 0, 3, 1 }, { 0, 2, 1 } };
+	int missing = -1, absent = 0;
+	float z[4];
+	size_t n;
+
+	for (int i = 0; i < 4; i++) {
+		size_t cx = x + (i & 1), cy = y + (i >> 1);
+
+		if (mesh->number[cy * mesh->w + cx] == MESH_NONE) {
+			missing = i;
+			absent++;
+		}
+		z[i] = sample(mesh, mesh->point[2], cx, cy);
+	}
+	if (absent > 1)
+		return 0;
+	if (absent == 1)
+		return add_triangle(mesh, x, y, without[missing], triangle[0]);
+	if (fabsf(z[0] - z[3]) < fabsf(z[1] - z[2])) {
+		n = add_triangle(mesh, x, y, without[1], triangle[0]);
+		return n + add_triangle(mesh, x, y, without[2], triangle[n]);
+	}
+	n = add_triangle(mesh, x, y, without[3], triangle[0]);
+	return n + add_triangle(mesh, x, y, without[0], triangle[n]);
+}
+
+size_t
+mesh_triangles(const struct mesh *mesh)
+{
+	uint32_t triangle[2][3];
+	size_t n = 0;
+
+	for (size_t y = 0; y + 1 < mesh->h; y++)
+		for (size_t x = 0; x + 1 < mesh->w; x++)
+			n += mesh_cell(mesh, x, y, triangle);
+	return n;
+}
+
+int
+mesh_find_jump(const struct mesh *mesh, const struct frame *frame, double *jump)
+{
+	struct mesh with = *mesh;
+
+	if (frame_to_float(frame, &with.floats) < 0)
+		return -1;
+	if (choose_jump(&with) < 0) {
+		frame_free(with.floats);
+		return -1;
+	}
+	*jump = with.jump;
+	frame_free(with.floats);
+	return 0;
+}
+
+int
+mesh_init(struct mesh *mesh, const char *path, const struct frame *frame,
+    const struct save_options *options)
+{
+	if (mesh_channels(mesh, path, &frame->head) < 0 ||
+	    frame_to_float(frame, &mesh->floats) < 0 || number_vertices(mesh, path) < 0 ||
+	    choose_white(mesh, &frame->head) < 0)
+		return -1;
+	if (options && options->points)
+		return 0;
+	mesh->jump = options ? options->jump : 0;
+	if (!(mesh->jump > 0) && choose_jump(mesh) < 0)
+		return -1;
+	return 0;
+}
+
+void
+mesh_free(struct mesh *mesh)
+{
+	frame_free(mesh->floats);
+	free(mesh->number);
+	memset(mesh, 0, sizeof(*mesh));
+}
+
+void
+mesh_vertex(const struct mesh *mesh, size_t x, size_t y, struct vertex *out)
+{
+	get_point(mesh, x, y, out->point);
+	for (int i = 0; i < 3; i++) {
+		float v = 0;
+
+		out->normal[i] = mesh_has_normals(mesh) ? sample(mesh, mesh->normal[i], x, y) : 0;
+		if (mesh_has_colours(mesh))
+			v = sample(mesh, mesh->colour[i], x, y) * 255 / mesh->white;
+		out->colour[i] = (unsigned char)(v >= 255 ? 255 : v > 0 ? v + 0.5f : 0);
+	}
+}
+
+int
+mesh_write_comments(const struct mesh *mesh, const char *path, FILE *file, const char *prefix)
+{
+	const struct frame_head *head = &mesh->floats->head;
+	char *text = head_to_text(head), *rest = NULL;
+
+	if (!text)
+		return -1;
+	fprintf(file, "%s x to the right, y down, z %s the camera%s%s\n", prefix,
+	    mesh->towards ? "towards" : "away from", *head->unit ? ", x and y in " : "",
+	    head->unit);
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (strlen(line) < COMMENT_BYTES)
+			fprintf(file, "%s %s\n", prefix, line);
+	free(text);
+	return ferror(file) ? fail_errno(path, "cannot be written") : 0;
+}

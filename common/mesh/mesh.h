@@ -1,0 +1,66 @@
+/*
+ * A frame as a triangle mesh, for the formats that hold one (codec/ply.c, codec/obj.c,
+ * codec/stl.c).
+ *
+ * Points are the channels x y z; or z, depth, height or the only channel alone, x and y being then
+ * column and row times the spacing (1 if that is not known). x points to the right and y down, as
+ * in the image. Normals are nx ny nz; colours r g b, or as grey texture, image or gray. Pixels that
+ * are not finite are left out.
+ *
+ * Each 2x2 cell gives two triangles, split along the diagonal with the smaller step in z, or one if
+ * a single pixel is missing. None has an edge across more than `jump` in z. The automatic jump is 8
+ * times the distance of neighbours beside z, or 10 times the median of the steps in z that are not
+ * zero (zero steps are those of quantised depth), whichever is larger; where the distance is not
+ * known, 5 times the 95th percentile of the steps. Triangles run counter-clockwise as the camera
+ * sees them: for points and depth (z away from the camera) as for heights (z towards it). Where z
+ * points is the key z_axis (towards, away); without it away, except for a channel `height`.
+ */
+#ifndef MESH_H
+#define MESH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/codec.h"
+
+#define MESH_NONE UINT32_MAX
+
+struct mesh {
+	struct frame *floats;
+	size_t w, h;
+	size_t point[3], normal[3], colour[3];	/* channels; NO_CHANNEL where there is none */
+	bool towards;				/* z points towards the camera */
+	double spacing[2];
+	bool scaled;				/* x and y are lengths like z, not pixels */
+	float white;				/* the sample that is colour 255 */
+	double jump;
+	uint32_t *number;			/* the vertex of each pixel, or MESH_NONE */
+	size_t vertices;
+};
+
+struct vertex {
+	float point[3], normal[3];
+	unsigned char colour[3];
+};
+
+/* Which channels of a frame are what, and where z points: all of a mesh but its pixels. -1 after
+ * fail(path, ...). */
+int mesh_channels(struct mesh *, const char *path, const struct frame_head *);
+/* The automatic jump of a frame of floats that has these channels. -1 after fail(). */
+int mesh_find_jump(const struct mesh *, const struct frame *, double *jump);
+/* 0, or -1 after fail(path, ...); mesh_free() in either case. */
+int mesh_init(struct mesh *, const char *path, const struct frame *, const struct save_options *);
+void mesh_free(struct mesh *);
+bool mesh_has_normals(const struct mesh *);
+bool mesh_has_colours(const struct mesh *);
+/* The vertex of a pixel that has one. */
+void mesh_vertex(const struct mesh *, size_t x, size_t y, struct vertex *);
+/* The triangles between pixels (x, y) and (x + 1, y + 1) as vertex numbers: 0 to 2 of them. */
+size_t mesh_cell(const struct mesh *, size_t x, size_t y, uint32_t triangle[2][3]);
+/* How many there are of them in all, found by going through them. */
+size_t mesh_triangles(const struct mesh *);
+/* Says in each line, behind `prefix`, where the axes point, and the frame's key lines. */
+int mesh_write_comments(const struct mesh *, const char *path, FILE *, const char *prefix);
+
+#endif

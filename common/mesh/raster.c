@@ -1,0 +1,235 @@
+#include "mesh/raster.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+
+int
+raster_new(struct raster *raster, size_t w, size_t h, size_t attributes)
+{
+	size_t pixels, planes;
+
+	*raster = (struct raster){ .w = w, .h = h, .attributes = attributes };
+	if (size_multiply(w, h, &pixels) < 0 || size_multiply(pixels, attributes + 1, &planes) < 0)
+		return -1;
+	raster->z = calloc(planes, sizeof(*raster->z));
+	if (!raster->z)
+		return fail(NULL, "out of memory for a picture of %zu x %zu", w, h);
+	raster->attribute = raster->z + pixels;
+	for (size_t i = 0; i < pixels; i++)
+		raster->z[i] = INFINITY;
+	return 0;
+}
+
+void
+raster_free(struct raster *raster)
+{
+	free(raster->z);
+	raster->z = raster->attribute = NULL;
+}
+
+/* Coordinates in 2^-RASTER_BITS px have 58 bits, an edge function of them 120. */
+#define ONE ((int64_t)1 << RASTER_BITS)
+typedef __int128 exact;
+
+struct point {
+	int64_t x, y;
+};
+
+/* The edge function from p to q: positive inside, for triangles of positive area. */
+struct edge {
+	exact value;		/* at the pixel */
+	exact along_x, along_y;	/* change from pixel to pixel */
+	bool owns;		/* points on the edge belong to the triangle */
+};
+
+static int64_t
+snap(double v)
+{
+	return llrint(v * (double)ONE);
+}
+
+static bool
+drawable(const struct raster_vertex *v)
+{
+	return fabs(v->x) <= RASTER_FARTHEST && fabs(v->y) <= RASTER_FARTHEST && isfinite(v->z);
+}
+
+/* The whole pixels from low to high, among first .. end - 1; false if there are none. */
+static bool
+clip_range(int64_t low, int64_t high, size_t first, size_t end, size_t *from, size_t *to)
+{
+	low = (low + ONE - 1) >> RASTER_BITS;
+	high >>= RASTER_BITS;
+	if (low < (int64_t)first)
+		low = (int64_t)first;
+	if (high >= (int64_t)end)
+		high = (int64_t)end - 1;
+	if (low > high)
+		return false;
+	*from = (size_t)low;
+	*to = (size_t)high;
+	return true;
+}
+
+static int64_t
+least(int64_t a, int64_t b, int64_t c)
+{
+	int64_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+static int64_t
+most(int64_t a, int64_t b, int64_t c)
+{
+	return -least(-a, -b, -c);
+}
+
+bool
+raster_rows(const double y[3], size_t h, size_t *top, size_t *bottom)
+{
+	int64_t s[3];
+
+	for (int k = 0; k < 3; k++) {
+		if (!(fabs(y[k]) <= RASTER_FARTHEST))
+			return false;
+		s[k] = snap(y[k]);
+	}
+	return clip_range(least(s[0], s[1], s[2]), most(s[0], s[1], s[2]), 0, h, top, bottom);
+}
+
+static struct edge
+edge_between(struct point p, struct point q, size_t x, size_t y)
+{
+	int64_t dx = q.x - p.x, dy = q.y - p.y;
+	int64_t px = ((int64_t)x << RASTER_BITS) - p.x, py = ((int64_t)y << RASTER_BITS) - p.y;
+
+	return (struct edge){ .value = (exact)dx * py - (exact)dy * px,
+		.along_x = -(exact)dy * ONE, .along_y = (exact)dx * ONE,
+		.owns = dy < 0 || (dy == 0 && dx > 0) };
+}
+
+static bool
+inside(exact v, bool owns)
+{
+	return v > 0 || (v == 0 && owns);
+}
+
+static double
+blend(const double weight[3], double a, double b, double c)
+{
+	double v = weight[0] * a + weight[1] * b + weight[2] * c;
+
+	/* weights are not negative, but their sum is 1 only within rounding */
+	return fmax(fmin(v, fmax(fmax(a, b), c)), fmin(fmin(a, b), c));
+}
+
+static void
+draw_pixel(struct raster *raster, size_t i, const struct raster_vertex *const v[3],
+    const double weight[3])
+{
+	float z = (float)blend(weight, v[0]->z, v[1]->z, v[2]->z);
+
+	if (!(z < raster->z[i]))
+		return;
+	raster->z[i] = z;
+	for (size_t k = 0; k < raster->attributes; k++) {
+		const float a[3] = { v[0]->attribute[k], v[1]->attribute[k], v[2]->attribute[k] };
+
+		raster->attribute[k * raster->w * raster->h + i] =
+		    (float)(weight[0] * a[0] + weight[1] * a[1] + weight[2] * a[2]);
+	}
+}
+
+static bool
+before(struct point p, struct point q)
+{
+	return p.y < q.y || (p.y == q.y && p.x < q.x);
+}
+
+static void
+order(struct point *p, const struct raster_vertex **v, int i, int j)
+{
+	struct point point = p[i];
+	const struct raster_vertex *vertex = v[i];
+
+	p[i] = p[j];
+	p[j] = point;
+	v[i] = v[j];
+	v[j] = vertex;
+}
+
+/*
+ * Corners as points, in an order that does not depend on the one they came in, with positive area.
+ * Returns that area (twice it), 0 for none.
+ */
+static exact
+arrange(struct point p[3], const struct raster_vertex *v[3])
+{
+	exact area;
+
+	for (int k = 0; k < 3; k++)
+		p[k] = (struct point){ snap(v[k]->x), snap(v[k]->y) };
+	if (before(p[1], p[0]))
+		order(p, v, 0, 1);
+	if (before(p[2], p[1]))
+		order(p, v, 1, 2);
+	if (before(p[1], p[0]))
+		order(p, v, 0, 1);
+	area = (exact)(p[1].x - p[0].x) * (p[2].y - p[0].y) -
+	    (exact)(p[2].x - p[0].x) * (p[1].y - p[0].y);
+	if (area < 0)
+		order(p, v, 1, 2);
+	return area < 0 ? -area : area;
+}
+
+static void
+draw_row(struct raster *raster, size_t first, size_t n, const struct edge edge[3],
+    const struct raster_vertex *const v[3], double inverse)
+{
+	exact e[3] = { edge[0].value, edge[1].value, edge[2].value };
+
+	for (size_t i = first; i < first + n; i++) {
+		if (inside(e[0], edge[0].owns) && inside(e[1], edge[1].owns) &&
+		    inside(e[2], edge[2].owns)) {
+			const double weight[3] = { (double)e[0] * inverse, (double)e[1] * inverse,
+				(double)e[2] * inverse };
+
+			draw_pixel(raster, i, v, weight);
+		}
+		for (int k = 0; k < 3; k++)
+			e[k] += edge[k].along_x;
+	}
+}
+
+void
+raster_triangle(struct raster *raster, size_t y0, size_t y1, const struct raster_vertex *a,
+    const struct raster_vertex *b, const struct raster_vertex *c)
+{
+	const struct raster_vertex *v[3] = { a, b, c };
+	struct point p[3];
+	struct edge edge[3];
+	exact area;
+	size_t left, right, top, bottom;
+
+	if (!drawable(a) || !drawable(b) || !drawable(c))
+		return;
+	area = arrange(p, v);
+	if (area == 0 ||
+	    !clip_range(p[0].y, most(p[0].y, p[1].y, p[2].y), y0, y1 < raster->h ? y1 : raster->h,
+	    &top, &bottom) ||
+	    !clip_range(least(p[0].x, p[1].x, p[2].x), most(p[0].x, p[1].x, p[2].x), 0, raster->w,
+	    &left, &right))
+		return;
+	for (int k = 0; k < 3; k++)
+		edge[k] = edge_between(p[(k + 1) % 3], p[(k + 2) % 3], left, top);
+	for (size_t y = top; y <= bottom; y++) {
+		draw_row(raster, y * raster->w + left, right - left + 1, edge, v, 1 / (double)area);
+		for (int k = 0; k < 3; k++)
+			edge[k].value += edge[k].along_y;
+	}
+}

@@ -1,0 +1,169 @@
+/* Wavefront OBJ: v and f lines; texture coordinates, normals, materials, groups are passed over. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "mesh/mesh_file.h"
+
+#define AXES_COMMENT 64
+
+struct obj {
+	struct mesh_words words;
+	struct triangles *out;
+	bool colours;
+	double most;		/* the largest colour: up to 1, or up to 255 */
+};
+
+/* v x y z, v x y z w, v x y z r g b, v x y z w r g b. */
+static int
+take_vertex(struct obj *obj)
+{
+	double v[7];
+	size_t n = 0;
+	const double *colour;
+
+	while (n < 7 && words_next(&obj->words))
+		if (words_number(&obj->words, &v[n++]) < 0)
+			return -1;
+	if (n < 3)
+		return fail(
+		    obj->words.path, "line %zu: a vertex has %zu coordinates", obj->words.line, n);
+	if (triangles_add_point(obj->out, obj->words.path, v) < 0)
+		return -1;
+	if (n < 6)
+		return 0;
+	colour = v + n - 3;
+	for (int k = 0; k < 3; k++)
+		obj->most = fmax(obj->most, colour[k]);
+	return triangles_add_texture(obj->out, luma(colour[0], colour[1], colour[2]));
+}
+
+/* The point of "7", "7/2", "7//3", "-1/..": counted from 1, or back from the last one. */
+static int
+take_corner(const struct obj *obj, uint64_t *corner)
+{
+	const struct mesh_words *words = &obj->words;
+	char *end;
+	long long i = strtoll(words->word, &end, 10);
+
+	if (end == words->word || (*end && *end != '/'))
+		return fail(words->path, "line %zu: wanted a vertex's number, not '%s'",
+		    words->line, words->word);
+	if (i == 0 || (i < 0 && (unsigned long long)-(i + 1) >= obj->out->points))
+		return fail(words->path, "line %zu: there is no vertex %lld", words->line, i);
+	*corner = i > 0 ? (uint64_t)i - 1 : obj->out->points - (uint64_t)-i;
+	return 0;
+}
+
+static int
+take_face(struct obj *obj)
+{
+	uint64_t corner[3];
+	size_t n = 0;
+
+	for (; words_next(&obj->words); n++) {
+		if (take_corner(obj, &corner[n < 2 ? n : 2]) < 0)
+			return -1;
+		if (n < 2)
+			continue;
+		if (triangles_add(obj->out, obj->words.path, corner) < 0)
+			return -1;
+		corner[1] = corner[2];
+	}
+	if (n < 3)
+		return fail(
+		    obj->words.path, "line %zu: a face has %zu corners", obj->words.line, n);
+	return 0;
+}
+
+/* Comments before the first vertex may tell where the axes point. */
+static void
+take_comment(struct obj *obj)
+{
+	char text[AXES_COMMENT] = "";
+	size_t n = 0;
+
+	while (n < sizeof(text) && words_next(&obj->words))
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? " " : "",
+		    obj->words.word);
+	if (meshfile_axes(text) != AXES_MODEL)
+		obj->out->axes = meshfile_axes(text);
+}
+
+static int
+take_line(struct obj *obj)
+{
+	if (!words_next(&obj->words))
+		return 0;
+	if (!strcmp(obj->words.word, "v"))
+		return take_vertex(obj);
+	if (!strcmp(obj->words.word, "f"))
+		return take_face(obj);
+	if (!strcmp(obj->words.word, "#") && obj->out->points == 0)
+		take_comment(obj);
+	return 0;
+}
+
+int
+meshobj_load(const char *path, FILE *file, struct triangles *out)
+{
+	struct obj obj = { .words = { .file = file, .path = path, .line = 1, .next = EOF },
+		.out = out };
+
+	do
+		if (take_line(&obj) < 0)
+			return -1;
+	while (words_next_line(&obj.words));
+	if (ferror(file))
+		return fail_errno(path, "cannot be read");
+	for (size_t i = 0; obj.most <= 1 && out->texture && i < out->texture_room; i++)
+		out->texture[i] *= 255;
+	return 0;
+}
+
+/* The newline that ends what begins at i: none behind a backslash; n if there is none. */
+static size_t
+line_end(const unsigned char *start, size_t n, size_t i)
+{
+	unsigned char last = 0;
+
+	for (; i < n && (start[i] != '\n' || last == '\\'); i++)
+		if (start[i] != '\r')
+			last = start[i] == '\n' ? 0 : start[i];
+	return i;
+}
+
+/* Lines that are empty, comments, or begin with a word of OBJ; one at least of the last kind. */
+static bool
+sniff(const unsigned char *start, size_t n)
+{
+	static const char known[] = " v vn vt vp f o g s l p mtllib usemtl ";
+	size_t i = 0, seen = 0;
+
+	if (!meshfile_is_text(start, n))
+		return false;
+	while (i < n) {
+		char word[16];
+		size_t length = 0;
+
+		while (i < n && start[i] <= ' ')
+			i++;
+		while (i + length < n && start[i + length] > ' ')
+			length++;
+		if (i + length >= n)
+			break;
+		snprintf(word, sizeof(word), " %.*s ", (int)(length < 12 ? length : 12), start + i);
+		if (start[i] != '#' && !strstr(known, word))
+			return false;
+		seen += start[i] != '#';
+		i = line_end(start, n, i);
+	}
+	return seen > 0;
+}
+
+const struct codec meshfile_obj = {
+	.name = "OBJ",
+	.suffixes = "obj",
+	.sniff = sniff
+};

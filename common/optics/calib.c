@@ -1,0 +1,283 @@
+/* Calibration files: which names stand for what. */
+#include "optics/calib.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "optics/number_file.h"
+
+/* The names that one habit of writing calibrations uses; alternatives are separated by |. */
+struct dialect {
+	const char *camera_K, *camera_distortion, *projector_K, *projector_distortion;
+	const char *R, *T;		/* camera to projector */
+};
+
+static const struct dialect dialects[] = {
+	{ "M1", "D1", "M4", "D4", "Rlp", "Tlp|Tlp_mm" },
+	{ "camera_K", "camera_dist", "projector_K", "projector_dist", "R_cam_to_proj",
+	    "T_cam_to_proj|T_cam_to_proj_mm" },
+	{ "K1|M1", "D1|d1", "K2|M2", "D2|d2", "R", "T|T_mm" },
+	{ "cameraMatrix1", "distCoeffs1", "cameraMatrix2", "distCoeffs2", "R", "T|T_mm" },
+	{ "cameraMatrix", "distCoeffs", "projectorMatrix", "projectorDistCoeffs|projDistCoeffs",
+	    "R", "T|T_mm" },
+	{ "camera_matrix", "camera_distortion|distortion_coefficients", "projector_matrix",
+	    "projector_distortion", "R", "T|T_mm" },
+	{ "cam_K", "cam_kc|cam_dist", "proj_K", "proj_kc|proj_dist", "R", "T|T_mm" },
+};
+
+#define DIALECTS (sizeof(dialects) / sizeof(dialects[0]))
+
+struct file {
+	const char *path;
+	const struct named *named;
+};
+
+/* The entry of the first of the names that is there. */
+static const struct named_entry *
+find(const struct file *file, const char *names)
+{
+	for (;;) {
+		size_t n = strcspn(names, "|");
+		char name[NAMED_NAME_SIZE];
+		const struct named_entry *entry;
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, names);
+		entry = named_find(file->named, name);
+		if (entry || !names[n])
+			return entry;
+		names += n + 1;
+	}
+}
+
+/* `expected` numbers called `names`; what says what they are: "a 3x3 camera matrix". */
+static int
+get(const struct file *file, const char *names, const char *what, size_t expected, double *out)
+{
+	const struct named_entry *entry = find(file, names);
+
+	if (!entry)
+		return fail(file->path, "expected %s called %s, found none", what, names);
+	if (entry->n != expected && !*names)
+		return fail(file->path, "expected %s, found %zu", what, entry->n);
+	if (entry->n != expected)
+		return fail(file->path, "%s: expected %s, found %zu number%s", entry->name, what,
+		    entry->n, entry->n == 1 ? "" : "s");
+	for (size_t i = 0; i < expected; i++) {
+		out[i] = file->named->v[entry->first + i];
+		if (!isfinite(out[i]))
+			return fail(
+			    file->path, "%s: expected numbers, found %g", entry->name, out[i]);
+	}
+	return 0;
+}
+
+/* The first of two numbers there is; zeros where there is none. */
+static int
+get_pair(const struct file *file, const char *names, const char *what, double out[2])
+{
+	out[0] = out[1] = 0;
+	return find(file, names) ? get(file, names, what, 2, out) : 0;
+}
+
+static int
+get_intrinsics(
+    const struct file *file, const char *K, const char *distortion, struct pinhole *device)
+{
+	const struct named_entry *entry = find(file, distortion);
+	const double *k = device->K;
+	size_t n = entry ? entry->n : 0;
+
+	if (get(file, K, "a 3x3 matrix", 9, device->K) < 0)
+		return -1;
+	if (!(fabs(k[0]) > 0 && fabs(k[4]) > 0) || k[3] != 0 || k[6] != 0 || k[7] != 0 || k[8] != 1)
+		return fail(file->path,
+		    "%s: expected fx s cx, 0 fy cy, 0 0 1, found %g %g %g, %g %g %g, "
+		    "%g %g %g",
+		    K, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8]);
+	if (n != 0 && n != 4 && n != 5 && n != 8 && n != 12 && n != 14)
+		return fail(file->path, "%s: expected 4, 5, 8, 12 or 14 coefficients, found %zu",
+		    entry->name, n);
+	if (n && get(file, distortion, "lens distortion", n, device->distortion) < 0)
+		return -1;
+	if (device->distortion[12] != 0 || device->distortion[13] != 0)
+		return fail(file->path, "%s: expected an untilted sensor, found tilts %g and %g",
+		    entry->name, device->distortion[12], device->distortion[13]);
+	return 0;
+}
+
+static double
+determinant(const double m[9])
+{
+	return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
+	    m[2] * (m[3] * m[7] - m[4] * m[6]);
+}
+
+/* Rows that are not unit vectors at right angles are no rotation; files round to a few digits. */
+static bool
+is_rotation(const double R[9])
+{
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++) {
+			double dot = R[3 * i] * R[3 * j] + R[3 * i + 1] * R[3 * j + 1] +
+			    R[3 * i + 2] * R[3 * j + 2];
+
+			if (!(fabs(dot - (i == j)) < 1e-2))
+				return false;
+		}
+	return determinant(R) > 0;
+}
+
+static const struct dialect *
+best_dialect(const struct file *file)
+{
+	const struct dialect *best = NULL;
+	int most = 0;
+
+	for (size_t i = 0; i < DIALECTS; i++) {
+		const struct dialect *d = &dialects[i];
+		int score = !!find(file, d->camera_K) + !!find(file, d->projector_K) +
+		    !!find(file, d->R) + !!find(file, d->T);
+
+		if (score > most && (find(file, d->camera_K) || find(file, d->projector_K))) {
+			most = score;
+			best = d;
+		}
+	}
+	return best;
+}
+
+/* Image sizes, the crop that the camera matrix is meant for, the unit of lengths. */
+static int
+get_frame(const struct file *file, struct calib *calib)
+{
+	const struct named_entry *unit = find(file, "length_unit|unit");
+	double size[2], crop[2];
+
+	if (get_pair(file, "crop_x0_y0", "a crop's x0 y0", crop) < 0 ||
+	    get_pair(file, find(file, "crop_x0_y0") ? "full_size|S" :
+	    "full_size|S|camera_size|image_size|imageSize", "a size, w h", size) < 0)
+		return -1;
+	calib->camera.w = size[0];
+	calib->camera.h = size[1];
+	calib->camera.K[2] += crop[0];
+	calib->camera.K[5] += crop[1];
+	calib->origin_px[0] = crop[0];
+	calib->origin_px[1] = crop[1];
+	if (get_pair(
+		file, "projector_size|projector_px|S_projector|proj_size", "a size, w h", size) < 0)
+		return -1;
+	calib->projector.w = size[0];
+	calib->projector.h = size[1];
+	if (unit && unit->text[0])
+		snprintf(calib->unit, sizeof(calib->unit), "%.15s", unit->text);
+	return 0;
+}
+
+static int
+get_dialect(const struct file *file, struct calib *calib)
+{
+	const struct dialect *d = best_dialect(file);
+	struct pinhole *camera = &calib->camera, *projector = &calib->projector;
+
+	if (!d)
+		return fail(file->path,
+		    "expected matrices under names that man phase2depth lists, or 24 "
+		    "numbers, found %zu other entries%s%s",
+		    file->named->entries, file->named->entries ? ", the first one " : "",
+		    file->named->entries ? file->named->entry[0].name : "");
+	if (get_intrinsics(file, d->camera_K, d->camera_distortion, camera) < 0 ||
+	    get_intrinsics(file, d->projector_K, d->projector_distortion, projector) < 0 ||
+	    get(file, d->R, "a 3x3 rotation", 9, projector->R) < 0 ||
+	    get(file, d->T, "a translation of 3 numbers", 3, projector->T) < 0)
+		return -1;
+	if (!is_rotation(projector->R))
+		return fail(file->path, "%s: expected a rotation, found determinant %g", d->R,
+		    determinant(projector->R));
+	for (size_t i = 0; i < 3; i++)
+		camera->R[4 * i] = 1;		/* the camera is the world's origin */
+	if (get_frame(file, calib) < 0)
+		return -1;
+	pinhole_complete(camera);
+	pinhole_complete(projector);
+	return 0;
+}
+
+/*
+ * P = s K [R|T], K upper triangular with positive diagonal, R a rotation: rows from the last to the
+ * first by Gram and Schmidt. s is divided out so that K's last element is 1 and depth is positive.
+ */
+static int
+decompose(const char *path, const char *device_name, const double given[12], struct pinhole *device)
+{
+	double P[12], M[9], *R = device->R, *K = device->K;
+	double det, scale;
+
+	for (size_t i = 0; i < 9; i++)
+		M[i] = given[4 * (i / 3) + i % 3];
+	det = determinant(M);
+	scale = copysign(sqrt(M[6] * M[6] + M[7] * M[7] + M[8] * M[8]), det);
+	if (!isfinite(scale) || scale == 0)
+		return fail(path,
+		    "%s: expected a perspective matrix, found a third row %g %g %g %g", device_name,
+		    given[8], given[9], given[10], given[11]);
+	for (size_t i = 0; i < 12; i++)
+		P[i] = given[i] / scale;
+	for (size_t i = 3; i-- > 0;) {
+		double v[3] = { P[4 * i], P[4 * i + 1], P[4 * i + 2] };
+
+		for (size_t j = i + 1; j < 3; j++) {
+			double *along = &K[3 * i + j];
+
+			*along = v[0] * R[3 * j] + v[1] * R[3 * j + 1] + v[2] * R[3 * j + 2];
+			for (size_t k = 0; k < 3; k++)
+				v[k] -= *along * R[3 * j + k];
+		}
+		K[4 * i] = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+		if (!(K[4 * i] > 1e-9))
+			return fail(path,
+			    "%s: expected a perspective matrix, found one whose left 3x3 is "
+			    "singular",
+			    device_name);
+		for (size_t k = 0; k < 3; k++)
+			R[3 * i + k] = v[k] / K[4 * i];
+	}
+	K[8] = 1;
+	device->T[2] = P[11];
+	device->T[1] = (P[7] - K[5] * P[11]) / K[4];
+	device->T[0] = (P[3] - K[2] * P[11] - K[1] * device->T[1]) / K[0];
+	memcpy(device->P, P, sizeof(P));
+	return 0;
+}
+
+static int
+get_plain(const struct file *file, struct calib *calib)
+{
+	double P[24] = { 0 };
+
+	if (get(file, "", "24 numbers (camera 3x4, then projector 3x4)", 24, P) < 0 ||
+	    decompose(file->path, "camera", P, &calib->camera) < 0 ||
+	    decompose(file->path, "projector", P + 12, &calib->projector) < 0)
+		return -1;
+	return 0;
+}
+
+int
+calib_load(const char *path, struct calib *calib)
+{
+	struct named named;
+	struct file file = { path, &named };
+	int status;
+
+	memset(calib, 0, sizeof(*calib));
+	strcpy(calib->unit, "mm");
+	if (named_load(path, &named) < 0)
+		return -1;
+	if (named.entries == 1 && !named.entry[0].name[0] && named.entry[0].n)
+		status = get_plain(&file, calib);
+	else
+		status = get_dialect(&file, calib);
+	named_free(&named);
+	return status;
+}

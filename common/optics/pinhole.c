@@ -1,0 +1,164 @@
+/* OpenCV's pinhole model: rational, tangential and thin-prism distortion. */
+#include "optics/calib.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { K1, K2, P1, P2, K3, K4, K5, K6, S1, S2, S3, S4 };	/* in distortion[] */
+
+/* Distorted coordinates, and how they change with x and with y (row-major). */
+static void
+distort(const double d[14], const double xy[2], double out[2], double jacobian[4])
+{
+	double x = xy[0], y = xy[1], r2 = x * x + y * y;
+	double num = 1 + r2 * (d[K1] + r2 * (d[K2] + r2 * d[K3]));
+	double den = 1 + r2 * (d[K4] + r2 * (d[K5] + r2 * d[K6]));
+	double num_r2 = d[K1] + r2 * (2 * d[K2] + r2 * 3 * d[K3]);
+	double den_r2 = d[K4] + r2 * (2 * d[K5] + r2 * 3 * d[K6]);
+	double c = num / den, c_r2 = (num_r2 - c * den_r2) / den;
+	double x_r2 = x * c_r2 + d[S1] + 2 * d[S2] * r2, y_r2 = y * c_r2 + d[S3] + 2 * d[S4] * r2;
+
+	out[0] = x * c + 2 * d[P1] * x * y + d[P2] * (r2 + 2 * x * x) + r2 * (d[S1] + r2 * d[S2]);
+	out[1] = y * c + d[P1] * (r2 + 2 * y * y) + 2 * d[P2] * x * y + r2 * (d[S3] + r2 * d[S4]);
+	jacobian[0] = c + 2 * x * x_r2 + 2 * d[P1] * y + 6 * d[P2] * x;
+	jacobian[1] = 2 * y * x_r2 + 2 * d[P1] * x + 2 * d[P2] * y;
+	jacobian[2] = 2 * x * y_r2 + 2 * d[P1] * x + 2 * d[P2] * y;
+	jacobian[3] = c + 2 * y * y_r2 + 6 * d[P1] * y + 2 * d[P2] * x;
+}
+
+void
+pinhole_complete(struct pinhole *device)
+{
+	device->distorted = false;
+	for (size_t i = 0; i < 14; i++)
+		device->distorted |= device->distortion[i] != 0;
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 4; j++) {
+			double sum = 0;
+
+			for (size_t k = 0; k < 3; k++)
+				sum += device->K[3 * i + k] *
+				    (j < 3 ? device->R[3 * k + j] : device->T[k]);
+			device->P[4 * i + j] = sum;
+		}
+}
+
+void
+pinhole_distort(const struct pinhole *device, const double xy[2], double distorted[2])
+{
+	double jacobian[4];
+
+	distort(device->distortion, xy, distorted, jacobian);
+}
+
+bool
+pinhole_project(const struct pinhole *device, const double X[3], double uv[2])
+{
+	const double *R = device->R, *T = device->T, *K = device->K;
+	double x = R[0] * X[0] + R[1] * X[1] + R[2] * X[2] + T[0];
+	double y = R[3] * X[0] + R[4] * X[1] + R[5] * X[2] + T[1];
+	double z = R[6] * X[0] + R[7] * X[1] + R[8] * X[2] + T[2];
+	double xy[2] = { x / z, y / z };
+
+	if (!(z > 0))
+		return false;
+	if (device->distorted)
+		pinhole_distort(device, (double[2]){ x / z, y / z }, xy);
+	uv[0] = K[0] * xy[0] + K[1] * xy[1] + K[2];
+	uv[1] = K[4] * xy[1] + K[5];
+	return isfinite(uv[0]) && isfinite(uv[1]);
+}
+
+/*
+ * Newton's method on the distortion. A step that makes the rest larger is halved. Where the lens
+ * model folds back (determinant not positive) there is no answer.
+ */
+static bool
+undistort(const double d[14], const double aim[2], double xy[2])
+{
+	double at[2], j[4], rest = INFINITY, step[2] = { 0, 0 };
+
+	xy[0] = aim[0];
+	xy[1] = aim[1];
+	for (int i = 0; i < 60; i++) {
+		double ex, ey, e, det;
+
+		distort(d, xy, at, j);
+		ex = at[0] - aim[0];
+		ey = at[1] - aim[1];
+		e = hypot(ex, ey);
+		det = j[0] * j[3] - j[1] * j[2];
+		if (e < 1e-14 || (e <= 1e-13 * (1 + hypot(aim[0], aim[1])) && e >= rest))
+			return det > 0;
+		if (!(e < rest) || !(det > 0)) {
+			if (i == 0)
+				return false;
+			step[0] /= 2;
+			step[1] /= 2;
+			xy[0] += step[0];
+			xy[1] += step[1];
+			continue;
+		}
+		rest = e;
+		step[0] = (j[3] * ex - j[1] * ey) / det;
+		step[1] = (j[0] * ey - j[2] * ex) / det;
+		xy[0] -= step[0];
+		xy[1] -= step[1];
+	}
+	return rest < 1e-12 * (1 + hypot(aim[0], aim[1]));
+}
+
+/* A few of Newton's steps from a place nearby; false where they are not all it takes. */
+static bool
+settle(const double d[14], const double aim[2], double xy[2])
+{
+	double enough = 1e-26 * (aim[0] * aim[0] + aim[1] * aim[1]), at[2], j[4];
+
+	for (int i = 0; i < 4; i++) {
+		double ex, ey, squares, det;
+
+		distort(d, xy, at, j);
+		ex = at[0] - aim[0];
+		ey = at[1] - aim[1];
+		squares = ex * ex + ey * ey;
+		det = j[0] * j[3] - j[1] * j[2];
+		if (!(det > 0) || !(squares < 1e-6))
+			return false;
+		if (squares <= enough)
+			return true;
+		xy[0] -= (j[3] * ex - j[1] * ey) / det;
+		xy[1] -= (j[0] * ey - j[2] * ex) / det;
+	}
+	return false;
+}
+
+bool
+pinhole_undistort_near(const struct pinhole *device, const double uv[2], double xy[2])
+{
+	const double *K = device->K;
+	double y = (uv[1] - K[5]) / K[4], x = (uv[0] - K[2] - K[1] * y) / K[0];
+
+	return settle(device->distortion, (double[2]){ x, y }, xy) ||
+	    pinhole_undistort(device, uv, xy);
+}
+
+bool
+pinhole_undistort(const struct pinhole *device, const double uv[2], double xy[2])
+{
+	const double *K = device->K;
+	double y = (uv[1] - K[5]) / K[4], x = (uv[0] - K[2] - K[1] * y) / K[0];
+
+	if (device->distorted)
+		return undistort(device->distortion, (double[2]){ x, y }, xy);
+	xy[0] = x;
+	xy[1] = y;
+	return isfinite(x) && isfinite(y);
+}
+
+void
+pinhole_center(const struct pinhole *device, double X[3])
+{
+	for (size_t i = 0; i < 3; i++)
+		X[i] = -(device->R[i] * device->T[0] + device->R[3 + i] * device->T[1] +
+		    device->R[6 + i] * device->T[2]);
+}

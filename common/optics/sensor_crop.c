@@ -1,0 +1,34 @@
+#include "optics/sensor_crop.h"
+
+#include <math.h>
+#include <string.h>
+
+int
+sensor_place(const struct run *run, const struct numbers *option, const struct frame_head *head,
+    const double otherwise[2], double origin_px[2], double bin[2])
+{
+	struct numbers list;
+
+	memcpy(origin_px, otherwise, 2 * sizeof(*origin_px));
+	if (run_numbers(run, option, head, "origin_px", &list) < 0)
+		return -1;
+	if (list.n != 0 && list.n != 2) {
+		fail(NULL, "key origin_px must be two numbers, not %zu", list.n);
+		numbers_free(&list);
+		return -1;
+	}
+	if (list.n)
+		memcpy(origin_px, list.v, 2 * sizeof(*origin_px));
+	numbers_free(&list);
+	if (meta_numbers(&head->meta, "bin", &list) < 0)
+		return -1;
+	bin[0] = list.n > 0 ? list.v[0] : 1;
+	bin[1] = list.n > 1 ? list.v[1] : bin[0];
+	if (list.n > 2 || !(bin[0] > 0 && bin[1] > 0 && isfinite(bin[0] + bin[1]))) {
+		fail(NULL, "key bin must be one or two positive numbers");
+		numbers_free(&list);
+		return -1;
+	}
+	numbers_free(&list);
+	return 0;
+}

@@ -1,0 +1,60 @@
+#define _GNU_SOURCE
+#include "run/all_invalid.h"
+
+#include <stdio.h>
+
+#include "base/fail.h"
+#include "base/px.h"
+
+void
+blank_begin(struct blank *blank, bool handed_on)
+{
+	blank->in = false;
+	blank->out = handed_on;
+	blank->frames++;
+}
+
+static bool
+any_valid(const struct frame *frame, size_t y0, size_t y1)
+{
+	if (frame->head.type != SAMPLE_FLOAT)
+		return true;
+	for (size_t y = y0; y < y1; y++) {
+		const float *row = frame_row(frame, 0, y);
+
+		for (size_t x = 0; x < frame->head.w; x++)
+			if (!px_isnan(row[x]))
+				return true;
+	}
+	return false;
+}
+
+static void
+look(bool *seen, const struct frame *frame, size_t y0, size_t y1)
+{
+	if (!__atomic_load_n(seen, __ATOMIC_RELAXED) && any_valid(frame, y0, y1))
+		__atomic_store_n(seen, true, __ATOMIC_RELAXED);
+}
+
+void
+blank_look(struct blank *blank, const struct frame *in, const struct frame *out, size_t y0,
+    size_t y1)
+{
+	look(&blank->in, in, y0, y1);
+	look(&blank->out, out, y0, y1);
+}
+
+void
+blank_tell(struct blank *blank, const struct frame_head *out, const char *object,
+    const char *advice)
+{
+	char frame[40] = "";
+
+	if (blank->out || !blank->in || blank->told)
+		return;
+	blank->told = true;
+	if (blank->frames > 1)
+		snprintf(frame, sizeof(frame), " in frame %zu", blank->frames);
+	warn(object, "no pixel of %s is valid%s, though the input has some%s%s", out->channel[0],
+	    frame, advice ? ": see " : "", advice ? advice : "");
+}

@@ -1,0 +1,448 @@
+#define _GNU_SOURCE
+#include "run/calibrate.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/device.h"
+#include "base/fail.h"
+#include "base/progress.h"
+
+#define BLOCK_BYTES ((size_t)32 << 20)
+#define ROUNDS 9
+#define MOVES 9
+#define SMALL_COPIES 64
+#define FRAMES 8		/* of 1024 x 768, per stage */
+#define WORDS_MOST 16
+
+/* ---- the device's copies ---- */
+
+struct copier {
+	struct gpu *gpu;
+	struct gpu_job *job;
+	struct gpu_block *host, *device, *other;
+};
+
+static int
+open_copier(struct copier *copier)
+{
+	copier->job = gpu_job_new(copier->gpu);
+	copier->host = gpu_block_new(copier->gpu, GPU_HOST, BLOCK_BYTES);
+	copier->device = gpu_block_new(copier->gpu, GPU_DEVICE, BLOCK_BYTES);
+	copier->other = gpu_block_new(copier->gpu, GPU_DEVICE, BLOCK_BYTES);
+	if (!copier->job || !copier->host || !copier->device || !copier->other)
+		return -1;
+	memset(copier->host->host, 1, BLOCK_BYTES);
+	return 0;
+}
+
+static void
+close_copier(struct copier *copier)
+{
+	gpu_job_free(copier->job);
+	gpu_block_free(copier->gpu, copier->host);
+	gpu_block_free(copier->gpu, copier->device);
+	gpu_block_free(copier->gpu, copier->other);
+}
+
+/* Seconds from the submission of n copies till the host knows that they are done; -1 after fail().
+ */
+static double
+time_copies(struct copier *copier, size_t n, size_t bytes, bool up)
+{
+	double start;
+
+	if (gpu_job_begin(copier->job) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (up)
+			gpu_job_upload(copier->job, copier->host, i * bytes, copier->device,
+			    i * bytes, bytes);
+		else
+			gpu_job_download(copier->job, copier->device, i * bytes, copier->host,
+			    i * bytes, bytes);
+	start = progress_seconds();
+	if (gpu_job_submit(copier->job) < 0 || gpu_job_wait(copier->job) < 0)
+		return -1;
+	return progress_seconds() - start;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Best, median and worst of some rounds, after one that is not counted. */
+static int
+time_rounds(struct copier *copier, size_t n, size_t bytes, bool up, struct cost_span *span)
+{
+	double seconds[ROUNDS];
+
+	if (time_copies(copier, n, bytes, up) < 0)
+		return -1;
+	for (size_t i = 0; i < ROUNDS; i++) {
+		seconds[i] = time_copies(copier, n, bytes, up);
+		if (seconds[i] < 0)
+			return -1;
+	}
+	qsort(seconds, ROUNDS, sizeof(*seconds), by_value);
+	*span = (struct cost_span){ seconds[0], seconds[ROUNDS / 2], seconds[ROUNDS - 1] };
+	return 0;
+}
+
+static double
+gap(double seconds, double latency)
+{
+	return seconds > latency ? (seconds - latency) / (double)BLOCK_BYTES : 0;
+}
+
+/* L from a job of one copy of next to nothing, o from more of them, G from a large one. */
+static int
+measure_copies(struct copier *copier, struct costs *costs)
+{
+	struct cost_span one, many, large[2];
+
+	if (time_rounds(copier, 1, 64, true, &one) < 0 ||
+	    time_rounds(copier, SMALL_COPIES, 64, true, &many) < 0 ||
+	    time_rounds(copier, 1, BLOCK_BYTES, true, &large[0]) < 0 ||
+	    time_rounds(copier, 1, BLOCK_BYTES, false, &large[1]) < 0)
+		return -1;
+	costs->copy_s = fmax(many.likely - one.likely, 0) / (SMALL_COPIES - 1);
+	costs->latency_s = fmax(one.likely - costs->copy_s, 0);
+	for (int down = 0; down < 2; down++)
+		*(down ? &costs->down : &costs->up) = (struct cost_span){
+			gap(large[down].best, one.likely), gap(large[down].likely, one.likely),
+			gap(large[down].worst, one.likely)
+		};
+	return 0;
+}
+
+/* Bytes read and written in a second where the device copies within its own memory; NaN where it
+ * has no clock. -1 after fail(). */
+static int
+measure_memory(struct copier *copier, double *rate)
+{
+	double seconds[MOVES];
+
+	if (gpu_job_begin(copier->job) < 0)
+		return -1;
+	for (size_t i = 0; i < MOVES; i++)
+		gpu_job_move(copier->job, i % 2 ? copier->other : copier->device,
+		    i % 2 ? copier->device : copier->other, BLOCK_BYTES);
+	if (gpu_job_submit(copier->job) < 0 || gpu_job_wait(copier->job) < 0)
+		return -1;
+	for (size_t i = 0; i < MOVES; i++)
+		seconds[i] = gpu_job_dispatch_seconds(copier->job, i);
+	qsort(seconds, MOVES, sizeof(*seconds), by_value);
+	*rate = 2 * (double)BLOCK_BYTES / seconds[MOVES / 2];
+	return 0;
+}
+
+/* Opens the device as a chain does, and once more for its copies. */
+static int
+measure_device(const char *which, struct costs *costs, double *memory)
+{
+	struct copier copier = { 0 };
+	double start = progress_seconds();
+	struct gpu_facts facts;
+	int status;
+
+	if (gpu_open(which, &copier.gpu) < 0)
+		return -1;
+	costs->open_s = progress_seconds() - start;
+	facts = *gpu_facts(copier.gpu);
+	snprintf(costs->device, sizeof(costs->device), "%s", facts.name);
+	status = open_copier(&copier);
+	if (status == 0)
+		status = measure_copies(&copier, costs);
+	if (status == 0)
+		status = measure_memory(&copier, memory);
+	close_copier(&copier);
+	if (facts.unified) {		/* then nothing is copied */
+		costs->copy_s = 0;
+		costs->up = costs->down = (struct cost_span){ 0, 0, 0 };
+	}
+	return gpu_close(copier.gpu) < 0 ? -1 : status;
+}
+
+/* ---- stages ---- */
+
+/* Stages with what they are run on here: the output of a chain before. */
+static const struct example {
+	const char *words, *from, *to;
+} examples[] = {
+	{ "phasewrap", "images", "phases" },
+	{ "gauss", "phases", "filtered" },
+	{ "unwrap2f", "filtered", "absolute" },
+	{ "median", "absolute", "whole" },
+	{ "phase2depth --ref ideal", "whole", "depth" },
+	{ "normals", "depth", "normals" },
+	{ "shade", "normals", "picture" },
+	{ "holoenc", "depth", "holo" },
+	{ "dither3 -m bayer", "holo", "three" },
+	{ "undither3 --filter gauss", "three", "levels" },
+	{ "holodec", "holo", "again" },
+};
+
+struct bench {
+	const char *folder, *device;
+	int threads;
+	struct costs *costs;
+};
+
+static char *
+path_of(const struct bench *bench, const char *name, const char *kind)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s.%s.nrrd", bench->folder, name, kind) < 0) {
+		fail_memory();
+		return NULL;
+	}
+	return path;
+}
+
+/* Runs some words, from a file if there is one, to another or to nowhere. */
+static int
+run_words(const struct bench *bench, const char *device, const char *words, const char *from,
+    const char *to, size_t repeat, struct spent *spent)
+{
+	struct measure how = { device, to ? to : "null:", bench->threads, repeat };
+	char *copy = strdup(words), *rest = copy, *word[WORDS_MOST], *file = NULL;
+	int n = 0, status = -1;
+
+	if (!copy)
+		return fail_memory();
+	while (n < WORDS_MOST - 1 && (word[n] = strsep(&rest, " ")))
+		n++;
+	if (from)
+		file = path_of(bench, from, "processor");
+	if (file)
+		word[n++] = file;
+	if (!from || file)
+		status = chain_measure(n, word, &how, spent);
+	free(file);
+	free(copy);
+	return status;
+}
+
+/* One side of a stage: its output in a file, then its time. Seconds per sample, NaN if that cannot
+ * be told. */
+static int
+measure_side(const struct bench *bench, const struct example *example, const char *device,
+    const char *to, double *seconds)
+{
+	struct spent spent;
+
+	*seconds = NAN;
+	if (run_words(bench, device, example->words, example->from, to, 0, &spent) < 0 ||
+	    run_words(bench, device, example->words, example->from, NULL, FRAMES, &spent) < 0)
+		return -1;
+	if (spent.frames)
+		*seconds = spent.seconds / spent.samples;
+	return 0;
+}
+
+/* 1 if two files hold the same bytes, 0 if not, -1 after fail(). */
+static int
+same_bytes(const char *a, const char *b)
+{
+	FILE *one = fopen(a, "rb"), *two = fopen(b, "rb");
+	int c = 0, same = -1;
+
+	if (!one || !two) {
+		fail_errno(one ? b : a, "cannot be opened");
+	} else {
+		do
+			c = getc(one);
+		while (c == getc(two) && c != EOF);
+		same = c == EOF && feof(two);
+	}
+	if (one)
+		fclose(one);
+	if (two)
+		fclose(two);
+	return same;
+}
+
+/*
+ * Seconds per sample on the device. Only where it gives the same bytes is that kept: -d auto must
+ * never change a digit. NaN for what the processor does.
+ */
+static double
+time_on_device(const struct bench *bench, const struct example *example, const char *here,
+    const char *there, const char **remark)
+{
+	double seconds;
+	int same;
+
+	if (!bench->device)
+		return NAN;
+	if (measure_side(bench, example, bench->device, there, &seconds) < 0 ||
+	    (same = same_bytes(here, there)) < 0) {
+		warn(example->words, "not measured on the GPU: %s", fail_message());
+		fail_clear();
+		return NAN;
+	}
+	if (isnan(seconds))
+		*remark = "        -";
+	else if (!same)
+		*remark = "        - (other digits than the processor's)";
+	return same ? seconds : NAN;
+}
+
+static void
+print_times(const char *name, double processor, double device, const char *remark)
+{
+	if (isnan(processor))		/* no map */
+		return;
+	printf("%-14s %8.3f", name, 1e9 * processor);
+	if (!isnan(device))
+		printf(" %8.3f", 1e9 * device);
+	printf("%s\n", remark);
+}
+
+static int
+measure_stage(const struct bench *bench, const struct example *example)
+{
+	char *here = path_of(bench, example->to, "processor");
+	char *there = path_of(bench, example->to, "device");
+	const char *remark = "";
+	char name[32];
+	double processor, device;
+	int status = -1;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(example->words, " "), example->words);
+	if (here && there && measure_side(bench, example, NULL, here, &processor) == 0) {
+		device = time_on_device(bench, example, here, there, &remark);
+		print_times(name, processor, device, remark);
+		status = isnan(processor) ? 0 : costs_add(bench->costs, name, processor, device);
+	}
+	free(here);
+	free(there);
+	return status;
+}
+
+static int
+measure_stages(const struct bench *bench)
+{
+	char *images = path_of(bench, "images", "processor");
+	struct spent spent;
+	int status = -1;
+
+	printf("\nnanoseconds per sample (pixel of a channel in or out): processor with %d "
+	    "threads, device\n", bench->threads);
+	if (images)
+		status = run_words(bench, NULL,
+		    "fringesim -s 1024x768 -p 60,63 -n 3 --projector 1200x800 -q", NULL, images, 0,
+		    &spent);
+	for (size_t i = 0; i < sizeof(examples) / sizeof(*examples) && status == 0; i++)
+		status = measure_stage(bench, &examples[i]);
+	free(images);
+	return status;
+}
+
+static void
+remove_folder(const char *folder)
+{
+	DIR *list = opendir(folder);
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list)))
+		if (entry->d_name[0] != '.')
+			unlinkat(dirfd(list), entry->d_name, 0);
+	if (list)
+		closedir(list);
+	rmdir(folder);
+}
+
+/* ---- all of it ---- */
+
+/* The first device that is no processor itself. */
+static void
+note_device(void *arg, size_t number, const struct gpu_facts *facts)
+{
+	long *first = arg;
+
+	if (*first < 0 && strcmp(facts->kind, "cpu"))
+		*first = (long)number;
+}
+
+static void
+print_span(const char *name, const struct cost_span *span)
+{
+	printf("%s %.1f GB/s (%.1f to %.1f)\n", name, 1e-9 / span->likely, 1e-9 / span->worst,
+	    1e-9 / span->best);
+}
+
+static void
+print_copies(const struct costs *costs)
+{
+	printf("%s\nopened in %.1f ms\na job's latency %.1f us\n", costs->device,
+	    1e3 * costs->open_s, 1e6 * costs->latency_s);
+	if (costs->up.likely == 0) {
+		printf("memory is shared with the processor: nothing is copied\n");
+		return;
+	}
+	printf("a copy's overhead %.2f us\n", 1e6 * costs->copy_s);
+	print_span("to the device", &costs->up);
+	print_span("back", &costs->down);
+}
+
+static int
+measure(const struct bench *bench)
+{
+	struct costs *costs = bench->costs;
+	double memory;
+
+	if (!bench->device) {
+		snprintf(costs->device, sizeof(costs->device), "none");
+		printf("no GPU: the processor does everything\n");
+	} else if (measure_device(bench->device[3] ? bench->device + 4 : "", costs, &memory) < 0) {
+		return -1;
+	} else {
+		print_copies(costs);
+		printf("within its own memory %.1f GB/s\n", 1e-9 * memory);
+	}
+	return measure_stages(bench) < 0 ? -1 : costs_save(costs);
+}
+
+int
+calibrate(const char *which, int threads)
+{
+	struct costs costs = { .threads = threads };
+	struct bench bench = { .threads = threads, .costs = &costs };
+	const char *base = getenv("TMPDIR");
+	char number[32], *folder;
+	long first = -1;
+	int status;
+
+	if (which && !strncmp(which, "gpu", 3)) {
+		bench.device = which;
+	} else if (!(which && !strcmp(which, "cpu")) && gpu_list(note_device, &first) < 0) {
+		return -1;
+	} else if (first >= 0) {
+		snprintf(number, sizeof(number), "gpu:%ld", first);
+		bench.device = number;
+	}
+	if (asprintf(&folder, "%s/fringepipe.XXXXXX", base && *base ? base : "/tmp") < 0)
+		return fail_memory();
+	if (!mkdtemp(folder)) {
+		fail_errno(folder, "could not be made");
+		free(folder);
+		return -1;
+	}
+	bench.folder = folder;
+	status = measure(&bench);
+	remove_folder(folder);
+	free(folder);
+	costs_free(&costs);
+	return status;
+}

@@ -1,0 +1,62 @@
+/*
+ * What computing costs here: a stage's work and the copies around it take
+ *
+ *	t = sum over copies (o + k G) + L + samples / P
+ *
+ * on the device, and samples / P on the processor [Liu 2015, IV.C; methods.md 15]: o the overhead
+ * of a copy, k its bytes, G the time of a byte, L the latency of a job, P the samples in a second.
+ * A sample is a pixel of a channel that comes in or goes out. `fringepipe --calibrate` measures
+ * them once, a file in the user's cache keeps them, -d auto decides by them.
+ */
+#ifndef COST_MODEL_H
+#define COST_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define COST_MAPS_MOST 64
+
+struct cost_span {		/* seconds, or seconds per byte */
+	double best, likely, worst;
+};
+
+struct cost_stage {		/* P of each side, as seconds per sample; NaN where not measured */
+	char name[32];
+	double processor_s, device_s;
+};
+
+struct costs {
+	char device[256];		/* the one that was measured */
+	int threads;			/* of the processor, when that was measured */
+	double open_s;			/* from asking for the device till it can be used */
+	double latency_s, copy_s;	/* L and o */
+	struct cost_span up, down;	/* G to the device and back, per byte */
+	struct cost_stage *stage;
+	size_t stages;
+};
+
+/* What is known of a stage; NULL if nothing. */
+const struct cost_stage *costs_stage(const struct costs *, const char *name);
+/* Adds a stage, or a side of one that was measured (not NaN). -1 after fail(). */
+int costs_add(struct costs *, const char *name, double processor_s, double device_s);
+void costs_free(struct costs *);
+
+/* The cache's: 1, or 0 where there are none or they cannot be read. costs is overwritten. */
+int costs_load(struct costs *);
+/* Writes them there. -1 after fail(). */
+int costs_save(const struct costs *);
+
+/* One of consecutive maps, each of which hands its output to the next. */
+struct cost_map {
+	double processor_s, device_s;	/* a frame; NaN where it is not known or not possible */
+	size_t up_copies, up_bytes;	/* where the map before runs on the processor */
+	size_t down_copies, down_bytes;	/* where the map behind does */
+	bool on_device;
+};
+
+/* Sets on_device so that the whole takes the least time; where none is known, the processor's. */
+void costs_decide(const struct costs *, struct cost_map *, size_t n);
+/* How long these maps take together, best to worst by the spread of G. NaN where not known. */
+struct cost_span costs_predict(const struct costs *, const struct cost_map *, size_t n);
+
+#endif

@@ -1,0 +1,98 @@
+#include "run/row_shares.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+
+#define FEWEST 6		/* rows at a time, at the end of a share */
+
+struct share {
+	size_t next, end;		/* rows that nobody has taken yet */
+	bool begun;
+};
+
+void
+shares_init(struct shares *shares)
+{
+	*shares = (struct shares){ .lock = PTHREAD_MUTEX_INITIALIZER };
+}
+
+void
+shares_free(struct shares *shares)
+{
+	free(shares->share);
+	pthread_mutex_destroy(&shares->lock);
+}
+
+size_t
+shares_divide(struct shares *shares, size_t h, size_t n, size_t step, size_t least)
+{
+	if (n > (h + step - 1) / step)
+		n = (h + step - 1) / step;
+	if (shares->room < n) {
+		free(shares->share);
+		shares->share = calloc(n, sizeof(*shares->share));
+		shares->room = shares->share ? n : 0;
+		if (!shares->share) {
+			fail_memory();
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		shares->share[i] = (struct share){ h / n * i + h % n * i / n,
+			h / n * (i + 1) + h % n * (i + 1) / n, false };
+	shares->n = n;
+	shares->step = step;
+	shares->least = least;
+	return n;
+}
+
+/* What is left of the largest share: its lower half. Called with the lock held. */
+static bool
+take_half(struct shares *shares, struct share *to)
+{
+	struct share *from = shares->share;
+	size_t half;
+
+	for (size_t i = 1; i < shares->n; i++)
+		if (shares->share[i].end - shares->share[i].next > from->end - from->next)
+			from = &shares->share[i];
+	half = (from->end - from->next) / 2;
+	if (half == 0 || half < shares->least)
+		return false;
+	*to = (struct share){ from->end - half, from->end, false };
+	from->end -= half;
+	return true;
+}
+
+/* How many of the rows that are left are taken at a time: fewer towards the end, so that others
+ * wait less for them. */
+static size_t
+few(const struct shares *shares, size_t left)
+{
+	size_t half = (left + 1) / 2, n = half < FEWEST ? FEWEST : half;
+
+	n = n < shares->step ? n : shares->step;
+	return n < left ? n : left;
+}
+
+bool
+shares_take(struct shares *shares, size_t i, struct piece *piece)
+{
+	struct share *share = &shares->share[i];
+	bool got;
+
+	pthread_mutex_lock(&shares->lock);
+	got = share->next < share->end || take_half(shares, share);
+	if (got) {
+		piece->y0 = share->next;
+		share->next += few(shares, share->end - share->next);
+		piece->y1 = share->next;
+		piece->end = share->end;
+		piece->begins = !share->begun;
+		share->begun = true;
+	}
+	pthread_mutex_unlock(&shares->lock);
+	return got;
+}

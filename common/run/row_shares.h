@@ -1,0 +1,38 @@
+/*
+ * The rows of a frame, shared out among threads. Each works through its own share from the top, a
+ * few rows at a time, and then takes the lower half of what is left of another one. So a thread
+ * begins in the middle of a frame hardly more often than once, and none waits long for another.
+ */
+#ifndef ROW_SHARES_H
+#define ROW_SHARES_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct shares {
+	pthread_mutex_t lock;
+	struct share *share;
+	size_t n, room;
+	size_t step, least;
+};
+
+/* Rows y0 to y1 are to be made now, of those to `end` that are this thread's as things stand;
+ * `begins`: they do not follow those taken before. */
+struct piece {
+	size_t y0, y1, end;
+	bool begins;
+};
+
+void shares_init(struct shares *);
+void shares_free(struct shares *);
+/*
+ * Divides h rows among n shares, or fewer if they are few, to be taken `step` at a time. `least`
+ * rows at least lie between what one has taken and what another takes off its share; SIZE_MAX:
+ * none takes from another. The number of shares, or 0 after fail().
+ */
+size_t shares_divide(struct shares *, size_t h, size_t n, size_t step, size_t least);
+/* The next rows for who works on share i. False: there are none. */
+bool shares_take(struct shares *, size_t i, struct piece *);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * A camera, a projector and a scene between them: where a camera pixel looks, and which projector
+ * column and row lights that point (methods §8). In double throughout.
+ *
+ * Without a calibration both are orthographic over a reference plane: z = c (PHI - PHI_ref), where
+ * PHI_ref is a plane over the pixels. With one both are pinholes, and the scene stands across the
+ * camera's axis.
+ */
+#ifndef RIG_H
+#define RIG_H
+
+#include "optics/calib.h"
+#include "scene.h"
+
+struct rig {
+	const struct scene *scene;
+	size_t w, h;			/* camera pixels of the picture */
+	double origin_px[2];		/* where it lies on the sensor */
+	double projector_px[2];
+	bool used[2];			/* fringes along x, along y */
+	bool shadow;			/* the scene blocks the projector's light */
+	const struct calib *calib;	/* NULL: orthographic */
+	double distance;		/* pinhole: of the scene's plane from the camera */
+	double pixel;			/* orthographic: mm of a pixel */
+	double period_px;		/* orthographic: the period that c and ref_plane count in */
+	double c;			/* mm per rad */
+	double ref_plane[2][3];		/* a b c of PHI_ref = a + b x + c y, per axis */
+};
+
+/* Where the scene stands: turned about the viewing axis, moved towards the camera. */
+struct rig_pose {
+	double turn_rad, lift;
+};
+
+struct rig_point {
+	bool surface;			/* there is a point */
+	bool lit;			/* it gets the projector's light */
+	double X[3];			/* mm from the first pixel, height; pinhole: world */
+	double depth;			/* height; pinhole: along the camera's axis */
+	double painted[2];		/* scene coordinates */
+	double column[2];		/* projector column and row, or NaN */
+};
+
+/* The point of the pixel (x, y) of the picture. */
+void rig_look(const struct rig *, const struct rig_pose *, size_t x, size_t y,
+    struct rig_point *);
+/* The distance along the camera's axis where the projector's axis comes nearest; NaN if nowhere. */
+double rig_axes_meet(const struct calib *);
+/* Orthographic shadows need a direction of light: false if the reference plane gives none. */
+bool rig_has_light_direction(const struct rig *);
+
+#endif

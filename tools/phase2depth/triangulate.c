@@ -1,0 +1,227 @@
+#define _GNU_SOURCE
+#include "triangulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "optics/sensor_crop.h"
+
+/* The projector's a + s b, normalised. */
+struct approach {
+	double a[3], b[3][3];
+};
+
+/* That and the map to the world, from the two poses. */
+static void
+set_poses(struct triangulation *t, const struct calib *calib, bool along_y, struct approach *n)
+{
+	const struct pinhole *camera = &calib->camera, *projector = &calib->projector;
+	const size_t row[3] = { along_y ? 1 : 0, along_y ? 0 : 1, 2 };
+	double center[3];
+
+	pinhole_center(camera, center);
+	for (size_t i = 0; i < 3; i++) {
+		t->T[i] = center[i];
+		for (size_t j = 0; j < 3; j++)
+			t->R[3 * i + j] = camera->R[3 * j + i];
+	}
+	for (size_t i = 0; i < 3; i++) {
+		const double *R = projector->R + 3 * row[i];
+
+		n->a[i] = projector->T[row[i]] + R[0] * center[0] + R[1] * center[1] +
+		    R[2] * center[2];
+		for (size_t j = 0; j < 3; j++)
+			n->b[i][j] = R[0] * camera->R[3 * j] + R[1] * camera->R[3 * j + 1] +
+			    R[2] * camera->R[3 * j + 2];
+	}
+}
+
+static void
+set_projector(struct triangulation *t, const struct pinhole *projector, bool along_y,
+    const struct approach *n)
+{
+	const double *K = projector->K, *d = projector->distortion;
+	const double focal_px = along_y ? K[4] : K[0], skew_px = along_y ? 0 : K[1];
+	const double center_px = along_y ? K[5] : K[2];
+	/* Where OpenCV keeps k1 k2 k3 k4 k5 k6 p1 p2 s1 s2 s3 s4, and the same with x and y
+	 * exchanged. */
+	static const size_t order[2][12] = { { 0, 1, 4, 5, 6, 7, 2, 3, 8, 9, 10, 11 },
+		{ 0, 1, 4, 5, 6, 7, 3, 2, 10, 11, 8, 9 } };
+	float *terms = t->lens_terms;
+
+	t->a_code = focal_px * n->a[0] + skew_px * n->a[1] + center_px * n->a[2];
+	t->a_w = n->a[2];
+	for (size_t j = 0; j < 3; j++) {
+		t->b_code[j] =
+		    focal_px * n->b[0][j] + skew_px * n->b[1][j] + center_px * n->b[2][j];
+		t->b_w[j] = n->b[2][j];
+		for (size_t i = 0; i < 3; i++) {	/* a x b */
+			size_t i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+
+			terms[15 + 3 * i + j] =
+			    (float)(n->a[i1] * n->b[i2][j] - n->a[i2] * n->b[i1][j]);
+		}
+	}
+	for (size_t i = 0; i < 12; i++)
+		terms[i] = (float)d[order[along_y][i]];
+	terms[12] = (float)focal_px;
+	terms[13] = (float)skew_px;
+	terms[14] = (float)center_px;
+	t->distorted = projector->distorted;
+	t->plain = true;
+	for (size_t i = 5; i < 12; i++)
+		t->plain &= d[i] == 0;
+}
+
+static void
+set_camera(struct triangulation *t, const struct pinhole *camera)
+{
+	const double *K = camera->K;
+	double u0 = t->origin_px[0] + (t->bin[0] - 1) / 2,
+	       v0 = t->origin_px[1] + (t->bin[1] - 1) / 2;
+
+	t->y_per_row = t->bin[1] / K[4];
+	t->y0 = (v0 - K[5]) / K[4];
+	t->x_per_column = t->bin[0] / K[0];
+	t->x_per_row = -K[1] * t->y_per_row / K[0];
+	t->x0 = (u0 - K[2] - K[1] * t->y0) / K[0];
+}
+
+struct lens_job {
+	const struct triangulation *t;
+	const struct pinhole *camera;
+};
+
+static void
+lens_row(void *arg, size_t y)
+{
+	const struct lens_job *job = arg;
+	const struct triangulation *t = job->t;
+	float *dx = t->lens + y * t->lens_stride, *dy = dx + t->h * t->lens_stride;
+	double last[2] = { NAN, NAN }, before[2] = { NAN, NAN };
+
+	for (size_t x = 0; x < t->w; x++) {
+		double uv[2] = { t->origin_px[0] + ((double)x + 0.5) * t->bin[0] - 0.5,
+			t->origin_px[1] + ((double)y + 0.5) * t->bin[1] - 0.5 };
+		/* on from the two pixels before: the lens is smooth, so that this is nearly it */
+		double xy[2] = { 2 * last[0] - before[0], 2 * last[1] - before[1] };
+		bool known = pinhole_undistort_near(job->camera, uv, xy);
+
+		for (size_t k = 0; k < 2; k++) {
+			before[k] = last[k];
+			last[k] = known ? xy[k] : NAN;
+		}
+		dx[x] = dy[x] = NAN;
+		if (!known)
+			continue;
+		dx[x] = (float)(xy[0] - (t->x0 + t->x_per_column * (double)x +
+		    t->x_per_row * (double)y));
+		dy[x] = (float)(xy[1] - (t->y0 + t->y_per_row * (double)y));
+	}
+}
+
+/* The camera's rays: cheap if neither size nor place has changed. */
+static int
+set_rays(struct run *run, struct triangulation *t, const struct pinhole *camera,
+    const struct frame_head *in, const double origin_px[2], const double bin[2])
+{
+	struct lens_job job = { t, camera };
+	size_t n;
+
+	if (t->w == in->w && t->h == in->h &&
+	    !memcmp(t->origin_px, origin_px, sizeof(t->origin_px)) &&
+	    !memcmp(t->bin, bin, sizeof(t->bin)))
+		return 0;
+	triangulation_free(t);
+	memcpy(t->origin_px, origin_px, sizeof(t->origin_px));
+	memcpy(t->bin, bin, sizeof(t->bin));
+	set_camera(t, camera);
+	if (camera->distorted) {
+		t->lens_stride = frame_stride(in->w, SAMPLE_FLOAT) / sizeof(float);
+		if (size_multiply(t->lens_stride, in->h, &n) < 0 ||
+		    size_multiply(n, 2 * sizeof(float), &n) < 0)
+			return -1;
+		t->lens = aligned_alloc(64, n);
+		if (!t->lens)
+			return fail_memory();
+	}
+	t->w = in->w;
+	t->h = in->h;
+	if (t->lens)
+		run_for(run, in->h, lens_row, &job);
+	return 0;
+}
+
+/* What the phase counts: pixels a radian, and the pixel where it is 0. */
+static int
+set_phase(const struct run *run, struct triangulation *t, const struct pinhole *projector,
+    const struct triangulation_options *options, const struct frame_head *in, bool along_y)
+{
+	double period_px, known = along_y ? projector->h : projector->w;
+	struct numbers size;
+
+	if (run_number(run, options->period_px, in, "period_px", NAN, &period_px) < 0)
+		return -1;
+	if (isnan(period_px))
+		return fail(NULL, "the fringe period is not known: say --period PX");
+	if (!(period_px > 0 && isfinite(period_px)))
+		return fail(NULL, "key period_px must be positive, not %g", period_px);
+	t->px_per_rad = period_px / (2 * M_PI);
+	t->code0_px = 0;
+	if (!options->centered)
+		return 0;
+	if (run_numbers(run, &options->projector, in, "projector_px", &size) < 0)
+		return -1;
+	if (size.n == 2)
+		known = size.v[along_y];
+	numbers_free(&size);
+	if (!(known > 0))
+		return fail(NULL, "--centered needs the projector's size: say --projector W,H");
+	t->code0_px = known / 2;
+	return 0;
+}
+
+int
+triangulation_check(const struct triangulation_options *options)
+{
+	if (options->origin.n && options->origin.n != 2)
+		return fail_usage("--origin", "must be two numbers, not %zu", options->origin.n);
+	if (options->projector.n && options->projector.n != 2)
+		return fail_usage(
+		    "--projector", "must be two numbers, not %zu", options->projector.n);
+	return 0;
+}
+
+int
+triangulation_plan(struct run *run, struct triangulation *t, const struct calib *calib,
+    const struct triangulation_options *options, const struct frame_head *in,
+    struct frame_head *out)
+{
+	const char *axis = meta_get(&in->meta, "axis");
+	bool along_y = options->axis >= 0 ? options->axis == 1 : axis && !strcmp(axis, "y");
+	double origin_px[2], bin[2];
+	struct approach approach;
+
+	if (options->axis < 0 && axis && strcmp(axis, "x") && strcmp(axis, "y"))
+		return fail(NULL, "key axis must be x or y, not '%.40s': say --axis", axis);
+	if (set_phase(run, t, &calib->projector, options, in, along_y) < 0 ||
+	    sensor_place(run, &options->origin, in, calib->origin_px, origin_px, bin) < 0)
+		return -1;
+	set_poses(t, calib, along_y, &approach);
+	set_projector(t, &calib->projector, along_y, &approach);
+	if (set_rays(run, t, &calib->camera, in, origin_px, bin) < 0)
+		return -1;
+	if (options->origin.n && meta_set_numbers(&out->meta, "origin_px", origin_px, 2) < 0)
+		return -1;
+	return meta_set(&out->meta, "length_unit", calib->unit) < 0 ? -1 :
+	    meta_set(&out->meta, "z_axis", "away");
+}
+
+void
+triangulation_free(struct triangulation *t)
+{
+	free(t->lens);
+	t->lens = NULL;
+	t->w = t->h = 0;
+}

@@ -1,0 +1,96 @@
+#define _GNU_SOURCE
+#include "saturation.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+
+#define PIXELS 4096		/* of a plane, about */
+#define LEAST 8			/* pixels at the top that are no chance, */
+#define SHARE 0.001		/* nor is this share of them */
+
+int
+ceiling_plan(struct ceiling *ceiling, const struct frame_head *head, bool known, size_t planes)
+{
+	double step = sqrt((double)head->w * (double)head->h / PIXELS);
+
+	ceiling->step = step > 1 ? (size_t)step : 1;
+	ceiling->rows = (head->h + ceiling->step - 1) / ceiling->step;
+	ceiling->pixels = ceiling->rows * ((head->w + ceiling->step - 1) / ceiling->step) * planes;
+	ceiling->off |= known || head->type != SAMPLE_USHORT;
+	free(ceiling->top);
+	ceiling->top = calloc(ceiling->rows + 1, sizeof(*ceiling->top));
+	return ceiling->top ? 0 : fail_memory();
+}
+
+void
+ceiling_free(struct ceiling *ceiling)
+{
+	free(ceiling->top);
+	ceiling->top = NULL;
+}
+
+/* Of two counts of largest values the one that holds for both. */
+static uint64_t
+join(uint64_t a, uint64_t b)
+{
+	if (a >> 32 == b >> 32)
+		return a + (b & UINT32_MAX);
+	return a > b ? a : b;
+}
+
+static uint64_t
+look(const struct ceiling *ceiling, const struct shots_fringe *fringe, const struct frame *frame,
+    size_t y, uint64_t top)
+{
+	for (size_t i = 0; i < fringe->n; i++) {
+		const uint16_t *row = frame_row(frame, fringe->plane[i], y);
+
+		for (size_t x = 0; x < frame->head.w; x += ceiling->step)
+			top = join(top, (uint64_t)row[x] << 32 | 1);
+	}
+	return top;
+}
+
+/* Bands may share rows: both store the same. */
+void
+ceiling_row(const struct ceiling *ceiling, const struct shots *shots, const struct frame *frame,
+    size_t y)
+{
+	uint64_t top = 0;
+
+	if (ceiling->off || y % ceiling->step)
+		return;
+	for (size_t k = 0; k < shots->fringes; k++)
+		top = look(ceiling, &shots->fringe[k], frame, y, top);
+	__atomic_store_n(&ceiling->top[y / ceiling->step], top, __ATOMIC_RELAXED);
+}
+
+void
+ceiling_tell(struct ceiling *ceiling)
+{
+	uint64_t top = 0, value, n;
+
+	if (ceiling->off)
+		return;
+	for (size_t y = 0; y < ceiling->rows; y++) {
+		top = join(top, ceiling->top[y]);
+		ceiling->top[y] = 0;
+	}
+	value = top >> 32;
+	n = top & UINT32_MAX;
+	if (n < LEAST || (double)n < SHARE * (double)ceiling->pixels)
+		return;
+	for (unsigned bits = 8; bits < 16; bits++) {
+		uint64_t most = (1u << bits) - 1;
+
+		if (value != most && value != most << (16 - bits))
+			continue;
+		warn(NULL, "many pixels are %u, the most of %u bits, and none is above: "
+		    "if the camera saturates there give --max-value %u", (unsigned)value,
+		    bits, (unsigned)value);
+		ceiling->off = true;
+		return;
+	}
+}

@@ -1,0 +1,90 @@
+#include "step_weights.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+
+/* Row i of the design matrix for the unknowns A, B cos phi, B sin phi. */
+static void
+design_row(const struct shots_fringe *fringe, double sign, double origin_rad, size_t i,
+    double row[3])
+{
+	double shift = sign * fringe->shift_rad[i] + origin_rad;
+	bool flat = fringe->two_plus_one && i == 2;
+
+	row[0] = 1;
+	row[1] = flat ? 0 : cos(shift);
+	row[2] = flat ? 0 : -sin(shift);
+}
+
+/* The inverse of a symmetric 3x3 matrix; its determinant, 0 where there is no inverse. */
+static double
+invert(double m[3][3], double inverse[3][3])
+{
+	double determinant = 0;
+
+	for (int i = 0; i < 3; i++)
+		for (int k = 0; k < 3; k++) {
+			int a = (i + 1) % 3, b = (i + 2) % 3, c = (k + 1) % 3, d = (k + 2) % 3;
+
+			inverse[k][i] = m[a][c] * m[b][d] - m[a][d] * m[b][c];
+		}
+	for (int i = 0; i < 3; i++)
+		determinant += m[0][i] * inverse[i][0];
+	for (int i = 0; i < 3 && determinant != 0; i++)
+		for (int k = 0; k < 3; k++)
+			inverse[i][k] /= determinant;
+	return determinant;
+}
+
+/* Rounding in the angles leaves 1e-16 where the weight is 0, and where it is 1. */
+static float
+tidy(double v)
+{
+	double whole = round(v);
+
+	return (float)(fabs(v - whole) < 1e-12 ? whole + 0.0 : v);
+}
+
+int
+steps_solve(const struct shots_fringe *fringe, double sign, double origin_rad, struct steps *out)
+{
+	double normal[3][3] = { { 0 } }, inverse[3][3], row[3];
+	double n = (double)fringe->n, determinant;
+	char name[SHOTS_NAME_SIZE];
+
+	out->n = fringe->n;
+	out->weight = calloc(fringe->n, sizeof(*out->weight));
+	if (!out->weight)
+		return fail_memory();
+	for (size_t i = 0; i < fringe->n; i++) {
+		design_row(fringe, sign, origin_rad, i, row);
+		for (int a = 0; a < 3; a++)
+			for (int b = 0; b < 3; b++)
+				normal[a][b] += row[a] * row[b];
+	}
+	determinant = invert(normal, inverse);
+	if (!(determinant > 1e-6 * n * n * n))
+		return fail(NULL, "the shifts of %s do not determine a phase",
+		    shots_name(fringe, name));
+	for (size_t i = 0; i < fringe->n; i++) {
+		double weight[3] = { 0 };
+
+		design_row(fringe, sign, origin_rad, i, row);
+		for (int a = 0; a < 3; a++)
+			for (int b = 0; b < 3; b++)
+				weight[a] += inverse[a][b] * row[b];
+		out->weight[i] = (struct steps_weight){ tidy(n * weight[0]), tidy(weight[1]),
+			tidy(weight[2]) };
+	}
+	return 0;
+}
+
+void
+steps_free(struct steps *steps)
+{
+	free(steps->weight);
+	steps->weight = NULL;
+	steps->n = 0;
+}

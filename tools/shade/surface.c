@@ -1,0 +1,272 @@
+#include "surface.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "mesh/mesh.h"
+
+#define BANDS_ROWS 32
+#define PIECE 32		/* cells of a row: passed over where no band reaches */
+#define MARGIN 0.04		/* of the picture, left free on each side of a turned view */
+
+struct scene {
+	struct mesh mesh;
+	struct raster_vertex *vertex; /* by vertex number; x y z in view coordinates, then pixels */
+	float (*own)[3];		/* x y z in the frame's own coordinates, z away */
+	size_t *pixel;			/* the frame's pixel of each vertex */
+	float (*reach)[2]; /* of each piece of a row of pixels: the picture's rows, low and high */
+	size_t pieces;			/* of a row */
+	struct raster *raster;
+};
+
+static void
+scene_free(struct scene *scene)
+{
+	free(scene->vertex);
+	free(scene->own);
+	free(scene->pixel);
+	free(scene->reach);
+	mesh_free(&scene->mesh);
+}
+
+static int
+scene_init(struct scene *scene, const struct frame *frame, double jump)
+{
+	struct save_options options = { .jump = jump };
+
+	if (mesh_init(&scene->mesh, NULL, frame, &options) < 0)
+		return -1;
+	scene->vertex = calloc(scene->mesh.vertices + 1, sizeof(*scene->vertex));
+	scene->own = calloc(scene->mesh.vertices + 1, sizeof(*scene->own));
+	scene->pixel = calloc(scene->mesh.vertices + 1, sizeof(*scene->pixel));
+	scene->pieces = (scene->mesh.w + PIECE - 1) / PIECE;
+	scene->reach = calloc(scene->mesh.h, scene->pieces * sizeof(*scene->reach));
+	return scene->vertex && scene->own && scene->pixel && scene->reach ? 0 : fail_memory();
+}
+
+static void
+fill_vertices(struct scene *scene, const struct frame *frame, size_t value)
+{
+	const struct mesh *mesh = &scene->mesh;
+
+	for (size_t y = 0; y < mesh->h; y++)
+		for (size_t x = 0; x < mesh->w; x++) {
+			uint32_t i = mesh->number[y * mesh->w + x];
+			struct vertex vertex;
+			float *own;
+
+			if (i == MESH_NONE)
+				continue;
+			mesh_vertex(mesh, x, y, &vertex);
+			own = scene->own[i];
+			scene->pixel[i] = y * mesh->w + x;
+			for (int k = 0; k < 3; k++)
+				own[k] = vertex.point[k];
+			scene->vertex[i].attribute[SURFACE_VALUE] = value == NO_CHANNEL ? own[2] :
+			    frame_floats(frame, value, y)[x];
+			own[2] = mesh->towards ? -own[2] : own[2];
+			if (!mesh_has_normals(mesh))
+				continue;
+			for (int k = 0; k < 3; k++)
+				scene->vertex[i].attribute[k] = vertex.normal[k];
+			if (mesh->towards)
+				scene->vertex[i].attribute[SURFACE_NZ] *= -1;
+		}
+}
+
+static void
+add_face_normal(struct scene *scene, const uint32_t corner[3])
+{
+	const float *a = scene->own[corner[0]], *b = scene->own[corner[1]],
+		    *c = scene->own[corner[2]];
+	float u[3], v[3], n[3];
+
+	for (int k = 0; k < 3; k++) {
+		u[k] = b[k] - a[k];
+		v[k] = c[k] - a[k];
+	}
+	for (int k = 0; k < 3; k++)
+		n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+	for (int corner_index = 0; corner_index < 3; corner_index++)
+		for (int k = 0; k < 3; k++)
+			scene->vertex[corner[corner_index]].attribute[k] += n[k];
+}
+
+/* Where the frame brings no normals: of each vertex the mean of its triangles', by area. */
+static void
+make_normals(struct scene *scene)
+{
+	const struct mesh *mesh = &scene->mesh;
+	uint32_t triangle[2][3];
+
+	for (size_t y = 0; y + 1 < mesh->h; y++)
+		for (size_t x = 0; x + 1 < mesh->w; x++)
+			for (size_t n = mesh_cell(mesh, x, y, triangle); n > 0; n--)
+				add_face_normal(scene, triangle[n - 1]);
+}
+
+static void
+turn(float v[3], const double r[9])
+{
+	double in[3] = { v[0], v[1], v[2] };
+
+	for (int k = 0; k < 3; k++)
+		v[k] = (float)(r[3 * k] * in[0] + r[3 * k + 1] * in[1] + r[3 * k + 2] * in[2]);
+}
+
+/* First about the vertical axis (y), then about the horizontal one (x). */
+static void
+rotation(double yaw, double pitch, double r[9])
+{
+	double cy = cos(yaw), sy = sin(yaw), cp = cos(pitch), sp = sin(pitch);
+	const double m[9] = { cy, 0, sy, sp * sy, cp, -sp * cy, -cp * sy, sp, cp * cy };
+
+	for (int i = 0; i < 9; i++)
+		r[i] = m[i];
+}
+
+/* What the picture shall hold of coordinate k: all of it, but for a few points that lie far out, as
+ * wrong fringe orders do. */
+static int
+find_extent(const struct scene *scene, int k, double *low, double *high)
+{
+	size_t n = scene->mesh.vertices;
+	float *v = malloc((n + 1) * sizeof(*v)), at[2], least = INFINITY, most = -INFINITY;
+	double span;
+
+	if (!v)
+		return fail_memory();
+	for (size_t i = 0; i < n; i++) {
+		v[i] = scene->own[i][k];
+		least = v[i] < least ? v[i] : least;
+		most = v[i] > most ? v[i] : most;
+	}
+	*low = *high = 0;
+	if (n) {
+		numbers_ranks(v, n, (size_t[2]){ n / 100, n - 1 - n / 100 }, 2, at);
+		span = (double)at[1] - at[0];
+		*low = fmax(least, at[0] - 0.25 * span);
+		*high = fmin(most, at[1] + 0.25 * span);
+	}
+	free(v);
+	return 0;
+}
+
+/* Turns all vertices and scales them into the picture; z grows in the same scale. */
+static int
+place_turned(struct scene *scene, const struct surface_view *view)
+{
+	double r[9], low[2], high[2], scale;
+
+	rotation(view->yaw_rad, view->pitch_rad, r);
+	for (size_t i = 0; i < scene->mesh.vertices; i++) {
+		turn(scene->own[i], r);
+		turn(scene->vertex[i].attribute, r);
+	}
+	for (int k = 0; k < 2; k++)
+		if (find_extent(scene, k, &low[k], &high[k]) < 0)
+			return -1;
+	scale = (1 - 2 * MARGIN) * fmin(((double)view->w - 1) / fmax(high[0] - low[0], 1e-30),
+	    ((double)view->h - 1) / fmax(high[1] - low[1], 1e-30));
+	for (size_t i = 0; i < scene->mesh.vertices; i++) {
+		struct raster_vertex *v = &scene->vertex[i];
+
+		v->x = (float)(((double)view->w - 1) / 2 + scale * (scene->own[i][0] -
+		    (low[0] + high[0]) / 2));
+		v->y = (float)(((double)view->h - 1) / 2 + scale * (scene->own[i][1] -
+		    (low[1] + high[1]) / 2));
+		v->z = (float)(scale * scene->own[i][2]);
+	}
+	return 0;
+}
+
+static void
+widen(float reach[2], double y)
+{
+	reach[0] = (float)y < reach[0] ? (float)y : reach[0];
+	reach[1] = (float)y > reach[1] ? (float)y : reach[1];
+}
+
+/* A pixel between two pieces is a corner of cells of both. */
+static void
+find_reach(struct scene *scene)
+{
+	size_t w = scene->mesh.w;
+
+	for (size_t i = 0; i < scene->mesh.h * scene->pieces; i++)
+		scene->reach[i][0] = -(scene->reach[i][1] = -INFINITY);
+	for (size_t i = 0; i < scene->mesh.vertices; i++) {
+		size_t x = scene->pixel[i] % w, y = scene->pixel[i] / w;
+		float (*reach)[2] = &scene->reach[y * scene->pieces + x / PIECE];
+
+		widen(reach[0], scene->vertex[i].y);
+		if (x % PIECE == 0 && x > 0)
+			widen(reach[-1], scene->vertex[i].y);
+	}
+}
+
+/* Does the surface between rows y and y + 1 of pixels reach the band in this piece? */
+static bool
+touches(const struct scene *scene, size_t y, size_t piece, size_t y0)
+{
+	const float *above = scene->reach[y * scene->pieces + piece];
+	const float *below = scene->reach[(y + 1) * scene->pieces + piece];
+
+	return (above[1] >= (float)y0 || below[1] >= (float)y0) &&
+	    (above[0] < (float)(y0 + BANDS_ROWS) || below[0] < (float)(y0 + BANDS_ROWS));
+}
+
+static void
+draw_cell(const struct scene *scene, size_t x, size_t y, size_t y0)
+{
+	const struct raster_vertex *v = scene->vertex;
+	uint32_t t[2][3];
+	size_t n = mesh_cell(&scene->mesh, x, y, t);
+
+	for (size_t k = 0; k < n; k++)
+		raster_triangle(scene->raster, y0, y0 + BANDS_ROWS, &v[t[k][0]], &v[t[k][1]],
+		    &v[t[k][2]]);
+}
+
+static void
+draw_band(void *arg, size_t band)
+{
+	const struct scene *scene = arg;
+	size_t y0 = band * BANDS_ROWS, cells = scene->mesh.w - 1;
+
+	for (size_t y = 0; y + 1 < scene->mesh.h; y++)
+		for (size_t piece = 0; piece < scene->pieces; piece++) {
+			size_t end = (piece + 1) * PIECE < cells ? (piece + 1) * PIECE : cells;
+
+			if (!touches(scene, y, piece, y0))
+				continue;
+			for (size_t x = piece * PIECE; x < end; x++)
+				draw_cell(scene, x, y, y0);
+		}
+}
+
+int
+surface_draw(struct run *run, const struct frame *frame, const struct surface_view *view,
+    struct raster *raster)
+{
+	struct scene scene = { .raster = raster };
+
+	*raster = (struct raster){ 0 };
+	if (scene_init(&scene, frame, view->jump) < 0 ||
+	    raster_new(raster, view->w, view->h, SURFACE_PLANES) < 0) {
+		scene_free(&scene);
+		return -1;
+	}
+	fill_vertices(&scene, frame, view->value);
+	if (!mesh_has_normals(&scene.mesh))
+		make_normals(&scene);
+	if (place_turned(&scene, view) < 0) {
+		scene_free(&scene);
+		raster_free(raster);
+		return -1;
+	}
+	find_reach(&scene);
+	run_for(run, (view->h + BANDS_ROWS - 1) / BANDS_ROWS, draw_band, &scene);
+	scene_free(&scene);
+	return 0;
+}
