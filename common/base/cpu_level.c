@@ -6,7 +6,7 @@
 #include "base/fail.h"
 
 #ifdef __x86_64__
-static const char *const level_name[ROWS_LEVELS] = { "v2", "v3", "v4" };
+static const char *const level_name[CPU_LEVELS] = { "v2", "v3", "v4" };
 
 static int
 best_level(void)
@@ -16,7 +16,7 @@ best_level(void)
 	return __builtin_cpu_supports("x86-64-v3") ? 1 : 0;
 }
 #else
-static const char *const level_name[ROWS_LEVELS] = { "plain" };
+static const char *const level_name[CPU_LEVELS] = { "plain" };
 
 static int
 best_level(void)
@@ -26,13 +26,13 @@ best_level(void)
 #endif
 
 int
-rows_level(const char **name)
+cpu_level(const char **name)
 {
 	const char *wanted = getenv("FRINGEPIPE_CPU");
 	int best = best_level(), level = best;
 
 	if (wanted && *wanted) {
-		for (level = ROWS_LEVELS - 1; level >= 0 && strcmp(wanted, level_name[level]);
+		for (level = CPU_LEVELS - 1; level >= 0 && strcmp(wanted, level_name[level]);
 		     level--)
 			;
 		if (level < 0)

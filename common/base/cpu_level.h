@@ -7,43 +7,43 @@
 #ifndef CPU_LEVEL_H
 #define CPU_LEVEL_H
 
-#define ROWS_PASTE2(a, b) a##b
-#define ROWS_PASTE(a, b) ROWS_PASTE2(a, b)
+#define CPU_PASTE2(a, b) a##b
+#define CPU_PASTE(a, b) CPU_PASTE2(a, b)
 
 #ifndef STAGE_LEVEL
 #define STAGE_LEVEL _plain
 #endif
 
 /* Defines the stage of this file: STAGE(gauss) = { .name = "gauss", ... }; */
-#define STAGE(name) const struct stage ROWS_PASTE(stage_##name, STAGE_LEVEL)
+#define STAGE(name) const struct stage CPU_PASTE(stage_##name, STAGE_LEVEL)
 
 /* The levels of one tool, for the table of what is linked in. */
 #ifdef __x86_64__
-#define ROWS_LEVELS 3
+#define CPU_LEVELS 3
 #define STAGE_DECLARE(name) extern const struct stage stage_##name##_v2, stage_##name##_v3, \
     stage_##name##_v4;
 #define STAGE_ROW(name) { #name, { &stage_##name##_v2, &stage_##name##_v3, &stage_##name##_v4 } },
 #else
-#define ROWS_LEVELS 1
+#define CPU_LEVELS 1
 #define STAGE_DECLARE(name) extern const struct stage stage_##name##_plain;
 #define STAGE_ROW(name) { #name, { &stage_##name##_plain } },
 #endif
 
 /* Index into the levels that this machine can run; *name is what FRINGEPIPE_CPU calls it.
  * -1 after fail() if FRINGEPIPE_CPU names none, or one that the machine has not. */
-int rows_level(const char **name);
+int cpu_level(const char **name);
 
 /* Stands before the innermost loop over x: its body must have no call that is not inlined, and no
  * condition around a call. Pointers of planes are restrict and 64-byte aligned (frame_floats). */
-#define ROWS_SIMD _Pragma("omp simd")
+#define CPU_SIMD _Pragma("omp simd")
 
 /* Bytes of a vector at this level, for what compilers make none of by themselves. */
 #if defined(__AVX512BW__)
-#define ROWS_BYTES 64
+#define CPU_VECTOR_BYTES 64
 #elif defined(__AVX2__)
-#define ROWS_BYTES 32
+#define CPU_VECTOR_BYTES 32
 #else
-#define ROWS_BYTES 16
+#define CPU_VECTOR_BYTES 16
 #endif
 
 #endif

@@ -9,13 +9,13 @@
  * up, which on a virtual machine take longer than that. */
 #define LOOKS 1000
 
-struct pool {
+struct thread_pool {
 	int threads;
 	pthread_mutex_t lock;
 	pthread_cond_t wake, done;
 	unsigned long job, ended;	/* count jobs; workers run each once */
 	bool stop;
-	pool_fn *fn;
+	thread_pool_fn *fn;
 	void *arg;
 	size_t n, next;			/* items, and the next one to take */
 	size_t finished;
@@ -34,7 +34,7 @@ pause_a_moment(void)
 /* Until the number is no longer what it was, for a moment. Called and returns with the lock held.
  */
 static void
-look_out(struct pool *pool, const unsigned long *number, unsigned long was)
+look_out(struct thread_pool *pool, const unsigned long *number, unsigned long was)
 {
 	if (*number != was)
 		return;
@@ -46,11 +46,11 @@ look_out(struct pool *pool, const unsigned long *number, unsigned long was)
 
 /* Takes items until none is left. Called and returns with the lock held. */
 static void
-take_items(struct pool *pool, int thread)
+take_items(struct thread_pool *pool, int thread)
 {
 	while (pool->next < pool->n) {
 		size_t item = pool->next++;
-		pool_fn *fn = pool->fn;
+		thread_pool_fn *fn = pool->fn;
 		void *arg = pool->arg;
 
 		pthread_mutex_unlock(&pool->lock);
@@ -64,7 +64,7 @@ take_items(struct pool *pool, int thread)
 }
 
 static void
-work(struct pool *pool, int thread)
+work(struct thread_pool *pool, int thread)
 {
 	unsigned long seen = 0;
 
@@ -82,7 +82,7 @@ work(struct pool *pool, int thread)
 }
 
 void
-pool_for(struct pool *pool, size_t n, pool_fn *fn, void *arg)
+thread_pool_for(struct thread_pool *pool, size_t n, thread_pool_fn *fn, void *arg)
 {
 	if (n == 0)
 		return;
@@ -107,13 +107,13 @@ pool_for(struct pool *pool, size_t n, pool_fn *fn, void *arg)
 }
 
 int
-pool_threads(const struct pool *pool)
+thread_pool_threads(const struct thread_pool *pool)
 {
 	return pool->threads;
 }
 
 static void
-stop(struct pool *pool)
+stop(struct thread_pool *pool)
 {
 	pthread_mutex_lock(&pool->lock);
 	pool->stop = true;
@@ -122,9 +122,9 @@ stop(struct pool *pool)
 }
 
 int
-pool_run(int threads, int (*drive)(void *arg, struct pool *), void *arg)
+thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void *arg)
 {
-	struct pool pool = { .threads = threads, .lock = PTHREAD_MUTEX_INITIALIZER,
+	struct thread_pool pool = { .threads = threads, .lock = PTHREAD_MUTEX_INITIALIZER,
 		.wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER };
 	int status = -1;
 

@@ -8,16 +8,16 @@
 
 #include <stddef.h>
 
-struct pool;
+struct thread_pool;
 
-/* fn(arg, item, thread): 0 <= thread < pool_threads(). */
-typedef void pool_fn(void *arg, size_t item, int thread);
+/* fn(arg, item, thread): 0 <= thread < thread_pool_threads(). */
+typedef void thread_pool_fn(void *arg, size_t item, int thread);
 
 /* Runs drive(arg, pool) with `threads` threads and returns what it returned; -1 after fail(). */
-int pool_run(int threads, int (*drive)(void *arg, struct pool *), void *arg);
-int pool_threads(const struct pool *);
+int thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void *arg);
+int thread_pool_threads(const struct thread_pool *);
 /* Calls fn for items 0..n-1 on all threads, in any order; returns when all are done. Only from
  * drive. */
-void pool_for(struct pool *, size_t n, pool_fn *fn, void *arg);
+void thread_pool_for(struct thread_pool *, size_t n, thread_pool_fn *fn, void *arg);
 
 #endif

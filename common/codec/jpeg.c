@@ -118,7 +118,7 @@ take_text(struct job *job)
 	jump_if(job, !job->text && fail_memory() < 0);
 	n = 0;
 	for (jpeg_saved_marker_ptr m = job->jpeg.in.marker_list; m; m = m->next) {
-		if (jpegsum_is(m->data, m->data_length))
+		if (jpeg_checksum_is(m->data, m->data_length))
 			continue;
 		memcpy(job->text + n, m->data, m->data_length);
 		n += m->data_length;
@@ -154,7 +154,7 @@ read_image(struct job *job, FILE *file)
 	if (setjmp(job->back))
 		return -1;
 	jpeg_create_decompress(jpeg);
-	jpegsum_source(jpeg, file);
+	jpeg_checksum_source(jpeg, file);
 	read_head(job);
 	job->row = malloc(job->head.w * job->head.c);
 	jump_if(job, !job->row && fail_memory() < 0);
@@ -167,7 +167,7 @@ read_image(struct job *job, FILE *file)
 		samples_split(job->row, job->frame, y);
 	}
 	jpeg_finish_decompress(jpeg);
-	return jpegsum_check(jpeg, job->path);
+	return jpeg_checksum_check(jpeg, job->path);
 }
 
 static int
@@ -265,7 +265,7 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 	if (status == 0 && fflush(job->memory) != 0)
 		status = fail_memory();
 	if (status == 0)
-		status = jpegsum_write(saver->path, saver->file, (unsigned char *)job->bytes,
+		status = jpeg_checksum_write(saver->path, saver->file, (unsigned char *)job->bytes,
 		    job->size);
 	job_free(job);
 	return status;

@@ -52,13 +52,13 @@ see_folder(struct seen *seen, DIR *dir)
 }
 
 int
-shots_check_names(const struct shots_options *options, const struct manifest *manifest,
+capture_set_check_names(const struct capture_options *options, const struct manifest *manifest,
     const struct frame_head *head, char *const *operand, size_t operands)
 {
 	struct seen seen = { 0 };
 	bool found = false;
 
-	if (manifest || options->order || options->gray.n == 0 || options->kind != SHOTS_ALL ||
+	if (manifest || options->order || options->gray.n == 0 || options->kind != CAPTURES_ALL ||
 	    meta_get(&head->meta, "role"))
 		return 0;
 	for (size_t i = 0; i < operands && !found; i++) {

@@ -78,7 +78,7 @@ parse_order(const char *text, struct order *out)
 }
 
 char
-shots_axis(const char *list, size_t i)
+capture_roles_axis(const char *list, size_t i)
 {
 	size_t n = list ? (strlen(list) + 1) / 2 : 0;
 
@@ -99,7 +99,7 @@ check_axis(const char *list)
 }
 
 static int
-check_gray(const struct shots_options *options)
+check_gray(const struct capture_options *options)
 {
 	if (options->gray.n > 2)
 		return fail_usage("--gray", "wants the planes of one axis or two, not of %zu",
@@ -114,29 +114,29 @@ check_gray(const struct shots_options *options)
 }
 
 int
-shots_check(const struct shots_options *options)
+capture_set_check(const struct capture_options *options)
 {
 	struct order order;
 
 	if (parse_order(options->order, &order) < 0 || check_axis(options->axis) < 0 ||
 	    check_gray(options) < 0)
 		return -1;
-	if (options->shift_rad.n && shots_given(options->steps) &&
+	if (options->shift_rad.n && capture_roles_given(options->steps) &&
 	    options->shift_rad.n != (size_t)options->steps)
 		return fail_usage("--shift", "%zu values for %ld steps", options->shift_rad.n,
 		    options->steps);
 	if (options->shift_rad.n == 1 || options->shift_rad.n == 2)
 		return fail_usage("--shift", "three or more shifts give a phase, not %zu",
 		    options->shift_rad.n);
-	if (options->kind == SHOTS_TWO_PLUS_ONE && shots_given(options->steps) &&
+	if (options->kind == CAPTURES_TWO_PLUS_ONE && capture_roles_given(options->steps) &&
 	    options->steps != 3)
 		return fail_usage("--steps", "2+1 images are 3, not %ld", options->steps);
-	if (options->kind == SHOTS_TWO_PLUS_ONE && options->shift_rad.n)
+	if (options->kind == CAPTURES_TWO_PLUS_ONE && options->shift_rad.n)
 		return fail_usage("--shift", "2+1 images are a sine, a cosine and a flat one");
-	if (options->kind == SHOTS_GRAY && (shots_given(options->steps) || options->shift_rad.n))
-		return fail_usage(shots_given(options->steps) ? "--steps" : "--shift",
+	if (options->kind == CAPTURES_GRAY && (capture_roles_given(options->steps) || options->shift_rad.n))
+		return fail_usage(capture_roles_given(options->steps) ? "--steps" : "--shift",
 		    "a Gray code alone has no steps");
-	if (options->flat != FLAT_SAID && options->kind != SHOTS_TWO_PLUS_ONE)
+	if (options->flat != FLAT_DESCRIBED && options->kind != CAPTURES_TWO_PLUS_ONE)
 		return fail_usage("--flat", "is for --kind 2+1");
 	return 0;
 }
@@ -144,7 +144,7 @@ shots_check(const struct shots_options *options)
 /* ---- how many planes ---- */
 
 static bool
-says_roles(const struct shots_options *options, const struct frame_head *head)
+says_roles(const struct capture_options *options, const struct frame_head *head)
 {
 	return meta_get(&head->meta, "role") && !options->order;
 }
@@ -156,18 +156,18 @@ struct counts {
 };
 
 static int
-count(const struct shots_options *options, const struct frame_head *head, struct counts *out)
+count(const struct capture_options *options, const struct frame_head *head, struct counts *out)
 {
 	bool whole = meta_get(&head->meta, "role") == NULL;
 	double steps = 0;
 	struct numbers period_px = { 0 };
 
 	*out = (struct counts){ .periods = options->period_px.n, .axes = options->gray.n,
-		.inverse = options->inverse, .flats = shots_given(options->flats) ?
+		.inverse = options->inverse, .flats = capture_roles_given(options->flats) ?
 		(size_t)options->flats : 0 };
 	for (size_t i = 0; i < options->gray.n; i++)
 		out->gray[i] = (size_t)options->gray.v[i];
-	if (options->kind == SHOTS_GRAY) {
+	if (options->kind == CAPTURES_GRAY) {
 		out->periods = 0;
 		return 0;
 	}
@@ -176,11 +176,11 @@ count(const struct shots_options *options, const struct frame_head *head, struct
 	if (out->periods == 0)
 		out->periods = period_px.n ? period_px.n : 1;
 	numbers_free(&period_px);
-	if (options->kind == SHOTS_TWO_PLUS_ONE || options->rgb)
+	if (options->kind == CAPTURES_TWO_PLUS_ONE || options->rgb)
 		out->steps = 3;
 	if (options->shift_rad.n)
 		out->steps = options->shift_rad.n;
-	if (shots_given(options->steps))
+	if (capture_roles_given(options->steps))
 		out->steps = (size_t)options->steps;
 	if (out->steps == 0 && meta_number(&head->meta, "steps", 0, &steps) < 0)
 		return -1;
@@ -197,10 +197,10 @@ total(const struct counts *counts)
 }
 
 int
-shots_count(const struct shots_options *options, const struct manifest *manifest,
+capture_set_count(const struct capture_options *options, const struct manifest *manifest,
     const struct frame_head *head, size_t *planes)
 {
-	bool said = shots_given(options->steps) || (options->kind == SHOTS_GRAY && options->gray.n);
+	bool said = capture_roles_given(options->steps) || (options->kind == CAPTURES_GRAY && options->gray.n);
 	struct counts counts;
 	double images;
 
@@ -219,16 +219,16 @@ shots_count(const struct shots_options *options, const struct manifest *manifest
 		images *= 3;
 	*planes = total(&counts);
 	if (said && images > 0 && *planes != (size_t)images && options->period_px.n == 0 &&
-	    options->kind != SHOTS_GRAY)
+	    options->kind != CAPTURES_GRAY)
 		return fail(NULL, "a measurement is %zu images by the options and %.0f by the key "
 		    "set_images: give --period too", *planes, images);
 	if (!said && images > 0) {
 		*planes = (size_t)images;
 		return 0;
 	}
-	if (options->kind == SHOTS_GRAY && options->gray.n == 0)
+	if (options->kind == CAPTURES_GRAY && options->gray.n == 0)
 		return fail(NULL, "nothing says how many Gray planes there are: give --gray");
-	if (options->kind != SHOTS_GRAY && counts.steps == 0)
+	if (options->kind != CAPTURES_GRAY && counts.steps == 0)
 		return fail(NULL, "nothing says how many steps there are: give --steps, or "
 		    "--manifest");
 	return 0;
@@ -237,7 +237,7 @@ shots_count(const struct shots_options *options, const struct manifest *manifest
 /* ---- what each plane is ---- */
 
 static int
-tell_from_manifest(const struct manifest *manifest, struct shot *shot, size_t n)
+tell_from_manifest(const struct manifest *manifest, struct capture *shot, size_t n)
 {
 	if (manifest->n != n)
 		return fail(NULL, "the manifest describes %zu images, a measurement has %zu",
@@ -248,7 +248,7 @@ tell_from_manifest(const struct manifest *manifest, struct shot *shot, size_t n)
 }
 
 static int
-tell_from_meta(const struct frame_head *head, struct shot *shot, size_t n)
+tell_from_meta(const struct frame_head *head, struct capture *shot, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct meta own = { 0 };
@@ -269,8 +269,8 @@ tell_from_meta(const struct frame_head *head, struct shot *shot, size_t n)
 }
 
 static void
-tell_phases(const struct shots_options *options, const struct counts *counts, bool by_step,
-    struct shot *shot)
+tell_phases(const struct capture_options *options, const struct counts *counts, bool by_step,
+    struct capture *shot)
 {
 	static const enum manifest_role role[] = { ROLE_SIN, ROLE_COS, ROLE_FLAT };
 	size_t flat = options->flat == FLAT_1 || options->flat == FLAT_2 ?
@@ -278,19 +278,19 @@ tell_phases(const struct shots_options *options, const struct counts *counts, bo
 
 	for (size_t k = 0; k < counts->periods; k++)
 		for (size_t step = 0; step < counts->steps; step++) {
-			struct shot *own = &shot[by_step ? step * counts->periods + k :
+			struct capture *own = &shot[by_step ? step * counts->periods + k :
 			    k * counts->steps + step];
 
 			own->set = k;
 			own->said.step = (long)step;
-			own->said.role = options->kind != SHOTS_TWO_PLUS_ONE ? ROLE_PHASE :
+			own->said.role = options->kind != CAPTURES_TWO_PLUS_ONE ? ROLE_PHASE :
 			    role[(step + 2 - flat) % 3];
 		}
 }
 
 static void
 tell_gray(const struct counts *counts, const struct order *order, const char *axes,
-    struct shot *shot)
+    struct capture *shot)
 {
 	for (size_t a = 0; a < counts->axes; a++) {
 		size_t n = counts->gray[a], all = counts->inverse ? 2 * n : n;
@@ -301,15 +301,15 @@ tell_gray(const struct counts *counts, const struct order *order, const char *ax
 
 			shot[i].said.role = inverse ? ROLE_GRAY_INVERSE : ROLE_GRAY;
 			shot[i].said.bit = (long)(order->lsb_first ? place : n - 1 - place);
-			shot[i].said.axis = counts->axes == 2 ? "xy"[a] : shots_axis(axes, 0);
+			shot[i].said.axis = counts->axes == 2 ? "xy"[a] : capture_roles_axis(axes, 0);
 		}
 		shot += all;
 	}
 }
 
 static int
-tell_from_options(const struct shots_options *options, const struct frame_head *head,
-    struct shot *shot, size_t n)
+tell_from_options(const struct capture_options *options, const struct frame_head *head,
+    struct capture *shot, size_t n)
 {
 	struct counts counts;
 	struct order order;
@@ -337,11 +337,11 @@ tell_from_options(const struct shots_options *options, const struct frame_head *
 }
 
 int
-shots_tell(const struct shots_options *options, const struct manifest *manifest,
-    const struct frame_head *head, struct shot *shot)
+capture_roles_describe(const struct capture_options *options, const struct manifest *manifest,
+    const struct frame_head *head, struct capture *shot)
 {
 	for (size_t i = 0; i < head->c; i++)
-		shot[i] = (struct shot){ nothing_said, SET_UNTOLD };
+		shot[i] = (struct capture){ nothing_said, SET_UNKNOWN };
 	if (manifest)
 		return tell_from_manifest(manifest, shot, head->c);
 	if (says_roles(options, head))

@@ -17,12 +17,12 @@ same(double a, double b)
 }
 
 const char *
-shots_name(const struct shots_fringe *fringe, char text[SHOTS_NAME_SIZE])
+capture_set_name(const struct capture_fringe *fringe, char text[CAPTURE_SET_NAME_SIZE])
 {
 	if (isnan(fringe->period_px))
-		snprintf(text, SHOTS_NAME_SIZE, "the period along %c", fringe->axis);
+		snprintf(text, CAPTURE_SET_NAME_SIZE, "the period along %c", fringe->axis);
 	else
-		snprintf(text, SHOTS_NAME_SIZE, "the period %g px", fringe->period_px);
+		snprintf(text, CAPTURE_SET_NAME_SIZE, "the period %g px", fringe->period_px);
 	return text;
 }
 
@@ -34,19 +34,19 @@ axis_or_x(char axis)
 
 /* Is it one of the fringe images that are wanted? With 2+1 the flat image is one. */
 static bool
-is_fringe(const struct shot *shot, const struct shots_options *options, bool two_plus_one)
+is_fringe(const struct capture *shot, const struct capture_options *options, bool two_plus_one)
 {
 	enum manifest_role role = shot->said.role;
 
 	if (role == ROLE_PHASE)
-		return options->kind == SHOTS_ALL || options->kind == SHOTS_STEP;
+		return options->kind == CAPTURES_ALL || options->kind == CAPTURES_STEP;
 	if (role == ROLE_SIN || role == ROLE_COS || (role == ROLE_FLAT && two_plus_one))
-		return options->kind == SHOTS_ALL || options->kind == SHOTS_TWO_PLUS_ONE;
+		return options->kind == CAPTURES_ALL || options->kind == CAPTURES_TWO_PLUS_ONE;
 	return false;
 }
 
 static bool
-same_set(const struct shot *a, const struct shot *b)
+same_set(const struct capture *a, const struct capture *b)
 {
 	return a->set == b->set && a->said.axis == b->said.axis &&
 	    same(a->said.period_px, b->said.period_px);
@@ -54,16 +54,16 @@ same_set(const struct shot *a, const struct shot *b)
 
 /* A flat image without a period serves all sets. */
 static bool
-shares_flat(const struct shot *shot)
+shares_flat(const struct capture *shot)
 {
-	return shot->said.role == ROLE_FLAT && shot->set == SET_UNTOLD &&
+	return shot->said.role == ROLE_FLAT && shot->set == SET_UNKNOWN &&
 	    isnan(shot->said.period_px) && !shot->said.axis;
 }
 
 static int
 compare_steps(const void *a, const void *b, void *shots)
 {
-	const struct shot *shot = shots;
+	const struct capture *shot = shots;
 	size_t i = *(const size_t *)a, k = *(const size_t *)b;
 	long first = shot[i].said.step, second = shot[k].said.step;
 
@@ -82,11 +82,11 @@ usual_shift(size_t steps, size_t step)
 
 /* Shifts of a set whose planes are in the order of their steps. */
 static int
-set_shifts(const struct shots_options *options, const struct frame_head *head,
-    const struct shot *shot, struct shots_fringe *fringe)
+set_shifts(const struct capture_options *options, const struct frame_head *head,
+    const struct capture *shot, struct capture_fringe *fringe)
 {
 	bool steps_said = true, shifts_said = true, steps_differ = true;
-	char name[SHOTS_NAME_SIZE];
+	char name[CAPTURE_SET_NAME_SIZE];
 	double steps;
 
 	if (meta_number(&head->meta, "steps", 0, &steps) < 0)
@@ -100,14 +100,14 @@ set_shifts(const struct shots_options *options, const struct frame_head *head,
 			steps_differ = false;
 	}
 	if (steps_said && !steps_differ && !options->rgb)
-		return fail(NULL, "two images of %s are the same step", shots_name(fringe, name));
+		return fail(NULL, "two images of %s are the same step", capture_set_name(fringe, name));
 	if (options->rgb && !steps_differ)
 		steps_said = shifts_said = false;
-	if (!(steps > 0) || options->shift_rad.n || shots_given(options->steps) || !steps_said)
+	if (!(steps > 0) || options->shift_rad.n || capture_roles_given(options->steps) || !steps_said)
 		steps = (double)fringe->n;
 	if (options->shift_rad.n && options->shift_rad.n != fringe->n)
 		return fail(NULL, "%zu shifts for %zu images of %s", options->shift_rad.n,
-		    fringe->n, shots_name(fringe, name));
+		    fringe->n, capture_set_name(fringe, name));
 	for (size_t i = 0; i < fringe->n; i++) {
 		const struct manifest_row *said = &shot[fringe->plane[i]].said;
 		size_t step = steps_said ? (size_t)said->step : i;
@@ -127,11 +127,11 @@ set_shifts(const struct shots_options *options, const struct frame_head *head,
 
 /* Planes of a 2+1 set as sin, cos, flat. */
 static int
-set_two_plus_one(const struct shot *shot, struct shots_fringe *fringe)
+set_two_plus_one(const struct capture *shot, struct capture_fringe *fringe)
 {
 	static const enum manifest_role role[] = { ROLE_SIN, ROLE_COS, ROLE_FLAT };
 	size_t own[3], found = 0;
-	char name[SHOTS_NAME_SIZE];
+	char name[CAPTURE_SET_NAME_SIZE];
 
 	for (size_t r = 0; r < 3; r++)
 		for (size_t i = 0; i < fringe->n; i++)
@@ -139,7 +139,7 @@ set_two_plus_one(const struct shot *shot, struct shots_fringe *fringe)
 				own[found++] = fringe->plane[i];
 	if (fringe->n != 3 || found != 3)
 		return fail(NULL, "2+1 images of %s must be sin, cos and flat, there are %zu",
-		    shots_name(fringe, name), fringe->n);
+		    capture_set_name(fringe, name), fringe->n);
 	memcpy(fringe->plane, own, sizeof(own));
 	fringe->two_plus_one = true;
 	fringe->shift_rad[0] = -M_PI / 2;
@@ -148,33 +148,33 @@ set_two_plus_one(const struct shot *shot, struct shots_fringe *fringe)
 }
 
 static int
-complete_set(const struct shots_options *options, const struct frame_head *head,
-    struct shot *shot, struct shots_fringe *fringe)
+complete_set(const struct capture_options *options, const struct frame_head *head,
+    struct capture *shot, struct capture_fringe *fringe)
 {
 	bool two_plus_one = false;
-	char name[SHOTS_NAME_SIZE];
+	char name[CAPTURE_SET_NAME_SIZE];
 
 	for (size_t i = 0; i < fringe->n; i++)
 		two_plus_one = two_plus_one || shot[fringe->plane[i]].said.role != ROLE_PHASE;
 	if (two_plus_one)
 		return set_two_plus_one(shot, fringe);
 	if (fringe->n < 3)
-		return fail(NULL, "%s has %zu images, a phase needs 3", shots_name(fringe, name),
+		return fail(NULL, "%s has %zu images, a phase needs 3", capture_set_name(fringe, name),
 		    fringe->n);
 	qsort_r(fringe->plane, fringe->n, sizeof(*fringe->plane), compare_steps, shot);
 	return set_shifts(options, head, shot, fringe);
 }
 
 static int
-add_set(struct shots *out, const struct shot *first, size_t room)
+add_set(struct capture_set *out, const struct capture *first, size_t room)
 {
-	struct shots_fringe *more = reallocarray(out->fringe, out->fringes + 1, sizeof(*more));
+	struct capture_fringe *more = reallocarray(out->fringe, out->fringes + 1, sizeof(*more));
 
 	if (!more)
 		return fail_memory();
 	out->fringe = more;
 	more += out->fringes++;
-	*more = (struct shots_fringe){ .axis = axis_or_x(first->said.axis),
+	*more = (struct capture_fringe){ .axis = axis_or_x(first->said.axis),
 		.period_px = first->said.period_px };
 	more->plane = calloc(room, sizeof(*more->plane));
 	more->shift_rad = calloc(room, sizeof(*more->shift_rad));
@@ -183,13 +183,13 @@ add_set(struct shots *out, const struct shot *first, size_t room)
 
 /* Puts all images of the same set as the first one into a new set. */
 static int
-collect_set(const struct shot *shot, size_t n, size_t first, bool *fringe, struct shots *out)
+collect_set(const struct capture *shot, size_t n, size_t first, bool *fringe, struct capture_set *out)
 {
 	if (add_set(out, &shot[first], n) < 0)
 		return -1;
 	for (size_t k = 0; k < n; k++)
 		if (fringe[k] && (same_set(&shot[k], &shot[first]) || shares_flat(&shot[k]))) {
-			struct shots_fringe *set = &out->fringe[out->fringes - 1];
+			struct capture_fringe *set = &out->fringe[out->fringes - 1];
 
 			set->plane[set->n++] = k;
 			fringe[k] = shares_flat(&shot[k]);
@@ -198,8 +198,8 @@ collect_set(const struct shot *shot, size_t n, size_t first, bool *fringe, struc
 }
 
 static int
-sort_fringes(const struct shots_options *options, const struct frame_head *head,
-    struct shot *shot, size_t n, struct shots *out)
+sort_fringes(const struct capture_options *options, const struct frame_head *head,
+    struct capture *shot, size_t n, struct capture_set *out)
 {
 	bool two_plus_one = false, *fringe = calloc(n, sizeof(*fringe));
 	int status = fringe ? 0 : fail_memory();
@@ -222,7 +222,7 @@ sort_fringes(const struct shots_options *options, const struct frame_head *head,
 static int
 compare_bits(const void *a, const void *b, void *shots)
 {
-	const struct shot *shot = shots;
+	const struct capture *shot = shots;
 	size_t i = *(const size_t *)a, k = *(const size_t *)b;
 	long first = shot[i].said.bit, second = shot[k].said.bit;
 
@@ -233,7 +233,7 @@ compare_bits(const void *a, const void *b, void *shots)
 
 /* The planes of a role along an axis, most significant first; a new list. */
 static int
-sort_planes(struct shot *shot, size_t n, enum manifest_role role, char axis, size_t **list,
+sort_planes(struct capture *shot, size_t n, enum manifest_role role, char axis, size_t **list,
     size_t *planes)
 {
 	*list = calloc(n, sizeof(**list));
@@ -249,7 +249,7 @@ sort_planes(struct shot *shot, size_t n, enum manifest_role role, char axis, siz
 
 /* Where bits are said, each must be there once. */
 static int
-check_bits(const struct shot *shot, const struct shots_code *code)
+check_bits(const struct capture *shot, const struct capture_code *code)
 {
 	for (size_t i = 0; i < 2 * code->n; i++) {
 		const size_t *list = i < code->n ? code->plane : code->inverse;
@@ -263,10 +263,10 @@ check_bits(const struct shot *shot, const struct shots_code *code)
 }
 
 static int
-sort_gray(const struct shots_options *options, struct shot *shot, size_t n, struct shots *out)
+sort_gray(const struct capture_options *options, struct capture *shot, size_t n, struct capture_set *out)
 {
 	for (size_t a = 0; a < 2; a++) {
-		struct shots_code *code = &out->code[out->codes];
+		struct capture_code *code = &out->code[out->codes];
 		size_t inverses;
 
 		code->axis = "xy"[a];
@@ -301,7 +301,7 @@ sort_gray(const struct shots_options *options, struct shot *shot, size_t n, stru
 
 /* White and black, or one flat image at half level. */
 static void
-sort_flats(const struct shot *shot, size_t n, struct shots *out)
+sort_flats(const struct capture *shot, size_t n, struct capture_set *out)
 {
 	size_t white = n, black = n, flat = n;
 
@@ -327,7 +327,7 @@ sort_flats(const struct shot *shot, size_t n, struct shots *out)
 /* The periods that are given: if the images say the same ones in another order, the sets take the
  * order of the option; else its values replace what the images say. */
 static int
-apply_periods(const struct numbers *period_px, struct shots *out)
+apply_periods(const struct numbers *period_px, struct capture_set *out)
 {
 	size_t matched = 0;
 
@@ -344,7 +344,7 @@ apply_periods(const struct numbers *period_px, struct shots *out)
 		if (i == out->fringes)
 			break;
 		for (; i > matched; i--) {
-			struct shots_fringe swap = out->fringe[i];
+			struct capture_fringe swap = out->fringe[i];
 
 			out->fringe[i] = out->fringe[i - 1];
 			out->fringe[i - 1] = swap;
@@ -357,14 +357,14 @@ apply_periods(const struct numbers *period_px, struct shots *out)
 }
 
 static int
-apply_axes(const char *list, struct shots *out)
+apply_axes(const char *list, struct capture_set *out)
 {
 	size_t n = list ? (strlen(list) + 1) / 2 : 0;
 
 	if (n > 1 && out->fringes && n != out->fringes)
 		return fail(NULL, "--axis has %zu letters for %zu periods", n, out->fringes);
 	for (size_t i = 0; n && i < out->fringes; i++)
-		out->fringe[i].axis = shots_axis(list, i);
+		out->fringe[i].axis = capture_roles_axis(list, i);
 	if (n == 1 && out->codes == 1)
 		out->code[0].axis = list[0];
 	return 0;
@@ -372,7 +372,7 @@ apply_axes(const char *list, struct shots *out)
 
 /* Periods of images without roles may stand in the metadata, one per set. */
 static int
-stored_periods(const struct frame_head *head, struct shots *out)
+stored_periods(const struct frame_head *head, struct capture_set *out)
 {
 	struct numbers period_px;
 	int status;
@@ -385,17 +385,17 @@ stored_periods(const struct frame_head *head, struct shots *out)
 }
 
 int
-shots_sort(const struct shots_options *options, const struct manifest *manifest,
-    const struct frame_head *head, struct shots *out)
+capture_set_sort(const struct capture_options *options, const struct manifest *manifest,
+    const struct frame_head *head, struct capture_set *out)
 {
 	size_t n = head->c;
-	struct shot *shot = calloc(n, sizeof(*shot));
+	struct capture *shot = calloc(n, sizeof(*shot));
 	int status;
 
 	memset(out, 0, sizeof(*out));
 	if (!shot)
 		return fail_memory();
-	status = shots_tell(options, manifest, head, shot);
+	status = capture_roles_describe(options, manifest, head, shot);
 	if (status == 0)
 		status = sort_fringes(options, head, shot, n, out);
 	if (status == 0)
@@ -428,7 +428,7 @@ print_numbered(FILE *to, const char *words, size_t number)
 }
 
 static int
-name_channels(const struct shots *shots, const char *forms, struct frame_head *head)
+name_channels(const struct capture_set *shots, const char *forms, struct frame_head *head)
 {
 	char *names = NULL;
 	size_t size;
@@ -455,7 +455,7 @@ name_channels(const struct shots *shots, const char *forms, struct frame_head *h
 }
 
 static int
-describe_sets(const struct shots *shots, struct meta *meta)
+describe_sets(const struct capture_set *shots, struct meta *meta)
 {
 	size_t n = shots->fringes;
 	char axes[2 * n + 1];
@@ -479,7 +479,7 @@ describe_sets(const struct shots *shots, struct meta *meta)
 }
 
 static int
-describe_codes(const struct shots *shots, struct meta *meta)
+describe_codes(const struct capture_set *shots, struct meta *meta)
 {
 	double planes[2];
 
@@ -493,7 +493,7 @@ describe_codes(const struct shots *shots, struct meta *meta)
 }
 
 int
-shots_describe(const struct shots *shots, const char *forms, struct frame_head *head)
+capture_set_describe(const struct capture_set *shots, const char *forms, struct frame_head *head)
 {
 	static const char *const single[] = { "role", "step", "shift_rad", "bit", "name",
 		"set_images", "phase_sign", "phase_origin_rad" };
@@ -521,7 +521,7 @@ shots_describe(const struct shots *shots, const char *forms, struct frame_head *
 }
 
 void
-shots_free(struct shots *shots)
+capture_set_free(struct capture_set *shots)
 {
 	for (size_t i = 0; i < shots->fringes; i++) {
 		free(shots->fringe[i].plane);

@@ -8,11 +8,11 @@
 
 #include "fringe/manifest.h"
 
-enum shots_kind { SHOTS_ALL, SHOTS_STEP, SHOTS_TWO_PLUS_ONE, SHOTS_GRAY };
-enum shots_flat { FLAT_SAID = -1, FLAT_1, FLAT_2, FLAT_3, FLAT_AUTO };
+enum capture_kind { CAPTURES_ALL, CAPTURES_STEP, CAPTURES_TWO_PLUS_ONE, CAPTURES_GRAY };
+enum capture_flat { FLAT_DESCRIBED = -1, FLAT_1, FLAT_2, FLAT_3, FLAT_AUTO };
 
 /* As given on the command line; they win over what images say. */
-struct shots_options {
+struct capture_options {
 	int kind;
 	long steps;			/* LONG_MIN: not given */
 	struct numbers period_px;	/* n = 0: not given */
@@ -23,12 +23,12 @@ struct shots_options {
 	bool inverse;
 	int gray_cell;			/* -1: not given */
 	long flats;			/* trailing flat images; LONG_MIN: not given */
-	int flat;			/* enum shots_flat */
+	int flat;			/* enum capture_flat */
 	bool rgb;			/* the three planes of a colour image are three steps */
 };
 
 /* The fringe images of one period along one axis. */
-struct shots_fringe {
+struct capture_fringe {
 	char axis;			/* x or y */
 	double period_px;		/* NaN: not known */
 	bool two_plus_one;		/* planes are sin, cos, flat; shift_rad[2] has no meaning */
@@ -38,46 +38,46 @@ struct shots_fringe {
 };
 
 /* The Gray code along one axis. */
-struct shots_code {
+struct capture_code {
 	char axis;
 	size_t n;
 	size_t *plane;			/* most significant first */
 	size_t *inverse;		/* of each, or NULL */
 };
 
-struct shots {
+struct capture_set {
 	size_t fringes;
-	struct shots_fringe *fringe;
+	struct capture_fringe *fringe;
 	size_t codes;
-	struct shots_code code[2];
+	struct capture_code code[2];
 	enum manifest_cell cell;	/* what the code counts; CELL_NONE: not known */
 	size_t flats;			/* 0; 1: at half level; 2: white, black */
 	size_t flat[2];
 };
 
 /* What messages call a fringe set: "the period 60 px". */
-#define SHOTS_NAME_SIZE 64
-const char *shots_name(const struct shots_fringe *, char text[SHOTS_NAME_SIZE]);
+#define CAPTURE_SET_NAME_SIZE 64
+const char *capture_set_name(const struct capture_fringe *, char text[CAPTURE_SET_NAME_SIZE]);
 /* What can be wrong with the options alone. -1 after fail_usage(). */
-int shots_check(const struct shots_options *);
+int capture_set_check(const struct capture_options *);
 /* How many planes make one measurement, from the head of the first frame; manifest may be NULL.
  * -1 after fail(). */
-int shots_count(const struct shots_options *, const struct manifest *, const struct frame_head *,
+int capture_set_count(const struct capture_options *, const struct manifest *, const struct frame_head *,
     size_t *planes);
-/* Sorts the planes of one measurement. *out is overwritten; free it with shots_free, also after a
+/* Sorts the planes of one measurement. *out is overwritten; free it with capture_set_free, also after a
  * failure. -1 after fail(). */
-int shots_sort(const struct shots_options *, const struct manifest *, const struct frame_head *,
-    struct shots *out);
+int capture_set_sort(const struct capture_options *, const struct manifest *, const struct frame_head *,
+    struct capture_set *out);
 /* Do the operands' names contradict the order in which images that say nothing are taken (phase
  * before Gray code, without --order)? -1 after fail_usage() that tells the option. */
-int shots_check_names(const struct shots_options *, const struct manifest *,
+int capture_set_check_names(const struct capture_options *, const struct manifest *,
     const struct frame_head *, char *const *operand, size_t operands);
 /*
  * The head of what comes of them: for every fringe set the channels `forms` ("phase" or "cos sin",
  * numbered if there are several sets), then modulation and texture; then an index for every code.
  * Sets period_px axis steps gray_cell gray_planes, removes what describes single images.
  */
-int shots_describe(const struct shots *, const char *forms, struct frame_head *);
-void shots_free(struct shots *);
+int capture_set_describe(const struct capture_set *, const char *forms, struct frame_head *);
+void capture_set_free(struct capture_set *);
 
 #endif

@@ -20,7 +20,7 @@ whole(float level, float full)
 static void
 encode_uchar(const float *restrict level, size_t n, float full, unsigned char *restrict out)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
 		out[x] = (unsigned char)whole(level[x], full);
 }
@@ -28,7 +28,7 @@ encode_uchar(const float *restrict level, size_t n, float full, unsigned char *r
 static void
 encode_ushort(const float *restrict level, size_t n, float full, uint16_t *restrict out)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
 		out[x] = (uint16_t)whole(level[x], full);
 }

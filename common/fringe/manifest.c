@@ -153,7 +153,7 @@ manifest_free(struct manifest *manifest)
 
 /* ---- reading ---- */
 
-struct reader {
+struct read_ahead {
 	const char *path;
 	size_t line;
 	enum column column[FIELDS_MOST];	/* what the legend says; UNKNOWN too */
@@ -162,7 +162,7 @@ struct reader {
 
 /* "PATH line N" for messages. */
 static const char *
-place(const struct reader *reader, char text[512])
+place(const struct read_ahead *reader, char text[512])
 {
 	snprintf(text, 512, "%.400s line %zu", reader->path, reader->line);
 	return text;
@@ -183,7 +183,7 @@ divide(char *line, char *word[FIELDS_MOST])
 }
 
 static int
-take_legend(struct reader *reader, char *line)
+take_legend(struct read_ahead *reader, char *line)
 {
 	char *word[FIELDS_MOST], where[512];
 	size_t n = divide(line, word), seen[COLUMNS + 1] = { 0 };
@@ -220,7 +220,7 @@ resolve(const char *manifest, const char *file)
 }
 
 static int
-take_row(struct reader *reader, char *line, struct manifest *out)
+take_row(struct read_ahead *reader, char *line, struct manifest *out)
 {
 	char *word[FIELDS_MOST], where[512];
 	struct manifest_row row = empty_row;
@@ -246,7 +246,7 @@ take_row(struct reader *reader, char *line, struct manifest *out)
 }
 
 static int
-take_line(struct reader *reader, char *line, size_t length, struct manifest *out)
+take_line(struct read_ahead *reader, char *line, size_t length, struct manifest *out)
 {
 	char where[512];
 
@@ -268,7 +268,7 @@ manifest_load(const char *path, struct manifest *out)
 {
 	bool standard = !strcmp(path, "-");
 	FILE *file = standard ? stdin : fopen(path, "rb");
-	struct reader reader = { .path = standard ? "standard input" : path };
+	struct read_ahead reader = { .path = standard ? "standard input" : path };
 	char *line = NULL;
 	size_t size = 0;
 	ssize_t length;

@@ -7,7 +7,7 @@
 #define TWO_PI 6.28318530717958647692
 
 int
-light_complete(struct light *light, double full)
+projector_response_complete(struct projector_response *light, double full)
 {
 	light->full = full;
 	if (isnan(light->mean))
@@ -21,7 +21,7 @@ light_complete(struct light *light, double full)
 }
 
 static double
-response(const struct light *light, double level)
+response(const struct projector_response *light, double level)
 {
 	return light->gamma == 1 ? level :
 	    light->full * pow(fmax(level, 0) / light->full, light->gamma);
@@ -29,7 +29,7 @@ response(const struct light *light, double level)
 
 /* What a Gaussian blur leaves of harmonic m. */
 static double
-attenuation(const struct light *light, double period_px, size_t m)
+attenuation(const struct projector_response *light, double period_px, size_t m)
 {
 	double cycles = (double)m * light->defocus_px / period_px;
 
@@ -41,12 +41,12 @@ attenuation(const struct light *light, double period_px, size_t m)
  * over at 4096 samples), blurred; it ends where what follows does not matter in double.
  */
 static void
-find_harmonics(struct beam *beam)
+find_harmonics(struct projected_pattern *beam)
 {
-	const struct light *light = beam->light;
+	const struct projector_response *light = beam->light;
 	enum { SAMPLES = 4096 };
 
-	for (size_t m = 0; m < LIGHT_HARMONICS; m++) {
+	for (size_t m = 0; m < PROJECTOR_HARMONICS; m++) {
 		double left = attenuation(light, beam->pattern->period_px, m), sum = 0;
 
 		if (left < 1e-17)
@@ -63,9 +63,9 @@ find_harmonics(struct beam *beam)
 }
 
 void
-beam_init(struct beam *beam, const struct light *light, const struct pattern *pattern)
+projected_pattern_init(struct projected_pattern *beam, const struct projector_response *light, const struct pattern *pattern)
 {
-	*beam = (struct beam){ .light = light, .pattern = pattern };
+	*beam = (struct projected_pattern){ .light = light, .pattern = pattern };
 	beam->dark = response(light, light->mean - light->amplitude);
 	beam->bright = response(light, light->mean + light->amplitude);
 	beam->shift_rad = pattern->role == ROLE_SIN ? -0.25 * TWO_PI :
@@ -80,9 +80,9 @@ beam_init(struct beam *beam, const struct light *light, const struct pattern *pa
 }
 
 static double
-sinusoid(const struct beam *beam, double column)
+sinusoid(const struct projected_pattern *beam, double column)
 {
-	const struct light *light = beam->light;
+	const struct projector_response *light = beam->light;
 	double c = cos(TWO_PI * column / beam->pattern->period_px + beam->shift_rad);
 	double b1 = 0, b2 = 0;
 
@@ -101,7 +101,7 @@ sinusoid(const struct beam *beam, double column)
 
 /* Is the whole projector column bright? Beyond the first one it goes on as there. */
 static double
-gray_bit(const struct beam *beam, double column)
+gray_bit(const struct projected_pattern *beam, double column)
 {
 	size_t cell = patterns_cell((size_t)fmax(column, 0), beam->pattern->cell_px);
 	bool set = (cell ^ (cell >> 1)) >> beam->pattern->bit & 1;
@@ -111,7 +111,7 @@ gray_bit(const struct beam *beam, double column)
 
 /* The share of the light that comes from bright columns. */
 static double
-gray_share(const struct beam *beam, double column)
+gray_share(const struct projected_pattern *beam, double column)
 {
 	double sigma = beam->light->defocus_px, reach = 9 * sigma;
 	double j = floor(column - reach + 0.5), end = floor(column + reach + 0.5);
@@ -127,7 +127,7 @@ gray_share(const struct beam *beam, double column)
 }
 
 double
-beam_at(const struct beam *beam, double column)
+projected_pattern_at(const struct projected_pattern *beam, double column)
 {
 	switch (beam->pattern->role) {
 	case ROLE_GRAY:

@@ -7,10 +7,10 @@
 
 #include "fringe/patterns.h"
 
-#define LIGHT_HARMONICS 128
+#define PROJECTOR_HARMONICS 128
 
 /* Grey levels that a white surface in full view sends back. */
-struct light {
+struct projector_response {
 	double mean, amplitude;		/* of the pattern: white is mean + amplitude, black mean -
 					 * amplitude; NaN: 127/255 and 100/255 of full */
 	double full;			/* what the projector's response is 1 for */
@@ -19,20 +19,20 @@ struct light {
 };
 
 /* Sets full and what is NaN. -1 after fail_usage() where the amplitude exceeds the mean. */
-int light_complete(struct light *, double full);
+int projector_response_complete(struct projector_response *, double full);
 
 /* One image ready to be computed. */
-struct beam {
-	const struct light *light;
+struct projected_pattern {
+	const struct projector_response *light;
 	const struct pattern *pattern;
 	double dark, bright;		/* levels of Gray code and flat images */
 	double shift_rad;
 	size_t harmonics;		/* sum of harmonic[m] cos(m theta); 0: not used */
-	double harmonic[LIGHT_HARMONICS];
+	double harmonic[PROJECTOR_HARMONICS];
 };
 
-void beam_init(struct beam *, const struct light *, const struct pattern *);
+void projected_pattern_init(struct projected_pattern *, const struct projector_response *, const struct pattern *);
 /* The light at a projector column (or row; columns reach from j - 1/2 to j + 1/2), grey levels. */
-double beam_at(const struct beam *, double column);
+double projected_pattern_at(const struct projected_pattern *, double column);
 
 #endif

@@ -9,7 +9,7 @@
 #define STEPS 128 /* of a turn */
 #define TURNS 31  /* that are told from one another */
 #define BACKGROUND_WORD 4095
-#define UNTOLD_WORD 4094
+#define UNKNOWN_WORD 4094
 
 /* Measured on 19 objects: JPEG of quality 30, colour 420, is off by 0.007 turns (rms) and moves by
  * 0.25 pixels; dithered and filtered pictures by 0.013 turns, and 0.42 pixels, once 0.8. */
@@ -47,7 +47,7 @@ holocheck_write(const int code[HOLOCHECK_PLACES], char text[HOLOCHECK_TEXT + 1])
 {
 	for (size_t i = 0; i < HOLOCHECK_PLACES; i++) {
 		int word = code[i] == HOLOCHECK_BACKGROUND ? BACKGROUND_WORD
-		    : code[i] == HOLOCHECK_UNTOLD	   ? UNTOLD_WORD
+		    : code[i] == HOLOCHECK_UNKNOWN	   ? UNKNOWN_WORD
 							   : code[i];
 
 		text[2 * i] = digits[word / 64];
@@ -71,7 +71,7 @@ holocheck_read(const struct meta *meta, int code[HOLOCHECK_PLACES])
 
 		code[i] = word == BACKGROUND_WORD ? HOLOCHECK_BACKGROUND
 		    : word < STEPS * TURNS	  ? word
-						  : HOLOCHECK_UNTOLD;
+						  : HOLOCHECK_UNKNOWN;
 	}
 	return 1;
 }
@@ -163,7 +163,7 @@ static bool
 is_other(int code, const struct holocheck_seen *seen, double *off)
 {
 	*off = NAN;
-	if (code == HOLOCHECK_UNTOLD)
+	if (code == HOLOCHECK_UNKNOWN)
 		return false;
 	if (code == HOLOCHECK_BACKGROUND)
 		return seen->black < 0.5;
@@ -201,7 +201,7 @@ holocheck_compare(
 	for (size_t i = 0; i < HOLOCHECK_PLACES; i++) {
 		bool other = is_other(code[i], &seen[i], &off);
 
-		told += code[i] != HOLOCHECK_UNTOLD;
+		told += code[i] != HOLOCHECK_UNKNOWN;
 		others += other;
 		turned += is_turned(code[i], &seen[i]);
 		surface += code[i] >= 0;

@@ -19,7 +19,7 @@
 #define HOLOCHECK_STEP 0.1f /* turns: from pixel to pixel, more is a jump */
 
 #define HOLOCHECK_BACKGROUND (-1)
-#define HOLOCHECK_UNTOLD (-2)
+#define HOLOCHECK_UNKNOWN (-2)
 
 /* The pixel of place 0 .. 63, by rows. */
 void holocheck_place(size_t w, size_t h, size_t place, size_t *x, size_t *y);

@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) void \
 name##_by(const c_type *restrict from, size_t stride, size_t n, size_t w, \
     struct cells *restrict cells) \
 { \
-	ROWS_SIMD \
+	CPU_SIMD \
 	for (size_t x = 0; x < w; x++) { \
 		double sum = cells->sum[x]; \
 		int32_t count = cells->count[x]; \
@@ -65,7 +65,7 @@ DEFINE_ADD(add_column, uint32_t)
 static void \
 columns_##type(const c_type *restrict from, size_t w, uint32_t *restrict column) \
 { \
-	ROWS_SIMD \
+	CPU_SIMD \
 	for (size_t x = 0; x < w; x++) \
 		column[x] += from[x]; \
 } \
@@ -76,7 +76,7 @@ means_##type(const double *restrict sum, double samples, size_t w, c_type *restr
 { \
 	double half = 0.5 * samples, one = (1.0 + 0x1p-50) / samples; \
 \
-	ROWS_SIMD \
+	CPU_SIMD \
 	for (size_t x = 0; x < w; x++) \
 		to[x] = (c_type)(int32_t)((sum[x] + half) * one); \
 } \
@@ -99,7 +99,7 @@ DEFINE_INTEGERS(ushort, uint16_t)
 static void
 means_float(const struct cells *restrict cells, size_t w, float *restrict to)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < w; x++) {
 		float mean = (float)(cells->sum[x] / (double)cells->count[x]);
 

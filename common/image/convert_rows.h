@@ -14,7 +14,7 @@ static void \
 name(const c_type *restrict from, size_t w, double scale, double offset, double invalid, \
     float *restrict to) \
 { \
-	ROWS_SIMD \
+	CPU_SIMD \
 	for (size_t x = 0; x < w; x++) { \
 		double v = from[x]; \
 		float value = (float)(v * scale + offset); \
@@ -56,7 +56,7 @@ static void
 round_samples(const float *restrict from, size_t n, struct line line, double largest,
     int32_t *restrict to)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++) {
 		double v = ((double)from[x] - line.offset) / line.scale;
 		double sample = __builtin_floor(v + 0.5);
@@ -99,7 +99,7 @@ static void \
 name(const float *restrict from, const int32_t *restrict sample, size_t n, int32_t fill, \
     int32_t around, c_type *restrict to) \
 { \
-	ROWS_SIMD \
+	CPU_SIMD \
 	for (size_t x = 0; x < n; x++) { \
 		int32_t v = sample[x] == fill ? around : sample[x]; \
 \
@@ -153,7 +153,7 @@ fill_row(const struct conversion *conversion, size_t y)
 		const float *restrict from = frame_floats(conversion->in, c, y);
 		float *restrict to = frame_floats(conversion->out, c, y);
 
-		ROWS_SIMD
+		CPU_SIMD
 		for (size_t x = 0; x < conversion->out->head.w; x++)
 			to[x] = px_isnan(from[x]) ? fill : from[x];
 	}
@@ -202,9 +202,9 @@ place_colours(const struct conversion *conversion, const float *from, size_t n, 
 		place_colours_by(conversion, from, n, last, round, true, anchor, share);
 }
 
-#if ROWS_BYTES == 64
+#if CPU_VECTOR_BYTES == 64
 #define COLOUR_LOOK_UP(table, at) __builtin_shuffle((table)[0], at)
-#elif ROWS_BYTES == 32
+#elif CPU_VECTOR_BYTES == 32
 #define COLOUR_LOOK_UP(table, at) __builtin_shuffle((table)[0], (table)[1], at)
 #endif
 
@@ -214,12 +214,12 @@ mix_colours(const float *before, const float *behind, const int32_t *restrict an
 {
 #ifdef COLOUR_LOOK_UP
 	/* compilers read tables element by element; as short as these are, registers hold them */
-	typedef float floats __attribute__((vector_size(ROWS_BYTES), may_alias));
-	typedef int32_t integers __attribute__((vector_size(ROWS_BYTES), may_alias));
-	floats first[4 * COLOUR_PIECE / ROWS_BYTES], second[4 * COLOUR_PIECE / ROWS_BYTES];
+	typedef float floats __attribute__((vector_size(CPU_VECTOR_BYTES), may_alias));
+	typedef int32_t integers __attribute__((vector_size(CPU_VECTOR_BYTES), may_alias));
+	floats first[4 * COLOUR_PIECE / CPU_VECTOR_BYTES], second[4 * COLOUR_PIECE / CPU_VECTOR_BYTES];
 	const float *from = (const float *)first, *next = (const float *)second;
 
-	for (size_t i = 0; i < 4 * COLOUR_PIECE / ROWS_BYTES; i++) {
+	for (size_t i = 0; i < 4 * COLOUR_PIECE / CPU_VECTOR_BYTES; i++) {
 		integers at = ((const integers *)anchor)[i];
 
 		first[i] = COLOUR_LOOK_UP((const floats *)before, at);
@@ -229,7 +229,7 @@ mix_colours(const float *before, const float *behind, const int32_t *restrict an
 #else
 #define COLOUR_OF(looked_up, table, x) table[anchor[x]]
 #endif
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++) {
 		float v = colormap_between(COLOUR_OF(from, before, x), COLOUR_OF(next, behind, x),
 		    share[x]);

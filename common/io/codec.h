@@ -31,7 +31,7 @@ struct loader {			/* a file being read */
 	const char *path;	/* for messages; "standard input" on a pipe */
 	size_t frames;		/* frames delivered so far */
 	void *state;		/* the codec's own */
-	struct inlet *inlet;	/* of a pipe whose writer may hand frames over (handover.h) */
+	struct shared_receiver *inlet;	/* of a pipe whose writer may hand frames over (handover.h) */
 };
 
 struct saver {			/* a file being written */

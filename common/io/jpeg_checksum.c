@@ -25,7 +25,7 @@ struct summed {
 };
 
 bool
-jpegsum_is(const unsigned char *comment, size_t n)
+jpeg_checksum_is(const unsigned char *comment, size_t n)
 {
 	return n == TEXT_BYTES && !memcmp(comment, KEY, sizeof(KEY) - 1);
 }
@@ -42,7 +42,7 @@ place_of(const unsigned char *jpeg, size_t n)
 }
 
 int
-jpegsum_write(const char *path, FILE *file, const unsigned char *jpeg, size_t n)
+jpeg_checksum_write(const char *path, FILE *file, const unsigned char *jpeg, size_t n)
 {
 	size_t place = place_of(jpeg, n);
 	char marker[MARKER_BYTES + 16] = { (char)0xff, (char)JPEG_COM, 0, 2 + TEXT_BYTES };
@@ -73,7 +73,7 @@ add_first(struct summed *summed, size_t n)
 
 	add(summed, summed->byte, place);
 	if (n - place >= MARKER_BYTES && marker[0] == 0xff && marker[1] == JPEG_COM &&
-	    marker[2] == 0 && marker[3] == 2 + TEXT_BYTES && jpegsum_is(marker + 4, TEXT_BYTES)) {
+	    marker[2] == 0 && marker[3] == 2 + TEXT_BYTES && jpeg_checksum_is(marker + 4, TEXT_BYTES)) {
 		memcpy(summed->told, marker + 4, TEXT_BYTES);
 		place += MARKER_BYTES;
 	}
@@ -129,7 +129,7 @@ nothing(j_decompress_ptr jpeg)
 }
 
 void
-jpegsum_source(j_decompress_ptr jpeg, FILE *file)
+jpeg_checksum_source(j_decompress_ptr jpeg, FILE *file)
 {
 	struct summed *summed = (*jpeg->mem->alloc_large)(
 	    (j_common_ptr)jpeg, JPOOL_PERMANENT, sizeof(*summed));
@@ -145,7 +145,7 @@ jpegsum_source(j_decompress_ptr jpeg, FILE *file)
 }
 
 int
-jpegsum_check(j_decompress_ptr jpeg, const char *path)
+jpeg_checksum_check(j_decompress_ptr jpeg, const char *path)
 {
 	struct summed *summed = (struct summed *)jpeg->src;
 	unsigned long sum;

@@ -16,16 +16,16 @@
 #include <jpeglib.h>
 
 /* Writes the n bytes of a JPEG with its sum. 0, or -1 after fail(). */
-int jpegsum_write(const char *path, FILE *, const unsigned char *jpeg, size_t n);
+int jpeg_checksum_write(const char *path, FILE *, const unsigned char *jpeg, size_t n);
 
 /* Is this comment a sum? */
-bool jpegsum_is(const unsigned char *comment, size_t n);
+bool jpeg_checksum_is(const unsigned char *comment, size_t n);
 
 /* Gives libjpeg the bytes of a file as jpeg_stdio_src() does, and sums them up. The memory is
  * libjpeg's and goes with it. */
-void jpegsum_source(j_decompress_ptr, FILE *);
+void jpeg_checksum_source(j_decompress_ptr, FILE *);
 /* Behind the last scan: reads to the end of the file. -1 after fail() if it holds a sum that is not
  * that of its bytes. */
-int jpegsum_check(j_decompress_ptr, const char *path);
+int jpeg_checksum_check(j_decompress_ptr, const char *path);
 
 #endif

@@ -132,7 +132,7 @@ struct input {
 	bool swapped;
 	size_t expected, got;		/* bytes of data; samples when they are text */
 	struct inflater *inflater;
-	struct inlet *inlet;		/* for pixels that are handed over, or NULL */
+	struct shared_receiver *inlet;		/* for pixels that are handed over, or NULL */
 	unsigned long number;		/* of such a frame; 0: the data follow */
 };
 
@@ -846,7 +846,7 @@ frame_read(struct input *in, char *text, struct frame **out)
 	}
 	status = check_size(in, &head);
 	if (status == 0)
-		status = in->number ? inlet_take(in->inlet, in->name, in->number, &head, out) :
+		status = in->number ? shared_receiver_take(in->inlet, in->name, in->number, &head, out) :
 		    frame_new(&head, out);
 	head_free(&head);
 	if (status == 0 && in->number == 0 && data_read(in, *out) < 0) {
@@ -864,7 +864,7 @@ stream_read(FILE *file, const char *name, struct frame **out)
 }
 
 int
-stream_receive(FILE *file, struct inlet *inlet, const char *name, struct frame **out)
+stream_receive(FILE *file, struct shared_receiver *inlet, const char *name, struct frame **out)
 {
 	struct input in = { .file = file, .inlet = inlet, .name = name };
 	char *text = malloc(HEADER_MAX + 1);

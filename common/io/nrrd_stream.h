@@ -17,11 +17,11 @@
  */
 int stream_read(FILE *, const char *name, struct frame **out);
 /* The same; pixels may also be handed over by the process that writes the pipe (handover.h). */
-int stream_receive(FILE *, struct inlet *, const char *name, struct frame **out);
+int stream_receive(FILE *, struct shared_receiver *, const char *name, struct frame **out);
 /* Same frame, same bytes. 0 or -1 after fail(). */
 int stream_write(FILE *, const char *name, const struct frame *);
 /* The same straight to a descriptor: planes go from where they lie, in one piece where they can. It
- * waits where the descriptor does not block. number: of a frame that outlet_put() has handed over,
+ * waits where the descriptor does not block. number: of a frame that shared_sender_put() has handed over,
  * of which only the header is written; else 0. */
 int stream_send(int fd, const char *name, const struct frame *, unsigned long number);
 

@@ -12,7 +12,7 @@
 #define AHEAD_FROM 2		/* frames of a file, from which on one is read ahead */
 
 /* A thread that reads a stream's next frame while the last one is worked. */
-struct ahead {
+struct frame_ahead {
 	struct source *source;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -29,11 +29,11 @@ struct slot {
 	struct frame *first;
 	int got;			/* what source_next() said of it */
 	size_t frames;			/* given out */
-	struct ahead *ahead;
+	struct frame_ahead *ahead;
 };
 
-struct reader {
-	struct pool *pool;
+struct read_ahead {
+	struct thread_pool *pool;
 	char **path;
 	size_t paths, next;		/* files, and the first one not opened yet */
 	struct slot *slot;		/* a ring without wrap: filled when empty */
@@ -41,7 +41,7 @@ struct reader {
 };
 
 static int
-add_operand(struct reader *reader, const char *operand)
+add_operand(struct read_ahead *reader, const char *operand)
 {
 	char **files, **more;
 	size_t n;
@@ -62,10 +62,10 @@ add_operand(struct reader *reader, const char *operand)
 	return 0;
 }
 
-struct reader *
-reader_open(char *const *operand, size_t operands, struct pool *pool)
+struct read_ahead *
+read_ahead_open(char *const *operand, size_t operands, struct thread_pool *pool)
 {
-	struct reader *reader = calloc(1, sizeof(*reader));
+	struct read_ahead *reader = calloc(1, sizeof(*reader));
 	int status = 0;
 
 	if (!reader) {
@@ -77,12 +77,12 @@ reader_open(char *const *operand, size_t operands, struct pool *pool)
 		status = add_operand(reader, "-");
 	for (size_t i = 0; i < operands && status == 0; i++)
 		status = add_operand(reader, operand[i]);
-	reader->room = pool_threads(pool) > 1 ? AHEAD * (size_t)pool_threads(pool) : 1;
+	reader->room = thread_pool_threads(pool) > 1 ? AHEAD * (size_t)thread_pool_threads(pool) : 1;
 	reader->slot = calloc(reader->room, sizeof(*reader->slot));
 	if (status == 0 && !reader->slot)
 		status = fail_memory();
 	if (status < 0) {
-		reader_close(reader);
+		read_ahead_close(reader);
 		return NULL;
 	}
 	return reader;
@@ -91,7 +91,7 @@ reader_open(char *const *operand, size_t operands, struct pool *pool)
 static void
 open_slot(void *arg, size_t item, int thread)
 {
-	struct slot *slot = &((struct reader *)arg)->slot[item];
+	struct slot *slot = &((struct read_ahead *)arg)->slot[item];
 
 	(void)thread;
 	slot->source = source_open(slot->path);
@@ -101,7 +101,7 @@ open_slot(void *arg, size_t item, int thread)
 static void *
 read_ahead(void *arg)
 {
-	struct ahead *ahead = arg;
+	struct frame_ahead *ahead = arg;
 
 	pthread_mutex_lock(&ahead->lock);
 	while (!ahead->stop) {
@@ -125,10 +125,10 @@ read_ahead(void *arg)
 }
 
 /* Begins to read the next frame. NULL: there is no thread, and none is needed. */
-static struct ahead *
+static struct frame_ahead *
 ahead_open(struct source *source)
 {
-	struct ahead *ahead = calloc(1, sizeof(*ahead));
+	struct frame_ahead *ahead = calloc(1, sizeof(*ahead));
 
 	if (!ahead)
 		return NULL;
@@ -144,7 +144,7 @@ ahead_open(struct source *source)
 
 /* The frame that was read, and begins with the next one. */
 static int
-ahead_next(struct ahead *ahead, struct frame **out)
+ahead_next(struct frame_ahead *ahead, struct frame **out)
 {
 	int got;
 
@@ -162,7 +162,7 @@ ahead_next(struct ahead *ahead, struct frame **out)
 
 /* Waits until the thread has read what was wanted, for a while. */
 static bool
-ahead_settle(struct ahead *ahead)
+ahead_settle(struct frame_ahead *ahead)
 {
 	struct timespec end;
 	int status = 0;
@@ -177,12 +177,12 @@ ahead_settle(struct ahead *ahead)
 }
 
 /* What a thread that was not waited for goes on to use. */
-static struct ahead *volatile given_up __attribute__((used));
+static struct frame_ahead *volatile given_up __attribute__((used));
 
 /* False where the thread still waits for input: when a chain fails nobody waits with it for long,
  * and it ends with the process. */
 static bool
-ahead_close(struct ahead *ahead)
+ahead_close(struct frame_ahead *ahead)
 {
 	bool settled;
 
@@ -223,7 +223,7 @@ close_slot(struct slot *slot)
 
 /* Opens the next files, on all threads. */
 static void
-fill(struct reader *reader)
+fill(struct read_ahead *reader)
 {
 	reader->at = 0;
 	reader->slots = reader->paths - reader->next;
@@ -232,11 +232,11 @@ fill(struct reader *reader)
 	progress_input(reader->next, reader->paths);
 	for (size_t i = 0; i < reader->slots; i++)
 		reader->slot[i].path = reader->path[reader->next++];
-	pool_for(reader->pool, reader->slots, open_slot, reader);
+	thread_pool_for(reader->pool, reader->slots, open_slot, reader);
 }
 
 int
-reader_next(struct reader *reader, struct frame **out)
+read_ahead_next(struct read_ahead *reader, struct frame **out)
 {
 	for (;;) {
 		struct slot *slot = &reader->slot[reader->at];
@@ -264,7 +264,7 @@ reader_next(struct reader *reader, struct frame **out)
 }
 
 void
-reader_close(struct reader *reader)
+read_ahead_close(struct read_ahead *reader)
 {
 	if (!reader)
 		return;

@@ -9,12 +9,12 @@
 #include "io/codec.h"
 #include "base/thread_pool.h"
 
-struct reader;
+struct read_ahead;
 
 /* Operands: files, folders, "-"; none: standard input. NULL after fail(). */
-struct reader *reader_open(char *const *operand, size_t operands, struct pool *);
+struct read_ahead *read_ahead_open(char *const *operand, size_t operands, struct thread_pool *);
 /* The next frame: 1 and *out, 0 at the end, -1 after fail(). */
-int reader_next(struct reader *, struct frame **out);
-void reader_close(struct reader *);
+int read_ahead_next(struct read_ahead *, struct frame **out);
+void read_ahead_close(struct read_ahead *);
 
 #endif

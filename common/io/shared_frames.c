@@ -36,7 +36,7 @@ struct part {
 	size_t bytes;			/* of pixels, whole pages */
 	atomic_uint *leases;
 	/* where it was taken over: */
-	struct inlet *inlet;
+	struct shared_receiver *inlet;
 	size_t users;			/* planes of frames that lie there */
 	struct part *next;
 };
@@ -189,7 +189,7 @@ union descriptors {		/* for alignment */
 
 /* ---- leases of what was taken over ---- */
 
-struct inlet {
+struct shared_receiver {
 	int listener, connection;
 	pthread_mutex_t lock;
 	struct part *part;		/* all that are mapped, the latest first */
@@ -199,7 +199,7 @@ struct inlet {
 
 /* Unmaps what no frame uses, but for the latest few. With the lock held. */
 static void
-forget_parts(struct inlet *inlet, size_t keep)
+forget_parts(struct shared_receiver *inlet, size_t keep)
 {
 	size_t idle = 0;
 
@@ -216,7 +216,7 @@ forget_parts(struct inlet *inlet, size_t keep)
 }
 
 static void
-inlet_drop(struct inlet *inlet)
+shared_receiver_drop(struct shared_receiver *inlet)
 {
 	bool last;
 
@@ -234,7 +234,7 @@ static void
 give_plane(void *arg, void *owner)
 {
 	struct part *part = owner;
-	struct inlet *inlet = part->inlet;
+	struct shared_receiver *inlet = part->inlet;
 
 	(void)arg;
 	pthread_mutex_lock(&inlet->lock);
@@ -242,7 +242,7 @@ give_plane(void *arg, void *owner)
 	inlet->held -= --part->users == 0;
 	forget_parts(inlet, IDLE_PARTS);
 	pthread_mutex_unlock(&inlet->lock);
-	inlet_drop(inlet);
+	shared_receiver_drop(inlet);
 }
 
 /* The part of a plane's memory, or NULL. */
@@ -256,7 +256,7 @@ part_of(const struct plane *plane)
 
 /* ---- sending ---- */
 
-struct outlet {
+struct shared_sender {
 	struct stat pipe;
 	int connection;			/* -1: there is none */
 	unsigned long number;		/* of the last frame */
@@ -265,7 +265,7 @@ struct outlet {
 };
 
 void
-handover_begin(int fd)
+shared_frames_begin(int fd)
 {
 	static atomic_uint made;
 	static const struct memory_source memory = { .take = take_memory, .give = give_memory,
@@ -277,15 +277,15 @@ handover_begin(int fd)
 }
 
 void
-handover_end(void)
+shared_frames_end(void)
 {
 	frame_use_memory(NULL);
 }
 
-struct outlet *
-outlet_open(int fd)
+struct shared_sender *
+shared_sender_open(int fd)
 {
-	struct outlet *outlet;
+	struct shared_sender *outlet;
 	struct stat st;
 
 	if (!is_wanted(fd, &st))
@@ -302,7 +302,7 @@ outlet_open(int fd)
 }
 
 static void
-disconnect(struct outlet *outlet)
+disconnect(struct shared_sender *outlet)
 {
 	if (outlet->connection >= 0)
 		close(outlet->connection);
@@ -331,7 +331,7 @@ find_reader(const struct stat *pipe)
 /* Until the last frame is taken, or it takes too long: then the pipe will take the next one, as it
  * would a foreigner's, and nobody waits for somebody who waits for us. */
 static bool
-wait_taken(struct outlet *outlet)
+wait_taken(struct shared_sender *outlet)
 {
 	while (outlet->untaken) {
 		char answer;
@@ -394,7 +394,7 @@ send_message(int fd, struct message *message, struct part *const part[], size_t 
 }
 
 unsigned long
-outlet_put(struct outlet *outlet, const struct frame *frame)
+shared_sender_put(struct shared_sender *outlet, const struct frame *frame)
 {
 	struct part *part[PLANES_MOST];
 	struct message message;
@@ -415,7 +415,7 @@ outlet_put(struct outlet *outlet, const struct frame *frame)
 }
 
 void
-outlet_close(struct outlet *outlet)
+shared_sender_close(struct shared_sender *outlet)
 {
 	if (!outlet)
 		return;
@@ -425,11 +425,11 @@ outlet_close(struct outlet *outlet)
 
 /* ---- receiving ---- */
 
-struct inlet *
-inlet_open(int fd)
+struct shared_receiver *
+shared_receiver_open(int fd)
 {
 	struct sockaddr_un address;
-	struct inlet *inlet;
+	struct shared_receiver *inlet;
 	struct stat st;
 	socklen_t size;
 
@@ -446,12 +446,12 @@ inlet_open(int fd)
 	if (inlet->listener >= 0 && bind(inlet->listener, (struct sockaddr *)&address, size) == 0 &&
 	    listen(inlet->listener, 16) == 0)
 		return inlet;
-	inlet_close(inlet);
+	shared_receiver_close(inlet);
 	return NULL;
 }
 
 void
-inlet_close(struct inlet *inlet)
+shared_receiver_close(struct shared_receiver *inlet)
 {
 	if (!inlet)
 		return;
@@ -459,7 +459,7 @@ inlet_close(struct inlet *inlet)
 		close(inlet->listener);
 	if (inlet->connection >= 0)
 		close(inlet->connection);
-	inlet_drop(inlet);
+	shared_receiver_drop(inlet);
 }
 
 static void
@@ -518,7 +518,7 @@ accept_writer(int listener)
 /* The message that belongs to a header: it was sent before. Writers may have the pipe one after
  * another; one that has left another message died before its header. false: there is none. */
 static bool
-receive_number(struct inlet *inlet, unsigned long number, struct message *message,
+receive_number(struct shared_receiver *inlet, unsigned long number, struct message *message,
     int fd[PLANES_MOST], size_t *n)
 {
 	for (;;) {
@@ -538,7 +538,7 @@ receive_number(struct inlet *inlet, unsigned long number, struct message *messag
 
 /* The part that fd is, mapped now or before. Owns fd. NULL: not such memory. */
 static struct part *
-part_take(struct inlet *inlet, int fd)
+part_take(struct shared_receiver *inlet, int fd)
 {
 	struct part **at = &inlet->part, *part;
 	struct stat st;
@@ -563,7 +563,7 @@ part_take(struct inlet *inlet, int fd)
 }
 
 static void
-use_planes(struct inlet *inlet, void *const owner[], size_t n)
+use_planes(struct shared_receiver *inlet, void *const owner[], size_t n)
 {
 	for (size_t c = 0; c < n; c++) {
 		struct part *part = owner[c];
@@ -575,7 +575,7 @@ use_planes(struct inlet *inlet, void *const owner[], size_t n)
 
 /* Finds the n planes of a message, and owns the descriptors. false: they are not there. */
 static bool
-take_planes(struct inlet *inlet, const struct message *message, const struct frame_head *head,
+take_planes(struct shared_receiver *inlet, const struct message *message, const struct frame_head *head,
     const int fd[], size_t n, void *plane[], void *owner[])
 {
 	size_t bytes = frame_stride(head->w, head->type) * head->h;
@@ -616,7 +616,7 @@ copy_frame(struct frame **frame)
 }
 
 int
-inlet_take(struct inlet *inlet, const char *name, unsigned long number,
+shared_receiver_take(struct shared_receiver *inlet, const char *name, unsigned long number,
     const struct frame_head *head, struct frame **out)
 {
 	int fd[PLANES_MOST];

@@ -19,29 +19,29 @@
 
 #include "frame/frame.h"
 
-/* Frames made from now on can be handed over, if fd is a pipe; ends with handover_end(). */
-void handover_begin(int fd);
-void handover_end(void);
+/* Frames made from now on can be handed over, if fd is a pipe; ends with shared_frames_end(). */
+void shared_frames_begin(int fd);
+void shared_frames_end(void);
 
-struct outlet;
+struct shared_sender;
 
 /* For the write end of a pipe. NULL: not a pipe, or not wanted (FRINGEPIPE_HANDOVER=no). */
-struct outlet *outlet_open(int fd);
+struct shared_sender *shared_sender_open(int fd);
 /*
  * Hands a frame over: its number for the header. 0: nobody takes it, or it does not lie in such
  * memory; write it as ever. Waits a moment for the frame before to be taken.
  */
-unsigned long outlet_put(struct outlet *, const struct frame *);
-void outlet_close(struct outlet *);
+unsigned long shared_sender_put(struct shared_sender *, const struct frame *);
+void shared_sender_close(struct shared_sender *);
 
-struct inlet;
+struct shared_receiver;
 
 /* For the read end of a pipe, before anything is read. NULL as above. */
-struct inlet *inlet_open(int fd);
+struct shared_receiver *shared_receiver_open(int fd);
 /* The frame of a header that names this number. 0 or -1 after fail(name, ...). */
-int inlet_take(struct inlet *, const char *name, unsigned long number, const struct frame_head *,
+int shared_receiver_take(struct shared_receiver *, const char *name, unsigned long number, const struct frame_head *,
     struct frame **out);
 /* Frames that were taken live on. */
-void inlet_close(struct inlet *);
+void shared_receiver_close(struct shared_receiver *);
 
 #endif

@@ -113,18 +113,18 @@ pipe_open(struct source *source, int fd, const char *path)
 	FILE *file;
 
 	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);	/* fewer switches; where it fails, more */
-	source->loader.inlet = inlet_open(fd);
+	source->loader.inlet = shared_receiver_open(fd);
 	if (start_read(&start, source->also, &source->codec) < 0)
 		fail_errno(path, "cannot be read");
 	else if (!source->codec)
 		fail_unknown(path, start.byte, start.n);
 	if (!source->codec) {
-		inlet_close(source->loader.inlet);
+		shared_receiver_close(source->loader.inlet);
 		close(fd);
 		return NULL;
 	}
 	if (source->codec->seeks) {	/* somebody else may read on, and listen */
-		inlet_close(source->loader.inlet);
+		shared_receiver_close(source->loader.inlet);
 		source->loader.inlet = NULL;
 	}
 	file = buffered(source, fdopen(fd, "rb"));
@@ -326,7 +326,7 @@ source_leave_file(struct source *source)
 		return;
 	if (source->codec->load_end && source->loader.state)
 		source->codec->load_end(&source->loader);
-	inlet_close(source->loader.inlet);	/* first: the next reader of a named pipe listens */
+	shared_receiver_close(source->loader.inlet);	/* first: the next reader of a named pipe listens */
 	fclose(source->loader.file);
 	source->loader = (struct loader){ 0 };
 }

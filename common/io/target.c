@@ -32,7 +32,7 @@ struct target {
 	bool spooled;			/* the open file has no name: it is copied at the end */
 	bool failed;
 	size_t frames;
-	struct outlet *outlet;		/* TARGET_STREAM: NULL where frames cannot be handed over */
+	struct shared_sender *outlet;		/* TARGET_STREAM: NULL where frames cannot be handed over */
 	char **name;			/* TARGET_FOLDER: the names that are taken */
 	size_t names;
 };
@@ -157,7 +157,7 @@ temporary_remove(char *temporary)
 
 /* A temporary file beside path, with the permissions of a file that is there already. */
 static FILE *
-beside_open(const char *path, char **temporary)
+second_input_open(const char *path, char **temporary)
 {
 	char *final = final_path(path);
 	struct stat st;
@@ -197,7 +197,7 @@ target_file_open(const char *path, char **temporary)
 	if (!path || !strcmp(path, "-"))
 		return stdout;
 	if (!is_special(path))
-		return beside_open(path, temporary);
+		return second_input_open(path, temporary);
 	file = fopen(path, "wb");
 	if (!file)
 		fail_errno(path, "cannot be opened for writing");
@@ -537,14 +537,14 @@ stream_begin(struct target *target)
 {
 	target->kind = TARGET_STREAM;
 	(void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_SIZE);
-	target->outlet = outlet_open(STDOUT_FILENO);
+	target->outlet = shared_sender_open(STDOUT_FILENO);
 	return 0;
 }
 
 static int
 stream_put(struct target *target, const struct frame *frame)
 {
-	unsigned long number = target->outlet ? outlet_put(target->outlet, frame) : 0;
+	unsigned long number = target->outlet ? shared_sender_put(target->outlet, frame) : 0;
 
 	if (fflush(stdout) != 0)
 		return fail_errno(STANDARD_OUTPUT, "cannot be written");
@@ -710,7 +710,7 @@ target_close(struct target *target, bool keep)
 	if (target->kind == TARGET_STREAM)
 		status = target_file_close(stdout, NULL, NULL, keep) < 0 ||
 		    (keep && target->failed) ? -1 : 0;
-	outlet_close(target->outlet);
+	shared_sender_close(target->outlet);
 	for (size_t i = 0; i < target->names; i++)
 		free(target->name[i]);
 	free(target->name);

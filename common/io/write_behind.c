@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 
-struct outbox {
+struct write_behind {
 	struct target *target;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -17,7 +17,7 @@ struct outbox {
 
 /* The frame that waits, or NULL when there will be none. */
 static struct frame *
-take(struct outbox *box)
+take(struct write_behind *box)
 {
 	struct frame *frame;
 
@@ -34,7 +34,7 @@ take(struct outbox *box)
 static void *
 write_frames(void *arg)
 {
-	struct outbox *box = arg;
+	struct write_behind *box = arg;
 	struct frame *frame;
 
 	while ((frame = take(box))) {
@@ -48,10 +48,10 @@ write_frames(void *arg)
 	return NULL;
 }
 
-struct outbox *
-outbox_open(struct target *target)
+struct write_behind *
+write_behind_open(struct target *target)
 {
-	struct outbox *box = calloc(1, sizeof(*box));
+	struct write_behind *box = calloc(1, sizeof(*box));
 
 	if (!box) {
 		target_close(target, false);
@@ -71,7 +71,7 @@ outbox_open(struct target *target)
 }
 
 int
-outbox_put(struct outbox *box, struct frame *frame)
+write_behind_put(struct write_behind *box, struct frame *frame)
 {
 	int status;
 
@@ -86,7 +86,7 @@ outbox_put(struct outbox *box, struct frame *frame)
 }
 
 int
-outbox_close(struct outbox *box, bool keep)
+write_behind_close(struct write_behind *box, bool keep)
 {
 	int status;
 

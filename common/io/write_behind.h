@@ -7,13 +7,13 @@
 
 #include "io/codec.h"
 
-struct outbox;
+struct write_behind;
 
 /* Takes ownership of the target. NULL after fail() (the target is closed then). */
-struct outbox *outbox_open(struct target *);
+struct write_behind *write_behind_open(struct target *);
 /* Takes ownership of the frame. Waits while another one is waiting. -1 once writing has failed. */
-int outbox_put(struct outbox *, struct frame *);
+int write_behind_put(struct write_behind *, struct frame *);
 /* Writes what waits, completes (keep) or removes what was written. 0, or -1 after fail(). */
-int outbox_close(struct outbox *, bool keep);
+int write_behind_close(struct write_behind *, bool keep);
 
 #endif

@@ -31,20 +31,20 @@ static const struct dialect dialects[] = {
 
 struct file {
 	const char *path;
-	const struct named *named;
+	const struct number_file *named;
 };
 
 /* The entry of the first of the names that is there. */
-static const struct named_entry *
+static const struct number_file_entry *
 find(const struct file *file, const char *names)
 {
 	for (;;) {
 		size_t n = strcspn(names, "|");
-		char name[NAMED_NAME_SIZE];
-		const struct named_entry *entry;
+		char name[NUMBER_FILE_NAME_SIZE];
+		const struct number_file_entry *entry;
 
 		snprintf(name, sizeof(name), "%.*s", (int)n, names);
-		entry = named_find(file->named, name);
+		entry = number_file_find(file->named, name);
 		if (entry || !names[n])
 			return entry;
 		names += n + 1;
@@ -55,7 +55,7 @@ find(const struct file *file, const char *names)
 static int
 get(const struct file *file, const char *names, const char *what, size_t expected, double *out)
 {
-	const struct named_entry *entry = find(file, names);
+	const struct number_file_entry *entry = find(file, names);
 
 	if (!entry)
 		return fail(file->path, "expected %s called %s, found none", what, names);
@@ -85,7 +85,7 @@ static int
 get_intrinsics(
     const struct file *file, const char *K, const char *distortion, struct pinhole *device)
 {
-	const struct named_entry *entry = find(file, distortion);
+	const struct number_file_entry *entry = find(file, distortion);
 	const double *k = device->K;
 	size_t n = entry ? entry->n : 0;
 
@@ -152,7 +152,7 @@ best_dialect(const struct file *file)
 static int
 get_frame(const struct file *file, struct calib *calib)
 {
-	const struct named_entry *unit = find(file, "length_unit|unit");
+	const struct number_file_entry *unit = find(file, "length_unit|unit");
 	double size[2], crop[2];
 
 	if (get_pair(file, "crop_x0_y0", "a crop's x0 y0", crop) < 0 ||
@@ -266,18 +266,18 @@ get_plain(const struct file *file, struct calib *calib)
 int
 calib_load(const char *path, struct calib *calib)
 {
-	struct named named;
+	struct number_file named;
 	struct file file = { path, &named };
 	int status;
 
 	memset(calib, 0, sizeof(*calib));
 	strcpy(calib->unit, "mm");
-	if (named_load(path, &named) < 0)
+	if (number_file_load(path, &named) < 0)
 		return -1;
 	if (named.entries == 1 && !named.entry[0].name[0] && named.entry[0].n)
 		status = get_plain(&file, calib);
 	else
 		status = get_dialect(&file, calib);
-	named_free(&named);
+	number_file_free(&named);
 	return status;
 }

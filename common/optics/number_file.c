@@ -13,16 +13,16 @@
 #define ENTRY_LIMIT 4096
 #define DEPTH_LIMIT 32
 
-struct reader {
+struct read_ahead {
 	const char *path, *start, *at, *end;	/* *end is 0 */
-	struct named *named;
+	struct number_file *named;
 	int muted;				/* inside a list of objects: nothing is kept */
-	char open[NAMED_NAME_SIZE]; /* YAML: the key that lines beginning with - belong to */
+	char open[NUMBER_FILE_NAME_SIZE]; /* YAML: the key that lines beginning with - belong to */
 };
 
 /* Why reading cannot go on, and in which line. */
 static int
-stuck(const struct reader *reader, const char *why)
+stuck(const struct read_ahead *reader, const char *why)
 {
 	size_t line = 1;
 	char seen[17];
@@ -41,12 +41,12 @@ stuck(const struct reader *reader, const char *why)
 
 /* An entry without numbers yet. A name that is too long is known to nobody: it is passed over. */
 static int
-entry_open(struct reader *reader, const char *name)
+entry_open(struct read_ahead *reader, const char *name)
 {
-	struct named *named = reader->named;
-	struct named_entry *more;
+	struct number_file *named = reader->named;
+	struct number_file_entry *more;
 
-	if (reader->muted || strlen(name) >= NAMED_NAME_SIZE)
+	if (reader->muted || strlen(name) >= NUMBER_FILE_NAME_SIZE)
 		return 0;
 	if (named->entries == ENTRY_LIMIT)
 		return fail(reader->path, "more than %d entries: no calibration", ENTRY_LIMIT);
@@ -66,9 +66,9 @@ entry_open(struct reader *reader, const char *name)
 
 /* A number behind the others of the last entry, if it is `name`. */
 static int
-entry_add(struct reader *reader, const char *name, double v)
+entry_add(struct read_ahead *reader, const char *name, double v)
 {
-	struct named *named = reader->named;
+	struct number_file *named = reader->named;
 
 	if (reader->muted || !named->entries ||
 	    strcmp(named->entry[named->entries - 1].name, name))
@@ -88,13 +88,13 @@ entry_add(struct reader *reader, const char *name, double v)
 }
 
 static int
-entry_text(struct reader *reader, const char *name, const char *text, size_t n)
+entry_text(struct read_ahead *reader, const char *name, const char *text, size_t n)
 {
-	struct named_entry *entry;
+	struct number_file_entry *entry;
 
 	if (entry_open(reader, name) < 0)
 		return -1;
-	if (reader->muted || strlen(name) >= NAMED_NAME_SIZE || n >= NAMED_TEXT_SIZE)
+	if (reader->muted || strlen(name) >= NUMBER_FILE_NAME_SIZE || n >= NUMBER_FILE_TEXT_SIZE)
 		return 0;
 	entry = &reader->named->entry[reader->named->entries - 1];
 	memcpy(entry->text, text, n);
@@ -103,13 +103,13 @@ entry_text(struct reader *reader, const char *name, const char *text, size_t n)
 }
 
 static void
-join(char out[NAMED_NAME_SIZE + 1], const char *outer, const char *key, size_t n)
+join(char out[NUMBER_FILE_NAME_SIZE + 1], const char *outer, const char *key, size_t n)
 {
 	size_t m = strlen(outer), dot = m > 0;
 
-	memset(out, 0, NAMED_NAME_SIZE + 1);
-	if (m + dot + n >= NAMED_NAME_SIZE) {	/* known to nobody, and longer than any kept name */
-		memset(out, '?', NAMED_NAME_SIZE);
+	memset(out, 0, NUMBER_FILE_NAME_SIZE + 1);
+	if (m + dot + n >= NUMBER_FILE_NAME_SIZE) {	/* known to nobody, and longer than any kept name */
+		memset(out, '?', NUMBER_FILE_NAME_SIZE);
 		return;
 	}
 	memcpy(out, outer, m);
@@ -119,10 +119,10 @@ join(char out[NAMED_NAME_SIZE + 1], const char *outer, const char *key, size_t n
 
 /* ---- values: JSON, and the same within brackets in YAML ---- */
 
-static int value(struct reader *, const char *name, int depth);
+static int value(struct read_ahead *, const char *name, int depth);
 
 static void
-skip_blank(struct reader *reader, bool lines)
+skip_blank(struct read_ahead *reader, bool lines)
 {
 	while (reader->at < reader->end) {
 		char c = *reader->at;
@@ -139,7 +139,7 @@ skip_blank(struct reader *reader, bool lines)
 
 /* A number at the cursor, and nothing glued to it. */
 static bool
-number(struct reader *reader, double *v)
+number(struct read_ahead *reader, double *v)
 {
 	char *end;
 
@@ -154,7 +154,7 @@ number(struct reader *reader, double *v)
 
 /* A quoted string: *text, *n without the quotes. Escapes stay as they are. */
 static int
-quoted(struct reader *reader, const char **text, size_t *n)
+quoted(struct read_ahead *reader, const char **text, size_t *n)
 {
 	char quote = *reader->at;
 	const char *c = reader->at + 1;
@@ -169,7 +169,7 @@ quoted(struct reader *reader, const char **text, size_t *n)
 }
 
 static int
-list(struct reader *reader, const char *name, int depth)
+list(struct read_ahead *reader, const char *name, int depth)
 {
 	double v;
 
@@ -202,13 +202,13 @@ list(struct reader *reader, const char *name, int depth)
 }
 
 static int
-object(struct reader *reader, const char *name, int depth)
+object(struct read_ahead *reader, const char *name, int depth)
 {
 	if (depth > DEPTH_LIMIT)
 		return stuck(reader, "fewer nested objects");
 	reader->at++;
 	for (;;) {
-		char inner[NAMED_NAME_SIZE + 1];
+		char inner[NUMBER_FILE_NAME_SIZE + 1];
 		const char *key;
 		size_t n = 0;
 
@@ -241,7 +241,7 @@ object(struct reader *reader, const char *name, int depth)
 
 /* A word that is neither number, list nor object: true, null, a text without quotes. */
 static int
-bare(struct reader *reader, const char *name, const char *stop)
+bare(struct read_ahead *reader, const char *name, const char *stop)
 {
 	size_t n = strcspn(reader->at, stop);
 	const char *text = reader->at;
@@ -257,7 +257,7 @@ bare(struct reader *reader, const char *name, const char *stop)
 }
 
 static int
-value(struct reader *reader, const char *name, int depth)
+value(struct read_ahead *reader, const char *name, int depth)
 {
 	const char *text;
 	double v;
@@ -279,12 +279,12 @@ value(struct reader *reader, const char *name, int depth)
 
 struct level {
 	size_t indent;
-	char name[NAMED_NAME_SIZE + 1];
+	char name[NUMBER_FILE_NAME_SIZE + 1];
 };
 
 /* The rest of a line must be blank. */
 static int
-end_of_line(struct reader *reader)
+end_of_line(struct read_ahead *reader)
 {
 	skip_blank(reader, false);
 	if (reader->at < reader->end && *reader->at != '\n')
@@ -294,9 +294,9 @@ end_of_line(struct reader *reader)
 
 /* A line that begins with "- ": what follows goes into the list of the open key. */
 static int
-yaml_item(struct reader *reader)
+yaml_item(struct read_ahead *reader)
 {
-	struct named *named = reader->named;
+	struct number_file *named = reader->named;
 	double v;
 
 	while (reader->at[0] == '-' && (isspace((unsigned char)reader->at[1]) || !reader->at[1])) {
@@ -318,7 +318,7 @@ yaml_item(struct reader *reader)
 
 /* A text block (| or >): the lines below that are further in. */
 static void
-yaml_block(struct reader *reader, size_t indent)
+yaml_block(struct read_ahead *reader, size_t indent)
 {
 	while (reader->at < reader->end) {
 		const char *line = reader->at + 1;
@@ -337,7 +337,7 @@ yaml_block(struct reader *reader, size_t indent)
 
 /* What stands behind `key:`; *deeper says that it follows in the next lines. */
 static int
-yaml_value(struct reader *reader, const char *name, size_t indent, bool *deeper)
+yaml_value(struct read_ahead *reader, const char *name, size_t indent, bool *deeper)
 {
 	const char *text;
 	double v;
@@ -375,9 +375,9 @@ yaml_value(struct reader *reader, const char *name, size_t indent, bool *deeper)
 }
 
 static int
-yaml_key(struct reader *reader, struct level level[DEPTH_LIMIT], size_t *depth, size_t indent)
+yaml_key(struct read_ahead *reader, struct level level[DEPTH_LIMIT], size_t *depth, size_t indent)
 {
-	char name[NAMED_NAME_SIZE + 1];
+	char name[NUMBER_FILE_NAME_SIZE + 1];
 	const char *key = reader->at;
 	bool deeper;
 	size_t n = 0;
@@ -405,12 +405,12 @@ yaml_key(struct reader *reader, struct level level[DEPTH_LIMIT], size_t *depth, 
 		return stuck(reader, "fewer nested keys");
 	level[*depth].indent = indent;
 	strcpy(level[(*depth)++].name, name);
-	snprintf(reader->open, sizeof(reader->open), "%.*s", NAMED_NAME_SIZE - 1, name);
+	snprintf(reader->open, sizeof(reader->open), "%.*s", NUMBER_FILE_NAME_SIZE - 1, name);
 	return 0;
 }
 
 static int
-yaml(struct reader *reader)
+yaml(struct read_ahead *reader)
 {
 	struct level level[DEPTH_LIMIT];
 	size_t depth = 0;
@@ -442,7 +442,7 @@ yaml(struct reader *reader)
 
 /* What stands between two tags. */
 static int
-xml_text(struct reader *reader, const char *name)
+xml_text(struct read_ahead *reader, const char *name)
 {
 	const char *text = reader->at, *end = memchr(text, '<', (size_t)(reader->end - text));
 	bool numbers = true;
@@ -474,7 +474,7 @@ xml_text(struct reader *reader, const char *name)
 
 /* Passes over <?...?>, <!-- ... --> and <!...>; false where there is none. */
 static bool
-xml_passed(struct reader *reader)
+xml_passed(struct read_ahead *reader)
 {
 	const char *stop = !strncmp(reader->at, "<!--", 4) ? "-->" :
 	    !strncmp(reader->at, "<?", 2) ? "?>" : !strncmp(reader->at, "<!", 2) ? ">" : NULL;
@@ -486,9 +486,9 @@ xml_passed(struct reader *reader)
 }
 
 static int
-xml(struct reader *reader)
+xml(struct read_ahead *reader)
 {
-	char name[DEPTH_LIMIT + 1][NAMED_NAME_SIZE + 1] = { "" };
+	char name[DEPTH_LIMIT + 1][NUMBER_FILE_NAME_SIZE + 1] = { "" };
 	int depth = 0;			/* 1 within the outermost element */
 
 	for (;;) {
@@ -525,7 +525,7 @@ xml(struct reader *reader)
 
 /* Nothing but numbers and comments: one list without a name. False: it is something else. */
 static int
-plain(struct reader *reader, bool *is)
+plain(struct read_ahead *reader, bool *is)
 {
 	double v;
 
@@ -550,9 +550,9 @@ plain(struct reader *reader, bool *is)
 }
 
 int
-named_parse(const char *path, const char *text, size_t n, struct named *named)
+number_file_parse(const char *path, const char *text, size_t n, struct number_file *named)
 {
-	struct reader reader = { path, text, text, text + n, named, 0, "" };
+	struct read_ahead reader = { path, text, text, text + n, named, 0, "" };
 	bool is_plain;
 	int status;
 
@@ -570,12 +570,12 @@ named_parse(const char *path, const char *text, size_t n, struct named *named)
 	} else if (status == 0 && !is_plain)
 		status = *reader.at == '<' ? xml(&reader) : yaml(&reader);
 	if (status < 0)
-		named_free(named);
+		number_file_free(named);
 	return status;
 }
 
 int
-named_load(const char *path, struct named *named)
+number_file_load(const char *path, struct number_file *named)
 {
 	FILE *file = fopen(path, "rb");
 	char *text = NULL;
@@ -596,7 +596,7 @@ named_load(const char *path, struct named *named)
 		else if (n > FILE_LIMIT)
 			fail(path, "longer than 1 MB: no calibration");
 		else
-			status = named_parse(path, text, n, named);
+			status = number_file_parse(path, text, n, named);
 	}
 	free(text);
 	fclose(file);
@@ -604,15 +604,15 @@ named_load(const char *path, struct named *named)
 }
 
 void
-named_free(struct named *named)
+number_file_free(struct number_file *named)
 {
 	free(named->entry);
 	free(named->v);
 	memset(named, 0, sizeof(*named));
 }
 
-const struct named_entry *
-named_find(const struct named *named, const char *name)
+const struct number_file_entry *
+number_file_find(const struct number_file *named, const char *name)
 {
 	size_t n = strlen(name);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 int
-sensor_place(const struct run *run, const struct numbers *option, const struct frame_head *head,
+sensor_crop_origin(const struct run *run, const struct numbers *option, const struct frame_head *head,
     const double otherwise[2], double origin_px[2], double bin[2])
 {
 	struct numbers list;

@@ -9,7 +9,7 @@
  * is bin[0] x bin[1] of the full frame's (key bin). So the centre of column i is the full frame's
  * origin_px[0] + (i + 1/2) bin[0] - 1/2. -1 after fail().
  */
-int sensor_place(const struct run *, const struct numbers *option, const struct frame_head *,
+int sensor_crop_origin(const struct run *, const struct numbers *option, const struct frame_head *,
     const double otherwise[2], double origin_px[2], double bin[2]);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/px.h"
 
 void
-blank_begin(struct blank *blank, bool handed_on)
+all_invalid_begin(struct all_invalid *blank, bool handed_on)
 {
 	blank->in = false;
 	blank->out = handed_on;
@@ -37,7 +37,7 @@ look(bool *seen, const struct frame *frame, size_t y0, size_t y1)
 }
 
 void
-blank_look(struct blank *blank, const struct frame *in, const struct frame *out, size_t y0,
+all_invalid_scan(struct all_invalid *blank, const struct frame *in, const struct frame *out, size_t y0,
     size_t y1)
 {
 	look(&blank->in, in, y0, y1);
@@ -45,7 +45,7 @@ blank_look(struct blank *blank, const struct frame *in, const struct frame *out,
 }
 
 void
-blank_tell(struct blank *blank, const struct frame_head *out, const char *object,
+all_invalid_warn(struct all_invalid *blank, const struct frame_head *out, const char *object,
     const char *advice)
 {
 	char frame[40] = "";

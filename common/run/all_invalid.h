@@ -11,20 +11,20 @@
 
 #include "frame/frame.h"
 
-struct blank {			/* zeroed at the beginning of a run */
+struct all_invalid {			/* zeroed at the beginning of a run */
 	bool in, out;		/* a valid pixel was seen in this frame; set by any thread */
 	bool told;
 	size_t frames;
 };
 
 /* Begins a frame. handed_on: the first channel is the input's own, so nothing is to be said. */
-void blank_begin(struct blank *, bool handed_on);
+void all_invalid_begin(struct all_invalid *, bool handed_on);
 /* Rows y0 <= y < y1 of `out` are made; those of `in` can be read. */
-void blank_look(struct blank *, const struct frame *in, const struct frame *out, size_t y0,
+void all_invalid_scan(struct all_invalid *, const struct frame *in, const struct frame *out, size_t y0,
     size_t y1);
 /* All rows are: warns, once in a run. object leads the message, may be NULL; advice: the options
  * to look at, may be NULL. */
-void blank_tell(struct blank *, const struct frame_head *out, const char *object,
+void all_invalid_warn(struct all_invalid *, const struct frame_head *out, const char *object,
     const char *advice);
 
 #endif

@@ -212,7 +212,7 @@ path_of(const struct bench *bench, const char *name, const char *kind)
 /* Runs some words, from a file if there is one, to another or to nowhere. */
 static int
 run_words(const struct bench *bench, const char *device, const char *words, const char *from,
-    const char *to, size_t repeat, struct spent *spent)
+    const char *to, size_t repeat, struct timing *spent)
 {
 	struct measure how = { device, to ? to : "null:", bench->threads, repeat };
 	char *copy = strdup(words), *rest = copy, *word[WORDS_MOST], *file = NULL;
@@ -239,7 +239,7 @@ static int
 measure_side(const struct bench *bench, const struct example *example, const char *device,
     const char *to, double *seconds)
 {
-	struct spent spent;
+	struct timing spent;
 
 	*seconds = NAN;
 	if (run_words(bench, device, example->words, example->from, to, 0, &spent) < 0 ||
@@ -334,7 +334,7 @@ static int
 measure_stages(const struct bench *bench)
 {
 	char *images = path_of(bench, "images", "processor");
-	struct spent spent;
+	struct timing spent;
 	int status = -1;
 
 	printf("\nnanoseconds per sample (pixel of a channel in or out): processor with %d "

@@ -22,6 +22,6 @@ struct measure {
 };
 
 /* Runs a chain of words (stage.c) and tells what its first stage took. -1 after fail(). */
-int chain_measure(int words, char **word, const struct measure *, struct spent *);
+int chain_measure(int words, char **word, const struct measure *, struct timing *);
 
 #endif

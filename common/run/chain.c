@@ -25,7 +25,7 @@ static int push(struct chain *, size_t at, struct frame *);
 /* ---- images beside the input ---- */
 
 static int
-beside_load(struct beside *beside)
+second_input_load(struct second_input *beside)
 {
 	struct frame *frame;
 	int got;
@@ -56,7 +56,7 @@ beside_load(struct beside *beside)
 }
 
 static size_t
-beside_channels(const struct link *link)
+second_input_channels(const struct link *link)
 {
 	size_t n = 0;
 
@@ -66,7 +66,7 @@ beside_channels(const struct link *link)
 }
 
 static int
-beside_check_size(const struct beside *beside, const struct frame_head *head)
+second_input_check_size(const struct second_input *beside, const struct frame_head *head)
 {
 	const struct frame_head *own = &beside->frame->head;
 
@@ -78,7 +78,7 @@ beside_check_size(const struct beside *beside, const struct frame_head *head)
 
 /* "OPTION.CHANNEL": what channel k of an image beside is called behind the input's own. */
 static void
-beside_name(const struct beside *beside, size_t k, char name[CHANNEL_NAME_SIZE])
+second_input_name(const struct second_input *beside, size_t k, char name[CHANNEL_NAME_SIZE])
 {
 	memset(name, 0, CHANNEL_NAME_SIZE);
 	if (snprintf(name, CHANNEL_NAME_SIZE, "%s.%s", beside->opt->name,
@@ -90,7 +90,7 @@ beside_name(const struct beside *beside, size_t k, char name[CHANNEL_NAME_SIZE])
 static int
 widen_head(const struct link *link, const struct frame_head *head, struct frame_head *wide)
 {
-	size_t more = beside_channels(link), c = head->c;
+	size_t more = second_input_channels(link), c = head->c;
 	char (*names)[CHANNEL_NAME_SIZE];
 
 	if (head_copy(wide, head) < 0)
@@ -105,21 +105,21 @@ widen_head(const struct link *link, const struct frame_head *head, struct frame_
 	wide->channel = names;
 	wide->c = c + more;
 	for (size_t i = 0; i < link->besides; i++) {
-		const struct beside *beside = &link->beside[i];
+		const struct second_input *beside = &link->beside[i];
 
-		if (beside_check_size(beside, head) < 0) {
+		if (second_input_check_size(beside, head) < 0) {
 			head_free(wide);
 			return -1;
 		}
 		for (size_t k = 0; k < beside->frame->head.c; k++)
-			beside_name(beside, k, names[c++]);
+			second_input_name(beside, k, names[c++]);
 	}
 	return 0;
 }
 
 /* Fills the planes from c on with those beside. */
 static void
-share_besides(const struct link *link, struct frame *to, size_t c)
+share_second_inputs(const struct link *link, struct frame *to, size_t c)
 {
 	for (size_t i = 0; i < link->besides; i++)
 		for (size_t k = 0; k < link->beside[i].frame->head.c; k++)
@@ -176,12 +176,12 @@ drain_before(struct link *link)
 
 /* Takes the next frame of what stands beside, once per input. */
 static int
-take_besides(struct link *link)
+read_second_inputs(struct link *link)
 {
-	for (size_t i = 0; !link->besides_taken && i < link->besides; i++)
-		if (beside_load(&link->beside[i]) < 0)
+	for (size_t i = 0; !link->second_inputs_read && i < link->besides; i++)
+		if (second_input_load(&link->beside[i]) < 0)
 			return -1;
-	link->besides_taken = true;
+	link->second_inputs_read = true;
 	return 0;
 }
 
@@ -194,7 +194,7 @@ is_planned_for(const struct link *link, const struct frame_head *head)
 	size_t c = head->c;
 
 	own.c = head->c;
-	if (!link->planned || link->in.c != c + beside_channels(link) || !head_equal(&own, head))
+	if (!link->planned || link->in.c != c + second_input_channels(link) || !head_equal(&own, head))
 		return false;
 	for (size_t i = 0; i < link->besides; i++) {
 		const struct frame_head *beside = &link->beside[i].frame->head;
@@ -202,7 +202,7 @@ is_planned_for(const struct link *link, const struct frame_head *head)
 		if (beside->w != head->w || beside->h != head->h)
 			return false;
 		for (size_t k = 0; k < beside->c; k++) {
-			beside_name(&link->beside[i], k, name);
+			second_input_name(&link->beside[i], k, name);
 			if (memcmp(name, link->in.channel[c++], sizeof(name)))
 				return false;
 		}
@@ -218,7 +218,7 @@ prepare(struct link *link, const struct frame_head *head)
 	struct frame_head in;
 	int status;
 
-	if (take_besides(link) < 0)
+	if (read_second_inputs(link) < 0)
 		return -1;
 	if (is_planned_for(link, head))
 		return 0;
@@ -303,7 +303,7 @@ segment_passed_from(const struct segment *segment, size_t k, size_t c)
 }
 
 bool
-segment_made_by(const struct segment *segment, size_t *k, size_t *c)
+segment_produced_by(const struct segment *segment, size_t *k, size_t *c)
 {
 	for (;; (*k)--) {
 		size_t from = segment_passed_from(segment, *k, *c);
@@ -327,7 +327,7 @@ last_reader(const struct segment *segment, size_t k)
 		for (size_t c = 0; c < segment->link[m].out.c; c++) {
 			size_t maker = m, channel = c;
 
-			if (segment_made_by(segment, &maker, &channel) && maker == k)
+			if (segment_produced_by(segment, &maker, &channel) && maker == k)
 				last = m + 1;
 		}
 	return last;
@@ -512,12 +512,12 @@ make_rows(const struct segment *segment, size_t k, struct scratch *scratch, size
 	}
 	memcpy(scratch->in[k], k ? scratch->out[k - 1] : segment->in->plane,
 	    before->c * sizeof(struct plane));
-	share_besides(link, &in, before->c);
+	share_second_inputs(link, &in, before->c);
 	place_output(segment, k, scratch);
 	scratch->seconds[k] -= progress_seconds();
 	link->run.body->rows(&link->run, &in, &out, scratch->done[k], end);
 	scratch->seconds[k] += progress_seconds();
-	blank_look(&link->blank, &in, &out, scratch->done[k], end);
+	all_invalid_scan(&link->blank, &in, &out, scratch->done[k], end);
 	scratch->done[k] = end;
 }
 
@@ -543,7 +543,7 @@ run_share(void *arg, size_t item, int thread)
 	struct scratch *scratch = &segment->chain->scratch[thread];
 	struct piece piece;
 
-	while (shares_take(&segment->chain->shares, item, &piece)) {
+	while (row_shares_take(&segment->chain->shares, item, &piece)) {
 		for (size_t k = 0; k < segment->n && piece.begins; k++) {
 			scratch->first[k] = scratch->done[k] = lower(piece.y0, segment->halo[k]);
 			scratch->slot[k] = 0;
@@ -564,10 +564,10 @@ divide(const struct segment *segment)
 	size_t step = segment->step;
 
 	if (chain->band)
-		return shares_divide(&chain->shares, segment->h,
+		return row_shares_divide(&chain->shares, segment->h,
 		    (segment->h + chain->band - 1) / chain->band, at_most(step, chain->band),
 		    SIZE_MAX);
-	return shares_divide(&chain->shares, segment->h, (size_t)chain->threads, step,
+	return row_shares_divide(&chain->shares, segment->h, (size_t)chain->threads, step,
 	    at_least(segment->halo[0], STEALS_LEAST));
 }
 
@@ -591,7 +591,7 @@ make_view(const struct link *link, const struct frame *frame, struct frame *view
 	if (!view->plane)
 		return fail_memory();
 	memcpy(view->plane, frame->plane, frame->head.c * sizeof(*view->plane));
-	share_besides(link, view, frame->head.c);
+	share_second_inputs(link, view, frame->head.c);
 	return 0;
 }
 
@@ -617,7 +617,7 @@ share_passed(struct segment *segment)
 	for (size_t c = 0; c < segment->out->head.c; c++) {
 		size_t k = segment->n - 1, channel = c;
 
-		if (!segment_made_by(segment, &k, &channel))
+		if (!segment_produced_by(segment, &k, &channel))
 			frame_share(segment->out, c, segment->in, channel);
 	}
 }
@@ -629,7 +629,7 @@ conclude_map(const struct chain *chain, struct link *link)
 
 	if (link->run.body->after)
 		link->run.body->after(&link->run);
-	blank_tell(&link->blank, &link->out, chain->n > 1 ? stage->name : NULL, stage->advice);
+	all_invalid_warn(&link->blank, &link->out, chain->n > 1 ? stage->name : NULL, stage->advice);
 }
 
 /* Could the device do this? After plan, and after each survey. *anew: that was asked again. */
@@ -639,7 +639,7 @@ plan_passes(struct chain *chain, struct link *link, bool *anew)
 	bool again = link->planned_anew || link->run.body->survey;
 
 	link->planned_anew = false;
-	if (!chain->device || link->wish == WISH_PROCESSOR || !again)
+	if (!chain->device || link->wish == PLACE_PROCESSOR || !again)
 		return 0;
 	*anew = true;
 	if (drain_before(link) < 0)
@@ -649,7 +649,7 @@ plan_passes(struct chain *chain, struct link *link, bool *anew)
 
 /* Finds what the last map hands on and no two of its channels share. */
 static int
-find_makers(struct segment *segment)
+find_producers(struct segment *segment)
 {
 	size_t channels = segment->link[segment->n - 1].out.c;
 	struct chain *chain = segment->chain;
@@ -663,11 +663,11 @@ find_makers(struct segment *segment)
 		return fail_memory();
 	segment->maker = chain->maker;
 	for (size_t c = 0; c < channels; c++) {
-		struct maker *maker = &segment->maker[c];
+		struct producer *maker = &segment->maker[c];
 		bool found;
 
-		*maker = (struct maker){ segment->n - 1, c };
-		found = segment_made_by(segment, &maker->k, &maker->c) &&
+		*maker = (struct producer){ segment->n - 1, c };
+		found = segment_produced_by(segment, &maker->k, &maker->c) &&
 		    maker->k + 1 < segment->n;
 		for (size_t i = 0; i < c && found; i++)
 			found = memcmp(&segment->maker[i], maker, sizeof(*maker)) != 0;
@@ -713,14 +713,14 @@ plan_maps(struct segment *segment, bool *anew)
 
 /* Decides which of the planned maps the device shall do; *moved: some change sides. */
 static int
-take_sides(struct segment *segment, bool *moved)
+apply_placement(struct segment *segment, bool *moved)
 {
 	struct chain *chain = segment->chain;
 	size_t first = segment->link->run.position;
 	bool on_device[SEGMENT_MOST];
 
 	*moved = false;
-	decide_sides(segment, on_device);
+	placement_choose(segment, on_device);
 	for (size_t k = 0; k < segment->n; k++)
 		*moved |= on_device[k] != segment->link[k].on_device;
 	if (*moved && drain_span(chain, first, first + segment->n - 1) < 0)
@@ -740,12 +740,12 @@ collect(struct segment *segment)
 	size_t n = 1;
 
 	if (chain->opens)
-		decide_to_open(chain);
+		placement_open_device(chain);
 	if (plan_maps(segment, &anew) < 0)
 		return -1;
 	while (anew) {
 		anew = false;
-		if (take_sides(segment, &moved) < 0)
+		if (apply_placement(segment, &moved) < 0)
 			return -1;
 		if (moved && plan_maps(segment, &anew) < 0)
 			return -1;
@@ -755,18 +755,18 @@ collect(struct segment *segment)
 	segment->n = n;
 	segment->h = segment->in->head.h;
 	for (size_t k = 0; k < n; k++)
-		segment->link[k].besides_taken = false;
+		segment->link[k].second_inputs_read = false;
 	return 0;
 }
 
 /* Threads share the work evenly, so that their sum is that many times what a frame takes. */
 static void
-add_spent(struct segment *segment)
+add_timing(struct segment *segment)
 {
 	struct chain *chain = segment->chain;
 
 	for (size_t k = 0; k < segment->n; k++) {
-		struct spent *spent = &segment->link[k].spent[false];
+		struct timing *spent = &segment->link[k].spent[false];
 
 		for (int i = 0; i < chain->threads; i++)
 			spent->seconds += chain->scratch[i].seconds[k] / chain->threads;
@@ -789,12 +789,12 @@ run_bands(struct segment *segment)
 		memset(chain->scratch[i].seconds, 0, sizeof(chain->scratch[i].seconds));
 	}
 	shares = divide(segment);
-	if (shares == 0 || find_makers(segment) < 0)
+	if (shares == 0 || find_producers(segment) < 0)
 		return -1;
 	for (size_t k = 0; k < segment->n; k++)
-		blank_begin(&segment->link[k].blank,
+		all_invalid_begin(&segment->link[k].blank,
 		    segment_passed_from(segment, k, 0) != NO_CHANNEL);
-	pool_for(chain->pool, shares, run_share, segment);
+	thread_pool_for(chain->pool, shares, run_share, segment);
 	for (size_t k = 0; k < segment->n; k++) {
 		conclude_map(chain, &segment->link[k]);
 		segment->link[k].looked = true;
@@ -839,7 +839,7 @@ return_to_processor(struct segment *segment)
 	struct chain *chain = segment->chain;
 
 	for (size_t k = 0; k < segment->n; k++)
-		if (segment->link[k].wish == WISH_DEVICE)
+		if (segment->link[k].wish == PLACE_DEVICE)
 			return -1;
 	if (chain->verbose)
 		fprintf(stderr, "%s: the processor goes on: %s\n", fail_program(), fail_message());
@@ -847,7 +847,7 @@ return_to_processor(struct segment *segment)
 	if (device_drain(chain, segment->link, segment->link->run.position, push) < 0)
 		return -1;
 	for (size_t k = 0; k < segment->n; k++) {
-		segment->link[k].wish = WISH_PROCESSOR;
+		segment->link[k].wish = PLACE_PROCESSOR;
 		segment->link[k].on_device = segment->link[k].able = false;
 	}
 	frame_free(segment->out);
@@ -886,7 +886,7 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 		return 0;
 	if (status == 1) {
 		status = run_bands(&segment);
-		add_spent(&segment);
+		add_timing(&segment);
 	}
 	frame_free(in);
 	if (status < 0) {
@@ -900,7 +900,7 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 
 /* Adds the planes beside to the frame itself, which the flow will own. */
 static int
-add_besides(const struct link *link, struct frame **frame)
+add_second_inputs(const struct link *link, struct frame **frame)
 {
 	struct frame *wide;
 	size_t c = (*frame)->head.c;
@@ -924,11 +924,11 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 {
 	struct link *link = &chain->link[at];
 
-	if (prepare(link, &in->head) < 0 || add_besides(link, &in) < 0) {
+	if (prepare(link, &in->head) < 0 || add_second_inputs(link, &in) < 0) {
 		frame_free(in);
 		return -1;
 	}
-	link->besides_taken = false;
+	link->second_inputs_read = false;
 	return link->run.body->flow(&link->run, in);
 }
 
@@ -961,7 +961,7 @@ run_for(struct run *run, size_t n, void (*fn)(void *arg, size_t i), void *arg)
 {
 	struct for_job job = { fn, arg };
 
-	pool_for(run->chain->pool, n, for_item, &job);
+	thread_pool_for(run->chain->pool, n, for_item, &job);
 }
 
 /* ---- gathering ---- */
@@ -1160,13 +1160,13 @@ put(struct chain *chain, struct frame *frame)
 	}
 	if (!chain->outbox) {
 		target = target_open(chain->output, chain->force, &chain->save);
-		chain->outbox = target ? outbox_open(target) : NULL;
+		chain->outbox = target ? write_behind_open(target) : NULL;
 	}
 	if (!chain->outbox) {
 		frame_free(frame);
 		return -1;
 	}
-	return outbox_put(chain->outbox, frame);
+	return write_behind_put(chain->outbox, frame);
 }
 
 static int
@@ -1213,18 +1213,18 @@ push_kept(struct chain *chain)
 static int
 read_all(struct chain *chain)
 {
-	struct reader *reader = reader_open(chain->operand, chain->operands, chain->pool);
+	struct read_ahead *reader = read_ahead_open(chain->operand, chain->operands, chain->pool);
 	struct frame *frame;
 	int got;
 
 	if (!reader)
 		return -1;
-	while ((got = reader_next(reader, &frame)) > 0) {
+	while ((got = read_ahead_next(reader, &frame)) > 0) {
 		got = chain->repeat ? keep(chain, frame) : push(chain, 0, frame);
 		if (got < 0)
 			break;
 	}
-	reader_close(reader);
+	read_ahead_close(reader);
 	if (got < 0)
 		return -1;
 	if (chain->repeat)
@@ -1264,14 +1264,14 @@ tell_without_passes(struct chain *chain)
 		struct link *link = &chain->link[i];
 		const struct body *body = link->run.body;
 
-		if (link->wish == WISH_DEVICE && !body->passes)
+		if (link->wish == PLACE_DEVICE && !body->passes)
 			device_refused(chain->device, link,
 			    body->no_passes ? body->no_passes : "it has no variant for the device");
 	}
 }
 
 static int
-drive(void *arg, struct pool *pool)
+drive(void *arg, struct thread_pool *pool)
 {
 	struct chain *chain = arg;
 	struct run *first = &chain->link[0].run;
@@ -1300,7 +1300,7 @@ release(struct chain *chain)
 			frame_free(link->beside[k].frame);
 			source_close(link->beside[k].source);
 		}
-		aside_end(chain, link);
+		flow_gpu_end(chain, link);
 		if (chain->device)
 			device_abandon(chain->device, link);
 		unplan(link);
@@ -1311,14 +1311,14 @@ release(struct chain *chain)
 		free(chain->scratch[i].plane);
 	}
 	free(chain->scratch);
-	shares_free(&chain->shares);
+	row_shares_free(&chain->shares);
 	free(chain->maker);
 	for (size_t i = 0; i < chain->keeps; i++)
 		frame_free(chain->kept[i]);
 	free(chain->kept);
 	frame_release_stores();
 	if (!chain->device)
-		handover_end();
+		shared_frames_end();
 }
 
 /* "NAME: on the processor: phasewrap 0.400 ms, gauss 0.900 ms a frame" */
@@ -1331,7 +1331,7 @@ report_processor(const struct chain *chain)
 		if (chain->link[i].spent[false].frames) {
 			if (n == 0)
 				fprintf(stderr, "%s: on the processor:", fail_program());
-			decide_print_time(n++ ? "," : "", &chain->link[i], false);
+			times_print(n++ ? "," : "", &chain->link[i], false);
 		}
 	if (n)
 		fprintf(stderr, " a frame\n");
@@ -1361,16 +1361,16 @@ chain_run(struct chain *chain)
 	if (repeat && !chain->repeat)
 		chain->repeat = (size_t)strtoul(repeat, NULL, 10);
 	chain->start = progress_seconds();
-	shares_init(&chain->shares);
+	row_shares_init(&chain->shares);
 	chain->scratch = calloc((size_t)chain->threads, sizeof(*chain->scratch));
 	if (!chain->scratch)
 		return fail_memory();
 	if (!chain->device && !chain->output)
-		handover_begin(STDOUT_FILENO);
+		shared_frames_begin(STDOUT_FILENO);
 	progress_start(!chain->quiet && isatty(STDERR_FILENO));
-	status = pool_run(chain->threads, drive, chain);
+	status = thread_pool_run(chain->threads, drive, chain);
 	progress_end();
-	if (chain->outbox && outbox_close(chain->outbox, status == 0) < 0)
+	if (chain->outbox && write_behind_close(chain->outbox, status == 0) < 0)
 		status = -1;
 	if (status == 0)
 		report(chain);

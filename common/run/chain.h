@@ -12,7 +12,7 @@
 #include "run/stage.h"
 
 /* An image beside the input: an option of type OPT_FRAME. */
-struct beside {
+struct second_input {
 	const struct opt *opt;
 	const char *path;
 	struct source *source;
@@ -22,10 +22,10 @@ struct beside {
 };
 
 /* Where a stage shall run. */
-enum wish { WISH_PROCESSOR, WISH_DEVICE, WISH_AUTO };
+enum placement { PLACE_PROCESSOR, PLACE_DEVICE, PLACE_AUTO };
 
 /* What a map took on the processor or on the device, all frames. */
-struct spent {
+struct timing {
 	double seconds; /* of all threads together divided by their number; NaN without a clock */
 	double samples; /* pixels of all channels in and out */
 	size_t frames;
@@ -41,19 +41,19 @@ struct link {
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
 	size_t waitings, waiting_room, planes, want;
 	struct frame_stacking stacking;	/* of what was gathered last */
-	struct beside *beside;
+	struct second_input *beside;
 	size_t besides;
-	struct blank blank;		/* did its map give any valid pixel? */
-	bool besides_taken;		/* for the input that is planned now */
+	struct all_invalid blank;		/* did its map give any valid pixel? */
+	bool second_inputs_read;		/* for the input that is planned now */
 	const char *device;		/* -d of this stage, or NULL */
-	enum wish wish;
+	enum placement wish;
 	bool able, on_device; /* of the last plan: has passes; runs there */
 	bool planned_anew, refused;	/* why not, has been said */
 	bool looked;			/* the processor has made a frame: it warned if need be */
-	struct spent spent[2];		/* by on_device */
+	struct timing spent[2];		/* by on_device */
 	struct passes *passes;		/* of the last plan, on the device */
-	struct flights *flights;	/* of the segment that begins here */
-	struct aside *aside;		/* a flow's own passes */
+	struct gpu_jobs *flights;	/* of the segment that begins here */
+	struct flow_gpu *aside;		/* a flow's own passes */
 };
 
 struct chain {
@@ -69,11 +69,11 @@ struct chain {
 	char *const *operand;		/* of the first stage */
 	size_t operands;
 	/* while running */
-	struct pool *pool;
-	struct outbox *outbox;		/* opened with the first frame that is written */
+	struct thread_pool *pool;
+	struct write_behind *outbox;		/* opened with the first frame that is written */
 	struct scratch *scratch;	/* one per thread */
-	struct shares shares;		/* of the frame that is worked on */
-	struct maker *maker;		/* of the segment that is run, see segment.h */
+	struct row_shares shares;		/* of the frame that is worked on */
+	struct producer *maker;		/* of the segment that is run, see segment.h */
 	size_t makers;			/* for which there is room */
 	size_t band; /* rows of a band; 0: a share each (FRINGEPIPE_BAND forces it) */
 	size_t frames;			/* written or dropped so far */

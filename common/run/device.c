@@ -8,7 +8,7 @@
 
 #include "run/placement.h"
 
-#define FLIGHTS 3		/* frames under way: one up, one computed, one down */
+#define JOBS_IN_FLIGHT 3		/* frames under way: one up, one computed, one down */
 #define ALIGNMENT 256		/* of planes and blocks */
 #define BLOCKS_LEFT 64		/* of the device's, for what is no frame */
 
@@ -39,7 +39,7 @@ struct push {
 _Static_assert(sizeof(struct push) <= GPU_PUSH_MOST, "fits every device");
 
 /* Memory that grows when it is needed. */
-struct flight {
+struct gpu_job_slot {
 	struct gpu_job *job;
 	struct gpu_block *arena;	/* planes on the device */
 	struct gpu_block *words_host, *words;	/* addresses and blocks; the same if unified */
@@ -55,8 +55,8 @@ struct flight {
 };
 
 /* Of a segment, kept by its first link. */
-struct flights {
-	struct flight flight[FLIGHTS];
+struct gpu_jobs {
+	struct gpu_job_slot flight[JOBS_IN_FLIGHT];
 	size_t started, landed;
 	size_t at;			/* the stage that gets what lands */
 	struct link *link;
@@ -323,7 +323,7 @@ aligned(size_t bytes)
 struct band {
 	struct device *device;
 	struct segment *segment;
-	struct flight *flight;
+	struct gpu_job_slot *flight;
 	size_t y0, y1;
 	bool fills;			/* false: only sizes are found */
 	size_t arena, words, staging;	/* bytes used so far */
@@ -441,14 +441,14 @@ trace(struct band *band)
 			size_t maker = k - 1, channel = c;
 
 			if (link->passes->reads[c] &&
-			    (k == 0 || !segment_made_by(segment, &maker, &channel)))
+			    (k == 0 || !segment_produced_by(segment, &maker, &channel)))
 				band->wanted[channel] = true;
 		}
 	}
 	for (size_t c = 0; c < segment->link[last].out.c; c++) {
 		size_t maker = last, channel = c;
 
-		if (segment_made_by(segment, &maker, &channel) &&
+		if (segment_produced_by(segment, &maker, &channel) &&
 		    band->final[maker][channel] == NO_CHANNEL)
 			band->final[maker][channel] = c;
 	}
@@ -634,9 +634,9 @@ grow(struct gpu *gpu, struct gpu_block **block, enum gpu_place place, size_t byt
 
 /* Memory for what go_over() has counted. */
 static int
-fit_flight(struct band *band)
+reserve_slot(struct band *band)
 {
-	struct flight *flight = band->flight;
+	struct gpu_job_slot *flight = band->flight;
 	struct gpu *gpu = band->device->gpu;
 	size_t copies = band->segment->out->head.c;
 	struct copy_back *more;
@@ -661,13 +661,13 @@ fit_flight(struct band *band)
 
 /* As device_start(). */
 static int
-launch(struct band *band)
+submit_tile(struct band *band)
 {
-	struct flight *flight = band->flight;
+	struct gpu_job_slot *flight = band->flight;
 
 	if (go_over(band, false) < 0)
 		return -1;
-	if (fit_flight(band) < 0)
+	if (reserve_slot(band) < 0)
 		return 1;
 	if (gpu_job_begin(flight->job) < 0 || go_over(band, true) < 0)
 		return -1;
@@ -678,10 +678,10 @@ launch(struct band *band)
 
 /* Bytes that a band may take: flights share half of the device's memory. */
 static size_t
-most_of_band(const struct device *device)
+most_of_tile(const struct device *device)
 {
 	const struct gpu_facts *facts = gpu_facts(device->gpu);
-	size_t share = facts->memory_bytes / (2 * FLIGHTS);
+	size_t share = facts->memory_bytes / (2 * JOBS_IN_FLIGHT);
 
 	return share < facts->allocation_most ? share : facts->allocation_most;
 }
@@ -690,7 +690,7 @@ most_of_band(const struct device *device)
 static size_t
 rows_that_fit(struct band *band)
 {
-	size_t most = most_of_band(band->device), rows = band->segment->h;
+	size_t most = most_of_tile(band->device), rows = band->segment->h;
 
 	for (;;) {
 		band->y0 = 0;
@@ -704,7 +704,7 @@ rows_that_fit(struct band *band)
 }
 
 static void
-add_times(struct flights *flights, struct flight *flight)
+add_times(struct gpu_jobs *flights, struct gpu_job_slot *flight)
 {
 	double up = gpu_job_upload_seconds(flight->job);
 	double down = gpu_job_download_seconds(flight->job);
@@ -726,14 +726,14 @@ add_times(struct flights *flights, struct flight *flight)
 }
 
 static void
-let_go(struct flight *flight)
+release_frames(struct gpu_job_slot *flight)
 {
 	while (flight->holds)
 		frame_free(flight->held[--flight->holds]);
 }
 
 static int
-hold(struct flight *flight, const struct frame *frame)
+hold(struct gpu_job_slot *flight, const struct frame *frame)
 {
 	struct frame **more = reallocarray(flight->held, flight->holds + 1, sizeof(*more));
 
@@ -748,7 +748,7 @@ hold(struct flight *flight, const struct frame *frame)
 
 /* The frames that a band needs stay till it has landed. */
 static int
-hold_all(struct flight *flight, const struct segment *segment)
+hold_all(struct gpu_job_slot *flight, const struct segment *segment)
 {
 	if (hold(flight, segment->in) < 0 || hold(flight, segment->out) < 0)
 		return -1;
@@ -761,9 +761,9 @@ hold_all(struct flight *flight, const struct segment *segment)
 
 /* Waits for the oldest flight; *out is the frame if it was its last band. */
 static int
-land_oldest(struct flights *flights, struct frame **out)
+complete_oldest(struct gpu_jobs *flights, struct frame **out)
 {
-	struct flight *flight = &flights->flight[flights->landed % FLIGHTS];
+	struct gpu_job_slot *flight = &flights->flight[flights->landed % JOBS_IN_FLIGHT];
 
 	*out = NULL;
 	flights->landed++;
@@ -776,16 +776,16 @@ land_oldest(struct flights *flights, struct frame **out)
 	add_times(flights, flight);
 	*out = flight->lands;
 	flight->lands = NULL;
-	let_go(flight);
+	release_frames(flight);
 	return 0;
 }
 
 static int
-land_one(struct chain *chain, struct flights *flights, device_land *land)
+complete_one(struct chain *chain, struct gpu_jobs *flights, device_complete *land)
 {
 	struct frame *frame;
 
-	if (land_oldest(flights, &frame) < 0) {
+	if (complete_oldest(flights, &frame) < 0) {
 		frame_free(frame);
 		return -1;
 	}
@@ -793,11 +793,11 @@ land_one(struct chain *chain, struct flights *flights, device_land *land)
 }
 
 int
-device_drain(struct chain *chain, struct link *link, size_t to, device_land *land)
+device_drain(struct chain *chain, struct link *link, size_t to, device_complete *land)
 {
 	while (link->flights && link->flights->at > to &&
 	    link->flights->landed < link->flights->started)
-		if (land_one(chain, link->flights, land) < 0)
+		if (complete_one(chain, link->flights, land) < 0)
 			return -1;
 	return 0;
 }
@@ -812,31 +812,31 @@ share_twins(const struct segment *segment)
 		for (size_t b = 0; b < c; b++) {
 			size_t k = last, m = last, channel = c, other = b;
 
-			if (segment_made_by(segment, &k, &channel) &&
-			    segment_made_by(segment, &m, &other) && k == m && channel == other)
+			if (segment_produced_by(segment, &k, &channel) &&
+			    segment_produced_by(segment, &m, &other) && k == m && channel == other)
 				frame_share(segment->out, c, segment->out, b);
 		}
 }
 
 static int
-fly_bands(struct band *band, struct flights *flights, size_t rows, device_land *land)
+submit_tiles(struct band *band, struct gpu_jobs *flights, size_t rows, device_complete *land)
 {
 	struct segment *segment = band->segment;
 
 	for (size_t y = 0; y < segment->h; y += rows) {
 		bool last = y + rows >= segment->h;
-		struct flight *flight;
+		struct gpu_job_slot *flight;
 		int status;
 
-		while (flights->started - flights->landed == FLIGHTS)
-			if (land_one(segment->chain, flights, land) < 0)
+		while (flights->started - flights->landed == JOBS_IN_FLIGHT)
+			if (complete_one(segment->chain, flights, land) < 0)
 				return -1;
-		flight = band->flight = &flights->flight[flights->started % FLIGHTS];
+		flight = band->flight = &flights->flight[flights->started % JOBS_IN_FLIGHT];
 		band->y0 = y;
 		band->y1 = last ? segment->h : y + rows;
-		status = hold_all(flight, segment) < 0 ? -1 : launch(band);
+		status = hold_all(flight, segment) < 0 ? -1 : submit_tile(band);
 		if (status) {
-			let_go(flight);
+			release_frames(flight);
 			return status;
 		}
 		flights->up_bytes += band->up_bytes;
@@ -851,7 +851,7 @@ fly_bands(struct band *band, struct flights *flights, size_t rows, device_land *
 }
 
 int
-device_start(struct device *device, struct segment *segment, device_land *land)
+device_start(struct device *device, struct segment *segment, device_complete *land)
 {
 	struct band band = { .device = device, .segment = segment };
 	struct link *first = segment->link;
@@ -872,9 +872,9 @@ device_start(struct device *device, struct segment *segment, device_land *land)
 		rows = rows_that_fit(&band);
 	if (rows == 0)
 		fail(NULL, "a row of %zu pixels does not fit the GPU: it takes %zu bytes, of %zu",
-		    segment->in->head.w, band.arena + band.staging, most_of_band(device));
+		    segment->in->head.w, band.arena + band.staging, most_of_tile(device));
 	else
-		status = fly_bands(&band, first->flights, rows, land);
+		status = submit_tiles(&band, first->flights, rows, land);
 	close_band(&band);
 	if (status == 0)
 		frame_free(segment->in);
@@ -883,7 +883,7 @@ device_start(struct device *device, struct segment *segment, device_land *land)
 
 /* "NAME: 100 frames on DEVICE: up 2.88 MB 0.2 ms, phasewrap 0.02 ms, ... down ..., each frame" */
 static void
-report(const struct device *device, const struct flights *flights)
+report(const struct device *device, const struct gpu_jobs *flights)
 {
 	double frames = (double)flights->frames;
 	bool crosses = !gpu_facts(device->gpu)->unified;
@@ -896,7 +896,7 @@ report(const struct device *device, const struct flights *flights)
 		fprintf(stderr, " up %.3f MB %.3f ms,", 1e-6 * (double)flights->up_bytes / frames,
 		    1e3 * flights->up_s / frames);
 	for (size_t k = 0; k < flights->n; k++)
-		decide_print_time(k ? "," : "", &flights->link[k], true);
+		times_print(k ? "," : "", &flights->link[k], true);
 	if (crosses)
 		fprintf(stderr, ", down %.3f MB %.3f ms",
 		    1e-6 * (double)flights->down_bytes / frames, 1e3 * flights->down_s / frames);
@@ -906,18 +906,18 @@ report(const struct device *device, const struct flights *flights)
 void
 device_abandon(struct device *device, struct link *link)
 {
-	struct flights *flights = link->flights;
+	struct gpu_jobs *flights = link->flights;
 
 	if (flights) {
 		struct frame *frame;
 
 		while (flights->landed < flights->started) {
-			land_oldest(flights, &frame);
+			complete_oldest(flights, &frame);
 			frame_free(frame);
 		}
 		report(device, flights);
-		for (size_t i = 0; i < FLIGHTS; i++) {
-			struct flight *flight = &flights->flight[i];
+		for (size_t i = 0; i < JOBS_IN_FLIGHT; i++) {
+			struct gpu_job_slot *flight = &flights->flight[i];
 
 			gpu_job_free(flight->job);
 			gpu_block_free(device->gpu, flight->arena);

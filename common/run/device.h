@@ -30,11 +30,11 @@ void device_unplan(struct link *);
  * it has taken segment->in and ->out. 1 after fail(): the device has no room for it, and what flies
  * of it will not land. -1 after fail().
  */
-typedef int device_land(struct chain *, size_t at, struct frame *);
-int device_start(struct device *, struct segment *, device_land *);
+typedef int device_complete(struct chain *, size_t at, struct frame *);
+int device_start(struct device *, struct segment *, device_complete *);
 /* Lands what the segment beginning with this link has in flight, if that segment goes past stage
  * `to`. */
-int device_drain(struct chain *, struct link *, size_t to, device_land *);
+int device_drain(struct chain *, struct link *, size_t to, device_complete *);
 /* Waits for what flies and frees it, landing nothing. */
 void device_abandon(struct device *, struct link *);
 

@@ -7,16 +7,16 @@
 #include "run/segment.h"
 
 /* A segment of its own beside the chain: one frame at a time, waited for. */
-struct aside {
+struct flow_gpu {
 	struct link link;
 	bool able;
 	struct frame *landed;
 };
 
 void
-aside_end(struct chain *chain, struct link *owner)
+flow_gpu_end(struct chain *chain, struct link *owner)
 {
-	struct aside *aside = owner->aside;
+	struct flow_gpu *aside = owner->aside;
 
 	if (!aside)
 		return;
@@ -35,7 +35,7 @@ take_landed(struct chain *chain, size_t at, struct frame *frame)
 }
 
 static int
-plan_aside(struct aside *aside, struct run *run, const struct frame_head *in,
+plan_flow(struct flow_gpu *aside, struct run *run, const struct frame_head *in,
     const struct frame_head *out)
 {
 	struct link *link = &aside->link;
@@ -51,7 +51,7 @@ plan_aside(struct aside *aside, struct run *run, const struct frame_head *in,
 
 /* Not 0 after fail(). */
 static int
-fly_aside(struct aside *aside, struct frame *in)
+submit_flow(struct flow_gpu *aside, struct frame *in)
 {
 	struct chain *chain = aside->link.run.chain;
 	struct frame *again = NULL;
@@ -75,14 +75,14 @@ fly_aside(struct aside *aside, struct frame *in)
 bool
 run_wants_device(const struct run *run)
 {
-	return run->chain->device && run->link->wish == WISH_DEVICE;
+	return run->chain->device && run->link->wish == PLACE_DEVICE;
 }
 
 int
 run_passes(struct run *run, struct frame *in, const struct frame_head *out, struct frame **made)
 {
 	struct link *owner = run->link;
-	struct aside *aside = owner->aside;
+	struct flow_gpu *aside = owner->aside;
 
 	*made = NULL;
 	if (!run_wants_device(run))
@@ -91,11 +91,11 @@ run_passes(struct run *run, struct frame *in, const struct frame_head *out, stru
 		aside = owner->aside = calloc(1, sizeof(*aside));
 	if (!aside)
 		return fail_memory();
-	if (plan_aside(aside, run, &in->head, out) < 0)
+	if (plan_flow(aside, run, &in->head, out) < 0)
 		return -1;
 	if (!aside->able)
 		return 0;
-	if (fly_aside(aside, in) != 0)
+	if (submit_flow(aside, in) != 0)
 		return -1;
 	*made = aside->landed;
 	aside->landed = NULL;

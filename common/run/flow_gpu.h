@@ -5,6 +5,6 @@
 #include "run/chain.h"
 
 /* Tells times under -v, and frees. */
-void aside_end(struct chain *, struct link *);
+void flow_gpu_end(struct chain *, struct link *);
 
 #endif

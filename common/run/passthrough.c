@@ -18,7 +18,7 @@ is_in(const char *list, const char *word)
 }
 
 int
-passing_plan(struct run *run, struct passing *passing, struct frame_head *out, const char *before,
+passthrough_plan(struct run *run, struct passthrough *passing, struct frame_head *out, const char *before,
     const char *replaced, const char *behind)
 {
 	char *names =
@@ -26,7 +26,7 @@ passing_plan(struct run *run, struct passing *passing, struct frame_head *out, c
 	char *end;
 	int status;
 
-	passing_free(passing);
+	passthrough_free(passing);
 	passing->first = meta_words(before);
 	passing->channel = calloc(out->c, sizeof(*passing->channel));
 	if (!names || !passing->channel) {
@@ -48,14 +48,14 @@ passing_plan(struct run *run, struct passing *passing, struct frame_head *out, c
 }
 
 void
-passing_row(const struct passing *passing, const struct frame *in, struct frame *out, size_t y)
+passthrough_row(const struct passthrough *passing, const struct frame *in, struct frame *out, size_t y)
 {
 	for (size_t i = 0; i < passing->n; i++)
 		frame_pass(in, passing->channel[i], out, passing->first + i, y);
 }
 
 void
-passing_free(struct passing *passing)
+passthrough_free(struct passthrough *passing)
 {
 	free(passing->channel);
 	passing->channel = NULL;

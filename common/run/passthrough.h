@@ -4,7 +4,7 @@
 
 #include "run/stage.h"
 
-struct passing {
+struct passthrough {
 	size_t *channel;	/* of the input */
 	size_t n;
 	size_t first;		/* where they begin in the output */
@@ -13,12 +13,12 @@ struct passing {
 /*
  * Gives `out`, which has the input's own channels, those of `before`, then its own less those of
  * `replaced`, then those of `behind` (lists, blank-separated, maybe empty). -1 after fail(). Free
- * with passing_free.
+ * with passthrough_free.
  */
-int passing_plan(struct run *, struct passing *, struct frame_head *out, const char *before,
+int passthrough_plan(struct run *, struct passthrough *, struct frame_head *out, const char *before,
     const char *replaced, const char *behind);
 /* Hands on row y of them. */
-void passing_row(const struct passing *, const struct frame *in, struct frame *out, size_t y);
-void passing_free(struct passing *);
+void passthrough_row(const struct passthrough *, const struct frame *in, struct frame *out, size_t y);
+void passthrough_free(struct passthrough *);
 
 #endif

@@ -38,10 +38,10 @@ map_of(const struct segment *segment, size_t k)
 	size_t out = frame_stride(link->out.w, link->out.type) * link->out.h;
 	struct cost_map map = { .processor_s = expected(link, false), .device_s = NAN };
 
-	if (!link->able || link->wish == WISH_PROCESSOR)
+	if (!link->able || link->wish == PLACE_PROCESSOR)
 		return map;
 	map.device_s = expected(link, true);
-	if (link->wish == WISH_DEVICE) {
+	if (link->wish == PLACE_DEVICE) {
 		map.processor_s = INFINITY;
 		map.device_s = isnan(map.device_s) ? 0 : map.device_s;
 	}
@@ -50,7 +50,7 @@ map_of(const struct segment *segment, size_t k)
 	for (size_t c = 0; c < link->out.c; c++) {
 		size_t maker = k, channel = c;
 
-		map.down_copies += segment_made_by(segment, &maker, &channel);
+		map.down_copies += segment_produced_by(segment, &maker, &channel);
 	}
 	map.up_bytes = map.up_copies * in;
 	map.down_bytes = map.down_copies * out;
@@ -84,7 +84,7 @@ tell(const struct segment *segment, struct cost_map *map)
 }
 
 void
-decide_sides(const struct segment *segment, bool on_device[])
+placement_choose(const struct segment *segment, bool on_device[])
 {
 	const struct chain *chain = segment->chain;
 	struct cost_map map[SEGMENT_MOST];
@@ -93,8 +93,8 @@ decide_sides(const struct segment *segment, bool on_device[])
 	for (size_t k = 0; k < segment->n; k++) {
 		const struct link *link = &segment->link[k];
 
-		on_device[k] = link->able && link->wish == WISH_DEVICE;
-		free_choice |= link->wish == WISH_AUTO;
+		on_device[k] = link->able && link->wish == PLACE_DEVICE;
+		free_choice |= link->wish == PLACE_AUTO;
 	}
 	if (!free_choice || !chain->device || !chain->costs ||
 	    strcmp(chain->costs->device, device_facts(chain->device)->name))
@@ -109,13 +109,13 @@ decide_sides(const struct segment *segment, bool on_device[])
 }
 
 bool
-decide_gains(const struct chain *chain)
+placement_gains(const struct chain *chain)
 {
 	for (size_t i = 0; i < chain->n; i++) {
 		const struct link *link = &chain->link[i];
 		const struct cost_stage *stage = costs_stage(chain->costs, link->run.stage->name);
 
-		if (link->wish == WISH_AUTO && stage &&
+		if (link->wish == PLACE_AUTO && stage &&
 		    stage->device_s < stage->processor_s * fewer_threads(chain))
 			return true;
 	}
@@ -123,7 +123,7 @@ decide_gains(const struct chain *chain)
 }
 
 void
-decide_to_open(struct chain *chain)
+placement_open_device(struct chain *chain)
 {
 	double worked = 0;
 
@@ -144,9 +144,9 @@ decide_to_open(struct chain *chain)
 }
 
 void
-decide_print_time(const char *before, const struct link *link, bool on_device)
+times_print(const char *before, const struct link *link, bool on_device)
 {
-	const struct spent *spent = &link->spent[on_device];
+	const struct timing *spent = &link->spent[on_device];
 	double soon = link->planned ? expected(link, on_device) : NAN;
 
 	fprintf(stderr, "%s %s", before, link->run.stage->name);

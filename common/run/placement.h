@@ -6,18 +6,18 @@
 
 /* on_device[k] for each of the segment's planned maps, whatever side they are on. Under -v says
  * what is expected. */
-void decide_sides(const struct segment *, bool on_device[]);
+void placement_choose(const struct segment *, bool on_device[]);
 
 /*
  * Opening a device takes longer than many a run. Where -d auto may gain by it, the chain begins on
  * the processor and this opens the device as soon as that has worked for as long as opening takes:
  * so at most twice of what the better choice had been is lost.
  */
-void decide_to_open(struct chain *);
+void placement_open_device(struct chain *);
 /* Does the device gain anything with any stage that may use it? */
-bool decide_gains(const struct chain *);
+bool placement_gains(const struct chain *);
 
 /* " NAME 0.123 ms (0.120 expected)": a frame of a map that ran on that side. */
-void decide_print_time(const char *before, const struct link *, bool on_device);
+void times_print(const char *before, const struct link *, bool on_device);
 
 #endif

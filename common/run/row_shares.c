@@ -7,26 +7,26 @@
 
 #define FEWEST 6		/* rows at a time, at the end of a share */
 
-struct share {
+struct row_share {
 	size_t next, end;		/* rows that nobody has taken yet */
 	bool begun;
 };
 
 void
-shares_init(struct shares *shares)
+row_shares_init(struct row_shares *shares)
 {
-	*shares = (struct shares){ .lock = PTHREAD_MUTEX_INITIALIZER };
+	*shares = (struct row_shares){ .lock = PTHREAD_MUTEX_INITIALIZER };
 }
 
 void
-shares_free(struct shares *shares)
+row_shares_free(struct row_shares *shares)
 {
 	free(shares->share);
 	pthread_mutex_destroy(&shares->lock);
 }
 
 size_t
-shares_divide(struct shares *shares, size_t h, size_t n, size_t step, size_t least)
+row_shares_divide(struct row_shares *shares, size_t h, size_t n, size_t step, size_t least)
 {
 	if (n > (h + step - 1) / step)
 		n = (h + step - 1) / step;
@@ -40,7 +40,7 @@ shares_divide(struct shares *shares, size_t h, size_t n, size_t step, size_t lea
 		}
 	}
 	for (size_t i = 0; i < n; i++)
-		shares->share[i] = (struct share){ h / n * i + h % n * i / n,
+		shares->share[i] = (struct row_share){ h / n * i + h % n * i / n,
 			h / n * (i + 1) + h % n * (i + 1) / n, false };
 	shares->n = n;
 	shares->step = step;
@@ -50,9 +50,9 @@ shares_divide(struct shares *shares, size_t h, size_t n, size_t step, size_t lea
 
 /* What is left of the largest share: its lower half. Called with the lock held. */
 static bool
-take_half(struct shares *shares, struct share *to)
+take_half(struct row_shares *shares, struct row_share *to)
 {
-	struct share *from = shares->share;
+	struct row_share *from = shares->share;
 	size_t half;
 
 	for (size_t i = 1; i < shares->n; i++)
@@ -61,7 +61,7 @@ take_half(struct shares *shares, struct share *to)
 	half = (from->end - from->next) / 2;
 	if (half == 0 || half < shares->least)
 		return false;
-	*to = (struct share){ from->end - half, from->end, false };
+	*to = (struct row_share){ from->end - half, from->end, false };
 	from->end -= half;
 	return true;
 }
@@ -69,7 +69,7 @@ take_half(struct shares *shares, struct share *to)
 /* How many of the rows that are left are taken at a time: fewer towards the end, so that others
  * wait less for them. */
 static size_t
-few(const struct shares *shares, size_t left)
+few(const struct row_shares *shares, size_t left)
 {
 	size_t half = (left + 1) / 2, n = half < FEWEST ? FEWEST : half;
 
@@ -78,9 +78,9 @@ few(const struct shares *shares, size_t left)
 }
 
 bool
-shares_take(struct shares *shares, size_t i, struct piece *piece)
+row_shares_take(struct row_shares *shares, size_t i, struct piece *piece)
 {
-	struct share *share = &shares->share[i];
+	struct row_share *share = &shares->share[i];
 	bool got;
 
 	pthread_mutex_lock(&shares->lock);

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct shares {
+struct row_shares {
 	pthread_mutex_t lock;
-	struct share *share;
+	struct row_share *share;
 	size_t n, room;
 	size_t step, least;
 };
@@ -24,15 +24,15 @@ struct piece {
 	bool begins;
 };
 
-void shares_init(struct shares *);
-void shares_free(struct shares *);
+void row_shares_init(struct row_shares *);
+void row_shares_free(struct row_shares *);
 /*
  * Divides h rows among n shares, or fewer if they are few, to be taken `step` at a time. `least`
  * rows at least lie between what one has taken and what another takes off its share; SIZE_MAX:
  * none takes from another. The number of shares, or 0 after fail().
  */
-size_t shares_divide(struct shares *, size_t h, size_t n, size_t step, size_t least);
+size_t row_shares_divide(struct row_shares *, size_t h, size_t n, size_t step, size_t least);
 /* The next rows for who works on share i. False: there are none. */
-bool shares_take(struct shares *, size_t i, struct piece *);
+bool row_shares_take(struct row_shares *, size_t i, struct piece *);
 
 #endif

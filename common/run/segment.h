@@ -12,7 +12,7 @@
  * their halos. So a row is made once, but for the halos at the band's two ends.
  */
 /* A map and a channel of its output. */
-struct maker {
+struct producer {
 	size_t k, c;
 };
 
@@ -28,7 +28,7 @@ struct segment {
 	size_t reader[SEGMENT_MOST];	/* the last map that reads what map k made */
 	size_t offset[SEGMENT_MOST];	/* where map k's output lies in the scratch memory */
 	size_t bytes;			/* of scratch memory */
-	struct maker *maker; /* of what the last map only hands on, by its channels; else k = n */
+	struct producer *maker; /* of what the last map only hands on, by its channels; else k = n */
 };
 
 /* The channel that map k hands on as its channel c without touching it; NO_CHANNEL if it makes it.
@@ -36,7 +36,7 @@ struct segment {
 size_t segment_passed_from(const struct segment *, size_t k, size_t c);
 /* Follows a channel of map k's output back to the map that makes it: *k and *c. False: it is the
  * input's channel *c. */
-bool segment_made_by(const struct segment *, size_t *k, size_t *c);
+bool segment_produced_by(const struct segment *, size_t *k, size_t *c);
 /* Sets halo[]. */
 void segment_halos(struct segment *);
 

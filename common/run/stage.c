@@ -112,7 +112,7 @@ run_channel(const struct run *run, const struct frame_head *head, const char *na
 }
 
 int
-run_beside(const struct run *run, const struct frame_head *head, const char *option,
+run_second_input(const struct run *run, const struct frame_head *head, const char *option,
     const char *channel, size_t *c)
 {
 	char name[2 * CHANNEL_NAME_SIZE], prefix[CHANNEL_NAME_SIZE + 1];
@@ -138,7 +138,7 @@ run_beside(const struct run *run, const struct frame_head *head, const char *opt
 }
 
 const struct frame_head *
-run_beside_head(const struct run *run, const char *option)
+run_second_input_head(const struct run *run, const char *option)
 {
 	const struct link *link = run->link;
 
@@ -151,7 +151,7 @@ run_beside_head(const struct run *run, const char *option)
 const struct stage *
 stage_find(const char *name)
 {
-	int level = rows_level(NULL);
+	int level = cpu_level(NULL);
 
 	if (level < 0)
 		return NULL;
@@ -174,13 +174,13 @@ is_word(const struct opt *opt, const char *path)
 }
 
 static int
-find_besides(struct link *link)
+find_second_inputs(struct link *link)
 {
 	const struct opt *table = options_of(link->run.stage);
 
 	for (const struct opt *opt = table; opt->name; opt++) {
 		const char *path;
-		struct beside *more;
+		struct second_input *more;
 
 		if (opt->type != OPT_FRAME)
 			continue;
@@ -191,7 +191,7 @@ find_besides(struct link *link)
 		if (!more)
 			return fail_memory();
 		link->beside = more;
-		more[link->besides++] = (struct beside){ .opt = opt, .path = path };
+		more[link->besides++] = (struct second_input){ .opt = opt, .path = path };
 	}
 	return 0;
 }
@@ -281,10 +281,10 @@ choose_device(struct chain *chain, const char *all, struct costs *costs)
 		const char *own = link->device ? link->device : all;
 
 		if (!names_gpu(own)) {
-			link->wish = own && !strcmp(own, "cpu") ? WISH_PROCESSOR : WISH_AUTO;
+			link->wish = own && !strcmp(own, "cpu") ? PLACE_PROCESSOR : PLACE_AUTO;
 			continue;
 		}
-		link->wish = WISH_DEVICE;
+		link->wish = PLACE_DEVICE;
 		if (wanted && strcmp(wanted, own))
 			return fail_usage("--device", "%s and %s: a chain runs on one GPU", wanted,
 			    own);
@@ -294,7 +294,7 @@ choose_device(struct chain *chain, const char *all, struct costs *costs)
 		chain->costs = costs;
 	if (wanted)
 		return device_open(wanted[3] ? wanted + 4 : "", chain->verbose, &chain->device);
-	chain->opens = chain->costs && decide_gains(chain);
+	chain->opens = chain->costs && placement_gains(chain);
 	return 0;
 }
 
@@ -331,7 +331,7 @@ init_links(struct chain *chain)
 		run->chain = chain;
 		run->position = i;
 		run->link = link;
-		if (check_place(chain, i) < 0 || find_besides(link) < 0)
+		if (check_place(chain, i) < 0 || find_second_inputs(link) < 0)
 			return -1;
 		if (run->stage->init && run->stage->init(run) < 0)
 			return -1;
@@ -670,7 +670,7 @@ parse_chain(struct chain *chain, struct runner_options *options, int words, char
 }
 
 int
-chain_measure(int words, char **word, const struct measure *how, struct spent *spent)
+chain_measure(int words, char **word, const struct measure *how, struct timing *spent)
 {
 	struct runner_options options;
 	struct chain chain = { .output = how->output, .quiet = true, .threads = how->threads,
@@ -681,7 +681,7 @@ chain_measure(int words, char **word, const struct measure *how, struct spent *s
 	status = parse_chain(&chain, &options, words, word);
 	if (status == 0)
 		status = run_chain(&chain, how->device ? how->device : "cpu");
-	*spent = status == 0 ? chain.link[0].spent[how->device != NULL] : (struct spent){ 0 };
+	*spent = status == 0 ? chain.link[0].spent[how->device != NULL] : (struct timing){ 0 };
 	return close_chain(&chain, status);
 }
 

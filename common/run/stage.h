@@ -25,7 +25,7 @@
 struct run;
 struct passes;	/* a map's compute passes on the device; passes.h */
 
-enum stage_agree { AGREE_EXACT, AGREE_ABSOLUTE, AGREE_RELATIVE };
+enum gpu_agreement { AGREE_EXACT, AGREE_ABSOLUTE, AGREE_RELATIVE };
 
 enum stage_trait {
 	STAGE_SOURCE = 1, /* takes no input: its flow is called once with NULL */
@@ -71,7 +71,7 @@ struct stage {
 	const struct opt *options;		/* ended by a row without name */
 	size_t parameter_size, private_size;
 	unsigned traits;
-	enum stage_agree agree; /* how closely CPU and GPU agree; the tests enforce it */
+	enum gpu_agreement agree; /* how closely CPU and GPU agree; the tests enforce it */
 	double tolerance;
 	int (*init)(struct run *);		/* options are set, no frame seen; sets run->body */
 	/* out is a copy of in, with type float: change size, channels, metadata; set run->halo,
@@ -139,11 +139,11 @@ int run_channel(const struct run *, const struct frame_head *, const char *name,
 /* An image given by an option of type OPT_FRAME stands behind the input's own channels, as float,
  * under the names "OPTION.CHANNEL" (ref.absphase); this looks one up: channel NULL is the only one.
  */
-int run_beside(const struct run *, const struct frame_head *, const char *option,
+int run_second_input(const struct run *, const struct frame_head *, const char *option,
     const char *channel, size_t *c);
 /* The head of that image, as it is in its file; NULL where the option is not given. From plan on.
  */
-const struct frame_head *run_beside_head(const struct run *, const char *option);
+const struct frame_head *run_second_input_head(const struct run *, const char *option);
 
 /* The whole program of a tool, and of fringepipe. They return the exit code. */
 int stage_main(const char *name, int argc, char **argv);
@@ -152,7 +152,7 @@ int chain_main(int argc, char **argv);
 /* What is linked in: a row per tool, ended by a row without name; main.c makes it. */
 struct stage_row {
 	const char *name;
-	const struct stage *level[ROWS_LEVELS];	/* by instruction level */
+	const struct stage *level[CPU_LEVELS];	/* by instruction level */
 };
 extern const struct stage_row stage_table[];
 /* The stage of a name, at this machine's (or FRINGEPIPE_CPU's) level; NULL if there is none. */

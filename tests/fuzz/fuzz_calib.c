@@ -31,17 +31,17 @@ int
 LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 {
 	char path[64], *text = malloc(n + 1);
-	struct named named;
+	struct number_file named;
 	struct calib calib;
 	FILE *file;
 
 	memcpy(text, data, n);
 	text[n] = '\0';
-	if (named_parse("text", text, n, &named) == 0) {
+	if (number_file_parse("text", text, n, &named) == 0) {
 		for (size_t i = 0; i < named.entries; i++)
 			check(named.entry[i].first + named.entry[i].n <= named.n, "entry");
 		check(!fail_message(), "message without failure");
-		named_free(&named);
+		number_file_free(&named);
 	} else
 		check(fail_message() != NULL, "failure without message");
 	fail_clear();

@@ -333,7 +333,7 @@ less_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	size_t *ref = run->priv;
 
 	*ref = NO_CHANNEL;
-	if (strcmp(parameters->ref, "nothing") && run_beside(run, in, "ref", "image", ref) < 0)
+	if (strcmp(parameters->ref, "nothing") && run_second_input(run, in, "ref", "image", ref) < 0)
 		return -1;
 	return head_set_channels(out, "less");
 }
@@ -476,7 +476,7 @@ static const struct stage squares = {
 	.name = "squares", .summary = "-", .traits = STAGE_SOURCE, .init = squares_init
 };
 
-#if ROWS_LEVELS == 3
+#if CPU_LEVELS == 3
 #define ROW(name) { #name, { &name, &name, &name } }
 #else
 #define ROW(name) { #name, { &name } }
@@ -1056,7 +1056,7 @@ beside(void **state)
 }
 
 static void
-beside_may_be_a_word(void **state)
+second_input_may_be_a_word(void **state)
 {
 	struct frames got;
 
@@ -1172,7 +1172,7 @@ main(void)
 		cmocka_unit_test(source_with_threads),
 		cmocka_unit_test(replanning),
 		cmocka_unit_test(beside),
-		cmocka_unit_test(beside_may_be_a_word),
+		cmocka_unit_test(second_input_may_be_a_word),
 		cmocka_unit_test(colour_reduction),
 		cmocka_unit_test(repeats),
 	};

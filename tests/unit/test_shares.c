@@ -17,20 +17,20 @@ take_all(size_t h, size_t threads, size_t step, size_t least, uint seed)
 {
 	unsigned char taken[ROWS_MOST] = { 0 };
 	size_t at[16] = { 0 }, told[16] = { 0 }, begun = 0, left = h, n;
-	struct shares shares;
+	struct row_shares shares;
 	bool more = true;
 
-	shares_init(&shares);
-	n = shares_divide(&shares, h, threads, step, least);
+	row_shares_init(&shares);
+	n = row_shares_divide(&shares, h, threads, step, least);
 	assert_in_range(n, 1, threads);
 	for (uint turn = 0; more; turn++) {
 		size_t i = px_hash(px_hash(seed) ^ turn) % n;
 		struct piece piece;
 
-		if (!shares_take(&shares, i, &piece)) {
+		if (!row_shares_take(&shares, i, &piece)) {
 			more = false;
 			for (i = 0; i < n && !more; i++)
-				more = shares_take(&shares, i, &piece);
+				more = row_shares_take(&shares, i, &piece);
 			if (!more)
 				break;
 			i--;
@@ -49,7 +49,7 @@ take_all(size_t h, size_t threads, size_t step, size_t least, uint seed)
 		left -= piece.y1 - piece.y0;
 	}
 	assert_int_equal(left, 0);
-	shares_free(&shares);
+	row_shares_free(&shares);
 	return begun;
 }
 
@@ -73,17 +73,17 @@ test_all(void **state)
 static void
 test_alone(void **state)
 {
-	struct shares shares;
+	struct row_shares shares;
 	struct piece piece;
 	size_t rows = 0;
 
 	(void)state;
-	shares_init(&shares);
-	assert_int_equal(shares_divide(&shares, 600, 2, 16, 8), 2);
-	while (shares_take(&shares, 0, &piece))
+	row_shares_init(&shares);
+	assert_int_equal(row_shares_divide(&shares, 600, 2, 16, 8), 2);
+	while (row_shares_take(&shares, 0, &piece))
 		rows += piece.y1 - piece.y0;
 	assert_in_range(rows, 600 - 15, 600);
-	shares_free(&shares);
+	row_shares_free(&shares);
 }
 
 int

@@ -13,7 +13,7 @@
 static void
 share_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		out[i] = dither3_share((float)(int)in[i]);
 }
@@ -21,7 +21,7 @@ share_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
 static void
 share_floats(const float *restrict in, float *restrict out, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		out[i] = dither3_share(in[i]);
 }
@@ -40,7 +40,7 @@ static void
 find_black(const float *restrict sine, const float *restrict cosine,
     unsigned char *restrict black, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		black[i] = dither3_black(sine[i], cosine[i]);
 }
@@ -52,7 +52,7 @@ static void
 compare(const float *restrict share, const float *restrict threshold,
     unsigned char *restrict bit, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		bit[i] = share[i] >= threshold[i % DITHER_TILE];
 }
@@ -60,7 +60,7 @@ compare(const float *restrict share, const float *restrict threshold,
 static void
 blacken(const unsigned char *restrict black, unsigned char *restrict bit, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		bit[i] &= (unsigned char)(black[i] - 1);
 }
@@ -70,7 +70,7 @@ blacken(const unsigned char *restrict black, unsigned char *restrict bit, size_t
 static void
 pack_bits(const unsigned char *restrict bit, unsigned char *restrict out, size_t n, int value)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		out[i] = (unsigned char)(out[i] | bit[i] * value);
 }
@@ -78,7 +78,7 @@ pack_bits(const unsigned char *restrict bit, unsigned char *restrict out, size_t
 static void
 pack_levels(const float *restrict share, unsigned char *restrict out, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		out[i] = (unsigned char)(int)dither3_level(share[i]);
 }

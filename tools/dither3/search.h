@@ -88,7 +88,7 @@ look(const struct search *search, const struct seen *seen, size_t x, size_t y)
 		const float *restrict kernel = seen->kernel + dy * search->width;
 
 		for (size_t k = 0; k < search->width; k += LANES)
-			ROWS_SIMD
+			CPU_SIMD
 			for (size_t i = 0; i < LANES; i++)
 				lane[i] += error[k + i] * kernel[k + i];
 	}
@@ -106,7 +106,7 @@ change(const struct search *search, struct seen *seen, size_t x, size_t y, float
 		const float *restrict kernel = seen->kernel + dy * search->width;
 		const float *restrict inside = search->inside + at;
 
-		ROWS_SIMD
+		CPU_SIMD
 		for (size_t i = 0; i < search->width; i++)
 			error[i] += by * kernel[i] * inside[i];
 	}

@@ -73,7 +73,7 @@ static const struct opt options[] = {
 static void
 make_fringes(float *restrict level, size_t n, float mean, float amplitude, bool square)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t u = 0; u < n; u++)
 		level[u] = px_select(square, fringegen_square(level[u], mean, amplitude),
 		    fringegen_sine(level[u], mean, amplitude));

@@ -14,7 +14,7 @@ struct parameters {
 	int axis;
 	struct pattern_spec spec;	/* what options say of it */
 	const char *truth, *manifest;
-	struct light light;
+	struct projector_response light;
 	struct camera camera;
 	double ambient, motion, turn;
 };
@@ -23,7 +23,7 @@ struct priv {
 	struct studio studio;
 	struct pattern_spec spec;
 	struct patterns patterns;
-	struct light light;
+	struct projector_response light;
 	struct target *truth;
 	struct manifest manifest;
 	size_t images;			/* written so far */
@@ -146,7 +146,7 @@ init(struct run *run)
 
 	run->body = &body;
 	priv->light = parameters->light;
-	if (check_use(run) < 0 || light_complete(&priv->light, camera_full(camera)) < 0)
+	if (check_use(run) < 0 || projector_response_complete(&priv->light, camera_full(camera)) < 0)
 		return -1;
 	if (studio_open(&priv->studio, &parameters->studio, parameters->period.v[0],
 	    (uint32_t)camera->seed, along) < 0)
@@ -159,7 +159,7 @@ init(struct run *run)
 struct exposure {
 	const struct parameters *parameters;
 	const struct studio *studio;
-	struct beam beam;
+	struct projected_pattern beam;
 	struct camera_shot shot;
 	struct frame *out;
 };
@@ -179,7 +179,7 @@ expose_row(void *arg, size_t y)
 		double light = exposure->parameters->ambient, level;
 
 		if (studio->sight[i] == SIGHT_LIT)
-			light += beam_at(&exposure->beam, column ? column[i] : 0);
+			light += projected_pattern_at(&exposure->beam, column ? column[i] : 0);
 		level = camera_level(camera, &exposure->shot, (double)x + origin[0],
 		    (double)y + origin[1], studio->share[i] * light);
 		camera_store(camera, level, frame_row(exposure->out, 0, y), x);
@@ -222,7 +222,7 @@ expose(struct run *run, struct camera_shot shot)
 		frame_free(exposure.out);
 		return -1;
 	}
-	beam_init(&exposure.beam, &priv->light, &priv->patterns.pattern[shot.image]);
+	projected_pattern_init(&exposure.beam, &priv->light, &priv->patterns.pattern[shot.image]);
 	run_for(run, priv->studio.rig.h, expose_row, &exposure);
 	return run_emit(run, exposure.out);
 }

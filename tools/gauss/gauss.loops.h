@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#if ROWS_BYTES == 64
+#if CPU_VECTOR_BYTES == 64
 #include <immintrin.h>
 #endif
 
@@ -29,8 +29,8 @@
 /* Columns of a buffer, as many as the machine takes at once. The sums stay in registers over a
  * whole window, which compilers do not manage with a loop over columns inside one over
  * neighbours. */
-#define WIDTH (ROWS_BYTES / sizeof(float))
-#define VECTOR_TYPE __attribute__((vector_size(ROWS_BYTES), aligned(4), may_alias))
+#define WIDTH (CPU_VECTOR_BYTES / sizeof(float))
+#define VECTOR_TYPE __attribute__((vector_size(CPU_VECTOR_BYTES), aligned(4), may_alias))
 typedef float vector VECTOR_TYPE;
 typedef int32_t whole VECTOR_TYPE;
 #define VECTOR(p) (*(vector *)(p))
@@ -274,7 +274,7 @@ sum_columns(size_t radius, struct row *const *row, size_t p, ptrdiff_t first, si
 
 /* Loads across cache lines cost more than a shift of two registers, so the nearest neighbours come
  * from these where there is such an instruction. */
-#if ROWS_BYTES == 64
+#if CPU_VECTOR_BYTES == 64
 #define SHIFT(v, w, n) (vector)_mm512_alignr_epi32((__m512i)(w), (__m512i)(v), n)
 #define NEAR 3
 #else

@@ -112,7 +112,7 @@ static void
 add_leads(const int32_t *restrict lead, const int32_t *restrict next_lead, int32_t *restrict step,
     size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		step[i] += lead[i] - next_lead[i];
 }

@@ -61,7 +61,7 @@ to_points(const struct place *to, size_t row, float *restrict x, float *restrict
 	const double ay = place[1][0], by = place[1][2], cy = place[1][1] * y0 + place[1][3];
 	const double az = place[2][0], bz = place[2][2], cz = place[2][1] * y0 + place[2][3];
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < w; i++) {
 		double column = (double)(int)i;
 		PX_F depth = z[i];

@@ -31,7 +31,7 @@ struct tile { /* pixel x of the row is at [MARGIN] */
 static void
 load_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		out[i] = (float)(int)in[i];
 }
@@ -39,7 +39,7 @@ load_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
 static void
 load_floats(const float *restrict in, float *restrict out, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		out[i] = holodec_level(in[i]);
 }
@@ -107,7 +107,7 @@ read_tile(struct tile *restrict tile, const struct reading *restrict reading, si
 
 	fill_ends(rests, n, tile->first, tile->end);
 	fill_ends(orders, n, tile->first, tile->end);
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = tile->first; i < tile->end; i++) {
 		PX_F rest = holo_rest(sine[i] - 127.5f, cosine[i] - 127.5f);
 		PX_F order = holodec_order(level[i], stair[(int)(rest * HOLO_PROFILE)], per_height);
@@ -123,7 +123,7 @@ static void
 nearest_turns(const float *restrict rest, const float *restrict order, float *restrict turns,
     size_t n, float most)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		turns[i] = rest[i] + holo_nearest_order(order[i], 0.0f, 1.0f, most);
 }
@@ -134,7 +134,7 @@ plain_turns(struct tile *restrict tile, const struct reading *restrict reading, 
 {
 	float per_height = 1 / reading->code.height, half_step = reading->half_step;
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		tile->order[i] =
 		    tile->rest[i] + holo_plain_order(tile->stair[i], per_height, half_step);
@@ -144,7 +144,7 @@ plain_turns(struct tile *restrict tile, const struct reading *restrict reading, 
 static void
 unspike(const float *restrict turns, float *restrict out, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		out[i] = holo_unspike(turns[i + 2],
 		    median_of_5(turns[i], turns[i + 1], turns[i + 2], turns[i + 3], turns[i + 4]));
@@ -155,7 +155,7 @@ static void
 median_along(const float *restrict rest, const float *restrict order, float *restrict out,
     size_t first, size_t end)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = first; i < end; i++) {
 		PX_F r = rest[i + 3];
 
@@ -182,7 +182,7 @@ median_down(const struct medians *const row[7], float *restrict out, size_t n)
 	const struct medians *restrict g = row[6];
 
 	fill_ends(out, n, d->first, d->end);
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = d->first; i < d->end; i++) {
 		PX_F r = d->rest[i];
 
@@ -203,7 +203,7 @@ to_depth(const float *restrict turns, float *restrict out, size_t x, size_t n,
 	float per_column = code->turns_per_column, per_turn = 1 / code->turns_per_depth;
 	float zero = code->depth_zero, range = code->depth_one - code->depth_zero;
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		out[i] = holodec_depth(
 		    turns[i], (float)(int)(x + i), per_column, per_turn, zero, range, slack);
@@ -214,7 +214,7 @@ static void
 note_black(const float *restrict sine, const float *restrict cosine, int32_t *restrict last,
     int32_t y, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		last[i] = holodec_black(sine[i], cosine[i]) ? y : last[i];
 }
@@ -222,7 +222,7 @@ note_black(const float *restrict sine, const float *restrict cosine, int32_t *re
 static void
 find_late(const int32_t *restrict last, int32_t since, unsigned char *restrict late, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		late[i] = last[i] >= since;
 }
@@ -234,11 +234,11 @@ drop_marked(const unsigned char *restrict mark, size_t reach, float *restrict ou
 	unsigned char any[TILE] = { 0 };
 
 	for (size_t k = 0; k <= 2 * reach; k++) {
-		ROWS_SIMD
+		CPU_SIMD
 		for (size_t i = 0; i < n; i++)
 			any[i] |= mark[i + k];
 	}
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		out[i] = px_select(any[i] != 0, PX_NAN, out[i]);
 }
@@ -246,7 +246,7 @@ drop_marked(const unsigned char *restrict mark, size_t reach, float *restrict ou
 static void
 scale_row(float *restrict row, size_t w, float scale)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < w; x++)
 		row[x] *= scale;
 }

@@ -142,7 +142,7 @@ classify(const float *restrict rest, const float *restrict order, const float *r
     const float *restrict next_order, unsigned char *restrict class, int32_t *restrict step,
     size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F away = next_rest[i] - rest[i], wrap = px_round(away);
 		PX_F cost = px_abs(away - wrap) + px_abs(next_order[i] - order[i] + wrap);
@@ -161,7 +161,7 @@ static void
 read_votes(
     const float *restrict order, const int32_t *restrict lead, int32_t *restrict vote, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		vote[i] = (int)px_round(px_select(px_isnan(order[i]), 0.0f,
 			      order[i] * VOTE_STEPS)) - VOTE_STEPS * lead[i];

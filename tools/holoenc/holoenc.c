@@ -48,7 +48,7 @@ encode_row_of(const float *restrict depth, const struct colours *out, size_t w,
 	unsigned char *restrict stair = out->stair;
 	float per_depth = 1 / (code.depth_one - code.depth_zero);
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < w; x++) {
 		PX_F z = holoenc_normalise(depth[x], code.depth_zero, per_depth);
 		PX_F turns = holo_turns(
@@ -80,7 +80,7 @@ encode_row(const float *depth, const struct colours *out, size_t w, const struct
 static void
 texture_row(const float *restrict in, unsigned char *restrict out, size_t w, float scale)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < w; x++) {
 		PX_F level = px_min(px_max(holo_round(in[x] * scale), 0.0f), 255.0f);
 
@@ -152,11 +152,11 @@ code_at(const struct priv *priv, const struct frame *in, size_t x, size_t y)
 	if (is_background(priv, in, x, y))
 		return HOLOCHECK_BACKGROUND;
 	if (x < reach || y < reach || x + reach >= in->head.w || y + reach >= in->head.h)
-		return HOLOCHECK_UNTOLD;
+		return HOLOCHECK_UNKNOWN;
 	for (size_t v = y - reach; v < y + reach; v++)
 		for (size_t u = x - reach; u < x + reach; u++)
 			if (!runs_on(priv, in, u, v))
-				return HOLOCHECK_UNTOLD;
+				return HOLOCHECK_UNKNOWN;
 	for (size_t i = 0; i < window * window; i++)
 		sum += (double)turns_at(priv, in, x - HOLOCHECK_WINDOW + i % window,
 		    y - HOLOCHECK_WINDOW + i / window);

@@ -84,7 +84,7 @@ copy_smooth(const float *restrict in, float *restrict out, size_t x0, size_t x1,
 static void
 mend_row(const float *restrict in, float *restrict out, size_t x0, size_t x1)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = x0; x < x1; x++)
 		out[x] = median_unspike(in[x],
 		    median_of_5(in[x - 2], in[x - 1], in[x], in[x + 1], in[x + 2]));
@@ -96,7 +96,7 @@ mend_column(const struct rows_of_five *in, float *restrict out, size_t x0, size_
 	const float *restrict a = in->row[0], *restrict b = in->row[1], *restrict c = in->row[2];
 	const float *restrict d = in->row[3], *restrict e = in->row[4];
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = x0; x < x1; x++)
 		out[x] = median_unspike(c[x], median_of_5(a[x], b[x], c[x], d[x], e[x]));
 }
@@ -106,7 +106,7 @@ mend_box(const struct rows_of_five *in, float *restrict out, size_t x0, size_t x
 {
 	const float *restrict a = in->row[1], *restrict b = in->row[2], *restrict c = in->row[3];
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = x0; x < x1; x++)
 		out[x] = median_unspike(b[x], median_of_9(a[x - 1], a[x], a[x + 1], b[x - 1], b[x],
 		    b[x + 1], c[x - 1], c[x], c[x + 1]));

@@ -13,7 +13,7 @@ struct parameters {
 };
 
 struct priv {
-	struct passing passing;
+	struct passthrough passing;
 	size_t channel[3];		/* x y z; of a depth map all the same */
 	bool depth;
 	float sign;			/* of what the products' sum is to be */
@@ -126,7 +126,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	for (size_t x = 0; x < w; x += n)
 		strip(priv, in, out, x, w - x < n ? w - x : n, y0, y1);
 	for (size_t y = y0; y < y1; y++)
-		passing_row(&priv->passing, in, out, y);
+		passthrough_row(&priv->passing, in, out, y);
 }
 
 static int
@@ -193,7 +193,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (priv->depth)
 		plan_pixel(run, in);
 	run->halo = 1;
-	return passing_plan(run, &priv->passing, out, "", "nx ny nz", "nx ny nz");
+	return passthrough_plan(run, &priv->passing, out, "", "nx ny nz", "nx ny nz");
 }
 
 static void
@@ -201,7 +201,7 @@ end(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	passing_free(&priv->passing);
+	passthrough_free(&priv->passing);
 }
 
 STAGE(normals) = {

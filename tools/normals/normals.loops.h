@@ -37,7 +37,7 @@ static void
 clean_points(const float *restrict x, const float *restrict y, const float *restrict z,
     struct line *restrict line, size_t at, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		bool there = normals_there(x[i]) && normals_there(y[i]) && normals_there(z[i]);
 
@@ -51,7 +51,7 @@ clean_points(const float *restrict x, const float *restrict y, const float *rest
 static void
 clean_depth(const float *restrict z, struct line *restrict line, size_t at, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		bool there = normals_there(z[i]);
 
@@ -85,7 +85,7 @@ static inline __attribute__((always_inline)) void
 squares_of_points(const struct line *restrict upper, const struct line *restrict lower,
     struct squares *restrict out, size_t n, bool whole)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < SQUARES(n); i++) {
 		size_t r = LEFT + i, l = r - 1;
 		struct normals_vector h0 = { upper->x[l] - upper->x[r], upper->y[l] - upper->y[r],
@@ -113,7 +113,7 @@ static inline __attribute__((always_inline)) void
 squares_of_depth(const struct line *restrict upper, const struct line *restrict lower,
     struct squares *restrict out, size_t n, bool whole, float per_column, float per_row)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < SQUARES(n); i++) {
 		size_t r = LEFT + i, l = r - 1;
 		float h0 = (upper->z[l] - upper->z[r]) * per_column;
@@ -139,7 +139,7 @@ unit_normals(const struct squares *restrict above, const struct squares *restric
     const float *restrict there, float *restrict nx, float *restrict ny, float *restrict nz,
     float sign, size_t n, bool whole)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		struct normals_vector upper = { above->ad_x[i] + above->bc_x[i + 1],
 			above->ad_y[i] + above->bc_y[i + 1], above->ad_z[i] + above->bc_z[i + 1] };

@@ -18,7 +18,7 @@ place_plane(const struct run *run, const struct frame_head *head, const struct n
 	static const double zero[2] = { 0, 0 };
 	double origin_px[2], bin[2];
 
-	if (sensor_place(run, origin, head, zero, origin_px, bin) < 0)
+	if (sensor_crop_origin(run, origin, head, zero, origin_px, bin) < 0)
 		return -1;
 	fit->plane[0] = plane->v[0] + plane->v[1] * (origin_px[0] + (bin[0] - 1) / 2) +
 	    plane->v[2] * (origin_px[1] + (bin[1] - 1) / 2);
@@ -33,7 +33,7 @@ static int
 check_alike(const struct run *run, const struct frame_head *head)
 {
 	static const char *const keys[] = { "period_px", "axis", "origin_px", "bin" };
-	const struct frame_head *ref = run_beside_head(run, "ref");
+	const struct frame_head *ref = run_second_input_head(run, "ref");
 
 	for (size_t i = 0; ref && i < sizeof(keys) / sizeof(*keys); i++) {
 		const char *own = meta_get(&head->meta, keys[i]),
@@ -59,7 +59,7 @@ find_reference(struct run *run, const struct frame_head *head, const char *ref,
 		return -1;
 	fit->ref = NO_CHANNEL;
 	if (ref && strcmp(ref, "ideal"))
-		return run_beside(run, head, "ref", "absphase", &fit->ref) < 0 ? -1 :
+		return run_second_input(run, head, "ref", "absphase", &fit->ref) < 0 ? -1 :
 		    check_alike(run, head);
 	if (run_numbers(run, ref_plane, head, "ref_plane_rad", &plane) < 0)
 		return -1;
@@ -88,7 +88,7 @@ find_map(struct run *run, const struct frame_head *head, struct depthfit *fit)
 	if (fit->degree)
 		return 0;
 	fit->degree = 1;
-	return run_beside(run, head, "c-map", "c1", &fit->c_map[0]);
+	return run_second_input(run, head, "c-map", "c1", &fit->c_map[0]);
 }
 
 static int

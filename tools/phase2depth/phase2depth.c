@@ -60,7 +60,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 			shape_row(priv, in, out, y);
 		else if (!plain)
 			depth_row(priv, in, out, y);
-		passing_row(&priv->passing, in, out, y);
+		passthrough_row(&priv->passing, in, out, y);
 	}
 }
 
@@ -79,7 +79,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		status = run_channel(run, in, "absphase", &priv->phase) < 0 ? -1 :
 		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out);
 	return status < 0 ? -1 :
-	    passing_plan(run, &priv->passing, out, result, "absphase residual depth x y z", "");
+	    passthrough_plan(run, &priv->passing, out, result, "absphase residual depth x y z", "");
 }
 
 static int
@@ -120,7 +120,7 @@ end(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	passing_free(&priv->passing);
+	passthrough_free(&priv->passing);
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);
 }

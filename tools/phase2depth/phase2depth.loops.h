@@ -12,7 +12,7 @@
 #define TILE 512		/* pixels that are worked on together */
 
 struct priv {
-	struct passing passing;		/* channels that go through behind the result */
+	struct passthrough passing;		/* channels that go through behind the result */
 	float least, most;		/* limits of depth */
 	struct depthfit above;		/* the reference: phase above it, and c */
 	struct calib calib;
@@ -24,7 +24,7 @@ struct priv {
 static void
 above_ref(const float *restrict phase, const float *restrict ref, float *restrict out, size_t w)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < w; x++)
 		out[x] = phase2depth_above(phase[x], ref[x]);
 }
@@ -32,7 +32,7 @@ above_ref(const float *restrict phase, const float *restrict ref, float *restric
 static void
 above_plane(const float *restrict phase, double a, double b, float *restrict out, int w)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (int x = 0; x < w; x++)
 		out[x] = phase2depth_above_plane(phase[x], a + b * (double)x);
 }
@@ -54,7 +54,7 @@ static void
 horner(float *restrict sum, const float *restrict c, const float *restrict d, float least,
     float most, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
 		sum[x] = phase2depth_within(phase2depth_horner(sum[x], c[x], d[x]), least, most);
 }
@@ -99,7 +99,7 @@ static void
 plain_piece(const float *restrict phase, double row, const double *restrict column, float c,
     float least, float most, float *restrict z, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		z[i] = phase2depth_plain(phase[i], row + column[i], c, least, most);
 }
@@ -144,7 +144,7 @@ undo_lens_piece(const struct priv *priv, const struct piece *piece, bool plain)
 
 	_Static_assert(sizeof(lens) == sizeof(priv->rays.lens_terms), "the same block of floats");
 	memcpy(&lens, priv->rays.lens_terms, sizeof(lens));
-	ROWS_SIMD
+	CPU_SIMD
 	for (int i = 0; i < piece->n; i++)
 		shift[i] = phase2depth_undo_lens(lens, px_per_rad * phase[i] + code0_px,
 		    x0 + per_x * (float)i + lens_x[i], y0 + lens_y[i], plain);
@@ -161,7 +161,7 @@ shape_piece(const struct priv *priv, const struct piece *piece, bool bare)
 	double x0 = piece->x0, y0 = piece->y0;
 	const struct triangulation t = priv->rays;
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (int i = 0; i < piece->n; i++) {
 		double ray_x = x0 + t.x_per_column * (double)i;
 		double x = bare ? ray_x : ray_x + (double)lens_x[i];

@@ -206,7 +206,7 @@ triangulation_plan(struct run *run, struct triangulation *t, const struct calib 
 	if (options->axis < 0 && axis && strcmp(axis, "x") && strcmp(axis, "y"))
 		return fail(NULL, "key axis must be x or y, not '%.40s': say --axis", axis);
 	if (set_phase(run, t, &calib->projector, options, in, along_y) < 0 ||
-	    sensor_place(run, &options->origin, in, calib->origin_px, origin_px, bin) < 0)
+	    sensor_crop_origin(run, &options->origin, in, calib->origin_px, origin_px, bin) < 0)
 		return -1;
 	set_poses(t, calib, along_y, &approach);
 	set_projector(t, &calib->projector, along_y, &approach);

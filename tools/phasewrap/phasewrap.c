@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct parameters {
-	struct shots_options shots;
+	struct capture_options shots;
 	const char *manifest;
 	int sign, channel, as;
 	double phase_origin, min_modulation, min_amplitude, max_value, dark;
@@ -131,7 +131,7 @@ gather(struct run *run, const struct frame_head *head, size_t *planes)
 {
 	const struct parameters *parameters = run->parameters;
 
-	return shots_count(&parameters->shots, manifest_of(run->priv), head, planes);
+	return capture_set_count(&parameters->shots, manifest_of(run->priv), head, planes);
 }
 
 static int
@@ -183,7 +183,7 @@ init(struct run *run)
 		run->colour = COLOUR_PLANES;
 	if (parameters->shots.rgb && parameters->channel >= 0)
 		return fail_usage("--channel", "takes one colour, --rgb all three");
-	if (shots_check(&parameters->shots) < 0)
+	if (capture_set_check(&parameters->shots) < 0)
 		return -1;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
 }
@@ -195,7 +195,7 @@ forget(struct priv *priv)
 		steps_free(&priv->wrap.steps[k]);
 	free(priv->wrap.steps);
 	priv->wrap.steps = NULL;
-	shots_free(&priv->wrap.shots);
+	capture_set_free(&priv->wrap.shots);
 }
 
 static int
@@ -256,15 +256,15 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 	forget(priv);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
-	if (shots_check_names(&parameters->shots, manifest_of(priv), in, run->operand,
+	if (capture_set_check_names(&parameters->shots, manifest_of(priv), in, run->operand,
 	    run->position ? 0 : run->operands) < 0 ||
-	    shots_sort(&parameters->shots, manifest_of(priv), in, &priv->wrap.shots) < 0 ||
+	    capture_set_sort(&parameters->shots, manifest_of(priv), in, &priv->wrap.shots) < 0 ||
 	    thresholds_plan(&priv->wrap.shots, needs_flats(parameters),
 		priv->wrap.reference) < 0 ||
 	    solve(parameters, in, priv) < 0 ||
 	    set_limits(run, in, priv) < 0)
 		return -1;
-	return shots_describe(&priv->wrap.shots, priv->wrap.vector ? "cos sin" : "phase", out);
+	return capture_set_describe(&priv->wrap.shots, priv->wrap.vector ? "cos sin" : "phase", out);
 }
 
 static void

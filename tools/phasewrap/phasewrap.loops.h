@@ -18,7 +18,7 @@ struct limits {
 
 /* What is planned for a measurement. */
 struct wrap {
-	struct shots shots;
+	struct capture_set shots;
 	struct steps *steps;		/* of each fringe set */
 	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
 	bool vector;
@@ -90,7 +90,7 @@ sum_##type(const struct images *restrict images, size_t count, bool begin, bool 
 { \
 	const type *restrict first = images->row[0]; \
  \
-	ROWS_SIMD \
+	CPU_SIMD \
 	for (size_t x = 0; x < n; x++) { \
 		PX_F zero = begin ? (float)first[x] : tile->first[x]; \
 		PX_F most = begin ? zero : tile->most[x], mean = begin ? 0 : tile->mean[x]; \
@@ -141,7 +141,7 @@ sums_##type(const struct images *images, size_t count, bool begin, bool end, \
 static void \
 load_##type(const type *restrict image, float *restrict v, struct tile *restrict tile, size_t n) \
 { \
-	ROWS_SIMD \
+	CPU_SIMD \
 	for (size_t x = 0; x < n; x++) { \
 		v[x] = (float)image[x]; \
 		if (sizeof(type) == sizeof(float)) \
@@ -216,7 +216,7 @@ take_alike(const struct alike *all, size_t sets, size_t count, bool limited, siz
 {
 	struct alike a = *all;
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++) {
 		struct judged p =
 		    whole_pixel(a.image[0], a.weight[0], &a.limits, limited, count, x), q = p;
@@ -244,8 +244,8 @@ take_alike(const struct alike *all, size_t sets, size_t count, bool limited, siz
 static bool \
 reached_##type(const void *const *image, size_t images, size_t n, float limit) \
 { \
-	typedef type some __attribute__((vector_size(ROWS_BYTES), may_alias)); \
-	typedef uint64_t bits __attribute__((vector_size(ROWS_BYTES))); \
+	typedef type some __attribute__((vector_size(CPU_VECTOR_BYTES), may_alias)); \
+	typedef uint64_t bits __attribute__((vector_size(CPU_VECTOR_BYTES))); \
 	float most = (float)(type)-1; \
 	type top = (type)ceilf(px_min(limit, most)); \
 	bits any = { 0 }; \
@@ -254,9 +254,9 @@ reached_##type(const void *const *image, size_t images, size_t n, float limit) \
 	if (limit > most) \
 		return false; \
 	for (size_t i = 0; i < images; i++) \
-		for (size_t x = 0; x < n * sizeof(type); x += ROWS_BYTES) \
+		for (size_t x = 0; x < n * sizeof(type); x += CPU_VECTOR_BYTES) \
 			any |= (bits)(*(const some *)((const char *)image[i] + x) >= top); \
-	for (size_t i = 0; i < ROWS_BYTES / 8; i++) \
+	for (size_t i = 0; i < CPU_VECTOR_BYTES / 8; i++) \
 		one |= any[i]; \
 	return one != 0; \
 }
@@ -268,7 +268,7 @@ static void
 write_good(const float *restrict sine, const float *restrict cosine, float *restrict phase,
     size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
 		phase[x] = px_select(
 		    px_isnan(cosine[x]), PX_NAN, phasewrap_phase(sine[x], cosine[x]));
@@ -277,7 +277,7 @@ write_good(const float *restrict sine, const float *restrict cosine, float *rest
 static void
 write_phase(const struct tile *restrict tile, float *restrict phase, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
 		phase[x] = phasewrap_phase(tile->s[x], tile->c[x]);
 }
@@ -285,7 +285,7 @@ write_phase(const struct tile *restrict tile, float *restrict phase, size_t n)
 static void
 take_threshold(const float *restrict mean, float images, float *restrict threshold, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
 		threshold[x] = mean[x] / images;
 }
@@ -294,7 +294,7 @@ static void
 add_bit(const float *restrict plane, const float *restrict threshold, uint *restrict value,
     size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
 		value[x] = phasewrap_binary(value[x], phasewrap_bit(plane[x], threshold[x]));
 }
@@ -302,7 +302,7 @@ add_bit(const float *restrict plane, const float *restrict threshold, uint *rest
 static void
 write_index(const uint *restrict value, float *restrict index, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
 		index[x] = px_float(value[x]);
 }
@@ -311,7 +311,7 @@ static void
 write_quality(struct tile *restrict tile, float sets, float *restrict modulation,
     float *restrict texture, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++) {
 		bool missing = tile->missing[x] != 0;
 
@@ -323,7 +323,7 @@ write_quality(struct tile *restrict tile, float sets, float *restrict modulation
 static void
 mask(const struct tile *restrict tile, float *restrict v, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
 		v[x] = px_select(tile->bad[x] != 0, PX_NAN, v[x]);
 }
@@ -333,7 +333,7 @@ static void
 between(struct tile *restrict tile, const float *restrict white, const float *restrict black,
     size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
 		tile->threshold[0][x] = tile->threshold[1][x] = (white[x] + black[x]) * 0.5f;
 }
@@ -345,7 +345,7 @@ judge_flats(struct limits limits, struct tile *restrict tile, const float *restr
 {
 	struct verdict verdict = { limits, 1, tile->c, tile->s };
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
 		judge(verdict, tile, x, (white[x] + black[x]) * 0.5f, 0, 0,
 		    px_max(white[x] - black[x], 0.0f) * 0.5f, 0);
@@ -391,7 +391,7 @@ start(struct tile *restrict tile, size_t n)
 
 /* The sums of a fringe set over n pixels from column x of row y on, and what is made of them. */
 static void
-sum_fringe(const struct frame *in, const struct shots_fringe *fringe, const struct steps *steps,
+sum_fringe(const struct frame *in, const struct capture_fringe *fringe, const struct steps *steps,
     size_t y, size_t x, size_t n, struct verdict verdict, struct tile *tile)
 {
 	for (size_t first = 0; first < fringe->n; first += IMAGES) {
@@ -415,7 +415,7 @@ sum_fringe(const struct frame *in, const struct shots_fringe *fringe, const stru
 
 /* The index that a Gray code gives; threshold is used where it has no inverse planes. */
 static void
-decode(const struct frame *in, const struct shots_code *code, const float *threshold, size_t y,
+decode(const struct frame *in, const struct capture_code *code, const float *threshold, size_t y,
     size_t x, size_t n, struct tile *tile, float *index)
 {
 	memset(tile->value, 0, sizeof(tile->value));
@@ -431,7 +431,7 @@ decode(const struct frame *in, const struct shots_code *code, const float *thres
 /* Thresholds from white and black, or from one image between them; without fringes, white and black
  * also tell how good a pixel is. */
 static void
-read_flats(const struct shots *shots, const struct limits *limits, const struct frame *in, size_t y,
+read_flats(const struct capture_set *shots, const struct limits *limits, const struct frame *in, size_t y,
     size_t x, size_t n, struct tile *tile)
 {
 	CALL(load, in, shots->flat[0], y, x, tile->plane, tile, n);
@@ -445,7 +445,7 @@ static void
 wrap_phases(const struct wrap *wrap, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n, struct tile *tile)
 {
-	const struct shots *shots = &wrap->shots;
+	const struct capture_set *shots = &wrap->shots;
 
 	for (size_t k = 0; k < shots->fringes; k++) {
 		struct verdict verdict = { wrap->limits, (float)shots->fringe[k].n,
@@ -468,7 +468,7 @@ wrap_phases(const struct wrap *wrap, const struct frame *in, struct frame *out, 
 static bool
 are_alike(const struct wrap *wrap, enum sample type)
 {
-	const struct shots *shots = &wrap->shots;
+	const struct capture_set *shots = &wrap->shots;
 
 	if (type == SAMPLE_FLOAT || shots->codes || shots->fringes < 1 || shots->fringes > SETS)
 		return false;
@@ -506,7 +506,7 @@ static void
 wrap_alike(const struct wrap *wrap, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n, struct tile *tile)
 {
-	const struct shots *shots = &wrap->shots;
+	const struct capture_set *shots = &wrap->shots;
 	const struct limits *limits = &wrap->limits;
 	size_t sets = shots->fringes, images = shots->fringe[0].n;
 	size_t phases = sets * (wrap->vector ? 2 : 1);
@@ -551,7 +551,7 @@ static void
 wrap_tile(const struct wrap *wrap, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n, struct tile *tile)
 {
-	const struct shots *shots = &wrap->shots;
+	const struct capture_set *shots = &wrap->shots;
 	size_t phases = shots->fringes * (wrap->vector ? 2 : 1), codes = out->head.c - shots->codes;
 
 	if (are_alike(wrap, in->head.type)) {

@@ -8,7 +8,7 @@ static void
 pack_fringes(struct passes *passes, const struct wrap *wrap, struct phasewrap_image **at)
 {
 	for (size_t k = 0; k < wrap->shots.fringes; k++) {
-		const struct shots_fringe *fringe = &wrap->shots.fringe[k];
+		const struct capture_fringe *fringe = &wrap->shots.fringe[k];
 
 		*(*at)++ = (struct phasewrap_image){ .plane = (uint)fringe->n };
 		for (size_t i = 0; i < fringe->n; i++) {
@@ -26,7 +26,7 @@ pack_codes(struct passes *passes, const struct wrap *wrap, struct phasewrap_bloc
     struct phasewrap_image **at)
 {
 	for (size_t i = 0; i < wrap->shots.codes; i++) {
-		const struct shots_code *code = &wrap->shots.code[i];
+		const struct capture_code *code = &wrap->shots.code[i];
 
 		block->bits[i] = (uint)code->n;
 		block->inverse[i] = code->inverse != NULL;
@@ -45,7 +45,7 @@ pack_codes(struct passes *passes, const struct wrap *wrap, struct phasewrap_bloc
 static int
 list_passes(struct passes *passes, const struct wrap *wrap)
 {
-	const struct shots *shots = &wrap->shots;
+	const struct capture_set *shots = &wrap->shots;
 	size_t images = passes_input(passes)->c + shots->fringes;
 	size_t bytes = sizeof(struct phasewrap_block) + images * sizeof(struct phasewrap_image);
 	struct phasewrap_block *block = calloc(1, bytes);

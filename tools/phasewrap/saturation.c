@@ -41,7 +41,7 @@ join(uint64_t a, uint64_t b)
 }
 
 static uint64_t
-look(const struct ceiling *ceiling, const struct shots_fringe *fringe, const struct frame *frame,
+look(const struct ceiling *ceiling, const struct capture_fringe *fringe, const struct frame *frame,
     size_t y, uint64_t top)
 {
 	for (size_t i = 0; i < fringe->n; i++) {
@@ -55,7 +55,7 @@ look(const struct ceiling *ceiling, const struct shots_fringe *fringe, const str
 
 /* Bands may share rows: both store the same. */
 void
-ceiling_row(const struct ceiling *ceiling, const struct shots *shots, const struct frame *frame,
+ceiling_row(const struct ceiling *ceiling, const struct capture_set *shots, const struct frame *frame,
     size_t y)
 {
 	uint64_t top = 0;

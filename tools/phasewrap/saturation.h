@@ -23,7 +23,7 @@ struct ceiling {
 int ceiling_plan(struct ceiling *, const struct frame_head *, bool known, size_t planes);
 void ceiling_free(struct ceiling *);
 /* Looks at row y of all fringe images. */
-void ceiling_row(const struct ceiling *, const struct shots *, const struct frame *, size_t y);
+void ceiling_row(const struct ceiling *, const struct capture_set *, const struct frame *, size_t y);
 /* All rows are made: warns, once in a run, where many pixels are exactly the largest number of 8 to
  * 15 bits and none is more. Begins the next frame. */
 void ceiling_tell(struct ceiling *);

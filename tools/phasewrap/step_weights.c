@@ -7,7 +7,7 @@
 
 /* Row i of the design matrix for the unknowns A, B cos phi, B sin phi. */
 static void
-design_row(const struct shots_fringe *fringe, double sign, double origin_rad, size_t i,
+design_row(const struct capture_fringe *fringe, double sign, double origin_rad, size_t i,
     double row[3])
 {
 	double shift = sign * fringe->shift_rad[i] + origin_rad;
@@ -48,11 +48,11 @@ tidy(double v)
 }
 
 int
-steps_solve(const struct shots_fringe *fringe, double sign, double origin_rad, struct steps *out)
+steps_solve(const struct capture_fringe *fringe, double sign, double origin_rad, struct steps *out)
 {
 	double normal[3][3] = { { 0 } }, inverse[3][3], row[3];
 	double n = (double)fringe->n, determinant;
-	char name[SHOTS_NAME_SIZE];
+	char name[CAPTURE_SET_NAME_SIZE];
 
 	out->n = fringe->n;
 	out->weight = calloc(fringe->n, sizeof(*out->weight));
@@ -67,7 +67,7 @@ steps_solve(const struct shots_fringe *fringe, double sign, double origin_rad, s
 	determinant = invert(normal, inverse);
 	if (!(determinant > 1e-6 * n * n * n))
 		return fail(NULL, "the shifts of %s do not determine a phase",
-		    shots_name(fringe, name));
+		    capture_set_name(fringe, name));
 	for (size_t i = 0; i < fringe->n; i++) {
 		double weight[3] = { 0 };
 

@@ -20,7 +20,7 @@ struct steps {
  * For I = A + B cos(phi + origin + sign * shift); any shifts that determine a phase, equal or not.
  * *out is overwritten; free with steps_free, also after a failure. -1 after fail().
  */
-int steps_solve(const struct shots_fringe *, double sign, double origin_rad, struct steps *out);
+int steps_solve(const struct capture_fringe *, double sign, double origin_rad, struct steps *out);
 void steps_free(struct steps *);
 
 #endif

@@ -4,7 +4,7 @@
 /* reference: for each code the fringe set whose mean is its threshold. limited: some option is a
  * limit on amplitude or mean. -1 after fail(). */
 static int
-thresholds_plan(const struct shots *shots, bool limited, size_t reference[2])
+thresholds_plan(const struct capture_set *shots, bool limited, size_t reference[2])
 {
 	for (size_t i = 0; i < shots->codes; i++) {
 		reference[i] = 0;

@@ -14,25 +14,25 @@ struct line {
 	float x[SPAN], y[SPAN], z[SPAN];
 } __attribute__((aligned(64)));
 
-struct shares {
+struct row_shares {
 	float x[SPAN], y[SPAN], z[SPAN];
 };
 
 /* What the squares between two lines give to their corners: that left of pixel i at [i]. */
 struct squares {
-	struct shares a, b, c, d;
+	struct row_shares a, b, c, d;
 } __attribute__((aligned(64)));
 
 /* Normals, and then colours, of the pixels of a tile. */
 struct tile {
-	struct shares normal, colour;
+	struct row_shares normal, colour;
 } __attribute__((aligned(64)));
 
 static void
 load_points(const float *restrict x, const float *restrict y, const float *restrict z, float sign,
     struct line *restrict line, size_t at, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		bool there = px_both(
 		    shade_there(x[i]), px_both(shade_there(y[i]), shade_there(z[i])));
@@ -46,7 +46,7 @@ load_points(const float *restrict x, const float *restrict y, const float *restr
 static void
 load_depth(const float *restrict z, float sign, struct line *restrict line, size_t at, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		line->z[at + i] = px_select(shade_there(z[i]), sign * z[i], PX_NAN);
 }
@@ -80,7 +80,7 @@ static void
 squares_of_points(const struct line *restrict upper, const struct line *restrict lower,
     struct squares *restrict out, size_t n, float jump)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		struct shade_vector a = { upper->x[i], upper->y[i], upper->z[i] };
 		struct shade_vector b = { upper->x[i + 1], upper->y[i + 1], upper->z[i + 1] };
@@ -99,7 +99,7 @@ static void
 squares_of_depth(const struct line *restrict upper, const struct line *restrict lower,
     struct squares *restrict out, size_t n, float jump, float right, float down)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		struct shade_vector a = { 0, 0, upper->z[i] }, b = { right, 0, upper->z[i + 1] };
 		struct shade_vector c = { 0, down, lower->z[i] };
@@ -116,9 +116,9 @@ squares_of_depth(const struct line *restrict upper, const struct line *restrict 
 /* Pixels of a line between the squares above and below it; 0 where the pixel is missing. */
 static void
 sum_normals(const struct squares *restrict above, const struct squares *restrict below,
-    struct shares *restrict normal, size_t n)
+    struct row_shares *restrict normal, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		normal->x[i] = ((above->d.x[i] + above->c.x[i + 1]) + below->b.x[i]) +
 		    below->a.x[i + 1];
@@ -132,14 +132,14 @@ sum_normals(const struct squares *restrict above, const struct squares *restrict
 /* The frame's own normals, where there are points. */
 static void
 take_normals(const struct priv *priv, const struct frame *in, size_t y, size_t x,
-    const struct line *restrict line, struct shares *restrict normal, size_t n)
+    const struct line *restrict line, struct row_shares *restrict normal, size_t n)
 {
 	const float *restrict nx = frame_floats(in, priv->mesh.normal[0], y) + x;
 	const float *restrict ny = frame_floats(in, priv->mesh.normal[1], y) + x;
 	const float *restrict nz = frame_floats(in, priv->mesh.normal[2], y) + x;
 	float sign = priv->mesh.towards ? -1 : 1;
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		bool missing = px_isnan(line->z[i + 1]);
 
@@ -150,7 +150,7 @@ take_normals(const struct priv *priv, const struct frame *in, size_t y, size_t x
 }
 
 static void
-take_colours(const struct priv *priv, const float *value, struct shares *colour, size_t n)
+take_colours(const struct priv *priv, const float *value, struct row_shares *colour, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct shade_vector rgb = { PLASTER, PLASTER, PLASTER };
@@ -165,9 +165,9 @@ static void
 light_pixels(const struct tile *restrict tile, struct shade_light light, float background,
     unsigned char *restrict r, unsigned char *restrict g, unsigned char *restrict b, size_t n)
 {
-	const struct shares *restrict normals = &tile->normal, *restrict colours = &tile->colour;
+	const struct row_shares *restrict normals = &tile->normal, *restrict colours = &tile->colour;
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		struct shade_vector normal = { normals->x[i], normals->y[i], normals->z[i] };
 		struct shade_vector colour = { colours->x[i], colours->y[i], colours->z[i] };

@@ -12,7 +12,7 @@ encode(const float *restrict turns, const struct holo_code *code, float *restric
 	float most = code->order_most, height = code->height, base = code->base;
 	float swing = code->swing, waves = code->waves;
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		struct undither3_levels levels =
 		    undither3_encode(turns[i], most, height, base, swing, waves);

@@ -83,7 +83,7 @@ vote(const struct orders *orders, size_t at, ptrdiff_t dx, ptrdiff_t dy, struct 
 	const float *restrict bit = orders->job->bit[2] + there;
 	float x = (float)dx, y = (float)dy, near = dx * dx <= 1 && dy * dy <= 1 ? 1 : 0;
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F more = undither3_more(turns[i], here[i], right[i], down[i], x, y);
 		PX_F counts = undither3_same(turns[i], more);

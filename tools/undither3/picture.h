@@ -82,7 +82,7 @@ unpack_row(const struct priv *priv, const struct frame *in, size_t c, size_t y, 
 		row = (unsigned char *)frame_row(in, 1, y) + x;
 		value = 0x80;
 	}
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		out[i] = row[i] & value ? 1.0f : 0.0f;
 }
@@ -145,7 +145,7 @@ smooth_line(const float *restrict in, float *restrict out, size_t step, size_t n
 	const float *d = in + step, *e = in + 2 * step, *f = in + 3 * step;
 	float far = kernel[0], middle = kernel[1], near = kernel[2], centre = kernel[3];
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		out[i] = undither3_smooth(in[i], a[i], b[i], c[i], d[i], e[i], f[i], far, middle,
 		    near, centre);

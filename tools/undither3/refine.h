@@ -33,7 +33,7 @@ static void
 bend_row(const float *restrict before, const float *restrict here, const float *restrict after,
     float *restrict bend, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		bend[i] = undither3_bend_of(before[i], here[i], after[i]);
 }
@@ -54,7 +54,7 @@ bound_row(const struct refining *refining, size_t y, size_t x, size_t n)
 		const float *restrict cosine = job->priv->arc[1] + tile;
 		size_t most = n - k < DITHER_TILE ? n - k : DITHER_TILE;
 
-		ROWS_SIMD
+		CPU_SIMD
 		for (size_t i = 0; i < most; i++) {
 			struct undither3_bounds bounds = undither3_bound(
 			    from[k + i], red[k + i], green[k + i], sine[i], cosine[i]);
@@ -76,7 +76,7 @@ step_row(const struct refining *refining, size_t first, const float *restrict al
 	float *restrict last = refining->last + first, *restrict to = refining->to + first;
 	float momentum = refining->momentum;
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F bent = undither3_bent(
 		    along[i], along[i + 1], along[i + 2], above[i], here[i], below[i]);
@@ -137,7 +137,7 @@ take_refined(struct planes *planes, const float *restrict last, size_t n)
 	const float *restrict inside = planes->inside;
 	float *restrict turns = planes->turns, *restrict trusted = planes->trusted;
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		bool moved = undither3_moved(last[i], turns[i]);
 

@@ -43,7 +43,7 @@ smooth_down(const struct smoothing *smoothing, size_t y, float *restrict out)
 
 	for (size_t k = 0; k < ROWS_AROUND; k++)
 		row[k] = smoothing->along[(y + k) % ROWS_AROUND];
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < smoothing->n; i++)
 		out[i] = 255.0f * undither3_smooth(row[3][i], row[0][i], row[1][i], row[2][i],
 		    row[4][i], row[5][i], row[6][i], far, middle, near, centre);

@@ -47,7 +47,7 @@ carrier_fill(const float *restrict frequency, struct carrier *restrict carrier, 
 		float away = (float)(int)k - (float)(int)reach;
 		float *restrict c = carrier->cosine[k], *restrict s = carrier->sine[k];
 
-		ROWS_SIMD
+		CPU_SIMD
 		for (size_t i = 0; i < n; i++) {
 			PX_F turn = undither3_carrier(away, frequency[i]);
 
@@ -75,7 +75,7 @@ add_neighbour(const struct neighbour *there, const float *restrict rest,
 	const float *restrict orders = there->order;
 	float dx = away[0], dy = away[1], of_fringe = weight[0], of_stair = weight[1];
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		struct undither3_sums sum = { sums->cosine[i], sums->sine[i], sums->fringe[i],
 			sums->order[i], sums->weight[i] };
@@ -130,7 +130,7 @@ find_turns(const struct planes *planes, const struct sums *restrict sums, size_t
 	float *restrict turns = planes->turns + at, *restrict trusted = planes->trusted + at;
 	float to_right = moved[0], to_down = moved[1];
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		struct undither3_sums sum = { sums->cosine[i], sums->sine[i], sums->fringe[i],
 			sums->order[i], sums->weight[i] };

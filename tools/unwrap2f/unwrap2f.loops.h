@@ -19,7 +19,7 @@ static void
 weigh_phase(const float *restrict phase, float weight, bool begin, struct tile *restrict tile,
     size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		tile->signal[i] = (begin ? 0 : tile->signal[i]) + weight * phase[i];
 		tile->bad[i] |= px_isnan(phase[i]);
@@ -30,7 +30,7 @@ static void
 weigh_two(const float *restrict a, const float *restrict b, float weight_a, float weight_b,
     struct tile *restrict tile, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		tile->signal[i] = weight_a * a[i] + weight_b * b[i];
 		tile->bad[i] |= px_isnan(a[i]) | px_isnan(b[i]);
@@ -58,7 +58,7 @@ load_signal(const struct frame *in, const struct temporal_rung *rung, size_t y, 
 static void
 start_above(struct tile *restrict tile, size_t n, float lo, float slope)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F phi = tile->signal[i];
 
@@ -72,7 +72,7 @@ static void
 start_predicted(struct tile *restrict tile, size_t n, const float *restrict index, float step,
     float offset)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F phi = tile->signal[i];
 		PX_F lack = unwrap2f_lack(index[i] * step + offset, 1, phi);
@@ -87,7 +87,7 @@ start_predicted(struct tile *restrict tile, size_t n, const float *restrict inde
 static void
 start_counted(struct tile *restrict tile, size_t n, const float *restrict index, float offset)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F phi = tile->signal[i];
 		PX_F k = unwrap2f_counted(index[i], phi, offset);
@@ -105,7 +105,7 @@ climb(struct tile *restrict tile, size_t n, const struct temporal_rung *restrict
 {
 	float ratio = rung->ratio, lo = rung->lo, hi = rung->hi, span = rung->span;
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F phi = tile->signal[i];
 		PX_F lack = unwrap2f_lack(tile->absolute[i], ratio, phi);
@@ -122,7 +122,7 @@ static void
 store(const struct tile *restrict tile, size_t n, float most, float *restrict absolute,
     float *restrict residual)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		bool bad = (tile->bad[i] != 0) | !(px_abs(tile->residual[i]) <= most);
 
@@ -143,7 +143,7 @@ try_order(const struct temporal_search *search, float k, size_t n, struct tile *
 		const float *restrict phase = tile->phase[p];
 		float ratio = search->ratio[p];
 
-		ROWS_SIMD
+		CPU_SIMD
 		for (size_t i = 0; i < n; i++) {
 			PX_F e = unwrap2f_mismatch(tile->phase[0][i] + k, ratio, phase[i]);
 
@@ -151,7 +151,7 @@ try_order(const struct temporal_search *search, float k, size_t n, struct tile *
 			tile->shift[i] += ratio * e;
 		}
 	}
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F cost = unwrap2f_cost(tile->square[i], tile->shift[i], search->norm);
 		bool better;
@@ -171,7 +171,7 @@ load_turns(const struct temporal_search *search, const struct frame *in, size_t 
 	for (size_t p = 0; p < search->phases; p++) {
 		const float *restrict phase = frame_floats(in, search->channel[p], y) + x;
 
-		ROWS_SIMD
+		CPU_SIMD
 		for (size_t i = 0; i < n; i++) {
 			tile->phase[p][i] = phase[i] * UNWRAP2F_TURN;
 			tile->bad[i] |= px_isnan(phase[i]);
@@ -194,7 +194,7 @@ search(const struct temporal_search *search, const struct frame *in, size_t y, s
 	}
 	for (long k = search->first; k <= search->last; k++)
 		try_order(search, (float)k, n, tile);
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		tile->absolute[i] = unwrap2f_absolute(phase[i], tile->order[i]);
 		tile->residual[i] = px_sqrt(tile->cost[i] * search->mean);
@@ -256,7 +256,7 @@ climb_short(const struct temporal_way *way, const struct frame *in, size_t y, fl
 	const float *restrict b = frame_floats(in, beat.channel[1], y);
 	const float *restrict phase = frame_floats(in, rung.channel[0], y);
 
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < in->head.w; i++) {
 		PX_F phi = beat.weight[0] * a[i] + beat.weight[1] * b[i];
 		PX_F coarse = unwrap2f_absolute(phi, unwrap2f_turns_above(phi, beat.lo));
@@ -278,7 +278,7 @@ climb_short(const struct temporal_way *way, const struct frame *in, size_t y, fl
 static void
 limit(float *restrict absolute, float *restrict residual, float most, size_t n)
 {
-	ROWS_SIMD
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		bool good = px_abs(residual[i]) <= most;
 
