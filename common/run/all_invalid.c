@@ -7,11 +7,11 @@
 #include "base/px.h"
 
 void
-all_invalid_begin(struct all_invalid *blank, bool handed_on)
+all_invalid_begin(struct all_invalid *seen, bool handed_on)
 {
-	blank->in = false;
-	blank->out = handed_on;
-	blank->frames++;
+	seen->in = false;
+	seen->out = handed_on;
+	seen->frames++;
 }
 
 static bool
@@ -37,24 +37,24 @@ look(bool *seen, const struct frame *frame, size_t y0, size_t y1)
 }
 
 void
-all_invalid_scan(struct all_invalid *blank, const struct frame *in, const struct frame *out, size_t y0,
+all_invalid_scan(struct all_invalid *seen, const struct frame *in, const struct frame *out, size_t y0,
     size_t y1)
 {
-	look(&blank->in, in, y0, y1);
-	look(&blank->out, out, y0, y1);
+	look(&seen->in, in, y0, y1);
+	look(&seen->out, out, y0, y1);
 }
 
 void
-all_invalid_warn(struct all_invalid *blank, const struct frame_head *out, const char *object,
+all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const char *object,
     const char *advice)
 {
 	char frame[40] = "";
 
-	if (blank->out || !blank->in || blank->told)
+	if (seen->out || !seen->in || seen->warned)
 		return;
-	blank->told = true;
-	if (blank->frames > 1)
-		snprintf(frame, sizeof(frame), " in frame %zu", blank->frames);
+	seen->warned = true;
+	if (seen->frames > 1)
+		snprintf(frame, sizeof(frame), " in frame %zu", seen->frames);
 	warn(object, "no pixel of %s is valid%s, though the input has some%s%s", out->channel[0],
 	    frame, advice ? ": see " : "", advice ? advice : "");
 }

@@ -13,7 +13,7 @@
 
 struct all_invalid {			/* zeroed at the beginning of a run */
 	bool in, out;		/* a valid pixel was seen in this frame; set by any thread */
-	bool told;
+	bool warned;
 	size_t frames;
 };
 

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "run/device.h"
+#include "gpu/gpu.h"
+#include "run/setup.h"
 #include "base/fail.h"
 #include "base/progress.h"
 
@@ -212,7 +213,7 @@ path_of(const struct bench *bench, const char *name, const char *kind)
 /* Runs some words, from a file if there is one, to another or to nowhere. */
 static int
 run_words(const struct bench *bench, const char *device, const char *words, const char *from,
-    const char *to, size_t repeat, struct timing *spent)
+    const char *to, size_t repeat, struct timing *timing)
 {
 	struct measure how = { device, to ? to : "null:", bench->threads, repeat };
 	char *copy = strdup(words), *rest = copy, *word[WORDS_MOST], *file = NULL;
@@ -227,7 +228,7 @@ run_words(const struct bench *bench, const char *device, const char *words, cons
 	if (file)
 		word[n++] = file;
 	if (!from || file)
-		status = chain_measure(n, word, &how, spent);
+		status = setup_measure(n, word, &how, timing);
 	free(file);
 	free(copy);
 	return status;
@@ -239,14 +240,14 @@ static int
 measure_side(const struct bench *bench, const struct example *example, const char *device,
     const char *to, double *seconds)
 {
-	struct timing spent;
+	struct timing timing;
 
 	*seconds = NAN;
-	if (run_words(bench, device, example->words, example->from, to, 0, &spent) < 0 ||
-	    run_words(bench, device, example->words, example->from, NULL, FRAMES, &spent) < 0)
+	if (run_words(bench, device, example->words, example->from, to, 0, &timing) < 0 ||
+	    run_words(bench, device, example->words, example->from, NULL, FRAMES, &timing) < 0)
 		return -1;
-	if (spent.frames)
-		*seconds = spent.seconds / spent.samples;
+	if (timing.frames)
+		*seconds = timing.seconds / timing.samples;
 	return 0;
 }
 
@@ -334,7 +335,7 @@ static int
 measure_stages(const struct bench *bench)
 {
 	char *images = path_of(bench, "images", "processor");
-	struct timing spent;
+	struct timing timing;
 	int status = -1;
 
 	printf("\nnanoseconds per sample (pixel of a channel in or out): processor with %d "
@@ -342,7 +343,7 @@ measure_stages(const struct bench *bench)
 	if (images)
 		status = run_words(bench, NULL,
 		    "fringesim -s 1024x768 -p 60,63 -n 3 --projector 1200x800 -q", NULL, images, 0,
-		    &spent);
+		    &timing);
 	for (size_t i = 0; i < sizeof(examples) / sizeof(*examples) && status == 0; i++)
 		status = measure_stage(bench, &examples[i]);
 	free(images);

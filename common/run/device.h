@@ -1,6 +1,6 @@
 /*
  * Segments of a chain on the device. Frames fly: several are on their way at once, each with memory
- * of its own, so that copies overlap with computing; they land in the order in which they started.
+ * of its own, so that copies overlap with computing; they complete in the order in which they started.
  * A frame that does not fit the device's memory flies in bands of rows.
  */
 #ifndef DEVICE_H
@@ -17,22 +17,15 @@ int device_open(const char *which, bool verbose, struct device **out);
 int device_close(struct device *);
 const struct gpu_facts *device_facts(const struct device *);
 
-/* Makes a planned link's passes; *able: whether there are any. */
-int device_plan(struct device *, struct link *, bool *able);
-/* Says, once and under -v, why the processor does this. */
-void device_refused(const struct device *, struct link *, const char *why);
-/* Forgets them. */
-void device_unplan(struct link *);
-
 /*
- * Starts a frame through the segment, in bands of chain->band rows (0: as many as fit). `land` is
+ * Starts a frame through the segment, in bands of chain->band rows (0: as many as fit). `complete` is
  * called with frames that are done, oldest first; it owns them and may start others elsewhere. 0:
  * it has taken segment->in and ->out. 1 after fail(): the device has no room for it, and what flies
- * of it will not land. -1 after fail().
+ * of it will not complete. -1 after fail().
  */
 typedef int device_complete(struct chain *, size_t at, struct frame *);
 int device_start(struct device *, struct segment *, device_complete *);
-/* Lands what the segment beginning with this link has in flight, if that segment goes past stage
+/* Lands what the segment beginning with this link has in slot, if that segment goes past stage
  * `to`. */
 int device_drain(struct chain *, struct link *, size_t to, device_complete *);
 /* Waits for what flies and frees it, landing nothing. */

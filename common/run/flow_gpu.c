@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "run/device.h"
-#include "run/passes.h"
-#include "run/segment.h"
+#include "run/pass_list.h"
 
 /* A segment of its own beside the chain: one frame at a time, waited for. */
 struct flow_gpu {
@@ -16,29 +15,29 @@ struct flow_gpu {
 void
 flow_gpu_end(struct chain *chain, struct link *owner)
 {
-	struct flow_gpu *aside = owner->aside;
+	struct flow_gpu *flow = owner->flow_gpu;
 
-	if (!aside)
+	if (!flow)
 		return;
-	device_abandon(chain->device, &aside->link);
-	head_free(&aside->link.in);
-	head_free(&aside->link.out);
-	free(aside);
-	owner->aside = NULL;
+	device_abandon(chain->device, &flow->link);
+	head_free(&flow->link.in);
+	head_free(&flow->link.out);
+	free(flow);
+	owner->flow_gpu = NULL;
 }
 
 static int
 take_landed(struct chain *chain, size_t at, struct frame *frame)
 {
-	chain->link[at - 1].aside->landed = frame;
+	chain->link[at - 1].flow_gpu->landed = frame;
 	return 0;
 }
 
 static int
-plan_flow(struct flow_gpu *aside, struct run *run, const struct frame_head *in,
+plan_flow(struct flow_gpu *flow, struct run *run, const struct frame_head *in,
     const struct frame_head *out)
 {
-	struct link *link = &aside->link;
+	struct link *link = &flow->link;
 
 	head_free(&link->in);
 	head_free(&link->out);
@@ -46,20 +45,20 @@ plan_flow(struct flow_gpu *aside, struct run *run, const struct frame_head *in,
 	link->run.link = link;
 	if (head_copy(&link->in, in) < 0 || head_copy(&link->out, out) < 0)
 		return -1;
-	return device_plan(run->chain->device, link, &aside->able);
+	return passes_plan(run->chain->device, link, &flow->able);
 }
 
 /* Not 0 after fail(). */
 static int
-submit_flow(struct flow_gpu *aside, struct frame *in)
+submit_flow(struct flow_gpu *flow, struct frame *in)
 {
-	struct chain *chain = aside->link.run.chain;
+	struct chain *chain = flow->link.run.chain;
 	struct frame *again = NULL;
-	struct segment segment = { .chain = chain, .link = &aside->link, .n = 1,
+	struct segment segment = { .chain = chain, .link = &flow->link, .n = 1,
 		.h = in->head.h };
 	int status = -1;
 
-	if (frame_duplicate(in, &again) == 0 && frame_new(&aside->link.out, &segment.out) == 0) {
+	if (frame_duplicate(in, &again) == 0 && frame_new(&flow->link.out, &segment.out) == 0) {
 		segment.in = again;
 		segment_halos(&segment);
 		status = device_start(chain->device, &segment, take_landed);
@@ -69,35 +68,35 @@ submit_flow(struct flow_gpu *aside, struct frame *in)
 		frame_free(segment.out);
 		return status;
 	}
-	return device_drain(chain, &aside->link, 0, take_landed);
+	return device_drain(chain, &flow->link, 0, take_landed);
 }
 
 bool
 run_wants_device(const struct run *run)
 {
-	return run->chain->device && run->link->wish == PLACE_DEVICE;
+	return run->chain->device && run->link->place == PLACE_DEVICE;
 }
 
 int
 run_passes(struct run *run, struct frame *in, const struct frame_head *out, struct frame **made)
 {
 	struct link *owner = run->link;
-	struct flow_gpu *aside = owner->aside;
+	struct flow_gpu *flow = owner->flow_gpu;
 
 	*made = NULL;
 	if (!run_wants_device(run))
 		return 0;
-	if (!aside)
-		aside = owner->aside = calloc(1, sizeof(*aside));
-	if (!aside)
+	if (!flow)
+		flow = owner->flow_gpu = calloc(1, sizeof(*flow));
+	if (!flow)
 		return fail_memory();
-	if (plan_flow(aside, run, &in->head, out) < 0)
+	if (plan_flow(flow, run, &in->head, out) < 0)
 		return -1;
-	if (!aside->able)
+	if (!flow->able)
 		return 0;
-	if (submit_flow(aside, in) != 0)
+	if (submit_flow(flow, in) != 0)
 		return -1;
-	*made = aside->landed;
-	aside->landed = NULL;
+	*made = flow->landed;
+	flow->landed = NULL;
 	return 0;
 }

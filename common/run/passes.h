@@ -44,7 +44,7 @@ struct pass {
 struct passes;
 struct run;
 
-/* Heads of what comes in (with what stands beside behind it) and goes out. */
+/* Heads of what comes in (with the second inputs behind it) and goes out. */
 const struct frame_head *passes_input(const struct passes *);
 const struct frame_head *passes_output(const struct passes *);
 bool passes_float64(const struct passes *);	/* may shaders use doubles? */

@@ -5,30 +5,10 @@
 #include <string.h>
 
 #include "run/device.h"
+#include "run/passes.h"
+#include "run/times.h"
 
 _Static_assert(COST_MAPS_MOST >= SEGMENT_MOST, "all maps of a segment are weighed");
-
-/* With fewer threads than were measured it takes longer. */
-static double
-fewer_threads(const struct chain *chain)
-{
-	return chain->threads < chain->costs->threads ?
-	    (double)chain->costs->threads / chain->threads : 1;
-}
-
-/* Expected seconds for a frame; NaN where it is not known. */
-static double
-expected(const struct link *link, bool on_device)
-{
-	const struct chain *chain = link->run.chain;
-	const struct cost_stage *stage =
-	    chain->costs ? costs_stage(chain->costs, link->run.stage->name) : NULL;
-
-	if (!stage)
-		return NAN;
-	return link_samples(link) *
-	    (on_device ? stage->device_s : stage->processor_s * fewer_threads(chain));
-}
 
 static struct cost_map
 map_of(const struct segment *segment, size_t k)
@@ -36,21 +16,21 @@ map_of(const struct segment *segment, size_t k)
 	const struct link *link = &segment->link[k];
 	size_t in = frame_stride(link->in.w, link->in.type) * link->in.h;
 	size_t out = frame_stride(link->out.w, link->out.type) * link->out.h;
-	struct cost_map map = { .processor_s = expected(link, false), .device_s = NAN };
+	struct cost_map map = { .processor_s = times_expected(link, false), .device_s = NAN };
 
-	if (!link->able || link->wish == PLACE_PROCESSOR)
+	if (!link->able || link->place == PLACE_PROCESSOR)
 		return map;
-	map.device_s = expected(link, true);
-	if (link->wish == PLACE_DEVICE) {
+	map.device_s = times_expected(link, true);
+	if (link->place == PLACE_DEVICE) {
 		map.processor_s = INFINITY;
 		map.device_s = isnan(map.device_s) ? 0 : map.device_s;
 	}
 	for (size_t c = 0; c < link->in.c; c++)
 		map.up_copies += passes_reads(link->passes, c);
 	for (size_t c = 0; c < link->out.c; c++) {
-		size_t maker = k, channel = c;
+		size_t producer = k, channel = c;
 
-		map.down_copies += segment_produced_by(segment, &maker, &channel);
+		map.down_copies += segment_produced_by(segment, &producer, &channel);
 	}
 	map.up_bytes = map.up_copies * in;
 	map.down_bytes = map.down_copies * out;
@@ -93,8 +73,8 @@ placement_choose(const struct segment *segment, bool on_device[])
 	for (size_t k = 0; k < segment->n; k++) {
 		const struct link *link = &segment->link[k];
 
-		on_device[k] = link->able && link->wish == PLACE_DEVICE;
-		free_choice |= link->wish == PLACE_AUTO;
+		on_device[k] = link->able && link->place == PLACE_DEVICE;
+		free_choice |= link->place == PLACE_AUTO;
 	}
 	if (!free_choice || !chain->device || !chain->costs ||
 	    strcmp(chain->costs->device, device_facts(chain->device)->name))
@@ -115,8 +95,8 @@ placement_gains(const struct chain *chain)
 		const struct link *link = &chain->link[i];
 		const struct cost_stage *stage = costs_stage(chain->costs, link->run.stage->name);
 
-		if (link->wish == PLACE_AUTO && stage &&
-		    stage->device_s < stage->processor_s * fewer_threads(chain))
+		if (link->place == PLACE_AUTO && stage &&
+		    stage->device_s < stage->processor_s * times_fewer_threads(chain))
 			return true;
 	}
 	return false;
@@ -128,7 +108,7 @@ placement_open_device(struct chain *chain)
 	double worked = 0;
 
 	for (size_t i = 0; i < chain->n; i++)
-		worked += chain->link[i].spent[false].seconds;
+		worked += chain->link[i].timing[false].seconds;
 	if (worked < chain->costs->open_s)
 		return;
 	chain->opens = false;
@@ -141,17 +121,4 @@ placement_open_device(struct chain *chain)
 	}
 	for (size_t i = 0; i < chain->n; i++)
 		chain->link[i].planned_anew = chain->link[i].planned;
-}
-
-void
-times_print(const char *before, const struct link *link, bool on_device)
-{
-	const struct timing *spent = &link->spent[on_device];
-	double soon = link->planned ? expected(link, on_device) : NAN;
-
-	fprintf(stderr, "%s %s", before, link->run.stage->name);
-	if (!isnan(spent->seconds))
-		fprintf(stderr, " %.3f ms", 1e3 * spent->seconds / (double)spent->frames);
-	if (!isnan(soon))
-		fprintf(stderr, " (%.3f expected)", 1e3 * soon);
 }

@@ -17,7 +17,4 @@ void placement_open_device(struct chain *);
 /* Does the device gain anything with any stage that may use it? */
 bool placement_gains(const struct chain *);
 
-/* " NAME 0.123 ms (0.120 expected)": a frame of a map that ran on that side. */
-void times_print(const char *before, const struct link *, bool on_device);
-
 #endif

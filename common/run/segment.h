@@ -1,8 +1,88 @@
-/* Consecutive maps that a frame is taken through together; for the runner's parts only. */
+/*
+ * The types of the runner: a chain of links, each a stage with its plan, and a segment, which is
+ * consecutive maps that a frame is taken through together. The functions here only read them.
+ */
 #ifndef SEGMENT_H
 #define SEGMENT_H
 
-#include "run/chain.h"
+#include "base/thread_pool.h"
+#include "run/all_invalid.h"
+#include "run/cost_model.h"
+#include "run/row_shares.h"
+#include "run/stage.h"
+
+/* Frames that are read in step with the input: an option of type OPT_FRAME. */
+struct second_input {
+	const struct opt *opt;
+	const char *path;
+	struct source *source;
+	struct frame *frame;		/* float; the one in use */
+	size_t frames;			/* taken from the source */
+	bool single;			/* the file held one frame: it serves all */
+};
+
+/* Where a stage shall run. */
+enum placement { PLACE_PROCESSOR, PLACE_DEVICE, PLACE_AUTO };
+
+/* What a map took on the processor or on the device, all frames. */
+struct timing {
+	double seconds; /* of all threads together divided by their number; NaN without a clock */
+	double samples; /* pixels of all channels in and out */
+	size_t frames;
+};
+
+struct link {
+	struct run run;
+	char *command;			/* what becomes cmd.N */
+	bool planned;
+	struct frame_head in, out;	/* of the last plan; `in` with the second inputs */
+	size_t *source_channel; /* by output channel: the input's channel that it is, or NO_CHANNEL */
+	size_t source_channels;			/* how many of them are set */
+	struct frame **waiting;		/* frames whose planes wait to be gathered */
+	size_t waitings, waiting_room, planes, want;
+	struct frame_stacking stacking;	/* of what was gathered last */
+	struct second_input *second_input;
+	size_t second_inputs;
+	struct all_invalid all_invalid;		/* did its map give any valid pixel? */
+	bool second_inputs_read;		/* for the input that is planned now */
+	const char *device;		/* -d of this stage, or NULL */
+	enum placement place;
+	bool able, on_device; /* of the last plan: has passes; runs there */
+	bool planned_anew, refused;	/* why not, has been said */
+	bool scanned;			/* the processor has made a frame: it warned if need be */
+	struct timing timing[2];		/* by on_device */
+	struct passes *passes;		/* of the last plan, on the device */
+	struct gpu_jobs *jobs;	/* of the segment that begins here */
+	struct flow_gpu *flow_gpu;	/* a flow's own passes */
+};
+
+struct chain {
+	struct link *link;
+	size_t n;
+	const char *output;		/* NULL: the stream on standard output */
+	bool force, verbose, quiet;
+	int threads;
+	struct device *device;		/* NULL: the processor does everything */
+	const struct costs *costs;	/* to decide by; NULL: what is not demanded stays there */
+	bool opens;	/* the device of the costs is opened when opening it is worth while */
+	struct save_options save;
+	char *const *operand;		/* of the first stage */
+	size_t operands;
+	/* while running */
+	int (*push)(struct chain *, size_t at, struct frame *);	/* hands a frame to stage `at` */
+	struct thread_pool *pool;
+	struct write_behind *writer;		/* opened with the first frame that is written */
+	struct scratch *scratch;	/* one per thread */
+	struct row_shares shares;		/* of the frame that is worked on */
+	struct producer *producer;		/* of the segment that is run, see segment.h */
+	size_t producers;			/* for which there is room */
+	size_t band; /* rows of a band; 0: a share each (FRINGEPIPE_BAND forces it) */
+	size_t frames;			/* written or dropped so far */
+	size_t repeat; /* FRINGEPIPE_REPEAT: how often the whole input is taken, from memory */
+	struct frame **kept;		/* the input, for that */
+	size_t keeps;
+	double start;			/* when the first frame was pushed, seconds */
+};
 
 #define SEGMENT_MOST 64		/* maps taken through together */
 
@@ -28,7 +108,7 @@ struct segment {
 	size_t reader[SEGMENT_MOST];	/* the last map that reads what map k made */
 	size_t offset[SEGMENT_MOST];	/* where map k's output lies in the scratch memory */
 	size_t bytes;			/* of scratch memory */
-	struct producer *maker; /* of what the last map only hands on, by its channels; else k = n */
+	struct producer *producer; /* of what the last map only hands on, by its channels; else k = n */
 };
 
 /* The channel that map k hands on as its channel c without touching it; NO_CHANNEL if it makes it.
@@ -39,5 +119,9 @@ size_t segment_passed_from(const struct segment *, size_t k, size_t c);
 bool segment_produced_by(const struct segment *, size_t *k, size_t *c);
 /* Sets halo[]. */
 void segment_halos(struct segment *);
+/* Its option table, which may be empty. */
+const struct opt *link_options(const struct stage *);
+/* Pixels of all channels that a planned map reads and makes. */
+double link_samples(const struct link *);
 
 #endif

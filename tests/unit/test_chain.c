@@ -679,7 +679,7 @@ whole(const struct stage *stage, void *parameters, struct frame *in)
 	run.body->rows(&run, in, out, 0, in->head.h);
 	frame_free(in);
 	free(run.priv);
-	free(link.from);
+	free(link.source_channel);
 	return out;
 }
 

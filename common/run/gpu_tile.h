@@ -1,0 +1,49 @@
+/* A tile: the rows of a frame that one job of the device makes, through all maps of a segment. */
+#ifndef GPU_TILE_H
+#define GPU_TILE_H
+
+#include "run/pass_list.h"
+
+/* Memory that grows when it is needed. */
+struct gpu_job_slot {
+	struct gpu_job *job;
+	struct gpu_block *arena;	/* planes on the device */
+	struct gpu_block *words_host, *words;	/* addresses and blocks; the same if unified */
+	struct gpu_block *staging;	/* planes in memory that the device does not reach */
+	struct frame **held;		/* whose pixels it uses */
+	size_t holds;
+	struct frame *completes;		/* the frame whose last tile it is */
+	struct copy_back {
+		void *to;
+		size_t at, bytes;
+	} *copy_back;			/* from the staging block, when it is done */
+	size_t copies_back;
+};
+
+/* One tile of one frame on its way through the segment. */
+struct tile {
+	struct device *device;
+	struct segment *segment;
+	struct gpu_job_slot *slot;
+	size_t y0, y1;
+	bool fills;			/* false: only sizes are found */
+	size_t arena, words, staging;	/* bytes used so far */
+	size_t up_bytes, down_bytes;	/* that cross */
+	uint64_t *in[SEGMENT_MOST], *out[SEGMENT_MOST];	/* addresses of row 0 */
+	bool *wanted;			/* of the segment's input: read by some map */
+	size_t *final[SEGMENT_MOST]; /* by channel of map k: the output's channel that it is */
+	uint64_t *memory;		/* of the lists above */
+	bool *flags;
+};
+
+/* Finds what the tile's segment reads and makes. -1 after fail(). */
+int tile_open(struct tile *);
+void tile_close(struct tile *);
+/* Goes over everything once: to find the sizes, or (fills) to record the job. -1 after fail(). */
+int tile_record(struct tile *, bool fills);
+/* The device's block that holds a plane's pixels; NULL: ordinary memory. */
+const struct gpu_block *tile_block(const struct plane *);
+/* Where pixels come from while the device is open; arg: the device. */
+void tile_memory(struct device *, struct memory_source *);
+
+#endif

@@ -1,0 +1,252 @@
+#include "run/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/device.h"
+#include "run/pass_list.h"
+#include "run/placement.h"
+#include "run/second_input.h"
+
+bool
+plan_takes(const struct link *link, enum sample type)
+{
+	return type == SAMPLE_FLOAT || (link->run.stage->traits & STAGE_ANY_TYPE);
+}
+
+void
+plan_free(struct link *link)
+{
+	if (!link->planned)
+		return;
+	head_free(&link->in);
+	head_free(&link->out);
+	link->planned = false;
+}
+
+int
+run_pass(struct run *run, size_t out_c, size_t in_c)
+{
+	struct link *link = run->link;
+
+	if (out_c >= link->source_channels) {
+		size_t *more = reallocarray(link->source_channel, out_c + 1, sizeof(*more));
+
+		if (!more)
+			return fail_memory();
+		for (size_t c = link->source_channels; c < out_c; c++)
+			more[c] = NO_CHANNEL;
+		link->source_channel = more;
+		link->source_channels = out_c + 1;
+	}
+	link->source_channel[out_c] = in_c;
+	return 0;
+}
+
+/* Lands all frames that fly through any link from `first` to `last`: what they were planned with
+ * may be needed till then. Frames that fly up to `first` only come behind the one at hand. */
+static int
+drain_span(struct chain *chain, size_t first, size_t last)
+{
+	for (size_t i = 0; i <= last; i++)
+		if (device_drain(chain, &chain->link[i], first, chain->push) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+drain_before(struct link *link)
+{
+	return drain_span(link->run.chain, link->run.position, link->run.position);
+}
+
+/* Is the last plan good for this head, with the second inputs of now? */
+static bool
+is_planned_for(const struct link *link, const struct frame_head *head)
+{
+	struct frame_head own = link->in;
+	char name[CHANNEL_NAME_SIZE];
+	size_t c = head->c;
+
+	own.c = head->c;
+	if (!link->planned || link->in.c != c + second_inputs_channels(link) || !head_equal(&own, head))
+		return false;
+	for (size_t i = 0; i < link->second_inputs; i++) {
+		const struct frame_head *second = &link->second_input[i].frame->head;
+
+		if (second->w != head->w || second->h != head->h)
+			return false;
+		for (size_t k = 0; k < second->c; k++) {
+			second_input_name(&link->second_input[i], k, name);
+			if (memcmp(name, link->in.channel[c++], sizeof(name)))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Runs plan for this head unless it ran for the same one before. */
+int
+plan_link(struct link *link, const struct frame_head *head)
+{
+	const struct stage *stage = link->run.stage;
+	struct frame_head in;
+	int status;
+
+	if (second_inputs_read(link) < 0)
+		return -1;
+	if (is_planned_for(link, head))
+		return 0;
+	if (second_inputs_widen_head(link, head, &in) < 0)
+		return -1;
+	if (drain_before(link) < 0) {
+		head_free(&in);
+		return -1;
+	}
+	plan_free(link);
+	if (head_copy(&link->out, head) < 0) {
+		head_free(&in);
+		return -1;
+	}
+	link->in = in;
+	link->planned = link->planned_anew = true;
+	link->source_channels = 0;
+	link->out.type = SAMPLE_FLOAT;
+	status = stage->plan ? stage->plan(&link->run, &link->in, &link->out) : 0;
+	if (status == 0 && link->run.body->rows)
+		status = meta_append_command(&link->out.meta, link->command);
+	if (status == 0 && link->run.body->rows && link->out.h != link->in.h)
+		status = fail(NULL, "internal error: a map changed the height");
+	if (status < 0)
+		plan_free(link);
+	return status;
+}
+
+/* Can this link be a map further down a segment? */
+static bool
+joins(const struct chain *chain, size_t at, enum sample type)
+{
+	const struct body *body = chain->link[at].run.body;
+
+	return body->rows && !body->gather && !body->survey && plan_takes(&chain->link[at], type);
+}
+
+/* The frame with the second inputs behind its own planes; borrowed planes, so that only its arrays
+ * are to be freed with free_view(). */
+static int
+make_view(const struct link *link, const struct frame *frame, struct frame *view)
+{
+	view->head = link->in;
+	view->stride = frame->stride;
+	view->plane = calloc(link->in.c, sizeof(*view->plane));
+	if (!view->plane)
+		return fail_memory();
+	memcpy(view->plane, frame->plane, frame->head.c * sizeof(*view->plane));
+	second_inputs_lend(link, view, frame->head.c);
+	return 0;
+}
+
+static int
+survey(struct link *link, const struct frame *in)
+{
+	struct frame view;
+	int status;
+
+	if (!link->run.body->survey)
+		return 0;
+	if (make_view(link, in, &view) < 0)
+		return -1;
+	status = link->run.body->survey(&link->run, &view);
+	free(view.plane);
+	return status;
+}
+
+/* Could the device do this? After plan, and after each survey. *anew: that was asked again. */
+static int
+plan_passes(struct chain *chain, struct link *link, bool *anew)
+{
+	bool again = link->planned_anew || link->run.body->survey;
+
+	link->planned_anew = false;
+	if (!chain->device || link->place == PLACE_PROCESSOR || !again)
+		return 0;
+	*anew = true;
+	if (drain_before(link) < 0)
+		return -1;
+	return passes_plan(chain->device, link, &link->able);
+}
+
+/* Plans the maps from the segment's first on, as many as can go together on one side. */
+static int
+plan_maps(struct segment *segment, bool *anew)
+{
+	struct chain *chain = segment->chain;
+	const struct frame_head *head = &segment->in->head;
+	size_t at = segment->link->run.position;
+
+	segment->n = 0;
+	do {
+		struct link *link = &segment->link[segment->n];
+
+		if (plan_link(link, head) < 0)
+			return -1;
+		if (segment->n > 0 && link->run.body->survey)
+			break;		/* as its plan has found */
+		/* the survey before the next plan: it may have something to say in the metadata */
+		if ((segment->n == 0 && survey(link, segment->in) < 0) ||
+		    plan_passes(chain, link, anew) < 0)
+			return -1;
+		head = &link->out;
+		segment->n++;
+	} while (segment->n < SEGMENT_MOST && at + segment->n < chain->n &&
+	    joins(chain, at + segment->n, head->type));
+	return 0;
+}
+
+/* Decides which of the planned maps the device shall do; *moved: some change sides. */
+static int
+apply_placement(struct segment *segment, bool *moved)
+{
+	struct chain *chain = segment->chain;
+	size_t first = segment->link->run.position;
+	bool on_device[SEGMENT_MOST];
+
+	*moved = false;
+	placement_choose(segment, on_device);
+	for (size_t k = 0; k < segment->n; k++)
+		*moved |= on_device[k] != segment->link[k].on_device;
+	if (*moved && drain_span(chain, first, first + segment->n - 1) < 0)
+		return -1;
+	for (size_t k = 0; k < segment->n; k++)
+		segment->link[k].on_device = on_device[k];
+	return 0;
+}
+
+/* The segment: planned maps that go together on one side. What was landed meanwhile may have been
+ * planned otherwise, so that maps are planned again once they have changed sides. */
+int
+plan_segment(struct segment *segment)
+{
+	struct chain *chain = segment->chain;
+	bool anew = false, moved;
+	size_t n = 1;
+
+	if (chain->opens)
+		placement_open_device(chain);
+	if (plan_maps(segment, &anew) < 0)
+		return -1;
+	while (anew) {
+		anew = false;
+		if (apply_placement(segment, &moved) < 0)
+			return -1;
+		if (moved && plan_maps(segment, &anew) < 0)
+			return -1;
+	}
+	while (n < segment->n && segment->link[n].on_device == segment->link->on_device)
+		n++;
+	segment->n = n;
+	segment->h = segment->in->head.h;
+	for (size_t k = 0; k < n; k++)
+		segment->link[k].second_inputs_read = false;
+	return 0;
+}

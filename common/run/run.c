@@ -1,0 +1,95 @@
+/* What stages call of the runner (run.h); run_pass() is in plan.c. */
+#include "run/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/segment.h"
+
+int
+run_emit(struct run *run, struct frame *frame)
+{
+	if (meta_append_command(&frame->head.meta, run->link->command) < 0) {
+		frame_free(frame);
+		return -1;
+	}
+	return run->chain->push(run->chain, run->position + 1, frame);
+}
+
+struct for_job {
+	void (*fn)(void *arg, size_t i);
+	void *arg;
+};
+
+static void
+for_item(void *arg, size_t item, int thread)
+{
+	const struct for_job *job = arg;
+
+	(void)thread;
+	job->fn(job->arg, item);
+}
+
+void
+run_for(struct run *run, size_t n, void (*fn)(void *arg, size_t i), void *arg)
+{
+	struct for_job job = { fn, arg };
+
+	thread_pool_for(run->chain->pool, n, for_item, &job);
+}
+
+struct save_options *
+run_save_options(struct run *run)
+{
+	return &run->chain->save;
+}
+
+struct meta *
+run_output_meta(struct run *run)
+{
+	return &run->link->out.meta;
+}
+
+int
+run_number(const struct run *run, double option, const struct frame_head *head, const char *key,
+    double otherwise, double *out)
+{
+	(void)run;
+	if (!isnan(option)) {
+		*out = option;
+		return 0;
+	}
+	return meta_number(&head->meta, key, otherwise, out);
+}
+
+int
+run_numbers(const struct run *run, const struct numbers *option, const struct frame_head *head,
+    const char *key, struct numbers *out)
+{
+	(void)run;
+	if (option->n == 0)
+		return meta_numbers(&head->meta, key, out);
+	out->v = reallocarray(NULL, option->n, sizeof(*out->v));
+	if (!out->v)
+		return fail_memory();
+	memcpy(out->v, option->v, option->n * sizeof(*out->v));
+	out->n = option->n;
+	return 0;
+}
+
+int
+run_channel(const struct run *run, const struct frame_head *head, const char *name, size_t *c)
+{
+	char *names;
+
+	*c = head_channel(head, name);
+	if (*c != NO_CHANNEL)
+		return 0;
+	names = head_channels(head);
+	fail(run->chain->n > 1 ? run->stage->name : NULL,
+	    "input has no channel %s, only: %.200s", name, names ? names : "?");
+	free(names);
+	return -1;
+}

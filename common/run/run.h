@@ -1,0 +1,79 @@
+/* What a stage may call of the runner, and what it knows of its run. */
+#ifndef RUN_H
+#define RUN_H
+
+#include <stdbool.h>
+
+#include "base/opt.h"
+#include "frame/frame.h"
+#include "io/codec.h"
+
+struct body;
+struct stage;
+
+/* How colour images (channels r g b, maybe a) become planes when a tool reads captures. */
+enum colour {
+	COLOUR_KEEP, /* as they are */
+	COLOUR_GREY, /* equal planes become one; unequal ones are an error that names --channel */
+	COLOUR_RED,
+	COLOUR_GREEN,
+	COLOUR_BLUE,
+	COLOUR_PLANES /* r, g, b are three images, alpha is dropped */
+};
+
+struct run {
+	const struct stage *stage;
+	const struct body *body; /* set by init; plan may take another one with or without survey */
+	void *parameters;		/* the option struct, of parameter_size */
+	void *priv;			/* zeroed, of private_size */
+	enum colour colour;		/* set by init; COLOUR_KEEP */
+	size_t halo; /* set by plan: rows of input needed above and below a row of output */
+	char *const *operand; /* of the first stage; where there are none, its init may name files
+			       * that it knows of (a manifest's), and they are read */
+	size_t operands;
+	int threads;
+	bool verbose, quiet, force;
+	const char *output;		/* -o, or NULL: for stages that write files of their own */
+	bool sink;			/* set by init: gives no frames this time, but text */
+	int status; /* exit status of a tool whose answer is its status (framecmp) */
+	struct chain *chain;		/* the runner's own */
+	size_t position;
+	struct link *link;
+};
+
+/*
+ * For plan: channel out_c of the output is the input's channel in_c, unchanged. The runner may then
+ * give both the same memory; rows still calls frame_pass() for every row of it. -1 after fail().
+ */
+int run_pass(struct run *, size_t out_c, size_t in_c);
+
+/* Hands a frame on, taking ownership; appends cmd.N. 0; -1 when the chain is stopping. */
+int run_emit(struct run *, struct frame *);
+/* Calls fn(arg, i) for 0 <= i < n on all threads; returns when all are done. For flows. */
+void run_for(struct run *, size_t n, void (*fn)(void *arg, size_t i), void *arg);
+/* The metadata of the output that plan made; a survey may change values there, not keys. */
+struct meta *run_output_meta(struct run *);
+/* What the chain's -o will be written with; a stage's init may change it. */
+struct save_options *run_save_options(struct run *);
+
+/*
+ * An option that may also stand in the metadata (key = option name and unit): the option if it is
+ * given (not NaN / n > 0), else the key, else `otherwise`. -1 after fail().
+ */
+int run_number(const struct run *, double option, const struct frame_head *, const char *key,
+    double otherwise, double *out);
+/* The same for lists; *out is a new list (numbers_free), n = 0 where neither is there. */
+int run_numbers(const struct run *, const struct numbers *option, const struct frame_head *,
+    const char *key, struct numbers *out);
+/* The index of a channel that the stage needs; -1 after fail() naming what came instead. */
+int run_channel(const struct run *, const struct frame_head *, const char *name, size_t *c);
+/* An image given by an option of type OPT_FRAME stands behind the input's own channels, as float,
+ * under the names "OPTION.CHANNEL" (ref.absphase); this looks one up: channel NULL is the only one.
+ */
+int run_second_input(const struct run *, const struct frame_head *, const char *option,
+    const char *channel, size_t *c);
+/* The head of that image, as it is in its file; NULL where the option is not given. From plan on.
+ */
+const struct frame_head *run_second_input_head(const struct run *, const char *option);
+
+#endif

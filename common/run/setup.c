@@ -1,0 +1,398 @@
+#define _GNU_SOURCE
+#include "run/setup.h"
+
+#include <limits.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/device.h"
+#include "run/placement.h"
+#include "run/second_input.h"
+
+#define AT(field) offsetof(struct runner_options, field)
+
+const struct opt setup_options[] = {
+	{ 'o', "output", "FILE", OPT_FILE, AT(output), NULL, 0, 0, NULL,
+	    "write there, format by suffix; %04d numbers frames; a folder takes them all", NULL },
+	{ 'f', "force", NULL, OPT_FLAG, AT(force), NULL, 0, 0, NULL,
+	    "write into a folder that is not empty", NULL },
+	{ 'j', "threads", "N", OPT_INTEGER, AT(threads), NULL, 1, 1024, NULL,
+	    "threads to use; all cores if not given", NULL },
+	{ 'd', "device", "NAME", OPT_TEXT, AT(device), NULL, 0, 0, NULL,
+	    "where to compute: cpu, gpu, gpu:N, gpu:NAME or auto [auto]", NULL },
+	{ 'v', "verbose", NULL, OPT_FLAG, AT(verbose), NULL, 0, 0, NULL, "say what is done", NULL },
+	{ 'q', "quiet", NULL, OPT_FLAG, AT(quiet), NULL, 0, 0, NULL,
+	    "no warnings, no progress line", NULL },
+	{ 'h', "help", NULL, OPT_FLAG, AT(help), NULL, 0, 0, NULL, "print this help", NULL },
+	{ 'V', "version", NULL, OPT_FLAG, AT(version), NULL, 0, 0, NULL, "print the version",
+	    NULL },
+	{ 0, "words", NULL, OPT_FLAG, AT(words), NULL, 0, 0, NULL,
+	    "print the option words, for shell completion", NULL },
+	{ 0 },
+};
+_Static_assert(sizeof(setup_options) / sizeof(*setup_options) == SETUP_OPTIONS, "as setup.h says");
+
+const struct stage *
+stage_find(const char *name)
+{
+	int level = cpu_level(NULL);
+
+	if (level < 0)
+		return NULL;
+	for (const struct stage_row *row = stage_table; row->name; row++)
+		if (!strcmp(row->name, name))
+			return row->level[level];
+	return NULL;
+}
+
+static int
+check_place(const struct chain *chain, size_t at)
+{
+	const struct stage *stage = chain->link[at].run.stage;
+
+	if (at > 0 && (stage->traits & STAGE_SOURCE) &&
+	    !(stage->traits & STAGE_SINK && !chain->link[at].run.operands))
+		return fail_usage(stage->name, "makes frames, so it can only be the first stage");
+	if (at + 1 < chain->n && (stage->traits & STAGE_SINK))
+		return fail_usage(stage->name, "gives no frames, so it can only be the last stage");
+	return 0;
+}
+
+int
+setup_check_operands(struct chain *chain, size_t at, int operands, char **operand)
+{
+	struct run *run = &chain->link[at].run;
+	size_t stdin_uses = 0;
+
+	for (int i = 0; i < operands; i++)
+		stdin_uses += !strcmp(operand[i], "-");
+	if (stdin_uses > 1)
+		return fail_usage(NULL, "standard input is named %zu times", stdin_uses);
+	if (at > 0 && operands)
+		return fail_usage(run->stage->name,
+		    "takes its input from the stage before, not from '%.60s'", operand[0]);
+	if (operands && (run->stage->traits & STAGE_SOURCE) &&
+	    !(run->stage->traits & STAGE_OPERANDS))
+		return fail_usage(run->stage->name, "takes no operands, not '%.60s'", operand[0]);
+	run->operand = operand;
+	run->operands = (size_t)operands;
+	if (at == 0) {
+		chain->operand = operand;
+		chain->operands = (size_t)operands;
+	}
+	return 0;
+}
+
+/* "phasewrap --steps=3 [6]": what becomes cmd.N. */
+static int
+make_command(struct link *link)
+{
+	char *options = opt_command(link->run.stage->name, link_options(link->run.stage),
+	    link->run.parameters);
+	int n = -1;
+
+	if (!options)
+		return -1;
+	if (link->run.operands)
+		n = asprintf(&link->command, "%s [%zu]", options, link->run.operands);
+	else
+		n = asprintf(&link->command, "%s", options);
+	free(options);
+	if (n < 0)
+		link->command = NULL;
+	return n < 0 ? fail_memory() : 0;
+}
+
+static bool
+names_gpu(const char *device)
+{
+	return device && !strncmp(device, "gpu", 3) && (device[3] == '\0' || device[3] == ':');
+}
+
+int
+setup_check_device(const char *device)
+{
+	if (device && !names_gpu(device) && strcmp(device, "cpu") && strcmp(device, "auto"))
+		return fail_usage("--device", "must be cpu, gpu, gpu:N, gpu:NAME or auto, not "
+		    "'%.60s'", device);
+	return 0;
+}
+
+/* Opens the device that some stage demands, or sees whether -d auto could gain by one. `all` is -d
+ * of the stages that have none of their own. */
+static int
+choose_device(struct chain *chain, const char *all, struct costs *costs)
+{
+	const char *wanted = NULL;
+
+	for (size_t i = 0; i < chain->n; i++) {
+		struct link *link = &chain->link[i];
+		const char *own = link->device ? link->device : all;
+
+		if (!names_gpu(own)) {
+			link->place = own && !strcmp(own, "cpu") ? PLACE_PROCESSOR : PLACE_AUTO;
+			continue;
+		}
+		link->place = PLACE_DEVICE;
+		if (wanted && strcmp(wanted, own))
+			return fail_usage("--device", "%s and %s: a chain runs on one GPU", wanted,
+			    own);
+		wanted = own;
+	}
+	if (costs_load(costs))
+		chain->costs = costs;
+	if (wanted)
+		return device_open(wanted[3] ? wanted + 4 : "", chain->verbose, &chain->device);
+	chain->opens = chain->costs && placement_gains(chain);
+	return 0;
+}
+
+int
+setup_threads(const struct runner_options *options)
+{
+	return options->threads == OPT_NONE_INTEGER ? omp_get_max_threads() :
+	    (int)options->threads;
+}
+
+void
+setup_apply(struct chain *chain, const struct runner_options *options)
+{
+	chain->output = options->output;
+	chain->force = options->force;
+	chain->verbose = options->verbose;
+	chain->quiet = options->quiet;
+	chain->threads = setup_threads(options);
+	fail_set_quiet(options->quiet);
+}
+
+static int
+init_links(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->n; i++) {
+		struct link *link = &chain->link[i];
+		struct run *run = &link->run;
+
+		run->threads = chain->threads;
+		run->verbose = chain->verbose;
+		run->quiet = chain->quiet;
+		run->force = chain->force;
+		run->output = i + 1 == chain->n ? chain->output : NULL;
+		run->chain = chain;
+		run->position = i;
+		run->link = link;
+		if (check_place(chain, i) < 0 || second_inputs_find(link) < 0)
+			return -1;
+		if (run->stage->init && run->stage->init(run) < 0)
+			return -1;
+		if (i == 0) {
+			chain->operand = run->operand;
+			chain->operands = run->operands;
+		}
+		if (make_command(link) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Standard input may feed the chain or one second input, not both. */
+static int
+check_standard_input(const struct chain *chain)
+{
+	bool reads = !(chain->link[0].run.stage->traits & STAGE_SOURCE) && chain->operands == 0;
+	size_t uses = reads;
+
+	if (reads && (chain->link[0].run.stage->traits & STAGE_OPERANDS))
+		return 0;
+	for (size_t i = 0; i < chain->operands; i++)
+		uses += !strcmp(chain->operand[i], "-");
+	for (size_t i = 0; i < chain->n; i++)
+		for (size_t k = 0; k < chain->link[i].second_inputs; k++)
+			uses += !strcmp(chain->link[i].second_input[k].path, "-");
+	if (uses > 1)
+		return fail_usage(NULL, "standard input is wanted %zu times", uses);
+	if (reads && isatty(STDIN_FILENO))
+		return fail_usage(NULL, "no input: name files, or pipe frames in; see --help");
+	return 0;
+}
+
+static int
+check_standard_output(const struct chain *chain)
+{
+	const struct run *last = &chain->link[chain->n - 1].run;
+
+	for (size_t i = 0; i + 1 < chain->n; i++)
+		if (chain->link[i].run.sink)
+			return fail_usage(chain->link[i].run.stage->name,
+			    "gives no frames, so it can only be the last stage");
+	if (!(last->stage->traits & STAGE_SINK) && !last->sink && !chain->output &&
+	    isatty(STDOUT_FILENO))
+		return fail_usage(
+		    NULL, "standard output is a terminal: give -o FILE, or pipe the frames on");
+	return 0;
+}
+
+/* A misspelt suffix or folder is told before the work, not after it. */
+static int
+check_output(const struct chain *chain)
+{
+	const struct run *last = &chain->link[chain->n - 1].run;
+
+	if ((last->stage->traits & STAGE_SINK) || last->sink || chain_drops(chain))
+		return 0;
+	return target_check(chain->output, chain->force);
+}
+
+int
+setup_run(struct chain *chain, const char *device)
+{
+	struct costs costs = { 0 };
+	int status = -1;
+
+	if (init_links(chain) == 0 && check_standard_input(chain) == 0 &&
+	    check_standard_output(chain) == 0 && check_output(chain) == 0 &&
+	    choose_device(chain, device, &costs) == 0)
+		status = chain_run(chain);
+	chain->costs = NULL;
+	costs_free(&costs);
+	return status;
+}
+
+/* Frees everything; -1 after fail(). */
+int
+setup_close(struct chain *chain, int status)
+{
+	for (size_t i = 0; i < chain->n; i++) {
+		struct run *run = &chain->link[i].run;
+
+		if (run->priv && run->stage->end)
+			run->stage->end(run);
+		if (run->parameters)
+			opt_free(link_options(run->stage), run->parameters);
+		free(run->parameters);
+		free(run->priv);
+		free(chain->link[i].command);
+		free(chain->link[i].second_input);
+	}
+	free(chain->link);
+	return device_close(chain->device) < 0 ? -1 : status;
+}
+
+struct link *
+setup_add_link(struct chain *chain, const struct stage *stage)
+{
+	struct link *more = reallocarray(chain->link, chain->n + 1, sizeof(*more)), *link;
+
+	if (!more) {
+		fail_memory();
+		return NULL;
+	}
+	chain->link = more;
+	link = memset(&more[chain->n++], 0, sizeof(*more));
+	link->run.stage = stage;
+	link->run.parameters = calloc(1, stage->parameter_size + sizeof(struct numbers));
+	link->run.priv = calloc(1, stage->private_size + 1);
+	if (!link->run.parameters || !link->run.priv ||
+	    opt_defaults(link_options(stage), link->run.parameters) < 0) {
+		fail_memory();
+		return NULL;
+	}
+	return link;
+}
+
+static int
+refuse_stage(const char *word)
+{
+	size_t n = strlen(word);
+
+	if (n > 1 && word[n - 1] == ',')
+		return fail_usage(word, "no such stage: put a blank before the comma");
+	return fail_usage(word, "no such stage, see fringepipe --help");
+}
+
+/* A stage in the middle may set -d only. */
+static int
+check_middle(const struct runner_options *options, const char *stage)
+{
+	if (options->output || options->force || options->verbose || options->quiet ||
+	    options->threads != OPT_NONE_INTEGER)
+		return fail_usage(
+		    stage, "-o -f -j -v -q stand before the first stage or in the last");
+	return 0;
+}
+
+/* One stage's words, words[0] its name. */
+static int
+parse_stage(struct chain *chain, struct runner_options *options, int words, char **word, bool last)
+{
+	struct runner_options middle, *own = last ? options : &middle;
+	const struct stage *stage;
+	struct link *link;
+	int first;
+
+	if (words == 0)
+		return fail_usage(NULL, "stage %zu is empty", chain->n + 1);
+	stage = stage_find(word[0]);
+	if (!stage)
+		return fail_message() ? -1 : refuse_stage(word[0]);
+	opt_defaults(setup_options, &middle);
+	link = setup_add_link(chain, stage);
+	if (!link ||
+	    opt_parse(link_options(stage), link->run.parameters, setup_options, own, words, word,
+		&first) < 0)
+		return -1;
+	for (int i = first; i < words; i++) {
+		size_t n = strlen(word[i]);
+
+		if (n > 1 && word[i][n - 1] == ',')
+			return fail_usage(word[i], "blank before the comma");
+	}
+	if (!last && check_middle(&middle, stage->name) < 0)
+		return -1;
+	if (own->help || own->version || own->words) {
+		options->help = own->help;
+		options->version = own->version;
+		options->words = own->words;
+		return 1;
+	}
+	if (setup_check_device(own->device) < 0)
+		return -1;
+	link->device = middle.device;
+	return setup_check_operands(chain, chain->n - 1, words - first, word + first);
+}
+
+int
+setup_parse(struct chain *chain, struct runner_options *options, int words, char **word)
+{
+	for (int start = 0;;) {
+		int end = start, status;
+
+		while (end < words && strcmp(word[end], ","))
+			end++;
+		status = parse_stage(chain, options, end - start, word + start, end == words);
+		if (status != 0)
+			return status;
+		if (end == words)
+			return 0;
+		start = end + 1;
+	}
+}
+
+int
+setup_measure(int words, char **word, const struct measure *how, struct timing *timing)
+{
+	struct runner_options options;
+	struct chain chain = { .output = how->output, .quiet = true, .threads = how->threads,
+		.repeat = how->repeat };
+	int status;
+
+	opt_defaults(setup_options, &options);
+	status = setup_parse(&chain, &options, words, word);
+	if (status == 0)
+		status = setup_run(&chain, how->device ? how->device : "cpu");
+	*timing = status == 0 ? chain.link[0].timing[how->device != NULL] : (struct timing){ 0 };
+	return setup_close(&chain, status);
+}

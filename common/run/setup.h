@@ -1,0 +1,44 @@
+/* Setting up a chain: words become links, options are parsed, every init runs, the device opens. */
+#ifndef SETUP_H
+#define SETUP_H
+
+#include "run/chain.h"
+
+/* The options that every tool has. */
+struct runner_options {
+	bool help, version, words, verbose, quiet, force;
+	const char *output, *device;
+	long threads;
+};
+
+extern const struct opt setup_options[];
+#define SETUP_OPTIONS 10		/* rows, the one that ends them counted */
+
+/* Appends a stage with its default options; NULL after fail(). */
+struct link *setup_add_link(struct chain *, const struct stage *);
+/* Takes the operands of the stage at this place. -1 after fail_usage(). */
+int setup_check_operands(struct chain *, size_t at, int operands, char **operand);
+int setup_check_device(const char *device);
+int setup_threads(const struct runner_options *);
+void setup_apply(struct chain *, const struct runner_options *);
+/* All words of a chain; 1 where a stage's --help, --version or --words is asked for, which is then
+ * in options. -1 after fail(). */
+int setup_parse(struct chain *, struct runner_options *, int words, char **word);
+/* Runs every init, checks input and output, opens the device and runs the chain. `device` is -d of
+ * the stages that have none of their own. */
+int setup_run(struct chain *, const char *device);
+/* Frees everything; -1 after fail(), else status. */
+int setup_close(struct chain *, int status);
+
+/* How a chain is run to be measured. */
+struct measure {
+	const char *device;		/* as -d; NULL: the processor */
+	const char *output;		/* as -o */
+	int threads;
+	size_t repeat;			/* as FRINGEPIPE_REPEAT */
+};
+
+/* Runs a chain of words and finds what its first stage took. -1 after fail(). */
+int setup_measure(int words, char **word, const struct measure *, struct timing *);
+
+#endif
