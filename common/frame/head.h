@@ -1,0 +1,54 @@
+/* What is known of a frame before its pixels: size, sample type, channel names and metadata. */
+#ifndef HEAD_H
+#define HEAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frame/meta.h"
+
+enum sample { SAMPLE_UCHAR, SAMPLE_USHORT, SAMPLE_FLOAT };
+
+#define CHANNEL_NAME_SIZE 32
+#define NO_CHANNEL SIZE_MAX
+
+struct frame_head {
+	size_t w, h, c;
+	enum sample type;
+	char (*channel)[CHANNEL_NAME_SIZE];	/* c names */
+	double spacing[2];			/* distance of columns, of rows; NaN: not known */
+	char unit[16];				/* of the spacings; empty: not known */
+	struct meta meta;
+};
+
+static inline size_t
+sample_size(enum sample type)
+{
+	return (size_t)1 << type;	/* 1, 2, 4 */
+}
+
+const char *sample_name(enum sample);		/* uchar ushort float */
+
+/*
+ * A head of c channels, all named `image` if c = 1, else `r g b` / `r g b a` for 3 and 4 channels
+ * of type uchar or ushort, else `image1 ..`. head is overwritten, not freed. 0 or -1 after fail().
+ */
+int head_init(struct frame_head *head, size_t w, size_t h, size_t c, enum sample);
+/* Makes room for c channel names, which are unset when there were fewer. 0 or -1 after fail(). */
+int head_set_count(struct frame_head *, size_t c);
+int head_copy(struct frame_head *to, const struct frame_head *from);
+void head_free(struct frame_head *);
+bool head_equal(const struct frame_head *, const struct frame_head *);
+/* Sets the number of channels and their names from a blank-separated list. */
+int head_set_channels(struct frame_head *, const char *names);
+/* Writes the names, blank-separated, into a new string; NULL after fail(). */
+char *head_channels(const struct frame_head *);
+/* The index of a channel, or NO_CHANNEL. */
+size_t head_channel(const struct frame_head *, const char *name);
+/* The number of consecutive channels base1 base2 ... (1 if there is `base` alone). */
+size_t head_count_channels(const struct frame_head *, const char *base);
+/* The index of channel `base` followed by number (1..), or of `base` itself when number is 1. */
+size_t head_numbered_channel(const struct frame_head *, const char *base, size_t number);
+
+#endif

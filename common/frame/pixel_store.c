@@ -1,0 +1,192 @@
+#include "frame/pixel_store.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_BYTES 65536	/* smaller stores always use ordinary memory */
+
+/* How many unused stores are kept. Sanitizers see every one anew. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KEPT_MOST 0
+#else
+#define KEPT_MOST 16
+#endif
+
+struct pixel_store {
+	atomic_int users;
+	void *memory, *allocated;	/* memory is aligned to 64 */
+	void *owner;			/* instead of allocated: the owner of the memory */
+	struct memory_source source;	/* of the owner */
+	size_t bytes;			/* 0: cannot be kept */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct pixel_store *store[KEPT_MOST + 1];
+	size_t n;
+	struct memory_source source;	/* of new stores; zero: malloc */
+} kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* Does another process still read it? */
+static bool
+is_busy(const struct pixel_store *store)
+{
+	return store->owner && store->source.busy &&
+	    store->source.busy(store->source.arg, store->owner);
+}
+
+/* A kept store of exactly this size, or NULL. */
+static struct pixel_store *
+kept_take(size_t bytes)
+{
+	struct pixel_store *found = NULL;
+
+	pthread_mutex_lock(&kept.lock);
+	for (size_t i = kept.n; i-- > 0 && !found;)
+		if (kept.store[i]->bytes == bytes && !is_busy(kept.store[i])) {
+			found = kept.store[i];
+			kept.store[i] = kept.store[--kept.n];
+		}
+	pthread_mutex_unlock(&kept.lock);
+	return found;
+}
+
+/* Keeps a store; returns the one to be freed instead: this one, the oldest, or none. */
+static struct pixel_store *
+kept_add(struct pixel_store *store)
+{
+	struct pixel_store *out = NULL;
+
+	if (KEPT_MOST == 0 || store->bytes == 0)
+		return store;
+	pthread_mutex_lock(&kept.lock);
+	if (kept.n == KEPT_MOST) {
+		out = kept.store[0];
+		memmove(kept.store, kept.store + 1, --kept.n * sizeof(*kept.store));
+	}
+	kept.store[kept.n++] = store;
+	pthread_mutex_unlock(&kept.lock);
+	return out;
+}
+
+static struct memory_source
+current_source(void)
+{
+	struct memory_source source;
+
+	pthread_mutex_lock(&kept.lock);
+	source = kept.source;
+	pthread_mutex_unlock(&kept.lock);
+	return source;
+}
+
+static void
+store_free(struct pixel_store *store)
+{
+	if (!store)
+		return;
+	if (store->owner)
+		store->source.give(store->source.arg, store->owner);
+	free(store->allocated);
+	free(store);
+}
+
+/* A new store from the current source, else from malloc. */
+static struct pixel_store *
+store_make(size_t bytes, bool *zeroed)
+{
+	struct memory_source source = current_source();
+	struct pixel_store *store = calloc(1, sizeof(*store));
+
+	if (!store)
+		return NULL;
+	*zeroed = true;
+	store->bytes = bytes;
+	if (source.take && bytes >= LEAST_BYTES)
+		store->memory = source.take(source.arg, bytes, &store->owner);
+	if (store->memory) {
+		store->source = source;
+		*zeroed = source.zeroed;
+		return store;
+	}
+	store->allocated = calloc(1, bytes + 63);
+	if (!store->allocated) {
+		free(store);
+		return NULL;
+	}
+	store->memory = (void *)(((uintptr_t)store->allocated + 63) & ~(uintptr_t)63);
+	return store;
+}
+
+struct pixel_store *
+pixel_store_new(size_t bytes, size_t users, void **memory, bool *zeroed)
+{
+	struct pixel_store *store = kept_take(bytes);
+
+	*zeroed = false;
+	if (!store)
+		store = store_make(bytes, zeroed);
+	if (!store)
+		return NULL;
+	atomic_init(&store->users, (int)users);
+	*memory = store->memory;
+	return store;
+}
+
+struct pixel_store *
+pixel_store_adopt(void *owner, void (*give)(void *arg, void *owner))
+{
+	struct pixel_store *store = calloc(1, sizeof(*store));
+
+	if (!store)
+		return NULL;
+	store->owner = owner;
+	store->source.give = give;
+	atomic_init(&store->users, 1);
+	return store;
+}
+
+void *
+pixel_store_owner(const struct pixel_store *store, void (*give)(void *arg, void *owner))
+{
+	return store && store->source.give == give ? store->owner : NULL;
+}
+
+void
+pixel_store_share(struct pixel_store *store)
+{
+	if (store)
+		atomic_fetch_add(&store->users, 1);
+}
+
+void
+pixel_store_drop(struct pixel_store *store)
+{
+	if (store && atomic_fetch_sub(&store->users, 1) == 1)
+		store_free(kept_add(store));
+}
+
+void
+pixel_store_release(void)
+{
+	struct pixel_store *store;
+
+	do {
+		pthread_mutex_lock(&kept.lock);
+		store = kept.n ? kept.store[--kept.n] : NULL;
+		pthread_mutex_unlock(&kept.lock);
+		store_free(store);
+	} while (store);
+}
+
+void
+pixel_store_use_memory(const struct memory_source *source)
+{
+	pixel_store_release();
+	pthread_mutex_lock(&kept.lock);
+	kept.source = source ? *source : (struct memory_source){ 0 };
+	pthread_mutex_unlock(&kept.lock);
+}
