@@ -1,4 +1,4 @@
-/* File names that contradict the order in which images are taken; declared in shots.h. */
+/* Compares file names with the order in which images are taken; declared in capture_set.h. */
 #define _GNU_SOURCE
 #include "fringe/capture_set.h"
 
@@ -9,10 +9,10 @@
 
 #include "base/fail.h"
 
-/* What stands first that its name calls a Gray plane; whether a phase image comes behind it. */
+/* What the operands read so far were. */
 struct seen {
-	char gray[256];
-	bool phase_before;
+	char gray[256];			/* name of the first Gray plane; empty: none yet */
+	bool phase_before;		/* a phase image came before it */
 };
 
 static bool
@@ -21,9 +21,9 @@ begins(const char *name, const char *word)
 	return !strncasecmp(name, word, strlen(word));
 }
 
-/* True where a phase image stands behind a Gray plane, and none before. */
+/* Takes one name; true if it is the first phase image and a Gray plane came before it. */
 static bool
-see(struct seen *seen, const char *name)
+see_name(struct seen *seen, const char *name)
 {
 	if (begins(name, "phase")) {
 		if (seen->gray[0] && !seen->phase_before)
@@ -35,7 +35,8 @@ see(struct seen *seen, const char *name)
 	return false;
 }
 
-/* In a folder "gray" and "grey" come before "phase", whatever order the system lists them in. */
+/* Takes the names of a folder: "gray" and "grey" before "phase", in whatever order readdir() lists
+ * them. */
 static bool
 see_folder(struct seen *seen, DIR *dir)
 {
@@ -46,7 +47,7 @@ see_folder(struct seen *seen, DIR *dir)
 		rewinddir(dir);
 		while (!found && (entry = readdir(dir)))
 			if (begins(entry->d_name, "phase") == (bool)phases)
-				found = see(seen, entry->d_name);
+				found = see_name(seen, entry->d_name);
 	}
 	return found;
 }
@@ -65,7 +66,8 @@ capture_set_check_names(const struct capture_options *options, const struct mani
 		const char *slash = strrchr(operand[i], '/');
 		DIR *dir = opendir(operand[i]);
 
-		found = dir ? see_folder(&seen, dir) : see(&seen, slash ? slash + 1 : operand[i]);
+		found = dir ? see_folder(&seen, dir) :
+		    see_name(&seen, slash ? slash + 1 : operand[i]);
 		if (dir)
 			closedir(dir);
 	}

@@ -1,3 +1,4 @@
+/* What each plane is, before sorting: from the manifest, the metadata, or the options. */
 #define _GNU_SOURCE
 #include "fringe/capture_roles.h"
 
@@ -9,13 +10,13 @@
 
 #include "base/fail.h"
 
-/* How --order says that the images come. */
+/* The order of the images that --order declares. */
 struct order {
-	const char *group[3];		/* phase, gray, flat, as they follow one another */
+	const char *group[3];		/* "phase", "gray", "flat" in the order of the images */
 	bool by_step, pairs, lsb_first;
 };
 
-static const struct manifest_row nothing_said = {
+static const struct manifest_row undescribed = {
 	.period_px = NAN, .step = MANIFEST_NO_STEP, .shift_rad = NAN, .bit = MANIFEST_NO_BIT,
 	.gray_cell = CELL_NONE
 };
@@ -53,7 +54,7 @@ take_order_word(const char *word, size_t n, struct order *out, size_t *groups)
 	return 0;
 }
 
-/* Groups that are not named follow in their usual order. */
+/* Parses --order; groups that it does not name follow in their usual order. */
 static int
 parse_order(const char *text, struct order *out)
 {
@@ -133,7 +134,8 @@ capture_set_check(const struct capture_options *options)
 		return fail_usage("--steps", "2+1 images are 3, not %ld", options->steps);
 	if (options->kind == CAPTURES_TWO_PLUS_ONE && options->shift_rad.n)
 		return fail_usage("--shift", "2+1 images are a sine, a cosine and a flat one");
-	if (options->kind == CAPTURES_GRAY && (capture_roles_given(options->steps) || options->shift_rad.n))
+	if (options->kind == CAPTURES_GRAY &&
+	    (capture_roles_given(options->steps) || options->shift_rad.n))
 		return fail_usage(capture_roles_given(options->steps) ? "--steps" : "--shift",
 		    "a Gray code alone has no steps");
 	if (options->flat != FLAT_DESCRIBED && options->kind != CAPTURES_TWO_PLUS_ONE)
@@ -144,12 +146,12 @@ capture_set_check(const struct capture_options *options)
 /* ---- how many planes ---- */
 
 static bool
-says_roles(const struct capture_options *options, const struct frame_head *head)
+has_roles(const struct capture_options *options, const struct frame_head *head)
 {
 	return meta_get(&head->meta, "role") && !options->order;
 }
 
-/* Numbers that the options say, or the metadata of images without roles; 0 steps: not said. */
+/* Numbers from the options, or from the metadata of images without roles; 0 steps: unknown. */
 struct counts {
 	size_t periods, steps, gray[2], axes, flats;
 	bool inverse;
@@ -200,7 +202,8 @@ int
 capture_set_count(const struct capture_options *options, const struct manifest *manifest,
     const struct frame_head *head, size_t *planes)
 {
-	bool said = capture_roles_given(options->steps) || (options->kind == CAPTURES_GRAY && options->gray.n);
+	bool counted = capture_roles_given(options->steps) ||
+	    (options->kind == CAPTURES_GRAY && options->gray.n);
 	struct counts counts;
 	double images;
 
@@ -218,11 +221,11 @@ capture_set_count(const struct capture_options *options, const struct manifest *
 	if (images > 0 && options->rgb)
 		images *= 3;
 	*planes = total(&counts);
-	if (said && images > 0 && *planes != (size_t)images && options->period_px.n == 0 &&
+	if (counted && images > 0 && *planes != (size_t)images && options->period_px.n == 0 &&
 	    options->kind != CAPTURES_GRAY)
 		return fail(NULL, "a measurement is %zu images by the options and %.0f by the key "
 		    "set_images: give --period too", *planes, images);
-	if (!said && images > 0) {
+	if (!counted && images > 0) {
 		*planes = (size_t)images;
 		return 0;
 	}
@@ -237,18 +240,18 @@ capture_set_count(const struct capture_options *options, const struct manifest *
 /* ---- what each plane is ---- */
 
 static int
-tell_from_manifest(const struct manifest *manifest, struct capture *shot, size_t n)
+describe_from_manifest(const struct manifest *manifest, struct capture *capture, size_t n)
 {
 	if (manifest->n != n)
 		return fail(NULL, "the manifest describes %zu images, a measurement has %zu",
 		    manifest->n, n);
 	for (size_t i = 0; i < n; i++)
-		shot[i].said = manifest->row[i];
+		capture[i].described = manifest->row[i];
 	return 0;
 }
 
 static int
-tell_from_meta(const struct frame_head *head, struct capture *shot, size_t n)
+describe_from_meta(const struct frame_head *head, struct capture *capture, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct meta own = { 0 };
@@ -259,8 +262,8 @@ tell_from_meta(const struct frame_head *head, struct capture *shot, size_t n)
 		snprintf(name, sizeof(name), "image %zu", i + 1);
 		status = meta_slice(&own, n, i, 1);
 		if (status == 0)
-			status = manifest_row_from_meta(&own, name, &shot[i].said);
-		free(shot[i].said.file);
+			status = manifest_row_from_meta(&own, name, &capture[i].described);
+		free(capture[i].described.file);
 		meta_free(&own);
 		if (status < 0)
 			return -1;
@@ -269,8 +272,8 @@ tell_from_meta(const struct frame_head *head, struct capture *shot, size_t n)
 }
 
 static void
-tell_phases(const struct capture_options *options, const struct counts *counts, bool by_step,
-    struct capture *shot)
+describe_phases(const struct capture_options *options, const struct counts *counts, bool by_step,
+    struct capture *capture)
 {
 	static const enum manifest_role role[] = { ROLE_SIN, ROLE_COS, ROLE_FLAT };
 	size_t flat = options->flat == FLAT_1 || options->flat == FLAT_2 ?
@@ -278,19 +281,19 @@ tell_phases(const struct capture_options *options, const struct counts *counts, 
 
 	for (size_t k = 0; k < counts->periods; k++)
 		for (size_t step = 0; step < counts->steps; step++) {
-			struct capture *own = &shot[by_step ? step * counts->periods + k :
+			struct capture *own = &capture[by_step ? step * counts->periods + k :
 			    k * counts->steps + step];
 
 			own->set = k;
-			own->said.step = (long)step;
-			own->said.role = options->kind != CAPTURES_TWO_PLUS_ONE ? ROLE_PHASE :
+			own->described.step = (long)step;
+			own->described.role = options->kind != CAPTURES_TWO_PLUS_ONE ? ROLE_PHASE :
 			    role[(step + 2 - flat) % 3];
 		}
 }
 
 static void
-tell_gray(const struct counts *counts, const struct order *order, const char *axes,
-    struct capture *shot)
+describe_gray(const struct counts *counts, const struct order *order, const char *axes,
+    struct capture *capture)
 {
 	for (size_t a = 0; a < counts->axes; a++) {
 		size_t n = counts->gray[a], all = counts->inverse ? 2 * n : n;
@@ -299,17 +302,18 @@ tell_gray(const struct counts *counts, const struct order *order, const char *ax
 			size_t place = order->pairs && counts->inverse ? i / 2 : i % n;
 			bool inverse = order->pairs && counts->inverse ? i % 2 : i >= n;
 
-			shot[i].said.role = inverse ? ROLE_GRAY_INVERSE : ROLE_GRAY;
-			shot[i].said.bit = (long)(order->lsb_first ? place : n - 1 - place);
-			shot[i].said.axis = counts->axes == 2 ? "xy"[a] : capture_roles_axis(axes, 0);
+			capture[i].described.role = inverse ? ROLE_GRAY_INVERSE : ROLE_GRAY;
+			capture[i].described.bit = (long)(order->lsb_first ? place : n - 1 - place);
+			capture[i].described.axis = counts->axes == 2 ? "xy"[a] :
+			    capture_roles_axis(axes, 0);
 		}
-		shot += all;
+		capture += all;
 	}
 }
 
 static int
-tell_from_options(const struct capture_options *options, const struct frame_head *head,
-    struct capture *shot, size_t n)
+describe_from_options(const struct capture_options *options, const struct frame_head *head,
+    struct capture *capture, size_t n)
 {
 	struct counts counts;
 	struct order order;
@@ -321,16 +325,16 @@ tell_from_options(const struct capture_options *options, const struct frame_head
 		    "has %zu", total(&counts), n);
 	for (size_t i = 0; i < 3; i++) {
 		if (!strcmp(order.group[i], "phase")) {
-			tell_phases(options, &counts, order.by_step, shot);
-			shot += counts.periods * counts.steps;
+			describe_phases(options, &counts, order.by_step, capture);
+			capture += counts.periods * counts.steps;
 		} else if (!strcmp(order.group[i], "gray")) {
-			tell_gray(&counts, &order, options->axis, shot);
-			shot += (counts.gray[0] + counts.gray[1]) * (counts.inverse ? 2 : 1);
+			describe_gray(&counts, &order, options->axis, capture);
+			capture += (counts.gray[0] + counts.gray[1]) * (counts.inverse ? 2 : 1);
 		} else {
 			for (size_t k = 0; k < counts.flats; k++)
-				shot[k].said.role = counts.flats == 1 ? ROLE_FLAT :
+				capture[k].described.role = counts.flats == 1 ? ROLE_FLAT :
 				    k == 0 ? ROLE_WHITE : ROLE_BLACK;
-			shot += counts.flats;
+			capture += counts.flats;
 		}
 	}
 	return 0;
@@ -338,13 +342,13 @@ tell_from_options(const struct capture_options *options, const struct frame_head
 
 int
 capture_roles_describe(const struct capture_options *options, const struct manifest *manifest,
-    const struct frame_head *head, struct capture *shot)
+    const struct frame_head *head, struct capture *capture)
 {
 	for (size_t i = 0; i < head->c; i++)
-		shot[i] = (struct capture){ nothing_said, SET_UNKNOWN };
+		capture[i] = (struct capture){ undescribed, SET_UNKNOWN };
 	if (manifest)
-		return tell_from_manifest(manifest, shot, head->c);
-	if (says_roles(options, head))
-		return tell_from_meta(head, shot, head->c);
-	return tell_from_options(options, head, shot, head->c);
+		return describe_from_manifest(manifest, capture, head->c);
+	if (has_roles(options, head))
+		return describe_from_meta(head, capture, head->c);
+	return describe_from_options(options, head, capture, head->c);
 }

@@ -1,4 +1,5 @@
-/* What shots.c and capture_roles_describe.c share: what is said of each plane before it is sorted. */
+/* The description of each plane before capture_set_sort() sorts it; shared by capture_set.c and
+ * capture_roles.c. */
 #ifndef CAPTURE_ROLES_H
 #define CAPTURE_ROLES_H
 
@@ -6,13 +7,13 @@
 
 #include "fringe/capture_set.h"
 
-/* One plane, as it is described. */
+/* One plane and its description. */
 struct capture {
-	struct manifest_row said;	/* file is not used */
-	size_t set;			/* fringe images with the same number belong together */
+	struct manifest_row described;	/* file is not used */
+	size_t set;			/* fringe images of one set have the same number */
 };
 
-#define SET_UNKNOWN SIZE_MAX		/* axis and period tell the set */
+#define SET_UNKNOWN SIZE_MAX		/* axis and period identify the set */
 
 static inline bool
 capture_roles_given(long option)
@@ -22,8 +23,8 @@ capture_roles_given(long option)
 
 /* Describes all head->c planes by the manifest (may be NULL), the metadata or the options. -1 after
  * fail(). */
-int capture_roles_describe(const struct capture_options *, const struct manifest *, const struct frame_head *,
-    struct capture *);
+int capture_roles_describe(const struct capture_options *, const struct manifest *,
+    const struct frame_head *, struct capture *);
 /* Letter i of a list of axes x,y,..., or the only one; 0 where there is none. */
 char capture_roles_axis(const char *list, size_t i);
 

@@ -1,3 +1,8 @@
+/*
+ * Sorts the described planes of one measurement: fringe images into sets of one period and axis, in
+ * the order of their steps and with their shifts; Gray planes by bit; flat images. The options then
+ * replace periods and axes.
+ */
 #define _GNU_SOURCE
 #include "fringe/capture_roles.h"
 
@@ -32,11 +37,11 @@ axis_or_x(char axis)
 	return axis ? axis : 'x';
 }
 
-/* Is it one of the fringe images that are wanted? With 2+1 the flat image is one. */
+/* Does --kind select the image as a fringe image? In a 2+1 measurement the flat image is one. */
 static bool
-is_fringe(const struct capture *shot, const struct capture_options *options, bool two_plus_one)
+is_fringe(const struct capture *capture, const struct capture_options *options, bool two_plus_one)
 {
-	enum manifest_role role = shot->said.role;
+	enum manifest_role role = capture->described.role;
 
 	if (role == ROLE_PHASE)
 		return options->kind == CAPTURES_ALL || options->kind == CAPTURES_STEP;
@@ -48,24 +53,24 @@ is_fringe(const struct capture *shot, const struct capture_options *options, boo
 static bool
 same_set(const struct capture *a, const struct capture *b)
 {
-	return a->set == b->set && a->said.axis == b->said.axis &&
-	    same(a->said.period_px, b->said.period_px);
+	return a->set == b->set && a->described.axis == b->described.axis &&
+	    same(a->described.period_px, b->described.period_px);
 }
 
-/* A flat image without a period serves all sets. */
+/* All sets share a flat image without set, period and axis. */
 static bool
-shares_flat(const struct capture *shot)
+is_shared_flat(const struct capture *capture)
 {
-	return shot->said.role == ROLE_FLAT && shot->set == SET_UNKNOWN &&
-	    isnan(shot->said.period_px) && !shot->said.axis;
+	return capture->described.role == ROLE_FLAT && capture->set == SET_UNKNOWN &&
+	    isnan(capture->described.period_px) && !capture->described.axis;
 }
 
 static int
-compare_steps(const void *a, const void *b, void *shots)
+compare_steps(const void *a, const void *b, void *captures)
 {
-	const struct capture *shot = shots;
+	const struct capture *capture = captures;
 	size_t i = *(const size_t *)a, k = *(const size_t *)b;
-	long first = shot[i].said.step, second = shot[k].said.step;
+	long first = capture[i].described.step, second = capture[k].described.step;
 
 	if (first != second)
 		return first < second ? -1 : 1;
@@ -80,42 +85,44 @@ usual_shift(size_t steps, size_t step)
 	return 2 * M_PI * (double)step / (double)steps;
 }
 
-/* Shifts of a set whose planes are in the order of their steps. */
+/* Sets the shifts of a set whose planes are in the order of their steps. */
 static int
 set_shifts(const struct capture_options *options, const struct frame_head *head,
-    const struct capture *shot, struct capture_fringe *fringe)
+    const struct capture *capture, struct capture_fringe *fringe)
 {
-	bool steps_said = true, shifts_said = true, steps_differ = true;
+	bool steps_described = true, shifts_described = true, steps_differ = true;
 	char name[CAPTURE_SET_NAME_SIZE];
 	double steps;
 
 	if (meta_number(&head->meta, "steps", 0, &steps) < 0)
 		return -1;
 	for (size_t i = 0; i < fringe->n; i++) {
-		const struct manifest_row *said = &shot[fringe->plane[i]].said;
+		const struct manifest_row *row = &capture[fringe->plane[i]].described;
 
-		steps_said = steps_said && said->step != MANIFEST_NO_STEP;
-		shifts_said = shifts_said && !isnan(said->shift_rad);
-		if (i > 0 && said->step == shot[fringe->plane[i - 1]].said.step)
+		steps_described = steps_described && row->step != MANIFEST_NO_STEP;
+		shifts_described = shifts_described && !isnan(row->shift_rad);
+		if (i > 0 && row->step == capture[fringe->plane[i - 1]].described.step)
 			steps_differ = false;
 	}
-	if (steps_said && !steps_differ && !options->rgb)
-		return fail(NULL, "two images of %s are the same step", capture_set_name(fringe, name));
+	if (steps_described && !steps_differ && !options->rgb)
+		return fail(NULL, "two images of %s are the same step",
+		    capture_set_name(fringe, name));
 	if (options->rgb && !steps_differ)
-		steps_said = shifts_said = false;
-	if (!(steps > 0) || options->shift_rad.n || capture_roles_given(options->steps) || !steps_said)
+		steps_described = shifts_described = false;
+	if (!(steps > 0) || options->shift_rad.n || capture_roles_given(options->steps) ||
+	    !steps_described)
 		steps = (double)fringe->n;
 	if (options->shift_rad.n && options->shift_rad.n != fringe->n)
 		return fail(NULL, "%zu shifts for %zu images of %s", options->shift_rad.n,
 		    fringe->n, capture_set_name(fringe, name));
 	for (size_t i = 0; i < fringe->n; i++) {
-		const struct manifest_row *said = &shot[fringe->plane[i]].said;
-		size_t step = steps_said ? (size_t)said->step : i;
+		const struct manifest_row *row = &capture[fringe->plane[i]].described;
+		size_t step = steps_described ? (size_t)row->step : i;
 
 		if (options->shift_rad.n)
 			fringe->shift_rad[i] = options->shift_rad.v[i];
-		else if (shifts_said)
-			fringe->shift_rad[i] = said->shift_rad;
+		else if (shifts_described)
+			fringe->shift_rad[i] = row->shift_rad;
 		else if ((double)step < steps)
 			fringe->shift_rad[i] = usual_shift((size_t)steps, step);
 		else
@@ -125,9 +132,9 @@ set_shifts(const struct capture_options *options, const struct frame_head *head,
 	return 0;
 }
 
-/* Planes of a 2+1 set as sin, cos, flat. */
+/* Puts the planes of a 2+1 set into the order sin, cos, flat. */
 static int
-set_two_plus_one(const struct capture *shot, struct capture_fringe *fringe)
+set_two_plus_one(const struct capture *capture, struct capture_fringe *fringe)
 {
 	static const enum manifest_role role[] = { ROLE_SIN, ROLE_COS, ROLE_FLAT };
 	size_t own[3], found = 0;
@@ -135,7 +142,7 @@ set_two_plus_one(const struct capture *shot, struct capture_fringe *fringe)
 
 	for (size_t r = 0; r < 3; r++)
 		for (size_t i = 0; i < fringe->n; i++)
-			if (shot[fringe->plane[i]].said.role == role[r] && found == r)
+			if (capture[fringe->plane[i]].described.role == role[r] && found == r)
 				own[found++] = fringe->plane[i];
 	if (fringe->n != 3 || found != 3)
 		return fail(NULL, "2+1 images of %s must be sin, cos and flat, there are %zu",
@@ -149,91 +156,96 @@ set_two_plus_one(const struct capture *shot, struct capture_fringe *fringe)
 
 static int
 complete_set(const struct capture_options *options, const struct frame_head *head,
-    struct capture *shot, struct capture_fringe *fringe)
+    struct capture *capture, struct capture_fringe *fringe)
 {
 	bool two_plus_one = false;
 	char name[CAPTURE_SET_NAME_SIZE];
 
 	for (size_t i = 0; i < fringe->n; i++)
-		two_plus_one = two_plus_one || shot[fringe->plane[i]].said.role != ROLE_PHASE;
+		two_plus_one = two_plus_one ||
+		    capture[fringe->plane[i]].described.role != ROLE_PHASE;
 	if (two_plus_one)
-		return set_two_plus_one(shot, fringe);
+		return set_two_plus_one(capture, fringe);
 	if (fringe->n < 3)
-		return fail(NULL, "%s has %zu images, a phase needs 3", capture_set_name(fringe, name),
-		    fringe->n);
-	qsort_r(fringe->plane, fringe->n, sizeof(*fringe->plane), compare_steps, shot);
-	return set_shifts(options, head, shot, fringe);
+		return fail(NULL, "%s has %zu images, a phase needs 3",
+		    capture_set_name(fringe, name), fringe->n);
+	qsort_r(fringe->plane, fringe->n, sizeof(*fringe->plane), compare_steps, capture);
+	return set_shifts(options, head, capture, fringe);
 }
 
 static int
-add_set(struct capture_set *out, const struct capture *first, size_t room)
+add_set(struct capture_set *out, const struct capture *first, size_t capacity)
 {
-	struct capture_fringe *more = reallocarray(out->fringe, out->fringes + 1, sizeof(*more));
+	struct capture_fringe *fringe =
+	    reallocarray(out->fringe, out->fringes + 1, sizeof(*fringe));
 
-	if (!more)
+	if (!fringe)
 		return fail_memory();
-	out->fringe = more;
-	more += out->fringes++;
-	*more = (struct capture_fringe){ .axis = axis_or_x(first->said.axis),
-		.period_px = first->said.period_px };
-	more->plane = calloc(room, sizeof(*more->plane));
-	more->shift_rad = calloc(room, sizeof(*more->shift_rad));
-	return more->plane && more->shift_rad ? 0 : fail_memory();
+	out->fringe = fringe;
+	fringe += out->fringes++;
+	*fringe = (struct capture_fringe){ .axis = axis_or_x(first->described.axis),
+		.period_px = first->described.period_px };
+	fringe->plane = calloc(capacity, sizeof(*fringe->plane));
+	fringe->shift_rad = calloc(capacity, sizeof(*fringe->shift_rad));
+	return fringe->plane && fringe->shift_rad ? 0 : fail_memory();
 }
 
-/* Puts all images of the same set as the first one into a new set. */
+/* Puts all pending fringe images of the same set as the first one into a new set; a flat image that
+ * all sets share stays pending. */
 static int
-collect_set(const struct capture *shot, size_t n, size_t first, bool *fringe, struct capture_set *out)
+collect_set(const struct capture *capture, size_t n, size_t first, bool *pending,
+    struct capture_set *out)
 {
-	if (add_set(out, &shot[first], n) < 0)
+	if (add_set(out, &capture[first], n) < 0)
 		return -1;
 	for (size_t k = 0; k < n; k++)
-		if (fringe[k] && (same_set(&shot[k], &shot[first]) || shares_flat(&shot[k]))) {
-			struct capture_fringe *set = &out->fringe[out->fringes - 1];
+		if (pending[k] &&
+		    (same_set(&capture[k], &capture[first]) || is_shared_flat(&capture[k]))) {
+			struct capture_fringe *fringe = &out->fringe[out->fringes - 1];
 
-			set->plane[set->n++] = k;
-			fringe[k] = shares_flat(&shot[k]);
+			fringe->plane[fringe->n++] = k;
+			pending[k] = is_shared_flat(&capture[k]);
 		}
 	return 0;
 }
 
 static int
 sort_fringes(const struct capture_options *options, const struct frame_head *head,
-    struct capture *shot, size_t n, struct capture_set *out)
+    struct capture *capture, size_t n, struct capture_set *out)
 {
-	bool two_plus_one = false, *fringe = calloc(n, sizeof(*fringe));
-	int status = fringe ? 0 : fail_memory();
+	bool two_plus_one = false, *pending = calloc(n, sizeof(*pending));
+	int status = pending ? 0 : fail_memory();
 
 	for (size_t i = 0; i < n; i++)
-		two_plus_one = two_plus_one || shot[i].said.role == ROLE_SIN;
+		two_plus_one = two_plus_one || capture[i].described.role == ROLE_SIN;
 	for (size_t i = 0; status == 0 && i < n; i++)
-		fringe[i] = is_fringe(&shot[i], options, two_plus_one);
+		pending[i] = is_fringe(&capture[i], options, two_plus_one);
 	for (size_t i = 0; status == 0 && i < n; i++)
-		if (fringe[i] && !shares_flat(&shot[i]))
-			status = collect_set(shot, n, i, fringe, out);
-	free(fringe);
+		if (pending[i] && !is_shared_flat(&capture[i]))
+			status = collect_set(capture, n, i, pending, out);
+	free(pending);
 	for (size_t s = 0; status == 0 && s < out->fringes; s++)
-		status = complete_set(options, head, shot, &out->fringe[s]);
+		status = complete_set(options, head, capture, &out->fringe[s]);
 	return status;
 }
 
 /* ---- Gray planes and flat images ---- */
 
 static int
-compare_bits(const void *a, const void *b, void *shots)
+compare_bits(const void *a, const void *b, void *captures)
 {
-	const struct capture *shot = shots;
+	const struct capture *capture = captures;
 	size_t i = *(const size_t *)a, k = *(const size_t *)b;
-	long first = shot[i].said.bit, second = shot[k].said.bit;
+	long first = capture[i].described.bit, second = capture[k].described.bit;
 
 	if (first != second)
 		return first > second ? -1 : 1;
 	return i < k ? -1 : i > k;
 }
 
-/* The planes of a role along an axis, most significant first; a new list. */
+/* Allocates the list of the planes of a role along an axis, most significant first. */
 static int
-sort_planes(struct capture *shot, size_t n, enum manifest_role role, char axis, size_t **list,
+sort_planes(struct capture *capture, size_t n, enum manifest_role role, char axis, size_t **list,
     size_t *planes)
 {
 	*list = calloc(n, sizeof(**list));
@@ -241,19 +253,20 @@ sort_planes(struct capture *shot, size_t n, enum manifest_role role, char axis, 
 	if (!*list)
 		return fail_memory();
 	for (size_t i = 0; i < n; i++)
-		if (shot[i].said.role == role && axis_or_x(shot[i].said.axis) == axis)
+		if (capture[i].described.role == role &&
+		    axis_or_x(capture[i].described.axis) == axis)
 			(*list)[(*planes)++] = i;
-	qsort_r(*list, *planes, sizeof(**list), compare_bits, shot);
+	qsort_r(*list, *planes, sizeof(**list), compare_bits, capture);
 	return 0;
 }
 
-/* Where bits are said, each must be there once. */
+/* A plane whose bit is described must have the bit of its position. */
 static int
-check_bits(const struct capture *shot, const struct capture_code *code)
+check_bits(const struct capture *capture, const struct capture_code *code)
 {
 	for (size_t i = 0; i < 2 * code->n; i++) {
 		const size_t *list = i < code->n ? code->plane : code->inverse;
-		long bit = list ? shot[list[i % code->n]].said.bit : MANIFEST_NO_BIT;
+		long bit = list ? capture[list[i % code->n]].described.bit : MANIFEST_NO_BIT;
 
 		if (bit != MANIFEST_NO_BIT && bit != (long)(code->n - 1 - i % code->n))
 			return fail(NULL, "the Gray code along %c has %zu planes, one of them is "
@@ -263,15 +276,16 @@ check_bits(const struct capture *shot, const struct capture_code *code)
 }
 
 static int
-sort_gray(const struct capture_options *options, struct capture *shot, size_t n, struct capture_set *out)
+sort_gray(const struct capture_options *options, struct capture *capture, size_t n,
+    struct capture_set *out)
 {
 	for (size_t a = 0; a < 2; a++) {
 		struct capture_code *code = &out->code[out->codes];
 		size_t inverses;
 
 		code->axis = "xy"[a];
-		if (sort_planes(shot, n, ROLE_GRAY, code->axis, &code->plane, &code->n) < 0 ||
-		    sort_planes(shot, n, ROLE_GRAY_INVERSE, code->axis, &code->inverse,
+		if (sort_planes(capture, n, ROLE_GRAY, code->axis, &code->plane, &code->n) < 0 ||
+		    sort_planes(capture, n, ROLE_GRAY_INVERSE, code->axis, &code->inverse,
 		    &inverses) < 0)
 			return -1;
 		if (inverses && inverses != code->n)
@@ -284,7 +298,7 @@ sort_gray(const struct capture_options *options, struct capture *shot, size_t n,
 			free(code->inverse);
 			code->inverse = NULL;
 		}
-		if (check_bits(shot, code) < 0)
+		if (check_bits(capture, code) < 0)
 			return -1;
 		if (code->n == 0) {
 			free(code->plane);
@@ -295,18 +309,18 @@ sort_gray(const struct capture_options *options, struct capture *shot, size_t n,
 	}
 	out->cell = (enum manifest_cell)options->gray_cell;
 	for (size_t i = 0; i < n && out->cell == CELL_NONE; i++)
-		out->cell = shot[i].said.gray_cell;
+		out->cell = capture[i].described.gray_cell;
 	return 0;
 }
 
-/* White and black, or one flat image at half level. */
+/* Chooses white and black, or one flat image at half level. */
 static void
-sort_flats(const struct capture *shot, size_t n, struct capture_set *out)
+sort_flats(const struct capture *capture, size_t n, struct capture_set *out)
 {
 	size_t white = n, black = n, flat = n;
 
 	for (size_t i = 0; i < n; i++) {
-		enum manifest_role role = shot[i].said.role;
+		enum manifest_role role = capture[i].described.role;
 
 		white = role == ROLE_WHITE && white == n ? i : white;
 		black = role == ROLE_BLACK && black == n ? i : black;
@@ -324,8 +338,8 @@ sort_flats(const struct capture *shot, size_t n, struct capture_set *out)
 
 /* ---- all of it ---- */
 
-/* The periods that are given: if the images say the same ones in another order, the sets take the
- * order of the option; else its values replace what the images say. */
+/* Where the images have the given periods in another order, the sets take the order that is given;
+ * else the given periods replace those of the images. */
 static int
 apply_periods(const struct numbers *period_px, struct capture_set *out)
 {
@@ -370,9 +384,9 @@ apply_axes(const char *list, struct capture_set *out)
 	return 0;
 }
 
-/* Periods of images without roles may stand in the metadata, one per set. */
+/* The metadata of images without roles may hold their periods, one per set. */
 static int
-stored_periods(const struct frame_head *head, struct capture_set *out)
+apply_stored_periods(const struct frame_head *head, struct capture_set *out)
 {
 	struct numbers period_px;
 	int status;
@@ -389,148 +403,40 @@ capture_set_sort(const struct capture_options *options, const struct manifest *m
     const struct frame_head *head, struct capture_set *out)
 {
 	size_t n = head->c;
-	struct capture *shot = calloc(n, sizeof(*shot));
+	struct capture *capture = calloc(n, sizeof(*capture));
 	int status;
 
 	memset(out, 0, sizeof(*out));
-	if (!shot)
+	if (!capture)
 		return fail_memory();
-	status = capture_roles_describe(options, manifest, head, shot);
+	status = capture_roles_describe(options, manifest, head, capture);
 	if (status == 0)
-		status = sort_fringes(options, head, shot, n, out);
+		status = sort_fringes(options, head, capture, n, out);
 	if (status == 0)
-		status = sort_gray(options, shot, n, out);
+		status = sort_gray(options, capture, n, out);
 	if (status == 0)
-		sort_flats(shot, n, out);
+		sort_flats(capture, n, out);
 	if (status == 0 && !manifest && !meta_get(&head->meta, "role") && options->period_px.n == 0)
-		status = stored_periods(head, out);
+		status = apply_stored_periods(head, out);
 	if (status == 0)
 		status = apply_periods(&options->period_px, out);
 	if (status == 0)
 		status = apply_axes(options->axis, out);
-	free(shot);
+	free(capture);
 	return status;
-}
-
-/* ---- the result ---- */
-
-/* " word1 word2 .." of all words, or the words alone when number is 0. */
-static void
-print_numbered(FILE *to, const char *words, size_t number)
-{
-	char word[CHANNEL_NAME_SIZE];
-
-	for (size_t i = 0; meta_word(words, i, word, sizeof(word)); i++)
-		if (number)
-			fprintf(to, " %s%zu", word, number);
-		else
-			fprintf(to, " %s", word);
-}
-
-static int
-name_channels(const struct capture_set *shots, const char *forms, struct frame_head *head)
-{
-	char *names = NULL;
-	size_t size;
-	FILE *to = open_memstream(&names, &size);
-	int status = -1;
-
-	if (!to)
-		return fail_memory();
-	for (size_t k = 0; k < shots->fringes; k++)
-		print_numbered(to, forms, shots->fringes > 1 ? k + 1 : 0);
-	if (shots->fringes)
-		fputs(" modulation texture", to);
-	for (size_t i = 0; i < shots->codes; i++)
-		print_numbered(to, "index", shots->codes > 1 ? i + 1 : 0);
-	if (fclose(to) != 0)
-		fail_memory();
-	else if (shots->fringes + shots->codes == 0)
-		fail(NULL, "the measurement has neither fringe images nor Gray planes of that "
-		    "kind");
-	else
-		status = head_set_channels(head, names + 1);
-	free(names);
-	return status;
-}
-
-static int
-describe_sets(const struct capture_set *shots, struct meta *meta)
-{
-	size_t n = shots->fringes;
-	char axes[2 * n + 1];
-	double period_px[n], steps[n];
-	bool known = true, equal = true;
-
-	for (size_t k = 0; k < n; k++) {
-		axes[2 * k] = shots->fringe[k].axis;
-		axes[2 * k + 1] = k + 1 < n ? ' ' : '\0';
-		period_px[k] = shots->fringe[k].period_px;
-		steps[k] = (double)shots->fringe[k].n;
-		known = known && !isnan(period_px[k]);
-		equal = equal && steps[k] == steps[0];
-	}
-	if (known && meta_set_numbers(meta, "period_px", period_px, n) < 0)
-		return -1;
-	if (!known)
-		meta_remove(meta, "period_px");
-	return meta_set(meta, "axis", axes) < 0 ? -1 :
-	    meta_set_numbers(meta, "steps", steps, equal ? 1 : n);
-}
-
-static int
-describe_codes(const struct capture_set *shots, struct meta *meta)
-{
-	double planes[2];
-
-	for (size_t i = 0; i < shots->codes; i++)
-		planes[i] = (double)shots->code[i].n;
-	if (shots->cell == CELL_NONE)
-		meta_remove(meta, "gray_cell");
-	else if (meta_set(meta, "gray_cell", manifest_cells[shots->cell]) < 0)
-		return -1;
-	return meta_set_numbers(meta, "gray_planes", planes, shots->codes);
-}
-
-int
-capture_set_describe(const struct capture_set *shots, const char *forms, struct frame_head *head)
-{
-	static const char *const single[] = { "role", "step", "shift_rad", "bit", "name",
-		"set_images", "phase_sign", "phase_origin_rad" };
-	struct meta *meta = &head->meta;
-	static const char codes[][4] = { "x", "y", "x y" };
-
-	if (name_channels(shots, forms, head) < 0)
-		return -1;
-	for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++)
-		meta_remove(meta, single[i]);
-	if (shots->fringes) {
-		if (describe_sets(shots, meta) < 0)
-			return -1;
-	} else {
-		meta_remove(meta, "period_px");
-		meta_remove(meta, "steps");
-		if (meta_set(meta, "axis", codes[shots->codes > 1 ? 2 :
-		    shots->code[0].axis == 'y']) < 0)
-			return -1;
-	}
-	if (shots->codes)
-		return describe_codes(shots, meta);
-	meta_remove(meta, "gray_cell");
-	return 0;
 }
 
 void
-capture_set_free(struct capture_set *shots)
+capture_set_free(struct capture_set *set)
 {
-	for (size_t i = 0; i < shots->fringes; i++) {
-		free(shots->fringe[i].plane);
-		free(shots->fringe[i].shift_rad);
+	for (size_t i = 0; i < set->fringes; i++) {
+		free(set->fringe[i].plane);
+		free(set->fringe[i].shift_rad);
 	}
-	free(shots->fringe);
+	free(set->fringe);
 	for (size_t i = 0; i < 2; i++) {
-		free(shots->code[i].plane);
-		free(shots->code[i].inverse);
+		free(set->code[i].plane);
+		free(set->code[i].inverse);
 	}
-	memset(shots, 0, sizeof(*shots));
+	memset(set, 0, sizeof(*set));
 }

@@ -1,7 +1,7 @@
 /*
- * Which plane of a measurement is what: fringe images by period and step, Gray planes by bit, flat
- * images. It is said by a manifest, else by the images' own metadata (whatever their order), else
- * by options and the order in which the images come (methods §1).
+ * What each plane of a measurement is: fringe images by period and step, Gray planes by bit, flat
+ * images. A manifest describes them, else their own metadata (in whatever order they come), else
+ * the options together with the order in which they come (methods §1).
  */
 #ifndef CAPTURE_SET_H
 #define CAPTURE_SET_H
@@ -11,7 +11,7 @@
 enum capture_kind { CAPTURES_ALL, CAPTURES_STEP, CAPTURES_TWO_PLUS_ONE, CAPTURES_GRAY };
 enum capture_flat { FLAT_DESCRIBED = -1, FLAT_1, FLAT_2, FLAT_3, FLAT_AUTO };
 
-/* As given on the command line; they win over what images say. */
+/* The options of the command line; they win over manifest and metadata. */
 struct capture_options {
 	int kind;
 	long steps;			/* LONG_MIN: not given */
@@ -55,27 +55,28 @@ struct capture_set {
 	size_t flat[2];
 };
 
-/* What messages call a fringe set: "the period 60 px". */
+/* The name of a fringe set in messages: "the period 60 px". */
 #define CAPTURE_SET_NAME_SIZE 64
 const char *capture_set_name(const struct capture_fringe *, char text[CAPTURE_SET_NAME_SIZE]);
-/* What can be wrong with the options alone. -1 after fail_usage(). */
+/* Checks the options alone, before any image is read. -1 after fail_usage(). */
 int capture_set_check(const struct capture_options *);
-/* How many planes make one measurement, from the head of the first frame; manifest may be NULL.
+/* Counts the planes of one measurement from the head of the first frame; manifest may be NULL.
  * -1 after fail(). */
-int capture_set_count(const struct capture_options *, const struct manifest *, const struct frame_head *,
-    size_t *planes);
-/* Sorts the planes of one measurement. *out is overwritten; free it with capture_set_free, also after a
- * failure. -1 after fail(). */
-int capture_set_sort(const struct capture_options *, const struct manifest *, const struct frame_head *,
-    struct capture_set *out);
-/* Do the operands' names contradict the order in which images that say nothing are taken (phase
- * before Gray code, without --order)? -1 after fail_usage() that tells the option. */
+int capture_set_count(const struct capture_options *, const struct manifest *,
+    const struct frame_head *, size_t *planes);
+/* Sorts the planes of one measurement. Overwrites *out; the caller frees it with capture_set_free,
+ * also after a failure. -1 after fail(). */
+int capture_set_sort(const struct capture_options *, const struct manifest *,
+    const struct frame_head *, struct capture_set *out);
+/* Checks the operands' names against the order in which images without description are taken (phase
+ * before Gray code, without --order). -1 after fail_usage() that names the option to give. */
 int capture_set_check_names(const struct capture_options *, const struct manifest *,
     const struct frame_head *, char *const *operand, size_t operands);
 /*
- * The head of what comes of them: for every fringe set the channels `forms` ("phase" or "cos sin",
- * numbered if there are several sets), then modulation and texture; then an index for every code.
- * Sets period_px axis steps gray_cell gray_planes, removes what describes single images.
+ * Turns the head of a measurement into the head of its result: for every fringe set the channels
+ * `forms` ("phase" or "cos sin", numbered if there are several sets), then modulation and texture;
+ * then an index for every code. Sets period_px axis steps gray_cell gray_planes, removes the keys
+ * that describe single images. -1 after fail().
  */
 int capture_set_describe(const struct capture_set *, const char *forms, struct frame_head *);
 void capture_set_free(struct capture_set *);

@@ -10,7 +10,7 @@
 
 #define BLOCK 64		/* rows that a thread takes at a time */
 
-/* The whole level nearest to a share of full scale. The conversion cuts, which is floor here. */
+/* The whole level nearest to a share of full scale. The conversion truncates: floor, here. */
 static inline uint
 whole(float level, float full)
 {
@@ -44,7 +44,7 @@ levels_encode(const float *level, size_t n, enum sample type, float full, void *
 		memcpy(out, level, n * sizeof(*level));
 }
 
-/* Repeats the first of n samples to the end of a row. */
+/* Fills a row of n samples with its first one. */
 static void
 spread_first(void *row, size_t n, enum sample type)
 {

@@ -33,7 +33,7 @@ append(const char *path, struct lut *lut, double input, double output)
 	return 0;
 }
 
-/* *words: how many numbers the rows hold, 0 before the first. */
+/* *words: the numbers in each row, 0 before the first one. */
 static int
 take_line(const char *path, size_t number, char *line, struct lut *lut, size_t *words)
 {

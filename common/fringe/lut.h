@@ -1,9 +1,9 @@
 /*
- * Tone tables as text: what level to send so that a projector shows a wanted one.
+ * Tone tables as text: the level to send for each level that the projector shall show.
  *
  * One row per line: `input output`, or `output` alone for the inputs 0, 1, 2, ...; lines that are
  * blank or start with # are skipped. Inputs ascend from 0; the last one is full scale, of both
- * columns: 256 rows from 0 to 255 speak of 8-bit levels, rows from 0 to 1 of shares.
+ * columns: 256 rows from 0 to 255 are 8-bit levels, rows from 0 to 1 are shares.
  */
 #ifndef LUT_H
 #define LUT_H
@@ -22,7 +22,7 @@ void lut_free(struct lut *);
 /* Linear between the rows; share is held to 0 .. 1. */
 double lut_value(const struct lut *, double share);
 
-/* What to send for n wanted levels, in place: through the table if it has rows, else
+/* Replaces n wanted levels by the levels to send, in place: through the table if it has rows, else
  * level^(1/gamma) (methods §1). */
 void lut_compensate(const struct lut *, double gamma, float *level, size_t n);
 

@@ -1,3 +1,4 @@
+/* Manifests: parsing, reading and writing of their rows. */
 #define _GNU_SOURCE
 #include "fringe/manifest.h"
 
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/codec.h"
 #include "base/fail.h"
+#include "io/codec.h"
 
 const char *const manifest_roles[] = {
 	"phase", "sin", "cos", "flat", "gray", "gray_inverse", "white", "black", "composite", NULL
@@ -24,7 +25,7 @@ static const char *const columns[] = {
 	"file", "role", "axis", "period_px", "step", "shift_rad", "bit", "gray_cell"
 };
 
-#define UNKNOWN COLUMNS		/* a column that is skipped */
+#define UNKNOWN COLUMNS		/* a column that the reader skips */
 #define FIELDS_MOST 64
 
 static int
@@ -93,7 +94,7 @@ take_axis(const char *where, const char *word, char *out)
 	return 0;
 }
 
-/* Sets one field; `where` stands before messages. The file is not taken here. */
+/* Sets one field other than the file; messages begin with `where`. */
 static int
 take_field(const char *where, enum column column, const char *word, struct manifest_row *row)
 {
@@ -126,7 +127,7 @@ static const struct manifest_row empty_row = {
 	.gray_cell = CELL_NONE
 };
 
-/* Takes over file, which may be NULL (out of memory). */
+/* Owns row->file from here on, also after a failure; NULL means that memory ran out. */
 static int
 append(struct manifest *manifest, const struct manifest_row *row)
 {
@@ -153,22 +154,22 @@ manifest_free(struct manifest *manifest)
 
 /* ---- reading ---- */
 
-struct read_ahead {
+struct manifest_reader {
 	const char *path;
 	size_t line;
-	enum column column[FIELDS_MOST];	/* what the legend says; UNKNOWN too */
+	enum column column[FIELDS_MOST];	/* of each word of a row, from the legend */
 	size_t fields;				/* 0: no legend yet */
 };
 
 /* "PATH line N" for messages. */
 static const char *
-place(const struct read_ahead *reader, char text[512])
+place(const struct manifest_reader *reader, char text[512])
 {
 	snprintf(text, 512, "%.400s line %zu", reader->path, reader->line);
 	return text;
 }
 
-/* Divides a line at blanks, in place. The number of words, or FIELDS_MOST + 1 if there are more. */
+/* Splits a line at blanks, in place; returns the number of words, FIELDS_MOST + 1 for more. */
 static size_t
 divide(char *line, char *word[FIELDS_MOST])
 {
@@ -183,7 +184,7 @@ divide(char *line, char *word[FIELDS_MOST])
 }
 
 static int
-take_legend(struct read_ahead *reader, char *line)
+take_legend(struct manifest_reader *reader, char *line)
 {
 	char *word[FIELDS_MOST], where[512];
 	size_t n = divide(line, word), seen[COLUMNS + 1] = { 0 };
@@ -205,7 +206,7 @@ take_legend(struct read_ahead *reader, char *line)
 	return 0;
 }
 
-/* A file of the manifest as a path from here; a new string or NULL. */
+/* A file of the manifest as a path from the current folder; a new string or NULL. */
 static char *
 resolve(const char *manifest, const char *file)
 {
@@ -220,7 +221,7 @@ resolve(const char *manifest, const char *file)
 }
 
 static int
-take_row(struct read_ahead *reader, char *line, struct manifest *out)
+take_row(struct manifest_reader *reader, char *line, struct manifest *out)
 {
 	char *word[FIELDS_MOST], where[512];
 	struct manifest_row row = empty_row;
@@ -246,7 +247,7 @@ take_row(struct read_ahead *reader, char *line, struct manifest *out)
 }
 
 static int
-take_line(struct read_ahead *reader, char *line, size_t length, struct manifest *out)
+take_line(struct manifest_reader *reader, char *line, size_t length, struct manifest *out)
 {
 	char where[512];
 
@@ -268,7 +269,7 @@ manifest_load(const char *path, struct manifest *out)
 {
 	bool standard = !strcmp(path, "-");
 	FILE *file = standard ? stdin : fopen(path, "rb");
-	struct read_ahead reader = { .path = standard ? "standard input" : path };
+	struct manifest_reader reader = { .path = standard ? "standard input" : path };
 	char *line = NULL;
 	size_t size = 0;
 	ssize_t length;
@@ -342,9 +343,9 @@ real_folder(const char *path)
 	return real;
 }
 
-/* The way from one real folder to another, ending in / or empty; a new string. */
+/* The relative path from one real folder to another, ending in / or empty; a new string. */
 static char *
-way(const char *from, const char *to)
+relative_folder(const char *from, const char *to)
 {
 	size_t same = 0, ups = 0;
 	char *text, *end;
@@ -373,9 +374,10 @@ way(const char *from, const char *to)
 	return text;
 }
 
-/* The name of a row's file as it is written into a manifest that lies in `folder`. */
+/* The name of a row's file relative to the folder of the manifest; a new string or NULL after
+ * fail(). */
 static char *
-relative(const char *folder, const char *file)
+relative_file(const char *folder, const char *file)
 {
 	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
 	char *own, *there, *text = NULL;
@@ -383,7 +385,7 @@ relative(const char *folder, const char *file)
 	if (*file == '/')
 		return strdup(file);
 	own = real_folder(file);
-	there = own ? way(folder, own) : NULL;
+	there = own ? relative_folder(folder, own) : NULL;
 	if (own && (!there || asprintf(&text, "%s%s", there, name) < 0)) {
 		text = NULL;
 		fail_memory();
@@ -413,7 +415,7 @@ put_whole(FILE *file, long v)
 static int
 put_row(FILE *file, const char *folder, const struct manifest_row *row, bool cells)
 {
-	char *name = relative(folder, row->file);
+	char *name = relative_file(folder, row->file);
 
 	if (!name)
 		return -1;

@@ -1,5 +1,5 @@
 /*
- * Manifests: what the images of a measurement are, for files whose own metadata does not say it.
+ * Manifests describe the images of a measurement, for files without metadata of their own.
  *
  * A manifest is a vnlog table, one row per image, in the order of the measurement:
  *
@@ -8,9 +8,9 @@
  *
  * `-` is null. Blank lines and comments (## and #! before the legend, any # behind it) are skipped.
  * Columns may come in any order; file and role must be there; unknown ones are ignored. A column
- * `gray_cell` stands behind `bit` where there is Gray code. Where a file holds several images, its
- * name stands in several rows, in page order. Relative names are relative to the manifest's folder,
- * so that a folder can be moved as a whole.
+ * `gray_cell` follows `bit` where there is Gray code. A file of several images has a row for each,
+ * in page order. Relative names start at the manifest's folder, so that a folder can be moved as a
+ * whole.
  */
 #ifndef MANIFEST_H
 #define MANIFEST_H
@@ -47,7 +47,7 @@ struct manifest {
 /* The words of the keys `role` and `gray_cell`, in the order of the enums, ended by NULL. */
 extern const char *const manifest_roles[];
 extern const char *const manifest_cells[];
-/* The role of a word: 0, or -1 (nothing recorded) when there is none. */
+/* The role of a word. -1 without fail() when there is none. */
 int manifest_role_parse(const char *word, enum manifest_role *out);
 int manifest_cell_parse(const char *word, enum manifest_cell *out);
 

@@ -1,3 +1,4 @@
+/* The plan of a measurement: its fringe images, Gray planes and flat images, and their heads. */
 #include "fringe/patterns.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 #include "base/opt.h"
 
 #define PERIOD_STANDARD_PX 60.0
-#define NEARLY 1e-9		/* of a cell: what division may have lost */
+#define NEARLY 1e-9		/* of a cell: bound of what a division loses */
 
 static const char axis_letter[] = "xy";
 
@@ -164,7 +165,7 @@ patterns_free(struct patterns *patterns)
 	*patterns = (struct patterns){ 0 };
 }
 
-/* "", "_x", "1" or "_x1": what tells axes and periods apart where there are several. */
+/* "", "_x", "1" or "_x1": the part of a name that distinguishes axes and periods. */
 static void
 tag(const struct pattern_spec *spec, size_t axis, size_t k, size_t periods, char text[32])
 {
@@ -232,7 +233,7 @@ plan_fringes(const struct pattern_spec *spec, size_t axis, struct patterns *out)
 	return status;
 }
 
-/* The number of planes that tell `cells` cells apart: ceil(log2(cells)). */
+/* The number of planes that distinguish `cells` cells: ceil(log2(cells)). */
 static size_t
 planes_for(size_t cells)
 {

@@ -1,6 +1,6 @@
 /*
  * The images of a measurement, in the order in which they are projected and captured, and the
- * metadata that says what each one is (methods §1).
+ * metadata that describes each one (methods §1).
  *
  * All fringe images come first (axis x: first period, second period, ...; then axis y), then the
  * Gray planes (x: most significant first, then their inverses; then y), then white and black.

@@ -7,118 +7,122 @@
 #define TWO_PI 6.28318530717958647692
 
 int
-projector_response_complete(struct projector_response *light, double full)
+projector_response_complete(struct projector_response *response, double full)
 {
-	light->full = full;
-	if (isnan(light->mean))
-		light->mean = full * 127 / 255;
-	if (isnan(light->amplitude))
-		light->amplitude = full * 100 / 255;
-	if (light->amplitude > light->mean)
-		return fail_usage("--amplitude", "must not exceed the mean %g, is %g", light->mean,
-		    light->amplitude);
+	response->full = full;
+	if (isnan(response->mean))
+		response->mean = full * 127 / 255;
+	if (isnan(response->amplitude))
+		response->amplitude = full * 100 / 255;
+	if (response->amplitude > response->mean)
+		return fail_usage("--amplitude", "must not exceed the mean %g, is %g",
+		    response->mean, response->amplitude);
 	return 0;
 }
 
+/* The level that the projector sends for a level of the pattern. */
 static double
-response(const struct projector_response *light, double level)
+projector_output(const struct projector_response *response, double level)
 {
-	return light->gamma == 1 ? level :
-	    light->full * pow(fmax(level, 0) / light->full, light->gamma);
+	return response->gamma == 1 ? level :
+	    response->full * pow(fmax(level, 0) / response->full, response->gamma);
 }
 
-/* What a Gaussian blur leaves of harmonic m. */
+/* The factor of a Gaussian blur on harmonic m. */
 static double
-attenuation(const struct projector_response *light, double period_px, size_t m)
+attenuation(const struct projector_response *response, double period_px, size_t m)
 {
-	double cycles = (double)m * light->defocus_px / period_px;
+	double cycles = (double)m * response->defocus_px / period_px;
 
 	return exp(-0.5 * TWO_PI * TWO_PI * cycles * cycles);
 }
 
 /*
- * The Fourier series of the response to a cosine, by a sum over one turn (exact but for what folds
- * over at 4096 samples), blurred; it ends where what follows does not matter in double.
+ * Finds the Fourier series of the response to a cosine, blurred, by a sum over 4096 samples of one
+ * turn (exact except for aliasing). It ends where further terms are below the rounding of double.
  */
 static void
-find_harmonics(struct projected_pattern *beam)
+find_harmonics(struct projected_pattern *projected)
 {
-	const struct projector_response *light = beam->light;
+	const struct projector_response *response = projected->response;
 	enum { SAMPLES = 4096 };
 
 	for (size_t m = 0; m < PROJECTOR_HARMONICS; m++) {
-		double left = attenuation(light, beam->pattern->period_px, m), sum = 0;
+		double factor = attenuation(response, projected->pattern->period_px, m), sum = 0;
 
-		if (left < 1e-17)
+		if (factor < 1e-17)
 			break;
 		for (size_t i = 0; i < SAMPLES; i++) {
-			double wave = cos(TWO_PI * (double)i / SAMPLES);
+			double level = response->mean +
+			    response->amplitude * cos(TWO_PI * (double)i / SAMPLES);
 
-			sum += response(light, light->mean + light->amplitude * wave) *
+			sum += projector_output(response, level) *
 			    cos(TWO_PI * (double)(m * i % SAMPLES) / SAMPLES);
 		}
-		beam->harmonic[m] = left * sum * (m ? 2 : 1) / SAMPLES;
-		beam->harmonics = m + 1;
+		projected->harmonic[m] = factor * sum * (m ? 2 : 1) / SAMPLES;
+		projected->harmonics = m + 1;
 	}
 }
 
 void
-projected_pattern_init(struct projected_pattern *beam, const struct projector_response *light, const struct pattern *pattern)
+projected_pattern_init(struct projected_pattern *projected,
+    const struct projector_response *response, const struct pattern *pattern)
 {
-	*beam = (struct projected_pattern){ .light = light, .pattern = pattern };
-	beam->dark = response(light, light->mean - light->amplitude);
-	beam->bright = response(light, light->mean + light->amplitude);
-	beam->shift_rad = pattern->role == ROLE_SIN ? -0.25 * TWO_PI :
+	*projected = (struct projected_pattern){ .response = response, .pattern = pattern };
+	projected->dark = projector_output(response, response->mean - response->amplitude);
+	projected->bright = projector_output(response, response->mean + response->amplitude);
+	projected->shift_rad = pattern->role == ROLE_SIN ? -0.25 * TWO_PI :
 	    pattern->role == ROLE_COS ? 0 : pattern->shift_rad;
-	if (light->gamma == 1) {
-		beam->harmonics = 2;
-		beam->harmonic[0] = light->mean;
-		beam->harmonic[1] = light->amplitude * attenuation(light, pattern->period_px, 1);
-	} else if (light->defocus_px > 0 && !isnan(beam->shift_rad)) {
-		find_harmonics(beam);
+	if (response->gamma == 1) {
+		projected->harmonics = 2;
+		projected->harmonic[0] = response->mean;
+		projected->harmonic[1] = response->amplitude *
+		    attenuation(response, pattern->period_px, 1);
+	} else if (response->defocus_px > 0 && !isnan(projected->shift_rad)) {
+		find_harmonics(projected);
 	}
 }
 
 static double
-sinusoid(const struct projected_pattern *beam, double column)
+sinusoid(const struct projected_pattern *projected, double column)
 {
-	const struct projector_response *light = beam->light;
-	double c = cos(TWO_PI * column / beam->pattern->period_px + beam->shift_rad);
+	const struct projector_response *response = projected->response;
+	double c = cos(TWO_PI * column / projected->pattern->period_px + projected->shift_rad);
 	double b1 = 0, b2 = 0;
 
-	if (beam->harmonics == 2)
-		return beam->harmonic[0] + beam->harmonic[1] * c;
-	if (beam->harmonics == 0)
-		return response(light, light->mean + light->amplitude * c);
-	for (size_t m = beam->harmonics - 1; m > 0; m--) {	/* Clenshaw */
-		double b = beam->harmonic[m] + 2 * c * b1 - b2;
+	if (projected->harmonics == 2)
+		return projected->harmonic[0] + projected->harmonic[1] * c;
+	if (projected->harmonics == 0)
+		return projector_output(response, response->mean + response->amplitude * c);
+	for (size_t m = projected->harmonics - 1; m > 0; m--) {	/* Clenshaw */
+		double b = projected->harmonic[m] + 2 * c * b1 - b2;
 
 		b2 = b1;
 		b1 = b;
 	}
-	return beam->harmonic[0] + c * b1 - b2;
+	return projected->harmonic[0] + c * b1 - b2;
 }
 
-/* Is the whole projector column bright? Beyond the first one it goes on as there. */
+/* 1 where the projector column is bright, else 0; columns before the first one are as the first. */
 static double
-gray_bit(const struct projected_pattern *beam, double column)
+gray_bit(const struct projected_pattern *projected, double column)
 {
-	size_t cell = patterns_cell((size_t)fmax(column, 0), beam->pattern->cell_px);
-	bool set = (cell ^ (cell >> 1)) >> beam->pattern->bit & 1;
+	size_t cell = patterns_cell((size_t)fmax(column, 0), projected->pattern->cell_px);
+	bool set = (cell ^ (cell >> 1)) >> projected->pattern->bit & 1;
 
-	return set != (beam->pattern->role == ROLE_GRAY_INVERSE);
+	return set != (projected->pattern->role == ROLE_GRAY_INVERSE);
 }
 
-/* The share of the light that comes from bright columns. */
+/* The share of the light at a column that bright columns contribute. */
 static double
-gray_share(const struct projected_pattern *beam, double column)
+gray_share(const struct projected_pattern *projected, double column)
 {
-	double sigma = beam->light->defocus_px, reach = 9 * sigma;
+	double sigma = projected->response->defocus_px, reach = 9 * sigma;
 	double j = floor(column - reach + 0.5), end = floor(column + reach + 0.5);
-	double share = gray_bit(beam, j);
+	double share = gray_bit(projected, j);
 
 	for (; j < end; j++) {
-		double step = gray_bit(beam, j + 1) - gray_bit(beam, j);
+		double step = gray_bit(projected, j + 1) - gray_bit(projected, j);
 
 		if (step != 0)
 			share += step * 0.5 * erfc((j + 0.5 - column) / (sigma * sqrt(2)));
@@ -127,19 +131,20 @@ gray_share(const struct projected_pattern *beam, double column)
 }
 
 double
-projected_pattern_at(const struct projected_pattern *beam, double column)
+projected_pattern_at(const struct projected_pattern *projected, double column)
 {
-	switch (beam->pattern->role) {
+	switch (projected->pattern->role) {
 	case ROLE_GRAY:
 	case ROLE_GRAY_INVERSE:
-		return beam->dark + (beam->bright - beam->dark) * gray_share(beam, column);
+		return projected->dark +
+		    (projected->bright - projected->dark) * gray_share(projected, column);
 	case ROLE_FLAT:
-		return response(beam->light, beam->light->mean);
+		return projector_output(projected->response, projected->response->mean);
 	case ROLE_WHITE:
-		return beam->bright;
+		return projected->bright;
 	case ROLE_BLACK:
-		return beam->dark;
+		return projected->dark;
 	default:
-		return sinusoid(beam, column);
+		return sinusoid(projected, column);
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * The light that a projector sends for each image of a measurement (methods §1): sinusoids through
- * its response and out of focus, Gray code out of focus, flat images. In double.
+ * The grey levels that a projector sends for each image of a measurement (methods §1): sinusoids
+ * through its response and out of focus, Gray code out of focus, flat images. In double.
  */
 #ifndef PROJECTOR_RESPONSE_H
 #define PROJECTOR_RESPONSE_H
@@ -9,21 +9,22 @@
 
 #define PROJECTOR_HARMONICS 128
 
-/* Grey levels that a white surface in full view sends back. */
+/* In grey levels that a camera sees on a white surface at full illumination. */
 struct projector_response {
 	double mean, amplitude;		/* of the pattern: white is mean + amplitude, black mean -
 					 * amplitude; NaN: 127/255 and 100/255 of full */
-	double full;			/* what the projector's response is 1 for */
-	double gamma;			/* full (pattern/full)^gamma comes out */
+	double full;			/* level at which the response is 1 */
+	double gamma;			/* the projector sends full (pattern/full)^gamma */
 	double defocus_px;		/* sigma of the projector's Gaussian blur */
 };
 
-/* Sets full and what is NaN. -1 after fail_usage() where the amplitude exceeds the mean. */
+/* Sets full, and mean and amplitude where they are NaN. -1 after fail_usage() where the amplitude
+ * exceeds the mean. */
 int projector_response_complete(struct projector_response *, double full);
 
 /* One image ready to be computed. */
 struct projected_pattern {
-	const struct projector_response *light;
+	const struct projector_response *response;
 	const struct pattern *pattern;
 	double dark, bright;		/* levels of Gray code and flat images */
 	double shift_rad;
@@ -31,8 +32,9 @@ struct projected_pattern {
 	double harmonic[PROJECTOR_HARMONICS];
 };
 
-void projected_pattern_init(struct projected_pattern *, const struct projector_response *, const struct pattern *);
-/* The light at a projector column (or row; columns reach from j - 1/2 to j + 1/2), grey levels. */
+void projected_pattern_init(struct projected_pattern *, const struct projector_response *,
+    const struct pattern *);
+/* The grey level at a projector column (or row); column j covers j - 1/2 to j + 1/2. */
 double projected_pattern_at(const struct projected_pattern *, double column);
 
 #endif
