@@ -1,4 +1,4 @@
-/* What the shaders of holodec are told, in C and in GLSL: struct reading, and what to do. */
+/* The parameters of holodec's shaders, in C and in GLSL: struct reading, and what to do. */
 #ifndef HOLODEC_BLOCK_H
 #define HOLODEC_BLOCK_H
 

@@ -1,16 +1,18 @@
 /* A Holoimage back to depth, or to coordinates. */
-#include "check.h"
-#include "looks.h"
-#include "place.h"
+#include "holodec.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EDGE_LOSSY 2  /* pixels dropped at the boundary of a lossy picture */
-#define SURVEY_STEP 8 /* every so manieth row is looked at before decoding */
+#include "background.h"
+#include "base/cpu_level.h"
+#include "check.h"
+#include "decode.h"
+#include "pixel_counts.h"
 
-enum decode { DECODE_AUTO, DECODE_NEAREST, DECODE_MEDIAN, DECODE_REGION, DECODE_PLAIN };
+#define EDGE_LOSSY 2  /* pixels dropped at the boundary of a lossy picture */
+#define SURVEY_STEP 8 /* one row of so many is counted before decoding */
 
 struct parameters {
 	struct holo_options holo;
@@ -20,19 +22,6 @@ struct parameters {
 	long edge_px;
 	bool xyz;
 };
-
-struct priv {
-	struct holo holo;
-	struct reading reading;
-	struct regions regions;
-	enum decode decode; /* in use */
-	size_t edge_px;     /* in use */
-	bool xyz;
-	struct place place;
-	float texture_scale;
-};
-
-#include "holodec.passes.h"
 
 #define AT(field) offsetof(struct parameters, field)
 
@@ -49,7 +38,7 @@ static const struct opt options[] = {
 	    decodes },
 	{ 0, "blur", "SIGMA", OPT_NUMBER, AT(blur_px), "0", 0, 100, "px",
 	    "Gaussian blur that the picture went through", NULL },
-	{ 'e', "edge", "N", OPT_INTEGER, AT(edge_px), NULL, 0, EDGE_MOST, "px",
+	{ 'e', "edge", "N", OPT_INTEGER, AT(edge_px), NULL, 0, BACKGROUND_REACH_MOST, "px",
 	    "drop pixels so near to the background; if not given, 0, or 2 in a lossy picture",
 	    NULL },
 	{ 0, "xyz", NULL, OPT_FLAG, AT(xyz), NULL, 0, 0, NULL, "coordinates x y z instead of depth",
@@ -60,18 +49,26 @@ static const struct opt options[] = {
 /* ---- rows ---- */
 
 static void
+scale_row(float *restrict row, size_t w, float scale)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		row[x] *= scale;
+}
+
+static void
 finish_row(const struct priv *priv, const struct frame *in, struct frame *out, size_t z, size_t y)
 {
 	size_t w = in->head.w, texture = priv->reading.channel[3];
 
 	if (priv->xyz)
-		to_points(&priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y),
+		place_points(&priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y),
 		    frame_floats(out, z, y), w);
 	if (texture != NO_CHANNEL) {
 		float *out_row = frame_floats(out, z + 1, y);
 
 		if (in->head.type == SAMPLE_UCHAR)
-			load_bytes(frame_row(in, texture, y), out_row, w);
+			tile_load_bytes(frame_row(in, texture, y), out_row, w);
 		else
 			memcpy(out_row, frame_row(in, texture, y), w * sizeof(*out_row));
 		scale_row(out_row, w, priv->texture_scale);
@@ -107,11 +104,11 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		if (priv->decode == DECODE_MEDIAN)
 			decode_median(&priv->reading, in, out, z, x, n, y0, y1);
 		else if (priv->decode == DECODE_REGION)
-			decode_region(&priv->regions, &priv->reading.code, out, z, x, n, y0, y1);
+			regions_decode(&priv->regions, &priv->reading.code, out, z, x, n, y0, y1);
 		else
 			decode_rows(priv, in, out, z, x, n, y0, y1);
 		if (priv->edge_px)
-			drop_edge(&priv->reading, priv->edge_px, in, out, z, x, n, y0, y1);
+			background_drop(&priv->reading, priv->edge_px, in, out, z, x, n, y0, y1);
 	}
 	for (size_t y = y0; y < y1; y++)
 		finish_row(priv, in, out, z, y);
@@ -130,13 +127,13 @@ warn_overruled(const struct meta *meta, const char *key, double used)
 		warn(key, "the picture says %g, the option's %g is used", own, used);
 }
 
-/* Looks at some of the rows: is this a Holoimage, and has a lossy format been at it? */
+/* Counts pixels of some of the rows: is this a Holoimage, and has a lossy format been at it? */
 static int
 survey(struct run *run, const struct frame *in)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	struct looks looks = { 0 };
+	struct pixel_counts counts = { 0 };
 	struct tile tile;
 	float depth[TILE];
 	bool lossy;
@@ -146,25 +143,25 @@ survey(struct run *run, const struct frame *in)
 			size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
 
 			decode_nearest(&priv->reading, in, y, x, n, &tile, depth);
-			look(&tile, depth, n, &looks);
+			pixel_counts_add(&tile, depth, n, &counts);
 		}
-	lossy = !looks_exact(&looks);
+	lossy = !pixel_counts_exact(&counts);
 	if (parameters->edge_px == OPT_NONE_INTEGER)
 		priv->edge_px = lossy ? EDGE_LOSSY : 0;
 	if (parameters->decode == DECODE_AUTO)
 		priv->decode = lossy ? DECODE_REGION : DECODE_NEAREST;
-	if (check_looks(&looks, parameters->blur_px > 0, in->head.type == SAMPLE_FLOAT) < 0)
+	if (pixel_counts_check(&counts, parameters->blur_px > 0, in->head.type == SAMPLE_FLOAT) < 0)
 		return -1;
 	warn_overruled(&in->head.meta, "holo_pitch_px", priv->holo.pitch_px);
 	warn_overruled(&in->head.meta, "holo_theta_deg", priv->holo.theta_rad * (180 / M_PI));
 	if (priv->decode == DECODE_REGION &&
-	    find_regions(run, &priv->regions, &priv->reading, in) < 0)
+	    regions_find(run, &priv->regions, &priv->reading, in) < 0)
 		return -1;
 	return check_picture(&priv->reading,
 	    priv->decode == DECODE_REGION ? &priv->regions : NULL, in);
 }
 
-static const struct body body = { .survey = survey, .rows = rows, .passes = passes };
+static const struct body body = { .survey = survey, .rows = rows, .passes = holodec_passes };
 
 static int
 init(struct run *run)
@@ -173,7 +170,7 @@ init(struct run *run)
 	return 0;
 }
 
-/* An option of two numbers, in place of what the metadata say. */
+/* An option of two numbers, which wins over the metadata. */
 static int
 take_pair(const struct numbers *option, const char *name, double pair[2])
 {
@@ -254,7 +251,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 static void
 end(struct run *run)
 {
-	regions_free(&((struct priv *)run->priv)->regions);
+	runs_free(&((struct priv *)run->priv)->regions);
 }
 
 STAGE(holodec) = {

@@ -6,7 +6,7 @@
 
 layout(buffer_reference, std430) readonly buffer block_at { holodec_block b; };
 
-/* What four pixels say by themselves. */
+/* The readings of four pixels by themselves. */
 struct reading {
 	vec4 rest, order;		/* NaN in the background */
 };

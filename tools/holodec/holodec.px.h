@@ -1,6 +1,6 @@
 /*
- * A Holoimage read back: which stair a pixel stands on where its own reading cannot be trusted, and
- * what tells a pixel that is none (methods §12).
+ * A Holoimage read back: which stair a pixel is on where its own reading cannot be trusted, and which
+ * pixels are none (methods §12).
  */
 #include "holo/holo.px.h"
 #include "image/median.px.h"
@@ -30,7 +30,7 @@ holodec_missing(float sine, float cosine, float stair)
 	return !(px_min(stair + 1000.0f, sine + cosine) >= HOLO_BLACK);
 }
 
-/* The order that a stair says, not rounded; `stair` is what order 0 has at this rest. */
+/* The order of a stair level, not rounded; `stair` is what order 0 has at this rest. */
 PX_FN float
 holodec_order(float level, float stair, float per_height)
 {

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "holodec.glsl"
 
-/* What each pixel says by itself, for those that look at their neighbours. */
+/* The reading of each pixel by itself, for the passes that look at neighbours. */
 void
 main()
 {

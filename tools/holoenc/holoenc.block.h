@@ -1,4 +1,4 @@
-/* What holoenc.comp is told, in C and in GLSL: struct holo_code, and which channel is what. */
+/* The parameters of holoenc.comp, in C and in GLSL: struct holo_code, and which channel is what. */
 #ifndef HOLOENC_BLOCK_H
 #define HOLOENC_BLOCK_H
 

@@ -1,28 +1,18 @@
 /* Depth to a Holoimage: a colour picture from which the depth can be computed again. */
-#include "run/stage.h"
-#include "holo/holo.h"
-#include "holo/holocheck.h"
-#include "holoenc.passes.h"
-#include "holoenc.px.h"
-#include "range.h"
+#include "holoenc.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu_level.h"
+#include "check.h"
+#include "holoenc.px.h"
+#include "range.h"
+
 struct parameters {
 	struct holo_options holo;
 	const char *texture;
-};
-
-struct priv {
-	struct holo holo;
-	struct holo_code code;
-	size_t depth;        /* input channel */
-	size_t x, y;         /* of an xyz frame; NO_CHANNEL */
-	size_t texture;      /* input channel that becomes alpha; NO_CHANNEL */
-	float texture_scale; /* grey levels per its unit */
-	bool range_wanted;   /* the depth range is each frame's own */
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -105,79 +95,6 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	}
 }
 
-/* ---- what the picture says of itself ---- */
-
-/* Turns of a pixel as they are encoded; NaN in the background. */
-static float
-turns_at(const struct priv *priv, const struct frame *in, size_t x, size_t y)
-{
-	const struct holo_code *code = &priv->code;
-	float z = holoenc_normalise(frame_floats(in, priv->depth, y)[x], code->depth_zero,
-	    1 / (code->depth_one - code->depth_zero));
-
-	if (!holoenc_inside(z))
-		return PX_NAN;
-	return holo_turns(
-	    (float)x, holoenc_clamp(z), code->turns_per_column, code->turns_per_depth);
-}
-
-static bool
-is_background(const struct priv *priv, const struct frame *in, size_t x, size_t y)
-{
-	size_t reach = HOLOCHECK_FAR, x0 = x < reach ? 0 : x - reach;
-
-	for (size_t v = y < reach ? 0 : y - reach; v <= y + reach && v < in->head.h; v++)
-		for (size_t u = x0; u <= x + reach && u < in->head.w; u++)
-			if (!isnan(turns_at(priv, in, u, v)))
-				return false;
-	return true;
-}
-
-/* Do pixels (x, y) and those to its right and below belong to one surface? */
-static bool
-runs_on(const struct priv *priv, const struct frame *in, size_t x, size_t y)
-{
-	float turns = turns_at(priv, in, x, y);
-
-	return fabsf(turns_at(priv, in, x + 1, y) - turns) < HOLOCHECK_STEP &&
-	    fabsf(turns_at(priv, in, x, y + 1) - turns) < HOLOCHECK_STEP;
-}
-
-static int
-code_at(const struct priv *priv, const struct frame *in, size_t x, size_t y)
-{
-	size_t reach = HOLOCHECK_SMOOTH, window = 2 * HOLOCHECK_WINDOW + 1;
-	double sum = 0;
-
-	if (is_background(priv, in, x, y))
-		return HOLOCHECK_BACKGROUND;
-	if (x < reach || y < reach || x + reach >= in->head.w || y + reach >= in->head.h)
-		return HOLOCHECK_UNKNOWN;
-	for (size_t v = y - reach; v < y + reach; v++)
-		for (size_t u = x - reach; u < x + reach; u++)
-			if (!runs_on(priv, in, u, v))
-				return HOLOCHECK_UNKNOWN;
-	for (size_t i = 0; i < window * window; i++)
-		sum += (double)turns_at(priv, in, x - HOLOCHECK_WINDOW + i % window,
-		    y - HOLOCHECK_WINDOW + i / window);
-	return holocheck_code(sum / (double)(window * window));
-}
-
-static int
-write_check(const struct priv *priv, const struct frame *in, struct meta *meta)
-{
-	int code[HOLOCHECK_PLACES];
-	char text[HOLOCHECK_TEXT + 1];
-	size_t x, y;
-
-	for (size_t i = 0; i < HOLOCHECK_PLACES; i++) {
-		holocheck_place(in->head.w, in->head.h, i, &x, &y);
-		code[i] = code_at(priv, in, x, y);
-	}
-	holocheck_write(code, text);
-	return meta_set(meta, "holo_check", text);
-}
-
 /* ---- the frame ---- */
 
 /* The depth range of this frame, and the grid that its points lie on. */
@@ -192,26 +109,17 @@ survey(struct run *run, const struct frame *in)
 	    holo_grid(in, priv->x, priv->y, holo->spacing, holo->corner) < 0)
 		return -1;
 	if (priv->range_wanted) {
-		find_range(run, in, priv->depth, &low, &high);
+		range_find(run, in, priv->depth, &low, &high);
 		holo->low = low > high ? 0 : (double)low;
 		holo->high = low >= high ? holo->low + 1 : (double)high;
 	}
 	priv->code = holo_code(holo);
-	if (write_check(priv, in, run_output_meta(run)) < 0)
+	if (check_write(priv, in, run_output_meta(run)) < 0)
 		return -1;
 	return holo_write(holo, run_output_meta(run));
 }
 
-static int
-passes(struct run *run, struct passes *passes)
-{
-	const struct priv *priv = run->priv;
-
-	return list_passes(passes, &priv->holo, &priv->code, priv->depth, priv->texture,
-	    priv->texture_scale);
-}
-
-static const struct body body = { .survey = survey, .rows = rows, .passes = passes };
+static const struct body body = { .survey = survey, .rows = rows, .passes = holoenc_passes };
 
 static int
 init(struct run *run)
@@ -238,7 +146,7 @@ find_channels(struct run *run, const struct frame_head *in)
 	return parameters->texture ? run_channel(run, in, parameters->texture, &priv->texture) : 0;
 }
 
-/* What a texture is called, and what its white was. */
+/* The name of the texture, and which value of it was white. */
 static int
 plan_texture(struct run *run, const struct frame_head *in, struct meta *out)
 {

@@ -2,58 +2,10 @@
 #ifndef HOLOENC_RANGE_H
 #define HOLOENC_RANGE_H
 
-#include "frame/frame.h"
-#include "base/px.h"
 #include "run/stage.h"
 
-#include <float.h>
-
-#define RANGE_BLOCKS 64		/* of rows, each with a range of its own */
-
-struct ranging {
-	const struct frame *frame;
-	size_t channel;
-	float low[RANGE_BLOCKS], high[RANGE_BLOCKS];
-};
-
-static void
-range_block(void *arg, size_t i)
-{
-	struct ranging *ranging = arg;
-	const struct frame *frame = ranging->frame;
-	size_t h = frame->head.h, end = h * (i + 1) / RANGE_BLOCKS;
-	float low = FLT_MAX, high = -FLT_MAX;
-
-	for (size_t y = h * i / RANGE_BLOCKS; y < end; y++) {
-		const float *restrict row = frame_floats(frame, ranging->channel, y);
-
-		_Pragma("omp simd reduction(min:low) reduction(max:high)")
-		for (size_t x = 0; x < frame->head.w; x++) {
-			bool finite = px_abs(row[x]) <= FLT_MAX;
-			float a = px_select(finite, row[x], FLT_MAX);
-			float b = px_select(finite, row[x], -FLT_MAX);
-
-			low = a < low ? a : low;
-			high = b > high ? b : high;
-		}
-	}
-	ranging->low[i] = low;
-	ranging->high[i] = high;
-}
-
 /* The smallest and largest finite sample of a float channel; low > high where there is none. */
-static void
-find_range(struct run *run, const struct frame *frame, size_t channel, float *low, float *high)
-{
-	struct ranging ranging = { .frame = frame, .channel = channel };
-
-	run_for(run, RANGE_BLOCKS, range_block, &ranging);
-	*low = FLT_MAX;
-	*high = -FLT_MAX;
-	for (size_t i = 0; i < RANGE_BLOCKS; i++) {
-		*low = px_min(*low, ranging.low[i]);
-		*high = px_max(*high, ranging.high[i]);
-	}
-}
+void range_find(struct run *run, const struct frame *frame, size_t channel, float *low,
+    float *high);
 
 #endif

@@ -1,7 +1,12 @@
 /* holodec on the device: readings, medians along rows, background near by; then depths, places. */
-#include "run/passes.h"
-#include "run/stage.h"
+#include "holodec.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "decode.h"
 #include "holodec.block.h"
+#include "run/passes.h"
 
 _Static_assert(HOLODEC_NEAREST == DECODE_NEAREST && HOLODEC_MEDIAN == DECODE_MEDIAN &&
     HOLODEC_PLAIN == DECODE_PLAIN, "the same in the shaders");
@@ -22,7 +27,8 @@ pack(const struct priv *priv, const struct frame_head *in, struct holodec_block 
 		.turns_per_column = code->turns_per_column,
 		.per_turn = 1 / code->turns_per_depth, .zero = code->depth_zero,
 		.range = code->depth_one - code->depth_zero,
-		.slack = plain ? INFINITY : slack(code), .texture_scale = priv->texture_scale,
+		.slack = plain ? INFINITY : decode_slack(code),
+		    .texture_scale = priv->texture_scale,
 	};
 	if (reading->channel[3] != NO_CHANNEL)
 		block->texture = (uint)reading->channel[3];
@@ -60,8 +66,8 @@ list_place(struct passes *passes, const struct place *place)
 	return passes_add(passes, &pass);
 }
 
-static int
-passes(struct run *run, struct passes *passes)
+int
+holodec_passes(struct run *run, struct passes *passes)
 {
 	const struct priv *priv = run->priv;
 	const struct reading *reading = &priv->reading;
