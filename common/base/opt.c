@@ -157,6 +157,18 @@ parse_size(const struct opt *opt, const char *text, struct opt_size *out)
 }
 
 static int
+append(struct opt_list *list, const char *text)
+{
+	char **more = reallocarray(list->v, list->n + 1, sizeof(*more));
+
+	if (!more)
+		return fail_memory();
+	list->v = more;
+	more[list->n++] = (char *)text;	/* a word of argv */
+	return 0;
+}
+
+static int
 parse_value(const struct opt *opt, const char *text, void *parameters)
 {
 	void *to = field(opt, parameters);
@@ -187,8 +199,11 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 	case OPT_TEXT:
 	case OPT_FILE:
 	case OPT_FRAME:
+	case OPT_STREAM:
 		*(const char **)to = text;
 		return 0;
+	case OPT_STREAMS:
+		return append(to, text);
 	case OPT_SIZE:
 		return parse_size(opt, text, to);
 	}
@@ -221,7 +236,11 @@ set_none(const struct opt *opt, void *parameters)
 	case OPT_TEXT:
 	case OPT_FILE:
 	case OPT_FRAME:
+	case OPT_STREAM:
 		*(const char **)to = NULL;
+		break;
+	case OPT_STREAMS:
+		*(struct opt_list *)to = (struct opt_list){ 0 };
 		break;
 	case OPT_SIZE:
 		*(struct opt_size *)to = (struct opt_size){ 0 };
@@ -244,9 +263,12 @@ opt_defaults(const struct opt *table, void *parameters)
 void
 opt_free(const struct opt *table, void *parameters)
 {
-	for (size_t i = 0; i < count(table); i++)
+	for (size_t i = 0; i < count(table); i++) {
 		if (table[i].type == OPT_NUMBERS || table[i].type == OPT_ANGLES)
 			numbers_free(field(&table[i], parameters));
+		if (table[i].type == OPT_STREAMS)
+			free(((struct opt_list *)field(&table[i], parameters))->v);
+	}
 }
 
 struct long_options {
@@ -420,6 +442,7 @@ print_value(FILE *out, const struct opt *opt, const void *parameters)
 {
 	const void *from = (const char *)parameters + opt->offset;
 	const struct opt_size *size = from;
+	const struct opt_list *list = from;
 	struct numbers one = { 1, NULL };
 	double v;
 
@@ -447,7 +470,15 @@ print_value(FILE *out, const struct opt *opt, const void *parameters)
 		break;
 	case OPT_FILE:
 	case OPT_FRAME:
+	case OPT_STREAM:
 		escape_put_word(out, base_name(*(const char *const *)from));
+		break;
+	case OPT_STREAMS:
+		for (size_t i = 0; i < list->n; i++) {
+			if (i)
+				fprintf(out, " --%s=", opt->name);
+			escape_put_word(out, base_name(list->v[i]));
+		}
 		break;
 	case OPT_SIZE:
 		fprintf(out, "%zux%zu", size->w, size->h);
@@ -480,9 +511,12 @@ is_standard(const struct opt *opt, const void *parameters, void *standard)
 	case OPT_TEXT:
 	case OPT_FILE:
 	case OPT_FRAME:
+	case OPT_STREAM:
 		return *(const char *const *)a == *(const char *const *)b ||
 		    (*(const char *const *)a && *(const char *const *)b &&
 		    !strcmp(*(const char *const *)a, *(const char *const *)b));
+	case OPT_STREAMS:
+		return ((const struct opt_list *)a)->n == 0;
 	case OPT_SIZE:
 		return s->w == t->w && s->h == t->h;
 	}

@@ -23,9 +23,17 @@ enum opt_type {
 	OPT_WORD,    /* int, index into words; -1 likewise */
 	OPT_TEXT,    /* const char *; NULL likewise */
 	OPT_FILE,    /* const char *, a path; NULL likewise */
-	OPT_FRAME,   /* const char *, an image file that the runner reads beside the input (stage.h)
-		      */
+	/* Files that the runner reads in step with the input (run.h): */
+	OPT_FRAME,   /* const char *, one image for all frames, or as many as the input has */
+	OPT_STREAM,  /* const char *, as many frames as the input has, of their own size and type */
+	OPT_STREAMS, /* struct opt_list, the same; the option may be given several times */
 	OPT_SIZE     /* struct opt_size, WxH; 0 x 0 likewise */
+};
+
+/* The values of an option that may be given several times. */
+struct opt_list {
+	char **v;
+	size_t n;
 };
 
 struct opt_size {

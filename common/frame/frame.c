@@ -106,7 +106,6 @@ frame_new_empty(const struct frame_head *head, struct frame **out)
 	memcpy(names, head->channel, head->c * sizeof(*names));
 	meta_copy(&frame->head.meta, &head->meta);
 	memset(frame->plane, 0, head->c * sizeof(*frame->plane));
-	frame->stride = frame_stride(head->w, head->type);
 	*out = frame;
 	return 0;
 }
@@ -128,12 +127,13 @@ static void
 zero_padding(struct frame *frame)
 {
 	size_t used = frame->head.w * sample_size(frame->head.type);
+	size_t stride = frame_stride(frame->head.w, frame->head.type);
 
-	if (used == frame->stride)
+	if (used == stride)
 		return;
 	for (size_t c = 0; c < frame->head.c; c++)
 		for (size_t y = 0; y < frame->head.h; y++)
-			memset((char *)frame_row(frame, c, y) + used, 0, frame->stride - used);
+			memset((char *)frame_row(frame, c, y) + used, 0, stride - used);
 }
 
 int
@@ -162,10 +162,10 @@ frame_new(const struct frame_head *head, struct frame **out)
 		return fail(NULL, "out of memory for a frame of %zu x %zu x %zu %s", head->w,
 		    head->h, head->c, sample_name(head->type));
 	}
-	for (size_t c = 0; c < head->c; c++) {
-		frame->plane[c].host = (char *)memory + c * plane;
-		frame->plane[c].store = store;
-	}
+	for (size_t c = 0; c < head->c; c++)
+		frame->plane[c] = (struct plane){ .host = (char *)memory + c * plane,
+			.stride = frame_stride(head->w, head->type), .type = head->type,
+			.store = store };
 	if (!zeroed)
 		zero_padding(frame);
 	*out = frame;
@@ -184,7 +184,9 @@ frame_adopt(const struct frame_head *head, void *const plane[], void *const owne
 
 			if (!store)
 				break;
-			(*out)->plane[c] = (struct plane){ .host = plane[c], .store = store };
+			(*out)->plane[c] = (struct plane){ .host = plane[c],
+				.stride = frame_stride(head->w, head->type),
+				.type = head->type, .store = store };
 		}
 	if (c == head->c)
 		return 0;

@@ -23,12 +23,15 @@ struct plane {
 	void *host;
 	size_t y_first, slot;
 	size_t rows;
+	size_t stride;			/* bytes from row to row */
+	enum sample type;
 	struct pixel_store *store;	/* owns the memory */
 };
 
+/* The planes have the head's size and type, but for those that the runner puts behind them (second
+ * inputs, state planes; run.h): they carry their own. */
 struct frame {
 	struct frame_head head;
-	size_t stride;		/* bytes from row to row, of every plane */
 	struct plane *plane;	/* head.c of them */
 };
 
@@ -79,7 +82,13 @@ frame_row(const struct frame *frame, size_t c, size_t y)
 	size_t at = plane->slot + (y - plane->y_first);
 
 	return (unsigned char *)plane->host +
-	    (at - (at < plane->rows ? 0 : plane->rows)) * frame->stride;
+	    (at - (at < plane->rows ? 0 : plane->rows)) * plane->stride;
+}
+
+static inline size_t
+frame_shorter_stride(const struct plane *a, const struct plane *b)
+{
+	return a->stride < b->stride ? a->stride : b->stride;
 }
 
 /* Copies row y of a channel, unless both frames hold it in the same memory. */
@@ -90,7 +99,7 @@ frame_pass(const struct frame *in, size_t in_c, struct frame *out, size_t out_c,
 	void *to = frame_row(out, out_c, y);
 
 	if (from != to)
-		memcpy(to, from, in->stride < out->stride ? in->stride : out->stride);
+		memcpy(to, from, frame_shorter_stride(&in->plane[in_c], &out->plane[out_c]));
 }
 
 static inline float *

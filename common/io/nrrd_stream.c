@@ -742,7 +742,7 @@ read_planes(struct input *in, struct frame *frame)
 
 	/* A new frame's planes follow one another: without padding they are one piece, which
 	 * fread() takes past its buffer. */
-	if (frame->stride == head->w * sample_size(head->type))
+	if (frame->plane[0].stride == head->w * sample_size(head->type))
 		return read_samples(in, frame_row(frame, 0, 0), head->w * head->h * head->c);
 	for (size_t c = 0; c < head->c; c++)
 		for (size_t y = 0; y < head->h; y++)

@@ -12,8 +12,8 @@
 #define STEALS_LEAST 8		/* rows that a thread takes off another's share */
 
 /* What one thread needs to take a band through a segment. */
-struct scratch {
-	void *memory;				/* rows between the maps */
+struct band_memory {
+	void *memory;				/* rows between the maps, state rows, scratch */
 	size_t bytes;
 	struct plane *plane;			/* of all the views below */
 	size_t planes;
@@ -22,7 +22,9 @@ struct scratch {
 	size_t slot[SEGMENT_MOST];		/* and its place in the window, a ring */
 	size_t done[SEGMENT_MOST];		/* rows of map k's output are made up to here */
 	bool direct[SEGMENT_MOST];		/* see place_output() */
+	bool continues[SEGMENT_MOST];		/* map k has made the rows before in this band */
 	double seconds[SEGMENT_MOST];		/* of this frame */
+	bool worked;				/* it made rows of this frame */
 	size_t y0, y1;				/* of the band, as things stand */
 };
 
@@ -61,6 +63,19 @@ last_reader(const struct segment *segment, size_t k)
 	return last;
 }
 
+/* Rows that map k makes at once, at most: a band begins with its halos on both sides. */
+static size_t
+most_rows(const struct segment *segment, size_t k)
+{
+	return at_most(segment->step + 2 * segment->halo[k], segment->h);
+}
+
+static size_t
+state_stride(const struct link *link)
+{
+	return frame_stride(link->out.w, SAMPLE_FLOAT);
+}
+
 /* What a band needs: halos from the last map back to the first, heights, scratch layout. */
 static void
 lay_out(struct segment *segment)
@@ -73,41 +88,48 @@ lay_out(struct segment *segment)
 	segment->step = at_most(at_least(STEP_BYTES / bytes, STEP_LEAST), STEP_MOST);
 	segment->bytes = 0;
 	for (size_t k = 0; k + 1 < segment->n; k++) {
-		/* a band begins with so many at once, and never needs more */
-		segment->window[k] =
-		    at_most(segment->step + 2 * segment->halo[k], segment->h);
+		segment->window[k] = most_rows(segment, k);
 		segment->offset[k] = segment->bytes;
 		segment->reader[k] = last_reader(segment, k);
 		segment->bytes += row_bytes(&segment->link[k].out) * segment->window[k];
 	}
+	for (size_t k = 0; k < segment->n; k++) {
+		const struct link *link = &segment->link[k];
+
+		segment->state_offset[k] = segment->bytes;
+		segment->bytes += link->run.state * state_stride(link) * most_rows(segment, k);
+		segment->scratch_offset[k] = segment->bytes;
+		segment->bytes += (link->run.scratch_bytes + 63) & ~(size_t)63;
+	}
 }
 
 static int
-scratch_reserve(struct scratch *scratch, const struct segment *segment)
+reserve_memory(struct band_memory *band, const struct segment *segment)
 {
 	size_t planes = 0, at = 0;
 
-	if (scratch->bytes < segment->bytes) {
-		free(scratch->memory);
-		scratch->memory = aligned_alloc(64, segment->bytes);
-		scratch->bytes = scratch->memory ? segment->bytes : 0;
-		if (!scratch->memory)
+	if (band->bytes < segment->bytes) {
+		free(band->memory);
+		band->memory = aligned_alloc(64, segment->bytes);
+		band->bytes = band->memory ? segment->bytes : 0;
+		if (!band->memory)
 			return fail_memory();
 	}
 	for (size_t k = 0; k < segment->n; k++)
-		planes += segment->link[k].in.c + segment->link[k].out.c;
-	if (scratch->planes < planes) {
-		free(scratch->plane);
-		scratch->plane = calloc(planes, sizeof(*scratch->plane));
-		scratch->planes = scratch->plane ? planes : 0;
-		if (!scratch->plane)
+		planes += segment->link[k].in.c + segment->link[k].out.c +
+		    2 * segment->link[k].run.state;
+	if (band->planes < planes) {
+		free(band->plane);
+		band->plane = calloc(planes, sizeof(*band->plane));
+		band->planes = band->plane ? planes : 0;
+		if (!band->plane)
 			return fail_memory();
 	}
 	for (size_t k = 0; k < segment->n; k++) {
-		scratch->in[k] = scratch->plane + at;
-		at += segment->link[k].in.c;
-		scratch->out[k] = scratch->plane + at;
-		at += segment->link[k].out.c;
+		band->in[k] = band->plane + at;
+		at += segment->link[k].in.c + segment->link[k].run.state;
+		band->out[k] = band->plane + at;
+		at += segment->link[k].out.c + segment->link[k].run.state;
 	}
 	return 0;
 }
@@ -120,21 +142,21 @@ lower(size_t y, size_t by)
 
 /* Where a channel of the window begins. */
 static char *
-window_at(const struct segment *segment, size_t k, const struct scratch *scratch, size_t c)
+window_at(const struct segment *segment, size_t k, const struct band_memory *band, size_t c)
 {
 	const struct frame_head *head = &segment->link[k].out;
 
-	return (char *)scratch->memory + segment->offset[k] +
+	return (char *)band->memory + segment->offset[k] +
 	    c * frame_stride(head->w, head->type) * segment->window[k];
 }
 
 /*
- * Points the planes of map k's output at the segment's output, at the window in the scratch memory,
+ * Points the planes of map k's output at the segment's output, at the window in the thread's memory,
  * or at the plane that it only hands on. What all further maps hand on is made in the segment's
  * output at once where `direct`.
  */
 static void
-place_output(const struct segment *segment, size_t k, struct scratch *scratch)
+place_output(const struct segment *segment, size_t k, struct band_memory *band)
 {
 	const struct frame_head *head = &segment->link[k].out;
 
@@ -142,55 +164,57 @@ place_output(const struct segment *segment, size_t k, struct scratch *scratch)
 		size_t from = segment_passed_from(segment, k, c);
 
 		if (k + 1 == segment->n)
-			scratch->out[k][c] = segment->out->plane[c];
+			band->out[k][c] = segment->out->plane[c];
 		else if (from != NO_CHANNEL)
-			scratch->out[k][c] = scratch->in[k][from];
+			band->out[k][c] = band->in[k][from];
 		else
-			scratch->out[k][c] = (struct plane){
-				.host = window_at(segment, k, scratch, c),
-				.y_first = scratch->first[k],
-				.slot = scratch->slot[k],
-				.rows = segment->window[k] };
+			band->out[k][c] = (struct plane){
+				.host = window_at(segment, k, band, c),
+				.y_first = band->first[k],
+				.slot = band->slot[k],
+				.rows = segment->window[k],
+				.stride = frame_stride(head->w, head->type),
+				.type = head->type };
 	}
-	for (size_t c = 0; c < segment->out->head.c && scratch->direct[k]; c++)
+	for (size_t c = 0; c < segment->out->head.c && band->direct[k]; c++)
 		if (segment->producer[c].k == k)
-			scratch->out[k][segment->producer[c].c] = segment->out->plane[c];
+			band->out[k][segment->producer[c].c] = segment->out->plane[c];
 }
 
 /* The first row of map k's output that a reader of it has not done with. */
 static size_t
-first_needed(const struct segment *segment, size_t k, const struct scratch *scratch)
+first_needed(const struct segment *segment, size_t k, const struct band_memory *band)
 {
-	size_t first = scratch->done[k];
+	size_t first = band->done[k];
 
 	for (size_t m = k + 1; m <= segment->reader[k]; m++)
-		first = at_most(first, lower(scratch->done[m], segment->link[m].run.halo));
+		first = at_most(first, lower(band->done[m], segment->link[m].run.halo));
 	return first;
 }
 
 /* Forgets the rows of map k's output that all its readers are through with. */
 static void
-move_window(const struct segment *segment, size_t k, struct scratch *scratch)
+move_window(const struct segment *segment, size_t k, struct band_memory *band)
 {
-	size_t first = first_needed(segment, k, scratch);
+	size_t first = first_needed(segment, k, band);
 
-	scratch->slot[k] = (scratch->slot[k] + first - scratch->first[k]) % segment->window[k];
-	scratch->first[k] = first;
+	band->slot[k] = (band->slot[k] + first - band->first[k]) % segment->window[k];
+	band->first[k] = first;
 }
 
 /* Rows that map k has made of the segment's output channel c: to where it makes them now. */
 static void
-move_rows(const struct segment *segment, size_t c, struct scratch *scratch, size_t y0, size_t y1)
+move_rows(const struct segment *segment, size_t c, struct band_memory *band, size_t y0, size_t y1)
 {
-	size_t k = segment->producer[c].k, stride = segment->out->stride;
+	size_t k = segment->producer[c].k, stride = segment->out->plane[c].stride;
 
 	for (size_t y = y0; y < y1; y++) {
-		size_t row = (scratch->slot[k] + y - scratch->first[k]) % segment->window[k];
+		size_t row = (band->slot[k] + y - band->first[k]) % segment->window[k];
 		char *in_window =
-		    window_at(segment, k, scratch, segment->producer[c].c) + row * stride;
+		    window_at(segment, k, band, segment->producer[c].c) + row * stride;
 		char *in_output = (char *)segment->out->plane[c].host + y * stride;
 
-		if (scratch->direct[k])
+		if (band->direct[k])
 			memcpy(in_output, in_window, stride);
 		else
 			memcpy(in_window, in_output, stride);
@@ -202,48 +226,94 @@ move_rows(const struct segment *segment, size_t c, struct scratch *scratch, size
  * band itself, for beyond it another thread makes them too. Rows still needed change places.
  */
 static void
-choose_place(const struct segment *segment, size_t k, struct scratch *scratch, size_t end)
+choose_place(const struct segment *segment, size_t k, struct band_memory *band, size_t end)
 {
-	size_t first = first_needed(segment, k, scratch);
-	bool direct = first >= scratch->y0 && end <= scratch->y1;
+	size_t first = first_needed(segment, k, band);
+	bool direct = first >= band->y0 && end <= band->y1;
 
-	if (direct == scratch->direct[k])
+	if (direct == band->direct[k])
 		return;
-	scratch->direct[k] = direct;
+	band->direct[k] = direct;
 	for (size_t c = 0; c < segment->out->head.c; c++)
 		if (segment->producer[c].k == k)
-			move_rows(segment, c, scratch, first, scratch->done[k]);
+			move_rows(segment, c, band, first, band->done[k]);
+}
+
+/* Does map k make only rows of the band itself? Beyond it another thread makes them, too. */
+static bool
+is_own(const struct band_memory *band, size_t k, size_t end)
+{
+	return band->done[k] >= band->y0 && end <= band->y1;
+}
+
+/* Puts the state planes behind the input's and the output's: this frame's are written at their
+ * place, or aside where the band does not own all rows. */
+static void
+place_state(const struct segment *segment, size_t k, struct band_memory *band, size_t end)
+{
+	const struct link *link = &segment->link[k];
+	size_t stride = state_stride(link), rows = most_rows(segment, k);
+
+	for (size_t i = 0; i < link->run.state; i++) {
+		band->in[k][link->in.c + i] = link->state[0]->plane[i];
+		band->out[k][link->out.c + i] = link->state[1]->plane[i];
+		if (!is_own(band, k, end))
+			band->out[k][link->out.c + i] = (struct plane){
+				.host = (char *)band->memory + segment->state_offset[k] +
+				    i * rows * stride,
+				.y_first = band->done[k], .rows = rows, .stride = stride,
+				.type = SAMPLE_FLOAT };
+	}
+}
+
+/* Copies the band's own rows of a state that was written aside to their place. */
+static void
+keep_state(const struct segment *segment, size_t k, const struct frame *out,
+    const struct band_memory *band, size_t end)
+{
+	const struct link *link = &segment->link[k];
+	size_t y0 = at_least(band->done[k], band->y0), y1 = at_most(end, band->y1);
+
+	for (size_t i = 0; i < link->run.state && !is_own(band, k, end); i++)
+		for (size_t y = y0; y < y1; y++)
+			memcpy(frame_row(link->state[1], i, y), frame_row(out, link->out.c + i, y),
+			    state_stride(link));
 }
 
 /* Makes rows of map k's output up to `end`. */
 static void
-make_rows(const struct segment *segment, size_t k, struct scratch *scratch, size_t end)
+make_rows(const struct segment *segment, size_t k, struct band_memory *band, size_t end)
 {
 	struct link *link = &segment->link[k];
 	const struct frame_head *before = k ? &segment->link[k - 1].out : &segment->in->head;
-	struct frame in = { link->in, frame_stride(before->w, before->type), scratch->in[k] };
-	struct frame out = { link->out, frame_stride(link->out.w, link->out.type),
-		scratch->out[k] };
+	struct frame in = { link->in, band->in[k] };
+	struct frame out = { link->out, band->out[k] };
+	struct row_scratch scratch = { .continues = band->continues[k] };
 
+	if (link->run.scratch_bytes)
+		scratch.memory = (char *)band->memory + segment->scratch_offset[k];
 	if (k + 1 < segment->n) {
-		if (end - scratch->first[k] > segment->window[k])
-			move_window(segment, k, scratch);
-		choose_place(segment, k, scratch, end);
+		if (end - band->first[k] > segment->window[k])
+			move_window(segment, k, band);
+		choose_place(segment, k, band, end);
 	}
-	memcpy(scratch->in[k], k ? scratch->out[k - 1] : segment->in->plane,
+	memcpy(band->in[k], k ? band->out[k - 1] : segment->in->plane,
 	    before->c * sizeof(struct plane));
-	second_inputs_lend(link, &in, before->c);
-	place_output(segment, k, scratch);
-	scratch->seconds[k] -= progress_seconds();
-	link->run.body->rows(&link->run, &in, &out, scratch->done[k], end);
-	scratch->seconds[k] += progress_seconds();
-	all_invalid_scan(&link->all_invalid, &in, &out, scratch->done[k], end);
-	scratch->done[k] = end;
+	second_inputs_lend(link, band->in[k] + before->c);
+	place_output(segment, k, band);
+	place_state(segment, k, band, end);
+	band->seconds[k] -= progress_seconds();
+	link->run.body->rows(&link->run, &in, &out, band->done[k], end, &scratch);
+	band->seconds[k] += progress_seconds();
+	all_invalid_scan(&link->all_invalid, &in, &out, band->done[k], end);
+	keep_state(segment, k, &out, band, end);
+	band->continues[k] = true;
+	band->done[k] = end;
 }
 
 /* Takes a band through all maps of the segment, until its rows up to y1 are made. */
 static void
-advance_band(const struct segment *segment, struct scratch *scratch, size_t y1)
+advance_band(const struct segment *segment, struct band_memory *band, size_t y1)
 {
 	size_t end[SEGMENT_MOST];
 
@@ -251,8 +321,8 @@ advance_band(const struct segment *segment, struct scratch *scratch, size_t y1)
 	for (size_t k = segment->n - 1; k > 0; k--)
 		end[k - 1] = at_most(end[k] + segment->link[k].run.halo, segment->h);
 	for (size_t k = 0; k < segment->n; k++)
-		if (end[k] > scratch->done[k])
-			make_rows(segment, k, scratch, end[k]);
+		if (end[k] > band->done[k])
+			make_rows(segment, k, band, end[k]);
 }
 
 /* Works on a share, and on what it takes off others: each time that is a band. */
@@ -260,18 +330,19 @@ static void
 run_share(void *arg, size_t item, int thread)
 {
 	const struct segment *segment = arg;
-	struct scratch *scratch = &segment->chain->scratch[thread];
+	struct band_memory *band = &segment->chain->memory[thread];
 	struct piece piece;
 
 	while (row_shares_take(&segment->chain->shares, item, &piece)) {
 		for (size_t k = 0; k < segment->n && piece.begins; k++) {
-			scratch->first[k] = scratch->done[k] = lower(piece.y0, segment->halo[k]);
-			scratch->slot[k] = 0;
-			scratch->direct[k] = false;
+			band->first[k] = band->done[k] = lower(piece.y0, segment->halo[k]);
+			band->slot[k] = 0;
+			band->direct[k] = band->continues[k] = false;
 		}
-		scratch->y0 = piece.begins ? piece.y0 : scratch->y0;
-		scratch->y1 = piece.end;
-		advance_band(segment, scratch, piece.y1);
+		band->worked = true;
+		band->y0 = piece.begins ? piece.y0 : band->y0;
+		band->y1 = piece.end;
+		advance_band(segment, band, piece.y1);
 	}
 }
 
@@ -301,32 +372,49 @@ conclude_map(const struct chain *chain, struct link *link)
 	all_invalid_warn(&link->all_invalid, &link->out, chain->n > 1 ? stage->name : NULL, stage->advice);
 }
 
+/* Memory for n items that lasts as long as the chain. NULL after fail(). */
+static void *
+reserve(void **memory, size_t *room, size_t n, size_t size)
+{
+	if (*room < n) {
+		free(*memory);
+		*memory = calloc(n, size);
+		*room = *memory ? n : 0;
+	}
+	if (!*memory)
+		fail_memory();
+	return *memory;
+}
+
 /* Finds what the last map hands on and no two of its channels share. */
 static int
 find_producers(struct segment *segment)
 {
-	size_t channels = segment->link[segment->n - 1].out.c;
 	struct chain *chain = segment->chain;
+	size_t channels = segment->link[segment->n - 1].out.c, first[SEGMENT_MOST], all = 0;
+	bool *used;
 
-	if (chain->producers < channels) {
-		free(chain->producer);
-		chain->producer = calloc(channels, sizeof(*chain->producer));
-		chain->producers = chain->producer ? channels : 0;
+	for (size_t k = 0; k < segment->n; k++) {
+		first[k] = all;
+		all += segment->link[k].out.c;
 	}
-	if (!chain->producer)
-		return fail_memory();
-	segment->producer = chain->producer;
+	segment->producer = reserve((void **)&chain->producer, &chain->producers, channels,
+	    sizeof(*chain->producer));
+	used = reserve((void **)&chain->used, &chain->useds, all, sizeof(*used));
+	if (!segment->producer || !used)
+		return -1;
+	memset(used, 0, all * sizeof(*used));
 	for (size_t c = 0; c < channels; c++) {
 		struct producer *producer = &segment->producer[c];
-		bool found;
+		bool *mark;
 
 		*producer = (struct producer){ segment->n - 1, c };
-		found = segment_produced_by(segment, &producer->k, &producer->c) &&
-		    producer->k + 1 < segment->n;
-		for (size_t i = 0; i < c && found; i++)
-			found = memcmp(&segment->producer[i], producer, sizeof(*producer)) != 0;
-		if (!found)
+		mark = segment_produced_by(segment, &producer->k, &producer->c) ?
+		    &used[first[producer->k] + producer->c] : NULL;
+		if (!mark || producer->k + 1 == segment->n || *mark)
 			producer->k = segment->n;
+		if (mark)
+			*mark = true;
 	}
 	return 0;
 }
@@ -340,9 +428,10 @@ bands_run(struct segment *segment)
 
 	lay_out(segment);
 	for (int i = 0; i < chain->threads; i++) {
-		if (scratch_reserve(&chain->scratch[i], segment) < 0)
+		if (reserve_memory(&chain->memory[i], segment) < 0)
 			return -1;
-		memset(chain->scratch[i].seconds, 0, sizeof(chain->scratch[i].seconds));
+		memset(chain->memory[i].seconds, 0, sizeof(chain->memory[i].seconds));
+		chain->memory[i].worked = false;
 	}
 	shares = divide(segment);
 	if (shares == 0 || find_producers(segment) < 0)
@@ -358,6 +447,17 @@ bands_run(struct segment *segment)
 	return 0;
 }
 
+/* Threads that had rows of the last frame to make; a small frame has none for some. */
+static int
+threads_at_work(const struct chain *chain)
+{
+	int n = 0;
+
+	for (int i = 0; i < chain->threads; i++)
+		n += chain->memory[i].worked;
+	return n > 0 ? n : 1;
+}
+
 /* Threads share the work evenly, so that their sum is that many times what a frame takes. */
 void
 bands_add_times(struct segment *segment)
@@ -368,7 +468,7 @@ bands_add_times(struct segment *segment)
 		struct timing *timing = &segment->link[k].timing[false];
 
 		for (int i = 0; i < chain->threads; i++)
-			timing->seconds += chain->scratch[i].seconds[k] / chain->threads;
+			timing->seconds += chain->memory[i].seconds[k] / threads_at_work(chain);
 		timing->samples += link_samples(&segment->link[k]);
 		timing->frames++;
 	}
@@ -378,18 +478,19 @@ int
 bands_init(struct chain *chain)
 {
 	row_shares_init(&chain->shares);
-	chain->scratch = calloc((size_t)chain->threads, sizeof(*chain->scratch));
-	return chain->scratch ? 0 : fail_memory();
+	chain->memory = calloc((size_t)chain->threads, sizeof(*chain->memory));
+	return chain->memory ? 0 : fail_memory();
 }
 
 void
 bands_free(struct chain *chain)
 {
-	for (int i = 0; i < chain->threads && chain->scratch; i++) {
-		free(chain->scratch[i].memory);
-		free(chain->scratch[i].plane);
+	for (int i = 0; i < chain->threads && chain->memory; i++) {
+		free(chain->memory[i].memory);
+		free(chain->memory[i].plane);
 	}
-	free(chain->scratch);
+	free(chain->memory);
 	row_shares_free(&chain->shares);
 	free(chain->producer);
+	free(chain->used);
 }

@@ -1,5 +1,6 @@
 #include "run/chain.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "run/pass_list.h"
 #include "run/plan.h"
 #include "run/second_input.h"
+#include "run/state.h"
 #include "run/times.h"
 
 static int push(struct chain *, size_t at, struct frame *);
@@ -113,7 +115,7 @@ scan_once(const struct segment *segment)
 	status = open_output(&scan);
 	if (status == 0)
 		status = bands_run(&scan);
-	frame_free(scan.out);
+	frame_free(scan.out);	/* the state planes are written again */
 	return status;
 }
 
@@ -166,12 +168,17 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 	if (status == 0)
 		status = open_output(&segment);
 	if (status == 0)
-		status = submit(&segment);
+		status = state_begin(&segment);
 	if (status == 0)
+		status = submit(&segment);
+	if (status == 0) {
+		state_finish(&segment, true);
 		return 0;
+	}
 	if (status == 1) {
 		status = bands_run(&segment);
 		bands_add_times(&segment);
+		state_finish(&segment, status == 0);
 	}
 	frame_free(in);
 	if (status < 0) {
@@ -191,7 +198,7 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 		return -1;
 	}
 	link->second_inputs_read = false;
-	return link->run.body->flow(&link->run, in);
+	return link->run.body->frame(&link->run, in);
 }
 
 /* One whole input for the stage: converted if need be, then through a map or a flow. */
@@ -202,7 +209,7 @@ feed(struct chain *chain, size_t at, struct frame *in)
 	struct frame *converted;
 	int status;
 
-	if (!plan_takes(link, in->head.type)) {
+	if (!link_takes(link, in->head.type)) {
 		status = frame_to_float(in, &converted);
 		frame_free(in);
 		if (status < 0)
@@ -266,6 +273,13 @@ read_all(struct chain *chain)
 	return 0;
 }
 
+/* Does the first stage take its operands by itself, or none? */
+static bool
+starts_itself(const struct chain *chain)
+{
+	return chain->link[0].run.stage->traits & (STAGE_SOURCE | STAGE_OPERANDS);
+}
+
 /* Nothing more comes: remainders are errors, flows complete what they hold. */
 static int
 finish(struct chain *chain)
@@ -279,9 +293,10 @@ finish(struct chain *chain)
 			return fail(NULL,
 			    "a measurement is %zu images, the input ends after %zu of one",
 			    link->want, link->planes);
-		if (link->run.body->flow &&
-		    !(i == 0 && (link->run.stage->traits & (STAGE_SOURCE | STAGE_OPERANDS))) &&
-		    link->run.body->flow(&link->run, NULL) < 0)
+		if (second_inputs_end(link) < 0)
+			return -1;
+		if (link->run.body->end && !(i == 0 && starts_itself(chain)) &&
+		    link->run.body->end(&link->run) < 0)
 			return -1;
 	}
 	return 0;
@@ -310,10 +325,7 @@ drive(void *arg, struct thread_pool *pool)
 
 	chain->pool = pool;
 	report_without_passes(chain);
-	if (first->stage->traits & (STAGE_SOURCE | STAGE_OPERANDS))
-		status = first->body->flow(first, NULL);
-	else
-		status = read_all(chain);
+	status = starts_itself(chain) ? first->body->start(first) : read_all(chain);
 	return status < 0 ? -1 : finish(chain);
 }
 
@@ -327,14 +339,12 @@ release(struct chain *chain)
 			frame_free(link->waiting[k]);
 		free(link->waiting);
 		frame_stacking_free(&link->stacking);
-		for (size_t k = 0; k < link->second_inputs; k++) {
-			frame_free(link->second_input[k].frame);
-			source_close(link->second_input[k].source);
-		}
+		second_inputs_close(link);
 		flow_gpu_end(chain, link);
 		if (chain->device)
 			device_abandon(chain->device, link);
 		plan_free(link);
+		state_free(link);
 		free(link->source_channel);
 	}
 	bands_free(chain);
@@ -346,16 +356,32 @@ release(struct chain *chain)
 		shared_frames_end();
 }
 
+/* A whole number from 1 in the environment, unless *n is set already. -1 after fail_usage(). */
+static int
+environment_number(const char *name, size_t *n)
+{
+	const char *text = getenv(name);
+	char *end;
+	long v;
+
+	if (!text || !*text || *n)
+		return 0;
+	errno = 0;
+	v = strtol(text, &end, 10);
+	if (*end || end == text || errno || v < 1)
+		return fail_usage(name, "must be a whole number from 1, not '%.40s'", text);
+	*n = (size_t)v;
+	return 0;
+}
+
 int
 chain_run(struct chain *chain)
 {
-	const char *band = getenv("FRINGEPIPE_BAND"), *repeat = getenv("FRINGEPIPE_REPEAT");
 	int status;
 
-	if (band)
-		chain->band = (size_t)strtoul(band, NULL, 10);
-	if (repeat && !chain->repeat)
-		chain->repeat = (size_t)strtoul(repeat, NULL, 10);
+	if (environment_number("FRINGEPIPE_BAND", &chain->band) < 0 ||
+	    environment_number("FRINGEPIPE_REPEAT", &chain->repeat) < 0)
+		return -1;
 	chain->start = progress_seconds();
 	chain->push = push;
 	if (bands_init(chain) < 0)

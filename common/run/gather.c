@@ -8,17 +8,22 @@
 static int
 split(struct frame *frame, size_t n, struct frame **part, struct frame **rest)
 {
-	size_t c = frame->head.c, channel[c];
+	size_t c = frame->head.c, *channel = calloc(c, sizeof(*channel));
+	int status;
 
+	*rest = NULL;
+	if (!channel)
+		return fail_memory();
 	for (size_t i = 0; i < c; i++)
 		channel[i] = i;
-	*rest = NULL;
-	if (frame_select(frame, channel, n, part) < 0)
-		return -1;
-	if (frame_select(frame, channel + n, c - n, rest) < 0) {
+	status = frame_select(frame, channel, n, part);
+	if (status == 0 && frame_select(frame, channel + n, c - n, rest) < 0) {
 		frame_free(*part);
-		return -1;
+		status = -1;
 	}
+	free(channel);
+	if (status < 0)
+		return -1;
 	if (meta_slice(&(*part)->head.meta, c, 0, n) < 0 ||
 	    meta_slice(&(*rest)->head.meta, c, n, c - n) < 0) {
 		frame_free(*part);

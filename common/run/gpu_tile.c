@@ -198,7 +198,7 @@ lay_out_planes(struct tile *tile)
 				tile->in[k][c] = bring(tile, &segment->in->plane[c],
 				    rows_around(segment, tile->y0, tile->y1,
 					segment->halo[0] + link->run.halo),
-				    segment->in->stride);
+				    segment->in->plane[c].stride);
 		}
 		for (size_t i = 0, c = before->c; i < link->second_inputs; i++) {
 			const struct frame *second = link->second_input[i].frame;
@@ -206,7 +206,7 @@ lay_out_planes(struct tile *tile)
 			for (size_t p = 0; p < second->head.c; p++, c++)
 				if (link->passes->reads[c])
 					tile->in[k][c] =
-					    bring(tile, &second->plane[p], read, second->stride);
+					    bring(tile, &second->plane[p], read, second->plane[p].stride);
 		}
 		for (size_t c = 0; c < link->out.c; c++) {
 			size_t from = segment_passed_from(segment, k, c), at;

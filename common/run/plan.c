@@ -8,12 +8,6 @@
 #include "run/placement.h"
 #include "run/second_input.h"
 
-bool
-plan_takes(const struct link *link, enum sample type)
-{
-	return type == SAMPLE_FLOAT || (link->run.stage->traits & STAGE_ANY_TYPE);
-}
-
 void
 plan_free(struct link *link)
 {
@@ -29,22 +23,23 @@ run_pass(struct run *run, size_t out_c, size_t in_c)
 {
 	struct link *link = run->link;
 
-	if (out_c >= link->source_channels) {
-		size_t *more = reallocarray(link->source_channel, out_c + 1, sizeof(*more));
+	if (out_c >= link->source_room) {
+		size_t room = 2 * out_c + 16;
+		size_t *more = reallocarray(link->source_channel, room, sizeof(*more));
 
 		if (!more)
 			return fail_memory();
-		for (size_t c = link->source_channels; c < out_c; c++)
-			more[c] = NO_CHANNEL;
 		link->source_channel = more;
-		link->source_channels = out_c + 1;
+		link->source_room = room;
 	}
+	while (link->source_channels <= out_c)
+		link->source_channel[link->source_channels++] = NO_CHANNEL;
 	link->source_channel[out_c] = in_c;
 	return 0;
 }
 
-/* Lands all frames that fly through any link from `first` to `last`: what they were planned with
- * may be needed till then. Frames that fly up to `first` only come behind the one at hand. */
+/* Completes all frames on the device that go through any link from `first` to `last`: they may need
+ * what the links were planned with. Frames that end before `first` come behind the one at hand. */
 static int
 drain_span(struct chain *chain, size_t first, size_t last)
 {
@@ -65,24 +60,22 @@ static bool
 is_planned_for(const struct link *link, const struct frame_head *head)
 {
 	struct frame_head own = link->in;
-	char name[CHANNEL_NAME_SIZE];
-	size_t c = head->c;
 
-	own.c = head->c;
-	if (!link->planned || link->in.c != c + second_inputs_channels(link) || !head_equal(&own, head))
+	if (!link->planned || link->in.c != head->c + second_inputs_channels(link))
 		return false;
-	for (size_t i = 0; i < link->second_inputs; i++) {
-		const struct frame_head *second = &link->second_input[i].frame->head;
+	own.c = head->c;
+	return head_equal(&own, head) && second_inputs_planned(link);
+}
 
-		if (second->w != head->w || second->h != head->h)
-			return false;
-		for (size_t k = 0; k < second->c; k++) {
-			second_input_name(&link->second_input[i], k, name);
-			if (memcmp(name, link->in.channel[c++], sizeof(name)))
-				return false;
-		}
-	}
-	return true;
+/* The last frames of the old head leave the stage before the new one is planned. */
+static int
+flush(struct link *link, const struct frame_head *next)
+{
+	if (drain_before(link) < 0)
+		return -1;
+	if (link->planned && link->run.body->flush)
+		return link->run.body->flush(&link->run, next);
+	return 0;
 }
 
 /* Runs plan for this head unless it ran for the same one before. */
@@ -99,7 +92,7 @@ plan_link(struct link *link, const struct frame_head *head)
 		return 0;
 	if (second_inputs_widen_head(link, head, &in) < 0)
 		return -1;
-	if (drain_before(link) < 0) {
+	if (flush(link, &in) < 0) {
 		head_free(&in);
 		return -1;
 	}
@@ -111,6 +104,7 @@ plan_link(struct link *link, const struct frame_head *head)
 	link->in = in;
 	link->planned = link->planned_anew = true;
 	link->source_channels = 0;
+	link->run.state = link->run.scratch_bytes = 0;
 	link->out.type = SAMPLE_FLOAT;
 	status = stage->plan ? stage->plan(&link->run, &link->in, &link->out) : 0;
 	if (status == 0 && link->run.body->rows)
@@ -128,21 +122,20 @@ joins(const struct chain *chain, size_t at, enum sample type)
 {
 	const struct body *body = chain->link[at].run.body;
 
-	return body->rows && !body->gather && !body->survey && plan_takes(&chain->link[at], type);
+	return body->rows && !body->gather && !body->survey && link_takes(&chain->link[at], type);
 }
 
-/* The frame with the second inputs behind its own planes; borrowed planes, so that only its arrays
- * are to be freed with free_view(). */
+/* The frame with the second inputs behind its own planes. The caller frees view->plane only: the
+ * planes are borrowed. */
 static int
 make_view(const struct link *link, const struct frame *frame, struct frame *view)
 {
 	view->head = link->in;
-	view->stride = frame->stride;
 	view->plane = calloc(link->in.c, sizeof(*view->plane));
 	if (!view->plane)
 		return fail_memory();
 	memcpy(view->plane, frame->plane, frame->head.c * sizeof(*view->plane));
-	second_inputs_lend(link, view, frame->head.c);
+	second_inputs_lend(link, view->plane + frame->head.c);
 	return 0;
 }
 

@@ -4,8 +4,6 @@
 
 #include "run/segment.h"
 
-/* Does the stage take samples of this type as they are? */
-bool plan_takes(const struct link *, enum sample);
 /* Runs the stage's plan for this head unless it ran for the same one before. -1 after fail(). */
 int plan_link(struct link *, const struct frame_head *);
 void plan_free(struct link *);

@@ -93,3 +93,15 @@ run_channel(const struct run *run, const struct frame_head *head, const char *na
 	free(names);
 	return -1;
 }
+
+size_t
+run_state_in(const struct run *run, size_t i)
+{
+	return run->link->in.c + i;
+}
+
+size_t
+run_state_out(const struct run *run, size_t i)
+{
+	return run->link->out.c + i;
+}

@@ -28,6 +28,8 @@ struct run {
 	void *priv;			/* zeroed, of private_size */
 	enum colour colour;		/* set by init; COLOUR_KEEP */
 	size_t halo; /* set by plan: rows of input needed above and below a row of output */
+	size_t state;		/* set by plan: state planes; 0 before */
+	size_t scratch_bytes;	/* set by plan: memory of each thread for rows; 0 before */
 	char *const *operand; /* of the first stage; where there are none, its init may name files
 			       * that it knows of (a manifest's), and they are read */
 	size_t operands;
@@ -67,13 +69,23 @@ int run_numbers(const struct run *, const struct numbers *option, const struct f
     const char *key, struct numbers *out);
 /* The index of a channel that the stage needs; -1 after fail() naming what came instead. */
 int run_channel(const struct run *, const struct frame_head *, const char *name, size_t *c);
-/* An image given by an option of type OPT_FRAME stands behind the input's own channels, as float,
- * under the names "OPTION.CHANNEL" (ref.absphase); this looks one up: channel NULL is the only one.
- */
+/* Frames given by options of type OPT_FRAME, OPT_STREAM and OPT_STREAMS stand behind the input's own
+ * channels under the names "OPTION.CHANNEL" (ref.absphase, right.image, view2.depth), as float but
+ * for stages with STAGE_ANY_TYPE; this looks one up: channel NULL is the only one. Their planes carry
+ * their own stride and type, and for streams their own size. */
 int run_second_input(const struct run *, const struct frame_head *, const char *option,
     const char *channel, size_t *c);
-/* The head of that image, as it is in its file; NULL where the option is not given. From plan on.
+/* The head of that frame; NULL where the option is not given. number: from 1 for OPT_STREAMS, else
+ * 0. From plan on. */
+const struct frame_head *run_second_input_head(const struct run *, const char *option,
+    size_t number);
+/*
+ * State planes of a map: float planes of the output's size that keep what a pixel remembers from
+ * frame to frame. For rows: the plane of in (the last frame's, read only) and of out (this frame's,
+ * all of whose rows are to be written) that hold state i. Before the first frame, and after the
+ * size or the number of planes has changed, the last frame's are NaN.
  */
-const struct frame_head *run_second_input_head(const struct run *, const char *option);
+size_t run_state_in(const struct run *, size_t i);
+size_t run_state_out(const struct run *, size_t i);
 
 #endif

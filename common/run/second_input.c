@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/read_ahead.h"
+#include "run/colour.h"
+
 /* An option of type OPT_FRAME may list words that stand for no file. */
 static bool
 is_word(const struct opt *opt, const char *path)
@@ -14,69 +17,124 @@ is_word(const struct opt *opt, const char *path)
 	return false;
 }
 
+static int
+add(struct link *link, const struct opt *opt, char *path, size_t number)
+{
+	struct second_input *more;
+
+	if (!path || is_word(opt, path))
+		return 0;
+	more = reallocarray(link->second_input, link->second_inputs + 1, sizeof(*more));
+	if (!more)
+		return fail_memory();
+	link->second_input = more;
+	more[link->second_inputs++] =
+	    (struct second_input){ .opt = opt, .path = path, .number = number };
+	return 0;
+}
+
 int
 second_inputs_find(struct link *link)
 {
-	const struct opt *table = link_options(link->run.stage);
+	for (const struct opt *opt = link_options(link->run.stage); opt->name; opt++) {
+		const void *value = (char *)link->run.parameters + opt->offset;
+		const struct opt_list *list = value;
 
-	for (const struct opt *opt = table; opt->name; opt++) {
-		const char *path;
-		struct second_input *more;
-
-		if (opt->type != OPT_FRAME)
-			continue;
-		path = *(const char *const *)((char *)link->run.parameters + opt->offset);
-		if (!path || is_word(opt, path))
-			continue;
-		more = reallocarray(link->second_input, link->second_inputs + 1, sizeof(*more));
-		if (!more)
-			return fail_memory();
-		link->second_input = more;
-		more[link->second_inputs++] = (struct second_input){ .opt = opt, .path = path };
+		if ((opt->type == OPT_FRAME || opt->type == OPT_STREAM) &&
+		    add(link, opt, *(char *const *)value, 0) < 0)
+			return -1;
+		for (size_t i = 0; opt->type == OPT_STREAMS && i < list->n; i++)
+			if (add(link, opt, list->v[i], i + 1) < 0)
+				return -1;
 	}
 	return 0;
 }
 
+/* The frame as the stage takes it. Frees the one that was read. */
 static int
-second_input_load(struct second_input *second)
+accept(struct second_input *second, const struct link *link, struct frame *frame)
+{
+	int status = colour_reduce(&link->run, &frame);
+
+	frame_free(second->frame);
+	second->frame = frame;
+	if (status == 0 && !link_takes(link, frame->head.type)) {
+		status = frame_to_float(frame, &second->frame);
+		frame_free(frame);
+	}
+	return status;
+}
+
+static int
+read_next(struct second_input *second, const struct link *link)
 {
 	struct frame *frame;
 	int got;
 
 	if (second->single)
 		return 0;
-	if (!second->source) {
-		second->source = source_open(second->path);
-		if (!second->source)
-			return -1;
-	}
-	got = source_next(second->source, &frame);
+	if (!second->reader)
+		second->reader = read_ahead_open(&second->path, 1, link->run.chain->pool);
+	if (!second->reader)
+		return -1;
+	got = read_ahead_next(second->reader, &frame);
 	if (got < 0)
 		return -1;
-	if (got == 0) {
-		if (second->frames != 1)
-			return fail(second->path,
-			    "has only %zu frames for --%s, the input has more", second->frames,
-			    second->opt->name);
+	if (got == 0 && second->opt->type == OPT_FRAME && second->frames == 1) {
 		second->single = true;
 		return 0;
 	}
-	frame_free(second->frame);
-	got = frame_to_float(frame, &second->frame);
-	frame_free(frame);
+	if (got == 0)
+		return fail(second->path, "has only %zu frames for --%s, the input has more",
+		    second->frames, second->opt->name);
 	second->frames++;
-	return got;
+	return accept(second, link, frame);
 }
 
-/* Reads the next frame of every second input, once per input. */
 int
 second_inputs_read(struct link *link)
 {
 	for (size_t i = 0; !link->second_inputs_read && i < link->second_inputs; i++)
-		if (second_input_load(&link->second_input[i]) < 0)
+		if (read_next(&link->second_input[i], link) < 0)
 			return -1;
 	link->second_inputs_read = true;
 	return 0;
+}
+
+int
+second_inputs_end(struct link *link)
+{
+	for (size_t i = 0; i < link->second_inputs; i++) {
+		struct second_input *second = &link->second_input[i];
+		struct frame *frame;
+		int got;
+
+		if (!second->reader || second->single)
+			continue;
+		got = read_ahead_next(second->reader, &frame);
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			continue;
+		frame_free(frame);
+		return fail(second->path, "has more frames for --%s than the input, which ends "
+		    "after %zu", second->opt->name, second->frames);
+	}
+	return 0;
+}
+
+void
+second_inputs_close(struct link *link)
+{
+	for (size_t i = 0; i < link->second_inputs; i++) {
+		struct second_input *second = &link->second_input[i];
+
+		frame_free(second->frame);
+		read_ahead_close(second->reader);
+		head_free(&second->planned);
+		second->frame = NULL;
+		second->reader = NULL;
+	}
 }
 
 size_t
@@ -89,68 +147,98 @@ second_inputs_channels(const struct link *link)
 	return n;
 }
 
+bool
+second_inputs_planned(const struct link *link)
+{
+	for (size_t i = 0; i < link->second_inputs; i++) {
+		const struct second_input *second = &link->second_input[i];
+
+		if (!second->planned.channel ||
+		    !head_equal(&second->planned, &second->frame->head))
+			return false;
+	}
+	return true;
+}
+
 static int
-second_input_check_size(const struct second_input *second, const struct frame_head *head)
+check_size(const struct second_input *second, const struct frame_head *head)
 {
 	const struct frame_head *own = &second->frame->head;
 
-	if (own->w == head->w && own->h == head->h)
+	if (second->opt->type != OPT_FRAME || (own->w == head->w && own->h == head->h))
 		return 0;
 	return fail(second->path, "is %zu x %zu, the input is %zu x %zu", own->w, own->h, head->w,
 	    head->h);
 }
 
 /* "OPTION.CHANNEL": what channel k of a second input is called behind the input's own. */
-void
-second_input_name(const struct second_input *second, size_t k, char name[CHANNEL_NAME_SIZE])
+static void
+make_name(const struct second_input *second, size_t k, char name[CHANNEL_NAME_SIZE])
 {
+	char number[24] = "";
+
 	memset(name, 0, CHANNEL_NAME_SIZE);
-	if (snprintf(name, CHANNEL_NAME_SIZE, "%s.%s", second->opt->name,
+	if (second->number)
+		snprintf(number, sizeof(number), "%zu", second->number);
+	if (snprintf(name, CHANNEL_NAME_SIZE, "%s%s.%s", second->opt->name, number,
 	    second->frame->head.channel[k]) >= CHANNEL_NAME_SIZE)
 		name[CHANNEL_NAME_SIZE - 1] = '\0';
 }
 
-/* The head with the channels of the second inputs behind its own. */
-int
-second_inputs_widen_head(const struct link *link, const struct frame_head *head, struct frame_head *wide)
+/* Remembers the second input's head, for second_inputs_planned(). */
+static int
+remember(struct second_input *second)
 {
-	size_t more = second_inputs_channels(link), c = head->c;
+	head_free(&second->planned);
+	return head_copy(&second->planned, &second->frame->head);
+}
+
+static int
+widen(struct link *link, struct frame_head *wide)
+{
+	size_t c = wide->c, more = second_inputs_channels(link);
 	char (*names)[CHANNEL_NAME_SIZE];
 
-	if (head_copy(wide, head) < 0)
-		return -1;
-	if (more == 0)
-		return 0;
 	names = reallocarray(wide->channel, c + more, sizeof(*names));
-	if (!names) {
-		head_free(wide);
+	if (!names)
 		return fail_memory();
-	}
 	wide->channel = names;
 	wide->c = c + more;
 	for (size_t i = 0; i < link->second_inputs; i++) {
-		const struct second_input *second = &link->second_input[i];
+		struct second_input *second = &link->second_input[i];
 
-		if (second_input_check_size(second, head) < 0) {
-			head_free(wide);
-			return -1;
-		}
 		for (size_t k = 0; k < second->frame->head.c; k++)
-			second_input_name(second, k, names[c++]);
+			make_name(second, k, names[c++]);
+		if (check_size(second, wide) < 0 || remember(second) < 0)
+			return -1;
 	}
 	return 0;
 }
 
-/* Fills the planes from c on with those of the second inputs. */
-void
-second_inputs_lend(const struct link *link, struct frame *to, size_t c)
+int
+second_inputs_widen_head(struct link *link, const struct frame_head *head,
+    struct frame_head *wide)
 {
-	for (size_t i = 0; i < link->second_inputs; i++)
-		for (size_t k = 0; k < link->second_input[i].frame->head.c; k++)
-			to->plane[c++] = link->second_input[i].frame->plane[k];
+	if (head_copy(wide, head) < 0)
+		return -1;
+	if (link->second_inputs && widen(link, wide) < 0) {
+		head_free(wide);
+		return -1;
+	}
+	return 0;
 }
 
-/* Adds the planes of the second inputs to the frame itself, which the flow will own. */
+void
+second_inputs_lend(const struct link *link, struct plane *to)
+{
+	for (size_t i = 0; i < link->second_inputs; i++) {
+		const struct frame *frame = link->second_input[i].frame;
+
+		memcpy(to, frame->plane, frame->head.c * sizeof(*to));
+		to += frame->head.c;
+	}
+}
+
 int
 second_inputs_add(const struct link *link, struct frame **frame)
 {
@@ -198,12 +286,16 @@ run_second_input(const struct run *run, const struct frame_head *head, const cha
 }
 
 const struct frame_head *
-run_second_input_head(const struct run *run, const char *option)
+run_second_input_head(const struct run *run, const char *option, size_t number)
 {
 	const struct link *link = run->link;
 
-	for (size_t i = 0; i < link->second_inputs; i++)
-		if (!strcmp(link->second_input[i].opt->name, option) && link->second_input[i].frame)
-			return &link->second_input[i].frame->head;
+	for (size_t i = 0; i < link->second_inputs; i++) {
+		const struct second_input *second = &link->second_input[i];
+
+		if (!strcmp(second->opt->name, option) && second->number == number &&
+		    second->frame)
+			return &second->frame->head;
+	}
 	return NULL;
 }

@@ -1,4 +1,8 @@
-/* Frames that an option of type OPT_FRAME names: they are read in step with the stage's input. */
+/*
+ * Second inputs: frames that options of type OPT_FRAME, OPT_STREAM and OPT_STREAMS name. They are
+ * read ahead on all threads, in step with the stage's input, and their planes stand behind its own,
+ * named "OPTION.CHANNEL" (for OPT_STREAMS "OPTION1.CHANNEL", "OPTION2.CHANNEL", ...).
+ */
 #ifndef SECOND_INPUT_H
 #define SECOND_INPUT_H
 
@@ -8,15 +12,18 @@
 int second_inputs_find(struct link *);
 /* Reads the next frame of each, once per input. -1 after fail(). */
 int second_inputs_read(struct link *);
+/* The stage's input has ended: so must they. -1 after fail() naming the one that goes on. */
+int second_inputs_end(struct link *);
+void second_inputs_close(struct link *);
 /* The number of their channels. */
 size_t second_inputs_channels(const struct link *);
-/* "OPTION.CHANNEL": what channel k of a second input is called behind the input's own. */
-void second_input_name(const struct second_input *, size_t k, char name[CHANNEL_NAME_SIZE]);
-/* The head with the channels of the second inputs behind its own. -1 after fail(). */
-int second_inputs_widen_head(const struct link *, const struct frame_head *,
-    struct frame_head *wide);
+/* Are their frames of now what the link was planned for? */
+bool second_inputs_planned(const struct link *);
+/* The head with the channels of the second inputs behind its own, which the link is to be planned
+ * for. -1 after fail(). */
+int second_inputs_widen_head(struct link *, const struct frame_head *, struct frame_head *wide);
 /* Fills the planes from c on with those of the second inputs, which keep them. */
-void second_inputs_lend(const struct link *, struct frame *to, size_t c);
+void second_inputs_lend(const struct link *, struct plane *to);
 /* Adds their planes to the frame itself, which a flow will own. -1 after fail(). */
 int second_inputs_add(const struct link *, struct frame **);
 

@@ -50,3 +50,9 @@ link_samples(const struct link *link)
 	return (double)link->in.w * (double)link->in.h * (double)link->in.c +
 	    (double)link->out.w * (double)link->out.h * (double)link->out.c;
 }
+
+bool
+link_takes(const struct link *link, enum sample type)
+{
+	return type == SAMPLE_FLOAT || (link->run.stage->traits & STAGE_ANY_TYPE);
+}

@@ -11,14 +11,16 @@
 #include "run/row_shares.h"
 #include "run/stage.h"
 
-/* Frames that are read in step with the input: an option of type OPT_FRAME. */
+/* Frames that are read in step with the input (second_input.h). */
 struct second_input {
 	const struct opt *opt;
-	const char *path;
-	struct source *source;
-	struct frame *frame;		/* float; the one in use */
-	size_t frames;			/* taken from the source */
-	bool single;			/* the file held one frame: it serves all */
+	char *path;
+	size_t number;			/* of a repeatable option, from 1; else 0 */
+	struct read_ahead *reader;
+	struct frame *frame;		/* of this input, as the stage takes it */
+	struct frame_head planned;	/* the head that the link was planned for */
+	size_t frames;			/* read so far */
+	bool single;			/* OPT_FRAME, and the file holds one frame: it serves all */
 };
 
 /* Where a stage shall run. */
@@ -37,12 +39,13 @@ struct link {
 	bool planned;
 	struct frame_head in, out;	/* of the last plan; `in` with the second inputs */
 	size_t *source_channel; /* by output channel: the input's channel that it is, or NO_CHANNEL */
-	size_t source_channels;			/* how many of them are set */
+	size_t source_channels, source_room;	/* how many of them are set, and fit */
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
 	size_t waitings, waiting_room, planes, want;
 	struct frame_stacking stacking;	/* of what was gathered last */
 	struct second_input *second_input;
 	size_t second_inputs;
+	struct frame *state[2];		/* state planes: of the last frame, of this one; or NULL */
 	struct all_invalid all_invalid;		/* did its map give any valid pixel? */
 	bool second_inputs_read;		/* for the input that is planned now */
 	const char *device;		/* -d of this stage, or NULL */
@@ -72,10 +75,11 @@ struct chain {
 	int (*push)(struct chain *, size_t at, struct frame *);	/* hands a frame to stage `at` */
 	struct thread_pool *pool;
 	struct write_behind *writer;		/* opened with the first frame that is written */
-	struct scratch *scratch;	/* one per thread */
+	struct band_memory *memory;	/* one per thread */
 	struct row_shares shares;		/* of the frame that is worked on */
 	struct producer *producer;		/* of the segment that is run, see segment.h */
-	size_t producers;			/* for which there is room */
+	bool *used;			/* by channels of all maps: an output has it already */
+	size_t producers, useds;	/* for which there is room */
 	size_t band; /* rows of a band; 0: a share each (FRINGEPIPE_BAND forces it) */
 	size_t frames;			/* written or dropped so far */
 	size_t repeat; /* FRINGEPIPE_REPEAT: how often the whole input is taken, from memory */
@@ -87,7 +91,7 @@ struct chain {
 #define SEGMENT_MOST 64		/* maps taken through together */
 
 /*
- * A band is a thread's piece of work (shares.h). It is taken through the maps a few rows at a time:
+ * A band is a thread's piece of work (row_shares.h). It is taken through the maps a few rows at a time:
  * each map makes the rows that the next ones need now, and a window of its last rows is kept for
  * their halos. So a row is made once, but for the halos at the band's two ends.
  */
@@ -106,8 +110,9 @@ struct segment {
 	size_t halo[SEGMENT_MOST]; /* rows of map k's output needed beyond the band, each side */
 	size_t window[SEGMENT_MOST];	/* rows of map k's output that are kept at most */
 	size_t reader[SEGMENT_MOST];	/* the last map that reads what map k made */
-	size_t offset[SEGMENT_MOST];	/* where map k's output lies in the scratch memory */
-	size_t bytes;			/* of scratch memory */
+	/* where in a thread's memory map k has the window of its output, its state rows, its scratch */
+	size_t offset[SEGMENT_MOST], state_offset[SEGMENT_MOST], scratch_offset[SEGMENT_MOST];
+	size_t bytes;			/* of a thread's memory */
 	struct producer *producer; /* of what the last map only hands on, by its channels; else k = n */
 };
 
@@ -119,6 +124,8 @@ size_t segment_passed_from(const struct segment *, size_t k, size_t c);
 bool segment_produced_by(const struct segment *, size_t *k, size_t *c);
 /* Sets halo[]. */
 void segment_halos(struct segment *);
+/* Does the stage take samples of this type as they are? */
+bool link_takes(const struct link *, enum sample);
 /* Its option table, which may be empty. */
 const struct opt *link_options(const struct stage *);
 /* Pixels of all channels that a planned map reads and makes. */

@@ -268,8 +268,8 @@ setup_close(struct chain *chain, int status)
 	for (size_t i = 0; i < chain->n; i++) {
 		struct run *run = &chain->link[i].run;
 
-		if (run->priv && run->stage->end)
-			run->stage->end(run);
+		if (run->priv && run->stage->release)
+			run->stage->release(run);
 		if (run->parameters)
 			opt_free(link_options(run->stage), run->parameters);
 		free(run->parameters);

@@ -37,6 +37,14 @@ enum stage_trait {
 	    8 /* takes uchar, ushort and float; without it the runner converts to float */
 };
 
+/* A thread's memory for the calls of rows of one map: run->scratch_bytes, aligned to 64, unset. */
+struct row_scratch {
+	void *memory;		/* NULL where scratch_bytes is 0 */
+	/* The last call with this memory was for the rows that end at y0 of this one, of the same
+	 * frame: what it left in the memory is still there. */
+	bool continues;
+};
+
 struct body {
 	/* How many planes make one input (they are taken in order from the incoming frames, however
 	 * those are grouped, and stacked without a copy; metadata as in meta_gather). NULL: the
@@ -48,18 +56,28 @@ struct body {
 	int (*survey)(struct run *, const struct frame *in);
 	/* Computes rows y0 <= y < y1 of every output channel. Input rows from y0 - halo to y1 +
 	 * halo - 1, as far as they exist in the image (0 <= y < in->head.h), may be read; use
-	 * frame_row(). */
-	void (*rows)(
-	    const struct run *, const struct frame *in, struct frame *out, size_t y0, size_t y1);
+	 * frame_row(). Second inputs and the last frame's state planes stand behind the input's
+	 * planes, this frame's state planes behind the output's (run_state()). */
+	void (*rows)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+	    size_t y1, const struct row_scratch *);
 	/* All rows of a frame are made: for warnings about what rows has seen. May be NULL. */
 	void (*after)(struct run *);
 	/* The same on the device, after plan and survey: lists what computes it (passes.h). NULL:
 	 * the processor does it. -1 after fail(). */
 	int (*passes)(struct run *, struct passes *);
-	/* Or this instead of survey, rows and after: whole frames, which it then owns; NULL at the
-	 * end. Its passes are those of run_passes(). */
-	int (*flow)(struct run *, struct frame *in);
-	/* Without passes: why only the processor does this, told under -v where a device is
+	/* Or a flow instead of survey, rows and after. -1 after fail(). Its passes are those of
+	 * run_passes(). */
+	/* As the first stage of a chain that takes its operands by itself, or none: makes all
+	 * frames. */
+	int (*start)(struct run *);
+	/* A whole frame, which it then owns. */
+	int (*frame)(struct run *, struct frame *in);
+	/* Before plan runs for another head: hands on what it holds back of the last one. `next` may
+	 * differ in metadata only. NULL: it holds nothing back. */
+	int (*flush)(struct run *, const struct frame_head *next);
+	/* The input has ended: hands on what is left, writes the result. May be NULL. */
+	int (*end)(struct run *);
+	/* Without passes: why only the processor does this, which -v prints where a device is
 	 * demanded. NULL: nobody has written them. */
 	const char *no_passes;
 };
@@ -74,9 +92,9 @@ struct stage {
 	double tolerance;
 	int (*init)(struct run *);		/* options are set, no frame seen; sets run->body */
 	/* out is a copy of in, with type float: change size, channels, metadata; set run->halo,
-	 * priv. For a flow, out is only what run_emit checks nothing against: plan may be NULL. */
+	 * run->state, run->scratch_bytes, priv. For a flow, out is only what run_emit checks nothing against: plan may be NULL. */
 	int (*plan)(struct run *, const struct frame_head *in, struct frame_head *out);
-	void (*end)(struct run *);		/* frees what priv owns; may be NULL */
+	void (*release)(struct run *);		/* frees what priv owns; may be NULL */
 };
 
 /* The whole program of a tool, and of fringepipe. They return the exit code. */

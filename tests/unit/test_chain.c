@@ -42,10 +42,12 @@ clamped(size_t y, long by, size_t h)
 }
 
 static void
-column_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+column_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	long reach = ((const struct column_parameters *)run->parameters)->reach;
 
+	(void)scratch;
 	for (size_t c = 0; c < out->head.c; c++)
 		for (size_t y = y0; y < y1; y++)
 			for (size_t x = 0; x < out->head.w; x++) {
@@ -83,10 +85,12 @@ static const struct stage column = {
 
 /* turn: of three channels the second is filtered as by column, the others are handed on in turn. */
 static void
-turn_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+turn_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	struct frame one_in = *in, one_out = *out;
 
+	(void)scratch;
 	one_in.plane += 1;
 	one_out.head.c = 1;
 	column_rows(run, &one_in, &one_out, y0, y1);
@@ -130,10 +134,12 @@ sample(const struct frame *frame, size_t c, size_t y, size_t x)
 }
 
 static void
-widen_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+widen_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	size_t n = in->head.c;
 
+	(void)scratch;
 	(void)run;
 	for (size_t c = 0; c < 2 * n; c++)
 		for (size_t y = y0; y < y1; y++)
@@ -180,7 +186,8 @@ three_gather(struct run *run, const struct frame_head *head, size_t *planes)
 }
 
 static void
-three_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+three_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	(void)run;
 	for (size_t y = y0; y < y1; y++)
@@ -189,6 +196,7 @@ three_rows(const struct run *run, const struct frame *in, struct frame *out, siz
 			    10 * frame_floats(in, 1, y)[x] + 100 * frame_floats(in, 2, y)[x];
 }
 
+	(void)scratch;
 static int
 three_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -232,13 +240,11 @@ emit_copy(struct run *run, const struct frame *frame)
 }
 
 static int
-copies_flow(struct run *run, struct frame *frame)
+copies_frame(struct run *run, struct frame *frame)
 {
 	struct copies *copies = run->priv;
 	int status = 0;
 
-	if (!frame)
-		return copies->first ? emit_copy(run, copies->first) : 0;
 	for (int i = 0; i < 2 && status == 0; i++)
 		status = emit_copy(run, frame);
 	if (copies->first)
@@ -249,9 +255,17 @@ copies_flow(struct run *run, struct frame *frame)
 }
 
 static int
+copies_last(struct run *run)
+{
+	struct copies *copies = run->priv;
+
+	return copies->first ? emit_copy(run, copies->first) : 0;
+}
+
+static int
 copies_init(struct run *run)
 {
-	static const struct body body = { .flow = copies_flow };
+	static const struct body body = { .frame = copies_frame, .end = copies_last };
 
 	run->body = &body;
 	return 0;
@@ -265,19 +279,21 @@ copies_end(struct run *run)
 
 static const struct stage copies = {
 	.name = "copies", .summary = "-", .private_size = sizeof(struct copies),
-	.traits = STAGE_ANY_TYPE, .init = copies_init, .end = copies_end
+	.traits = STAGE_ANY_TYPE, .init = copies_init, .release = copies_end
 };
 
 /* plans: passes on; tells how often plan ran. */
 static void
-plans_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+plans_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	(void)run;
 	for (size_t c = 0; c < out->head.c; c++)
 		for (size_t y = y0; y < y1; y++)
-			memcpy(frame_row(out, c, y), frame_row(in, c, y), in->stride);
+			memcpy(frame_row(out, c, y), frame_row(in, c, y), in->plane[c].stride);
 }
 
+	(void)scratch;
 static int
 plans_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -316,10 +332,12 @@ static const struct opt less_options[] = {
 };
 
 static void
-less_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+less_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	size_t ref = *(const size_t *)run->priv;
 
+	(void)scratch;
 	for (size_t y = y0; y < y1; y++)
 		for (size_t x = 0; x < in->head.w; x++)
 			frame_floats(out, 0, y)[x] = frame_floats(in, 0, y)[x] -
@@ -339,18 +357,17 @@ less_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 }
 
 static int
-less_flow(struct run *run, struct frame *in)
+less_frame(struct run *run, struct frame *in)
 {
+	struct row_scratch scratch = { 0 };
 	struct frame_head head;
 	struct frame *out;
 
-	if (!in)
-		return 0;
 	must(head_copy(&head, &in->head) == 0);
 	must(head_set_channels(&head, "less") == 0);
 	must(frame_new(&head, &out) == 0);
 	head_free(&head);
-	less_rows(run, in, out, 0, in->head.h);
+	less_rows(run, in, out, 0, in->head.h, &scratch);
 	frame_free(in);
 	return run_emit(run, out);
 }
@@ -358,7 +375,7 @@ less_flow(struct run *run, struct frame *in)
 static int
 less_init(struct run *run)
 {
-	static const struct body map = { .rows = less_rows }, flow = { .flow = less_flow };
+	static const struct body map = { .rows = less_rows }, flow = { .frame = less_frame };
 
 	run->body = ((const struct less_parameters *)run->parameters)->flow ? &flow : &map;
 	return 0;
@@ -385,8 +402,10 @@ level_survey(struct run *run, const struct frame *in)
 }
 
 static void
-level_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+level_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
+	(void)scratch;
 	for (size_t c = 0; c < in->head.c; c++)
 		for (size_t y = y0; y < y1; y++)
 			for (size_t x = 0; x < in->head.w; x++)
@@ -415,15 +434,15 @@ static const struct opt colour_options[] = {
 };
 
 static int
-colour_flow(struct run *run, struct frame *frame)
+colour_frame(struct run *run, struct frame *frame)
 {
-	return frame ? run_emit(run, frame) : 0;
+	return run_emit(run, frame);
 }
 
 static int
 colour_init(struct run *run)
 {
-	static const struct body body = { .flow = colour_flow };
+	static const struct body body = { .frame = colour_frame };
 
 	run->body = &body;
 	run->colour = (enum colour)*(const int *)run->parameters;
@@ -446,12 +465,11 @@ square(void *arg, size_t y)
 }
 
 static int
-squares_flow(struct run *run, struct frame *in)
+squares_start(struct run *run)
 {
 	struct frame_head head;
 	struct frame *frame;
 
-	must(!in);
 	for (size_t i = 1; i <= 3; i++) {
 		must(head_init(&head, 10 * i, 7 * i, 1, SAMPLE_FLOAT) == 0);
 		must(frame_new(&head, &frame) == 0);
@@ -466,7 +484,7 @@ squares_flow(struct run *run, struct frame *in)
 static int
 squares_init(struct run *run)
 {
-	static const struct body body = { .flow = squares_flow };
+	static const struct body body = { .start = squares_start };
 
 	run->body = &body;
 	return 0;
@@ -676,7 +694,7 @@ whole(const struct stage *stage, void *parameters, struct frame *in)
 		assert_int_equal(run.body->survey(&run, in), 0);
 	assert_int_equal(frame_new(&head, &out), 0);
 	head_free(&head);
-	run.body->rows(&run, in, out, 0, in->head.h);
+	run.body->rows(&run, in, out, 0, in->head.h, &(struct row_scratch){ 0 });
 	frame_free(in);
 	free(run.priv);
 	free(link.source_channel);
