@@ -38,7 +38,7 @@ march = $(if $(filter plain,$1),,-march=x86-64-$1)
 # what lies in the rooms is built: a tool, a codec (a file or a folder), a shader, a test
 TOOLS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/*.c)))))
 CODECS := $(sort $(notdir $(basename $(wildcard common/codec/*.c)) $(patsubst %/,%,$(dir $(wildcard common/codec/*/*.c)))))
-GPU_FILES := $(if $(filter 0,$(GPU)),common/gpu/none.c,$(addprefix common/gpu/,vulkan.c memory.c job.c))
+GPU_FILES := $(if $(filter 0,$(GPU)),common/gpu/none.c,$(filter-out common/gpu/none.c common/gpu/shader.c,$(wildcard common/gpu/*.c)))
 COMMON := $(filter-out common/run/main.c common/gpu/%,$(wildcard common/*/*.c common/codec/*/*.c)) $(GPU_FILES)
 SHADERS := $(if $(filter 1,$(GPU)),$(wildcard tools/*/*.comp))
 SHADER_OBJECTS := $(patsubst %.comp,$(BUILD)/shaders/%.o,$(notdir $(SHADERS)))

@@ -138,12 +138,88 @@ head_numbered_channel(const struct frame_head *head, const char *base, size_t nu
 	return c == NO_CHANNEL && number == 1 ? head_channel(head, base) : c;
 }
 
-size_t
-head_count_channels(const struct frame_head *head, const char *base)
+/* The number behind `base` in a channel's name, 1 for `base` itself; 0 if it is another channel. */
+static size_t
+number_in_name(const char *name, const char *base, size_t length)
 {
 	size_t n = 0;
 
-	while (head_numbered_channel(head, base, n + 1) != NO_CHANNEL)
+	if (strncmp(name, base, length))
+		return 0;
+	name += length;
+	if (!*name)
+		return 1;
+	if (*name == '0')
+		return 0;
+	for (; *name >= '0' && *name <= '9'; name++)
+		n = 10 * n + (size_t)(*name - '0');
+	return *name ? 0 : n;
+}
+
+size_t
+head_count_channels(const struct frame_head *head, const char *base)
+{
+	size_t length = strlen(base), n = 0;
+	bool *found = calloc(head->c + 1, sizeof(*found));
+
+	if (!found) {		/* the same, slowly */
+		while (head_numbered_channel(head, base, n + 1) != NO_CHANNEL)
+			n++;
+		return n;
+	}
+	for (size_t c = 0; c < head->c; c++) {
+		size_t number = number_in_name(head->channel[c], base, length);
+
+		if (number > 0 && number <= head->c)
+			found[number - 1] = true;
+	}
+	while (found[n])
 		n++;
+	free(found);
 	return n;
+}
+
+bool
+head_is_table(const struct frame_head *head)
+{
+	return head->h == 1 && meta_get(&head->meta, "points");
+}
+
+int
+head_points(const struct frame_head *head, size_t *points)
+{
+	double n;
+
+	if (meta_number(&head->meta, "points", NAN, &n) < 0)
+		return -1;
+	if (!(n >= 0 && n == floor(n)) || (n != (double)head->w && !(n == 0 && head->w == 1)))
+		return fail("points", "is %s, the table has %zu columns",
+		    meta_get(&head->meta, "points"), head->w);
+	*points = (size_t)n;
+	return 0;
+}
+
+int
+head_set_points(struct frame_head *head, size_t points)
+{
+	head->w = points ? points : 1;
+	head->h = 1;
+	return meta_setf(&head->meta, "points", "%zu", points);
+}
+
+bool
+head_same_table(const struct frame_head *a, const struct frame_head *b)
+{
+	struct frame_head one = *a, other = *b;
+	bool same = false;
+
+	if (!head_is_table(a) || !head_is_table(b))
+		return false;
+	meta_copy(&one.meta, &a->meta);
+	meta_copy(&other.meta, &b->meta);
+	if (head_set_points(&one, 1) == 0 && head_set_points(&other, 1) == 0)
+		same = head_equal(&one, &other);
+	meta_free(&one.meta);
+	meta_free(&other.meta);
+	return same;
 }

@@ -46,6 +46,17 @@ int head_set_channels(struct frame_head *, const char *names);
 char *head_channels(const struct frame_head *);
 /* The index of a channel, or NO_CHANNEL. */
 size_t head_channel(const struct frame_head *, const char *name);
+/*
+ * A table: a frame of height 1 with the key `points`, each of whose columns is a row of the table
+ * (frame(5)). *points: the number of rows, 0 where the only column stands for none. -1 after fail()
+ * where the key and the width disagree.
+ */
+bool head_is_table(const struct frame_head *);
+int head_points(const struct frame_head *, size_t *points);
+/* Makes it a table of so many rows: sets size and key. -1 after fail(). */
+int head_set_points(struct frame_head *, size_t points);
+/* Are both tables that differ in the number of rows at most? */
+bool head_same_table(const struct frame_head *, const struct frame_head *);
 /* The number of consecutive channels base1 base2 ... (1 if there is `base` alone). */
 size_t head_count_channels(const struct frame_head *, const char *base);
 /* The index of channel `base` followed by number (1..), or of `base` itself when number is 1. */

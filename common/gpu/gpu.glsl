@@ -5,8 +5,9 @@
  * more); PASS_FOURS shaders make four pixels of a row at once, from column 4 gl_GlobalInvocationID.x
  * on. Rows begin at 64-byte boundaries and their padding may be read and written, so four pixels
  * are always there. Rows are reached by their number in the image, whatever part of it is on the
- * device. Planes: 0 .. are the input's, gpu.outputs .. the output's, gpu.scratches .. the scratch
- * planes, gpu.constants .. the stage's tables.
+ * device. Planes: 0 .. are the input's and its second inputs', gpu.states .. the last frame's state,
+ * gpu.outputs .. the output's, gpu.new_states .. this frame's state, gpu.scratches .. the scratch
+ * planes, gpu.constants .. the stage's tables. Each has its own stride and sample type.
  */
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference2 : require
@@ -16,8 +17,12 @@
 
 layout(local_size_x_id = 0, local_size_y_id = 1) in;
 
+struct gpu_plane {
+	uint64_t address;		/* of row 0 */
+	uint stride, type;		/* bytes from row to row; GPU_UCHAR, ... */
+};
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer gpu_table {
-	uint64_t address[];
+	gpu_plane at[];
 };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer gpu_floats { float at[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer gpu_words { uint at[]; };
@@ -28,8 +33,7 @@ layout(push_constant, std430) uniform gpu_push {
 	uint64_t block;			/* the stage's own struct */
 	uint w, h;			/* of the image */
 	uint y0, y1;			/* rows to make */
-	uint in_stride, out_stride, scratch_stride;	/* bytes */
-	uint outputs, scratches, constants;		/* where they begin in planes */
+	uint states, outputs, new_states, scratches, constants;	/* where they begin in planes */
 } gpu;
 
 /* Sample types, as in frame.h. */
@@ -38,9 +42,11 @@ layout(push_constant, std430) uniform gpu_push {
 #define GPU_FLOAT 2u
 
 uint64_t
-gpu_row(uint plane, uint y, uint stride)
+gpu_row(uint plane, uint y)
 {
-	return gpu.planes.address[plane] + uint64_t(y) * stride;
+	gpu_plane p = gpu.planes.at[plane];
+
+	return p.address + uint64_t(y) * p.stride;
 }
 
 /* ---- single pixels ---- */
@@ -48,14 +54,14 @@ gpu_row(uint plane, uint y, uint stride)
 float
 gpu_in(uint c, uint x, uint y)
 {
-	return gpu_floats(gpu_row(c, y, gpu.in_stride)).at[x];
+	return gpu_floats(gpu_row(c, y)).at[x];
 }
 
 /* A sample of any type as a float. */
 float
 gpu_sample(uint c, uint x, uint y, uint type)
 {
-	uint64_t row = gpu_row(c, y, gpu.in_stride);
+	uint64_t row = gpu_row(c, y);
 
 	if (type == GPU_UCHAR)
 		return float(gpu_words(row).at[x >> 2] >> (8 * (x & 3u)) & 0xffu);
@@ -67,19 +73,32 @@ gpu_sample(uint c, uint x, uint y, uint type)
 float
 gpu_scratch(uint c, uint x, uint y)
 {
-	return gpu_floats(gpu_row(gpu.scratches + c, y, gpu.scratch_stride)).at[x];
+	return gpu_floats(gpu_row(gpu.scratches + c, y)).at[x];
 }
 
 void
 gpu_scratch_put(uint c, uint x, uint y, float v)
 {
-	gpu_floats(gpu_row(gpu.scratches + c, y, gpu.scratch_stride)).at[x] = v;
+	gpu_floats(gpu_row(gpu.scratches + c, y)).at[x] = v;
+}
+
+/* State planes: what the last frame left, and what this one leaves (run_state_in() in run.h). */
+float
+gpu_state(uint i, uint x, uint y)
+{
+	return gpu_floats(gpu_row(gpu.states + i, y)).at[x];
+}
+
+void
+gpu_state_put(uint i, uint x, uint y, float v)
+{
+	gpu_floats(gpu_row(gpu.new_states + i, y)).at[x] = v;
 }
 
 void
 gpu_out(uint c, uint x, uint y, float v)
 {
-	gpu_floats(gpu_row(gpu.outputs + c, y, gpu.out_stride)).at[x] = v;
+	gpu_floats(gpu_row(gpu.outputs + c, y)).at[x] = v;
 }
 
 /* ---- four pixels of a row; x is a multiple of 4 ---- */
@@ -87,14 +106,26 @@ gpu_out(uint c, uint x, uint y, float v)
 vec4
 gpu_in4(uint c, uint x, uint y)
 {
-	return gpu_fours(gpu_row(c, y, gpu.in_stride)).at[x >> 2];
+	return gpu_fours(gpu_row(c, y)).at[x >> 2];
+}
+
+vec4
+gpu_state4(uint i, uint x, uint y)
+{
+	return gpu_fours(gpu_row(gpu.states + i, y)).at[x >> 2];
+}
+
+void
+gpu_state4_put(uint i, uint x, uint y, vec4 v)
+{
+	gpu_fours(gpu_row(gpu.new_states + i, y)).at[x >> 2] = v;
 }
 
 /* Samples of any type as floats. */
 vec4
 gpu_samples4(uint c, uint x, uint y, uint type)
 {
-	uint64_t row = gpu_row(c, y, gpu.in_stride);
+	uint64_t row = gpu_row(c, y);
 
 	if (type == GPU_UCHAR) {
 		uint word = gpu_words(row).at[x >> 2];
@@ -112,19 +143,19 @@ gpu_samples4(uint c, uint x, uint y, uint type)
 vec4
 gpu_scratch4(uint c, uint x, uint y)
 {
-	return gpu_fours(gpu_row(gpu.scratches + c, y, gpu.scratch_stride)).at[x >> 2];
+	return gpu_fours(gpu_row(gpu.scratches + c, y)).at[x >> 2];
 }
 
 void
 gpu_scratch4_put(uint c, uint x, uint y, vec4 v)
 {
-	gpu_fours(gpu_row(gpu.scratches + c, y, gpu.scratch_stride)).at[x >> 2] = v;
+	gpu_fours(gpu_row(gpu.scratches + c, y)).at[x >> 2] = v;
 }
 
 void
 gpu_out4(uint c, uint x, uint y, vec4 v)
 {
-	gpu_fours(gpu_row(gpu.outputs + c, y, gpu.out_stride)).at[x >> 2] = v;
+	gpu_fours(gpu_row(gpu.outputs + c, y)).at[x >> 2] = v;
 }
 
 /* Whole numbers 0 .. 255. */
@@ -133,7 +164,7 @@ gpu_out4_uchar(uint c, uint x, uint y, vec4 v)
 {
 	uvec4 u = uvec4(v);
 
-	gpu_words(gpu_row(gpu.outputs + c, y, gpu.out_stride)).at[x >> 2] =
+	gpu_words(gpu_row(gpu.outputs + c, y)).at[x >> 2] =
 	    u.x | (u.y << 8) | (u.z << 16) | (u.w << 24);
 }
 
@@ -142,7 +173,7 @@ gpu_out4_uchar(uint c, uint x, uint y, vec4 v)
 uint64_t
 gpu_constant(uint i)
 {
-	return gpu.planes.address[gpu.constants + i];
+	return gpu.planes.at[gpu.constants + i].address;
 }
 
 /* The row of this invocation, from gpu.y0 on. */

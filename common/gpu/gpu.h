@@ -32,6 +32,7 @@ struct gpu_facts {
 	bool transfers;			/* has queues of its own for copies */
 	uint64_t memory_bytes;		/* of its largest own heap */
 	uint64_t allocation_most;	/* bytes of one block */
+	uint32_t groups_most[2];	/* workgroups of a dispatch, across and down */
 };
 
 /* Calls each(arg, number, facts) for every device that could be used; their number, -1 after
@@ -86,7 +87,9 @@ int gpu_job_dispatch(struct gpu_job *, const struct shader *, const uint32_t loc
 void gpu_job_download(struct gpu_job *, const struct gpu_block *from, size_t from_at,
     const struct gpu_block *to, size_t to_at, size_t bytes);
 int gpu_job_submit(struct gpu_job *);
-/* Returns when the job is done. A device that does not answer for a minute is given up. */
+/* Returns when the job is done. A device that does not answer in time (a minute, or
+ * FRINGEPIPE_GPU_TIMEOUT seconds) is given
+ * up: its memory is never freed, since it may still be at work on it. */
 int gpu_job_wait(struct gpu_job *);
 /* Of a job that is done, seconds that the device spent: uploads, each dispatch, downloads. NaN
  * where it has no clock. */

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/numbers.h"
 
 #define CLOCKS_MOST 256		/* dispatches of a job whose time is taken */
-#define PATIENCE_NS 60000000000ull
+#define TIMEOUT_S 60.0
 
 struct gpu_job {
 	struct gpu *gpu;
@@ -74,7 +75,7 @@ gpu_job_new(struct gpu *gpu)
 void
 gpu_job_free(struct gpu_job *job)
 {
-	if (!job)
+	if (!job || job->gpu->lost)
 		return;
 	for (int i = 0; i < LANES; i++) {
 		vkDestroyCommandPool(job->gpu->device, job->pool[i], NULL);
@@ -268,6 +269,18 @@ read_clock(struct gpu_job *job, int lane, double *seconds)
 		seconds[i] = (double)(stamp[i + 1] - stamp[i]) * job->gpu->tick_s;
 }
 
+/* FRINGEPIPE_GPU_TIMEOUT, or a minute. */
+static double
+timeout_seconds(void)
+{
+	const char *text = getenv("FRINGEPIPE_GPU_TIMEOUT");
+	double seconds;
+
+	if (text && number_parse(text, &seconds) == 0 && seconds >= 0 && seconds < 1e9)
+		return seconds;
+	return TIMEOUT_S;
+}
+
 int
 gpu_job_wait(struct gpu_job *job)
 {
@@ -278,10 +291,13 @@ gpu_job_wait(struct gpu_job *job)
 		.pSemaphores = &gpu->lane[job->last].done,
 		.pValues = &job->done,
 	};
-	VkResult result = vkWaitSemaphores(gpu->device, &info, PATIENCE_NS);
+	double seconds = timeout_seconds();
+	VkResult result = vkWaitSemaphores(gpu->device, &info, (uint64_t)(1e9 * seconds));
 
-	if (result == VK_TIMEOUT)
-		return fail(NULL, "the GPU has not answered for a minute");
+	if (result == VK_TIMEOUT) {
+		gpu->lost = true;
+		return fail(NULL, "the GPU has not answered for %g s", seconds);
+	}
 	if (result != VK_SUCCESS)
 		return vulkan_failed(result, "vkWaitSemaphores");
 	job->up_s = job->down_s = NAN;

@@ -144,7 +144,7 @@ gpu_block_free(struct gpu *gpu, struct gpu_block *block)
 {
 	struct vulkan_block *own = (struct vulkan_block *)block;
 
-	if (!block)
+	if (!block || gpu->lost)
 		return;
 	vkDestroyBuffer(gpu->device, own->buffer, NULL);
 	vkFreeMemory(gpu->device, own->memory, NULL);

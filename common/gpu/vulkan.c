@@ -246,6 +246,8 @@ look_at(VkPhysicalDevice physical, struct gpu_facts *facts)
 	vkGetPhysicalDeviceMemoryProperties(physical, &memory);
 	facts->float64 = features.features.shaderFloat64;
 	facts->allocation_most = limits.maxMemoryAllocationSize;
+	facts->groups_most[0] = properties.properties.limits.maxComputeWorkGroupCount[0];
+	facts->groups_most[1] = properties.properties.limits.maxComputeWorkGroupCount[1];
 	facts->unified = is_unified(&memory, properties.properties.deviceType);
 	facts->transfers = transfer_family(physical, &queues) != UINT32_MAX;
 	for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
@@ -436,130 +438,6 @@ find_clock(struct gpu *gpu)
 
 /* ---- pipelines ---- */
 
-/* Where compiled shaders are remembered; NULL where there is no such place. */
-static char *
-find_cache(const struct gpu *gpu)
-{
-	VkPhysicalDeviceIDProperties id = {
-		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES
-	};
-	VkPhysicalDeviceProperties2 properties = {
-		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id
-	};
-	char name[64];
-	uint32_t driver[2];
-
-	vkGetPhysicalDeviceProperties2(gpu->physical, &properties);
-	memcpy(driver, id.driverUUID, sizeof(driver));
-	snprintf(name, sizeof(name), "shaders-%04x-%04x-%08x%08x",
-	    properties.properties.vendorID & 0xffff, properties.properties.deviceID & 0xffff,
-	    driver[0], driver[1]);
-	return cache_path(name);
-}
-
-/* A cache that cannot be written costs time and nothing else, so it is not mentioned; the driver
- * itself checks that what it reads is its own. */
-static void
-write_cache(struct gpu *gpu)
-{
-	size_t bytes = 0;
-	void *data = NULL;
-
-	if (gpu->cache_path &&
-	    vkGetPipelineCacheData(gpu->device, gpu->cache, &bytes, NULL) == VK_SUCCESS &&
-	    bytes > gpu->cache_bytes && (data = malloc(bytes)) &&
-	    vkGetPipelineCacheData(gpu->device, gpu->cache, &bytes, data) == VK_SUCCESS)
-		cache_write(gpu->cache_path, data, bytes);
-	free(data);
-}
-
-static int
-open_pipelines(struct gpu *gpu)
-{
-	VkPushConstantRange range = { VK_SHADER_STAGE_COMPUTE_BIT, 0, GPU_PUSH_MOST };
-	VkPipelineLayoutCreateInfo layout = {
-		.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-		.pushConstantRangeCount = 1,
-		.pPushConstantRanges = &range,
-	};
-	VkPipelineCacheCreateInfo cache = {
-		.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO
-	};
-	VkResult result = vkCreatePipelineLayout(gpu->device, &layout, NULL, &gpu->layout);
-	void *data;
-
-	if (result != VK_SUCCESS)
-		return vulkan_failed(result, "vkCreatePipelineLayout");
-	gpu->cache_path = find_cache(gpu);
-	data = cache_read(gpu->cache_path, &gpu->cache_bytes);
-	cache.initialDataSize = gpu->cache_bytes;
-	cache.pInitialData = data;
-	result = vkCreatePipelineCache(gpu->device, &cache, NULL, &gpu->cache);
-	free(data);
-	return result == VK_SUCCESS ? 0 : vulkan_failed(result, "vkCreatePipelineCache");
-}
-
-static VkPipeline
-make_pipeline(struct gpu *gpu, const struct shader *shader, const uint32_t local[2])
-{
-	static const VkSpecializationMapEntry entry[] = {
-		{ 0, 0, sizeof(uint32_t) }, { 1, sizeof(uint32_t), sizeof(uint32_t) }
-	};
-	VkSpecializationInfo special = { 2, entry, 2 * sizeof(uint32_t), local };
-	VkShaderModuleCreateInfo code = {
-		.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-		.codeSize = (size_t)(shader->end - shader->code) * sizeof(uint32_t),
-		.pCode = shader->code,
-	};
-	VkComputePipelineCreateInfo info = {
-		.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-		.stage = { .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-		    .stage = VK_SHADER_STAGE_COMPUTE_BIT, .pName = "main",
-		    .pSpecializationInfo = &special },
-		.layout = gpu->layout,
-	};
-	VkPipeline pipeline = VK_NULL_HANDLE;
-	VkResult result = vkCreateShaderModule(gpu->device, &code, NULL, &info.stage.module);
-
-	if (result == VK_SUCCESS) {
-		result = vkCreateComputePipelines(gpu->device, gpu->cache, 1, &info, NULL,
-		    &pipeline);
-		vkDestroyShaderModule(gpu->device, info.stage.module, NULL);
-	}
-	if (result != VK_SUCCESS) {
-		vulkan_failed(result, shader->name);
-		return VK_NULL_HANDLE;
-	}
-	return pipeline;
-}
-
-VkPipeline
-vulkan_pipeline(struct gpu *gpu, const struct shader *shader, const uint32_t local[2])
-{
-	struct pipeline *more;
-	VkPipeline made;
-
-	for (size_t i = 0; i < gpu->pipelines; i++) {
-		const struct pipeline *known = &gpu->pipeline[i];
-
-		if (known->shader == shader && known->local[0] == local[0] &&
-		    known->local[1] == local[1])
-			return known->pipeline;
-	}
-	made = make_pipeline(gpu, shader, local);
-	if (!made)
-		return VK_NULL_HANDLE;
-	more = reallocarray(gpu->pipeline, gpu->pipelines + 1, sizeof(*more));
-	if (!more) {
-		vkDestroyPipeline(gpu->device, made, NULL);
-		fail_memory();
-		return VK_NULL_HANDLE;
-	}
-	gpu->pipeline = more;
-	more[gpu->pipelines++] = (struct pipeline){ shader, { local[0], local[1] }, made };
-	return made;
-}
-
 /* ---- all ---- */
 
 int
@@ -572,12 +450,11 @@ gpu_open(const char *which, struct gpu **out)
 		return fail_memory();
 	pthread_mutex_init(&gpu->lock, NULL);
 	if (!open_instance(gpu)) {
-		if (!fail_message())
-			fail_with(EXIT_NO_DEVICE, NULL, "no GPU: no Vulkan device was found");
+		fail_with(EXIT_NO_DEVICE, NULL, "no GPU: no Vulkan device was found");
 	} else if (choose_device(gpu, which) == 0 && open_device(gpu) == 0) {
 		vkGetPhysicalDeviceMemoryProperties(gpu->physical, &gpu->memory);
 		find_clock(gpu);
-		if (open_pipelines(gpu) == 0) {
+		if (vulkan_open_pipelines(gpu) == 0) {
 			*out = gpu;
 			return 0;
 		}
@@ -590,12 +467,7 @@ static void
 close_device(struct gpu *gpu)
 {
 	vkDeviceWaitIdle(gpu->device);
-	if (gpu->cache)
-		write_cache(gpu);
-	for (size_t i = 0; i < gpu->pipelines; i++)
-		vkDestroyPipeline(gpu->device, gpu->pipeline[i].pipeline, NULL);
-	vkDestroyPipelineCache(gpu->device, gpu->cache, NULL);
-	vkDestroyPipelineLayout(gpu->device, gpu->layout, NULL);
+	vulkan_close_pipelines(gpu);
 	for (int i = 0; i < LANES; i++)
 		vkDestroySemaphore(gpu->device, gpu->lane[i].done, NULL);
 	vkDestroyDevice(gpu->device, NULL);
@@ -608,6 +480,8 @@ gpu_close(struct gpu *gpu)
 
 	if (!gpu)
 		return 0;
+	if (gpu->lost)		/* it may be at work for ever: closing it would wait for it */
+		return -1;
 	if (gpu->device)
 		close_device(gpu);
 	close_instance(gpu);

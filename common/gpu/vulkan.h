@@ -28,6 +28,7 @@ struct gpu {
 	VkInstance instance;
 	VkDebugUtilsMessengerEXT messenger;
 	bool faulty;			/* the validation layer said something */
+	bool lost;	/* it did not answer in time: it may still be at work on its memory */
 	VkPhysicalDevice physical;
 	VkDevice device;
 	VkPhysicalDeviceMemoryProperties memory;
@@ -55,6 +56,10 @@ struct vulkan_block {
 
 /* -1 after fail() naming the call that returned this. */
 int vulkan_failed(VkResult, const char *call);
+/* Reads the cache of compiled shaders. -1 after fail(). */
+int vulkan_open_pipelines(struct gpu *);
+/* Writes the cache, and frees. */
+void vulkan_close_pipelines(struct gpu *);
 /* The pipeline of a shader, made when it is first wanted; NULL after fail(). */
 VkPipeline vulkan_pipeline(struct gpu *, const struct shader *, const uint32_t local[2]);
 

@@ -4,135 +4,11 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "run/band_layout.h"
 #include "run/second_input.h"
+#include "run/table_bands.h"
 
-#define STEP_BYTES (1u << 20)	/* what is touched at a time, input to output: half a common L2 */
-#define STEP_LEAST 24
-#define STEP_MOST 64
 #define STEALS_LEAST 8		/* rows that a thread takes off another's share */
-
-/* What one thread needs to take a band through a segment. */
-struct band_memory {
-	void *memory;				/* rows between the maps, state rows, scratch */
-	size_t bytes;
-	struct plane *plane;			/* of all the views below */
-	size_t planes;
-	struct plane *in[SEGMENT_MOST], *out[SEGMENT_MOST];
-	size_t first[SEGMENT_MOST];		/* first row of map k's output that is kept */
-	size_t slot[SEGMENT_MOST];		/* and its place in the window, a ring */
-	size_t done[SEGMENT_MOST];		/* rows of map k's output are made up to here */
-	bool direct[SEGMENT_MOST];		/* see place_output() */
-	bool continues[SEGMENT_MOST];		/* map k has made the rows before in this band */
-	double seconds[SEGMENT_MOST];		/* of this frame */
-	bool worked;				/* it made rows of this frame */
-	size_t y0, y1;				/* of the band, as things stand */
-};
-
-static size_t
-row_bytes(const struct frame_head *head)
-{
-	return head->c * frame_stride(head->w, head->type);
-}
-
-static size_t
-at_least(size_t n, size_t least)
-{
-	return n < least ? least : n;
-}
-
-static size_t
-at_most(size_t n, size_t most)
-{
-	return n > most ? most : n;
-}
-
-/* The last map that reads what map k made: the next one, or further ones to which channels are
- * passed. */
-static size_t
-last_reader(const struct segment *segment, size_t k)
-{
-	size_t last = k + 1;
-
-	for (size_t m = k + 1; m + 1 < segment->n; m++)
-		for (size_t c = 0; c < segment->link[m].out.c; c++) {
-			size_t producer = m, channel = c;
-
-			if (segment_produced_by(segment, &producer, &channel) && producer == k)
-				last = m + 1;
-		}
-	return last;
-}
-
-/* Rows that map k makes at once, at most: a band begins with its halos on both sides. */
-static size_t
-most_rows(const struct segment *segment, size_t k)
-{
-	return at_most(segment->step + 2 * segment->halo[k], segment->h);
-}
-
-static size_t
-state_stride(const struct link *link)
-{
-	return frame_stride(link->out.w, SAMPLE_FLOAT);
-}
-
-/* What a band needs: halos from the last map back to the first, heights, scratch layout. */
-static void
-lay_out(struct segment *segment)
-{
-	size_t bytes = row_bytes(&segment->in->head);
-
-	segment_halos(segment);
-	for (size_t k = 0; k < segment->n; k++)
-		bytes += row_bytes(&segment->link[k].out);
-	segment->step = at_most(at_least(STEP_BYTES / bytes, STEP_LEAST), STEP_MOST);
-	segment->bytes = 0;
-	for (size_t k = 0; k + 1 < segment->n; k++) {
-		segment->window[k] = most_rows(segment, k);
-		segment->offset[k] = segment->bytes;
-		segment->reader[k] = last_reader(segment, k);
-		segment->bytes += row_bytes(&segment->link[k].out) * segment->window[k];
-	}
-	for (size_t k = 0; k < segment->n; k++) {
-		const struct link *link = &segment->link[k];
-
-		segment->state_offset[k] = segment->bytes;
-		segment->bytes += link->run.state * state_stride(link) * most_rows(segment, k);
-		segment->scratch_offset[k] = segment->bytes;
-		segment->bytes += (link->run.scratch_bytes + 63) & ~(size_t)63;
-	}
-}
-
-static int
-reserve_memory(struct band_memory *band, const struct segment *segment)
-{
-	size_t planes = 0, at = 0;
-
-	if (band->bytes < segment->bytes) {
-		free(band->memory);
-		band->memory = aligned_alloc(64, segment->bytes);
-		band->bytes = band->memory ? segment->bytes : 0;
-		if (!band->memory)
-			return fail_memory();
-	}
-	for (size_t k = 0; k < segment->n; k++)
-		planes += segment->link[k].in.c + segment->link[k].out.c +
-		    2 * segment->link[k].run.state;
-	if (band->planes < planes) {
-		free(band->plane);
-		band->plane = calloc(planes, sizeof(*band->plane));
-		band->planes = band->plane ? planes : 0;
-		if (!band->plane)
-			return fail_memory();
-	}
-	for (size_t k = 0; k < segment->n; k++) {
-		band->in[k] = band->plane + at;
-		at += segment->link[k].in.c + segment->link[k].run.state;
-		band->out[k] = band->plane + at;
-		at += segment->link[k].out.c + segment->link[k].run.state;
-	}
-	return 0;
-}
 
 static size_t
 lower(size_t y, size_t by)
@@ -188,7 +64,7 @@ first_needed(const struct segment *segment, size_t k, const struct band_memory *
 	size_t first = band->done[k];
 
 	for (size_t m = k + 1; m <= segment->reader[k]; m++)
-		first = at_most(first, lower(band->done[m], segment->link[m].run.halo));
+		first = size_at_most(first, lower(band->done[m], segment->link[m].run.halo));
 	return first;
 }
 
@@ -252,7 +128,7 @@ static void
 place_state(const struct segment *segment, size_t k, struct band_memory *band, size_t end)
 {
 	const struct link *link = &segment->link[k];
-	size_t stride = state_stride(link), rows = most_rows(segment, k);
+	size_t stride = band_state_stride(link), rows = band_most_rows(segment, k);
 
 	for (size_t i = 0; i < link->run.state; i++) {
 		band->in[k][link->in.c + i] = link->state[0]->plane[i];
@@ -272,12 +148,12 @@ keep_state(const struct segment *segment, size_t k, const struct frame *out,
     const struct band_memory *band, size_t end)
 {
 	const struct link *link = &segment->link[k];
-	size_t y0 = at_least(band->done[k], band->y0), y1 = at_most(end, band->y1);
+	size_t y0 = size_at_least(band->done[k], band->y0), y1 = size_at_most(end, band->y1);
 
 	for (size_t i = 0; i < link->run.state && !is_own(band, k, end); i++)
 		for (size_t y = y0; y < y1; y++)
 			memcpy(frame_row(link->state[1], i, y), frame_row(out, link->out.c + i, y),
-			    state_stride(link));
+			    band_state_stride(link));
 }
 
 /* Makes rows of map k's output up to `end`. */
@@ -319,7 +195,7 @@ advance_band(const struct segment *segment, struct band_memory *band, size_t y1)
 
 	end[segment->n - 1] = y1;
 	for (size_t k = segment->n - 1; k > 0; k--)
-		end[k - 1] = at_most(end[k] + segment->link[k].run.halo, segment->h);
+		end[k - 1] = size_at_most(end[k] + segment->link[k].run.halo, segment->h);
 	for (size_t k = 0; k < segment->n; k++)
 		if (end[k] > band->done[k])
 			make_rows(segment, k, band, end[k]);
@@ -356,10 +232,10 @@ divide(const struct segment *segment)
 
 	if (chain->band)
 		return row_shares_divide(&chain->shares, segment->h,
-		    (segment->h + chain->band - 1) / chain->band, at_most(step, chain->band),
+		    (segment->h + chain->band - 1) / chain->band, size_at_most(step, chain->band),
 		    SIZE_MAX);
 	return row_shares_divide(&chain->shares, segment->h, (size_t)chain->threads, step,
-	    at_least(segment->halo[0], STEALS_LEAST));
+	    size_at_least(segment->halo[0], STEALS_LEAST));
 }
 
 static void
@@ -372,74 +248,31 @@ conclude_map(const struct chain *chain, struct link *link)
 	all_invalid_warn(&link->all_invalid, &link->out, chain->n > 1 ? stage->name : NULL, stage->advice);
 }
 
-/* Memory for n items that lasts as long as the chain. NULL after fail(). */
-static void *
-reserve(void **memory, size_t *room, size_t n, size_t size)
-{
-	if (*room < n) {
-		free(*memory);
-		*memory = calloc(n, size);
-		*room = *memory ? n : 0;
-	}
-	if (!*memory)
-		fail_memory();
-	return *memory;
-}
-
-/* Finds what the last map hands on and no two of its channels share. */
-static int
-find_producers(struct segment *segment)
-{
-	struct chain *chain = segment->chain;
-	size_t channels = segment->link[segment->n - 1].out.c, first[SEGMENT_MOST], all = 0;
-	bool *used;
-
-	for (size_t k = 0; k < segment->n; k++) {
-		first[k] = all;
-		all += segment->link[k].out.c;
-	}
-	segment->producer = reserve((void **)&chain->producer, &chain->producers, channels,
-	    sizeof(*chain->producer));
-	used = reserve((void **)&chain->used, &chain->useds, all, sizeof(*used));
-	if (!segment->producer || !used)
-		return -1;
-	memset(used, 0, all * sizeof(*used));
-	for (size_t c = 0; c < channels; c++) {
-		struct producer *producer = &segment->producer[c];
-		bool *mark;
-
-		*producer = (struct producer){ segment->n - 1, c };
-		mark = segment_produced_by(segment, &producer->k, &producer->c) ?
-		    &used[first[producer->k] + producer->c] : NULL;
-		if (!mark || producer->k + 1 == segment->n || *mark)
-			producer->k = segment->n;
-		if (mark)
-			*mark = true;
-	}
-	return 0;
-}
-
 /* The segment on the processor. */
 int
 bands_run(struct segment *segment)
 {
 	struct chain *chain = segment->chain;
+	bool table = head_is_table(&segment->in->head);
 	size_t shares;
 
-	lay_out(segment);
+	if (table)
+		table_bands_lay_out(segment);
+	else
+		band_lay_out(segment);
 	for (int i = 0; i < chain->threads; i++) {
-		if (reserve_memory(&chain->memory[i], segment) < 0)
+		if (band_reserve(&chain->memory[i], segment) < 0)
 			return -1;
 		memset(chain->memory[i].seconds, 0, sizeof(chain->memory[i].seconds));
 		chain->memory[i].worked = false;
 	}
-	shares = divide(segment);
-	if (shares == 0 || find_producers(segment) < 0)
+	shares = table ? table_bands_pieces(segment) : divide(segment);
+	if (shares == 0 || (!table && band_find_producers(segment) < 0))
 		return -1;
 	for (size_t k = 0; k < segment->n; k++)
 		all_invalid_begin(&segment->link[k].all_invalid,
 		    segment_passed_from(segment, k, 0) != NO_CHANNEL);
-	thread_pool_for(chain->pool, shares, run_share, segment);
+	thread_pool_for(chain->pool, shares, table ? table_bands_run : run_share, segment);
 	for (size_t k = 0; k < segment->n; k++) {
 		conclude_map(chain, &segment->link[k]);
 		segment->link[k].scanned = true;

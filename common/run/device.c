@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "run/gpu_tile.h"
+#include "run/state.h"
 #include "run/times.h"
 
 #define JOBS_IN_FLIGHT 3		/* frames under way: one up, one computed, one down */
@@ -71,13 +72,24 @@ grow(struct gpu *gpu, struct gpu_block **block, enum gpu_place place, size_t byt
 	return *block ? 0 : -1;
 }
 
+/* Planes that may be copied back from the staging block. */
+static size_t
+planes_back(const struct segment *segment)
+{
+	size_t n = segment->out->head.c;
+
+	for (size_t k = 0; k < segment->n; k++)
+		n += segment->link[k].run.state;
+	return n;
+}
+
 /* Memory for what tile_record() has counted. */
 static int
 reserve_slot(struct tile *tile)
 {
 	struct gpu_job_slot *slot = tile->slot;
 	struct gpu *gpu = tile->device->gpu;
-	size_t copies = tile->segment->out->head.c;
+	size_t copies = planes_back(tile->segment);
 	struct copy_back *more;
 
 	if (!slot->job)
@@ -112,7 +124,10 @@ submit_tile(struct tile *tile)
 		return -1;
 	if (slot->words != slot->words_host)
 		gpu_job_upload(slot->job, slot->words_host, 0, slot->words, 0, tile->words);
-	return gpu_job_submit(slot->job);
+	if (gpu_job_submit(slot->job) < 0)
+		return -1;
+	tile_submitted(tile);
+	return 0;
 }
 
 /* Bytes that a tile may take: jobs share half of the device's memory. */
@@ -134,7 +149,7 @@ rows_that_fit(struct tile *tile)
 	for (;;) {
 		tile->y0 = 0;
 		tile->y1 = rows;
-		if (tile_record(tile, false) < 0 || (tile->arena <= most && tile->staging <= most))
+		if (tile_record(tile, false) < 0 || (tile->fits && tile->arena <= most && tile->staging <= most))
 			return rows;
 		if (rows == 1)
 			return 0;
@@ -143,7 +158,7 @@ rows_that_fit(struct tile *tile)
 }
 
 static void
-add_times(struct gpu_jobs *jobs, struct gpu_job_slot *slot)
+add_times(struct gpu_jobs *jobs, struct gpu_job_slot *slot, bool whole)
 {
 	double up = gpu_job_upload_seconds(slot->job);
 	double down = gpu_job_download_seconds(slot->job);
@@ -157,7 +172,7 @@ add_times(struct gpu_jobs *jobs, struct gpu_job_slot *slot)
 		for (size_t i = 0; link->passes && i < link->passes->n; i++, dispatch++)
 			link->timing[true].seconds +=
 			    gpu_job_dispatch_seconds(slot->job, dispatch);
-		if (slot->completes) {
+		if (whole) {
 			link->timing[true].samples += link_samples(link);
 			link->timing[true].frames++;
 		}
@@ -185,6 +200,18 @@ hold(struct gpu_job_slot *slot, const struct frame *frame)
 	return 0;
 }
 
+static int
+hold_link(struct gpu_job_slot *slot, const struct link *link)
+{
+	for (size_t i = 0; i < link->second_inputs; i++)
+		if (hold(slot, link->second_input[i].frame) < 0)
+			return -1;
+	for (size_t i = 0; i < 2 && link->run.state; i++)
+		if (hold(slot, link->state[i]) < 0)
+			return -1;
+	return 0;
+}
+
 /* The frames that a tile needs stay till it has completed. */
 static int
 hold_all(struct gpu_job_slot *slot, const struct segment *segment)
@@ -192,9 +219,8 @@ hold_all(struct gpu_job_slot *slot, const struct segment *segment)
 	if (hold(slot, segment->in) < 0 || hold(slot, segment->out) < 0)
 		return -1;
 	for (size_t k = 0; k < segment->n; k++)
-		for (size_t i = 0; i < segment->link[k].second_inputs; i++)
-			if (hold(slot, segment->link[k].second_input[i].frame) < 0)
-				return -1;
+		if (hold_link(slot, &segment->link[k]) < 0)
+			return -1;
 	return 0;
 }
 
@@ -204,17 +230,18 @@ complete_oldest(struct gpu_jobs *jobs, struct frame **out)
 {
 	struct gpu_job_slot *slot = &jobs->slot[jobs->completed % JOBS_IN_FLIGHT];
 
-	*out = NULL;
+	*out = slot->completes;
+	slot->completes = NULL;
 	jobs->completed++;
-	if (gpu_job_wait(slot->job) < 0)
+	if (gpu_job_wait(slot->job) < 0) {
+		release_frames(slot);
 		return -1;
+	}
 	for (size_t i = 0; i < slot->copies_back; i++)
 		memcpy(slot->copy_back[i].to,
 		    (char *)slot->staging->host + slot->copy_back[i].at,
 		    slot->copy_back[i].bytes);
-	add_times(jobs, slot);
-	*out = slot->completes;
-	slot->completes = NULL;
+	add_times(jobs, slot, *out != NULL);
 	release_frames(slot);
 	return 0;
 }
@@ -239,22 +266,6 @@ device_drain(struct chain *chain, struct link *link, size_t to, device_complete 
 		if (complete_one(chain, link->jobs, complete) < 0)
 			return -1;
 	return 0;
-}
-
-/* Channels of the output that are made once and handed on twice. */
-static void
-share_twins(const struct segment *segment)
-{
-	size_t last = segment->n - 1;
-
-	for (size_t c = 0; c < segment->out->head.c; c++)
-		for (size_t b = 0; b < c; b++) {
-			size_t k = last, m = last, channel = c, other = b;
-
-			if (segment_produced_by(segment, &k, &channel) &&
-			    segment_produced_by(segment, &m, &other) && k == m && channel == other)
-				frame_share(segment->out, c, segment->out, b);
-		}
 }
 
 static int
@@ -301,10 +312,12 @@ device_start(struct device *device, struct segment *segment, device_complete *co
 		first->jobs = calloc(1, sizeof(*first->jobs));
 	if (!first->jobs)
 		return fail_memory();
+	/* the last frame's state is made by a job that may still run */
+	if (state_used(segment) && device_drain(segment->chain, first, 0, complete) < 0)
+		return -1;
 	first->jobs->at = first->run.position + segment->n;
 	first->jobs->link = first;
 	first->jobs->n = segment->n;
-	share_twins(segment);
 	if (tile_open(&tile) < 0)
 		return -1;
 	if (rows == 0)

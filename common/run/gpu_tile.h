@@ -20,6 +20,12 @@ struct gpu_job_slot {
 	size_t copies_back;
 };
 
+/* A plane as shaders see it (gpu.glsl). */
+struct gpu_plane {
+	uint64_t address;		/* of row 0 */
+	uint32_t stride, type;		/* bytes from row to row; enum sample */
+};
+
 /* One tile of one frame on its way through the segment. */
 struct tile {
 	struct device *device;
@@ -29,18 +35,23 @@ struct tile {
 	bool fills;			/* false: only sizes are found */
 	size_t arena, words, staging;	/* bytes used so far */
 	size_t up_bytes, down_bytes;	/* that cross */
-	uint64_t *in[SEGMENT_MOST], *out[SEGMENT_MOST];	/* addresses of row 0 */
+	bool fits;			/* no dispatch has more workgroups than the device takes */
+	/* planes of map k's input, output and state, in the order of struct frame */
+	struct gpu_plane *in[SEGMENT_MOST], *out[SEGMENT_MOST];
 	bool *wanted;			/* of the segment's input: read by some map */
 	size_t *final[SEGMENT_MOST]; /* by channel of map k: the output's channel that it is */
-	uint64_t *memory;		/* of the lists above */
-	bool *flags;
+	struct gpu_plane *planes;	/* memory of the lists above */
+	size_t *channels;
 };
 
-/* Finds what the tile's segment reads and makes. -1 after fail(). */
+/* Finds what the tile's segment reads and makes. Channels of the output that are made once and handed
+ * on twice become one plane. -1 after fail(). */
 int tile_open(struct tile *);
 void tile_close(struct tile *);
 /* Goes over everything once: to find the sizes, or (fills) to record the job. -1 after fail(). */
 int tile_record(struct tile *, bool fills);
+/* The job is on its way: the tables that it uploads will be there for the next one. */
+void tile_submitted(struct tile *);
 /* The device's block that holds a plane's pixels; NULL: ordinary memory. */
 const struct gpu_block *tile_block(const struct plane *);
 /* Where pixels come from while the device is open; arg: the device. */

@@ -145,6 +145,13 @@ passes_refused(const struct device *device, struct link *link, const char *why)
 	link->refused = true;
 }
 
+/* Shaders count columns, rows and the bytes of a row in 32 bits. */
+static bool
+too_large(const struct frame_head *head)
+{
+	return head->w > UINT32_MAX / 8 || head->h > UINT32_MAX;
+}
+
 int
 passes_plan(struct device *device, struct link *link, bool *able)
 {
@@ -162,6 +169,10 @@ passes_plan(struct device *device, struct link *link, bool *able)
 		free_passes(passes);
 		return -1;
 	}
+	if (head_is_table(&link->in))
+		passes_refuse(passes, "tables are the processor's");
+	if (too_large(&link->in) || too_large(&link->out))
+		passes_refuse(passes, "rows of 4 GiB are more than shaders can address");
 	if (passes->refused || passes->n == 0) {
 		passes_refused(device, link, passes->refused ? passes->refused : "nothing to do");
 		free_passes(passes);

@@ -64,7 +64,37 @@ is_planned_for(const struct link *link, const struct frame_head *head)
 	if (!link->planned || link->in.c != head->c + second_inputs_channels(link))
 		return false;
 	own.c = head->c;
-	return head_equal(&own, head) && second_inputs_planned(link);
+	return (head_equal(&own, head) || head_same_table(&own, head)) &&
+	    second_inputs_planned(link);
+}
+
+/* A stage that takes images gets no table. */
+static int
+check_table(const struct link *link, const struct frame_head *head)
+{
+	size_t points;
+
+	if (!head_is_table(head))
+		return 0;
+	if (head_points(head, &points) < 0)
+		return -1;
+	if (link->run.stage->traits & STAGE_TABLES)
+		return 0;
+	return fail(link->run.chain->n > 1 ? link->run.stage->name : NULL,
+	    "input is a table of %zu points, not an image", points);
+}
+
+/* The plan stays, but the table has another number of rows. */
+static int
+take_points(struct link *link, const struct frame_head *head)
+{
+	size_t points;
+
+	if (!head_is_table(head))
+		return 0;
+	if (head_points(head, &points) < 0 || head_set_points(&link->in, points) < 0)
+		return -1;
+	return head_is_table(&link->out) ? head_set_points(&link->out, points) : 0;
 }
 
 /* The last frames of the old head leave the stage before the new one is planned. */
@@ -88,8 +118,10 @@ plan_link(struct link *link, const struct frame_head *head)
 
 	if (second_inputs_read(link) < 0)
 		return -1;
+	if (check_table(link, head) < 0)
+		return -1;
 	if (is_planned_for(link, head))
-		return 0;
+		return take_points(link, head);
 	if (second_inputs_widen_head(link, head, &in) < 0)
 		return -1;
 	if (flush(link, &in) < 0) {
@@ -111,6 +143,9 @@ plan_link(struct link *link, const struct frame_head *head)
 		status = meta_append_command(&link->out.meta, link->command);
 	if (status == 0 && link->run.body->rows && link->out.h != link->in.h)
 		status = fail(NULL, "internal error: a map changed the height");
+	if (status == 0 && link->run.body->rows && head_is_table(&link->in) &&
+	    (!head_is_table(&link->out) || link->out.w != link->in.w || link->run.halo))
+		status = fail(NULL, "internal error: a map changed a table's rows");
 	if (status < 0)
 		plan_free(link);
 	return status;

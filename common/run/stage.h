@@ -33,8 +33,12 @@ enum stage_trait {
 	 * takes run->operand, or standard input where there are none. Behind others it is a flow,
 	 * unless a source too. */
 	STAGE_OPERANDS = 4,
-	STAGE_ANY_TYPE =
-	    8 /* takes uchar, ushort and float; without it the runner converts to float */
+	/* takes uchar, ushort and float; without it the runner converts to float */
+	STAGE_ANY_TYPE = 8,
+	/* Takes tables, too (frame(5)), which the runner refuses without it. A map's rows then makes
+	 * each column from the same column alone, its halo is 0, and plan must not depend on the
+	 * number of columns: it does not run anew where only that changes. */
+	STAGE_TABLES = 16
 };
 
 /* A thread's memory for the calls of rows of one map: run->scratch_bytes, aligned to 64, unset. */

@@ -90,10 +90,9 @@ turn_rows(const struct run *run, const struct frame *in, struct frame *out, size
 {
 	struct frame one_in = *in, one_out = *out;
 
-	(void)scratch;
 	one_in.plane += 1;
 	one_out.head.c = 1;
-	column_rows(run, &one_in, &one_out, y0, y1);
+	column_rows(run, &one_in, &one_out, y0, y1, scratch);
 	for (size_t y = y0; y < y1; y++) {
 		frame_pass(in, 2, out, 1, y);
 		frame_pass(in, 0, out, 2, y);
@@ -189,6 +188,7 @@ static void
 three_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
     const struct row_scratch *scratch)
 {
+	(void)scratch;
 	(void)run;
 	for (size_t y = y0; y < y1; y++)
 		for (size_t x = 0; x < out->head.w; x++)
@@ -196,7 +196,6 @@ three_rows(const struct run *run, const struct frame *in, struct frame *out, siz
 			    10 * frame_floats(in, 1, y)[x] + 100 * frame_floats(in, 2, y)[x];
 }
 
-	(void)scratch;
 static int
 three_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -287,13 +286,13 @@ static void
 plans_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
     const struct row_scratch *scratch)
 {
+	(void)scratch;
 	(void)run;
 	for (size_t c = 0; c < out->head.c; c++)
 		for (size_t y = y0; y < y1; y++)
 			memcpy(frame_row(out, c, y), frame_row(in, c, y), in->plane[c].stride);
 }
 
-	(void)scratch;
 static int
 plans_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {

@@ -16,7 +16,7 @@ main()
 
 	if (gpu_outside4(x, y))
 		return;
-	depth = gpu_fours(gpu_row(gpu.outputs + 2, y, gpu.out_stride)).at[x >> 2];
+	depth = gpu_fours(gpu_row(gpu.outputs + 2, y)).at[x >> 2];
 	for (uint k = 0; k < 3; k++) {
 		uint row = 4 * k;
 		PX_D start = at.b.row[row + 1] * double(y) + at.b.row[row + 3];

@@ -137,7 +137,7 @@ decode(block_at at, uint code, uint first, vec4 threshold, uint x, uint y, inout
 void
 mask(uint c, bvec4 bad, uint x, uint y)
 {
-	gpu_fours row = gpu_fours(gpu_row(gpu.outputs + c, y, gpu.out_stride));
+	gpu_fours row = gpu_fours(gpu_row(gpu.outputs + c, y));
 	vec4 v = row.at[x >> 2];
 
 	for (int i = 0; i < 4; i++)

@@ -1,0 +1,146 @@
+#include "run/band_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP_BYTES (1u << 20)	/* what is touched at a time, input to output: half a common L2 */
+#define STEP_LEAST 24
+#define STEP_MOST 64
+
+static size_t
+row_bytes(const struct frame_head *head)
+{
+	return head->c * frame_stride(head->w, head->type);
+}
+
+/* The last map that reads what map k made: the next one, or further ones to which channels are
+ * passed. */
+static size_t
+last_reader(const struct segment *segment, size_t k)
+{
+	size_t last = k + 1;
+
+	for (size_t m = k + 1; m + 1 < segment->n; m++)
+		for (size_t c = 0; c < segment->link[m].out.c; c++) {
+			size_t producer = m, channel = c;
+
+			if (segment_produced_by(segment, &producer, &channel) && producer == k)
+				last = m + 1;
+		}
+	return last;
+}
+
+size_t
+band_most_rows(const struct segment *segment, size_t k)
+{
+	return size_at_most(segment->step + 2 * segment->halo[k], segment->h);
+}
+
+size_t
+band_state_stride(const struct link *link)
+{
+	return frame_stride(link->out.w, SAMPLE_FLOAT);
+}
+
+void
+band_lay_out(struct segment *segment)
+{
+	size_t bytes = row_bytes(&segment->in->head);
+
+	segment_halos(segment);
+	for (size_t k = 0; k < segment->n; k++)
+		bytes += row_bytes(&segment->link[k].out);
+	segment->step = size_at_most(size_at_least(STEP_BYTES / bytes, STEP_LEAST), STEP_MOST);
+	segment->bytes = 0;
+	for (size_t k = 0; k + 1 < segment->n; k++) {
+		segment->window[k] = band_most_rows(segment, k);
+		segment->offset[k] = segment->bytes;
+		segment->reader[k] = last_reader(segment, k);
+		segment->bytes += row_bytes(&segment->link[k].out) * segment->window[k];
+	}
+	for (size_t k = 0; k < segment->n; k++) {
+		const struct link *link = &segment->link[k];
+
+		segment->state_offset[k] = segment->bytes;
+		segment->bytes += link->run.state * band_state_stride(link) * band_most_rows(segment, k);
+		segment->scratch_offset[k] = segment->bytes;
+		segment->bytes += (link->run.scratch_bytes + 63) & ~(size_t)63;
+	}
+}
+
+int
+band_reserve(struct band_memory *band, const struct segment *segment)
+{
+	size_t planes = 0, at = 0;
+
+	if (band->bytes < segment->bytes) {
+		free(band->memory);
+		band->memory = aligned_alloc(64, segment->bytes);
+		band->bytes = band->memory ? segment->bytes : 0;
+		if (!band->memory)
+			return fail_memory();
+	}
+	for (size_t k = 0; k < segment->n; k++)
+		planes += segment->link[k].in.c + segment->link[k].out.c +
+		    2 * segment->link[k].run.state;
+	if (band->planes < planes) {
+		free(band->plane);
+		band->plane = calloc(planes, sizeof(*band->plane));
+		band->planes = band->plane ? planes : 0;
+		if (!band->plane)
+			return fail_memory();
+	}
+	for (size_t k = 0; k < segment->n; k++) {
+		band->in[k] = band->plane + at;
+		at += segment->link[k].in.c + segment->link[k].run.state;
+		band->out[k] = band->plane + at;
+		at += segment->link[k].out.c + segment->link[k].run.state;
+	}
+	return 0;
+}
+
+/* Memory for n items that lasts as long as the chain. NULL after fail(). */
+static void *
+reserve(void **memory, size_t *room, size_t n, size_t size)
+{
+	if (*room < n) {
+		free(*memory);
+		*memory = calloc(n, size);
+		*room = *memory ? n : 0;
+	}
+	if (!*memory)
+		fail_memory();
+	return *memory;
+}
+
+int
+band_find_producers(struct segment *segment)
+{
+	struct chain *chain = segment->chain;
+	size_t channels = segment->link[segment->n - 1].out.c, first[SEGMENT_MOST], all = 0;
+	bool *used;
+
+	for (size_t k = 0; k < segment->n; k++) {
+		first[k] = all;
+		all += segment->link[k].out.c;
+	}
+	segment->producer = reserve((void **)&chain->producer, &chain->producers, channels,
+	    sizeof(*chain->producer));
+	used = reserve((void **)&chain->used, &chain->useds, all, sizeof(*used));
+	if (!segment->producer || !used)
+		return -1;
+	memset(used, 0, all * sizeof(*used));
+	for (size_t c = 0; c < channels; c++) {
+		struct producer *producer = &segment->producer[c];
+		bool *mark;
+
+		*producer = (struct producer){ segment->n - 1, c };
+		mark = segment_produced_by(segment, &producer->k, &producer->c) ?
+		    &used[first[producer->k] + producer->c] : NULL;
+		if (!mark || producer->k + 1 == segment->n || *mark)
+			producer->k = segment->n;
+		if (mark)
+			*mark = true;
+	}
+	return 0;
+}
