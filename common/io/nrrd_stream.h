@@ -16,13 +16,15 @@
  * A header is at most 64 KiB; sizes are multiplied with overflow checks before any allocation.
  */
 int stream_read(FILE *, const char *name, struct frame **out);
-/* The same; pixels may also be handed over by the process that writes the pipe (handover.h). */
+/* The same; the process that writes the pipe may also share the pixels (shared_frames.h). */
 int stream_receive(FILE *, struct shared_receiver *, const char *name, struct frame **out);
 /* Same frame, same bytes. 0 or -1 after fail(). */
 int stream_write(FILE *, const char *name, const struct frame *);
-/* The same straight to a descriptor: planes go from where they lie, in one piece where they can. It
- * waits where the descriptor does not block. number: of a frame that shared_sender_put() has handed over,
- * of which only the header is written; else 0. */
+/*
+ * The same straight to a descriptor, without a copy: adjacent planes in one piece. Waits where the
+ * descriptor does not block. number: of a frame that shared_sender_put() has sent, of which only
+ * the header is written; else 0.
+ */
 int stream_send(int fd, const char *name, const struct frame *, unsigned long number);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/progress.h"
+#include "io/source.h"
 
 #define AHEAD 2			/* files a thread, so that one that is done early has another */
 #define PATIENCE_NS 200000000	/* for a read ahead, when a chain fails */

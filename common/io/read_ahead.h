@@ -6,8 +6,8 @@
 #ifndef READ_AHEAD_H
 #define READ_AHEAD_H
 
-#include "io/codec.h"
 #include "base/thread_pool.h"
+#include "frame/frame.h"
 
 struct read_ahead;
 

@@ -1,5 +1,6 @@
-/* Reading frames from a file, a folder or standard input; declared in codec.h. */
 #define _GNU_SOURCE
+#include "io/source.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/codec.h"
 #include "base/fail.h"
 #include "io/shared_frames.h"
 
@@ -113,19 +113,19 @@ pipe_open(struct source *source, int fd, const char *path)
 	FILE *file;
 
 	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);	/* fewer switches; where it fails, more */
-	source->loader.inlet = shared_receiver_open(fd);
+	source->loader.receiver = shared_receiver_open(fd);
 	if (start_read(&start, source->also, &source->codec) < 0)
 		fail_errno(path, "cannot be read");
 	else if (!source->codec)
 		fail_unknown(path, start.byte, start.n);
 	if (!source->codec) {
-		shared_receiver_close(source->loader.inlet);
+		shared_receiver_close(source->loader.receiver);
 		close(fd);
 		return NULL;
 	}
-	if (source->codec->seeks) {	/* somebody else may read on, and listen */
-		shared_receiver_close(source->loader.inlet);
-		source->loader.inlet = NULL;
+	if (source->codec->seeks) {	/* another process may read on, and listen */
+		shared_receiver_close(source->loader.receiver);
+		source->loader.receiver = NULL;
 	}
 	file = buffered(source, fdopen(fd, "rb"));
 	while (file && start.n)
@@ -326,7 +326,8 @@ source_leave_file(struct source *source)
 		return;
 	if (source->codec->load_end && source->loader.state)
 		source->codec->load_end(&source->loader);
-	shared_receiver_close(source->loader.inlet);	/* first: the next reader of a named pipe listens */
+	/* before the file, so that the next reader of a named pipe can listen */
+	shared_receiver_close(source->loader.receiver);
 	fclose(source->loader.file);
 	source->loader = (struct loader){ 0 };
 }

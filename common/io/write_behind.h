@@ -5,7 +5,7 @@
 #ifndef WRITE_BEHIND_H
 #define WRITE_BEHIND_H
 
-#include "io/codec.h"
+#include "io/target.h"
 
 struct write_behind;
 

@@ -16,11 +16,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "io/codec.h"
 #include "base/fail.h"
 #include "frame/frame.h"
 #include "base/opt.h"
 #include "base/cpu_level.h"
+#include "io/source.h"
+#include "io/target.h"
 
 struct run;
 struct passes;	/* a map's compute passes on the device; passes.h */

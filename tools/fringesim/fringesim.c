@@ -1,4 +1,5 @@
 /* Simulated captures of a known scene, with their truth. */
+#include "io/target.h"
 #include "run/stage.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Triangle meshes, or frames of points, seen from afar: orthographic depth. */
+#include "io/source.h"
 #include "run/stage.h"
 #include "mesh/mesh_file.h"
 #include "meshview.h"
