@@ -1,5 +1,4 @@
 /* Simulated captures of a known scene, with their truth. */
-#include "io/target.h"
 #include "run/stage.h"
 
 #include <string.h>
