@@ -73,7 +73,8 @@ add_first(struct summed *summed, size_t n)
 
 	add(summed, summed->byte, place);
 	if (n - place >= MARKER_BYTES && marker[0] == 0xff && marker[1] == JPEG_COM &&
-	    marker[2] == 0 && marker[3] == 2 + TEXT_BYTES && jpeg_checksum_is(marker + 4, TEXT_BYTES)) {
+	    marker[2] == 0 && marker[3] == 2 + TEXT_BYTES &&
+	    jpeg_checksum_is(marker + 4, TEXT_BYTES)) {
 		memcpy(summed->told, marker + 4, TEXT_BYTES);
 		place += MARKER_BYTES;
 	}

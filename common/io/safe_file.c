@@ -39,8 +39,9 @@ watch_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU,
 		SIGXFSZ };
-	struct sigaction action = { .sa_handler = remove_temporary_files, .sa_flags = (int)SA_RESETHAND },
-			 old;
+	struct sigaction action = { .sa_handler = remove_temporary_files,
+		.sa_flags = (int)SA_RESETHAND };
+	struct sigaction old;
 
 	sigfillset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
@@ -161,7 +162,7 @@ temporary_open(const char *path, char **temporary)
 			*temporary = NULL;
 		}
 	} else if (stat(final, &st) == 0) {
-		(void)fchmod(fd, st.st_mode & 07777);	/* fails on another user's file: the umask's will do */
+		(void)fchmod(fd, st.st_mode & 07777);	/* where it fails, the umask's will do */
 	}
 	free(final);
 	return file;
