@@ -144,7 +144,7 @@ choose_white(struct mesh *mesh, const struct frame_head *head)
 	return 0;
 }
 
-/* How far neighbours lie apart beside z: by the points' x and y, else by the spacing. */
+/* The distance of neighbours in x and y: of the points, else the spacing. */
 static float
 lateral_step(const struct mesh *mesh, size_t x, size_t y, size_t x1, size_t y1)
 {
