@@ -12,7 +12,7 @@
 #include "base/fail.h"
 
 #define OPT_MOST 128		/* rows of both tables together */
-#define LONG_VALUE 256 /* getopt_long's answers to long names start here, beyond all letters */
+#define LONG_VALUE 256 /* of the first long name in getopt_long, beyond all letters */
 
 static void *
 field(const struct opt *opt, void *parameters)
@@ -214,8 +214,8 @@ static void
 add_rows(struct long_options *all, const struct opt *table)
 {
 	for (size_t i = 0; i < opt_count(table) && all->n < OPT_MOST; i++) {
-		/* getopt_long takes options of the same value for one, and abbreviations of them
-		 * for that one */
+		/* each its own value: getopt_long takes options of equal values, and their
+		 * abbreviations, for one option */
 		int value = LONG_VALUE + (int)all->n;
 
 		all->option[all->n++] = (struct option){ table[i].name,
@@ -273,8 +273,7 @@ opt_parse(const struct opt *table, void *parameters, const struct opt *common,
 		if (answer == -1)
 			break;
 		if (answer == '?' || answer == ':') {
-			/* getopt_long has moved operands: the word it stopped at lies before optind
-			 */
+			/* getopt_long has moved operands: it stopped at a word before optind */
 			at = optind > 1 ? optind - 1 : at;
 			while (at > 1 && argv[at][0] != '-')
 				at--;
@@ -350,7 +349,7 @@ print_value(FILE *out, const struct opt *opt, const void *parameters)
 	}
 }
 
-/* Is the field what the table's own default gives? */
+/* Is the field the table's default? */
 static bool
 is_standard(const struct opt *opt, const void *parameters, void *standard)
 {

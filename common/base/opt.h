@@ -23,8 +23,7 @@ enum opt_type {
 	OPT_WORD,    /* int, index into words; -1 likewise */
 	OPT_TEXT,    /* const char *; NULL likewise */
 	OPT_FILE,    /* const char *, a path; NULL likewise */
-	OPT_FRAME,   /* const char *, an image file that the runner reads beside the input (stage.h)
-		      */
+	OPT_FRAME,   /* const char *, an image file that the runner reads (stage.h) */
 	OPT_SIZE     /* struct opt_size, WxH; 0 x 0 likewise */
 };
 
@@ -46,7 +45,7 @@ struct opt {
 	const char *unit;		/* px, rad, mm, grey levels, ...; NULL: none */
 	const char *help;		/* one line, no full stop */
 	const char *const *words; /* OPT_WORD: the values, ended by NULL; OPT_FRAME: words that name
-				   * no file but something the stage knows by itself (ideal) */
+				   * no file but an input that the stage computes (ideal) */
 };
 
 /* Fills parameters with the defaults. The table's own defaults must be valid. */

@@ -1,6 +1,6 @@
 /*
- * Image files. One file per format in common/codec/, each defining `const struct codec codec_NAME`;
- * the table is made by the build from what lies there, so adding a format edits no file.
+ * Formats of image files. common/codec/ has a file or a folder per format, which defines
+ * `const struct codec codec_NAME`; the build makes the table of them, so adding one edits no file.
  *
  * Every function returns -1 after fail(path, ...).
  */

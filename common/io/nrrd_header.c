@@ -216,7 +216,7 @@ lines_take(struct parser *in, char *text, struct meta *meta)
 	return 0;
 }
 
-/* ---- what the fields say ---- */
+/* ---- the fields ---- */
 
 /* data file: @NUMBER is a frame that the writer of the pipe shares. 0: no such number. */
 static unsigned long
@@ -452,7 +452,7 @@ head_take(struct parser *in, struct meta *meta, struct frame_head *head)
 	return 0;
 }
 
-/* ---- does a header tell the truth about its size? ---- */
+/* ---- does the file hold as much as the header claims? ---- */
 
 /* Bytes from here to the end of a regular file (or one in memory); false on a pipe. */
 static bool
@@ -478,7 +478,7 @@ bytes_left(FILE *file, size_t *left)
 	return end >= 0;
 }
 
-/* Before memory is taken: is there so much data, and so much memory? */
+/* Before memory is allocated: is there so much data, and so much memory? */
 static int
 check_size(struct parser *in, const struct frame_head *head)
 {

@@ -135,7 +135,7 @@ swap_bytes(void *samples, size_t n, size_t size)
 		}
 }
 
-/* The next number of text; blanks, line ends and commas stand between them. */
+/* The next number of text; blanks, line ends and commas separate them. */
 static int
 read_text_number(struct input *in, double *v)
 {

@@ -11,7 +11,7 @@
 
 /*
  * The next frame: 1 and *out, 0 at a clean end (a frame boundary), -1 after fail().
- * Takes our own subset and what others write: fields in any order, double, int and big-endian
+ * Reads our own subset and what other programs write: fields in any order; double, int, big-endian
  * samples (converted to float, or to ushort/uchar where they are), interleaved channels, gzip.
  * A header is at most 64 KiB; sizes are multiplied with overflow checks before any allocation.
  */

@@ -37,7 +37,7 @@ struct target {
 
 /* ---- numbers in names ---- */
 
-/* At the conversion behind a %: its length and width, if it is d, 4d, 04d and the like. */
+/* The length and width of the conversion after a %, if it is d, 4d, 04d and the like. */
 static size_t
 conversion_length(const char *text, int *width)
 {
@@ -269,7 +269,7 @@ name_is_taken(const struct target *target, const char *name)
 	return false;
 }
 
-/* The frame's `name` without suffix and path; a new string, NULL if there is none that will do. */
+/* The frame's `name` without suffix and path; a new string, NULL if it has none or a bad one. */
 static char *
 name_given(const struct frame_head *head)
 {

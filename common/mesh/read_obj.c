@@ -79,7 +79,7 @@ take_face(struct obj *obj)
 	return 0;
 }
 
-/* Comments before the first vertex may tell where the axes point. */
+/* Comments before the first vertex may say where the axes point. */
 static void
 take_comment(struct obj *obj)
 {

@@ -19,7 +19,7 @@
 
 enum form { FORM_NONE, FORM_ASCII, FORM_LITTLE, FORM_BIG };
 
-/* What a property is to us. */
+/* The meaning of a property. */
 enum role {
 	ROLE_X, ROLE_Y, ROLE_Z, ROLE_RED, ROLE_GREEN, ROLE_BLUE, ROLE_SCALAR, ROLE_POINTS, ROLES,
 	ROLE_NONE = ROLES
@@ -56,7 +56,7 @@ struct ply {
 
 /* ---- header ---- */
 
-/* Before red green blue; and, from the second on, behind them. */
+/* The first precedes red green blue, the others come after them. */
 static const char *const scalar_names[] = { "texture", "intensity", "quality", "scalar", "gray",
 	"grey", "value", NULL };
 
@@ -506,7 +506,7 @@ add_point(struct ply *ply, const double value[ROLES + 1], bool coloured)
 static int
 read_item(struct ply *ply, const struct ply_element *element, bool coloured)
 {
-	double value[ROLES + 1];	/* the last one for what has no role */
+	double value[ROLES + 1];	/* the last one for properties without a role */
 
 	for (size_t i = element->first; i < element->first + element->n; i++) {
 		const struct property *property = &ply->property[i];
@@ -531,7 +531,7 @@ read_element(struct ply *ply, const struct ply_element *element)
 	bool coloured = has_role(ply, element, ROLE_RED) && has_role(ply, element, ROLE_GREEN) &&
 	    has_role(ply, element, ROLE_BLUE);
 
-	/* one without properties takes no bytes, whatever it says */
+	/* an element without properties takes no bytes, whatever its count */
 	for (unsigned long long i = 0; i < element->count && element->n; i++)
 		if (read_item(ply, element, coloured) < 0)
 			return -1;

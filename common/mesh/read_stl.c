@@ -111,7 +111,7 @@ load_binary(struct welder *welder, FILE *file, uint32_t facets)
 	return 0;
 }
 
-/* The three numbers behind the word vertex. */
+/* The three numbers after the word vertex. */
 static int
 take_vertex(struct words *words, float point[3])
 {
@@ -205,8 +205,7 @@ read_stl(const char *path, FILE *file, struct triangles *out)
 	return status;
 }
 
-/* Binary: 80 bytes of anything, the number of triangles, the first one, whose numbers must be such.
- */
+/* Binary: 80 bytes of anything, the number of triangles, the first one, of plausible numbers. */
 static bool
 starts_binary(const unsigned char *start, size_t n)
 {

@@ -1,4 +1,4 @@
-/* Calibration files: which names stand for what. */
+/* Calibration files: the names of their entries. */
 #include "optics/calib.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "optics/number_file.h"
 
-/* The names that one habit of writing calibrations uses; alternatives are separated by |. */
+/* The names that one family of calibration programs uses; | separates alternatives. */
 struct dialect {
 	const char *camera_K, *camera_distortion, *projector_K, *projector_distortion;
 	const char *R, *T;		/* camera to projector */
@@ -34,7 +34,7 @@ struct file {
 	const struct number_file *numbers;
 };
 
-/* The entry of the first of the names that is there. */
+/* The entry of the first name that the file has. */
 static const struct number_file_entry *
 find(const struct file *file, const char *names)
 {

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* What stands between two tags. */
+/* The text between two tags. */
 static int
 xml_text(struct number_parser *parser, const char *name)
 {

@@ -63,7 +63,7 @@ yaml_block(struct number_parser *parser, size_t indent)
 	}
 }
 
-/* What stands behind `key:`; *deeper says that it follows in the next lines. */
+/* The value after `key:`; *deeper: it follows in the next lines. */
 static int
 yaml_value(struct number_parser *parser, const char *name, size_t indent, bool *deeper)
 {

@@ -45,7 +45,7 @@ on_error(thandle_t handle, const char *module, const char *format, va_list args)
 		vsnprintf(reading->message, sizeof(reading->message), format, args);
 }
 
-/* Fails with what libtiff said, else with "TIFF WHAT NUMBER is damaged". */
+/* Fails with libtiff's message, else with "TIFF WHAT NUMBER is damaged". */
 static int
 fail_damaged(struct reading *reading, const char *what, unsigned number)
 {

@@ -162,7 +162,7 @@ entry_bytes(const struct entry *entry)
 	return entry->count * size;
 }
 
-/* The directory itself: what does not fit into an entry stands before it, at offset[]. */
+/* The directory itself: larger values precede it, at offset[]. */
 static int
 write_entries(struct saver *saver, struct writing *writing, const struct directory *directory,
     const uint64_t *offset, bool big)
@@ -221,7 +221,7 @@ write_directory(struct saver *saver, struct writing *writing, const struct direc
 	return 0;
 }
 
-/* Where the strips lie, and for each channel its sample's bits, format and, behind the colours,
+/* Where the strips lie, and for each channel its sample's bits, format and, after the colours,
  * its meaning: 2 for alpha, 0 for unspecified. */
 struct tables {
 	uint64_t *offset;
