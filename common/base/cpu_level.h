@@ -1,7 +1,7 @@
 /*
  * CPU dispatch. Every tools/NAME/NAME.c is compiled once per instruction level (x86-64-v2, v3, v4;
  * once, plainly, on other machines), with STAGE_LEVEL naming the level; the best one that the
- * machine has is picked at start-up. FRINGEPIPE_CPU=v2|v3|v4 forces one, so that the tests can run
+ * machine has is chosen at start-up. FRINGEPIPE_CPU=v2|v3|v4 forces one, so that the tests can run
  * all. No flag lets results differ between levels: contraction is off and sums keep their order.
  */
 #ifndef CPU_LEVEL_H
@@ -17,7 +17,7 @@
 /* Defines the stage of this file: STAGE(gauss) = { .name = "gauss", ... }; */
 #define STAGE(name) const struct stage CPU_PASTE(stage_##name, STAGE_LEVEL)
 
-/* The levels of one tool, for the table of what is linked in. */
+/* The levels of one tool, for the table of linked stages. */
 #ifdef __x86_64__
 #define CPU_LEVELS 3
 #define STAGE_DECLARE(name) extern const struct stage stage_##name##_v2, stage_##name##_v3, \
@@ -30,14 +30,14 @@
 #endif
 
 /* Index into the levels that this machine can run; *name is what FRINGEPIPE_CPU calls it.
- * -1 after fail() if FRINGEPIPE_CPU names none, or one that the machine has not. */
+ * -1 after fail() if FRINGEPIPE_CPU names none, or one that the machine lacks. */
 int cpu_level(const char **name);
 
-/* Stands before the innermost loop over x: its body must have no call that is not inlined, and no
+/* Put it before the innermost loop over x, whose body must have no call that is not inlined, and no
  * condition around a call. Pointers of planes are restrict and 64-byte aligned (frame_floats). */
 #define CPU_SIMD _Pragma("omp simd")
 
-/* Bytes of a vector at this level, for what compilers make none of by themselves. */
+/* Bytes of a vector at this level, for loops that compilers do not vectorise by themselves. */
 #if defined(__AVX512BW__)
 #define CPU_VECTOR_BYTES 64
 #elif defined(__AVX2__)

@@ -1,6 +1,6 @@
 /*
- * %XX escapes of the words that stand in cmd.N keys: bytes that NRRD readers stumble over, and
- * blanks and % where a word shall stay one.
+ * %XX escapes of the words in cmd.N keys: for bytes that NRRD readers cannot read, and for blanks
+ * and % within a word.
  */
 #ifndef ESCAPE_H
 #define ESCAPE_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Must this byte be escaped wherever it stands? Control and non-ASCII bytes, and a colon at the
+/* Must this byte be escaped in any place? Control and non-ASCII bytes, and a colon at the
  * end of a word (a colon with a blank behind it breaks readers). */
 bool escape_needed(const char *at);
 /* Writes a word, or the end of one: blanks, % and what escape_needed() names as %XX. */

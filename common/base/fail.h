@@ -1,7 +1,7 @@
 /*
  * Messages and exit codes.
  *
- * Library code reports a failure once, where it is known, and returns -1 all the way up;
+ * Library code reports a failure once, where it happens, and returns -1 all the way up;
  * only stage_main() prints and exits. Messages read "object: what was wrong, what was seen":
  * one line, lower case; bytes that are not printable ASCII are shown as ?.
  */
@@ -20,11 +20,11 @@ enum exit_code {
 /* Records "object: message" (object may be NULL) unless a message is recorded already. Returns -1.
  */
 int fail(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same, with strerror(errno) behind it. */
+/* The same, followed by strerror(errno). */
 int fail_errno(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same as fail(), for a command line that cannot be carried out: exit code EXIT_USAGE. */
 int fail_usage(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same as fail() with the code that the program shall exit with. */
+/* The same as fail() with the exit code of the program. */
 int fail_with(enum exit_code code, const char *object, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int fail_memory(void);
@@ -35,7 +35,7 @@ enum exit_code fail_code(void);
 /* Forgets the recorded message: for unit tests, and for callers that try something else next. */
 void fail_clear(void);
 
-/* The name that stands before every message. */
+/* The name that begins every message. */
 void fail_set_program(const char *name);
 const char *fail_program(void);
 void fail_set_quiet(bool quiet);

@@ -1,4 +1,4 @@
-/* Lists of numbers as text, and products of sizes that cannot overflow unseen. */
+/* Lists of numbers as text, and products of sizes with overflow checks. */
 #ifndef NUMBERS_H
 #define NUMBERS_H
 
@@ -26,8 +26,8 @@ const char *number_format(double v, char text[32]);
 /* For qsort: floats in rising order; none of them NaN. */
 int numbers_compare(const void *a, const void *b);
 
-/* The rank[i]-th smallest (from 0) of n floats, none of them NaN, for each of `ranks` ranks: by
- * counting, in a time that grows with n as nothing else does. */
+/* The rank[i]-th smallest (from 0) of n floats, none of them NaN, for each of `ranks` ranks, by
+ * counting: in linear time. */
 void numbers_ranks(const float *v, size_t n, const size_t *rank, size_t ranks, float *out);
 
 /* a * b in *out; -1 after fail() when it does not fit. */

@@ -1,5 +1,6 @@
+/* Parsing option tables, and the command line that they give; opt_help.c prints them. */
 #define _GNU_SOURCE
-#include "base/opt.h"
+#include "base/opt_rows.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -11,34 +12,12 @@
 #include "base/fail.h"
 
 #define OPT_MOST 128		/* rows of both tables together */
-#define LONG_VALUE 256 /* getopt_long's answers to long names start here, beyond all letters */
+#define LONG_VALUE 256 /* of the first long name in getopt_long, beyond all letters */
 
 static void *
 field(const struct opt *opt, void *parameters)
 {
 	return (char *)parameters + opt->offset;
-}
-
-static size_t
-count(const struct opt *table)
-{
-	size_t n = 0;
-
-	while (table && table[n].name)
-		n++;
-	return n;
-}
-
-static bool
-is_angle(const struct opt *opt)
-{
-	return opt->type == OPT_ANGLE || opt->type == OPT_ANGLES;
-}
-
-static bool
-has_range(const struct opt *opt)
-{
-	return opt->min != 0.0 || opt->max != 0.0;
 }
 
 /* "--name: what, seen TEXT" */
@@ -51,42 +30,18 @@ refuse(const struct opt *opt, const char *what, const char *seen)
 	return fail_usage(object, "%s, not '%.60s'", what, seen);
 }
 
-/* A limit that only keeps the arithmetic safe is none that a user needs to hear of. */
-#define LOW_SAFE 1e-5		/* a least value so near to 0 means: positive */
-#define HIGH_SAFE 1e9
-
-/* "2 to 4096", "at least 0", "more than 0", or "" where there is no limit to tell. */
-static const char *
-range_text(const struct opt *opt, char text[80])
-{
-	char low[32], high[32];
-	bool positive = opt->min > 0.0 && opt->min <= LOW_SAFE;
-
-	number_format(opt->min, low);
-	number_format(opt->max, high);
-	if (opt->max < HIGH_SAFE)
-		snprintf(text, 80, "%s%s to %s", positive ? "more than " : "", positive ? "0" : low,
-		    high);
-	else if (opt->min > -HIGH_SAFE)
-		snprintf(
-		    text, 80, "%s %s", positive ? "more than" : "at least", positive ? "0" : low);
-	else
-		*text = '\0';
-	return text;
-}
-
 static int
 refuse_range(const struct opt *opt, double v, const char *seen)
 {
 	char what[160], range[80], high[32];
-	const char *unit = is_angle(opt) ? "degrees" : opt->unit ? opt->unit : "";
+	const char *unit = opt_is_angle(opt) ? "degrees" : opt->unit ? opt->unit : "";
 
-	if (v > opt->max && opt->max >= HIGH_SAFE)
+	if (v > opt->max && opt->max >= OPT_HIGH_SAFE)
 		snprintf(range, sizeof(range), "at most %s", number_format(opt->max, high));
-	else if (v < opt->min && opt->min <= -HIGH_SAFE)
+	else if (v < opt->min && opt->min <= -OPT_HIGH_SAFE)
 		snprintf(range, sizeof(range), "at least %s", number_format(opt->min, high));
 	else
-		range_text(opt, range);
+		opt_range_text(opt, range);
 	snprintf(what, sizeof(what), "must be %s%s%s", range, *unit ? " " : "", unit);
 	return refuse(opt, what, seen);
 }
@@ -94,7 +49,7 @@ refuse_range(const struct opt *opt, double v, const char *seen)
 static bool
 in_range(const struct opt *opt, double v)
 {
-	return !has_range(opt) || (v >= opt->min && v <= opt->max);
+	return !opt_has_range(opt) || (v >= opt->min && v <= opt->max);
 }
 
 static int
@@ -189,7 +144,7 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 			return refuse(opt, "wants a number", text);
 		if (!in_range(opt, v))
 			return refuse_range(opt, v, text);
-		*(double *)to = is_angle(opt) ? v * M_PI / 180.0 : v;
+		*(double *)to = opt_is_angle(opt) ? v * M_PI / 180.0 : v;
 		return 0;
 	case OPT_NUMBERS:
 	case OPT_ANGLES:
@@ -251,7 +206,7 @@ set_none(const struct opt *opt, void *parameters)
 int
 opt_defaults(const struct opt *table, void *parameters)
 {
-	for (size_t i = 0; i < count(table); i++) {
+	for (size_t i = 0; i < opt_count(table); i++) {
 		set_none(&table[i], parameters);
 		if (table[i].standard && table[i].type != OPT_FLAG &&
 		    parse_value(&table[i], table[i].standard, parameters) < 0)
@@ -263,7 +218,7 @@ opt_defaults(const struct opt *table, void *parameters)
 void
 opt_free(const struct opt *table, void *parameters)
 {
-	for (size_t i = 0; i < count(table); i++) {
+	for (size_t i = 0; i < opt_count(table); i++) {
 		if (table[i].type == OPT_NUMBERS || table[i].type == OPT_ANGLES)
 			numbers_free(field(&table[i], parameters));
 		if (table[i].type == OPT_STREAMS)
@@ -280,9 +235,9 @@ struct long_options {
 static void
 add_rows(struct long_options *all, const struct opt *table)
 {
-	for (size_t i = 0; i < count(table) && all->n < OPT_MOST; i++) {
-		/* getopt_long takes options of the same value for one, and abbreviations of them
-		 * for that one */
+	for (size_t i = 0; i < opt_count(table) && all->n < OPT_MOST; i++) {
+		/* each its own value: getopt_long takes options of equal values, and their
+		 * abbreviations, for one option */
 		int value = LONG_VALUE + (int)all->n;
 
 		all->option[all->n++] = (struct option){ table[i].name,
@@ -298,7 +253,7 @@ add_rows(struct long_options *all, const struct opt *table)
 static const struct opt *
 row_of(const struct opt *table, int letter, const char *name)
 {
-	for (size_t i = 0; i < count(table); i++)
+	for (size_t i = 0; i < opt_count(table); i++)
 		if (name ? !strcmp(table[i].name, name) : table[i].letter == letter)
 			return &table[i];
 	return NULL;
@@ -340,8 +295,7 @@ opt_parse(const struct opt *table, void *parameters, const struct opt *common,
 		if (answer == -1)
 			break;
 		if (answer == '?' || answer == ':') {
-			/* getopt_long has moved operands: the word it stopped at lies before optind
-			 */
+			/* getopt_long has moved operands: it stopped at a word before optind */
 			at = optind > 1 ? optind - 1 : at;
 			while (at > 1 && argv[at][0] != '-')
 				at--;
@@ -354,66 +308,6 @@ opt_parse(const struct opt *table, void *parameters, const struct opt *common,
 	}
 	*first_operand = optind;
 	return 0;
-}
-
-static void
-print_row(FILE *out, const struct opt *opt)
-{
-	char left[80], range[80], letter[8] = "    ";
-	const char *unit = is_angle(opt) ? "degrees" : opt->unit;
-
-	if (opt->letter)
-		snprintf(letter, sizeof(letter), "-%c, ", opt->letter);
-	snprintf(left, sizeof(left), "  %s--%s%s%s", letter, opt->name, opt->value ? " " : "",
-	    opt->value ? opt->value : "");
-	fprintf(out, "%-26s %s", left, opt->help);
-	if (opt->words) {
-		fputs(":", out);
-		for (size_t i = 0; opt->words[i]; i++)
-			fprintf(out, " %s", opt->words[i]);
-	}
-	if (unit)
-		fprintf(out, ", in %s", unit);
-	if (has_range(opt) && *range_text(opt, range))
-		fprintf(out, ", %s", range);
-	if (opt->standard)
-		fprintf(out, " [%s]", opt->standard);
-	fputc('\n', out);
-}
-
-void
-opt_print_help(FILE *out, const char *program, const char *operands, const char *summary,
-    const struct opt *table, const struct opt *common)
-{
-	fprintf(out, "usage: %s [OPTION ...]%s%s\n%s\n", program, operands && *operands ? " " : "",
-	    operands ? operands : "", summary);
-	if (count(table))
-		fputs("\noptions\n", out);
-	for (size_t i = 0; i < count(table); i++)
-		print_row(out, &table[i]);
-	fputs("\noptions that every tool has\n", out);
-	for (size_t i = 0; i < count(common); i++)
-		print_row(out, &common[i]);
-	fprintf(out, "\nmore: man %s\n", program);
-}
-
-static void
-print_words(FILE *out, const struct opt *table)
-{
-	for (size_t i = 0; i < count(table); i++) {
-		if (table[i].letter)
-			fprintf(out, "-%c\n", table[i].letter);
-		fprintf(out, "--%s\n", table[i].name);
-		for (size_t k = 0; table[i].words && table[i].words[k]; k++)
-			fprintf(out, "--%s=%s\n", table[i].name, table[i].words[k]);
-	}
-}
-
-void
-opt_print_words(FILE *out, const struct opt *table, const struct opt *common)
-{
-	print_words(out, table);
-	print_words(out, common);
 }
 
 static const char *
@@ -430,7 +324,7 @@ print_numbers(FILE *out, const struct opt *opt, const struct numbers *list)
 	for (size_t i = 0; i < list->n; i++) {
 		char text[32];
 
-		if (is_angle(opt))
+		if (opt_is_angle(opt))
 			fprintf(out, "%s%.10g", i ? "," : "", list->v[i] * (180.0 / M_PI));
 		else
 			fprintf(out, "%s%s", i ? "," : "", number_format(list->v[i], text));
@@ -486,7 +380,7 @@ print_value(FILE *out, const struct opt *opt, const void *parameters)
 	}
 }
 
-/* Is the field what the table's own default gives? */
+/* Is the field the table's default? */
 static bool
 is_standard(const struct opt *opt, const void *parameters, void *standard)
 {
@@ -528,7 +422,7 @@ extent(const struct opt *table)
 {
 	size_t bytes = 0;
 
-	for (size_t i = 0; i < count(table); i++)
+	for (size_t i = 0; i < opt_count(table); i++)
 		if (table[i].offset + sizeof(struct numbers) > bytes)
 			bytes = table[i].offset + sizeof(struct numbers);
 	return bytes;
@@ -547,7 +441,7 @@ opt_command(const char *program, const struct opt *table, const void *parameters
 		goto done;
 	}
 	fputs(program, out);
-	for (size_t i = 0; i < count(table); i++) {
+	for (size_t i = 0; i < opt_count(table); i++) {
 		if (is_standard(&table[i], parameters, standard))
 			continue;
 		fprintf(out, " --%s%s", table[i].name, table[i].type == OPT_FLAG ? "" : "=");

@@ -4,10 +4,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* A thread that has nothing to do looks this often whether there is something again, some 50 us,
- * before it sleeps: between two frames of a stream that is shorter than falling asleep and waking
- * up, which on a virtual machine take longer than that. */
-#define LOOKS 1000
+/* An idle thread spins for this many pauses, some 50 us, before it sleeps: between two frames of a
+ * stream that is shorter than falling asleep and waking up, above all on a virtual machine. */
+#define SPIN_LIMIT 1000
 
 struct thread_pool {
 	int threads;
@@ -22,7 +21,7 @@ struct thread_pool {
 };
 
 static void
-pause_a_moment(void)
+spin_pause(void)
 {
 #ifdef __x86_64__
 	__builtin_ia32_pause();
@@ -31,16 +30,16 @@ pause_a_moment(void)
 #endif
 }
 
-/* Until the number is no longer what it was, for a moment. Called and returns with the lock held.
- */
+/* Spins until the number differs from `was`, or up to the limit. The caller holds the lock; it is
+ * free meanwhile. */
 static void
-look_out(struct thread_pool *pool, const unsigned long *number, unsigned long was)
+spin_wait(struct thread_pool *pool, const unsigned long *number, unsigned long was)
 {
 	if (*number != was)
 		return;
 	pthread_mutex_unlock(&pool->lock);
-	for (int i = 0; i < LOOKS && __atomic_load_n(number, __ATOMIC_RELAXED) == was; i++)
-		pause_a_moment();
+	for (int i = 0; i < SPIN_LIMIT && __atomic_load_n(number, __ATOMIC_RELAXED) == was; i++)
+		spin_pause();
 	pthread_mutex_lock(&pool->lock);
 }
 
@@ -76,7 +75,7 @@ work(struct thread_pool *pool, int thread)
 		}
 		seen = pool->job;
 		take_items(pool, thread);
-		look_out(pool, &pool->job, seen);
+		spin_wait(pool, &pool->job, seen);
 	}
 	pthread_mutex_unlock(&pool->lock);
 }
@@ -99,7 +98,7 @@ thread_pool_for(struct thread_pool *pool, size_t n, thread_pool_fn *fn, void *ar
 	__atomic_add_fetch(&pool->job, 1, __ATOMIC_RELAXED);
 	pthread_cond_broadcast(&pool->wake);
 	take_items(pool, 0);
-	look_out(pool, &pool->ended, pool->job - 1);
+	spin_wait(pool, &pool->ended, pool->job - 1);
 	while (pool->finished < pool->n)
 		pthread_cond_wait(&pool->done, &pool->lock);
 	pool->n = pool->next = 0;

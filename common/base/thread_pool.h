@@ -1,7 +1,7 @@
 /*
  * The threads of one chain: one OpenMP parallel region that lives as long as the chain. Thread 0
- * drives; the others look out for jobs for a moment, then sleep on a condition until there are some
- * (libgomp's own waiting would spin).
+ * drives; the others spin for jobs for a moment, then sleep on a condition until there are some
+ * (libgomp's own waiting would spin all the time).
  */
 #ifndef THREAD_POOL_H
 #define THREAD_POOL_H

@@ -228,7 +228,7 @@ write_image(struct job *job, const struct frame *frame, const struct save_option
 	jpeg->in_color_space = frame->head.c == 1 ? JCS_GRAYSCALE : JCS_RGB;
 	jpeg_set_defaults(jpeg);
 	jpeg_set_quality(jpeg, options && options->quality ? options->quality : 95, TRUE);
-	/* full resolution if not told: fringes encoded in colour live in single pixels */
+	/* full resolution by default: fringes encoded in colour vary from pixel to pixel */
 	set_chroma(jpeg, options ? options->chroma : CHROMA_444);
 	jpeg_start_compress(jpeg, TRUE);
 	write_text(job, &frame->head);

@@ -13,7 +13,7 @@ sniff(const unsigned char *start, size_t n)
 static int
 load(struct loader *loader, struct frame **out)
 {
-	return stream_receive(loader->file, loader->inlet, loader->path, out);
+	return stream_receive(loader->file, loader->receiver, loader->path, out);
 }
 
 static int

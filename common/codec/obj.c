@@ -1,4 +1,4 @@
-/* Wavefront OBJ, written only; colours stand behind a vertex, as MeshLab and Blender read them. */
+/* Wavefront OBJ, written only; colours follow the vertex, as MeshLab and Blender read them. */
 #include "io/codec.h"
 
 #include "base/fail.h"

@@ -19,7 +19,7 @@
 #include "frame/pixel_store.h"
 
 struct plane {
-	/* Row 0; in the runner's windows, a ring of `rows` rows in which row y_first has place slot. */
+	/* Row 0. The runner's windows are rings of `rows` rows: row y_first is in place slot. */
 	void *host;
 	size_t y_first, slot;
 	size_t rows;
@@ -36,7 +36,7 @@ struct frame {
 };
 
 size_t frame_stride(size_t w, enum sample);
-/* A new frame with the head's size, channels and metadata; pixels are unset, row padding is zero. */
+/* A new frame with the head's size, channels and metadata. Pixels are unset, row padding is 0. */
 int frame_new(const struct frame_head *, struct frame **out);
 /* The same without pixels: the caller fills in the planes with frame_share(). */
 int frame_new_empty(const struct frame_head *, struct frame **out);
@@ -56,7 +56,7 @@ int frame_adopt(const struct frame_head *, void *const plane[], void *const owne
     void (*give)(void *arg, void *owner), struct frame **out);
 /* Makes plane `to_c` of `to` the same memory as plane c of `from`; sizes and types must agree. */
 void frame_share(struct frame *to, size_t to_c, const struct frame *from, size_t c);
-/* The heads that were stacked last and their common head, so that a stream of equal sets computes it
+/* The heads that were stacked last and their common head, which a stream of equal sets computes
  * once; zero at first. */
 struct frame_stacking {
 	struct frame_head *part, whole;

@@ -1,4 +1,4 @@
-/* key:=value lines: of NRRD headers (stream.c) and of the text that image files carry (codec.c). */
+/* key:=value lines, in NRRD headers (nrrd_header.c) and in the text of image files (codec.c). */
 #ifndef KEYLINE_H
 #define KEYLINE_H
 
@@ -7,14 +7,14 @@
 
 #include "frame/frame.h"
 
-/* Writes one line; a backslash becomes \\ and a newline \n, as NRRD wants it. */
+/* Writes one line; a backslash becomes \\ and a newline \n, as NRRD requires. */
 void keyline_put(FILE *, const char *key, const char *value);
 /* Writes `channels:=...` and all metadata. Bytes that would break the line become _. */
 void keyline_put_head(FILE *, const struct frame_head *);
 
 /*
- * Cuts a line at := in place and takes the escapes back. What meta_set() would not accept is
- * changed: newlines into blanks, the blank after a colon away, : and = in a key into _.
+ * Cuts a line at := in place and undoes the escapes. What meta_set() would refuse is changed:
+ * newlines into blanks, the blank after a colon removed, : and = in a key into _.
  * False where there is no := or no key.
  */
 bool keyline_split(char *line, char **key, char **value);

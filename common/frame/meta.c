@@ -42,7 +42,7 @@ copy_entries(struct entries *all, const struct meta_entry *from, size_t n)
 	return 0;
 }
 
-/* Before a change: entries that are this one's alone, with room for one more. */
+/* Before a change: makes the entries unshared, with room for one more. */
 static int
 own(struct meta *meta)
 {
@@ -367,7 +367,7 @@ meta_gather(struct meta *to, const struct meta *const *meta, const size_t *plane
 	return 0;
 }
 
-/* Keys whose values are lists by themselves, not one word per channel. */
+/* Keys whose values are lists of their own, not one word per channel. */
 static bool
 is_vector(const char *key)
 {

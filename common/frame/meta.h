@@ -17,7 +17,7 @@ struct meta_entry {
 	char *value;
 };
 
-struct meta {		/* its entries are changed by the functions below only */
+struct meta {		/* only the functions below change its entries */
 	size_t n;
 	struct meta_entry *entry;
 };
@@ -48,14 +48,14 @@ void meta_copy(struct meta *to, const struct meta *from);
 bool meta_equal(const struct meta *, const struct meta *);
 void meta_free(struct meta *);
 
-/* Appends the next cmd.N: words with one blank between. Bytes that NRRD readers stumble over become
- * %XX, but no %: what is no plain word has been written by escape_put_word(). */
+/* Appends the next cmd.N: words with one blank between. Bytes that NRRD readers cannot read
+ * become %XX, but not %: the caller wrote the words with escape_put_word(). */
 int meta_append_command(struct meta *, const char *command);
 
 /*
  * Metadata of frames that are gathered into one: keys that are equal in all stay, keys that differ
- * become lists in channel order, cmd.N comes from the first. planes[i] is how many channels
- * meta[i] stands for: a value that is already a list of that length is taken word by word.
+ * become lists in channel order, cmd.N comes from the first. planes[i] is the number of
+ * channels of meta[i]: a value that is already a list of that length is taken word by word.
  */
 int meta_gather(struct meta *to, const struct meta *const *meta, const size_t *planes, size_t n);
 

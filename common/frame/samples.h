@@ -1,5 +1,5 @@
 /*
- * Samples as foreign files keep them: any number type, either byte order, interleaved channels;
+ * Samples in foreign files: any number type, either byte order, interleaved channels;
  * and whether a file can hold as many of them as its header claims.
  */
 #ifndef SAMPLES_H

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "io/codec.h"
+#include "io/safe_file.h"
+#include "io/target.h"
 
 const char *const manifest_roles[] = {
 	"phase", "sin", "cos", "flat", "gray", "gray_inverse", "white", "black", "composite", NULL
@@ -439,7 +440,7 @@ int
 manifest_write(const char *path, const struct manifest *manifest)
 {
 	char *temporary, *folder = real_folder(!strcmp(path, "-") ? "." : path);
-	FILE *file = folder ? target_file_open(path, &temporary) : NULL;
+	FILE *file = folder ? safe_file_open(path, &temporary) : NULL;
 	bool cells = false;
 	int status = 0;
 
@@ -455,7 +456,7 @@ manifest_write(const char *path, const struct manifest *manifest)
 	putc('\n', file);
 	for (size_t i = 0; i < manifest->n && status == 0; i++)
 		status = put_row(file, folder, &manifest->row[i], cells);
-	if (target_file_close(file, path, temporary, status == 0) < 0)
+	if (safe_file_close(file, path, temporary, status == 0) < 0)
 		status = -1;
 	free(folder);
 	return status;

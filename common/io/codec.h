@@ -1,6 +1,6 @@
 /*
- * Image files. One file per format in common/codec/, each defining `const struct codec codec_NAME`;
- * the table is made by the build from what lies there, so adding a format edits no file.
+ * Formats of image files. common/codec/ has a file or a folder per format, which defines
+ * `const struct codec codec_NAME`; the build makes the table of them, so adding one edits no file.
  *
  * Every function returns -1 after fail(path, ...).
  */
@@ -31,7 +31,7 @@ struct loader {			/* a file being read */
 	const char *path;	/* for messages; "standard input" on a pipe */
 	size_t frames;		/* frames delivered so far */
 	void *state;		/* the codec's own */
-	struct shared_receiver *inlet;	/* of a pipe whose writer may hand frames over (handover.h) */
+	struct shared_receiver *receiver;	/* of a pipe whose writer may share frames */
 };
 
 struct saver {			/* a file being written */
@@ -66,61 +66,6 @@ extern const struct codec *const codecs[];
 const struct codec *codec_by_suffix(const char *path);
 /* Likewise, of a list of codecs ended by NULL. */
 const struct codec *codec_of_list(const struct codec *const *list, const char *path);
-
-/* ---- reading: any known format, recognised by its first bytes ---- */
-
-struct source;
-
-/* path "-" is standard input. NULL after fail(). */
-struct source *source_open(const char *path);
-/* The next frame: 1, 0 at the end, -1 after fail(). */
-int source_next(struct source *, struct frame **out);
-void source_close(struct source *);
-/*
- * As source_open() for a stage that reads files of other kinds by itself: `also` (ended by NULL)
- * are their formats, without load, known by sniff or else by suffix. source_other() says which one
- * path is, and gives the file at its start, maybe a pipe; NULL if it is an image.
- */
-struct source *source_open_also(const char *path, const struct codec *const *also);
-FILE *source_other(const struct source *, const struct codec **which);
-/* The files that a path stands for: itself, or a folder's images in natural order. The list and its
- * names are the caller's to free. */
-int source_files(const char *path, char ***files, size_t *n);
-/* The only frame of a file; fails if it holds none; further frames are left alone. */
-int source_load(const char *path, struct frame **out);
-
-/* ---- writing: the format is chosen by the suffix ---- */
-
-struct target;
-
-/*
- * path: a file name, maybe with one %d, %04d, ... that numbers the frames (from 0), or a folder
- * (ending in /, or existing): frames go into it under their `name` key, else numbered, as PNG
- * (uchar, ushort) or TIFF (float). NULL path or "-": the stream on standard output.
- * Files appear under their final name only when complete. options may be NULL.
- */
-struct target *target_open(const char *path, bool force, const struct save_options *options);
-/* What can be told of such a path before there is a frame; touches nothing. 0 or -1 after fail().
- */
-int target_check(const char *path, bool force);
-int target_put(struct target *, const struct frame *);
-/* Completes (keep = true) or removes what is unfinished; frees. 0 or -1 after fail(). */
-int target_close(struct target *, bool keep);
-/*
- * The file that frame `number` (from 0) of a target goes into, whatever numbers and folders do to
- * its name; for lists of what was written. The frames' `name` keys must differ. A new string, NULL
- * after fail().
- */
-char *target_file_name(const char *path, size_t number, const struct frame_head *);
-/* One frame into one file. */
-int target_save(const char *path, const struct frame *, const struct save_options *options);
-
-/*
- * A text or other file of a tool's own under the same rule: opens a temporary file beside path;
- * target_file_close renames it (keep) or removes it. So does a signal that ends the process.
- */
-FILE *target_file_open(const char *path, char **temporary);
-int target_file_close(FILE *, const char *path, char *temporary, bool keep);
 
 /* ---- what codecs share ---- */
 

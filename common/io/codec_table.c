@@ -1,4 +1,4 @@
-/* The table of image formats: CODECS is made by the build from what lies in codec/. */
+/* The table of image formats: the build makes CODECS from the names in codec/. */
 #include "io/codec.h"
 
 #define X(name) extern const struct codec codec_##name;

@@ -15,11 +15,11 @@
 #define CHUNK 65536
 
 struct summed {
-	struct jpeg_source_mgr manager; /* first: libjpeg hands its address back */
+	struct jpeg_source_mgr manager; /* first: libjpeg passes its address */
 	FILE *file;
 	uLong sum;
 	unsigned long long bytes; /* summed up */
-	char told[TEXT_BYTES + 1]; /* the file's own; empty: it has none */
+	char stored[TEXT_BYTES + 1]; /* the file's sum; empty: it has none */
 	bool started;
 	JOCTET byte[CHUNK];
 };
@@ -30,7 +30,7 @@ jpeg_checksum_is(const unsigned char *comment, size_t n)
 	return n == TEXT_BYTES && !memcmp(comment, KEY, sizeof(KEY) - 1);
 }
 
-/* Where the sum stands: behind SOI, and behind a JFIF marker, which must be the first. */
+/* Where the sum is written: after SOI, and after a JFIF marker, which must be the first. */
 static size_t
 place_of(const unsigned char *jpeg, size_t n)
 {
@@ -73,8 +73,9 @@ add_first(struct summed *summed, size_t n)
 
 	add(summed, summed->byte, place);
 	if (n - place >= MARKER_BYTES && marker[0] == 0xff && marker[1] == JPEG_COM &&
-	    marker[2] == 0 && marker[3] == 2 + TEXT_BYTES && jpeg_checksum_is(marker + 4, TEXT_BYTES)) {
-		memcpy(summed->told, marker + 4, TEXT_BYTES);
+	    marker[2] == 0 && marker[3] == 2 + TEXT_BYTES &&
+	    jpeg_checksum_is(marker + 4, TEXT_BYTES)) {
+		memcpy(summed->stored, marker + 4, TEXT_BYTES);
 		place += MARKER_BYTES;
 	}
 	add(summed, summed->byte + place, n - place);
@@ -100,7 +101,7 @@ fill(j_decompress_ptr jpeg)
 	size_t n = next_bytes(summed);
 
 	if (n == 0)
-		WARNMS(jpeg, JWRN_JPEG_EOF); /* an error to the codec: it does not come back */
+		WARNMS(jpeg, JWRN_JPEG_EOF); /* an error for the codec: it does not return */
 	summed->manager.next_input_byte = summed->byte;
 	summed->manager.bytes_in_buffer = n;
 	return n > 0;
@@ -151,8 +152,8 @@ jpeg_checksum_check(j_decompress_ptr jpeg, const char *path)
 	unsigned long sum;
 	unsigned long long length;
 
-	if (!*summed->told ||
-	    sscanf(summed->told + sizeof(KEY) - 1, "%8lx %10llu", &sum, &length) != 2)
+	if (!*summed->stored ||
+	    sscanf(summed->stored + sizeof(KEY) - 1, "%8lx %10llu", &sum, &length) != 2)
 		return 0;
 	while (summed->bytes <= length && next_bytes(summed) > 0)
 		;

@@ -1,10 +1,10 @@
 /*
- * A check sum over a JPEG file. Entropy-coded data with a flipped byte often decode without a word,
- * to levels that have moved in all that follows; PNG has check sums of its own, JPEG has none.
+ * A check sum over a JPEG file. Entropy-coded data with a flipped byte often decode without an
+ * error, to levels that are shifted from there on; PNG has check sums of its own, JPEG has none.
  *
- * The comment marker `jpeg_crc32:=SUM LENGTH`, first in the file or behind its JFIF marker, holds
+ * The comment marker `jpeg_crc32:=SUM LENGTH`, first in the file or after its JFIF marker, holds
  * the CRC-32 (as of PNG, in hexadecimal) and the number of all other bytes. A program that writes
- * the picture anew and copies comments makes another length, and the sum then says nothing.
+ * the picture anew and copies comments changes the length, and the sum is then ignored.
  */
 #ifndef JPEG_CHECKSUM_H
 #define JPEG_CHECKSUM_H
@@ -21,11 +21,11 @@ int jpeg_checksum_write(const char *path, FILE *, const unsigned char *jpeg, siz
 /* Is this comment a sum? */
 bool jpeg_checksum_is(const unsigned char *comment, size_t n);
 
-/* Gives libjpeg the bytes of a file as jpeg_stdio_src() does, and sums them up. The memory is
- * libjpeg's and goes with it. */
+/* Gives libjpeg the bytes of a file as jpeg_stdio_src() does, and sums them up. libjpeg owns
+ * the memory and frees it. */
 void jpeg_checksum_source(j_decompress_ptr, FILE *);
-/* Behind the last scan: reads to the end of the file. -1 after fail() if it holds a sum that is not
- * that of its bytes. */
+/* After the last scan: reads to the end of the file. -1 after fail() if it holds a sum that
+ * differs from that of its bytes. */
 int jpeg_checksum_check(j_decompress_ptr, const char *path);
 
 #endif

@@ -11,18 +11,20 @@
 
 /*
  * The next frame: 1 and *out, 0 at a clean end (a frame boundary), -1 after fail().
- * Takes our own subset and what others write: fields in any order, double, int and big-endian
+ * Reads our own subset and what other programs write: fields in any order; double, int, big-endian
  * samples (converted to float, or to ushort/uchar where they are), interleaved channels, gzip.
  * A header is at most 64 KiB; sizes are multiplied with overflow checks before any allocation.
  */
 int stream_read(FILE *, const char *name, struct frame **out);
-/* The same; pixels may also be handed over by the process that writes the pipe (handover.h). */
+/* The same; the process that writes the pipe may also share the pixels (shared_frames.h). */
 int stream_receive(FILE *, struct shared_receiver *, const char *name, struct frame **out);
 /* Same frame, same bytes. 0 or -1 after fail(). */
 int stream_write(FILE *, const char *name, const struct frame *);
-/* The same straight to a descriptor: planes go from where they lie, in one piece where they can. It
- * waits where the descriptor does not block. number: of a frame that shared_sender_put() has handed over,
- * of which only the header is written; else 0. */
+/*
+ * The same straight to a descriptor, without a copy: adjacent planes in one piece. Waits where the
+ * descriptor does not block. number: of a frame that shared_sender_put() has sent, of which only
+ * the header is written; else 0.
+ */
 int stream_send(int fd, const char *name, const struct frame *, unsigned long number);
 
 #endif

@@ -6,58 +6,59 @@
 
 #include "base/fail.h"
 #include "base/progress.h"
+#include "io/source.h"
 
-#define AHEAD 2			/* files a thread, so that one that is done early has another */
-#define PATIENCE_NS 200000000	/* for a read ahead, when a chain fails */
-#define AHEAD_FROM 2		/* frames of a file, from which on one is read ahead */
+#define FILES_PER_THREAD 2	/* so that a thread that is done early has another one */
+#define TIMEOUT_NS 200000000	/* for a frame being read, when a chain fails */
+#define STREAM_FRAMES 2		/* frames after which a file is read by a thread of its own */
 
-/* A thread that reads a stream's next frame while the last one is worked. */
-struct frame_ahead {
+/* A thread that reads a stream's next frame while the chain works on the last one. */
+struct stream_thread {
 	struct source *source;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool wanted, stop;		/* told to the thread; it answers by taking back `wanted` */
+	bool wanted, stop;		/* the caller sets them; the thread clears `wanted` */
 	struct frame *frame;
-	int got;			/* what source_next() said of it */
+	int got;			/* what source_next() returned */
 };
 
-/* A file whose first frame is there already. */
-struct slot {
+/* A file whose first frame has been read. */
+struct open_file {
 	const char *path;
 	struct source *source;
 	struct frame *first;
-	int got;			/* what source_next() said of it */
+	int got;			/* what source_next() returned */
 	size_t frames;			/* given out */
-	struct frame_ahead *ahead;
+	struct stream_thread *stream;
 };
 
 struct read_ahead {
 	struct thread_pool *pool;
 	char **path;
 	size_t paths, next;		/* files, and the first one not opened yet */
-	struct slot *slot;		/* a ring without wrap: filled when empty */
-	size_t slots, room, at;
+	struct open_file *file;		/* `open` of them; refilled when all are read */
+	size_t open, room, at;
 };
 
 static int
-add_operand(struct read_ahead *reader, const char *operand)
+add_operand(struct read_ahead *input, const char *operand)
 {
 	char **files, **more;
 	size_t n;
 
 	if (source_files(operand, &files, &n) < 0)
 		return -1;
-	more = reallocarray(reader->path, reader->paths + n, sizeof(*more));
+	more = reallocarray(input->path, input->paths + n, sizeof(*more));
 	if (!more) {
 		for (size_t i = 0; i < n; i++)
 			free(files[i]);
 		free(files);
 		return fail_memory();
 	}
-	reader->path = more;
+	input->path = more;
 	for (size_t i = 0; i < n; i++)
-		more[reader->paths++] = files[i];
+		more[input->paths++] = files[i];
 	free(files);
 	return 0;
 }
@@ -65,214 +66,216 @@ add_operand(struct read_ahead *reader, const char *operand)
 struct read_ahead *
 read_ahead_open(char *const *operand, size_t operands, struct thread_pool *pool)
 {
-	struct read_ahead *reader = calloc(1, sizeof(*reader));
+	struct read_ahead *input = calloc(1, sizeof(*input));
+	size_t threads = (size_t)thread_pool_threads(pool);
 	int status = 0;
 
-	if (!reader) {
+	if (!input) {
 		fail_memory();
 		return NULL;
 	}
-	reader->pool = pool;
+	input->pool = pool;
 	if (operands == 0)
-		status = add_operand(reader, "-");
+		status = add_operand(input, "-");
 	for (size_t i = 0; i < operands && status == 0; i++)
-		status = add_operand(reader, operand[i]);
-	reader->room = thread_pool_threads(pool) > 1 ? AHEAD * (size_t)thread_pool_threads(pool) : 1;
-	reader->slot = calloc(reader->room, sizeof(*reader->slot));
-	if (status == 0 && !reader->slot)
+		status = add_operand(input, operand[i]);
+	input->room = threads > 1 ? FILES_PER_THREAD * threads : 1;
+	input->file = calloc(input->room, sizeof(*input->file));
+	if (status == 0 && !input->file)
 		status = fail_memory();
 	if (status < 0) {
-		read_ahead_close(reader);
+		read_ahead_close(input);
 		return NULL;
 	}
-	return reader;
+	return input;
 }
 
 static void
-open_slot(void *arg, size_t item, int thread)
+open_file(void *arg, size_t item, int thread)
 {
-	struct slot *slot = &((struct read_ahead *)arg)->slot[item];
+	struct open_file *file = &((struct read_ahead *)arg)->file[item];
 
 	(void)thread;
-	slot->source = source_open(slot->path);
-	slot->got = slot->source ? source_next(slot->source, &slot->first) : -1;
+	file->source = source_open(file->path);
+	file->got = file->source ? source_next(file->source, &file->first) : -1;
 }
 
 static void *
-read_ahead(void *arg)
+read_stream(void *arg)
 {
-	struct frame_ahead *ahead = arg;
+	struct stream_thread *stream = arg;
 
-	pthread_mutex_lock(&ahead->lock);
-	while (!ahead->stop) {
+	pthread_mutex_lock(&stream->lock);
+	while (!stream->stop) {
 		struct frame *frame;
 		int got;
 
-		if (!ahead->wanted) {
-			pthread_cond_wait(&ahead->changed, &ahead->lock);
+		if (!stream->wanted) {
+			pthread_cond_wait(&stream->changed, &stream->lock);
 			continue;
 		}
-		pthread_mutex_unlock(&ahead->lock);
-		got = source_next(ahead->source, &frame);
-		pthread_mutex_lock(&ahead->lock);
-		ahead->got = got;
-		ahead->frame = got == 1 ? frame : NULL;
-		ahead->wanted = false;
-		pthread_cond_signal(&ahead->changed);
+		pthread_mutex_unlock(&stream->lock);
+		got = source_next(stream->source, &frame);
+		pthread_mutex_lock(&stream->lock);
+		stream->got = got;
+		stream->frame = got == 1 ? frame : NULL;
+		stream->wanted = false;
+		pthread_cond_signal(&stream->changed);
 	}
-	pthread_mutex_unlock(&ahead->lock);
+	pthread_mutex_unlock(&stream->lock);
 	return NULL;
 }
 
-/* Begins to read the next frame. NULL: there is no thread, and none is needed. */
-static struct frame_ahead *
-ahead_open(struct source *source)
+/* Begins to read the next frame. NULL: no thread could be started; the caller reads by itself. */
+static struct stream_thread *
+stream_thread_open(struct source *source)
 {
-	struct frame_ahead *ahead = calloc(1, sizeof(*ahead));
+	struct stream_thread *stream = calloc(1, sizeof(*stream));
 
-	if (!ahead)
+	if (!stream)
 		return NULL;
-	ahead->source = source;
-	ahead->wanted = true;
-	pthread_mutex_init(&ahead->lock, NULL);
-	pthread_cond_init(&ahead->changed, NULL);
-	if (pthread_create(&ahead->thread, NULL, read_ahead, ahead) == 0)
-		return ahead;
-	free(ahead);
+	stream->source = source;
+	stream->wanted = true;
+	pthread_mutex_init(&stream->lock, NULL);
+	pthread_cond_init(&stream->changed, NULL);
+	if (pthread_create(&stream->thread, NULL, read_stream, stream) == 0)
+		return stream;
+	free(stream);
 	return NULL;
 }
 
-/* The frame that was read, and begins with the next one. */
+/* Takes the frame that the thread has read; the thread begins with the next one. */
 static int
-ahead_next(struct frame_ahead *ahead, struct frame **out)
+stream_thread_next(struct stream_thread *stream, struct frame **out)
 {
 	int got;
 
-	pthread_mutex_lock(&ahead->lock);
-	while (ahead->wanted)
-		pthread_cond_wait(&ahead->changed, &ahead->lock);
-	got = ahead->got;
-	*out = ahead->frame;
-	ahead->frame = NULL;
-	ahead->wanted = got == 1;
-	pthread_cond_signal(&ahead->changed);
-	pthread_mutex_unlock(&ahead->lock);
+	pthread_mutex_lock(&stream->lock);
+	while (stream->wanted)
+		pthread_cond_wait(&stream->changed, &stream->lock);
+	got = stream->got;
+	*out = stream->frame;
+	stream->frame = NULL;
+	stream->wanted = got == 1;
+	pthread_cond_signal(&stream->changed);
+	pthread_mutex_unlock(&stream->lock);
 	return got;
 }
 
-/* Waits until the thread has read what was wanted, for a while. */
+/* Waits until the thread has read the wanted frame, or for the timeout. */
 static bool
-ahead_settle(struct frame_ahead *ahead)
+stream_thread_wait(struct stream_thread *stream)
 {
 	struct timespec end;
 	int status = 0;
 
 	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_nsec += PATIENCE_NS;
+	end.tv_nsec += TIMEOUT_NS;
 	end.tv_sec += end.tv_nsec / 1000000000;
 	end.tv_nsec %= 1000000000;
-	while (ahead->wanted && status == 0)
-		status = pthread_cond_timedwait(&ahead->changed, &ahead->lock, &end);
-	return !ahead->wanted;
+	while (stream->wanted && status == 0)
+		status = pthread_cond_timedwait(&stream->changed, &stream->lock, &end);
+	return !stream->wanted;
 }
 
-/* What a thread that was not waited for goes on to use. */
-static struct frame_ahead *volatile given_up __attribute__((used));
+/* Keeps the memory that an abandoned thread uses reachable, for leak checkers. */
+static struct stream_thread *volatile abandoned __attribute__((used));
 
-/* False where the thread still waits for input: when a chain fails nobody waits with it for long,
- * and it ends with the process. */
+/* False where the thread still waits for input after the timeout: then a chain has failed, and the
+ * thread ends with the process. */
 static bool
-ahead_close(struct frame_ahead *ahead)
+stream_thread_close(struct stream_thread *stream)
 {
-	bool settled;
+	bool done;
 
-	pthread_mutex_lock(&ahead->lock);
-	ahead->stop = true;
-	settled = ahead_settle(ahead);
-	pthread_cond_signal(&ahead->changed);
-	if (!settled)
-		given_up = ahead;
-	pthread_mutex_unlock(&ahead->lock);
-	if (!settled)
+	pthread_mutex_lock(&stream->lock);
+	stream->stop = true;
+	done = stream_thread_wait(stream);
+	pthread_cond_signal(&stream->changed);
+	if (!done)
+		abandoned = stream;
+	pthread_mutex_unlock(&stream->lock);
+	if (!done)
 		return false;
-	pthread_join(ahead->thread, NULL);
-	pthread_mutex_destroy(&ahead->lock);
-	pthread_cond_destroy(&ahead->changed);
-	frame_free(ahead->frame);
-	free(ahead);
+	pthread_join(stream->thread, NULL);
+	pthread_mutex_destroy(&stream->lock);
+	pthread_cond_destroy(&stream->changed);
+	frame_free(stream->frame);
+	free(stream);
 	return true;
 }
 
 /* The frame after the first one. */
 static int
-slot_next(struct slot *slot, struct frame **out)
+file_next(struct open_file *file, struct frame **out)
 {
-	if (slot->frames == AHEAD_FROM)
-		slot->ahead = ahead_open(slot->source);
-	return slot->ahead ? ahead_next(slot->ahead, out) : source_next(slot->source, out);
+	if (file->frames == STREAM_FRAMES)
+		file->stream = stream_thread_open(file->source);
+	return file->stream ? stream_thread_next(file->stream, out) :
+	    source_next(file->source, out);
 }
 
 static void
-close_slot(struct slot *slot)
+close_file(struct open_file *file)
 {
-	if (!slot->ahead || ahead_close(slot->ahead))
-		source_close(slot->source);
-	frame_free(slot->first);
-	*slot = (struct slot){ 0 };
+	if (!file->stream || stream_thread_close(file->stream))
+		source_close(file->source);
+	frame_free(file->first);
+	*file = (struct open_file){ 0 };
 }
 
 /* Opens the next files, on all threads. */
 static void
-fill(struct read_ahead *reader)
+fill(struct read_ahead *input)
 {
-	reader->at = 0;
-	reader->slots = reader->paths - reader->next;
-	if (reader->slots > reader->room)
-		reader->slots = reader->room;
-	progress_input(reader->next, reader->paths);
-	for (size_t i = 0; i < reader->slots; i++)
-		reader->slot[i].path = reader->path[reader->next++];
-	thread_pool_for(reader->pool, reader->slots, open_slot, reader);
+	input->at = 0;
+	input->open = input->paths - input->next;
+	if (input->open > input->room)
+		input->open = input->room;
+	progress_input(input->next, input->paths);
+	for (size_t i = 0; i < input->open; i++)
+		input->file[i].path = input->path[input->next++];
+	thread_pool_for(input->pool, input->open, open_file, input);
 }
 
 int
-read_ahead_next(struct read_ahead *reader, struct frame **out)
+read_ahead_next(struct read_ahead *input, struct frame **out)
 {
 	for (;;) {
-		struct slot *slot = &reader->slot[reader->at];
+		struct open_file *file = &input->file[input->at];
 		int got;
 
-		if (reader->at == reader->slots) {
-			if (reader->next == reader->paths)
+		if (input->at == input->open) {
+			if (input->next == input->paths)
 				return 0;
-			fill(reader);
+			fill(input);
 			continue;
 		}
-		if (slot->first) {
-			*out = slot->first;
-			slot->first = NULL;
-			slot->frames = 1;
+		if (file->first) {
+			*out = file->first;
+			file->first = NULL;
+			file->frames = 1;
 			return 1;
 		}
-		got = slot->got == 1 ? slot_next(slot, out) : slot->got;
-		slot->frames += got == 1;
+		got = file->got == 1 ? file_next(file, out) : file->got;
+		file->frames += got == 1;
 		if (got != 0)
 			return got;
-		close_slot(slot);
-		reader->at++;
+		close_file(file);
+		input->at++;
 	}
 }
 
 void
-read_ahead_close(struct read_ahead *reader)
+read_ahead_close(struct read_ahead *input)
 {
-	if (!reader)
+	if (!input)
 		return;
-	for (size_t i = 0; i < reader->slots; i++)
-		close_slot(&reader->slot[i]);
-	for (size_t i = 0; i < reader->paths; i++)
-		free(reader->path[i]);
-	free(reader->path);
-	free(reader->slot);
-	free(reader);
+	for (size_t i = 0; i < input->open; i++)
+		close_file(&input->file[i]);
+	for (size_t i = 0; i < input->paths; i++)
+		free(input->path[i]);
+	free(input->path);
+	free(input->file);
+	free(input);
 }

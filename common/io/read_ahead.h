@@ -1,13 +1,13 @@
 /*
  * The frames of a chain's operands, in order. Where there are several files, the next few are
  * opened and their first images decoded on all threads at once: decoding PNG costs more than most
- * stages. The frames of a stream are read one ahead by a thread, while the last one is worked.
+ * stages. A thread reads a stream's next frame while the chain works on the last one.
  */
 #ifndef READ_AHEAD_H
 #define READ_AHEAD_H
 
-#include "io/codec.h"
 #include "base/thread_pool.h"
+#include "frame/frame.h"
 
 struct read_ahead;
 

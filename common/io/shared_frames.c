@@ -18,106 +18,26 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "io/shared_block.h"
 
 #define PLANES_MOST 64		/* of a frame; one of more goes through the pipe */
-#define IDLE_PARTS 24		/* that a reader keeps mapped for frames to come */
-#define HELD_MOST 48		/* parts made here, and taken over: each one holds a descriptor */
+#define IDLE_BLOCKS 24		/* that a reader keeps mapped for later frames */
+#define HELD_MOST 48		/* blocks made here, and received: each one holds a descriptor */
 #define DESCRIPTORS_LEAST 512	/* that a process may have, so that these are not too many */
 #define WAIT_MS 200		/* for a frame to be taken; slower ones cost little without */
-#define PAGE 65536		/* the largest one of any processor */
-
-/* ---- memory that two processes map: pixels, then a page with the number of leases ---- */
-
-struct part {
-	int fd;
-	dev_t device;
-	ino_t inode;
-	void *pixels;
-	size_t bytes;			/* of pixels, whole pages */
-	atomic_uint *leases;
-	/* where it was taken over: */
-	struct shared_receiver *inlet;
-	size_t users;			/* planes of frames that lie there */
-	struct part *next;
-};
-
-static void
-part_free(struct part *part)
-{
-	munmap(part->pixels, part->bytes);
-	munmap(part->leases, PAGE);
-	close(part->fd);
-	free(part);
-}
-
-/* It cannot shrink under who reads it. */
-static bool
-is_sealed(int fd)
-{
-	int seals = fcntl(fd, F_GET_SEALS);
-
-	return seals >= 0 && (seals & F_SEAL_SHRINK);
-}
-
-/* Maps what fd holds, and owns it then; NULL: not such memory, or it cannot be mapped. */
-static struct part *
-part_new(int fd, int protection)
-{
-	struct part *part = calloc(1, sizeof(*part));
-	void *leases = MAP_FAILED, *pixels = MAP_FAILED;
-	struct stat st;
-	size_t bytes = 0;
-
-	if (part && is_sealed(fd) && fstat(fd, &st) == 0 && st.st_size > PAGE &&
-	    st.st_size % PAGE == 0) {
-		bytes = (size_t)st.st_size - PAGE;
-		pixels = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
-		leases = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)bytes);
-	}
-	if (pixels != MAP_FAILED && leases != MAP_FAILED) {
-		*part = (struct part){ .fd = fd, .device = st.st_dev, .inode = st.st_ino,
-			.pixels = pixels, .bytes = bytes, .leases = leases };
-		return part;
-	}
-	if (pixels != MAP_FAILED)
-		munmap(pixels, bytes);
-	if (leases != MAP_FAILED)
-		munmap(leases, PAGE);
-	free(part);
-	return NULL;
-}
-
-static struct part *
-part_make(size_t bytes)
-{
-	size_t all = ((bytes + PAGE - 1) / PAGE + 1) * PAGE;
-	struct part *part = NULL;
-	struct rlimit file_size;
-	int fd;
-
-	if (getrlimit(RLIMIT_FSIZE, &file_size) < 0 || all > file_size.rlim_cur)
-		return NULL;	/* it counts as a file: a signal would end the process */
-	fd = memfd_create("frame", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd >= 0 && ftruncate(fd, (off_t)all) == 0 &&
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-		part = part_new(fd, PROT_READ | PROT_WRITE);
-	if (!part && fd >= 0)
-		close(fd);
-	return part;
-}
 
 static void *
 take_memory(void *arg, size_t bytes, void **owner)
 {
 	atomic_uint *made = arg;
-	struct part *part = NULL;
+	struct shared_block *block = NULL;
 
 	if (atomic_fetch_add(made, 1) < HELD_MOST)
-		part = part_make(bytes);
-	if (!part)
+		block = shared_block_make(bytes);
+	if (!block)
 		atomic_fetch_sub(made, 1);
-	*owner = part;
-	return part ? part->pixels : NULL;
+	*owner = block;
+	return block ? block->pixels : NULL;
 }
 
 static void
@@ -125,21 +45,21 @@ give_memory(void *arg, void *owner)
 {
 	atomic_uint *made = arg;
 
-	part_free(owner);
+	shared_block_free(owner);
 	atomic_fetch_sub(made, 1);
 }
 
-/* Does another process still read what lies there? */
+/* Does another process still read it? */
 static bool
 memory_is_busy(void *arg, void *owner)
 {
-	const struct part *part = owner;
+	const struct shared_block *block = owner;
 
 	(void)arg;
-	return atomic_load(part->leases) != 0;
+	return atomic_load(block->references) != 0;
 }
 
-/* ---- where the two meet ---- */
+/* ---- the socket on which writer and reader meet ---- */
 
 static bool
 is_wanted(int fd, struct stat *st)
@@ -172,12 +92,12 @@ is_of_same_user(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
-/* What the socket brings before a header comes through the pipe, with a descriptor for each plane.
- * The answer, when the frame is taken, is a byte. Numbers begin anywhere, so that no header gets
- * the pixels of another writer, who died before its own header was written. */
+/* The writer sends this on the socket before the header goes through the pipe, with a descriptor
+ * for each plane. The reader answers with a byte when it has taken the frame. Numbers begin at
+ * random, so that no header gets the pixels of another writer that died before its own header. */
 struct message {
 	uint64_t number;
-	uint64_t offset[PLANES_MOST];	/* of each plane in its part */
+	uint64_t offset[PLANES_MOST];	/* of each plane in its block */
 };
 
 #define MESSAGE_SIZE(planes) (offsetof(struct message, offset) + (planes) * sizeof(uint64_t))
@@ -187,69 +107,69 @@ union descriptors {		/* for alignment */
 	struct cmsghdr header;
 };
 
-/* ---- leases of what was taken over ---- */
+/* ---- blocks that a receiver holds ---- */
 
 struct shared_receiver {
 	int listener, connection;
 	pthread_mutex_t lock;
-	struct part *part;		/* all that are mapped, the latest first */
-	atomic_size_t held;		/* of these, by frames */
+	struct shared_block *block;		/* all mapped ones, the latest first */
+	atomic_size_t held;		/* of these, blocks that frames use */
 	size_t users;			/* planes, and one while it is open */
 };
 
-/* Unmaps what no frame uses, but for the latest few. With the lock held. */
+/* Unmaps blocks that no frame uses, except the latest ones. The caller holds the lock. */
 static void
-forget_parts(struct shared_receiver *inlet, size_t keep)
+release_idle(struct shared_receiver *receiver, size_t keep)
 {
 	size_t idle = 0;
 
-	for (struct part **at = &inlet->part; *at;) {
-		struct part *part = *at;
+	for (struct shared_block **at = &receiver->block; *at;) {
+		struct shared_block *block = *at;
 
-		if (part->users == 0 && idle++ >= keep) {
-			*at = part->next;
-			part_free(part);
+		if (block->users == 0 && idle++ >= keep) {
+			*at = block->next;
+			shared_block_free(block);
 		} else {
-			at = &part->next;
+			at = &block->next;
 		}
 	}
 }
 
 static void
-shared_receiver_drop(struct shared_receiver *inlet)
+shared_receiver_drop(struct shared_receiver *receiver)
 {
 	bool last;
 
-	pthread_mutex_lock(&inlet->lock);
-	last = --inlet->users == 0;
-	pthread_mutex_unlock(&inlet->lock);
+	pthread_mutex_lock(&receiver->lock);
+	last = --receiver->users == 0;
+	pthread_mutex_unlock(&receiver->lock);
 	if (!last)
 		return;
-	forget_parts(inlet, 0);
-	pthread_mutex_destroy(&inlet->lock);
-	free(inlet);
+	release_idle(receiver, 0);
+	pthread_mutex_destroy(&receiver->lock);
+	free(receiver);
 }
 
 static void
 give_plane(void *arg, void *owner)
 {
-	struct part *part = owner;
-	struct shared_receiver *inlet = part->inlet;
+	struct shared_block *block = owner;
+	struct shared_receiver *receiver = block->receiver;
 
 	(void)arg;
-	pthread_mutex_lock(&inlet->lock);
-	atomic_fetch_sub(part->leases, 1);
-	inlet->held -= --part->users == 0;
-	forget_parts(inlet, IDLE_PARTS);
-	pthread_mutex_unlock(&inlet->lock);
-	shared_receiver_drop(inlet);
+	pthread_mutex_lock(&receiver->lock);
+	atomic_fetch_sub(block->references, 1);
+	receiver->held -= --block->users == 0;
+	release_idle(receiver, IDLE_BLOCKS);
+	pthread_mutex_unlock(&receiver->lock);
+	shared_receiver_drop(receiver);
 }
 
-/* The part of a plane's memory, or NULL. */
-static struct part *
-part_of(const struct plane *plane)
+/* The block of a plane's memory, or NULL. */
+static struct shared_block *
+block_of(const struct plane *plane)
 {
-	struct part *own = frame_memory_owner(plane, give_memory);
+	struct shared_block *own = frame_memory_owner(plane, give_memory);
 
 	return own ? own : frame_memory_owner(plane, give_plane);
 }
@@ -261,7 +181,7 @@ struct shared_sender {
 	int connection;			/* -1: there is none */
 	unsigned long number;		/* of the last frame */
 	bool untaken;			/* the last frame, so far */
-	bool slow;			/* the reader let us wait for that in vain */
+	bool slow;			/* the reader did not take it within WAIT_MS */
 };
 
 void
@@ -285,29 +205,29 @@ shared_frames_end(void)
 struct shared_sender *
 shared_sender_open(int fd)
 {
-	struct shared_sender *outlet;
+	struct shared_sender *sender;
 	struct stat st;
 
 	if (!is_wanted(fd, &st))
 		return NULL;
-	outlet = calloc(1, sizeof(*outlet));
-	if (!outlet)
+	sender = calloc(1, sizeof(*sender));
+	if (!sender)
 		return NULL;
-	outlet->pipe = st;
-	outlet->connection = -1;
-	if (getrandom(&outlet->number, sizeof(outlet->number), 0) == sizeof(outlet->number))
-		return outlet;
-	free(outlet);
+	sender->pipe = st;
+	sender->connection = -1;
+	if (getrandom(&sender->number, sizeof(sender->number), 0) == sizeof(sender->number))
+		return sender;
+	free(sender);
 	return NULL;
 }
 
 static void
-disconnect(struct shared_sender *outlet)
+disconnect(struct shared_sender *sender)
 {
-	if (outlet->connection >= 0)
-		close(outlet->connection);
-	outlet->connection = -1;
-	outlet->untaken = outlet->slow = false;
+	if (sender->connection >= 0)
+		close(sender->connection);
+	sender->connection = -1;
+	sender->untaken = sender->slow = false;
 }
 
 /* A socket for the reader that listens now, or -1. */
@@ -328,48 +248,49 @@ find_reader(const struct stat *pipe)
 	return -1;
 }
 
-/* Until the last frame is taken, or it takes too long: then the pipe will take the next one, as it
- * would a foreigner's, and nobody waits for somebody who waits for us. */
+/* Waits until the reader has taken the last frame. false: that takes too long, and the next frame
+ * goes through the pipe, so that two processes never wait for each other. */
 static bool
-wait_taken(struct shared_sender *outlet)
+wait_taken(struct shared_sender *sender)
 {
-	while (outlet->untaken) {
+	while (sender->untaken) {
 		char answer;
-		ssize_t got = recv(outlet->connection, &answer, 1,
-		    outlet->slow ? MSG_DONTWAIT : 0);
+		ssize_t got = recv(sender->connection, &answer, 1,
+		    sender->slow ? MSG_DONTWAIT : 0);
 
 		if (got == 1) {
-			outlet->untaken = outlet->slow = false;
+			sender->untaken = sender->slow = false;
 		} else if (got < 0 && errno == EAGAIN) {
-			outlet->slow = true;
+			sender->slow = true;
 			return false;
 		} else if (got == 0 || errno != EINTR) {
-			disconnect(outlet);
+			disconnect(sender);
 			return false;
 		}
 	}
 	return true;
 }
 
-/* In which parts the planes lie, and where; false: not in such memory. */
+/* The blocks and offsets of the planes; false: a plane lies in other memory. */
 static bool
-list_planes(const struct frame *frame, struct message *message, struct part *part[PLANES_MOST])
+list_planes(const struct frame *frame, struct message *message,
+    struct shared_block *block[PLANES_MOST])
 {
 	if (frame->head.c > PLANES_MOST)
 		return false;
 	for (size_t c = 0; c < frame->head.c; c++) {
-		part[c] = part_of(&frame->plane[c]);
-		if (!part[c])
+		block[c] = block_of(&frame->plane[c]);
+		if (!block[c])
 			return false;
 		message->offset[c] =
-		    (uint64_t)((char *)frame->plane[c].host - (char *)part[c]->pixels);
+		    (uint64_t)((char *)frame->plane[c].host - (char *)block[c]->pixels);
 	}
 	return true;
 }
 
-/* With a lease for each of the n planes. */
+/* Sends it with a reference for each of the n planes. */
 static bool
-send_message(int fd, struct message *message, struct part *const part[], size_t n)
+send_message(int fd, struct message *message, struct shared_block *const block[], size_t n)
 {
 	union descriptors space = { 0 };
 	struct iovec text = { message, MESSAGE_SIZE(n) };
@@ -382,45 +303,45 @@ send_message(int fd, struct message *message, struct part *const part[], size_t 
 	control->cmsg_type = SCM_RIGHTS;
 	control->cmsg_len = CMSG_LEN(n * sizeof(int));
 	for (size_t c = 0; c < n; c++) {
-		memcpy(CMSG_DATA(control) + c * sizeof(int), &part[c]->fd, sizeof(int));
-		atomic_fetch_add(part[c]->leases, 1);
+		memcpy(CMSG_DATA(control) + c * sizeof(int), &block[c]->fd, sizeof(int));
+		atomic_fetch_add(block[c]->references, 1);
 	}
 	do
 		sent = sendmsg(fd, &header, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
 	for (size_t c = 0; c < n && sent < 0; c++)
-		atomic_fetch_sub(part[c]->leases, 1);
+		atomic_fetch_sub(block[c]->references, 1);
 	return sent >= 0;
 }
 
 unsigned long
-shared_sender_put(struct shared_sender *outlet, const struct frame *frame)
+shared_sender_put(struct shared_sender *sender, const struct frame *frame)
 {
-	struct part *part[PLANES_MOST];
+	struct shared_block *block[PLANES_MOST];
 	struct message message;
 
-	if (!list_planes(frame, &message, part))
+	if (!list_planes(frame, &message, block))
 		return 0;
-	if (outlet->connection < 0)
-		outlet->connection = find_reader(&outlet->pipe);
-	if (outlet->connection < 0 || !wait_taken(outlet))
+	if (sender->connection < 0)
+		sender->connection = find_reader(&sender->pipe);
+	if (sender->connection < 0 || !wait_taken(sender))
 		return 0;
-	message.number = ++outlet->number;
-	if (!send_message(outlet->connection, &message, part, frame->head.c)) {
-		disconnect(outlet);
+	message.number = ++sender->number;
+	if (!send_message(sender->connection, &message, block, frame->head.c)) {
+		disconnect(sender);
 		return 0;
 	}
-	outlet->untaken = true;
-	return outlet->number;
+	sender->untaken = true;
+	return sender->number;
 }
 
 void
-shared_sender_close(struct shared_sender *outlet)
+shared_sender_close(struct shared_sender *sender)
 {
-	if (!outlet)
+	if (!sender)
 		return;
-	disconnect(outlet);
-	free(outlet);
+	disconnect(sender);
+	free(sender);
 }
 
 /* ---- receiving ---- */
@@ -429,37 +350,38 @@ struct shared_receiver *
 shared_receiver_open(int fd)
 {
 	struct sockaddr_un address;
-	struct shared_receiver *inlet;
+	struct shared_receiver *receiver;
 	struct stat st;
 	socklen_t size;
 
 	if (!is_wanted(fd, &st))
 		return NULL;
-	inlet = calloc(1, sizeof(*inlet));
-	if (!inlet)
+	receiver = calloc(1, sizeof(*receiver));
+	if (!receiver)
 		return NULL;
 	size = name_socket(&st, &address);
-	inlet->users = 1;
-	inlet->connection = -1;
-	pthread_mutex_init(&inlet->lock, NULL);
-	inlet->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (inlet->listener >= 0 && bind(inlet->listener, (struct sockaddr *)&address, size) == 0 &&
-	    listen(inlet->listener, 16) == 0)
-		return inlet;
-	shared_receiver_close(inlet);
+	receiver->users = 1;
+	receiver->connection = -1;
+	pthread_mutex_init(&receiver->lock, NULL);
+	receiver->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (receiver->listener >= 0 &&
+	    bind(receiver->listener, (struct sockaddr *)&address, size) == 0 &&
+	    listen(receiver->listener, 16) == 0)
+		return receiver;
+	shared_receiver_close(receiver);
 	return NULL;
 }
 
 void
-shared_receiver_close(struct shared_receiver *inlet)
+shared_receiver_close(struct shared_receiver *receiver)
 {
-	if (!inlet)
+	if (!receiver)
 		return;
-	if (inlet->listener >= 0)
-		close(inlet->listener);
-	if (inlet->connection >= 0)
-		close(inlet->connection);
-	shared_receiver_drop(inlet);
+	if (receiver->listener >= 0)
+		close(receiver->listener);
+	if (receiver->connection >= 0)
+		close(receiver->connection);
+	shared_receiver_drop(receiver);
 }
 
 static void
@@ -469,7 +391,7 @@ close_all(const int fd[], size_t n)
 		close(fd[--n]);
 }
 
-/* Descriptors that came with a message; how many. */
+/* Takes the descriptors out of a message; returns their number. */
 static size_t
 take_descriptors(struct msghdr *header, int fd[PLANES_MOST])
 {
@@ -483,7 +405,7 @@ take_descriptors(struct msghdr *header, int fd[PLANES_MOST])
 	return n;
 }
 
-/* A message that is there, of n planes; false: none, or not one of ours. */
+/* Takes a message of n planes that has arrived; false: none, or of other content. */
 static bool
 receive(int connection, struct message *message, int fd[PLANES_MOST], size_t *n)
 {
@@ -493,7 +415,7 @@ receive(int connection, struct message *message, int fd[PLANES_MOST], size_t *n)
 		.msg_controllen = sizeof(space.space) };
 	ssize_t got;
 
-	do	/* reset: the writer has gone, answers unread; its messages are there */
+	do	/* reset: the writer exited with answers unread; its messages remain */
 		got = recvmsg(connection, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (got < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (got < 0)
@@ -515,91 +437,93 @@ accept_writer(int listener)
 	return fd;
 }
 
-/* The message that belongs to a header: it was sent before. Writers may have the pipe one after
- * another; one that has left another message died before its header. false: there is none. */
+/* The message that belongs to a header: the writer sent it before. Several writers may use the pipe
+ * one after another; a message of another number is of one that died before its header. false:
+ * there is none. */
 static bool
-receive_number(struct shared_receiver *inlet, unsigned long number, struct message *message,
+receive_number(struct shared_receiver *receiver, unsigned long number, struct message *message,
     int fd[PLANES_MOST], size_t *n)
 {
 	for (;;) {
-		if (inlet->connection < 0)
-			inlet->connection = accept_writer(inlet->listener);
-		if (inlet->connection < 0)
+		if (receiver->connection < 0)
+			receiver->connection = accept_writer(receiver->listener);
+		if (receiver->connection < 0)
 			return false;
-		if (receive(inlet->connection, message, fd, n)) {
+		if (receive(receiver->connection, message, fd, n)) {
 			if (message->number == number)
 				return true;
 			close_all(fd, *n);
 		}
-		close(inlet->connection);
-		inlet->connection = -1;
+		close(receiver->connection);
+		receiver->connection = -1;
 	}
 }
 
-/* The part that fd is, mapped now or before. Owns fd. NULL: not such memory. */
-static struct part *
-part_take(struct shared_receiver *inlet, int fd)
+/* The block of a descriptor, mapped now or before. Owns fd. NULL: other memory. */
+static struct shared_block *
+block_take(struct shared_receiver *receiver, int fd)
 {
-	struct part **at = &inlet->part, *part;
+	struct shared_block **at = &receiver->block, *block;
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		st.st_ino = 0;
 	while (*at && ((*at)->inode != st.st_ino || (*at)->device != st.st_dev))
 		at = &(*at)->next;
-	part = *at;
-	if (part)
-		*at = part->next;
+	block = *at;
+	if (block)
+		*at = block->next;
 	else
-		part = part_new(fd, PROT_READ);
-	if (!part || part->fd != fd)
+		block = shared_block_map(fd, PROT_READ);
+	if (!block || block->fd != fd)
 		close(fd);
-	if (!part)
+	if (!block)
 		return NULL;
-	part->inlet = inlet;
-	part->next = inlet->part;
-	inlet->part = part;
-	return part;
+	block->receiver = receiver;
+	block->next = receiver->block;
+	receiver->block = block;
+	return block;
 }
 
 static void
-use_planes(struct shared_receiver *inlet, void *const owner[], size_t n)
+use_planes(struct shared_receiver *receiver, void *const owner[], size_t n)
 {
 	for (size_t c = 0; c < n; c++) {
-		struct part *part = owner[c];
+		struct shared_block *block = owner[c];
 
-		inlet->held += part->users++ == 0;
-		inlet->users++;
+		receiver->held += block->users++ == 0;
+		receiver->users++;
 	}
 }
 
-/* Finds the n planes of a message, and owns the descriptors. false: they are not there. */
+/* Finds the n planes of a message; owns the descriptors. false: they are not there. */
 static bool
-take_planes(struct shared_receiver *inlet, const struct message *message, const struct frame_head *head,
-    const int fd[], size_t n, void *plane[], void *owner[])
+take_planes(struct shared_receiver *receiver, const struct message *message,
+    const struct frame_head *head, const int fd[], size_t n, void *plane[], void *owner[])
 {
 	size_t bytes = frame_stride(head->w, head->type) * head->h;
 	bool all = n == head->c;
 
-	pthread_mutex_lock(&inlet->lock);
+	pthread_mutex_lock(&receiver->lock);
 	for (size_t c = 0; c < n; c++) {
-		struct part *part = part_take(inlet, fd[c]);
+		struct shared_block *block = block_take(receiver, fd[c]);
 		size_t offset = message->offset[c];
 
-		if (!part || offset % 64 || offset > part->bytes || bytes > part->bytes - offset) {
+		if (!block || offset % 64 || offset > block->bytes ||
+		    bytes > block->bytes - offset) {
 			all = false;
 			continue;
 		}
-		plane[c] = (char *)part->pixels + offset;
-		owner[c] = part;
+		plane[c] = (char *)block->pixels + offset;
+		owner[c] = block;
 	}
 	if (all)
-		use_planes(inlet, owner, n);
-	pthread_mutex_unlock(&inlet->lock);
+		use_planes(receiver, owner, n);
+	pthread_mutex_unlock(&receiver->lock);
 	return all;
 }
 
-/* A frame in memory of its own, for one who keeps too many. */
+/* Copies a frame into ordinary memory, for a stage that keeps too many. */
 static int
 copy_frame(struct frame **frame)
 {
@@ -616,7 +540,7 @@ copy_frame(struct frame **frame)
 }
 
 int
-shared_receiver_take(struct shared_receiver *inlet, const char *name, unsigned long number,
+shared_receiver_take(struct shared_receiver *receiver, const char *name, unsigned long number,
     const struct frame_head *head, struct frame **out)
 {
 	int fd[PLANES_MOST];
@@ -625,17 +549,17 @@ shared_receiver_take(struct shared_receiver *inlet, const char *name, unsigned l
 	size_t n;
 
 	*out = NULL;
-	if (!receive_number(inlet, number, &message, fd, &n))
+	if (!receive_number(receiver, number, &message, fd, &n))
 		return fail(name, "pixels of a frame are not where its header says");
-	if (!take_planes(inlet, &message, head, fd, n, plane, owner))
+	if (!take_planes(receiver, &message, head, fd, n, plane, owner))
 		return fail(name, "pixels of a frame are not what its header says");
 	if (frame_adopt(head, plane, owner, give_plane, out) < 0)
 		return -1;
-	if (inlet->held > HELD_MOST && copy_frame(out) < 0) {
+	if (receiver->held > HELD_MOST && copy_frame(out) < 0) {
 		frame_free(*out);
 		*out = NULL;
 		return -1;
 	}
-	(void)send(inlet->connection, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	(void)send(receiver->connection, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	return 0;
 }

@@ -1,5 +1,6 @@
-/* Reading frames from a file, a folder or standard input; declared in codec.h. */
 #define _GNU_SOURCE
+#include "io/source.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,12 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/codec.h"
 #include "base/fail.h"
 #include "io/shared_frames.h"
 
 #define SNIFF_MAX 512
-#define BUFFER_SIZE (64 * 1024)	/* what is larger is read past it, without a copy */
+#define BUFFER_SIZE (64 * 1024)	/* larger reads bypass it, without a copy */
 #define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
 
 /* The start of a pipe, read to recognise the format. */
@@ -26,7 +26,7 @@ struct pipe_start {
 struct source {
 	struct loader loader;
 	const struct codec *codec;
-	const struct codec *const *also;	/* formats that somebody else reads; NULL: none */
+	const struct codec *const *also;	/* formats that the caller reads; NULL: none */
 	char *buffer;			/* of loader.file */
 	char **path;			/* the files of a folder, or the one file */
 	size_t paths, opened;
@@ -43,7 +43,7 @@ sniffed(const struct codec *const *list, const unsigned char *start, size_t n, b
 	return NULL;
 }
 
-/* What is an image to us comes before what is something else to somebody else. */
+/* An image format comes before the caller's own formats. */
 static const struct codec *
 codec_by_start(const struct codec *const *also, const unsigned char *start, size_t n)
 {
@@ -105,27 +105,27 @@ buffered(struct source *source, FILE *file)
 	return file;
 }
 
-/* A stream of all bytes of fd, and what they are. Owns fd. */
+/* A stream of all bytes of fd, and their format. Owns fd. */
 static FILE *
 pipe_open(struct source *source, int fd, const char *path)
 {
 	struct pipe_start start = { .fd = fd };
 	FILE *file;
 
-	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);	/* fewer switches; where it fails, more */
-	source->loader.inlet = shared_receiver_open(fd);
+	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);	/* fewer switches; may fail */
+	source->loader.receiver = shared_receiver_open(fd);
 	if (start_read(&start, source->also, &source->codec) < 0)
 		fail_errno(path, "cannot be read");
 	else if (!source->codec)
 		fail_unknown(path, start.byte, start.n);
 	if (!source->codec) {
-		shared_receiver_close(source->loader.inlet);
+		shared_receiver_close(source->loader.receiver);
 		close(fd);
 		return NULL;
 	}
-	if (source->codec->seeks) {	/* somebody else may read on, and listen */
-		shared_receiver_close(source->loader.inlet);
-		source->loader.inlet = NULL;
+	if (source->codec->seeks) {	/* another process may read on, and listen */
+		shared_receiver_close(source->loader.receiver);
+		source->loader.receiver = NULL;
 	}
 	file = buffered(source, fdopen(fd, "rb"));
 	while (file && start.n)
@@ -138,7 +138,7 @@ pipe_open(struct source *source, int fd, const char *path)
 	return file;
 }
 
-/* Copies a stream into a file without name, and closes it. */
+/* Copies a stream into a nameless file, and closes it. */
 static FILE *
 spool(struct source *source, FILE *from, const char *path)
 {
@@ -250,7 +250,7 @@ compare_naturally(const void *pa, const void *pb)
 	return strcmp(*(char *const *)pa, *(char *const *)pb);
 }
 
-/* Is a file of a folder one to read? A damaged image must not be passed over in silence. */
+/* Is this file of a folder an image, maybe a damaged one, which must not be skipped silently? */
 static bool
 is_image(const char *path)
 {
@@ -326,7 +326,8 @@ source_leave_file(struct source *source)
 		return;
 	if (source->codec->load_end && source->loader.state)
 		source->codec->load_end(&source->loader);
-	shared_receiver_close(source->loader.inlet);	/* first: the next reader of a named pipe listens */
+	/* before the file, so that the next reader of a named pipe can listen */
+	shared_receiver_close(source->loader.receiver);
 	fclose(source->loader.file);
 	source->loader = (struct loader){ 0 };
 }

@@ -1,20 +1,18 @@
-/* Writing frames into files, folders or standard output; declared in codec.h. */
 #define _GNU_SOURCE
+#include "io/target.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/codec.h"
 #include "base/fail.h"
-#include "io/shared_frames.h"
 #include "io/nrrd_stream.h"
+#include "io/safe_file.h"
+#include "io/shared_frames.h"
 
 #define PIPE_SIZE (1024 * 1024)
 #define STANDARD_OUTPUT "standard output"
@@ -32,204 +30,14 @@ struct target {
 	bool spooled;			/* the open file has no name: it is copied at the end */
 	bool failed;
 	size_t frames;
-	struct shared_sender *outlet;		/* TARGET_STREAM: NULL where frames cannot be handed over */
+	struct shared_sender *sender;	/* TARGET_STREAM: NULL where frames cannot be shared */
 	char **name;			/* TARGET_FOLDER: the names that are taken */
 	size_t names;
 };
 
-/* ---- temporary files go when the process is killed ---- */
-
-enum doomed_state { DOOMED_FREE, DOOMED_TAKEN, DOOMED_READY };
-
-/* Fixed, so that a signal handler can read it at any moment. */
-static struct doomed {
-	atomic_int state;
-	char path[4096];
-} doomed[16];
-
-static void
-remove_doomed(int signal)
-{
-	for (size_t i = 0; i < sizeof(doomed) / sizeof(*doomed); i++)
-		if (atomic_load(&doomed[i].state) == DOOMED_READY)
-			unlink(doomed[i].path);
-	raise(signal);		/* SA_RESETHAND: it ends the process as it would have without us */
-}
-
-static void
-watch_signals(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU,
-		SIGXFSZ };
-	struct sigaction action = { .sa_handler = remove_doomed, .sa_flags = (int)SA_RESETHAND },
-			 old;
-
-	sigfillset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		if (sigaction(signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-		    old.sa_handler == SIG_DFL) /* not where nohup or the shell ignores it */
-			sigaction(signals[i], &action, NULL);
-}
-
-/* From now on until doomed_forget() a signal that ends the process removes this file. */
-static void
-doomed_add(const char *path)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, watch_signals);
-	for (size_t i = 0; i < sizeof(doomed) / sizeof(*doomed); i++) {
-		int free_state = DOOMED_FREE;
-
-		if (strlen(path) < sizeof(doomed[i].path) &&
-		    atomic_compare_exchange_strong(&doomed[i].state, &free_state, DOOMED_TAKEN)) {
-			strcpy(doomed[i].path, path);
-			atomic_store(&doomed[i].state, DOOMED_READY);
-			return;
-		}
-	}
-}
-
-static void
-doomed_forget(const char *path)
-{
-	for (size_t i = 0; i < sizeof(doomed) / sizeof(*doomed); i++)
-		if (atomic_load(&doomed[i].state) == DOOMED_READY && !strcmp(doomed[i].path, path))
-			atomic_store(&doomed[i].state, DOOMED_FREE);
-}
-
-/* ---- files that appear when they are complete ---- */
-
-/* What a rename would replace: the file behind a symbolic link, else path itself. A new string. */
-static char *
-final_path(const char *path)
-{
-	char *real = realpath(path, NULL);
-
-	if (!real)
-		real = strdup(path);
-	if (!real)
-		fail_memory();
-	return real;
-}
-
-static bool
-is_special(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
-/* Creates FOLDER/.NAME.PID.N.tmp with the first N that is free. */
-static int
-temporary_create(const char *final, char **temporary)
-{
-	const char *slash = strrchr(final, '/'), *name = slash ? slash + 1 : final;
-	int fd = -1;
-
-	for (unsigned i = 0; fd < 0 && i < 1000; i++) {
-		if (asprintf(temporary, "%.*s.%.200s.%ld.%u.tmp", (int)(name - final), final, name,
-		    (long)getpid(), i) < 0) {
-			*temporary = NULL;
-			return fail_memory();
-		}
-		doomed_add(*temporary); /* before it is there, or a signal could come between */
-		fd = open(*temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (fd < 0) {
-			doomed_forget(*temporary);
-			free(*temporary);
-			*temporary = NULL;
-			if (errno != EEXIST)
-				break;
-		}
-	}
-	return fd;
-}
-
-static void
-temporary_remove(char *temporary)
-{
-	unlink(temporary);
-	doomed_forget(temporary);
-	free(temporary);
-}
-
-/* A temporary file beside path, with the permissions of a file that is there already. */
-static FILE *
-second_input_open(const char *path, char **temporary)
-{
-	char *final = final_path(path);
-	struct stat st;
-	FILE *file;
-	int fd;
-
-	*temporary = NULL;
-	if (!final)
-		return NULL;
-	if (access(final, F_OK) == 0 && access(final, W_OK) < 0) {
-		fail_errno(path, "cannot be written");
-		free(final);
-		return NULL;
-	}
-	fd = temporary_create(final, temporary);
-	file = fd < 0 ? NULL : fdopen(fd, "w+b");
-	if (!file) {
-		fail_errno(path, "cannot be created");
-		if (fd >= 0) {
-			close(fd);
-			temporary_remove(*temporary);
-			*temporary = NULL;
-		}
-	} else if (stat(final, &st) == 0) {
-		(void)fchmod(fd, st.st_mode & 07777);	/* not ours, then: the umask's will do */
-	}
-	free(final);
-	return file;
-}
-
-FILE *
-target_file_open(const char *path, char **temporary)
-{
-	FILE *file;
-
-	*temporary = NULL;
-	if (!path || !strcmp(path, "-"))
-		return stdout;
-	if (!is_special(path))
-		return second_input_open(path, temporary);
-	file = fopen(path, "wb");
-	if (!file)
-		fail_errno(path, "cannot be opened for writing");
-	return file;
-}
-
-int
-target_file_close(FILE *file, const char *path, char *temporary, bool keep)
-{
-	const char *name = file == stdout ? STANDARD_OUTPUT : path;
-	int status = 0;
-	bool lost = ferror(file) != 0;
-
-	errno = lost ? EIO : 0;
-	if ((file == stdout ? fflush(file) : fclose(file)) != 0 || lost)
-		status = fail_errno(name, "cannot be written");
-	if (temporary) {
-		char *final = final_path(path);
-
-		if (!final)
-			status = -1;
-		else if (status == 0 && keep && rename(temporary, final) < 0)
-			status = fail_errno(path, "cannot be put in its place");
-		temporary_remove(temporary);	/* where it was renamed there is none */
-		free(final);
-	}
-	return keep ? status : 0;
-}
-
 /* ---- numbers in names ---- */
 
-/* At the conversion behind a %: its length and width, if it is d, 4d, 04d and the like. */
+/* The length and width of the conversion after a %, if it is d, 4d, 04d and the like. */
 static size_t
 conversion_length(const char *text, int *width)
 {
@@ -307,7 +115,7 @@ codec_to_save(const char *path)
 	const struct codec *codec = codec_by_suffix(path);
 	char known[256];
 
-	if (!codec && is_special(path))		/* /dev/null, a named pipe */
+	if (!codec && safe_file_is_special(path))		/* /dev/null, a named pipe */
 		codec = codec_by_suffix("a.nrrd");
 	if (codec && codec->save)
 		return codec;
@@ -328,14 +136,14 @@ file_begin(struct target *target, char *file_path)
 {
 	target->file_path = file_path;
 	/* Where one cannot seek, only formats that are streams are written directly. */
-	target->spooled = is_special(file_path) && !target->codec->concatenates;
+	target->spooled = safe_file_is_special(file_path) && !target->codec->concatenates;
 	target->saver = (struct saver){ .path = file_path, .options = &target->options };
 	if (target->spooled) {
 		target->saver.file = tmpfile();
 		if (!target->saver.file)
 			fail_errno(file_path, "temporary file cannot be created");
 	} else {
-		target->saver.file = target_file_open(file_path, &target->temporary);
+		target->saver.file = safe_file_open(file_path, &target->temporary);
 	}
 	if (target->saver.file)
 		return 0;
@@ -344,12 +152,12 @@ file_begin(struct target *target, char *file_path)
 	return -1;
 }
 
-/* Copies the file without name to where it shall go. */
+/* Copies the nameless file to its destination. */
 static int
 spooled_copy(FILE *from, const char *path)
 {
 	char buffer[65536], *temporary;
-	FILE *to = target_file_open(path, &temporary);
+	FILE *to = safe_file_open(path, &temporary);
 	size_t n;
 	int status = 0;
 
@@ -361,7 +169,7 @@ spooled_copy(FILE *from, const char *path)
 			status = fail_errno(path, "cannot be written");
 	if (ferror(from))
 		status = fail_errno(path, "temporary file cannot be read");
-	if (target_file_close(to, path, temporary, true) < 0)
+	if (safe_file_close(to, path, temporary, true) < 0)
 		status = -1;
 	return status;
 }
@@ -382,7 +190,7 @@ file_end(struct target *target, bool keep)
 	if (target->spooled && keep && status == 0)
 		status = fflush(saver->file) == 0 ? spooled_copy(saver->file, saver->path) :
 		    fail_errno(saver->path, "temporary file cannot be written");
-	if (target_file_close(saver->file, target->file_path, target->temporary,
+	if (safe_file_close(saver->file, target->file_path, target->temporary,
 	    keep && status == 0) < 0)
 		status = -1;
 	free(target->file_path);
@@ -406,7 +214,7 @@ file_put(struct target *target, const struct frame *frame)
 	return 0;
 }
 
-/* One frame into a file of its own, which it takes over. */
+/* One frame into a file of its own; file_path is owned. */
 static int
 put_alone(struct target *target, char *file_path, const struct frame *frame)
 {
@@ -461,7 +269,7 @@ name_is_taken(const struct target *target, const char *name)
 	return false;
 }
 
-/* The frame's `name` without suffix and path; a new string, NULL if there is none that will do. */
+/* The frame's `name` without suffix and path; a new string, NULL if it has none or a bad one. */
 static char *
 name_given(const struct frame_head *head)
 {
@@ -537,25 +345,25 @@ stream_begin(struct target *target)
 {
 	target->kind = TARGET_STREAM;
 	(void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_SIZE);
-	target->outlet = shared_sender_open(STDOUT_FILENO);
+	target->sender = shared_sender_open(STDOUT_FILENO);
 	return 0;
 }
 
 static int
 stream_put(struct target *target, const struct frame *frame)
 {
-	unsigned long number = target->outlet ? shared_sender_put(target->outlet, frame) : 0;
+	unsigned long number = target->sender ? shared_sender_put(target->sender, frame) : 0;
 
 	if (fflush(stdout) != 0)
 		return fail_errno(STANDARD_OUTPUT, "cannot be written");
 	return stream_send(STDOUT_FILENO, STANDARD_OUTPUT, frame, number);
 }
 
-/* So that a misspelt folder is told before the work, not after it. */
+/* So that a misspelt folder is an error before the work, not after it. */
 static bool
 folder_of_is_there(const char *path)
 {
-	char *final = final_path(path), *slash = final ? strrchr(final, '/') : NULL;
+	char *final = safe_file_final_path(path), *slash = final ? strrchr(final, '/') : NULL;
 	bool there;
 
 	if (slash)
@@ -576,7 +384,7 @@ files_check(const char *path, const struct codec **codec, size_t *numbers)
 	*codec = codec_to_save(first);
 	if (*numbers > 1)
 		fail_usage(path, "%zu numbers in the name, where one can be", *numbers);
-	else if (*codec && (is_special(first) || folder_of_is_there(first)))
+	else if (*codec && (safe_file_is_special(first) || folder_of_is_there(first)))
 		return first;
 	else if (*codec)
 		fail_errno(path, "cannot be created");
@@ -708,9 +516,9 @@ target_close(struct target *target, bool keep)
 	int status = file_end(target, keep && !target->failed);
 
 	if (target->kind == TARGET_STREAM)
-		status = target_file_close(stdout, NULL, NULL, keep) < 0 ||
+		status = safe_file_close(stdout, NULL, NULL, keep) < 0 ||
 		    (keep && target->failed) ? -1 : 0;
-	shared_sender_close(target->outlet);
+	shared_sender_close(target->sender);
 	for (size_t i = 0; i < target->names; i++)
 		free(target->name[i]);
 	free(target->name);

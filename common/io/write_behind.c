@@ -15,35 +15,35 @@ struct write_behind {
 	int status;
 };
 
-/* The frame that waits, or NULL when there will be none. */
+/* Waits for the next frame; NULL when none will come. */
 static struct frame *
-take(struct write_behind *box)
+take(struct write_behind *writer)
 {
 	struct frame *frame;
 
-	pthread_mutex_lock(&box->lock);
-	while (!box->waiting && !box->ending)
-		pthread_cond_wait(&box->changed, &box->lock);
-	frame = box->waiting;
-	box->waiting = NULL;
-	pthread_cond_signal(&box->changed);
-	pthread_mutex_unlock(&box->lock);
+	pthread_mutex_lock(&writer->lock);
+	while (!writer->waiting && !writer->ending)
+		pthread_cond_wait(&writer->changed, &writer->lock);
+	frame = writer->waiting;
+	writer->waiting = NULL;
+	pthread_cond_signal(&writer->changed);
+	pthread_mutex_unlock(&writer->lock);
 	return frame;
 }
 
 static void *
 write_frames(void *arg)
 {
-	struct write_behind *box = arg;
+	struct write_behind *writer = arg;
 	struct frame *frame;
 
-	while ((frame = take(box))) {
-		int status = box->status < 0 ? -1 : target_put(box->target, frame);
+	while ((frame = take(writer))) {
+		int status = writer->status < 0 ? -1 : target_put(writer->target, frame);
 
 		frame_free(frame);
-		pthread_mutex_lock(&box->lock);
-		box->status = status;
-		pthread_mutex_unlock(&box->lock);
+		pthread_mutex_lock(&writer->lock);
+		writer->status = status;
+		pthread_mutex_unlock(&writer->lock);
 	}
 	return NULL;
 }
@@ -51,55 +51,55 @@ write_frames(void *arg)
 struct write_behind *
 write_behind_open(struct target *target)
 {
-	struct write_behind *box = calloc(1, sizeof(*box));
+	struct write_behind *writer = calloc(1, sizeof(*writer));
 
-	if (!box) {
+	if (!writer) {
 		target_close(target, false);
 		fail_memory();
 		return NULL;
 	}
-	box->target = target;
-	pthread_mutex_init(&box->lock, NULL);
-	pthread_cond_init(&box->changed, NULL);
-	if (pthread_create(&box->thread, NULL, write_frames, box) != 0) {
+	writer->target = target;
+	pthread_mutex_init(&writer->lock, NULL);
+	pthread_cond_init(&writer->changed, NULL);
+	if (pthread_create(&writer->thread, NULL, write_frames, writer) != 0) {
 		target_close(target, false);
-		free(box);
+		free(writer);
 		fail(NULL, "no thread for writing could be started");
 		return NULL;
 	}
-	return box;
+	return writer;
 }
 
 int
-write_behind_put(struct write_behind *box, struct frame *frame)
+write_behind_put(struct write_behind *writer, struct frame *frame)
 {
 	int status;
 
-	pthread_mutex_lock(&box->lock);
-	while (box->waiting)
-		pthread_cond_wait(&box->changed, &box->lock);
-	box->waiting = frame;
-	status = box->status;
-	pthread_cond_signal(&box->changed);
-	pthread_mutex_unlock(&box->lock);
+	pthread_mutex_lock(&writer->lock);
+	while (writer->waiting)
+		pthread_cond_wait(&writer->changed, &writer->lock);
+	writer->waiting = frame;
+	status = writer->status;
+	pthread_cond_signal(&writer->changed);
+	pthread_mutex_unlock(&writer->lock);
 	return status;
 }
 
 int
-write_behind_close(struct write_behind *box, bool keep)
+write_behind_close(struct write_behind *writer, bool keep)
 {
 	int status;
 
-	pthread_mutex_lock(&box->lock);
-	box->ending = true; /* what waits is written all the same: a stream's frames are whole */
-	pthread_cond_signal(&box->changed);
-	pthread_mutex_unlock(&box->lock);
-	pthread_join(box->thread, NULL);
-	status = box->status;
-	if (target_close(box->target, keep && status == 0) < 0)
+	pthread_mutex_lock(&writer->lock);
+	writer->ending = true; /* the waiting frame is still written: a stream's frames are whole */
+	pthread_cond_signal(&writer->changed);
+	pthread_mutex_unlock(&writer->lock);
+	pthread_join(writer->thread, NULL);
+	status = writer->status;
+	if (target_close(writer->target, keep && status == 0) < 0)
 		status = -1;
-	pthread_mutex_destroy(&box->lock);
-	pthread_cond_destroy(&box->changed);
-	free(box);
+	pthread_mutex_destroy(&writer->lock);
+	pthread_cond_destroy(&writer->changed);
+	free(writer);
 	return keep ? status : 0;
 }

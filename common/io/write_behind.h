@@ -1,19 +1,19 @@
 /*
- * Writing beside computing: a thread takes frames to a target in the order they were put, while the
- * chain goes on. One frame waits, besides the one that is written.
+ * Writing while the chain computes: a thread writes frames to a target in the order they were put.
+ * One frame may wait besides the one that the thread writes.
  */
 #ifndef WRITE_BEHIND_H
 #define WRITE_BEHIND_H
 
-#include "io/codec.h"
+#include "io/target.h"
 
 struct write_behind;
 
 /* Takes ownership of the target. NULL after fail() (the target is closed then). */
 struct write_behind *write_behind_open(struct target *);
-/* Takes ownership of the frame. Waits while another one is waiting. -1 once writing has failed. */
+/* Takes ownership of the frame. Blocks while another one waits. -1 once writing has failed. */
 int write_behind_put(struct write_behind *, struct frame *);
-/* Writes what waits, completes (keep) or removes what was written. 0, or -1 after fail(). */
+/* Writes the waiting frame, completes (keep) or removes the output. 0, or -1 after fail(). */
 int write_behind_close(struct write_behind *, bool keep);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 
-/* Steps looked at for the automatic jump: more make it no better. */
+/* Steps sampled for the automatic jump: more make it no better. */
 #define JUMP_SLOPE 8.0	/* 83 degrees */
 #define JUMP_NOISE 10.0	/* times the median step */
 #define JUMP_TAIL 5.0	/* times the 95th percentile of steps */
@@ -144,7 +144,7 @@ choose_white(struct mesh *mesh, const struct frame_head *head)
 	return 0;
 }
 
-/* How far neighbours lie apart beside z: by the points' x and y, else by the spacing. */
+/* The distance of neighbours in x and y: of the points, else the spacing. */
 static float
 lateral_step(const struct mesh *mesh, size_t x, size_t y, size_t x1, size_t y1)
 {
@@ -154,8 +154,8 @@ lateral_step(const struct mesh *mesh, size_t x, size_t y, size_t x1, size_t y1)
 	    sample(mesh, mesh->point[1], x1, y1) - sample(mesh, mesh->point[1], x, y));
 }
 
-/* Steps between neighbours, in z and beside it; of many pixels only every so manieth is looked at.
- * Steps of nothing tell no scale, but where x and y do, they are of a surface that is smooth. */
+/* Steps between neighbours, in z and in the image plane, at pixels at a regular distance if there
+ * are many. Steps of 0 give no scale; where x and y give one, they belong to a smooth surface. */
 static size_t
 collect_steps(const struct mesh *mesh, float *dz, float *lateral)
 {
@@ -188,9 +188,9 @@ rank_of(const float *v, size_t n, size_t rank)
 }
 
 /*
- * A surface is steep, a jump is steeper: a step is a jump when it is JUMP_SLOPE times what
- * neighbours lie apart beside z, and far more than the noise. Where lengths beside z are not known,
- * what is far more than nearly all steps is one.
+ * A jump is steeper than any surface: a step in z that is JUMP_SLOPE times the distance of
+ * neighbours in the image plane, and far above the noise. Where that distance is unknown, a jump is
+ * far above nearly all steps.
  */
 static double
 choose_of_steps(const struct mesh *mesh, const float *dz, const float *lateral, size_t n)

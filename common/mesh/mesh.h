@@ -9,7 +9,7 @@
  *
  * Each 2x2 cell gives two triangles, split along the diagonal with the smaller step in z, or one if
  * a single pixel is missing. None has an edge across more than `jump` in z. The automatic jump is 8
- * times the distance of neighbours beside z, or 10 times the median of the steps in z that are not
+ * times the distance of neighbours in x and y, or 10 times the median of the steps in z other than
  * zero (zero steps are those of quantised depth), whichever is larger; where the distance is not
  * known, 5 times the 95th percentile of the steps. Triangles run counter-clockwise as the camera
  * sees them: for points and depth (z away from the camera) as for heights (z towards it). Where z
@@ -44,7 +44,7 @@ struct vertex {
 	unsigned char colour[3];
 };
 
-/* Which channels of a frame are what, and where z points: all of a mesh but its pixels. -1 after
+/* Finds the channels of a frame and where z points: all of a mesh except its pixels. -1 after
  * fail(path, ...). */
 int mesh_channels(struct mesh *, const char *path, const struct frame_head *);
 /* The automatic jump of a frame of floats that has these channels. -1 after fail(). */
@@ -58,9 +58,9 @@ bool mesh_has_colours(const struct mesh *);
 void mesh_vertex(const struct mesh *, size_t x, size_t y, struct vertex *);
 /* The triangles between pixels (x, y) and (x + 1, y + 1) as vertex numbers: 0 to 2 of them. */
 size_t mesh_cell(const struct mesh *, size_t x, size_t y, uint32_t triangle[2][3]);
-/* How many there are of them in all, found by going through them. */
+/* The number of all triangles, by counting them. */
 size_t mesh_triangles(const struct mesh *);
-/* Says in each line, behind `prefix`, where the axes point, and the frame's key lines. */
+/* Writes lines that begin with `prefix`: where the axes point, and the frame's key lines. */
 int mesh_write_comments(const struct mesh *, const char *path, FILE *, const char *prefix);
 
 #endif

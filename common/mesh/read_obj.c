@@ -1,15 +1,17 @@
 /* Wavefront OBJ: v and f lines; texture coordinates, normals, materials, groups are passed over. */
+#include "mesh/read_obj.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "mesh/mesh_file.h"
+#include "mesh/words.h"
 
 #define AXES_COMMENT 64
 
 struct obj {
-	struct mesh_words words;
+	struct words words;
 	struct triangles *out;
 	bool colours;
 	double most;		/* the largest colour: up to 1, or up to 255 */
@@ -36,14 +38,14 @@ take_vertex(struct obj *obj)
 	colour = v + n - 3;
 	for (int k = 0; k < 3; k++)
 		obj->most = fmax(obj->most, colour[k]);
-	return triangles_add_texture(obj->out, luma(colour[0], colour[1], colour[2]));
+	return triangles_add_texture(obj->out, triangles_luma(colour[0], colour[1], colour[2]));
 }
 
 /* The point of "7", "7/2", "7//3", "-1/..": counted from 1, or back from the last one. */
 static int
 take_corner(const struct obj *obj, uint64_t *corner)
 {
-	const struct mesh_words *words = &obj->words;
+	const struct words *words = &obj->words;
 	char *end;
 	long long i = strtoll(words->word, &end, 10);
 
@@ -77,7 +79,7 @@ take_face(struct obj *obj)
 	return 0;
 }
 
-/* Comments before the first vertex may tell where the axes point. */
+/* Comments before the first vertex may say where the axes point. */
 static void
 take_comment(struct obj *obj)
 {
@@ -87,8 +89,8 @@ take_comment(struct obj *obj)
 	while (n < sizeof(text) && words_next(&obj->words))
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? " " : "",
 		    obj->words.word);
-	if (meshfile_axes(text) != AXES_MODEL)
-		obj->out->axes = meshfile_axes(text);
+	if (triangles_axes(text) != AXES_MODEL)
+		obj->out->axes = triangles_axes(text);
 }
 
 static int
@@ -106,7 +108,7 @@ take_line(struct obj *obj)
 }
 
 int
-meshobj_load(const char *path, FILE *file, struct triangles *out)
+read_obj(const char *path, FILE *file, struct triangles *out)
 {
 	struct obj obj = { .words = { .file = file, .path = path, .line = 1, .next = EOF },
 		.out = out };
@@ -141,7 +143,7 @@ sniff(const unsigned char *start, size_t n)
 	static const char known[] = " v vn vt vp f o g s l p mtllib usemtl ";
 	size_t i = 0, seen = 0;
 
-	if (!meshfile_is_text(start, n))
+	if (!words_are_text(start, n))
 		return false;
 	while (i < n) {
 		char word[16];
@@ -162,7 +164,7 @@ sniff(const unsigned char *start, size_t n)
 	return seen > 0;
 }
 
-const struct codec meshfile_obj = {
+const struct codec read_obj_codec = {
 	.name = "OBJ",
 	.suffixes = "obj",
 	.sniff = sniff

@@ -1,15 +1,17 @@
 /*
  * PLY: ascii, binary little and big endian. Elements vertex, face (vertex_indices or vertex_index)
- * and tristrips are taken, whatever else stands in the file is passed over, in any order.
+ * and tristrips are read, everything else in the file is passed over, in any order.
  */
+#include "mesh/read_ply.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "mesh/mesh_file.h"
 #include "base/numbers.h"
 #include "frame/samples.h"
+#include "mesh/words.h"
 
 #define LINE_BYTES 4096
 #define ELEMENTS 64
@@ -17,7 +19,7 @@
 
 enum form { FORM_NONE, FORM_ASCII, FORM_LITTLE, FORM_BIG };
 
-/* What a property is to us. */
+/* The meaning of a property. */
 enum role {
 	ROLE_X, ROLE_Y, ROLE_Z, ROLE_RED, ROLE_GREEN, ROLE_BLUE, ROLE_SCALAR, ROLE_POINTS, ROLES,
 	ROLE_NONE = ROLES
@@ -43,7 +45,7 @@ struct ply {
 	FILE *file;
 	struct triangles *out;
 	enum form form;
-	struct mesh_words words;
+	struct words words;
 	size_t line;
 	struct ply_element element[ELEMENTS];
 	size_t elements;
@@ -54,7 +56,7 @@ struct ply {
 
 /* ---- header ---- */
 
-/* Before red green blue; and, from the second on, behind them. */
+/* The first precedes red green blue, the others come after them. */
 static const char *const scalar_names[] = { "texture", "intensity", "quality", "scalar", "gray",
 	"grey", "value", NULL };
 
@@ -253,8 +255,8 @@ take_header_line(struct ply *ply, char *line, bool *ended)
 		return take_element(ply, rest);
 	if (!strcmp(line, "property"))
 		return take_property(ply, rest);
-	if (!strcmp(line, "comment") && meshfile_axes(rest) != AXES_MODEL)
-		ply->out->axes = meshfile_axes(rest);
+	if (!strcmp(line, "comment") && triangles_axes(rest) != AXES_MODEL)
+		ply->out->axes = triangles_axes(rest);
 	*ended = !strcmp(line, "end_header");
 	if (*ended || !*line || !strcmp(line, "comment") || !strcmp(line, "obj_info"))
 		return 0;
@@ -494,8 +496,8 @@ add_point(struct ply *ply, const double value[ROLES + 1], bool coloured)
 	if (triangles_add_point(ply->out, ply->path, value) < 0)
 		return -1;
 	if (coloured && ply->scalar_rank != 0)
-		return triangles_add_texture(ply->out, luma(value[ROLE_RED], value[ROLE_GREEN],
-		    value[ROLE_BLUE]));
+		return triangles_add_texture(ply->out, triangles_luma(value[ROLE_RED],
+		    value[ROLE_GREEN], value[ROLE_BLUE]));
 	if (ply->scalar_rank < 0)
 		return 0;
 	return triangles_add_texture(ply->out, (float)value[ROLE_SCALAR]);
@@ -504,7 +506,7 @@ add_point(struct ply *ply, const double value[ROLES + 1], bool coloured)
 static int
 read_item(struct ply *ply, const struct ply_element *element, bool coloured)
 {
-	double value[ROLES + 1];	/* the last one for what has no role */
+	double value[ROLES + 1];	/* the last one for properties without a role */
 
 	for (size_t i = element->first; i < element->first + element->n; i++) {
 		const struct property *property = &ply->property[i];
@@ -529,7 +531,7 @@ read_element(struct ply *ply, const struct ply_element *element)
 	bool coloured = has_role(ply, element, ROLE_RED) && has_role(ply, element, ROLE_GREEN) &&
 	    has_role(ply, element, ROLE_BLUE);
 
-	/* one without properties takes no bytes, whatever it says */
+	/* an element without properties takes no bytes, whatever its count */
 	for (unsigned long long i = 0; i < element->count && element->n; i++)
 		if (read_item(ply, element, coloured) < 0)
 			return -1;
@@ -537,7 +539,7 @@ read_element(struct ply *ply, const struct ply_element *element)
 }
 
 int
-meshply_load(const char *path, FILE *file, struct triangles *out)
+read_ply(const char *path, FILE *file, struct triangles *out)
 {
 	struct ply *ply = calloc(1, sizeof(*ply));
 	int status;
@@ -550,7 +552,7 @@ meshply_load(const char *path, FILE *file, struct triangles *out)
 	ply->scalar_rank = -1;
 	status = read_header(ply);
 	ply->words =
-	    (struct mesh_words){ .file = file, .path = path, .line = ply->line + 1, .next = EOF };
+	    (struct words){ .file = file, .path = path, .line = ply->line + 1, .next = EOF };
 	for (size_t i = 0; i < ply->elements && status == 0; i++)
 		status = read_element(ply, &ply->element[i]);
 	free(ply);
@@ -563,7 +565,7 @@ sniff(const unsigned char *start, size_t n)
 	return n >= 4 && !memcmp(start, "ply", 3) && (start[3] == '\n' || start[3] == '\r');
 }
 
-const struct codec meshfile_ply = {
+const struct codec read_ply_codec = {
 	.name = "PLY",
 	.suffixes = "ply",
 	.sniff = sniff

@@ -2,13 +2,15 @@
  * STL, binary and ascii. Its triangles carry their own corners: equal ones become one point, so
  * that a mesh takes the memory that it takes in the other formats.
  */
+#include "mesh/read_stl.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "mesh/mesh_file.h"
 #include "frame/samples.h"
+#include "mesh/words.h"
 
 #define HEADER_BYTES 80
 #define FACET_BYTES 50
@@ -109,9 +111,9 @@ load_binary(struct welder *welder, FILE *file, uint32_t facets)
 	return 0;
 }
 
-/* The three numbers behind the word vertex. */
+/* The three numbers after the word vertex. */
 static int
-take_vertex(struct mesh_words *words, float point[3])
+take_vertex(struct words *words, float point[3])
 {
 	for (int k = 0; k < 3; k++) {
 		double v;
@@ -128,7 +130,7 @@ take_vertex(struct mesh_words *words, float point[3])
 
 /* From one loop to the next: 1 and its corners, 0 at the end of the text. */
 static int
-take_loop(struct mesh_words *words, float corner[9], bool *ended)
+take_loop(struct words *words, float corner[9], bool *ended)
 {
 	size_t n = 0;
 
@@ -156,7 +158,7 @@ take_loop(struct mesh_words *words, float corner[9], bool *ended)
 static int
 load_ascii(struct welder *welder, FILE *file, const unsigned char *start, size_t n)
 {
-	struct mesh_words words = { .file = file, .path = welder->path, .line = 1, .next = EOF,
+	struct words words = { .file = file, .path = welder->path, .line = 1, .next = EOF,
 		.start = start, .left = n };
 	float corner[9];
 	bool ended = false;
@@ -174,11 +176,11 @@ static bool
 starts_ascii(const unsigned char *start, size_t n)
 {
 	return n >= 6 && !memcmp(start, "solid", 5) &&
-	    start[5] <= ' ' && meshfile_is_text(start, n);
+	    start[5] <= ' ' && words_are_text(start, n);
 }
 
 int
-meshstl_load(const char *path, FILE *file, struct triangles *out)
+read_stl(const char *path, FILE *file, struct triangles *out)
 {
 	struct welder welder = { .out = out, .path = path };
 	unsigned char start[HEADER_BYTES + 4];
@@ -189,13 +191,13 @@ meshstl_load(const char *path, FILE *file, struct triangles *out)
 
 	if (starts_ascii(start, n)) {
 		memcpy(comment, start, n < HEADER_BYTES ? n : HEADER_BYTES);
-		out->axes = meshfile_axes(comment + strlen("solid "));
+		out->axes = triangles_axes(comment + strlen("solid "));
 		status = load_ascii(&welder, file, start, n);
 	} else if (n < sizeof(start)) {
 		status = fail(path, "ends too early: %zu bytes, an STL file has 84 at least", n);
 	} else {
 		memcpy(comment, start, HEADER_BYTES);
-		out->axes = meshfile_axes(comment);
+		out->axes = triangles_axes(comment);
 		memcpy(&facets, start + HEADER_BYTES, sizeof(facets));
 		status = load_binary(&welder, file, facets);
 	}
@@ -203,8 +205,7 @@ meshstl_load(const char *path, FILE *file, struct triangles *out)
 	return status;
 }
 
-/* Binary: 80 bytes of anything, the number of triangles, the first one, whose numbers must be such.
- */
+/* Binary: 80 bytes of anything, the number of triangles, the first one, of plausible numbers. */
 static bool
 starts_binary(const unsigned char *start, size_t n)
 {
@@ -233,7 +234,7 @@ sniff(const unsigned char *start, size_t n)
 	return starts_ascii(start, n) || starts_binary(start, n);
 }
 
-const struct codec meshfile_stl = {
+const struct codec read_stl_codec = {
 	.name = "STL",
 	.suffixes = "stl",
 	.sniff = sniff

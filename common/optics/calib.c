@@ -1,4 +1,4 @@
-/* Calibration files: which names stand for what. */
+/* Calibration files: the names of their entries. */
 #include "optics/calib.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "optics/number_file.h"
 
-/* The names that one habit of writing calibrations uses; alternatives are separated by |. */
+/* The names that one family of calibration programs uses; | separates alternatives. */
 struct dialect {
 	const char *camera_K, *camera_distortion, *projector_K, *projector_distortion;
 	const char *R, *T;		/* camera to projector */
@@ -31,10 +31,10 @@ static const struct dialect dialects[] = {
 
 struct file {
 	const char *path;
-	const struct number_file *named;
+	const struct number_file *numbers;
 };
 
-/* The entry of the first of the names that is there. */
+/* The entry of the first name that the file has. */
 static const struct number_file_entry *
 find(const struct file *file, const char *names)
 {
@@ -44,7 +44,7 @@ find(const struct file *file, const char *names)
 		const struct number_file_entry *entry;
 
 		snprintf(name, sizeof(name), "%.*s", (int)n, names);
-		entry = number_file_find(file->named, name);
+		entry = number_file_find(file->numbers, name);
 		if (entry || !names[n])
 			return entry;
 		names += n + 1;
@@ -65,7 +65,7 @@ get(const struct file *file, const char *names, const char *what, size_t expecte
 		return fail(file->path, "%s: expected %s, found %zu number%s", entry->name, what,
 		    entry->n, entry->n == 1 ? "" : "s");
 	for (size_t i = 0; i < expected; i++) {
-		out[i] = file->named->v[entry->first + i];
+		out[i] = file->numbers->v[entry->first + i];
 		if (!isfinite(out[i]))
 			return fail(
 			    file->path, "%s: expected numbers, found %g", entry->name, out[i]);
@@ -185,8 +185,8 @@ get_dialect(const struct file *file, struct calib *calib)
 		return fail(file->path,
 		    "expected matrices under names that man phase2depth lists, or 24 "
 		    "numbers, found %zu other entries%s%s",
-		    file->named->entries, file->named->entries ? ", the first one " : "",
-		    file->named->entries ? file->named->entry[0].name : "");
+		    file->numbers->entries, file->numbers->entries ? ", the first one " : "",
+		    file->numbers->entries ? file->numbers->entry[0].name : "");
 	if (get_intrinsics(file, d->camera_K, d->camera_distortion, camera) < 0 ||
 	    get_intrinsics(file, d->projector_K, d->projector_distortion, projector) < 0 ||
 	    get(file, d->R, "a 3x3 rotation", 9, projector->R) < 0 ||
@@ -266,18 +266,18 @@ get_plain(const struct file *file, struct calib *calib)
 int
 calib_load(const char *path, struct calib *calib)
 {
-	struct number_file named;
-	struct file file = { path, &named };
+	struct number_file numbers;
+	struct file file = { path, &numbers };
 	int status;
 
 	memset(calib, 0, sizeof(*calib));
 	strcpy(calib->unit, "mm");
-	if (number_file_load(path, &named) < 0)
+	if (number_file_load(path, &numbers) < 0)
 		return -1;
-	if (named.entries == 1 && !named.entry[0].name[0] && named.entry[0].n)
+	if (numbers.entries == 1 && !numbers.entry[0].name[0] && numbers.entry[0].n)
 		status = get_plain(&file, calib);
 	else
 		status = get_dialect(&file, calib);
-	number_file_free(&named);
+	number_file_free(&numbers);
 	return status;
 }

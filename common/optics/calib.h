@@ -23,7 +23,7 @@ struct pinhole {
 struct calib {
 	struct pinhole camera, projector;
 	char unit[16];			/* of lengths; "mm" unless the file says otherwise */
-	double origin_px[2]; /* where images that do not say so themselves lie on the camera's
+	double origin_px[2]; /* where images without the key lie on the camera's
 			      * full frame: the file's crop_x0_y0, else 0 0 */
 };
 
@@ -38,10 +38,10 @@ void pinhole_complete(struct pinhole *);
 /* World point to distorted pixel. False behind the device. */
 bool pinhole_project(const struct pinhole *, const double X[3], double uv[2]);
 /* Distorted pixel to undistorted normalised coordinates (x/z, y/z in the device's own frame);
- * false where the iteration does not settle. */
+ * false where the iteration does not converge. */
 bool pinhole_undistort(const struct pinhole *, const double uv[2], double xy[2]);
-/* The same, sooner where xy holds nearly the answer on entry (a neighbour's, say); any xy, NaN too,
- * will do. */
+/* The same, faster where xy is close to the answer on entry (a neighbour's); any xy is allowed,
+ * also NaN. */
 bool pinhole_undistort_near(const struct pinhole *, const double uv[2], double xy[2]);
 /* Normalised coordinates to distorted normalised coordinates. */
 void pinhole_distort(const struct pinhole *, const double xy[2], double distorted[2]);

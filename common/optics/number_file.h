@@ -8,7 +8,7 @@
 #define NUMBER_FILE_TEXT_SIZE 32
 
 struct number_file_entry {
-	char name[NUMBER_FILE_NAME_SIZE];	/* keys from the outside in, joined by dots: M1.data */
+	char name[NUMBER_FILE_NAME_SIZE]; /* keys from the outside in, joined by dots: M1.data */
 	char text[NUMBER_FILE_TEXT_SIZE];	/* a value that is no number; empty: numbers */
 	size_t first, n; /* its numbers, nested lists one after another: v[first] .. */
 };
@@ -23,8 +23,8 @@ struct number_file {
 /*
  * Reads a file of up to 1 MB. A text that begins with `<` is XML (the outermost element is not part
  * of the names), with `{` JSON, with a number or a # comment and then nothing but numbers one
- * unnamed list, else YAML (OpenCV's first line %YAML:1.0 is taken). Lists of objects are passed
- * over. named is overwritten; free it with number_file_free. 0, or -1 after fail(path, ...).
+ * unnamed list, else YAML (OpenCV's first line %YAML:1.0 is accepted). Lists of objects are passed
+ * over. The number_file is overwritten; number_file_free() frees it. 0, or -1 after fail(path, ..).
  */
 int number_file_load(const char *path, struct number_file *);
 /* The same from memory; text[n] must be 0. */

@@ -108,7 +108,7 @@ undistort(const double d[14], const double aim[2], double xy[2])
 	return rest < 1e-12 * (1 + hypot(aim[0], aim[1]));
 }
 
-/* A few of Newton's steps from a place nearby; false where they are not all it takes. */
+/* A few of Newton's steps from a nearby place; false where they do not suffice. */
 static bool
 settle(const double d[14], const double aim[2], double xy[2])
 {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 int
-sensor_crop_origin(const struct run *run, const struct numbers *option, const struct frame_head *head,
-    const double otherwise[2], double origin_px[2], double bin[2])
+sensor_crop_origin(const struct run *run, const struct numbers *option,
+    const struct frame_head *head, const double otherwise[2], double origin_px[2], double bin[2])
 {
 	struct numbers list;
 

@@ -6,7 +6,8 @@
 
 #include "base/opt.h"
 #include "frame/frame.h"
-#include "io/codec.h"
+#include "io/source.h"
+#include "io/target.h"
 
 struct body;
 struct stage;

@@ -49,7 +49,7 @@ load(const struct codec *codec, const unsigned char *data, size_t n)
 	int status;
 
 	check(file != NULL, "fmemopen");
-	status = meshfile_load(codec, "input", file, &triangles);
+	status = mesh_file_load(codec, "input", file, &triangles);
 	check((status < 0) == (fail_message() != NULL), "message and status disagree");
 	check(triangles.points <= n && triangles.n <= n, "more than the bytes can hold");
 	if (status == 0)
@@ -64,7 +64,7 @@ LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 {
 	if (n == 0)
 		return 0;
-	for (const struct codec *const *codec = meshfile_codecs; *codec; codec++) {
+	for (const struct codec *const *codec = mesh_file_codecs; *codec; codec++) {
 		(*codec)->sniff(data, n < 512 ? n : 512);
 		load(*codec, data, n);
 	}

@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/codec.h"
+#include "io/safe_file.h"
+#include "io/source.h"
+#include "io/target.h"
 
 /* ---- helpers: every test runs in a new, empty folder ---- */
 
@@ -654,23 +656,23 @@ files_of_a_tool(void **state)
 	FILE *file;
 
 	(void)state;
-	file = target_file_open("a.txt", &temporary);
+	file = safe_file_open("a.txt", &temporary);
 	assert_non_null(file);
 	fputs("new", file);
 	assert_int_equal(access("a.txt", F_OK), -1);
-	assert_int_equal(target_file_close(file, "a.txt", temporary, true), 0);
+	assert_int_equal(safe_file_close(file, "a.txt", temporary, true), 0);
 	assert_text("a.txt", "new");
-	file = target_file_open("a.txt", &temporary);
+	file = safe_file_open("a.txt", &temporary);
 	fputs("newer", file);
-	assert_int_equal(target_file_close(file, "a.txt", temporary, false), 0);
+	assert_int_equal(safe_file_close(file, "a.txt", temporary, false), 0);
 	assert_text("a.txt", "new");
 	assert_folder(".", "a.txt");
-	assert_null(target_file_open("no/a.txt", &temporary));
+	assert_null(safe_file_open("no/a.txt", &temporary));
 	assert_failed("no/a.txt: cannot be created: No such file or directory");
-	file = target_file_open("/dev/full", &temporary);
+	file = safe_file_open("/dev/full", &temporary);
 	assert_non_null(file);
 	fputs("x", file);
-	assert_int_equal(target_file_close(file, "/dev/full", temporary, true), -1);
+	assert_int_equal(safe_file_close(file, "/dev/full", temporary, true), -1);
 	assert_failed("/dev/full: cannot be written: No space left on device");
 }
 

@@ -13,8 +13,9 @@
 #include <png.h>
 #include <tiffio.h>
 
-#include "io/codec.h"
 #include "base/fail.h"
+#include "io/source.h"
+#include "io/target.h"
 
 extern const struct codec codec_png, codec_tiff, codec_pfm, codec_jpeg, codec_bmp, codec_pnm,
     codec_npy, codec_ply, codec_obj;

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "image/arrange.h"
 #include "compare.h"
+#include "io/safe_file.h"
+#include "io/source.h"
 #include "run/stage.h"
 
 #include <math.h>
@@ -212,7 +214,7 @@ compare(struct run *run)
 	struct priv *priv = run->priv;
 	int more;
 
-	priv->out = target_file_open(run->output, &priv->temporary);
+	priv->out = safe_file_open(run->output, &priv->temporary);
 	if (!priv->out)
 		return -1;
 	priv->a = source_open(run->operand[0]);
@@ -239,7 +241,7 @@ flow(struct run *run, struct frame *in)
 
 	(void)in;
 	if (priv->out &&
-	    target_file_close(priv->out, run->output, priv->temporary, status == 0) < 0)
+	    safe_file_close(priv->out, run->output, priv->temporary, status == 0) < 0)
 		status = -1;
 	if (status == 0)
 		return 0;

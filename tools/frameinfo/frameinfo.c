@@ -1,4 +1,5 @@
 /* Says what frames are, and what is in them. */
+#include "io/safe_file.h"
 #include "run/stage.h"
 #include "image/statistics.h"
 
@@ -124,7 +125,7 @@ open_output(struct run *run)
 	struct priv *priv = run->priv;
 
 	if (!priv->out)
-		priv->out = target_file_open(run->output, &priv->temporary);
+		priv->out = safe_file_open(run->output, &priv->temporary);
 	return priv->out ? 0 : -1;
 }
 
@@ -135,7 +136,7 @@ close_output(struct run *run, bool keep)
 	FILE *out = priv->out;
 
 	priv->out = NULL;
-	return out ? target_file_close(out, run->output, priv->temporary, keep) : 0;
+	return out ? safe_file_close(out, run->output, priv->temporary, keep) : 0;
 }
 
 static int

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "io/codec.h"
 #include "base/fail.h"
+#include "io/safe_file.h"
 
 #define FONT 13.0
 #define LEFT 78.0
@@ -311,13 +311,13 @@ plot_save(const struct plot *plot, const char *path)
 
 	if (!plot_takes(path))
 		return fail_usage(path, "a plot is written as .svg or .png");
-	file = target_file_open(path, &temporary);
+	file = safe_file_open(path, &temporary);
 	if (!file)
 		return -1;
 	status = draw_file(plot, file, has_suffix(path, ".svg"));
 	if (status != CAIRO_STATUS_SUCCESS)
 		fail(path, "could not be drawn: %s", cairo_status_to_string(status));
-	if (target_file_close(file, path, temporary, status == CAIRO_STATUS_SUCCESS) < 0)
+	if (safe_file_close(file, path, temporary, status == CAIRO_STATUS_SUCCESS) < 0)
 		return -1;
 	return status == CAIRO_STATUS_SUCCESS ? 0 : -1;
 }

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "io/codec.h"
 #include "base/fail.h"
 #include "base/px.h"
+#include "io/source.h"
 
 /* ---- the face ---- */
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/source.h"
+
 #define TWO_PI 6.28318530717958647692
 
 /* ---- options that do not go together ---- */

@@ -1,4 +1,5 @@
 /* Triangle meshes, or frames of points, seen from afar: orthographic depth. */
+#include "io/source.h"
 #include "run/stage.h"
 #include "mesh/mesh_file.h"
 #include "meshview.h"
@@ -108,7 +109,7 @@ static int
 draw_mesh(struct run *run, const char *name, const struct codec *codec, FILE *file)
 {
 	struct triangles triangles;
-	int status = meshfile_load(codec, name, file, &triangles);
+	int status = mesh_file_load(codec, name, file, &triangles);
 
 	if (status == 0)
 		status = draw(run, name, &triangles, NULL);
@@ -119,7 +120,7 @@ draw_mesh(struct run *run, const char *name, const struct codec *codec, FILE *fi
 static int
 draw_operand(struct run *run, const char *path)
 {
-	struct source *source = source_open_also(path, meshfile_codecs);
+	struct source *source = source_open_also(path, mesh_file_codecs);
 	const char *name = strcmp(path, "-") ? path : "standard input";
 	const struct codec *codec;
 	struct frame *frame;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/codec.h"
 #include "base/fail.h"
 #include "base/px.h"
+#include "io/safe_file.h"
 
 #define PIXELS_LEAST 16		/* fewer do not make a plane */
 
@@ -191,13 +191,13 @@ fringe_line_print(const struct fringe_line *line, const char *path)
 	if (fringe_line_fit(line, &period_px, &offset_rad) < 0)
 		return -1;
 	if (path && strcmp(path, "-")) {
-		file = target_file_open(path, &temporary);
+		file = safe_file_open(path, &temporary);
 		if (!file)
 			return -1;
 	}
 	n = fprintf(file, "--line=%.8g,%.8g\n", period_px, offset_rad * 180 / M_PI);
 	if (file != stdout)
-		return target_file_close(file, path, temporary, n > 0);
+		return safe_file_close(file, path, temporary, n > 0);
 	return n > 0 ? 0 : fail_errno("standard output", "could not be written");
 }
 

@@ -1,12 +1,9 @@
 /*
- * TIFF. Reading is libtiff's: strips and tiles, either planar configuration, every compression and
- * byte order that it knows. Writing is plain: uncompressed strips need no library, and since the
- * directories are written last, a file becomes BigTIFF only when it grew beyond 4 GB, however many
- * frames come. Up to four uchar or ushort channels are interleaved, anything else is one plane
- * after the other. ImageDescription carries our key lines.
+ * Reading TIFF with libtiff: strips and tiles, either planar configuration, every compression and
+ * byte order that it knows. ImageDescription carries our key lines.
  */
 #define _GNU_SOURCE
-#include "io/codec.h"
+#include "codec/tiff/tiff.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,10 +11,7 @@
 #include <tiffio.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "frame/samples.h"
-
-/* ---- reading ---- */
 
 struct reading {
 	const char *path;
@@ -40,14 +34,7 @@ struct page {
 	uint16_t *palette[3];
 };
 
-static bool
-tiff_sniff(const unsigned char *start, size_t n)
-{
-	return n >= 8 && (!memcmp(start, "II*\0", 4) || !memcmp(start, "MM\0*", 4) ||
-	    !memcmp(start, "II+\0\x08\0\0\0", 8) || !memcmp(start, "MM\0+\0\x08\0\0", 8));
-}
-
-/* libtiff hands over the file it speaks of, so that threads do not mix their messages. */
+/* libtiff passes the file of the message, so that threads do not mix them. */
 static void
 on_error(thandle_t handle, const char *module, const char *format, va_list args)
 {
@@ -58,7 +45,7 @@ on_error(thandle_t handle, const char *module, const char *format, va_list args)
 		vsnprintf(reading->message, sizeof(reading->message), format, args);
 }
 
-/* Fails with what libtiff said, else with "TIFF WHAT NUMBER is damaged". */
+/* Fails with libtiff's message, else with "TIFF WHAT NUMBER is damaged". */
 static int
 fail_damaged(struct reading *reading, const char *what, unsigned number)
 {
@@ -436,7 +423,7 @@ next_page(struct reading *reading)
 	return 1;
 }
 
-static int
+int
 tiff_load(struct loader *loader, struct frame **out)
 {
 	struct reading *reading;
@@ -452,7 +439,7 @@ tiff_load(struct loader *loader, struct frame **out)
 	return status;
 }
 
-static void
+void
 tiff_load_end(struct loader *loader)
 {
 	struct reading *reading = loader->state;
@@ -464,363 +451,3 @@ tiff_load_end(struct loader *loader)
 	free(reading);
 	loader->state = NULL;
 }
-
-/* ---- writing ---- */
-
-struct written {		/* one page whose samples are in the file already */
-	uint64_t offset;
-	struct frame_head head;
-	size_t strip_rows, strips;
-	bool contiguous;
-	char *text;
-};
-
-struct writing {
-	uint64_t end;		/* of the file so far */
-	bool broken;		/* a page could not be written: nothing to complete */
-	size_t n;
-	struct written *page;
-};
-
-#define STRIP_BYTES (1 << 20)
-#define CLASSIC_LIMIT 0xffffffffu
-
-static size_t
-row_bytes(const struct written *page)
-{
-	return page->head.w * sample_size(page->head.type) * (page->contiguous ? page->head.c : 1);
-}
-
-static int
-append(struct saver *saver, struct writing *writing, const void *from, size_t n)
-{
-	if (samples_write(saver->path, saver->file, from, n) < 0)
-		return -1;
-	writing->end += n;
-	return 0;
-}
-
-static int
-pad(struct saver *saver, struct writing *writing)
-{
-	static const char zeros[16];
-
-	return append(saver, writing, zeros, (size_t)(-writing->end & 15));
-}
-
-static int
-plan_page(struct saver *saver, const struct frame *frame, struct written *page)
-{
-	const struct frame_head *head = &frame->head;
-	size_t row;
-
-	if (head->w > INT32_MAX || head->h > INT32_MAX || head->c > UINT16_MAX ||
-	    head->w > INT32_MAX / 4 / sample_size(head->type))
-		return fail(saver->path, "TIFF holds no image of %zu x %zu x %zu", head->w, head->h,
-		    head->c);
-	page->contiguous = head->c == 1 || (head->type != SAMPLE_FLOAT && head->c <= 4);
-	if (head_copy(&page->head, head) < 0)
-		return -1;
-	page->text = head_to_text(head);
-	if (!page->text)
-		return -1;
-	row = row_bytes(page);
-	page->strip_rows = row < STRIP_BYTES ? STRIP_BYTES / row : 1;
-	if (page->strip_rows > head->h)
-		page->strip_rows = head->h;
-	page->strips = (head->h + page->strip_rows - 1) / page->strip_rows *
-	    (page->contiguous ? 1 : head->c);
-	return 0;
-}
-
-static int
-write_samples(struct saver *saver, struct writing *writing, const struct written *page,
-    const struct frame *frame)
-{
-	size_t n = row_bytes(page);
-	unsigned char *row;
-	int status = 0;
-
-	if (!page->contiguous) {
-		for (size_t c = 0; c < frame->head.c; c++)
-			for (size_t y = 0; y < frame->head.h && status == 0; y++)
-				status = append(saver, writing, frame_row(frame, c, y), n);
-		return status;
-	}
-	row = malloc(n);
-	if (!row)
-		return fail_memory();
-	for (size_t y = 0; y < frame->head.h && status == 0; y++) {
-		samples_join(frame, y, row);
-		status = append(saver, writing, row, n);
-	}
-	free(row);
-	return status;
-}
-
-static int
-tiff_save(struct saver *saver, const struct frame *frame)
-{
-	struct writing *writing = saver->state;
-	struct written *page;
-
-	if (!writing) {
-		writing = saver->state = calloc(1, sizeof(*writing));
-		if (!writing)
-			return fail_memory();
-		/* room for the larger of the two headers */
-		if (append(saver, writing, (char[16]){ 0 }, 16) < 0)
-			return -1;
-	}
-	page = reallocarray(writing->page, writing->n + 1, sizeof(*page));
-	if (!page)
-		return fail_memory();
-	writing->page = page;
-	page += writing->n++;
-	memset(page, 0, sizeof(*page));
-	writing->broken = true;
-	if (plan_page(saver, frame, page) < 0 || pad(saver, writing) < 0)
-		return -1;
-	page->offset = writing->end;
-	if (write_samples(saver, writing, page, frame) < 0)
-		return -1;
-	writing->broken = false;
-	return 0;
-}
-
-struct entry {
-	uint16_t tag, type;
-	uint64_t count;
-	const void *value;
-};
-
-struct directory {
-	size_t n;
-	struct entry entry[16];
-};
-
-static void
-add(struct directory *directory, uint16_t tag, uint16_t type, uint64_t count, const void *value)
-{
-	directory->entry[directory->n++] = (struct entry){ tag, type, count, value };
-}
-
-static size_t
-entry_bytes(const struct entry *entry)
-{
-	size_t size = entry->type == TIFF_ASCII ? 1 : entry->type == TIFF_SHORT ? 2 :
-	    entry->type == TIFF_LONG ? 4 : 8;
-
-	return entry->count * size;
-}
-
-/* The directory itself: what does not fit into an entry stands before it, at offset[]. */
-static int
-write_entries(struct saver *saver, struct writing *writing, const struct directory *directory,
-    const uint64_t *offset, bool big)
-{
-	uint64_t count = directory->n;
-	size_t word = big ? 8 : 4;
-	int status = append(saver, writing, &count, big ? 8 : 2);
-
-	for (size_t i = 0; i < directory->n && status == 0; i++) {
-		const struct entry *entry = &directory->entry[i];
-		unsigned char value[8] = { 0 };
-
-		if (entry_bytes(entry) > word)
-			memcpy(value, &offset[i], word);
-		else
-			memcpy(value, entry->value, entry_bytes(entry));
-		if (append(saver, writing, &entry->tag, 2) < 0 ||
-		    append(saver, writing, &entry->type, 2) < 0 ||
-		    append(saver, writing, &entry->count, word) < 0 ||
-		    append(saver, writing, value, word) < 0)
-			status = -1;
-	}
-	return status < 0 ? -1 : append(saver, writing, (char[8]){ 0 }, word);
-}
-
-/*
- * Appends a directory and makes the one before, or the file's header, point to it. *link is the
- * place of that pointer in the file, and becomes that of this directory's own.
- */
-static int
-write_directory(struct saver *saver, struct writing *writing, const struct directory *directory,
-    bool big, uint64_t *link)
-{
-	size_t word = big ? 8 : 4;
-	uint64_t offset[16] = { 0 }, start;
-
-	for (size_t i = 0; i < directory->n; i++) {
-		if (entry_bytes(&directory->entry[i]) <= word)
-			continue;
-		if (pad(saver, writing) < 0)
-			return -1;
-		offset[i] = writing->end;
-		if (append(saver, writing, directory->entry[i].value,
-		    entry_bytes(&directory->entry[i])) < 0)
-			return -1;
-	}
-	if (pad(saver, writing) < 0)
-		return -1;
-	start = writing->end;
-	if (write_entries(saver, writing, directory, offset, big) < 0)
-		return -1;
-	if (fseeko(saver->file, (off_t)*link, SEEK_SET) < 0 ||
-	    fwrite(&start, 1, word, saver->file) != word || fseeko(saver->file, 0, SEEK_END) < 0)
-		return fail_errno(saver->path, "cannot be written");
-	*link = writing->end - word;
-	return 0;
-}
-
-/* Where the strips lie, and for each channel its sample's bits, format and, behind the colours,
- * its meaning: 2 for alpha, 0 for not said. */
-struct tables {
-	uint64_t *offset;
-	uint32_t *offset32, *bytes;
-	uint16_t *bits, *format, *extra;
-};
-
-static void
-tables_free(struct tables *t)
-{
-	free(t->offset);
-	free(t->offset32);
-	free(t->bytes);
-	free(t->bits);
-	free(t->format);
-	free(t->extra);
-}
-
-static int
-tables_fill(const struct written *page, struct tables *t)
-{
-	size_t c = page->head.c, per_plane = page->contiguous ? page->strips : page->strips / c;
-	uint64_t offset = page->offset;
-
-	t->offset = calloc(page->strips, sizeof(*t->offset));
-	t->offset32 = calloc(page->strips, sizeof(*t->offset32));
-	t->bytes = calloc(page->strips, sizeof(*t->bytes));
-	t->bits = calloc(c, sizeof(*t->bits));
-	t->format = calloc(c, sizeof(*t->format));
-	t->extra = calloc(c, sizeof(*t->extra));
-	if (!t->offset || !t->offset32 || !t->bytes || !t->bits || !t->format || !t->extra)
-		return fail_memory();
-	for (size_t i = 0; i < page->strips; i++) {
-		size_t y = i % per_plane * page->strip_rows, left = page->head.h - y;
-
-		t->offset[i] = offset;
-		t->offset32[i] = (uint32_t)offset;
-		t->bytes[i] = (uint32_t)(row_bytes(page) *
-		    (left < page->strip_rows ? left : page->strip_rows));
-		offset += t->bytes[i];
-	}
-	for (size_t i = 0; i < c; i++) {
-		t->bits[i] = (uint16_t)(8 * sample_size(page->head.type));
-		t->format[i] = page->head.type == SAMPLE_FLOAT ? SAMPLEFORMAT_IEEEFP :
-		    SAMPLEFORMAT_UINT;
-		t->extra[i] = !strcmp(page->head.channel[i], "a") ? EXTRASAMPLE_UNASSALPHA :
-		    EXTRASAMPLE_UNSPECIFIED;
-	}
-	return 0;
-}
-
-static int
-write_page(struct saver *saver, struct writing *writing, const struct written *page, bool big,
-    uint64_t *link)
-{
-	const uint32_t w = (uint32_t)page->head.w, h = (uint32_t)page->head.h;
-	const uint32_t strip_rows = (uint32_t)page->strip_rows, kind = writing->n > 1 ?
-	    FILETYPE_PAGE : 0;
-	const uint16_t c = (uint16_t)page->head.c, compression = COMPRESSION_NONE;
-	const uint16_t colours = page->contiguous && c >= 3 ? 3 : 1;
-	const uint16_t photometric = colours == 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
-	const uint16_t planar = page->contiguous ? PLANARCONFIG_CONTIG : PLANARCONFIG_SEPARATE;
-	struct directory d = { 0 };
-	struct tables t = { 0 };
-	int status = tables_fill(page, &t);
-
-	if (status == 0) {
-		add(&d, TIFFTAG_SUBFILETYPE, TIFF_LONG, 1, &kind);
-		add(&d, TIFFTAG_IMAGEWIDTH, TIFF_LONG, 1, &w);
-		add(&d, TIFFTAG_IMAGELENGTH, TIFF_LONG, 1, &h);
-		add(&d, TIFFTAG_BITSPERSAMPLE, TIFF_SHORT, c, t.bits);
-		add(&d, TIFFTAG_COMPRESSION, TIFF_SHORT, 1, &compression);
-		add(&d, TIFFTAG_PHOTOMETRIC, TIFF_SHORT, 1, &photometric);
-		add(&d, TIFFTAG_IMAGEDESCRIPTION, TIFF_ASCII, strlen(page->text) + 1, page->text);
-		add(&d, TIFFTAG_STRIPOFFSETS, big ? TIFF_LONG8 : TIFF_LONG, page->strips,
-		    big ? (void *)t.offset : (void *)t.offset32);
-		add(&d, TIFFTAG_SAMPLESPERPIXEL, TIFF_SHORT, 1, &c);
-		add(&d, TIFFTAG_ROWSPERSTRIP, TIFF_LONG, 1, &strip_rows);
-		add(&d, TIFFTAG_STRIPBYTECOUNTS, TIFF_LONG, page->strips, t.bytes);
-		add(&d, TIFFTAG_PLANARCONFIG, TIFF_SHORT, 1, &planar);
-		if (c > colours)
-			add(&d, TIFFTAG_EXTRASAMPLES, TIFF_SHORT, c - colours, t.extra + colours);
-		add(&d, TIFFTAG_SAMPLEFORMAT, TIFF_SHORT, c, t.format);
-		status = write_directory(saver, writing, &d, big, link);
-	}
-	tables_free(&t);
-	return status;
-}
-
-/* Generous: what the directories of all pages may take. */
-static uint64_t
-directories_size(const struct writing *writing)
-{
-	uint64_t size = 0;
-
-	for (size_t i = 0; i < writing->n; i++)
-		size += 1024 + strlen(writing->page[i].text) + 12 * writing->page[i].strips +
-		    6 * writing->page[i].head.c;
-	return size;
-}
-
-static int
-complete(struct saver *saver, struct writing *writing)
-{
-	const bool big = writing->end + directories_size(writing) > CLASSIC_LIMIT;
-	const uint16_t start[4] = { 0x4949, big ? 43 : 42, big ? 8 : 0, 0 };
-	uint64_t link = big ? 8 : 4;
-
-	if (fseeko(saver->file, 0, SEEK_SET) < 0 ||
-	    samples_write(saver->path, saver->file, start, big ? 8 : 4) < 0)
-		return fail_errno(saver->path, "cannot be written");
-	if (fseeko(saver->file, 0, SEEK_END) < 0)
-		return fail_errno(saver->path, "cannot be written");
-	for (size_t i = 0; i < writing->n; i++)
-		if (write_page(saver, writing, &writing->page[i], big, &link) < 0)
-			return -1;
-	return 0;
-}
-
-static int
-tiff_save_end(struct saver *saver)
-{
-	struct writing *writing = saver->state;
-	int status = 0;
-
-	if (!writing)
-		return 0;
-	if (!writing->broken)
-		status = complete(saver, writing);
-	for (size_t i = 0; i < writing->n; i++) {
-		head_free(&writing->page[i].head);
-		free(writing->page[i].text);
-	}
-	free(writing->page);
-	free(writing);
-	saver->state = NULL;
-	return status;
-}
-
-const struct codec codec_tiff = {
-	.name = "TIFF",
-	.suffixes = "tif tiff",
-	.seeks = true,
-	.many = true,
-	.sniff = tiff_sniff,
-	.load = tiff_load,
-	.load_end = tiff_load_end,
-	.save = tiff_save,
-	.save_end = tiff_save_end
-};

@@ -1,0 +1,30 @@
+/*
+ * Reading frames from a file, a folder or standard input, in any known format, recognised by its
+ * first bytes. Every function returns -1, or NULL, after fail(path, ...).
+ */
+#ifndef SOURCE_H
+#define SOURCE_H
+
+#include "io/codec.h"
+
+struct source;
+
+/* path "-" is standard input. NULL after fail(). */
+struct source *source_open(const char *path);
+/* The next frame: 1, 0 at the end, -1 after fail(). */
+int source_next(struct source *, struct frame **out);
+void source_close(struct source *);
+/*
+ * As source_open() for a stage that reads files of other kinds itself: `also` (ended by NULL) are
+ * their formats, without load, recognised by sniff or else by suffix. source_other() returns such a
+ * file at its start, maybe a pipe, and its format; NULL if path is an image.
+ */
+struct source *source_open_also(const char *path, const struct codec *const *also);
+FILE *source_other(const struct source *, const struct codec **which);
+/* The files that a path stands for: itself, or a folder's images in natural order. The caller frees
+ * the list and its names. */
+int source_files(const char *path, char ***files, size_t *n);
+/* The only frame of a file; fails if it holds none; further frames are left alone. */
+int source_load(const char *path, struct frame **out);
+
+#endif

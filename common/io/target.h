@@ -1,0 +1,29 @@
+/* Writing frames into files, a folder or standard output; the suffix chooses the format. */
+#ifndef TARGET_H
+#define TARGET_H
+
+#include "io/codec.h"
+
+struct target;
+
+/*
+ * path: a file name, maybe with one %d, %04d, ... that numbers the frames (from 0), or a folder
+ * (ending in /, or existing): frames go into it under their `name` key, else numbered, as PNG
+ * (uchar, ushort) or TIFF (float). NULL path or "-": the stream on standard output.
+ * Files appear under their final name only when complete. options may be NULL.
+ */
+struct target *target_open(const char *path, bool force, const struct save_options *options);
+/* Checks such a path before there is a frame; touches nothing. 0 or -1 after fail(). */
+int target_check(const char *path, bool force);
+int target_put(struct target *, const struct frame *);
+/* Completes (keep = true) or removes what is unfinished; frees. 0 or -1 after fail(). */
+int target_close(struct target *, bool keep);
+/*
+ * The file that frame `number` (from 0) of a target goes into, for lists of what was written. The
+ * frames' `name` keys must differ. A new string, NULL after fail().
+ */
+char *target_file_name(const char *path, size_t number, const struct frame_head *);
+/* One frame into one file. */
+int target_save(const char *path, const struct frame *, const struct save_options *options);
+
+#endif

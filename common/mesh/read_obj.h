@@ -1,0 +1,14 @@
+/* Reading OBJ into triangles; see mesh_file.h. */
+#ifndef READ_OBJ_H
+#define READ_OBJ_H
+
+#include <stdio.h>
+
+#include "io/codec.h"
+#include "mesh/triangles.h"
+
+extern const struct codec read_obj_codec;
+/* Reads from the file's start; the corners are not checked. 0 or -1 after fail(path, ...). */
+int read_obj(const char *path, FILE *, struct triangles *);
+
+#endif

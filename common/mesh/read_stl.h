@@ -1,0 +1,14 @@
+/* Reading STL into triangles; see mesh_file.h. */
+#ifndef READ_STL_H
+#define READ_STL_H
+
+#include <stdio.h>
+
+#include "io/codec.h"
+#include "mesh/triangles.h"
+
+extern const struct codec read_stl_codec;
+/* Reads from the file's start; the corners are not checked. 0 or -1 after fail(path, ...). */
+int read_stl(const char *path, FILE *, struct triangles *);
+
+#endif
