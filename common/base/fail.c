@@ -1,14 +1,11 @@
 #include "base/fail.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char message[1024];
-static enum exit_code code;
+static _Thread_local struct fail_record own;	/* of this thread */
 static char program[64] = "fringepipe";
 static bool be_quiet;
 
@@ -40,12 +37,10 @@ format_message(char *text, size_t size, const char *object, const char *error,
 static void
 record(enum exit_code with, const char *object, const char *error, const char *format, va_list args)
 {
-	pthread_mutex_lock(&lock);
-	if (!message[0]) {
-		format_message(message, sizeof(message), object, error, format, args);
-		code = with;
+	if (!own.message[0]) {
+		format_message(own.message, sizeof(own.message), object, error, format, args);
+		own.code = with;
 	}
-	pthread_mutex_unlock(&lock);
 }
 
 int
@@ -102,21 +97,33 @@ fail_memory(void)
 const char *
 fail_message(void)
 {
-	return message[0] ? message : NULL;
+	return own.message[0] ? own.message : NULL;
 }
 
 enum exit_code
 fail_code(void)
 {
-	return message[0] ? code : EXIT_DONE;
+	return own.message[0] ? own.code : EXIT_DONE;
 }
 
 void
 fail_clear(void)
 {
-	pthread_mutex_lock(&lock);
-	message[0] = '\0';
-	pthread_mutex_unlock(&lock);
+	own.message[0] = '\0';
+}
+
+void
+fail_take(struct fail_record *record)
+{
+	*record = own;
+	fail_clear();
+}
+
+void
+fail_put(const struct fail_record *record)
+{
+	if (!own.message[0])
+		own = *record;
 }
 
 void
@@ -140,7 +147,7 @@ fail_set_quiet(bool quiet)
 void
 fail_print(void)
 {
-	fprintf(stderr, "%s: %s\n", program, message[0] ? message : "failed without a message");
+	fprintf(stderr, "%s: %s\n", program, own.message[0] ? own.message : "failed without a message");
 }
 
 void

@@ -29,11 +29,26 @@ int fail_with(enum exit_code code, const char *object, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int fail_memory(void);
 
-/* The recorded message, or NULL, and the exit code that belongs to it. */
+/*
+ * The calling thread's recorded message, or NULL, and the exit code that belongs to it. Each thread
+ * has its own: a thread that works for another one hands its message over together with its result,
+ * by fail_take() and fail_put().
+ */
 const char *fail_message(void);
 enum exit_code fail_code(void);
 /* Forgets the recorded message: for unit tests, and for callers that try something else next. */
 void fail_clear(void);
+
+/* A message on its way from thread to thread; empty: none. */
+struct fail_record {
+	char message[1024];
+	enum exit_code code;
+};
+
+/* Moves the calling thread's message, if there is one, to the record. */
+void fail_take(struct fail_record *);
+/* Records it for the calling thread, unless that has a message or the record none. */
+void fail_put(const struct fail_record *);
 
 /* The name that begins every message. */
 void fail_set_program(const char *name);

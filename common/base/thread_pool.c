@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "base/fail.h"
+
 /* An idle thread spins for this many pauses, some 50 us, before it sleeps: between two frames of a
  * stream that is shorter than falling asleep and waking up, above all on a virtual machine. */
 #define SPIN_LIMIT 1000
@@ -18,6 +20,8 @@ struct thread_pool {
 	void *arg;
 	size_t n, next;			/* items, and the next one to take */
 	size_t finished;
+	struct fail_record failure;	/* of the failed item of the least number */
+	size_t failed;			/* its number; n: none */
 };
 
 static void
@@ -43,6 +47,19 @@ spin_wait(struct thread_pool *pool, const unsigned long *number, unsigned long w
 	pthread_mutex_lock(&pool->lock);
 }
 
+/* The thread that wants the items gets one message, the same in every run. */
+static void
+keep_failure(struct thread_pool *pool, size_t item)
+{
+	struct fail_record failure;
+
+	fail_take(&failure);
+	if (item < pool->failed) {
+		pool->failed = item;
+		pool->failure = failure;
+	}
+}
+
 /* Takes items until none is left. Called and returns with the lock held. */
 static void
 take_items(struct thread_pool *pool, int thread)
@@ -55,6 +72,8 @@ take_items(struct thread_pool *pool, int thread)
 		pthread_mutex_unlock(&pool->lock);
 		fn(arg, item, thread);
 		pthread_mutex_lock(&pool->lock);
+		if (thread > 0 && fail_message())
+			keep_failure(pool, item);
 		if (++pool->finished < pool->n)
 			continue;
 		__atomic_add_fetch(&pool->ended, 1, __ATOMIC_RELAXED);
@@ -95,12 +114,15 @@ thread_pool_for(struct thread_pool *pool, size_t n, thread_pool_fn *fn, void *ar
 	pool->arg = arg;
 	pool->n = n;
 	pool->next = pool->finished = 0;
+	pool->failed = n;
 	__atomic_add_fetch(&pool->job, 1, __ATOMIC_RELAXED);
 	pthread_cond_broadcast(&pool->wake);
 	take_items(pool, 0);
 	spin_wait(pool, &pool->ended, pool->job - 1);
 	while (pool->finished < pool->n)
 		pthread_cond_wait(&pool->done, &pool->lock);
+	if (pool->failed < n)
+		fail_put(&pool->failure);
 	pool->n = pool->next = 0;
 	pthread_mutex_unlock(&pool->lock);
 }

@@ -38,18 +38,35 @@ is_busy(const struct pixel_store *store)
 	    store->source.busy(store->source.arg, store->owner);
 }
 
-/* A kept store of exactly this size, or NULL. */
+/* Takes store i off the list, which stays in the order of age. The caller holds the lock. */
 static struct pixel_store *
-kept_take(size_t bytes)
+kept_remove(size_t i)
+{
+	struct pixel_store *store = kept.store[i];
+
+	kept.n--;
+	memmove(kept.store + i, kept.store + i + 1, (kept.n - i) * sizeof(*kept.store));
+	return store;
+}
+
+/*
+ * A kept store of exactly this size, or NULL. Where there is none, the oldest of another size is
+ * *outgrown: the frames of a stream that changes its sizes replace one another, and no more stores
+ * are kept than were in use at once.
+ */
+static struct pixel_store *
+kept_take(size_t bytes, struct pixel_store **outgrown)
 {
 	struct pixel_store *found = NULL;
 
+	*outgrown = NULL;
 	pthread_mutex_lock(&kept.lock);
 	for (size_t i = kept.n; i-- > 0 && !found;)
-		if (kept.store[i]->bytes == bytes && !is_busy(kept.store[i])) {
-			found = kept.store[i];
-			kept.store[i] = kept.store[--kept.n];
-		}
+		if (kept.store[i]->bytes == bytes && !is_busy(kept.store[i]))
+			found = kept_remove(i);
+	for (size_t i = 0; i < kept.n && !found && !*outgrown; i++)
+		if (kept.store[i]->bytes != bytes)
+			*outgrown = kept_remove(i);
 	pthread_mutex_unlock(&kept.lock);
 	return found;
 }
@@ -64,8 +81,7 @@ kept_add(struct pixel_store *store)
 		return store;
 	pthread_mutex_lock(&kept.lock);
 	if (kept.n == KEPT_MOST) {
-		out = kept.store[0];
-		memmove(kept.store, kept.store + 1, --kept.n * sizeof(*kept.store));
+		out = kept_remove(0);
 	}
 	kept.store[kept.n++] = store;
 	pthread_mutex_unlock(&kept.lock);
@@ -124,8 +140,9 @@ store_make(size_t bytes, bool *zeroed)
 struct pixel_store *
 pixel_store_new(size_t bytes, size_t users, void **memory, bool *zeroed)
 {
-	struct pixel_store *store = kept_take(bytes);
+	struct pixel_store *outgrown, *store = kept_take(bytes, &outgrown);
 
+	store_free(outgrown);
 	*zeroed = false;
 	if (!store)
 		store = store_make(bytes, zeroed);

@@ -48,8 +48,8 @@ checks(void)
 	return wanted && *wanted && strcmp(wanted, "0");
 }
 
-/* False after fail(), or without a message where there simply is no Vulkan. */
-static bool
+/* 1; 0 where there is no Vulkan; -1 after fail(). */
+static int
 open_instance(struct gpu *gpu)
 {
 	static const char *const layers[] = { VALIDATION };
@@ -89,18 +89,16 @@ open_instance(struct gpu *gpu)
 	VkResult result;
 
 	if (volkInitialize() != VK_SUCCESS)
-		return false;
+		return 0;
 	result = vkCreateInstance(&info, NULL, &gpu->instance);
-	if (result == VK_ERROR_LAYER_NOT_PRESENT || result == VK_ERROR_EXTENSION_NOT_PRESENT) {
-		fail("FRINGEPIPE_GPU_CHECK", "the layer " VALIDATION " is not installed");
-		return false;
-	}
+	if (result == VK_ERROR_LAYER_NOT_PRESENT || result == VK_ERROR_EXTENSION_NOT_PRESENT)
+		return fail("FRINGEPIPE_GPU_CHECK", "the layer " VALIDATION " is not installed");
 	if (result != VK_SUCCESS)	/* a loader without any driver says so here */
-		return false;
+		return 0;
 	volkLoadInstance(gpu->instance);
 	if (checks())
 		vkCreateDebugUtilsMessengerEXT(gpu->instance, &messenger, NULL, &gpu->messenger);
-	return true;
+	return 1;
 }
 
 static void
@@ -303,9 +301,10 @@ gpu_list(void (*each)(void *arg, size_t number, const struct gpu_facts *), void 
 	struct found found = { 0 };
 	struct gpu_facts facts;
 	const char *lack = NULL;
+	int status = open_instance(&gpu);
 
-	if (!open_instance(&gpu))
-		return fail_message() ? -1 : 0;
+	if (status < 1)
+		return status;
 	if (list_devices(&gpu, &found, &lack) < 0) {
 		close_instance(&gpu);
 		return -1;
@@ -449,7 +448,7 @@ gpu_open(const char *which, struct gpu **out)
 	if (!gpu)
 		return fail_memory();
 	pthread_mutex_init(&gpu->lock, NULL);
-	if (!open_instance(gpu)) {
+	if (open_instance(gpu) < 1) {
 		fail_with(EXIT_NO_DEVICE, NULL, "no GPU: no Vulkan device was found");
 	} else if (choose_device(gpu, which) == 0 && open_device(gpu) == 0) {
 		vkGetPhysicalDeviceMemoryProperties(gpu->physical, &gpu->memory);

@@ -1,6 +1,7 @@
 #include "io/read_ahead.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -9,6 +10,7 @@
 #include "io/source.h"
 
 #define FILES_PER_THREAD 2	/* so that a thread that is done early has another one */
+#define AHEAD_BYTES ((size_t)256 << 20)	/* of frames that wait; and one more for each thread */
 #define TIMEOUT_NS 200000000	/* for a frame being read, when a chain fails */
 #define STREAM_FRAMES 2		/* frames after which a file is read by a thread of its own */
 
@@ -21,6 +23,7 @@ struct stream_thread {
 	bool wanted, stop;		/* the caller sets them; the thread clears `wanted` */
 	struct frame *frame;
 	int got;			/* what source_next() returned */
+	struct fail_record failure;	/* where that is -1 */
 };
 
 /* A file whose first frame has been read. */
@@ -28,7 +31,9 @@ struct open_file {
 	const char *path;
 	struct source *source;
 	struct frame *first;
+	bool opened;
 	int got;			/* what source_next() returned */
+	struct fail_record failure;	/* where that is -1 */
 	size_t frames;			/* given out */
 	struct stream_thread *stream;
 };
@@ -39,6 +44,7 @@ struct read_ahead {
 	size_t paths, next;		/* files, and the first one not opened yet */
 	struct open_file *file;		/* `open` of them; refilled when all are read */
 	size_t open, room, at;
+	atomic_size_t bytes;		/* of first frames that wait to be taken */
 };
 
 static int
@@ -90,14 +96,32 @@ read_ahead_open(char *const *operand, size_t operands, struct thread_pool *pool)
 	return input;
 }
 
+static size_t
+frame_bytes(const struct frame *frame)
+{
+	const struct frame_head *head = &frame->head;
+
+	return frame_stride(head->w, head->type) * head->h * head->c;
+}
+
+/* Opens a file and reads its first frame, unless much is read already: then it waits until the chain
+ * comes to it. */
 static void
 open_file(void *arg, size_t item, int thread)
 {
-	struct open_file *file = &((struct read_ahead *)arg)->file[item];
+	struct read_ahead *input = arg;
+	struct open_file *file = &input->file[input->at + item];
 
 	(void)thread;
+	if (item > 0 && atomic_load(&input->bytes) > AHEAD_BYTES)
+		return;
+	file->opened = true;
 	file->source = source_open(file->path);
 	file->got = file->source ? source_next(file->source, &file->first) : -1;
+	if (file->got < 0)
+		fail_take(&file->failure);
+	if (file->first)
+		atomic_fetch_add(&input->bytes, frame_bytes(file->first));
 }
 
 static void *
@@ -118,6 +142,8 @@ read_stream(void *arg)
 		got = source_next(stream->source, &frame);
 		pthread_mutex_lock(&stream->lock);
 		stream->got = got;
+		if (got < 0)
+			fail_take(&stream->failure);
 		stream->frame = got == 1 ? frame : NULL;
 		stream->wanted = false;
 		pthread_cond_signal(&stream->changed);
@@ -154,6 +180,8 @@ stream_thread_next(struct stream_thread *stream, struct frame **out)
 	while (stream->wanted)
 		pthread_cond_wait(&stream->changed, &stream->lock);
 	got = stream->got;
+	if (got < 0)
+		fail_put(&stream->failure);
 	*out = stream->frame;
 	stream->frame = NULL;
 	stream->wanted = got == 1;
@@ -224,7 +252,7 @@ close_file(struct open_file *file)
 	*file = (struct open_file){ 0 };
 }
 
-/* Opens the next files, on all threads. */
+/* Lists the next files, to be opened on all threads. */
 static void
 fill(struct read_ahead *input)
 {
@@ -235,7 +263,18 @@ fill(struct read_ahead *input)
 	progress_input(input->next, input->paths);
 	for (size_t i = 0; i < input->open; i++)
 		input->file[i].path = input->path[input->next++];
-	thread_pool_for(input->pool, input->open, open_file, input);
+}
+
+/* Opens the files from the present one on that are not open yet. */
+static void
+open_files(struct read_ahead *input)
+{
+	size_t n = 0;
+
+	while (input->at + n < input->open && !input->file[input->at + n].opened)
+		n++;
+	atomic_store(&input->bytes, 0);
+	thread_pool_for(input->pool, n, open_file, input);
 }
 
 int
@@ -251,6 +290,8 @@ read_ahead_next(struct read_ahead *input, struct frame **out)
 			fill(input);
 			continue;
 		}
+		if (!file->opened)
+			open_files(input);
 		if (file->first) {
 			*out = file->first;
 			file->first = NULL;
@@ -258,6 +299,8 @@ read_ahead_next(struct read_ahead *input, struct frame **out)
 			return 1;
 		}
 		got = file->got == 1 ? file_next(file, out) : file->got;
+		if (file->got < 0)
+			fail_put(&file->failure);
 		file->frames += got == 1;
 		if (got != 0)
 			return got;

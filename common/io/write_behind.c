@@ -13,6 +13,7 @@ struct write_behind {
 	struct frame *waiting;		/* NULL: there is room for one */
 	bool ending;
 	int status;
+	struct fail_record failure;	/* of the thread, where status is -1 */
 };
 
 /* Waits for the next frame; NULL when none will come. */
@@ -42,6 +43,8 @@ write_frames(void *arg)
 
 		frame_free(frame);
 		pthread_mutex_lock(&writer->lock);
+		if (status < 0 && writer->status == 0)
+			fail_take(&writer->failure);
 		writer->status = status;
 		pthread_mutex_unlock(&writer->lock);
 	}
@@ -80,6 +83,8 @@ write_behind_put(struct write_behind *writer, struct frame *frame)
 		pthread_cond_wait(&writer->changed, &writer->lock);
 	writer->waiting = frame;
 	status = writer->status;
+	if (status < 0)
+		fail_put(&writer->failure);
 	pthread_cond_signal(&writer->changed);
 	pthread_mutex_unlock(&writer->lock);
 	return status;
@@ -96,6 +101,8 @@ write_behind_close(struct write_behind *writer, bool keep)
 	pthread_mutex_unlock(&writer->lock);
 	pthread_join(writer->thread, NULL);
 	status = writer->status;
+	if (status < 0)
+		fail_put(&writer->failure);
 	if (target_close(writer->target, keep && status == 0) < 0)
 		status = -1;
 	pthread_mutex_destroy(&writer->lock);

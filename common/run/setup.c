@@ -335,9 +335,11 @@ parse_stage(struct chain *chain, struct runner_options *options, int words, char
 
 	if (words == 0)
 		return fail_usage(NULL, "stage %zu is empty", chain->n + 1);
+	if (cpu_level(NULL) < 0)
+		return -1;
 	stage = stage_find(word[0]);
 	if (!stage)
-		return fail_message() ? -1 : refuse_stage(word[0]);
+		return refuse_stage(word[0]);
 	opt_defaults(setup_options, &middle);
 	link = setup_add_link(chain, stage);
 	if (!link ||
