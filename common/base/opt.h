@@ -60,6 +60,12 @@ struct opt {
 /* Fills parameters with the defaults. The table's own defaults must be valid. */
 int opt_defaults(const struct opt *table, void *parameters);
 void opt_free(const struct opt *table, void *parameters);
+/*
+ * Copies the values that rows of `from` have into rows of table of the same name and type. Ranges
+ * are those of `from`; words are matched by their text. 0 or -1 after fail().
+ */
+int opt_copy(const struct opt *table, void *parameters, const struct opt *from,
+    const void *from_parameters);
 
 /*
  * Parses argv[1..argc-1] with `table` (into parameters) and `common` (into common_parameters);

@@ -205,16 +205,35 @@ write_text(struct job *job, const struct frame_head *head)
 		    (unsigned)(n - i < MARKER_BYTES ? n - i : MARKER_BYTES));
 }
 
+/* Resolution of colour in pictures of three channels: full, halved along rows, halved both ways. */
+enum chroma { CHROMA_444, CHROMA_422, CHROMA_420 };
+
+static const char *const chromas[] = { "444", "422", "420", NULL };
+
+struct jpeg_options {
+	long quality;
+	int chroma;
+};
+
+static const struct opt jpeg_options[] = {
+	{ 0, "quality", "N", OPT_INTEGER, offsetof(struct jpeg_options, quality), "95", 1, 100,
+	  NULL, "of JPEG files", NULL },
+	/* full resolution by default: fringes encoded in colour vary from pixel to pixel */
+	{ 0, "chroma", "WORD", OPT_WORD, offsetof(struct jpeg_options, chroma), "444", 0, 0, NULL,
+	  "resolution of colour in JPEG files", chromas },
+	{ 0 },
+};
+
 /* Colour is halved by raising the resolution of brightness, the first component. */
 static void
-set_chroma(struct jpeg_compress_struct *jpeg, enum chroma chroma)
+set_chroma(struct jpeg_compress_struct *jpeg, int chroma)
 {
 	jpeg->comp_info[0].h_samp_factor = jpeg->num_components > 1 && chroma != CHROMA_444 ? 2 : 1;
 	jpeg->comp_info[0].v_samp_factor = jpeg->num_components > 1 && chroma == CHROMA_420 ? 2 : 1;
 }
 
 static int
-write_image(struct job *job, const struct frame *frame, const struct save_options *options)
+write_image(struct job *job, const struct frame *frame, const struct jpeg_options *options)
 {
 	struct jpeg_compress_struct *jpeg = &job->jpeg.out;
 
@@ -227,9 +246,8 @@ write_image(struct job *job, const struct frame *frame, const struct save_option
 	jpeg->input_components = (int)frame->head.c;
 	jpeg->in_color_space = frame->head.c == 1 ? JCS_GRAYSCALE : JCS_RGB;
 	jpeg_set_defaults(jpeg);
-	jpeg_set_quality(jpeg, options && options->quality ? options->quality : 95, TRUE);
-	/* full resolution by default: fringes encoded in colour vary from pixel to pixel */
-	set_chroma(jpeg, options ? options->chroma : CHROMA_444);
+	jpeg_set_quality(jpeg, (int)options->quality, TRUE);
+	set_chroma(jpeg, options->chroma);
 	jpeg_start_compress(jpeg, TRUE);
 	write_text(job, &frame->head);
 	job->row = malloc(frame->head.w * frame->head.c);
@@ -276,5 +294,7 @@ const struct codec codec_jpeg = {
 	.suffixes = "jpg jpeg",
 	.sniff = jpeg_sniff,
 	.load = jpeg_load,
+	.options = jpeg_options,
+	.option_size = sizeof(struct jpeg_options),
 	.save = jpeg_save
 };

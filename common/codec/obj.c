@@ -78,5 +78,7 @@ const struct codec codec_obj = {
 	.name = "OBJ",
 	.suffixes = "obj",
 	.sniff = obj_sniff,
+	.options = mesh_options,
+	.option_size = sizeof(struct mesh_options),
 	.save = obj_save
 };

@@ -85,9 +85,10 @@ write_faces(FILE *file, const struct mesh *mesh, bool ascii)
 static int
 ply_save(struct saver *saver, const struct frame *frame)
 {
-	bool ascii = saver->options && saver->options->ascii;
+	const struct mesh_options *options = saver->options;
+	bool ascii = options->ascii;
 	struct mesh mesh;
-	int status = mesh_init(&mesh, saver->path, frame, saver->options);
+	int status = mesh_init(&mesh, saver->path, frame, options);
 
 	if (status == 0)
 		status = write_header(saver, &mesh, ascii);
@@ -112,5 +113,7 @@ const struct codec codec_ply = {
 	.name = "PLY",
 	.suffixes = "ply",
 	.sniff = ply_sniff,
+	.options = mesh_options,
+	.option_size = sizeof(struct mesh_options),
 	.save = ply_save
 };

@@ -278,8 +278,18 @@ write_rows(struct job *job, const struct frame *frame, bool one_bit)
 	png_write_end(job->png, NULL);
 }
 
+struct png_options {
+	bool fast;
+};
+
+static const struct opt png_options[] = {
+	{ 0, "fast", NULL, OPT_FLAG, offsetof(struct png_options, fast), NULL, 0, 0, NULL,
+	  "larger files, sooner written", NULL },
+	{ 0 },
+};
+
 static int
-write_image(struct job *job, const struct frame *frame, const struct save_options *options)
+write_image(struct job *job, const struct frame *frame, const struct png_options *options)
 {
 	static const int colour[] = { PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA,
 		PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA };
@@ -293,7 +303,7 @@ write_image(struct job *job, const struct frame *frame, const struct save_option
 	png_set_IHDR(job->png, job->info, (png_uint_32)head->w, (png_uint_32)head->h,
 	    one_bit ? 1 : head->type == SAMPLE_UCHAR ? 8 : 16, colour[head->c - 1],
 	    PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-	if (options && options->fast) {
+	if (options->fast) {
 		png_set_compression_level(job->png, 1);
 		png_set_filter(job->png, 0, PNG_FILTER_NONE);
 	} else if (is_better_unfiltered(frame)) {
@@ -350,5 +360,7 @@ const struct codec codec_png = {
 	.suffixes = "png",
 	.sniff = png_sniff,
 	.load = png_load,
+	.options = png_options,
+	.option_size = sizeof(struct png_options),
 	.save = png_save
 };

@@ -128,14 +128,15 @@ write_mesh(struct saver *saver, const struct mesh *mesh, bool ascii)
 static int
 stl_save(struct saver *saver, const struct frame *frame)
 {
+	const struct mesh_options *options = saver->options;
 	struct mesh mesh;
 	int status;
 
-	if (saver->options && saver->options->points)
+	if (options->points)
 		return fail(saver->path, "STL files hold triangles, not points");
-	status = mesh_init(&mesh, saver->path, frame, saver->options);
+	status = mesh_init(&mesh, saver->path, frame, options);
 	if (status == 0)
-		status = write_mesh(saver, &mesh, saver->options && saver->options->ascii);
+		status = write_mesh(saver, &mesh, options->ascii);
 	mesh_free(&mesh);
 	return status;
 }
@@ -151,5 +152,7 @@ const struct codec codec_stl = {
 	.name = "STL",
 	.suffixes = "stl",
 	.sniff = stl_sniff,
+	.options = mesh_options,
+	.option_size = sizeof(struct mesh_options),
 	.save = stl_save
 };

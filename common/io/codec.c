@@ -44,6 +44,31 @@ codec_by_suffix(const char *path)
 	return codec_of_list(codecs, path);
 }
 
+int
+codec_options_new(const struct codec *codec, const struct save_options *from, void **out)
+{
+	*out = NULL;
+	if (!codec->options)
+		return 0;
+	*out = calloc(1, codec->option_size);
+	if (!*out)
+		return fail_memory();
+	if (opt_defaults(codec->options, *out) == 0 &&
+	    (!from || opt_copy(codec->options, *out, from->table, from->values) == 0))
+		return 0;
+	codec_options_free(codec, *out);
+	*out = NULL;
+	return -1;
+}
+
+void
+codec_options_free(const struct codec *codec, void *options)
+{
+	if (options)
+		opt_free(codec->options, options);
+	free(options);
+}
+
 static void
 put_spacing(FILE *file, const struct frame_head *head)
 {

@@ -9,21 +9,17 @@
 
 #include <stdio.h>
 
+#include "base/opt.h"
 #include "frame/frame.h"
 
-/* Resolution of colour in a JPEG: full, halved along rows, halved both ways. */
-enum chroma { CHROMA_444, CHROMA_422, CHROMA_420 };
-
-/* How frames are written; a stage that has such options (framecat) fills it, see
- * run_save_options(). */
+/*
+ * Options for writing, as a tool has them: its option table and the values. Each codec takes the
+ * options that its own table names (quality, jump, ...); the others are the tool's, or those of
+ * other codecs. All NULL: every codec uses its defaults. See run_save_options().
+ */
 struct save_options {
-	int quality;		/* JPEG quality 1..100; 0: the format's default (95) */
-	enum chroma chroma;	/* of a JPEG of three channels */
-	bool fast;		/* less compression, more speed */
-	bool ascii;		/* text instead of binary, where the format has both */
-	double
-	    jump; /* meshes: no triangle across a larger step in z, in units of z; 0: automatic */
-	bool points;		/* meshes: points only, no faces */
+	const struct opt *table;
+	const void *values;		/* must live as long as the target */
 };
 
 struct loader {			/* a file being read */
@@ -37,7 +33,7 @@ struct loader {			/* a file being read */
 struct saver {			/* a file being written */
 	FILE *file;		/* opened for reading and writing, empty, seekable */
 	const char *path;	/* the final name, for messages */
-	const struct save_options *options;
+	const void *options;	/* the codec's own, option_size bytes; NULL if it has none */
 	size_t frames;		/* frames written so far */
 	void *state;		/* the codec's own */
 };
@@ -54,6 +50,10 @@ struct codec {
 	 * Called again after 1 only if `many` or `concatenates`. */
 	int (*load)(struct loader *, struct frame **out);
 	void (*load_end)(struct loader *);	/* frees state; may be NULL */
+	/* Options for writing, ended by a row without name, and the size of their struct; NULL:
+	 * there are none. A tool that offers one has a row of the same name and type. */
+	const struct opt *options;
+	size_t option_size;
 	/* NULL: the format is only read. */
 	int (*save)(struct saver *, const struct frame *);
 	int (*save_end)(struct saver *);	/* completes the file, frees state; may be NULL */
@@ -66,6 +66,13 @@ extern const struct codec *const codecs[];
 const struct codec *codec_by_suffix(const char *path);
 /* Likewise, of a list of codecs ended by NULL. */
 const struct codec *codec_of_list(const struct codec *const *list, const char *path);
+
+/*
+ * The options of a codec, for a saver: its defaults, changed by the tool's values (NULL: none).
+ * NULL in *out if it has no options. 0 or -1 after fail().
+ */
+int codec_options_new(const struct codec *, const struct save_options *, void **out);
+void codec_options_free(const struct codec *, void *options);
 
 /* ---- what codecs share ---- */
 

@@ -25,6 +25,7 @@ struct target {
 	struct save_options options;
 	const struct codec *codec;	/* TARGET_FOLDER: of the current file */
 	struct saver saver;		/* saver.file: a file is open */
+	void *codec_options;		/* of the open file's codec */
 	char *file_path;		/* of the open file */
 	char *temporary;		/* under which it is being written; NULL: directly */
 	bool spooled;			/* the open file has no name: it is copied at the end */
@@ -137,7 +138,13 @@ file_begin(struct target *target, char *file_path)
 	target->file_path = file_path;
 	/* Where one cannot seek, only formats that are streams are written directly. */
 	target->spooled = safe_file_is_special(file_path) && !target->codec->concatenates;
-	target->saver = (struct saver){ .path = file_path, .options = &target->options };
+	target->saver = (struct saver){ .path = file_path };
+	if (codec_options_new(target->codec, &target->options, &target->codec_options) < 0) {
+		free(target->file_path);
+		target->file_path = NULL;
+		return -1;
+	}
+	target->saver.options = target->codec_options;
 	if (target->spooled) {
 		target->saver.file = tmpfile();
 		if (!target->saver.file)
@@ -147,6 +154,7 @@ file_begin(struct target *target, char *file_path)
 	}
 	if (target->saver.file)
 		return 0;
+	codec_options_free(target->codec, target->codec_options);
 	free(target->file_path);
 	target->file_path = NULL;
 	return -1;
@@ -193,6 +201,7 @@ file_end(struct target *target, bool keep)
 	if (safe_file_close(saver->file, target->file_path, target->temporary,
 	    keep && status == 0) < 0)
 		status = -1;
+	codec_options_free(target->codec, target->codec_options);
 	free(target->file_path);
 	target->file_path = NULL;
 	target->temporary = NULL;

@@ -16,6 +16,17 @@
 /* Readers of PLY keep a line in a buffer of fixed size. */
 #define COMMENT_BYTES 1000
 
+#define AT(field) offsetof(struct mesh_options, field)
+
+const struct opt mesh_options[] = {
+	{ 0, "ascii", NULL, OPT_FLAG, AT(ascii), NULL, 0, 0, NULL,
+	  "text files, where a format has them", NULL },
+	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
+	  "meshes: no triangle over a larger step in z; 0: found from the surface", NULL },
+	{ 0, "points", NULL, OPT_FLAG, AT(points), NULL, 0, 0, NULL, "meshes: no triangles", NULL },
+	{ 0 },
+};
+
 static float
 sample(const struct mesh *mesh, size_t c, size_t x, size_t y)
 {
@@ -293,15 +304,15 @@ mesh_find_jump(const struct mesh *mesh, const struct frame *frame, double *jump)
 
 int
 mesh_init(struct mesh *mesh, const char *path, const struct frame *frame,
-    const struct save_options *options)
+    const struct mesh_options *options)
 {
 	if (mesh_channels(mesh, path, &frame->head) < 0 ||
 	    frame_to_float(frame, &mesh->floats) < 0 || number_vertices(mesh, path) < 0 ||
 	    choose_white(mesh, &frame->head) < 0)
 		return -1;
-	if (options && options->points)
+	if (options->points)
 		return 0;
-	mesh->jump = options ? options->jump : 0;
+	mesh->jump = options->jump;
 	if (!(mesh->jump > 0) && choose_jump(mesh) < 0)
 		return -1;
 	return 0;

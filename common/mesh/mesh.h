@@ -39,6 +39,15 @@ struct mesh {
 	size_t vertices;
 };
 
+/* The options of the mesh formats. */
+struct mesh_options {
+	double jump;		/* no triangle across a larger step in z; 0: automatic */
+	bool points;		/* no triangles */
+	bool ascii;		/* text, where the format has it */
+};
+
+extern const struct opt mesh_options[];
+
 struct vertex {
 	float point[3], normal[3];
 	unsigned char colour[3];
@@ -50,7 +59,7 @@ int mesh_channels(struct mesh *, const char *path, const struct frame_head *);
 /* The automatic jump of a frame of floats that has these channels. -1 after fail(). */
 int mesh_find_jump(const struct mesh *, const struct frame *, double *jump);
 /* 0, or -1 after fail(path, ...); mesh_free() in either case. */
-int mesh_init(struct mesh *, const char *path, const struct frame *, const struct save_options *);
+int mesh_init(struct mesh *, const char *path, const struct frame *, const struct mesh_options *);
 void mesh_free(struct mesh *);
 bool mesh_has_normals(const struct mesh *);
 bool mesh_has_colours(const struct mesh *);

@@ -106,19 +106,37 @@ assert_done(int status, int expected)
 	assert_int_equal(status, expected);
 }
 
+/* A tool's options, of which each codec takes its own. */
+struct values {
+	double jump;
+	bool fast, ascii, points;
+};
+
+static const struct opt table[] = {
+	{ 0, "fast", NULL, OPT_FLAG, offsetof(struct values, fast) },
+	{ 0, "ascii", NULL, OPT_FLAG, offsetof(struct values, ascii) },
+	{ 0, "jump", "Z", OPT_NUMBER, offsetof(struct values, jump) },
+	{ 0, "points", NULL, OPT_FLAG, offsetof(struct values, points) },
+	{ 0 },
+};
+
 /* The frames in a new file, opened at its start. */
 static FILE *
 save(const struct codec *codec, const char *path, struct frame *const *frames, size_t n,
     const struct save_options *options)
 {
 	FILE *file = tmpfile();
-	struct saver saver = { .file = file, .path = path, .options = options };
+	struct saver saver = { .file = file, .path = path };
+	void *own;
 
 	assert_non_null(file);
+	assert_int_equal(codec_options_new(codec, options, &own), 0);
+	saver.options = own;
 	for (; saver.frames < n; saver.frames++)
 		assert_done(codec->save(&saver, frames[saver.frames]), 0);
 	if (codec->save_end)
 		assert_done(codec->save_end(&saver), 0);
+	codec_options_free(codec, own);
 	rewind(file);
 	return file;
 }
@@ -254,7 +272,8 @@ test_long_metadata(void **state)
 static void
 test_fast_png(void **state)
 {
-	struct save_options options = { .fast = true };
+	struct values values = { .fast = true };
+	struct save_options options = { table, &values };
 	struct frame *frame = make_frame(129, 65, 3, SAMPLE_USHORT), *back;
 
 	(void)state;
@@ -542,7 +561,8 @@ mesh_text(const struct codec *codec, struct frame *frame, const struct save_opti
 static void
 test_meshes(void **state)
 {
-	struct save_options options = { .ascii = true };
+	struct values values = { .ascii = true };
+	struct save_options options = { table, &values };
 	struct frame *frame = make_frame(3, 3, 1, SAMPLE_FLOAT);
 	char *text;
 
@@ -567,11 +587,11 @@ test_meshes(void **state)
 	assert_non_null(strstr(text, "\n3 0 2 3\n"));
 	free(text);
 	meta_remove(&frame->head.meta, "z_axis");
-	options.jump = 0.5;
+	values.jump = 0.5;
 	text = mesh_text(&codec_ply, frame, &options);
 	assert_non_null(strstr(text, "element face 0\n"));
 	free(text);
-	options.points = true;
+	values.points = true;
 	text = mesh_text(&codec_ply, frame, &options);
 	assert_null(strstr(text, "element face"));
 	free(text);
@@ -613,10 +633,14 @@ assert_refused(const struct codec *codec, const char *path, enum sample type, si
 	struct frame *frame = make_frame(5, 7, c, type);
 	FILE *file = tmpfile();
 	struct saver saver = { .file = file, .path = path };
+	void *own;
 
+	assert_int_equal(codec_options_new(codec, NULL, &own), 0);
+	saver.options = own;
 	assert_int_equal(codec->save(&saver, frame), -1);
 	if (codec->save_end)
 		codec->save_end(&saver);
+	codec_options_free(codec, own);
 	assert_string_equal(fail_message(), message);
 	fail_clear();
 	fclose(file);

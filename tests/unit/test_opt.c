@@ -443,6 +443,56 @@ help_and_words(void **state)
 	free(help);
 }
 
+/* Rows of one name and type are copied, words by their text, lists as lists of their own. */
+static void
+copies(void **state)
+{
+	struct own {
+		struct numbers weight;
+		struct opt_size tile;
+		const char *label, *title;
+		int shape, axis;
+		long level, gain, other;
+		bool all;
+	} own;
+	static const char *const own_shapes[] = { "disc", "box", "row", NULL };
+	static const char *const own_axes[] = { "x", NULL };
+	static const struct opt own_table[] = {
+		{ 0, "weight", "W", OPT_NUMBERS, offsetof(struct own, weight) },
+		{ 0, "tile", "WxH", OPT_SIZE, offsetof(struct own, tile) },
+		{ 0, "label", "T", OPT_TEXT, offsetof(struct own, label) },
+		{ 0, "title", "T", OPT_TEXT, offsetof(struct own, title), "mine" },
+		{ 0, "shape", "W", OPT_WORD, offsetof(struct own, shape), .words = own_shapes },
+		{ 0, "axis", "W", OPT_WORD, offsetof(struct own, axis), "x", .words = own_axes },
+		{ 0, "level", "N", OPT_INTEGER, offsetof(struct own, level), "7" },
+		{ 0, "gain", "N", OPT_INTEGER, offsetof(struct own, gain), "8" },
+		{ 0, "other", "N", OPT_INTEGER, offsetof(struct own, other), "9" },
+		{ 0, "all", NULL, OPT_FLAG, offsetof(struct own, all) },
+		{ 0 },
+	};
+	struct parameters parameters;
+
+	(void)state;
+	assert_int_equal(parse(&parameters, "--all|--shape|box|--level|4|--gain|2", NULL), 0);
+	assert_int_equal(opt_defaults(own_table, &own), 0);
+	assert_int_equal(opt_copy(own_table, &own, NULL, NULL), 0);
+	assert_int_equal(own.level, 7);
+	assert_int_equal(opt_copy(own_table, &own, table, &parameters), 0);
+	assert_list(&own.weight, 2, (double[]){ 1, 2.5 });
+	assert_ptr_not_equal(own.weight.v, parameters.weight.v);
+	assert_int_equal(own.tile.w, 16);
+	assert_string_equal(own.label, "none");
+	assert_string_equal(own.title, "mine");	/* none was given */
+	assert_int_equal(own.shape, 1);
+	assert_int_equal(own.axis, 0);		/* y is no word of ours */
+	assert_int_equal(own.level, 4);
+	assert_int_equal(own.gain, 8);		/* of another type */
+	assert_int_equal(own.other, 9);
+	assert_true(own.all);
+	opt_free(own_table, &own);
+	opt_free(table, &parameters);
+}
+
 int
 main(void)
 {
@@ -458,6 +508,7 @@ main(void)
 		cmocka_unit_test(commands),
 		cmocka_unit_test(commands_parse),
 		cmocka_unit_test(help_and_words),
+		cmocka_unit_test(copies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,7 +248,6 @@ init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	struct save_options *save = run_save_options(run);
 
 	run->body = &body;
 	if (parameters->stack && parameters->split)
@@ -260,12 +259,7 @@ init(struct run *run)
 	if (parameters->set && arrange_check_settings(parameters->set) < 0)
 		return -1;
 	priv->encodes = parameters->as >= 0 || parameters->scale || !isnan(parameters->fill);
-	save->quality = (int)parameters->quality;
-	save->chroma = (enum chroma)parameters->chroma;
-	save->fast = parameters->fast;
-	save->ascii = parameters->ascii;
-	save->jump = parameters->jump;
-	save->points = parameters->points;
+	*run_save_options(run) = (struct save_options){ options, parameters };
 	return 0;
 }
 

@@ -477,7 +477,7 @@ int
 meshview_of_frame(const char *name, const struct frame *frame, double jump,
     struct triangles *triangles)
 {
-	struct save_options options = { .jump = jump };
+	struct mesh_options options = { .jump = jump };
 	struct mesh mesh;
 	int status = mesh_init(&mesh, name, frame, &options);
 

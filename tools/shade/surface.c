@@ -32,7 +32,7 @@ scene_free(struct scene *scene)
 static int
 scene_init(struct scene *scene, const struct frame *frame, double jump)
 {
-	struct save_options options = { .jump = jump };
+	struct mesh_options options = { .jump = jump };
 
 	if (mesh_init(&scene->mesh, NULL, frame, &options) < 0)
 		return -1;
