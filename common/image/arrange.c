@@ -176,7 +176,8 @@ arrange_take(const struct frame *frame, size_t c, struct frame **out)
 	return -1;
 }
 
-/* Channels from `first` on that share its name get numbers; before a digit stands a low line. */
+/* Channels from `first` on that share its name get numbers, after a low line where the name ends in
+ * a digit. */
 static int
 number_channels(struct frame_head *head, size_t first)
 {
@@ -310,7 +311,7 @@ set_one(struct frame_head *head, const char *key, const char *value)
 int
 arrange_check_settings(const char *settings)
 {
-	/* whatever stands behind a comma without a key is the value's */
+	/* text behind a comma without a key belongs to the value */
 	return key_length(settings) ? 0 :
 	    fail_usage("--set", "wants key=value, not '%.60s'", settings);
 }

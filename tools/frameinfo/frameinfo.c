@@ -1,4 +1,4 @@
-/* Says what frames are, and what is in them. */
+/* Prints what frames are, and what is in them. */
 #include "run/stage.h"
 #include "image/statistics.h"
 

@@ -16,7 +16,7 @@ expose_row(void *arg, size_t y)
 
 		if (simulated->visibility[i] == VISIBILITY_LIT)
 			light += projected_pattern_at(&exposure->projected, column ? column[i] : 0);
-		level = camera_level(camera, &exposure->shot, (double)x + origin[0],
+		level = camera_level(camera, &exposure->capture, (double)x + origin[0],
 		    (double)y + origin[1], simulated->share[i] * light);
 		camera_store(camera, level, frame_row(exposure->out, 0, y), x);
 	}

@@ -10,7 +10,7 @@ struct exposure {
 	const struct camera *camera;
 	const struct simulated_scene *simulated;
 	struct projected_pattern projected;
-	struct camera_shot shot;
+	struct camera_capture capture;
 	double ambient;
 	struct frame *out;
 };

@@ -157,13 +157,13 @@ init(struct run *run)
 /* ---- one image ---- */
 
 static int
-describe(const struct run *run, struct camera_shot shot, struct frame_head *head)
+describe(const struct run *run, struct camera_capture capture, struct frame_head *head)
 {
 	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
 
-	if (parameters->frames > 1 && meta_setf(&head->meta, "name", "set%04u_%s", shot.measurement,
-	    priv->patterns.pattern[shot.image].name) < 0)
+	if (parameters->frames > 1 && meta_setf(&head->meta, "name", "set%04u_%s",
+	    capture.measurement, priv->patterns.pattern[capture.image].name) < 0)
 		return -1;
 	if (parameters->camera.bits == CAMERA_12 && meta_set(&head->meta, "max_value", "4095") < 0)
 		return -1;
@@ -174,18 +174,18 @@ describe(const struct run *run, struct camera_shot shot, struct frame_head *head
 }
 
 static int
-expose(struct run *run, struct camera_shot shot)
+expose(struct run *run, struct camera_capture capture)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct exposure exposure = { .camera = &parameters->camera,
-		.simulated = &priv->simulated, .shot = shot, .ambient = parameters->ambient };
+		.simulated = &priv->simulated, .capture = capture, .ambient = parameters->ambient };
 	struct frame_head head;
 	int status;
 
-	if (patterns_head(&priv->spec, &priv->patterns, shot.image, &head) < 0)
+	if (patterns_head(&priv->spec, &priv->patterns, capture.image, &head) < 0)
 		return -1;
-	status = describe(run, shot, &head) < 0 ? -1 : frame_new(&head, &exposure.out);
+	status = describe(run, capture, &head) < 0 ? -1 : frame_new(&head, &exposure.out);
 	if (status == 0 && parameters->manifest)
 		status = manifest_add(&priv->manifest, &head, run->output, priv->images++);
 	head_free(&head);
@@ -194,7 +194,7 @@ expose(struct run *run, struct camera_shot shot)
 		return -1;
 	}
 	projected_pattern_init(&exposure.projected, &priv->response,
-	    &priv->patterns.pattern[shot.image]);
+	    &priv->patterns.pattern[capture.image]);
 	exposure_fill(run, &exposure);
 	return run_emit(run, exposure.out);
 }
@@ -221,7 +221,7 @@ measure(struct run *run, uint32_t measurement)
 			simulated_scene_look(&priv->simulated, run, &pose, truth);
 		status = truth ? target_put(priv->truth, truth) : 0;
 		frame_free(truth);
-		if (status < 0 || expose(run, (struct camera_shot){ measurement, i }) < 0)
+		if (status < 0 || expose(run, (struct camera_capture){ measurement, i }) < 0)
 			return -1;
 	}
 	return 0;

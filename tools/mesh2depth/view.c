@@ -26,7 +26,7 @@ cross(const double a[3], const double b[3], double out[3])
 		out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
-/* Unit length; false if there is none to speak of. */
+/* To unit length; false if the length is 0 or infinite. */
 static bool
 normalise(double v[3])
 {

@@ -5,7 +5,7 @@
  * would give these bits, after Hein and Zakhor 1995; here of phases, not of levels).
  *
  * Descent with momentum (Nesterov 1983). A step reads the plane that the last one left, so that
- * the result does not depend on who does which rows.
+ * the result does not depend on which thread takes which rows.
  */
 #ifndef UNDITHER3_REFINE_H
 #define UNDITHER3_REFINE_H

@@ -173,7 +173,7 @@ struct undither3_found {
 /*
  * The turns of a pixel. first, right, down: rest and frequency of the first smoothing; to_right,
  * to_down: how far dithering has moved the picture. Where too little is left of the average, the
- * first smoothing's rest stands.
+ * first smoothing's rest is taken.
  */
 PX_FN PX_STRUCT undither3_found
 undither3_find(PX_STRUCT undither3_sums sums, float first, float right, float down, float inside,
