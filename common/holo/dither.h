@@ -9,21 +9,7 @@
 #include <stddef.h>
 
 #include "frame/meta.h"
-#include "base/px.h"
-
-/*
- * Threshold (M + 1/2)/4^n of an ordered dither of 2^n x 2^n, M_{n+1} = [[4M, 4M+2], [4M+3, 4M+1]]
- * [thesis eq 8.11-8.13].
- */
-static inline float
-dither_bayer(uint x, uint y, uint n)
-{
-	uint m = 0;
-
-	for (uint i = 0; i < n; i++)
-		m = m << 2 | (((x ^ y) >> i & 1u) << 1) | (y >> i & 1u);
-	return ((float)m + 0.5f) / (float)(1u << (2 * n));
-}
+#include "holo/dither.px.h"
 
 /*
  * Floyd and Steinberg's error diffusion of one row to the right (step 1) or to the left (-1): row
@@ -45,10 +31,9 @@ int dither_blue(float threshold[DITHER_TILE_PIXELS]);
 #define DITHER_SERPENTINE_DOWN 0.335f
 
 /*
- * The decoder's kernel, and so what the encoder's search looks through: a Gaussian of sigma times
- * (a
- * - b r^2), of sum 1 and second moment 0, so that curved phase keeps its place; 2 reach + 1 rows
- * of `width` floats, zero beyond 2 reach + 1. And the plain Gaussian of sum 1.
+ * The decoder's kernel, through which the encoder's search measures errors: a Gaussian of sigma
+ * times (a - b r^2), of sum 1 and second moment 0, so that curved phase keeps its place; 2 reach +
+ * 1 rows of `width` floats, zero beyond 2 reach + 1. And the plain Gaussian of sum 1.
  */
 #define DITHER_REACH_MOST 18
 size_t dither_reach(double sigma);
@@ -72,8 +57,8 @@ extern const char *const dither_packs[], *const dither_methods[];
 #define DITHER_BIT(plane) (0x80u >> (plane))
 
 /*
- * The keys that say so; the kernel's sigma is 0 where none was looked through, the order of Bayer's
- * matrix is 0 where that is not known.
+ * The keys of such a picture; the kernel's sigma is 0 where the encoder used none, the order of
+ * Bayer's matrix is 0 where that is not known.
  */
 struct dither_keys {
 	enum dither_pack pack;
@@ -88,8 +73,8 @@ struct dither_keys {
 /* A picture that is dithered by thresholds alone, which are known. */
 bool dither_ordered(const struct dither_keys *);
 /*
- * They, by plane: R, G, B, texture. Small files have fringes of few thresholds, and a stair of
- * many, which its averages need. -1 after fail().
+ * These thresholds, by plane: R, G, B, texture. Small files have fringes of few thresholds, and a
+ * stair of many, which its averages need. -1 after fail().
  */
 int dither_thresholds(const struct dither_keys *, float threshold[4][DITHER_TILE_PIXELS]);
 

@@ -80,6 +80,10 @@ void holo_remove(struct meta *);
 /* The number of the highest stair, k_max, and the greatest height S at which all fit. */
 double holo_order_most(const struct holo *);
 long holo_height_most(const struct holo *);
+/* The edge of the cube, in pixels. */
+size_t holo_longer_side(const struct holo *);
+/* -1 after fail() with the numbers where the stairs do not fit into 256 levels. */
+int holo_check_stairs(const struct holo *);
 struct holo_code holo_code(const struct holo *);
 /* The channels of sine, cosine, stair, by layout. */
 extern const size_t holo_place[2][3];

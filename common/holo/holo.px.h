@@ -1,9 +1,10 @@
 /*
  * Holoimage: depth as fringes and stairs in a colour picture, and back (methods §12; Karpinsky
- * thesis ch. 5 and 6). `turns` is u/P, the projector's phase in whole periods: order k + rest, 0 <=
- * rest < 1. Depth is normalised: 0 at the far face, 1 at the near face of the cube. Levels are grey
- * levels 0 .. 255, not rounded: holo_round makes samples of them, a dithering tool may use them as
- * they are. The background is black: HOLO_BLACK tells it, as levels of R + G (0.15 in [0, 1]).
+ * thesis ch. 5 and 6). `turns` is u/P, the projector's phase in whole periods: order k + rest, 0
+ * <= rest < 1. Depth is normalised: 0 at the far face, 1 at the near face of the cube. Levels are
+ * grey levels 0 .. 255, not rounded: holo_round makes samples of them, a dithering tool may use
+ * them as they are. The background is black: pixels whose R + G are less than HOLO_BLACK levels
+ * (0.15 in [0, 1]).
  */
 #ifndef HOLO_PX_H
 #define HOLO_PX_H

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 
 #define STEPS 128 /* of a turn */
-#define TURNS 31  /* that are told from one another */
+#define TURNS 31  /* that are distinguished */
 #define BACKGROUND_WORD 4095
 #define UNKNOWN_WORD 4094
 
@@ -21,7 +21,7 @@
 #define MOVED_MOST_FILTERED 1.0
 #define TURNED_MOST 0.1 /* of the places, by whole turns; one that lossy coding turns is rare */
 #define GONE_MOST 0.25 /* of the places with a surface, by a filter; 0.13 of an intact picture */
-#define PLACES_LEAST 8 /* that tell a motion */
+#define PLACES_LEAST 8 /* that a motion is found from */
 #define DOUBT 4.0      /* standard deviations that halve a motion */
 #define LEAST_NOISE (1.0 / STEPS / 3.464) /* turns: of rounding */
 
@@ -116,8 +116,8 @@ add(struct motion_fit *fit, size_t place, double off, const double slope[2])
 	}
 }
 
-/* Solves with `ridge` on the diagonal: where the slopes do not tell a motion, it stays small. The
- * matrix is positive definite, so that no pivot need be sought. */
+/* Solves with `ridge` on the diagonal: where the slopes do not determine a motion, it stays small.
+ * The matrix is positive definite, so that no pivot need be sought. */
 static void
 solve(struct motion_fit fit, double ridge, double motion[MOTIONS])
 {
@@ -158,7 +158,7 @@ find_motion(const struct motion_fit *fit)
 }
 
 /* Is the place another surface than was encoded, or one where there was none? Sets *off, turns. A
- * filter may have dropped it: black tells nothing. */
+ * filter may have dropped it: black decides nothing. */
 static bool
 is_other(int code, const struct holocheck_seen *seen, double *off)
 {
@@ -196,12 +196,12 @@ holocheck_compare(
 {
 	struct motion_fit fit = { 0 };
 	double off, moved, off_most = filtered ? OFF_MOST_RMS_FILTERED : OFF_MOST_RMS;
-	int others = 0, told = 0, turned = 0, surface = 0, gone = 0;
+	int others = 0, known = 0, turned = 0, surface = 0, gone = 0;
 
 	for (size_t i = 0; i < HOLOCHECK_PLACES; i++) {
 		bool other = is_other(code[i], &seen[i], &off);
 
-		told += code[i] != HOLOCHECK_UNKNOWN;
+		known += code[i] != HOLOCHECK_UNKNOWN;
 		others += other;
 		turned += is_turned(code[i], &seen[i]);
 		surface += code[i] >= 0;
@@ -213,7 +213,7 @@ holocheck_compare(
 		return fail("holo_check",
 		    "the picture is not what was encoded, at %d of %d places: damaged, moved, "
 		    "resampled, or another's metadata (framecat --delete holo_check takes it)",
-		    others, told);
+		    others, known);
 	if (filtered && gone >= PLACES_OFF && gone > GONE_MOST * surface)
 		return fail("holo_check",
 		    "the surface is gone at %d of %d places: damaged, moved, or dithered too "
@@ -229,7 +229,7 @@ holocheck_compare(
 		return fail("holo_check",
 		    "the picture is whole fringes off what was encoded at %d of %d places: "
 		    "damaged, or compressed too much (framecat --delete holo_check takes it)",
-		    turned, told);
+		    turned, known);
 	if (fit.off_off <= off_most * off_most * fit.n)
 		return 0;
 	return fail("holo_check",

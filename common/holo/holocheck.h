@@ -1,6 +1,6 @@
 /*
- * What a Holoimage says of its own pixels, the key holo_check of holoimage(5): the turns at 8 x 8
- * places, to a 128th. A picture that was moved, turned over, resampled or damaged, or that has
+ * The key holo_check of holoimage(5), by which a Holoimage is compared with itself: the turns at 8
+ * x 8 places, to a 128th. A picture that was moved, turned over, resampled or damaged, or that has
  * another one's metadata, does not have them there; one that was only compressed or dithered does.
  */
 #ifndef HOLOCHECK_H

@@ -176,7 +176,8 @@ arrange_take(const struct frame *frame, size_t c, struct frame **out)
 	return -1;
 }
 
-/* Channels from `first` on that share its name get numbers; before a digit stands a low line. */
+/* Channels from `first` on that share its name get numbers, after a low line where the name ends in
+ * a digit. */
 static int
 number_channels(struct frame_head *head, size_t first)
 {
@@ -222,9 +223,8 @@ arrange_stack(struct frame *const *frames, size_t n, struct frame **out)
 
 /* ---- where a frame lies on its sensor ---- */
 
-/* origin_px: the sensor's pixel that the first pixel starts with; bin: how many it is wide. */
-static int
-keep_place(struct meta *meta, size_t x, size_t y, size_t binned)
+int
+arrange_keep_place(struct meta *meta, size_t x, size_t y, size_t binned)
 {
 	struct numbers origin;
 	double place[2] = { 0.0, 0.0 }, bin;
@@ -262,7 +262,7 @@ arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h)
 		return -1;
 	head.w = w;
 	head.h = h;
-	status = keep_place(&head.meta, x, y, 1);
+	status = arrange_keep_place(&head.meta, x, y, 1);
 	if (status == 0)
 		status = frame_new(&head, &out);
 	head_free(&head);
@@ -273,49 +273,6 @@ arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h)
 			memcpy(frame_row(out, c, k), (char *)frame_row(in, c, y + k) + x * bytes,
 			    w * bytes);
 	replace(frame, out);
-	return 0;
-}
-
-/* ---- binning ---- */
-
-#define BAND 32		/* rows of input that a thread takes together, about */
-
-static void
-bin_band(void *arg, size_t item)
-{
-	const struct binning *bin = arg;
-	size_t h = bin->out->head.h, end = (item + 1) * bin->rows;
-
-	for (size_t y = item * bin->rows; y < h && y < end; y++)
-		bin->row(bin, y);
-}
-
-int
-arrange_bin(struct run *run, void (*row)(const struct binning *, size_t y), struct frame **frame,
-    size_t n)
-{
-	struct binning bin = { .in = *frame, .n = n, .row = row,
-		.rows = n < BAND ? BAND / n : 1 };
-	struct frame_head head;
-	int status;
-
-	if ((*frame)->head.w < n || (*frame)->head.h < n)
-		return fail("--bin", "no cell of %zu x %zu fits into %zu x %zu", n, n,
-		    (*frame)->head.w, (*frame)->head.h);
-	if (head_copy(&head, &(*frame)->head) < 0)
-		return -1;
-	head.w /= n;
-	head.h /= n;
-	head.spacing[0] *= (double)n;
-	head.spacing[1] *= (double)n;
-	status = keep_place(&head.meta, 0, 0, n);
-	if (status == 0)
-		status = frame_new(&head, &bin.out);
-	head_free(&head);
-	if (status < 0)
-		return -1;
-	run_for(run, (bin.out->head.h + bin.rows - 1) / bin.rows, bin_band, &bin);
-	replace(frame, bin.out);
 	return 0;
 }
 
@@ -354,7 +311,7 @@ set_one(struct frame_head *head, const char *key, const char *value)
 int
 arrange_check_settings(const char *settings)
 {
-	/* whatever stands behind a comma without a key is the value's */
+	/* text behind a comma without a key belongs to the value */
 	return key_length(settings) ? 0 :
 	    fail_usage("--set", "wants key=value, not '%.60s'", settings);
 }

@@ -1,5 +1,5 @@
 /*
- * Frames cut, binned, picked apart and put together, with metadata that stays true.
+ * Frames cut, picked apart and put together, with metadata that stays true.
  * Every function replaces *frame; after a failure *frame is as it was and still the caller's.
  */
 #ifndef ARRANGE_H
@@ -27,22 +27,14 @@ int arrange_channels(struct frame **frame, const char *list);
 /* Cuts out w x h pixels from (x, y) on; keeps origin_px. */
 int arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h);
 
-/* What is being binned, and who makes a row of it at the tool's level of instructions: bin_row of
- * bin_rows.h. */
-struct binning {
-	const struct frame *in;
-	struct frame *out;
-	size_t n, rows;		/* rows that a thread takes together */
-	void (*row)(const struct binning *, size_t y);
-};
 /*
- * Means of n x n samples, integers rounded; NaN takes no part. Columns and rows that fill no whole
- * cell are dropped. Keeps origin_px, bin and the spacings.
+ * Keeps origin_px (the sensor's pixel that the first pixel starts with) and bin (how many of these
+ * a pixel is wide) true for a frame that starts at pixel (x, y) of the old one, and whose pixels
+ * are `binned` of the old ones wide. -1 after fail().
  */
-int arrange_bin(struct run *, void (*row)(const struct binning *, size_t y), struct frame **frame,
-    size_t n);
+int arrange_keep_place(struct meta *, size_t x, size_t y, size_t binned);
 
-/* Channel c as a frame of its own in *out; `name` tells the channel as well. */
+/* Channel c as a frame of its own in *out; `name` gets the channel as well. */
 int arrange_take(const struct frame *, size_t c, struct frame **out);
 /* All channels of n frames as one frame; channels that share a name are numbered. */
 int arrange_stack(struct frame *const *frames, size_t n, struct frame **out);

@@ -1,4 +1,4 @@
-/* What dither3.comp is told, in C and in GLSL. The thresholds are its table: [plane][y][x]. */
+/* The parameters of dither3.comp, in C and in GLSL. The thresholds are its table: [plane][y][x]. */
 #ifndef DITHER3_BLOCK_H
 #define DITHER3_BLOCK_H
 

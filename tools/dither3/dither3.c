@@ -1,10 +1,13 @@
 /* A Holoimage in three bits a pixel. */
-#include "holo/holo.h"
-#include "picture.h"
-#include "dither3.passes.h"
+#include "dither3.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "holo/holo.h"
+#include "picture.h"
+#include "planes.h"
 
 struct parameters {
 	int method, pack, texture_bits;
@@ -44,8 +47,8 @@ pass_texture(const struct priv *priv, const struct frame *in, struct frame *out,
 
 	if (priv->keys.texture_bits != 8)
 		return;
-	shares(in, priv->channel[3], y, x, n, share);
-	pack_levels(share, (unsigned char *)frame_row(out, 1, y) + x, n);
+	planes_shares(in, priv->channel[3], y, x, n, share);
+	planes_pack_levels(share, (unsigned char *)frame_row(out, 1, y) + x, n);
 }
 
 /* ---- ordered: a map ---- */
@@ -60,15 +63,15 @@ dither_piece(const struct priv *priv, const struct frame *in, struct frame *out,
 
 	for (size_t c = 0; c < 4; c++)
 		if (priv->channel[c] != NO_CHANNEL)
-			shares(in, priv->channel[c], y, x, n, share[c]);
-	find_black(share[0], share[1], black, n);
+			planes_shares(in, priv->channel[c], y, x, n, share[c]);
+	planes_find_black(share[0], share[1], black, n);
 	for (size_t c = 0; c < 4; c++)
 		if (priv->channel[c] != NO_CHANNEL)
-			compare(share[c], priv->threshold[c] + y % DITHER_TILE * DITHER_TILE,
+			planes_compare(share[c], priv->threshold[c] + y % DITHER_TILE * DITHER_TILE,
 			    bits[c], n);
 	for (size_t c = 0; c < 3; c++)
-		blacken(black, bits[c], n);
-	pack(bit, &priv->keys, out, y, x, n, in->head.w);
+		planes_blacken(black, bits[c], n);
+	planes_pack(bit, &priv->keys, out, y, x, n, in->head.w);
 	pass_texture(priv, in, out, y, x, n);
 }
 
@@ -76,7 +79,7 @@ static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
 {
 	for (size_t y = y0; y < y1; y++) {
-		clear_row(out, y);
+		planes_clear_row(out, y);
 		for (size_t x = 0; x < in->head.w; x += PIECE)
 			dither_piece(run->priv, in, out, y, x,
 			    in->head.w - x < PIECE ? in->head.w - x : PIECE);
@@ -89,9 +92,9 @@ static int
 dither_planes(const struct priv *priv, struct picture *picture)
 {
 	if (priv->keys.method == DITHER_BY_SEARCH)
-		return search_best(priv, picture);
+		return picture_search(priv, picture);
 	for (size_t c = 0; c < 4; c++)
-		diffuse(picture, c, priv->keys.method == DITHER_BY_SERPENTINE);
+		picture_diffuse(picture, c, priv->keys.method == DITHER_BY_SERPENTINE);
 	return 0;
 }
 
@@ -105,8 +108,8 @@ pack_picture(const struct priv *priv, const struct picture *picture, const struc
 		const unsigned char *const bit[4] = { picture->bit[0] + y * w,
 			picture->bit[1] + y * w, picture->bit[2] + y * w, picture->bit[3] + y * w };
 
-		clear_row(out, y);
-		pack(bit, &priv->keys, out, y, 0, w, w);
+		planes_clear_row(out, y);
+		planes_pack(bit, &priv->keys, out, y, 0, w, w);
 		for (size_t x = 0; x < w; x += PIECE)
 			pass_texture(priv, in, out, y, x, w - x < PIECE ? w - x : PIECE);
 	}
@@ -134,7 +137,7 @@ flow(struct run *run, struct frame *in)
 
 /* ---- options, the frame ---- */
 
-static const struct body map = { .rows = rows, .passes = passes };
+static const struct body map = { .rows = rows, .passes = dither3_passes };
 /* A wavefront over skewed rows would take w + 2h dispatches of h/2 pixels at most. */
 static const struct body whole = { .flow = flow, .no_passes = "a bit waits for those before it" };
 

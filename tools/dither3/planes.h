@@ -2,113 +2,24 @@
 #ifndef DITHER3_PLANES_H
 #define DITHER3_PLANES_H
 
-#include "run/stage.h"
 #include "holo/dither.h"
-#include "dither3.px.h"
+#include "run/stage.h"
 
-#include <string.h>
-
-/* ---- levels as shares of full scale ---- */
-
-static void
-share_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = dither3_share((float)(int)in[i]);
-}
-
-static void
-share_floats(const float *restrict in, float *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = dither3_share(in[i]);
-}
-
-/* Of n pixels of row y from x on. */
-static void
-shares(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out)
-{
-	if (in->head.type == SAMPLE_UCHAR)
-		share_bytes((const unsigned char *)frame_row(in, c, y) + x, out, n);
-	else
-		share_floats((const float *)frame_row(in, c, y) + x, out, n);
-}
-
-static void
-find_black(const float *restrict sine, const float *restrict cosine,
-    unsigned char *restrict black, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		black[i] = dither3_black(sine[i], cosine[i]);
-}
-
-/* ---- ordered dithering ---- */
-
+/* Levels of n pixels of row y from x on, as shares of full scale. */
+void planes_shares(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out);
+/* 1 where a pixel is background. */
+void planes_find_black(const float *restrict sine, const float *restrict cosine,
+    unsigned char *restrict black, size_t n);
 /* 1 where a level reaches the threshold of its place in the tile. */
-static void
-compare(const float *restrict share, const float *restrict threshold,
-    unsigned char *restrict bit, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		bit[i] = share[i] >= threshold[i % DITHER_TILE];
-}
-
-static void
-blacken(const unsigned char *restrict black, unsigned char *restrict bit, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		bit[i] &= (unsigned char)(black[i] - 1);
-}
-
-/* ---- packing ---- */
-
-static void
-pack_bits(const unsigned char *restrict bit, unsigned char *restrict out, size_t n, int value)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = (unsigned char)(out[i] | bit[i] * value);
-}
-
-static void
-pack_levels(const float *restrict share, unsigned char *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = (unsigned char)(int)dither3_level(share[i]);
-}
-
+void planes_compare(const float *restrict share, const float *restrict threshold,
+    unsigned char *restrict bit, size_t n);
+/* Bits of the background become 0. */
+void planes_blacken(const unsigned char *restrict black, unsigned char *restrict bit, size_t n);
+/* Shares as levels again. */
+void planes_pack_levels(const float *restrict share, unsigned char *restrict out, size_t n);
 /* The bits of n pixels of row y from x on, into a row that is zero there. w: of the input. */
-static void
-pack(const unsigned char *const bit[4], const struct dither_keys *keys, struct frame *out, size_t y,
-    size_t x, size_t n, size_t w)
-{
-	size_t planes = keys->texture_bits == 1 ? 4 : 3;
-	unsigned char *first = (unsigned char *)frame_row(out, 0, y) + x;
-
-	if (keys->pack == DITHER_PLANAR) {
-		for (size_t c = 0; c < planes; c++)
-			pack_bits(bit[c], first + c * w, n, 1);
-		return;
-	}
-	for (size_t c = 0; c < 3; c++)
-		pack_bits(bit[c], first, n, DITHER_BIT(c));
-	if (planes == 4 && keys->pack == DITHER_MSB)
-		pack_bits(bit[3], first, n, DITHER_BIT(3));
-	if (planes == 4 && keys->pack == DITHER_RGB)
-		pack_bits(bit[3], (unsigned char *)frame_row(out, 1, y) + x, n, 255);
-}
-
-static void
-clear_row(struct frame *out, size_t y)
-{
-	for (size_t c = 0; c < out->head.c; c++)
-		memset(frame_row(out, c, y), 0, out->head.w);
-}
+void planes_pack(const unsigned char *const bit[4], const struct dither_keys *keys,
+    struct frame *out, size_t y, size_t x, size_t n, size_t w);
+void planes_clear_row(struct frame *out, size_t y);
 
 #endif

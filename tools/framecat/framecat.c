@@ -1,12 +1,13 @@
 /* Joins, converts, cuts and labels frames. */
-#include "image/arrange.h"
-#include "image/bin_rows.h"
-#include "image/convert_rows.h"
 #include "run/stage.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bin.h"
+#include "convert.h"
+#include "image/arrange.h"
 
 struct parameters {
 	const char *frames, *channels, *scale, *set, *delete;
@@ -81,11 +82,11 @@ decode(struct run *run, struct frame **frame)
 	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
 
-	if (parameters->unscale && convert_unscale(run, &convert_rows, frame) < 0)
+	if (parameters->unscale && convert_unscale(run, frame) < 0)
 		return -1;
 	if (isnan(parameters->invalid) && !priv->encodes && parameters->map < 0)
 		return 0;
-	return convert_to_float(run, &convert_rows, frame, parameters->invalid);
+	return convert_to_float(run, frame, parameters->invalid);
 }
 
 static int
@@ -95,9 +96,9 @@ encode(struct run *run, struct frame **frame)
 	const struct priv *priv = run->priv;
 
 	if (parameters->map >= 0)
-		return convert_colour(run, &convert_rows, frame,
+		return convert_colour(run, frame,
 		    (enum colormap)parameters->map, priv->encoding.range);
-	return priv->encodes ? convert_encode(run, &convert_rows, frame, &priv->encoding) : 0;
+	return priv->encodes ? convert_encode(run, frame, &priv->encoding) : 0;
 }
 
 static int
@@ -113,7 +114,7 @@ arrange(struct run *run, struct frame **frame)
 		return -1;
 	if (decode(run, frame) < 0)
 		return -1;
-	if (parameters->bin > 1 && arrange_bin(run, bin_row, frame, (size_t)parameters->bin) < 0)
+	if (parameters->bin > 1 && bin_frame(run, frame, (size_t)parameters->bin) < 0)
 		return -1;
 	return encode(run, frame);
 }

@@ -117,7 +117,7 @@ compare_limited(const struct compare_limits *limits)
 	    !isnan(limits->ulp) || limits->quantile.n;
 }
 
-/* One limit: appends what was seen and allowed, and tells whether it is kept. */
+/* One limit: appends what was seen and allowed, and returns whether it is kept. */
 static bool
 check(FILE *line, const char *what, double seen, double allowed)
 {

@@ -57,9 +57,9 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- telling ---- */
+/* ---- differences ---- */
 
-/* Tells, unless -q, why A and B are not the same. */
+/* Prints, unless -q, why A and B are not the same. */
 static int __attribute__((format(printf, 2, 3)))
 differ(struct run *run, const char *format, ...)
 {

@@ -1,5 +1,9 @@
+<<<<<<< HEAD
 /* Says what frames are, and what is in them. */
 #include "io/safe_file.h"
+=======
+/* Prints what frames are, and what is in them. */
+>>>>>>> tools2
 #include "run/stage.h"
 #include "image/statistics.h"
 

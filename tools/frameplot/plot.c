@@ -18,7 +18,7 @@
 #define BOTTOM 54.0
 #define TICKS 7			/* about as many on an axis */
 
-/* Colours that are told apart without hue, too (Okabe and Ito). */
+/* Colours that also differ without hue (Okabe and Ito). */
 static const double palette[][3] = {
 	{ 0.00, 0.45, 0.70 }, { 0.84, 0.37, 0.00 }, { 0.00, 0.62, 0.45 }, { 0.80, 0.47, 0.65 },
 	{ 0.34, 0.71, 0.91 }, { 0.90, 0.62, 0.00 }, { 0.20, 0.20, 0.20 },

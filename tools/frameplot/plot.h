@@ -19,7 +19,7 @@ struct plot {
 	size_t curves;
 };
 
-/* Writes the plot; the suffix of path says which format: .svg or .png. 0, or -1 after fail(). */
+/* Writes the plot; the suffix of path selects the format: .svg or .png. 0, or -1 after fail(). */
 int plot_save(const struct plot *, const char *path);
 /* Is this a suffix that plot_save takes? */
 bool plot_takes(const char *path);

@@ -18,10 +18,11 @@ camera_type(const struct camera *camera)
 }
 
 static uint
-hash_of(const struct camera *camera, const struct camera_shot *shot, double x, double y)
+hash_of(const struct camera *camera, const struct camera_capture *capture, double x, double y)
 {
-	uint hash = px_hash(px_hash(px_hash((uint)camera->seed) ^ shot->measurement) ^ shot->image);
+	uint hash = px_hash(px_hash((uint)camera->seed) ^ capture->measurement);
 
+	hash = px_hash(hash ^ capture->image);
 	return px_hash(px_hash(hash ^ (uint)(int32_t)x) ^ (uint)(int32_t)y);
 }
 
@@ -35,7 +36,7 @@ normal(uint hash)
 }
 
 double
-camera_level(const struct camera *camera, const struct camera_shot *shot, double x, double y,
+camera_level(const struct camera *camera, const struct camera_capture *capture, double x, double y,
     double light)
 {
 	double signal = camera->exposure * light;
@@ -43,7 +44,7 @@ camera_level(const struct camera *camera, const struct camera_shot *shot, double
 
 	if (variance == 0)
 		return signal;
-	return signal + sqrt(variance) * (double)normal(hash_of(camera, shot, x, y));
+	return signal + sqrt(variance) * (double)normal(hash_of(camera, capture, x, y));
 }
 
 void

@@ -18,7 +18,7 @@ struct camera {
 };
 
 /* Which of the captures; they all have noise of their own. */
-struct camera_shot {
+struct camera_capture {
 	uint32_t measurement, image;
 };
 
@@ -26,7 +26,7 @@ struct camera_shot {
 double camera_full(const struct camera *);
 enum sample camera_type(const struct camera *);
 /* Exposes place (x, y) of the sensor to `light`: grey levels with noise. */
-double camera_level(const struct camera *, const struct camera_shot *, double x, double y,
+double camera_level(const struct camera *, const struct camera_capture *, double x, double y,
     double light);
 /* Stores sample x of a row: rounded, halves upward, and held to 0 .. full; float as it is. */
 void camera_store(const struct camera *, double level, void *row, size_t x);

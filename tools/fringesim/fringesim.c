@@ -3,27 +3,25 @@
 
 #include <string.h>
 
-#include "camera.h"
-#include "fringe/projector_response.h"
-#include "simulated_scene.h"
+#include "exposure.h"
 
 struct parameters {
-	struct studio_options studio;
+	struct simulated_scene_options scene;
 	struct numbers period, shift;
 	long steps, frames;
 	int axis;
-	struct pattern_spec spec;	/* what options say of it */
+	struct pattern_spec spec;	/* as far as options give it */
 	const char *truth, *manifest;
-	struct projector_response light;
+	struct projector_response response;
 	struct camera camera;
 	double ambient, motion, turn;
 };
 
 struct priv {
-	struct studio studio;
+	struct simulated_scene simulated;
 	struct pattern_spec spec;
 	struct patterns patterns;
-	struct projector_response light;
+	struct projector_response response;
 	struct target *truth;
 	struct manifest manifest;
 	size_t images;			/* written so far */
@@ -39,7 +37,7 @@ static const char *const scenes[] = { "plane", "tilt", "steps", "sphere", "relie
 static const char *const depths[] = { "8", "12", "16", "float", NULL };
 
 static const struct opt options[] = {
-	{ 's', "size", "WxH", OPT_SIZE, AT(studio.size), NULL, 0, 0, "px",
+	{ 's', "size", "WxH", OPT_SIZE, AT(scene.size), NULL, 0, 0, "px",
 	  "camera pixels; 640x480 unless --depth or --calib say otherwise", NULL },
 	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(period), "60", 1, 1e6, "px", "fringes", NULL },
 	{ 'n', "steps", "N", OPT_INTEGER, AT(steps), NULL, 3, 1000, NULL, "3 if not given", NULL },
@@ -52,41 +50,42 @@ static const struct opt options[] = {
 	  "Gray planes behind the fringes, which count", manifest_cells },
 	{ 0, "inverse", NULL, OPT_FLAG, AT(spec.inverse), NULL, 0, 0, NULL, "inverses too", NULL },
 	{ 0, "flats", NULL, OPT_FLAG, AT(spec.flats), NULL, 0, 0, NULL, "white, black too", NULL },
-	{ 0, "projector", "WxH", OPT_SIZE, AT(studio.projector), NULL, 0, 0, "px",
+	{ 0, "projector", "WxH", OPT_SIZE, AT(scene.projector), NULL, 0, 0, "px",
 	  "projector pixels; the calibration's, else 1920x1080", NULL },
-	{ 0, "scene", "WORD", OPT_WORD, AT(studio.scene), NULL, 0, 0, NULL,
+	{ 0, "scene", "WORD", OPT_WORD, AT(scene.scene), NULL, 0, 0, NULL,
 	  "what is seen; relief if not given, file with --depth", scenes },
-	{ 0, "depth", "FILE", OPT_FILE, AT(studio.depth), NULL, 0, 0, NULL, "scene heights", NULL },
-	{ 0, "height", "MM", OPT_NUMBER, AT(studio.height), NULL, -1e9, 1e9, "mm", "scene", NULL },
-	{ 0, "radius", "MM", OPT_NUMBER, AT(studio.radius), NULL, 1e-9, 1e9, "mm", "sphere", NULL },
-	{ 0, "field", "MM", OPT_NUMBER, AT(studio.field), NULL, 1e-9, 1e9, "mm",
+	{ 0, "depth", "FILE", OPT_FILE, AT(scene.depth), NULL, 0, 0, NULL, "scene heights", NULL },
+	{ 0, "height", "MM", OPT_NUMBER, AT(scene.height), NULL, -1e9, 1e9, "mm", "scene", NULL },
+	{ 0, "radius", "MM", OPT_NUMBER, AT(scene.radius), NULL, 1e-9, 1e9, "mm", "sphere", NULL },
+	{ 0, "field", "MM", OPT_NUMBER, AT(scene.field), NULL, 1e-9, 1e9, "mm",
 	  "width of the scene; of the picture if not given", NULL },
-	{ 0, "pixel", "MM", OPT_NUMBER, AT(studio.pixel), NULL, 1e-9, 1e9, "mm",
+	{ 0, "pixel", "MM", OPT_NUMBER, AT(scene.pixel), NULL, 1e-9, 1e9, "mm",
 	  "of a camera pixel on the scene; 100/width if not given", NULL },
-	{ 'c', "c", "MM", OPT_NUMBER, AT(studio.c), NULL, -1e9, 1e9, "mm/rad",
+	{ 'c', "c", "MM", OPT_NUMBER, AT(scene.c), NULL, -1e9, 1e9, "mm/rad",
 	  "height per radian of the first period; 5 if not given", NULL },
-	{ 0, "ref-plane", "A,B,C", OPT_NUMBERS, AT(studio.ref_plane), NULL, 0, 0, "rad, rad/px",
+	{ 0, "ref-plane", "A,B,C", OPT_NUMBERS, AT(scene.ref_plane), NULL, 0, 0, "rad, rad/px",
 	  "PHI_ref = A + B x + C y; a projector pixel per camera pixel if not given", NULL },
-	{ 0, "calib", "FILE", OPT_FILE, AT(studio.calib), NULL, 0, 0, NULL,
+	{ 0, "calib", "FILE", OPT_FILE, AT(scene.calib), NULL, 0, 0, NULL,
 	  "pinhole camera and projector", NULL },
-	{ 0, "distance", "MM", OPT_NUMBER, AT(studio.distance), NULL, 1e-9, 1e9, "mm",
+	{ 0, "distance", "MM", OPT_NUMBER, AT(scene.distance), NULL, 1e-9, 1e9, "mm",
 	  "of the scene from the camera; where the axes meet if not given", NULL },
-	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(studio.origin), NULL, -1e6, 1e6, "px",
+	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(scene.origin), NULL, -1e6, 1e6, "px",
 	  "of the picture on the calibrated sensor", NULL },
-	{ 0, "shadow", NULL, OPT_FLAG, AT(studio.shadow), NULL, 0, 0, NULL, "cast shadows", NULL },
+	{ 0, "shadow", NULL, OPT_FLAG, AT(scene.shadow), NULL, 0, 0, NULL, "cast shadows", NULL },
 	{ 0, "ambient", "LEVEL", OPT_NUMBER, AT(ambient), "0", 0, 1e6, NULL, "other light", NULL },
-	{ 0, "mean", "LEVEL", OPT_NUMBER, AT(light.mean), NULL, 0, 1e6, "grey levels",
+	{ 0, "mean", "LEVEL", OPT_NUMBER, AT(response.mean), NULL, 0, 1e6, "grey levels",
 	  "of the fringes; 127/255 of full scale if not given", NULL },
-	{ 0, "amplitude", "LEVEL", OPT_NUMBER, AT(light.amplitude), NULL, 0, 1e6, "grey levels",
+	{ 0, "amplitude", "LEVEL", OPT_NUMBER, AT(response.amplitude), NULL, 0, 1e6, "grey levels",
 	  "of the fringes; 100/255 of full scale if not given", NULL },
-	{ 0, "albedo", "WORD|FILE", OPT_FILE, AT(studio.albedo), "none", 0, 0, NULL,
+	{ 0, "albedo", "WORD|FILE", OPT_FILE, AT(scene.albedo), "none", 0, 0, NULL,
 	  "none, checker, noise, or an image of the picture's size", NULL },
 	{ 0, "noise", "SIGMA", OPT_NUMBER, AT(camera.noise), "0", 0, 1e6, NULL, "read", NULL },
 	{ 0, "shot", "GAIN", OPT_NUMBER, AT(camera.shot), "0", 0, 1e6, "grey levels",
 	  "shot noise: its variance is GAIN times the signal", NULL },
 	{ 'b', "bits", "WORD", OPT_WORD, AT(camera.bits), "8", 0, 0, NULL, "of a sample", depths },
-	{ 0, "gamma", "G", OPT_NUMBER, AT(light.gamma), "1", 0.1, 10, NULL, "projector's", NULL },
-	{ 0, "defocus", "SIGMA", OPT_NUMBER, AT(light.defocus_px), "0", 0, 1e3, "px",
+	{ 0, "gamma", "G", OPT_NUMBER, AT(response.gamma), "1", 0.1, 10, NULL, "projector's",
+	    NULL },
+	{ 0, "defocus", "SIGMA", OPT_NUMBER, AT(response.defocus_px), "0", 0, 1e3, "px",
 	  "the projector's Gaussian blur, in its pixels", NULL },
 	{ 0, "exposure", "GAIN", OPT_NUMBER, AT(camera.exposure), "1", 0, 1e6, NULL, "gain", NULL },
 	{ 0, "motion", "MM", OPT_NUMBER, AT(motion), "0", -1e6, 1e6, "mm",
@@ -126,7 +125,7 @@ check_use(const struct run *run)
 		return fail_usage("--kind", "2+1 takes neither --steps nor --shift");
 	if (spec->inverse && spec->gray_cell == CELL_NONE)
 		return fail_usage("--inverse", "needs --gray");
-	if (parameters->axis == AXIS_BOTH && parameters->studio.ref_plane.n)
+	if (parameters->axis == AXIS_BOTH && parameters->scene.ref_plane.n)
 		return fail_usage("--ref-plane", "is for fringes along one axis");
 	if (parameters->manifest && (!run->output || !strcmp(run->output, "-")))
 		return fail_usage("--manifest", "wants files to name: give -o FILE, or -o FOLDER/");
@@ -145,76 +144,48 @@ init(struct run *run)
 	bool along[2] = { parameters->axis != AXIS_Y, parameters->axis != AXIS_X };
 
 	run->body = &body;
-	priv->light = parameters->light;
-	if (check_use(run) < 0 || projector_response_complete(&priv->light, camera_full(camera)) < 0)
+	priv->response = parameters->response;
+	if (check_use(run) < 0 || projector_response_complete(&priv->response,
+	    camera_full(camera)) < 0)
 		return -1;
-	if (studio_open(&priv->studio, &parameters->studio, parameters->period.v[0],
+	if (simulated_scene_open(&priv->simulated, &parameters->scene, parameters->period.v[0],
 	    (uint32_t)camera->seed, along) < 0)
 		return -1;
-	return choose_patterns(parameters, &priv->studio.rig, priv);
+	return choose_patterns(parameters, &priv->simulated.rig, priv);
 }
 
 /* ---- one image ---- */
 
-struct exposure {
-	const struct parameters *parameters;
-	const struct studio *studio;
-	struct projected_pattern beam;
-	struct camera_shot shot;
-	struct frame *out;
-};
-
-static void
-expose_row(void *arg, size_t y)
-{
-	const struct exposure *exposure = arg;
-	const struct camera *camera = &exposure->parameters->camera;
-	const struct studio *studio = exposure->studio;
-	const double *origin = studio->rig.origin_px;
-	char axis = exposure->beam.pattern->axis;	/* none in flat images */
-	const double *column = axis ? studio->column[axis == 'y'] : NULL;
-
-	for (size_t x = 0; x < studio->rig.w; x++) {
-		size_t i = y * studio->rig.w + x;
-		double light = exposure->parameters->ambient, level;
-
-		if (studio->sight[i] == SIGHT_LIT)
-			light += projected_pattern_at(&exposure->beam, column ? column[i] : 0);
-		level = camera_level(camera, &exposure->shot, (double)x + origin[0],
-		    (double)y + origin[1], studio->share[i] * light);
-		camera_store(camera, level, frame_row(exposure->out, 0, y), x);
-	}
-}
-
 static int
-describe(const struct run *run, struct camera_shot shot, struct frame_head *head)
+describe(const struct run *run, struct camera_capture capture, struct frame_head *head)
 {
 	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
 
-	if (parameters->frames > 1 && meta_setf(&head->meta, "name", "set%04u_%s", shot.measurement,
-	    priv->patterns.pattern[shot.image].name) < 0)
+	if (parameters->frames > 1 && meta_setf(&head->meta, "name", "set%04u_%s",
+	    capture.measurement, priv->patterns.pattern[capture.image].name) < 0)
 		return -1;
 	if (parameters->camera.bits == CAMERA_12 && meta_set(&head->meta, "max_value", "4095") < 0)
 		return -1;
-	head->w = priv->studio.rig.w;
-	head->h = priv->studio.rig.h;
+	head->w = priv->simulated.rig.w;
+	head->h = priv->simulated.rig.h;
 	head->type = camera_type(&parameters->camera);
-	return studio_describe(&priv->studio, head);
+	return simulated_scene_describe(&priv->simulated, head);
 }
 
 static int
-expose(struct run *run, struct camera_shot shot)
+expose(struct run *run, struct camera_capture capture)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	struct exposure exposure = { parameters, &priv->studio, { 0 }, shot, NULL };
+	struct exposure exposure = { .camera = &parameters->camera,
+		.simulated = &priv->simulated, .capture = capture, .ambient = parameters->ambient };
 	struct frame_head head;
 	int status;
 
-	if (patterns_head(&priv->spec, &priv->patterns, shot.image, &head) < 0)
+	if (patterns_head(&priv->spec, &priv->patterns, capture.image, &head) < 0)
 		return -1;
-	status = describe(run, shot, &head) < 0 ? -1 : frame_new(&head, &exposure.out);
+	status = describe(run, capture, &head) < 0 ? -1 : frame_new(&head, &exposure.out);
 	if (status == 0 && parameters->manifest)
 		status = manifest_add(&priv->manifest, &head, run->output, priv->images++);
 	head_free(&head);
@@ -222,8 +193,9 @@ expose(struct run *run, struct camera_shot shot)
 		frame_free(exposure.out);
 		return -1;
 	}
-	projected_pattern_init(&exposure.beam, &priv->light, &priv->patterns.pattern[shot.image]);
-	run_for(run, priv->studio.rig.h, expose_row, &exposure);
+	projected_pattern_init(&exposure.projected, &priv->response,
+	    &priv->patterns.pattern[capture.image]);
+	exposure_fill(run, &exposure);
 	return run_emit(run, exposure.out);
 }
 
@@ -242,13 +214,14 @@ measure(struct run *run, uint32_t measurement)
 			(before + i) * parameters->motion };
 		struct frame *truth = NULL;
 
-		if (i == 0 && priv->truth && studio_new_truth(&priv->studio, &truth) < 0)
+		if (i == 0 && priv->truth && simulated_scene_new_truth(&priv->simulated,
+		    &truth) < 0)
 			return -1;
 		if (i == 0 || parameters->motion != 0)
-			studio_look(&priv->studio, run, &pose, truth);
+			simulated_scene_look(&priv->simulated, run, &pose, truth);
 		status = truth ? target_put(priv->truth, truth) : 0;
 		frame_free(truth);
-		if (status < 0 || expose(run, (struct camera_shot){ measurement, i }) < 0)
+		if (status < 0 || expose(run, (struct camera_capture){ measurement, i }) < 0)
 			return -1;
 	}
 	return 0;
@@ -278,7 +251,7 @@ end(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	studio_close(&priv->studio);
+	simulated_scene_close(&priv->simulated);
 	patterns_spec_free(&priv->spec);
 	patterns_free(&priv->patterns);
 	manifest_free(&priv->manifest);

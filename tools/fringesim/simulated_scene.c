@@ -12,7 +12,7 @@
 /* ---- options that do not go together ---- */
 
 static int
-check_scene(const struct studio_options *options, enum scene_kind kind)
+check_scene(const struct simulated_scene_options *options, enum scene_kind kind)
 {
 	if (kind == SCENE_FILE && !options->depth)
 		return fail_usage("--scene", "file needs --depth");
@@ -27,7 +27,7 @@ check_scene(const struct studio_options *options, enum scene_kind kind)
 
 /* NULL or the option of the other geometry that was given. */
 static const char *
-foreign_option(const struct studio_options *options)
+foreign_option(const struct simulated_scene_options *options)
 {
 	if (options->calib)
 		return options->ref_plane.n ? "--ref-plane" : !isnan(options->c) ? "--c" :
@@ -36,7 +36,7 @@ foreign_option(const struct studio_options *options)
 }
 
 static int
-check_rig(const struct studio_options *options)
+check_rig(const struct simulated_scene_options *options)
 {
 	const char *foreign = foreign_option(options);
 
@@ -57,11 +57,11 @@ check_rig(const struct studio_options *options)
 /* ---- setting up ---- */
 
 static int
-choose_size(struct studio *studio, const struct studio_options *options)
+choose_size(struct simulated_scene *simulated, const struct simulated_scene_options *options)
 {
-	const struct pinhole *camera = &studio->calib.camera;
-	const struct frame *file = studio->scene.file;
-	struct rig *rig = &studio->rig;
+	const struct pinhole *camera = &simulated->calib.camera;
+	const struct frame *file = simulated->scene.file;
+	struct rig *rig = &simulated->rig;
 	double rest[2] = { camera->w - rig->origin_px[0], camera->h - rig->origin_px[1] };
 
 	rig->w = 640;
@@ -87,10 +87,10 @@ choose_size(struct studio *studio, const struct studio_options *options)
 }
 
 static void
-choose_projector(struct studio *studio, const struct studio_options *options)
+choose_projector(struct simulated_scene *simulated, const struct simulated_scene_options *options)
 {
-	const struct pinhole *projector = &studio->calib.projector;
-	struct rig *rig = &studio->rig;
+	const struct pinhole *projector = &simulated->calib.projector;
+	struct rig *rig = &simulated->rig;
 
 	rig->projector_px[0] = 1920;
 	rig->projector_px[1] = 1080;
@@ -98,7 +98,7 @@ choose_projector(struct studio *studio, const struct studio_options *options)
 		rig->projector_px[0] = projector->w;
 		rig->projector_px[1] = projector->h;
 	}
-	studio->projector_named = rig->calib || options->projector.w;
+	simulated->projector_given = rig->calib || options->projector.w;
 	if (options->projector.w) {
 		rig->projector_px[0] = (double)options->projector.w;
 		rig->projector_px[1] = (double)options->projector.h;
@@ -106,10 +106,10 @@ choose_projector(struct studio *studio, const struct studio_options *options)
 }
 
 static int
-set_ortho(struct studio *studio, const struct studio_options *options)
+set_ortho(struct simulated_scene *simulated, const struct simulated_scene_options *options)
 {
-	struct rig *rig = &studio->rig;
-	struct scene *scene = &studio->scene;
+	struct rig *rig = &simulated->rig;
+	struct scene *scene = &simulated->scene;
 	double w = (double)rig->w, h = (double)rig->h;
 
 	rig->c = isnan(options->c) ? 5 : options->c;
@@ -129,17 +129,17 @@ set_ortho(struct studio *studio, const struct studio_options *options)
 
 /* The field is what the whole camera sees at the distance, so that a crop shows a part of it. */
 static int
-set_pinhole(struct studio *studio, const struct studio_options *options)
+set_pinhole(struct simulated_scene *simulated, const struct simulated_scene_options *options)
 {
-	const struct pinhole *camera = &studio->calib.camera;
-	struct rig *rig = &studio->rig;
-	struct scene *scene = &studio->scene;
+	const struct pinhole *camera = &simulated->calib.camera;
+	struct rig *rig = &simulated->rig;
+	struct scene *scene = &simulated->scene;
 	double w = camera->w > 0 ? camera->w : (double)rig->w;
 	double h = camera->w > 0 ? camera->h : (double)rig->h;
 
 	rig->distance = options->distance;
 	if (isnan(rig->distance))
-		rig->distance = rig_axes_meet(&studio->calib);
+		rig->distance = rig_axes_meet(&simulated->calib);
 	if (isnan(rig->distance))
 		return fail_usage("--calib", "the axes meet nowhere: --distance is needed");
 	scene->width = isnan(options->field) ? w / camera->K[0] * rig->distance : options->field;
@@ -151,21 +151,21 @@ set_pinhole(struct studio *studio, const struct studio_options *options)
 }
 
 static int
-set_paint(struct studio *studio, const struct studio_options *options)
+set_paint(struct simulated_scene *simulated, const struct simulated_scene_options *options)
 {
 	static const char *const words[] = { "none", "checker", "noise" };
-	const struct rig *rig = &studio->rig;
+	const struct rig *rig = &simulated->rig;
 	struct frame *image;
 
 	for (int i = 0; i < 3; i++)
 		if (!strcmp(options->albedo, words[i])) {
-			studio->paint = (enum paint)i;
+			simulated->paint = (enum paint)i;
 			return 0;
 		}
-	studio->paint = PAINT_FILE;
+	simulated->paint = PAINT_FILE;
 	if (source_load(options->albedo, &image) < 0)
 		return -1;
-	studio->white = image->head.type == SAMPLE_UCHAR ? 255 :
+	simulated->white = image->head.type == SAMPLE_UCHAR ? 255 :
 	    image->head.type == SAMPLE_USHORT ? 65535 : 1;
 	if (image->head.c != 1 || image->head.w != rig->w || image->head.h != rig->h) {
 		fail(options->albedo, "is %zux%zu with %zu channels, wanted %zux%zu with one",
@@ -173,34 +173,35 @@ set_paint(struct studio *studio, const struct studio_options *options)
 		frame_free(image);
 		return -1;
 	}
-	if (frame_to_float(image, &studio->albedo) < 0)
-		studio->albedo = NULL;
+	if (frame_to_float(image, &simulated->albedo) < 0)
+		simulated->albedo = NULL;
 	frame_free(image);
-	return studio->albedo ? 0 : -1;
+	return simulated->albedo ? 0 : -1;
 }
 
 static int
-new_view(struct studio *studio)
+new_view(struct simulated_scene *simulated)
 {
 	size_t n, bytes;
 
-	if (size_multiply(studio->rig.w, studio->rig.h, &n) < 0 ||
+	if (size_multiply(simulated->rig.w, simulated->rig.h, &n) < 0 ||
 	    size_multiply(n, sizeof(double), &bytes) < 0)
 		return -1;
 	for (int k = 0; k < 2; k++)
-		if (studio->rig.used[k] && !(studio->column[k] = malloc(bytes)))
+		if (simulated->rig.used[k] && !(simulated->column[k] = malloc(bytes)))
 			return fail_memory();
-	studio->share = malloc(n * sizeof(*studio->share));
-	studio->sight = malloc(n);
-	return studio->share && studio->sight ? 0 : fail_memory();
+	simulated->share = malloc(n * sizeof(*simulated->share));
+	simulated->visibility = malloc(n);
+	return simulated->share && simulated->visibility ? 0 : fail_memory();
 }
 
 int
-studio_open(struct studio *studio, const struct studio_options *options, double period_px,
-    uint32_t seed, const bool axis[2])
+simulated_scene_open(struct simulated_scene *simulated,
+    const struct simulated_scene_options *options, double period_px, uint32_t seed,
+    const bool axis[2])
 {
-	struct scene *scene = &studio->scene;
-	struct rig *rig = &studio->rig;
+	struct scene *scene = &simulated->scene;
+	struct rig *rig = &simulated->rig;
 
 	scene->kind = options->scene >= 0 ? (enum scene_kind)options->scene :
 	    options->depth ? SCENE_FILE : SCENE_RELIEF;
@@ -210,63 +211,63 @@ studio_open(struct studio *studio, const struct studio_options *options, double 
 		.shadow = options->shadow, .period_px = period_px };
 	if (check_scene(options, scene->kind) < 0 || check_rig(options) < 0)
 		return -1;
-	if (options->calib && calib_load(options->calib, &studio->calib) < 0)
+	if (options->calib && calib_load(options->calib, &simulated->calib) < 0)
 		return -1;
-	studio->seed = seed;
-	rig->calib = options->calib ? &studio->calib : NULL;
+	simulated->seed = seed;
+	rig->calib = options->calib ? &simulated->calib : NULL;
 	for (int k = 0; k < 2 && options->origin.n; k++)
 		rig->origin_px[k] = options->origin.v[k];
 	if (options->depth && scene_load(scene, options->depth) < 0)
 		return -1;
-	if (choose_size(studio, options) < 0)
+	if (choose_size(simulated, options) < 0)
 		return -1;
-	choose_projector(studio, options);
-	if ((rig->calib ? set_pinhole(studio, options) : set_ortho(studio, options)) < 0)
+	choose_projector(simulated, options);
+	if ((rig->calib ? set_pinhole(simulated, options) : set_ortho(simulated, options)) < 0)
 		return -1;
-	if (scene_init(scene) < 0 || set_paint(studio, options) < 0)
+	if (scene_init(scene) < 0 || set_paint(simulated, options) < 0)
 		return -1;
-	return new_view(studio);
+	return new_view(simulated);
 }
 
 void
-studio_close(struct studio *studio)
+simulated_scene_close(struct simulated_scene *simulated)
 {
-	scene_free(&studio->scene);
-	frame_free(studio->albedo);
+	scene_free(&simulated->scene);
+	frame_free(simulated->albedo);
 	for (int k = 0; k < 2; k++)
-		free(studio->column[k]);
-	free(studio->share);
-	free(studio->sight);
-	*studio = (struct studio){ 0 };
+		free(simulated->column[k]);
+	free(simulated->share);
+	free(simulated->visibility);
+	*simulated = (struct simulated_scene){ 0 };
 }
 
 /* ---- looking ---- */
 
 struct look {
-	struct studio *studio;
+	struct simulated_scene *simulated;
 	const struct rig_pose *pose;
 	struct frame *truth;
 };
 
 static double
-painted(const struct studio *studio, const struct rig_point *point, size_t x, size_t y)
+painted(const struct simulated_scene *simulated, const struct rig_point *point, size_t x, size_t y)
 {
 	const double *at = point->painted;
 
-	switch (studio->paint) {
+	switch (simulated->paint) {
 	case PAINT_CHECKER:
-		return scene_checker(&studio->scene, at[0], at[1]);
+		return scene_checker(&simulated->scene, at[0], at[1]);
 	case PAINT_NOISE:
-		return scene_texture(&studio->scene, studio->seed, at[0], at[1]);
+		return scene_texture(&simulated->scene, simulated->seed, at[0], at[1]);
 	case PAINT_FILE:
-		return frame_floats(studio->albedo, 0, y)[x] / studio->white;
+		return frame_floats(simulated->albedo, 0, y)[x] / simulated->white;
 	default:
 		return 1;
 	}
 }
 
 static void
-tell_truth(const struct rig *rig, const struct rig_point *point, struct frame *truth, size_t x,
+fill_truth(const struct rig *rig, const struct rig_point *point, struct frame *truth, size_t x,
     size_t y)
 {
 	double phase = TWO_PI * point->column[rig->used[0] ? 0 : 1] / rig->period_px;
@@ -281,40 +282,40 @@ static void
 look_row(void *arg, size_t y)
 {
 	const struct look *look = arg;
-	struct studio *studio = look->studio;
+	struct simulated_scene *simulated = look->simulated;
 	struct rig_point point;
 
-	for (size_t x = 0; x < studio->rig.w; x++) {
-		size_t i = y * studio->rig.w + x;
+	for (size_t x = 0; x < simulated->rig.w; x++) {
+		size_t i = y * simulated->rig.w + x;
 
-		rig_look(&studio->rig, look->pose, x, y, &point);
-		studio->sight[i] = point.lit ? SIGHT_LIT :
-		    point.surface ? SIGHT_DARK : SIGHT_NOTHING;
-		studio->share[i] = point.surface ? painted(studio, &point, x, y) : 0;
+		rig_look(&simulated->rig, look->pose, x, y, &point);
+		simulated->visibility[i] = point.lit ? VISIBILITY_LIT :
+		    point.surface ? VISIBILITY_DARK : VISIBILITY_NONE;
+		simulated->share[i] = point.surface ? painted(simulated, &point, x, y) : 0;
 		for (int k = 0; k < 2; k++)
-			if (studio->column[k])
-				studio->column[k][i] = point.column[k];
+			if (simulated->column[k])
+				simulated->column[k][i] = point.column[k];
 		if (look->truth)
-			tell_truth(&studio->rig, &point, look->truth, x, y);
+			fill_truth(&simulated->rig, &point, look->truth, x, y);
 	}
 }
 
 void
-studio_look(struct studio *studio, struct run *run, const struct rig_pose *pose,
-    struct frame *truth)
+simulated_scene_look(struct simulated_scene *simulated, struct run *run,
+    const struct rig_pose *pose, struct frame *truth)
 {
-	struct look look = { studio, pose, truth };
+	struct look look = { simulated, pose, truth };
 
-	run_for(run, studio->rig.h, look_row, &look);
+	run_for(run, simulated->rig.h, look_row, &look);
 }
 
 int
-studio_describe(const struct studio *studio, struct frame_head *head)
+simulated_scene_describe(const struct simulated_scene *simulated, struct frame_head *head)
 {
-	const struct rig *rig = &studio->rig;
+	const struct rig *rig = &simulated->rig;
 
-	/* a size that nobody named would tell unwrap2f a field that the fringes do not fill */
-	if (!studio->projector_named && !meta_get(&head->meta, "gray_cell"))
+	/* unwrap2f would take a size that was only assumed for a field that the fringes fill */
+	if (!simulated->projector_given && !meta_get(&head->meta, "gray_cell"))
 		meta_remove(&head->meta, "projector_px");
 	else if (meta_set_numbers(&head->meta, "projector_px", rig->projector_px, 2) < 0)
 		return -1;
@@ -327,9 +328,9 @@ studio_describe(const struct studio *studio, struct frame_head *head)
 }
 
 int
-studio_new_truth(const struct studio *studio, struct frame **out)
+simulated_scene_new_truth(const struct simulated_scene *simulated, struct frame **out)
 {
-	const struct rig *rig = &studio->rig;
+	const struct rig *rig = &simulated->rig;
 	struct frame_head head;
 	int status;
 
@@ -338,9 +339,9 @@ studio_new_truth(const struct studio *studio, struct frame **out)
 	status = head_set_channels(&head, "absphase depth x y z mask") < 0 ||
 	    meta_set_number(&head.meta, "period_px", rig->period_px) < 0 ||
 	    meta_set(&head.meta, "axis", rig->used[0] ? "x" : "y") < 0 ||
-	    meta_set(&head.meta, "length_unit", rig->calib ? studio->calib.unit : "mm") < 0 ||
+	    meta_set(&head.meta, "length_unit", rig->calib ? simulated->calib.unit : "mm") < 0 ||
 	    meta_set(&head.meta, "z_axis", rig->calib ? "away" : "towards") < 0 ||
-	    studio_describe(studio, &head) < 0 ? -1 : frame_new(&head, out);
+	    simulated_scene_describe(simulated, &head) < 0 ? -1 : frame_new(&head, out);
 	head_free(&head);
 	return status;
 }

@@ -8,7 +8,7 @@
 #include "run/stage.h"
 
 /* Options; numbers are NaN, lists empty, sizes 0 x 0 and words -1 where they were not given. */
-struct studio_options {
+struct simulated_scene_options {
 	struct opt_size size, projector;
 	struct numbers ref_plane, origin;
 	int scene;			/* enum scene_kind */
@@ -17,9 +17,9 @@ struct studio_options {
 	double height, radius, field, pixel, c, distance;
 };
 
-enum sight { SIGHT_NOTHING, SIGHT_DARK, SIGHT_LIT };
+enum visibility { VISIBILITY_NONE, VISIBILITY_DARK, VISIBILITY_LIT };
 
-struct studio {
+struct simulated_scene {
 	struct scene scene;
 	struct calib calib;
 	struct rig rig;
@@ -27,23 +27,25 @@ struct studio {
 	struct frame *albedo;		/* one channel */
 	double white;			/* its sample that is 1 */
 	uint32_t seed;			/* of painted noise */
-	bool projector_named;		/* its size was given, not assumed */
+	bool projector_given;		/* its size was given, not assumed */
 	/* what the pixels see, row by row; column[k] is NULL along an axis without fringes. */
 	double *column[2];		/* projector column and row */
 	double *share;			/* of the light that the surface sends back */
-	unsigned char *sight;
+	unsigned char *visibility;
 };
 
 /* period_px: the one that c and the reference plane count in. -1 after fail(); studio_close() in
  * either case. */
-int studio_open(struct studio *, const struct studio_options *, double period_px,
-    uint32_t seed, const bool axis[2]);
-void studio_close(struct studio *);
-/* Fills column, share and sight for a pose on all of the run's threads; truth (or NULL) too. */
-void studio_look(struct studio *, struct run *, const struct rig_pose *, struct frame *truth);
+int simulated_scene_open(struct simulated_scene *, const struct simulated_scene_options *,
+    double period_px, uint32_t seed, const bool axis[2]);
+void simulated_scene_close(struct simulated_scene *);
+/* Fills column, share and visibility for a pose on all of the run's threads; truth (or NULL)
+ * too. */
+void simulated_scene_look(struct simulated_scene *, struct run *, const struct rig_pose *,
+    struct frame *truth);
 /* A frame for the truth: channels absphase depth x y z mask. -1 after fail(). */
-int studio_new_truth(const struct studio *, struct frame **out);
+int simulated_scene_new_truth(const struct simulated_scene *, struct frame **out);
 /* Keys and spacing that describe the rig. */
-int studio_describe(const struct studio *, struct frame_head *);
+int simulated_scene_describe(const struct simulated_scene *, struct frame_head *);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A Holoimage read back: which stair a pixel is on where its own reading cannot be trusted, and which
- * pixels are none (methods §12).
+ * A Holoimage read back: which stair a pixel is on where its own reading cannot be trusted, and
+ * which pixels are none (methods §12).
  */
 #include "holo/holo.px.h"
 #include "image/median.px.h"

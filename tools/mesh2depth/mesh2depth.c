@@ -1,13 +1,16 @@
 /* Triangle meshes, or frames of points, seen from afar: orthographic depth. */
 #include "io/source.h"
 #include "run/stage.h"
-#include "mesh/mesh_file.h"
-#include "meshview.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "frame_triangles.h"
+#include "mesh/mesh_file.h"
+#include "meshview.h"
+#include "view.h"
 
 struct parameters {
 	struct meshview_options view;
@@ -96,7 +99,7 @@ draw_frame(struct run *run, const char *name, struct frame *in)
 {
 	const struct parameters *parameters = run->parameters;
 	struct triangles triangles;
-	int status = meshview_of_frame(name, in, parameters->jump, &triangles);
+	int status = frame_triangles(name, in, parameters->jump, &triangles);
 
 	if (status == 0)
 		status = draw(run, name, &triangles, &in->head);
@@ -170,7 +173,7 @@ init(struct run *run)
 	    (strlen(parameters->unit) >= sizeof(((struct frame_head *)0)->unit) ||
 		strpbrk(parameters->unit, " \t\n\"\\:") || !*parameters->unit))
 		return fail_usage("--unit", "must be a short word, not '%.60s'", parameters->unit);
-	return meshview_check(&parameters->view);
+	return view_check(&parameters->view);
 }
 
 STAGE(mesh2depth) = {

@@ -22,8 +22,6 @@ struct meshview_options {
 	bool away;			/* depth grows away from the viewer */
 };
 
-/* What cannot be meant. 0, or -1 after fail_usage(). */
-int meshview_check(const struct meshview_options *);
 /*
  * A frame of depth, and texture where the mesh has one, NaN where nothing is hit, with the keys
  * scale_mm, center_mm, view_rotation, z_axis. The triangles' points are overwritten by pixel
@@ -32,8 +30,5 @@ int meshview_check(const struct meshview_options *);
  */
 int meshview_draw(struct run *, const char *name, struct triangles *,
     const struct meshview_options *, const struct meta *meta, struct frame **out);
-/* A frame of points, or of depth, as triangles (mesh.h); overwrites triangles, to be freed anyhow.
- */
-int meshview_of_frame(const char *name, const struct frame *, double jump, struct triangles *);
 
 #endif

@@ -1,4 +1,5 @@
-/* What shade.comp is told, in C and in GLSL. The colour map's anchors are its table: [][rgb]. */
+/* The parameters of shade.comp, in C and in GLSL. The colour map's anchors are its table:
+ * [][rgb]. */
 #ifndef SHADE_BLOCK_H
 #define SHADE_BLOCK_H
 

@@ -1,6 +1,9 @@
 /* A Phong picture of a measured surface, from the camera or from a turned view. */
+#include "shade.h"
+
+#include <math.h>
+
 #include "pixels.h"
-#include "shade.passes.h"
 #include "survey.h"
 #include "turned.h"
 
@@ -38,9 +41,10 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static const struct body camera = { .rows = rows, .passes = passes };
-static const struct body surveyed = { .survey = survey, .rows = rows, .passes = passes };
-static const struct body turned = { .flow = flow,
+static const struct body camera = { .rows = pixels_rows, .passes = shade_passes };
+static const struct body surveyed = { .survey = survey_frame, .rows = pixels_rows,
+    .passes = shade_passes };
+static const struct body turned = { .flow = turned_flow,
 	.no_passes = "edges of triangles are exact in 128 bits" };
 
 static int

@@ -1,4 +1,4 @@
-/* What the shaders of undither3's fit are told, in C and in GLSL. */
+/* The parameters of the shaders of undither3's fit, in C and in GLSL. */
 #ifndef UNDITHER3_FIT_BLOCK_H
 #define UNDITHER3_FIT_BLOCK_H
 

@@ -80,7 +80,7 @@ bound(float turns, uint x, uint y)
 	    in_tile(FIT_ARC_SINE, x, y), in_tile(FIT_ARC_COSINE, x, y));
 }
 
-/* mend.h: what the nearest trusted pixel in a direction speaks for. */
+/* As carry() and mend() of mend.c. */
 float
 carry(uint x, uint y, int dx, int dy, float here)
 {
@@ -99,18 +99,18 @@ float
 mend(uint x, uint y)
 {
 	float here = gpu_scratch(FIT_TURNS, x, y), turns = PX_NAN;
-	int speaking = 0;
+	int agreeing = 0;
 
 	for (int way = 0; way < 9; way++) {
-		float said = way == 4 ? PX_NAN : carry(x, y, way % 3 - 1, way / 3 - 1, here);
-		PX_F apart = turns - said;
+		float carried = way == 4 ? PX_NAN : carry(x, y, way % 3 - 1, way / 3 - 1, here);
+		PX_F apart = turns - carried;
 
-		if (px_isnan(said))
+		if (px_isnan(carried))
 			continue;
 		if (!px_isnan(turns) && px_abs(apart) > 0.5f)
 			return PX_NAN;
-		turns = said;
-		speaking++;
+		turns = carried;
+		agreeing++;
 	}
-	return px_select(speaking < FIT_MEND_LEAST || turns < 0.0f, PX_NAN, turns);
+	return px_select(agreeing < FIT_MEND_LEAST || turns < 0.0f, PX_NAN, turns);
 }

@@ -1,22 +1,19 @@
 /*
- * Ordered dithering compares each level with a threshold that is known: every bit says on which
- * side of it the phase is. The averages of fit.h do not use that. From them on, turns are moved to
- * what bends least while all bits are as they are (inverse halftoning onto the set of all pictures
- * that would give these bits, after Hein and Zakhor 1995; here of phases, not of levels).
+ * Ordered dithering compares each level with a threshold that is known: a bit leaves the phase on
+ * one side of it. The averages of window.c do not use that. From them on, turns are moved to what
+ * bends least while all bits are as they are (inverse halftoning onto the set of all pictures that
+ * would give these bits, after Hein and Zakhor 1995; here of phases, not of levels).
  *
- * Descent with momentum (Nesterov 1983). A step reads the plane that the last one left, so that the
- * result does not depend on who does which rows.
+ * Descent with momentum (Nesterov 1983). A step reads the plane that the last one left, so that
+ * the result does not depend on which thread takes which rows.
  */
 #ifndef UNDITHER3_REFINE_H
 #define UNDITHER3_REFINE_H
 
-#include "picture.h"
-
-#include <math.h>
+#include "undither3.h"
 
 #define REFINE_STEPS 80
 #define REFINE_BOUNDS 20	/* steps until bounds are looked for anew */
-#define REFINE_ROWS 32		/* that a thread takes at a time */
 
 /* Planes as of `struct planes`; what is outside of the surface is UNDITHER3_FAR. */
 struct refining {
@@ -28,168 +25,16 @@ struct refining {
 	bool anew;			/* look for the bounds */
 };
 
-/* How the turns bend in n pixels of a line. */
-static void
-bend_row(const float *restrict before, const float *restrict here, const float *restrict after,
-    float *restrict bend, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		bend[i] = undither3_bend_of(before[i], here[i], after[i]);
-}
-
-/* Turns between which the bits of n pixels are as they are. x: a multiple of DITHER_TILE. */
-static void
-bound_row(const struct refining *refining, size_t y, size_t x, size_t n)
-{
-	const struct job *job = refining->job;
-	size_t tile = y % DITHER_TILE * DITHER_TILE;
-	size_t first = (y + MARGIN) * job->planes.stride + x + MARGIN;
-	const float *restrict from = refining->from + first;
-	const float *restrict red = job->bit[0] + first, *restrict green = job->bit[1] + first;
-	float *restrict low = refining->low + first, *restrict high = refining->high + first;
-
-	for (size_t k = 0; k < n; k += DITHER_TILE) {
-		const float *restrict sine = job->priv->arc[0] + tile;
-		const float *restrict cosine = job->priv->arc[1] + tile;
-		size_t most = n - k < DITHER_TILE ? n - k : DITHER_TILE;
-
-		CPU_SIMD
-		for (size_t i = 0; i < most; i++) {
-			struct undither3_bounds bounds = undither3_bound(
-			    from[k + i], red[k + i], green[k + i], sine[i], cosine[i]);
-
-			low[k + i] = bounds.low;
-			high[k + i] = bounds.high;
-		}
-	}
-}
-
-/* A step of n pixels; bends have one more on each side along the row. */
-static void
-step_row(const struct refining *refining, size_t first, const float *restrict along,
-    const float *restrict above, const float *restrict here, const float *restrict below, size_t n)
-{
-	const float *restrict from = refining->from + first, *restrict low = refining->low + first;
-	const float *restrict high = refining->high + first;
-	const float *restrict inside = refining->job->planes.inside + first;
-	float *restrict last = refining->last + first, *restrict to = refining->to + first;
-	float momentum = refining->momentum;
-
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F bent = undither3_bent(
-		    along[i], along[i + 1], along[i + 2], above[i], here[i], below[i]);
-		PX_F next = undither3_step(from[i], bent, low[i], high[i]);
-
-		next = px_select(inside[i] > 0.0f, next, UNDITHER3_FAR);
-		to[i] = next + momentum * (next - last[i]);
-		last[i] = next;
-	}
-}
-
-static bool
-any_inside(const float *restrict inside, size_t n)
-{
-	float most = 0;
-
-	for (size_t i = 0; i < n; i++)
-		most = px_max(most, inside[i]);
-	return most > 0;
-}
-
-static void
-refine_block(void *arg, size_t block)
-{
-	const struct refining *refining = arg;
-	const struct planes *planes = &refining->job->planes;
-	size_t stride = planes->stride, y0 = block * REFINE_ROWS;
-	size_t y1 = y0 + REFINE_ROWS < planes->h ? y0 + REFINE_ROWS : planes->h;
-
-	for (size_t x = 0; x < planes->w; x += SPAN) {
-		size_t n = planes->w - x < SPAN ? planes->w - x : SPAN;
-		float along[SPAN + 2], down[3][SPAN];
-
-		for (size_t y = y0; y < y1 + 2; y++) {
-			size_t first = (y + MARGIN - 1) * stride + x + MARGIN;
-			const float *at = refining->from + first;
-
-			bend_row(at - stride, at, at + stride, down[y % 3], n);
-			if (y < y0 + 2)
-				continue;
-			first -= stride;
-			at -= stride;
-			if (!any_inside(planes->inside + first, n))
-				continue;
-			bend_row(at - 2, at - 1, at, along, n + 2);
-			if (refining->anew)
-				bound_row(refining, y - 2, x, n);
-			step_row(refining, first, along, down[(y - 2) % 3], down[(y - 1) % 3],
-			    down[y % 3], n);
-		}
-	}
-}
-
-/* Turns that moved far were at a place where two surfaces mix: they are not to be trusted. */
-static void
-take_refined(struct planes *planes, const float *restrict last, size_t n)
-{
-	const float *restrict inside = planes->inside;
-	float *restrict turns = planes->turns, *restrict trusted = planes->trusted;
-
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		bool moved = undither3_moved(last[i], turns[i]);
-
-		trusted[i] = px_select(moved, 0.0f, trusted[i]);
-		turns[i] = px_select(inside[i] > 0.0f && !moved, px_max(last[i], 0.0f), turns[i]);
-	}
-}
-
 /* Turns of the whole picture, between the fit and its levels; sums and scratch are overwritten. */
-static void
-refine(struct run *run, struct job *job)
-{
-	struct planes *planes = &job->planes;
-	size_t n = (planes->h + 2 * MARGIN) * planes->stride;
-	struct refining refining = { job, planes->sine, planes->cosine, job->smooth[1],
-		planes->rest, planes->order, 0, false };
-
-	for (size_t i = 0; i < n; i++)
-		refining.last[i] = refining.from[i] = refining.to[i] =
-		    planes->inside[i] > 0 ? planes->turns[i] : UNDITHER3_FAR;
-	for (int step = 0; step < REFINE_STEPS; step++) {
-		float *from = refining.from;
-
-		refining.momentum = (float)step / (float)(step + 3);
-		refining.anew = step % REFINE_BOUNDS == 0;
-		run_for(run, (planes->h + REFINE_ROWS - 1) / REFINE_ROWS, refine_block, &refining);
-		refining.from = refining.to;
-		refining.to = from;
-	}
-	take_refined(planes, refining.last, n);
-}
-
+void refine_turns(struct run *run, struct job *job);
+/* Turns between which the bits of n pixels are as they are. x: a multiple of DITHER_TILE. */
+void refine_bound_row(const struct refining *refining, size_t y, size_t x, size_t n);
+/* Is one of n pixels inside of the surface? */
+bool refine_any_inside(const float *restrict inside, size_t n);
 /*
  * Where sine and cosine pass each pixel's threshold, in turns: asin and acos of it. Holoimages have
- * whole levels: the threshold is halfway between two of them.
+ * whole levels: the threshold is halfway between two of them. -1 after fail().
  */
-static int
-make_arcs(struct priv *priv)
-{
-	float threshold[4][DITHER_TILE_PIXELS];
-
-	if (dither_thresholds(&priv->keys, threshold) < 0)
-		return -1;
-	for (size_t i = 0; i < DITHER_TILE_PIXELS; i++) {
-		double sine = (ceil(255.0 * threshold[0][i]) - 0.5) / 127.5 - 1;
-		double cosine = (ceil(255.0 * threshold[1][i]) - 0.5) / 127.5 - 1;
-
-		priv->arc[0][i] = (float)(asin(sine) * HOLO_TURN);
-		priv->arc[1][i] = (float)(acos(cosine) * HOLO_TURN);
-		priv->threshold[i] = ceilf(255.0f * threshold[2][i]) - 0.5f;
-	}
-	return 0;
-}
+int refine_arcs(struct priv *priv);
 
 #endif

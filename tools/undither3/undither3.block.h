@@ -1,4 +1,4 @@
-/* What the shaders of undither3 are told, in C and in GLSL. */
+/* The parameters of the shaders of undither3 --filter gauss, in C and in GLSL. */
 #ifndef UNDITHER3_BLOCK_H
 #define UNDITHER3_BLOCK_H
 

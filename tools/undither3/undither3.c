@@ -1,15 +1,19 @@
 /* A Holoimage in three bits a pixel back to levels. */
-#include "holo/holo.h"
-#include "fit.passes.h"
-#include "smooth.h"
-#include "undither3.passes.h"
+#include "undither3.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "fit.h"
+#include "refine.h"
+#include "smooth.h"
+#include "unpack.h"
 
 #define STAIR_SIGMA 3.0
-#define SIGMA 3.0		/* of the kernel, where nothing is said */
+#define SIGMA 3.0		/* of the kernel without --sigma and holo_sigma_px */
+#define SMOOTH_SIGMA (7.0 / 3)
 
 struct parameters {
 	struct holo_options holo;
@@ -44,47 +48,6 @@ static const struct opt options[] = {
 /* ---- the fit: whole pictures ---- */
 
 static int
-job_start(struct job *job, const struct priv *priv, const struct frame *in, struct frame *out)
-{
-	struct planes *planes = &job->planes;
-	float **plane[] = { &planes->sine, &planes->cosine, &planes->inside, &planes->rest,
-		&planes->order, &planes->right, &planes->down, &planes->turns, &planes->trusted,
-		&job->bit[0], &job->bit[1], &job->bit[2], &job->smooth[0], &job->smooth[1],
-		&job->smooth[2] };
-	size_t n = sizeof(plane) / sizeof(*plane), pixels, all;
-
-	*job = (struct job){ .priv = priv, .out = out };
-	planes->w = priv->w;
-	planes->h = priv->h;
-	planes->stride = priv->w + 2 * MARGIN;
-	if (size_multiply(planes->stride, priv->h + 2 * MARGIN, &pixels) < 0 ||
-	    size_multiply(pixels, n, &all) < 0)
-		return -1;
-	job->memory = calloc(all, sizeof(float));
-	if (!job->memory)
-		return fail_memory();
-	for (size_t i = 0; i < n; i++)
-		*plane[i] = (float *)job->memory + i * pixels;
-	for (size_t c = 0; c < 3; c++)
-		for (size_t y = 0; y < priv->h; y++)
-			unpack_row(priv, in, c, y, 0, priv->w, row_of(planes, job->bit[c], y));
-	return 0;
-}
-
-/* The fit by the processor. */
-static int
-fit_here(struct run *run, const struct frame *in, struct frame *out)
-{
-	struct job job;
-	int status = job_start(&job, run->priv, in, out);
-
-	if (status == 0)
-		fit(run, &job);
-	free(job.memory);
-	return status;
-}
-
-static int
 flow(struct run *run, struct frame *in)
 {
 	const struct priv *priv = run->priv;
@@ -94,12 +57,12 @@ flow(struct run *run, struct frame *in)
 
 	if (!in)
 		return 0;
-	if (check_samples(priv, in) == 0 && frame_new(&priv->out, &out) == 0)
+	if (unpack_check(priv, in) == 0 && frame_new(&priv->out, &out) == 0)
 		status = fit_on_device(run, in, out, &done);
 	if (status == 0 && !done)
-		status = fit_here(run, in, out);
+		status = fit_on_processor(run, in, out);
 	if (status == 0)
-		texture_rows(priv, in, out, 0, priv->h);
+		smooth_texture(priv, in, out, 0, priv->h);
 	frame_free(in);
 	if (status == 0)
 		return run_emit(run, out);
@@ -112,7 +75,7 @@ flow(struct run *run, struct frame *in)
 static int
 survey(struct run *run, const struct frame *in)
 {
-	return check_samples(run->priv, in);
+	return unpack_check(run->priv, in);
 }
 
 static void
@@ -122,13 +85,13 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 
 	for (size_t c = 0; c < 3; c++)
 		smooth_rows(priv, in, c, out, holo_place[priv->holo.layout][c], y0, y1);
-	texture_rows(priv, in, out, y0, y1);
+	smooth_texture(priv, in, out, y0, y1);
 }
 
 /* ---- options, the frame ---- */
 
 static const struct body whole = { .flow = flow, .passes = fit_passes };
-static const struct body map = { .survey = survey, .rows = rows, .passes = passes };
+static const struct body map = { .survey = survey, .rows = rows, .passes = smooth_passes };
 
 static int
 init(struct run *run)
@@ -240,7 +203,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (read_keys(run, in) < 0 || find_size(priv, in) < 0 || read_holo(run, in) < 0)
 		return -1;
 	priv->ordered = priv->filter == FILTER_FIT && dither_ordered(&priv->keys);
-	if (priv->ordered && make_arcs(priv) < 0)
+	if (priv->ordered && refine_arcs(priv) < 0)
 		return -1;
 	priv->checked = priv->ordered && priv->code.waves < 1;
 	make_kernels(priv);

@@ -99,7 +99,7 @@ undither3_step(float turns, float bent, float low, float high)
 
 /* ---- the first smoothing ---- */
 
-/* What a pixel's bit says of its order, `stair` being what order 0 has at its rest. */
+/* The order by a pixel's bit, `stair` being what order 0 has at its rest. */
 PX_FN float
 undither3_order(float bit, float stair, float per_height)
 {
@@ -173,7 +173,7 @@ struct undither3_found {
 /*
  * The turns of a pixel. first, right, down: rest and frequency of the first smoothing; to_right,
  * to_down: how far dithering has moved the picture. Where too little is left of the average, the
- * first smoothing's rest stands.
+ * first smoothing's rest is taken.
  */
 PX_FN PX_STRUCT undither3_found
 undither3_find(PX_STRUCT undither3_sums sums, float first, float right, float down, float inside,
@@ -277,7 +277,7 @@ undither3_above(float turns, float threshold, float stair, float height)
 	return px_floor(turns) - px_divide(threshold - stair, height);
 }
 
-/* By how much turns are off what their bits say. */
+/* By how much turns are off their bits. */
 PX_FN float
 undither3_broken(float turns, PX_STRUCT undither3_bounds bounds)
 {
@@ -323,7 +323,7 @@ undither3_contradicts(float bit, float over, int k)
 }
 
 /*
- * By how much the order of a pixel is to be changed, if it can be told; else NaN. against: bits
+ * By how much the order of a pixel is to be changed, if the bits decide it; else NaN. against: bits
  * that contradict each order tried; same: pixels of the surface, of `area`; broken: turns by which
  * the nearest ones are off their bits; per_pixel: the stair's height as a share of full scale.
  */

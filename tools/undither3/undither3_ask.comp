@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
-/* orders.h: what a pixel's own bits ask of it, and slopes. */
+/* orders.c: what a pixel's own bits ask of it, and slopes. */
 void
 main()
 {

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
-/* Frequencies; and what each pixel says of rest and order. */
+/* Frequencies; and the rest and order of each pixel by itself. */
 void
 main()
 {

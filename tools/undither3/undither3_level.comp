@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
-/* fit.h: what is kept, and its levels. */
+/* fit.c: what is kept, and its levels. */
 int
 alike(uint x, uint y, float here)
 {

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
-/* refine.h: what the steps have made, where it is to be trusted. */
+/* refine.c: what the steps have made, where it is to be trusted. */
 void
 main()
 {

@@ -1,13 +1,9 @@
-/*
- * The rows of conversions, compiled with a tool for its instruction level (rows.h). They are given
- * to the functions of convert.h as convert_rows.
- */
-#ifndef CONVERT_ROWS_H
-#define CONVERT_ROWS_H
+#include "convert_rows.h"
 
-#include "image/colormap.px.h"
-#include "image/convert.h"
+#include <math.h>
+
 #include "base/cpu_level.h"
+#include "image/colormap.px.h"
 
 #define DEFINE_DECODE(name, c_type) \
 static void \
@@ -27,8 +23,8 @@ DEFINE_DECODE(decode_uchar, uint8_t)
 DEFINE_DECODE(decode_ushort, uint16_t)
 DEFINE_DECODE(decode_float, float)
 
-static void
-decode_row(const struct conversion *conversion, size_t y)
+void
+convert_rows_decode(const struct conversion *conversion, size_t y)
 {
 	const struct frame *in = conversion->in;
 
@@ -127,8 +123,8 @@ encode_piece(const struct conversion *conversion, struct line line, const float 
 		fill_ushort(from, sample, n, fill, around, to);
 }
 
-static void
-encode_row(const struct conversion *conversion, size_t y)
+void
+convert_rows_encode(const struct conversion *conversion, size_t y)
 {
 	const struct frame *out = conversion->out;
 
@@ -144,8 +140,8 @@ encode_row(const struct conversion *conversion, size_t y)
 	}
 }
 
-static void
-fill_row(const struct conversion *conversion, size_t y)
+void
+convert_rows_fill(const struct conversion *conversion, size_t y)
 {
 	float fill = (float)conversion->fill;
 
@@ -216,7 +212,8 @@ mix_colours(const float *before, const float *behind, const int32_t *restrict an
 	/* compilers read tables element by element; as short as these are, registers hold them */
 	typedef float floats __attribute__((vector_size(CPU_VECTOR_BYTES), may_alias));
 	typedef int32_t integers __attribute__((vector_size(CPU_VECTOR_BYTES), may_alias));
-	floats first[4 * COLOUR_PIECE / CPU_VECTOR_BYTES], second[4 * COLOUR_PIECE / CPU_VECTOR_BYTES];
+	floats first[4 * COLOUR_PIECE / CPU_VECTOR_BYTES];
+	floats second[4 * COLOUR_PIECE / CPU_VECTOR_BYTES];
 	const float *from = (const float *)first, *next = (const float *)second;
 
 	for (size_t i = 0; i < 4 * COLOUR_PIECE / CPU_VECTOR_BYTES; i++) {
@@ -240,8 +237,8 @@ mix_colours(const float *before, const float *behind, const int32_t *restrict an
 
 #define ALIGNED __attribute__((aligned(64)))
 
-static void
-colour_row(const struct conversion *conversion, size_t y)
+void
+convert_rows_colour(const struct conversion *conversion, size_t y)
 {
 	const float (*table)[3];
 	size_t w = conversion->out->head.w, last = colormap_anchors(conversion->map, &table) - 1;
@@ -264,7 +261,3 @@ colour_row(const struct conversion *conversion, size_t y)
 			    (uint8_t *)frame_row(conversion->out, k, y) + x);
 	}
 }
-
-static const struct convert_rows convert_rows = { decode_row, encode_row, fill_row, colour_row };
-
-#endif

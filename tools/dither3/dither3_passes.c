@@ -1,14 +1,15 @@
 /* dither3 on the device: one pass. */
-#include "run/passes.h"
-#include "run/stage.h"
+#include "dither3.h"
+
 #include "dither3.block.h"
+#include "run/passes.h"
 
 _Static_assert(DITHER3_TILE == DITHER_TILE, "the same in the shader");
 _Static_assert(DITHER3_MSB == DITHER_MSB && DITHER3_PLANAR == DITHER_PLANAR &&
     DITHER3_RGB == DITHER_RGB, "the same in the shader");
 
-static int
-passes(struct run *run, struct passes *passes)
+int
+dither3_passes(struct run *run, struct passes *passes)
 {
 	const struct priv *priv = run->priv;
 	struct dither3_block block = { .type = passes_input(passes)->type,

@@ -1,6 +1,8 @@
-/* undither3 --filter gauss on the device: sums along rows, then down columns. */
-#include "run/passes.h"
 #include "smooth.h"
+
+#include <string.h>
+
+#include "run/passes.h"
 #include "undither3.block.h"
 
 _Static_assert(UNDITHER3_REACH == SMOOTH_REACH, "the same in the shaders");
@@ -24,8 +26,8 @@ pack(const struct priv *priv, struct undither3_block *block)
 	}
 }
 
-static int
-passes(struct run *run, struct passes *passes)
+int
+smooth_passes(struct run *run, struct passes *passes)
 {
 	struct undither3_block block;
 	struct pass along = { .shader = SHADER(undither3_along), .block = &block,

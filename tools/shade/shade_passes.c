@@ -1,7 +1,7 @@
 /* shade from the camera on the device: one pass. */
 #include "run/passes.h"
-#include "look.h"
 #include "shade.block.h"
+#include "shade.h"
 
 static void
 pack(const struct run *run, struct shade_block *block)
@@ -28,8 +28,8 @@ pack(const struct run *run, struct shade_block *block)
 		block->value = (uint)priv->value;
 }
 
-static int
-passes(struct run *run, struct passes *passes)
+int
+shade_passes(struct run *run, struct passes *passes)
 {
 	const struct priv *priv = run->priv;
 	struct shade_block block;

@@ -1,97 +1,7 @@
-/* A picture of three bits a pixel: its bits, its background, and a first smoothing. */
-#ifndef UNDITHER3_PICTURE_H
-#define UNDITHER3_PICTURE_H
+#include "first_smoothing.h"
 
-#include "holo/holo.h"
-#include "mend.h"
-
-#define BLOCK 8			/* rows that a thread takes at a time */
-#define CLOSE 2 /* px; dots of a surface are nowhere farther apart than twice this */
-#define SMOOTH_REACH 3		/* of the papers' 7x7 Gaussian */
-#define SMOOTH_SIGMA (7.0 / 3)
-
-enum filter { FILTER_FIT, FILTER_GAUSS };
-
-struct priv {
-	enum filter filter;
-	bool keep;			/* pixels that are not to be trusted */
-	struct dither_keys keys;
-	struct holo holo;
-	struct holo_code code;
-	struct kernels kernels;
-	float smooth[2 * SMOOTH_REACH + 1];
-	float stair[HOLO_PROFILE + 1];
-	float moved[2];
-	bool ordered;			/* thresholds are known */
-	bool checked;			/* and the stair is so slow that its bits tell orders */
-	float arc[2][DITHER_TILE_PIXELS];	/* where sine and cosine pass them, in turns */
-	float threshold[DITHER_TILE_PIXELS];	/* of the stair, as a level */
-	struct frame_head out;
-	size_t w, h;			/* of the output */
-};
-
-/* A picture being read. Planes are of `priv` size, with MARGIN around. */
-struct job {
-	const struct priv *priv;
-	struct frame *out;
-	struct planes planes;
-	float *bit[3];			/* 0 or 1, of sine, cosine, stair */
-	float *smooth[3];		/* scratch; after the first smoothing: sine, cosine */
-	void *memory;
-};
-
-/* ---- unpacking ---- */
-
-/* Which samples there can be: anything else has been through a lossy format, or is something else.
- */
-static int
-check_samples(const struct priv *priv, const struct frame *in)
-{
-	unsigned allowed =
-	    priv->keys.texture_bits == 1 && priv->keys.pack == DITHER_MSB ? 0xf0 : 0xe0;
-
-	for (size_t y = 0; y < in->head.h; y++) {
-		const unsigned char *row = frame_row(in, 0, y);
-
-		for (size_t x = 0; x < in->head.w; x++) {
-			bool bad = priv->keys.pack == DITHER_PLANAR
-			    ? row[x] > 1 && row[x] != 255 : (row[x] & ~allowed) != 0;
-
-			if (bad)
-				return fail(NULL, "the picture has not three bits a pixel, packed "
-				    "as %s: pixel (%zu, %zu) is %d; has a lossy format been at it?",
-				    dither_packs[priv->keys.pack], x, y, row[x]);
-		}
-	}
-	return 0;
-}
-
-/* The bits, 0 or 1, of n pixels of row y from x on. */
-static void
-unpack_row(const struct priv *priv, const struct frame *in, size_t c, size_t y, size_t x, size_t n,
-    float *restrict out)
-{
-	const unsigned char *restrict row = frame_row(in, 0, y);
-	int value = (int)DITHER_BIT(c);
-
-	row += x;
-	if (priv->keys.pack == DITHER_PLANAR) {
-		row += c * priv->w;
-		value = 0xff;
-	} else if (priv->keys.pack == DITHER_RGB && c == 3) {
-		row = (unsigned char *)frame_row(in, 1, y) + x;
-		value = 0x80;
-	}
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = row[i] & value ? 1.0f : 0.0f;
-}
-
-static float *
-row_of(const struct planes *planes, float *plane, size_t y)
-{
-	return plane + (y + MARGIN) * planes->stride + MARGIN;
-}
+#include "smooth.h"
+#include "undither3.px.h"
 
 /* ---- where the surface is ---- */
 
@@ -135,21 +45,7 @@ find_inside(struct job *job)
 				planes->inside[y * planes->stride + x] = 0;
 }
 
-/* ---- the papers' Gaussian ---- */
-
-static void
-smooth_line(const float *restrict in, float *restrict out, size_t step, size_t n,
-    const float *restrict kernel)
-{
-	const float *a = in - 3 * step, *b = in - 2 * step, *c = in - step;
-	const float *d = in + step, *e = in + 2 * step, *f = in + 3 * step;
-	float far = kernel[0], middle = kernel[1], near = kernel[2], centre = kernel[3];
-
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = undither3_smooth(in[i], a[i], b[i], c[i], d[i], e[i], f[i], far, middle,
-		    near, centre);
-}
+/* ---- the first smoothing ---- */
 
 static void
 smooth_plane(const struct job *job, const float *in, float *scratch, float *out)
@@ -161,8 +57,6 @@ smooth_plane(const struct job *job, const float *in, float *scratch, float *out)
 	smooth_line(in + first, scratch + first, 1, n, job->priv->smooth);
 	smooth_line(scratch + first, out + first, planes->stride, n, job->priv->smooth);
 }
-
-/* ---- the first smoothing ---- */
 
 /* Phasors of the bits, and of their average. */
 static void
@@ -200,7 +94,7 @@ find_frequency(struct job *job, size_t step, float *out)
 		out[i] = undither3_frequency(s[i], c[i]);
 }
 
-/* What each pixel says of its order: no more than one bit of the stair. */
+/* The order of each pixel by itself: no more than one bit of the stair. */
 static void
 find_orders(struct job *job)
 {
@@ -218,4 +112,12 @@ find_orders(struct job *job)
 	}
 }
 
-#endif
+void
+first_smoothing(struct job *job)
+{
+	find_inside(job);
+	find_fringes(job);
+	find_frequency(job, 1, job->planes.right);
+	find_frequency(job, job->planes.stride, job->planes.down);
+	find_orders(job);
+}

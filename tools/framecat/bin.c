@@ -1,18 +1,19 @@
-/*
- * The rows of binned frames, compiled with a tool for its instruction level (rows.h); given to
- * arrange_bin().
- */
-#ifndef BIN_ROWS_H
-#define BIN_ROWS_H
-
-#include "image/arrange.h"
-#include "base/px.h"
-#include "base/cpu_level.h"
+#include "bin.h"
 
 #include <string.h>
 
+#include "base/cpu_level.h"
+#include "base/px.h"
+#include "image/arrange.h"
+
 #define BIN_CELLS 256		/* that are worked on together, */
 #define BIN_COLUMNS 2048	/* or as many as lie on these */
+
+struct binning {
+	const struct frame *in;
+	struct frame *out;
+	size_t n, rows;		/* rows that a thread takes together */
+};
 
 struct cells {
 	uint32_t column[BIN_COLUMNS];	/* of integers: 1024 rows' sum is no more than 32 bits */
@@ -137,4 +138,44 @@ bin_row(const struct binning *bin, size_t y)
 		}
 }
 
-#endif
+/* ---- frames ---- */
+
+#define BAND 32		/* rows of input that a thread takes together, about */
+
+static void
+bin_band(void *arg, size_t item)
+{
+	const struct binning *bin = arg;
+	size_t h = bin->out->head.h, end = (item + 1) * bin->rows;
+
+	for (size_t y = item * bin->rows; y < h && y < end; y++)
+		bin_row(bin, y);
+}
+
+int
+bin_frame(struct run *run, struct frame **frame, size_t n)
+{
+	struct binning bin = { .in = *frame, .n = n, .rows = n < BAND ? BAND / n : 1 };
+	struct frame_head head;
+	int status;
+
+	if ((*frame)->head.w < n || (*frame)->head.h < n)
+		return fail("--bin", "no cell of %zu x %zu fits into %zu x %zu", n, n,
+		    (*frame)->head.w, (*frame)->head.h);
+	if (head_copy(&head, &(*frame)->head) < 0)
+		return -1;
+	head.w /= n;
+	head.h /= n;
+	head.spacing[0] *= (double)n;
+	head.spacing[1] *= (double)n;
+	status = arrange_keep_place(&head.meta, 0, 0, n);
+	if (status == 0)
+		status = frame_new(&head, &bin.out);
+	head_free(&head);
+	if (status < 0)
+		return -1;
+	run_for(run, (bin.out->head.h + bin.rows - 1) / bin.rows, bin_band, &bin);
+	frame_free(*frame);
+	*frame = bin.out;
+	return 0;
+}

@@ -1,10 +1,11 @@
 #define _GNU_SOURCE
-#include "image/convert.h"
+#include "convert.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert_rows.h"
 #include "image/statistics.h"
 
 int
@@ -96,10 +97,10 @@ move_maximum(struct frame_head *head, const struct line *line, bool decodes, dou
 }
 
 int
-convert_to_float(struct run *run, const struct convert_rows *rows, struct frame **frame,
+convert_to_float(struct run *run, struct frame **frame,
     double invalid)
 {
-	struct conversion conversion = { .row = rows->decode, .invalid = invalid };
+	struct conversion conversion = { .row = convert_rows_decode, .invalid = invalid };
 	struct frame_head head;
 
 	if ((*frame)->head.type == SAMPLE_FLOAT && isnan(invalid))
@@ -143,9 +144,9 @@ remove_keys(struct meta *meta)
 }
 
 int
-convert_unscale(struct run *run, const struct convert_rows *rows, struct frame **frame)
+convert_unscale(struct run *run, struct frame **frame)
 {
-	struct conversion conversion = { .row = rows->decode };
+	struct conversion conversion = { .row = convert_rows_decode };
 	struct frame_head head;
 	int status = 0;
 
@@ -242,11 +243,11 @@ set_fill(struct conversion *conversion, double fill)
 }
 
 int
-convert_encode(struct run *run, const struct convert_rows *rows, struct frame **frame,
+convert_encode(struct run *run, struct frame **frame,
     const struct encoding *encoding)
 {
 	struct conversion conversion = {
-		.row = encoding->type == SAMPLE_FLOAT ? rows->fill : rows->encode,
+		.row = encoding->type == SAMPLE_FLOAT ? convert_rows_fill : convert_rows_encode,
 		.fill = encoding->fill,
 		.largest = encoding->type == SAMPLE_UCHAR ? 255.0 : 65535.0 };
 	struct frame_head head;
@@ -284,10 +285,10 @@ convert_encode(struct run *run, const struct convert_rows *rows, struct frame **
 /* ---- to colours ---- */
 
 int
-convert_colour(struct run *run, const struct convert_rows *rows, struct frame **frame,
+convert_colour(struct run *run, struct frame **frame,
     enum colormap map, struct sample_range range)
 {
-	struct conversion conversion = { .row = rows->colour, .map = map };
+	struct conversion conversion = { .row = convert_rows_colour, .map = map };
 	struct frame_head head;
 	double ends[2];
 	int status;

@@ -1,28 +1,32 @@
 /* The fit on the device, over planes with a margin: the processor's steps, a pass each. */
-#ifndef UNDITHER3_FIT_PASSES_H
-#define UNDITHER3_FIT_PASSES_H
-
 #include "fit.h"
-#include "run/passes.h"
-#include "fit.block.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "first_smoothing.h"
+#include "fit.block.h"
+#include "mend.h"
+#include "orders.h"
+#include "refine.h"
+#include "run/passes.h"
+#include "unpack.h"
 
 _Static_assert(FIT_MARGIN == MARGIN && FIT_TILE == DITHER_TILE && FIT_CLOSE == CLOSE &&
     FIT_SMOOTH == SMOOTH_REACH && FIT_REACH_MOST == DITHER_REACH_MOST && FIT_MEND == MEND_REACH &&
     FIT_MEND_LEAST == MEND_LEAST && FIT_ORDERS == ORDERS_REACH && FIT_ALIKE == ORDERS_ALIKE,
     "the same in the shaders");
 
-/* Rows that the first smoothing, and that mending or checking, look up and down. */
+/* Rows that the first smoothing, and that mending or checking, read up and down. */
 #define FIRST_ROWS (2 * CLOSE + 2 * SMOOTH_REACH + 1)
 #define MENDED_ROWS MEND_REACH
 #define CHECKED_ROWS (MEND_REACH + 1 + ORDERS_REACH + 1)
 
-/* Passes in their order; each makes what the later ones will look at. */
+/* Passes in their order; each makes what the later ones will read. */
 struct listing {
 	struct passes *passes;
 	struct undither3_fit block;
-	size_t beyond;			/* rows that are still to be looked at, up and down */
+	size_t beyond;			/* rows that later passes read, up and down */
 };
 
 static size_t
@@ -32,7 +36,7 @@ fit_rows(const struct priv *priv)
 	    (priv->checked ? CHECKED_ROWS : MENDED_ROWS);
 }
 
-/* rows: how far up and down it looks. */
+/* rows: how far up and down it reads. */
 static int
 list(struct listing *listing, const struct shader *shader, size_t rows)
 {
@@ -113,7 +117,7 @@ list_tables(struct passes *passes, const struct priv *priv)
 	return passes_constant(passes, priv->threshold, sizeof(priv->threshold));
 }
 
-static int
+int
 fit_passes(struct run *run, struct passes *passes)
 {
 	const struct priv *priv = run->priv;
@@ -179,8 +183,7 @@ take_levels(const struct priv *priv, const struct frame *levels, struct frame *o
 			    priv->w * sizeof(float));
 }
 
-/* The fit on the device, where one is demanded: *done. */
-static int
+int
 fit_on_device(struct run *run, const struct frame *in, struct frame *out, bool *done)
 {
 	const struct priv *priv = run->priv;
@@ -203,5 +206,3 @@ fit_on_device(struct run *run, const struct frame *in, struct frame *out, bool *
 	head_free(&head);
 	return status;
 }
-
-#endif

@@ -1,0 +1,21 @@
+/* What dither3 keeps of its options and of a picture's keys. */
+#ifndef DITHER3_DITHER3_H
+#define DITHER3_DITHER3_H
+
+#include "holo/dither.h"
+#include "run/stage.h"
+
+#define PIECE 512 /* pixels of a row that are dithered together; whole tiles */
+
+struct priv {
+	float price;			/* of a bit off the ordered pattern */
+	struct dither_keys keys;
+	struct frame_head out;
+	size_t channel[4];		/* sine, cosine, stair, texture; NO_CHANNEL: none is kept */
+	float threshold[4][DITHER_TILE_PIXELS];
+};
+
+/* What a device does, for the body's passes. */
+int dither3_passes(struct run *, struct passes *);
+
+#endif

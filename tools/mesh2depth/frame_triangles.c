@@ -1,0 +1,66 @@
+#include "frame_triangles.h"
+
+#include "mesh/mesh.h"
+
+static int
+add_points(struct triangles *triangles, const char *name, const struct mesh *mesh)
+{
+	const size_t *colour = mesh->colour;
+
+	for (size_t y = 0; y < mesh->h; y++)
+		for (size_t x = 0; x < mesh->w; x++) {
+			struct vertex vertex;
+			float c[3];
+
+			if (mesh->number[y * mesh->w + x] == MESH_NONE)
+				continue;
+			mesh_vertex(mesh, x, y, &vertex);
+			if (triangles_add_point(triangles, name, (const double[3]){ vertex.point[0],
+			    vertex.point[1], vertex.point[2] }) < 0)
+				return -1;
+			if (!mesh_has_colours(mesh))
+				continue;
+			for (int k = 0; k < 3; k++)
+				c[k] = frame_floats(mesh->floats, colour[k], y)[x];
+			if (triangles_add_texture(triangles, colour[0] == colour[1] ? c[0] :
+			    luma(c[0], c[1], c[2])) < 0)
+				return -1;
+		}
+	return 0;
+}
+
+static int
+add_cells(struct triangles *triangles, const char *name, const struct mesh *mesh)
+{
+	uint32_t cell[2][3];
+
+	for (size_t y = 0; y + 1 < mesh->h; y++)
+		for (size_t x = 0; x + 1 < mesh->w; x++)
+			for (size_t i = 0, n = mesh_cell(mesh, x, y, cell); i < n; i++) {
+				const uint64_t corner[3] = { cell[i][0], cell[i][1], cell[i][2] };
+
+				if (triangles_add(triangles, name, corner) < 0)
+					return -1;
+			}
+	return 0;
+}
+
+int
+frame_triangles(const char *name, const struct frame *frame, double jump,
+    struct triangles *triangles)
+{
+	struct save_options options = { .jump = jump };
+	struct mesh mesh;
+	int status = mesh_init(&mesh, name, frame, &options);
+
+	*triangles = (struct triangles){ 0 };
+	if (status == 0)
+		status = add_points(triangles, name, &mesh);
+	if (status == 0)
+		status = add_cells(triangles, name, &mesh);
+	if (status == 0)
+		status = triangles_check(triangles, name);
+	triangles->axes = mesh.towards ? AXES_CAMERA_TOWARDS : AXES_CAMERA_AWAY;
+	mesh_free(&mesh);
+	return status;
+}

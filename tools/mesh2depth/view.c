@@ -1,0 +1,238 @@
+#include "view.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "mesh/raster.h"
+
+#define LARGEST 1e30 /* coordinates whose products must stay far from overflow in float */
+
+struct box {
+	double low[3], high[3];		/* low > high: empty */
+};
+
+/* ---- axes ---- */
+
+static double
+dot(const double a[3], const double b[3])
+{
+	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void
+cross(const double a[3], const double b[3], double out[3])
+{
+	for (int k = 0; k < 3; k++)
+		out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
+/* To unit length; false if the length is 0 or infinite. */
+static bool
+normalise(double v[3])
+{
+	double most = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2])), length;
+
+	if (!(most > 0 && most < INFINITY))
+		return false;
+	for (int k = 0; k < 3; k++)
+		v[k] /= most;
+	length = sqrt(dot(v, v));
+	for (int k = 0; k < 3; k++)
+		v[k] /= length;
+	return true;
+}
+
+/* Right, down, forward; -1 after fail_usage() if up is forward or backward. */
+static int
+base_axes(const struct meshview_options *options, enum mesh_axes kind, double axes[3][3])
+{
+	static const double forwards[3][3] = { { 0, 0, -1 }, { 0, 0, 1 }, { 0, 0, -1 } };
+	static const double ups[3][3] = { { 0, 1, 0 }, { 0, -1, 0 }, { 0, -1, 0 } };
+	double *right = axes[0], *down = axes[1], *forward = axes[2], along;
+
+	memcpy(forward, options->forward.n ? options->forward.v : forwards[kind], sizeof(axes[0]));
+	memcpy(down, options->up.n ? options->up.v : ups[kind], sizeof(axes[0]));
+	if (!normalise(forward) || !normalise(down))
+		return fail_usage(NULL, "--forward and --up must have a length");
+	along = dot(down, forward);
+	for (int k = 0; k < 3; k++)
+		down[k] = along * forward[k] - down[k];
+	if (sqrt(dot(down, down)) < 1e-9 || !normalise(down))
+		return fail_usage("--up", "is parallel to the view's direction; give another");
+	cross(down, forward, right);
+	/* with z towards the camera, x right and y down are no right-handed system */
+	for (int k = 0; k < 3; k++)
+		right[k] = kind == AXES_CAMERA_TOWARDS ? -right[k] : right[k];
+	return 0;
+}
+
+/* Turns the model as the viewer sees it: about its vertical, then its horizontal, then the line of
+ * sight. */
+static void
+turn_axes(const struct numbers *view, double axes[3][3])
+{
+	const double yaw = view->n ? view->v[0] : 0, pitch = view->n ? view->v[1] : 0;
+	const double roll = view->n > 2 ? view->v[2] : 0, turn[3] = { yaw, pitch, roll };
+	static const int plane[3][2] = { { 0, 2 }, { 2, 1 }, { 1, 0 } };
+
+	for (int i = 0; i < 3; i++) {
+		double c = cos(turn[i]), s = sin(turn[i]);
+		double *p = axes[plane[i][0]], *q = axes[plane[i][1]];
+
+		for (int k = 0; k < 3; k++) {
+			double a = p[k], b = q[k];
+
+			p[k] = c * a + s * b;
+			q[k] = c * b - s * a;
+		}
+	}
+	/* right angles are meant exactly */
+	for (int i = 0; i < 9; i++)
+		if (fabs(axes[i / 3][i % 3]) < 1e-15)
+			axes[i / 3][i % 3] = 0;
+}
+
+int
+view_check(const struct meshview_options *options)
+{
+	const struct {
+		const char *name;
+		const struct numbers *v;
+	} lists[] = {
+		{ "--view", &options->view }, { "--up", &options->up },
+		{ "--forward", &options->forward }, { "--center", &options->center },
+	};
+	double axes[3][3];
+
+	for (int i = 0; i < 4; i++) {
+		if (lists[i].v->n != 0 && lists[i].v->n != 3)
+			return fail_usage(
+			    lists[i].name, "wants three numbers, not %zu", lists[i].v->n);
+		for (size_t k = 0; k < lists[i].v->n; k++)
+			if (!(fabs(lists[i].v->v[k]) < LARGEST))
+				return fail_usage(
+				    lists[i].name, "must be finite, not %g", lists[i].v->v[k]);
+	}
+	if (!(2 * options->margin_px < (double)(options->w < options->h ? options->w : options->h)))
+		return fail_usage("--margin", "%g px on each side leave nothing of %zu x %zu",
+		    options->margin_px, options->w, options->h);
+	return options->forward.n && options->up.n ? base_axes(options, AXES_MODEL, axes) : 0;
+}
+
+int
+view_turn(struct view *view, const struct meshview_options *options, enum mesh_axes kind)
+{
+	if (base_axes(options, kind, view->axes) < 0)
+		return -1;
+	turn_axes(&options->view, view->axes);
+	return 0;
+}
+
+/* ---- the mesh in the view ---- */
+
+static bool
+finite_triangle(const struct triangles *triangles, size_t i)
+{
+	for (int k = 0; k < 9; k++)
+		if (!isfinite(triangles->point[triangles->corner[i][k / 3]][k % 3]))
+			return false;
+	return true;
+}
+
+/* Of the points that triangles use, and only of whole ones. */
+static struct box
+box_of(const struct triangles *triangles)
+{
+	struct box box = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
+
+	for (size_t i = 0; i < triangles->n; i++) {
+		if (!finite_triangle(triangles, i))
+			continue;
+		for (int k = 0; k < 9; k++) {
+			double v = triangles->point[triangles->corner[i][k / 3]][k % 3];
+
+			box.low[k % 3] = fmin(box.low[k % 3], v);
+			box.high[k % 3] = fmax(box.high[k % 3], v);
+		}
+	}
+	return box;
+}
+
+static void
+turn(const double axes[3][3], double v[3])
+{
+	const double in[3] = { v[0], v[1], v[2] };
+
+	for (int k = 0; k < 3; k++)
+		v[k] = dot(axes[k], in);
+}
+
+/* Points relative to `from`, along the view's axes. */
+static void
+turn_points(struct triangles *triangles, const double axes[3][3], const double from[3])
+{
+	for (size_t i = 0; i < triangles->points; i++) {
+		double *p = triangles->point[i];
+
+		for (int k = 0; k < 3; k++)
+			p[k] -= from[k];
+		turn(axes, p);
+	}
+}
+
+/* The scale at which all of the box, about its point `middle`, is at least the margin inside. */
+static double
+fitting_scale(const struct meshview_options *options, const struct box *box, const double middle[3])
+{
+	const double room[2] = { (double)options->w - 2 * options->margin_px,
+		(double)options->h - 2 * options->margin_px };
+	double scale = 0;
+
+	for (int k = 0; k < 2; k++)
+		scale = fmax(
+		    scale, 2 * fmax(box->high[k] - middle[k], middle[k] - box->low[k]) / room[k]);
+	return scale > 1e-30 ? scale : 1;
+}
+
+int
+view_place(const char *name, struct triangles *triangles, const struct meshview_options *options,
+    struct view *view)
+{
+	struct box box = box_of(triangles);
+	double first[3], middle[3] = { 0 };
+	bool empty = box.low[0] > box.high[0];
+
+	for (int k = 0; k < 3; k++) {
+		if (!empty && !(fmax(fabs(box.low[k]), fabs(box.high[k])) < LARGEST))
+			return fail(
+			    name, "coordinates are too large: %g to %g", box.low[k], box.high[k]);
+		first[k] = empty ? 0 : box.low[k] + (box.high[k] - box.low[k]) / 2;
+	}
+	turn_points(triangles, view->axes, first);
+	box = box_of(triangles);
+	for (int k = 0; k < 3; k++)
+		middle[k] = options->center.n ? options->center.v[k] - first[k] :
+		    empty ? 0 : box.low[k] + (box.high[k] - box.low[k]) / 2;
+	if (options->center.n)
+		turn(view->axes, middle);
+	for (int k = 0; k < 3; k++)
+		view->center[k] = options->center.n ? options->center.v[k] : first[k] +
+		    view->axes[0][k] * middle[0] + view->axes[1][k] * middle[1] +
+		    view->axes[2][k] * middle[2];
+	view->scale = !isnan(options->scale) ? options->scale :
+	    empty ? 1 : fitting_scale(options, &box, middle);
+	for (size_t i = 0; i < triangles->points; i++) {
+		double *p = triangles->point[i];
+
+		p[0] = ((double)options->w - 1) / 2 + (p[0] - middle[0]) / view->scale;
+		p[1] = ((double)options->h - 1) / 2 + (p[1] - middle[1]) / view->scale;
+		p[2] -= middle[2];
+	}
+	box = box_of(triangles);
+	if (!empty && fmax(fmax(fabs(box.low[0]), fabs(box.high[0])), fmax(fabs(box.low[1]),
+	    fabs(box.high[1]))) > RASTER_FARTHEST)
+		return fail(name,
+		    "reaches further than %g px from the picture; give a larger --scale",
+		    RASTER_FARTHEST);
+	return 0;
+}
