@@ -150,7 +150,8 @@ nothing_new() {
 	nothing_new
 	fails 1 "in.nrrd: cannot be opened: Not a directory" median in.nrrd/in.nrrd
 	if [ "$(id -u)" -ne 0 ]; then
-		cp in.nrrd secret.nrrd && chmod 0 secret.nrrd
+		cp in.nrrd secret.nrrd
+		chmod 0 secret.nrrd
 		fails 1 "secret.nrrd: cannot be opened: Permission denied" median secret.nrrd
 	fi
 }
@@ -403,9 +404,9 @@ write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 		FRINGEPIPE_BAND=3 fails 0 "phase2depth: no pixel of depth is valid, though the input has some: see --origin" \
 			phase2depth $run "${plane[@]}" --max-depth 0.5 late.nrrd -o out.nrrd
 		# shellcheck disable=SC2086
-		[ -z "$(FRINGEPIPE_BAND=3 phase2depth $run "${plane[@]}" late.nrrd -o out.nrrd 2>&1)" ]
+		FRINGEPIPE_BAND=3 silent phase2depth $run "${plane[@]}" late.nrrd -o out.nrrd
 	done
 	fails 0 "phase2depth: no pixel of depth is valid in frame 3," \
 		phase2depth "${plane[@]}" --min-depth 1 late.nrrd zero.nrrd -o out.nrrd
-	[ -z "$(phasewrap -q -n 3 --min-amplitude 99 shots.nrrd -o out.nrrd 2>&1)" ]
+	silent phasewrap -q -n 3 --min-amplitude 99 shots.nrrd -o out.nrrd
 }

@@ -202,8 +202,8 @@ write_frames("in.nrrd", [Frame(np.array([p, p[::-1]]), ["phase1", "phase2"]), Fr
 		gauss -j 7 $args <in.nrrd | cmp - one.nrrd
 		# shellcheck disable=SC2086
 		FRINGEPIPE_BAND=1 gauss -j 2 $args <in.nrrd | cmp - one.nrrd
-		for level in v2 v3 v4; do
-			grep -q avx512vl /proc/cpuinfo || [ $level != v4 ] || continue
+		levels=$(cpu_levels)
+		for level in $levels; do
 			# shellcheck disable=SC2086
 			FRINGEPIPE_CPU=$level gauss $args <in.nrrd | cmp - one.nrrd
 		done

@@ -28,6 +28,28 @@ fails() {
 	fi
 }
 
+# silent COMMAND ...: the command exits with 0 and prints nothing.
+silent() {
+	run "$@"
+	if [ "$status" -ne 0 ] || [ -n "$output" ]; then
+		printf '%s\nexit %s, wanted 0 and nothing printed; printed: %s\n' "$*" "$status" "$output"
+		return 1
+	fi
+}
+
+# cpu_levels: the levels of instructions that this machine has, by their names in FRINGEPIPE_CPU.
+cpu_levels() {
+	local level message
+	for level in v2 v3 v4 plain; do
+		if message=$(FRINGEPIPE_CPU=$level median --version 2>&1); then
+			echo "$level"
+		elif [[ $message != *"names no instruction level"* && $message != *"this machine has no"* ]]; then
+			echo "$level: $message" >&2
+			return 1
+		fi
+	done
+}
+
 # FRINGEPIPE_DATA or skip.
 need_data() {
 	data=${FRINGEPIPE_DATA:-$top/../shared/data}
@@ -40,7 +62,8 @@ setup() {
 }
 
 teardown() {
-	cd "$top" && rm -rf "$work"
+	cd "$top" || return 1
+	rm -rf "$work"
 }
 
 need_gpu() {

@@ -110,23 +110,28 @@ put("stairless", p[0], p[1], 80)'
 
 @test "holorate: grey copies, alpha, other sizes, lost keys, options that contradict the picture" {
 	py "$bodies"'write_depth("in.nrrd", sphere()[::4, ::4] / 4)'
-	holoenc -P 20 --depth-range 0,128 in.nrrd -o good.png && framecat good.png -o good.nrrd
+	holoenc -P 20 --depth-range 0,128 in.nrrd -o good.png
+	framecat good.png -o good.nrrd
 	py '
 f = read_frame("good.nrrd"); p, m = f.pixels, f.meta
 write_frames("grey.nrrd", Frame(p.mean(0).astype("u1"), ["image"], m))
 write_frames("alpha.nrrd", Frame(np.concatenate([p, p[:1]]), list("rgba"), m))
 write_frames("small.nrrd", Frame(p[:, ::2, ::2], list("rgb"), m))
 write_frames("bare.nrrd", Frame(p, list("rgb")))'
-	framecat grey.nrrd -o grey.jpg && framecat grey.nrrd -o grey.png
+	framecat grey.nrrd -o grey.jpg
+	framecat grey.nrrd -o grey.png
 	fails 1 "a Holoimage has the channels r g b" holodec grey.jpg
 	fails 1 "a Holoimage has the channels r g b" holodec grey.png
-	framecat alpha.nrrd -o alpha.png && holodec alpha.png -o out.nrrd && holodec good.png -o want.nrrd
+	framecat alpha.nrrd -o alpha.png
+	holodec alpha.png -o out.nrrd
+	holodec good.png -o want.nrrd
 	py '
 f, g = read_frame("out.nrrd"), read_frame("want.nrrd")
 expect(f.names == ["depth", "texture"] and f["depth"].tobytes() == g["depth"].tobytes(), f.names)'
 	framecat small.nrrd -o small.jpg
 	fails 1 "scaled or cut" holodec small.jpg
-	framecat bare.nrrd -o bare.jpg && fails 1 "is it a Holoimage?" holodec bare.jpg
+	framecat bare.nrrd -o bare.jpg
+	fails 1 "is it a Holoimage?" holodec bare.jpg
 	options="-P 20 -t 30 --stair cosine -S $(py 'print(read_frame("good.nrrd").meta["holo_stair_height"])') -K 0"
 	holodec $options --z-axis towards --depth-range 0,128 bare.jpg -o out.nrrd
 	py "$bodies"'expect(compare(eroded(sphere()[::4, ::4] / 4, 3), read_frame("out.nrrd")["depth"], 40)[0] < 1)'
@@ -143,7 +148,8 @@ write_frames("one.nrrd", Frame(np.full((1, 1), 7, "f4"), ["depth"]))
 write_frames("hole.nrrd", Frame(np.full((1, 1), np.nan, "f4"), ["depth"]))'
 	for suffix in png jpg; do
 		for name in none one hole; do
-			holoenc $name.nrrd -o picture.$suffix && holodec --edge 0 picture.$suffix -o out.nrrd
+			holoenc $name.nrrd -o picture.$suffix
+			holodec --edge 0 picture.$suffix -o out.nrrd
 			py '
 got, want = (read_frame(n + ".nrrd")["depth"] for n in ("out", sys.argv[1]))
 expect(got.shape == want.shape and np.array_equal(np.isnan(got), np.isnan(want)), got)
@@ -160,5 +166,6 @@ write_frames("depth.nrrd", Frame((0.2 * x + 0.1 * y).astype("f4"), ["depth"]))'
 	run --separate-stderr holodec -t 80 picture.png -o wrong.nrrd
 	[[ $stderr == *"holo_theta_deg: the picture says 30, the option's 80 is used"* ]]
 	run --separate-stderr holodec -t 30 picture.png -o right.nrrd
-	[ "$status" -eq 0 ] && [ -z "$stderr" ]
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
 }

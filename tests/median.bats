@@ -58,7 +58,8 @@ expect(f.names == ["absphase", "modulation"], f.names)'
 	py "$ramp"'
 p = ramp(40, 30, "y") * 4; p[7, 5] += 2 * np.pi
 write_frames("in.nrrd", Frame(p, ["absphase"], {"axis": "y"}))'
-	median in.nrrd -o a.nrrd && median --shape column in.nrrd -o b.nrrd
+	median in.nrrd -o a.nrrd
+	median --shape column in.nrrd -o b.nrrd
 	py '
 a, b = read_frame("a.nrrd"), read_frame("b.nrrd")
 expect(a.pixels == b.pixels)

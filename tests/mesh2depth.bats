@@ -456,7 +456,8 @@ expect(a.meta["cmd.1"] == "mesh2depth --size=333x1111 [1]", a.meta)'
 for n in "one", "two":
 	write_obj(n + ".obj", [(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])'
 	mesh2depth one.obj two.obj -s 8x8 -o out/
-	[ -e out/one.tif ] && [ -e out/two.tif ]
+	[ -e out/one.tif ]
+	[ -e out/two.tif ]
 	mesh2depth one.obj --unit m -s 8x8 -o d.nrrd
 	py 'expect(read_frame("d.nrrd").meta["length_unit"] == "m")'
 	grep -a -q '^units: "m" "m"$' d.nrrd
@@ -537,7 +538,8 @@ open("junk.stl", "wb").write(b"abc")'
 	fails 1 "ends too early" mesh2depth cut_a.stl
 	fails 1 "ends too early" mesh2depth - <cut_b.stl
 	run bash -o pipefail -c 'cat cut_b.stl | mesh2depth'
-	[ "$status" -eq 1 ] && [[ $output == *"standard input: ends too early"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"standard input: ends too early"* ]]
 	fails 1 "ends too early" mesh2depth many.ply
 	fails 1 "ends too early" mesh2depth more.ply
 	fails 1 "wanted an element's name and number, not '-80'" mesh2depth minus.ply

@@ -54,9 +54,9 @@ same() {
 	fringesim -s 127x61 -p 24,27 --projector 216x70 -c 2 --scene plane | phasewrap | unwrap2f -o ref.nrrd
 	chain=(phasewrap --as vector set.nrrd , gauss , unwrap2f , median , phase2depth --ref ref.nrrd , normals)
 	fringepipe "${chain[@]}" >want.nrrd
-	for level in v2 v3 v4; do
-		FRINGEPIPE_CPU=$level fringepipe "${chain[@]}" >got.nrrd 2>said ||
-			{ grep -q 'this machine has no' said && continue; }
+	levels=$(cpu_levels)
+	for level in $levels; do
+		FRINGEPIPE_CPU=$level fringepipe "${chain[@]}" >got.nrrd
 		cmp want.nrrd got.nrrd
 	done
 	for band in 1 2 3 7 100; do
@@ -81,7 +81,7 @@ same() {
 		cmp table.1 table.$threads
 	done
 	gauss phase.nrrd -o other.nrrd
-	phasewrap set.nrrd | { framecmp - other.nrrd && return 1; [ $? -eq 1 ]; }
+	run -1 bash -o pipefail -c 'phasewrap set.nrrd | framecmp - other.nrrd'
 	fails 2 "framecmp: takes its input from the stage before, not from 'phase.nrrd'" \
 		fringepipe phasewrap set.nrrd , framecmp phase.nrrd
 }

@@ -321,8 +321,8 @@ write_frames("in.nrrd", [Frame(phase, ["absphase"], {"period_px": "36"}),
 		phase2depth $mode -j 7 <in.nrrd | cmp one.nrrd
 		# shellcheck disable=SC2086
 		FRINGEPIPE_BAND=1 phase2depth $mode -j 2 <in.nrrd | cmp one.nrrd
-		for level in v2 v3 v4; do
-			grep -q avx512f /proc/cpuinfo || [ $level != v4 ] || continue
+		levels=$(cpu_levels)
+		for level in $levels; do
 			# shellcheck disable=SC2086
 			FRINGEPIPE_CPU=$level phase2depth $mode <in.nrrd | cmp one.nrrd
 		done

@@ -87,7 +87,8 @@ s = scene(60, 70); f = check("out.nrrd", s)
 expect(np.abs(f["modulation"] - s[1] / s[0]) < 1e-6)
 expect(np.abs(f["texture"] - s[0] - s[1]) < 1e-4)'
 	done
-	phasewrap -k 2+1 3.nrrd -o a.nrrd && phasewrap -k 2+1 --flat 3 3.nrrd -o b.nrrd
+	phasewrap -k 2+1 3.nrrd -o a.nrrd
+	phasewrap -k 2+1 --flat 3 3.nrrd -o b.nrrd
 	py 'expect(read_frame("a.nrrd").pixels == read_frame("b.nrrd").pixels)'
 	phasewrap -k 2+1 --sign -1 --phase-origin 30 3.nrrd -o turned.nrrd
 	py "$model"'
@@ -482,10 +483,10 @@ save("eight", np.minimum(np.rint(i), 255))'
 	fails 0 "many pixels are 65472, the most of 10 bits" phasewrap -n 4 10above.nrrd -o out.nrrd
 	fails 0 "many pixels are 255, the most of 8 bits" phasewrap -n 4 eight.nrrd -o out.nrrd
 	for name in said whole other once; do
-		[ -z "$(phasewrap -n 4 $name.nrrd -o out.nrrd 2>&1)" ] || { echo $name; return 1; }
+		silent phasewrap -n 4 $name.nrrd -o out.nrrd
 	done
-	[ -z "$(phasewrap -n 4 --max-value 4095 12.nrrd -o out.nrrd 2>&1)" ]
-	[ -z "$(phasewrap -n 4 -q 12.nrrd -o out.nrrd 2>&1)" ]
+	silent phasewrap -n 4 --max-value 4095 12.nrrd -o out.nrrd
+	silent phasewrap -n 4 -q 12.nrrd -o out.nrrd
 }
 
 @test "phasewrap: names that put Gray planes before the phases call for --order" {
@@ -585,9 +586,9 @@ write_frames("u.nrrd", frames(np.nan_to_num(np.rint(list(i) + [i[0]] * 3)), "u1"
 		cmp want.nrrd got.nrrd
 		FRINGEPIPE_BAND=1 phasewrap -j 2 "$@" >got.nrrd
 		cmp want.nrrd got.nrrd
-		for level in v2 v3 v4; do
-			FRINGEPIPE_CPU=$level phasewrap "$@" >got.nrrd 2>said ||
-				{ grep -q 'this machine has no' said && continue; }
+		levels=$(cpu_levels)
+		for level in $levels; do
+			FRINGEPIPE_CPU=$level phasewrap "$@" >got.nrrd
 			cmp want.nrrd got.nrrd
 		done
 	done

@@ -26,7 +26,8 @@ expect(np.abs(x - [-82, 112]) < 2, x)
 expect(np.abs(y - [-63, 118]) < 2, y)'
 	framecat eye.nrrd -o eye.ply
 	fringepipe normals eye.nrrd , shade --view 20,10 --colour depth -o eye.png
-	[ -s eye.ply ] && [ -s eye.png ]
+	[ -s eye.ply ]
+	[ -s eye.png ]
 }
 
 @test "real: the eye decodes with 3, 4, 6 and 12 of its steps" {

@@ -30,10 +30,10 @@ for sample in "face", "night":
 			[ -s out/$sample/$file ]
 		done
 	done
-	[ -z "$(samples -n)" ]
+	silent samples -n
 	sleep 1
 	touch captures/night/done
 	samples -n >again
 	grep -q out/night/phase.nrrd again
-	! grep -qE 'out/(face|block)/' again
+	if grep -E 'out/(face|block)/' again; then return 1; fi
 }

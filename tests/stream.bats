@@ -160,7 +160,8 @@ for p, q in zip(a, b):
 	cat out.nrrd out.nrrd | framecat - -o twice.nrrd
 	py 'expect(len(read_frames("twice.nrrd")) == 48)'
 	# Two files of one frame each joined by cat are the frames that framecat joins.
-	framecat --frames 3 in.nrrd >a.nrrd && framecat --frames 7 in.nrrd >b.nrrd
+	framecat --frames 3 in.nrrd >a.nrrd
+	framecat --frames 7 in.nrrd >b.nrrd
 	cat a.nrrd b.nrrd | framecat >ab.nrrd
 	py 'expect(len(read_frames("ab.nrrd")) == 2)'
 }
@@ -202,7 +203,8 @@ expect(list(b.items())[5:] == [("cmd.2", "median"), ("cmd.3", "framecat"), ("cmd
 	name=$'r: \n\e[31m%\xc3\xa9'
 	framecat --set "note=50% a:b" <in.nrrd >out.nrrd
 	py 'expect(read_frame("out.nrrd").meta["cmd.1"] == "framecat --set=note=50%25%20a:b", read_frame("out.nrrd").meta)'
-	mkdir "$name" && cp in.nrrd "$name/$name"
+	mkdir "$name"
+	cp in.nrrd "$name/$name"
 	framecat "$name/$name" -o out.nrrd
 	py 'expect(read_frame("out.nrrd").meta == {"cmd.1": "framecat [1]"}, read_frame("out.nrrd").meta)'
 }
@@ -212,9 +214,12 @@ expect(list(b.items())[5:] == [("cmd.2", "median"), ("cmd.3", "framecat"), ("cmd
 bits = np.array([[0x7fc00000, 0xffc12345, 0x7f800001, 0xffbfffff, 0x80000000, 1, 0x7f800000, 0xff800000]], "<u4")
 write_frames("in.nrrd", Frame(bits.view("<f4")[None], ["depth"]))'
 	framecat <in.nrrd | framecat >a.nrrd
-	framecat in.nrrd -o a.tif && framecat a.tif -o b.nrrd
-	framecat in.nrrd -o a.npy && framecat a.npy -o c.nrrd
-	framecat in.nrrd -o a.pfm && framecat a.pfm -o d.nrrd
+	framecat in.nrrd -o a.tif
+	framecat a.tif -o b.nrrd
+	framecat in.nrrd -o a.npy
+	framecat a.npy -o c.nrrd
+	framecat in.nrrd -o a.pfm
+	framecat a.pfm -o d.nrrd
 	py '
 wanted = read_frame("in.nrrd").pixels.view("u4")
 for file in "abcd":
@@ -358,7 +363,8 @@ write_frames("depth.nrrd", [Frame(d, ["depth"]), Frame(d[::2], ["depth"])])'
 	pair depth.nrrd "shade" "framecat --channels g"
 	pair depth.nrrd "framecat --bin 2" "shade -c depth"
 	pair phase.nrrd "framecat --frames 0 --channels absphase" "median" "framecat --set channels=depth" "shade"
-	median <phase.nrrd | frameplot -o piped.svg && fringepipe median , frameplot -o chained.svg <phase.nrrd
+	median <phase.nrrd | frameplot -o piped.svg
+	fringepipe median , frameplot -o chained.svg <phase.nrrd
 	cmp piped.svg chained.svg
 }
 
