@@ -1,4 +1,4 @@
-/* What gauss_parts.comp, gauss_columns.comp and gauss_rows.comp are told, in C and in GLSL. */
+/* What gauss_parts.comp, gauss_columns.comp and gauss_rows.comp read, in C and in GLSL. */
 #ifndef GAUSS_BLOCK_H
 #define GAUSS_BLOCK_H
 

@@ -1,11 +1,12 @@
 /* Gaussian filter of wrapped phases, or of other channels. */
 #define _GNU_SOURCE
-#include "gauss.loops.h"
-#include "gauss.passes.h"
+#include "gauss.h"
 #include "run/stage.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct parameters {
 	long size;
@@ -19,7 +20,7 @@ static const char *const kinds[] = { "phase", "vector", NULL };
 #define AT(field) offsetof(struct parameters, field)
 
 static const struct opt options[] = {
-	{ 'n', "size", "N", OPT_INTEGER, AT(size), "11", 1, SIZE_MOST, "px",
+	{ 'n', "size", "N", OPT_INTEGER, AT(size), "11", 1, GAUSS_SIZE_MOST, "px",
 	  "width and height of the window, odd", NULL },
 	{ 's', "sigma", "PX", OPT_NUMBER, AT(sigma), NULL, 1e-3, 1e3, "px",
 	  "standard deviation; a sixth of the size if not given", NULL },
@@ -30,28 +31,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
-{
-	const struct priv *priv = run->priv;
-	size_t w = in->head.w, tiles = (w + TILE - 1) / TILE;
-	size_t tile = (w + tiles * LANES - 1) / (tiles * LANES) * LANES;
-	struct strip strip;
-
-	strip.in = in;
-	strip.priv = priv;
-	for (size_t j = 0; j < priv->jobs; j++)
-		for (strip.x0 = 0; strip.x0 < w; strip.x0 += tile) {
-			strip.job = &priv->job[j];
-			strip.n = w - strip.x0 < tile ? w - strip.x0 : tile;
-			filter_tile(&strip, out, y0, y1);
-		}
-	for (size_t i = 0; i < priv->passes; i++)
-		for (size_t y = y0; y < y1; y++)
-			frame_pass(in, priv->pass[i][0], out, priv->pass[i][1], y);
-}
-
-static const struct body body = { .rows = rows, .passes = passes };
+static const struct body body = { .rows = gauss_rows, .passes = gauss_passes };
 
 static int
 init(struct run *run)
@@ -115,9 +95,10 @@ name_output(struct frame_head *out, const char *base, const char *number, size_t
 }
 
 static void
-plan_vector(struct priv *priv, struct job *job, struct frame_head *out, const char *number)
+plan_vector(struct gauss *gauss, struct gauss_job *job, struct frame_head *out,
+    const char *number)
 {
-	if (priv->vectors) {
+	if (gauss->vectors) {
 		name_output(out, "cos", number, &job->out[0]);
 		name_output(out, "sin", number, &job->out[1]);
 	} else {
@@ -127,19 +108,19 @@ plan_vector(struct priv *priv, struct job *job, struct frame_head *out, const ch
 
 /* What becomes of input channel c. A cos takes its sin with it, wherever that stands. */
 static void
-plan_channel(struct priv *priv, const struct frame_head *in, size_t c, const char *list,
+plan_channel(struct gauss *gauss, const struct frame_head *in, size_t c, const char *list,
     struct frame_head *out)
 {
 	const char *name = in->channel[c], *number;
 	char partner[CHANNEL_NAME_SIZE];
-	struct job *job = &priv->job[priv->jobs];
+	struct gauss_job *job = &gauss->job[gauss->jobs];
 	bool wanted = !list || is_listed(list, name);
 
 	job->in[0] = job->in[1] = c;
 	if ((number = number_behind(name, "phase")) && wanted) {
 		job->kind = KIND_PHASE;
-		plan_vector(priv, job, out, number);
-		priv->jobs++;
+		plan_vector(gauss, job, out, number);
+		gauss->jobs++;
 		return;
 	}
 	if ((number = number_behind(name, "cos")) && wanted) {
@@ -147,8 +128,8 @@ plan_channel(struct priv *priv, const struct frame_head *in, size_t c, const cha
 		job->in[1] = head_channel(in, partner);
 		job->kind = KIND_VECTOR;
 		if (job->in[1] != NO_CHANNEL) {
-			plan_vector(priv, job, out, number);
-			priv->jobs++;
+			plan_vector(gauss, job, out, number);
+			gauss->jobs++;
 			return;
 		}
 		job->in[1] = c;
@@ -162,35 +143,35 @@ plan_channel(struct priv *priv, const struct frame_head *in, size_t c, const cha
 	if (list && wanted) {
 		job->kind = KIND_PLAIN;
 		job->out[0] = out->c++;
-		priv->jobs++;
+		gauss->jobs++;
 		return;
 	}
-	priv->pass[priv->passes][0] = c;
-	priv->pass[priv->passes++][1] = out->c++;
+	gauss->pass[gauss->passes][0] = c;
+	gauss->pass[gauss->passes++][1] = out->c++;
 }
 
 static int
 plan_channels(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
+	struct gauss *gauss = run->priv;
 	char *names;
 
-	free(priv->job);
-	free(priv->pass);
+	free(gauss->job);
+	free(gauss->pass);
 	free(out->channel);
-	priv->jobs = priv->passes = out->c = 0;
-	priv->job = calloc(in->c, sizeof(*priv->job));
-	priv->pass = calloc(in->c, sizeof(*priv->pass));
+	gauss->jobs = gauss->passes = out->c = 0;
+	gauss->job = calloc(in->c, sizeof(*gauss->job));
+	gauss->pass = calloc(in->c, sizeof(*gauss->pass));
 	out->channel = calloc(2 * in->c, sizeof(*out->channel));
-	if (!priv->job || !priv->pass || !out->channel)
+	if (!gauss->job || !gauss->pass || !out->channel)
 		return fail_memory();
 	for (size_t c = 0; c < in->c; c++)
-		plan_channel(priv, in, c, parameters->on, out);
-	for (size_t i = 0; i < priv->passes; i++)
-		if (run_pass(run, priv->pass[i][1], priv->pass[i][0]) < 0)
+		plan_channel(gauss, in, c, parameters->on, out);
+	for (size_t i = 0; i < gauss->passes; i++)
+		if (run_pass(run, gauss->pass[i][1], gauss->pass[i][0]) < 0)
 			return -1;
-	if (priv->jobs)
+	if (gauss->jobs)
 		return 0;
 	names = head_channels(in);
 	fail(NULL, "input has no phase to filter, only: %.200s", names ? names : "?");
@@ -202,16 +183,16 @@ static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
+	struct gauss *gauss = run->priv;
 	double sigma = isnan(parameters->sigma) ? (double)parameters->size / 6 : parameters->sigma;
 
-	priv->radius = (size_t)parameters->size / 2;
-	priv->vectors = parameters->as == KIND_VECTOR;
-	run->halo = priv->radius;
-	for (size_t k = 0; k <= priv->radius; k++) {
+	gauss->radius = (size_t)parameters->size / 2;
+	gauss->vectors = parameters->as == KIND_VECTOR;
+	run->halo = gauss->radius;
+	for (size_t k = 0; k <= gauss->radius; k++) {
 		float weight = (float)exp(-0.5 * (double)(k * k) / (sigma * sigma));
 
-		priv->kernel[EDGE - k] = priv->kernel[EDGE + k] = weight;
+		gauss->kernel[GAUSS_EDGE - k] = gauss->kernel[GAUSS_EDGE + k] = weight;
 	}
 	if (check_list(run, in, parameters->on) < 0)
 		return -1;
@@ -221,10 +202,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 static void
 end(struct run *run)
 {
-	struct priv *priv = run->priv;
+	struct gauss *gauss = run->priv;
 
-	free(priv->job);
-	free(priv->pass);
+	free(gauss->job);
+	free(gauss->pass);
 }
 
 STAGE(gauss) = {
@@ -233,7 +214,7 @@ STAGE(gauss) = {
 	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	.private_size = sizeof(struct gauss),
 	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,

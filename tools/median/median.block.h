@@ -1,4 +1,4 @@
-/* What median.comp is told, in C and in GLSL. */
+/* What median.comp reads, in C and in GLSL. */
 #ifndef MEDIAN_BLOCK_H
 #define MEDIAN_BLOCK_H
 

@@ -1,4 +1,4 @@
-/* What normals.comp is told, in C and in GLSL. */
+/* What normals.comp reads, in C and in GLSL. */
 #ifndef NORMALS_BLOCK_H
 #define NORMALS_BLOCK_H
 

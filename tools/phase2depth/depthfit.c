@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "depth_rows.h"
 #include "optics/sensor_crop.h"
 
 /* ---- what is known ---- */
@@ -160,7 +161,6 @@ depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_optio
 
 struct fit_job {
 	const struct depthfit *above;
-	depthfit_above_row *above_row;
 	const double *z_mm;
 	size_t degree;
 	struct frame *out;
@@ -196,7 +196,7 @@ fit_row(void *arg, size_t y)
 		return;
 	}
 	for (size_t i = 0; i < job->above->steps; i++)
-		job->above_row(job->above, job->above->step[i], d + i * w, y);
+		depth_rows_above(job->above, job->above->step[i], d + i * w, y);
 	for (size_t x = 0; x < w; x++)
 		fit_pixel(job, d, x, y);
 	free(d);
@@ -225,11 +225,10 @@ report(struct run *run, const struct fit_job *job, const struct polyfit *all)
 }
 
 static int
-fit_all(struct run *run, const double *z_mm, size_t degree, depthfit_above_row *above_row,
-    struct depthfit *above)
+fit_all(struct run *run, const double *z_mm, size_t degree, struct depthfit *above)
 {
 	const struct frame_head *in = &above->step[0]->head;
-	struct fit_job job = { above, above_row, z_mm, degree, NULL, NULL };
+	struct fit_job job = { above, z_mm, degree, NULL, NULL };
 	struct polyfit all = { 0 };
 	struct frame_head head;
 	int status = -1;
@@ -261,7 +260,7 @@ fit_all(struct run *run, const double *z_mm, size_t degree, depthfit_above_row *
 
 int
 depthfit_take(struct run *run, struct frame *in, const struct depthfit_options *options,
-    depthfit_above_row *above_row, struct depthfit *fit)
+    struct depthfit *fit)
 {
 	const struct numbers *z_mm = &options->fit_c;
 	size_t channel[2] = { fit->phase, fit->ref };
@@ -274,7 +273,7 @@ depthfit_take(struct run *run, struct frame *in, const struct depthfit_options *
 	if (!in) {			/* frames kept hold the phase, then the reference */
 		fit->phase = 0;
 		fit->ref = fit->ref == NO_CHANNEL ? NO_CHANNEL : 1;
-		return fit_all(run, z_mm->v, (size_t)options->degree, above_row, fit);
+		return fit_all(run, z_mm->v, (size_t)options->degree, fit);
 	}
 	status = frame_select(in, channel, fit->ref == NO_CHANNEL ? 1 : 2, &kept);
 	frame_free(in);

@@ -21,7 +21,7 @@ struct depthfit {
 };
 
 struct depthfit_options {
-	const char *ref, *c_map;	/* images beside the input; ref may be "ideal" */
+	const char *ref, *c_map;	/* second inputs; ref may be "ideal" */
 	struct numbers ref_plane, c;	/* win over the keys ref_plane_rad, c_mm_per_rad */
 	struct numbers fit_c;		/* known depths in mm, or none */
 	long degree;
@@ -32,16 +32,13 @@ int depthfit_check(const struct depthfit_options *, bool calibrated);
 /* Finds the reference and, unless it is to be fitted, c; origin is --origin. */
 int depthfit_plan(struct run *, struct depthfit *, const struct depthfit_options *,
     const struct numbers *origin, const struct frame_head *in, struct frame_head *out);
-/* PHI - PHI_ref of row y; the tool's own, compiled for each instruction level. */
-typedef void
-depthfit_above_row(const struct depthfit *, const struct frame *, float *out, size_t y);
 /*
- * A flow's step: takes ownership of in. NULL at the end: fits c to the measurements, for the whole
+ * A flow's frame: takes ownership of in. NULL at the end: fits c to the measurements, for the whole
  * image and for each pixel; emits the pixels' c as a frame if the tool has an output, else prints
  * the image's as text. 0 or -1 after fail().
  */
 int depthfit_take(struct run *, struct frame *in, const struct depthfit_options *,
-    depthfit_above_row *, struct depthfit *);
+    struct depthfit *);
 void depthfit_free(struct depthfit *);
 
 #endif

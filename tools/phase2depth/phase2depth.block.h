@@ -1,4 +1,4 @@
-/* What the shaders of phase2depth are told, in C and in GLSL. */
+/* What the shaders of phase2depth read, in C and in GLSL. */
 #ifndef PHASE2DEPTH_BLOCK_H
 #define PHASE2DEPTH_BLOCK_H
 

@@ -1,7 +1,12 @@
 /* Absolute phase to depth over a reference plane, or to coordinates through a calibration. */
+#include "phase2depth.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "depth_rows.h"
 #include "run/stage.h"
-#include "phase2depth.loops.h"
-#include "phase2depth.passes.h"
+#include "shape_row.h"
 
 struct parameters {
 	const char *calib;
@@ -50,17 +55,14 @@ static const struct opt options[] = {
 static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
 {
-	const struct priv *priv = run->priv;
-	bool plain = !priv->calibrated && is_plain(&priv->above);
+	const struct phase2depth *priv = run->priv;
 
-	if (plain)
-		plain_rows(priv, in, out, y0, y1);
+	if (!priv->calibrated)
+		depth_rows(priv, in, out, y0, y1);
 	for (size_t y = y0; y < y1; y++) {
 		if (priv->calibrated)
 			shape_row(priv, in, out, y);
-		else if (!plain)
-			depth_row(priv, in, out, y);
-		passthrough_row(&priv->passing, in, out, y);
+		passthrough_row(&priv->passthrough, in, out, y);
 	}
 }
 
@@ -68,7 +70,7 @@ static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
+	struct phase2depth *priv = run->priv;
 	const char *result = priv->calibrated ? "x y z" : "depth";
 	int status;
 
@@ -78,32 +80,27 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	else
 		status = run_channel(run, in, "absphase", &priv->phase) < 0 ? -1 :
 		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out);
-	return status < 0 ? -1 :
-	    passthrough_plan(run, &priv->passing, out, result, "absphase residual depth x y z", "");
+	return status < 0 ? -1 : passthrough_plan(run, &priv->passthrough, out, result,
+	    "absphase residual depth x y z", "");
 }
 
 static int
 fit_flow(struct run *run, struct frame *in)
 {
 	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
+	struct phase2depth *priv = run->priv;
 
-	return depthfit_take(run, in, &parameters->plane, above_row, &priv->above);
+	return depthfit_take(run, in, &parameters->plane, &priv->above);
 }
 
-static int
-passes(struct run *run, struct passes *passes)
-{
-	return list_passes(passes, run->priv);
-}
-
-static const struct body map = { .rows = rows, .passes = passes }, fit = { .flow = fit_flow };
+static const struct body map = { .rows = rows, .passes = phase2depth_passes };
+static const struct body fit = { .flow = fit_flow };
 
 static int
 init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
+	struct phase2depth *priv = run->priv;
 
 	if (depthfit_check(&parameters->plane, parameters->calib) < 0 ||
 	    triangulation_check(&parameters->view) < 0)
@@ -118,9 +115,9 @@ init(struct run *run)
 static void
 end(struct run *run)
 {
-	struct priv *priv = run->priv;
+	struct phase2depth *priv = run->priv;
 
-	passthrough_free(&priv->passing);
+	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);
 }
@@ -132,7 +129,7 @@ STAGE(phase2depth) = {
 	.advice = "--origin, --ref, --min-depth and --max-depth",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	.private_size = sizeof(struct phase2depth),
 	.agree = AGREE_RELATIVE,
 	.tolerance = 1e-6,
 	.init = init,

@@ -11,7 +11,7 @@ phase2depth_above(float phase, float ref)
 	return px_select(px_isnan(phase) || px_isnan(ref), PX_NAN, phase - ref);
 }
 
-/* Shaders for devices without doubles say PHASE2DEPTH_NO_DOUBLES. */
+/* Shaders for devices without doubles define PHASE2DEPTH_NO_DOUBLES. */
 #ifndef PHASE2DEPTH_NO_DOUBLES
 /* The same for an ideal plane; one rounding. */
 PX_FN float

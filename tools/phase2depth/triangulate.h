@@ -14,7 +14,7 @@
 /*
  * A point at distance s along the camera's axis is s d, d = (x, y, 1), and appears at the
  * projector's homogeneous a + s b. Row `code` of that is the coordinate that the phase gives (the
- * column, or the row for fringes along y), `other` the one beside it.
+ * column, or the row for fringes along y), `other` the other one.
  */
 struct triangulation {
 	/* pixels of the projector: code = (A0 + s B0.d)/(A2 + s B2.d) */

@@ -1,4 +1,4 @@
-/* What phasewrap.comp is told, in C and in GLSL. */
+/* What phasewrap.comp reads, in C and in GLSL. */
 #ifndef PHASEWRAP_BLOCK_H
 #define PHASEWRAP_BLOCK_H
 

@@ -1,19 +1,18 @@
 /* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray
  * code. */
 #define _GNU_SOURCE
-#include "saturation.h"
 #include "flatness.h"
 #include "fringe/capture_set.h"
+#include "phasewrap.h"
 #include "run/stage.h"
-#include "phasewrap.loops.h"
-#include "phasewrap.passes.h"
+#include "saturation.h"
 #include "thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct parameters {
-	struct capture_options shots;
+	struct capture_options captures;
 	const char *manifest;
 	int sign, channel, as;
 	double phase_origin, min_modulation, min_amplitude, max_value, dark;
@@ -25,8 +24,8 @@ struct priv {
 	struct manifest manifest;
 	bool manifest_read;
 	char **file;			/* of the manifest, where no operands are given */
-	struct wrap wrap;
-	struct ceiling ceiling;		/* of the fringe images, where --max-value is not known */
+	struct phasewrap wrap;
+	struct saturation saturation;	/* of the fringe images, where --max-value is not known */
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -39,36 +38,36 @@ static const char *const channels[] = { "r", "g", "b", NULL };
 static const char *const forms[] = { "phase", "vector", NULL };
 
 static const struct opt options[] = {
-	{ 'k', "kind", "WORD", OPT_WORD, AT(shots.kind), "auto", 0, 0, NULL,
+	{ 'k', "kind", "WORD", OPT_WORD, AT(captures.kind), "auto", 0, 0, NULL,
 	  "what the images are; auto: what they say themselves, else steps", kinds },
-	{ 'n', "steps", "N", OPT_INTEGER, AT(shots.steps), NULL, 3, 1000, NULL,
+	{ 'n', "steps", "N", OPT_INTEGER, AT(captures.steps), NULL, 3, 1000, NULL,
 	  "images of one period", NULL },
-	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(shots.period_px), NULL, 1e-3, 1e6,
+	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(captures.period_px), NULL, 1e-3, 1e6,
 	  "projector px", "fringe periods, as many as there are", NULL },
-	{ 'a', "axis", "x|y,...", OPT_TEXT, AT(shots.axis), NULL, 0, 0, NULL,
+	{ 'a', "axis", "x|y,...", OPT_TEXT, AT(captures.axis), NULL, 0, 0, NULL,
 	  "along which the phase varies, one for all or one per period", NULL },
-	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(shots.shift_rad), NULL, -3600, 3600, "degrees",
+	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(captures.shift_rad), NULL, -3600, 3600, "degrees",
 	  "phase of each step; if not given -120,0,120 for 3, else 360 n/N", NULL },
 	{ 0, "sign", "+1|-1", OPT_WORD, AT(sign), NULL, 0, 0, NULL,
 	  "of the shifts, in foreign images: I = A + B cos(phase + sign * shift)", signs },
 	{ 0, "phase-origin", "DEG", OPT_ANGLE, AT(phase_origin), NULL, -3600, 3600, "degrees",
 	  "what the phase of foreign images is at projector column 0", NULL },
-	{ 0, "order", "WORD,...", OPT_TEXT, AT(shots.order), NULL, 0, 0, NULL,
+	{ 0, "order", "WORD,...", OPT_TEXT, AT(captures.order), NULL, 0, 0, NULL,
 	  "how images come that do not say what they are: phase,gray,flat in some order, by-step, "
 	  "pairs, lsb-first", NULL },
-	{ 'G', "gray", "N[,N]", OPT_NUMBERS, AT(shots.gray), NULL, 1, 24, "planes",
+	{ 'G', "gray", "N[,N]", OPT_NUMBERS, AT(captures.gray), NULL, 1, 24, "planes",
 	  "Gray code, of one axis or of x and y", NULL },
-	{ 'i', "inverse", NULL, OPT_FLAG, AT(shots.inverse), NULL, 0, 0, NULL,
+	{ 'i', "inverse", NULL, OPT_FLAG, AT(captures.inverse), NULL, 0, 0, NULL,
 	  "Gray planes come with their inverses", NULL },
-	{ 0, "gray-cell", "WORD", OPT_WORD, AT(shots.gray_cell), NULL, 0, 0, NULL,
+	{ 0, "gray-cell", "WORD", OPT_WORD, AT(captures.gray_cell), NULL, 0, 0, NULL,
 	  "what the Gray code counts", cells },
-	{ 'F', "flats", "N", OPT_INTEGER, AT(shots.flats), NULL, 0, 2, NULL,
+	{ 'F', "flats", "N", OPT_INTEGER, AT(captures.flats), NULL, 0, 2, NULL,
 	  "trailing flat images: 2 are white and black, 1 lies between", NULL },
-	{ 0, "flat", "WORD", OPT_WORD, AT(shots.flat), NULL, 0, 0, NULL,
+	{ 0, "flat", "WORD", OPT_WORD, AT(captures.flat), NULL, 0, 0, NULL,
 	  "which of the 2+1 images is the flat one [3]", flats },
 	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
 	  "list that says what the images are, in their order", NULL },
-	{ 0, "rgb", NULL, OPT_FLAG, AT(shots.rgb), NULL, 0, 0, NULL,
+	{ 0, "rgb", NULL, OPT_FLAG, AT(captures.rgb), NULL, 0, 0, NULL,
 	  "red, green and blue of an image are three steps", NULL },
 	{ 0, "channel", "WORD", OPT_WORD, AT(channel), NULL, 0, 0, NULL,
 	  "take this one of colour images", channels },
@@ -89,20 +88,17 @@ static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
 {
 	const struct priv *priv = run->priv;
-	struct tile tile;
 
 	for (size_t y = y0; y < y1; y++) {
-		for (size_t x = 0; x < in->head.w; x += TILE)
-			wrap_tile(&priv->wrap, in, out, y, x,
-			    in->head.w - x < TILE ? in->head.w - x : TILE, &tile);
-		ceiling_row(&priv->ceiling, &priv->wrap.shots, in, y);
+		phasewrap_row(&priv->wrap, in, out, y);
+		saturation_row(&priv->saturation, &priv->wrap.captures, in, y);
 	}
 }
 
 static void
 after(struct run *run)
 {
-	ceiling_tell(&((struct priv *)run->priv)->ceiling);
+	saturation_warn(&((struct priv *)run->priv)->saturation);
 }
 
 /* Each frame anew: the camera may have begun anywhere in the cycle. */
@@ -111,9 +107,9 @@ survey(struct run *run, const struct frame *in)
 {
 	const struct priv *priv = run->priv;
 
-	for (size_t k = 0; k < priv->wrap.shots.fringes; k++)
-		if (priv->wrap.shots.fringe[k].two_plus_one &&
-		    flatness_turn(run, in, priv->wrap.shots.fringe[k].plane) < 0)
+	for (size_t k = 0; k < priv->wrap.captures.fringes; k++)
+		if (priv->wrap.captures.fringe[k].two_plus_one &&
+		    flatness_turn(run, in, priv->wrap.captures.fringe[k].plane) < 0)
 			return -1;
 	return 0;
 }
@@ -131,13 +127,13 @@ gather(struct run *run, const struct frame_head *head, size_t *planes)
 {
 	const struct parameters *parameters = run->parameters;
 
-	return capture_set_count(&parameters->shots, manifest_of(run->priv), head, planes);
+	return capture_set_count(&parameters->captures, manifest_of(run->priv), head, planes);
 }
 
 static int
 passes(struct run *run, struct passes *passes)
 {
-	return list_passes(passes, &((const struct priv *)run->priv)->wrap);
+	return phasewrap_passes(passes, &((const struct priv *)run->priv)->wrap);
 }
 
 static const struct body body = { .gather = gather, .rows = rows, .after = after,
@@ -175,15 +171,15 @@ init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 
-	run->body = parameters->shots.flat == FLAT_AUTO ? &searching_body : &body;
+	run->body = parameters->captures.flat == FLAT_AUTO ? &searching_body : &body;
 	run->colour = COLOUR_GREY;
 	if (parameters->channel >= 0)
 		run->colour = COLOUR_RED + parameters->channel;
-	if (parameters->shots.rgb)
+	if (parameters->captures.rgb)
 		run->colour = COLOUR_PLANES;
-	if (parameters->shots.rgb && parameters->channel >= 0)
+	if (parameters->captures.rgb && parameters->channel >= 0)
 		return fail_usage("--channel", "takes one colour, --rgb all three");
-	if (capture_set_check(&parameters->shots) < 0)
+	if (capture_set_check(&parameters->captures) < 0)
 		return -1;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
 }
@@ -191,11 +187,11 @@ init(struct run *run)
 static void
 forget(struct priv *priv)
 {
-	for (size_t k = 0; priv->wrap.steps && k < priv->wrap.shots.fringes; k++)
-		steps_free(&priv->wrap.steps[k]);
-	free(priv->wrap.steps);
-	priv->wrap.steps = NULL;
-	capture_set_free(&priv->wrap.shots);
+	for (size_t k = 0; priv->wrap.fit && k < priv->wrap.captures.fringes; k++)
+		phase_shift_weights_free(&priv->wrap.fit[k]);
+	free(priv->wrap.fit);
+	priv->wrap.fit = NULL;
+	capture_set_free(&priv->wrap.captures);
 }
 
 static int
@@ -212,12 +208,12 @@ solve(const struct parameters *parameters, const struct frame_head *in, struct p
 		return fail("phase_sign", "must be 1 or -1, not %g", sign);
 	if (!isnan(parameters->phase_origin))
 		origin = parameters->phase_origin;
-	priv->wrap.steps = calloc(priv->wrap.shots.fringes + 1, sizeof(*priv->wrap.steps));
-	if (!priv->wrap.steps)
+	priv->wrap.fit = calloc(priv->wrap.captures.fringes + 1, sizeof(*priv->wrap.fit));
+	if (!priv->wrap.fit)
 		return fail_memory();
-	for (size_t k = 0; k < priv->wrap.shots.fringes; k++)
-		if (steps_solve(&priv->wrap.shots.fringe[k], sign, origin,
-		    &priv->wrap.steps[k]) < 0)
+	for (size_t k = 0; k < priv->wrap.captures.fringes; k++)
+		if (phase_shift_weights_solve(&priv->wrap.captures.fringe[k], sign, origin,
+		    &priv->wrap.fit[k]) < 0)
 			return -1;
 	return 0;
 }
@@ -225,7 +221,7 @@ solve(const struct parameters *parameters, const struct frame_head *in, struct p
 static int
 set_limits(const struct run *run, const struct frame_head *in, struct priv *priv)
 {
-	struct limits *limits = &priv->wrap.limits;
+	struct phasewrap_limits *limits = &priv->wrap.limits;
 	static const double usual[] = { 255, 65535, INFINITY };
 	const struct parameters *parameters = run->parameters;
 	double most;
@@ -236,7 +232,7 @@ set_limits(const struct run *run, const struct frame_head *in, struct priv *priv
 	limits->least_amplitude = (float)parameters->min_amplitude;
 	limits->least_modulation = (float)parameters->min_modulation;
 	limits->least_mean = isnan(parameters->dark) ? -INFINITY : (float)parameters->dark;
-	return ceiling_plan(&priv->ceiling, in,
+	return saturation_plan(&priv->saturation, in,
 	    !isnan(parameters->max_value) || meta_get(&in->meta, "max_value"), in->c);
 }
 
@@ -256,15 +252,17 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 	forget(priv);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
-	if (capture_set_check_names(&parameters->shots, manifest_of(priv), in, run->operand,
+	if (capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
 	    run->position ? 0 : run->operands) < 0 ||
-	    capture_set_sort(&parameters->shots, manifest_of(priv), in, &priv->wrap.shots) < 0 ||
-	    thresholds_plan(&priv->wrap.shots, needs_flats(parameters),
+	    capture_set_sort(&parameters->captures, manifest_of(priv), in,
+		&priv->wrap.captures) < 0 ||
+	    thresholds_plan(&priv->wrap.captures, needs_flats(parameters),
 		priv->wrap.reference) < 0 ||
 	    solve(parameters, in, priv) < 0 ||
 	    set_limits(run, in, priv) < 0)
 		return -1;
-	return capture_set_describe(&priv->wrap.shots, priv->wrap.vector ? "cos sin" : "phase", out);
+	return capture_set_describe(
+	    &priv->wrap.captures, priv->wrap.vector ? "cos sin" : "phase", out);
 }
 
 static void
@@ -273,7 +271,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	forget(priv);
-	ceiling_free(&priv->ceiling);
+	saturation_free(&priv->saturation);
 	free(priv->file);
 	if (priv->manifest_read)
 		manifest_free(&priv->manifest);

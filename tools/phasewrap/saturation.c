@@ -11,24 +11,26 @@
 #define SHARE 0.001		/* nor is this share of them */
 
 int
-ceiling_plan(struct ceiling *ceiling, const struct frame_head *head, bool known, size_t planes)
+saturation_plan(struct saturation *saturation, const struct frame_head *head, bool known,
+    size_t planes)
 {
 	double step = sqrt((double)head->w * (double)head->h / PIXELS);
 
-	ceiling->step = step > 1 ? (size_t)step : 1;
-	ceiling->rows = (head->h + ceiling->step - 1) / ceiling->step;
-	ceiling->pixels = ceiling->rows * ((head->w + ceiling->step - 1) / ceiling->step) * planes;
-	ceiling->off |= known || head->type != SAMPLE_USHORT;
-	free(ceiling->top);
-	ceiling->top = calloc(ceiling->rows + 1, sizeof(*ceiling->top));
-	return ceiling->top ? 0 : fail_memory();
+	saturation->step = step > 1 ? (size_t)step : 1;
+	saturation->rows = (head->h + saturation->step - 1) / saturation->step;
+	saturation->pixels =
+	    saturation->rows * ((head->w + saturation->step - 1) / saturation->step) * planes;
+	saturation->off |= known || head->type != SAMPLE_USHORT;
+	free(saturation->top);
+	saturation->top = calloc(saturation->rows + 1, sizeof(*saturation->top));
+	return saturation->top ? 0 : fail_memory();
 }
 
 void
-ceiling_free(struct ceiling *ceiling)
+saturation_free(struct saturation *saturation)
 {
-	free(ceiling->top);
-	ceiling->top = NULL;
+	free(saturation->top);
+	saturation->top = NULL;
 }
 
 /* Of two counts of largest values the one that holds for both. */
@@ -41,13 +43,13 @@ join(uint64_t a, uint64_t b)
 }
 
 static uint64_t
-look(const struct ceiling *ceiling, const struct capture_fringe *fringe, const struct frame *frame,
-    size_t y, uint64_t top)
+look(const struct saturation *saturation, const struct capture_fringe *fringe,
+    const struct frame *frame, size_t y, uint64_t top)
 {
 	for (size_t i = 0; i < fringe->n; i++) {
 		const uint16_t *row = frame_row(frame, fringe->plane[i], y);
 
-		for (size_t x = 0; x < frame->head.w; x += ceiling->step)
+		for (size_t x = 0; x < frame->head.w; x += saturation->step)
 			top = join(top, (uint64_t)row[x] << 32 | 1);
 	}
 	return top;
@@ -55,32 +57,32 @@ look(const struct ceiling *ceiling, const struct capture_fringe *fringe, const s
 
 /* Bands may share rows: both store the same. */
 void
-ceiling_row(const struct ceiling *ceiling, const struct capture_set *shots, const struct frame *frame,
-    size_t y)
+saturation_row(const struct saturation *saturation, const struct capture_set *captures,
+    const struct frame *frame, size_t y)
 {
 	uint64_t top = 0;
 
-	if (ceiling->off || y % ceiling->step)
+	if (saturation->off || y % saturation->step)
 		return;
-	for (size_t k = 0; k < shots->fringes; k++)
-		top = look(ceiling, &shots->fringe[k], frame, y, top);
-	__atomic_store_n(&ceiling->top[y / ceiling->step], top, __ATOMIC_RELAXED);
+	for (size_t k = 0; k < captures->fringes; k++)
+		top = look(saturation, &captures->fringe[k], frame, y, top);
+	__atomic_store_n(&saturation->top[y / saturation->step], top, __ATOMIC_RELAXED);
 }
 
 void
-ceiling_tell(struct ceiling *ceiling)
+saturation_warn(struct saturation *saturation)
 {
 	uint64_t top = 0, value, n;
 
-	if (ceiling->off)
+	if (saturation->off)
 		return;
-	for (size_t y = 0; y < ceiling->rows; y++) {
-		top = join(top, ceiling->top[y]);
-		ceiling->top[y] = 0;
+	for (size_t y = 0; y < saturation->rows; y++) {
+		top = join(top, saturation->top[y]);
+		saturation->top[y] = 0;
 	}
 	value = top >> 32;
 	n = top & UINT32_MAX;
-	if (n < LEAST || (double)n < SHARE * (double)ceiling->pixels)
+	if (n < LEAST || (double)n < SHARE * (double)saturation->pixels)
 		return;
 	for (unsigned bits = 8; bits < 16; bits++) {
 		uint64_t most = (1u << bits) - 1;
@@ -90,7 +92,7 @@ ceiling_tell(struct ceiling *ceiling)
 		warn(NULL, "many pixels are %u, the most of %u bits, and none is above: "
 		    "if the camera saturates there give --max-value %u", (unsigned)value,
 		    bits, (unsigned)value);
-		ceiling->off = true;
+		saturation->off = true;
 		return;
 	}
 }

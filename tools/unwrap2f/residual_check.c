@@ -8,7 +8,7 @@
 #include "base/fail.h"
 
 #define PIXELS 16384		/* about as many are looked at: a share is then sure to 0.01 */
-#define PIXELS_LEAST 256	/* of fewer nothing is said */
+#define PIXELS_LEAST 256	/* of fewer no warning is given */
 
 /* Of random orders half the residuals are larger than 1/4 and a fifth larger than 0.4; where
  * several orders build on each other, more. Captures whose background is not masked have a seventh
@@ -24,62 +24,63 @@
 #define AGREEMENT 0.4
 
 int
-residuals_plan(struct residuals *residuals, size_t w, size_t h, float chance)
+residual_check_plan(struct residual_check *check, size_t w, size_t h, float chance)
 {
 	double step = sqrt((double)w * (double)h / PIXELS);
 
-	free(residuals->count);
-	residuals->step = step > 1 ? (size_t)step : 1;
-	residuals->rows = (h + residuals->step - 1) / residuals->step;
-	residuals->positive = chance > 0;
-	residuals->scale = chance > 0 ? (float)FAR / chance : 1;
-	residuals->count = calloc(residuals->rows + 1, sizeof(*residuals->count));
-	return residuals->count ? 0 : fail_memory();
+	free(check->count);
+	check->step = step > 1 ? (size_t)step : 1;
+	check->rows = (h + check->step - 1) / check->step;
+	check->positive = chance > 0;
+	check->scale = chance > 0 ? (float)FAR / chance : 1;
+	check->count = calloc(check->rows + 1, sizeof(*check->count));
+	return check->count ? 0 : fail_memory();
 }
 
 void
-residuals_free(struct residuals *residuals)
+residual_check_free(struct residual_check *check)
 {
-	free(residuals->count);
-	residuals->count = NULL;
+	free(check->count);
+	check->count = NULL;
 }
 
 bool
-residuals_wanted(const struct residuals *residuals, size_t y)
+residual_check_wanted(const struct residual_check *check, size_t y)
 {
-	return !residuals->off && y % residuals->step == 0;
+	return !check->off && y % check->step == 0;
 }
 
 void
-residuals_add(const struct residuals *residuals, size_t x, const float *residual,
-    const uint32_t *bad, size_t n, uint32_t count[RESIDUALS_BINS])
+residual_check_add(const struct residual_check *check, size_t x, const float *residual,
+    const uint32_t *bad, size_t n, uint32_t count[RESIDUAL_CHECK_BINS])
 {
-	size_t first = (residuals->step - x % residuals->step) % residuals->step;
+	size_t first = (check->step - x % check->step) % check->step;
 
-	for (size_t i = first; i < n; i += residuals->step) {
-		float at = (residual[i] * residuals->scale + 0.5f) * RESIDUALS_BINS;
+	for (size_t i = first; i < n; i += check->step) {
+		float at = (residual[i] * check->scale + 0.5f) * RESIDUAL_CHECK_BINS;
 
 		if (!(bad && bad[i]) && at >= 0)
-			count[at < RESIDUALS_BINS ? (size_t)at : RESIDUALS_BINS - 1]++;
+			count[at < RESIDUAL_CHECK_BINS ? (size_t)at : RESIDUAL_CHECK_BINS - 1]++;
 	}
 }
 
 /* Bands share rows at their ends: both store the same. */
 void
-residuals_keep(const struct residuals *residuals, size_t y, const uint32_t count[RESIDUALS_BINS])
+residual_check_keep(const struct residual_check *check, size_t y,
+    const uint32_t count[RESIDUAL_CHECK_BINS])
 {
-	for (size_t b = 0; b < RESIDUALS_BINS; b++)
-		__atomic_store_n(&residuals->count[y / residuals->step][b], count[b],
+	for (size_t b = 0; b < RESIDUAL_CHECK_BINS; b++)
+		__atomic_store_n(&check->count[y / check->step][b], count[b],
 		    __ATOMIC_RELAXED);
 }
 
 static void
-judge(struct residuals *residuals, const char *object, const double *share)
+judge(struct residual_check *check, const char *object, const double *share)
 {
 	double far = 0, very_far = 0, cosine = 0, sine = 0, shift;
 
-	for (size_t b = 0; b < RESIDUALS_BINS; b++) {
-		double r = (b + 0.5) / RESIDUALS_BINS - 0.5;
+	for (size_t b = 0; b < RESIDUAL_CHECK_BINS; b++) {
+		double r = (b + 0.5) / RESIDUAL_CHECK_BINS - 0.5;
 
 		far += fabs(r) > FAR ? share[b] : 0;
 		very_far += fabs(r) > VERY_FAR ? share[b] : 0;
@@ -87,7 +88,7 @@ judge(struct residuals *residuals, const char *object, const double *share)
 		sine += share[b] * sin(2 * M_PI * r);
 	}
 	shift = atan2(sine, cosine) / (2 * M_PI);
-	if (!residuals->positive && hypot(sine, cosine) > AGREEMENT && fabs(shift) > SHIFT)
+	if (!check->positive && hypot(sine, cosine) > AGREEMENT && fabs(shift) > SHIFT)
 		warn(object, "all are off by about %.2f turns: do --period and phasewrap "
 		    "--phase-origin fit the patterns?", shift);
 	else if (far > FAR_SHARE && very_far > VERY_FAR_SHARE)
@@ -95,22 +96,22 @@ judge(struct residuals *residuals, const char *object, const double *share)
 		    "wrong phase origin, or mostly unlit pixels (phasewrap --min-amplitude)");
 	else
 		return;
-	residuals->off = true;
+	check->off = true;
 }
 
 void
-residuals_tell(struct residuals *residuals, const char *object)
+residual_check_warn(struct residual_check *check, const char *object)
 {
-	double share[RESIDUALS_BINS] = { 0 }, n = 0;
+	double share[RESIDUAL_CHECK_BINS] = { 0 }, n = 0;
 
-	for (size_t y = 0; y < residuals->rows; y++)
-		for (size_t b = 0; b < RESIDUALS_BINS; b++)
-			share[b] += residuals->count[y][b];
-	memset(residuals->count, 0, residuals->rows * sizeof(*residuals->count));
-	for (size_t b = 0; b < RESIDUALS_BINS; b++)
+	for (size_t y = 0; y < check->rows; y++)
+		for (size_t b = 0; b < RESIDUAL_CHECK_BINS; b++)
+			share[b] += check->count[y][b];
+	memset(check->count, 0, check->rows * sizeof(*check->count));
+	for (size_t b = 0; b < RESIDUAL_CHECK_BINS; b++)
 		n += share[b];
-	for (size_t b = 0; b < RESIDUALS_BINS; b++)
+	for (size_t b = 0; b < RESIDUAL_CHECK_BINS; b++)
 		share[b] /= n > 0 ? n : 1;
-	if (!residuals->off && n >= PIXELS_LEAST)
-		judge(residuals, object, share);
+	if (!check->off && n >= PIXELS_LEAST)
+		judge(check, object, share);
 }

@@ -145,8 +145,8 @@ int
 temporal_read(const struct frame_head *head, const struct temporal_options *options,
     struct temporal *out)
 {
-	size_t all = head_count_channels(head, "phase"), number[LADDER_PHASES_MOST];
-	double period_px[LADDER_PHASES_MOST];
+	size_t all = head_count_channels(head, "phase"), number[UNWRAP_PHASES_MOST];
+	double period_px[UNWRAP_PHASES_MOST];
 	const char *axis = meta_get(&head->meta, "axis");
 	size_t c;
 	char *names;
@@ -159,8 +159,8 @@ temporal_read(const struct frame_head *head, const struct temporal_options *opti
 		free(names);
 		return -1;
 	}
-	if (all > LADDER_PHASES_MOST)
-		return fail(NULL, "%zu phases, at most %d", all, LADDER_PHASES_MOST);
+	if (all > UNWRAP_PHASES_MOST)
+		return fail(NULL, "%zu phases, at most %d", all, UNWRAP_PHASES_MOST);
 	if (check_axes(axis, all) < 0)
 		return -1;
 	out->axis = options->axis ? "xy"[options->axis - 1] : axis_of(axis, 0);
@@ -199,7 +199,7 @@ is_consumed(const char *name)
 
 int
 temporal_output(const struct temporal *temporal, const struct frame_head *in,
-    struct frame_head *out, size_t **passed)
+    struct frame_head *out, size_t **source_channel)
 {
 	const char axis[2] = { temporal->axis };
 	size_t n = 2, *list = calloc(in->c + 2, sizeof(*list));
@@ -220,88 +220,12 @@ temporal_output(const struct temporal *temporal, const struct frame_head *in,
 	free(out->channel);
 	out->channel = names;
 	out->c = n;
-	*passed = list;
+	*source_channel = list;
 	meta_remove(&out->meta, "gray_cell");
 	meta_remove(&out->meta, "gray_planes");
 	if (meta_set_number(&out->meta, "period_px", temporal->period_px[temporal->target]) < 0)
 		return -1;
 	return meta_set(&out->meta, "axis", axis);
-}
-
-/* ---- ways ---- */
-
-/* The field lies in the middle of the turn that the first signal covers, so that its scatter
- * reaches neither end of what is not used. */
-static void
-set_rungs(const struct temporal *temporal, const struct ladder *ladder, bool field,
-    struct temporal_way *way)
-{
-	double period_px = ladder->signal[0].period_px;
-	double field_px = temporal->field_px > 0 ? temporal->field_px : period_px;
-	double end_px = (field_px + period_px - 1) / 2;
-
-	way->rungs = ladder->n;
-	for (size_t r = 0; r < ladder->n; r++) {
-		const struct ladder_signal *signal = &ladder->signal[r];
-		double rad_per_px = 2 * M_PI / signal->period_px;
-		struct temporal_rung *rung = &way->rung[r];
-
-		*rung = (struct temporal_rung){ .lo = -INFINITY, .hi = INFINITY };
-		for (size_t i = 0; i < temporal->phases; i++)
-			if (signal->weight[i]) {
-				rung->channel[rung->n] = temporal->channel[i];
-				rung->weight[rung->n++] = (float)signal->weight[i];
-			}
-		if (r > 0)
-			rung->ratio = (float)(ladder->signal[r - 1].period_px / signal->period_px);
-		if (!field)
-			continue;
-		rung->lo = (float)(rad_per_px * (end_px - period_px));
-		rung->hi = (float)(rad_per_px * end_px);
-		rung->span = (float)(period_px / signal->period_px);
-	}
-}
-
-int
-temporal_way_ladder(const struct temporal *temporal, unsigned signals, struct temporal_way *out)
-{
-	struct ladder ladder;
-
-	memset(out, 0, sizeof(*out));
-	if (temporal->phases == 1 && temporal->field_px == 0)
-		return fail(NULL, "one phase of %g px in a field of unknown width: give --field",
-		    temporal->period_px[0]);
-	if (ladder_find(temporal->period_px, temporal->phases, temporal->target, temporal->field_px,
-	    signals, &ladder) < 0)
-		return -1;
-	out->start = START_FIELD;
-	set_rungs(temporal, &ladder, true, out);
-	return 0;
-}
-
-int
-temporal_way_gray(const struct temporal *temporal, double offset_rad, struct temporal_way *out)
-{
-	double period_px = temporal->period_px[0];
-	double offset = isnan(offset_rad) ? M_PI / period_px : offset_rad;
-	struct ladder ladder;
-
-	memset(out, 0, sizeof(*out));
-	out->start = temporal->cell == GRAY_PERIOD ? START_COUNTED : START_PREDICTED;
-	out->index = temporal->index;
-	out->gray_offset = (float)offset;
-	if (temporal->cell == GRAY_HALF) {
-		out->gray_step = (float)M_PI;
-		out->gray_offset = (float)(M_PI / 2 - offset);
-	} else if (temporal->cell == GRAY_COLUMN) {
-		out->gray_step = (float)(2 * M_PI / period_px);
-		out->gray_offset = 0;
-	}
-	if (ladder_find_from(temporal->period_px, temporal->phases, temporal->target, 0, &ladder) <
-	    0)
-		return -1;
-	set_rungs(temporal, &ladder, false, out);
-	return 0;
 }
 
 int
@@ -315,122 +239,5 @@ temporal_first_px(const struct temporal *temporal, const struct frame_head *head
 		return -1;
 	*first_px = (*bin - 1) / 2 + (origin.n == 2 ? origin.v[temporal->axis == 'y'] : 0);
 	numbers_free(&origin);
-	return 0;
-}
-
-int
-temporal_way_line(const struct temporal *temporal, const struct frame_head *head,
-    double line_period_px, double line_offset_rad, struct temporal_way *out)
-{
-	double first_px, bin, slope = 2 * M_PI / line_period_px;
-	struct ladder ladder;
-
-	memset(out, 0, sizeof(*out));
-	if (temporal_first_px(temporal, head, &first_px, &bin) < 0 ||
-	    ladder_find(temporal->period_px, temporal->phases, temporal->target, 0, LADDER_BEATS,
-	    &ladder) < 0)
-		return -1;
-	out->start = START_LINE;
-	out->line_slope[temporal->axis == 'y'] = (float)(slope * bin);
-	out->line_offset = (float)(line_offset_rad + slope * first_px);
-	set_rungs(temporal, &ladder, false, out);
-	return 0;
-}
-
-#define ALIKE_TURNS 0.005	/* root mean square: smaller than what is left of any scatter */
-
-/* Within the field, no other order may fit all phases as well as the right one does. */
-static int
-check_search(const struct temporal *temporal, const struct temporal_search *search)
-{
-	double period_px = temporal->period_px[temporal->target];
-
-	for (double k = 1; k * period_px <= temporal->field_px - 1; k++) {
-		double square = 0, shift = 0;
-
-		for (size_t i = 1; i < search->phases; i++) {
-			double e = remainder(search->ratio[i] * k, 1);
-
-			square += e * e;
-			shift += search->ratio[i] * e;
-		}
-		square = (square - shift * shift * search->norm) * search->mean;
-		if (square < ALIKE_TURNS * ALIKE_TURNS)
-			return fail(NULL,
-			    "all phases repeat after %.6g px of the field of %g px: say "
-			    "--field where less of it is seen",
-			    k * period_px, temporal->field_px);
-	}
-	return 0;
-}
-
-/* What the best order leaves of the phases of chance i, mean square. */
-static float
-chance_cost(const struct temporal_search *search, uint i)
-{
-	float least = 1e30f;
-
-	for (long k = search->first; k <= search->last; k++) {
-		float square = 0, shift = 0, cost;
-
-		for (size_t p = 1; p < search->phases; p++) {
-			float e = search->ratio[p] * (float)k -
-			    px_uniform(px_hash(i * LADDER_PHASES_MOST + (uint)p));
-
-			e -= px_round(e);
-			square += e * e;
-			shift += search->ratio[p] * e;
-		}
-		cost = square - shift * shift * search->norm;
-		least = cost < least ? cost : least;
-	}
-	return px_max(least, 0) * search->mean;
-}
-
-#define CHANCES 127
-
-static float
-chance_residual(const struct temporal_search *search)
-{
-	float cost[CHANCES];
-
-	for (uint i = 0; i < CHANCES; i++)
-		cost[i] = chance_cost(search, i);
-	qsort(cost, CHANCES, sizeof(*cost), numbers_compare);
-	return sqrtf(cost[CHANCES / 2]);
-}
-
-int
-temporal_search_plan(const struct temporal *temporal, struct temporal_search *out)
-{
-	double period_px = temporal->period_px[temporal->target], sum = 0;
-
-	if (temporal->phases < 2)
-		return fail(NULL, "--method=best is for several phases, the input has one");
-	if (temporal->field_px == 0)
-		return fail(NULL, "--method=best needs the width of the field: give --field");
-	memset(out, 0, sizeof(*out));
-	for (size_t i = 0; i < temporal->phases; i++) {
-		size_t from = i == 0 ? temporal->target : i <= temporal->target ? i - 1 : i;
-		double ratio = period_px / temporal->period_px[from];
-
-		out->channel[i] = temporal->channel[from];
-		out->ratio[i] = (float)ratio;
-		sum += ratio * ratio;
-	}
-	out->phases = temporal->phases;
-	out->norm = (float)(1 / sum);
-	out->mean = (float)(1 / (double)temporal->phases);
-	out->lo = (float)(-0.5 / period_px);
-	out->hi = (float)((temporal->field_px - 0.5) / period_px);
-	out->slack = 0.25f;
-	out->first = -1;
-	out->last = (long)ceil(temporal->field_px / period_px) + 1;
-	if (out->last > TEMPORAL_ORDERS_MOST)
-		return fail(NULL, "--method=best: %ld fringes in the field, at most %d",
-		    out->last - 1, TEMPORAL_ORDERS_MOST);
-	if (check_search(temporal, out) < 0)
-		return -1;
-	out->chance = chance_residual(out);
 	return 0;
 }

@@ -1,13 +1,13 @@
-/* What unwrap2f.comp is told, in C and in GLSL: struct temporal_way or temporal_search, packed. */
+/* What unwrap2f.comp reads, in C and in GLSL: struct unwrap_steps or order_search, packed. */
 #ifndef UNWRAP2F_BLOCK_H
 #define UNWRAP2F_BLOCK_H
 
 #include "base/px.h"
 
 #define UNWRAP2F_PHASES 16
-#define UNWRAP2F_RUNGS 17
+#define UNWRAP2F_STEPS 17
 
-struct unwrap2f_rung {
+struct unwrap2f_step {
 	uint n, channel[UNWRAP2F_PHASES];
 	float weight[UNWRAP2F_PHASES];
 	float ratio, lo, hi, span;
@@ -15,10 +15,10 @@ struct unwrap2f_rung {
 
 struct unwrap2f_block {
 	uint best;			/* 1: every order is tried */
-	uint start, rungs, index;
+	uint start, steps, index;
 	float gray_step, gray_offset, line_offset, line_slope_x, line_slope_y;
 	float most;			/* residual */
-	PX_STRUCT unwrap2f_rung rung[UNWRAP2F_RUNGS];
+	PX_STRUCT unwrap2f_step step[UNWRAP2F_STEPS];
 	uint phases, channel[UNWRAP2F_PHASES];	/* of the search */
 	float ratio[UNWRAP2F_PHASES];
 	float norm, mean, lo, hi, slack;

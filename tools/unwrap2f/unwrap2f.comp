@@ -6,7 +6,7 @@
 
 layout(buffer_reference, std430) readonly buffer block_at { unwrap2f_block b; };
 
-#define START_FIELD 0u		/* enum temporal_start */
+#define START_FIELD 0u		/* enum unwrap_start */
 #define START_LINE 1u
 #define START_PREDICTED 2u
 
@@ -20,9 +20,9 @@ signal(block_at at, uint r, uint x, uint y, inout state s)
 {
 	precise vec4 sum;
 
-	for (uint i = 0; i < at.b.rung[r].n; i++) {
-		precise vec4 phase = gpu_in4(at.b.rung[r].channel[i], x, y);
-		precise vec4 weighed = at.b.rung[r].weight[i] * phase;
+	for (uint i = 0; i < at.b.step[r].n; i++) {
+		precise vec4 phase = gpu_in4(at.b.step[r].channel[i], x, y);
+		precise vec4 weighed = at.b.step[r].weight[i] * phase;
 
 		if (i == 0)
 			sum = weighed;
@@ -50,7 +50,7 @@ start(block_at at, uint x, uint y, inout state s)
 
 		s.bad[i] = s.bad[i] || px_isnan(index);
 		if (at.b.start == START_FIELD) {
-			k = unwrap2f_turns_above(phi, at.b.rung[0].lo);
+			k = unwrap2f_turns_above(phi, at.b.step[0].lo);
 		} else if (at.b.start == START_LINE) {
 			/* as the processor counts: from the first column of its tile of 256 */
 			uint tile = x & ~255u;
@@ -61,10 +61,10 @@ start(block_at at, uint x, uint y, inout state s)
 			k = unwrap2f_turns_above(phi, lo);
 		} else if (at.b.start == START_PREDICTED) {
 			PX_F coarse = index * at.b.gray_step + at.b.gray_offset;
-			PX_F lack = unwrap2f_lack(coarse, 1.0f, phi);
+			PX_F estimate = unwrap2f_order_estimate(coarse, 1.0f, phi);
 
-			k = px_round(lack);
-			s.residual[i] = lack - k;
+			k = px_round(estimate);
+			s.residual[i] = estimate - k;
 		} else {
 			PX_F turns = (phi + at.b.gray_offset) * UNWRAP2F_TURN;
 			PX_F rest = index + 0.5f - turns;
@@ -77,24 +77,24 @@ start(block_at at, uint x, uint y, inout state s)
 }
 
 void
-climb(block_at at, uint r, uint x, uint y, inout state s)
+next_step(block_at at, uint r, uint x, uint y, inout state s)
 {
 	vec4 phi4 = signal(at, r, x, y, s);
 
 	for (int i = 0; i < 4; i++) {
 		PX_F phi = phi4[i];
-		PX_F lack = unwrap2f_lack(s.absolute[i], at.b.rung[r].ratio, phi);
-		PX_F k = px_round(lack);
+		PX_F estimate = unwrap2f_order_estimate(s.absolute[i], at.b.step[r].ratio, phi);
+		PX_F k = px_round(estimate);
 
-		lack = lack + unwrap2f_seam(unwrap2f_absolute(phi, k), at.b.rung[r].lo,
-		    at.b.rung[r].hi, at.b.rung[r].span);
-		k = px_round(lack);
+		estimate = estimate + unwrap2f_seam(unwrap2f_absolute(phi, k), at.b.step[r].lo,
+		    at.b.step[r].hi, at.b.step[r].span);
+		k = px_round(estimate);
 		s.absolute[i] = unwrap2f_absolute(phi, k);
-		s.residual[i] = unwrap2f_worse(s.residual[i], lack - k);
+		s.residual[i] = unwrap2f_worse(s.residual[i], estimate - k);
 	}
 }
 
-/* How far the order k is from what the other phases say. */
+/* How badly the order k fits the other phases. */
 float
 cost_of(block_at at, float wanted, uint x, uint y, int i, int k)
 {
@@ -156,8 +156,8 @@ main()
 		search(at, x, y, s);
 	} else {
 		start(at, x, y, s);
-		for (uint r = 1; r < at.b.rungs; r++)
-			climb(at, r, x, y, s);
+		for (uint r = 1; r < at.b.steps; r++)
+			next_step(at, r, x, y, s);
 	}
 	for (int i = 0; i < 4; i++) {
 		bool bad = s.bad[i] || !(px_abs(s.residual[i]) <= at.b.most);

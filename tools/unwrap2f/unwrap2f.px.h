@@ -28,7 +28,7 @@ unwrap2f_turns_above(float phi, float lo)
 /* How many turns phi lacks to what a coarser signal predicts, not rounded yet (eq 7):
  * (phi_coarse T_coarse/T - phi)/2 pi. */
 PX_FN float
-unwrap2f_lack(float coarse, float ratio, float phi)
+unwrap2f_order_estimate(float coarse, float ratio, float phi)
 {
 	return (coarse * ratio - phi) * UNWRAP2F_TURN;
 }

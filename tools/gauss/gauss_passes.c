@@ -1,45 +1,46 @@
 /* gauss on the device: for each thing that is filtered its parts, sums over columns, over rows. */
+#include "gauss.block.h"
+#include "gauss.h"
 #include "run/passes.h"
 #include "run/stage.h"
-#include "gauss.block.h"
 
-_Static_assert(GAUSS_REACH == RADIUS_MOST + 1 && GAUSS_LANES == LANES, "the same in the shaders");
-_Static_assert(RADIUS_MOST <= 52, "the margin of gauss_rows.comp");
+_Static_assert(GAUSS_REACH == GAUSS_RADIUS_MOST + 1, "the same in the shaders");
+_Static_assert(GAUSS_RADIUS_MOST <= 52, "the margin of gauss_rows.comp");
 _Static_assert(GAUSS_PHASE == KIND_PHASE && GAUSS_VECTOR == KIND_VECTOR &&
     GAUSS_PLAIN == KIND_PLAIN, "the same in the shaders");
 
 static void
-pack(const struct priv *priv, const struct job *job, struct gauss_block *block)
+pack(const struct gauss *gauss, const struct gauss_job *job, struct gauss_block *block)
 {
-	size_t size = 2 * priv->radius + 1;
+	size_t size = 2 * gauss->radius + 1;
 
 	*block = (struct gauss_block){
-		.kind = job->kind, .vectors = priv->vectors || job->kind == KIND_PLAIN,
+		.kind = job->kind, .vectors = gauss->vectors || job->kind == KIND_PLAIN,
 		.from = { (uint)job->in[0], (uint)job->in[1] },
 		.to = { (uint)job->out[0], (uint)job->out[1] },
-		.radius = (uint)priv->radius, .words = (uint)((size + 31) / 32),
-		.few = (uint)FEW(size),
+		.radius = (uint)gauss->radius, .words = (uint)((size + 31) / 32),
+		.few = (uint)GAUSS_FEW(size),
 	};
-	for (size_t k = 0; k <= priv->radius; k++) {
-		block->kernel[k] = priv->kernel[EDGE + k];
-		block->weight[k] = kernel_sum(priv, k);
+	for (size_t k = 0; k <= gauss->radius; k++) {
+		block->kernel[k] = gauss->kernel[GAUSS_EDGE + k];
+		block->weight[k] = gauss_kernel_sum(gauss, k);
 	}
 }
 
-static int
-passes(struct run *run, struct passes *passes)
+int
+gauss_passes(struct run *run, struct passes *passes)
 {
-	const struct priv *priv = run->priv;
+	const struct gauss *gauss = run->priv;
 	struct gauss_block block;
 	struct pass pass = { .block = &block, .bytes = sizeof(block), PASS_FOURS };
 
-	passes_scratch(passes, GAUSS_HOLES + WORDS);
-	for (size_t j = 0; j < priv->jobs; j++) {
-		pack(priv, &priv->job[j], &block);
+	passes_scratch(passes, GAUSS_HOLES + GAUSS_WORDS);
+	for (size_t j = 0; j < gauss->jobs; j++) {
+		pack(gauss, &gauss->job[j], &block);
 		passes_read(passes, block.from[0]);
 		passes_read(passes, block.from[1]);
 		pass.shader = SHADER(gauss_parts);
-		pass.beyond = priv->radius;
+		pass.beyond = gauss->radius;
 		if (passes_add(passes, &pass) < 0)
 			return -1;
 		pass.shader = SHADER(gauss_columns);

@@ -1,17 +1,19 @@
-/* The loops over pixels of unwrap2f.c. */
-#include "frame/frame.h"
-#include "base/cpu_level.h"
-#include "temporal.h"
-#include "unwrap2f.px.h"
+/* unwrap2f on the processor. */
+#include "unwrap2f.h"
 
+#include <float.h>
 #include <string.h>
 
-#define TILE 256	/* pixels of a row that go up the ladder together */
+#include "base/cpu_level.h"
+#include "run/stage.h"
+#include "unwrap2f.px.h"
+
+#define TILE 256	/* pixels of a row that go through the sequence together */
 
 struct tile {
 	float signal[TILE], absolute[TILE], residual[TILE];
 	uint bad[TILE];			/* a phase is missing */
-	float phase[LADDER_PHASES_MOST][TILE];	/* the search's own, in turns */
+	float phase[UNWRAP_PHASES_MOST][TILE];	/* the search's own, in turns */
 	float square[TILE], shift[TILE], cost[TILE], order[TILE];
 } __attribute__((aligned(64)));
 
@@ -39,20 +41,20 @@ weigh_two(const float *restrict a, const float *restrict b, float weight_a, floa
 
 /* A single phase stays as it is, to the bit. Sums are not wrapped: the orders count their turns. */
 static void
-load_signal(const struct frame *in, const struct temporal_rung *rung, size_t y, size_t x, size_t n,
+load_signal(const struct frame *in, const struct unwrap_step *step, size_t y, size_t x, size_t n,
     struct tile *tile)
 {
-	const float *first = frame_floats(in, rung->channel[0], y) + x;
+	const float *first = frame_floats(in, step->channel[0], y) + x;
 
-	if (rung->n == 2) {
-		weigh_two(first, frame_floats(in, rung->channel[1], y) + x, rung->weight[0],
-		    rung->weight[1], tile, n);
+	if (step->n == 2) {
+		weigh_two(first, frame_floats(in, step->channel[1], y) + x, step->weight[0],
+		    step->weight[1], tile, n);
 		return;
 	}
-	weigh_phase(first, rung->weight[0], true, tile, n);
-	for (size_t i = 1; i < rung->n; i++)
+	weigh_phase(first, step->weight[0], true, tile, n);
+	for (size_t i = 1; i < step->n; i++)
 		weigh_phase(
-		    frame_floats(in, rung->channel[i], y) + x, rung->weight[i], false, tile, n);
+		    frame_floats(in, step->channel[i], y) + x, step->weight[i], false, tile, n);
 }
 
 static void
@@ -75,11 +77,11 @@ start_predicted(struct tile *restrict tile, size_t n, const float *restrict inde
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F phi = tile->signal[i];
-		PX_F lack = unwrap2f_lack(index[i] * step + offset, 1, phi);
-		PX_F k = px_round(lack);
+		PX_F estimate = unwrap2f_order_estimate(index[i] * step + offset, 1, phi);
+		PX_F k = px_round(estimate);
 
 		tile->absolute[i] = unwrap2f_absolute(phi, k);
-		tile->residual[i] = lack - k;
+		tile->residual[i] = estimate - k;
 		tile->bad[i] |= px_isnan(index[i]);
 	}
 }
@@ -98,23 +100,23 @@ start_counted(struct tile *restrict tile, size_t n, const float *restrict index,
 	}
 }
 
-/* The rung's own phase tells finely where the field ends, so what the coarser one put on the wrong
- * side of the seam is brought back by a whole field. */
+/* The step's own phase resolves the end of the field finely, so what the coarser one put on the
+ * wrong side of the seam is moved by a whole field. */
 static void
-climb(struct tile *restrict tile, size_t n, const struct temporal_rung *restrict rung)
+next_step(struct tile *restrict tile, size_t n, const struct unwrap_step *restrict step)
 {
-	float ratio = rung->ratio, lo = rung->lo, hi = rung->hi, span = rung->span;
+	float ratio = step->ratio, lo = step->lo, hi = step->hi, span = step->span;
 
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F phi = tile->signal[i];
-		PX_F lack = unwrap2f_lack(tile->absolute[i], ratio, phi);
-		PX_F k = px_round(lack);
+		PX_F estimate = unwrap2f_order_estimate(tile->absolute[i], ratio, phi);
+		PX_F k = px_round(estimate);
 
-		lack = lack + unwrap2f_seam(unwrap2f_absolute(phi, k), lo, hi, span);
-		k = px_round(lack);
+		estimate = estimate + unwrap2f_seam(unwrap2f_absolute(phi, k), lo, hi, span);
+		k = px_round(estimate);
 		tile->absolute[i] = unwrap2f_absolute(phi, k);
-		tile->residual[i] = unwrap2f_worse(tile->residual[i], lack - k);
+		tile->residual[i] = unwrap2f_worse(tile->residual[i], estimate - k);
 	}
 }
 
@@ -133,7 +135,7 @@ store(const struct tile *restrict tile, size_t n, float most, float *restrict ab
 
 /* Takes the fringe order k where it fits the other phases better than the best so far. */
 static void
-try_order(const struct temporal_search *search, float k, size_t n, struct tile *restrict tile)
+try_order(const struct order_search *search, float k, size_t n, struct tile *restrict tile)
 {
 	float lo = search->lo, hi = search->hi, slack = search->slack;
 
@@ -165,7 +167,7 @@ try_order(const struct temporal_search *search, float k, size_t n, struct tile *
 
 /* All phases in turns; the wanted one first. */
 static void
-load_turns(const struct temporal_search *search, const struct frame *in, size_t y, size_t x,
+load_turns(const struct order_search *search, const struct frame *in, size_t y, size_t x,
     size_t n, struct tile *restrict tile)
 {
 	for (size_t p = 0; p < search->phases; p++) {
@@ -179,10 +181,10 @@ load_turns(const struct temporal_search *search, const struct frame *in, size_t 
 	}
 }
 
-/* All fringe orders of the field, one after another: the one whose position is nearest to what all
- * phases say, in the sense of least squares. */
+/* All fringe orders of the field, one after another: the one whose position is nearest to that of
+ * all phases, in the sense of least squares. */
 static void
-search(const struct temporal_search *search, const struct frame *in, size_t y, size_t x, size_t n,
+search(const struct order_search *search, const struct frame *in, size_t y, size_t x, size_t n,
     struct tile *restrict tile)
 {
 	const float *restrict phase = frame_floats(in, search->channel[0], y) + x;
@@ -201,73 +203,73 @@ search(const struct temporal_search *search, const struct frame *in, size_t y, s
 	}
 }
 
-/* The first rung. Line positions count from the left border, so they do not depend on tiles. */
+/* The first step. Line positions count from the left border, so they do not depend on tiles. */
 static void
-start(const struct temporal_way *way, const struct frame *in, size_t y, size_t x, size_t n,
+start(const struct unwrap_steps *steps, const struct frame *in, size_t y, size_t x, size_t n,
     struct tile *tile)
 {
-	const float *index = frame_floats(in, way->index, y) + x, *slope = way->line_slope;
+	const float *index = frame_floats(in, steps->index, y) + x, *slope = steps->line_slope;
 
-	load_signal(in, &way->rung[0], y, x, n, tile);
-	switch (way->start) {
+	load_signal(in, &steps->step[0], y, x, n, tile);
+	switch (steps->start) {
 	case START_FIELD:
-		start_above(tile, n, way->rung[0].lo, 0);
+		start_above(tile, n, steps->step[0].lo, 0);
 		break;
 	case START_LINE:
-		start_above(tile, n, way->line_offset + slope[0] * (float)x + slope[1] * (float)y,
+		start_above(tile, n, steps->line_offset + slope[0] * (float)x + slope[1] * (float)y,
 		    slope[0]);
 		break;
 	case START_PREDICTED:
-		start_predicted(tile, n, index, way->gray_step, way->gray_offset);
+		start_predicted(tile, n, index, steps->gray_step, steps->gray_offset);
 		break;
 	case START_COUNTED:
-		start_counted(tile, n, index, way->gray_offset);
+		start_counted(tile, n, index, steps->gray_offset);
 		break;
 	}
 }
 
 static void
-climb_ladder(const struct temporal_way *way, const struct frame *in, size_t y, size_t x, size_t n,
+unwrap_tile(const struct unwrap_steps *steps, const struct frame *in, size_t y, size_t x, size_t n,
     struct tile *tile)
 {
-	start(way, in, y, x, n, tile);
-	for (size_t r = 1; r < way->rungs; r++) {
-		load_signal(in, &way->rung[r], y, x, n, tile);
-		climb(tile, n, &way->rung[r]);
+	start(steps, in, y, x, n, tile);
+	for (size_t r = 1; r < steps->n; r++) {
+		load_signal(in, &steps->step[r], y, x, n, tile);
+		next_step(tile, n, &steps->step[r]);
 	}
 }
 
-/* The usual ladder: from the beat of two phases to one of the phases. */
+/* The usual sequence: from the beat of two phases to one of the phases. */
 static bool
-is_short(const struct temporal_way *way)
+is_by_beat(const struct unwrap_steps *steps)
 {
-	return way->start == START_FIELD && way->rungs == 2 && way->rung[0].n == 2 &&
-	    way->rung[1].n == 1 && way->rung[1].weight[0] == 1;
+	return steps->start == START_FIELD && steps->n == 2 && steps->step[0].n == 2 &&
+	    steps->step[1].n == 1 && steps->step[1].weight[0] == 1;
 }
 
 /* All of it and the result in one go. A missing phase is NaN all the way to `rest`, which then is
  * not within the limit. */
 static void
-climb_short(const struct temporal_way *way, const struct frame *in, size_t y, float most,
+unwrap_by_beat(const struct unwrap_steps *steps, const struct frame *in, size_t y, float most,
     float *restrict absolute, float *restrict residual)
 {
-	const struct temporal_rung beat = way->rung[0], rung = way->rung[1];
+	const struct unwrap_step beat = steps->step[0], step = steps->step[1];
 	const float *restrict a = frame_floats(in, beat.channel[0], y);
 	const float *restrict b = frame_floats(in, beat.channel[1], y);
-	const float *restrict phase = frame_floats(in, rung.channel[0], y);
+	const float *restrict phase = frame_floats(in, step.channel[0], y);
 
 	CPU_SIMD
 	for (size_t i = 0; i < in->head.w; i++) {
 		PX_F phi = beat.weight[0] * a[i] + beat.weight[1] * b[i];
 		PX_F coarse = unwrap2f_absolute(phi, unwrap2f_turns_above(phi, beat.lo));
-		PX_F lack = unwrap2f_lack(coarse, rung.ratio, phase[i]);
-		PX_F k = px_round(lack), rest;
+		PX_F estimate = unwrap2f_order_estimate(coarse, step.ratio, phase[i]);
+		PX_F k = px_round(estimate), rest;
 		bool good;
 
-		lack = lack + unwrap2f_seam(unwrap2f_absolute(phase[i], k), rung.lo, rung.hi,
-		    rung.span);
-		k = px_round(lack);
-		rest = lack - k;
+		estimate = estimate + unwrap2f_seam(unwrap2f_absolute(phase[i], k), step.lo,
+		    step.hi, step.span);
+		k = px_round(estimate);
+		rest = estimate - k;
 		good = px_abs(rest) <= most;
 		absolute[i] = px_select(good, unwrap2f_absolute(phase[i], k), PX_NAN);
 		residual[i] = px_select(good, rest, PX_NAN);
@@ -284,5 +286,63 @@ limit(float *restrict absolute, float *restrict residual, float most, size_t n)
 
 		absolute[i] = px_select(good, absolute[i], PX_NAN);
 		residual[i] = px_select(good, residual[i], PX_NAN);
+	}
+}
+
+/* The usual sequence. The check counts residuals beyond the limit too, so the limit comes after. */
+static void
+beat_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
+    uint count[RESIDUAL_CHECK_BINS])
+{
+	float *absolute = frame_floats(out, 0, y), *residual = frame_floats(out, 1, y);
+
+	unwrap_by_beat(&unwrap->steps, in, y, count ? FLT_MAX : unwrap->max_residual, absolute,
+	    residual);
+	if (count) {
+		residual_check_add(&unwrap->check, 0, residual, NULL, in->head.w, count);
+		limit(absolute, residual, unwrap->max_residual, in->head.w);
+	}
+}
+
+static void
+tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
+    uint count[RESIDUAL_CHECK_BINS])
+{
+	struct tile tile;
+
+	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
+		size_t n = w - x < TILE ? w - x : TILE;
+
+		memset(tile.bad, 0, sizeof(tile.bad));
+		if (unwrap->method == METHOD_BEST)
+			search(&unwrap->search, in, y, x, n, &tile);
+		else
+			unwrap_tile(&unwrap->steps, in, y, x, n, &tile);
+		if (count)
+			residual_check_add(&unwrap->check, x, tile.residual, tile.bad, n, count);
+		store(&tile, n, unwrap->max_residual, frame_floats(out, 0, y) + x,
+		    frame_floats(out, 1, y) + x);
+	}
+}
+
+void
+unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
+    size_t y1)
+{
+	const struct unwrap2f *unwrap = run->priv;
+	bool by_beat = unwrap->method != METHOD_BEST && is_by_beat(&unwrap->steps);
+
+	for (size_t y = y0; y < y1; y++) {
+		bool wanted = residual_check_wanted(&unwrap->check, y);
+		uint count[RESIDUAL_CHECK_BINS] = { 0 };
+
+		if (by_beat)
+			beat_row(unwrap, in, out, y, wanted ? count : NULL);
+		else
+			tiled_row(unwrap, in, out, y, wanted ? count : NULL);
+		if (wanted)
+			residual_check_keep(&unwrap->check, y, count);
+		for (size_t c = 2; c < out->head.c; c++)
+			frame_pass(in, unwrap->source_channel[c], out, c, y);
 	}
 }

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "beat_ladder.h"
+#include "unwrap_sequence.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -9,35 +9,35 @@
 
 #include "base/fail.h"
 
-#define PHASES_MOST LADDER_PHASES_MOST
+#define PHASES_MOST UNWRAP_PHASES_MOST
 #define SIGNALS_MOST (PHASES_MOST * PHASES_MOST)
 #define NO_SIGNAL SIZE_MAX
-/* Of an unknown field's ladder: with a scatter of the phases of 0.01 rad, pi is three deviations.
+/* Of an unknown field's sequence: with a scatter of the phases of 0.01 rad, pi is three deviations.
  */
 #define NOISE_MOST 100.0
-/* The cost of a ladder is the sum of noise^8 over its rungs: the worst one counts, then their
+/* The cost of a sequence is the sum of noise^8 over its steps: the worst one counts, then their
  * number. */
 #define COST_POWER 8
 
 struct graph {
 	size_t phases, n;
-	struct ladder_signal signal[SIGNALS_MOST];
+	struct unwrap_signal signal[SIGNALS_MOST];
 	double cost[SIGNALS_MOST];	/* from here down to the target */
-	size_t next[SIGNALS_MOST];	/* the next rung on that way */
+	size_t next[SIGNALS_MOST];	/* the next step on that way */
 };
 
 static int
 compare_periods(const void *a, const void *b)
 {
-	const struct ladder_signal *left = a, *right = b;
+	const struct unwrap_signal *left = a, *right = b;
 
 	return (left->period_px > right->period_px) - (left->period_px < right->period_px);
 }
 
 /* Shorter minus longer; false where the two are equal but for rounding. */
 static bool
-beat(const struct ladder_signal *shorter, const struct ladder_signal *longer,
-    struct ladder_signal *out)
+beat(const struct unwrap_signal *shorter, const struct unwrap_signal *longer,
+    struct unwrap_signal *out)
 {
 	double frequency = 1 / shorter->period_px - 1 / longer->period_px;
 
@@ -50,7 +50,7 @@ beat(const struct ladder_signal *shorter, const struct ladder_signal *longer,
 }
 
 static bool
-is_known(const struct graph *graph, const struct ladder_signal *signal)
+is_known(const struct graph *graph, const struct unwrap_signal *signal)
 {
 	for (size_t i = 0; i < graph->n; i++)
 		if (!memcmp(graph->signal[i].weight, signal->weight, sizeof(signal->weight)))
@@ -59,7 +59,7 @@ is_known(const struct graph *graph, const struct ladder_signal *signal)
 }
 
 static void
-add(struct graph *graph, const struct ladder_signal *signal)
+add(struct graph *graph, const struct unwrap_signal *signal)
 {
 	if (graph->n < SIGNALS_MOST && !is_known(graph, signal))
 		graph->signal[graph->n++] = *signal;
@@ -69,7 +69,7 @@ add(struct graph *graph, const struct ladder_signal *signal)
 static void
 add_beats(struct graph *graph)
 {
-	struct ladder_signal level[PHASES_MOST], found;
+	struct unwrap_signal level[PHASES_MOST], found;
 	size_t n = graph->phases, beats;
 
 	memcpy(level, graph->signal, n * sizeof(*level));
@@ -91,7 +91,7 @@ add_beats(struct graph *graph)
 
 /* Scatter of what is rounded to the fringe order, for independent phases of scatter 1. */
 static double
-rung_noise(const struct ladder_signal *coarse, const struct ladder_signal *fine)
+step_noise(const struct unwrap_signal *coarse, const struct unwrap_signal *fine)
 {
 	double ratio = coarse->period_px / fine->period_px, sum = 0;
 
@@ -129,7 +129,7 @@ find_ways(struct graph *graph, size_t target)
 			if (done[i] || graph->signal[i].period_px <= graph->signal[fine].period_px)
 				continue;
 			cost = graph->cost[fine] +
-			    pow(rung_noise(&graph->signal[i], &graph->signal[fine]), COST_POWER);
+			    pow(step_noise(&graph->signal[i], &graph->signal[fine]), COST_POWER);
 			if (cost < graph->cost[i]) {
 				graph->cost[i] = cost;
 				graph->next[i] = fine;
@@ -144,17 +144,17 @@ build(struct graph *graph, const double *period_px, size_t n, unsigned signals)
 	memset(graph, 0, sizeof(*graph));
 	graph->phases = n;
 	for (size_t i = 0; i < n; i++) {
-		struct ladder_signal phase = { .period_px = period_px[i] };
+		struct unwrap_signal phase = { .period_px = period_px[i] };
 
 		phase.weight[i] = 1;
 		graph->signal[graph->n++] = phase;
 	}
-	if (signals & LADDER_BEATS)
+	if (signals & UNWRAP_BEATS)
 		add_beats(graph);
 }
 
 static int
-follow(const struct graph *graph, size_t first, struct ladder *out)
+follow(const struct graph *graph, size_t first, struct unwrap_sequence *out)
 {
 	out->n = 0;
 	out->noise = 0;
@@ -164,7 +164,7 @@ follow(const struct graph *graph, size_t first, struct ladder *out)
 		out->signal[out->n++] = graph->signal[at];
 		if (graph->next[at] != NO_SIGNAL)
 			out->noise = fmax(out->noise,
-			    rung_noise(&graph->signal[at], &graph->signal[graph->next[at]]));
+			    step_noise(&graph->signal[at], &graph->signal[graph->next[at]]));
 	}
 	return 0;
 }
@@ -175,7 +175,7 @@ can_start(const struct graph *graph, size_t i, double field_px, unsigned signals
 {
 	bool phase = i < graph->phases;
 
-	if (!(signals & (phase ? LADDER_PHASES : LADDER_BEATS)) || !isfinite(graph->cost[i]))
+	if (!(signals & (phase ? UNWRAP_PHASES : UNWRAP_BEATS)) || !isfinite(graph->cost[i]))
 		return false;
 	if (field_px > 0)
 		return graph->signal[i].period_px >= field_px - 1;
@@ -193,8 +193,8 @@ is_better_start(const struct graph *graph, size_t i, size_t best, double field_p
 }
 
 int
-ladder_find(const double *period_px, size_t n, size_t target, double field_px, unsigned signals,
-    struct ladder *out)
+unwrap_sequence_find(const double *period_px, size_t n, size_t target, double field_px,
+    unsigned signals, struct unwrap_sequence *out)
 {
 	struct graph *graph = malloc(sizeof(*graph));
 	size_t best = NO_SIGNAL, longest = target;
@@ -217,8 +217,8 @@ ladder_find(const double *period_px, size_t n, size_t target, double field_px, u
 		status = fail(NULL,
 		    "no %s spans the field of %g px, the longest %.6g px: say --field "
 		    "where less of it is seen, or --line",
-		    signals == LADDER_PHASES      ? "phase"
-			: signals == LADDER_BEATS ? "beat"
+		    signals == UNWRAP_PHASES      ? "phase"
+			: signals == UNWRAP_BEATS ? "beat"
 						  : "phase or beat",
 		    field_px, graph->signal[longest].period_px);
 	free(graph);
@@ -226,15 +226,15 @@ ladder_find(const double *period_px, size_t n, size_t target, double field_px, u
 }
 
 int
-ladder_find_from(const double *period_px, size_t n, size_t target, size_t first,
-    struct ladder *out)
+unwrap_sequence_find_from(const double *period_px, size_t n, size_t target, size_t first,
+    struct unwrap_sequence *out)
 {
 	struct graph *graph = malloc(sizeof(*graph));
 	int status;
 
 	if (!graph)
 		return fail_memory();
-	build(graph, period_px, n, LADDER_BEATS);
+	build(graph, period_px, n, UNWRAP_BEATS);
 	find_ways(graph, target);
 	if (isfinite(graph->cost[first]))
 		status = follow(graph, first, out);

@@ -1,6 +1,10 @@
-/* The loops over pixels of normals.c. */
-#include "normals.px.h"
+#include "normals.h"
+
+#include <string.h>
+
 #include "base/cpu_level.h"
+#include "normals.px.h"
+#include "run/stage.h"
 
 #define TILE 416
 #define LEFT 16			/* where column 0 of a strip lies, a vector begins there */
@@ -159,4 +163,107 @@ clear_square(struct squares *squares, size_t i)
 {
 	squares->ad_x[i] = squares->ad_y[i] = squares->ad_z[i] = 0;
 	squares->bc_x[i] = squares->bc_y[i] = squares->bc_z[i] = 0;
+}
+
+static void
+clear(struct line *line, size_t i)
+{
+	line->x[i] = line->y[i] = line->z[i] = line->there[i] = 0;
+}
+
+/* Columns x0 - 1 to x0 + n of row y, missing where there is no such pixel. */
+static void
+get_line(const struct normals *normals, const struct frame *in, struct line *line, ptrdiff_t y,
+    size_t x0, size_t n)
+{
+	size_t before = x0 > 0, after = x0 + n < in->head.w;
+	size_t first = x0 - before, at = LEFT - before, m = before + n + after;
+	const float *x, *yy, *z;
+
+	if (y < 0 || y >= (ptrdiff_t)in->head.h) {
+		memset(line, 0, sizeof(*line));
+		return;
+	}
+	clear(line, LEFT - 1);
+	clear(line, LEFT + n);
+	z = frame_floats(in, normals->channel[2], (size_t)y) + first;
+	line->whole = copy_whole(z, line->z + at, m);
+	if (normals->depth) {
+		if (!line->whole)
+			clean_depth(z, line, at, m);
+		return;
+	}
+	x = frame_floats(in, normals->channel[0], (size_t)y) + first;
+	yy = frame_floats(in, normals->channel[1], (size_t)y) + first;
+	line->whole = line->whole && copy_whole(x, line->x + at, m) &&
+	    copy_whole(yy, line->y + at, m);
+	if (!line->whole)
+		clean_points(x, yy, z, line, at, m);
+}
+
+/* The squares between two lines of n pixels, of which the first is column x0. */
+static void
+get_squares(const struct normals *normals, struct line *upper, struct line *lower,
+    struct squares *squares, size_t x0, size_t n, size_t w)
+{
+	float per_column = normals->per_column, per_row = normals->per_row;
+	bool whole = upper->whole && lower->whole;
+
+	if (!whole && upper->whole)
+		set_there(upper, n);
+	if (!whole && lower->whole)
+		set_there(lower, n);
+	if (normals->depth && whole)
+		squares_of_depth(upper, lower, squares, n, true, per_column, per_row);
+	else if (normals->depth)
+		squares_of_depth(upper, lower, squares, n, false, per_column, per_row);
+	else if (whole)
+		squares_of_points(upper, lower, squares, n, true);
+	else
+		squares_of_points(upper, lower, squares, n, false);
+	if (x0 == 0)
+		clear_square(squares, 0);
+	if (x0 + n == w)
+		clear_square(squares, n);
+}
+
+/* A strip n <= TILE columns wide: each line and each row of squares is made once. */
+static void
+strip(const struct normals *normals, const struct frame *in, struct frame *out, size_t x0, size_t n,
+    size_t y0, size_t y1)
+{
+	struct line line[2];
+	struct squares squares[2];
+	size_t c = normals->passthrough.n;
+	float *normal[3];
+
+	get_line(normals, in, &line[0], (ptrdiff_t)y0 - 1, x0, n);
+	get_line(normals, in, &line[1], (ptrdiff_t)y0, x0, n);
+	get_squares(normals, &line[0], &line[1], &squares[0], x0, n, in->head.w);
+	for (size_t y = y0, k = 0; y < y1; y++, k = !k) {
+		get_line(normals, in, &line[k], (ptrdiff_t)y + 1, x0, n);
+		get_squares(normals, &line[!k], &line[k], &squares[!k], x0, n, in->head.w);
+		for (size_t i = 0; i < 3; i++)
+			normal[i] = frame_floats(out, c + i, y) + x0;
+		if (line[!k].whole)
+			unit_normals(&squares[k], &squares[!k], line[!k].there + LEFT,
+			    normal[0], normal[1], normal[2], normals->sign, n, true);
+		else
+			unit_normals(&squares[k], &squares[!k], line[!k].there + LEFT,
+			    normal[0], normal[1], normal[2], normals->sign, n, false);
+	}
+}
+
+void
+normals_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
+    size_t y1)
+{
+	const struct normals *normals = run->priv;
+	size_t w = in->head.w, strips = (w + TILE - 1) / TILE;
+	size_t n = ((w + strips - 1) / strips + 15) / 16 * 16;	/* no narrow one at the end */
+
+	for (size_t x = 0; x < w; x += n)
+		strip(normals, in, out, x, w - x < n ? w - x : n, y0, y1);
+	for (size_t y = y0; y < y1; y++)
+		passthrough_row(&normals->passthrough, in, out, y);
 }

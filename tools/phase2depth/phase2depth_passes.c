@@ -1,11 +1,18 @@
 /* phase2depth on the device: one pass, above a measured plane, an ideal one, or by rays. */
-#include "run/passes.h"
+#include "phase2depth.h"
+
+#include <string.h>
+
+#include "phase2depth.px.h"
 #include "phase2depth.block.h"
+#include "run/passes.h"
+#include "run/stage.h"
 
 _Static_assert(PHASE2DEPTH_POWERS == DEPTHFIT_COEFFICIENTS, "as many in the shader");
 
 static void
-pack_plane(struct passes *passes, const struct priv *priv, struct phase2depth_plane_block *block)
+pack_plane(struct passes *passes, const struct phase2depth *priv,
+    struct phase2depth_plane_block *block)
 {
 	const struct depthfit *above = &priv->above;
 
@@ -24,7 +31,7 @@ pack_plane(struct passes *passes, const struct priv *priv, struct phase2depth_pl
 }
 
 static int
-list_plane(struct passes *passes, const struct priv *priv)
+list_plane(struct passes *passes, const struct phase2depth *priv)
 {
 	const struct depthfit *above = &priv->above;
 	struct phase2depth_ideal_block ideal = { above->plane[0], above->plane[1],
@@ -51,7 +58,7 @@ list_plane(struct passes *passes, const struct priv *priv)
 }
 
 static int
-list_rays(struct passes *passes, const struct priv *priv)
+list_rays(struct passes *passes, const struct phase2depth *priv)
 {
 	const struct triangulation *t = &priv->rays;
 	struct phase2depth_rays_block block = { .a_code = t->a_code, .a_w = t->a_w,
@@ -78,8 +85,10 @@ list_rays(struct passes *passes, const struct priv *priv)
 	return passes_add(passes, &pass);
 }
 
-static int
-list_passes(struct passes *passes, const struct priv *priv)
+int
+phase2depth_passes(struct run *run, struct passes *passes)
 {
+	const struct phase2depth *priv = run->priv;
+
 	return priv->calibrated ? list_rays(passes, priv) : list_plane(passes, priv);
 }

@@ -1,4 +1,4 @@
-#include "step_weights.h"
+#include "phase_shift_weights.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,15 +48,16 @@ tidy(double v)
 }
 
 int
-steps_solve(const struct capture_fringe *fringe, double sign, double origin_rad, struct steps *out)
+phase_shift_weights_solve(const struct capture_fringe *fringe, double sign, double origin_rad,
+    struct phase_shift_fit *out)
 {
 	double normal[3][3] = { { 0 } }, inverse[3][3], row[3];
 	double n = (double)fringe->n, determinant;
 	char name[CAPTURE_SET_NAME_SIZE];
 
 	out->n = fringe->n;
-	out->weight = calloc(fringe->n, sizeof(*out->weight));
-	if (!out->weight)
+	out->weights = calloc(fringe->n, sizeof(*out->weights));
+	if (!out->weights)
 		return fail_memory();
 	for (size_t i = 0; i < fringe->n; i++) {
 		design_row(fringe, sign, origin_rad, i, row);
@@ -75,16 +76,16 @@ steps_solve(const struct capture_fringe *fringe, double sign, double origin_rad,
 		for (int a = 0; a < 3; a++)
 			for (int b = 0; b < 3; b++)
 				weight[a] += inverse[a][b] * row[b];
-		out->weight[i] = (struct steps_weight){ tidy(n * weight[0]), tidy(weight[1]),
-			tidy(weight[2]) };
+		out->weights[i] = (struct phase_shift_weights){ tidy(n * weight[0]),
+			tidy(weight[1]), tidy(weight[2]) };
 	}
 	return 0;
 }
 
 void
-steps_free(struct steps *steps)
+phase_shift_weights_free(struct phase_shift_fit *fit)
 {
-	free(steps->weight);
-	steps->weight = NULL;
-	steps->n = 0;
+	free(fit->weights);
+	fit->weights = NULL;
+	fit->n = 0;
 }

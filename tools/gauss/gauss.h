@@ -1,0 +1,44 @@
+/* What gauss filters, and the two ways: rows on the processor, passes on the device. */
+#ifndef GAUSS_H
+#define GAUSS_H
+
+#include "frame/frame.h"
+
+#define GAUSS_SIZE_MOST 101
+#define GAUSS_RADIUS_MOST (GAUSS_SIZE_MOST / 2)
+#define GAUSS_EDGE 80	/* columns beside a tile: radius in whole GAUSS_LANES, and GAUSS_LANES */
+/* So many missing pixels are taken off one by one, which costs less than all pairs and keeps most
+ * of them: what remains is no small difference of large sums. */
+#define GAUSS_FEW(size) ((size) * (size) / 6)
+/* Words of 32 bits with one bit for each row of the largest window. */
+#define GAUSS_WORDS ((GAUSS_SIZE_MOST + 31) / 32)
+
+struct passes;
+struct run;
+
+enum gauss_kind { KIND_PHASE, KIND_VECTOR, KIND_PLAIN };
+
+/* One thing that is filtered. */
+struct gauss_job {
+	enum gauss_kind kind;
+	size_t in[2];		/* phase; cos and sin; the channel, twice */
+	size_t out[2];		/* phase; cos and sin; the channel */
+};
+
+/* What is planned for a frame. */
+struct gauss {
+	size_t radius, jobs, passes;
+	float kernel[2 * GAUSS_EDGE + 1]; /* along one axis, 1 at GAUSS_EDGE, 0 beyond the radius */
+	struct gauss_job *job;
+	size_t (*pass)[2];		/* input and output channel of what is not filtered */
+	bool vectors;			/* what comes out for a phase or a vector */
+};
+
+/* The sum of the kernel along one axis, on both sides as far as `radius`. */
+float gauss_kernel_sum(const struct gauss *, size_t radius);
+/* struct body's `rows` and `passes`. */
+void gauss_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+    size_t y1);
+int gauss_passes(struct run *, struct passes *);
+
+#endif

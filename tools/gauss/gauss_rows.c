@@ -1,0 +1,275 @@
+/*
+ * gauss on the processor. A tile of columns goes down the band with the rows of one window: columns
+ * are summed first, then rows; gauss_holes.c corrects the sums where pixels are missing.
+ */
+#include "gauss_holes.h"
+#include "gauss_window.h"
+
+#include <string.h>
+
+#include "gauss.px.h"
+#include "run/stage.h"
+
+#if CPU_VECTOR_BYTES == 64
+#include <immintrin.h>
+#endif
+
+/* ---- sums where nothing is missing: columns, then rows ---- */
+
+/* Neighbours lie in the same column of row[-radius] .. row[radius] (part p, from column x0 + first
+ * on). */
+INLINED void
+sum_columns(size_t radius, struct gauss_row *const *row, size_t p, ptrdiff_t first, size_t n,
+    const float *kernel, float *restrict sum)
+{
+	const float *tap[2 * GAUSS_RADIUS_MOST + 1];
+
+	for (size_t k = 0; k <= 2 * radius; k++)
+		tap[k] = row[k - radius]->tap[p] + first;
+	for (size_t i = 0; i < n; i += WIDTH) {
+		vector total = VECTOR_IN(tap[radius] + i);
+
+		#pragma GCC unroll 5
+		for (size_t k = 1; k <= radius; k++)
+			total += kernel[k] *
+			    (VECTOR_IN(tap[radius - k] + i) + VECTOR_IN(tap[radius + k] + i));
+		VECTOR(sum + i) = total;
+	}
+}
+
+/* Loads across cache lines cost more than a shift of two registers, so the nearest neighbours come
+ * from these where there is such an instruction. */
+#if CPU_VECTOR_BYTES == 64
+#define SHIFT(v, w, n) (vector)_mm512_alignr_epi32((__m512i)(w), (__m512i)(v), n)
+#define NEAR 3
+#else
+#define SHIFT(v, w, n) (v)
+#define NEAR 0
+#endif
+#define ADD_NEAR(k) do { \
+	if ((k) <= NEAR && (k) <= radius) \
+		total += kernel[k] * (SHIFT(before, middle, (WIDTH - (k)) % WIDTH) + \
+		    SHIFT(middle, after, k)); \
+} while (false)
+
+INLINED void
+sum_row(size_t radius, const float *column, size_t n, const float *kernel, float *restrict sum)
+{
+	vector before = VECTOR_IN(column - WIDTH), middle = VECTOR_IN(column);
+
+	for (size_t i = 0; i < n; i += WIDTH) {
+		vector after = VECTOR_IN(column + i + WIDTH), total = middle;
+
+		ADD_NEAR(1);
+		ADD_NEAR(2);
+		ADD_NEAR(3);
+		#pragma GCC unroll 5
+		for (size_t k = NEAR + 1; k <= radius; k++)
+			total += kernel[k] *
+			    (VECTOR_IN(column + i - k) + VECTOR_IN(column + i + k));
+		VECTOR(sum + i) = total;
+		before = middle;
+		middle = after;
+	}
+}
+
+/* GAUSS_LANES columns near the left or right border: a shorter kernel. */
+INLINED void
+sum_border(size_t radius, const float *column, const int32_t *reaches, const float *kernel,
+    float *restrict sum)
+{
+	for (size_t i = 0; i < GAUSS_LANES; i += WIDTH) {
+		vector total = VECTOR_IN(column + i);
+
+		#pragma GCC unroll 5
+		for (size_t k = 1; k <= radius; k++) {
+			vector pair = VECTOR_IN(column + i - k) + VECTOR_IN(column + i + k);
+
+			pair = (vector)((whole)pair & (WHOLE_IN(reaches + i) >= (int32_t)k));
+			total += kernel[k] * pair;
+		}
+		VECTOR(sum + i) = total;
+	}
+}
+
+float
+gauss_kernel_sum(const struct gauss *gauss, size_t radius)
+{
+	float sum = 0;
+
+	for (size_t k = radius; k > 0; k--)
+		sum += 2 * gauss->kernel[GAUSS_EDGE + k];
+	return sum + 1;
+}
+
+/* Sums over the columns of row y's window. What lies outside the image is not used. */
+static void
+sum_all_columns(struct gauss_window *window, size_t p, size_t y)
+{
+	size_t n, x = gauss_window_columns(window, &n), first = GAUSS_EDGE + x - window->x0;
+
+	BY_RADIUS(sum_columns, gauss_window_reach(y, window->in->head.h, window->gauss->radius),
+	    window->row + window->gauss->radius, p, (ptrdiff_t)(first - GAUSS_EDGE), n,
+	    window->gauss->kernel + GAUSS_EDGE, window->column[p] + first);
+}
+
+static void
+weigh_window(struct gauss_window *window, size_t y)
+{
+	size_t far = gauss_window_reach(y, window->in->head.h, window->gauss->radius);
+	float rows_weight = gauss_kernel_sum(window->gauss, far);
+
+	for (size_t i = 0; i < window->n; i++)
+		window->weight[i] = rows_weight * window->columns_weight[i];
+}
+
+static void
+sum_window(struct gauss_window *window, size_t p)
+{
+	const float *kernel = window->gauss->kernel + GAUSS_EDGE;
+	const float *column = window->column[p] + GAUSS_EDGE;
+	size_t radius = window->gauss->radius, x0 = window->x0, w = window->in->head.w;
+
+	BY_RADIUS(sum_row, radius, column, window->n, kernel, window->sum[p]);
+	for (size_t i = 0; i < window->n; i += GAUSS_LANES)
+		if (gauss_window_near_border(window, i))
+			BY_RADIUS(sum_border, radius, column + i, window->reach + i, kernel,
+			    window->sum[p] + i);
+		else	/* so are all up to the last one before the right border */
+			i = (w - radius - GAUSS_LANES - x0) / GAUSS_LANES * GAUSS_LANES;
+}
+
+/* ---- out ---- */
+
+/* `valid`: of the pixels in the middle, or NULL where nothing is missing. */
+static void
+put_phase(const struct gauss_window *restrict window, const float *restrict valid,
+    float *restrict phase)
+{
+	const float *restrict cosine = window->sum[0], *restrict sine = window->sum[1];
+
+	if (!valid) {
+		#pragma omp simd aligned(phase, sine, cosine: 64)
+		for (size_t i = 0; i < window->n; i++)
+			phase[i] = gauss_phase(sine[i], cosine[i], 1);
+		return;
+	}
+	#pragma omp simd aligned(phase, sine, cosine, valid: 64)
+	for (size_t i = 0; i < window->n; i++)
+		phase[i] = gauss_phase(sine[i], cosine[i], valid[i]);
+}
+
+static void
+put_mean(const struct gauss_window *restrict window, size_t p, const float *restrict valid,
+    float *restrict mean)
+{
+	if (!valid) {
+		#pragma omp simd aligned(mean: 64)
+		for (size_t i = 0; i < window->n; i++)
+			mean[i] = gauss_mean(window->sum[p][i], window->weight[i], 1);
+		return;
+	}
+	#pragma omp simd aligned(mean, valid: 64)
+	for (size_t i = 0; i < window->n; i++)
+		mean[i] = gauss_mean(window->sum[p][i], window->weight[i], valid[i]);
+}
+
+static void
+put(struct gauss_window *window, struct frame *out, size_t y, const float *valid)
+{
+	const size_t *to = window->job->out;
+
+	if (window->job->kind != KIND_PLAIN && !window->gauss->vectors) {
+		put_phase(window, valid, frame_floats(out, to[0], y) + window->x0);
+		return;
+	}
+	put_mean(window, 0, valid, frame_floats(out, to[0], y) + window->x0);
+	if (window->job->kind != KIND_PLAIN)
+		put_mean(window, 1, valid, frame_floats(out, to[1], y) + window->x0);
+}
+
+static void
+filter_row(struct gauss_window *window, struct frame *out, size_t y)
+{
+	bool whole = window->whole_rows >= window->size;
+
+	if (!whole)
+		gauss_window_fill(window);
+	for (size_t p = 0; p < (window->job->kind == KIND_PLAIN ? 1 : 2); p++) {
+		sum_all_columns(window, p, y);
+		sum_window(window, p);
+	}
+	if (!whole || window->job->kind == KIND_PLAIN || window->gauss->vectors)
+		weigh_window(window, y);
+	if (!whole)
+		gauss_holes_mend(window, y);
+	put(window, out, y, whole ? NULL : window->row[window->gauss->radius]->valid + GAUSS_EDGE);
+}
+
+static void
+shorten(struct gauss_window *window, size_t x)
+{
+	size_t far = gauss_window_reach(x, window->in->head.w, window->gauss->radius);
+
+	window->reach[x - window->x0] = (int32_t)far;
+	window->columns_weight[x - window->x0] = gauss_kernel_sum(window->gauss, far);
+}
+
+/* How far the kernel reaches in the tile's columns, and its sum. */
+static void
+measure_columns(struct gauss_window *window)
+{
+	size_t radius = window->gauss->radius, x0 = window->x0, n = window->n, w = window->in->head.w;
+	float whole = gauss_kernel_sum(window->gauss, radius);
+
+	for (size_t i = 0; i < GAUSS_TILE; i++) {
+		window->reach[i] = (int32_t)radius;
+		window->columns_weight[i] = whole;
+	}
+	for (size_t x = x0; x < x0 + n && x < radius; x++)
+		shorten(window, x);
+	for (size_t x = x0 + n; x > x0 && x + radius > w; x--)
+		shorten(window, x - 1);
+}
+
+static void
+filter_tile(struct gauss_window *window, struct frame *out, size_t y0, size_t y1)
+{
+	ptrdiff_t radius = (ptrdiff_t)window->gauss->radius;
+
+	window->size = 2 * window->gauss->radius + 1;
+	window->margin = (window->gauss->radius + GAUSS_LANES - 1) / GAUSS_LANES * GAUSS_LANES;
+	window->whole_rows = window->size;
+	window->holed = false;
+	memset(window->column, 0, sizeof(window->column));
+	for (size_t k = 0; k < window->size; k++)
+		window->row[k] = &window->ring[k];
+	measure_columns(window);
+	for (ptrdiff_t y = (ptrdiff_t)y0 - radius; y < (ptrdiff_t)y0 + radius; y++)
+		gauss_window_advance(window, y);
+	for (size_t y = y0; y < y1; y++) {
+		gauss_window_advance(window, (ptrdiff_t)y + radius);
+		filter_row(window, out, y);
+	}
+}
+
+void
+gauss_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+{
+	const struct gauss *gauss = run->priv;
+	size_t w = in->head.w, tiles = (w + GAUSS_TILE - 1) / GAUSS_TILE;
+	size_t tile = (w + tiles * GAUSS_LANES - 1) / (tiles * GAUSS_LANES) * GAUSS_LANES;
+	struct gauss_window window;
+
+	window.in = in;
+	window.gauss = gauss;
+	for (size_t j = 0; j < gauss->jobs; j++)
+		for (window.x0 = 0; window.x0 < w; window.x0 += tile) {
+			window.job = &gauss->job[j];
+			window.n = w - window.x0 < tile ? w - window.x0 : tile;
+			filter_tile(&window, out, y0, y1);
+		}
+	for (size_t i = 0; i < gauss->passes; i++)
+		for (size_t y = y0; y < y1; y++)
+			frame_pass(in, gauss->pass[i][0], out, gauss->pass[i][1], y);
+}

@@ -1,0 +1,190 @@
+#include "gauss_window.h"
+
+#include <string.h>
+
+#include "gauss.px.h"
+
+size_t
+gauss_window_reach(size_t at, size_t n, size_t radius)
+{
+	size_t to_border = at < n - 1 - at ? at : n - 1 - at;
+
+	return to_border < radius ? to_border : radius;
+}
+
+bool
+gauss_window_near_border(const struct gauss_window *window, size_t i)
+{
+	size_t x = window->x0 + i, radius = window->gauss->radius;
+
+	return x < radius || x + GAUSS_LANES + radius > window->in->head.w;
+}
+
+/* ---- rows into the ring; these return how many pixels are missing ---- */
+
+static uint
+load_phase(const float *restrict phase, float *restrict cosine, float *restrict sine,
+    float *restrict valid, size_t n)
+{
+	uint missing = 0;
+
+	#pragma omp simd reduction(+:missing) aligned(phase, cosine, sine, valid: 64)
+	for (size_t i = 0; i < n; i++) {
+		PX_F p = phase[i];
+		uint there = gauss_there(p);
+
+		p = gauss_part(p, there);
+		missing += there + 1;
+		valid[i] = gauss_part(1, there);
+		cosine[i] = gauss_part(px_cos(p), there);
+		sine[i] = px_sin(p);
+	}
+	return missing;
+}
+
+static uint
+load_vector(const float *restrict a, const float *restrict b, float *restrict cosine,
+    float *restrict sine, float *restrict valid, size_t n)
+{
+	uint missing = 0;
+
+	#pragma omp simd reduction(+:missing) aligned(a, b, cosine, sine, valid: 64)
+	for (size_t i = 0; i < n; i++) {
+		PX_F c = a[i], s = b[i];
+		uint there = gauss_there(c) & gauss_there(s);
+
+		missing += there + 1;
+		valid[i] = gauss_part(1, there);
+		cosine[i] = gauss_part(c, there);
+		sine[i] = gauss_part(s, there);
+	}
+	return missing;
+}
+
+static void
+clear(struct gauss_row *row, size_t from, size_t to)
+{
+	memset(row->part[0] + from, 0, (to - from) * sizeof(float));
+	memset(row->part[1] + from, 0, (to - from) * sizeof(float));
+	memset(row->valid + from, 0, (to - from) * sizeof(float));
+}
+
+static bool
+is_inside(const struct gauss_window *window, const struct gauss_row *row)
+{
+	return row->y >= 0 && (size_t)row->y < window->in->head.h;
+}
+
+size_t
+gauss_window_columns(const struct gauss_window *window, size_t *n)
+{
+	size_t x0 = window->x0, margin = window->margin, w = window->in->head.w;
+	size_t x = x0 < margin ? 0 : x0 - margin, end = x0 + window->n + margin;
+
+	*n = (end < w ? end : w) - x;
+	return x;
+}
+
+/* Copies the row out of the input; true if something is missing. */
+static bool
+fill(const struct gauss_window *window, struct gauss_row *row)
+{
+	size_t n, x = gauss_window_columns(window, &n), first = GAUSS_EDGE + x - window->x0;
+	size_t y = (size_t)row->y;
+	float *part0 = row->part[0] + first, *part1 = row->part[1] + first;
+	const float *in0, *in1;
+
+	row->filled = true;
+	if (!is_inside(window, row)) {
+		clear(row, 0, GAUSS_ACROSS);
+		return false;
+	}
+	in0 = frame_floats(window->in, window->job->in[0], y) + x;
+	in1 = frame_floats(window->in, window->job->in[1], y) + x;
+	row->tap[0] = row->part[0] + GAUSS_EDGE;
+	row->tap[1] = row->part[1] + GAUSS_EDGE;
+	clear(row, GAUSS_EDGE - window->margin - GAUSS_LANES, first);
+	clear(row, first + n, GAUSS_EDGE + window->n + window->margin + GAUSS_LANES);
+	if (window->job->kind == KIND_PHASE)
+		return load_phase(in0, part0, part1, row->valid + first, n);
+	return load_vector(in0, in1, part0, part1, row->valid + first, n);
+}
+
+static bool
+is_whole(const float *restrict a, const float *restrict b, size_t n)
+{
+	uint missing = 0;
+
+	#pragma omp simd reduction(|:missing) aligned(a, b: 64)
+	for (size_t i = 0; i < n; i++)
+		missing |= (uint)__builtin_isunordered(a[i], b[i]);
+	return missing == 0;
+}
+
+/* Gets a row of the image; true if something is missing. */
+static bool
+load(const struct gauss_window *window, struct gauss_row *row)
+{
+	size_t n, x = gauss_window_columns(window, &n);
+	const float *in[2];
+
+	if (window->job->kind == KIND_PHASE)
+		return fill(window, row);
+	for (size_t p = 0; p < 2; p++) {
+		in[p] = frame_floats(window->in, window->job->in[p], (size_t)row->y);
+		row->tap[p] = in[p] + window->x0;
+	}
+	if (is_whole(in[0] + x, in[1] + x, n))
+		return false;
+	return fill(window, row);
+}
+
+/* The window's rows of missing pixels go up by one; `valid` comes in at the bottom, or NULL. Only
+ * pixels of the image are missing. */
+static void
+shift_missing(struct gauss_window *window, const float *restrict valid)
+{
+	size_t last = (window->size - 1) / 32, w = window->in->head.w;
+	size_t first = window->x0 < GAUSS_EDGE ? GAUSS_EDGE - window->x0 : 0;
+	size_t right = w - window->x0;
+	size_t end = right < GAUSS_ACROSS - GAUSS_EDGE ? GAUSS_EDGE + right : GAUSS_ACROSS;
+	uint32_t *restrict missing = window->missing[last];
+	uint32_t bit = (uint32_t)1 << (window->size - 1) % 32;
+
+	if (!window->holed)
+		memset(window->missing, 0, sizeof(window->missing));
+	window->holed = true;
+	for (size_t k = 0; k < last; k++)
+		for (size_t i = 0; i < GAUSS_ACROSS; i++)
+			window->missing[k][i] =
+			    window->missing[k][i] >> 1 | window->missing[k + 1][i] << 31;
+	for (size_t i = 0; i < GAUSS_ACROSS; i++)
+		missing[i] >>= 1;
+	for (size_t i = first; valid && i < end; i++)
+		missing[i] |= valid[i] == 0 ? bit : 0;
+}
+
+void
+gauss_window_advance(struct gauss_window *window, ptrdiff_t y)
+{
+	struct gauss_row *row = window->row[0];
+	bool holed = false;
+
+	memmove(window->row, window->row + 1, (window->size - 1) * sizeof(*window->row));
+	window->row[window->size - 1] = row;
+	row->y = y;
+	row->filled = false;
+	if (is_inside(window, row))
+		holed = load(window, row);
+	window->whole_rows = holed ? 0 : window->whole_rows + 1;
+	if (window->whole_rows <= window->size)
+		shift_missing(window, holed ? row->valid : NULL);
+}
+
+void
+gauss_window_fill(struct gauss_window *window)
+{
+	for (size_t k = 0; k < window->size; k++)
+		if (!window->row[k]->filled)
+			fill(window, window->row[k]);
+}

@@ -1,0 +1,72 @@
+/*
+ * The rows of one window while it goes down a tile of columns. Rows of a channel or a vector are
+ * read where they lie as long as nothing is missing in them; rows of a phase, and rows with holes,
+ * are copied into the window's ring.
+ */
+#ifndef GAUSS_WINDOW_H
+#define GAUSS_WINDOW_H
+
+#include "gauss.block.h"
+#include "gauss.h"
+#include "base/cpu_level.h"
+
+#define GAUSS_TILE 272		/* columns filtered together: 11 rows of them stay in an L1 cache */
+#define GAUSS_ACROSS (GAUSS_EDGE + GAUSS_TILE + GAUSS_EDGE)
+
+/* Columns of a buffer, as many as the machine takes at once. The sums stay in registers over a
+ * whole window, which compilers do not manage with a loop over columns inside one over
+ * neighbours. */
+#define WIDTH (CPU_VECTOR_BYTES / sizeof(float))
+#define VECTOR_TYPE __attribute__((vector_size(CPU_VECTOR_BYTES), aligned(4), may_alias))
+typedef float vector VECTOR_TYPE;
+typedef int32_t whole VECTOR_TYPE;
+#define VECTOR(p) (*(vector *)(p))
+#define VECTOR_IN(p) (*(const vector *)(p))
+#define WHOLE_IN(p) (*(const whole *)(p))
+#define ALIGNED __attribute__((aligned(64)))
+#define INLINED static inline __attribute__((always_inline))
+/* Calls an INLINED function; for common windows the radius is a constant there. */
+#define BY_RADIUS(function, radius, ...) ((radius) == 5 ? function(5, __VA_ARGS__) : \
+    (radius) == 4 ? function(4, __VA_ARGS__) : (radius) == 3 ? function(3, __VA_ARGS__) : \
+    (radius) == 2 ? function(2, __VA_ARGS__) : function(radius, __VA_ARGS__))
+
+/* A row of the window. Of these and the like, column x0 of the image is number GAUSS_EDGE. */
+struct gauss_row {
+	ptrdiff_t y;
+	const float *tap[2];	/* column x0, here or in the input; only columns of the image */
+	bool filled;				/* what follows; 0 outside the image */
+	ALIGNED float part[2][GAUSS_ACROSS];	/* cos and sin, or the value */
+	float valid[GAUSS_ACROSS];		/* 1 or 0 */
+};
+
+/* About half a megabyte, of which a small window uses little. */
+struct gauss_window {
+	/* the rows, from the top, and their memory */
+	struct gauss_row ring[GAUSS_SIZE_MOST], *row[GAUSS_SIZE_MOST];
+	ALIGNED uint32_t missing[GAUSS_WORDS][GAUSS_ACROSS];	/* a bit for each row */
+	ALIGNED float column[2][GAUSS_ACROSS];		/* sums over columns */
+	/* from here on column x0 is number 0 */
+	ALIGNED float sum[2][GAUSS_TILE], weight[GAUSS_TILE];
+	float columns_weight[GAUSS_TILE];	/* of a row of the kernel, shortened at borders */
+	int32_t reach[GAUSS_TILE];			/* and its radius */
+	const struct frame *in;
+	const struct gauss *gauss;
+	const struct gauss_job *job;
+	size_t x0, n, margin, size;
+	size_t whole_rows;				/* since the last one with a hole */
+	bool holed;					/* there was one: `missing` is valid */
+};
+
+/* How far a kernel of this radius reaches on both sides of pixel `at` of 0 .. n - 1. */
+size_t gauss_window_reach(size_t at, size_t n, size_t radius);
+/* If not all GAUSS_LANES columns from column i of the tile on have a whole window. */
+bool gauss_window_near_border(const struct gauss_window *, size_t i);
+/* The first of the tile's columns with their neighbours, and their number, as far as they are in
+ * the image. */
+size_t gauss_window_columns(const struct gauss_window *, size_t *n);
+/* Row y comes in at the bottom of the window. */
+void gauss_window_advance(struct gauss_window *, ptrdiff_t y);
+/* Copies all rows that are not yet copied out of the input. */
+void gauss_window_fill(struct gauss_window *);
+
+#endif

@@ -1,0 +1,21 @@
+/* median on the device: one pass. */
+#include "median.h"
+
+#include "median.block.h"
+#include "run/passes.h"
+#include "run/stage.h"
+
+int
+median_passes(struct run *run, struct passes *passes)
+{
+	static const uint shapes[] = { [SHAPE_ROW] = MEDIAN_ROW, [SHAPE_COLUMN] = MEDIAN_COLUMN,
+		[SHAPE_BOX] = MEDIAN_BOX };
+	const struct median *median = run->priv;
+	struct median_block block = { .channel = (uint)median->phase,
+		.shape = shapes[median->shape] };
+	struct pass pass = { .shader = SHADER(median), .block = &block, .bytes = sizeof(block),
+		PASS_FOURS };
+
+	passes_read(passes, median->phase);
+	return passes_add(passes, &pass);
+}

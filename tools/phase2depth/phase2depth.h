@@ -1,0 +1,27 @@
+/* What phase2depth makes of a frame, and the two ways: rows on the processor, a pass on the device.
+ */
+#ifndef PHASE2DEPTH_H
+#define PHASE2DEPTH_H
+
+#include "depthfit.h"
+#include "optics/calib.h"
+#include "run/passthrough.h"
+#include "triangulate.h"
+
+struct passes;
+
+/* What is planned for a frame. */
+struct phase2depth {
+	struct passthrough passthrough;	/* channels that go through behind the result */
+	float least, most;		/* limits of depth */
+	struct depthfit above;		/* the reference: phase above it, and c */
+	struct calib calib;
+	struct triangulation rays;
+	size_t phase;
+	bool calibrated;
+};
+
+/* struct body's `passes`. */
+int phase2depth_passes(struct run *, struct passes *);
+
+#endif

@@ -1,0 +1,29 @@
+/* What phasewrap makes of a measurement, and the two ways: rows on the processor, a pass on the
+ * device. */
+#ifndef PHASEWRAP_H
+#define PHASEWRAP_H
+
+#include "fringe/capture_set.h"
+#include "phase_shift_weights.h"
+
+struct passes;
+
+/* What makes a pixel invalid. */
+struct phasewrap_limits {
+	float max_value, least_amplitude, least_mean, least_modulation;
+};
+
+/* What is planned for a measurement. */
+struct phasewrap {
+	struct capture_set captures;
+	struct phase_shift_fit *fit;	/* of each fringe set */
+	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
+	bool vector;
+	struct phasewrap_limits limits;
+};
+
+/* Row y of the output. */
+void phasewrap_row(const struct phasewrap *, const struct frame *in, struct frame *out, size_t y);
+int phasewrap_passes(struct passes *, const struct phasewrap *);
+
+#endif

@@ -1,0 +1,43 @@
+#include "phasewrap.h"
+
+#include "alike_sets.h"
+#include "fringe_sums.h"
+#include "gray_code.h"
+#include "tile.h"
+
+static void
+wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y,
+    size_t x, size_t n, struct tile *tile)
+{
+	const struct capture_set *captures = &wrap->captures;
+	size_t phases = captures->fringes * (wrap->vector ? 2 : 1);
+	size_t codes = out->head.c - captures->codes;
+
+	if (alike_sets_are(wrap, in->head.type)) {
+		alike_sets_wrap(wrap, in, out, y, x, n, tile);
+		return;
+	}
+	tile_start(tile, n);
+	fringe_sums_wrap(wrap, in, out, y, x, n, tile);
+	if (captures->flats && captures->codes)
+		gray_code_read_flats(captures, &wrap->limits, in, y, x, n, tile);
+	for (size_t i = 0; i < captures->codes; i++)
+		gray_code_decode(in, &captures->code[i], tile->threshold[i], y, x, n, tile,
+		    frame_floats(out, codes + i, y) + x);
+	if (captures->fringes)
+		tile_write_quality(tile, (float)captures->fringes, frame_floats(out, phases, y) + x,
+		    frame_floats(out, phases + 1, y) + x, n);
+	if (tile_any_bad(tile, n))
+		for (size_t c = 0; c < out->head.c; c++)
+			if (c < phases || c >= codes)
+				tile_mask(tile, frame_floats(out, c, y) + x, n);
+}
+
+void
+phasewrap_row(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y)
+{
+	struct tile tile;
+
+	for (size_t x = 0, w = in->head.w; x < w; x += TILE_PIXELS)
+		wrap_tile(wrap, in, out, y, x, w - x < TILE_PIXELS ? w - x : TILE_PIXELS, &tile);
+}

@@ -1,0 +1,34 @@
+/* What unwrap2f does for a frame, and the two ways: rows on the processor, a pass on the device. */
+#ifndef UNWRAP2F_H
+#define UNWRAP2F_H
+
+#include "fringe_line.h"
+#include "order_search.h"
+#include "residual_check.h"
+#include "temporal.h"
+#include "unwrap_steps.h"
+
+struct passes;
+struct run;
+
+enum unwrap2f_method {
+	METHOD_AUTO, METHOD_TWO, METHOD_HETERODYNE, METHOD_HIERARCHICAL, METHOD_GRAY, METHOD_BEST
+};
+
+/* What is planned for a frame. */
+struct unwrap2f {
+	enum unwrap2f_method method;
+	struct unwrap_steps steps;
+	struct order_search search;
+	float max_residual;
+	struct residual_check check;
+	size_t *source_channel;		/* the input channel of output channel c */
+	struct fringe_line line;	/* --fit-line: the planes seen so far */
+};
+
+/* struct body's `rows` and `passes`. */
+void unwrap2f_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+    size_t y1);
+int unwrap2f_passes(struct run *, struct passes *);
+
+#endif
