@@ -1,9 +1,5 @@
-<<<<<<< HEAD
-/* Says what frames are, and what is in them. */
-#include "io/safe_file.h"
-=======
 /* Prints what frames are, and what is in them. */
->>>>>>> tools2
+#include "io/safe_file.h"
 #include "run/stage.h"
 #include "image/statistics.h"
 
