@@ -36,7 +36,10 @@ is_none(const struct opt *row, const void *value)
 	case OPT_TEXT:
 	case OPT_FILE:
 	case OPT_FRAME:
+	case OPT_STREAM:
 		return !*(const char *const *)value;
+	case OPT_STREAMS:
+		return ((const struct opt_list *)value)->n == 0;
 	case OPT_SIZE:
 		return ((const struct opt_size *)value)->w == 0;
 	}
@@ -52,6 +55,19 @@ copy_numbers(struct numbers *to, const struct numbers *from)
 		return fail_memory();
 	memcpy(copy.v, from->v, from->n * sizeof(*copy.v));
 	numbers_free(to);
+	*to = copy;
+	return 0;
+}
+
+static int
+copy_list(struct opt_list *to, const struct opt_list *from)
+{
+	struct opt_list copy = { reallocarray(NULL, from->n, sizeof(*copy.v)), from->n };
+
+	if (!copy.v)
+		return fail_memory();
+	memcpy(copy.v, from->v, from->n * sizeof(*copy.v));
+	free(to->v);
 	*to = copy;
 	return 0;
 }
@@ -88,8 +104,11 @@ copy_value(const struct opt *row, void *to, const struct opt *from_row, const vo
 	case OPT_TEXT:
 	case OPT_FILE:
 	case OPT_FRAME:
+	case OPT_STREAM:
 		*(const char **)to = *(const char *const *)from;
 		return 0;
+	case OPT_STREAMS:
+		return copy_list(to, from);
 	case OPT_SIZE:
 		*(struct opt_size *)to = *(const struct opt_size *)from;
 		return 0;

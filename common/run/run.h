@@ -10,6 +10,7 @@
 #include "io/target.h"
 
 struct body;
+struct row_scratch;
 struct stage;
 
 /* How colour images (channels r g b, maybe a) become planes when a tool reads captures. */

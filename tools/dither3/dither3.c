@@ -76,8 +76,10 @@ dither_piece(const struct priv *priv, const struct frame *in, struct frame *out,
 }
 
 static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
+	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		planes_clear_row(out, y);
 		for (size_t x = 0; x < in->head.w; x += PIECE)
@@ -116,15 +118,13 @@ pack_picture(const struct priv *priv, const struct picture *picture, const struc
 }
 
 static int
-flow(struct run *run, struct frame *in)
+whole_frame(struct run *run, struct frame *in)
 {
 	struct priv *priv = run->priv;
 	struct picture picture;
 	struct frame *out = NULL;
 	int status = -1;
 
-	if (!in)
-		return 0;
 	if (picture_start(&picture, priv, in) == 0 && dither_planes(priv, &picture) == 0 &&
 	    frame_new(&priv->out, &out) == 0) {
 		pack_picture(priv, &picture, in, out);
@@ -139,7 +139,7 @@ flow(struct run *run, struct frame *in)
 
 static const struct body map = { .rows = rows, .passes = dither3_passes };
 /* A wavefront over skewed rows would take w + 2h dispatches of h/2 pixels at most. */
-static const struct body whole = { .flow = flow, .no_passes = "a bit waits for those before it" };
+static const struct body whole = { .frame = whole_frame, .no_passes = "a bit waits for those before it" };
 
 static int
 init(struct run *run)
@@ -225,5 +225,5 @@ STAGE(dither3) = {
 	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
-	.end = end,
+	.release = end,
 };

@@ -190,13 +190,11 @@ finish(struct run *run)
 }
 
 static int
-flow(struct run *run, struct frame *frame)
+take_frame(struct run *run, struct frame *frame)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
-	if (!frame)
-		return finish(run);
 	if (parameters->frames && !ranges_hold(&priv->wanted, priv->frames++)) {
 		frame_free(frame);
 		return 0;
@@ -211,7 +209,7 @@ flow(struct run *run, struct frame *frame)
 	return parameters->split ? pass_split(run, frame) : pass_on(run, frame);
 }
 
-static const struct body body = { .flow = flow };
+static const struct body body = { .frame = take_frame, .end = finish };
 
 /* ---- options ---- */
 
@@ -285,5 +283,5 @@ STAGE(framecat) = {
 	.traits = STAGE_ANY_TYPE,
 	.agree = AGREE_EXACT,
 	.init = init,
-	.end = end,
+	.release = end,
 };

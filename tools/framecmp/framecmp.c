@@ -233,13 +233,12 @@ compare(struct run *run)
 
 /* Whatever goes wrong has exit status 2: 1 means that A and B differ. */
 static int
-flow(struct run *run, struct frame *in)
+start(struct run *run)
 {
 	struct priv *priv = run->priv;
 	int status = compare(run);
 	char text[1024];
 
-	(void)in;
 	if (priv->out &&
 	    safe_file_close(priv->out, run->output, priv->temporary, status == 0) < 0)
 		status = -1;
@@ -250,7 +249,7 @@ flow(struct run *run, struct frame *in)
 	return fail_with(EXIT_USAGE, NULL, "%s", text);
 }
 
-static const struct body body = { .flow = flow };
+static const struct body body = { .start = start };
 
 static int
 init(struct run *run)
@@ -295,5 +294,5 @@ STAGE(framecmp) = {
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE,
 	.agree = AGREE_EXACT,
 	.init = init,
-	.end = end,
+	.release = end,
 };

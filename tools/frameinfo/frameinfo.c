@@ -140,14 +140,11 @@ close_output(struct run *run, bool keep)
 }
 
 static int
-flow(struct run *run, struct frame *in)
+take_frame(struct run *run, struct frame *in)
 {
 	struct priv *priv = run->priv;
-	int status;
+	int status = open_output(run);
 
-	if (!in)
-		return close_output(run, true);
-	status = open_output(run);
 	if (status == 0)
 		status = print_frame(run, in);
 	priv->frames++;
@@ -155,7 +152,13 @@ flow(struct run *run, struct frame *in)
 	return status;
 }
 
-static const struct body body = { .flow = flow };
+static int
+finish(struct run *run)
+{
+	return close_output(run, true);
+}
+
+static const struct body body = { .frame = take_frame, .end = finish };
 
 static int
 init(struct run *run)
@@ -185,5 +188,5 @@ STAGE(frameinfo) = {
 	.traits = STAGE_SINK | STAGE_ANY_TYPE,
 	.agree = AGREE_EXACT,
 	.init = init,
-	.end = end,
+	.release = end,
 };

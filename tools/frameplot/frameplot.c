@@ -235,15 +235,15 @@ draw(struct run *run)
 }
 
 static int
-flow(struct run *run, struct frame *in)
+take_frame(struct run *run, struct frame *in)
 {
-	int status = in ? add_curve(run, in) : draw(run);
+	int status = add_curve(run, in);
 
 	frame_free(in);
 	return status;
 }
 
-static const struct body body = { .flow = flow };
+static const struct body body = { .frame = take_frame, .end = draw };
 
 static int
 init(struct run *run)
@@ -286,5 +286,5 @@ STAGE(frameplot) = {
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SINK,
 	.init = init,
-	.end = end,
+	.release = end,
 };

@@ -152,12 +152,11 @@ make_head(struct run *run, size_t i, struct frame_head *head)
 }
 
 static int
-flow(struct run *run, struct frame *in)
+start(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
-	(void)in;
 	for (size_t i = 0; i < priv->patterns.n; i++) {
 		struct frame_head head = { 0 };
 		struct frame *frame = NULL;
@@ -174,7 +173,7 @@ flow(struct run *run, struct frame *in)
 	return parameters->manifest ? manifest_write(parameters->manifest, &priv->manifest) : 0;
 }
 
-static const struct body body = { .flow = flow,
+static const struct body body = { .start = start,
 	.no_passes = "a row is computed once and repeated" };
 
 /* ---- what is wanted ---- */
@@ -289,5 +288,5 @@ STAGE(fringegen) = {
 	.traits = STAGE_SOURCE,
 	.agree = AGREE_EXACT,
 	.init = init,
-	.end = end,
+	.release = end,
 };

@@ -228,13 +228,12 @@ measure(struct run *run, uint32_t measurement)
 }
 
 static int
-flow(struct run *run, struct frame *in)
+start(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	int status = 0;
 
-	(void)in;
 	if (parameters->truth && !(priv->truth = target_open(parameters->truth, run->force, NULL)))
 		return -1;
 	for (long i = 0; i < parameters->frames && status == 0; i++)
@@ -257,7 +256,7 @@ end(struct run *run)
 	manifest_free(&priv->manifest);
 }
 
-static const struct body body = { .flow = flow };
+static const struct body body = { .start = start };
 
 STAGE(fringesim) = {
 	.name = "fringesim",
@@ -269,5 +268,5 @@ STAGE(fringesim) = {
 	.traits = STAGE_SOURCE | STAGE_ANY_TYPE,
 	.agree = AGREE_EXACT,
 	.init = init,
-	.end = end,
+	.release = end,
 };

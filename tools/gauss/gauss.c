@@ -218,5 +218,5 @@ STAGE(gauss) = {
 	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
-	.end = end,
+	.release = end,
 };

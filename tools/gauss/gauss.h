@@ -38,7 +38,7 @@ struct gauss {
 float gauss_kernel_sum(const struct gauss *, size_t radius);
 /* struct body's `rows` and `passes`. */
 void gauss_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1);
+    size_t y1, const struct row_scratch *);
 int gauss_passes(struct run *, struct passes *);
 
 #endif

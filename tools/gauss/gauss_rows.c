@@ -254,13 +254,15 @@ filter_tile(struct gauss_window *window, struct frame *out, size_t y0, size_t y1
 }
 
 void
-gauss_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+gauss_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	const struct gauss *gauss = run->priv;
 	size_t w = in->head.w, tiles = (w + GAUSS_TILE - 1) / GAUSS_TILE;
 	size_t tile = (w + tiles * GAUSS_LANES - 1) / (tiles * GAUSS_LANES) * GAUSS_LANES;
 	struct gauss_window window;
 
+	(void)scratch;
 	window.in = in;
 	window.gauss = gauss;
 	for (size_t j = 0; j < gauss->jobs; j++)

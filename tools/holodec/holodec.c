@@ -93,11 +93,13 @@ decode_rows(const struct priv *priv, const struct frame *in, struct frame *out, 
 }
 
 static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	const struct priv *priv = run->priv;
 	size_t w = in->head.w, z = priv->xyz ? 2 : 0;
 
+	(void)scratch;
 	for (size_t x = 0; x < w; x += TILE) {
 		size_t n = w - x < TILE ? w - x : TILE;
 
@@ -265,5 +267,5 @@ STAGE(holodec) = {
 	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
-	.end = end,
+	.release = end,
 };

@@ -79,11 +79,13 @@ texture_row(const float *restrict in, unsigned char *restrict out, size_t w, flo
 }
 
 static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	const struct priv *priv = run->priv;
 	const size_t *place = holo_place[priv->holo.layout];
 
+	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		struct colours colours = { frame_row(out, place[0], y), frame_row(out, place[1], y),
 			frame_row(out, place[2], y) };

@@ -17,7 +17,7 @@ struct median {
 
 /* struct body's `rows` and `passes`. */
 void median_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1);
+    size_t y1, const struct row_scratch *);
 int median_passes(struct run *, struct passes *);
 
 #endif

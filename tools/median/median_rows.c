@@ -173,10 +173,12 @@ rows_around(const struct frame *in, size_t c, size_t y)
 }
 
 void
-median_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+median_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	const struct median *median = run->priv;
 
+	(void)scratch;
 	for (size_t y = y0; y < y1; y++)
 		for (size_t c = 0; c < out->head.c; c++) {
 			struct rows_of_five around = rows_around(in, c, y);

@@ -23,7 +23,7 @@ add_points(struct triangles *triangles, const char *name, const struct mesh *mes
 			for (int k = 0; k < 3; k++)
 				c[k] = frame_floats(mesh->floats, colour[k], y)[x];
 			if (triangles_add_texture(triangles, colour[0] == colour[1] ? c[0] :
-			    luma(c[0], c[1], c[2])) < 0)
+			    triangles_luma(c[0], c[1], c[2])) < 0)
 				return -1;
 		}
 	return 0;
@@ -49,7 +49,7 @@ int
 frame_triangles(const char *name, const struct frame *frame, double jump,
     struct triangles *triangles)
 {
-	struct save_options options = { .jump = jump };
+	struct mesh_options options = { .jump = jump };
 	struct mesh mesh;
 	int status = mesh_init(&mesh, name, frame, &options);
 

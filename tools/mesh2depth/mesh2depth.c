@@ -144,10 +144,8 @@ draw_operand(struct run *run, const char *path)
 }
 
 static int
-flow(struct run *run, struct frame *in)
+start(struct run *run)
 {
-	if (run->position > 0)
-		return in ? draw_frame(run, "input", in) : 0;
 	if (run->operands == 0)
 		return draw_operand(run, "-");
 	for (size_t i = 0; i < run->operands; i++)
@@ -156,7 +154,14 @@ flow(struct run *run, struct frame *in)
 	return 0;
 }
 
-static const struct body body = { .flow = flow,
+/* Behind other stages: a frame of points or depth. */
+static int
+take_frame(struct run *run, struct frame *in)
+{
+	return draw_frame(run, "input", in);
+}
+
+static const struct body body = { .start = start, .frame = take_frame,
 	.no_passes = "edges of triangles are exact in 128 bits" };
 
 static int

@@ -90,5 +90,5 @@ STAGE(normals) = {
 	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
-	.end = end,
+	.release = end,
 };

@@ -20,7 +20,7 @@ struct normals {
 
 /* struct body's `rows` and `passes`. */
 void normals_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1);
+    size_t y1, const struct row_scratch *);
 int normals_passes(struct run *, struct passes *);
 
 #endif

@@ -256,12 +256,13 @@ strip(const struct normals *normals, const struct frame *in, struct frame *out, 
 
 void
 normals_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1)
+    size_t y1, const struct row_scratch *scratch)
 {
 	const struct normals *normals = run->priv;
 	size_t w = in->head.w, strips = (w + TILE - 1) / TILE;
 	size_t n = ((w + strips - 1) / strips + 15) / 16 * 16;	/* no narrow one at the end */
 
+	(void)scratch;
 	for (size_t x = 0; x < w; x += n)
 		strip(normals, in, out, x, w - x < n ? w - x : n, y0, y1);
 	for (size_t y = y0; y < y1; y++)

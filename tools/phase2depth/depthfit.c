@@ -34,7 +34,7 @@ static int
 check_alike(const struct run *run, const struct frame_head *head)
 {
 	static const char *const keys[] = { "period_px", "axis", "origin_px", "bin" };
-	const struct frame_head *ref = run_second_input_head(run, "ref");
+	const struct frame_head *ref = run_second_input_head(run, "ref", 0);
 
 	for (size_t i = 0; ref && i < sizeof(keys) / sizeof(*keys); i++) {
 		const char *own = meta_get(&head->meta, keys[i]),

@@ -53,10 +53,12 @@ static const struct opt options[] = {
 };
 
 static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	const struct phase2depth *priv = run->priv;
 
+	(void)scratch;
 	if (!priv->calibrated)
 		depth_rows(priv, in, out, y0, y1);
 	for (size_t y = y0; y < y1; y++) {
@@ -85,7 +87,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 }
 
 static int
-fit_flow(struct run *run, struct frame *in)
+fit_frame(struct run *run, struct frame *in)
 {
 	const struct parameters *parameters = run->parameters;
 	struct phase2depth *priv = run->priv;
@@ -94,7 +96,7 @@ fit_flow(struct run *run, struct frame *in)
 }
 
 static const struct body map = { .rows = rows, .passes = phase2depth_passes };
-static const struct body fit = { .flow = fit_flow };
+static const struct body fit = { .frame = fit_frame };
 
 static int
 init(struct run *run)
@@ -134,5 +136,5 @@ STAGE(phase2depth) = {
 	.tolerance = 1e-6,
 	.init = init,
 	.plan = plan,
-	.end = end,
+	.release = end,
 };

@@ -85,10 +85,12 @@ static const struct opt options[] = {
 };
 
 static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	const struct priv *priv = run->priv;
 
+	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		phasewrap_row(&priv->wrap, in, out, y);
 		saturation_row(&priv->saturation, &priv->wrap.captures, in, y);
@@ -289,5 +291,5 @@ STAGE(phasewrap) = {
 	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
-	.end = end,
+	.release = end,
 };

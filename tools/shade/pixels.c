@@ -229,11 +229,13 @@ shade_found(const struct run *run, const struct frame *in, struct frame *out, si
 }
 
 void
-pixels_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+pixels_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	const struct priv *priv = run->priv;
 	struct tile tile;
 
+	(void)scratch;
 	colours_fill(priv, NULL, tile.colour.x, tile.colour.y, tile.colour.z, TILE);
 	for (size_t x = 0; x < in->head.w; x += TILE) {
 		size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;

@@ -6,6 +6,6 @@
 
 /* Rows y0 .. y1 - 1, for the body of a map. */
 void pixels_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1);
+    size_t y1, const struct row_scratch *);
 
 #endif

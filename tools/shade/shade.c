@@ -44,7 +44,7 @@ static const struct opt options[] = {
 static const struct body camera = { .rows = pixels_rows, .passes = shade_passes };
 static const struct body surveyed = { .survey = survey_frame, .rows = pixels_rows,
     .passes = shade_passes };
-static const struct body turned = { .flow = turned_flow,
+static const struct body turned = { .frame = turned_frame,
 	.no_passes = "edges of triangles are exact in 128 bits" };
 
 static int

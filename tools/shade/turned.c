@@ -99,7 +99,7 @@ paint(struct run *run, const struct frame_head *in, const struct raster *raster,
 }
 
 int
-turned_flow(struct run *run, struct frame *in)
+turned_frame(struct run *run, struct frame *in)
 {
 	const struct parameters *p = run->parameters;
 	const struct priv *priv = run->priv;
@@ -109,8 +109,6 @@ turned_flow(struct run *run, struct frame *in)
 	struct raster raster;
 	int status;
 
-	if (!in)
-		return 0;
 	view.w = samples * (p->size.w ? p->size.w : in->head.w);
 	view.h = samples * (p->size.w ? p->size.h : in->head.h);
 	status = surface_draw(run, in, &view, &raster);

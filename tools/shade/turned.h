@@ -5,6 +5,6 @@
 #include "shade.h"
 
 /* Owns `in`; NULL at the end. -1 after fail(). */
-int turned_flow(struct run *run, struct frame *in);
+int turned_frame(struct run *run, struct frame *in);
 
 #endif

@@ -159,7 +159,7 @@ pack_bits(const struct priv *priv, const struct frame *in, struct frame **out)
 		head_free(&head);
 	}
 	for (size_t y = 0; status == 0 && y < (*out)->head.h; y++)
-		memset(frame_row(*out, 0, y), 0, (*out)->stride);
+		memset(frame_row(*out, 0, y), 0, (*out)->plane[0].stride);
 	for (size_t y = 0; status == 0 && y < priv->h; y++)
 		for (size_t c = 0; c < 3; c++) {
 			unsigned char *row =

@@ -48,15 +48,13 @@ static const struct opt options[] = {
 /* ---- the fit: whole pictures ---- */
 
 static int
-flow(struct run *run, struct frame *in)
+whole_frame(struct run *run, struct frame *in)
 {
 	const struct priv *priv = run->priv;
 	struct frame *out = NULL;
 	bool done;
 	int status = -1;
 
-	if (!in)
-		return 0;
 	if (unpack_check(priv, in) == 0 && frame_new(&priv->out, &out) == 0)
 		status = fit_on_device(run, in, out, &done);
 	if (status == 0 && !done)
@@ -79,10 +77,12 @@ survey(struct run *run, const struct frame *in)
 }
 
 static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1)
+rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
 {
 	const struct priv *priv = run->priv;
 
+	(void)scratch;
 	for (size_t c = 0; c < 3; c++)
 		smooth_rows(priv, in, c, out, holo_place[priv->holo.layout][c], y0, y1);
 	smooth_texture(priv, in, out, y0, y1);
@@ -90,7 +90,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 
 /* ---- options, the frame ---- */
 
-static const struct body whole = { .flow = flow, .passes = fit_passes };
+static const struct body whole = { .frame = whole_frame, .passes = fit_passes };
 static const struct body map = { .survey = survey, .rows = rows, .passes = smooth_passes };
 
 static int
@@ -240,5 +240,5 @@ STAGE(undither3) = {
 	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
-	.end = end,
+	.release = end,
 };

@@ -68,16 +68,21 @@ static int
 fit_line(struct run *run, struct frame *in)
 {
 	struct unwrap2f *unwrap = run->priv;
-	int status;
+	int status = fringe_line_add(&unwrap->line, in);
 
-	if (!in)
-		return fringe_line_print(&unwrap->line, run->output);
-	status = fringe_line_add(&unwrap->line, in);
 	frame_free(in);
 	return status;
 }
 
-static const struct body body_line = { .flow = fit_line };
+static int
+print_line(struct run *run)
+{
+	struct unwrap2f *unwrap = run->priv;
+
+	return fringe_line_print(&unwrap->line, run->output);
+}
+
+static const struct body body_line = { .frame = fit_line, .end = print_line };
 
 static int
 init(struct run *run)
@@ -184,5 +189,5 @@ STAGE(unwrap2f) = {
 	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
-	.end = end,
+	.release = end,
 };

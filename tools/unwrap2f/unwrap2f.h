@@ -28,7 +28,7 @@ struct unwrap2f {
 
 /* struct body's `rows` and `passes`. */
 void unwrap2f_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1);
+    size_t y1, const struct row_scratch *);
 int unwrap2f_passes(struct run *, struct passes *);
 
 #endif

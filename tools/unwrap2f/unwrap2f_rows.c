@@ -327,11 +327,12 @@ tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *o
 
 void
 unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1)
+    size_t y1, const struct row_scratch *scratch)
 {
 	const struct unwrap2f *unwrap = run->priv;
 	bool by_beat = unwrap->method != METHOD_BEST && is_by_beat(&unwrap->steps);
 
+	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		bool wanted = residual_check_wanted(&unwrap->check, y);
 		uint count[RESIDUAL_CHECK_BINS] = { 0 };
