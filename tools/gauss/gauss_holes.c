@@ -84,7 +84,8 @@ take_off(struct gauss_window *window, const struct hole *hole, size_t n, size_t 
 		vector sum1 = VECTOR_IN(window->sum[1] + i - GAUSS_EDGE);
 
 		for (size_t k = 0; k < n; k++) {
-			const struct gauss_row *mirror = window->row[window->size - 1 - hole[k].row];
+			const struct gauss_row *mirror =
+			    window->row[window->size - 1 - hole[k].row];
 			size_t at = 2 * i - hole[k].column;
 			vector w = kernel[GAUSS_EDGE + hole[k].row - window->gauss->radius] *
 			    VECTOR_IN(kernel + GAUSS_EDGE + i - hole[k].column);
