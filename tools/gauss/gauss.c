@@ -106,7 +106,7 @@ plan_vector(struct gauss *gauss, struct gauss_job *job, struct frame_head *out,
 	}
 }
 
-/* What becomes of input channel c. A cos takes its sin with it, wherever that stands. */
+/* What becomes of input channel c. A cos takes its sin with it, wherever that is. */
 static void
 plan_channel(struct gauss *gauss, const struct frame_head *in, size_t c, const char *list,
     struct frame_head *out)

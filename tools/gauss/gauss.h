@@ -6,7 +6,8 @@
 
 #define GAUSS_SIZE_MOST 101
 #define GAUSS_RADIUS_MOST (GAUSS_SIZE_MOST / 2)
-#define GAUSS_EDGE 80	/* columns beside a tile: radius in whole GAUSS_LANES, and GAUSS_LANES */
+/* Columns on each side of a tile: radius in whole GAUSS_LANES, and GAUSS_LANES. */
+#define GAUSS_EDGE 80
 /* So many missing pixels are taken off one by one, which costs less than all pairs and keeps most
  * of them: what remains is no small difference of large sums. */
 #define GAUSS_FEW(size) ((size) * (size) / 6)

@@ -57,14 +57,19 @@ sum_mirrored(size_t radius, struct gauss_window *window, size_t i)
 	VECTOR(window->weight + i) = sums.weight;
 }
 
+#if CPU_VECTOR_BYTES == 64
+#define EVEN 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#elif CPU_VECTOR_BYTES == 32
+#define EVEN 0, 2, 4, 6, 8, 10, 12, 14
+#else
+#define EVEN 0, 2, 4, 6
+#endif
+
 /* Of 2 WIDTH numbers those with even index. */
 static vector
 even(const float *v)
 {
-	static const int32_t index[] =
-	    { 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30 };
-
-	return __builtin_shuffle(VECTOR_IN(v), VECTOR_IN(v + WIDTH), WHOLE_IN(index));
+	return __builtin_shufflevector(VECTOR_IN(v), VECTOR_IN(v + WIDTH), EVEN);
 }
 
 /* The mirror images of n missing pixels do not count. */
@@ -79,7 +84,8 @@ take_off(struct gauss_window *window, const struct hole *hole, size_t n, size_t 
 		vector sum1 = VECTOR_IN(window->sum[1] + i - GAUSS_EDGE);
 
 		for (size_t k = 0; k < n; k++) {
-			const struct gauss_row *mirror = window->row[window->size - 1 - hole[k].row];
+			const struct gauss_row *mirror =
+			    window->row[window->size - 1 - hole[k].row];
 			size_t at = 2 * i - hole[k].column;
 			vector w = kernel[GAUSS_EDGE + hole[k].row - window->gauss->radius] *
 			    VECTOR_IN(kernel + GAUSS_EDGE + i - hole[k].column);

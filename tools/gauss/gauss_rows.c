@@ -219,7 +219,8 @@ shorten(struct gauss_window *window, size_t x)
 static void
 measure_columns(struct gauss_window *window)
 {
-	size_t radius = window->gauss->radius, x0 = window->x0, n = window->n, w = window->in->head.w;
+	size_t radius = window->gauss->radius, w = window->in->head.w;
+	size_t x0 = window->x0, n = window->n;
 	float whole = gauss_kernel_sum(window->gauss, radius);
 
 	for (size_t i = 0; i < GAUSS_TILE; i++) {

@@ -134,7 +134,8 @@ sum_mirrored(block_at at, uint x, uint y)
 		precise float along = k > 0 ? at.b.kernel[k] : 1.0f;
 
 		for (int i = k > 0 ? -far_x : 1; i <= far_x; i++) {
-			precise float both = get(at, x - i, y - k, above) * get(at, x + i, y + k, below);
+			precise float both =
+			    get(at, x - i, y - k, above) * get(at, x + i, y + k, below);
 			precise float pair0 = above[0] + below[0], pair1 = above[1] + below[1];
 
 			both = both * at.b.kernel[abs(i)];

@@ -143,7 +143,7 @@ static const struct body body = { .gather = gather, .rows = rows, .after = after
 static const struct body searching_body = { .gather = gather, .survey = survey, .rows = rows,
 	.after = after, .passes = passes };
 
-/* Without operands the manifest's own files are read; a file of several images stands in it several
+/* Without operands the manifest's own files are read; a file of several images is listed several
  * times in a row. */
 static int
 read_manifest(struct run *run, const char *path)

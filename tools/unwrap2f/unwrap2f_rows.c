@@ -35,7 +35,7 @@ weigh_two(const float *restrict a, const float *restrict b, float weight_a, floa
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		tile->signal[i] = weight_a * a[i] + weight_b * b[i];
-		tile->bad[i] |= px_isnan(a[i]) | px_isnan(b[i]);
+		tile->bad[i] |= (uint)px_isnan(a[i]) | (uint)px_isnan(b[i]);
 	}
 }
 
