@@ -1,3 +1,4 @@
+/* Key := value metadata: entries shared by copies, lists, and gathering frames into one. */
 #define _GNU_SOURCE
 #include "frame/meta.h"
 

@@ -1,3 +1,4 @@
+/* Frames that pass between processes through shared memory: sender and receiver. */
 #define _GNU_SOURCE
 #include "io/shared_frames.h"
 

@@ -1,3 +1,4 @@
+/* Reading frames: recognising formats, pipes, files, folders. */
 #define _GNU_SOURCE
 #include "io/source.h"
 

@@ -1,3 +1,4 @@
+/* Writing frames: formats, numbered names, folders, standard output. */
 #define _GNU_SOURCE
 #include "io/target.h"
 
