@@ -15,6 +15,7 @@
 #define GAUSS_WORDS ((GAUSS_SIZE_MOST + 31) / 32)
 
 struct passes;
+struct row_scratch;
 struct run;
 
 enum gauss_kind { KIND_PHASE, KIND_VECTOR, KIND_PLAIN };

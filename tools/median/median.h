@@ -5,6 +5,7 @@
 #include "frame/frame.h"
 
 struct passes;
+struct row_scratch;
 struct run;
 
 enum median_shape { SHAPE_AUTO, SHAPE_ROW, SHAPE_COLUMN, SHAPE_BOX };

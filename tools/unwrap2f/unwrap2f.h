@@ -9,6 +9,7 @@
 #include "unwrap_steps.h"
 
 struct passes;
+struct row_scratch;
 struct run;
 
 enum unwrap2f_method {
