@@ -259,23 +259,26 @@ fit_all(struct run *run, const double *z_mm, size_t degree, struct depthfit *abo
 }
 
 int
-depthfit_take(struct run *run, struct frame *in, const struct depthfit_options *options,
-    struct depthfit *fit)
+depthfit_finish(struct run *run, const struct depthfit_options *options, struct depthfit *fit)
+{
+	const struct numbers *z_mm = &options->fit_c;
+
+	if (fit->steps != z_mm->n)
+		return fail(NULL, "--fit-c names %zu depths, the input has %zu measurements",
+		    z_mm->n, fit->steps);
+	fit->phase = 0;		/* the kept frames hold the phase, then the reference */
+	fit->ref = fit->ref == NO_CHANNEL ? NO_CHANNEL : 1;
+	return fit_all(run, z_mm->v, (size_t)options->degree, fit);
+}
+
+int
+depthfit_add(struct frame *in, const struct depthfit_options *options, struct depthfit *fit)
 {
 	const struct numbers *z_mm = &options->fit_c;
 	size_t channel[2] = { fit->phase, fit->ref };
 	struct frame **more, *kept;
-	int status;
+	int status = frame_select(in, channel, fit->ref == NO_CHANNEL ? 1 : 2, &kept);
 
-	if (!in && fit->steps != z_mm->n)
-		return fail(NULL, "--fit-c names %zu depths, the input has %zu measurements",
-		    z_mm->n, fit->steps);
-	if (!in) {			/* frames kept hold the phase, then the reference */
-		fit->phase = 0;
-		fit->ref = fit->ref == NO_CHANNEL ? NO_CHANNEL : 1;
-		return fit_all(run, z_mm->v, (size_t)options->degree, fit);
-	}
-	status = frame_select(in, channel, fit->ref == NO_CHANNEL ? 1 : 2, &kept);
 	frame_free(in);
 	if (status < 0)
 		return -1;

@@ -32,13 +32,13 @@ int depthfit_check(const struct depthfit_options *, bool calibrated);
 /* Finds the reference and, unless it is to be fitted, c; origin is --origin. */
 int depthfit_plan(struct run *, struct depthfit *, const struct depthfit_options *,
     const struct numbers *origin, const struct frame_head *in, struct frame_head *out);
+/* Keeps one measurement; takes ownership of the frame. 0 or -1 after fail(). */
+int depthfit_add(struct frame *, const struct depthfit_options *, struct depthfit *);
 /*
- * A flow's frame: takes ownership of in. NULL at the end: fits c to the measurements, for the whole
- * image and for each pixel; emits the pixels' c as a frame if the tool has an output, else prints
- * the image's as text. 0 or -1 after fail().
+ * Fits c to the measurements, for the whole image and for each pixel; emits the pixels' c as a frame
+ * if the tool has an output, else prints the image's as text. 0 or -1 after fail().
  */
-int depthfit_take(struct run *, struct frame *in, const struct depthfit_options *,
-    struct depthfit *);
+int depthfit_finish(struct run *, const struct depthfit_options *, struct depthfit *);
 void depthfit_free(struct depthfit *);
 
 #endif

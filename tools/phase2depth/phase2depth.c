@@ -92,11 +92,20 @@ fit_frame(struct run *run, struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct phase2depth *priv = run->priv;
 
-	return depthfit_take(run, in, &parameters->plane, &priv->above);
+	return depthfit_add(in, &parameters->plane, &priv->above);
+}
+
+static int
+fit_end(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct phase2depth *priv = run->priv;
+
+	return depthfit_finish(run, &parameters->plane, &priv->above);
 }
 
 static const struct body map = { .rows = rows, .passes = phase2depth_passes };
-static const struct body fit = { .frame = fit_frame };
+static const struct body fit = { .frame = fit_frame, .end = fit_end };
 
 static int
 init(struct run *run)
