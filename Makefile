@@ -6,22 +6,28 @@ SHELL := bash
 MAKEFLAGS += --no-builtin-rules
 
 VERSION := 0.1
+COMMIT := $(shell [ "$$(git rev-parse --show-toplevel 2>/dev/null)" = "$(CURDIR)" ] && git describe --always --dirty --abbrev=10)
 PREFIX ?= /usr/local
 CC := gcc
 OBJCOPY ?= objcopy
+PKG_CONFIG ?= pkg-config
 comma := ,
 # SAN=address,undefined or SAN=thread builds into its own folder
 SAN ?=
 BUILD := build$(if $(SAN),-$(firstword $(subst $(comma), ,$(SAN))))
 BIN := bin$(if $(SAN),-$(firstword $(subst $(comma), ,$(SAN))))
+PROGRAMS := $(BUILD)/programs-$(notdir $(BIN))
+# folders of tools: `make stages` adds those of the tests
+TOOL_ROOTS := tools
 
-PACKAGES := libpng libtiff-4 libjpeg cairo zlib
-CPPFLAGS += -Icommon -D_GNU_SOURCE= $(shell pkg-config --cflags $(PACKAGES))
-LDLIBS += $(shell pkg-config --libs $(PACKAGES)) -lm
+PACKAGES := libpng libtiff-4 libjpeg zlib
+CPPFLAGS += -Icommon -D_GNU_SOURCE= $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
+LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm
 CFLAGS ?= -g
+GCC_FLAGS := $(if $(findstring clang,$(shell $(CC) --version)),,-fno-thread-jumps --param=vect-max-peeling-for-alignment=0)
 override CFLAGS += -std=c11 -Wall -Wextra -Wno-missing-field-initializers -O3 -fopenmp \
-	-fno-math-errno -fno-trapping-math -fno-thread-jumps -ffp-contract=off \
-	--param=vect-max-peeling-for-alignment=0 $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+	-fno-math-errno -fno-trapping-math -ffp-contract=off $(GCC_FLAGS) \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 LDFLAGS += -fopenmp $(if $(SAN),-fsanitize=$(SAN))
 
 # GPU=0 builds tools that run on the processor only; so does a machine without glslc or volk
@@ -35,23 +41,40 @@ calls = $(foreach name,$1,X($(name)))
 LEVELS := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),v2 v3 v4,plain)
 march = $(if $(filter plain,$1),,-march=x86-64-$1)
 
-# what lies in the rooms is built: a tool, a codec (a file or a folder), a shader, a test
-TOOLS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/*.c)))))
-CODECS := $(sort $(notdir $(basename $(wildcard common/codec/*.c)) $(patsubst %/,%,$(dir $(wildcard common/codec/*/*.c)))))
+# A tool or codec with a library of its own says so in NAME.mk: PACKAGES_NAME := its pkg-config names,
+# DEBIAN_NAME := its Debian packages; and CHAIN_NAME := no if the tool is no stage of fringepipe.
+# Where a library is absent, that tool or codec alone is left out.
+include $(wildcard $(addsuffix /*/*.mk,$(TOOL_ROOTS)) common/codec/*.mk common/codec/*/*.mk)
+absent = $(strip $(foreach package,$(PACKAGES_$1),$(if $(shell $(PKG_CONFIG) --exists $(package) && echo y),,$(package))))
+cflags = $(if $(PACKAGES_$1),$(shell $(PKG_CONFIG) --cflags $(PACKAGES_$1)))
+libs = $(if $(PACKAGES_$1),$(shell $(PKG_CONFIG) --libs $(PACKAGES_$1)))
+names = $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard $1)))))
+ALL_TOOLS := $(call names,$(addsuffix /*/*.c,$(TOOL_ROOTS)))
+ALL_CODECS := $(sort $(notdir $(basename $(wildcard common/codec/*.c))) $(call names,common/codec/*/*.c))
+LEFT_OUT := $(strip $(foreach name,$(ALL_TOOLS) $(ALL_CODECS),$(if $(call absent,$(name)),$(name))))
+TOOLS := $(filter-out $(LEFT_OUT),$(ALL_TOOLS))
+CODECS := $(filter-out $(LEFT_OUT),$(ALL_CODECS))
+STAGES := $(foreach tool,$(TOOLS),$(if $(filter no,$(CHAIN_$(tool))),,$(tool)))
+
+# what lies in the rooms is built
+codec_files = $(wildcard common/codec/$1.c common/codec/$1/*.c)
 GPU_FILES := $(if $(filter 0,$(GPU)),common/gpu/none.c,$(filter-out common/gpu/none.c common/gpu/shader.c,$(wildcard common/gpu/*.c)))
-COMMON := $(filter-out common/run/main.c common/gpu/%,$(wildcard common/*/*.c common/codec/*/*.c)) $(GPU_FILES)
-SHADERS := $(if $(filter 1,$(GPU)),$(wildcard tools/*/*.comp))
-SHADER_OBJECTS := $(patsubst %.comp,$(BUILD)/shaders/%.o,$(notdir $(SHADERS)))
-COMMON_OBJECTS := $(COMMON:%.c=$(BUILD)/%.o) $(SHADER_OBJECTS)
+COMMON := $(filter-out common/run/main.c common/gpu/% common/codec/%,$(wildcard common/*/*.c)) $(GPU_FILES) \
+	$(foreach codec,$(CODECS),$(call codec_files,$(codec)))
+COMMON_OBJECTS := $(COMMON:%.c=$(BUILD)/%.o)
 LIBRARY := $(BUILD)/libfringepipe.a
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-tool_objects = $(foreach level,$(LEVELS),$(BUILD)/tools/$1.$(level).o)
+tool_files = $(wildcard $(addsuffix /$1/*.$2,$(TOOL_ROOTS)))
+SHADERS := $(if $(filter 1,$(GPU)),$(wildcard $(addsuffix /*/*.comp,$(TOOL_ROOTS))))
+tool_shaders = $(if $(filter 1,$(GPU)),$(patsubst %.comp,$(BUILD)/shaders/%.o,$(notdir $(call tool_files,$1,comp))))
+tool_objects = $(foreach level,$(LEVELS),$(BUILD)/stages/$1.$(level).o) $(call tool_shaders,$1)
 
 .PHONY: all check unit samples install clean help FORCE
 all: $(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe  ## build every tool into bin/
 	@[ $(GPU) = 1 ] || echo "without GPU: shaders need glslc and volk.h (packages glslc, libvulkan-volk-dev)"
+	@$(foreach name,$(LEFT_OUT),echo "left out: $(name) needs $(call absent,$(name)) (package $(DEBIAN_$(name)))";)
 
-check: all unit  ## run all tests
+check: all unit stages  ## run all tests
 	tests/run
 
 unit: $(UNIT)  ## build the unit tests
@@ -74,65 +97,37 @@ help:  ## list the targets
 
 # Lists that change what is linked: a stamp is rewritten only when its content differs.
 define stamp
-$(BUILD)/$1.list: FORCE
+$2: FORCE
 	@mkdir -p $$(@D)
-	@echo '$2' | cmp -s - $$@ || echo '$2' > $$@
+	@echo '$3' | cmp -s - $$@ || echo '$3' > $$@
 endef
-$(eval $(call stamp,tools,$(TOOLS)))
-$(eval $(call stamp,codecs,$(CODECS)))
-$(eval $(call stamp,shaders,$(notdir $(SHADERS))))
-$(eval $(call stamp,flags,$(CC) $(CPPFLAGS) $(CFLAGS)))
+$(eval $(call stamp,,$(PROGRAMS)/stages.list,$(STAGES)))
+$(eval $(call stamp,,$(BUILD)/codecs.list,$(CODECS)))
+$(eval $(call stamp,,$(BUILD)/version.list,$(VERSION) $(COMMIT)))
+$(eval $(call stamp,,$(BUILD)/flags.list,$(CC) $(CPPFLAGS) $(CFLAGS)))
 
 $(BUILD)/common/io/codec_table.o: CPPFLAGS += -D'CODECS=$(call calls,$(CODECS))'
 $(BUILD)/common/io/codec_table.o: $(BUILD)/codecs.list
-$(BUILD)/common/run/stage.o: CPPFLAGS += -DVERSION='"$(VERSION)"'
+$(BUILD)/common/run/stage.o: CPPFLAGS += -DVERSION='"$(VERSION)$(COMMIT:%= (commit %))"'
+$(BUILD)/common/run/stage.o: $(BUILD)/version.list
 
 $(BUILD)/common/%.o: common/%.c $(BUILD)/flags.list
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# a shader knows the rooms of common/ and its tool's own headers; the object links it in
-vpath %.comp $(sort $(dir $(SHADERS)))
-$(BUILD)/shaders/%.spv: %.comp
-	@mkdir -p $(@D)
-	glslc -O $(GLSLFLAGS) --target-env=vulkan1.2 -Icommon -I$(dir $<) -MD -MF $@.d -o $@ $<
-
-$(BUILD)/shaders/%.o: $(BUILD)/shaders/%.spv common/gpu/shader.c $(BUILD)/flags.list
-	$(CC) $(CPPFLAGS) $(CFLAGS) -DSHADER_NAME=$* -DSHADER_FILE='"$<"' -c -o $@ common/gpu/shader.c
-
-$(LIBRARY): $(COMMON_OBJECTS) $(BUILD)/shaders.list
+$(LIBRARY): $(COMMON_OBJECTS) $(BUILD)/codecs.list
 	rm -f $@
 	$(AR) rcs $@ $(COMMON_OBJECTS)
 
-# all .c files of a tool at one level become one object, of which only the stage can be seen
-define at_level
-$(BUILD)/tools/%.$1.o: tools/%.c $(BUILD)/flags.list
-	@mkdir -p $$(@D)
-	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $(call march,$1) -DSTAGE_LEVEL=_$1 -MMD -MP -c -o $$@ $$<
-endef
-$(foreach level,$(LEVELS),$(eval $(call at_level,$(level))))
-define tool_at_level
-$(BUILD)/tools/$1.$2.o: $(patsubst %.c,$(BUILD)/%.$2.o,$(wildcard tools/$1/*.c)) $(BUILD)/flags.list
-	$$(CC) -r -nostdlib -o $$@ $$(filter %.o,$$^)
-	$(OBJCOPY) --keep-global-symbol=stage_$1_$2 $$@
-endef
-$(foreach level,$(LEVELS),$(foreach tool,$(TOOLS),$(eval $(call tool_at_level,$(tool),$(level)))))
-
-$(BUILD)/main/%.o: common/run/main.c $(BUILD)/flags.list
+$(PROGRAMS)/%.o: common/run/main.c $(BUILD)/flags.list
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -D'TOOLS=X($*)' -MMD -MP -c -o $@ $<
 
-$(BUILD)/fringepipe.o: common/run/main.c $(BUILD)/tools.list $(BUILD)/flags.list
-	$(CC) $(CPPFLAGS) $(CFLAGS) -DCHAIN -D'TOOLS=$(call calls,$(TOOLS))' -MMD -MP -c -o $@ $<
+$(PROGRAMS)/fringepipe.o: common/run/main.c $(PROGRAMS)/stages.list $(BUILD)/flags.list
+	$(CC) $(CPPFLAGS) $(CFLAGS) -DCHAIN -D'TOOLS=$(call calls,$(STAGES))' -MMD -MP -c -o $@ $<
 
-define link_tool
-$(BIN)/$1: $(BUILD)/main/$1.o $(call tool_objects,$1) $(LIBRARY)
-	@mkdir -p $$(@D)
-	$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
-endef
-$(foreach tool,$(TOOLS),$(eval $(call link_tool,$(tool))))
-
-$(BIN)/fringepipe: $(BUILD)/fringepipe.o $(foreach tool,$(TOOLS),$(call tool_objects,$(tool))) $(LIBRARY)
+$(BIN)/fringepipe: LDLIBS += $(foreach tool,$(STAGES),$(call libs,$(tool)))
+$(BIN)/fringepipe: $(PROGRAMS)/fringepipe.o $(foreach tool,$(STAGES),$(call tool_objects,$(tool))) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 

@@ -1,0 +1,40 @@
+# How a tool's files become one object per instruction level, its shaders words, and both a program.
+define at_level
+$(BUILD)/%.$1.o: %.c $(BUILD)/flags.list
+	@mkdir -p $$(@D)
+	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $(call march,$1) -DSTAGE_LEVEL=_$1 -MMD -MP -c -o $$@ $$<
+endef
+$(foreach level,$(LEVELS),$(eval $(call at_level,$(level))))
+
+# all .c files of a tool at one level become one object, of which only the stage can be seen
+define tool_at_level
+$(BUILD)/stages/$1.$2.o: $(patsubst %.c,$(BUILD)/%.$2.o,$(call tool_files,$1,c)) $(BUILD)/flags.list
+	@mkdir -p $$(@D)
+	$$(CC) -r -nostdlib -o $$@ $$(filter %.o,$$^)
+	$(OBJCOPY) --keep-global-symbol=stage_$1_$2 $$@
+endef
+define tool_rules
+$(patsubst %.c,$(BUILD)/%.%.o,$(call tool_files,$1,c)): CPPFLAGS += $(call cflags,$1)
+$(BIN)/$1: LDLIBS += $(call libs,$1)
+$(BIN)/$1: $(PROGRAMS)/$1.o $(call tool_objects,$1) $(LIBRARY)
+	@mkdir -p $$(@D)
+	$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+endef
+$(foreach tool,$(TOOLS),$(eval $(call tool_rules,$(tool))))
+$(foreach level,$(LEVELS),$(foreach tool,$(TOOLS),$(eval $(call tool_at_level,$(tool),$(level)))))
+$(foreach codec,$(CODECS),$(if $(PACKAGES_$(codec)),$(eval \
+	$(patsubst %.c,$(BUILD)/%.o,$(call codec_files,$(codec))): CPPFLAGS += $(call cflags,$(codec)))))
+LDLIBS += $(foreach codec,$(CODECS),$(call libs,$(codec)))
+
+# a shader knows the rooms of common/ and its tool's own headers; the object links it in
+vpath %.comp $(sort $(dir $(SHADERS)))
+$(BUILD)/shaders/%.spv: %.comp
+	@mkdir -p $(@D)
+	glslc -O $(GLSLFLAGS) --target-env=vulkan1.2 -Icommon -I$(dir $<) -MD -MF $@.d -o $@ $<
+
+$(BUILD)/shaders/%.o: $(BUILD)/shaders/%.spv common/gpu/shader.c $(BUILD)/flags.list
+	$(CC) $(CPPFLAGS) $(CFLAGS) -DSHADER_NAME=$* -DSHADER_FILE='"$<"' -c -o $@ common/gpu/shader.c
+
+.PHONY: stages
+stages:  ## build the tools and the tests' own stages into build/bin-stages/
+	$(MAKE) TOOL_ROOTS="tools tests/stages" BIN=$(BUILD)/bin-stages all

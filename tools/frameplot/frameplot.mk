@@ -1,0 +1,2 @@
+PACKAGES_frameplot := cairo
+DEBIAN_frameplot := libcairo2-dev
