@@ -43,7 +43,7 @@ static void
 pass_texture(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n)
 {
-	float share[PIECE];
+	float share[PIECE] __attribute__((aligned(64)));
 
 	if (priv->keys.texture_bits != 8)
 		return;
@@ -57,8 +57,9 @@ static void
 dither_piece(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n)
 {
-	float share[4][PIECE];
-	unsigned char bits[4][PIECE], black[PIECE];
+	float share[4][PIECE] __attribute__((aligned(64)));
+	unsigned char bits[4][PIECE] __attribute__((aligned(64)));
+	unsigned char black[PIECE] __attribute__((aligned(64)));
 	const unsigned char *const bit[4] = { bits[0], bits[1], bits[2], bits[3] };
 
 	for (size_t c = 0; c < 4; c++)

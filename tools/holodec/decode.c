@@ -59,7 +59,7 @@ void
 decode_nearest(const struct reading *reading, const struct frame *in, size_t y, size_t x, size_t n,
     struct tile *tile, float *out)
 {
-	float turns[TILE];
+	float turns[TILE] __attribute__((aligned(64)));
 
 	tile_load(in, reading, y, x, n, tile);
 	tile_read(tile, reading, n + 2 * MARGIN);
@@ -73,7 +73,7 @@ decode_plain(
     const struct reading *reading, const struct frame *in, size_t y, size_t x, size_t n, float *out)
 {
 	struct tile tile;
-	float turns[TILE];
+	float turns[TILE] __attribute__((aligned(64)));
 
 	tile_load(in, reading, y, x, n, &tile);
 	tile_read(&tile, reading, n + 2 * MARGIN);
@@ -87,7 +87,7 @@ decode_median(const struct reading *reading, const struct frame *in, struct fram
     size_t x, size_t n, size_t y0, size_t y1)
 {
 	struct medians_ring ring;
-	float order[TILE], turns[TILE];
+	float order[TILE] __attribute__((aligned(64))), turns[TILE] __attribute__((aligned(64)));
 
 	medians_start(&ring, reading, in, x, n, y0);
 	for (size_t y = y0; y < y1; y++) {

@@ -137,7 +137,7 @@ survey(struct run *run, const struct frame *in)
 	struct priv *priv = run->priv;
 	struct pixel_counts counts = { 0 };
 	struct tile tile;
-	float depth[TILE];
+	float depth[TILE] __attribute__((aligned(64)));
 	bool lossy;
 
 	for (size_t y = 0; y < in->head.h; y += SURVEY_STEP)

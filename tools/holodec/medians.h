@@ -8,7 +8,7 @@
 struct medians {
 	float rest[TILE], order[TILE];
 	size_t first, end; /* NaN before and behind */
-};
+} __attribute__((aligned(64)));
 
 /* The rows around the one that is being decoded; they are kept for the rows below. */
 struct medians_ring {

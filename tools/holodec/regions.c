@@ -149,7 +149,7 @@ void
 regions_decode(const struct regions *regions, const struct holo_code *code, struct frame *out,
     size_t z, size_t x, size_t n, size_t y0, size_t y1)
 {
-	float turns[TILE];
+	float turns[TILE] __attribute__((aligned(64)));
 
 	for (size_t y = y0; y < y1; y++) {
 		size_t at = y * out->head.w + x;

@@ -21,7 +21,7 @@ struct tile { /* pixel x of the row is at [MARGIN] */
 	float rest[TILE + 2 * MARGIN];  /* NaN in the background */
 	float order[TILE + 2 * MARGIN]; /* as read: not whole; NaN in the background */
 	size_t first, end;              /* before and behind there is nothing but background */
-};
+} __attribute__((aligned(64)));
 
 /* Bytes as floats. */
 void tile_load_bytes(const unsigned char *restrict in, float *restrict out, size_t n);

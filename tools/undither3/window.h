@@ -7,7 +7,7 @@
 /* Of n pixels. */
 struct sums {
 	float cosine[SPAN], sine[SPAN], fringe[SPAN], order[SPAN], weight[SPAN];
-};
+} __attribute__((aligned(64)));
 
 /* The sums of n pixels of row y from x on. */
 void window_sum(const struct planes *planes, const struct kernels *kernels, size_t y, size_t x,
