@@ -1,5 +1,6 @@
 #include "base/cpu_level.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +9,19 @@
 #ifdef __x86_64__
 static const char *const level_name[CPU_LEVELS] = { "v2", "v3", "v4" };
 
+#define SUPPORTS(feature) (__builtin_cpu_supports(feature) != 0)
+
+/* Clang does not know the levels by name before its version 18; what else v3 has besides these
+ * (F16C, LZCNT, MOVBE) came with them. */
 static int
 best_level(void)
 {
-	if (__builtin_cpu_supports("x86-64-v4"))
+	bool v3 = SUPPORTS("avx2") && SUPPORTS("bmi") && SUPPORTS("bmi2") && SUPPORTS("fma");
+
+	if (v3 && SUPPORTS("avx512f") && SUPPORTS("avx512bw") && SUPPORTS("avx512cd") &&
+	    SUPPORTS("avx512dq") && SUPPORTS("avx512vl"))
 		return 2;
-	return __builtin_cpu_supports("x86-64-v3") ? 1 : 0;
+	return v3 ? 1 : 0;
 }
 #else
 static const char *const level_name[CPU_LEVELS] = { "plain" };

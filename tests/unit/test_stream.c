@@ -383,7 +383,7 @@ channel_axis(void **state)
 		for (size_t c = 0; c < 4; c++)
 			for (size_t y = 0; y < 2; y++)
 				assert_memory_equal(frame_row(frame, c, y),
-				    "abcdefghijklmnopqrstuvwx" + 6 * c + 3 * y, 3);
+				    &"abcdefghijklmnopqrstuvwx"[6 * c + 3 * y], 3);
 		frame_free(frame);
 	}
 }

@@ -198,7 +198,8 @@ place_colours(const struct conversion *conversion, const float *from, size_t n, 
 		place_colours_by(conversion, from, n, last, round, true, anchor, share);
 }
 
-#if CPU_VECTOR_BYTES == 64
+#if defined(__clang__)		/* it has no shuffle by variable places */
+#elif CPU_VECTOR_BYTES == 64
 #define COLOUR_LOOK_UP(table, at) __builtin_shuffle((table)[0], at)
 #elif CPU_VECTOR_BYTES == 32
 #define COLOUR_LOOK_UP(table, at) __builtin_shuffle((table)[0], (table)[1], at)
