@@ -109,7 +109,7 @@ costs() {
 	if grep 'frames on ' said; then return 1; fi
 	for i in {1..60}; do cat images.nrrd; done >many.nrrd
 	fringepipe -d cpu phasewrap many.nrrd , gauss , unwrap2f , median -o cpu.nrrd
-	sed -i 's/^open.*/open 0.02/' cache/fringepipe/costs
+	sed -i 's/^open.*/open 0.002/' cache/fringepipe/costs
 	fringepipe -v phasewrap many.nrrd , gauss , unwrap2f , median -o auto.nrrd 2>said
 	grep 'on the processor: phasewrap' said
 	grep 'frames on ' said
