@@ -24,7 +24,7 @@ without_shader() {
 }
 
 @test "agree: what has no shader is the processor's under -d gpu too, and -v says why" {
-	fringepipe --devices | grep -q '^gpu:' || skip "no Vulkan device here"
+	need_gpu
 	printf 'v 0 0 0\nv 1 0 0\nv 0 1 1\nf 1 2 3\n' >mesh.obj
 	without_shader "a row is computed once" fringegen -s 40x30 -p 20
 	without_shader "edges of triangles" mesh2depth mesh.obj -s 20x20

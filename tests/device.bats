@@ -67,10 +67,10 @@ costs() {
 }
 
 @test "device: a calibrated machine without a GPU of its own picks the processor" {
+	use_llvmpipe
 	setup_chain
 	fringepipe --calibrate >/dev/null
 	FRINGEPIPE_REPEAT=20 fringepipe -v -o null: "${words[@]}" 2>said
-	if fringepipe --devices | grep -v '^cpu\|: llvmpipe' ; then skip "a GPU is here"; fi
 	if grep 'frames on ' said; then return 1; fi
 	grep 'on the processor: phasewrap [0-9.]* ms ([0-9.]* expected), gauss' said
 }
@@ -182,9 +182,9 @@ write_frames("shots.nrrd", Frame(np.minimum(np.rint(i), 4095).astype("u2"), ["im
 }
 
 @test "device: a row that the device has no room for is refused with the numbers, or the processor's" {
+	use_llvmpipe
 	need_gpu
 	setup_chain
-	[[ $(fringepipe --devices) =~ gpu:0\ \ cpu,\ 2.1\ GB ]] || skip "not llvmpipe's memory"
 	# 240 MB of zeros, by a hole
 	py 'import struct
 head = b"{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: (1, 60000000)}"
@@ -194,8 +194,13 @@ with open("wide.npy", "wb") as f:
 	f.truncate(128 + 240000000)'
 	words=(framecat --set channels=absphase wide.npy , median)
 	export FRINGEPIPE_GPU_COPY=1	# else nothing crosses
+	if [[ ! $(fringepipe --devices) =~ gpu:0\ \ cpu,\ 2.1\ GB ]]; then	# some versions have more
+		fringepipe -v -d gpu "${words[@]}" 2>said | cmp - <(fringepipe -d cpu "${words[@]}")
+		grep 'frames on ' said
+		return
+	fi
 	run -1 fringepipe -d gpu "${words[@]}" -o null:
-	[[ ${lines[-1]} =~ "a row of 60000000 pixels does not fit the GPU: it takes "[0-9]+" bytes, of 3579" ]]
+	[[ ${lines[-1]} =~ "a row of 60000000 pixels does not fit the GPU: it takes "([0-9]+)" bytes, of 3579" ]]
 	costs "$(device_name)" 0
 	fringepipe -v "${words[@]}" -o null: 2>said
 	grep 'the processor goes on: a row of 60000000 pixels' said

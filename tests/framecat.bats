@@ -241,6 +241,15 @@ write_frames("turn.nrrd", Frame(turn, ["phase"]))'
 	framecat -c depth --colormap gray --scale 0,1 ramp.nrrd -o part.nrrd
 	framecat -c depth --colormap viridis ramp.nrrd -o viridis.png
 	framecat -c depth --colormap turbo ramp.nrrd -o turbo.png
+	py 'from colormaps import *
+write_frames("steps.nrrd", Frame(np.arange(200, 201 + STEPS, dtype="f4")[None].repeat(2, 0), ["depth"]))'
+	for map in gray viridis turbo phase; do
+		framecat --colormap $map --scale 200,980 steps.nrrd -o out.nrrd
+		py 'from colormaps import *
+rgb = read_frame("out.nrrd").pixels
+expect(rgb[:, 0] == rgb[:, 1])
+check_colormap(sys.argv[1], rgb[:, 0].T)' $map
+	done
 	framecat --colormap phase turn.nrrd -o phase.nrrd
 	framecat viridis.png turbo.png -o both.nrrd
 	py '

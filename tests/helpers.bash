@@ -5,7 +5,12 @@ PATH=${FRINGEPIPE_BIN:-$top/bin}:$PATH
 export PYTHONPATH=$top/tests LC_ALL=C
 set -o pipefail
 
-if python3 -c 'import numpy' 2>/dev/null; then python=python3; else python=/usr/bin/python3; fi
+# a Python with NumPy and Pillow: the first one in PATH, else Debian's (scripts/setup)
+if python3 -c 'import numpy, PIL' 2>/dev/null; then python=python3; else python=/usr/bin/python3; fi
+
+# words before a command that another user is to run; root may do that, and sudo without a password
+other_user=(setpriv --reuid 65534 --clear-groups env "PATH=$PATH")
+[ "$EUID" -eq 0 ] || other_user=(sudo -n "${other_user[@]}")
 
 # py CODE [ARG ...]: runs Python with numpy as np and the helpers of tests/frames.py.
 py() {
@@ -50,10 +55,22 @@ cpu_levels() {
 	done
 }
 
-# FRINGEPIPE_DATA or skip.
-need_data() {
+# A test may be skipped for want of captures or of a GPU, and of nothing else: tests/run compares the
+# reason with the machine. What else a test needs, scripts/setup installs.
+
+# have_data FOLDER: sets data to the folder of the captures; false without one. A folder of captures
+# that lacks FOLDER is an error.
+have_data() {
 	data=${FRINGEPIPE_DATA:-$top/../shared/data}
-	[ -d "$data/${1:-}" ] || skip "no real captures at FRINGEPIPE_DATA"
+	[ -d "$data" ] || return 1
+	if [ ! -d "$data/$1" ]; then
+		echo "$data has no folder $1"
+		exit 1
+	fi
+}
+
+need_data() {
+	if ! have_data "$1"; then skip "no captures: $data"; fi
 }
 
 setup() {
@@ -67,6 +84,13 @@ teardown() {
 }
 
 need_gpu() {
-	FRINGEPIPE_GPU_CHECK=1 fringepipe --devices | grep -q '^gpu:' ||
-		skip "no Vulkan device here"
+	local devices
+	devices=$(fringepipe --devices)
+	[[ $devices == *$'\ngpu:'* ]] || skip "no GPU: fringepipe --devices lists none"
+}
+
+# Leaves only the driver that computes on the processor, whatever other devices the machine has.
+use_llvmpipe() {
+	local drivers=(/usr/share/vulkan/icd.d/lvp_icd*.json)
+	export VK_DRIVER_FILES=${drivers[0]} VK_ICD_FILENAMES=${drivers[0]}
 }

@@ -3,7 +3,6 @@ load helpers
 
 @test "rough: a device whose divisions and roots are 2 units off gives the processor's digits" {
 	need_gpu
-	command -v glslc >/dev/null || skip "no glslc"
 	unset MAKEFLAGS MFLAGS MAKELEVEL
 	cp -a "$top/build" build
 	rm -r build/shaders build/libfringepipe.a

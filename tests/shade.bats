@@ -6,7 +6,7 @@ def lamp(az, el):
 	return np.array([np.sin(az) * np.cos(el), -np.sin(el), -np.cos(az) * np.cos(el)])
 
 def phong(n, az=-40, el=40, a=.15, d=.75, s=.2, p=20, albedo=.9):
-	"""n: (..., 3) unit normals that face the viewer (nz < 0)."""
+	"""n: (..., 3) unit normals that face the viewer (nz < 0); albedo: a number, or one per pixel."""
 	l = lamp(az, el); cosine = n @ l
 	towards = l[2] - 2 * cosine * n[..., 2]
 	return 255 * np.minimum(1, albedo * (a + d * np.maximum(cosine, 0)) +
@@ -89,7 +89,82 @@ write_frames("in.nrrd", Frame(p, ["depth", "texture"]))' $size
 			cmp a.nrrd b.nrrd
 		done
 	done
-	for map in gray viridis turbo phase; do shade -c depth -m $map in.nrrd -o $map.png; done
+}
+
+@test "shade: every colour map at known depths, in the camera's view and turned" {
+	# The shares 0 to 1 of a range from 200 to 980, in steps of a 780th; 30 depths before it and behind it.
+	py '
+from colormaps import *
+d = np.arange(200 - 30, 200 + STEPS + 31, dtype="f4")[None].repeat(3, 0); d[1, 40] = np.nan
+write_frames("ramp.nrrd", Frame(d, ["depth"]))
+d = np.full((100, 100), 50, "f4"); d[40:60, 40:60] = 0
+write_frames("square.nrrd", Frame(d, ["depth"]))'
+	flat=(--ambient 1 --diffuse 0 --specular 0 --background 77)
+	for map in gray viridis turbo phase; do
+		shade -c depth -m $map -r 200,980 "${flat[@]}" ramp.nrrd -o ramp.out.nrrd
+		shade -c depth -m $map -r 0,60 "${flat[@]}" --view 30,0 --samples 1 --jump 10 -s 200x200 square.nrrd \
+			-o turned.nrrd
+		py '
+from colormaps import *
+rgb = read_frame("ramp.out.nrrd").pixels.astype(int)
+expect(rgb[:, 1, 40] == 77, rgb[:, 1, 40])
+expect(rgb[:, 0] == rgb[:, 2])
+rgb = rgb[:, 0].T
+check_colormap(sys.argv[1], rgb[30:-30])
+expect((rgb[:30] == rgb[30]) & (rgb[-30:] == rgb[-31]), "beyond the range")
+seen, first, fifth = read_frame("turned.nrrd").pixels.reshape(3, -1).T.astype(int), rgb[30], rgb[30 + STEPS * 5 // 6]
+near, far, back = (np.abs(seen - v).max(1) <= 1 for v in (first, fifth, [77] * 3))
+expect(near | far | back, np.unique(seen, axis=0))
+expect(near.sum() > 300 and far.sum() > 1000 and back.sum() > 200, near.sum(), far.sum(), back.sum())
+rows, columns = (near.reshape(200, 200).any(k).sum() for k in (1, 0))
+expect(near.sum() > 0.95 * rows * columns, near.sum(), rows, columns)' $map
+	done
+	shade -c depth -r 200,980 "${flat[@]}" ramp.nrrd -o default.nrrd
+	shade -c depth -m turbo -r 200,980 "${flat[@]}" ramp.nrrd -o turbo.nrrd
+	py 'expect(read_frame("default.nrrd").pixels == read_frame("turbo.nrrd").pixels)'
+}
+
+@test "shade: colours are lit: depth and texture on a sphere of known normals" {
+	py "$model"'
+x, y, z, hole = sphere(121, 161, 70.0)
+n = np.stack([x, y, -z], -1) / 70.0
+z[hole] = np.nan
+texture = 40 + x + 0.5 * y
+write_frames("in.nrrd", Frame(np.stack([x, y, -z, n[..., 0], n[..., 1], n[..., 2], texture]).astype("f4"),
+	["x", "y", "z", "nx", "ny", "nz", "texture"]))'
+	shade -c depth -m viridis --range=-70,-20 in.nrrd -o depth.nrrd
+	shade -c texture --range=-30,120 --light 20,10 in.nrrd -o texture.nrrd
+	py "$model"'
+from colormaps import *
+x, y, z, hole = sphere(121, 161, 70.0)
+n = np.stack([x, y, -z], -1) / 70.0
+share = np.clip((70 - z) / 50, 0, 1) * 10
+viridis = np.stack([np.interp(share, np.arange(11), np.array(VIRIDIS)[:, k] / 255) for k in range(3)])
+grey = np.clip((40 + x + 0.5 * y + 30) / 150, 0, 1)
+for file, want in (("depth.nrrd", phong(n, albedo=viridis)), ("texture.nrrd", phong(n, 20, 10, albedo=grey)[None])):
+	p = read_frame(file).pixels.astype(float)
+	expect(p[:, hole] == 32)
+	expect(np.abs(p - want)[:, ~hole] <= 3, file, np.abs(p - want)[:, ~hole].max())'
+}
+
+@test "shade: without --range the colours run from the 1st to the 99th percentile of what is there" {
+	py '
+rng = np.random.default_rng(4)
+d = rng.normal(0, 1, (40, 50)).astype("f4") ** 3; d[rng.random(d.shape) < 0.2] = np.nan
+write_frames("in.nrrd", Frame(np.stack([d, -d]), ["depth", "texture"]))'
+	for by in "depth -m gray" texture; do
+		# shellcheck disable=SC2086
+		shade -c $by --ambient 1 --diffuse 0 --specular 0 --jump 1e9 in.nrrd -o out.nrrd
+		py '
+v = read_frame("in.nrrd")[sys.argv[1].split()[0]].astype(float); p = read_frame("out.nrrd")["r"].astype(float)
+there = np.sort(v[~np.isnan(v)])
+low, high = there[there.size // 100], there[-1 - there.size // 100]
+want = 255 * np.clip((v - low) / (high - low), 0, 1)
+lit = ~np.isnan(v) & (p != 32)			# a point without a triangle has no normal
+expect(lit.sum() > 1000 and (p[np.isnan(v)] == 32).all(), lit.sum())
+expect(np.abs(p - want)[lit] <= 0.51, np.abs(p - want)[lit].max())
+expect((p[lit] == 0).sum() >= there.size // 100 and (p[lit] == 255).sum() >= there.size // 100)' "$by"
+	done
 }
 
 @test "shade: nothing but NaN is all background" {

@@ -99,7 +99,7 @@ counter() {
 			fclose(file);
 		}
 	END
-	cc -O1 -shared -fPIC -o counter.so counter.c || skip "no compiler that counts"
+	gcc -O1 -shared -fPIC -o counter.so counter.c
 }
 
 # allocations FRAMES COMMAND ...: calls that take memory while FRAMES sets are worked
@@ -110,7 +110,7 @@ allocations() {
 
 @test "steady: a chain takes no memory per frame" {
 	counter
-	if nm "$(command -v fringepipe)" 2>/dev/null | grep -q __asan_init; then skip "sanitizers see every frame anew"; fi
+	if nm "$(command -v fringepipe)" | grep __asan_init; then skip "sanitized tools: they allocate by themselves"; fi
 	fringesim -s 160x120 -p 24,27 -o set.nrrd
 	fringepipe phasewrap set.nrrd , unwrap2f -o plate.nrrd
 	for ref in ideal plate.nrrd; do

@@ -3,10 +3,6 @@ load helpers
 # The stream of frame.5 against programs that are not ours: Teem, and the two programs that the page
 # itself prints. Then what must hold of any stream: bytes that repeat, damage that is told.
 
-need_teem() {
-	command -v teem-unu >/dev/null || skip "no teem-unu (Debian's teem-apps)"
-}
-
 # listing N: the N-th program that frame.5 prints, as it is to be typed.
 listing() {
 	awk -v n="$1" '/^\.Bd -literal/ { inside = ++seen == n; next } /^\.Ed/ { inside = 0 } inside' \
@@ -60,7 +56,6 @@ expect(len(read_frames("out.nrrd")) == 3)'
 }
 
 @test "stream: Teem reads ours, value by value, and warns of nothing" {
-	need_teem
 	py "$samples"'
 for kind in "u1", "u2", "f4":
 	for c in 1, 3:
@@ -85,7 +80,6 @@ for kind in "u1", "u2", "f4":
 }
 
 @test "stream: Teem reads spacings and units" {
-	need_teem
 	{ header "type: float" "dimension: 3" "sizes: 2 2 2" "endian: little" "encoding: raw" \
 		"spacings: 0.25 0.5 NaN" 'units: "mm" "mm" ""'; head -c 32 /dev/zero; } >in.nrrd
 	framecat in.nrrd -o out.nrrd
@@ -97,7 +91,6 @@ for kind in "u1", "u2", "f4":
 }
 
 @test "stream: we read Teem's: gzip, text, both byte orders, double and integers" {
-	need_teem
 	py "$samples"'
 for kind in "u1", "u2", "f4":
 	for c in 1, 3:
@@ -132,7 +125,6 @@ for file in glob.glob("*.in"):
 }
 
 @test "stream: Teem's axis orders become planes" {
-	need_teem
 	py "$samples"'
 write_frames("in.nrrd", Frame(samples("u1", 3), ["r", "g", "b"]))'
 	framecat in.nrrd -o planes.nrrd

@@ -41,3 +41,49 @@ load helpers
 	END
 	silent "$python" "$top/tests/ignored.py" good.bats
 }
+
+# skipped REASON: the exit status of a run of two tests, of which one is skipped for that reason.
+skipped() {
+	printf '@test "one" {\n\ttrue\n}\n@test "two" {\n\tskip "%s"\n}\n' "$1" >two.bats
+	run "$top/tests/run" "$work/two.bats"
+	echo "$output"
+	return "$status"
+}
+
+@test "tests: a skip is a failure, except for a GPU or captures while they are missing" {
+	mkdir bin captures
+	export FRINGEPIPE_BIN=$work/bin
+	printf '#!/bin/sh\necho "cpu 2 threads"\n' >bin/fringepipe
+	chmod +x bin/fringepipe
+	skipped "no GPU: none here"
+	[ "${lines[-1]}" = "1 passed, 0 failed, 1 skipped" ]
+	skipped "no captures: $work/none"
+	for reason in "no captures: $work/captures" "no teem-unu" "sanitized tools: no" "no GPU" ""; do
+		run -1 skipped "$reason"
+		[ "${lines[-1]}" = "1 passed, 1 failed, 1 skipped" ]
+		grep -Fx "not ok - skipped without need: $reason" <<<"$output"
+	done
+	echo 'echo "gpu:0  discrete, 9 GB: some device"' >>bin/fringepipe
+	run -1 skipped "no GPU: none here"
+}
+
+@test "tests: captures that are there must be whole" {
+	mkdir captures
+	FRINGEPIPE_DATA=$work/none run ! have_data meshes
+	FRINGEPIPE_DATA=$work/captures run -1 have_data meshes
+	[ "$output" = "$work/captures has no folder meshes" ]
+	printf 'load %s\n@test "one" {\n\tif have_data meshes; then true; fi\n}\n' "$top/tests/helpers" >one.bats
+	FRINGEPIPE_DATA=$work/captures run -1 "$top/tests/run" "$work/one.bats"
+	FRINGEPIPE_DATA=$work/none "$top/tests/run" "$work/one.bats"
+}
+
+@test "tests: what scripts/setup installs for a build and for the tests is all that it installs" {
+	sort <("$top/scripts/setup" --for build --list) <("$top/scripts/setup" --for tests --list) >parts
+	"$top/scripts/setup" --list | sort >all
+	diff parts all
+	[ "$(uniq parts | wc -l)" -eq "$(wc -l <parts)" ]
+	grep -qx bats parts
+	run ! grep -x bats <("$top/scripts/setup" --for build --list)
+	grep -q 'setup --for build' "$top/scripts/demo"
+	run -2 "$top/scripts/setup" --for all
+}

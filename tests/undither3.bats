@@ -182,12 +182,11 @@ y, x = np.mgrid[:512, :512]
 z = sphere()[0] + 12 * np.sin(x / 19) * np.cos(y / 23)
 write_frames("relief.nrrd", Frame(z.astype("f4"), ["depth"], {"z_axis": "towards"}))'
 	objects=relief
-	data=${FRINGEPIPE_DATA:-$top/../shared/data}/meshes
-	if [ -d "$data" ]; then
-		framecat --invalid 0 "$data/bunny_depth_512_u16.png" -o bunny.nrrd
+	if have_data meshes; then
+		framecat --invalid 0 "$data/meshes/bunny_depth_512_u16.png" -o bunny.nrrd
 		py '
 f = read_frame("bunny.nrrd"); write_frames("bunny.nrrd", Frame(-f.pixels.astype("f4"), ["depth"], {"z_axis": "towards"}))'
-		mesh2depth "$data/igea.ply" -o igea.nrrd
+		mesh2depth "$data/meshes/igea.ply" -o igea.nrrd
 		objects="relief bunny igea"
 	fi
 	for name in $objects; do
