@@ -36,5 +36,5 @@ $(BUILD)/shaders/%.o: $(BUILD)/shaders/%.spv common/gpu/shader.c $(BUILD)/flags.
 	$(CC) $(CPPFLAGS) $(CFLAGS) -DSHADER_NAME=$* -DSHADER_FILE='"$<"' -c -o $@ common/gpu/shader.c
 
 .PHONY: stages
-stages:  ## build the tools and the tests' own stages into build/bin-stages/
+stages: all unit  ## build the tools and the tests' own stages into build/bin-stages/
 	$(MAKE) TOOL_ROOTS="tools tests/stages" BIN=$(BUILD)/bin-stages all
