@@ -147,7 +147,8 @@ fail_set_quiet(bool quiet)
 void
 fail_print(void)
 {
-	fprintf(stderr, "%s: %s\n", program, own.message[0] ? own.message : "failed without a message");
+	fprintf(
+	    stderr, "%s: %s\n", program, own.message[0] ? own.message : "failed without a message");
 }
 
 void

@@ -104,8 +104,8 @@ frame_bytes(const struct frame *frame)
 	return frame_stride(head->w, head->type) * head->h * head->c;
 }
 
-/* Opens a file and reads its first frame, unless much is read already: then it waits until the chain
- * comes to it. */
+/* Opens a file and reads its first frame, unless much is read already: then it waits until the
+ * chain comes to it. */
 static void
 open_file(void *arg, size_t item, int thread)
 {

@@ -534,7 +534,8 @@ copy_frame(struct frame **frame)
 	if (frame_new(&from->head, &copy) < 0)
 		return -1;
 	for (size_t c = 0; c < from->head.c; c++)
-		memcpy(copy->plane[c].host, from->plane[c].host, from->plane[c].stride * from->head.h);
+		memcpy(
+		    copy->plane[c].host, from->plane[c].host, from->plane[c].stride * from->head.h);
 	frame_free(*frame);
 	*frame = copy;
 	return 0;

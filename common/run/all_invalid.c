@@ -37,8 +37,8 @@ look(bool *seen, const struct frame *frame, size_t y0, size_t y1)
 }
 
 void
-all_invalid_scan(struct all_invalid *seen, const struct frame *in, const struct frame *out, size_t y0,
-    size_t y1)
+all_invalid_scan(
+    struct all_invalid *seen, const struct frame *in, const struct frame *out, size_t y0, size_t y1)
 {
 	look(&seen->in, in, y0, y1);
 	look(&seen->out, out, y0, y1);
@@ -46,7 +46,7 @@ all_invalid_scan(struct all_invalid *seen, const struct frame *in, const struct 
 
 void
 all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const char *object,
-    const char *advice)
+    const char *hint)
 {
 	char frame[40] = "";
 
@@ -56,5 +56,5 @@ all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const c
 	if (seen->frames > 1)
 		snprintf(frame, sizeof(frame), " in frame %zu", seen->frames);
 	warn(object, "no pixel of %s is valid%s, though the input has some%s%s", out->channel[0],
-	    frame, advice ? ": see " : "", advice ? advice : "");
+	    frame, hint ? ": see " : "", hint ? hint : "");
 }

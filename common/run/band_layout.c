@@ -62,7 +62,8 @@ band_lay_out(struct segment *segment)
 		const struct link *link = &segment->link[k];
 
 		segment->state_offset[k] = segment->bytes;
-		segment->bytes += link->run.state * band_state_stride(link) * band_most_rows(segment, k);
+		segment->bytes +=
+		    link->run.state * band_state_stride(link) * band_most_rows(segment, k);
 		segment->scratch_offset[k] = segment->bytes;
 		segment->bytes += (link->run.scratch_bytes + 63) & ~(size_t)63;
 	}

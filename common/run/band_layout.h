@@ -1,4 +1,5 @@
-/* What a thread keeps while it takes a band of rows through a segment, and where things lie in it. */
+/* What a thread keeps while it takes a band of rows through a segment, and where things lie in it.
+ */
 #ifndef BAND_LAYOUT_H
 #define BAND_LAYOUT_H
 
@@ -40,8 +41,8 @@ size_t band_state_stride(const struct link *);
 /* Sets what a band needs: halos from the last map back to the first, heights, places in a thread's
  * memory. */
 void band_lay_out(struct segment *);
-/* Makes room in a thread's memory for segment->bytes and for the planes of all maps' views. -1 after
- * fail(). */
+/* Makes room in a thread's memory for segment->bytes and for the planes of all maps' views. -1
+ * after fail(). */
 int band_reserve(struct band_memory *, const struct segment *);
 /* Finds what the last map hands on and no two of its channels share. -1 after fail(). */
 int band_find_producers(struct segment *);

@@ -27,9 +27,9 @@ window_at(const struct segment *segment, size_t k, const struct band_memory *ban
 }
 
 /*
- * Points the planes of map k's output at the segment's output, at the window in the thread's memory,
- * or at the plane that it only hands on. What all further maps hand on is made in the segment's
- * output at once where `direct`.
+ * Points the planes of map k's output at the segment's output, at the window in the thread's
+ * memory, or at the plane that it only hands on. What all further maps hand on is made in the
+ * segment's output at once where `direct`.
  */
 static void
 place_output(const struct segment *segment, size_t k, struct band_memory *band)
@@ -245,7 +245,8 @@ conclude_map(const struct chain *chain, struct link *link)
 
 	if (link->run.body->after)
 		link->run.body->after(&link->run);
-	all_invalid_warn(&link->all_invalid, &link->out, chain->n > 1 ? stage->name : NULL, stage->advice);
+	all_invalid_warn(&link->all_invalid, &link->out, chain->n > 1 ? stage->name : NULL,
+	    stage->hint);
 }
 
 /* The segment on the processor. */

@@ -1,3 +1,4 @@
+/* fringepipe --calibrate: copies of the device, then stages by the examples that they name. */
 #define _GNU_SOURCE
 #include "run/calibrate.h"
 
@@ -175,23 +176,6 @@ measure_device(const char *which, struct costs *costs, double *memory)
 
 /* ---- stages ---- */
 
-/* Stages with what they are run on here: the output of a chain before. */
-static const struct example {
-	const char *words, *from, *to;
-} examples[] = {
-	{ "phasewrap", "images", "phases" },
-	{ "gauss", "phases", "filtered" },
-	{ "unwrap2f", "filtered", "absolute" },
-	{ "median", "absolute", "whole" },
-	{ "phase2depth --ref ideal", "whole", "depth" },
-	{ "normals", "depth", "normals" },
-	{ "shade", "normals", "picture" },
-	{ "holoenc", "depth", "holo" },
-	{ "dither3 -m bayer", "holo", "three" },
-	{ "undither3 --filter gauss", "three", "levels" },
-	{ "holodec", "holo", "again" },
-};
-
 struct bench {
 	const char *folder, *device;
 	int threads;
@@ -237,7 +221,7 @@ run_words(const struct bench *bench, const char *device, const char *words, cons
 /* One side of a stage: its output in a file, then its time. Seconds per sample, NaN if that cannot
  * be told. */
 static int
-measure_side(const struct bench *bench, const struct example *example, const char *device,
+measure_side(const struct bench *bench, const struct stage_example *example, const char *device,
     const char *to, double *seconds)
 {
 	struct timing timing;
@@ -278,7 +262,7 @@ same_bytes(const char *a, const char *b)
  * never change a digit. NaN for what the processor does.
  */
 static double
-time_on_device(const struct bench *bench, const struct example *example, const char *here,
+time_on_device(const struct bench *bench, const struct stage_example *example, const char *here,
     const char *there, const char **remark)
 {
 	double seconds;
@@ -311,7 +295,7 @@ print_times(const char *name, double processor, double device, const char *remar
 }
 
 static int
-measure_stage(const struct bench *bench, const struct example *example)
+measure_stage(const struct bench *bench, const struct stage_example *example)
 {
 	char *here = path_of(bench, example->to, "processor");
 	char *there = path_of(bench, example->to, "device");
@@ -331,22 +315,58 @@ measure_stage(const struct bench *bench, const struct example *example)
 	return status;
 }
 
-static int
-measure_stages(const struct bench *bench)
+/* Is what the example starts from there already? */
+static bool
+is_ready(const struct stage_example *example, const bool *done)
 {
-	char *images = path_of(bench, "images", "processor");
+	for (size_t i = 0; example->from && stage_table[i].name; i++)
+		if (done[i] && !strcmp(stage_table[i].level[0]->example.to, example->from))
+			return true;
+	return !example->from;
+}
+
+/* Sources make what the others are measured on. */
+static int
+make_input(const struct bench *bench, const struct stage_example *example)
+{
+	char *path = path_of(bench, example->to, "processor");
 	struct timing timing;
 	int status = -1;
 
+	if (path)
+		status = run_words(bench, NULL, example->words, NULL, path, 0, &timing);
+	free(path);
+	return status;
+}
+
+/* Measures the stages that have an example, each after the one whose output it takes. */
+static int
+measure_stages(const struct bench *bench)
+{
+	size_t n = 0;
+	bool *done, more = true;
+	int status = 0;
+
+	while (stage_table[n].name)
+		n++;
+	done = calloc(n, sizeof(*done));
+	if (!done)
+		return fail_memory();
 	printf("\nnanoseconds per sample (pixel of a channel in or out): processor with %d "
 	    "threads, device\n", bench->threads);
-	if (images)
-		status = run_words(bench, NULL,
-		    "fringesim -s 1024x768 -p 60,63 -n 3 --projector 1200x800 -q", NULL, images, 0,
-		    &timing);
-	for (size_t i = 0; i < sizeof(examples) / sizeof(*examples) && status == 0; i++)
-		status = measure_stage(bench, &examples[i]);
-	free(images);
+	while (more && status == 0) {
+		more = false;
+		for (size_t i = 0; i < n && status == 0; i++) {
+			const struct stage_example *example = &stage_table[i].level[0]->example;
+
+			if (done[i] || !example->words || !is_ready(example, done))
+				continue;
+			done[i] = more = true;
+			status = example->from ? measure_stage(bench, example) :
+			    make_input(bench, example);
+		}
+	}
+	free(done);
 	return status;
 }
 

@@ -149,7 +149,8 @@ rows_that_fit(struct tile *tile)
 	for (;;) {
 		tile->y0 = 0;
 		tile->y1 = rows;
-		if (tile_record(tile, false) < 0 || (tile->fits && tile->arena <= most && tile->staging <= most))
+		if (tile_record(tile, false) < 0 ||
+		    (tile->fits && tile->arena <= most && tile->staging <= most))
 			return rows;
 		if (rows == 1)
 			return 0;

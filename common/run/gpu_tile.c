@@ -1,3 +1,4 @@
+/* Lays out the planes of a tile on the device and records the job that computes it. */
 #include "run/gpu_tile.h"
 
 #include <stdlib.h>

@@ -44,8 +44,8 @@ struct tile {
 	size_t *channels;
 };
 
-/* Finds what the tile's segment reads and makes. Channels of the output that are made once and handed
- * on twice become one plane. -1 after fail(). */
+/* Finds what the tile's segment reads and makes. Channels of the output that are made once and
+ * handed on twice become one plane. -1 after fail(). */
 int tile_open(struct tile *);
 void tile_close(struct tile *);
 /* Goes over everything once: to find the sizes, or (fills) to record the job. -1 after fail(). */

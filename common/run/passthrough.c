@@ -18,8 +18,8 @@ is_in(const char *list, const char *word)
 }
 
 int
-passthrough_plan(struct run *run, struct passthrough *passing, struct frame_head *out, const char *before,
-    const char *replaced, const char *behind)
+passthrough_plan(struct run *run, struct passthrough *passing, struct frame_head *out,
+    const char *before, const char *replaced, const char *behind)
 {
 	char *names =
 	    malloc(strlen(before) + strlen(behind) + 2 + out->c * (CHANNEL_NAME_SIZE + 1));
@@ -48,7 +48,8 @@ passthrough_plan(struct run *run, struct passthrough *passing, struct frame_head
 }
 
 void
-passthrough_row(const struct passthrough *passing, const struct frame *in, struct frame *out, size_t y)
+passthrough_row(
+    const struct passthrough *passing, const struct frame *in, struct frame *out, size_t y)
 {
 	for (size_t i = 0; i < passing->n; i++)
 		frame_pass(in, passing->channel[i], out, passing->first + i, y);

@@ -18,7 +18,8 @@ struct passthrough {
 int passthrough_plan(struct run *, struct passthrough *, struct frame_head *out, const char *before,
     const char *replaced, const char *behind);
 /* Hands on row y of them. */
-void passthrough_row(const struct passthrough *, const struct frame *in, struct frame *out, size_t y);
+void
+passthrough_row(const struct passthrough *, const struct frame *in, struct frame *out, size_t y);
 void passthrough_free(struct passthrough *);
 
 #endif

@@ -38,7 +38,8 @@ struct link {
 	char *command;			/* what becomes cmd.N */
 	bool planned;
 	struct frame_head in, out;	/* of the last plan; `in` with the second inputs */
-	size_t *source_channel; /* by output channel: the input's channel that it is, or NO_CHANNEL */
+	size_t
+	    *source_channel; /* by output channel: the input's channel that it is, or NO_CHANNEL */
 	size_t source_channels, source_room;	/* how many of them are set, and fit */
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
 	size_t waitings, waiting_room, planes, want;
@@ -91,9 +92,9 @@ struct chain {
 #define SEGMENT_MOST 64		/* maps taken through together */
 
 /*
- * A band is a thread's piece of work (row_shares.h). It is taken through the maps a few rows at a time:
- * each map makes the rows that the next ones need now, and a window of its last rows is kept for
- * their halos. So a row is made once, but for the halos at the band's two ends.
+ * A band is a thread's piece of work (row_shares.h). It is taken through the maps a few rows at a
+ * time: each map makes the rows that the next ones need now, and a window of its last rows is kept
+ * for their halos. So a row is made once, but for the halos at the band's two ends.
  */
 /* A map and a channel of its output. */
 struct producer {
@@ -110,10 +111,12 @@ struct segment {
 	size_t halo[SEGMENT_MOST]; /* rows of map k's output needed beyond the band, each side */
 	size_t window[SEGMENT_MOST];	/* rows of map k's output that are kept at most */
 	size_t reader[SEGMENT_MOST];	/* the last map that reads what map k made */
-	/* where in a thread's memory map k has the window of its output, its state rows, its scratch */
+	/* where in a thread's memory map k has the window of its output, its state rows, its
+	 * scratch */
 	size_t offset[SEGMENT_MOST], state_offset[SEGMENT_MOST], scratch_offset[SEGMENT_MOST];
 	size_t bytes;			/* of a thread's memory */
-	struct producer *producer; /* of what the last map only hands on, by its channels; else k = n */
+	struct producer
+	    *producer; /* of what the last map only hands on, by its channels; else k = n */
 };
 
 /* The channel that map k hands on as its channel c without touching it; NO_CHANNEL if it makes it.

@@ -70,8 +70,9 @@ stage_main(const char *name, int argc, char **argv)
 	opt_defaults(setup_options, &options);
 	stage = stage_find(name);
 	link = stage ? setup_add_link(&chain, stage) : NULL;
-	if (link && opt_parse(link_options(stage), link->run.parameters, setup_options, &options, argc,
-	    argv, &first) == 0) {
+	if (link &&
+	    opt_parse(link_options(stage), link->run.parameters, setup_options, &options, argc,
+		argv, &first) == 0) {
 		if (answer(&options, stage))
 			return close_standard_output(conclude(&chain, 0));
 		setup_apply(&chain, &options);
@@ -163,7 +164,8 @@ parse_chain_options(struct chain_options *own, int argc, char **argv, int *first
 	struct opt rows[SETUP_OPTIONS + COUNT(chain_table) - 1];
 
 	memcpy(rows, chain_table, sizeof(chain_table));
-	memcpy(rows + COUNT(chain_table) - 1, setup_options, SETUP_OPTIONS * sizeof(*setup_options));
+	memcpy(
+	    rows + COUNT(chain_table) - 1, setup_options, SETUP_OPTIONS * sizeof(*setup_options));
 	opt_defaults(rows, own);
 	return opt_parse(NULL, NULL, rows, own, argc, argv, first);
 }

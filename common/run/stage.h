@@ -35,9 +35,9 @@ enum stage_trait {
 	STAGE_OPERANDS = 4,
 	/* takes uchar, ushort and float; without it the runner converts to float */
 	STAGE_ANY_TYPE = 8,
-	/* Takes tables, too (frame(5)), which the runner refuses without it. A map's rows then makes
-	 * each column from the same column alone, its halo is 0, and plan must not depend on the
-	 * number of columns: it does not run anew where only that changes. */
+	/* Takes tables, too (frame(5)), which the runner refuses without it. A map's rows then
+	 * makes each column from the same column alone, its halo is 0, and plan must not depend on
+	 * the number of columns: it does not run anew where only that changes. */
 	STAGE_TABLES = 16
 };
 
@@ -76,8 +76,8 @@ struct body {
 	int (*start)(struct run *);
 	/* A whole frame, which it then owns. */
 	int (*frame)(struct run *, struct frame *in);
-	/* Before plan runs for another head: hands on what it holds back of the last one. `next` may
-	 * differ in metadata only. NULL: it holds nothing back. */
+	/* Before plan runs for another head: hands on what it holds back of the last one. `next`
+	 * may differ in metadata only. NULL: it holds nothing back. */
 	int (*flush)(struct run *, const struct frame_head *next);
 	/* The input has ended: hands on what is left, writes the result. May be NULL. */
 	int (*end)(struct run *);
@@ -88,7 +88,13 @@ struct body {
 
 struct stage {
 	const char *name, *summary, *operands;	/* operands: "[FILE ...]" */
-	const char *advice; /* options to look at where no pixel is valid; may be NULL */
+	const char *hint;	/* options to look at where no pixel is valid; may be NULL */
+	/* What `fringepipe --calibrate` measures the stage with; words NULL: nothing. */
+	struct stage_example {
+		const char *words;	/* the stage and its options: "gauss -n 5" */
+		const char *from;	/* the output of another stage's example, or "images" */
+		const char *to;		/* what its own output is called */
+	} example;
 	const struct opt *options;		/* ended by a row without name */
 	size_t parameter_size, private_size;
 	unsigned traits;
@@ -96,7 +102,8 @@ struct stage {
 	double tolerance;
 	int (*init)(struct run *);		/* options are set, no frame seen; sets run->body */
 	/* out is a copy of in, with type float: change size, channels, metadata; set run->halo,
-	 * run->state, run->scratch_bytes, priv. For a flow, out is only what run_emit checks nothing against: plan may be NULL. */
+	 * run->state, run->scratch_bytes, priv. For a flow, out is only what run_emit checks
+	 * nothing against: plan may be NULL. */
 	int (*plan)(struct run *, const struct frame_head *in, struct frame_head *out);
 	void (*release)(struct run *);		/* frees what priv owns; may be NULL */
 };

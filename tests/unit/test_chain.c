@@ -350,7 +350,8 @@ less_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	size_t *ref = run->priv;
 
 	*ref = NO_CHANNEL;
-	if (strcmp(parameters->ref, "nothing") && run_second_input(run, in, "ref", "image", ref) < 0)
+	if (strcmp(parameters->ref, "nothing") &&
+	    run_second_input(run, in, "ref", "image", ref) < 0)
 		return -1;
 	return head_set_channels(out, "less");
 }

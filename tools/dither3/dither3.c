@@ -140,7 +140,8 @@ whole_frame(struct run *run, struct frame *in)
 
 static const struct body map = { .rows = rows, .passes = dither3_passes };
 /* A wavefront over skewed rows would take w + 2h dispatches of h/2 pixels at most. */
-static const struct body whole = { .frame = whole_frame, .no_passes = "a bit waits for those before it" };
+static const struct body whole = { .frame = whole_frame,
+	.no_passes = "a bit waits for those before it" };
 
 static int
 init(struct run *run)
@@ -224,6 +225,7 @@ STAGE(dither3) = {
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,
 	.agree = AGREE_EXACT,
+	.example = { "dither3 -m bayer", "holo", "three" },
 	.init = init,
 	.plan = plan,
 	.release = end,

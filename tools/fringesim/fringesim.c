@@ -267,6 +267,8 @@ STAGE(fringesim) = {
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_ANY_TYPE,
 	.agree = AGREE_EXACT,
+	.example = { "fringesim -s 1024x768 -p 60,63 -n 3 --projector 1200x800 -q", NULL,
+	    "images" },
 	.init = init,
 	.release = end,
 };

@@ -216,6 +216,7 @@ STAGE(gauss) = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct gauss),
 	.agree = AGREE_EXACT,
+	.example = { "gauss", "phases", "filtered" },
 	.init = init,
 	.plan = plan,
 	.release = end,

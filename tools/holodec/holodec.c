@@ -265,6 +265,7 @@ STAGE(holodec) = {
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,
 	.agree = AGREE_EXACT,
+	.example = { "holodec", "holo", "again" },
 	.init = init,
 	.plan = plan,
 	.release = end,

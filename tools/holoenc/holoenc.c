@@ -200,6 +200,7 @@ STAGE(holoenc) = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.agree = AGREE_EXACT,
+	.example = { "holoenc", "depth", "holo" },
 	.init = init,
 	.plan = plan,
 };

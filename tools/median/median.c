@@ -52,6 +52,7 @@ STAGE(median) = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct median),
 	.agree = AGREE_EXACT,
+	.example = { "median", "absolute", "whole" },
 	.init = init,
 	.plan = plan,
 };

@@ -88,6 +88,7 @@ STAGE(normals) = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct normals),
 	.agree = AGREE_EXACT,
+	.example = { "normals", "depth", "normals" },
 	.init = init,
 	.plan = plan,
 	.release = end,

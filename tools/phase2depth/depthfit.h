@@ -35,8 +35,8 @@ int depthfit_plan(struct run *, struct depthfit *, const struct depthfit_options
 /* Keeps one measurement; takes ownership of the frame. 0 or -1 after fail(). */
 int depthfit_add(struct frame *, const struct depthfit_options *, struct depthfit *);
 /*
- * Fits c to the measurements, for the whole image and for each pixel; emits the pixels' c as a frame
- * if the tool has an output, else prints the image's as text. 0 or -1 after fail().
+ * Fits c to the measurements, for the whole image and for each pixel; emits the pixels' c as a
+ * frame if the tool has an output, else prints the image's as text. 0 or -1 after fail().
  */
 int depthfit_finish(struct run *, const struct depthfit_options *, struct depthfit *);
 void depthfit_free(struct depthfit *);

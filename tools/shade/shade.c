@@ -119,6 +119,7 @@ STAGE(shade) = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.agree = AGREE_EXACT,
+	.example = { "shade", "normals", "picture" },
 	.init = init,
 	.plan = plan,
 };

@@ -238,6 +238,7 @@ STAGE(undither3) = {
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,
 	.agree = AGREE_EXACT,
+	.example = { "undither3 --filter gauss", "three", "levels" },
 	.init = init,
 	.plan = plan,
 	.release = end,
