@@ -44,6 +44,8 @@ struct codec {
 	bool seeks;		/* reading needs a seekable file: standard input is spooled */
 	bool many;		/* several frames fit into one file */
 	bool concatenates;	/* reading: frames follow one another until the file ends */
+	bool tables;		/* it holds tables (frame(5)): in a folder of images it is none */
+	bool by_suffix;		/* a file whose start tells no format has this one by its suffix */
 	/* Does a file that starts with these n bytes (up to 512) have this format? */
 	bool (*sniff)(const unsigned char *start, size_t n);
 	/* The next frame: 1 and *out, 0 when there is none left. NULL: the format is only written.

@@ -35,11 +35,13 @@ struct source {
 
 /* ---- recognising ---- */
 
+/* images: only formats that images are read from. */
 static const struct codec *
-sniffed(const struct codec *const *list, const unsigned char *start, size_t n, bool load)
+sniffed(const struct codec *const *list, const unsigned char *start, size_t n, bool images)
 {
 	for (; n && *list; list++)
-		if ((*list)->sniff && (*list)->sniff(start, n) && ((*list)->load || !load))
+		if ((*list)->sniff && (*list)->sniff(start, n) &&
+		    (((*list)->load && !(*list)->tables) || !images))
 			return *list;
 	return NULL;
 }
@@ -176,6 +178,8 @@ regular_open(struct source *source, int fd, const char *path)
 	*codec = n > 0 ? codec_by_start(also, start, (size_t)n) : NULL;
 	if (n > 0 && also && !*codec)
 		*codec = codec_of_list(also, path);
+	if (n > 0 && !*codec && codec_by_suffix(path) && codec_by_suffix(path)->by_suffix)
+		*codec = codec_by_suffix(path);
 	if (n < 0)
 		fail_errno(path, "cannot be read");
 	else if (!*codec)
@@ -264,14 +268,14 @@ is_image(const char *path)
 	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return false;
 	if (codec)
-		return codec->load != NULL;
+		return codec->load && !codec->tables;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	n = read_again(fd, start, sizeof(start));
 	close(fd);
 	codec = n > 0 ? codec_by_start(NULL, start, (size_t)n) : NULL;
-	return codec && codec->load;
+	return codec && codec->load && !codec->tables;
 }
 
 static int

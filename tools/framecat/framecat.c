@@ -1,30 +1,9 @@
 /* Joins, converts, cuts and labels frames. */
-#include "run/stage.h"
+#include "framecat.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "bin.h"
-#include "convert.h"
-#include "image/arrange.h"
-
-struct parameters {
-	const char *frames, *channels, *scale, *set, *delete;
-	struct numbers crop;
-	long bin, quality;
-	int as, map, chroma;
-	double invalid, fill, jump;
-	bool unscale, stack, split, fast, ascii, points;
-};
-
-struct priv {
-	struct ranges wanted;
-	struct encoding encoding;
-	bool encodes;
-	size_t frames, emitted;		/* that came; that went on, or wait to be stacked */
-	struct frame **stack;
-};
 
 #define AT(field) offsetof(struct parameters, field)
 
@@ -36,6 +15,8 @@ static const struct opt options[] = {
 	  "only these frames, from 0, such as 3,5-9,12-", NULL },
 	{ 'c', "channels", "LIST", OPT_TEXT, AT(channels), NULL, 0, 0, NULL,
 	  "only these channels, by name or by number from 0, in this order", NULL },
+	{ 0, "like", "FRAME", OPT_FILE, AT(like), NULL, 0, 0, NULL,
+	  "tables: put points back at their column and row in an image of this size", NULL },
 	{ 0, "crop", "X,Y,W,H", OPT_NUMBERS, AT(crop), NULL, 0, 1e9, "px",
 	  "cut out W x H pixels from X,Y on", NULL },
 	{ 0, "invalid", "V", OPT_NUMBER, AT(invalid), NULL, 0, 0, NULL,
@@ -69,63 +50,10 @@ static const struct opt options[] = {
 	  "text files, where a format has them", NULL },
 	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
 	  "meshes: no triangle over a larger step in z; 0: found from the surface", NULL },
-	{ 0, "points", NULL, OPT_FLAG, AT(points), NULL, 0, 0, NULL, "meshes: no triangles", NULL },
+	{ 0, "points", NULL, OPT_FLAG, AT(points), NULL, 0, 0, NULL,
+	  "make tables of the valid pixels; where -o writes meshes: no triangles", NULL },
 	{ 0 },
 };
-
-/* ---- one frame ---- */
-
-/* To float where anything but rounding is to be done. */
-static int
-decode(struct run *run, struct frame **frame)
-{
-	const struct parameters *parameters = run->parameters;
-	const struct priv *priv = run->priv;
-
-	if (parameters->unscale && convert_unscale(run, frame) < 0)
-		return -1;
-	if (isnan(parameters->invalid) && !priv->encodes && parameters->map < 0)
-		return 0;
-	return convert_to_float(run, frame, parameters->invalid);
-}
-
-static int
-encode(struct run *run, struct frame **frame)
-{
-	const struct parameters *parameters = run->parameters;
-	const struct priv *priv = run->priv;
-
-	if (parameters->map >= 0)
-		return convert_colour(run, frame,
-		    (enum colormap)parameters->map, priv->encoding.range);
-	return priv->encodes ? convert_encode(run, frame, &priv->encoding) : 0;
-}
-
-static int
-arrange(struct run *run, struct frame **frame)
-{
-	const struct parameters *parameters = run->parameters;
-	const double *crop = parameters->crop.v;
-
-	if (parameters->channels && arrange_channels(frame, parameters->channels) < 0)
-		return -1;
-	if (crop && arrange_crop(frame, (size_t)crop[0], (size_t)crop[1], (size_t)crop[2],
-	    (size_t)crop[3]) < 0)
-		return -1;
-	if (decode(run, frame) < 0)
-		return -1;
-	if (parameters->bin > 1 && bin_frame(run, frame, (size_t)parameters->bin) < 0)
-		return -1;
-	return encode(run, frame);
-}
-
-static int
-label(const struct parameters *parameters, struct frame *frame)
-{
-	if (parameters->delete && arrange_delete(frame, parameters->delete) < 0)
-		return -1;
-	return parameters->set ? arrange_set(frame, parameters->set) : 0;
-}
 
 /* ---- frames ---- */
 
@@ -147,7 +75,7 @@ keep_for_stack(struct priv *priv, struct frame *frame)
 static int
 pass_on(struct run *run, struct frame *frame)
 {
-	if (label(run->parameters, frame) == 0)
+	if (change_metadata(run->parameters, frame) == 0)
 		return run_emit(run, frame);
 	frame_free(frame);
 	return -1;
@@ -168,12 +96,37 @@ pass_split(struct run *run, struct frame *frame)
 	return status;
 }
 
+/* Tables have as many points, and are not stacked with images. */
+static int
+check_tables(struct frame *const *frame, size_t n)
+{
+	size_t first, other;
+	bool table = head_is_table(&frame[0]->head);
+
+	for (size_t i = 0; i < n; i++) {
+		if (head_is_table(&frame[i]->head) != table)
+			return fail("--stack", "frame %zu is %s, the first one is %s", i,
+			    table ? "an image" : "a table", table ? "a table" : "an image");
+		if (!table)
+			continue;
+		if (head_points(&frame[0]->head, &first) < 0 ||
+		    head_points(&frame[i]->head, &other) < 0)
+			return -1;
+		if (first != other)
+			return fail("--stack", "frame %zu has %zu points, the first one %zu", i,
+			    other, first);
+	}
+	return 0;
+}
+
 static int
 pass_stack(struct run *run)
 {
 	struct priv *priv = run->priv;
 	struct frame *all;
 
+	if (check_tables(priv->stack, priv->emitted) < 0)
+		return -1;
 	return arrange_stack(priv->stack, priv->emitted, &all) < 0 ? -1 : pass_on(run, all);
 }
 
@@ -181,8 +134,10 @@ static int
 finish(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
-	const struct priv *priv = run->priv;
+	struct priv *priv = run->priv;
 
+	if (parameters->like && like_end(&priv->like) < 0)
+		return -1;
 	if (priv->emitted == 0 && parameters->frames)
 		return fail("--frames", "%s chooses none of the %zu frames that came",
 		    parameters->frames, priv->frames);
@@ -195,11 +150,15 @@ take_frame(struct run *run, struct frame *frame)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
+	if (parameters->like && like_next(&priv->like) < 0) {
+		frame_free(frame);
+		return -1;
+	}
 	if (parameters->frames && !ranges_hold(&priv->wanted, priv->frames++)) {
 		frame_free(frame);
 		return 0;
 	}
-	if (arrange(run, &frame) < 0) {
+	if (change_frame(run, &frame) < 0) {
 		frame_free(frame);
 		return -1;
 	}
@@ -242,6 +201,37 @@ init_encoding(const struct parameters *parameters, struct encoding *encoding)
 	return 0;
 }
 
+/* Does a format that has meshes take --points for itself? */
+static bool
+writes_meshes(const char *output)
+{
+	const struct codec *codec = output ? codec_by_suffix(output) : NULL;
+
+	for (const struct opt *opt = codec ? codec->options : NULL; opt && opt->name; opt++)
+		if (!strcmp(opt->name, "points"))
+			return true;
+	return false;
+}
+
+/* --points and --like. */
+static int
+init_tables(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	priv->tabulates = parameters->points && !writes_meshes(run->output);
+	priv->like.path = parameters->like;
+	if (parameters->like && !strcmp(parameters->like, "-"))
+		return fail_usage("--like", "wants a file, not standard input");
+	if (parameters->like && parameters->points)
+		return fail_usage("--like", "does not go with --points");
+	if (priv->tabulates && (priv->encoding.type != SAMPLE_FLOAT || parameters->map >= 0))
+		return fail_usage("--points", "makes tables of float: a framecat behind it can "
+		    "convert them");
+	return 0;
+}
+
 static int
 init(struct run *run)
 {
@@ -257,6 +247,8 @@ init(struct run *run)
 		return -1;
 	if (parameters->set && arrange_check_settings(parameters->set) < 0)
 		return -1;
+	if (init_tables(run) < 0)
+		return -1;
 	priv->encodes = parameters->as >= 0 || parameters->scale || !isnan(parameters->fill);
 	*run_save_options(run) = (struct save_options){ options, parameters };
 	return 0;
@@ -268,6 +260,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	ranges_free(&priv->wanted);
+	like_close(&priv->like);
 	for (size_t i = 0; priv->stack && i < priv->emitted; i++)
 		frame_free(priv->stack[i]);
 	free(priv->stack);
@@ -280,7 +273,7 @@ STAGE(framecat) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
-	.traits = STAGE_ANY_TYPE,
+	.traits = STAGE_ANY_TYPE | STAGE_TABLES,
 	.agree = AGREE_EXACT,
 	.init = init,
 	.release = end,

@@ -191,6 +191,36 @@ compare_table_row(FILE *out, size_t frame, const char *channel, struct compariso
 	fprintf(out, " %8zu %8zu\n", of->only_a, of->only_b);
 }
 
+/* ---- sizes ---- */
+
+/* "an image of 5 x 7", "a table of 5 points". -1 after fail(). */
+static int
+describe(const struct frame_head *head, char text[64])
+{
+	size_t points;
+
+	if (!head_is_table(head))
+		return snprintf(text, 64, "an image of %zu x %zu", head->w, head->h);
+	if (head_points(head, &points) < 0)
+		return -1;
+	return snprintf(text, 64, "a table of %zu point%s", points, points == 1 ? "" : "s");
+}
+
+int
+compare_sizes(const struct frame_head *a, const struct frame_head *b, char *text, size_t size)
+{
+	char of_a[64], of_b[64];
+
+	if (!head_is_table(a) && !head_is_table(b)) {
+		snprintf(text, size, "A is %zu x %zu, B is %zu x %zu", a->w, a->h, b->w, b->h);
+		return a->w != b->w || a->h != b->h;
+	}
+	if (describe(a, of_a) < 0 || describe(b, of_b) < 0)
+		return -1;
+	snprintf(text, size, "A is %s, B is %s", of_a, of_b);
+	return strcmp(of_a, of_b) != 0;
+}
+
 /* ---- metadata ---- */
 
 static bool

@@ -44,6 +44,12 @@ bool compare_judge(struct comparison *, const struct compare_limits *, FILE *lin
 void compare_table_head(FILE *);
 void compare_table_row(FILE *, size_t frame, const char *channel, struct comparison *);
 
+/* ---- sizes ---- */
+
+/* Whether two frames differ in size, in the number of points, or in being a table: 1, and why, in
+ * text; 0; -1 after fail(). */
+int compare_sizes(const struct frame_head *, const struct frame_head *, char *text, size_t size);
+
 /* ---- metadata ---- */
 
 /* Whether two heads' metadata differ (cmd.N and order excepted), and why, in text. */

@@ -172,12 +172,13 @@ compare_frames(struct run *run)
 	const struct frame_head *a = &priv->frame_a->head, *b = &priv->frame_b->head;
 	size_t border = 2 * (size_t)parameters->margin;
 	char text[512];
+	int differs;
 
 	if (parameters->meta && compare_metadata(a, b, text, sizeof(text)))
 		differ(run, "frame %zu: %s", priv->frames, text);
-	if (a->w != b->w || a->h != b->h)
-		return differ(run, "frame %zu: A is %zu x %zu, B is %zu x %zu", priv->frames, a->w,
-		    a->h, b->w, b->h);
+	differs = compare_sizes(a, b, text, sizeof(text));
+	if (differs)
+		return differs < 0 ? -1 : differ(run, "frame %zu: %s", priv->frames, text);
 	if (a->type != b->type)
 		return differ(run, "frame %zu: A has samples of type %s, B %s", priv->frames,
 		    sample_name(a->type), sample_name(b->type));
@@ -291,7 +292,8 @@ STAGE(framecmp) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
-	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE,
+	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE |
+	    STAGE_TABLES,
 	.agree = AGREE_EXACT,
 	.init = init,
 	.release = end,

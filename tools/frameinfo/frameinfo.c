@@ -58,25 +58,54 @@ print_key(const struct frame_head *head, const char *key, size_t number, FILE *o
 	return 0;
 }
 
-static void
+static int
 print_short(const struct frame_head *head, size_t number, FILE *out)
 {
-	fprintf(out, "%zu %zux%zux%zu %s ", number, head->w, head->h, head->c,
-	    sample_name(head->type));
+	size_t points;
+
+	if (!head_is_table(head))
+		fprintf(out, "%zu %zux%zux%zu %s ", number, head->w, head->h, head->c,
+		    sample_name(head->type));
+	else if (head_points(head, &points) == 0)
+		fprintf(out, "%zu %zux%zu %s ", number, points, head->c, sample_name(head->type));
+	else
+		return -1;
 	print_channels(head, out);
 	fputc('\n', out);
+	return 0;
 }
 
-static void
+static int
 print_head(const struct frame_head *head, size_t number, FILE *out)
 {
-	fprintf(out, "frame %zu: %zu x %zu, %zu channel%s, %s\n", number, head->w, head->h, head->c,
-	    head->c == 1 ? "" : "s", sample_name(head->type));
+	size_t points;
+
+	if (!head_is_table(head))
+		fprintf(out, "frame %zu: %zu x %zu", number, head->w, head->h);
+	else if (head_points(head, &points) == 0)
+		fprintf(out, "frame %zu: table of %zu point%s", number, points,
+		    points == 1 ? "" : "s");
+	else
+		return -1;
+	fprintf(out, ", %zu channel%s, %s\n", head->c, head->c == 1 ? "" : "s",
+	    sample_name(head->type));
 	if (!isnan(head->spacing[0]) || !isnan(head->spacing[1]))
 		fprintf(out, "  spacing %.9g %.9g%s%s\n", head->spacing[0], head->spacing[1],
 		    *head->unit ? " " : "", head->unit);
 	for (size_t i = 0; i < head->meta.n; i++)
 		fprintf(out, "  %s:=%s\n", head->meta.entry[i].key, head->meta.entry[i].value);
+	return 0;
+}
+
+/* The column of a table without points is none of its samples. */
+static int
+survey(struct run *run, const struct frame *frame, struct statistics *all)
+{
+	size_t points = 1;
+
+	if (head_is_table(&frame->head) && head_points(&frame->head, &points) < 0)
+		return -1;
+	return points ? statistics_of(run, frame, all) : 0;
 }
 
 static int
@@ -84,7 +113,7 @@ print_statistics(struct run *run, const struct frame *frame, FILE *out)
 {
 	const struct frame_head *head = &frame->head;
 	struct statistics *all = calloc(head->c, sizeof(*all));
-	int status = all ? statistics_of(run, frame, all) : fail_memory();
+	int status = all ? survey(run, frame, all) : fail_memory();
 
 	if (status == 0)
 		fprintf(out, "  %-15s %14s %14s %14s %14s %9s %9s\n", "channel", "min", "max",
@@ -109,12 +138,10 @@ print_frame(struct run *run, const struct frame *frame)
 
 	if (parameters->key)
 		return print_key(&frame->head, parameters->key, priv->frames, priv->out);
-	if (parameters->brief) {
-		print_short(&frame->head, priv->frames, priv->out);
-		return 0;
-	}
-	if (!parameters->stats)
-		print_head(&frame->head, priv->frames, priv->out);
+	if (parameters->brief)
+		return print_short(&frame->head, priv->frames, priv->out);
+	if (!parameters->stats && print_head(&frame->head, priv->frames, priv->out) < 0)
+		return -1;
 	return print_statistics(run, frame, priv->out);
 }
 
@@ -185,7 +212,7 @@ STAGE(frameinfo) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
-	.traits = STAGE_SINK | STAGE_ANY_TYPE,
+	.traits = STAGE_SINK | STAGE_ANY_TYPE | STAGE_TABLES,
 	.agree = AGREE_EXACT,
 	.init = init,
 	.release = end,

@@ -130,6 +130,8 @@ name_axes(struct priv *priv, const struct parameters *p, const struct frame_head
 
 	snprintf(priv->x_label, sizeof(priv->x_label), "%s (%s)", along,
 	    *head->unit && !isnan(head->spacing[0]) ? head->unit : "px");
+	if (head_is_table(head))
+		strcpy(priv->x_label, "point");
 	snprintf(priv->y_label, sizeof(priv->y_label), "%s%s%s%s%s", head->channel[c],
 	    p->difference ? " difference" : "", unit ? " (" : "", unit ? unit : "",
 	    unit ? ")" : "");
@@ -284,7 +286,7 @@ STAGE(frameplot) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
-	.traits = STAGE_SINK,
+	.traits = STAGE_SINK | STAGE_TABLES,
 	.init = init,
 	.release = end,
 };

@@ -1,10 +1,14 @@
-/* PLY, written only: binary little endian, or ascii. What a vertex is, see mesh.h. */
+/*
+ * PLY: images are written as meshes, binary little endian or ascii (what a vertex is, see mesh.h);
+ * tables are written and read as clouds of points (cloud.h).
+ */
 #include "io/codec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "codec/ply/cloud.h"
 #include "mesh/mesh.h"
 #include "frame/samples.h"
 
@@ -88,8 +92,11 @@ ply_save(struct saver *saver, const struct frame *frame)
 	const struct mesh_options *options = saver->options;
 	bool ascii = options->ascii;
 	struct mesh mesh;
-	int status = mesh_init(&mesh, saver->path, frame, options);
+	int status;
 
+	if (head_is_table(&frame->head))
+		return cloud_save(saver, frame, ascii);
+	status = mesh_init(&mesh, saver->path, frame, options);
 	if (status == 0)
 		status = write_header(saver, &mesh, ascii);
 	if (status == 0) {
@@ -112,7 +119,9 @@ ply_sniff(const unsigned char *start, size_t n)
 const struct codec codec_ply = {
 	.name = "PLY",
 	.suffixes = "ply",
+	.tables = true,
 	.sniff = ply_sniff,
+	.load = cloud_load,
 	.options = mesh_options,
 	.option_size = sizeof(struct mesh_options),
 	.save = ply_save

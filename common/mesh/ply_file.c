@@ -1,0 +1,293 @@
+/*
+ * The header of a PLY file and its values, whatever they mean: ascii, binary little and big endian.
+ * Its user takes the meaning of properties and comments in struct ply_user.
+ */
+#include "mesh/ply_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+
+#define LINE_BYTES 4096
+
+/* ---- header ---- */
+
+int
+ply_fail_line(const struct ply *ply, const char *what, const char *seen)
+{
+	return fail(ply->path, "header line %zu: %s, not '%.60s'", ply->line, what, seen);
+}
+
+/* A line of the header without its end: ended by \n, or \r \n. */
+static int
+read_line(struct ply *ply, char line[LINE_BYTES])
+{
+	size_t n = 0;
+	int c;
+
+	ply->line++;
+	while ((c = getc_unlocked(ply->file)) != '\n' && c != EOF) {
+		if (n == LINE_BYTES - 1)
+			return fail(ply->path, "header line %zu is longer than %d bytes", ply->line,
+			    LINE_BYTES - 1);
+		line[n++] = c ? (char)c : '?';
+	}
+	if (c == EOF)
+		return ferror(ply->file) ? fail_errno(ply->path, "cannot be read") :
+		    fail(ply->path, "ends too early, within the header");
+	if (n && line[n - 1] == '\r')
+		n--;
+	line[n] = '\0';
+	return 0;
+}
+
+static int
+take_type(const struct ply *ply, const char *word, enum element *type)
+{
+	static const struct {
+		const char *name;
+		enum element type;
+	} types[] = {
+		{ "char", ELEMENT_I8 }, { "int8", ELEMENT_I8 }, { "uchar", ELEMENT_U8 },
+		{ "uint8", ELEMENT_U8 }, { "short", ELEMENT_I16 }, { "int16", ELEMENT_I16 },
+		{ "ushort", ELEMENT_U16 }, { "uint16", ELEMENT_U16 }, { "int", ELEMENT_I32 },
+		{ "int32", ELEMENT_I32 }, { "uint", ELEMENT_U32 }, { "uint32", ELEMENT_U32 },
+		{ "float", ELEMENT_F32 }, { "float32", ELEMENT_F32 }, { "double", ELEMENT_F64 },
+		{ "float64", ELEMENT_F64 },
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (!strcmp(types[i].name, word)) {
+			*type = types[i].type;
+			return 0;
+		}
+	return ply_fail_line(ply, "wanted a type of PLY", word);
+}
+
+bool
+ply_is_real(enum element type)
+{
+	return type == ELEMENT_F32 || type == ELEMENT_F64;
+}
+
+static int
+take_property(struct ply *ply, char *rest)
+{
+	char *state = NULL, *word = strtok_r(rest, " \t", &state);
+	struct ply_element *element;
+	struct ply_property *property;
+
+	if (ply->elements == 0 || !word)
+		return ply_fail_line(ply, "wanted a property of an element", word ? word : "nothing");
+	if (ply->properties == PLY_PROPERTIES)
+		return fail(ply->path, "has more than %d properties", PLY_PROPERTIES);
+	element = &ply->element[ply->elements - 1];
+	property = &ply->property[ply->properties];
+	*property = (struct ply_property){ .list = !strcmp(word, "list") };
+	if (property->list) {
+		word = strtok_r(NULL, " \t", &state);
+		if (take_type(ply, word ? word : "", &property->count_type) < 0)
+			return -1;
+		if (ply_is_real(property->count_type))
+			return ply_fail_line(ply, "wanted a whole number's type", word);
+		word = strtok_r(NULL, " \t", &state);
+	}
+	if (take_type(ply, word ? word : "", &property->type) < 0)
+		return -1;
+	word = strtok_r(NULL, " \t", &state);
+	if (!word)
+		return ply_fail_line(ply, "wanted a property's name", "nothing");
+	snprintf(property->name, sizeof(property->name), "%s", word);
+	if (ply->user->property && ply->user->property(ply, element, property) < 0)
+		return -1;
+	ply->properties++;
+	element->n++;
+	return 0;
+}
+
+static int
+take_element(struct ply *ply, char *rest)
+{
+	char *state = NULL, *name = strtok_r(rest, " \t", &state);
+	char *count = strtok_r(NULL, " \t", &state);
+	struct ply_element *element = &ply->element[ply->elements];
+	long n;
+
+	if (!name || !count || integer_parse(count, &n) < 0 || n < 0)
+		return ply_fail_line(
+		    ply, "wanted an element's name and number", count ? count : "nothing");
+	if (ply->elements == PLY_ELEMENTS)
+		return fail(ply->path, "has more than %d elements", PLY_ELEMENTS);
+	*element = (struct ply_element){ .count = (unsigned long long)n, .first = ply->properties };
+	if (!strcmp(name, "vertex"))
+		element->kind = PLY_VERTEX;
+	else if (!strcmp(name, "face"))
+		element->kind = PLY_FACE;
+	else if (!strcmp(name, "tristrips"))
+		element->kind = PLY_STRIP;
+	for (size_t i = 0; i < ply->elements; i++)
+		if (element->kind == PLY_VERTEX && ply->element[i].kind == PLY_VERTEX)
+			return ply_fail_line(ply, "wanted one element vertex", "two");
+	ply->elements++;
+	return 0;
+}
+
+static int
+take_format(struct ply *ply, const char *rest)
+{
+	static const struct {
+		const char *name;
+		enum ply_form form;
+	} forms[] = {
+		{ "ascii 1.0", PLY_FORM_ASCII }, { "binary_little_endian 1.0", PLY_FORM_LITTLE },
+		{ "binary_big_endian 1.0", PLY_FORM_BIG },
+	};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
+		if (!strncmp(rest, forms[i].name, strlen(forms[i].name))) {
+			ply->form = forms[i].form;
+			return 0;
+		}
+	return ply_fail_line(ply, "wanted ascii, binary_little_endian or binary_big_endian 1.0", rest);
+}
+
+static int
+take_header_line(struct ply *ply, char *line, bool *ended)
+{
+	size_t length = strcspn(line, " \t");
+	char *rest = line + length + strspn(line + length, " \t");
+
+	line[length] = '\0';
+	if (!strcmp(line, "format"))
+		return take_format(ply, rest);
+	if (!strcmp(line, "element"))
+		return take_element(ply, rest);
+	if (!strcmp(line, "property"))
+		return take_property(ply, rest);
+	if (!strcmp(line, "comment") && ply->user->comment && ply->user->comment(ply, rest) < 0)
+		return -1;
+	*ended = !strcmp(line, "end_header");
+	if (*ended || !*line || !strcmp(line, "comment") || !strcmp(line, "obj_info"))
+		return 0;
+	return ply_fail_line(ply, "wanted format, element, property, comment or end_header", line);
+}
+
+int
+ply_read_header(struct ply *ply)
+{
+	char line[LINE_BYTES];
+	bool ended = false;
+
+	if (read_line(ply, line) < 0)
+		return -1;
+	if (strcmp(line, "ply"))
+		return ply_fail_line(ply, "wanted ply", line);
+	while (!ended)
+		if (read_line(ply, line) < 0 || take_header_line(ply, line, &ended) < 0)
+			return -1;
+	if (ply->form == PLY_FORM_NONE)
+		return fail(ply->path, "header has no line format");
+	ply->words = (struct words){ .file = ply->file, .path = ply->path, .line = ply->line + 1,
+		.next = EOF };
+	return 0;
+}
+
+/* ---- values ---- */
+
+static int
+ends_early(const struct ply *ply)
+{
+	if (ferror(ply->file))
+		return fail_errno(ply->path, "cannot be read");
+	return ply->user->ends_early ? ply->user->ends_early(ply) :
+	    fail(ply->path, "ends too early, within the values");
+}
+
+static double
+as_number(enum element type, const unsigned char byte[8])
+{
+	union {
+		int8_t i8;
+		int16_t i16;
+		uint16_t u16;
+		int32_t i32;
+		uint32_t u32;
+		float f32;
+		double f64;
+	} v;
+
+	memcpy(&v, byte, sizeof(v));
+	switch (type) {
+	case ELEMENT_I8:
+		return v.i8;
+	case ELEMENT_U8:
+		return byte[0];
+	case ELEMENT_I16:
+		return v.i16;
+	case ELEMENT_U16:
+		return v.u16;
+	case ELEMENT_I32:
+		return v.i32;
+	case ELEMENT_U32:
+		return v.u32;
+	case ELEMENT_F32:
+		return v.f32;
+	default:
+		return v.f64;
+	}
+}
+
+static int
+next_binary(struct ply *ply, enum element type, double *out)
+{
+	unsigned char byte[8] = { 0 };
+	size_t n = samples_element_size(type);
+
+	for (size_t i = 0; i < n; i++) {
+		int c = getc_unlocked(ply->file);
+
+		if (c == EOF)
+			return ends_early(ply);
+		byte[ply->form == PLY_FORM_BIG ? n - 1 - i : i] = (unsigned char)c;
+	}
+	*out = as_number(type, byte);
+	return 0;
+}
+
+static int
+next_ascii(struct ply *ply, enum element type, double *out)
+{
+	if (!words_anywhere(&ply->words))
+		return ends_early(ply);
+	if (words_number(&ply->words, out) < 0)
+		return -1;
+	if (!ply_is_real(type) && *out != floor(*out))
+		return fail(ply->path, "line %zu: wanted a whole number, not '%s'", ply->words.line,
+		    ply->words.word);
+	if (type == ELEMENT_F32)
+		*out = (float)*out;
+	return 0;
+}
+
+int
+ply_next_value(struct ply *ply, enum element type, double *out)
+{
+	return ply->form == PLY_FORM_ASCII ? next_ascii(ply, type, out) : next_binary(ply, type, out);
+}
+
+int
+ply_next_count(struct ply *ply, const struct ply_property *property, unsigned long long *out)
+{
+	double n;
+
+	if (ply_next_value(ply, property->count_type, &n) < 0)
+		return -1;
+	if (!(n >= 0 && n <= UINT32_MAX))
+		return fail(ply->path, "a list has %g entries", n);
+	*out = (unsigned long long)n;
+	return 0;
+}
+

@@ -1,0 +1,72 @@
+/*
+ * PLY files, whatever they hold: the header, then the values of its elements in their order. Lists
+ * may stand anywhere. Nothing is allocated for what a header claims.
+ */
+#ifndef PLY_FILE_H
+#define PLY_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "frame/samples.h"
+#include "mesh/words.h"
+
+#define PLY_ELEMENTS 64
+#define PLY_PROPERTIES 256	/* of all elements together */
+#define PLY_NAME_SIZE 64	/* longer names are cut */
+
+enum ply_form { PLY_FORM_NONE, PLY_FORM_ASCII, PLY_FORM_LITTLE, PLY_FORM_BIG };
+
+/* How polygons and strips lie in a list. */
+enum ply_kind { PLY_OTHER, PLY_VERTEX, PLY_FACE, PLY_STRIP };
+
+struct ply_property {
+	char name[PLY_NAME_SIZE];
+	enum element type, count_type;
+	bool list;
+	int role;			/* the user's own */
+};
+
+struct ply_element {
+	enum ply_kind kind;
+	unsigned long long count;
+	size_t first, n;		/* its properties */
+};
+
+struct ply;
+
+/* What the user of a file does on the way. Each may be NULL; -1 after fail(). */
+struct ply_user {
+	/* A property of the element, behind those that it has already. */
+	int (*property)(struct ply *, const struct ply_element *, struct ply_property *);
+	int (*comment)(struct ply *, char *text);
+	/* The file ends within the values: the message. */
+	int (*ends_early)(const struct ply *);
+};
+
+struct ply {
+	const char *path;
+	FILE *file;
+	const struct ply_user *user;
+	void *arg;			/* the user's own */
+	enum ply_form form;
+	struct words words;
+	size_t line;
+	struct ply_element element[PLY_ELEMENTS];
+	size_t elements;
+	struct ply_property property[PLY_PROPERTIES];
+	size_t properties;
+};
+
+/* Reads the header; path, file, user and arg are set, all else is 0. -1 after fail(). */
+int ply_read_header(struct ply *);
+/* fail() for the current line of the header. */
+int ply_fail_line(const struct ply *, const char *what, const char *seen);
+bool ply_is_real(enum element type);
+/* The next value. -1 after fail(). */
+int ply_next_value(struct ply *, enum element type, double *out);
+/* The number of entries of a list. -1 after fail(). */
+int ply_next_count(struct ply *, const struct ply_property *, unsigned long long *out);
+
+#endif

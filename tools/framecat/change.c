@@ -1,0 +1,90 @@
+/* What the options do with one frame. */
+#include "framecat.h"
+
+#include <math.h>
+
+#include "bin.h"
+#include "points.h"
+
+/* To float where anything but rounding is to be done. */
+static int
+decode(struct run *run, struct frame **frame)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+
+	if (parameters->unscale && convert_unscale(run, frame) < 0)
+		return -1;
+	if (isnan(parameters->invalid) && !priv->encodes && parameters->map < 0)
+		return 0;
+	return convert_to_float(run, frame, parameters->invalid);
+}
+
+static int
+encode(struct run *run, struct frame **frame)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+
+	if (parameters->map >= 0)
+		return convert_colour(run, frame,
+		    (enum colormap)parameters->map, priv->encoding.range);
+	return priv->encodes ? convert_encode(run, frame, &priv->encoding) : 0;
+}
+
+/* --crop and --bin are for images. */
+static int
+check_image(const struct parameters *parameters, const struct frame_head *head)
+{
+	const char *option = parameters->crop.v ? "--crop" : parameters->bin > 1 ? "--bin" : NULL;
+	size_t points;
+
+	if (!option || !head_is_table(head))
+		return 0;
+	if (head_points(head, &points) < 0)
+		return -1;
+	return fail(option, "is for images, the input is a table of %zu points", points);
+}
+
+int
+change_frame(struct run *run, struct frame **frame)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	const double *crop = parameters->crop.v;
+
+	if (parameters->channels && arrange_channels(frame, parameters->channels) < 0)
+		return -1;
+	if (parameters->like && like_restore(&priv->like, frame) < 0)
+		return -1;
+	if (check_image(parameters, &(*frame)->head) < 0)
+		return -1;
+	if (crop && arrange_crop(frame, (size_t)crop[0], (size_t)crop[1], (size_t)crop[2],
+	    (size_t)crop[3]) < 0)
+		return -1;
+	if (decode(run, frame) < 0)
+		return -1;
+	if (parameters->bin > 1 && bin_frame(run, frame, (size_t)parameters->bin) < 0)
+		return -1;
+	if (priv->tabulates && points_tabulate(run, frame) < 0)
+		return -1;
+	return encode(run, frame);
+}
+
+int
+change_metadata(const struct parameters *parameters, struct frame *frame)
+{
+	struct frame_head *head = &frame->head;
+	bool table = head_is_table(head);
+	size_t points = 0;
+
+	if (table && head_points(head, &points) < 0)
+		return -1;
+	if (parameters->delete && arrange_delete(frame, parameters->delete) < 0)
+		return -1;
+	if (table && head_set_points(head, points) < 0)		/* it stays a table */
+		return -1;
+	if (parameters->set && arrange_set(frame, parameters->set) < 0)
+		return -1;
+	return head_is_table(head) ? head_points(head, &points) : 0;
+}

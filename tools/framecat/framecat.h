@@ -1,0 +1,34 @@
+/* The options of framecat, and what it keeps from frame to frame. */
+#ifndef FRAMECAT_H
+#define FRAMECAT_H
+
+#include "convert.h"
+#include "image/arrange.h"
+#include "like.h"
+#include "run/stage.h"
+
+struct parameters {
+	const char *frames, *channels, *scale, *set, *delete, *like;
+	struct numbers crop;
+	long bin, quality;
+	int as, map, chroma;
+	double invalid, fill, jump;
+	bool unscale, stack, split, fast, ascii, points;
+};
+
+struct priv {
+	struct ranges wanted;
+	struct encoding encoding;
+	bool encodes, tabulates;	/* --points makes tables, not meshes without triangles */
+	size_t frames, emitted;		/* that came; that went on, or wait to be stacked */
+	struct frame **stack;
+	struct like like;
+};
+
+/* All options that change pixels, in their order. Replaces *frame; after a failure, -1, *frame is
+ * still the caller's. */
+int change_frame(struct run *, struct frame **frame);
+/* --delete and --set. -1 after fail(). */
+int change_metadata(const struct parameters *, struct frame *);
+
+#endif
