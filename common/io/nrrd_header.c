@@ -125,16 +125,38 @@ fail_magic(const char *name, const char *text, size_t n)
 	    "0x%02x", byte[0], n > 1 ? byte[1] : 0, n > 2 ? byte[2] : 0, n > 3 ? byte[3] : 0);
 }
 
-/* Reads through the blank line. 1, 0 when the file ends before the first byte, -1 after fail(). */
+/* Room for a byte of a header and a 0 behind n of them: memory grows with what was read. */
 static int
-header_read(FILE *file, const char *name, char text[NRRD_HEADER_MAX + 1])
+header_reserve(char **text, size_t n, size_t *room)
 {
-	size_t n = 0;
+	char *more;
+
+	if (n + 1 < *room)
+		return 0;
+	*room = *room ? 2 * *room : 65536;
+	more = realloc(*text, *room);
+	if (!more)
+		return fail_memory();
+	*text = more;
+	return 0;
+}
+
+/* Reads through the blank line into *whole, which the caller frees. 1, 0 when the file ends before
+ * the first byte, -1 after fail(). */
+static int
+header_read(FILE *file, const char *name, char **whole)
+{
+	size_t n = 0, room = 0;
 	int byte;
 
 	while ((byte = getc_unlocked(file)) != EOF) {
+		char *text;
+
 		if (n == NRRD_HEADER_MAX)
 			return fail(name, "header is longer than %d bytes", NRRD_HEADER_MAX);
+		if (header_reserve(whole, n, &room) < 0)
+			return -1;
+		text = *whole;
 		text[n++] = byte ? (char)byte : '?';
 		if (n == 7 && memcmp(text, "NRRD000", 7) && memcmp(text, "NRRD00.", 7))
 			return fail_magic(name, text, n);
@@ -148,7 +170,7 @@ header_read(FILE *file, const char *name, char text[NRRD_HEADER_MAX + 1])
 	if (n == 0)
 		return 0;
 	if (n < 7)
-		return fail_magic(name, text, n);
+		return fail_magic(name, *whole, n);
 	return fail(name, "truncated: the header ends after %zu bytes", n);
 }
 
@@ -533,14 +555,12 @@ nrrd_header_read(FILE *file, const char *name, bool sharing, struct nrrd_header 
     struct frame_head *head)
 {
 	struct parser in = { .file = file, .name = name, .sharing = sharing, .header = header };
-	char *text = malloc(NRRD_HEADER_MAX + 1);
+	char *text = NULL;
 	int status;
 
 	*header = (struct nrrd_header){ 0 };
 	*head = (struct frame_head){ 0 };
-	if (!text)
-		return fail_memory();
-	status = header_read(file, name, text);
+	status = header_read(file, name, &text);
 	if (status == 1 && text_take(&in, text, head) < 0)
 		status = -1;
 	free(text);

@@ -7,7 +7,7 @@
 
 #include "frame/head.h"
 
-#define NRRD_HEADER_MAX 65536
+#define NRRD_HEADER_MAX (16 << 20)	/* bytes: 65536 channels with long names */
 
 /* The order of the axes, the fastest first: W H C, W C H, C W H. */
 enum nrrd_axes { NRRD_PLANES, NRRD_LINES, NRRD_PIXELS };
