@@ -367,3 +367,148 @@ expect(factors("grey.jpg") == [0x11], factors("grey.jpg"))' $chroma
 	fails 1 "/dev/full: cannot be written" framecat in.nrrd -o /dev/full
 	silent find . -name '*.tmp'
 }
+
+@test "framecat: --points and --like are each other's reverse, at awkward sizes" {
+	for size in 1x1 5x7 127x1 1x9 128x64 129x65; do
+		py "$scene"'
+w, h = map(int, sys.argv[1].split("x"))
+p = scene(w, h)
+p[1][np.isnan(p[0])] = np.nan
+if p[1].size > 9:
+	p[1, -1, -1] = np.nan		# a hole in the second channel only
+write_frames("in.nrrd", Frame(p, ["depth", "modulation"], {"period_px": "60 66", "origin_px": "7 9", "note": "n"}))' $size
+		framecat --points in.nrrd -o points.nrrd
+		framecat --like in.nrrd points.nrrd -o back.nrrd
+		framecat --points in.nrrd -o points.csv
+		framecat -j 7 --like in.nrrd points.csv -o text.nrrd
+		framecmp --meta in.nrrd back.nrrd
+		framecmp --meta in.nrrd text.nrrd
+		py '
+a, t = read_frame("in.nrrd").pixels, read_frame("points.nrrd")
+y, x = np.nonzero(~np.isnan(a[0]))
+expect(t.names == ["depth", "modulation", "column", "row"] and t.meta["points"] == str(len(x)), t.names, t.meta)
+expect(t.meta["origin_px"] == "7 9" and t.meta["period_px"] == "60 66", t.meta)
+expect(np.array_equal(t.pixels[:, 0], np.array([a[0][y, x], a[1][y, x], x, y], "f4"), equal_nan=True))
+expect(read_frame("back.nrrd").pixels.tobytes() == a.tobytes() or np.isnan(a).any())'
+	done
+}
+
+@test "framecat: --points: the first channel says which pixels are valid; none are 0 points; other types" {
+	py 'n = np.nan
+p = np.array([[[1, n, 3], [n, n, 6]], [[n, 20, 30], [n, 50, n]]], "f4")
+write_frames("in.nrrd", [Frame(p, ["a", "b"]), Frame(p * n, ["a", "b"])])
+write_frames("u.nrrd", Frame(np.arange(6).reshape(2, 3).astype("u1")))
+write_frames("spaced.nrrd", Frame(p, ["a", "b"]))'
+	framecat --points in.nrrd -o a.nrrd
+	framecat --points -c b,a in.nrrd -o b.nrrd
+	framecat --points u.nrrd -o u_points.nrrd
+	py '
+n = np.nan
+a, none = read_frames("a.nrrd")
+expect(np.array_equal(a.pixels[:, 0].T, np.array([[1, n, 0, 0], [3, 30, 2, 0], [6, n, 2, 1]], "f4"), equal_nan=True), a.pixels)
+expect(none.meta["points"] == "0" and none.pixels.shape == (4, 1, 1) and np.isnan(none.pixels).all(), none.pixels)
+b = read_frames("b.nrrd")[0]
+expect(np.array_equal(b.pixels[:, 0].T, np.array([[20, n, 1, 0], [30, 3, 2, 0], [50, n, 1, 1]], "f4"), equal_nan=True), b.pixels)
+u = read_frame("u_points.nrrd")
+expect(u.pixels.dtype == np.float32 and u.pixels[0, 0] == np.arange(6), u.pixels)'
+	framecat --like in.nrrd a.nrrd -o back.nrrd	# a stream, in step
+	py 'a, b = read_frames("in.nrrd"), read_frames("back.nrrd")
+expect(np.isnan(b[1].pixels).all() and b[1].pixels.shape == (2, 2, 3))
+want = a[0].pixels.copy(); want[:, np.isnan(want[0])] = np.nan
+expect(np.array_equal(b[0].pixels, want, equal_nan=True), b[0].pixels)'
+	framecat --like u.nrrd a.nrrd | framecmp - back.nrrd		# one for all
+	framecat --points a.nrrd | framecmp - a.nrrd			# a table stays one
+	framecat --like u.nrrd --bin 2 a.nrrd | frameinfo -s >said	# an image from there on
+	[ "$(head -1 said)" = "0 1x1x2 float a b" ]
+	framecat --points --crop 1,0,2,2 --fill -1 in.nrrd --frames 0 -o crop.nrrd
+	py 'f = read_frame("crop.nrrd")
+expect(f.pixels[:, 0].T == [[3, 30, 1, 0], [6, -1, 1, 1]], f.pixels)
+expect(f.meta["origin_px"] == "1 0", f.meta)'
+}
+
+@test "framecat: --like takes the keys that the table lacks, but not what describes samples" {
+	py 'write_frames("like.nrrd", Frame(np.zeros((2, 3), "u1"), None, {"a": "like", "b": "like", "sample_scale": "2",
+	"invalid": "0", "max_value": "9", "cmd.1": "x", "cmd.2": "y", "cmd.3": "z"}))
+write_frames("t.nrrd", Frame(np.array([[[5]], [[1]], [[2]]], "f4"), ["row", "v", "column"], {"points": "1", "b": "table"}))'
+	fails 1 "--like: point 0: row is 5, the image is 3 x 2" framecat --like like.nrrd t.nrrd -o x.nrrd
+	printf '# b:=table\nrow,v,column\n1,7,2\n' >t.csv
+	framecat --like like.nrrd t.csv -o out.nrrd
+	py 'f = read_frame("out.nrrd")
+expect({k: v for k, v in f.meta.items() if k != "cmd.1"} == {"b": "table", "a": "like"}, f.meta)
+expect(f.meta["cmd.1"] == "framecat --like=like.nrrd [1]", f.meta)
+expect(f.names == ["v"] and f.pixels[0, 1, 2] == 7 and np.isnan(f.pixels).sum() == 5, f.pixels)'
+}
+
+@test "framecat: errors of --points and --like, and of other options with tables" {
+	printf 'column,row,v\n0,0,1\n1,1,2\n0,0,3\n' >twice.csv
+	printf 'column,row,v\n0,0,1\n2.5,1,2\n' >half.csv
+	printf 'column,row,v\n0,nan,1\n' >nan.csv
+	printf 'column,row,v\n0,-1,1\n' >minus.csv
+	printf 'column,row,v\n3,0,1\n' >right.csv
+	printf 'column,v\n3,1\n' >norow.csv
+	printf 'column,row\n1,1\n' >novalue.csv
+	printf 'column,row,v\n1,1,5\n' >good.csv
+	py 'write_frames("i.nrrd", Frame(np.zeros((2, 3), "f4"), ["depth"]))
+write_frames("two.nrrd", [Frame(np.zeros((2, 3), "f4"), ["depth"])] * 2)
+write_frames("has.nrrd", Frame(np.zeros((2, 2, 3), "f4"), ["depth", "row"]))'
+	like() {
+		fails 1 "$2" framecat --like i.nrrd "$1" -o x.nrrd
+	}
+	like twice.csv "--like: points 0 and 2 are both for column 0, row 0"
+	like half.csv "--like: point 1: column is 2.5, not a whole number from 0"
+	like nan.csv "--like: point 0: row is nan, not a whole number from 0"
+	like minus.csv "--like: point 0: row is -1, not a whole number from 0"
+	like right.csv "--like: point 0: column is 3, the image is 3 x 2"
+	like norow.csv "--like: input has no channel row"
+	like novalue.csv "--like: input has no channel but column and row"
+	like i.nrrd "--like: wants a table, the input is an image of 3 x 2"
+	fails 1 "good.csv: is a table, --like wants an image" framecat --like good.csv good.csv -o x.nrrd
+	fails 1 "none.nrrd: cannot be opened" framecat --like none.nrrd good.csv -o x.nrrd
+	fails 1 "two.nrrd: has more frames for --like than the input, which ends after 1" framecat --like two.nrrd good.csv -o x.nrrd
+	fails 1 "two.nrrd: has only 2 frames for --like, the input has more" framecat --like two.nrrd good.csv good.csv good.csv -o x.nrrd
+	fails 2 "--like: wants a file, not standard input" framecat --like - good.csv -o x.nrrd
+	fails 2 "--like: does not go with --points" framecat --like i.nrrd --points good.csv -o x.nrrd
+	fails 1 "--points: input has a channel row already" framecat --points has.nrrd -o x.nrrd
+	fails 2 "--points: makes tables of float" framecat --points --as uchar i.nrrd -o x.nrrd
+	fails 2 "--points: makes tables of float" framecat --points --scale auto i.nrrd -o x.nrrd
+	fails 2 "--points: makes tables of float" framecat --points --colormap gray i.nrrd -o x.nrrd
+	fails 1 "--crop: is for images, the input is a table of 1 points" framecat --crop 0,0,1,1 good.csv -o x.nrrd
+	fails 1 "--bin: is for images, the input is a table of 1 points" framecat --bin 2 good.csv -o x.nrrd
+	fails 1 "--stack: frame 1 has 1 points, the first one 2" framecat --stack half.csv good.csv -o x.nrrd
+	fails 1 "--stack: frame 1 is an image, the first one is a table" framecat --stack good.csv i.nrrd -o x.nrrd
+	fails 1 "--stack: frame 1 is a table, the first one is an image" framecat --stack i.nrrd good.csv -o x.nrrd
+	fails 1 "points: is 7, the table has 1 columns" framecat --set points=7 good.csv -o x.nrrd
+	[ ! -e x.nrrd ]
+}
+
+@test "framecat: tables through --channels, --as, --scale, --colormap, --stack, --split, --set, --delete" {
+	printf '# key:=v\nx,y\n1.4,300\nnan,-2\n' >a.csv
+	printf 'x,z\n5,6\n7,8\n' >b.csv
+	printf 'x,y\n' >none.csv
+	framecat -c 1,x a.csv -o chosen.csv
+	framecat --as uchar a.csv -o whole.csv
+	framecat --scale 0,255 -c x a.csv --fill 0 -o scaled.nrrd
+	framecat --unscale scaled.nrrd -o unscaled.csv
+	framecat -c y --colormap gray a.csv -o colours.csv
+	framecat --stack a.csv b.csv -o both.csv
+	framecat --split a.csv -o single%d.csv
+	framecat --delete '*' a.csv -o bare.csv
+	framecat --set key=w,channels='u v' a.csv -o named.csv
+	framecat --as ushort none.csv -o none_whole.csv
+	rows() { grep -v '^#' "$1" | tr '\n' ' '; }
+	[ "$(rows chosen.csv)" = "y,x 300,1.39999998 -2,nan " ]
+	[ "$(rows whole.csv)" = "x,y 1,255 0,0 " ]
+	[ "$(rows unscaled.csv)" = "x 1 nan " ]
+	[ "$(rows colours.csv)" = "r,g,b 255,255,255 0,0,0 " ]
+	[ "$(rows both.csv)" = "x1,y,x2,z 1.39999998,300,5,6 nan,-2,7,8 " ]
+	[ "$(rows single0.csv)$(rows single1.csv)" = "x 1.39999998 nan y 300 -2 " ]
+	[ "$(rows bare.csv)" = "x,y 1.39999998,300 nan,-2 " ]
+	[ "$(grep '^#' bare.csv)" = "# cmd.1:=framecat --delete=* [1]" ]
+	[ "$(rows named.csv)" = "u,v 1.39999998,300 nan,-2 " ]
+	grep -qx '# key:=w' named.csv
+	[ "$(rows none_whole.csv)" = "x,y " ]
+	framecat a.csv -o a.tif		# an image format keeps it as an image with the key
+	framecat a.tif | framecmp - a.csv
+	framecat --set points=3 <(py 'write_frames(sys.stdout.buffer, Frame(np.ones((1, 3), "f4"), ["x"]))') -o made.csv
+	[ "$(rows made.csv)" = "x 1 1 1 " ]
+}

@@ -201,3 +201,29 @@ for q, got in zip((0.5, 0.9, 0.99, 0.999), row[6:10]):
 	fails 2 "framecmp: takes its input from the stage before" fringepipe framecat a.nrrd , framecmp a.nrrd b.nrrd
 	[ "$(fringepipe framecat --split a.nrrd , framecat --stack , frameinfo -k channels)" = "depth modulation" ]
 }
+
+@test "framecmp: tables: rows, and not an image of the same width" {
+	printf 'x,y\n1,2\n3,nan\n' >two.csv
+	printf 'x,y\n1,2\n4,nan\n' >other.csv
+	printf 'x,y\n1,2\n' >one.csv
+	printf 'x,y\n' >none.csv
+	printf 'x\n1\n' >narrow.csv
+	py 'write_frames("one.nrrd", Frame(np.array([[[1]], [[2]]], "f4"), ["x", "y"]))'
+	differs() {
+		run -1 framecmp "${@:2}"
+		[ "$output" = "$1" ] || { echo "$output"; return 1; }
+	}
+	silent framecmp two.csv two.csv
+	silent framecmp none.csv none.csv
+	silent framecmp --max 0 none.csv none.csv
+	silent framecmp --max 1 two.csv other.csv
+	differs "frame 0 x, 1 of 2 samples differ, max 1" two.csv other.csv
+	differs "frame 0: A is a table of 2 points, B is a table of 1 point" two.csv one.csv
+	differs "frame 0: A is a table of 1 point, B is a table of 0 points" one.csv none.csv
+	differs "frame 0: A is a table of 1 point, B is an image of 1 x 1" one.csv one.nrrd
+	differs "frame 0: A is an image of 1 x 1, B is a table of 1 point" one.nrrd one.csv
+	differs "frame 0: A has 2 channels, B has 1" one.csv narrow.csv
+	fails 2 "--margin: 1 leaves nothing of 2 x 1" framecmp --margin 1 two.csv two.csv
+	framecmp --table two.csv other.csv >table || [ $? -eq 1 ]
+	grep -q '^ *0 x  *2  *1 ' table
+}

@@ -65,3 +65,22 @@ write_frames("in.nrrd", [Frame(v, ["depth"], {"name": "a b"}), Frame(np.zeros((3
 	fails 1 "nowhere/x.txt: cannot be created" frameinfo s.nrrd -o nowhere/x.txt
 	silent find . -name '*.tmp'
 }
+
+@test "frameinfo: tables: points instead of a size, none among the samples where there is none" {
+	printf '# key:=v\nx,y\n1,2\n3,nan\n' >two.csv
+	printf 'x,y\n' >none.csv
+	printf 'x\n7\n' >one.csv
+	frameinfo two.csv none.csv one.csv >said
+	grep -qx 'frame 0: table of 2 points, 2 channels, float' said
+	grep -qx 'frame 1: table of 0 points, 2 channels, float' said
+	grep -qx 'frame 2: table of 1 point, 1 channel, float' said
+	grep -qx '  key:=v' said
+	[ "$(grep -c '^  y .* 2  *2  *2  *0  *1  *0$' said)" -eq 1 ]
+	[ "$(grep -c '^  [xy] .* nan  *nan  *nan  *nan  *0  *0$' said)" -eq 2 ]
+	[ "$(frameinfo -s two.csv none.csv one.csv)" = "0 2x2 float x y
+1 0x2 float x y
+2 1x1 float x" ]
+	[ "$(frameinfo -k points two.csv none.csv)" = "2
+0" ]
+	[ "$(frameinfo -k width none.csv)" = 1 ]
+}

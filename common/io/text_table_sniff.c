@@ -36,10 +36,9 @@ next_line(struct piece *rest, struct piece *line)
 	return false;
 }
 
-/* Does a number end at one of these bytes, or at the end of the line? Where the line is cut, its
- * start will do. */
+/* Is the first field a number? Where the line is cut, the number's start will do. */
 static bool
-starts_with_number(const struct piece *line, const char *ends)
+starts_with_number(const struct piece *line, enum text_syntax syntax, bool alone)
 {
 	char text[64], *end;
 	size_t n = line->n < sizeof(text) - 1 ? line->n : sizeof(text) - 1;
@@ -49,13 +48,13 @@ starts_with_number(const struct piece *line, const char *ends)
 	strtod(text, &end);
 	if (end == text)
 		return false;
-	if (!*end)
-		return true;
+	if (syntax == TEXT_VNL)
+		return strchr(" \t#", *end) != NULL;	/* or at its end */
 	end += strspn(end, " \t");
-	return *end ? strchr(ends, *end) != NULL : *ends != '\0';
+	return !*end || (*end == ',' && !alone);
 }
 
-/* A name, without := behind it where it is a key. */
+/* key:=, behind the mark of a comment? */
 static bool
 is_key_line(const struct piece *line, const char *mark)
 {
@@ -93,7 +92,7 @@ is_csv(const struct piece *names, struct piece *rest, bool cut)
 	while (*row.at == '#');
 	if (comma && (*row.at == ',' || *row.at == '"'))
 		return true;
-	return starts_with_number(&row, comma ? "," : "");
+	return starts_with_number(&row, TEXT_CSV, !comma);
 }
 
 static bool
@@ -121,7 +120,7 @@ text_table_sniff(enum text_syntax syntax, const unsigned char *start, size_t n)
 		if (*line.at != '#') {
 			if (syntax == TEXT_CSV)
 				return is_csv(&line, &rest, n >= START_MOST);
-			return legend && (starts_with_number(&line, " \t#") ||
+			return legend && (starts_with_number(&line, TEXT_VNL, false) ||
 			    (*line.at == '-' && (line.n == 1 || line.at[1] == ' ')));
 		}
 		if (is_key_line(&line, syntax == TEXT_CSV ? "#" : "##"))

@@ -81,7 +81,8 @@ take_property(struct ply *ply, char *rest)
 	struct ply_property *property;
 
 	if (ply->elements == 0 || !word)
-		return ply_fail_line(ply, "wanted a property of an element", word ? word : "nothing");
+		return ply_fail_line(ply, "wanted a property of an element",
+		    word ? word : "nothing");
 	if (ply->properties == PLY_PROPERTIES)
 		return fail(ply->path, "has more than %d properties", PLY_PROPERTIES);
 	element = &ply->element[ply->elements - 1];
@@ -151,7 +152,8 @@ take_format(struct ply *ply, const char *rest)
 			ply->form = forms[i].form;
 			return 0;
 		}
-	return ply_fail_line(ply, "wanted ascii, binary_little_endian or binary_big_endian 1.0", rest);
+	return ply_fail_line(ply, "wanted ascii, binary_little_endian or binary_big_endian 1.0",
+	    rest);
 }
 
 static int
@@ -275,7 +277,8 @@ next_ascii(struct ply *ply, enum element type, double *out)
 int
 ply_next_value(struct ply *ply, enum element type, double *out)
 {
-	return ply->form == PLY_FORM_ASCII ? next_ascii(ply, type, out) : next_binary(ply, type, out);
+	return ply->form == PLY_FORM_ASCII ? next_ascii(ply, type, out) :
+	    next_binary(ply, type, out);
 }
 
 int

@@ -1,0 +1,350 @@
+load helpers
+
+# Tables: frames of height 1 with the key points, as CSV, vnlog and PLY, through tools, and refused by others.
+
+# table ROWS NAMES [KEY=VALUE ...]: one with awkward values.
+tables='
+def table(n, names, **meta):
+	rng = np.random.default_rng(n + len(names))
+	p = (rng.normal(size=(len(names), 1, max(n, 1))) * 10.0 ** rng.integers(-30, 30, (len(names), 1, max(n, 1)))).astype("f4")
+	odd = np.array([np.nan, np.inf, -np.inf, -0.0, 0.1, 16777217, 1e-45, 3.4028235e38], "f4")
+	p[:, 0, ::3] = rng.choice(odd, p[:, 0, ::3].shape)
+	if n == 0:
+		p[:] = np.nan
+	return Frame(p, list(names), {"points": str(n), **meta})
+
+def same(a, b):
+	expect(a.names == b.names, a.names, b.names)
+	expect(a.meta["points"] == b.meta["points"], a.meta, b.meta)
+	expect(a.pixels.shape == b.pixels.shape, a.pixels.shape, b.pixels.shape)
+	expect(np.array_equal(a.pixels, b.pixels, equal_nan=True), a.pixels, b.pixels)
+	expect((np.signbit(a.pixels) == np.signbit(b.pixels))[~np.isnan(a.pixels)], "signs")
+'
+
+@test "tables: there and back through CSV, vnlog and PLY, to the bit, 0 to 10000 rows, from files and pipes" {
+	for n in 0 1 2 63 64 65 10000; do
+		py "$tables"'
+write_frames("t.nrrd", table(int(sys.argv[1]), ["x", "y", "z", "sigma", "a,b", "\"q\"", "7"],
+	note="a \\\\ b:c", period_px="5 6", empty=""))' $n
+		for form in csv vnl ply "ply --ascii"; do
+			read -r suffix option <<<"$form"
+			framecat $option t.nrrd -o "t.$suffix"
+			framecat "t.$suffix" -o file.nrrd
+			framecat <"t.$suffix" >input.nrrd
+			# byte by byte at first, as from a slow producer
+			{ head -c 1 "t.$suffix"; sleep 0.1; tail -c +2 "t.$suffix"; } | framecat >pipe.nrrd
+			for back in file input pipe; do
+				py "$tables"'
+a, b = read_frame("t.nrrd"), read_frame(sys.argv[1])
+same(a, b)
+for key in "note", "period_px", "empty":
+	expect(b.meta.get(key) == a.meta[key], sys.argv, key, b.meta)
+expect(b.meta["cmd.1"].startswith("framecat") and b.meta["cmd.2"].startswith("framecat"), b.meta)' $back.nrrd
+			done
+		done
+	done
+}
+
+@test "tables: what CSV, vnlog and PLY look like" {
+	py 'write_frames("t.nrrd", Frame(np.array([[[1, np.nan, 0.1]], [[-2, np.inf, 2e10]], [[0, 1, 2]]], "f4"), ["x", "y", "z"], {"points": "3", "key": "v w"}))'
+	framecat t.nrrd -o t.csv
+	[ "$(cat t.csv)" = '# key:=v w
+# cmd.1:=framecat [1]
+x,y,z
+1,-2,0
+nan,inf,1
+0.100000001,2e+10,2' ]
+	framecat t.nrrd -o t.vnl
+	[ "$(cat t.vnl)" = '## key:=v w
+## cmd.1:=framecat [1]
+# x y z
+1 -2 0
+- inf 1
+0.100000001 2e+10 2' ]
+	framecat --ascii t.nrrd -o t.ply
+	[ "$(cat t.ply)" = 'ply
+format ascii 1.0
+comment key:=v w
+comment cmd.1:=framecat --ascii [1]
+element vertex 3
+property float x
+property float y
+property float z
+end_header
+1 -2 0
+nan inf 1
+0.100000001 2e+10 2' ]
+	py '
+rows = [l for l in open("t.csv") if l[0] != "#"]
+a = np.genfromtxt(rows, delimiter=",", names=True, dtype="f4")
+b = np.genfromtxt("t.vnl", dtype="f4")
+p = read_frame("t.nrrd").pixels[:, 0]
+expect(a.dtype.names == ("x", "y", "z") and np.array_equal(np.array(a.tolist(), "f4").T, p, equal_nan=True), a)
+expect(np.array_equal(np.loadtxt(rows[1:], delimiter=",").astype("f4").T, p, equal_nan=True))
+expect(np.array_equal(b.T, p, equal_nan=True), b)'
+}
+
+@test "tables: CSV as others write it: quotes, blanks, empty fields, CRLF, byte order mark, no last newline" {
+	printf '\xef\xbb\xbf"Dist [mm]", b ,a_name_that_is_longer_than_31_bytes_is\r\n"1.5",\t2 ,\r\n\r\n# note\r\n-1e3,NaN,Inf' >a.csv
+	printf ',x,"y, ""z"""\n0,1,2\n1,,3\n' >pandas.csv
+	printf 'x\n1\n2' >one.csv
+	printf '#!/usr/bin/x\n## note: a\n#x y\n1 -  # why\n\n# 5 6\n 3\t4 \n' >b.vnl
+	for name in a.csv pandas.csv one.csv b.vnl; do
+		framecat $name -o "$name.nrrd"
+		framecat <$name | framecmp - "$name.nrrd"
+	done
+	py '
+n = np.nan
+def check(path, names, rows):
+	f = read_frame(path + ".nrrd")
+	expect(f.names == names, f.names)
+	expect(f.meta["points"] == str(len(rows)), f.meta)
+	expect(np.array_equal(f.pixels[:, 0].T, np.array(rows, "f4"), equal_nan=True), f.pixels)
+check("a.csv", ["Dist_[mm]", "b", "a_name_that_is_longer_than_31_b"], [[1.5, 2, n], [-1000, n, np.inf]])
+check("pandas.csv", ["field1", "x", "y,_\"z\""], [[0, 1, 2], [1, n, 3]])
+check("one.csv", ["x"], [[1], [2]])
+check("b.vnl", ["x", "y"], [[1, n], [3, 4]])'
+	printf 'x,y\n' >none.csv
+	printf '# x y\n' >none.vnl
+	for name in none.csv none.vnl; do
+		framecat $name -o none.nrrd
+		[ "$(frameinfo -s none.nrrd)" = "0 0x2 float x y" ]
+	done
+}
+
+@test "tables: bad text is one line with the file and the line" {
+	bad() {		# NAME TEXT MESSAGE
+		printf "$2" >"$1"
+		fails 1 "$1: $3" framecat "$1" -o x.nrrd
+	}
+	bad a.csv 'x,y\n1,2\n3\n' "line 3: 1 value where 2 columns are named"
+	bad a.csv 'x,y\n1,2\n3,4,5\n' "line 3: 3 values where 2 columns are named"
+	bad a.csv 'x,y\n1,2,\n' "line 2: 3 values where 2 columns are named"
+	bad a.csv '# a\nx,y\n1,two\n' "line 3: wanted a number, not 'two'"
+	bad a.csv 'x,y\n1,2x\n' "line 2: wanted a number, not '2x'"
+	bad a.csv 'x,y\n1,"2\n' "line 2: a quote is not closed"
+	bad a.csv 'x,y\n1,"2" 3\n' "line 2: '3' stands behind a quoted field"
+	bad a.csv 'x,y\n1,-1e39\n' "line 2: -1e39 is larger than a float can be"
+	bad a.csv '1,2\n3,4\n' "line 1: wanted the names of the columns, found only numbers"
+	bad a.csv '# key:=1\n' "ends before the names of the columns"
+	bad a.csv 'x,y\n1,\0' "line 2 has a byte 0: it is no text"
+	bad a.csv 'x;y\n1;2\n' "line 2: wanted a number, not '1;2'"
+	bad a.vnl '# x y\n1\n' "line 2: 1 value where 2 columns are named"
+	bad a.vnl '# x y\n1 2 3\n' "line 2: 3 values where 2 columns are named"
+	bad a.vnl '# x y\n1 b\n' "line 2: wanted a number, not 'b'"
+	bad a.vnl '1 2\n' "line 1: wanted the names of the columns behind #, not '1 2'"
+	bad a.vnl '## nothing\n' "ends before the names of the columns"
+	: >a.csv
+	fails 1 "a.csv: is empty" framecat a.csv -o x.nrrd
+	py 'open("a.csv", "w").write(",".join("c%d" % i for i in range(65537)) + "\n")'
+	fails 1 "line 1 names 65537 columns, a frame has 65536 channels at most" framecat a.csv -o x.nrrd
+	py 'open("a.csv", "w").write("x,y\n" + "1" * (5 << 20))'
+	fails 1 "line 2 is longer than 4194304 bytes" framecat a.csv -o x.nrrd
+	[ ! -e x.nrrd ]
+	# what is no table is not taken for one
+	text() {
+		printf "$1" >text
+		fails 1 "not a known image format" framecat text -o x.nrrd
+	}
+	text 'Hello, world\n42 is the answer\n'
+	text '# Blender, 4.0\nmtllib a.mtl\nv 1 2 3\n'
+	text '%%YAML:1.0\n---\na: [1, 2,\n 3]\n'
+	text '{ "a": 1,\n "b": 2 }\n'
+	text '1 2 3\n4 5 6\n'
+	text '# a comment\nkey value\n'
+	printf 'solid a, b\n facet normal 0 0 1\n' >text
+	fails 1 "STL files are written, but not read here" framecat text -o x.nrrd
+	printf 'P2\n2\n1\n9\n3 4\n' >text
+	[ "$(framecat text | frameinfo -s)" = "0 2x1x1 uchar image" ]
+}
+
+@test "tables: an image is no CSV; several tables are no single file; 8000 columns" {
+	py 'write_frames("i.nrrd", Frame(np.zeros((3, 5, 7), "f4"), ["x", "y", "z"]))
+write_frames("line.nrrd", Frame(np.zeros((1, 7), "f4")))
+f = Frame(np.zeros((3, 1, 2), "f4"), ["x", "y", "z"], {"points": "2"})
+write_frames("two.nrrd", [f, f])
+write_frames("noxyz.nrrd", Frame(np.zeros((2, 1, 2), "f4"), ["x", "y"], {"points": "2"}))
+n = 8000
+write_frames("wide.nrrd", Frame(np.arange(n, dtype="f4").reshape(n, 1, 1), ["c%d" % (i % 7) for i in range(n)], {"points": "1"}))'
+	fails 1 "x.csv: CSV holds tables, not an image of 7 x 5: framecat --points makes a table of it" framecat i.nrrd -o x.csv
+	fails 1 "x.vnl: vnlog holds tables, not an image of 7 x 1" framecat line.nrrd -o x.vnl
+	for suffix in csv vnl ply; do
+		fails 1 "holds one frame, and a second one came; %04d in the name numbers the files" framecat two.nrrd -o x.$suffix
+		[ ! -e x.$suffix ]
+		framecat two.nrrd -o t%d.$suffix
+		framecat t0.$suffix t1.$suffix | framecmp - two.nrrd
+	done
+	fails 1 "x.ply: a cloud of points needs channels x y z" framecat noxyz.nrrd -o x.ply
+	framecat wide.nrrd -o wide.csv
+	framecat wide.csv | tail -c 32000 | cmp - <(tail -c 32000 wide.nrrd)
+}
+
+@test "tables: PLY clouds of others, and faces" {
+	py '
+head = """ply
+format %s 1.0
+comment made elsewhere
+element camera 1
+property list uchar int ids
+property double focal
+element vertex 2
+property double x
+property float y
+property short z
+property uchar red
+property uchar green
+property uchar blue
+property list uchar float extra
+property float a_name_that_is_longer_than_31_bytes_is
+element face 0
+property list uchar int vertex_indices
+end_header
+"""
+def binary(order):
+	def a(v, kind):
+		return np.array(v, order + kind).tobytes()
+	cam = a(2, "u1") + a([7, 8], "i4") + a(1.5, "f8")
+	rows = b""
+	for i in range(2):
+		rows += a(1.5 + i, "f8") + a(-2.5, "f4") + a(-300 - i, "i2") + a([1, 2, 255], "u1")
+		rows += a(i, "u1") + a([9] * i, "f4") + a(0.25, "f4")
+	return cam + rows
+open("l.ply", "wb").write((head % "binary_little_endian").encode() + binary("<"))
+open("b.ply", "wb").write((head % "binary_big_endian").encode() + binary(">"))
+open("a.ply", "w").write(head % "ascii" + "2 7 8 1.5\n1.5 -2.5 -300 1 2 255 0 0.25\n2.5 -2.5 -301 1 2 255 1 9 0.25\n")'
+	for name in l b a; do
+		framecat $name.ply -o out.nrrd
+		py '
+f = read_frame("out.nrrd")
+expect(f.names == ["x", "y", "z", "r", "g", "b", "a_name_that_is_longer_than_31_b"], f.names)
+expect(f.meta["points"] == "2", f.meta)
+expect(f.pixels[:, 0].T == [[1.5, -2.5, -300, 1, 2, 255, 0.25], [2.5, -2.5, -301, 1, 2, 255, 0.25]], f.pixels)'
+		framecat out.nrrd -o again.ply		# colours stay bytes
+		[ "$(grep -ac '^property uchar \(red\|green\|blue\)$' again.ply)" -eq 3 ]
+		framecat again.ply | framecmp - out.nrrd
+	done
+	framecat --invalid 2 out.nrrd -o holes.nrrd
+	framecat holes.nrrd -o holes.ply		# no bytes where a colour is NaN
+	[ "$(grep -ac '^property uchar' holes.ply)" -eq 0 ]
+	framecat holes.ply | framecmp - holes.nrrd
+	head -c -5 l.ply >cut.ply
+	fails 1 "cut.ply: ends too early, after 1 points" framecat cut.ply -o x.nrrd
+	printf 'ply\nformat ascii 1.0\nelement face 0\nend_header\n' >none.ply
+	fails 1 "none.ply: header has no element vertex" framecat none.ply -o x.nrrd
+	printf 'ply\nformat ascii 1.0\nelement vertex 1\nproperty list uchar int a\nend_header\n1 2\n' >list.ply
+	fails 1 "list.ply: element vertex has no property that is a number" framecat list.ply -o x.nrrd
+	printf 'ply\nformat ascii 1.0\nelement vertex 4000000000000\nproperty float x\nend_header\n1\n' >huge.ply
+	fails 1 "huge.ply: ends too early, after 1 points" framecat huge.ply -o x.nrrd
+	printf 'ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\none\n' >word.ply
+	fails 1 "word.ply: line 6: wanted a number, not 'one'" framecat word.ply -o x.nrrd
+	py 'write_frames("in.nrrd", Frame(np.ones((4, 5), "f4"), ["depth"]))'
+	framecat in.nrrd -o mesh.ply
+	fails 1 "mesh.ply: PLY files are written, but not read here: mesh2depth reads meshes" framecat mesh.ply -o x.nrrd
+	framecat --points in.nrrd -o points.ply		# an image as a mesh without triangles, as ever
+	[ "$(framecat points.ply | frameinfo -s)" = "0 20x3 float x y z" ]
+	fails 1 "points.ply: holds no triangles, only 20 points" mesh2depth points.ply -o x.nrrd
+}
+
+@test "tables: in a folder of images CSV, vnlog and PLY files are passed over, as before" {
+	mkdir folder
+	py 'write_frames("folder/a.nrrd", Frame(np.zeros((2, 3), "u1")))'
+	printf 'x,y\n1,2\n' >folder/b.csv
+	printf 'time, what\n1, a\n' >folder/notes.txt
+	printf '# x y\n1 2\n' >folder/c.vnl
+	printf 'ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nend_header\n' >folder/d.ply
+	[ "$(frameinfo -s folder)" = "0 3x2x1 uchar image" ]
+}
+
+@test "tables: stages that take images refuse them with one line, alone and in a chain" {
+	printf 'image,b,c\n1,2,3\n3,4,5\n5,6,7\n' >t.csv
+	for tool in gauss median unwrap2f normals shade "phase2depth --ref ideal -c 1" holoenc holodec \
+		dither3 undither3 "phasewrap -n 3 -p 60"; do
+		# shellcheck disable=SC2086
+		fails 1 "${tool%% *}: input is a table of 3 points, not an image" $tool t.csv -o x.nrrd
+		# shellcheck disable=SC2086
+		fails 1 "${tool%% *}: input is a table of 3 points, not an image" fringepipe framecat t.csv , $tool -o x.nrrd
+	done
+	fails 1 "t.csv: is a table of points, not an image" mesh2depth t.csv -o x.nrrd
+	fails 1 "mesh2depth: input is a table of 3 points, not an image" fringepipe framecat t.csv , mesh2depth -o x.nrrd
+	[ ! -e x.nrrd ]
+}
+
+@test "tables: points that disagree with the width are an error" {
+	for points in 2 4 -1 1.5 x "5 5" ""; do
+		py 'write_frames("t.nrrd", Frame(np.zeros((2, 1, 5), "f4"), ["x", "y"], {"points": sys.argv[1]}))' "$points"
+		for tool in "framecat -o x.nrrd" frameinfo "gauss -o x.nrrd"; do
+			# shellcheck disable=SC2086
+			fails 1 "points" $tool t.nrrd
+		done
+		fails 2 "points" framecmp t.nrrd t.nrrd
+	done
+	py 'write_frames("t.nrrd", Frame(np.zeros((2, 1, 5), "f4"), ["x", "y"], {"points": "4"}))'
+	fails 1 "points: is 4, the table has 5 columns" framecat t.nrrd -o x.nrrd
+	py 'write_frames("i.nrrd", Frame(np.zeros((4, 5), "f4"), None, {"points": "4"}))'
+	framecat i.nrrd -o image.nrrd		# of height 4: an image, whatever its keys
+	[ "$(frameinfo -s image.nrrd)" = "0 5x4x1 float image" ]
+}
+
+@test "tables: a stream of tables with changing numbers of rows, on any number of threads" {
+	py "$tables"'
+write_frames("in.nrrd", [table(n, ["x", "y", "z"], number=str(i)) for i, n in enumerate([3, 0, 5, 5, 0, 1, 9000, 2])])'
+	framecat in.nrrd -o out.nrrd
+	framecat <in.nrrd | framecat --set a=b >piped.nrrd
+	fringepipe -j 7 framecat in.nrrd , framecat -c z,x -o chain.nrrd
+	framecat in.nrrd -o t%d.csv
+	framecat t?.csv -o back.nrrd
+	py "$tables"'
+a = read_frames("in.nrrd")
+for name in "out.nrrd", "piped.nrrd", "back.nrrd":
+	b = read_frames(name)
+	expect(len(b) == 8, name, len(b))
+	for i, (f, g) in enumerate(zip(a, b)):
+		same(f, g)
+		expect(g.meta["number"] == str(i), name, g.meta)
+for f, g in zip(a, read_frames("chain.nrrd")):
+	same(Frame(f.pixels[[2, 0]], ["z", "x"], f.meta), g)'
+	framecmp in.nrrd back.nrrd
+	[ "$(frameinfo -k points back.nrrd | tr '\n' ' ')" = "3 0 5 5 0 1 9000 2 " ]
+}
+
+@test "tables: damaged text does no harm" {
+	py "$tables"'write_frames("t.nrrd", table(20, ["x", "y", "z"], note="a b"))'
+	framecat t.nrrd -o t.csv
+	framecat t.nrrd -o t.vnl
+	framecat t.nrrd -o b.ply
+	framecat --ascii t.nrrd -o a.ply
+	for name in t.csv t.vnl a.ply b.ply; do
+		for seed in {1..40}; do
+			py '
+rng = np.random.default_rng(int(sys.argv[2]))
+d = bytearray(open(sys.argv[1], "rb").read())
+for i in range(int(rng.integers(1, 6))):
+	at = int(rng.integers(0, len(d)))
+	if rng.random() < 0.5:
+		d[at] = int(rng.choice(list(b"\0\n,# -9\"xe:=\xff") + [int(rng.integers(0, 256))]))
+	else:
+		del d[at:at + int(rng.integers(1, 20))]
+open("damaged" + sys.argv[1][-4:], "wb").write(d)' $name $seed
+			run framecat "damaged.${name##*.}" -o x.nrrd
+			[ "$status" -le 1 ] || { echo "$name $seed: $status $output"; return 1; }
+			[ "$status" -eq 0 ] || [ "$(wc -l <<<"$output")" -eq 1 ] || { echo "$name $seed: $output"; return 1; }
+		done
+	done
+}
+
+@test "tables: frameplot draws a field over the number of the point" {
+	py 'open("t.csv", "w").write("a,depth\n" + "".join("%d,%d\n" % (i, i * i) for i in range(50)))'
+	frameplot t.csv -o t.svg
+	frameplot -c a t.csv -o a.svg
+	frameplot -c depth t.csv -o again.svg
+	cmp t.svg again.svg
+	! cmp -s t.svg a.svg
+	# the same curve as that of an image of one row, but for the label below it
+	py 'p = np.arange(50, dtype="f4"); write_frames("i.nrrd", Frame(np.stack([p, p * p])[:, None], ["a", "depth"]))'
+	frameplot i.nrrd -o i.svg
+	curve() { grep -o ' d="M [^"]*"' "$1" | awk '{ print length, $0 }' | sort -rn | head -1; }
+	[ -n "$(curve t.svg)" ]
+	[ "$(curve t.svg)" = "$(curve i.svg)" ]
+	printf 'x\n' >none.csv
+	frameplot none.csv -o none.svg
+}
