@@ -8,7 +8,7 @@ setup_chain() {
 }
 
 device_name() {
-	fringepipe --devices | sed -n 's/^gpu:0 .*: //p'
+	fringepipe --devices | sed -n 's/^gpu:0 .*: //p' | grep .
 }
 
 # costs DEVICE UP: a file of costs in which the device computes at once and a byte of copies takes UP s.
@@ -56,9 +56,10 @@ costs() {
 	mkdir temporary
 	TMPDIR=$work/temporary fringepipe --calibrate -d gpu >said
 	rmdir temporary			# nothing is left there
-	grep -F "$(device_name)" said
+	device=$(device_name)
+	grep -F "$device" said
 	grep -E '^gauss +[0-9.]+ +[0-9.]+$' said
-	grep -Fx "device $(device_name)" cache/fringepipe/costs
+	grep -Fx "device $device" cache/fringepipe/costs
 	grep -E '^stage gauss [0-9.e+-]+ [0-9.e+-]+$' cache/fringepipe/costs
 	awk '/^gauss/ { n = NR; p = $2; d = $3 } /^stage gauss/ { exit !(n && sqrt(($3 * 1e9 - p) ^ 2) < 0.001 + 1e-3 * p &&
 		sqrt(($4 * 1e9 - d) ^ 2) < 0.001 + 1e-3 * d) }' said cache/fringepipe/costs

@@ -369,6 +369,7 @@ PY
 	python3 hostile.py
 	for message in "$(median --nonsense 2>&1)" "$(median nothing 2>&1)" "$(fringepipe 2>&1)" \
 		"$(median -j 0 in.nrrd 2>&1)" "$(median in.nrrd -o no/x.tif 2>&1)"; do
+		[ -n "$message" ]
 		# What strerror says is as the C library writes it.
 		[[ ${message%: *} != *[A-Z]* ]] || [[ $message == *threads* ]]
 	done

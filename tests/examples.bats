@@ -16,6 +16,7 @@ run_page() {
 	cd "$work/$(basename "$page")" || return 1
 	cp "$top"/samples/block.yml .
 	commands "$page" >script
+	[[ $page == *.5 || -s script ]] || { echo "$page has no examples"; return 1; }
 	bash -e -o pipefail script >said 2>&1 || { echo "$page:"; cat script said; return 1; }
 }
 

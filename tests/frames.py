@@ -1,4 +1,5 @@
 """The frame stream in a few lines of NumPy, for tests: an independent reader and writer."""
+import builtins
 import sys
 import numpy as np
 
@@ -27,6 +28,7 @@ def read_frames(file):
 	while True:
 		line = file.readline()
 		if not line:
+			assert frames, "no frame"
 			return frames
 		assert line.startswith(b"NRRD000"), line
 		fields, meta = {}, {}
@@ -75,7 +77,12 @@ def ulp(x):
 
 
 def expect(condition, *seen):
-	"""Fails and says what was seen."""
-	if not np.all(condition):
-		print(*seen)
+	"""Fails and prints what was seen, unless all of the condition is true. Nothing to look at is a failure."""
+	if np.size(condition) == 0 or not np.all(condition):
+		print(*(seen or ["an expectation failed"]), *(["(of nothing)"] if np.size(condition) == 0 else []))
 		sys.exit(1)
+
+
+def zip(*lists, strict=True):
+	"""As the built-in one, but of lists of the same length: no frame is left out unseen."""
+	return builtins.zip(*lists, strict=strict)

@@ -120,6 +120,7 @@ for i in range(2):
 status = reader.end()
 expect(status == (0, ""), status)
 subprocess.run(["median", "-o", "want.nrrd", "ours.nrrd"], check=True)
+expect(len(read_frames("got.nrrd")) == 2)
 for frame in read_frames("got.nrrd"):
 	expect(np.array_equal(frame.pixels, read_frame("want.nrrd").pixels))'
 }
@@ -186,8 +187,9 @@ fcntl.ioctl(end, termios.FIONREAD, held)
 os.read(end, held[0])
 os.close(end)
 os.kill(reader.process.pid, signal.SIGCONT)
-print(held[0], reader.end())
-print(writer.wait(timeout=20))'
+ends = reader.end()[0], writer.wait(timeout=20)
+print(held[0], ends)
+expect(ends[0] in (0, 1) and ends[1] in (0, 1, -signal.SIGPIPE), ends)'
 }
 
 @test "handover: limits of files and descriptors leave the pipe" {

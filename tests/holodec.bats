@@ -100,7 +100,7 @@ near = lambda got, want: expect(abs(float(got) - want) < 6e-5, got, want)
 near(row("turns")[0], t); near(row("turns")[1], k); near(row("turns")[2], rest)
 levels = (127.5 + 127.5 * np.sin(2 * np.pi * rest), 127.5 + 127.5 * np.cos(2 * np.pi * rest),
 	S * k + S / 2 - (S - 2) / 2 * np.cos(2 * np.pi * (K + 0.5) * rest))
-for got, want in zip(row("levels"), levels): expect(abs(float(got) - want) < 6e-3, got, want)
+for got, want in zip(row("levels")[:3], levels): expect(abs(float(got) - want) < 6e-3, got, want)
 pixel = [int(v) for v in row("pixel")]
 expect(pixel == [int(np.floor(v + 0.5)) for v in levels], pixel, levels)
 # and back, by the page
@@ -419,7 +419,7 @@ expect(d.meta["z_axis"] == "towards" and "view_rotation" in d.meta, d.meta)'
 	holodec $options bare.nrrd -o c.nrrd
 	py '
 a, b, c = (read_frame(n + ".nrrd")["depth"] for n in "abc")
-expect(a.tobytes() == b.tobytes()); expect(np.nanmax(np.abs(100 - b - c)) < 1e-4)'
+expect(a.tobytes() == b.tobytes()); expect((np.abs(100 - b - c) < 1e-4) | np.isnan(a)); expect(np.isfinite(a).mean() > 0.5)'
 	fails 1 "(no holo_ keys: is it a Holoimage?); give --pitch --theta --stair --stair-height --stair-turns --depth-range" \
 		holodec bare.nrrd
 	fails 1 "give --depth-range" holodec -P 10 -t 35 --stair composite -S 7 bare.nrrd

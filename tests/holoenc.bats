@@ -12,9 +12,9 @@ def check(f, z, W, P, deg, stair, S, K, order=(0, 1, 2)):
 	want, t = levels(z, W, P, deg, stair, S, K)
 	sure = (np.abs(t - np.round(t)) > 1e-4) & np.isfinite(z)
 	got = f.pixels[list(order)].astype(float)
-	off = np.abs(got - want)[:, sure]
-	expect(off <= 0.5 + 0.02 * (K + 1), sys.argv, off.max(initial=0))
-	expect(got[:, ~np.isfinite(z)] == 0)
+	off = np.where(sure, np.abs(got - want), 0)
+	expect(off <= 0.5 + 0.02 * (K + 1), sys.argv, off.max())
+	expect((got == 0) | np.isfinite(z))
 '
 
 @test "holoenc: levels are those of the formulas, at awkward sizes, both stairs, every option" {
@@ -22,7 +22,7 @@ def check(f, z, W, P, deg, stair, S, K, order=(0, 1, 2)):
 		py '
 w, h = map(int, sys.argv[1].split("x"))
 z = np.random.default_rng(1).uniform(0, 1, (h, w)).astype("f4")
-z[::5, ::3] = np.nan
+z[::5, 1::3] = np.nan
 write_frames("in.nrrd", Frame(z, ["depth"], {"z_axis": "towards"}))' $size
 		side=$((${size%x*} > ${size#*x} ? ${size%x*} : ${size#*x}))
 		for stair in composite cosine; do
@@ -174,7 +174,7 @@ write_frames("one.nrrd", Frame(np.full((1, 1), -3, "f4"), ["depth"]))'
 		holodec $name.png -o out.nrrd
 		py '
 a, b = read_frame(sys.argv[1])["depth"], read_frame("out.nrrd")["depth"]
-expect(np.isnan(a) == np.isnan(b)); expect(np.abs(a - b)[np.isfinite(a)] < 1e-3, b)' $name.nrrd
+expect(np.isnan(a) == np.isnan(b)); expect((np.abs(a - b) < 1e-3) | np.isnan(a), b)' $name.nrrd
 	done
 }
 
@@ -193,11 +193,9 @@ write_frames("first.nrrd", Frame(np.stack([z, z * 200]), ["depth", "texture"]))'
 		FRINGEPIPE_CPU=$level holoenc <in.nrrd >level.nrrd
 		cmp one.nrrd level.nrrd
 	done
-	if [ -x "$top/bin/fringepipe" ]; then
-		fringepipe holoenc first.nrrd , holodec >chain.nrrd
-		holoenc first.nrrd | holodec >pipe.nrrd
-		py 'a, b = read_frame("chain.nrrd"), read_frame("pipe.nrrd"); expect(a.pixels.tobytes() == b.pixels.tobytes())'
-	fi
+	fringepipe holoenc first.nrrd , holodec >chain.nrrd
+	holoenc first.nrrd | holodec >pipe.nrrd
+	py 'a, b = read_frame("chain.nrrd"), read_frame("pipe.nrrd"); expect(a.pixels.tobytes() == b.pixels.tobytes())'
 }
 
 @test "holoenc: refuses stairs that do not fit, with the numbers, and the pitch it names works" {

@@ -164,6 +164,7 @@ y, x = np.mgrid[:128, :128]
 write_frames("depth.nrrd", Frame((0.2 * x + 0.1 * y).astype("f4"), ["depth"]))'
 	holoenc -t 30 depth.nrrd -o picture.png
 	run --separate-stderr holodec -t 80 picture.png -o wrong.nrrd
+	[ "$status" -eq 0 ]
 	[[ $stderr == *"holo_theta_deg: the picture says 30, the option's 80 is used"* ]]
 	run --separate-stderr holodec -t 30 picture.png -o right.nrrd
 	[ "$status" -eq 0 ]

@@ -236,10 +236,10 @@ p = i["absphase"].astype(float); d = p - r["absphase"]
 bound = lambda z, slope: 4 * ulp(p) * slope + 2 * ulp(z)
 ok = np.isfinite(d)
 expect(np.isnan(a["depth"]) == ~ok)
-expect((np.abs(a["depth"] + 0.2 * d) <= bound(0.2 * d, 0.2))[ok], np.nanmax(np.abs(a["depth"] + 0.2 * d)))
+expect((np.abs(a["depth"] + 0.2 * d) <= bound(0.2 * d, 0.2)) | ~ok, np.nanmax(np.abs(a["depth"] + 0.2 * d)))
 z = 0.2 * d - 0.01 * d ** 2 + 0.003 * d ** 3
-expect((np.abs(b["depth"] - z) <= bound(0.6, 0.4))[ok & (z > -0.499)])
-expect(np.isnan(b["depth"][ok & (z < -0.501)]))' $size
+expect((np.abs(b["depth"] - z) <= bound(0.6, 0.4)) | ~(ok & (z > -0.499)))
+expect(np.isnan(b["depth"]) | ~(ok & (z < -0.501)))' $size
 	done
 }
 

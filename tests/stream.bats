@@ -260,7 +260,7 @@ with open("lie.nrrd", "rb") as file:
 	run = subprocess.run(["framecat"], stdin=feeder.stdout, capture_output=True)
 feeder.wait()
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-expect(run.returncode == 1 and b"truncated" in run.stderr or b"memory" in run.stderr, run)
+expect(run.returncode == 1 and (b"truncated" in run.stderr or b"memory" in run.stderr), run)
 expect(peak < 100000, peak, "KiB")'
 	for encoding in gzip ascii; do
 		{ header "type: float" "dimension: 2" "sizes: 30000 30000" "endian: little" "encoding: $encoding"; echo abc; } >lie.nrrd

@@ -7,10 +7,10 @@ pictures() {
 	shift 3
 	py '
 rng, out = np.random.default_rng(5), []
-for w, h in ((1, 1), (5, 7), (127, 1), (129, 65), (1000, 3), (64, 40)):
+for w, h in ((1, 1), (5, 7), (127, 1), (129, 65), (1000, 3), (64, 40), (200, 150)):
 	y, x = np.mgrid[:h, :w]
 	z = 0.5 + 0.2 * np.sin(x / 9) * np.cos(y / 7) + 0.2 * (x // 23 % 2)
-	z[rng.random(z.shape) < 0.03] = np.nan
+	z[rng.random(z.shape) < (0.03 if w < 200 else 0)] = np.nan	# the last one has pixels far from any
 	out.append(Frame(np.stack([z, rng.uniform(0, 255, z.shape)]).astype("f4"), ["depth", "texture"], {}))
 write_frames("depth.nrrd", out)'
 	holoenc --texture texture --depth-range 0,1 "$@" depth.nrrd -o levels.nrrd
