@@ -338,13 +338,15 @@ open("damaged" + sys.argv[1][-4:], "wb").write(d)' $name $seed
 	frameplot -c a t.csv -o a.svg
 	frameplot -c depth t.csv -o again.svg
 	cmp t.svg again.svg
-	! cmp -s t.svg a.svg
+	run ! cmp -s t.svg a.svg
 	# the same curve as that of an image of one row, but for the label below it
 	py 'p = np.arange(50, dtype="f4"); write_frames("i.nrrd", Frame(np.stack([p, p * p])[:, None], ["a", "depth"]))'
 	frameplot i.nrrd -o i.svg
-	curve() { grep -o ' d="M [^"]*"' "$1" | awk '{ print length, $0 }' | sort -rn | head -1; }
-	[ -n "$(curve t.svg)" ]
-	[ "$(curve t.svg)" = "$(curve i.svg)" ]
+	curve() { grep -o ' d="M [^"]*"' "$1" | awk 'length > length(most) { most = $0 } END { print most }'; }
+	curve t.svg >t
+	curve i.svg >i
+	[ "$(wc -c <t)" -gt 500 ]
+	cmp t i
 	printf 'x\n' >none.csv
 	frameplot none.csv -o none.svg
 }

@@ -11,6 +11,7 @@
 #include "base/numbers.h"
 #include "frame/table_rows.h"
 
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"	/* of UTF-8, as some programs write it */
 #define LINE_MOST (4u << 20)	/* bytes: 65536 columns of numbers take less than 1 MiB */
 
 struct text {
@@ -246,7 +247,7 @@ read_head(struct text *text, struct frame_head *head)
 		char *line = text->line;
 		bool mark;
 
-		if (text->number == 1 && !strncmp(line, "\xef\xbb\xbf", 3))	/* byte order mark */
+		if (text->number == 1 && !strncmp(line, BYTE_ORDER_MARK, 3))
 			line += 3;
 		line = skip_blanks(line);
 		mark = *line == '#';

@@ -99,7 +99,8 @@ static bool
 is_text(const unsigned char *start, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (start[i] == 0x7f || (start[i] < ' ' && !strchr("\t\r\n", start[i])) || !start[i])
+		if (start[i] == 0x7f || (start[i] < ' ' && start[i] != '\t' && start[i] != '\r' &&
+		    start[i] != '\n'))
 			return false;
 	return true;
 }
