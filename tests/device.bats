@@ -207,3 +207,20 @@ with open("wide.npy", "wb") as f:
 	grep 'the processor goes on: a row of 60000000 pixels' said
 	grep '1 frames in' said
 }
+
+@test "device: a GPU that does not answer in time is given up with one line" {
+	need_gpu
+	py 'write_frames("in.nrrd", [Frame(np.zeros((2000, 3000), "f4"), ["depth"])] * 4)'
+	fails 1 "the GPU has not answered for 0 s" \
+		env FRINGEPIPE_GPU_TIMEOUT=0 fringepipe -q -d gpu gauss -n 31 --on depth in.nrrd -o out.nrrd
+	[ ! -e out.nrrd ]
+	FRINGEPIPE_GPU_TIMEOUT=100 gauss -n 31 --on depth -q -d gpu in.nrrd -o out.nrrd
+	gauss -n 31 --on depth -q -d cpu in.nrrd | cmp - out.nrrd
+}
+
+@test "device: more rows than a device takes workgroups for go in tiles" {
+	need_gpu
+	py 'write_frames("in.nrrd", Frame(np.random.default_rng(1).normal(size=(600000, 3)).astype("f4"), ["depth"]))'
+	gauss -v -n 5 --on depth -d gpu in.nrrd 2>said | cmp - <(gauss -n 5 --on depth -d cpu in.nrrd)
+	grep 'frames on ' said
+}

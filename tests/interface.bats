@@ -2,14 +2,10 @@ load helpers
 
 # What a stage may ask of the runner (common/run/stage.h, run.h), by stages of the tests' own
 # (tests/stages): second inputs, state planes, flows that hold frames back, scratch memory, tables.
-setup_file() {
-	make -s -C "$(dirname "$BATS_TEST_FILENAME")/.." stages >/dev/null
-}
-
 setup() {
 	work=$(mktemp -d)
 	cd "$work" || exit 1
-	PATH=$top/build/bin-stages:$PATH
+	PATH=$top/build/bin-stages:$PATH	# built by `make stages`
 }
 
 # pair_inputs TYPE TYPE TYPE: three frames each of in (17 x 9), ref (17 x 9) and right (5 x 9).
@@ -242,6 +238,24 @@ for frame in read_frames("out.nrrd"):
 for frame in read_frames("out.nrrd"):
 	rows = frame["rows"][:, 0]
 	expect(rows.max() < 10 and (rows == 0).sum() == -(-len(rows) // 10), "bands of 10", rows)'
+}
+
+@test "interface: 60000 channels are gathered in sets of three, on a small stack" {
+	py '
+v = np.random.default_rng(1).integers(0, 200, (60000, 1, 4)).astype("u1")
+write_frames("in.nrrd", Frame(v))
+np.save("v.npy", v)'
+	(ulimit -s 256 && phasewrap -q -n 3 --period 60 in.nrrd -o out.nrrd)
+	py '
+v = np.load("v.npy").astype("f8")
+out = read_frames("out.nrrd")
+expect(len(out) == 20000, len(out))
+for k in (0, 1, 7, 12345, 19999):
+	a, b, c = v[3 * k:3 * k + 3]
+	truth = np.arctan2(np.sqrt(3) * (a - c), 2 * b - a - c)
+	phase = out[k]["phase"]
+	valid = ~np.isnan(phase)
+	expect(np.abs(np.angle(np.exp(1j * (phase - truth)))[valid]).max(initial=0) < 1e-5, k)'
 }
 
 @test "interface: tables are shared out by columns, and more rows are no new plan" {

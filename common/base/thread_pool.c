@@ -72,7 +72,7 @@ take_items(struct thread_pool *pool, int thread)
 		pthread_mutex_unlock(&pool->lock);
 		fn(arg, item, thread);
 		pthread_mutex_lock(&pool->lock);
-		if (thread > 0 && fail_message())
+		if (fail_message())
 			keep_failure(pool, item);
 		if (++pool->finished < pool->n)
 			continue;

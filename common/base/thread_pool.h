@@ -17,7 +17,7 @@ typedef void thread_pool_fn(void *arg, size_t item, int thread);
 int thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void *arg);
 int thread_pool_threads(const struct thread_pool *);
 /* Calls fn for items 0..n-1 on all threads, in any order; returns when all are done. Only from
- * drive. */
+ * drive, for which the message of the first item (by number) that called fail() is recorded. */
 void thread_pool_for(struct thread_pool *, size_t n, thread_pool_fn *fn, void *arg);
 
 #endif

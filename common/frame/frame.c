@@ -234,20 +234,17 @@ frame_share(struct frame *to, size_t to_c, const struct frame *from, size_t c)
 int
 frame_select(const struct frame *frame, const size_t *channel, size_t n, struct frame **out)
 {
-	struct frame_head head;
+	struct frame_head head = frame->head;
 	int status;
 
 	*out = NULL;
-	if (head_copy(&head, &frame->head) < 0)
+	head.channel = NULL;
+	if (head_set_count(&head, n) < 0)
 		return -1;
-	if (head_set_count(&head, n) < 0) {
-		head_free(&head);
-		return -1;
-	}
 	for (size_t i = 0; i < n; i++)
 		memcpy(head.channel[i], frame->head.channel[channel[i]], CHANNEL_NAME_SIZE);
 	status = frame_new_empty(&head, out);
-	head_free(&head);
+	free(head.channel);
 	if (status < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)

@@ -3,41 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first n channels of a frame in *part, the rest in *rest, lists in the metadata divided alike.
- */
-static int
-split(struct frame *frame, size_t n, struct frame **part, struct frame **rest)
-{
-	size_t c = frame->head.c, *channel = calloc(c, sizeof(*channel));
-	int status;
-
-	*rest = NULL;
-	if (!channel)
-		return fail_memory();
-	for (size_t i = 0; i < c; i++)
-		channel[i] = i;
-	status = frame_select(frame, channel, n, part);
-	if (status == 0 && frame_select(frame, channel + n, c - n, rest) < 0) {
-		frame_free(*part);
-		status = -1;
-	}
-	free(channel);
-	if (status < 0)
-		return -1;
-	if (meta_slice(&(*part)->head.meta, c, 0, n) < 0 ||
-	    meta_slice(&(*rest)->head.meta, c, n, c - n) < 0) {
-		frame_free(*part);
-		frame_free(*rest);
-		return -1;
-	}
-	return 0;
-}
-
 /* Room for one more. */
 static int
 reserve_waiting(struct link *link)
 {
-	size_t room = link->waitings + 16;
+	size_t room = 2 * link->waitings + 16;
 	struct frame **more;
 
 	if (link->waitings < link->waiting_room)
@@ -50,42 +20,101 @@ reserve_waiting(struct link *link)
 	return 0;
 }
 
-/* Takes exactly the wanted planes off the waiting frames. */
+/* Channels first .. first + n - 1 of a frame; lists in the metadata are cut alike. */
+static int
+select_part(const struct frame *frame, size_t first, size_t n, struct frame **part)
+{
+	size_t *channel;
+	int status;
+
+	if (n == frame->head.c)
+		return frame_duplicate(frame, part);
+	channel = calloc(n, sizeof(*channel));
+	if (!channel)
+		return fail_memory();
+	for (size_t i = 0; i < n; i++)
+		channel[i] = first + i;
+	status = frame_select(frame, channel, n, part);
+	free(channel);
+	if (status < 0)
+		return -1;
+	if (meta_slice(&(*part)->head.meta, frame->head.c, first, n) < 0) {
+		frame_free(*part);
+		return -1;
+	}
+	return 0;
+}
+
+/* How many planes the stage wants, by the head of what is left of the first waiting frame. */
+static int
+ask_stage(struct link *link)
+{
+	struct frame_head head = link->waiting[0]->head;
+	size_t c = head.c;
+	int status = 0;
+
+	head.channel += link->taken;
+	head.c -= link->taken;
+	meta_copy(&head.meta, &link->waiting[0]->head.meta);
+	if (link->taken)
+		status = meta_slice(&head.meta, c, link->taken, head.c);
+	if (status == 0)
+		status = link->run.body->gather(&link->run, &head, &link->want);
+	meta_free(&head.meta);
+	return status;
+}
+
+/* Forgets the first waiting frames, all of whose planes were taken. */
+static void
+drop_waiting(struct link *link, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		frame_free(link->waiting[i]);
+	link->waitings -= n;
+	memmove(link->waiting, link->waiting + n, link->waitings * sizeof(*link->waiting));
+}
+
+/* Takes exactly the wanted planes off the waiting frames, as parts of which there are *n. */
+static int
+take_parts(struct link *link, struct frame **part, size_t *n)
+{
+	size_t wanted = link->want, used = 0;
+
+	for (*n = 0; wanted > 0; (*n)++) {
+		const struct frame *frame = link->waiting[*n];
+		size_t left = frame->head.c - link->taken;
+		size_t take = left < wanted ? left : wanted;
+
+		if (select_part(frame, link->taken, take, &part[*n]) < 0)
+			return -1;
+		wanted -= take;
+		link->taken = take == left ? 0 : link->taken + take;
+		used += take == left;
+	}
+	drop_waiting(link, used);
+	link->planes -= link->want;
+	return 0;
+}
+
 static int
 take_gathered(struct link *link, struct frame **out)
 {
-	size_t taken = 0, n = 0;
-	struct frame *part, *rest;
+	struct frame **part = calloc(link->waitings, sizeof(*part));
+	size_t n = 0;
 	int status;
 
-	while (taken + link->waiting[n]->head.c < link->want)
-		taken += link->waiting[n++]->head.c;
-	if (taken + link->waiting[n]->head.c > link->want) {
-		struct frame **more;
-
-		if (reserve_waiting(link) < 0)
-			return -1;
-		more = link->waiting;
-		if (split(more[n], link->want - taken, &part, &rest) < 0)
-			return -1;
-		frame_free(more[n]);
-		memmove(more + n + 1, more + n, (link->waitings - n) * sizeof(*more));
-		more[n] = part;
-		more[n + 1] = rest;
-		link->waitings++;
+	if (!part)
+		return fail_memory();
+	status = take_parts(link, part, &n);
+	if (status == 0 && n == 1) {
+		*out = part[0];
+		part[0] = NULL;
+	} else if (status == 0) {
+		status = frame_stack(part, n, &link->stacking, out);
 	}
-	n++;
-	if (n == 1) {
-		*out = link->waiting[0];
-		status = 0;
-	} else {
-		status = frame_stack(link->waiting, n, &link->stacking, out);
-		for (size_t i = 0; i < n; i++)
-			frame_free(link->waiting[i]);
-	}
-	link->waitings -= n;
-	link->planes -= link->want;
-	memmove(link->waiting, link->waiting + n, link->waitings * sizeof(*link->waiting));
+	for (size_t i = 0; i < n; i++)
+		frame_free(part[i]);
+	free(part);
 	return status;
 }
 
@@ -106,7 +135,7 @@ gather_next(struct link *link, struct frame **out)
 {
 	if (link->waitings == 0)
 		return 0;
-	if (link->run.body->gather(&link->run, &link->waiting[0]->head, &link->want) < 0)
+	if (ask_stage(link) < 0)
 		return -1;
 	if (link->planes < link->want)
 		return 0;

@@ -43,6 +43,7 @@ struct link {
 	size_t source_channels, source_room;	/* how many of them are set, and fit */
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
 	size_t waitings, waiting_room, planes, want;
+	size_t taken;			/* channels of the first of them that were taken already */
 	struct frame_stacking stacking;	/* of what was gathered last */
 	struct second_input *second_input;
 	size_t second_inputs;

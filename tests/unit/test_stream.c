@@ -222,17 +222,17 @@ write_errors(void **state)
 {
 	struct frame *frame = frame_made(128, 64, 1, SAMPLE_FLOAT, 1);
 	FILE *file = fopen("/dev/full", "wb");
-	char *long_value = calloc(1, 70000);
+	char *long_value = calloc(1, 17000000);
 
 	(void)state;
 	assert_int_equal(stream_write(file, "full", frame), -1);
 	assert_failed("full: cannot be written: No space left on device");
 	fclose(file);
-	memset(long_value, 'x', 69999);
+	memset(long_value, 'x', 16999999);
 	meta_set(&frame->head.meta, "long", long_value);
 	file = fopen("/dev/null", "wb");
 	assert_int_equal(stream_write(file, "null", frame), -1);
-	assert_failed("null: header is longer than 65536 bytes: 70144");
+	assert_failed("null: header is longer than 16777216 bytes: 17000128");
 	fclose(file);
 	free(long_value);
 	frame_free(frame);
@@ -614,14 +614,14 @@ truncated_anywhere(void **state)
 static void
 long_header(void **state)
 {
-	char *header = malloc(70000);
+	char *header = malloc(17000000);
 	struct frame *frame;
 
 	(void)state;
-	memset(header, '#', 70000);
+	memset(header, '#', 17000000);
 	memcpy(header, "NRRD0004\n", 9);
-	assert_int_equal(read_from(header, 70000, &frame), -1);
-	assert_failed("memory: header is longer than 65536 bytes");
+	assert_int_equal(read_from(header, 17000000, &frame), -1);
+	assert_failed("memory: header is longer than 16777216 bytes");
 	free(header);
 }
 

@@ -1,0 +1,147 @@
+/* Messages belong to threads; pixel stores that are kept stay few where sizes change. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#undef fail
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/thread_pool.h"
+#include "frame/frame.h"
+
+static void *
+fail_and_take(void *arg)
+{
+	fail("other", "broke");
+	fail_take(arg);
+	return NULL;
+}
+
+static void *
+only_fail(void *arg)
+{
+	fail("other", "broke");
+	(void)arg;
+	return NULL;
+}
+
+static void
+a_message_belongs_to_its_thread(void **state)
+{
+	struct fail_record record = { "" };
+	pthread_t thread;
+
+	(void)state;
+	fail_clear();
+	assert_int_equal(pthread_create(&thread, NULL, only_fail, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_null(fail_message());	/* nobody handed it over */
+	assert_int_equal(pthread_create(&thread, NULL, fail_and_take, &record), 0);
+	fail_clear();			/* does not touch it */
+	pthread_join(thread, NULL);
+	fail_put(&record);
+	assert_string_equal(fail_message(), "other: broke");
+	assert_int_equal(fail_code(), EXIT_FAILED);
+	fail_usage("late", "comes second");
+	assert_string_equal(fail_message(), "other: broke");
+	fail_clear();
+	fail_take(&record);		/* none is taken */
+	fail_put(&record);
+	assert_null(fail_message());
+}
+
+static void
+fail_some(void *arg, size_t item, int thread)
+{
+	(void)arg;
+	(void)thread;
+	if (item % 3 == 2)
+		fail(NULL, "item %zu", item);
+}
+
+static int
+drive(void *arg, struct thread_pool *pool)
+{
+	(void)arg;
+	fail_clear();
+	thread_pool_for(pool, 100, fail_some, NULL);
+	return fail_message() ? -1 : 0;
+}
+
+static void
+items_hand_their_message_to_the_driver(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		assert_int_equal(thread_pool_run(4, drive, NULL), -1);
+		assert_string_equal(fail_message(), "item 2");
+	}
+	fail_clear();
+}
+
+static size_t given, most_given;
+
+static void *
+take(void *arg, size_t bytes, void **owner)
+{
+	size_t *block = aligned_alloc(64, bytes + 64);
+
+	(void)arg;
+	*owner = block;
+	*block = bytes;
+	given += bytes;
+	if (given > most_given)
+		most_given = given;
+	return (char *)block + 64;
+}
+
+static void
+give(void *arg, void *owner)
+{
+	(void)arg;
+	given -= *(size_t *)owner;
+	free(owner);
+}
+
+static void
+kept_stores_do_not_grow_with_the_number_of_sizes(void **state)
+{
+	const struct memory_source source = { .take = take, .give = give };
+	size_t largest = 0;
+
+	(void)state;
+	frame_use_memory(&source);
+	for (size_t i = 1; i <= 24; i++) {
+		struct frame_head head;
+		struct frame *frame[2];
+
+		assert_int_equal(head_init(&head, 512, 64 * i, 1, SAMPLE_FLOAT), 0);
+		for (int k = 0; k < 2; k++)	/* as a chain has an input and an output */
+			assert_int_equal(frame_new(&head, &frame[k]), 0);
+		largest = 512 * 64 * i * sizeof(float);
+		head_free(&head);
+		for (int k = 0; k < 2; k++)
+			frame_free(frame[k]);
+	}
+	frame_use_memory(NULL);
+	assert_int_equal(given, 0);
+	assert_in_range(most_given, 2 * largest, 4 * largest);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_message_belongs_to_its_thread),
+		cmocka_unit_test(items_hand_their_message_to_the_driver),
+		cmocka_unit_test(kept_stores_do_not_grow_with_the_number_of_sizes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
