@@ -11,14 +11,14 @@ load helpers
 	done
 }
 
-# without_shader REASON NAME WORDS ...: the processor does it, and says why under -v only.
+# without_shader REASON NAME WORDS ...: the processor does it, and -v alone prints the reason.
 without_shader() {
 	local reason=$1
 	shift
-	fringepipe -v -d gpu "$@" -o gpu.nrrd 2>said || { cat said; return 1; }
-	grep -q "$1 runs on the processor: $reason" said || { echo "no note: $*"; cat said; return 1; }
-	fringepipe -d gpu "$@" -o gpu.nrrd 2>said
-	[ ! -s said ]
+	fringepipe -v -d gpu "$@" -o gpu.nrrd 2>messages || { cat messages; return 1; }
+	grep -q "$1 runs on the processor: $reason" messages || { echo "no note: $*"; cat messages; return 1; }
+	fringepipe -d gpu "$@" -o gpu.nrrd 2>messages
+	[ ! -s messages ]
 	fringepipe -d cpu "$@" -o cpu.nrrd
 	cmp cpu.nrrd gpu.nrrd
 }

@@ -44,9 +44,9 @@ agrees_on() {
 	need_gpu
 	export FRINGEPIPE_GPU_CHECK=1 XDG_CACHE_HOME=$work
 	fringepipe -d cpu "$@" "$file" >cpu.nrrd || { echo "fails: $*"; return 1; }
-	fringepipe -v -d gpu "$@" "$file" >gpu.nrrd 2>said || { echo "fails on the GPU: $*"; cat said; return 1; }
-	grep -q 'frames on ' said || { echo "did not run on the GPU: $*"; cat said; return 1; }
-	if grep 'runs on the processor' said; then return 1; fi
+	fringepipe -v -d gpu "$@" "$file" >gpu.nrrd 2>messages || { echo "fails on the GPU: $*"; cat messages; return 1; }
+	grep -q 'frames on ' messages || { echo "did not run on the GPU: $*"; cat messages; return 1; }
+	if grep 'runs on the processor' messages; then return 1; fi
 	py '
 frames = read_frames("cpu.nrrd")		# results that are all missing, or all alike, agree by themselves
 different = []
@@ -64,14 +64,14 @@ expect(min(different) > 0 and enough(different) > 1, "one value, or none:", fram
 
 # agrees NAME: the cases on standard input, on random frames. A case is a line
 # "TYPE CHANNEL:LOW..HIGH ... | KEY:=VALUE; ... | WORDS of the stage", maybe followed by
-# "| TYPE CHANNEL:LOW..HIGH ..." of a file beside.nrrd that the words name.
+# "| TYPE CHANNEL:LOW..HIGH ..." of a file second.nrrd that the words name.
 agrees() {
-	local channels meta words beside ran=0
+	local channels meta words second ran=0
 	need_gpu
-	while IFS='|' read -r channels meta words beside; do
+	while IFS='|' read -r channels meta words second; do
 		[ -n "$channels" ] || continue
 		frames "$channels" "$meta" >in.nrrd
-		[ -z "$beside" ] || frames "$beside" '' 8 >beside.nrrd
+		[ -z "$second" ] || frames "$second" '' 8 >second.nrrd
 		# shellcheck disable=SC2086
 		agrees_on "$1" in.nrrd $words || return 1
 		ran=$((ran + 1))

@@ -76,7 +76,7 @@ write_frames("in.nrrd", Frame(np.stack([127.5 + 127 * np.sin(x / 5 + y / 9 + c) 
 	framecat whole.jpg -o whole.nrrd
 	py '
 import subprocess
-good, told = open("whole.jpg", "rb").read(), []
+good, runs = open("whole.jpg", "rb").read(), []
 want = read_frame("whole.nrrd").pixels
 for seed in range(150):
 	rng = np.random.default_rng(seed)
@@ -84,14 +84,14 @@ for seed in range(150):
 	for at in rng.choice(len(bad), rng.integers(1, 6), replace=False):
 		bad[at] ^= int(rng.integers(1, 256))
 	open("bad.jpg", "wb").write(bad)
-	told.append(subprocess.run(["framecat", "bad.jpg", "-o", "bad.nrrd"], capture_output=True))
-	if told[-1].returncode == 0:	# it was the sum itself, or its place, that was hit
+	runs.append(subprocess.run(["framecat", "bad.jpg", "-o", "bad.nrrd"], capture_output=True))
+	if runs[-1].returncode == 0:	# it was the sum itself, or its place, that was hit
 		got = read_frame("bad.nrrd").pixels
 		expect(got.shape == want.shape and (got == want).all(), "seed %d: damage in silence" % seed)
 	else:
-		expect(told[-1].returncode == 1 and told[-1].stderr.count(b"\n") == 1, seed, told[-1].stderr)
+		expect(runs[-1].returncode == 1 and runs[-1].stderr.count(b"\n") == 1, seed, runs[-1].stderr)
 # the library by itself takes some of them
-expect(sum(b"not those that were written" in t.stderr for t in told) > 10)
+expect(sum(b"not those that were written" in t.stderr for t in runs) > 10)
 expect(b"jpeg_crc32" not in open("whole.nrrd", "rb").read())'
 	framecat <whole.jpg >pipe.nrrd
 	cat whole.jpg | framecat >cat.nrrd

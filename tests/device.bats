@@ -45,24 +45,24 @@ costs() {
 	run -3 median -d gpu images.nrrd -o gpu.nrrd
 	costs llvmpipe 0
 	fringepipe "${words[@]}" | cmp - cpu.nrrd
-	fringepipe --calibrate >said
-	grep -q 'no GPU' said
-	grep -Eq '^gauss +[0-9.]+$' said
+	fringepipe --calibrate >messages
+	grep -q 'no GPU' messages
+	grep -Eq '^gauss +[0-9.]+$' messages
 }
 
 @test "device: --calibrate measures both sides, and what it keeps is what it printed" {
 	need_gpu
 	setup_chain
 	mkdir temporary
-	TMPDIR=$work/temporary fringepipe --calibrate -d gpu >said
+	TMPDIR=$work/temporary fringepipe --calibrate -d gpu >messages
 	rmdir temporary			# nothing is left there
 	device=$(device_name)
-	grep -F "$device" said
-	grep -E '^gauss +[0-9.]+ +[0-9.]+$' said
+	grep -F "$device" messages
+	grep -E '^gauss +[0-9.]+ +[0-9.]+$' messages
 	grep -Fx "device $device" cache/fringepipe/costs
 	grep -E '^stage gauss [0-9.e+-]+ [0-9.e+-]+$' cache/fringepipe/costs
 	awk '/^gauss/ { n = NR; p = $2; d = $3 } /^stage gauss/ { exit !(n && sqrt(($3 * 1e9 - p) ^ 2) < 0.001 + 1e-3 * p &&
-		sqrt(($4 * 1e9 - d) ^ 2) < 0.001 + 1e-3 * d) }' said cache/fringepipe/costs
+		sqrt(($4 * 1e9 - d) ^ 2) < 0.001 + 1e-3 * d) }' messages cache/fringepipe/costs
 	run -1 env -u XDG_CACHE_HOME -u HOME fringepipe --calibrate -d cpu
 	[[ $output == *'no folder for the costs'* ]]
 }
@@ -71,9 +71,9 @@ costs() {
 	use_llvmpipe
 	setup_chain
 	fringepipe --calibrate >/dev/null
-	FRINGEPIPE_REPEAT=20 fringepipe -v -o null: "${words[@]}" 2>said
-	if grep 'frames on ' said; then return 1; fi
-	grep 'on the processor: phasewrap [0-9.]* ms ([0-9.]* expected), gauss' said
+	FRINGEPIPE_REPEAT=20 fringepipe -v -o null: "${words[@]}" 2>messages
+	if grep 'frames on ' messages; then return 1; fi
+	grep 'on the processor: phasewrap [0-9.]* ms ([0-9.]* expected), gauss' messages
 }
 
 @test "device: auto goes where it costs least" {
@@ -81,23 +81,23 @@ costs() {
 	setup_chain
 	fringepipe -d cpu "${words[@]}" -o cpu.nrrd
 	costs "$(device_name)" 0
-	fringepipe -v "${words[@]}" -o auto.nrrd 2>said
-	grep "phasewrap, gauss, unwrap2f, median on .*: [0-9.]* ms a frame expected ([0-9.]* to [0-9.]*); all on the processor: " said
-	grep '1 frames on .* phasewrap [0-9.]* ms ([0-9.]* expected), gauss' said
+	fringepipe -v "${words[@]}" -o auto.nrrd 2>messages
+	grep "phasewrap, gauss, unwrap2f, median on .*: [0-9.]* ms a frame expected ([0-9.]* to [0-9.]*); all on the processor: " messages
+	grep '1 frames on .* phasewrap [0-9.]* ms ([0-9.]* expected), gauss' messages
 	cmp auto.nrrd cpu.nrrd
 	costs "$(device_name)" 1		# copies cost a second for each byte
-	fringepipe -v "${words[@]}" -o auto.nrrd 2>said
-	if grep 'frames on ' said; then return 1; fi
+	fringepipe -v "${words[@]}" -o auto.nrrd 2>messages
+	if grep 'frames on ' messages; then return 1; fi
 	cmp auto.nrrd cpu.nrrd
-	# one stage demanded, the others where they cost least: beside it
+	# one stage demanded; the others follow it, as they cost least there
 	costs "$(device_name)" 1e-15
-	fringepipe -v phasewrap images.nrrd , gauss -d gpu , unwrap2f , median -o auto.nrrd 2>said
-	grep 'frames on .*phasewrap.*gauss.*unwrap2f.*median' said
+	fringepipe -v phasewrap images.nrrd , gauss -d gpu , unwrap2f , median -o auto.nrrd 2>messages
+	grep 'frames on .*phasewrap.*gauss.*unwrap2f.*median' messages
 	cmp auto.nrrd cpu.nrrd
 	# and one kept from it
-	fringepipe -v phasewrap images.nrrd , gauss , unwrap2f -d cpu , median -o auto.nrrd 2>said
-	grep 'on the processor: unwrap2f' said
-	[ "$(grep -c 'frames on ' said)" -eq 2 ]
+	fringepipe -v phasewrap images.nrrd , gauss , unwrap2f -d cpu , median -o auto.nrrd 2>messages
+	grep 'on the processor: unwrap2f' messages
+	[ "$(grep -c 'frames on ' messages)" -eq 2 ]
 	cmp auto.nrrd cpu.nrrd
 }
 
@@ -106,14 +106,14 @@ costs() {
 	setup_chain
 	costs "$(device_name)" 0
 	sed -i 's/^open.*/open 5/' cache/fringepipe/costs
-	fringepipe -v "${words[@]}" -o auto.nrrd 2>said
-	if grep 'frames on ' said; then return 1; fi
+	fringepipe -v "${words[@]}" -o auto.nrrd 2>messages
+	if grep 'frames on ' messages; then return 1; fi
 	for i in {1..60}; do cat images.nrrd; done >many.nrrd
 	fringepipe -d cpu phasewrap many.nrrd , gauss , unwrap2f , median -o cpu.nrrd
 	sed -i 's/^open.*/open 0.002/' cache/fringepipe/costs
-	fringepipe -v phasewrap many.nrrd , gauss , unwrap2f , median -o auto.nrrd 2>said
-	grep 'on the processor: phasewrap' said
-	grep 'frames on ' said
+	fringepipe -v phasewrap many.nrrd , gauss , unwrap2f , median -o auto.nrrd 2>messages
+	grep 'on the processor: phasewrap' messages
+	grep 'frames on ' messages
 	cmp auto.nrrd cpu.nrrd
 }
 
@@ -122,15 +122,15 @@ costs() {
 	setup_chain
 	fringepipe -d cpu "${words[@]}" -o cpu.nrrd
 	costs "no such device" 0
-	fringepipe -v "${words[@]}" 2>said | cmp - cpu.nrrd
-	grep 'all on the processor: .*no such device' said
+	fringepipe -v "${words[@]}" 2>messages | cmp - cpu.nrrd
+	grep 'all on the processor: .*no such device' messages
 	costs "$(device_name)" 0
 	for damage in 's/^open.*/open -1/' 's/^up.*/up 3 2 1/' 's/ costs 1/ costs 9/' '/^device/d' 's/^stage gauss/stage/'; do
 		sed "$damage" cache/fringepipe/costs >damaged
 		mkdir -p other/fringepipe
 		cp damaged other/fringepipe/costs
-		XDG_CACHE_HOME=$work/other fringepipe -v "${words[@]}" 2>said | cmp - cpu.nrrd
-		if grep 'frames on ' said; then echo "$damage"; return 1; fi
+		XDG_CACHE_HOME=$work/other fringepipe -v "${words[@]}" 2>messages | cmp - cpu.nrrd
+		if grep 'frames on ' messages; then echo "$damage"; return 1; fi
 	done
 }
 
@@ -167,15 +167,15 @@ costs() {
 	need_gpu
 	py '
 i = np.random.default_rng(1).uniform(0, 4800, (6, 64, 96))
-write_frames("shots.nrrd", Frame(np.minimum(np.rint(i), 4095).astype("u2"), ["image"] * 6))'
-	for words in "phasewrap -n 3 -p 60,63 shots.nrrd , unwrap2f --field 1000" \
-		"phasewrap -n 3 -p 60,63 --min-amplitude 65000 shots.nrrd , gauss"; do
+write_frames("captures.nrrd", Frame(np.minimum(np.rint(i), 4095).astype("u2"), ["image"] * 6))'
+	for words in "phasewrap -n 3 -p 60,63 captures.nrrd , unwrap2f --field 1000" \
+		"phasewrap -n 3 -p 60,63 --min-amplitude 65000 captures.nrrd , gauss"; do
 		for side in cpu gpu; do
 			# shellcheck disable=SC2086
-			fringepipe -d $side $words -o $side.nrrd 2>$side.said
+			fringepipe -d $side $words -o $side.nrrd 2>$side.messages
 		done
-		[ -s cpu.said ]
-		diff cpu.said gpu.said
+		[ -s cpu.messages ]
+		diff cpu.messages gpu.messages
 		cmp cpu.nrrd gpu.nrrd
 	done
 	# shellcheck disable=SC2086
@@ -196,16 +196,16 @@ with open("wide.npy", "wb") as f:
 	words=(framecat --set channels=absphase wide.npy , median)
 	export FRINGEPIPE_GPU_COPY=1	# else nothing crosses
 	if [[ ! $(fringepipe --devices) =~ gpu:0\ \ cpu,\ 2.1\ GB ]]; then	# some versions have more
-		fringepipe -v -d gpu "${words[@]}" 2>said | cmp - <(fringepipe -d cpu "${words[@]}")
-		grep 'frames on ' said
+		fringepipe -v -d gpu "${words[@]}" 2>messages | cmp - <(fringepipe -d cpu "${words[@]}")
+		grep 'frames on ' messages
 		return
 	fi
 	run -1 fringepipe -d gpu "${words[@]}" -o null:
 	[[ ${lines[-1]} =~ "a row of 60000000 pixels does not fit the GPU: it takes "([0-9]+)" bytes, of 3579" ]]
 	costs "$(device_name)" 0
-	fringepipe -v "${words[@]}" -o null: 2>said
-	grep 'the processor goes on: a row of 60000000 pixels' said
-	grep '1 frames in' said
+	fringepipe -v "${words[@]}" -o null: 2>messages
+	grep 'the processor goes on: a row of 60000000 pixels' messages
+	grep '1 frames in' messages
 }
 
 @test "device: a GPU that does not answer in time is given up with one line" {

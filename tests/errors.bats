@@ -11,7 +11,7 @@ write_frames("in.nrrd", Frame(np.arange(12, dtype="f4").reshape(1, 3, 4), ["absp
 write_frames("two.nrrd", [Frame(np.zeros((1, 3, 4), "f4"), ["absphase"])] * 2)'
 }
 
-# Nothing but the two inputs lies here.
+# The folder holds nothing but the two inputs.
 nothing_new() {
 	[ "$(ls -A)" = "$(printf 'in.nrrd\ntwo.nrrd')" ] || { ls -lA; return 1; }
 }
@@ -217,7 +217,7 @@ nothing_new() {
 	fails 1 "median: standard output: cannot be written" bash -c 'median large.nrrd >/dev/full'
 	fails 1 "/dev/full: cannot be written" median large.nrrd -o /dev/full
 	for suffix in nrrd tif npy pfm; do
-		# 100 blocks of 1 KiB: the limit stands for a disk that fills up.
+		# 100 blocks of 1 KiB: the limit acts as a disk that fills up.
 		fails 1 "x.$suffix: " bash -c "ulimit -f 100; trap '' XFSZ; median large.nrrd -o x.$suffix"
 	done
 	rm large.nrrd
@@ -295,15 +295,15 @@ PY
 @test "errors: a reader that goes away ends the writer silently" {
 	py 'write_frames("large.nrrd", Frame(np.zeros((1, 1000, 1000), "f4"), ["absphase"]))'
 	for command in "median large.nrrd large.nrrd" "fringepipe median large.nrrd , median"; do
-		run bash -c "$command 2>said | head -c 100 >head; echo \${PIPESTATUS[0]}"
+		run bash -c "$command 2>messages | head -c 100 >head; echo \${PIPESTATUS[0]}"
 		[ "$output" = 141 ]
-		[ ! -s said ]
+		[ ! -s messages ]
 		[ "$(wc -c <head)" -eq 100 ]
 	done
 	# Where SIGPIPE is ignored, as some programs leave it to their children, it is an error like others.
-	run bash -c "trap '' PIPE; median large.nrrd 2>said | head -c 100 >head; echo \${PIPESTATUS[0]}"
+	run bash -c "trap '' PIPE; median large.nrrd 2>messages | head -c 100 >head; echo \${PIPESTATUS[0]}"
 	[ "$output" = 1 ]
-	[ "$(cat said)" = "median: standard output: cannot be written: Broken pipe" ]
+	[ "$(cat messages)" = "median: standard output: cannot be written: Broken pipe" ]
 }
 
 @test "errors: --help, --version and --words answer on standard output, and fail where it is full" {
@@ -325,7 +325,7 @@ PY
 	median --words | grep -qx -- '--shape=column'
 	fringepipe --help | grep -qE '^median +take whole-turn spikes'
 	diff <(fringepipe median --help) <(median --help)
-	# An answer is given whatever else stands there, as long as it can be read.
+	# The tool answers whatever else the command line holds, as long as it can be parsed.
 	median nothing.nrrd --version
 	fails 2 "--nonsense: unknown" median --nonsense --help
 }
@@ -358,7 +358,7 @@ for words, wanted in [
 	assert line.startswith(words[0] + b": "), run
 	assert not run.stdout, run
 
-# What a header says is no better.
+# Headers hold hostile bytes, too.
 def framed(line):
 	return b"NRRD0004\n" + line + b"\n\n"
 for line in b"type: \x1b[2J", b"\x1b[2J", b"type: uchar\ndimension: \xff", b"\xff" * 5000:
@@ -370,7 +370,7 @@ PY
 	for message in "$(median --nonsense 2>&1)" "$(median nothing 2>&1)" "$(fringepipe 2>&1)" \
 		"$(median -j 0 in.nrrd 2>&1)" "$(median in.nrrd -o no/x.tif 2>&1)"; do
 		[ -n "$message" ]
-		# What strerror says is as the C library writes it.
+		# The text of strerror() is the C library's.
 		[[ ${message%: *} != *[A-Z]* ]] || [[ $message == *threads* ]]
 	done
 }
@@ -385,20 +385,20 @@ PY
 @test "errors: a result without a valid pixel, out of an input that has some, is told once" {
 	py '
 image = np.random.default_rng(0).uniform(10, 90, (3, 40, 30)).astype("f4")
-write_frames("shots.nrrd", Frame(image, ["image"] * 3))
+write_frames("captures.nrrd", Frame(image, ["image"] * 3))
 late = np.full((1, 40, 30), np.nan, "f4"); late[0, -1, -1] = 1
 write_frames("late.nrrd", [Frame(late, ["absphase"]), Frame(late * np.nan, ["absphase"])])
 write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 	plane=(--ref ideal --ref-plane 0,0,0 -c 1)
 	advice="--min-amplitude, --min-modulation, --dark and --max-value"
 	fails 0 "phasewrap: no pixel of phase is valid, though the input has some: see $advice" \
-		phasewrap -n 3 --min-amplitude 99 shots.nrrd -o out.nrrd
-	phasewrap -n 3 -p 30 --axis x --max-value 1 shots.nrrd shots.nrrd 2>said | unwrap2f --field 30 -o out.nrrd 2>&1
-	[ "$(cat said)" = "phasewrap: no pixel of phase is valid, though the input has some: see $advice" ]
+		phasewrap -n 3 --min-amplitude 99 captures.nrrd -o out.nrrd
+	phasewrap -n 3 -p 30 --axis x --max-value 1 captures.nrrd captures.nrrd 2>messages | unwrap2f --field 30 -o out.nrrd 2>&1
+	[ "$(cat messages)" = "phasewrap: no pixel of phase is valid, though the input has some: see $advice" ]
 	for run in "-j 1" "-j 2" "-j 7"; do
 		# shellcheck disable=SC2086
 		FRINGEPIPE_BAND=3 fails 0 "fringepipe: phasewrap: no pixel of phase is valid" fringepipe $run \
-			phasewrap -n 3 -p 30 --min-amplitude 99 shots.nrrd , unwrap2f --field 30 , \
+			phasewrap -n 3 -p 30 --min-amplitude 99 captures.nrrd , unwrap2f --field 30 , \
 			median , phase2depth "${plane[@]}" -o out.nrrd
 		# shellcheck disable=SC2086
 		FRINGEPIPE_BAND=3 fails 0 "phase2depth: no pixel of depth is valid, though the input has some: see --origin" \
@@ -408,5 +408,5 @@ write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 	done
 	fails 0 "phase2depth: no pixel of depth is valid in frame 3," \
 		phase2depth "${plane[@]}" --min-depth 1 late.nrrd zero.nrrd -o out.nrrd
-	silent phasewrap -q -n 3 --min-amplitude 99 shots.nrrd -o out.nrrd
+	silent phasewrap -q -n 3 --min-amplitude 99 captures.nrrd -o out.nrrd
 }

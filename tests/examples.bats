@@ -1,6 +1,6 @@
 load helpers
 
-# The EXAMPLES of every man page and the tutorial of fringepipe.7 are run as they stand, in order, in one
+# bash runs the EXAMPLES of every man page and the tutorial of fringepipe.7 unchanged, in order, in one
 # folder per page. `.Dl command` is one command; a line that ends in \e goes on in the next.
 
 commands() {		# page
@@ -17,7 +17,7 @@ run_page() {
 	cp "$top"/samples/block.yml .
 	commands "$page" >script
 	[[ $page == *.5 || -s script ]] || { echo "$page has no examples"; return 1; }
-	bash -e -o pipefail script >said 2>&1 || { echo "$page:"; cat script said; return 1; }
+	bash -e -o pipefail script >messages 2>&1 || { echo "$page:"; cat script messages; return 1; }
 }
 
 @test "examples: every man page's run as they stand" {
@@ -42,8 +42,8 @@ run_blocks() {		# title, files that must come out ...
 	local title=$1
 	shift
 	blocks "$top"/man/fringepipe.7 "$title" >script
-	bash -e -o pipefail script >said 2>&1 || { cat script said; return 1; }
-	[ ! -s said ] || { echo "said:"; cat said; return 1; }
+	bash -e -o pipefail script >messages 2>&1 || { cat script messages; return 1; }
+	[ ! -s messages ] || { cat messages; return 1; }
 	for file in "$@"; do
 		[ -s "$file" ] || { echo "no $file"; return 1; }
 	done

@@ -8,7 +8,7 @@ says() {
 	# shellcheck disable=SC2154
 	if [ "$status" -ne "$code" ] || [[ $output != *"$text"* ]] || [ -n "$stderr" ] ||
 		[ "${#lines[@]}" -ne 1 ]; then
-		printf 'exit %s, wanted %s; said: %s%s\nwanted: %s\n' "$status" "$code" "$output" "$stderr" "$text"
+		printf 'exit %s, wanted %s; printed: %s%s\nwanted: %s\n' "$status" "$code" "$output" "$stderr" "$text"
 		return 1
 	fi
 }

@@ -38,7 +38,7 @@ write_frames("in.nrrd", [Frame(a, ["absphase"]), Frame(a + 5, ["absphase"])])'
 	frameplot -x 7 --range 0,200 in.nrrd -o column.svg -l one,two -t title
 	frameplot --from 0,0 --to 40,40 -c absphase --range 0,250 in.nrrd -o oblique.svg
 	frameplot -D --range 0,10 -r 3 in.nrrd -o difference.svg -s 900x600
-	# cairo leaves out points on a straight line, so each is compared where it stands
+	# cairo leaves out points on a straight line, so each is compared at its place
 	py "$curves"'
 def check(c, top, bottom, right, length, low, high, want):
 	t = (c[:, 0] - LEFT) / (right - LEFT) * length
@@ -107,7 +107,7 @@ expect(ink[:TOP - 1, 150:300] < 0.01, "no title")
 ink, first, second = picture("two.png")
 axes(ink, 33.8)
 expect(ink[8:24, 190:270].max() > 0.5, "title")
-# the names of the curves stand at the upper right, with a piece of each
+# the names of the curves are at the upper right, with a piece of each
 legend = slice(36, 84), slice(262, 400)
 expect(first[legend].sum() > 20 and second[legend].sum() > 20, first[legend].sum(), second[legend].sum())
 first[legend] = second[legend] = 0

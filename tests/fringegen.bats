@@ -1,6 +1,6 @@
 load helpers
 
-# The closed forms of methods §1 in float64, and what tells a level within a rounding.
+# The closed forms of methods §1 in float64, and a comparison within a rounding.
 forms='
 def fringe(n, T, d, mean=0.5, amplitude=0.48):
 	return mean + amplitude * np.cos(2 * np.pi * np.arange(n) / T + d)

@@ -129,7 +129,7 @@ for frame in read_frames("got.nrrd"):
 	py '
 from handover_peer import *
 pixels = np.ones((60, 300), "f4")
-def said(what, fds, text=message(5, 0), head=header(300, 60, 5)):
+def refused(what, fds, text=message(5, 0), head=header(300, 60, 5)):
 	reader = Reader("framecat", "-o", "null:")
 	connection = reader.connect()
 	send(connection, text, fds)
@@ -141,25 +141,25 @@ def said(what, fds, text=message(5, 0), head=header(300, 60, 5)):
 	else:
 		expect(status == 1 and line.startswith("framecat: standard input: " + what), status, line)
 		expect(line.count("\n") == 1, line)
-said(None, [memory(pixels)])
+refused(None, [memory(pixels)])
 where, what = "pixels of a frame are not where its header says", "pixels of a frame are not what its header says"
-said(what, [memory(pixels, sealed=False)])	# it could shrink while it is read
-said(what, [os.open("/dev/zero", os.O_RDWR)])
-said(what, [os.open("file", os.O_RDWR | os.O_CREAT)])
-said(what, [memory(pixels)], head=header(300, 6000, 5))
-said(what, [memory(pixels)], head=header(30000, 6000, 5))
-said(what, [memory(pixels)] * 2, text=message(5, 0, 0))
-said(what, [], text=message(5))
+refused(what, [memory(pixels, sealed=False)])	# it could shrink while it is read
+refused(what, [os.open("/dev/zero", os.O_RDWR)])
+refused(what, [os.open("file", os.O_RDWR | os.O_CREAT)])
+refused(what, [memory(pixels)], head=header(300, 6000, 5))
+refused(what, [memory(pixels)], head=header(30000, 6000, 5))
+refused(what, [memory(pixels)] * 2, text=message(5, 0, 0))
+refused(what, [], text=message(5))
 for offset in (32, 65536, 2 ** 64 - 64, 2 ** 63):
-	said(what, [memory(pixels)], text=message(5, offset))
-said(where, [memory(pixels)], text=message(4, 0))
-said(where, [], text=message(5, 0))
-said(where, [memory(pixels)], text=message(5))
-said(where, [memory(pixels)], text=message(5, 0, 0))
-said(where, [memory(pixels)], text=message(5, 0)[:-1])
-said(where, [memory(pixels)], text=b"")
+	refused(what, [memory(pixels)], text=message(5, offset))
+refused(where, [memory(pixels)], text=message(4, 0))
+refused(where, [], text=message(5, 0))
+refused(where, [memory(pixels)], text=message(5))
+refused(where, [memory(pixels)], text=message(5, 0, 0))
+refused(where, [memory(pixels)], text=message(5, 0)[:-1])
+refused(where, [memory(pixels)], text=b"")
 for number in ("", "-5", "+5", " 5", "5x", "0", "5 6"):
-	said("data in a separate file are not read: data file: @" + number, [memory(pixels)],
+	refused("data in a separate file are not read: data file: @" + number, [memory(pixels)],
 		head=header(300, 60, number))
 for field in (b"type: double", b"endian: big", b"encoding: gzip", b"kinds: list domain domain"):
 	head = header(300, 60, 5, "kinds: domain domain\n")
@@ -167,7 +167,7 @@ for field in (b"type: double", b"endian: big", b"encoding: gzip", b"kinds: list 
 	head = b"\n".join(field if line.startswith(name) else line for line in head.split(b"\n"))
 	if name == b"kinds":
 		head = head.replace(b"dimension: 2\nsizes: 300 60", b"dimension: 3\nsizes: 1 300 60")
-	said("pixels of a frame are not as tools hand them over", [memory(pixels)], head=head)'
+	refused("pixels of a frame are not as tools hand them over", [memory(pixels)], head=head)'
 }
 
 @test "handover: headers that another one took from the pipe stop neither side" {

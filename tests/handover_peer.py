@@ -58,10 +58,10 @@ class Reader:
 		os.write(self.pipe, data)
 
 	def end(self):
-		"""Its exit status and what it said."""
+		"""Its exit status and its messages."""
 		os.close(self.pipe)
-		said = self.process.communicate(timeout=20)[1].decode()
-		return self.process.returncode, said
+		messages = self.process.communicate(timeout=20)[1].decode()
+		return self.process.returncode, messages
 
 
 def message(number, *offsets):

@@ -20,7 +20,7 @@ py() {
 $code" "$@"
 }
 
-# fails CODE MESSAGE COMMAND ...: the command exits with CODE and says exactly one line, with MESSAGE in it.
+# fails CODE MESSAGE COMMAND ...: the command exits with CODE and prints exactly one message, with MESSAGE in it.
 fails() {
 	local code=$1 message=$2
 	shift 2
@@ -28,7 +28,7 @@ fails() {
 	# shellcheck disable=SC2154
 	if [ "$status" -ne "$code" ] || [[ $stderr != *"$message"* ]] ||
 		[ "$(wc -l <<<"$stderr")" -ne 1 ]; then
-		printf 'exit %s, wanted %s; said: %s\nwanted: %s\n' "$status" "$code" "$stderr" "$message"
+		printf 'exit %s, wanted %s; printed: %s\nwanted: %s\n' "$status" "$code" "$stderr" "$message"
 		return 1
 	fi
 }

@@ -161,7 +161,7 @@ lo, hi = map(float, meta["holo_depth_range"].split())'
 		"$python" -c "$page"'
 expect(np.isnan(got) == np.isnan(want)); expect(np.nanmax(np.abs(got - want)) < 1e-4 * (hi - lo))
 kinds = [0, 0, 0]
-for x, y, v in page.said(meta):
+for x, y, v in page.check_values(meta):
 	around = t[max(y - 2, 0):y + 3, max(x - 2, 0):x + 3]
 	kinds[0 if v == 4095 else 1 if v == 4094 else 2] += 1
 	if v == 4095: expect(np.isnan(t[max(y - 8, 0):y + 9, max(x - 8, 0):x + 9]))
@@ -178,7 +178,7 @@ both, ghosts = np.isfinite(got) & np.isfinite(want), np.isfinite(got) & np.isnan
 off = np.abs(got - want)[both] > 1e-3 * (hi - lo)
 expect(both.mean() > 0.4 and off.mean() < 0.001, sys.argv, both.mean(), off.mean())
 expect((np.isnan(got) & np.isfinite(want)).mean() < 0.001)
-# what lies outside of the range ours drops
+# ours drops what is outside of the range
 expect(((got < lo) | (got > hi))[ghosts], ghosts.sum())' three.png out.nrrd
 	done
 }
@@ -282,9 +282,9 @@ for seed in range(120):
 	for at in rng.choice(len(bad), rng.integers(1, 9), replace=False):
 		bad[at] ^= 1 << int(rng.integers(8))
 	open("bad.jpg", "wb").write(bad)
-	told = subprocess.run(["holodec", "bad.jpg", "-o", "got.nrrd"], capture_output=True)
-	expect(told.returncode in (0, 1) and told.stderr.count(b"\n") == (told.returncode == 1), seed, told)
-	if told.returncode == 0:	# only where the damage left all levels as they were
+	result = subprocess.run(["holodec", "bad.jpg", "-o", "got.nrrd"], capture_output=True)
+	expect(result.returncode in (0, 1) and result.stderr.count(b"\n") == (result.returncode == 1), seed, result)
+	if result.returncode == 0:	# only where the damage left all levels as they were
 		got = read_frame("got.nrrd")["depth"]
 		expect(((got == want) | np.isnan(want) & np.isnan(got)).all(), "seed %d: silence" % seed)'
 	done
@@ -306,7 +306,7 @@ near = np.max([hole[i:i + 512, k:k + 512] for i in range(2 * edge + 1) for k in 
 print("quality %s edge %s: kept %.4f spikes %.4f %% rms %.4f %%" % (sys.argv[1], sys.argv[2], kept,
 	100 * spikes, rms / 4.608))
 expect(ghosts == 0 and spikes == 0 and 100 * rms / 460.8 < float(sys.argv[3]), ghosts, spikes, rms)
-# what lies near the background as the JPEG has it, give or take a pixel that it moved
+# missing: what is near the background in the JPEG, which may have moved it by a pixel
 expect((np.isnan(got) != near).mean() < 0.005, (np.isnan(got) != near).mean())' $quality $edge $limit
 		done <<<"95 auto 0.035
 85 auto 0.06

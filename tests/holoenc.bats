@@ -70,12 +70,12 @@ write_frames("in.nrrd", Frame(z.astype("f4"), ["depth"], {"z_axis": "towards"}))
 f, z = read_frame("out.nrrd"), read_frame("in.nrrd")["depth"].astype(float)
 h, w = z.shape
 t = levels(z, w, 9, 30, "cosine", 1, 0)[1]
-said, kinds = f.meta["holo_check"], [0, 0, 0]
+written, kinds = f.meta["holo_check"], [0, 0, 0]
 digit = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".index
 for n in range(64):
 	j, i = divmod(n, 8)
 	x, y = (2 * i + 1) * w // 16, (2 * j + 1) * h // 16
-	v = 64 * digit(said[2 * n]) + digit(said[2 * n + 1])
+	v = 64 * digit(written[2 * n]) + digit(written[2 * n + 1])
 	near = t[max(y - 4, 0):y + 5, max(x - 4, 0):x + 5]
 	if np.isnan(t[max(y - 8, 0):y + 9, max(x - 8, 0):x + 9]).all():
 		expect(v == 4095, x, y, v); kinds[0] += 1

@@ -1,6 +1,6 @@
 """A decoder of Holoimages in PNG files, written from man/holoimage.5 alone, with none of our code.
 
-   decode(path) -> depth (NaN: none), metadata;  said(meta) -> what holo_check says, places of it
+   decode(path) -> depth (NaN: none), metadata;  check_values(meta) -> the places and values of holo_check
 """
 import numpy as np
 from PIL import Image
@@ -63,7 +63,7 @@ def decode(path):
 	return depth, t, meta
 
 
-def said(meta):
+def check_values(meta):
 	"""(x, y, value) of the 64 places"""
 	w, h = map(int, meta["holo_size"].split())
 	text = meta["holo_check"]

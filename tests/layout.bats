@@ -9,7 +9,7 @@ setup() {
 	find common tools -type f | grep -vE '/(fail|px|frame|chain|lut|gpu|arrange|bmp|gauss|gauss_rows)\.[a-z]+$' | xargs rm
 }
 
-# includes FILE LINE: what check-layout finds wrong with the includes once LINE stands at the head of FILE.
+# includes FILE LINE: what check-layout finds wrong with the includes once LINE is the first of FILE.
 includes() {
 	local kept
 	kept=$(cat "$1")

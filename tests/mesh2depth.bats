@@ -225,7 +225,7 @@ y, x = np.mgrid[:120, :120]
 r = np.hypot(x - 59.5, y - 59.5) * float(f.meta["scale_mm"])
 expect(hit[r < 9.8] & True, "hole")
 expect(~hit[r > 10.0001], "beyond")
-# the front of it is seen, margin as told
+# its front is seen, with the margin that --margin gives
 expect(p[hit] @ away < 2, "the back")
 expect(hit[60, 60] and d[60, 60] > 9.9, "the front", d[60, 60])
 expect(~hit[:2].any() and ~hit[-2:].any() and ~hit[:, :2].any() and ~hit[:, -2:].any())

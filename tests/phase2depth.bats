@@ -363,7 +363,7 @@ write_frames("two.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["a", "b"]))'
 		fails 1 "the reference does not go with the input: its ${wrong%=*} is ${wrong#*=}, the input's" \
 			phase2depth --ref wrong.nrrd -c 1 placed.nrrd
 	done
-	phase2depth --ref in.nrrd -c 1 placed.nrrd -o null:		# a reference that says nothing goes
+	phase2depth --ref in.nrrd -c 1 placed.nrrd -o null:		# a reference without keys is accepted
 	phase2depth --ref wrong.nrrd -c 1 in.nrrd -o null:
 	fails 1 "c_mm_per_rad" phase2depth --ref in.nrrd c_mm_per_rad.nrrd
 	fails 1 "key ref_plane_rad must be three numbers, not 2" phase2depth -r ideal ref_plane_rad.nrrd

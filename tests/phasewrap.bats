@@ -206,7 +206,7 @@ expect(np.abs(a["texture"] - np.mean([t[1] + t[0] for t in s], axis=0)) < 1e-4)
 expect(c["modulation"] == a["modulation"])'
 }
 
-# A measurement that says itself what its images are, in some order.
+# A measurement whose images are described by their own metadata, in some order.
 tagged='
 def tagged(order=None, seed=0, dtype="f4"):
 	out, s = [], {}
@@ -471,7 +471,7 @@ def save(name, i, **meta):
 	write_frames(name + ".nrrd", f + f)
 save("12", np.minimum(np.rint(i * 16), 4095))
 save("10above", np.minimum(np.rint(i * 4), 1023) * 64)
-save("said", np.minimum(np.rint(i * 16), 4095), max_value=4095)
+save("keyed", np.minimum(np.rint(i * 16), 4095), max_value=4095)
 save("whole", np.minimum(np.rint(i * 257), 65535))
 save("other", np.minimum(np.rint(i * 16), 4000))
 save("once", np.where(np.arange(i.size).reshape(i.shape) == 700, 4095, np.minimum(np.rint(i * 8), 3000)))
@@ -482,7 +482,7 @@ save("eight", np.minimum(np.rint(i), 255))'
 	done
 	fails 0 "many pixels are 65472, the most of 10 bits" phasewrap -n 4 10above.nrrd -o out.nrrd
 	fails 0 "many pixels are 255, the most of 8 bits" phasewrap -n 4 eight.nrrd -o out.nrrd
-	for name in said whole other once; do
+	for name in keyed whole other once; do
 		silent phasewrap -n 4 $name.nrrd -o out.nrrd
 	done
 	silent phasewrap -n 4 --max-value 4095 12.nrrd -o out.nrrd

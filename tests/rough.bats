@@ -21,8 +21,8 @@ load helpers
 		"phasewrap --as vector images.nrrd , gauss --as phase , unwrap2f -m best" "shade depth.nrrd" \
 		"holodec holo.png" "holodec --decode plain holo.png"; do
 		# shellcheck disable=SC2086
-		"$work/bin/fringepipe" -v -d gpu $words -o gpu.nrrd 2>said
-		grep -q 'frames on ' said || { cat said; return 1; }
+		"$work/bin/fringepipe" -v -d gpu $words -o gpu.nrrd 2>messages
+		grep -q 'frames on ' messages || { cat messages; return 1; }
 		# shellcheck disable=SC2086
 		fringepipe -d cpu $words | cmp - gpu.nrrd || { echo "$words"; return 1; }
 	done

@@ -55,7 +55,7 @@ expect(np.abs(a.astype(float) - phong(n)) <= 1, a[0, 30, 40], phong(n))'
 }
 
 @test "shade: a turned view hides what lies behind" {
-	# A near square stands before a far plane; turned by 30 degrees it covers another part of it.
+	# A near square hides a part of a far plane; turned by 30 degrees it covers another part of it.
 	py '
 d = np.full((100, 100), 50, "f4"); d[40:60, 40:60] = 0
 write_frames("in.nrrd", Frame(d, ["depth"]))'

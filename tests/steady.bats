@@ -62,7 +62,7 @@ print("processor time", used)
 expect(used < 0.5, used)			# spinning, six threads would use seconds'
 }
 
-# Counts calls that take memory, of the whole process; tells them at its end.
+# Counts the calls of the whole process that allocate memory; writes their number at its end.
 counter() {
 	cat >counter.c <<-'END'
 		#include <errno.h>

@@ -1,7 +1,7 @@
 load helpers
 
 # The stream of frame.5 against programs that are not ours: Teem, and the two programs that the page
-# itself prints. Then what must hold of any stream: bytes that repeat, damage that is told.
+# itself prints. Then what must hold of any stream: bytes that repeat, damage that is an error.
 
 # listing N: the N-th program that frame.5 prints, as it is to be typed.
 listing() {
@@ -26,13 +26,13 @@ def samples(kind, c, h=5, w=7):
 	py "$samples"'
 write_frames("in.nrrd", [Frame(samples("u1", 3), ["r", "g", "b"]), Frame(samples("u2", 1)),
 	Frame(samples("f4", 2), ["depth", "mask"], {"note": "a:=b", "z_axis": "away"})])'
-	framecat in.nrrd | "$python" reader.py >told
+	framecat in.nrrd | "$python" reader.py >got
 	py '
 for f in read_frames("in.nrrd"):
 	for name, p in zip(f.names, f.pixels):
 		print(name, *p.shape, p.min(), p.max())' >wanted
-	diff told wanted
-	[ "$(wc -l <told)" -eq 6 ]
+	diff got wanted
+	[ "$(wc -l <got)" -eq 6 ]
 }
 
 @test "stream: the C program of frame.5 doubles float samples and nothing else" {
@@ -288,7 +288,7 @@ write_frames("in.nrrd", [Frame(samples("u2", 3))] * 2)'
 		fails 1 "cut.nrrd: truncated: expected $data bytes, got $n" framecat cut.nrrd
 		fails 1 "standard input: truncated: expected $data bytes, got $n" bash -c 'cat cut.nrrd | framecat'
 	done
-	# The first frame is whole and goes out; the second one is told of.
+	# The first frame is whole and goes out; the second one is an error.
 	for n in 1 6 7 100 $((start + 5)); do
 		head -c $((whole + n)) in2.nrrd >cut.nrrd
 		run --separate-stderr bash -c 'framecat cut.nrrd >out.nrrd'

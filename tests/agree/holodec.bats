@@ -43,7 +43,7 @@ write_frames(sys.argv[1], out)' "$file" "$type" "$noise"
 	need_gpu
 	pictures all.nrrd u1 3 -P 40
 	py 'write_frames("noisy.nrrd", read_frames("all.nrrd")[3:4])'
-	fringepipe -v -d gpu holodec noisy.nrrd >gpu.nrrd 2>said || { cat said; return 1; }
-	grep 'holodec runs on the processor: regions' said
+	fringepipe -v -d gpu holodec noisy.nrrd >gpu.nrrd 2>messages || { cat messages; return 1; }
+	grep 'holodec runs on the processor: regions' messages
 	fringepipe -d cpu holodec noisy.nrrd | cmp - gpu.nrrd
 }

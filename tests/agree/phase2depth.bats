@@ -19,10 +19,10 @@ json.dump(dict(camera_K=[[1000, 0.4, 503], [0, 1005, 28], [0, 0, 1]], camera_dis
 	calibration both.json 0.08,-0.15,0.0012,-0.0007,0.05 \
 		-0.28,0.12,-0.0008,0.001,-0.02,0.05,0.01,0.002,0.0006,-0.0003,-0.0004,0.0002
 	agrees phase2depth <<'CASES'
-float absphase:0..120 modulation:0..1 | | phase2depth -r beside.nrrd -c 0.2 | float absphase:0..120
-float absphase:0..120 | | phase2depth -r beside.nrrd -c 0.2,-0.003,1e-5 --min-depth -5 --max-depth 9 | float absphase:0..120
+float absphase:0..120 modulation:0..1 | | phase2depth -r second.nrrd -c 0.2 | float absphase:0..120
+float absphase:0..120 | | phase2depth -r second.nrrd -c 0.2,-0.003,1e-5 --min-depth -5 --max-depth 9 | float absphase:0..120
 float absphase:0..120 | | phase2depth --ref-plane 5,0.1,-0.03 -c 0.2
-float absphase:0..120 | | phase2depth --ref-plane 5,0.1,-0.03 --c-map beside.nrrd | float c1:0.1..0.3 c2:0..0.001
+float absphase:0..120 | | phase2depth --ref-plane 5,0.1,-0.03 --c-map second.nrrd | float c1:0.1..0.3 c2:0..0.001
 float absphase:20..150 residual:0..1 | period_px:=36; axis:=x | phase2depth --calib plain.json
 float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib camera.json --max-depth 700
 float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib projector.json

@@ -20,8 +20,8 @@ CASES
 segments() {
 	local n=$1
 	shift
-	fringepipe -v -d gpu normals --pixel 1 in.nrrd , "$@" >gpu.nrrd 2>said
-	[ "$(grep -c 'frames on' said)" -eq "$n" ] || { cat said; return 1; }
+	fringepipe -v -d gpu normals --pixel 1 in.nrrd , "$@" >gpu.nrrd 2>messages
+	[ "$(grep -c 'frames on' messages)" -eq "$n" ] || { cat messages; return 1; }
 	fringepipe -d cpu normals --pixel 1 in.nrrd , "$@" -o cpu.nrrd
 	framecmp --max 1 cpu.nrrd gpu.nrrd
 }

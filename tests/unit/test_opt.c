@@ -335,7 +335,7 @@ commands(void **state)
 	assert_command("", "tool");
 	assert_command("one|two", "tool");
 	assert_command("-s|box|-a|-n|3", "tool --all --count=3 --shape=box");
-	/* what is said and is the default is not said */
+	/* an option with its default value is left out */
 	assert_command("--level|3|--gamma=2.2|--tilt=-90|--weight=1,2.5|--light=-40,40|--axis=y|"
 	    "--label=none|--tile=16x8", "tool");
 	assert_command("--level=-3|--gamma=0.7|--gain|1e-30",

@@ -65,7 +65,7 @@ test_atan2_special(void **state)
 	(void)state;
 	assert_true(px_atan2(0, 0) == 0);
 	assert_true(px_atan2(0, 1) == 0);
-	assert_true(px_atan2(0, -1) == PX_PI);		/* not -pi: methods 2 says why 0 - S */
+	assert_true(px_atan2(0, -1) == PX_PI);		/* not -pi: methods 2: why 0 - S */
 	assert_true(px_atan2(-0.0f, -1) == -PX_PI);
 	assert_true(px_atan2(1, 0) == PX_HALF_PI);
 	assert_true(px_atan2(-1, 0) == -PX_HALF_PI);
