@@ -186,7 +186,7 @@ transfer_family(VkPhysicalDevice physical, uint32_t *queues)
 	    VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT, queues);
 }
 
-/* One without graphics, if there is one: it computes beside what is drawn. */
+/* One without graphics, if there is one: it computes while others draw. */
 static uint32_t
 compute_family(VkPhysicalDevice physical)
 {

@@ -27,7 +27,7 @@ struct pipeline {
 struct gpu {
 	VkInstance instance;
 	VkDebugUtilsMessengerEXT messenger;
-	bool faulty;			/* the validation layer said something */
+	bool faulty;			/* the validation layer reported something */
 	bool lost;	/* it did not answer in time: it may still be at work on its memory */
 	VkPhysicalDevice physical;
 	VkDevice device;

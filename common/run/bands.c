@@ -123,7 +123,7 @@ is_own(const struct band_memory *band, size_t k, size_t end)
 }
 
 /* Puts the state planes behind the input's and the output's: this frame's are written at their
- * place, or aside where the band does not own all rows. */
+ * place, or in the thread's memory where the band does not own all rows. */
 static void
 place_state(const struct segment *segment, size_t k, struct band_memory *band, size_t end)
 {
@@ -142,7 +142,7 @@ place_state(const struct segment *segment, size_t k, struct band_memory *band, s
 	}
 }
 
-/* Copies the band's own rows of a state that was written aside to their place. */
+/* Copies the band's own rows of a state that stands in the thread's memory to their place. */
 static void
 keep_state(const struct segment *segment, size_t k, const struct frame *out,
     const struct band_memory *band, size_t end)

@@ -218,8 +218,8 @@ run_words(const struct bench *bench, const char *device, const char *words, cons
 	return status;
 }
 
-/* One side of a stage: its output in a file, then its time. Seconds per sample, NaN if that cannot
- * be told. */
+/* One side of a stage: its output in a file, then its time. Seconds per sample, NaN if there
+ * is no clock. */
 static int
 measure_side(const struct bench *bench, const struct stage_example *example, const char *device,
     const char *to, double *seconds)

@@ -1,4 +1,4 @@
-/* fringepipe --calibrate: measures what computing costs on this machine (cost.h). */
+/* fringepipe --calibrate: measures what computing costs on this machine (cost_model.h). */
 #ifndef CALIBRATE_H
 #define CALIBRATE_H
 

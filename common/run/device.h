@@ -1,7 +1,7 @@
 /*
- * Segments of a chain on the device. Frames fly: several are on their way at once, each with memory
- * of its own, so that copies overlap with computing; they complete in the order in which they
- * started. A frame that does not fit the device's memory flies in bands of rows.
+ * Segments of a chain on the device. Jobs of several frames are in flight at once, each with memory
+ * of its own, so that copies overlap with computing; they complete in the order of submission. A
+ * frame that does not fit the device's memory is computed in tiles of rows.
  */
 #ifndef DEVICE_H
 #define DEVICE_H
@@ -18,17 +18,17 @@ int device_close(struct device *);
 const struct gpu_facts *device_facts(const struct device *);
 
 /*
- * Starts a frame through the segment, in bands of chain->band rows (0: as many as fit). `complete`
+ * Submits a frame to the segment, in tiles of chain->band rows (0: as many as fit). `complete`
  * is called with frames that are done, oldest first; it owns them and may start others elsewhere.
- * 0: it has taken segment->in and ->out. 1 after fail(): the device has no room for it, and what
- * flies of it will not complete. -1 after fail().
+ * 0: it has taken segment->in and ->out. 1 after fail(): the device has no room for it, and the
+ * tiles in flight complete no frame. -1 after fail().
  */
 typedef int device_complete(struct chain *, size_t at, struct frame *);
 int device_start(struct device *, struct segment *, device_complete *);
-/* Lands what the segment beginning with this link has in slot, if that segment goes past stage
- * `to`. */
+/* Completes the jobs in flight of the segment that begins with this link, if that segment goes past
+ * stage `to`. */
 int device_drain(struct chain *, struct link *, size_t to, device_complete *);
-/* Waits for what flies and frees it, landing nothing. */
+/* Waits for the jobs in flight and frees them; their frames are dropped. */
 void device_abandon(struct device *, struct link *);
 
 #endif

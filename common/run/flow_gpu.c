@@ -5,7 +5,7 @@
 #include "run/device.h"
 #include "run/pass_list.h"
 
-/* A segment of its own beside the chain: one frame at a time, waited for. */
+/* A segment of its own, outside the chain: one frame at a time, which the caller waits for. */
 struct flow_gpu {
 	struct link link;
 	bool able;

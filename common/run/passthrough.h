@@ -1,4 +1,4 @@
-/* Channels that a map hands on unchanged beside those it makes. */
+/* Channels that a map hands on unchanged, together with those it makes. */
 #ifndef PASSTHROUGH_H
 #define PASSTHROUGH_H
 

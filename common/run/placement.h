@@ -1,4 +1,4 @@
-/* -d auto: which maps the device does, by what they cost on either side (cost.h). */
+/* -d auto: which maps the device does, by what they cost on either side (cost_model.h). */
 #ifndef PLACEMENT_H
 #define PLACEMENT_H
 

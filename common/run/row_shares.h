@@ -32,7 +32,7 @@ void row_shares_free(struct row_shares *);
  * none takes from another. The number of shares, or 0 after fail().
  */
 size_t row_shares_divide(struct row_shares *, size_t h, size_t n, size_t step, size_t least);
-/* The next rows for who works on share i. False: there are none. */
+/* The next rows for the thread that works on share i. False: there are none. */
 bool row_shares_take(struct row_shares *, size_t i, struct piece *);
 
 #endif

@@ -53,8 +53,8 @@ struct link {
 	const char *device;		/* -d of this stage, or NULL */
 	enum placement place;
 	bool able, on_device; /* of the last plan: has passes; runs there */
-	bool planned_anew, refused;	/* why not, has been said */
-	bool scanned;			/* the processor has made a frame: it warned if need be */
+	bool planned_anew, refused;	/* the reason why not was printed */
+	bool scanned;			/* the processor has made a frame: its warnings were printed */
 	struct timing timing[2];		/* by on_device */
 	struct passes *passes;		/* of the last plan, on the device */
 	struct gpu_jobs *jobs;	/* of the segment that begins here */

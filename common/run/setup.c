@@ -235,7 +235,7 @@ check_standard_output(const struct chain *chain)
 	return 0;
 }
 
-/* A misspelt suffix or folder is told before the work, not after it. */
+/* A misspelt suffix or folder is an error before the work, not after it. */
 static int
 check_output(const struct chain *chain)
 {

@@ -1032,7 +1032,7 @@ assert_less(const char *words, const struct frames *in, const struct frames *ref
 }
 
 static void
-beside(void **state)
+second_inputs_in_step(void **state)
 {
 	struct frames in = { .n = 3 }, one = { .n = 1 }, three_frames = { .n = 3 },
 		      two = { .n = 2 };
@@ -1189,7 +1189,7 @@ main(void)
 		cmocka_unit_test(flow_emits_many),
 		cmocka_unit_test(source_with_threads),
 		cmocka_unit_test(replanning),
-		cmocka_unit_test(beside),
+		cmocka_unit_test(second_inputs_in_step),
 		cmocka_unit_test(second_input_may_be_a_word),
 		cmocka_unit_test(colour_reduction),
 		cmocka_unit_test(repeats),
