@@ -121,6 +121,14 @@ is_whole(const float *restrict a, const float *restrict b, size_t n)
 	return missing == 0;
 }
 
+static void
+tap_input(const struct gauss_window *window, struct gauss_row *row)
+{
+	for (size_t p = 0; p < 2; p++)
+		row->tap[p] = window->x0 +
+		    frame_floats(window->in, window->job->in[p], (size_t)row->y);
+}
+
 /* Gets a row of the image; true if something is missing. */
 static bool
 load(const struct gauss_window *window, struct gauss_row *row)
@@ -130,11 +138,10 @@ load(const struct gauss_window *window, struct gauss_row *row)
 
 	if (window->job->kind == KIND_PHASE)
 		return fill(window, row);
-	for (size_t p = 0; p < 2; p++) {
-		in[p] = frame_floats(window->in, window->job->in[p], (size_t)row->y);
-		row->tap[p] = in[p] + window->x0;
-	}
-	if (is_whole(in[0] + x, in[1] + x, n))
+	tap_input(window, row);
+	for (size_t p = 0; p < 2; p++)
+		in[p] = row->tap[p] - window->x0 + x;
+	if (is_whole(in[0], in[1], n))
 		return false;
 	return fill(window, row);
 }
@@ -162,6 +169,15 @@ shift_missing(struct gauss_window *window, const float *restrict valid)
 		missing[i] >>= 1;
 	for (size_t i = first; valid && i < end; i++)
 		missing[i] |= valid[i] == 0 ? bit : 0;
+}
+
+void
+gauss_window_resume(struct gauss_window *window)
+{
+	/* the first row leaves next, and need not be in the input any more */
+	for (size_t k = 1; k < window->size; k++)
+		if (is_inside(window, window->row[k]) && !window->row[k]->filled)
+			tap_input(window, window->row[k]);
 }
 
 void
