@@ -151,10 +151,8 @@ load(const struct gauss_window *window, struct gauss_row *row)
 static void
 shift_missing(struct gauss_window *window, const float *restrict valid)
 {
-	size_t last = (window->size - 1) / 32, w = window->in->head.w;
-	size_t first = window->x0 < GAUSS_EDGE ? GAUSS_EDGE - window->x0 : 0;
-	size_t right = w - window->x0;
-	size_t end = right < GAUSS_ACROSS - GAUSS_EDGE ? GAUSS_EDGE + right : GAUSS_ACROSS;
+	size_t last = (window->size - 1) / 32, n, x = gauss_window_columns(window, &n);
+	size_t first = GAUSS_EDGE + x - window->x0;
 	uint32_t *restrict missing = window->missing[last];
 	uint32_t bit = (uint32_t)1 << (window->size - 1) % 32;
 
@@ -167,7 +165,7 @@ shift_missing(struct gauss_window *window, const float *restrict valid)
 			    window->missing[k][i] >> 1 | window->missing[k + 1][i] << 31;
 	for (size_t i = 0; i < GAUSS_ACROSS; i++)
 		missing[i] >>= 1;
-	for (size_t i = first; valid && i < end; i++)
+	for (size_t i = first; valid && i < first + n; i++)
 		missing[i] |= valid[i] == 0 ? bit : 0;
 }
 
