@@ -215,6 +215,72 @@ f = read_frames("out.nrrd")
 expect(len(f) == 2 and f[0].meta["cmd.1"] == "gauss --size=7 --sigma=2.5 [1]", f[0].meta)'
 }
 
+# Kinds side by side, with holes and without, in frames of several sizes, so that gauss plans anew.
+sizes_and_kinds="$reference"'
+rng = np.random.default_rng(2)
+frames = []
+for w, h in [(333, 70), (1, 1), (600, 131), (20, 9), (1, 90), (272, 40), (600, 131)]:
+	p, q, z = fringes(h, w, seed=1), fringes(h, w, seed=2), np.exp(1j * fringes(h, w, seed=3))
+	p[rng.random(p.shape) < 0.01] = np.nan; p[h // 3:h // 2, w // 3:w // 2] = np.nan
+	sine, depth = z.imag.copy(), rng.normal(size=p.shape)
+	sine[h // 2:h // 2 + 1, w // 2:] = np.nan; depth[h // 4:h // 3, ::3] = np.nan
+	frames.append(Frame(np.array([p, q, z.real, sine, depth, np.cos(p)]).astype("f4"), ["phase1", "phase2", "cos3", "sin3", "depth", "texture"]))
+write_frames("in.nrrd", frames)
+for i, f in enumerate(frames):
+	write_frames(f"in{i}.nrrd", f)'
+
+@test "gauss: rows that go on with the last ones' windows are those of short bands, which begin anew" {
+	py "$sizes_and_kinds"
+	for args in "-n 3" "-n 5 --as vector" "-n 11" "-n 31 --on phase1,cos3,depth" "-n 101 --on phase1,cos3,depth --as vector"; do
+		# shellcheck disable=SC2086
+		gauss -j 1 $args <in.nrrd >steps.nrrd	# a band: continues after 24 to 64 rows
+		for band in 1 7 23 64; do
+			for threads in 1 3; do
+				# shellcheck disable=SC2086
+				FRINGEPIPE_BAND=$band gauss -j $threads $args <in.nrrd | cmp - steps.nrrd
+			done
+		done
+	done
+	# in a chain the input is a window of rows, which moves
+	fringepipe -j 1 gauss -n 7 --as vector , gauss -n 31 --as vector , gauss -n 5 <in.nrrd >chain.nrrd
+	gauss -n 7 --as vector <in.nrrd | gauss -n 31 --as vector | gauss -n 5 | cmp - chain.nrrd
+	FRINGEPIPE_BAND=5 fringepipe gauss -n 7 --as vector , gauss -n 31 --as vector , gauss -n 5 <in.nrrd | cmp - chain.nrrd
+}
+
+@test "gauss: a frame of another size in the middle of a stream gets what it gets alone" {
+	py "$sizes_and_kinds"
+	for n in 5 31; do
+		gauss -j 1 -n $n --on phase1,cos3,depth <in.nrrd >stream.nrrd
+		for i in 0 1 2 3 4 5 6; do
+			gauss -j 1 -n $n --on phase1,cos3,depth <in$i.nrrd
+		done | cmp - stream.nrrd
+	done
+}
+
+@test "gauss: windows too large to be kept give the same bytes" {
+	py "$reference"'
+write_frames("wide.nrrd", Frame(fringes(60, 20000), ["phase"]))'	# 75 tiles of 101 rows
+	gauss -n 101 -j 1 wide.nrrd >wide_out.nrrd
+	FRINGEPIPE_BAND=16 gauss -n 101 wide.nrrd | cmp - wide_out.nrrd
+	framecat --crop 0,0,600,60 wide.nrrd -o left.nrrd
+	gauss -n 101 -j 1 left.nrrd -o left_out.nrrd
+	py '
+whole, left = read_frame("wide_out.nrrd")["phase"], read_frame("left_out.nrrd")["phase"]
+expect(whole[:, :550].tobytes() == left[:, :550].tobytes())'
+}
+
+@test "gauss: a small stack is enough" {
+	py "$sizes_and_kinds"
+	for ((n = 3; n <= 101; n += 14)); do
+		for args in "" "--as vector" "--on phase1,cos3,depth"; do
+			# shellcheck disable=SC2086
+			gauss -n $n $args <in.nrrd >usual.nrrd
+			# shellcheck disable=SC2016,SC2086
+			bash -c 'ulimit -s 512; exec gauss "$@"' _ -j 2 -n $n $args <in.nrrd | cmp - usual.nrrd
+		done
+	done
+}
+
 @test "gauss: errors" {
 	py 'write_frames("in.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["phase", "depth"]))
 write_frames("depth.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["depth", "cos"]))'

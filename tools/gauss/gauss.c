@@ -196,7 +196,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	}
 	if (check_list(run, in, parameters->on) < 0)
 		return -1;
-	return plan_channels(run, in, out);
+	if (plan_channels(run, in, out) < 0)
+		return -1;
+	run->scratch_bytes = gauss_plan_tiles(gauss, in->w);
+	return 0;
 }
 
 static void

@@ -33,11 +33,15 @@ struct gauss {
 	float kernel[2 * GAUSS_EDGE + 1]; /* along one axis, 1 at GAUSS_EDGE, 0 beyond the radius */
 	struct gauss_job *job;
 	size_t (*pass)[2];		/* input and output channel of what is not filtered */
+	size_t tile, tiles;		/* columns that rows filters together, and their number */
+	bool keeps;	/* each tile of each job has its own window in the scratch memory */
 	bool vectors;			/* what comes out for a phase or a vector */
 };
 
 /* The sum of the kernel along one axis, on both sides as far as `radius`. */
 float gauss_kernel_sum(const struct gauss *, size_t radius);
+/* Plans the tiles for frames of width w, after the jobs; returns struct run's scratch_bytes. */
+size_t gauss_plan_tiles(struct gauss *, size_t w);
 /* struct body's `rows` and `passes`. */
 void gauss_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
     size_t y1, const struct row_scratch *);

@@ -121,6 +121,14 @@ is_whole(const float *restrict a, const float *restrict b, size_t n)
 	return missing == 0;
 }
 
+static void
+tap_input(const struct gauss_window *window, struct gauss_row *row)
+{
+	for (size_t p = 0; p < 2; p++)
+		row->tap[p] = window->x0 +
+		    frame_floats(window->in, window->job->in[p], (size_t)row->y);
+}
+
 /* Gets a row of the image; true if something is missing. */
 static bool
 load(const struct gauss_window *window, struct gauss_row *row)
@@ -130,11 +138,10 @@ load(const struct gauss_window *window, struct gauss_row *row)
 
 	if (window->job->kind == KIND_PHASE)
 		return fill(window, row);
-	for (size_t p = 0; p < 2; p++) {
-		in[p] = frame_floats(window->in, window->job->in[p], (size_t)row->y);
-		row->tap[p] = in[p] + window->x0;
-	}
-	if (is_whole(in[0] + x, in[1] + x, n))
+	tap_input(window, row);
+	for (size_t p = 0; p < 2; p++)
+		in[p] = row->tap[p] - window->x0 + x;
+	if (is_whole(in[0], in[1], n))
 		return false;
 	return fill(window, row);
 }
@@ -144,10 +151,8 @@ load(const struct gauss_window *window, struct gauss_row *row)
 static void
 shift_missing(struct gauss_window *window, const float *restrict valid)
 {
-	size_t last = (window->size - 1) / 32, w = window->in->head.w;
-	size_t first = window->x0 < GAUSS_EDGE ? GAUSS_EDGE - window->x0 : 0;
-	size_t right = w - window->x0;
-	size_t end = right < GAUSS_ACROSS - GAUSS_EDGE ? GAUSS_EDGE + right : GAUSS_ACROSS;
+	size_t last = (window->size - 1) / 32, n, x = gauss_window_columns(window, &n);
+	size_t first = GAUSS_EDGE + x - window->x0;
 	uint32_t *restrict missing = window->missing[last];
 	uint32_t bit = (uint32_t)1 << (window->size - 1) % 32;
 
@@ -160,8 +165,17 @@ shift_missing(struct gauss_window *window, const float *restrict valid)
 			    window->missing[k][i] >> 1 | window->missing[k + 1][i] << 31;
 	for (size_t i = 0; i < GAUSS_ACROSS; i++)
 		missing[i] >>= 1;
-	for (size_t i = first; valid && i < end; i++)
+	for (size_t i = first; valid && i < first + n; i++)
 		missing[i] |= valid[i] == 0 ? bit : 0;
+}
+
+void
+gauss_window_resume(struct gauss_window *window)
+{
+	/* the first row leaves next, and need not be in the input any more */
+	for (size_t k = 1; k < window->size; k++)
+		if (is_inside(window, window->row[k]) && !window->row[k]->filled)
+			tap_input(window, window->row[k]);
 }
 
 void

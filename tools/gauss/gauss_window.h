@@ -1,7 +1,8 @@
 /*
  * The rows of one window while it goes down a tile of columns. Rows of a channel or a vector are
  * read where they lie as long as nothing is missing in them; rows of a phase, and rows with holes,
- * are copied into the window's ring.
+ * are copied into the window's ring. The window stands in the scratch memory: where the next call
+ * makes the rows below, it goes on with what the last call left there.
  */
 #ifndef GAUSS_WINDOW_H
 #define GAUSS_WINDOW_H
@@ -39,10 +40,9 @@ struct gauss_row {
 	float valid[GAUSS_ACROSS];		/* 1 or 0 */
 };
 
-/* About half a megabyte, of which a small window uses little. */
+/* 20 KiB, and 5 KiB for each row. */
 struct gauss_window {
-	/* the rows, from the top, and their memory */
-	struct gauss_row ring[GAUSS_SIZE_MOST], *row[GAUSS_SIZE_MOST];
+	struct gauss_row *row[GAUSS_SIZE_MOST];		/* from the top */
 	ALIGNED uint32_t missing[GAUSS_WORDS][GAUSS_ACROSS];	/* a bit for each row */
 	ALIGNED float column[2][GAUSS_ACROSS];		/* sums over columns */
 	/* from here on column x0 is number 0 */
@@ -55,6 +55,7 @@ struct gauss_window {
 	size_t x0, n, margin, size;
 	size_t whole_rows;				/* since the last one with a hole */
 	bool holed;					/* there was one: `missing` is valid */
+	struct gauss_row ring[];			/* memory of the rows */
 };
 
 /* How far a kernel of this radius reaches on both sides of pixel `at` of 0 .. n - 1. */
@@ -64,6 +65,8 @@ bool gauss_window_near_border(const struct gauss_window *, size_t i);
 /* The first of the tile's columns with their neighbours, and their number, as far as they are in
  * the image. */
 size_t gauss_window_columns(const struct gauss_window *, size_t *n);
+/* Before the first row of a call that continues: the input's rows may lie elsewhere now. */
+void gauss_window_resume(struct gauss_window *);
 /* Row y comes in at the bottom of the window. */
 void gauss_window_advance(struct gauss_window *, ptrdiff_t y);
 /* Copies all rows that are not yet copied out of the input. */
