@@ -1,4 +1,4 @@
-/* The device: which there are, opening one, its pipelines and their cache. */
+/* The device: which there are, opening and closing one. */
 #define _GNU_SOURCE
 #define VOLK_IMPLEMENTATION
 #include "gpu/vulkan.h"
@@ -8,22 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/cache.h"
 #include "base/fail.h"
 
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
-
-int
-vulkan_failed(VkResult result, const char *call)
-{
-	if (result == VK_ERROR_DEVICE_LOST)
-		return fail(NULL, "the GPU was lost in %s", call);
-	if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
-		return fail(NULL, "the GPU has no memory left for %s", call);
-	if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
-		return fail_memory();
-	return fail(NULL, "GPU: %s failed with %d", call, (int)result);
-}
 
 /* ---- the instance ---- */
 
