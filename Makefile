@@ -105,6 +105,7 @@ $2: FORCE
 endef
 $(eval $(call stamp,,$(PROGRAMS)/stages.list,$(STAGES)))
 $(eval $(call stamp,,$(BUILD)/codecs.list,$(CODECS)))
+$(eval $(call stamp,,$(BUILD)/common.list,$(COMMON)))
 $(eval $(call stamp,,$(BUILD)/version.list,$(VERSION) $(COMMIT)))
 $(eval $(call stamp,,$(BUILD)/flags.list,$(CC) $(CPPFLAGS) $(CFLAGS)))
 
@@ -117,7 +118,7 @@ $(BUILD)/common/%.o: common/%.c $(BUILD)/flags.list
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(LIBRARY): $(COMMON_OBJECTS) $(BUILD)/codecs.list
+$(LIBRARY): $(COMMON_OBJECTS) $(BUILD)/common.list
 	rm -f $@
 	$(AR) rcs $@ $(COMMON_OBJECTS)
 

@@ -8,7 +8,7 @@ $(foreach level,$(LEVELS),$(eval $(call at_level,$(level))))
 
 # all .c files of a tool at one level become one object, of which only the stage can be seen
 define tool_at_level
-$(BUILD)/stages/$1.$2.o: $(patsubst %.c,$(BUILD)/%.$2.o,$(call tool_files,$1,c)) $(BUILD)/flags.list
+$(BUILD)/stages/$1.$2.o: $(patsubst %.c,$(BUILD)/%.$2.o,$(call tool_files,$1,c)) $(BUILD)/flags.list $(BUILD)/stages/$1.list
 	@mkdir -p $$(@D)
 	$$(CC) -r -nostdlib -o $$@ $$(filter %.o,$$^)
 	$(OBJCOPY) --keep-global-symbol=stage_$1_$2 $$@
@@ -20,7 +20,8 @@ $(BIN)/$1: $(PROGRAMS)/$1.o $(call tool_objects,$1) $(LIBRARY)
 	@mkdir -p $$(@D)
 	$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
 endef
-$(foreach tool,$(TOOLS),$(eval $(call tool_rules,$(tool))))
+$(foreach tool,$(TOOLS),$(eval $(call tool_rules,$(tool)))\
+	$(eval $(call stamp,,$(BUILD)/stages/$(tool).list,$(call tool_files,$(tool),c))))
 $(foreach level,$(LEVELS),$(foreach tool,$(TOOLS),$(eval $(call tool_at_level,$(tool),$(level)))))
 $(foreach codec,$(CODECS),$(if $(PACKAGES_$(codec)),$(eval \
 	$(patsubst %.c,$(BUILD)/%.o,$(call codec_files,$(codec))): CPPFLAGS += $(call cflags,$(codec)))))

@@ -321,7 +321,7 @@ PY
 	median --help | grep -q '^usage: median \[OPTION ...\] \[FILE ...\]$'
 	median --help | grep -q -- '-s, --shape WORD .*auto row column box \[auto\]'
 	median --help | grep -q -- '-j, --threads N .*1 to 1024'
-	median --version | grep -qE '^median \(fringepipe\) [0-9]+\.[0-9]+$'
+	median --version | grep -qE '^median \(fringepipe\) [0-9]+\.[0-9]+( \(commit [0-9a-f]+(-dirty)?\))?$'
 	median --words | grep -qx -- '--shape=column'
 	fringepipe --help | grep -qE '^median +take whole-turn spikes'
 	diff <(fringepipe median --help) <(median --help)

@@ -94,7 +94,7 @@ for name in ("in", "ref", "right"):
 		write_frames("%s%d.nrrd" % (name, n), frames[:n])'
 	# one frame of --ref serves all; of --right it does not
 	testpair --ref ref1.nrrd --right right.nrrd in.nrrd -o out.nrrd
-	fails 1 "right1.nrrd: has only 1 frames for --right, the input has more" \
+	fails 1 "right1.nrrd: has only 1 frame for --right, the input has more" \
 		testpair --ref ref.nrrd --right right1.nrrd in.nrrd -o out2.nrrd
 	fails 1 "ref2.nrrd: has only 2 frames for --ref, the input has more" \
 		testpair --ref ref2.nrrd --right right.nrrd in.nrrd -o out2.nrrd

@@ -6,10 +6,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 
 #define CLOCKS_MOST 256		/* dispatches of a job whose time is taken */
-#define TIMEOUT_S 60.0
 
 struct gpu_job {
 	struct gpu *gpu;
@@ -248,11 +246,18 @@ gpu_job_submit(struct gpu_job *job)
 	for (int i = 0; i < LANES && result == VK_SUCCESS; i++)
 		if (job->used[i] || i == LANE_COMPUTE) {
 			result = submit_lane(job, i, before);
+			if (result != VK_SUCCESS)
+				break;
 			before = &job->gpu->lane[i];
 			job->last = i;
+			job->done = before->submitted;
 		}
-	job->done = job->gpu->lane[job->last].submitted;
-	return result == VK_SUCCESS ? 0 : vulkan_failed(result, "vkQueueSubmit");
+	if (result == VK_SUCCESS)
+		return 0;
+	vulkan_failed(result, "vkQueueSubmit");
+	if (before)		/* what is on its way uses the job's memory */
+		gpu_job_wait(job);
+	return -1;
 }
 
 /* Seconds between the lane's time stamps i and i + 1. */
@@ -269,18 +274,6 @@ read_clock(struct gpu_job *job, int lane, double *seconds)
 		seconds[i] = (double)(stamp[i + 1] - stamp[i]) * job->gpu->tick_s;
 }
 
-/* FRINGEPIPE_GPU_TIMEOUT, or a minute. */
-static double
-timeout_seconds(void)
-{
-	const char *text = getenv("FRINGEPIPE_GPU_TIMEOUT");
-	double seconds;
-
-	if (text && number_parse(text, &seconds) == 0 && seconds >= 0 && seconds < 1e9)
-		return seconds;
-	return TIMEOUT_S;
-}
-
 int
 gpu_job_wait(struct gpu_job *job)
 {
@@ -291,12 +284,14 @@ gpu_job_wait(struct gpu_job *job)
 		.pSemaphores = &gpu->lane[job->last].done,
 		.pValues = &job->done,
 	};
-	double seconds = timeout_seconds();
-	VkResult result = vkWaitSemaphores(gpu->device, &info, (uint64_t)(1e9 * seconds));
+	VkResult result;
 
+	if (gpu->lost)
+		return fail(NULL, "the GPU was given up");
+	result = vkWaitSemaphores(gpu->device, &info, (uint64_t)(1e9 * gpu->timeout_s));
 	if (result == VK_TIMEOUT) {
 		gpu->lost = true;
-		return fail(NULL, "the GPU has not answered for %g s", seconds);
+		return fail(NULL, "the GPU has not answered for %g s", gpu->timeout_s);
 	}
 	if (result != VK_SUCCESS)
 		return vulkan_failed(result, "vkWaitSemaphores");
@@ -307,6 +302,12 @@ gpu_job_wait(struct gpu_job *job)
 	read_clock(job, LANE_COMPUTE, job->dispatch_s);
 	read_clock(job, LANE_DOWN, &job->down_s);
 	return 0;
+}
+
+bool
+gpu_job_lost(const struct gpu_job *job)
+{
+	return job->gpu->lost;
 }
 
 double

@@ -121,6 +121,13 @@ gpu_job_wait(struct gpu_job *job)
 	return -1;
 }
 
+bool
+gpu_job_lost(const struct gpu_job *job)
+{
+	(void)job;
+	return false;
+}
+
 double
 gpu_job_upload_seconds(const struct gpu_job *job)
 {

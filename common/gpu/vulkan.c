@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/fail.h"
+#include "base/numbers.h"
 
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
 
@@ -426,6 +427,23 @@ find_clock(struct gpu *gpu)
 
 /* ---- all ---- */
 
+/* FRINGEPIPE_GPU_TIMEOUT, or a minute. -1 after fail_usage(). */
+static int
+find_timeout(double *seconds)
+{
+	const char *text = getenv("FRINGEPIPE_GPU_TIMEOUT");
+
+	*seconds = 60;
+	if (!text)
+		return 0;
+	if (number_parse(text, seconds) < 0 || !(*seconds >= 0 && *seconds <= 1e9)) {
+		fail_clear();
+		return fail_usage("FRINGEPIPE_GPU_TIMEOUT",
+		    "must be a number of seconds from 0 to 1e9, not '%.40s'", text);
+	}
+	return 0;
+}
+
 int
 gpu_open(const char *which, struct gpu **out)
 {
@@ -434,6 +452,10 @@ gpu_open(const char *which, struct gpu **out)
 	*out = NULL;
 	if (!gpu)
 		return fail_memory();
+	if (find_timeout(&gpu->timeout_s) < 0) {
+		free(gpu);
+		return -1;
+	}
 	pthread_mutex_init(&gpu->lock, NULL);
 	if (open_instance(gpu) < 1) {
 		fail_with(EXIT_NO_DEVICE, NULL, "no GPU: no Vulkan device was found");

@@ -36,6 +36,7 @@ struct gpu {
 	struct lane lane[LANES];
 	uint32_t family[LANES];		/* the different ones */
 	uint32_t families;
+	double timeout_s;		/* how long a job is waited for */
 	double tick_s;			/* of time stamps; 0: there are none */
 	VkPipelineLayout layout;
 	VkPipelineCache cache;

@@ -65,6 +65,8 @@ push_kept(struct chain *chain)
 {
 	struct frame *again;
 
+	for (size_t i = 0; i < chain->n; i++)
+		second_inputs_restart(&chain->link[i]);
 	for (size_t i = 0; i < chain->keeps; i++)
 		if (frame_duplicate(chain->kept[i], &again) < 0 || push(chain, 0, again) < 0)
 			return -1;
@@ -338,6 +340,7 @@ release(struct chain *chain)
 		for (size_t k = 0; k < link->waitings; k++)
 			frame_free(link->waiting[k]);
 		free(link->waiting);
+		free(link->part);
 		frame_stacking_free(&link->stacking);
 		second_inputs_close(link);
 		flow_gpu_end(chain, link);

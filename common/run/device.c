@@ -92,6 +92,8 @@ reserve_slot(struct tile *tile)
 	size_t copies = planes_back(tile->segment);
 	struct copy_back *more;
 
+	if (gpu_facts(gpu)->unified)	/* it is the same block as words_host */
+		slot->words = NULL;
 	if (!slot->job)
 		slot->job = gpu_job_new(gpu);
 	if (!slot->job || grow(gpu, &slot->arena, GPU_DEVICE, tile->arena) < 0 ||
@@ -235,7 +237,8 @@ complete_oldest(struct gpu_jobs *jobs, struct frame **out)
 	slot->completes = NULL;
 	jobs->completed++;
 	if (gpu_job_wait(slot->job) < 0) {
-		release_frames(slot);
+		if (!gpu_job_lost(slot->job))
+			release_frames(slot);
 		return -1;
 	}
 	for (size_t i = 0; i < slot->copies_back; i++)
@@ -306,7 +309,7 @@ device_start(struct device *device, struct segment *segment, device_complete *co
 {
 	struct tile tile = { .device = device, .segment = segment };
 	struct link *first = segment->link;
-	size_t rows = segment->chain->band;
+	size_t rows = segment->chain->band, most;
 	int status = 1;
 
 	if (!first->jobs)
@@ -321,9 +324,13 @@ device_start(struct device *device, struct segment *segment, device_complete *co
 	first->jobs->n = segment->n;
 	if (tile_open(&tile) < 0)
 		return -1;
-	if (rows == 0)
-		rows = rows_that_fit(&tile);
-	if (rows == 0)
+	most = rows_that_fit(&tile);
+	if (rows == 0 || rows > most)
+		rows = most;
+	if (rows == 0 && !tile.fits)
+		fail(NULL, "a row of %zu pixels takes more workgroups than the GPU computes at once",
+		    segment->in->head.w);
+	else if (rows == 0)
 		fail(NULL, "a row of %zu pixels does not fit the GPU: it takes %zu bytes, of %zu",
 		    segment->in->head.w, tile.arena + tile.staging, most_of_tile(device));
 	else
@@ -375,7 +382,7 @@ device_abandon(struct device *device, struct link *link)
 			gpu_job_free(slot->job);
 			gpu_block_free(device->gpu, slot->arena);
 			gpu_block_free(device->gpu, slot->staging);
-			if (slot->words != slot->words_host)
+			if (slot->words && slot->words != slot->words_host)
 				gpu_block_free(device->gpu, slot->words);
 			gpu_block_free(device->gpu, slot->words_host);
 			free(slot->copy_back);

@@ -16,6 +16,10 @@ reserve_waiting(struct link *link)
 	if (!more)
 		return fail_memory();
 	link->waiting = more;
+	more = reallocarray(link->part, room, sizeof(*more));
+	if (!more)
+		return fail_memory();
+	link->part = more;
 	link->waiting_room = room;
 	return 0;
 }
@@ -27,8 +31,6 @@ select_part(const struct frame *frame, size_t first, size_t n, struct frame **pa
 	size_t *channel;
 	int status;
 
-	if (n == frame->head.c)
-		return frame_duplicate(frame, part);
 	channel = calloc(n, sizeof(*channel));
 	if (!channel)
 		return fail_memory();
@@ -81,12 +83,16 @@ take_parts(struct link *link, struct frame **part, size_t *n)
 	size_t wanted = link->want, used = 0;
 
 	for (*n = 0; wanted > 0; (*n)++) {
-		const struct frame *frame = link->waiting[*n];
-		size_t left = frame->head.c - link->taken;
+		struct frame *frame = link->waiting[*n];
+		size_t c = frame->head.c, left = c - link->taken;
 		size_t take = left < wanted ? left : wanted;
 
-		if (select_part(frame, link->taken, take, &part[*n]) < 0)
+		if (take == c) {	/* all of it */
+			part[*n] = frame;
+			link->waiting[*n] = NULL;
+		} else if (select_part(frame, link->taken, take, &part[*n]) < 0) {
 			return -1;
+		}
 		wanted -= take;
 		link->taken = take == left ? 0 : link->taken + take;
 		used += take == left;
@@ -99,13 +105,10 @@ take_parts(struct link *link, struct frame **part, size_t *n)
 static int
 take_gathered(struct link *link, struct frame **out)
 {
-	struct frame **part = calloc(link->waitings, sizeof(*part));
+	struct frame **part = link->part;
 	size_t n = 0;
-	int status;
+	int status = take_parts(link, part, &n);
 
-	if (!part)
-		return fail_memory();
-	status = take_parts(link, part, &n);
 	if (status == 0 && n == 1) {
 		*out = part[0];
 		part[0] = NULL;
@@ -114,7 +117,6 @@ take_gathered(struct link *link, struct frame **out)
 	}
 	for (size_t i = 0; i < n; i++)
 		frame_free(part[i]);
-	free(part);
 	return status;
 }
 
@@ -137,6 +139,8 @@ gather_next(struct link *link, struct frame **out)
 		return 0;
 	if (ask_stage(link) < 0)
 		return -1;
+	if (link->want == 0)
+		return fail(NULL, "internal error: %s gathers no planes", link->run.stage->name);
 	if (link->planes < link->want)
 		return 0;
 	return take_gathered(link, out) < 0 ? -1 : 1;

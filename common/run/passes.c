@@ -156,6 +156,7 @@ int
 passes_plan(struct device *device, struct link *link, bool *able)
 {
 	struct passes *passes;
+	bool too_many = false;
 	int status = 0;
 
 	*able = false;
@@ -171,7 +172,10 @@ passes_plan(struct device *device, struct link *link, bool *able)
 	}
 	if (head_is_table(&link->in))
 		passes_refuse(passes, "tables are the processor's");
-	if (too_large(&link->in) || too_large(&link->out))
+	too_many |= too_large(&link->in) || too_large(&link->out);
+	for (size_t i = 0; i < link->second_inputs; i++)
+		too_many |= too_large(&link->second_input[i].frame->head);
+	if (too_many)
 		passes_refuse(passes, "rows of 4 GiB are more than shaders can address");
 	if (passes->refused || passes->n == 0) {
 		passes_refused(device, link, passes->refused ? passes->refused : "nothing to do");

@@ -92,7 +92,8 @@ take_points(struct link *link, const struct frame_head *head)
 
 	if (!head_is_table(head))
 		return 0;
-	if (head_points(head, &points) < 0 || head_set_points(&link->in, points) < 0)
+	if (second_inputs_check_size(link, head) < 0 || head_points(head, &points) < 0 ||
+	    head_set_points(&link->in, points) < 0)
 		return -1;
 	return head_is_table(&link->out) ? head_set_points(&link->out, points) : 0;
 }

@@ -50,12 +50,29 @@ second_inputs_find(struct link *link)
 	return 0;
 }
 
+/* A table is for stages that take tables. */
+static int
+check_table(const struct second_input *second, const struct link *link,
+    const struct frame_head *head)
+{
+	size_t points;
+
+	if (!head_is_table(head) || (link->run.stage->traits & STAGE_TABLES))
+		return 0;
+	if (head_points(head, &points) < 0)
+		return -1;
+	return fail(second->path, "is a table of %zu points, --%s wants an image", points,
+	    second->opt->name);
+}
+
 /* The frame as the stage takes it. Frees the one that was read. */
 static int
 accept(struct second_input *second, const struct link *link, struct frame *frame)
 {
 	int status = colour_reduce(&link->run, &frame);
 
+	if (status == 0)
+		status = check_table(second, link, &frame->head);
 	frame_free(second->frame);
 	second->frame = frame;
 	if (status == 0 && !link_takes(link, frame->head.type)) {
@@ -85,8 +102,8 @@ read_next(struct second_input *second, const struct link *link)
 		return 0;
 	}
 	if (got == 0)
-		return fail(second->path, "has only %zu frames for --%s, the input has more",
-		    second->frames, second->opt->name);
+		return fail(second->path, "has only %zu frame%s for --%s, the input has more",
+		    second->frames, second->frames == 1 ? "" : "s", second->opt->name);
 	second->frames++;
 	return accept(second, link, frame);
 }
@@ -121,6 +138,20 @@ second_inputs_end(struct link *link)
 		    "after %zu", second->opt->name, second->frames);
 	}
 	return 0;
+}
+
+void
+second_inputs_restart(struct link *link)
+{
+	for (size_t i = 0; i < link->second_inputs; i++) {
+		struct second_input *second = &link->second_input[i];
+
+		if (second->single)
+			continue;
+		read_ahead_close(second->reader);
+		second->reader = NULL;
+		second->frames = 0;
+	}
 }
 
 void
@@ -161,7 +192,7 @@ second_inputs_planned(const struct link *link)
 }
 
 static int
-check_size(const struct second_input *second, const struct frame_head *head)
+check_one_size(const struct second_input *second, const struct frame_head *head)
 {
 	const struct frame_head *own = &second->frame->head;
 
@@ -169,6 +200,15 @@ check_size(const struct second_input *second, const struct frame_head *head)
 		return 0;
 	return fail(second->path, "is %zu x %zu, the input is %zu x %zu", own->w, own->h, head->w,
 	    head->h);
+}
+
+int
+second_inputs_check_size(const struct link *link, const struct frame_head *head)
+{
+	for (size_t i = 0; i < link->second_inputs; i++)
+		if (check_one_size(&link->second_input[i], head) < 0)
+			return -1;
+	return 0;
 }
 
 /* "OPTION.CHANNEL": what channel k of a second input is called behind the input's own. */
@@ -180,9 +220,10 @@ make_name(const struct second_input *second, size_t k, char name[CHANNEL_NAME_SI
 	memset(name, 0, CHANNEL_NAME_SIZE);
 	if (second->number)
 		snprintf(number, sizeof(number), "%zu", second->number);
+	/* a name that is too long is cut */
 	if (snprintf(name, CHANNEL_NAME_SIZE, "%s%s.%s", second->opt->name, number,
-	    second->frame->head.channel[k]) >= CHANNEL_NAME_SIZE)
-		name[CHANNEL_NAME_SIZE - 1] = '\0';
+	    second->frame->head.channel[k]) < 0)
+		name[0] = '\0';
 }
 
 /* Remembers the second input's head, for second_inputs_planned(). */
@@ -209,7 +250,7 @@ widen(struct link *link, struct frame_head *wide)
 
 		for (size_t k = 0; k < second->frame->head.c; k++)
 			make_name(second, k, names[c++]);
-		if (check_size(second, wide) < 0 || remember(second) < 0)
+		if (check_one_size(second, wide) < 0 || remember(second) < 0)
 			return -1;
 	}
 	return 0;

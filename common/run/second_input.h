@@ -14,6 +14,8 @@ int second_inputs_find(struct link *);
 int second_inputs_read(struct link *);
 /* The stage's input has ended: so must they. -1 after fail() naming the one that goes on. */
 int second_inputs_end(struct link *);
+/* The whole input comes once more (FRINGEPIPE_REPEAT): so do they. */
+void second_inputs_restart(struct link *);
 void second_inputs_close(struct link *);
 /* The number of their channels. */
 size_t second_inputs_channels(const struct link *);
@@ -22,7 +24,9 @@ bool second_inputs_planned(const struct link *);
 /* The head with the channels of the second inputs behind its own, which the link is to be planned
  * for. -1 after fail(). */
 int second_inputs_widen_head(struct link *, const struct frame_head *, struct frame_head *wide);
-/* Fills the planes from c on with those of the second inputs, which keep them. */
+/* Has each second input of type OPT_FRAME the input's size? -1 after fail(). */
+int second_inputs_check_size(const struct link *, const struct frame_head *);
+/* Fills planes with those of the second inputs, which keep them. */
 void second_inputs_lend(const struct link *, struct plane *to);
 /* Adds their planes to the frame itself, which a flow will own. -1 after fail(). */
 int second_inputs_add(const struct link *, struct frame **);

@@ -42,6 +42,7 @@ struct link {
 	    *source_channel; /* by output channel: the input's channel that it is, or NO_CHANNEL */
 	size_t source_channels, source_room;	/* how many of them are set, and fit */
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
+	struct frame **part;		/* room for parts of as many */
 	size_t waitings, waiting_room, planes, want;
 	size_t taken;			/* channels of the first of them that were taken already */
 	struct frame_stacking stacking;	/* of what was gathered last */

@@ -27,11 +27,11 @@ struct passes;	/* a map's compute passes on the device; passes.h */
 enum gpu_agreement { AGREE_EXACT, AGREE_ABSOLUTE, AGREE_RELATIVE };
 
 enum stage_trait {
-	STAGE_SOURCE = 1, /* takes no input: its flow is called once with NULL */
+	STAGE_SOURCE = 1, /* takes no input: as the first stage its body's `start` makes all frames */
 	STAGE_SINK = 2,   /* gives no frames: its result is text or files */
-	/* Reads its operands by itself: as the first stage its flow is called once, with NULL, and
-	 * takes run->operand, or standard input where there are none. Behind others it is a flow,
-	 * unless a source too. */
+	/* Reads its operands by itself: as the first stage its body's `start` takes run->operand, or
+	 * standard input where there are none. Behind others it gets frames, unless it is a source,
+	 * too. */
 	STAGE_OPERANDS = 4,
 	/* takes uchar, ushort and float; without it the runner converts to float */
 	STAGE_ANY_TYPE = 8,
@@ -102,8 +102,8 @@ struct stage {
 	double tolerance;
 	int (*init)(struct run *);		/* options are set, no frame seen; sets run->body */
 	/* out is a copy of in, with type float: change size, channels, metadata; set run->halo,
-	 * run->state, run->scratch_bytes, priv. For a flow, out is only what run_emit checks
-	 * nothing against: plan may be NULL. */
+	 * run->state, run->scratch_bytes, priv. A flow emits frames of any head, whatever out is;
+	 * its plan may be NULL. */
 	int (*plan)(struct run *, const struct frame_head *in, struct frame_head *out);
 	void (*release)(struct run *);		/* frees what priv owns; may be NULL */
 };

@@ -2,6 +2,7 @@
 #include "depthfit.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,6 +166,7 @@ struct fit_job {
 	size_t degree;
 	struct frame *out;
 	struct polyfit *row;		/* one per row */
+	atomic_bool failed;		/* a row was */
 };
 
 static void
@@ -187,12 +189,13 @@ fit_pixel(const struct fit_job *job, const float *d, size_t x, size_t y)
 static void
 fit_row(void *arg, size_t y)
 {
-	const struct fit_job *job = arg;
+	struct fit_job *job = arg;
 	size_t w = job->out->head.w;
 	float *d = malloc(job->above->steps * w * sizeof(*d));
 
 	if (!d) {
 		fail_memory();
+		atomic_store(&job->failed, true);
 		return;
 	}
 	for (size_t i = 0; i < job->above->steps; i++)
@@ -228,7 +231,7 @@ static int
 fit_all(struct run *run, const double *z_mm, size_t degree, struct depthfit *above)
 {
 	const struct frame_head *in = &above->step[0]->head;
-	struct fit_job job = { above, z_mm, degree, NULL, NULL };
+	struct fit_job job = { above, z_mm, degree, NULL, NULL, false };
 	struct polyfit all = { 0 };
 	struct frame_head head;
 	int status = -1;
@@ -246,7 +249,7 @@ fit_all(struct run *run, const double *z_mm, size_t degree, struct depthfit *abo
 			run_for(run, in->h, fit_row, &job);
 			for (size_t y = 0; y < in->h; y++)
 				polyfit_join(&all, &job.row[y]);
-			status = fail_message() ? -1 : report(run, &job, &all);
+			status = atomic_load(&job.failed) ? -1 : report(run, &job, &all);
 		} else
 			fail_memory();
 	}
