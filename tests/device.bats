@@ -214,6 +214,10 @@ with open("wide.npy", "wb") as f:
 	fails 1 "the GPU has not answered for 0 s" \
 		env FRINGEPIPE_GPU_TIMEOUT=0 fringepipe -q -d gpu gauss -n 31 --on depth in.nrrd -o out.nrrd
 	[ ! -e out.nrrd ]
+	for seconds in abc -1 1e99 ""; do
+		fails 2 "FRINGEPIPE_GPU_TIMEOUT: must be a number of seconds from 0 to 1e9, not '$seconds'" \
+			env FRINGEPIPE_GPU_TIMEOUT="$seconds" gauss -q -d gpu --on depth in.nrrd -o out.nrrd
+	done
 	FRINGEPIPE_GPU_TIMEOUT=100 gauss -n 31 --on depth -q -d gpu in.nrrd -o out.nrrd
 	gauss -n 31 --on depth -q -d cpu in.nrrd | cmp - out.nrrd
 }

@@ -114,6 +114,17 @@ for name in ("in", "ref", "right"):
 	fails 2 "standard input is wanted 2 times" testpair --ref ref.nrrd --right - - <in.nrrd
 }
 
+@test "interface: FRINGEPIPE_REPEAT takes second inputs through again, too" {
+	pair_inputs uchar float ushort
+	FRINGEPIPE_REPEAT=3 testpair --ref ref.nrrd --right right.nrrd in.nrrd -o three.nrrd
+	testpair --ref ref.nrrd --right right.nrrd in.nrrd -o one.nrrd
+	cat one.nrrd one.nrrd one.nrrd | cmp - three.nrrd
+	py 'for name in ("in", "ref", "right"): write_frames(name + "1.nrrd", read_frames(name + ".nrrd")[:1])'
+	FRINGEPIPE_REPEAT=2 testpair --ref ref1.nrrd --right right1.nrrd in1.nrrd -o two.nrrd
+	testpair --ref ref1.nrrd --right right1.nrrd in1.nrrd >one.nrrd
+	cat one.nrrd one.nrrd | cmp - two.nrrd
+}
+
 @test "interface: a second input is read ahead from a folder, and from a pipe" {
 	pair_inputs uchar uchar uchar
 	mkdir left right
@@ -262,7 +273,7 @@ for k in (0, 1, 7, 12345, 19999):
 	py '
 rng = np.random.default_rng(8)
 frames = []
-for n in (3, 0, 10000, 1, 4096, 4097, 0):
+for n in (3, 0, 10000, 1, 4096, 4097, 5000, 0):
 	v = rng.normal(size=(1, 1, max(n, 1))).astype("f4")
 	if n == 0: v[:] = np.nan
 	frames.append(Frame(v, ["x"], {"points": str(n)}))
@@ -274,7 +285,9 @@ for a, b in zip(read_frames("in.nrrd"), read_frames("out.nrrd")):
 	expect(a.meta["points"] == b.meta["points"], "points")
 	expect(a.pixels.shape[2] == b.pixels.shape[2], "width")
 	truth = np.float32(2) * (np.float32(2) * a.pixels[0] + np.float32(1)) + np.float32(1)
-	expect(np.array_equal(b["double"], truth, equal_nan=True), "values")'
+	expect(np.array_equal(b["double"], truth, equal_nan=True), "values")
+	middle = np.float32(2) * a.pixels[0] + np.float32(1)
+	expect(np.array_equal(b["same"], middle, equal_nan=True), "handed on")'
 	done
 	fails 1 "input is a table of 3 points, not an image" teststate in.nrrd -o no.nrrd
 	fails 1 "teststate: input is a table of 3 points, not an image" \

@@ -160,7 +160,9 @@ size_t
 head_count_channels(const struct frame_head *head, const char *base)
 {
 	size_t length = strlen(base), n = 0;
-	bool *found = calloc(head->c + 1, sizeof(*found));
+	bool few[64] = { false };
+	bool *many = head->c < sizeof(few) ? NULL : calloc(head->c + 1, sizeof(*many));
+	bool *found = head->c < sizeof(few) ? few : many;
 
 	if (!found) {		/* the same, slowly */
 		while (head_numbered_channel(head, base, n + 1) != NO_CHANNEL)
@@ -175,7 +177,7 @@ head_count_channels(const struct frame_head *head, const char *base)
 	}
 	while (found[n])
 		n++;
-	free(found);
+	free(many);
 	return n;
 }
 

@@ -1,3 +1,4 @@
+/* Pushes frames through a chain: stages in their order, from the operands to the output. */
 #include "run/chain.h"
 
 #include <errno.h>
@@ -66,7 +67,8 @@ push_kept(struct chain *chain)
 	struct frame *again;
 
 	for (size_t i = 0; i < chain->n; i++)
-		second_inputs_restart(&chain->link[i]);
+		if (second_inputs_restart(&chain->link[i]) < 0)
+			return -1;
 	for (size_t i = 0; i < chain->keeps; i++)
 		if (frame_duplicate(chain->kept[i], &again) < 0 || push(chain, 0, again) < 0)
 			return -1;

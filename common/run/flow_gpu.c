@@ -9,7 +9,7 @@
 struct flow_gpu {
 	struct link link;
 	bool able;
-	struct frame *landed;
+	struct frame *completed;
 };
 
 void
@@ -27,9 +27,9 @@ flow_gpu_end(struct chain *chain, struct link *owner)
 }
 
 static int
-take_landed(struct chain *chain, size_t at, struct frame *frame)
+take_completed(struct chain *chain, size_t at, struct frame *frame)
 {
-	chain->link[at - 1].flow_gpu->landed = frame;
+	chain->link[at - 1].flow_gpu->completed = frame;
 	return 0;
 }
 
@@ -61,14 +61,14 @@ submit_flow(struct flow_gpu *flow, struct frame *in)
 	if (frame_duplicate(in, &again) == 0 && frame_new(&flow->link.out, &segment.out) == 0) {
 		segment.in = again;
 		segment_halos(&segment);
-		status = device_start(chain->device, &segment, take_landed);
+		status = device_start(chain->device, &segment, take_completed);
 	}
 	if (status != 0) {
 		frame_free(again);
 		frame_free(segment.out);
 		return status;
 	}
-	return device_drain(chain, &flow->link, 0, take_landed);
+	return device_drain(chain, &flow->link, 0, take_completed);
 }
 
 bool
@@ -96,7 +96,7 @@ run_passes(struct run *run, struct frame *in, const struct frame_head *out, stru
 		return 0;
 	if (submit_flow(flow, in) != 0)
 		return -1;
-	*made = flow->landed;
-	flow->landed = NULL;
+	*made = flow->completed;
+	flow->completed = NULL;
 	return 0;
 }

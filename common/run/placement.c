@@ -40,7 +40,7 @@ map_of(const struct segment *segment, size_t k)
 /* "NAME: gauss, median on DEVICE: 0.5 ms a frame expected (0.4 to 0.7); all on the processor: 2
  * ms" */
 static void
-tell(const struct segment *segment, struct cost_map *map)
+report_choice(const struct segment *segment, struct cost_map *map)
 {
 	const struct chain *chain = segment->chain;
 	struct cost_span span = costs_predict(chain->costs, map, segment->n);
@@ -85,7 +85,7 @@ placement_choose(const struct segment *segment, bool on_device[])
 	for (size_t k = 0; k < segment->n; k++)
 		on_device[k] = map[k].on_device;
 	if (chain->verbose)
-		tell(segment, map);
+		report_choice(segment, map);
 }
 
 bool

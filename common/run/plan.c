@@ -221,7 +221,7 @@ plan_maps(struct segment *segment, bool *anew)
 			return -1;
 		if (segment->n > 0 && link->run.body->survey)
 			break;		/* as its plan has found */
-		/* the survey before the next plan: it may have something to say in the metadata */
+		/* the survey before the next plan: it may set values of the metadata */
 		if ((segment->n == 0 && survey(link, segment->in) < 0) ||
 		    plan_passes(chain, link, anew) < 0)
 			return -1;
@@ -251,7 +251,7 @@ apply_placement(struct segment *segment, bool *moved)
 	return 0;
 }
 
-/* The segment: planned maps that go together on one side. What was landed meanwhile may have been
+/* The segment: planned maps that go together on one side. Frames that were completed meanwhile may have been
  * planned otherwise, so that maps are planned again once they have changed sides. */
 int
 plan_segment(struct segment *segment)

@@ -140,18 +140,39 @@ second_inputs_end(struct link *link)
 	return 0;
 }
 
-void
+/* Is the frame that was read the only one of an image, which then serves all? -1 after fail(). */
+static int
+find_single(struct second_input *second)
+{
+	struct frame *frame;
+	int got;
+
+	if (second->single || second->opt->type != OPT_FRAME || second->frames != 1)
+		return 0;
+	got = read_ahead_next(second->reader, &frame);
+	if (got < 0)
+		return -1;
+	if (got == 1)
+		frame_free(frame);
+	second->single = got == 0;
+	return 0;
+}
+
+int
 second_inputs_restart(struct link *link)
 {
 	for (size_t i = 0; i < link->second_inputs; i++) {
 		struct second_input *second = &link->second_input[i];
 
+		if (find_single(second) < 0)
+			return -1;
 		if (second->single)
 			continue;
 		read_ahead_close(second->reader);
 		second->reader = NULL;
 		second->frames = 0;
 	}
+	return 0;
 }
 
 void

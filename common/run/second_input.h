@@ -14,8 +14,8 @@ int second_inputs_find(struct link *);
 int second_inputs_read(struct link *);
 /* The stage's input has ended: so must they. -1 after fail() naming the one that goes on. */
 int second_inputs_end(struct link *);
-/* The whole input comes once more (FRINGEPIPE_REPEAT): so do they. */
-void second_inputs_restart(struct link *);
+/* The whole input comes once more (FRINGEPIPE_REPEAT): so do they. -1 after fail(). */
+int second_inputs_restart(struct link *);
 void second_inputs_close(struct link *);
 /* The number of their channels. */
 size_t second_inputs_channels(const struct link *);

@@ -83,7 +83,7 @@ struct chain {
 	struct producer *producer;		/* of the segment that is run, see segment.h */
 	bool *used;			/* by channels of all maps: an output has it already */
 	size_t producers, useds;	/* for which there is room */
-	size_t band; /* rows of a band; 0: a share each (FRINGEPIPE_BAND forces it) */
+	size_t band; /* rows of a band, of a tile on the device; 0: a share each (FRINGEPIPE_BAND forces it) */
 	size_t frames;			/* written or dropped so far */
 	size_t repeat; /* FRINGEPIPE_REPEAT: how often the whole input is taken, from memory */
 	struct frame **kept;		/* the input, for that */
@@ -93,16 +93,16 @@ struct chain {
 
 #define SEGMENT_MOST 64		/* maps taken through together */
 
-/*
- * A band is a thread's piece of work (row_shares.h). It is taken through the maps a few rows at a
- * time: each map makes the rows that the next ones need now, and a window of its last rows is kept
- * for their halos. So a row is made once, but for the halos at the band's two ends.
- */
 /* A map and a channel of its output. */
 struct producer {
 	size_t k, c;
 };
 
+/*
+ * A band is a thread's piece of work (row_shares.h). It is taken through the maps a few rows at a
+ * time: each map makes the rows that the next ones need now, and a window of its last rows is kept
+ * for their halos. So a row is made once, but for the halos at the band's two ends.
+ */
 struct segment {
 	struct chain *chain;
 	struct link *link;		/* the first map */

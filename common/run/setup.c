@@ -1,3 +1,4 @@
+/* Sets up a chain from words, and checks what can be known before a frame is read. */
 #define _GNU_SOURCE
 #include "run/setup.h"
 

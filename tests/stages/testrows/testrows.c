@@ -1,6 +1,7 @@
 /*
  * Tables and scratch: each column becomes 2 x + how often plan ran; the second channel counts the
- * rows that a call continues (scratch that is carried over): of an image, y - the band's first row.
+ * rows that a call continues (scratch that is carried over): of an image, y - the band's first row;
+ * the third is handed on.
  */
 #include "run/stage.h"
 
@@ -19,12 +20,14 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		carried[0] = carried[1] = y0;
 	if (carried[1] != y0 || (uintptr_t)carried % 64) /* what the last call left is lost */
 		carried[0] = 1000000;
-	for (size_t y = y0; y < y1; y++)
+	for (size_t y = y0; y < y1; y++) {
+		frame_pass(in, 0, out, 2, y);
 		for (size_t x = 0; x < in->head.w; x++) {
 			frame_floats(out, 0, y)[x] =
 			    2 * frame_floats(in, 0, y)[x] + (float)priv->plans;
 			frame_floats(out, 1, y)[x] = (float)(y - carried[0]);
 		}
+	}
 	carried[1] = y1;
 }
 
@@ -36,7 +39,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	(void)in;
 	priv->plans++;
 	run->scratch_bytes = 2 * sizeof(size_t);
-	return head_set_channels(out, "double rows");
+	if (head_set_channels(out, "double rows same") < 0)
+		return -1;
+	return run_pass(run, 2, 0);
 }
 
 static int
