@@ -72,7 +72,8 @@ int frame_stack(struct frame *const *frames, size_t n, struct frame_stacking *la
 int frame_select(const struct frame *, const size_t *channel, size_t n, struct frame **out);
 /* All of it, sharing its pixels. */
 int frame_duplicate(const struct frame *, struct frame **out);
-/* The frame, all of whose planes have its size and type, as float samples (values unchanged); shares the planes if it is float already. */
+/* The frame, all of whose planes have its size and type, as float samples (values unchanged);
+ * shares the planes if it is float already. */
 int frame_to_float(const struct frame *, struct frame **out);
 
 static inline void *

@@ -17,7 +17,8 @@ struct all_invalid {			/* zeroed at the beginning of a run */
 	size_t frames;
 };
 
-/* Begins a frame. handed_on: the first channel is the input's own, so there is nothing to warn about. */
+/* Begins a frame. handed_on: the first channel is the input's own, so there is nothing to warn
+ * about. */
 void all_invalid_begin(struct all_invalid *, bool handed_on);
 /* Rows y0 <= y < y1 of `out` are made; those of `in` can be read. */
 void all_invalid_scan(

@@ -328,7 +328,8 @@ device_start(struct device *device, struct segment *segment, device_complete *co
 	if (rows == 0 || rows > most)
 		rows = most;
 	if (rows == 0 && !tile.fits)
-		fail(NULL, "a row of %zu pixels takes more workgroups than the GPU computes at once",
+		fail(NULL,
+		    "a row of %zu pixels takes more workgroups than the GPU computes at once",
 		    segment->in->head.w);
 	else if (rows == 0)
 		fail(NULL, "a row of %zu pixels does not fit the GPU: it takes %zu bytes, of %zu",

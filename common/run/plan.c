@@ -251,8 +251,8 @@ apply_placement(struct segment *segment, bool *moved)
 	return 0;
 }
 
-/* The segment: planned maps that go together on one side. Frames that were completed meanwhile may have been
- * planned otherwise, so that maps are planned again once they have changed sides. */
+/* The segment: planned maps that go together on one side. Frames that were completed meanwhile may
+ * have been planned otherwise, so that maps are planned again once they have changed sides. */
 int
 plan_segment(struct segment *segment)
 {

@@ -55,7 +55,7 @@ struct link {
 	enum placement place;
 	bool able, on_device; /* of the last plan: has passes; runs there */
 	bool planned_anew, refused;	/* the reason why not was printed */
-	bool scanned;			/* the processor has made a frame: its warnings were printed */
+	bool scanned; /* the processor has made a frame: its warnings were printed */
 	struct timing timing[2];		/* by on_device */
 	struct passes *passes;		/* of the last plan, on the device */
 	struct gpu_jobs *jobs;	/* of the segment that begins here */
@@ -83,7 +83,8 @@ struct chain {
 	struct producer *producer;		/* of the segment that is run, see segment.h */
 	bool *used;			/* by channels of all maps: an output has it already */
 	size_t producers, useds;	/* for which there is room */
-	size_t band; /* rows of a band, of a tile on the device; 0: a share each (FRINGEPIPE_BAND forces it) */
+	size_t band; /* rows of a band, of a tile on the device; 0: a share each (FRINGEPIPE_BAND
+			forces it) */
 	size_t frames;			/* written or dropped so far */
 	size_t repeat; /* FRINGEPIPE_REPEAT: how often the whole input is taken, from memory */
 	struct frame **kept;		/* the input, for that */

@@ -27,11 +27,12 @@ struct passes;	/* a map's compute passes on the device; passes.h */
 enum gpu_agreement { AGREE_EXACT, AGREE_ABSOLUTE, AGREE_RELATIVE };
 
 enum stage_trait {
-	STAGE_SOURCE = 1, /* takes no input: as the first stage its body's `start` makes all frames */
-	STAGE_SINK = 2,   /* gives no frames: its result is text or files */
-	/* Reads its operands by itself: as the first stage its body's `start` takes run->operand, or
-	 * standard input where there are none. Behind others it gets frames, unless it is a source,
-	 * too. */
+	STAGE_SOURCE =
+	    1,          /* takes no input: as the first stage its body's `start` makes all frames */
+	STAGE_SINK = 2, /* gives no frames: its result is text or files */
+	/* Reads its operands by itself: as the first stage its body's `start` takes run->operand,
+	 * or standard input where there are none. Behind others it gets frames, unless it is a
+	 * source, too. */
 	STAGE_OPERANDS = 4,
 	/* takes uchar, ushort and float; without it the runner converts to float */
 	STAGE_ANY_TYPE = 8,

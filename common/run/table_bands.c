@@ -13,8 +13,8 @@ piece_stride(const struct frame_head *head)
 	return frame_stride(PIECE, head->type);
 }
 
-/* Columns x to x + n - 1 of a plane; the stride is that of the piece, so that who copies a row copies
- * no more. */
+/* Columns x to x + n - 1 of a plane; the stride is that of the piece, so that who copies a row
+ * copies no more. */
 static struct plane
 columns(struct plane plane, size_t x, size_t n)
 {
