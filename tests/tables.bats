@@ -350,3 +350,20 @@ open("damaged" + sys.argv[1][-4:], "wb").write(d)' $name $seed
 	printf 'x\n' >none.csv
 	frameplot none.csv -o none.svg
 }
+
+@test "tables: lines that end with a carriage return alone" {
+	printf 'x\r1\r2\r3\r' >a.csv
+	printf '# key:=v\rx,y\r1,2\r3,4' >b.csv
+	printf '# x y\r1 2\r\r3 4\r' >c.vnl
+	printf 'x,y\r\n1,2\r3,4\n5,6\r\r\n' >d.csv
+	for name in a.csv b.csv c.vnl d.csv; do
+		framecat $name -o "$name.nrrd"
+		framecat <$name | framecmp - "$name.nrrd"
+	done
+	[ "$(frameinfo -s a.csv.nrrd)" = "0 3x1 float x" ] || frameinfo -s a.csv.nrrd
+	py '
+for path, points in ("a.csv", [[1], [2], [3]]), ("b.csv", [[1, 2], [3, 4]]), ("c.vnl", [[1, 2], [3, 4]]), ("d.csv", [[1, 2], [3, 4], [5, 6]]):
+	f = read_frame(path + ".nrrd")
+	expect(f.pixels[:, 0].T.tolist() == points, path, f.pixels)
+expect(read_frame("b.csv.nrrd").meta["key"] == "v")'
+}

@@ -43,7 +43,17 @@ add_byte(struct text *text, size_t at, int byte)
 	return 0;
 }
 
-/* The next line, ended by \n, \r \n or the end of the file: 1; 0 where there is none; -1. */
+/* Behind a \r: takes the \n that follows it, if one does. */
+static void
+end_line(struct text *text)
+{
+	int byte = getc_unlocked(text->file);
+
+	if (byte != '\n' && byte != EOF)
+		ungetc(byte, text->file);
+}
+
+/* The next line, ended by \n, \r \n, \r or the end of the file: 1; 0 where there is none; -1. */
 static int
 next_line(struct text *text)
 {
@@ -51,7 +61,7 @@ next_line(struct text *text)
 	int byte;
 
 	text->number++;
-	while ((byte = getc_unlocked(text->file)) != EOF && byte != '\n') {
+	while ((byte = getc_unlocked(text->file)) != EOF && byte != '\n' && byte != '\r') {
 		if (byte == '\0')
 			return fail(text->path, "line %zu has a byte 0: it is no text",
 			    text->number);
@@ -62,8 +72,8 @@ next_line(struct text *text)
 		return fail_errno(text->path, "cannot be read");
 	if (byte == EOF && n == 0)
 		return 0;
-	if (n && text->line[n - 1] == '\r')
-		n--;
+	if (byte == '\r')
+		end_line(text);
 	return add_byte(text, n, '\0') < 0 ? -1 : 1;
 }
 

@@ -3,7 +3,7 @@
  *
  * CSV: lines `# key:=value`, a line with the names of the columns, a line per row; commas between
  * fields, NaN is `nan`. Read are also empty fields (NaN), quoted fields, blanks around a field,
- * other comments and blank lines, which are passed over.
+ * other comments and blank lines, which are passed over, and lines that end with \r.
  *
  * vnlog (github.com/dkogan/vnlog): lines `## key:=value`, a line `# name name ...`, a line per row;
  * blanks between fields, NaN is `-`. Read are also `nan`, comments behind a row and blank lines.
