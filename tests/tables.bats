@@ -18,7 +18,7 @@ def same(a, b):
 	expect(a.meta["points"] == b.meta["points"], a.meta, b.meta)
 	expect(a.pixels.shape == b.pixels.shape, a.pixels.shape, b.pixels.shape)
 	expect(np.array_equal(a.pixels, b.pixels, equal_nan=True), a.pixels, b.pixels)
-	expect((np.signbit(a.pixels) == np.signbit(b.pixels))[~np.isnan(a.pixels)], "signs")
+	expect(np.array_equal(np.signbit(a.pixels) | np.isnan(a.pixels), np.signbit(b.pixels) | np.isnan(b.pixels)), "signs")
 '
 
 @test "tables: there and back through CSV, vnlog and PLY, to the bit, 0 to 10000 rows, from files and pipes" {
@@ -325,7 +325,7 @@ for i in range(int(rng.integers(1, 6))):
 	else:
 		del d[at:at + int(rng.integers(1, 20))]
 open("damaged" + sys.argv[1][-4:], "wb").write(d)' $name $seed
-			run framecat "damaged.${name##*.}" -o x.nrrd
+			run framecat -q "damaged.${name##*.}" -o x.nrrd
 			[ "$status" -le 1 ] || { echo "$name $seed: $status $output"; return 1; }
 			[ "$status" -eq 0 ] || [ "$(wc -l <<<"$output")" -eq 1 ] || { echo "$name $seed: $output"; return 1; }
 		done
@@ -366,4 +366,57 @@ for path, points in ("a.csv", [[1], [2], [3]]), ("b.csv", [[1, 2], [3, 4]]), ("c
 	f = read_frame(path + ".nrrd")
 	expect(f.pixels[:, 0].T.tolist() == points, path, f.pixels)
 expect(read_frame("b.csv.nrrd").meta["key"] == "v")'
+}
+
+@test "tables: PLY values that no float holds are refused, as in CSV" {
+	py 'head = "ply\nformat %s 1.0\nelement vertex 2\nproperty double x\nproperty float y\nend_header\n"
+open("b.ply", "wb").write((head % "binary_little_endian").encode() + b"".join(np.array(x, "<f8").tobytes() + np.array(1, "<f4").tobytes() for x in (1, -1e60)))
+open("inf.ply", "wb").write((head % "binary_little_endian").encode() + b"".join(np.array(x, "<f8").tobytes() + np.array(1, "<f4").tobytes() for x in (1, np.inf)))
+for i, x in enumerate(("1e60 1", "1 1e60", "1 -1e999")):
+	open("a%d.ply" % i, "w").write(head % "ascii" + "1 2\n" + x + "\n")
+open("i.ply", "w").write(head % "ascii" + "1 2\n-inf inf\n")'
+	fails 1 "b.ply: point 1: -1e+60 is larger than a float can be" framecat b.ply -o x.nrrd
+	fails 1 "a0.ply: line 8: 1e60 is larger than a float can be" framecat a0.ply -o x.nrrd
+	fails 1 "a1.ply: line 8: 1e60 is larger than a float can be" framecat a1.ply -o x.nrrd
+	fails 1 "a2.ply: line 8: -1e999 is larger than a float can be" framecat a2.ply -o x.nrrd
+	silent framecat inf.ply -o x.nrrd
+	silent framecat i.ply -o x.nrrd
+}
+
+@test "tables: one warning a file where a large number is rounded, none where digits say the same float" {
+	for name in t.csv t.vnl a.ply b.ply; do
+		py 'values = 1700000000.25, 16777217, 1
+if sys.argv[1] == "t.csv":
+	text = "x\n" + "".join("%r\n" % v for v in values)
+elif sys.argv[1] == "t.vnl":
+	text = "# x\n" + "".join("%r\n" % v for v in values)
+else:
+	text = "ply\nformat %s 1.0\nelement vertex 3\nproperty double x\nend_header\n" % ("ascii" if sys.argv[1] == "a.ply" else "binary_little_endian")
+	text += "".join("%r\n" % v for v in values) if sys.argv[1] == "a.ply" else ""
+data = text.encode()
+if sys.argv[1] == "b.ply":
+	data += np.array(values, "<f8").tobytes()
+open(sys.argv[1], "wb").write(data)' $name
+		case $name in
+		a.ply) where="line 6" ;;
+		b.ply) where="point 0" ;;
+		*) where="line 2" ;;
+		esac
+		fails 0 "framecat: $name: $where: 1700000000.25 becomes 1700000000: from 16777216 on" framecat $name -o x.nrrd
+		silent framecat -q $name -o x.nrrd
+	done
+	printf 'x\n16777217\n' >t.csv
+	fails 0 "t.csv: line 2: 16777217 becomes 16777216" framecat t.csv -o x.nrrd
+	printf 'x\n170000001\n' >t.csv
+	fails 0 "t.csv: line 2: 170000001 becomes 170000000" framecat t.csv -o x.nrrd
+	printf 'x\n0.1\n1e30\n-3.4028235e38\n16777216\n412.12345678901234\n1700000000\n' >t.csv
+	silent framecat t.csv -o x.nrrd
+	py 'rng = np.random.default_rng(3)
+v = (rng.normal(size=20000) * 10.0 ** rng.uniform(0, 38, 20000)).astype("f4")
+v = v[np.isfinite(v)]
+for name, form in ("nine", "%.9g"), ("seventeen", "%.17g"), ("short", None):
+	open(name + ".csv", "w").write("x\n" + "".join((form % x if form else str(x)) + "\n" for x in v))'
+	for name in nine seventeen short; do
+		silent framecat $name.csv -o x.nrrd
+	done
 }

@@ -20,6 +20,7 @@ struct text {
 	enum text_syntax syntax;
 	char *line;		/* without its end, and a 0 behind it */
 	size_t room, number;	/* its number, from 1 */
+	bool warned;		/* about a value that a float rounds */
 };
 
 /* ---- lines ---- */
@@ -154,7 +155,7 @@ next_field(const struct text *text, char **at, struct field *field)
 
 /* Rounded once, so that a printed float is the same float again. */
 static int
-parse_value(const struct text *text, const char *field, float *out)
+parse_value(struct text *text, const char *field, float *out)
 {
 	const char *digits = field + (*field == '-' || *field == '+');
 	char *end;
@@ -172,6 +173,11 @@ parse_value(const struct text *text, const char *field, float *out)
 		    text->number, field);
 	if (isnan(*out))
 		*out = NAN;
+	if (!text->warned && fabsf(*out) >= 16777216.0f &&
+	    text_table_rounds(field, strtod(field, NULL))) {
+		text_table_warn_rounded(text->path, "line", text->number, field, *out);
+		text->warned = true;
+	}
 	return 0;
 }
 
@@ -285,7 +291,7 @@ read_head(struct text *text, struct frame_head *head)
 /* ---- rows ---- */
 
 static int
-take_row(const struct text *text, struct table_rows *rows)
+take_row(struct text *text, struct table_rows *rows)
 {
 	char *at = text->line;
 	float *row = table_rows_add(rows);

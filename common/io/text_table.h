@@ -23,4 +23,13 @@ int text_table_save(struct saver *, enum text_syntax, const struct frame *);
 int text_table_load(struct loader *, enum text_syntax, struct frame **out);
 bool text_table_sniff(enum text_syntax, const unsigned char *start, size_t n);
 
+/* ---- what tables of other formats share ---- */
+
+/* Is v, of 16777216 or more, another number as a float? What `text` (NULL: there is none) says in
+ * fewer digits than its float has is not. */
+bool text_table_rounds(const char *text, double v);
+/* The warning about the first such value, on line or point `number`. */
+void text_table_warn_rounded(const char *path, const char *what, size_t number, const char *value,
+    float kept);
+
 #endif

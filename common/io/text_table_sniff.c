@@ -87,6 +87,8 @@ is_csv(const struct piece *names, struct piece *rest, bool cut)
 		for (size_t i = 0; i < names->n; i++)
 			if (isspace((unsigned char)names->at[i]))
 				return false;
+	if (starts_with_number(names, TEXT_CSV, true))	/* a row of vnlog with one column */
+		return false;
 	if (!names->whole)
 		return comma && cut;
 	do
