@@ -420,3 +420,36 @@ for name, form in ("nine", "%.9g"), ("seventeen", "%.17g"), ("short", None):
 		silent framecat $name.csv -o x.nrrd
 	done
 }
+
+@test "tables: --like refuses a frame that lies elsewhere on the sensor" {
+	py 'write_frames("i.nrrd", Frame(np.arange(24, dtype="f4").reshape(4, 6)))'
+	framecat --crop 1,2,3,2 i.nrrd -o crop.nrrd
+	framecat --points crop.nrrd -o t.csv
+	framecat --like crop.nrrd t.csv | framecmp - crop.nrrd
+	framecat --like i.nrrd t.csv -o x.nrrd		# which has no key
+	framecat --set 'origin_px=2 1' crop.nrrd -o other.nrrd
+	fails 1 "other.nrrd: has origin_px 2 1, the table 1 2: its points are of other pixels" framecat --like other.nrrd t.csv -o x.nrrd
+	framecat --set 'origin_px=1.0  2' crop.nrrd -o same.nrrd
+	framecat --like same.nrrd t.csv | framecmp - crop.nrrd
+	framecat --set bin=2 crop.nrrd -o two.nrrd
+	framecat --set bin=1 t.csv -o one.csv
+	fails 1 "two.nrrd: has bin 2, the table 1" framecat --like two.nrrd one.csv -o x.nrrd
+}
+
+@test "tables: --points takes integers that the key invalid names for holes" {
+	for type in u1 u2; do
+		py 'write_frames("i.nrrd", Frame(np.array([[[0, 5, 7], [0, 1, 0]], [[1, 0, 3], [0, 2, 4]]], sys.argv[1]), ["a", "b"], {"invalid": "0"}))' $type
+		framecat --points i.nrrd -o t.nrrd
+		framecat --as float --points i.nrrd | framecmp - t.nrrd
+		framecat --invalid 0 --points i.nrrd | framecmp - t.nrrd
+		py 'f = read_frame("t.nrrd")
+expect(f.names == ["a", "b", "column", "row"] and f.meta["points"] == "3" and "invalid" not in f.meta, f.names, f.meta)
+expect(np.array_equal(f.pixels[:, 0].T, np.array([[5, np.nan, 1, 0], [7, 3, 2, 0], [1, 2, 1, 1]], "f4"), equal_nan=True), f.pixels)'
+		framecat --invalid 7 --points i.nrrd -o t.nrrd		# the option comes before the key
+		[ "$(frameinfo -s t.nrrd)" = "0 5x4 float a b column row" ]
+		framecat --delete invalid i.nrrd | framecat --points -o t.nrrd
+		[ "$(frameinfo -s t.nrrd)" = "0 6x4 float a b column row" ]
+	done
+	py 'write_frames("i.nrrd", Frame(np.zeros((2, 3), "u1"), None, {"invalid": "none"}))'
+	fails 1 "invalid" framecat --points i.nrrd -o x.nrrd
+}
