@@ -128,7 +128,9 @@ check("b.vnl", ["x", "y"], [[1, n], [3, 4]])'
 	bad a.csv '1,2\n3,4\n' "line 1: wanted the names of the columns, found only numbers"
 	bad a.csv '# key:=1\n' "ends before the names of the columns"
 	bad a.csv 'x,y\n1,\0' "line 2 has a byte 0: it is no text"
-	bad a.csv 'x;y\n1;2\n' "line 2: wanted a number, not '1;2'"
+	bad a.csv 'x;y\n1;2\n' "line 1: columns are separated by commas, not ';'"
+	bad a.csv 'x\ty\n1\t2\n' "line 1: columns are separated by commas, not tabs"
+	bad a.csv 'x;y\n1,5;2,5\n' "line 1: columns are separated by commas, not ';'"
 	bad a.vnl '# x y\n1\n' "line 2: 1 value where 2 columns are named"
 	bad a.vnl '# x y\n1 2 3\n' "line 2: 3 values where 2 columns are named"
 	bad a.vnl '# x y\n1 b\n' "line 2: wanted a number, not 'b'"
@@ -165,7 +167,7 @@ f = Frame(np.zeros((3, 1, 2), "f4"), ["x", "y", "z"], {"points": "2"})
 write_frames("two.nrrd", [f, f])
 write_frames("noxyz.nrrd", Frame(np.zeros((2, 1, 2), "f4"), ["x", "y"], {"points": "2"}))
 n = 8000
-write_frames("wide.nrrd", Frame(np.arange(n, dtype="f4").reshape(n, 1, 1), ["c%d" % (i % 7) for i in range(n)], {"points": "1"}))'
+write_frames("wide.nrrd", Frame(np.arange(n, dtype="f4").reshape(n, 1, 1), ["c%d" % i for i in range(n)], {"points": "1"}))'
 	fails 1 "x.csv: CSV holds tables, not an image of 7 x 5: framecat --points makes a table of it" framecat i.nrrd -o x.csv
 	fails 1 "x.vnl: vnlog holds tables, not an image of 7 x 1" framecat line.nrrd -o x.vnl
 	for suffix in csv vnl ply; do
@@ -452,4 +454,45 @@ expect(np.array_equal(f.pixels[:, 0].T, np.array([[5, np.nan, 1, 0], [7, 3, 2, 0
 	done
 	py 'write_frames("i.nrrd", Frame(np.zeros((2, 3), "u1"), None, {"invalid": "none"}))'
 	fails 1 "invalid" framecat --points i.nrrd -o x.nrrd
+}
+
+@test "tables: columns of one name are refused, also where only 31 bytes of it agree" {
+	long=a_name_that_is_longer_than_31_b
+	printf 'x,y,x\n1,2,3\n' >a.csv
+	printf '%s,%s\n1,2\n' ${long}1 ${long}2 >b.csv
+	printf '# x y y\n1 2 3\n' >c.vnl
+	printf 'ply\nformat ascii 1.0\nelement vertex 1\nproperty float red\nproperty float r\nend_header\n1 2\n' >d.ply
+	for case in "a.csv x" "b.csv $long" "c.vnl y" "d.ply r"; do
+		read -r name column <<<"$case"
+		fails 1 "$name: two columns have the name $column" framecat $name -o x.nrrd
+	done
+	printf 'x,y\n1,2\n' >a.csv
+	fails 1 "x.csv: two columns have the name x" framecat -c x,x a.csv -o x.csv
+	[ ! -e x.csv ]
+	printf '"x;y"\n1\n' >a.csv
+	framecat a.csv -o b.csv
+	framecat b.csv | framecmp - a.csv
+}
+
+@test "tables: framecmp takes two tables of 0 points for the same, whatever fills them" {
+	py 'for name, v, points in ("a", np.nan, 0), ("b", 3, 0), ("c", 3, 1):
+	write_frames(name + ".nrrd", Frame(np.full((2, 1, 1), v, "f4"), ["x", "y"], {"points": str(points)}))'
+	silent framecmp a.nrrd b.nrrd
+	silent framecmp --max 1 b.nrrd a.nrrd
+	run framecmp b.nrrd c.nrrd
+	[ "$status" -eq 1 ]
+	[[ $output == *"A is a table of 0 points, B is a table of 1 point"* ]]
+}
+
+@test "tables: ASCII PLY with more rows than vertices, and numbers that do not fit their type" {
+	head='ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty uchar red\n'
+	printf "${head}end_header\n1 2\n3 4\n5 6\n" >a.ply
+	fails 1 "a.ply: line 9: '5' stands behind the 2 points of element vertex" framecat a.ply -o x.nrrd
+	printf "${head}end_header\n1 2\n3 300\n" >a.ply
+	fails 1 "a.ply: line 8: 300 does not fit its type" framecat a.ply -o x.nrrd
+	printf "${head}end_header\n1 -1\n3 4\n" >a.ply
+	fails 1 "a.ply: line 7: -1 does not fit its type" framecat a.ply -o x.nrrd
+	printf "${head}element edge 1\nproperty int a\nend_header\n1 2\n3 255\n7\n\n" >a.ply
+	framecat a.ply -o x.nrrd
+	[ "$(frameinfo -s x.nrrd)" = "0 2x2 float x r" ]
 }

@@ -232,11 +232,15 @@ take_names(const struct text *text, char *at, struct frame_head *head)
 	if (head_set_count(head, n) < 0)
 		return -1;
 	for (size_t c = 0; next_field(text, &at, &field) > 0; c++) {
+		if (n == 1 && text->syntax == TEXT_CSV && !field.quoted &&
+		    strpbrk(field.text, ";\t"))
+			return fail(text->path, "line %zu: columns are separated by commas, not %s",
+			    text->number, strchr(field.text, ';') ? "';'" : "tabs");
 		names |= field.quoted || (*field.text && number_parse(field.text, &v) < 0);
 		make_name(field.text, c, head->channel[c]);
 	}
 	if (names || text->syntax == TEXT_VNL)
-		return 0;
+		return text_table_check_names(text->path, head);
 	return fail(text->path, "line %zu: wanted the names of the columns, found only numbers",
 	    text->number);
 }

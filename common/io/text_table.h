@@ -25,6 +25,8 @@ bool text_table_sniff(enum text_syntax, const unsigned char *start, size_t n);
 
 /* ---- what tables of other formats share ---- */
 
+/* -1 after fail() where two channels have the same name. */
+int text_table_check_names(const char *path, const struct frame_head *);
 /* Is v, of 16777216 or more, another number as a float? What `text` (NULL: there is none) says in
  * fewer digits than its float has is not. */
 bool text_table_rounds(const char *text, double v);

@@ -47,3 +47,28 @@ text_table_warn_rounded(const char *path, const char *what, size_t number, const
 	warn(path, "%s %zu: %.60s becomes %.12g: from 16777216 on not every whole number is a float "
 	    "(said once a file)", what, number, value, (double)kept);
 }
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int
+text_table_check_names(const char *path, const struct frame_head *head)
+{
+	const char **name = calloc(head->c, sizeof(*name));
+	int status = 0;
+
+	if (!name)
+		return fail_memory();
+	for (size_t c = 0; c < head->c; c++)
+		name[c] = head->channel[c];
+	qsort(name, head->c, sizeof(*name), by_name);
+	for (size_t c = 1; c < head->c && status == 0; c++)
+		if (!strcmp(name[c - 1], name[c]))
+			status = fail(path, "two columns have the name %s (31 bytes of it count)",
+			    name[c]);
+	free(name);
+	return status;
+}

@@ -71,7 +71,7 @@ name_channels(const struct ply *ply, const struct ply_element *vertex)
 		if (!ply->property[vertex->first + i].list)
 			name_channel(ply->property[vertex->first + i].name,
 			    cloud->head.channel[--c]);
-	return 0;
+	return text_table_check_names(ply->path, &cloud->head);
 }
 
 /* The element vertex; -1 where there is none, or faces. */
@@ -156,6 +156,21 @@ read_item(struct ply *ply, const struct ply_element *element, float *row)
 	return 0;
 }
 
+/* Text behind the vertices belongs to an element, else their number is wrong. */
+static int
+check_end(struct ply *ply, size_t vertex)
+{
+	if (ply->form != PLY_FORM_ASCII)
+		return 0;
+	for (size_t e = vertex + 1; e < ply->elements; e++)
+		if (ply->element[e].count && ply->element[e].n)
+			return 0;
+	if (!words_anywhere(&ply->words))
+		return ferror(ply->file) ? fail_errno(ply->path, "cannot be read") : 0;
+	return fail(ply->path, "line %zu: '%.60s' stands behind the %llu points of element vertex",
+	    ply->words.line, ply->words.word, ply->element[vertex].count);
+}
+
 /* The elements up to the vertices; what stands behind them is left alone. */
 static int
 read_points(struct ply *ply, size_t vertex)
@@ -172,7 +187,7 @@ read_points(struct ply *ply, size_t vertex)
 				return -1;
 		}
 	}
-	return 0;
+	return check_end(ply, vertex);
 }
 
 int
