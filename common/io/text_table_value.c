@@ -44,8 +44,8 @@ void
 text_table_warn_rounded(const char *path, const char *what, size_t number, const char *value,
     float kept)
 {
-	warn(path, "%s %zu: %.60s becomes %.12g: from 16777216 on not every whole number is a float "
-	    "(said once a file)", what, number, value, (double)kept);
+	warn(path, "%s %zu: %.60s becomes %.12g: from 16777216 on not every whole number is a "
+	    "float (said once a file)", what, number, value, (double)kept);
 }
 
 static int

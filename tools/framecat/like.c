@@ -156,8 +156,8 @@ check_place(const char *path, const char *key, const struct meta *table, const s
 		same = of_a.v[i] == of_b.v[i];
 	numbers_free(&of_a);
 	numbers_free(&of_b);
-	return same ? 0 : fail(path, "has %s %.60s, the table %.60s: its points are of other pixels",
-	    key, b, a);
+	return same ? 0 : fail(path, "has %s %.60s, the table %.60s: its points are of other "
+	    "pixels", key, b, a);
 }
 
 static int
