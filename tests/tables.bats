@@ -18,7 +18,7 @@ def same(a, b):
 	expect(a.meta["points"] == b.meta["points"], a.meta, b.meta)
 	expect(a.pixels.shape == b.pixels.shape, a.pixels.shape, b.pixels.shape)
 	expect(np.array_equal(a.pixels, b.pixels, equal_nan=True), a.pixels, b.pixels)
-	expect((np.signbit(a.pixels) == np.signbit(b.pixels))[~np.isnan(a.pixels)], "signs")
+	expect(np.array_equal(np.signbit(a.pixels) | np.isnan(a.pixels), np.signbit(b.pixels) | np.isnan(b.pixels)), "signs")
 '
 
 @test "tables: there and back through CSV, vnlog and PLY, to the bit, 0 to 10000 rows, from files and pipes" {
@@ -128,7 +128,9 @@ check("b.vnl", ["x", "y"], [[1, n], [3, 4]])'
 	bad a.csv '1,2\n3,4\n' "line 1: wanted the names of the columns, found only numbers"
 	bad a.csv '# key:=1\n' "ends before the names of the columns"
 	bad a.csv 'x,y\n1,\0' "line 2 has a byte 0: it is no text"
-	bad a.csv 'x;y\n1;2\n' "line 2: wanted a number, not '1;2'"
+	bad a.csv 'x;y\n1;2\n' "line 1: columns are separated by commas, not ';'"
+	bad a.csv 'x\ty\n1\t2\n' "line 1: columns are separated by commas, not tabs"
+	bad a.csv 'x;y\n1,5;2,5\n' "line 1: columns are separated by commas, not ';'"
 	bad a.vnl '# x y\n1\n' "line 2: 1 value where 2 columns are named"
 	bad a.vnl '# x y\n1 2 3\n' "line 2: 3 values where 2 columns are named"
 	bad a.vnl '# x y\n1 b\n' "line 2: wanted a number, not 'b'"
@@ -165,7 +167,7 @@ f = Frame(np.zeros((3, 1, 2), "f4"), ["x", "y", "z"], {"points": "2"})
 write_frames("two.nrrd", [f, f])
 write_frames("noxyz.nrrd", Frame(np.zeros((2, 1, 2), "f4"), ["x", "y"], {"points": "2"}))
 n = 8000
-write_frames("wide.nrrd", Frame(np.arange(n, dtype="f4").reshape(n, 1, 1), ["c%d" % (i % 7) for i in range(n)], {"points": "1"}))'
+write_frames("wide.nrrd", Frame(np.arange(n, dtype="f4").reshape(n, 1, 1), ["c%d" % i for i in range(n)], {"points": "1"}))'
 	fails 1 "x.csv: CSV holds tables, not an image of 7 x 5: framecat --points makes a table of it" framecat i.nrrd -o x.csv
 	fails 1 "x.vnl: vnlog holds tables, not an image of 7 x 1" framecat line.nrrd -o x.vnl
 	for suffix in csv vnl ply; do
@@ -325,7 +327,7 @@ for i in range(int(rng.integers(1, 6))):
 	else:
 		del d[at:at + int(rng.integers(1, 20))]
 open("damaged" + sys.argv[1][-4:], "wb").write(d)' $name $seed
-			run framecat "damaged.${name##*.}" -o x.nrrd
+			run framecat -q "damaged.${name##*.}" -o x.nrrd
 			[ "$status" -le 1 ] || { echo "$name $seed: $status $output"; return 1; }
 			[ "$status" -eq 0 ] || [ "$(wc -l <<<"$output")" -eq 1 ] || { echo "$name $seed: $output"; return 1; }
 		done
@@ -349,4 +351,148 @@ open("damaged" + sys.argv[1][-4:], "wb").write(d)' $name $seed
 	cmp t i
 	printf 'x\n' >none.csv
 	frameplot none.csv -o none.svg
+}
+
+@test "tables: lines that end with a carriage return alone" {
+	printf 'x\r1\r2\r3\r' >a.csv
+	printf '# key:=v\rx,y\r1,2\r3,4' >b.csv
+	printf '# x y\r1 2\r\r3 4\r' >c.vnl
+	printf 'x,y\r\n1,2\r3,4\n5,6\r\r\n' >d.csv
+	for name in a.csv b.csv c.vnl d.csv; do
+		framecat $name -o "$name.nrrd"
+		framecat <$name | framecmp - "$name.nrrd"
+	done
+	[ "$(frameinfo -s a.csv.nrrd)" = "0 3x1 float x" ] || frameinfo -s a.csv.nrrd
+	py '
+for path, points in ("a.csv", [[1], [2], [3]]), ("b.csv", [[1, 2], [3, 4]]), ("c.vnl", [[1, 2], [3, 4]]), ("d.csv", [[1, 2], [3, 4], [5, 6]]):
+	f = read_frame(path + ".nrrd")
+	expect(f.pixels[:, 0].T.tolist() == points, path, f.pixels)
+expect(read_frame("b.csv.nrrd").meta["key"] == "v")'
+}
+
+@test "tables: PLY values that no float holds are refused, as in CSV" {
+	py 'head = "ply\nformat %s 1.0\nelement vertex 2\nproperty double x\nproperty float y\nend_header\n"
+open("b.ply", "wb").write((head % "binary_little_endian").encode() + b"".join(np.array(x, "<f8").tobytes() + np.array(1, "<f4").tobytes() for x in (1, -1e60)))
+open("inf.ply", "wb").write((head % "binary_little_endian").encode() + b"".join(np.array(x, "<f8").tobytes() + np.array(1, "<f4").tobytes() for x in (1, np.inf)))
+for i, x in enumerate(("1e60 1", "1 1e60", "1 -1e999")):
+	open("a%d.ply" % i, "w").write(head % "ascii" + "1 2\n" + x + "\n")
+open("i.ply", "w").write(head % "ascii" + "1 2\n-inf inf\n")'
+	fails 1 "b.ply: point 1: -1e+60 is larger than a float can be" framecat b.ply -o x.nrrd
+	fails 1 "a0.ply: line 8: 1e60 is larger than a float can be" framecat a0.ply -o x.nrrd
+	fails 1 "a1.ply: line 8: 1e60 is larger than a float can be" framecat a1.ply -o x.nrrd
+	fails 1 "a2.ply: line 8: -1e999 is larger than a float can be" framecat a2.ply -o x.nrrd
+	silent framecat inf.ply -o x.nrrd
+	silent framecat i.ply -o x.nrrd
+}
+
+@test "tables: one warning a file where a large number is rounded, none where digits say the same float" {
+	for name in t.csv t.vnl a.ply b.ply; do
+		py 'values = 1700000000.25, 16777217, 1
+if sys.argv[1] == "t.csv":
+	text = "x\n" + "".join("%r\n" % v for v in values)
+elif sys.argv[1] == "t.vnl":
+	text = "# x\n" + "".join("%r\n" % v for v in values)
+else:
+	text = "ply\nformat %s 1.0\nelement vertex 3\nproperty double x\nend_header\n" % ("ascii" if sys.argv[1] == "a.ply" else "binary_little_endian")
+	text += "".join("%r\n" % v for v in values) if sys.argv[1] == "a.ply" else ""
+data = text.encode()
+if sys.argv[1] == "b.ply":
+	data += np.array(values, "<f8").tobytes()
+open(sys.argv[1], "wb").write(data)' $name
+		case $name in
+		a.ply) where="line 6" ;;
+		b.ply) where="point 0" ;;
+		*) where="line 2" ;;
+		esac
+		fails 0 "framecat: $name: $where: 1700000000.25 becomes 1700000000: from 16777216 on" framecat $name -o x.nrrd
+		silent framecat -q $name -o x.nrrd
+	done
+	printf 'x\n16777217\n' >t.csv
+	fails 0 "t.csv: line 2: 16777217 becomes 16777216" framecat t.csv -o x.nrrd
+	printf 'x\n170000001\n' >t.csv
+	fails 0 "t.csv: line 2: 170000001 becomes 170000000" framecat t.csv -o x.nrrd
+	printf 'x\n0.1\n1e30\n-3.4028235e38\n16777216\n412.12345678901234\n1700000000\n' >t.csv
+	silent framecat t.csv -o x.nrrd
+	py 'rng = np.random.default_rng(3)
+v = (rng.normal(size=20000) * 10.0 ** rng.uniform(0, 38, 20000)).astype("f4")
+v = v[np.isfinite(v)]
+for name, form in ("nine", "%.9g"), ("seventeen", "%.17g"), ("short", None):
+	open(name + ".csv", "w").write("x\n" + "".join((form % x if form else str(x)) + "\n" for x in v))'
+	for name in nine seventeen short; do
+		silent framecat $name.csv -o x.nrrd
+	done
+}
+
+@test "tables: --like refuses a frame that lies elsewhere on the sensor" {
+	py 'write_frames("i.nrrd", Frame(np.arange(24, dtype="f4").reshape(4, 6)))'
+	framecat --crop 1,2,3,2 i.nrrd -o crop.nrrd
+	framecat --points crop.nrrd -o t.csv
+	framecat --like crop.nrrd t.csv | framecmp - crop.nrrd
+	framecat --like i.nrrd t.csv -o x.nrrd		# which has no key
+	framecat --set 'origin_px=2 1' crop.nrrd -o other.nrrd
+	fails 1 "other.nrrd: has origin_px 2 1, the table 1 2: its points are of other pixels" framecat --like other.nrrd t.csv -o x.nrrd
+	framecat --set 'origin_px=1.0  2' crop.nrrd -o same.nrrd
+	framecat --like same.nrrd t.csv | framecmp - crop.nrrd
+	framecat --set bin=2 crop.nrrd -o two.nrrd
+	framecat --set bin=1 t.csv -o one.csv
+	fails 1 "two.nrrd: has bin 2, the table 1" framecat --like two.nrrd one.csv -o x.nrrd
+}
+
+@test "tables: --points takes integers that the key invalid names for holes" {
+	for type in u1 u2; do
+		py 'write_frames("i.nrrd", Frame(np.array([[[0, 5, 7], [0, 1, 0]], [[1, 0, 3], [0, 2, 4]]], sys.argv[1]), ["a", "b"], {"invalid": "0"}))' $type
+		framecat --points i.nrrd -o t.nrrd
+		framecat --as float --points i.nrrd | framecmp - t.nrrd
+		framecat --invalid 0 --points i.nrrd | framecmp - t.nrrd
+		py 'f = read_frame("t.nrrd")
+expect(f.names == ["a", "b", "column", "row"] and f.meta["points"] == "3" and "invalid" not in f.meta, f.names, f.meta)
+expect(np.array_equal(f.pixels[:, 0].T, np.array([[5, np.nan, 1, 0], [7, 3, 2, 0], [1, 2, 1, 1]], "f4"), equal_nan=True), f.pixels)'
+		framecat --invalid 7 --points i.nrrd -o t.nrrd		# the option comes before the key
+		[ "$(frameinfo -s t.nrrd)" = "0 5x4 float a b column row" ]
+		framecat --delete invalid i.nrrd | framecat --points -o t.nrrd
+		[ "$(frameinfo -s t.nrrd)" = "0 6x4 float a b column row" ]
+	done
+	py 'write_frames("i.nrrd", Frame(np.zeros((2, 3), "u1"), None, {"invalid": "none"}))'
+	fails 1 "invalid" framecat --points i.nrrd -o x.nrrd
+}
+
+@test "tables: columns of one name are refused, also where only 31 bytes of it agree" {
+	long=a_name_that_is_longer_than_31_b
+	printf 'x,y,x\n1,2,3\n' >a.csv
+	printf '%s,%s\n1,2\n' ${long}1 ${long}2 >b.csv
+	printf '# x y y\n1 2 3\n' >c.vnl
+	printf 'ply\nformat ascii 1.0\nelement vertex 1\nproperty float red\nproperty float r\nend_header\n1 2\n' >d.ply
+	for case in "a.csv x" "b.csv $long" "c.vnl y" "d.ply r"; do
+		read -r name column <<<"$case"
+		fails 1 "$name: two columns have the name $column" framecat $name -o x.nrrd
+	done
+	printf 'x,y\n1,2\n' >a.csv
+	fails 1 "x.csv: two columns have the name x" framecat -c x,x a.csv -o x.csv
+	[ ! -e x.csv ]
+	printf '"x;y"\n1\n' >a.csv
+	framecat a.csv -o b.csv
+	framecat b.csv | framecmp - a.csv
+}
+
+@test "tables: framecmp takes two tables of 0 points for the same, whatever fills them" {
+	py 'for name, v, points in ("a", np.nan, 0), ("b", 3, 0), ("c", 3, 1):
+	write_frames(name + ".nrrd", Frame(np.full((2, 1, 1), v, "f4"), ["x", "y"], {"points": str(points)}))'
+	silent framecmp a.nrrd b.nrrd
+	silent framecmp --max 1 b.nrrd a.nrrd
+	run framecmp b.nrrd c.nrrd
+	[ "$status" -eq 1 ]
+	[[ $output == *"A is a table of 0 points, B is a table of 1 point"* ]]
+}
+
+@test "tables: ASCII PLY with more rows than vertices, and numbers that do not fit their type" {
+	head='ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty uchar red\n'
+	printf "${head}end_header\n1 2\n3 4\n5 6\n" >a.ply
+	fails 1 "a.ply: line 9: '5' stands behind the 2 points of element vertex" framecat a.ply -o x.nrrd
+	printf "${head}end_header\n1 2\n3 300\n" >a.ply
+	fails 1 "a.ply: line 8: 300 does not fit its type" framecat a.ply -o x.nrrd
+	printf "${head}end_header\n1 -1\n3 4\n" >a.ply
+	fails 1 "a.ply: line 7: -1 does not fit its type" framecat a.ply -o x.nrrd
+	printf "${head}element edge 1\nproperty int a\nend_header\n1 2\n3 255\n7\n\n" >a.ply
+	framecat a.ply -o x.nrrd
+	[ "$(frameinfo -s x.nrrd)" = "0 2x2 float x r" ]
 }

@@ -20,6 +20,7 @@ struct text {
 	enum text_syntax syntax;
 	char *line;		/* without its end, and a 0 behind it */
 	size_t room, number;	/* its number, from 1 */
+	bool warned;		/* about a value that a float rounds */
 };
 
 /* ---- lines ---- */
@@ -43,7 +44,17 @@ add_byte(struct text *text, size_t at, int byte)
 	return 0;
 }
 
-/* The next line, ended by \n, \r \n or the end of the file: 1; 0 where there is none; -1. */
+/* Behind a \r: takes the \n that follows it, if one does. */
+static void
+end_line(struct text *text)
+{
+	int byte = getc_unlocked(text->file);
+
+	if (byte != '\n' && byte != EOF)
+		ungetc(byte, text->file);
+}
+
+/* The next line, ended by \n, \r \n, \r or the end of the file: 1; 0 where there is none; -1. */
 static int
 next_line(struct text *text)
 {
@@ -51,7 +62,7 @@ next_line(struct text *text)
 	int byte;
 
 	text->number++;
-	while ((byte = getc_unlocked(text->file)) != EOF && byte != '\n') {
+	while ((byte = getc_unlocked(text->file)) != EOF && byte != '\n' && byte != '\r') {
 		if (byte == '\0')
 			return fail(text->path, "line %zu has a byte 0: it is no text",
 			    text->number);
@@ -62,8 +73,8 @@ next_line(struct text *text)
 		return fail_errno(text->path, "cannot be read");
 	if (byte == EOF && n == 0)
 		return 0;
-	if (n && text->line[n - 1] == '\r')
-		n--;
+	if (byte == '\r')
+		end_line(text);
 	return add_byte(text, n, '\0') < 0 ? -1 : 1;
 }
 
@@ -144,7 +155,7 @@ next_field(const struct text *text, char **at, struct field *field)
 
 /* Rounded once, so that a printed float is the same float again. */
 static int
-parse_value(const struct text *text, const char *field, float *out)
+parse_value(struct text *text, const char *field, float *out)
 {
 	const char *digits = field + (*field == '-' || *field == '+');
 	char *end;
@@ -162,6 +173,11 @@ parse_value(const struct text *text, const char *field, float *out)
 		    text->number, field);
 	if (isnan(*out))
 		*out = NAN;
+	if (!text->warned && fabsf(*out) >= 16777216.0f &&
+	    text_table_rounds(field, strtod(field, NULL))) {
+		text_table_warn_rounded(text->path, "line", text->number, field, *out);
+		text->warned = true;
+	}
 	return 0;
 }
 
@@ -216,11 +232,15 @@ take_names(const struct text *text, char *at, struct frame_head *head)
 	if (head_set_count(head, n) < 0)
 		return -1;
 	for (size_t c = 0; next_field(text, &at, &field) > 0; c++) {
+		if (n == 1 && text->syntax == TEXT_CSV && !field.quoted &&
+		    strpbrk(field.text, ";\t"))
+			return fail(text->path, "line %zu: columns are separated by commas, not %s",
+			    text->number, strchr(field.text, ';') ? "';'" : "tabs");
 		names |= field.quoted || (*field.text && number_parse(field.text, &v) < 0);
 		make_name(field.text, c, head->channel[c]);
 	}
 	if (names || text->syntax == TEXT_VNL)
-		return 0;
+		return text_table_check_names(text->path, head);
 	return fail(text->path, "line %zu: wanted the names of the columns, found only numbers",
 	    text->number);
 }
@@ -275,7 +295,7 @@ read_head(struct text *text, struct frame_head *head)
 /* ---- rows ---- */
 
 static int
-take_row(const struct text *text, struct table_rows *rows)
+take_row(struct text *text, struct table_rows *rows)
 {
 	char *at = text->line;
 	float *row = table_rows_add(rows);

@@ -20,12 +20,15 @@ static bool
 next_line(struct piece *rest, struct piece *line)
 {
 	while (rest->n) {
-		const char *end = memchr(rest->at, '\n', rest->n);
-		size_t n = end ? (size_t)(end - rest->at) : rest->n;
+		size_t n = 0;
+		bool ends;
 
-		*line = (struct piece){ rest->at, n, end != NULL };
-		rest->at += n + (end != NULL);
-		rest->n -= n + (end != NULL);
+		while (n < rest->n && rest->at[n] != '\n' && rest->at[n] != '\r')
+			n++;
+		ends = n < rest->n;
+		*line = (struct piece){ rest->at, n, ends };
+		rest->at += n + ends;
+		rest->n -= n + ends;
 		for (; line->n && isspace((unsigned char)*line->at); line->n--)
 			line->at++;
 		while (line->whole && line->n && isspace((unsigned char)line->at[line->n - 1]))
@@ -84,6 +87,8 @@ is_csv(const struct piece *names, struct piece *rest, bool cut)
 		for (size_t i = 0; i < names->n; i++)
 			if (isspace((unsigned char)names->at[i]))
 				return false;
+	if (starts_with_number(names, TEXT_CSV, true))	/* a row of vnlog with one column */
+		return false;
 	if (!names->whole)
 		return comma && cut;
 	do

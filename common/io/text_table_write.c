@@ -29,7 +29,7 @@ write_csv_name(FILE *file, const char *name)
 {
 	double v;
 
-	if (*name && !strpbrk(name, ",\"#") && number_parse(name, &v) < 0) {
+	if (*name && !strpbrk(name, ",;\"#") && number_parse(name, &v) < 0) {
 		fputs(name, file);
 		return;
 	}
@@ -92,7 +92,8 @@ text_table_save(struct saver *saver, enum text_syntax syntax, const struct frame
 		return fail(saver->path, "%s holds tables, not an image of %zu x %zu: framecat "
 		    "--points makes a table of it", syntax == TEXT_CSV ? "CSV" : "vnlog",
 		    frame->head.w, frame->head.h);
-	if (head_points(&frame->head, &points) < 0 ||
+	if (text_table_check_names(saver->path, &frame->head) < 0 ||
+	    head_points(&frame->head, &points) < 0 ||
 	    write_keys(file, syntax == TEXT_CSV ? "#" : "##", &frame->head) < 0)
 		return -1;
 	write_names(file, syntax, &frame->head);

@@ -259,6 +259,28 @@ next_binary(struct ply *ply, enum element type, double *out)
 	return 0;
 }
 
+/* A whole number, into an integer? */
+static bool
+fits(enum element type, double v)
+{
+	switch (type) {
+	case ELEMENT_I8:
+		return v >= INT8_MIN && v <= INT8_MAX;
+	case ELEMENT_U8:
+		return v >= 0 && v <= UINT8_MAX;
+	case ELEMENT_I16:
+		return v >= INT16_MIN && v <= INT16_MAX;
+	case ELEMENT_U16:
+		return v >= 0 && v <= UINT16_MAX;
+	case ELEMENT_I32:
+		return v >= INT32_MIN && v <= INT32_MAX;
+	case ELEMENT_U32:
+		return v >= 0 && v <= UINT32_MAX;
+	default:
+		return true;
+	}
+}
+
 static int
 next_ascii(struct ply *ply, enum element type, double *out)
 {
@@ -268,6 +290,9 @@ next_ascii(struct ply *ply, enum element type, double *out)
 		return -1;
 	if (!ply_is_real(type) && *out != floor(*out))
 		return fail(ply->path, "line %zu: wanted a whole number, not '%s'", ply->words.line,
+		    ply->words.word);
+	if (!fits(type, *out))
+		return fail(ply->path, "line %zu: %s does not fit its type", ply->words.line,
 		    ply->words.word);
 	if (type == ELEMENT_F32)
 		*out = (float)*out;

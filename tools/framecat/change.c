@@ -6,18 +6,35 @@
 #include "bin.h"
 #include "points.h"
 
+/* --invalid, or where --points makes a table of integers what their own key says; NAN: none. */
+static int
+find_invalid(const struct run *run, const struct frame_head *head, double *invalid)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+
+	*invalid = parameters->invalid;
+	if (!isnan(*invalid) || !priv->tabulates || head->type == SAMPLE_FLOAT ||
+	    head_is_table(head))
+		return 0;
+	return meta_number(&head->meta, "invalid", NAN, invalid);
+}
+
 /* To float where anything but rounding is to be done. */
 static int
 decode(struct run *run, struct frame **frame)
 {
 	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
+	double invalid;
 
 	if (parameters->unscale && convert_unscale(run, frame) < 0)
 		return -1;
-	if (isnan(parameters->invalid) && !priv->encodes && parameters->map < 0)
+	if (find_invalid(run, &(*frame)->head, &invalid) < 0)
+		return -1;
+	if (isnan(invalid) && !priv->encodes && parameters->map < 0)
 		return 0;
-	return convert_to_float(run, frame, parameters->invalid);
+	return convert_to_float(run, frame, invalid);
 }
 
 static int

@@ -135,6 +135,31 @@ is_own(const char *key)
 	return !strncmp(key, "cmd.", 4);
 }
 
+/* Where both have the key, its numbers must agree. */
+static int
+check_place(const char *path, const char *key, const struct meta *table, const struct meta *like)
+{
+	const char *a = meta_get(table, key), *b = meta_get(like, key);
+	struct numbers of_a, of_b;
+	bool same;
+
+	if (!a || !b)
+		return 0;
+	if (meta_numbers(table, key, &of_a) < 0)
+		return -1;
+	if (meta_numbers(like, key, &of_b) < 0) {
+		numbers_free(&of_a);
+		return -1;
+	}
+	same = of_a.n == of_b.n;
+	for (size_t i = 0; i < of_a.n && same; i++)
+		same = of_a.v[i] == of_b.v[i];
+	numbers_free(&of_a);
+	numbers_free(&of_b);
+	return same ? 0 : fail(path, "has %s %.60s, the table %.60s: its points are of other "
+	    "pixels", key, b, a);
+}
+
 static int
 take_keys(struct meta *meta, const struct meta *from)
 {
@@ -219,6 +244,9 @@ check(const struct like *like, const struct frame_head *head, struct places *pla
 		return -1;
 	places->column = head_channel(head, "column");
 	places->row = head_channel(head, "row");
+	if (check_place(like->path, "origin_px", &head->meta, &like->head.meta) < 0 ||
+	    check_place(like->path, "bin", &head->meta, &like->head.meta) < 0)
+		return -1;
 	if (places->column == NO_CHANNEL || places->row == NO_CHANNEL)
 		return fail("--like", "input has no channel %s",
 		    places->column == NO_CHANNEL ? "column" : "row");

@@ -79,12 +79,16 @@ int
 compare_channels(const struct frame *a, size_t ca, const struct frame *b, size_t cb,
     const struct compare_how *how, struct comparison *of)
 {
-	size_t w = a->head.w, h = a->head.h, margin = how->margin;
+	size_t w = a->head.w, h = a->head.h, margin = how->margin, points = 1;
 
 	memset(of, 0, sizeof(*of));
+	if (head_is_table(&a->head) && head_points(&a->head, &points) < 0)
+		return -1;
 	of->size = reallocarray(NULL, w * h, sizeof(*of->size));
 	if (!of->size)
 		return fail_memory();
+	if (points == 0)	/* nothing but the column that stands for no row */
+		w = 0;
 	for (size_t y = margin; y < h - margin; y++) {
 		const void *row_a = frame_row(a, ca, y), *row_b = frame_row(b, cb, y);
 

@@ -7,11 +7,13 @@
 
 #include "base/fail.h"
 #include "frame/table_rows.h"
+#include "io/text_table.h"
 #include "mesh/ply_file.h"
 
 struct cloud {
 	struct frame_head head;
 	struct table_rows rows;
+	bool warned;		/* about a value that a float rounds */
 };
 
 static struct cloud *
@@ -69,7 +71,7 @@ name_channels(const struct ply *ply, const struct ply_element *vertex)
 		if (!ply->property[vertex->first + i].list)
 			name_channel(ply->property[vertex->first + i].name,
 			    cloud->head.channel[--c]);
-	return 0;
+	return text_table_check_names(ply->path, &cloud->head);
 }
 
 /* The element vertex; -1 where there is none, or faces. */
@@ -103,6 +105,35 @@ pass_over_list(struct ply *ply, const struct ply_property *property)
 	return 0;
 }
 
+/* The value just read, as float. -1 after fail() where it is too large. */
+static int
+keep_value(const struct ply *ply, double v, float *to)
+{
+	struct cloud *cloud = cloud_of(ply);
+	bool ascii = ply->form == PLY_FORM_ASCII;
+	const char *word = ply->words.word, *what = ascii ? "line" : "point";
+	size_t number = ascii ? ply->words.line : cloud->rows.n - 1;
+	char text[64];
+
+	if (ascii)
+		v = strtod(word, NULL);		/* before it was rounded */
+	*to = isnan(v) ? NAN : (float)v;
+	if (!(fabs(v) >= 16777216.0))
+		return 0;
+	if (!ascii) {
+		snprintf(text, sizeof(text), "%.15g", v);
+		word = text;
+	}
+	if (isinf(*to) && (!isinf(v) || (ascii && strpbrk(word, "0123456789"))))
+		return fail(ply->path, "%s %zu: %s is larger than a float can be", what, number,
+		    word);
+	if (!cloud->warned && text_table_rounds(ascii ? word : NULL, v)) {
+		text_table_warn_rounded(ply->path, what, number, word, *to);
+		cloud->warned = true;
+	}
+	return 0;
+}
+
 /* An item of an element; its numbers go to `row`, if there is one. */
 static int
 read_item(struct ply *ply, const struct ply_element *element, float *row)
@@ -119,10 +150,25 @@ read_item(struct ply *ply, const struct ply_element *element, float *row)
 		}
 		if (ply_next_value(ply, property->type, &v) < 0)
 			return -1;
-		if (row)
-			*row++ = isnan(v) ? NAN : (float)v;
+		if (row && keep_value(ply, v, row++) < 0)
+			return -1;
 	}
 	return 0;
+}
+
+/* Text behind the vertices belongs to an element, else their number is wrong. */
+static int
+check_end(struct ply *ply, size_t vertex)
+{
+	if (ply->form != PLY_FORM_ASCII)
+		return 0;
+	for (size_t e = vertex + 1; e < ply->elements; e++)
+		if (ply->element[e].count && ply->element[e].n)
+			return 0;
+	if (!words_anywhere(&ply->words))
+		return ferror(ply->file) ? fail_errno(ply->path, "cannot be read") : 0;
+	return fail(ply->path, "line %zu: '%.60s' stands behind the %llu points of element vertex",
+	    ply->words.line, ply->words.word, ply->element[vertex].count);
 }
 
 /* The elements up to the vertices; what stands behind them is left alone. */
@@ -141,7 +187,7 @@ read_points(struct ply *ply, size_t vertex)
 				return -1;
 		}
 	}
-	return 0;
+	return check_end(ply, vertex);
 }
 
 int
