@@ -327,7 +327,7 @@ device_start(struct device *device, struct segment *segment, device_complete *co
 	most = rows_that_fit(&tile);
 	if (rows == 0 || rows > most)
 		rows = most;
-	if (rows == 0 && !tile.fits)
+	if (rows == 0 && !tile.fits && tile.arena + tile.staging <= most_of_tile(device))
 		fail(NULL,
 		    "a row of %zu pixels takes more workgroups than the GPU computes at once",
 		    segment->in->head.w);

@@ -55,7 +55,7 @@ for f in read_frames("one.nrrd"):
 	py 'write_frames("depth.nrrd", [Frame(np.zeros((2, 4, 6), "f4"), ["depth", "mask"])] * 2)'
 	fails 2 "--right: is needed" skeleton in.nrrd -o out.nrrd
 	fails 1 "other.nrrd: is 5 x 4, the input is 6 x 4" skeleton -r other.nrrd in.nrrd -o out.nrrd
-	fails 1 "one.nrrd: has only 1 frames for --right" skeleton -r one.nrrd in.nrrd -o out.nrrd
+	fails 1 "one.nrrd: has only 1 frame for --right" skeleton -r one.nrrd in.nrrd -o out.nrrd
 	fails 1 "more.nrrd: has more frames for --right" skeleton -r more.nrrd in.nrrd -o out.nrrd
 	fails 1 "input has no channel image, only: depth mask" skeleton -r in.nrrd depth.nrrd -o out.nrrd
 	fails 1 "the image of --right has 2 channels and none is named image" skeleton -r depth.nrrd in.nrrd -o out.nrrd
