@@ -27,14 +27,15 @@ struct passes;	/* a map's compute passes on the device; passes.h */
 enum gpu_agreement { AGREE_EXACT, AGREE_ABSOLUTE, AGREE_RELATIVE };
 
 enum stage_trait {
-	STAGE_SOURCE =
-	    1,          /* takes no input: as the first stage its body's `start` makes all frames */
-	STAGE_SINK = 2, /* gives no frames: its result is text or files */
+	/* Takes no input: as the first stage its body's `start` makes all frames. */
+	STAGE_SOURCE = 1,
+	/* Gives no frames: its result is text or files. */
+	STAGE_SINK = 2,
 	/* Reads its operands by itself: as the first stage its body's `start` takes run->operand,
 	 * or standard input where there are none. Behind others it gets frames, unless it is a
 	 * source, too. */
 	STAGE_OPERANDS = 4,
-	/* takes uchar, ushort and float; without it the runner converts to float */
+	/* Takes uchar, ushort and float; without it the runner converts to float. */
 	STAGE_ANY_TYPE = 8,
 	/* Takes tables, too (frame(5)), which the runner refuses without it. A map's rows then
 	 * makes each column from the same column alone, its halo is 0, and plan must not depend on
@@ -62,7 +63,8 @@ struct body {
 	/* Computes rows y0 <= y < y1 of every output channel. Input rows from y0 - halo to y1 +
 	 * halo - 1, as far as they exist in the image (0 <= y < in->head.h), may be read; use
 	 * frame_row(). Second inputs and the last frame's state planes stand behind the input's
-	 * planes, this frame's state planes behind the output's (run_state()). */
+	 * planes, this frame's state planes behind the output's (run_state_in(),
+	 * run_state_out() in run.h). */
 	void (*rows)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
 	    size_t y1, const struct row_scratch *);
 	/* All rows of a frame are made: for warnings about what rows has seen. May be NULL. */
