@@ -69,6 +69,17 @@ band_lay_out(struct segment *segment)
 	}
 }
 
+void *
+band_alloc(size_t bytes)
+{
+	size_t rounded = (bytes + BAND_ALIGN - 1) / BAND_ALIGN * BAND_ALIGN;
+	void *memory = rounded < bytes ? NULL : aligned_alloc(BAND_ALIGN, rounded);
+
+	if (!memory)
+		fail_memory();
+	return memory;
+}
+
 int
 band_reserve(struct band_memory *band, const struct segment *segment)
 {
@@ -76,20 +87,21 @@ band_reserve(struct band_memory *band, const struct segment *segment)
 
 	if (band->bytes < segment->bytes) {
 		free(band->memory);
-		band->memory = aligned_alloc(64, segment->bytes);
+		band->memory = band_alloc(segment->bytes);
 		band->bytes = band->memory ? segment->bytes : 0;
 		if (!band->memory)
-			return fail_memory();
+			return -1;
 	}
 	for (size_t k = 0; k < segment->n; k++)
 		planes += segment->link[k].in.c + segment->link[k].out.c +
 		    2 * segment->link[k].run.state;
 	if (band->planes < planes) {
 		free(band->plane);
-		band->plane = calloc(planes, sizeof(*band->plane));
+		band->plane = band_alloc(planes * sizeof(*band->plane));
 		band->planes = band->plane ? planes : 0;
 		if (!band->plane)
-			return fail_memory();
+			return -1;
+		memset(band->plane, 0, planes * sizeof(*band->plane));
 	}
 	for (size_t k = 0; k < segment->n; k++) {
 		band->in[k] = band->plane + at;

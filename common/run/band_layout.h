@@ -3,11 +3,17 @@
 #ifndef BAND_LAYOUT_H
 #define BAND_LAYOUT_H
 
+#include <stdalign.h>
+
 #include "run/segment.h"
+
+/* Threads write to memory of their own all the time: where two threads' memory shares a cache line,
+ * or the pair of lines that is fetched together, each waits for the other. */
+#define BAND_ALIGN 128
 
 /* What one thread needs to take a band through a segment. */
 struct band_memory {
-	void *memory;				/* rows between the maps, state rows, scratch */
+	alignas(BAND_ALIGN) void *memory;	/* rows between the maps, state rows, scratch */
 	size_t bytes;
 	struct plane *plane;			/* of all the views below */
 	size_t planes;
@@ -38,6 +44,8 @@ size_at_most(size_t n, size_t most)
 size_t band_most_rows(const struct segment *, size_t k);
 /* Bytes of a row of a state plane. */
 size_t band_state_stride(const struct link *);
+/* Memory that no other thread's shares a cache line with, to be freed by free(). NULL after fail(). */
+void *band_alloc(size_t bytes);
 /* Sets what a band needs: halos from the last map back to the first, heights, places in a thread's
  * memory. */
 void band_lay_out(struct segment *);

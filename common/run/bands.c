@@ -311,9 +311,14 @@ bands_add_times(struct segment *segment)
 int
 bands_init(struct chain *chain)
 {
+	size_t bytes = (size_t)chain->threads * sizeof(*chain->memory);
+
 	row_shares_init(&chain->shares);
-	chain->memory = calloc((size_t)chain->threads, sizeof(*chain->memory));
-	return chain->memory ? 0 : fail_memory();
+	chain->memory = band_alloc(bytes);
+	if (!chain->memory)
+		return -1;
+	memset(chain->memory, 0, bytes);
+	return 0;
 }
 
 void
