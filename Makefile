@@ -87,7 +87,7 @@ samples: all  ## reprocess the sample captures
 install: all  ## install tools and man pages under PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7)
 	install $(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe $(DESTDIR)$(PREFIX)/bin
-	for page in man/*.[157]; do \
+	for page in $(filter-out $(LEFT_OUT:%=man/%.1),$(wildcard man/*.[157])); do \
 		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
 	done
 

@@ -317,12 +317,32 @@ append_as_word(char **list, const char *value, size_t times)
 	return status;
 }
 
+/* Keys whose values are lists of their own, not one word per channel. */
+static bool
+is_vector(const char *key)
+{
+	static const char *const vectors[] = { "origin_px", "projector_px", "ref_plane_rad",
+		"colormap_range", "depth_range", "center_mm", "view_rotation" };
+
+	for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); i++)
+		if (!strcmp(key, vectors[i]))
+			return true;
+	return !strncmp(key, "cmd.", 4) || !strncmp(key, "holo_", 5);
+}
+
+/* Has the value one word for each of c channels? */
+static bool
+is_channel_list(const char *key, const char *value, size_t c)
+{
+	return c > 1 && !is_vector(key) && meta_words(value) == c;
+}
+
 static int
 gather_key(struct meta *to, const char *key, const struct meta *const *meta, const size_t *planes,
     size_t n)
 {
 	const char *first = meta_get(meta[0], key);
-	bool same = true;
+	bool same = true, lists = n > 1;
 	char *list = NULL;
 	int status = 0;
 
@@ -331,16 +351,18 @@ gather_key(struct meta *to, const char *key, const struct meta *const *meta, con
 
 		same = first && other && !strcmp(first, other);
 	}
+	for (size_t i = 0; i < n && same; i++)
+		lists &= is_channel_list(key, first, planes[i]);
 	if (!strncmp(key, "cmd.", 4))
 		return first ? meta_set(to, key, first) : 0;
-	if (same)
+	if (same && !lists)
 		return meta_set(to, key, first);
 	for (size_t i = 0; i < n && status == 0; i++) {
 		const char *value = meta_get(meta[i], key);
 
 		if (!value)
 			value = "-";
-		if (planes[i] > 1 && meta_words(value) == planes[i])
+		if (is_channel_list(key, value, planes[i]))
 			status = append_list(&list, value, 1);
 		else
 			status = append_as_word(&list, value, planes[i]);
@@ -368,14 +390,6 @@ meta_gather(struct meta *to, const struct meta *const *meta, const size_t *plane
 	return 0;
 }
 
-/* Keys whose values are lists of their own, not one word per channel. */
-static bool
-is_vector(const char *key)
-{
-	return !strncmp(key, "cmd.", 4) || !strcmp(key, "origin_px") ||
-	    !strcmp(key, "projector_px") || !strcmp(key, "ref_plane_rad");
-}
-
 int
 meta_pick(struct meta *meta, size_t c, const size_t *index, size_t n)
 {
@@ -385,7 +399,7 @@ meta_pick(struct meta *meta, size_t c, const size_t *index, size_t n)
 		struct meta_entry *entry = &meta->entry[i];
 		char word[256], *list = NULL;
 
-		if (c < 2 || meta_words(entry->value) != c || is_vector(entry->key))
+		if (!is_channel_list(entry->key, entry->value, c))
 			continue;
 		for (size_t k = 0; k < n; k++)
 			if (!meta_word(entry->value, index[k], word, sizeof(word)) ||

@@ -26,7 +26,8 @@ struct pixel_store {
 static struct {
 	pthread_mutex_t lock;
 	struct pixel_store *store[KEPT_MOST + 1];
-	size_t n;
+	size_t n, bytes;
+	size_t used, most_used;		/* bytes of the stores that have users, now and at most */
 	struct memory_source source;	/* of new stores; zero: malloc */
 } kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -45,30 +46,53 @@ kept_remove(size_t i)
 	struct pixel_store *store = kept.store[i];
 
 	kept.n--;
+	kept.bytes -= store->bytes;
 	memmove(kept.store + i, kept.store + i + 1, (kept.n - i) * sizeof(*kept.store));
 	return store;
 }
 
-/*
- * A kept store of exactly this size, or NULL. Where there is none, the oldest of another size is
- * *outgrown: the frames of a stream that changes its sizes replace one another, and no more stores
- * are kept than were in use at once.
- */
+static void
+count_used(size_t bytes)
+{
+	kept.used += bytes;
+	if (kept.used > kept.most_used)
+		kept.most_used = kept.used;
+}
+
+/* A kept store of exactly this size, or NULL. */
 static struct pixel_store *
-kept_take(size_t bytes, struct pixel_store **outgrown)
+kept_take(size_t bytes)
 {
 	struct pixel_store *found = NULL;
 
-	*outgrown = NULL;
 	pthread_mutex_lock(&kept.lock);
 	for (size_t i = kept.n; i-- > 0 && !found;)
 		if (kept.store[i]->bytes == bytes && !is_busy(kept.store[i]))
 			found = kept_remove(i);
-	for (size_t i = 0; i < kept.n && !found && !*outgrown; i++)
-		if (kept.store[i]->bytes != bytes)
-			*outgrown = kept_remove(i);
+	if (found)
+		count_used(bytes);
 	pthread_mutex_unlock(&kept.lock);
 	return found;
+}
+
+/*
+ * Before a store of so many bytes is made: the oldest kept one, to be freed, where all together
+ * would be more than twice what was ever in use at once; else NULL. So the frames of a stream that
+ * changes its sizes replace one another, and sizes that alternate are kept.
+ */
+static struct pixel_store *
+kept_excess(size_t bytes)
+{
+	struct pixel_store *excess = NULL;
+	size_t used, most;
+
+	pthread_mutex_lock(&kept.lock);
+	used = kept.used + bytes;
+	most = used > kept.most_used ? used : kept.most_used;
+	if (kept.n && kept.bytes + used > 2 * most)
+		excess = kept_remove(0);
+	pthread_mutex_unlock(&kept.lock);
+	return excess;
 }
 
 /* Keeps a store; returns the one to be freed instead: this one, the oldest, or none. */
@@ -80,10 +104,11 @@ kept_add(struct pixel_store *store)
 	if (KEPT_MOST == 0 || store->bytes == 0)
 		return store;
 	pthread_mutex_lock(&kept.lock);
-	if (kept.n == KEPT_MOST) {
+	kept.used -= store->bytes;
+	if (kept.n == KEPT_MOST)
 		out = kept_remove(0);
-	}
 	kept.store[kept.n++] = store;
+	kept.bytes += store->bytes;
 	pthread_mutex_unlock(&kept.lock);
 	return out;
 }
@@ -140,14 +165,19 @@ store_make(size_t bytes, bool *zeroed)
 struct pixel_store *
 pixel_store_new(size_t bytes, size_t users, void **memory, bool *zeroed)
 {
-	struct pixel_store *outgrown, *store = kept_take(bytes, &outgrown);
+	struct pixel_store *store = kept_take(bytes), *excess;
 
-	store_free(outgrown);
 	*zeroed = false;
-	if (!store)
+	if (!store) {
+		while ((excess = kept_excess(bytes)))
+			store_free(excess);
 		store = store_make(bytes, zeroed);
-	if (!store)
-		return NULL;
+		if (!store)
+			return NULL;
+		pthread_mutex_lock(&kept.lock);
+		count_used(bytes);
+		pthread_mutex_unlock(&kept.lock);
+	}
 	atomic_init(&store->users, (int)users);
 	*memory = store->memory;
 	return store;
@@ -193,7 +223,7 @@ pixel_store_release(void)
 
 	do {
 		pthread_mutex_lock(&kept.lock);
-		store = kept.n ? kept.store[--kept.n] : NULL;
+		store = kept.n ? kept_remove(kept.n - 1) : NULL;
 		pthread_mutex_unlock(&kept.lock);
 		store_free(store);
 	} while (store);

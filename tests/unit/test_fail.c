@@ -85,7 +85,7 @@ items_hand_their_message_to_the_driver(void **state)
 	fail_clear();
 }
 
-static size_t given, most_given;
+static size_t given, most_given, times_given;
 
 static void *
 take(void *arg, size_t bytes, void **owner)
@@ -96,6 +96,7 @@ take(void *arg, size_t bytes, void **owner)
 	*owner = block;
 	*block = bytes;
 	given += bytes;
+	times_given++;
 	if (given > most_given)
 		most_given = given;
 	return (char *)block + 64;
@@ -134,6 +135,33 @@ kept_stores_do_not_grow_with_the_number_of_sizes(void **state)
 	assert_in_range(most_given, 2 * largest, 4 * largest);
 }
 
+/* One frame at a time, of two sizes in turn. */
+static void
+stores_of_sizes_that_alternate_are_kept(void **state)
+{
+	const struct memory_source source = { .take = take, .give = give };
+
+	(void)state;
+	frame_use_memory(&source);
+	times_given = 0;
+	for (size_t i = 0; i < 20; i++) {
+		struct frame_head head;
+		struct frame *frame;
+
+		assert_int_equal(head_init(&head, 512, i % 2 ? 512 : 300, 1, SAMPLE_FLOAT), 0);
+		assert_int_equal(frame_new(&head, &frame), 0);
+		head_free(&head);
+		frame_free(frame);
+	}
+	frame_use_memory(NULL);
+	assert_int_equal(given, 0);
+#ifdef __SANITIZE_ADDRESS__	/* sees every store anew */
+	assert_int_equal(times_given, 20);
+#else
+	assert_int_equal(times_given, 2);
+#endif
+}
+
 int
 main(void)
 {
@@ -141,6 +169,7 @@ main(void)
 		cmocka_unit_test(a_message_belongs_to_its_thread),
 		cmocka_unit_test(items_hand_their_message_to_the_driver),
 		cmocka_unit_test(kept_stores_do_not_grow_with_the_number_of_sizes),
+		cmocka_unit_test(stores_of_sizes_that_alternate_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,6 +122,32 @@ commands(void **state)
 	meta_free(&meta);
 }
 
+/* Two captures of three steps each: their six planes have six steps. */
+static void
+gather_equal_lists(void **state)
+{
+	struct meta a = { 0 }, all;
+	const struct meta *const list[] = { &a, &a };
+	const size_t planes[] = { 3, 3 };
+
+	(void)state;
+	meta_set(&a, "step", "0 1 2");
+	meta_set(&a, "axis", "x");
+	meta_set(&a, "center_mm", "1 2 3");
+	assert_int_equal(meta_gather(&all, list, planes, 2), 0);
+	assert_string_equal(meta_get(&all, "step"), "0 1 2 0 1 2");
+	assert_string_equal(meta_get(&all, "axis"), "x");
+	assert_string_equal(meta_get(&all, "center_mm"), "1 2 3");
+	meta_free(&all);
+	assert_int_equal(meta_gather(&all, list, planes, 1), 0);
+	assert_string_equal(meta_get(&all, "step"), "0 1 2");
+	meta_free(&all);
+	assert_int_equal(meta_slice(&a, 3, 1, 1), 0);
+	assert_string_equal(meta_get(&a, "step"), "1");
+	assert_string_equal(meta_get(&a, "center_mm"), "1 2 3");
+	meta_free(&a);
+}
+
 static void
 gather(void **state)
 {
@@ -195,6 +221,7 @@ main(void)
 		cmocka_unit_test(copy_and_equal),
 		cmocka_unit_test(commands),
 		cmocka_unit_test(gather),
+		cmocka_unit_test(gather_equal_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
