@@ -461,3 +461,19 @@ manifest_write(const char *path, const struct manifest *manifest)
 	free(folder);
 	return status;
 }
+
+char **
+manifest_files(const struct manifest *manifest, size_t *n)
+{
+	char **file = calloc(manifest->n + 1, sizeof(*file));
+
+	*n = 0;
+	if (!file) {
+		fail_memory();
+		return NULL;
+	}
+	for (size_t i = 0; i < manifest->n; i++)
+		if (i == 0 || strcmp(manifest->row[i].file, manifest->row[i - 1].file))
+			file[(*n)++] = manifest->row[i].file;
+	return file;
+}

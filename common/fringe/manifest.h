@@ -53,6 +53,9 @@ int manifest_cell_parse(const char *word, enum manifest_cell *out);
 
 /* Reads a manifest; path "-" is standard input. At least one row. -1 after fail(path, ...). */
 int manifest_load(const char *path, struct manifest *out);
+/* The files in the order of the list, each once where it stands several times in a row (a file of
+ * several images): a new array of the manifest's own names, and their number. NULL after fail(). */
+char **manifest_files(const struct manifest *, size_t *n);
 void manifest_free(struct manifest *);
 
 /* The row that an image's metadata describes (keys role axis period_px step shift_rad bit

@@ -44,7 +44,7 @@ size_at_most(size_t n, size_t most)
 size_t band_most_rows(const struct segment *, size_t k);
 /* Bytes of a row of a state plane. */
 size_t band_state_stride(const struct link *);
-/* Memory that no other thread's shares a cache line with, to be freed by free(). NULL after fail(). */
+/* Memory that shares no cache line with other memory, to be freed by free(). NULL after fail(). */
 void *band_alloc(size_t bytes);
 /* Sets what a band needs: halos from the last map back to the first, heights, places in a thread's
  * memory. */

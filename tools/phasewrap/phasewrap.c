@@ -1,6 +1,7 @@
 /* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray
  * code. */
 #define _GNU_SOURCE
+#include "fit_check.h"
 #include "flatness.h"
 #include "fringe/capture_set.h"
 #include "phasewrap.h"
@@ -26,6 +27,7 @@ struct priv {
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
 	struct saturation saturation;	/* of the fringe images, where --max-value is not known */
+	struct fit_check fit_check;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -94,13 +96,17 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	for (size_t y = y0; y < y1; y++) {
 		phasewrap_row(&priv->wrap, in, out, y);
 		saturation_row(&priv->saturation, &priv->wrap.captures, in, y);
+		fit_check_row(&priv->fit_check, &priv->wrap.captures, in, y);
 	}
 }
 
 static void
 after(struct run *run)
 {
-	saturation_warn(&((struct priv *)run->priv)->saturation);
+	struct priv *priv = run->priv;
+
+	saturation_warn(&priv->saturation);
+	fit_check_warn(&priv->fit_check, &priv->wrap.captures, priv->wrap.limits.max_value);
 }
 
 /* Each frame anew: the camera may have begun anywhere in the cycle. */
@@ -143,28 +149,21 @@ static const struct body body = { .gather = gather, .rows = rows, .after = after
 static const struct body searching_body = { .gather = gather, .survey = survey, .rows = rows,
 	.after = after, .passes = passes };
 
-/* Without operands the manifest's own files are read; a file of several images is listed several
- * times in a row. */
+/* Without operands the manifest's own files are read. */
 static int
 read_manifest(struct run *run, const char *path)
 {
 	struct priv *priv = run->priv;
-	struct manifest *manifest = &priv->manifest;
-	size_t files = 0;
 
-	if (manifest_load(path, manifest) < 0)
+	if (manifest_load(path, &priv->manifest) < 0)
 		return -1;
 	priv->manifest_read = true;
 	if (run->position > 0 || run->operands > 0)
 		return 0;
-	priv->file = calloc(manifest->n, sizeof(*priv->file));
+	priv->file = manifest_files(&priv->manifest, &run->operands);
 	if (!priv->file)
-		return fail_memory();
-	for (size_t i = 0; i < manifest->n; i++)
-		if (i == 0 || strcmp(manifest->row[i].file, manifest->row[i - 1].file))
-			priv->file[files++] = manifest->row[i].file;
+		return -1;
 	run->operand = priv->file;
-	run->operands = files;
 	return 0;
 }
 
@@ -175,6 +174,7 @@ init(struct run *run)
 
 	run->body = parameters->captures.flat == FLAT_AUTO ? &searching_body : &body;
 	run->colour = COLOUR_GREY;
+	((struct priv *)run->priv)->fit_check.verbose = run->verbose;
 	if (parameters->channel >= 0)
 		run->colour = COLOUR_RED + parameters->channel;
 	if (parameters->captures.rgb)
@@ -261,7 +261,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    thresholds_plan(&priv->wrap.captures, needs_flats(parameters),
 		priv->wrap.reference) < 0 ||
 	    solve(parameters, in, priv) < 0 ||
-	    set_limits(run, in, priv) < 0)
+	    set_limits(run, in, priv) < 0 ||
+	    fit_check_plan(&priv->fit_check, &priv->wrap.captures, in) < 0)
 		return -1;
 	return capture_set_describe(
 	    &priv->wrap.captures, priv->wrap.vector ? "cos sin" : "phase", out);
@@ -274,6 +275,7 @@ end(struct run *run)
 
 	forget(priv);
 	saturation_free(&priv->saturation);
+	fit_check_free(&priv->fit_check);
 	free(priv->file);
 	if (priv->manifest_read)
 		manifest_free(&priv->manifest);

@@ -160,7 +160,8 @@ follow(const struct graph *graph, size_t first, struct unwrap_sequence *out)
 	out->noise = 0;
 	for (size_t at = first; at != NO_SIGNAL; at = graph->next[at]) {
 		if (out->n == sizeof(out->signal) / sizeof(*out->signal))
-			return fail(NULL, "unwrapping takes more than %zu steps from beat to beat", out->n);
+			return fail(NULL, "unwrapping takes more than %zu steps from beat to beat",
+			    out->n);
 		out->signal[out->n++] = graph->signal[at];
 		if (graph->next[at] != NO_SIGNAL)
 			out->noise = fmax(out->noise,

@@ -1,0 +1,113 @@
+load helpers
+
+# Mistakes that users make, each with the words that it gets; and right sets, which get none.
+
+# mistake "WORDS IN THE MESSAGE" COMMAND ...: it may end in any way, but says this in one line.
+mistake() {
+	local words=$1
+	shift
+	run --separate-stderr "$@"
+	if [[ $stderr != *"$words"* ]] || [ "$(wc -l <<<"$stderr")" -ne 1 ]; then
+		printf '%s\nprinted: %s\nwanted: %s\n' "$*" "$stderr" "$words"
+		return 1
+	fi
+}
+
+# right COMMAND ...: not a word.
+right() {
+	run --separate-stderr "$@"
+	if [ "$status" -ne 0 ] || [ -n "$stderr" ]; then
+		printf '%s\nexit %s, printed: %s\n' "$*" "$status" "$stderr"
+		return 1
+	fi
+}
+
+# images N [OPTION ...]: N steps as single files without keys, 1.png to N.png.
+images() {
+	local n=$1
+	shift
+	rm -f -- *.png
+	fringesim -q -s 320x200 -p 40 -n "$n" --ref-plane 10,0.157,0 -c 5 --noise 1.5 "$@" |
+		framecat --split --delete "*" -o %d.png
+	for ((i = n; i > 0; i--)); do mv $((i - 1)).png "$i.png"; done
+}
+
+wrap() {
+	phasewrap -p 40 -o wrapped.nrrd "$@"
+}
+
+@test "mistakes: right sets of 3 to 18 steps, noisy, dark, with harmonics, get no word" {
+	for n in 3 4 5 6 7 8 9 12 18; do
+		for look in "--noise 1.5" "--noise 12" "--gamma 2.2 --noise 1" "--mean 20 --amplitude 8 --noise 2" \
+			"--albedo checker" "--defocus 3 --mean 150 --amplitude 90" "--bits 16" "--bits float --noise 0"; do
+			# shellcheck disable=SC2086
+			fringesim -q -s 320x200 -p 40 -n $n --ref-plane 10,0.157,0 -c 5 $look -o set.nrrd
+			right phasewrap -o wrapped.nrrd set.nrrd
+		done
+	done
+}
+
+@test "mistakes: a duplicate, and the images exchanged, missing or turned round" {
+	for n in 5 6 8 12 18; do
+		images $n
+		mapfile -t all < <(seq -f %.0f.png $n)
+		right wrap -n $n "${all[@]}"
+		mistake "image 2 and image 3 show the same" wrap -n $n 1.png 2.png 2.png "${all[@]:3}"
+		mistake "seem to be exchanged" wrap -n $n 1.png 4.png 3.png 2.png "${all[@]:4}"
+		[[ $n -lt 8 || $stderr == *"image 2 and image 4 seem"* ]]
+		mistake "seem to be exchanged" wrap -n $n 2.png 1.png "${all[@]:2}"
+		[[ $stderr == *"image 1 and image 2"* || $stderr == *"images 1 and 2"* ]]
+		mistake "an image of $n seems to be missing behind image 3" wrap -n $((n - 1)) "${all[@]:0:3}" "${all[@]:4}"
+		mistake "an image of $n seems to be missing behind image $((n - 1))" wrap -n $((n - 1)) "${all[@]:0:n-1}"
+		right wrap -n $n "${all[@]:2}" 1.png 2.png
+	done
+}
+
+@test "mistakes: names without zeros, another number of steps, a foreign image among the steps" {
+	images 12
+	mistake "sorted as text, 1 10 11 2" wrap -n 12 [0-9]*.png
+	mistake "steps of 360/12 degrees" wrap -n 6 {1..6}.png
+	mistake "steps of 360/12 degrees" wrap -n 4 {1..4}.png
+	mistake "steps of 360/6 degrees" wrap -n 6 --shift 0,30,60,90,120,150 {1,3,5,7,9,11}.png
+	mistake "show the same" wrap -n 12 {1,3,5,7,9,11}.png {1,3,5,7,9,11}.png
+	fringesim -q -s 320x200 -p 63 -n 3 --ref-plane 10,0.1,0 -c 5 | framecat --split --delete "*" -o other%d.png
+	mistake "image 7 does not fit the others" wrap -n 12 {1..6}.png other1.png {8..12}.png
+	images 4
+	mistake "do not fit 4 steps" wrap -n 4 1.png 3.png 2.png 4.png
+	[[ $stderr == *"of the amplitude"* ]]
+}
+
+@test "mistakes: one warning a run, none with -q, the same for all threads, bands and devices" {
+	images 8
+	set -- 1.png 2.png 2.png {4..8}.png
+	mistake "show the same" phasewrap -p 40 -n 8 -o wrapped.nrrd "$@" "$@" "$@"
+	first=$stderr
+	right phasewrap -q -p 40 -n 8 -o wrapped.nrrd "$@"
+	for j in 1 2 5; do
+		FRINGEPIPE_BAND=7 mistake "$first" phasewrap -j $j -p 40 -n 8 -o wrapped.nrrd "$@"
+	done
+	fringepipe --devices | grep -q ^gpu: || return 0
+	mistake "show the same" phasewrap -d gpu -p 40 -n 8 -o wrapped.nrrd "$@"
+	[ "$stderr" = "$first" ]
+}
+
+@test "mistakes: real sets get no word, and the words when they are wrong" {
+	need_data slmaster_eye_12step_gray
+	eye=$data/slmaster_eye_12step_gray box=$data/weiyang_box_3freq_35_36_37
+	angel=$data/dtu_angel_2freq_rectified lens=$data/hagen_lens_4step
+	right wrap -n 12 "$eye"/phase_*.png
+	right wrap -n 6 "$eye"/phase_{00,02,04,06,08,10}.png
+	right wrap -n 4 "$eye"/phase_{00,03,06,09}.png
+	right wrap -n 4 --sign -1 "$lens"/lens_crop_{000,090,180,270}.jpg
+	for side in left right; do
+		right phasewrap -n 8 -p 48,46.8292683 --sign -1 -o w.nrrd "$angel/$side"/f40_*.png "$angel/$side"/f41_*.png
+	done
+	three=(-n 8 -p 24.4,23.7222222,23.0810811 --sign -1 -o w.nrrd)
+	right phasewrap "${three[@]}" "$box"/f3[567]_*.png
+	right phasewrap -n 4 -o w.nrrd "$data"/slsdk_david_stereo/left/phase_*.png
+	mistake "image 2 and image 3 seem to be exchanged" \
+		phasewrap "${three[@]}" "$box"/f35_{0,2,1,3,4,5,6,7}.png "$box"/f3[67]_*.png
+	mistake "an image of 12 seems to be missing behind image 5" wrap -n 11 "$eye"/phase_0[0-4].png \
+		"$eye"/phase_0[6-9].png "$eye"/phase_1*.png
+	mistake "steps of 360/12 degrees" wrap -n 4 "$eye"/phase_*.png
+}

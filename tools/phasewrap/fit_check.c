@@ -1,0 +1,261 @@
+#define _GNU_SOURCE
+#include "fit_check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "step_fit.h"
+
+#define PIXELS 600		/* looked at, about */
+#define LEAST 64		/* pixels with fringes, from which on something can be told */
+
+static bool
+is_checkable(const struct capture_fringe *fringe)
+{
+	return !fringe->two_plus_one && fringe->n >= 4 && fringe->n <= FIT_CHECK_MOST;
+}
+
+int
+fit_check_plan(struct fit_check *check, const struct capture_set *captures,
+    const struct frame_head *head)
+{
+	double step = sqrt((double)head->w * (double)head->h / PIXELS);
+	const char *names = meta_get(&head->meta, "name");
+	bool any = false;
+
+	fit_check_free(check);
+	for (size_t k = 0; k < captures->fringes; k++)
+		any |= is_checkable(&captures->fringe[k]);
+	check->off = check->warned || !any;
+	check->step = step > 1 ? (size_t)step : 1;
+	check->columns = (head->w + check->step - 1) / check->step;
+	check->rows = (head->h + check->step - 1) / check->step;
+	check->planes = head->c;
+	if (check->off)
+		return 0;
+	check->sample = calloc(check->columns * check->rows, head->c * sizeof(*check->sample));
+	check->work = calloc(check->columns * check->rows, sizeof(*check->work));
+	if (names && meta_words(names) == head->c)
+		check->names = strdup(names);
+	return check->sample && check->work ? 0 : fail_memory();
+}
+
+void
+fit_check_free(struct fit_check *check)
+{
+	free(check->sample);
+	free(check->work);
+	free(check->names);
+	check->sample = check->work = NULL;
+	check->names = NULL;
+}
+
+static float
+sample_at(const struct frame *frame, size_t c, size_t y, size_t x)
+{
+	const void *row = frame_row(frame, c, y);
+
+	switch (frame->head.type) {
+	case SAMPLE_UCHAR:
+		return ((const uint8_t *)row)[x];
+	case SAMPLE_USHORT:
+		return ((const uint16_t *)row)[x];
+	case SAMPLE_FLOAT:
+		break;
+	}
+	return ((const float *)row)[x];
+}
+
+/* Bands may share rows: both store the same. */
+void
+fit_check_row(const struct fit_check *check, const struct capture_set *captures,
+    const struct frame *frame, size_t y)
+{
+	if (check->off || y % check->step)
+		return;
+	for (size_t k = 0; k < captures->fringes; k++) {
+		const struct capture_fringe *fringe = &captures->fringe[k];
+
+		if (!is_checkable(fringe))
+			continue;
+		for (size_t i = 0; i < fringe->n; i++) {
+			size_t c = fringe->plane[i];
+			float *to = check->sample + y / check->step * check->columns *
+			    check->planes + c;
+
+			for (size_t x = 0; x < frame->head.w; x += check->step) {
+				float value = sample_at(frame, c, y, x);
+
+				__atomic_store(to, &value, __ATOMIC_RELAXED);
+				to += check->planes;
+			}
+		}
+	}
+}
+
+/* A pixel's values less their mean, and the mean of their squares; 0 where it does not count. */
+static float
+centre(const float *sample, const struct capture_fringe *fringe, float max_value, float *v)
+{
+	float mean = 0, square = 0;
+
+	for (size_t i = 0; i < fringe->n; i++) {
+		float value = sample[fringe->plane[i]];
+
+		if (!(value < max_value) || !(value > -INFINITY))
+			return 0;
+		mean += value / (float)fringe->n;
+		v[i] = value;
+	}
+	for (size_t i = 0; i < fringe->n; i++) {
+		v[i] -= mean;
+		square += v[i] * v[i];
+	}
+	return square / (float)fringe->n;
+}
+
+/* What a pixel must have to belong to the fringes: a quarter of what those in light have. */
+static float
+least_square(const struct fit_check *check, size_t pixels)
+{
+	double least = 0;
+
+	for (int round = 0; round < 2; round++) {
+		double sum = 0, n = 0;
+
+		for (size_t p = 0; p < pixels; p++)
+			if (check->work[p] > least) {
+				sum += (double)check->work[p];
+				n++;
+			}
+		least = n > 0 ? (round ? 0.25 : 0.5) * sum / n : 0;
+	}
+	return (float)least;
+}
+
+/* The Gram matrix of the pixels with fringes, each with the same weight; how many they are. */
+static size_t
+gather_gram(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
+    double *gram)
+{
+	size_t pixels = check->columns * check->rows, n = fringe->n, used = 0;
+	float v[FIT_CHECK_MOST], least;
+	double unit[FIT_CHECK_MOST];
+
+	for (size_t p = 0; p < pixels; p++)
+		check->work[p] = centre(check->sample + p * check->planes, fringe, max_value, v);
+	least = least_square(check, pixels);
+	memset(gram, 0, n * n * sizeof(*gram));
+	for (size_t p = 0; p < pixels; p++) {
+		if (!(check->work[p] > 0) || !(check->work[p] >= least))
+			continue;
+		centre(check->sample + p * check->planes, fringe, max_value, v);
+		for (size_t i = 0; i < n; i++)
+			unit[i] = (double)v[i] / sqrt((double)check->work[p]);
+		for (size_t i = 0; i < n; i++)
+			for (size_t j = 0; j < n; j++)
+				gram[i * n + j] += unit[i] * unit[j];
+		used++;
+	}
+	return used;
+}
+
+#define IMAGE_NAME_SIZE 300
+
+/* "image 3 (phase_02)": its place in the fringe set, and the file's name where it is known. */
+static const char *
+image_name(const struct fit_check *check, const struct capture_fringe *fringe, size_t i, char *text)
+{
+	char word[256];
+
+	if (check->names && meta_word(check->names, fringe->plane[i], word, sizeof(word)) &&
+	    strcmp(word, "-"))
+		snprintf(text, IMAGE_NAME_SIZE, "image %zu (%s)", i + 1, word);
+	else
+		snprintf(text, IMAGE_NAME_SIZE, "image %zu", i + 1);
+	return text;
+}
+
+/* Says what is wrong; each line ends with how much the fit is off, and would be. */
+static void
+say(const struct fit_check *check, const struct capture_fringe *fringe,
+    const struct step_verdict *verdict)
+{
+	char set[CAPTURE_SET_NAME_SIZE], a[IMAGE_NAME_SIZE], b[IMAGE_NAME_SIZE], off[100];
+	char other[60] = "";
+
+	capture_set_name(fringe, set);
+	snprintf(off, sizeof(off), "(the fit is off by %.3f of the amplitude, else by %.3f)",
+	    verdict->misfit, verdict->better);
+	switch (verdict->fault) {
+	case STEPS_FIT:
+		return;
+	case STEPS_ALIKE:
+		warn(NULL, "%s: %s and %s show the same: one of them is no step of its own", set,
+		    image_name(check, fringe, verdict->a, a),
+		    image_name(check, fringe, verdict->b, b));
+		return;
+	case STEPS_EXCHANGED:
+		if (verdict->c != verdict->d)
+			snprintf(other, sizeof(other), ", or images %zu and %zu,", verdict->c + 1,
+			    verdict->d + 1);
+		warn(NULL, "%s: %s and %s%s seem to be exchanged %s", set,
+		    image_name(check, fringe, verdict->a, a),
+		    image_name(check, fringe, verdict->b, b), other, off);
+		return;
+	case STEPS_SORTED:
+		warn(NULL, "%s: the images seem to be sorted as text, 1 10 11 2, and not as "
+		    "numbers %s", set, off);
+		return;
+	case STEPS_MISSING:
+		warn(NULL, "%s: an image of %zu seems to be missing behind %s %s", set,
+		    fringe->n + 1, image_name(check, fringe, verdict->a - 1, a), off);
+		return;
+	case STEPS_OTHER:
+		warn(NULL, "%s: %zu images, but steps of 360/%zu degrees: --steps or --shift is "
+		    "another %s", set, fringe->n, verdict->a, off);
+		return;
+	case STEPS_OUTLIER:
+		warn(NULL, "%s: %s does not fit the others %s", set,
+		    image_name(check, fringe, verdict->a, a), off);
+		return;
+	case STEPS_UNFIT:
+		warn(NULL, "%s: the images do not fit %zu steps, by %.2f of the amplitude: are "
+		    "--steps, --shift and the order of the images right?", set, fringe->n,
+		    verdict->misfit);
+		return;
+	}
+}
+
+static void
+report(const struct fit_check *check, const struct capture_fringe *fringe, double misfit)
+{
+	char set[CAPTURE_SET_NAME_SIZE];
+
+	if (check->verbose)
+		fprintf(stderr, "%s: %s: the fit is off by %.3f of the amplitude\n",
+		    fail_program(), capture_set_name(fringe, set), misfit);
+}
+
+void
+fit_check_warn(struct fit_check *check, const struct capture_set *captures, float max_value)
+{
+	double gram[FIT_CHECK_MOST * FIT_CHECK_MOST];
+
+	for (size_t k = 0; k < captures->fringes && !check->off; k++) {
+		const struct capture_fringe *fringe = &captures->fringe[k];
+		struct step_verdict verdict;
+
+		if (!is_checkable(fringe) ||
+		    gather_gram(check, fringe, max_value, gram) < LEAST)
+			continue;
+		verdict = step_fit_judge(gram, fringe->shift_rad, fringe->n);
+		report(check, fringe, verdict.misfit);
+		check->off = check->warned = verdict.fault != STEPS_FIT;
+		say(check, fringe, &verdict);
+	}
+	check->verbose = false;
+}

@@ -1,0 +1,37 @@
+/*
+ * Do the images of a fringe set fit the phase shifts that they are taken for? Of N >= 4 images
+ * I_n = A + B cos(phi + d_n) the fit leaves N - 3 numbers over. Noise and harmonics leave some
+ * 0.01 to 0.3 of the amplitude there, and about as much whatever other shifts are tried. Where
+ * there is a duplicate, two images are exchanged or one was left out, other shifts leave much
+ * less. Only pixels on a coarse grid count, so that the warning does not depend on threads or
+ * bands. (Three images fit always; four cannot tell the first exchanged with the third.)
+ */
+#ifndef FIT_CHECK_H
+#define FIT_CHECK_H
+
+#include "frame/frame.h"
+#include "fringe/capture_set.h"
+
+#define FIT_CHECK_MOST 64	/* images of one period; more are not checked */
+
+struct fit_check {
+	size_t step;		/* every step-th pixel of every step-th row is looked at */
+	size_t columns, rows, planes;
+	float *sample;		/* [pixel][plane] */
+	char *names;		/* of the images, a word per plane, or NULL */
+	float *work;		/* for the fits */
+	bool off, warned;	/* nothing can be told, or it was */
+	bool verbose;		/* the caller sets it: prints once how well the images fit */
+};
+
+/* -1 after fail(). */
+int fit_check_plan(struct fit_check *, const struct capture_set *, const struct frame_head *);
+void fit_check_free(struct fit_check *);
+/* Looks at row y of all fringe images. */
+void fit_check_row(const struct fit_check *, const struct capture_set *, const struct frame *,
+    size_t y);
+/* All rows are made: warns, once in a run, about the first fringe set that other shifts fit better.
+ * Pixels that reach max_value are saturated and do not count. */
+void fit_check_warn(struct fit_check *, const struct capture_set *, float max_value);
+
+#endif

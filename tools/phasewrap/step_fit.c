@@ -1,0 +1,400 @@
+#include "step_fit.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fit_check.h"
+
+#define MOST FIT_CHECK_MOST
+
+/*
+ * Limits, by the images of seven rigs and simulations of 4 to 18 steps (the mean square that a fit
+ * leaves over that of the other fit): right sets reach 0.6 for exchanged images, 0.9 for a missing
+ * one, 2.0 for one left out; wrong sets begin at 2.0, 1.15 and 2.1. A right set of square fringes
+ * leaves 0.30 of the amplitude.
+ */
+#define EXCHANGED_RATIO 1.4
+#define MISSING_RATIO 1.12
+#define OTHER_RATIO 2.0
+#define OUTLIER_RATIO 2.5
+#define OUTLIER_LEAD 1.8	/* over the second best to leave out */
+#define UNFIT 0.4		/* of the amplitude */
+#define UNEVEN 1.5		/* a misfit that is noise has as much of every shape */
+#define ALIKE 0.25		/* of the mean square difference of the nearest shifts */
+#define SAME_SHIFT 1e-3		/* in that difference */
+#define SLIGHT 0.005		/* of the amplitude: rounding to grey levels */
+
+struct fit {
+	const double *gram;
+	size_t n;
+	double q[3][MOST];	/* orthonormal: the constant, the shifts' cosine and sine */
+	double gq[3][MOST];	/* gram q */
+	double left;		/* sum of squares that the fit leaves */
+};
+
+static double
+dot(const double *a, const double *b, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/* Gram-Schmidt, twice, which keeps the vectors orthogonal. False: the shifts determine no phase. */
+static bool
+make_basis(struct fit *fit, const double *shift_rad)
+{
+	for (size_t i = 0; i < fit->n; i++) {
+		fit->q[0][i] = 1;
+		fit->q[1][i] = cos(shift_rad[i]);
+		fit->q[2][i] = sin(shift_rad[i]);
+	}
+	for (int a = 0; a < 3; a++) {
+		double length;
+
+		for (int b = 0; b < 2 * a; b++) {
+			double along = dot(fit->q[a], fit->q[b % a], fit->n);
+
+			for (size_t i = 0; i < fit->n; i++)
+				fit->q[a][i] -= along * fit->q[b % a][i];
+		}
+		length = sqrt(dot(fit->q[a], fit->q[a], fit->n));
+		if (!(length > 1e-6))
+			return false;
+		for (size_t i = 0; i < fit->n; i++)
+			fit->q[a][i] /= length;
+	}
+	return true;
+}
+
+static double
+trace(const double *gram, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += gram[i * n + i];
+	return sum;
+}
+
+static bool
+solve(struct fit *fit, const double *gram, const double *shift_rad, size_t n)
+{
+	fit->gram = gram;
+	fit->n = n;
+	if (!make_basis(fit, shift_rad))
+		return false;
+	fit->left = trace(gram, n);
+	for (int a = 0; a < 3; a++) {
+		for (size_t i = 0; i < n; i++)
+			fit->gq[a][i] = dot(gram + i * n, fit->q[a], n);
+		fit->left -= dot(fit->q[a], fit->gq[a], n);
+	}
+	return true;
+}
+
+/* Squares per degree of freedom; rounding may leave less than nothing. */
+static double
+mean_square(double left, double freedom)
+{
+	return left > 0 ? left / freedom : 0;
+}
+
+/* How much smaller the mean square is than the set's own. */
+static double
+ratio(const struct fit *fit, double mean)
+{
+	double own = mean_square(fit->left, (double)fit->n - 3), least = SLIGHT * SLIGHT / 2;
+
+	least *= trace(fit->gram, fit->n) / (double)fit->n;
+	return own / (mean > least ? mean : least);
+}
+
+static double
+ratio_of_shifts(const struct fit *fit, const double *shift_rad)
+{
+	struct fit other;
+
+	if (!solve(&other, fit->gram, shift_rad, fit->n))
+		return 0;
+	return ratio(fit, mean_square(other.left, (double)fit->n - 3));
+}
+
+/* What is left where images i and j have each other's shift: two entries of q change places. */
+static double
+left_exchanged(const struct fit *fit, size_t i, size_t j)
+{
+	const double *g = fit->gram;
+	size_t n = fit->n;
+	double apart = g[i * n + i] + g[j * n + j] - 2 * g[i * n + j], left = fit->left;
+
+	for (int a = 1; a < 3; a++) {
+		double d = fit->q[a][j] - fit->q[a][i];
+
+		left -= 2 * d * (fit->gq[a][i] - fit->gq[a][j]) + d * d * apart;
+	}
+	return left;
+}
+
+/* What is left without image i. */
+static double
+left_without(const struct fit *fit, size_t i)
+{
+	double residual = fit->gram[i * fit->n + i], freedom = 1;
+
+	for (int a = 0; a < 3; a++) {
+		residual -= 2 * fit->q[a][i] * fit->gq[a][i];
+		freedom -= fit->q[a][i] * fit->q[a][i];
+		for (int b = 0; b < 3; b++)
+			residual += fit->q[a][i] * fit->q[b][i] *
+			    dot(fit->q[a], fit->gq[b], fit->n);
+	}
+	return freedom > 1e-9 ? fit->left - residual / freedom : fit->left;
+}
+
+/* A fault that explains more than those before. */
+static void
+offer(struct step_verdict *verdict, double *best, double found, enum step_fault fault, size_t a,
+    size_t b)
+{
+	if (!(found > *best))
+		return;
+	*best = found;
+	verdict->fault = fault;
+	verdict->a = a;
+	verdict->b = b;
+}
+
+/* How different two images should be, of mean square 1: 0 for the same shift. */
+static double
+expected_difference(const double *shift_rad, size_t i, size_t j)
+{
+	double half = sin((shift_rad[j] - shift_rad[i]) / 2);
+
+	return 4 * half * half;
+}
+
+/* Of the two shifts that are nearest, but not the same. */
+static double
+least_difference(const double *shift_rad, size_t n)
+{
+	double least = 4;
+
+	for (size_t j = 1; j < n; j++)
+		for (size_t i = 0; i < j; i++) {
+			double expected = expected_difference(shift_rad, i, j);
+
+			if (expected > SAME_SHIFT && expected < least)
+				least = expected;
+		}
+	return least;
+}
+
+/* Two images that are less different than those of the nearest shifts should be. */
+static bool
+find_alike(const struct fit *fit, const double *shift_rad, struct step_verdict *verdict)
+{
+	const double *g = fit->gram;
+	size_t n = fit->n;
+	double least = ALIKE * least_difference(shift_rad, n) * trace(g, n) / (double)n;
+
+	for (size_t j = 1; j < n; j++)
+		for (size_t i = 0; i < j; i++) {
+			double apart = g[i * n + i] + g[j * n + j] - 2 * g[i * n + j];
+
+			if (apart >= least || expected_difference(shift_rad, i, j) <= SAME_SHIFT)
+				continue;
+			least = apart;
+			verdict->fault = STEPS_ALIKE;
+			verdict->a = i;
+			verdict->b = j;
+		}
+	return verdict->fault == STEPS_ALIKE;
+}
+
+static void
+find_exchanged(const struct fit *fit, struct step_verdict *verdict, double *best)
+{
+	struct step_verdict second = { 0 };
+	double next = 0;
+
+	for (size_t j = 1; j < fit->n; j++)
+		for (size_t i = 0; i < j; i++) {
+			double found = ratio(fit, mean_square(left_exchanged(fit, i, j),
+			    (double)fit->n - 3));
+
+			if (found <= EXCHANGED_RATIO)
+				continue;
+			if (found > *best) {
+				next = *best;
+				second.a = verdict->a;
+				second.b = verdict->b;
+				offer(verdict, best, found, STEPS_EXCHANGED, i, j);
+			} else if (found > next) {
+				next = found;
+				second.a = i;
+				second.b = j;
+			}
+		}
+	if (next > 0.5 * *best) {
+		verdict->c = second.a;
+		verdict->d = second.b;
+	}
+}
+
+struct numbered {
+	char text[8];
+	size_t i;
+};
+
+static int
+compare_text(const void *a, const void *b)
+{
+	return strcmp(((const struct numbered *)a)->text, ((const struct numbered *)b)->text);
+}
+
+/* Numbers from `from` on, sorted as text. */
+static void
+find_sorted(const struct fit *fit, const double *shift_rad, size_t from,
+    struct step_verdict *verdict, double *best)
+{
+	struct numbered name[MOST];
+	double shift[MOST], found;
+
+	for (size_t i = 0; i < fit->n; i++) {
+		snprintf(name[i].text, sizeof(name[i].text), "%zu", (i + from) % 1000);
+		name[i].i = i;
+	}
+	qsort(name, fit->n, sizeof(*name), compare_text);
+	for (size_t i = 0; i < fit->n; i++)
+		shift[i] = shift_rad[name[i].i];
+	found = ratio_of_shifts(fit, shift);
+	if (found > EXCHANGED_RATIO)
+		offer(verdict, best, found, STEPS_SORTED, 0, 0);
+}
+
+/* Are the shifts steps of 360 / m degrees? */
+static bool
+are_equal_steps(const double *shift_rad, size_t n, size_t m)
+{
+	for (size_t i = 1; i < n; i++)
+		if (fabs(remainder(shift_rad[i] - shift_rad[0] - 2 * M_PI * (double)i / (double)m,
+		    2 * M_PI)) > 1e-6)
+			return false;
+	return true;
+}
+
+/* Equal steps of one more image, which is not there. */
+static void
+find_missing(const struct fit *fit, struct step_verdict *verdict, double *best)
+{
+	for (size_t gap = 1; gap <= fit->n; gap++) {
+		double shift[MOST], found;
+
+		for (size_t i = 0; i < fit->n; i++)
+			shift[i] = 2 * M_PI * (double)(i + (i >= gap)) / ((double)fit->n + 1);
+		found = ratio_of_shifts(fit, shift);
+		if (found > MISSING_RATIO)
+			offer(verdict, best, found, STEPS_MISSING, gap, 0);
+	}
+}
+
+/* More of a turn, or less of it, than the images are taken for. */
+static void
+find_other(const struct fit *fit, const double *shift_rad, struct step_verdict *verdict,
+    double *best)
+{
+	for (size_t m = 3; m <= 4 * fit->n; m++) {
+		double shift[MOST], found;
+
+		for (size_t i = 0; i < fit->n; i++)
+			shift[i] = 2 * M_PI * (double)i / (double)m;
+		found = are_equal_steps(shift_rad, fit->n, m) ? 0 : ratio_of_shifts(fit, shift);
+		if (found > OTHER_RATIO)
+			offer(verdict, best, found, STEPS_OTHER, m, 0);
+	}
+}
+
+static void
+find_outlier(const struct fit *fit, struct step_verdict *verdict, double *best)
+{
+	double most = 0, second = 0;
+	size_t which = 0;
+
+	for (size_t i = 0; i < fit->n; i++) {
+		double found = ratio(fit, mean_square(left_without(fit, i), (double)fit->n - 4));
+
+		if (found > most) {
+			second = most;
+			most = found;
+			which = i;
+		} else if (found > second) {
+			second = found;
+		}
+	}
+	if (most > OUTLIER_RATIO && most > OUTLIER_LEAD * second)
+		offer(verdict, best, most, STEPS_OUTLIER, which, 0);
+}
+
+/* The residuals' largest eigenvalue over the mean of all, by power iteration: 1 for noise. */
+static double
+unevenness(const struct fit *fit)
+{
+	double v[MOST], next[MOST], length = 0;
+	size_t n = fit->n;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = 1.0 + (double)(i * i % 7);
+	for (int round = 0; round < 40; round++) {
+		for (int a = 0; a < 3; a++) {
+			double along = dot(v, fit->q[a], n);
+
+			for (size_t i = 0; i < n; i++)
+				v[i] -= along * fit->q[a][i];
+		}
+		length = sqrt(dot(v, v, n));
+		for (size_t i = 0; i < n; i++)
+			v[i] /= length > 0 ? length : 1;
+		for (size_t i = 0; i < n; i++)
+			next[i] = dot(fit->gram + i * n, v, n);
+		length = dot(v, next, n);
+		memcpy(v, next, sizeof(*v) * n);
+	}
+	return length / mean_square(fit->left, (double)n - 3);
+}
+
+struct step_verdict
+step_fit_judge(const double *gram, const double *shift_rad, size_t n)
+{
+	struct step_verdict verdict = { .fault = STEPS_FIT };
+	struct fit fit;
+	double square = trace(gram, n) / (double)n, best = 0;
+
+	if (!(square > 0) || !solve(&fit, gram, shift_rad, n))
+		return verdict;
+	/* The mean square of a cosine is half its amplitude's. */
+	verdict.misfit = sqrt(mean_square(fit.left, (double)n - 3) / (2 * square));
+	if (find_alike(&fit, shift_rad, &verdict) || verdict.misfit < SLIGHT)
+		return verdict;
+	if (n >= 5)
+		find_exchanged(&fit, &verdict, &best);
+	if (n > 9) {
+		find_sorted(&fit, shift_rad, 0, &verdict, &best);
+		find_sorted(&fit, shift_rad, 1, &verdict, &best);
+	}
+	if (are_equal_steps(shift_rad, n, n))
+		find_missing(&fit, &verdict, &best);
+	find_other(&fit, shift_rad, &verdict, &best);
+	if (n >= 5)
+		find_outlier(&fit, &verdict, &best);
+	if (verdict.fault != STEPS_FIT)
+		verdict.better = verdict.misfit / sqrt(best);
+	else if (verdict.misfit > UNFIT && (n == 4 || unevenness(&fit) > UNEVEN))
+		verdict.fault = STEPS_UNFIT;
+	return verdict;
+}
