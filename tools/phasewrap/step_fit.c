@@ -1,3 +1,4 @@
+/* Fits of phase shifts to a Gram matrix of images, and the search for shifts that fit better. */
 #include "step_fit.h"
 
 #include <math.h>
@@ -304,20 +305,44 @@ find_missing(const struct fit *fit, struct step_verdict *verdict, double *best)
 	}
 }
 
-/* More of a turn, or less of it, than the images are taken for. */
+static double
+ratio_of_steps(const struct fit *fit, const double *shift_rad, size_t m)
+{
+	double shift[MOST];
+
+	for (size_t i = 0; i < fit->n; i++)
+		shift[i] = 2 * M_PI * (double)i / (double)m;
+	return are_equal_steps(shift_rad, fit->n, m) ? 0 : ratio_of_shifts(fit, shift);
+}
+
+/* More of a turn, or less of it, than the images are taken for. A part of a set of which each part
+ * has as many images is the likelier one of those that fit about as well. */
 static void
 find_other(const struct fit *fit, const double *shift_rad, struct step_verdict *verdict,
     double *best)
 {
-	for (size_t m = 3; m <= 4 * fit->n; m++) {
-		double shift[MOST], found;
+	size_t likely = 0;
+	double found = OTHER_RATIO, least;
 
-		for (size_t i = 0; i < fit->n; i++)
-			shift[i] = 2 * M_PI * (double)i / (double)m;
-		found = are_equal_steps(shift_rad, fit->n, m) ? 0 : ratio_of_shifts(fit, shift);
-		if (found > OTHER_RATIO)
-			offer(verdict, best, found, STEPS_OTHER, m, 0);
+	for (size_t m = 3; m <= 4 * fit->n; m++) {
+		double other = ratio_of_steps(fit, shift_rad, m);
+
+		if (other > found) {
+			found = other;
+			likely = m;
+		}
 	}
+	least = 0.6 * found;
+	for (size_t m = fit->n; likely && m <= 4 * fit->n; m += fit->n) {
+		double other = ratio_of_steps(fit, shift_rad, m);
+
+		if (other > least) {
+			least = other;
+			likely = m;
+		}
+	}
+	if (likely)
+		offer(verdict, best, found, STEPS_OTHER, likely, 0);
 }
 
 static void
@@ -394,7 +419,10 @@ step_fit_judge(const double *gram, const double *shift_rad, size_t n)
 		find_outlier(&fit, &verdict, &best);
 	if (verdict.fault != STEPS_FIT)
 		verdict.better = verdict.misfit / sqrt(best);
-	else if (verdict.misfit > UNFIT && (n == 4 || unevenness(&fit) > UNEVEN))
+	if (verdict.better > UNFIT)	/* no better word than that nothing fits */
+		verdict.fault = STEPS_FIT;
+	if (verdict.fault == STEPS_FIT && verdict.misfit > UNFIT &&
+	    (n == 4 || unevenness(&fit) > UNEVEN))
 		verdict.fault = STEPS_UNFIT;
 	return verdict;
 }
