@@ -111,3 +111,50 @@ wrap() {
 		"$eye"/phase_0[6-9].png "$eye"/phase_1*.png
 	mistake "steps of 360/12 degrees" wrap -n 4 "$eye"/phase_*.png
 }
+
+@test "mistakes: Gray planes in another order, another cell, origin or sign; periods exchanged: real sets" {
+	need_data slmaster_eye_12step_gray
+	eye=$data/slmaster_eye_12step_gray box=$data/weiyang_box_3freq_35_36_37
+	decode() {	# PLANES [OPTION ...]
+		local planes=$1
+		shift
+		# shellcheck disable=SC2086
+		fringepipe phasewrap -n 12 -p 60 --gray 6 --gray-cell half --phase-origin 180 "$@" \
+			"$eye"/phase_*.png $planes , unwrap2f -o a.nrrd
+	}
+	gray="$eye/gray_0.png $eye/gray_1.png $eye/gray_2.png $eye/gray_3.png $eye/gray_4.png $eye/gray_5.png"
+	right decode "$gray"
+	right decode "$gray" --min-amplitude 8 --min-modulation 0.1
+	mistake "the most significant first" decode "$(printf '%s\n' $gray | tac | tr '\n' ' ')"
+	mistake "the most significant first" decode "${gray/gray_2.png $eye\/gray_3/gray_3.png $eye\/gray_2}"
+	mistake "--gray-cell" decode "$gray" --gray-cell period
+	mistake "fringe orders" decode "$gray" --gray-cell column
+	mistake "--phase-origin" decode "$gray" --phase-origin 0
+	mistake "--sign" decode "$gray" --sign -1
+	for side in left right; do
+		right fringepipe phasewrap -n 4 -G 6 -p 64 --gray-cell half --phase-origin 180 \
+			"$data/slsdk_david_stereo/$side"/phase_*.png "$data/slsdk_david_stereo/$side"/gray_*.png , unwrap2f -o a.nrrd
+		mistake "--phase-origin" fringepipe phasewrap -n 4 -G 6 -p 64 --gray-cell half \
+			"$data/slsdk_david_stereo/$side"/phase_*.png "$data/slsdk_david_stereo/$side"/gray_*.png , unwrap2f -o a.nrrd
+	done
+	right fringepipe phasewrap -n 8 -p 24.4,23.7222222,23.0810811 --sign -1 "$box"/f3[567]_*.png , unwrap2f -o a.nrrd
+	mistake "do --period" fringepipe phasewrap -n 8 -p 23.7222222,24.4,23.0810811 --sign -1 \
+		"$box"/f3[567]_*.png , unwrap2f -o a.nrrd
+	for side in left right; do
+		angel=$data/dtu_angel_2freq_rectified/$side
+		right fringepipe phasewrap -n 8 -p 48,46.8292683 --sign -1 "$angel"/f4[01]_*.png , unwrap2f -u 1 -o a.nrrd
+		mistake "periods" fringepipe phasewrap -n 8 -p 46.8292683,48 --sign -1 "$angel"/f4[01]_*.png , \
+			unwrap2f -u 1 -o a.nrrd
+		mistake "periods" fringepipe phasewrap -n 8 -p 48,45 --sign -1 "$angel"/f4[01]_*.png , unwrap2f -u 1 -o a.nrrd
+	done
+}
+
+@test "mistakes: orders are right at edges of objects, in shadows and noise" {
+	for scene in relief "steps --height 40" "sphere --radius 30" "tilt --height 60" "relief --shadow --height 60"; do
+		for kind in "-p 60,63 -n 3" "-p 40,41 -n 4" "-p 50 -n 4 --gray half" "-p 32 -n 6 --gray period"; do
+			# shellcheck disable=SC2086
+			fringesim -q -s 400x300 --projector 1200x800 --scene $scene $kind --noise 1 -o set.nrrd
+			right fringepipe phasewrap --min-amplitude 5 set.nrrd , unwrap2f -o a.nrrd
+		done
+	done
+}

@@ -90,13 +90,13 @@ judge(struct residual_check *check, const char *object, const double *share)
 	shift = atan2(sine, cosine) / (2 * M_PI);
 	if (!check->positive && hypot(sine, cosine) > AGREEMENT && fabs(shift) > SHIFT)
 		warn(object, "all are off by about %.2f turns: do --period and phasewrap "
-		    "--phase-origin fit the patterns?", shift);
+		    "--phase-origin and --sign fit the patterns?", shift);
 	else if (far > FAR_SHARE && very_far > VERY_FAR_SHARE)
 		warn(object, "as large as from random fringe orders: wrong or swapped periods, a "
 		    "wrong phase origin, or mostly unlit pixels (phasewrap --min-amplitude)");
 	else
 		return;
-	check->off = true;
+	check->off = check->warned = true;
 }
 
 void

@@ -19,7 +19,7 @@ struct residual_check {
 	uint32_t (*count)[RESIDUAL_CHECK_BINS];	/* of every such row */
 	float scale;		/* of residuals, for the bins */
 	bool positive;		/* they are a root mean square, not an error with a sign */
-	bool off;		/* no warning: of no use here, or given already */
+	bool off, warned;	/* no warning: of no use here, or given already */
 };
 
 /*

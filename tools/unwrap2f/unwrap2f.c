@@ -57,6 +57,8 @@ after(struct run *run)
 	struct unwrap2f *unwrap = run->priv;
 
 	residual_check_warn(&unwrap->check, "residual");
+	unwrap->jumps.off |= unwrap->check.warned;	/* one warning is enough */
+	jump_check_warn(&unwrap->jumps, unwrap->method == METHOD_GRAY);
 }
 
 static const struct body body = { .rows = unwrap2f_rows, .after = after,
@@ -158,7 +160,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    parameters->line.n == 0)
 		unwrap->method = METHOD_GRAY;
 	if (choose_steps(parameters, in, &temporal, unwrap) < 0 ||
-	    plan_check(&temporal, in, unwrap) < 0)
+	    plan_check(&temporal, in, unwrap) < 0 ||
+	    jump_check_plan(&unwrap->jumps, in, temporal.axis) < 0)
 		return -1;
 	if (temporal_output(&temporal, in, out, &unwrap->source_channel) < 0)
 		return -1;
@@ -175,6 +178,7 @@ end(struct run *run)
 
 	free(unwrap->source_channel);
 	residual_check_free(&unwrap->check);
+	jump_check_free(&unwrap->jumps);
 	fringe_line_free(&unwrap->line);
 }
 

@@ -3,6 +3,7 @@
 #define UNWRAP2F_H
 
 #include "fringe_line.h"
+#include "jump_check.h"
 #include "order_search.h"
 #include "residual_check.h"
 #include "temporal.h"
@@ -23,6 +24,7 @@ struct unwrap2f {
 	struct order_search search;
 	float max_residual;
 	struct residual_check check;
+	struct jump_check jumps;
 	size_t *source_channel;		/* the input channel of output channel c */
 	struct fringe_line line;	/* --fit-line: the planes seen so far */
 };

@@ -1,0 +1,43 @@
+/*
+ * Does the absolute phase jump by whole turns from a pixel to the next? Where a fringe order is
+ * wrong it does, and the wrapped phase goes on: at the edge of an object it does not, so that its
+ * jumps are of any size. Pairs of neighbours in some rows are counted, by the product of their
+ * squared amplitudes where modulation and texture are there, so that the dark, where all phases
+ * are noise, does not count, nor pixels that differ from both neighbours alone. Sums are kept by
+ * row, so that the warning does not depend on threads or bands. (Neighbours in a row: the orders
+ * of phases that vary along y are not seen.)
+ */
+#ifndef JUMP_CHECK_H
+#define JUMP_CHECK_H
+
+#include <stdbool.h>
+
+#include "frame/frame.h"
+
+struct jump_sums {
+	double all;		/* pairs, weighted */
+	double up, down;	/* by one turn */
+	double far;		/* by more, a whole number */
+	double loose;		/* by half a turn or more, no whole number */
+	double pairs;		/* number of those that jump by whole turns */
+};
+
+struct jump_check {
+	size_t step;		/* every step-th row is looked at */
+	size_t rows;
+	size_t modulation, texture;	/* the input's channels, or NO_CHANNEL */
+	struct jump_sums *row;
+	bool off, warned;
+};
+
+/* For frames of this head that vary along `axis`. -1 after fail(). */
+int jump_check_plan(struct jump_check *, const struct frame_head *, char axis);
+void jump_check_free(struct jump_check *);
+/* Looks at row y of the absolute phase, which was made of row y of `in`. */
+void jump_check_row(const struct jump_check *, const struct frame *in, const float *absolute,
+    size_t y);
+/* All rows are made: warns, once in a run, where too many neighbours jump; `gray`: the orders are
+ * those of a Gray code. Begins the next frame. */
+void jump_check_warn(struct jump_check *, bool gray);
+
+#endif
