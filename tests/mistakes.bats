@@ -158,3 +158,66 @@ wrap() {
 		done
 	done
 }
+
+# rig WxH: a calibration of 1280x960 px and an absolute phase that it measures.
+rig() {
+	py 'import json
+json.dump({"camera_K": [[1900, 0, 640], [0, 1900, 480], [0, 0, 1]], "projector_K": [[1400, 0, 600], [0, 1400, 400], [0, 0, 1]],
+	"R_cam_to_proj": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "T_cam_to_proj_mm": [-120, 0, 0],
+	"camera_size": [1280, 960], "projector_size": [1200, 800]}, open("c.json", "w"))'
+	fringesim -q --calib c.json --scene plane --distance 700 -p 60,63 -n 3 --noise 1 |
+		phasewrap -q | unwrap2f -q -o a.nrrd
+}
+
+@test "mistakes: frames and calibrations that do not belong together" {
+	rig
+	right phase2depth --calib c.json a.nrrd -o x.nrrd
+	framecat --delete 'origin_px,bin' a.nrrd -o bare.nrrd
+	right phase2depth --calib c.json bare.nrrd -o x.nrrd
+	framecat --bin 2 bare.nrrd | framecat --delete bin,origin_px -o half.nrrd
+	mistake "say --bin 2" phase2depth --calib c.json half.nrrd -o x.nrrd
+	right phase2depth --calib c.json --bin 2 half.nrrd -o half_x.nrrd
+	py '
+whole, half = read_frame("x.nrrd"), read_frame("half_x.nrrd")
+expect(half.meta["bin"] == "2 2", half.meta)'
+	framecat --crop 100,50,600,700 bare.nrrd | framecat --delete origin_px -o crop.nrrd
+	mistake "by --origin" phase2depth --calib c.json crop.nrrd -o x.nrrd
+	right phase2depth --calib c.json --origin 100,50 crop.nrrd -o x.nrrd
+	mistake "does not lie on the calibration's camera of 1280 x 960" phase2depth --calib c.json --origin 900,50 crop.nrrd -o y.nrrd
+	[ "$status" -eq 1 ]
+	framecat --crop 100,50,600,700 bare.nrrd -o keyed.nrrd
+	right phase2depth --calib c.json keyed.nrrd -o x.nrrd
+	right phase2depth --calib c.json --origin 100,50 keyed.nrrd -o x.nrrd
+	fails 1 "the frame itself says origin_px 100 50" phase2depth --calib c.json --origin 10,5 keyed.nrrd -o y.nrrd
+	fails 1 "the frame itself says origin_px 100 50" phase2depth --ref ideal --ref-plane 1,0.1,0 -c 5 --origin 10,5 keyed.nrrd -o y.nrrd
+	sed 's/120, 0, 0/0.12, 0, 0/' c.json >metres.json
+	mistake "is T in metres" phase2depth --calib metres.json a.nrrd -o x.nrrd
+	fails 1 "only a phase that varies along x measures" phase2depth --calib c.json --axis y a.nrrd -o y.nrrd
+	[ ! -e y.nrrd ]
+}
+
+@test "mistakes: phases outside the projector, and a camera for a projector" {
+	rig
+	framecat --delete period_px a.nrrd -o bare.nrrd
+	mistake "outside the projector's 1200 columns" phase2depth --calib c.json --period 160 bare.nrrd -o x.nrrd
+	run --separate-stderr phase2depth --calib c.json --centered a.nrrd -o x.nrrd
+	[[ $stderr == *"outside the projector's 1200 columns"*"no pixel of x is valid"* ]]
+	mistake "says 30 px, and the frame itself says period_px 60" phase2depth --calib c.json --period 30 a.nrrd -o x.nrrd
+	need_data slsdk_david_stereo
+	fails 1 "is of two cameras" phase2depth --calib "$data/slsdk_david_stereo/calib.json" a.nrrd -o y.nrrd
+	[ ! -e y.nrrd ]
+	phase2depth -q --calib "$data/slsdk_david_stereo/calib.json" --as-projector --origin 0,0 \
+		<(framecat --crop 0,0,400,400 a.nrrd | framecat --delete origin_px) -o x.nrrd
+}
+
+@test "mistakes: the eye's calibration gives no word, but for what is wrong with it" {
+	need_data slmaster_eye_12step_gray
+	eye=$data/slmaster_eye_12step_gray
+	fringepipe -q phasewrap -n 12 -p 60 --gray 6 --gray-cell half --phase-origin 180 "$eye"/phase_*.png \
+		"$eye"/gray_*.png , unwrap2f -o a.nrrd
+	right phase2depth --calib "$eye/caliInfo_original_full_frame.yml" --origin 350,300 a.nrrd -o x.nrrd
+	right phase2depth --calib "$eye/calib.json" a.nrrd -o x.nrrd
+	mistake "by --origin" phase2depth --calib "$eye/caliInfo_original_full_frame.yml" a.nrrd -o x.nrrd
+	framecat --delete period_px a.nrrd -o bare.nrrd
+	mistake "outside the projector" phase2depth --calib "$eye/calib.json" --period 120 bare.nrrd -o x.nrrd
+}

@@ -1,4 +1,5 @@
 /* Calibration files: the names of their entries. */
+#define _GNU_SOURCE
 #include "optics/calib.h"
 
 #include <math.h>
@@ -175,6 +176,18 @@ get_frame(const struct file *file, struct calib *calib)
 	return 0;
 }
 
+/* Rectifying rotations are those of a stereo pair, unless an entry's name speaks of a projector. */
+static bool
+is_stereo_pair(const struct file *file)
+{
+	const struct number_file *numbers = file->numbers;
+
+	for (size_t i = 0; i < numbers->entries; i++)
+		if (strcasestr(numbers->entry[i].name, "proj"))
+			return false;
+	return find(file, "R1") && find(file, "R2") && find(file, "R");
+}
+
 static int
 get_dialect(const struct file *file, struct calib *calib)
 {
@@ -199,6 +212,7 @@ get_dialect(const struct file *file, struct calib *calib)
 		camera->R[4 * i] = 1;		/* the camera is the world's origin */
 	if (get_frame(file, calib) < 0)
 		return -1;
+	calib->two_cameras = is_stereo_pair(file);
 	pinhole_complete(camera);
 	pinhole_complete(projector);
 	return 0;

@@ -23,6 +23,7 @@ struct pinhole {
 struct calib {
 	struct pinhole camera, projector;
 	char unit[16];			/* of lengths; "mm" unless the file says otherwise */
+	bool two_cameras;	/* nothing in the file names a projector, and a pair is rectified */
 	double origin_px[2]; /* where images without the key lie on the camera's
 			      * full frame: the file's crop_x0_y0, else 0 0 */
 };

@@ -13,6 +13,7 @@ struct parameters {
 	struct depthfit_options plane;
 	struct triangulation_options view;
 	double min_depth, max_depth;
+	bool as_projector;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -45,6 +46,10 @@ static const struct opt options[] = {
 	  "size of the projector, for --centered (key projector_px)", NULL },
 	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(view.origin), NULL, 0, 0, "px",
 	  "first pixel on the camera's full frame (key origin_px)", NULL },
+	{ 0, "bin", "N[,N]", OPT_NUMBERS, AT(view.bin), NULL, 1, 1000, "px",
+	  "a pixel is N x N of the calibration's (key bin)", NULL },
+	{ 0, "as-projector", NULL, OPT_FLAG, AT(as_projector), NULL, 0, 0, NULL,
+	  "take the second camera of a stereo pair's calibration for the projector", NULL },
 	{ 0, "min-depth", "Z", OPT_NUMBER, AT(min_depth), NULL, 0, 0, "mm",
 	  "nearer is invalid", NULL },
 	{ 0, "max-depth", "Z", OPT_NUMBER, AT(max_depth), NULL, 0, 0, "mm",
@@ -64,8 +69,20 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	for (size_t y = y0; y < y1; y++) {
 		if (priv->calibrated)
 			shape_row(priv, in, out, y);
+		if (priv->calibrated)
+			plausible_row(&priv->plausible, &priv->rays,
+			    frame_floats(in, priv->phase, y), frame_floats(out, 2, y), y);
 		passthrough_row(&priv->passthrough, in, out, y);
 	}
+}
+
+static void
+after(struct run *run)
+{
+	struct phase2depth *priv = run->priv;
+
+	if (priv->calibrated)
+		plausible_warn(&priv->plausible, priv->rays.along_y);
 }
 
 static int
@@ -81,7 +98,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		    &parameters->view.origin, in, out);
 	else
 		status = run_channel(run, in, "absphase", &priv->phase) < 0 ? -1 :
-		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out);
+		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out) <
+		    0 ? -1 : plausible_plan(&priv->plausible, &priv->calib, &priv->rays, in);
 	return status < 0 ? -1 : passthrough_plan(run, &priv->passthrough, out, result,
 	    "absphase residual depth x y z", "");
 }
@@ -104,7 +122,7 @@ fit_end(struct run *run)
 	return depthfit_finish(run, &parameters->plane, &priv->above);
 }
 
-static const struct body map = { .rows = rows, .passes = phase2depth_passes };
+static const struct body map = { .rows = rows, .after = after, .passes = phase2depth_passes };
 static const struct body fit = { .frame = fit_frame, .end = fit_end };
 
 static int
@@ -120,7 +138,9 @@ init(struct run *run)
 	priv->most = isnan(parameters->max_depth) ? FLT_MAX : (float)parameters->max_depth;
 	run->body = parameters->plane.fit_c.n ? &fit : &map;
 	priv->calibrated = parameters->calib;
-	return parameters->calib ? calib_load(parameters->calib, &priv->calib) : 0;
+	priv->plausible.limited = !isnan(parameters->min_depth) || !isnan(parameters->max_depth);
+	return parameters->calib ? plausible_calib(parameters->calib, parameters->as_projector,
+	    &priv->calib) : 0;
 }
 
 static void
@@ -131,6 +151,7 @@ end(struct run *run)
 	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);
+	plausible_free(&priv->plausible);
 }
 
 STAGE(phase2depth) = {

@@ -5,6 +5,7 @@
 
 #include "depthfit.h"
 #include "optics/calib.h"
+#include "plausible.h"
 #include "run/passthrough.h"
 #include "triangulate.h"
 
@@ -17,6 +18,7 @@ struct phase2depth {
 	struct depthfit above;		/* the reference: phase above it, and c */
 	struct calib calib;
 	struct triangulation rays;
+	struct plausible plausible;
 	size_t phase;
 	bool calibrated;
 };

@@ -153,6 +153,19 @@ set_rays(struct run *run, struct triangulation *t, const struct pinhole *camera,
 	return 0;
 }
 
+/* An absolute phase was unwrapped with the period that it names. */
+static void
+warn_period(struct triangulation *t, double given_px, const struct frame_head *in)
+{
+	double own_px;
+
+	if (t->warned || isnan(given_px) ||
+	    meta_number(&in->meta, "period_px", given_px, &own_px) < 0 || own_px == given_px)
+		return;
+	warn("--period", "says %g px, and the frame itself says period_px %g", given_px, own_px);
+	t->warned = true;
+}
+
 /* What the phase counts: pixels a radian, and the pixel where it is 0. */
 static int
 set_phase(const struct run *run, struct triangulation *t, const struct pinhole *projector,
@@ -167,6 +180,7 @@ set_phase(const struct run *run, struct triangulation *t, const struct pinhole *
 		return fail(NULL, "the fringe period is not known: say --period PX");
 	if (!(period_px > 0 && isfinite(period_px)))
 		return fail(NULL, "key period_px must be positive, not %g", period_px);
+	warn_period(t, options->period_px, in);
 	t->px_per_rad = period_px / (2 * M_PI);
 	t->code0_px = 0;
 	if (!options->centered)
@@ -187,9 +201,34 @@ triangulation_check(const struct triangulation_options *options)
 {
 	if (options->origin.n && options->origin.n != 2)
 		return fail_usage("--origin", "must be two numbers, not %zu", options->origin.n);
+	if (options->bin.n > 2)
+		return fail_usage("--bin", "must be one or two numbers, not %zu", options->bin.n);
 	if (options->projector.n && options->projector.n != 2)
 		return fail_usage(
 		    "--projector", "must be two numbers, not %zu", options->projector.n);
+	return 0;
+}
+
+/* Where the frame lies on the sensor, by options, keys, or the calibration's crop. */
+static int
+place(const struct run *run, struct triangulation *t, const struct calib *calib,
+    const struct triangulation_options *options, const struct frame_head *in,
+    double origin_px[2], double bin[2])
+{
+	const struct numbers *given = &options->bin;
+	bool keyed = meta_get(&in->meta, "bin");
+
+	if (sensor_crop_origin(run, &options->origin, in, calib->origin_px, origin_px, bin) < 0)
+		return -1;
+	t->placed = keyed || given->n || options->origin.n || meta_get(&in->meta, "origin_px") ||
+	    calib->origin_px[0] != 0 || calib->origin_px[1] != 0;
+	if (given->n == 0)
+		return 0;
+	if (keyed && (bin[0] != given->v[0] || bin[1] != given->v[given->n - 1]))
+		return fail("--bin", "says %g, and the frame itself says bin %g: give no --bin",
+		    given->v[0], bin[0]);
+	bin[0] = given->v[0];
+	bin[1] = given->v[given->n - 1];
 	return 0;
 }
 
@@ -206,13 +245,16 @@ triangulation_plan(struct run *run, struct triangulation *t, const struct calib 
 	if (options->axis < 0 && axis && strcmp(axis, "x") && strcmp(axis, "y"))
 		return fail(NULL, "key axis must be x or y, not '%.40s': say --axis", axis);
 	if (set_phase(run, t, &calib->projector, options, in, along_y) < 0 ||
-	    sensor_crop_origin(run, &options->origin, in, calib->origin_px, origin_px, bin) < 0)
+	    place(run, t, calib, options, in, origin_px, bin) < 0)
 		return -1;
+	t->along_y = along_y;
 	set_poses(t, calib, along_y, &approach);
 	set_projector(t, &calib->projector, along_y, &approach);
 	if (set_rays(run, t, &calib->camera, in, origin_px, bin) < 0)
 		return -1;
 	if (options->origin.n && meta_set_numbers(&out->meta, "origin_px", origin_px, 2) < 0)
+		return -1;
+	if (options->bin.n && meta_set_numbers(&out->meta, "bin", bin, 2) < 0)
 		return -1;
 	return meta_set(&out->meta, "length_unit", calib->unit) < 0 ? -1 :
 	    meta_set(&out->meta, "z_axis", "away");

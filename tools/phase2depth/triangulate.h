@@ -34,6 +34,9 @@ struct triangulation {
 	double x0, x_per_column, x_per_row, y0, y_per_row;
 	size_t w, h;
 	double origin_px[2], bin[2];
+	bool along_y;
+	bool warned;		/* of a --period that is not the frame's own */
+	bool placed;		/* an option or a key says where the frame lies, or how large */
 	float *lens; /* what undoing the lens adds to x (plane 0) and y (plane 1); NULL: nothing.
 		      * NaN where that is impossible. Rows of lens_stride floats. */
 	size_t lens_stride;
@@ -42,6 +45,7 @@ struct triangulation {
 /* Options, each of which wins over the key of its name. */
 struct triangulation_options {
 	struct numbers origin, projector;	/* origin_px; projector_px, for centered */
+	struct numbers bin;
 	double period_px;
 	int axis;				/* 0: x, 1: y, -1: key, else x */
 	bool centered;				/* the phase is 0 in the projector's middle */
