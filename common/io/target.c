@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "io/nrrd_stream.h"
 #include "io/safe_file.h"
 #include "io/shared_frames.h"
@@ -58,15 +59,12 @@ conversion_length(const char *text, int *width)
 static char *
 numbered_path(const char *path, size_t number, size_t *numbers)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct text text;
+	FILE *file = text_open(&text);
 
 	*numbers = 0;
-	if (!file) {
-		fail_memory();
+	if (!file)
 		return NULL;
-	}
 	for (const char *p = path; *p; p++) {
 		int width;
 		size_t length;
@@ -78,8 +76,7 @@ numbered_path(const char *path, size_t number, size_t *numbers)
 		}
 		length = conversion_length(p + 1, &width);
 		if (!length) {
-			fclose(file);
-			free(text);
+			text_drop(&text);
 			fail_usage(path, "only %%d or %%04d can number files; %%%% is a percent "
 			    "sign");
 			return NULL;
@@ -88,12 +85,7 @@ numbered_path(const char *path, size_t number, size_t *numbers)
 		p += length;
 		(*numbers)++;
 	}
-	if (fclose(file) != 0) {
-		free(text);
-		fail_memory();
-		return NULL;
-	}
-	return text;
+	return text_close(&text, NULL);
 }
 
 /* ---- formats ---- */
