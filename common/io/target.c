@@ -271,11 +271,13 @@ name_is_taken(const struct target *target, const char *name)
 	return false;
 }
 
-/* The frame's `name` without suffix and path; a new string, NULL if it has none or a bad one. */
+/* The frame's `name` without suffix and path; a new string, NULL if it has none or a bad one, and
+ * after fail(). */
 static char *
 name_given(const struct frame_head *head)
 {
 	const char *given = meta_get(&head->meta, "name");
+	char *name;
 	size_t length;
 
 	if (given && strrchr(given, '/'))
@@ -285,7 +287,10 @@ name_given(const struct frame_head *head)
 	length = strlen(given);
 	if (codec_by_suffix(given))
 		length = (size_t)(strrchr(given, '.') - given);
-	return strndup(given, length);
+	name = strndup(given, length);
+	if (!name)
+		fail_memory();
+	return name;
 }
 
 /* The frame's name, or its number. A new string, unused so far. */
@@ -333,7 +338,7 @@ folder_put(struct target *target, const struct frame *frame)
 	if (asprintf(&file_path, "%s/%s.%s", target->path, name, png ? "png" : "tif") < 0)
 		return fail_memory();
 	target->codec = codec_to_save(file_path);
-	if (!target->codec) {
+	if (!target->codec || fail_message()) {		/* of name_given() */
 		free(file_path);
 		return -1;
 	}

@@ -274,8 +274,8 @@ plan_head(struct reading *reading, struct page *page, struct frame_head *head)
 	if (page->photometric == PHOTOMETRIC_RGB && channels == 3 &&
 	    head_set_channels(head, "r g b") < 0)
 		return -1;
-	if (TIFFGetField(reading->tif, TIFFTAG_IMAGEDESCRIPTION, &text) && text &&
-	    head_from_text(head, text, strlen(text)) < 0)
+	if (TIFFGetField(reading->tif, TIFFTAG_IMAGEDESCRIPTION, &text) &&
+	    (text ? head_from_text(head, text, strlen(text)) : fail_memory()) < 0)
 		return -1;
 	text = meta_get(&head->meta, "bits");
 	page->keep_bits = page->bits == 1 && text && !strcmp(text, "1");
