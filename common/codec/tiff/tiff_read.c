@@ -35,7 +35,7 @@ struct page {
 	uint16_t *palette[3];
 };
 
-/* A tag for which libtiff had no memory is left out, whether it warns of that or calls it an error. */
+/* libtiff leaves out a tag for which it had no memory, with a warning or an error. */
 static void
 note_memory(struct reading *reading, const char *format)
 {
