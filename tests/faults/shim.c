@@ -476,7 +476,8 @@ FAULTY(fputc, int, (int c, FILE *file), real(c, file),
     { set_error(file); errno = ENOSPC; return EOF; })
 FAULTY(putc, int, (int c, FILE *file), real(c, file),
     { set_error(file); errno = ENOSPC; return EOF; })
-FAULTY(fgetc, int, (FILE *file), real(shrink_stream(file)), { set_error(file); errno = EIO; return EOF; })
+FAULTY(fgetc, int, (FILE *file), real(shrink_stream(file)),
+    { set_error(file); errno = EIO; return EOF; })
 FAULTY(fflush, int, (FILE *file), real(file), { set_error(file); errno = ENOSPC; return EOF; })
 FAULTY(fclose, int, (FILE *file), real(file), { real(file); errno = ENOSPC; return EOF; })
 FAULTY_AS(__getdelim, "getline", false, ssize_t, (char **s, size_t *n, int end, FILE *file),
