@@ -49,8 +49,10 @@ numbers_parse(const char *text, const char *separators, struct numbers *out)
 		if (out->n == room) {
 			double *more = reallocarray(out->v, room ? 2 * room : 8, sizeof(*more));
 
-			if (!more)
+			if (!more) {
+				fail_memory();
 				break;
+			}
 			out->v = more;
 			room = room ? 2 * room : 8;
 		}

@@ -11,7 +11,8 @@ struct numbers {
 
 /*
  * Reads numbers separated by any of the bytes in `separators` (" " or ","), in the C locale.
- * 0, or -1 if the text is anything else (nothing is recorded with fail(); *out is empty then).
+ * 0, or -1 if the text is anything else (nothing is recorded with fail(); *out is empty then), and
+ * after fail_memory() where memory is short: who takes -1 as an answer looks at fail_message().
  */
 int numbers_parse(const char *text, const char *separators, struct numbers *out);
 void numbers_free(struct numbers *);

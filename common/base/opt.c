@@ -10,6 +10,7 @@
 
 #include "base/escape.h"
 #include "base/fail.h"
+#include "base/text.h"
 
 #define OPT_MOST 128		/* rows of both tables together */
 #define LONG_VALUE 256 /* of the first long name in getopt_long, beyond all letters */
@@ -432,14 +433,16 @@ char *
 opt_command(const char *program, const struct opt *table, const void *parameters)
 {
 	void *standard = calloc(1, extent(table) + 1);
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct text text = { 0 };
+	char *command = NULL;
+	FILE *out;
 
-	if (!standard || !out || opt_defaults(table, standard) < 0) {
+	if (!standard) {
 		fail_memory();
-		goto done;
+		return NULL;
 	}
+	if (opt_defaults(table, standard) < 0 || !(out = text_open(&text)))
+		goto done;
 	fputs(program, out);
 	for (size_t i = 0; i < opt_count(table); i++) {
 		if (is_standard(&table[i], parameters, standard))
@@ -447,13 +450,9 @@ opt_command(const char *program, const struct opt *table, const void *parameters
 		fprintf(out, " --%s%s", table[i].name, table[i].type == OPT_FLAG ? "" : "=");
 		print_value(out, &table[i], parameters);
 	}
+	command = text_close(&text, NULL);
 done:
-	if (out && fclose(out) != 0) {
-		free(text);
-		text = NULL;
-	}
-	if (standard)
-		opt_free(table, standard);
+	opt_free(table, standard);
 	free(standard);
-	return text;
+	return command;
 }

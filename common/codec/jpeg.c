@@ -13,6 +13,7 @@
 #include <jpeglib.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "io/jpeg_checksum.h"
 #include "frame/samples.h"
 
@@ -33,9 +34,7 @@ struct job {
 	struct frame *frame;
 	unsigned char *row;
 	char *text;
-	FILE *memory;			/* what is written, before its sum is known */
-	char *bytes;
-	size_t size;
+	struct text memory;		/* what is written, before its sum is known */
 };
 
 static bool
@@ -100,9 +99,7 @@ job_free(struct job *job)
 	head_free(&job->head);
 	free(job->row);
 	free(job->text);
-	if (job->memory)
-		fclose(job->memory);
-	free(job->bytes);
+	text_drop(&job->memory);
 	free(job);
 }
 
@@ -240,7 +237,7 @@ write_image(struct job *job, const struct frame *frame, const struct jpeg_option
 	if (setjmp(job->back))
 		return -1;
 	jpeg_create_compress(jpeg);
-	jpeg_stdio_dest(jpeg, job->memory);
+	jpeg_stdio_dest(jpeg, job->memory.file);
 	jpeg->image_width = (JDIMENSION)frame->head.w;
 	jpeg->image_height = (JDIMENSION)frame->head.h;
 	jpeg->input_components = (int)frame->head.c;
@@ -265,6 +262,8 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 {
 	const struct frame_head *head = &frame->head;
 	struct job *job;
+	void *bytes;
+	size_t n;
 	int status;
 
 	if (head->type != SAMPLE_UCHAR)
@@ -278,14 +277,11 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 	job = job_new(saver->path);
 	if (!job)
 		return -1;
-	job->memory = open_memstream(&job->bytes, &job->size);
-	status = job->memory ? write_image(job, frame, saver->options) : fail_memory();
-	if (status == 0 && fflush(job->memory) != 0)
-		status = fail_memory();
-	if (status == 0)
-		status = jpeg_checksum_write(saver->path, saver->file, (unsigned char *)job->bytes,
-		    job->size);
+	status = text_open(&job->memory) ? write_image(job, frame, saver->options) : -1;
+	bytes = status == 0 ? text_close(&job->memory, &n) : NULL;
 	job_free(job);
+	status = bytes ? jpeg_checksum_write(saver->path, saver->file, bytes, n) : -1;
+	free(bytes);
 	return status;
 }
 

@@ -1,4 +1,5 @@
 /* PNG by libpng. Our key lines are a text chunk with the keyword "fringepipe". */
+#define _GNU_SOURCE
 #include "io/codec.h"
 
 #include <png.h>
@@ -38,11 +39,12 @@ on_error(png_structp png, png_const_charp message)
 	png_longjmp(png, 1);
 }
 
+/* libpng goes on without a text for which it had no memory. */
 static void
 on_warning(png_structp png, png_const_charp message)
 {
-	(void)png;
-	(void)message;
+	if (strcasestr(message, "memory"))
+		on_error(png, message);
 }
 
 /* Ends a libpng callback or step when fail() has been called already. */

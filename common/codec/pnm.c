@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/text.h"
 #include "frame/samples.h"
 
 #define COMMENT_LIMIT (1 << 20)
@@ -20,9 +21,8 @@ struct pnm {
 	int kind;		/* 1 to 7 */
 	size_t w, h, c, maxval;
 	bool one_bit;		/* PBM whose values are 0 and 1 */
-	FILE *comments;		/* gathers them; NULL: they are skipped */
-	char *text;
-	size_t text_size;
+	struct text comments;	/* gathers them; not open: they are skipped */
+	size_t comment_bytes;
 };
 
 static bool
@@ -30,6 +30,15 @@ pnm_sniff(const unsigned char *start, size_t n)
 {
 	return n >= 3 && start[0] == 'P' && start[1] >= '1' && start[1] <= '7' &&
 	    (isspace(start[2]) || start[2] == '#');
+}
+
+static void
+keep_comment(struct pnm *pnm, int byte)
+{
+	if (pnm->comments.file && pnm->comment_bytes < COMMENT_LIMIT) {
+		fputc(byte, pnm->comments.file);
+		pnm->comment_bytes++;
+	}
 }
 
 /* The next byte that is no comment: a comment ends as a newline. */
@@ -44,10 +53,8 @@ next_byte(struct loader *loader, struct pnm *pnm)
 	if (byte == ' ')
 		byte = fgetc(loader->file);
 	for (; byte != EOF && byte != '\n'; byte = fgetc(loader->file))
-		if (pnm->comments && ftell(pnm->comments) < COMMENT_LIMIT)
-			fputc(byte, pnm->comments);
-	if (pnm->comments)
-		fputc('\n', pnm->comments);
+		keep_comment(pnm, byte);
+	keep_comment(pnm, '\n');
 	return byte;
 }
 
@@ -144,18 +151,23 @@ check_claim(struct loader *loader, const struct pnm *pnm)
 }
 
 static int
-plan_head(struct loader *loader, struct pnm *pnm, struct frame_head *head)
+plan_head(struct pnm *pnm, struct frame_head *head)
 {
 	const char *bits;
+	size_t n;
+	char *text = text_close(&pnm->comments, &n);
+	int status;
 
-	if (fflush(pnm->comments) != 0)
-		return fail_memory();
-	if (check_claim(loader, pnm) < 0 || head_init(head, pnm->w, pnm->h, pnm->c,
-	    pnm->maxval > 255 ? SAMPLE_USHORT : SAMPLE_UCHAR) < 0)
+	if (!text)
 		return -1;
-	if (pnm->c == 2 && head_set_channels(head, "image a") < 0)
-		return -1;
-	if (head_from_text(head, pnm->text, pnm->text_size) < 0)
+	status = head_init(head, pnm->w, pnm->h, pnm->c,
+	    pnm->maxval > 255 ? SAMPLE_USHORT : SAMPLE_UCHAR);
+	if (status == 0 && pnm->c == 2)
+		status = head_set_channels(head, "image a");
+	if (status == 0)
+		status = head_from_text(head, text, n);
+	free(text);
+	if (status < 0)
 		return -1;
 	bits = meta_get(&head->meta, "bits");
 	pnm->one_bit = (pnm->kind == 1 || pnm->kind == 4) && bits && !strcmp(bits, "1");
@@ -247,15 +259,16 @@ read_image(struct loader *loader, struct pnm *pnm, struct frame **out)
 	struct frame_head head = { 0 };
 	int status;
 
-	pnm->comments = open_memstream(&pnm->text, &pnm->text_size);
-	if (!pnm->comments)
-		return fail_memory();
+	if (!text_open(&pnm->comments))
+		return -1;
 	status = read_header(loader, pnm);
+	if (ferror(loader->file))
+		status = fail_errno(loader->path, "cannot be read");
 	if (status == 0)
-		status = plan_head(loader, pnm, &head);
-	fclose(pnm->comments);
-	pnm->comments = NULL;
-	free(pnm->text);
+		status = check_claim(loader, pnm);
+	if (status == 0)
+		status = plan_head(pnm, &head);
+	text_drop(&pnm->comments);
 	if (status == 0)
 		status = frame_new(&head, out);
 	head_free(&head);

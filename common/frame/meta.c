@@ -95,6 +95,8 @@ meta_set(struct meta *meta, const char *key, const char *value)
 	size_t i = find(meta, key);
 	char *text, *name = NULL;
 
+	if (meta->failed)
+		return fail_memory();
 	if (!*key || strpbrk(key, ":=\n\r") || strpbrk(value, "\n\r") || strstr(value, ": "))
 		return fail(key, "value cannot be kept as metadata");
 	if (i < meta->n && !strcmp(meta->entry[i].value, value))
@@ -160,8 +162,12 @@ meta_remove(struct meta *meta, const char *key)
 {
 	size_t i = find(meta, key);
 
-	if (i == meta->n || own(meta) < 0)
+	if (i == meta->n)
 		return;
+	if (own(meta) < 0) {
+		meta->failed = true;
+		return;
+	}
 	free(meta->entry[i].key);
 	free(meta->entry[i].value);
 	meta->n--;
@@ -376,8 +382,9 @@ gather_key(struct meta *to, const char *key, const struct meta *const *meta, con
 int
 meta_gather(struct meta *to, const struct meta *const *meta, const size_t *planes, size_t n)
 {
-	to->n = 0;
-	to->entry = NULL;
+	*to = (struct meta){ 0 };
+	for (size_t i = 0; i < n; i++)
+		to->failed = to->failed || meta[i]->failed;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < meta[i]->n; k++) {
 			const char *key = meta[i]->entry[k].key;
@@ -393,8 +400,8 @@ meta_gather(struct meta *to, const struct meta *const *meta, const size_t *plane
 int
 meta_pick(struct meta *meta, size_t c, const size_t *index, size_t n)
 {
-	if (own(meta) < 0)
-		return -1;
+	if (meta->failed || own(meta) < 0)
+		return fail_memory();
 	for (size_t i = 0; i < meta->n; i++) {
 		struct meta_entry *entry = &meta->entry[i];
 		char word[256], *list = NULL;

@@ -20,6 +20,7 @@ struct meta_entry {
 struct meta {		/* only the functions below change its entries */
 	size_t n;
 	struct meta_entry *entry;
+	bool failed;	/* a key could not be removed: nothing can be set any more */
 };
 
 /* NULL when there is no such key. */
@@ -31,7 +32,8 @@ int meta_setf(struct meta *, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int meta_set_number(struct meta *, const char *key, double v);
 int meta_set_numbers(struct meta *, const char *key, const double *v, size_t n);
-/* Where memory is short the key stays, after fail(). */
+/* Where memory is short the key stays, after fail(), and so fails whatever is set later, in copies
+ * too: at the latest the next cmd.N. */
 void meta_remove(struct meta *, const char *key);
 
 /* The key's number, or `otherwise` if it is absent; -1 after fail() if it is no number. */

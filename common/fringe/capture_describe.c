@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 
 /* Prints " word" of all words, with the number behind each unless it is 0. */
 static void
@@ -24,25 +25,24 @@ print_numbered(FILE *to, const char *words, size_t number)
 static int
 name_channels(const struct capture_set *set, const char *forms, struct frame_head *head)
 {
-	char *names = NULL;
-	size_t size;
-	FILE *to = open_memstream(&names, &size);
+	struct text text;
+	FILE *to = text_open(&text);
+	char *names;
 	int status = -1;
 
 	if (!to)
-		return fail_memory();
+		return -1;
 	for (size_t k = 0; k < set->fringes; k++)
 		print_numbered(to, forms, set->fringes > 1 ? k + 1 : 0);
 	if (set->fringes)
 		fputs(" modulation texture", to);
 	for (size_t i = 0; i < set->codes; i++)
 		print_numbered(to, "index", set->codes > 1 ? i + 1 : 0);
-	if (fclose(to) != 0)
-		fail_memory();
-	else if (set->fringes + set->codes == 0)
+	names = text_close(&text, NULL);
+	if (set->fringes + set->codes == 0)
 		fail(NULL, "the measurement has neither fringe images nor Gray planes of that "
 		    "kind");
-	else
+	else if (names)
 		status = head_set_channels(head, names + 1);
 	free(names);
 	return status;

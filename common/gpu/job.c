@@ -293,8 +293,10 @@ gpu_job_wait(struct gpu_job *job)
 		gpu->lost = true;
 		return fail(NULL, "the GPU has not answered for %g s", gpu->timeout_s);
 	}
-	if (result != VK_SUCCESS)
+	if (result != VK_SUCCESS) {
+		gpu->lost = true;	/* it may still write to what the caller would free */
 		return vulkan_failed(result, "vkWaitSemaphores");
+	}
 	job->up_s = job->down_s = NAN;
 	for (size_t i = 0; i < CLOCKS_MOST; i++)
 		job->dispatch_s[i] = NAN;

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "frame/keyline.h"
 
 static bool
@@ -86,38 +87,29 @@ put_spacing(FILE *file, const struct frame_head *head)
 char *
 head_to_text(const struct frame_head *head)
 {
-	char *text = NULL;
-	size_t length;
-	FILE *file = open_memstream(&text, &length);
-	int failed = -1;
+	struct text text;
+	FILE *file = text_open(&text);
 
-	if (file) {
-		put_spacing(file, head);
-		keyline_put_head(file, head);
-		failed = ferror(file);
-		if (fclose(file) != 0)
-			failed = -1;
-	}
-	if (failed) {
-		free(text);
-		fail_memory();
+	if (!file)
 		return NULL;
-	}
-	return text;
+	put_spacing(file, head);
+	keyline_put_head(file, head);
+	return text_close(&text, NULL);
 }
 
-static void
+static int
 take_spacing(struct frame_head *head, const char *value)
 {
 	struct numbers v;
 
 	if (numbers_parse(value, " ", &v) < 0)
-		return;
+		return fail_message() ? -1 : 0;
 	if (v.n == 2) {
 		head->spacing[0] = v.v[0];
 		head->spacing[1] = v.v[1];
 	}
 	numbers_free(&v);
+	return 0;
 }
 
 static int
@@ -130,7 +122,7 @@ take_line(struct frame_head *head, char *line)
 	if (!strcmp(key, "channels"))
 		keyline_name_channels(head, value);
 	else if (!strcmp(key, "spacing"))
-		take_spacing(head, value);
+		return take_spacing(head, value);
 	else if (!strcmp(key, "unit"))
 		snprintf(head->unit, sizeof(head->unit), "%s", value);
 	else

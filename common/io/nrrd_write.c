@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "frame/keyline.h"
 #include "io/nrrd_header.h"
 
@@ -38,14 +39,13 @@ put_geometry(FILE *file, const struct frame_head *head)
 		    head->c > 1 ? " \"\"" : "");
 }
 
-/* All lines but the padding and the blank one, as a new string. number: of a shared frame, else 0.
- */
+/* All lines but the padding and the blank one, as a new string; NULL after fail(). number: of a
+ * shared frame, else 0. */
 static char *
 header_text(const struct frame_head *head, unsigned long number, size_t *length)
 {
-	char *text = NULL;
-	FILE *file = open_memstream(&text, length);
-	int failed;
+	struct text text;
+	FILE *file = text_open(&text);
 
 	if (!file)
 		return NULL;
@@ -59,12 +59,7 @@ header_text(const struct frame_head *head, unsigned long number, size_t *length)
 		fprintf(file, "data file: @%lu\n", number);
 	put_geometry(file, head);
 	keyline_put_head(file, head);
-	failed = ferror(file);
-	if (fclose(file) != 0 || failed) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return text_close(&text, length);
 }
 
 /* The whole header as a new string; NULL after fail(). */
@@ -74,10 +69,8 @@ padded_header(const char *name, const struct frame_head *head, unsigned long num
 	char *text = header_text(head, number, length), *padded;
 	size_t padding;
 
-	if (!text) {
-		fail_memory();
+	if (!text)
 		return NULL;
-	}
 	padding = (HEADER_UNIT - (*length + 3) % HEADER_UNIT) % HEADER_UNIT;
 	if (*length + 3 + padding > NRRD_HEADER_MAX) {
 		fail(name, "header is longer than %d bytes: %zu", NRRD_HEADER_MAX,

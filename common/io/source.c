@@ -69,6 +69,25 @@ read_again(int fd, void *to, size_t n)
 	return got;
 }
 
+/* The first bytes of a file from `here` on, up to n: their number, less where the file ends. */
+static ssize_t
+file_start(int fd, unsigned char *start, size_t n, off_t here)
+{
+	size_t got = 0;
+
+	while (got < n) {
+		ssize_t more = pread(fd, start + got, n - got, here + (off_t)got);
+
+		if (more < 0 && errno != EINTR)
+			return -1;
+		if (more == 0)
+			break;
+		if (more > 0)
+			got += (size_t)more;
+	}
+	return (ssize_t)got;
+}
+
 /* Reads no further than needed: on a pipe the next bytes may come with the next frame only. */
 static int
 start_read(struct pipe_start *start, const struct codec *const *also, const struct codec **codec)
@@ -172,7 +191,7 @@ regular_open(struct source *source, int fd, const char *path)
 	const struct codec *const *also = source->also, **codec = &source->codec;
 	unsigned char start[SNIFF_MAX];
 	off_t here = lseek(fd, 0, SEEK_CUR);
-	ssize_t n = pread(fd, start, sizeof(start), here);
+	ssize_t n = file_start(fd, start, sizeof(start), here);
 	FILE *file;
 
 	*codec = n > 0 ? codec_by_start(also, start, (size_t)n) : NULL;
@@ -255,8 +274,9 @@ compare_naturally(const void *pa, const void *pb)
 	return strcmp(*(char *const *)pa, *(char *const *)pb);
 }
 
-/* Is this file of a folder an image, maybe a damaged one, which must not be skipped silently? */
-static bool
+/* Is this file of a folder an image, maybe a damaged one, which must not be skipped silently? 1 or
+ * 0, or -1 after fail(). A link to nothing is none, nor is a nameless file that may not be read. */
+static int
 is_image(const char *path)
 {
 	const struct codec *codec = codec_by_suffix(path);
@@ -265,15 +285,22 @@ is_image(const char *path)
 	ssize_t n;
 	int fd;
 
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return false;
+	if (stat(path, &st) < 0)
+		return errno == ENOENT || errno == ELOOP || errno == EACCES ? 0 :
+		    fail_errno(path, "cannot be looked at");
+	if (!S_ISREG(st.st_mode))
+		return 0;
 	if (codec)
 		return codec->load && !codec->tables;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
-	n = read_again(fd, start, sizeof(start));
+		return errno == EACCES ? 0 : fail_errno(path, "cannot be opened");
+	n = file_start(fd, start, sizeof(start), 0);
+	if (n < 0)
+		fail_errno(path, "cannot be read");
 	close(fd);
+	if (n < 0)
+		return -1;
 	codec = n > 0 ? codec_by_start(NULL, start, (size_t)n) : NULL;
 	return codec && codec->load && !codec->tables;
 }
@@ -292,27 +319,42 @@ source_add(struct source *source, char *path)
 	return 0;
 }
 
+/* Adds the file of the folder if it is an image. */
+static int
+folder_add(struct source *source, const char *folder, const char *name)
+{
+	bool slash = folder[strlen(folder) - 1] == '/';
+	char *path;
+	int image;
+
+	if (*name == '.')
+		return 0;
+	if (asprintf(&path, "%s%s%s", folder, slash ? "" : "/", name) < 0)
+		return fail_memory();
+	image = is_image(path);
+	if (image > 0)
+		return source_add(source, path);
+	free(path);
+	return image;
+}
+
 static int
 folder_list(struct source *source, const char *folder)
 {
-	bool slash = folder[strlen(folder) - 1] == '/';
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
 	int status = 0;
 
 	if (!dir)
 		return fail_errno(folder, "cannot be opened");
-	while (status == 0 && (entry = readdir(dir))) {
-		char *path;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		if (asprintf(&path, "%s%s%s", folder, slash ? "" : "/", entry->d_name) < 0)
-			status = fail_memory();
-		else if (is_image(path))
-			status = source_add(source, path);
-		else
-			free(path);
+	while (status == 0) {
+		errno = 0;
+		entry = readdir(dir);
+		if (!entry && errno)
+			status = fail_errno(folder, "cannot be read");
+		if (!entry)
+			break;
+		status = folder_add(source, folder, entry->d_name);
 	}
 	closedir(dir);
 	if (status == 0 && source->paths == 0)

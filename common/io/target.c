@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "io/nrrd_stream.h"
 #include "io/safe_file.h"
 #include "io/shared_frames.h"
@@ -58,15 +59,12 @@ conversion_length(const char *text, int *width)
 static char *
 numbered_path(const char *path, size_t number, size_t *numbers)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct text text;
+	FILE *file = text_open(&text);
 
 	*numbers = 0;
-	if (!file) {
-		fail_memory();
+	if (!file)
 		return NULL;
-	}
 	for (const char *p = path; *p; p++) {
 		int width;
 		size_t length;
@@ -78,8 +76,7 @@ numbered_path(const char *path, size_t number, size_t *numbers)
 		}
 		length = conversion_length(p + 1, &width);
 		if (!length) {
-			fclose(file);
-			free(text);
+			text_drop(&text);
 			fail_usage(path, "only %%d or %%04d can number files; %%%% is a percent "
 			    "sign");
 			return NULL;
@@ -88,12 +85,7 @@ numbered_path(const char *path, size_t number, size_t *numbers)
 		p += length;
 		(*numbers)++;
 	}
-	if (fclose(file) != 0) {
-		free(text);
-		fail_memory();
-		return NULL;
-	}
-	return text;
+	return text_close(&text, NULL);
 }
 
 /* ---- formats ---- */
@@ -279,11 +271,13 @@ name_is_taken(const struct target *target, const char *name)
 	return false;
 }
 
-/* The frame's `name` without suffix and path; a new string, NULL if it has none or a bad one. */
+/* The frame's `name` without suffix and path; a new string, NULL if it has none or a bad one, and
+ * after fail(). */
 static char *
 name_given(const struct frame_head *head)
 {
 	const char *given = meta_get(&head->meta, "name");
+	char *name;
 	size_t length;
 
 	if (given && strrchr(given, '/'))
@@ -293,7 +287,10 @@ name_given(const struct frame_head *head)
 	length = strlen(given);
 	if (codec_by_suffix(given))
 		length = (size_t)(strrchr(given, '.') - given);
-	return strndup(given, length);
+	name = strndup(given, length);
+	if (!name)
+		fail_memory();
+	return name;
 }
 
 /* The frame's name, or its number. A new string, unused so far. */
@@ -341,7 +338,7 @@ folder_put(struct target *target, const struct frame *frame)
 	if (asprintf(&file_path, "%s/%s.%s", target->path, name, png ? "png" : "tif") < 0)
 		return fail_memory();
 	target->codec = codec_to_save(file_path);
-	if (!target->codec) {
+	if (!target->codec || fail_message()) {		/* of name_given() */
 		free(file_path);
 		return -1;
 	}

@@ -8,6 +8,7 @@
 
 #include "base/cache.h"
 #include "base/fail.h"
+#include "base/text.h"
 
 #define FIRST_LINE "fringepipe costs 1\n"
 
@@ -126,18 +127,19 @@ costs_load(struct costs *costs)
 int
 costs_save(const struct costs *costs)
 {
-	char *path = cache_path("costs"), *text = NULL;
-	size_t bytes;
+	char *path = cache_path("costs"), *bytes;
+	struct text text;
+	size_t n;
 	FILE *file;
 	int status;
 
 	if (!path)
 		return fail(NULL, "no folder for the costs: neither XDG_CACHE_HOME nor "
 		    "HOME is set");
-	file = open_memstream(&text, &bytes);
+	file = text_open(&text);
 	if (!file) {
 		free(path);
-		return fail_memory();
+		return -1;
 	}
 	fprintf(file, FIRST_LINE "device %s\nthreads %d\nopen %.4g\nlatency %.4g\ncopy %.4g\n",
 	    costs->device, costs->threads, costs->open_s, costs->latency_s, costs->copy_s);
@@ -147,10 +149,11 @@ costs_save(const struct costs *costs)
 	for (size_t i = 0; i < costs->stages; i++)
 		fprintf(file, "stage %s %.4g %.4g\n", costs->stage[i].name,
 		    costs->stage[i].processor_s, costs->stage[i].device_s);
-	status = fclose(file) == 0 ? 0 : fail_memory();
-	if (status == 0 && cache_write(path, text, bytes) < 0)
+	bytes = text_close(&text, &n);
+	status = bytes ? 0 : -1;
+	if (status == 0 && cache_write(path, bytes, n) < 0)
 		status = fail_errno(path, "could not be written");
-	free(text);
+	free(bytes);
 	free(path);
 	return status;
 }

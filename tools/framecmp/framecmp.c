@@ -1,5 +1,6 @@
 /* Compares frames with tolerances. */
 #define _GNU_SOURCE
+#include "base/text.h"
 #include "image/arrange.h"
 #include "compare.h"
 #include "io/safe_file.h"
@@ -86,23 +87,22 @@ compare_pair(struct run *run, size_t ca, size_t cb)
 	struct compare_how how = { (size_t)parameters->margin, parameters->turns };
 	const char *name = priv->frame_a->head.channel[ca];
 	struct comparison of;
-	char *text = NULL;
-	size_t size;
-	FILE *line = open_memstream(&text, &size);
+	struct text line;
+	char *text;
 	bool same;
 
-	if (!line)
-		return fail_memory();
-	if (compare_channels(priv->frame_a, ca, priv->frame_b, cb, &how, &of) < 0) {
-		fclose(line);
-		free(text);
+	if (compare_channels(priv->frame_a, ca, priv->frame_b, cb, &how, &of) < 0)
+		return -1;
+	if (!text_open(&line)) {
+		comparison_free(&of);
 		return -1;
 	}
-	fprintf(line, "frame %zu %s", priv->frames, name);
-	same = compare_judge(&of, &parameters->limits, line);
-	if (fclose(line) != 0) {
+	fprintf(line.file, "frame %zu %s", priv->frames, name);
+	same = compare_judge(&of, &parameters->limits, line.file);
+	text = text_close(&line, NULL);
+	if (!text) {
 		comparison_free(&of);
-		return fail_memory();
+		return -1;
 	}
 	if (!same)
 		differ(run, "%s", text);

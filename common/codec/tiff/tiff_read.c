@@ -19,6 +19,7 @@ struct reading {
 	TIFF *tif;
 	unsigned page;
 	char message[400];	/* libtiff's first error; it may still go on after some */
+	bool lost;		/* after fail(): libtiff leaves out a tag that it could not read */
 };
 
 /* How one page keeps its samples. */
@@ -34,6 +35,16 @@ struct page {
 	uint16_t *palette[3];
 };
 
+/* libtiff leaves out a tag for which it had no memory, with a warning or an error. */
+static void
+note_memory(struct reading *reading, const char *format)
+{
+	if (!strcasestr(format, "memory") && !strcasestr(format, "alloc"))
+		return;
+	fail(reading->path, "TIFF page %u: no memory for its tags", reading->page + 1);
+	reading->lost = true;
+}
+
 /* libtiff passes the file of the message, so that threads do not mix them. */
 static void
 on_error(thandle_t handle, const char *module, const char *format, va_list args)
@@ -41,8 +52,30 @@ on_error(thandle_t handle, const char *module, const char *format, va_list args)
 	struct reading *reading = handle;
 
 	(void)module;
-	if (reading && !reading->message[0])
+	if (!reading)
+		return;
+	if (!reading->message[0])
 		vsnprintf(reading->message, sizeof(reading->message), format, args);
+	note_memory(reading, format);
+}
+
+static void
+on_warning(thandle_t handle, const char *module, const char *format, va_list args)
+{
+	struct reading *reading = handle;
+
+	(void)module;
+	(void)args;
+	if (reading)
+		note_memory(reading, format);
+}
+
+/* The file cannot be read: libtiff would take that for a damaged tag, and go on. */
+static void
+lose(struct reading *reading)
+{
+	fail_errno(reading->path, "cannot be read");
+	reading->lost = true;
 }
 
 /* Fails with libtiff's message, else with "TIFF WHAT NUMBER is damaged". */
@@ -60,7 +93,7 @@ set_handlers(void)
 	TIFFSetErrorHandler(NULL);
 	TIFFSetErrorHandlerExt(on_error);
 	TIFFSetWarningHandler(NULL);
-	TIFFSetWarningHandlerExt(NULL);
+	TIFFSetWarningHandlerExt(on_warning);
 }
 
 static tmsize_t
@@ -68,7 +101,11 @@ client_read(thandle_t handle, void *to, tmsize_t n)
 {
 	struct reading *reading = handle;
 
-	return (tmsize_t)fread(to, 1, (size_t)n, reading->file);
+	size_t got = fread(to, 1, (size_t)n, reading->file);
+
+	if (ferror(reading->file))
+		lose(reading);
+	return (tmsize_t)got;
 }
 
 static tmsize_t
@@ -85,9 +122,15 @@ client_seek(thandle_t handle, toff_t offset, int whence)
 {
 	struct reading *reading = handle;
 
-	if (offset > INT64_MAX || fseeko(reading->file, (off_t)offset, whence) < 0)
+	off_t at = -1;
+
+	if (offset > INT64_MAX)
 		return (toff_t)-1;
-	return (toff_t)ftello(reading->file);
+	if (fseeko(reading->file, (off_t)offset, whence) == 0)
+		at = ftello(reading->file);
+	if (at < 0)
+		lose(reading);
+	return (toff_t)at;
 }
 
 static int
@@ -101,13 +144,14 @@ static toff_t
 client_size(thandle_t handle)
 {
 	struct reading *reading = handle;
-	off_t here = ftello(reading->file), end;
+	off_t here = ftello(reading->file), end = -1;
 
-	if (here < 0 || fseeko(reading->file, 0, SEEK_END) < 0)
+	if (here >= 0 && fseeko(reading->file, 0, SEEK_END) == 0)
+		end = ftello(reading->file);
+	if (end < 0 || fseeko(reading->file, here, SEEK_SET) < 0) {
+		lose(reading);
 		return 0;
-	end = ftello(reading->file);
-	if (fseeko(reading->file, here, SEEK_SET) < 0 || end < 0)
-		return 0;
+	}
 	return (toff_t)end;
 }
 
@@ -230,8 +274,8 @@ plan_head(struct reading *reading, struct page *page, struct frame_head *head)
 	if (page->photometric == PHOTOMETRIC_RGB && channels == 3 &&
 	    head_set_channels(head, "r g b") < 0)
 		return -1;
-	if (TIFFGetField(reading->tif, TIFFTAG_IMAGEDESCRIPTION, &text) && text &&
-	    head_from_text(head, text, strlen(text)) < 0)
+	if (TIFFGetField(reading->tif, TIFFTAG_IMAGEDESCRIPTION, &text) &&
+	    (text ? head_from_text(head, text, strlen(text)) : fail_memory()) < 0)
 		return -1;
 	text = meta_get(&head->meta, "bits");
 	page->keep_bits = page->bits == 1 && text && !strcmp(text, "1");
@@ -436,7 +480,11 @@ tiff_load(struct loader *loader, struct frame **out)
 	status = next_page(reading);
 	if (status > 0 && read_page(reading, out) < 0)
 		status = -1;
-	return status;
+	if (!reading->lost)
+		return status;
+	frame_free(*out);
+	*out = NULL;
+	return -1;
 }
 
 void

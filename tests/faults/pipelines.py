@@ -1,0 +1,90 @@
+"""The pipelines whose calls tests/faults/run makes fail, and the files that they read."""
+
+# made once in the folder of inputs, with the tools that are tested; each line must succeed
+INPUTS = """
+fringesim -q -s 24x16 -p 8,9 -n 3 -c 2 --scene plane --seed 2 -o plate.nrrd
+fringesim -q -s 24x16 -p 8,9 -n 3 -c 2 --scene relief --seed 1 --truth truth.nrrd -o png/
+fringesim -q -s 24x16 -p 8,9 -n 3 -c 2 --scene relief --seed 1 -o set.tif
+mkdir tiff jpeg npy patterns
+framecat png -o tiff/%02d.tif
+framecat png -o jpeg/%02d.jpg
+framecat png -o npy/%02d.npy
+framecat png -o set.nrrd
+mkdir pnm
+framecat png -o pnm/%02d.pgm
+fringepipe phasewrap -n 3 --period 8,9 plate.nrrd , unwrap2f -o reference.nrrd
+fringepipe phasewrap -n 3 --period 8,9 png , unwrap2f -o phase.nrrd
+fringepipe phase2depth --ref reference.nrrd -c 2 phase.nrrd -o depth.nrrd
+framecat depth.nrrd -o depth.ply
+framecat --delete 'cmd*' depth.nrrd -o depth.obj
+framecat depth.nrrd -o depth.stl
+framecat --points depth.nrrd -o depth.csv
+fringegen -s 24x16 -p 8 -n 3 -m list.vnl -o patterns/%02d.png
+holoenc -P 8 depth.nrrd -o holo.png
+holoenc -P 8 depth.nrrd -o holo.jpg
+dither3 holo.png -o dithered.png
+printf '0 0\\n0.25 0.1\\n1 1\\n' >tones.txt
+"""
+
+# name: stages of a pipe; the one whose calls fail begins with @. {i} is the folder of inputs, OLD a file
+# that is there before
+PIPELINES = {
+	"png": "@fringepipe phasewrap -q -n 3 --period 8,9 {i}/png -o OLD.nrrd",
+	"tiff": "@fringepipe phasewrap -q -n 3 --period 8,9 {i}/tiff -o OLD.tif",
+	"jpeg": "@fringepipe phasewrap -q -n 3 --period 8,9 {i}/jpeg -o OLD.npy",
+	"pages": "@fringepipe phasewrap -q -n 3 --period 8,9 {i}/set.tif -o -",
+	"manifest": "@fringepipe phasewrap -q -m {i}/list.vnl -o OLD.nrrd",
+	"folder": "@fringepipe framecat {i}/png -o out/",
+	"numbered": "@fringepipe framecat {i}/pnm -o x%04d.png",
+	"numbered-jpeg": "@fringepipe framecat {i}/npy -o x%04d.jpg",
+	"pnm": "@fringepipe framecat {i}/png -o %02d.pgm",
+	"patterns": "@fringepipe fringegen -s 24x16 -p 8 -n 3 --lut {i}/tones.txt -g half -m OLD.vnl -o p%02d.png",
+	"simulation": "@fringepipe fringesim -q -s 24x16 -p 8,9 -n 3 -c 2 --truth OLD.nrrd -o caps/",
+	"stream-read": "framecat {i}/png | @fringepipe phasewrap -q -n 3 --period 8,9 -o OLD.nrrd",
+	"stream-write": "@fringepipe framecat {i}/png | cat",
+	"shared-write": "@fringepipe framecat {i}/png | framecat -o -",
+	"spooled": "cat {i}/set.tif | @fringepipe framecat - -o OLD.nrrd",
+	"chain": "@fringepipe -j 3 -q phasewrap -n 3 --period 8,9 {i}/png , gauss , unwrap2f , "
+		"phase2depth --ref {i}/reference.nrrd -c 2 , normals , shade -o OLD.png",
+	"mesh-ply": "@fringepipe mesh2depth {i}/depth.ply -s 24x16 -o OLD.nrrd",
+	"mesh-obj": "@fringepipe mesh2depth {i}/depth.obj -s 24x16 -o OLD.nrrd",
+	"mesh-stl": "@fringepipe mesh2depth {i}/depth.stl -s 24x16 -o OLD.nrrd",
+	"mesh-write": "@fringepipe framecat {i}/depth.nrrd -o OLD.ply",
+	"obj-write": "@fringepipe framecat {i}/depth.nrrd -o OLD.obj",
+	"table": "@fringepipe framecat {i}/depth.csv -o OLD.vnl",
+	"calibration": "@fringepipe phase2depth -q --calib {i}/calib.json --period 8 {i}/phase.nrrd -o OLD.tif",
+	"calibration-yaml": "@fringepipe phase2depth -q --calib {t}/samples/block.yml {i}/phase.nrrd -o OLD.ply",
+	"holo": "@fringepipe holoenc -P 8 {i}/depth.nrrd , holodec -o OLD.nrrd",
+	"holo-lossy": "@fringepipe holodec --blur 1 {i}/holo.jpg -o OLD.nrrd",
+	"dither": "@fringepipe undither3 {i}/dithered.png -o OLD.nrrd",
+	"dithering": "@fringepipe dither3 {i}/holo.png -o OLD.png",
+	"arrange": "@fringepipe framecat --stack --set a=b,c=d --delete cmd* {i}/png -o OLD.tif",
+	"like": "@fringepipe framecat --like {i}/depth.nrrd {i}/depth.csv -o OLD.nrrd",
+	"compare-channels": "@fringepipe framecmp --channels depth:depth,modulation {i}/depth.nrrd {i}/depth.nrrd",
+	"compare": "@fringepipe framecmp {i}/depth.nrrd {i}/depth.nrrd",
+	"compare-tool": "@framecmp -v --table {i}/depth.nrrd {i}/depth.nrrd",
+	"info": "@frameinfo {i}/depth.nrrd {i}/holo.png {i}/png",
+	"plot": "@frameplot {i}/depth.nrrd -o OLD.svg",
+	"devices": "@fringepipe --devices",
+	"gpu": "@fringepipe -d gpu -q phasewrap -n 3 --period 8,9 {i}/png , gauss , unwrap2f -o OLD.nrrd",
+	"gpu-flow": "@fringepipe -d gpu undither3 {i}/dithered.png -o OLD.nrrd",
+}
+# only the program's own calls count: these libraries end the process themselves
+OWN_CALLS = {"plot", "gpu", "gpu-flow", "devices"}
+
+# findings in code that is not of this project: function, what was wrong, a pattern of the place
+KNOWN = [
+	("realloc", "ends by SIGSEGV", "tiff_read.c", "libtiff 4.5 loses count of its custom tags"),
+	("vkCreateInstance", "exit 0 and another standard output", "list_devices", "counts as no GPU"),
+	("vkEnumeratePhysicalDevices", "exit 0 and another standard output", "list_devices", "the same"),
+]
+
+# the share of scripts/check
+QUICK = { "png", "tiff", "jpeg", "manifest", "folder", "numbered", "patterns", "stream-read", "stream-write",
+	"shared-write", "spooled", "chain", "mesh-ply", "mesh-obj", "table", "calibration", "holo", "info" }
+
+CALIBRATION = """{ "camera_K": [[1000, 0, 15], [0, 1005, 6], [0, 0, 1]], "camera_dist": [0.08, -0.15, 0, 0],
+"projector_K": [[1500, 0, 480], [0, 1510, 300], [0, 0, 1]], "projector_dist": [],
+"R_cam_to_proj": [[0.9800665778412416, 0, 0.19866933079506122], [0, 1, 0], [-0.19866933079506122, 0, 0.9800665778412416]],
+"T_cam_to_proj_mm": [-120, 4, 15], "projector_size": [960, 600] }
+"""
