@@ -14,6 +14,7 @@
 #include "io/nrrd_stream.h"
 #include "io/safe_file.h"
 #include "io/shared_frames.h"
+#include "io/taken_names.h"
 
 #define PIPE_SIZE (1024 * 1024)
 #define STANDARD_OUTPUT "standard output"
@@ -33,8 +34,7 @@ struct target {
 	bool failed;
 	size_t frames;
 	struct shared_sender *sender;	/* TARGET_STREAM: NULL where frames cannot be shared */
-	char **name;			/* TARGET_FOLDER: the names that are taken */
-	size_t names;
+	struct taken_names *names;	/* TARGET_FOLDER */
 };
 
 /* ---- numbers in names ---- */
@@ -270,15 +270,6 @@ folder_begin(struct target *target, bool force)
 	return folder_check(target->path, force);
 }
 
-static bool
-name_is_taken(const struct target *target, const char *name)
-{
-	for (size_t i = 0; i < target->names; i++)
-		if (!strcmp(target->name[i], name))
-			return true;
-	return false;
-}
-
 /* The frame's `name` without suffix and path; a new string, NULL if it has none or a bad one. */
 static char *
 name_given(const struct frame_head *head)
@@ -296,32 +287,17 @@ name_given(const struct frame_head *head)
 	return strndup(given, length);
 }
 
-/* The frame's name, or its number. A new string, unused so far. */
-static char *
-name_choose(const struct target *target, const struct frame *frame)
+/* The frame's name, or its number, as no frame of this run has it yet. NULL after fail(). */
+static const char *
+name_choose(struct target *target, const struct frame *frame)
 {
-	char *name = name_given(&frame->head), *numbered;
+	char *given = name_given(&frame->head), number[24];
+	const char *name;
 
-	if (name && !name_is_taken(target, name))
-		return name;
-	if (asprintf(&numbered, "%s%s%04zu", name ? name : "", name ? "-" : "", target->frames) < 0)
-		numbered = NULL;
-	free(name);
-	return numbered;
-}
-
-static int
-name_keep(struct target *target, char *name)
-{
-	char **more = name ? reallocarray(target->name, target->names + 1, sizeof(*more)) : NULL;
-
-	if (!more) {
-		free(name);
-		return fail_memory();
-	}
-	target->name = more;
-	more[target->names++] = name;
-	return 0;
+	snprintf(number, sizeof(number), "%04zu", target->frames);
+	name = taken_names_add(target->names, given ? given : number, target->frames);
+	free(given);
+	return name;
 }
 
 static bool
@@ -334,9 +310,10 @@ static int
 folder_put(struct target *target, const struct frame *frame)
 {
 	bool png = fits_png(&frame->head);
-	char *file_path, *name = name_choose(target, frame);
+	const char *name = name_choose(target, frame);
+	char *file_path;
 
-	if (name_keep(target, name) < 0)
+	if (!name)
 		return -1;
 	if (asprintf(&file_path, "%s/%s.%s", target->path, name, png ? "png" : "tif") < 0)
 		return fail_memory();
@@ -455,6 +432,9 @@ target_begin(struct target *target, const char *path, bool force)
 		return fail_memory();
 	if (names_folder(path)) {
 		target->kind = TARGET_FOLDER;
+		target->names = taken_names_new();
+		if (!target->names)
+			return -1;
 		return folder_begin(target, force);
 	}
 	return files_begin(target);
@@ -529,9 +509,7 @@ target_close(struct target *target, bool keep)
 		status = safe_file_close(stdout, NULL, NULL, keep) < 0 ||
 		    (keep && target->failed) ? -1 : 0;
 	shared_sender_close(target->sender);
-	for (size_t i = 0; i < target->names; i++)
-		free(target->name[i]);
-	free(target->name);
+	taken_names_free(target->names);
 	free(target->path);
 	free(target);
 	return status;
