@@ -83,9 +83,9 @@ nothing_new() {
 		fringepipe median in.nrrd , median two.nrrd
 	fails 2 "fringepipe: frameplot: gives no frames, so it can only be the last stage" \
 		fringepipe median in.nrrd , frameplot , median
-	for option in "-o x.nrrd" -f "-j 2" -v -q; do
+	for option in "-o x.nrrd" -f "-j 2" -v -q --no-sync; do
 		# shellcheck disable=SC2086
-		fails 2 "fringepipe: median: -o -f -j -v -q stand before the first stage or in the last" \
+		fails 2 "fringepipe: median: -o -f -j -v -q --no-sync stand before the first stage or in the last" \
 			fringepipe median $option in.nrrd , median
 	done
 	fails 2 "fringepipe: --nonsense: unknown or ambiguous option" fringepipe --nonsense median in.nrrd
@@ -270,7 +270,14 @@ def run(command, number, ignored=False):
 	process.stdin.write(open("in.nrrd", "rb").read())
 	process.stdin.flush()
 	start = time.time()
-	while len(os.listdir("d")) < 2:		# the temporary file is there while the input goes on
+	descriptors = "/proc/%d/fd/" % process.pid
+	def writes():				# the new file is there while the input goes on
+		try:
+			return any(os.readlink(descriptors + fd).startswith(os.getcwd() + "/d/")
+				for fd in os.listdir(descriptors))
+		except FileNotFoundError:
+			return False
+	while not writes():
 		assert time.time() < start + 60, "no temporary file"
 		time.sleep(0.005)
 	process.send_signal(number)
@@ -290,6 +297,7 @@ run(["median", "-o", "d/old.nrrd"], signal.SIGHUP, ignored=True)	# nohup
 PY
 	ulimit -c 0
 	python3 killed.py
+	if make_shim; then NO_TMPFILE=yes shimmed python3 killed.py; fi
 }
 
 @test "errors: a reader that goes away ends the writer silently" {

@@ -34,3 +34,117 @@ samples() {
 	0003,-,-,- 0 0003.png 1 0001.png 2 0002.png 3 0003-0003.png
 	end
 }
+
+@test "files: a dangling link is followed" {
+	names_of a
+	mkdir d e
+	ln -s e/target.png link.png
+	ln -s ../link.png d/further.png
+	framecat names.nrrd -o d/further.png
+	[ -L d/further.png ] && [ -L link.png ] && [ ! -L e/target.png ]
+	framecat --delete cmd.1 e/target.png | cmp - <(framecat --delete cmd.1 d/further.png)
+	ln -s "$work/e/absolute.png" absolute.png
+	framecat names.nrrd -o absolute.png
+	[ -f e/absolute.png ] && [ -L absolute.png ]
+	framecat names.nrrd -o link.png			# one that points to a file is followed too
+	[ -L link.png ]
+	ln -s nowhere/x.png lost.png
+	fails 1 "lost.png: cannot be created: No such file or directory" framecat names.nrrd -o lost.png
+	ln -s circle2.png circle1.png
+	ln -s circle1.png circle2.png
+	fails 1 "circle1.png: cannot be created: Too many levels of symbolic links" \
+		framecat names.nrrd -o circle1.png
+	[ -L circle1.png ] && [ -L circle2.png ] && [ -L lost.png ]
+	[ "$(ls e)" = $'absolute.png\ntarget.png' ]
+}
+
+@test "files: a killed writer leaves nothing" {
+	names_of a
+	for command in "" "fringepipe framecat - ,"; do
+		for output in d/new.nrrd d/old.tif; do
+			rm -rf d
+			mkdir d
+			echo old >d/old.tif
+			mkfifo pipe
+			$command framecat -o $output <pipe 3>&- &
+			writer=$!
+			exec 7>pipe
+			framecat names.nrrd >&7
+			until [[ $(readlink /proc/$writer/fd/*) == *"$work/d/"* ]]; do sleep 0.01; done
+			kill -KILL $writer
+			wait $writer || [ $? -eq 137 ]
+			exec 7>&-
+			rm pipe
+			[ "$(ls -A d)" = old.tif ] && [ "$(cat d/old.tif)" = old ]
+		done
+	done
+}
+
+@test "files: file systems that have no files without a name" {
+	need_shim
+	names_of a b c d e
+	framecat --frames 0 names.nrrd -o one.nrrd
+	outputs() {
+		mkdir "$1" "$1/folder"
+		"${@:2}" framecat one.nrrd -o "$1/a.nrrd"
+		"${@:2}" framecat one.nrrd -o "$1/a.tif"
+		chmod 640 "$1/a.tif"
+		"${@:2}" framecat names.nrrd -o "$1/a.tif"
+		"${@:2}" framecat names.nrrd -o "$1/%d.png"
+		"${@:2}" framecat names.nrrd -o "$1/folder"
+		[ "$(stat -c %a "$1/a.tif" "$1/a.nrrd" | tr '\n' ' ')" = "640 644 " ]
+		[ -z "$(find . -name '*.tmp')" ]
+	}
+	umask 022
+	outputs want
+	outputs named shimmed env NO_TMPFILE=yes
+	diff -r want named
+	outputs copied shimmed env LINK_FAILS=yes
+	diff -r want copied
+}
+
+@test "files: they reach the disk before a tool ends, and their folder" {
+	need_shim
+	names_of a b c d e
+	framecat --frames 0 names.nrrd -o one.nrrd
+	synced() {
+		rm -f synced
+		FRINGEPIPE_SYNC='' SYNCED=$work/synced shimmed "$@"
+		sort synced | uniq -c | awk '{ printf "%s %s ", $1, $2 }'
+	}
+	[ "$(synced framecat one.nrrd -o a.tif)" = "1 file 1 folder " ]
+	[ "$(synced framecat one.nrrd -o a.tif)" = "1 file 1 folder " ]
+	[ "$(synced framecat names.nrrd -o %d.png)" = "5 file 1 folder " ]
+	mkdir there
+	[ "$(synced framecat names.nrrd -o there)" = "5 file 1 folder " ]
+	[ "$(synced framecat names.nrrd -o new/)" = "5 file 2 folder " ]	# and the one that the new folder is in
+	[ "$(synced frameinfo names.nrrd -o a.txt)" = "1 file 1 folder " ]
+	for run in "framecat --no-sync one.nrrd -o a.tif" "fringepipe --no-sync framecat one.nrrd -o a.tif" \
+		"fringepipe framecat one.nrrd , framecat --no-sync -o a.tif" "env FRINGEPIPE_SYNC=no framecat one.nrrd -o a.tif"; do
+		rm -f synced
+		# shellcheck disable=SC2086
+		FRINGEPIPE_SYNC='' SYNCED=$work/synced shimmed $run
+		[ ! -e synced ]
+	done
+}
+
+@test "files: a disk that fails is an error, one that cannot be asked is none" {
+	need_shim
+	names_of a b c d e
+	framecat --frames 0 names.nrrd -o one.nrrd
+	export FRINGEPIPE_SYNC='' LD_PRELOAD=$work/shim.so
+	cp one.nrrd old.nrrd
+	FSYNC_FILE=5 fails 1 "framecat: old.nrrd: cannot be written to the disk: Input/output error" \
+		framecat --frames 1 names.nrrd -o old.nrrd
+	cmp one.nrrd old.nrrd
+	FSYNC_FILE=5 fails 1 "new.png: cannot be written to the disk" framecat one.nrrd -o new.png
+	[ ! -e new.png ]
+	mkdir d
+	FSYNC_FOLDER=5 fails 1 "folder cannot be written to the disk" framecat one.nrrd -o d
+	for number in 22 95; do
+		FSYNC_FILE=$number FSYNC_FOLDER=$number silent framecat one.nrrd -o new.png
+		rm new.png
+	done
+	[ -z "$(find . -name '*.tmp')" ]
+	unset LD_PRELOAD
+}

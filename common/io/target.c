@@ -29,7 +29,7 @@ struct target {
 	struct saver saver;		/* saver.file: a file is open */
 	void *codec_options;		/* of the open file's codec */
 	char *file_path;		/* of the open file */
-	char *temporary;		/* under which it is being written; NULL: directly */
+	struct safe_file *place;	/* where it will be; NULL: it is written there directly */
 	bool spooled;			/* the open file has no name: it is copied at the end */
 	bool failed;
 	size_t frames;
@@ -151,7 +151,7 @@ file_begin(struct target *target, char *file_path)
 		if (!target->saver.file)
 			fail_errno(file_path, "temporary file cannot be created");
 	} else {
-		target->saver.file = safe_file_open(file_path, &target->temporary);
+		target->saver.file = safe_file_open(file_path, &target->place);
 	}
 	if (target->saver.file)
 		return 0;
@@ -165,8 +165,9 @@ file_begin(struct target *target, char *file_path)
 static int
 spooled_copy(FILE *from, const char *path)
 {
-	char buffer[65536], *temporary;
-	FILE *to = safe_file_open(path, &temporary);
+	char buffer[65536];
+	struct safe_file *place;
+	FILE *to = safe_file_open(path, &place);
 	size_t n;
 	int status = 0;
 
@@ -178,7 +179,7 @@ spooled_copy(FILE *from, const char *path)
 			status = fail_errno(path, "cannot be written");
 	if (ferror(from))
 		status = fail_errno(path, "temporary file cannot be read");
-	if (safe_file_close(to, path, temporary, true) < 0)
+	if (safe_file_close(to, path, place, true) < 0)
 		status = -1;
 	return status;
 }
@@ -199,13 +200,13 @@ file_end(struct target *target, bool keep)
 	if (target->spooled && keep && status == 0)
 		status = fflush(saver->file) == 0 ? spooled_copy(saver->file, saver->path) :
 		    fail_errno(saver->path, "temporary file cannot be written");
-	if (safe_file_close(saver->file, target->file_path, target->temporary,
+	if (safe_file_close_one(saver->file, target->file_path, target->place,
 	    keep && status == 0) < 0)
 		status = -1;
 	codec_options_free(target->codec, target->codec_options);
 	free(target->file_path);
 	target->file_path = NULL;
-	target->temporary = NULL;
+	target->place = NULL;
 	saver->file = NULL;
 	return keep ? status : 0;
 }
@@ -265,7 +266,9 @@ folder_begin(struct target *target, bool force)
 
 	while (length > 1 && target->path[length - 1] == '/')
 		target->path[--length] = '\0';
-	if (mkdir(target->path, 0777) < 0 && errno != EEXIST)
+	if (mkdir(target->path, 0777) == 0)
+		return safe_file_put(target->path);
+	if (errno != EEXIST)
 		return fail_errno(target->path, "folder cannot be created");
 	return folder_check(target->path, force);
 }
@@ -505,6 +508,8 @@ target_close(struct target *target, bool keep)
 {
 	int status = file_end(target, keep && !target->failed);
 
+	if (target->kind != TARGET_STREAM && safe_file_sync_folder() < 0)
+		status = -1;
 	if (target->kind == TARGET_STREAM)
 		status = safe_file_close(stdout, NULL, NULL, keep) < 0 ||
 		    (keep && target->failed) ? -1 : 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/safe_file.h"
 #include "run/device.h"
 #include "run/placement.h"
 #include "run/second_input.h"
@@ -28,6 +29,8 @@ const struct opt setup_options[] = {
 	{ 'v', "verbose", NULL, OPT_FLAG, AT(verbose), NULL, 0, 0, NULL, "say what is done", NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, AT(quiet), NULL, 0, 0, NULL,
 	    "no warnings, no progress line", NULL },
+	{ 0, "no-sync", NULL, OPT_FLAG, AT(no_sync), NULL, 0, 0, NULL,
+	    "leave when files get to the disk to the system, for scratch", NULL },
 	{ 'h', "help", NULL, OPT_FLAG, AT(help), NULL, 0, 0, NULL, "print this help", NULL },
 	{ 'V', "version", NULL, OPT_FLAG, AT(version), NULL, 0, 0, NULL, "print the version",
 	    NULL },
@@ -162,12 +165,16 @@ setup_threads(const struct runner_options *options)
 void
 setup_apply(struct chain *chain, const struct runner_options *options)
 {
+	const char *sync = getenv("FRINGEPIPE_SYNC");
+
 	chain->output = options->output;
 	chain->force = options->force;
 	chain->verbose = options->verbose;
 	chain->quiet = options->quiet;
 	chain->threads = setup_threads(options);
 	fail_set_quiet(options->quiet);
+	if (options->no_sync || (sync && !strcmp(sync, "no")))
+		safe_file_no_sync();
 }
 
 static int
@@ -319,9 +326,9 @@ static int
 check_middle(const struct runner_options *options, const char *stage)
 {
 	if (options->output || options->force || options->verbose || options->quiet ||
-	    options->threads != OPT_NONE_INTEGER)
+	    options->no_sync || options->threads != OPT_NONE_INTEGER)
 		return fail_usage(
-		    stage, "-o -f -j -v -q stand before the first stage or in the last");
+		    stage, "-o -f -j -v -q --no-sync stand before the first stage or in the last");
 	return 0;
 }
 
