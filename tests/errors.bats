@@ -364,7 +364,7 @@ for words, wanted in [
 	assert line.endswith(b"\n") and line.count(b"\n") == 1 and len(line) < 1100, run
 	assert all(0x20 <= byte < 0x7f for byte in line[:-1]), run
 	assert line.startswith(words[0] + b": "), run
-	assert not run.stdout, run
+	assert run.stdout in (b"", b"FAILED: the writer of this stream failed\n"), run
 
 # Headers hold hostile bytes, too.
 def framed(line):
@@ -375,8 +375,9 @@ for line in b"type: \x1b[2J", b"\x1b[2J", b"type: uchar\ndimension: \xff", b"\xf
 	assert all(0x20 <= byte < 0x7f for byte in run.stderr[:-1]), run
 PY
 	python3 hostile.py
-	for message in "$(median --nonsense 2>&1)" "$(median nothing 2>&1)" "$(fringepipe 2>&1)" \
-		"$(median -j 0 in.nrrd 2>&1)" "$(median in.nrrd -o no/x.tif 2>&1)"; do
+	for message in "$(median --nonsense 2>&1 >/dev/null)" "$(median nothing 2>&1 >/dev/null)" \
+		"$(fringepipe 2>&1 >/dev/null)" "$(median -j 0 in.nrrd 2>&1 >/dev/null)" \
+		"$(median in.nrrd -o no/x.tif 2>&1)"; do
 		[ -n "$message" ]
 		# The text of strerror() is the C library's.
 		[[ ${message%: *} != *[A-Z]* ]] || [[ $message == *threads* ]]
