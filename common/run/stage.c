@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "run/stage.h"
 
+#include <fcntl.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "gpu/gpu.h"
 #include "io/nrrd_stream.h"
+#include "io/waiting_file.h"
 #include "run/calibrate.h"
 #include "run/setup.h"
 
@@ -65,6 +67,17 @@ close_standard_output(int code)
 	return code;
 }
 
+/* Text waits for a slow reader too, where the output that was inherited does not block. */
+static void
+wait_for_output(void)
+{
+	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+	FILE *waits = flags >= 0 && (flags & O_NONBLOCK) ? waiting_file_output(STDOUT_FILENO) : NULL;
+
+	if (waits)
+		stdout = waits;
+}
+
 /* --help, --version, --words: true if one of them was asked for and answered. */
 static bool
 answer(const struct runner_options *options, const struct stage *stage)
@@ -92,6 +105,7 @@ stage_main(const char *name, int argc, char **argv)
 	int first, status = -1;
 
 	fail_set_program(name);
+	wait_for_output();
 	opt_defaults(setup_options, &options);
 	stage = stage_find(name);
 	link = stage ? setup_add_link(&chain, stage) : NULL;
@@ -235,6 +249,7 @@ chain_main(int argc, char **argv)
 	int first, status;
 
 	fail_set_program("fringepipe");
+	wait_for_output();
 	if (parse_chain_options(&own, argc, argv, &first) < 0) {
 		stream = writes_stream(&chain, false, argc, argv);
 		return close_standard_output(conclude(&chain, -1, stream));
