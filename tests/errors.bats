@@ -89,8 +89,12 @@ nothing_new() {
 			fringepipe median $option in.nrrd , median
 	done
 	fails 2 "fringepipe: --nonsense: unknown or ambiguous option" fringepipe --nonsense median in.nrrd
-	fails 2 "fringepipe: --nonsense: unknown or ambiguous option" fringepipe median --nonsense in.nrrd , median
-	fails 2 "fringepipe: --shape: must be one of" fringepipe median in.nrrd , median -s disc
+	fails 2 "fringepipe: median (stage 1): --nonsense: unknown or ambiguous option" fringepipe median --nonsense in.nrrd , median
+	fails 2 "fringepipe: median: --nonsense: unknown or ambiguous option" fringepipe median --nonsense in.nrrd , framecat
+	fails 2 "fringepipe: --nonsense: unknown or ambiguous option" fringepipe median --nonsense in.nrrd
+	fails 2 "fringepipe: median (stage 2): --shape: must be one of" fringepipe median in.nrrd , median -s disc
+	fails 2 "fringepipe: gauss: --sigma: wants a number, not 'x'" fringepipe gauss -s x , median
+	fails 2 "fringepipe: median: -o -f" fringepipe median -j 1 in.nrrd , framecat
 	nothing_new
 	fringepipe -o a.nrrd -j 2 median in.nrrd , median
 	fringepipe median in.nrrd , median -j 1 -o b.nrrd

@@ -148,3 +148,44 @@ samples() {
 	[ -z "$(find . -name '*.tmp')" ]
 	unset LD_PRELOAD
 }
+
+@test "files: what is no file in the place of a cache file keeps nobody waiting" {
+	names_of a
+	export XDG_CACHE_HOME=$work/cache
+	mkdir -p cache/fringepipe
+	for make in "mkfifo" "mkdir" "ln -s /dev/zero" "ln -s costs"; do
+		$make cache/fringepipe/costs
+		silent timeout 20 framecat names.nrrd -o out.nrrd
+		rm -r cache/fringepipe/costs
+	done
+}
+
+@test "files: standard input and output that do not block" {
+	py '
+import fcntl, os, subprocess, time
+write_frames("in.nrrd", [Frame(np.full((1, 100, 1000), i, "f4"), ["absphase"]) for i in range(5)])
+write_frames("small.nrrd", Frame(np.ones((1, 1, 1), "f4"), ["absphase"]))
+want, small = (open(name, "rb").read() for name in ("in.nrrd", "small.nrrd"))
+def blocking(command, given): return subprocess.run([command, "-"], input=given, capture_output=True).stdout
+def blocks_not(fd):
+	fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_NONBLOCK)
+for command, given in ("framecat", want), ("frameinfo", small * 2000):
+	wanted = blocking(command, given)
+	r, w = os.pipe(); R, W = os.pipe()
+	blocks_not(r); blocks_not(W)
+	process = subprocess.Popen([command, "-"], stdin=r, stdout=W, stderr=subprocess.PIPE)
+	os.close(r); os.close(W)
+	if os.fork() == 0:
+		os.close(R)
+		for i in 0, 5, 100, 600, len(given):
+			start = {0: 0, 5: 0, 100: 5, 600: 100}.get(i, 600)
+			time.sleep(0.02)
+			with open(w, "wb", closefd=False) as file: file.write(given[start:i])
+		os._exit(0)
+	os.close(w)
+	time.sleep(0.1)
+	got = open(R, "rb").read()
+	message = process.stderr.read()
+	expect(process.wait() == 0 and not message, message)
+	expect(got == wanted, command, len(got), len(wanted))'
+}

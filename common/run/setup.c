@@ -177,6 +177,33 @@ setup_apply(struct chain *chain, const struct runner_options *options)
 		safe_file_no_sync();
 }
 
+/* Begins a message about the command line with the stage that it is about; where `same` stages have
+ * its name, with its place too. */
+static int
+fail_at(const struct chain *chain, size_t at, size_t same)
+{
+	const char *name = chain->link[at].run.stage->name, *message = fail_message();
+	size_t n = strlen(name);
+	char text[128];
+
+	if (fail_code() != EXIT_USAGE || (!strncmp(message, name, n) && message[n] == ':'))
+		return -1;
+	if (same > 1)
+		snprintf(text, sizeof(text), "%.90s (stage %zu)", name, at + 1);
+	fail_prefix(same > 1 ? text : name);
+	return -1;
+}
+
+static size_t
+count_name(const struct chain *chain, const char *name)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < chain->n; i++)
+		n += !strcmp(chain->link[i].run.stage->name, name);
+	return n;
+}
+
 static int
 init_links(struct chain *chain)
 {
@@ -195,7 +222,8 @@ init_links(struct chain *chain)
 		if (check_place(chain, i) < 0 || second_inputs_find(link) < 0)
 			return -1;
 		if (run->stage->init && run->stage->init(run) < 0)
-			return -1;
+			return chain->n == 1 ? -1 :
+			    fail_at(chain, i, count_name(chain, run->stage->name));
 		if (i == 0) {
 			chain->operand = run->operand;
 			chain->operands = run->operands;
@@ -374,15 +402,29 @@ parse_stage(struct chain *chain, struct runner_options *options, int words, char
 	return setup_check_operands(chain, chain->n - 1, words - first, word + first);
 }
 
+/* How many stages of a chain have this name. */
+static size_t
+count_word(int words, char **word, const char *name)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < words; i++)
+		n += (i == 0 || !strcmp(word[i - 1], ",")) && !strcmp(word[i], name);
+	return n;
+}
+
 int
 setup_parse(struct chain *chain, struct runner_options *options, int words, char **word)
 {
 	for (int start = 0;;) {
+		size_t at = chain->n;
 		int end = start, status;
 
 		while (end < words && strcmp(word[end], ","))
 			end++;
 		status = parse_stage(chain, options, end - start, word + start, end == words);
+		if (status < 0 && chain->n == at + 1 && (start > 0 || end < words))
+			return fail_at(chain, at, count_word(words, word, word[start]));
 		if (status != 0)
 			return status;
 		if (end == words)
