@@ -1,3 +1,5 @@
+/* A new file from its opening, without a name, to its place on the disk: the path behind links, the
+ * file itself, the name it gets, what is synced. */
 #define _GNU_SOURCE
 #include "io/safe_file.h"
 

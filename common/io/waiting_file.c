@@ -2,6 +2,7 @@
 #include "io/waiting_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,6 +55,10 @@ close_cookie(void *cookie)
 FILE *
 waiting_file_input(int fd)
 {
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags >= 0 && !(flags & O_NONBLOCK))
+		return fdopen(fd, "rb");
 	return fopencookie((void *)(intptr_t)fd, "rb",
 	    (cookie_io_functions_t){ .read = read_cookie, .close = close_cookie });
 }

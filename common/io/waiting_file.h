@@ -1,7 +1,5 @@
-/*
- * Files of a descriptor that another process has set to O_NONBLOCK, or may set so at any time: what is
- * inherited is shared. They wait where it does not.
- */
+/* Files of a descriptor that another process has set to O_NONBLOCK, which those that inherit it
+ * share. They wait where it does not. */
 #ifndef WAITING_FILE_H
 #define WAITING_FILE_H
 
@@ -10,8 +8,10 @@
 
 /* As read(2), without EINTR and EAGAIN. */
 ssize_t waiting_read(int fd, void *to, size_t n);
-/* As fdopen(fd, "rb") and "wb"; but fileno() of them is -1. NULL with errno set. */
+/* As fdopen(fd, "rb"); but of a descriptor that does not block, fileno() is -1 and data are copied
+ * once more. NULL with errno set. */
 FILE *waiting_file_input(int fd);
+/* As fdopen(fd, "wb"); but fileno() is -1. */
 FILE *waiting_file_output(int fd);
 
 #endif

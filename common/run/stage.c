@@ -20,8 +20,8 @@
 #endif
 
 /*
- * Did the chain write frames to standard output, or would it have? One whose words were not taken in
- * is judged by them: an output that they name, and the stage behind the last comma.
+ * Did the chain write frames to standard output, or would it have? One whose words were not taken
+ * in is judged by them: an output that they name, and the stage behind the last comma.
  */
 static bool
 writes_stream(const struct chain *chain, bool parsed, int words, char **word)
@@ -72,8 +72,11 @@ static void
 wait_for_output(void)
 {
 	int flags = fcntl(STDOUT_FILENO, F_GETFL);
-	FILE *waits = flags >= 0 && (flags & O_NONBLOCK) ? waiting_file_output(STDOUT_FILENO) : NULL;
+	FILE *waits;
 
+	if (flags < 0 || !(flags & O_NONBLOCK))
+		return;
+	waits = waiting_file_output(STDOUT_FILENO);
 	if (waits)
 		stdout = waits;
 }
