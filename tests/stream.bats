@@ -294,7 +294,9 @@ write_frames("in.nrrd", [Frame(samples("u2", 3))] * 2)'
 		run --separate-stderr bash -c 'framecat cut.nrrd >out.nrrd'
 		[ "$status" -eq 1 ]
 		[[ $stderr == "framecat: cut.nrrd: "* ]]
-		py 'expect(len(read_frames("out.nrrd")) == 1)'
+		[ "$(tail -c 41 out.nrrd)" = "FAILED: the writer of this stream failed" ]
+		head -c -41 out.nrrd >whole.nrrd
+		py 'expect(len(read_frames("whole.nrrd")) == 1)'
 	done
 	head -c $whole in2.nrrd | framecat >out.nrrd
 }

@@ -2,12 +2,15 @@
 #include "base/cache.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define FILE_MOST (1 << 28)
 
@@ -28,11 +31,15 @@ cache_path(const char *name)
 void *
 cache_read(const char *path, size_t *bytes)
 {
-	FILE *file = path ? fopen(path, "rb") : NULL;
+	/* what is no regular file must not keep the reader waiting */
+	int fd = path ? open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+	FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
 	struct stat about;
 	char *data = NULL;
 
 	*bytes = 0;
+	if (fd >= 0 && !file)
+		close(fd);
 	if (file && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) &&
 	    about.st_size > 0 && about.st_size < FILE_MOST) {
 		size_t n = (size_t)about.st_size;
@@ -68,14 +75,16 @@ cache_write(const char *path, const void *data, size_t bytes)
 	char *made;
 	FILE *file;
 	bool written = false;
-	int number;
+	int number, fd;
 
 	if (asprintf(&made, "%s.%ld", path, (long)getpid()) < 0) {
 		errno = ENOMEM;
 		return -1;
 	}
 	make_folders(made);
-	file = fopen(made, "wb");
+	unlink(made);		/* of a process of this number that was killed */
+	fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	file = fd >= 0 ? fdopen(fd, "wb") : NULL;
 	if (file) {
 		written = fwrite(data, 1, bytes, file) == bytes;
 		written &= fclose(file) == 0;
@@ -87,4 +96,51 @@ cache_write(const char *path, const void *data, size_t bytes)
 	}
 	free(made);
 	return written ? 0 : -1;
+}
+
+/* Behind the content of a file that has a checksum. */
+struct seal {
+	char magic[8];
+	uint64_t bytes;
+	uint32_t crc, zero;
+};
+
+static struct seal
+make_seal(const void *data, size_t bytes)
+{
+	return (struct seal){ .magic = "fpcache1", .bytes = bytes,
+		.crc = (uint32_t)crc32_z(crc32_z(0, NULL, 0), data, bytes) };
+}
+
+void *
+cache_read_sealed(const char *path, size_t *bytes)
+{
+	char *data = cache_read(path, bytes);
+	struct seal wanted;
+
+	if (data && *bytes > sizeof(wanted)) {
+		*bytes -= sizeof(wanted);
+		wanted = make_seal(data, *bytes);
+		if (!memcmp(data + *bytes, &wanted, sizeof(wanted)))
+			return data;
+	}
+	free(data);
+	*bytes = 0;
+	return NULL;
+}
+
+int
+cache_write_sealed(const char *path, const void *data, size_t bytes)
+{
+	struct seal seal = make_seal(data, bytes);
+	char *whole = malloc(bytes + sizeof(seal));
+	int status;
+
+	if (!whole)
+		return -1;
+	memcpy(whole, data, bytes);
+	memcpy(whole + bytes, &seal, sizeof(seal));
+	status = cache_write(path, whole, bytes + sizeof(seal));
+	free(whole);
+	return status;
 }

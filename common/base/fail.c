@@ -94,6 +94,21 @@ fail_memory(void)
 	return fail(NULL, "out of memory");
 }
 
+void
+fail_prefix(const char *object)
+{
+	char text[sizeof(own.message)];
+	size_t n;
+
+	if (!own.message[0])
+		return;
+	memcpy(text, own.message, sizeof(text));
+	n = (size_t)snprintf(own.message, sizeof(own.message), "%.400s: ", object);
+	memcpy(own.message + n, text, sizeof(own.message) - n - 1);
+	own.message[sizeof(own.message) - 1] = '\0';
+	make_printable(own.message);
+}
+
 const char *
 fail_message(void)
 {

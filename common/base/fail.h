@@ -29,6 +29,9 @@ int fail_with(enum exit_code code, const char *object, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int fail_memory(void);
 
+/* Puts "object: " before the recorded message. */
+void fail_prefix(const char *object);
+
 /*
  * The calling thread's recorded message, or NULL, and the exit code that belongs to it. Each thread
  * has its own: a thread that works for another one hands its message over together with its result,

@@ -7,7 +7,9 @@
 static bool
 sniff(const unsigned char *start, size_t n)
 {
-	return n >= 7 && !memcmp(start, "NRRD00", 6);
+	/* a writer that failed before its first frame leaves a stream all the same */
+	return (n >= 7 && !memcmp(start, "NRRD00", 6)) ||
+	    (n >= strlen(STREAM_FAILED) && !memcmp(start, STREAM_FAILED, strlen(STREAM_FAILED)));
 }
 
 static int

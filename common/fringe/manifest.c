@@ -439,7 +439,8 @@ put_row(FILE *file, const char *folder, const struct manifest_row *row, bool cel
 int
 manifest_write(const char *path, const struct manifest *manifest)
 {
-	char *temporary, *folder = real_folder(!strcmp(path, "-") ? "." : path);
+	struct safe_file *temporary;
+	char *folder = real_folder(!strcmp(path, "-") ? "." : path);
 	FILE *file = folder ? safe_file_open(path, &temporary) : NULL;
 	bool cells = false;
 	int status = 0;

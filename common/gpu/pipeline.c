@@ -29,7 +29,7 @@ find_cache(const struct gpu *gpu)
 }
 
 /* A cache that cannot be written costs time and nothing else, so it is not mentioned; the driver
- * itself checks that what it reads is its own. */
+ * checks that what it reads is its own, and the checksum that it is what was written. */
 static void
 write_cache(struct gpu *gpu)
 {
@@ -40,7 +40,7 @@ write_cache(struct gpu *gpu)
 	    vkGetPipelineCacheData(gpu->device, gpu->cache, &bytes, NULL) == VK_SUCCESS &&
 	    bytes > gpu->cache_bytes && (data = malloc(bytes)) &&
 	    vkGetPipelineCacheData(gpu->device, gpu->cache, &bytes, data) == VK_SUCCESS)
-		cache_write(gpu->cache_path, data, bytes);
+		cache_write_sealed(gpu->cache_path, data, bytes);
 	free(data);
 }
 
@@ -62,7 +62,7 @@ vulkan_open_pipelines(struct gpu *gpu)
 	if (result != VK_SUCCESS)
 		return vulkan_failed(result, "vkCreatePipelineLayout");
 	gpu->cache_path = find_cache(gpu);
-	data = cache_read(gpu->cache_path, &gpu->cache_bytes);
+	data = cache_read_sealed(gpu->cache_path, &gpu->cache_bytes);
 	cache.initialDataSize = gpu->cache_bytes;
 	cache.pInitialData = data;
 	result = vkCreatePipelineCache(gpu->device, &cache, NULL, &gpu->cache);

@@ -15,6 +15,7 @@
 
 #include "base/fail.h"
 #include "frame/keyline.h"
+#include "io/nrrd_stream.h"
 
 #define DEFLATE_RATIO_MAX 1032	/* no deflate stream grows by more */
 
@@ -125,6 +126,21 @@ fail_magic(const char *name, const char *text, size_t n)
 	    "0x%02x", byte[0], n > 1 ? byte[1] : 0, n > 2 ? byte[2] : 0, n > 3 ? byte[3] : 0);
 }
 
+/* The first bytes of a header begin none. */
+static int
+fail_start(FILE *file, const char *name, const char *text, size_t n)
+{
+	const char *rest = STREAM_FAILED + n;
+
+	if (n < sizeof(STREAM_FAILED) && !memcmp(text, STREAM_FAILED, n)) {
+		while (*rest && getc_unlocked(file) == (unsigned char)*rest)
+			rest++;
+		if (!*rest)
+			return fail(name, "the writer before failed");
+	}
+	return fail_magic(name, text, n);
+}
+
 /* Room for a byte of a header and a 0 behind n of them: memory grows with what was read. */
 static int
 header_reserve(char **text, size_t n, size_t *room)
@@ -159,7 +175,7 @@ header_read(FILE *file, const char *name, char **whole)
 		text = *whole;
 		text[n++] = byte ? (char)byte : '?';
 		if (n == 7 && memcmp(text, "NRRD000", 7) && memcmp(text, "NRRD00.", 7))
-			return fail_magic(name, text, n);
+			return fail_start(file, name, text, n);
 		if (ends_header(text, n)) {
 			text[n] = '\0';
 			return 1;

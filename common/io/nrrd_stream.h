@@ -27,4 +27,15 @@ int stream_write(FILE *, const char *name, const struct frame *);
  */
 int stream_send(int fd, const char *name, const struct frame *, unsigned long number);
 
+
+/* The line that a writer which fails leaves behind its last frame, in place of a header; to a
+ * reader of ours it is an error. */
+#define STREAM_FAILED "FAILED: the writer of this stream failed\n"
+/*
+ * Writes that line to a descriptor that stream_send() wrote to, or nothing yet, if it is a pipe, a
+ * socket or a file; not behind a frame that was cut. Records no failure; SIGPIPE is ignored from
+ * then on.
+ */
+void stream_send_failed(int fd);
+
 #endif

@@ -5,9 +5,13 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/text.h"
@@ -95,6 +99,7 @@ struct pieces {
 	const char *name;		/* for messages */
 	struct iovec piece[PIECES];
 	size_t n;
+	bool begun;			/* some bytes are written */
 };
 
 static int
@@ -138,8 +143,10 @@ pieces_write(struct pieces *pieces)
 			if (done < 0 && errno != EINTR)
 				return fail_errno(pieces->name, "cannot be written");
 		}
-		if (done > 0)
+		if (done > 0) {
 			pieces_drop(pieces, (size_t)done);
+			pieces->begun = true;
+		}
 	}
 	return 0;
 }
@@ -188,10 +195,39 @@ stream_write(FILE *file, const char *name, const struct frame *frame)
 	return frame_write(&pieces, frame, 0);
 }
 
+/* A frame was cut: what follows would be taken for its samples. */
+static atomic_bool torn;
+
 int
 stream_send(int fd, const char *name, const struct frame *frame, unsigned long number)
 {
 	struct pieces pieces = { .fd = fd, .name = name };
+	int status = frame_write(&pieces, frame, number);
 
-	return frame_write(&pieces, frame, number);
+	if (status < 0 && pieces.begun)
+		atomic_store(&torn, true);
+	return status;
+}
+
+void
+stream_send_failed(int fd)
+{
+	const char *text = STREAM_FAILED;
+	size_t left = strlen(text);
+	struct stat st;
+
+	if (atomic_load(&torn) || fstat(fd, &st) < 0 ||
+	    !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISREG(st.st_mode)))
+		return;
+	signal(SIGPIPE, SIG_IGN);	/* the reader may have gone, and the message counts */
+	while (left) {
+		ssize_t done = write(fd, text, left);
+
+		if (done > 0) {
+			text += done;
+			left -= (size_t)done;
+		} else if (errno != EINTR && (errno != EAGAIN || wait_writable(fd) < 0)) {
+			return;
+		}
+	}
 }

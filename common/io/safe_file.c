@@ -1,96 +1,70 @@
+/* A new file from its opening, without a name, to its place on the disk: the path behind links, the
+ * file itself, the name it gets, what is synced. */
 #define _GNU_SOURCE
 #include "io/safe_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "io/temporary_files.h"
 
-#define TEMPORARY_MOST 16	/* temporary files at a time that a signal removes */
+#define LINKS_MOST 40		/* that follow one another, as the kernel has it */
+#define NAMES_MOST 1000		/* of temporary files that are tried */
 
-/* ---- a signal that ends the process removes its temporary files ---- */
+struct safe_file {
+	char *final;			/* what is replaced, behind symbolic links */
+	char *temporary;		/* NULL: the file has no name */
+};
 
-enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_READY };
+/* ---- paths ---- */
 
-/* Fixed, so that a signal handler can read it at any moment. */
-static struct {
-	atomic_int state;
-	char path[4096];
-} temporary_files[TEMPORARY_MOST];
-
-static void
-remove_temporary_files(int signal)
+/* The path that the symbolic link at `path` holds, as a new string. NULL: it is no link, with
+ * errno EINVAL or ENOENT, or it cannot be read. */
+static char *
+link_target(const char *path)
 {
-	for (size_t i = 0; i < TEMPORARY_MOST; i++)
-		if (atomic_load(&temporary_files[i].state) == SLOT_READY)
-			unlink(temporary_files[i].path);
-	raise(signal);		/* SA_RESETHAND: it ends the process as without this handler */
+	const char *slash = strrchr(path, '/');
+	int folder = slash ? (int)(slash + 1 - path) : 0;
+	char text[PATH_MAX + 1], *target;
+	ssize_t n = readlink(path, text, sizeof(text) - 1);
+
+	if (n < 0)
+		return NULL;
+	text[n] = '\0';
+	if (asprintf(&target, "%.*s%s", *text == '/' ? 0 : folder, path, text) >= 0)
+		return target;
+	errno = ENOMEM;
+	return NULL;
 }
-
-static void
-watch_signals(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU,
-		SIGXFSZ };
-	struct sigaction action = { .sa_handler = remove_temporary_files,
-		.sa_flags = (int)SA_RESETHAND };
-	struct sigaction old;
-
-	sigfillset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		if (sigaction(signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-		    old.sa_handler == SIG_DFL) /* not where nohup or the shell ignores it */
-			sigaction(signals[i], &action, NULL);
-}
-
-/* A signal that ends the process removes this file, until temporary_forget(). */
-static void
-temporary_add(const char *path)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, watch_signals);
-	for (size_t i = 0; i < TEMPORARY_MOST; i++) {
-		int free_state = SLOT_FREE;
-
-		if (strlen(path) < sizeof(temporary_files[i].path) &&
-		    atomic_compare_exchange_strong(&temporary_files[i].state, &free_state,
-		    SLOT_TAKEN)) {
-			strcpy(temporary_files[i].path, path);
-			atomic_store(&temporary_files[i].state, SLOT_READY);
-			return;
-		}
-	}
-}
-
-static void
-temporary_forget(const char *path)
-{
-	for (size_t i = 0; i < TEMPORARY_MOST; i++)
-		if (atomic_load(&temporary_files[i].state) == SLOT_READY &&
-		    !strcmp(temporary_files[i].path, path))
-			atomic_store(&temporary_files[i].state, SLOT_FREE);
-}
-
-/* ---- files that appear when they are complete ---- */
 
 char *
 safe_file_final_path(const char *path)
 {
-	char *real = realpath(path, NULL);
+	char *final = realpath(path, NULL), *target;
 
-	if (!real)
-		real = strdup(path);
-	if (!real)
+	if (final)
+		return final;
+	final = strdup(path);		/* a link that points nowhere is followed to its end */
+	for (int links = 0; final && (target = link_target(final)); links++) {
+		free(final);
+		final = target;
+		if (links == LINKS_MOST) {
+			free(final);
+			errno = ELOOP;
+			fail_errno(path, "cannot be created");
+			return NULL;
+		}
+	}
+	if (!final)
 		fail_memory();
-	return real;
+	return final;
 }
 
 bool
@@ -101,108 +75,342 @@ safe_file_is_special(const char *path)
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-/* Creates FOLDER/.NAME.PID.N.tmp with the first N that is free. */
+/* How much of a path is its folder, with the slash. */
 static int
-temporary_create(const char *final, char **temporary)
+folder_length(const char *path)
 {
-	const char *slash = strrchr(final, '/'), *name = slash ? slash + 1 : final;
-	int fd = -1;
+	const char *slash = strrchr(path, '/');
 
-	for (unsigned i = 0; fd < 0 && i < 1000; i++) {
-		if (asprintf(temporary, "%.*s.%.200s.%ld.%u.tmp", (int)(name - final), final, name,
+	return slash ? (int)(slash + 1 - path) : 0;
+}
+
+/* A new string; NULL where there is no memory. */
+static char *
+folder_of(const char *path)
+{
+	int n = folder_length(path);
+
+	return n ? strndup(path, (size_t)n) : strdup(".");
+}
+
+/* ---- the disk ---- */
+
+static bool no_sync;
+static pthread_mutex_t unsynced_lock = PTHREAD_MUTEX_INITIALIZER;
+static char *unsynced;		/* the folder of files that safe_file_close_one() has put there */
+
+void
+safe_file_no_sync(void)
+{
+	no_sync = true;
+}
+
+/* Special files and some file systems cannot do it, and need not. */
+static int
+sync_descriptor(int fd)
+{
+	int status;
+
+	do
+		status = fsync(fd);
+	while (status < 0 && errno == EINTR);
+	return status == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -1;
+}
+
+/* Owns the path. A folder that cannot be opened, as where it may be written and not read, is left
+ * to the kernel. */
+static int
+sync_folder(char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), status = 0;
+
+	if (fd >= 0 && sync_descriptor(fd) < 0)
+		status = fail_errno(folder, "folder cannot be written to the disk");
+	if (fd >= 0)
+		close(fd);
+	free(folder);
+	return status;
+}
+
+int
+safe_file_put(const char *path)
+{
+	char *folder, *before;
+
+	if (no_sync)
+		return 0;
+	folder = folder_of(path);
+	if (!folder)
+		return fail_memory();
+	pthread_mutex_lock(&unsynced_lock);
+	before = unsynced;
+	unsynced = folder;
+	pthread_mutex_unlock(&unsynced_lock);
+	if (before && strcmp(before, folder))
+		return sync_folder(before);
+	free(before);
+	return 0;
+}
+
+int
+safe_file_sync_folder(void)
+{
+	char *folder;
+
+	pthread_mutex_lock(&unsynced_lock);
+	folder = unsynced;
+	unsynced = NULL;
+	pthread_mutex_unlock(&unsynced_lock);
+	return folder ? sync_folder(folder) : 0;
+}
+
+/* ---- files without a name ---- */
+
+static void
+descriptor_path(int fd, char path[32])
+{
+	snprintf(path, 32, "/proc/self/fd/%d", fd);
+}
+
+/* A file without a name in the folder of `final`; -1: that, or giving it a name, cannot be done. */
+static int
+nameless_create(const char *final)
+{
+	char *folder = folder_of(final), path[32];
+	int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
+
+	free(folder);
+	if (fd < 0)
+		return -1;
+	descriptor_path(fd, path);
+	if (access(path, F_OK) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int
+nameless_link(int fd, const char *name)
+{
+	char path[32];
+
+	descriptor_path(fd, path);
+	return linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+static int
+copy_bytes(int from, int to)
+{
+	char buffer[65536];
+	off_t at = 0;
+	ssize_t n, done;
+
+	while ((n = pread(from, buffer, sizeof(buffer), at)) > 0) {
+		for (ssize_t i = 0; i < n; i += done)
+			if ((done = write(to, buffer + i, (size_t)(n - i))) < 0)
+				return -1;
+		at += n;
+	}
+	return n < 0 ? -1 : 0;
+}
+
+/* A new file of this name with the content and the permissions of fd, where it cannot be linked. */
+static int
+nameless_copy(int fd, const char *name)
+{
+	int to = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), status, number;
+	struct stat st;
+
+	if (to < 0)
+		return -1;
+	status = copy_bytes(fd, to);
+	if (status == 0 && fstat(fd, &st) == 0)
+		(void)fchmod(to, st.st_mode & 07777);
+	if (status == 0 && !no_sync)
+		status = sync_descriptor(to);
+	number = errno;
+	if (close(to) < 0 && status == 0) {
+		number = errno;
+		status = -1;
+	}
+	if (status < 0)
+		unlink(name);
+	errno = number;
+	return status;
+}
+
+/* ---- temporary names ---- */
+
+/* Makes something of the first name FOLDER/.NAME.PID.N.tmp that is free: make() returns -1 and
+ * EEXIST where it is not. What it returns, and the name in *temporary; -1 with errno set. */
+static int
+temporary_make(const char *final, char **temporary, int (*make)(int fd, const char *name), int fd)
+{
+	int folder = folder_length(final), made = -1;
+
+	for (unsigned i = 0; made < 0 && i < NAMES_MOST; i++) {
+		if (asprintf(temporary, "%.*s.%.200s.%ld.%u.tmp", folder, final, final + folder,
 		    (long)getpid(), i) < 0) {
 			*temporary = NULL;
-			return fail_memory();
+			errno = ENOMEM;
+			return -1;
 		}
-		temporary_add(*temporary); /* before it exists: a signal could come between */
-		fd = open(*temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (fd < 0) {
-			temporary_forget(*temporary);
+		temporary_files_add(*temporary);
+		made = make(fd, *temporary);
+		if (made < 0) {
+			temporary_files_forget(*temporary);
 			free(*temporary);
 			*temporary = NULL;
 			if (errno != EEXIST)
 				break;
 		}
 	}
-	return fd;
+	return made;
+}
+
+static int
+create_new(int fd, const char *name)
+{
+	(void)fd;
+	return open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
 static void
 temporary_remove(char *temporary)
 {
-	unlink(temporary);
-	temporary_forget(temporary);
+	if (!temporary)
+		return;
+	unlink(temporary);		/* after a rename it does not exist */
+	temporary_files_forget(temporary);
 	free(temporary);
 }
 
-/* A temporary file in the folder of path, with the permissions of an existing file. */
-static FILE *
-temporary_open(const char *path, char **temporary)
+/* ---- files that appear when they are complete ---- */
+
+static void
+place_free(struct safe_file *place)
 {
-	char *final = safe_file_final_path(path);
+	temporary_remove(place->temporary);
+	free(place->final);
+	free(place);
+}
+
+/* A file with the permissions of the one that it will replace. */
+static FILE *
+place_open(struct safe_file *place, const char *path)
+{
+	FILE *file = NULL;
 	struct stat st;
-	FILE *file;
 	int fd;
 
-	*temporary = NULL;
-	if (!final)
-		return NULL;
-	if (access(final, F_OK) == 0 && access(final, W_OK) < 0) {
+	if (access(place->final, F_OK) == 0 && access(place->final, W_OK) < 0) {
 		fail_errno(path, "cannot be written");
-		free(final);
 		return NULL;
 	}
-	fd = temporary_create(final, temporary);
-	file = fd < 0 ? NULL : fdopen(fd, "w+b");
+	fd = nameless_create(place->final);
+	if (fd < 0)
+		fd = temporary_make(place->final, &place->temporary, create_new, -1);
+	if (fd >= 0)
+		file = fdopen(fd, "w+b");
 	if (!file) {
 		fail_errno(path, "cannot be created");
-		if (fd >= 0) {
+		if (fd >= 0)
 			close(fd);
-			temporary_remove(*temporary);
-			*temporary = NULL;
-		}
-	} else if (stat(final, &st) == 0) {
+	} else if (stat(place->final, &st) == 0) {
 		(void)fchmod(fd, st.st_mode & 07777);	/* where it fails, the umask's will do */
 	}
-	free(final);
 	return file;
 }
 
 FILE *
-safe_file_open(const char *path, char **temporary)
+safe_file_open(const char *path, struct safe_file **place)
 {
-	FILE *file;
+	FILE *file = NULL;
 
-	*temporary = NULL;
+	*place = NULL;
 	if (!path || !strcmp(path, "-"))
 		return stdout;
-	if (!safe_file_is_special(path))
-		return temporary_open(path, temporary);
-	file = fopen(path, "wb");
-	if (!file)
-		fail_errno(path, "cannot be opened for writing");
+	if (safe_file_is_special(path)) {
+		file = fopen(path, "wb");
+		if (!file)
+			fail_errno(path, "cannot be opened for writing");
+		return file;
+	}
+	*place = calloc(1, sizeof(**place));
+	if (!*place) {
+		fail_memory();
+		return NULL;
+	}
+	(*place)->final = safe_file_final_path(path);
+	if ((*place)->final)
+		file = place_open(*place, path);
+	if (!file) {
+		place_free(*place);
+		*place = NULL;
+	}
 	return file;
 }
 
-int
-safe_file_close(FILE *file, const char *path, char *temporary, bool keep)
+/* Gives a file without a name its final one, or a temporary one where that is taken. */
+static int
+place_name(struct safe_file *place, int fd)
 {
-	const char *name = file == stdout ? "standard output" : path;
-	int status = 0;
+	if (place->temporary || nameless_link(fd, place->final) == 0)
+		return 0;
+	if (temporary_make(place->final, &place->temporary, nameless_link, fd) == 0)
+		return 0;
+	return temporary_make(place->final, &place->temporary, nameless_copy, fd);
+}
+
+/* Writes what is left of a file, and gives it a name where it has none. */
+static int
+complete(FILE *file, const char *name, struct safe_file *place, bool keep)
+{
 	bool lost = ferror(file) != 0;
 
 	errno = lost ? EIO : 0;
-	if ((file == stdout ? fflush(file) : fclose(file)) != 0 || lost)
-		status = fail_errno(name, "cannot be written");
-	if (temporary) {
-		char *final = safe_file_final_path(path);
+	if (fflush(file) != 0 || lost)
+		return fail_errno(name, "cannot be written");
+	if (!place || !keep)
+		return 0;
+	if (!no_sync && sync_descriptor(fileno(file)) < 0)
+		return fail_errno(name, "cannot be written to the disk");
+	if (place_name(place, fileno(file)) < 0)
+		return fail_errno(name, "cannot be put in its place");
+	return 0;
+}
 
-		if (!final)
-			status = -1;
-		else if (status == 0 && keep && rename(temporary, final) < 0)
-			status = fail_errno(path, "cannot be put in its place");
-		temporary_remove(temporary);	/* after a rename it does not exist */
-		free(final);
+/* Puts a file that is written and closed in its place. */
+static int
+put(const char *path, struct safe_file *place)
+{
+	if (place->temporary && rename(place->temporary, place->final) < 0)
+		return fail_errno(path, "cannot be put in its place");
+	return safe_file_put(place->final);
+}
+
+int
+safe_file_close_one(FILE *file, const char *path, struct safe_file *place, bool keep)
+{
+	const char *name = file == stdout ? "standard output" : path;
+	int status = complete(file, name, place, keep);
+
+	if (file != stdout && fclose(file) != 0) {
+		if (status == 0 && place && keep && !place->temporary)
+			unlink(place->final);
+		status = fail_errno(name, "cannot be written");
 	}
+	if (status == 0 && place && keep)
+		status = put(path, place);
+	if (place)
+		place_free(place);
 	return keep ? status : 0;
+}
+
+int
+safe_file_close(FILE *file, const char *path, struct safe_file *place, bool keep)
+{
+	int status = safe_file_close_one(file, path, place, keep);
+
+	return safe_file_sync_folder() < 0 && keep ? -1 : status;
 }

@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "io/shared_frames.h"
+#include "io/waiting_file.h"
 
 #define SNIFF_MAX 512
 #define BUFFER_SIZE (64 * 1024)	/* larger reads bypass it, without a copy */
@@ -58,17 +59,6 @@ codec_by_start(const struct codec *const *also, const unsigned char *start, size
 	return codec ? codec : sniffed(codecs, start, n, false);
 }
 
-static ssize_t
-read_again(int fd, void *to, size_t n)
-{
-	ssize_t got;
-
-	do
-		got = read(fd, to, n);
-	while (got < 0 && errno == EINTR);
-	return got;
-}
-
 /* The first bytes of a file from `here` on, up to n: their number, less where the file ends. */
 static ssize_t
 file_start(int fd, unsigned char *start, size_t n, off_t here)
@@ -96,7 +86,7 @@ start_read(struct pipe_start *start, const struct codec *const *also, const stru
 
 	*codec = NULL;
 	while (!*codec && start->n < SNIFF_MAX && got > 0) {
-		got = read_again(start->fd, start->byte + start->n, SNIFF_MAX - start->n);
+		got = waiting_read(start->fd, start->byte + start->n, SNIFF_MAX - start->n);
 		if (got > 0)
 			start->n += (size_t)got;
 		*codec = codec_by_start(also, start->byte, start->n);
@@ -149,7 +139,7 @@ pipe_open(struct source *source, int fd, const char *path)
 		shared_receiver_close(source->loader.receiver);
 		source->loader.receiver = NULL;
 	}
-	file = buffered(source, fdopen(fd, "rb"));
+	file = buffered(source, waiting_file_input(fd));
 	while (file && start.n)
 		if (ungetc(start.byte[--start.n], file) == EOF) {
 			fclose(file);

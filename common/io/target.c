@@ -15,6 +15,7 @@
 #include "io/nrrd_stream.h"
 #include "io/safe_file.h"
 #include "io/shared_frames.h"
+#include "io/taken_names.h"
 
 #define PIPE_SIZE (1024 * 1024)
 #define STANDARD_OUTPUT "standard output"
@@ -29,13 +30,12 @@ struct target {
 	struct saver saver;		/* saver.file: a file is open */
 	void *codec_options;		/* of the open file's codec */
 	char *file_path;		/* of the open file */
-	char *temporary;		/* under which it is being written; NULL: directly */
+	struct safe_file *place;	/* where it will be; NULL: it is written there directly */
 	bool spooled;			/* the open file has no name: it is copied at the end */
 	bool failed;
 	size_t frames;
 	struct shared_sender *sender;	/* TARGET_STREAM: NULL where frames cannot be shared */
-	char **name;			/* TARGET_FOLDER: the names that are taken */
-	size_t names;
+	struct taken_names *names;	/* TARGET_FOLDER */
 };
 
 /* ---- numbers in names ---- */
@@ -143,7 +143,7 @@ file_begin(struct target *target, char *file_path)
 		if (!target->saver.file)
 			fail_errno(file_path, "temporary file cannot be created");
 	} else {
-		target->saver.file = safe_file_open(file_path, &target->temporary);
+		target->saver.file = safe_file_open(file_path, &target->place);
 	}
 	if (target->saver.file)
 		return 0;
@@ -157,8 +157,9 @@ file_begin(struct target *target, char *file_path)
 static int
 spooled_copy(FILE *from, const char *path)
 {
-	char buffer[65536], *temporary;
-	FILE *to = safe_file_open(path, &temporary);
+	char buffer[65536];
+	struct safe_file *place;
+	FILE *to = safe_file_open(path, &place);
 	size_t n;
 	int status = 0;
 
@@ -170,7 +171,7 @@ spooled_copy(FILE *from, const char *path)
 			status = fail_errno(path, "cannot be written");
 	if (ferror(from))
 		status = fail_errno(path, "temporary file cannot be read");
-	if (safe_file_close(to, path, temporary, true) < 0)
+	if (safe_file_close(to, path, place, true) < 0)
 		status = -1;
 	return status;
 }
@@ -191,13 +192,13 @@ file_end(struct target *target, bool keep)
 	if (target->spooled && keep && status == 0)
 		status = fflush(saver->file) == 0 ? spooled_copy(saver->file, saver->path) :
 		    fail_errno(saver->path, "temporary file cannot be written");
-	if (safe_file_close(saver->file, target->file_path, target->temporary,
+	if (safe_file_close_one(saver->file, target->file_path, target->place,
 	    keep && status == 0) < 0)
 		status = -1;
 	codec_options_free(target->codec, target->codec_options);
 	free(target->file_path);
 	target->file_path = NULL;
-	target->temporary = NULL;
+	target->place = NULL;
 	saver->file = NULL;
 	return keep ? status : 0;
 }
@@ -257,18 +258,11 @@ folder_begin(struct target *target, bool force)
 
 	while (length > 1 && target->path[length - 1] == '/')
 		target->path[--length] = '\0';
-	if (mkdir(target->path, 0777) < 0 && errno != EEXIST)
+	if (mkdir(target->path, 0777) == 0)
+		return safe_file_put(target->path);
+	if (errno != EEXIST)
 		return fail_errno(target->path, "folder cannot be created");
 	return folder_check(target->path, force);
-}
-
-static bool
-name_is_taken(const struct target *target, const char *name)
-{
-	for (size_t i = 0; i < target->names; i++)
-		if (!strcmp(target->name[i], name))
-			return true;
-	return false;
 }
 
 /* The frame's `name` without suffix and path; a new string, NULL if it has none or a bad one, and
@@ -293,32 +287,17 @@ name_given(const struct frame_head *head)
 	return name;
 }
 
-/* The frame's name, or its number. A new string, unused so far. */
-static char *
-name_choose(const struct target *target, const struct frame *frame)
+/* The frame's name, or its number, as no frame of this run has it yet. NULL after fail(). */
+static const char *
+name_choose(struct target *target, const struct frame *frame)
 {
-	char *name = name_given(&frame->head), *numbered;
+	char *given = name_given(&frame->head), number[24];
+	const char *name;
 
-	if (name && !name_is_taken(target, name))
-		return name;
-	if (asprintf(&numbered, "%s%s%04zu", name ? name : "", name ? "-" : "", target->frames) < 0)
-		numbered = NULL;
-	free(name);
-	return numbered;
-}
-
-static int
-name_keep(struct target *target, char *name)
-{
-	char **more = name ? reallocarray(target->name, target->names + 1, sizeof(*more)) : NULL;
-
-	if (!more) {
-		free(name);
-		return fail_memory();
-	}
-	target->name = more;
-	more[target->names++] = name;
-	return 0;
+	snprintf(number, sizeof(number), "%04zu", target->frames);
+	name = taken_names_add(target->names, given ? given : number, target->frames);
+	free(given);
+	return name;
 }
 
 static bool
@@ -331,9 +310,10 @@ static int
 folder_put(struct target *target, const struct frame *frame)
 {
 	bool png = fits_png(&frame->head);
-	char *file_path, *name = name_choose(target, frame);
+	const char *name = name_choose(target, frame);
+	char *file_path;
 
-	if (name_keep(target, name) < 0)
+	if (!name)
 		return -1;
 	if (asprintf(&file_path, "%s/%s.%s", target->path, name, png ? "png" : "tif") < 0)
 		return fail_memory();
@@ -452,6 +432,9 @@ target_begin(struct target *target, const char *path, bool force)
 		return fail_memory();
 	if (names_folder(path)) {
 		target->kind = TARGET_FOLDER;
+		target->names = taken_names_new();
+		if (!target->names)
+			return -1;
 		return folder_begin(target, force);
 	}
 	return files_begin(target);
@@ -522,13 +505,13 @@ target_close(struct target *target, bool keep)
 {
 	int status = file_end(target, keep && !target->failed);
 
+	if (target->kind != TARGET_STREAM && safe_file_sync_folder() < 0)
+		status = -1;
 	if (target->kind == TARGET_STREAM)
 		status = safe_file_close(stdout, NULL, NULL, keep) < 0 ||
 		    (keep && target->failed) ? -1 : 0;
 	shared_sender_close(target->sender);
-	for (size_t i = 0; i < target->names; i++)
-		free(target->name[i]);
-	free(target->name);
+	taken_names_free(target->names);
 	free(target->path);
 	free(target);
 	return status;

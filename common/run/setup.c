@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/safe_file.h"
 #include "run/device.h"
 #include "run/placement.h"
 #include "run/second_input.h"
@@ -28,6 +29,8 @@ const struct opt setup_options[] = {
 	{ 'v', "verbose", NULL, OPT_FLAG, AT(verbose), NULL, 0, 0, NULL, "say what is done", NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, AT(quiet), NULL, 0, 0, NULL,
 	    "no warnings, no progress line", NULL },
+	{ 0, "no-sync", NULL, OPT_FLAG, AT(no_sync), NULL, 0, 0, NULL,
+	    "leave when files get to the disk to the system, for scratch", NULL },
 	{ 'h', "help", NULL, OPT_FLAG, AT(help), NULL, 0, 0, NULL, "print this help", NULL },
 	{ 'V', "version", NULL, OPT_FLAG, AT(version), NULL, 0, 0, NULL, "print the version",
 	    NULL },
@@ -162,12 +165,43 @@ setup_threads(const struct runner_options *options)
 void
 setup_apply(struct chain *chain, const struct runner_options *options)
 {
+	const char *sync = getenv("FRINGEPIPE_SYNC");
+
 	chain->output = options->output;
 	chain->force = options->force;
 	chain->verbose = options->verbose;
 	chain->quiet = options->quiet;
 	chain->threads = setup_threads(options);
 	fail_set_quiet(options->quiet);
+	if (options->no_sync || (sync && !strcmp(sync, "no")))
+		safe_file_no_sync();
+}
+
+/* Begins a message about the command line with the stage that it is about; where `same` stages have
+ * its name, with its place too. */
+static int
+fail_at(const struct chain *chain, size_t at, size_t same)
+{
+	const char *name = chain->link[at].run.stage->name, *message = fail_message();
+	size_t n = strlen(name);
+	char text[128];
+
+	if (fail_code() != EXIT_USAGE || (!strncmp(message, name, n) && message[n] == ':'))
+		return -1;
+	if (same > 1)
+		snprintf(text, sizeof(text), "%.90s (stage %zu)", name, at + 1);
+	fail_prefix(same > 1 ? text : name);
+	return -1;
+}
+
+static size_t
+count_name(const struct chain *chain, const char *name)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < chain->n; i++)
+		n += !strcmp(chain->link[i].run.stage->name, name);
+	return n;
 }
 
 static int
@@ -188,7 +222,8 @@ init_links(struct chain *chain)
 		if (check_place(chain, i) < 0 || second_inputs_find(link) < 0)
 			return -1;
 		if (run->stage->init && run->stage->init(run) < 0)
-			return -1;
+			return chain->n == 1 ? -1 :
+			    fail_at(chain, i, count_name(chain, run->stage->name));
 		if (i == 0) {
 			chain->operand = run->operand;
 			chain->operands = run->operands;
@@ -319,9 +354,9 @@ static int
 check_middle(const struct runner_options *options, const char *stage)
 {
 	if (options->output || options->force || options->verbose || options->quiet ||
-	    options->threads != OPT_NONE_INTEGER)
+	    options->no_sync || options->threads != OPT_NONE_INTEGER)
 		return fail_usage(
-		    stage, "-o -f -j -v -q stand before the first stage or in the last");
+		    stage, "-o -f -j -v -q --no-sync stand before the first stage or in the last");
 	return 0;
 }
 
@@ -367,15 +402,29 @@ parse_stage(struct chain *chain, struct runner_options *options, int words, char
 	return setup_check_operands(chain, chain->n - 1, words - first, word + first);
 }
 
+/* How many stages of a chain have this name. */
+static size_t
+count_word(int words, char **word, const char *name)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < words; i++)
+		n += (i == 0 || !strcmp(word[i - 1], ",")) && !strcmp(word[i], name);
+	return n;
+}
+
 int
 setup_parse(struct chain *chain, struct runner_options *options, int words, char **word)
 {
 	for (int start = 0;;) {
+		size_t at = chain->n;
 		int end = start, status;
 
 		while (end < words && strcmp(word[end], ","))
 			end++;
 		status = parse_stage(chain, options, end - start, word + start, end == words);
+		if (status < 0 && chain->n == at + 1 && (start > 0 || end < words))
+			return fail_at(chain, at, count_word(words, word, word[start]));
 		if (status != 0)
 			return status;
 		if (end == words)

@@ -2,12 +2,16 @@
 #define _GNU_SOURCE
 #include "run/stage.h"
 
+#include <fcntl.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gpu/gpu.h"
+#include "io/nrrd_stream.h"
+#include "io/waiting_file.h"
 #include "run/calibrate.h"
 #include "run/setup.h"
 
@@ -15,9 +19,29 @@
 #define VERSION "0.1"
 #endif
 
+/*
+ * Did the chain write frames to standard output, or would it have? One whose words were not taken
+ * in is judged by them: an output that they name, and the stage behind the last comma.
+ */
+static bool
+writes_stream(const struct chain *chain, bool parsed, int words, char **word)
+{
+	const struct run *last = chain->n ? &chain->link[chain->n - 1].run : NULL;
+	const struct stage *stage = last ? last->stage : NULL;
+
+	for (int i = 0; !parsed && i < words; i++) {
+		if (!strncmp(word[i], "-o", 2) || !strncmp(word[i], "--o", 3))
+			return false;
+		if (!strcmp(word[i], ",") && i + 1 < words && stage_find(word[i + 1]))
+			stage = stage_find(word[i + 1]);
+	}
+	return !(stage && stage->traits & STAGE_SINK) && !(last && last->sink) &&
+	    (!chain->output || !strcmp(chain->output, "-"));
+}
+
 /* Returns the exit code; the message, if any, goes to standard error. */
 static int
-conclude(struct chain *chain, int status)
+conclude(struct chain *chain, int status, bool stream)
 {
 	int code = chain->n ? chain->link[chain->n - 1].run.status : 0;
 
@@ -27,6 +51,8 @@ conclude(struct chain *chain, int status)
 	if (status == 0)
 		return code;
 	fail_print();
+	if (stream)
+		stream_send_failed(STDOUT_FILENO);
 	return fail_code() == EXIT_DONE ? EXIT_FAILED : (int)fail_code();
 }
 
@@ -39,6 +65,20 @@ close_standard_output(int code)
 		return EXIT_FAILED;
 	}
 	return code;
+}
+
+/* Text waits for a slow reader too, where the output that was inherited does not block. */
+static void
+wait_for_output(void)
+{
+	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+	FILE *waits;
+
+	if (flags < 0 || !(flags & O_NONBLOCK))
+		return;
+	waits = waiting_file_output(STDOUT_FILENO);
+	if (waits)
+		stdout = waits;
 }
 
 /* --help, --version, --words: true if one of them was asked for and answered. */
@@ -64,9 +104,11 @@ stage_main(const char *name, int argc, char **argv)
 	struct chain chain = { 0 };
 	const struct stage *stage;
 	struct link *link;
+	bool parsed = false, stream;
 	int first, status = -1;
 
 	fail_set_program(name);
+	wait_for_output();
 	opt_defaults(setup_options, &options);
 	stage = stage_find(name);
 	link = stage ? setup_add_link(&chain, stage) : NULL;
@@ -74,13 +116,15 @@ stage_main(const char *name, int argc, char **argv)
 	    opt_parse(link_options(stage), link->run.parameters, setup_options, &options, argc,
 		argv, &first) == 0) {
 		if (answer(&options, stage))
-			return close_standard_output(conclude(&chain, 0));
+			return close_standard_output(conclude(&chain, 0, false));
+		parsed = true;
 		setup_apply(&chain, &options);
 		if (setup_check_device(options.device) == 0 &&
 		    setup_check_operands(&chain, 0, argc - first, argv + first) == 0)
 			status = setup_run(&chain, options.device);
 	}
-	return close_standard_output(conclude(&chain, status));
+	stream = writes_stream(&chain, parsed, argc, argv);
+	return close_standard_output(conclude(&chain, status, stream));
 }
 
 struct chain_options {
@@ -204,23 +248,29 @@ chain_main(int argc, char **argv)
 {
 	struct chain_options own = { 0 };
 	struct chain chain = { 0 };
+	bool stream;
 	int first, status;
 
 	fail_set_program("fringepipe");
-	if (parse_chain_options(&own, argc, argv, &first) < 0)
-		return close_standard_output(conclude(&chain, -1));
+	wait_for_output();
+	if (parse_chain_options(&own, argc, argv, &first) < 0) {
+		stream = writes_stream(&chain, false, argc, argv);
+		return close_standard_output(conclude(&chain, -1, stream));
+	}
 	if (answer_alone(&own, argv[first], &status))
-		return close_standard_output(conclude(&chain, status));
+		return close_standard_output(conclude(&chain, status, false));
 	status = setup_check_device(own.runner.device);
 	if (status == 0)
 		status = setup_parse(&chain, &own.runner, argc - first, argv + first);
 	if (status == 1) {
 		answer(&own.runner, chain.link[chain.n - 1].run.stage);
-		return close_standard_output(conclude(&chain, 0));
+		return close_standard_output(conclude(&chain, 0, false));
 	}
+	stream = writes_stream(&chain, false, argc, argv);
 	if (status == 0) {
 		setup_apply(&chain, &own.runner);
 		status = setup_run(&chain, own.runner.device);
+		stream = writes_stream(&chain, true, argc, argv);
 	}
-	return close_standard_output(conclude(&chain, status));
+	return close_standard_output(conclude(&chain, status, stream));
 }

@@ -652,7 +652,7 @@ standard_output(void **state)
 static void
 files_of_a_tool(void **state)
 {
-	char *temporary;
+	struct safe_file *temporary;
 	FILE *file;
 
 	(void)state;

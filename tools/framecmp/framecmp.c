@@ -26,7 +26,7 @@ struct priv {
 	struct source *a, *b;
 	struct frame *frame_a, *frame_b;	/* the ones being compared */
 	FILE *out;
-	char *temporary;
+	struct safe_file *temporary;
 	size_t frames;
 };
 

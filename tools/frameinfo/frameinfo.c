@@ -16,7 +16,7 @@ struct parameters {
 struct priv {
 	size_t frames;
 	FILE *out;
-	char *temporary;
+	struct safe_file *temporary;
 };
 
 #define AT(field) offsetof(struct parameters, field)

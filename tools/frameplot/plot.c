@@ -305,7 +305,7 @@ draw_file(const struct plot *plot, FILE *file, bool svg)
 int
 plot_save(const struct plot *plot, const char *path)
 {
-	char *temporary;
+	struct safe_file *temporary;
 	FILE *file;
 	cairo_status_t status;
 

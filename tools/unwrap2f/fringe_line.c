@@ -184,7 +184,7 @@ int
 fringe_line_print(const struct fringe_line *line, const char *path)
 {
 	double period_px, offset_rad;
-	char *temporary = NULL;
+	struct safe_file *temporary = NULL;
 	FILE *file = stdout;
 	int n;
 
