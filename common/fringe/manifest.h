@@ -15,6 +15,8 @@
 #ifndef MANIFEST_H
 #define MANIFEST_H
 
+#include <stdio.h>
+
 #include "frame/frame.h"
 
 enum manifest_role {
@@ -53,6 +55,8 @@ int manifest_cell_parse(const char *word, enum manifest_cell *out);
 
 /* Reads a manifest; path "-" is standard input. At least one row. -1 after fail(path, ...). */
 int manifest_load(const char *path, struct manifest *out);
+/* Likewise from an open file; path is for messages and for the folder of relative names. */
+int manifest_read(FILE *, const char *path, struct manifest *out);
 void manifest_free(struct manifest *);
 
 /* The row that an image's metadata describes (keys role axis period_px step shift_rad bit
