@@ -17,7 +17,7 @@
 #include "frame/samples.h"
 
 #define MARKER_BYTES 65533
-#define SCANS_MOST 500		/* each takes the time of the whole picture; encoders make a dozen */
+#define SCANS_MOST 500		/* each takes the time of the picture; encoders make a dozen */
 
 /* What is open while libjpeg may jump. It lives on the heap: no local can be lost by the jump. */
 struct job {

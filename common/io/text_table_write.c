@@ -29,7 +29,8 @@ write_csv_name(FILE *file, const char *name)
 {
 	double v;
 
-	if (*name && !strpbrk(name, ",;\"#") && strncmp(name, "\xef\xbb\xbf", 3) && number_parse(name, &v) < 0) {
+	if (*name && !strpbrk(name, ",;\"#") && number_parse(name, &v) < 0 &&
+	    strncmp(name, "\xef\xbb\xbf", 3)) {	/* a byte order mark */
 		fputs(name, file);
 		return;
 	}

@@ -41,7 +41,8 @@ LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 	struct bytes bytes = { data, n };
 	/* the ranges are those of the options --gamma, --defocus and --period */
 	struct projector_response response = { .mean = take_double(&bytes),
-		.amplitude = take_double(&bytes), .gamma = 0.2 + (double)take_below(&bytes, 60) / 10,
+		.amplitude = take_double(&bytes),
+		.gamma = 0.2 + (double)take_below(&bytes, 60) / 10,
 		.defocus_px = (double)take_below(&bytes, 1000) / 10 };
 	struct pattern pattern = { .role = (enum manifest_role)take_below(&bytes, 9),
 		.axis = take_below(&bytes, 2) ? 'x' : 'y',

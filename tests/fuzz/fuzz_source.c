@@ -47,10 +47,13 @@ LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 	check(ftruncate(file, 0) == 0 && pwrite(file, data, n, 0) == (ssize_t)n, "memfd");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	frames = read_all(path, &of_file);
+	/* on a pipe a head may claim any size, and the sanitizers touch what is allocated for it */
+	if (of_file < 0)
+		return 0;
 	check(pipe(fd) == 0 && write(fd[1], data, n) == (ssize_t)n, "pipe");
 	close(fd[1]);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd[0]);
-	check(read_all(path, &of_pipe) == frames || of_file < 0 || of_pipe < 0, "frames differ");
+	check(read_all(path, &of_pipe) == frames && of_pipe == of_file, "frames differ");
 	close(fd[0]);
 	return 0;
 }
