@@ -47,7 +47,8 @@ LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 	struct pattern pattern = { .role = (enum manifest_role)take_below(&bytes, 9),
 		.axis = take_below(&bytes, 2) ? 'x' : 'y',
 		.period_px = 2 + (double)take_below(&bytes, 5000) / 7, .step = MANIFEST_NO_STEP,
-		.shift_rad = (double)take_below(&bytes, 700) / 100, .bit = (long)take_below(&bytes, 16),
+		.shift_rad = (double)take_below(&bytes, 700) / 100,
+		.bit = (long)take_below(&bytes, 16),
 		.cell_px = 1 + (double)take_below(&bytes, 2000) / 9 };
 	int status;
 
