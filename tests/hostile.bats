@@ -15,5 +15,6 @@ load helpers
 		fails 1 "frameinfo: $name.png: PNG: text and other chunks take more than 40 MiB" frameinfo $name.png
 	done
 	fails 1 "frameinfo: jpeg-scans.jpg: JPEG: has more than 500 scans" frameinfo jpeg-scans.jpg
+	fails 1 "cannot lie in the 0 bytes left" frameinfo found-beyond.bmp
 	fails 1 "metadata have more than 10000 keys" frameinfo nrrd-keys.nrrd
 }

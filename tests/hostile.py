@@ -300,6 +300,8 @@ def progressive(w, h, scans):
 def found_files():
 	yield File("found-mark.csv", b"\n\xef\xbb\xbf", refused=False)
 	yield File("found-names.vnl", b" # \x0f #  \xed", refused=False)
+	yield File("found-beyond.bmp", b"BM" + struct.pack("<IHHI", 100, 0, 0, 0x73656400) +
+		struct.pack("<IiiHHIIiiII", 40, top, 1, 1, 24, 0, 0, 0, 0, 0, 0) + bytes(40))
 	yield File("found-claim.pgm", b"P1\n2147483647 1\n1 2 3")
 
 
