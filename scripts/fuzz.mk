@@ -1,9 +1,11 @@
 # The fuzzers (clang): all of common/ built with sanitizers into a folder of its own.
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
+# seconds for all of them together
+T ?= 600
 
 .PHONY: fuzz fuzzers
-fuzz:  ## build the fuzzers (clang)
-	$(MAKE) CC=clang GPU=0 SAN=fuzzer-no-link,address,undefined BUILD=build-fuzz fuzzers
+fuzz:  ## run every fuzzer, T=600 seconds in all (clang)
+	scripts/fuzz $(T)
 
 fuzzers: $(FUZZERS)
 

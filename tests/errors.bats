@@ -22,6 +22,8 @@ nothing_new() {
 	fails 2 "median: -Z: unknown option, see --help" median -Z in.nrrd
 	fails 2 "median: -Z: unknown option" median -qZ in.nrrd
 	fails 2 "median: -Z: unknown option" median in.nrrd -Z
+	fails 2 "median: -Z: unknown option" median --verbose -Zq in.nrrd
+	fails 2 "median: -Z: unknown option" median "" -Zq
 	fails 2 "median: -j: wants a value" median in.nrrd -j
 	fails 2 "median: -j: wants a value" median -vj
 	fails 2 "median: --output: wants a value" median in.nrrd --output

@@ -496,3 +496,24 @@ expect(np.array_equal(f.pixels[:, 0].T, np.array([[5, np.nan, 1, 0], [7, 3, 2, 0
 	framecat a.ply -o x.nrrd
 	[ "$(frameinfo -s x.nrrd)" = "0 2x2 float x r" ]
 }
+
+@test "tables: names that CSV or vnlog cannot have are read back, or refused where two become equal" {
+	py '
+def table(name, names):
+	write_frames(name, Frame(np.ones((len(names), 1, 2), "f4"), names, {"points": "2"}))
+table("mark.nrrd", ["\ufeffa", "b"])
+table("return.nrrd", ["a\rb", "c"])
+table("equal.nrrd", ["a#b", "a_b"])'
+	for name in mark return; do
+		for suffix in csv vnl; do
+			framecat $name.nrrd -o $name.$suffix
+			framecat $name.$suffix -o back.nrrd
+			py 'expect(read_frame("back.nrrd").pixels.shape == (2, 1, 2), "shape")'
+		done
+	done
+	framecat mark.csv -o back.nrrd
+	py 'expect(read_frame("back.nrrd").names == ["\ufeffa", "b"], read_frame("back.nrrd").names)'
+	framecat equal.nrrd -o equal.csv
+	fails 1 "framecat: equal.vnl: two columns have the name a_b" framecat equal.nrrd -o equal.vnl
+	[ ! -e equal.vnl ]
+}

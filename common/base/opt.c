@@ -260,14 +260,16 @@ row_of(const struct opt *table, int letter, const char *name)
 	return NULL;
 }
 
+/* optopt: the letter, else 0 or the value of a long option, which `word` is then. */
 static int
 refuse_word(int answer, const char *word)
 {
 	char object[4] = { '-', (char)optopt, '\0' };
+	bool is_long = optopt == 0 || optopt >= LONG_VALUE;
 
 	if (answer == ':')
-		return fail_usage(word[1] == '-' ? word : object, "wants a value");
-	if (word[1] != '-')
+		return fail_usage(is_long ? word : object, "wants a value");
+	if (!is_long)
 		return fail_usage(object, "unknown option, see --help");
 	return fail_usage(word, optopt ? "takes no value" :
 	    "unknown or ambiguous option, see --help");

@@ -18,11 +18,13 @@
 #include "frame/samples.h"
 
 #define MARKER_BYTES 65533
+#define SCANS_MOST 500		/* each takes the time of the picture; encoders make a dozen */
 
 /* What is open while libjpeg may jump. It lives on the heap: no local can be lost by the jump. */
 struct job {
 	struct jpeg_error_mgr errors;	/* first: libjpeg hands its address back */
 	jmp_buf back;
+	struct jpeg_progress_mgr progress;
 	const char *path;
 	size_t left;			/* in the file before libjpeg read ahead */
 	union {
@@ -143,6 +145,16 @@ read_head(struct job *job)
 	take_text(job);
 }
 
+/* libjpeg calls it at every row of blocks. */
+static void
+limit_scans(j_common_ptr common)
+{
+	struct job *job = (struct job *)common->err;
+
+	jump_if(job, job->jpeg.in.input_scan_number > SCANS_MOST && fail(job->path,
+	    "JPEG: has more than %d scans", SCANS_MOST) < 0);
+}
+
 static int
 read_image(struct job *job, FILE *file)
 {
@@ -151,6 +163,8 @@ read_image(struct job *job, FILE *file)
 	if (setjmp(job->back))
 		return -1;
 	jpeg_create_decompress(jpeg);
+	job->progress.progress_monitor = limit_scans;
+	jpeg->progress = &job->progress;
 	jpeg_checksum_source(jpeg, file);
 	read_head(job);
 	job->row = malloc(job->head.w * job->head.c);
@@ -288,6 +302,7 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 const struct codec codec_jpeg = {
 	.name = "JPEG",
 	.suffixes = "jpg jpeg",
+	.seeks = true,		/* so that what the head claims is held against the file's size */
 	.sniff = jpeg_sniff,
 	.load = jpeg_load,
 	.options = jpeg_options,

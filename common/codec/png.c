@@ -4,6 +4,7 @@
 
 #include <png.h>
 #include <setjmp.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "frame/samples.h"
 
 #define FEW_LEVELS 16
+#define CHUNK_BYTES_MOST ((size_t)40 << 20)	/* two copies of the longest key lines, and more */
 
 /* What is open while libpng may jump. It lives on the heap: no local can be lost by the jump. */
 struct job {
@@ -22,6 +24,7 @@ struct job {
 	struct frame *frame;
 	unsigned char *rows;
 	char *text;
+	size_t used, most;		/* bytes that libpng holds, and may hold, while it reads */
 };
 
 static bool
@@ -53,6 +56,43 @@ jump_if(struct job *job, bool failed)
 {
 	if (failed)
 		png_longjmp(job->png, 1);
+}
+
+/*
+ * libpng allocates, and clears, what a chunk claims before it has read it, and unpacks every text
+ * chunk to as much as 8 MB. Each block begins with its size.
+ */
+static void *
+allocate(png_structp png, png_alloc_size_t n)
+{
+	struct job *job = png_get_mem_ptr(png);
+	const size_t extra = _Alignof(max_align_t);
+	size_t *block;
+
+	if (n > job->most || job->used > job->most - n) {
+		fail(job->path, "PNG: text and other chunks take more than %zu MiB",
+		    CHUNK_BYTES_MOST >> 20);
+		png_longjmp(png, 1);
+	}
+	block = malloc(n + extra);
+	if (!block)
+		return NULL;
+	*block = n;
+	job->used += n;
+	return (char *)block + extra;
+}
+
+static void
+release(png_structp png, void *at)
+{
+	struct job *job = png_get_mem_ptr(png);
+	size_t *block;
+
+	if (!at)
+		return;
+	block = (size_t *)((char *)at - _Alignof(max_align_t));
+	job->used -= *block;
+	free(block);
 }
 
 static void
@@ -137,6 +177,8 @@ read_rows(struct job *job)
 	int passes = png_set_interlace_handling(job->png);
 	size_t h = job->head.h, row, step;
 
+	/* a few rows of up to 64 bits a pixel, padded */
+	job->most += 64 * job->head.w + 4096;
 	png_read_update_info(job->png, job->info);
 	row = png_get_rowbytes(job->png, job->info);
 	if (row != job->head.w * job->head.c * sample_size(job->head.type))
@@ -181,7 +223,9 @@ png_load(struct loader *loader, struct frame **out)
 		return fail_memory();
 	job->path = loader->path;
 	job->file = loader->file;
-	job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+	job->most = CHUNK_BYTES_MOST;
+	job->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job,
+	    allocate, release);
 	job->info = job->png ? png_create_info_struct(job->png) : NULL;
 	if (job->info)
 		status = read_image(job);
@@ -360,6 +404,7 @@ png_save(struct saver *saver, const struct frame *frame)
 const struct codec codec_png = {
 	.name = "PNG",
 	.suffixes = "png",
+	.seeks = true,		/* so that what the head claims is held against the file's size */
 	.sniff = png_sniff,
 	.load = png_load,
 	.options = png_options,

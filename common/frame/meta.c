@@ -101,6 +101,8 @@ meta_set(struct meta *meta, const char *key, const char *value)
 		return fail(key, "value cannot be kept as metadata");
 	if (i < meta->n && !strcmp(meta->entry[i].value, value))
 		return 0;
+	if (i == META_KEYS_MOST)
+		return fail(key, "metadata have more than %d keys", META_KEYS_MOST);
 	text = strdup(value);
 	if (i == meta->n)
 		name = strdup(key);

@@ -12,6 +12,8 @@
 
 #include "base/numbers.h"
 
+#define META_KEYS_MOST 10000	/* looking one up takes time in proportion */
+
 struct meta_entry {
 	char *key;
 	char *value;

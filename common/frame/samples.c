@@ -167,9 +167,9 @@ samples_bytes_left(FILE *file)
 	if (here < 0 || fseeko(file, 0, SEEK_END) < 0)
 		return SIZE_MAX;
 	end = ftello(file);
-	if (fseeko(file, here, SEEK_SET) < 0 || end < here)
+	if (end < 0 || fseeko(file, here, SEEK_SET) < 0)
 		return SIZE_MAX;
-	return (size_t)(end - here);
+	return end < here ? 0 : (size_t)(end - here);	/* a head may point beyond the end */
 }
 
 int

@@ -82,17 +82,13 @@ normalise(const char *path, struct lut *lut)
 }
 
 int
-lut_load(const char *path, struct lut *out)
+lut_read(FILE *file, const char *path, struct lut *out)
 {
-	bool standard = !strcmp(path, "-");
-	FILE *file = standard ? stdin : fopen(path, "rb");
 	char *line = NULL;
 	size_t size = 0, number = 0, words = 0;
 	int status = 0;
 
 	*out = (struct lut){ 0 };
-	if (!file)
-		return fail_errno(path, "table cannot be opened");
 	while (status == 0 && getline(&line, &size, file) >= 0)
 		status = take_line(path, ++number, line, out, &words);
 	if (status == 0 && ferror(file))
@@ -100,10 +96,24 @@ lut_load(const char *path, struct lut *out)
 	if (status == 0)
 		status = normalise(path, out);
 	free(line);
-	if (!standard)
-		fclose(file);
 	if (status < 0)
 		lut_free(out);
+	return status;
+}
+
+int
+lut_load(const char *path, struct lut *out)
+{
+	bool standard = !strcmp(path, "-");
+	FILE *file = standard ? stdin : fopen(path, "rb");
+	int status;
+
+	*out = (struct lut){ 0 };
+	if (!file)
+		return fail_errno(path, "table cannot be opened");
+	status = lut_read(file, path, out);
+	if (!standard)
+		fclose(file);
 	return status;
 }
 

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct lut {
 	size_t n;
@@ -18,6 +19,8 @@ struct lut {
 
 /* path "-" is standard input. -1 after fail(path, ...). */
 int lut_load(const char *path, struct lut *out);
+/* Likewise from an open file; path is for messages. */
+int lut_read(FILE *, const char *path, struct lut *out);
 void lut_free(struct lut *);
 /* Linear between the rows; share is held to 0 .. 1. */
 double lut_value(const struct lut *, double share);

@@ -266,32 +266,43 @@ take_line(struct manifest_reader *reader, char *line, size_t length, struct mani
 }
 
 int
-manifest_load(const char *path, struct manifest *out)
+manifest_read(FILE *file, const char *path, struct manifest *out)
 {
-	bool standard = !strcmp(path, "-");
-	FILE *file = standard ? stdin : fopen(path, "rb");
-	struct manifest_reader reader = { .path = standard ? "standard input" : path };
+	struct manifest_reader reader = { .path = path };
 	char *line = NULL;
 	size_t size = 0;
 	ssize_t length;
 	int status = 0;
 
 	*out = (struct manifest){ 0 };
-	if (!file)
-		return fail_errno(path, "manifest cannot be opened");
 	while (status == 0 && (errno = 0, length = getline(&line, &size, file)) >= 0) {
 		reader.line++;
 		status = take_line(&reader, line, (size_t)length, out);
 	}
 	if (status == 0 && ferror(file))
-		status = fail_errno(reader.path, "cannot be read");
+		status = fail_errno(path, "cannot be read");
 	if (status == 0 && out->n == 0)
-		status = fail(reader.path, "manifest names no image");
+		status = fail(path, "manifest names no image");
 	free(line);
-	if (!standard)
-		fclose(file);
 	if (status < 0)
 		manifest_free(out);
+	return status;
+}
+
+int
+manifest_load(const char *path, struct manifest *out)
+{
+	FILE *file;
+	int status;
+
+	if (!strcmp(path, "-"))
+		return manifest_read(stdin, "standard input", out);
+	*out = (struct manifest){ 0 };
+	file = fopen(path, "rb");
+	if (!file)
+		return fail_errno(path, "manifest cannot be opened");
+	status = manifest_read(file, path, out);
+	fclose(file);
 	return status;
 }
 

@@ -15,6 +15,8 @@
 #ifndef MANIFEST_H
 #define MANIFEST_H
 
+#include <stdio.h>
+
 #include "frame/frame.h"
 
 enum manifest_role {
@@ -56,6 +58,8 @@ int manifest_load(const char *path, struct manifest *out);
 /* The files in the order of the list, each once where it stands several times in a row (a file of
  * several images): a new array of the manifest's own names, and their number. NULL after fail(). */
 char **manifest_files(const struct manifest *, size_t *n);
+/* Likewise from an open file; path is for messages and for the folder of relative names. */
+int manifest_read(FILE *, const char *path, struct manifest *out);
 void manifest_free(struct manifest *);
 
 /* The row that an image's metadata describes (keys role axis period_px step shift_rad bit

@@ -10,7 +10,9 @@
 #include "io/source.h"
 
 #define FILES_PER_THREAD 2	/* so that a thread that is done early has another one */
+#ifndef AHEAD_BYTES		/* a test sets it */
 #define AHEAD_BYTES ((size_t)256 << 20)	/* of frames that wait; and one more for each thread */
+#endif
 #define TIMEOUT_NS 200000000	/* for a frame being read, when a chain fails */
 #define STREAM_FRAMES 2		/* frames after which a file is read by a thread of its own */
 

@@ -29,7 +29,8 @@ write_csv_name(FILE *file, const char *name)
 {
 	double v;
 
-	if (*name && !strpbrk(name, ",;\"#") && number_parse(name, &v) < 0) {
+	if (*name && !strpbrk(name, ",;\"#") && number_parse(name, &v) < 0 &&
+	    strncmp(name, "\xef\xbb\xbf", 3)) {	/* a byte order mark */
 		fputs(name, file);
 		return;
 	}
@@ -42,29 +43,43 @@ write_csv_name(FILE *file, const char *name)
 	putc('"', file);
 }
 
+/* A name as the syntax can have it. */
 static void
-write_vnl_name(FILE *file, const char *name)
+change_name(enum text_syntax syntax, char *name)
 {
-	if (!*name)
-		putc('_', file);
+	if (!*name && syntax == TEXT_VNL)
+		strcpy(name, "_");
 	for (; *name; name++)
-		putc(*name == '#' || (unsigned char)*name <= ' ' ? '_' : *name, file);
+		if ((unsigned char)*name < ' ' ||
+		    (syntax == TEXT_VNL && (*name == '#' || *name == ' ')))
+			*name = '_';
 }
 
-static void
-write_names(FILE *file, enum text_syntax syntax, const struct frame_head *head)
+/* The line of names, all of which differ as they are written. */
+static int
+write_names(const char *path, FILE *file, enum text_syntax syntax, const struct frame_head *head)
 {
-	for (size_t c = 0; c < head->c; c++) {
+	struct frame_head written;
+	int status;
+
+	if (head_copy(&written, head) < 0)
+		return -1;
+	for (size_t c = 0; c < head->c; c++)
+		change_name(syntax, written.channel[c]);
+	status = text_table_check_names(path, &written);
+	for (size_t c = 0; c < head->c && status == 0; c++) {
 		if (syntax == TEXT_CSV) {
 			if (c)
 				putc(',', file);
-			write_csv_name(file, head->channel[c]);
+			write_csv_name(file, written.channel[c]);
 		} else {
 			fputs(c ? " " : "# ", file);
-			write_vnl_name(file, head->channel[c]);
+			fputs(written.channel[c], file);
 		}
 	}
 	putc('\n', file);
+	head_free(&written);
+	return status;
 }
 
 static void
@@ -92,11 +107,10 @@ text_table_save(struct saver *saver, enum text_syntax syntax, const struct frame
 		return fail(saver->path, "%s holds tables, not an image of %zu x %zu: framecat "
 		    "--points makes a table of it", syntax == TEXT_CSV ? "CSV" : "vnlog",
 		    frame->head.w, frame->head.h);
-	if (text_table_check_names(saver->path, &frame->head) < 0 ||
-	    head_points(&frame->head, &points) < 0 ||
-	    write_keys(file, syntax == TEXT_CSV ? "#" : "##", &frame->head) < 0)
+	if (head_points(&frame->head, &points) < 0 ||
+	    write_keys(file, syntax == TEXT_CSV ? "#" : "##", &frame->head) < 0 ||
+	    write_names(saver->path, file, syntax, &frame->head) < 0)
 		return -1;
-	write_names(file, syntax, &frame->head);
 	for (size_t i = 0; i < points; i++) {
 		for (size_t c = 0; c < frame->head.c; c++) {
 			if (c)

@@ -277,21 +277,36 @@ get_plain(const struct file *file, struct calib *calib)
 	return 0;
 }
 
-int
-calib_load(const char *path, struct calib *calib)
+/* Frees numbers. */
+static int
+take_numbers(const char *path, struct number_file *numbers, struct calib *calib)
 {
-	struct number_file numbers;
-	struct file file = { path, &numbers };
+	struct file file = { path, numbers };
 	int status;
 
 	memset(calib, 0, sizeof(*calib));
 	strcpy(calib->unit, "mm");
-	if (number_file_load(path, &numbers) < 0)
-		return -1;
-	if (numbers.entries == 1 && !numbers.entry[0].name[0] && numbers.entry[0].n)
+	if (numbers->entries == 1 && !numbers->entry[0].name[0] && numbers->entry[0].n)
 		status = get_plain(&file, calib);
 	else
 		status = get_dialect(&file, calib);
-	number_file_free(&numbers);
+	number_file_free(numbers);
 	return status;
+}
+
+int
+calib_load(const char *path, struct calib *calib)
+{
+	struct number_file numbers;
+
+	return number_file_load(path, &numbers) < 0 ? -1 : take_numbers(path, &numbers, calib);
+}
+
+int
+calib_parse(const char *path, const char *text, size_t n, struct calib *calib)
+{
+	struct number_file numbers;
+
+	return number_file_parse(path, text, n, &numbers) < 0 ? -1 :
+	    take_numbers(path, &numbers, calib);
 }

@@ -34,6 +34,8 @@ struct calib {
  * 0, or -1 after fail(path, ...).
  */
 int calib_load(const char *path, struct calib *);
+/* The same from memory; text[n] must be 0. */
+int calib_parse(const char *path, const char *text, size_t n, struct calib *);
 /* K, R, T and distortion to P. */
 void pinhole_complete(struct pinhole *);
 /* World point to distorted pixel. False behind the device. */

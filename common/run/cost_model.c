@@ -100,28 +100,50 @@ read_line(struct costs *costs, const char *line)
 }
 
 int
-costs_load(struct costs *costs)
+costs_parse(char *text, size_t bytes, struct costs *costs)
 {
-	char *path = cache_path("costs"), *text, *line, *rest;
-	size_t bytes;
+	char *line, *rest;
 	bool good;
 
 	*costs = (struct costs){ 0 };
-	text = cache_read(path, &bytes);
-	free(path);
-	if (!text)
-		return 0;
 	good = strlen(text) == bytes && !strncmp(text, FIRST_LINE, strlen(FIRST_LINE));
 	rest = good ? text + strlen(FIRST_LINE) : text;
 	while (good && (line = strsep(&rest, "\n")) && *line)
 		good = read_line(costs, line);
-	free(text);
 	good = good && costs->device[0] && costs->threads > 0;
 	if (good)
 		return 1;
 	costs_free(costs);
 	fail_clear();
 	return 0;
+}
+
+int
+costs_load(struct costs *costs)
+{
+	char *path = cache_path("costs"), *text;
+	size_t bytes;
+	int status;
+
+	*costs = (struct costs){ 0 };
+	text = cache_read(path, &bytes);
+	free(path);
+	status = text ? costs_parse(text, bytes, costs) : 0;
+	free(text);
+	return status;
+}
+
+void
+costs_write(FILE *file, const struct costs *costs)
+{
+	fprintf(file, FIRST_LINE "device %s\nthreads %d\nopen %.4g\nlatency %.4g\ncopy %.4g\n",
+	    costs->device, costs->threads, costs->open_s, costs->latency_s, costs->copy_s);
+	fprintf(file, "up %.4g %.4g %.4g\n", costs->up.best, costs->up.likely, costs->up.worst);
+	fprintf(file, "down %.4g %.4g %.4g\n", costs->down.best, costs->down.likely,
+	    costs->down.worst);
+	for (size_t i = 0; i < costs->stages; i++)
+		fprintf(file, "stage %s %.4g %.4g\n", costs->stage[i].name,
+		    costs->stage[i].processor_s, costs->stage[i].device_s);
 }
 
 int
@@ -141,14 +163,7 @@ costs_save(const struct costs *costs)
 		free(path);
 		return -1;
 	}
-	fprintf(file, FIRST_LINE "device %s\nthreads %d\nopen %.4g\nlatency %.4g\ncopy %.4g\n",
-	    costs->device, costs->threads, costs->open_s, costs->latency_s, costs->copy_s);
-	fprintf(file, "up %.4g %.4g %.4g\n", costs->up.best, costs->up.likely, costs->up.worst);
-	fprintf(file, "down %.4g %.4g %.4g\n", costs->down.best, costs->down.likely,
-	    costs->down.worst);
-	for (size_t i = 0; i < costs->stages; i++)
-		fprintf(file, "stage %s %.4g %.4g\n", costs->stage[i].name,
-		    costs->stage[i].processor_s, costs->stage[i].device_s);
+	costs_write(file, costs);
 	bytes = text_close(&text, &n);
 	status = bytes ? 0 : -1;
 	if (status == 0 && cache_write(path, bytes, n) < 0)

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define COST_MAPS_MOST 64
 
@@ -43,6 +44,9 @@ void costs_free(struct costs *);
 
 /* The cache's: 1, or 0 where there are none or they cannot be read. costs is overwritten. */
 int costs_load(struct costs *);
+/* The same from a file's content, ended by a 0, which is changed; and that content. */
+int costs_parse(char *text, size_t bytes, struct costs *);
+void costs_write(FILE *, const struct costs *);
 /* Writes them there. -1 after fail(). */
 int costs_save(const struct costs *);
 

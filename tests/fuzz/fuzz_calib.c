@@ -3,10 +3,6 @@
  * text can hold; what was read has finite numbers, and the pinhole model works on it.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "fuzz.h"
 #include "optics/calib.h"
@@ -30,31 +26,26 @@ check_device(const struct pinhole *device)
 int
 LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 {
-	char path[64], *text = malloc(n + 1);
-	struct number_file named;
+	char *text = malloc(n + 1);
+	struct number_file numbers;
 	struct calib calib;
-	FILE *file;
+	int status;
 
+	check(text != NULL, "memory");
 	memcpy(text, data, n);
 	text[n] = '\0';
-	if (number_file_parse("text", text, n, &named) == 0) {
-		for (size_t i = 0; i < named.entries; i++)
-			check(named.entry[i].first + named.entry[i].n <= named.n, "entry");
-		check(!fail_message(), "message without failure");
-		number_file_free(&named);
-	} else
-		check(fail_message() != NULL, "failure without message");
-	fail_clear();
-	free(text);
-	snprintf(path, sizeof(path), "/tmp/fuzz_calib.%d", (int)getpid());
-	file = fopen(path, "wb");
-	fwrite(data, 1, n, file);
-	fclose(file);
-	if (calib_load(path, &calib) == 0) {
+	status = number_file_parse("text", text, n, &numbers);
+	for (size_t i = 0; status == 0 && i < numbers.entries; i++)
+		check(numbers.entry[i].first + numbers.entry[i].n <= numbers.n, "entry");
+	if (status == 0)
+		number_file_free(&numbers);
+	check_status(status);
+	status = calib_parse("text", text, n, &calib);
+	if (status == 0) {
 		check_device(&calib.camera);
 		check_device(&calib.projector);
-	} else
-		check(fail_message() != NULL, "failure without message");
-	fail_clear();
+	}
+	check_status(status);
+	free(text);
 	return 0;
 }

@@ -1,0 +1,20 @@
+# Files from strangers: hostile.py makes them, a few hundred, and judges what the tools do with them.
+load helpers
+
+@test "hostile: lying heads, bombs, cut and flipped files end in order and take memory in proportion" {
+	"$python" "$top/tests/hostile.py" write .
+	run "$python" "$top/tests/hostile.py" replay .
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ ${lines[-1]} =~ ^[0-9]{3,}" runs, 0 bad"$ ]]
+}
+
+@test "hostile: chunks of a PNG that claim too much, and too many scans of a JPEG, are named" {
+	"$python" "$top/tests/hostile.py" write .
+	for name in png-claim-tEXt png-ztxt-100; do
+		fails 1 "frameinfo: $name.png: PNG: text and other chunks take more than 40 MiB" frameinfo $name.png
+	done
+	fails 1 "frameinfo: jpeg-scans.jpg: JPEG: has more than 500 scans" frameinfo jpeg-scans.jpg
+	fails 1 "cannot lie in the 0 bytes left" frameinfo found-beyond.bmp
+	fails 1 "metadata have more than 10000 keys" frameinfo nrrd-keys.nrrd
+}
