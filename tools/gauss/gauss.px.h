@@ -8,11 +8,19 @@
 
 #include "base/px.h"
 
-/* All bits set where the pixel is there, none where it is missing. */
+/* All bits set where the pixel is there, none where it is missing: NaN, or infinite, which would
+ * reach pixels whose windows it is not in (as 0 times infinity). */
 PX_FN uint
 gauss_there(float part)
 {
-	return px_select(px_isnan(part), 0u, 0xffffffffu);
+	return px_select(px_int(px_bits(part) & 0x7fffffffu) < 0x7f800000, 0xffffffffu, 0u);
+}
+
+/* Likewise of a phase; sines of more than 1e9 may be no numbers. */
+PX_FN uint
+gauss_phase_there(float phase)
+{
+	return px_select(px_int(px_bits(phase) & 0x7fffffffu) <= 0x4e6e6b28, 0xffffffffu, 0u);
 }
 
 /* The pixel's part, 0 where it is missing. */
@@ -26,13 +34,18 @@ gauss_part(float part, uint there)
 PX_FN float
 gauss_phase(float sine, float cosine, float valid)
 {
-	return px_select(valid > 0.0f, px_atan2(sine, cosine), PX_NAN);
+	PX_F phase = px_atan2(sine, cosine);
+
+	return px_select(px_both(valid > 0.0f, !px_isnan(phase)), phase, PX_NAN);
 }
 
 PX_FN float
 gauss_mean(float sum, float weight, float valid)
 {
-	return px_select(valid > 0.0f, px_divide(sum, weight), PX_NAN);
+	PX_F mean = px_divide(sum, weight);
+
+	/* a NaN from sums that overflow has other bits on other devices */
+	return px_select(px_both(valid > 0.0f, !px_isnan(mean)), mean, PX_NAN);
 }
 
 #endif

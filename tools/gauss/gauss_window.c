@@ -31,7 +31,7 @@ load_phase(const float *restrict phase, float *restrict cosine, float *restrict 
 	#pragma omp simd reduction(+:missing) aligned(phase, cosine, sine, valid: 64)
 	for (size_t i = 0; i < n; i++) {
 		PX_F p = phase[i];
-		uint there = gauss_there(p);
+		uint there = gauss_phase_there(p);
 
 		p = gauss_part(p, there);
 		missing += there + 1;
