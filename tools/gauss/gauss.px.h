@@ -8,12 +8,12 @@
 
 #include "base/px.h"
 
-/* All bits set where the pixel is there, none where it is missing: NaN, or infinite, which would
- * reach pixels whose windows it is not in (as 0 times infinity). */
+/* All bits set where the pixel is there, none where it is missing: NaN, or so large (1e30) that sums
+ * may overflow, which would reach pixels whose windows it is not in (as 0 times infinity). */
 PX_FN uint
 gauss_there(float part)
 {
-	return px_select(px_int(px_bits(part) & 0x7fffffffu) < 0x7f800000, 0xffffffffu, 0u);
+	return px_select(px_int(px_bits(part) & 0x7fffffffu) < 0x7149f2ca, 0xffffffffu, 0u);
 }
 
 /* Likewise of a phase; sines of more than 1e9 may be no numbers. */
@@ -34,18 +34,13 @@ gauss_part(float part, uint there)
 PX_FN float
 gauss_phase(float sine, float cosine, float valid)
 {
-	PX_F phase = px_atan2(sine, cosine);
-
-	return px_select(px_both(valid > 0.0f, !px_isnan(phase)), phase, PX_NAN);
+	return px_select(valid > 0.0f, px_atan2(sine, cosine), PX_NAN);
 }
 
 PX_FN float
 gauss_mean(float sum, float weight, float valid)
 {
-	PX_F mean = px_divide(sum, weight);
-
-	/* a NaN from sums that overflow has other bits on other devices */
-	return px_select(px_both(valid > 0.0f, !px_isnan(mean)), mean, PX_NAN);
+	return px_select(valid > 0.0f, px_divide(sum, weight), PX_NAN);
 }
 
 #endif
