@@ -1,14 +1,14 @@
 /*
  * The words in which per-pixel formulas are written, the same for C11 and for GLSL 4.50.
  *
- * tools/NAME/NAME.px.h includes this and is included by NAME.c and NAME.comp, and both give the same
- * bits by construction. -ffp-contract=off in C and `precise` in GLSL (NoContraction in SPIR-V, which
- * scripts/check-spirv looks for) keep the order of operations and forbid a fused a b + c. Of the
- * operations that are left Vulkan guarantees + - * and comparisons of floats to be correctly rounded,
- * and whole numbers, bits and floor to be exact. A division may be off by 2.5 units there and a root
- * by more, so formulas use px_divide and px_sqrt, which on a device take its result as an estimate
- * and mend it by operations that are exact. Doubles are guaranteed no better than floats: what uses
- * them declares a tolerance (stage.h).
+ * tools/NAME/NAME.px.h includes this and is included by NAME.c and NAME.comp, and both give the
+ * same bits by construction. -ffp-contract=off in C and `precise` in GLSL (NoContraction in
+ * SPIR-V, which scripts/check-spirv looks for) keep the order of operations and forbid a fused a
+ * b + c. Of what is left Vulkan guarantees + - * and comparisons of floats to be correctly
+ * rounded, and whole numbers, bits and floor to be exact. A division may be off by 2.5 units
+ * there and a root by more, so formulas use px_divide and px_sqrt, which on a device take its
+ * result as an estimate and mend it by operations that are exact. Doubles are guaranteed no
+ * better than floats: what uses them declares a tolerance (stage.h).
  *
  * Functions are PX_FN, locals are PX_F (or PX_D, which not every device has), literals carry f,
  * conditions are px_select (never a call under a condition). Sizes: uint. Angles: radians.

@@ -10,7 +10,7 @@
 
 _Static_assert(COST_MAPS_MOST >= SEGMENT_MOST, "all maps of a segment are weighed");
 
-/* -d auto must change no byte: it takes what is declared exact, on a device that computes exactly. */
+/* -d auto must change no byte: it takes what is declared exact, on a device that is exact. */
 static bool
 may_choose(const struct chain *chain, const struct link *link)
 {
