@@ -137,8 +137,8 @@ test_divide(void **state)
 }
 
 /*
- * The quotients that lie closest to the middle between two numbers: a 2^25 = q b + r for odd b, odd q
- * and small odd r, so that a 2^25 / b is q + r / b and q needs one digit too many.
+ * The quotients that lie closest to the middle between two numbers: a 2^25 = q b + r for odd b,
+ * odd q and small odd r, so that a 2^25 / b is q + r / b and q needs one digit too many.
  */
 static void
 test_divide_near_middle(void **state)

@@ -8,8 +8,8 @@
 
 #include "base/px.h"
 
-/* All bits set where the pixel is there, none where it is missing: NaN, or so large (1e30) that sums
- * may overflow, which would reach pixels whose windows it is not in (as 0 times infinity). */
+/* All bits set where the pixel is there, none where it is missing: NaN, or so large (1e30) that
+ * sums may overflow, which would reach pixels whose windows it is not in (as 0 x infinity). */
 PX_FN uint
 gauss_there(float part)
 {

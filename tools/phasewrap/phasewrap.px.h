@@ -11,7 +11,7 @@
  */
 #include "base/px.h"
 
-/* NaN, infinite, or so large (1e30) that sums may overflow, whose differences are NaN of any bits. */
+/* NaN, infinite, or so large (1e30) that sums may overflow and become NaN of any bits. */
 PX_FN bool
 phasewrap_missing(float v)
 {
