@@ -16,7 +16,7 @@ costs() {
 	mkdir -p cache/fringepipe
 	printf '%s\n' 'fringepipe costs 1' "device $1" 'threads 2' 'open 0' 'latency 1e-6' 'copy 1e-6' \
 		"up $2 $2 $2" "down $2 $2 $2" >cache/fringepipe/costs
-	for stage in phasewrap gauss unwrap2f median; do
+	for stage in phasewrap gauss unwrap2f median phase2depth normals shade holoenc holodec dither3 undither3; do
 		echo "stage $stage 1e-9 1e-12"
 	done >>cache/fringepipe/costs
 }
@@ -99,6 +99,36 @@ costs() {
 	grep 'on the processor: unwrap2f' messages
 	[ "$(grep -c 'frames on ' messages)" -eq 2 ]
 	cmp auto.nrrd cpu.nrrd
+}
+
+# auto CHAIN: with costs by which the device is for nothing, its stages there, and the processor's bytes.
+auto() {
+	fringepipe -d cpu "$@" -o cpu.nrrd || return 1
+	costs "$(device_name)" 0
+	FRINGEPIPE_GPU_CHECK=1 fringepipe -v "$@" -o auto.nrrd 2>messages || { cat messages; return 1; }
+	cmp auto.nrrd cpu.nrrd || { echo "$*"; return 1; }
+	sed -n 's/^fringepipe: 1 frames on [^:]*://p' messages | grep -Eo '[a-z][a-z0-9]+ [0-9.]+ ms' | sed 's/ .*//' | xargs
+}
+
+@test "device: auto takes what is declared exact, and changes no byte" {
+	need_gpu
+	fringesim -q -s 160x120 -p 60,63 -n 3 --projector 400x300 --ref-plane 10,0.13,0 -c 5 -o images.nrrd
+	export XDG_CACHE_HOME=$work/cache
+	phase=(phasewrap images.nrrd , gauss , unwrap2f , median)
+	fringepipe -d cpu "${phase[@]}" -o phase.nrrd
+	framecat --channels absphase phase.nrrd -o ref.nrrd
+	run -0 auto "${phase[@]}" , phase2depth --ref ref.nrrd -c 0.2 , normals --pixel 1 , shade
+	[ "$output" = "phasewrap gauss unwrap2f median phase2depth normals shade" ]
+	# doubles, and divisions of doubles, are not
+	run -0 auto "${phase[@]}" , phase2depth --ref ideal , normals --pixel 1
+	[ "$output" = "phasewrap gauss unwrap2f median normals" ]
+	fringepipe -v -d gpu phase2depth --ref ideal phase.nrrd 2>messages | cmp - <(phase2depth --ref ideal phase.nrrd)
+	grep 'frames on .*phase2depth' messages
+	fringepipe -d cpu phase2depth --ref ideal phase.nrrd , framecat --channels depth -o depth.nrrd
+	run -0 auto holoenc -P 40 -K 0 depth.nrrd , holodec --decode plain
+	[ "$output" = "holoenc holodec" ]
+	run -0 auto holoenc -P 40 -K 0 depth.nrrd , holodec --decode plain --xyz
+	[ "$output" = "holoenc" ]
 }
 
 @test "device: auto begins on the processor and goes over when opening is paid for" {

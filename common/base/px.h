@@ -1,12 +1,17 @@
 /*
  * The words in which per-pixel formulas are written, the same for C11 and for GLSL 4.50.
  *
- * tools/NAME/NAME.px.h includes this and is included by NAME.c and NAME.comp; with
- * -ffp-contract=off in C and `precise` in GLSL both give the same bits. Only + - *, px_divide,
- * px_sqrt, floor and moves of bits are used: Vulkan lets a division or a root be off by 2.5 units,
- * but not these. Functions are PX_FN, locals are PX_F (or PX_D, which not every device
- * has), literals carry f, conditions are px_select (never a call under a condition). Sizes: uint.
- * Angles: radians.
+ * tools/NAME/NAME.px.h includes this and is included by NAME.c and NAME.comp, and both give the
+ * same bits by construction. -ffp-contract=off in C and `precise` in GLSL (NoContraction in
+ * SPIR-V, which scripts/check-spirv looks for) keep the order of operations and forbid a fused a
+ * b + c. Of what is left Vulkan guarantees + - * and comparisons of floats to be correctly
+ * rounded, and whole numbers, bits and floor to be exact. A division may be off by 2.5 units
+ * there and a root by more, so formulas use px_divide and px_sqrt, which on a device take its
+ * result as an estimate and mend it by operations that are exact. Doubles are guaranteed no
+ * better than floats: what uses them declares a tolerance (stage.h).
+ *
+ * Functions are PX_FN, locals are PX_F (or PX_D, which not every device has), literals carry f,
+ * conditions are px_select (never a call under a condition). Sizes: uint. Angles: radians.
  */
 #ifndef PX_H
 #define PX_H
@@ -124,7 +129,7 @@ px_off(uint u)
 }
 #define px_device_divide(a, b) px_from_bits(px_off(px_bits((a) / (b))))
 #define px_device_sqrt(x) px_from_bits(px_off(px_bits(sqrt(x))))
-#else
+#elif !defined px_device_divide
 #define px_device_divide(a, b) ((a) / (b))
 #define px_device_sqrt(x) sqrt(x)
 #endif
@@ -149,14 +154,75 @@ px_unit(float x)
 	return px_from_bits(px_bits(x) & 0x7f800000u) * 1.1920928955078125e-7f;
 }
 
-/* Between 2^-60 and 2^60, where nothing overflows and what is left out is no number's part? */
+/* Between 2^-40 and 2^40, where no step of px_divide overflows or loses digits? */
 PX_FN bool
 px_moderate(float x)
 {
-	return (px_bits(x) & 0x7fffffffu) - 0x21800000u < 0x3c000000u;
+	return (px_bits(x) & 0x7fffffffu) - 0x2b800000u < 0x28000000u;
 }
 
-/* a / b, rounded as the processor does; outside 2^-60 .. 2^60 as the device does. */
+/* |x| of these bits, not 0, is significand 2^exponent, with the significand in [2^23, 2^24). */
+uint
+px_significand(uint x)
+{
+	uint fraction = x & 0x7fffffu;
+
+	return (x & 0x7f800000u) != 0u ? fraction | 0x800000u :
+	    fraction << (23 - findMSB(fraction));
+}
+
+int
+px_exponent(uint x)
+{
+	uint exponent = x >> 23 & 0xffu;
+
+	return exponent != 0u ? px_int(exponent) - 150 : findMSB(x & 0x7fffffu) - 172;
+}
+
+/* a / b of any bits by whole numbers alone, which are the same on every device: to nearest, ties to
+ * even, subnormal numbers as well. 0/0 and inf/inf are the NaN that the processor gives. */
+uint
+px_divide_bits(uint a, uint b)
+{
+	uint sign = (a ^ b) & 0x80000000u, x = a & 0x7fffffffu, y = b & 0x7fffffffu, q = 0u;
+	uint lost, rest, kept;
+	int e, drop;
+
+	if (x > 0x7f800000u || y > 0x7f800000u)
+		return (x > 0x7f800000u ? a : b) | 0x400000u;
+	if (x == y && (x == 0u || x == 0x7f800000u))
+		return 0xffc00000u;
+	if (x == 0x7f800000u || y == 0u)
+		return sign | 0x7f800000u;
+	if (x == 0u || y == 0x7f800000u)
+		return sign;
+	e = px_exponent(x) - px_exponent(y) + 127;
+	x = px_significand(x);
+	y = px_significand(y);
+	if (x < y) {
+		x = x + x;
+		e = e - 1;
+	}
+	for (int i = 0; i < 25; i++) {		/* 24 digits and one to round by */
+		q = q + q;
+		if (x >= y) {
+			q = q + 1u;
+			x = x - y;
+		}
+		x = x + x;
+	}
+	if (e > 254)
+		return sign | 0x7f800000u;
+	drop = e > 0 ? 1 : e > -25 ? 2 - e : 26;	/* digits */
+	kept = q >> drop;
+	lost = q - (kept << drop);
+	rest = 1u << (drop - 1);			/* half a unit */
+	if (lost > rest || (lost == rest && (x != 0u || (kept & 1u) != 0u)))
+		kept = kept + 1u;
+	return sign | (e > 0 ? (px_uint(e - 1) << 23) + kept : kept);
+}
+
+/* a / b, rounded as the processor does. */
 PX_FN float
 px_divide(float a, float b)
 {
@@ -167,21 +233,34 @@ px_divide(float a, float b)
 	bool off = px_abs(rest) > 0.5f * unit * px_abs(b);
 	PX_F nearest = px_select(off, nearer + step, nearer);
 
-	return px_select(px_moderate(a) && px_moderate(b) && px_moderate(q), nearest, q);
+	if (!(px_moderate(a) && px_moderate(b)))
+		nearest = px_from_bits(px_divide_bits(px_bits(a), px_bits(b)));
+	return nearest;
 }
 
-/* The root of x, likewise. */
+/*
+ * The root of x, likewise: that of a number in [1, 4), and half the exponent. Of 1 and just below
+ * it the unit changes: 1 - 2^-24 has a root of its own.
+ */
 PX_FN float
 px_sqrt(float x)
 {
-	PX_F root = px_device_sqrt(x);
-	PX_F nearer = root + px_device_divide(px_rest(x, root, root), root + root);
-	PX_F rest = px_rest(x, nearer, nearer), unit = px_unit(nearer);
-	PX_F step = px_select(rest > 0.0f, unit, -unit);
-	bool off = px_select(rest > 0.0f, rest > nearer * unit, rest <= -nearer * unit);
-	PX_F nearest = px_select(off, nearer + step, nearer);
+	uint u = px_bits(x);
+	int exponent = px_exponent(u) + 23;
 
-	return px_select(px_moderate(x), nearest, root);
+	if (u - 1u >= 0x7f7fffffu)	/* 0, less, infinite or NaN */
+		return (u & 0x7fffffffu) == 0u || u == 0x7f800000u ? x :
+		    px_from_bits((u & 0x7fffffffu) > 0x7f800000u ? u | 0x400000u : 0xffc00000u);
+	PX_F of = px_from_bits((px_significand(u) & 0x7fffffu) |
+	    ((exponent & 1) != 0 ? 0x40000000u : 0x3f800000u));
+	PX_F root = px_device_sqrt(of);
+	PX_F nearer = root + px_device_divide(px_rest(of, root, root), root + root);
+	PX_F rest = px_rest(of, nearer, nearer), unit = px_unit(nearer);
+	PX_F less = px_from_bits(px_bits(nearer) - 1u), under = nearer - less;
+	PX_F nearest = px_select(rest > nearer * unit, nearer + unit, nearer);
+
+	nearest = px_select(rest <= -nearer * under, less, nearest);
+	return px_from_bits(px_bits(nearest) + (px_uint(exponent >> 1) << 23));
 }
 #endif
 

@@ -29,6 +29,7 @@ struct gpu_facts {
 	const char *kind;		/* discrete, integrated, virtual, cpu, other */
 	bool unified;	/* the host's memory is the device's own: nothing has to cross */
 	bool float64;			/* shaders may use doubles */
+	bool exact;	/* floats are rounded to nearest, subnormal numbers, infinities, NaN kept */
 	bool transfers;			/* has queues of its own for copies */
 	uint64_t memory_bytes;		/* of its largest own heap */
 	uint64_t allocation_most;	/* bytes of one block */
@@ -48,6 +49,7 @@ int gpu_open(const char *which, struct gpu **out);
  * (FRINGEPIPE_GPU_CHECK=1) has found fault with something. */
 int gpu_close(struct gpu *);
 const struct gpu_facts *gpu_facts(const struct gpu *);
+bool gpu_shader_has_doubles(const struct shader *);
 
 enum gpu_place {
 	GPU_HOST,	/* mapped; pinned, so that the device's copies need no help */

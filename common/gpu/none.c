@@ -33,6 +33,13 @@ gpu_facts(const struct gpu *gpu)
 	return NULL;
 }
 
+bool
+gpu_shader_has_doubles(const struct shader *shader)
+{
+	(void)shader;
+	return false;
+}
+
 struct gpu_block *
 gpu_block_try(struct gpu *gpu, enum gpu_place place, size_t bytes)
 {

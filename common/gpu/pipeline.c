@@ -79,8 +79,6 @@ make_pipeline(struct gpu *gpu, const struct shader *shader, const uint32_t local
 	VkSpecializationInfo special = { 2, entry, 2 * sizeof(uint32_t), local };
 	VkShaderModuleCreateInfo code = {
 		.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-		.codeSize = (size_t)(shader->end - shader->code) * sizeof(uint32_t),
-		.pCode = shader->code,
 	};
 	VkComputePipelineCreateInfo info = {
 		.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
@@ -89,9 +87,15 @@ make_pipeline(struct gpu *gpu, const struct shader *shader, const uint32_t local
 		    .pSpecializationInfo = &special },
 		.layout = gpu->layout,
 	};
+	uint32_t *words = vulkan_demand_float_modes(gpu, shader, &code.codeSize);
 	VkPipeline pipeline = VK_NULL_HANDLE;
-	VkResult result = vkCreateShaderModule(gpu->device, &code, NULL, &info.stage.module);
+	VkResult result;
 
+	if (!words)
+		return VK_NULL_HANDLE;
+	code.pCode = words;
+	result = vkCreateShaderModule(gpu->device, &code, NULL, &info.stage.module);
+	free(words);
 	if (result == VK_SUCCESS) {
 		result = vkCreateComputePipelines(gpu->device, gpu->cache, 1, &info, NULL,
 		    &pipeline);

@@ -221,6 +221,7 @@ look_at(VkPhysicalDevice physical, struct gpu_facts *facts)
 	};
 	VkPhysicalDeviceMemoryProperties memory;
 	uint32_t queues;
+	bool modes[FLOAT_MODES];
 
 	memset(facts, 0, sizeof(*facts));
 	vkGetPhysicalDeviceProperties2(physical, &properties);
@@ -231,6 +232,10 @@ look_at(VkPhysicalDevice physical, struct gpu_facts *facts)
 	vkGetPhysicalDeviceFeatures2(physical, &features);
 	vkGetPhysicalDeviceMemoryProperties(physical, &memory);
 	facts->float64 = features.features.shaderFloat64;
+	vulkan_find_float_modes(physical, modes);
+	/* a processor that runs shaders has its own floats, which it need not list */
+	facts->exact = modes[FLOAT_SPECIAL] && modes[FLOAT_NEAREST] && (modes[FLOAT_SUBNORMAL] ||
+	    properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU);
 	facts->allocation_most = limits.maxMemoryAllocationSize;
 	facts->groups_most[0] = properties.properties.limits.maxComputeWorkGroupCount[0];
 	facts->groups_most[1] = properties.properties.limits.maxComputeWorkGroupCount[1];
@@ -319,6 +324,7 @@ choose_device(struct gpu *gpu, const char *which)
 		return -1;
 	for (uint32_t i = 0; i < found.n && !gpu->physical; i++) {
 		look_at(found.physical[i], &gpu->facts);
+		vulkan_find_float_modes(found.physical[i], gpu->float_modes);
 		if (numbered ? i == number : strcasestr(gpu->facts.name, which) != NULL)
 			gpu->physical = found.physical[i];
 	}

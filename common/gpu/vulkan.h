@@ -24,6 +24,10 @@ struct pipeline {
 	VkPipeline pipeline;
 };
 
+/* What a shader may demand of floats: subnormal numbers are kept; zero's sign, infinities and NaN
+ * are; results are rounded to nearest. */
+enum float_mode { FLOAT_SUBNORMAL, FLOAT_SPECIAL, FLOAT_NEAREST, FLOAT_MODES };
+
 struct gpu {
 	VkInstance instance;
 	VkDebugUtilsMessengerEXT messenger;
@@ -33,6 +37,7 @@ struct gpu {
 	VkDevice device;
 	VkPhysicalDeviceMemoryProperties memory;
 	struct gpu_facts facts;
+	bool float_modes[FLOAT_MODES];	/* what the device has of them */
 	struct lane lane[LANES];
 	uint32_t family[LANES];		/* the different ones */
 	uint32_t families;
@@ -57,6 +62,9 @@ struct vulkan_block {
 
 /* -1 after fail() naming the call that returned this. */
 int vulkan_failed(VkResult, const char *call);
+void vulkan_find_float_modes(VkPhysicalDevice, bool has[FLOAT_MODES]);
+/* A shader's code that demands what the device has of them; the caller's. NULL after fail(). */
+uint32_t *vulkan_demand_float_modes(const struct gpu *, const struct shader *, size_t *bytes);
 /* Reads the cache of compiled shaders. -1 after fail(). */
 int vulkan_open_pipelines(struct gpu *);
 /* Writes the cache, and frees. */

@@ -71,11 +71,12 @@ median_of_9(float a, float b, float c, float d, float e, float f, float g, float
 	return px_max(a, px_min(e, i));
 }
 
-/* The phase without the whole turns that lie between it and the median; NaN stays. */
+/* The phase without the whole turns that lie between it and the median. NaN and infinity stay, to
+ * the bit, as does a phase without a median. */
 PX_FN float
 median_unspike(float phase, float median)
 {
-	PX_F turns = px_round((phase - median) * 0.159154943091895336f);
+	PX_F off = phase - median, turns = px_round(off * 0.159154943091895336f);
 
-	return px_select(px_abs(median) > 1e30f, phase, phase - turns * PX_TWO_PI);
+	return px_select(px_abs(off) <= 1e30f, phase - turns * PX_TWO_PI, phase);
 }

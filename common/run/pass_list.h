@@ -25,6 +25,8 @@ struct passes {
 	struct constant *constant;
 	size_t constants;
 	const char *refused;
+	bool exact;			/* declared to give the processor's bytes */
+	bool doubles;			/* some shader has them: Vulkan does not say how exact */
 };
 
 /* Lists a planned link's passes; *able: whether there are any. -1 after fail(). */

@@ -38,6 +38,7 @@ passes_add(struct passes *passes, const struct pass *pass)
 		return fail_memory();
 	}
 	memcpy(block, pass->block, pass->bytes);
+	passes->doubles |= gpu_shader_has_doubles(pass->shader);
 	more[passes->n] = *pass;
 	more[passes->n++].block = block;
 	return 0;
@@ -88,6 +89,12 @@ passes_constant(struct passes *passes, const void *table, size_t bytes)
 	return 0;
 }
 
+void
+passes_exact(struct passes *passes)
+{
+	passes->exact = true;
+}
+
 int
 passes_refuse(struct passes *passes, const char *why)
 {
@@ -130,6 +137,7 @@ list_passes(struct device *device, struct link *link, struct passes **out)
 	passes->gpu = device->gpu;
 	passes->in = &link->in;
 	passes->out = &link->out;
+	passes->exact = link->run.stage->agree == AGREE_EXACT;
 	passes->reads = calloc(link->in.c + 1, sizeof(*passes->reads));
 	if (!passes->reads)
 		return fail_memory();

@@ -69,6 +69,9 @@ int passes_constant(struct passes *, const void *table, size_t bytes);
 bool run_wants_device(const struct run *);
 int run_passes(struct run *, struct frame *in, const struct frame_head *out, struct frame **made);
 
+/* These passes give the processor's bytes, by construction (base/px.h), though the stage declares a
+ * tolerance for others: -d auto may take them. */
+void passes_exact(struct passes *);
 /* This cannot be done on the device, which is no error: the processor does it. Returns 0. */
 int passes_refuse(struct passes *, const char *why);
 

@@ -5,10 +5,18 @@
 #include <string.h>
 
 #include "run/device.h"
-#include "run/passes.h"
+#include "run/pass_list.h"
 #include "run/times.h"
 
 _Static_assert(COST_MAPS_MOST >= SEGMENT_MOST, "all maps of a segment are weighed");
+
+/* -d auto must change no byte: it takes what is declared exact, on a device that is exact. */
+static bool
+may_choose(const struct chain *chain, const struct link *link)
+{
+	return link->passes->exact && !link->passes->doubles &&
+	    device_facts(chain->device)->exact;
+}
 
 static struct cost_map
 map_of(const struct segment *segment, size_t k)
@@ -18,7 +26,8 @@ map_of(const struct segment *segment, size_t k)
 	size_t out = frame_stride(link->out.w, link->out.type) * link->out.h;
 	struct cost_map map = { .processor_s = times_expected(link, false), .device_s = NAN };
 
-	if (!link->able || link->place == PLACE_PROCESSOR)
+	if (!link->able || link->place == PLACE_PROCESSOR ||
+	    (link->place == PLACE_AUTO && !may_choose(segment->chain, link)))
 		return map;
 	map.device_s = times_expected(link, true);
 	if (link->place == PLACE_DEVICE) {

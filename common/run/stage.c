@@ -175,10 +175,10 @@ static void
 print_device(void *arg, size_t number, const struct gpu_facts *facts)
 {
 	(void)arg;
-	printf("gpu:%zu  %s, %.1f GB%s%s%s: %s\n", number, facts->kind,
+	printf("gpu:%zu  %s, %.1f GB%s%s%s%s: %s\n", number, facts->kind,
 	    1e-9 * (double)facts->memory_bytes, facts->unified ? " unified" : "",
-	    facts->float64 ? "" : ", no doubles", facts->transfers ? ", copy queue" : "",
-	    facts->name);
+	    facts->float64 ? "" : ", no doubles", facts->exact ? "" : ", no exact floats",
+	    facts->transfers ? ", copy queue" : "", facts->name);
 }
 
 static int

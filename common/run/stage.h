@@ -101,7 +101,10 @@ struct stage {
 	const struct opt *options;		/* ended by a row without name */
 	size_t parameter_size, private_size;
 	unsigned traits;
-	enum gpu_agreement agree; /* how closely CPU and GPU agree; the tests enforce it */
+	/* How closely processor and device agree, in all that the stage's bodies do; the tests
+	 * enforce it. -d auto takes only what is exact: such a stage's passes, and those that call
+	 * passes_exact(). */
+	enum gpu_agreement agree;
 	double tolerance;
 	int (*init)(struct run *);		/* options are set, no frame seen; sets run->body */
 	/* out is a copy of in, with type float: change size, channels, metadata; set run->halo,

@@ -14,3 +14,11 @@ uchar a:0..255 b:0..255 c:0..255 d:0..255 e:0..255 f:0..255 g:0..255 h:0..255 | 
 uchar a:0..255 b:0..255 c:0..255 d:0..255 e:0..255 | | phasewrap -k gray -G 3 -F 2 --min-modulation 0.2
 CASES
 }
+
+# Twelve steps of a dark and noisy border: modulations a unit below 0.5, where the threshold is.
+@test "agree: phasewrap of the real eye, at its modulations" {
+	need_data slmaster_eye_12step_gray
+	framecat --stack --crop 0,0,630,60 "$data"/slmaster_eye_12step_gray/phase_*.png -o eye.nrrd
+	agrees_on phasewrap eye.nrrd phasewrap -n 12 --min-modulation 0.5
+	agrees_on phasewrap eye.nrrd phasewrap -n 12 --as vector
+}

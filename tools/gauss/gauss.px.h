@@ -8,11 +8,19 @@
 
 #include "base/px.h"
 
-/* All bits set where the pixel is there, none where it is missing. */
+/* All bits set where the pixel is there, none where it is missing: NaN, or so large (1e30) that
+ * sums may overflow, which would reach pixels whose windows it is not in (as 0 x infinity). */
 PX_FN uint
 gauss_there(float part)
 {
-	return px_select(px_isnan(part), 0u, 0xffffffffu);
+	return px_select(px_int(px_bits(part) & 0x7fffffffu) < 0x7149f2ca, 0xffffffffu, 0u);
+}
+
+/* Likewise of a phase; sines of more than 1e9 may be no numbers. */
+PX_FN uint
+gauss_phase_there(float phase)
+{
+	return px_select(px_int(px_bits(phase) & 0x7fffffffu) <= 0x4e6e6b28, 0xffffffffu, 0u);
 }
 
 /* The pixel's part, 0 where it is missing. */

@@ -15,7 +15,8 @@ main()
 	a = gpu_in4(at.b.from[0], x, y);
 	b = at.b.kind == GAUSS_VECTOR ? gpu_in4(at.b.from[1], x, y) : a;
 	for (uint i = 0; i < 4; i++) {
-		uint there = gauss_there(a[i]) & gauss_there(b[i]);
+		uint there = at.b.kind == GAUSS_PHASE ? gauss_phase_there(a[i]) :
+		    gauss_there(a[i]) & gauss_there(b[i]);
 		PX_F part0 = gauss_part(a[i], there), part1 = gauss_part(b[i], there);
 
 		if (at.b.kind == GAUSS_PHASE) {

@@ -31,7 +31,7 @@ load_phase(const float *restrict phase, float *restrict cosine, float *restrict 
 	#pragma omp simd reduction(+:missing) aligned(phase, cosine, sine, valid: 64)
 	for (size_t i = 0; i < n; i++) {
 		PX_F p = phase[i];
-		uint there = gauss_there(p);
+		uint there = gauss_phase_there(p);
 
 		p = gauss_part(p, there);
 		missing += there + 1;
@@ -117,7 +117,7 @@ is_whole(const float *restrict a, const float *restrict b, size_t n)
 
 	#pragma omp simd reduction(|:missing) aligned(a, b: 64)
 	for (size_t i = 0; i < n; i++)
-		missing |= (uint)__builtin_isunordered(a[i], b[i]);
+		missing |= ~(gauss_there(a[i]) & gauss_there(b[i]));
 	return missing == 0;
 }
 

@@ -106,6 +106,12 @@ main()
 	if (at.b.texture == HOLODEC_NONE)
 		return;
 	texture = gpu_samples4(at.b.texture, x, y, at.b.type);
-	texture = texture * at.b.texture_scale;
+	for (uint i = 0; i < 4; i++) {
+		PX_F grey = texture[i] * at.b.texture_scale;
+
+		/* the NaN that it was, as the processor's product is */
+		texture[i] = px_select(px_isnan(texture[i]),
+		    px_from_bits(px_bits(texture[i]) | 0x400000u), grey);
+	}
 	gpu_out4(at.b.depth + 1, x, y, texture);
 }

@@ -117,6 +117,6 @@ main()
 	}
 	v = gpu_in4(c, x, y);
 	for (uint i = 0; i < 4; i++)
-		v[i] = px_select(px_isnan(v[i]), v[i], median_unspike(v[i], median[i]));
+		v[i] = median_unspike(v[i], median[i]);
 	gpu_out4(c, x, y, v);
 }

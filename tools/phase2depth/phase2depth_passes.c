@@ -44,6 +44,7 @@ list_plane(struct passes *passes, const struct phase2depth *priv)
 		plane.ref = (uint)above->ref;
 		passes_read(passes, above->ref);
 		pass.shader = SHADER(phase2depth);
+		passes_exact(passes);		/* no doubles, no division */
 		pass.block = &plane;
 		pass.bytes = sizeof(plane);
 	} else {

@@ -11,11 +11,11 @@
  */
 #include "base/px.h"
 
-/* NaN or infinite. */
+/* NaN, infinite, or so large (1e30) that sums may overflow and become NaN of any bits. */
 PX_FN bool
 phasewrap_missing(float v)
 {
-	return (px_bits(v) & 0x7fffffffu) >= 0x7f800000u;
+	return (px_bits(v) & 0x7fffffffu) >= 0x7149f2cau;
 }
 
 /* One more image's share of a sum; I_n - I_0 is d. */

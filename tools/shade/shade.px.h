@@ -40,14 +40,14 @@ struct shade_light {
 };
 
 /* Levels r g b of 255 of a pixel of this colour under a normal of any length; `background` where
- * there is none. */
+ * there is none, or one beyond floats. */
 PX_FN PX_STRUCT shade_vector
 shade_levels(PX_STRUCT shade_light light, PX_STRUCT shade_vector normal,
     PX_STRUCT shade_vector colour, float background)
 {
 	PX_STRUCT shade_vector level;
 	PX_F length = px_sqrt(normal.x * normal.x + normal.y * normal.y + normal.z * normal.z);
-	bool there = px_both(!px_isnan(length), length > 0.0f);
+	bool there = px_both(length > 0.0f, length <= 3.402823466e38f);
 	PX_F scale = px_divide(1.0f, px_select(there, length, 1.0f));
 	PX_F nx = normal.x * scale, ny = normal.y * scale, nz = normal.z * scale;
 	PX_F part = shade_diffuse(

@@ -24,8 +24,10 @@ signal(block_at at, uint r, uint x, uint y, inout state s)
 		precise vec4 phase = gpu_in4(at.b.step[r].channel[i], x, y);
 		precise vec4 weighed = at.b.step[r].weight[i] * phase;
 
+		/* as the processor does: a sum of two does not begin with 0, others make -0 to 0 */
 		if (i == 0)
-			sum = weighed;
+			sum = at.b.step[r].n == 2 ? weighed :
+			    mix(weighed, vec4(0), equal(weighed, vec4(0)));
 		else
 			sum = sum + weighed;
 		for (int k = 0; k < 4; k++)
