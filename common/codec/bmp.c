@@ -193,7 +193,7 @@ place_row(const struct bmp *bmp, const unsigned char *row, struct frame *frame, 
 			int bytes = (int)bmp->bits / 8;
 
 			for (size_t x = 0; x < bmp->w; x++)
-				to[x] = under_mask(number(row + x * bytes, bytes), bmp->mask[c]);
+				to[x] = under_mask(number(row + x * (size_t)bytes, bytes), bmp->mask[c]);
 		}
 	}
 }

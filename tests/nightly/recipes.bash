@@ -15,6 +15,7 @@ tool() {
 
 # Chains, a comma between two stages as in fringepipe(1). All that are listed here give the same bytes
 # wherever they run.
+# shellcheck disable=SC2034 # files that load this one use it
 recipes=(
 	'fringegen -s 129x65 -p 24,27 -g half'
 	'fringegen -s 129x65 -p 24,27 , phasewrap'
@@ -33,6 +34,7 @@ recipes=(
 
 # inputs: makes the files of the chains in the folder that is current.
 inputs() {
+	# shellcheck disable=SC2054 # the comma is of the option
 	local two=(-s 129x65 -p 24,27 --projector 216x70 -c 2)
 	cp "$top/samples/block.yml" . &&
 		tool fringesim "${two[@]}" --noise 1 -o set.nrrd &&
