@@ -27,10 +27,13 @@ CFLAGS ?= -g
 # gcc's vectoriser is the one that loops are written for; & of conditions is meant where it stands
 COMPILER_FLAGS := $(if $(findstring clang,$(shell $(CC) --version)),-Wno-pass-failed -Wno-bitwise-instead-of-logical,\
 	-fno-thread-jumps --param=vect-max-peeling-for-alignment=0)
+# tools read files of strangers; a sanitizer checks more than _FORTIFY_SOURCE, and they exclude each other
+HARDENED := -fPIE -fstack-protector-strong $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+HARDENED_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 override CFLAGS += -std=c11 -Wall -Wextra -Wno-missing-field-initializers -O3 -fopenmp \
 	-fno-math-errno -fno-trapping-math -ffp-contract=off $(COMPILER_FLAGS) \
-	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
-LDFLAGS += -fopenmp $(if $(SAN),-fsanitize=$(SAN))
+	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(HARDENED)
+LDFLAGS += -fopenmp $(if $(SAN),-fsanitize=$(SAN)) $(HARDENED_LINK)
 
 # GPU=0 builds tools that run on the processor only; so does a machine without glslc or volk
 GPU ?= $(if $(and $(shell command -v glslc),$(wildcard /usr/include/volk.h)),1,0)

@@ -2,7 +2,7 @@
 bats_require_minimum_version 1.5.0
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PATH=${FRINGEPIPE_BIN:-$top/bin}:$PATH
-export PYTHONPATH=$top/tests LC_ALL=C
+export PYTHONPATH=$top/tests LC_ALL=${FRINGEPIPE_LOCALE:-C}
 export FRINGEPIPE_SYNC=no		# nobody wants these files after a power cut
 set -o pipefail
 
@@ -84,9 +84,26 @@ teardown() {
 	rm -rf "$work"
 }
 
+# sanitized: the tools are built with a sanitizer (make SAN=...).
+sanitized() {
+	nm "$(command -v fringepipe)" | grep '__[at]san_init' >/dev/null
+}
+
+# memory_limit KIB COMMAND ...: the command within so much address space. A sanitizer reserves terabytes
+# of it; there the limit is one of memory in use, which the sanitizer itself watches.
+memory_limit() {
+	local kib=$1
+	shift
+	if sanitized; then
+		ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}hard_rss_limit_mb=$((kib / 1024 + 200)) "$@"
+	else
+		(ulimit -v "$kib" && exec "$@")
+	fi
+}
+
 # what tests/files_shim.c takes from the environment holds for COMMAND in: shimmed COMMAND ...
 make_shim() {
-	! nm "$(command -v fringepipe)" | grep '__[at]san_init' >/dev/null &&
+	! sanitized &&
 		gcc -O1 -shared -fPIC -o "$work/shim.so" "$top/tests/files_shim.c" -ldl
 }
 

@@ -248,7 +248,7 @@ for k in range(2):
 		{ header "type: float" "dimension: 3" "sizes: $sizes" "endian: little" "encoding: raw"; echo abc; } >lie.nrrd
 		for how in "cat lie.nrrd | framecat" "framecat lie.nrrd" "cat lie.nrrd | median"; do
 			# Address space for a common program and its libraries, none for such frames.
-			fails 1 ": " timeout 5 bash -c "set -o pipefail; ulimit -v 600000; $how"
+			fails 1 ": " memory_limit 600000 timeout 20 bash -o pipefail -c "$how"
 		done
 	done
 	# Without a limit the pages must not be touched: 5.8 GB by the header, 64 bytes for each sample.

@@ -50,7 +50,8 @@ progress_tick(size_t frames)
 		return;
 	state.last = now;
 	state.shown = true;
-	fprintf(stderr, "\r%s: %zu frames, %.1f frames/s", fail_program(), frames, frames / spent);
+	fprintf(stderr, "\r%s: %zu frames, %.1f frames/s", fail_program(), frames,
+	    (double)frames / spent);
 	if (state.operand > 0)
 		fprintf(stderr, ", %.0f s left  ",
 		    spent / (double)state.operand * (double)(state.operands - state.operand));

@@ -190,10 +190,10 @@ place_row(const struct bmp *bmp, const unsigned char *row, struct frame *frame, 
 			for (size_t x = 0; x < bmp->w; x++)
 				to[x] = row[3 * x + 2 - c];
 		} else {
-			int bytes = (int)bmp->bits / 8;
+			size_t bytes = bmp->bits / 8;
 
 			for (size_t x = 0; x < bmp->w; x++)
-				to[x] = under_mask(number(row + x * bytes, bytes), bmp->mask[c]);
+				to[x] = under_mask(number(row + x * bytes, (int)bytes), bmp->mask[c]);
 		}
 	}
 }

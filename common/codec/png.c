@@ -149,7 +149,7 @@ plan_reading(struct job *job)
 	int depth = png_get_bit_depth(png, info), colour = png_get_color_type(png, info);
 	bool alpha = colour & PNG_COLOR_MASK_ALPHA || png_get_valid(png, info, PNG_INFO_tRNS);
 	size_t w = png_get_image_width(png, info), h = png_get_image_height(png, info);
-	size_t channels = (colour & PNG_COLOR_MASK_COLOR ? 3 : 1) + (alpha ? 1 : 0);
+	size_t channels = (colour & PNG_COLOR_MASK_COLOR ? 3u : 1u) + (alpha ? 1u : 0u);
 
 	/* deflate packs by 1032 at most */
 	jump_if(job, samples_check_claim(job->path, samples_bytes_left(job->file), w, h,

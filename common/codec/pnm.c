@@ -193,7 +193,7 @@ read_text_row(struct loader *loader, struct pnm *pnm, void *row)
 				return fail(loader->path, byte == EOF ?
 				    "ends too early: inside a PBM image" :
 				    "PBM pixel is neither 0 nor 1");
-			v = (byte == '0') * (pnm->one_bit ? 1 : 255);
+			v = (byte == '0') * (pnm->one_bit ? 1u : 255u);
 		} else {
 			if (next_size(loader, pnm, &v) < 0)
 				return -1;

@@ -89,7 +89,7 @@ write_value(FILE *file, enum text_syntax syntax, const struct frame *frame, size
 	enum sample type = frame->head.type;
 
 	if (type != SAMPLE_FLOAT)
-		fprintf(file, "%u", type == SAMPLE_UCHAR ? ((const uint8_t *)row)[i] :
+		fprintf(file, "%d", type == SAMPLE_UCHAR ? ((const uint8_t *)row)[i] :
 		    ((const uint16_t *)row)[i]);
 	else if (isnan(((const float *)row)[i]))
 		fputs(syntax == TEXT_CSV ? "nan" : "-", file);

@@ -215,11 +215,12 @@ choose_of_steps(const struct mesh *mesh, const float *dz, const float *lateral, 
 static int
 choose_jump(struct mesh *mesh)
 {
-	float *dz = malloc(2 * STEPS * sizeof(*dz)), *lateral = dz + STEPS;
+	float *dz = malloc(2 * STEPS * sizeof(*dz)), *lateral;
 	size_t n;
 
 	if (!dz)
 		return fail_memory();
+	lateral = dz + STEPS;
 	n = collect_steps(mesh, dz, lateral);
 	mesh->jump = n ? choose_of_steps(mesh, dz, lateral, n) : INFINITY;
 	free(dz);
@@ -233,7 +234,7 @@ add_triangle(const struct mesh *mesh, size_t x, size_t y, const int corner[3], u
 	float z[3];
 
 	for (int i = 0; i < 3; i++) {
-		size_t cx = x + (corner[i] & 1), cy = y + (corner[i] >> 1);
+		size_t cx = x + (size_t)(corner[i] & 1), cy = y + (size_t)(corner[i] >> 1);
 
 		z[i] = sample(mesh, mesh->point[2], cx, cy);
 		out[mesh->towards ? 2 - i : i] = mesh->number[cy * mesh->w + cx];
@@ -254,7 +255,7 @@ mesh_cell(const struct mesh *mesh, size_t x, size_t y, uint32_t triangle[2][3])
 	size_t n;
 
 	for (int i = 0; i < 4; i++) {
-		size_t cx = x + (i & 1), cy = y + (i >> 1);
+		size_t cx = x + (size_t)(i & 1), cy = y + (size_t)(i >> 1);
 
 		if (mesh->number[cy * mesh->w + cx] == MESH_NONE) {
 			missing = i;

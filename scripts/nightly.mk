@@ -1,0 +1,37 @@
+# The loops that are too long for scripts/check; each is a target of its own. T: seconds for each fuzzer.
+NIGHTLY := static sanitized tsan determinism soak places faults fuzz agree-all coverage
+# tools for aarch64: libraries and emulator are listed by scripts/setup --for nightly
+ARM := build-arm/bin
+CROSS := aarch64-linux-gnu-
+
+.PHONY: nightly static sanitized tsan determinism soak places coverage arm
+nightly: stages  ## run every long loop, one line each (T=SECONDS for each fuzzer)
+	MAKE="$(MAKE)" scripts/nightly $(NIGHTLY)
+
+static:  ## analyse C, scripts and man pages without running them
+	scripts/check-static --all
+
+sanitized:  ## run the .bats files with address and undefined-behaviour sanitizers
+	$(MAKE) SAN=address,undefined stages
+	tests/nightly/sanitized
+
+tsan:  ## run chains of many stages under ThreadSanitizer (clang, libomp)
+	$(MAKE) CC=clang SAN=thread stages
+	FRINGEPIPE_BIN=$(CURDIR)/build-thread/bin-stages tests/nightly/tsan
+
+arm:
+	PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig $(MAKE) GPU=0 CC=$(CROSS)gcc OBJCOPY=$(CROSS)objcopy AR=$(CROSS)ar LEVELS=plain \
+		BUILD=build-arm BIN=$(ARM) all
+
+determinism: all arm  ## the same bytes over threads, levels, bands, pipes, devices, and on aarch64 (qemu-user)
+	FRINGEPIPE_OTHER=$(CURDIR)/$(ARM) FRINGEPIPE_OTHER_UNDER=qemu-aarch64 \
+		tests/nightly/determinism
+
+soak: all  ## memory and descriptors stay constant over 100000 small and 1000 large frames
+	tests/nightly/soak
+
+places: stages  ## the tests in a read-only tree, another locale, without HOME, as nobody, ...
+	tests/nightly/places
+
+coverage:  ## lines that the tests run, for each room
+	scripts/coverage

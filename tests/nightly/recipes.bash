@@ -1,0 +1,68 @@
+# What the nightly loops run: inputs that the tools make themselves, and chains over them that reach
+# every tool. Loaded by tests/nightly/*; tools are found at FRINGEPIPE_BIN, and run behind the words of
+# `under` (an emulator, or none).
+set -uo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+bin=${FRINGEPIPE_BIN:-$top/bin}
+export LC_ALL=C
+read -ra under <<<"${FRINGEPIPE_UNDER:-}"
+
+tool() {
+	local name=$1
+	shift
+	timeout "${FRINGEPIPE_LIMIT:-120}" "${under[@]}" "$bin/$name" "$@"
+}
+
+# Chains, a comma between two stages as in fringepipe(1). All that are listed here give the same bytes
+# wherever they run.
+# shellcheck disable=SC2034 # files that load this one use it
+recipes=(
+	'fringegen -s 129x65 -p 24,27 -g half'
+	'fringegen -s 129x65 -p 24,27 , phasewrap'
+	'fringesim -s 129x65 -p 24,27 --projector 216x70 --noise 1 --frames 3 , phasewrap , unwrap2f'
+	'phasewrap --as vector set.nrrd , gauss , unwrap2f , median , phase2depth --ref ref.nrrd , normals , shade --view 20,10'
+	'phasewrap --as vector many.nrrd , gauss , unwrap2f , median , phase2depth --ref ideal , normals'
+	'phasewrap gray.nrrd , unwrap2f , median , phase2depth --calib block.yml'
+	'phasewrap gray.nrrd , unwrap2f , phase2depth --calib block.yml , shade'
+	'phasewrap set.nrrd , framecat --channels phase1 , frameinfo --stats'
+	'holoenc depth.nrrd , holodec'
+	'holoenc depth.nrrd , dither3 , undither3 , holodec'
+	'mesh2depth -s 140x100 points.ply , normals'
+	'framecat --channels absphase --scale 0,50 abs.nrrd , frameinfo'
+	'framecat --stack many.nrrd , frameinfo --stats'
+)
+
+# inputs: makes the files of the chains in the folder that is current.
+inputs() {
+	# shellcheck disable=SC2054 # the comma is of the option
+	local two=(-s 129x65 -p 24,27 --projector 216x70 -c 2)
+	cp "$top/samples/block.yml" . &&
+		tool fringesim "${two[@]}" --noise 1 -o set.nrrd &&
+		tool fringesim "${two[@]}" --noise 1 --frames 6 -o many.nrrd &&
+		tool fringepipe fringesim "${two[@]}" --scene plane --seed 2 , phasewrap , unwrap2f -o ref.nrrd &&
+		tool fringepipe phasewrap set.nrrd , unwrap2f -o abs.nrrd &&
+		tool fringesim -s 129x65 -p 40 -n 4 --gray half --calib block.yml --projector 1280x800 \
+			--origin 250,200 --scene sphere -o gray.nrrd &&
+		tool fringepipe phasewrap gray.nrrd , unwrap2f , phase2depth --calib block.yml -o points.nrrd &&
+		tool framecat points.nrrd -o points.ply &&
+		tool mesh2depth -s 160x120 points.ply -o depth.nrrd
+}
+
+# as_chain RECIPE [OPTION ...]: one process.
+as_chain() {
+	local words
+	read -ra words <<<"$1"
+	tool fringepipe "${@:2}" "${words[@]}"
+}
+
+# as_pipe RECIPE [OPTION ...]: a process for each stage, every one with the options.
+as_pipe() {
+	local recipe=$1 words
+	shift
+	read -ra words <<<"${recipe%% , *}"
+	if [[ $recipe == *" , "* ]]; then
+		tool "${words[0]}" "$@" "${words[@]:1}" | as_pipe "${recipe#* , }" "$@"
+	else
+		tool "${words[0]}" "$@" "${words[@]:1}"
+	fi
+}
