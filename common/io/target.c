@@ -520,6 +520,12 @@ target_put(struct target *target, const struct frame *frame)
 	return status;
 }
 
+void
+target_skip(struct target *target, size_t n)
+{
+	target->frames += n;
+}
+
 int
 target_close(struct target *target, bool keep)
 {

@@ -185,7 +185,17 @@ finish(struct run *run)
 	return close_output(run, true);
 }
 
-static const struct body body = { .frame = take_frame, .end = finish };
+static int
+lose_frame(struct run *run, bool seen, size_t *results)
+{
+	struct priv *priv = run->priv;
+
+	(void)results;
+	priv->frames += !seen;
+	return 0;
+}
+
+static const struct body body = { .frame = take_frame, .lost = lose_frame, .end = finish };
 
 static int
 init(struct run *run)
