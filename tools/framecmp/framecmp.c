@@ -1,5 +1,6 @@
 /* Compares frames with tolerances. */
 #define _GNU_SOURCE
+#include "base/escape.h"
 #include "image/arrange.h"
 #include "compare.h"
 #include "pair.h"
@@ -68,7 +69,8 @@ compare_pair(struct run *run, size_t ca, size_t cb)
 		free(text);
 		return -1;
 	}
-	fprintf(line, "frame %zu %s", priv->frames, name);
+	fprintf(line, "frame %zu ", priv->frames);
+	escape_put_text(line, name);
 	same = compare_judge(&of, &parameters->limits, line);
 	if (fclose(line) != 0) {
 		comparison_free(&of);

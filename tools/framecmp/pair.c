@@ -1,21 +1,31 @@
+#define _GNU_SOURCE
 #include "pair.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "base/escape.h"
 
 int
 pair_differ(struct run *run, const char *format, ...)
 {
 	struct pair *priv = run->priv;
 	va_list args;
+	char *text;
+	int n;
 
 	run->status = DIFFERENT;
 	if (run->quiet)
 		return 0;
 	va_start(args, format);
-	vfprintf(priv->out, format, args);
+	n = vasprintf(&text, format, args);
 	va_end(args);
+	if (n < 0)
+		return fail_memory();
+	escape_put_text(priv->out, text);
 	fputc('\n', priv->out);
+	free(text);
 	return 0;
 }
 
