@@ -2,6 +2,7 @@
 #include "base/cache.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ cache_read(const char *path, size_t *bytes)
 
 	*bytes = 0;
 	if (file && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) &&
-	    about.st_size > 0 && about.st_size < FILE_MOST) {
+	    about.st_uid == geteuid() && about.st_size > 0 && about.st_size < FILE_MOST) {
 		size_t n = (size_t)about.st_size;
 
 		data = malloc(n + 1);
@@ -57,7 +58,7 @@ make_folders(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		mkdir(path, 0777);
+		mkdir(path, 0700);	/* as the XDG Base Directory Specification has it */
 		*slash = '/';
 	}
 }
@@ -68,14 +69,18 @@ cache_write(const char *path, const void *data, size_t bytes)
 	char *made;
 	FILE *file;
 	bool written = false;
-	int number;
+	int number, fd;
 
 	if (asprintf(&made, "%s.%ld", path, (long)getpid()) < 0) {
 		errno = ENOMEM;
 		return -1;
 	}
 	make_folders(made);
-	file = fopen(made, "wb");
+	unlink(made);		/* of a process of this number that was killed */
+	fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);	/* follows no link */
+	file = fd < 0 ? NULL : fdopen(fd, "wb");
+	if (fd >= 0 && !file)
+		close(fd);
 	if (file) {
 		written = fwrite(data, 1, bytes, file) == bytes;
 		written &= fclose(file) == 0;
