@@ -41,7 +41,7 @@ cache_read(const char *path, size_t *bytes)
 	if (fd >= 0 && !file)
 		close(fd);
 	if (file && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) &&
-	    about.st_size > 0 && about.st_size < FILE_MOST) {
+	    about.st_uid == geteuid() && about.st_size > 0 && about.st_size < FILE_MOST) {
 		size_t n = (size_t)about.st_size;
 
 		data = malloc(n + 1);
@@ -64,7 +64,7 @@ make_folders(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		mkdir(path, 0777);
+		mkdir(path, 0700);	/* as the XDG Base Directory Specification has it */
 		*slash = '/';
 	}
 }
@@ -83,8 +83,10 @@ cache_write(const char *path, const void *data, size_t bytes)
 	}
 	make_folders(made);
 	unlink(made);		/* of a process of this number that was killed */
-	fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+	fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);	/* follows no link */
+	file = fd < 0 ? NULL : fdopen(fd, "wb");
+	if (fd >= 0 && !file)
+		close(fd);
 	if (file) {
 		written = fwrite(data, 1, bytes, file) == bytes;
 		written &= fclose(file) == 0;

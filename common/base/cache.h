@@ -7,8 +7,8 @@
 /* The path of a file in it, under $XDG_CACHE_HOME or ~/.cache, which the caller frees; NULL where
  * there is no such folder. */
 char *cache_path(const char *name);
-/* The content of a file, ended by a 0; the caller frees it. NULL where there is none. path may be
- * NULL. */
+/* The content of a file, ended by a 0; the caller frees it. NULL where there is none, or one of
+ * another user. path may be NULL. */
 void *cache_read(const char *path, size_t *bytes);
 /* Replaces a file atomically and makes the folders above it. -1 with errno set, and no
  * message. */

@@ -1,6 +1,6 @@
 /*
  * %XX escapes of the words in cmd.N keys: for bytes that NRRD readers cannot read, and for blanks
- * and % within a word.
+ * and % within a word. And foreign text on its way to a terminal.
  */
 #ifndef ESCAPE_H
 #define ESCAPE_H
@@ -13,5 +13,10 @@
 bool escape_needed(const char *at);
 /* Writes a word, or the end of one: blanks, % and what escape_needed() names as %XX. */
 void escape_put_word(FILE *, const char *word);
+/* Makes each byte that could command a terminal a ?: control characters but tabs, C1 of UTF-8 among
+ * them, and bytes that are no UTF-8. */
+void escape_controls(char *text);
+/* Writes a text likewise. */
+void escape_put_text(FILE *, const char *text);
 
 #endif

@@ -193,7 +193,8 @@ place_row(const struct bmp *bmp, const unsigned char *row, struct frame *frame, 
 			size_t bytes = bmp->bits / 8;
 
 			for (size_t x = 0; x < bmp->w; x++)
-				to[x] = under_mask(number(row + x * bytes, (int)bytes), bmp->mask[c]);
+				to[x] = under_mask(number(row + x * bytes, (int)bytes),
+				    bmp->mask[c]);
 		}
 	}
 }

@@ -1,8 +1,11 @@
+/* Reading files ahead on all threads, and going on behind those that cannot be read. */
 #include "io/read_ahead.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/fail.h"
@@ -47,15 +50,61 @@ struct read_ahead {
 	struct open_file *file;		/* `open` of them; refilled when all are read */
 	size_t open, room, at;
 	atomic_size_t bytes;		/* of first frames that wait to be taken */
+	bool keep_going;
+	struct read_ahead_loss lost;
+	const char *current;		/* the file at hand */
+	size_t each;			/* images of the last file that was read to its end */
+	bool uneven;			/* those files differ in that */
+	size_t *seam, seams, passed;	/* files before the end of each folder; seams passed */
+	size_t folder_files;		/* of the last folder */
+	bool uneven_folders;
 };
+
+/* A folder's files are listed: notes where it ends. */
+static int
+add_seam(struct read_ahead *input, size_t files)
+{
+	size_t *more = reallocarray(input->seam, input->seams + 1, sizeof(*more));
+
+	if (!more)
+		return fail_memory();
+	input->seam = more;
+	if (input->seams && files != input->folder_files)
+		input->uneven_folders = true;
+	input->folder_files = files;
+	more[input->seams++] = input->paths + files;
+	return 0;
+}
+
+/* The files of an operand. A folder that cannot be listed is tried again when it is its turn. */
+static int
+list_operand(struct read_ahead *input, const char *operand, char ***files, size_t *n)
+{
+	if (source_files(operand, files, n) == 0)
+		return 0;
+	if (!input->keep_going || !*operand)
+		return -1;
+	fail_clear();
+	*files = calloc(1, sizeof(**files));
+	if (*files)
+		**files = strdup(operand);
+	if (!*files || !**files) {
+		free(*files);
+		return fail_memory();
+	}
+	*n = 1;
+	input->uneven_folders = true;
+	return add_seam(input, 1);
+}
 
 static int
 add_operand(struct read_ahead *input, const char *operand)
 {
 	char **files, **more;
 	size_t n;
+	int status = 0;
 
-	if (source_files(operand, &files, &n) < 0)
+	if (list_operand(input, operand, &files, &n) < 0)
 		return -1;
 	more = reallocarray(input->path, input->paths + n, sizeof(*more));
 	if (!more) {
@@ -65,14 +114,17 @@ add_operand(struct read_ahead *input, const char *operand)
 		return fail_memory();
 	}
 	input->path = more;
+	if (strcmp(files[0], operand) && add_seam(input, n) < 0)
+		status = -1;
 	for (size_t i = 0; i < n; i++)
 		more[input->paths++] = files[i];
 	free(files);
-	return 0;
+	return status;
 }
 
 struct read_ahead *
-read_ahead_open(char *const *operand, size_t operands, struct thread_pool *pool)
+read_ahead_open(char *const *operand, size_t operands, bool keep_going,
+    struct thread_pool *pool)
 {
 	struct read_ahead *input = calloc(1, sizeof(*input));
 	size_t threads = (size_t)thread_pool_threads(pool);
@@ -83,6 +135,7 @@ read_ahead_open(char *const *operand, size_t operands, struct thread_pool *pool)
 		return NULL;
 	}
 	input->pool = pool;
+	input->keep_going = keep_going;
 	if (operands == 0)
 		status = add_operand(input, "-");
 	for (size_t i = 0; i < operands && status == 0; i++)
@@ -279,6 +332,112 @@ open_files(struct read_ahead *input)
 	thread_pool_for(input->pool, n, open_file, input);
 }
 
+/* ---- going on behind files that cannot be read ---- */
+
+const struct read_ahead_loss *
+read_ahead_lost(const struct read_ahead *input)
+{
+	return &input->lost;
+}
+
+const char *
+read_ahead_path(const struct read_ahead *input)
+{
+	return input->current;
+}
+
+/* A format of one image a file, by the name. */
+static bool
+holds_one(const char *path)
+{
+	const struct codec *codec = codec_by_suffix(path);
+
+	return codec && !codec->many && !codec->concatenates;
+}
+
+static bool
+is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Images of the next file that can be read; 0 where none can. */
+static size_t
+count_next(const struct read_ahead *input)
+{
+	for (size_t i = input->next - input->open + input->at + 1; i < input->paths; i++) {
+		struct stat st;
+		struct source *source;
+		struct frame *frame;
+		size_t n = 0;
+		int got = -1;
+
+		if (stat(input->path[i], &st) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		source = source_open(input->path[i]);
+		while (source && (got = source_next(source, &frame)) == 1) {
+			frame_free(frame);
+			n++;
+		}
+		source_close(source);
+		if (got == 0)
+			return n;
+		fail_clear();
+	}
+	return 0;
+}
+
+/* The file at hand has failed. */
+static int
+lose_file(struct read_ahead *input, struct open_file *file)
+{
+	struct read_ahead_loss *lost = &input->lost;
+	struct fail_record failure;
+	size_t given = file->frames;
+	bool one = holds_one(file->path);
+
+	*lost = (struct read_ahead_loss){ .images = 1, .cut = !one,
+		.last = input->next == input->paths && input->at + 1 == input->open };
+	fail_take(&failure);
+	if (!one && input->each == 0 && !lost->last)
+		input->each = count_next(input);
+	if (!one && input->each > given)
+		lost->images = input->each - given;
+	lost->guessed = !one && !lost->last && (input->uneven || input->each <= given ||
+	    (input->seams == 1 && is_folder(file->path)));
+	if (given)
+		fail(NULL, "%s; the file ends there", failure.message);
+	fail_put(&failure);
+	input->current = file->path;
+	close_file(file);
+	input->at++;
+	return READ_AHEAD_LOST;
+}
+
+/* The file at hand was read to its end. */
+static void
+leave_file(struct read_ahead *input, struct open_file *file)
+{
+	if (!input->uneven && input->each && input->each != file->frames)
+		input->uneven = true;
+	input->each = file->frames;
+	close_file(file);
+	input->at++;
+}
+
+/* Has a folder ended behind the files so far? */
+static bool
+pass_seam(struct read_ahead *input)
+{
+	if (!input->keep_going || !input->uneven_folders || input->passed == input->seams ||
+	    input->seam[input->passed] > input->next - input->open + input->at)
+		return false;
+	input->passed++;
+	return true;
+}
+
 int
 read_ahead_next(struct read_ahead *input, struct frame **out)
 {
@@ -286,6 +445,8 @@ read_ahead_next(struct read_ahead *input, struct frame **out)
 		struct open_file *file = &input->file[input->at];
 		int got;
 
+		if (pass_seam(input))
+			return READ_AHEAD_SEAM;
 		if (input->at == input->open) {
 			if (input->next == input->paths)
 				return 0;
@@ -294,6 +455,7 @@ read_ahead_next(struct read_ahead *input, struct frame **out)
 		}
 		if (!file->opened)
 			open_files(input);
+		input->current = file->path;
 		if (file->first) {
 			*out = file->first;
 			file->first = NULL;
@@ -304,10 +466,11 @@ read_ahead_next(struct read_ahead *input, struct frame **out)
 		if (file->got < 0)
 			fail_put(&file->failure);
 		file->frames += got == 1;
+		if (got < 0 && input->keep_going)
+			return lose_file(input, file);
 		if (got != 0)
 			return got;
-		close_file(file);
-		input->at++;
+		leave_file(input, file);
 	}
 }
 
@@ -321,6 +484,7 @@ read_ahead_close(struct read_ahead *input)
 	for (size_t i = 0; i < input->paths; i++)
 		free(input->path[i]);
 	free(input->path);
+	free(input->seam);
 	free(input->file);
 	free(input);
 }

@@ -11,10 +11,29 @@
 
 struct read_ahead;
 
-/* Operands: files, folders, "-"; none: standard input. NULL after fail(). */
-struct read_ahead *read_ahead_open(char *const *operand, size_t operands, struct thread_pool *);
-/* The next frame: 1 and *out, 0 at the end, -1 after fail(). */
+/* Frames that cannot be read. A stream cannot be taken up behind a fault: its rest is lost. */
+struct read_ahead_loss {
+	size_t images;	/* as many as other files hold behind where this one fails, 1 at least */
+	bool guessed;	/* other files do not tell how many they are */
+	bool cut;	/* more may be lost */
+	bool last;	/* no file follows */
+};
+
+/* Operands: files, folders, "-"; none: standard input. keep_going: what cannot be read is no
+ * failure. NULL after fail(). */
+struct read_ahead *read_ahead_open(char *const *operand, size_t operands, bool keep_going,
+    struct thread_pool *);
+/*
+ * The next frame: 1 and *out, 0 at the end, -1 after fail(). Where it keeps going also
+ * READ_AHEAD_LOST, after fail() with the reason: see read_ahead_lost(); and READ_AHEAD_SEAM where a
+ * folder ends, if the operands are folders that hold different numbers of images.
+ */
 int read_ahead_next(struct read_ahead *, struct frame **out);
+#define READ_AHEAD_LOST 2
+#define READ_AHEAD_SEAM 3
+const struct read_ahead_loss *read_ahead_lost(const struct read_ahead *);
+/* The file that the last frame, loss or seam came from; it lives as long as the reader. */
+const char *read_ahead_path(const struct read_ahead *);
 void read_ahead_close(struct read_ahead *);
 
 #endif

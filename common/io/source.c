@@ -32,6 +32,8 @@ struct source {
 	char *buffer;			/* of loader.file */
 	char **path;			/* the files of a folder, or the one file */
 	size_t paths, opened;
+	bool failed;			/* the next file, which could not be opened */
+	struct fail_record failure;	/* the reason */
 };
 
 /* ---- recognising ---- */
@@ -450,6 +452,12 @@ source_open_also(const char *path, const struct codec *const *also)
 	status = list(source, path);
 	if (status == 0)
 		status = source_enter_file(source);
+	if (status < 0 && source->paths > 1) {	/* source_next() says so, others may be good */
+		source_leave_file(source);
+		source->failed = true;
+		fail_take(&source->failure);
+		return source;
+	}
 	if (status < 0) {
 		source_close(source);
 		return NULL;
@@ -478,6 +486,10 @@ int
 source_next(struct source *source, struct frame **out)
 {
 	*out = NULL;
+	if (source->failed) {
+		fail_put(&source->failure);
+		return -1;
+	}
 	while (source->loader.file) {
 		int status = file_next(source, out);
 
@@ -488,6 +500,21 @@ source_next(struct source *source, struct frame **out)
 			return -1;
 	}
 	return 0;
+}
+
+bool
+source_skip(struct source *source)
+{
+	source_leave_file(source);
+	source->failed = false;
+	if (source->opened == source->paths)
+		return false;
+	if (source_enter_file(source) < 0) {
+		source_leave_file(source);
+		source->failed = true;
+		fail_take(&source->failure);
+	}
+	return true;
 }
 
 void

@@ -13,6 +13,8 @@ struct source;
 struct source *source_open(const char *path);
 /* The next frame: 1, 0 at the end, -1 after fail(). */
 int source_next(struct source *, struct frame **out);
+/* Gives the file at hand up, which has failed. Does another one follow in the folder? */
+bool source_skip(struct source *);
 void source_close(struct source *);
 /*
  * As source_open() for a stage that reads files of other kinds itself: `also` (ended by NULL) are

@@ -278,6 +278,9 @@ name_given(const struct frame_head *head)
 		given = strrchr(given, '/') + 1;
 	if (!given || !*given || *given == '.' || strlen(given) >= 200)
 		return NULL;
+	for (const char *p = given; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)	/* commands to a terminal */
+			return NULL;
 	length = strlen(given);
 	if (codec_by_suffix(given))
 		length = (size_t)(strrchr(given, '.') - given);
@@ -498,6 +501,12 @@ target_put(struct target *target, const struct frame *frame)
 	target->frames++;
 	target->failed |= status < 0;
 	return status;
+}
+
+void
+target_skip(struct target *target, size_t n)
+{
+	target->frames += n;
 }
 
 int

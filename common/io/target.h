@@ -16,6 +16,8 @@ struct target *target_open(const char *path, bool force, const struct save_optio
 /* Checks such a path before there is a frame; touches nothing. 0 or -1 after fail(). */
 int target_check(const char *path, bool force);
 int target_put(struct target *, const struct frame *);
+/* Leaves out the next n numbers. */
+void target_skip(struct target *, size_t n);
 /* Completes (keep = true) or removes what is unfinished; frees. 0 or -1 after fail(). */
 int target_close(struct target *, bool keep);
 /*

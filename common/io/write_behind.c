@@ -11,6 +11,7 @@ struct write_behind {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct frame *waiting;		/* NULL: there is room for one */
+	size_t skip;			/* numbers to be left out before it */
 	bool ending;
 	int status;
 	struct fail_record failure;	/* of the thread, where status is -1 */
@@ -18,7 +19,7 @@ struct write_behind {
 
 /* Waits for the next frame; NULL when none will come. */
 static struct frame *
-take(struct write_behind *writer)
+take(struct write_behind *writer, size_t *skip)
 {
 	struct frame *frame;
 
@@ -26,6 +27,7 @@ take(struct write_behind *writer)
 	while (!writer->waiting && !writer->ending)
 		pthread_cond_wait(&writer->changed, &writer->lock);
 	frame = writer->waiting;
+	*skip = writer->skip;
 	writer->waiting = NULL;
 	pthread_cond_signal(&writer->changed);
 	pthread_mutex_unlock(&writer->lock);
@@ -37,9 +39,13 @@ write_frames(void *arg)
 {
 	struct write_behind *writer = arg;
 	struct frame *frame;
+	size_t skip;
 
-	while ((frame = take(writer))) {
-		int status = writer->status < 0 ? -1 : target_put(writer->target, frame);
+	while ((frame = take(writer, &skip))) {
+		int status;
+
+		target_skip(writer->target, skip);
+		status = writer->status < 0 ? -1 : target_put(writer->target, frame);
 
 		frame_free(frame);
 		pthread_mutex_lock(&writer->lock);
@@ -74,7 +80,7 @@ write_behind_open(struct target *target)
 }
 
 int
-write_behind_put(struct write_behind *writer, struct frame *frame)
+write_behind_put(struct write_behind *writer, struct frame *frame, size_t skip)
 {
 	int status;
 
@@ -82,6 +88,7 @@ write_behind_put(struct write_behind *writer, struct frame *frame)
 	while (writer->waiting)
 		pthread_cond_wait(&writer->changed, &writer->lock);
 	writer->waiting = frame;
+	writer->skip = skip;
 	status = writer->status;
 	if (status < 0)
 		fail_put(&writer->failure);

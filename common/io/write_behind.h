@@ -11,8 +11,9 @@ struct write_behind;
 
 /* Takes ownership of the target. NULL after fail() (the target is closed then). */
 struct write_behind *write_behind_open(struct target *);
-/* Takes ownership of the frame. Blocks while another one waits. -1 once writing has failed. */
-int write_behind_put(struct write_behind *, struct frame *);
+/* Takes ownership of the frame. skip: so many numbers stay free before it. Blocks while another one
+ * waits. -1 once writing has failed. */
+int write_behind_put(struct write_behind *, struct frame *, size_t skip);
 /* Writes the waiting frame, completes (keep) or removes the output. 0, or -1 after fail(). */
 int write_behind_close(struct write_behind *, bool keep);
 

@@ -16,6 +16,7 @@
 #include "run/device.h"
 #include "run/flow_gpu.h"
 #include "run/gather.h"
+#include "run/losses.h"
 #include "run/pass_list.h"
 #include "run/plan.h"
 #include "run/second_input.h"
@@ -25,10 +26,12 @@
 static int push(struct chain *, size_t at, struct frame *);
 
 static int
-put(struct chain *chain, struct frame *frame)
+write_frame(struct chain *chain, struct frame *frame)
 {
 	struct target *target;
+	size_t gap = chain->losses.gap;
 
+	chain->losses.gap = 0;
 	chain->frames++;
 	progress_tick(chain->frames);
 	if (chain_drops(chain)) {
@@ -43,7 +46,17 @@ put(struct chain *chain, struct frame *frame)
 		frame_free(frame);
 		return -1;
 	}
-	return write_behind_put(chain->writer, frame);
+	return write_behind_put(chain->writer, frame, gap);
+}
+
+/* No failure of the output can be survived. */
+static int
+put(struct chain *chain, struct frame *frame)
+{
+	int status = write_frame(chain, frame);
+
+	chain->losses.stopped |= status < 0;
+	return status;
 }
 
 /* Keeps a frame that was read, for the repeats to come. */
@@ -158,7 +171,18 @@ submit(struct segment *segment)
 		return -1;
 	segment_halos(segment);
 	status = device_start(segment->chain->device, segment, push);
-	return status == 1 && return_to_processor(segment) < 0 ? -1 : status;
+	if (status == 1 && return_to_processor(segment) < 0)
+		status = -1;
+	segment->chain->losses.stopped |= status < 0;
+	return status;
+}
+
+/* The segment's maps are done with the input at hand. */
+static void
+advance(struct segment *segment)
+{
+	for (size_t k = 0; k < segment->n; k++)
+		second_inputs_advance(&segment->link[k]);
 }
 
 /* Plans and runs the maps from `at` on, as many as go together; hands the result to what follows.
@@ -177,6 +201,7 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 		status = submit(&segment);
 	if (status == 0) {
 		state_finish(&segment, true);
+		advance(&segment);
 		return 0;
 	}
 	if (status == 1) {
@@ -189,6 +214,7 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 		frame_free(segment.out);
 		return -1;
 	}
+	advance(&segment);
 	return push(chain, at + segment.n, segment.out);
 }
 
@@ -196,13 +222,19 @@ static int
 run_flow(struct chain *chain, size_t at, struct frame *in)
 {
 	struct link *link = &chain->link[at];
+	bool sink = link->run.stage->traits & STAGE_SINK || link->run.sink;
 
 	if (plan_link(link, &in->head) < 0 || second_inputs_add(link, &in) < 0) {
 		frame_free(in);
 		return -1;
 	}
-	link->second_inputs_read = false;
-	return link->run.body->frame(&link->run, in);
+	link->seen = true;
+	if (link->run.body->frame(&link->run, in) < 0) {
+		chain->losses.stopped |= sink;	/* it writes by itself */
+		return -1;
+	}
+	second_inputs_advance(link);
+	return 0;
 }
 
 /* One whole input for the stage: converted if need be, then through a map or a flow. */
@@ -226,46 +258,56 @@ feed(struct chain *chain, size_t at, struct frame *in)
 static int
 gather(struct chain *chain, size_t at, struct frame *in)
 {
-	struct frame *whole;
-	int got;
+	struct link *link = &chain->link[at];
 
-	if (gather_put(&chain->link[at], in) < 0)
-		return -1;
-	while ((got = gather_next(&chain->link[at], &whole)) > 0)
-		if (feed(chain, at, whole) < 0)
-			return -1;
-	return got;
+	if (at == 0 && link->waitings == 0)
+		chain->losses.first = chain->losses.path;
+	return gather_put(link, in) < 0 ? losses_survive_image(chain, at) :
+	    losses_feed_gathered(chain, at);
 }
 
 static int
 push(struct chain *chain, size_t at, struct frame *frame)
 {
-	const struct body *body;
-
 	if (at == chain->n)
 		return put(chain, frame);
-	body = chain->link[at].run.body;
 	if (colour_reduce(&chain->link[at].run, &frame) < 0) {
 		frame_free(frame);
-		return -1;
+		return losses_survive_image(chain, at);
 	}
-	return body->gather ? gather(chain, at, frame) : feed(chain, at, frame);
+	if (chain->link[at].run.body->gather)
+		return gather(chain, at, frame);
+	return feed(chain, at, frame) < 0 ? losses_survive(chain, at) : 0;
+}
+
+/* What read_ahead_next() has returned. */
+static int
+take(struct chain *chain, struct read_ahead *reader, int got, struct frame *frame)
+{
+	losses_enter_file(chain, read_ahead_path(reader));
+	if (got == READ_AHEAD_LOST)
+		return losses_of_file(chain, read_ahead_lost(reader));
+	if (got == READ_AHEAD_SEAM)
+		return losses_end_measurement(chain, "folder");
+	return chain->repeat ? keep(chain, frame) : push(chain, 0, frame);
 }
 
 static int
 read_all(struct chain *chain)
 {
-	struct read_ahead *reader = read_ahead_open(chain->operand, chain->operands, chain->pool);
+	struct read_ahead *reader = read_ahead_open(chain->operand, chain->operands,
+	    chain->losses.on && !chain->repeat, chain->pool);
 	struct frame *frame;
 	int got;
 
 	if (!reader)
 		return -1;
 	while ((got = read_ahead_next(reader, &frame)) > 0) {
-		got = chain->repeat ? keep(chain, frame) : push(chain, 0, frame);
+		got = take(chain, reader, got, frame);
 		if (got < 0)
 			break;
 	}
+	chain->losses.path = chain->losses.first = NULL;
 	read_ahead_close(reader);
 	if (got < 0)
 		return -1;
@@ -293,10 +335,8 @@ finish(struct chain *chain)
 
 		if (device_drain(chain, link, 0, push) < 0)
 			return -1;
-		if (link->waitings)
-			return fail(NULL,
-			    "a measurement is %zu images, the input ends after %zu of one",
-			    link->want, link->planes);
+		if (losses_break_measurement(chain, i, NULL, "input") < 0)
+			return -1;
 		if (second_inputs_end(link) < 0)
 			return -1;
 		if (link->run.body->end && !(i == 0 && starts_itself(chain)) &&
@@ -389,6 +429,8 @@ chain_run(struct chain *chain)
 		return -1;
 	chain->start = progress_seconds();
 	chain->push = push;
+	chain->feed = feed;
+	chain->losses.on &= chain->repeat == 0;
 	if (bands_init(chain) < 0)
 		return -1;
 	if (!chain->device && !chain->output)
@@ -400,6 +442,10 @@ chain_run(struct chain *chain)
 		status = -1;
 	if (status == 0)
 		times_report(chain);
+	chain->losses.ended = status == 0;
+	if (status == 0)
+		status = losses_conclude(chain);
+	losses_free(chain);
 	release(chain);
 	return status;
 }

@@ -6,7 +6,16 @@
 
 /* Puts a frame behind those that wait; takes ownership, also where it fails. -1 after fail(). */
 int gather_put(struct link *, struct frame *);
-/* The next whole input: 1 and *out, 0 where more frames are needed, -1 after fail(). */
-int gather_next(struct link *, struct frame **out);
+/* The next whole input: 1 and *out, 0 where more frames are needed, GATHER_LOST where one is lost,
+ * for the reason in link->loss. -1 after fail(): then *whole tells whether the planes of an input
+ * were taken, else the first waiting frame is not understood. */
+int gather_next(struct link *, struct frame **out, bool *whole);
+#define GATHER_LOST 2
+/* --keep-going: frames are lost for this reason, as many planes each as the last one that came, and
+ * the measurement that they belong to with them. */
+void gather_lose(struct link *, size_t images, const struct fail_record *reason);
+/* Nothing more belongs to the measurement at hand. True: it is incomplete, and lost for the reason
+ * in link->loss, unless that is empty. Its planes are forgotten. */
+bool gather_break(struct link *);
 
 #endif

@@ -275,7 +275,5 @@ plan_segment(struct segment *segment)
 		n++;
 	segment->n = n;
 	segment->h = segment->in->head.h;
-	for (size_t k = 0; k < n; k++)
-		segment->link[k].second_inputs_read = false;
 	return 0;
 }

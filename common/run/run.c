@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/losses.h"
 #include "run/segment.h"
 
 int
@@ -16,6 +17,24 @@ run_emit(struct run *run, struct frame *frame)
 		return -1;
 	}
 	return run->chain->push(run->chain, run->position + 1, frame);
+}
+
+bool
+run_keeps_going(const struct run *run)
+{
+	return run->chain->losses.on;
+}
+
+void
+run_begin_input(struct run *run)
+{
+	run->link->inputs++;
+}
+
+int
+run_lose_input(struct run *run)
+{
+	return losses_of_input(run->chain, run->position);
 }
 
 struct for_job {

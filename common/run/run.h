@@ -53,6 +53,13 @@ int run_pass(struct run *, size_t out_c, size_t in_c);
 
 /* Hands a frame on, taking ownership; appends cmd.N. 0; -1 when the chain is stopping. */
 int run_emit(struct run *, struct frame *);
+/* Is it --keep-going? */
+bool run_keeps_going(const struct run *);
+/* For stages that read by themselves: an input begins. */
+void run_begin_input(struct run *);
+/* It cannot be read or used, as fail() has recorded: with --keep-going it is lost, with a line that
+ * says so, and the next one may follow. -1: the run ends. */
+int run_lose_input(struct run *);
 /* Calls fn(arg, i) for 0 <= i < n on all threads; returns when all are done. For flows. */
 void run_for(struct run *, size_t n, void (*fn)(void *arg, size_t i), void *arg);
 /* The metadata of the output that plan made; a survey may change values there, not keys. */

@@ -1,3 +1,4 @@
+/* Reading second inputs in step, and their planes behind those of the input. */
 #include "run/second_input.h"
 
 #include <stdio.h>
@@ -78,23 +79,54 @@ accept(struct second_input *second, const struct link *link, struct frame *frame
 	if (status == 0 && !link_takes(link, frame->head.type)) {
 		status = frame_to_float(frame, &second->frame);
 		frame_free(frame);
+		if (status < 0)
+			second->frame = NULL;
 	}
 	return status;
 }
 
 static int
-read_next(struct second_input *second, const struct link *link)
+open_reader(struct second_input *second, struct chain *chain)
 {
-	struct frame *frame;
-	int got;
+	second->reader = read_ahead_open(&second->path, 1, chain->losses.on, chain->pool);
+	return second->reader ? 0 : -1;
+}
+
+/* Frames cannot be read: each costs the input that it belongs to. An only image that serves all
+ * inputs ends the run. */
+static int
+take_loss(struct second_input *second, struct chain *chain)
+{
+	const struct read_ahead_loss *loss = read_ahead_lost(second->reader);
+
+	if (second->frames == 0 && loss->last)
+		chain->losses.stopped = true;
+	second->lost = loss->images;
+	fail_take(&second->failure);
+	return 0;
+}
+
+static int
+read_next(struct second_input *second, struct link *link)
+{
+	struct frame *frame = NULL;
+	int got = 0;
 
 	if (second->single)
 		return 0;
-	if (!second->reader)
-		second->reader = read_ahead_open(&second->path, 1, link->run.chain->pool);
-	if (!second->reader)
+	if (!second->reader && open_reader(second, link->run.chain) < 0)
 		return -1;
-	got = read_ahead_next(second->reader, &frame);
+	while (second->lost == 0 &&
+	    (got = read_ahead_next(second->reader, &frame)) == READ_AHEAD_SEAM)
+		;
+	if (got == READ_AHEAD_LOST)
+		take_loss(second, link->run.chain);
+	if (second->lost) {
+		second->lost--;
+		second->frames++;
+		fail_put(&second->failure);
+		return -1;
+	}
 	if (got < 0)
 		return -1;
 	if (got == 0 && second->opt->type == OPT_FRAME && second->frames == 1) {
@@ -111,10 +143,40 @@ read_next(struct second_input *second, const struct link *link)
 int
 second_inputs_read(struct link *link)
 {
-	for (size_t i = 0; !link->second_inputs_read && i < link->second_inputs; i++)
-		if (read_next(&link->second_input[i], link) < 0)
+	for (size_t i = 0; i < link->second_inputs; i++) {
+		struct second_input *second = &link->second_input[i];
+
+		if (second->taken)
+			continue;
+		second->taken = true;
+		if (read_next(second, link) < 0)
 			return -1;
-	link->second_inputs_read = true;
+	}
+	return 0;
+}
+
+void
+second_inputs_advance(struct link *link)
+{
+	link->inputs++;
+	link->seen = false;
+	for (size_t i = 0; i < link->second_inputs; i++)
+		link->second_input[i].taken = false;
+}
+
+int
+second_inputs_skip(struct link *link)
+{
+	for (size_t i = 0; i < link->second_inputs; i++) {
+		struct second_input *second = &link->second_input[i];
+
+		if (second->taken || read_next(second, link) == 0)
+			continue;
+		if (link->run.chain->losses.stopped)
+			return -1;
+		fail_clear();
+	}
+	second_inputs_advance(link);
 	return 0;
 }
 
@@ -126,7 +188,7 @@ second_inputs_end(struct link *link)
 		struct frame *frame;
 		int got;
 
-		if (!second->reader || second->single)
+		if (!second->reader || second->single || link->run.chain->losses.cut)
 			continue;
 		got = read_ahead_next(second->reader, &frame);
 		if (got < 0)

@@ -12,6 +12,10 @@
 int second_inputs_find(struct link *);
 /* Reads the next frame of each, once per input. -1 after fail(). */
 int second_inputs_read(struct link *);
+/* The input at hand is done: they go on with the next one. */
+void second_inputs_advance(struct link *);
+/* The input at hand is lost: so are the frames that belong to it. -1 after fail(). */
+int second_inputs_skip(struct link *);
 /* The stage's input has ended: so must they. -1 after fail() naming the one that goes on. */
 int second_inputs_end(struct link *);
 /* The whole input comes once more (FRINGEPIPE_REPEAT): so do they. -1 after fail(). */

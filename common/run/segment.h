@@ -19,7 +19,10 @@ struct second_input {
 	struct read_ahead *reader;
 	struct frame *frame;		/* of this input, as the stage takes it */
 	struct frame_head planned;	/* the head that the link was planned for */
-	size_t frames;			/* read so far */
+	size_t frames;			/* read so far, lost ones counted */
+	bool taken;			/* for the stage's input at hand */
+	size_t lost;			/* --keep-going: frames to come that cannot be read */
+	struct fail_record failure;	/* the reason */
 	bool single;			/* OPT_FRAME, and the file holds one frame: it serves all */
 };
 
@@ -31,6 +34,29 @@ struct timing {
 	double seconds; /* of all threads together divided by their number; NaN without a clock */
 	double samples; /* pixels of all channels in and out */
 	size_t frames;
+};
+
+/* --keep-going: the measurement that is gathered is lost; what belongs to it is counted. */
+struct gather_loss {
+	bool on;
+	size_t planes;			/* of the measurement that have come or are lost */
+	size_t images;			/* lost ones whose planes are not in `planes` yet */
+	size_t more;			/* reasons beside the first */
+	struct fail_record reason;
+};
+
+/* --keep-going. */
+struct losses {
+	bool on;
+	bool stopped;	/* what has failed cannot be survived: the output, the device */
+	bool cut;	/* an input ended before its time */
+	bool spans;	/* a measurement has images of several files */
+	bool counts;	/* a file was read to its end */
+	const char *first, *path;	/* files of the frames at hand; NULL: not known */
+	size_t *number;	/* of the results that are lost */
+	size_t n, room;
+	bool ended;	/* the run went to its end: what it wrote is whole, without the lost ones */
+	size_t gap;	/* results lost since the last one that was written */
 };
 
 struct link {
@@ -45,12 +71,15 @@ struct link {
 	struct frame **part;		/* room for parts of as many */
 	size_t waitings, waiting_room, planes, want;
 	size_t taken;			/* channels of the first of them that were taken already */
+	size_t image_planes;		/* of the last frame that was put there */
 	struct frame_stacking stacking;	/* of what was gathered last */
+	struct gather_loss loss;
+	size_t inputs;			/* whole ones so far, lost ones counted */
+	bool seen;			/* the flow was given the input at hand */
 	struct second_input *second_input;
 	size_t second_inputs;
 	struct frame *state[2];		/* state planes: of the last frame, of this one; or NULL */
 	struct all_invalid all_invalid;		/* did its map give any valid pixel? */
-	bool second_inputs_read;		/* for the input that is planned now */
 	const char *device;		/* -d of this stage, or NULL */
 	enum placement place;
 	bool able, on_device; /* of the last plan: has passes; runs there */
@@ -76,6 +105,8 @@ struct chain {
 	size_t operands;
 	/* while running */
 	int (*push)(struct chain *, size_t at, struct frame *);	/* hands a frame to stage `at` */
+	int (*feed)(struct chain *, size_t at, struct frame *);	/* one whole input */
+	struct losses losses;
 	struct thread_pool *pool;
 	struct write_behind *writer;		/* opened with the first frame that is written */
 	struct band_memory *memory;	/* one per thread */

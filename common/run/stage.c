@@ -51,7 +51,7 @@ conclude(struct chain *chain, int status, bool stream)
 	if (status == 0)
 		return code;
 	fail_print();
-	if (stream)
+	if (stream && !chain->losses.ended)
 		stream_send_failed(STDOUT_FILENO);
 	return fail_code() == EXIT_DONE ? EXIT_FAILED : (int)fail_code();
 }
@@ -195,8 +195,8 @@ print_chain_help(void)
 	    "run many stages in one process; a lone comma ends a stage\n\noptions\n");
 	for (const struct opt *opt = chain_table; opt->name; opt++)
 		printf("  --%-12s %s\n", opt->name, opt->help);
-	printf("  every tool's own; -j -q -v -o -f before the first stage or in the "
-	    "last, -d anywhere\n\nstages\n");
+	printf("  every tool's own; -j -q -v -o -f --keep-going before the first "
+	    "stage or in the last, -d anywhere\n\nstages\n");
 	list_stages();
 	printf("\nmore: man fringepipe\n");
 }

@@ -82,6 +82,9 @@ struct body {
 	/* Before plan runs for another head: hands on what it holds back of the last one. `next`
 	 * may differ in metadata only. NULL: it holds nothing back. */
 	int (*flush)(struct run *, const struct frame_head *next);
+	/* An input is lost (--keep-going); seen: `frame` was given it, and failed. *results, 1 at
+	 * first: how many results are lost with it. NULL: the flow counts nothing. */
+	int (*lost)(struct run *, bool seen, size_t *results);
 	/* The input has ended: hands on what is left, writes the result. May be NULL. */
 	int (*end)(struct run *);
 	/* Without passes: why only the processor does this, which -v prints where a device is

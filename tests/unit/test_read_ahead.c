@@ -62,7 +62,7 @@ read_all(void *arg, struct thread_pool *pool)
 {
 	size_t threads = *(size_t *)arg;
 	char *operand[] = { folder };
-	struct read_ahead *input = read_ahead_open(operand, 1, pool);
+	struct read_ahead *input = read_ahead_open(operand, 1, false, pool);
 	struct frame *frame;
 
 	assert_non_null(input);

@@ -84,9 +84,11 @@ pass_on(struct run *run, struct frame *frame)
 static int
 pass_split(struct run *run, struct frame *frame)
 {
+	struct priv *priv = run->priv;
 	struct frame *single;
 	int status = 0;
 
+	priv->channels = frame->head.c;
 	for (size_t c = 0; c < frame->head.c && status == 0; c++) {
 		status = arrange_take(frame, c, &single);
 		if (status == 0)
@@ -138,6 +140,9 @@ finish(struct run *run)
 
 	if (parameters->like && like_end(&priv->like) < 0)
 		return -1;
+	if (parameters->stack && priv->lost)
+		return fail("--stack", "%zu frame%s of the stack %s lost", priv->lost,
+		    priv->lost == 1 ? "" : "s", priv->lost == 1 ? "is" : "are");
 	if (priv->emitted == 0 && parameters->frames)
 		return fail("--frames", "%s chooses none of the %zu frames that came",
 		    parameters->frames, priv->frames);
@@ -150,11 +155,13 @@ take_frame(struct run *run, struct frame *frame)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
+	bool wanted = !parameters->frames || ranges_hold(&priv->wanted, priv->frames++);
+
 	if (parameters->like && like_next(&priv->like) < 0) {
 		frame_free(frame);
 		return -1;
 	}
-	if (parameters->frames && !ranges_hold(&priv->wanted, priv->frames++)) {
+	if (!wanted) {
 		frame_free(frame);
 		return 0;
 	}
@@ -168,7 +175,7 @@ take_frame(struct run *run, struct frame *frame)
 	return parameters->split ? pass_split(run, frame) : pass_on(run, frame);
 }
 
-static const struct body body = { .frame = take_frame, .end = finish };
+static const struct body body = { .frame = take_frame, .lost = lose_frame, .end = finish };
 
 /* ---- options ---- */
 
@@ -239,6 +246,7 @@ init(struct run *run)
 	struct priv *priv = run->priv;
 
 	run->body = &body;
+	priv->channels = 1;
 	if (parameters->stack && parameters->split)
 		return fail_usage("--stack", "does not go with --split");
 	if (parameters->frames && ranges_parse("--frames", parameters->frames, &priv->wanted) < 0)

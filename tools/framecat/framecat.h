@@ -22,12 +22,16 @@ struct priv {
 	bool encodes, tabulates;	/* --points makes tables, not meshes without triangles */
 	size_t frames, emitted;		/* that came; that went on, or wait to be stacked */
 	struct frame **stack;
+	size_t lost, channels;		/* wanted frames; of the last frame that was split */
 	struct like like;
 };
 
 /* All options that change pixels, in their order. Replaces *frame; after a failure, -1, *frame is
  * still the caller's. */
 int change_frame(struct run *, struct frame **frame);
+/* The body's `lost`: counts a frame for --frames, --like and --split; a stack lacks it, and is not
+ * made without it. */
+int lose_frame(struct run *, bool seen, size_t *results);
 /* --delete and --set. -1 after fail(). */
 int change_metadata(const struct parameters *, struct frame *);
 

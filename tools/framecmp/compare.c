@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "compare.h"
 
+#include "base/escape.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,8 +190,12 @@ compare_table_row(FILE *out, size_t frame, const char *channel, struct compariso
 {
 	static const double shares[] = { 0.5, 0.9, 0.99, 0.999 };
 
-	fprintf(out, "%5zu %-15s %9zu %10.4g %10.4g %10.4g", frame, channel, of->n, of->max,
-	    of->rms, of->mean);
+	char name[CHANNEL_NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s", channel);
+	escape_controls(name);
+	fprintf(out, "%5zu %-15s %9zu %10.4g %10.4g %10.4g", frame, name, of->n, of->max, of->rms,
+	    of->mean);
 	for (size_t i = 0; i < 4; i++)
 		fprintf(out, " %10.4g", statistics_quantile(of->size, of->n, shares[i]));
 	fprintf(out, " %8zu %8zu\n", of->only_a, of->only_b);

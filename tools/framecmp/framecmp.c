@@ -1,33 +1,23 @@
 /* Compares frames with tolerances. */
 #define _GNU_SOURCE
+#include "base/escape.h"
 #include "base/text.h"
 #include "image/arrange.h"
 #include "compare.h"
+#include "pair.h"
 #include "io/safe_file.h"
-#include "io/source.h"
 #include "run/stage.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { SAME, DIFFERENT };
 
 struct parameters {
 	struct compare_limits limits;
 	const char *channels;
 	long margin;
 	bool turns, meta, table;
-};
-
-struct priv {
-	struct source *a, *b;
-	struct frame *frame_a, *frame_b;	/* the ones being compared */
-	FILE *out;
-	struct safe_file *temporary;
-	size_t frames;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -58,32 +48,13 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- differences ---- */
-
-/* Prints, unless -q, why A and B are not the same. */
-static int __attribute__((format(printf, 2, 3)))
-differ(struct run *run, const char *format, ...)
-{
-	struct priv *priv = run->priv;
-	va_list args;
-
-	run->status = DIFFERENT;
-	if (run->quiet)
-		return 0;
-	va_start(args, format);
-	vfprintf(priv->out, format, args);
-	va_end(args);
-	fputc('\n', priv->out);
-	return 0;
-}
-
 /* ---- comparing ---- */
 
 static int
 compare_pair(struct run *run, size_t ca, size_t cb)
 {
 	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
+	struct pair *priv = run->priv;
 	struct compare_how how = { (size_t)parameters->margin, parameters->turns };
 	const char *name = priv->frame_a->head.channel[ca];
 	struct comparison of;
@@ -97,7 +68,8 @@ compare_pair(struct run *run, size_t ca, size_t cb)
 		comparison_free(&of);
 		return -1;
 	}
-	fprintf(line.file, "frame %zu %s", priv->frames, name);
+	fprintf(line.file, "frame %zu ", priv->frames);
+	escape_put_text(line.file, name);
 	same = compare_judge(&of, &parameters->limits, line.file);
 	text = text_close(&line, NULL);
 	if (!text) {
@@ -105,7 +77,7 @@ compare_pair(struct run *run, size_t ca, size_t cb)
 		return -1;
 	}
 	if (!same)
-		differ(run, "%s", text);
+		pair_differ(run, "%s", text);
 	else if (run->verbose)
 		fprintf(priv->out, "%s\n", text);
 	if (parameters->table)
@@ -119,7 +91,7 @@ compare_pair(struct run *run, size_t ca, size_t cb)
 static int
 compare_named(struct run *run, char *word)
 {
-	const struct priv *priv = run->priv;
+	const struct pair *priv = run->priv;
 	char *colon = strchr(word, ':');
 	size_t ca, cb;
 
@@ -148,15 +120,15 @@ compare_chosen(struct run *run, const char *list)
 static int
 compare_all(struct run *run)
 {
-	const struct priv *priv = run->priv;
+	const struct pair *priv = run->priv;
 	const struct frame_head *a = &priv->frame_a->head, *b = &priv->frame_b->head;
 
 	if (a->c != b->c)
-		return differ(run, "frame %zu: A has %zu channels, B has %zu", priv->frames, a->c,
-		    b->c);
+		return pair_differ(run, "frame %zu: A has %zu channels, B has %zu", priv->frames,
+		    a->c, b->c);
 	for (size_t c = 0; c < a->c; c++)
 		if (strcmp(a->channel[c], b->channel[c]))
-			return differ(run, "frame %zu: channel %zu is named %s in A, %s in B",
+			return pair_differ(run, "frame %zu: channel %zu is named %s in A, %s in B",
 			    priv->frames, c, a->channel[c], b->channel[c]);
 	for (size_t c = 0; c < a->c; c++)
 		if (compare_pair(run, c, c) < 0)
@@ -168,19 +140,19 @@ static int
 compare_frames(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
-	const struct priv *priv = run->priv;
+	const struct pair *priv = run->priv;
 	const struct frame_head *a = &priv->frame_a->head, *b = &priv->frame_b->head;
 	size_t border = 2 * (size_t)parameters->margin;
 	char text[512];
 	int differs;
 
 	if (parameters->meta && compare_metadata(a, b, text, sizeof(text)))
-		differ(run, "frame %zu: %s", priv->frames, text);
+		pair_differ(run, "frame %zu: %s", priv->frames, text);
 	differs = compare_sizes(a, b, text, sizeof(text));
 	if (differs)
-		return differs < 0 ? -1 : differ(run, "frame %zu: %s", priv->frames, text);
+		return differs < 0 ? -1 : pair_differ(run, "frame %zu: %s", priv->frames, text);
 	if (a->type != b->type)
-		return differ(run, "frame %zu: A has samples of type %s, B %s", priv->frames,
+		return pair_differ(run, "frame %zu: A has samples of type %s, B %s", priv->frames,
 		    sample_name(a->type), sample_name(b->type));
 	if (border >= a->w || border >= a->h)
 		return fail("--margin", "%ld leaves nothing of %zu x %zu", parameters->margin, a->w,
@@ -188,31 +160,11 @@ compare_frames(struct run *run)
 	return parameters->channels ? compare_chosen(run, parameters->channels) : compare_all(run);
 }
 
-/* The next frame of both. 1; 0 when there is none left; -1 after fail(). */
-static int
-next(struct run *run)
-{
-	struct priv *priv = run->priv;
-	int a, b;
-
-	frame_free(priv->frame_a);
-	frame_free(priv->frame_b);
-	priv->frame_a = priv->frame_b = NULL;
-	a = source_next(priv->a, &priv->frame_a);
-	b = a < 0 ? -1 : source_next(priv->b, &priv->frame_b);
-	if (a < 0 || b < 0)
-		return -1;
-	if (a != b)
-		differ(run, "%s ends after %zu frame%s, %s goes on", a ? "B" : "A", priv->frames,
-		    priv->frames == 1 ? "" : "s", a ? "A" : "B");
-	return a && b;
-}
-
 static int
 compare(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
+	struct pair *priv = run->priv;
 	int more;
 
 	priv->out = safe_file_open(run->output, &priv->temporary);
@@ -224,9 +176,13 @@ compare(struct run *run)
 		return -1;
 	if (parameters->table)
 		compare_table_head(priv->out);
-	while ((more = next(run)) == 1) {
-		if (compare_frames(run) < 0)
-			return -1;
+	while ((more = pair_next(run)) > 0) {
+		run_begin_input(run);
+		if (more == PAIR_LOST || compare_frames(run) < 0) {
+			if (run_lose_input(run) < 0)
+				return -1;
+			priv->lost++;
+		}
 		priv->frames++;
 	}
 	return more;
@@ -236,13 +192,16 @@ compare(struct run *run)
 static int
 start(struct run *run)
 {
-	struct priv *priv = run->priv;
+	struct pair *priv = run->priv;
 	int status = compare(run);
 	char text[1024];
 
 	if (priv->out &&
 	    safe_file_close(priv->out, run->output, priv->temporary, status == 0) < 0)
 		status = -1;
+	if (status == 0 && priv->lost)
+		status = fail(NULL, "%zu of %zu frames %s lost", priv->lost, priv->frames,
+		    priv->lost == 1 ? "was" : "were");
 	if (status == 0)
 		return 0;
 	snprintf(text, sizeof(text), "%s", fail_message());
@@ -277,7 +236,7 @@ init(struct run *run)
 static void
 end(struct run *run)
 {
-	struct priv *priv = run->priv;
+	struct pair *priv = run->priv;
 
 	frame_free(priv->frame_a);
 	frame_free(priv->frame_b);
@@ -291,7 +250,7 @@ STAGE(framecmp) = {
 	.operands = "A B",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	.private_size = sizeof(struct pair),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE |
 	    STAGE_TABLES,
 	.agree = AGREE_EXACT,

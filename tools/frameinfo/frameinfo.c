@@ -1,4 +1,5 @@
 /* Prints what frames are, and what is in them. */
+#include "base/escape.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
 #include "image/statistics.h"
@@ -34,7 +35,7 @@ static void
 print_channels(const struct frame_head *head, FILE *out)
 {
 	for (size_t c = 0; c < head->c; c++)
-		fprintf(out, "%s%s", c ? " " : "", head->channel[c]);
+		fprintf(out, "%s%s", c ? " " : "", head->channel[c]);	/* see take_frame() */
 }
 
 static int
@@ -43,7 +44,7 @@ print_key(const struct frame_head *head, const char *key, size_t number, FILE *o
 	const char *value = meta_get(&head->meta, key);
 
 	if (value)
-		fputs(value, out);
+		escape_put_text(out, value);
 	else if (!strcmp(key, "width"))
 		fprintf(out, "%zu", head->w);
 	else if (!strcmp(key, "height"))
@@ -92,8 +93,13 @@ print_head(const struct frame_head *head, size_t number, FILE *out)
 	if (!isnan(head->spacing[0]) || !isnan(head->spacing[1]))
 		fprintf(out, "  spacing %.9g %.9g%s%s\n", head->spacing[0], head->spacing[1],
 		    *head->unit ? " " : "", head->unit);
-	for (size_t i = 0; i < head->meta.n; i++)
-		fprintf(out, "  %s:=%s\n", head->meta.entry[i].key, head->meta.entry[i].value);
+	for (size_t i = 0; i < head->meta.n; i++) {
+		fputs("  ", out);
+		escape_put_text(out, head->meta.entry[i].key);
+		fputs(":=", out);
+		escape_put_text(out, head->meta.entry[i].value);
+		fputc('\n', out);
+	}
 	return 0;
 }
 
@@ -172,6 +178,9 @@ take_frame(struct run *run, struct frame *in)
 	struct priv *priv = run->priv;
 	int status = open_output(run);
 
+	escape_controls(in->head.unit);
+	for (size_t c = 0; c < in->head.c; c++)
+		escape_controls(in->head.channel[c]);
 	if (status == 0)
 		status = print_frame(run, in);
 	priv->frames++;
@@ -185,7 +194,17 @@ finish(struct run *run)
 	return close_output(run, true);
 }
 
-static const struct body body = { .frame = take_frame, .end = finish };
+static int
+lose_frame(struct run *run, bool seen, size_t *results)
+{
+	struct priv *priv = run->priv;
+
+	(void)results;
+	priv->frames += !seen;
+	return 0;
+}
+
+static const struct body body = { .frame = take_frame, .lost = lose_frame, .end = finish };
 
 static int
 init(struct run *run)

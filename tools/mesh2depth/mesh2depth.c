@@ -149,9 +149,11 @@ start(struct run *run)
 {
 	if (run->operands == 0)
 		return draw_operand(run, "-");
-	for (size_t i = 0; i < run->operands; i++)
-		if (draw_operand(run, run->operand[i]) < 0)
+	for (size_t i = 0; i < run->operands; i++) {
+		run_begin_input(run);
+		if (draw_operand(run, run->operand[i]) < 0 && run_lose_input(run) < 0)
 			return -1;
+	}
 	return 0;
 }
 
