@@ -171,8 +171,8 @@ auto() {
 	[[ $output == *'a chain runs on one GPU'* ]]
 	run -2 fringepipe -d tpu phasewrap images.nrrd
 	run -3 fringepipe -d gpu:9 phasewrap images.nrrd
-	run -3 fringepipe -d gpu:nosuch phasewrap images.nrrd
-	[ ${#lines[@]} -eq 1 ]
+	run -3 --separate-stderr fringepipe -d gpu:nosuch phasewrap images.nrrd
+	[ ${#stderr_lines[@]} -eq 1 ]
 	fringepipe -d cpu "${words[@]}" -o cpu.nrrd
 	fringepipe -d "gpu:$(device_name)" "${words[@]}" | cmp - cpu.nrrd
 	fringepipe phasewrap -d gpu images.nrrd , gauss , unwrap2f -d gpu , median | cmp - cpu.nrrd
