@@ -14,7 +14,8 @@ write_frames("good.nrrd", [Frame(rng.normal(size=(1, 130, 203)).astype("f4"), ["
 
 # ends_failed FILE FRAMES: it has whole frames and the mark.
 ends_failed() {
-	local bytes mark=$((${#failed} + 1))
+	local bytes mark
+	mark=$((${#failed} + 1))
 	bytes=$(stat -c %s "$1")
 	[ "$(tail -c "$mark" "$1")" = "$failed" ]
 	head -c $((bytes - mark)) "$1" >whole.nrrd

@@ -41,11 +41,14 @@ samples() {
 	ln -s e/target.png link.png
 	ln -s ../link.png d/further.png
 	framecat names.nrrd -o d/further.png
-	[ -L d/further.png ] && [ -L link.png ] && [ ! -L e/target.png ]
+	[ -L d/further.png ]
+	[ -L link.png ]
+	[ ! -L e/target.png ]
 	framecat --delete cmd.1 e/target.png | cmp - <(framecat --delete cmd.1 d/further.png)
 	ln -s "$work/e/absolute.png" absolute.png
 	framecat names.nrrd -o absolute.png
-	[ -f e/absolute.png ] && [ -L absolute.png ]
+	[ -f e/absolute.png ]
+	[ -L absolute.png ]
 	framecat names.nrrd -o link.png			# one that points to a file is followed too
 	[ -L link.png ]
 	ln -s nowhere/x.png lost.png
@@ -54,7 +57,9 @@ samples() {
 	ln -s circle1.png circle2.png
 	fails 1 "circle1.png: cannot be created: Too many levels of symbolic links" \
 		framecat names.nrrd -o circle1.png
-	[ -L circle1.png ] && [ -L circle2.png ] && [ -L lost.png ]
+	[ -L circle1.png ]
+	[ -L circle2.png ]
+	[ -L lost.png ]
 	[ "$(ls e)" = $'absolute.png\ntarget.png' ]
 }
 
@@ -75,7 +80,8 @@ samples() {
 			wait $writer || [ $? -eq 137 ]
 			exec 7>&-
 			rm pipe
-			[ "$(ls -A d)" = old.tif ] && [ "$(cat d/old.tif)" = old ]
+			[ "$(ls -A d)" = old.tif ]
+	[ "$(cat d/old.tif)" = old ]
 		done
 	done
 }
@@ -93,7 +99,7 @@ samples() {
 		"${@:2}" framecat names.nrrd -o "$1/%d.png"
 		"${@:2}" framecat names.nrrd -o "$1/folder"
 		[ "$(stat -c %a "$1/a.tif" "$1/a.nrrd" | tr '\n' ' ')" = "640 644 " ]
-		[ -z "$(find . -name '*.tmp')" ]
+		silent find . -name '*.tmp'
 	}
 	umask 022
 	outputs want
@@ -145,7 +151,7 @@ samples() {
 		FSYNC_FILE=$number FSYNC_FOLDER=$number silent framecat one.nrrd -o new.png
 		rm new.png
 	done
-	[ -z "$(find . -name '*.tmp')" ]
+	silent find . -name '*.tmp'
 	unset LD_PRELOAD
 }
 

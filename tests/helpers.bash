@@ -103,8 +103,8 @@ memory_limit() {
 
 # what tests/files_shim.c takes from the environment holds for COMMAND in: shimmed COMMAND ...
 make_shim() {
-	! sanitized &&
-		gcc -O1 -shared -fPIC -o "$work/shim.so" "$top/tests/files_shim.c" -ldl
+	if sanitized; then return 1; fi
+	gcc -O1 -shared -fPIC -o "$work/shim.so" "$top/tests/files_shim.c" -ldl
 }
 
 need_shim() {

@@ -86,7 +86,8 @@ wrap() {
 	for j in 1 2 5; do
 		FRINGEPIPE_BAND=7 mistake "$first" phasewrap -j $j -p 40 -n 8 -o wrapped.nrrd "$@"
 	done
-	fringepipe --devices | grep -q ^gpu: || return 0
+	fringepipe --devices >devices
+	if ! grep ^gpu: devices; then return 0; fi
 	mistake "show the same" phasewrap -d gpu -p 40 -n 8 -o wrapped.nrrd "$@"
 	[ "$stderr" = "$first" ]
 }
@@ -220,4 +221,29 @@ expect(half.meta["bin"] == "2 2", half.meta)'
 	mistake "by --origin" phase2depth --calib "$eye/caliInfo_original_full_frame.yml" a.nrrd -o x.nrrd
 	framecat --delete period_px a.nrrd -o bare.nrrd
 	mistake "outside the projector" phase2depth --calib "$eye/calib.json" --period 120 bare.nrrd -o x.nrrd
+}
+
+@test "mistakes: options that are misspelt, signs without a plus, periods that contradict each other" {
+	fringesim -q -s 100x80 -p 40 -n 4 -o set.nrrd
+	fails 2 "--min-modulaton: unknown or ambiguous option (is it --min-modulation?)" phasewrap --min-modulaton 3 set.nrrd
+	fails 2 "(is it --min-modulation or --min-amplitude?)" phasewrap --min 3 set.nrrd
+	fails 2 "--colourmap=depth: unknown or ambiguous option (is it --colormap?)" framecat --colourmap=depth set.nrrd
+	fails 2 "gauss: --sigam: unknown or ambiguous option (is it --sigma?)" fringepipe median , gauss --sigam 2 , median
+	fails 2 "median: --nonsense: unknown or ambiguous option, see --help" median --nonsense set.nrrd
+	framecat --delete 'period_px,phase_sign' set.nrrd -o bare.nrrd
+	right phasewrap --sign 1 -p 40 bare.nrrd -o a.nrrd
+	right phasewrap --sign +1 -p 40 bare.nrrd -o b.nrrd
+	framecmp a.nrrd b.nrrd
+	right phasewrap -p 1920/41 bare.nrrd -o a.nrrd
+	right phasewrap --count 41 --field 1920 bare.nrrd -o b.nrrd
+	right phasewrap --count 41 --field 1920 -p 46.8292683 bare.nrrd -o c.nrrd
+	py '
+for name in "a", "b":
+	expect(float(read_frame(name + ".nrrd").meta["period_px"]) == 1920 / 41)'
+	fails 2 "--period: 48 px is not 1920 px / 41 fringes = 46.8293 px" phasewrap --count 41 --field 1920 -p 48 bare.nrrd
+	fails 2 "--count: has 2 numbers, --period 1" phasewrap --count 40,41 --field 1920 -p 48 bare.nrrd
+	fails 2 "--count: wants --field beside it" phasewrap --count 41 bare.nrrd
+	fails 2 "--field: wants --count beside it" phasewrap --field 1920 bare.nrrd
+	fails 2 "--period: " phasewrap -p 1920/0 bare.nrrd
+	fails 2 "--period: wants numbers" phasewrap -p 1920/ bare.nrrd
 }

@@ -22,6 +22,23 @@ number_parse(const char *text, double *out)
 }
 
 int
+ratio_parse(const char *text, double *out)
+{
+	struct numbers list;
+	int status;
+
+	if (strchr(" \t\r\n", *text))
+		return -1;
+	status = numbers_parse(text, ",", &list);
+	if (status == 0 && list.n == 1)
+		*out = list.v[0];
+	else
+		status = -1;
+	numbers_free(&list);
+	return status;
+}
+
+int
 integer_parse(const char *text, long *out)
 {
 	char *end;
@@ -46,6 +63,13 @@ numbers_parse(const char *text, const char *separators, struct numbers *out)
 
 		if (end == text)
 			break;
+		if (*end == '/' && *separators == ',') {
+			char *divisor = end + 1;
+
+			v /= strtod(divisor, &end);
+			if (end == divisor)
+				break;
+		}
 		if (out->n == room) {
 			double *more = reallocarray(out->v, room ? 2 * room : 8, sizeof(*more));
 

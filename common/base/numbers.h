@@ -10,7 +10,8 @@ struct numbers {
 };
 
 /*
- * Reads numbers separated by any of the bytes in `separators` (" " or ","), in the C locale.
+ * Reads numbers separated by any of the bytes in `separators` (" " or ","), in the C locale; with
+ * "," each may be a quotient of two: 1920/41.
  * 0, or -1 if the text is anything else (nothing is recorded with fail(); *out is empty then), and
  * after fail_memory() where memory is short: who takes -1 as an answer looks at fail_message().
  */
@@ -19,6 +20,8 @@ void numbers_free(struct numbers *);
 
 /* One whole number or finite/NaN double; 0, or -1 when the text is not exactly that. */
 int number_parse(const char *text, double *out);
+/* The same, or a quotient of two. */
+int ratio_parse(const char *text, double *out);
 int integer_parse(const char *text, long *out);
 
 /* The shortest of %.15g %.16g %.17g that reads back as the same double. text holds >= 32 bytes. */

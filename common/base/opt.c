@@ -10,6 +10,7 @@
 
 #include "base/escape.h"
 #include "base/fail.h"
+#include "base/opt_suggest.h"
 #include "base/text.h"
 
 #define OPT_MOST 128		/* rows of both tables together */
@@ -141,7 +142,7 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 		    refuse_range(opt, (double)*(long *)to, text);
 	case OPT_NUMBER:
 	case OPT_ANGLE:
-		if (number_parse(text, &v) < 0 || isnan(v))
+		if (ratio_parse(text, &v) < 0 || isnan(v))
 			return refuse(opt, "wants a number", text);
 		if (!in_range(opt, v))
 			return refuse_range(opt, v, text);
@@ -262,8 +263,9 @@ row_of(const struct opt *table, int letter, const char *name)
 
 /* optopt: the letter, else 0 or the value of a long option, which `word` is then. */
 static int
-refuse_word(int answer, const char *word)
+refuse_word(int answer, const char *word, const struct option *option)
 {
+	char near[200];
 	char object[4] = { '-', (char)optopt, '\0' };
 	bool is_long = optopt == 0 || optopt >= LONG_VALUE;
 
@@ -271,8 +273,10 @@ refuse_word(int answer, const char *word)
 		return fail_usage(is_long ? word : object, "wants a value");
 	if (!is_long)
 		return fail_usage(object, "unknown option, see --help");
-	return fail_usage(word, optopt ? "takes no value" :
-	    "unknown or ambiguous option, see --help");
+	if (optopt)
+		return fail_usage(word, "takes no value");
+	return fail_usage(word, "unknown or ambiguous option%s, see --help",
+	    opt_suggest(word, option, near, sizeof(near)));
 }
 
 int
@@ -302,7 +306,7 @@ opt_parse(const struct opt *table, void *parameters, const struct opt *common,
 			at = optind > 1 ? optind - 1 : at;
 			while (at > 1 && argv[at][0] != '-')
 				at--;
-			return refuse_word(answer, argv[at]);
+			return refuse_word(answer, argv[at], all.option);
 		}
 		row = row_of(table, answer, name);
 		if (row ? parse_value(row, optarg, parameters) < 0 :

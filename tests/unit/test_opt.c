@@ -259,14 +259,17 @@ abbreviations(void **state)
 
 	(void)state;
 	assert_int_equal(parse(&p, "--cou|5|--ga=1|--shap=box", NULL), -1);
-	assert_failed("--ga=1: unknown or ambiguous option, see --help");
+	assert_failed("--ga=1: unknown or ambiguous option (is it --gain or --gamma?), "
+	    "see --help");
 	opt_free(table, &p);
 	assert_int_equal(parse(&p, "--cou|5|--shap=box|--al", NULL), 0);
 	assert_true(p.count == 5 && p.shape == 2 && p.flag);
 	opt_free(table, &p);
-	assert_refused("--t=1", "--t=1: unknown or ambiguous option, see --help");
+	assert_refused("--t=1", "--t=1: unknown or ambiguous option (is it --turn or --tilt or "
+	    "--title?), see --help");
 	/* two flags and two texts are as ambiguous as a flag and a text */
-	assert_refused("--ti", "--ti: unknown or ambiguous option, see --help");
+	assert_refused("--ti", "--ti: unknown or ambiguous option (is it --tilt or --title or "
+	    "--tile?), see --help");
 }
 
 static void

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "fit_check.h"
 #include "flatness.h"
+#include "fringe_counts.h"
 #include "fringe/capture_set.h"
 #include "phasewrap.h"
 #include "run/stage.h"
@@ -16,7 +17,8 @@ struct parameters {
 	struct capture_options captures;
 	const char *manifest;
 	int sign, channel, as;
-	double phase_origin, min_modulation, min_amplitude, max_value, dark;
+	struct numbers count;
+	double field_px, phase_origin, min_modulation, min_amplitude, max_value, dark;
 };
 
 enum as { AS_PHASE, AS_VECTOR };
@@ -35,7 +37,7 @@ struct priv {
 static const char *const kinds[] = { "auto", "step", "2+1", "gray", NULL };
 static const char *const cells[] = { "column", "period", "half", NULL };
 static const char *const flats[] = { "1", "2", "3", "auto", NULL };
-static const char *const signs[] = { "+1", "-1", NULL };
+static const char *const signs[] = { "+1", "-1", "1", NULL };
 static const char *const channels[] = { "r", "g", "b", NULL };
 static const char *const forms[] = { "phase", "vector", NULL };
 
@@ -46,6 +48,10 @@ static const struct opt options[] = {
 	  "images of one period", NULL },
 	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(captures.period_px), NULL, 1e-3, 1e6,
 	  "projector px", "fringe periods, as many as there are", NULL },
+	{ 0, "count", "N,...", OPT_NUMBERS, AT(count), NULL, 1e-3, 1e6, "fringes",
+	  "instead of the periods: fringes over the field", NULL },
+	{ 0, "field", "PX", OPT_NUMBER, AT(field_px), NULL, 1, 1e6, "projector px",
+	  "width of the field that --count counts over", NULL },
 	{ 'a', "axis", "x|y,...", OPT_TEXT, AT(captures.axis), NULL, 0, 0, NULL,
 	  "along which the phase varies, one for all or one per period", NULL },
 	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(captures.shift_rad), NULL, -3600, 3600, "degrees",
@@ -170,7 +176,7 @@ read_manifest(struct run *run, const char *path)
 static int
 init(struct run *run)
 {
-	const struct parameters *parameters = run->parameters;
+	struct parameters *parameters = run->parameters;
 
 	run->body = parameters->captures.flat == FLAT_AUTO ? &searching_body : &body;
 	run->colour = COLOUR_GREY;
@@ -181,25 +187,16 @@ init(struct run *run)
 		run->colour = COLOUR_PLANES;
 	if (parameters->captures.rgb && parameters->channel >= 0)
 		return fail_usage("--channel", "takes one colour, --rgb all three");
-	if (capture_set_check(&parameters->captures) < 0)
+	if (fringe_counts_apply(&parameters->count, parameters->field_px,
+	    &parameters->captures.period_px) < 0 || capture_set_check(&parameters->captures) < 0)
 		return -1;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
-}
-
-static void
-forget(struct priv *priv)
-{
-	for (size_t k = 0; priv->wrap.fit && k < priv->wrap.captures.fringes; k++)
-		phase_shift_weights_free(&priv->wrap.fit[k]);
-	free(priv->wrap.fit);
-	priv->wrap.fit = NULL;
-	capture_set_free(&priv->wrap.captures);
 }
 
 static int
 solve(const struct parameters *parameters, const struct frame_head *in, struct priv *priv)
 {
-	double sign, origin, words[] = { 1, -1 };
+	double sign, origin, words[] = { 1, -1, 1 };
 
 	if (meta_number(&in->meta, "phase_sign", 1, &sign) < 0 ||
 	    meta_number(&in->meta, "phase_origin_rad", 0, &origin) < 0)
@@ -252,7 +249,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
-	forget(priv);
+	phasewrap_forget(&priv->wrap);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
 	if (capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
 	    run->position ? 0 : run->operands) < 0 ||
@@ -273,7 +270,7 @@ end(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	forget(priv);
+	phasewrap_forget(&priv->wrap);
 	saturation_free(&priv->saturation);
 	fit_check_free(&priv->fit_check);
 	free(priv->file);

@@ -22,6 +22,8 @@ struct phasewrap {
 	struct phasewrap_limits limits;
 };
 
+/* Frees all that is planned. */
+void phasewrap_forget(struct phasewrap *);
 /* Row y of the output. */
 void phasewrap_row(const struct phasewrap *, const struct frame *in, struct frame *out, size_t y);
 int phasewrap_passes(struct passes *, const struct phasewrap *);

@@ -5,6 +5,8 @@
 #include "gray_code.h"
 #include "tile.h"
 
+#include <stdlib.h>
+
 static void
 wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y,
     size_t x, size_t n, struct tile *tile)
@@ -40,4 +42,14 @@ phasewrap_row(const struct phasewrap *wrap, const struct frame *in, struct frame
 
 	for (size_t x = 0, w = in->head.w; x < w; x += TILE_PIXELS)
 		wrap_tile(wrap, in, out, y, x, w - x < TILE_PIXELS ? w - x : TILE_PIXELS, &tile);
+}
+
+void
+phasewrap_forget(struct phasewrap *wrap)
+{
+	for (size_t k = 0; wrap->fit && k < wrap->captures.fringes; k++)
+		phase_shift_weights_free(&wrap->fit[k]);
+	free(wrap->fit);
+	wrap->fit = NULL;
+	capture_set_free(&wrap->captures);
 }

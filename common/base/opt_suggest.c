@@ -1,0 +1,69 @@
+#include "base/opt_suggest.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_MOST 40		/* letters of a name that are compared */
+#define SUGGESTED_MOST 3
+
+static size_t
+least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Letters to insert, to leave out or to change, or neighbours to exchange, until a is b. */
+static size_t
+distance(const char *a, size_t n, const char *b)
+{
+	size_t m = strlen(b), row[3][NAME_MOST + 1];
+
+	if (n > NAME_MOST || m > NAME_MOST)
+		return NAME_MOST;
+	for (size_t j = 0; j <= m; j++)
+		row[0][j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		size_t *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+
+		now[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			now[j] = least(least(last[j], now[j - 1]) + 1,
+			    last[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				now[j] = least(now[j], before[j - 2] + 1);
+		}
+	}
+	return row[n % 3][m];
+}
+
+const char *
+opt_suggest(const char *word, const struct option *option, char *text, size_t size)
+{
+	size_t n, nearest, used = 0, found = 0;
+
+	word += strspn(word, "-");
+	n = strcspn(word, "=");
+	nearest = n / 3 < 3 ? n / 3 : 3;
+	*text = '\0';
+	for (size_t i = 0; option[i].name; i++)
+		if (n > 0 && !strncmp(option[i].name, word, n))
+			nearest = 0;
+		else if (nearest > 0)
+			nearest = least(nearest, distance(word, n, option[i].name));
+	for (size_t i = 0; option[i].name && found < SUGGESTED_MOST; i++) {
+		bool begins = n > 0 && !strncmp(option[i].name, word, n);
+
+		if (!(begins || (nearest > 0 && distance(word, n, option[i].name) == nearest)))
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s--%s",
+		    found++ ? " or " : " (is it ", option[i].name);
+		if (used >= size)
+			break;
+	}
+	if (found && used + 3 <= size)
+		strcpy(text + used, "?)");
+	else
+		*text = '\0';
+	return text;
+}

@@ -1,0 +1,15 @@
+/* What an option that is not there may have been meant to be. */
+#ifndef OPT_SUGGEST_H
+#define OPT_SUGGEST_H
+
+#include <getopt.h>
+#include <stddef.h>
+
+/*
+ * For a word "--NAME" or "--NAME=VALUE": " (is it --A or --B?)" with the options of which it is the
+ * beginning, else those that few changed letters make of it; "" where there is none. The list of
+ * options ends with a row without name. Returns text.
+ */
+const char *opt_suggest(const char *word, const struct option *option, char *text, size_t size);
+
+#endif
