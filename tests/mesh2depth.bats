@@ -614,3 +614,13 @@ expect(agree > 0.99 and c > 0.999, "agree", agree, "correlation", c)'
 	framecat in.nrrd -o mesh.ply
 	fails 1 "mesh.ply: PLY files are written, but not read here: mesh2depth reads meshes" framecat mesh.ply
 }
+
+@test "mesh2depth: an OBJ of ours with a long history is no table" {
+	py 'y, x = np.mgrid[:24, :32]
+write_frames("d.nrrd", Frame(np.sin(x / 5.).astype("f4"), ["depth"], {"cmd.%d" % i: "a tool --with=%s" % ("words" * 20) for i in range(1, 12)}))'
+	framecat d.nrrd -o d.obj
+	head -c 600 d.obj >start
+	run ! grep '^v' start
+	mesh2depth -s 32x24 d.obj -o back.nrrd
+	py 'expect(np.isfinite(read_frame("back.nrrd")["depth"]).sum() > 300)'
+}

@@ -187,7 +187,8 @@ regular_open(struct source *source, int fd, const char *path)
 	FILE *file;
 
 	*codec = n > 0 ? codec_by_start(also, start, (size_t)n) : NULL;
-	if (n > 0 && also && !*codec)
+	/* where comments fill the start it may look like a table, and the suffix knows better */
+	if (n > 0 && also && (!*codec || (*codec)->tables) && codec_of_list(also, path))
 		*codec = codec_of_list(also, path);
 	if (n > 0 && !*codec && codec_by_suffix(path) && codec_by_suffix(path)->by_suffix)
 		*codec = codec_by_suffix(path);
