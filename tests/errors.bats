@@ -407,13 +407,13 @@ write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 	plane=(--ref ideal --ref-plane 0,0,0 -c 1)
 	advice="--min-amplitude, --min-modulation, --dark and --max-value"
 	fails 0 "phasewrap: no pixel of phase is valid, though the input has some: see $advice" \
-		phasewrap -n 3 --min-amplitude 99 captures.nrrd -o out.nrrd
-	phasewrap -n 3 -p 30 --axis x --max-value 1 captures.nrrd captures.nrrd 2>messages | unwrap2f --field 30 -o out.nrrd 2>&1
+		phasewrap -n 3 -s -120,0,120 --min-amplitude 99 captures.nrrd -o out.nrrd
+	phasewrap -n 3 -s -120,0,120 -p 30 --axis x --max-value 1 captures.nrrd captures.nrrd 2>messages | unwrap2f --field 30 -o out.nrrd 2>&1
 	[ "$(cat messages)" = "phasewrap: no pixel of phase is valid, though the input has some: see $advice" ]
 	for run in "-j 1" "-j 2" "-j 7"; do
 		# shellcheck disable=SC2086
 		FRINGEPIPE_BAND=3 fails 0 "fringepipe: phasewrap: no pixel of phase is valid" fringepipe $run \
-			phasewrap -n 3 -p 30 --min-amplitude 99 captures.nrrd , unwrap2f --field 30 , \
+			phasewrap -n 3 -s -120,0,120 -p 30 --min-amplitude 99 captures.nrrd , unwrap2f --field 30 , \
 			median , phase2depth "${plane[@]}" -o out.nrrd
 		# shellcheck disable=SC2086
 		FRINGEPIPE_BAND=3 fails 0 "phase2depth: no pixel of depth is valid, though the input has some: see --origin" \

@@ -294,3 +294,18 @@ for n in ("m1-0", "m3-1"):
 	fails 1 "phasewrap: caps/m1-0.png: is empty" phasewrap caps -o 'out-%04d.nrrd'
 	[ "$(echo out-*)" = "out-0000.nrrd" ]
 }
+
+@test "--keep-going: a folder that is missing, and a link that leads nowhere, cost their measurement alone" {
+	for m in 0 1 2 3 4 5; do
+		mkdir "m$m"
+		cp caps/m$m-* "m$m"
+	done
+	rm -r m2
+	keeps "2" 6 phasewrap --keep-going m0 m1 m2 m3 m4 m5 -o 'out-%04d.nrrd'
+	ln -s gone m2
+	keeps "2" 6 phasewrap --keep-going m0 m1 m2 m3 m4 m5 -o 'out-%04d.nrrd'
+	rm caps/m1-2.png
+	ln -s /gone caps/m1-2.png
+	keeps "1" 6 phasewrap --keep-going caps -o 'out-%04d.nrrd'
+	fails 1 "caps/m1-2.png: cannot be opened" phasewrap caps -o none.nrrd
+}

@@ -65,11 +65,15 @@ wrap() {
 
 @test "mistakes: names without zeros, another number of steps, a foreign image among the steps" {
 	images 12
-	mistake "sorted as text, 1 10 11 2" wrap -n 12 [0-9]*.png
+	run --separate-stderr wrap -n 12 [0-9]*.png
+	[[ $stderr == *"12.png comes before 2.png, as a shell sorts"*"sorted as text, 1 10 11 2"* ]]
+	mistake "12.png comes before 2.png" phasewrap -n 3 --shift 0,120,240 -p 40,44,48,52 [0-9]*.png -o w.nrrd
+	mistake "taken for the shifts -120,0,120" phasewrap -n 3 -p 40,44,48,52 {1..12}.png -o w.nrrd
+	right phasewrap -n 3 --shift -120,0,120 -p 40,44,48,52 {1..12}.png -o w.nrrd
 	mistake "steps of 360/12 degrees" wrap -n 6 {1..6}.png
 	mistake "steps of 360/12 degrees" wrap -n 4 {1..4}.png
 	mistake "steps of 360/6 degrees" wrap -n 6 --shift 0,30,60,90,120,150 {1,3,5,7,9,11}.png
-	mistake "show the same" wrap -n 12 {1,3,5,7,9,11}.png {1,3,5,7,9,11}.png
+	mistake "steps of 360/6 degrees" wrap -n 12 {1,3,5,7,9,11}.png {1,3,5,7,9,11}.png
 	fringesim -q -s 320x200 -p 63 -n 3 --ref-plane 10,0.1,0 -c 5 | framecat --split --delete "*" -o other%d.png
 	mistake "image 7 does not fit the others" wrap -n 12 {1..6}.png other1.png {8..12}.png
 	images 4
@@ -127,6 +131,7 @@ wrap() {
 	right decode "$gray"
 	right decode "$gray" --min-amplitude 8 --min-modulation 0.1
 	mistake "the most significant first" decode "$(printf '%s\n' $gray | tac | tr '\n' ' ')"
+	mistake "the most significant first" decode "$eye/gray_1.png $eye/gray_0.png ${gray#*gray_1.png}"
 	mistake "the most significant first" decode "${gray/gray_2.png $eye\/gray_3/gray_3.png $eye\/gray_2}"
 	mistake "--gray-cell" decode "$gray" --gray-cell period
 	mistake "fringe orders" decode "$gray" --gray-cell column
@@ -246,4 +251,53 @@ for name in "a", "b":
 	fails 2 "--field: wants --count beside it" phasewrap --field 1920 bare.nrrd
 	fails 2 "--period: " phasewrap -p 1920/0 bare.nrrd
 	fails 2 "--period: wants numbers" phasewrap -p 1920/ bare.nrrd
+}
+
+@test "mistakes: --order lsb-first, pairs or by-step do not say where phases and Gray planes stand" {
+	fringesim -q -s 100x80 --projector 320x200 -p 40 -n 4 -g period | framecat --split --delete '*' -o %d.png
+	mkdir folder
+	for i in 0 1 2; do cp $((i + 4)).png folder/gray_$i.png; done
+	for i in 0 1 2 3; do cp $i.png folder/phase_$i.png; done
+	fails 2 "give --order gray,phase,lsb-first" phasewrap -n 4 -p 40 -G 3 --order lsb-first folder
+	fails 2 "give --order gray,phase" phasewrap -n 4 -p 40 -G 3 folder
+	right phasewrap -n 4 -p 40 -G 3 --order gray,phase folder -o w.nrrd
+	right phasewrap -n 4 -p 40 -G 3 --order lsb-first folder/phase_* folder/gray_* -o w.nrrd
+}
+
+@test "mistakes: one name for two files, grey images as --rgb" {
+	mkdir d
+	for name in same.nrrd ./same.nrrd d/../same.nrrd; do
+		fails 2 "--truth: is the file that -o writes" fringesim -s 20x10 -p 12 -o same.nrrd --truth $name
+		fails 2 "--manifest: is a file that -o or --truth writes" fringesim -s 20x10 -p 12 -o same.nrrd -m $name
+		fails 2 "--manifest: is the file that -o writes" fringegen -s 20x10 -p 12 -o same.nrrd -m $name
+	done
+	[ ! -e same.nrrd ]
+	fringesim -q -s 100x80 -p 60 -n 3 --motion 5 --frames 3 -o grey.nrrd
+	fails 1 "--rgb: image is not in colour" phasewrap --rgb -p 60 grey.nrrd -o w.nrrd
+}
+
+@test "mistakes: no word where little is seen: coarse fringes, one column, a small object, unlit frames" {
+	for n in 4 6 8 12; do
+		fringesim -q -s 200x150 -n $n -p 1920,120,30 --scene plane -o set.nrrd
+		right phasewrap -o w.nrrd set.nrrd
+		fringesim -q -s 200x150 -n $n -p 60 --scene plane --ref-plane 0.78,0.003,0 -o set.nrrd
+		right phasewrap -o w.nrrd set.nrrd
+		fringesim -q -s 1x200 -n $n -p 60 -o set.nrrd
+		right phasewrap -o w.nrrd set.nrrd
+	done
+	py '
+rng = np.random.default_rng(1)
+y, x = np.mgrid[:300, :320]
+lit = (x > 100) & (x < 180) & (y > 90) & (y < 170)
+sets = np.array([np.round(lit * (120 + 60 * np.cos(x / 5. + 2 * np.pi * i / 12)) + rng.integers(0, 4, x.shape)) for i in range(12)]).astype("u1")
+write_frames("small.nrrd", Frame(sets, ["image"] * 12))
+write_frames("wrong.nrrd", Frame(sets[[0, 1, 2, 3, 8, 5, 6, 7, 4, 9, 10, 11]], ["image"] * 12))
+write_frames("dark.nrrd", Frame(rng.integers(0, 4, (4,) + x.shape).astype("u1"), ["image"] * 4))'
+	right phasewrap -n 12 -p 60 small.nrrd -o w.nrrd
+	mistake "image 5 and image 9 seem to be exchanged" phasewrap -n 12 -p 60 wrong.nrrd -o w.nrrd
+	right phasewrap -n 4 -p 60 dark.nrrd -o w.nrrd
+	need_data weiyang_box_3freq_35_36_37
+	box=$data/weiyang_box_3freq_35_36_37
+	right phasewrap -n 4 -p 24.4 --sign -1 "$box"/f35_{0,2,4,6}.png -o w.nrrd
+	right phasewrap -n 4 -p 24.4 --sign -1 "$box"/f35_{1,3,5,7}.png -o w.nrrd
 }

@@ -52,15 +52,39 @@ see_folder(struct seen *seen, DIR *dir)
 	return found;
 }
 
+/* Are files in the order of their names as text, and not of the numbers in them: 1 10 2? */
+static void
+warn_text_order(char *const *operand, size_t operands)
+{
+	static bool warned;
+	size_t at = 0;
+
+	for (size_t i = 1; i < operands; i++) {
+		if (strcmp(operand[i - 1], operand[i]) >= 0)
+			return;
+		if (!at && strverscmp(operand[i - 1], operand[i]) > 0)
+			at = i;
+	}
+	if (at && !warned)
+		warn(NULL, "%.200s comes before %.200s, as a shell sorts numbers without zeros: "
+		    "give the folder, or the files in the order of their numbers",
+		    operand[at - 1], operand[at]);
+	warned |= at > 0;
+}
+
 int
 capture_set_check_names(const struct capture_options *options, const struct manifest *manifest,
     const struct frame_head *head, char *const *operand, size_t operands)
 {
+	const char *order = options->order;
+	bool groups = order && (strstr(order, "phase") || strstr(order, "gray"));
 	struct seen seen = { 0 };
 	bool found = false;
 
-	if (manifest || options->order || options->gray.n == 0 || options->kind != CAPTURES_ALL ||
-	    meta_get(&head->meta, "role"))
+	if (manifest || (meta_get(&head->meta, "role") && !order))
+		return 0;
+	warn_text_order(operand, operands);
+	if (groups || options->gray.n == 0 || options->kind != CAPTURES_ALL)
 		return 0;
 	for (size_t i = 0; i < operands && !found; i++) {
 		const char *slash = strrchr(operand[i], '/');
@@ -73,6 +97,10 @@ capture_set_check_names(const struct capture_options *options, const struct mani
 	}
 	if (!found)
 		return 0;
+	if (order)
+		return fail_usage("--order", "%s says nothing of phase and gray: phase images are "
+		    "taken first, but %.200s stands before them: give --order gray,phase,%s", order,
+		    seen.gray, order);
 	return fail_usage("--order", "not given, phase images are taken first, but %.200s stands "
 	    "before them: give --order gray,phase", seen.gray);
 }

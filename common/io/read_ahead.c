@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/progress.h"
@@ -58,6 +59,7 @@ struct read_ahead {
 	size_t *seam, seams, passed;	/* files before the end of each folder; seams passed */
 	size_t folder_files;		/* of the last folder */
 	bool uneven_folders;
+	bool folders;			/* one of the operands is a folder */
 };
 
 /* A folder's files are listed: notes where it ends. */
@@ -80,8 +82,13 @@ add_seam(struct read_ahead *input, size_t files)
 static int
 list_operand(struct read_ahead *input, const char *operand, char ***files, size_t *n)
 {
-	if (source_files(operand, files, n) == 0)
-		return 0;
+	if (source_files(operand, files, n) == 0) {
+		/* what is missing among folders was one: how many files it had is not known */
+		if (!input->keep_going || !input->folders || access(operand, F_OK) == 0)
+			return 0;
+		input->uneven_folders = true;
+		return add_seam(input, 1);
+	}
 	if (!input->keep_going || !*operand)
 		return -1;
 	fail_clear();
@@ -128,6 +135,7 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 {
 	struct read_ahead *input = calloc(1, sizeof(*input));
 	size_t threads = (size_t)thread_pool_threads(pool);
+	struct stat st;
 	int status = 0;
 
 	if (!input) {
@@ -136,6 +144,8 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 	}
 	input->pool = pool;
 	input->keep_going = keep_going;
+	for (size_t i = 0; i < operands; i++)
+		input->folders |= stat(operand[i], &st) == 0 && S_ISDIR(st.st_mode);
 	if (operands == 0)
 		status = add_operand(input, "-");
 	for (size_t i = 0; i < operands && status == 0; i++)

@@ -67,6 +67,40 @@ safe_file_final_path(const char *path)
 	return final;
 }
 
+/* The path without . and .. and links in it, of a file that need not exist; NULL where its folder
+ * does not. */
+static char *
+plain_path(const char *path)
+{
+	char *final = realpath(path, NULL), *copy, *slash, *folder, *plain = NULL;
+
+	if (final)
+		return final;
+	copy = safe_file_final_path(path);
+	if (!copy)
+		return NULL;
+	slash = strrchr(copy, '/');
+	if (slash)
+		*slash = '\0';
+	folder = realpath(!slash ? "." : *copy ? copy : "/", NULL);
+	if (folder && asprintf(&plain, "%s/%s", folder, slash ? slash + 1 : copy) < 0)
+		plain = NULL;
+	free(folder);
+	free(copy);
+	return plain;
+}
+
+bool
+safe_file_same(const char *a, const char *b)
+{
+	char *one = a ? plain_path(a) : NULL, *other = b ? plain_path(b) : NULL;
+	bool same = one && other && !strcmp(one, other);
+
+	free(one);
+	free(other);
+	return same && !safe_file_is_special(a);
+}
+
 bool
 safe_file_is_special(const char *path)
 {

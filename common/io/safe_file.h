@@ -28,6 +28,8 @@ void safe_file_no_sync(void);
 /* What a new file replaces: the file behind a symbolic link, which need not exist, else path
  * itself. A new string, NULL after fail(). */
 char *safe_file_final_path(const char *path);
+/* Would both names, either of which may be NULL, write the same file? */
+bool safe_file_same(const char *a, const char *b);
 /* Is it there, and no regular file? */
 bool safe_file_is_special(const char *path);
 

@@ -268,7 +268,7 @@ compare_naturally(const void *pa, const void *pb)
 }
 
 /* Is this file of a folder an image, maybe a damaged one, which must not be skipped silently? 1 or
- * 0, or -1 after fail(). A link to nothing is none, nor is a nameless file that may not be read. */
+ * 0, or -1 after fail(). Nor is a link that leads nowhere, where its name is an image's. */
 static int
 is_image(const char *path)
 {
@@ -278,9 +278,10 @@ is_image(const char *path)
 	ssize_t n;
 	int fd;
 
+	if (stat(path, &st) < 0 && (errno == ENOENT || errno == ELOOP || errno == EACCES))
+		return codec && codec->load && !codec->tables;
 	if (stat(path, &st) < 0)
-		return errno == ENOENT || errno == ELOOP || errno == EACCES ? 0 :
-		    fail_errno(path, "cannot be looked at");
+		return fail_errno(path, "cannot be looked at");
 	if (!S_ISREG(st.st_mode))
 		return 0;
 	if (codec)

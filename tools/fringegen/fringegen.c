@@ -1,4 +1,5 @@
 /* Patterns to project: phase-shifted fringes, Gray code, composite and dithered patterns. */
+#include "io/safe_file.h"
 #include "run/stage.h"
 #include "fringegen.px.h"
 
@@ -265,6 +266,8 @@ init(struct run *run)
 		return -1;
 	if (p->manifest && (!run->output || !strcmp(run->output, "-")))
 		return fail_usage("--manifest", "wants files to name: give -o FILE, or -o FOLDER/");
+	if (safe_file_same(p->manifest, run->output))
+		return fail_usage("--manifest", "is the file that -o writes");
 	return patterns_plan(&priv->spec, &priv->patterns);
 }
 

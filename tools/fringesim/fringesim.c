@@ -1,4 +1,5 @@
 /* Simulated captures of a known scene, with their truth. */
+#include "io/safe_file.h"
 #include "run/stage.h"
 
 #include <string.h>
@@ -127,6 +128,11 @@ check_use(const struct run *run)
 		return fail_usage("--inverse", "needs --gray");
 	if (parameters->axis == AXIS_BOTH && parameters->scene.ref_plane.n)
 		return fail_usage("--ref-plane", "is for fringes along one axis");
+	if (safe_file_same(parameters->truth, run->output))
+		return fail_usage("--truth", "is the file that -o writes");
+	if (safe_file_same(parameters->manifest, run->output) ||
+	    safe_file_same(parameters->manifest, parameters->truth))
+		return fail_usage("--manifest", "is a file that -o or --truth writes");
 	if (parameters->manifest && (!run->output || !strcmp(run->output, "-")))
 		return fail_usage("--manifest", "wants files to name: give -o FILE, or -o FOLDER/");
 	return parameters->turn == 0 || parameters->frames > 1 ? 0 :

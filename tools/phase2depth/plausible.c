@@ -48,7 +48,7 @@ check_size(struct plausible *plausible, const struct pinhole *camera,
     const struct triangulation *rays, const struct frame_head *in)
 {
 	double right = rays->origin_px[0] + (double)in->w * rays->bin[0];
-	double bottom = rays->origin_px[1] + (double)in->h * rays->bin[1];
+	double bottom = rays->origin_px[1] + (double)in->h * rays->bin[1], factor;
 
 	if (!(camera->w > 0 && camera->h > 0))
 		return 0;
@@ -58,13 +58,15 @@ check_size(struct plausible *plausible, const struct pinhole *camera,
 		    "calibration's camera of %g x %g px: are --origin and --calib right?", in->w,
 		    in->h, rays->origin_px[0], rays->origin_px[1], camera->w, camera->h);
 	if (rays->placed || plausible->asked ||
-	    (right > camera->w - 0.5 && bottom > camera->h - 0.5))
+	    (right > camera->w - rays->bin[0] && bottom > camera->h - rays->bin[1]))
 		return 0;
 	plausible->asked = plausible->off = true;
-	if (fabs(camera->w / (double)in->w - camera->h / (double)in->h) < 0.01)
+	factor = camera->w / (right - rays->origin_px[0]);
+	if (factor > 1.5 && fabs(factor - round(factor)) < 0.02 &&
+	    fabs(factor - camera->h / (bottom - rays->origin_px[1])) < 0.02)
 		warn(NULL, "the frame is %.3g times smaller than the calibration's camera of %g x "
-		    "%g px: if its pixels are larger say --bin %.3g, if it is cut out --origin",
-		    camera->w / (double)in->w, camera->w, camera->h, camera->w / (double)in->w);
+		    "%g px: if its pixels are larger say --bin %g, if it is cut out --origin",
+		    factor, camera->w, camera->h, round(factor) * rays->bin[0]);
 	else
 		warn(NULL, "the frame, %zu x %zu px, is smaller than the calibration's camera of "
 		    "%g x %g px: if it is cut out say where, by --origin", in->w, in->h,

@@ -220,7 +220,7 @@ place(const struct run *run, struct triangulation *t, const struct calib *calib,
 
 	if (sensor_crop_origin(run, &options->origin, in, calib->origin_px, origin_px, bin) < 0)
 		return -1;
-	t->placed = keyed || given->n || options->origin.n || meta_get(&in->meta, "origin_px") ||
+	t->placed = options->origin.n || meta_get(&in->meta, "origin_px") ||
 	    calib->origin_px[0] != 0 || calib->origin_px[1] != 0;
 	if (given->n == 0)
 		return 0;

@@ -36,7 +36,7 @@ struct triangulation {
 	double origin_px[2], bin[2];
 	bool along_y;
 	bool warned;		/* of a --period that is not the frame's own */
-	bool placed;		/* an option or a key says where the frame lies, or how large */
+	bool placed;		/* an option or a key says where the frame lies */
 	float *lens; /* what undoing the lens adds to x (plane 0) and y (plane 1); NULL: nothing.
 		      * NaN where that is impossible. Rows of lens_stride floats. */
 	size_t lens_stride;

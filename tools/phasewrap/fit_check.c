@@ -10,7 +10,7 @@
 #include "step_fit.h"
 
 #define PIXELS 600		/* looked at, about */
-#define LEAST 64		/* pixels with fringes, from which on something can be told */
+#define LEAST 24		/* pixels with fringes, from which on something can be told */
 
 static bool
 is_checkable(const struct capture_fringe *fringe)
@@ -34,6 +34,8 @@ fit_check_plan(struct fit_check *check, const struct capture_set *captures,
 	check->columns = (head->w + check->step - 1) / check->step;
 	check->rows = (head->h + check->step - 1) / check->step;
 	check->planes = head->c;
+	if (head->type != SAMPLE_FLOAT)	/* fewer grey levels do not tell fringes from noise */
+		check->least_amplitude = fmaxf(check->least_amplitude, 2);
 	if (check->off)
 		return 0;
 	check->sample = calloc(check->columns * check->rows, head->c * sizeof(*check->sample));
@@ -121,7 +123,7 @@ centre(const float *sample, const struct capture_fringe *fringe, float max_value
 static float
 least_square(const struct fit_check *check, size_t pixels)
 {
-	double least = 0;
+	double least = 0;		/* at first as all that counts */
 
 	for (int round = 0; round < 2; round++) {
 		double sum = 0, n = 0;
@@ -149,6 +151,7 @@ gather_gram(const struct fit_check *check, const struct capture_fringe *fringe, 
 		check->work[p] = centre(check->sample + p * check->planes, fringe, max_value, v);
 	least = least_square(check, pixels);
 	memset(gram, 0, n * n * sizeof(*gram));
+	least = fmaxf(least, check->least_amplitude * check->least_amplitude / 2);
 	for (size_t p = 0; p < pixels; p++) {
 		if (!(check->work[p] > 0) || !(check->work[p] >= least))
 			continue;
@@ -235,9 +238,27 @@ report(const struct fit_check *check, const struct capture_fringe *fringe, doubl
 {
 	char set[CAPTURE_SET_NAME_SIZE];
 
-	if (check->verbose)
+	if (check->verbose && isnan(misfit))
+		fprintf(stderr, "%s: %s: too few pixels have fringes to tell how well they fit\n",
+		    fail_program(), capture_set_name(fringe, set));
+	else if (check->verbose)
 		fprintf(stderr, "%s: %s: the fit is off by %.3f of the amplitude\n",
 		    fail_program(), capture_set_name(fringe, set), misfit);
+}
+
+/* Three steps have other shifts than any other number of them: as fringegen projects them, and as
+ * the papers have them. */
+static void
+warn_assumed(struct fit_check *check, const struct capture_set *captures)
+{
+	bool three = false;
+
+	for (size_t k = 0; k < captures->fringes; k++)
+		three |= captures->fringe[k].n == 3 && !captures->fringe[k].two_plus_one;
+	if (three && check->assumed && !check->told)
+		warn(NULL, "three images are taken for the shifts -120,0,120, as nothing says "
+		    "others: many systems project --shift 0,120,240");
+	check->told = true;
 }
 
 void
@@ -245,17 +266,24 @@ fit_check_warn(struct fit_check *check, const struct capture_set *captures, floa
 {
 	double gram[FIT_CHECK_MOST * FIT_CHECK_MOST];
 
+	warn_assumed(check, captures);
 	for (size_t k = 0; k < captures->fringes && !check->off; k++) {
 		const struct capture_fringe *fringe = &captures->fringe[k];
 		struct step_verdict verdict;
 
-		if (!is_checkable(fringe) ||
-		    gather_gram(check, fringe, max_value, gram) < LEAST)
+		if (!is_checkable(fringe))
 			continue;
+		if (gather_gram(check, fringe, max_value, gram) < LEAST) {
+			report(check, fringe, NAN);
+			continue;
+		}
 		verdict = step_fit_judge(gram, fringe->shift_rad, fringe->n);
 		report(check, fringe, verdict.misfit);
-		check->off = check->warned = verdict.fault != STEPS_FIT;
-		say(check, fringe, &verdict);
+		check->off = check->warned =
+		    verdict.fault != STEPS_FIT && verdict.fault != STEPS_UNFIT;
+		if (verdict.fault != STEPS_UNFIT || !check->unfit)
+			say(check, fringe, &verdict);
+		check->unfit |= verdict.fault == STEPS_UNFIT;
 	}
 	check->verbose = false;
 }

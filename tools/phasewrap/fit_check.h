@@ -20,11 +20,14 @@ struct fit_check {
 	float *sample;		/* [pixel][plane] */
 	char *names;		/* of the images, a word per plane, or NULL */
 	float *work;		/* for the fits */
+	float least_amplitude;	/* below which a pixel is unlit */
 	bool off, warned;	/* nothing can be told, or it was */
+	bool unfit;		/* that nothing fits was told */
+	bool assumed, told;	/* the shifts of three images are a guess; the user knows it */
 	bool verbose;		/* the caller sets it: prints once how well the images fit */
 };
 
-/* -1 after fail(). */
+/* The caller sets check->assumed, check->least_amplitude before. -1 after fail(). */
 int fit_check_plan(struct fit_check *, const struct capture_set *, const struct frame_head *);
 void fit_check_free(struct fit_check *);
 /* Looks at row y of all fringe images. */

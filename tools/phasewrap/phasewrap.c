@@ -231,6 +231,7 @@ set_limits(const struct run *run, const struct frame_head *in, struct priv *priv
 	limits->least_amplitude = (float)parameters->min_amplitude;
 	limits->least_modulation = (float)parameters->min_modulation;
 	limits->least_mean = isnan(parameters->dark) ? -INFINITY : (float)parameters->dark;
+	priv->fit_check.least_amplitude = limits->least_amplitude;
 	return saturation_plan(&priv->saturation, in,
 	    !isnan(parameters->max_value) || meta_get(&in->meta, "max_value"), in->c);
 }
@@ -250,6 +251,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct priv *priv = run->priv;
 
 	phasewrap_forget(&priv->wrap);
+	priv->fit_check.assumed = !priv->manifest_read && parameters->captures.shift_rad.n == 0 &&
+	    (parameters->captures.order || !meta_get(&in->meta, "role"));
 	priv->wrap.vector = parameters->as == AS_VECTOR;
 	if (capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
 	    run->position ? 0 : run->operands) < 0 ||

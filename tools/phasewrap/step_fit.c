@@ -22,10 +22,12 @@
 #define OTHER_RATIO 2.0
 #define OUTLIER_RATIO 2.5
 #define OUTLIER_LEAD 1.8	/* over the second best to leave out */
-#define UNFIT 0.4		/* of the amplitude */
+#define UNFIT 0.4		/* of the amplitude; of four images square fringes leave 0.48, */
+#define UNFIT_FOUR 0.6		/* wrong ones 0.7 to 1.05 */
 #define UNEVEN 1.5		/* a misfit that is noise has as much of every shape */
 #define ALIKE 0.25		/* of the mean square difference of the nearest shifts */
 #define SAME_SHIFT 1e-3		/* in that difference */
+#define SEEN 0.3		/* of that difference must lie in the phases that there are */
 #define SLIGHT 0.005		/* of the amplitude: rounding to grey levels */
 
 struct fit {
@@ -196,19 +198,36 @@ least_difference(const double *shift_rad, size_t n)
 	return least;
 }
 
-/* Two images that are less different than those of the nearest shifts should be. */
+/* How different two images are by the fit: little, too, where all pixels have nearly one phase. */
+static double
+fitted_difference(const struct fit *fit, size_t i, size_t j)
+{
+	double sum = 0;
+
+	for (int a = 0; a < 3; a++)
+		for (int b = 0; b < 3; b++)
+			sum += (fit->q[a][i] - fit->q[a][j]) * (fit->q[b][i] - fit->q[b][j]) *
+			    dot(fit->q[a], fit->gq[b], fit->n);
+	return sum;
+}
+
+/* Two images that are less different than those of the nearest shifts should be, and than the other
+ * images have it. */
 static bool
 find_alike(const struct fit *fit, const double *shift_rad, struct step_verdict *verdict)
 {
 	const double *g = fit->gram;
 	size_t n = fit->n;
-	double least = ALIKE * least_difference(shift_rad, n) * trace(g, n) / (double)n;
+	double usual = least_difference(shift_rad, n) * trace(g, n) / (double)n;
+	double least = ALIKE * usual;
 
 	for (size_t j = 1; j < n; j++)
 		for (size_t i = 0; i < j; i++) {
 			double apart = g[i * n + i] + g[j * n + j] - 2 * g[i * n + j];
+			double fitted = fitted_difference(fit, i, j);
 
-			if (apart >= least || expected_difference(shift_rad, i, j) <= SAME_SHIFT)
+			if (apart >= least || expected_difference(shift_rad, i, j) <= SAME_SHIFT ||
+			    apart >= ALIKE * fitted || fitted < SEEN * usual)
 				continue;
 			least = apart;
 			verdict->fault = STEPS_ALIKE;
@@ -398,7 +417,7 @@ step_fit_judge(const double *gram, const double *shift_rad, size_t n)
 {
 	struct step_verdict verdict = { .fault = STEPS_FIT };
 	struct fit fit;
-	double square = trace(gram, n) / (double)n, best = 0;
+	double square = trace(gram, n) / (double)n, best = 0, unfit = n == 4 ? UNFIT_FOUR : UNFIT;
 
 	if (!(square > 0) || !solve(&fit, gram, shift_rad, n))
 		return verdict;
@@ -419,9 +438,9 @@ step_fit_judge(const double *gram, const double *shift_rad, size_t n)
 		find_outlier(&fit, &verdict, &best);
 	if (verdict.fault != STEPS_FIT)
 		verdict.better = verdict.misfit / sqrt(best);
-	if (verdict.better > UNFIT)	/* no better word than that nothing fits */
+	if (verdict.better > unfit)	/* no better word than that nothing fits */
 		verdict.fault = STEPS_FIT;
-	if (verdict.fault == STEPS_FIT && verdict.misfit > UNFIT &&
+	if (verdict.fault == STEPS_FIT && verdict.misfit > unfit &&
 	    (n == 4 || unevenness(&fit) > UNEVEN))
 		verdict.fault = STEPS_UNFIT;
 	return verdict;

@@ -7,7 +7,8 @@
 #include "base/fail.h"
 
 #define PAIRS 8192		/* looked at, about */
-#define LEAST 10		/* pairs that jump by whole turns, from which on it is no chance */
+#define FAR_SHARE 0.001		/* the first planes of a Gray code have few edges */
+#define LEAST 6		/* pairs that jump by whole turns, from which on it is no chance */
 
 /* Shares of the weight. On right captures of seven rigs 0.0004 at most jump by whole turns; with
  * wrong orders 0.01 to 0.1 do. Jumps of any size are whole numbers, within NEAR, by a quarter. */
@@ -124,8 +125,9 @@ jump_check_warn(struct jump_check *check, bool gray)
 	}
 	memset(check->row, 0, check->rows * sizeof(*check->row));
 	whole = sums.up + sums.down + sums.far;
-	if (sums.pairs < LEAST || whole - sums.loose / 3 < WHOLE_SHARE * sums.all ||
-	    whole < sums.loose)
+	if (sums.pairs < LEAST || whole < sums.loose ||
+	    (whole - sums.loose / 3 < WHOLE_SHARE * sums.all &&
+		sums.far - sums.loose < FAR_SHARE * sums.all))
 		return;
 	check->off = check->warned = true;
 	warn("absphase", "%.2g %% of neighbours differ by whole turns, as wrong fringe orders do: "
