@@ -89,7 +89,7 @@ number_format(double v, char text[32])
 		if (strtod(shortest, NULL) == v)
 			break;
 	}
-	return strcpy(text, shortest);	/* NOLINT(*insecureAPI.strcpy): both have 32 bytes */
+	return strcpy(text, shortest);
 }
 
 int
