@@ -33,9 +33,7 @@ HARDENED_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 override CFLAGS += -std=c11 -Wall -Wextra -Wno-missing-field-initializers -O3 -fopenmp \
 	-fno-math-errno -fno-trapping-math -ffp-contract=off $(COMPILER_FLAGS) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(HARDENED)
-# gcc's shared libubsan beside libasan knows no log_path (tests/nightly/sanitized)
-SAN_STATIC := $(if $(findstring address,$(SAN)),$(if $(findstring clang,$(shell $(CC) --version)),,-static-libasan -static-libubsan))
-LDFLAGS += -fopenmp $(if $(SAN),-fsanitize=$(SAN) $(SAN_STATIC)) $(HARDENED_LINK)
+LDFLAGS += -fopenmp $(if $(SAN),-fsanitize=$(SAN)) $(HARDENED_LINK)
 
 # GPU=0 builds tools that run on the processor only; so does a machine without glslc or volk
 GPU ?= $(if $(and $(shell command -v glslc),$(wildcard /usr/include/volk.h)),1,0)
