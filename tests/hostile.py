@@ -2,8 +2,8 @@
 file that a fuzzer ever found. Python's own library is enough.
 
 hostile.py write FOLDER    writes them
-hostile.py replay FOLDER   gives each file to its tool, as a file and through a pipe: it ends with 0,
-	or with 1 and one line, and takes no more memory than its size and its picture allow
+hostile.py replay FOLDER [MIB]   gives each file to its tool, as a file and through a pipe: it ends with 0,
+	or with 1 and one line, and takes no more memory than its size and its picture allow, and MIB (48)
 """
 import functools
 import itertools
@@ -16,9 +16,9 @@ import threading
 import zlib
 
 MIB = 1 << 20
-# What a tool may take beyond what an empty picture takes: so much, and so often the bytes of the file
+# What a tool may take beyond what an empty picture takes: so many MiB, and so often the bytes of the file
 # and of the picture that its head states (frame(5)).
-SPARE = 48 * MIB
+SPARE = 48
 TIMES = 12
 
 
@@ -333,7 +333,7 @@ def run(command, path=None):
 	return child.returncode, message, usage.ru_maxrss * 1024
 
 
-def judge(tool, bytes_, picture, refused, status, message, memory, base):
+def judge(bytes_, picture, refused, status, message, memory, base):
 	lines = [line for line in message.splitlines() if "warning" not in line]
 	if status not in (0, 1):
 		return "exit %d: %s" % (status, message[-300:])
@@ -341,7 +341,7 @@ def judge(tool, bytes_, picture, refused, status, message, memory, base):
 		return "%d lines: %s" % (len(lines), message[:300])
 	if refused and status == 0:
 		return "was not refused"
-	if memory > base + SPARE + TIMES * (bytes_ + picture):
+	if memory > base + TIMES * (bytes_ + picture):
 		return "took %d MiB for a file of %d bytes and a picture of %d" % (memory // MIB, bytes_, picture)
 	return None
 
@@ -355,7 +355,7 @@ def write(folder):
 			print(file.name, file.picture, file.tool, int(file.refused), file=lines)
 
 
-def replay(folder):
+def replay(folder, spare=SPARE):
 	with open(os.path.join(folder, "list")) as lines:
 		files = [line.split() for line in lines]
 	base = {}
@@ -369,7 +369,7 @@ def replay(folder):
 	def one(name, picture, tool, refused, pipe):
 		path = os.path.join(folder, name)
 		got = run([tool] + ARGUMENTS[tool] + ["-" if pipe else path], path if pipe else None)
-		why = judge(tool, os.path.getsize(path), int(picture), int(refused), *got, base[tool])
+		why = judge(os.path.getsize(path), int(picture), int(refused), *got, base[tool] + int(spare) * MIB)
 		return why and "%s%s: %s" % (name, " (pipe)" if pipe else "", why)
 
 	# cut and flipped files come as files only
@@ -387,4 +387,4 @@ if __name__ == "__main__":
 	if sys.argv[1] == "write":
 		write(sys.argv[2])
 	else:
-		sys.exit(replay(sys.argv[2]) > 0)
+		sys.exit(replay(*sys.argv[2:]) > 0)

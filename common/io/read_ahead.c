@@ -101,7 +101,11 @@ list_operand(struct read_ahead *input, const char *operand, char ***files, size_
 	}
 	*n = 1;
 	input->uneven_folders = true;
-	return add_seam(input, 1);
+	if (add_seam(input, 1) == 0)
+		return 0;
+	free(**files);
+	free(*files);
+	return -1;
 }
 
 static int

@@ -49,7 +49,7 @@ static void
 yaml_block(struct number_parser *parser, size_t indent)
 {
 	while (parser->at < parser->end) {
-		const char *line = parser->at + 1;
+		const char *line;
 		size_t in;
 
 		parser->at += strcspn(parser->at, "\n");

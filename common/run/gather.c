@@ -73,7 +73,8 @@ drop_waiting(struct link *link, size_t n)
 	for (size_t i = 0; i < n; i++)
 		frame_free(link->waiting[i]);
 	link->waitings -= n;
-	memmove(link->waiting, link->waiting + n, link->waitings * sizeof(*link->waiting));
+	if (n > 0 && link->waitings > 0)	/* a link that no frame has reached has no list */
+		memmove(link->waiting, link->waiting + n, link->waitings * sizeof(*link->waiting));
 }
 
 /* Takes exactly the wanted planes off the waiting frames, as parts of which there are *n. */
