@@ -62,9 +62,15 @@ safe_file_final_path(const char *path)
 			return NULL;
 		}
 	}
-	if (!final)
+	if (!final || errno == ENOMEM) {
 		fail_memory();
-	return final;
+	} else if (errno == EIO) {	/* other errors are those of making the file, too */
+		fail_errno(path, "link cannot be read");
+	} else {
+		return final;
+	}
+	free(final);
+	return NULL;
 }
 
 bool
