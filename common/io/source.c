@@ -214,7 +214,7 @@ file_open(struct source *source, const char *path)
 {
 	bool standard = !strcmp(path, "-");
 	const char *name = standard ? "standard input" : path;
-	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = standard ? dup(STDIN_FILENO) : waiting_open(path, O_RDONLY | O_CLOEXEC, 0);
 	struct stat st;
 	FILE *file;
 
@@ -284,7 +284,7 @@ is_image(const char *path)
 		return 0;
 	if (codec)
 		return codec->load && !codec->tables;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = waiting_open(path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return errno == EACCES ? 0 : fail_errno(path, "cannot be opened");
 	n = file_start(fd, start, sizeof(start), 0);
