@@ -73,7 +73,8 @@ drop_waiting(struct link *link, size_t n)
 	for (size_t i = 0; i < n; i++)
 		frame_free(link->waiting[i]);
 	link->waitings -= n;
-	memmove(link->waiting, link->waiting + n, link->waitings * sizeof(*link->waiting));
+	if (link->waitings)	/* else there may be no array yet */
+		memmove(link->waiting, link->waiting + n, link->waitings * sizeof(*link->waiting));
 }
 
 /* Takes exactly the wanted planes off the waiting frames, as parts of which there are *n. */

@@ -396,11 +396,15 @@ void
 free(void *p)
 {
 	static void (*real)(void *);
+	static _Thread_local bool seeking;
 
-	if (!p || is_early(p))
+	if (!p || is_early(p) || seeking)	/* dlsym() frees its last failure's message */
 		return;
-	if (!real)
+	if (!real) {
+		seeking = true;
 		real = next("free");
+		seeking = false;
+	}
 	real(p);
 }
 
@@ -683,13 +687,22 @@ instance_address(void *instance, const char *name)
 	return replace_vulkan(name, found);
 }
 
+/* As !strcmp(), which a sanitizer that has not begun yet replaces, too. */
+static bool
+is_same(const char *a, const char *b)
+{
+	for (; *a && *a == *b; a++, b++)
+		;
+	return *a == *b;
+}
+
 /* A tail call: dlsym(RTLD_NEXT) looks at who called it. */
 __attribute__((optimize("O2", "omit-frame-pointer"))) void *
 dlsym(void *handle, const char *name)
 {
 	if (!real_dlsym)
 		(void)next("dlsym");
-	if (!strcmp(name, "vkGetInstanceProcAddr")) {
+	if (is_same(name, "vkGetInstanceProcAddr")) {
 		const struct module *m = find_module(__builtin_return_address(0));
 
 		if (m && m->program) {
