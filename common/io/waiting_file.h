@@ -1,5 +1,5 @@
-/* Calls that a signal does not interrupt, and files of a descriptor that another process has set to O_NONBLOCK, which those that inherit it
- * share. They wait where it does not. */
+/* Calls that a signal does not interrupt, and files of a descriptor that another process has set to
+ * O_NONBLOCK, which those that inherit it share. They wait where it does not. */
 #ifndef WAITING_FILE_H
 #define WAITING_FILE_H
 
