@@ -142,13 +142,20 @@ pipe_open(struct source *source, int fd, const char *path)
 		source->loader.receiver = NULL;
 	}
 	file = buffered(source, waiting_file_input(fd));
+	if (!file) {
+		fail_errno(path, "cannot be opened");
+		close(fd);
+	}
 	while (file && start.n)
 		if (ungetc(start.byte[--start.n], file) == EOF) {
+			fail_errno(path, "cannot be opened");
 			fclose(file);
 			file = NULL;
 		}
-	if (!file)
-		fail_errno(path, "cannot be opened");
+	if (!file) {
+		shared_receiver_close(source->loader.receiver);
+		source->loader.receiver = NULL;
+	}
 	return file;
 }
 
