@@ -3,7 +3,7 @@ FAULTS_SHIM := $(BUILD)/tests/faults.so
 
 $(FAULTS_SHIM): tests/faults/shim.c
 	@mkdir -p $(@D)
-	$(CC) -O2 -g -fno-builtin -fPIC -shared -std=gnu11 -Wall -Wextra -o $@ $< -ldl
+	$(CC) -O2 -g -fno-builtin -fPIC -ftls-model=initial-exec -shared -std=gnu11 -Wall -Wextra -o $@ $< -ldl
 
 stages: $(FAULTS_SHIM)
 

@@ -85,17 +85,17 @@ cache_write(const char *path, const void *data, size_t bytes)
 	unlink(made);		/* of a process of this number that was killed */
 	fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);	/* follows no link */
 	file = fd < 0 ? NULL : fdopen(fd, "wb");
-	if (fd >= 0 && !file)
-		close(fd);
 	if (file) {
 		written = fwrite(data, 1, bytes, file) == bytes;
 		written &= fclose(file) == 0;
 		written = written && rename(made, path) == 0;
-		number = errno;
-		if (!written)
-			unlink(made);
-		errno = number;
 	}
+	number = errno;
+	if (fd >= 0 && !file)
+		close(fd);
+	if (fd >= 0 && !written)
+		unlink(made);
+	errno = number;
 	free(made);
 	return written ? 0 : -1;
 }

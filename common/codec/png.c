@@ -25,6 +25,7 @@ struct job {
 	unsigned char *rows;
 	char *text;
 	size_t used, most;		/* bytes that libpng holds, and may hold, while it reads */
+	bool lacks_memory;		/* for something that it did without, while it writes */
 };
 
 static bool
@@ -48,6 +49,15 @@ on_warning(png_structp png, png_const_charp message)
 {
 	if (strcasestr(message, "memory"))
 		on_error(png, message);
+}
+
+/* The same where zlib may be at work, which a jump would keep from freeing what it has. */
+static void
+note_warning(png_structp png, png_const_charp message)
+{
+	struct job *job = png_get_error_ptr(png);
+
+	job->lacks_memory |= strcasestr(message, "memory") != NULL;
 }
 
 /* Ends a libpng callback or step when fail() has been called already. */
@@ -359,6 +369,7 @@ write_image(struct job *job, const struct frame *frame, const struct png_options
 	put_text(job, head);
 	png_write_info(job->png, job->info);
 	write_rows(job, frame, one_bit);
+	jump_if(job, job->lacks_memory && fail_memory() < 0);
 	return 0;
 }
 
@@ -388,7 +399,7 @@ png_save(struct saver *saver, const struct frame *frame)
 		return fail_memory();
 	job->path = saver->path;
 	job->file = saver->file;
-	job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+	job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, note_warning);
 	job->info = job->png ? png_create_info_struct(job->png) : NULL;
 	if (job->info)
 		status = write_image(job, frame, saver->options);

@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "io/temporary_files.h"
+#include "io/waiting_file.h"
 
 #define LINKS_MOST 40		/* that follow one another, as the kernel has it */
 #define NAMES_MOST 1000		/* of temporary files that are tried */
@@ -62,9 +63,15 @@ safe_file_final_path(const char *path)
 			return NULL;
 		}
 	}
-	if (!final)
+	if (!final || errno == ENOMEM) {
 		fail_memory();
-	return final;
+	} else if (errno == EIO) {	/* other errors are those of making the file, too */
+		fail_errno(path, "link cannot be read");
+	} else {
+		return final;
+	}
+	free(final);
+	return NULL;
 }
 
 /* The path without . and .. and links in it, of a file that need not exist; NULL where its folder
@@ -156,7 +163,7 @@ sync_descriptor(int fd)
 static int
 sync_folder(char *folder)
 {
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), status = 0;
+	int fd = waiting_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), status = 0;
 
 	if (fd >= 0 && sync_descriptor(fd) < 0)
 		status = fail_errno(folder, "folder cannot be written to the disk");
@@ -211,7 +218,7 @@ static int
 nameless_create(const char *final)
 {
 	char *folder = folder_of(final), path[32];
-	int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
+	int fd = folder ? waiting_open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
 
 	free(folder);
 	if (fd < 0)
@@ -239,10 +246,12 @@ copy_bytes(int from, int to)
 	off_t at = 0;
 	ssize_t n, done;
 
-	while ((n = pread(from, buffer, sizeof(buffer), at)) > 0) {
-		for (ssize_t i = 0; i < n; i += done)
-			if ((done = write(to, buffer + i, (size_t)(n - i))) < 0)
+	while ((n = TEMP_FAILURE_RETRY(pread(from, buffer, sizeof(buffer), at))) > 0) {
+		for (ssize_t i = 0; i < n; i += done) {
+			done = TEMP_FAILURE_RETRY(write(to, buffer + i, (size_t)(n - i)));
+			if (done < 0)
 				return -1;
+		}
 		at += n;
 	}
 	return n < 0 ? -1 : 0;
@@ -252,7 +261,7 @@ copy_bytes(int from, int to)
 static int
 nameless_copy(int fd, const char *name)
 {
-	int to = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), status, number;
+	int to = waiting_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), status, number;
 	struct stat st;
 
 	if (to < 0)
@@ -306,7 +315,7 @@ static int
 create_new(int fd, const char *name)
 {
 	(void)fd;
-	return open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	return waiting_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
 static void

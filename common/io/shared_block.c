@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "io/shared_block.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ shared_block_make(size_t bytes)
 	if (getrlimit(RLIMIT_FSIZE, &file_size) < 0 || all > file_size.rlim_cur)
 		return NULL;	/* memory counts as a file here: a signal would end the process */
 	fd = memfd_create("frame", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd >= 0 && ftruncate(fd, (off_t)all) == 0 &&
+	if (fd >= 0 && TEMP_FAILURE_RETRY(ftruncate(fd, (off_t)all)) == 0 &&
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		block = shared_block_map(fd, PROT_READ | PROT_WRITE);
 	if (!block && fd >= 0)

@@ -142,13 +142,20 @@ pipe_open(struct source *source, int fd, const char *path)
 		source->loader.receiver = NULL;
 	}
 	file = buffered(source, waiting_file_input(fd));
+	if (!file) {
+		fail_errno(path, "cannot be opened");
+		close(fd);
+	}
 	while (file && start.n)
 		if (ungetc(start.byte[--start.n], file) == EOF) {
+			fail_errno(path, "cannot be opened");
 			fclose(file);
 			file = NULL;
 		}
-	if (!file)
-		fail_errno(path, "cannot be opened");
+	if (!file) {
+		shared_receiver_close(source->loader.receiver);
+		source->loader.receiver = NULL;
+	}
 	return file;
 }
 
@@ -215,7 +222,7 @@ file_open(struct source *source, const char *path)
 {
 	bool standard = !strcmp(path, "-");
 	const char *name = standard ? "standard input" : path;
-	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = standard ? dup(STDIN_FILENO) : waiting_open(path, O_RDONLY | O_CLOEXEC, 0);
 	struct stat st;
 	FILE *file;
 
@@ -286,7 +293,7 @@ is_image(const char *path)
 		return 0;
 	if (codec)
 		return codec->load && !codec->tables;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = waiting_open(path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return errno == EACCES ? 0 : fail_errno(path, "cannot be opened");
 	n = file_start(fd, start, sizeof(start), 0);

@@ -17,6 +17,12 @@ again(int fd, short events)
 	return errno == EINTR || (errno == EAGAIN && (poll(&wanted, 1, -1) >= 0 || errno == EINTR));
 }
 
+int
+waiting_open(const char *path, int flags, mode_t permissions)
+{
+	return (int)TEMP_FAILURE_RETRY(open(path, flags, permissions));
+}
+
 ssize_t
 waiting_read(int fd, void *to, size_t n)
 {

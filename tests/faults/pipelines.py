@@ -24,10 +24,16 @@ holoenc -P 8 depth.nrrd -o holo.png
 holoenc -P 8 depth.nrrd -o holo.jpg
 dither3 holo.png -o dithered.png
 printf '0 0\\n0.25 0.1\\n1 1\\n' >tones.txt
+cp -r pnm damaged
+head -c 200 pnm/01.pgm >damaged/01.pgm
+head -c 3000 set.nrrd >cut.nrrd
+for n in a a-0002 a; do framecat --set name=$n pnm/00.pgm; done >names.nrrd
+chmod 644 png/* pnm/*
+touch empty.nrrd
 """
 
 # name: stages of a pipe; the one whose calls fail begins with @. {i} is the folder of inputs, OLD a file
-# that is there before
+# that is there before, LINK a symbolic link to a file that is not
 PIPELINES = {
 	"png": "@fringepipe phasewrap -q -n 3 --period 8,9 {i}/png -o OLD.nrrd",
 	"tiff": "@fringepipe phasewrap -q -n 3 --period 8,9 {i}/tiff -o OLD.tif",
@@ -66,11 +72,29 @@ PIPELINES = {
 	"info": "@frameinfo {i}/depth.nrrd {i}/holo.png {i}/png",
 	"plot": "@frameplot {i}/depth.nrrd -o OLD.svg",
 	"devices": "@fringepipe --devices",
+	"synced": "@fringepipe framecat {i}/png -o OLD.tif",
+	"names": "@fringepipe framecat {i}/names.nrrd -o out/",
+	"link": "@fringepipe framecat {i}/phase.nrrd -o LINK.nrrd",
+	"keep-going": "@fringepipe phasewrap --keep-going -q -n 3 --period 8,9 {i}/damaged {i}/pnm -o x%04d.nrrd",
+	"keep-going-frames": "@fringepipe framecat --keep-going {i}/damaged -o x%04d.png",
+	"keep-going-write": "@fringepipe framecat --keep-going {i}/damaged | cat",
+	"failing-writer": "@fringepipe framecat {i}/cut.nrrd | framecat - -o OLD.nrrd",
+	"failed-stream": "framecat {i}/damaged | @fringepipe framecat - -o OLD.nrrd",
+	"failed-at-once": "framecat {i}/empty.nrrd | @fringepipe gauss - -o OLD.nrrd",
+	"fresh-cache": "@fringepipe -d gpu -q phasewrap -n 3 --period 8,9 {i}/png -o OLD.nrrd",
 	"gpu": "@fringepipe -d gpu -q phasewrap -n 3 --period 8,9 {i}/png , gauss , unwrap2f -o OLD.nrrd",
 	"gpu-flow": "@fringepipe -d gpu undither3 {i}/dithered.png -o OLD.nrrd",
 }
 # only the program's own calls count: these libraries end the process themselves
-OWN_CALLS = {"plot", "gpu", "gpu-flow", "devices"}
+OWN_CALLS = {"plot", "gpu", "gpu-flow", "devices", "fresh-cache"}
+# without a fault they exit with 1, too, and their neighbours that come behind
+FAILING = {"keep-going", "keep-going-frames", "keep-going-write", "failing-writer", "failed-stream", "failed-at-once"}
+# a line for each frame that is lost, and one at the end
+KEEPING = {"keep-going", "keep-going-frames", "keep-going-write"}
+# what they write goes to the disk, as it does outside of tests
+SYNCED = {"synced", "names", "link", "table", "numbered-jpeg"}
+# with no cache before it
+FRESH = {"fresh-cache"}
 
 # findings in code that is not of this project: function, what was wrong, a pattern of the place
 KNOWN = [
@@ -81,7 +105,8 @@ KNOWN = [
 
 # the share of scripts/check
 QUICK = { "png", "tiff", "jpeg", "manifest", "folder", "numbered", "patterns", "stream-read", "stream-write",
-	"shared-write", "spooled", "chain", "mesh-ply", "mesh-obj", "table", "calibration", "holo", "info" }
+	"shared-write", "spooled", "chain", "mesh-ply", "mesh-obj", "table", "calibration", "holo", "info",
+	"names", "link", "keep-going", "failing-writer", "failed-stream" }
 
 CALIBRATION = """{ "camera_K": [[1000, 0, 15], [0, 1005, 6], [0, 0, 1]], "camera_dist": [0.08, -0.15, 0, 0],
 "projector_K": [[1500, 0, 480], [0, 1510, 300], [0, 0, 1]], "projector_dist": [],

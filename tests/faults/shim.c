@@ -3,7 +3,8 @@
  *
  *	FAULT=FUNCTION:N	the N-th call of the function fails
  *	FAULT=FUNCTION:N+	that and all later ones
- *	FAULT=interrupt		every second call that a signal can interrupt fails with EINTR
+ *	FAULT=interrupt		every call that a signal can interrupt fails with EINTR, and
+ *				succeeds when the same place makes it again at once
  *	FAULT=short		every read and write moves a part of what it could
  *	FAULT=shrink:N		before the N-th read of a file, the file is cut to half of its size
  *	FAULT_LOG=FILE		gets the stack of the call that failed, and at the end how often
@@ -58,6 +59,7 @@ static bool and_later, all_libraries, stacks;
 static int log_fd = -1;
 static atomic_bool ready;
 static _Thread_local bool inside, counted;
+static _Thread_local const void *interrupted;	/* the place whose call has just failed so */
 
 /* ---- who calls ---- */
 
@@ -275,8 +277,10 @@ fails(struct counter **counter, const char *name, const void *caller, bool inter
 	now = (*counter)->chosen && (call == chosen_call || (and_later && call > chosen_call));
 	if (now && call == chosen_call)
 		log_fired(name, call);
-	if (mode == FAULT_INTERRUPT && interruptible)
-		now = call % 2 == 1;
+	if (mode == FAULT_INTERRUPT && interruptible) {
+		now = interrupted != caller;
+		interrupted = now ? caller : NULL;
+	}
 	inside = false;
 	return now;
 }
@@ -392,11 +396,15 @@ void
 free(void *p)
 {
 	static void (*real)(void *);
+	static _Thread_local bool seeking;
 
-	if (!p || is_early(p))
+	if (!p || is_early(p) || seeking)	/* dlsym() frees its last failure's message */
 		return;
-	if (!real)
+	if (!real) {
+		seeking = true;
 		real = next("free");
+		seeking = false;
+	}
 	real(p);
 }
 
@@ -460,6 +468,8 @@ FAULTY(fopen, FILE *, (const char *path, const char *how), real(path, how), FAIL
 FAULTY_AS(fopen64, "fopen", false, FILE *, (const char *path, const char *how), real(path, how),
     FAIL(EMFILE, NULL))
 FAULTY(fdopen, FILE *, (int fd, const char *how), real(fd, how), FAIL(ENOMEM, NULL))
+FAULTY(fopencookie, FILE *, (void *cookie, const char *how, cookie_io_functions_t functions),
+    real(cookie, how, functions), FAIL(ENOMEM, NULL))
 FAULTY(tmpfile, FILE *, (void), real(), FAIL(ENOSPC, NULL))
 FAULTY_AS(tmpfile64, "tmpfile", false, FILE *, (void), real(), FAIL(ENOSPC, NULL))
 FAULTY(fread, size_t, (void *p, size_t size, size_t n, FILE *file),
@@ -488,11 +498,11 @@ FAULTY(fseeko, int, (FILE *file, off_t at, int from), real(file, at, from), FAIL
 FAULTY(ftello, off_t, (FILE *file), real(file), FAIL(EIO, -1))
 
 /* Files. */
-FAULTY(open, int, (const char *path, int flags, mode_t permissions),
+INTERRUPTIBLE(open, int, (const char *path, int flags, mode_t permissions),
     real(path, flags, permissions), FAIL(EMFILE, -1))
-FAULTY_AS(open64, "open", false, int, (const char *path, int flags, mode_t permissions),
+FAULTY_AS(open64, "open", true, int, (const char *path, int flags, mode_t permissions),
     real(path, flags, permissions), FAIL(EMFILE, -1))
-FAULTY(openat, int, (int at, const char *path, int flags, mode_t permissions),
+INTERRUPTIBLE(openat, int, (int at, const char *path, int flags, mode_t permissions),
     real(at, path, flags, permissions), FAIL(EMFILE, -1))
 INTERRUPTIBLE(read, ssize_t, (int fd, void *p, size_t n), real(shrink(fd), p, shorter(n)),
     FAIL(EIO, -1))
@@ -529,10 +539,10 @@ write_pieces(ssize_t (*real)(int, const struct iovec *, int), int fd, const stru
 
 INTERRUPTIBLE(writev, ssize_t, (int fd, const struct iovec *piece, int n),
     write_pieces(real, fd, piece, n), FAIL(ENOSPC, -1))
-FAULTY(fsync, int, (int fd), real(fd), FAIL(EIO, -1))
-FAULTY(fdatasync, int, (int fd), real(fd), FAIL(EIO, -1))
+INTERRUPTIBLE(fsync, int, (int fd), real(fd), FAIL(EIO, -1))
+INTERRUPTIBLE(fdatasync, int, (int fd), real(fd), FAIL(EIO, -1))
 FAULTY(close, int, (int fd), real(fd), { real(fd); errno = EIO; return -1; })
-FAULTY(ftruncate, int, (int fd, off_t n), real(fd, n), FAIL(ENOSPC, -1))
+INTERRUPTIBLE(ftruncate, int, (int fd, off_t n), real(fd, n), FAIL(ENOSPC, -1))
 FAULTY(lseek, off_t, (int fd, off_t at, int from), real(fd, at, from), FAIL(EIO, -1))
 FAULTY_AS(lseek64, "lseek", false, off_t, (int fd, off_t at, int from), real(fd, at, from),
     FAIL(EIO, -1))
@@ -545,6 +555,10 @@ FAULTY(rename, int, (const char *from, const char *to), real(from, to), FAIL(EIO
 FAULTY(linkat, int, (int a, const char *from, int b, const char *to, int flags),
     real(a, from, b, to, flags), FAIL(EIO, -1))
 FAULTY(unlink, int, (const char *path), real(path), FAIL(EIO, -1))
+FAULTY(unlinkat, int, (int at, const char *path, int flags), real(at, path, flags), FAIL(EIO, -1))
+FAULTY(rmdir, int, (const char *path), real(path), FAIL(EIO, -1))
+FAULTY(readlink, ssize_t, (const char *path, char *to, size_t n), real(path, to, n),
+    FAIL(EIO, -1))
 FAULTY(mkdir, int, (const char *path, mode_t permissions), real(path, permissions),
     FAIL(ENOSPC, -1))
 FAULTY(mkdtemp, char *, (char *path), real(path), FAIL(ENOSPC, NULL))
@@ -562,6 +576,8 @@ FAULTY(readdir, struct dirent *, (DIR *folder), real(folder), FAIL(EIO, NULL))
 FAULTY(mmap, void *, (void *p, size_t n, int protection, int flags, int fd, off_t at),
     real(p, n, protection, flags, fd, at), FAIL(ENOMEM, MAP_FAILED))
 FAULTY(munmap, int, (void *p, size_t n), real(p, n), { real(p, n); errno = ENOMEM; return -1; })
+INTERRUPTIBLE(getrandom, ssize_t, (void *p, size_t n, unsigned flags), real(p, n, flags),
+    FAIL(EAGAIN, -1))
 FAULTY(memfd_create, int, (const char *name, unsigned flags), real(name, flags), FAIL(EMFILE, -1))
 FAULTY(pthread_create, int,
     (pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *with_what),
@@ -671,13 +687,22 @@ instance_address(void *instance, const char *name)
 	return replace_vulkan(name, found);
 }
 
+/* As !strcmp(), which a sanitizer that has not begun yet replaces, too. */
+static bool
+is_same(const char *a, const char *b)
+{
+	for (; *a && *a == *b; a++, b++)
+		;
+	return *a == *b;
+}
+
 /* A tail call: dlsym(RTLD_NEXT) looks at who called it. */
 __attribute__((optimize("O2", "omit-frame-pointer"))) void *
 dlsym(void *handle, const char *name)
 {
 	if (!real_dlsym)
 		(void)next("dlsym");
-	if (!strcmp(name, "vkGetInstanceProcAddr")) {
+	if (is_same(name, "vkGetInstanceProcAddr")) {
 		const struct module *m = find_module(__builtin_return_address(0));
 
 		if (m && m->program) {
