@@ -639,7 +639,7 @@ write_frames("sine.nrrd", sine)'
 	phasewrap -n 4 in.nrrd -o done.nrrd
 	fails 1 "nothing says how many steps there are: give --steps, or --manifest" phasewrap in.nrrd
 	fails 1 "nothing says how many Gray planes there are: give --gray" phasewrap -k gray in.nrrd
-	fails 1 "a measurement is 3 images, the input ends after 1 of one" phasewrap -n 3 in.nrrd
+	fails 1 "a measurement is 3 images, the input ends after 1 of one" phasewrap -n 3 -s -120,0,120 in.nrrd
 	fails 1 "input holds phases already, captured images are wanted" phasewrap -n 3 done.nrrd
 	fails 1 "a measurement is 5 images by the options and 31 by the key set_images: give --period" \
 		phasewrap -n 5 all.nrrd

@@ -398,19 +398,6 @@ apply_stored_periods(const struct frame_head *head, struct capture_set *out)
 	return status;
 }
 
-/* Red, green and blue are three steps only of images that have them. */
-static int
-check_colour(const struct frame_head *head)
-{
-	static const char *const names[] = { "r", "g", "b" };
-
-	for (size_t c = 0; c < head->c; c++)
-		if (strcmp(head->channel[c], names[c % 3]))
-			return fail("--rgb", "image is not in colour: channel %.40s where %s "
-			    "should be", head->channel[c], names[c % 3]);
-	return 0;
-}
-
 int
 capture_set_sort(const struct capture_options *options, const struct manifest *manifest,
     const struct frame_head *head, struct capture_set *out)
@@ -422,9 +409,7 @@ capture_set_sort(const struct capture_options *options, const struct manifest *m
 	memset(out, 0, sizeof(*out));
 	if (!capture)
 		return fail_memory();
-	status = options->rgb ? check_colour(head) : 0;
-	if (status == 0)
-		status = capture_roles_describe(options, manifest, head, capture);
+	status = capture_roles_describe(options, manifest, head, capture);
 	if (status == 0)
 		status = sort_fringes(options, head, capture, n, out);
 	if (status == 0)

@@ -29,6 +29,9 @@ colour_reduce(const struct run *run, struct frame **frame)
 	const struct frame_head *head = &(*frame)->head;
 	bool grey_alpha = head->c == 2 && !strcmp(head->channel[1], "a");
 
+	if (run->colour == COLOUR_PLANES && !is_colour(head))
+		return fail("--rgb", "image is not in colour: channel %.40s where r g b should be",
+		    head->channel[0]);
 	if (run->colour == COLOUR_KEEP || (!grey_alpha && !is_colour(head)))
 		return 0;
 	if (grey_alpha)
