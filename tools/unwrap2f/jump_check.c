@@ -7,7 +7,7 @@
 #include "base/fail.h"
 
 #define PAIRS 8192		/* looked at, about */
-#define FAR_SHARE 0.001		/* the first planes of a Gray code have few edges */
+#define FAR_SHARE 0.001		/* of a Gray code: its first planes have few edges */
 #define LEAST 6		/* pairs that jump by whole turns, from which on it is no chance */
 
 /* Shares of the weight. On right captures of seven rigs 0.0004 at most jump by whole turns; with
@@ -127,7 +127,7 @@ jump_check_warn(struct jump_check *check, bool gray)
 	whole = sums.up + sums.down + sums.far;
 	if (sums.pairs < LEAST || whole < sums.loose ||
 	    (whole - sums.loose / 3 < WHOLE_SHARE * sums.all &&
-		sums.far - sums.loose < FAR_SHARE * sums.all))
+		!(gray && sums.far - sums.loose > FAR_SHARE * sums.all)))
 		return;
 	check->off = check->warned = true;
 	warn("absphase", "%.2g %% of neighbours differ by whole turns, as wrong fringe orders do: "
