@@ -130,7 +130,7 @@ fail_magic(const char *name, const char *text, size_t n)
 static int
 fail_start(FILE *file, const char *name, const char *text, size_t n)
 {
-	const char *rest = STREAM_FAILED + n;
+	const char *rest = &STREAM_FAILED[n];
 
 	if (n < sizeof(STREAM_FAILED) && !memcmp(text, STREAM_FAILED, n)) {
 		while (*rest && getc_unlocked(file) == (unsigned char)*rest)
