@@ -2,9 +2,7 @@
 #define _GNU_SOURCE
 #include "io/nrrd_stream.h"
 
-#include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -17,6 +15,7 @@
 #include "base/text.h"
 #include "frame/keyline.h"
 #include "io/nrrd_header.h"
+#include "io/waiting_file.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "samples are written as they lie");
 
@@ -102,14 +101,6 @@ struct pieces {
 	bool begun;			/* some bytes are written */
 };
 
-static int
-wait_writable(int fd)
-{
-	struct pollfd wanted = { .fd = fd, .events = POLLOUT };
-
-	return poll(&wanted, 1, -1) < 0 && errno != EINTR ? -1 : 0;
-}
-
 static void
 pieces_drop(struct pieces *pieces, size_t bytes)
 {
@@ -137,10 +128,8 @@ pieces_write(struct pieces *pieces)
 			if ((size_t)done != first->iov_len)
 				return fail_errno(pieces->name, "cannot be written");
 		} else {
-			done = writev(pieces->fd, pieces->piece, (int)pieces->n);
-			if (done < 0 && errno == EAGAIN && wait_writable(pieces->fd) == 0)
-				continue;
-			if (done < 0 && errno != EINTR)
+			done = waiting_writev(pieces->fd, pieces->piece, (int)pieces->n);
+			if (done < 0)
 				return fail_errno(pieces->name, "cannot be written");
 		}
 		if (done > 0) {
@@ -221,13 +210,11 @@ stream_send_failed(int fd)
 		return;
 	signal(SIGPIPE, SIG_IGN);	/* the reader may have gone, and the message counts */
 	while (left) {
-		ssize_t done = write(fd, text, left);
+		ssize_t done = waiting_write(fd, text, left);
 
-		if (done > 0) {
-			text += done;
-			left -= (size_t)done;
-		} else if (errno != EINTR && (errno != EAGAIN || wait_writable(fd) < 0)) {
+		if (done <= 0)
 			return;
-		}
+		text += done;
+		left -= (size_t)done;
 	}
 }

@@ -34,6 +34,28 @@ waiting_read(int fd, void *to, size_t n)
 	return got;
 }
 
+ssize_t
+waiting_write(int fd, const void *from, size_t n)
+{
+	ssize_t done;
+
+	do
+		done = write(fd, from, n);
+	while (done < 0 && again(fd, POLLOUT));
+	return done;
+}
+
+ssize_t
+waiting_writev(int fd, const struct iovec *piece, int n)
+{
+	ssize_t done;
+
+	do
+		done = writev(fd, piece, n);
+	while (done < 0 && again(fd, POLLOUT));
+	return done;
+}
+
 static ssize_t
 read_cookie(void *cookie, char *to, size_t n)
 {
@@ -43,12 +65,8 @@ read_cookie(void *cookie, char *to, size_t n)
 static ssize_t
 write_cookie(void *cookie, const char *from, size_t n)
 {
-	int fd = (int)(intptr_t)cookie;
-	ssize_t done;
+	ssize_t done = waiting_write((int)(intptr_t)cookie, from, n);
 
-	do
-		done = write(fd, from, n);
-	while (done < 0 && again(fd, POLLOUT));
 	return done < 0 ? 0 : done;	/* as fopencookie(3) has it */
 }
 
