@@ -1,6 +1,6 @@
 /*
- * The names of files that a run has given to frames, so that no name is given twice. Constant time
- * for each name, however many there are and however they are made.
+ * The names of files that a run has given to frames, so that no name is given twice. Few steps for
+ * each name, however many there are and however they are made.
  */
 #ifndef TAKEN_NAMES_H
 #define TAKEN_NAMES_H
