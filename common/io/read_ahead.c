@@ -62,6 +62,14 @@ struct read_ahead {
 	bool folders;			/* one of the operands is a folder */
 };
 
+static bool
+is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* A folder's files are listed: notes where it ends. */
 static int
 add_seam(struct read_ahead *input, size_t files)
@@ -78,28 +86,31 @@ add_seam(struct read_ahead *input, size_t files)
 	return 0;
 }
 
-/* The files of an operand. A folder that cannot be listed is tried again when it is its turn. */
+/* The operand itself, as its only file. */
+static int
+list_itself(const char *operand, char ***files, size_t *n)
+{
+	fail_clear();
+	*n = 1;
+	*files = calloc(1, sizeof(**files));
+	if (*files && (**files = strdup(operand)))
+		return 0;
+	free(*files);
+	return fail_memory();
+}
+
+/* The files of an operand. A folder that cannot be listed is tried again when it is its turn, and
+ * so is what is missing among folders: how many files it had is not known. */
 static int
 list_operand(struct read_ahead *input, const char *operand, char ***files, size_t *n)
 {
-	if (source_files(operand, files, n) == 0) {
-		/* what is missing among folders was one: how many files it had is not known */
-		if (!input->keep_going || !input->folders || access(operand, F_OK) == 0)
-			return 0;
-		input->uneven_folders = true;
-		return add_seam(input, 1);
-	}
-	if (!input->keep_going || !*operand)
+	int status = source_files(operand, files, n);
+
+	if (!input->keep_going || !*operand ||
+	    (status == 0 && (!input->folders || access(operand, F_OK) == 0)))
+		return status;
+	if (status < 0 && list_itself(operand, files, n) < 0)
 		return -1;
-	fail_clear();
-	*files = calloc(1, sizeof(**files));
-	if (*files)
-		**files = strdup(operand);
-	if (!*files || !**files) {
-		free(*files);
-		return fail_memory();
-	}
-	*n = 1;
 	input->uneven_folders = true;
 	if (add_seam(input, 1) == 0)
 		return 0;
@@ -139,7 +150,6 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 {
 	struct read_ahead *input = calloc(1, sizeof(*input));
 	size_t threads = (size_t)thread_pool_threads(pool);
-	struct stat st;
 	int status = 0;
 
 	if (!input) {
@@ -149,7 +159,7 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 	input->pool = pool;
 	input->keep_going = keep_going;
 	for (size_t i = 0; i < operands; i++)
-		input->folders |= stat(operand[i], &st) == 0 && S_ISDIR(st.st_mode);
+		input->folders |= is_folder(operand[i]);
 	if (operands == 0)
 		status = add_operand(input, "-");
 	for (size_t i = 0; i < operands && status == 0; i++)
@@ -367,14 +377,6 @@ holds_one(const char *path)
 	const struct codec *codec = codec_by_suffix(path);
 
 	return codec && !codec->many && !codec->concatenates;
-}
-
-static bool
-is_folder(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* Images of the next file that can be read; 0 where none can. */
