@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "image/coarse_grid.h"
 
 #define PIXELS 4096		/* looked at, about */
 #define LEAST 100		/* phases, from which on something can be told */
@@ -107,13 +108,11 @@ int
 plausible_plan(struct plausible *plausible, const struct calib *calib,
     const struct triangulation *rays, const struct frame_head *in)
 {
-	double step = sqrt((double)in->w * (double)in->h / PIXELS);
-
 	if (check_size(plausible, &calib->camera, rays, in) < 0 || check_axis(calib, rays, in) < 0)
 		return -1;
 	plausible->size_px = rays->along_y ? calib->projector.h : calib->projector.w;
-	plausible->step = step > 1 ? (size_t)step : 1;
-	plausible->rows = (in->h + plausible->step - 1) / plausible->step;
+	plausible->step = coarse_grid_step(in->w, in->h, PIXELS);
+	plausible->rows = coarse_grid_count(in->h, plausible->step);
 	free(plausible->row);
 	plausible->row = calloc(plausible->rows, sizeof(*plausible->row));
 	return plausible->row ? 0 : fail_memory();

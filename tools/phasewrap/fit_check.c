@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "image/coarse_grid.h"
 #include "step_fit.h"
 
 #define PIXELS 600		/* looked at, about */
@@ -22,7 +23,6 @@ int
 fit_check_plan(struct fit_check *check, const struct capture_set *captures,
     const struct frame_head *head)
 {
-	double step = sqrt((double)head->w * (double)head->h / PIXELS);
 	const char *names = meta_get(&head->meta, "name");
 	bool any = false;
 
@@ -30,9 +30,9 @@ fit_check_plan(struct fit_check *check, const struct capture_set *captures,
 	for (size_t k = 0; k < captures->fringes; k++)
 		any |= is_checkable(&captures->fringe[k]);
 	check->off = check->warned || !any;
-	check->step = step > 1 ? (size_t)step : 1;
-	check->columns = (head->w + check->step - 1) / check->step;
-	check->rows = (head->h + check->step - 1) / check->step;
+	check->step = coarse_grid_step(head->w, head->h, PIXELS);
+	check->columns = coarse_grid_count(head->w, check->step);
+	check->rows = coarse_grid_count(head->h, check->step);
 	check->planes = head->c;
 	if (head->type != SAMPLE_FLOAT)	/* fewer grey levels do not tell fringes from noise */
 		check->least_amplitude = fmaxf(check->least_amplitude, 2);

@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
 #include "saturation.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "image/coarse_grid.h"
 
 #define PIXELS 4096		/* of a plane, about */
 #define LEAST 8			/* pixels at the top that are no chance, */
@@ -14,12 +14,10 @@ int
 saturation_plan(struct saturation *saturation, const struct frame_head *head, bool known,
     size_t planes)
 {
-	double step = sqrt((double)head->w * (double)head->h / PIXELS);
-
-	saturation->step = step > 1 ? (size_t)step : 1;
-	saturation->rows = (head->h + saturation->step - 1) / saturation->step;
+	saturation->step = coarse_grid_step(head->w, head->h, PIXELS);
+	saturation->rows = coarse_grid_count(head->h, saturation->step);
 	saturation->pixels =
-	    saturation->rows * ((head->w + saturation->step - 1) / saturation->step) * planes;
+	    saturation->rows * coarse_grid_count(head->w, saturation->step) * planes;
 	saturation->off |= known || head->type != SAMPLE_USHORT;
 	free(saturation->top);
 	saturation->top = calloc(saturation->rows + 1, sizeof(*saturation->top));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "image/coarse_grid.h"
 
 #define PAIRS 8192		/* looked at, about */
 #define FAR_SHARE 0.001		/* of a Gray code: its first planes have few edges */
@@ -24,7 +25,7 @@ jump_check_plan(struct jump_check *check, const struct frame_head *head, char ax
 
 	free(check->row);
 	check->step = head->h > rows ? head->h / rows : 1;
-	check->rows = (head->h + check->step - 1) / check->step;
+	check->rows = coarse_grid_count(head->h, check->step);
 	check->modulation = head_channel(head, "modulation");
 	check->texture = head_channel(head, "texture");
 	if (check->modulation == NO_CHANNEL || check->texture == NO_CHANNEL)

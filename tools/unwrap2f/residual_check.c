@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "image/coarse_grid.h"
 
 #define PIXELS 16384		/* about as many are looked at: a share is then sure to 0.01 */
 #define PIXELS_LEAST 256	/* of fewer no warning is given */
@@ -26,11 +27,9 @@
 int
 residual_check_plan(struct residual_check *check, size_t w, size_t h, float chance)
 {
-	double step = sqrt((double)w * (double)h / PIXELS);
-
 	free(check->count);
-	check->step = step > 1 ? (size_t)step : 1;
-	check->rows = (h + check->step - 1) / check->step;
+	check->step = coarse_grid_step(w, h, PIXELS);
+	check->rows = coarse_grid_count(h, check->step);
 	check->positive = chance > 0;
 	check->scale = chance > 0 ? (float)FAR / chance : 1;
 	check->count = calloc(check->rows + 1, sizeof(*check->count));
