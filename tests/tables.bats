@@ -517,3 +517,15 @@ table("equal.nrrd", ["a#b", "a_b"])'
 	fails 1 "framecat: equal.vnl: two columns have the name a_b" framecat equal.nrrd -o equal.vnl
 	[ ! -e equal.vnl ]
 }
+
+@test "tables: names that would read back as one are refused, others as they will be read" {
+	py 'write_frames("clash.nrrd", Frame(np.zeros((2, 1, 3), "f4"), ["\\\\", "_"], {"points": "3"}))
+write_frames("one.nrrd", Frame(np.zeros((2, 1, 3), "f4"), ["a\\\\b", "c"], {"points": "3"}))'
+	for suffix in csv vnl; do
+		fails 1 "two columns have the name _ " framecat clash.nrrd -o clash.$suffix
+		[ ! -e clash.$suffix ]
+		framecat one.nrrd -o one.$suffix
+		py 'expect(read_frame("one.nrrd").names[1] == "c")
+expect("a_b" in open(sys.argv[1]).read())' one.$suffix
+	done
+}

@@ -195,9 +195,8 @@ make_name(const char *from, size_t c, char to[CHANNEL_NAME_SIZE])
 	memset(to, 0, CHANNEL_NAME_SIZE);
 	if (n == 0)
 		snprintf(to, CHANNEL_NAME_SIZE, "field%zu", c + 1);
-	for (size_t i = 0; i < n; i++)
-		to[i] = (unsigned char)from[i] <= ' ' || from[i] == 0x7f || from[i] == '\\' ?
-		    '_' : from[i];
+	memcpy(to, from, n);
+	text_table_change_name(to);
 }
 
 static int

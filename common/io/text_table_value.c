@@ -48,6 +48,14 @@ text_table_warn_rounded(const char *path, const char *what, size_t number, const
 	    "float (said once a file)", what, number, value, (double)kept);
 }
 
+void
+text_table_change_name(char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name <= ' ' || *name == 0x7f || *name == '\\')
+			*name = '_';
+}
+
 static int
 by_name(const void *a, const void *b)
 {

@@ -43,15 +43,15 @@ write_csv_name(FILE *file, const char *name)
 	putc('"', file);
 }
 
-/* A name as the syntax can have it. */
+/* A name as the syntax can have it, and as the reader will have it. */
 static void
 change_name(enum text_syntax syntax, char *name)
 {
 	if (!*name && syntax == TEXT_VNL)
 		strcpy(name, "_");
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' ||
-		    (syntax == TEXT_VNL && (*name == '#' || *name == ' ')))
+	text_table_change_name(name);
+	for (; *name && syntax == TEXT_VNL; name++)
+		if (*name == '#')
 			*name = '_';
 }
 
