@@ -8,7 +8,7 @@
 
 #include "base/fail.h"
 #include "image/coarse_grid.h"
-#include "step_fit.h"
+#include "fringe/step_fit.h"
 
 #define PIXELS 600		/* looked at, about */
 #define LEAST 24		/* pixels with fringes, from which on something can be told */
@@ -16,7 +16,7 @@
 static bool
 is_checkable(const struct capture_fringe *fringe)
 {
-	return !fringe->two_plus_one && fringe->n >= 4 && fringe->n <= FIT_CHECK_MOST;
+	return !fringe->two_plus_one && fringe->n >= 4 && fringe->n <= STEP_FIT_MOST;
 }
 
 int
@@ -144,8 +144,8 @@ gather_gram(const struct fit_check *check, const struct capture_fringe *fringe, 
     double *gram)
 {
 	size_t pixels = check->columns * check->rows, n = fringe->n, used = 0;
-	float v[FIT_CHECK_MOST], least;
-	double unit[FIT_CHECK_MOST];
+	float v[STEP_FIT_MOST], least;
+	double unit[STEP_FIT_MOST];
 
 	for (size_t p = 0; p < pixels; p++)
 		check->work[p] = centre(check->sample + p * check->planes, fringe, max_value, v);
@@ -264,7 +264,7 @@ warn_assumed(struct fit_check *check, const struct capture_set *captures)
 void
 fit_check_warn(struct fit_check *check, const struct capture_set *captures, float max_value)
 {
-	double gram[FIT_CHECK_MOST * FIT_CHECK_MOST];
+	double gram[STEP_FIT_MOST * STEP_FIT_MOST];
 
 	warn_assumed(check, captures);
 	for (size_t k = 0; k < captures->fringes && !check->off; k++) {

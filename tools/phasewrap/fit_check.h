@@ -12,8 +12,6 @@
 #include "frame/frame.h"
 #include "fringe/capture_set.h"
 
-#define FIT_CHECK_MOST 64	/* images of one period; more are not checked */
-
 struct fit_check {
 	size_t step;		/* every step-th pixel of every step-th row is looked at */
 	size_t columns, rows, planes;

@@ -4,7 +4,7 @@
 #define PHASEWRAP_H
 
 #include "fringe/capture_set.h"
-#include "phase_shift_weights.h"
+#include "fringe/phase_shift_weights.h"
 
 struct passes;
 

@@ -1,5 +1,5 @@
 /* Fits of phase shifts to a Gram matrix of images, and the search for shifts that fit better. */
-#include "step_fit.h"
+#include "fringe/step_fit.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit_check.h"
-
-#define MOST FIT_CHECK_MOST
+#define MOST STEP_FIT_MOST
 
 /*
  * Limits, by the images of seven rigs and simulations of 4 to 18 steps (the mean square that a fit

@@ -10,6 +10,8 @@
 
 #include <stddef.h>
 
+#define STEP_FIT_MOST 64	/* images of one period; callers check no more */
+
 enum step_fault {
 	STEPS_FIT,		/* as well as noise and harmonics let them */
 	STEPS_ALIKE,		/* image b shows what image a shows */
@@ -29,7 +31,7 @@ struct step_verdict {
 	double better;		/* the same of the fit that the fault names, if any; else 0 */
 };
 
-/* gram: n x n, of n >= 4 images; shift_rad: of each. */
+/* gram: n x n, of n images, 4 to STEP_FIT_MOST; shift_rad: of each. */
 struct step_verdict step_fit_judge(const double *gram, const double *shift_rad, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-#include "phase_shift_weights.h"
+#include "fringe/phase_shift_weights.h"
 
 #include <math.h>
 #include <stdlib.h>
