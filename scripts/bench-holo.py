@@ -117,16 +117,18 @@ def read_back(want, picture, pitch, *options, extent=None):
 
 def lossless():
 	print("\n1. lossless, theta 30; rms in % of the sphere's diameter (limit: 1.03 times quantisation)")
-	print("%-12s %-10s %6s %10s %10s %8s" % ("object", "stair", "pitch", "rms %", "limit %", "spikes"))
-	for name, z, limits in ("sphere", sphere(), (0.0026, 0.0052, 0.0068)), ("steps", steps(), None):
+	print("%-8s %-10s %-9s %6s %8s %10s %10s %8s" % ("object", "stair", "rounding", "pitch", "bytes", "rms %", "limit %",
+		"spikes"))
+	for name, z, limits in ("sphere", sphere(), {"level": (0.0026, 0.0052, 0.0068), "angle": (0.00105, 0.0021, 0.00277)}), (
+			"steps", steps(), None):
 		put("in.nrrd", z)
-		for stair in "composite", "cosine":
+		for stair, rounding in ((s, r) for s in ("composite", "cosine") for r in ("level", "angle")):
 			for i, pitch in enumerate((16, 32, 42)):
-				must("holoenc", "-P", pitch, "--stair", stair, "--depth-range", cube(z), "in.nrrd",
-					"-o", "out.png")
+				must("holoenc", "-P", pitch, "--stair", stair, "--rounding", rounding, "--depth-range", cube(z),
+					"in.nrrd", "-o", "out.png")
 				f = read_back(z, "out.png", pitch, extent=0.9 * W)
-				print("%-12s %-10s %6d %10.4f %10s %8d" % (name, stair, pitch, f.rms,
-					limits[i] if limits else "", f.spikes))
+				print("%-8s %-10s %-9s %6d %8d %10.5f %10s %8d" % (name, stair, rounding, pitch, size("out.png"), f.rms,
+					limits[rounding][i] if limits else "", f.spikes))
 
 
 def three_bits():
@@ -169,7 +171,8 @@ def three_bits_of(name, z):
 	print("%-18s %-7s %-8s %7s %7s %8s %8s %9s %8s %8s" % ("method", "pack", "texture", "bytes", "PNG:1", "OBJ:1",
 		"PLY:1", "rms %", "spikes", "lost %"))
 	for texture, source, options in ("none", "in.nrrd", []), ("8 bits", "lit.nrrd", ["--texture", "texture"]):
-		must("holoenc", "-P", 42, "-K", 0, "--depth-range", cube(z), *options, source, "-o", source + ".png")
+		must("holoenc", "-P", 42, "-K", 0, "--rounding", "level", "--depth-range", cube(z), *options, source,
+			"-o", source + ".png")
 		whole = size(source + ".png")
 		three_row("24 bits", "", texture, source + ".png", whole, meshes, read_back(z, source + ".png", 42))
 	for texture, source, bits, methods in ("none", "in.nrrd", 0, ("small", "bayer", "fs", "best", "best --price 0.05")), (
