@@ -24,8 +24,8 @@ def report(want, got, turn):
 @test "holodec: sphere, W 512, lossless, bare PNG: quantisation is all the error, no spike, both stairs" {
 	py "$bodies"'write_depth("sphere.nrrd", sphere(512))'
 	for stair in composite cosine; do
-		while read -r pitch limit; do
-			holoenc -P $pitch --stair $stair --depth-range 0,512 sphere.nrrd -o sphere.png
+		while read -r pitch rounding limit; do
+			holoenc -P $pitch --stair $stair --rounding $rounding --depth-range 0,512 sphere.nrrd -o sphere.png
 			holodec sphere.png -o out.nrrd
 			py "$bodies"'
 P, limit = float(sys.argv[1]), float(sys.argv[2])
@@ -34,9 +34,12 @@ expect(np.isnan(want) == np.isnan(got))
 kept, ghosts, spikes, rms = report(want, got, 2 * P)
 expect(spikes == 0 and 100 * rms / 460.8 <= 1.03 * limit, sys.argv, spikes, 100 * rms / 460.8)' \
 				$pitch $limit
-		done <<<"16 0.0026
-32 0.0052
-42 0.0068"
+		done <<<"16 level 0.0026
+32 level 0.0052
+42 level 0.0068
+16 angle 0.00105
+32 angle 0.0021
+42 angle 0.00277"
 	done
 }
 
@@ -413,7 +416,7 @@ expect(d.meta["z_axis"] == "towards" and "view_rotation" in d.meta, d.meta)'
 	py "$bodies"'write_depth("in.nrrd", sphere(100))'
 	holoenc -P 10 -t 35 -S 7 -K 1 --depth-range 0,100 in.nrrd -o picture.nrrd
 	py 'f = read_frame("picture.nrrd"); write_frames("bare.nrrd", Frame(f.pixels, f.names))'
-	options="-P 10 -t 35 --stair cosine -S 7 -K 1 --depth-range 0,100"
+	options="-P 10 -t 35 --stair cosine -S 7 -K 1 --rounding angle --depth-range 0,100"
 	holodec picture.nrrd -o a.nrrd
 	holodec $options --z-axis towards bare.nrrd -o b.nrrd
 	holodec $options bare.nrrd -o c.nrrd
@@ -443,7 +446,7 @@ put("ushort.nrrd", p.astype("u2") * 257)
 put("five.nrrd", np.concatenate([p, p[:2]]), ["r", "g", "b", "c", "d"])
 for key, value in ("holo_pitch_px", "wide"), ("holo_theta_deg", "0"), ("holo_stair", "spiral"), (
 		"holo_stair_height", "5.5"), ("holo_layout", "cmyk"), ("holo_depth_range", "2 1"), (
-		"holo_size", "128"), ("holo_spacing", "a b"), ("holo_stair_turns", "-1"):
+		"holo_rounding", "up"), ("holo_size", "128"), ("holo_spacing", "a b"), ("holo_stair_turns", "-1"):
 	put(key + ".nrrd", p, meta={**m, key: value})
 put("turns.nrrd", p, meta={k: v for k, v in m.items() if k != "holo_stair_turns"})'
 	fails 1 "a Holoimage has the channels r g b (is this one of its planes, or a grey copy?), not: image" holodec plane.nrrd
@@ -453,6 +456,7 @@ put("turns.nrrd", p, meta={k: v for k, v in m.items() if k != "holo_stair_turns"
 	fails 1 "the picture is no Holoimage" holodec swapped.nrrd
 	fails 1 "8 bits a sample, not 16" holodec ushort.nrrd
 	fails 1 "the stairs are not those of the picture" holodec -S 4 good.png
+	fails 1 "holo_rounding: must be level or angle, not 'up'" holodec holo_rounding.nrrd
 	fails 1 "depths outside of the range: wrong --pitch or --theta?" holodec -P 20 good.png
 	fails 1 "holo_pitch_px" holodec holo_pitch_px.nrrd
 	fails 1 "holo_theta_deg: must lie in 1 to 89, not 0" holodec holo_theta_deg.nrrd

@@ -26,7 +26,7 @@ z[::5, 1::3] = np.nan
 write_frames("in.nrrd", Frame(z, ["depth"], {"z_axis": "towards"}))' $size
 		side=$((${size%x*} > ${size#*x} ? ${size%x*} : ${size#*x}))
 		for stair in composite cosine; do
-			holoenc -P $side -t 40 --stair $stair -S 9 -K 2 --depth-range 0,1 in.nrrd -o out.nrrd
+			holoenc -P $side -t 40 --stair $stair -S 9 -K 2 --rounding level --depth-range 0,1 in.nrrd -o out.nrrd
 			py "$encode"'
 f, W, stair = read_frame("out.nrrd"), int(sys.argv[1]), sys.argv[2]
 expect(f.pixels.dtype == np.uint8 and f.names == ["r", "g", "b"])
@@ -39,19 +39,19 @@ check(f, read_frame("in.nrrd")["depth"].astype(float), W, W, 40, stair, 9, 2)' $
 	py '
 z = np.linspace(3, 7, 64 * 48).reshape(48, 64).astype("f4")
 write_frames("in.nrrd", Frame(z, ["depth"], {"length_unit": "mm"}))'
-	holoenc in.nrrd -o out.nrrd
+	holoenc --rounding level in.nrrd -o out.nrrd
 	py "$encode"'
 f, z = read_frame("out.nrrd"), read_frame("in.nrrd")["depth"].astype(float)
 want = {"length_unit": "mm", "holo_size": "64 48", "holo_pitch_px": "4", "holo_theta_deg": "30",
 	"holo_stair": "cosine", "holo_stair_height": "11", "holo_stair_turns": "0", "holo_layout": "rgb",
 	"holo_depth_range": "3 7", "holo_spacing": "1 1", "holo_corner": "0 0", "z_axis": "away",
-	"cmd.1": "holoenc [1]"}
+	"cmd.1": "holoenc --rounding=level [1]"}
 expect({k: v for k, v in f.meta.items() if k != "holo_check"} == want, f.meta)
 expect(len(f.meta["holo_check"]) == 128)
 check(f, (7 - z) / 4, 64, 4, 30, "cosine", 11, 0)'
 	for theta in 1 30 45 89; do
 		for stair in composite cosine; do
-			holoenc -P 5 -t $theta --stair $stair in.nrrd -o out.nrrd
+			holoenc -P 5 -t $theta --stair $stair --rounding level in.nrrd -o out.nrrd
 			py "$encode"'
 f, z = read_frame("out.nrrd"), read_frame("in.nrrd")["depth"].astype(float)
 S = int(f.meta["holo_stair_height"])
@@ -87,11 +87,45 @@ for n in range(64):
 expect(min(kinds) > 5, kinds)'
 }
 
+@test "holoenc: of the 5 x 5 pairs of levels around the ideal one takes the nearest in angle" {
+	py '
+z = np.random.default_rng(7).uniform(0, 1, (256, 300)).astype("f4")
+z[:2] = np.linspace(0, 1, 600).reshape(2, 300); z[9, 9] = np.nan
+write_frames("in.nrrd", Frame(z, ["depth"], {"z_axis": "towards"}))'
+	for code in "--stair composite" "--stair cosine" "--layout yuv"; do
+		holoenc -P 60 -S 20 --depth-range 0,1 $code in.nrrd -o out.nrrd
+		py "$encode"'
+f, z = read_frame("out.nrrd"), read_frame("in.nrrd")["depth"].astype(float)
+expect(f.meta["holo_rounding"] == "angle")
+yuv = "yuv" in sys.argv[1]
+red, green, blue = (f.pixels[[1, 2, 0]] if yuv else f.pixels).astype(float)
+want, t = levels(z, 300, 60, 30, sys.argv[1].split()[1] if not yuv else "cosine", 20, 0)
+def off(r, g):
+	return np.abs(np.angle(np.exp(1j * (np.arctan2(r - 127.5, g - 127.5) - 2 * np.pi * t))))
+best = np.full(z.shape, 9.)
+for i in range(-2, 3):
+	for j in range(-2, 3):
+		r, g = (np.clip(np.floor(want[c] + 0.5) + d, 0, 255) for c, d in ((0, i), (1, j)))
+		best = np.fmin(best, off(r, g))
+there = np.isfinite(z)
+ours, level = off(red, green)[there], off(np.floor(want[0] + .5), np.floor(want[1] + .5))[there]
+# the turns are floats: a pair may be nearer to what float arithmetic makes of them
+expect(np.abs(ours - best[there]) < 3e-5, np.abs(ours - best[there]).max())
+rms = [np.sqrt((e ** 2).mean()) for e in (ours, level)]
+expect(rms[0] < 0.00095 and rms[0] < 0.42 * rms[1], rms)
+expect(np.hypot(red - 127.5, green - 127.5)[there] - 127.5 < 3.4)
+sure = there & (np.abs(t - np.round(t)) > 1e-4)
+expect(np.where(sure, np.abs(blue - want[2]), 0) <= 0.52)
+expect(f.pixels[:, 9, 9] == 0)' "$code"
+	done
+	fails 2 "--rounding" holoenc --rounding pair in.nrrd -o no.nrrd
+}
+
 @test "holoenc: layout yuv puts the stairs into luma" {
 	py '
 z = np.random.default_rng(2).uniform(0, 1, (20, 30)).astype("f4")
 write_frames("in.nrrd", Frame(z, ["depth"], {"z_axis": "towards"}))'
-	holoenc --layout yuv -P 9 -S 5 --depth-range 0,1 in.nrrd -o out.nrrd
+	holoenc --layout yuv -P 9 -S 5 --rounding level --depth-range 0,1 in.nrrd -o out.nrrd
 	py "$encode"'
 f = read_frame("out.nrrd")
 expect(f.names == ["luma", "chroma_u", "chroma_v"] and f.meta["holo_layout"] == "yuv", f.names)

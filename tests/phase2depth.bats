@@ -102,6 +102,24 @@ expect(error <= t["bound"], sys.argv[1:], np.nanmax(error / t["bound"]), np.nanm
 	shape_agrees $strong $strong x 127x1
 }
 
+@test "phase2depth: strong lenses and a projector seen from its first column on, where phases are small" {
+	py "$rig"'
+strong = [float(v) for v in sys.argv[1].split(",")]
+rig = Rig(600, 450, strong, strong)
+rig.K = np.array([[500., 0, 303], [0, 502.5, 223], [0, 0, 1]]); rig.Kp = np.array([[1100., 0, 480], [0, 1110, 300], [0, 0, 1]])
+phase, X = rig.phase(36)
+rig.json("c.json")
+write_frames("in.nrrd", Frame(phase.astype("f4"), ["absphase"], {"period_px": "36"}))
+np.savez("truth.npz", phase=phase, X=X, bound=rig.bound(phase, X, 36))' $strong
+	phase2depth -q --calib c.json in.nrrd -o out.nrrd
+	py '
+f, t = read_frame("out.nrrd"), np.load("truth.npz")
+seen = (t["phase"] > 0) & (np.abs(t["X"][:2]) > 0.5).all(0)
+share = (np.abs(f.pixels[:3] - t["X"]) / t["bound"])[:, seen]
+expect(seen.mean() > 0.7 and t["phase"][seen].min() < 0.5, seen.mean(), t["phase"][seen].min())
+expect(share < 0.9, share.max())'
+}
+
 @test "phase2depth: the world of two plain 3x4 matrices" {
 	py "$rig"'
 rig = Rig(60, 50)

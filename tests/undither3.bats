@@ -193,7 +193,7 @@ f = read_frame("bunny.nrrd"); write_frames("bunny.nrrd", Frame(-f.pixels.astype(
 		range=$(py '
 z = read_frame(sys.argv[1])["depth"]; low, high = float(np.nanmin(z)), float(np.nanmax(z))
 print("%.9g,%.9g" % (low - 1e-5 * (high - low), high + 1e-5 * (high - low)))' $name.nrrd)
-		holoenc -P 42 -K 0 --depth-range=$range $name.nrrd -o $name.png
+		holoenc -P 42 -K 0 --rounding level --depth-range=$range $name.nrrd -o $name.png
 		dither3 -m small $name.png -o ${name}_msb.png
 		dither3 -m small --pack planar $name.png -o ${name}_planar.png
 		undither3 ${name}_msb.png -o levels.nrrd

@@ -14,6 +14,7 @@
 
 enum holo_stair { HOLO_COMPOSITE, HOLO_COSINE };
 enum holo_layout { HOLO_RGB, HOLO_YUV };
+enum holo_rounding { HOLO_LEVEL, HOLO_ANGLE };
 enum holo_z_axis { HOLO_TOWARDS, HOLO_AWAY };
 
 /* As given on the command line; these win over the metadata. */
@@ -21,10 +22,12 @@ struct holo_options {
 	double pitch_px, theta_rad;     /* NaN: not given */
 	long stair_height, stair_turns; /* LONG_MIN: not given */
 	int stair, layout, z_axis;      /* -1: not given */
+	int rounding;                   /* likewise */
 	struct numbers depth_range;     /* n = 0: not given */
 };
 
 extern const char *const holo_stairs[], *const holo_layouts[], *const holo_z_axes[];
+extern const char *const holo_roundings[];
 
 /* Rows of an option table whose parameter struct `type` has a struct holo_options `member`. */
 /* clang-format off */
@@ -44,7 +47,10 @@ extern const char *const holo_stairs[], *const holo_layouts[], *const holo_z_axe
 	{ 0, "depth-range", "LO,HI", OPT_NUMBERS, offsetof(type, member.depth_range), NULL, 0, 0, \
 	  NULL, "depths of the cube's two faces", NULL }, \
 	{ 0, "z-axis", "WORD", OPT_WORD, offsetof(type, member.z_axis), NULL, 0, 0, NULL, \
-	  "where depth grows: towards the camera, or away from it", holo_z_axes }
+	  "where depth grows: towards the camera, or away from it", holo_z_axes }, \
+	{ 0, "rounding", "WORD", OPT_WORD, offsetof(type, member.rounding), NULL, 0, 0, NULL, \
+	  "each to its nearest level, or two to the pair of levels nearest in angle", \
+	  holo_roundings }
 /* clang-format on */
 
 struct holo {
@@ -54,6 +60,7 @@ struct holo {
 	long stair_height, stair_turns; /* S, K */
 	enum holo_layout layout;
 	enum holo_z_axis z_axis;
+	enum holo_rounding rounding;
 	double low, high;             /* depths of the faces, low < high; NaN: not known yet */
 	double spacing[2], corner[2]; /* x = corner[0] + column spacing[0], y alike */
 };

@@ -110,7 +110,7 @@ take_range(
 
 static int
 take_words(struct holo *holo, const struct holo_options *options, const struct meta *meta,
-    int stair, bool *has_stair)
+    int stair, int rounding, bool *has_stair)
 {
 	int word;
 
@@ -124,6 +124,10 @@ take_words(struct holo *holo, const struct holo_options *options, const struct m
 	if (take_word(options->z_axis, meta, "z_axis", holo_z_axes, HOLO_AWAY, &word) < 0)
 		return -1;
 	holo->z_axis = (enum holo_z_axis)word;
+	if (take_word(options->rounding, meta, "holo_rounding", holo_roundings, rounding, &word) <
+	    0)
+		return -1;
+	holo->rounding = (enum holo_rounding)word;
 	return 0;
 }
 
@@ -136,7 +140,7 @@ holo_choose(struct holo *holo, const struct holo_options *options, const struct 
 	bool has_stair;
 
 	*holo = (struct holo){ .w = head->w, .h = head->h };
-	if (take_words(holo, options, &head->meta, HOLO_COSINE, &has_stair) < 0 ||
+	if (take_words(holo, options, &head->meta, HOLO_COSINE, HOLO_ANGLE, &has_stair) < 0 ||
 	    take_range(holo, options, &head->meta, "depth_range") < 0)
 		return -1;
 	holo->pitch_px =
@@ -164,6 +168,8 @@ holo_write(const struct holo *holo, struct meta *meta)
 	    (holo->stair == HOLO_COSINE &&
 		meta_setf(meta, "holo_stair_turns", "%ld", holo->stair_turns) < 0) ||
 	    meta_set(meta, "holo_layout", holo_layouts[holo->layout]) < 0 ||
+	    (holo->rounding != HOLO_LEVEL &&
+		meta_set(meta, "holo_rounding", holo_roundings[holo->rounding]) < 0) ||
 	    meta_set_numbers(meta, "holo_depth_range", range, 2) < 0 ||
 	    meta_set_numbers(meta, "holo_spacing", holo->spacing, 2) < 0 ||
 	    meta_set_numbers(meta, "holo_corner", holo->corner, 2) < 0 ||
@@ -177,6 +183,7 @@ holo_remove(struct meta *meta)
 {
 	static const char *const keys[] = { "holo_size", "holo_pitch_px", "holo_theta_deg",
 		"holo_stair", "holo_stair_height", "holo_stair_turns", "holo_layout",
+		"holo_rounding",
 		"holo_depth_range", "holo_spacing", "holo_corner", "holo_texture",
 		"holo_texture_scale", "holo_check" };
 
@@ -238,7 +245,8 @@ holo_read(struct holo *holo, const struct holo_options *options, const struct fr
 	for (int i = 0; i < 2; i++)
 		if (isfinite(head->spacing[i]))
 			holo->spacing[i] = head->spacing[i];
-	if (check_size(holo, meta) < 0 || take_words(holo, options, meta, -1, &has_stair) < 0 ||
+	if (check_size(holo, meta) < 0 ||
+	    take_words(holo, options, meta, -1, HOLO_LEVEL, &has_stair) < 0 ||
 	    take_number(options->pitch_px, meta, "holo_pitch_px", 1e-3, 1e6, &holo->pitch_px) < 0 ||
 	    take_number(options->theta_rad / RADIANS, meta, "holo_theta_deg", 1, 89,
 		&holo->theta_rad) < 0 ||

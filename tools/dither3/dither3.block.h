@@ -15,6 +15,7 @@ struct dither3_block {
 	uint channel[4];		/* sine, cosine, stair, texture */
 	uint w;				/* of the input: images side by side are as wide */
 	uint pack, texture_bits;
+	uint to_circle;			/* of R and G */
 };
 
 #endif

@@ -66,6 +66,8 @@ dither_piece(const struct priv *priv, const struct frame *in, struct frame *out,
 		if (priv->channel[c] != NO_CHANNEL)
 			planes_shares(in, priv->channel[c], y, x, n, share[c]);
 	planes_find_black(share[0], share[1], black, n);
+	if (priv->to_circle)
+		planes_to_circle(share[0], share[1], black, n);
 	for (size_t c = 0; c < 4; c++)
 		if (priv->channel[c] != NO_CHANNEL)
 			planes_compare(share[c], priv->threshold[c] + y % DITHER_TILE * DITHER_TILE,
@@ -191,8 +193,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	bool planar = priv->keys.pack == DITHER_PLANAR;
 	size_t planes = priv->keys.texture_bits == 1 ? 4 : 3;
 
+	const char *rounding = meta_get(&in->meta, "holo_rounding");
+
 	if (find_channels(priv, in) < 0)
 		return -1;
+	priv->to_circle = rounding && !strcmp(rounding, holo_roundings[HOLO_ANGLE]);
+	meta_remove(&out->meta, "holo_rounding");
 	out->type = SAMPLE_UCHAR;
 	if (planar && size_multiply(in->w, planes, &out->w) < 0)
 		return -1;

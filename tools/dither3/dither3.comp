@@ -28,9 +28,12 @@ side_by_side(block_at at, uint x, uint y)
 
 	if (x >= gpu.w)
 		return 0.0f;
+	precise float here = share(at, plane, column, y);
 	if (plane < 3 && dither3_black(share(at, 0, column, y), share(at, 1, column, y)))
 		return 0.0f;
-	return px_select(share(at, plane, column, y) >=
+	if (plane < 2 && at.b.to_circle != 0u)
+		here = dither3_to_circle(here, share(at, 1 - plane, column, y));
+	return px_select(here >=
 	    gpu_floats(gpu_constant(0)).at[place_of(plane, column, y)], 1.0f, 0.0f);
 }
 
@@ -60,8 +63,13 @@ vec4
 packed4(block_at at, uint x, uint y)
 {
 	vec4 sine = shares4(at, 0, x, y), cosine = shares4(at, 1, x, y);
-	vec4 stair = shares4(at, 2, x, y);
-	precise vec4 value = compare4(0, sine, x, y, 128.0f) + compare4(1, cosine, x, y, 64.0f) +
+	vec4 stair = shares4(at, 2, x, y), s = sine, c = cosine;
+
+	for (uint i = 0; i < 4 && at.b.to_circle != 0u; i++) {
+		s[i] = dither3_to_circle(sine[i], cosine[i]);
+		c[i] = dither3_to_circle(cosine[i], sine[i]);
+	}
+	precise vec4 value = compare4(0, s, x, y, 128.0f) + compare4(1, c, x, y, 64.0f) +
 	    compare4(2, stair, x, y, 32.0f);
 
 	for (uint i = 0; i < 4; i++)

@@ -20,6 +20,15 @@ dither3_black(float sine, float cosine)
 	return !(sine + cosine >= HOLO_BLACK / 255.0f);
 }
 
+/* R or G, `other` being the other one, moved to the circle that all fringes lie on. */
+PX_FN float
+dither3_to_circle(float share, float other)
+{
+	PX_F a = share - 0.5f, b = other - 0.5f;
+
+	return 0.5f + px_divide(0.5f * a, px_max(px_sqrt(a * a + b * b), 0.125f));
+}
+
 /* A share as a level again, rounded. */
 PX_FN float
 dither3_level(float share)

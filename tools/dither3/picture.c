@@ -45,6 +45,8 @@ picture_start(struct picture *picture, const struct priv *priv, const struct fra
 			planes_shares(in, priv->channel[c], y, 0, w, picture->share[c] + y * w);
 	}
 	planes_find_black(picture->share[0], picture->share[1], picture->black, n);
+	if (priv->to_circle)
+		planes_to_circle(picture->share[0], picture->share[1], picture->black, n);
 	return 0;
 }
 

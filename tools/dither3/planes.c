@@ -41,6 +41,19 @@ planes_find_black(const float *restrict sine, const float *restrict cosine,
 		black[i] = dither3_black(sine[i], cosine[i]);
 }
 
+void
+planes_to_circle(float *restrict sine, float *restrict cosine,
+    const unsigned char *restrict black, size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F s = sine[i], c = cosine[i];
+
+		sine[i] = px_select(black[i], s, dither3_to_circle(s, c));
+		cosine[i] = px_select(black[i], c, dither3_to_circle(c, s));
+	}
+}
+
 /* ---- ordered dithering ---- */
 
 void

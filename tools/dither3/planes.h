@@ -10,6 +10,10 @@ void planes_shares(const struct frame *in, size_t c, size_t y, size_t x, size_t 
 /* 1 where a pixel is background. */
 void planes_find_black(const float *restrict sine, const float *restrict cosine,
     unsigned char *restrict black, size_t n);
+/* Moves R and G to the circle of fringes, where a pixel is no background: pairs of levels that were
+ * rounded to the nearest angle lie off it, and their angle says more than their levels. */
+void planes_to_circle(float *restrict sine, float *restrict cosine,
+    const unsigned char *restrict black, size_t n);
 /* 1 where a level reaches the threshold of its place in the tile. */
 void planes_compare(const float *restrict share, const float *restrict threshold,
     unsigned char *restrict bit, size_t n);

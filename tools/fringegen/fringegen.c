@@ -1,36 +1,16 @@
 /* Patterns to project: phase-shifted fringes, Gray code, composite and dithered patterns. */
-#include "io/safe_file.h"
-#include "run/stage.h"
-#include "fringegen.px.h"
+#include "fringegen.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "fringe/levels.h"
-#include "fringe/lut.h"
-#include "fringe/patterns.h"
+#include "fringegen.px.h"
+#include "io/safe_file.h"
+#include "wanted.h"
 
-enum kind { KIND_SINE, KIND_SQUARE, KIND_DITHER, KIND_TWO_PLUS_ONE, KIND_COMPOSITE, KIND_GRAY };
-enum axis { AXIS_X, AXIS_Y, AXIS_BOTH };
-
-struct parameters {
-	int kind, axis, bits, gray, dither;
-	long steps, stair;
-	struct numbers period_px, count, shift_rad;
-	struct opt_size size;
-	double mean, amplitude, gamma;
-	const char *lut, *manifest;
-	bool inverse, flats;
-};
-
-struct priv {
-	struct pattern_spec spec;
-	struct patterns patterns;
-	double amplitude;
-	struct lut lut;
-	struct manifest manifest;
-};
-
-static const char *const kinds[] = { "sine", "square", "dither", "2+1", "composite", "gray", NULL };
+const char *const fringegen_kinds[] = { "sine", "square", "dither", "2+1", "composite", "gray",
+	NULL };
 static const char *const axes[] = { "x", "y", "both", NULL };
 static const char *const depths[] = { "1", "8", "16", "float", NULL };
 static const char *const dithers[] = { "bayer", "fs", "fs-serpentine", NULL };
@@ -38,7 +18,8 @@ static const char *const dithers[] = { "bayer", "fs", "fs-serpentine", NULL };
 #define AT(field) offsetof(struct parameters, field)
 
 static const struct opt options[] = {
-	{ 'k', "kind", "WORD", OPT_WORD, AT(kind), "sine", 0, 0, NULL, "what to make", kinds },
+	{ 'k', "kind", "WORD", OPT_WORD, AT(kind), "sine", 0, 0, NULL, "what to make",
+	  fringegen_kinds },
 	{ 'n', "steps", "N", OPT_INTEGER, AT(steps), NULL, 3, 1000, NULL,
 	  "images per period; 3 if not given", NULL },
 	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(period_px), NULL, 1, 1e6, "px",
@@ -50,7 +31,8 @@ static const struct opt options[] = {
 	{ 'b', "bits", "WORD", OPT_WORD, AT(bits), "8", 0, 0, NULL, "of a sample", depths },
 	{ 0, "shift", "DEG,...", OPT_ANGLES, AT(shift_rad), NULL, -3600, 3600, NULL,
 	  "own shifts; -120,0,120 for 3 steps, else 360 n/N", NULL },
-	{ 0, "mean", "SHARE", OPT_NUMBER, AT(mean), "0.5", 0, 1, NULL, "mean, full is 1", NULL },
+	{ 0, "mean", "SHARE", OPT_NUMBER, AT(mean), NULL, 0, 1, NULL,
+	  "mean, full is 1; 0.5 if not given, less a quarter of a level for steps", NULL },
 	{ 0, "amplitude", "SHARE", OPT_NUMBER, AT(amplitude), NULL, 0, 1, NULL,
 	  "0.96 of the room if not given; binary and composite patterns: all of it", NULL },
 	{ 0, "gamma", "G", OPT_NUMBER, AT(gamma), "1", 0.1, 10, NULL, "of the projector", NULL },
@@ -97,7 +79,7 @@ make_levels(const struct run *run, const struct pattern *pattern, size_t c, floa
 {
 	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
-	float mean = (float)parameters->mean, amplitude = (float)priv->amplitude;
+	float mean = (float)priv->mean, amplitude = (float)priv->amplitude;
 	double shift_rad = pattern->role == ROLE_PHASE ? pattern->shift_rad : 0.0;
 
 	if (pattern->role == ROLE_SIN || (pattern->role == ROLE_COMPOSITE && c == 0))
@@ -177,84 +159,6 @@ start(struct run *run)
 static const struct body body = { .start = start,
 	.no_passes = "a row is computed once and repeated" };
 
-/* ---- what is wanted ---- */
-
-#define IN(kind) (1u << (kind))
-
-/* Refuses options that the kind of pattern has no use for, instead of passing over them. */
-static int
-check_use(const struct parameters *p)
-{
-	const unsigned toned = IN(KIND_SINE) | IN(KIND_TWO_PLUS_ONE) | IN(KIND_COMPOSITE);
-	const unsigned stepped = IN(KIND_SINE) | IN(KIND_SQUARE) | IN(KIND_DITHER);
-	const struct {
-		const char *name;
-		bool given;
-		unsigned kinds;
-	} uses[] = {
-		{ "--steps", p->steps != OPT_NONE_INTEGER, stepped },
-		{ "--shift", p->shift_rad.n > 0, stepped },
-		{ "--mean", p->mean != 0.5, IN(KIND_DITHER) | (toned & ~IN(KIND_COMPOSITE)) },
-		{ "--amplitude", !isnan(p->amplitude), IN(KIND_DITHER) | toned },
-		{ "--gamma", p->gamma != 1.0, toned },
-		{ "--lut", p->lut, toned },
-		{ "--dither", p->dither != DITHER_FS_SERPENTINE, IN(KIND_DITHER) },
-		{ "--stair", p->stair != OPT_NONE_INTEGER, IN(KIND_COMPOSITE) },
-		{ "--bits=1", p->bits == BITS_1, ~toned },
-	};
-
-	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
-		if (uses[i].given && !(uses[i].kinds & IN(p->kind)))
-			return fail_usage(uses[i].name, "has no meaning for %s patterns",
-			    kinds[p->kind]);
-	if (p->kind == KIND_GRAY && p->gray <= CELL_COLUMN && (p->period_px.n || p->count.n))
-		return fail_usage(p->count.n ? "--count" : "--period",
-		    "has no meaning for a Gray code of columns alone");
-	if (p->inverse && p->gray < 0 && p->kind != KIND_GRAY)
-		return fail_usage("--inverse", "needs --gray");
-	if (p->gamma != 1.0 && p->lut)
-		return fail_usage("--lut", "stands instead of --gamma, not beside it");
-	return 0;
-}
-
-static int
-choose_tone(const struct parameters *p, struct priv *priv)
-{
-	double clear = p->kind == KIND_SINE || p->kind == KIND_TWO_PLUS_ONE ? 0.96 : 1.0;
-	double room = fmin(p->mean, 1.0 - p->mean);
-
-	priv->amplitude = isnan(p->amplitude) ? clear * room : p->amplitude;
-	if (priv->amplitude <= 0.0 || priv->amplitude > room + 1e-9)
-		return fail_usage(isnan(p->amplitude) ? "--mean" : "--amplitude",
-		    "an amplitude of %g about a mean of %g is not above 0 and within 0 to 1",
-		    priv->amplitude, p->mean);
-	return p->lut ? lut_load(p->lut, &priv->lut) : 0;
-}
-
-static int
-choose_patterns(const struct parameters *p, struct pattern_spec *spec)
-{
-	static const enum pattern_family families[] = { FAMILY_SHIFTS, FAMILY_SHIFTS, FAMILY_SHIFTS,
-		FAMILY_SIN_COS_FLAT, FAMILY_COMPOSITE, FAMILY_GRAY };
-
-	spec->w = p->size.w;
-	spec->h = p->size.h;
-	spec->family = families[p->kind];
-	spec->gray_cell = p->gray >= 0 ? (enum manifest_cell)p->gray :
-	    p->kind == KIND_GRAY ? CELL_COLUMN : CELL_NONE;
-	spec->bits = (enum pattern_bits)p->bits;
-	spec->inverse = p->inverse;
-	spec->flats = p->flats;
-	spec->along[0] = p->axis != AXIS_Y;
-	spec->along[1] = p->axis != AXIS_X;
-	if (!(p->kind == KIND_GRAY && spec->gray_cell == CELL_COLUMN) &&
-	    patterns_periods(spec, &p->period_px, &p->count) < 0)
-		return -1;
-	if (p->kind == KIND_COMPOSITE)
-		return patterns_stair(spec, p->stair);
-	return patterns_shifts(spec, &p->shift_rad, p->steps);
-}
-
 static int
 init(struct run *run)
 {
@@ -262,7 +166,7 @@ init(struct run *run)
 	struct priv *priv = run->priv;
 
 	run->body = &body;
-	if (check_use(p) < 0 || choose_tone(p, priv) < 0 || choose_patterns(p, &priv->spec) < 0)
+	if (wanted_check(p) < 0 || wanted_tone(p, priv) < 0 || wanted_patterns(p, &priv->spec) < 0)
 		return -1;
 	if (p->manifest && (!run->output || !strcmp(run->output, "-")))
 		return fail_usage("--manifest", "wants files to name: give -o FILE, or -o FOLDER/");

@@ -136,6 +136,7 @@ survey(struct run *run, const struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct pixel_counts counts = { 0 };
+	struct exact_limits limits = exact_limits(&priv->holo);
 	struct tile tile;
 	float depth[TILE] __attribute__((aligned(64)));
 	bool lossy;
@@ -145,7 +146,7 @@ survey(struct run *run, const struct frame *in)
 			size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
 
 			decode_nearest(&priv->reading, in, y, x, n, &tile, depth);
-			pixel_counts_add(&tile, depth, n, &counts);
+			pixel_counts_add(&tile, depth, n, &limits, &counts);
 		}
 	lossy = !pixel_counts_exact(&counts);
 	if (parameters->edge_px == OPT_NONE_INTEGER)

@@ -9,6 +9,7 @@
 struct holoenc_block {
 	uint depth, texture;		/* of the input; HOLOENC_NONE */
 	uint place[3];			/* sine, cosine, stair in the output */
+	uint angle;			/* round R and G together */
 	float turns_per_column, turns_per_depth;
 	float height, base, swing, waves, order_most;
 	float depth_zero, per_depth, texture_scale;

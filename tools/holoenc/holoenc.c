@@ -32,7 +32,7 @@ struct colours {
 
 static inline __attribute__((always_inline)) void
 encode_row_of(const float *restrict depth, const struct colours *out, size_t w,
-    struct holo_code code, bool waves)
+    struct holo_code code, bool waves, bool angle)
 {
 	unsigned char *restrict sine = out->sine, *restrict cosine = out->cosine;
 	unsigned char *restrict stair = out->stair;
@@ -45,12 +45,23 @@ encode_row_of(const float *restrict depth, const struct colours *out, size_t w,
 		    (float)(int)x, holoenc_clamp(z), code.turns_per_column, code.turns_per_depth);
 		PX_F order = holo_order(turns, code.order_most), rest = turns - order;
 		PX_F level = code.base + order * code.height;
-		PX_F r = holo_round(holo_sine_level(rest)), g = holo_round(holo_cosine_level(rest));
+		PX_F r = holo_sine_level(rest), g = holo_cosine_level(rest);
 		PX_F b = holo_round(waves ? order * code.height +
 			    holo_stair_level(rest, code.base, code.swing, code.waves)
 					  : level);
 		bool inside = holoenc_inside(z);
 
+		if (angle) {
+			bool upright = px_abs(r - 127.5f) > px_abs(g - 127.5f);
+			PX_F larger = px_select(upright, r, g) - 127.5f;
+			PX_F ratio = px_divide(px_select(upright, g, r) - 127.5f, larger);
+			PX_F best = holoenc_larger(larger, ratio), other = best * ratio;
+
+			r = px_select(upright, best, other) + 127.5f;
+			g = px_select(upright, other, best) + 127.5f;
+		}
+		r = holo_round(r);
+		g = holo_round(g);
 		sine[x] = (unsigned char)(int)px_select(inside, r, 0.0f);
 		cosine[x] = (unsigned char)(int)px_select(inside, g, 0.0f);
 		stair[x] = (unsigned char)(int)px_select(inside, b, 0.0f);
@@ -58,12 +69,19 @@ encode_row_of(const float *restrict depth, const struct colours *out, size_t w,
 }
 
 static void
-encode_row(const float *depth, const struct colours *out, size_t w, const struct holo_code *code)
+encode_row(const float *depth, const struct colours *out, size_t w, const struct holo_code *code,
+    bool angle)
 {
-	if (code->swing > 0)
-		encode_row_of(depth, out, w, *code, true);
+	bool waves = code->swing > 0;
+
+	if (waves && angle)
+		encode_row_of(depth, out, w, *code, true, true);
+	else if (angle)
+		encode_row_of(depth, out, w, *code, false, true);
+	else if (waves)
+		encode_row_of(depth, out, w, *code, true, false);
 	else
-		encode_row_of(depth, out, w, *code, false);
+		encode_row_of(depth, out, w, *code, false, false);
 }
 
 /* Grey levels; NaN is 0. */
@@ -90,7 +108,8 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		struct colours colours = { frame_row(out, place[0], y), frame_row(out, place[1], y),
 			frame_row(out, place[2], y) };
 
-		encode_row(frame_floats(in, priv->depth, y), &colours, in->head.w, &priv->code);
+		encode_row(frame_floats(in, priv->depth, y), &colours, in->head.w, &priv->code,
+		    priv->holo.rounding == HOLO_ANGLE);
 		if (priv->texture != NO_CHANNEL)
 			texture_row(frame_floats(in, priv->texture, y), frame_row(out, 3, y),
 			    in->head.w, priv->texture_scale);

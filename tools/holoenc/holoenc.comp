@@ -24,10 +24,20 @@ main()
 		PX_F flat_stair = at.b.base + order * at.b.height;
 		PX_F wave = holo_stair_level(rest, at.b.base, at.b.swing, at.b.waves);
 		PX_F waves = order * at.b.height + wave;
+		PX_F r = holo_sine_level(rest), g = holo_cosine_level(rest);
 		bool inside = holoenc_inside(z);
 
-		sine[i] = px_select(inside, holo_round(holo_sine_level(rest)), 0.0f);
-		cosine[i] = px_select(inside, holo_round(holo_cosine_level(rest)), 0.0f);
+		if (at.b.angle != 0u) {
+			bool upright = px_abs(r - 127.5f) > px_abs(g - 127.5f);
+			PX_F larger = px_select(upright, r, g) - 127.5f;
+			PX_F ratio = px_divide(px_select(upright, g, r) - 127.5f, larger);
+			PX_F best = holoenc_larger(larger, ratio), other = best * ratio;
+
+			r = px_select(upright, best, other) + 127.5f;
+			g = px_select(upright, other, best) + 127.5f;
+		}
+		sine[i] = px_select(inside, holo_round(r), 0.0f);
+		cosine[i] = px_select(inside, holo_round(g), 0.0f);
 		stair[i] = px_select(inside,
 		    holo_round(px_select(at.b.swing > 0.0f, waves, flat_stair)), 0.0f);
 	}

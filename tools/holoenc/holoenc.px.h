@@ -20,6 +20,43 @@ holoenc_inside(float normalised)
 	return !px_isnan(normalised) && px_abs(normalised - 0.5f) <= 0.5f + HOLOENC_SLACK;
 }
 
+/* Of the larger of R and G less 127.5: how far is the pair of levels at `larger` from the line of
+ * this ratio, smaller to larger? Along the smaller one. */
+PX_FN float
+holoenc_miss(float larger, float ratio)
+{
+	PX_F smaller = larger * ratio;
+
+	return px_abs(holo_round(smaller + 127.5f) - 127.5f - smaller);
+}
+
+PX_FN float
+holoenc_nearer(float best, float candidate, float ratio)
+{
+	bool nearer = holoenc_miss(candidate, ratio) * px_abs(best) <
+	    holoenc_miss(best, ratio) * px_abs(candidate);
+
+	return px_select(nearer, candidate, best);
+}
+
+/*
+ * The larger of R and G less 127.5 so that the pair of levels lies nearest in angle to the ideal
+ * one, which a decoder reads alone: of the five levels around the ideal, each with the nearest
+ * level of the smaller one. That is the best of the 5 x 5 pairs around the ideal.
+ */
+PX_FN float
+holoenc_larger(float ideal, float ratio)
+{
+	PX_F middle = holo_round(ideal + 127.5f) - 127.5f;
+	PX_F below = px_max(middle - 1.0f, -127.5f), above = px_min(middle + 1.0f, 127.5f);
+	PX_F lowest = px_max(middle - 2.0f, -127.5f), highest = px_min(middle + 2.0f, 127.5f);
+	PX_F best = holoenc_nearer(middle, below, ratio);
+
+	best = holoenc_nearer(best, above, ratio);
+	best = holoenc_nearer(best, lowest, ratio);
+	return holoenc_nearer(best, highest, ratio);
+}
+
 PX_FN float
 holoenc_clamp(float normalised)
 {

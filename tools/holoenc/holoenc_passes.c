@@ -11,6 +11,7 @@ holoenc_passes(struct run *run, struct passes *passes)
 	const struct holo_code *code = &priv->code;
 	struct holoenc_block block = {
 		.depth = (uint)priv->depth, .texture = HOLOENC_NONE,
+		.angle = priv->holo.rounding == HOLO_ANGLE,
 		.turns_per_column = code->turns_per_column,
 		.turns_per_depth = code->turns_per_depth,
 		.height = code->height, .base = code->base, .swing = code->swing,

@@ -116,13 +116,37 @@ phase2depth_shift(PX_STRUCT phase2depth_lens lens, float x, float slope, float o
 	return change;
 }
 
+#ifndef PHASE2DEPTH_NO_DOUBLES
+/* The shift in the third step, its radial part in double: as a float it is off by more than a phase
+ * near 0 is. */
+PX_FN double
+phase2depth_precise_shift(PX_STRUCT phase2depth_lens lens, float x, float y, bool plain)
+{
+	PX_D dr2 = px_double(x) * x + px_double(y) * y;
+	PX_F r2 = px_float(dr2);
+	PX_F xy2 = 2.0f * x * y, xx = r2 + 2.0f * x * x, yy = r2 + 2.0f * y * y;
+	PX_F shift_x = lens.p1 * xy2 + lens.p2 * xx, shift_y = lens.p1 * yy + lens.p2 * xy2;
+	PX_D c = dr2 * (lens.k1 + r2 * (lens.k2 + r2 * lens.k3));
+
+	if (!plain) {
+		PX_D den = dr2 * (lens.k4 + r2 * (lens.k5 + r2 * lens.k6));
+
+		c = (c - den) / (1.0f + den);
+		shift_x = shift_x + r2 * (lens.s1 + r2 * lens.s2);
+		shift_y = shift_y + r2 * (lens.s3 + r2 * lens.s4);
+	}
+	shift_y = shift_y + y * px_float(c);
+	return px_double(lens.focal_px) * x * c +
+	    px_double(lens.focal_px * shift_x + lens.skew_px * shift_y);
+}
+
 /*
  * What is to be taken off the coded coordinate `code` (pixels) to undo the lens, on the ray through
  * the camera's normalised (x, y): three steps of Newton's method; the third gives the shift itself.
  * NaN where the lens folds back or the steps do not settle.
  */
 PX_FN float
-phase2depth_undo_lens(PX_STRUCT phase2depth_lens lens, float code, float x, float y, bool plain)
+phase2depth_undo_lens(PX_STRUCT phase2depth_lens lens, double code, float x, float y, bool plain)
 {
 	PX_F l0 = lens.line[0] * x + lens.line[1] * y + lens.line[2];
 	PX_F l1 = lens.line[3] * x + lens.line[4] * y + lens.line[5];
@@ -130,9 +154,11 @@ phase2depth_undo_lens(PX_STRUCT phase2depth_lens lens, float code, float x, floa
 	PX_F one = px_divide(-1.0f, l1);
 	PX_F slope = l0 * one, offset = l2 * one;
 	PX_F per_x = lens.focal_px + lens.skew_px * slope;
-	PX_F aim = code - lens.center_px - lens.skew_px * offset;
+	PX_D precise_aim = code - px_double(lens.center_px + lens.skew_px * offset);
+	PX_F aim = px_float(precise_aim);
 	PX_F p = px_divide(aim, per_x);
-	PX_F rest;
+	PX_D shift, at;
+	PX_F rest, derivative;
 	PX_STRUCT phase2depth_change c;
 
 	c = phase2depth_shift(lens, p, slope, offset, plain);
@@ -140,7 +166,11 @@ phase2depth_undo_lens(PX_STRUCT phase2depth_lens lens, float code, float x, floa
 	c = phase2depth_shift(lens, p, slope, offset, plain);
 	p = p + px_divide(aim - per_x * p - c.shift, per_x + c.derivative);
 	c = phase2depth_shift(lens, p, slope, offset, plain);
-	rest = aim - per_x * p - c.shift;
-	return px_select(px_abs(rest) < 0.1f && (per_x + c.derivative) * per_x > 0.0f,
-	    c.shift + px_divide(rest * c.derivative, per_x + c.derivative), PX_NAN);
+	shift = phase2depth_precise_shift(lens, p, slope * p + offset, plain);
+	derivative = per_x + c.derivative;
+	at = px_double(lens.focal_px) * p + px_double(lens.skew_px * (slope * p));
+	rest = px_float(precise_aim - at - shift);
+	return px_select(px_abs(rest) < 0.1f && derivative * per_x > 0.0f,
+	    px_float(shift + rest * c.derivative * px_divide(1.0f, derivative)), PX_NAN);
 }
+#endif

@@ -13,7 +13,7 @@ float
 projector_shift(block_at at, float phase, double x0, double y0, uint column, float lens_x,
     float lens_y)
 {
-	PX_F code = float(at.b.px_per_rad) * phase + float(at.b.code0_px);
+	PX_D code = at.b.px_per_rad * double(phase) + at.b.code0_px;
 	PX_F x = float(x0) + float(at.b.x_per_column) * float(column) + lens_x;
 	PX_F y = float(y0) + lens_y;
 

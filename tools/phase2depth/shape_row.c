@@ -22,14 +22,14 @@ undo_lens_piece(const struct phase2depth *priv, const struct piece *piece, bool 
 	const float *restrict lens_y = piece->lens_y;
 	float *restrict shift = piece->shift;
 	struct phase2depth_lens lens;
-	float px_per_rad = (float)priv->rays.px_per_rad, code0_px = (float)priv->rays.code0_px;
+	double px_per_rad = priv->rays.px_per_rad, code0_px = priv->rays.code0_px;
 	float x0 = (float)piece->x0, y0 = (float)piece->y0, per_x = (float)priv->rays.x_per_column;
 
 	_Static_assert(sizeof(lens) == sizeof(priv->rays.lens_terms), "the same block of floats");
 	memcpy(&lens, priv->rays.lens_terms, sizeof(lens));
 	CPU_SIMD
 	for (int i = 0; i < piece->n; i++)
-		shift[i] = phase2depth_undo_lens(lens, px_per_rad * phase[i] + code0_px,
+		shift[i] = phase2depth_undo_lens(lens, px_per_rad * (double)phase[i] + code0_px,
 		    x0 + per_x * (float)i + lens_x[i], y0 + lens_y[i], plain);
 }
 
