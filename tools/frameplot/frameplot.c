@@ -1,5 +1,6 @@
 /* Cross-sections of one or several frames, as a line plot. */
 #define _GNU_SOURCE
+#include "image/quantity.h"
 #include "plot.h"
 #include "run/stage.h"
 
@@ -109,17 +110,13 @@ choose_channel(const struct run *run, const struct frame_head *head, size_t *c)
 	return 0;
 }
 
+/* Lengths of unknown unit are taken for mm. */
 static const char *
 unit_of(const struct frame_head *head, const char *channel)
 {
-	const char *length = meta_get(&head->meta, "length_unit");
+	const char *unit = quantity_unit(head, channel);
 
-	if (strstr(channel, "phase"))
-		return "rad";
-	if (!strcmp(channel, "depth") || !strcmp(channel, "x") || !strcmp(channel, "y") ||
-	    !strcmp(channel, "z"))
-		return length ? length : "mm";
-	return NULL;
+	return unit || !quantity_is_length(channel) ? unit : "mm";
 }
 
 static void

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/fail.h"
+#include "image/ticks.h"
 #include "io/safe_file.h"
 
 #define FONT 13.0
@@ -44,7 +45,7 @@ plot_takes(const char *path)
 	return has_suffix(path, ".svg") || has_suffix(path, ".png");
 }
 
-/* ---- ranges and ticks ---- */
+/* ---- ranges ---- */
 
 static void
 widen(double v, double *low, double *high)
@@ -75,29 +76,6 @@ find_range(const struct plot *plot, bool of_y, double *low, double *high)
 		margin = *low ? 0.1 * fabs(*low) : 1;
 	*low -= margin;
 	*high += margin;
-}
-
-/* 1, 2 or 5 times a power of ten. */
-static double
-tick_step(double low, double high)
-{
-	double rough = (high - low) / TICKS, power = pow(10, floor(log10(rough)));
-	double factor = rough / power;
-
-	return power * (factor < 1.5 ? 1 : factor < 3.5 ? 2 : factor < 7.5 ? 5 : 10);
-}
-
-static void
-tick_text(double v, double step, char text[32])
-{
-	int digits = (int)fmax(0, -floor(log10(step) + 1e-9));
-
-	if (fabs(v) < 1e-9 * step)
-		v = 0;
-	if (digits > 6 || fabs(v) >= 1e7)
-		snprintf(text, 32, "%.4g", v);
-	else
-		snprintf(text, 32, "%.*f", digits, v);
 }
 
 /* ---- drawing ---- */
@@ -139,13 +117,13 @@ static void
 draw_ticks(const struct axes *axes, bool of_y)
 {
 	double low = of_y ? axes->y_low : axes->x_low, high = of_y ? axes->y_high : axes->x_high;
-	double step = tick_step(low, high);
+	double step = ticks_step(low, high, TICKS);
 	char text[32];
 
 	for (double k = ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
 		double at = of_y ? at_y(axes, k * step) : at_x(axes, k * step);
 
-		tick_text(k * step, step, text);
+		ticks_text(k * step, step, text);
 		cairo_set_source_rgb(axes->cr, 0.88, 0.88, 0.88);
 		cairo_set_line_width(axes->cr, 0.7);
 		if (of_y)
