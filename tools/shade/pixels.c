@@ -148,8 +148,9 @@ take_normals(const struct priv *priv, const struct frame *in, size_t y, size_t x
 }
 
 static void
-light_pixels(const struct tile *restrict tile, struct shade_light light, float background,
-    unsigned char *restrict r, unsigned char *restrict g, unsigned char *restrict b, size_t n)
+light_pixels(const struct tile *restrict tile, struct shade_light light,
+    struct shade_vector background, unsigned char *restrict r, unsigned char *restrict g,
+    unsigned char *restrict b, size_t n)
 {
 	const struct row_shares *restrict normals = &tile->normal,
 	    *restrict colours = &tile->colour;
@@ -170,13 +171,12 @@ static void
 put_row(const struct run *run, const struct frame *in, struct frame *out, size_t y, size_t x,
     struct tile *tile, size_t n)
 {
-	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
 
 	if (priv->value != NO_CHANNEL)
 		colours_fill(priv, frame_floats(in, priv->value, y) + x, tile->colour.x,
 		    tile->colour.y, tile->colour.z, n);
-	light_pixels(tile, priv->light, (float)parameters->background,
+	light_pixels(tile, priv->light, priv->background,
 	    (unsigned char *)frame_row(out, 0, y) + x, (unsigned char *)frame_row(out, 1, y) + x,
 	    (unsigned char *)frame_row(out, 2, y) + x, n);
 }

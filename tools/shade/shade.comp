@@ -103,6 +103,8 @@ colour_of(block_at at, float value)
 	rgb.x = colormap_between(anchors.at[first], anchors.at[first + 3], share);
 	rgb.y = colormap_between(anchors.at[first + 1], anchors.at[first + 4], share);
 	rgb.z = colormap_between(anchors.at[first + 2], anchors.at[first + 5], share);
+	if (px_isnan(value))
+		rgb = at.b.nan;
 	return rgb;
 }
 
