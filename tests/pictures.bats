@@ -240,6 +240,7 @@ write_frames("in.nrrd", Frame(v, ["x", "y", "z", "texture"]))'
 		"shade -c depth --bar --scale-bar" "framecat -c z --colormap deviation --bar --axes"; do
 		$words -j 1 -d cpu in.nrrd -o a.nrrd
 		$words -j 5 -d $device in.nrrd -o b.nrrd
+		# shellcheck disable=SC2086
 		fringepipe -d $device -j 2 $words in.nrrd -o c.nrrd
 		cmp a.nrrd b.nrrd
 		cmp a.nrrd c.nrrd
@@ -259,6 +260,12 @@ write_frames("in.nrrd", Frame(v, ["x", "y", "z", "texture"]))'
 	fails 1 "--scale-bar: the length of a pixel is not known" framecat --colormap gray --scale-bar in.nrrd -o x.png
 	fails 1 "--scale-bar: the length of a pixel is not known" shade --scale-bar in.nrrd -o x.png
 	fails 1 "--scale-bar: the length of a pixel is not known" shade --view 3,3 --scale-bar in.nrrd -o x.png
+	for words in "framecat --colormap deviation --scale=-1,2" "shade -c depth -m deviation --range=-1,2"; do
+		run $words in.nrrd -o even.nrrd
+		[ "$status" -eq 0 ] && [[ $output == *": the white of the map deviation is 0.5 by these, not zero" ]]
+		[ "$(wc -l <<<"$output")" -eq 1 ]
+		silent ${words/2/1} in.nrrd -o even.nrrd
+	done
 	framecat --points in.nrrd -o table.csv
 	fails 1 "--bar: is for images, the input is a table" framecat -c depth --colormap gray --bar table.csv -o x.png
 	fails 2 "--bar: needs --colour depth or texture" shade --bar in.nrrd -o x.png

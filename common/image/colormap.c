@@ -91,6 +91,14 @@ colormap_range(enum colormap map, const float *value, size_t n, float range[2])
 	range[1] = limit[1];
 }
 
+void
+colormap_check_white(enum colormap map, const char *option, double low, double high)
+{
+	if (map == COLORMAP_DEVIATION && low != -high)
+		warn(option, "the white of the map deviation is %g by these, not zero",
+		    (low + high) / 2);
+}
+
 int
 colormap_nan(enum colormap map, const char *option, const struct numbers *given, float rgb[3])
 {

@@ -32,6 +32,10 @@ size_t colormap_anchors(enum colormap, const float (**anchor)[3]);
  */
 void colormap_range(enum colormap, const float *value, size_t n, float range[2]);
 
+/* Warns where a range that an option gives puts the white of COLORMAP_DEVIATION elsewhere than at
+ * zero. */
+void colormap_check_white(enum colormap, const char *option, double low, double high);
+
 /*
  * The colour of what has no value, rgb in [0, 1]: the three levels of 255 that an option gives,
  * else one that the map does not have: black, and blue in gray. -1 after fail_usage(option, ...).

@@ -309,7 +309,7 @@ find_percentiles(const struct frame *frame, enum colormap map, struct sample_ran
 	return 0;
 }
 
-/* The line that takes the first colour, 0, to the range's one end, and the last, 1, to its other. */
+/* The line that takes the first colour, 0, to one end of the range, the last, 1, to the other. */
 static int
 find_colour_line(struct run *run, const struct frame *frame, enum colormap map,
     struct sample_range range, struct line **line)

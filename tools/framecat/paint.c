@@ -20,6 +20,8 @@ paint_init(struct paint *paint, const struct paint_options *options,
 	paint->painting.range = *range;
 	if (colormap_nan(annotation->map, "--nan-colour", &options->nan, paint->painting.nan) < 0)
 		return -1;
+	if (range->kind == RANGE_GIVEN)
+		colormap_check_white(annotation->map, "--scale", range->low, range->high);
 	memcpy(annotation->nan, paint->painting.nan, sizeof(annotation->nan));
 	annotation->bar = options->bar;
 	annotation->scale_bar = options->scale_bar;

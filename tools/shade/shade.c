@@ -134,6 +134,8 @@ init(struct run *run)
 					: (enum colormap)p->map;
 	if (colormap_nan(priv->map, "--nan-colour", &p->nan, nan) < 0)
 		return -1;
+	if (p->range.n)
+		colormap_check_white(priv->map, "--range", p->range.v[0], p->range.v[1]);
 	priv->nan = (struct shade_vector){ nan[0], nan[1], nan[2] };
 	if (choose_light(p, priv) < 0)
 		return -1;
