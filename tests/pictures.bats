@@ -188,7 +188,7 @@ expect(len(find(p[3], "5 mm")) == 0, "a length where nothing is known")'
 @test "pictures: shade: unlit and softly lit colours lead back to the depth, NaN has its own colour" {
 	py '
 y, x = np.mgrid[:90, :130].astype("f4")
-z = 12 * np.sin(x / 20) * np.cos(y / 15); z[20:30, 40:60] = np.nan
+z = 12 * np.sin(x / 20) * np.cos(y / 15); z[20:30, 40:60] = np.nan; z[25, 50] = 3
 t = z.copy(); t[60:70, 40:60] = np.nan
 write_frames("in.nrrd", Frame(np.stack([x, y, z, t]).astype("f4"), ["x", "y", "z", "texture"]))'
 	for map in gray viridis turbo deviation; do
@@ -224,20 +224,22 @@ for name in "gray", "viridis", "turbo", "deviation":
 t = read_frame("texture.nrrd").pixels.astype(float)
 hole = t[:, 61:69, 41:59]
 expect((hole[2] > 1.8 * hole[1]) & (hole[1] > 1.1 * hole[0]), "lit, but blue")
-expect(t[:, 21:29, 41:59] == 32)
+expect(t[:, 21:29, 41:59] == 32, "no surface at a lone point")
 m = read_frame("marked.nrrd").pixels
-expect(m[:, 60:70, 40:60] == np.array([200, 0, 200])[:, None, None]); expect(m[:, 21:29, 41:59] == 99)
+expect(m[:, 60:70, 40:60] == np.array([200, 0, 200])[:, None, None]); expect(m[:, 21:25, 41:59] == 99); expect(m[:, 25, 50] == 157)
 expect(read_frame("turbo-bar.nrrd").meta["colormap_range"] == "-13 13")'
 }
 
 @test "pictures: with bars or not, threads and devices change nothing" {
 	py '
-rng = np.random.default_rng(1); v = rng.normal(size=(4, 65, 129)).astype("f4"); v[3, 3:9] = np.nan; v[2, 20, 20:40] = np.nan
+rng = np.random.default_rng(1); v = rng.normal(size=(4, 65, 129)).astype("f4"); v[3, 3:9] = np.nan; v[2, 20:33, 20:40] = np.nan; v[2, 25, 30] = 1
+write_frames("normals.nrrd", Frame(np.where(rng.random((6, 65, 129)) < .1, np.nan, rng.normal(size=(6, 65, 129))).astype("f4"),
+	["x", "y", "z", "nx", "ny", "nz"]))
 write_frames("in.nrrd", Frame(v, ["x", "y", "z", "texture"]))'
 	device=cpu
 	shade -d gpu in.nrrd -o /dev/null 2>/dev/null && device=gpu
 	for words in "shade -c texture --nan-colour 1,200,3" "shade -c texture" "shade -c depth -m deviation --lighting soft" \
-		"shade -c depth --bar --scale-bar" "framecat -c z --colormap deviation --bar --axes"; do
+		"shade -c depth -m gray --lighting none" "shade -c depth --bar --scale-bar" "framecat -c z --colormap deviation --bar --axes"; do
 		$words -j 1 -d cpu in.nrrd -o a.nrrd
 		$words -j 5 -d $device in.nrrd -o b.nrrd
 		# shellcheck disable=SC2086
@@ -245,6 +247,11 @@ write_frames("in.nrrd", Frame(v, ["x", "y", "z", "texture"]))'
 		cmp a.nrrd b.nrrd
 		cmp a.nrrd c.nrrd
 	done
+	shade -c depth --lighting none --range=-9,9 -d cpu normals.nrrd -o a.nrrd
+	shade -c depth --lighting none --range=-9,9 -d $device normals.nrrd -o b.nrrd
+	cmp a.nrrd b.nrrd
+	py 'f = read_frame("normals.nrrd").pixels; p = read_frame("a.nrrd").pixels
+expect((p == 0).all(0) == np.isnan(f[:3]).any(0), "every point has its colour")'
 }
 
 @test "pictures: errors" {

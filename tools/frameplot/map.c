@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "image/colormap.h"
+#include "image/quantity.h"
 #include "image/statistics.h"
 #include "map_plot.h"
 
@@ -99,7 +100,7 @@ draw(struct run *run, const struct frame *frame)
 	const struct parameters *p = run->parameters;
 	const struct frame_head *head = &frame->head;
 	const char *name = p->channel ? p->channel : head->channel[frameplot_usual_channel(head)];
-	const char *unit = frameplot_unit(head, name);
+	const char *unit = quantity_unit(head, name);
 	bool measured = head->spacing[0] > 0 && head->spacing[1] > 0;
 	struct map_plot plot = { .title = p->title, .columns = head->w, .rows = head->h,
 		.w = p->size.w, .h = p->size.h, .unit = unit ? unit : "",

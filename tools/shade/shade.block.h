@@ -16,6 +16,7 @@ struct shade_block {
 	float jump;
 	float low, span;		/* of values */
 	float last;			/* number of the last anchor */
+	uint lone;			/* 1: points without a triangle are drawn, too */
 	float plaster;
 	PX_STRUCT shade_vector background;	/* levels of 255 */
 	PX_STRUCT shade_vector nan;	/* the colour of no value */

@@ -108,7 +108,8 @@ choose_light(const struct parameters *p, struct priv *priv)
 		(float)(-cos(p->light.v[0]) * cos(p->light.v[1])), (float)p->ambient,
 		(float)p->diffuse, (float)p->specular, (float)p->shininess
 	};
-	if (lighting != LIGHTING_FULL) {
+	priv->lone = lighting != LIGHTING_FULL;
+	if (priv->lone) {
 		priv->light.ambient = lighting == LIGHTING_SOFT ? 0.7f : 1;
 		priv->light.diffuse = lighting == LIGHTING_SOFT ? 0.3f : 0;
 		priv->light.specular = 0;

@@ -131,6 +131,8 @@ main()
 
 		if (at.b.value != SHADE_NONE)
 			colour = colour_of(at, value[i]);
+		if (at.b.lone != 0)
+			normal[i] = shade_facing(normal[i], !px_isnan(point(at, x + i, y).z));
 		level = shade_levels(at.b.light, normal[i], colour, at.b.background);
 		r[i] = level.x + 0.5f;
 		g[i] = level.y + 0.5f;

@@ -24,6 +24,7 @@ struct priv {
 	struct shade_light light;
 	struct shade_vector background;	/* levels of 255 */
 	struct shade_vector nan;	/* the colour of no value, in [0, 1] */
+	bool lone;			/* points without a triangle have their colour, too */
 	bool annotates;
 	struct annotation annotation;
 	enum colormap map;

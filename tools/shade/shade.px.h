@@ -64,6 +64,21 @@ shade_levels(PX_STRUCT shade_light light, PX_STRUCT shade_vector normal,
 	return level;
 }
 
+/* The normal of a pixel that is to have its colour whether it has a normal or not: one that faces
+ * the viewer where there is a point and no normal, or one beyond floats. */
+PX_FN PX_STRUCT shade_vector
+shade_facing(PX_STRUCT shade_vector normal, bool point)
+{
+	PX_STRUCT shade_vector facing;
+	PX_F length = normal.x * normal.x + normal.y * normal.y + normal.z * normal.z;
+	bool lacks = px_both(point, !px_both(length > 0.0f, length <= 3.402823466e38f));
+
+	facing.x = px_select(lacks, 0.0f, normal.x);
+	facing.y = px_select(lacks, 0.0f, normal.y);
+	facing.z = px_select(lacks, -1.0f, normal.z);
+	return facing;
+}
+
 /* ---- normals of a surface on a grid: sums over the triangles around a pixel, by area ---- */
 
 /* Is a sample a coordinate? */
