@@ -54,7 +54,7 @@ most(size_t a, size_t b)
 static size_t
 widest_label(const struct layout *layout, int axis)
 {
-	double last = ((axis ? layout->h : layout->w) - 1) * layout->spacing[axis];
+	double last = ((double)(axis ? layout->h : layout->w) - 1) * layout->spacing[axis];
 	char text[32];
 
 	ticks_text(floor(last / layout->step[axis]) * layout->step[axis], layout->step[axis], text);
