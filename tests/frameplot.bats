@@ -161,7 +161,8 @@ for file, way, height in (("in.svg", s - s[0], z), ("back.svg", s[-1] - s[::-1],
 seen = texts("in.pdf"); expect("distance (cm)" in seen and "z (cm)" in seen, seen)
 expect({"0", "5", "10", "40", "45"} < set(seen), seen)'
 	run frameplot --abscissa points -c texture texture.nrrd -o out.svg
-	[ "$status" -eq 0 ] && [ "$output" = "frameplot: --abscissa: 5 of 101 values of texture have no x and y, and are not drawn" ]
+	[ "$status" -eq 0 ]
+	[ "$output" = "frameplot: --abscissa: 5 of 101 values of texture have no x and y, and are not drawn" ]
 	fails 1 "--abscissa: all points of the section are at one place" frameplot --abscissa points place.nrrd -o x.svg
 	framecat -c z in.nrrd -o z.nrrd
 	fails 1 "input has no channel x" frameplot --abscissa points z.nrrd -o x.svg
@@ -287,7 +288,8 @@ write_frames("same.nrrd", [Frame(x, ["z"]), Frame(x, ["z"])]); write_frames("non
 	silent frameplot --map --range=-40,40 one.nrrd -o even.png
 	silent frameplot --map --colormap turbo signs.nrrd -o turbo.png
 	run frameplot --map --colormap deviation --range=-1,3 signs.nrrd -o x.png
-	[ "$status" -eq 0 ] && [ "$output" = "frameplot: --range: the white of the map deviation is 1 by these, not zero" ]
+	[ "$status" -eq 0 ]
+	[ "$output" = "frameplot: --range: the white of the map deviation is 1 by these, not zero" ]
 	silent frameplot --map none.nrrd -o none.pdf
 	py "$maps"'
 def has(file, rgb): return (np.abs(picture(file + ".png") - rgb).max(2) <= 6).sum() > 20

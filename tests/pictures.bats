@@ -237,7 +237,7 @@ write_frames("normals.nrrd", Frame(np.where(rng.random((6, 65, 129)) < .1, np.na
 	["x", "y", "z", "nx", "ny", "nz"]))
 write_frames("in.nrrd", Frame(v, ["x", "y", "z", "texture"]))'
 	device=cpu
-	shade -d gpu in.nrrd -o /dev/null 2>/dev/null && device=gpu
+	if shade -d gpu in.nrrd -o /dev/null 2>/dev/null; then device=gpu; fi
 	for words in "shade -c texture --nan-colour 1,200,3" "shade -c texture" "shade -c depth -m deviation --lighting soft" \
 		"shade -c depth -m gray --lighting none" "shade -c depth --bar --scale-bar" "framecat -c z --colormap deviation --bar --axes"; do
 		$words -j 1 -d cpu in.nrrd -o a.nrrd
@@ -269,7 +269,8 @@ expect((p == 0).all(0) == np.isnan(f[:3]).any(0), "every point has its colour")'
 	fails 1 "--scale-bar: the length of a pixel is not known" shade --view 3,3 --scale-bar in.nrrd -o x.png
 	for words in "framecat --colormap deviation --scale=-1,2" "shade -c depth -m deviation --range=-1,2"; do
 		run $words in.nrrd -o even.nrrd
-		[ "$status" -eq 0 ] && [[ $output == *": the white of the map deviation is 0.5 by these, not zero" ]]
+		[ "$status" -eq 0 ]
+		[[ $output == *": the white of the map deviation is 0.5 by these, not zero" ]]
 		[ "$(wc -l <<<"$output")" -eq 1 ]
 		silent ${words/2/1} in.nrrd -o even.nrrd
 	done
