@@ -24,16 +24,20 @@ def draw(text, scale=1, table=glyphs()):
 
 def find(picture, text, scale=1, upright=False):
 	"""Where the text stands in levels (3, h, w): a list of the x, y of its left upper corner."""
-	seen = (picture == INK).all(0)
+	seen = (picture[0] == INK) & (picture[1] == INK) & (picture[2] == INK)
 	want = draw(text, scale)
 	if upright:
 		want = np.rot90(want)
 	(h, w), places = want.shape, []
-	y, x = np.nonzero(want)		# its first pixels rule out most places
-	here = np.ones((seen.shape[0] - h + 1, seen.shape[1] - w + 1), bool)
-	for k in range(0, len(y), max(1, len(y) // 20)):
-		here &= seen[y[k]:y[k] + here.shape[0], x[k]:x[k] + here.shape[1]]
-	for v, u in zip(*np.nonzero(here)):
-		if (seen[v:v + h, u:u + w] == want).all():
-			places.append((u + scale, v + scale))
+	y, x = np.nonzero(want)
+	v, u = np.nonzero(seen)		# ink is rare: where its first pixel may be, then the others
+	v, u = v - y[0], u - x[0]
+	keep = (v >= 0) & (u >= 0) & (v + h <= seen.shape[0]) & (u + w <= seen.shape[1])
+	v, u = v[keep], u[keep]
+	for k in range(1, len(y), max(1, len(y) // 20)):
+		keep = seen[v + y[k], u + x[k]]
+		v, u = v[keep], u[keep]
+	for b, a in zip(v, u):
+		if (seen[b:b + h, a:a + w] == want).all():
+			places.append((a + scale, b + scale))
 	return places
