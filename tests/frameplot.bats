@@ -169,6 +169,17 @@ expect({"0", "5", "10", "40", "45"} < set(seen), seen)'
 	[ ! -e x.svg ]
 }
 
+# Reads a map in a PNG back: where pixels of a colour are.
+maps='
+from PIL import Image
+from pdftext import texts
+def picture(file): return np.asarray(Image.open(file).convert("RGB")).astype(int)
+def box(p, rgb, most=1):
+	y, x = np.nonzero(np.abs(p - rgb).max(2) <= most)
+	return x.min(), x.max() + 1, y.min(), y.max() + 1, len(x)
+BLUE, WHITE, RED = [4, 92, 187], [244, 244, 244], [173, 48, 50]
+'
+
 @test "frameplot: several channels, one curve each" {
 	py '
 i = np.arange(51.)
@@ -198,6 +209,15 @@ shows("in.pdf", "x (mm), absphase (rad)", "x", "absphase")
 shows("two.pdf", "z, x (mm)", "z 1", "x 1", "z 2", "x 2")
 shows("named.pdf", "a", "b", "c", "x 2")
 shows("difference.pdf", "z, x difference (mm)", "z 2", "x 2")'
+	# of a hundred curves the legend names as many as there is room for
+	py 'write_frames("many.nrrd", [Frame(np.full((1, 3), k, "f4"), ["z"]) for k in range(100)])'
+	silent frameplot many.nrrd -o many.pdf
+	silent frameplot --range 1000,2000 -s 200x150 many.nrrd -o many.png
+	py 'from pdftext import texts
+seen = texts("many.pdf")
+expect("and 80 more" in seen or "and 81 more" in seen, seen)'
+	py "$maps"'
+p = picture("many.png"); expect(p[-3:] == 255); expect(p[98:102, 90:170] > 60, "the legend ends above the axis")'
 	fails 1 "input has no channel w" frameplot -c x,w in.nrrd -o x.svg
 	fails 2 "--channel: wants names with commas between, not 'x,,z'" frameplot -c x,,z in.nrrd -o x.svg
 	fails 2 "--channel: wants names" frameplot -c "" in.nrrd -o x.svg
@@ -220,17 +240,6 @@ seen = texts("a.PDF")
 for name in "A (title)", "column (px)", "depth (mm)", "0", "20", "38":
 	expect(name in seen, name, seen)'
 }
-
-# Reads a map in a PNG back: where pixels of a colour are.
-maps='
-from PIL import Image
-from pdftext import texts
-def picture(file): return np.asarray(Image.open(file).convert("RGB")).astype(int)
-def box(p, rgb, most=1):
-	y, x = np.nonzero(np.abs(p - rgb).max(2) <= most)
-	return x.min(), x.max() + 1, y.min(), y.max() + 1, len(x)
-BLUE, WHITE, RED = [4, 92, 187], [244, 244, 244], [173, 48, 50]
-'
 
 @test "frameplot: --map: pixels, colours, histogram and statistics are those of the difference" {
 	py '

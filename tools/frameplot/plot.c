@@ -1,6 +1,7 @@
 #include "plot.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "drawing.h"
 #include "image/ticks.h"
@@ -107,20 +108,28 @@ draw_curve(const struct plot *plot, const struct axes *axes, size_t c)
 	cairo_stroke(axes->cr);
 }
 
+/* The names of the curves; of more than there is room for the first ones, and how many more. */
 static void
 draw_legend(const struct plot *plot, const struct axes *axes)
 {
-	double y = axes->top + 1.5 * FONT, widest = 0;
+	double y = axes->top + 1.5 * FONT, widest = 0, line = 1.4 * FONT;
+	size_t lines = plot->curves, room = (size_t)fmax(2, (axes->bottom - axes->top - 10) / line);
+	size_t names = lines > room ? room - 1 : lines;
+	char more[32];
 
 	if (plot->curves < 2)
 		return;
-	for (size_t c = 0; c < plot->curves; c++)
+	lines = lines > room ? room : lines;
+	snprintf(more, sizeof(more), "and %zu more", plot->curves - names);
+	for (size_t c = 0; c < names; c++)
 		widest = fmax(widest, drawing_text_width(axes->cr, plot->curve[c].label));
+	if (names < lines)
+		widest = fmax(widest, drawing_text_width(axes->cr, more) - 30);
 	cairo_set_source_rgba(axes->cr, 1, 1, 1, 0.85);
 	cairo_rectangle(axes->cr, axes->right - widest - 44, axes->top + 4, widest + 40,
-	    1.4 * FONT * (double)plot->curves + 6);
+	    line * (double)lines + 6);
 	cairo_fill(axes->cr);
-	for (size_t c = 0; c < plot->curves; c++, y += 1.4 * FONT) {
+	for (size_t c = 0; c < names; c++, y += line) {
 		use_colour(axes->cr, c);
 		cairo_set_line_width(axes->cr, 2);
 		drawing_line(axes->cr, axes->right - widest - 38, y - 0.35 * FONT,
@@ -128,6 +137,8 @@ draw_legend(const struct plot *plot, const struct axes *axes)
 		drawing_use_ink(axes->cr);
 		drawing_text(axes->cr, axes->right - widest - 8, y, 0, plot->curve[c].label);
 	}
+	if (names < lines)
+		drawing_text(axes->cr, axes->right - widest - 38, y, 0, more);
 }
 
 static void
