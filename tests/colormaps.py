@@ -22,11 +22,33 @@ def lightness(rgb):
 	return 116 * np.cbrt(linear @ [0.2126, 0.7152, 0.0722]) - 16
 
 
+def lab(rgb):
+	"""CIE L*a*b* (D65) of levels of sRGB, last axis."""
+	share = np.asarray(rgb) / 255
+	linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+	xyz = linear @ np.array([[0.4124, 0.2126, 0.0193], [0.3576, 0.7152, 0.1192], [0.1805, 0.0722, 0.9505]])
+	f = np.cbrt(xyz / [0.9505, 1, 1.089])
+	return np.stack([116 * f[..., 1] - 16, 500 * (f[..., 0] - f[..., 1]), 200 * (f[..., 1] - f[..., 2])], -1)
+
+
+def value_of(table, rgb, hue=False):
+	"""The share 0 to 1 whose colour comes nearest; table: colours of even steps from 0 to 1, levels;
+	hue: whatever the light, by the ratios of r, g and b alone."""
+	a, where = np.unique(np.asarray(table).astype(float), axis=0, return_inverse=True)
+	where = where.ravel()		# of steps of one colour the middle
+	share = np.bincount(where, np.arange(len(where))) / np.bincount(where) / (len(where) - 1)
+	b = np.asarray(rgb).reshape(-1, 3).astype(float)
+	if hue:
+		a, b = (v / np.maximum(v.max(1, keepdims=True), 1) for v in (a, b))
+	nearest = (b ** 2).sum(1)[:, None] - 2 * b @ a.T + (a ** 2).sum(1)
+	return share[nearest.argmin(1)].reshape(np.asarray(rgb).shape[:-1])
+
+
 def check_colormap(name, rgb):
 	"""rgb: levels (STEPS + 1, 3) of the shares 0 to 1, in even steps."""
 	rgb = np.asarray(rgb).astype(float)
 	expect(rgb.shape == (STEPS + 1, 3), rgb.shape)
-	last = {"gray": 1, "viridis": 10, "turbo": 13, "phase": 6}[name]
+	last = {"gray": 1, "viridis": 10, "turbo": 13, "phase": 6, "deviation": 10}[name]
 	anchors = rgb[::STEPS // last]
 	for k in range(3):		# straight from anchor to anchor
 		straight = np.interp(np.arange(STEPS + 1) * last / STEPS, np.arange(last + 1), anchors[:, k])
@@ -37,6 +59,14 @@ def check_colormap(name, rgb):
 		expect(np.abs(anchors - VIRIDIS) <= 2, anchors - VIRIDIS)
 	elif name == "turbo":
 		expect(np.abs(anchors - TURBO) <= 9, anchors - TURBO)
+	elif name == "deviation":	# from white in the middle both ways alike, in lightness and in chroma
+		light, chroma = lab(anchors)[:, 0], np.hypot(*lab(anchors)[:, 1:].T)
+		expect(np.ptp(anchors[5]) == 0 and light[5] > 94, anchors[5])
+		expect(np.abs(light - light[::-1]) < 0.6, light)
+		expect(np.abs(chroma - chroma[::-1]) < 1, chroma)
+		expect(np.abs(np.diff(light[5:]) + 11.2) < 0.6, light)
+		expect(np.abs(np.diff(chroma[5:]) - 11.6) < 0.6, chroma)
+		expect((anchors[:5, 2] > anchors[:5, 0]) & (anchors[6:, 0] > anchors[6:, 2])[::-1], "blue, then red")
 	else:				# once round the hues, alike in lightness, back to the first colour
 		expect(anchors[0] == anchors[-1], anchors)
 		hue = np.array([colorsys.rgb_to_hsv(*v)[0] for v in anchors / 255])

@@ -237,13 +237,14 @@ ramp = (x / 255 * 4 - 1).astype("f4"); ramp[2, 9] = np.nan
 turn = (np.linspace(-np.pi, np.pi, 257)[None] + [[0], [2 * np.pi]]).astype("f4")
 write_frames("ramp.nrrd", Frame(np.stack([ramp, ramp]), ["depth", "more"], {"origin_px": "1 2"}))
 write_frames("turn.nrrd", Frame(turn, ["phase"]))'
-	framecat -c depth --colormap gray ramp.nrrd -o gray.nrrd
+	framecat -c depth --colormap gray --scale auto ramp.nrrd -o gray.nrrd
+	framecat -c depth --colormap gray --scale auto --nan-colour 0,0,0 ramp.nrrd -o black.nrrd
 	framecat -c depth --colormap gray --scale 0,1 ramp.nrrd -o part.nrrd
 	framecat -c depth --colormap viridis ramp.nrrd -o viridis.png
 	framecat -c depth --colormap turbo ramp.nrrd -o turbo.png
 	py 'from colormaps import *
 write_frames("steps.nrrd", Frame(np.arange(200, 201 + STEPS, dtype="f4")[None].repeat(2, 0), ["depth"]))'
-	for map in gray viridis turbo phase; do
+	for map in gray viridis turbo phase deviation; do
 		framecat --colormap $map --scale 200,980 steps.nrrd -o out.nrrd
 		py 'from colormaps import *
 rgb = read_frame("out.nrrd").pixels
@@ -254,9 +255,10 @@ check_colormap(sys.argv[1], rgb[:, 0].T)' $map
 	framecat viridis.png turbo.png -o both.nrrd
 	py '
 g = read_frame("gray.nrrd")
-want = np.tile(np.arange(256), (5, 1)); want[2, 9] = 0
+want = np.tile(np.arange(256), (3, 5, 1)); want[:, 2, 9] = 64, 80, 160
 expect(g.names == ["r", "g", "b"] and g.pixels.dtype == "u1", g.names)
 expect(np.abs(g.pixels.astype(int) - want) <= 1); expect(g.meta["colormap_range"] == "-1 3" and g.meta["colormap"] == "gray", g.meta)
+want[:, 2, 9] = 0; expect(np.abs(read_frame("black.nrrd").pixels.astype(int) - want) <= 1)
 p = read_frame("part.nrrd").pixels[0, 0].astype(int)
 expect(np.abs(p - np.clip((np.arange(256) / 255 * 4 - 1) * 255, 0, 255)) <= 1, p)
 for f in read_frames("both.nrrd"):
@@ -268,7 +270,7 @@ t = read_frame("phase.nrrd").pixels.astype(int)
 expect(np.abs(t[:, 0] - t[:, 1]) <= 1); expect(np.abs(t[:, 0, 0] - t[:, 0, 256]) <= 1, t[:, 0, 0], t[:, 0, 256])'
 	fails 1 "--colormap: paints one channel, the input has 2: choose with --channels" framecat --colormap gray ramp.nrrd -o x.png
 	fails 2 "--colormap: makes r g b of type uchar" framecat --as ushort --colormap gray turn.nrrd -o x.png
-	fails 2 "--colormap: must be one of gray viridis turbo phase" framecat --colormap jet turn.nrrd -o x.png
+	fails 2 "--colormap: must be one of gray viridis turbo phase deviation" framecat --colormap jet turn.nrrd -o x.png
 }
 
 @test "framecat: --stack and --split are each other's reverse" {

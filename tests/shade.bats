@@ -100,7 +100,7 @@ write_frames("ramp.nrrd", Frame(d, ["depth"]))
 d = np.full((100, 100), 50, "f4"); d[40:60, 40:60] = 0
 write_frames("square.nrrd", Frame(d, ["depth"]))'
 	flat=(--ambient 1 --diffuse 0 --specular 0 --background 77)
-	for map in gray viridis turbo phase; do
+	for map in gray viridis turbo phase deviation; do
 		shade -c depth -m $map -r 200,980 "${flat[@]}" ramp.nrrd -o ramp.out.nrrd
 		shade -c depth -m $map -r 0,60 "${flat[@]}" --view 30,0 --samples 1 --jump 10 -s 200x200 square.nrrd \
 			-o turned.nrrd

@@ -1,8 +1,11 @@
 #include "image/colormap.h"
 
+#include <math.h>
+
+#include "base/fail.h"
 #include "image/colormap.px.h"
 
-const char *const colormap_names[] = { "gray", "viridis", "turbo", "phase", NULL };
+const char *const colormap_names[] = { "gray", "viridis", "turbo", "phase", "deviation", NULL };
 
 static const float gray[][3] = { { 0, 0, 0 }, { 1, 1, 1 } };
 
@@ -29,6 +32,18 @@ static const float phase[][3] = {
 	{ 0.85f, 0.40f, 0.45f },
 };
 
+/*
+ * White at zero, blue below, red above. In CIELAB the distance from white grows evenly and alike on
+ * both sides: lightness 96 to 40, chroma 0 to 58, at the hues 285 and 30 degrees.
+ */
+static const float deviation[][3] = {
+	{ 0.017f, 0.361f, 0.732f }, { 0.342f, 0.468f, 0.779f }, { 0.515f, 0.583f, 0.825f },
+	{ 0.667f, 0.702f, 0.869f }, { 0.812f, 0.826f, 0.913f },
+	{ 0.955f, 0.955f, 0.955f },
+	{ 0.923f, 0.804f, 0.789f }, { 0.879f, 0.655f, 0.629f }, { 0.823f, 0.507f, 0.477f },
+	{ 0.756f, 0.357f, 0.332f }, { 0.678f, 0.190f, 0.196f },
+};
+
 _Static_assert(sizeof(turbo) <= COLORMAP_ANCHORS_MOST * sizeof(*turbo), "turbo is the longest");
 
 #define ANCHORS(table) { table, sizeof(table) / sizeof(*(table)) }
@@ -36,7 +51,8 @@ _Static_assert(sizeof(turbo) <= COLORMAP_ANCHORS_MOST * sizeof(*turbo), "turbo i
 static const struct {
 	const float (*anchor)[3];
 	size_t n;
-} maps[] = { ANCHORS(gray), ANCHORS(viridis), ANCHORS(turbo), ANCHORS(phase) };
+} maps[] = { ANCHORS(gray), ANCHORS(viridis), ANCHORS(turbo), ANCHORS(phase),
+	ANCHORS(deviation) };
 
 void
 colormap_rgb(enum colormap map, float t, float rgb[3])
@@ -54,4 +70,48 @@ colormap_anchors(enum colormap map, const float (**anchor)[3])
 {
 	*anchor = maps[map].anchor;
 	return maps[map].n;
+}
+
+void
+colormap_range(enum colormap map, const float *value, size_t n, float range[2])
+{
+	float limit[2] = { 0, 1 };
+
+	if (n)
+		numbers_ranks(value, n, (size_t[2]){ n / 100, n - 1 - n / 100 }, 2, limit);
+	if (map == COLORMAP_DEVIATION && n) {
+		limit[1] = fmaxf(fabsf(limit[0]), fabsf(limit[1]));
+		limit[0] = -limit[1];
+	}
+	if (!(limit[1] > limit[0]))		/* a 1 would be lost in large numbers */
+		limit[1] = limit[0] + fmaxf(1.0f, fabsf(limit[0]) * 1e-3f);
+	if (map == COLORMAP_DEVIATION)
+		limit[0] = -limit[1];
+	range[0] = limit[0];
+	range[1] = limit[1];
+}
+
+void
+colormap_check_white(enum colormap map, const char *option, double low, double high)
+{
+	if (map == COLORMAP_DEVIATION && low != -high)
+		warn(option, "the white of the map deviation is %g by these, not zero",
+		    (low + high) / 2);
+}
+
+int
+colormap_nan(enum colormap map, const char *option, const struct numbers *given, float rgb[3])
+{
+	static const float gray_nan[3] = { 64, 80, 160 };
+
+	if (given->n != 0 && given->n != 3)
+		return fail_usage(option, "wants three levels R,G,B from 0 to 255, not %zu",
+		    given->n);
+	for (size_t k = 0; k < 3; k++) {
+		rgb[k] = given->n ? (float)given->v[k] : map == COLORMAP_GRAY ? gray_nan[k] : 0;
+		if (rgb[k] != floorf(rgb[k]))
+			return fail_usage(option, "wants whole numbers, not %g", given->v[k]);
+		rgb[k] /= 255.0f;
+	}
+	return 0;
 }

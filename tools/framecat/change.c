@@ -32,7 +32,7 @@ decode(struct run *run, struct frame **frame)
 		return -1;
 	if (find_invalid(run, &(*frame)->head, &invalid) < 0)
 		return -1;
-	if (isnan(invalid) && !priv->encodes && parameters->map < 0)
+	if (isnan(invalid) && !priv->encodes && parameters->paint.map < 0)
 		return 0;
 	return convert_to_float(run, frame, invalid);
 }
@@ -41,11 +41,10 @@ static int
 encode(struct run *run, struct frame **frame)
 {
 	const struct parameters *parameters = run->parameters;
-	const struct priv *priv = run->priv;
+	struct priv *priv = run->priv;
 
-	if (parameters->map >= 0)
-		return convert_colour(run, frame,
-		    (enum colormap)parameters->map, priv->encoding.range);
+	if (parameters->paint.map >= 0)
+		return paint_frame(run, &priv->paint, frame);
 	return priv->encodes ? convert_encode(run, frame, &priv->encoding) : 0;
 }
 
@@ -67,12 +66,16 @@ int
 change_frame(struct run *run, struct frame **frame)
 {
 	const struct parameters *parameters = run->parameters;
-	const struct priv *priv = run->priv;
+	struct priv *priv = run->priv;
 	const double *crop = parameters->crop.v;
 
+	if (!parameters->like && paint_measure(&priv->paint, *frame, (size_t)parameters->bin) < 0)
+		return -1;
 	if (parameters->channels && arrange_channels(frame, parameters->channels) < 0)
 		return -1;
 	if (parameters->like && like_restore(&priv->like, frame) < 0)
+		return -1;
+	if (parameters->like && paint_measure(&priv->paint, *frame, (size_t)parameters->bin) < 0)
 		return -1;
 	if (check_image(parameters, &(*frame)->head) < 0)
 		return -1;

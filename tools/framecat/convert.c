@@ -284,22 +284,65 @@ convert_encode(struct run *run, struct frame **frame,
 
 /* ---- to colours ---- */
 
-int
-convert_colour(struct run *run, struct frame **frame,
-    enum colormap map, struct sample_range range)
+/* The 1st to the 99th percentile of the one channel's finite samples. */
+static int
+find_percentiles(const struct frame *frame, enum colormap map, struct sample_range *range)
 {
-	struct conversion conversion = { .row = convert_rows_colour, .map = map };
+	size_t pixels, n = 0;
+	float *value, ends[2];
+
+	if (size_multiply(frame->head.w, frame->head.h, &pixels) < 0)
+		return -1;
+	value = calloc(pixels, sizeof(*value));
+	if (!value)
+		return fail_memory();
+	for (size_t y = 0; y < frame->head.h; y++) {
+		const float *row = frame_floats(frame, 0, y);
+
+		for (size_t x = 0; x < frame->head.w; x++)
+			if (isfinite(row[x]))
+				value[n++] = row[x];
+	}
+	colormap_range(map, value, n, ends);
+	free(value);
+	*range = (struct sample_range){ RANGE_GIVEN, ends[0], ends[1] };
+	return 0;
+}
+
+/* The line that takes the first colour, 0, to one end of the range, the last, 1, to the other. */
+static int
+find_colour_line(struct run *run, const struct frame *frame, enum colormap map,
+    struct sample_range range, struct line **line)
+{
+	if (range.kind == RANGE_NONE && map == COLORMAP_PHASE)
+		range = (struct sample_range){ RANGE_GIVEN, -M_PI, M_PI };
+	if (range.kind == RANGE_NONE && find_percentiles(frame, map, &range) < 0)
+		return -1;
+	if (find_lines(run, frame, range, 1.0, line) < 0)
+		return -1;
+	if (range.kind == RANGE_AUTO && map == COLORMAP_DEVIATION) {
+		double low = (*line)->offset, high = low + (*line)->scale;
+		double most = fmax(fabs(low), fabs(high));
+
+		**line = (struct line){ 2.0 * most, -most };
+	}
+	return 0;
+}
+
+int
+convert_colour(struct run *run, struct frame **frame, const struct painting *painting,
+    double ends[2])
+{
+	enum colormap map = painting->map;
+	struct conversion conversion = { .row = convert_rows_colour, .map = map,
+		.nan = painting->nan };
 	struct frame_head head;
-	double ends[2];
 	int status;
 
 	if ((*frame)->head.c != 1)
 		return fail("--colormap", "paints one channel, the input has %zu: choose with "
 		    "--channels", (*frame)->head.c);
-	if (range.kind == RANGE_NONE)
-		range = map == COLORMAP_PHASE ? (struct sample_range){ RANGE_GIVEN, -M_PI, M_PI } :
-		    (struct sample_range){ .kind = RANGE_AUTO };
-	if (find_lines(run, *frame, range, 1.0, &conversion.line) < 0)
+	if (find_colour_line(run, *frame, map, painting->range, &conversion.line) < 0)
 		return -1;
 	ends[0] = conversion.line->offset;
 	ends[1] = conversion.line->offset + conversion.line->scale;

@@ -23,6 +23,12 @@ struct encoding {		/* how values become samples */
 	double fill;			/* what NaN becomes; NaN: 0 in integers, NaN in floats */
 };
 
+struct painting {		/* how values become colours */
+	enum colormap map;
+	struct sample_range range;
+	float nan[3];			/* the colour of NaN, r g b in [0, 1] */
+};
+
 /* "auto" or "LOW,HIGH". -1 after fail_usage(option, ...). */
 int range_parse(const char *option, const char *text, struct sample_range *);
 
@@ -39,10 +45,10 @@ int convert_unscale(struct run *, struct frame **frame);
 int convert_encode(struct run *, struct frame **frame,
     const struct encoding *);
 /*
- * The one channel of a float frame as colours, r g b; NaN is black. Without a range, the phase map
- * takes -pi to pi, the others the channel's own. The phase map goes round; the others are clamped.
+ * The one channel of a float frame as colours, r g b. Without a range, the phase map takes -pi to
+ * pi, the others the 1st to the 99th percentile (colormap.h). The phase map goes round; the others
+ * are clamped. ends: the values of the first and the last colour.
  */
-int convert_colour(struct run *, struct frame **frame, enum colormap,
-    struct sample_range);
+int convert_colour(struct run *, struct frame **frame, const struct painting *, double ends[2]);
 
 #endif

@@ -248,11 +248,13 @@ convert_rows_colour(const struct conversion *conversion, size_t y)
 	float ALIGNED share[COLOUR_PIECE];
 	int32_t ALIGNED anchor[COLOUR_PIECE] = { 0 };
 
-	for (size_t k = 0; k < 3; k++)
-		for (size_t a = 0; a < last; a++) {	/* black at the last: no value */
+	for (size_t k = 0; k < 3; k++) {
+		for (size_t a = 0; a < last; a++) {
 			ends[0][k][a] = table[a][k];
 			ends[1][k][a] = table[a + 1][k];
 		}
+		ends[0][k][last] = ends[1][k][last] = conversion->nan[k];	/* no value */
+	}
 	for (size_t x = 0; x < w; x += COLOUR_PIECE) {
 		size_t n = w - x < COLOUR_PIECE ? w - x : COLOUR_PIECE;
 

@@ -16,6 +16,7 @@ struct conversion {
 	double largest;			/* sample of the output type */
 	double fill, around;	/* what NaN becomes; what a valid sample becomes that would be it */
 	enum colormap map;
+	const float *nan;		/* its colour, r g b in [0, 1] */
 };
 
 /* One row of a conversion each. */

@@ -31,8 +31,17 @@ static const struct opt options[] = {
 	  "values LO to HI take the whole range of the integers, or auto", NULL },
 	{ 0, "fill", "V", OPT_NUMBER, AT(fill), NULL, 0, 0, NULL,
 	  "what NaN becomes; in integers kept apart from valid samples", NULL },
-	{ 0, "colormap", "NAME", OPT_WORD, AT(map), NULL, 0, 0, NULL,
-	  "paint one channel, LO to HI of --scale", colormap_names },
+	{ 0, "colormap", "NAME", OPT_WORD, AT(paint.map), NULL, 0, 0, NULL,
+	  "paint one channel, LO to HI of --scale; 1st to 99th percentile if not given",
+	  colormap_names },
+	{ 0, "nan-colour", "R,G,B", OPT_NUMBERS, AT(paint.nan), NULL, 0, 255, NULL,
+	  "of NaN in --colormap; black if not given, blue in gray", NULL },
+	{ 0, "bar", NULL, OPT_FLAG, AT(paint.bar), NULL, 0, 0, NULL,
+	  "a colour bar beside the picture of --colormap", NULL },
+	{ 0, "scale-bar", NULL, OPT_FLAG, AT(paint.scale_bar), NULL, 0, 0, NULL,
+	  "a length below it", NULL },
+	{ 0, "axes", NULL, OPT_FLAG, AT(paint.axes), NULL, 0, 0, NULL,
+	  "axes at its left and below it", NULL },
 	{ 0, "set", "KEY=VALUE", OPT_TEXT, AT(set), NULL, 0, 0, NULL,
 	  "set metadata, more of it behind commas; channels renames", NULL },
 	{ 0, "delete", "KEY", OPT_TEXT, AT(delete), NULL, 0, 0, NULL,
@@ -193,7 +202,7 @@ check_crop(const struct numbers *crop)
 static int
 init_encoding(const struct parameters *parameters, struct encoding *encoding)
 {
-	bool paints = parameters->map >= 0;
+	bool paints = parameters->paint.map >= 0;
 
 	encoding->fill = parameters->fill;
 	encoding->type = parameters->as >= 0 ? (enum sample)parameters->as :
@@ -233,7 +242,7 @@ init_tables(struct run *run)
 		return fail_usage("--like", "wants a file, not standard input");
 	if (parameters->like && parameters->points)
 		return fail_usage("--like", "does not go with --points");
-	if (priv->tabulates && (priv->encoding.type != SAMPLE_FLOAT || parameters->map >= 0))
+	if (priv->tabulates && (priv->encoding.type != SAMPLE_FLOAT || parameters->paint.map >= 0))
 		return fail_usage("--points", "makes tables of float: a framecat behind it can "
 		    "convert them");
 	return 0;
@@ -255,7 +264,8 @@ init(struct run *run)
 		return -1;
 	if (parameters->set && arrange_check_settings(parameters->set) < 0)
 		return -1;
-	if (init_tables(run) < 0)
+	if (paint_init(&priv->paint, &parameters->paint, &priv->encoding.range) < 0 ||
+	    init_tables(run) < 0)
 		return -1;
 	priv->encodes = parameters->as >= 0 || parameters->scale || !isnan(parameters->fill);
 	*run_save_options(run) = (struct save_options){ options, parameters };

@@ -5,13 +5,15 @@
 #include "convert.h"
 #include "image/arrange.h"
 #include "like.h"
+#include "paint.h"
 #include "run/stage.h"
 
 struct parameters {
 	const char *frames, *channels, *scale, *set, *delete, *like;
 	struct numbers crop;
 	long bin, quality;
-	int as, map, chroma;
+	int as, chroma;
+	struct paint_options paint;
 	double invalid, fill, jump;
 	bool unscale, stack, split, fast, ascii, points;
 };
@@ -19,6 +21,7 @@ struct parameters {
 struct priv {
 	struct ranges wanted;
 	struct encoding encoding;
+	struct paint paint;
 	bool encodes, tabulates;	/* --points makes tables, not meshes without triangles */
 	size_t frames, emitted;		/* that came; that went on, or wait to be stacked */
 	struct frame **stack;

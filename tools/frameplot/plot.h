@@ -1,4 +1,4 @@
-/* Line plots with axes and units, as SVG or PNG; drawn by cairo. */
+/* Line plots with axes and units. */
 #ifndef PLOT_H
 #define PLOT_H
 
@@ -7,21 +7,19 @@
 
 struct plot_curve {
 	char *label;
-	double *x, *y;		/* y NaN: a gap */
+	double *x, *y;		/* NaN: a gap */
 	size_t n;
 };
 
 struct plot {
 	const char *title, *x_label, *y_label;	/* NULL: none */
 	double x_low, x_high, y_low, y_high;	/* ranges; both NaN: from the curves */
-	size_t w, h;				/* points (SVG), pixels (PNG) */
+	size_t w, h;				/* points (SVG, PDF), pixels (PNG) */
 	const struct plot_curve *curve;
 	size_t curves;
 };
 
-/* Writes the plot; the suffix of path selects the format: .svg or .png. 0, or -1 after fail(). */
+/* Writes the plot; the suffix of path selects the format (drawing.h). 0, or -1 after fail(). */
 int plot_save(const struct plot *, const char *path);
-/* Is this a suffix that plot_save takes? */
-bool plot_takes(const char *path);
 
 #endif

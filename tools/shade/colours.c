@@ -5,19 +5,20 @@ colours_of(const struct priv *priv, float value)
 {
 	float rgb[3];
 
+	if (px_isnan(value))
+		return priv->nan;
 	colormap_rgb(priv->map, (value - priv->low) / (priv->high - priv->low), rgb);
 	return (struct shade_vector){ rgb[0], rgb[1], rgb[2] };
 }
 
 void
-colours_find_range(struct priv *priv, float *value, size_t n)
+colours_find_range(struct priv *priv, const float *value, size_t n)
 {
-	float limit[2] = { 0, 1 };
+	float range[2];
 
-	if (n)
-		numbers_ranks(value, n, (size_t[2]){ n / 100, n - 1 - n / 100 }, 2, limit);
-	priv->low = limit[0];
-	priv->high = limit[1] > limit[0] ? limit[1] : limit[0] + 1;
+	colormap_range(priv->map, value, n, range);
+	priv->low = range[0];
+	priv->high = range[1];
 }
 
 void

@@ -8,7 +8,7 @@
 struct shade_vector colours_of(const struct priv *priv, float value);
 /* The colours of n pixels: by their values, or of plaster where value is NULL. */
 void colours_fill(const struct priv *, const float *value, float *r, float *g, float *b, size_t n);
-/* The colours go from the 1st to the 99th percentile of n values, which lose their order. */
-void colours_find_range(struct priv *priv, float *value, size_t n);
+/* The range of the colours, by n values (colormap_range()). */
+void colours_find_range(struct priv *, const float *value, size_t n);
 
 #endif

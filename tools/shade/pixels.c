@@ -148,8 +148,9 @@ take_normals(const struct priv *priv, const struct frame *in, size_t y, size_t x
 }
 
 static void
-light_pixels(const struct tile *restrict tile, struct shade_light light, float background,
-    unsigned char *restrict r, unsigned char *restrict g, unsigned char *restrict b, size_t n)
+light_pixels(const struct tile *restrict tile, struct shade_light light,
+    struct shade_vector background, unsigned char *restrict r, unsigned char *restrict g,
+    unsigned char *restrict b, size_t n)
 {
 	const struct row_shares *restrict normals = &tile->normal,
 	    *restrict colours = &tile->colour;
@@ -166,17 +167,33 @@ light_pixels(const struct tile *restrict tile, struct shade_light light, float b
 	}
 }
 
+/* Gives points without a normal one. */
+static void
+face_viewer(const struct line *restrict line, struct row_shares *restrict normals, size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		struct shade_vector normal = { normals->x[i], normals->y[i], normals->z[i] };
+		struct shade_vector facing = shade_facing(normal, !px_isnan(line->z[i + 1]));
+
+		normals->x[i] = facing.x;
+		normals->y[i] = facing.y;
+		normals->z[i] = facing.z;
+	}
+}
+
 static void
 put_row(const struct run *run, const struct frame *in, struct frame *out, size_t y, size_t x,
-    struct tile *tile, size_t n)
+    const struct line *line, struct tile *tile, size_t n)
 {
-	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
 
+	if (priv->lone)
+		face_viewer(line, &tile->normal, n);
 	if (priv->value != NO_CHANNEL)
 		colours_fill(priv, frame_floats(in, priv->value, y) + x, tile->colour.x,
 		    tile->colour.y, tile->colour.z, n);
-	light_pixels(tile, priv->light, (float)parameters->background,
+	light_pixels(tile, priv->light, priv->background,
 	    (unsigned char *)frame_row(out, 0, y) + x, (unsigned char *)frame_row(out, 1, y) + x,
 	    (unsigned char *)frame_row(out, 2, y) + x, n);
 }
@@ -191,7 +208,7 @@ shade_given(const struct run *run, const struct frame *in, struct frame *out, si
 	for (size_t y = y0; y < y1; y++) {
 		load_line(run->priv, in, (ptrdiff_t)y, x, n, &line);
 		take_normals(run->priv, in, y, x, &line, &tile->normal, n);
-		put_row(run, in, out, y, x, tile, n);
+		put_row(run, in, out, y, x, &line, tile, n);
 	}
 }
 
@@ -224,7 +241,7 @@ shade_found(const struct run *run, const struct frame *in, struct frame *out, si
 		load_line(priv, in, (ptrdiff_t)y + 1, x, n, &line[next]);
 		find_squares(priv, &line[here], &line[next], &squares[next], n);
 		sum_normals(&squares[here], &squares[next], &tile->normal, n);
-		put_row(run, in, out, y, x, tile, n);
+		put_row(run, in, out, y, x, &line[here], tile, n);
 	}
 }
 

@@ -16,7 +16,10 @@ struct shade_block {
 	float jump;
 	float low, span;		/* of values */
 	float last;			/* number of the last anchor */
-	float plaster, background;
+	uint lone;			/* 1: points without a triangle are drawn, too */
+	float plaster;
+	PX_STRUCT shade_vector background;	/* levels of 255 */
+	PX_STRUCT shade_vector nan;	/* the colour of no value */
 	PX_STRUCT shade_light light;
 };
 

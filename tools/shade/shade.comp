@@ -103,6 +103,8 @@ colour_of(block_at at, float value)
 	rgb.x = colormap_between(anchors.at[first], anchors.at[first + 3], share);
 	rgb.y = colormap_between(anchors.at[first + 1], anchors.at[first + 4], share);
 	rgb.z = colormap_between(anchors.at[first + 2], anchors.at[first + 5], share);
+	if (px_isnan(value))
+		rgb = at.b.nan;
 	return rgb;
 }
 
@@ -129,6 +131,8 @@ main()
 
 		if (at.b.value != SHADE_NONE)
 			colour = colour_of(at, value[i]);
+		if (at.b.lone != 0)
+			normal[i] = shade_facing(normal[i], !px_isnan(point(at, x + i, y).z));
 		level = shade_levels(at.b.light, normal[i], colour, at.b.background);
 		r[i] = level.x + 0.5f;
 		g[i] = level.y + 0.5f;

@@ -2,23 +2,31 @@
 #ifndef SHADE_SHADE_H
 #define SHADE_SHADE_H
 
+#include "image/annotate.h"
 #include "image/colormap.h"
 #include "mesh/mesh.h"
 #include "run/stage.h"
 #include "shade.px.h"
 
 enum colour_by { BY_NONE, BY_DEPTH, BY_TEXTURE };
+enum lighting { LIGHTING_FULL, LIGHTING_SOFT, LIGHTING_NONE };
 
 struct parameters {
-	struct numbers view, light, range;
+	struct numbers view, light, range, nan;
 	struct opt_size size;
-	int by, map;
+	int by, map, lighting;
 	long samples, background;
 	double ambient, diffuse, specular, shininess, jump;
+	bool bar, scale_bar, axes;
 };
 
 struct priv {
 	struct shade_light light;
+	struct shade_vector background;	/* levels of 255 */
+	struct shade_vector nan;	/* the colour of no value, in [0, 1] */
+	bool lone;			/* points without a triangle have their colour, too */
+	bool annotates;
+	struct annotation annotation;
 	enum colormap map;
 	float low, high;		/* values of the first and the last colour */
 	/* of pictures from the camera */

@@ -39,11 +39,11 @@ struct shade_light {
 	float ambient, diffuse, specular, shininess;
 };
 
-/* Levels r g b of 255 of a pixel of this colour under a normal of any length; `background` where
- * there is none, or one beyond floats. */
+/* Levels r g b of 255 of a pixel of this colour under a normal of any length; those of `background`
+ * where there is none, or one beyond floats. */
 PX_FN PX_STRUCT shade_vector
 shade_levels(PX_STRUCT shade_light light, PX_STRUCT shade_vector normal,
-    PX_STRUCT shade_vector colour, float background)
+    PX_STRUCT shade_vector colour, PX_STRUCT shade_vector background)
 {
 	PX_STRUCT shade_vector level;
 	PX_F length = px_sqrt(normal.x * normal.x + normal.y * normal.y + normal.z * normal.z);
@@ -58,10 +58,25 @@ shade_levels(PX_STRUCT shade_light light, PX_STRUCT shade_vector normal,
 	PX_F g = 255.0f * px_min(colour.y * part + shine, 1.0f);
 	PX_F b = 255.0f * px_min(colour.z * part + shine, 1.0f);
 
-	level.x = px_select(there, r, background);
-	level.y = px_select(there, g, background);
-	level.z = px_select(there, b, background);
+	level.x = px_select(there, r, background.x);
+	level.y = px_select(there, g, background.y);
+	level.z = px_select(there, b, background.z);
 	return level;
+}
+
+/* The normal of a pixel that is to have its colour whether it has a normal or not: one that faces
+ * the viewer where there is a point and no normal, or one beyond floats. */
+PX_FN PX_STRUCT shade_vector
+shade_facing(PX_STRUCT shade_vector normal, bool point)
+{
+	PX_STRUCT shade_vector facing;
+	PX_F length = normal.x * normal.x + normal.y * normal.y + normal.z * normal.z;
+	bool lacks = px_both(point, !px_both(length > 0.0f, length <= 3.402823466e38f));
+
+	facing.x = px_select(lacks, 0.0f, normal.x);
+	facing.y = px_select(lacks, 0.0f, normal.y);
+	facing.z = px_select(lacks, -1.0f, normal.z);
+	return facing;
 }
 
 /* ---- normals of a surface on a grid: sums over the triangles around a pixel, by area ---- */

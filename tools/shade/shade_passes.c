@@ -6,7 +6,6 @@
 static void
 pack(const struct run *run, struct shade_block *block)
 {
-	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
 	const struct mesh *mesh = &priv->mesh;
 
@@ -15,7 +14,8 @@ pack(const struct run *run, struct shade_block *block)
 		.value = SHADE_NONE, .sign = mesh->towards ? -1 : 1,
 		.right = (float)mesh->spacing[0], .down = (float)mesh->spacing[1],
 		.jump = priv->jump, .low = priv->low, .span = priv->high - priv->low,
-		.plaster = PLASTER, .background = (float)parameters->background,
+		.lone = priv->lone, .plaster = PLASTER,
+		.background = priv->background, .nan = priv->nan,
 		.light = priv->light,
 	};
 	if (mesh->point[0] != NO_CHANNEL) {

@@ -154,7 +154,7 @@ find_extent(const struct scene *scene, int k, double *low, double *high)
 
 /* Turns all vertices and scales them into the picture; z grows in the same scale. */
 static int
-place_turned(struct scene *scene, const struct surface_view *view)
+place_turned(struct scene *scene, const struct surface_view *view, double *pixels)
 {
 	double r[9], low[2], high[2], scale;
 
@@ -168,6 +168,7 @@ place_turned(struct scene *scene, const struct surface_view *view)
 			return -1;
 	scale = (1 - 2 * MARGIN) * fmin(((double)view->w - 1) / fmax(high[0] - low[0], 1e-30),
 	    ((double)view->h - 1) / fmax(high[1] - low[1], 1e-30));
+	*pixels = scene->mesh.scaled ? scale : NAN;
 	for (size_t i = 0; i < scene->mesh.vertices; i++) {
 		struct raster_vertex *v = &scene->vertex[i];
 
@@ -247,7 +248,7 @@ draw_band(void *arg, size_t band)
 
 int
 surface_draw(struct run *run, const struct frame *frame, const struct surface_view *view,
-    struct raster *raster)
+    struct raster *raster, double *scale)
 {
 	struct scene scene = { .raster = raster };
 
@@ -260,7 +261,7 @@ surface_draw(struct run *run, const struct frame *frame, const struct surface_vi
 	fill_vertices(&scene, frame, view->value);
 	if (!mesh_has_normals(&scene.mesh))
 		make_normals(&scene);
-	if (place_turned(&scene, view) < 0) {
+	if (place_turned(&scene, view, scale) < 0) {
 		scene_free(&scene);
 		raster_free(raster);
 		return -1;

@@ -17,8 +17,9 @@ struct surface_view {
 	size_t value; /* channel to colour by; NO_CHANNEL: depth along the frame's own z */
 };
 
-/* Draws the frame into a raster of SURFACE_PLANES attributes (raster_free). 0, or -1 after fail().
- */
-int surface_draw(struct run *, const struct frame *, const struct surface_view *, struct raster *);
+/* Draws the frame into a raster of SURFACE_PLANES attributes (raster_free). *scale: pixels of a
+ * unit of length, NaN where the frame's columns and rows are no lengths. 0, or -1 after fail(). */
+int surface_draw(struct run *, const struct frame *, const struct surface_view *, struct raster *,
+    double *scale);
 
 #endif

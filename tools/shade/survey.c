@@ -20,7 +20,7 @@ find_values(struct priv *priv, const struct frame *in)
 		const float *row = frame_floats(in, priv->value, y);
 
 		for (size_t x = 0; x < in->head.w; x++) {
-			bool there = !px_isnan(row[x]);
+			bool there = shade_there(row[x]);
 
 			for (int k = 0; k < 3 && there; k++)
 				there = priv->mesh.point[k] == NO_CHANNEL ||

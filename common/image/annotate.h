@@ -1,0 +1,41 @@
+/*
+ * A colour bar, a scale bar and axes around a picture r g b of type uchar: the picture grows, and
+ * none of its pixels is covered or changed. How much depends on its size and on the annotation's
+ * fixed part only, so that the frames of a stream, whose ranges differ, grow alike.
+ */
+#ifndef ANNOTATE_H
+#define ANNOTATE_H
+
+#include <stdbool.h>
+
+#include "frame/frame.h"
+#include "image/colormap.h"
+
+struct annotation {
+	bool bar, scale_bar, axes;
+	/* the bar */
+	enum colormap map;
+	char title[2 * CHANNEL_NAME_SIZE + 4];	/* what the colours show, with its unit */
+	float nan[3];				/* the colour of no value, r g b in [0, 1] */
+	/* the axes: the distance of columns and rows; NaN: they count pixels */
+	double spacing[2];
+	char spacing_unit[16];			/* empty: not known */
+	/* the scale bar */
+	char length_unit[CHANNEL_NAME_SIZE];	/* empty: not known */
+	/* what may differ from frame to frame */
+	double low, high;			/* values of the first and the last colour */
+	double pixel_length;			/* of a pixel of the picture; NaN: not known */
+};
+
+/* "NAME (UNIT)", or the name alone where the unit is NULL, as the bar's title. */
+void annotation_set_title(struct annotation *, const char *name, const char *unit);
+/* Takes the spacings of a head for the axes. */
+void annotation_set_spacing(struct annotation *, const struct frame_head *);
+/*
+ * Replaces *picture by one that has the annotations around it. The key picture_px tells where the
+ * picture lies in it: x y w h; origin_px and bin, which are the picture's alone, go. After a
+ * failure, -1, *picture is as it was.
+ */
+int annotate(struct frame **picture, const struct annotation *);
+
+#endif

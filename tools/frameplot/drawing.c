@@ -1,0 +1,191 @@
+#include "drawing.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/fail.h"
+#include "io/safe_file.h"
+
+/* ---- files ---- */
+
+static bool
+has_suffix(const char *path, const char *suffix)
+{
+	size_t n = strlen(path), k = strlen(suffix);
+
+	return n >= k && !strcasecmp(path + n - k, suffix);
+}
+
+bool
+drawing_takes(const char *path)
+{
+	return has_suffix(path, ".svg") || has_suffix(path, ".png") || has_suffix(path, ".pdf");
+}
+
+bool
+drawing_has_pixels(const char *path)
+{
+	return has_suffix(path, ".png");
+}
+
+static cairo_status_t
+write_bytes(void *file, const unsigned char *bytes, unsigned n)
+{
+	return fwrite(bytes, 1, n, file) == n ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+static cairo_surface_t *
+new_surface(const struct drawing *drawing, FILE *file, const char *path)
+{
+	double w = (double)drawing->w, h = (double)drawing->h;
+	cairo_surface_t *surface;
+
+	if (has_suffix(path, ".svg"))
+		return cairo_svg_surface_create_for_stream(write_bytes, file, w, h);
+	if (drawing_has_pixels(path))
+		return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)drawing->w,
+		    (int)drawing->h);
+	surface = cairo_pdf_surface_create_for_stream(write_bytes, file, w, h);
+	/* the time of the run would make every file another one */
+	cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE,
+	    "1970-01-01T00:00:00Z");
+	return surface;
+}
+
+static cairo_status_t
+draw_file(const struct drawing *drawing, FILE *file, const char *path)
+{
+	cairo_surface_t *surface = new_surface(drawing, file, path);
+	cairo_t *cr = cairo_create(surface);
+	cairo_status_t status;
+
+	drawing->draw(drawing, cr);
+	status = cairo_status(cr);
+	cairo_destroy(cr);
+	if (status == CAIRO_STATUS_SUCCESS && drawing_has_pixels(path))
+		status = cairo_surface_write_to_png_stream(surface, write_bytes, file);
+	cairo_surface_finish(surface);
+	if (status == CAIRO_STATUS_SUCCESS)
+		status = cairo_surface_status(surface);
+	cairo_surface_destroy(surface);
+	return status;
+}
+
+int
+drawing_save(const struct drawing *drawing, const char *path)
+{
+	struct safe_file *temporary;
+	FILE *file;
+	cairo_status_t status;
+
+	if (!drawing_takes(path))
+		return fail_usage(path, "a plot is written as .svg, .png or .pdf");
+	file = safe_file_open(path, &temporary);
+	if (!file)
+		return -1;
+	status = draw_file(drawing, file, path);
+	if (status != CAIRO_STATUS_SUCCESS)
+		fail(path, "could not be drawn: %s", cairo_status_to_string(status));
+	if (safe_file_close(file, path, temporary, status == CAIRO_STATUS_SUCCESS) < 0)
+		return -1;
+	return status == CAIRO_STATUS_SUCCESS ? 0 : -1;
+}
+
+/* ---- what is drawn ---- */
+
+void
+drawing_begin(cairo_t *cr)
+{
+	cairo_set_source_rgb(cr, 1, 1, 1);
+	cairo_paint(cr);
+	cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+	cairo_set_font_size(cr, FONT);
+}
+
+void
+drawing_use_ink(cairo_t *cr)
+{
+	cairo_set_source_rgb(cr, 0.15, 0.15, 0.15);
+}
+
+double
+drawing_at_x(const struct axes *axes, double x)
+{
+	return axes->left + (x - axes->x_low) / (axes->x_high - axes->x_low) *
+	    (axes->right - axes->left);
+}
+
+double
+drawing_at_y(const struct axes *axes, double y)
+{
+	return axes->bottom - (y - axes->y_low) / (axes->y_high - axes->y_low) *
+	    (axes->bottom - axes->top);
+}
+
+double
+drawing_text_width(cairo_t *cr, const char *text)
+{
+	cairo_text_extents_t extents;
+
+	cairo_text_extents(cr, text, &extents);
+	return extents.x_advance;
+}
+
+void
+drawing_text(cairo_t *cr, double x, double y, double align, const char *text)
+{
+	cairo_move_to(cr, x - align * drawing_text_width(cr, text), y);
+	cairo_show_text(cr, text);
+}
+
+void
+drawing_text_within(cairo_t *cr, double x, double y, double align, double most, const char *text)
+{
+	double width = drawing_text_width(cr, text);
+
+	if (width > most)
+		cairo_set_font_size(cr, FONT * most / width);
+	drawing_text(cr, x, y, align, text);
+	cairo_set_font_size(cr, FONT);
+}
+
+void
+drawing_line(cairo_t *cr, double x0, double y0, double x1, double y1)
+{
+	cairo_move_to(cr, x0, y0);
+	cairo_line_to(cr, x1, y1);
+	cairo_stroke(cr);
+}
+
+void
+drawing_frame(const struct axes *axes)
+{
+	drawing_use_ink(axes->cr);
+	cairo_set_line_width(axes->cr, 1);
+	cairo_rectangle(axes->cr, axes->left, axes->top, axes->right - axes->left,
+	    axes->bottom - axes->top);
+	cairo_stroke(axes->cr);
+}
+
+void
+drawing_labels(const struct axes *axes, const char *title, const char *x, const char *y)
+{
+	double middle = (axes->left + axes->right) / 2;
+
+	drawing_use_ink(axes->cr);
+	if (x)
+		drawing_text(axes->cr, middle, axes->bottom + 3.1 * FONT, 0.5, x);
+	if (title)
+		drawing_text(axes->cr, middle, 1.6 * FONT, 0.5, title);
+	if (y) {
+		cairo_save(axes->cr);
+		cairo_translate(axes->cr, 1.3 * FONT, (axes->top + axes->bottom) / 2);
+		cairo_rotate(axes->cr, -M_PI / 2);
+		drawing_text_within(axes->cr, 0, 0, 0.5, axes->bottom + 3.5 * FONT, y);
+		cairo_restore(axes->cr);
+	}
+}

@@ -1,0 +1,32 @@
+/* The options of frameplot, and what it keeps of the frames. */
+#ifndef FRAMEPLOT_H
+#define FRAMEPLOT_H
+
+#include "plot.h"
+#include "run/stage.h"
+
+enum abscissa { ABSCISSA_PIXELS, ABSCISSA_POINTS };
+
+struct parameters {
+	double row, column;
+	struct numbers from, to, range, nan;
+	const char *channel, *title, *labels;
+	struct opt_size size;
+	int abscissa, colormap;
+	bool difference, map;
+};
+
+struct priv {
+	struct plot_curve *curve;	/* of the first frame's channels, the second one's, ... */
+	size_t curves, channels, frames;
+	char (*name)[CHANNEL_NAME_SIZE];	/* of the channels */
+	char x_label[64], *y_label;
+	struct frame *first;		/* --map --difference: the one to subtract */
+};
+
+/* The index of the channel that is shown where none is named. */
+size_t frameplot_usual_channel(const struct frame_head *);
+/* The unit of a channel, for a label; NULL: none. Lengths of unknown unit are taken for mm. */
+const char *frameplot_unit(const struct frame_head *, const char *channel);
+
+#endif
