@@ -297,7 +297,7 @@ refusals(void **state)
 	assert_refused("-p|", "--period: wants numbers separated by commas, not ''");
 	assert_refused("--shift=1,,2", "--shift: wants numbers separated by commas, not '1,,2'");
 	assert_refused("-s|disc", "--shape: must be one of row column box, not 'disc'");
-	assert_refused("-s|Row", "--shape: must be one of row column box, not 'Row'");
+	assert_refused("-s|Row", "--shape: must be one of row column box, not 'Row' (is it row?)");
 	assert_refused("-s|", "--shape: must be one of row column box, not ''");
 	assert_refused("--size|5", "--size: wants a size such as 800x600, not '5'");
 	assert_refused("--size|5x", "--size: wants a size such as 800x600, not '5x'");
