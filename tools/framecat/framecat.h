@@ -13,7 +13,7 @@ struct parameters {
 	long bin, quality;
 	int as, map, chroma;
 	double invalid, fill, jump;
-	bool unscale, stack, split, fast, ascii, points;
+	bool unscale, stack, split, fast, one_page, ascii, points;
 };
 
 struct priv {
