@@ -28,3 +28,29 @@ load helpers
 	fails 2 "blur: no such stage, see fringepipe --help" fringepipe blur set.nrrd
 	fails 2 "median,: no such stage: put a blank before the comma" fringepipe median, gauss
 }
+
+@test "misspelt: channels that no file has named: the message says how to" {
+	py '
+np.save("points.npy", np.arange(3 * 35).reshape(5, 7, 3).astype("f4"))
+np.save("phase.npy", np.arange(35).reshape(5, 7).astype("f4"))'
+	hint="(framecat --set 'channels=NAME ...' names them)"
+	fails 1 "points.ply: a mesh needs channels x y z, or one of z, depth, height, not image1 image2 image3 $hint" \
+		framecat points.npy -o points.ply
+	silent framecat --set 'channels=x y z' points.npy -o points.ply
+	fails 1 "input has no channel absphase, only: image $hint" phase2depth --ref ideal phase.npy
+	fails 1 "input has no channel x, only: image1 image2 image3 $hint" normals points.npy
+	fails 1 "input has no channel phase or phase1, only: image $hint" unwrap2f phase.npy
+	fails 1 "input has no phase to filter, only: image $hint" gauss phase.npy
+	fails 1 "input has no channel phase, only: image $hint" framecat -c phase phase.npy
+	framecat --points points.npy -o points.csv
+	fails 1 "cloud.ply: a cloud of points needs channels x y z, not image1 image2 image3 column row" framecat points.csv -o cloud.ply
+	[[ $stderr != *"names them"* ]]
+	framecat --set 'channels=a b c' points.npy -o abc.nrrd
+	fails 1 "input has no channel z, only: a b c" framecat -c z abc.nrrd
+	[[ $stderr != *"names them"* ]]
+	fringesim -q -s 64x48 -p 12 -n 4 -o set.nrrd
+	fails 1 "input has no phase to filter, only: image" gauss set.nrrd
+	[[ $stderr != *"names them"* ]]
+	fails 1 "a.pfm: PFM holds 1 or 3 channels, not 2 (use framecat --channels, or --split for a file each)" \
+		framecat -c a,b abc.nrrd -o a.pfm
+}
