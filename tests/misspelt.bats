@@ -49,7 +49,8 @@ np.save("phase.npy", np.arange(35).reshape(5, 7).astype("f4"))'
 	fails 1 "input has no channel z, only: a b c" framecat -c z abc.nrrd
 	[[ $stderr != *"names them"* ]]
 	fringesim -q -s 64x48 -p 12 -n 4 -o set.nrrd
-	fails 1 "input has no phase to filter, only: image" gauss set.nrrd
+	framecat --stack set.nrrd -o set.nrrd
+	fails 1 "a mesh needs channels x y z, or one of z, depth, height, not image1" framecat set.nrrd -o set.ply
 	[[ $stderr != *"names them"* ]]
 	fails 1 "a.pfm: PFM holds 1 or 3 channels, not 2 (use framecat --channels, or --split for a file each)" \
 		framecat -c a,b abc.nrrd -o a.pfm
