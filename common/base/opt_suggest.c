@@ -73,7 +73,7 @@ opt_suggest(const char *word, const struct option *option, char *text, size_t si
 	const char *names[OPTIONS_MOST + 1];
 	size_t n = 0;
 
-	for (; option[n].name && n < OPTIONS_MOST; n++)
+	for (; n < OPTIONS_MOST && option[n].name; n++)
 		names[n] = option[n].name;
 	names[n] = NULL;
 	word += strspn(word, "-");

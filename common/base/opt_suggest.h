@@ -13,8 +13,8 @@
 const char *opt_suggest(const char *word, const struct option *option, char *text, size_t size);
 
 /*
- * The same for the n bytes of word and any list of words that NULL ends; mark stands before each that
- * is suggested ("--" or ""). Returns text.
+ * The same for the n bytes of word and any list of words that NULL ends; mark stands before each
+ * that is suggested ("--" or ""). Returns text.
  */
 const char *opt_suggest_word(const char *word, size_t n, const char *mark, const char *const *words,
     char *text, size_t size);

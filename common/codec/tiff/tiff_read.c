@@ -230,9 +230,10 @@ plan_blocks(struct reading *reading, struct page *page)
 			rows = page->h;
 	}
 	page->block_h = rows;
-	if (samples_check_claim(reading->path, size, page->w, page->h, page->channel ? 1 :
-	    page->c * page->channels, page->bits, ratio) < 0 || samples_check_claim(reading->path, size, page->block_w, page->block_h, c,
-	    page->bits, ratio) < 0)
+	if (samples_check_claim(reading->path, size, page->w, page->h,
+	    page->channel ? 1 : page->c * page->channels, page->bits, ratio) < 0 ||
+	    samples_check_claim(reading->path, size, page->block_w, page->block_h, c, page->bits,
+	    ratio) < 0)
 		return -1;
 	page->block_row = (page->block_w * c * page->bits + 7) / 8;
 	page->block_bytes = page->block_row * page->block_h;

@@ -1,8 +1,8 @@
 /*
  * Writing TIFF: uncompressed strips need no library, and since the directories are written last, a
  * file becomes BigTIFF only when it grew beyond 4 GB, however many frames come. Up to four uchar or
- * ushort channels are interleaved, other frames of up to four channels are one plane after the other.
- * More channels, or two, have a page each: in one page hardly a program opens them. ImageDescription
+ * ushort channels are interleaved, other frames of up to four are one plane after the other. More
+ * channels, or two, have a page each: in one page hardly a program opens them. ImageDescription
  * carries our key lines.
  */
 #define _GNU_SOURCE
