@@ -89,3 +89,38 @@ run_examples() {		# page, simulated or real
 	done
 	[ "$n" -ge 2 ] && [ "$failed" -eq 0 ]
 }
+
+# README's blocks, by their first words.
+readme() {
+	awk -v first="$1" 'index($0, "    " first) == 1 { on = 1 } /^$/ { on = 0 } on { print substr($0, 5) }' "$top/README.md"
+}
+
+@test "examples: README's five lines" {
+	scene() { fringesim -s 320x240 -p 60,66 -c 0.2 "$@" | framecat --delete '*' -o "$where"; }
+	where=face/ scene --scene relief --height 5 --truth truth.nrrd
+	where=plate/ scene --scene plane
+	readme "fringegen -p 60,66" >script
+	[ "$(wc -l <script)" -eq 5 ]
+	silent bash -e -o pipefail script
+	framecmp --channels depth --margin 8 --rms 0.02 depth.tif truth.nrrd
+	[ -s face.png ]
+}
+
+@test "examples: README's points in mm are sound on the set that it names" {
+	need_data slmaster_eye_12step_gray
+	export FRINGEPIPE_DATA=$data
+	readme "eye=" >script
+	[ "$(wc -l <script)" -gt 3 ]
+	silent bash -e -o pipefail script
+	sed 's/eye.ply/eye.nrrd/' script >again
+	silent bash -e -o pipefail again
+	py '
+f = read_frame("eye.nrrd")
+valid = ~np.isnan(f["z"])
+expect(abs(valid.mean() - 0.607) < 0.01, valid.mean())
+for name, low, high in ("x", -90, 120), ("y", -75, 125), ("z", 690, 790):
+	v = f[name][valid]
+	expect((v > low) & (v < high), name, v.min(), v.max())
+head = open("eye.ply", "rb").read(2000).decode("latin-1")
+expect("element vertex %d" % valid.sum() in head, head)'
+}
