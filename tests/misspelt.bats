@@ -55,3 +55,13 @@ np.save("phase.npy", np.arange(35).reshape(5, 7).astype("f4"))'
 	fails 1 "a.pfm: PFM holds 1 or 3 channels, not 2 (use framecat --channels, or --split for a file each)" \
 		framecat -c a,b abc.nrrd -o a.pfm
 }
+
+@test "misspelt: the letters of options are those in the table of fringepipe(7)" {
+	mandoc -T utf8 -O width=200 "$top/man/fringepipe.7" | col -bx |
+		awk '/^[^ ]/ { on = $0 == "LETTERS" } on && $1 ~ /^-.$/ && $2 ~ /^--/ { for (i = 3; i <= NF; i++) print $1, $2, $i }' |
+		tr -d , | sort >table
+	for tool in $(fringepipe --words | grep -v '^-' | cut -d' ' -f1); do
+		"$tool" --words | awk -v tool="$tool" '/^-[^-]$/ { letter = $0; getline; print letter, $0, tool }'
+	done | grep -vE ' --(output|force|threads|device|verbose|quiet|help|version) ' | sort >words
+	diff table words
+}
