@@ -27,6 +27,10 @@ load helpers
 	fails 2 "Gauss: no such stage (is it gauss?), see" fringepipe phasewrap set.nrrd , Gauss
 	fails 2 "blur: no such stage, see fringepipe --help" fringepipe blur set.nrrd
 	fails 2 "median,: no such stage: put a blank before the comma" fringepipe median, gauss
+	fails 2 ",gauss: blank behind the comma" fringepipe phasewrap set.nrrd ,gauss
+	fails 2 "gauss: is a stage and no file: put a comma before it" fringepipe phasewrap set.nrrd gauss , median
+	cp set.nrrd gauss
+	silent fringepipe framecat set.nrrd gauss -o both.nrrd
 }
 
 @test "misspelt: channels that no file has named: the message says how to" {

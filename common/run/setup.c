@@ -399,6 +399,10 @@ parse_stage(struct chain *chain, struct runner_options *options, int words, char
 
 		if (n > 1 && word[i][n - 1] == ',')
 			return fail_usage(word[i], "blank before the comma");
+		if (*word[i] == ',' && stage_find(word[i] + 1))
+			return fail_usage(word[i], "blank behind the comma");
+		if (stage_find(word[i]) && access(word[i], F_OK) < 0)
+			return fail_usage(word[i], "is a stage and no file: put a comma before it");
 	}
 	if (!last && check_middle(&middle, stage->name) < 0)
 		return -1;
