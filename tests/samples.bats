@@ -11,7 +11,7 @@ setup() {
 	work=$(mktemp -d)
 	cd "$work" || exit 1
 	cp -a "$BATS_FILE_TMPDIR/built/." .
-	cp -a "$top/samples/." own/
+	cp -r --preserve=timestamps "$top/samples/." own/
 }
 
 samples() {
