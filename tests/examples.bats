@@ -41,9 +41,9 @@ run_examples() {		# page, simulated or real
 		cat script messages
 		return 1
 	fi
-	for word in $(grep -oE -- '-o [^ ;|]+' script | sed 's/^-o //; /[%$]/d; /^null:$/d'); do
+	while read -r word; do
 		[ -s "$word" ] || { echo "$page: nothing in $word"; return 1; }
-	done
+	done < <(grep -oE -- '-o [^ ;|]+' script | sed 's/^-o //; /[%$]/d; /^null:$/d')
 }
 
 @test "examples: every man page's run as they are printed" {
