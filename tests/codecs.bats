@@ -290,6 +290,9 @@ for name in sorted(glob.glob("[fu]?-?.tif")):
 	expect(len(got) == len(wanted) > 3, name, len(got))
 	for a, b in zip(got, wanted):
 		expect(a.dtype == b.dtype and np.array_equal(a, b), name, a, b)'
+	run framecat --one-page f4-5.nrrd -o one.tif
+	[ "$output" = "framecat: one.tif: 5 channels in one page, which Pillow and OpenCV do not open; --split makes a file of each" ]
+	silent framecat -q --one-page f4-5.nrrd -o one.tif
 	# three and four channels are one page, as before
 	framecat -c 0,1,2 f4-5.nrrd -o a.tif
 	framecat --one-page -c 0,1,2 f4-5.nrrd | framecat -o b.tif

@@ -166,8 +166,8 @@ tiff_save(struct saver *saver, const struct frame *frame)
 {
 	const struct tiff_options *options = saver->options;
 	struct writing *writing = saver->state;
-	const bool paged = (frame->head.c == 2 || frame->head.c > 4) &&
-	    !(options && options->one_page);
+	const bool unusual = frame->head.c == 2 || frame->head.c > 4;
+	const bool paged = unusual && !(options && options->one_page);
 
 	if (!writing) {
 		writing = saver->state = calloc(1, sizeof(*writing));
@@ -177,6 +177,9 @@ tiff_save(struct saver *saver, const struct frame *frame)
 		if (append(saver, writing, (char[16]){ 0 }, 16) < 0)
 			return -1;
 	}
+	if (unusual && !paged && writing->n == 0)
+		warn(saver->path, "%zu channels in one page, which Pillow and OpenCV do not open; "
+		    "--split makes a file of each", frame->head.c);
 	writing->broken = true;
 	for (size_t c = 0; c < (paged ? frame->head.c : 1); c++)
 		if (write_samples_of(saver, writing, frame, c, paged) < 0)
