@@ -87,12 +87,13 @@ unit: $(UNIT)  ## build the unit tests
 samples: all  ## reprocess the sample captures
 	$(MAKE) -C samples BIN=$(CURDIR)/$(BIN)
 
-install: all  ## install tools and man pages under PREFIX
+install: all  ## install tools, man pages and completions of bash and zsh under PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7)
 	install $(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe $(DESTDIR)$(PREFIX)/bin
 	for page in $(filter-out $(LEFT_OUT:%=man/%.1),$(wildcard man/*.[157])); do \
 		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
 	done
+	$(MAKE) --no-print-directory install-completion
 
 clean:  ## remove what was built
 	rm -rf build build-* bin bin-* out

@@ -266,3 +266,72 @@ write_frames("in.nrrd", Frame(noise))'
 		fails 1 "cut.$format: " framecat cut.$format -o out.nrrd
 	done
 }
+
+@test "codecs: two channels, or more than four, are a page each in TIFF, which Pillow opens; one frame again" {
+	py '
+for c in 2, 5, 7:
+	for kind in "f4", "u2", "u1":
+		write_frames("%s-%d.nrrd" % (kind, c), [Frame((np.arange(c * 35).reshape(c, 5, 7) % 200 + k).astype(kind),
+			["c%d" % i for i in range(c)], {"period_px": "60"}) for k in range(2)])'
+	for file in f4-{2,5} u2-{2,7} u1-5; do
+		framecat $file.nrrd -o $file.tif
+		framecat $file.tif | framecmp - $file.nrrd
+		[ "$(frameinfo -k period_px $file.tif)" = $'60\n60' ]
+		framecat --one-page $file.nrrd -o one.tif
+		framecat one.tif | framecmp - $file.nrrd
+	done
+	"$python" -c '
+import glob
+from PIL import Image, ImageSequence
+from frames import *
+for name in sorted(glob.glob("[fu]?-?.tif")):
+	wanted = [plane for frame in read_frames(name[:-3] + "nrrd") for plane in frame.pixels]
+	got = [np.array(page) for page in ImageSequence.Iterator(Image.open(name))]
+	expect(len(got) == len(wanted) > 3, name, len(got))
+	for a, b in zip(got, wanted):
+		expect(a.dtype == b.dtype and np.array_equal(a, b), name, a, b)'
+	run framecat --one-page f4-5.nrrd -o one.tif
+	[ "$output" = "framecat: one.tif: 5 channels in one page, which Pillow and OpenCV do not open; --split makes a file of each" ]
+	silent framecat -q --one-page f4-5.nrrd -o one.tif
+	# three and four channels are one page, as before
+	framecat -c 0,1,2 f4-5.nrrd -o a.tif
+	framecat --one-page -c 0,1,2 f4-5.nrrd | framecat -o b.tif
+	framecat a.tif | framecmp - b.tif
+	[ "$(stat -c %s a.tif)" -lt "$((2 * 3 * 35 * 4 + 1200))" ]
+}
+
+@test "codecs: pages of channels that were taken out of a TIFF are frames of their own; some missing is an error" {
+	py 'write_frames("in.nrrd", Frame(np.arange(5 * 35).reshape(5, 5, 7).astype("f4"), list("abcde"), {"period_px": "60"}))'
+	framecat in.nrrd -o whole.tif
+	py '
+data = bytearray(open("whole.tif", "rb").read())
+at, ends, starts = 4, [], []
+while True:
+	start = int.from_bytes(data[at:at + 4], "little")
+	if not start:
+		break
+	starts.append(start)
+	at = start + 2 + 12 * int.from_bytes(data[start:start + 2], "little")
+	ends.append(at)
+def cut(name, first, last):
+	copy = bytearray(data)
+	copy[4:8] = starts[first].to_bytes(4, "little")
+	copy[ends[last]:ends[last] + 4] = bytes(4)
+	open(name, "wb").write(copy)
+cut("first.tif", 0, 0)
+cut("third.tif", 2, 2)
+cut("behind.tif", 2, 3)
+cut("cut.tif", 0, 3)
+data[ends[1]:ends[1] + 4] = starts[3].to_bytes(4, "little")
+cut("gap.tif", 0, 4)'
+	[ "$(frameinfo -s first.tif)" = "0 7x5x1 float a" ]
+	framecat -c a in.nrrd | framecmp - first.tif
+	[ "$(frameinfo -s third.tif)" = "0 7x5x1 float c" ]
+	framecat -c c in.nrrd | framecmp - third.tif
+	[ "$(frameinfo -s behind.tif)" = $'0 7x5x1 float c\n1 7x5x1 float d' ]
+	fails 1 "cut.tif: TIFF page 5 is not channel 5 of 5" framecat cut.tif -o x.nrrd
+	fails 1 "gap.tif: TIFF page 3 is not channel 3 of 5" framecat gap.tif -o x.nrrd
+	# two cut-outs in one file: neither takes the other for its own
+	framecat first.tif third.tif -o two.tif
+	[ "$(frameinfo -s two.tif)" = $'0 7x5x1 float a\n1 7x5x1 float c' ]
+}

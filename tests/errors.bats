@@ -77,7 +77,7 @@ nothing_new() {
 	fails 2 "fringepipe: stage 1 is empty" fringepipe , median
 	fails 2 "fringepipe: stage 2 is empty" fringepipe median in.nrrd ,
 	fails 2 "fringepipe: stage 2 is empty" fringepipe median in.nrrd , , median
-	fails 2 "fringepipe: medium: no such stage, see fringepipe --help" fringepipe medium in.nrrd
+	fails 2 "fringepipe: medium: no such stage (is it median?), see fringepipe --help" fringepipe medium in.nrrd
 	fails 2 "fringepipe: in.nrrd: no such stage" fringepipe in.nrrd , median
 	fails 2 "fringepipe: median,: no such stage: put a blank before the comma" fringepipe median, median
 	fails 2 "fringepipe: in.nrrd,: blank before the comma" fringepipe median in.nrrd, median

@@ -1,11 +1,38 @@
 load helpers
 
-samples() {
-	make -s -j2 -C "$top/samples" OUT="$work" BIN="$(dirname "$(command -v fringepipe)")" "$@"
+# All tests share one run of samples/Makefile; those that change something do so in the folder of their own.
+setup_file() {
+	built=$BATS_FILE_TMPDIR/built
+	mkdir "$built"
+	make -s -j2 -C "$top/samples" OUT="$built" BIN="$(dirname "$(command -v fringepipe)")" table >"$built/table.txt"
 }
 
+setup() {
+	work=$(mktemp -d)
+	cd "$work" || exit 1
+	cp -a "$BATS_FILE_TMPDIR/built/." .
+	cp -r --preserve=timestamps "$top/samples/." own/
+}
+
+samples() {
+	make -s -j2 -C "$work/own" OUT="$work" BIN="$(dirname "$(command -v fringepipe)")" "$@"
+}
+
+# remade SETS OF RESULTS: what make would make now, and then does
+remade() {
+	samples -n | grep -oE ' (-o|>)[^ ]* ?[^ ]*/(out|captures)/[^ ]+' | sed 's/.*[>o ][^ ]*\/\(out\|captures\)\//\1\//' | sort >list
+	printf '%s\n' "$@" | sort | diff - list
+}
+
+results() {		# set file ...: by their paths
+	local set=$1
+	shift
+	printf "out/$set/%s\n" "$@"
+}
+
+pictures="surface.png points.ply section.svg"
+
 @test "samples: captures to results, errors as expected to 2 %, no wrong fringe order" {
-	samples table >table.txt
 	cat table.txt
 	py '
 import re
@@ -23,17 +50,77 @@ for sample in "face", "night":
 	expect(np.abs(d) < np.pi, sample, (np.abs(d) >= np.pi).sum())'
 }
 
-@test "samples: pictures, meshes and sections are there, and only what changed is made again" {
-	samples
+@test "samples: pictures, meshes and sections are there; where nothing has changed nothing is made" {
 	for sample in face block night; do
 		for file in surface.png points.ply section.svg depth.tif; do
 			[ -s out/$sample/$file ]
 		done
 	done
 	silent samples -n
-	sleep 1
-	touch captures/night/done
-	samples -n >again
-	grep -q out/night/phase.nrrd again
-	if grep -E 'out/(face|block)/' again; then return 1; fi
+	silent samples
+}
+
+@test "samples: an image that is touched, added or removed makes its own results again, and no others" {
+	face=$(results face phase.nrrd depth.tif $pictures)
+	touch captures/face/phase1_01.png
+	remade $face
+	samples
+	silent samples -n
+	cp -a captures/night-plate/phase1_00.png captures/night-plate/phase1_00b.png
+	remade out/night-plate/phase.nrrd $(results night depth.tif $pictures)
+	rm captures/night-plate/phase1_00b.png
+	rm captures/block/phase_00.png
+	touch -d "1 hour ago" captures/face/phase1_01.png
+	samples -n | grep -q "out/block/points.tif"
+	if samples -n | grep -q "out/face/"; then return 1; fi
+}
+
+@test "samples: options, a recipe, a calibration that change make again what comes from them, and no more" {
+	echo "--min-amplitude 11" >own/block.options
+	remade $(results block points.tif depth.tif $pictures)
+	samples
+	silent samples -n
+	touch own/face.options
+	remade $(results face phase.nrrd depth.tif $pictures) out/face-plate/phase.nrrd
+	samples
+	# recipes by their text: touching the Makefile itself changes none
+	touch own/Makefile
+	silent samples -n
+	sed -i 's/^\(recipe_section = frameplot\)/\1 --channel z/' own/Makefile
+	remade out/face/section.svg out/block/section.svg out/night/section.svg
+	sed -i 's/^\(recipe_section = frameplot\) --channel z/\1/; s/^\(recipe_phase = .*\) , median/\1/' own/Makefile
+	remade $(results face phase.nrrd depth.tif $pictures) $(results night phase.nrrd depth.tif $pictures) \
+		out/face-plate/phase.nrrd out/night-plate/phase.nrrd out/block/section.svg
+	rm own/night.options
+	run samples -n
+	[ "$status" -ne 0 ]
+	[[ $output == *"No rule to make target 'night.options'"* ]]
+}
+
+@test "samples: thousands of images; a blank in a name is an error" {
+	(cd captures/face && touch more_{1000..2999}.png "at 9:30")
+	run samples -n
+	[ "$status" -ne 0 ]
+	[[ $output == *"captures/face/at 9:30: to make, a blank ends a name"* ]]
+	mv "captures/face/at 9:30" captures/face/at_9:30.png
+	remade $(results face phase.nrrd depth.tif $pictures)
+	touch -d "1 hour ago" captures/face/*.png
+	for file in phase.nrrd depth.tif $pictures; do touch out/face/$file; done
+	silent samples -n
+	touch captures/face/at_9:30.png
+	remade $(results face phase.nrrd depth.tif $pictures)
+}
+
+@test "samples: images that no simulation made are never removed" {
+	rm captures/night/done
+	samples
+	sed -i 's/^NIGHT := /&--exposure 1 /' own/Makefile
+	run samples "$work/out/night/phase.nrrd"
+	[ "$status" -ne 0 ]
+	[[ $output == *"captures/night: has images that are not simulated"* ]]
+	[ -s captures/night/phase1_00.png ]
+	samples clean
+	[ -s captures/night/phase1_00.png ]
+	[ "$(ls captures)" = $'night\nnight.truth.nrrd' ]
+	[ ! -e out ]
 }

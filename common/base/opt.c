@@ -79,7 +79,7 @@ parse_numbers(const struct opt *opt, const char *text, struct numbers *out)
 static int
 parse_word(const struct opt *opt, const char *text, int *out)
 {
-	char what[256] = "must be one of";
+	char what[256] = "must be one of", object[64], near[120];
 	size_t used = strlen(what);
 
 	for (int i = 0; opt->words[i]; i++) {
@@ -91,7 +91,9 @@ parse_word(const struct opt *opt, const char *text, int *out)
 		if (used >= sizeof(what))
 			used = sizeof(what) - 1;
 	}
-	return refuse(opt, what, text);
+	snprintf(object, sizeof(object), "--%s", opt->name);
+	return fail_usage(object, "%s, not '%.60s'%s", what, text,
+	    opt_suggest_word(text, strlen(text), "", opt->words, near, sizeof(near)));
 }
 
 static int

@@ -79,7 +79,9 @@ int opt_parse(const struct opt *table, void *parameters, const struct opt *commo
 /* --help: usage line, summary, options with defaults, units and ranges. */
 void opt_print_help(FILE *, const char *program, const char *operands, const char *summary,
     const struct opt *table, const struct opt *common);
-/* Every option word, one a line, for shell completion and for the test that reads man pages. */
+/* Every option word, one a line, for shell completion (scripts/completion) and for the test that
+ * reads man pages: -LETTER before its --NAME, then --NAME=WORD for each word, --NAME=@ where a file
+ * can stand, --NAME=? for any other value. */
 void opt_print_words(FILE *, const struct opt *table, const struct opt *common);
 
 /*

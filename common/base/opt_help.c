@@ -65,11 +65,17 @@ static void
 print_words(FILE *out, const struct opt *table)
 {
 	for (size_t i = 0; i < opt_count(table); i++) {
+		const enum opt_type type = table[i].type;
+		const bool file = type == OPT_FILE || type == OPT_FRAME || type == OPT_STREAM ||
+		    type == OPT_STREAMS;
+
 		if (table[i].letter)
 			fprintf(out, "-%c\n", table[i].letter);
 		fprintf(out, "--%s\n", table[i].name);
 		for (size_t k = 0; table[i].words && table[i].words[k]; k++)
 			fprintf(out, "--%s=%s\n", table[i].name, table[i].words[k]);
+		if (file || (type != OPT_FLAG && !table[i].words))
+			fprintf(out, "--%s=%s\n", table[i].name, file ? "@" : "?");
 	}
 }
 

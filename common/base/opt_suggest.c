@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define NAME_MOST 40		/* letters of a name that are compared */
+#define OPTIONS_MOST 128		/* names of a list of options that are compared */
 #define SUGGESTED_MOST 3
 
 static size_t
@@ -38,26 +39,24 @@ distance(const char *a, size_t n, const char *b)
 }
 
 const char *
-opt_suggest(const char *word, const struct option *option, char *text, size_t size)
+opt_suggest_word(const char *word, size_t n, const char *mark, const char *const *words, char *text,
+    size_t size)
 {
-	size_t n, nearest, used = 0, found = 0;
+	size_t nearest = n / 3 < 3 ? n / 3 : 3, used = 0, found = 0;
 
-	word += strspn(word, "-");
-	n = strcspn(word, "=");
-	nearest = n / 3 < 3 ? n / 3 : 3;
 	*text = '\0';
-	for (size_t i = 0; option[i].name; i++)
-		if (n > 0 && !strncmp(option[i].name, word, n))
+	for (size_t i = 0; words[i]; i++)
+		if (n > 0 && !strncmp(words[i], word, n))
 			nearest = 0;
 		else if (nearest > 0)
-			nearest = least(nearest, distance(word, n, option[i].name));
-	for (size_t i = 0; option[i].name && found < SUGGESTED_MOST; i++) {
-		bool begins = n > 0 && !strncmp(option[i].name, word, n);
+			nearest = least(nearest, distance(word, n, words[i]));
+	for (size_t i = 0; words[i] && found < SUGGESTED_MOST; i++) {
+		bool begins = n > 0 && !strncmp(words[i], word, n);
 
-		if (!(begins || (nearest > 0 && distance(word, n, option[i].name) == nearest)))
+		if (!(begins || (nearest > 0 && distance(word, n, words[i]) == nearest)))
 			continue;
-		used += (size_t)snprintf(text + used, size - used, "%s--%s",
-		    found++ ? " or " : " (is it ", option[i].name);
+		used += (size_t)snprintf(text + used, size - used, "%s%s%s",
+		    found++ ? " or " : " (is it ", mark, words[i]);
 		if (used >= size)
 			break;
 	}
@@ -66,4 +65,17 @@ opt_suggest(const char *word, const struct option *option, char *text, size_t si
 	else
 		*text = '\0';
 	return text;
+}
+
+const char *
+opt_suggest(const char *word, const struct option *option, char *text, size_t size)
+{
+	const char *names[OPTIONS_MOST + 1];
+	size_t n = 0;
+
+	for (; n < OPTIONS_MOST && option[n].name; n++)
+		names[n] = option[n].name;
+	names[n] = NULL;
+	word += strspn(word, "-");
+	return opt_suggest_word(word, strcspn(word, "="), "--", names, text, size);
 }

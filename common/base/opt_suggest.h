@@ -1,4 +1,4 @@
-/* What an option that is not there may have been meant to be. */
+/* What an option or a word that is not there may have been meant to be. */
 #ifndef OPT_SUGGEST_H
 #define OPT_SUGGEST_H
 
@@ -11,5 +11,12 @@
  * options ends with a row without name. Returns text.
  */
 const char *opt_suggest(const char *word, const struct option *option, char *text, size_t size);
+
+/*
+ * The same for the n bytes of word and any list of words that NULL ends; mark stands before each
+ * that is suggested ("--" or ""). Returns text.
+ */
+const char *opt_suggest_word(const char *word, size_t n, const char *mark, const char *const *words,
+    char *text, size_t size);
 
 #endif

@@ -284,7 +284,8 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 		return fail(saver->path, "JPEG holds 8 bits a sample, not %s (use framecat "
 		    "--scale, or a TIFF or NRRD file)", sample_name(head->type));
 	if (head->c != 1 && head->c != 3)
-		return fail(saver->path, "JPEG holds 1 or 3 channels, not %zu", head->c);
+		return fail(saver->path, "JPEG holds 1 or 3 channels, not %zu (use framecat "
+		    "--channels, or --split for a file each)", head->c);
 	if (head->w > JPEG_MAX_DIMENSION || head->h > JPEG_MAX_DIMENSION)
 		return fail(saver->path, "JPEG holds at most %ld x %ld pixels, not %zu x %zu",
 		    JPEG_MAX_DIMENSION, JPEG_MAX_DIMENSION, head->w, head->h);

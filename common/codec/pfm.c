@@ -153,7 +153,8 @@ pfm_save(struct saver *saver, const struct frame *frame)
 	int status;
 
 	if (frame->head.c != 1 && frame->head.c != 3)
-		return fail(saver->path, "PFM holds 1 or 3 channels, not %zu", frame->head.c);
+		return fail(saver->path, "PFM holds 1 or 3 channels, not %zu (use framecat "
+		    "--channels, or --split for a file each)", frame->head.c);
 	if (fprintf(saver->file, "P%c\n%zu %zu\n-1.0\n", frame->head.c == 3 ? 'F' : 'f',
 	    frame->head.w, frame->head.h) < 0)
 		return fail_errno(saver->path, "cannot be written");

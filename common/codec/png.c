@@ -380,7 +380,8 @@ check_writable(const char *path, const struct frame_head *head)
 		return fail(path, "PNG holds 8 or 16 bits a sample, not float (use framecat "
 		    "--scale, or a TIFF, PFM or NRRD file)");
 	if (head->c > 4)
-		return fail(path, "PNG holds 1 to 4 channels, not %zu", head->c);
+		return fail(path, "PNG holds 1 to 4 channels, not %zu (use framecat --channels, or "
+		    "--split for a file each)", head->c);
 	if (head->w > PNG_UINT_31_MAX || head->h > PNG_UINT_31_MAX)
 		return fail(path, "PNG holds no image of %zu x %zu", head->w, head->h);
 	return 0;

@@ -118,6 +118,21 @@ head_channels(const struct frame_head *head)
 	return text;
 }
 
+const char *
+head_channels_hint(const struct frame_head *head, char text[300])
+{
+	char *names = head_channels(head);
+	bool named = head->type != SAMPLE_FLOAT;	/* captures, which want no other name */
+
+	for (size_t i = 0; i < head->c; i++)
+		named = named || strncmp(head->channel[i], "image", 5) ||
+		    strspn(head->channel[i] + 5, "0123456789") < strlen(head->channel[i] + 5);
+	snprintf(text, 300, "%.200s%s", names ? names : "?", named ? "" :
+	    " (framecat --set 'channels=NAME ...' names them)");
+	free(names);
+	return text;
+}
+
 size_t
 head_channel(const struct frame_head *head, const char *name)
 {

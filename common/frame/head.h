@@ -44,6 +44,9 @@ bool head_equal(const struct frame_head *, const struct frame_head *);
 int head_set_channels(struct frame_head *, const char *names);
 /* Writes the names, blank-separated, into a new string; NULL after fail(). */
 char *head_channels(const struct frame_head *);
+/* The names for a message that misses one, cut where they do not fit; where no file of
+ * floats gave any (image, image2), with the option that does. Returns text. */
+const char *head_channels_hint(const struct frame_head *, char text[300]);
 /* The index of a channel, or NO_CHANNEL. */
 size_t head_channel(const struct frame_head *, const char *name);
 /*

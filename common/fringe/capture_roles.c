@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/opt_suggest.h"
 
 /* The order of the images that --order declares. */
 struct order {
@@ -33,6 +34,10 @@ static int
 take_order_word(const char *word, size_t n, struct order *out, size_t *groups)
 {
 	static const char *const group[] = { "phase", "gray", "flat" };
+	static const char *const words[] = {
+		"phase", "gray", "flat", "by-step", "pairs", "lsb-first", NULL
+	};
+	char near[120];
 
 	for (size_t i = 0; i < 3; i++)
 		if (word_is(word, n, group[i])) {
@@ -50,7 +55,8 @@ take_order_word(const char *word, size_t n, struct order *out, size_t *groups)
 		out->lsb_first = true;
 	else
 		return fail_usage("--order", "must be made of phase gray flat by-step pairs "
-		    "lsb-first, not '%.*s'", (int)n, word);
+		    "lsb-first, not '%.*s'%s", (int)n, word,
+		    opt_suggest_word(word, n, "", words, near, sizeof(near)));
 	return 0;
 }
 

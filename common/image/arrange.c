@@ -85,7 +85,7 @@ replace(struct frame **frame, struct frame *by)
 int
 arrange_find(const struct frame_head *head, const char *word, size_t *c)
 {
-	char *names, *end;
+	char names[300], *end;
 
 	*c = head_channel(head, word);
 	if (*c != NO_CHANNEL)
@@ -98,10 +98,8 @@ arrange_find(const struct frame_head *head, const char *word, size_t *c)
 			return fail("--channels", "there is no channel %s, the last is %zu", word,
 			    head->c - 1);
 	}
-	names = head_channels(head);
-	fail("--channels", "input has no channel %.60s, only: %.200s", word, names ? names : "?");
-	free(names);
-	return -1;
+	return fail("--channels", "input has no channel %.60s, only: %s", word,
+	    head_channels_hint(head, names));
 }
 
 /* The numbers of the listed channels; *index is new. */

@@ -69,6 +69,7 @@ mesh_channels(struct mesh *mesh, const char *path, const struct frame_head *head
 	static const char names[9][3] = { "x", "y", "z", "nx", "ny", "nz", "r", "g", "b" };
 	size_t *const channel[3] = { mesh->point, mesh->normal, mesh->colour };
 	const char *z_axis = meta_get(&head->meta, "z_axis");
+	char seen[300];
 
 	memset(mesh, 0, sizeof(*mesh));
 	mesh->w = head->w;
@@ -80,7 +81,8 @@ mesh_channels(struct mesh *mesh, const char *path, const struct frame_head *head
 		mesh->point[2] = head->c == 1 ? 0 : first_channel(head, "z depth height");
 	}
 	if (mesh->point[2] == NO_CHANNEL)
-		return fail(path, "a mesh needs channels x y z, or one of z, depth, height");
+		return fail(path, "a mesh needs channels x y z, or one of z, depth, height, not %s",
+		    head_channels_hint(head, seen));
 	mesh->towards = z_axis ? !strcmp(z_axis, "towards") :
 	    !strcmp(head->channel[mesh->point[2]], "height");
 	if (!mesh_has_colours(mesh)) {

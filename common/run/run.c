@@ -101,16 +101,13 @@ run_numbers(const struct run *run, const struct numbers *option, const struct fr
 int
 run_channel(const struct run *run, const struct frame_head *head, const char *name, size_t *c)
 {
-	char *names;
+	char names[300];
 
 	*c = head_channel(head, name);
 	if (*c != NO_CHANNEL)
 		return 0;
-	names = head_channels(head);
-	fail(run->chain->n > 1 ? run->stage->name : NULL,
-	    "input has no channel %s, only: %.200s", name, names ? names : "?");
-	free(names);
-	return -1;
+	return fail(run->chain->n > 1 ? run->stage->name : NULL,
+	    "input has no channel %s, only: %s", name, head_channels_hint(head, names));
 }
 
 size_t

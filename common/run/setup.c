@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/opt_suggest.h"
 #include "io/safe_file.h"
 #include "run/device.h"
 #include "run/placement.h"
@@ -342,14 +343,22 @@ setup_add_link(struct chain *chain, const struct stage *stage)
 	return link;
 }
 
+#define STAGES_MOST 100		/* whose names are compared with a wrong one */
+
 static int
 refuse_stage(const char *word)
 {
-	size_t n = strlen(word);
+	const char *names[STAGES_MOST + 1];
+	char near[120];
+	size_t n = strlen(word), stages = 0;
 
 	if (n > 1 && word[n - 1] == ',')
 		return fail_usage(word, "no such stage: put a blank before the comma");
-	return fail_usage(word, "no such stage, see fringepipe --help");
+	for (; stages < STAGES_MOST && stage_table[stages].name; stages++)
+		names[stages] = stage_table[stages].name;
+	names[stages] = NULL;
+	return fail_usage(word, "no such stage%s, see fringepipe --help",
+	    opt_suggest_word(word, n, "", names, near, sizeof(near)));
 }
 
 /* A stage in the middle may set -d only. */
@@ -390,6 +399,10 @@ parse_stage(struct chain *chain, struct runner_options *options, int words, char
 
 		if (n > 1 && word[i][n - 1] == ',')
 			return fail_usage(word[i], "blank before the comma");
+		if (*word[i] == ',' && stage_find(word[i] + 1))
+			return fail_usage(word[i], "blank behind the comma");
+		if (stage_find(word[i]) && access(word[i], F_OK) < 0)
+			return fail_usage(word[i], "is a stage and no file: put a comma before it");
 	}
 	if (!last && check_middle(&middle, stage->name) < 0)
 		return -1;

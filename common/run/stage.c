@@ -201,6 +201,13 @@ print_chain_help(void)
 	printf("\nmore: man fringepipe\n");
 }
 
+static void
+print_chain_words(void)
+{
+	opt_print_words(stdout, chain_table, setup_options);
+	list_stages();
+}
+
 /* All that may stand before the first stage. */
 static int
 parse_chain_options(struct chain_options *own, int argc, char **argv, int *first)
@@ -230,7 +237,7 @@ answer_alone(const struct chain_options *own, const char *word, int *status)
 	else if (options->version)
 		printf("fringepipe %s\n", VERSION);
 	else if (options->words)
-		list_stages();
+		print_chain_words();
 	else if (own->devices)
 		*status = list_devices();
 	else if (own->agreement)

@@ -655,16 +655,19 @@ test_refusals(void **state)
 	    "a.png: PNG holds 8 or 16 bits a sample, not float (use framecat --scale, or a TIFF, "
 	    "PFM or NRRD file)");
 	assert_refused(&codec_png, "a.png", SAMPLE_UCHAR, 5,
-	    "a.png: PNG holds 1 to 4 channels, not 5");
+	    "a.png: PNG holds 1 to 4 channels, not 5 (use framecat --channels, or "
+	    "--split for a file each)");
 	assert_refused(&codec_jpeg, "a.jpg", SAMPLE_USHORT, 1,
 	    "a.jpg: JPEG holds 8 bits a sample, not ushort (use framecat --scale, or a TIFF "
 	    "or NRRD file)");
 	assert_refused(&codec_pnm, "a.ppm", SAMPLE_UCHAR, 1,
 	    "a.ppm: PPM holds 3 channels, not 1 (use a PGM or PAM file)");
 	assert_refused(&codec_ply, "a.ply", SAMPLE_FLOAT, 2,
-	    "a.ply: a mesh needs channels x y z, or one of z, depth, height");
+	    "a.ply: a mesh needs channels x y z, or one of z, depth, height, not image1 image2 "
+	    "(framecat --set 'channels=NAME ...' names them)");
 	assert_refused(&codec_pfm, "a.pfm", SAMPLE_FLOAT, 2,
-	    "a.pfm: PFM holds 1 or 3 channels, not 2");
+	    "a.pfm: PFM holds 1 or 3 channels, not 2 (use framecat --channels, or "
+	    "--split for a file each)");
 }
 
 /* What a foreign TIFF is made of; its samples are those of foreign_value(). */

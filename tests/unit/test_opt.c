@@ -297,7 +297,7 @@ refusals(void **state)
 	assert_refused("-p|", "--period: wants numbers separated by commas, not ''");
 	assert_refused("--shift=1,,2", "--shift: wants numbers separated by commas, not '1,,2'");
 	assert_refused("-s|disc", "--shape: must be one of row column box, not 'disc'");
-	assert_refused("-s|Row", "--shape: must be one of row column box, not 'Row'");
+	assert_refused("-s|Row", "--shape: must be one of row column box, not 'Row' (is it row?)");
 	assert_refused("-s|", "--shape: must be one of row column box, not ''");
 	assert_refused("--size|5", "--size: wants a size such as 800x600, not '5'");
 	assert_refused("--size|5x", "--size: wants a size such as 800x600, not '5x'");
@@ -427,10 +427,10 @@ help_and_words(void **state)
 	char *words = printed(print_words), *help = printed(print_help);
 
 	(void)state;
-	assert_true(!strncmp(words, "-a\n--all\n-n\n--count\n--level\n", 27));
+	assert_true(!strncmp(words, "-a\n--all\n-n\n--count\n--count=?\n--level\n", 37));
 	assert_line(words, "-s\n--shape\n--shape=row\n--shape=column\n--shape=box");
-	assert_line(words, "--ref=ideal");
-	assert_line(words, "-o\n--output\n-v\n--verbose");
+	assert_line(words, "--ref=ideal\n--ref=@");
+	assert_line(words, "-o\n--output\n--output=@\n-v\n--verbose");
 	assert_true(!strncmp(help, "usage: tool [OPTION ...] [FILE ...]\ndoes something\n", 51));
 	assert_line(help, "  -a, --all                take all");
 	assert_line(help, "      --level N            how high, in grey levels, -5 to 10 [3]");

@@ -55,6 +55,8 @@ static const struct opt options[] = {
 	  "resolution of colour in JPEG files", chromas },
 	{ 0, "fast", NULL, OPT_FLAG, AT(fast), NULL, 0, 0, NULL,
 	  "larger files, sooner written", NULL },
+	{ 0, "one-page", NULL, OPT_FLAG, AT(one_page), NULL, 0, 0, NULL,
+	  "TIFF files hold all channels of a frame in one page", NULL },
 	{ 0, "ascii", NULL, OPT_FLAG, AT(ascii), NULL, 0, 0, NULL,
 	  "text files, where a format has them", NULL },
 	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,

@@ -15,7 +15,7 @@ struct parameters {
 	int as, chroma;
 	struct paint_options paint;
 	double invalid, fill, jump;
-	bool unscale, stack, split, fast, ascii, points;
+	bool unscale, stack, split, fast, one_page, ascii, points;
 };
 
 struct priv {

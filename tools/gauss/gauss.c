@@ -155,7 +155,7 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 {
 	const struct parameters *parameters = run->parameters;
 	struct gauss *gauss = run->priv;
-	char *names;
+	char names[300];
 
 	free(gauss->job);
 	free(gauss->pass);
@@ -173,10 +173,7 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 			return -1;
 	if (gauss->jobs)
 		return 0;
-	names = head_channels(in);
-	fail(NULL, "input has no phase to filter, only: %.200s", names ? names : "?");
-	free(names);
-	return -1;
+	return fail(NULL, "input has no phase to filter, only: %s", head_channels_hint(in, names));
 }
 
 static int

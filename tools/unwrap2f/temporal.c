@@ -149,16 +149,12 @@ temporal_read(const struct frame_head *head, const struct temporal_options *opti
 	double period_px[UNWRAP_PHASES_MOST];
 	const char *axis = meta_get(&head->meta, "axis");
 	size_t c;
-	char *names;
+	char names[300];
 
 	memset(out, 0, sizeof(*out));
-	if (all == 0) {
-		names = head_channels(head);
-		fail(NULL, "input has no channel phase or phase1, only: %.200s",
-		    names ? names : "?");
-		free(names);
-		return -1;
-	}
+	if (all == 0)
+		return fail(NULL, "input has no channel phase or phase1, only: %s",
+		    head_channels_hint(head, names));
 	if (all > UNWRAP_PHASES_MOST)
 		return fail(NULL, "%zu phases, at most %d", all, UNWRAP_PHASES_MOST);
 	if (check_axes(axis, all) < 0)

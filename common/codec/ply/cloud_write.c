@@ -110,12 +110,14 @@ int
 cloud_save(struct saver *saver, const struct frame *frame, bool ascii)
 {
 	struct cloud cloud;
+	char seen[300];
 	int status;
 
 	if (head_channel(&frame->head, "x") == NO_CHANNEL ||
 	    head_channel(&frame->head, "y") == NO_CHANNEL ||
 	    head_channel(&frame->head, "z") == NO_CHANNEL)
-		return fail(saver->path, "a cloud of points needs channels x y z");
+		return fail(saver->path, "a cloud of points needs channels x y z, not %s",
+		    head_channels_hint(&frame->head, seen));
 	if (frame->head.c > PLY_PROPERTIES)
 		return fail(saver->path, "PLY holds %d channels at most, not %zu", PLY_PROPERTIES,
 		    frame->head.c);

@@ -20,6 +20,8 @@ const struct codec codec_tiff = {
 	.sniff = tiff_sniff,
 	.load = tiff_load,
 	.load_end = tiff_load_end,
+	.options = tiff_options,
+	.option_size = sizeof(struct tiff_options),
 	.save = tiff_save,
 	.save_end = tiff_save_end
 };

@@ -1,6 +1,7 @@
 /*
  * Reading TIFF with libtiff: strips and tiles, either planar configuration, every compression and
- * byte order that it knows. ImageDescription carries our key lines.
+ * byte order that it knows. ImageDescription carries our key lines, and says which pages are the
+ * channels of one frame.
  */
 #define _GNU_SOURCE
 #include "codec/tiff/tiff.h"
@@ -20,6 +21,7 @@ struct reading {
 	unsigned page;
 	char message[400];	/* libtiff's first error; it may still go on after some */
 	bool lost;		/* after fail(): libtiff leaves out a tag that it could not read */
+	bool ahead;		/* the next page is libtiff's current one already */
 };
 
 /* How one page keeps its samples. */
@@ -33,6 +35,7 @@ struct page {
 	bool tiled;
 	bool keep_bits;			/* 1-bit values stay 0 and 1 */
 	uint16_t *palette[3];
+	size_t channel, channels;	/* of the frame that it belongs to; of 1 if it is a frame */
 };
 
 /* libtiff leaves out a tag for which it had no memory, with a warning or an error. */
@@ -227,15 +230,35 @@ plan_blocks(struct reading *reading, struct page *page)
 			rows = page->h;
 	}
 	page->block_h = rows;
-	if (samples_check_claim(reading->path, size, page->w, page->h, page->c, page->bits,
-	    ratio) < 0 || samples_check_claim(reading->path, size, page->block_w, page->block_h, c,
-	    page->bits, ratio) < 0)
+	if (samples_check_claim(reading->path, size, page->w, page->h,
+	    page->channel ? 1 : page->c * page->channels, page->bits, ratio) < 0 ||
+	    samples_check_claim(reading->path, size, page->block_w, page->block_h, c, page->bits,
+	    ratio) < 0)
 		return -1;
 	page->block_row = (page->block_w * c * page->bits + 7) / 8;
 	page->block_bytes = page->block_row * page->block_h;
 	if ((tmsize_t)page->block_bytes != (page->tiled ? TIFFTileSize(tif) : TIFFStripSize(tif)))
 		return fail(reading->path, "TIFF samples are kept in an unknown way (subsampled?)");
 	return 0;
+}
+
+/* Pages of one channel each that tiff_write.c made of a frame of several. */
+static void
+find_channel(struct reading *reading, struct page *page)
+{
+	const char *text;
+	unsigned channel, channels;
+
+	page->channels = 1;
+	if (page->c != 1 || page->palette[0] ||
+	    !TIFFGetField(reading->tif, TIFFTAG_IMAGEDESCRIPTION, &text) || !text)
+		return;
+	text = strstr(text, "\n" TIFF_CHANNEL_KEY ":=");
+	if (!text || sscanf(strchr(text, '=') + 1, "%5u %5u", &channel, &channels) != 2 ||
+	    channel >= channels)
+		return;
+	page->channel = channel;
+	page->channels = channels;
 }
 
 static int
@@ -260,13 +283,14 @@ read_page_head(struct reading *reading, struct page *page)
 	}
 	if (check_page(reading, page) < 0)
 		return -1;
+	find_channel(reading, page);
 	return plan_blocks(reading, page);
 }
 
 static int
 plan_head(struct reading *reading, struct page *page, struct frame_head *head)
 {
-	size_t channels = page->palette[0] ? 3 : page->c;
+	size_t channels = page->palette[0] ? 3 : page->channel ? 1 : page->c * page->channels;
 	const char *text;
 
 	if (head_init(head, page->w, page->h, channels, samples_of_element(page->element)) < 0)
@@ -277,6 +301,7 @@ plan_head(struct reading *reading, struct page *page, struct frame_head *head)
 	if (TIFFGetField(reading->tif, TIFFTAG_IMAGEDESCRIPTION, &text) &&
 	    (text ? head_from_text(head, text, strlen(text)) : fail_memory()) < 0)
 		return -1;
+	meta_remove(&head->meta, TIFF_CHANNEL_KEY);
 	text = meta_get(&head->meta, "bits");
 	page->keep_bits = page->bits == 1 && text && !strcmp(text, "1");
 	return 0;
@@ -398,10 +423,86 @@ read_blocks(struct reading *reading, const struct page *page, struct frame *fram
 	for (size_t plane = 0; plane < planes; plane++)
 		for (size_t y = 0; y < page->h; y += page->block_h)
 			for (size_t x = 0; x < page->w && status == 0; x += page->block_w)
-				status = place_block(reading, page, number++, plane, count, x, y,
-				    block, frame);
+				status = place_block(reading, page, number++,
+				    plane + (frame->head.c > 1 ? page->channel : 0), count, x,
+				    y, block, frame);
 	free(block);
 	return status;
+}
+
+/* Goes to the next page that is an image of its own, not a thumbnail or a mask: 1, 0 at the end. */
+static int
+next_page(struct reading *reading)
+{
+	uint32_t kind;
+
+	if (reading->ahead) {
+		reading->ahead = false;
+		return 1;
+	}
+	for (;; reading->page++) {
+		if (reading->page > 0 && TIFFLastDirectory(reading->tif))
+			return 0;
+		if (reading->page > 0 && !TIFFReadDirectory(reading->tif))
+			return fail_damaged(reading, "page", reading->page + 1);
+		kind = 0;
+		TIFFGetFieldDefaulted(reading->tif, TIFFTAG_SUBFILETYPE, &kind);
+		if (!(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)))
+			break;
+	}
+	reading->page++;
+	return 1;
+}
+
+/* The first channel alone, of a page that was taken out of its file. */
+static int
+keep_first(struct frame **frame)
+{
+	struct frame_head head = { 0 };
+	struct frame *one = NULL;
+	int status = head_init(&head, (*frame)->head.w, (*frame)->head.h, 1, (*frame)->head.type);
+
+	if (status == 0)
+		status = head_set_channels(&head, (*frame)->head.channel[0]);
+	meta_copy(&head.meta, &(*frame)->head.meta);
+	if (status == 0)
+		status = frame_new(&head, &one);
+	head_free(&head);
+	if (status < 0)
+		return -1;
+	for (size_t y = 0; y < one->head.h; y++)
+		memcpy(frame_row(one, 0, y), frame_row(*frame, 0, y),
+		    one->head.w * sample_size(one->head.type));
+	frame_free(*frame);
+	*frame = one;
+	return 0;
+}
+
+/* The pages behind `first`, which are the other channels of its frame. */
+static int
+read_channels(struct reading *reading, const struct page *first, struct frame **frame)
+{
+	struct page page;
+
+	for (size_t channel = 1; channel < first->channels; channel++) {
+		int status = next_page(reading);
+
+		if (status > 0)
+			status = read_page_head(reading, &page) < 0 ? -1 : 1;
+		if (status < 0)
+			return -1;
+		if (status == 0 || page.channel != channel || page.channels != first->channels ||
+		    page.w != first->w || page.h != first->h || page.element != first->element) {
+			reading->ahead = status > 0;
+			if (channel == 1)
+				return keep_first(frame);
+			return fail(reading->path, "TIFF page %u is not channel %zu of %zu",
+			    reading->page + (status == 0), channel + 1, first->channels);
+		}
+		if (read_blocks(reading, &page, *frame) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int
@@ -419,7 +520,8 @@ read_page(struct reading *reading, struct frame **out)
 	head_free(&head);
 	if (status < 0)
 		return -1;
-	if (read_blocks(reading, &page, *out) < 0) {
+	if (read_blocks(reading, &page, *out) < 0 ||
+	    (page.channel == 0 && read_channels(reading, &page, out) < 0)) {
 		frame_free(*out);
 		*out = NULL;
 		return -1;
@@ -445,26 +547,6 @@ open_reading(struct loader *loader)
 	if (!reading->tif)
 		return fail_damaged(reading, "page", 1);
 	return 0;
-}
-
-/* Goes to the next page that is an image of its own, not a thumbnail or a mask: 1, 0 at the end. */
-static int
-next_page(struct reading *reading)
-{
-	uint32_t kind;
-
-	for (;; reading->page++) {
-		if (reading->page > 0 && TIFFLastDirectory(reading->tif))
-			return 0;
-		if (reading->page > 0 && !TIFFReadDirectory(reading->tif))
-			return fail_damaged(reading, "page", reading->page + 1);
-		kind = 0;
-		TIFFGetFieldDefaulted(reading->tif, TIFFTAG_SUBFILETYPE, &kind);
-		if (!(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)))
-			break;
-	}
-	reading->page++;
-	return 1;
 }
 
 int

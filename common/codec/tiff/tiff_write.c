@@ -1,7 +1,8 @@
 /*
  * Writing TIFF: uncompressed strips need no library, and since the directories are written last, a
  * file becomes BigTIFF only when it grew beyond 4 GB, however many frames come. Up to four uchar or
- * ushort channels are interleaved, anything else is one plane after the other. ImageDescription
+ * ushort channels are interleaved, other frames of up to four are one plane after the other. More
+ * channels, or two, have a page each: in one page hardly a program opens them. ImageDescription
  * carries our key lines.
  */
 #define _GNU_SOURCE
@@ -21,6 +22,9 @@ struct written {		/* one page whose samples are in the file already */
 	size_t strip_rows, strips;
 	bool contiguous;
 	char *text;
+	size_t channel;			/* of the frame, that a page of one channel holds */
+	bool paged;			/* the frame has a page for each channel */
+	char name[CHANNEL_NAME_SIZE];	/* this page's then */
 };
 
 struct writing {
@@ -32,6 +36,12 @@ struct writing {
 
 #define STRIP_BYTES (1 << 20)
 #define CLASSIC_LIMIT 0xffffffffu
+
+const struct opt tiff_options[] = {
+	{ 0, "one-page", NULL, OPT_FLAG, offsetof(struct tiff_options, one_page), NULL, 0, 0, NULL,
+	  "TIFF files hold all channels of a frame in one page", NULL },
+	{ 0 },
+};
 
 static size_t
 row_bytes(const struct written *page)
@@ -56,8 +66,25 @@ pad(struct saver *saver, struct writing *writing)
 	return append(saver, writing, zeros, (size_t)(-writing->end & 15));
 }
 
+/* The lines of a page that holds one channel of a frame; NULL after fail(). */
+static char *
+channel_text(const struct frame_head *head, size_t channel)
+{
+	char *lines = channel == 0 ? head_to_text(head) : strdup(""), *text = NULL;
+
+	if (!lines || asprintf(&text, "%s%s%s%s" TIFF_CHANNEL_KEY ":=%zu %zu\n", lines,
+	    channel ? "channels:=" : "", channel ? head->channel[channel] : "", channel ? "\n" : "",
+	    channel, head->c) < 0) {
+		text = NULL;
+		fail_memory();
+	}
+	free(lines);
+	return text;
+}
+
+/* Plans the page of the whole frame, or of one of its channels. */
 static int
-plan_page(struct saver *saver, const struct frame *frame, struct written *page)
+plan_page(struct saver *saver, const struct frame *frame, bool paged, struct written *page)
 {
 	const struct frame_head *head = &frame->head;
 	size_t row;
@@ -66,10 +93,15 @@ plan_page(struct saver *saver, const struct frame *frame, struct written *page)
 	    head->w > INT32_MAX / 4 / sample_size(head->type))
 		return fail(saver->path, "TIFF holds no image of %zu x %zu x %zu", head->w, head->h,
 		    head->c);
-	page->contiguous = head->c == 1 || (head->type != SAMPLE_FLOAT && head->c <= 4);
-	if (head_copy(&page->head, head) < 0)
+	if (paged ? head_init(&page->head, head->w, head->h, 1, head->type) < 0 :
+	    head_copy(&page->head, head) < 0)
 		return -1;
-	page->text = head_to_text(head);
+	page->paged = paged;
+	if (paged)
+		snprintf(page->name, sizeof(page->name), "%s", head->channel[page->channel]);
+	head = &page->head;
+	page->contiguous = head->c == 1 || (head->type != SAMPLE_FLOAT && head->c <= 4);
+	page->text = paged ? channel_text(&frame->head, page->channel) : head_to_text(head);
 	if (!page->text)
 		return -1;
 	row = row_bytes(page);
@@ -89,8 +121,13 @@ write_samples(struct saver *saver, struct writing *writing, const struct written
 	unsigned char *row;
 	int status = 0;
 
+	if (page->paged) {
+		for (size_t y = 0; y < frame->head.h && status == 0; y++)
+			status = append(saver, writing, frame_row(frame, page->channel, y), n);
+		return status;
+	}
 	if (!page->contiguous) {
-		for (size_t c = 0; c < frame->head.c; c++)
+		for (size_t c = 0; c < page->head.c; c++)
 			for (size_t y = 0; y < frame->head.h && status == 0; y++)
 				status = append(saver, writing, frame_row(frame, c, y), n);
 		return status;
@@ -106,11 +143,31 @@ write_samples(struct saver *saver, struct writing *writing, const struct written
 	return status;
 }
 
+/* A page more: of the frame, or of one of its channels where each has a page. */
+static int
+write_samples_of(struct saver *saver, struct writing *writing, const struct frame *frame,
+    size_t channel, bool paged)
+{
+	struct written *page = reallocarray(writing->page, writing->n + 1, sizeof(*page));
+
+	if (!page)
+		return fail_memory();
+	writing->page = page;
+	page += writing->n++;
+	*page = (struct written){ .channel = channel };
+	if (plan_page(saver, frame, paged, page) < 0 || pad(saver, writing) < 0)
+		return -1;
+	page->offset = writing->end;
+	return write_samples(saver, writing, page, frame);
+}
+
 int
 tiff_save(struct saver *saver, const struct frame *frame)
 {
+	const struct tiff_options *options = saver->options;
 	struct writing *writing = saver->state;
-	struct written *page;
+	const bool unusual = frame->head.c == 2 || frame->head.c > 4;
+	const bool paged = unusual && !(options && options->one_page);
 
 	if (!writing) {
 		writing = saver->state = calloc(1, sizeof(*writing));
@@ -120,18 +177,13 @@ tiff_save(struct saver *saver, const struct frame *frame)
 		if (append(saver, writing, (char[16]){ 0 }, 16) < 0)
 			return -1;
 	}
-	page = reallocarray(writing->page, writing->n + 1, sizeof(*page));
-	if (!page)
-		return fail_memory();
-	writing->page = page;
-	page += writing->n++;
-	memset(page, 0, sizeof(*page));
+	if (unusual && !paged && writing->n == 0)
+		warn(saver->path, "%zu channels in one page, which Pillow and OpenCV do not open; "
+		    "--split makes a file of each", frame->head.c);
 	writing->broken = true;
-	if (plan_page(saver, frame, page) < 0 || pad(saver, writing) < 0)
-		return -1;
-	page->offset = writing->end;
-	if (write_samples(saver, writing, page, frame) < 0)
-		return -1;
+	for (size_t c = 0; c < (paged ? frame->head.c : 1); c++)
+		if (write_samples_of(saver, writing, frame, c, paged) < 0)
+			return -1;
 	writing->broken = false;
 	return 0;
 }
@@ -302,6 +354,8 @@ write_page(struct saver *saver, struct writing *writing, const struct written *p
 		add(&d, TIFFTAG_ROWSPERSTRIP, TIFF_LONG, 1, &strip_rows);
 		add(&d, TIFFTAG_STRIPBYTECOUNTS, TIFF_LONG, page->strips, t.bytes);
 		add(&d, TIFFTAG_PLANARCONFIG, TIFF_SHORT, 1, &planar);
+		if (page->paged)
+			add(&d, TIFFTAG_PAGENAME, TIFF_ASCII, strlen(page->name) + 1, page->name);
 		if (c > colours)
 			add(&d, TIFFTAG_EXTRASAMPLES, TIFF_SHORT, c - colours, t.extra + colours);
 		add(&d, TIFFTAG_SAMPLEFORMAT, TIFF_SHORT, c, t.format);
