@@ -38,7 +38,7 @@ same() {
 # decodes PERIODS WORDS OPERANDS ...: fringeprobe prints a line with these words, which decodes like the images'
 # metadata do.
 decodes() {
-	local period=$1 words=$2 line unwrap=''
+	local periods=$1 words=$2 line unwrap=''
 	shift 2
 	fringeprobe "$@" >report 2>problems || { cat problems; return 1; }
 	line=$(tail -1 report)
@@ -50,16 +50,17 @@ decodes() {
 	[[ $line != *unwrap2f ]] || unwrap=', unwrap2f'
 	# shellcheck disable=SC2086
 	fringepipe -q phasewrap set.nrrd $unwrap -o want.nrrd
-	eval "$(filled "$period" "$line") -o got.nrrd" 2>messages || { echo "$line"; cat messages; return 1; }
+	eval "$(filled "$periods" "$line") -o got.nrrd" 2>messages || { echo "$line"; cat messages; return 1; }
 	same want.nrrd || { cat report; return 1; }
 }
 
 @test "fringeprobe: real captures: what they are, and a line that decodes them as the known one does" {
 	need_data slmaster_eye_12step_gray
+	# shellcheck disable=SC2154
 	eye=$data/slmaster_eye_12step_gray box=$data/weiyang_box_3freq_35_36_37
 	lens=$data/hagen_lens_4step
 	probe() {	# PERIODS WORDS FOLDER-OR-FILES ... -- KNOWN COMMAND
-		local period=$1 words=$2 line
+		local periods=$1 words=$2 line
 		local -a operands=()
 		shift 2
 		while [ "$1" != -- ]; do operands+=("$1"); shift; done
@@ -67,7 +68,7 @@ decodes() {
 		line=$(fringeprobe "${operands[@]}" 2>problems | tail -1)
 		[ ! -s problems ]
 		[[ $line == "fringepipe phasewrap $words "* ]] || { echo "$line"; return 1; }
-		eval "$(filled "$period" "$line") -o got.nrrd"
+		eval "$(filled "$periods" "$line") -o got.nrrd"
 		"$@" -o want.nrrd
 		same want.nrrd
 	}

@@ -179,19 +179,19 @@ axis_word(struct probe *probe)
 		return 0;
 	if (!strchr(list, 'x'))
 		list[1] = '\0';
-	return command_word(probe, SURE_FOUND, "the fringes cross these lines of the image", "-a %s",
-	    list);
+	return command_word(probe, SURE_FOUND, "the phase varies along these lines of the image",
+	    "-a %s", list);
 }
 
 /*
  * The nearest usual angle, if it is near: a multiple of 90 or 30 degrees, or of the steps. An edge
- * of the Gray code lies half a projector pixel before the place where the phase is zero, which is up
- * to 12 degrees, 3 for a period of 60 pixels.
+ * of the Gray code lies half a projector pixel before the place where the phase is zero, which is
+ * up to 12 degrees, 3 for a period of 60 pixels.
  */
 static double
 usual_angle(double deg, bool edge, size_t of)
 {
-	double step[] = { 90, 30, of ? 360 / (double)of : 30 }, best = round(deg), least = 11;
+	double step[] = { 90, 30, of ? 360 / (double)of : 30 }, best = round(deg), least = edge ? 15 : 11;
 	double expected = edge ? 3 : 0;
 
 	for (int i = 0; i < 3; i++) {
@@ -330,8 +330,8 @@ gray_words(struct probe *probe)
 		return 0;
 	reason(why, "%.1f %% of the code's changes are steps of one", 100 * code->agreement);
 	if (code->either || (gray->codes > 1 && gray->code[1].either))
-		reason(why, "a white and a black image stand beside the planes, and may be two more "
-		    "of them");
+		reason(why, "a white and a black image stand beside the planes, and may be two "
+		    "more of them");
 	status = gray->codes > 1 ?
 	    command_word(probe, code->either || gray->code[1].either ? SURE_GUESSED : SURE_FOUND,
 	    why, "-G %zu,%zu", code->n, gray->code[1].n) :

@@ -122,8 +122,8 @@ walk_break(struct walk *walk)
 	walk->crossing = (double)NAN;
 }
 
-/* A crossing between the last pixel on the other side and pixel x; theta between it and the crossing
- * before grows by half a turn. */
+/* A crossing between the last pixel on the other side and pixel x; theta between it and the
+ * crossing before grows by half a turn. */
 static void
 walk_cross(struct walk *walk, size_t x, float t)
 {

@@ -19,7 +19,7 @@ void field_free(struct field *);
 
 /* The fringes of one image, found by where it crosses the middle. */
 struct carrier {
-	float *theta;		/* of each pixel: phase in rad that grows along the line; NaN: none */
+	float *theta;		/* of each pixel: phase in rad, grows along the line; NaN: none */
 	double density;		/* crossings per lit pixel */
 	double per_line;	/* crossings in a line, on average of those with lit pixels */
 	double between;		/* share of lit pixels halfway between bright and dark */

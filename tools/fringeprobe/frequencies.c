@@ -117,7 +117,7 @@ fits_whole(const struct frequencies *all, size_t n, size_t finest, bool inverse)
 	return !other;
 }
 
-/* The smallest whole number of the finest set, if no other less than twice as large fits; else 0. */
+/* The smallest whole number of the finest set, if no other less than twice as large fits; or 0. */
 static size_t
 find_whole(const struct frequencies *all, size_t n, bool inverse)
 {

@@ -7,7 +7,7 @@
 enum frequency_source {
 	FREQUENCY_UNKNOWN,		/* no numbers are known */
 	FREQUENCY_RATIO,		/* counts: the only small whole numbers of this ratio */
-	FREQUENCY_NAMES,		/* counts, or periods, that files' names say, of this ratio */
+	FREQUENCY_NAMES,		/* counts, or periods, that names say, of this ratio */
 	FREQUENCY_GRAY			/* periods: a Gray code counts projector columns */
 };
 
@@ -19,7 +19,7 @@ struct frequencies {
 	double error[SETS_MOST];
 	size_t finest;
 	bool origin_known;		/* by the beats: */
-	double origin_rad;		/* phase of all sets where they begin; by the sets' shifts */
+	double origin_rad;		/* phase of all sets where they begin, by their shifts */
 	double origin_coherence;
 };
 

@@ -1,7 +1,7 @@
 /*
- * Which images are Gray planes, in which order? A list of images is a Gray code if its value changes
- * by one, and one way, wherever it changes. Lists are tried as the files come, from both ends,
- * with and without inverses and flat images, and each image left out in turn.
+ * Which images are Gray planes, in which order? A list of images is a Gray code if its value
+ * changes by one, and one way, wherever it changes. Lists are tried as the files come, from both
+ * ends, with and without inverses and flat images, and each image left out in turn.
  */
 #define _GNU_SOURCE
 #include "gray.h"
@@ -18,7 +18,9 @@
 #define ALREADY_GOOD 0.9
 #define BETTER 0.02		/* in agreement, to be preferred to an earlier list */
 #define OPPOSITE 0.12		/* of pixels are alike in a plane and its inverse */
-#define BLURRED 0.45		/* of pixels between bright and dark: no Gray plane */
+#define BLURRED 0.45		/* of pixels between bright and dark: no Gray plane; */
+#define BLURRED_FEW 0.2		/* of one with few edges, that is */
+#define FEW_EDGES 6
 #define FLAT_NAMES "white black flat uniform bright dark ambient"
 
 struct search {
@@ -408,7 +410,7 @@ gather(struct search *search, bool named_flats)
 		bool flat = names_say(sets->image[i]->name, FLAT_NAMES) && is_constant(search, i);
 
 		if (sets->kind[i] != KIND_UNKNOWN || flat != named_flats ||
-		    carrier->between > BLURRED || search->n == 2 * GRAY_MOST + 4)
+		    carrier->between > (carrier->per_line < FEW_EDGES ? BLURRED_FEW : BLURRED) || search->n == 2 * GRAY_MOST + 4)
 			continue;
 		if (!named_flats && (is_constant(search, i) ?
 		    likely_axis(search, i) : sets_axis(sets, i)) != search->axis)

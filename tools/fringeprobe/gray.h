@@ -16,12 +16,12 @@ struct gray_code {
 	bool inverses, pairs;		/* pairs: each plane is followed by its inverse */
 	size_t inverse[GRAY_MOST];
 	enum gray_order order;		/* of the files */
-	double agreement;		/* share of the value's changes that are steps of one, one way */
+	double agreement;		/* share of the value's changes that are steps of one */
 	bool falls;			/* the value falls where the fringes' phase grows */
 	bool either;			/* a white and a black image may as well be planes of it */
 	enum gray_cell cell;
 	double cells, cells_error;	/* in a period of the first fringe set; NaN: no fringes */
-	double edge_rad;		/* phase where periods begin, of the first set's own shifts */
+	double edge_rad;		/* phase where periods begin, by the first set's shifts */
 	double edge_coherence;
 };
 

@@ -105,6 +105,17 @@ find_max(const struct frame *frame, size_t c, struct image *image)
 	image->share_max = at / ((double)frame->head.w * (double)frame->head.h);
 }
 
+/* How many of n lines of a length are kept: 64, fewer of large images. */
+static size_t
+count_lines(size_t n, size_t length)
+{
+	size_t most = IMAGES_SAMPLES / length;
+
+	most = most < IMAGES_LINES_LEAST ? IMAGES_LINES_LEAST : most;
+	most = most > IMAGES_LINES ? IMAGES_LINES : most;
+	return n < most ? n : most;
+}
+
 /* Line l of n that are spread evenly over a length. */
 static size_t
 line_at(size_t l, size_t n, size_t length)
@@ -116,8 +127,7 @@ static int
 reduce(const struct frame *frame, size_t c, struct image *image)
 {
 	size_t w = frame->head.w, h = frame->head.h;
-	size_t rows = h < IMAGES_LINES ? h : IMAGES_LINES;
-	size_t columns = w < IMAGES_LINES ? w : IMAGES_LINES;
+	size_t rows = count_lines(h, w), columns = count_lines(w, h);
 
 	image->lines[0] = rows;
 	image->lines[1] = columns;

@@ -4,11 +4,13 @@
 
 #include "run/stage.h"
 
-#define IMAGES_LINES 64		/* at most, along each axis */
+#define IMAGES_LINES 64		/* at most, along each axis, */
+#define IMAGES_SAMPLES 160000	/* and of so many samples, */
+#define IMAGES_LINES_LEAST 24	/* but no fewer, where there are so many */
 
 struct image {
 	char *path;			/* the file, as phasewrap is to be given it */
-	char *name;			/* for people: base name, [3] for the third image in a file */
+	char *name;			/* for people: base name, [3]: the third image in a file */
 	size_t in_file, of_file;	/* from 0; how many images the file holds */
 	struct frame_head head;		/* of this image alone: one channel */
 	bool colour;			/* its planes differ: green was taken */

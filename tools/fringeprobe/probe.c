@@ -101,8 +101,8 @@ choose_images(struct probe *probe, const char *object)
 			return -1;
 	}
 	if (probe->n < 3)
-		return fail(object, "no fringe images: %zu image%s of %zu x %zu %s, and three of one "
-		    "size is the least", probe->n, probe->n == 1 ? "" : "s", usual->head.w,
+		return fail(object, "no fringe images: %zu image%s of %zu x %zu %s, and three of "
+		    "one size is the least", probe->n, probe->n == 1 ? "" : "s", usual->head.w,
 		    usual->head.h, sample_name(usual->head.type));
 	return 0;
 }
@@ -268,8 +268,8 @@ find_problems(struct probe *probe)
 		int status = 0;
 
 		if (order->missing)
-			status = probe_problem(probe, "the steps that begin with %s are %zu of %zu: "
-			    "%zu missing, the first behind %s",
+			status = probe_problem(probe, "the steps that begin with %s are %zu of "
+			    "%zu: %zu missing, the first behind %s",
 			    probe_name(probe, set->steps.image[0]), set->steps.n, order->of,
 			    order->missing,
 			    probe_name(probe, set->steps.image[order->first_missing]));
@@ -281,24 +281,26 @@ find_problems(struct probe *probe)
 			status = probe_problem(probe, "the steps that begin with %s do not come in "
 			    "the order of their shifts", probe_name(probe, set->steps.image[0]));
 		if (status == 0 && order->gap_rad > PROBE_GAP_MOST)
-			status = probe_problem(probe, "the shifts of the steps that begin with %s lie "
-			    "within %.0f degrees of a turn, and are found about only",
+			status = probe_problem(probe, "the shifts of the steps that begin with %s "
+			    "lie within %.0f degrees of a turn, and are found about only",
 			    probe_name(probe, set->steps.image[0]),
 			    360 - order->gap_rad * 180 / M_PI);
 		if (status < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < probe->n; i++) {
-		if (sets->kind[i] == KIND_TWIN && probe_problem(probe, "%s shows the same as %s: it "
-		    "is left out", probe_name(probe, i), probe_name(probe, sets->other[i])) < 0)
+		const char *name = probe_name(probe, i);
+
+		if (sets->kind[i] == KIND_TWIN && probe_problem(probe, "%s shows the same as %s: "
+		    "it is left out", name, probe_name(probe, sets->other[i])) < 0)
 			return -1;
-		if (sets->kind[i] == KIND_UNKNOWN && probe_problem(probe, "%s fits neither fringes "
-		    "nor a Gray code: it is left out", probe_name(probe, i)) < 0)
+		if (sets->kind[i] == KIND_UNKNOWN && probe_problem(probe, "%s fits neither "
+		    "fringes nor a Gray code: it is left out", name) < 0)
 			return -1;
 	}
 	for (size_t c = 0; c < probe->gray.codes; c++)
-		if (probe->gray.code[c].order == GRAY_MIXED && probe_problem(probe, "the Gray planes "
-		    "come neither with the most nor with the least significant first") < 0)
+		if (probe->gray.code[c].order == GRAY_MIXED && probe_problem(probe, "the Gray "
+		    "planes come neither with the most nor with the least significant first") < 0)
 			return -1;
 	return 0;
 }
@@ -336,8 +338,8 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 	if (described_check(probe) < 0)
 		return -1;
 	if (!probe->described && probe->sets.n == 0 && probe->gray.codes == 0)
-		return fail(object, "no fringe images: %zu images of %zu x %zu, but no three of them "
-		    "show the same fringes moved, and there is no Gray code", probe->n,
+		return fail(object, "no fringe images: %zu images of %zu x %zu, but no three of "
+		    "them show the same fringes moved, and there is no Gray code", probe->n,
 		    probe->image[0]->head.w, probe->image[0]->head.h);
 	if ((!probe->described && choose_sets(probe) < 0) || find_frequencies(probe) < 0)
 		return -1;

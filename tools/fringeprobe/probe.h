@@ -5,7 +5,8 @@
 #include "frequencies.h"
 #include "fringe/capture_set.h"
 
-#define PROBE_GAP_MOST (190 * M_PI / 180)	/* shifts within a smaller arc are found about only */
+/* shifts that leave a larger part of a turn free are found about only */
+#define PROBE_GAP_MOST (190 * M_PI / 180)
 
 enum certainty {
 	SURE_CERTAIN,			/* metadata or a manifest say so */
@@ -32,7 +33,7 @@ struct probe {
 	size_t measurements;		/* in all images; the first one is looked at */
 	struct sets sets;
 	struct gray gray;
-	bool described;			/* images say themselves what they are, or the manifest does */
+	bool described;			/* images say what they are, or the manifest does */
 	struct capture_set captures;	/* what they say */
 	size_t chosen, set[SETS_MOST];	/* fringe sets of the command, in the order of the files */
 	struct frequencies frequencies;	/* of these, where they are along one axis */

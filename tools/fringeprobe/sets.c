@@ -17,11 +17,13 @@
 #define TWO_VALUED 0.5		/* of what the set's images have between bright and dark */
 #define SINUSOID 0.18		/* of pixels lies between bright and dark, of 0.33 */
 #define FIT_WORST 0.5		/* of the amplitude: the residual of a set */
-#define FIT_COARSE 0.35
+#define FIT_COARSE 0.3
 #define WANDERS 0.05		/* of the ratio of two frequencies: its error from line to line */
 #define FIT_UNEQUAL 0.2
 #define JOIN 1.5		/* of the set's residual: an image fits it, too */
 #define JOIN_LEAST 0.06
+#define JOIN_THREE 0.25		/* of the amplitude, where three images have no residual */
+#define DRIFT 0.25		/* rad, from half to half of the lines: other fringes */
 #define PIXELS_LEAST 50
 #define ROUGH 0.2
 #define RUN_STEP 2.0f		/* rad: more from pixel to pixel ends a run */
@@ -40,11 +42,9 @@ is_fine(const struct carrier *carrier)
 	return carrier->per_line >= FINE_CROSSINGS && carrier->known >= FINE_KNOWN;
 }
 
-/* Has image j the fringes of image i? Then *shift is its shift from that, the same in all pixels but
- * for `coherence`. -1 after fail(). */
+/* Has image j the fringes of image i? Then *shift is its shift from that. -1 after fail(). */
 static int
-same_fringes(const struct sets *sets, int axis, size_t i, size_t j, double coherence,
-    double *shift)
+same_fringes(const struct sets *sets, int axis, size_t i, size_t j, double *shift)
 {
 	const struct field *field = &sets->field[axis];
 	const struct carrier *a = &sets->carrier[axis][i], *b = &sets->carrier[axis][j];
@@ -56,7 +56,7 @@ same_fringes(const struct sets *sets, int axis, size_t i, size_t j, double coher
 	if (growth_find(field->lines, field->length, a->theta, b->theta, &growth) < 0)
 		return -1;
 	*shift = growth.offset;
-	return growth.shared > SAME_PIXELS * known && growth.coherence > coherence &&
+	return growth.shared > SAME_PIXELS * known && growth.coherence > SAME_COHERENCE &&
 	    fabs(growth.ratio - 1) <
 	    SAME_RATIO + SAME_PHASE / growth.spread + 3 * fmin(growth.error, SAME_RATIO);
 }
@@ -220,38 +220,56 @@ drop_set(struct sets *sets, struct fringe_set *set)
 	return 0;
 }
 
-/* Fringes that can be counted must have the set's number. */
 static bool
-may_join(const struct sets *sets, int axis, const struct steps *steps, size_t i)
+is_member(const struct steps *steps, size_t i)
 {
-	double shift;
-
-	if (sets->kind[i] != KIND_UNKNOWN)
-		return false;
 	for (size_t k = 0; k < steps->n; k++)
 		if (steps->image[k] == i)
-			return false;
-	return !is_fine(&sets->carrier[axis][i]) ||
-	    same_fringes(sets, axis, steps->image[0], i, 0, &shift) > 0;
+			return true;
+	return false;
 }
 
-/* Images that were not recognised but fit the set's phases as well as its own do. */
+/* Images that were not recognised but fit the set's phases about as well as its own do. */
 static int
 join(const struct sets *sets, const struct field *field, struct steps *steps)
 {
 	size_t n = steps->n;
-	double limit = JOIN * fmax(isnan(steps->residual) ? 0 : steps->residual, JOIN_LEAST);
+	double limit = n > 3 ? JOIN * fmax(steps->residual, JOIN_LEAST) : JOIN_THREE;
 
 	for (size_t i = 0; i < sets->images && steps->n < STEPS_MOST; i++) {
-		double shift;
+		double shift, drift;
 
-		if (!may_join(sets, field->axis, steps, i) ||
-		    !(steps_try(field, steps, i, &shift) < limit))
+		if (sets->kind[i] != KIND_UNKNOWN || is_member(steps, i) ||
+		    !(steps_try(field, steps, i, &shift, &drift) < limit) ||
+		    fabs(drift) > DRIFT)
 			continue;
 		steps->image[steps->n] = i;
 		steps->shift_rad[steps->n++] = shift;
 	}
 	return steps->n > n ? steps_fit(field, steps) : 0;
+}
+
+/* Takes out images whose fringes are not the set's: their shift grows along the lines. */
+static int
+leave(const struct field *field, struct steps *steps)
+{
+	struct steps old = *steps;
+
+	if (steps->n < 5)
+		return 0;
+	steps->n = 0;
+	for (size_t k = 0; k < old.n; k++) {
+		double shift, drift;
+
+		steps_try(field, &old, old.image[k], &shift, &drift);
+		if (fabs(drift) > DRIFT)
+			continue;
+		steps->image[steps->n] = old.image[k];
+		steps->shift_rad[steps->n++] = old.shift_rad[k];
+	}
+	if (steps->n < 3)
+		*steps = old;
+	return steps->n < old.n ? steps_fit(field, steps) : 0;
 }
 
 /* In the order of the files, the first one's shift 0. */
@@ -288,8 +306,9 @@ take_set(struct sets *sets, int axis, const struct steps *images, double worst)
 		return -1;
 	if (steps->pixels < PIXELS_LEAST || steps->residual > worst)
 		return 0;
-	if (steps->n > 3 && join(sets, field, steps) < 0)
-		return -1;
+	for (int round = 0; round < 2; round++)
+		if (leave(field, steps) < 0 || join(sets, field, steps) < 0)
+			return -1;
 	sort_images(steps);
 	drop_twins(sets, steps);
 	if (steps_fit(field, steps) < 0 || make_phase(field, set) < 0)
@@ -328,7 +347,7 @@ find_fine(struct sets *sets, int axis)
 		for (size_t j = i + 1; j < sets->images && steps.n < STEPS_MOST; j++) {
 			double shift = 0;
 			int same = sets->kind[j] == KIND_UNKNOWN && sets_axis(sets, j) == axis ?
-			    same_fringes(sets, axis, i, j, SAME_COHERENCE, &shift) : 0;
+			    same_fringes(sets, axis, i, j, &shift) : 0;
 
 			if (same < 0)
 				return -1;
@@ -346,19 +365,10 @@ find_fine(struct sets *sets, int axis)
 	return 0;
 }
 
-static bool
-is_coarse_fringe(const struct sets *sets, int axis, size_t i)
-{
-	const struct carrier *carrier = &sets->carrier[axis][i];
-
-	return sets->kind[i] == KIND_UNKNOWN && carrier->between > SINUSOID &&
-	    carrier->per_line < 2 * FINE_CROSSINGS;
-}
-
-/* The last set, which was taken for wide fringes, must grow with the finer ones; three images, which
- * fit always, are none without them. */
+/* The last set, which was taken for wide fringes, must have all n images in order and grow with the
+ * finer ones; three images, which fit always, are none without them. */
 static int
-check_coarse(struct sets *sets, int axis)
+check_coarse(struct sets *sets, int axis, size_t n)
 {
 	struct fringe_set *set = &sets->fringe[sets->n - 1];
 	const struct field *field = &sets->field[axis];
@@ -369,34 +379,63 @@ check_coarse(struct sets *sets, int axis)
 		    growth_find(field->lines, field->length, sets->fringe[k].phase, set->phase,
 		    &growth) < 0)
 			return -1;
-	if (isnan(growth.ratio) ? set->steps.n > 3 : growth.error < WANDERS * fabs(growth.ratio))
+	if (set->steps.n == n && set->order.ordered &&
+	    (isnan(growth.ratio) ? n > 3 : growth.error < WANDERS * fabs(growth.ratio)))
 		return 0;
 	sets->n--;
 	return drop_set(sets, set);
 }
 
-/* Sets of fringes that are wider than the view: images of one group of names, else as many in a row
- * as other sets have. Their shifts are taken to be equal steps at first. */
+/* May it show fringes that are too wide to be counted? */
+static bool
+is_wide(const struct sets *sets, int axis, size_t i)
+{
+	return sets->kind[i] == KIND_UNKNOWN && !is_fine(&sets->carrier[axis][i]);
+}
+
+/* Images from the first one on, of one group of names; as many as other sets have, if any. */
+static void
+gather_wide(const struct sets *sets, int axis, size_t first, struct steps *steps)
+{
+	size_t n = sets->n ? sets->fringe[0].steps.n : STEPS_MOST;
+
+	*steps = (struct steps){ 0 };
+	for (size_t i = first; i < sets->images && steps->n < n; i++)
+		if (is_wide(sets, axis, i) &&
+		    names_same_group(sets->image[first]->name, sets->image[i]->name))
+			steps->image[steps->n++] = i;
+	for (size_t k = 0; k < steps->n; k++)
+		steps->shift_rad[k] = 2 * M_PI * (double)k / (double)steps->n;
+}
+
+/* Are they no Gray planes: do half of them have much between bright and dark? */
+static bool
+are_sinusoids(const struct sets *sets, int axis, const struct steps *steps)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < steps->n; k++)
+		n += sets->carrier[axis][steps->image[k]].between > SINUSOID;
+	return 2 * n >= steps->n && steps->n >= 3 &&
+	    (sets->n == 0 || steps->n == sets->fringe[0].steps.n);
+}
+
+/* Sets of fringes that are wider than the view. Their shifts are taken to be equal steps at
+ * first. */
 static int
 find_coarse(struct sets *sets, int axis)
 {
-	size_t n = sets->n ? sets->fringe[0].steps.n : 0;
-
 	for (size_t i = 0; i < sets->images; i++) {
-		struct steps steps = { 0 };
+		struct steps steps;
 		int taken;
-		const char *name = sets->image[i]->name;
 
-		if (!is_coarse_fringe(sets, axis, i))
+		if (!is_wide(sets, axis, i))
 			continue;
-		for (size_t j = i; j < sets->images && steps.n < STEPS_MOST; j++)
-			if (is_coarse_fringe(sets, axis, j) &&
-			    names_same_group(name, sets->image[j]->name) && (!n || steps.n < n))
-				steps.image[steps.n++] = j;
-		for (size_t k = 0; k < steps.n; k++)
-			steps.shift_rad[k] = 2 * M_PI * (double)k / (double)steps.n;
+		gather_wide(sets, axis, i, &steps);
+		if (!are_sinusoids(sets, axis, &steps))
+			continue;
 		taken = take_set(sets, axis, &steps, FIT_COARSE);
-		if (taken < 0 || (taken && check_coarse(sets, axis) < 0))
+		if (taken < 0 || (taken && check_coarse(sets, axis, steps.n) < 0))
 			return -1;
 	}
 	return 0;

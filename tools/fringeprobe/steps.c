@@ -204,42 +204,67 @@ steps_fit(const struct field *field, struct steps *steps)
 	return measure(field, steps);
 }
 
+/* Normal equations of an image's cosine and sine of the shift, over some pixels. */
+struct shift_sums {
+	double cc, cs, ss, cv, sv, vv, n;
+};
+
+static void
+add_pixel(struct shift_sums *sums, const double fit[3], double v)
+{
+	double b = hypot(fit[1], fit[2]), c = fit[1] / b, s = fit[2] / b;
+
+	v = (v - fit[0]) / b;
+	sums->cc += c * c;
+	sums->cs += c * s;
+	sums->ss += s * s;
+	sums->cv += c * v;
+	sums->sv += s * v;
+	sums->vv += v * v;
+	sums->n++;
+}
+
+/* The shift; the gain, and the rms of what is left. */
+static double
+solve_shift(const struct shift_sums *sums, double *gain, double *left)
+{
+	double det = sums->cc * sums->ss - sums->cs * sums->cs;
+	double c = (sums->ss * sums->cv - sums->cs * sums->sv) / det;
+	double s = (sums->cc * sums->sv - sums->cs * sums->cv) / det;
+
+	*gain = hypot(c, s);
+	*left = sqrt(fmax(0, sums->vv - c * sums->cv - s * sums->sv) / sums->n);
+	return atan2(s, c);
+}
+
 double
-steps_try(const struct field *field, const struct steps *steps, size_t image, double *shift_rad)
+steps_try(const struct field *field, const struct steps *steps, size_t image, double *shift_rad,
+    double *drift_rad)
 {
 	struct weights weights;
-	double cc = 0, cs = 0, ss = 0, cv = 0, sv = 0, vv = 0, det, c, s;
-	size_t pixels = field->lines * field->length, seen = 0, step = pixel_step(field), n = 0;
+	struct shift_sums all = { 0 }, half[2] = { { 0 } };
+	size_t pixels = field->lines * field->length, seen = 0, step = pixel_step(field);
+	double gain, left, ignored;
 
 	if (!solve_weights(steps->shift_rad, steps->n, &weights))
 		return (double)NAN;
 	for (size_t p = 0; p < pixels; p++) {
-		double fit[3], v, b;
+		double fit[3], v = (double)field->v[image][p];
 
 		if (!field->lit[p] || seen++ % step)
 			continue;
 		fit_pixel(field, steps, &weights, p, fit);
-		b = hypot(fit[1], fit[2]);
-		if (!(b > (double)FRINGES * steps->amplitude))
+		if (!(hypot(fit[1], fit[2]) > (double)FRINGES * steps->amplitude))
 			continue;
-		v = ((double)field->v[image][p] - fit[0]) / b;
-		fit[1] /= b;
-		fit[2] /= b;
-		cc += fit[1] * fit[1];
-		cs += fit[1] * fit[2];
-		ss += fit[2] * fit[2];
-		cv += fit[1] * v;
-		sv += fit[2] * v;
-		vv += v * v;
-		n++;
+		add_pixel(&all, fit, v);
+		add_pixel(&half[2 * (p % field->length) >= field->length], fit, v);
 	}
-	det = cc * ss - cs * cs;
-	c = (ss * cv - cs * sv) / det;
-	s = (cc * sv - cs * cv) / det;
-	*shift_rad = atan2(s, c);
-	if (!(fabs(hypot(c, s) - 1) < GAIN))
-		return (double)NAN;
-	return sqrt(fmax(0, vv - c * cv - s * sv) / (double)n);
+	*drift_rad = remainder(solve_shift(&half[1], &ignored, &ignored) -
+	    solve_shift(&half[0], &ignored, &ignored), 2 * M_PI);
+	if (isnan(*drift_rad))		/* one half has no fringes */
+		*drift_rad = 0;
+	*shift_rad = solve_shift(&all, &gain, &left);
+	return fabs(gain - 1) < GAIN ? left : (double)NAN;
 }
 
 int

@@ -9,11 +9,11 @@
 struct steps {
 	size_t n;
 	size_t image[STEPS_MOST];	/* of the field */
-	double shift_rad[STEPS_MOST];	/* I = A + B cos(phase + shift), phase grows along the line */
+	double shift_rad[STEPS_MOST];	/* I = A + B cos(phase + shift), phase grows along lines */
 	/* how they fit */
 	size_t pixels;			/* that have fringes */
 	double mean, amplitude, modulation;	/* medians over these */
-	double residual;		/* rms of what the fit leaves over the amplitude; NaN: n = 3 */
+	double residual;		/* rms that the fit leaves over the amplitude; NaN: n = 3 */
 	double noise;			/* the same in levels */
 	double misfit[STEPS_MOST];	/* of each image, over the amplitude */
 	double level;			/* least A + B, for masks */
@@ -22,9 +22,11 @@ struct steps {
 /* Refines the shifts so that they fit best (Wang and Han 2004: pixels and shifts in turn, by least
  * squares), the first one staying 0; then fills in how they fit. -1 after fail(). */
 int steps_fit(const struct field *, struct steps *);
-/* Does an image fit the phases of these steps? Its shift, and the rms of what is left over the
- * amplitude; NaN: it has other fringes, or a much larger or smaller amplitude. */
-double steps_try(const struct field *, const struct steps *, size_t image, double *shift_rad);
+/* Does an image fit the phases of these steps? Its shift, how much that grows from the first half of
+ * the lines to the second, and the rms of what is left over the amplitude; NaN: the image has a much
+ * larger or smaller amplitude. */
+double steps_try(const struct field *, const struct steps *, size_t image, double *shift_rad,
+    double *drift_rad);
 /* The wrapped phase and the mean of all pixels, NaN where there are no fringes. Either may be NULL.
  * -1 after fail(). */
 int steps_phase(const struct field *, const struct steps *, float *phase, float *mean);
@@ -37,8 +39,8 @@ struct steps_order {
 	bool ordered;			/* images stand in the order of their shifts */
 	size_t was[STEPS_MOST];		/* images as the files come */
 	size_t start;			/* if not: the place that the first one should have */
-	size_t exchanged[2];		/* if not: two that stand in each other's place; equal: others */
-	size_t missing;			/* shifts that no image has, where one more set is not meant */
+	size_t exchanged[2];		/* if not: two in each other's place; equal: others */
+	size_t missing;			/* shifts that no image has, if all of a turn are meant */
 	size_t first_missing;		/* image behind which the first one is missing */
 	double gap_rad;			/* the largest part of a turn without a shift */
 	double error_rad;		/* rms of the shifts about these */

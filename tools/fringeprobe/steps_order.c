@@ -7,8 +7,9 @@
 #define TWINS 0.25		/* of the median distance of neighbouring shifts */
 #define FIT 0.12		/* of a step: shifts are multiples of it */
 #define FIT_MOST (3.5 * M_PI / 180)
-#define FIT_FEW (8 * M_PI / 180)	/* three images fit any shifts, four any a, b, a + 180, b + 180:
-					 * these are known by crossings of the middle alone */
+/* three images fit any shifts, four any a, b, a + 180, b + 180: these are known by crossings of the
+ * middle alone */
+#define FIT_FEW (8 * M_PI / 180)
 #define OF_MOST 72
 
 static double
