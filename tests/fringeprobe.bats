@@ -24,6 +24,7 @@ filled() {
 		line=${line/ FIELD / $(awk "BEGIN { printf \"%.17g\", $counts * ${period[0]} }") }
 	fi
 	for ((k = ${#period[@]}; k > 0; k--)); do line=${line/PERIOD$k/${period[k - 1]}}; done
+	line=${line/WIDTH/640}
 	echo "${line/PERIOD/${period[0]}}"
 }
 
@@ -47,7 +48,7 @@ decodes() {
 		echo "wanted: $words"
 		return 1
 	fi
-	[[ $line != *unwrap2f ]] || unwrap=', unwrap2f'
+	[[ $line != *unwrap2f* ]] || unwrap=', unwrap2f'
 	# shellcheck disable=SC2086
 	fringepipe -q phasewrap set.nrrd $unwrap -o want.nrrd
 	eval "$(filled "$periods" "$line") -o got.nrrd" 2>messages || { echo "$line"; cat messages; return 1; }

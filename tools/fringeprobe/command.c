@@ -158,8 +158,8 @@ frequency_words(struct probe *probe)
 		status = command_word(probe, SURE_FOUND, why, "--count %s", list);
 	free(list);
 	if (status == 0 && all->source && !all->periods)
-		status = command_word(probe, SURE_UNKNOWN, "the projector pixels over which there "
-		    "are so many fringes: no image says it", "--field FIELD");
+		status = command_word(probe, SURE_UNKNOWN, "the projector pixels that so many "
+		    "fringes take: no image says it", "--field FIELD");
 	return status;
 }
 
@@ -347,6 +347,26 @@ gray_words(struct probe *probe)
 
 /* ---- all ---- */
 
+/* Where no Gray code orders the fringes, unwrap2f must know which beats span the projector. Counts
+ * that names say, or a count of 1, are of the whole projector as they are. */
+static int
+unwrap_words(struct probe *probe)
+{
+	const struct frequencies *all = &probe->frequencies;
+
+	for (size_t k = 0; k < probe->chosen; k++)
+		if (all->value[k] == 1 && !all->periods)
+			return 0;
+	if (probe->chosen < 2 || probe->gray.codes ||
+	    (all->source == FREQUENCY_NAMES && !all->periods))
+		return 0;
+	if (command_word(probe, SURE_UNKNOWN, "the projector's width along the fringes' axis, in its "
+	    "pixels: no image says it", "--field WIDTH") < 0)
+		return -1;
+	probe->word[probe->words - 1].unwraps = true;
+	return 0;
+}
+
 static int
 image_words(struct probe *probe)
 {
@@ -370,7 +390,8 @@ found_words(struct probe *probe)
 	if (probe->chosen && (steps_word(probe) < 0 || frequency_words(probe) < 0 ||
 	    axis_word(probe) < 0 || shift_words(probe) < 0))
 		return -1;
-	return gray_words(probe) < 0 || image_words(probe) < 0 ? -1 : 0;
+	return gray_words(probe) < 0 || image_words(probe) < 0 || unwrap_words(probe) < 0 ? -1 :
+	    0;
 }
 
 static int
@@ -404,6 +425,14 @@ can_unwrap(const struct probe *probe)
 	return probe->chosen && (probe->chosen > 1 || probe->gray.codes);
 }
 
+static void
+put_words(const struct probe *probe, bool unwraps, FILE *to)
+{
+	for (size_t i = 0; i < probe->words; i++)
+		if (probe->word[i].unwraps == unwraps)
+			fprintf(to, " %s", probe->word[i].text);
+}
+
 int
 command_make(struct probe *probe)
 {
@@ -421,9 +450,9 @@ command_make(struct probe *probe)
 	to = status == 0 && files ? text_open(&text) : NULL;
 	if (to) {
 		fputs("fringepipe phasewrap", to);
-		for (size_t i = 0; i < probe->words; i++)
-			fprintf(to, " %s", probe->word[i].text);
+		put_words(probe, false, to);
 		fprintf(to, "%s%s", files, can_unwrap(probe) ? " , unwrap2f" : "");
+		put_words(probe, true, to);
 		probe->line = text_close(&text, NULL);
 	}
 	free(files);

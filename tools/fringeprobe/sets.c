@@ -17,7 +17,7 @@
 #define TWO_VALUED 0.5		/* of what the set's images have between bright and dark */
 #define SINUSOID 0.18		/* of pixels lies between bright and dark, of 0.33 */
 #define FIT_WORST 0.5		/* of the amplitude: the residual of a set */
-#define FIT_COARSE 0.3
+#define FIT_COARSE 0.25
 #define WANDERS 0.05		/* of the ratio of two frequencies: its error from line to line */
 #define FIT_UNEQUAL 0.2
 #define JOIN 1.5		/* of the set's residual: an image fits it, too */
@@ -291,27 +291,34 @@ sort_images(struct steps *steps)
 		    remainder(steps->shift_rad[k] - steps->shift_rad[0], 2 * M_PI);
 }
 
-/* Takes images for a set, if they fit: 1 if they do, 0, -1 after fail(). */
+/* Images that were not recognised join, others leave. Three images fit any others that are somewhere
+ * between: these stay only if they make equal steps of a turn. */
 static int
-take_set(struct sets *sets, int axis, const struct steps *images, double worst)
+settle(const struct sets *sets, const struct field *field, struct steps *steps)
 {
-	const struct field *field = &sets->field[axis];
-	struct fringe_set *set = &sets->fringe[sets->n];
-	struct steps *steps = &set->steps;
+	struct steps three = *steps;
+	struct steps_order order;
 
-	if (sets->n == SETS_MOST || images->n < 3)
-		return 0;
-	*set = (struct fringe_set){ .axis = axis, .steps = *images };
-	if (steps_fit(field, steps) < 0)
-		return -1;
-	if (steps->pixels < PIXELS_LEAST || steps->residual > worst)
-		return 0;
 	for (int round = 0; round < 2; round++)
 		if (leave(field, steps) < 0 || join(sets, field, steps) < 0)
 			return -1;
 	sort_images(steps);
-	drop_twins(sets, steps);
-	if (steps_fit(field, steps) < 0 || make_phase(field, set) < 0)
+	if (three.n > 3 || steps->n == 3)
+		return 0;
+	steps_read(steps, &order);
+	if (order.of != steps->n || !order.ordered || !(steps->residual < FIT_UNEQUAL))
+		*steps = three;
+	sort_images(steps);
+	return 0;
+}
+
+/* What the images of the set show, by their shifts; the phase is made to grow. */
+static int
+make_set(struct sets *sets, const struct field *field, struct fringe_set *set)
+{
+	struct steps *steps = &set->steps;
+
+	if (make_phase(field, set) < 0)
 		return -1;
 	if (!measure_period(field, set)) {
 		for (size_t k = 0; k < steps->n; k++)
@@ -332,6 +339,48 @@ take_set(struct sets *sets, int axis, const struct steps *images, double worst)
 	}
 	sets->n++;
 	return 1;
+}
+
+static bool
+fits(const struct steps *steps, double worst)
+{
+	return steps->pixels >= PIXELS_LEAST && !(steps->residual > worst);
+}
+
+/* Takes images for a set, if they fit: 1 if they do, 0, -1 after fail(). */
+static int
+take_set(struct sets *sets, int axis, const struct steps *images)
+{
+	const struct field *field = &sets->field[axis];
+	struct fringe_set *set = &sets->fringe[sets->n];
+	struct steps *steps = &set->steps;
+
+	if (sets->n == SETS_MOST || images->n < 3)
+		return 0;
+	*set = (struct fringe_set){ .axis = axis, .steps = *images };
+	if (steps_fit(field, steps) < 0)
+		return -1;
+	if (!fits(steps, FIT_WORST))
+		return 0;
+	if (settle(sets, field, steps) < 0)
+		return -1;
+	drop_twins(sets, steps);
+	return steps_fit(field, steps) < 0 ? -1 : make_set(sets, field, set);
+}
+
+/* The same with the shifts as they are: a part of a fringe does not tell them. */
+static int
+take_wide_set(struct sets *sets, int axis, const struct steps *images)
+{
+	const struct field *field = &sets->field[axis];
+	struct fringe_set *set = &sets->fringe[sets->n];
+
+	if (sets->n == SETS_MOST)
+		return 0;
+	*set = (struct fringe_set){ .axis = axis, .steps = *images };
+	if (steps_measure(field, &set->steps) < 0)
+		return -1;
+	return fits(&set->steps, FIT_COARSE) ? make_set(sets, field, set) : 0;
 }
 
 /* Sets of fringes that can be counted, along one axis. */
@@ -359,7 +408,7 @@ find_fine(struct sets *sets, int axis)
 		if (steps.n < 3)
 			continue;
 		drop_two_valued(sets, axis, &steps);
-		if (take_set(sets, axis, &steps, FIT_WORST) < 0)
+		if (take_set(sets, axis, &steps) < 0)
 			return -1;
 	}
 	return 0;
@@ -434,7 +483,7 @@ find_coarse(struct sets *sets, int axis)
 		gather_wide(sets, axis, i, &steps);
 		if (!are_sinusoids(sets, axis, &steps))
 			continue;
-		taken = take_set(sets, axis, &steps, FIT_COARSE);
+		taken = take_wide_set(sets, axis, &steps);
 		if (taken < 0 || (taken && check_coarse(sets, axis, steps.n) < 0))
 			return -1;
 	}

@@ -137,9 +137,8 @@ median(float *v, size_t n)
 	return (double)out;
 }
 
-/* Numbers over the pixels that have fringes. */
-static int
-measure(const struct field *field, struct steps *steps)
+int
+steps_measure(const struct field *field, struct steps *steps)
 {
 	struct weights weights;
 	size_t pixels = field->lines * field->length, seen = 0, step = pixel_step(field), n = 0;
@@ -201,7 +200,7 @@ steps_fit(const struct field *field, struct steps *steps)
 	for (int round = 0; round < ROUNDS && steps->n > 3; round++)
 		if (refine(field, steps) < SETTLED)
 			break;
-	return measure(field, steps);
+	return steps_measure(field, steps);
 }
 
 /* Normal equations of an image's cosine and sine of the shift, over some pixels. */

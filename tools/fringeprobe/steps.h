@@ -19,8 +19,10 @@ struct steps {
 	double level;			/* least A + B, for masks */
 };
 
+/* Fills in how the images fit their shifts. -1 after fail(). */
+int steps_measure(const struct field *, struct steps *);
 /* Refines the shifts so that they fit best (Wang and Han 2004: pixels and shifts in turn, by least
- * squares), the first one staying 0; then fills in how they fit. -1 after fail(). */
+ * squares), the first one staying 0; then steps_measure(). -1 after fail(). */
 int steps_fit(const struct field *, struct steps *);
 /* Does an image fit the phases of these steps? Its shift, how much that grows from the first half of
  * the lines to the second, and the rms of what is left over the amplitude; NaN: the image has a much
