@@ -150,8 +150,8 @@ frequency_words(struct probe *probe)
 	if (all->source == FREQUENCY_UNKNOWN)
 		status = unknown_periods(probe, list);
 	else if (all->source == FREQUENCY_GRAY)
-		status = command_word(probe, SURE_FOUND, "columns of the Gray code in a period",
-		    "-p %s", list);
+		status = command_word(probe, first_code(probe)->blurred ? SURE_GUESSED : SURE_FOUND,
+		    "columns of the Gray code in a period", "-p %s", list);
 	else if (all->periods)
 		status = command_word(probe, SURE_FOUND, why, "-p %s", list);
 	else
@@ -191,8 +191,8 @@ axis_word(struct probe *probe)
 static double
 usual_angle(double deg, bool edge, size_t of)
 {
-	double step[] = { 90, 30, of ? 360 / (double)of : 30 }, best = round(deg), least = edge ? 15 : 11;
-	double expected = edge ? 3 : 0;
+	double step[] = { 90, 30, of ? 360 / (double)of : 30 }, best = round(deg);
+	double least = edge ? 15 : 11, expected = edge ? 3 : 0;
 
 	for (int i = 0; i < 3; i++) {
 		double near = round((deg + expected) / step[i]) * step[i];
@@ -360,8 +360,8 @@ unwrap_words(struct probe *probe)
 	if (probe->chosen < 2 || probe->gray.codes ||
 	    (all->source == FREQUENCY_NAMES && !all->periods))
 		return 0;
-	if (command_word(probe, SURE_UNKNOWN, "the projector's width along the fringes' axis, in its "
-	    "pixels: no image says it", "--field WIDTH") < 0)
+	if (command_word(probe, SURE_UNKNOWN, "the projector's width along the fringes' axis, in "
+	    "its pixels: no image says it", "--field WIDTH") < 0)
 		return -1;
 	probe->word[probe->words - 1].unwraps = true;
 	return 0;

@@ -216,6 +216,7 @@ carrier_find(const struct field *field, size_t image, struct carrier *out)
 		return fail_memory();
 	if (find_scale(field, image, &scale) < 0)
 		return -1;
+	out->contrast = (double)scale;
 	for (size_t l = 0; l < field->lines; l++)
 		lit_lines += walk_line(field, image, l, scale, out) > 0;
 	for (size_t p = 0; p < pixels; p++)

@@ -23,6 +23,7 @@ struct carrier {
 	double density;		/* crossings per lit pixel */
 	double per_line;	/* crossings in a line, on average of those with lit pixels */
 	double between;		/* share of lit pixels halfway between bright and dark */
+	double contrast;	/* |v - mid| / half that 6 of 7 lit pixels have at most */
 	double level;		/* mean of (v - mid) / half, -1 to 1 */
 	double known;		/* share of lit pixels that have a phase */
 };

@@ -15,12 +15,13 @@
 #define CONSTANT 0.5		/* crossings in a line: the image is bright or dark all over */
 #define AGREEMENT 0.5		/* least, of a code */
 #define AGREEMENT_ALONE 0.7	/* without fringes */
-#define ALREADY_GOOD 0.9
-#define BETTER 0.02		/* in agreement, to be preferred to an earlier list */
+#define BETTER 0.02		/* in agreement, to be preferred to an earlier list; */
+#define BETTER_MIXED 0.05	/* one in no usual order */
 #define OPPOSITE 0.12		/* of pixels are alike in a plane and its inverse */
 #define BLURRED 0.45		/* of pixels between bright and dark: no Gray plane; */
 #define BLURRED_FEW 0.2		/* of one with few edges, that is */
 #define FEW_EDGES 6
+#define GREY 0.6		/* contrast of a plane whose stripes are blurred away */
 #define FLAT_NAMES "white black flat uniform bright dark ambient"
 
 struct search {
@@ -127,7 +128,7 @@ offer(struct search *search, struct gray_code *code)
 	code->axis = search->axis;
 	code->agreement = fabs(found);
 	code->falls = found < 0;
-	if (code->agreement > best + BETTER ||
+	if (code->agreement > best + (code->order == GRAY_MIXED ? BETTER_MIXED : BETTER) ||
 	    (code->agreement > best - BETTER && code->n > search->best.n))
 		search->best = *code;
 }
@@ -231,7 +232,7 @@ try_lists(struct search *search)
 		try_list(search, image + 2, n - 2);
 		search->best.either = search->best.order == GRAY_MSB_FIRST;
 	}
-	if (search->best.agreement < ALREADY_GOOD)
+	if (search->best.agreement < AGREEMENT)
 		try_list(search, image, n);
 	for (size_t out = 0; out < n && search->best.agreement < AGREEMENT; out++) {
 		memcpy(rest, image, out * sizeof(*image));
@@ -342,6 +343,39 @@ compare_with_fringes(const struct search *search, struct gray_code *code)
 	return 0;
 }
 
+/* The image that comes where a finer plane would, if it is as grey as one without contrast is. */
+static bool
+finer_plane(const struct search *search, const size_t *plane, size_t n, size_t *finer)
+{
+	const struct sets *sets = search->sets;
+	const struct carrier *carrier;
+
+	*finer = 2 * plane[n - 1] - plane[n - 2];	/* beyond all images where it is negative */
+	if (*finer >= sets->images || sets->kind[*finer] != KIND_UNKNOWN)
+		return false;
+	carrier = &sets->carrier[search->axis][*finer];
+	return carrier->contrast < GREY && fabs(carrier->level) < GREY / 2;
+}
+
+/* Columns are counted right only with all planes: those that are too fine to be seen belong to the
+ * code, too, and halve its cells. */
+static int
+add_blurred(struct search *search, struct gray_code *code)
+{
+	size_t plane, inverse = 0;
+
+	while (code->cell == GRAY_CELL_COLUMN && code->n < GRAY_MOST &&
+	    finer_plane(search, code->plane, code->n, &plane) &&
+	    (!code->inverses || finer_plane(search, code->inverse, code->n, &inverse))) {
+		if (!search->bit[plane] && find_bits(search, plane) < 0)
+			return -1;
+		code->plane[code->n] = plane;
+		code->inverse[code->n++] = inverse;
+		code->blurred++;
+	}
+	return code->blurred ? compare_with_fringes(search, code) : 0;
+}
+
 /* ---- flat images ---- */
 
 static void
@@ -409,8 +443,11 @@ gather(struct search *search, bool named_flats)
 		const struct carrier *carrier = &sets->carrier[search->axis][i];
 		bool flat = names_say(sets->image[i]->name, FLAT_NAMES) && is_constant(search, i);
 
+		bool few = carrier->per_line < FEW_EDGES;
+
 		if (sets->kind[i] != KIND_UNKNOWN || flat != named_flats ||
-		    carrier->between > (carrier->per_line < FEW_EDGES ? BLURRED_FEW : BLURRED) || search->n == 2 * GRAY_MOST + 4)
+		    carrier->between > (few ? BLURRED_FEW : BLURRED) ||
+		    search->n == 2 * GRAY_MOST + 4)
 			continue;
 		if (!named_flats && (is_constant(search, i) ?
 		    likely_axis(search, i) : sets_axis(sets, i)) != search->axis)
@@ -435,6 +472,8 @@ find_code(struct search *search, struct gray *gray)
 		return 0;
 	search->best.cells = (double)NAN;
 	if (search->fringe && compare_with_fringes(search, &search->best) < 0)
+		return -1;
+	if (search->fringe && add_blurred(search, &search->best) < 0)
 		return -1;
 	if (search->fringe && search->best.cell == GRAY_CELL_UNKNOWN)
 		return 0;	/* no code has such cells */

@@ -18,6 +18,7 @@ struct gray_code {
 	enum gray_order order;		/* of the files */
 	double agreement;		/* share of the value's changes that are steps of one */
 	bool falls;			/* the value falls where the fringes' phase grows */
+	size_t blurred;			/* of the finest planes, in which no stripes are seen */
 	bool either;			/* a white and a black image may as well be planes of it */
 	enum gray_cell cell;
 	double cells, cells_error;	/* in a period of the first fringe set; NaN: no fringes */

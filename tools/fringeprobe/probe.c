@@ -299,6 +299,11 @@ find_problems(struct probe *probe)
 			return -1;
 	}
 	for (size_t c = 0; c < probe->gray.codes; c++)
+		if (probe->gray.code[c].blurred && probe_problem(probe, "%zu of the Gray planes, "
+		    "the finest, show%s no stripes", probe->gray.code[c].blurred,
+		    probe->gray.code[c].blurred == 1 ? "s" : "") < 0)
+			return -1;
+	for (size_t c = 0; c < probe->gray.codes; c++)
 		if (probe->gray.code[c].order == GRAY_MIXED && probe_problem(probe, "the Gray "
 		    "planes come neither with the most nor with the least significant first") < 0)
 			return -1;

@@ -24,6 +24,9 @@
 #define JOIN_LEAST 0.06
 #define JOIN_THREE 0.25		/* of the amplitude, where three images have no residual */
 #define DRIFT 0.25		/* rad, from half to half of the lines: other fringes */
+#define STRANGER 0.6		/* of the residual is left without an image that is no step */
+#define STRANGER_LEAST 0.04
+#define STRANGERS_MOST 24	/* images: it takes time in proportion to the square */
 #define PIXELS_LEAST 50
 #define ROUGH 0.2
 #define RUN_STEP 2.0f		/* rad: more from pixel to pixel ends a run */
@@ -272,6 +275,52 @@ leave(const struct field *field, struct steps *steps)
 	return steps->n < old.n ? steps_fit(field, steps) : 0;
 }
 
+static void
+remove_image(struct steps *steps, size_t k)
+{
+	steps->n--;
+	memmove(steps->image + k, steps->image + k + 1, (steps->n - k) * sizeof(*steps->image));
+	memmove(steps->shift_rad + k, steps->shift_rad + k + 1,
+	    (steps->n - k) * sizeof(*steps->shift_rad));
+}
+
+/* Four images that are three steps and a Gray plane of their period: which one? */
+static void
+find_three(struct steps *steps)
+{
+	for (size_t k = 0; k < 4; k++) {
+		struct steps three = *steps;
+		struct steps_order order;
+
+		remove_image(&three, k);
+		steps_read(&three, &order);
+		if (order.of != 3)
+			continue;
+		*steps = three;
+		return;
+	}
+}
+
+/* Takes out an image without which the others fit much better: a Gray plane of their period. */
+static int
+drop_stranger(const struct field *field, struct steps *steps)
+{
+	struct steps best = *steps;
+
+	for (size_t k = 0; k < steps->n; k++) {
+		struct steps without = *steps;
+
+		remove_image(&without, k);
+		if (steps_fit(field, &without) < 0)
+			return -1;
+		if (without.residual < best.residual)
+			best = without;
+	}
+	if (best.residual < STRANGER * steps->residual)
+		*steps = best;
+	return 0;
+}
+
 /* In the order of the files, the first one's shift 0. */
 static void
 sort_images(struct steps *steps)
@@ -291,8 +340,8 @@ sort_images(struct steps *steps)
 		    remainder(steps->shift_rad[k] - steps->shift_rad[0], 2 * M_PI);
 }
 
-/* Images that were not recognised join, others leave. Three images fit any others that are somewhere
- * between: these stay only if they make equal steps of a turn. */
+/* Images that were not recognised join, others leave. Three images fit any others that are
+ * somewhere between: these stay only if they make equal steps of a turn. */
 static int
 settle(const struct sets *sets, const struct field *field, struct steps *steps)
 {
@@ -360,6 +409,18 @@ take_set(struct sets *sets, int axis, const struct steps *images)
 	*set = (struct fringe_set){ .axis = axis, .steps = *images };
 	if (steps_fit(field, steps) < 0)
 		return -1;
+	if (steps->n == 4) {
+		steps_read(steps, &set->order);
+		if (set->order.of != 4) {
+			*steps = *images;
+			find_three(steps);
+			if (steps_fit(field, steps) < 0)
+				return -1;
+		}
+	} else if (steps->n <= STRANGERS_MOST && steps->residual > STRANGER_LEAST &&
+	    drop_stranger(field, steps) < 0) {
+		return -1;
+	}
 	if (!fits(steps, FIT_WORST))
 		return 0;
 	if (settle(sets, field, steps) < 0)

@@ -24,9 +24,9 @@ int steps_measure(const struct field *, struct steps *);
 /* Refines the shifts so that they fit best (Wang and Han 2004: pixels and shifts in turn, by least
  * squares), the first one staying 0; then steps_measure(). -1 after fail(). */
 int steps_fit(const struct field *, struct steps *);
-/* Does an image fit the phases of these steps? Its shift, how much that grows from the first half of
- * the lines to the second, and the rms of what is left over the amplitude; NaN: the image has a much
- * larger or smaller amplitude. */
+/* Does an image fit the phases of these steps? Its shift, how much that grows from the first half
+ * of the lines to the second, and the rms of what is left over the amplitude; NaN: the image has a
+ * much larger or smaller amplitude. */
 double steps_try(const struct field *, const struct steps *, size_t image, double *shift_rad,
     double *drift_rad);
 /* The wrapped phase and the mean of all pixels, NaN where there are no fringes. Either may be NULL.
