@@ -20,7 +20,7 @@
 #define FIT_COARSE 0.25
 #define WANDERS 0.05		/* of the ratio of two frequencies: its error from line to line */
 #define FIT_UNEQUAL 0.2
-#define JOIN 1.5		/* of the set's residual: an image fits it, too */
+#define JOIN 2		/* of the set's residual: an image fits it, too */
 #define JOIN_LEAST 0.06
 #define JOIN_THREE 0.25		/* of the amplitude, where three images have no residual */
 #define DRIFT 0.25		/* rad, from half to half of the lines: other fringes */
@@ -301,14 +301,15 @@ find_three(struct steps *steps)
 	}
 }
 
-/* Takes out an image without which the others fit much better: a Gray plane of their period. */
+/* Takes out an image without which the others fit much better: a Gray plane of their period.
+ * images: the steps before they were fitted, as that image spoilt the shifts. */
 static int
-drop_stranger(const struct field *field, struct steps *steps)
+drop_stranger(const struct field *field, const struct steps *images, struct steps *steps)
 {
 	struct steps best = *steps;
 
 	for (size_t k = 0; k < steps->n; k++) {
-		struct steps without = *steps;
+		struct steps without = *images;
 
 		remove_image(&without, k);
 		if (steps_fit(field, &without) < 0)
@@ -340,24 +341,32 @@ sort_images(struct steps *steps)
 		    remainder(steps->shift_rad[k] - steps->shift_rad[0], 2 * M_PI);
 }
 
-/* Images that were not recognised join, others leave. Three images fit any others that are
- * somewhere between: these stay only if they make equal steps of a turn. */
+static bool
+is_complete(const struct steps *steps)
+{
+	struct steps_order order;
+
+	steps_read(steps, &order);
+	return order.of == steps->n && order.ordered;
+}
+
+/* Images that were not recognised join, others leave. Where the steps were all of a turn, or three,
+ * which fit any others, more of them stay only if they are all of a turn again. */
 static int
 settle(const struct sets *sets, const struct field *field, struct steps *steps)
 {
-	struct steps three = *steps;
-	struct steps_order order;
+	struct steps before = *steps;
+	bool complete;
 
+	sort_images(&before);
+	complete = before.n == 3 || is_complete(&before);
 	for (int round = 0; round < 2; round++)
 		if (leave(field, steps) < 0 || join(sets, field, steps) < 0)
 			return -1;
 	sort_images(steps);
-	if (three.n > 3 || steps->n == 3)
-		return 0;
-	steps_read(steps, &order);
-	if (order.of != steps->n || !order.ordered || !(steps->residual < FIT_UNEQUAL))
-		*steps = three;
-	sort_images(steps);
+	if (complete && steps->n > before.n &&
+	    (!is_complete(steps) || !(steps->residual < FIT_UNEQUAL)))
+		*steps = before;
 	return 0;
 }
 
@@ -418,7 +427,7 @@ take_set(struct sets *sets, int axis, const struct steps *images)
 				return -1;
 		}
 	} else if (steps->n <= STRANGERS_MOST && steps->residual > STRANGER_LEAST &&
-	    drop_stranger(field, steps) < 0) {
+	    drop_stranger(field, images, steps) < 0) {
 		return -1;
 	}
 	if (!fits(steps, FIT_WORST))
