@@ -141,8 +141,9 @@ for k in range(6):
 	decodes 60,63 "-n 10 --count 21,20 --field FIELD --sign +1 --phase-origin 0" s
 	images "-p 60,66 -n 3"
 	decodes 60,66 "--count 11,10 --field FIELD --shift -120,0,120" s
-	images "-p 20,21,22 -n 12"
-	decodes 20,21,22 "--count 231,220,210 --field FIELD" s
+	images "-p 35,36,37 -n 4 --scene steps"
+	decodes 35,36,37 "--count 1332,1295,1260 --field FIELD --sign +1 --phase-origin 0" s
+	[[ $(tail -1 report) == *", unwrap2f --field WIDTH" ]]
 	images "-p 640,80,20 -n 3 -c 300 --ref-plane 0,0.00981748,0"
 	decodes 640,80,20 "--count 1,8,32 --field FIELD" s
 	images "-p 640,160,40 -n 6 -c 300 --ref-plane 0,0.00981748,0"
@@ -207,6 +208,11 @@ for k in range(6):
 	decodes 60 "--shift 0,30,60,90" s || true
 	grep -q "lie within 9. degrees of a turn, and are found about only" problems
 	grep -q -- "--shift 0,30,60,90 *guessed" report
+	# the finest Gray plane is blurred away, and another one has the fringes' period
+	images "-p 32 -n 4 --gray column --defocus 3"
+	decodes 32 "-p 32 --sign +1 --phase-origin 0 -G 10" s
+	grep -q "2 of the Gray planes, the finest, show no stripes" problems
+	grep -q -- "-p 32 *guessed" report
 	# two measurements: the first one
 	images "-p 60 -n 4" 1 2 3 4 1 2 3 4
 	decodes 60 "s/1.nrrd s/2.nrrd s/3.nrrd s/4.nrrd" s
