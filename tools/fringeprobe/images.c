@@ -428,13 +428,13 @@ read_all(struct run *run, struct paths *paths, struct images *out)
 int
 images_read(struct run *run, char *const *path, size_t n, bool keep_order, struct images *out)
 {
-	char *input = "-";
+	static char *const input[] = { "-" };
 	struct paths paths = { 0 };
 	int status = 0;
 
 	*out = (struct images){ 0 };
 	if (n == 0) {
-		path = &input;
+		path = input;
 		n = 1;
 	}
 	for (size_t i = 0; i < n && status == 0; i++)

@@ -109,7 +109,7 @@ static void
 put_image(const struct probe *probe, size_t i, FILE *to)
 {
 	static const char *const kinds[] = { "unknown", "fringes", "duplicate", "gray", "inverse",
-		"white", "black", "flat", "spare" };
+		"white", "black" };
 
 	fputs("{\"name\": ", to);
 	put_string(to, probe_name(probe, i));
