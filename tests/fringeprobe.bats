@@ -217,6 +217,12 @@ for k in range(6):
 	images "-p 60 -n 4" 1 2 3 4 1 2 3 4
 	decodes 60 "s/1.nrrd s/2.nrrd s/3.nrrd s/4.nrrd" s
 	grep -q "the first of 2 measurements" report
+	py '
+four = [read_frame("s/%d.nrrd" % i) for i in range(1, 5)]
+write_frames("many.nrrd", [four[i % 4] for i in range(204)])'
+	fringeprobe many.nrrd >report 2>problems
+	grep -q "204 images: only the first 200 are looked at" problems
+	grep -q "the first of 50 measurements" report
 }
 
 @test "fringeprobe: names without zeros, photos, files that are no images, other sizes" {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define IMAGES_MOST 200		/* images are compared with each other */
 #define SATURATED_SHARE 1e-3	/* of an image that is exactly at its largest value */
 
 int
@@ -99,6 +100,12 @@ choose_images(struct probe *probe, const char *object)
 			probe->image[probe->n++] = image;
 		else if (skip_image(probe, image, usual, fits) < 0)
 			return -1;
+	}
+	if (probe->n > IMAGES_MOST) {
+		if (probe_problem(probe, "%zu images: only the first %d are looked at", probe->n,
+		    IMAGES_MOST) < 0)
+			return -1;
+		probe->n = IMAGES_MOST;
 	}
 	if (probe->n < 3)
 		return fail(object, "no fringe images: %zu image%s of %zu x %zu %s, and three of "

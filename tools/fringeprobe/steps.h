@@ -4,7 +4,7 @@
 
 #include "field.h"
 
-#define STEPS_MOST 64
+#define STEPS_MOST 200
 
 struct steps {
 	size_t n;
