@@ -8,6 +8,7 @@
 #include "names.h"
 
 #define NEAR 2.5e-4		/* of the finest frequency: no ratio is known better */
+#define PHASE_THREE 0.007	/* rad, by which three steps of light that is not linear are off */
 #define COUNT_MOST 200
 #define LEAST_PERIOD 4		/* px: smaller numbers in names are no periods */
 #define COHERENT 0.6
@@ -36,6 +37,8 @@ measure_ratios(const struct sets *sets, const size_t *set, size_t n, struct freq
 			return -1;
 		all->ratio[k] = k == all->finest ? 1 : growth.ratio;
 		all->error[k] = k == all->finest ? 0 : growth.error;
+		if (k != all->finest && sets->fringe[set[k]].steps.n == 3)
+			all->error[k] += PHASE_THREE / growth.spread;
 	}
 	return 0;
 }
