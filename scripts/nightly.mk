@@ -1,10 +1,10 @@
 # The loops that are too long for scripts/check; each is a target of its own. T: seconds for each fuzzer.
-NIGHTLY := static sanitized tsan determinism soak places faults fuzz agree-all coverage
+NIGHTLY := static sanitized tsan determinism soak places probe faults fuzz agree-all coverage
 # tools for aarch64: libraries and emulator are listed by scripts/setup --for nightly
 ARM := build-arm/bin
 CROSS := aarch64-linux-gnu-
 
-.PHONY: nightly static sanitized tsan determinism soak places coverage arm
+.PHONY: nightly static sanitized tsan determinism soak places probe coverage arm
 nightly: stages  ## run every long loop, one line each (T=SECONDS for each fuzzer)
 	MAKE="$(MAKE)" scripts/nightly $(NIGHTLY)
 
@@ -33,6 +33,9 @@ soak: all  ## memory and descriptors stay constant over 100000 small and 1000 la
 
 places: stages  ## the tests in a read-only tree, another locale, without HOME, as nobody, ...
 	tests/nightly/places
+
+probe: all  ## 400 random simulated sets, which the line that fringeprobe prints must decode
+	tests/nightly/probe
 
 coverage:  ## lines that the tests run, for each room
 	scripts/coverage

@@ -1,0 +1,336 @@
+load helpers
+
+# images "OPTIONS OF FRINGESIM" [N ...]: set.nrrd, and its images without metadata as s/1.nrrd, s/2.nrrd ...,
+# all of them or those of these numbers (from 1), in this order.
+images() {
+	local k=0 i
+	# shellcheck disable=SC2086
+	fringesim -q -s 320x200 --projector 640x400 --noise 1.5 $1 -o set.nrrd
+	shift
+	rm -rf all s
+	mkdir all s
+	framecat --split --delete '*' set.nrrd -o all/%d.nrrd
+	[ $# -gt 0 ] || eval "set -- {1..$(find all -type f | wc -l)}"
+	for i; do cp all/$((i - 1)).nrrd s/$((++k)).nrrd; done
+}
+
+# filled PERIODS LINE: the line, its placeholders replaced by what is true.
+filled() {
+	local line=$2 counts k
+	local -a period
+	IFS=, read -ra period <<<"$1"
+	if [[ $line =~ --count\ ([0-9]+) ]]; then
+		counts=${BASH_REMATCH[1]}
+		line=${line/ FIELD / $(awk "BEGIN { printf \"%.17g\", $counts * ${period[0]} }") }
+	fi
+	for ((k = ${#period[@]}; k > 0; k--)); do line=${line/PERIOD$k/${period[k - 1]}}; done
+	line=${line/WIDTH/640}
+	echo "${line/PERIOD/${period[0]}}"
+}
+
+# same FILE: got.nrrd has the phases of that file, but for rounding.
+same() {
+	local channel=absphase
+	[[ $(frameinfo -k channels "$1") == *absphase* ]] || channel=phase
+	framecmp --turns --quantile 0.999,1e-4 --nan ignore --channels $channel got.nrrd "$1" &&
+		framecmp --quantile 0.99,1e-2 --nan ignore --channels $channel got.nrrd "$1"
+}
+
+# decodes PERIODS WORDS OPERANDS ...: fringeprobe prints a line with these words, which decodes like the images'
+# metadata do.
+decodes() {
+	local periods=$1 words=$2 line unwrap=''
+	shift 2
+	fringeprobe "$@" >report 2>problems || { cat problems; return 1; }
+	line=$(tail -1 report)
+	if [[ " $line " != *" $words "* ]]; then
+		cat report
+		echo "wanted: $words"
+		return 1
+	fi
+	[[ $line != *unwrap2f* ]] || unwrap=', unwrap2f'
+	# shellcheck disable=SC2086
+	fringepipe -q phasewrap set.nrrd $unwrap -o want.nrrd
+	eval "$(filled "$periods" "$line") -o got.nrrd" 2>messages || { echo "$line"; cat messages; return 1; }
+	same want.nrrd || { cat report; return 1; }
+}
+
+@test "fringeprobe: real captures: what they are, and a line that decodes them as the known one does" {
+	need_data slmaster_eye_12step_gray
+	# shellcheck disable=SC2154
+	eye=$data/slmaster_eye_12step_gray box=$data/weiyang_box_3freq_35_36_37
+	lens=$data/hagen_lens_4step
+	probe() {	# PERIODS WORDS FOLDER-OR-FILES ... -- KNOWN COMMAND
+		local periods=$1 words=$2 line
+		local -a operands=()
+		shift 2
+		while [ "$1" != -- ]; do operands+=("$1"); shift; done
+		shift
+		line=$(fringeprobe "${operands[@]}" 2>problems | tail -1)
+		[ ! -s problems ]
+		[[ $line == "fringepipe phasewrap $words "* ]] || { echo "$line"; return 1; }
+		eval "$(filled "$periods" "$line") -o got.nrrd"
+		"$@" -o want.nrrd
+		same want.nrrd
+	}
+	probe 60 "-n 12 -p PERIOD --sign +1 --phase-origin 180 -G 6 --gray-cell half" "$eye" -- \
+		fringepipe phasewrap -n 12 -p 60 --gray 6 --gray-cell half --phase-origin 180 "$eye"/phase_*.png \
+		"$eye"/gray_*.png , unwrap2f
+	for side in left right; do
+		david=$data/slsdk_david_stereo/$side
+		probe 64 "-n 4 -p PERIOD --sign +1 --phase-origin 180 -G 6 --gray-cell half" "$david" -- \
+			fringepipe phasewrap -n 4 -G 6 -p 64 --gray-cell half --phase-origin 180 "$david"/phase_*.png \
+			"$david"/gray_*.png , unwrap2f
+		angel=$data/dtu_angel_2freq_rectified/$side
+		probe 48 "-n 8 --count 40,41 --field FIELD --sign -1 --phase-origin 0" "$angel" -- \
+			fringepipe phasewrap -n 8 -p 48,46.829268292682926 --sign -1 "$angel"/f4[01]_*.png , unwrap2f
+	done
+	probe 24.4 "-n 8 --count 35,36,37 --field FIELD --sign -1 --phase-origin 0" "$box" -- \
+		fringepipe phasewrap -n 8 -p 24.4,23.722222222222221,23.081081081081081 --sign -1 "$box"/f3[567]_*.png , unwrap2f
+	for view in crop orig; do
+		probe 20 "-n 4 -p PERIOD --sign -1 --phase-origin 0" "$lens"/lens_${view}_*.jpg -- \
+			phasewrap -n 4 -p 20 --sign -1 "$lens"/lens_${view}_{000,090,180,270}.jpg
+	done
+	fringeprobe "$eye"/*.png >report
+	grep -q 'period 41.. px on the camera' report
+	grep -q -- '--sign +1 .*found' report
+	grep -q -- '-p PERIOD .*unknown' report
+	fringeprobe "$lens"/lens_crop_*.jpg >report
+	grep -q -- '--sign -1 .*guessed' report
+}
+
+@test "fringeprobe: real images that are no captures of fringes are refused in one line" {
+	need_data horus_laser
+	for set in fringeproc_wrapped horus_laser meshes tsdf_depth_sequence; do
+		fails 1 "$set: no fringe images: " fringeprobe "$data/$set"
+	done
+	fails 1 "holds no images itself, but folders: probe one of left, right" \
+		fringeprobe "$data/dtu_angel_2freq_rectified"
+	fails 1 "no fringe images: " fringeprobe "$data"/fringeproc_wrapped/{plume,espi,insar}*
+	py '
+rng = np.random.default_rng(1)
+for k in range(6):
+	write_frames("noise%d.nrrd" % k, Frame(rng.integers(0, 255, (90, 100)).astype("u1")))
+	write_frames("dark%d.nrrd" % k, Frame(np.zeros((90, 100), "u1")))
+	write_frames("one%d.nrrd" % k, Frame(np.full((1, 1), 40 * k, "u1")))
+	write_frames("nan%d.nrrd" % k, Frame(np.full((9, 9), np.nan, "f4")))
+	write_frames("thin%d.nrrd" % k, Frame(rng.integers(0, 255, (127, 1)).astype("u1")))'
+	for name in noise dark one nan thin; do
+		fails 1 "no fringe images: 6 images" fringeprobe "$name"*.nrrd
+	done
+}
+
+@test "fringeprobe: simulated sets of 3 to 12 steps without a word of their own" {
+	images "-p 40 -n 3"
+	decodes 40 "-n 3 -p PERIOD --shift -120,0,120 --sign +1 --phase-origin 0" s
+	images "-p 40 -n 4 --gray half"
+	decodes 40 "-n 4 -p PERIOD --sign +1 --phase-origin 0 -G 5 --gray-cell half" s
+	images "-p 32 -n 5 --gray column --inverse --flats"
+	decodes 32 "-n 5 -p 32 --sign +1 --phase-origin 0 -G 10 -i --gray-cell column" s
+	images "-p 20 -n 6 --gray period --axis y"
+	decodes 20 "-n 6 -p PERIOD -a y --sign +1 --phase-origin 0 -G 5 --gray-cell period" s
+	images "-p 20 -n 7 --gray half --flats --bits 16"
+	decodes 20 "-G 6 --gray-cell half -F 2" s
+	images "-p 20 -n 8 --gray period --inverse --bits float"
+	decodes 20 "-G 5 -i --gray-cell period" s
+	images "-p 20 -n 3 --gray period --inverse --axis both"
+	decodes 20,20 "-n 3 -p PERIOD1,PERIOD2 -a x,y --shift -120,0,120 --sign +1 --phase-origin 0 -G 5,5 -i" s
+	images "-p 16,20 -n 9 --gray half"
+	decodes 16,20 "--count 5,4 --field FIELD" s
+	images "-p 60,63 -n 10"
+	decodes 60,63 "-n 10 --count 21,20 --field FIELD --sign +1 --phase-origin 0" s
+	images "-p 60,66 -n 3"
+	decodes 60,66 "--count 11,10 --field FIELD --shift -120,0,120" s
+	images "-p 35,36,37 -n 4 --scene steps"
+	decodes 35,36,37 "--count 1332,1295,1260 --field FIELD --sign +1 --phase-origin 0" s
+	[[ $(tail -1 report) == *", unwrap2f --field WIDTH" ]]
+	images "-p 640,80,20 -n 3 -c 300 --ref-plane 0,0.00981748,0"
+	decodes 640,80,20 "--count 1,8,32 --field FIELD" s
+	images "-p 640,160,40 -n 6 -c 300 --ref-plane 0,0.00981748,0"
+	decodes 640,160,40 "--count 1,4,16 --field FIELD" s
+	images "-p 18 -n 11 --gray column --noise 6 --mean 60 --amplitude 30"
+	decodes 18 "-n 11 -p 18 --sign +1 --phase-origin 0 -G 10 --gray-cell column" s
+	images "-p 25 -n 4 --gray period --gamma 2.2 --shot .05 --albedo checker"
+	decodes 25 "-n 4 -p PERIOD --sign +1 --phase-origin 0 -G 5 --gray-cell period" s
+	images "-p 60 -n 6 --gray half --shift 0,50,120,170,230,300"
+	decodes 60 "-n 6 -p PERIOD --shift 0,50,120,170,230,300 --sign +1 --phase-origin 0" s
+	images "-p 60 -n 6 --bits 12 --mean 1800 --amplitude 1800 --exposure 1.4 --albedo noise --gray column"
+	decodes 60 "--max-value 4095" s
+}
+
+@test "fringeprobe: Gray planes and steps in other orders" {
+	images "-p 40 -n 4 --gray half" {1..4} {9..5}
+	decodes 40 "-G 5 --gray-cell half" s
+	grep -q "the least significant first" report
+	images "-p 40 -n 4 --gray half --inverse" {1..4} 5 10 6 11 7 12 8 13 9 14
+	decodes 40 "-G 5 -i" s
+	images "-p 40 -n 4 --gray half --inverse --flats" {1..4} 9 14 8 13 7 12 6 11 5 10 15 16
+	decodes 40 "-G 5 -i" s
+	images "-p 40 -n 4 --gray half --flats" {5..11} {1..4}
+	decodes 40 "-G 5 --gray-cell half -F 2" s
+	images "-p 40 -n 4 --gray half --flats" 10 11 {1..9}
+	decodes 40 "-G 5 --gray-cell half -F 2" s
+	images "-p 60,63,66 -n 4" 1 5 9 2 6 10 3 7 11 4 8 12
+	decodes 60,63,66 "--count 231,220,210" s
+	images "-p 60 -n 12 --gray half" {12..1} {13..17}
+	decodes 60 "-n 12 -p PERIOD --sign -1 --phase-origin -30" s
+	images "-p 60 -n 5 --gray half" 4 5 1 2 3 {6..9}
+	decodes 60 "--sign +1 --phase-origin -144" s
+	# the projector's columns run to the left
+	images "-p 60 -n 4 --gray half --ref-plane 40,-0.1,0"
+	decodes 60 "-n 4 -p PERIOD --sign +1 --phase-origin 0 -G 5" s
+	images "-p 60 -n 4 --ref-plane 40,-0.1,0"
+	fringeprobe s >report
+	grep -q -- "--sign -1 .*guessed" report
+}
+
+@test "fringeprobe: images exchanged, missing, twice, among others; the line decodes what is left" {
+	exact="-p 60 -n 12 --gray half --bits float --noise 0"
+	images "$exact" 1 2 3 6 5 4 {7..17}
+	decodes 60 "-n 12 -p PERIOD" s
+	grep -q "4.nrrd and 6.nrrd seem to be exchanged" problems
+	grep -q "^problem: 4.nrrd and 6.nrrd" report
+	images "$exact" {1..5} {7..17}
+	decodes 60 "-n 11 -p PERIOD --shift 0,30,60,90,120,180,210,240,270,300,330" s
+	grep -q "are 11 of 12: 1 missing, the first behind 5.nrrd" problems
+	images "$exact" {1..5} 5 {7..17}
+	decodes 60 "-n 11 -p PERIOD --shift 0,30,60,90,120,180,210,240,270,300,330" s
+	grep -q "6.nrrd shows the same as 5.nrrd" problems
+	images "-p 60,63 -n 8" 1 3 2 {4..16}
+	decodes 60,63 "--count 21,20" s
+	grep -q "2.nrrd and 3.nrrd seem to be exchanged" problems
+	images "-p 40 -n 4 --gray half" {1..5} 7 6 8 9
+	decodes 40 "-G 5" s
+	grep -q "neither with the most nor with the least significant first" problems
+	images "$exact" {1..7} {13..17}
+	decodes 60 "-n 7 -p PERIOD --shift 0,30,60,90,120,150,180" s
+	images "$exact" {1..4} {13..17}
+	decodes 60 "--shift 0,30,60,90" s || true
+	grep -q "lie within 9. degrees of a turn, and are found about only" problems
+	grep -q -- "--shift 0,30,60,90 *guessed" report
+	# the finest Gray plane is blurred away, and another one has the fringes' period
+	images "-p 32 -n 4 --gray column --defocus 3"
+	decodes 32 "-p 32 --sign +1 --phase-origin 0 -G 10" s
+	grep -q "2 of the Gray planes, the finest, show no stripes" problems
+	grep -q -- "-p 32 *guessed" report
+	# two measurements: the first one
+	images "-p 60 -n 4" 1 2 3 4 1 2 3 4
+	decodes 60 "s/1.nrrd s/2.nrrd s/3.nrrd s/4.nrrd" s
+	grep -q "the first of 2 measurements" report
+	py '
+four = [read_frame("s/%d.nrrd" % i) for i in range(1, 5)]
+write_frames("many.nrrd", [four[i % 4] for i in range(204)])'
+	fringeprobe many.nrrd >report 2>problems
+	grep -q "204 images: only the first 200 are looked at" problems
+	grep -q "the first of 50 measurements" report
+}
+
+@test "fringeprobe: names without zeros, photos, files that are no images, other sizes" {
+	images "-p 60 -n 12"
+	decodes 60 "s/1.nrrd s/2.nrrd s/3.nrrd s/4.nrrd s/5.nrrd s/6.nrrd s/7.nrrd s/8.nrrd s/9.nrrd s/10.nrrd" s/*.nrrd
+	grep -q "the files came as text sorts them" report
+	decodes 60 "s/9.nrrd s/10.nrrd" s
+	run ! grep -q "as text" report
+	py '
+rng = np.random.default_rng(2)
+y, x = np.mgrid[:200, :320]
+photo = 120 + 60 * np.sin(x / 50.) * np.cos(y / 37.) + rng.normal(0, 2, x.shape)
+write_frames("photo.nrrd", Frame(photo.astype("u1")))
+write_frames("small.nrrd", Frame(photo[:100].astype("u1")))
+write_frames("colour.nrrd", Frame(np.stack([photo, photo * .7, photo * .5]).astype("u1"), ["r", "g", "b"]))'
+	images "-p 40 -n 4 --gray half"
+	for name in photo small colour; do framecat $name.nrrd -o "s/$name.png"; done
+	echo "a note" >s/note.txt
+	head -c 3000 s/photo.png >s/torn.png
+	mkdir s/more
+	decodes 40 "-G 5 --gray-cell half" s
+	grep -q "photo.png fits neither fringes nor a Gray code" problems
+	grep -q "left out: s/small.png: is 320 x 100 uchar, not 320 x 200 uchar" report
+	grep -q "left out: s/colour.png: is in colour" report
+	grep -q "left out: s/note.txt: no image" report
+	grep -q "left out: s/torn.png: " report
+	mkdir empty
+	fails 1 "empty: folder holds no images" fringeprobe empty
+	fails 1 "empty: folder holds no images" fringeprobe s empty
+	fails 1 "none.png: cannot be opened" fringeprobe none.png
+	fails 1 "1.nrrd: no fringe images: 1 image of 320 x 200 uchar, and three of one size is the least" \
+		fringeprobe s/1.nrrd
+	fails 1 "note.txt: not a known image format" fringeprobe s/note.txt
+	fails 1 "is empty" fringeprobe </dev/null
+	mv s "it's, a \$folder"
+	decodes 40 "-G 5 --gray-cell half" "it's, a \$folder"
+	cd "it's, a \$folder"
+	mv 1.nrrd -- "-n 3.nrrd"
+	mv 2.nrrd ,
+	cp ../set.nrrd ../want.nrrd .
+	line=$(fringeprobe -- *.nrrd , 2>../err | tail -1) || { cat ../err; false; }
+	[[ $line == *" './-n 3.nrrd' "* && $line == *" ./, "* ]] || { echo "$line"; false; }
+}
+
+@test "fringeprobe: a stream, pages of a file, channels of a frame, and the words of their order" {
+	fringesim -q -s 320x200 --projector 640x400 -p 60,63 -n 4 --gray half -o set.nrrd
+	framecat --delete '*' set.nrrd -o pages.tif
+	decodes 60,63 "--gray-cell half pages.tif" pages.tif
+	framecat --delete '*' --stack set.nrrd -o channels.nrrd
+	decodes 60,63 "--gray-cell half channels.nrrd" channels.nrrd
+	fringeprobe <pages.tif >report
+	[[ $(tail -1 report) == *"--gray-cell half - , unwrap2f" ]]
+	images "-p 60,63 -n 4 --gray half --flats" {13..9} 14 15 1 5 2 6 3 7 4 8
+	framecat s -o ordered.tif
+	decodes 60,63 "--order gray,flat,phase,by-step,lsb-first" ordered.tif
+	images "-p 60 -n 4" 1 3 2 4
+	framecat s -o wrong.tif
+	fringeprobe wrong.tif >report 2>problems
+	grep -q -- "--order ORDER .*unknown" report
+}
+
+@test "fringeprobe: images and manifests that say what they are, and are held against what they show" {
+	fringesim -q -s 320x200 --projector 640x400 -p 60,63 -n 4 --gray half -o set.nrrd -m m.vnl
+	fringesim -q -s 320x200 --projector 640x400 -p 60,63 -n 4 --gray half -o caps/ -m caps.vnl
+	decodes 60 "fringepipe phasewrap set.nrrd , unwrap2f" set.nrrd
+	decodes 60 "fringepipe phasewrap -m caps.vnl , unwrap2f" -m caps.vnl
+	grep -q -- "-m caps.vnl *certain" report
+	[ ! -s problems ]
+	framecat --delete '*' caps -f -o caps/
+	decodes 60 "fringepipe phasewrap -m caps.vnl , unwrap2f" -m caps.vnl
+	[ ! -s problems ]
+	mv caps/phase1_02.png x.png
+	mv caps/phase1_01.png caps/phase1_02.png
+	mv x.png caps/phase1_01.png
+	fringeprobe -m caps.vnl >report 2>problems
+	grep -q "the period 60 px: the images have other shifts than they say, by 90 degrees" problems
+	mv caps/plane_03.png x.png
+	mv caps/plane_02.png caps/plane_03.png
+	mv x.png caps/plane_02.png
+	fringeprobe -m caps.vnl >report 2>problems
+	grep -q "the Gray planes along x are not in the order that they say" problems
+	sed 's/ 63 / 70 /' caps.vnl >other.vnl
+	fringeprobe -m other.vnl >report 2>problems
+	grep -q "the images' periods have the ratio 0.9524, not 0.8571" problems
+	fails 1 "none.vnl" fringeprobe -m none.vnl
+}
+
+@test "fringeprobe: JSON, the same for any number of threads" {
+	images "-p 40 -n 4 --gray half" {1..4} 4 {5..9}
+	echo "a note" >$'s/quote" \\ \t.txt'
+	fringeprobe --json s >a.json 2>problems
+	fringeprobe --json -j 1 s -q -o b.json
+	fringeprobe --json -j 7 s -q -o c.json
+	cmp a.json b.json
+	cmp a.json c.json
+	fringeprobe s 2>/dev/null | tail -1 >line
+	py '
+import json
+p = json.load(open("a.json"))
+expect(p["command"] == open("line").read().strip(), p["command"])
+expect(len(p["images"]) == 10 and p["images"][4]["kind"] == "duplicate", p["images"])
+expect(p["sets"][0]["images"] == ["%d.nrrd" % i for i in range(1, 5)], p["sets"])
+expect(np.abs(np.array(p["sets"][0]["shift_deg"]) - [0, 90, 180, 270]) < 1, p["sets"])
+expect(abs(p["sets"][0]["camera_period_px"] - 40) < 0.5 and p["gray"][0]["cell"] == "half", p)
+expect(p["left_out"][0]["file"].endswith("quote\" \\ \t.txt"), p["left_out"])
+expect(len(p["problems"]) == 1 and p["white"] is None, p)
+sure = {w["word"].split()[0]: w["sure"] for w in p["words"]}
+expect(sure["-n"] == "found" and sure["-p"] == "unknown", sure)'
+	fails 2 "--jsn" fringeprobe --jsn s
+	fails 1 "cannot" fringeprobe s -q -o none/a.txt
+}

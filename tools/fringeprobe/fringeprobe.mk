@@ -1,0 +1,1 @@
+CHAIN_fringeprobe := no

@@ -1,0 +1,455 @@
+/* Reads files on all threads; each image is reduced at once, so that no more than one frame a
+ * thread is in memory. */
+#define _GNU_SOURCE
+#include "images.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/source.h"
+
+struct reading {		/* one file */
+	const char *path;
+	struct images found;
+	struct fail_record failure;
+};
+
+static int
+add_image(struct images *images, struct image **out)
+{
+	struct image *more = reallocarray(images->image, images->n + 1, sizeof(*more));
+
+	if (!more)
+		return fail_memory();
+	images->image = more;
+	*out = &more[images->n++];
+	memset(*out, 0, sizeof(**out));
+	return 0;
+}
+
+int
+images_skip(struct images *images, const char *path, const char *reason)
+{
+	struct images_skip *more = reallocarray(images->skip, images->skips + 1, sizeof(*more));
+
+	if (!more)
+		return fail_memory();
+	images->skip = more;
+	more[images->skips].path = strdup(path);
+	more[images->skips].reason = strdup(reason);
+	images->skips++;
+	return more[images->skips - 1].path && more[images->skips - 1].reason ? 0 : fail_memory();
+}
+
+static void
+image_free(struct image *image)
+{
+	free(image->path);
+	free(image->name);
+	head_free(&image->head);
+	free(image->line[0]);
+	free(image->line[1]);
+}
+
+void
+images_free(struct images *images)
+{
+	for (size_t i = 0; i < images->n; i++)
+		image_free(&images->image[i]);
+	for (size_t i = 0; i < images->skips; i++) {
+		free(images->skip[i].path);
+		free(images->skip[i].reason);
+	}
+	free(images->image);
+	free(images->skip);
+	*images = (struct images){ 0 };
+}
+
+static float
+sample_at(const void *row, enum sample type, size_t x)
+{
+	switch (type) {
+	case SAMPLE_UCHAR:
+		return ((const uint8_t *)row)[x];
+	case SAMPLE_USHORT:
+		return ((const uint16_t *)row)[x];
+	case SAMPLE_FLOAT:
+		break;
+	}
+	return fabsf(((const float *)row)[x]) < 1e30f ? ((const float *)row)[x] : NAN;
+}
+
+/* The largest sample, and how many are as large. */
+static void
+find_max(const struct frame *frame, size_t c, struct image *image)
+{
+	double max = -INFINITY, at = 0;
+
+	for (size_t y = 0; y < frame->head.h; y++) {
+		const void *row = frame_row(frame, c, y);
+
+		for (size_t x = 0; x < frame->head.w; x++) {
+			double v = (double)sample_at(row, frame->head.type, x);
+
+			if (v > max) {
+				max = v;
+				at = 0;
+			}
+			at += v == max;
+		}
+	}
+	image->max = max;
+	image->share_max = at / ((double)frame->head.w * (double)frame->head.h);
+}
+
+/* How many of n lines of a length are kept: 64, fewer of large images. */
+static size_t
+count_lines(size_t n, size_t length)
+{
+	size_t most = IMAGES_SAMPLES / length;
+
+	most = most < IMAGES_LINES_LEAST ? IMAGES_LINES_LEAST : most;
+	most = most > IMAGES_LINES ? IMAGES_LINES : most;
+	return n < most ? n : most;
+}
+
+/* Line l of n that are spread evenly over a length. */
+static size_t
+line_at(size_t l, size_t n, size_t length)
+{
+	return (2 * l + 1) * length / (2 * n);
+}
+
+static int
+reduce(const struct frame *frame, size_t c, struct image *image)
+{
+	size_t w = frame->head.w, h = frame->head.h;
+	size_t rows = count_lines(h, w), columns = count_lines(w, h);
+
+	image->lines[0] = rows;
+	image->lines[1] = columns;
+	image->line[0] = malloc(rows * w * sizeof(float));
+	image->line[1] = malloc(columns * h * sizeof(float));
+	if (!image->line[0] || !image->line[1])
+		return fail_memory();
+	for (size_t l = 0; l < rows; l++) {
+		const void *row = frame_row(frame, c, line_at(l, rows, h));
+
+		for (size_t x = 0; x < w; x++)
+			image->line[0][l * w + x] = sample_at(row, frame->head.type, x);
+	}
+	for (size_t y = 0; y < h; y++) {
+		const void *row = frame_row(frame, c, y);
+
+		for (size_t l = 0; l < columns; l++)
+			image->line[1][l * h + y] =
+			    sample_at(row, frame->head.type, line_at(l, columns, w));
+	}
+	find_max(frame, c, image);
+	return 0;
+}
+
+static int
+take_plane(struct reading *reading, const struct frame *frame, size_t c, bool colour)
+{
+	const struct frame_head *head = &frame->head;
+	struct image *image = NULL;
+
+	if (add_image(&reading->found, &image) < 0)
+		return -1;
+	image->colour = colour;
+	image->in_file = reading->found.n - 1;
+	image->path = strdup(reading->path);
+	if (!image->path)
+		return fail_memory();
+	if (head_copy(&image->head, head) < 0 || meta_slice(&image->head.meta, head->c, c, 1) < 0 ||
+	    head_set_count(&image->head, 1) < 0)
+		return -1;
+	return reduce(frame, c, image);
+}
+
+/* Are the planes r g b, maybe a? And do they differ? */
+static bool
+is_rgb(const struct frame_head *head)
+{
+	return head->c >= 3 && !strcmp(head->channel[0], "r") && !strcmp(head->channel[1], "g") &&
+	    !strcmp(head->channel[2], "b");
+}
+
+static bool
+planes_differ(const struct frame *frame)
+{
+	size_t bytes = frame->head.w * sample_size(frame->head.type);
+
+	for (size_t y = 0; y < frame->head.h; y++)
+		for (size_t c = 1; c < 3; c++)
+			if (memcmp(frame_row(frame, 0, y), frame_row(frame, c, y), bytes))
+				return true;
+	return false;
+}
+
+static int
+take_frame(struct reading *reading, const struct frame *frame)
+{
+	if (head_is_table(&frame->head))
+		return fail(reading->path, "is a table");
+	if (is_rgb(&frame->head)) {
+		bool colour = planes_differ(frame);
+
+		return take_plane(reading, frame, colour ? 1 : 0, colour);
+	}
+	for (size_t c = 0; c < frame->head.c; c++)
+		if (take_plane(reading, frame, c, false) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+name_images(struct reading *reading)
+{
+	const char *slash = strrchr(reading->path, '/');
+	const char *base = strcmp(reading->path, "-") ? slash ? slash + 1 : reading->path : "stdin";
+
+	for (size_t i = 0; i < reading->found.n; i++) {
+		struct image *image = &reading->found.image[i];
+		int n;
+
+		image->of_file = reading->found.n;
+		if (image->of_file == 1)
+			n = asprintf(&image->name, "%s", base);
+		else
+			n = asprintf(&image->name, "%s[%zu]", base, i + 1);
+		if (n < 0) {
+			image->name = NULL;
+			return fail_memory();
+		}
+	}
+	return 0;
+}
+
+static int
+read_file(struct reading *reading)
+{
+	struct source *source = source_open(reading->path);
+	struct frame *frame;
+	int status = source ? 1 : -1;
+
+	while (status == 1 && (status = source_next(source, &frame)) == 1) {
+		if (take_frame(reading, frame) < 0)
+			status = -1;
+		frame_free(frame);
+	}
+	source_close(source);
+	return status < 0 ? -1 : name_images(reading);
+}
+
+static void
+read_item(void *arg, size_t i)
+{
+	struct reading *reading = &((struct reading *)arg)[i];
+
+	if (read_file(reading) < 0)
+		fail_take(&reading->failure);
+}
+
+/* A failure's text without the file's name, which comes in front. */
+static const char *
+reason(const struct reading *reading)
+{
+	size_t n = strlen(reading->path);
+	const char *text = reading->failure.message;
+
+	return !strncmp(text, reading->path, n) && text[n] == ':' ? text + n + 2 : text;
+}
+
+/* Appends what one file held. */
+static int
+append(struct images *images, struct reading *reading)
+{
+	size_t n = reading->found.n;
+	struct image *more;
+
+	if (reading->failure.message[0]) {
+		images_free(&reading->found);
+		return images_skip(images, reading->path, reason(reading));
+	}
+	more = reallocarray(images->image, images->n + n, sizeof(*more));
+	if (!more)
+		return n ? fail_memory() : 0;
+	memcpy(more + images->n, reading->found.image, n * sizeof(*more));
+	images->image = more;
+	images->n += n;
+	free(reading->found.image);
+	reading->found = (struct images){ 0 };
+	return 0;
+}
+
+struct paths {
+	char **v;
+	size_t n;
+};
+
+static int
+add_path(struct paths *paths, char *path)
+{
+	char **more = path ? reallocarray(paths->v, paths->n + 1, sizeof(*more)) : NULL;
+
+	if (!more) {
+		free(path);
+		return fail_memory();
+	}
+	paths->v = more;
+	more[paths->n++] = path;
+	return 0;
+}
+
+static bool
+among(char *const *list, size_t n, const char *path)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(list[i], path))
+			return true;
+	return false;
+}
+
+/* Files of a folder that are no images are named; other folders in it are not. */
+static int
+skip_others(struct images *images, const char *folder, char *const *list, size_t n)
+{
+	bool slash = folder[strlen(folder) - 1] == '/';
+	struct dirent **entry = NULL;
+	int entries = scandir(folder, &entry, NULL, versionsort), status = 0;
+
+	for (int i = 0; i < entries; i++) {
+		char *path;
+
+		if (status == 0 && entry[i]->d_name[0] != '.' && entry[i]->d_type != DT_DIR) {
+			if (asprintf(&path, "%s%s%s", folder, slash ? "" : "/",
+			    entry[i]->d_name) < 0) {
+				status = fail_memory();
+			} else {
+				if (!among(list, n, path))
+					status = images_skip(images, path, "no image");
+				free(path);
+			}
+		}
+		free(entry[i]);
+	}
+	free(entry);
+	return status;
+}
+
+/* A folder without images of its own may have some in its folders. */
+static int
+fail_empty(const char *folder)
+{
+	struct dirent **entry = NULL;
+	int entries = scandir(folder, &entry, NULL, versionsort);
+	char names[300] = "";
+
+	for (int i = 0; i < entries; i++) {
+		if (entry[i]->d_type == DT_DIR && entry[i]->d_name[0] != '.' &&
+		    strlen(names) + strlen(entry[i]->d_name) + 3 < sizeof(names)) {
+			strcat(names, *names ? ", " : "");
+			strcat(names, entry[i]->d_name);
+		}
+		free(entry[i]);
+	}
+	free(entry);
+	if (*names) {
+		fail_clear();
+		return fail(folder, "holds no images itself, but folders: probe one of %s", names);
+	}
+	return -1;
+}
+
+static int
+list_path(struct images *images, const char *path, struct paths *paths)
+{
+	char **file;
+	size_t n;
+	int status = 0;
+
+	if (source_files(path, &file, &n) < 0)
+		return fail_empty(path);
+	if (n != 1 || strcmp(file[0], path))
+		status = skip_others(images, path, file, n);
+	for (size_t i = 0; i < n; i++)
+		if (status == 0)
+			status = add_path(paths, file[i]);
+		else
+			free(file[i]);
+	free(file);
+	return status;
+}
+
+static int
+compare_paths(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Were files in the order of their names as text, and not of their numbers? */
+static bool
+is_text_order(const struct paths *paths)
+{
+	bool differs = false;
+
+	for (size_t i = 1; i < paths->n; i++) {
+		if (strcmp(paths->v[i - 1], paths->v[i]) >= 0)
+			return false;
+		differs |= strverscmp(paths->v[i - 1], paths->v[i]) > 0;
+	}
+	return differs;
+}
+
+static int
+read_all(struct run *run, struct paths *paths, struct images *out)
+{
+	struct reading *all = calloc(paths->n, sizeof(*all));
+	int status = all ? 0 : fail_memory();
+
+	for (size_t i = 0; i < paths->n && all; i++)
+		all[i].path = paths->v[i];
+	if (status == 0)
+		run_for(run, paths->n, read_item, all);
+	for (size_t i = 0; i < paths->n && all; i++)
+		if (status == 0)
+			status = append(out, &all[i]);
+		else
+			images_free(&all[i].found);
+	free(all);
+	return status;
+}
+
+int
+images_read(struct run *run, char *const *path, size_t n, bool keep_order, struct images *out)
+{
+	static char *const input[] = { "-" };
+	struct paths paths = { 0 };
+	int status = 0;
+
+	*out = (struct images){ 0 };
+	if (n == 0) {
+		path = input;
+		n = 1;
+	}
+	for (size_t i = 0; i < n && status == 0; i++)
+		status = list_path(out, path[i], &paths);
+	if (status == 0 && !keep_order) {
+		out->sorted = is_text_order(&paths);
+		qsort(paths.v, paths.n, sizeof(*paths.v), compare_paths);
+	}
+	if (status == 0)
+		status = read_all(run, &paths, out);
+	for (size_t i = 0; i < paths.n; i++)
+		free(paths.v[i]);
+	free(paths.v);
+	if (status == 0 && out->n == 0)
+		return fail(out->skips ? out->skip[0].path : NULL, "%s",
+		    out->skips ? out->skip[0].reason : "there are no images");
+	return status;
+}

@@ -1,0 +1,179 @@
+/* The files of the command, in the order in which phasewrap takes them. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe.h"
+
+struct list {
+	size_t n, *image;
+};
+
+/* A word for a shell: as it is, in quotes, or with its control characters spelt. */
+void
+operands_put_quoted(FILE *to, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789_-+=./:@%,";
+	bool control = false;
+
+	for (const char *c = word; *c; c++)
+		control |= (unsigned char)*c < 0x20 || *c == 0x7f;
+	if (!control && word[strspn(word, plain)] == '\0' && strcmp(word, ",") && *word) {
+		fputs(word, to);
+		return;
+	}
+	fputs(control ? "$'" : "'", to);
+	for (const char *c = word; *c; c++)
+		if (control && ((unsigned char)*c < 0x20 || *c == 0x7f))
+			fprintf(to, "\\x%02x", (unsigned char)*c);
+		else if (control && (*c == '\'' || *c == '\\'))
+			fprintf(to, "\\%c", *c);
+		else if (*c == '\'')
+			fputs("'\\''", to);
+		else
+			fputc(*c, to);
+	fputc('\'', to);
+}
+
+static void
+put_path(FILE *to, const char *path)
+{
+	char *safe = NULL;
+
+	if ((*path == '-' && path[1]) || !strcmp(path, ","))
+		if (asprintf(&safe, "./%s", path) < 0)
+			safe = NULL;
+	fputc(' ', to);
+	operands_put_quoted(to, safe ? safe : path);
+	free(safe);
+}
+
+static void
+add_phases(const struct probe *probe, bool by_step, struct list *list)
+{
+	size_t sets = probe->chosen, steps = sets ? probe->sets.fringe[probe->set[0]].steps.n : 0;
+
+	for (size_t i = 0; i < sets * steps; i++) {
+		size_t set = by_step ? i % sets : i / steps, step = by_step ? i / sets : i % steps;
+
+		list->image[list->n++] = probe->sets.fringe[probe->set[set]].steps.image[step];
+	}
+}
+
+static void
+add_gray(const struct probe *probe, bool pairs, bool lsb_first, struct list *list)
+{
+	for (size_t c = 0; c < probe->gray.codes; c++) {
+		const struct gray_code *code = &probe->gray.code[c];
+		size_t all = code->inverses ? 2 * code->n : code->n;
+
+		for (size_t i = 0; i < all; i++) {
+			bool inverse = pairs && code->inverses ? i % 2 : i >= code->n;
+			size_t k = pairs && code->inverses ? i / 2 : i % code->n;
+
+			k = lsb_first ? code->n - 1 - k : k;
+			list->image[list->n++] = inverse ? code->inverse[k] : code->plane[k];
+		}
+	}
+}
+
+/* White and black are wanted as thresholds of planes without inverses only. */
+static void
+add_flats(const struct probe *probe, struct list *list)
+{
+	const struct gray *gray = &probe->gray;
+
+	if (!gray->codes || gray->code[0].inverses || gray->white == SIZE_MAX ||
+	    gray->black == SIZE_MAX)
+		return;
+	list->image[list->n++] = gray->white;
+	list->image[list->n++] = gray->black;
+}
+
+/* groups: an order of phase, gray and flat, 0 to 5. */
+static void
+make_list(const struct probe *probe, int groups, unsigned flags, struct list *list)
+{
+	static const char *const order[] = { "pgf", "pfg", "gpf", "gfp", "fpg", "fgp" };
+
+	list->n = 0;
+	for (const char *group = order[groups]; *group; group++)
+		if (*group == 'p')
+			add_phases(probe, flags & 1, list);
+		else if (*group == 'g')
+			add_gray(probe, flags & 2, flags & 4, list);
+		else
+			add_flats(probe, list);
+}
+
+/* Are the images in this order, and no others between them? */
+static bool
+is_order(const struct probe *probe, const struct list *list)
+{
+	bool same = list->n == probe->n;
+
+	for (size_t i = 0; i < list->n && same; i++)
+		same = list->image[i] == i;
+	return same;
+}
+
+static int
+order_word(struct probe *probe, int groups, unsigned flags)
+{
+	static const char *const order[] = { "phase,gray,flat", "phase,flat,gray",
+		"gray,phase,flat", "gray,flat,phase", "flat,phase,gray", "flat,gray,phase" };
+
+	return command_word(probe, SURE_FOUND, "the order of the images in their file",
+	    "--order %s%s%s%s", order[groups], flags & 1 ? ",by-step" : "",
+	    flags & 2 ? ",pairs" : "", flags & 4 ? ",lsb-first" : "");
+}
+
+/* A file that holds several images is taken as it is. */
+static int
+write_whole(struct probe *probe, struct list *list, FILE *to)
+{
+	int status = 1;
+
+	for (int groups = 0; groups < 6 && status == 1; groups++)
+		for (unsigned flags = 0; flags < 8 && status == 1; flags++) {
+			make_list(probe, groups, flags, list);
+			if (is_order(probe, list))
+				status = groups || flags ? order_word(probe, groups, flags) : 0;
+		}
+	if (status == 1) {
+		status = command_word(probe, SURE_UNKNOWN, "the images stand in an order that no "
+		    "word names, or with others between: framecat --split makes files of them",
+		    "--order ORDER");
+	}
+	for (size_t i = 0; i < probe->n; i++)
+		if (probe->image[i]->in_file == 0)
+			put_path(to, probe->image[i]->path);
+	return status;
+}
+
+int
+operands_write(struct probe *probe, FILE *to)
+{
+	struct list list = { 0, calloc(2 * probe->n + 8, sizeof(*list.image)) };
+	bool whole = false;
+	int status = 0;
+
+	if (!list.image)
+		return fail_memory();
+	for (size_t i = 0; i < probe->n; i++)
+		whole |= probe->image[i]->of_file > 1;
+	make_list(probe, 0, 0, &list);
+	if (whole && !probe->described)
+		status = write_whole(probe, &list, to);
+	else if (probe->described)
+		for (size_t i = 0; i < probe->n * !probe->manifest_path; i++) {
+			if (probe->image[i]->in_file == 0)
+				put_path(to, probe->image[i]->path);
+		}
+	else
+		for (size_t i = 0; i < list.n; i++)
+			put_path(to, probe->image[list.image[i]]->path);
+	free(list.image);
+	return status;
+}

@@ -1,0 +1,74 @@
+/* All that is found about a set of captures, and the command that decodes it. */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include "frequencies.h"
+#include "fringe/capture_set.h"
+
+/* shifts that leave a larger part of a turn free are found about only */
+#define PROBE_GAP_MOST (190 * M_PI / 180)
+
+enum certainty {
+	SURE_CERTAIN,			/* metadata or a manifest say so */
+	SURE_FOUND,			/* measured */
+	SURE_GUESSED,			/* a convention */
+	SURE_UNKNOWN			/* nothing tells: a placeholder */
+};
+
+extern const char *const certainty_words[];
+
+struct word {
+	char *text, *why;
+	enum certainty sure;
+	bool unwraps;			/* it belongs to unwrap2f */
+};
+
+struct probe {
+	struct images images;
+	const char *manifest_path;
+	struct manifest manifest;
+	size_t n;
+	struct image **image;		/* of one size and type */
+	bool colour;			/* they are in colour: green was looked at */
+	size_t measurements;		/* in all images; the first one is looked at */
+	struct sets sets;
+	struct gray gray;
+	bool described;			/* images say what they are, or the manifest does */
+	struct capture_set captures;	/* what they say */
+	size_t chosen, set[SETS_MOST];	/* fringe sets of the command, in the order of the files */
+	struct frequencies frequencies;	/* of these, where they are along one axis */
+	double saturated;		/* share of lit pixels in the chosen sets' images */
+	double saturation;		/* that level; INFINITY: none */
+	bool max_value;			/* it is less than the type's */
+	struct word *word;
+	size_t words;
+	char **problem;
+	size_t problems;
+	char *line;			/* the command */
+};
+
+/* Finds out all of it. -1 after fail(), also where the images show no fringes. Free with
+ * probe_free(), also then. */
+int probe_find(struct run *, const char *manifest, struct probe *);
+void probe_free(struct probe *);
+/* Records what is wrong with the images. -1 after fail(). */
+int probe_problem(struct probe *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *probe_name(const struct probe *, size_t image);
+
+/* Makes the words and the line. -1 after fail(). */
+int command_make(struct probe *);
+/* Adds a word to the command. -1 after fail(). */
+int command_word(struct probe *, enum certainty, const char *why, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The file operands, and --order where they hold several images each. -1 after fail(). */
+int operands_write(struct probe *, FILE *);
+/* A word as a shell takes it. */
+void operands_put_quoted(FILE *, const char *word);
+
+/* Looks at whether images are what they say. -1 after fail(). */
+int described_check(struct probe *);
+
+void report_text(const struct probe *, FILE *);
+void report_json(const struct probe *, FILE *);
+
+#endif
