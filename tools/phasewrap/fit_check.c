@@ -21,7 +21,7 @@ is_checkable(const struct capture_fringe *fringe)
 
 int
 fit_check_plan(struct fit_check *check, const struct capture_set *captures,
-    const struct frame_head *head)
+    const struct frame_head *head, float least_amplitude)
 {
 	const char *names = meta_get(&head->meta, "name");
 	bool any = false;
@@ -34,6 +34,7 @@ fit_check_plan(struct fit_check *check, const struct capture_set *captures,
 	check->columns = coarse_grid_count(head->w, check->step);
 	check->rows = coarse_grid_count(head->h, check->step);
 	check->planes = head->c;
+	check->least_amplitude = least_amplitude;
 	if (head->type != SAMPLE_FLOAT)	/* fewer grey levels do not tell fringes from noise */
 		check->least_amplitude = fmaxf(check->least_amplitude, 2);
 	if (check->off)

@@ -25,8 +25,10 @@ struct fit_check {
 	bool verbose;		/* the caller sets it: prints once how well the images fit */
 };
 
-/* The caller sets check->assumed, check->least_amplitude before. -1 after fail(). */
-int fit_check_plan(struct fit_check *, const struct capture_set *, const struct frame_head *);
+/* Pixels of less than least_amplitude are unlit. The caller sets check->assumed before. -1 after
+ * fail(). */
+int fit_check_plan(struct fit_check *, const struct capture_set *, const struct frame_head *,
+    float least_amplitude);
 void fit_check_free(struct fit_check *);
 /* Looks at row y of all fringe images. */
 void fit_check_row(const struct fit_check *, const struct capture_set *, const struct frame *,
