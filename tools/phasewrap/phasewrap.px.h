@@ -74,7 +74,7 @@ phasewrap_left(float d, float rise, float c, float s, float cosine, float sine)
 
 #define PHASEWRAP_MOST_MISFIT 3e38f	/* in the place of what has no amplitude */
 
-/* sqrt(sum of squares / (N - 3)) / B, for N > 3 images: what is noise has sigma/B, whatever N is. */
+/* sqrt(sum of squares / (N - 3)) / B, for N > 3 images: sigma/B of noise, whatever N. */
 PX_FN float
 phasewrap_misfit(float squares, float amplitude, float per_freedom)
 {

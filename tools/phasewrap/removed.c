@@ -183,7 +183,8 @@ print(const struct removed_count *sum)
 	for (size_t i = 0; i < REMOVED_KINDS; i++)
 		lost += sum->by[i];
 	fprintf(stderr, "%s: of %zu pixels %zu are invalid: saturation %u, darkness %u, "
-	    "modulation %u, amplitude %u, residual %u, missing %u\n", fail_program(), lost + sum->good, lost,
+	    "modulation %u, amplitude %u, residual %u, missing %u\n", fail_program(),
+	    lost + sum->good, lost,
 	    sum->by[REMOVED_SATURATION], sum->by[REMOVED_DARKNESS], sum->by[REMOVED_MODULATION],
 	    sum->by[REMOVED_AMPLITUDE], sum->by[REMOVED_RESIDUAL], sum->by[REMOVED_MISSING]);
 }
