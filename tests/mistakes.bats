@@ -253,6 +253,18 @@ for name in "a", "b":
 	fails 2 "--period: wants numbers" phasewrap -p 1920/ bare.nrrd
 }
 
+@test "mistakes: a warning in a chain names its stage, and which one where two have the same name" {
+	images 8
+	mistake "fringepipe: phasewrap: the period 40 px: image 2 and image 3 show the same" \
+		fringepipe phasewrap -p 40 -n 8 1.png 2.png 2.png {4..8}.png , gauss -o w.nrrd
+	py 'write_frames("a.nrrd", Frame(np.ones((20, 30), "f4"), ["absphase"], {"c_mm_per_rad": "1", "ref_plane_rad": "0 0 0"}))'
+	mistake "fringepipe: phase2depth (stage 2): no pixel of depth is valid" fringepipe framecat a.nrrd , \
+		phase2depth --ref ideal --min-depth 5 , framecat --set channels=absphase , phase2depth --ref ideal -o z.nrrd
+	run --separate-stderr fringepipe -v phasewrap -p 40 -n 8 {1..8}.png , gauss -o w.nrrd
+	[[ $stderr == *"fringepipe: phasewrap: the period 40 px: the fit is off by 0.0"* ]]
+	[[ $stderr == *"fringepipe: phasewrap: of 64000 pixels 0 are invalid"* ]]
+}
+
 @test "mistakes: --order lsb-first, pairs or by-step do not say where phases and Gray planes stand" {
 	fringesim -q -s 100x80 --projector 320x200 -p 40 -n 4 -g period | framecat --split --delete '*' -o %d.png
 	mkdir folder

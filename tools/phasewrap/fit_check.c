@@ -240,11 +240,11 @@ report(const struct fit_check *check, const struct capture_fringe *fringe, doubl
 	char set[CAPTURE_SET_NAME_SIZE];
 
 	if (check->verbose && isnan(misfit))
-		fprintf(stderr, "%s: %s: too few pixels have fringes to tell how well they fit\n",
-		    fail_program(), capture_set_name(fringe, set));
+		note(capture_set_name(fringe, set), "too few pixels have fringes to tell how well "
+		    "they fit");
 	else if (check->verbose)
-		fprintf(stderr, "%s: %s: the fit is off by %.3f of the amplitude\n",
-		    fail_program(), capture_set_name(fringe, set), misfit);
+		note(capture_set_name(fringe, set), "the fit is off by %.3f of the amplitude",
+		    misfit);
 }
 
 /* Three steps have other shifts than any other number of them: as fringegen projects them, and as

@@ -1,7 +1,5 @@
-#define _GNU_SOURCE
 #include "removed.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,9 +180,8 @@ print(const struct removed_count *sum)
 
 	for (size_t i = 0; i < REMOVED_KINDS; i++)
 		lost += sum->by[i];
-	fprintf(stderr, "%s: of %zu pixels %zu are invalid: saturation %u, darkness %u, "
-	    "modulation %u, amplitude %u, residual %u, missing %u\n", fail_program(),
-	    lost + sum->good, lost,
+	note(NULL, "of %zu pixels %zu are invalid: saturation %u, darkness %u, modulation %u, "
+	    "amplitude %u, residual %u, missing %u", lost + sum->good, lost,
 	    sum->by[REMOVED_SATURATION], sum->by[REMOVED_DARKNESS], sum->by[REMOVED_MODULATION],
 	    sum->by[REMOVED_AMPLITUDE], sum->by[REMOVED_RESIDUAL], sum->by[REMOVED_MISSING]);
 }
