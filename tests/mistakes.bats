@@ -114,7 +114,36 @@ wrap() {
 		phasewrap "${three[@]}" "$box"/f35_{0,2,1,3,4,5,6,7}.png "$box"/f3[67]_*.png
 	mistake "an image of 12 seems to be missing behind image 5" wrap -n 11 "$eye"/phase_0[0-4].png \
 		"$eye"/phase_0[6-9].png "$eye"/phase_1*.png
-	mistake "steps of 360/12 degrees" wrap -n 4 "$eye"/phase_*.png
+	mistake "4 images, but steps of 360/" wrap -n 4 "$eye"/phase_*.png	# of 8 to 12 a turn: harmonics hide it
+}
+
+@test "mistakes: cut-outs of right sets, of few periods and less, get no word" {
+	need_data weiyang_box_3freq_35_36_37
+	crops() {	# N SIGN FILE ...: 40 cut-outs of 12 to 200 px of the images
+		local n=$1 sign=$2
+		shift 2
+		framecat --stack "$@" -o whole.nrrd
+		py '
+rng, whole, out = np.random.default_rng(int(sys.argv[1])), read_frame("whole.nrrd").pixels, []
+for _ in range(40):
+	w, h = np.minimum(rng.integers(12, 201, 2), whole.shape[:0:-1])
+	x, y = (rng.integers(0, whole.shape[2] - w + 1), rng.integers(0, whole.shape[1] - h + 1))
+	out.append(Frame(whole[:, y:y + h, x:x + w]))
+write_frames("crops.nrrd", out)' 3
+		right phasewrap -n "$n" -p 40 --sign "$sign" crops.nrrd -o w.nrrd
+	}
+	box=$data/weiyang_box_3freq_35_36_37/f36 eye=$data/slmaster_eye_12step_gray/phase angel=$data/dtu_angel_2freq_rectified/left
+	crops 8 -1 "$box"_*.png
+	crops 4 -1 "$box"_{0,2,4,6}.png
+	crops 4 -1 "$box"_{1,3,5,7}.png
+	crops 12 +1 "$eye"_*.png
+	crops 6 +1 "$eye"_{01,03,05,07,09,11}.png
+	crops 8 -1 "$angel"/f40_*.png
+	crops 4 +1 "$data"/slsdk_david_stereo/left/phase_*.png
+	crops 4 -1 "$data"/hagen_lens_4step/lens_crop_*.jpg
+	framecat --crop 57,92,20,20 "$box"_*.png -o small.nrrd
+	run --separate-stderr phasewrap -v -n 8 -p 40 --sign -1 small.nrrd -o w.nrrd
+	[[ $stderr == *"too few phases occur"* ]]
 }
 
 @test "mistakes: Gray planes in another order, another cell, origin or sign; periods exchanged: real sets" {

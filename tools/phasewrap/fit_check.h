@@ -4,7 +4,8 @@
  * 0.01 to 0.3 of the amplitude there, and about as much whatever other shifts are tried. Where
  * there is a duplicate, two images are exchanged or one was left out, other shifts leave much
  * less. Only pixels on a coarse grid count, so that the warning does not depend on threads or
- * bands. (Three images fit always; four cannot tell the first exchanged with the third.)
+ * bands; they must have phases of the whole circle, else a cut-out of square fringes looks like
+ * other shifts. (Three images fit always; four cannot tell the first exchanged with the third.)
  */
 #ifndef FIT_CHECK_H
 #define FIT_CHECK_H
