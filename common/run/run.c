@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "run/losses.h"
+#include "run/second_input.h"
 #include "run/segment.h"
 
 int
@@ -101,16 +102,17 @@ run_numbers(const struct run *run, const struct numbers *option, const struct fr
 int
 run_channel(const struct run *run, const struct frame_head *head, const char *name, size_t *c)
 {
-	char *names;
+	char names[220] = "";
+	size_t used = 0, others = second_inputs_channels(run->link);
 
 	*c = head_channel(head, name);
 	if (*c != NO_CHANNEL)
 		return 0;
-	names = head_channels(head);
-	fail(run->chain->n > 1 ? run->stage->name : NULL,
-	    "input has no channel %s, only: %.200s", name, names ? names : "?");
-	free(names);
-	return -1;
+	for (size_t i = 0; i + others < head->c && used < sizeof(names) - CHANNEL_NAME_SIZE; i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, " %s",
+		    head->channel[i]);
+	return fail(run->chain->n > 1 ? run->stage->name : NULL, "input has no channel %s, only:%s",
+	    name, names);
 }
 
 size_t
