@@ -138,6 +138,10 @@ plan_check(const struct temporal *temporal, const struct frame_head *in, struct 
 
 	if (unwrap->method == METHOD_GRAY && temporal->cell == GRAY_PERIOD)
 		unwrap->check.off = true;
+	unwrap->check.cell = 0;
+	if (unwrap->method == METHOD_GRAY && temporal->cell != GRAY_PERIOD)
+		unwrap->check.cell = temporal->cell == GRAY_HALF ? 0.5 :
+		    1 / temporal->period_px[temporal->target];
 	return residual_check_plan(&unwrap->check, in->w, in->h, best ? unwrap->search.chance : 0);
 }
 
