@@ -4,6 +4,7 @@
 #include "fit_check.h"
 #include "flatness.h"
 #include "fringe_counts.h"
+#include "fringe/capture_conflicts.h"
 #include "fringe/capture_set.h"
 #include "limits.h"
 #include "phasewrap.h"
@@ -29,6 +30,7 @@ enum as { AS_PHASE, AS_VECTOR };
 struct priv {
 	struct manifest manifest;
 	bool manifest_read;
+	bool compared;			/* the options were, with the images' own keys */
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
 	struct saturation saturation;	/* of the fringe images, where --max-value is not known */
@@ -209,13 +211,19 @@ init(struct run *run)
 static int
 solve(const struct parameters *parameters, const struct frame_head *in, struct priv *priv)
 {
-	double sign, origin, words[] = { 1, -1, 1 };
+	static const double words[] = { 1, -1, 1 };
+	double sign, origin, given = parameters->sign >= 0 ? words[parameters->sign] : NAN;
 
+	if (!priv->compared && !priv->manifest_read &&
+	    capture_conflicts_warn(&parameters->captures, given, parameters->phase_origin, in,
+		&priv->wrap.captures) < 0)
+		return -1;
+	priv->compared = true;
 	if (meta_number(&in->meta, "phase_sign", 1, &sign) < 0 ||
 	    meta_number(&in->meta, "phase_origin_rad", 0, &origin) < 0)
 		return -1;
-	if (parameters->sign >= 0)
-		sign = words[parameters->sign];
+	if (!isnan(given))
+		sign = given;
 	if (sign != 1 && sign != -1)
 		return fail("phase_sign", "must be 1 or -1, not %g", sign);
 	if (!isnan(parameters->phase_origin))
