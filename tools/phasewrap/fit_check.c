@@ -319,6 +319,9 @@ warn_assumed(struct fit_check *check, const struct capture_set *captures)
 
 	for (size_t k = 0; k < captures->fringes; k++)
 		three |= captures->fringe[k].n == 3 && !captures->fringe[k].two_plus_one;
+	if (three && check->verbose)
+		note(NULL, "three images of a period fit in any order: nothing in them tells "
+		    "whether theirs is right");
 	if (three && check->assumed && !check->told)
 		warn(NULL, "three images are taken for the shifts -120,0,120, as nothing says "
 		    "others: many systems project --shift 0,120,240");

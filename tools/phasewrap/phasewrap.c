@@ -28,7 +28,7 @@ struct parameters {
 enum as { AS_PHASE, AS_VECTOR };
 
 struct priv {
-	struct manifest manifest;
+	struct manifest manifest, measurement;	/* the second: the rows of one */
 	bool manifest_read;
 	bool compared;			/* the options were, with the images' own keys */
 	char **file;			/* of the manifest, where no operands are given */
@@ -147,7 +147,7 @@ survey(struct run *run, const struct frame *in)
 static const struct manifest *
 manifest_of(const struct priv *priv)
 {
-	return priv->manifest_read ? &priv->manifest : NULL;
+	return priv->manifest_read ? &priv->measurement : NULL;
 }
 
 static int
@@ -178,6 +178,8 @@ read_manifest(struct run *run, const char *path)
 	if (manifest_load(path, &priv->manifest) < 0)
 		return -1;
 	priv->manifest_read = true;
+	priv->measurement = (struct manifest){ manifest_measurement(&priv->manifest),
+		priv->manifest.row };
 	if (run->position > 0 || run->operands > 0)
 		return 0;
 	priv->file = manifest_files(&priv->manifest, &run->operands);
