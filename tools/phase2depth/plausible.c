@@ -254,16 +254,16 @@ plausible_warn(struct plausible *plausible, bool along_y)
 		return;
 	plausible->off = true;
 	if (falling > MIRRORED * (rising + falling) && falling > LEAST)
-		warn("absphase", "falls from pixel to pixel (%.0f %%) where this calibration has the "
-		    "projector's %s rise: is phasewrap --sign right, or an image mirrored?",
+		warn("absphase", "falls from pixel to pixel (%.0f %%) where this calibration has "
+		    "the projector's %s rise: is phasewrap --sign right, or an image mirrored?",
 		    100 * falling / (rising + falling), lines);
 	else if (outside > OUTSIDE * phases)
 		warn("absphase", "%.0f %% of the pixels lie outside the projector's %g %s: are "
 		    "--period, --centered, and phasewrap --phase-origin right?",
 		    100 * outside / phases, plausible->size_px, lines);
 	else if (behind > LOST * phases)
-		warn("x y z", "%.0f %% of the pixels with a phase have their point behind the camera "
-		    "or the projector: are --origin, --period, --axis and --calib right?",
+		warn("x y z", "%.0f %% of the pixels with a phase have their point behind the "
+		    "camera or the projector: are --origin, --period, --axis and --calib right?",
 		    100 * behind / phases);
 	else if (!plausible->limited && lost > LOST * phases && lost < phases)
 		warn("x y z", "%.0f %% of the pixels with a phase have no point in front of camera "

@@ -28,7 +28,7 @@
  * have one origin: right captures of three rigs are off by 0.000 to 0.016. */
 #define TAIL 0.05		/* on each side: noise, pixels in the dark */
 #define EDGE_SHIFT 0.035
-#define BEYOND 0.03		/* a cell that is seen in part may lie on one side, but not beyond */
+#define BEYOND 0.03		/* a cell seen in part may lie on one side, but not beyond */
 
 int
 residual_check_plan(struct residual_check *check, size_t w, size_t h, float chance)
