@@ -197,21 +197,18 @@ select_pixels(const struct fit_check *check, const struct capture_fringe *fringe
 }
 
 /*
- * The Gram matrix of the pixels with fringes. All sectors of the circle of phases weigh the same:
- * where some phases are rare, what harmonics leave over looks like other shifts. False: some
- * hardly occur, or few pixels have fringes.
+ * Weighs the sectors of the circle of phases alike in the Gram matrix of the pixels that were
+ * selected: where some phases are rare, what harmonics leave over looks like other shifts. False:
+ * some hardly occur.
  */
 static bool
-gather_gram(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
-    double *gram)
+weigh_phases(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
+    double *gram, size_t used)
 {
 	size_t pixels = check->columns * check->rows, n = fringe->n, count[SECTORS] = { 0 };
-	size_t used = select_pixels(check, fringe, max_value, gram);
 	struct step_plane plane = step_plane_find(gram, n);
 	float v[STEP_FIT_MOST];
 
-	if (used < LEAST)
-		return false;
 	for (size_t p = 0; p < pixels; p++)
 		if (check->work[p] > 0) {
 			take_unit(check, fringe, max_value, p, v);
@@ -227,6 +224,30 @@ gather_gram(const struct fit_check *check, const struct capture_fringe *fringe, 
 			add_gram(gram, v, (double)used / (SECTORS *
 			    (double)count[(size_t)(step_plane_turns(&plane, v) * SECTORS)]), n);
 		}
+	return true;
+}
+
+/* Weighing the phases takes as long as all else: it is done where there is something to tell. False:
+ * nothing can be told. */
+static bool
+judge_set(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
+    struct step_verdict *verdict)
+{
+	double gram[STEP_FIT_MOST * STEP_FIT_MOST];
+	size_t used = select_pixels(check, fringe, max_value, gram);
+	bool fits;
+
+	if (used < LEAST)
+		return false;
+	*verdict = step_fit_judge(gram, fringe->shift_rad, fringe->n);
+	fits = verdict->fault == STEPS_FIT;
+	if (fits && !check->verbose)
+		return true;
+	if (!weigh_phases(check, fringe, max_value, gram, used))
+		return false;
+	*verdict = step_fit_judge(gram, fringe->shift_rad, fringe->n);
+	if (fits)
+		verdict->fault = STEPS_FIT;
 	return true;
 }
 
@@ -331,8 +352,6 @@ warn_assumed(struct fit_check *check, const struct capture_set *captures)
 void
 fit_check_warn(struct fit_check *check, const struct capture_set *captures, float max_value)
 {
-	double gram[STEP_FIT_MOST * STEP_FIT_MOST];
-
 	warn_assumed(check, captures);
 	for (size_t k = 0; k < captures->fringes && !check->off; k++) {
 		const struct capture_fringe *fringe = &captures->fringe[k];
@@ -340,11 +359,10 @@ fit_check_warn(struct fit_check *check, const struct capture_set *captures, floa
 
 		if (!is_checkable(fringe))
 			continue;
-		if (!gather_gram(check, fringe, max_value, gram)) {
+		if (!judge_set(check, fringe, max_value, &verdict)) {
 			report(check, fringe, NAN);
 			continue;
 		}
-		verdict = step_fit_judge(gram, fringe->shift_rad, fringe->n);
 		report(check, fringe, verdict.misfit);
 		check->off = check->warned =
 		    verdict.fault != STEPS_FIT && verdict.fault != STEPS_UNFIT;
