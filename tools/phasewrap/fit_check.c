@@ -227,8 +227,8 @@ weigh_phases(const struct fit_check *check, const struct capture_fringe *fringe,
 	return true;
 }
 
-/* Weighing the phases takes as long as all else: it is done where there is something to tell. False:
- * nothing can be told. */
+/* Weighing the phases takes as long as all else: it is done where there is something to tell.
+ * False: nothing can be told. */
 static bool
 judge_set(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
     struct step_verdict *verdict)
