@@ -105,12 +105,20 @@ static void
 look_along_row(const struct jump_check *check, const struct frame *in, const float *absolute,
     size_t y, double sum[6])
 {
+	const float *modulation = NULL, *texture = NULL;
 	size_t w = check->w;
+	float last, next;
 
-	for (size_t x = 0; x + 1 < w; x++)
+	if (check->modulation != NO_CHANNEL) {
+		modulation = frame_floats(in, check->modulation, y);
+		texture = frame_floats(in, check->texture, y);
+	}
+	last = modulation ? modulation[0] * texture[0] : 1;
+	for (size_t x = 0; x + 1 < w; x++, last = next) {
+		next = modulation ? modulation[x + 1] * texture[x + 1] : 1;
 		add_pair(sum, x > 0 ? absolute[x - 1] : NAN, absolute[x], absolute[x + 1],
-		    x + 2 < w ? absolute[x + 2] : NAN,
-		    amplitude(check, in, y, x) * amplitude(check, in, y, x + 1));
+		    x + 2 < w ? absolute[x + 2] : NAN, last * next);
+	}
 }
 
 void
