@@ -121,6 +121,30 @@ expect(read_frame("mean.nrrd").pixels == want)
 a = read_frame("again.nrrd")
 expect(a.pixels == np.floor(want + 0.5)[:, 4:12, 3:12])
 expect(a.meta["origin_px"] == "106 208" and a.meta["bin"] == "2", a.meta)'
+	place() {	# WANTED FILE: its origin_px and bin, none where it has none
+		py 'f = read_frame(sys.argv[1]); seen = f.meta.get("origin_px", "none") + ", " + f.meta.get("bin", "none"); expect(seen == sys.argv[2], seen)' "$2" "$1"
+	}
+	for origin in "" "100 200"; do
+		py 'o = sys.argv[1]; write_frames("o.nrrd", Frame(np.zeros((60, 80), "u1"), None, {"origin_px": o} if o else {}))' "$origin"
+		framecat --bin 2 o.nrrd -o b.nrrd
+		place "${origin:-none}, 2" b.nrrd
+		framecat --bin 3 b.nrrd -o bb.nrrd
+		place "${origin:-none}, 6" bb.nrrd
+		framecat --crop 8,4,20,20 b.nrrd -o bc.nrrd
+		framecat --crop 16,8,40,40 o.nrrd -o c.nrrd
+		framecat --bin 2 c.nrrd -o cb.nrrd
+		framecat --crop 16,8,40,40 --bin 2 o.nrrd -o both.nrrd
+		framecat --crop 2,1,9,9 bc.nrrd -o bcc.nrrd
+		if [ "$origin" ]; then at="116 208" then="120 210"; else at="16 8" then="20 10"; fi
+		for file in bc cb both; do place "$at, 2" $file.nrrd; done
+		place "$at, none" c.nrrd
+		place "$then, 2" bcc.nrrd
+	done
+	py 'write_frames("uneven.nrrd", Frame(np.zeros((60, 80), "u1"), None, {"origin_px": "10 20", "bin": "2 3"}))'
+	framecat --crop 5,6,30,20 uneven.nrrd | framecat --bin 2 -o x.nrrd
+	place "20 38, 4 6" x.nrrd
+	py 'write_frames("bad.nrrd", Frame(np.zeros((6, 8), "u1"), None, {"bin": "2 3 4"}))'
+	fails 1 "bin: wants one or two numbers, not '2 3 4'" framecat --bin 2 bad.nrrd -o y.nrrd
 	py 'p = np.full((2, 2), np.nan, "f4"); write_frames("nan.nrrd", Frame(p))
 p[0, 1] = 7; write_frames("one.nrrd", Frame(p))'
 	framecat --bin 2 nan.nrrd one.nrrd -o out.nrrd

@@ -1,49 +1,15 @@
-load helpers
+load mistakes.bash
 
 # Mistakes that users make, each with the words that it gets; and right sets, which get none.
 
-# mistake "WORDS IN THE MESSAGE" COMMAND ...: it may end in any way, but says this in one line.
-mistake() {
-	local words=$1
-	shift
-	run --separate-stderr "$@"
-	if [[ $stderr != *"$words"* ]] || [ "$(wc -l <<<"$stderr")" -ne 1 ]; then
-		printf '%s\nprinted: %s\nwanted: %s\n' "$*" "$stderr" "$words"
-		return 1
-	fi
-}
-
-# right COMMAND ...: not a word.
-right() {
-	run --separate-stderr "$@"
-	if [ "$status" -ne 0 ] || [ -n "$stderr" ]; then
-		printf '%s\nexit %s, printed: %s\n' "$*" "$status" "$stderr"
-		return 1
-	fi
-}
-
-# images N [OPTION ...]: N steps as single files without keys, 1.png to N.png.
-images() {
-	local n=$1
-	shift
-	rm -f -- *.png
-	fringesim -q -s 320x200 -p 40 -n "$n" --ref-plane 10,0.157,0 -c 5 --noise 1.5 "$@" |
-		framecat --split --delete "*" -o %d.png
-	for ((i = n; i > 0; i--)); do mv $((i - 1)).png "$i.png"; done
-}
-
-wrap() {
-	phasewrap -p 40 -o wrapped.nrrd "$@"
-}
-
 @test "mistakes: right sets of 3 to 18 steps, noisy, dark, with harmonics, get no word" {
-	for n in 3 4 5 6 7 8 9 12 18; do
+	for n in 3 4 5 6 7 8 9 10 11 12 18; do
 		for look in "--noise 1.5" "--noise 12" "--gamma 2.2 --noise 1" "--mean 20 --amplitude 8 --noise 2" \
 			"--albedo checker" "--defocus 3 --mean 150 --amplitude 90" "--bits 16" "--bits float --noise 0"; do
 			# shellcheck disable=SC2086
-			fringesim -q -s 320x200 -p 40 -n $n --ref-plane 10,0.157,0 -c 5 $look -o set.nrrd
-			right phasewrap -o wrapped.nrrd set.nrrd
-		done
+			fringesim -q -s 200x120 -p 40 -n $n --ref-plane 10,0.157,0 -c 5 $look
+		done >sets.nrrd
+		right phasewrap -o wrapped.nrrd sets.nrrd
 	done
 }
 
@@ -114,118 +80,36 @@ wrap() {
 		phasewrap "${three[@]}" "$box"/f35_{0,2,1,3,4,5,6,7}.png "$box"/f3[67]_*.png
 	mistake "an image of 12 seems to be missing behind image 5" wrap -n 11 "$eye"/phase_0[0-4].png \
 		"$eye"/phase_0[6-9].png "$eye"/phase_1*.png
-	mistake "steps of 360/12 degrees" wrap -n 4 "$eye"/phase_*.png
+	mistake "4 images, but steps of 360/" wrap -n 4 "$eye"/phase_*.png	# of 8 to 12 a turn: harmonics hide it
 }
 
-@test "mistakes: Gray planes in another order, another cell, origin or sign; periods exchanged: real sets" {
-	need_data slmaster_eye_12step_gray
-	eye=$data/slmaster_eye_12step_gray box=$data/weiyang_box_3freq_35_36_37
-	decode() {	# PLANES [OPTION ...]
-		local planes=$1
-		shift
-		# shellcheck disable=SC2086
-		fringepipe phasewrap -n 12 -p 60 --gray 6 --gray-cell half --phase-origin 180 "$@" \
-			"$eye"/phase_*.png $planes , unwrap2f -o a.nrrd
+@test "mistakes: cut-outs of right sets, of few periods and less, get no word" {
+	need_data weiyang_box_3freq_35_36_37
+	crops() {	# N SIGN FILE ...: 40 cut-outs of 12 to 200 px of the images
+		local n=$1 sign=$2
+		shift 2
+		framecat --stack "$@" -o whole.nrrd
+		py '
+rng, whole, out = np.random.default_rng(int(sys.argv[1])), read_frame("whole.nrrd").pixels, []
+for _ in range(40):
+	w, h = np.minimum(rng.integers(12, 201, 2), whole.shape[:0:-1])
+	x, y = (rng.integers(0, whole.shape[2] - w + 1), rng.integers(0, whole.shape[1] - h + 1))
+	out.append(Frame(whole[:, y:y + h, x:x + w]))
+write_frames("crops.nrrd", out)' 3
+		right phasewrap -n "$n" -p 40 --sign "$sign" crops.nrrd -o w.nrrd
 	}
-	gray="$eye/gray_0.png $eye/gray_1.png $eye/gray_2.png $eye/gray_3.png $eye/gray_4.png $eye/gray_5.png"
-	right decode "$gray"
-	right decode "$gray" --min-amplitude 8 --min-modulation 0.1
-	mistake "the most significant first" decode "$(printf '%s\n' $gray | tac | tr '\n' ' ')"
-	mistake "the most significant first" decode "$eye/gray_1.png $eye/gray_0.png ${gray#*gray_1.png}"
-	mistake "the most significant first" decode "${gray/gray_2.png $eye\/gray_3/gray_3.png $eye\/gray_2}"
-	mistake "--gray-cell" decode "$gray" --gray-cell period
-	mistake "fringe orders" decode "$gray" --gray-cell column
-	mistake "--phase-origin" decode "$gray" --phase-origin 0
-	mistake "--sign" decode "$gray" --sign -1
-	for side in left right; do
-		right fringepipe phasewrap -n 4 -G 6 -p 64 --gray-cell half --phase-origin 180 \
-			"$data/slsdk_david_stereo/$side"/phase_*.png "$data/slsdk_david_stereo/$side"/gray_*.png , unwrap2f -o a.nrrd
-		mistake "--phase-origin" fringepipe phasewrap -n 4 -G 6 -p 64 --gray-cell half \
-			"$data/slsdk_david_stereo/$side"/phase_*.png "$data/slsdk_david_stereo/$side"/gray_*.png , unwrap2f -o a.nrrd
-	done
-	right fringepipe phasewrap -n 8 -p 24.4,23.7222222,23.0810811 --sign -1 "$box"/f3[567]_*.png , unwrap2f -o a.nrrd
-	mistake "do --period" fringepipe phasewrap -n 8 -p 23.7222222,24.4,23.0810811 --sign -1 \
-		"$box"/f3[567]_*.png , unwrap2f -o a.nrrd
-	for side in left right; do
-		angel=$data/dtu_angel_2freq_rectified/$side
-		right fringepipe phasewrap -n 8 -p 48,46.8292683 --sign -1 "$angel"/f4[01]_*.png , unwrap2f -u 1 -o a.nrrd
-		mistake "periods" fringepipe phasewrap -n 8 -p 46.8292683,48 --sign -1 "$angel"/f4[01]_*.png , \
-			unwrap2f -u 1 -o a.nrrd
-		mistake "periods" fringepipe phasewrap -n 8 -p 48,45 --sign -1 "$angel"/f4[01]_*.png , unwrap2f -u 1 -o a.nrrd
-	done
-}
-
-@test "mistakes: orders are right at edges of objects, in shadows and noise" {
-	for scene in relief "steps --height 40" "sphere --radius 30" "tilt --height 60" "relief --shadow --height 60"; do
-		for kind in "-p 60,63 -n 3" "-p 40,41 -n 4" "-p 50 -n 4 --gray half" "-p 32 -n 6 --gray period"; do
-			# shellcheck disable=SC2086
-			fringesim -q -s 400x300 --projector 1200x800 --scene $scene $kind --noise 1 -o set.nrrd
-			right fringepipe phasewrap --min-amplitude 5 set.nrrd , unwrap2f -o a.nrrd
-		done
-	done
-}
-
-# rig WxH: a calibration of 1280x960 px and an absolute phase that it measures.
-rig() {
-	py 'import json
-json.dump({"camera_K": [[1900, 0, 640], [0, 1900, 480], [0, 0, 1]], "projector_K": [[1400, 0, 600], [0, 1400, 400], [0, 0, 1]],
-	"R_cam_to_proj": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "T_cam_to_proj_mm": [-120, 0, 0],
-	"camera_size": [1280, 960], "projector_size": [1200, 800]}, open("c.json", "w"))'
-	fringesim -q --calib c.json --scene plane --distance 700 -p 60,63 -n 3 --noise 1 |
-		phasewrap -q | unwrap2f -q -o a.nrrd
-}
-
-@test "mistakes: frames and calibrations that do not belong together" {
-	rig
-	right phase2depth --calib c.json a.nrrd -o x.nrrd
-	framecat --delete 'origin_px,bin' a.nrrd -o bare.nrrd
-	right phase2depth --calib c.json bare.nrrd -o x.nrrd
-	framecat --bin 2 bare.nrrd | framecat --delete bin,origin_px -o half.nrrd
-	mistake "say --bin 2" phase2depth --calib c.json half.nrrd -o x.nrrd
-	right phase2depth --calib c.json --bin 2 half.nrrd -o half_x.nrrd
-	py '
-whole, half = read_frame("x.nrrd"), read_frame("half_x.nrrd")
-expect(half.meta["bin"] == "2 2", half.meta)'
-	framecat --crop 100,50,600,700 bare.nrrd | framecat --delete origin_px -o crop.nrrd
-	mistake "by --origin" phase2depth --calib c.json crop.nrrd -o x.nrrd
-	right phase2depth --calib c.json --origin 100,50 crop.nrrd -o x.nrrd
-	mistake "does not lie on the calibration's camera of 1280 x 960" phase2depth --calib c.json --origin 900,50 crop.nrrd -o y.nrrd
-	[ "$status" -eq 1 ]
-	framecat --crop 100,50,600,700 bare.nrrd -o keyed.nrrd
-	right phase2depth --calib c.json keyed.nrrd -o x.nrrd
-	right phase2depth --calib c.json --origin 100,50 keyed.nrrd -o x.nrrd
-	fails 1 "the frame itself says origin_px 100 50" phase2depth --calib c.json --origin 10,5 keyed.nrrd -o y.nrrd
-	fails 1 "the frame itself says origin_px 100 50" phase2depth --ref ideal --ref-plane 1,0.1,0 -c 5 --origin 10,5 keyed.nrrd -o y.nrrd
-	sed 's/120, 0, 0/0.12, 0, 0/' c.json >metres.json
-	mistake "is T in metres" phase2depth --calib metres.json a.nrrd -o x.nrrd
-	fails 1 "only a phase that varies along x measures" phase2depth --calib c.json --axis y a.nrrd -o y.nrrd
-	[ ! -e y.nrrd ]
-}
-
-@test "mistakes: phases outside the projector, and a camera for a projector" {
-	rig
-	framecat --delete period_px a.nrrd -o bare.nrrd
-	mistake "outside the projector's 1200 columns" phase2depth --calib c.json --period 160 bare.nrrd -o x.nrrd
-	run --separate-stderr phase2depth --calib c.json --centered a.nrrd -o x.nrrd
-	[[ $stderr == *"outside the projector's 1200 columns"*"no pixel of x is valid"* ]]
-	mistake "says 30 px, and the frame itself says period_px 60" phase2depth --calib c.json --period 30 a.nrrd -o x.nrrd
-	need_data slsdk_david_stereo
-	fails 1 "is of two cameras" phase2depth --calib "$data/slsdk_david_stereo/calib.json" a.nrrd -o y.nrrd
-	[ ! -e y.nrrd ]
-	phase2depth -q --calib "$data/slsdk_david_stereo/calib.json" --as-projector --origin 0,0 \
-		<(framecat --crop 0,0,400,400 a.nrrd | framecat --delete origin_px) -o x.nrrd
-}
-
-@test "mistakes: the eye's calibration gives no word, but for what is wrong with it" {
-	need_data slmaster_eye_12step_gray
-	eye=$data/slmaster_eye_12step_gray
-	fringepipe -q phasewrap -n 12 -p 60 --gray 6 --gray-cell half --phase-origin 180 "$eye"/phase_*.png \
-		"$eye"/gray_*.png , unwrap2f -o a.nrrd
-	right phase2depth --calib "$eye/caliInfo_original_full_frame.yml" --origin 350,300 a.nrrd -o x.nrrd
-	right phase2depth --calib "$eye/calib.json" a.nrrd -o x.nrrd
-	mistake "by --origin" phase2depth --calib "$eye/caliInfo_original_full_frame.yml" a.nrrd -o x.nrrd
-	framecat --delete period_px a.nrrd -o bare.nrrd
-	mistake "outside the projector" phase2depth --calib "$eye/calib.json" --period 120 bare.nrrd -o x.nrrd
+	box=$data/weiyang_box_3freq_35_36_37/f36 eye=$data/slmaster_eye_12step_gray/phase angel=$data/dtu_angel_2freq_rectified/left
+	crops 8 -1 "$box"_*.png
+	crops 4 -1 "$box"_{0,2,4,6}.png
+	crops 4 -1 "$box"_{1,3,5,7}.png
+	crops 12 +1 "$eye"_*.png
+	crops 6 +1 "$eye"_{01,03,05,07,09,11}.png
+	crops 8 -1 "$angel"/f40_*.png
+	crops 4 +1 "$data"/slsdk_david_stereo/left/phase_*.png
+	crops 4 -1 "$data"/hagen_lens_4step/lens_crop_*.jpg
+	framecat --crop 57,92,20,20 "$box"_*.png -o small.nrrd
+	run --separate-stderr phasewrap -v -n 8 -p 40 --sign -1 small.nrrd -o w.nrrd
+	[[ $stderr == *"too few phases occur"* ]]
 }
 
 @test "mistakes: options that are misspelt, signs without a plus, periods that contradict each other" {
@@ -251,6 +135,18 @@ for name in "a", "b":
 	fails 2 "--field: wants --count beside it" phasewrap --field 1920 bare.nrrd
 	fails 2 "--period: " phasewrap -p 1920/0 bare.nrrd
 	fails 2 "--period: wants numbers" phasewrap -p 1920/ bare.nrrd
+}
+
+@test "mistakes: a warning in a chain names its stage, and which one where two have the same name" {
+	images 8
+	mistake "fringepipe: phasewrap: the period 40 px: image 2 and image 3 show the same" \
+		fringepipe phasewrap -p 40 -n 8 1.png 2.png 2.png {4..8}.png , gauss -o w.nrrd
+	py 'write_frames("a.nrrd", Frame(np.ones((20, 30), "f4"), ["absphase"], {"c_mm_per_rad": "1", "ref_plane_rad": "0 0 0"}))'
+	mistake "fringepipe: phase2depth (stage 2): no pixel of depth is valid" fringepipe framecat a.nrrd , \
+		phase2depth --ref ideal --min-depth 5 , framecat --set channels=absphase , phase2depth --ref ideal -o z.nrrd
+	run --separate-stderr fringepipe -v phasewrap -p 40 -n 8 {1..8}.png , gauss -o w.nrrd
+	[[ $stderr == *"fringepipe: phasewrap: the period 40 px: the fit is off by 0.0"* ]]
+	[[ $stderr == *"fringepipe: phasewrap: of 64000 pixels 0 are invalid"* ]]
 }
 
 @test "mistakes: --order lsb-first, pairs or by-step do not say where phases and Gray planes stand" {
@@ -300,4 +196,47 @@ write_frames("dark.nrrd", Frame(rng.integers(0, 4, (4,) + x.shape).astype("u1"),
 	box=$data/weiyang_box_3freq_35_36_37
 	right phasewrap -n 4 -p 24.4 --sign -1 "$box"/f35_{0,2,4,6}.png -o w.nrrd
 	right phasewrap -n 4 -p 24.4 --sign -1 "$box"/f35_{1,3,5,7}.png -o w.nrrd
+}
+
+@test "mistakes: options against what the images say themselves" {
+	fringesim -q -s 100x80 --projector 320x200 -p 40 -n 4 --gray period -o set.nrrd
+	keyed=(phasewrap set.nrrd -o w.nrrd)
+	for same in "-G 3" "-p 40" "-s 0,90,180,-90" "--phase-origin 360" "--sign 1" "--gray-cell period" "-a x"; do
+		# shellcheck disable=SC2086
+		right "${keyed[@]}" $same
+	done
+	mistake "--period: says 50 px, and the images themselves say period_px 40: the option counts" "${keyed[@]}" -p 50
+	mistake "--gray: says 4 planes, and of the images 3 say that they are some: the images count" "${keyed[@]}" -G 4
+	mistake "--sign: says -1, and by the images' own keys it is +1: the option counts" "${keyed[@]}" --sign -1
+	mistake "--phase-origin: says 30 degrees, and by the images' own keys it is 0: the option counts" "${keyed[@]}" --phase-origin 30
+	mistake "--gray-cell: says half, and the images themselves say gray_cell period: the option counts" "${keyed[@]}" --gray-cell half
+	mistake "--axis: says y, and the images themselves say axis x: the option counts" "${keyed[@]}" -a y
+	mistake "--shift: says 90.2 degrees for image 2 of a period, and the image itself says shift_rad 1.5708 (90 degrees)" \
+		"${keyed[@]}" -s 0,90.2,180,270
+	right "${keyed[@]}" -q --sign -1
+	right "${keyed[@]}" -n 4 -p 40 -G 3 --order phase,gray --sign -1	# their keys do not count
+	mistake "--period: says 50 px" phasewrap -p 50 set.nrrd set.nrrd set.nrrd -o w.nrrd
+	fails 1 "a measurement is 3 images by the options and 7 by the key set_images" "${keyed[@]}" -n 3
+}
+
+@test "mistakes: steps of 45 degrees taken for 40, and the other way; a manifest of several measurements" {
+	images 8
+	mistake "image 1 and image 9 show the same" wrap -n 9 {1..8}.png 1.png
+	images 9
+	mistake "an image of 9 seems to be missing behind image 8" wrap -n 8 {1..8}.png
+	fringesim -q -s 100x80 -p 40,44 -n 3 --frames 3 --motion 2 -m list.vnl -o all%02d.png
+	fringesim -q -s 100x80 -p 40,44 -n 3 --frames 3 --motion 2 -o all.nrrd
+	right phasewrap -m list.vnl -o a.nrrd
+	right phasewrap all.nrrd -o b.nrrd
+	right phasewrap -m list.vnl all.nrrd -o c.nrrd
+	framecmp a.nrrd b.nrrd
+	framecmp a.nrrd c.nrrd
+	py 'expect(len(read_frames("a.nrrd")) == 3)'
+	head -n 16 list.vnl >short.vnl
+	fails 1 "two images of the period 40 px are the same step" phasewrap -m short.vnl -o d.nrrd
+	images 8	# a list that says no steps is one measurement
+	{ echo "# file role"; for i in 1 2 3 4 5 6 7 8; do echo "$i.png phase"; done; } >bare.vnl
+	right phasewrap -m bare.vnl -p 40 -o d.nrrd
+	right wrap -n 8 {1..8}.png
+	framecmp d.nrrd wrapped.nrrd
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static _Thread_local struct fail_record own;	/* of this thread */
+static _Thread_local const char *stage;	/* that it works for */
 static char program[64] = "fringepipe";
 static bool be_quiet;
 
@@ -166,16 +167,45 @@ fail_print(void)
 	    stderr, "%s: %s\n", program, own.message[0] ? own.message : "failed without a message");
 }
 
+const char *
+warn_stage(const char *name)
+{
+	const char *before = stage;
+
+	stage = name;
+	return before;
+}
+
+static void
+print_line(const char *object, const char *format, va_list args)
+{
+	char text[1024];
+
+	format_message(text, sizeof(text), object, NULL, format, args);
+	if (stage && stage[0])
+		fprintf(stderr, "%s: %s: %s\n", program, stage, text);
+	else
+		fprintf(stderr, "%s: %s\n", program, text);
+}
+
 void
 warn(const char *object, const char *format, ...)
 {
-	char text[1024];
 	va_list args;
 
 	if (be_quiet)
 		return;
 	va_start(args, format);
-	format_message(text, sizeof(text), object, NULL, format, args);
+	print_line(object, format, args);
 	va_end(args);
-	fprintf(stderr, "%s: %s\n", program, text);
+}
+
+void
+note(const char *object, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_line(object, format, args);
+	va_end(args);
 }

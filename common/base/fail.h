@@ -61,5 +61,10 @@ void fail_set_quiet(bool quiet);
 void fail_print(void);
 /* Prints "program: object: message" on standard error at once, unless quiet. */
 void warn(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for -v, which the caller asks for: also when quiet. */
+void note(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Warnings and notes of the calling thread begin "program: stage: " from now on; empty or NULL:
+ * without a stage. The name is kept. Returns the one before. */
+const char *warn_stage(const char *stage);
 
 #endif

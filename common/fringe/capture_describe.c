@@ -23,7 +23,8 @@ print_numbered(FILE *to, const char *words, size_t number)
 }
 
 static int
-name_channels(const struct capture_set *set, const char *forms, struct frame_head *head)
+name_channels(const struct capture_set *set, const char *forms, const char *qualities,
+    struct frame_head *head)
 {
 	struct text text;
 	FILE *to = text_open(&text);
@@ -35,7 +36,7 @@ name_channels(const struct capture_set *set, const char *forms, struct frame_hea
 	for (size_t k = 0; k < set->fringes; k++)
 		print_numbered(to, forms, set->fringes > 1 ? k + 1 : 0);
 	if (set->fringes)
-		fputs(" modulation texture", to);
+		fprintf(to, " %s", qualities);
 	for (size_t i = 0; i < set->codes; i++)
 		print_numbered(to, "index", set->codes > 1 ? i + 1 : 0);
 	names = text_close(&text, NULL);
@@ -87,14 +88,15 @@ describe_codes(const struct capture_set *set, struct meta *meta)
 }
 
 int
-capture_set_describe(const struct capture_set *set, const char *forms, struct frame_head *head)
+capture_set_describe(const struct capture_set *set, const char *forms, const char *qualities,
+    struct frame_head *head)
 {
 	static const char *const single[] = { "role", "step", "shift_rad", "bit", "name",
 		"set_images", "phase_sign", "phase_origin_rad" };
 	struct meta *meta = &head->meta;
 	static const char codes[][4] = { "x", "y", "x y" };
 
-	if (name_channels(set, forms, head) < 0)
+	if (name_channels(set, forms, qualities, head) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++)
 		meta_remove(meta, single[i]);

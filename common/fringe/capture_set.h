@@ -74,11 +74,12 @@ int capture_set_check_names(const struct capture_options *, const struct manifes
     const struct frame_head *, char *const *operand, size_t operands);
 /*
  * Turns the head of a measurement into the head of its result: for every fringe set the channels
- * `forms` ("phase" or "cos sin", numbered if there are several sets), then modulation and texture;
- * then an index for every code. Sets period_px axis steps gray_cell gray_planes, removes the keys
- * that describe single images. -1 after fail().
+ * `forms` ("phase" or "cos sin", numbered if there are several sets), then once `qualities`
+ * ("modulation texture") if there is a set; then an index for every code. Sets period_px axis steps
+ * gray_cell gray_planes, removes the keys that describe single images. -1 after fail().
  */
-int capture_set_describe(const struct capture_set *, const char *forms, struct frame_head *);
+int capture_set_describe(const struct capture_set *, const char *forms, const char *qualities,
+    struct frame_head *);
 void capture_set_free(struct capture_set *);
 
 #endif

@@ -474,6 +474,49 @@ manifest_write(const char *path, const struct manifest *manifest)
 	return status;
 }
 
+static bool
+same_number(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* Are two images described alike, whatever their files? */
+static bool
+same_description(const struct manifest_row *a, const struct manifest_row *b)
+{
+	return a->role == b->role && a->axis == b->axis && a->step == b->step &&
+	    a->bit == b->bit && a->gray_cell == b->gray_cell &&
+	    same_number(a->period_px, b->period_px) && same_number(a->shift_rad, b->shift_rad);
+}
+
+/* Are the first n rows all different? Rows that do not say their step are not. */
+static bool
+are_different(const struct manifest *manifest, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (same_description(&manifest->row[i], &manifest->row[k]))
+				return false;
+	return true;
+}
+
+#define LEAST_IMAGES 2	/* of a measurement */
+
+size_t
+manifest_measurement(const struct manifest *manifest)
+{
+	for (size_t n = LEAST_IMAGES; n < manifest->n; n++) {
+		size_t i = n;
+
+		while (manifest->n % n == 0 && i < manifest->n &&
+		    same_description(&manifest->row[i], &manifest->row[i % n]))
+			i++;
+		if (i == manifest->n && are_different(manifest, n))
+			return n;
+	}
+	return manifest->n;
+}
+
 char **
 manifest_files(const struct manifest *manifest, size_t *n)
 {

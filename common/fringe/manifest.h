@@ -58,6 +58,9 @@ int manifest_load(const char *path, struct manifest *out);
 /* The files in the order of the list, each once where it stands several times in a row (a file of
  * several images): a new array of the manifest's own names, and their number. NULL after fail(). */
 char **manifest_files(const struct manifest *, size_t *n);
+/* How many rows are one measurement: fewer than all where they say which step each is, and repeat,
+ * as those of several measurements with the same patterns do. */
+size_t manifest_measurement(const struct manifest *);
 /* Likewise from an open file; path is for messages and for the folder of relative names. */
 int manifest_read(FILE *, const char *path, struct manifest *out);
 void manifest_free(struct manifest *);

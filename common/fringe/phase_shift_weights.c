@@ -57,7 +57,8 @@ phase_shift_weights_solve(const struct capture_fringe *fringe, double sign, doub
 
 	out->n = fringe->n;
 	out->weights = calloc(fringe->n, sizeof(*out->weights));
-	if (!out->weights)
+	out->model = calloc(fringe->n, sizeof(*out->model));
+	if (!out->weights || !out->model)
 		return fail_memory();
 	for (size_t i = 0; i < fringe->n; i++) {
 		design_row(fringe, sign, origin_rad, i, row);
@@ -78,6 +79,7 @@ phase_shift_weights_solve(const struct capture_fringe *fringe, double sign, doub
 				weight[a] += inverse[a][b] * row[b];
 		out->weights[i] = (struct phase_shift_weights){ tidy(n * weight[0]),
 			tidy(weight[1]), tidy(weight[2]) };
+		out->model[i] = (struct phase_shift_model){ tidy(row[1]), tidy(row[2]) };
 	}
 	return 0;
 }
@@ -86,6 +88,8 @@ void
 phase_shift_weights_free(struct phase_shift_fit *fit)
 {
 	free(fit->weights);
+	free(fit->model);
 	fit->weights = NULL;
+	fit->model = NULL;
 	fit->n = 0;
 }

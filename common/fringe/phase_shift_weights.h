@@ -10,10 +10,16 @@ struct phase_shift_weights {
 	float mean, c, s;
 };
 
-/* weights[i] belongs to plane[i] of the fringe set. */
+/* Of one image: I = A + B cos phi cosine + B sin phi sine. */
+struct phase_shift_model {
+	float cosine, sine;
+};
+
+/* weights[i] and model[i] belong to plane[i] of the fringe set. */
 struct phase_shift_fit {
 	size_t n;
 	struct phase_shift_weights *weights;
+	struct phase_shift_model *model;
 };
 
 /*

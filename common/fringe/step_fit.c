@@ -17,6 +17,7 @@
  */
 #define EXCHANGED_RATIO 1.4
 #define MISSING_RATIO 1.12
+#define MISSING_RATIO_FOUR 1.5	/* four leave one number, which square fringes fill */
 #define OTHER_RATIO 2.0
 #define OUTLIER_RATIO 2.5
 #define OUTLIER_LEAD 1.8	/* over the second best to leave out */
@@ -317,7 +318,7 @@ find_missing(const struct fit *fit, struct step_verdict *verdict, double *best)
 		for (size_t i = 0; i < fit->n; i++)
 			shift[i] = 2 * M_PI * (double)(i + (i >= gap)) / ((double)fit->n + 1);
 		found = ratio_of_shifts(fit, shift);
-		if (found > MISSING_RATIO)
+		if (found > (fit->n == 4 ? MISSING_RATIO_FOUR : MISSING_RATIO))
 			offer(verdict, best, found, STEPS_MISSING, gap, 0);
 	}
 }

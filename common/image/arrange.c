@@ -221,14 +221,32 @@ arrange_stack(struct frame *const *frames, size_t n, struct frame **out)
 
 /* ---- where a frame lies on its sensor ---- */
 
+/* The key's one or two numbers; 1 1 without it. */
+static int
+read_bin(const struct meta *meta, double bin[2])
+{
+	struct numbers list;
+	bool wrong;
+
+	if (meta_numbers(meta, "bin", &list) < 0)
+		return -1;
+	bin[0] = list.n > 0 ? list.v[0] : 1.0;
+	bin[1] = list.n > 1 ? list.v[1] : bin[0];
+	wrong = list.n > 2 || (list.n == 0 && meta_get(meta, "bin"));
+	numbers_free(&list);
+	if (wrong)
+		return fail("bin", "wants one or two numbers, not '%.60s'", meta_get(meta, "bin"));
+	return 0;
+}
+
 int
 arrange_keep_place(struct meta *meta, size_t x, size_t y, size_t binned)
 {
 	struct numbers origin;
-	double place[2] = { 0.0, 0.0 }, bin;
+	double place[2] = { 0.0, 0.0 }, bin[2];
 	bool known, given = meta_get(meta, "origin_px") != NULL;
 
-	if (meta_number(meta, "bin", 1.0, &bin) < 0 || meta_numbers(meta, "origin_px", &origin) < 0)
+	if (read_bin(meta, bin) < 0 || meta_numbers(meta, "origin_px", &origin) < 0)
 		return -1;
 	known = origin.n == 2;
 	if (known)
@@ -237,11 +255,13 @@ arrange_keep_place(struct meta *meta, size_t x, size_t y, size_t binned)
 	if (given && !known)
 		return fail("origin_px", "wants two numbers, not '%.60s'",
 		    meta_get(meta, "origin_px"));
-	place[0] += (double)x * bin;
-	place[1] += (double)y * bin;
-	if (binned > 1 && meta_set_number(meta, "bin", bin * (double)binned) < 0)
+	place[0] += (double)x * bin[0];
+	place[1] += (double)y * bin[1];
+	for (size_t i = 0; i < 2; i++)
+		bin[i] *= (double)binned;
+	if (binned > 1 && meta_set_numbers(meta, "bin", bin, bin[0] == bin[1] ? 1 : 2) < 0)
 		return -1;
-	return meta_set_numbers(meta, "origin_px", place, 2);
+	return given || binned == 1 ? meta_set_numbers(meta, "origin_px", place, 2) : 0;
 }
 
 int

@@ -30,7 +30,8 @@ int arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h);
 /*
  * Keeps origin_px (the sensor's pixel that the first pixel starts with) and bin (how many of these
  * a pixel is wide) true for a frame that starts at pixel (x, y) of the old one, and whose pixels
- * are `binned` of the old ones wide. -1 after fail().
+ * are `binned` of the old ones wide. A frame without origin_px that is binned gets none: it may
+ * have been cut out by others. One that is cut out gets its place on the frame. -1 after fail().
  */
 int arrange_keep_place(struct meta *, size_t x, size_t y, size_t binned);
 

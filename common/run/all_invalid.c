@@ -45,8 +45,7 @@ all_invalid_scan(
 }
 
 void
-all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const char *object,
-    const char *hint)
+all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const char *hint)
 {
 	char frame[40] = "";
 
@@ -55,6 +54,6 @@ all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const c
 	seen->warned = true;
 	if (seen->frames > 1)
 		snprintf(frame, sizeof(frame), " in frame %zu", seen->frames);
-	warn(object, "no pixel of %s is valid%s, though the input has some%s%s", out->channel[0],
+	warn(NULL, "no pixel of %s is valid%s, though the input has some%s%s", out->channel[0],
 	    frame, hint ? ": see " : "", hint ? hint : "");
 }

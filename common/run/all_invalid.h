@@ -23,9 +23,7 @@ void all_invalid_begin(struct all_invalid *, bool handed_on);
 /* Rows y0 <= y < y1 of `out` are made; those of `in` can be read. */
 void all_invalid_scan(
     struct all_invalid *, const struct frame *in, const struct frame *out, size_t y0, size_t y1);
-/* All rows are: warns, once in a run. object leads the message, may be NULL; hint: the options
- * to look at, may be NULL. */
-void all_invalid_warn(struct all_invalid *, const struct frame_head *out, const char *object,
-    const char *hint);
+/* All rows are: warns, once in a run. hint: the options to look at, may be NULL. */
+void all_invalid_warn(struct all_invalid *, const struct frame_head *out, const char *hint);
 
 #endif

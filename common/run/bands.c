@@ -239,14 +239,14 @@ divide(const struct segment *segment)
 }
 
 static void
-conclude_map(const struct chain *chain, struct link *link)
+conclude_map(struct link *link)
 {
-	const struct stage *stage = link->run.stage;
+	const char *before = warn_stage(link->title);
 
 	if (link->run.body->after)
 		link->run.body->after(&link->run);
-	all_invalid_warn(&link->all_invalid, &link->out, chain->n > 1 ? stage->name : NULL,
-	    stage->hint);
+	all_invalid_warn(&link->all_invalid, &link->out, link->run.stage->hint);
+	warn_stage(before);
 }
 
 /* The segment on the processor. */
@@ -275,7 +275,7 @@ bands_run(struct segment *segment)
 		    segment_passed_from(segment, k, 0) != NO_CHANNEL);
 	thread_pool_for(chain->pool, shares, table ? table_bands_run : run_share, segment);
 	for (size_t k = 0; k < segment->n; k++) {
-		conclude_map(chain, &segment->link[k]);
+		conclude_map(&segment->link[k]);
 		segment->link[k].scanned = true;
 	}
 	return 0;

@@ -223,13 +223,18 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 {
 	struct link *link = &chain->link[at];
 	bool sink = link->run.stage->traits & STAGE_SINK || link->run.sink;
+	const char *before;
+	int status;
 
 	if (plan_link(link, &in->head) < 0 || second_inputs_add(link, &in) < 0) {
 		frame_free(in);
 		return -1;
 	}
 	link->seen = true;
-	if (link->run.body->frame(&link->run, in) < 0) {
+	before = warn_stage(link->title);
+	status = link->run.body->frame(&link->run, in);
+	warn_stage(before);
+	if (status < 0) {
 		chain->losses.stopped |= sink;	/* it writes by itself */
 		return -1;
 	}
@@ -326,6 +331,16 @@ starts_itself(const struct chain *chain)
 	return chain->link[0].run.stage->traits & (STAGE_SOURCE | STAGE_OPERANDS);
 }
 
+static int
+end(struct link *link)
+{
+	const char *before = warn_stage(link->title);
+	int status = link->run.body->end(&link->run);
+
+	warn_stage(before);
+	return status;
+}
+
 /* Nothing more comes: remainders are errors, flows complete what they hold. */
 static int
 finish(struct chain *chain)
@@ -339,8 +354,7 @@ finish(struct chain *chain)
 			return -1;
 		if (second_inputs_end(link) < 0)
 			return -1;
-		if (link->run.body->end && !(i == 0 && starts_itself(chain)) &&
-		    link->run.body->end(&link->run) < 0)
+		if (link->run.body->end && !(i == 0 && starts_itself(chain)) && end(link) < 0)
 			return -1;
 	}
 	return 0;

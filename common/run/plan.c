@@ -115,6 +115,7 @@ plan_link(struct link *link, const struct frame_head *head)
 {
 	const struct stage *stage = link->run.stage;
 	struct frame_head in;
+	const char *before;
 	int status;
 
 	if (second_inputs_read(link) < 0)
@@ -139,7 +140,9 @@ plan_link(struct link *link, const struct frame_head *head)
 	link->source_channels = 0;
 	link->run.state = link->run.scratch_bytes = 0;
 	link->out.type = SAMPLE_FLOAT;
+	before = warn_stage(link->title);
 	status = stage->plan ? stage->plan(&link->run, &link->in, &link->out) : 0;
+	warn_stage(before);
 	if (status == 0 && link->run.body->rows)
 		status = meta_append_command(&link->out.meta, link->command);
 	if (status == 0 && link->run.body->rows && link->out.h != link->in.h)

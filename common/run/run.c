@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "run/losses.h"
+#include "run/second_input.h"
 #include "run/segment.h"
 
 int
@@ -101,13 +102,15 @@ run_numbers(const struct run *run, const struct numbers *option, const struct fr
 int
 run_channel(const struct run *run, const struct frame_head *head, const char *name, size_t *c)
 {
+	struct frame_head own = *head;
 	char names[300];
 
 	*c = head_channel(head, name);
 	if (*c != NO_CHANNEL)
 		return 0;
+	own.c -= second_inputs_channels(run->link);	/* which stand last, by names of ours */
 	return fail(run->chain->n > 1 ? run->stage->name : NULL,
-	    "input has no channel %s, only: %s", name, head_channels_hint(head, names));
+	    "input has no channel %s, only: %s", name, head_channels_hint(&own, names));
 }
 
 size_t

@@ -402,6 +402,10 @@ run_second_input(const struct run *run, const struct frame_head *head, const cha
 			*c = i;
 			found++;
 		}
+	if (found == 1 && channel && strcmp(head->channel[*c] + strlen(prefix), "image"))
+		return fail(NULL, "the image of --%s is %s, wanted is %s (framecat --set "
+		    "channels=%s where it is that under another name)", option,
+		    head->channel[*c] + strlen(prefix), channel, channel);
 	if (found == 1)
 		return 0;
 	(void)run;

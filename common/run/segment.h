@@ -61,6 +61,8 @@ struct losses {
 
 struct link {
 	struct run run;
+	char title[80];	/* in messages: the stage's name, with its place where others have the same
+			   name; empty where it is the only stage */
 	char *command;			/* what becomes cmd.N */
 	bool planned;
 	struct frame_head in, out;	/* of the last plan; `in` with the second inputs */

@@ -208,6 +208,28 @@ count_name(const struct chain *chain, const char *name)
 	return n;
 }
 
+static void
+set_title(const struct chain *chain, size_t at)
+{
+	struct link *link = &chain->link[at];
+	const char *name = link->run.stage->name;
+
+	if (count_name(chain, name) > 1)
+		snprintf(link->title, sizeof(link->title), "%.50s (stage %zu)", name, at + 1);
+	else if (chain->n > 1)
+		snprintf(link->title, sizeof(link->title), "%.50s", name);
+}
+
+static int
+init_stage(struct link *link)
+{
+	const char *before = warn_stage(link->title);
+	int status = link->run.stage->init ? link->run.stage->init(&link->run) : 0;
+
+	warn_stage(before);
+	return status;
+}
+
 static int
 init_links(struct chain *chain)
 {
@@ -225,7 +247,8 @@ init_links(struct chain *chain)
 		run->link = link;
 		if (check_place(chain, i) < 0 || second_inputs_find(link) < 0)
 			return -1;
-		if (run->stage->init && run->stage->init(run) < 0)
+		set_title(chain, i);
+		if (init_stage(link) < 0)
 			return chain->n == 1 ? -1 :
 			    fail_at(chain, i, count_name(chain, run->stage->name));
 		if (i == 0) {

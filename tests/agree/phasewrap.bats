@@ -12,6 +12,11 @@ uchar a:0..255 b:0..255 c:0..255 d:0..255 e:0..255 f:0..255 | | phasewrap -n 3 -
 float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 h:0..1 i:0..1 | | phasewrap -n 3 -p 20 -G 3 -i
 uchar a:0..255 b:0..255 c:0..255 d:0..255 e:0..255 f:0..255 g:0..255 h:0..255 | | phasewrap -n 3 -p 20 -G 3 -F 2
 uchar a:0..255 b:0..255 c:0..255 d:0..255 e:0..255 | | phasewrap -k gray -G 3 -F 2 --min-modulation 0.2
+uchar a:0..255 b:0..255 c:0..255 d:0..254 | | phasewrap -n 4 --fit-residual
+ushort a:0..65535 b:0..65535 c:0..65535 d:0..65535 e:0..65535 f:0..65535 g:0..65535 h:0..65535 i:0..65535 j:0..65535 | | phasewrap -n 5 -p 20,30 --fit-residual --max-fit-residual 2 --min-modulation 0.1
+float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 | | phasewrap -n 5 -p 20 -G 2 --max-fit-residual 1.1 --as vector
+float a:0..1e-12 b:0..1e-12 c:0..1e-12 d:0..1e-12 e:0..1e-12 | | phasewrap -n 5 --fit-residual
+float a:0..1e17 b:0..1e17 c:0..1e17 d:0..1e17 e:0..1e17 | | phasewrap -n 5 --fit-residual
 CASES
 }
 
@@ -20,5 +25,5 @@ CASES
 	need_data slmaster_eye_12step_gray
 	framecat --stack --crop 0,0,630,60 "$data"/slmaster_eye_12step_gray/phase_*.png -o eye.nrrd
 	agrees_on phasewrap eye.nrrd phasewrap -n 12 --min-modulation 0.5
-	agrees_on phasewrap eye.nrrd phasewrap -n 12 --as vector
+	agrees_on phasewrap eye.nrrd phasewrap -n 12 --as vector --fit-residual --max-fit-residual 0.5
 }

@@ -67,11 +67,15 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	if (!priv->calibrated)
 		depth_rows(priv, in, out, y0, y1);
 	for (size_t y = y0; y < y1; y++) {
+		const float *const xyz[3] = { frame_floats(out, 0, y),
+			priv->calibrated ? frame_floats(out, 1, y) : NULL,
+			priv->calibrated ? frame_floats(out, 2, y) : NULL };
+
 		if (priv->calibrated)
 			shape_row(priv, in, out, y);
 		if (priv->calibrated)
 			plausible_row(&priv->plausible, &priv->rays,
-			    frame_floats(in, priv->phase, y), frame_floats(out, 2, y), y);
+			    frame_floats(in, priv->phase, y), xyz, y);
 		passthrough_row(&priv->passthrough, in, out, y);
 	}
 }
@@ -134,6 +138,9 @@ init(struct run *run)
 	if (depthfit_check(&parameters->plane, parameters->calib) < 0 ||
 	    triangulation_check(&parameters->view) < 0)
 		return -1;
+	if (parameters->min_depth > parameters->max_depth)
+		return fail_usage("--min-depth", "%g is more than --max-depth %g: no depth lies "
+		    "between", parameters->min_depth, parameters->max_depth);
 	priv->least = isnan(parameters->min_depth) ? -FLT_MAX : (float)parameters->min_depth;
 	priv->most = isnan(parameters->max_depth) ? FLT_MAX : (float)parameters->max_depth;
 	run->body = parameters->plane.fit_c.n ? &fit : &map;

@@ -13,6 +13,11 @@
 #define LOST 0.1		/* right captures: 0 */
 #define MARGIN_PX 2.0		/* noise at the projector's edge */
 #define BASELINE_MM 2.0		/* a smaller one was meant in another unit */
+#define OFF 0.2			/* of the points: right captures 0 */
+#define OFF_MARGIN 0.05		/* of the projector's size, for what its lens and the pose leave */
+#define MIRRORED 0.8		/* of the pixels: right captures 0 to 0.1, at steep slopes */
+#define APART 3			/* pixels, between which the phase rises by more than its noise */
+#define STEEP 5.0		/* times the rise of far points: an edge, or a wrong fringe order */
 #define SLOPE 0.05		/* of the epipolar line: with less the other axis measures */
 
 static double
@@ -104,13 +109,36 @@ check_axis(const struct calib *calib, const struct triangulation *rays, const st
 	    along_y ? "rows" : "columns", along_y ? 'x' : 'y');
 }
 
+/*
+ * From a pixel to the next the coded coordinate of a far point rises by this; near points move
+ * as well, but their order stays. Where columns of the camera go more across the coded axis than
+ * along, rows of pixels show nothing.
+ */
+static double
+rise_per_pixel(const struct triangulation *rays, const struct frame_head *in)
+{
+	double x = rays->x0 + rays->x_per_column * (double)in->w / 2;
+	double y = rays->y0 + rays->y_per_row * (double)in->h / 2;
+	const double *code = rays->b_code, *w = rays->b_w;
+	double far_code = code[0] * x + code[1] * y + code[2], far_w = w[0] * x + w[1] * y + w[2];
+	double along_x = (code[0] * far_w - far_code * w[0]) / (far_w * far_w);
+	double along_y = (code[1] * far_w - far_code * w[1]) / (far_w * far_w);
+
+	if (!(far_w > 0) || !(fabs(along_x) > 2 * fabs(along_y)))
+		return 0;
+	return along_x * rays->x_per_column;
+}
+
 int
 plausible_plan(struct plausible *plausible, const struct calib *calib,
     const struct triangulation *rays, const struct frame_head *in)
 {
 	if (check_size(plausible, &calib->camera, rays, in) < 0 || check_axis(calib, rays, in) < 0)
 		return -1;
+	plausible->projector = &calib->projector;
 	plausible->size_px = rays->along_y ? calib->projector.h : calib->projector.w;
+	plausible->other_px = rays->along_y ? calib->projector.w : calib->projector.h;
+	plausible->rise_px = rise_per_pixel(rays, in);
 	plausible->step = coarse_grid_step(in->w, in->h, PIXELS);
 	plausible->rows = coarse_grid_count(in->h, plausible->step);
 	free(plausible->row);
@@ -125,52 +153,126 @@ plausible_free(struct plausible *plausible)
 	plausible->row = NULL;
 }
 
+/* Is the point behind the camera or the projector? Without the projector's lens, which moves it by
+ * some pixels. */
+static bool
+is_behind(const struct triangulation *rays, double code, size_t column, size_t row)
+{
+	double x = rays->x0 + rays->x_per_column * (double)column + rays->x_per_row * (double)row;
+	double y = rays->y0 + rays->y_per_row * (double)row, b_code, b_w, s;
+
+	if (rays->lens) {
+		const float *lens = rays->lens + row * rays->lens_stride + column;
+
+		x += (double)lens[0];
+		y += (double)lens[rays->h * rays->lens_stride];
+	}
+	b_code = rays->b_code[0] * x + rays->b_code[1] * y + rays->b_code[2];
+	b_w = rays->b_w[0] * x + rays->b_w[1] * y + rays->b_w[2];
+	s = (rays->a_code - code * rays->a_w) / (code * b_w - b_code);
+	return s <= 0 || rays->a_w + s * b_w <= 0;
+}
+
+/* Does the projector see the point where its picture is, across the coded axis? */
+static bool
+is_off(const struct plausible *plausible, bool along_y, const float *const xyz[3], size_t x)
+{
+	double point[3] = { (double)xyz[0][x], (double)xyz[1][x], (double)xyz[2][x] }, uv[2];
+
+	return !pinhole_project(plausible->projector, point, uv) ||
+	    uv[!along_y] < -0.5 - OFF_MARGIN * plausible->other_px ||
+	    uv[!along_y] > plausible->other_px - 0.5 + OFF_MARGIN * plausible->other_px;
+}
+
+static void
+count_pixel(const struct plausible *plausible, const struct triangulation *rays,
+    const float *phase, const float *const xyz[3], size_t x, size_t y,
+    struct plausible_count *count)
+{
+	double code = rays->px_per_rad * (double)phase[x] + rays->code0_px, rise;
+
+	count->phases++;
+	count->outside += plausible->size_px > 0 &&
+	    (code < -0.5 - MARGIN_PX || code > plausible->size_px - 0.5 + MARGIN_PX);
+	if (isnan(xyz[2][x])) {
+		count->lost++;
+		count->behind += is_behind(rays, code, x, y);
+	} else if (plausible->other_px > 0 && (x + y) / plausible->step % 16 == 0) {
+		count->points++;
+		count->off += is_off(plausible, rays->along_y, xyz, x);
+	}
+	if (plausible->rise_px == 0 || x + APART >= rays->w || isnan(phase[x + APART]))
+		return;
+	rise = rays->px_per_rad * ((double)phase[x + APART] - (double)phase[x]) /
+	    (APART * plausible->rise_px);
+	if (fabs(rise) < STEEP) {
+		count->rising += rise > 0;
+		count->falling += rise < 0;
+	}
+}
+
 /* Bands may share rows: both store the same. */
 void
 plausible_row(const struct plausible *plausible, const struct triangulation *rays,
-    const float *phase, const float *z, size_t y)
+    const float *phase, const float *const xyz[3], size_t y)
 {
-	struct plausible_count count = { 0 }, *kept;
+	struct plausible_count count = { 0 };
+	uint32_t *from = (uint32_t *)&count, *to;
 
 	if (plausible->off || y % plausible->step)
 		return;
-	for (size_t x = 0; x < rays->w; x += plausible->step) {
-		double code = rays->px_per_rad * (double)phase[x] + rays->code0_px;
+	for (size_t x = 0; x < rays->w; x += plausible->step)
+		if (!isnan(phase[x]))
+			count_pixel(plausible, rays, phase, xyz, x, y, &count);
+	to = (uint32_t *)&plausible->row[y / plausible->step];
+	for (size_t i = 0; i < sizeof(count) / sizeof(*from); i++)
+		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
+}
 
-		if (isnan(phase[x]))
-			continue;
-		count.phases++;
-		count.outside += plausible->size_px > 0 &&
-		    (code < -0.5 - MARGIN_PX || code > plausible->size_px - 0.5 + MARGIN_PX);
-		count.lost += isnan(z[x]);
-	}
-	kept = &plausible->row[y / plausible->step];
-	__atomic_store_n(&kept->phases, count.phases, __ATOMIC_RELAXED);
-	__atomic_store_n(&kept->outside, count.outside, __ATOMIC_RELAXED);
-	__atomic_store_n(&kept->lost, count.lost, __ATOMIC_RELAXED);
+/* The sums of all rows. */
+static void
+add_rows(const struct plausible *plausible, double sum[PLAUSIBLE_COUNTS])
+{
+	for (size_t i = 0; i < plausible->rows; i++)
+		for (size_t k = 0; k < PLAUSIBLE_COUNTS; k++)
+			sum[k] += ((const uint32_t *)&plausible->row[i])[k];
 }
 
 void
 plausible_warn(struct plausible *plausible, bool along_y)
 {
-	double phases = 0, outside = 0, lost = 0;
+	double sum[PLAUSIBLE_COUNTS] = { 0 };
+	double phases, outside, lost, behind, rising, falling, points, off;
+	const char *lines = along_y ? "rows" : "columns", *across = along_y ? "columns" : "rows";
 
-	for (size_t i = 0; i < plausible->rows; i++) {
-		phases += plausible->row[i].phases;
-		outside += plausible->row[i].outside;
-		lost += plausible->row[i].lost;
-	}
-	if (plausible->off || phases < LEAST)
+	if (plausible->off)
 		return;
-	if (outside > OUTSIDE * phases) {
+	add_rows(plausible, sum);
+	phases = sum[0], outside = sum[1], lost = sum[2], behind = sum[3];
+	rising = sum[4], falling = sum[5], points = sum[6], off = sum[7];
+	if (phases < LEAST)
+		return;
+	plausible->off = true;
+	if (falling > MIRRORED * (rising + falling) && falling > LEAST)
+		warn("absphase", "falls from pixel to pixel (%.0f %%) where this calibration has "
+		    "the projector's %s rise: is phasewrap --sign right, or an image mirrored?",
+		    100 * falling / (rising + falling), lines);
+	else if (outside > OUTSIDE * phases)
 		warn("absphase", "%.0f %% of the pixels lie outside the projector's %g %s: are "
 		    "--period, --centered, and phasewrap --phase-origin right?",
-		    100 * outside / phases, plausible->size_px, along_y ? "rows" : "columns");
-		plausible->off = true;
-	} else if (!plausible->limited && lost > LOST * phases && lost < phases) {
+		    100 * outside / phases, plausible->size_px, lines);
+	else if (behind > LOST * phases)
+		warn("x y z", "%.0f %% of the pixels with a phase have their point behind the "
+		    "camera or the projector: are --origin, --period, --axis and --calib right?",
+		    100 * behind / phases);
+	else if (!plausible->limited && lost > LOST * phases && lost < phases)
 		warn("x y z", "%.0f %% of the pixels with a phase have no point in front of camera "
 		    "and projector: are --origin, --period, --axis and --calib right?",
 		    100 * lost / phases);
-		plausible->off = true;
-	}
+	else if (points > LEAST / 4 && off > OFF * points)
+		warn("x y z", "%.0f %% of the points lie where the projector's %g %s do not reach: "
+		    "are --origin, --period, --axis and --calib right?", 100 * off / points,
+		    plausible->other_px, across);
+	else
+		plausible->off = false;
 }

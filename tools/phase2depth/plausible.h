@@ -1,8 +1,9 @@
 /*
  * Can these coordinates be right? What a calibration and a frame say of each other before a
  * pixel is made (sizes, directions, units), and afterwards how many phases lie outside the
- * projector and how many pixels with a phase got no coordinates. Pixels on a coarse grid are
- * counted by rows, so that the warning does not depend on threads or bands.
+ * projector or fall where they should rise, how many pixels with a phase got no coordinates or lie
+ * behind a device, and how many points the projector could not have lit. Pixels on a coarse grid
+ * are counted by rows, so that the warning does not depend on threads or bands.
  */
 #ifndef PLAUSIBLE_H
 #define PLAUSIBLE_H
@@ -13,14 +14,22 @@
 #include "triangulate.h"
 
 struct plausible_count {
-	uint32_t phases, outside, lost;
+	uint32_t phases, outside, lost, behind;
+	uint32_t rising, falling;	/* along the camera's row, as expected and against it */
+	uint32_t points, off;		/* whose other coordinate was computed; lies outside */
 };
+
+#define PLAUSIBLE_COUNTS (sizeof(struct plausible_count) / sizeof(uint32_t))
 
 struct plausible {
 	size_t step;		/* every step-th pixel of every step-th row is looked at */
 	size_t rows;
 	struct plausible_count *row;
-	double size_px;		/* of the projector along the coded axis; 0: not known */
+	const struct pinhole *projector;
+	double size_px, other_px;	/* its size along the coded axis and across; 0: not known */
+	/* The coded coordinate of far points, from a pixel of a row to the next, in the middle of
+	 * the frame; 0: rows do not show whether the phase is mirrored. */
+	double rise_px;
 	bool limited;		/* --min-depth or --max-depth: pixels may be lost on purpose */
 	bool off, asked;	/* a warning was given, about pixels, about the frame's size */
 };
@@ -33,9 +42,9 @@ int plausible_calib(const char *path, bool as_projector, struct calib *);
 int plausible_plan(struct plausible *, const struct calib *, const struct triangulation *,
     const struct frame_head *in);
 void plausible_free(struct plausible *);
-/* Looks at row y of the phases and of the z that was made of them. */
+/* Looks at row y of the phases and of the x, y and z that were made of them. */
 void plausible_row(const struct plausible *, const struct triangulation *, const float *phase,
-    const float *z, size_t y);
+    const float *const xyz[3], size_t y);
 /* All rows are made: warns, once in a run. Begins the next frame. */
 void plausible_warn(struct plausible *, bool along_y);
 

@@ -8,10 +8,12 @@
 
 #include "base/fail.h"
 #include "image/coarse_grid.h"
-#include "fringe/step_fit.h"
+#include "fringe/step_plane.h"
 
 #define PIXELS 600		/* looked at, about */
 #define LEAST 24		/* pixels with fringes, from which on something can be told */
+#define SECTORS 8		/* of the circle of phases */
+#define SECTOR_LEAST 2		/* pixels in each */
 
 static bool
 is_checkable(const struct capture_fringe *fringe)
@@ -21,7 +23,7 @@ is_checkable(const struct capture_fringe *fringe)
 
 int
 fit_check_plan(struct fit_check *check, const struct capture_set *captures,
-    const struct frame_head *head)
+    const struct frame_head *head, float least_amplitude)
 {
 	const char *names = meta_get(&head->meta, "name");
 	bool any = false;
@@ -34,6 +36,7 @@ fit_check_plan(struct fit_check *check, const struct capture_set *captures,
 	check->columns = coarse_grid_count(head->w, check->step);
 	check->rows = coarse_grid_count(head->h, check->step);
 	check->planes = head->c;
+	check->least_amplitude = least_amplitude;
 	if (head->type != SAMPLE_FLOAT)	/* fewer grey levels do not tell fringes from noise */
 		check->least_amplitude = fmaxf(check->least_amplitude, 2);
 	if (check->off)
@@ -71,6 +74,15 @@ sample_at(const struct frame *frame, size_t c, size_t y, size_t x)
 	return ((const float *)row)[x];
 }
 
+/* Rows begin at other columns, or fringes along y would be seen at few phases. */
+static size_t
+first_column(const struct fit_check *check, size_t y)
+{
+	double place = 0.618 * (double)(y / check->step);
+
+	return (size_t)((place - floor(place)) * (double)check->step);
+}
+
 /* Bands may share rows: both store the same. */
 void
 fit_check_row(const struct fit_check *check, const struct capture_set *captures,
@@ -88,8 +100,9 @@ fit_check_row(const struct fit_check *check, const struct capture_set *captures,
 			float *to = check->sample + y / check->step * check->columns *
 			    check->planes + c;
 
-			for (size_t x = 0; x < frame->head.w; x += check->step) {
-				float value = sample_at(frame, c, y, x);
+			for (size_t k = 0; k < check->columns; k++) {
+				size_t x = first_column(check, y) + k * check->step;
+				float value = x < frame->head.w ? sample_at(frame, c, y, x) : NAN;
 
 				__atomic_store(to, &value, __ATOMIC_RELAXED);
 				to += check->planes;
@@ -138,32 +151,104 @@ least_square(const struct fit_check *check, size_t pixels)
 	return (float)least;
 }
 
-/* The Gram matrix of the pixels with fringes, each with the same weight; how many they are. */
+/* A pixel's values less their mean, divided by their root mean square. */
+static void
+take_unit(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
+    size_t pixel, float *v)
+{
+	float size = sqrtf(check->work[pixel]);
+
+	centre(check->sample + pixel * check->planes, fringe, max_value, v);
+	for (size_t i = 0; i < fringe->n; i++)
+		v[i] /= size;
+}
+
+static void
+add_gram(double *gram, const float *v, double weight, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++)
+			gram[i * n + j] += weight * (double)v[i] * (double)v[j];
+}
+
+/* The Gram matrix of the pixels with fringes, and how many they are; work becomes 0 for others. */
 static size_t
-gather_gram(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
+select_pixels(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
     double *gram)
 {
 	size_t pixels = check->columns * check->rows, n = fringe->n, used = 0;
 	float v[STEP_FIT_MOST], least;
-	double unit[STEP_FIT_MOST];
 
 	for (size_t p = 0; p < pixels; p++)
 		check->work[p] = centre(check->sample + p * check->planes, fringe, max_value, v);
-	least = least_square(check, pixels);
+	least = fmaxf(least_square(check, pixels),
+	    check->least_amplitude * check->least_amplitude / 2);
 	memset(gram, 0, n * n * sizeof(*gram));
-	least = fmaxf(least, check->least_amplitude * check->least_amplitude / 2);
 	for (size_t p = 0; p < pixels; p++) {
-		if (!(check->work[p] > 0) || !(check->work[p] >= least))
+		if (!(check->work[p] > 0) || !(check->work[p] >= least)) {
+			check->work[p] = 0;
 			continue;
-		centre(check->sample + p * check->planes, fringe, max_value, v);
-		for (size_t i = 0; i < n; i++)
-			unit[i] = (double)v[i] / sqrt((double)check->work[p]);
-		for (size_t i = 0; i < n; i++)
-			for (size_t j = 0; j < n; j++)
-				gram[i * n + j] += unit[i] * unit[j];
+		}
+		take_unit(check, fringe, max_value, p, v);
+		add_gram(gram, v, 1, n);
 		used++;
 	}
 	return used;
+}
+
+/*
+ * Weighs the sectors of the circle of phases alike in the Gram matrix of the pixels that were
+ * selected: where some phases are rare, what harmonics leave over looks like other shifts. False:
+ * some hardly occur.
+ */
+static bool
+weigh_phases(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
+    double *gram, size_t used)
+{
+	size_t pixels = check->columns * check->rows, n = fringe->n, count[SECTORS] = { 0 };
+	struct step_plane plane = step_plane_find(gram, n);
+	float v[STEP_FIT_MOST];
+
+	for (size_t p = 0; p < pixels; p++)
+		if (check->work[p] > 0) {
+			take_unit(check, fringe, max_value, p, v);
+			count[(size_t)(step_plane_turns(&plane, v) * SECTORS)]++;
+		}
+	for (size_t i = 0; i < SECTORS; i++)
+		if (count[i] < SECTOR_LEAST)
+			return false;
+	memset(gram, 0, n * n * sizeof(*gram));
+	for (size_t p = 0; p < pixels; p++)
+		if (check->work[p] > 0) {
+			take_unit(check, fringe, max_value, p, v);
+			add_gram(gram, v, (double)used / (SECTORS *
+			    (double)count[(size_t)(step_plane_turns(&plane, v) * SECTORS)]), n);
+		}
+	return true;
+}
+
+/* Weighing the phases takes as long as all else: it is done where there is something to tell.
+ * False: nothing can be told. */
+static bool
+judge_set(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
+    struct step_verdict *verdict)
+{
+	double gram[STEP_FIT_MOST * STEP_FIT_MOST];
+	size_t used = select_pixels(check, fringe, max_value, gram);
+	bool fits;
+
+	if (used < LEAST)
+		return false;
+	*verdict = step_fit_judge(gram, fringe->shift_rad, fringe->n);
+	fits = verdict->fault == STEPS_FIT;
+	if (fits && !check->verbose)
+		return true;
+	if (!weigh_phases(check, fringe, max_value, gram, used))
+		return false;
+	*verdict = step_fit_judge(gram, fringe->shift_rad, fringe->n);
+	if (fits)
+		verdict->fault = STEPS_FIT;
+	return true;
 }
 
 #define IMAGE_NAME_SIZE 300
@@ -239,11 +324,11 @@ report(const struct fit_check *check, const struct capture_fringe *fringe, doubl
 	char set[CAPTURE_SET_NAME_SIZE];
 
 	if (check->verbose && isnan(misfit))
-		fprintf(stderr, "%s: %s: too few pixels have fringes to tell how well they fit\n",
-		    fail_program(), capture_set_name(fringe, set));
+		note(capture_set_name(fringe, set), "too few pixels have fringes, or too few "
+		    "phases occur, to tell how well they fit");
 	else if (check->verbose)
-		fprintf(stderr, "%s: %s: the fit is off by %.3f of the amplitude\n",
-		    fail_program(), capture_set_name(fringe, set), misfit);
+		note(capture_set_name(fringe, set), "the fit is off by %.3f of the amplitude",
+		    misfit);
 }
 
 /* Three steps have other shifts than any other number of them: as fringegen projects them, and as
@@ -255,6 +340,9 @@ warn_assumed(struct fit_check *check, const struct capture_set *captures)
 
 	for (size_t k = 0; k < captures->fringes; k++)
 		three |= captures->fringe[k].n == 3 && !captures->fringe[k].two_plus_one;
+	if (three && check->verbose)
+		note(NULL, "three images of a period fit in any order: nothing in them tells "
+		    "whether theirs is right");
 	if (three && check->assumed && !check->told)
 		warn(NULL, "three images are taken for the shifts -120,0,120, as nothing says "
 		    "others: many systems project --shift 0,120,240");
@@ -264,8 +352,6 @@ warn_assumed(struct fit_check *check, const struct capture_set *captures)
 void
 fit_check_warn(struct fit_check *check, const struct capture_set *captures, float max_value)
 {
-	double gram[STEP_FIT_MOST * STEP_FIT_MOST];
-
 	warn_assumed(check, captures);
 	for (size_t k = 0; k < captures->fringes && !check->off; k++) {
 		const struct capture_fringe *fringe = &captures->fringe[k];
@@ -273,11 +359,10 @@ fit_check_warn(struct fit_check *check, const struct capture_set *captures, floa
 
 		if (!is_checkable(fringe))
 			continue;
-		if (gather_gram(check, fringe, max_value, gram) < LEAST) {
+		if (!judge_set(check, fringe, max_value, &verdict)) {
 			report(check, fringe, NAN);
 			continue;
 		}
-		verdict = step_fit_judge(gram, fringe->shift_rad, fringe->n);
 		report(check, fringe, verdict.misfit);
 		check->off = check->warned =
 		    verdict.fault != STEPS_FIT && verdict.fault != STEPS_UNFIT;

@@ -4,7 +4,8 @@
  * 0.01 to 0.3 of the amplitude there, and about as much whatever other shifts are tried. Where
  * there is a duplicate, two images are exchanged or one was left out, other shifts leave much
  * less. Only pixels on a coarse grid count, so that the warning does not depend on threads or
- * bands. (Three images fit always; four cannot tell the first exchanged with the third.)
+ * bands; they must have phases of the whole circle, else a cut-out of square fringes looks like
+ * other shifts. (Three images fit always; four cannot tell the first exchanged with the third.)
  */
 #ifndef FIT_CHECK_H
 #define FIT_CHECK_H
@@ -25,8 +26,10 @@ struct fit_check {
 	bool verbose;		/* the caller sets it: prints once how well the images fit */
 };
 
-/* The caller sets check->assumed, check->least_amplitude before. -1 after fail(). */
-int fit_check_plan(struct fit_check *, const struct capture_set *, const struct frame_head *);
+/* Pixels of less than least_amplitude are unlit. The caller sets check->assumed before. -1 after
+ * fail(). */
+int fit_check_plan(struct fit_check *, const struct capture_set *, const struct frame_head *,
+    float least_amplitude);
 void fit_check_free(struct fit_check *);
 /* Looks at row y of all fringe images. */
 void fit_check_row(const struct fit_check *, const struct capture_set *, const struct frame *,

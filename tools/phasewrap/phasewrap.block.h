@@ -9,15 +9,18 @@
 struct phasewrap_image {
 	uint plane, inverse;
 	float mean, c, s;
+	float cosine, sine;		/* of the fit */
 };
 
 struct phasewrap_block {
 	uint type;			/* of the samples, as GPU_UCHAR in gpu.glsl */
 	uint vectors;			/* 1: cos and sin come out, 0: the phase */
+	uint fits, qualities;		/* 1: the misfit is computed; channels before the index */
 	uint fringes, codes, flats;
 	uint flat_0, flat_1;
 	uint bits[2], inverse[2], reference[2];	/* of each code */
 	float max_value, least_amplitude, least_mean, least_modulation;
+	float most_misfit;
 };
 
 #endif

@@ -4,10 +4,13 @@
 #include "fit_check.h"
 #include "flatness.h"
 #include "fringe_counts.h"
+#include "fringe/capture_conflicts.h"
 #include "fringe/capture_set.h"
+#include "limits.h"
 #include "phasewrap.h"
 #include "run/stage.h"
 #include "saturation.h"
+#include "removed.h"
 #include "thresholds.h"
 
 #include <stdlib.h>
@@ -18,18 +21,21 @@ struct parameters {
 	const char *manifest;
 	int sign, channel, as;
 	struct numbers count;
-	double field_px, phase_origin, min_modulation, min_amplitude, max_value, dark;
+	double field_px, phase_origin;
+	struct limit_options limits;
 };
 
 enum as { AS_PHASE, AS_VECTOR };
 
 struct priv {
-	struct manifest manifest;
+	struct manifest manifest, measurement;	/* the second: the rows of one */
 	bool manifest_read;
+	bool compared;			/* the options were, with the images' own keys */
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
 	struct saturation saturation;	/* of the fringe images, where --max-value is not known */
 	struct fit_check fit_check;
+	struct removed removed;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -79,14 +85,20 @@ static const struct opt options[] = {
 	  "red, green and blue of an image are three steps", NULL },
 	{ 0, "channel", "WORD", OPT_WORD, AT(channel), NULL, 0, 0, NULL,
 	  "take this one of colour images", channels },
-	{ 0, "min-modulation", "RATIO", OPT_NUMBER, AT(min_modulation), "0", 0, 1e6, NULL,
+	{ 0, "min-modulation", "RATIO", OPT_NUMBER, AT(limits.min_modulation), "0", 0, 1e6, NULL,
 	  "less amplitude/mean makes a pixel invalid", NULL },
-	{ 0, "min-amplitude", "LEVELS", OPT_NUMBER, AT(min_amplitude), "0", 0, 1e30, "grey levels",
+	{ 0, "min-amplitude", "LEVELS", OPT_NUMBER, AT(limits.min_amplitude), "0", 0, 1e30,
+	  "grey levels",
 	  "a smaller amplitude makes a pixel invalid", NULL },
-	{ 0, "max-value", "LEVEL", OPT_NUMBER, AT(max_value), NULL, 0, 1e30, "grey levels",
+	{ 0, "max-value", "LEVEL", OPT_NUMBER, AT(limits.max_value), NULL, 0, 1e30,
+	  "grey levels",
 	  "a fringe image that reaches it is saturated; else 255, 65535, none for float", NULL },
-	{ 0, "dark", "LEVEL", OPT_NUMBER, AT(dark), NULL, -1e30, 1e30, "grey levels",
+	{ 0, "dark", "LEVEL", OPT_NUMBER, AT(limits.dark), NULL, -1e30, 1e30, "grey levels",
 	  "a lower mean makes a pixel invalid", NULL },
+	{ 0, "fit-residual", NULL, OPT_FLAG, AT(limits.fit_residual), NULL, 0, 0, NULL,
+	  "add channel fit_residual: what the fit leaves of the images, over the amplitude", NULL },
+	{ 0, "max-fit-residual", "RATIO", OPT_NUMBER, AT(limits.max_fit_residual), NULL, 0, 1e6,
+	  NULL, "more than this makes a pixel invalid", NULL },
 	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
 	  "phase, or vector: its cosine and sine", forms },
 	{ 0 },
@@ -103,6 +115,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		phasewrap_row(&priv->wrap, in, out, y);
 		saturation_row(&priv->saturation, &priv->wrap.captures, in, y);
 		fit_check_row(&priv->fit_check, &priv->wrap.captures, in, y);
+		removed_row(&priv->removed, &priv->wrap, in, out, y);
 	}
 }
 
@@ -112,6 +125,7 @@ after(struct run *run)
 	struct priv *priv = run->priv;
 
 	saturation_warn(&priv->saturation);
+	removed_report(&priv->removed, &priv->wrap);
 	fit_check_warn(&priv->fit_check, &priv->wrap.captures, priv->wrap.limits.max_value);
 }
 
@@ -133,7 +147,7 @@ survey(struct run *run, const struct frame *in)
 static const struct manifest *
 manifest_of(const struct priv *priv)
 {
-	return priv->manifest_read ? &priv->manifest : NULL;
+	return priv->manifest_read ? &priv->measurement : NULL;
 }
 
 static int
@@ -164,6 +178,8 @@ read_manifest(struct run *run, const char *path)
 	if (manifest_load(path, &priv->manifest) < 0)
 		return -1;
 	priv->manifest_read = true;
+	priv->measurement = (struct manifest){ manifest_measurement(&priv->manifest),
+		priv->manifest.row };
 	if (run->position > 0 || run->operands > 0)
 		return 0;
 	priv->file = manifest_files(&priv->manifest, &run->operands);
@@ -177,10 +193,11 @@ static int
 init(struct run *run)
 {
 	struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
 
 	run->body = parameters->captures.flat == FLAT_AUTO ? &searching_body : &body;
 	run->colour = COLOUR_GREY;
-	((struct priv *)run->priv)->fit_check.verbose = run->verbose;
+	priv->fit_check.verbose = priv->removed.verbose = run->verbose;
 	if (parameters->channel >= 0)
 		run->colour = COLOUR_RED + parameters->channel;
 	if (parameters->captures.rgb)
@@ -196,13 +213,19 @@ init(struct run *run)
 static int
 solve(const struct parameters *parameters, const struct frame_head *in, struct priv *priv)
 {
-	double sign, origin, words[] = { 1, -1, 1 };
+	static const double words[] = { 1, -1, 1 };
+	double sign, origin, given = parameters->sign >= 0 ? words[parameters->sign] : NAN;
 
+	if (!priv->compared && !priv->manifest_read &&
+	    capture_conflicts_warn(&parameters->captures, given, parameters->phase_origin, in,
+		&priv->wrap.captures) < 0)
+		return -1;
+	priv->compared = true;
 	if (meta_number(&in->meta, "phase_sign", 1, &sign) < 0 ||
 	    meta_number(&in->meta, "phase_origin_rad", 0, &origin) < 0)
 		return -1;
-	if (parameters->sign >= 0)
-		sign = words[parameters->sign];
+	if (!isnan(given))
+		sign = given;
 	if (sign != 1 && sign != -1)
 		return fail("phase_sign", "must be 1 or -1, not %g", sign);
 	if (!isnan(parameters->phase_origin))
@@ -218,54 +241,32 @@ solve(const struct parameters *parameters, const struct frame_head *in, struct p
 }
 
 static int
-set_limits(const struct run *run, const struct frame_head *in, struct priv *priv)
-{
-	struct phasewrap_limits *limits = &priv->wrap.limits;
-	static const double usual[] = { 255, 65535, INFINITY };
-	const struct parameters *parameters = run->parameters;
-	double most;
-
-	if (run_number(run, parameters->max_value, in, "max_value", usual[in->type], &most) < 0)
-		return -1;
-	limits->max_value = (float)most;
-	limits->least_amplitude = (float)parameters->min_amplitude;
-	limits->least_modulation = (float)parameters->min_modulation;
-	limits->least_mean = isnan(parameters->dark) ? -INFINITY : (float)parameters->dark;
-	priv->fit_check.least_amplitude = limits->least_amplitude;
-	return saturation_plan(&priv->saturation, in,
-	    !isnan(parameters->max_value) || meta_get(&in->meta, "max_value"), in->c);
-}
-
-/* Limits that only fringes, or white and black, can be held against. */
-static bool
-needs_flats(const struct parameters *parameters)
-{
-	return parameters->min_amplitude > 0 || parameters->min_modulation > 0 ||
-	    !isnan(parameters->dark);
-}
-
-static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
+	bool known;
 
 	phasewrap_forget(&priv->wrap);
 	priv->fit_check.assumed = !priv->manifest_read && parameters->captures.shift_rad.n == 0 &&
 	    (parameters->captures.order || !meta_get(&in->meta, "role"));
 	priv->wrap.vector = parameters->as == AS_VECTOR;
+	known = !isnan(parameters->limits.max_value) || meta_get(&in->meta, "max_value");
 	if (capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
 	    run->position ? 0 : run->operands) < 0 ||
 	    capture_set_sort(&parameters->captures, manifest_of(priv), in,
 		&priv->wrap.captures) < 0 ||
-	    thresholds_plan(&priv->wrap.captures, needs_flats(parameters),
+	    thresholds_plan(&priv->wrap.captures, limits_need_flats(&parameters->limits),
 		priv->wrap.reference) < 0 ||
 	    solve(parameters, in, priv) < 0 ||
-	    set_limits(run, in, priv) < 0 ||
-	    fit_check_plan(&priv->fit_check, &priv->wrap.captures, in) < 0)
+	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0 ||
+	    saturation_plan(&priv->saturation, in, known, in->c) < 0 ||
+	    removed_plan(&priv->removed, in) < 0 ||
+	    fit_check_plan(&priv->fit_check, &priv->wrap.captures, in,
+		(float)parameters->limits.min_amplitude) < 0)
 		return -1;
-	return capture_set_describe(
-	    &priv->wrap.captures, priv->wrap.vector ? "cos sin" : "phase", out);
+	return capture_set_describe(&priv->wrap.captures, priv->wrap.vector ? "cos sin" : "phase",
+	    priv->wrap.writes_fit ? "modulation texture fit_residual" : "modulation texture", out);
 }
 
 static void
@@ -275,6 +276,7 @@ end(struct run *run)
 
 	phasewrap_forget(&priv->wrap);
 	saturation_free(&priv->saturation);
+	removed_free(&priv->removed);
 	fit_check_free(&priv->fit_check);
 	free(priv->file);
 	if (priv->manifest_read)

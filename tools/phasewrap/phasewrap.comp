@@ -10,7 +10,7 @@ layout(buffer_reference, std430) readonly buffer block_at {
 };
 
 struct state {
-	vec4 mean, texture, modulation;
+	vec4 mean, texture, modulation, misfit;
 	bvec4 bad, missing;
 };
 
@@ -76,6 +76,31 @@ add_images(block_at at, uint first, uint n, uint x, uint y, inout state st)
 	return t;
 }
 
+/* The misfit of a set whose sums are t. */
+void
+add_misfit(block_at at, uint first, uint n, sums t, uint x, uint y, inout state st)
+{
+	vec4 squares = vec4(0);
+
+	for (uint k = 0; k < n; k++) {
+		vec4 v = gpu_samples4(at.image[first + k].plane, x, y, at.b.type);
+
+		for (int i = 0; i < 4; i++) {
+			PX_F d = v[i] - t.first[i], rise = t.mean[i] * px_divide(1.0f, float(n));
+			PX_F left = phasewrap_left(d, rise, t.c[i], t.s[i],
+			    at.image[first + k].cosine, at.image[first + k].sine);
+
+			squares[i] = phasewrap_add(squares[i], left, left);
+		}
+	}
+	for (int i = 0; i < 4; i++) {
+		PX_F misfit = phasewrap_misfit(squares[i],
+		    phasewrap_amplitude(t.s[i], t.c[i]), px_divide(1.0f, float(n - 3)));
+
+		st.misfit[i] = px_max(st.misfit[i], misfit);
+	}
+}
+
 void
 wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state st)
 {
@@ -90,6 +115,8 @@ wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state 
 		sine[i] = unit.y;
 		phase[i] = phasewrap_phase(unit.y, unit.x);
 	}
+	if (at.b.fits != 0 && n > 3)
+		add_misfit(at, first, n, t, x, y, st);
 	if (at.b.vectors != 0) {
 		gpu_out4(2 * set, x, y, cosine);
 		gpu_out4(2 * set + 1, x, y, sine);
@@ -155,7 +182,7 @@ main()
 
 	if (gpu_outside4(x, y))
 		return;
-	st.mean = st.texture = vec4(0);
+	st.mean = st.texture = st.misfit = vec4(0);
 	st.modulation = vec4(3e38f);
 	st.bad = st.missing = bvec4(false);
 	for (uint set = 0; set < at.b.fringes; set++) {
@@ -177,7 +204,7 @@ main()
 	for (uint code = 0; code < at.b.codes; code++) {
 		vec4 index = decode(at, code, image, threshold[code], x, y, st);
 
-		gpu_out4(phases + (at.b.fringes != 0 ? 2 : 0) + code, x, y, index);
+		gpu_out4(phases + at.b.qualities + code, x, y, index);
 		image += at.b.bits[code];
 	}
 	for (int i = 0; i < 4; i++) {
@@ -186,7 +213,13 @@ main()
 		modulation[i] = px_select(st.missing[i], PX_NAN, st.modulation[i]);
 		texture[i] = px_select(st.missing[i], PX_NAN, mean);
 		st.bad[i] = st.bad[i] || st.missing[i];
+		if (at.b.fits != 0)
+			st.bad[i] = st.bad[i] || !(st.misfit[i] <= at.b.most_misfit);
+		st.misfit[i] = px_select(st.missing[i] || st.misfit[i] == PHASEWRAP_MOST_MISFIT,
+		    PX_NAN, st.misfit[i]);
 	}
+	if (at.b.qualities == 3)
+		gpu_out4(phases + 2, x, y, st.misfit);
 	if (at.b.fringes != 0) {
 		gpu_out4(phases, x, y, modulation);
 		gpu_out4(phases + 1, x, y, texture);
@@ -196,5 +229,5 @@ main()
 	for (uint c = 0; c < phases; c++)
 		mask(c, st.bad, x, y);
 	for (uint code = 0; code < at.b.codes; code++)
-		mask(phases + (at.b.fringes != 0 ? 2 : 0) + code, st.bad, x, y);
+		mask(phases + at.b.qualities + code, st.bad, x, y);
 }

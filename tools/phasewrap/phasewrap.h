@@ -11,6 +11,7 @@ struct passes;
 /* What makes a pixel invalid. */
 struct phasewrap_limits {
 	float max_value, least_amplitude, least_mean, least_modulation;
+	float most_misfit;
 };
 
 /* What is planned for a measurement. */
@@ -19,6 +20,7 @@ struct phasewrap {
 	struct phase_shift_fit *fit;	/* of each fringe set */
 	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
 	bool vector;
+	bool fits, writes_fit;	/* the misfit is computed; it is a channel */
 	struct phasewrap_limits limits;
 };
 

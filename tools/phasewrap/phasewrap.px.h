@@ -60,6 +60,32 @@ phasewrap_good(float amplitude, float mean, float product, float modulation,
 		modulation >= least_modulation));
 }
 
+/*
+ * What the fit leaves of an image: I - I_0 = d less the fit A - I_0 + B cos phi cosine + B sin phi
+ * sine, where A - I_0 is `rise` and B cos phi, B sin phi are c and s.
+ */
+PX_FN float
+phasewrap_left(float d, float rise, float c, float s, float cosine, float sine)
+{
+	PX_F wave = c * cosine + s * sine, fitted = rise + wave;
+
+	return d - fitted;
+}
+
+#define PHASEWRAP_MOST_MISFIT 3e38f	/* in the place of what has no amplitude */
+
+/* sqrt(sum of squares / (N - 3)) / B, for N > 3 images: sigma/B of noise, whatever N. */
+PX_FN float
+phasewrap_misfit(float squares, float amplitude, float per_freedom)
+{
+	PX_F mean = px_min(squares, 1e37f) * per_freedom;
+	PX_F root = px_sqrt(px_select(mean > 1e-30f, mean, 0.0f));
+	bool usable = px_both(amplitude > 1e-18f, amplitude < 1e18f);
+	PX_F ratio = px_divide(root, px_select(usable, amplitude, 1.0f));
+
+	return px_select(usable, px_min(ratio, PHASEWRAP_MOST_MISFIT), PHASEWRAP_MOST_MISFIT);
+}
+
 /* A plane is set where it is brighter than its threshold. */
 PX_FN uint
 phasewrap_bit(float plane, float threshold)

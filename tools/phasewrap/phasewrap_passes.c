@@ -18,7 +18,8 @@ pack_fringes(struct passes *passes, const struct phasewrap *wrap, struct phasewr
 
 			passes_read(passes, fringe->plane[i]);
 			*(*at)++ = (struct phasewrap_image){ (uint)fringe->plane[i], 0,
-				weight->mean, weight->c, weight->s };
+				weight->mean, weight->c, weight->s,
+				wrap->fit[k].model[i].cosine, wrap->fit[k].model[i].sine };
 		}
 	}
 }
@@ -64,7 +65,9 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		.reference = { UINT32_MAX, UINT32_MAX }, .max_value = wrap->limits.max_value,
 		.least_amplitude = wrap->limits.least_amplitude,
 		.least_mean = wrap->limits.least_mean,
-		.least_modulation = wrap->limits.least_modulation };
+		.least_modulation = wrap->limits.least_modulation,
+		.most_misfit = wrap->limits.most_misfit, .fits = wrap->fits,
+		.qualities = captures->fringes ? 2 + (uint)wrap->writes_fit : 0 };
 	pack_fringes(passes, wrap, &at);
 	pack_codes(passes, wrap, block, &at);
 	if (captures->flats) {

@@ -1,6 +1,7 @@
 #include "phasewrap.h"
 
 #include "alike_sets.h"
+#include "fit_residual.h"
 #include "fringe_sums.h"
 #include "gray_code.h"
 #include "tile.h"
@@ -15,12 +16,14 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 	size_t phases = captures->fringes * (wrap->vector ? 2 : 1);
 	size_t codes = out->head.c - captures->codes;
 
-	if (alike_sets_are(wrap, in->head.type)) {
+	if (!wrap->fits && alike_sets_are(wrap, in->head.type)) {
 		alike_sets_wrap(wrap, in, out, y, x, n, tile);
 		return;
 	}
 	tile_start(tile, n);
 	fringe_sums_wrap(wrap, in, out, y, x, n, tile);
+	if (wrap->fits)
+		fit_residual_wrap(wrap, in, out, y, x, n, tile);
 	if (captures->flats && captures->codes)
 		gray_code_read_flats(captures, &wrap->limits, in, y, x, n, tile);
 	for (size_t i = 0; i < captures->codes; i++)

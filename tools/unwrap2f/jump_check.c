@@ -17,79 +17,142 @@
 #define NEAR 0.125		/* turns */
 
 #define TURN 6.2831853f
+#define KEPT 4		/* rows, of which the middle ones are a pair of neighbours */
 
 int
 jump_check_plan(struct jump_check *check, const struct frame_head *head, char axis)
 {
 	size_t rows = PAIRS / head->w + 1;
 
-	free(check->row);
+	jump_check_free(check);
+	check->along_y = axis == 'y';
+	check->w = head->w;
 	check->step = head->h > rows ? head->h / rows : 1;
+	if (check->along_y && check->step < KEPT)
+		check->step = KEPT;
 	check->rows = coarse_grid_count(head->h, check->step);
 	check->modulation = head_channel(head, "modulation");
 	check->texture = head_channel(head, "texture");
 	if (check->modulation == NO_CHANNEL || check->texture == NO_CHANNEL)
 		check->modulation = check->texture = NO_CHANNEL;
-	check->off = check->warned || axis != 'x';
+	check->off = check->warned;
 	check->row = calloc(check->rows, sizeof(*check->row));
-	return check->row ? 0 : fail_memory();
+	if (!check->row)
+		return fail_memory();
+	if (!check->along_y)
+		return 0;
+	check->kept = calloc(check->rows * 2 * KEPT, check->w * sizeof(*check->kept));
+	if (!check->kept)
+		return fail_memory();
+	for (size_t i = 0; i < check->rows * 2 * KEPT * check->w; i++)
+		check->kept[i] = NAN;	/* rows below the last one */
+	return 0;
 }
 
 void
 jump_check_free(struct jump_check *check)
 {
 	free(check->row);
+	free(check->kept);
 	check->row = NULL;
+	check->kept = NULL;
 }
 
+/* A pair of neighbours on its line, with the one before and the one behind; weight: the product of
+ * their amplitudes. */
+static inline void
+add_pair(double sum[6], float before, float a, float b, float behind, float weight)
+{
+	float jump = (b - a) / TURN, turns = rintf(jump);
+	bool whole = fabsf(jump - turns) < (float)NEAR;
+
+	weight *= weight;
+	if (!(weight > 0 && weight < INFINITY) || isnan(jump))
+		return;
+	sum[0] += (double)weight;
+	/* one that differs from both neighbours alone: noise does that, and the edge of a Gray
+	 * plane */
+	if (fabsf(jump) < 0.5f || fabsf(b - before) < TURN / 2 || fabsf(behind - a) < TURN / 2)
+		return;
+	sum[!whole ? 4 : turns == 1 ? 1 : turns == -1 ? 2 : 3] += (double)weight;
+	sum[5] += whole;
+}
+
+/* The amplitudes of row y of `in`, or 1. */
 static float
-amplitude(const float *modulation, const float *texture, size_t x)
+amplitude(const struct jump_check *check, const struct frame *in, size_t y, size_t x)
 {
-	return modulation ? modulation[x] * texture[x] : 1;
-}
-
-/* Is one of the two the only one that differs? Noise does that, and the edge of a Gray plane. */
-static bool
-is_alone(const float *absolute, size_t x, size_t w)
-{
-	bool first = x > 0 && fabsf(absolute[x + 1] - absolute[x - 1]) < TURN / 2;
-	bool second = x + 2 < w && fabsf(absolute[x + 2] - absolute[x]) < TURN / 2;
-
-	return first || second;
+	if (check->modulation == NO_CHANNEL)
+		return 1;
+	return frame_floats(in, check->modulation, y)[x] * frame_floats(in, check->texture, y)[x];
 }
 
 /* Bands may share rows: both store the same. */
-void
-jump_check_row(const struct jump_check *check, const struct frame *in, const float *absolute,
-    size_t y)
+static void
+keep_row(const struct jump_check *check, const struct frame *in, const float *absolute, size_t y)
+{
+	float *to = check->kept + (y / check->step * 2 * KEPT + y % check->step) * check->w;
+
+	for (size_t x = 0; x < check->w; x++) {
+		float weight = amplitude(check, in, y, x);
+
+		__atomic_store(&to[x], &absolute[x], __ATOMIC_RELAXED);
+		__atomic_store(&to[KEPT * check->w + x], &weight, __ATOMIC_RELAXED);
+	}
+}
+
+static void
+look_along_row(const struct jump_check *check, const struct frame *in, const float *absolute,
+    size_t y, double sum[6])
 {
 	const float *modulation = NULL, *texture = NULL;
-	double sum[6] = { 0 }, *kept;
+	size_t w = check->w;
+	float last, next;
 
-	if (check->off || y % check->step)
-		return;
 	if (check->modulation != NO_CHANNEL) {
 		modulation = frame_floats(in, check->modulation, y);
 		texture = frame_floats(in, check->texture, y);
 	}
-	for (size_t x = 0; x + 1 < in->head.w; x++) {
-		float jump = (absolute[x + 1] - absolute[x]) / TURN, turns = rintf(jump);
-		float weight = amplitude(modulation, texture, x) *
-		    amplitude(modulation, texture, x + 1);
-		bool whole = fabsf(jump - turns) < (float)NEAR;
-
-		weight *= weight;
-		if (!(weight > 0 && weight < INFINITY) || isnan(jump))
-			continue;
-		sum[0] += (double)weight;
-		if (fabsf(jump) < 0.5f || is_alone(absolute, x, in->head.w))
-			continue;
-		sum[!whole ? 4 : turns == 1 ? 1 : turns == -1 ? 2 : 3] += (double)weight;
-		sum[5] += whole;
+	last = modulation ? modulation[0] * texture[0] : 1;
+	for (size_t x = 0; x + 1 < w; x++, last = next) {
+		next = modulation ? modulation[x + 1] * texture[x + 1] : 1;
+		add_pair(sum, x > 0 ? absolute[x - 1] : NAN, absolute[x], absolute[x + 1],
+		    x + 2 < w ? absolute[x + 2] : NAN, last * next);
 	}
+}
+
+void
+jump_check_row(const struct jump_check *check, const struct frame *in, const float *absolute,
+    size_t y)
+{
+	double sum[6] = { 0 }, *kept;
+
+	if (check->off)
+		return;
+	if (check->along_y && y % check->step < KEPT)
+		keep_row(check, in, absolute, y);
+	if (check->along_y || y % check->step)
+		return;
+	look_along_row(check, in, absolute, y, sum);
 	kept = (double *)&check->row[y / check->step];
 	for (size_t i = 0; i < 6; i++)
 		__atomic_store(&kept[i], &sum[i], __ATOMIC_RELAXED);
+}
+
+/* The pairs of rows that were kept: the middle ones of four. */
+static void
+look_along_columns(struct jump_check *check)
+{
+	for (size_t i = 0; i < check->rows; i++) {
+		const float *absolute = check->kept + i * 2 * KEPT * check->w;
+		const float *weight = absolute + KEPT * check->w;
+		size_t w = check->w;
+
+		for (size_t x = 0; x < w; x++)
+			add_pair((double *)&check->row[i], absolute[x], absolute[w + x],
+			    absolute[2 * w + x], absolute[3 * w + x],
+			    weight[w + x] * weight[2 * w + x]);
+	}
 }
 
 static const char *
@@ -116,6 +179,8 @@ jump_check_warn(struct jump_check *check, bool gray)
 
 	if (check->off)
 		return;
+	if (check->along_y)
+		look_along_columns(check);
 	for (size_t i = 0; i < check->rows; i++) {
 		sums.all += check->row[i].all;
 		sums.up += check->row[i].up;

@@ -4,8 +4,8 @@
  * jumps are of any size. Pairs of neighbours in some rows are counted, by the product of their
  * squared amplitudes where modulation and texture are there, so that the dark, where all phases
  * are noise, does not count, nor pixels that differ from both neighbours alone. Sums are kept by
- * row, so that the warning does not depend on threads or bands. (Neighbours in a row: the orders
- * of phases that vary along y are not seen.)
+ * row, so that the warning does not depend on threads or bands. Neighbours lie in a row, or for
+ * phases that vary along y in a column.
  */
 #ifndef JUMP_CHECK_H
 #define JUMP_CHECK_H
@@ -24,7 +24,10 @@ struct jump_sums {
 
 struct jump_check {
 	size_t step;		/* every step-th row is looked at */
-	size_t rows;
+	size_t rows, w;
+	bool along_y;
+	/* along y: [row that is looked at][absolute phase, amplitude][four rows from it on][w] */
+	float *kept;
 	size_t modulation, texture;	/* the input's channels, or NO_CHANNEL */
 	struct jump_sums *row;
 	bool off, warned;

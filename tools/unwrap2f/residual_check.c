@@ -24,6 +24,12 @@
 #define SHIFT 0.125
 #define AGREEMENT 0.4
 
+/* Cells of a Gray code leave residuals up to half a cell, on both sides of 0 where phase and code
+ * have one origin: right captures of three rigs are off by 0.000 to 0.016. */
+#define TAIL 0.05		/* on each side: noise, pixels in the dark */
+#define EDGE_SHIFT 0.035
+#define BEYOND 0.03		/* a cell seen in part may lie on one side, but not beyond */
+
 int
 residual_check_plan(struct residual_check *check, size_t w, size_t h, float chance)
 {
@@ -73,6 +79,37 @@ residual_check_keep(const struct residual_check *check, size_t y,
 		    __ATOMIC_RELAXED);
 }
 
+/* Where a share of the residuals lies below, counted from `middle` once round the circle. */
+static double
+quantile(const double *share, double middle, double below)
+{
+	double start = middle - 0.5, sum = 0;
+
+	for (size_t b = 0; b < RESIDUAL_CHECK_BINS; b++) {
+		double at = (start + 0.5) * RESIDUAL_CHECK_BINS + (double)b;
+		size_t bin = (size_t)(at + RESIDUAL_CHECK_BINS) % RESIDUAL_CHECK_BINS;
+
+		if (sum + share[bin] >= below)
+			return start + ((double)b + (below - sum) / share[bin]) /
+			    RESIDUAL_CHECK_BINS;
+		sum += share[bin];
+	}
+	return start + 1;
+}
+
+/* How far phase and Gray code lie beside each other, in turns: the middle between the ends of the
+ * residuals. 0 where they do not reach beyond a cell. */
+static double
+edge_shift(const double *share, double mean, double cell)
+{
+	double middle, lo, hi, end = (0.5 - TAIL) * cell + BEYOND;
+
+	middle = round(mean * RESIDUAL_CHECK_BINS) / RESIDUAL_CHECK_BINS; /* ends of bins */
+	lo = quantile(share, middle, TAIL);
+	hi = quantile(share, middle, 1 - TAIL);
+	return hi > end || lo < -end ? (lo + hi) / 2 : 0;
+}
+
 static void
 judge(struct residual_check *check, const char *object, const double *share)
 {
@@ -87,9 +124,15 @@ judge(struct residual_check *check, const char *object, const double *share)
 		sine += share[b] * sin(2 * M_PI * r);
 	}
 	shift = atan2(sine, cosine) / (2 * M_PI);
+	if (check->cell > 0)
+		shift = edge_shift(share, shift, check->cell);
 	if (!check->positive && hypot(sine, cosine) > AGREEMENT && fabs(shift) > SHIFT)
 		warn(object, "all are off by about %.2f turns: do --period and phasewrap "
 		    "--phase-origin and --sign fit the patterns?", shift);
+	else if (check->cell > 0 && hypot(sine, cosine) > AGREEMENT && fabs(shift) > EDGE_SHIFT)
+		warn(object, "phase and Gray code lie about %.0f degrees beside each other: a "
+		    "phasewrap --phase-origin that is %s by as much fits (or --gray-offset)",
+		    360 * fabs(shift), shift < 0 ? "larger" : "smaller");
 	else if (far > FAR_SHARE && very_far > VERY_FAR_SHARE)
 		warn(object, "as large as from random fringe orders: wrong or swapped periods, a "
 		    "wrong phase origin, or mostly unlit pixels (phasewrap --min-amplitude)");

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RESIDUAL_CHECK_BINS 20	/* over [-0.5, 0.5] turns */
+#define RESIDUAL_CHECK_BINS 40	/* over [-0.5, 0.5] turns */
 
 struct residual_check {
 	size_t step;		/* every step-th pixel of every step-th row is looked at */
@@ -19,6 +19,7 @@ struct residual_check {
 	uint32_t (*count)[RESIDUAL_CHECK_BINS];	/* of every such row */
 	float scale;		/* of residuals, for the bins */
 	bool positive;		/* they are a root mean square, not an error with a sign */
+	double cell;		/* of a Gray code, in turns; 0: none. The caller sets it. */
 	bool off, warned;	/* no warning: of no use here, or given already */
 };
 

@@ -138,6 +138,10 @@ plan_check(const struct temporal *temporal, const struct frame_head *in, struct 
 
 	if (unwrap->method == METHOD_GRAY && temporal->cell == GRAY_PERIOD)
 		unwrap->check.off = true;
+	unwrap->check.cell = 0;
+	if (unwrap->method == METHOD_GRAY && temporal->cell != GRAY_PERIOD)
+		unwrap->check.cell = temporal->cell == GRAY_HALF ? 0.5 :
+		    1 / temporal->period_px[temporal->target];
 	return residual_check_plan(&unwrap->check, in->w, in->h, best ? unwrap->search.chance : 0);
 }
 
@@ -163,6 +167,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    plan_check(&temporal, in, unwrap) < 0 ||
 	    jump_check_plan(&unwrap->jumps, in, temporal.axis) < 0)
 		return -1;
+	if (run->verbose && !unwrap->noted && unwrap->method != METHOD_GRAY)
+		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
+		    "--sign): a Gray code would, or phase2depth --calib");
+	unwrap->noted = true;
 	if (temporal_output(&temporal, in, out, &unwrap->source_channel) < 0)
 		return -1;
 	for (size_t c = 2; c < out->c; c++)

@@ -25,6 +25,7 @@ struct unwrap2f {
 	float max_residual;
 	struct residual_check check;
 	struct jump_check jumps;
+	bool noted;			/* what nothing tells of was said, under -v */
 	size_t *source_channel;		/* the input channel of output channel c */
 	struct fringe_line line;	/* --fit-line: the planes seen so far */
 };

@@ -1,0 +1,31 @@
+#include "limits.h"
+
+#include <math.h>
+
+#include "fit_residual.h"
+
+bool
+limits_need_flats(const struct limit_options *options)
+{
+	return options->min_amplitude > 0 || options->min_modulation > 0 || !isnan(options->dark);
+}
+
+int
+limits_plan(const struct run *run, const struct limit_options *options, const struct frame_head *in,
+    struct phasewrap *wrap)
+{
+	static const double usual[] = { 255, 65535, INFINITY };
+	bool limited = !isnan(options->max_fit_residual);
+	double most;
+
+	if (run_number(run, options->max_value, in, "max_value", usual[in->type], &most) < 0)
+		return -1;
+	wrap->limits = (struct phasewrap_limits){ .max_value = (float)most,
+		.least_amplitude = (float)options->min_amplitude,
+		.least_modulation = (float)options->min_modulation,
+		.least_mean = isnan(options->dark) ? -INFINITY : (float)options->dark,
+		.most_misfit = limited ? (float)options->max_fit_residual : INFINITY };
+	wrap->writes_fit = options->fit_residual;
+	wrap->fits = options->fit_residual || limited;
+	return wrap->fits ? fit_residual_check(&wrap->captures) : 0;
+}
