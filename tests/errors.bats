@@ -425,3 +425,21 @@ write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 		phase2depth "${plane[@]}" --min-depth 1 late.nrrd zero.nrrd -o out.nrrd
 	silent phasewrap -q -n 3 --min-amplitude 99 captures.nrrd -o out.nrrd
 }
+
+@test "errors: words of the environment that are wrong" {
+	for name in SYNC HANDOVER; do
+		for word in maybe 0 No; do
+			fails 2 "framecat: FRINGEPIPE_$name: must be yes or no, not '$word'" \
+				env "FRINGEPIPE_$name=$word" framecat in.nrrd -o out.nrrd
+			[ ! -e out.nrrd ]
+		done
+		for word in yes no ''; do
+			silent env "FRINGEPIPE_$name=$word" framecat in.nrrd -o out.nrrd
+			rm out.nrrd
+		done
+	done
+	for name in BAND REPEAT; do
+		fails 2 "FRINGEPIPE_$name: must be a whole number from 1, not '1.5'" \
+			env "FRINGEPIPE_$name=1.5" framecat in.nrrd -o out.nrrd
+	done
+}
