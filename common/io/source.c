@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "io/nrrd_stream.h"
 #include "io/shared_frames.h"
 #include "io/waiting_file.h"
 
@@ -539,6 +540,23 @@ source_close(struct source *source)
 	free(source);
 }
 
+/* Behind a frame: a stream whose writer failed there is none to rely on. */
+static int
+check_end(struct source *source)
+{
+	const struct loader *loader = &source->loader;
+	char text[sizeof(STREAM_FAILED) - 1];
+	size_t n;
+
+	if (!loader->file || !source->codec->concatenates)
+		return 0;
+	n = fread(text, 1, sizeof(text), loader->file);
+	if (ferror(loader->file))
+		return fail_errno(loader->path, "cannot be read");
+	return n == sizeof(text) && !memcmp(text, STREAM_FAILED, n) ?
+	    fail(loader->path, "the writer before failed") : 0;
+}
+
 int
 source_load(const char *path, struct frame **out)
 {
@@ -549,6 +567,11 @@ source_load(const char *path, struct frame **out)
 	if (!source)
 		return -1;
 	status = source_next(source, out);
+	if (status == 1 && check_end(source) < 0) {
+		frame_free(*out);
+		*out = NULL;
+		status = -1;
+	}
 	source_close(source);
 	return status == 1 ? 0 : -1;
 }
