@@ -120,8 +120,8 @@ struct shared_receiver {
 	size_t users;			/* planes, and one while it is open */
 };
 
-/* Unmaps blocks that no frame uses, except the latest ones, so many and of so many bytes, that their
- * maker has not given up. The caller holds the lock. */
+/* Unmaps blocks that no frame uses, except the latest ones, so many and of so many bytes, which
+ * their maker has not given up. The caller holds the lock. */
 static void
 release_idle(struct shared_receiver *receiver, size_t keep, size_t keep_bytes)
 {

@@ -475,6 +475,15 @@ source_open_also(const char *path, const struct codec *const *also)
 	return source;
 }
 
+/* A disk that fails behind the last byte loses nothing. */
+static bool
+is_at_end(FILE *file)
+{
+	struct stat st;
+
+	return fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && ftello(file) >= st.st_size;
+}
+
 /* The next frame of the file that is open. */
 static int
 file_next(struct source *source, struct frame **out)
@@ -483,6 +492,8 @@ file_next(struct source *source, struct frame **out)
 	int status;
 
 	if (loader->frames && !source->codec->many && !source->codec->concatenates)
+		return 0;
+	if (loader->frames && source->codec->concatenates && is_at_end(loader->file))
 		return 0;
 	status = source->codec->load(loader, out);
 	if (status == 1)

@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "io/link_owner.h"
 #include "io/nrrd_stream.h"
 #include "io/safe_file.h"
 #include "io/shared_frames.h"
@@ -258,6 +259,8 @@ folder_begin(struct target *target, bool force)
 
 	while (length > 1 && target->path[length - 1] == '/')
 		target->path[--length] = '\0';
+	if (link_owner_check(target->path) < 0)
+		return -1;
 	if (mkdir(target->path, 0777) == 0)
 		return safe_file_put(target->path);
 	if (errno != EEXIST)
@@ -374,7 +377,8 @@ files_check(const char *path, const struct codec **codec, size_t *numbers)
 	*codec = codec_to_save(first);
 	if (*numbers > 1)
 		fail_usage(path, "%zu numbers in the name, where one can be", *numbers);
-	else if (*codec && (safe_file_is_special(first) || folder_of_is_there(first)))
+	else if (*codec && link_owner_check(first) == 0 &&
+	    (safe_file_is_special(first) || folder_of_is_there(first)))
 		return first;
 	else if (*codec)
 		fail_errno(path, "cannot be created");
