@@ -443,3 +443,24 @@ write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 			env "FRINGEPIPE_$name=1.5" framecat in.nrrd -o out.nrrd
 	done
 }
+
+@test "errors: the folder for temporary files is named where it cannot be used" {
+	py 'write_frames("small.nrrd", Frame(np.zeros((1, 8, 9), "u1"), ["image"]))'
+	framecat small.nrrd -o small.tif
+	mkdir here
+	silent env TMPDIR="$PWD/here" bash -c 'cat small.tif | framecat -o back.tif'
+	[ -z "$(ls -A here)" ]
+	fails 1 "framecat: standard input: cannot be copied to a temporary file in $PWD/none: No such file" \
+		env TMPDIR="$PWD/none" bash -c 'cat small.tif | framecat -o out.tif'
+	mkfifo pipe.tif
+	cat pipe.tif >got.tif &
+	silent env TMPDIR="$PWD/here" framecat small.nrrd -o pipe.tif
+	wait
+	cmp small.tif got.tif
+	fails 1 "framecat: pipe.tif: temporary file cannot be created in $PWD/none: No such file" \
+		env TMPDIR="$PWD/none" framecat small.nrrd -o pipe.tif
+	py 'write_frames("large.nrrd", Frame(np.zeros((1, 80, 900), "u1"), ["image"]))'
+	framecat large.nrrd -o large.tif
+	fails 1 "framecat: standard input: cannot be copied to a temporary file in $PWD/here: File too large" \
+		env TMPDIR="$PWD/here" bash -c "ulimit -f 8; trap '' XFSZ; cat large.tif | framecat -o null:"
+}

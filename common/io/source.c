@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "io/nrrd_stream.h"
+#include "io/scratch_file.h"
 #include "io/shared_frames.h"
 #include "io/waiting_file.h"
 
@@ -165,14 +166,16 @@ static FILE *
 spool(struct source *source, FILE *from, const char *path)
 {
 	char buffer[65536];
-	FILE *to = tmpfile();
+	FILE *to = scratch_file_open();
 	size_t n;
 
 	while (to && (n = fread(buffer, 1, sizeof(buffer), from)) > 0)
 		if (fwrite(buffer, 1, n, to) != n)
 			break;
 	if (!to || ferror(from) || ferror(to) || fflush(to) != 0) {
-		fail_errno(path, "cannot be copied to a temporary file");
+		if (ferror(from))
+			fail_errno(path, "cannot be read");
+		fail_errno(path, "cannot be copied to a temporary file in %s", scratch_folder());
 		if (to)
 			fclose(to);
 		to = NULL;

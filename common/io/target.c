@@ -15,6 +15,7 @@
 #include "io/link_owner.h"
 #include "io/nrrd_stream.h"
 #include "io/safe_file.h"
+#include "io/scratch_file.h"
 #include "io/shared_frames.h"
 #include "io/taken_names.h"
 
@@ -140,9 +141,10 @@ file_begin(struct target *target, char *file_path)
 	}
 	target->saver.options = target->codec_options;
 	if (target->spooled) {
-		target->saver.file = tmpfile();
+		target->saver.file = scratch_file_open();
 		if (!target->saver.file)
-			fail_errno(file_path, "temporary file cannot be created");
+			fail_errno(file_path, "temporary file cannot be created in %s",
+			    scratch_folder());
 	} else {
 		target->saver.file = safe_file_open(file_path, &target->place);
 	}
@@ -192,7 +194,8 @@ file_end(struct target *target, bool keep)
 		keep = false;
 	if (target->spooled && keep && status == 0)
 		status = fflush(saver->file) == 0 ? spooled_copy(saver->file, saver->path) :
-		    fail_errno(saver->path, "temporary file cannot be written");
+		    fail_errno(saver->path, "temporary file in %s cannot be written",
+		    scratch_folder());
 	if (safe_file_close_one(saver->file, target->file_path, target->place,
 	    keep && status == 0) < 0)
 		status = -1;
