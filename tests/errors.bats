@@ -464,3 +464,16 @@ write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 	fails 1 "framecat: standard input: cannot be copied to a temporary file in $PWD/here: File too large" \
 		env TMPDIR="$PWD/here" bash -c "ulimit -f 8; trap '' XFSZ; cat large.tif | framecat -o null:"
 }
+
+@test "errors: where threads cannot be had, fewer do the work" {
+	chmod 755 .
+	py 'write_frames("wide.nrrd", [Frame(np.random.default_rng(i).normal(size=(1, 90, 80)).astype("f4"), ["absphase"]) for i in range(4)])'
+	median -j 4 wide.nrrd -o want.nrrd
+	limited=("${other_user[@]}" prlimit --nproc=1)
+	"${limited[@]}" median -j 4 wide.nrrd | cmp - want.nrrd
+	"${limited[@]}" fringepipe -j 3 median wide.nrrd , framecat | cmp - <(fringepipe median wide.nrrd , framecat)
+	"${limited[@]}" median -j 4 <wide.nrrd | cmp - <(median <wide.nrrd)
+	head -c -9 wide.nrrd >cut.nrrd
+	fails 1 "median: cut.nrrd: truncated" "${limited[@]}" median -j 4 cut.nrrd -o /dev/null
+	fails 1 "median: standard output: cannot be written: No space" "${limited[@]}" bash -c 'exec median -j 4 wide.nrrd >/dev/full'
+}
