@@ -478,3 +478,34 @@ write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 	fails 1 "median: cut.nrrd: truncated" "${limited[@]}" median -j 4 cut.nrrd -o /dev/null
 	fails 1 "median: standard output: cannot be written: No space" "${limited[@]}" bash -c 'exec median -j 4 wide.nrrd >/dev/full'
 }
+
+@test "errors: what a YAML calibration may hold beside its matrices, and what not" {
+	mkdir more bad
+	cp "$top/samples/block.yml" calib.yml
+	cat calib.yml - >more/calib.yml <<-'END'
+		date: 2026-11-20 12:00
+		"a key in quotes": 3
+		by: "somebody: else"	# a comment
+		notes: |
+		  M1: !!opencv-matrix
+
+		  of another camera
+		folded: >
+		   text
+		list:
+		  - one
+		  - [1, 2]
+	END
+	sim=(-s 48x32 -p 40 --projector 1280x800 --origin 250,200 --scene sphere)
+	fringesim "${sim[@]}" --calib calib.yml -o want.nrrd
+	fringesim "${sim[@]}" --calib more/calib.yml | cmp - want.nrrd
+	while IFS='|' read -r line message; do
+		printf '%b\n' "$line" | cat calib.yml - >bad/calib.yml
+		fails 1 "bad/calib.yml: line $(($(wc -l <calib.yml) + 1)): $message" fringesim "${sim[@]}" --calib bad/calib.yml
+	done <<-'END'
+		by: "somebody" else|expected the end of the line, found 'else'
+		list: [1, 2] 3|expected the end of the line, found '3'
+		no colon|expected key: value, found 'no colon'
+		"not ended: 3|expected a closing quote in this line
+	END
+}
