@@ -335,3 +335,46 @@ cut("gap.tif", 0, 4)'
 	framecat first.tif third.tif -o two.tif
 	[ "$(frameinfo -s two.tif)" = $'0 7x5x1 float a\n1 7x5x1 float c' ]
 }
+
+@test "codecs: BMP of 15 to 32 bits with and without masks; what is none is refused" {
+	py '
+import struct
+def bmp(name, bits, compression, masks, pixels, size=40, w=3, h=2, start=None):
+	rows = [row + b"\0" * (-len(row) % 4) for row in pixels]
+	extra = b"".join(struct.pack("<I", m) for m in masks)
+	head = struct.pack("<IiiHHIIiiII", size, w, h, 1, bits, compression, 0, 0, 0, 0, 0) + extra
+	head += b"\0" * max(0, size - len(head))
+	at = 14 + len(head) if start is None else start
+	open(name, "wb").write(b"BM" + struct.pack("<IHHI", 0, 0, 0, at) + head + b"".join(rows))
+rgb = np.array([[[255, 0, 0], [0, 255, 0], [0, 0, 255]], [[255, 255, 255], [0, 0, 0], [132, 66, 197]]])
+def packed(kind, shifts, tops):
+	return [b"".join(struct.pack(kind, sum(int(v) * t // 255 << s for v, s, t in zip(p, shifts, tops))) for p in row)
+		for row in rgb[::-1]]		# from below
+def want(tops):
+	v = np.stack([(rgb[..., c] * t // 255 * 255 + t // 2) // t for c, t in enumerate(tops)])
+	return v.astype("u1")
+five, green = (31, 31, 31), (31, 63, 31)
+bmp("555.bmp", 16, 0, [], packed("<H", (10, 5, 0), five))
+bmp("565.bmp", 16, 3, [0xf800, 0x7e0, 0x1f], packed("<H", (11, 5, 0), green))
+bmp("565v4.bmp", 16, 3, [0xf800, 0x7e0, 0x1f], packed("<H", (11, 5, 0), green), size=108)
+bmp("888.bmp", 32, 3, [0xff, 0xff00, 0xff0000], packed("<I", (0, 8, 16), (255,) * 3))
+for name, tops in (("555", five), ("565", green), ("565v4", green), ("888", (255,) * 3)):
+	write_frames(name + ".want", Frame(want(tops), ["r", "g", "b"]))
+bmp("alpha.bmp", 32, 6, [0xff0000, 0xff00, 0xff, 0xff000000],
+	[struct.pack("<3I", *[0x80000000 | i for i in range(3)])] * 2)
+write_frames("alpha.want", Frame(np.stack([np.full((2, 3), v) if v != 1 else np.tile(np.arange(3), (2, 1))
+	for v in (0, 0, 1, 128)]).astype("u1"), ["r", "g", "b", "a"]))
+bmp("masks.bmp", 24, 3, [1, 2, 4], [b"\0" * 9] * 2)
+bmp("header.bmp", 24, 0, [], [b"\0" * 9] * 2, size=12)
+bmp("inside.bmp", 24, 0, [], [b"\0" * 9] * 2, start=20)
+bmp("bits.bmp", 48, 0, [], [b"\0" * 18] * 2)
+bmp("none.bmp", 24, 0, [], [], w=0)'
+	for name in 555 565 565v4 888 alpha; do
+		framecat --delete 'cmd*' $name.bmp | framecmp - $name.want
+	done
+	fails 1 "masks.bmp: BMP has bit masks for 24 bits" framecat masks.bmp
+	fails 1 "header.bmp: BMP header of 12 bytes is not known" framecat header.bmp
+	fails 1 "inside.bmp: BMP pixels are said to begin inside the header, at 20" framecat inside.bmp
+	fails 1 "bits.bmp: BMP of 48 bits a pixel is not known" framecat bits.bmp
+	fails 1 "none.bmp: BMP has no valid size: 0 x 2" framecat none.bmp
+}

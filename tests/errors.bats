@@ -426,3 +426,88 @@ write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 		phase2depth "${plane[@]}" --min-depth 1 late.nrrd zero.nrrd -o out.nrrd
 	silent phasewrap -q -n 3 --min-amplitude 99 captures.nrrd -o out.nrrd
 }
+
+@test "errors: words of the environment that are wrong" {
+	for name in SYNC HANDOVER; do
+		for word in maybe 0 No; do
+			fails 2 "framecat: FRINGEPIPE_$name: must be yes or no, not '$word'" \
+				env "FRINGEPIPE_$name=$word" framecat in.nrrd -o out.nrrd
+			[ ! -e out.nrrd ]
+		done
+		for word in yes no ''; do
+			silent env "FRINGEPIPE_$name=$word" framecat in.nrrd -o out.nrrd
+			rm out.nrrd
+		done
+	done
+	for name in BAND REPEAT; do
+		fails 2 "FRINGEPIPE_$name: must be a whole number from 1, not '1.5'" \
+			env "FRINGEPIPE_$name=1.5" framecat in.nrrd -o out.nrrd
+	done
+}
+
+@test "errors: the folder for temporary files is named where it cannot be used" {
+	py 'write_frames("small.nrrd", Frame(np.zeros((1, 8, 9), "u1"), ["image"]))'
+	framecat small.nrrd -o small.tif
+	mkdir here
+	silent env TMPDIR="$PWD/here" bash -c 'cat small.tif | framecat -o back.tif'
+	silent ls -A here
+	fails 1 "framecat: standard input: cannot be copied to a temporary file in $PWD/none: No such file" \
+		env TMPDIR="$PWD/none" bash -c 'cat small.tif | framecat -o out.tif'
+	mkfifo pipe.tif
+	cat pipe.tif >got.tif &
+	silent env TMPDIR="$PWD/here" framecat small.nrrd -o pipe.tif
+	wait
+	cmp small.tif got.tif
+	fails 1 "framecat: pipe.tif: temporary file cannot be created in $PWD/none: No such file" \
+		env TMPDIR="$PWD/none" framecat small.nrrd -o pipe.tif
+	py 'write_frames("large.nrrd", Frame(np.zeros((1, 80, 900), "u1"), ["image"]))'
+	framecat large.nrrd -o large.tif
+	fails 1 "framecat: standard input: cannot be copied to a temporary file in $PWD/here: File too large" \
+		env TMPDIR="$PWD/here" bash -c "ulimit -f 8; trap '' XFSZ; cat large.tif | framecat -o null:"
+}
+
+@test "errors: where threads cannot be had, fewer do the work" {
+	chmod 755 .
+	py 'write_frames("wide.nrrd", [Frame(np.random.default_rng(i).normal(size=(1, 90, 80)).astype("f4"), ["absphase"]) for i in range(4)])'
+	median -j 4 wide.nrrd -o want.nrrd
+	[ "$EUID" -eq 0 ] || other_user=()	# root has no such limit
+	# a sanitizer looks for leaks in a thread of its own
+	limited=("${other_user[@]}" env "ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0" prlimit --nproc=1)
+	"${limited[@]}" median -j 4 wide.nrrd | cmp - want.nrrd
+	"${limited[@]}" fringepipe -j 3 median wide.nrrd , framecat | cmp - <(fringepipe median wide.nrrd , framecat)
+	"${limited[@]}" median -j 4 <wide.nrrd | cmp - <(median <wide.nrrd)
+	head -c -9 wide.nrrd >cut.nrrd
+	fails 1 "median: cut.nrrd: truncated" "${limited[@]}" median -j 4 cut.nrrd -o /dev/null
+	fails 1 "median: standard output: cannot be written: No space" "${limited[@]}" bash -c 'exec median -j 4 wide.nrrd >/dev/full'
+}
+
+@test "errors: what a YAML calibration may hold beside its matrices, and what not" {
+	mkdir more bad
+	cp "$top/samples/block.yml" calib.yml
+	cat calib.yml - >more/calib.yml <<-'END'
+		date: 2026-11-20 12:00
+		"a key in quotes": 3
+		by: "somebody: else"	# a comment
+		notes: |
+		  M1: !!opencv-matrix
+
+		  of another camera
+		folded: >
+		   text
+		list:
+		  - one
+		  - [1, 2]
+	END
+	sim=(-s 48x32 -p 40 --projector 1280x800 --origin 250,200 --scene sphere)
+	fringesim "${sim[@]}" --calib calib.yml -o want.nrrd
+	fringesim "${sim[@]}" --calib more/calib.yml | cmp - want.nrrd
+	while IFS='|' read -r line message; do
+		printf '%b\n' "$line" | cat calib.yml - >bad/calib.yml
+		fails 1 "bad/calib.yml: line $(($(wc -l <calib.yml) + 1)): $message" fringesim "${sim[@]}" --calib bad/calib.yml
+	done <<-'END'
+		by: "somebody" else|expected the end of the line, found 'else'
+		list: [1, 2] 3|expected the end of the line, found '3'
+		no colon|expected key: value, found 'no colon'
+		"not ended: 3|expected a closing quote in this line
+	END
+}

@@ -78,6 +78,16 @@ median: standard input: the writer before failed" ]
 		fails 1 "marked.nrrd: the writer before failed" phase2depth --ref marked.nrrd -c 1 $input -o result.nrrd
 		fails 1 "the writer before failed" bash -c "phase2depth --ref <(median -q short.nrrd 2>/dev/null) -c 1 good.nrrd -o result.nrrd"
 	done
+	for option in --depth --albedo; do		# files whose first frame is all that is read
+		silent fringesim -s 203x130 -p 24 $option image.nrrd -o result.nrrd
+		rm result.nrrd
+		fails 1 "marked.nrrd: the writer before failed" \
+			fringesim -s 203x130 -p 24 $option marked.nrrd -o result.nrrd
+		fails 1 "the writer before failed" \
+			fringesim -s 203x130 -p 24 $option <(cat marked.nrrd) -o result.nrrd
+	done
+	framecat --points image.nrrd -o table.nrrd
+	fails 1 "marked.nrrd: the writer before failed" framecat --like marked.nrrd table.nrrd -o result.nrrd
 	fails 1 "marked.nrrd: the writer before failed" frameinfo marked.nrrd
 	fails 2 "marked.nrrd: the writer before failed" framecmp image.nrrd marked.nrrd
 	[ ! -e result.nrrd ]

@@ -195,3 +195,21 @@ for command, given in ("framecat", want), ("frameinfo", small * 2000):
 	expect(process.wait() == 0 and not message, message)
 	expect(got == wanted, command, len(got), len(wanted))'
 }
+
+@test "files: two runs at once into one new folder leave whole files" {
+	fringegen -q -s 33x17 -p 8 -n 4 -o want1/
+	fringegen -q -s 65x9 -p 9 -n 4 -o want2/
+	for _ in 1 2 3; do
+		fringegen -q -s 33x17 -p 8 -n 4 -o both/ 2>one & first=$!
+		fringegen -q -s 65x9 -p 9 -n 4 -o both/ 2>two & second=$!
+		codes=0
+		wait $first || codes=$((codes + $?))
+		wait $second || codes=$((codes + $?))
+		[ $codes -eq 0 ] || grep -q "folder is not empty" one two
+		for file in both/*; do
+			cmp -s "$file" "want1/${file#both/}" || cmp "$file" "want2/${file#both/}"
+		done
+		[ "$(ls -A both)" = "$(ls want1)" ]
+		rm -r both
+	done
+}

@@ -23,7 +23,10 @@ writer = subprocess.Popen(["bash", "-c", "exec " + sys.argv[1]], stdout=reader.p
 status = reader.end()
 expect(status == (0, ""), status)
 os.waitid(os.P_PID, writer.pid, os.WEXITED | os.WNOWAIT)
-io = open("/proc/%d/io" % writer.pid).read()
+try:
+	io = open("/proc/%d/io" % writer.pid).read()
+except PermissionError:	# of a process that has ended, and who asks is not root
+	io = "wchar: hidden"
 expect(writer.wait() == 0, "writer")
 print(io.split("wchar: ")[1].split()[0])' "$@"
 }
@@ -32,6 +35,7 @@ print(io.split("wchar: ")[1].split()[0])' "$@"
 	inputs
 	bytes=$(stat -c %s many.nrrd)
 	through=$(written "median many.nrrd" "median -s box")
+	if [ "$through" = hidden ]; then skip "not root: this kernel hides what a process has written"; fi
 	echo "$through bytes written of $bytes"
 	[ "$through" -lt $((bytes / 2)) ]
 	FRINGEPIPE_HANDOVER=no bash -c 'median many.nrrd | median -s box' >plain
@@ -205,6 +209,7 @@ expect(ends[0] in (0, 1) and ends[1] in (0, 1, -signal.SIGPIPE), ends)'
 }
 
 @test "handover: another user's tools get and give whole frames" {
+	need_other_user
 	inputs
 	chmod 755 .
 	median many.nrrd | framecat >want

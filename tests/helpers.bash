@@ -56,7 +56,7 @@ cpu_levels() {
 	done
 }
 
-# A test may be skipped for want of captures or of a GPU, and of nothing else: tests/run compares the
+# A test may be skipped for want of captures, of a GPU or of another user, and of nothing else: tests/run compares the
 # reason with the machine. What else a test needs, scripts/setup installs.
 
 # have_data FOLDER: sets data to the folder of the captures; false without one. A folder of captures
@@ -72,6 +72,10 @@ have_data() {
 
 need_data() {
 	if ! have_data "$1"; then skip "no captures: $data"; fi
+}
+
+need_other_user() {
+	[ "$EUID" -eq 0 ] || sudo -n true 2>/dev/null || skip "not root: nothing can be run as another user"
 }
 
 setup() {

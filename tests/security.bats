@@ -67,6 +67,40 @@ os.execvp("framecat", ["framecat", "foreign.nrrd", "-o", "shared/o.nrrd"])'
 	[ ! -L shared/o.nrrd ]
 }
 
+@test "security: no output goes through a link that another user has put into a folder for all" {
+	need_other_user
+	chmod 755 .
+	mkdir all mine aside
+	chmod 1777 all
+	echo precious >precious
+	cp foreign.nrrd aside/in.nrrd
+	"${other_user[@]}" ln -s ../precious all/out.nrrd
+	"${other_user[@]}" ln -s ../none.nrrd all/dangling.nrrd
+	"${other_user[@]}" ln -s ../aside all/folder
+	"${other_user[@]}" ln -s /dev/null all/special.nrrd
+	ln -s ../all/out.nrrd mine/out.nrrd
+	word="is or leads through a link that another user has put into a folder which all may write into"
+	for path in all/out.nrrd all/dangling.nrrd all/folder/x.nrrd all/special.nrrd mine/out.nrrd "$PWD/all/out.nrrd" \
+		mine/../all/./out.nrrd all/folder/ all/folder/0.png; do
+		fails 1 "framecat: ${path%/}: $word" framecat foreign.nrrd -f -o "$path"
+	done
+	fails 1 "framecat: all/folder/0.png: $word" framecat foreign.nrrd -o all/folder/%d.png
+	fails 1 "frameinfo: all/out.nrrd: $word" frameinfo foreign.nrrd -o all/out.nrrd
+	fails 1 "fringesim: all/out.nrrd: $word" fringesim -s 24x16 -p 8 --truth all/out.nrrd -o set.nrrd
+	[ "$(cat precious)" = precious ]
+	[ ! -e none.nrrd ]
+	[ "$(ls aside)" = in.nrrd ]
+	# one's own, the folder's owner's, those in a folder for oneself, and what is read
+	ln -s ../mine.nrrd all/mine.nrrd
+	silent framecat foreign.nrrd -o all/mine.nrrd
+	[ -L all/mine.nrrd ]
+	cmp <(framecat foreign.nrrd) mine.nrrd
+	silent framecat all/folder/in.nrrd -o null:
+	chmod 1755 all
+	silent framecat foreign.nrrd -o all/dangling.nrrd
+	[ -f none.nrrd ]
+}
+
 @test "security: no tool starts a program" {
 	run ! grep -rnE '\b(popen|system|v?fork|exec[lv]p?e?|posix_spawnp?|dlopen|setlocale) ?\(' "$top"/common "$top"/tools --include='*.[ch]'
 }

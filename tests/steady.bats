@@ -46,6 +46,13 @@ write_frames("few.nrrd", [f] * 10); write_frames("many.nrrd", [f] * 2000)'
 	[ "$many" -lt $((few + 75 * 300)) ]
 }
 
+@test "steady: a reader keeps no shared memory that the writer has given up" {
+	py 'write_frames("sizes.nrrd", [Frame(np.full((1000 + 16 * i, 1000), i, "f4"), ["absphase"]) for i in range(40)])'
+	most=$(peak bash -c "framecat -j1 sizes.nrrd | median -j1 -o null:")
+	echo "peak: $most KiB"	# 24 frames of 4 to 6 MiB, where the reader keeps them
+	[ "$most" -lt 100000 ]
+}
+
 @test "steady: threads that wait for input use no processor time" {
 	py '
 import resource, subprocess, time

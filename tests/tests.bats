@@ -63,6 +63,8 @@ skipped() {
 		[ "${lines[-1]}" = "1 passed, 1 failed, 1 skipped" ]
 		grep -Fx "not ok - skipped without need: $reason" <<<"$output"
 	done
+	run skipped "not root: only another user can"
+	[ "$status" -eq $((EUID == 0)) ]
 	echo 'echo "gpu:0  discrete, 9 GB: some device"' >>bin/fringepipe
 	run -1 skipped "no GPU: none here"
 }

@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "base/fail.h"
 
@@ -142,6 +143,35 @@ stop(struct thread_pool *pool)
 	pthread_mutex_unlock(&pool->lock);
 }
 
+static void *
+wait_for_gate(void *gate)
+{
+	pthread_mutex_lock(gate);
+	pthread_mutex_unlock(gate);
+	return NULL;
+}
+
+/* How many threads can run at a time, this one counted, up to those that are wanted. libgomp ends
+ * the process where it is asked for more (ulimit -u, a container's limit of tasks). */
+static int
+threads_available(int wanted)
+{
+	pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+	pthread_t *thread = calloc((size_t)wanted, sizeof(*thread));
+	int n = 0;
+
+	if (!thread)
+		return 1;
+	pthread_mutex_lock(&gate);
+	while (n < wanted - 1 && pthread_create(&thread[n], NULL, wait_for_gate, &gate) == 0)
+		n++;
+	pthread_mutex_unlock(&gate);
+	for (int i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+	free(thread);
+	return n + 1;
+}
+
 int
 thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void *arg)
 {
@@ -149,6 +179,8 @@ thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void
 		.wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER };
 	int status = -1;
 
+	if (threads > 1)
+		threads = pool.threads = threads_available(threads);
 	if (threads == 1)
 		return drive(arg, &pool);
 	omp_set_dynamic(0);

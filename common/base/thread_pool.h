@@ -13,7 +13,8 @@ struct thread_pool;
 /* fn(arg, item, thread): 0 <= thread < thread_pool_threads(). */
 typedef void thread_pool_fn(void *arg, size_t item, int thread);
 
-/* Runs drive(arg, pool) with `threads` threads and returns what it returned; -1 after fail(). */
+/* Runs drive(arg, pool) with `threads` threads, or as many as the system gives, and returns what it
+ * returned; -1 after fail(). */
 int thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void *arg);
 int thread_pool_threads(const struct thread_pool *);
 /* Calls fn for items 0..n-1 on all threads, in any order; returns when all are done. Only from

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "io/link_owner.h"
 #include "io/temporary_files.h"
 #include "io/waiting_file.h"
 
@@ -373,6 +374,8 @@ safe_file_open(const char *path, struct safe_file **place)
 	*place = NULL;
 	if (!path || !strcmp(path, "-"))
 		return stdout;
+	if (link_owner_check(path) < 0)
+		return NULL;
 	if (safe_file_is_special(path)) {
 		file = fopen(path, "wb");
 		if (!file)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -19,6 +18,18 @@ shared_block_free(struct shared_block *block)
 	munmap(block->references, PAGE);
 	close(block->fd);
 	free(block);
+}
+
+void
+shared_block_give_up(struct shared_block *block)
+{
+	atomic_store(&block->references[1], 1);
+}
+
+bool
+shared_block_is_given_up(const struct shared_block *block)
+{
+	return atomic_load(&block->references[1]) != 0;
 }
 
 /* Nobody can shrink it while another process reads it. */

@@ -1,12 +1,14 @@
 /*
- * Memory that two processes map: pixels, then a page with the number of references. A process that
- * sends a plane adds a reference, the process that has done with the plane removes it, and the one
- * that made the memory writes to it again when no reference is left.
+ * Memory that two processes map: pixels, then a page with the number of references and a mark. A
+ * process that sends a plane adds a reference, the process that has done with the plane removes it,
+ * and the one that made the memory writes to it again when no reference is left. The mark tells the
+ * others that it will not: so they need not keep it for a later frame.
  */
 #ifndef SHARED_BLOCK_H
 #define SHARED_BLOCK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -16,7 +18,7 @@ struct shared_block {
 	ino_t inode;
 	void *pixels;
 	size_t bytes;			/* of pixels, whole pages */
-	atomic_uint *references;
+	atomic_uint *references;	/* the mark comes next */
 	/* In the process that received it: */
 	struct shared_receiver *receiver;
 	size_t users;			/* planes of frames in it */
@@ -27,6 +29,9 @@ struct shared_block {
 struct shared_block *shared_block_map(int fd, int protection);
 /* New memory for `bytes`, or NULL. */
 struct shared_block *shared_block_make(size_t bytes);
+/* Sets the mark: the process that made it frees it. */
+void shared_block_give_up(struct shared_block *);
+bool shared_block_is_given_up(const struct shared_block *);
 void shared_block_free(struct shared_block *);
 
 #endif

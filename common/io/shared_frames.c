@@ -23,6 +23,7 @@
 
 #define PLANES_MOST 64		/* of a frame; one of more goes through the pipe */
 #define IDLE_BLOCKS 24		/* that a reader keeps mapped for later frames */
+#define IDLE_BYTES ((size_t)512 << 20)	/* of these */
 #define HELD_MOST 48		/* blocks made here, and received: each one holds a descriptor */
 #define DESCRIPTORS_LEAST 512	/* that a process may have, so that these are not too many */
 #define WAIT_MS 200		/* for a frame to be taken; slower ones cost little without */
@@ -46,6 +47,7 @@ give_memory(void *arg, void *owner)
 {
 	atomic_uint *made = arg;
 
+	shared_block_give_up(owner);
 	shared_block_free(owner);
 	atomic_fetch_sub(made, 1);
 }
@@ -118,19 +120,23 @@ struct shared_receiver {
 	size_t users;			/* planes, and one while it is open */
 };
 
-/* Unmaps blocks that no frame uses, except the latest ones. The caller holds the lock. */
+/* Unmaps blocks that no frame uses, except the latest ones, so many and of so many bytes, which
+ * their maker has not given up. The caller holds the lock. */
 static void
-release_idle(struct shared_receiver *receiver, size_t keep)
+release_idle(struct shared_receiver *receiver, size_t keep, size_t keep_bytes)
 {
-	size_t idle = 0;
+	size_t idle = 0, bytes = 0;
 
 	for (struct shared_block **at = &receiver->block; *at;) {
 		struct shared_block *block = *at;
 
-		if (block->users == 0 && idle++ >= keep) {
+		if (block->users == 0 && (idle >= keep || block->bytes > keep_bytes - bytes ||
+		    shared_block_is_given_up(block))) {
 			*at = block->next;
 			shared_block_free(block);
 		} else {
+			idle += block->users == 0;
+			bytes += block->users == 0 ? block->bytes : 0;
 			at = &block->next;
 		}
 	}
@@ -146,7 +152,7 @@ shared_receiver_drop(struct shared_receiver *receiver)
 	pthread_mutex_unlock(&receiver->lock);
 	if (!last)
 		return;
-	release_idle(receiver, 0);
+	release_idle(receiver, 0, 0);
 	pthread_mutex_destroy(&receiver->lock);
 	free(receiver);
 }
@@ -161,7 +167,7 @@ give_plane(void *arg, void *owner)
 	pthread_mutex_lock(&receiver->lock);
 	atomic_fetch_sub(block->references, 1);
 	receiver->held -= --block->users == 0;
-	release_idle(receiver, IDLE_BLOCKS);
+	release_idle(receiver, IDLE_BLOCKS, IDLE_BYTES);
 	pthread_mutex_unlock(&receiver->lock);
 	shared_receiver_drop(receiver);
 }

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "io/nrrd_stream.h"
+#include "io/scratch_file.h"
 #include "io/shared_frames.h"
 #include "io/waiting_file.h"
 
@@ -164,14 +166,16 @@ static FILE *
 spool(struct source *source, FILE *from, const char *path)
 {
 	char buffer[65536];
-	FILE *to = tmpfile();
+	FILE *to = scratch_file_open();
 	size_t n;
 
 	while (to && (n = fread(buffer, 1, sizeof(buffer), from)) > 0)
 		if (fwrite(buffer, 1, n, to) != n)
 			break;
 	if (!to || ferror(from) || ferror(to) || fflush(to) != 0) {
-		fail_errno(path, "cannot be copied to a temporary file");
+		if (ferror(from))
+			fail_errno(path, "cannot be read");
+		fail_errno(path, "cannot be copied to a temporary file in %s", scratch_folder());
 		if (to)
 			fclose(to);
 		to = NULL;
@@ -474,6 +478,15 @@ source_open_also(const char *path, const struct codec *const *also)
 	return source;
 }
 
+/* A disk that fails behind the last byte loses nothing. */
+static bool
+is_at_end(FILE *file)
+{
+	struct stat st;
+
+	return fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && ftello(file) >= st.st_size;
+}
+
 /* The next frame of the file that is open. */
 static int
 file_next(struct source *source, struct frame **out)
@@ -482,6 +495,8 @@ file_next(struct source *source, struct frame **out)
 	int status;
 
 	if (loader->frames && !source->codec->many && !source->codec->concatenates)
+		return 0;
+	if (loader->frames && source->codec->concatenates && is_at_end(loader->file))
 		return 0;
 	status = source->codec->load(loader, out);
 	if (status == 1)
@@ -539,6 +554,23 @@ source_close(struct source *source)
 	free(source);
 }
 
+/* Behind a frame: a stream whose writer failed there is none to rely on. */
+static int
+check_end(struct source *source)
+{
+	const struct loader *loader = &source->loader;
+	char text[sizeof(STREAM_FAILED) - 1];
+	size_t n;
+
+	if (!loader->file || !source->codec->concatenates)
+		return 0;
+	n = fread(text, 1, sizeof(text), loader->file);
+	if (ferror(loader->file))
+		return fail_errno(loader->path, "cannot be read");
+	return n == sizeof(text) && !memcmp(text, STREAM_FAILED, n) ?
+	    fail(loader->path, "the writer before failed") : 0;
+}
+
 int
 source_load(const char *path, struct frame **out)
 {
@@ -549,6 +581,11 @@ source_load(const char *path, struct frame **out)
 	if (!source)
 		return -1;
 	status = source_next(source, out);
+	if (status == 1 && check_end(source) < 0) {
+		frame_free(*out);
+		*out = NULL;
+		status = -1;
+	}
 	source_close(source);
 	return status == 1 ? 0 : -1;
 }

@@ -12,8 +12,10 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "io/link_owner.h"
 #include "io/nrrd_stream.h"
 #include "io/safe_file.h"
+#include "io/scratch_file.h"
 #include "io/shared_frames.h"
 #include "io/taken_names.h"
 
@@ -139,9 +141,10 @@ file_begin(struct target *target, char *file_path)
 	}
 	target->saver.options = target->codec_options;
 	if (target->spooled) {
-		target->saver.file = tmpfile();
+		target->saver.file = scratch_file_open();
 		if (!target->saver.file)
-			fail_errno(file_path, "temporary file cannot be created");
+			fail_errno(file_path, "temporary file cannot be created in %s",
+			    scratch_folder());
 	} else {
 		target->saver.file = safe_file_open(file_path, &target->place);
 	}
@@ -191,7 +194,8 @@ file_end(struct target *target, bool keep)
 		keep = false;
 	if (target->spooled && keep && status == 0)
 		status = fflush(saver->file) == 0 ? spooled_copy(saver->file, saver->path) :
-		    fail_errno(saver->path, "temporary file cannot be written");
+		    fail_errno(saver->path, "temporary file in %s cannot be written",
+		    scratch_folder());
 	if (safe_file_close_one(saver->file, target->file_path, target->place,
 	    keep && status == 0) < 0)
 		status = -1;
@@ -258,6 +262,8 @@ folder_begin(struct target *target, bool force)
 
 	while (length > 1 && target->path[length - 1] == '/')
 		target->path[--length] = '\0';
+	if (link_owner_check(target->path) < 0)
+		return -1;
 	if (mkdir(target->path, 0777) == 0)
 		return safe_file_put(target->path);
 	if (errno != EEXIST)
@@ -374,7 +380,8 @@ files_check(const char *path, const struct codec **codec, size_t *numbers)
 	*codec = codec_to_save(first);
 	if (*numbers > 1)
 		fail_usage(path, "%zu numbers in the name, where one can be", *numbers);
-	else if (*codec && (safe_file_is_special(first) || folder_of_is_there(first)))
+	else if (*codec && link_owner_check(first) == 0 &&
+	    (safe_file_is_special(first) || folder_of_is_there(first)))
 		return first;
 	else if (*codec)
 		fail_errno(path, "cannot be created");

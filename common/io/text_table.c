@@ -195,7 +195,8 @@ make_name(const char *from, size_t c, char to[CHANNEL_NAME_SIZE])
 	memset(to, 0, CHANNEL_NAME_SIZE);
 	if (n == 0)
 		snprintf(to, CHANNEL_NAME_SIZE, "field%zu", c + 1);
-	memcpy(to, from, n);
+	else
+		snprintf(to, CHANNEL_NAME_SIZE, "%.*s", (int)n, from);
 	text_table_change_name(to);
 }
 

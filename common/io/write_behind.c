@@ -7,6 +7,7 @@
 
 struct write_behind {
 	struct target *target;
+	bool alone;			/* no thread could be started: the caller writes */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -70,13 +71,18 @@ write_behind_open(struct target *target)
 	writer->target = target;
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_cond_init(&writer->changed, NULL);
-	if (pthread_create(&writer->thread, NULL, write_frames, writer) != 0) {
-		target_close(target, false);
-		free(writer);
-		fail(NULL, "no thread for writing could be started");
-		return NULL;
-	}
+	writer->alone = pthread_create(&writer->thread, NULL, write_frames, writer) != 0;
 	return writer;
+}
+
+static int
+put_alone(struct write_behind *writer, struct frame *frame, size_t skip)
+{
+	target_skip(writer->target, skip);
+	if (writer->status == 0)
+		writer->status = target_put(writer->target, frame);
+	frame_free(frame);
+	return writer->status;
 }
 
 int
@@ -84,6 +90,8 @@ write_behind_put(struct write_behind *writer, struct frame *frame, size_t skip)
 {
 	int status;
 
+	if (writer->alone)
+		return put_alone(writer, frame, skip);
 	pthread_mutex_lock(&writer->lock);
 	while (writer->waiting)
 		pthread_cond_wait(&writer->changed, &writer->lock);
@@ -97,19 +105,26 @@ write_behind_put(struct write_behind *writer, struct frame *frame, size_t skip)
 	return status;
 }
 
-int
-write_behind_close(struct write_behind *writer, bool keep)
+static void
+end_thread(struct write_behind *writer)
 {
-	int status;
-
 	pthread_mutex_lock(&writer->lock);
 	writer->ending = true; /* the waiting frame is still written: a stream's frames are whole */
 	pthread_cond_signal(&writer->changed);
 	pthread_mutex_unlock(&writer->lock);
 	pthread_join(writer->thread, NULL);
-	status = writer->status;
-	if (status < 0)
+	if (writer->status < 0)
 		fail_put(&writer->failure);
+}
+
+int
+write_behind_close(struct write_behind *writer, bool keep)
+{
+	int status;
+
+	if (!writer->alone)
+		end_thread(writer);
+	status = writer->status;
 	if (target_close(writer->target, keep && status == 0) < 0)
 		status = -1;
 	pthread_mutex_destroy(&writer->lock);

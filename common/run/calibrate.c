@@ -13,6 +13,7 @@
 #include "run/setup.h"
 #include "base/fail.h"
 #include "base/progress.h"
+#include "io/scratch_file.h"
 
 #define BLOCK_BYTES ((size_t)32 << 20)
 #define ROUNDS 9
@@ -440,7 +441,6 @@ calibrate(const char *which, int threads)
 {
 	struct costs costs = { .threads = threads };
 	struct bench bench = { .threads = threads, .costs = &costs };
-	const char *base = getenv("TMPDIR");
 	char number[32], *folder;
 	long first = -1;
 	int status;
@@ -453,7 +453,7 @@ calibrate(const char *which, int threads)
 		snprintf(number, sizeof(number), "gpu:%ld", first);
 		bench.device = number;
 	}
-	if (asprintf(&folder, "%s/fringepipe.XXXXXX", base && *base ? base : "/tmp") < 0)
+	if (asprintf(&folder, "%s/fringepipe.XXXXXX", scratch_folder()) < 0)
 		return fail_memory();
 	if (!mkdtemp(folder)) {
 		fail_errno(folder, "could not be made");

@@ -309,13 +309,25 @@ check_output(const struct chain *chain)
 	return target_check(chain->output, chain->force);
 }
 
+/* Of the environment: yes, no, or nothing. */
+static int
+check_word(const char *name)
+{
+	const char *word = getenv(name);
+
+	if (!word || !*word || !strcmp(word, "yes") || !strcmp(word, "no"))
+		return 0;
+	return fail_usage(name, "must be yes or no, not '%.40s'", word);
+}
+
 int
 setup_run(struct chain *chain, const char *device)
 {
 	struct costs costs = { 0 };
 	int status = -1;
 
-	if (init_links(chain) == 0 && check_standard_input(chain) == 0 &&
+	if (check_word("FRINGEPIPE_SYNC") == 0 && check_word("FRINGEPIPE_HANDOVER") == 0 &&
+	    init_links(chain) == 0 && check_standard_input(chain) == 0 &&
 	    check_standard_output(chain) == 0 && check_output(chain) == 0 &&
 	    choose_device(chain, device, &costs) == 0)
 		status = chain_run(chain);

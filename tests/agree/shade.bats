@@ -33,3 +33,10 @@ segments() {
 	segments 1 shade -c depth --range 0,1
 	segments 2 shade -c depth
 }
+
+@test "agree: shade in bands of a tall image, whose other rows the device does not have" {
+	need_gpu
+	py 'write_frames("in.nrrd", Frame(np.random.default_rng(1).uniform(0, 9, (1, 100000, 64)).astype("f4"), ["depth"]))'
+	fringepipe shade in.nrrd -o cpu.nrrd
+	FRINGEPIPE_GPU_COPY=1 FRINGEPIPE_BAND=2000 fringepipe -d gpu shade in.nrrd | cmp - cpu.nrrd
+}

@@ -12,13 +12,14 @@ struct line {
 	shade_vector at[6];
 };
 
-/* Of a depth map only z: its x and y count by their steps. */
+/* Of a depth map only z: its x and y count by their steps. Outside of the image the nearest row is
+ * read instead: the device may have no other. */
 shade_vector
 point(block_at at, uint x, uint y)
 {
 	shade_vector p;
 	bool there = x < gpu.w && y < gpu.h;
-	uint u = min(x, gpu.w - 1), v = min(y, gpu.h - 1);
+	uint u = min(x, gpu.w - 1), v = y == ~0u ? 0 : min(y, gpu.h - 1);
 	precise float z = gpu_in(at.b.z, u, v), away = at.b.sign * z;
 
 	there = there && shade_there(z);
