@@ -35,8 +35,8 @@ run_examples() {		# page, simulated or real
 	examples "$page" 78 "$2" | without_missing >script
 	examples "$page" 1000 "$2" | without_missing | diff script - >broken ||
 		{ echo "$page: a line does not fit a terminal:"; cat broken; return 1; }
-	if ! bash -e -o pipefail script >output 2>messages ||
-		{ [ -s messages ] && ! grep -q -- ' -v ' script; }; then
+	bash -e -o pipefail script >output 2>messages || { echo "$page:"; cat script messages; return 1; }
+	if ! grep -q -- ' -v ' script && [ -s messages ]; then
 		echo "$page:"
 		cat script messages
 		return 1
@@ -61,11 +61,13 @@ run_examples() {		# page, simulated or real
 	export FRINGEPIPE_DATA=$data
 	failed=0 pages=0
 	for page in "$top"/man/*.[17]; do
-		[ -n "$(examples "$page" 78 real)" ] || continue
+		examples "$page" 78 real >lines
+		[ -s lines ] || continue
 		pages=$((pages + 1))
 		(run_examples "$page" real) || failed=1
 	done
-	[ "$failed" -eq 0 ] && [ "$pages" -gt 0 ]
+	[ "$failed" -eq 0 ]
+	[ "$pages" -gt 0 ]
 }
 
 # Elsewhere a line that begins with a tool is an example too.
@@ -87,7 +89,8 @@ run_examples() {		# page, simulated or real
 			failed=1
 		fi
 	done
-	[ "$n" -ge 2 ] && [ "$failed" -eq 0 ]
+	[ "$n" -ge 2 ]
+	[ "$failed" -eq 0 ]
 }
 
 # README's blocks, by their first words.
