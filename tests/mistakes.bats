@@ -240,3 +240,22 @@ write_frames("dark.nrrd", Frame(rng.integers(0, 4, (4,) + x.shape).astype("u1"),
 	right wrap -n 8 {1..8}.png
 	framecmp d.nrrd wrapped.nrrd
 }
+
+@test "mistakes: a black, dim or bright image among the steps" {
+	for n in 4 5 8 12; do
+		fringesim -q -s 320x240 -p 60 -n $n --noise 1 --amplitude 46 --mean 118 | framecat -q --delete '*' -o set.nrrd
+		for share in 0 0.25 0.5 1.5; do
+			py '
+share = float(sys.argv[1])
+write_frames("dim.nrrd", [Frame(np.minimum(f.pixels * (share if i == 2 else 1.), 255).astype("u1"), f.names)
+	for i, f in enumerate(read_frames("set.nrrd"))])' $share
+			mistake "image 3 does not fit the others" phasewrap -n $n -p 60 dim.nrrd -o w.nrrd
+		done
+	done
+	need_data slmaster_eye_12step_gray
+	# shellcheck disable=SC2154
+	eye=$data/slmaster_eye_12step_gray
+	framecat -q --scale 0,2000 --as uchar "$eye/phase_03.png" -o dim.png
+	mistake "does not fit the others" phasewrap -n 12 -p 60 "$eye"/phase_0[0-2].png dim.png "$eye"/phase_0[4-9].png \
+		"$eye"/phase_1*.png -o w.nrrd
+}

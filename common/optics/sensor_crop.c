@@ -15,8 +15,10 @@ check_agreement(const struct numbers *option, const struct frame_head *head)
 	differs = own.n == 2 && (own.v[0] != option->v[0] || own.v[1] != option->v[1]);
 	if (differs)
 		fail("--origin", "says %g,%g, and the frame itself says origin_px %g %g: give no "
-		    "--origin, or take the key away (framecat --delete origin_px)", option->v[0],
-		    option->v[1], own.v[0], own.v[1]);
+		    "--origin; or, if the key counts within a crop that lies there, the sum %g,%g "
+		    "and take the key away (framecat --delete origin_px)", option->v[0],
+		    option->v[1], own.v[0], own.v[1], option->v[0] + own.v[0],
+		    option->v[1] + own.v[1]);
 	numbers_free(&own);
 	return differs ? -1 : 0;
 }

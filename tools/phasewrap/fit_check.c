@@ -227,6 +227,52 @@ weigh_phases(const struct fit_check *check, const struct capture_fringe *fringe,
 	return true;
 }
 
+/* Of an image that lies far below or above all others in all pixels, whatever their phases: at
+ * least so far, in root mean squares, and the others' means no farther. Where the phases of a
+ * cut-out are few, at least one other image lies as far on the same side or on the other. */
+#define ALONE_LEAST 0.9
+#define OTHERS_MOST 0.6
+
+/* Is one image darker or brighter than all others? Then the verdict names it. Its weight hides the
+ * phases, so that weigh_phases() fails. */
+static bool
+find_odd_image(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
+    const double *gram, size_t used, struct step_verdict *verdict)
+{
+	double mean[STEP_FIT_MOST] = { 0 }, rest[STEP_FIT_MOST * STEP_FIT_MOST];
+	double shift_rad[STEP_FIT_MOST];
+	size_t pixels = check->columns * check->rows, n = fringe->n, odd = 0, m = 0;
+	float v[STEP_FIT_MOST];
+
+	for (size_t p = 0; p < pixels; p++)
+		if (check->work[p] > 0) {
+			take_unit(check, fringe, max_value, p, v);
+			for (size_t i = 0; i < n; i++)
+				mean[i] += (double)v[i] / (double)used;
+		}
+	for (size_t i = 1; i < n; i++)
+		if (fabs(mean[i]) > fabs(mean[odd]))
+			odd = i;
+	if (fabs(mean[odd]) < ALONE_LEAST)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (i != odd && fabs(mean[i]) > OTHERS_MOST)
+			return false;
+	for (size_t i = 0; i < n; i++) {
+		if (i == odd)
+			continue;
+		shift_rad[m] = fringe->shift_rad[i];
+		for (size_t j = 0, k = 0; j < n; j++)
+			if (j != odd)
+				rest[m * (n - 1) + k++] = gram[i * n + j];
+		m++;
+	}
+	*verdict = (struct step_verdict){ .fault = STEPS_OUTLIER, .a = odd,
+		.misfit = verdict->misfit,
+		.better = n > 4 ? step_fit_judge(rest, shift_rad, n - 1).misfit : 0 };
+	return true;
+}
+
 /* Weighing the phases takes as long as all else: it is done where there is something to tell.
  * False: nothing can be told. */
 static bool
@@ -242,6 +288,8 @@ judge_set(const struct fit_check *check, const struct capture_fringe *fringe, fl
 	*verdict = step_fit_judge(gram, fringe->shift_rad, fringe->n);
 	fits = verdict->fault == STEPS_FIT;
 	if (fits && !check->verbose)
+		return true;
+	if (!fits && find_odd_image(check, fringe, max_value, gram, used, verdict))
 		return true;
 	if (!weigh_phases(check, fringe, max_value, gram, used))
 		return false;
