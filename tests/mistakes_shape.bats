@@ -82,6 +82,8 @@ expect(half.meta["bin"] == "2 2", half.meta)'
 	fails 1 "the frame itself says origin_px 100 50" phase2depth --calib c.json --origin 10,5 keyed.nrrd -o y.nrrd
 	fails 1 "the frame itself says origin_px 100 50" phase2depth --ref ideal --ref-plane 1,0.1,0 -c 5 --origin 10,5 keyed.nrrd -o y.nrrd
 	sed 's/120, 0, 0/0.12, 0, 0/' c.json >metres.json
+	sed 's/-120, 0, 0/-120000, 0, 0/' c.json >um.json
+	mistake "is T in micrometres" phase2depth --calib um.json a.nrrd -o x.nrrd
 	mistake "is T in metres" phase2depth --calib metres.json a.nrrd -o x.nrrd
 	fails 1 "only a phase that varies along x measures" phase2depth --calib c.json --axis y a.nrrd -o y.nrrd
 	[ ! -e y.nrrd ]
@@ -178,7 +180,7 @@ expect(half.meta["bin"] == "2 2", half.meta)'
 	mistake "does not lie on the calibration's camera" phase2depth --calib c.json --origin 50,900 crop.nrrd -o y.nrrd
 	framecat --crop 300,50,300,400 a.nrrd | framecat --delete origin_px -o crop.nrrd	# both lie on it
 	right phase2depth --calib c.json --origin 50,300 crop.nrrd -o x.nrrd
-	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | grep -q "its two numbers exchanged, say), or of a wrong phase origin. Nothing tells of these"
+	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | grep -q "its two numbers exchanged, say), of a wrong phase origin, of a wrong period that keeps the phases on the projector, or of a pose that is turned round or of another scale. Nothing tells of these"
 	fails 2 "--min-depth: 900 is more than --max-depth 100: no depth lies between" \
 		phase2depth --calib c.json --min-depth 900 --max-depth 100 a.nrrd -o y.nrrd
 	framecat --channels texture a.nrrd -o texture.nrrd

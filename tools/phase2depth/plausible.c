@@ -13,6 +13,7 @@
 #define LOST 0.1		/* right captures: 0 */
 #define MARGIN_PX 2.0		/* noise at the projector's edge */
 #define BASELINE_MM 2.0		/* a smaller one was meant in another unit */
+#define BASELINE_MOST_MM 20000.0	/* and no rig is so wide */
 #define OFF 0.2			/* of the points: right captures 0 */
 #define OFF_MARGIN 0.05		/* of the projector's size, for what its lens and the pose leave */
 #define MIRRORED 0.8		/* of the pixels: right captures 0 to 0.1, at steep slopes */
@@ -45,6 +46,9 @@ plausible_calib(const char *path, bool as_projector, struct calib *calib)
 	if (!strcmp(calib->unit, "mm") && baseline(calib) < BASELINE_MM)
 		warn(path, "camera and projector are %.3g mm apart: is T in metres? Then say "
 		    "length_unit: m there", baseline(calib));
+	if (!strcmp(calib->unit, "mm") && baseline(calib) > BASELINE_MOST_MM)
+		warn(path, "camera and projector are %.3g m apart: is T in micrometres? Then say "
+		    "length_unit: um there", baseline(calib) / 1000);
 	return 0;
 }
 
