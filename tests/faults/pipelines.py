@@ -30,6 +30,9 @@ head -c 3000 set.nrrd >cut.nrrd
 for n in a a-0002 a; do framecat --set name=$n pnm/00.pgm; done >names.nrrd
 chmod 644 png/* pnm/*
 touch empty.nrrd
+mkdir probe
+fringesim -q -s 48x32 -p 12 -n 4 -o probe.nrrd
+framecat --delete '*' --split probe.nrrd -o probe/%d.pgm
 """
 
 # name: stages of a pipe; the one whose calls fail begins with @. {i} is the folder of inputs, OLD a file
@@ -70,6 +73,8 @@ PIPELINES = {
 	"compare": "@fringepipe framecmp {i}/depth.nrrd {i}/depth.nrrd",
 	"compare-tool": "@framecmp -v --table {i}/depth.nrrd {i}/depth.nrrd",
 	"info": "@frameinfo {i}/depth.nrrd {i}/holo.png {i}/png",
+	"probe": "@fringeprobe -q -j 1 {i}/probe -o OLD.txt",
+	"probe-stream": "framecat {i}/probe | @fringeprobe -q -j 1 --json -o OLD.txt",
 	"plot": "@frameplot {i}/depth.nrrd -o OLD.svg",
 	"devices": "@fringepipe --devices",
 	"synced": "@fringepipe framecat {i}/png -o OLD.tif",

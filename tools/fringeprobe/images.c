@@ -265,6 +265,18 @@ reason(const struct reading *reading)
 	return !strncmp(text, reading->path, n) && text[n] == ':' ? text + n + 2 : text;
 }
 
+/* Did the machine fail, and not the file? What is found then depends on nothing in the images. */
+static bool
+is_exhausted(const char *text)
+{
+	static const int errors[] = { ENOMEM, EMFILE, ENFILE };
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+		if (strstr(text, strerror(errors[i])))
+			return true;
+	return strcasestr(text, "memory") && !strstr(text, "larger than the memory");
+}
+
 /* Appends what one file held. */
 static int
 append(struct images *images, struct reading *reading)
@@ -272,13 +284,22 @@ append(struct images *images, struct reading *reading)
 	size_t n = reading->found.n;
 	struct image *more;
 
+	if (reading->failure.message[0] && is_exhausted(reason(reading))) {
+		images_free(&reading->found);
+		fail_put(&reading->failure);
+		return -1;
+	}
 	if (reading->failure.message[0]) {
 		images_free(&reading->found);
 		return images_skip(images, reading->path, reason(reading));
 	}
+	if (n == 0)
+		return 0;
 	more = reallocarray(images->image, images->n + n, sizeof(*more));
-	if (!more)
-		return n ? fail_memory() : 0;
+	if (!more) {
+		images_free(&reading->found);
+		return fail_memory();
+	}
 	memcpy(more + images->n, reading->found.image, n * sizeof(*more));
 	images->image = more;
 	images->n += n;
@@ -321,7 +342,8 @@ skip_others(struct images *images, const char *folder, char *const *list, size_t
 {
 	bool slash = folder[strlen(folder) - 1] == '/';
 	struct dirent **entry = NULL;
-	int entries = scandir(folder, &entry, NULL, versionsort), status = 0;
+	int entries = scandir(folder, &entry, NULL, versionsort);
+	int status = entries < 0 ? fail_errno(folder, "cannot be listed") : 0;
 
 	for (int i = 0; i < entries; i++) {
 		char *path;
@@ -347,7 +369,8 @@ static int
 fail_empty(const char *folder)
 {
 	struct dirent **entry = NULL;
-	int entries = scandir(folder, &entry, NULL, versionsort);
+	int entries = is_exhausted(fail_message()) ? 0 :
+	    scandir(folder, &entry, NULL, versionsort);
 	char names[300] = "";
 
 	for (int i = 0; i < entries; i++) {

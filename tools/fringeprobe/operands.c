@@ -36,17 +36,19 @@ operands_put_quoted(FILE *to, const char *word)
 	fputc('\'', to);
 }
 
-static void
+/* "-x" and "," are no options and no end of a stage. */
+static int
 put_path(FILE *to, const char *path)
 {
+	bool plain = !((*path == '-' && path[1]) || !strcmp(path, ","));
 	char *safe = NULL;
 
-	if ((*path == '-' && path[1]) || !strcmp(path, ","))
-		if (asprintf(&safe, "./%s", path) < 0)
-			safe = NULL;
+	if (asprintf(&safe, "%s%s", plain ? "" : "./", path) < 0)
+		return fail_memory();
 	fputc(' ', to);
-	operands_put_quoted(to, safe ? safe : path);
+	operands_put_quoted(to, safe);
 	free(safe);
+	return 0;
 }
 
 static void
@@ -129,6 +131,18 @@ order_word(struct probe *probe, int groups, unsigned flags)
 	    flags & 2 ? ",pairs" : "", flags & 4 ? ",lsb-first" : "");
 }
 
+/* Each file once. */
+static int
+put_paths(const struct probe *probe, FILE *to)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < probe->n && status == 0; i++)
+		if (probe->image[i]->in_file == 0)
+			status = put_path(to, probe->image[i]->path);
+	return status;
+}
+
 /* A file that holds several images is taken as it is. */
 static int
 write_whole(struct probe *probe, struct list *list, FILE *to)
@@ -146,10 +160,7 @@ write_whole(struct probe *probe, struct list *list, FILE *to)
 		    "word names, or with others between: framecat --split makes files of them",
 		    "--order ORDER");
 	}
-	for (size_t i = 0; i < probe->n; i++)
-		if (probe->image[i]->in_file == 0)
-			put_path(to, probe->image[i]->path);
-	return status;
+	return status < 0 ? -1 : put_paths(probe, to);
 }
 
 int
@@ -167,13 +178,10 @@ operands_write(struct probe *probe, FILE *to)
 	if (whole && !probe->described)
 		status = write_whole(probe, &list, to);
 	else if (probe->described)
-		for (size_t i = 0; i < probe->n * !probe->manifest_path; i++) {
-			if (probe->image[i]->in_file == 0)
-				put_path(to, probe->image[i]->path);
-		}
+		status = probe->manifest_path ? 0 : put_paths(probe, to);
 	else
-		for (size_t i = 0; i < list.n; i++)
-			put_path(to, probe->image[list.image[i]]->path);
+		for (size_t i = 0; i < list.n && status == 0; i++)
+			status = put_path(to, probe->image[list.image[i]]->path);
 	free(list.image);
 	return status;
 }
