@@ -310,6 +310,37 @@ write_frames("colour.nrrd", Frame(np.stack([photo, photo * .7, photo * .5]).asty
 	fails 1 "none.vnl" fringeprobe -m none.vnl
 }
 
+@test "fringeprobe: described images: several measurements, images that say nothing, parts of files" {
+	fringesim -q -s 100x80 -p 40,44 -n 4 --frames 3 --motion .1 -m list.vnl -o all%02d.png
+	mkdir folder
+	cp all*.png folder
+	framecat folder -o all.nrrd
+	for input in "-m list.vnl" folder all.nrrd; do
+		# shellcheck disable=SC2086
+		fringeprobe $input >report 2>problems
+		grep -q "the first of 3 measurements" report
+		[ ! -s problems ]
+	done
+	framecat --delete '*' all00.png -o silent.png
+	cp silent.png folder/all08a.png
+	mv folder/all03.png folder/all02a.png
+	cp silent.png folder/all00a.png
+	fringeprobe folder >report 2>problems
+	grep -q "all00a.png does not say what it is" problems
+	[[ $(tail -1 report) == "fringepipe phasewrap folder/all00.png folder/all01.png folder/all02.png folder/all02a.png "* ]]
+	framecat --set 'step=4 4' all03.png -o folder/all02a.png -f
+	fails 1 "all02a.png: step is no whole number" fringeprobe folder
+	# the first image of a file is of another size, or says nothing
+	fringesim -q -s 90x80 -p 40 -n 3 -o other%d.png
+	framecat other0.png all0[0-7].png -o mixed.nrrd
+	framecat --delete '*' mixed.nrrd -o bare.nrrd
+	for file in mixed bare; do
+		fringeprobe $file.nrrd >report 2>problems
+		grep -q -- "FILES .*unknown .*framecat --split" report
+		[[ $(tail -1 report) == *" FILES , unwrap2f"* ]]
+	done
+}
+
 @test "fringeprobe: JSON, the same for any number of threads" {
 	images "-p 40 -n 4 --gray half" {1..4} 4 {5..9}
 	echo "a note" >$'s/quote" \\ \t.txt'

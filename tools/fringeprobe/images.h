@@ -13,6 +13,7 @@ struct image {
 	char *name;			/* for people: base name, [3]: the third image in a file */
 	size_t in_file, of_file;	/* from 0; how many images the file holds */
 	struct frame_head head;		/* of this image alone: one channel */
+	bool left;			/* its file's other images may have been taken without it */
 	bool colour;			/* its planes differ: green was taken */
 	double max, share_max;		/* the largest sample, and the share of samples there */
 	size_t lines[2];		/* rows, columns that were kept */

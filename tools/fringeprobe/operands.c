@@ -138,7 +138,8 @@ put_paths(const struct probe *probe, FILE *to)
 	int status = 0;
 
 	for (size_t i = 0; i < probe->n && status == 0; i++)
-		if (probe->image[i]->in_file == 0)
+		if (probe->image[i]->in_file == 0 || i == 0 ||
+		    strcmp(probe->image[i]->path, probe->image[i - 1]->path))
 			status = put_path(to, probe->image[i]->path);
 	return status;
 }
@@ -163,10 +164,39 @@ write_whole(struct probe *probe, struct list *list, FILE *to)
 	return status < 0 ? -1 : put_paths(probe, to);
 }
 
+/* An image that was left out, in a file of which others are taken; NULL: none. */
+static const struct image *
+find_left(const struct probe *probe)
+{
+	for (size_t i = 0; i < probe->images.n; i++) {
+		const struct image *image = &probe->images.image[i];
+
+		for (size_t k = 0; k < probe->n && image->left && image->of_file > 1; k++)
+			if (!strcmp(probe->image[k]->path, image->path))
+				return image;
+	}
+	return NULL;
+}
+
+static int
+unknown_operands(struct probe *probe, const struct image *left)
+{
+	char *why;
+	int status;
+
+	if (asprintf(&why, "%s is left out, its file holds others that are not: framecat --split "
+	    "makes files of them", left->name) < 0)
+		return fail_memory();
+	status = command_word(probe, SURE_UNKNOWN, why, "FILES");
+	free(why);
+	return status;
+}
+
 int
 operands_write(struct probe *probe, FILE *to)
 {
 	struct list list = { 0, calloc(2 * probe->n + 8, sizeof(*list.image)) };
+	const struct image *left;
 	bool whole = false;
 	int status = 0;
 
@@ -175,7 +205,10 @@ operands_write(struct probe *probe, FILE *to)
 	for (size_t i = 0; i < probe->n; i++)
 		whole |= probe->image[i]->of_file > 1;
 	make_list(probe, 0, 0, &list);
-	if (whole && !probe->described)
+	left = probe->manifest_path ? NULL : find_left(probe);
+	if (left)
+		status = unknown_operands(probe, left);
+	else if (whole && !probe->described)
 		status = write_whole(probe, &list, to);
 	else if (probe->described)
 		status = probe->manifest_path ? 0 : put_paths(probe, to);

@@ -100,6 +100,8 @@ choose_images(struct probe *probe, const char *object)
 			probe->image[probe->n++] = image;
 		else if (skip_image(probe, image, usual, fits) < 0)
 			return -1;
+		else
+			image->left = true;
 	}
 	if (probe->n > IMAGES_MOST) {
 		if (probe_problem(probe, "%zu images: only the first %d are looked at", probe->n,
@@ -138,11 +140,14 @@ count_measurements(const struct probe *probe)
 static int
 find_sets(struct probe *probe)
 {
+	size_t times;
+
 	if (sets_find(probe->image, probe->n, &probe->sets) < 0)
 		return -1;
-	probe->measurements = count_measurements(probe);
-	if (probe->measurements > 1) {
-		probe->n /= probe->measurements;
+	times = probe->measurements > 1 ? 1 : count_measurements(probe);
+	if (times > 1) {
+		probe->measurements = times;
+		probe->n /= times;
 		sets_free(&probe->sets);
 		if (sets_find(probe->image, probe->n, &probe->sets) < 0)
 			return -1;
@@ -345,9 +350,14 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 	const char *object = run->operands == 1 ? run->operand[0] : NULL;
 
 	probe->manifest_path = manifest;
-	if (read_images(run, probe) < 0 || choose_images(probe, object) < 0 || find_sets(probe) < 0)
+	probe->measurements = 1;
+	if (read_images(run, probe) < 0 || choose_images(probe, object) < 0 ||
+	    described_choose(probe) < 0)
 		return -1;
-	if (described_check(probe) < 0)
+	if (probe->n < 3)
+		return fail(object, "%zu images say what they are, and three is the least",
+		    probe->n);
+	if (find_sets(probe) < 0 || described_check(probe) < 0)
 		return -1;
 	if (!probe->described && probe->sets.n == 0 && probe->gray.codes == 0)
 		return fail(object, "no fringe images: %zu images of %zu x %zu, but no three of "
