@@ -9,6 +9,19 @@ struct list {
 	size_t n, *image;
 };
 
+/* A control character, or one of the two bytes of a C1 control in UTF-8, or alone? */
+static bool
+is_control(const char *word, const char *c)
+{
+	unsigned char at = (unsigned char)*c, before = c > word ? (unsigned char)c[-1] : 0;
+	unsigned char behind = at ? (unsigned char)c[1] : 0;
+
+	if (at == 0xc2)
+		return behind < 0xa0;
+	return at < 0x20 || at == 0x7f || (at >= 0x80 && at < 0xa0 && (before < 0x80 ||
+	    before == 0xc2));
+}
+
 /* A word for a shell: as it is, in quotes, or with its control characters spelt. */
 void
 operands_put_quoted(FILE *to, const char *word)
@@ -18,14 +31,14 @@ operands_put_quoted(FILE *to, const char *word)
 	bool control = false;
 
 	for (const char *c = word; *c; c++)
-		control |= (unsigned char)*c < 0x20 || *c == 0x7f;
+		control |= is_control(word, c);
 	if (!control && word[strspn(word, plain)] == '\0' && strcmp(word, ",") && *word) {
 		fputs(word, to);
 		return;
 	}
 	fputs(control ? "$'" : "'", to);
 	for (const char *c = word; *c; c++)
-		if (control && ((unsigned char)*c < 0x20 || *c == 0x7f))
+		if (is_control(word, c))
 			fprintf(to, "\\x%02x", (unsigned char)*c);
 		else if (control && (*c == '\'' || *c == '\\'))
 			fprintf(to, "\\%c", *c);
