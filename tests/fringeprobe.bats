@@ -152,6 +152,9 @@ for k in range(6):
 	decodes 18 "-n 11 -p 18 --sign +1 --phase-origin 0 -G 10 --gray-cell column" s
 	images "-p 25 -n 4 --gray period --gamma 2.2 --shot .05 --albedo checker"
 	decodes 25 "-n 4 -p PERIOD --sign +1 --phase-origin 0 -G 5 --gray-cell period" s
+	images "-p 60 -n 80 --bits float --noise 0"
+	fringeprobe s >report
+	grep -q "80 steps of 4.5 degrees" report
 	images "-p 60 -n 6 --gray half --shift 0,50,120,170,230,300"
 	decodes 60 "-n 6 -p PERIOD --shift 0,50,120,170,230,300 --sign +1 --phase-origin 0" s
 	images "-p 60 -n 6 --bits 12 --mean 1800 --amplitude 1800 --exposure 1.4 --albedo noise --gray column"
@@ -243,12 +246,15 @@ write_frames("colour.nrrd", Frame(np.stack([photo, photo * .7, photo * .5]).asty
 	echo "a note" >s/note.txt
 	head -c 3000 s/photo.png >s/torn.png
 	mkdir s/more
+	ln -s more s/link
 	decodes 40 "-G 5 --gray-cell half" s
 	grep -q "photo.png fits neither fringes nor a Gray code" problems
 	grep -q "left out: s/small.png: is 320 x 100 uchar, not 320 x 200 uchar" report
 	grep -q "left out: s/colour.png: is in colour" report
 	grep -q "left out: s/note.txt: no image" report
 	grep -q "left out: s/torn.png: " report
+	grep -q "s/torn.png: is left out: " problems
+	run ! grep -q "left out: s/link" report
 	mkdir empty
 	fails 1 "empty: folder holds no images" fringeprobe empty
 	fails 1 "empty: folder holds no images" fringeprobe s empty
@@ -262,9 +268,11 @@ write_frames("colour.nrrd", Frame(np.stack([photo, photo * .7, photo * .5]).asty
 	cd "it's, a \$folder"
 	mv 1.nrrd -- "-n 3.nrrd"
 	mv 2.nrrd ,
+	mv 4.nrrd $'4\xc2\x9b1m\xc3\x80.nrrd'
 	cp ../set.nrrd ../want.nrrd .
 	line=$(fringeprobe -- *.nrrd , 2>../err | tail -1) || { cat ../err; false; }
-	[[ $line == *" './-n 3.nrrd' "* && $line == *" ./, "* ]] || { echo "$line"; false; }
+	[[ $line == *" './-n 3.nrrd' "* && $line == *" ./, "* &&
+		$line == *" \$'4\\xc2\\x9b1m"$'\xc3\x80'".nrrd' "* ]] || { echo "$line"; false; }
 }
 
 @test "fringeprobe: a stream, pages of a file, channels of a frame, and the words of their order" {

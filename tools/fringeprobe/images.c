@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "io/source.h"
 
@@ -38,9 +39,7 @@ images_skip(struct images *images, const char *path, const char *reason)
 	if (!more)
 		return fail_memory();
 	images->skip = more;
-	more[images->skips].path = strdup(path);
-	more[images->skips].reason = strdup(reason);
-	images->skips++;
+	more[images->skips++] = (struct images_skip){ strdup(path), strdup(reason), false };
 	return more[images->skips - 1].path && more[images->skips - 1].reason ? 0 : fail_memory();
 }
 
@@ -291,7 +290,10 @@ append(struct images *images, struct reading *reading)
 	}
 	if (reading->failure.message[0]) {
 		images_free(&reading->found);
-		return images_skip(images, reading->path, reason(reading));
+		if (images_skip(images, reading->path, reason(reading)) < 0)
+			return -1;
+		images->skip[images->skips - 1].unreadable = true;
+		return 0;
 	}
 	if (n == 0)
 		return 0;
@@ -336,27 +338,39 @@ among(char *const *list, size_t n, const char *path)
 	return false;
 }
 
+/* An entry's path, a new string, and whether it is a folder, or a link to one. NULL after fail(). */
+static char *
+entry_path(const char *folder, const char *name, bool *is_folder)
+{
+	bool slash = folder[strlen(folder) - 1] == '/';
+	struct stat st;
+	char *path;
+
+	if (asprintf(&path, "%s%s%s", folder, slash ? "" : "/", name) < 0) {
+		fail_memory();
+		return NULL;
+	}
+	*is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return path;
+}
+
 /* Files of a folder that are no images are named; other folders in it are not. */
 static int
 skip_others(struct images *images, const char *folder, char *const *list, size_t n)
 {
-	bool slash = folder[strlen(folder) - 1] == '/';
 	struct dirent **entry = NULL;
 	int entries = scandir(folder, &entry, NULL, versionsort);
 	int status = entries < 0 ? fail_errno(folder, "cannot be listed") : 0;
 
 	for (int i = 0; i < entries; i++) {
-		char *path;
+		bool is_folder = false;
 
-		if (status == 0 && entry[i]->d_name[0] != '.' && entry[i]->d_type != DT_DIR) {
-			if (asprintf(&path, "%s%s%s", folder, slash ? "" : "/",
-			    entry[i]->d_name) < 0) {
-				status = fail_memory();
-			} else {
-				if (!among(list, n, path))
-					status = images_skip(images, path, "no image");
-				free(path);
-			}
+		if (status == 0 && entry[i]->d_name[0] != '.') {
+			char *path = entry_path(folder, entry[i]->d_name, &is_folder);
+
+			status = !path ? -1 : is_folder || among(list, n, path) ? 0 :
+			    images_skip(images, path, "no image");
+			free(path);
 		}
 		free(entry[i]);
 	}
@@ -374,7 +388,10 @@ fail_empty(const char *folder)
 	char names[300] = "";
 
 	for (int i = 0; i < entries; i++) {
-		if (entry[i]->d_type == DT_DIR && entry[i]->d_name[0] != '.' &&
+		bool is_folder = false;
+
+		free(entry_path(folder, entry[i]->d_name, &is_folder));
+		if (is_folder && entry[i]->d_name[0] != '.' &&
 		    strlen(names) + strlen(entry[i]->d_name) + 3 < sizeof(names)) {
 			strcat(names, *names ? ", " : "");
 			strcat(names, entry[i]->d_name);
@@ -392,6 +409,7 @@ fail_empty(const char *folder)
 static int
 list_path(struct images *images, const char *path, struct paths *paths)
 {
+	struct stat st;
 	char **file;
 	size_t n;
 	int status = 0;
@@ -400,6 +418,8 @@ list_path(struct images *images, const char *path, struct paths *paths)
 		return fail_empty(path);
 	if (n != 1 || strcmp(file[0], path))
 		status = skip_others(images, path, file, n);
+	else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		status = fail(path, "folder cannot be listed");
 	for (size_t i = 0; i < n; i++)
 		if (status == 0)
 			status = add_path(paths, file[i]);

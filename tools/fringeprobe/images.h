@@ -22,6 +22,7 @@ struct image {
 
 struct images_skip {
 	char *path, *reason;
+	bool unreadable;
 };
 
 struct images {
