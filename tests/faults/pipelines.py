@@ -112,7 +112,7 @@ KNOWN = [
 # the share of scripts/check
 QUICK = { "png", "tiff", "jpeg", "manifest", "folder", "numbered", "patterns", "stream-read", "stream-write",
 	"shared-write", "spooled", "chain", "mesh-ply", "mesh-obj", "table", "calibration", "holo", "info",
-	"names", "link", "keep-going", "failing-writer", "failed-stream" }
+	"names", "link", "probe", "keep-going", "failing-writer", "failed-stream" }
 
 CALIBRATION = """{ "camera_K": [[1000, 0, 15], [0, 1005, 6], [0, 0, 1]], "camera_dist": [0.08, -0.15, 0, 0],
 "projector_K": [[1500, 0, 480], [0, 1510, 300], [0, 0, 1]], "projector_dist": [],

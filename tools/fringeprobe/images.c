@@ -12,8 +12,11 @@
 
 #include "io/source.h"
 
+#define FILES 64		/* read before their images are counted */
+
 struct reading {		/* one file */
 	const char *path;
+	size_t kept;			/* images before it, that are kept */
 	struct images found;
 	struct fail_record failure;
 };
@@ -167,7 +170,7 @@ take_plane(struct reading *reading, const struct frame *frame, size_t c, bool co
 	if (head_copy(&image->head, head) < 0 || meta_slice(&image->head.meta, head->c, c, 1) < 0 ||
 	    head_set_count(&image->head, 1) < 0)
 		return -1;
-	return reduce(frame, c, image);
+	return reading->kept + reading->found.n > IMAGES_KEPT ? 0 : reduce(frame, c, image);
 }
 
 /* Are the planes r g b, maybe a? And do they differ? */
@@ -200,7 +203,7 @@ take_frame(struct reading *reading, const struct frame *frame)
 
 		return take_plane(reading, frame, colour ? 1 : 0, colour);
 	}
-	for (size_t c = 0; c < frame->head.c; c++)
+	for (size_t c = 0; c < frame->head.c && reading->found.n <= IMAGES_READ; c++)
 		if (take_plane(reading, frame, c, false) < 0)
 			return -1;
 	return 0;
@@ -236,7 +239,8 @@ read_file(struct reading *reading)
 	struct frame *frame;
 	int status = source ? 1 : -1;
 
-	while (status == 1 && (status = source_next(source, &frame)) == 1) {
+	while (status == 1 && reading->found.n <= IMAGES_READ &&
+	    (status = source_next(source, &frame)) == 1) {
 		if (take_frame(reading, frame) < 0)
 			status = -1;
 		frame_free(frame);
@@ -449,22 +453,40 @@ is_text_order(const struct paths *paths)
 	return differs;
 }
 
+/* Drops what an image has beside its head, and all images behind the last that is read. */
+static void
+limit(struct images *images)
+{
+	for (size_t i = 0; i < images->n; i++)
+		for (int axis = 0; axis < 2 && i >= IMAGES_KEPT; axis++) {
+			free(images->image[i].line[axis]);
+			images->image[i].line[axis] = NULL;
+		}
+	images->more |= images->n > IMAGES_READ;
+	while (images->n > IMAGES_READ)
+		image_free(&images->image[--images->n]);
+}
+
+/* Some files at a time: the same ones for any number of threads, until there are enough. */
 static int
 read_all(struct run *run, struct paths *paths, struct images *out)
 {
-	struct reading *all = calloc(paths->n, sizeof(*all));
-	int status = all ? 0 : fail_memory();
+	int status = 0;
 
-	for (size_t i = 0; i < paths->n && all; i++)
-		all[i].path = paths->v[i];
-	if (status == 0)
-		run_for(run, paths->n, read_item, all);
-	for (size_t i = 0; i < paths->n && all; i++)
-		if (status == 0)
-			status = append(out, &all[i]);
-		else
-			images_free(&all[i].found);
-	free(all);
+	for (size_t from = 0; from < paths->n && status == 0 && !out->more; from += FILES) {
+		size_t n = paths->n - from < FILES ? paths->n - from : FILES;
+		struct reading some[FILES] = { 0 };
+
+		for (size_t i = 0; i < n; i++)
+			some[i] = (struct reading){ .path = paths->v[from + i], .kept = out->n };
+		run_for(run, n, read_item, some);
+		for (size_t i = 0; i < n; i++)
+			if (status == 0)
+				status = append(out, &some[i]);
+			else
+				images_free(&some[i].found);
+		limit(out);
+	}
 	return status;
 }
 
