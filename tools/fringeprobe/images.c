@@ -342,7 +342,8 @@ among(char *const *list, size_t n, const char *path)
 	return false;
 }
 
-/* An entry's path, a new string, and whether it is a folder, or a link to one. NULL after fail(). */
+/* An entry's path, a new string, and whether it is a folder, or a link to one. NULL after fail().
+ */
 static char *
 entry_path(const char *folder, const char *name, bool *is_folder)
 {
