@@ -231,7 +231,7 @@ write_frames("four.nrrd", [read_frame("s/%d.nrrd" % i) for i in range(1, 5)])'
 	while cat four.nrrd; do :; done 2>cat.err | timeout 60 fringeprobe >report 2>problems || cat problems
 	grep -q "more than 1000 images: only the first 200 are looked at" problems
 	mkdir copies
-	for i in {1..420}; do ln s/$((i % 4 + 1)).nrrd copies/$i.nrrd; done
+	for i in {1..420}; do ln "s/$((i % 4 + 1)).nrrd" copies/"$i".nrrd; done
 	fringeprobe -j 1 copies >report 2>problems
 	grep -q "420 images: only the first 200 are looked at" problems
 }
