@@ -152,6 +152,9 @@ for k in range(6):
 	decodes 18 "-n 11 -p 18 --sign +1 --phase-origin 0 -G 10 --gray-cell column" s
 	images "-p 25 -n 4 --gray period --gamma 2.2 --shot .05 --albedo checker"
 	decodes 25 "-n 4 -p PERIOD --sign +1 --phase-origin 0 -G 5 --gray-cell period" s
+	images "-p 60 -n 80 --bits float --noise 0"
+	fringeprobe s >report
+	grep -q "80 steps of 4.5 degrees" report
 	images "-p 60 -n 6 --gray half --shift 0,50,120,170,230,300"
 	decodes 60 "-n 6 -p PERIOD --shift 0,50,120,170,230,300 --sign +1 --phase-origin 0" s
 	images "-p 60 -n 6 --bits 12 --mean 1800 --amplitude 1800 --exposure 1.4 --albedo noise --gray column"
@@ -223,6 +226,14 @@ write_frames("many.nrrd", [four[i % 4] for i in range(204)])'
 	fringeprobe many.nrrd >report 2>problems
 	grep -q "204 images: only the first 200 are looked at" problems
 	grep -q "the first of 50 measurements" report
+	py '
+write_frames("four.nrrd", [read_frame("s/%d.nrrd" % i) for i in range(1, 5)])'
+	while cat four.nrrd; do :; done 2>cat.err | timeout 60 fringeprobe >report 2>problems || cat problems
+	grep -q "more than 1000 images: only the first 200 are looked at" problems
+	mkdir copies
+	for i in {1..420}; do ln "s/$((i % 4 + 1)).nrrd" copies/"$i".nrrd; done
+	fringeprobe -j 1 copies >report 2>problems
+	grep -q "420 images: only the first 200 are looked at" problems
 }
 
 @test "fringeprobe: names without zeros, photos, files that are no images, other sizes" {
@@ -243,12 +254,15 @@ write_frames("colour.nrrd", Frame(np.stack([photo, photo * .7, photo * .5]).asty
 	echo "a note" >s/note.txt
 	head -c 3000 s/photo.png >s/torn.png
 	mkdir s/more
+	ln -s more s/link
 	decodes 40 "-G 5 --gray-cell half" s
 	grep -q "photo.png fits neither fringes nor a Gray code" problems
 	grep -q "left out: s/small.png: is 320 x 100 uchar, not 320 x 200 uchar" report
 	grep -q "left out: s/colour.png: is in colour" report
 	grep -q "left out: s/note.txt: no image" report
 	grep -q "left out: s/torn.png: " report
+	grep -q "s/torn.png: is left out: " problems
+	run ! grep -q "left out: s/link" report
 	mkdir empty
 	fails 1 "empty: folder holds no images" fringeprobe empty
 	fails 1 "empty: folder holds no images" fringeprobe s empty
@@ -262,9 +276,11 @@ write_frames("colour.nrrd", Frame(np.stack([photo, photo * .7, photo * .5]).asty
 	cd "it's, a \$folder"
 	mv 1.nrrd -- "-n 3.nrrd"
 	mv 2.nrrd ,
+	mv 4.nrrd $'4\xc2\x9b1m\xc3\x80.nrrd'
 	cp ../set.nrrd ../want.nrrd .
 	line=$(fringeprobe -- *.nrrd , 2>../err | tail -1) || { cat ../err; false; }
-	[[ $line == *" './-n 3.nrrd' "* && $line == *" ./, "* ]] || { echo "$line"; false; }
+	[[ $line == *" './-n 3.nrrd' "* && $line == *" ./, "* &&
+		$line == *" \$'4\\xc2\\x9b1m"$'\xc3\x80'".nrrd' "* ]] || { echo "$line"; false; }
 }
 
 @test "fringeprobe: a stream, pages of a file, channels of a frame, and the words of their order" {
@@ -308,6 +324,37 @@ write_frames("colour.nrrd", Frame(np.stack([photo, photo * .7, photo * .5]).asty
 	fringeprobe -m other.vnl >report 2>problems
 	grep -q "the images' periods have the ratio 0.9524, not 0.8571" problems
 	fails 1 "none.vnl" fringeprobe -m none.vnl
+}
+
+@test "fringeprobe: described images: several measurements, images that say nothing, parts of files" {
+	fringesim -q -s 100x80 -p 40,44 -n 4 --frames 3 --motion .1 -m list.vnl -o all%02d.png
+	mkdir folder
+	cp all*.png folder
+	framecat folder -o all.nrrd
+	for input in "-m list.vnl" folder all.nrrd; do
+		# shellcheck disable=SC2086
+		fringeprobe $input >report 2>problems
+		grep -q "the first of 3 measurements" report
+		[ ! -s problems ]
+	done
+	framecat --delete '*' all00.png -o silent.png
+	cp silent.png folder/all08a.png
+	mv folder/all03.png folder/all02a.png
+	cp silent.png folder/all00a.png
+	fringeprobe folder >report 2>problems
+	grep -q "all00a.png does not say what it is" problems
+	[[ $(tail -1 report) == "fringepipe phasewrap folder/all00.png folder/all01.png folder/all02.png folder/all02a.png "* ]]
+	framecat --set 'step=4 4' all03.png -o folder/all02a.png -f
+	fails 1 "all02a.png: step is no whole number" fringeprobe folder
+	# the first image of a file is of another size, or says nothing
+	fringesim -q -s 90x80 -p 40 -n 3 -o other%d.png
+	framecat other0.png all0[0-7].png -o mixed.nrrd
+	framecat --delete '*' mixed.nrrd -o bare.nrrd
+	for file in mixed bare; do
+		fringeprobe $file.nrrd >report 2>problems
+		grep -q -- "FILES .*unknown .*framecat --split" report
+		[[ $(tail -1 report) == *" FILES , unwrap2f"* ]]
+	done
 }
 
 @test "fringeprobe: JSON, the same for any number of threads" {

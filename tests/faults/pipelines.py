@@ -30,6 +30,9 @@ head -c 3000 set.nrrd >cut.nrrd
 for n in a a-0002 a; do framecat --set name=$n pnm/00.pgm; done >names.nrrd
 chmod 644 png/* pnm/*
 touch empty.nrrd
+mkdir probe
+fringesim -q -s 48x32 -p 12 -n 4 -o probe.nrrd
+framecat --delete '*' --split probe.nrrd -o probe/%d.pgm
 """
 
 # name: stages of a pipe; the one whose calls fail begins with @. {i} is the folder of inputs, OLD a file
@@ -70,6 +73,8 @@ PIPELINES = {
 	"compare": "@fringepipe framecmp {i}/depth.nrrd {i}/depth.nrrd",
 	"compare-tool": "@framecmp -v --table {i}/depth.nrrd {i}/depth.nrrd",
 	"info": "@frameinfo {i}/depth.nrrd {i}/holo.png {i}/png",
+	"probe": "@fringeprobe -q -j 1 {i}/probe -o OLD.txt",
+	"probe-stream": "framecat {i}/probe | @fringeprobe -q -j 1 --json -o OLD.txt",
 	"plot": "@frameplot {i}/depth.nrrd -o OLD.svg",
 	"devices": "@fringepipe --devices",
 	"synced": "@fringepipe framecat {i}/png -o OLD.tif",
@@ -107,7 +112,7 @@ KNOWN = [
 # the share of scripts/check
 QUICK = { "png", "tiff", "jpeg", "manifest", "folder", "numbered", "patterns", "stream-read", "stream-write",
 	"shared-write", "spooled", "chain", "mesh-ply", "mesh-obj", "table", "calibration", "holo", "info",
-	"names", "link", "keep-going", "failing-writer", "failed-stream" }
+	"names", "link", "probe", "keep-going", "failing-writer", "failed-stream" }
 
 CALIBRATION = """{ "camera_K": [[1000, 0, 15], [0, 1005, 6], [0, 0, 1]], "camera_dist": [0.08, -0.15, 0, 0],
 "projector_K": [[1500, 0, 480], [0, 1510, 300], [0, 0, 1]], "projector_dist": [],

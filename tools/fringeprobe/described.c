@@ -129,23 +129,92 @@ check_code(struct probe *probe, const struct capture_code *described)
 	return 0;
 }
 
+/* How many images are one measurement, by the manifest or the key set_images; 0: unknown. */
+static int
+count_described(const struct probe *probe, size_t *n)
+{
+	const struct meta *meta = &probe->image[0]->head.meta;
+	double images = 0;
+
+	*n = 0;
+	if (probe->manifest_path)
+		*n = manifest_measurement(&probe->manifest);
+	else if (meta_number(meta, "set_images", 0, &images) < 0)
+		return -1;
+	else if (images >= 3 && images <= (double)probe->n)
+		*n = (size_t)images;
+	return 0;
+}
+
+/* Images without description among others that have one are left out. */
+static int
+leave_silent(struct probe *probe)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < probe->n; i++) {
+		struct image *image = probe->image[i];
+		struct manifest_row row = { 0 };
+
+		if (!meta_get(&image->head.meta, "role")) {
+			image->left = true;
+			if (probe_problem(probe, "%s does not say what it is, as the others do: "
+			    "it is left out", image->name) < 0)
+				return -1;
+			continue;
+		}
+		if (manifest_row_from_meta(&image->head.meta, image->name, &row) < 0)
+			return -1;
+		free(row.file);
+		probe->image[n++] = image;
+	}
+	probe->n = n;
+	return 0;
+}
+
+int
+described_choose(struct probe *probe)
+{
+	size_t roles = 0, n;
+
+	for (size_t i = 0; i < probe->n; i++)
+		roles += meta_get(&probe->image[i]->head.meta, "role") != NULL;
+	probe->described = 2 * roles > probe->n || probe->manifest_path;
+	if (!probe->described)
+		return 0;
+	if (!probe->manifest_path && leave_silent(probe) < 0)
+		return -1;
+	if (count_described(probe, &n) < 0)
+		return -1;
+	probe->measurements = 1;
+	if (n > 0 && probe->n > n) {
+		probe->measurements = probe->n / n;
+		if (probe->n % n && probe_problem(probe, "%zu images are described, a measurement "
+		    "has %zu: %zu are too many, or some are missing", probe->n, n,
+		    probe->n % n) < 0)
+			return -1;
+		probe->n = n;
+	}
+	return 0;
+}
+
 int
 described_check(struct probe *probe)
 {
 	const struct capture_set *captures = &probe->captures;
+	struct manifest measurement = { 0 };
 	struct frame_head head = { 0 };
-	size_t roles = 0;
 	int status;
 
-	for (size_t i = 0; i < probe->n; i++)
-		roles += meta_get(&probe->image[i]->head.meta, "role") != NULL;
-	probe->described = roles > 0 || probe->manifest_path;
 	if (!probe->described)
 		return 0;
+	if (probe->manifest_path)
+		measurement = (struct manifest){ manifest_measurement(&probe->manifest),
+			probe->manifest.row };
 	status = gather_head(probe, &head);
 	if (status == 0)
-		status = capture_set_sort(&no_options,
-		    probe->manifest_path ? &probe->manifest : NULL, &head, &probe->captures);
+		status = capture_set_sort(&no_options, probe->manifest_path ? &measurement : NULL,
+		    &head, &probe->captures);
 	head_free(&head);
 	for (size_t k = 0; k < captures->fringes && status == 0; k++) {
 		const struct capture_fringe *fringe = &captures->fringe[k];

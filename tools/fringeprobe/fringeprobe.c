@@ -40,7 +40,13 @@ close_output(struct run *run, bool keep)
 static void
 warn_problems(const struct run *run, const struct probe *probe)
 {
-	for (size_t i = 0; i < probe->problems && (run->output || !isatty(STDOUT_FILENO)); i++)
+	if (!run->output && isatty(STDOUT_FILENO))
+		return;
+	for (size_t i = 0; i < probe->images.skips; i++)
+		if (probe->images.skip[i].unreadable)
+			warn(probe->images.skip[i].path, "is left out: %s",
+			    probe->images.skip[i].reason);
+	for (size_t i = 0; i < probe->problems; i++)
 		warn(NULL, "%s", probe->problem[i]);
 }
 

@@ -8,11 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "io/source.h"
 
+#define FILES 64		/* read before their images are counted */
+
 struct reading {		/* one file */
 	const char *path;
+	size_t kept;			/* images before it, that are kept */
 	struct images found;
 	struct fail_record failure;
 };
@@ -38,9 +42,7 @@ images_skip(struct images *images, const char *path, const char *reason)
 	if (!more)
 		return fail_memory();
 	images->skip = more;
-	more[images->skips].path = strdup(path);
-	more[images->skips].reason = strdup(reason);
-	images->skips++;
+	more[images->skips++] = (struct images_skip){ strdup(path), strdup(reason), false };
 	return more[images->skips - 1].path && more[images->skips - 1].reason ? 0 : fail_memory();
 }
 
@@ -168,7 +170,7 @@ take_plane(struct reading *reading, const struct frame *frame, size_t c, bool co
 	if (head_copy(&image->head, head) < 0 || meta_slice(&image->head.meta, head->c, c, 1) < 0 ||
 	    head_set_count(&image->head, 1) < 0)
 		return -1;
-	return reduce(frame, c, image);
+	return reading->kept + reading->found.n > IMAGES_KEPT ? 0 : reduce(frame, c, image);
 }
 
 /* Are the planes r g b, maybe a? And do they differ? */
@@ -201,7 +203,7 @@ take_frame(struct reading *reading, const struct frame *frame)
 
 		return take_plane(reading, frame, colour ? 1 : 0, colour);
 	}
-	for (size_t c = 0; c < frame->head.c; c++)
+	for (size_t c = 0; c < frame->head.c && reading->found.n <= IMAGES_READ; c++)
 		if (take_plane(reading, frame, c, false) < 0)
 			return -1;
 	return 0;
@@ -237,7 +239,8 @@ read_file(struct reading *reading)
 	struct frame *frame;
 	int status = source ? 1 : -1;
 
-	while (status == 1 && (status = source_next(source, &frame)) == 1) {
+	while (status == 1 && reading->found.n <= IMAGES_READ &&
+	    (status = source_next(source, &frame)) == 1) {
 		if (take_frame(reading, frame) < 0)
 			status = -1;
 		frame_free(frame);
@@ -265,6 +268,18 @@ reason(const struct reading *reading)
 	return !strncmp(text, reading->path, n) && text[n] == ':' ? text + n + 2 : text;
 }
 
+/* Did the machine fail, and not the file? What is found then depends on nothing in the images. */
+static bool
+is_exhausted(const char *text)
+{
+	static const int errors[] = { ENOMEM, EMFILE, ENFILE };
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+		if (strstr(text, strerror(errors[i])))
+			return true;
+	return strcasestr(text, "memory") && !strstr(text, "larger than the memory");
+}
+
 /* Appends what one file held. */
 static int
 append(struct images *images, struct reading *reading)
@@ -272,13 +287,25 @@ append(struct images *images, struct reading *reading)
 	size_t n = reading->found.n;
 	struct image *more;
 
+	if (reading->failure.message[0] && is_exhausted(reason(reading))) {
+		images_free(&reading->found);
+		fail_put(&reading->failure);
+		return -1;
+	}
 	if (reading->failure.message[0]) {
 		images_free(&reading->found);
-		return images_skip(images, reading->path, reason(reading));
+		if (images_skip(images, reading->path, reason(reading)) < 0)
+			return -1;
+		images->skip[images->skips - 1].unreadable = true;
+		return 0;
 	}
+	if (n == 0)
+		return 0;
 	more = reallocarray(images->image, images->n + n, sizeof(*more));
-	if (!more)
-		return n ? fail_memory() : 0;
+	if (!more) {
+		images_free(&reading->found);
+		return fail_memory();
+	}
 	memcpy(more + images->n, reading->found.image, n * sizeof(*more));
 	images->image = more;
 	images->n += n;
@@ -315,26 +342,40 @@ among(char *const *list, size_t n, const char *path)
 	return false;
 }
 
+/* An entry's path, a new string, and whether it is a folder, or a link to one. NULL after fail().
+ */
+static char *
+entry_path(const char *folder, const char *name, bool *is_folder)
+{
+	bool slash = folder[strlen(folder) - 1] == '/';
+	struct stat st;
+	char *path;
+
+	if (asprintf(&path, "%s%s%s", folder, slash ? "" : "/", name) < 0) {
+		fail_memory();
+		return NULL;
+	}
+	*is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return path;
+}
+
 /* Files of a folder that are no images are named; other folders in it are not. */
 static int
 skip_others(struct images *images, const char *folder, char *const *list, size_t n)
 {
-	bool slash = folder[strlen(folder) - 1] == '/';
 	struct dirent **entry = NULL;
-	int entries = scandir(folder, &entry, NULL, versionsort), status = 0;
+	int entries = scandir(folder, &entry, NULL, versionsort);
+	int status = entries < 0 ? fail_errno(folder, "cannot be listed") : 0;
 
 	for (int i = 0; i < entries; i++) {
-		char *path;
+		bool is_folder = false;
 
-		if (status == 0 && entry[i]->d_name[0] != '.' && entry[i]->d_type != DT_DIR) {
-			if (asprintf(&path, "%s%s%s", folder, slash ? "" : "/",
-			    entry[i]->d_name) < 0) {
-				status = fail_memory();
-			} else {
-				if (!among(list, n, path))
-					status = images_skip(images, path, "no image");
-				free(path);
-			}
+		if (status == 0 && entry[i]->d_name[0] != '.') {
+			char *path = entry_path(folder, entry[i]->d_name, &is_folder);
+
+			status = !path ? -1 : is_folder || among(list, n, path) ? 0 :
+			    images_skip(images, path, "no image");
+			free(path);
 		}
 		free(entry[i]);
 	}
@@ -347,11 +388,15 @@ static int
 fail_empty(const char *folder)
 {
 	struct dirent **entry = NULL;
-	int entries = scandir(folder, &entry, NULL, versionsort);
+	int entries = is_exhausted(fail_message()) ? 0 :
+	    scandir(folder, &entry, NULL, versionsort);
 	char names[300] = "";
 
 	for (int i = 0; i < entries; i++) {
-		if (entry[i]->d_type == DT_DIR && entry[i]->d_name[0] != '.' &&
+		bool is_folder = false;
+
+		free(entry_path(folder, entry[i]->d_name, &is_folder));
+		if (is_folder && entry[i]->d_name[0] != '.' &&
 		    strlen(names) + strlen(entry[i]->d_name) + 3 < sizeof(names)) {
 			strcat(names, *names ? ", " : "");
 			strcat(names, entry[i]->d_name);
@@ -369,6 +414,7 @@ fail_empty(const char *folder)
 static int
 list_path(struct images *images, const char *path, struct paths *paths)
 {
+	struct stat st;
 	char **file;
 	size_t n;
 	int status = 0;
@@ -377,6 +423,8 @@ list_path(struct images *images, const char *path, struct paths *paths)
 		return fail_empty(path);
 	if (n != 1 || strcmp(file[0], path))
 		status = skip_others(images, path, file, n);
+	else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		status = fail(path, "folder cannot be listed");
 	for (size_t i = 0; i < n; i++)
 		if (status == 0)
 			status = add_path(paths, file[i]);
@@ -406,22 +454,40 @@ is_text_order(const struct paths *paths)
 	return differs;
 }
 
+/* Drops what an image has beside its head, and all images behind the last that is read. */
+static void
+limit(struct images *images)
+{
+	for (size_t i = 0; i < images->n; i++)
+		for (int axis = 0; axis < 2 && i >= IMAGES_KEPT; axis++) {
+			free(images->image[i].line[axis]);
+			images->image[i].line[axis] = NULL;
+		}
+	images->more |= images->n > IMAGES_READ;
+	while (images->n > IMAGES_READ)
+		image_free(&images->image[--images->n]);
+}
+
+/* Some files at a time: the same ones for any number of threads, until there are enough. */
 static int
 read_all(struct run *run, struct paths *paths, struct images *out)
 {
-	struct reading *all = calloc(paths->n, sizeof(*all));
-	int status = all ? 0 : fail_memory();
+	int status = 0;
 
-	for (size_t i = 0; i < paths->n && all; i++)
-		all[i].path = paths->v[i];
-	if (status == 0)
-		run_for(run, paths->n, read_item, all);
-	for (size_t i = 0; i < paths->n && all; i++)
-		if (status == 0)
-			status = append(out, &all[i]);
-		else
-			images_free(&all[i].found);
-	free(all);
+	for (size_t from = 0; from < paths->n && status == 0 && !out->more; from += FILES) {
+		size_t n = paths->n - from < FILES ? paths->n - from : FILES;
+		struct reading some[FILES] = { 0 };
+
+		for (size_t i = 0; i < n; i++)
+			some[i] = (struct reading){ .path = paths->v[from + i], .kept = out->n };
+		run_for(run, n, read_item, some);
+		for (size_t i = 0; i < n; i++)
+			if (status == 0)
+				status = append(out, &some[i]);
+			else
+				images_free(&some[i].found);
+		limit(out);
+	}
 	return status;
 }
 

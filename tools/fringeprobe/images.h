@@ -8,19 +8,25 @@
 #define IMAGES_SAMPLES 160000	/* and of so many samples, */
 #define IMAGES_LINES_LEAST 24	/* but no fewer, where there are so many */
 
+#define IMAGES_KEPT 400		/* with their lines: the first ones, of any size */
+#define IMAGES_READ 1000	/* behind so many nothing is read */
+
 struct image {
 	char *path;			/* the file, as phasewrap is to be given it */
 	char *name;			/* for people: base name, [3]: the third image in a file */
 	size_t in_file, of_file;	/* from 0; how many images the file holds */
 	struct frame_head head;		/* of this image alone: one channel */
+	bool left;			/* its file's other images may have been taken without it */
 	bool colour;			/* its planes differ: green was taken */
 	double max, share_max;		/* the largest sample, and the share of samples there */
 	size_t lines[2];		/* rows, columns that were kept */
-	float *line[2];			/* lines[0] rows of w samples; lines[1] columns of h */
+	float *line[2];			/* lines[0] rows of w samples; lines[1] columns of h; NULL:
+					 * it is not among the first IMAGES_KEPT */
 };
 
 struct images_skip {
 	char *path, *reason;
+	bool unreadable;
 };
 
 struct images {
@@ -28,6 +34,7 @@ struct images {
 	struct image *image;
 	size_t skips;
 	struct images_skip *skip;	/* files that are no images, or cannot be read */
+	bool more;			/* there are, or may be, more than IMAGES_READ */
 	bool sorted;			/* the files were given as text sorts them, 1 10 2 */
 };
 

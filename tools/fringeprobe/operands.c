@@ -9,6 +9,19 @@ struct list {
 	size_t n, *image;
 };
 
+/* A control character, or one of the two bytes of a C1 control in UTF-8, or alone? */
+static bool
+is_control(const char *word, const char *c)
+{
+	unsigned char at = (unsigned char)*c, before = c > word ? (unsigned char)c[-1] : 0;
+	unsigned char behind = at ? (unsigned char)c[1] : 0;
+
+	if (at == 0xc2)
+		return behind < 0xa0;
+	return at < 0x20 || at == 0x7f || (at >= 0x80 && at < 0xa0 && (before < 0x80 ||
+	    before == 0xc2));
+}
+
 /* A word for a shell: as it is, in quotes, or with its control characters spelt. */
 void
 operands_put_quoted(FILE *to, const char *word)
@@ -18,14 +31,14 @@ operands_put_quoted(FILE *to, const char *word)
 	bool control = false;
 
 	for (const char *c = word; *c; c++)
-		control |= (unsigned char)*c < 0x20 || *c == 0x7f;
+		control |= is_control(word, c);
 	if (!control && word[strspn(word, plain)] == '\0' && strcmp(word, ",") && *word) {
 		fputs(word, to);
 		return;
 	}
 	fputs(control ? "$'" : "'", to);
 	for (const char *c = word; *c; c++)
-		if (control && ((unsigned char)*c < 0x20 || *c == 0x7f))
+		if (is_control(word, c))
 			fprintf(to, "\\x%02x", (unsigned char)*c);
 		else if (control && (*c == '\'' || *c == '\\'))
 			fprintf(to, "\\%c", *c);
@@ -36,17 +49,19 @@ operands_put_quoted(FILE *to, const char *word)
 	fputc('\'', to);
 }
 
-static void
+/* "-x" and "," are no options and no end of a stage. */
+static int
 put_path(FILE *to, const char *path)
 {
+	bool plain = !((*path == '-' && path[1]) || !strcmp(path, ","));
 	char *safe = NULL;
 
-	if ((*path == '-' && path[1]) || !strcmp(path, ","))
-		if (asprintf(&safe, "./%s", path) < 0)
-			safe = NULL;
+	if (asprintf(&safe, "%s%s", plain ? "" : "./", path) < 0)
+		return fail_memory();
 	fputc(' ', to);
-	operands_put_quoted(to, safe ? safe : path);
+	operands_put_quoted(to, safe);
 	free(safe);
+	return 0;
 }
 
 static void
@@ -129,6 +144,19 @@ order_word(struct probe *probe, int groups, unsigned flags)
 	    flags & 2 ? ",pairs" : "", flags & 4 ? ",lsb-first" : "");
 }
 
+/* Each file once. */
+static int
+put_paths(const struct probe *probe, FILE *to)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < probe->n && status == 0; i++)
+		if (probe->image[i]->in_file == 0 || i == 0 ||
+		    strcmp(probe->image[i]->path, probe->image[i - 1]->path))
+			status = put_path(to, probe->image[i]->path);
+	return status;
+}
+
 /* A file that holds several images is taken as it is. */
 static int
 write_whole(struct probe *probe, struct list *list, FILE *to)
@@ -146,9 +174,34 @@ write_whole(struct probe *probe, struct list *list, FILE *to)
 		    "word names, or with others between: framecat --split makes files of them",
 		    "--order ORDER");
 	}
-	for (size_t i = 0; i < probe->n; i++)
-		if (probe->image[i]->in_file == 0)
-			put_path(to, probe->image[i]->path);
+	return status < 0 ? -1 : put_paths(probe, to);
+}
+
+/* An image that was left out, in a file of which others are taken; NULL: none. */
+static const struct image *
+find_left(const struct probe *probe)
+{
+	for (size_t i = 0; i < probe->images.n; i++) {
+		const struct image *image = &probe->images.image[i];
+
+		for (size_t k = 0; k < probe->n && image->left && image->of_file > 1; k++)
+			if (!strcmp(probe->image[k]->path, image->path))
+				return image;
+	}
+	return NULL;
+}
+
+static int
+unknown_operands(struct probe *probe, const struct image *left)
+{
+	char *why;
+	int status;
+
+	if (asprintf(&why, "%s is left out, its file holds others that are not: framecat --split "
+	    "makes files of them", left->name) < 0)
+		return fail_memory();
+	status = command_word(probe, SURE_UNKNOWN, why, "FILES");
+	free(why);
 	return status;
 }
 
@@ -156,6 +209,7 @@ int
 operands_write(struct probe *probe, FILE *to)
 {
 	struct list list = { 0, calloc(2 * probe->n + 8, sizeof(*list.image)) };
+	const struct image *left;
 	bool whole = false;
 	int status = 0;
 
@@ -164,16 +218,16 @@ operands_write(struct probe *probe, FILE *to)
 	for (size_t i = 0; i < probe->n; i++)
 		whole |= probe->image[i]->of_file > 1;
 	make_list(probe, 0, 0, &list);
-	if (whole && !probe->described)
+	left = probe->manifest_path ? NULL : find_left(probe);
+	if (left)
+		status = unknown_operands(probe, left);
+	else if (whole && !probe->described)
 		status = write_whole(probe, &list, to);
 	else if (probe->described)
-		for (size_t i = 0; i < probe->n * !probe->manifest_path; i++) {
-			if (probe->image[i]->in_file == 0)
-				put_path(to, probe->image[i]->path);
-		}
+		status = probe->manifest_path ? 0 : put_paths(probe, to);
 	else
-		for (size_t i = 0; i < list.n; i++)
-			put_path(to, probe->image[list.image[i]]->path);
+		for (size_t i = 0; i < list.n && status == 0; i++)
+			status = put_path(to, probe->image[list.image[i]]->path);
 	free(list.image);
 	return status;
 }

@@ -41,17 +41,17 @@ same_size(const struct image *a, const struct image *b)
 	return a->head.w == b->head.w && a->head.h == b->head.h && a->head.type == b->head.type;
 }
 
-/* The size that most images have. */
+/* The size that most images have, of those that are kept. */
 static const struct image *
 usual_size(const struct images *images)
 {
 	const struct image *best = NULL;
-	size_t most = 0;
+	size_t most = 0, kept = images->n < IMAGES_KEPT ? images->n : IMAGES_KEPT;
 
-	for (size_t i = 0; i < images->n; i++) {
+	for (size_t i = 0; i < kept; i++) {
 		size_t n = 0;
 
-		for (size_t j = 0; j < images->n; j++)
+		for (size_t j = 0; j < kept; j++)
 			n += same_size(&images->image[i], &images->image[j]);
 		if (n > most) {
 			most = n;
@@ -100,12 +100,19 @@ choose_images(struct probe *probe, const char *object)
 			probe->image[probe->n++] = image;
 		else if (skip_image(probe, image, usual, fits) < 0)
 			return -1;
+		else
+			image->left = true;
 	}
-	if (probe->n > IMAGES_MOST) {
-		if (probe_problem(probe, "%zu images: only the first %d are looked at", probe->n,
-		    IMAGES_MOST) < 0)
+	if (probe->n > IMAGES_MOST || images->more || images->n > IMAGES_KEPT) {
+		size_t n = probe->n, most = n < IMAGES_MOST ? n : IMAGES_MOST;
+
+		while (most > 0 && !probe->image[most - 1]->line[0])
+			most--;
+		if (probe_problem(probe, images->more ? "more than %zu images: only the first %zu "
+		    "are looked at" : "%zu images: only the first %zu are looked at",
+		    images->more ? (size_t)IMAGES_READ : n, most) < 0)
 			return -1;
-		probe->n = IMAGES_MOST;
+		probe->n = most;
 	}
 	if (probe->n < 3)
 		return fail(object, "no fringe images: %zu image%s of %zu x %zu %s, and three of "
@@ -138,11 +145,14 @@ count_measurements(const struct probe *probe)
 static int
 find_sets(struct probe *probe)
 {
+	size_t times;
+
 	if (sets_find(probe->image, probe->n, &probe->sets) < 0)
 		return -1;
-	probe->measurements = count_measurements(probe);
-	if (probe->measurements > 1) {
-		probe->n /= probe->measurements;
+	times = probe->measurements > 1 ? 1 : count_measurements(probe);
+	if (times > 1) {
+		probe->measurements = times;
+		probe->n /= times;
 		sets_free(&probe->sets);
 		if (sets_find(probe->image, probe->n, &probe->sets) < 0)
 			return -1;
@@ -345,9 +355,14 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 	const char *object = run->operands == 1 ? run->operand[0] : NULL;
 
 	probe->manifest_path = manifest;
-	if (read_images(run, probe) < 0 || choose_images(probe, object) < 0 || find_sets(probe) < 0)
+	probe->measurements = 1;
+	if (read_images(run, probe) < 0 || choose_images(probe, object) < 0 ||
+	    described_choose(probe) < 0)
 		return -1;
-	if (described_check(probe) < 0)
+	if (probe->n < 3)
+		return fail(object, "%zu images say what they are, and three is the least",
+		    probe->n);
+	if (find_sets(probe) < 0 || described_check(probe) < 0)
 		return -1;
 	if (!probe->described && probe->sets.n == 0 && probe->gray.codes == 0)
 		return fail(object, "no fringe images: %zu images of %zu x %zu, but no three of "

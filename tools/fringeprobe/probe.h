@@ -65,6 +65,9 @@ int operands_write(struct probe *, FILE *);
 /* A word as a shell takes it. */
 void operands_put_quoted(FILE *, const char *word);
 
+/* Do the images say what they are? Then those that do not are left out, as are all behind the first
+ * measurement. -1 after fail(). */
+int described_choose(struct probe *);
 /* Looks at whether images are what they say. -1 after fail(). */
 int described_check(struct probe *);
 

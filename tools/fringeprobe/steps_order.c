@@ -10,7 +10,7 @@
 /* three images fit any shifts, four any a, b, a + 180, b + 180: these are known by crossings of the
  * middle alone */
 #define FIT_FEW (8 * M_PI / 180)
-#define OF_MOST 72
+#define OF_MOST 72		/* or as many as there are images */
 
 static double
 turn(double rad)
@@ -24,14 +24,14 @@ turn(double rad)
 static double
 median_gap(const struct steps *steps)
 {
-	double gap[STEPS_MOST];
+	double gap[STEPS_MOST], least = M_PI / fmax(OF_MOST, (double)steps->n);
 
 	for (size_t i = 0; i < steps->n; i++) {
 		gap[i] = 2 * M_PI;
 		for (size_t j = 0; j < steps->n; j++) {
 			double d = turn(steps->shift_rad[j] - steps->shift_rad[i]);
 
-			if (j != i && d < gap[i] && d > M_PI / OF_MOST)
+			if (j != i && d < gap[i] && d > least)
 				gap[i] = d;
 		}
 	}
@@ -67,7 +67,7 @@ static double
 fit_multiples(const struct steps *steps, size_t of, size_t place[STEPS_MOST])
 {
 	double step = 2 * M_PI / (double)of, re = 0, im = 0, origin, squares = 0, rms;
-	bool taken[OF_MOST] = { false };
+	bool taken[STEPS_MOST] = { false };
 
 	for (size_t i = 0; i < steps->n; i++) {
 		re += cos((double)of * steps->shift_rad[i]);
@@ -174,10 +174,10 @@ find_exchanged(struct steps_order *order, size_t n)
 void
 steps_read(const struct steps *steps, struct steps_order *order)
 {
-	size_t n = steps->n, up, down;
+	size_t n = steps->n, most = n > OF_MOST ? n : OF_MOST, up, down;
 
 	*order = (struct steps_order){ .sign = 1, .ordered = true };
-	for (size_t of = n; of <= OF_MOST && of <= 12 * n && !order->of; of++) {
+	for (size_t of = n; of <= most && of <= 12 * n && !order->of; of++) {
 		order->error_rad = is_usual(of, n) ? fit_multiples(steps, of, order->place) :
 		    (double)NAN;
 		if (!isnan(order->error_rad))
