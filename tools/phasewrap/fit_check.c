@@ -100,8 +100,8 @@ fit_check_row(const struct fit_check *check, const struct capture_set *captures,
 			float *to = check->sample + y / check->step * check->columns *
 			    check->planes + c;
 
-			for (size_t k = 0; k < check->columns; k++) {
-				size_t x = first_column(check, y) + k * check->step;
+			for (size_t column = 0; column < check->columns; column++) {
+				size_t x = first_column(check, y) + column * check->step;
 				float value = x < frame->head.w ? sample_at(frame, c, y, x) : NAN;
 
 				__atomic_store(to, &value, __ATOMIC_RELAXED);

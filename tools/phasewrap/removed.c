@@ -1,5 +1,6 @@
 #include "removed.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,15 +174,21 @@ removed_row(const struct removed *removed, const struct phasewrap *wrap, const s
 		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
 }
 
+/* Of all rows: more pixels than a row has. */
+struct removed_sum {
+	uint64_t by[REMOVED_KINDS], good, saturated_only;
+};
+
 static void
-print(const struct removed_count *sum)
+print(const struct removed_sum *sum)
 {
-	size_t lost = 0;
+	uint64_t lost = 0;
 
 	for (size_t i = 0; i < REMOVED_KINDS; i++)
 		lost += sum->by[i];
-	note(NULL, "of %zu pixels %zu are invalid: saturation %u, darkness %u, modulation %u, "
-	    "amplitude %u, residual %u, missing %u", lost + sum->good, lost,
+	note(NULL, "of %" PRIu64 " pixels %" PRIu64 " are invalid: saturation %" PRIu64
+	    ", darkness %" PRIu64 ", modulation %" PRIu64 ", amplitude %" PRIu64 ", residual %"
+	    PRIu64 ", missing %" PRIu64, lost + sum->good, lost,
 	    sum->by[REMOVED_SATURATION], sum->by[REMOVED_DARKNESS], sum->by[REMOVED_MODULATION],
 	    sum->by[REMOVED_AMPLITUDE], sum->by[REMOVED_RESIDUAL], sum->by[REMOVED_MISSING]);
 }
@@ -189,7 +196,7 @@ print(const struct removed_count *sum)
 void
 removed_report(struct removed *removed, const struct phasewrap *wrap)
 {
-	struct removed_count sum = { 0 };
+	struct removed_sum sum = { 0 };
 
 	if (removed->off)
 		return;
@@ -204,11 +211,11 @@ removed_report(struct removed *removed, const struct phasewrap *wrap)
 		print(&sum);
 	removed->off = removed->verbose;
 	if (sum.saturated_only < LEAST ||
-	    sum.saturated_only <= SHARE * (double)(sum.good + sum.saturated_only))
+	    (double)sum.saturated_only <= SHARE * (double)(sum.good + sum.saturated_only))
 		return;
 	warn(NULL, "%.0f %% of the pixels are lost to saturation alone, at %g or above in some "
 	    "image (--max-value): less light or a shorter exposure keeps them",
-	    100.0 * sum.saturated_only / (sum.good + sum.saturated_only),
+	    100.0 * (double)sum.saturated_only / (double)(sum.good + sum.saturated_only),
 	    (double)wrap->limits.max_value);
 	removed->off = true;
 }
