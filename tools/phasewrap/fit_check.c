@@ -58,22 +58,6 @@ fit_check_free(struct fit_check *check)
 	check->names = NULL;
 }
 
-static float
-sample_at(const struct frame *frame, size_t c, size_t y, size_t x)
-{
-	const void *row = frame_row(frame, c, y);
-
-	switch (frame->head.type) {
-	case SAMPLE_UCHAR:
-		return ((const uint8_t *)row)[x];
-	case SAMPLE_USHORT:
-		return ((const uint16_t *)row)[x];
-	case SAMPLE_FLOAT:
-		break;
-	}
-	return ((const float *)row)[x];
-}
-
 /* Rows begin at other columns, or fringes along y would be seen at few phases. */
 static size_t
 first_column(const struct fit_check *check, size_t y)
@@ -102,7 +86,8 @@ fit_check_row(const struct fit_check *check, const struct capture_set *captures,
 
 			for (size_t column = 0; column < check->columns; column++) {
 				size_t x = first_column(check, y) + column * check->step;
-				float value = x < frame->head.w ? sample_at(frame, c, y, x) : NAN;
+				float value = x < frame->head.w ?
+				    frame_sample(frame, c, y, x) : NAN;
 
 				__atomic_store(to, &value, __ATOMIC_RELAXED);
 				to += check->planes;

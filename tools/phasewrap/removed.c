@@ -29,22 +29,6 @@ removed_free(struct removed *removed)
 	removed->row = NULL;
 }
 
-static float
-sample_at(const struct frame *frame, size_t c, size_t y, size_t x)
-{
-	const void *row = frame_row(frame, c, y);
-
-	switch (frame->head.type) {
-	case SAMPLE_UCHAR:
-		return ((const uint8_t *)row)[x];
-	case SAMPLE_USHORT:
-		return ((const uint16_t *)row)[x];
-	case SAMPLE_FLOAT:
-		break;
-	}
-	return ((const float *)row)[x];
-}
-
 /* The tests that a pixel fails. */
 struct failed {
 	bool by[REMOVED_KINDS];
@@ -73,12 +57,12 @@ test_set(const struct phasewrap *wrap, size_t k, const struct frame *in, size_t 
 {
 	const struct capture_fringe *fringe = &wrap->captures.fringe[k];
 	const struct phase_shift_fit *fit = &wrap->fit[k];
-	float n = (float)fringe->n, first = sample_at(in, fringe->plane[0], y, x), most = first;
+	float n = (float)fringe->n, first = frame_sample(in, fringe->plane[0], y, x), most = first;
 	float least = first, rise = 0, c = 0, s = 0, squares = 0, amplitude, misfit;
 
 	failed->by[REMOVED_MISSING] |= phasewrap_missing(first);
 	for (size_t i = 1; i < fringe->n; i++) {
-		float v = sample_at(in, fringe->plane[i], y, x);
+		float v = frame_sample(in, fringe->plane[i], y, x);
 
 		failed->by[REMOVED_MISSING] |= phasewrap_missing(v);
 		most = px_max(most, v);
@@ -95,8 +79,10 @@ test_set(const struct phasewrap *wrap, size_t k, const struct frame *in, size_t 
 		return;
 	rise = rise * (1.0f / n);
 	for (size_t i = 0; i < fringe->n; i++) {
-		float left = phasewrap_left(sample_at(in, fringe->plane[i], y, x) - first, rise, c,
-		    s, fit->model[i].cosine, fit->model[i].sine);
+		float left, v = frame_sample(in, fringe->plane[i], y, x);
+
+		left = phasewrap_left(v - first, rise, c, s, fit->model[i].cosine,
+		    fit->model[i].sine);
 
 		squares = phasewrap_add(squares, left, left);
 	}
@@ -114,14 +100,14 @@ test_others(const struct phasewrap *wrap, const struct frame *in, size_t y, size
 	for (size_t i = 0; i < captures->codes; i++)
 		for (size_t b = 0; b < captures->code[i].n; b++) {
 			const struct capture_code *code = &captures->code[i];
-			float other = code->inverse ? sample_at(in, code->inverse[b], y, x) : 0;
+			float other = code->inverse ? frame_sample(in, code->inverse[b], y, x) : 0;
 
 			failed->by[REMOVED_MISSING] |= phasewrap_missing(other) ||
-			    phasewrap_missing(sample_at(in, code->plane[b], y, x));
+			    phasewrap_missing(frame_sample(in, code->plane[b], y, x));
 		}
 	if (captures->flats && captures->codes) {
-		float white = sample_at(in, captures->flat[0], y, x);
-		float black = sample_at(in, captures->flat[captures->flats - 1], y, x);
+		float white = frame_sample(in, captures->flat[0], y, x);
+		float black = frame_sample(in, captures->flat[captures->flats - 1], y, x);
 
 		failed->by[REMOVED_MISSING] |= phasewrap_missing(white) || phasewrap_missing(black);
 		if (captures->fringes == 0 && captures->flats == 2)
