@@ -40,10 +40,8 @@ judge(const struct phasewrap_limits *limits, float images, float sum, float ampl
     struct failed *failed)
 {
 	PX_F divisor = px_max(sum, PHASEWRAP_LEAST_MEAN), product = amplitude * divisor;
-	PX_F inverse = px_divide(1.0f, product), total = amplitude * images;
-	PX_F ratio = total * amplitude * inverse;
-	bool divisible = (sum > 0.0f) & (product > PHASEWRAP_LEAST_PRODUCT);
-	PX_F modulation = px_select(divisible, ratio, 0.0f);
+	PX_F modulation = phasewrap_modulation(sum, amplitude, amplitude * images, product,
+	    px_divide(1.0f, product));
 
 	failed->by[REMOVED_DARKNESS] |= !(sum >= limits->least_mean * images);
 	failed->by[REMOVED_MODULATION] |= !(modulation >= limits->least_modulation);
@@ -83,7 +81,6 @@ test_set(const struct phasewrap *wrap, size_t k, const struct frame *in, size_t 
 
 		left = phasewrap_left(v - first, rise, c, s, fit->model[i].cosine,
 		    fit->model[i].sine);
-
 		squares = phasewrap_add(squares, left, left);
 	}
 	misfit = phasewrap_misfit(squares, amplitude, 1.0f / (float)(fringe->n - 3));
