@@ -11,7 +11,7 @@
 #include "fringe/step_plane.h"
 
 #define PIXELS 600		/* looked at, about */
-#define LEAST 24		/* pixels with fringes, from which on something can be told */
+#define LEAST 24		/* pixels with fringes that a warning needs */
 #define SECTORS 8		/* of the circle of phases */
 #define SECTOR_LEAST 2		/* pixels in each */
 
@@ -213,7 +213,7 @@ weigh_phases(const struct fit_check *check, const struct capture_fringe *fringe,
 }
 
 /* Weighing the phases takes as long as all else: it is done where there is something to tell.
- * False: nothing can be told. */
+ * False: there are too few pixels, or phases. */
 static bool
 judge_set(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
     struct step_verdict *verdict)
@@ -328,10 +328,10 @@ warn_assumed(struct fit_check *check, const struct capture_set *captures)
 	if (three && check->verbose)
 		note(NULL, "three images of a period fit in any order: nothing in them tells "
 		    "whether theirs is right");
-	if (three && check->assumed && !check->told)
+	if (three && check->assumed && !check->guess_warned)
 		warn(NULL, "three images are taken for the shifts -120,0,120, as nothing says "
 		    "others: many systems project --shift 0,120,240");
-	check->told = true;
+	check->guess_warned = true;
 }
 
 void
