@@ -64,13 +64,19 @@ json.dump({"camera_K": [[1900, 0, 640], [0, 1900, 480], [0, 0, 1]], "projector_K
 	rig
 	right phase2depth --calib c.json a.nrrd -o x.nrrd
 	framecat --delete 'origin_px,bin' a.nrrd -o bare.nrrd
-	right phase2depth --calib c.json bare.nrrd -o x.nrrd
+	right phase2depth --calib c.json bare.nrrd -o whole.nrrd
 	framecat --bin 2 bare.nrrd | framecat --delete bin,origin_px -o half.nrrd
 	mistake "say --bin 2" phase2depth --calib c.json half.nrrd -o x.nrrd
 	right phase2depth --calib c.json --bin 2 half.nrrd -o half_x.nrrd
 	py '
-whole, half = read_frame("x.nrrd"), read_frame("half_x.nrrd")
-expect(half.meta["bin"] == "2 2", half.meta)'
+whole, half = read_frame("whole.nrrd"), read_frame("half_x.nrrd")
+expect(half.meta["bin"] == "2 2", half.meta)
+# depth goes with 1/phase: values of 4 pixels that scatter by e mm have a mean that is off by e^2/700 mm,
+# at e = 1 mm by 0.0014; half a pixel beside its place x and y would be off by 0.18 mm
+four = {n: whole[n].astype(float).reshape(480, 2, 640, 2) for n in "xyz"}
+seen = (np.abs(four["z"] - 700) < 1).all((1, 3))	# not beside the projected image
+expect(seen.mean() > 0.8, seen.mean())
+for n in "xyz": expect(np.abs(four[n].mean((1, 3)) - half[n])[seen] < 0.002, n)'
 	framecat --crop 100,50,600,700 bare.nrrd | framecat --delete origin_px -o crop.nrrd
 	mistake "by --origin" phase2depth --calib c.json crop.nrrd -o x.nrrd
 	right phase2depth --calib c.json --origin 100,50 crop.nrrd -o x.nrrd

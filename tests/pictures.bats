@@ -285,3 +285,22 @@ expect((p == 0).all(0) == np.isnan(f[:3]).any(0), "every point has its colour")'
 	fails 2 "--axes: a turned view has no columns and rows" shade --view 3,3 --axes in.nrrd -o x.png
 	[ ! -e x.png ]
 }
+
+@test "pictures: a range that is too narrow for its numbers, or too wide, is refused; narrow ones are drawn" {
+	py 'write_frames("in.nrrd", Frame(np.add.outer(np.arange(40.), np.arange(60.)).astype("f4"), ["depth"]))'
+	for range in 1,1.0000000000000002 10000000000000000,10000000000000002 -1e308,1e308 0,1e-320; do
+		fails 2 "is too narrow or too wide a range" timeout 20 framecat --colormap viridis --bar -s $range in.nrrd -o x.png
+		fails 2 "is too narrow or too wide a range" timeout 20 shade --colour depth --bar --range=$range in.nrrd -o x.png
+		for words in --map "--row 3"; do
+			# shellcheck disable=SC2086
+			fails 2 "is too narrow or too wide a range" timeout 20 frameplot $words --range=$range in.nrrd -o x.svg
+		done
+	done
+	[ ! -e x.png ] && [ ! -e x.svg ]
+	for range in 1,1.00000000001 -1e300,1e300 0,1e-290; do
+		timeout 20 framecat --colormap viridis --bar -s $range in.nrrd -o x.png
+		timeout 20 frameplot --map --range=$range in.nrrd -o x.svg
+		timeout 20 frameplot --row 3 --range=$range in.nrrd -o x.svg
+	done
+	timeout 20 framecat --colormap viridis --bar -s 1.00000000001,1 in.nrrd -o x.png
+}

@@ -86,6 +86,28 @@ frame_row(const struct frame *frame, size_t c, size_t y)
 	    (at - (at < plane->rows ? 0 : plane->rows)) * plane->stride;
 }
 
+/* Sample x of a row of samples of this type; its value is unchanged. */
+static inline float
+frame_sample_in(enum sample type, const void *row, size_t x)
+{
+	switch (type) {
+	case SAMPLE_UCHAR:
+		return ((const uint8_t *)row)[x];
+	case SAMPLE_USHORT:
+		return ((const uint16_t *)row)[x];
+	case SAMPLE_FLOAT:
+		break;
+	}
+	return ((const float *)row)[x];
+}
+
+/* Sample x of row y of channel c. */
+static inline float
+frame_sample(const struct frame *frame, size_t c, size_t y, size_t x)
+{
+	return frame_sample_in(frame->head.type, frame_row(frame, c, y), x);
+}
+
 static inline size_t
 frame_shorter_stride(const struct plane *a, const struct plane *b)
 {

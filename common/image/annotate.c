@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "image/canvas.h"
 #include "image/ticks.h"
 
@@ -205,17 +204,19 @@ draw_bar_numbers(struct frame *frame, const struct layout *layout,
 	double least = fmin(low, high), largest = fmax(low, high);
 	double n = fmin(8, (double)layout->bar_h / (double)(3 * layout->line));
 	double room = 1.4 * (double)layout->line / (double)layout->bar_h, step;
+	struct ticks ticks;
 
 	if (!(largest > least) || !isfinite(largest - least))
 		return;
 	step = ticks_step(least, largest, n);
+	ticks = ticks_between(least, largest, step);
 	draw_bar_tick(frame, layout, 0, low, ticks_decimals(step) + 1);
 	draw_bar_tick(frame, layout, 1, high, ticks_decimals(step) + 1);
-	for (double k = ceil(least / step); k * step <= largest; k++) {
-		double share = (k * step - low) / (high - low);
+	for (size_t i = 0; i < ticks.n; i++) {
+		double v = ticks_value(&ticks, i), share = (v - low) / (high - low);
 
 		if (share > room && share < 1 - room)
-			draw_bar_tick(frame, layout, share, k * step, ticks_decimals(step));
+			draw_bar_tick(frame, layout, share, v, ticks_decimals(step));
 	}
 }
 
@@ -285,13 +286,14 @@ draw_axis(struct frame *frame, const struct layout *layout, int axis)
 	double last = (double)(axis ? layout->h : layout->w) - 1;
 	ptrdiff_t x = layout->picture.x, bottom = layout->picture.y + (ptrdiff_t)layout->h;
 	double step = layout->step[axis] / layout->spacing[axis];	/* in pixels */
+	struct ticks ticks = ticks_between(0, last, step);
 	ptrdiff_t middle;
 
-	for (double k = 0; k * step <= last + 1e-9 * step; k++) {
-		ptrdiff_t at = (ptrdiff_t)floor(k * step + 0.5);
+	for (size_t i = 0; i < ticks.n; i++) {
+		ptrdiff_t at = (ptrdiff_t)floor(ticks_value(&ticks, i) + 0.5);
 		char text[32];
 
-		ticks_text(k * layout->step[axis], layout->step[axis], text);
+		ticks_text((double)i * layout->step[axis], layout->step[axis], text);
 		if (axis) {
 			at += layout->picture.y;
 			canvas_fill(frame, (struct canvas_place){ x - 3 * s, at - s / 2 },

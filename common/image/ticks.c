@@ -3,6 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 
+#define MOST 1000		/* ticks */
+#define NARROWEST 1e-12		/* range, of the larger of its ends */
+#define SMALLEST 1e-300		/* range: its inverse is a number */
+#define SLACK 1e-9		/* of a step, for rounding errors */
+
 double
 ticks_step(double low, double high, double n)
 {
@@ -10,6 +15,33 @@ ticks_step(double low, double high, double n)
 	double factor = rough / power;
 
 	return power * (factor < 1.5 ? 1 : factor < 3.5 ? 2 : factor < 7.5 ? 5 : 10);
+}
+
+bool
+ticks_range_fits(double low, double high)
+{
+	double width = fabs(high - low);
+
+	return isfinite(width) && width >= SMALLEST &&
+	    width > NARROWEST * fmax(fabs(low), fabs(high));
+}
+
+struct ticks
+ticks_between(double low, double high, double step)
+{
+	struct ticks ticks = { ceil(low / step - SLACK), step, 0 };
+
+	if (!(step > 0) || !isfinite(step) || !isfinite(ticks.first))
+		return ticks;
+	while (ticks.n < MOST && ticks_value(&ticks, ticks.n) <= high + SLACK * step)
+		ticks.n++;
+	return ticks;
+}
+
+double
+ticks_value(const struct ticks *ticks, size_t i)
+{
+	return (ticks->first + (double)i) * ticks->step;
 }
 
 int

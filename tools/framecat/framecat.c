@@ -191,17 +191,6 @@ static const struct body body = { .frame = take_frame, .lost = lose_frame, .end 
 /* ---- options ---- */
 
 static int
-check_crop(const struct numbers *crop)
-{
-	for (size_t i = 0; i < crop->n; i++)
-		if (crop->v[i] != floor(crop->v[i]) || (i >= 2 && crop->v[i] < 1.0))
-			return fail_usage("--crop", "wants whole numbers, W and H from 1 on");
-	if (crop->n != 0 && crop->n != 4)
-		return fail_usage("--crop", "wants four numbers X,Y,W,H, not %zu", crop->n);
-	return 0;
-}
-
-static int
 init_encoding(const struct parameters *parameters, struct encoding *encoding)
 {
 	bool paints = parameters->paint.map >= 0;
@@ -262,7 +251,7 @@ init(struct run *run)
 		return fail_usage("--stack", "does not go with --split");
 	if (parameters->frames && ranges_parse("--frames", parameters->frames, &priv->wanted) < 0)
 		return -1;
-	if (check_crop(&parameters->crop) < 0 || init_encoding(parameters, &priv->encoding) < 0)
+	if (change_check_crop(&parameters->crop) < 0 || init_encoding(parameters, &priv->encoding) < 0)
 		return -1;
 	if (parameters->set && arrange_check_settings(parameters->set) < 0)
 		return -1;

@@ -29,6 +29,8 @@ struct priv {
 	struct like like;
 };
 
+/* Are they numbers that --crop takes? -1 after fail_usage(). */
+int change_check_crop(const struct numbers *);
 /* All options that change pixels, in their order. Replaces *frame; after a failure, -1, *frame is
  * still the caller's. */
 int change_frame(struct run *, struct frame **frame);

@@ -5,6 +5,7 @@
 
 #include "image/pixel_length.h"
 #include "image/quantity.h"
+#include "image/ticks.h"
 
 int
 paint_init(struct paint *paint, const struct paint_options *options,
@@ -20,6 +21,9 @@ paint_init(struct paint *paint, const struct paint_options *options,
 	paint->painting.range = *range;
 	if (colormap_nan(annotation->map, "--nan-colour", &options->nan, paint->painting.nan) < 0)
 		return -1;
+	if (range->kind == RANGE_GIVEN && !ticks_range_fits(range->low, range->high))
+		return fail_usage("--scale", "%.17g to %.17g is too narrow or too wide a range for "
+		    "--colormap", range->low, range->high);
 	if (range->kind == RANGE_GIVEN)
 		colormap_check_white(annotation->map, "--scale", range->low, range->high);
 	memcpy(annotation->nan, paint->painting.nan, sizeof(annotation->nan));

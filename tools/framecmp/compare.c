@@ -30,13 +30,6 @@ ulp_between(double a, double b, enum sample type)
 	return fabs((double)(order_of((float)a) - order_of((float)b)));
 }
 
-static double
-sample_at(enum sample type, const void *row, size_t x)
-{
-	return type == SAMPLE_UCHAR ? ((const uint8_t *)row)[x] :
-	    type == SAMPLE_USHORT ? ((const uint16_t *)row)[x] : ((const float *)row)[x];
-}
-
 /* a - b; 0 for equal infinities. */
 static double
 difference(double a, double b, bool turns)
@@ -95,8 +88,8 @@ compare_channels(const struct frame *a, size_t ca, const struct frame *b, size_t
 		const void *row_a = frame_row(a, ca, y), *row_b = frame_row(b, cb, y);
 
 		for (size_t x = margin; x < w - margin; x++)
-			add_sample(of, sample_at(a->head.type, row_a, x),
-			    sample_at(b->head.type, row_b, x), a->head.type, how->turns);
+			add_sample(of, frame_sample_in(a->head.type, row_a, x),
+			    frame_sample_in(b->head.type, row_b, x), a->head.type, how->turns);
 	}
 	if (of->n == 0)
 		of->max = of->mean = of->rms = NAN;

@@ -7,6 +7,7 @@
 #include "drawing.h"
 #include "image/colormap.h"
 #include "image/quantity.h"
+#include "image/ticks.h"
 #include "map.h"
 #include "map_plot.h"
 #include "section.h"
@@ -121,6 +122,9 @@ init(struct run *run)
 		return fail_usage(NULL, "one of --row, --column, --from can be given");
 	if (p->range.n && (p->range.n != 2 || !(p->range.v[0] < p->range.v[1])))
 		return fail_usage("--range", "wants two numbers, the first one smaller");
+	if (p->range.n && !ticks_range_fits(p->range.v[0], p->range.v[1]))
+		return fail_usage("--range", "%.17g to %.17g is too narrow or too wide a range",
+		    p->range.v[0], p->range.v[1]);
 	if (p->size.w < 160 || p->size.h < 120 || p->size.w > 20000 || p->size.h > 20000)
 		return fail_usage("--size", "must be 160x120 to 20000x20000");
 	return check_map(p);

@@ -147,15 +147,15 @@ static void
 draw_level_ticks(const struct axes *axes, double least)
 {
 	double step = choose_step(axes, false, least);
+	struct ticks ticks = ticks_between(axes->x_low, axes->x_high, step);
 	char text[32];
 
 	drawing_use_ink(axes->cr);
 	cairo_set_line_width(axes->cr, 1);
-	for (double k = ceil(axes->x_low / step - 1e-9); k * step <= axes->x_high + 1e-9 * step;
-	    k++) {
-		double at = drawing_at_x(axes, k * step);
+	for (size_t i = 0; i < ticks.n; i++) {
+		double v = ticks_value(&ticks, i), at = drawing_at_x(axes, v);
 
-		ticks_text(k * step, step, text);
+		ticks_text(v, step, text);
 		drawing_line(axes->cr, at, axes->bottom, at, axes->bottom + 4);
 		drawing_text(axes->cr, at, axes->bottom + 1.5 * FONT, 0.5, text);
 	}
@@ -168,14 +168,15 @@ draw_upright_ticks(const struct axes *axes, bool right, double least)
 	double low = fmin(axes->y_low, axes->y_high), high = fmax(axes->y_low, axes->y_high);
 	double step = choose_step(axes, true, least);
 	double side = right ? axes->right : axes->left, outward = right ? 1 : -1;
+	struct ticks ticks = ticks_between(low, high, step);
 	char text[32];
 
 	drawing_use_ink(axes->cr);
 	cairo_set_line_width(axes->cr, 1);
-	for (double k = ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
-		double at = drawing_at_y(axes, k * step);
+	for (size_t i = 0; i < ticks.n; i++) {
+		double v = ticks_value(&ticks, i), at = drawing_at_y(axes, v);
 
-		ticks_text(k * step, step, text);
+		ticks_text(v, step, text);
 		drawing_line(axes->cr, side, at, side + outward * 4, at);
 		drawing_text(axes->cr, side + outward * 7, at + 0.35 * FONT, right ? 0 : 1, text);
 	}
@@ -308,10 +309,11 @@ static double
 bar_number_width(const struct map_plot *plot, cairo_t *cr, const struct axes *bar)
 {
 	double step = choose_step(bar, true, 0), widest = 0;
+	struct ticks ticks = ticks_between(plot->low, plot->high, step);
 	char text[32];
 
-	for (double k = ceil(plot->low / step - 1e-9); k * step <= plot->high + 1e-9 * step; k++) {
-		ticks_text(k * step, step, text);
+	for (size_t i = 0; i < ticks.n; i++) {
+		ticks_text(ticks_value(&ticks, i), step, text);
 		widest = fmax(widest, drawing_text_width(cr, text));
 	}
 	return widest;

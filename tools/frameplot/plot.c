@@ -39,7 +39,7 @@ find_range(const struct plot *plot, bool of_y, double *low, double *high)
 		*high = 1;
 	}
 	margin = of_y ? 0.05 * (*high - *low) : 0;
-	if (*high - *low <= 1e-12 * fmax(fabs(*low), fabs(*high)))
+	if (!ticks_range_fits(*low, *high))
 		margin = *low ? 0.1 * fabs(*low) : 1;
 	*low -= margin;
 	*high += margin;
@@ -52,12 +52,14 @@ draw_ticks(const struct axes *axes, bool of_y)
 {
 	double low = of_y ? axes->y_low : axes->x_low, high = of_y ? axes->y_high : axes->x_high;
 	double step = ticks_step(low, high, TICKS);
+	struct ticks ticks = ticks_between(low, high, step);
 	char text[32];
 
-	for (double k = ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
-		double at = of_y ? drawing_at_y(axes, k * step) : drawing_at_x(axes, k * step);
+	for (size_t i = 0; i < ticks.n; i++) {
+		double v = ticks_value(&ticks, i);
+		double at = of_y ? drawing_at_y(axes, v) : drawing_at_x(axes, v);
 
-		ticks_text(k * step, step, text);
+		ticks_text(v, step, text);
 		cairo_set_source_rgb(axes->cr, 0.88, 0.88, 0.88);
 		cairo_set_line_width(axes->cr, 0.7);
 		if (of_y)

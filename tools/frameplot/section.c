@@ -236,7 +236,7 @@ new_curve(struct priv *priv, size_t n)
 	return NULL;
 }
 
-/* Points that no place along the section is known of are not drawn: that is said. */
+/* Warns of points that are not drawn, as their place along the section is not known. */
 static void
 warn_of_lost_points(const struct plot_curve *curve, const char *channel)
 {

@@ -52,13 +52,10 @@ encode_row_of(const float *restrict depth, const struct colours *out, size_t w,
 		bool inside = holoenc_inside(z);
 
 		if (angle) {
-			bool upright = px_abs(r - 127.5f) > px_abs(g - 127.5f);
-			PX_F larger = px_select(upright, r, g) - 127.5f;
-			PX_F ratio = px_divide(px_select(upright, g, r) - 127.5f, larger);
-			PX_F best = holoenc_larger(larger, ratio), other = best * ratio;
+			struct holoenc_pair pair = holoenc_nearest(r, g);
 
-			r = px_select(upright, best, other) + 127.5f;
-			g = px_select(upright, other, best) + 127.5f;
+			r = pair.r;
+			g = pair.g;
 		}
 		r = holo_round(r);
 		g = holo_round(g);

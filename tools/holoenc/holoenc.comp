@@ -28,13 +28,10 @@ main()
 		bool inside = holoenc_inside(z);
 
 		if (at.b.angle != 0u) {
-			bool upright = px_abs(r - 127.5f) > px_abs(g - 127.5f);
-			PX_F larger = px_select(upright, r, g) - 127.5f;
-			PX_F ratio = px_divide(px_select(upright, g, r) - 127.5f, larger);
-			PX_F best = holoenc_larger(larger, ratio), other = best * ratio;
+			holoenc_pair pair = holoenc_nearest(r, g);
 
-			r = px_select(upright, best, other) + 127.5f;
-			g = px_select(upright, other, best) + 127.5f;
+			r = pair.r;
+			g = pair.g;
 		}
 		sine[i] = px_select(inside, holo_round(r), 0.0f);
 		cosine[i] = px_select(inside, holo_round(g), 0.0f);

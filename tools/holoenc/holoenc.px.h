@@ -57,6 +57,27 @@ holoenc_larger(float ideal, float ratio)
 	return holoenc_nearer(best, highest, ratio);
 }
 
+struct holoenc_pair {
+	float r, g;
+};
+
+/* R and G, not yet rounded, of the pair of levels that lies nearest in angle to the ideal pair. */
+PX_FN PX_STRUCT holoenc_pair
+holoenc_nearest(float r, float g)
+{
+	PX_STRUCT holoenc_pair pair;
+	bool upright = px_abs(r - 127.5f) > px_abs(g - 127.5f);
+	PX_F larger = px_select(upright, r, g) - 127.5f;
+	PX_F ratio = px_divide(px_select(upright, g, r) - 127.5f, larger);
+	PX_F best = holoenc_larger(larger, ratio), other = best * ratio;
+	PX_F nearest_r = px_select(upright, best, other) + 127.5f;
+	PX_F nearest_g = px_select(upright, other, best) + 127.5f;
+
+	pair.r = nearest_r;
+	pair.g = nearest_g;
+	return pair;
+}
+
 PX_FN float
 holoenc_clamp(float normalised)
 {

@@ -8,7 +8,7 @@
 #include "image/coarse_grid.h"
 
 #define PIXELS 4096		/* looked at, about */
-#define LEAST 100		/* phases, from which on something can be told */
+#define LEAST 100		/* phases that a warning needs */
 #define OUTSIDE 0.05		/* right captures: 0 to 0.02, in the dark and at the edges */
 #define LOST 0.1		/* right captures: 0 */
 #define MARGIN_PX 2.0		/* noise at the projector's edge */

@@ -11,7 +11,7 @@
 #include "fringe/step_plane.h"
 
 #define PIXELS 600		/* looked at, about */
-#define LEAST 24		/* pixels with fringes, from which on something can be told */
+#define LEAST 24		/* pixels with fringes that a warning needs */
 #define SECTORS 8		/* of the circle of phases */
 #define SECTOR_LEAST 2		/* pixels in each */
 
@@ -58,22 +58,6 @@ fit_check_free(struct fit_check *check)
 	check->names = NULL;
 }
 
-static float
-sample_at(const struct frame *frame, size_t c, size_t y, size_t x)
-{
-	const void *row = frame_row(frame, c, y);
-
-	switch (frame->head.type) {
-	case SAMPLE_UCHAR:
-		return ((const uint8_t *)row)[x];
-	case SAMPLE_USHORT:
-		return ((const uint16_t *)row)[x];
-	case SAMPLE_FLOAT:
-		break;
-	}
-	return ((const float *)row)[x];
-}
-
 /* Rows begin at other columns, or fringes along y would be seen at few phases. */
 static size_t
 first_column(const struct fit_check *check, size_t y)
@@ -100,9 +84,10 @@ fit_check_row(const struct fit_check *check, const struct capture_set *captures,
 			float *to = check->sample + y / check->step * check->columns *
 			    check->planes + c;
 
-			for (size_t k = 0; k < check->columns; k++) {
-				size_t x = first_column(check, y) + k * check->step;
-				float value = x < frame->head.w ? sample_at(frame, c, y, x) : NAN;
+			for (size_t column = 0; column < check->columns; column++) {
+				size_t x = first_column(check, y) + column * check->step;
+				float value = x < frame->head.w ?
+				    frame_sample(frame, c, y, x) : NAN;
 
 				__atomic_store(to, &value, __ATOMIC_RELAXED);
 				to += check->planes;
@@ -274,7 +259,7 @@ find_odd_image(const struct fit_check *check, const struct capture_fringe *fring
 }
 
 /* Weighing the phases takes as long as all else: it is done where there is something to tell.
- * False: nothing can be told. */
+ * False: there are too few pixels, or phases. */
 static bool
 judge_set(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
     struct step_verdict *verdict)
@@ -391,10 +376,10 @@ warn_assumed(struct fit_check *check, const struct capture_set *captures)
 	if (three && check->verbose)
 		note(NULL, "three images of a period fit in any order: nothing in them tells "
 		    "whether theirs is right");
-	if (three && check->assumed && !check->told)
+	if (three && check->assumed && !check->guess_warned)
 		warn(NULL, "three images are taken for the shifts -120,0,120, as nothing says "
 		    "others: many systems project --shift 0,120,240");
-	check->told = true;
+	check->guess_warned = true;
 }
 
 void

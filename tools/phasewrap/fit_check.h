@@ -20,9 +20,10 @@ struct fit_check {
 	char *names;		/* of the images, a word per plane, or NULL */
 	float *work;		/* for the fits */
 	float least_amplitude;	/* below which a pixel is unlit */
-	bool off, warned;	/* nothing can be told, or it was */
-	bool unfit;		/* that nothing fits was told */
-	bool assumed, told;	/* the shifts of three images are a guess; the user knows it */
+	bool off, warned;	/* nothing is left to check; a warning was given */
+	bool unfit;		/* the warning that no shifts fit was given */
+	bool assumed;		/* the shifts of three images are a guess */
+	bool guess_warned;	/* the warning of that was given, or is not needed */
 	bool verbose;		/* the caller sets it: prints once how well the images fit */
 };
 

@@ -27,8 +27,7 @@ judge(struct verdict verdict, struct tile *restrict tile, size_t x, float first,
 	PX_F amplitude = phasewrap_amplitude(s, c), amplitude_sum = amplitude * images;
 	PX_F divisor = px_max(mean, PHASEWRAP_LEAST_MEAN);
 	PX_F product = amplitude * divisor, inverse = 1.0f / product;
-	bool divisible = (mean > 0.0f) & (product > PHASEWRAP_LEAST_PRODUCT);
-	PX_F modulation = px_select(divisible, amplitude_sum * amplitude * inverse, 0.0f);
+	PX_F modulation = phasewrap_modulation(mean, amplitude, amplitude_sum, product, inverse);
 	PX_F unit = divisor * inverse;
 	bool good = phasewrap_good(amplitude, mean, product, modulation, limits->least_amplitude,
 	    limits->least_mean * images, limits->least_modulation) & (most < limits->max_value);

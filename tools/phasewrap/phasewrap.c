@@ -230,14 +230,7 @@ solve(const struct parameters *parameters, const struct frame_head *in, struct p
 		return fail("phase_sign", "must be 1 or -1, not %g", sign);
 	if (!isnan(parameters->phase_origin))
 		origin = parameters->phase_origin;
-	priv->wrap.fit = calloc(priv->wrap.captures.fringes + 1, sizeof(*priv->wrap.fit));
-	if (!priv->wrap.fit)
-		return fail_memory();
-	for (size_t k = 0; k < priv->wrap.captures.fringes; k++)
-		if (phase_shift_weights_solve(&priv->wrap.captures.fringe[k], sign, origin,
-		    &priv->wrap.fit[k]) < 0)
-			return -1;
-	return 0;
+	return phasewrap_solve(&priv->wrap, sign, origin);
 }
 
 static int

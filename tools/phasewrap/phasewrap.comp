@@ -37,9 +37,7 @@ judge(block_at at, inout state st, int i, float images, float first, float most,
 	PX_F amplitude = phasewrap_amplitude(s, c), amplitude_sum = amplitude * images;
 	PX_F divisor = px_max(mean, PHASEWRAP_LEAST_MEAN);
 	PX_F product = amplitude * divisor, inverse = px_divide(1.0f, product);
-	bool divisible = (mean > 0.0f) && (product > PHASEWRAP_LEAST_PRODUCT);
-	PX_F ratio = amplitude_sum * amplitude * inverse;
-	PX_F modulation = px_select(divisible, ratio, 0.0f);
+	PX_F modulation = phasewrap_modulation(mean, amplitude, amplitude_sum, product, inverse);
 	PX_F unit = divisor * inverse, least_mean = at.b.least_mean * images;
 	PX_F share = (mean + amplitude_sum) * px_divide(1.0f, images);
 	PX_F texture = st.texture[i] + share, cosine = c * unit, sine = s * unit;

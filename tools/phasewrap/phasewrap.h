@@ -24,6 +24,8 @@ struct phasewrap {
 	struct phasewrap_limits limits;
 };
 
+/* The fits of all fringe sets, see phase_shift_weights_solve(). -1 after fail(). */
+int phasewrap_solve(struct phasewrap *, double sign, double origin_rad);
 /* Frees all that is planned. */
 void phasewrap_forget(struct phasewrap *);
 /* Row y of the output. */

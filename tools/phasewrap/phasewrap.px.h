@@ -43,6 +43,16 @@ phasewrap_amplitude(float s, float c)
 #define PHASEWRAP_LEAST_MEAN 1e-18f
 #define PHASEWRAP_LEAST_PRODUCT 1e-37f	/* a smaller one has no inverse: the pixel has no phase */
 
+/* gamma out of N A, B, N B, and the product above with its inverse; 0 where there is none. */
+PX_FN float
+phasewrap_modulation(float mean, float amplitude, float amplitude_sum, float product,
+    float inverse)
+{
+	PX_F ratio = amplitude_sum * amplitude * inverse;
+
+	return px_select(px_both(mean > 0.0f, product > PHASEWRAP_LEAST_PRODUCT), ratio, 0.0f);
+}
+
 /* phi in (-pi, pi] */
 PX_FN float
 phasewrap_phase(float s, float c)

@@ -1,6 +1,7 @@
 #include "phasewrap.h"
 
 #include "alike_sets.h"
+#include "base/fail.h"
 #include "fit_residual.h"
 #include "fringe_sums.h"
 #include "gray_code.h"
@@ -45,6 +46,19 @@ phasewrap_row(const struct phasewrap *wrap, const struct frame *in, struct frame
 
 	for (size_t x = 0, w = in->head.w; x < w; x += TILE_PIXELS)
 		wrap_tile(wrap, in, out, y, x, w - x < TILE_PIXELS ? w - x : TILE_PIXELS, &tile);
+}
+
+int
+phasewrap_solve(struct phasewrap *wrap, double sign, double origin_rad)
+{
+	wrap->fit = calloc(wrap->captures.fringes + 1, sizeof(*wrap->fit));
+	if (!wrap->fit)
+		return fail_memory();
+	for (size_t k = 0; k < wrap->captures.fringes; k++)
+		if (phase_shift_weights_solve(&wrap->captures.fringe[k], sign, origin_rad,
+		    &wrap->fit[k]) < 0)
+			return -1;
+	return 0;
 }
 
 void

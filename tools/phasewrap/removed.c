@@ -1,5 +1,6 @@
 #include "removed.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,22 +29,6 @@ removed_free(struct removed *removed)
 	removed->row = NULL;
 }
 
-static float
-sample_at(const struct frame *frame, size_t c, size_t y, size_t x)
-{
-	const void *row = frame_row(frame, c, y);
-
-	switch (frame->head.type) {
-	case SAMPLE_UCHAR:
-		return ((const uint8_t *)row)[x];
-	case SAMPLE_USHORT:
-		return ((const uint16_t *)row)[x];
-	case SAMPLE_FLOAT:
-		break;
-	}
-	return ((const float *)row)[x];
-}
-
 /* The tests that a pixel fails. */
 struct failed {
 	bool by[REMOVED_KINDS];
@@ -55,10 +40,8 @@ judge(const struct phasewrap_limits *limits, float images, float sum, float ampl
     struct failed *failed)
 {
 	PX_F divisor = px_max(sum, PHASEWRAP_LEAST_MEAN), product = amplitude * divisor;
-	PX_F inverse = px_divide(1.0f, product), total = amplitude * images;
-	PX_F ratio = total * amplitude * inverse;
-	bool divisible = (sum > 0.0f) & (product > PHASEWRAP_LEAST_PRODUCT);
-	PX_F modulation = px_select(divisible, ratio, 0.0f);
+	PX_F modulation = phasewrap_modulation(sum, amplitude, amplitude * images, product,
+	    px_divide(1.0f, product));
 
 	failed->by[REMOVED_DARKNESS] |= !(sum >= limits->least_mean * images);
 	failed->by[REMOVED_MODULATION] |= !(modulation >= limits->least_modulation);
@@ -72,12 +55,12 @@ test_set(const struct phasewrap *wrap, size_t k, const struct frame *in, size_t 
 {
 	const struct capture_fringe *fringe = &wrap->captures.fringe[k];
 	const struct phase_shift_fit *fit = &wrap->fit[k];
-	float n = (float)fringe->n, first = sample_at(in, fringe->plane[0], y, x), most = first;
+	float n = (float)fringe->n, first = frame_sample(in, fringe->plane[0], y, x), most = first;
 	float least = first, rise = 0, c = 0, s = 0, squares = 0, amplitude, misfit;
 
 	failed->by[REMOVED_MISSING] |= phasewrap_missing(first);
 	for (size_t i = 1; i < fringe->n; i++) {
-		float v = sample_at(in, fringe->plane[i], y, x);
+		float v = frame_sample(in, fringe->plane[i], y, x);
 
 		failed->by[REMOVED_MISSING] |= phasewrap_missing(v);
 		most = px_max(most, v);
@@ -94,9 +77,10 @@ test_set(const struct phasewrap *wrap, size_t k, const struct frame *in, size_t 
 		return;
 	rise = rise * (1.0f / n);
 	for (size_t i = 0; i < fringe->n; i++) {
-		float left = phasewrap_left(sample_at(in, fringe->plane[i], y, x) - first, rise, c,
-		    s, fit->model[i].cosine, fit->model[i].sine);
+		float left, v = frame_sample(in, fringe->plane[i], y, x);
 
+		left = phasewrap_left(v - first, rise, c, s, fit->model[i].cosine,
+		    fit->model[i].sine);
 		squares = phasewrap_add(squares, left, left);
 	}
 	misfit = phasewrap_misfit(squares, amplitude, 1.0f / (float)(fringe->n - 3));
@@ -113,14 +97,14 @@ test_others(const struct phasewrap *wrap, const struct frame *in, size_t y, size
 	for (size_t i = 0; i < captures->codes; i++)
 		for (size_t b = 0; b < captures->code[i].n; b++) {
 			const struct capture_code *code = &captures->code[i];
-			float other = code->inverse ? sample_at(in, code->inverse[b], y, x) : 0;
+			float other = code->inverse ? frame_sample(in, code->inverse[b], y, x) : 0;
 
 			failed->by[REMOVED_MISSING] |= phasewrap_missing(other) ||
-			    phasewrap_missing(sample_at(in, code->plane[b], y, x));
+			    phasewrap_missing(frame_sample(in, code->plane[b], y, x));
 		}
 	if (captures->flats && captures->codes) {
-		float white = sample_at(in, captures->flat[0], y, x);
-		float black = sample_at(in, captures->flat[captures->flats - 1], y, x);
+		float white = frame_sample(in, captures->flat[0], y, x);
+		float black = frame_sample(in, captures->flat[captures->flats - 1], y, x);
 
 		failed->by[REMOVED_MISSING] |= phasewrap_missing(white) || phasewrap_missing(black);
 		if (captures->fringes == 0 && captures->flats == 2)
@@ -173,15 +157,21 @@ removed_row(const struct removed *removed, const struct phasewrap *wrap, const s
 		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
 }
 
+/* Of all rows: more pixels than a row has. */
+struct removed_sum {
+	uint64_t by[REMOVED_KINDS], good, saturated_only;
+};
+
 static void
-print(const struct removed_count *sum)
+print(const struct removed_sum *sum)
 {
-	size_t lost = 0;
+	uint64_t lost = 0;
 
 	for (size_t i = 0; i < REMOVED_KINDS; i++)
 		lost += sum->by[i];
-	note(NULL, "of %zu pixels %zu are invalid: saturation %u, darkness %u, modulation %u, "
-	    "amplitude %u, residual %u, missing %u", lost + sum->good, lost,
+	note(NULL, "of %" PRIu64 " pixels %" PRIu64 " are invalid: saturation %" PRIu64
+	    ", darkness %" PRIu64 ", modulation %" PRIu64 ", amplitude %" PRIu64 ", residual %"
+	    PRIu64 ", missing %" PRIu64, lost + sum->good, lost,
 	    sum->by[REMOVED_SATURATION], sum->by[REMOVED_DARKNESS], sum->by[REMOVED_MODULATION],
 	    sum->by[REMOVED_AMPLITUDE], sum->by[REMOVED_RESIDUAL], sum->by[REMOVED_MISSING]);
 }
@@ -189,7 +179,7 @@ print(const struct removed_count *sum)
 void
 removed_report(struct removed *removed, const struct phasewrap *wrap)
 {
-	struct removed_count sum = { 0 };
+	struct removed_sum sum = { 0 };
 
 	if (removed->off)
 		return;
@@ -204,11 +194,11 @@ removed_report(struct removed *removed, const struct phasewrap *wrap)
 		print(&sum);
 	removed->off = removed->verbose;
 	if (sum.saturated_only < LEAST ||
-	    sum.saturated_only <= SHARE * (double)(sum.good + sum.saturated_only))
+	    (double)sum.saturated_only <= SHARE * (double)(sum.good + sum.saturated_only))
 		return;
 	warn(NULL, "%.0f %% of the pixels are lost to saturation alone, at %g or above in some "
 	    "image (--max-value): less light or a shorter exposure keeps them",
-	    100.0 * sum.saturated_only / (sum.good + sum.saturated_only),
+	    100.0 * (double)sum.saturated_only / (double)(sum.good + sum.saturated_only),
 	    (double)wrap->limits.max_value);
 	removed->off = true;
 }

@@ -5,6 +5,7 @@
 
 #include "annotated.h"
 #include "image/quantity.h"
+#include "image/ticks.h"
 #include "pixels.h"
 #include "survey.h"
 #include "turned.h"
@@ -72,6 +73,9 @@ check_options(const struct parameters *p)
 		return fail_usage("--light", "wants two angles, not %zu", p->light.n);
 	if (p->range.n != 0 && (p->range.n != 2 || !(p->range.v[0] < p->range.v[1])))
 		return fail_usage("--range", "wants two numbers, the first one smaller");
+	if (p->range.n && !ticks_range_fits(p->range.v[0], p->range.v[1]))
+		return fail_usage("--range", "%.17g to %.17g is too narrow or too wide a range",
+		    p->range.v[0], p->range.v[1]);
 	if (p->range.n && p->by == BY_NONE)
 		return fail_usage("--range", "needs --colour depth or texture");
 	if (p->map >= 0 && p->by != BY_DEPTH)

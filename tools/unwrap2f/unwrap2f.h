@@ -25,7 +25,7 @@ struct unwrap2f {
 	float max_residual;
 	struct residual_check check;
 	struct jump_check jumps;
-	bool noted;			/* what nothing tells of was said, under -v */
+	bool noted;			/* the notes of -v on what cannot be checked were given */
 	size_t *source_channel;		/* the input channel of output channel c */
 	struct fringe_line line;	/* --fit-line: the planes seen so far */
 };
