@@ -251,7 +251,8 @@ init(struct run *run)
 		return fail_usage("--stack", "does not go with --split");
 	if (parameters->frames && ranges_parse("--frames", parameters->frames, &priv->wanted) < 0)
 		return -1;
-	if (change_check_crop(&parameters->crop) < 0 || init_encoding(parameters, &priv->encoding) < 0)
+	if (change_check_crop(&parameters->crop) < 0 ||
+	    init_encoding(parameters, &priv->encoding) < 0)
 		return -1;
 	if (parameters->set && arrange_check_settings(parameters->set) < 0)
 		return -1;

@@ -1,3 +1,5 @@
+/* Which fault the images of a fringe set have, by the fits of their steps on a coarse grid of
+ * pixels, and the words for it. */
 #define _GNU_SOURCE
 #include "fit_check.h"
 
