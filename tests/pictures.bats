@@ -296,7 +296,8 @@ expect((p == 0).all(0) == np.isnan(f[:3]).any(0), "every point has its colour")'
 			fails 2 "is too narrow or too wide a range" timeout 20 frameplot $words --range=$range in.nrrd -o x.svg
 		done
 	done
-	[ ! -e x.png ] && [ ! -e x.svg ]
+	[ ! -e x.png ]
+	[ ! -e x.svg ]
 	for range in 1,1.00000000001 -1e300,1e300 0,1e-290; do
 		timeout 20 framecat --colormap viridis --bar -s $range in.nrrd -o x.png
 		timeout 20 frameplot --map --range=$range in.nrrd -o x.svg
