@@ -310,6 +310,15 @@ write_frames("colour.nrrd", Frame(np.stack([photo, photo * .7, photo * .5]).asty
 	framecat --delete '*' caps -f -o caps/
 	decodes 60 "fringepipe phasewrap -m caps.vnl , unwrap2f" -m caps.vnl
 	[ ! -s problems ]
+	# images beside the manifest are in the line, too: without them the manifest's own would be decoded
+	mkdir bare
+	n=10
+	for file in $(awk '!/^#/ { print $1 }' caps.vnl); do
+		cp "$file" bare/$n.png
+		n=$((n + 1))
+	done
+	fringeprobe -m caps.vnl bare >report
+	[[ "$(tail -1 report)" == "fringepipe phasewrap -m caps.vnl bare/10.png bare/11.png "*" , unwrap2f" ]]
 	mv caps/phase1_02.png x.png
 	mv caps/phase1_01.png caps/phase1_02.png
 	mv x.png caps/phase1_01.png

@@ -224,7 +224,7 @@ operands_write(struct probe *probe, FILE *to)
 	else if (whole && !probe->described)
 		status = write_whole(probe, &list, to);
 	else if (probe->described)
-		status = probe->manifest_path ? 0 : put_paths(probe, to);
+		status = probe->manifest_path && !probe->operands ? 0 : put_paths(probe, to);
 	else
 		for (size_t i = 0; i < list.n && status == 0; i++)
 			status = put_path(to, probe->image[list.image[i]]->path);

@@ -355,6 +355,7 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 	const char *object = run->operands == 1 ? run->operand[0] : NULL;
 
 	probe->manifest_path = manifest;
+	probe->operands = run->operands > 0;
 	probe->measurements = 1;
 	if (read_images(run, probe) < 0 || choose_images(probe, object) < 0 ||
 	    described_choose(probe) < 0)

@@ -27,6 +27,7 @@ struct probe {
 	struct images images;
 	const char *manifest_path;
 	struct manifest manifest;
+	bool operands;			/* images are named beside the manifest */
 	size_t n;
 	struct image **image;		/* of one size and type */
 	bool colour;			/* they are in colour: green was looked at */
