@@ -18,9 +18,8 @@ design_row(const struct capture_fringe *fringe, double sign, double origin_rad, 
 	row[2] = flat ? 0 : -sin(shift);
 }
 
-/* The inverse of a symmetric 3x3 matrix; its determinant, 0 where there is no inverse. */
-static double
-invert(double m[3][3], double inverse[3][3])
+double
+phase_shift_invert(double m[3][3], double inverse[3][3])
 {
 	double determinant = 0;
 
@@ -66,7 +65,7 @@ phase_shift_weights_solve(const struct capture_fringe *fringe, double sign, doub
 			for (int b = 0; b < 3; b++)
 				normal[a][b] += row[a] * row[b];
 	}
-	determinant = invert(normal, inverse);
+	determinant = phase_shift_invert(normal, inverse);
 	if (!(determinant > 1e-6 * n * n * n))
 		return fail(NULL, "the shifts of %s do not determine a phase",
 		    capture_set_name(fringe, name));

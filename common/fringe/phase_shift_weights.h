@@ -29,5 +29,8 @@ struct phase_shift_fit {
 int phase_shift_weights_solve(const struct capture_fringe *, double sign, double origin_rad,
     struct phase_shift_fit *out);
 void phase_shift_weights_free(struct phase_shift_fit *);
+/* The inverse of a symmetric 3x3 matrix, as normal equations have one; its determinant, 0 where
+ * there is no inverse. */
+double phase_shift_invert(double m[3][3], double inverse[3][3]);
 
 #endif

@@ -37,8 +37,8 @@ struct fit {
 	double left;		/* sum of squares that the fit leaves */
 };
 
-static double
-dot(const double *a, const double *b, size_t n)
+double
+step_fit_dot(const double *a, const double *b, size_t n)
 {
 	double sum = 0;
 
@@ -60,12 +60,12 @@ make_basis(struct fit *fit, const double *shift_rad)
 		double length;
 
 		for (int b = 0; b < 2 * a; b++) {
-			double along = dot(fit->q[a], fit->q[b % a], fit->n);
+			double along = step_fit_dot(fit->q[a], fit->q[b % a], fit->n);
 
 			for (size_t i = 0; i < fit->n; i++)
 				fit->q[a][i] -= along * fit->q[b % a][i];
 		}
-		length = sqrt(dot(fit->q[a], fit->q[a], fit->n));
+		length = sqrt(step_fit_dot(fit->q[a], fit->q[a], fit->n));
 		if (!(length > 1e-6))
 			return false;
 		for (size_t i = 0; i < fit->n; i++)
@@ -94,8 +94,8 @@ solve(struct fit *fit, const double *gram, const double *shift_rad, size_t n)
 	fit->left = trace(gram, n);
 	for (int a = 0; a < 3; a++) {
 		for (size_t i = 0; i < n; i++)
-			fit->gq[a][i] = dot(gram + i * n, fit->q[a], n);
-		fit->left -= dot(fit->q[a], fit->gq[a], n);
+			fit->gq[a][i] = step_fit_dot(gram + i * n, fit->q[a], n);
+		fit->left -= step_fit_dot(fit->q[a], fit->gq[a], n);
 	}
 	return true;
 }
@@ -154,7 +154,7 @@ left_without(const struct fit *fit, size_t i)
 		freedom -= fit->q[a][i] * fit->q[a][i];
 		for (int b = 0; b < 3; b++)
 			residual += fit->q[a][i] * fit->q[b][i] *
-			    dot(fit->q[a], fit->gq[b], fit->n);
+			    step_fit_dot(fit->q[a], fit->gq[b], fit->n);
 	}
 	return freedom > 1e-9 ? fit->left - residual / freedom : fit->left;
 }
@@ -206,7 +206,7 @@ fitted_difference(const struct fit *fit, size_t i, size_t j)
 	for (int a = 0; a < 3; a++)
 		for (int b = 0; b < 3; b++)
 			sum += (fit->q[a][i] - fit->q[a][j]) * (fit->q[b][i] - fit->q[b][j]) *
-			    dot(fit->q[a], fit->gq[b], fit->n);
+			    step_fit_dot(fit->q[a], fit->gq[b], fit->n);
 	return sum;
 }
 
@@ -395,17 +395,17 @@ unevenness(const struct fit *fit)
 		v[i] = 1.0 + (double)(i * i % 7);
 	for (int round = 0; round < 40; round++) {
 		for (int a = 0; a < 3; a++) {
-			double along = dot(v, fit->q[a], n);
+			double along = step_fit_dot(v, fit->q[a], n);
 
 			for (size_t i = 0; i < n; i++)
 				v[i] -= along * fit->q[a][i];
 		}
-		length = sqrt(dot(v, v, n));
+		length = sqrt(step_fit_dot(v, v, n));
 		for (size_t i = 0; i < n; i++)
 			v[i] /= length > 0 ? length : 1;
 		for (size_t i = 0; i < n; i++)
-			next[i] = dot(fit->gram + i * n, v, n);
-		length = dot(v, next, n);
+			next[i] = step_fit_dot(fit->gram + i * n, v, n);
+		length = step_fit_dot(v, next, n);
 		memcpy(v, next, sizeof(*v) * n);
 	}
 	return length / mean_square(fit->left, (double)n - 3);

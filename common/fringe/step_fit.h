@@ -33,5 +33,7 @@ struct step_verdict {
 
 /* gram: n x n, of n images, 4 to STEP_FIT_MOST; shift_rad: of each. */
 struct step_verdict step_fit_judge(const double *gram, const double *shift_rad, size_t n);
+/* The sum of the products of n numbers. */
+double step_fit_dot(const double *a, const double *b, size_t n);
 
 #endif

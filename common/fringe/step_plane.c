@@ -5,16 +5,6 @@
 
 #define ROUNDS 60	/* of the power iteration */
 
-static double
-dot(const double *a, const double *b, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
 /* The largest eigenvalue, and its eigenvector v of length 1, orthogonal to `other` (NULL: none). */
 static double
 largest(const double *gram, size_t n, const double *other, double *v)
@@ -24,16 +14,16 @@ largest(const double *gram, size_t n, const double *other, double *v)
 	for (size_t i = 0; i < n; i++)
 		v[i] = 1.0 + (double)(i * i % 7);
 	for (int round = 0; round < ROUNDS; round++) {
-		double length, along = other ? dot(v, other, n) : 0;
+		double length, along = other ? step_fit_dot(v, other, n) : 0;
 
 		for (size_t i = 0; i < n && other; i++)
 			v[i] -= along * other[i];
-		length = sqrt(dot(v, v, n));
+		length = sqrt(step_fit_dot(v, v, n));
 		for (size_t i = 0; i < n; i++)
 			v[i] /= length > 0 ? length : 1;
 		for (size_t i = 0; i < n; i++)
-			next[i] = dot(gram + i * n, v, n);
-		value = dot(v, next, n);
+			next[i] = step_fit_dot(gram + i * n, v, n);
+		value = step_fit_dot(v, next, n);
 		if (round + 1 < ROUNDS)
 			memcpy(v, next, n * sizeof(*v));
 	}

@@ -70,18 +70,13 @@ images_free(struct images *images)
 	*images = (struct images){ 0 };
 }
 
+/* NaN where it is no level. */
 static float
 sample_at(const void *row, enum sample type, size_t x)
 {
-	switch (type) {
-	case SAMPLE_UCHAR:
-		return ((const uint8_t *)row)[x];
-	case SAMPLE_USHORT:
-		return ((const uint16_t *)row)[x];
-	case SAMPLE_FLOAT:
-		break;
-	}
-	return fabsf(((const float *)row)[x]) < 1e30f ? ((const float *)row)[x] : NAN;
+	float v = frame_sample_in(type, row, x);
+
+	return fabsf(v) < 1e30f ? v : NAN;
 }
 
 /* The largest sample, and how many are as large. */

@@ -34,13 +34,22 @@ put_string(FILE *to, const char *text)
 	fputc('"', to);
 }
 
+struct number {
+	const char *key;
+	double v;
+};
+
+/* Members of an object, divided by commas; null where a number is not known. */
 static void
-put_number(FILE *to, const char *key, double v)
+put_numbers(FILE *to, const struct number *number, size_t n)
 {
-	if (isfinite(v))
-		fprintf(to, "\"%s\": %.7g", key, v);
-	else
-		fprintf(to, "\"%s\": null", key);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(to, "%s\"%s\": ", i ? ", " : "", number[i].key);
+		if (isfinite(number[i].v))
+			fprintf(to, "%.7g", number[i].v);
+		else
+			fputs("null", to);
+	}
 }
 
 static void
@@ -58,6 +67,10 @@ static void
 put_set(const struct probe *probe, const struct fringe_set *set, FILE *to)
 {
 	const struct steps *steps = &set->steps;
+	const struct number numbers[] = { { "camera_period_px", set->period_px },
+		{ "fringes", set->fringes }, { "mean", steps->mean },
+		{ "amplitude", steps->amplitude }, { "modulation", steps->modulation },
+		{ "residual", steps->residual }, { "noise", steps->noise } };
 
 	fprintf(to, "{\"axis\": \"%c\", \"steps\": %zu, \"turn\": ", "xy"[set->axis], steps->n);
 	if (set->order.of)
@@ -69,19 +82,7 @@ put_set(const struct probe *probe, const struct fringe_set *set, FILE *to)
 	for (size_t k = 0; k < steps->n; k++)
 		fprintf(to, "%s%.5g", k ? ", " : "", steps->shift_rad[k] * DEG);
 	fputs("], ", to);
-	put_number(to, "camera_period_px", set->period_px);
-	fputs(", ", to);
-	put_number(to, "fringes", set->fringes);
-	fputs(", ", to);
-	put_number(to, "mean", steps->mean);
-	fputs(", ", to);
-	put_number(to, "amplitude", steps->amplitude);
-	fputs(", ", to);
-	put_number(to, "modulation", steps->modulation);
-	fputs(", ", to);
-	put_number(to, "residual", steps->residual);
-	fputs(", ", to);
-	put_number(to, "noise", steps->noise);
+	put_numbers(to, numbers, sizeof(numbers) / sizeof(*numbers));
 	fputc('}', to);
 }
 
@@ -90,6 +91,9 @@ put_code(const struct probe *probe, const struct gray_code *code, FILE *to)
 {
 	static const char *const orders[] = { "msb-first", "lsb-first", "mixed" };
 	static const char *const cells[] = { "null", "\"column\"", "\"period\"", "\"half\"" };
+	const struct number numbers[] = { { "cells_per_period", code->cells },
+		{ "begins_deg", code->cell ? code->edge_rad * DEG : (double)NAN },
+		{ "agreement", code->agreement } };
 
 	fprintf(to, "{\"axis\": \"%c\", ", "xy"[code->axis]);
 	put_names(probe, "planes", code->plane, code->n, to);
@@ -97,11 +101,7 @@ put_code(const struct probe *probe, const struct gray_code *code, FILE *to)
 	put_names(probe, "inverses", code->inverse, code->inverses ? code->n : 0, to);
 	fprintf(to, ", \"order\": \"%s\", \"pairs\": %s, \"cell\": %s, ", orders[code->order],
 	    code->pairs ? "true" : "false", cells[code->cell]);
-	put_number(to, "cells_per_period", code->cells);
-	fputs(", ", to);
-	put_number(to, "begins_deg", code->cell ? code->edge_rad * DEG : (double)NAN);
-	fputs(", ", to);
-	put_number(to, "agreement", code->agreement);
+	put_numbers(to, numbers, sizeof(numbers) / sizeof(*numbers));
 	fputc('}', to);
 }
 
@@ -190,9 +190,9 @@ report_json(const struct probe *probe, FILE *to)
 	put_flat(probe, "white", probe->gray.white, to);
 	put_flat(probe, "black", probe->gray.black, to);
 	fputs("  ", to);
-	put_number(to, "saturation", probe->saturation);
+	put_numbers(to, &(struct number){ "saturation", probe->saturation }, 1);
 	fputs(",\n  ", to);
-	put_number(to, "saturated", probe->saturated);
+	put_numbers(to, &(struct number){ "saturated", probe->saturated }, 1);
 	fputs(",\n", to);
 	put_words(probe, to);
 	fputs("  \"command\": ", to);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/coarse_grid.h"
+#include "fringe/phase_shift_weights.h"
 
 #define PIXELS 4000		/* about, that the shifts are found from */
 #define ROUNDS 30
@@ -17,27 +17,6 @@
 struct weights {		/* parameter = sum w[i] v[i]: A, B cos phase, - B sin phase */
 	double w[3][STEPS_MOST];
 };
-
-static bool
-invert(double m[3][3], double out[3][3])
-{
-	double det = 0;
-
-	for (int i = 0; i < 3; i++)
-		for (int j = 0; j < 3; j++) {
-			int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
-
-			out[i][j] = m[a][c] * m[b][d] - m[a][d] * m[b][c];
-		}
-	for (int j = 0; j < 3; j++)
-		det += m[0][j] * out[j][0];
-	if (!(fabs(det) > 1e-9))
-		return false;
-	for (int i = 0; i < 3; i++)
-		for (int j = 0; j < 3; j++)
-			out[i][j] /= det;
-	return true;
-}
 
 /* False: the shifts determine no phase. */
 static bool
@@ -53,7 +32,7 @@ solve_weights(const double *shift_rad, size_t n, struct weights *out)
 			for (int b = 0; b < 3; b++)
 				m[a][b] += basis[i][a] * basis[i][b];
 	}
-	if (!invert(m, inverse))
+	if (!(fabs(phase_shift_invert(m, inverse)) > 1e-9))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		for (int a = 0; a < 3; a++) {
