@@ -313,10 +313,11 @@ write_frames("colour.nrrd", Frame(np.stack([photo, photo * .7, photo * .5]).asty
 	# images beside the manifest are in the line, too: without them the manifest's own would be decoded
 	mkdir bare
 	n=10
-	for file in $(awk '!/^#/ { print $1 }' caps.vnl); do
+	while read -r file _; do
+		[ "${file#\#}" = "$file" ] || continue
 		cp "$file" bare/$n.png
 		n=$((n + 1))
-	done
+	done <caps.vnl
 	fringeprobe -m caps.vnl bare >report
 	[[ "$(tail -1 report)" == "fringepipe phasewrap -m caps.vnl bare/10.png bare/11.png "*" , unwrap2f" ]]
 	mv caps/phase1_02.png x.png
