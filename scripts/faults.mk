@@ -9,6 +9,6 @@ stages: $(FAULTS_SHIM)
 
 .PHONY: faults
 faults: all $(FAULTS_SHIM)  ## fail every call of every pipeline once, and the like
-	tests/faults/run --all
+	tests/faults/run --all --share $(SHARE)
 	+$(MAKE) SAN=address,undefined all
-	tests/faults/run --all --leaks
+	tests/faults/run --all --leaks --share $(SHARE)

@@ -1,12 +1,15 @@
-# The loops that are too long for scripts/check; each is a target of its own. T: seconds for each fuzzer.
+# The loops that are too long for scripts/check; each is a target of its own. T: seconds for all fuzzers together.
+# SHARE=N: about an Nth of each, where it can be cut: so many repeats, frames, sets and calls of a function, and
+# every Nth file of tests, another Nth each day. SHARE=1: all.
+SHARE ?= 1
 NIGHTLY := static sanitized tsan determinism soak places probe faults fuzz agree-all coverage
 # tools for aarch64: libraries and emulator are listed by scripts/setup --for nightly
 ARM := build-arm/bin
 CROSS := aarch64-linux-gnu-
 
 .PHONY: nightly static sanitized tsan determinism soak places probe coverage arm
-nightly: stages  ## run every long loop, one line each (T=SECONDS for each fuzzer)
-	MAKE="$(MAKE)" scripts/nightly $(NIGHTLY)
+nightly: stages  ## run every long loop, one line each (T=SECONDS for the fuzzers; SHARE=10: a tenth of each)
+	MAKE="$(MAKE)" T=$(T) SHARE=$(SHARE) scripts/nightly $(NIGHTLY)
 
 static:  ## analyse C, scripts and man pages without running them
 	scripts/check-static --all
@@ -14,7 +17,7 @@ static:  ## analyse C, scripts and man pages without running them
 # gcc's shared libubsan beside libasan knows no log_path; faults are injected into tools with shared ones
 sanitized:  ## run the .bats files with address and undefined-behaviour sanitizers
 	LDFLAGS="-static-libasan -static-libubsan" $(MAKE) SAN=address,undefined BUILD=build-sanitized BIN=bin-sanitized stages
-	tests/nightly/sanitized
+	SHARE=$(SHARE) tests/nightly/sanitized
 
 tsan:  ## run chains of many stages under ThreadSanitizer (clang, libomp)
 	$(MAKE) CC=clang SAN=thread stages
@@ -26,16 +29,16 @@ arm:
 
 determinism: all arm  ## the same bytes over threads, levels, bands, pipes, devices, and on aarch64 (qemu-user)
 	FRINGEPIPE_OTHER=$(CURDIR)/$(ARM) FRINGEPIPE_OTHER_UNDER=qemu-aarch64 \
-		tests/nightly/determinism
+		tests/nightly/determinism $$((1 + 19 / $(SHARE)))
 
 soak: all  ## memory and descriptors stay constant over 100000 small and 1000 large frames
-	tests/nightly/soak
+	tests/nightly/soak $$((90000 / $(SHARE) + 10000)) $$((500 / $(SHARE) + 500))
 
 places: stages  ## the tests in a read-only tree, another locale, without HOME, as nobody, ...
-	tests/nightly/places
+	SHARE=$(SHARE) tests/nightly/places
 
 probe: all  ## 400 random simulated sets, which the line that fringeprobe prints must decode
-	tests/nightly/probe
+	tests/nightly/probe $$((400 / $(SHARE) + 1))
 
 coverage:  ## lines that the tests run, for each room
 	scripts/coverage
