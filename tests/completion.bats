@@ -75,7 +75,7 @@ is() {		# wanted, got
 		is "--verbose --version" "$(completed "$tool" --ver)"
 	done
 	bash -c '. "$1"; compopt() { :; }; COMP_WORDS=(gauss -) COMP_CWORD=1; _fringepipe_complete; case $- in *f*) exit 1 ;; esac
-		complete -p phase2depth | grep -q _fringepipe_complete' - "$(prefix)/share/bash-completion/completions/gauss"
+		[[ $(complete -p phase2depth) == *_fringepipe_complete* ]]' - "$(prefix)/share/bash-completion/completions/gauss"
 }
 
 # in zsh: what its completion functions would be given

@@ -332,12 +332,12 @@ PY
 				bash -c "$tool $option >/dev/full"
 		done
 	done
-	median --help | grep -q '^usage: median \[OPTION ...\] \[FILE ...\]$'
-	median --help | grep -q -- '-s, --shape WORD .*auto row column box \[auto\]'
-	median --help | grep -q -- '-j, --threads N .*1 to 1024'
-	median --version | grep -qE '^median \(fringepipe\) [0-9]+\.[0-9]+( \(commit [0-9a-f]+(-dirty)?\))?$'
-	median --words | grep -qx -- '--shape=column'
-	fringepipe --help | grep -qE '^median +take whole-turn spikes'
+	median --help | has '^usage: median \[OPTION ...\] \[FILE ...\]$'
+	median --help | has -- '-s, --shape WORD .*auto row column box \[auto\]'
+	median --help | has -- '-j, --threads N .*1 to 1024'
+	median --version | has -E '^median \(fringepipe\) [0-9]+\.[0-9]+( \(commit [0-9a-f]+(-dirty)?\))?$'
+	median --words | has -x -- '--shape=column'
+	fringepipe --help | has -E '^median +take whole-turn spikes'
 	diff <(fringepipe median --help) <(median --help)
 	# The tool answers whatever else the command line holds, as long as it can be parsed.
 	median nothing.nrrd --version

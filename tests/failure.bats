@@ -130,5 +130,5 @@ median: standard input: the writer before failed" ]
 	"$python" -c "$man_reader" <good.nrrd >/dev/null
 	run ! "$python" -c "$man_reader" <out.nrrd
 	echo "$failed" >mark.nrrd
-	teem-unu head mark.nrrd 2>&1 | grep -q "isn't a nrrd magic"
+	teem-unu head mark.nrrd 2>&1 | has "isn't a nrrd magic"
 }

@@ -48,14 +48,14 @@ write_frames("in.nrrd", [Frame(v, ["depth"], {"name": "a b"}), Frame(np.zeros((3
 	[ "$(frameinfo -k height in.nrrd)" = "$(printf '2\n4')" ]
 	[ "$(frameinfo -k type in.nrrd)" = "$(printf 'float\nuchar')" ]
 	[ "$(frameinfo -k channels in.nrrd)" = "$(printf 'depth\nr g b')" ]
-	frameinfo in.nrrd | grep -Eq '^  depth +nan +nan +nan +nan +6 +0$'
+	frameinfo in.nrrd | has -E '^  depth +nan +nan +nan +nan +6 +0$'
 	fails 1 "period_px: there is no such key in frame 0" frameinfo --key period_px in.nrrd
 	fails 2 "--short, --stats and --key do not go together" frameinfo -s --stats in.nrrd
 }
 
 @test "frameinfo: spacings; errors leave no file" {
 	printf 'NRRD0004\ntype: uchar\ndimension: 2\nsizes: 2 1\nspacings: 0.1 0.25\nunits: "mm" "mm"\nencoding: raw\n\nab' >s.nrrd
-	frameinfo s.nrrd | grep -qx '  spacing 0.1 0.25 mm'
+	frameinfo s.nrrd | has -x '  spacing 0.1 0.25 mm'
 	head -c -1 s.nrrd >short.nrrd
 	fails 1 "short.nrrd: " frameinfo -o x.txt s.nrrd short.nrrd
 	[ ! -e x.txt ]

@@ -232,7 +232,7 @@ write_frames("in.nrrd", Frame(np.arange(60, dtype="f4").reshape(3, 20), ["depth"
 	frameplot -t "A (title)" in.nrrd -o a.PDF
 	frameplot -t "A (title)" -j 3 in.nrrd -o b.pdf
 	cmp a.PDF b.pdf
-	head -c 5 a.PDF | grep -q '%PDF-'
+	head -c 5 a.PDF | has '%PDF-'
 	grep -aq 'CreationDate (.*19700101000000' a.PDF
 	grep -aq 'MediaBox \[ *0 0 800 450' a.PDF
 	py 'from pdftext import texts

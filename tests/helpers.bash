@@ -21,6 +21,12 @@ py() {
 $code" "$@"
 }
 
+# has [OPTION OF GREP ...] PATTERN: standard input has such a line. Reads all of it: `grep -q` stops at the first
+# one, its writer dies by SIGPIPE if it is not through by then, and pipefail makes that the pipe's status.
+has() {
+	[ "$(grep -c "$@")" -gt 0 ]
+}
+
 # fails CODE MESSAGE COMMAND ...: the command exits with CODE and prints exactly one message, with MESSAGE in it.
 fails() {
 	local code=$1 message=$2

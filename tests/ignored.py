@@ -1,5 +1,5 @@
 """Finds statements of .bats files whose failure bash ignores, so that their test passes whatever they
-do: python3 ignored.py FILE ...
+do, and those that fail at times: python3 ignored.py FILE ...
 
 `set -e` ends a test at a command that fails, except where bash takes its status for a condition:
 before && and ||, and behind !; and except in a substitution that is an argument.
@@ -12,6 +12,7 @@ RULES = (
 	(r"(^|[;{]|\b(then|do|else))\s*!\s", "! a: is ignored; use run !, or if a; then return 1; fi"),
 	(r"^(?!\s*\[).*\|\|\s*(continue|true|:|return 0)(\s|;|$)", "a || true: every failure of a is ignored"),
 	(r"\blocal\s[^;]*=\$\(", "local a=$(b): a failing b is ignored; declare a first"),
+	(r"(?<!\|)\|\s*grep\s+(-\w+\s+)*-\w*q", "a | grep -q b: fails, too, where grep has found b before a is through; use a | has b"),
 	(r"\[\s+-[nz]\s+\$\(", "[ -z $(a) ]: a failing a may be as silent; use silent a, or a file"),
 )
 CONDITION = re.compile(r"^\s*(if|elif|while|until)\s")

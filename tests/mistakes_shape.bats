@@ -133,7 +133,7 @@ for n in "xyz": expect(np.abs(four[n].mean((1, 3)) - half[n])[seen] < 0.002, n)'
 		phasewrap -q --phase-origin 5 set.nrrd -o off.nrrd	# too little to be told: man unwrap2f says so
 		right unwrap2f off.nrrd -o a.nrrd
 	done
-	man -l "$top/man/unwrap2f.1" | tr -s ' \n' ' ' | grep -q "below 13 degrees nothing is told"
+	man -l "$top/man/unwrap2f.1" | tr -s ' \n' ' ' | has "below 13 degrees nothing is told"
 	for period in 300 900; do	# a cell is as large as the picture, or larger
 		fringesim -q -s 400x300 --projector 1200x800 -n 4 -p $period --gray half -o set.nrrd
 		for crop in 0,0,400,300 50,50,100,80 200,50,90,80; do
@@ -186,7 +186,7 @@ for n in "xyz": expect(np.abs(four[n].mean((1, 3)) - half[n])[seen] < 0.002, n)'
 	mistake "does not lie on the calibration's camera" phase2depth --calib c.json --origin 50,900 crop.nrrd -o y.nrrd
 	framecat --crop 300,50,300,400 a.nrrd | framecat --delete origin_px -o crop.nrrd	# both lie on it
 	right phase2depth --calib c.json --origin 50,300 crop.nrrd -o x.nrrd
-	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | grep -q "its two numbers exchanged, say), of a wrong phase origin, of a wrong period that keeps the phases on the projector, or of a pose that is turned round or of another scale. Nothing tells of these"
+	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | has "its two numbers exchanged, say), of a wrong phase origin, of a wrong period that keeps the phases on the projector, or of a pose that is turned round or of another scale. Nothing tells of these"
 	fails 2 "--min-depth: 900 is more than --max-depth 100: no depth lies between" \
 		phase2depth --calib c.json --min-depth 900 --max-depth 100 a.nrrd -o y.nrrd
 	framecat --channels texture a.nrrd -o texture.nrrd

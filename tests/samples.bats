@@ -71,8 +71,8 @@ for sample in "face", "night":
 	rm captures/night-plate/phase1_00b.png
 	rm captures/block/phase_00.png
 	touch -d "1 hour ago" captures/face/phase1_01.png
-	samples -n | grep -q "out/block/points.tif"
-	if samples -n | grep -q "out/face/"; then return 1; fi
+	samples -n | has "out/block/points.tif"
+	if samples -n | has "out/face/"; then return 1; fi
 }
 
 @test "samples: options, a recipe, a calibration that change make again what comes from them, and no more" {
@@ -94,7 +94,8 @@ for sample in "face", "night":
 	rm own/night.options
 	run samples -n
 	[ "$status" -ne 0 ]
-	[[ $output == *"No rule to make target 'night.options'"* ]]
+	# make's own words are in the user's language
+	[[ $output == *"night.options"* ]]
 }
 
 @test "samples: thousands of images; a blank in a name is an error" {

@@ -49,7 +49,7 @@ for a, b in zip(read_frames("in.nrrd"), read_frames("out.nrrd")):
 	twice = 2 if a.pixels.dtype == "f4" else 1
 	expect(np.array_equal(a.pixels * np.array(twice, a.pixels.dtype), b.pixels, equal_nan=True))
 expect(len(read_frames("out.nrrd")) == 3)'
-	framecat in.nrrd | head -c 1000 >cut.nrrd
+	head -c 1000 <(framecat in.nrrd) >cut.nrrd
 	fails 1 "data are truncated" ./double <cut.nrrd
 	fails 1 "not a frame" ./double </etc/passwd
 	fails 1 "could not be written" bash -c './double <in.nrrd >/dev/full'
@@ -62,7 +62,7 @@ for kind in "u1", "u2", "f4":
 		write_frames("%s-%d.in" % (kind, c), Frame(samples(kind, c), None, {"period_px": "60 66"}))'
 	for in in *.in; do
 		framecat "$in" -o out.nrrd
-		teem-unu head out.nrrd | grep -qx 'period_px:=60 66'
+		teem-unu head out.nrrd | has -x 'period_px:=60 66'
 		teem-unu minmax out.nrrd >"$in.minmax" 2>complaints
 		[ ! -s complaints ]
 		teem-unu save -f nrrd -e ascii -i out.nrrd 2>complaints | sed '1,/^$/d' >"$in.values"
@@ -87,7 +87,7 @@ for kind in "u1", "u2", "f4":
 	grep -qx 'spacings: 0.25 0.5 [Nn]a[Nn]' head
 	grep -qx 'units: "mm" "mm" ""' head
 	teem-unu save -f nrrd -e gzip -i out.nrrd -o gz.nrrd
-	framecat gz.nrrd | head -c 400 | tr -d '\0' | grep -aqx 'spacings: 0.25 0.5 NaN'
+	head -c 400 <(framecat gz.nrrd) | tr -d '\0' | has -ax 'spacings: 0.25 0.5 NaN'
 }
 
 @test "stream: we read Teem's: gzip, text, both byte orders, double and integers" {

@@ -17,11 +17,12 @@ load helpers
 		echo 'it is' "not '" && false
 		cat <<<"$(echo ')')" &&
 			false
+		median | grep -x -Eq 'a b'
 	END
 	run -1 "$python" "$top/tests/ignored.py" bad.bats
 	echo "$output"
-	[ "$(grep -c '^bad.bats:' <<<"$output")" -eq 9 ]
-	for number in 1 2 3 4 5 6 7 8 9; do
+	[ "$(grep -c '^bad.bats:' <<<"$output")" -eq 10 ]
+	for number in 1 2 3 4 5 6 7 8 9 11; do
 		grep -q "^bad.bats:$number: " <<<"$output"
 	done
 	cat >good.bats <<-'END'
