@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The table of Holoimages: what they lose, and how large they are, beside their peers.
 
-   scripts/bench-holo.py RVL WORK [DATA] [--write TOP]
+   scripts/bench-holo.py RVL WORK [DATA] [--check TOP | --write TOP]
 
 RVL: the program of scripts/bench-peers/rvl.c; WORK: a folder to write into; DATA: the folder with
 meshes/bunny_depth_512_u16.png and meshes/igea.ply. Without them a simulated sphere with a relief takes
-their place. The tools are found on PATH. --write puts the tables of man pages into those below TOP.
-scripts/bench holo runs this.
+their place. The tools are found on PATH. --write puts the tables of man pages into those below TOP, --check fails
+where a page has another. scripts/bench holo runs this.
 
 Everywhere: rms over all pixels that are kept, spikes included; good: without the spikes, which are more than half
 a fringe off; dropped: share of the object's pixels that are not in what is read back; lost: these and the spikes.
@@ -287,7 +287,7 @@ def other_codecs(z, obj):
 	write_frames("filled.nrrd", Frame(np.round(share * 65535).astype("u2")))
 	must("framecat", "filled.nrrd", "-o", "filled.png")
 	for ratio in (10, 16, 24, 32, 48) if shutil.which("opj_compress") else ():
-		run = dict(check=True, stdout=subprocess.DEVNULL)
+		run = dict(check=True, capture_output=True)
 		subprocess.run(["opj_compress", "-i", "filled.png", "-o", "out.jp2", "-r", str(ratio), "-I"], **run)
 		subprocess.run(["opj_decompress", "-i", "out.jp2", "-o", "back.png"], **run)
 		must("framecat", "back.png", "-o", "back.nrrd")
@@ -329,14 +329,15 @@ def main():
 	parser.add_argument("rvl")
 	parser.add_argument("work")
 	parser.add_argument("data", nargs="?")
+	parser.add_argument("--check", metavar="TOP")
 	parser.add_argument("--write", metavar="TOP")
 	options = parser.parse_args()
-	rvl, top = os.path.abspath(options.rvl), os.path.abspath(options.write or "")
+	rvl, top = os.path.abspath(options.rvl), os.path.abspath(options.write or options.check or "")
 	os.chdir(options.work)
 	lossless()
 	scans = [(name, z) for name, z in (("bunny", bunny(options.data)), ("igea", igea(options.data))) if z is not None]
-	if options.write and len(scans) < 2:
-		sys.exit("bench-holo: the bunny or igea is missing, FRINGEPIPE_DATA is to name their folder: no page is changed")
+	if (options.write or options.check) and len(scans) < 2:
+		sys.exit("bench-holo: the bunny or igea is missing, FRINGEPIPE_DATA is to name their folder")
 	name, z = (scans or [("simulated relief", relief())])[0]
 	pages = {("dither3.1", "sphere"): three_bits(), ("dither3.1", "scans"): []}
 	for scan in scans or [(name, z)]:
@@ -356,9 +357,17 @@ def main():
 	ratios = thesis_ratios(z, obj)
 	print("\nwithout loss, and peers on the same depth map")
 	pages["holodec.1", "ratios"] = ratios + peers(z, obj, rvl)
-	for (page, block), lines in pages.items() if options.write else ():
-		replace_block(os.path.join(top, "man", page), block, [".Bd -literal -offset 2n"] + lines + [".Ed"])
+	wrong = 0
+	for (page, block), lines in pages.items() if options.write or options.check else ():
+		path, lines = os.path.join(top, "man", page), [".Bd -literal -offset 2n"] + lines + [".Ed"]
+		if options.write:
+			replace_block(path, block, lines)
+		else:
+			wrong += check_block(path, block, lines)
+	if options.check:
+		print("%d tables of man pages, %d wrong" % (len(pages), wrong))
+	return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-	main()
+	sys.exit(main())

@@ -4,6 +4,7 @@ Depth is in pixels of a cube with edge W. Of what is read back each pixel of the
 (NaN there), a spike (more than half a fringe off) or good. rms is over all that is kept, spikes included; rms_good
 leaves the spikes out; lost are the dropped ones and the spikes.
 """
+import difflib
 import os
 import subprocess
 import sys
@@ -109,12 +110,12 @@ def depth_of(path):
 	return read_frame(path).pixels[0].astype(float)
 
 
-def read_back(want, picture, pitch, *options, extent=None):
+def read_back(want, picture, pitch, *options, extent=None, theta=30):
 	"""None where the picture is refused"""
 	if tool("holodec", *options, picture, "-o", "back.nrrd").returncode:
 		return None
 	low, high = map(float, cube(want).split(","))
-	turn = 2 * pitch * (high - low) / W	# theta 30: 1 / sin theta
+	turn = pitch / np.sin(np.radians(theta)) * (high - low) / W
 	return Figures(want, depth_of("back.nrrd"), turn, extent)
 
 
@@ -133,3 +134,11 @@ def replace_block(path, name, lines):
 			file.write("\n".join(old[:first + 1] + lines + old[last:]))
 		os.replace(path + ".new", path)
 	return old[first + 1:last]
+
+
+def check_block(path, name, lines):
+	"""Prints what differs between the lines and those of the file; returns whether anything does"""
+	there = replace_block(path, name, None)
+	for line in difflib.unified_diff(there, lines, path, "measured", n=0, lineterm=""):
+		print(line)
+	return there != lines
