@@ -58,9 +58,8 @@ def plane():
 	error = (error + np.pi) % (2 * np.pi) - np.pi
 	scatter = np.sqrt(2 / STEPS) * np.sqrt(NOISE ** 2 + 1 / 12) / AMPLITUDE
 	everywhere = "all %d" % error.size
-	yield Row("wrapped phase, %d steps of 8 bits, amplitude %d and noise of %d grey level: scatter"
-		% (STEPS, AMPLITUDE, NOISE), "%.2f mrad" % (1e3 * rms(error)), everywhere,
-		"%.2f mrad: sqrt(2/N) sigma/B, sigma^2 with the 1/12 of rounding" % (1e3 * scatter), "none", "")
+	yield Row("plane, wrapped phase: scatter", "%.2f mrad" % (1e3 * rms(error)), everywhere,
+		"%.2f mrad: sqrt(2/N) sigma/B" % (1e3 * scatter), "none", "")
 	smooth = scatter * np.sqrt(np.mean(gauss_gain(HEIGHT)[:, None] * gauss_gain(WIDTH)[None]))
 	yield from unwrapped(truth, smooth, everywhere)
 	if knows("unwrap2f", "--fuse"):
@@ -75,15 +74,14 @@ def unwrapped(truth, theory, everywhere, *options):
 	frame = read_frame("absphase.nrrd")
 	to_first = float(frame.meta["period_px"].split()[0]) / PERIODS[0]
 	error = frame["absphase"].astype(float) * to_first - truth
-	with_ = " ".join(("unwrap2f",) + options)
-	yield Row("the same, absolute: periods %d and %d through gauss 11, %s, median: scatter" % (*PERIODS, with_),
+	with_ = "`%s`" % " ".join(("unwrap2f",) + options)
+	yield Row("plane, absolute phase by gauss 11, %s, median: scatter" % with_,
 		"%.2f mrad" % (1e3 * rms(error)), everywhere, "%.2f mrad" % (1e3 * theory), "none", "")
 	heights = []
 	for angle in ANGLES:
 		must("phase2depth", "--ref", "ideal", "-c", mm_per_rad(angle) * to_first, "absphase.nrrd", "-o", "height.nrrd")
 		heights.append(rms(read_frame("height.nrrd")["depth"]))
-	yield Row("the same in depth (%s): plane %g x %g mm in %dx%d pixels, fringes of %.2f mm, light from %s degrees: rms"
-		% (with_, FIELD_MM, FIELD_MM * HEIGHT / WIDTH, WIDTH, HEIGHT, FRINGE_MM, ", ".join(map(str, ANGLES))),
+	yield Row("plane, its depth (%s), light from %s degrees: rms" % (with_, ", ".join(map(str, ANGLES))),
 		"%s mm" % ", ".join("%.4f" % h for h in heights), everywhere,
 		"%s mm" % ", ".join("%.4f" % (theory * mm_per_rad(a)) for a in ANGLES), "none for these conditions", "")
 
@@ -108,7 +106,7 @@ def holoimage_sphere():
 			"in.nrrd", "-o", "out.png")
 		f = read_back(z, "out.png", pitch, extent=0.9 * W)
 		limit = 100 * PAIR_TO_U[rounding] * pitch / np.sin(np.radians(30)) / (0.9 * W)
-		yield Row("sphere as a composite Holoimage in PNG, pitch 16, `--rounding %s`: rms of the diameter" % rounding,
+		yield Row("sphere, composite Holoimage, pitch 16, `--rounding %s`: rms" % rounding,
 			"%.4f %%" % f.rms, kept(f), "%.4f %%: rounding of R and G" % limit, "0.017 % (thesis, fig. 5.5: 1.68e-4 of 1)", alike)
 
 
@@ -122,15 +120,15 @@ def three_bit_sphere():
 		must("dither3", "-m", method, "out.nrrd", "-o", "bits.png")
 		must("undither3", "bits.png", "-o", "levels.nrrd")
 		must("holodec", "levels.nrrd", "-o", "back.nrrd")
-		for where, part in ("", z), (", more than 6 pixels inside its boundary", inside):
+		for where, part in ("", z), (", 6 px and more from its boundary", inside):
 			f = Figures(part, depth_of("back.nrrd"), 84, 0.9 * W)
-			yield Row("sphere in 3 bits a pixel, %s%s: rms of the diameter" % (name, where), "%.3f %%" % f.rms, kept(f),
+			yield Row("sphere, 3 bits, %s%s: rms" % (name, where), "%.3f %%" % f.rms, kept(f),
 				"none", "%g %% (thesis, fig. 8.3)" % published, "dithering yes, decoder ours; its pixels are not stated")
 
 
 def three_bit_scans(data):
-	methods = (("fs", "as the thesis has it, Floyd-Steinberg", "David 8.2:1, 0.34 % (thesis, 8.4)",
-			"no: another object (its 24-bit PNG is 320 KB, this one %.0f); dithering and packing yes, decoder ours"),
+	methods = (("fs", "Floyd-Steinberg", "David 8.2:1, 0.34 % (thesis, 8.4)",
+			"method yes, decoder ours; no: another object, whose 24-bit PNG is 320 KB (here %.0f)"),
 		("small", "`dither3 -m small`", "none", ""))
 	table = {method[0]: [] for method in methods}
 	for name, z in ("bunny", bunny(data)), ("igea", igea(data)):
@@ -142,7 +140,7 @@ def three_bit_scans(data):
 			must("dither3", "-m", method, "--pack", "msb", "out.png", "-o", "bits.png")
 			must("undither3", "bits.png", "-o", "levels.nrrd")
 			f = read_back(z, "levels.nrrd", 42)
-			table[method].append(Row("scan in 3 bits a pixel, %s, %s: pitch 42, PNG of 24 bits to that of 3 (msb), rms of the extent in depth"
+			table[method].append(Row("%s, 3 bits, %s: PNG of 24 bits to that of 3, rms"
 				% (name, what), "%.2f:1, %.3f %%" % (size("out.png") / size("bits.png"), f.rms), kept(f), "none", published,
 				alike and alike % (size("out.png") / 1e3)))
 	for part in table.values():
@@ -150,6 +148,15 @@ def three_bit_scans(data):
 
 
 # ---- the table ----
+
+SCANS = "| bunny", "| igea"
+LEGEND = """- plane: simulated, %d x %d mm in %dx%d pixels of 8 bits, %d steps, amplitude %d, noise of %d grey level; fringes of
+  %d and %d projector pixels, the former %.2f mm wide on the plane; light at an angle to the camera's axis. sigma^2 of theory
+  has the 1/12 of rounding.
+- sphere: by formula, 0.9 of the width of its 512x512 pixels; rms in %% of its diameter. bunny, igea: scans from the
+  front, 512x512; rms in %% of their extent in depth.
+- 3 bits a pixel: of Holoimages of pitch 42, `-K 0` (scans: `--rounding level`), packed as msb, decoded by `undither3`.
+""" % (FIELD_MM, FIELD_MM * HEIGHT / WIDTH, WIDTH, HEIGHT, STEPS, AMPLITUDE, NOISE, *PERIODS, FRINGE_MM)
 
 def rows(data):
 	yield from plane()
@@ -171,8 +178,12 @@ def show(row):
 
 def check(lines, table):
 	"""README's rows against those that were measured; rows that need what is not here are named"""
-	there = {line.split(" | ")[0]: line for line in lines}
+	there = {line.split(" | ")[0]: line for line in lines
+		if line.startswith("|") and not line.startswith("|---") and line != as_markdown(HEADINGS)}
 	wrong = 0
+	if [line for line in lines if not line.startswith("|")] != LEGEND.split("\n"):
+		wrong += 1
+		print("README's legend is another:\n" + LEGEND)
 	for row in table:
 		line = as_markdown(row)
 		key = line.split(" | ")[0]
@@ -180,7 +191,7 @@ def check(lines, table):
 			wrong += 1
 			print("README does not have this row: %s" % line)
 	for key in there:
-		if key.startswith("| scan ") and not any(row.what.startswith("scan ") for row in table):
+		if key.startswith(SCANS) and not any(as_markdown(row).startswith(SCANS) for row in table):
 			print("not measured, no scans here: %s" % key[2:])
 		else:
 			wrong += 1
@@ -203,11 +214,12 @@ def main():
 		sys.exit("bench-accuracy: no scans, FRINGEPIPE_DATA is to name their folder: README stays as it was")
 	table = list(rows(options.data))
 	if options.check:
-		sys.exit(1 if check(there[2:], table) else 0)
+		sys.exit(1 if check(there, table) else 0)
+	print("\n" + LEGEND.rstrip())
 	for row in table:
 		show(row)
 	if options.write:
-		replace_block(readme, "accuracy", [as_markdown(HEADINGS), "|---" * len(HEADINGS) + "|"]
+		replace_block(readme, "accuracy", LEGEND.split("\n") + [as_markdown(HEADINGS), "|---" * len(HEADINGS) + "|"]
 			+ [as_markdown(row) for row in table])
 
 

@@ -35,14 +35,14 @@ load helpers
 
 @test "bench: a figure of README's table that is not measured is named, a row too many or too few as well" {
 	export PYTHONDONTWRITEBYTECODE=1
-	sed 's/| 0\.0010 % |/| 0.0009 % |/; /^| wrapped phase/d; s/^| sphere in 3 bits a pixel, Bayer:/& old/' \
+	sed 's/| 0\.0010 % |/| 0.0009 % |/; /^| plane, wrapped phase/d; s/^| sphere, 3 bits, Bayer:/& old/; s/9.35 mm/9.36 mm/' \
 		"$top/README.md" >README.md
 	run "$python" "$top/scripts/bench-accuracy.py" . --check README.md
 	[ "$status" -eq 1 ]
-	[[ $output == *"README does not have this row: | wrapped phase"* ]]
-	[[ $output == *"README does not have this row: | sphere as a composite Holoimage"*"0.0010 %"* ]]
-	[[ $output == *"README has a row more: | sphere in 3 bits a pixel, Bayer: old"* ]]
-	[[ $output == *" rows measured, 4 wrong"* ]]
+	[[ $output == *"README does not have this row: | plane, wrapped phase"* ]]
+	[[ $output == *"README does not have this row: | sphere, composite Holoimage"*"0.0010 %"* ]]
+	[[ $output == *"README has a row more: | sphere, 3 bits, Bayer: old"* ]]
+	[[ $output == *" rows measured, 5 wrong"* ]]
 	cp README.md before.md
 	run "$python" "$top/scripts/bench-accuracy.py" . --write README.md	# no scans: half a table is none
 	[ "$status" -eq 1 ]
