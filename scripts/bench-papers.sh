@@ -5,7 +5,7 @@
 # seconds belong to reading, copying and display they seldom say. Ours go from memory to memory; the share of the
 # copy bandwidth of the same run is what stays the same on a slower machine, or one where others are at work.
 #
-# shellcheck disable=SC2154 # rounds, cores, work and the like are of scripts/bench
+# shellcheck disable=SC2034,SC2154 # rounds, cores, large_frames and the like are of scripts/bench
 # shellcheck disable=SC2046,SC2086 # the words of a case are split where they stand without quotes
 
 # paper PAPER-SAYS: what is published for the case that add named last
@@ -103,7 +103,7 @@ papers_holovideo() {
 
 # Liu 2015, table II, phase calculation.
 papers_liu() {
-	local size=2549x1920
+	local size=2549x1920 large_frames=10	# the first ones are slower: their memory is fresh
 
 	[ -e "$size.twelve.nrrd" ] || fringesim -q -s "$size" -n 4 -p 35,36,37 --projector 1260x800 --noise 1 -o "$size.twelve.nrrd"
 	heading "Liu 2015, table II: twelve images of $size to absolute phase (four steps, heterodyne of three)
@@ -115,7 +115,7 @@ papers_liu() {
 }
 
 part_papers() {
-	local published=() name words
+	local published=() name words large_frames=3
 
 	part_machine
 	fringepipe --devices

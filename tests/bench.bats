@@ -52,3 +52,12 @@ load helpers
 	[ "$status" -eq 1 ]
 	[[ $output == *'unmarked.md: no lines "begin: accuracy'* ]]
 }
+
+@test "bench: --check and --write are of the parts that make tables, and of no other" {
+	for words in "--check" "--check stage" "--write accuracy papers" "--check accuracy holo machine"; do
+		# shellcheck disable=SC2086
+		FRINGEPIPE_BIN=$(dirname "$(command -v median)") run "$top/scripts/bench" $words
+		[ "$status" -eq 2 ]
+		[[ $output == *"scripts/bench --write accuracy holo "* ]]
+	done
+}
