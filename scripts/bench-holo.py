@@ -133,6 +133,32 @@ def three_bits_of(name, z):
 	return page
 
 
+VIEWS = (("stanford-bunny.obj", 90, 0), ("stanford-bunny.obj", 180, 0), ("stanford-bunny.obj", -45, 20),
+	("igea.ply", 60, 0), ("igea.ply", 180, 0))
+
+
+def other_views(data):
+	"""Views that nothing in undither3 was chosen on; returns their table in dither3(1)"""
+	page = ["view                 points   bytes     msb  planar     rms    good  spikes dropped"]
+	for name, yaw, pitch in VIEWS:
+		z = mesh(data, name, yaw, pitch)
+		if z is None:
+			continue
+		put("in.nrrd", z)
+		must("holoenc", "-P", 42, "-K", 0, "--rounding", "level", "--depth-range", cube(z), "in.nrrd", "-o", "out.png")
+		sizes = []
+		for pack in "planar", "msb":
+			must("dither3", "-m", "small", "--pack", pack, "out.png", "-o", "bits.png")
+			sizes.append(size("bits.png"))
+		must("undither3", "bits.png", "-o", "levels.nrrd")
+		f = read_back(z, "levels.nrrd", 42)
+		page.append("%-19s %7d %7d %7s %7s  %6.3f  %6.3f  %6d  %4.1f %%" % ("%s, %d,%d" % (name.split(".")[0][-5:], yaw,
+			pitch), f.pixels, sizes[1], *("%.2f:1" % (size("out.png") / n) for n in reversed(sizes)), f.rms, f.rms_good,
+			f.spikes, f.dropped))
+	print("\n2c. other views by mesh2depth --view, dither3 -m small\n" + "\n".join(page))
+	return page
+
+
 def jpeg(z, pitch, stair, chroma, quality, **options):
 	"""The size of in.nrrd as JPEG, and its figures."""
 	must("framecat", "--quality", quality, "--chroma", chroma, "%s%d.nrrd" % (stair, pitch), "-o", "out.jpg")
@@ -342,6 +368,7 @@ def main():
 	pages = {("dither3.1", "sphere"): three_bits(), ("dither3.1", "scans"): []}
 	for scan in scans or [(name, z)]:
 		pages["dither3.1", "scans"] += ([""] if pages["dither3.1", "scans"] else []) + three_bits_of(*scan)
+	pages["dither3.1", "views"] = other_views(options.data)
 	pages["holodec.1", "sphere"] = sphere_through_jpeg()
 	put("in.nrrd", z)
 	must("framecat", "in.nrrd", "-o", "out.obj")

@@ -63,14 +63,19 @@ def bunny(data):
 	return W - read_frame("scan.nrrd").pixels[0].astype(float) / 128	# it counts from the camera
 
 
-def igea(data):
-	"""A mesh from its front, scaled to the cube as the bunny is; None where the mesh is missing"""
-	path = os.path.join(data or "", "meshes", "igea.ply")
+def mesh(data, name, yaw=0, pitch=0):
+	"""A mesh turned by these degrees, scaled to the cube as the bunny is; None where the mesh is missing"""
+	path = os.path.join(data or "", "meshes", name)
 	if not os.path.exists(path):
 		return None
-	must("mesh2depth", path, "-o", "scan.nrrd")
+	must("mesh2depth", "--view", "%g,%g,0" % (yaw, pitch), path, "-o", "scan.nrrd")
 	z = read_frame("scan.nrrd").pixels[0].astype(float)
 	return (z - np.nanmin(z)) / np.ptp(z[np.isfinite(z)]) * W
+
+
+def igea(data):
+	"""From its front"""
+	return mesh(data, "igea.ply")
 
 
 def put(name, z):
