@@ -118,7 +118,10 @@ for n in "xyz": expect(np.abs(four[n].mean((1, 3)) - half[n])[seen] < 0.002, n)'
 	right phase2depth --calib "$eye/calib.json" a.nrrd -o x.nrrd
 	mistake "by --origin" phase2depth --calib "$eye/caliInfo_original_full_frame.yml" a.nrrd -o x.nrrd
 	framecat --delete period_px a.nrrd -o bare.nrrd
-	mistake "outside the projector" phase2depth --calib "$eye/calib.json" --period 120 bare.nrrd -o x.nrrd
+	mistake "counts in fringes of 120 px, but $eye/calib.json names fringe_period_projector_px 60" \
+		phase2depth --calib "$eye/calib.json" --period 120 bare.nrrd -o x.nrrd
+	sed 's/fringe_period_projector_px/another_key/' "$eye/calib.json" >keyless.json
+	mistake "outside the projector's 1920 columns" phase2depth --calib keyless.json --period 120 bare.nrrd -o x.nrrd
 }
 
 @test "mistakes: a phase origin or --gray-offset some degrees beside the Gray code; cells seen in part are right" {
@@ -185,7 +188,7 @@ for n in "xyz": expect(np.abs(four[n].mean((1, 3)) - half[n])[seen] < 0.002, n)'
 	right phase2depth --calib c.json --origin 900,50 crop.nrrd -o x.nrrd
 	mistake "does not lie on the calibration's camera" phase2depth --calib c.json --origin 50,900 crop.nrrd -o y.nrrd
 	framecat --crop 300,50,300,400 a.nrrd | framecat --delete origin_px -o crop.nrrd	# both lie on it
-	right phase2depth --calib c.json --origin 50,300 crop.nrrd -o x.nrrd
+	mistake "the surface as a whole is turned away by 79 degrees" phase2depth --calib c.json --origin 50,300 crop.nrrd -o x.nrrd
 	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | grep -q "its two numbers exchanged, say), of a wrong phase origin, of a wrong period that keeps the phases on the projector, or of a pose that is turned round or of another scale. Nothing tells of these"
 	fails 2 "--min-depth: 900 is more than --max-depth 100: no depth lies between" \
 		phase2depth --calib c.json --min-depth 900 --max-depth 100 a.nrrd -o y.nrrd

@@ -321,7 +321,9 @@ for f, z in zip(read_frames("depth.nrrd"), (2, 4, 6, 9)):
 		phase2depth --ref ref.nrrd --fit-c 2,4,6 steps.nrrd
 	fails 2 "--fit-c: needs 3 depths or more for --degree 3, not 2" \
 		phase2depth --ref ref.nrrd --fit-c 2,4 --degree 3 steps.nrrd
-	fails 1 "the phases do not determine c" phase2depth --ref ref.nrrd --fit-c 2 ref.nrrd
+	fails 1 "the phases do not determine c" phase2depth --ref ref.nrrd --fit-c 0 ref.nrrd
+	fails 1 "--fit-c: measurement 2, at 4 mm, is the reference itself, whose depth is 0" \
+		phase2depth --ref ref.nrrd --fit-c 2,4,6,9,11 steps.nrrd ref.nrrd
 }
 
 @test "phase2depth: one thread equals seven, every band height and instruction level alike" {
@@ -361,8 +363,17 @@ for key, value in bad.items():
 write_frames("placed.nrrd", Frame(flat, ["absphase"],
 	{"period_px": "60", "axis": "x", "origin_px": "4 0", "bin": "1"}))
 write_frames("two.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["a", "b"]))'
-	fails 2 "say --ref FILE, --ref ideal or --calib FILE" phase2depth in.nrrd
-	fails 2 "--calib needs no reference" phase2depth --calib c.json --ref ideal in.nrrd
+	fails 2 "say --ref FILE (the absolute phase of a plane), --ref ideal (a plane by formula) or --calib FILE" phase2depth in.nrrd
+	for option in "--ref ideal" "--ref-plane 1,2,3" "-c 1" "--c-map in.nrrd" "--fit-c 1"; do
+		name=${option% *}
+		# shellcheck disable=SC2086
+		fails 2 "${name/#-c/--c}: gives depth over a reference plane, --calib coordinates without one: say one of them" \
+			phase2depth --calib c.json $option in.nrrd
+	done
+	for option in "-p 36" "-a x" --centered "--projector 9,9" "--bin 2" --as-projector; do
+		# shellcheck disable=SC2086
+		fails 2 ": is only for --calib" phase2depth --ref-plane 1,2,3 -c 1 $option in.nrrd
+	done
 	fails 2 "--ref-plane is the ideal plane" phase2depth --ref in.nrrd --ref-plane 1,2,3 in.nrrd
 	fails 2 "--ref-plane: must be three numbers, not 2" phase2depth --ref-plane 1,2 in.nrrd
 	fails 2 "--c, --c-map and --fit-c exclude one another" phase2depth -r ideal -c 1 --fit-c 1 in.nrrd

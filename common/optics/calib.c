@@ -149,6 +149,21 @@ best_dialect(const struct file *file)
 	return best;
 }
 
+/* The fringe period that the file names for the projector. */
+static int
+get_period(const struct file *file, struct calib *calib)
+{
+	static const char name[] = "fringe_period_projector_px";
+
+	calib->period_px = 0;
+	if (!find(file, name))
+		return 0;
+	if (get(file, name, "a period in pixels", 1, &calib->period_px) < 0)
+		return -1;
+	return calib->period_px > 0 ? 0 : fail(file->path, "%s: expected a period in pixels, "
+	    "found %g", name, calib->period_px);
+}
+
 /* Image sizes, the crop that the camera matrix is meant for, the unit of lengths. */
 static int
 get_frame(const struct file *file, struct calib *calib)
@@ -171,6 +186,8 @@ get_frame(const struct file *file, struct calib *calib)
 		return -1;
 	calib->projector.w = size[0];
 	calib->projector.h = size[1];
+	if (get_period(file, calib) < 0)
+		return -1;
 	if (unit && unit->text[0])
 		snprintf(calib->unit, sizeof(calib->unit), "%.15s", unit->text);
 	return 0;

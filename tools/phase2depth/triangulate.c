@@ -166,30 +166,41 @@ warn_period(struct triangulation *t, double given_px, const struct frame_head *i
 	t->warned = true;
 }
 
+static int
+fail_period(const struct calib *calib)
+{
+	return calib->period_px > 0 ? fail(NULL, "the fringe period is not known: say --period PX (the "
+	    "calibration names fringe_period_projector_px %g)", calib->period_px) :
+	    fail(NULL, "the fringe period is not known: say --period PX, the pixels of the projector "
+	    "from a fringe to the next");
+}
+
 /* What the phase counts: pixels a radian, and the pixel where it is 0. */
 static int
-set_phase(const struct run *run, struct triangulation *t, const struct pinhole *projector,
+set_phase(const struct run *run, struct triangulation *t, const struct calib *calib,
     const struct triangulation_options *options, const struct frame_head *in, bool along_y)
 {
-	double period_px, known = along_y ? projector->h : projector->w;
+	double period_px, known = along_y ? calib->projector.h : calib->projector.w;
 	struct numbers size;
 
 	if (run_number(run, options->period_px, in, "period_px", NAN, &period_px) < 0)
 		return -1;
 	if (isnan(period_px))
-		return fail(NULL, "the fringe period is not known: say --period PX");
+		return fail_period(calib);
 	if (!(period_px > 0 && isfinite(period_px)))
 		return fail(NULL, "key period_px must be positive, not %g", period_px);
 	warn_period(t, options->period_px, in);
 	t->px_per_rad = period_px / (2 * M_PI);
 	t->code0_px = 0;
-	if (!options->centered)
-		return 0;
 	if (run_numbers(run, &options->projector, in, "projector_px", &size) < 0)
 		return -1;
-	if (size.n == 2)
-		known = size.v[along_y];
+	for (size_t k = 0; k < 2; k++)
+		t->projector_px[k] = size.n == 2 ? size.v[k] : 0;
 	numbers_free(&size);
+	if (!options->centered)
+		return 0;
+	if (t->projector_px[along_y] > 0)
+		known = t->projector_px[along_y];
 	if (!(known > 0))
 		return fail(NULL, "--centered needs the projector's size: say --projector W,H");
 	t->code0_px = known / 2;
@@ -244,7 +255,7 @@ triangulation_plan(struct run *run, struct triangulation *t, const struct calib 
 
 	if (options->axis < 0 && axis && strcmp(axis, "x") && strcmp(axis, "y"))
 		return fail(NULL, "key axis must be x or y, not '%.40s': say --axis", axis);
-	if (set_phase(run, t, &calib->projector, options, in, along_y) < 0 ||
+	if (set_phase(run, t, calib, options, in, along_y) < 0 ||
 	    place(run, t, calib, options, in, origin_px, bin) < 0)
 		return -1;
 	t->along_y = along_y;

@@ -34,6 +34,7 @@ struct triangulation {
 	double x0, x_per_column, x_per_row, y0, y_per_row;
 	size_t w, h;
 	double origin_px[2], bin[2];
+	double projector_px[2];	/* its size by option or key; 0: neither */
 	bool along_y;
 	bool warned;		/* of a --period that is not the frame's own */
 	bool placed;		/* an option or a key says where the frame lies */
