@@ -322,7 +322,7 @@ for f, z in zip(read_frames("depth.nrrd"), (2, 4, 6, 9)):
 	fails 2 "--fit-c: needs 3 depths or more for --degree 3, not 2" \
 		phase2depth --ref ref.nrrd --fit-c 2,4 --degree 3 steps.nrrd
 	fails 1 "the phases do not determine c" phase2depth --ref ref.nrrd --fit-c 0 ref.nrrd
-	fails 1 "--fit-c: measurement 2, at 4 mm, is the reference itself, whose depth is 0" \
+	fails 1 "--fit-c: measurement 5, at 11 mm, is the reference itself, whose depth is 0" \
 		phase2depth --ref ref.nrrd --fit-c 2,4,6,9,11 steps.nrrd ref.nrrd
 }
 
@@ -402,5 +402,5 @@ write_frames("two.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["a", "b"]))'
 	fails 1 "key axis must be x or y, not 'z': say --axis" phase2depth --calib c.json axis.nrrd
 	fails 1 "none.json: cannot open" phase2depth --calib none.json in.nrrd
 	echo '{"K1": 3}' >short.json
-	fails 1 "short.json: K1: expected a 3x3 matrix, found 1 number" phase2depth --calib short.json in.nrrd
+	fails 1 "short.json: K1: expected the camera's 3x3 matrix, found 1 number" phase2depth --calib short.json in.nrrd
 }
