@@ -27,6 +27,9 @@ struct triangulation {
 	 */
 	float lens_terms[12 + 3 + 9];
 	bool distorted, plain;			/* plain: without k4 k5 k6 and s1 .. s4 */
+	bool strong;	/* undoing it takes more steps than usual, somewhere in the picture */
+	bool tried[2];	/* strong is known, of fringes along x, along y */
+	bool strong_along[2];
 	double R[9], T[3];			/* camera to world: X = R (s d) + T */
 	double px_per_rad, code0_px;	/* code = px_per_rad phase + code0_px */
 	/* The camera: normalised x and y of frame pixel (column, row), before the lens is undone.
