@@ -144,7 +144,16 @@ for part in np.s_[:, :40], np.s_[:, 71:]:
 expect(f.meta["phase_anchor"] == "ref", f.meta)'
 	unwrapq in.nrrd -o relative.nrrd
 	unwrapq --ref relative.nrrd in.nrrd -o again.nrrd
-	py 'expect(read_frames("again.nrrd")[0].meta["phase_anchor"] == "none", "a relative reference makes nothing absolute")'
+	py 'expect(read_frames("again.nrrd")[0].meta["phase_anchor"] == "relative", "a relative reference makes nothing absolute")'
+	phase2depth --ref relative.nrrd -c 1 again.nrrd -o depth.nrrd 2>warnings
+	for ref in ref.nrrd relative.nrrd; do
+		fails 1 "absphase may be whole turns off the reference's: give unwrapq the same --ref" \
+			phase2depth --ref $ref -c 1 relative.nrrd
+	done
+	for file in relative again; do
+		fails 1 "absphase is known up to whole turns only: unwrapq --anchor makes it absolute" \
+			phase2depth --ref ideal --ref-plane 1,0,0 -c 1 $file.nrrd
+	done
 	fails 2 "give --anchor or --ref, not both" unwrapq --ref ref.nrrd --anchor 1,1,0 in.nrrd
 }
 

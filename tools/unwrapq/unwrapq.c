@@ -191,9 +191,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	if (parameters->ref && run_second_input(run, in, "ref", "absphase", &priv->ref) < 0)
 		return -1;
-	if (ref)
-		known = meta_get(&ref->meta, "phase_anchor") ? meta_get(&ref->meta, "phase_anchor")
-							     : "ref";
+	/* beside a reference that is off by turns itself, the phase is off by the same */
+	if (ref && meta_get(&ref->meta, "phase_anchor") &&
+	    strcmp(meta_get(&ref->meta, "phase_anchor"), "pixel"))
+		known = !strcmp(meta_get(&ref->meta, "phase_anchor"), "ref") ? "ref" : "relative";
+	else if (ref)
+		known = "ref";
 	if (meta_set(&out->meta, "phase_anchor", known) < 0)
 		return -1;
 	if ((priv->patches.w != in->w || priv->patches.h != in->h) &&
