@@ -313,7 +313,7 @@ put("lenses", camera_dist=c["projector_dist"], projector_dist=c["camera_dist"])'
 	for name in inverse ten lenses; do
 		right phase2depth --calib $name.json --origin 350,300 a.nrrd -o x.nrrd
 	done
-	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | grep -q "the pose the other way round (R transposed and T turned with it), which puts the projector on the camera's other side"
+	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | has "the pose the other way round (R transposed and T turned with it), which puts the projector on the camera's other side"
 }
 
 @test "mistakes: no word of right rigs, many of them" {

@@ -10,7 +10,7 @@ struct choice {
 };
 
 struct round {
-	struct regions *now, *next;
+	struct regions *now, next;
 	struct choice *choice;
 	int32_t *number; /* of each region's root among the next regions */
 	int32_t *member; /* regions by the next one's number; from first_member on those of each */
@@ -118,19 +118,19 @@ list_members(struct round *round, size_t roots)
 
 	for (size_t i = 0; i < now->n; i++)
 		borders += now->end[i] - now->first[i];
-	if (regions_new(round->next, roots, borders) < 0)
+	if (regions_new(&round->next, roots, borders) < 0)
 		return -1;
 	memset(first, 0, (roots + 1) * sizeof(*first));
 	for (size_t i = 0; i < now->n; i++) {
 		first[next_number(round, i) + 1]++;
-		round->next->end[next_number(round, i)] += now->end[i] - now->first[i];
+		round->next.end[next_number(round, i)] += now->end[i] - now->first[i];
 	}
 	borders = 0;
 	for (size_t r = 0; r < roots; r++) {
 		first[r + 1] += first[r];
-		round->next->first[r] = borders;
-		borders += round->next->end[r];
-		round->next->end[r] = round->next->first[r];
+		round->next.first[r] = borders;
+		borders += round->next.end[r];
+		round->next.end[r] = round->next.first[r];
 	}
 	/* `first` moves to each list's end, which is the next one's first */
 	for (size_t i = 0; i < now->n; i++)
@@ -145,7 +145,7 @@ static void
 gather(struct round *round, size_t r)
 {
 	const struct regions *now = round->now;
-	struct regions *next = round->next;
+	struct regions *next = &round->next;
 	size_t end = next->first[r];
 
 	for (size_t m = round->first_member[r]; m < round->first_member[r + 1]; m++) {
@@ -171,7 +171,7 @@ gather_chunk(void *arg, size_t chunk)
 {
 	struct round *round = arg;
 
-	for (size_t r = chunk * CHUNK; r < chunk_end(chunk, round->next->n); r++)
+	for (size_t r = chunk * CHUNK; r < chunk_end(chunk, round->next.n); r++)
 		gather(round, r);
 }
 
@@ -199,11 +199,9 @@ static int
 join_rounds(struct run *run, struct regions *regions, struct round *round, struct joined *joined)
 {
 	for (;;) {
-		struct regions next = { 0 };
 		size_t roots;
 
 		round->now = regions;
-		round->next = &next;
 		run_for(run, chunks(regions->n), choose_chunk, round);
 		roots = find_roots(round);
 		if (roots == regions->n)
@@ -214,7 +212,7 @@ join_rounds(struct run *run, struct regions *regions, struct round *round, struc
 		run_for(
 		    run, chunks(joined->patches), follow_chunk, &(struct follow){ round, joined });
 		regions_free(regions);
-		*regions = next;
+		*regions = round->next;
 	}
 }
 

@@ -82,7 +82,7 @@ unwrap(struct run *run, const struct frame *in, struct frame *out)
 	struct phase_plane phase = { in, priv->phase, (float)(1 / turn) },
 			   quality = { in, priv->quality, 1 };
 	struct components components = { 0 };
-	struct regions regions;
+	struct regions regions = { 0 };
 	struct joined joined = { 0 };
 	double median = 1;
 	int status = -1;
