@@ -1,125 +1,39 @@
 #!/usr/bin/env python3
 """The table of Holoimages: what they lose, and how large they are, beside their peers.
 
-   scripts/bench-holo.py RVL WORK [DATA]
+   scripts/bench-holo.py RVL WORK [DATA] [--check TOP | --write TOP]
 
 RVL: the program of scripts/bench-peers/rvl.c; WORK: a folder to write into; DATA: the folder with
 meshes/bunny_depth_512_u16.png and meshes/igea.ply. Without them a simulated sphere with a relief takes
-their place. The tools are found on PATH. scripts/bench holo runs this. Lost: not in what is read back, or more than
-half a fringe off; rms: of the others, in % of the object's extent in depth.
+their place. The tools are found on PATH. --write puts the tables of man pages into those below TOP, --check fails
+where a page has another. scripts/bench holo runs this.
+
+Everywhere: rms over all pixels that are kept, spikes included; good: without the spikes, which are more than half
+a fringe off; dropped: share of the object's pixels that are not in what is read back; lost: these and the spikes.
 """
+import argparse
 import os
 import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests"))
-import numpy as np
-from frames import Frame, read_frame, write_frames
+from bench_tools import *
 
 try:
 	from PIL import Image
 except ImportError:	# the rows of yuv planes are left out
 	Image = None
 
-W = 512
 PITCHES = 32, 42, 52, 64
 OBJ_OF_THESIS = 20935e3		# bytes of a 512 x 512 frame as OBJ [Karpinsky thesis, 6.3]
-
-
-def tool(*words):
-	return subprocess.run([str(w) for w in words], capture_output=True, text=True)
-
-
-def must(*words):
-	done = tool(*words)
-	if done.returncode:
-		sys.exit("bench-holo: %s: %s" % (" ".join(map(str, words)), done.stderr))
-
-
-def size(path):
-	return os.path.getsize(path)
-
-
-# ---- objects, in pixels ----
-
-def sphere():
-	y, x = np.mgrid[:W, :W] - (W - 1) / 2
-	rr = (0.45 * W) ** 2 - x * x - y * y
-	return np.where(rr >= 0, W / 2 + np.sqrt(np.maximum(rr, 0)), np.nan)
-
-
-def steps():
-	z = np.kron(np.random.default_rng(3).uniform(0.04, 0.96, (8, 8)), np.ones((W // 8, W // 8))) * W
-	y, x = np.mgrid[:W, :W]
-	return z + 3 * np.sin(x / 40) + 3 * np.cos(y / 30)
-
-
-def relief():
-	y, x = np.mgrid[:W, :W]
-	return sphere() + 12 * np.sin(x / 19) * np.cos(y / 23)
-
-
-def scan(data):
-	path = os.path.join(data, "meshes", "bunny_depth_512_u16.png") if data else ""
-	if not os.path.exists(path):
-		return "simulated relief", relief()
-	must("framecat", "--invalid", 0, path, "-o", "scan.nrrd")
-	z = read_frame("scan.nrrd").pixels[0].astype(float) / 128
-	return os.path.basename(path), W - z	# it counts from the camera
-
-
-def mesh(path):
-	"""A mesh from its front, scaled to the cube as the bunny is; None where a tool or the mesh is missing"""
-	if not os.path.exists(path) or tool("mesh2depth", path, "-o", "scan.nrrd").returncode:
-		return None
-	z = read_frame("scan.nrrd").pixels[0].astype(float)
-	return (z - np.nanmin(z)) / np.ptp(z[np.isfinite(z)]) * W
-
-
-def put(name, z):
-	write_frames(name, Frame(z.astype("f4"), ["depth"], {"z_axis": "towards"}))
-
-
-def light(z):
-	"""What a lamp beside the camera makes of z: a texture from 0 to 255"""
-	down, right = np.gradient(np.where(np.isnan(z), 0, z))
-	return np.where(np.isnan(z), np.nan, 255 / np.sqrt(1 + down ** 2 + right ** 2))
-
-
-def cube(z):
-	return "%g,%g" % (min(0, np.floor(np.nanmin(z))), max(W, np.ceil(np.nanmax(z))))
-
-
-# ---- figures ----
-
-class Figures:
-	def __init__(self, want, got, turn, extent=None):
-		there, kept = np.isfinite(want), np.isfinite(want) & np.isfinite(got)
-		error = (got - want)[kept]
-		spike = np.abs(error) > turn / 2
-		self.spikes = int(spike.sum())
-		self.spike_share = 100 * spike.mean() if spike.size else 0
-		self.lost = 100 * (1 - (kept.sum() - spike.sum()) / there.sum())
-		good = error[~spike]
-		self.rms = 100 * np.sqrt(np.mean(good ** 2) if good.size else np.nan) / (extent or np.ptp(want[there]))
-
-
-def read_back(want, picture, pitch, *options, extent=None):
-	"""None where the picture is refused"""
-	if tool("holodec", *options, picture, "-o", "back.nrrd").returncode:
-		return None
-	low, high = map(float, cube(want).split(","))
-	turn = 2 * pitch * (high - low) / W	# theta 30: 1 / sin theta
-	return Figures(want, read_frame("back.nrrd").pixels[0].astype(float), turn, extent)
 
 
 # ---- the table ----
 
 def lossless():
 	print("\n1. lossless, theta 30; rms in % of the sphere's diameter (limit: 1.03 times quantisation)")
-	print("%-8s %-10s %-9s %6s %8s %10s %10s %8s" % ("object", "stair", "rounding", "pitch", "bytes", "rms %", "limit %",
-		"spikes"))
+	print("%-8s %-10s %-9s %6s %8s %10s %10s %8s %9s" % ("object", "stair", "rounding", "pitch", "bytes", "rms %", "limit %",
+		"spikes", "dropped %"))
 	for name, z, limits in ("sphere", sphere(), {"level": (0.0026, 0.0052, 0.0068), "angle": (0.00105, 0.0021, 0.00277)}), (
 			"steps", steps(), None):
 		put("in.nrrd", z)
@@ -128,68 +42,127 @@ def lossless():
 				must("holoenc", "-P", pitch, "--stair", stair, "--rounding", rounding, "--depth-range", cube(z),
 					"in.nrrd", "-o", "out.png")
 				f = read_back(z, "out.png", pitch, extent=0.9 * W)
-				print("%-8s %-10s %-9s %6d %8d %10.5f %10s %8d" % (name, stair, rounding, pitch, size("out.png"), f.rms,
-					limits[rounding][i] if limits else "", f.spikes))
+				print("%-8s %-10s %-9s %6d %8d %10.5f %10s %8d %9.3f" % (name, stair, rounding, pitch, size("out.png"),
+					f.rms, limits[rounding][i] if limits else "", f.spikes, f.dropped))
+
+
+DITHERS = "small", "bayer", "blue", "fs", "fs-serpentine", "best", "best --sigma 4"
+DECODERS = ("papers'", ["--filter", "gauss"], ["--decode", "plain"]), ("gauss", ["--filter", "gauss"], []), (
+	"undither3", [], [])
+PUBLISHED = {"bayer": "0.33", "fs": "0.2"}	# fig. 8.3
 
 
 def three_bits():
+	"""Prints the table; returns that of dither3(1)"""
 	y, x = np.mgrid[:W, :W] - (W - 1) / 2
 	z = sphere()
 	inside = np.where(np.hypot(x, y) <= 0.45 * W - 6, z, np.nan)
 	put("in.nrrd", z)
 	must("holoenc", "-P", 42, "-K", 0, "--depth-range", cube(z), "in.nrrd", "-o", "out.nrrd")
-	print("\n2. three bits a pixel, the sphere eroded by 6 px, P 42, K 0; rms in % of its diameter")
-	print("%-16s %-10s %10s %8s %8s" % ("dithering", "decoding", "rms %", "spikes", "lost %"))
-	for dither in "bayer", "small", "fs", "fs-serpentine", "blue", "best", "best --sigma 4":
-		for name, options, decode in ("papers'", ["--filter", "gauss"], ["--decode", "plain"]), (
-				"gauss", ["--filter", "gauss"], []), ("default", [], []):
+	print("\n2. three bits a pixel, the sphere, P 42, K 0; in % of its diameter; inside: its boundary is over 6 px away")
+	print("%-16s %-10s %8s %8s %8s %10s  %s" % ("dithering", "decoding", "rms %", "good %", "spikes", "dropped %",
+		"inside: rms %, good %, spikes, dropped %"))
+	page = ["                  papers' decoder          undither3                 inside   published",
+		"method            rms    good  spikes      rms   spikes  dropped      rms"]
+	for dither in DITHERS:
+		both = {}
+		for name, options, decode in DECODERS:
 			must("dither3", "-m", *dither.split(), "out.nrrd", "-o", "bits.nrrd")
 			must("undither3", *options, "bits.nrrd", "-o", "levels.nrrd")
 			must("holodec", *decode, "levels.nrrd", "-o", "back.nrrd")
-			f = Figures(inside, read_frame("back.nrrd").pixels[0].astype(float), 84, 0.9 * W)
-			print("%-16s %-10s %10.4f %8d %8.3f" % (dither, name, f.rms, f.spikes, f.lost))
+			f, g = both[name] = [Figures(part, depth_of("back.nrrd"), 84, 0.9 * W) for part in (z, inside)]
+			print("%-16s %-10s %8.4f %8.4f %8d %10.3f          %7.4f  %7.4f  %6d  %9.3f" % (dither, name, f.rms, f.rms_good,
+				f.spikes, f.dropped, g.rms, g.rms_good, g.spikes, g.dropped))
+		f, (g, deep) = both["papers'"][0], both["undither3"]
+		page.append("%-14s %6.2f  %6.3f  %6d    %5.3f   %6d  %5.2f %%    %5.3f   %s" % (dither, f.rms, f.rms_good, f.spikes,
+			g.rms, g.spikes, g.dropped, deep.rms, PUBLISHED.get(dither, "")))
+	return [line.rstrip() for line in page]
 
 
 THREE = "%-18s %-7s %-8s %7d %7.2f %8.1f %8.1f"
+THREE_METHODS = "fs", "bayer", "small", "best", "best --price 0.05"
 
 
 def three_row(what, pack, texture, path, whole, meshes, f):
 	print(THREE % (what, pack, texture, size(path), whole / size(path), meshes[0] / size(path),
 		meshes[1] / size(path)), end="")
-	print(" %9.4f %8d %8.2f" % (f.rms, f.spikes, f.lost))
+	print(" %9.4f %8.4f %8d %9.2f" % (f.rms, f.rms_good, f.spikes, f.dropped))
 
 
 def three_bits_of(name, z):
-	"""A scan in three bits, in every pack, without a texture and with one."""
+	"""A scan in three bits, in every pack, without a texture and with one; returns its lines in dither3(1)"""
 	put("in.nrrd", z)
 	must("framecat", "in.nrrd", "-o", "out.obj")
 	must("framecat", "in.nrrd", "-o", "out.ply")
 	meshes = size("out.obj"), size("out.ply")
 	write_frames("lit.nrrd", Frame(np.stack([z, light(z)]).astype("f4"), ["depth", "texture"], {"z_axis": "towards"}))
 	print("\n2b. %s in three bits, P 42, K 0, %d points: OBJ %d bytes, binary PLY %d; rms in %% of its extent\n"
-		"in depth, boundary included, of all that is kept but spikes; :1 PNG: of 24 bits with the same texture"
+		"in depth, boundary included; PNG:1: of 24 bits with the same texture"
 		% (name, np.isfinite(z).sum(), *meshes))
-	print("%-18s %-7s %-8s %7s %7s %8s %8s %9s %8s %8s" % ("method", "pack", "texture", "bytes", "PNG:1", "OBJ:1",
-		"PLY:1", "rms %", "spikes", "lost %"))
+	print("%-18s %-7s %-8s %7s %7s %8s %8s %9s %8s %8s %9s" % ("method", "pack", "texture", "bytes", "PNG:1", "OBJ:1",
+		"PLY:1", "rms %", "good %", "spikes", "dropped %"))
+	whole, figures, bytes_ = {}, {}, {}
 	for texture, source, options in ("none", "in.nrrd", []), ("8 bits", "lit.nrrd", ["--texture", "texture"]):
 		must("holoenc", "-P", 42, "-K", 0, "--rounding", "level", "--depth-range", cube(z), *options, source,
 			"-o", source + ".png")
-		whole = size(source + ".png")
-		three_row("24 bits", "", texture, source + ".png", whole, meshes, read_back(z, source + ".png", 42))
-	for texture, source, bits, methods in ("none", "in.nrrd", 0, ("small", "bayer", "fs", "best", "best --price 0.05")), (
+		whole[source] = size(source + ".png")
+		figures[source] = read_back(z, source + ".png", 42)
+		three_row("24 bits", "", texture, source + ".png", whole[source], meshes, figures[source])
+	for texture, source, bits, methods in ("none", "in.nrrd", 0, THREE_METHODS), (
 			"1 bit", "lit.nrrd", 1, ("small",)), ("8 bits", "lit.nrrd", 8, ("small",)):
 		for method in methods:
 			for pack in ("rgb",) if bits == 8 else ("msb", "planar"):
 				must("dither3", "-m", *method.split(), "--texture", bits, "--pack", pack, source + ".png", "-o", "bits.png")
 				must("undither3", "bits.png", "-o", "levels.nrrd")
-				three_row(method, pack, texture, "bits.png", size(source + ".png"), meshes,
-					read_back(z, "levels.nrrd", 42))
+				f = figures[method, bits] = read_back(z, "levels.nrrd", 42)
+				bytes_[method, bits, pack] = size("bits.png")
+				three_row(method, pack, texture, "bits.png", whole[source], meshes, f)
+
+	def line(what, n, msb, planar, f):
+		return "%-19s %7d %7s %7s %6.1f  %6.3f  %6.3f  %4d    %4.1f %%" % (what, n, msb, planar, meshes[0] / n, f.rms,
+			f.rms_good, f.spikes, f.dropped)
+
+	page = ["%-19s   bytes     msb  planar    OBJ     rms    good  spikes dropped" % name,
+		line("24 bits", whole["in.nrrd"], "", "", figures["in.nrrd"])]
+	for method, bits in [(method, 0) for method in THREE_METHODS] + [("small", 1), ("small", 8)]:
+		source = "lit.nrrd" if bits else "in.nrrd"
+		packs = ("rgb",) if bits == 8 else ("msb", "planar")
+		sizes = [bytes_[method, bits, pack] for pack in packs]
+		page.append(line(method + (", texture %d" % bits if bits else ""), sizes[0],
+			*(["%.2f:1" % (whole[source] / n) for n in sizes] + ["rgb"])[:2], figures[method, bits]))
+	return page
 
 
-def jpeg(z, pitch, stair, chroma, quality):
+VIEWS = (("stanford-bunny.obj", 90, 0), ("stanford-bunny.obj", 180, 0), ("stanford-bunny.obj", -45, 20),
+	("igea.ply", 60, 0), ("igea.ply", 180, 0))
+
+
+def other_views(data):
+	"""Views that nothing in undither3 was chosen on; returns their table in dither3(1)"""
+	page = ["view                 points   bytes     msb  planar     rms    good  spikes dropped"]
+	for name, yaw, pitch in VIEWS:
+		z = mesh(data, name, yaw, pitch)
+		if z is None:
+			continue
+		put("in.nrrd", z)
+		must("holoenc", "-P", 42, "-K", 0, "--rounding", "level", "--depth-range", cube(z), "in.nrrd", "-o", "out.png")
+		sizes = []
+		for pack in "planar", "msb":
+			must("dither3", "-m", "small", "--pack", pack, "out.png", "-o", "bits.png")
+			sizes.append(size("bits.png"))
+		must("undither3", "bits.png", "-o", "levels.nrrd")
+		f = read_back(z, "levels.nrrd", 42)
+		page.append("%-19s %7d %7d %7s %7s  %6.3f  %6.3f  %6d  %4.1f %%" % ("%s, %d,%d" % (name.split(".")[0][-5:], yaw,
+			pitch), f.pixels, sizes[1], *("%.2f:1" % (size("out.png") / n) for n in reversed(sizes)), f.rms, f.rms_good,
+			f.spikes, f.dropped))
+	print("\n2c. other views by mesh2depth --view, dither3 -m small\n" + "\n".join(page))
+	return page
+
+
+def jpeg(z, pitch, stair, chroma, quality, **options):
 	"""The size of in.nrrd as JPEG, and its figures."""
 	must("framecat", "--quality", quality, "--chroma", chroma, "%s%d.nrrd" % (stair, pitch), "-o", "out.jpg")
-	return size("out.jpg"), read_back(z, "out.jpg", pitch)
+	return size("out.jpg"), read_back(z, "out.jpg", pitch, **options)
 
 
 def planes_jpeg(z, pitch, chroma, quality):
@@ -212,17 +185,52 @@ def encode_all(z):
 				"-o", "%s%d.nrrd" % (name, pitch))
 
 
+def sphere_through_jpeg():
+	"""The first table of holodec(1)"""
+	z = sphere()
+	put("in.nrrd", z)
+	page = ["P                        16               32                         42",
+		"                        rms      rms    good  spikes        rms    good  spikes"]
+	cases = [("PNG, " + r, r, None, None) for r in ("angle", "level")] + [("JPEG %d, %s" % (q, c), "level", q, c)
+		for c in ("444", "420") for q in (95, 85, 75)]
+	for name, rounding, quality, chroma in cases:
+		cells = []
+		for pitch in (16, 32, 42) if quality is None else (32, 42):
+			must("holoenc", "-P", pitch, "--stair", "cosine", "--rounding", rounding, "--depth-range", cube(z), "in.nrrd",
+				"-o", "cosine%d.nrrd" % pitch)
+			if quality is None:
+				must("framecat", "cosine%d.nrrd" % pitch, "-o", "out.png")
+				f = read_back(z, "out.png", pitch, extent=0.9 * W)
+				cells.append("%.4f" % f.rms if pitch == 16 else "%.4f                " % f.rms)
+			else:
+				f = jpeg(z, pitch, "cosine", chroma, quality, extent=0.9 * W)[1]
+				cells.append("%.4f  %.3f %.3f %%" % (f.rms, f.rms_good, f.spike_share))
+		page.append(("%-14s %12s %8s" % (name, "" if quality else cells.pop(0), "") + "   ".join(cells)).rstrip())
+	print("\n3. the sphere through JPEG, cosine stairs, all that is kept\n" + "\n".join(page))
+	return page
+
+
 ROW = "%-22s %5s %7s %8d %9.1f %11.1f"
+
+
+def page_row(label, n, obj, *cells):
+	return ("%-30s %7d %6.1f" % (label, n, obj / n) + " %7s %7s %7s %6s" % cells).rstrip()
+
+
+def page_of(label, chroma, quality, n, obj, f):
+	return page_row(label % (quality, chroma), n, obj, "%.3f" % f.rms, "%.3f" % f.rms_good, "%.2f %%" % f.spike_share,
+		"%.2f %%" % f.dropped)
 
 
 def show(label, chroma, quality, n, obj, f):
 	print(ROW % (label, chroma, quality, n, obj / n, OBJ_OF_THESIS / n), end="")
-	print(" refused" if f is None else " %9.4f %9.4f %8.2f" % (f.rms, f.spike_share, f.lost))
+	print(" refused" if f is None else " %9.4f %9.4f %9.4f %8.2f %8.2f" % (f.rms, f.rms_good, f.spike_share, f.dropped,
+		f.lost))
 
 
 def heading():
-	print("%-22s %5s %7s %8s %9s %11s %9s %9s %8s" % ("", "colour", "quality", "bytes", "OBJ:1",
-		"thesis' OBJ", "rms %", "spikes %", "lost %"))
+	print("%-22s %5s %7s %8s %9s %11s %9s %9s %9s %8s %8s" % ("", "colour", "quality", "bytes", "OBJ:1",
+		"thesis' OBJ", "rms %", "good %", "spikes %", "dropped", "lost %"))
 
 
 def qualities(z, obj):
@@ -253,6 +261,7 @@ def at_size(z, pitch, stair, chroma, wanted):
 
 def thesis_ratios(z, obj):
 	heading()
+	page = ["                                  bytes  OBJ:1     rms    good  spikes dropped"]
 	for ratio in 104, 174, 237, 310:
 		for chroma in "444", "420":
 			rows = [(stair, pitch, *at_size(z, pitch, stair, chroma, obj / ratio))
@@ -265,6 +274,11 @@ def thesis_ratios(z, obj):
 				continue
 			stair, pitch, quality, n, f = min(rows, key=lambda row: row[4].lost)
 			show("%d:1, %s, P %d" % (ratio, stair, pitch), chroma, quality, n, obj, f)
+			page.append(page_of("JPEG %%d, %%s, %s, P %d" % (stair, pitch), chroma, quality, n, obj, f))
+	if Image:
+		n, f = planes_jpeg(z, 42, "420", 85)
+		page.append(page_of("yuv planes %d, %s, P 42", "420", 85, n, obj, f))
+	return page
 
 
 def filled(z):
@@ -282,9 +296,12 @@ def other_codecs(z, obj):
 	low, high = np.nanmin(z), np.nanmax(z)
 	Image.fromarray(np.isfinite(z)).save("mask.png", optimize=True)
 
+	page = []
+
 	def row(label, bytes_, share):
 		rms = 100 * np.sqrt(np.nanmean((share - (z - low) / (high - low)) ** 2))
 		print("%-30s %7s %7d %9.1f %11.1f %9.4f" % (label, "", bytes_, obj / bytes_, OBJ_OF_THESIS / bytes_, rms))
+		page.append(page_row(label, bytes_, obj, "%.3f" % rms, "", "", ""))
 
 	for bits in (10, 8, 7, 6) if shutil.which("cwebp") else ():
 		levels = 2 ** bits - 2
@@ -296,17 +313,19 @@ def other_codecs(z, obj):
 	write_frames("filled.nrrd", Frame(np.round(share * 65535).astype("u2")))
 	must("framecat", "filled.nrrd", "-o", "filled.png")
 	for ratio in (10, 16, 24, 32, 48) if shutil.which("opj_compress") else ():
-		run = dict(check=True, stdout=subprocess.DEVNULL)
+		run = dict(check=True, capture_output=True)
 		subprocess.run(["opj_compress", "-i", "filled.png", "-o", "out.jp2", "-r", str(ratio), "-I"], **run)
 		subprocess.run(["opj_decompress", "-i", "out.jp2", "-o", "back.png"], **run)
 		must("framecat", "back.png", "-o", "back.nrrd")
 		back = np.where(np.isnan(z), np.nan, read_frame("back.nrrd").pixels[0].astype(float) / 65535)
 		row("JPEG 2000, 16 bits, and mask", size("out.jp2") + size("mask.png"), back)
+	return page
 
 
 def peers(z, obj, rvl):
 	print("%-22s %15s %7s %9s %11s %9s  ms to encode, decode" % ("", "", "bytes", "OBJ:1", "thesis' OBJ",
 		"rms %"))
+	page = []
 	low, high = np.nanmin(z), np.nanmax(z)
 	for bits in 16, 12, 10, 8, 7, 6:
 		levels = 2 ** bits - 2
@@ -321,42 +340,61 @@ def peers(z, obj, rvl):
 				"RVL, %d bits" % bits, int(n), "  %s %s" % (encode, decode)):
 			print("%-22s %15s %7d %9.1f %11.1f %9.4f%s" % (label, "", bytes_, obj / bytes_,
 				OBJ_OF_THESIS / bytes_, rms, took))
+			page.append(page_row(label, bytes_, obj, "%.4f" % rms if rms < 0.001 else "%.3f" % rms, "", "", ""))
 	if Image:
-		other_codecs(z, obj)
+		page += other_codecs(z, obj)
 	for stair in "composite", "cosine":
 		must("framecat", stair + "42.nrrd", "-o", "out.png")
-		show("Holoimage PNG, P 42", "", stair, size("out.png"), obj, read_back(z, "out.png", 42))
+		n, f = size("out.png"), read_back(z, "out.png", 42)
+		show("Holoimage PNG, P 42", "", stair, n, obj, f)
+	return page
 
 
-def main(rvl, work, data=None):
-	rvl = os.path.abspath(rvl)
-	os.chdir(work)
+def main():
+	parser = argparse.ArgumentParser()
+	parser.add_argument("rvl")
+	parser.add_argument("work")
+	parser.add_argument("data", nargs="?")
+	parser.add_argument("--check", metavar="TOP")
+	parser.add_argument("--write", metavar="TOP")
+	options = parser.parse_args()
+	rvl, top = os.path.abspath(options.rvl), os.path.abspath(options.write or options.check or "")
+	os.chdir(options.work)
 	lossless()
-	if tool("dither3", "--help").returncode == 0 and tool("undither3", "--help").returncode == 0:
-		three_bits()
-	name, z = scan(data)
-	if tool("dither3", "--help").returncode == 0 and tool("undither3", "--help").returncode == 0:
-		three_bits_of(name, z)
-		igea = mesh(os.path.join(data, "meshes", "igea.ply")) if data else None
-		if igea is not None:
-			three_bits_of("igea.ply", igea)
+	scans = [(name, z) for name, z in (("bunny", bunny(options.data)), ("igea", igea(options.data))) if z is not None]
+	if (options.write or options.check) and len(scans) < 2:
+		sys.exit("bench-holo: the bunny or igea is missing, FRINGEPIPE_DATA is to name their folder")
+	name, z = (scans or [("simulated relief", relief())])[0]
+	pages = {("dither3.1", "sphere"): three_bits(), ("dither3.1", "scans"): []}
+	for scan in scans or [(name, z)]:
+		pages["dither3.1", "scans"] += ([""] if pages["dither3.1", "scans"] else []) + three_bits_of(*scan)
+	pages["dither3.1", "views"] = other_views(options.data)
+	pages["holodec.1", "sphere"] = sphere_through_jpeg()
 	put("in.nrrd", z)
 	must("framecat", "in.nrrd", "-o", "out.obj")
 	must("framecat", "in.nrrd", "-o", "out.ply")
 	obj = size("out.obj")
-	print("\n3, 4. %s, 512 x 512, %d points: OBJ %d bytes, binary PLY %d; the thesis' OBJ is %d" % (name,
+	print("\n4. %s, 512 x 512, %d points: OBJ %d bytes, binary PLY %d; the thesis' OBJ is %d" % (name,
 		np.isfinite(z).sum(), obj, size("out.ply"), OBJ_OF_THESIS))
-	print("rms in % of its extent in depth, without the boundary of 2 pixels; lost: that boundary too")
+	print("in % of its extent in depth; dropped: of JPEG the boundary of 2 pixels, too")
 	encode_all(z)
 	qualities(z, obj)
 	print("\nthe best of cosine and composite, P 42, 52 and 64, at the thesis' ratios (its own: 104:1 good, 174:1 "
 		"slight loss, 310:1 noticeable)")
-	thesis_ratios(z, obj)
+	ratios = thesis_ratios(z, obj)
 	print("\nwithout loss, and peers on the same depth map")
-	peers(z, obj, rvl)
+	pages["holodec.1", "ratios"] = ratios + peers(z, obj, rvl)
+	wrong = 0
+	for (page, block), lines in pages.items() if options.write or options.check else ():
+		path, lines = os.path.join(top, "man", page), [".Bd -literal -offset 2n"] + lines + [".Ed"]
+		if options.write:
+			replace_block(path, block, lines)
+		else:
+			wrong += check_block(path, block, lines)
+	if options.check:
+		print("%d tables of man pages, %d wrong" % (len(pages), wrong))
+	return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-	if len(sys.argv) not in (3, 4):
-		sys.exit(__doc__)
-	main(*sys.argv[1:])
+	sys.exit(main())

@@ -22,3 +22,42 @@ load helpers
 	grep -E '^unwrap2f +[0-9.]+ ms .* [0-9.]+ GB/s +[0-9]+ % of copy; with its copies +[0-9.]+ ms$' table
 	grep -E '^fringepipe: [0-9]+ frames on .*phasewrap .*normals .*a frame$' table
 }
+
+@test "bench: README's table of accuracy is what scripts/bench accuracy measures" {
+	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --check accuracy >seen || {
+		cat seen
+		return 1
+	}
+	cat seen
+	grep -E '^[0-9]+ rows measured, 0 wrong$' seen
+	need_data meshes	# the rows of scans; the others are right
+}
+
+@test "bench: a figure of README's table that is not measured is named, a row too many or too few as well" {
+	export PYTHONDONTWRITEBYTECODE=1
+	sed 's/| 0\.0010 % |/| 0.0009 % |/; /^| plane, wrapped phase/d; s/^| sphere, 3 bits, Bayer:/& old/; s/9.35 mm/9.36 mm/' \
+		"$top/README.md" >README.md
+	run "$python" "$top/scripts/bench-accuracy.py" . --check README.md
+	[ "$status" -eq 1 ]
+	[[ $output == *"README does not have this row: | plane, wrapped phase"* ]]
+	[[ $output == *"README does not have this row: | sphere, composite Holoimage"*"0.0010 %"* ]]
+	[[ $output == *"README has a row more: | sphere, 3 bits, Bayer: old"* ]]
+	[[ $output == *" rows measured, 5 wrong"* ]]
+	cp README.md before.md
+	run "$python" "$top/scripts/bench-accuracy.py" . --write README.md	# no scans: half a table is none
+	[ "$status" -eq 1 ]
+	cmp README.md before.md
+	grep -v 'begin: accuracy' README.md >unmarked.md
+	run "$python" "$top/scripts/bench-accuracy.py" . --check unmarked.md
+	[ "$status" -eq 1 ]
+	[[ $output == *'unmarked.md: no lines "begin: accuracy'* ]]
+}
+
+@test "bench: --check and --write are of the parts that make tables, and of no other" {
+	for words in "--check" "--check stage" "--write accuracy papers" "--check accuracy holo machine"; do
+		# shellcheck disable=SC2086
+		FRINGEPIPE_BIN=$(dirname "$(command -v median)") run "$top/scripts/bench" $words
+		[ "$status" -eq 2 ]
+		[[ $output == *"scripts/bench --write accuracy holo "* ]]
+	done
+}

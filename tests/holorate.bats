@@ -24,6 +24,18 @@ def compare(want, got, turn):
 		100 * np.sqrt(np.mean(error[~spike] ** 2)) / 460.8)
 '
 
+# Chroma, quality, and a fifth above what is measured: rms and lost, in %. Nothing is random; other JPEG libraries may
+# round other coefficients.
+bounds_composite() {
+	printf '%s\n' "444 95 0.0356 0" "444 85 0.0624 0" "444 75 0.0832 0.078" "420 95 0.0473 0" "420 85 0.0725 0" \
+		"420 75 0.0951 0.062"
+}
+
+bounds_cosine() {
+	printf '%s\n' "444 95 0.0354 0" "444 85 0.0627 0" "444 75 0.0828 0.078" "420 95 0.0476 0" \
+		"420 85 0.0724 0.102" "420 75 0.0951 0.033"
+}
+
 @test "holorate: a sphere through JPEG 444 and 420, quality 95, 85, 75: rms and lost pixels are bounded" {
 	py "$bodies"'write_depth("in.nrrd", sphere())'
 	for stair in composite cosine; do
@@ -38,12 +50,7 @@ print("%s: rms %.4f lost %.4f spikes %.4f" % (sys.argv[1:], rms, lost, spikes))
 expect(rms < float(sys.argv[4]) and lost <= float(sys.argv[5]), sys.argv, rms, lost, spikes)' \
 				$stair $chroma $quality $rms $lost
 		done <<-END
-			444 95 0.035 0.01
-			444 85 0.06 0.05
-			444 75 0.08 0.2
-			420 95 0.047 0.05
-			420 85 0.072 0.2
-			420 75 0.095 0.2
+			$(bounds_$stair)
 		END
 	done
 }
@@ -57,7 +64,7 @@ expect(rms < float(sys.argv[4]) and lost <= float(sys.argv[5]), sys.argv, rms, l
 	cmp <(tail -c 1048576 region.nrrd) <(tail -c 1048576 auto.nrrd)
 	py "$bodies"'
 spikes = [compare(sphere(), read_frame(d + ".nrrd")["depth"], 84)[1] for d in ("median", "region")]
-expect(spikes[1] < 0.2 < spikes[0] and spikes[1] < spikes[0] / 4, spikes)'
+expect(spikes[1] < 0.103 and abs(spikes[0] - 0.434) < 0.087, spikes)	# 0.086, 0.434 %'
 }
 
 @test "holorate: cut files are refused, at any length" {
@@ -134,7 +141,7 @@ expect(f.names == ["depth", "texture"] and f["depth"].tobytes() == g["depth"].to
 	fails 1 "is it a Holoimage?" holodec bare.jpg
 	options="-P 20 -t 30 --stair cosine -S $(py 'print(read_frame("good.nrrd").meta["holo_stair_height"])') -K 0"
 	holodec $options --z-axis towards --depth-range 0,128 bare.jpg -o out.nrrd
-	py "$bodies"'expect(compare(eroded(sphere()[::4, ::4] / 4, 3), read_frame("out.nrrd")["depth"], 40)[0] < 1)'
+	py "$bodies"'expect(compare(eroded(sphere()[::4, ::4] / 4, 3), read_frame("out.nrrd")["depth"], 40)[0] == 0)'
 	for wrong in "-P 9" "-P 33" "-t 20" "--layout yuv"; do
 		fails 1 "holodec: " holodec $wrong good.png
 	done
@@ -153,7 +160,7 @@ write_frames("hole.nrrd", Frame(np.full((1, 1), np.nan, "f4"), ["depth"]))'
 			py '
 got, want = (read_frame(n + ".nrrd")["depth"] for n in ("out", sys.argv[1]))
 expect(got.shape == want.shape and np.array_equal(np.isnan(got), np.isnan(want)), got)
-expect(np.nan_to_num(np.abs(got - want)) < (0.01 if sys.argv[2] == "png" else 0.2), got)' $name $suffix
+expect(np.nan_to_num(np.abs(got - want)) < 9.4e-5, got)		# 7.8e-5, both' $name $suffix
 		done
 	done
 }

@@ -118,7 +118,10 @@ for n in "xyz": expect(np.abs(four[n].mean((1, 3)) - half[n])[seen] < 0.002, n)'
 	right phase2depth --calib "$eye/calib.json" a.nrrd -o x.nrrd
 	mistake "by --origin" phase2depth --calib "$eye/caliInfo_original_full_frame.yml" a.nrrd -o x.nrrd
 	framecat --delete period_px a.nrrd -o bare.nrrd
-	mistake "outside the projector" phase2depth --calib "$eye/calib.json" --period 120 bare.nrrd -o x.nrrd
+	mistake "counts in fringes of 120 px, but $eye/calib.json names fringe_period_projector_px 60" \
+		phase2depth --calib "$eye/calib.json" --period 120 bare.nrrd -o x.nrrd
+	sed 's/fringe_period_projector_px/another_key/' "$eye/calib.json" >keyless.json
+	mistake "outside the projector's 1920 columns" phase2depth --calib keyless.json --period 120 bare.nrrd -o x.nrrd
 }
 
 @test "mistakes: a phase origin or --gray-offset some degrees beside the Gray code; cells seen in part are right" {
@@ -185,8 +188,7 @@ for n in "xyz": expect(np.abs(four[n].mean((1, 3)) - half[n])[seen] < 0.002, n)'
 	right phase2depth --calib c.json --origin 900,50 crop.nrrd -o x.nrrd
 	mistake "does not lie on the calibration's camera" phase2depth --calib c.json --origin 50,900 crop.nrrd -o y.nrrd
 	framecat --crop 300,50,300,400 a.nrrd | framecat --delete origin_px -o crop.nrrd	# both lie on it
-	right phase2depth --calib c.json --origin 50,300 crop.nrrd -o x.nrrd
-	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | has "its two numbers exchanged, say), of a wrong phase origin, of a wrong period that keeps the phases on the projector, or of a pose that is turned round or of another scale. Nothing tells of these"
+	mistake "the surface as a whole is turned away by 79 degrees" phase2depth --calib c.json --origin 50,300 crop.nrrd -o x.nrrd
 	fails 2 "--min-depth: 900 is more than --max-depth 100: no depth lies between" \
 		phase2depth --calib c.json --min-depth 900 --max-depth 100 a.nrrd -o y.nrrd
 	framecat --channels texture a.nrrd -o texture.nrrd
@@ -194,7 +196,161 @@ for n in "xyz": expect(np.abs(four[n].mean((1, 3)) - half[n])[seen] < 0.002, n)'
 	fails 1 "phase2depth: input has no channel absphase, only: texture" "${plane[@]}" --ref a.nrrd texture.nrrd
 	[[ $stderr != *ref.* ]]
 	fails 1 "the image of --ref is texture, wanted is absphase" "${plane[@]}" --ref texture.nrrd a.nrrd
-	right "${plane[@]}" --ref a.nrrd a.nrrd
-	framecat --channels absphase a.nrrd | framecat --set channels=image -o image.nrrd
+	fringesim -q --calib c.json --scene plane --distance 710 -p 60,63 -n 3 --noise 1 |
+		phasewrap -q | unwrap2f -q -o plate.nrrd
+	right "${plane[@]}" --ref plate.nrrd a.nrrd
+	framecat --channels absphase plate.nrrd | framecat --set channels=image -o image.nrrd
 	right "${plane[@]}" --ref image.nrrd a.nrrd
+	mistake "--ref: is the same absolute phase as the input, so that all depths are 0" "${plane[@]}" --ref a.nrrd a.nrrd
+	first=$stderr
+	cat a.nrrd a.nrrd >two.nrrd
+	for run in "-j 1" "-j 5"; do		# once in a run
+		FRINGEPIPE_BAND=7 mistake "$first" "${plane[@]}" $run --ref a.nrrd two.nrrd
+	done
+	cat plate.nrrd a.nrrd | FRINGEPIPE_BAND=7 mistake "$first" "${plane[@]}" --ref a.nrrd
+}
+
+# change FILE KEY VALUE: the rig's calibration with another entry.
+change() {
+	py 'import json
+c = json.load(open("c.json")); c[sys.argv[2]] = json.loads(sys.argv[3]); json.dump(c, open(sys.argv[1], "w"))' "$@"
+}
+
+@test "mistakes: another period, another resolution, another projector, another order of lens terms" {
+	rig
+	framecat --delete 'origin_px,bin,projector_px' a.nrrd -o bare.nrrd
+	framecat --delete period_px bare.nrrd -o periodless.nrrd
+	change named.json fringe_period_projector_px 60
+	right phase2depth --calib named.json a.nrrd -o x.nrrd
+	right phase2depth --calib named.json --period 60 periodless.nrrd -o x.nrrd
+	fails 1 "say --period PX (the calibration names fringe_period_projector_px 60)" \
+		phase2depth --calib named.json periodless.nrrd -o y.nrrd
+	for period in 59 61 30 120; do
+		mistake "--period: counts in fringes of $period px, but named.json names fringe_period_projector_px 60" \
+			phase2depth --calib named.json --period $period periodless.nrrd -o x.nrrd
+	done
+	framecat --set period_px=63 a.nrrd -o other.nrrd
+	mistake "absphase: counts in fringes of 63 px, but named.json names" phase2depth --calib named.json other.nrrd -o x.nrrd
+	change named.json fringe_period_projector_px 0
+	fails 1 "named.json: fringe_period_projector_px: expected a period in pixels, found 0" phase2depth --calib named.json a.nrrd -o y.nrrd
+
+	mistake "turned away by 57 degrees from the camera and by 75 from the projector: are --period" \
+		phase2depth --calib c.json --period 30 periodless.nrrd -o x.nrrd
+	first=$stderr
+	FRINGEPIPE_BAND=7 mistake "$first" phase2depth -j 5 --calib c.json --period 30 periodless.nrrd -o x.nrrd
+	change sizeless.json projector_size null
+	right phase2depth --calib sizeless.json bare.nrrd -o x.nrrd
+	mistake "outside the projector's some 1200 columns" phase2depth --calib sizeless.json --period 160 periodless.nrrd -o x.nrrd
+	framecat --set 'projector_px=1920 1080' bare.nrrd -o other.nrrd
+	right phase2depth --calib sizeless.json other.nrrd -o x.nrrd
+	mistake "is of a projector of 1920 x 1080 px (projector_px), and that of c.json has 1200 x 800 px" \
+		phase2depth --calib c.json other.nrrd -o x.nrrd
+
+	change half.json camera_K "[[950, 0, 320], [0, 950, 240], [0, 0, 1]]"
+	mistake "half.json: the camera's matrix has its principal point at 320,240, as a picture of 640 x 480 px would, and the camera has 1280 x 960 px" \
+		phase2depth --calib half.json a.nrrd -o x.nrrd
+	change double.json projector_K "[[2800, 0, 1190], [0, 2800, 820], [0, 0, 1]]"
+	mistake "double.json: the projector's matrix has its principal point at 1190,820, as a picture of 2400 x 1600 px would" \
+		phase2depth --calib double.json a.nrrd -o x.nrrd
+	sed 's/"camera_size": \[1280, 960\]/"note": 1/' half.json >small.json	# the frame's size stands in
+	mistake "small.json: the camera's matrix has its principal point at 320,240" phase2depth --calib small.json bare.nrrd -o x.nrrd
+	for lens in "[-0.1, 0.05, 1.8, 0.001, 0]" "[-0.1, 0.05, 0.001, -0.3]"; do
+		change lens.json camera_dist "$lens"
+		mistake "lens.json: the camera's lens has p1 = " phase2depth --calib lens.json a.nrrd -o x.nrrd
+	done
+	for K in "[[1400, 0, 560], [0, 1400, 800], [0, 0, 1]]" "[[1400, 0, 640], [0, 1400, 400], [0, 0, 1]]"; do	# lifted, moved
+		change right.json projector_K "$K"
+		fringesim -q --calib right.json --scene tilt --distance 700 -p 60,63 -n 3 --noise 1 |
+			phasewrap -q --min-amplitude 8 | unwrap2f -q -o b.nrrd
+		right phase2depth --calib right.json b.nrrd -o x.nrrd
+	done
+}
+
+@test "mistakes: the eye with a pose or matrices that are exchanged, turned or of another size" {
+	need_data slmaster_eye_12step_gray
+	eye=$data/slmaster_eye_12step_gray
+	fringepipe -q phasewrap -n 12 -p 60 --gray 6 --gray-cell half --phase-origin 180 --min-amplitude 8 \
+		"$eye"/phase_*.png "$eye"/gray_*.png , unwrap2f -o a.nrrd
+	py 'import json
+c = json.load(open(sys.argv[1]))
+K, P, R, T = (np.array(c[k]) for k in ("camera_K", "projector_K", "R_cam_to_proj", "T_cam_to_proj_mm"))
+K[:2, 2] += c.pop("crop_x0_y0")
+c["camera_K"] = K.tolist()
+def put(name, **changes):
+	json.dump({**c, **{k: getattr(v, "tolist", lambda: v)() for k, v in changes.items()}}, open(name + ".json", "w"))
+half = np.diag([0.5, 0.5, 1])
+put("right")
+put("transposed", R_cam_to_proj=R.T)
+put("negated", T_cam_to_proj_mm=-T)
+put("center", T_cam_to_proj_mm=-R.T @ T)
+put("matrices", camera_K=P, projector_K=K)
+put("exchanged", camera_K=P, projector_K=K, R_cam_to_proj=R.T, T_cam_to_proj_mm=-R.T @ T)
+put("camera_half", camera_K=half @ K)
+put("camera_double", camera_K=np.linalg.inv(half) @ K)
+put("projector_half", projector_K=half @ P)
+put("projector_double", projector_K=np.linalg.inv(half) @ P)
+put("across", T_cam_to_proj_mm=T[[1, 0, 2]])
+put("inverse", R_cam_to_proj=R.T, T_cam_to_proj_mm=-R.T @ T)
+put("ten", T_cam_to_proj_mm=10 * T)
+put("lenses", camera_dist=c["projector_dist"], projector_dist=c["camera_dist"])' "$eye/calib.json"
+	right phase2depth --calib right.json --origin 350,300 a.nrrd -o x.nrrd
+	while read -r name words; do
+		run --separate-stderr phase2depth --calib $name.json --origin 350,300 a.nrrd -o x.nrrd
+		[[ $stderr == *"$words"* ]] || { echo "$name: $stderr"; return 1; }
+	done <<-END
+		transposed 100 % of the pixels with a phase have their point behind the camera or the projector
+		negated 100 % of the pixels with a phase have their point behind the camera or the projector
+		center 100 % of the pixels with a phase have their point behind the camera or the projector
+		matrices the projector's matrix has its principal point at 645.4,529.5
+		exchanged the projector's matrix has its principal point at 645.4,529.5
+		camera_half the camera's matrix has its principal point at 322.7,264.7, as a picture of 640 x 512 px
+		camera_double the camera's matrix has its principal point at 1291,1059, as a picture of 2560 x 2048 px
+		projector_half the projector's matrix has its principal point at 495.2,273.5, as a picture of 960 x 540 px
+		projector_double the projector's matrix has its principal point at 1981,1094, as a picture of 3840 x 2160 px
+		across depth does not move a point across the projector's columns
+	END
+	# of these nothing tells, and the page says so
+	for name in inverse ten lenses; do
+		right phase2depth --calib $name.json --origin 350,300 a.nrrd -o x.nrrd
+	done
+	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | has "the pose the other way round (R transposed and T turned with it), which puts the projector on the camera's other side"
+}
+
+@test "mistakes: no word of right rigs, many of them" {
+	py 'import json
+rng = np.random.default_rng(11)
+def turn(a, b):			# the rotation that takes direction a to b
+	v, c = np.cross(a, b), a @ b
+	k = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+	return np.eye(3) + k + k @ k / (1 + c)
+for n in range(40):
+	(w, h), (W, H) = [(640, 480), (1280, 1024), (480, 640)][n % 3], [(1280, 800), (912, 1140), (1920, 1080), (1024, 768)][n % 4]
+	y = n % 5 == 0		# the projector above the camera
+	f, F = w / 2 / np.tan(np.radians(rng.uniform(9, 30))), W / 2 / np.tan(np.radians(rng.uniform(9, 25)))
+	K = np.array([[f, 0, w * rng.normal(0.5, 0.015)], [0, f, h * rng.normal(0.5, 0.015)], [0, 0, 1]])
+	P = np.array([[F, 0, W * rng.normal(0.5, 0.015)], [0, F, H * rng.choice([0.5, 0.9])], [0, 0, 1]])
+	z = rng.uniform(200, 2000)
+	C = z * rng.uniform(0.08, 0.6) * rng.choice([-1, 1]) * np.array([rng.normal(0, 0.1), 1, 0.1] if y else [1, rng.normal(0, 0.1), 0.1])
+	to = np.array([0, 0, z * rng.uniform(0.7, 1.5)]) - C
+	middle = np.linalg.solve(P, [W / 2, H / 2, 1])
+	R = turn(to / np.linalg.norm(to), middle / np.linalg.norm(middle))
+	T = -R @ C
+	s = w // 128
+	v, u = np.mgrid[:h // s, :w // s] * float(s) + (s - 1) / 2
+	a, b = (u - K[0, 2]) / K[0, 0], (v - K[1, 2]) / K[1, 1]
+	tilt, way = np.tan(np.radians(rng.uniform(0, 35))), rng.uniform(0, 6.3)
+	depth = z / (1 + tilt * (np.cos(way) * a + np.sin(way) * b)) * (1 + rng.choice([0, 0.03]) * np.sin(25 * a) * np.cos(20 * b))
+	q = np.tensordot(R, np.stack([a * depth, b * depth, depth]), 1) + T[:, None, None]
+	column, row = F * q[0] / q[2] + P[0, 2], F * q[1] / q[2] + P[1, 2]
+	lit = (column > 0) & (column < W - 1) & (row > 0) & (row < H - 1)
+	phase = np.where(lit, (row if y else column) + rng.normal(0, 0.1, lit.shape), np.nan) * 2 * np.pi / 30
+	c = dict(camera_K=K.tolist(), projector_K=P.tolist(), R_cam_to_proj=R.tolist(), T_cam_to_proj_mm=T.tolist())
+	if n % 3: c["camera_size"] = [w, h]
+	if n % 4: c["projector_size"] = [W, H]
+	json.dump(c, open("%d.json" % n, "w"))
+	write_frames("%d.nrrd" % n, Frame(phase.astype("f4"), ["absphase"],
+		{"period_px": "30", "axis": "xy"[y], "origin_px": "0 0", "bin": str(s)}))'
+	for n in {0..39}; do
+		right phase2depth --calib $n.json $n.nrrd -o x.nrrd
+	done
 }

@@ -120,6 +120,36 @@ expect(seen.mean() > 0.7 and t["phase"][seen].min() < 0.5, seen.mean(), t["phase
 expect(share < 0.9, share.max())'
 }
 
+@test "phase2depth: projector lenses that three steps do not undo in the whole picture" {
+	for k in "-0.5,0" "-0.7,0.3" "-0.9,0.5"; do
+		py "$rig"'
+k = [*map(float, sys.argv[1].split(",")), 0, 0]
+rig = Rig(600, 450, [], k)
+rig.K = np.array([[500., 0, 303], [0, 502.5, 223], [0, 0, 1]]); rig.Kp = np.array([[800., 0, 480], [0, 810, 300], [0, 0, 1]])
+phase, X = rig.phase(36)
+rig.json("c.json")
+q = np.tensordot(rig.R, X, 1) + rig.T[:, None, None]
+r2 = (q[0] / q[2]) ** 2 + (q[1] / q[2]) ** 2
+row = 810 * distort(k, q[0] / q[2], q[1] / q[2])[1] + 300
+column = phase * 36 / (2 * np.pi)
+bends = 1 + 3 * k[0] * r2 + 5 * k[1] * r2 ** 2		# 0: the lens folds back; in the part of the picture that is used:
+seen = (column > -0.5) & (column < 959.5) & (row > -0.5) & (row < 599.5) & (r2 < (0.64 if k[1] == 0 else 9))
+write_frames("in.nrrd", Frame(phase.astype("f4"), ["absphase"], {"period_px": "36"}))
+np.savez("truth.npz", X=X, bound=rig.bound(phase, X, 36), seen=seen, bends=bends)' "$k"
+		phase2depth -q --calib c.json in.nrrd -o out.nrrd
+		py '
+p, t = read_frame("out.nrrd").pixels, np.load("truth.npz")
+seen = t["seen"]
+expect(seen.mean() > 0.9 and 0.03 < t["bends"][seen].min() < 0.3, seen.mean(), t["bends"][seen].min())
+expect(np.isfinite(p)[:, seen], sys.argv[1], np.isnan(p[2])[seen].mean())
+share = (np.abs(p - t["X"]) / t["bound"])[:, seen & (np.abs(t["X"][:2]) > 0.5).all(0)]
+expect(share < 0.53, sys.argv[1], share.max())		# 0.31 0.39 0.44' "$k"
+		for level in $(cpu_levels); do
+			FRINGEPIPE_CPU=$level phase2depth -q -j 3 --calib c.json in.nrrd | cmp - out.nrrd
+		done
+	done
+}
+
 @test "phase2depth: the world of two plain 3x4 matrices" {
 	py "$rig"'
 rig = Rig(60, 50)
@@ -321,7 +351,9 @@ for f, z in zip(read_frames("depth.nrrd"), (2, 4, 6, 9)):
 		phase2depth --ref ref.nrrd --fit-c 2,4,6 steps.nrrd
 	fails 2 "--fit-c: needs 3 depths or more for --degree 3, not 2" \
 		phase2depth --ref ref.nrrd --fit-c 2,4 --degree 3 steps.nrrd
-	fails 1 "the phases do not determine c" phase2depth --ref ref.nrrd --fit-c 2 ref.nrrd
+	fails 1 "the phases do not determine c" phase2depth --ref ref.nrrd --fit-c 0 ref.nrrd
+	fails 1 "--fit-c: measurement 5, at 11 mm, is the reference itself, whose depth is 0" \
+		phase2depth --ref ref.nrrd --fit-c 2,4,6,9,11 steps.nrrd ref.nrrd
 }
 
 @test "phase2depth: one thread equals seven, every band height and instruction level alike" {
@@ -361,8 +393,17 @@ for key, value in bad.items():
 write_frames("placed.nrrd", Frame(flat, ["absphase"],
 	{"period_px": "60", "axis": "x", "origin_px": "4 0", "bin": "1"}))
 write_frames("two.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["a", "b"]))'
-	fails 2 "say --ref FILE, --ref ideal or --calib FILE" phase2depth in.nrrd
-	fails 2 "--calib needs no reference" phase2depth --calib c.json --ref ideal in.nrrd
+	fails 2 "say --ref FILE (the absolute phase of a plane), --ref ideal (a plane by formula) or --calib FILE" phase2depth in.nrrd
+	for option in "--ref ideal" "--ref-plane 1,2,3" "-c 1" "--c-map in.nrrd" "--fit-c 1"; do
+		name=${option% *}
+		# shellcheck disable=SC2086
+		fails 2 "${name/#-c/--c}: gives depth over a reference plane, --calib coordinates without one: say one of them" \
+			phase2depth --calib c.json $option in.nrrd
+	done
+	for option in "-p 36" "-a x" --centered "--projector 9,9" "--bin 2" --as-projector; do
+		# shellcheck disable=SC2086
+		fails 2 ": is only for --calib" phase2depth --ref-plane 1,2,3 -c 1 $option in.nrrd
+	done
 	fails 2 "--ref-plane is the ideal plane" phase2depth --ref in.nrrd --ref-plane 1,2,3 in.nrrd
 	fails 2 "--ref-plane: must be three numbers, not 2" phase2depth --ref-plane 1,2 in.nrrd
 	fails 2 "--c, --c-map and --fit-c exclude one another" phase2depth -r ideal -c 1 --fit-c 1 in.nrrd
@@ -391,5 +432,5 @@ write_frames("two.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["a", "b"]))'
 	fails 1 "key axis must be x or y, not 'z': say --axis" phase2depth --calib c.json axis.nrrd
 	fails 1 "none.json: cannot open" phase2depth --calib none.json in.nrrd
 	echo '{"K1": 3}' >short.json
-	fails 1 "short.json: K1: expected a 3x3 matrix, found 1 number" phase2depth --calib short.json in.nrrd
+	fails 1 "short.json: K1: expected the camera's 3x3 matrix, found 1 number" phase2depth --calib short.json in.nrrd
 }

@@ -1,6 +1,7 @@
 load helpers
 
-# Real captures, one pipeline each (fringepipe.7 has them as worked examples).
+# Real captures, one pipeline each (fringepipe.7 has them as worked examples). Nothing in them is random: bounds stand a
+# fifth above what is measured; what JPEG decoders may differ by does not reach that.
 
 eye() {
 	local n=$1
@@ -18,12 +19,12 @@ eye() {
 f = read_frame("eye.nrrd")
 z = f["z"][~np.isnan(f["z"])]
 seen = np.percentile(z, [1, 25, 50, 75, 99])
-want = np.array([694.4, 708.3, 727.4, 741.3, 772.9])
-expect(np.abs(seen - want) < 1, seen)
-expect(abs(z.size / f["z"].size - 0.607) < 0.01, z.size / f["z"].size)
+want = np.array([694.4, 708.3, 727.4, 741.3, 772.9])	# by another decoder, without the median filter
+expect(np.abs(seen - want) < [0.34, 0.77, 0.21, 0.38, 0.51], seen)	# -0.28 -0.64 -0.17 0.31 0.42
+expect(abs(z.size / f["z"].size - 0.607) < 0.0005, z.size / f["z"].size)	# 0.6070, the source has three digits
 x, y = np.nanpercentile(f["x"], [1, 99]), np.nanpercentile(f["y"], [1, 99])
-expect(np.abs(x - [-82, 112]) < 2, x)
-expect(np.abs(y - [-63, 118]) < 2, y)'
+expect(np.abs(x - [-82, 112]) < [0.31, 0.18], x)	# -82.25 111.86
+expect(np.abs(y - [-63, 118]) < [0.04, 0.52], y)	# -63.03 117.57'
 	framecat eye.nrrd -o eye.ply
 	fringepipe normals eye.nrrd , shade --view 20,10 --colour depth -o eye.png
 	[ -s eye.ply ]
@@ -39,35 +40,38 @@ expect(np.abs(y - [-63, 118]) < 2, y)'
 	eye 3 --shift 0,120,240 "$eye"/phase_{00,04,08}.png >3.nrrd
 	py '
 best = read_frame("12.nrrd")["z"]
-for n in 3, 4, 6:
+for n, lost, half, most in (3, 6.1e-4, 0.72, 2.97), (4, 4.4e-4, 0.59, 2.4), (6, 3.2e-4, 0.51, 2.03):
 	z = read_frame("%d.nrrd" % n)["z"]
 	both = ~np.isnan(z) & ~np.isnan(best)
-	expect(both.sum() > 0.97 * (~np.isnan(best)).sum(), n, both.sum())
 	d = np.abs(z - best)[both]
-	expect(np.median(d) < 1 and np.percentile(d, 99) < 5, n, np.percentile(d, [50, 90, 99, 100]))'
+	seen = 1 - both.sum() / (~np.isnan(best)).sum(), *np.percentile(d, [50, 99])
+	print("# %d steps: lost %.2e, beside 12 steps by %.3f mm, 99 %% by %.2f" % (n, *seen))
+	expect(np.array(seen) < [lost, half, most], n, seen)' >&3
 }
 
 monotone='
-def monotone(file, least, names=("modulation",)):
+def monotone(file, size, most, jumps):
+	"""pairs of neighbours; the shares of them that do not rise, and that jump"""
 	p = read_frame(file)["absphase"]
 	d = np.diff(p, axis=1)
 	d = d[~np.isnan(d)]
-	expect(d.size > 50000, file, d.size)
-	share = (d > 0).mean()
-	print(file, "monotone", share, "jumps", (np.abs(d) > np.pi).mean())
-	expect(share >= least, file, share)
-	return d
+	falls, far = (d <= 0).mean(), (np.abs(d) > np.pi).mean()
+	print("#", file, d.size, "pairs, do not rise %.2e, jump %.2e" % (falls, far))
+	expect(abs(d.size / size - 1) < 0.001 and falls <= most and far <= jumps, file, d.size, falls, far)
 '
 
-@test "real: the angel, two frequencies of eight steps, both views, monotone on 99.8 % of neighbours" {
+@test "real: the angel, two frequencies of eight steps, both views, monotone on 99.86 % of neighbours" {
 	need_data dtu_angel_2freq_rectified
-	for side in left right; do
+	while read -r side seen; do
 		angel=$data/dtu_angel_2freq_rectified/$side
 		fringepipe -q phasewrap -n 8 -p 48,46.8292683 --sign -1 --min-amplitude 5 \
 			"$angel"/f40_*.png "$angel"/f41_*.png , unwrap2f --unwrap 1 , median >$side.nrrd
 		py "$monotone"'
-monotone(sys.argv[1] + ".nrrd", 0.998)' $side
-	done
+monotone(sys.argv[1] + ".nrrd", *map(float, sys.argv[2].split()))' $side "$seen" >&3
+	done <<-END
+		left 184758 1.28e-3 5.9e-5
+		right 184696 1.41e-3 6.5e-6
+	END
 }
 
 @test "real: the box, three frequencies 35 36 37, no phase jumps" {
@@ -76,10 +80,9 @@ monotone(sys.argv[1] + ".nrrd", 0.998)' $side
 		"$data"/weiyang_box_3freq_35_36_37/f3[567]_*.png , unwrap2f >box.nrrd
 	py "$monotone"'
 p = read_frame("box.nrrd")["absphase"]
-for axis in 0, 1:
-	d = np.diff(p, axis=axis); d = d[~np.isnan(d)]
-	expect(not (np.abs(d) > np.pi).any(), axis, (np.abs(d) > np.pi).sum())
-monotone("box.nrrd", 0.999)'
+for axis, most in (0, 0.14), (1, 0.31):		# 0.116 rad from row to row, 0.253 along the phase
+	expect(np.nanmax(np.abs(np.diff(p, axis=axis))) < most, axis, np.nanmax(np.abs(np.diff(p, axis=axis))))
+monotone("box.nrrd", 54737, 2.4e-4, 0)' >&3
 }
 
 @test "real: the lens, wrapped phase of four steps" {
@@ -89,10 +92,10 @@ monotone("box.nrrd", 0.999)'
 f = read_frame("lens.nrrd"); p = f["phase"]
 d = np.diff(p, axis=1); d = d[~np.isnan(d)]
 wrapped = (d + np.pi) % (2 * np.pi) - np.pi
-expect((wrapped > 0).mean() > 0.99, (wrapped > 0).mean())
-period = 2 * np.pi / np.median(wrapped)
-print("period", period)
-expect(np.abs(p[~np.isnan(p)]) <= np.pi + 1e-6)
-expect(20 < period < 30, period)'
+falls, period = (wrapped <= 0).mean(), 2 * np.pi / np.median(wrapped)
+print("# lens: does not rise %.2e, period %.3f px" % (falls, period))
+expect(falls < 4.1e-3, falls)				# 3.4e-3
+expect(np.abs(p[~np.isnan(p)]) <= np.float32(np.pi))
+expect(abs(period - 24.97) < 0.02, period)		# the source, on the plane beside the lens; 24.986' >&3
 	framecat --channels phase --colormap phase lens.nrrd -o lens.png
 }

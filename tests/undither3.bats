@@ -27,8 +27,11 @@ make_sphere() {
 	done
 	py "$sphere"'
 z, inner = sphere()
-for method, most_plain, most in (("fs", 0.15, 0.045), ("fs-serpentine", 0.15, 0.055), ("bayer", 0.2, 0.08),
-		("blue", 0.2, 0.08), ("best", 0.15, 0.036), ("small", 0.2, 0.09)):
+# rms of both in %, and the share of the surface that is lost at its boundary: at most a fifth above what is seen. Nothing
+# is random.
+for method, most_plain, most, edge in (("fs", 0.143, 0.045, 0.0155), ("fs-serpentine", 0.122, 0.055, 0.0183),
+		("bayer", 0.189, 0.08, 0.0175), ("blue", 0.174, 0.08, 0.0175), ("best", 0.084, 0.036, 0.0175),
+		("small", 0.2, 0.09, 0.03)):
 	turns, rest = spikes((read_frame("plain_%s.nrrd" % method)["depth"] - z)[inner])
 	rms = 100 * np.sqrt(np.nanmean(rest ** 2)) / 460.8
 	print("# %s: papers %.4f %% beside %d spikes" % (method, rms, (turns != 0).sum()))
@@ -37,11 +40,12 @@ for method, most_plain, most in (("fs", 0.15, 0.045), ("fs-serpentine", 0.15, 0.
 	e = (d - z)[inner]
 	lost, e = np.isnan(e).mean(), e[~np.isnan(e)]
 	rms = 100 * np.sqrt((e ** 2).mean()) / 460.8
-	print("# %s: ours %.4f %%, lost %.3f %%" % (method, rms, 100 * lost))
+	dropped = (np.isnan(d) & np.isfinite(z)).sum() / np.isfinite(z).sum()
+	print("# %s: ours %.4f %%, lost %.3f %%, with the boundary %.2f %%" % (method, rms, 100 * lost, 100 * dropped))
 	expect(spikes(e)[0] == 0, method, "spikes", (spikes(e)[0] != 0).sum())
 	expect(rms <= most and lost < 0.001, method, rms, lost)
 	expect(np.isnan(d[np.isnan(z)]), method, "no surface beside the sphere")
-	expect((np.isnan(d) & np.isfinite(z)).sum() < 0.03 * np.isfinite(z).sum(), method)' >&3
+	expect(dropped < edge, method, dropped)' >&3
 }
 
 @test "undither3: both stairs, video layout, NaN in the depth, options instead of metadata" {
@@ -68,8 +72,9 @@ z = read_frame("z.nrrd")["depth"]
 for n in range(1, 7):
 	d, bare = (read_frame("%s%d.nrrd" % (k, n))["depth"] for k in "de")
 	e = np.abs(d - z)[6:-6, 6:-6]
-	expect(np.isfinite(e).sum() > 0.9 * np.isfinite(z[6:-6, 6:-6]).sum(), n, np.isfinite(e).sum())
-	expect(np.nanmax(e) < 6 and np.sqrt(np.nanmean(e ** 2)) < 0.7, n, np.nanmax(e), np.sqrt(np.nanmean(e ** 2)))
+	lost, far, rms = 1 - np.isfinite(e).sum() / np.isfinite(z[6:-6, 6:-6]).sum(), np.nanmax(e), np.sqrt(np.nanmean(e ** 2))
+	most = (0.0137, 0.92, 0.154) if n < 4 else (0.1, 1.9, 0.34)	# best: 0.0114 0.76 0.128; small: 0.008 1.55 0.28
+	expect(lost < most[0] and far < most[1] and rms < most[2], n, lost, far, rms)
 	expect(np.isnan(d[45:85, 65:105]), n)
 	expect(np.array_equal(d, bare, equal_nan=True), n)'
 }
@@ -98,7 +103,7 @@ for name in "msb0", "msb1", "planar0", "planar1", "rgb0", "rgb1", "rgb8":
 	expect("holo_pack" not in f.meta and "bits" not in f.meta and "holo_dither" not in f.meta, f.meta)
 	if name[-1] != "0":
 		off = np.abs(f["a"][8:-8, 8:-8] - t)
-		expect(off.max() < (45 if name[-1] == "1" else 0.51), name, off.max())
+		expect(off.max() < (10.1 if name[-1] == "1" else 0.5), name, off.max())
 expect(read_frame("d.nrrd").names == ["depth", "texture"])'
 }
 
@@ -112,7 +117,7 @@ for c, bit in enumerate((128, 64, 32)):
 	p = np.pad(255.0 * ((v & bit) > 0), 3)
 	want = sum(k[i] * k[j] * p[i:i + 21, j:j + 33] for i in range(7) for j in range(7))
 	got = read_frame("out.nrrd").pixels[c]
-	expect(np.abs(got - want) < 1e-3, c, np.abs(got - want).max())'
+	expect(np.abs(got - want) < 3e-5, c, np.abs(got - want).max())'
 }
 
 @test "undither3: awkward sizes, nothing but background, and nothing but noise, go through" {
@@ -157,10 +162,10 @@ write_frames("z.nrrd", Frame(z.astype("f4"), ["depth"], {"z_axis": "towards"}))'
 	done
 	py '
 z, far = read_frame("z.nrrd")["depth"], np.abs(np.arange(200) - 99.5) > 10
-for method in "fs", "best", "bayer", "small":
+for method, most in ("fs", 1.29), ("best", 2.19), ("bayer", 2.61), ("small", 1.67):	# 1.07 1.82 2.17 1.39
 	d, k = (read_frame(n + method + ".nrrd")["depth"] for n in ("d_", "keep_"))
 	expect(np.isfinite(d[8:-8, 8:-8][:, far[8:-8]]), method)
-	expect(np.abs(d - z)[np.isfinite(d)] < 8, method, np.nanmax(np.abs(d - z)))
+	expect(np.abs(d - z)[np.isfinite(d)] < most, method, np.nanmax(np.abs(d - z)))
 	expect(np.isfinite(k).sum() > np.isfinite(d).sum(), method)'
 }
 
@@ -231,7 +236,7 @@ for name, least_msb, least_planar, most, most_lost in (("relief", 10, 9.5, 0.1, 
 	py '
 import os
 z = read_frame("z.nrrd")["depth"].astype(float)
-for n, (method, most_bytes, most) in enumerate((("bayer", 16600, 0.16), ("fs", 35000, 0.19), ("best", 36500, 0.16),
+for n, (method, most_bytes, most) in enumerate((("bayer", 16600, 0.16), ("fs", 35000, 0.178), ("best", 36500, 0.155),
 		("best --price 0.05", 17200, 0.17))):
 	e = read_frame("d%d.nrrd" % n)["depth"] - z
 	e = e[np.isfinite(e)]

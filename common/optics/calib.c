@@ -52,6 +52,20 @@ find(const struct file *file, const char *names)
 	}
 }
 
+/* No entry of these names: says them all, and what they are. */
+static int
+fail_absent(const struct file *file, const char *names, const char *what)
+{
+	char text[128];
+	size_t n = 0;
+
+	for (; *names && n + 5 < sizeof(text); names++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, *names == '|' ? " or " : "%c",
+		    *names);
+	return fail(file->path, "expected %s called %s, found none among its %zu entries (man "
+	    "phase2depth lists the names that go together)", what, text, file->numbers->entries);
+}
+
 /* `expected` numbers called `names`; what says what they are: "a 3x3 camera matrix". */
 static int
 get(const struct file *file, const char *names, const char *what, size_t expected, double *out)
@@ -59,12 +73,13 @@ get(const struct file *file, const char *names, const char *what, size_t expecte
 	const struct number_file_entry *entry = find(file, names);
 
 	if (!entry)
-		return fail(file->path, "expected %s called %s, found none", what, names);
+		return fail_absent(file, names, what);
 	if (entry->n != expected && !*names)
 		return fail(file->path, "expected %s, found %zu", what, entry->n);
 	if (entry->n != expected)
-		return fail(file->path, "%s: expected %s, found %zu number%s", entry->name, what,
-		    entry->n, entry->n == 1 ? "" : "s");
+		return fail(file->path, "%s: expected %s, found %zu number%s%s", entry->name, what,
+		    entry->n, entry->n == 1 ? "" : "s", expected == 9 && entry->n == 3 ?
+		    " (of a rotation vector? Write its matrix, as cv2.Rodrigues gives it)" : "");
 	for (size_t i = 0; i < expected; i++) {
 		out[i] = file->numbers->v[entry->first + i];
 		if (!isfinite(out[i]))
@@ -83,15 +98,17 @@ get_pair(const struct file *file, const char *names, const char *what, double ou
 }
 
 static int
-get_intrinsics(
-    const struct file *file, const char *K, const char *distortion, struct pinhole *device)
+get_intrinsics(const struct file *file, const char *K, const char *distortion, const char *what,
+    struct pinhole *device)
 {
 	const struct number_file_entry *entry = find(file, distortion);
 	const double *k = device->K;
 	size_t n = entry ? entry->n : 0;
 
-	if (get(file, K, "a 3x3 matrix", 9, device->K) < 0)
+	if (get(file, K, what, 9, device->K) < 0)
 		return -1;
+	if (k[1] == 0 && k[2] == 0 && k[5] == 0 && k[6] != 0 && k[8] == 1)
+		return fail(file->path, "%s: is transposed: expected fx s cx, 0 fy cy, 0 0 1", K);
 	if (!(fabs(k[0]) > 0 && fabs(k[4]) > 0) || k[3] != 0 || k[6] != 0 || k[7] != 0 || k[8] != 1)
 		return fail(file->path,
 		    "%s: expected fx s cx, 0 fy cy, 0 0 1, found %g %g %g, %g %g %g, "
@@ -149,6 +166,21 @@ best_dialect(const struct file *file)
 	return best;
 }
 
+/* The fringe period that the file names for the projector. */
+static int
+get_period(const struct file *file, struct calib *calib)
+{
+	static const char name[] = "fringe_period_projector_px";
+
+	calib->period_px = 0;
+	if (!find(file, name))
+		return 0;
+	if (get(file, name, "a period in pixels", 1, &calib->period_px) < 0)
+		return -1;
+	return calib->period_px > 0 ? 0 : fail(file->path, "%s: expected a period in pixels, "
+	    "found %g", name, calib->period_px);
+}
+
 /* Image sizes, the crop that the camera matrix is meant for, the unit of lengths. */
 static int
 get_frame(const struct file *file, struct calib *calib)
@@ -171,6 +203,8 @@ get_frame(const struct file *file, struct calib *calib)
 		return -1;
 	calib->projector.w = size[0];
 	calib->projector.h = size[1];
+	if (get_period(file, calib) < 0)
+		return -1;
 	if (unit && unit->text[0])
 		snprintf(calib->unit, sizeof(calib->unit), "%.15s", unit->text);
 	return 0;
@@ -196,18 +230,23 @@ get_dialect(const struct file *file, struct calib *calib)
 
 	if (!d)
 		return fail(file->path,
-		    "expected matrices under names that man phase2depth lists, or 24 "
-		    "numbers, found %zu other entries%s%s",
+		    "expected matrices camera_K, projector_K, R_cam_to_proj and T_cam_to_proj, under "
+		    "these or other names that man phase2depth lists, or 24 numbers; found %zu other "
+		    "entries%s%s",
 		    file->numbers->entries, file->numbers->entries ? ", the first one " : "",
 		    file->numbers->entries ? file->numbers->entry[0].name : "");
-	if (get_intrinsics(file, d->camera_K, d->camera_distortion, camera) < 0 ||
-	    get_intrinsics(file, d->projector_K, d->projector_distortion, projector) < 0 ||
+	if (get_intrinsics(file, d->camera_K, d->camera_distortion,
+	    "the camera's 3x3 matrix", camera) < 0 ||
+	    get_intrinsics(file, d->projector_K, d->projector_distortion,
+	    "the projector's 3x3 matrix", projector) < 0 ||
 	    get(file, d->R, "a 3x3 rotation", 9, projector->R) < 0 ||
 	    get(file, d->T, "a translation of 3 numbers", 3, projector->T) < 0)
 		return -1;
 	if (!is_rotation(projector->R))
-		return fail(file->path, "%s: expected a rotation, found determinant %g", d->R,
-		    determinant(projector->R));
+		return fail(file->path, determinant(projector->R) < 0 ?
+		    "%s: expected a rotation, found one that also mirrors (determinant %g)" :
+		    "%s: expected a rotation, found rows that are not unit vectors at right angles "
+		    "(determinant %g)", d->R, determinant(projector->R));
 	for (size_t i = 0; i < 3; i++)
 		camera->R[4 * i] = 1;		/* the camera is the world's origin */
 	if (get_frame(file, calib) < 0)

@@ -26,6 +26,7 @@ struct calib {
 	bool two_cameras;	/* nothing in the file names a projector, and a pair is rectified */
 	double origin_px[2]; /* where images without the key lie on the camera's
 			      * full frame: the file's crop_x0_y0, else 0 0 */
+	double period_px;	/* of the fringes that the file names, on the projector; 0: none */
 };
 
 /*

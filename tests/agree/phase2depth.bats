@@ -18,6 +18,7 @@ json.dump(dict(camera_K=[[1000, 0.4, 503], [0, 1005, 28], [0, 0, 1]], camera_dis
 	calibration projector.json "" 0.08,-0.15,0.0012,-0.0007,0.05
 	calibration both.json 0.08,-0.15,0.0012,-0.0007,0.05 \
 		-0.28,0.12,-0.0008,0.001,-0.02,0.05,0.01,0.002,0.0006,-0.0003,-0.0004,0.0002
+	calibration strong.json "" -1.6,2,0,0		# undone in eight steps
 	agrees phase2depth <<'CASES'
 float absphase:0..120 modulation:0..1 | | phase2depth -r second.nrrd -c 0.2 | float absphase:0..120
 float absphase:0..120 | | phase2depth -r second.nrrd -c 0.2,-0.003,1e-5 --min-depth -5 --max-depth 9 | float absphase:0..120
@@ -27,5 +28,6 @@ float absphase:20..150 residual:0..1 | period_px:=36; axis:=x | phase2depth --ca
 float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib camera.json --max-depth 700
 float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib projector.json
 float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib both.json --origin 30,10
+float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib strong.json
 CASES
 }

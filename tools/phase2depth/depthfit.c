@@ -68,7 +68,8 @@ find_reference(struct run *run, const struct frame_head *head, const char *ref,
 	if (plane.n == 3)
 		status = place_plane(run, head, &plane, origin, fit);
 	else if (plane.n == 0)
-		status = fail(NULL, "the reference plane is not known: say --ref-plane A,B,C");
+		status = fail(NULL, "the reference plane is not known: say --ref-plane A,B,C, or "
+		    "--ref FILE for one that was measured");
 	else
 		status = fail(NULL, "key ref_plane_rad must be three numbers, not %zu", plane.n);
 	numbers_free(&plane);
@@ -110,8 +111,7 @@ find_coefficients(struct run *run, const struct frame_head *head, const struct n
 	}
 	numbers_free(&list);
 	if (fit->degree == 0)
-		return fail(
-		    NULL, "depth per radian is not known: say --c MM_PER_RAD or --c-map FILE");
+		return fail(NULL, "depth per radian is not known: say --c MM_PER_RAD or --c-map FILE (--fit-c finds it)");
 	if (fit->degree > DEPTHFIT_COEFFICIENTS)
 		return fail(NULL, "key c_mm_per_rad: at most %d coefficients, not %zu",
 		    DEPTHFIT_COEFFICIENTS, fit->degree);
@@ -125,9 +125,12 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 	const struct numbers *plane = &options->ref_plane, *c = &options->c, *fit = &options->fit_c;
 
 	if (!calibrated && !ref && !plane->n)
-		return fail_usage(NULL, "say --ref FILE, --ref ideal or --calib FILE");
+		return fail_usage(NULL, "say --ref FILE (the absolute phase of a plane), --ref ideal (a "
+		    "plane by formula) or --calib FILE (of camera and projector)");
 	if (calibrated && (ref || plane->n || c->n || options->c_map || fit->n))
-		return fail_usage(NULL, "--calib needs no reference: leave out --ref and c");
+		return fail_usage(ref ? "--ref" : plane->n ? "--ref-plane" : c->n ? "--c" :
+		    options->c_map ? "--c-map" : "--fit-c", "gives depth over a reference plane, "
+		    "--calib coordinates without one: say one of them");
 	if (ref && strcmp(ref, "ideal") && plane->n)
 		return fail_usage(
 		    NULL, "--ref-plane is the ideal plane: it cannot go with --ref FILE");
@@ -156,6 +159,40 @@ depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_optio
 		return -1;
 	return meta_set(&out->meta, "length_unit", "mm") < 0 ? -1 :
 	    meta_set(&out->meta, "z_axis", "towards");
+}
+
+/* ---- a reference that is the measurement itself ---- */
+
+void
+depthfit_compare(const struct depthfit *fit, const struct frame *in, struct depthfit_same *same,
+    size_t y0, size_t y1)
+{
+	bool equal = false, differs = __atomic_load_n(&same->differs, __ATOMIC_RELAXED);
+
+	for (size_t y = y0; fit->ref != NO_CHANNEL && y < y1 && !differs; y++) {
+		const float *phase = frame_floats(in, fit->phase, y);
+		const float *ref = frame_floats(in, fit->ref, y);
+
+		for (size_t x = 0; x < in->head.w && !differs; x++) {
+			equal |= phase[x] == ref[x];
+			differs = phase[x] < ref[x] || phase[x] > ref[x];
+		}
+	}
+	if (equal)
+		__atomic_store_n(&same->equal, true, __ATOMIC_RELAXED);
+	if (differs)
+		__atomic_store_n(&same->differs, true, __ATOMIC_RELAXED);
+}
+
+void
+depthfit_warn(struct depthfit_same *same)
+{
+	if (same->equal && !same->differs && !same->warned) {
+		warn("--ref", "is the same absolute phase as the input, so that all depths are 0: "
+		    "wanted is that of the plane alone, captured without the object");
+		same->warned = true;
+	}
+	same->equal = same->differs = false;
 }
 
 /* ---- finding c ---- */
@@ -279,6 +316,8 @@ depthfit_add(struct frame *in, const struct depthfit_options *options, struct de
 {
 	const struct numbers *z_mm = &options->fit_c;
 	size_t channel[2] = { fit->phase, fit->ref };
+	struct depthfit both = { .phase = 0, .ref = fit->ref == NO_CHANNEL ? NO_CHANNEL : 1 };
+	struct depthfit_same same = { 0 };
 	struct frame **more, *kept;
 	int status = frame_select(in, channel, fit->ref == NO_CHANNEL ? 1 : 2, &kept);
 
@@ -295,6 +334,10 @@ depthfit_add(struct frame *in, const struct depthfit_options *options, struct de
 	if (fit->steps > z_mm->n)
 		return fail(
 		    NULL, "--fit-c names %zu depths, the input has more measurements", z_mm->n);
+	depthfit_compare(&both, kept, &same, 0, kept->head.h);
+	if (z_mm->v[fit->steps - 1] != 0 && same.equal && !same.differs)
+		return fail(NULL, "--fit-c: measurement %zu, at %g mm, is the reference itself, whose "
+		    "depth is 0", fit->steps, z_mm->v[fit->steps - 1]);
 	if (kept->head.w != more[0]->head.w || kept->head.h != more[0]->head.h)
 		return fail(NULL, "measurement %zu is %zu x %zu, the first one %zu x %zu",
 		    fit->steps, kept->head.w, kept->head.h, more[0]->head.w, more[0]->head.h);

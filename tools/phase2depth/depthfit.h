@@ -20,6 +20,12 @@ struct depthfit {
 	size_t steps;
 };
 
+/* Pixels of a frame so far whose phase and reference are the same, or differ; a warning was given.
+ */
+struct depthfit_same {
+	bool equal, differs, warned;
+};
+
 struct depthfit_options {
 	const char *ref, *c_map;	/* second inputs; ref may be "ideal" */
 	struct numbers ref_plane, c;	/* win over the keys ref_plane_rad, c_mm_per_rad */
@@ -32,6 +38,12 @@ int depthfit_check(const struct depthfit_options *, bool calibrated);
 /* Finds the reference and, unless it is to be fitted, c; origin is --origin. */
 int depthfit_plan(struct run *, struct depthfit *, const struct depthfit_options *,
     const struct numbers *origin, const struct frame_head *in, struct frame_head *out);
+/* Compares the phase of rows y0 to y1 - 1 with a measured reference; any threads at a time. */
+void depthfit_compare(const struct depthfit *, const struct frame *, struct depthfit_same *,
+    size_t y0, size_t y1);
+/* All rows are made: warns, once in a run, where the reference is the input itself. Begins the next
+ * frame. */
+void depthfit_warn(struct depthfit_same *);
 /* Keeps one measurement; takes ownership of the frame. 0 or -1 after fail(). */
 int depthfit_add(struct frame *, const struct depthfit_options *, struct depthfit *);
 /*

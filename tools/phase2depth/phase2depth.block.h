@@ -25,7 +25,7 @@ struct phase2depth_rays_block {
 	double px_per_rad, code0_px;
 	double x0, x_per_column, x_per_row, y0, y_per_row;
 	float least, most;
-	uint phase, distorted, plain;
+	uint phase, distorted, plain, strong;
 	uint lens, lens_stride, lens_rows;	/* lens: 1 if there is a table; floats; rows */
 	PX_STRUCT phase2depth_lens terms;
 };

@@ -61,11 +61,13 @@ static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
     const struct row_scratch *scratch)
 {
-	const struct phase2depth *priv = run->priv;
+	struct phase2depth *priv = run->priv;
 
 	(void)scratch;
-	if (!priv->calibrated)
+	if (!priv->calibrated) {
 		depth_rows(priv, in, out, y0, y1);
+		depthfit_compare(&priv->above, in, &priv->same, y0, y1);
+	}
 	for (size_t y = y0; y < y1; y++) {
 		const float *const xyz[3] = { frame_floats(out, 0, y),
 			priv->calibrated ? frame_floats(out, 1, y) : NULL,
@@ -87,6 +89,26 @@ after(struct run *run)
 
 	if (priv->calibrated)
 		plausible_warn(&priv->plausible, priv->rays.along_y);
+	else
+		depthfit_warn(&priv->same);
+}
+
+/* A phase that is known up to whole turns (unwrapq) gives depth over a reference that knows no more. */
+static int
+check_anchor(const struct run *run, const struct frame_head *in)
+{
+	const struct phase2depth *priv = run->priv;
+	const char *anchor = meta_get(&in->meta, "phase_anchor");
+
+	if (!anchor || !strcmp(anchor, "pixel") || !strcmp(anchor, "ref"))
+		return 0;
+	if (priv->calibrated || !run_second_input_head(run, "ref", 0))
+		return fail(NULL, "absphase is known up to whole turns only: unwrapq --anchor makes it "
+		    "absolute");
+	if (!strcmp(anchor, "none"))
+		return fail(NULL, "absphase may be whole turns off the reference's: give unwrapq the same "
+		    "--ref");
+	return 0;
 }
 
 static int
@@ -97,6 +119,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	const char *result = priv->calibrated ? "x y z" : "depth";
 	int status;
 
+	if (check_anchor(run, in) < 0)
+		return -1;
 	if (!priv->calibrated)
 		status = depthfit_plan(run, &priv->above, &parameters->plane,
 		    &parameters->view.origin, in, out);
@@ -129,14 +153,27 @@ fit_end(struct run *run)
 static const struct body map = { .rows = rows, .after = after, .passes = phase2depth_passes };
 static const struct body fit = { .frame = fit_frame, .end = fit_end };
 
+/* Options of the one way of measuring have no meaning in the other. */
+static int
+check_ways(const struct parameters *parameters)
+{
+	const struct triangulation_options *view = &parameters->view;
+	const char *lost = !isnan(view->period_px) ? "--period" : view->axis >= 0 ? "--axis" :
+	    view->centered ? "--centered" : view->projector.n ? "--projector" :
+	    view->bin.n ? "--bin" : parameters->as_projector ? "--as-projector" : NULL;
+
+	if (depthfit_check(&parameters->plane, parameters->calib) < 0)
+		return -1;
+	return parameters->calib || !lost ? 0 : fail_usage(lost, "is only for --calib");
+}
+
 static int
 init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 	struct phase2depth *priv = run->priv;
 
-	if (depthfit_check(&parameters->plane, parameters->calib) < 0 ||
-	    triangulation_check(&parameters->view) < 0)
+	if (check_ways(parameters) < 0 || triangulation_check(&parameters->view) < 0)
 		return -1;
 	if (parameters->min_depth > parameters->max_depth)
 		return fail_usage("--min-depth", "%g is more than --max-depth %g: no depth lies "
@@ -146,8 +183,8 @@ init(struct run *run)
 	run->body = parameters->plane.fit_c.n ? &fit : &map;
 	priv->calibrated = parameters->calib;
 	priv->plausible.limited = !isnan(parameters->min_depth) || !isnan(parameters->max_depth);
-	return parameters->calib ? plausible_calib(parameters->calib, parameters->as_projector,
-	    &priv->calib) : 0;
+	return parameters->calib ? plausible_calib(&priv->plausible, parameters->calib,
+	    parameters->as_projector, &priv->calib) : 0;
 }
 
 static void

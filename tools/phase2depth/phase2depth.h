@@ -16,6 +16,7 @@ struct phase2depth {
 	struct passthrough passthrough;	/* channels that go through behind the result */
 	float least, most;		/* limits of depth */
 	struct depthfit above;		/* the reference: phase above it, and c */
+	struct depthfit_same same;	/* is the reference the input itself? */
 	struct calib calib;
 	struct triangulation rays;
 	struct plausible plausible;

@@ -117,7 +117,7 @@ phase2depth_shift(PX_STRUCT phase2depth_lens lens, float x, float slope, float o
 }
 
 #ifndef PHASE2DEPTH_NO_DOUBLES
-/* The shift in the third step, its radial part in double: as a float it is off by more than a phase
+/* The shift in the last step, its radial part in double: as a float it is off by more than a phase
  * near 0 is. */
 PX_FN double
 phase2depth_precise_shift(PX_STRUCT phase2depth_lens lens, float x, float y, bool plain)
@@ -140,37 +140,88 @@ phase2depth_precise_shift(PX_STRUCT phase2depth_lens lens, float x, float y, boo
 	    px_double(lens.focal_px * shift_x + lens.skew_px * shift_y);
 }
 
-/*
- * What is to be taken off the coded coordinate `code` (pixels) to undo the lens, on the ray through
- * the camera's normalised (x, y): three steps of Newton's method; the third gives the shift itself.
- * NaN where the lens folds back or the steps do not settle.
- */
-PX_FN float
-phase2depth_undo_lens(PX_STRUCT phase2depth_lens lens, double code, float x, float y, bool plain)
+/* The ray through the camera's normalised (x, y) in the projector's picture: y = slope x + offset, and
+ * the coded coordinate aim = per_x x + shift, less the center. */
+struct phase2depth_ray {
+	float slope, offset, per_x, aim;
+	double precise_aim;
+};
+
+PX_FN PX_STRUCT phase2depth_ray
+phase2depth_ray_of(PX_STRUCT phase2depth_lens lens, double code, float x, float y)
 {
+	PX_STRUCT phase2depth_ray ray;
 	PX_F l0 = lens.line[0] * x + lens.line[1] * y + lens.line[2];
 	PX_F l1 = lens.line[3] * x + lens.line[4] * y + lens.line[5];
 	PX_F l2 = lens.line[6] * x + lens.line[7] * y + lens.line[8];
 	PX_F one = px_divide(-1.0f, l1);
-	PX_F slope = l0 * one, offset = l2 * one;
-	PX_F per_x = lens.focal_px + lens.skew_px * slope;
-	PX_D precise_aim = code - px_double(lens.center_px + lens.skew_px * offset);
-	PX_F aim = px_float(precise_aim);
-	PX_F p = px_divide(aim, per_x);
-	PX_D shift, at;
-	PX_F rest, derivative;
-	PX_STRUCT phase2depth_change c;
 
-	c = phase2depth_shift(lens, p, slope, offset, plain);
-	p = p - px_divide(c.shift, per_x + c.derivative);
-	c = phase2depth_shift(lens, p, slope, offset, plain);
-	p = p + px_divide(aim - per_x * p - c.shift, per_x + c.derivative);
-	c = phase2depth_shift(lens, p, slope, offset, plain);
-	shift = phase2depth_precise_shift(lens, p, slope * p + offset, plain);
-	derivative = per_x + c.derivative;
-	at = px_double(lens.focal_px) * p + px_double(lens.skew_px * (slope * p));
-	rest = px_float(precise_aim - at - shift);
-	return px_select(px_abs(rest) < 0.1f && derivative * per_x > 0.0f,
+	ray.slope = l0 * one;
+	ray.offset = l2 * one;
+	ray.per_x = lens.focal_px + lens.skew_px * ray.slope;
+	ray.precise_aim = code - px_double(lens.center_px + lens.skew_px * ray.offset);
+	ray.aim = px_float(ray.precise_aim);
+	return ray;
+}
+
+/* Newton's first step. */
+PX_FN float
+phase2depth_first_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray, bool plain)
+{
+	PX_F p = px_divide(ray.aim, ray.per_x);
+	PX_STRUCT phase2depth_change c = phase2depth_shift(lens, p, ray.slope, ray.offset, plain);
+
+	return p - px_divide(c.shift, ray.per_x + c.derivative);
+}
+
+/* A further one, from p. */
+PX_FN float
+phase2depth_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray, float p, bool plain)
+{
+	PX_STRUCT phase2depth_change c = phase2depth_shift(lens, p, ray.slope, ray.offset, plain);
+
+	return p + px_divide(ray.aim - ray.per_x * p - c.shift, ray.per_x + c.derivative);
+}
+
+/* The last one gives the shift itself; NaN where the lens folds back or the steps do not settle. */
+PX_FN float
+phase2depth_last_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray, float p,
+    bool plain)
+{
+	PX_STRUCT phase2depth_change c = phase2depth_shift(lens, p, ray.slope, ray.offset, plain);
+	PX_D shift = phase2depth_precise_shift(lens, p, ray.slope * p + ray.offset, plain);
+	PX_F derivative = ray.per_x + c.derivative;
+	PX_D at = px_double(lens.focal_px) * p + px_double(lens.skew_px * (ray.slope * p));
+	PX_F rest = px_float(ray.precise_aim - at - shift);
+
+	return px_select(px_abs(rest) < 0.1f && derivative * ray.per_x > 0.0f,
 	    px_float(shift + rest * c.derivative * px_divide(1.0f, derivative)), PX_NAN);
+}
+
+/*
+ * What is to be taken off the coded coordinate `code` (pixels) to undo the lens, on the ray through
+ * the camera's normalised (x, y): three steps of Newton's method.
+ */
+PX_FN float
+phase2depth_undo_lens(PX_STRUCT phase2depth_lens lens, double code, float x, float y, bool plain)
+{
+	PX_STRUCT phase2depth_ray ray = phase2depth_ray_of(lens, code, x, y);
+	PX_F p = phase2depth_first_step(lens, ray, plain);
+
+	p = phase2depth_step(lens, ray, p, plain);
+	return phase2depth_last_step(lens, ray, p, plain);
+}
+
+/* The same in eight steps, for lenses that three do not undo everywhere. */
+PX_FN float
+phase2depth_undo_strong_lens(PX_STRUCT phase2depth_lens lens, double code, float x, float y,
+    bool plain)
+{
+	PX_STRUCT phase2depth_ray ray = phase2depth_ray_of(lens, code, x, y);
+	PX_F p = phase2depth_first_step(lens, ray, plain);
+
+	for (int i = 0; i < 6; i++)
+		p = phase2depth_step(lens, ray, p, plain);
+	return phase2depth_last_step(lens, ray, p, plain);
 }
 #endif

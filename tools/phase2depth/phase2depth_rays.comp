@@ -19,6 +19,8 @@ projector_shift(block_at at, float phase, double x0, double y0, uint column, flo
 
 	if (at.b.distorted == 0)
 		return 0.0f;
+	if (at.b.strong != 0)
+		return phase2depth_undo_strong_lens(at.b.terms, code, x, y, at.b.plain != 0);
 	return phase2depth_undo_lens(at.b.terms, code, x, y, at.b.plain != 0);
 }
 

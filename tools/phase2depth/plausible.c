@@ -12,45 +12,15 @@
 #define OUTSIDE 0.05		/* right captures: 0 to 0.02, in the dark and at the edges */
 #define LOST 0.1		/* right captures: 0 */
 #define MARGIN_PX 2.0		/* noise at the projector's edge */
-#define BASELINE_MM 2.0		/* a smaller one was meant in another unit */
-#define BASELINE_MOST_MM 20000.0	/* and no rig is so wide */
 #define OFF 0.2			/* of the points: right captures 0 */
 #define OFF_MARGIN 0.05		/* of the projector's size, for what its lens and the pose leave */
 #define MIRRORED 0.8		/* of the pixels: right captures 0 to 0.1, at steep slopes */
+#define ESTIMATED 0.2		/* the same, of a size that is not known */
+#define TURNED 70.0		/* degrees: right captures to 60 */
+#define FEWER 8			/* of those pixels: points that the surface as a whole is found from */
 #define APART 3			/* pixels, between which the phase rises by more than its noise */
 #define STEEP 5.0		/* times the rise of far points: an edge, or a wrong fringe order */
 #define SLOPE 0.05		/* of the epipolar line: with less the other axis measures */
-
-static double
-baseline(const struct calib *calib)
-{
-	double camera[3], projector[3], square = 0;
-
-	pinhole_center(&calib->camera, camera);
-	pinhole_center(&calib->projector, projector);
-	for (size_t i = 0; i < 3; i++)
-		square += (camera[i] - projector[i]) * (camera[i] - projector[i]);
-	return sqrt(square);
-}
-
-int
-plausible_calib(const char *path, bool as_projector, struct calib *calib)
-{
-	if (calib_load(path, calib) < 0)
-		return -1;
-	if (calib->two_cameras && !as_projector)
-		return fail(path, "is of two cameras (R1 and R2 stand there, and nothing names a "
-		    "projector): wanted are camera_K, projector_K, R_cam_to_proj and "
-		    "T_cam_to_proj, or others of man phase2depth; --as-projector takes the second "
-		    "camera for a projector");
-	if (!strcmp(calib->unit, "mm") && baseline(calib) < BASELINE_MM)
-		warn(path, "camera and projector are %.3g mm apart: is T in metres? Then say "
-		    "length_unit: m there", baseline(calib));
-	if (!strcmp(calib->unit, "mm") && baseline(calib) > BASELINE_MOST_MM)
-		warn(path, "camera and projector are %.3g m apart: is T in micrometres? Then say "
-		    "length_unit: um there", baseline(calib) / 1000);
-	return 0;
-}
 
 /* Is the frame larger than the camera, or smaller without a word about where it lies? */
 static int
@@ -60,8 +30,12 @@ check_size(struct plausible *plausible, const struct pinhole *camera,
 	double right = rays->origin_px[0] + (double)in->w * rays->bin[0];
 	double bottom = rays->origin_px[1] + (double)in->h * rays->bin[1], factor;
 
-	if (!(camera->w > 0 && camera->h > 0))
+	if (!(camera->w > 0 && camera->h > 0)) {
+		if (!rays->placed && !plausible->asked)
+			plausible->asked = plausible->off = !plausible_resolution(plausible->path,
+			    camera, false, right, bottom);
 		return 0;
+	}
 	if (right > camera->w + 0.5 || bottom > camera->h + 0.5 || rays->origin_px[0] < -0.5 ||
 	    rays->origin_px[1] < -0.5)
 		return fail(NULL, "the frame, %zu x %zu px from %g,%g on, does not lie on the "
@@ -84,6 +58,33 @@ check_size(struct plausible *plausible, const struct pinhole *camera,
 	return 0;
 }
 
+/* Does the frame count in the fringes, and on the projector, that the calibration names? */
+static void
+check_projector(struct plausible *plausible, const struct calib *calib,
+    const struct triangulation *rays, const struct frame_head *in)
+{
+	double period_px = rays->px_per_rad * 2 * M_PI;
+	const double *size = rays->projector_px;
+
+	plausible->off |= rays->warned;
+	if (plausible->asked || rays->warned)
+		return;
+	plausible->asked = true;
+	if (calib->period_px > 0 && fabs(period_px / calib->period_px - 1) > 1e-4)
+		warn(meta_get(&in->meta, "period_px") ? "absphase" : "--period", "counts in fringes "
+		    "of %.6g px, but %s names fringe_period_projector_px %g: is --period right, here "
+		    "and in phasewrap? Where the fringes are others than that, take the entry away",
+		    period_px, plausible->path, calib->period_px);
+	else if (size[0] > 0 && calib->projector.w > 0 && calib->projector.h > 0 &&
+	    (size[0] != calib->projector.w || size[1] != calib->projector.h))
+		warn("absphase", "is of a projector of %g x %g px (projector_px), and that of %s has "
+		    "%g x %g px: is it the calibration of this one, at this resolution?", size[0],
+		    size[1], plausible->path, calib->projector.w, calib->projector.h);
+	else
+		plausible->asked = false;
+	plausible->off |= plausible->asked;
+}
+
 /* The direction in which depth moves the middle of the frame through the projector's picture. */
 static int
 check_axis(const struct calib *calib, const struct triangulation *rays, const struct frame_head *in)
@@ -97,7 +98,7 @@ check_axis(const struct calib *calib, const struct triangulation *rays, const st
 	if (!pinhole_undistort(&calib->camera, uv, xy))
 		return 0;
 	for (size_t k = 0; k < 2; k++) {
-		double s = baseline(calib) * (k ? 6 : 3), X[3];
+		double s = plausible_baseline(calib) * (k ? 6 : 3), X[3];
 
 		for (size_t i = 0; i < 3; i++)
 			X[i] = center[i] + s * (rays->R[3 * i] * xy[0] +
@@ -133,28 +134,52 @@ rise_per_pixel(const struct triangulation *rays, const struct frame_head *in)
 	return along_x * rays->x_per_column;
 }
 
+/* The projector's size: the calibration's, else the frame's, else that of which its principal point
+ * is the middle. */
+static void
+set_size(struct plausible *plausible, const struct pinhole *projector,
+    const struct triangulation *rays)
+{
+	double size[2] = { projector->w, projector->h };
+
+	for (size_t k = 0; k < 2 && !(projector->w > 0 && projector->h > 0); k++)
+		size[k] = rays->projector_px[k];
+	plausible->estimated = !(size[0] > 0 && size[1] > 0);
+	for (size_t k = 0; k < 2 && plausible->estimated; k++)
+		size[k] = fmax(0, 2 * projector->K[k ? 5 : 2]);
+	plausible->size_px = size[rays->along_y];
+	plausible->other_px = size[!rays->along_y];
+}
+
 int
 plausible_plan(struct plausible *plausible, const struct calib *calib,
     const struct triangulation *rays, const struct frame_head *in)
 {
 	if (check_size(plausible, &calib->camera, rays, in) < 0 || check_axis(calib, rays, in) < 0)
 		return -1;
-	plausible->projector = &calib->projector;
-	plausible->size_px = rays->along_y ? calib->projector.h : calib->projector.w;
-	plausible->other_px = rays->along_y ? calib->projector.w : calib->projector.h;
+	check_projector(plausible, calib, rays, in);
+	set_size(plausible, &calib->projector, rays);
 	plausible->rise_px = rise_per_pixel(rays, in);
 	plausible->step = coarse_grid_step(in->w, in->h, PIXELS);
 	plausible->rows = coarse_grid_count(in->h, plausible->step);
-	free(plausible->row);
+	plausible->columns = (coarse_grid_count(in->w, plausible->step) + FEWER - 1) / FEWER;
+	plausible_free(plausible);
 	plausible->row = calloc(plausible->rows, sizeof(*plausible->row));
-	return plausible->row ? 0 : fail_memory();
+	plausible->point = calloc(plausible->rows * plausible->columns, sizeof(*plausible->point));
+	if (!plausible->row || !plausible->point)
+		return fail_memory();
+	for (size_t i = 0; i < plausible->rows * plausible->columns; i++)
+		plausible->point[i].x = NAN;
+	return 0;
 }
 
 void
 plausible_free(struct plausible *plausible)
 {
 	free(plausible->row);
+	free(plausible->point);
 	plausible->row = NULL;
+	plausible->point = NULL;
 }
 
 /* Is the point behind the camera or the projector? Without the projector's lens, which moves it by
@@ -182,10 +207,10 @@ static bool
 is_off(const struct plausible *plausible, bool along_y, const float *const xyz[3], size_t x)
 {
 	double point[3] = { (double)xyz[0][x], (double)xyz[1][x], (double)xyz[2][x] }, uv[2];
+	double margin = (plausible->estimated ? ESTIMATED : OFF_MARGIN) * plausible->other_px;
 
-	return !pinhole_project(plausible->projector, point, uv) ||
-	    uv[!along_y] < -0.5 - OFF_MARGIN * plausible->other_px ||
-	    uv[!along_y] > plausible->other_px - 0.5 + OFF_MARGIN * plausible->other_px;
+	return !pinhole_project(&plausible->calib->projector, point, uv) ||
+	    uv[!along_y] < -0.5 - margin || uv[!along_y] > plausible->other_px - 0.5 + margin;
 }
 
 static void
@@ -194,10 +219,11 @@ count_pixel(const struct plausible *plausible, const struct triangulation *rays,
     struct plausible_count *count)
 {
 	double code = rays->px_per_rad * (double)phase[x] + rays->code0_px, rise;
+	double margin = plausible->estimated ? ESTIMATED * plausible->size_px : MARGIN_PX;
 
 	count->phases++;
 	count->outside += plausible->size_px > 0 &&
-	    (code < -0.5 - MARGIN_PX || code > plausible->size_px - 0.5 + MARGIN_PX);
+	    (code < -0.5 - margin || code > plausible->size_px - 0.5 + margin);
 	if (isnan(xyz[2][x])) {
 		count->lost++;
 		count->behind += is_behind(rays, code, x, y);
@@ -216,6 +242,19 @@ count_pixel(const struct plausible *plausible, const struct triangulation *rays,
 }
 
 /* Bands may share rows: both store the same. */
+static void
+keep_point(const struct plausible *plausible, const float *const xyz[3], size_t x, size_t y)
+{
+	double world[3] = { (double)xyz[0][x], (double)xyz[1][x], (double)xyz[2][x] };
+	struct inclination_point point = inclination_point(&plausible->calib->camera, world);
+	struct inclination_point *to = &plausible->point[y / plausible->step * plausible->columns +
+	    x / plausible->step / FEWER];
+
+	__atomic_store(&to->x, &point.x, __ATOMIC_RELAXED);
+	__atomic_store(&to->y, &point.y, __ATOMIC_RELAXED);
+	__atomic_store(&to->inverse, &point.inverse, __ATOMIC_RELAXED);
+}
+
 void
 plausible_row(const struct plausible *plausible, const struct triangulation *rays,
     const float *phase, const float *const xyz[3], size_t y)
@@ -225,9 +264,12 @@ plausible_row(const struct plausible *plausible, const struct triangulation *ray
 
 	if (plausible->off || y % plausible->step)
 		return;
-	for (size_t x = 0; x < rays->w; x += plausible->step)
+	for (size_t x = 0; x < rays->w; x += plausible->step) {
+		if ((x + y) / plausible->step % FEWER == 0)
+			keep_point(plausible, xyz, x, y);
 		if (!isnan(phase[x]))
 			count_pixel(plausible, rays, phase, xyz, x, y, &count);
+	}
 	to = (uint32_t *)&plausible->row[y / plausible->step];
 	for (size_t i = 0; i < sizeof(count) / sizeof(*from); i++)
 		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
@@ -242,12 +284,29 @@ add_rows(const struct plausible *plausible, double sum[PLAUSIBLE_COUNTS])
 			sum[k] += ((const uint32_t *)&plausible->row[i])[k];
 }
 
+/* Is the surface seen, or lit, at a grazing angle? Then hardly a fringe would have been there. */
+static bool
+is_turned_away(const struct plausible *plausible)
+{
+	double camera_deg, projector_deg;
+
+	if (!inclination_find(plausible->point, plausible->rows * plausible->columns,
+	    plausible->calib, &camera_deg, &projector_deg) ||
+	    (camera_deg < TURNED && projector_deg < TURNED))
+		return false;
+	warn("x y z", "the surface as a whole is turned away by %.0f degrees from the camera and by "
+	    "%.0f from the projector: are --period and --origin right, and the matrices, R and T of "
+	    "--calib?", camera_deg, projector_deg);
+	return true;
+}
+
 void
 plausible_warn(struct plausible *plausible, bool along_y)
 {
 	double sum[PLAUSIBLE_COUNTS] = { 0 };
 	double phases, outside, lost, behind, rising, falling, points, off;
 	const char *lines = along_y ? "rows" : "columns", *across = along_y ? "columns" : "rows";
+	const char *some = plausible->estimated ? "some " : "";
 
 	if (plausible->off)
 		return;
@@ -262,9 +321,9 @@ plausible_warn(struct plausible *plausible, bool along_y)
 		    "the projector's %s rise: is phasewrap --sign right, or an image mirrored?",
 		    100 * falling / (rising + falling), lines);
 	else if (outside > OUTSIDE * phases)
-		warn("absphase", "%.0f %% of the pixels lie outside the projector's %g %s: are "
+		warn("absphase", "%.0f %% of the pixels lie outside the projector's %s%.4g %s: are "
 		    "--period, --centered, and phasewrap --phase-origin right?",
-		    100 * outside / phases, plausible->size_px, lines);
+		    100 * outside / phases, some, plausible->size_px, lines);
 	else if (behind > LOST * phases)
 		warn("x y z", "%.0f %% of the pixels with a phase have their point behind the "
 		    "camera or the projector: are --origin, --period, --axis and --calib right?",
@@ -274,9 +333,9 @@ plausible_warn(struct plausible *plausible, bool along_y)
 		    "and projector: are --origin, --period, --axis and --calib right?",
 		    100 * lost / phases);
 	else if (points > LEAST / 4 && off > OFF * points)
-		warn("x y z", "%.0f %% of the points lie where the projector's %g %s do not reach: "
+		warn("x y z", "%.0f %% of the points lie where the projector's %s%.4g %s do not reach: "
 		    "are --origin, --period, --axis and --calib right?", 100 * off / points,
-		    plausible->other_px, across);
+		    some, plausible->other_px, across);
 	else
-		plausible->off = false;
+		plausible->off = is_turned_away(plausible);
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "inclination.h"
 #include "triangulate.h"
 
 struct plausible_count {
@@ -23,20 +24,31 @@ struct plausible_count {
 
 struct plausible {
 	size_t step;		/* every step-th pixel of every step-th row is looked at */
-	size_t rows;
+	size_t rows;		/* of those pixels */
 	struct plausible_count *row;
-	const struct pinhole *projector;
-	double size_px, other_px;	/* its size along the coded axis and across; 0: not known */
+	struct inclination_point *point;	/* `columns` of each of those rows */
+	size_t columns;
+	const char *path;			/* of the calibration */
+	const struct calib *calib;
+	double size_px, other_px;	/* its size along the coded axis and across */
+	bool estimated;		/* that of its principal point, roughly */
 	/* The coded coordinate of far points, from a pixel of a row to the next, in the middle of
 	 * the frame; 0: rows do not show whether the phase is mirrored. */
 	double rise_px;
 	bool limited;		/* --min-depth or --max-depth: pixels may be lost on purpose */
-	bool off, asked;	/* a warning was given, about pixels, about the frame's size */
+	bool off;	/* no more warnings: one was given */
+	bool asked;	/* one about the frame's size, its fringes or the projector's size */
 };
 
-/* Loads a calibration; refuses that of two cameras unless as_projector, warns of a unit that cannot
- * be. -1 after fail(). */
-int plausible_calib(const char *path, bool as_projector, struct calib *);
+/* Loads a calibration, which must outlive the struct; refuses that of two cameras unless
+ * as_projector, warns of a unit or of sizes that cannot be. -1 after fail(). */
+int plausible_calib(struct plausible *, const char *path, bool as_projector, struct calib *);
+/* How far camera and projector are apart, in the calibration's unit. */
+double plausible_baseline(const struct calib *);
+/* Does the device's principal point lie where that of a picture of w x h pixels does? False after a
+ * warning. */
+bool plausible_resolution(const char *object, const struct pinhole *, bool is_projector, double w,
+    double h);
 /* The frame and the calibration: sizes, and whether depth moves a point along the coded axis at
  * all. -1 after fail(). */
 int plausible_plan(struct plausible *, const struct calib *, const struct triangulation *,

@@ -4,6 +4,7 @@
 
 #include "base/cpu_level.h"
 #include "phase2depth.px.h"
+#include "strong_lens.h"
 
 #define TILE 512	/* pixels that are worked on together, as in phase2depth_rays.comp */
 
@@ -84,7 +85,10 @@ shape_row(const struct phase2depth *priv, const struct frame *in, struct frame *
 			frame_floats(out, 2, y) + x, x0 + rays->x_per_column * (double)x, y0,
 			(int)(w - x < TILE ? w - x : TILE) };
 
-		if (rays->distorted && rays->plain)
+		if (rays->distorted && rays->strong)
+			strong_lens_undo(rays, piece.phase, piece.x0, piece.y0, piece.lens_x,
+			    piece.lens_y, shift, piece.n);
+		else if (rays->distorted && rays->plain)
 			undo_lens_piece(priv, &piece, true);
 		else if (rays->distorted)
 			undo_lens_piece(priv, &piece, false);

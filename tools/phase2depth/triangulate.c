@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "optics/sensor_crop.h"
+#include "phase2depth.px.h"
+
+#define GRID 33			/* points of the projector's picture that are tried, along each side */
 
 /* The projector's a + s b, normalised. */
 struct approach {
@@ -72,6 +75,47 @@ set_projector(struct triangulation *t, const struct pinhole *projector, bool alo
 	t->plain = true;
 	for (size_t i = 5; i < 12; i++)
 		t->plain &= d[i] == 0;
+}
+
+/* Do the usual steps undo the projector's lens at the point uv of its picture, on the ray of the camera
+ * that meets it? True where there is no such ray. */
+static bool
+settles(const struct triangulation *t, const struct pinhole *projector, const struct approach *n,
+    const double uv[2])
+{
+	struct phase2depth_lens lens;
+	double xy[2], ray[3], at[3];
+
+	if (!pinhole_undistort(projector, uv, xy))
+		return true;
+	at[0] = xy[t->along_y];
+	at[1] = xy[!t->along_y];
+	at[2] = 1;
+	for (size_t j = 0; j < 3; j++)		/* b turns: what is far away */
+		ray[j] = n->b[0][j] * at[0] + n->b[1][j] * at[1] + n->b[2][j] * at[2];
+	if (!(ray[2] > 0))
+		return true;
+	memcpy(&lens, t->lens_terms, sizeof(lens));
+	return !isnan(phase2depth_undo_lens(lens, uv[t->along_y], (float)(ray[0] / ray[2]),
+	    (float)(ray[1] / ray[2]), t->plain));
+}
+
+/* Tries a grid over the projector's picture; once for each axis. */
+static void
+set_strong(struct triangulation *t, const struct pinhole *projector, const struct approach *n)
+{
+	double w = projector->w > 0 ? projector->w : 2 * projector->K[2];
+	double h = projector->h > 0 ? projector->h : 2 * projector->K[5];
+	bool *strong = &t->strong_along[t->along_y];
+
+	for (size_t i = 0; i < GRID * GRID && t->distorted && !t->tried[t->along_y]; i++) {
+		double uv[2] = { w * (double)(i % GRID) / (GRID - 1),
+			h * (double)(i / GRID) / (GRID - 1) };
+
+		*strong |= !settles(t, projector, n, uv);
+	}
+	t->tried[t->along_y] = true;
+	t->strong = *strong;
 }
 
 static void
@@ -166,30 +210,41 @@ warn_period(struct triangulation *t, double given_px, const struct frame_head *i
 	t->warned = true;
 }
 
+static int
+fail_period(const struct calib *calib)
+{
+	return calib->period_px > 0 ? fail(NULL, "the fringe period is not known: say --period PX (the "
+	    "calibration names fringe_period_projector_px %g)", calib->period_px) :
+	    fail(NULL, "the fringe period is not known: say --period PX, the pixels of the projector "
+	    "from a fringe to the next");
+}
+
 /* What the phase counts: pixels a radian, and the pixel where it is 0. */
 static int
-set_phase(const struct run *run, struct triangulation *t, const struct pinhole *projector,
+set_phase(const struct run *run, struct triangulation *t, const struct calib *calib,
     const struct triangulation_options *options, const struct frame_head *in, bool along_y)
 {
-	double period_px, known = along_y ? projector->h : projector->w;
+	double period_px, known = along_y ? calib->projector.h : calib->projector.w;
 	struct numbers size;
 
 	if (run_number(run, options->period_px, in, "period_px", NAN, &period_px) < 0)
 		return -1;
 	if (isnan(period_px))
-		return fail(NULL, "the fringe period is not known: say --period PX");
+		return fail_period(calib);
 	if (!(period_px > 0 && isfinite(period_px)))
 		return fail(NULL, "key period_px must be positive, not %g", period_px);
 	warn_period(t, options->period_px, in);
 	t->px_per_rad = period_px / (2 * M_PI);
 	t->code0_px = 0;
-	if (!options->centered)
-		return 0;
 	if (run_numbers(run, &options->projector, in, "projector_px", &size) < 0)
 		return -1;
-	if (size.n == 2)
-		known = size.v[along_y];
+	for (size_t k = 0; k < 2; k++)
+		t->projector_px[k] = size.n == 2 ? size.v[k] : 0;
 	numbers_free(&size);
+	if (!options->centered)
+		return 0;
+	if (t->projector_px[along_y] > 0)
+		known = t->projector_px[along_y];
 	if (!(known > 0))
 		return fail(NULL, "--centered needs the projector's size: say --projector W,H");
 	t->code0_px = known / 2;
@@ -244,12 +299,13 @@ triangulation_plan(struct run *run, struct triangulation *t, const struct calib 
 
 	if (options->axis < 0 && axis && strcmp(axis, "x") && strcmp(axis, "y"))
 		return fail(NULL, "key axis must be x or y, not '%.40s': say --axis", axis);
-	if (set_phase(run, t, &calib->projector, options, in, along_y) < 0 ||
+	if (set_phase(run, t, calib, options, in, along_y) < 0 ||
 	    place(run, t, calib, options, in, origin_px, bin) < 0)
 		return -1;
 	t->along_y = along_y;
 	set_poses(t, calib, along_y, &approach);
 	set_projector(t, &calib->projector, along_y, &approach);
+	set_strong(t, &calib->projector, &approach);
 	if (set_rays(run, t, &calib->camera, in, origin_px, bin) < 0)
 		return -1;
 	if (options->origin.n && meta_set_numbers(&out->meta, "origin_px", origin_px, 2) < 0)

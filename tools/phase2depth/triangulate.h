@@ -27,6 +27,9 @@ struct triangulation {
 	 */
 	float lens_terms[12 + 3 + 9];
 	bool distorted, plain;			/* plain: without k4 k5 k6 and s1 .. s4 */
+	bool strong;	/* undoing it takes more steps than usual, somewhere in the picture */
+	bool tried[2];	/* strong is known, of fringes along x, along y */
+	bool strong_along[2];
 	double R[9], T[3];			/* camera to world: X = R (s d) + T */
 	double px_per_rad, code0_px;	/* code = px_per_rad phase + code0_px */
 	/* The camera: normalised x and y of frame pixel (column, row), before the lens is undone.
@@ -34,6 +37,7 @@ struct triangulation {
 	double x0, x_per_column, x_per_row, y0, y_per_row;
 	size_t w, h;
 	double origin_px[2], bin[2];
+	double projector_px[2];	/* its size by option or key; 0: neither */
 	bool along_y;
 	bool warned;		/* of a --period that is not the frame's own */
 	bool placed;		/* an option or a key says where the frame lies */

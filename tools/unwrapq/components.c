@@ -1,0 +1,181 @@
+#include "components.h"
+
+#include <stdlib.h>
+
+#include "image/statistics.h"
+
+int
+components_find(struct components *components, const struct patches *patches,
+    const struct joined *joined, const struct phase_plane *phase)
+{
+	*components = (struct components){ patches, joined, phase, NULL, joined->components };
+	components->component = calloc(components->n + 1, sizeof(*components->component));
+	if (!components->component)
+		return fail_memory();
+	for (size_t y = 0; y < patches->h; y++)
+		for (size_t x = 0; x < patches->w; x++) {
+			size_t i = components_of(components, x, y);
+
+			if (i == components->n)
+				continue;
+			components->component[i].size++;
+			components->component[i].turns += components_turns(components, x, y);
+		}
+	return 0;
+}
+
+void
+components_free(struct components *components)
+{
+	free(components->component);
+	*components = (struct components){ 0 };
+}
+
+void
+components_center(struct components *components)
+{
+	for (size_t i = 0; i < components->n; i++) {
+		struct component *component = &components->component[i];
+
+		component->shift =
+		    -(int32_t)lrint((double)component->turns / (double)component->size);
+	}
+}
+
+static int
+anchor(struct components *components, double x, double y, double rad)
+{
+	const struct patches *patches = components->patches;
+	struct component *component;
+	size_t column, row, i;
+	double turns;
+	int32_t shift;
+
+	if (!(x >= 0 && y >= 0 && x < (double)patches->w && y < (double)patches->h))
+		return fail("--anchor", "pixel %g,%g lies outside the image of %zux%zu", x, y,
+		    patches->w, patches->h);
+	if (x != floor(x) || y != floor(y))
+		return fail(
+		    "--anchor", "a pixel's column and row are whole numbers, not %g,%g", x, y);
+	column = (size_t)x;
+	row = (size_t)y;
+	i = components_of(components, column, row);
+	if (i == components->n)
+		return fail("--anchor", "pixel %g,%g is invalid", x, y);
+	turns =
+	    (double)phase_row(components->phase, row)[column] * (double)components->phase->turns;
+	shift =
+	    (int32_t)lrint(rad / (2 * M_PI) - turns) - components_turns(components, column, row);
+	component = &components->component[i];
+	if (component->anchored && component->shift != shift)
+		return fail("--anchor",
+		    "pixel %g,%g hangs together with one before it, which is %+d turns "
+		    "off it",
+		    x, y, (int)component->shift - (int)shift);
+	component->shift = shift;
+	component->anchored = true;
+	return 0;
+}
+
+int
+components_anchor(struct components *components, const struct numbers *anchors)
+{
+	for (size_t i = 0; i + 2 < anchors->n; i += 3)
+		if (anchor(components, anchors->v[i], anchors->v[i + 1], anchors->v[i + 2]) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- a reference ---- */
+
+/* The turns from each pixel to the reference, component by component: from first[i] on those of i.
+ */
+static void
+list_differences(const struct components *components, const struct frame *frame, size_t ref_channel,
+    double *difference, size_t *end)
+{
+	const struct patches *patches = components->patches;
+
+	for (size_t y = 0; y < patches->h; y++) {
+		const float *phase = phase_row(components->phase, y);
+		const float *ref = frame_floats(frame, ref_channel, y);
+
+		for (size_t x = 0; x < patches->w; x++) {
+			size_t i = components_of(components, x, y);
+
+			if (i < components->n && isfinite(ref[x]))
+				difference[end[i]++] = (double)ref[x] / (2 * M_PI) -
+				    (double)phase[x] * (double)components->phase->turns -
+				    components_turns(components, x, y);
+		}
+	}
+}
+
+int
+components_refer(struct components *components, const struct frame *frame, size_t ref_channel)
+{
+	size_t all = 0, *end = malloc((components->n + 1) * sizeof(*end));
+	double *difference;
+
+	for (size_t i = 0; end && i < components->n; i++) {
+		end[i] = all;
+		all += components->component[i].size;
+	}
+	difference = malloc((all + 1) * sizeof(*difference));
+	if (!end || !difference) {
+		free(end);
+		free(difference);
+		return fail_memory();
+	}
+	list_differences(components, frame, ref_channel, difference, end);
+	all = 0;
+	for (size_t i = 0; i < components->n; i++) {
+		struct component *component = &components->component[i];
+
+		component->anchored = end[i] > all;
+		if (component->anchored)
+			component->shift = (int32_t)lrint(
+			    statistics_quantile(difference + all, end[i] - all, 0.5));
+		all += component->size;
+	}
+	free(end);
+	free(difference);
+	return 0;
+}
+
+/* ---- numbers ---- */
+
+struct place {
+	size_t size, component;
+};
+
+static int
+by_size(const void *a, const void *b)
+{
+	const struct place *left = a, *right = b;
+
+	if (left->size != right->size)
+		return left->size > right->size ? -1 : 1;
+	return left->component < right->component ? -1 : 1;
+}
+
+int
+components_number(struct components *components, size_t least, bool anchored)
+{
+	struct place *place = malloc((components->n + 1) * sizeof(*place));
+	size_t kept = 0;
+
+	if (!place)
+		return fail_memory();
+	for (size_t i = 0; i < components->n; i++) {
+		const struct component *component = &components->component[i];
+
+		if (component->size >= least && (component->anchored || !anchored))
+			place[kept++] = (struct place){ component->size, i };
+	}
+	qsort(place, kept, sizeof(*place), by_size);
+	for (size_t i = 0; i < kept; i++)
+		components->component[place[i].component].label = (int32_t)i + 1;
+	free(place);
+	return 0;
+}

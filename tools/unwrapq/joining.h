@@ -1,0 +1,28 @@
+/*
+ * The third step of unwrapq: regions that border on each other become one, and so on until nothing
+ * borders on anything. In a round every region takes the neighbour whose border is the most
+ * unanimous (the weight for the winning turns less the weight against them), and joins it by those
+ * turns; borders that fall together are added. So what is certain comes first, and a doubtful pixel
+ * is judged by all its neighbours, not by the best one.
+ *
+ * At least every second region goes in a round, and a round sorts the borders that are left: O(n
+ * log n). Nothing depends on threads: sums are of whole numbers, and ties go by the regions'
+ * numbers.
+ */
+#ifndef UNWRAPQ_JOINING_H
+#define UNWRAPQ_JOINING_H
+
+#include "borders.h"
+
+/* What becomes of each patch. */
+struct joined {
+	size_t patches, components;
+	int32_t *component; /* which it is part of */
+	int32_t *turns;     /* to add to all its pixels */
+};
+
+/* Joins regions, each of which is a patch; frees them. -1 after fail(); free with joined_free(). */
+int join_regions(struct run *, struct regions *, struct joined *);
+void joined_free(struct joined *);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * The first step of unwrapq: patches, squares of pixels in which every loop of neighbours closes,
+ * so that each pixel's turns within its patch are certain whichever way one goes. A square where a
+ * loop stays open, that has an invalid pixel or neighbours more than PATCH_STEP_MOST apart is cut
+ * in four; the smallest patch is one pixel.
+ */
+#ifndef UNWRAPQ_PATCHES_H
+#define UNWRAPQ_PATCHES_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "run/stage.h"
+
+#define PATCH_SIDE 16
+#define PATCH_STEP_MOST                                                                            \
+	0.35f /* turns: neighbours that differ more are judged together with all others */
+#define NO_PATCH (-1)
+#define PHASE_MOST 1e6f /* turns; what is larger is as invalid as NaN */
+
+struct patches {
+	size_t w, h, across, down; /* pixels; squares of PATCH_SIDE */
+	int32_t *patch;            /* of each pixel; NO_PATCH where the phase is invalid */
+	int32_t *turns; /* whole turns to add to the phase, 0 at the patch's first pixel */
+	int32_t *first; /* of each square, and behind the last one how many there are */
+};
+
+/* A wrapped phase of any offset. */
+struct phase_plane {
+	const struct frame *frame;
+	size_t channel;
+	float turns; /* of a unit: 1/(2 pi) where it is in rad */
+};
+
+static inline const float *
+phase_row(const struct phase_plane *phase, size_t y)
+{
+	return frame_floats(phase->frame, phase->channel, y);
+}
+
+/* The whole turns that bring the phase of b nearest to that of a, `step` turns below; from b to a
+ * they are their negative. */
+static inline int32_t
+phase_turns(float step)
+{
+	return -(int32_t)rintf(step);
+}
+
+/* How far two phases that are `step` turns apart are from whole turns: 0 to 0.5. NaN if one is. */
+static inline float
+phase_distance(float step)
+{
+	return fabsf(step - rintf(step));
+}
+
+static inline bool
+phase_is_valid(float v, float turns)
+{
+	return fabsf(v * turns) < PHASE_MOST;
+}
+
+/* Memory for frames of a size; what was there is freed. -1 after fail(). */
+int patches_begin(struct patches *, size_t w, size_t h);
+/* The patches of a phase of that size. */
+void patches_find(struct run *, struct patches *, const struct phase_plane *);
+void patches_free(struct patches *);
+
+static inline size_t
+patches_count(const struct patches *patches)
+{
+	return (size_t)patches->first[patches->across * patches->down];
+}
+
+#endif
