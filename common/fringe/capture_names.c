@@ -215,10 +215,11 @@ capture_set_check_names(const struct capture_options *options, const struct mani
 	}
 	if (!found)
 		return 0;
-	if (groups)
-		return fail_usage("--order", "%s takes %s images first, but %.200s stands before "
-		    "them: give the files in that order, or another --order", order,
-		    seen.gray_first ? "Gray" : "phase", seen.other);
+	if (groups) {
+		warn("--order", "%s takes %s images first, but %.200s stands before them: are they "
+		    "in this order?", order, seen.gray_first ? "Gray" : "phase", seen.other);
+		return 0;
+	}
 	if (order)
 		return fail_usage("--order", "%s says nothing of phase and gray: phase images are "
 		    "taken first, but %.200s stands before them: give --order gray,phase,%s", order,

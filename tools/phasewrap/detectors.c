@@ -1,9 +1,11 @@
 #include "detectors.h"
 
+#include "late_start.h"
+
 void
 detectors_init(struct detectors *detectors, bool verbose)
 {
-	detectors->fit_check.verbose = detectors->removed.verbose = verbose;
+	detectors->verbose = detectors->fit_check.verbose = detectors->removed.verbose = verbose;
 }
 
 int
@@ -15,7 +17,8 @@ detectors_plan(struct detectors *detectors, const struct phasewrap *wrap,
 
 	for (size_t k = 0; k < wrap->captures.fringes; k++)
 		images += wrap->captures.fringe[k].n;
-	detectors->fit_check.assumed = !known.shifts;
+	detectors->fit_check.assumed = !known.shifts && !known.roles;
+	detectors->starts_unknown = !known.roles;
 	if (image_names_plan(&detectors->names, head, operand, operands) < 0 ||
 	    saturation_plan(&detectors->saturation, head, known.max_value, images) < 0 ||
 	    removed_plan(&detectors->removed, head) < 0 ||
@@ -42,6 +45,9 @@ detectors_report(struct detectors *detectors, const struct phasewrap *wrap)
 {
 	const struct image_names *names = &detectors->names;
 
+	if (detectors->verbose && detectors->starts_unknown)
+		late_start_note(&wrap->captures);
+	detectors->verbose = false;
 	saturation_warn(&detectors->saturation, names);
 	removed_report(&detectors->removed, wrap, names);
 	fit_check_warn(&detectors->fit_check, &wrap->captures, wrap->limits.max_value, names);

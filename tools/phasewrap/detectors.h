@@ -17,11 +17,14 @@ struct detectors {
 	struct removed removed;
 	struct unlit unlit;
 	struct gray_check gray_check;
+	bool starts_unknown;		/* steps are counted from the first image of a period */
+	bool verbose;			/* what only -v says is still to be said */
 };
 
-/* What the options and keys leave open. */
+/* What options, keys and manifest say. */
 struct detectors_known {
 	bool max_value, shifts;
+	bool roles;		/* what each image is, so that their order does not matter */
 };
 
 /* Before anything else: -v. */

@@ -11,6 +11,7 @@
 #define LIT 0.5			/* of the mean contrast */
 #define OPPOSITE 0.1		/* of lit pixels where an inverse is as bright, at most */
 #define ALIKE 0.25		/* where it is no inverse, at least */
+#define SAME 0.98		/* of lit pixels where one plane taken twice is, at least */
 #define VARIED 0.1		/* of lit pixels bright, and dark, in a plane that tells something */
 
 int
@@ -221,6 +222,29 @@ warn_not_opposite(const struct lit *lit, const struct capture_code *code,
 	return false;
 }
 
+/* Where one bit of a Gray code changes no other does, so that no two planes are alike. */
+static bool
+warn_same(const struct lit *lit, const struct capture_code *code, const struct image_names *names)
+{
+	char first[IMAGE_NAME_SIZE], second[IMAGE_NAME_SIZE];
+
+	for (size_t i = 1; i < code->n; i++) {
+		double bright = share_alike(lit, i, SIZE_MAX);
+
+		for (size_t k = 0; k < i && bright > VARIED && bright < 1 - VARIED; k++) {
+			if (share_alike(lit, i, k) < SAME)
+				continue;
+			warn("--gray", "image %zu%s and image %zu%s, Gray planes %zu and %zu along "
+			    "%c, show the same", code->plane[k] + 1,
+			    image_names_of(names, code->plane[k], first), code->plane[i] + 1,
+			    image_names_of(names, code->plane[i], second), k + 1, i + 1,
+			    code->axis);
+			return true;
+		}
+	}
+	return false;
+}
+
 void
 gray_check_warn(struct gray_check *check, const struct capture_set *captures,
     const struct image_names *names)
@@ -231,7 +255,8 @@ gray_check_warn(struct gray_check *check, const struct capture_set *captures,
 		struct lit lit = find_lit(check, a);
 
 		told = lit.n >= LEAST && (warn_forgotten(&lit, &captures->code[a]) ||
-		    warn_not_opposite(&lit, &captures->code[a], names));
+		    warn_not_opposite(&lit, &captures->code[a], names) ||
+		    warn_same(&lit, &captures->code[a], names));
 	}
 	check->off = true;
 }

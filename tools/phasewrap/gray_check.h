@@ -28,8 +28,8 @@ void gray_check_free(struct gray_check *);
 /* Looks at row y of all Gray planes. */
 void gray_check_row(const struct gray_check *, const struct capture_set *, const struct frame *,
     size_t y);
-/* All rows are made: warns of planes that are not opposite to their inverses, and of planes that
- * are the inverses of others. */
+/* All rows are made: warns of planes that are not opposite to their inverses, of planes that are the
+ * inverses of others, and of two that are the same. */
 void gray_check_warn(struct gray_check *, const struct capture_set *, const struct image_names *);
 
 #endif

@@ -244,7 +244,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	size_t operands = run->position ? 0 : run->operands;
 	struct detectors_known known = {
 		.max_value = !isnan(parameters->limits.max_value) || meta_get(&in->meta, "max_value"),
-		.shifts = priv->manifest_read || parameters->captures.shift_rad.n ||
+		.shifts = parameters->captures.shift_rad.n > 0,
+		.roles = priv->manifest_read ||
 		    (meta_get(&in->meta, "role") && !parameters->captures.order),
 	};
 
