@@ -20,10 +20,16 @@ struct saturation_top {
 	uint32_t value, n[SATURATION_BELOW + 1];
 };
 
+/* The largest values, and the smallest ones of pixels with fringes, counted from the type's most
+ * downwards. */
+struct saturation_ends {
+	struct saturation_top top, bottom;
+};
+
 struct saturation {
 	size_t step;		/* every step-th pixel of every step-th row is looked at */
 	size_t rows;
-	struct saturation_top *top;	/* of each of these */
+	struct saturation_ends *ends;	/* of each of these */
 	uint64_t pixels;	/* looked at */
 	enum sample type;
 	bool off;		/* no warning: given already, or the largest value is known */
