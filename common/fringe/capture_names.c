@@ -13,7 +13,7 @@
 /* What the operands read so far were. */
 struct seen {
 	bool gray_first;		/* Gray planes come before phases, by --order */
-	char other[256];		/* name of the first image that belongs behind; empty: none yet */
+	char other[256];		/* the first that belongs behind; empty: none yet */
 	bool first_before;		/* one that belongs before came before it */
 };
 

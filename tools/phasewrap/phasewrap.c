@@ -243,7 +243,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct priv *priv = run->priv;
 	size_t operands = run->position ? 0 : run->operands;
 	struct detectors_known known = {
-		.max_value = !isnan(parameters->limits.max_value) || meta_get(&in->meta, "max_value"),
+		.max_value = !isnan(parameters->limits.max_value) ||
+		    meta_get(&in->meta, "max_value"),
 		.shifts = parameters->captures.shift_rad.n > 0,
 		.roles = priv->manifest_read ||
 		    (meta_get(&in->meta, "role") && !parameters->captures.order),
