@@ -332,8 +332,8 @@ say(const struct image_names *names, const struct capture_fringe *fringe,
 		    fringe->n + 1, image_name(names, fringe, verdict->a - 1, a), off);
 		return;
 	case STEPS_OTHER:
-		warn(object, "%s: %zu images, but steps of about 360/%zu degrees: --steps or --shift is "
-		    "another %s", set, fringe->n, verdict->a, off);
+		warn(object, "%s: %zu images, but steps of about 360/%zu degrees: --steps or "
+		    "--shift is another %s", set, fringe->n, verdict->a, off);
 		return;
 	case STEPS_OUTLIER:
 		warn(object, "%s: %s does not fit the others %s", set,

@@ -12,7 +12,7 @@
 #define OPPOSITE 0.1		/* of lit pixels where an inverse is as bright, at most */
 #define ALIKE 0.25		/* where it is no inverse, at least */
 #define SAME 0.98		/* of lit pixels where one plane taken twice is, at least */
-#define VARIED 0.1		/* of lit pixels bright, and dark, in a plane that tells something */
+#define VARIED 0.1		/* of lit pixels bright, and dark, in a plane that tells */
 
 int
 gray_check_plan(struct gray_check *check, const struct capture_set *captures,
