@@ -212,8 +212,8 @@ warn_not_opposite(const struct lit *lit, const struct capture_code *code,
 			hint = ": every plane is followed by its inverse, --order pairs";
 		else if (are_in_order(lit, code, false))
 			hint = ": the inverses come behind all planes, not --order pairs";
-		warn("--inverse", "image %zu%s, Gray plane %zu along %c, and image %zu%s, taken for "
-		    "its inverse, are both bright or both dark at %.0f %% of the lit pixels%s",
+		warn("--inverse", "image %zu%s, Gray plane %zu along %c, and image %zu%s, taken "
+		    "for its inverse, are both bright or both dark at %.0f %% of the lit pixels%s",
 		    code->plane[i] + 1, image_names_of(names, code->plane[i], plane), i + 1,
 		    code->axis, code->inverse[i] + 1,
 		    image_names_of(names, code->inverse[i], inverse), 100 * alike, hint);

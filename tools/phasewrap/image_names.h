@@ -11,7 +11,8 @@ struct image_names {
 	size_t measurement;		/* the current one, from 0 on */
 };
 
-/* operand: as the runner has them, or NULL. Keeps the number of the measurement. -1 after fail(). */
+/* operand: as the runner has them, or NULL. Keeps the number of the measurement. -1 after fail().
+ */
 int image_names_plan(struct image_names *, const struct frame_head *, char *const *operand,
     size_t operands);
 void image_names_free(struct image_names *);

@@ -199,7 +199,8 @@ removed_report(struct removed *removed, const struct phasewrap *wrap,
 	    (double)sum.saturated_only <= SHARE * (double)(sum.good + sum.saturated_only))
 		return;
 	warn(image_names_where(names, where), "%.0f %% of the pixels are lost to saturation alone, "
-	    "at %g or above in some image (--max-value): less light or a shorter exposure keeps them",
+	    "at %g or above in some image (--max-value): less light or a shorter exposure keeps "
+	    "them",
 	    100.0 * (double)sum.saturated_only / (double)(sum.good + sum.saturated_only),
 	    (double)wrap->limits.max_value);
 	removed->off = true;

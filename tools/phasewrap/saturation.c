@@ -13,9 +13,10 @@
 #define SHARE 0.001		/* nor is this share of them */
 /*
  * A plateau at any other value: so many pixels, and as many times those of the fullest one of the
- * values below, of which so many occur. Of sinusoidal fringes without noise and saturation the crest
- * has at most 1 / (sqrt 2 - 1) = 2.4 times the pixels of the next level. Where levels below do not
- * occur, or troughs end as flat as crests, as of square fringes or of few phases, nothing tells.
+ * values below, of which so many occur. Of sinusoidal fringes without noise and saturation the
+ * crest has at most 1 / (sqrt 2 - 1) = 2.4 times the pixels of the next level. Where levels below
+ * do not occur, or troughs end as flat as crests, as of square fringes or of few phases, nothing
+ * tells.
  */
 #define PLATEAU_LEAST 30
 #define PLATEAU_SHARE 0.003	/* of 8 bits; */
@@ -152,7 +153,8 @@ is_plateau(const struct saturation *saturation, const struct saturation_top *top
 		fullest = top->n[i] > fullest ? top->n[i] : fullest;
 		occur += top->n[i] > 0;
 	}
-	return occur >= PLATEAU_OCCUR && top->n[0] > PLATEAU_OVER_TROUGH * bottom->n[0] && top->n[0] >= PLATEAU_LEAST &&
+	return occur >= PLATEAU_OCCUR && top->n[0] >= PLATEAU_LEAST &&
+	    top->n[0] > PLATEAU_OVER_TROUGH * bottom->n[0] &&
 	    (double)top->n[0] >= share * (double)saturation->pixels &&
 	    (double)top->n[0] > PLATEAU_RATIO * (double)fullest;
 }

@@ -94,8 +94,7 @@ unlit_row(const struct unlit *unlit, const struct phasewrap *wrap, const struct 
 	for (size_t i = 0; i < unlit->columns; i++) {
 		size_t x = i * unlit->step;
 		struct unlit_pixel pixel = { .square = NAN };
-		float *from = &pixel.square;
-		float *to = &unlit->pixel[y / unlit->step * unlit->columns + i].square;
+		struct unlit_pixel *to = &unlit->pixel[y / unlit->step * unlit->columns + i];
 
 		if (x + APART < in->head.w && !px_isnan(made[x]) && !px_isnan(made[x + APART])) {
 			struct wave a = fit_pixel(fringe, &wrap->fit[unlit->set], in, y, x);
@@ -108,8 +107,10 @@ unlit_row(const struct unlit *unlit, const struct phasewrap *wrap, const struct 
 					(a.cosine * b.cosine + a.sine * b.sine) / size,
 					(a.sine * b.cosine - a.cosine * b.sine) / size, a.left };
 		}
-		for (size_t k = 0; k < sizeof(pixel) / sizeof(*from); k++)
-			__atomic_store(&to[k], &from[k], __ATOMIC_RELAXED);
+		__atomic_store(&to->square, &pixel.square, __ATOMIC_RELAXED);
+		__atomic_store(&to->cosine, &pixel.cosine, __ATOMIC_RELAXED);
+		__atomic_store(&to->sine, &pixel.sine, __ATOMIC_RELAXED);
+		__atomic_store(&to->left, &pixel.left, __ATOMIC_RELAXED);
 	}
 }
 
@@ -217,8 +218,8 @@ unlit_warn(struct unlit *unlit, const struct phasewrap *wrap)
 	noise = find_noise(unlit, &wrap->captures.fringe[unlit->set], fringes, pixels, &n);
 	if (n < SHARE * (double)valid || !(noise * (float)LIT_RATIO < fringes))
 		return;
-	warn(NULL, "about %.0f %% of the pixels that have a phase are unlit, and it is noise: their "
-	    "amplitude is below %g, that of the fringes about %g grey levels: give "
+	warn(NULL, "about %.0f %% of the pixels that have a phase are unlit, and it is noise: "
+	    "their amplitude is below %g, that of the fringes about %g grey levels: give "
 	    "--min-amplitude %g", 100 * n / (double)valid, round_to((double)noise, 2),
 	    round_to((double)fringes, 2),
 	    round_to(fmax(1.5 * (double)noise, 0.05 * (double)fringes), 1));

@@ -1,8 +1,8 @@
 /*
  * Do pixels without light go on as valid ones? Noise has an amplitude, too, but its phase is
- * random: it has nothing to do with that of a neighbour, and with four and more steps the fit leaves
- * as much as it takes. Pixels on a coarse grid of the first measurement of a run are looked at, row
- * by row, so that the warning does not depend on threads or bands.
+ * random: it has nothing to do with that of a neighbour, and with four and more steps the fit
+ * leaves as much as it takes. Pixels on a coarse grid of the first measurement of a run are looked
+ * at, row by row, so that the warning does not depend on threads or bands.
  */
 #ifndef UNLIT_H
 #define UNLIT_H
