@@ -260,7 +260,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		priv->wrap.reference) < 0 ||
 	    solve(parameters, in, priv) < 0 ||
 	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0 ||
-	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand, operands) < 0)
+	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
+		parameters->captures.rgb ? 0 : operands) < 0)
 		return -1;
 	return capture_set_describe(&priv->wrap.captures, priv->wrap.vector ? "cos sin" : "phase",
 	    priv->wrap.writes_fit ? "modulation texture fit_residual" : "modulation texture", out);
