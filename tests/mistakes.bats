@@ -36,10 +36,10 @@ load mistakes.bash
 	mistake "12.png comes before 2.png" phasewrap -n 3 --shift 0,120,240 -p 40,44,48,52 [0-9]*.png -o w.nrrd
 	mistake "taken for the shifts -120,0,120" phasewrap -n 3 -p 40,44,48,52 {1..12}.png -o w.nrrd
 	right phasewrap -n 3 --shift -120,0,120 -p 40,44,48,52 {1..12}.png -o w.nrrd
-	mistake "steps of 360/12 degrees" wrap -n 6 {1..6}.png
-	mistake "steps of 360/12 degrees" wrap -n 4 {1..4}.png
-	mistake "steps of 360/6 degrees" wrap -n 6 --shift 0,30,60,90,120,150 {1,3,5,7,9,11}.png
-	mistake "steps of 360/6 degrees" wrap -n 12 {1,3,5,7,9,11}.png {1,3,5,7,9,11}.png
+	mistake "steps of about 360/12 degrees" wrap -n 6 {1..6}.png
+	mistake "steps of about 360/12 degrees" wrap -n 4 {1..4}.png
+	mistake "steps of about 360/6 degrees" wrap -n 6 --shift 0,30,60,90,120,150 {1,3,5,7,9,11}.png
+	mistake "steps of about 360/6 degrees" wrap -n 12 {1,3,5,7,9,11}.png {1,3,5,7,9,11}.png
 	fringesim -q -s 320x200 -p 63 -n 3 --ref-plane 10,0.1,0 -c 5 | framecat --split --delete "*" -o other%d.png
 	mistake "image 7 does not fit the others" wrap -n 12 {1..6}.png other1.png {8..12}.png
 	images 4
@@ -66,21 +66,21 @@ load mistakes.bash
 	need_data slmaster_eye_12step_gray
 	eye=$data/slmaster_eye_12step_gray box=$data/weiyang_box_3freq_35_36_37
 	angel=$data/dtu_angel_2freq_rectified lens=$data/hagen_lens_4step
-	right wrap -n 12 "$eye"/phase_*.png
-	right wrap -n 6 "$eye"/phase_{00,02,04,06,08,10}.png
-	right wrap -n 4 "$eye"/phase_{00,03,06,09}.png
-	right wrap -n 4 --sign -1 "$lens"/lens_crop_{000,090,180,270}.jpg
+	right wrap --min-amplitude 3 -n 12 "$eye"/phase_*.png
+	right wrap --min-amplitude 3 -n 6 "$eye"/phase_{00,02,04,06,08,10}.png
+	right wrap --min-amplitude 3 -n 4 "$eye"/phase_{00,03,06,09}.png
+	right wrap --min-amplitude 3 -n 4 --sign -1 "$lens"/lens_crop_{000,090,180,270}.jpg
 	for side in left right; do
-		right phasewrap -n 8 -p 48,46.8292683 --sign -1 -o w.nrrd "$angel/$side"/f40_*.png "$angel/$side"/f41_*.png
+		right phasewrap --min-amplitude 3 -n 8 -p 48,46.8292683 --sign -1 -o w.nrrd "$angel/$side"/f40_*.png "$angel/$side"/f41_*.png
 	done
-	three=(-n 8 -p 24.4,23.7222222,23.0810811 --sign -1 -o w.nrrd)
+	three=(--min-amplitude 3 -n 8 -p 24.4,23.7222222,23.0810811 --sign -1 -o w.nrrd)
 	right phasewrap "${three[@]}" "$box"/f3[567]_*.png
-	right phasewrap -n 4 -o w.nrrd "$data"/slsdk_david_stereo/left/phase_*.png
+	right phasewrap --min-amplitude 3 -n 4 -o w.nrrd "$data"/slsdk_david_stereo/left/phase_*.png
 	mistake "image 2 and image 3 seem to be exchanged" \
 		phasewrap "${three[@]}" "$box"/f35_{0,2,1,3,4,5,6,7}.png "$box"/f3[67]_*.png
-	mistake "an image of 12 seems to be missing behind image 5" wrap -n 11 "$eye"/phase_0[0-4].png \
+	mistake "an image of 12 seems to be missing behind image 5" wrap --min-amplitude 3 -n 11 "$eye"/phase_0[0-4].png \
 		"$eye"/phase_0[6-9].png "$eye"/phase_1*.png
-	mistake "4 images, but steps of 360/" wrap -n 4 "$eye"/phase_*.png	# of 8 to 12 a turn: harmonics hide it
+	mistake "4 images, but steps of about 360/" wrap --min-amplitude 3 -n 4 "$eye"/phase_*.png	# of 8 to 12 a turn: harmonics hide it
 }
 
 @test "mistakes: cut-outs of right sets, of few periods and less, get no word" {
@@ -96,7 +96,7 @@ for _ in range(40):
 	x, y = (rng.integers(0, whole.shape[2] - w + 1), rng.integers(0, whole.shape[1] - h + 1))
 	out.append(Frame(whole[:, y:y + h, x:x + w]))
 write_frames("crops.nrrd", out)' 3
-		right phasewrap -n "$n" -p 40 --sign "$sign" crops.nrrd -o w.nrrd
+		right phasewrap --min-amplitude 1 -n "$n" -p 40 --sign "$sign" crops.nrrd -o w.nrrd
 	}
 	box=$data/weiyang_box_3freq_35_36_37/f36 eye=$data/slmaster_eye_12step_gray/phase angel=$data/dtu_angel_2freq_rectified/left
 	crops 8 -1 "$box"_*.png
@@ -189,13 +189,13 @@ sets = np.array([np.round(lit * (120 + 60 * np.cos(x / 5. + 2 * np.pi * i / 12))
 write_frames("small.nrrd", Frame(sets, ["image"] * 12))
 write_frames("wrong.nrrd", Frame(sets[[0, 1, 2, 3, 8, 5, 6, 7, 4, 9, 10, 11]], ["image"] * 12))
 write_frames("dark.nrrd", Frame(rng.integers(0, 4, (4,) + x.shape).astype("u1"), ["image"] * 4))'
-	right phasewrap -n 12 -p 60 small.nrrd -o w.nrrd
-	mistake "image 5 and image 9 seem to be exchanged" phasewrap -n 12 -p 60 wrong.nrrd -o w.nrrd
+	right phasewrap --min-amplitude 3 -n 12 -p 60 small.nrrd -o w.nrrd
+	mistake "image 5 and image 9 seem to be exchanged" phasewrap --min-amplitude 3 -n 12 -p 60 wrong.nrrd -o w.nrrd
 	right phasewrap -n 4 -p 60 dark.nrrd -o w.nrrd
 	need_data weiyang_box_3freq_35_36_37
 	box=$data/weiyang_box_3freq_35_36_37
-	right phasewrap -n 4 -p 24.4 --sign -1 "$box"/f35_{0,2,4,6}.png -o w.nrrd
-	right phasewrap -n 4 -p 24.4 --sign -1 "$box"/f35_{1,3,5,7}.png -o w.nrrd
+	right phasewrap --min-amplitude 3 -n 4 -p 24.4 --sign -1 "$box"/f35_{0,2,4,6}.png -o w.nrrd
+	right phasewrap --min-amplitude 3 -n 4 -p 24.4 --sign -1 "$box"/f35_{1,3,5,7}.png -o w.nrrd
 }
 
 @test "mistakes: options against what the images say themselves" {
@@ -233,7 +233,7 @@ write_frames("dark.nrrd", Frame(rng.integers(0, 4, (4,) + x.shape).astype("u1"),
 	framecmp a.nrrd c.nrrd
 	py 'expect(len(read_frames("a.nrrd")) == 3)'
 	head -n 16 list.vnl >short.vnl
-	fails 1 "two images of the period 40 px are the same step" phasewrap -m short.vnl -o d.nrrd
+	fails 1 "image 9 (all08.png) and image 15 (all14.png) are the same step, 2, of the period 40 px" phasewrap -m short.vnl -o d.nrrd
 	images 8	# a list that says no steps is one measurement
 	{ echo "# file role"; for i in 1 2 3 4 5 6 7 8; do echo "$i.png phase"; done; } >bare.vnl
 	right phasewrap -m bare.vnl -p 40 -o d.nrrd
@@ -256,6 +256,6 @@ write_frames("dim.nrrd", [Frame(np.minimum(f.pixels * (share if i == 2 else 1.),
 	# shellcheck disable=SC2154
 	eye=$data/slmaster_eye_12step_gray
 	framecat -q --scale 0,2000 --as uchar "$eye/phase_03.png" -o dim.png
-	mistake "does not fit the others" phasewrap -n 12 -p 60 "$eye"/phase_0[0-2].png dim.png "$eye"/phase_0[4-9].png \
+	mistake "does not fit the others" phasewrap --min-amplitude 3 -n 12 -p 60 "$eye"/phase_0[0-2].png dim.png "$eye"/phase_0[4-9].png \
 		"$eye"/phase_1*.png -o w.nrrd
 }

@@ -9,7 +9,7 @@ load mistakes.bash
 		local planes=$1
 		shift
 		# shellcheck disable=SC2086
-		fringepipe phasewrap -n 12 -p 60 --gray 6 --gray-cell half --phase-origin 180 "$@" \
+		fringepipe phasewrap --min-amplitude 3 -n 12 -p 60 --gray 6 --gray-cell half --phase-origin 180 "$@" \
 			"$eye"/phase_*.png $planes , unwrap2f -o a.nrrd
 	}
 	gray="$eye/gray_0.png $eye/gray_1.png $eye/gray_2.png $eye/gray_3.png $eye/gray_4.png $eye/gray_5.png"
@@ -23,9 +23,9 @@ load mistakes.bash
 	mistake "--phase-origin" decode "$gray" --phase-origin 0
 	mistake "--sign" decode "$gray" --sign -1
 	for side in left right; do
-		right fringepipe phasewrap -n 4 -G 6 -p 64 --gray-cell half --phase-origin 180 \
+		right fringepipe phasewrap --min-amplitude 3 -n 4 -G 6 -p 64 --gray-cell half --phase-origin 180 \
 			"$data/slsdk_david_stereo/$side"/phase_*.png "$data/slsdk_david_stereo/$side"/gray_*.png , unwrap2f -o a.nrrd
-		mistake "--phase-origin" fringepipe phasewrap -n 4 -G 6 -p 64 --gray-cell half \
+		mistake "--phase-origin" fringepipe phasewrap --min-amplitude 3 -n 4 -G 6 -p 64 --gray-cell half \
 			"$data/slsdk_david_stereo/$side"/phase_*.png "$data/slsdk_david_stereo/$side"/gray_*.png , unwrap2f -o a.nrrd
 	done
 	right fringepipe phasewrap -n 8 -p 24.4,23.7222222,23.0810811 --sign -1 "$box"/f3[567]_*.png , unwrap2f -o a.nrrd
@@ -33,10 +33,10 @@ load mistakes.bash
 		"$box"/f3[567]_*.png , unwrap2f -o a.nrrd
 	for side in left right; do
 		angel=$data/dtu_angel_2freq_rectified/$side
-		right fringepipe phasewrap -n 8 -p 48,46.8292683 --sign -1 "$angel"/f4[01]_*.png , unwrap2f -u 1 -o a.nrrd
-		mistake "periods" fringepipe phasewrap -n 8 -p 46.8292683,48 --sign -1 "$angel"/f4[01]_*.png , \
+		right fringepipe phasewrap --min-amplitude 3 -n 8 -p 48,46.8292683 --sign -1 "$angel"/f4[01]_*.png , unwrap2f -u 1 -o a.nrrd
+		mistake "periods" fringepipe phasewrap --min-amplitude 3 -n 8 -p 46.8292683,48 --sign -1 "$angel"/f4[01]_*.png , \
 			unwrap2f -u 1 -o a.nrrd
-		mistake "periods" fringepipe phasewrap -n 8 -p 48,45 --sign -1 "$angel"/f4[01]_*.png , unwrap2f -u 1 -o a.nrrd
+		mistake "periods" fringepipe phasewrap --min-amplitude 3 -n 8 -p 48,45 --sign -1 "$angel"/f4[01]_*.png , unwrap2f -u 1 -o a.nrrd
 	done
 }
 

@@ -379,14 +379,14 @@ write_frames("depth.nrrd", [Frame(d, ["depth"]), Frame(d[::2], ["depth"])])'
 	fringesim -s 97x61 -p 60,66 --flats --gray half -a y >>set.nrrd
 	pair set.nrrd phasewrap gauss unwrap2f median "phase2depth --ref ideal" normals shade
 	pair set.nrrd phasewrap "framecat --crop 5,7,50,40" "gauss -n 5" unwrap2f "median -s box"
-	pair set.nrrd "phasewrap --as vector" "gauss --as vector" "framecat --bin 2"
+	pair set.nrrd "phasewrap --as vector" "gauss --as vector" "framecat -c modulation,texture --bin 2"
 	pair set.nrrd phasewrap unwrap2f "phase2depth --ref ideal" "framecat --as ushort --scale auto" \
 		"framecat --unscale" normals
 }
 
 @test "stream: a chain that fails does not wait for the frame that is read ahead" {
 	py '
-good, bad = Frame(np.ones((30, 40), "f4"), ["depth"]), Frame(np.ones((2000, 2000), "f4"), ["phase1"])
+good, bad = Frame(np.ones((30, 40), "f4"), ["depth"]), Frame(np.ones((2000, 2000), "f4"), ["texture"])
 write_frames("in.nrrd", [good] * 4 + [bad])'
 	mkfifo pipe
 	(cat in.nrrd; exec sleep 60) >pipe 3>&- &

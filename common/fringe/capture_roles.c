@@ -270,6 +270,7 @@ describe_from_meta(const struct frame_head *head, struct capture *capture, size_
 		if (status == 0)
 			status = manifest_row_from_meta(&own, name, &capture[i].described);
 		free(capture[i].described.file);
+		capture[i].described.file = NULL;
 		meta_free(&own);
 		if (status < 0)
 			return -1;

@@ -9,7 +9,7 @@
 
 /* One plane and its description. */
 struct capture {
-	struct manifest_row described;	/* file is not used */
+	struct manifest_row described;	/* file: of a manifest's row, else NULL */
 	size_t set;			/* fringe images of one set have the same number */
 };
 

@@ -31,6 +31,20 @@ capture_set_name(const struct capture_fringe *fringe, char text[CAPTURE_SET_NAME
 	return text;
 }
 
+#define IMAGE_NAME_SIZE 200
+
+/* "image 3 (phase_02.png)": its place in the measurement, and the file that a manifest names. */
+static const char *
+image_name(const struct capture *capture, size_t i, char text[IMAGE_NAME_SIZE])
+{
+	if (capture[i].described.file)
+		snprintf(text, IMAGE_NAME_SIZE, "image %zu (%.150s)", i + 1,
+		    capture[i].described.file);
+	else
+		snprintf(text, IMAGE_NAME_SIZE, "image %zu", i + 1);
+	return text;
+}
+
 static char
 axis_or_x(char axis)
 {
@@ -90,8 +104,9 @@ static int
 set_shifts(const struct capture_options *options, const struct frame_head *head,
     const struct capture *capture, struct capture_fringe *fringe)
 {
-	bool steps_described = true, shifts_described = true, steps_differ = true;
-	char name[CAPTURE_SET_NAME_SIZE];
+	bool steps_described = true, shifts_described = true;
+	size_t same_step = 0;		/* the later one of two images of one step */
+	char name[CAPTURE_SET_NAME_SIZE], first[IMAGE_NAME_SIZE], second[IMAGE_NAME_SIZE];
 	double steps;
 
 	if (meta_number(&head->meta, "steps", 0, &steps) < 0)
@@ -102,18 +117,22 @@ set_shifts(const struct capture_options *options, const struct frame_head *head,
 		steps_described = steps_described && row->step != MANIFEST_NO_STEP;
 		shifts_described = shifts_described && !isnan(row->shift_rad);
 		if (i > 0 && row->step == capture[fringe->plane[i - 1]].described.step)
-			steps_differ = false;
+			same_step = i;
 	}
-	if (steps_described && !steps_differ && !options->rgb)
-		return fail(NULL, "two images of %s are the same step",
+	if (steps_described && same_step && !options->rgb)
+		return fail(NULL, "%s and %s are the same step, %ld, of %s: several measurements "
+		    "must list their images in the same order",
+		    image_name(capture, fringe->plane[same_step - 1], first),
+		    image_name(capture, fringe->plane[same_step], second),
+		    capture[fringe->plane[same_step]].described.step,
 		    capture_set_name(fringe, name));
-	if (options->rgb && !steps_differ)
+	if (options->rgb && same_step)
 		steps_described = shifts_described = false;
 	if (!(steps > 0) || options->shift_rad.n || capture_roles_given(options->steps) ||
 	    !steps_described)
 		steps = (double)fringe->n;
 	if (options->shift_rad.n && options->shift_rad.n != fringe->n)
-		return fail(NULL, "%zu shifts for %zu images of %s", options->shift_rad.n,
+		return fail("--shift", "%zu shifts for %zu images of %s", options->shift_rad.n,
 		    fringe->n, capture_set_name(fringe, name));
 	for (size_t i = 0; i < fringe->n; i++) {
 		const struct manifest_row *row = &capture[fringe->plane[i]].described;
@@ -260,19 +279,62 @@ sort_planes(struct capture *capture, size_t n, enum manifest_role role, char axi
 	return 0;
 }
 
+/* The smallest bit that none of n planes is; n where all are there. */
+static size_t
+missing_bit(const struct capture *capture, const size_t *list, size_t n)
+{
+	for (size_t bit = 0; bit < n; bit++) {
+		size_t i = 0;
+
+		while (i < n && capture[list[i]].described.bit != (long)bit)
+			i++;
+		if (i == n)
+			return bit;
+	}
+	return n;
+}
+
 /* A plane whose bit is described must have the bit of its position. */
 static int
 check_bits(const struct capture *capture, const struct capture_code *code)
 {
+	char name[IMAGE_NAME_SIZE];
+
 	for (size_t i = 0; i < 2 * code->n; i++) {
 		const size_t *list = i < code->n ? code->plane : code->inverse;
-		long bit = list ? capture[list[i % code->n]].described.bit : MANIFEST_NO_BIT;
+		size_t own = list ? list[i % code->n] : 0;
+		long bit = list ? capture[own].described.bit : MANIFEST_NO_BIT;
 
 		if (bit != MANIFEST_NO_BIT && bit != (long)(code->n - 1 - i % code->n))
-			return fail(NULL, "the Gray code along %c has %zu planes, one of them is "
-			    "bit %ld", code->axis, code->n, bit);
+			return fail(NULL, "%s is bit %ld of the Gray code along %c, which has %zu "
+			    "%splanes, none of them bit %zu", image_name(capture, own, name), bit,
+			    code->axis, code->n, i < code->n ? "" : "inverse ",
+			    missing_bit(capture, list, code->n));
 	}
 	return 0;
+}
+
+/* As many inverses as planes, or none. */
+static int
+check_inverses(const struct capture *capture, const struct capture_code *code, size_t inverses)
+{
+	bool more = inverses > code->n;
+	const size_t *many = more ? code->inverse : code->plane;
+	const size_t *few = more ? code->plane : code->inverse;
+	size_t most = more ? inverses : code->n, least = more ? code->n : inverses, i = 0;
+	char name[IMAGE_NAME_SIZE];
+
+	if (inverses == 0 || inverses == code->n)
+		return 0;
+	while (i < least && i + 1 < most &&
+	    capture[many[i]].described.bit == capture[few[i]].described.bit)
+		i++;
+	if (capture[many[i]].described.bit == MANIFEST_NO_BIT)
+		return fail(NULL, "%zu Gray planes along %c, but %zu inverse ones", code->n,
+		    code->axis, inverses);
+	return fail(NULL, "%zu Gray planes along %c, but %zu inverse ones: %s, bit %ld, has no %s",
+	    code->n, code->axis, inverses, image_name(capture, many[i], name),
+	    capture[many[i]].described.bit, more ? "plane" : "inverse");
 }
 
 static int
@@ -288,9 +350,8 @@ sort_gray(const struct capture_options *options, struct capture *capture, size_t
 		    sort_planes(capture, n, ROLE_GRAY_INVERSE, code->axis, &code->inverse,
 		    &inverses) < 0)
 			return -1;
-		if (inverses && inverses != code->n)
-			return fail(NULL, "%zu Gray planes along %c, but %zu inverse ones", code->n,
-			    code->axis, inverses);
+		if (check_inverses(capture, code, inverses) < 0)
+			return -1;
 		if (code->n > 24)
 			return fail(NULL, "a Gray code of %zu planes is too long, 24 are the most",
 			    code->n);
@@ -348,7 +409,7 @@ apply_periods(const struct numbers *period_px, struct capture_set *out)
 	if (period_px->n == 0 || out->fringes == 0)
 		return 0;
 	if (period_px->n != out->fringes)
-		return fail(NULL, "%zu periods are given, the images have %zu", period_px->n,
+		return fail("--period", "%zu periods are given, the images have %zu", period_px->n,
 		    out->fringes);
 	while (matched < out->fringes) {
 		size_t i = matched;

@@ -152,6 +152,35 @@ bin_band(void *arg, size_t item)
 		bin_row(bin, y);
 }
 
+/* "phase" or "phase12" for the word "phase". */
+static bool
+is_numbered(const char *name, const char *word)
+{
+	size_t n = strlen(word);
+
+	return !strncmp(name, word, n) && name[n + strspn(name + n, "0123456789")] == '\0';
+}
+
+/* Means across the wraps of a phase, and across the steps of an index, are neither. */
+static int
+check_means(const struct frame_head *head)
+{
+	if (head->type != SAMPLE_FLOAT && !meta_get(&head->meta, "sample_scale"))
+		return 0;
+	for (size_t c = 0; c < head->c; c++) {
+		const char *name = head->channel[c];
+
+		if (is_numbered(name, "phase"))
+			return fail("--bin", "channel %s is a wrapped phase, whose mean is wrong "
+			    "where it wraps: bin the images, or cos and sin (phasewrap --as "
+			    "vector), or leave it out (--channels)", name);
+		if (is_numbered(name, "index"))
+			return fail("--bin", "channel %s is the index of a Gray code, which has no "
+			    "mean: bin the images, or leave it out (--channels)", name);
+	}
+	return 0;
+}
+
 int
 bin_frame(struct run *run, struct frame **frame, size_t n)
 {
@@ -162,7 +191,7 @@ bin_frame(struct run *run, struct frame **frame, size_t n)
 	if ((*frame)->head.w < n || (*frame)->head.h < n)
 		return fail("--bin", "no cell of %zu x %zu fits into %zu x %zu", n, n,
 		    (*frame)->head.w, (*frame)->head.h);
-	if (head_copy(&head, &(*frame)->head) < 0)
+	if (check_means(&(*frame)->head) < 0 || head_copy(&head, &(*frame)->head) < 0)
 		return -1;
 	head.w /= n;
 	head.h /= n;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "bin.h"
+#include "clamped.h"
 #include "points.h"
 
 int
@@ -56,7 +57,11 @@ encode(struct run *run, struct frame **frame)
 
 	if (parameters->paint.map >= 0)
 		return paint_frame(run, &priv->paint, frame);
-	return priv->encodes ? convert_encode(run, frame, &priv->encoding) : 0;
+	if (!priv->encodes)
+		return 0;
+	if (!priv->clamped_warned)
+		priv->clamped_warned = clamped_warn(*frame, &priv->encoding);
+	return convert_encode(run, frame, &priv->encoding);
 }
 
 /* --crop and --bin are for images. */

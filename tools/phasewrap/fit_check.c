@@ -27,7 +27,6 @@ int
 fit_check_plan(struct fit_check *check, const struct capture_set *captures,
     const struct frame_head *head, float least_amplitude)
 {
-	const char *names = meta_get(&head->meta, "name");
 	bool any = false;
 
 	fit_check_free(check);
@@ -45,8 +44,6 @@ fit_check_plan(struct fit_check *check, const struct capture_set *captures,
 		return 0;
 	check->sample = calloc(check->columns * check->rows, head->c * sizeof(*check->sample));
 	check->work = calloc(check->columns * check->rows, sizeof(*check->work));
-	if (names && meta_words(names) == head->c)
-		check->names = strdup(names);
 	return check->sample && check->work ? 0 : fail_memory();
 }
 
@@ -55,9 +52,7 @@ fit_check_free(struct fit_check *check)
 {
 	free(check->sample);
 	free(check->work);
-	free(check->names);
 	check->sample = check->work = NULL;
-	check->names = NULL;
 }
 
 /* Rows begin at other columns, or fringes along y would be seen at few phases. */
@@ -286,29 +281,28 @@ judge_set(const struct fit_check *check, const struct capture_fringe *fringe, fl
 	return true;
 }
 
-#define IMAGE_NAME_SIZE 300
-
-/* "image 3 (phase_02)": its place in the fringe set, and the file's name where it is known. */
+/* "image 3 (phase_02)": its place in the fringe set, and what is known of it: in the first
+ * measurement its key alone. */
 static const char *
-image_name(const struct fit_check *check, const struct capture_fringe *fringe, size_t i, char *text)
+image_name(const struct image_names *names, const struct capture_fringe *fringe, size_t i,
+    char text[IMAGE_NAME_SIZE])
 {
-	char word[256];
+	char name[IMAGE_NAME_SIZE] = "";
 
-	if (check->names && meta_word(check->names, fringe->plane[i], word, sizeof(word)) &&
-	    strcmp(word, "-"))
-		snprintf(text, IMAGE_NAME_SIZE, "image %zu (%s)", i + 1, word);
-	else
-		snprintf(text, IMAGE_NAME_SIZE, "image %zu", i + 1);
+	if (names->words || names->measurement)
+		image_names_of(names, fringe->plane[i], name);
+	snprintf(text, IMAGE_NAME_SIZE, "image %zu%.270s", i + 1, name);
 	return text;
 }
 
 /* Says what is wrong; each line ends with how much the fit is off, and would be. */
 static void
-say(const struct fit_check *check, const struct capture_fringe *fringe,
+say(const struct image_names *names, const struct capture_fringe *fringe,
     const struct step_verdict *verdict)
 {
 	char set[CAPTURE_SET_NAME_SIZE], a[IMAGE_NAME_SIZE], b[IMAGE_NAME_SIZE], off[100];
-	char other[60] = "";
+	char other[60] = "", where[IMAGE_NAME_SIZE];
+	const char *object = image_names_where(names, where);
 
 	capture_set_name(fringe, set);
 	snprintf(off, sizeof(off), "(the fit is off by %.3f of the amplitude, else by %.3f)",
@@ -317,36 +311,36 @@ say(const struct fit_check *check, const struct capture_fringe *fringe,
 	case STEPS_FIT:
 		return;
 	case STEPS_ALIKE:
-		warn(NULL, "%s: %s and %s show the same: one of them is no step of its own", set,
-		    image_name(check, fringe, verdict->a, a),
-		    image_name(check, fringe, verdict->b, b));
+		warn(object, "%s: %s and %s show the same: one of them is no step of its own", set,
+		    image_name(names, fringe, verdict->a, a),
+		    image_name(names, fringe, verdict->b, b));
 		return;
 	case STEPS_EXCHANGED:
 		if (verdict->c != verdict->d)
 			snprintf(other, sizeof(other), ", or images %zu and %zu,", verdict->c + 1,
 			    verdict->d + 1);
-		warn(NULL, "%s: %s and %s%s seem to be exchanged %s", set,
-		    image_name(check, fringe, verdict->a, a),
-		    image_name(check, fringe, verdict->b, b), other, off);
+		warn(object, "%s: %s and %s%s seem to be exchanged %s", set,
+		    image_name(names, fringe, verdict->a, a),
+		    image_name(names, fringe, verdict->b, b), other, off);
 		return;
 	case STEPS_SORTED:
-		warn(NULL, "%s: the images seem to be sorted as text, 1 10 11 2, and not as "
+		warn(object, "%s: the images seem to be sorted as text, 1 10 11 2, and not as "
 		    "numbers %s", set, off);
 		return;
 	case STEPS_MISSING:
-		warn(NULL, "%s: an image of %zu seems to be missing behind %s %s", set,
-		    fringe->n + 1, image_name(check, fringe, verdict->a - 1, a), off);
+		warn(object, "%s: an image of %zu seems to be missing behind %s %s", set,
+		    fringe->n + 1, image_name(names, fringe, verdict->a - 1, a), off);
 		return;
 	case STEPS_OTHER:
-		warn(NULL, "%s: %zu images, but steps of 360/%zu degrees: --steps or --shift is "
-		    "another %s", set, fringe->n, verdict->a, off);
+		warn(object, "%s: %zu images, but steps of about 360/%zu degrees: --steps or "
+		    "--shift is another %s", set, fringe->n, verdict->a, off);
 		return;
 	case STEPS_OUTLIER:
-		warn(NULL, "%s: %s does not fit the others %s", set,
-		    image_name(check, fringe, verdict->a, a), off);
+		warn(object, "%s: %s does not fit the others %s", set,
+		    image_name(names, fringe, verdict->a, a), off);
 		return;
 	case STEPS_UNFIT:
-		warn(NULL, "%s: the images do not fit %zu steps, by %.2f of the amplitude: are "
+		warn(object, "%s: the images do not fit %zu steps, by %.2f of the amplitude: are "
 		    "--steps, --shift and the order of the images right?", set, fringe->n,
 		    verdict->misfit);
 		return;
@@ -385,7 +379,8 @@ warn_assumed(struct fit_check *check, const struct capture_set *captures)
 }
 
 void
-fit_check_warn(struct fit_check *check, const struct capture_set *captures, float max_value)
+fit_check_warn(struct fit_check *check, const struct capture_set *captures, float max_value,
+    const struct image_names *names)
 {
 	warn_assumed(check, captures);
 	for (size_t k = 0; k < captures->fringes && !check->off; k++) {
@@ -402,7 +397,7 @@ fit_check_warn(struct fit_check *check, const struct capture_set *captures, floa
 		check->off = check->warned =
 		    verdict.fault != STEPS_FIT && verdict.fault != STEPS_UNFIT;
 		if (verdict.fault != STEPS_UNFIT || !check->unfit)
-			say(check, fringe, &verdict);
+			say(names, fringe, &verdict);
 		check->unfit |= verdict.fault == STEPS_UNFIT;
 	}
 	check->verbose = false;

@@ -12,12 +12,12 @@
 
 #include "frame/frame.h"
 #include "fringe/capture_set.h"
+#include "image_names.h"
 
 struct fit_check {
 	size_t step;		/* every step-th pixel of every step-th row is looked at */
 	size_t columns, rows, planes;
 	float *sample;		/* [pixel][plane] */
-	char *names;		/* of the images, a word per plane, or NULL */
 	float *work;		/* for the fits */
 	float least_amplitude;	/* below which a pixel is unlit */
 	bool off, warned;	/* nothing is left to check; a warning was given */
@@ -37,6 +37,7 @@ void fit_check_row(const struct fit_check *, const struct capture_set *, const s
     size_t y);
 /* All rows are made: warns, once in a run, about the first fringe set that other shifts fit better.
  * Pixels that reach max_value are saturated and do not count. */
-void fit_check_warn(struct fit_check *, const struct capture_set *, float max_value);
+void fit_check_warn(struct fit_check *, const struct capture_set *, float max_value,
+    const struct image_names *);
 
 #endif

@@ -1,16 +1,15 @@
 /* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray
  * code. */
 #define _GNU_SOURCE
-#include "fit_check.h"
+#include "detectors.h"
 #include "flatness.h"
 #include "fringe_counts.h"
 #include "fringe/capture_conflicts.h"
 #include "fringe/capture_set.h"
+#include "fringe/manifest_conflicts.h"
 #include "limits.h"
 #include "phasewrap.h"
 #include "run/stage.h"
-#include "saturation.h"
-#include "removed.h"
 #include "thresholds.h"
 
 #include <stdlib.h>
@@ -33,9 +32,7 @@ struct priv {
 	bool compared;			/* the options were, with the images' own keys */
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
-	struct saturation saturation;	/* of the fringe images, where --max-value is not known */
-	struct fit_check fit_check;
-	struct removed removed;
+	struct detectors detectors;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -113,9 +110,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		phasewrap_row(&priv->wrap, in, out, y);
-		saturation_row(&priv->saturation, &priv->wrap.captures, in, y);
-		fit_check_row(&priv->fit_check, &priv->wrap.captures, in, y);
-		removed_row(&priv->removed, &priv->wrap, in, out, y);
+		detectors_row(&priv->detectors, &priv->wrap, in, out, y);
 	}
 }
 
@@ -124,9 +119,7 @@ after(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	saturation_warn(&priv->saturation);
-	removed_report(&priv->removed, &priv->wrap);
-	fit_check_warn(&priv->fit_check, &priv->wrap.captures, priv->wrap.limits.max_value);
+	detectors_report(&priv->detectors, &priv->wrap);
 }
 
 /* Each frame anew: the camera may have begun anywhere in the cycle. */
@@ -197,7 +190,7 @@ init(struct run *run)
 
 	run->body = parameters->captures.flat == FLAT_AUTO ? &searching_body : &body;
 	run->colour = COLOUR_GREY;
-	priv->fit_check.verbose = priv->removed.verbose = run->verbose;
+	detectors_init(&priv->detectors, run->verbose);
 	if (parameters->channel >= 0)
 		run->colour = COLOUR_RED + parameters->channel;
 	if (parameters->captures.rgb)
@@ -210,15 +203,25 @@ init(struct run *run)
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
 }
 
+/* The options with what the images, or their manifest, say. */
+static int
+compare(const struct parameters *parameters, double sign, const struct frame_head *in,
+    const struct priv *priv)
+{
+	if (priv->manifest_read)
+		return manifest_conflicts_check(&parameters->captures, sign, parameters->manifest,
+		    &priv->measurement, in, &priv->wrap.captures);
+	return capture_conflicts_warn(&parameters->captures, sign, parameters->phase_origin, in,
+	    &priv->wrap.captures);
+}
+
 static int
 solve(const struct parameters *parameters, const struct frame_head *in, struct priv *priv)
 {
 	static const double words[] = { 1, -1, 1 };
 	double sign, origin, given = parameters->sign >= 0 ? words[parameters->sign] : NAN;
 
-	if (!priv->compared && !priv->manifest_read &&
-	    capture_conflicts_warn(&parameters->captures, given, parameters->phase_origin, in,
-		&priv->wrap.captures) < 0)
+	if (!priv->compared && compare(parameters, given, in, priv) < 0)
 		return -1;
 	priv->compared = true;
 	if (meta_number(&in->meta, "phase_sign", 1, &sign) < 0 ||
@@ -238,25 +241,27 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	bool known;
+	size_t operands = run->position ? 0 : run->operands;
+	struct detectors_known known = {
+		.max_value = !isnan(parameters->limits.max_value) ||
+		    meta_get(&in->meta, "max_value"),
+		.shifts = parameters->captures.shift_rad.n > 0,
+		.roles = priv->manifest_read ||
+		    (meta_get(&in->meta, "role") && !parameters->captures.order),
+	};
 
 	phasewrap_forget(&priv->wrap);
-	priv->fit_check.assumed = !priv->manifest_read && parameters->captures.shift_rad.n == 0 &&
-	    (parameters->captures.order || !meta_get(&in->meta, "role"));
 	priv->wrap.vector = parameters->as == AS_VECTOR;
-	known = !isnan(parameters->limits.max_value) || meta_get(&in->meta, "max_value");
 	if (capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
-	    run->position ? 0 : run->operands) < 0 ||
+	    operands) < 0 ||
 	    capture_set_sort(&parameters->captures, manifest_of(priv), in,
 		&priv->wrap.captures) < 0 ||
 	    thresholds_plan(&priv->wrap.captures, limits_need_flats(&parameters->limits),
 		priv->wrap.reference) < 0 ||
 	    solve(parameters, in, priv) < 0 ||
 	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0 ||
-	    saturation_plan(&priv->saturation, in, known, in->c) < 0 ||
-	    removed_plan(&priv->removed, in) < 0 ||
-	    fit_check_plan(&priv->fit_check, &priv->wrap.captures, in,
-		(float)parameters->limits.min_amplitude) < 0)
+	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
+		parameters->captures.rgb ? 0 : operands) < 0)
 		return -1;
 	return capture_set_describe(&priv->wrap.captures, priv->wrap.vector ? "cos sin" : "phase",
 	    priv->wrap.writes_fit ? "modulation texture fit_residual" : "modulation texture", out);
@@ -268,9 +273,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	phasewrap_forget(&priv->wrap);
-	saturation_free(&priv->saturation);
-	removed_free(&priv->removed);
-	fit_check_free(&priv->fit_check);
+	detectors_free(&priv->detectors);
 	free(priv->file);
 	if (priv->manifest_read)
 		manifest_free(&priv->manifest);

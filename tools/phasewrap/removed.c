@@ -177,9 +177,11 @@ print(const struct removed_sum *sum)
 }
 
 void
-removed_report(struct removed *removed, const struct phasewrap *wrap)
+removed_report(struct removed *removed, const struct phasewrap *wrap,
+    const struct image_names *names)
 {
 	struct removed_sum sum = { 0 };
+	char where[IMAGE_NAME_SIZE];
 
 	if (removed->off)
 		return;
@@ -196,8 +198,9 @@ removed_report(struct removed *removed, const struct phasewrap *wrap)
 	if (sum.saturated_only < LEAST ||
 	    (double)sum.saturated_only <= SHARE * (double)(sum.good + sum.saturated_only))
 		return;
-	warn(NULL, "%.0f %% of the pixels are lost to saturation alone, at %g or above in some "
-	    "image (--max-value): less light or a shorter exposure keeps them",
+	warn(image_names_where(names, where), "%.0f %% of the pixels are lost to saturation alone, "
+	    "at %g or above in some image (--max-value): less light or a shorter exposure keeps "
+	    "them",
 	    100.0 * (double)sum.saturated_only / (double)(sum.good + sum.saturated_only),
 	    (double)wrap->limits.max_value);
 	removed->off = true;

@@ -8,6 +8,7 @@
 #ifndef REMOVED_H
 #define REMOVED_H
 
+#include "image_names.h"
 #include "phasewrap.h"
 
 /* The tests, in the order in which they are made: a pixel counts for the first that it fails. */
@@ -36,6 +37,6 @@ void removed_free(struct removed *);
 void removed_row(const struct removed *, const struct phasewrap *, const struct frame *in,
     const struct frame *out, size_t y);
 /* All rows are made: prints the counts, warns once in a run. Begins the next frame. */
-void removed_report(struct removed *, const struct phasewrap *);
+void removed_report(struct removed *, const struct phasewrap *, const struct image_names *);
 
 #endif

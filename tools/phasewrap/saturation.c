@@ -2,55 +2,103 @@
 #include "saturation.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "image/coarse_grid.h"
 
-#define PIXELS 4096		/* of a plane, about */
+#define PIXELS 4096		/* of a plane of 16 bits, about, */
+#define PIXELS_OF_BYTES 1024	/* and of 8 bits, whose values are few */
 #define LEAST 8			/* pixels at the top that are no chance, */
 #define SHARE 0.001		/* nor is this share of them */
+/*
+ * A plateau at any other value: so many pixels, and as many times those of the fullest one of the
+ * values below, of which so many occur. Of sinusoidal fringes without noise and saturation the
+ * crest has at most 1 / (sqrt 2 - 1) = 2.4 times the pixels of the next level. Where levels below
+ * do not occur, or troughs end as flat as crests, as of square fringes or of few phases, nothing
+ * tells.
+ */
+#define PLATEAU_LEAST 30
+#define PLATEAU_SHARE 0.003	/* of 8 bits; */
+#define PLATEAU_SHARE_16 0.05	/* a projector of 8 bits has a flat crest on 3 % of a period */
+#define PLATEAU_RATIO 4
+#define PLATEAU_OCCUR 6
+#define PLATEAU_OVER_TROUGH 3
+#define FRINGES 4		/* a pixel has them where they are a part of its largest value */
 
 int
 saturation_plan(struct saturation *saturation, const struct frame_head *head, bool known,
     size_t planes)
 {
-	saturation->step = coarse_grid_step(head->w, head->h, PIXELS);
+	saturation->type = head->type;
+	saturation->step = coarse_grid_step(head->w, head->h,
+	    head->type == SAMPLE_UCHAR ? PIXELS_OF_BYTES : PIXELS);
 	saturation->rows = coarse_grid_count(head->h, saturation->step);
 	saturation->pixels =
 	    saturation->rows * coarse_grid_count(head->w, saturation->step) * planes;
-	saturation->off |= known || head->type != SAMPLE_USHORT;
-	free(saturation->top);
-	saturation->top = calloc(saturation->rows + 1, sizeof(*saturation->top));
-	return saturation->top ? 0 : fail_memory();
+	saturation->off |= known || head->type == SAMPLE_FLOAT;
+	saturation_free(saturation);
+	saturation->ends = calloc(saturation->rows + 1, sizeof(*saturation->ends));
+	return saturation->ends ? 0 : fail_memory();
 }
 
 void
 saturation_free(struct saturation *saturation)
 {
-	free(saturation->top);
-	saturation->top = NULL;
+	free(saturation->ends);
+	saturation->ends = NULL;
 }
 
-/* Of two counts of largest values the one that holds for both. */
-static uint64_t
-join(uint64_t a, uint64_t b)
+/* Makes room for a larger value. */
+static void
+raise_top(struct saturation_top *top, uint32_t value)
 {
-	if (a >> 32 == b >> 32)
-		return a + (b & UINT32_MAX);
-	return a > b ? a : b;
+	size_t by = value - top->value, size = SATURATION_BELOW + 1;
+
+	by = by < size ? by : size;
+	memmove(top->n + by, top->n, (size - by) * sizeof(*top->n));
+	memset(top->n, 0, by * sizeof(*top->n));
+	top->value = value;
 }
 
-static uint64_t
-look(const struct saturation *saturation, const struct capture_fringe *fringe,
-    const struct frame *frame, size_t y, uint64_t top)
+static inline void
+add(struct saturation_top *top, uint32_t value, uint32_t pixels)
 {
-	for (size_t i = 0; i < fringe->n; i++) {
-		const uint16_t *row = frame_row(frame, fringe->plane[i], y);
+	if (value > top->value)
+		raise_top(top, value);
+	if (top->value - value <= SATURATION_BELOW)
+		top->n[top->value - value] += pixels;
+}
 
-		for (size_t x = 0; x < frame->head.w; x += saturation->step)
-			top = join(top, (uint64_t)row[x] << 32 | 1);
-	}
-	return top;
+/* One pixel of a fringe set. */
+#define DEFINE_LOOK(name, c_type, type_most) \
+static void \
+name(const struct capture_fringe *fringe, const void *const *row, size_t x, \
+    struct saturation_ends *ends) \
+{ \
+	uint32_t least = type_most, most = 0; \
+\
+	for (size_t i = 0; i < fringe->n; i++) { \
+		uint32_t v = ((const c_type *)row[i])[x]; \
+\
+		least = v < least ? v : least; \
+		most = v > most ? v : most; \
+		add(&ends->top, v, 1); \
+	} \
+	if ((most - least) * FRINGES > most) \
+		for (size_t i = 0; i < fringe->n; i++) \
+			add(&ends->bottom, type_most - ((const c_type *)row[i])[x], 1); \
+}
+
+DEFINE_LOOK(look_uchar, uint8_t, UINT8_MAX)
+DEFINE_LOOK(look_ushort, uint16_t, UINT16_MAX)
+
+static void
+store(struct saturation_top *to, const struct saturation_top *top)
+{
+	__atomic_store_n(&to->value, top->value, __ATOMIC_RELAXED);
+	for (size_t i = 0; i <= SATURATION_BELOW; i++)
+		__atomic_store_n(&to->n[i], top->n[i], __ATOMIC_RELAXED);
 }
 
 /* Bands may share rows: both store the same. */
@@ -58,39 +106,93 @@ void
 saturation_row(const struct saturation *saturation, const struct capture_set *captures,
     const struct frame *frame, size_t y)
 {
-	uint64_t top = 0;
+	struct saturation_ends ends = { 0 };
+	/* rows begin at other columns: fringes of few pixels would be seen at few phases */
+	size_t first = y / saturation->step * 5 % 8 * saturation->step / 8;
 
 	if (saturation->off || y % saturation->step)
 		return;
-	for (size_t k = 0; k < captures->fringes; k++)
-		top = look(saturation, &captures->fringe[k], frame, y, top);
-	__atomic_store_n(&saturation->top[y / saturation->step], top, __ATOMIC_RELAXED);
+	for (size_t k = 0; k < captures->fringes; k++) {
+		const struct capture_fringe *fringe = &captures->fringe[k];
+		const void *row[fringe->n];
+
+		for (size_t i = 0; i < fringe->n; i++)
+			row[i] = frame_row(frame, fringe->plane[i], y);
+		for (size_t x = first; x < frame->head.w; x += saturation->step)
+			if (saturation->type == SAMPLE_UCHAR)
+				look_uchar(fringe, row, x, &ends);
+			else
+				look_ushort(fringe, row, x, &ends);
+	}
+	store(&saturation->ends[y / saturation->step].top, &ends.top);
+	store(&saturation->ends[y / saturation->step].bottom, &ends.bottom);
+}
+
+/* Is it the most of 8 to 15 bits, of 16 that stand below or above? Then how many; else 0. */
+static unsigned
+full_bits(uint32_t value)
+{
+	for (unsigned bits = 8; bits < 16; bits++) {
+		uint32_t most = (1u << bits) - 1;
+
+		if (value == most || value == most << (16 - bits))
+			return bits;
+	}
+	return 0;
+}
+
+/* Have so many pixels the largest value that the camera, or what stands behind it, ends there? */
+static bool
+is_plateau(const struct saturation *saturation, const struct saturation_top *top,
+    const struct saturation_top *bottom)
+{
+	double share = saturation->type == SAMPLE_UCHAR ? PLATEAU_SHARE : PLATEAU_SHARE_16;
+	uint32_t fullest = 0, occur = 0;
+
+	for (size_t i = 1; i <= SATURATION_BELOW; i++) {
+		fullest = top->n[i] > fullest ? top->n[i] : fullest;
+		occur += top->n[i] > 0;
+	}
+	return occur >= PLATEAU_OCCUR && top->n[0] >= PLATEAU_LEAST &&
+	    top->n[0] > PLATEAU_OVER_TROUGH * bottom->n[0] &&
+	    (double)top->n[0] >= share * (double)saturation->pixels &&
+	    (double)top->n[0] > PLATEAU_RATIO * (double)fullest;
+}
+
+static void
+join(struct saturation_top *all, const struct saturation_top *row)
+{
+	for (size_t i = 0; i <= SATURATION_BELOW && i <= row->value; i++)
+		add(all, row->value - (uint32_t)i, row->n[i]);
 }
 
 void
-saturation_warn(struct saturation *saturation)
+saturation_warn(struct saturation *saturation, const struct image_names *names)
 {
-	uint64_t top = 0, value, n;
+	struct saturation_top top = { 0 }, bottom = { 0 };
+	char where[IMAGE_NAME_SIZE];
+	const char *object = image_names_where(names, where);
+	unsigned bits;
 
 	if (saturation->off)
 		return;
 	for (size_t y = 0; y < saturation->rows; y++) {
-		top = join(top, saturation->top[y]);
-		saturation->top[y] = 0;
+		join(&top, &saturation->ends[y].top);
+		join(&bottom, &saturation->ends[y].bottom);
 	}
-	value = top >> 32;
-	n = top & UINT32_MAX;
-	if (n < LEAST || (double)n < SHARE * (double)saturation->pixels)
-		return;
-	for (unsigned bits = 8; bits < 16; bits++) {
-		uint64_t most = (1u << bits) - 1;
-
-		if (value != most && value != most << (16 - bits))
-			continue;
-		warn(NULL, "many pixels are %u, the most of %u bits, and none is above: "
-		    "if the camera saturates there give --max-value %u", (unsigned)value,
-		    bits, (unsigned)value);
+	memset(saturation->ends, 0, saturation->rows * sizeof(*saturation->ends));
+	bits = saturation->type == SAMPLE_USHORT ? full_bits(top.value) : 0;
+	if (bits && top.n[0] >= LEAST &&
+	    (double)top.n[0] >= SHARE * (double)saturation->pixels) {
+		warn(object, "many pixels are %u, the most of %u bits, and none is above: "
+		    "if the camera saturates there give --max-value %u", top.value, bits,
+		    top.value);
 		saturation->off = true;
-		return;
+	} else if (top.value < (saturation->type == SAMPLE_UCHAR ? UINT8_MAX : UINT16_MAX) &&
+	    is_plateau(saturation, &top, &bottom)) {
+		warn(object, "%.1f %% of the fringe images' samples are exactly %u, and none is "
+		    "above: if the camera saturates there give --max-value %u",
+		    100.0 * top.n[0] / (double)saturation->pixels, top.value, top.value);
+		saturation->off = true;
 	}
 }

@@ -1,7 +1,8 @@
 /*
- * Do 16-bit captures end at the largest number of fewer bits? A 12-bit camera saturates at 4095, or
- * at 65520 where its bits stand above, and a test for 65535 never sees it. Pixels on a coarse grid
- * are looked at, row by row, so that the warning does not depend on threads or bands.
+ * Do captures end below the largest number of their type? A 12-bit camera saturates at 4095, or at
+ * 65520 where its bits stand above, and one of 8 bits may at 235; a test for 65535 or 255 never
+ * sees it. Pixels on a coarse grid are looked at, row by row, so that the warning does not depend
+ * on threads or bands.
  */
 #ifndef SATURATION_H
 #define SATURATION_H
@@ -10,12 +11,27 @@
 
 #include "frame/frame.h"
 #include "fringe/capture_set.h"
+#include "image_names.h"
+
+#define SATURATION_BELOW 8
+
+/* The largest value, and how many samples have it, one less, and so on. */
+struct saturation_top {
+	uint32_t value, n[SATURATION_BELOW + 1];
+};
+
+/* The largest values, and the smallest ones of pixels with fringes, counted from the type's most
+ * downwards. */
+struct saturation_ends {
+	struct saturation_top top, bottom;
+};
 
 struct saturation {
 	size_t step;		/* every step-th pixel of every step-th row is looked at */
 	size_t rows;
-	uint64_t *top;		/* of each of these: largest value << 32 | pixels that have it */
+	struct saturation_ends *ends;	/* of each of these */
 	uint64_t pixels;	/* looked at */
+	enum sample type;
 	bool off;		/* no warning: given already, or the largest value is known */
 };
 
@@ -26,7 +42,8 @@ void saturation_free(struct saturation *);
 void saturation_row(const struct saturation *, const struct capture_set *, const struct frame *,
     size_t y);
 /* All rows are made: warns, once in a run, where many pixels are exactly the largest number of 8 to
- * 15 bits and none is more. Begins the next frame. */
-void saturation_warn(struct saturation *);
+ * 15 bits and none is more, or many more are exactly the largest value than are next to it. Begins
+ * the next frame. */
+void saturation_warn(struct saturation *, const struct image_names *);
 
 #endif

@@ -1,0 +1,68 @@
+#include "detectors.h"
+
+#include "late_start.h"
+
+void
+detectors_init(struct detectors *detectors, bool verbose)
+{
+	detectors->verbose = detectors->fit_check.verbose = detectors->removed.verbose = verbose;
+}
+
+int
+detectors_plan(struct detectors *detectors, const struct phasewrap *wrap,
+    const struct frame_head *head, struct detectors_known known, char *const *operand,
+    size_t operands)
+{
+	size_t images = 0;
+
+	for (size_t k = 0; k < wrap->captures.fringes; k++)
+		images += wrap->captures.fringe[k].n;
+	detectors->fit_check.assumed = !known.shifts && !known.roles;
+	detectors->starts_unknown = !known.roles;
+	if (image_names_plan(&detectors->names, head, operand, operands) < 0 ||
+	    saturation_plan(&detectors->saturation, head, known.max_value, images) < 0 ||
+	    removed_plan(&detectors->removed, head) < 0 ||
+	    unlit_plan(&detectors->unlit, wrap, head) < 0 ||
+	    gray_check_plan(&detectors->gray_check, &wrap->captures, head) < 0)
+		return -1;
+	return fit_check_plan(&detectors->fit_check, &wrap->captures, head,
+	    wrap->limits.least_amplitude);
+}
+
+void
+detectors_row(const struct detectors *detectors, const struct phasewrap *wrap,
+    const struct frame *in, const struct frame *out, size_t y)
+{
+	saturation_row(&detectors->saturation, &wrap->captures, in, y);
+	fit_check_row(&detectors->fit_check, &wrap->captures, in, y);
+	removed_row(&detectors->removed, wrap, in, out, y);
+	unlit_row(&detectors->unlit, wrap, in, out, y);
+	gray_check_row(&detectors->gray_check, &wrap->captures, in, y);
+}
+
+void
+detectors_report(struct detectors *detectors, const struct phasewrap *wrap)
+{
+	const struct image_names *names = &detectors->names;
+
+	if (detectors->verbose && detectors->starts_unknown)
+		late_start_note(&wrap->captures);
+	detectors->verbose = false;
+	saturation_warn(&detectors->saturation, names);
+	removed_report(&detectors->removed, wrap, names);
+	fit_check_warn(&detectors->fit_check, &wrap->captures, wrap->limits.max_value, names);
+	unlit_warn(&detectors->unlit, wrap);
+	gray_check_warn(&detectors->gray_check, &wrap->captures, names);
+	detectors->names.measurement++;
+}
+
+void
+detectors_free(struct detectors *detectors)
+{
+	image_names_free(&detectors->names);
+	saturation_free(&detectors->saturation);
+	removed_free(&detectors->removed);
+	fit_check_free(&detectors->fit_check);
+	unlit_free(&detectors->unlit);
+	gray_check_free(&detectors->gray_check);
+}

@@ -1,0 +1,82 @@
+#define _GNU_SOURCE
+#include "image_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/fail.h"
+
+int
+image_names_plan(struct image_names *names, const struct frame_head *head, char *const *operand,
+    size_t operands)
+{
+	const char *words = meta_get(&head->meta, "name");
+
+	image_names_free(names);
+	names->operand = operand;
+	names->operands = operands;
+	names->planes = head->c;
+	if (!words || meta_words(words) != head->c)
+		return 0;
+	names->words = strdup(words);
+	return names->words ? 0 : fail_memory();
+}
+
+void
+image_names_free(struct image_names *names)
+{
+	free(names->words);
+	names->words = NULL;
+}
+
+/* Formats whose files hold one image each. */
+static bool
+is_single(const char *file)
+{
+	static const char *const suffix[] = { ".png", ".jpg", ".jpeg", ".bmp" };
+	const char *dot = strrchr(file, '.');
+
+	for (size_t i = 0; dot && i < sizeof(suffix) / sizeof(*suffix); i++)
+		if (!strcasecmp(dot, suffix[i]))
+			return true;
+	return false;
+}
+
+/* The file of a plane of the current measurement, NULL where operands are no single images. */
+static const char *
+file_of(const struct image_names *names, size_t plane)
+{
+	size_t i = names->measurement * names->planes + plane;
+
+	if (!names->planes || names->operands % names->planes || i >= names->operands)
+		return NULL;
+	for (size_t k = 0; k < names->operands; k++)
+		if (!is_single(names->operand[k]))
+			return NULL;
+	return names->operand[i];
+}
+
+const char *
+image_names_of(const struct image_names *names, size_t plane, char text[IMAGE_NAME_SIZE])
+{
+	const char *file = file_of(names, plane);
+	char word[256];
+
+	*text = '\0';
+	if (names->words && meta_word(names->words, plane, word, sizeof(word)) && strcmp(word, "-"))
+		snprintf(text, IMAGE_NAME_SIZE, " (%s)", word);
+	else if (file)
+		snprintf(text, IMAGE_NAME_SIZE, " (%.250s)", file);
+	return text;
+}
+
+const char *
+image_names_where(const struct image_names *names, char text[IMAGE_NAME_SIZE])
+{
+	if (names->measurement == 0)
+		return NULL;
+	snprintf(text, IMAGE_NAME_SIZE, "measurement %zu", names->measurement + 1);
+	return text;
+}

@@ -1,0 +1,27 @@
+/* How messages name an image: its number, and its key or file where one is known. */
+#ifndef IMAGE_NAMES_H
+#define IMAGE_NAMES_H
+
+#include "frame/frame.h"
+
+struct image_names {
+	char *words;			/* the key `name`, a word per plane, or NULL */
+	char *const *operand;		/* files of one image each, those of all measurements */
+	size_t operands, planes;
+	size_t measurement;		/* the current one, from 0 on */
+};
+
+/* operand: as the runner has them, or NULL. Keeps the number of the measurement. -1 after fail().
+ */
+int image_names_plan(struct image_names *, const struct frame_head *, char *const *operand,
+    size_t operands);
+void image_names_free(struct image_names *);
+
+#define IMAGE_NAME_SIZE 300
+
+/* What is known of a plane, " (phase_02)" by its key, else by its file, or nothing. */
+const char *image_names_of(const struct image_names *, size_t plane, char text[IMAGE_NAME_SIZE]);
+/* "measurement 3", from the second one on; before, NULL. Files are named from then on, too. */
+const char *image_names_where(const struct image_names *, char text[IMAGE_NAME_SIZE]);
+
+#endif
