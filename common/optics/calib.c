@@ -94,7 +94,12 @@ static int
 get_pair(const struct file *file, const char *names, const char *what, double out[2])
 {
 	out[0] = out[1] = 0;
-	return find(file, names) ? get(file, names, what, 2, out) : 0;
+	if (!find(file, names))
+		return 0;
+	if (get(file, names, what, 2, out) < 0)
+		return -1;
+	return out[0] >= 0 && out[1] >= 0 ? 0 : fail(file->path, "%s: expected %s, found %g %g",
+	    find(file, names)->name, what, out[0], out[1]);
 }
 
 static int

@@ -141,6 +141,11 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 	if (c->n > DEPTHFIT_COEFFICIENTS)
 		return fail_usage(
 		    "--c", "at most %d coefficients, not %zu", DEPTHFIT_COEFFICIENTS, c->n);
+	for (size_t i = 0, zeros = 0; i < c->n; i++) {
+		zeros += c->v[i] == 0;
+		if (zeros == c->n)
+			return fail_usage("--c", "0 makes all depths 0: it is the mm per radian");
+	}
 	if (fit->n && fit->n < (size_t)options->degree)
 		return fail_usage("--fit-c", "needs %ld depths or more for --degree %ld, not %zu",
 		    options->degree, options->degree, fit->n);
@@ -163,36 +168,46 @@ depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_optio
 
 /* ---- a reference that is the measurement itself ---- */
 
+static void
+mark(bool *flag, bool seen)
+{
+	if (seen)
+		__atomic_store_n(flag, true, __ATOMIC_RELAXED);
+}
+
 void
 depthfit_compare(const struct depthfit *fit, const struct frame *in, struct depthfit_same *same,
     size_t y0, size_t y1)
 {
-	bool equal = false, differs = __atomic_load_n(&same->differs, __ATOMIC_RELAXED);
+	bool differs = __atomic_load_n(&same->differs, __ATOMIC_RELAXED), equal = false;
+	bool broken = __atomic_load_n(&same->broken, __ATOMIC_RELAXED), whole = false;
 
-	for (size_t y = y0; fit->ref != NO_CHANNEL && y < y1 && !differs; y++) {
+	for (size_t y = y0; fit->ref != NO_CHANNEL && y < y1; y++) {
 		const float *phase = frame_floats(in, fit->phase, y);
 		const float *ref = frame_floats(in, fit->ref, y);
 
-		for (size_t x = 0; x < in->head.w && !differs; x++) {
+		for (size_t x = 0; x < in->head.w && !(differs && broken); x++) {
 			equal |= phase[x] == ref[x];
-			differs = phase[x] < ref[x] || phase[x] > ref[x];
+			differs |= phase[x] < ref[x] || phase[x] > ref[x];
+			broken |= floorf(ref[x]) < ref[x];
+			whole |= ref[x] != 0 && floorf(ref[x]) == ref[x];
 		}
 	}
-	if (equal)
-		__atomic_store_n(&same->equal, true, __ATOMIC_RELAXED);
-	if (differs)
-		__atomic_store_n(&same->differs, true, __ATOMIC_RELAXED);
+	mark(&same->equal, equal);
+	mark(&same->differs, differs);
+	mark(&same->whole, whole);
+	mark(&same->broken, broken);
 }
 
 void
-depthfit_warn(struct depthfit_same *same)
+depthfit_warn(const struct depthfit_same *same)
 {
-	if (same->equal && !same->differs && !same->warned) {
+	if (same->whole && !same->broken)
+		warn("--ref", "holds whole numbers only, as captured images do: wanted is the "
+		    "absolute phase of the plane in radians, as unwrap2f writes it");
+	else if (same->equal && !same->differs)
 		warn("--ref", "is the same absolute phase as the input, so that all depths are 0: "
 		    "wanted is that of the plane alone, captured without the object");
-		same->warned = true;
-	}
-	same->equal = same->differs = false;
 }
 
 /* ---- finding c ---- */

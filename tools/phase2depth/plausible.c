@@ -38,9 +38,10 @@ check_size(struct plausible *plausible, const struct pinhole *camera,
 	}
 	if (right > camera->w + 0.5 || bottom > camera->h + 0.5 || rays->origin_px[0] < -0.5 ||
 	    rays->origin_px[1] < -0.5)
-		return fail(NULL, "the frame, %zu x %zu px from %g,%g on, does not lie on the "
-		    "calibration's camera of %g x %g px: are --origin and --calib right?", in->w,
-		    in->h, rays->origin_px[0], rays->origin_px[1], camera->w, camera->h);
+		return fail(NULL, "the frame, %zu x %zu px%s from %g,%g on, does not lie on the "
+		    "calibration's camera of %g x %g px: are --origin%s and --calib right?", in->w,
+		    in->h, rays->bin[0] == 1 ? "" : " that are binned,", rays->origin_px[0],
+		    rays->origin_px[1], camera->w, camera->h, rays->bin[0] == 1 ? "" : ", --bin");
 	if (rays->placed || plausible->asked ||
 	    (right > camera->w - rays->bin[0] && bottom > camera->h - rays->bin[1]))
 		return 0;
