@@ -235,9 +235,9 @@ get_dialect(const struct file *file, struct calib *calib)
 
 	if (!d)
 		return fail(file->path,
-		    "expected matrices camera_K, projector_K, R_cam_to_proj and T_cam_to_proj, under "
-		    "these or other names that man phase2depth lists, or 24 numbers; found %zu other "
-		    "entries%s%s",
+		    "expected matrices camera_K, projector_K, R_cam_to_proj and T_cam_to_proj, "
+		    "under these or other names that man phase2depth lists, or 24 numbers; found "
+		    "%zu other entries%s%s",
 		    file->numbers->entries, file->numbers->entries ? ", the first one " : "",
 		    file->numbers->entries ? file->numbers->entry[0].name : "");
 	if (get_intrinsics(file, d->camera_K, d->camera_distortion,

@@ -111,7 +111,8 @@ find_coefficients(struct run *run, const struct frame_head *head, const struct n
 	}
 	numbers_free(&list);
 	if (fit->degree == 0)
-		return fail(NULL, "depth per radian is not known: say --c MM_PER_RAD or --c-map FILE (--fit-c finds it)");
+		return fail(NULL, "depth per radian is not known: say --c MM_PER_RAD or --c-map "
+		    "FILE (--fit-c finds it)");
 	if (fit->degree > DEPTHFIT_COEFFICIENTS)
 		return fail(NULL, "key c_mm_per_rad: at most %d coefficients, not %zu",
 		    DEPTHFIT_COEFFICIENTS, fit->degree);
@@ -125,8 +126,8 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 	const struct numbers *plane = &options->ref_plane, *c = &options->c, *fit = &options->fit_c;
 
 	if (!calibrated && !ref && !plane->n)
-		return fail_usage(NULL, "say --ref FILE (the absolute phase of a plane), --ref ideal (a "
-		    "plane by formula) or --calib FILE (of camera and projector)");
+		return fail_usage(NULL, "say --ref FILE (the absolute phase of a plane), --ref "
+		    "ideal (a plane by formula) or --calib FILE (of camera and projector)");
 	if (calibrated && (ref || plane->n || c->n || options->c_map || fit->n))
 		return fail_usage(ref ? "--ref" : plane->n ? "--ref-plane" : c->n ? "--c" :
 		    options->c_map ? "--c-map" : "--fit-c", "gives depth over a reference plane, "
@@ -351,8 +352,8 @@ depthfit_add(struct frame *in, const struct depthfit_options *options, struct de
 		    NULL, "--fit-c names %zu depths, the input has more measurements", z_mm->n);
 	depthfit_compare(&both, kept, &same, 0, kept->head.h);
 	if (z_mm->v[fit->steps - 1] != 0 && same.equal && !same.differs)
-		return fail(NULL, "--fit-c: measurement %zu, at %g mm, is the reference itself, whose "
-		    "depth is 0", fit->steps, z_mm->v[fit->steps - 1]);
+		return fail(NULL, "--fit-c: measurement %zu, at %g mm, is the reference itself, "
+		    "whose depth is 0", fit->steps, z_mm->v[fit->steps - 1]);
 	if (kept->head.w != more[0]->head.w || kept->head.h != more[0]->head.h)
 		return fail(NULL, "measurement %zu is %zu x %zu, the first one %zu x %zu",
 		    fit->steps, kept->head.w, kept->head.h, more[0]->head.w, more[0]->head.h);

@@ -20,8 +20,8 @@ struct depthfit {
 	size_t steps;
 };
 
-/* Pixels of a run so far whose phase and reference are the same, or differ; whose reference is a whole
- * number other than 0, or none. */
+/* Pixels of a run so far whose phase and reference are the same, or differ; whose reference is a
+ * whole number other than 0, or none. */
 struct depthfit_same {
 	bool equal, differs, whole, broken;
 };

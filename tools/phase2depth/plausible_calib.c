@@ -10,7 +10,7 @@
 #define BASELINE_MOST_MM 20000.0	/* and no rig is so wide */
 #define TANGENTIAL 0.1		/* p1 and p2 of lenses are below 0.02 */
 #define WIDE 8.0		/* widths of the picture in a focal length: some 150 degrees */
-#define MIDDLE 0.05		/* how far principal points lie from it, as a share of the picture */
+#define MIDDLE 0.05		/* principal points lie so near it, a share of the picture */
 
 double
 plausible_baseline(const struct calib *calib)
@@ -26,8 +26,8 @@ plausible_baseline(const struct calib *calib)
 
 /*
  * A principal point lies near the middle of its picture. In the matrix of a picture of another
- * resolution it lies near a quarter, a third, 3/8, 2/3, 3/4 or all of it; a projector's picture may be
- * shifted up or down. The factor between the two pictures, 1 where they are of one size.
+ * resolution it lies near a quarter, a third, 3/8, 2/3, 3/4 or all of it; a projector's picture
+ * may be shifted up or down. The factor between the two pictures, 1 where they are of one size.
  */
 static double
 resolution_factor(const struct pinhole *device, double w, double h, bool is_projector)
@@ -71,8 +71,9 @@ plausible_resolution(const char *object, const struct pinhole *device, bool is_p
 		    "%g x %g px: are width and height exchanged?", name, device->K[2],
 		    device->K[5], name, w, h);
 	else if (factor != 1)
-		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, as a picture of "
-		    "%.4g x %.4g px would, and the %s has %g x %g px: is it of another resolution?",
+		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, as a picture "
+		    "of %.4g x %.4g px would, and the %s has %g x %g px: is it of another "
+		    "resolution?",
 		    name, device->K[2], device->K[5], w * factor, h * factor, name, w, h);
 	else
 		return true;
