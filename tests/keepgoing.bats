@@ -186,7 +186,7 @@ for n in ("m1-0", "m3-1"):
 	mkdir phases refs
 	for m in 0 1 2 3 4 5; do
 		framecat --set 'channels=absphase modulation texture' good-000$m.nrrd -o "phases/p$m.nrrd"
-		cp phases/p$m.nrrd refs/r$m.nrrd
+		framecat --set 'channels=absphase modulation texture' good-000$((5 - m)).nrrd -o "refs/r$m.nrrd"
 	done
 	pair() { phase2depth -c 1 --ref refs "$@"; }
 	pair phases -o wanted-%d.nrrd

@@ -203,11 +203,15 @@ for n in "xyz": expect(np.abs(four[n].mean((1, 3)) - half[n])[seen] < 0.002, n)'
 	right "${plane[@]}" --ref image.nrrd a.nrrd
 	mistake "--ref: is the same absolute phase as the input, so that all depths are 0" "${plane[@]}" --ref a.nrrd a.nrrd
 	first=$stderr
+	py 'write_frames("step.nrrd", Frame(np.nan_to_num(read_frame("plate.nrrd")["absphase"]).astype("u1")))'
+	framecat step.nrrd -o step.png
+	mistake "--ref: holds whole numbers only, as captured images do" "${plane[@]}" --ref step.png a.nrrd
 	cat a.nrrd a.nrrd >two.nrrd
 	for run in "-j 1" "-j 5"; do		# once in a run
 		FRINGEPIPE_BAND=7 mistake "$first" "${plane[@]}" $run --ref a.nrrd two.nrrd
 	done
-	cat plate.nrrd a.nrrd | FRINGEPIPE_BAND=7 mistake "$first" "${plane[@]}" --ref a.nrrd
+	mistake "fringepipe: phase2depth: --ref: is the same" fringepipe framecat a.nrrd , phase2depth --ref a.nrrd -c 1 -o y.nrrd
+	right "${plane[@]}" --ref a.nrrd a.nrrd plate.nrrd	# a sequence that begins with the plane itself
 }
 
 # change FILE KEY VALUE: the rig's calibration with another entry.
@@ -254,6 +258,20 @@ c = json.load(open("c.json")); c[sys.argv[2]] = json.loads(sys.argv[3]); json.du
 		phase2depth --calib double.json a.nrrd -o x.nrrd
 	sed 's/"camera_size": \[1280, 960\]/"note": 1/' half.json >small.json	# the frame's size stands in
 	mistake "small.json: the camera's matrix has its principal point at 320,240" phase2depth --calib small.json bare.nrrd -o x.nrrd
+	change turned.json projector_size "[800, 1200]"
+	mistake "turned.json: the projector's matrix has its principal point at 600,400, and the projector has 800 x 1200 px: are width and height exchanged" \
+		phase2depth --calib turned.json bare.nrrd -o x.nrrd
+	change mm.json camera_K "[[12, 0, 4.1], [0, 12, 3.1], [0, 0, 1]]"
+	mistake "mm.json: the camera's focal length of 12 px would see 178 degrees: are the numbers of its matrix pixels" \
+		phase2depth --calib mm.json a.nrrd -o x.nrrd
+	change unit.json length_unit '"m"'
+	mistake "unit.json: camera and projector are 120 m apart: is T in m?" phase2depth --calib unit.json a.nrrd -o x.nrrd
+	change none.json T_cam_to_proj_mm "[0, 0, 0]"
+	fails 1 "none.json: camera and projector are in one place, T is 0" phase2depth --calib none.json a.nrrd -o y.nrrd
+	change size.json projector_size "[-1200, 800]"
+	fails 1 "size.json: projector_size: expected a size, w h, found -1200 800" phase2depth --calib size.json a.nrrd -o y.nrrd
+	fails 1 "does not lie on the calibration's camera of 1280 x 960 px: are --origin, --bin and --calib right" \
+		phase2depth --calib c.json --bin 2 bare.nrrd -o y.nrrd
 	for lens in "[-0.1, 0.05, 1.8, 0.001, 0]" "[-0.1, 0.05, 0.001, -0.3]"; do
 		change lens.json camera_dist "$lens"
 		mistake "lens.json: the camera's lens has p1 = " phase2depth --calib lens.json a.nrrd -o x.nrrd

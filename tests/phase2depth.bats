@@ -407,6 +407,8 @@ write_frames("two.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["a", "b"]))'
 	fails 2 "--ref-plane is the ideal plane" phase2depth --ref in.nrrd --ref-plane 1,2,3 in.nrrd
 	fails 2 "--ref-plane: must be three numbers, not 2" phase2depth --ref-plane 1,2 in.nrrd
 	fails 2 "--c, --c-map and --fit-c exclude one another" phase2depth -r ideal -c 1 --fit-c 1 in.nrrd
+	fails 2 "--c: 0 makes all depths 0" phase2depth -r ideal -c 0,0 in.nrrd
+	fails 2 "--ref-plane: wants numbers separated by commas, not '1,nan,2'" phase2depth --ref-plane 1,nan,2 -c 1 in.nrrd
 	fails 2 "--c: at most 8 coefficients, not 9" phase2depth -r ideal -c 1,2,3,4,5,6,7,8,9 in.nrrd
 	fails 2 "--origin: must be two numbers, not 1" phase2depth --calib c.json --origin 1 in.nrrd
 	fails 2 "--projector: must be two numbers, not 1" phase2depth --calib c.json --projector 9 in.nrrd

@@ -66,7 +66,9 @@ parse_numbers(const struct opt *opt, const char *text, struct numbers *out)
 			double v = list.v[i];
 
 			numbers_free(&list);
-			return refuse_range(opt, v, text);
+			return isnan(v) && !opt_has_range(opt) ?
+			    refuse(opt, "wants numbers separated by commas", text) :
+			    refuse_range(opt, v, text);
 		}
 		if (opt->type == OPT_ANGLES)
 			list.v[i] *= M_PI / 180.0;

@@ -94,7 +94,12 @@ static int
 get_pair(const struct file *file, const char *names, const char *what, double out[2])
 {
 	out[0] = out[1] = 0;
-	return find(file, names) ? get(file, names, what, 2, out) : 0;
+	if (!find(file, names))
+		return 0;
+	if (get(file, names, what, 2, out) < 0)
+		return -1;
+	return out[0] >= 0 && out[1] >= 0 ? 0 : fail(file->path, "%s: expected %s, found %g %g",
+	    find(file, names)->name, what, out[0], out[1]);
 }
 
 static int
@@ -230,9 +235,9 @@ get_dialect(const struct file *file, struct calib *calib)
 
 	if (!d)
 		return fail(file->path,
-		    "expected matrices camera_K, projector_K, R_cam_to_proj and T_cam_to_proj, under "
-		    "these or other names that man phase2depth lists, or 24 numbers; found %zu other "
-		    "entries%s%s",
+		    "expected matrices camera_K, projector_K, R_cam_to_proj and T_cam_to_proj, "
+		    "under these or other names that man phase2depth lists, or 24 numbers; found "
+		    "%zu other entries%s%s",
 		    file->numbers->entries, file->numbers->entries ? ", the first one " : "",
 		    file->numbers->entries ? file->numbers->entry[0].name : "");
 	if (get_intrinsics(file, d->camera_K, d->camera_distortion,

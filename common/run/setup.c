@@ -342,9 +342,11 @@ setup_close(struct chain *chain, int status)
 {
 	for (size_t i = 0; i < chain->n; i++) {
 		struct run *run = &chain->link[i].run;
+		const char *before = warn_stage(chain->link[i].title);
 
 		if (run->priv && run->stage->release)
 			run->stage->release(run);
+		warn_stage(before);
 		if (run->parameters)
 			opt_free(link_options(run->stage), run->parameters);
 		free(run->parameters);

@@ -184,7 +184,8 @@ test_errors(void **state)
 		    "M4: is transposed: expected fx s cx" },
 		{ "M1: " KC "\nM4: " KP "\nRlp: [1, 0, 0, 0, 1, 0, 0, 0, -1]\nTlp: " TT,
 		    "Rlp: expected a rotation, found one that also mirrors (determinant -1)" },
-		{ "M1: " KC "\nM4: " KP "\nRlp: " RR "\nTlp: " TT "\nfringe_period_projector_px: -3\n",
+		{ "M1: " KC "\nM4: " KP "\nRlp: " RR "\nTlp: " TT
+		  "\nfringe_period_projector_px: -3\n",
 		    "fringe_period_projector_px: expected a period in pixels, found -3" },
 		{ "M1: [1, 2]\nM4: " KP "\nRlp: " RR "\nTlp: " TT,
 		    "M1: expected the camera's 3x3 matrix, found 2 numbers" },

@@ -111,7 +111,8 @@ find_coefficients(struct run *run, const struct frame_head *head, const struct n
 	}
 	numbers_free(&list);
 	if (fit->degree == 0)
-		return fail(NULL, "depth per radian is not known: say --c MM_PER_RAD or --c-map FILE (--fit-c finds it)");
+		return fail(NULL, "depth per radian is not known: say --c MM_PER_RAD or --c-map "
+		    "FILE (--fit-c finds it)");
 	if (fit->degree > DEPTHFIT_COEFFICIENTS)
 		return fail(NULL, "key c_mm_per_rad: at most %d coefficients, not %zu",
 		    DEPTHFIT_COEFFICIENTS, fit->degree);
@@ -125,8 +126,8 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 	const struct numbers *plane = &options->ref_plane, *c = &options->c, *fit = &options->fit_c;
 
 	if (!calibrated && !ref && !plane->n)
-		return fail_usage(NULL, "say --ref FILE (the absolute phase of a plane), --ref ideal (a "
-		    "plane by formula) or --calib FILE (of camera and projector)");
+		return fail_usage(NULL, "say --ref FILE (the absolute phase of a plane), --ref "
+		    "ideal (a plane by formula) or --calib FILE (of camera and projector)");
 	if (calibrated && (ref || plane->n || c->n || options->c_map || fit->n))
 		return fail_usage(ref ? "--ref" : plane->n ? "--ref-plane" : c->n ? "--c" :
 		    options->c_map ? "--c-map" : "--fit-c", "gives depth over a reference plane, "
@@ -141,6 +142,11 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 	if (c->n > DEPTHFIT_COEFFICIENTS)
 		return fail_usage(
 		    "--c", "at most %d coefficients, not %zu", DEPTHFIT_COEFFICIENTS, c->n);
+	for (size_t i = 0, zeros = 0; i < c->n; i++) {
+		zeros += c->v[i] == 0;
+		if (zeros == c->n)
+			return fail_usage("--c", "0 makes all depths 0: it is the mm per radian");
+	}
 	if (fit->n && fit->n < (size_t)options->degree)
 		return fail_usage("--fit-c", "needs %ld depths or more for --degree %ld, not %zu",
 		    options->degree, options->degree, fit->n);
@@ -163,36 +169,46 @@ depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_optio
 
 /* ---- a reference that is the measurement itself ---- */
 
+static void
+mark(bool *flag, bool seen)
+{
+	if (seen)
+		__atomic_store_n(flag, true, __ATOMIC_RELAXED);
+}
+
 void
 depthfit_compare(const struct depthfit *fit, const struct frame *in, struct depthfit_same *same,
     size_t y0, size_t y1)
 {
-	bool equal = false, differs = __atomic_load_n(&same->differs, __ATOMIC_RELAXED);
+	bool differs = __atomic_load_n(&same->differs, __ATOMIC_RELAXED), equal = false;
+	bool broken = __atomic_load_n(&same->broken, __ATOMIC_RELAXED), whole = false;
 
-	for (size_t y = y0; fit->ref != NO_CHANNEL && y < y1 && !differs; y++) {
+	for (size_t y = y0; fit->ref != NO_CHANNEL && y < y1; y++) {
 		const float *phase = frame_floats(in, fit->phase, y);
 		const float *ref = frame_floats(in, fit->ref, y);
 
-		for (size_t x = 0; x < in->head.w && !differs; x++) {
+		for (size_t x = 0; x < in->head.w && !(differs && broken); x++) {
 			equal |= phase[x] == ref[x];
-			differs = phase[x] < ref[x] || phase[x] > ref[x];
+			differs |= phase[x] < ref[x] || phase[x] > ref[x];
+			broken |= floorf(ref[x]) < ref[x];
+			whole |= ref[x] != 0 && floorf(ref[x]) == ref[x];
 		}
 	}
-	if (equal)
-		__atomic_store_n(&same->equal, true, __ATOMIC_RELAXED);
-	if (differs)
-		__atomic_store_n(&same->differs, true, __ATOMIC_RELAXED);
+	mark(&same->equal, equal);
+	mark(&same->differs, differs);
+	mark(&same->whole, whole);
+	mark(&same->broken, broken);
 }
 
 void
-depthfit_warn(struct depthfit_same *same)
+depthfit_warn(const struct depthfit_same *same)
 {
-	if (same->equal && !same->differs && !same->warned) {
+	if (same->whole && !same->broken)
+		warn("--ref", "holds whole numbers only, as captured images do: wanted is the "
+		    "absolute phase of the plane in radians, as unwrap2f writes it");
+	else if (same->equal && !same->differs)
 		warn("--ref", "is the same absolute phase as the input, so that all depths are 0: "
 		    "wanted is that of the plane alone, captured without the object");
-		same->warned = true;
-	}
-	same->equal = same->differs = false;
 }
 
 /* ---- finding c ---- */
@@ -336,8 +352,8 @@ depthfit_add(struct frame *in, const struct depthfit_options *options, struct de
 		    NULL, "--fit-c names %zu depths, the input has more measurements", z_mm->n);
 	depthfit_compare(&both, kept, &same, 0, kept->head.h);
 	if (z_mm->v[fit->steps - 1] != 0 && same.equal && !same.differs)
-		return fail(NULL, "--fit-c: measurement %zu, at %g mm, is the reference itself, whose "
-		    "depth is 0", fit->steps, z_mm->v[fit->steps - 1]);
+		return fail(NULL, "--fit-c: measurement %zu, at %g mm, is the reference itself, "
+		    "whose depth is 0", fit->steps, z_mm->v[fit->steps - 1]);
 	if (kept->head.w != more[0]->head.w || kept->head.h != more[0]->head.h)
 		return fail(NULL, "measurement %zu is %zu x %zu, the first one %zu x %zu",
 		    fit->steps, kept->head.w, kept->head.h, more[0]->head.w, more[0]->head.h);

@@ -20,10 +20,10 @@ struct depthfit {
 	size_t steps;
 };
 
-/* Pixels of a frame so far whose phase and reference are the same, or differ; a warning was given.
- */
+/* Pixels of a run so far whose phase and reference are the same, or differ; whose reference is a
+ * whole number other than 0, or none. */
 struct depthfit_same {
-	bool equal, differs, warned;
+	bool equal, differs, whole, broken;
 };
 
 struct depthfit_options {
@@ -41,9 +41,8 @@ int depthfit_plan(struct run *, struct depthfit *, const struct depthfit_options
 /* Compares the phase of rows y0 to y1 - 1 with a measured reference; any threads at a time. */
 void depthfit_compare(const struct depthfit *, const struct frame *, struct depthfit_same *,
     size_t y0, size_t y1);
-/* All rows are made: warns, once in a run, where the reference is the input itself. Begins the next
- * frame. */
-void depthfit_warn(struct depthfit_same *);
+/* The run is over: warns where the reference was the input itself in all frames, or an image. */
+void depthfit_warn(const struct depthfit_same *);
 /* Keeps one measurement; takes ownership of the frame. 0 or -1 after fail(). */
 int depthfit_add(struct frame *, const struct depthfit_options *, struct depthfit *);
 /*

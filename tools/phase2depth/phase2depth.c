@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/fail.h"
 #include "depth_rows.h"
 #include "run/stage.h"
 #include "shape_row.h"
@@ -89,8 +90,6 @@ after(struct run *run)
 
 	if (priv->calibrated)
 		plausible_warn(&priv->plausible, priv->rays.along_y);
-	else
-		depthfit_warn(&priv->same);
 }
 
 /* A phase that is known up to whole turns (unwrapq) gives depth over a reference that knows no more. */
@@ -192,6 +191,8 @@ end(struct run *run)
 {
 	struct phase2depth *priv = run->priv;
 
+	if (!fail_message())		/* the whole input was seen */
+		depthfit_warn(&priv->same);
 	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);

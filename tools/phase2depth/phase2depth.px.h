@@ -140,8 +140,8 @@ phase2depth_precise_shift(PX_STRUCT phase2depth_lens lens, float x, float y, boo
 	    px_double(lens.focal_px * shift_x + lens.skew_px * shift_y);
 }
 
-/* The ray through the camera's normalised (x, y) in the projector's picture: y = slope x + offset, and
- * the coded coordinate aim = per_x x + shift, less the center. */
+/* The ray through the camera's normalised (x, y) in the projector's picture: y = slope x + offset,
+ * and the coded coordinate aim = per_x x + shift, less the center. */
 struct phase2depth_ray {
 	float slope, offset, per_x, aim;
 	double precise_aim;
@@ -176,7 +176,8 @@ phase2depth_first_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ra
 
 /* A further one, from p. */
 PX_FN float
-phase2depth_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray, float p, bool plain)
+phase2depth_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray, float p,
+    bool plain)
 {
 	PX_STRUCT phase2depth_change c = phase2depth_shift(lens, p, ray.slope, ray.offset, plain);
 

@@ -66,7 +66,8 @@ list_rays(struct passes *passes, const struct phase2depth *priv)
 		.px_per_rad = t->px_per_rad, .code0_px = t->code0_px, .x0 = t->x0,
 		.x_per_column = t->x_per_column, .x_per_row = t->x_per_row, .y0 = t->y0,
 		.y_per_row = t->y_per_row, .least = priv->least, .most = priv->most,
-		.phase = (uint)priv->phase, .distorted = t->distorted, .plain = t->plain, .strong = t->strong,
+		.phase = (uint)priv->phase, .distorted = t->distorted, .plain = t->plain,
+		.strong = t->strong,
 		.lens = t->lens != NULL, .lens_stride = (uint)t->lens_stride,
 		.lens_rows = (uint)t->h };
 	struct pass pass = { .shader = SHADER(phase2depth_rays), .block = &block,

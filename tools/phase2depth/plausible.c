@@ -17,7 +17,7 @@
 #define MIRRORED 0.8		/* of the pixels: right captures 0 to 0.1, at steep slopes */
 #define ESTIMATED 0.2		/* the same, of a size that is not known */
 #define TURNED 70.0		/* degrees: right captures to 60 */
-#define FEWER 8			/* of those pixels: points that the surface as a whole is found from */
+#define FEWER 8			/* of those pixels: points that make the surface as a whole */
 #define APART 3			/* pixels, between which the phase rises by more than its noise */
 #define STEEP 5.0		/* times the rise of far points: an edge, or a wrong fringe order */
 #define SLOPE 0.05		/* of the epipolar line: with less the other axis measures */
@@ -38,9 +38,10 @@ check_size(struct plausible *plausible, const struct pinhole *camera,
 	}
 	if (right > camera->w + 0.5 || bottom > camera->h + 0.5 || rays->origin_px[0] < -0.5 ||
 	    rays->origin_px[1] < -0.5)
-		return fail(NULL, "the frame, %zu x %zu px from %g,%g on, does not lie on the "
-		    "calibration's camera of %g x %g px: are --origin and --calib right?", in->w,
-		    in->h, rays->origin_px[0], rays->origin_px[1], camera->w, camera->h);
+		return fail(NULL, "the frame, %zu x %zu px%s from %g,%g on, does not lie on the "
+		    "calibration's camera of %g x %g px: are --origin%s and --calib right?", in->w,
+		    in->h, rays->bin[0] == 1 ? "" : " that are binned,", rays->origin_px[0],
+		    rays->origin_px[1], camera->w, camera->h, rays->bin[0] == 1 ? "" : ", --bin");
 	if (rays->placed || plausible->asked ||
 	    (right > camera->w - rays->bin[0] && bottom > camera->h - rays->bin[1]))
 		return 0;
@@ -71,15 +72,16 @@ check_projector(struct plausible *plausible, const struct calib *calib,
 		return;
 	plausible->asked = true;
 	if (calib->period_px > 0 && fabs(period_px / calib->period_px - 1) > 1e-4)
-		warn(meta_get(&in->meta, "period_px") ? "absphase" : "--period", "counts in fringes "
-		    "of %.6g px, but %s names fringe_period_projector_px %g: is --period right, here "
-		    "and in phasewrap? Where the fringes are others than that, take the entry away",
+		warn(meta_get(&in->meta, "period_px") ? "absphase" : "--period", "counts in "
+		    "fringes of %.6g px, but %s names fringe_period_projector_px %g: is --period "
+		    "right, here and in phasewrap? Where the fringes are others than that, take "
+		    "the entry away",
 		    period_px, plausible->path, calib->period_px);
 	else if (size[0] > 0 && calib->projector.w > 0 && calib->projector.h > 0 &&
 	    (size[0] != calib->projector.w || size[1] != calib->projector.h))
-		warn("absphase", "is of a projector of %g x %g px (projector_px), and that of %s has "
-		    "%g x %g px: is it the calibration of this one, at this resolution?", size[0],
-		    size[1], plausible->path, calib->projector.w, calib->projector.h);
+		warn("absphase", "is of a projector of %g x %g px (projector_px), and that of %s "
+		    "has %g x %g px: is it the calibration of this one, at this resolution?",
+		    size[0], size[1], plausible->path, calib->projector.w, calib->projector.h);
 	else
 		plausible->asked = false;
 	plausible->off |= plausible->asked;
@@ -294,9 +296,9 @@ is_turned_away(const struct plausible *plausible)
 	    plausible->calib, &camera_deg, &projector_deg) ||
 	    (camera_deg < TURNED && projector_deg < TURNED))
 		return false;
-	warn("x y z", "the surface as a whole is turned away by %.0f degrees from the camera and by "
-	    "%.0f from the projector: are --period and --origin right, and the matrices, R and T of "
-	    "--calib?", camera_deg, projector_deg);
+	warn("x y z", "the surface as a whole is turned away by %.0f degrees from the camera and "
+	    "by %.0f from the projector: are --period and --origin right, and the matrices, R and "
+	    "T of --calib?", camera_deg, projector_deg);
 	return true;
 }
 
@@ -333,8 +335,8 @@ plausible_warn(struct plausible *plausible, bool along_y)
 		    "and projector: are --origin, --period, --axis and --calib right?",
 		    100 * lost / phases);
 	else if (points > LEAST / 4 && off > OFF * points)
-		warn("x y z", "%.0f %% of the points lie where the projector's %s%.4g %s do not reach: "
-		    "are --origin, --period, --axis and --calib right?", 100 * off / points,
+		warn("x y z", "%.0f %% of the points lie where the projector's %s%.4g %s do not "
+		    "reach: are --origin, --period, --axis and --calib right?", 100 * off / points,
 		    some, plausible->other_px, across);
 	else
 		plausible->off = is_turned_away(plausible);

@@ -9,7 +9,8 @@
 #define BASELINE_MM 2.0		/* a smaller one was meant in another unit */
 #define BASELINE_MOST_MM 20000.0	/* and no rig is so wide */
 #define TANGENTIAL 0.1		/* p1 and p2 of lenses are below 0.02 */
-#define MIDDLE 0.05		/* how far principal points lie from it, as a share of the picture */
+#define WIDE 8.0		/* widths of the picture in a focal length: some 150 degrees */
+#define MIDDLE 0.05		/* principal points lie so near it, a share of the picture */
 
 double
 plausible_baseline(const struct calib *calib)
@@ -25,8 +26,8 @@ plausible_baseline(const struct calib *calib)
 
 /*
  * A principal point lies near the middle of its picture. In the matrix of a picture of another
- * resolution it lies near a quarter, a third, 3/8, 2/3, 3/4 or all of it; a projector's picture may be
- * shifted up or down. The factor between the two pictures, 1 where they are of one size.
+ * resolution it lies near a quarter, a third, 3/8, 2/3, 3/4 or all of it; a projector's picture
+ * may be shifted up or down. The factor between the two pictures, 1 where they are of one size.
  */
 static double
 resolution_factor(const struct pinhole *device, double w, double h, bool is_projector)
@@ -44,18 +45,38 @@ resolution_factor(const struct pinhole *device, double w, double h, bool is_proj
 	return 1;
 }
 
+/* Would width and height be right the other way round, and only so? */
+static bool
+is_exchanged(const struct pinhole *device, double w, double h)
+{
+	return fabs(device->K[2] / h - 0.5) < MIDDLE && fabs(device->K[5] / w - 0.5) < MIDDLE &&
+	    (fabs(device->K[2] / w - 0.5) > MIDDLE || fabs(device->K[5] / h - 0.5) > MIDDLE);
+}
+
 bool
 plausible_resolution(const char *object, const struct pinhole *device, bool is_projector, double w,
     double h)
 {
 	const char *name = is_projector ? "projector" : "camera";
-	double factor = w > 0 && h > 0 ? resolution_factor(device, w, h, is_projector) : 1;
+	double factor, focal = fabs(device->K[0]);
 
-	if (factor == 1)
+	if (!(w > 0 && h > 0))
 		return true;
-	warn(object, "the %s's matrix has its principal point at %.4g,%.4g, as a picture of "
-	    "%.4g x %.4g px would, and the %s has %g x %g px: is it of another resolution?", name,
-	    device->K[2], device->K[5], w * factor, h * factor, name, w, h);
+	factor = resolution_factor(device, w, h, is_projector);
+	if (focal < w / WIDE)
+		warn(object, "the %s's focal length of %.4g px would see %.0f degrees: are the "
+		    "numbers of its matrix pixels?", name, focal, 360 / M_PI * atan(w / 2 / focal));
+	else if (is_exchanged(device, w, h))
+		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, and the %s has "
+		    "%g x %g px: are width and height exchanged?", name, device->K[2],
+		    device->K[5], name, w, h);
+	else if (factor != 1)
+		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, as a picture "
+		    "of %.4g x %.4g px would, and the %s has %g x %g px: is it of another "
+		    "resolution?",
+		    name, device->K[2], device->K[5], w * factor, h * factor, name, w, h);
+	else
+		return true;
 	return false;
 }
 
@@ -82,24 +103,60 @@ check_kind(const char *path, const struct calib *calib)
 	    "for a projector");
 }
 
+/* Millimetres of the calibration's unit of lengths; 0: it is unknown. */
+static double
+unit_mm(const char *unit)
+{
+	static const struct {
+		const char *name;
+		double mm;
+	} units[] = { { "um", 1e-3 }, { "mm", 1 }, { "cm", 10 }, { "m", 1000 } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(unit, units[i].name))
+			return units[i].mm;
+	return 0;
+}
+
+/* -1 after fail() where both devices are in one place. False in *plausible after a warning. */
+static int
+check_baseline(const char *path, const struct calib *calib, bool *plausible)
+{
+	double apart_mm = plausible_baseline(calib) * unit_mm(calib->unit);
+
+	*plausible = true;
+	if (plausible_baseline(calib) == 0)
+		return fail(path, "camera and projector are in one place, T is 0: nothing can be "
+		    "measured from there");
+	if (unit_mm(calib->unit) == 0 || (apart_mm >= BASELINE_MM && apart_mm <= BASELINE_MOST_MM))
+		return 0;
+	*plausible = false;
+	if (strcmp(calib->unit, "mm"))
+		warn(path, "camera and projector are %.3g %s apart: is T in %s?",
+		    plausible_baseline(calib), calib->unit, calib->unit);
+	else if (apart_mm < BASELINE_MM)
+		warn(path, "camera and projector are %.3g mm apart: is T in metres? Then say "
+		    "length_unit: m there", apart_mm);
+	else
+		warn(path, "camera and projector are %.3g m apart: is T in micrometres? Then say "
+		    "length_unit: um there", apart_mm / 1000);
+	return 0;
+}
+
 int
 plausible_calib(struct plausible *plausible, const char *path, bool as_projector,
     struct calib *calib)
 {
-	double apart;
+	bool sound;
 
-	if (calib_load(path, calib) < 0 || (!as_projector && check_kind(path, calib) < 0))
+	if (calib_load(path, calib) < 0 || (!as_projector && check_kind(path, calib) < 0) ||
+	    check_baseline(path, calib, &sound) < 0)
 		return -1;
 	plausible->path = path;
 	plausible->calib = calib;
-	apart = plausible_baseline(calib);
-	if (!strcmp(calib->unit, "mm") && apart < BASELINE_MM)
-		warn(path, "camera and projector are %.3g mm apart: is T in metres? Then say "
-		    "length_unit: m there", apart);
-	else if (!strcmp(calib->unit, "mm") && apart > BASELINE_MOST_MM)
-		warn(path, "camera and projector are %.3g m apart: is T in micrometres? Then say "
-		    "length_unit: um there", apart / 1000);
-	else if (!check_tangential(path, &calib->camera, "camera") ||
+	if (!sound)
+		return 0;
+	if (!check_tangential(path, &calib->camera, "camera") ||
 	    !check_tangential(path, &calib->projector, "projector"))
 		plausible->off = true;
 	else if (!as_projector)

@@ -7,8 +7,8 @@
 
 #include "triangulate.h"
 
-/* What is to be taken off the coded coordinates of n phases; x and y: what the camera's lens adds to
- * its normalised x0 + column and y0. */
+/* What is to be taken off the coded coordinates of n phases; x and y: what the camera's lens adds
+ * to its normalised x0 + column and y0. */
 void strong_lens_undo(const struct triangulation *, const float *phase, double x0, double y0,
     const float *x, const float *y, float *shift, int n);
 

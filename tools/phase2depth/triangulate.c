@@ -8,7 +8,7 @@
 #include "optics/sensor_crop.h"
 #include "phase2depth.px.h"
 
-#define GRID 33			/* points of the projector's picture that are tried, along each side */
+#define GRID 33			/* points of the projector's picture that are tried, a side */
 
 /* The projector's a + s b, normalised. */
 struct approach {
@@ -77,8 +77,8 @@ set_projector(struct triangulation *t, const struct pinhole *projector, bool alo
 		t->plain &= d[i] == 0;
 }
 
-/* Do the usual steps undo the projector's lens at the point uv of its picture, on the ray of the camera
- * that meets it? True where there is no such ray. */
+/* Do the usual steps undo the projector's lens at the point uv of its picture, on the ray of the
+ * camera that meets it? True where there is no such ray. */
 static bool
 settles(const struct triangulation *t, const struct pinhole *projector, const struct approach *n,
     const double uv[2])
@@ -213,10 +213,10 @@ warn_period(struct triangulation *t, double given_px, const struct frame_head *i
 static int
 fail_period(const struct calib *calib)
 {
-	return calib->period_px > 0 ? fail(NULL, "the fringe period is not known: say --period PX (the "
-	    "calibration names fringe_period_projector_px %g)", calib->period_px) :
-	    fail(NULL, "the fringe period is not known: say --period PX, the pixels of the projector "
-	    "from a fringe to the next");
+	return calib->period_px > 0 ? fail(NULL, "the fringe period is not known: say --period PX "
+	    "(the calibration names fringe_period_projector_px %g)", calib->period_px) :
+	    fail(NULL, "the fringe period is not known: say --period PX, the pixels of the "
+	    "projector from a fringe to the next");
 }
 
 /* What the phase counts: pixels a radian, and the pixel where it is 0. */
