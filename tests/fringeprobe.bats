@@ -161,6 +161,31 @@ for k in range(6):
 	decodes 60 "--max-value 4095" s
 }
 
+@test "fringeprobe: hierarchical sets, whose widest fringes are wider than the view or not many in it" {
+	# a relief on which the finer fringes run back and forth
+	images "-p 480,60 --projector 480x400"
+	decodes 480,60 "-n 3 --count 1,8 --field FIELD --shift -120,0,120" s
+	images "-p 480,60 -n 4 -c 50 --projector 480x400"
+	decodes 480,60 "-n 4 --count 1,8" s
+	images "-p 480,60 -s 480x300 -c 20 --scene steps --projector 480x400"
+	decodes 480,60 "-n 3 --count 1,8" s
+	images "-p 1920,240,30 -n 3 --projector 1920x1080 -s 480x120 -c 100"
+	decodes 1920,240,30 "-n 3 --count 1,8,64" s
+	# no set has fringes enough to count them
+	images "-p 480,240,120 -n 3 -s 160x120 --scene plane --projector 480x400"
+	decodes 480,240,120 "-n 3 --count 1,2,4" s
+	images "-p 600,200 -n 4 -s 160x120 --scene plane --projector 600x400"
+	decodes 600,200 "-n 4 --count 1,3" s
+	images "-p 320,64 -n 4 --axis both -s 640x400 -c 30"
+	fringeprobe s >report 2>problems
+	[[ $(tail -1 report) == *" -a x,x,y,y "* ]]
+	[ ! -s problems ]
+	# one wide set before other images
+	images "-p 320 -n 4 --gray column"
+	fringeprobe s >report 2>problems
+	grep -q -- "-n 4 *found" report
+}
+
 @test "fringeprobe: Gray planes and steps in other orders" {
 	images "-p 40 -n 4 --gray half" {1..4} {9..5}
 	decodes 40 "-G 5 --gray-cell half" s
