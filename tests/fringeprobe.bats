@@ -229,6 +229,9 @@ for k in range(6):
 	grep -q "2.nrrd and 3.nrrd seem to be exchanged" problems
 	images "-p 40 -n 4 --gray half" {1..5} 7 6 8 9
 	decodes 40 "-G 5" s
+	grep -q "the Gray planes 6.nrrd and 7.nrrd seem to be exchanged" problems
+	images "-p 40 -n 4 --gray half" {1..4} 6 8 5 7 9
+	decodes 40 "-G 5" s
 	grep -q "neither with the most nor with the least significant first" problems
 	images "$exact" {1..7} {13..17}
 	decodes 60 "-n 7 -p PERIOD --shift 0,30,60,90,120,150,180" s
@@ -259,6 +262,54 @@ write_frames("four.nrrd", [read_frame("s/%d.nrrd" % i) for i in range(1, 5)])'
 	for i in {1..420}; do ln "s/$((i % 4 + 1)).nrrd" copies/"$i".nrrd; done
 	fringeprobe -j 1 copies >report 2>problems
 	grep -q "420 images: only the first 200 are looked at" problems
+}
+
+# inverted N ...: makes images s/N.nrrd dark where they are bright.
+inverted() {
+	py '
+for n in "'"$*"'".split():
+	frame = read_frame("s/%s.nrrd" % n)
+	write_frames("s/%s.nrrd" % n, Frame((254 - frame.pixels.clip(0, 254)).astype("u1")))'
+}
+
+@test "fringeprobe: Gray planes exchanged, inverted, missing: each is named, and nothing is found by them" {
+	column="-p 32 -n 4 --gray column"
+	# the most significant planes have no stripes to be sorted by; half of the view shows half of them
+	images "$column" {1..7} 9 8 {10..14}
+	decodes 32 "-n 4 -p 32 --sign +1 --phase-origin 0 -G 10" s
+	grep -q "the Gray planes 8.nrrd and 9.nrrd seem to be exchanged" problems
+	grep -q -- "-p 32 *guessed" report
+	missing() {	# WHAT
+		fringeprobe s >report 2>problems
+		grep -q "$1" problems || { cat report; return 1; }
+		run ! grep -E "^(Gray|white|black)|-G |fits neither|--sign .*found" report
+	}
+	images "$column" {1..7} {9..14}
+	missing "a Gray plane is missing between 7.nrrd and 8.nrrd: all 9 planes are left out"
+	images "-p 40 -n 4 --gray half" 1 2 3 4 5 7 8 9
+	missing "a Gray plane that is coarser than 6.nrrd is missing"
+	images "-p 20 -n 4 --gray period" {1..8}
+	missing "the Gray plane that is finer than 8.nrrd is missing, as a cell holds 2.0. fringes"
+	images "-p 20 -n 4 --gray period"
+	inverted 7
+	missing "a Gray plane is missing between 6.nrrd and 7.nrrd, or the latter is inverted"
+	# nothing tells an inverted first plane from a projector whose columns run to the left
+	images "-p 40 -n 4 --gray half"
+	inverted 5
+	fringeprobe s >report
+	grep -q -- "--sign -1 *guessed *the Gray code falls to the right" report
+	images "-p 40 -n 4 --gray half"
+	inverted 8
+	fringeprobe s >report 2>problems
+	grep -q "the Gray plane 8.nrrd is inverted" problems
+	grep -q "FILES *unknown *8.nrrd is inverted" report
+	[[ $(tail -1 report) == *" -G 5 --gray-cell half FILES , unwrap2f" ]]
+	inverted 5 6 7 9
+	fringeprobe s >report 2>problems
+	[ "$(grep -c "is inverted: it is bright" problems)" = 5 ]
+	images "-p 40 -n 4 --gray half --inverse" {1..7} 13 9 10 11 12 8 14
+	decodes 40 "-G 5 -i" s
+	grep -q "1 of the Gray planes has changed place with its inverse" problems
 }
 
 @test "fringeprobe: names without zeros, photos, files that are no images, other sizes" {

@@ -150,8 +150,8 @@ frequency_words(struct probe *probe)
 	if (all->source == FREQUENCY_UNKNOWN)
 		status = unknown_periods(probe, list);
 	else if (all->source == FREQUENCY_GRAY)
-		status = command_word(probe, first_code(probe)->blurred ? SURE_GUESSED : SURE_FOUND,
-		    "columns of the Gray code in a period", "-p %s", list);
+		status = command_word(probe, SURE_GUESSED, "columns of the Gray code in a period, "
+		    "if its finest plane is one column wide", "-p %s", list);
 	else if (all->periods)
 		status = command_word(probe, SURE_FOUND, why, "-p %s", list);
 	else
@@ -274,6 +274,26 @@ three_shifts(struct probe *probe, enum certainty sure, int sign, double *origin)
 }
 
 static int
+sign_word(struct probe *probe, int sign)
+{
+	const struct gray_code *code = first_code(probe);
+	bool y = first_set(probe)->axis;
+	char why[300];
+
+	if (code && falls(probe))
+		reason(why, "the Gray code falls %s: the projector's %s do, or its most "
+		    "significant plane is inverted", y ? "downwards" : "to the right",
+		    y ? "rows" : "columns");
+	else if (code)
+		reason(why, "the phase grows as the Gray code does");
+	else
+		reason(why, "the phase is to grow %s: nothing says that the projector's %s do",
+		    y ? "downwards" : "to the right", y ? "rows" : "columns");
+	return command_word(probe, code && !falls(probe) ? SURE_FOUND : SURE_GUESSED, why,
+	    "--sign %+d", sign);
+}
+
+static int
 shift_words(struct probe *probe)
 {
 	const struct fringe_set *set = first_set(probe);
@@ -293,11 +313,7 @@ shift_words(struct probe *probe)
 		free(list);
 	}
 	if (status == 0)
-		status = command_word(probe, first_code(probe) ? SURE_FOUND : SURE_GUESSED,
-		    first_code(probe) ? "the phase grows as the Gray code does" :
-		    set->axis ? "the phase is to grow downwards: nothing says that the projector's "
-		    "rows do" : "the phase is to grow to the right: nothing says that the "
-		    "projector's columns do", "--sign %+d", sign);
+		status = sign_word(probe, sign);
 	if (status == 0)
 		status = command_word(probe, sure, why, "--phase-origin %g", origin);
 	return status;
