@@ -186,6 +186,42 @@ for k in range(6):
 	grep -q -- "-n 4 *found" report
 }
 
+@test "fringeprobe: an object that fills a part of the view: few fringes, which tell no more than they show" {
+	# disc PERIODS N RADIUS GAMMA PX: images of a disc on which a camera pixel is so many projector pixels
+	disc() {
+		rm -rf s
+		mkdir s
+		py '
+periods, n, radius, gamma, px = "'"$*"'".split()
+n, k, rng = int(n), 0, np.random.default_rng(5)
+y, x = np.mgrid[:240, :320].astype(float)
+inside = np.hypot(x - 160, y - 120) < float(radius)
+for period in map(float, periods.split(",")):
+	for step in range(n):
+		shift = 2 * np.pi * (step - (n == 3)) / n
+		wave = .5 + .45 * np.cos(2 * np.pi * (40 + float(px) * x) / period + shift)
+		light = 4 + 200 * np.where(inside, 1, .1) * wave ** float(gamma)
+		k += 1
+		write_frames("s/%d.nrrd" % k, Frame(np.clip(light + rng.normal(0, 2, x.shape), 0, 255).astype("u1")))'
+		fringeprobe s >report 2>problems
+	}
+	disc 60,66 3 80 1 2
+	grep -q -- "-n 3 *found" report
+	grep -q -- "--count 11,10 *found" report
+	# three steps of light that is not linear, over two or three fringes: the ratio is not known well
+	disc 48,54 3 80 2.2 0.5
+	grep -q -- "-n 3 *found" report
+	run ! grep -q -- "--count" report
+	grep -q -- "-p PERIOD1,PERIOD2 *unknown" report
+	# two periods that are one but for a part of a fringe over all that is seen
+	disc 40,41 3 110 1 0.5
+	grep -q -- "-n 3 *found" report
+	grep -q -- "-p PERIOD1,PERIOD2 *unknown" report
+	# three in a hundred pixels
+	disc 20,22 4 28 1 1.5
+	grep -q -- "-n 4 *found" report
+}
+
 @test "fringeprobe: Gray planes and steps in other orders" {
 	images "-p 40 -n 4 --gray half" {1..4} {9..5}
 	decodes 40 "-G 5 --gray-cell half" s

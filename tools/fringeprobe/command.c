@@ -80,18 +80,34 @@ usual_shifts(const struct fringe_set *set)
 	return set->order.of == set->steps.n && set->steps.n != 3;
 }
 
+/* Images that fit nothing. */
+static size_t
+count_unknown(const struct probe *probe)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < probe->n; i++)
+		n += probe->sets.kind[i] == KIND_UNKNOWN;
+	return n;
+}
+
 static int
 steps_word(struct probe *probe)
 {
 	const struct fringe_set *set = first_set(probe);
-	char why[300];
+	size_t unknown = count_unknown(probe);
+	bool whole = set->order.of == set->steps.n && set->order.ordered;
+	char why[300], text[200];
 
 	if (set->order.of)
-		reason(why, "%zu images with shifts of 360/%zu degrees, which fit within %.1f",
-		    set->steps.n, set->order.of, set->order.error_rad * DEG);
+		snprintf(text, sizeof(text), "%zu images with shifts of 360/%zu degrees, which fit "
+		    "within %.1f", set->steps.n, set->order.of, set->order.error_rad * DEG);
 	else
-		reason(why, "%zu images with unequal shifts", set->steps.n);
-	return command_word(probe, SURE_FOUND, why, "-n %zu", set->steps.n);
+		snprintf(text, sizeof(text), "%zu images with unequal shifts", set->steps.n);
+	if (whole || unknown == 0)
+		return command_word(probe, SURE_FOUND, text, "-n %zu", set->steps.n);
+	reason(why, "%s; but %zu image%s nothing", text, unknown, unknown == 1 ? " fits" : "s fit");
+	return command_word(probe, SURE_GUESSED, why, "-n %zu", set->steps.n);
 }
 
 /* "40,41", or as many placeholders as there are sets: PERIOD1,PERIOD2. */

@@ -30,10 +30,8 @@ mean_difference(const struct field *field, const float *a, const float *b)
 	return n >= PIXELS_LEAST ? sqrt(squares / n) : (double)NAN;
 }
 
-/* Takes images for a set with the shifts as they are, which a part of a fringe does not tell. 1 if
- * they fit, 0, -1 after fail(). */
-static int
-take_equal(struct sets *sets, int axis, const struct steps *images)
+int
+equal_steps_set(struct sets *sets, int axis, const struct steps *images)
 {
 	const struct field *field = &sets->field[axis];
 	struct fringe_set *set = &sets->fringe[sets->n];
@@ -79,13 +77,13 @@ check_equal(struct sets *sets, int axis, size_t n, bool known)
 static void
 gather_left(const struct sets *sets, size_t first, size_t most, struct steps *steps)
 {
-	*steps = (struct steps){ 0 };
-	for (size_t i = first; i < sets->images && steps->n < most; i++)
+	struct steps left = { 0 };
+
+	for (size_t i = first; i < sets->images && left.n < most; i++)
 		if (sets->kind[i] == KIND_UNKNOWN &&
 		    names_same_group(sets->image[first]->name, sets->image[i]->name))
-			steps->image[steps->n++] = i;
-	for (size_t k = 0; k < steps->n; k++)
-		steps->shift_rad[k] = 2 * M_PI * (double)k / (double)steps->n;
+			left.image[left.n++] = i;
+	equal_steps_take(&left, 0, left.n, steps);
 }
 
 /* Are they no Gray planes: do half of them have much between bright and dark? */
@@ -100,10 +98,18 @@ are_sinusoids(const struct sets *sets, const struct steps *steps)
 	    (sets->n == 0 || steps->n == sets->fringe[0].steps.n);
 }
 
-/* Are the images sets of n steps each, one after another: do they fit so well, with one mean? -1
- * after fail(). */
-static int
-are_blocks(const struct field *field, const struct steps *images, size_t n, double worst)
+void
+equal_steps_take(const struct steps *images, size_t from, size_t n, struct steps *block)
+{
+	*block = (struct steps){ .n = n };
+	for (size_t k = 0; k < n; k++) {
+		block->image[k] = images->image[from + k];
+		block->shift_rad[k] = 2 * M_PI * (double)k / (double)n;
+	}
+}
+
+int
+equal_steps_blocks(const struct field *field, const struct steps *images, size_t n, double worst)
 {
 	size_t pixels = field->lines * field->length;
 	float *mean = malloc(2 * pixels * sizeof(*mean));
@@ -111,12 +117,9 @@ are_blocks(const struct field *field, const struct steps *images, size_t n, doub
 	int status = mean ? 1 : fail_memory();
 
 	for (size_t from = 0; from < images->n && status == 1; from += n) {
-		struct steps block = { .n = n };
+		struct steps block;
 
-		for (size_t k = 0; k < n; k++) {
-			block.image[k] = images->image[from + k];
-			block.shift_rad[k] = 2 * M_PI * (double)k / (double)n;
-		}
+		equal_steps_take(images, from, n, &block);
 		if (steps_measure(field, &block) < 0 ||
 		    steps_phase(field, &block, NULL, mean + (from ? pixels : 0)) < 0)
 			status = -1;
@@ -144,12 +147,12 @@ count_steps(const struct sets *sets, size_t first, size_t *steps, bool *several)
 	*steps = 0;
 	for (size_t n = first ? 4 : 3; 2 * n <= left.n && status == 0; n++)
 		if (left.n % n == 0 &&
-		    (status = are_blocks(&sets->field[0], &left, n, FIT_COARSE)) > 0)
+		    (status = equal_steps_blocks(&sets->field[0], &left, n, FIT_COARSE)) > 0)
 			*steps = n;
 	*several = status > 0;
 	while (left.n > 4 && status == 0) {
 		left.n--;
-		if ((status = are_blocks(&sets->field[0], &left, left.n, FIT_AMONG)) > 0)
+		if ((status = equal_steps_blocks(&sets->field[0], &left, left.n, FIT_AMONG)) > 0)
 			*steps = left.n;
 	}
 	return status < 0 ? -1 : 0;
@@ -199,7 +202,7 @@ equal_steps_find(struct sets *sets)
 		if (!(several && block == steps.n) && !are_sinusoids(sets, &steps))
 			continue;
 		axis = find_axis(sets, &steps);
-		taken = axis < 0 ? -1 : take_equal(sets, axis, &steps);
+		taken = axis < 0 ? -1 : equal_steps_set(sets, axis, &steps);
 		if (taken < 0 || (taken && check_equal(sets, axis, steps.n,
 		    several && block == steps.n) < 0))
 			return -1;

@@ -8,7 +8,6 @@
 #define FIT_UNEQUAL 0.2		/* of shifts that are no equal steps */
 #define PIXELS_LEAST 50
 #define ROUGH 0.2
-#define RUN_STEP 2.0f		/* rad: more from pixel to pixel ends a run */
 
 /* Period and number of fringes, from an unwrapped phase; false: the phase falls along the line. */
 bool
@@ -61,7 +60,7 @@ fringe_set_phase(const struct field *field, struct fringe_set *set)
 		return fail_memory();
 	if (steps_phase(field, &set->steps, set->phase, set->mean) < 0)
 		return -1;
-	field_unwrap(field->lines, field->length, RUN_STEP, set->phase);
+	field_unwrap(field->lines, field->length, FRINGE_SET_RUN_STEP, set->phase);
 	return 0;
 }
 

@@ -4,6 +4,8 @@
 
 #include "sets.h"
 
+#define FRINGE_SET_RUN_STEP 2.0f	/* rad: more from pixel to pixel ends a run */
+
 /* Do images fit so well that the residual is not worse? */
 bool fringe_set_fits(const struct steps *, double worst);
 /* Makes phase and mean out of the steps. -1 after fail(). */

@@ -17,6 +17,7 @@
 #define SAME_COHERENCE 0.75
 #define SAME_PIXELS 0.4
 #define TWO_VALUED 0.5		/* of what the set's images have between bright and dark */
+#define FEW_CROSSINGS 30		/* in a line, of which two periods may seem to be one */
 #define FIT_WORST 0.5		/* of the amplitude: the residual of a set */
 
 int
@@ -127,27 +128,103 @@ take_set(struct sets *sets, int axis, const struct steps *images)
 	return steps_fit(field, steps) < 0 ? -1 : fringe_set_make(sets, field, set);
 }
 
+/* Have the blocks of n images phases of different periods? -1 after fail(). */
+static int
+periods_differ(const struct field *field, const struct steps *images, size_t n)
+{
+	size_t pixels = field->lines * field->length;
+	float *phase = malloc(2 * pixels * sizeof(*phase));
+	int status = phase ? 0 : fail_memory();
+
+	for (size_t from = 0; from < images->n && status == 0; from += n) {
+		float *to = phase + (from ? pixels : 0);
+		struct growth growth;
+		struct steps block;
+
+		equal_steps_take(images, from, n, &block);
+		if (steps_measure(field, &block) < 0 || steps_phase(field, &block, to, NULL) < 0) {
+			status = -1;
+			continue;
+		}
+		field_unwrap(field->lines, field->length, FRINGE_SET_RUN_STEP, to);
+		if (from == 0)
+			continue;
+		status = growth_find(field->lines, field->length, phase, to, &growth);
+		if (status == 0 && fabs(growth.ratio - 1) >
+		    SAME_RATIO + 3 * (growth.error + growth.wobble))
+			status = 1;
+	}
+	free(phase);
+	return status;
+}
+
+/* Where few fringes are in view, sets of nearly one period pass for one: the images of the first of
+ * them; none: nothing tells that they are several. -1 after fail(). */
+static int
+find_block(const struct sets *sets, int axis, size_t first, struct steps *block)
+{
+	const struct field *field = &sets->field[axis];
+	const struct carrier *carrier = sets->carrier[axis];
+	struct steps images = { 0 };
+	int status = 0;
+
+	for (size_t i = first; i < sets->images && images.n < STEPS_MOST; i++)
+		if (sets->kind[i] == KIND_UNKNOWN && sets_axis(sets, i) == axis &&
+		    is_fine(&carrier[i]) && carrier[i].density < 1.5 * carrier[first].density &&
+		    carrier[first].density < 1.5 * carrier[i].density)
+			images.image[images.n++] = i;
+	block->n = 0;
+	for (size_t k = 3; 2 * k <= images.n && status == 0; k++) {
+		if (images.n % k)
+			continue;
+		status = equal_steps_blocks(field, &images, k, FIT_WORST);
+		if (status > 0)
+			status = periods_differ(field, &images, k);
+		if (status > 0)
+			equal_steps_take(&images, 0, k, block);
+	}
+	return status < 0 ? -1 : 0;
+}
+
+/* Images that have the fringes of image i. */
+static int
+gather_same(const struct sets *sets, int axis, size_t i, struct steps *steps)
+{
+	*steps = (struct steps){ .n = 1, .image = { i } };
+	for (size_t j = i + 1; j < sets->images && steps->n < STEPS_MOST; j++) {
+		double shift = 0;
+		int same = sets->kind[j] == KIND_UNKNOWN && sets_axis(sets, j) == axis ?
+		    same_fringes(sets, axis, i, j, &shift) : 0;
+
+		if (same < 0)
+			return -1;
+		if (same) {
+			steps->shift_rad[steps->n] = shift;
+			steps->image[steps->n++] = j;
+		}
+	}
+	return 0;
+}
+
 /* Sets of fringes that can be counted, along one axis. */
 static int
 find_fine(struct sets *sets, int axis)
 {
 	for (size_t i = 0; i < sets->images; i++) {
-		struct steps steps = { .n = 1, .image = { i } };
+		struct steps steps, block = { 0 };
 
 		if (sets->kind[i] != KIND_UNKNOWN || sets_axis(sets, i) != axis ||
 		    !is_fine(&sets->carrier[axis][i]))
 			continue;
-		for (size_t j = i + 1; j < sets->images && steps.n < STEPS_MOST; j++) {
-			double shift = 0;
-			int same = sets->kind[j] == KIND_UNKNOWN && sets_axis(sets, j) == axis ?
-			    same_fringes(sets, axis, i, j, &shift) : 0;
-
-			if (same < 0)
+		if (gather_same(sets, axis, i, &steps) < 0)
+			return -1;
+		if (sets->carrier[axis][i].per_line < FEW_CROSSINGS && steps.n > 3 &&
+		    find_block(sets, axis, i, &block) < 0)
+			return -1;
+		if (block.n && block.n < steps.n) {
+			if (equal_steps_set(sets, axis, &block) < 0)
 				return -1;
-			if (same) {
-				steps.shift_rad[steps.n] = shift;
-				steps.image[steps.n++] = j;
-			}
+			continue;
 		}
 		if (steps.n < 3)
 			continue;
