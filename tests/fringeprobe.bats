@@ -186,6 +186,27 @@ for k in range(6):
 	grep -q -- "-n 4 *found" report
 }
 
+@test "fringeprobe: noise of 0.2 to 0.4 of the amplitude" {
+	images "-p 40 -n 4 --noise 20"
+	fringeprobe s >report 2>problems
+	grep -q "^noisy: looked at as means of 5 pixels" report
+	grep -q -- "-n 4 *found" report
+	[ ! -s problems ]
+	images "-p 40 -n 3 --noise 35"
+	fringeprobe s >report
+	grep -q -- "-n 3 *found" report
+	images "-p 40 -n 4 --gray half --noise 40"
+	fringeprobe s >report 2>problems
+	grep -q -- "--sign +1 *found" report
+	[[ $(tail -1 report) == *" -G 5 --gray-cell half "* ]]
+	grep -Eq "noise (37|38|39)[.0-9]* levels \(0.4" report
+	[ ! -s problems ]
+	# the finest planes are lost in it, and so are the columns of a period
+	images "-p 32 -n 8 --gray column --noise 40"
+	fringeprobe s >report 2>problems
+	grep -q -- "-p PERIOD *unknown *a Gray code counts columns" report
+}
+
 @test "fringeprobe: an object that fills a part of the view: few fringes, which tell no more than they show" {
 	# disc PERIODS N RADIUS GAMMA PX: images of a disc on which a camera pixel is so many projector pixels
 	disc() {

@@ -165,6 +165,9 @@ frequency_words(struct probe *probe)
 	    all->ratio[other]);
 	if (all->source == FREQUENCY_UNKNOWN)
 		status = unknown_periods(probe, list);
+	else if (all->source == FREQUENCY_GRAY && count_unknown(probe))
+		status = command_word(probe, SURE_UNKNOWN, "a Gray code counts columns, but images "
+		    "fit nothing, which may be its finest planes", "-p PERIOD");
 	else if (all->source == FREQUENCY_GRAY)
 		status = command_word(probe, SURE_GUESSED, "columns of the Gray code in a period, "
 		    "if its finest plane is one column wide", "-p %s", list);

@@ -160,6 +160,55 @@ find_sets(struct probe *probe)
 	return gray_find(&probe->sets, &probe->gray);
 }
 
+/* Images that are steps of a whole turn in order, or belong to a Gray code. */
+static size_t
+count_known(const struct probe *probe)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < probe->sets.n; k++) {
+		const struct fringe_set *set = &probe->sets.fringe[k];
+
+		n += set->order.of == set->steps.n && set->order.ordered ? set->steps.n : 0;
+	}
+	for (size_t i = 0; i < probe->n; i++)
+		n += probe->sets.kind[i] > KIND_TWIN && !probe->gray.parts;
+	return n * probe->measurements;
+}
+
+/* Where something fits nothing, noise may be the reason: is more known of lines that are smooth? */
+static int
+find_smooth_sets(struct probe *probe)
+{
+	struct probe before = *probe;
+	size_t n = probe->n * probe->measurements, known = count_known(probe);
+	int status;
+
+	if (known >= n || probe->described)
+		return 0;
+	probe->n = n;
+	probe->measurements = 1;
+	probe->sets = (struct sets){ 0 };
+	status = images_smooth(probe->image, n);
+	if (status == 0)
+		status = find_sets(probe);
+	probe->smooth = status == 0 && count_known(probe) > known;
+	if (!probe->smooth) {
+		sets_free(&probe->sets);
+		images_unsmooth(probe->image, n);
+		*probe = before;
+		return status;
+	}
+	sets_free(&before.sets);
+	for (size_t k = 0; k < probe->sets.n; k++) {
+		struct steps *steps = &probe->sets.fringe[k].steps;
+
+		steps->noise *= sqrt(IMAGES_SMOOTH);	/* of one pixel */
+		steps->residual *= sqrt(IMAGES_SMOOTH);
+	}
+	return 0;
+}
+
 static size_t
 first_image(const struct fringe_set *set)
 {
@@ -452,7 +501,7 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 	if (probe->n < 3)
 		return fail(object, "%zu images say what they are, and three is the least",
 		    probe->n);
-	if (find_sets(probe) < 0 || described_check(probe) < 0)
+	if (find_sets(probe) < 0 || find_smooth_sets(probe) < 0 || described_check(probe) < 0)
 		return -1;
 	if (!probe->described && probe->sets.n == 0 && probe->gray.codes == 0)
 		return fail(object, "no fringe images: %zu images of %zu x %zu, but no three of "

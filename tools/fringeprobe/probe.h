@@ -32,6 +32,7 @@ struct probe {
 	struct image **image;		/* of one size and type */
 	bool colour;			/* they are in colour: green was looked at */
 	size_t measurements;		/* in all images; the first one is looked at */
+	bool smooth;			/* the images are noisy: lines were smoothed */
 	struct sets sets;
 	struct gray gray;
 	bool described;			/* images say what they are, or the manifest does */

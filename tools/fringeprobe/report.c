@@ -123,6 +123,8 @@ report_text(const struct probe *probe, FILE *to)
 	    sample_name(head->type), probe->colour ? ", in colour" : "");
 	if (probe->measurements > 1)
 		fprintf(to, "the first of %zu measurements\n", probe->measurements);
+	if (probe->smooth)
+		fprintf(to, "noisy: looked at as means of %d pixels\n", IMAGES_SMOOTH);
 	for (size_t k = 0; k < probe->sets.n; k++)
 		put_set(probe, &probe->sets.fringe[k], to);
 	put_frequencies(probe, to);
