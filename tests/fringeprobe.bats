@@ -186,6 +186,20 @@ for k in range(6):
 	grep -q -- "-n 4 *found" report
 }
 
+@test "fringeprobe: pixels without fringes, and the amplitude that keeps them out" {
+	images "-p 60,63 -n 8 --projector 200x200 --scene plane"
+	fringeprobe s >report
+	grep -q -- "--min-amplitude 1[0-9] *found *3[678].* % of the pixels show no fringes" report
+	eval "$(filled 60,63 "$(tail -1 report)") -o got.nrrd" 2>messages
+	py '
+phase = read_frame("got.nrrd")["absphase"]
+share = np.isnan(phase).mean()
+expect(abs(share - .375) < .01, share)'
+	images "-p 60 -n 4"
+	fringeprobe s >report
+	run ! grep -q -- "--min-amplitude" report
+}
+
 @test "fringeprobe: noise of 0.2 to 0.4 of the amplitude" {
 	images "-p 40 -n 4 --noise 20"
 	fringeprobe s >report 2>problems

@@ -416,6 +416,30 @@ image_words(struct probe *probe)
 	return status;
 }
 
+/* Two digits of an amplitude. */
+static double
+rounded(double v)
+{
+	double digit = pow(10, floor(log10(v)) - 1);
+
+	return round(v / digit) * digit;
+}
+
+static int
+unlit_word(struct probe *probe)
+{
+	const struct unlit *unlit = &probe->unlit;
+	bool apart = unlit->unlit < 0.7 * unlit->lit;
+	char why[300];
+
+	if (!(unlit->least > 0))
+		return 0;
+	reason(why, "%.2g %% of the pixels show no fringes: 99 in 100 of them have less than %.3g, "
+	    "of the others more than %.3g", 100 * unlit->share, unlit->unlit, unlit->lit);
+	return command_word(probe, apart ? SURE_FOUND : SURE_GUESSED, why, "--min-amplitude %.3g",
+	    rounded(unlit->least));
+}
+
 static int
 found_words(struct probe *probe)
 {
@@ -425,8 +449,8 @@ found_words(struct probe *probe)
 	if (probe->chosen && (steps_word(probe) < 0 || frequency_words(probe) < 0 ||
 	    axis_word(probe) < 0 || shift_words(probe) < 0))
 		return -1;
-	return gray_words(probe) < 0 || image_words(probe) < 0 || unwrap_words(probe) < 0 ? -1 :
-	    0;
+	return gray_words(probe) < 0 || image_words(probe) < 0 || unlit_word(probe) < 0 ||
+	    unwrap_words(probe) < 0 ? -1 : 0;
 }
 
 static int

@@ -510,6 +510,8 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 	if ((!probe->described && choose_sets(probe) < 0) || find_frequencies(probe) < 0)
 		return -1;
 	find_saturation(probe);
+	if (!probe->described && unlit_find(probe) < 0)
+		return -1;
 	if (!probe->described && find_problems(probe) < 0)
 		return -1;
 	return command_make(probe);
