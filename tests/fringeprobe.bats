@@ -186,6 +186,23 @@ for k in range(6):
 	grep -q -- "-n 4 *found" report
 }
 
+@test "fringeprobe: sine, cosine and flat images; composites of colours" {
+	images "-p 40 -k 2+1"
+	decodes 40 "fringepipe phasewrap -k 2+1 -p PERIOD --sign +1 --phase-origin 0" s
+	images "-p 60,66 -k 2+1 --albedo checker"
+	decodes 60,66 "-k 2+1 --count 11,10 --field FIELD --sign +1 --phase-origin 0" s
+	images "-p 40 -k 2+1 --gray half --flats"
+	decodes 40 "-k 2+1 -p PERIOD --sign +1 --phase-origin 0 -G 5 --gray-cell half -F 2" s
+	images "-p 40 -k 2+1 --gray half" 3 1 2 {4..8}
+	decodes 40 "-k 2+1 --flat 1 -p PERIOD --sign +1 --phase-origin 0" s
+	images "-p 40 -k 2+1 --gray half" 2 1 {3..8}
+	decodes 40 "-k 2+1 -p PERIOD --sign -1 --phase-origin -90" s
+	images "-p 40 -n 3"
+	framecat s --stack -o three.nrrd
+	framecat --set 'channels=r g b' three.nrrd -o three.png
+	fails 1 "three of one size is the least; red, green and blue of each may be three steps" fringeprobe three.png
+}
+
 @test "fringeprobe: pixels without fringes, and the amplitude that keeps them out" {
 	images "-p 60,63 -n 8 --projector 200x200 --scene plane"
 	fringeprobe s >report

@@ -92,6 +92,16 @@ count_unknown(const struct probe *probe)
 }
 
 static int
+two_plus_one_words(struct probe *probe, const struct fringe_set *set)
+{
+	if (command_word(probe, SURE_FOUND, "two images lie on a circle about the third, as a sine "
+	    "and a cosine do about a flat image", "-k 2+1") < 0)
+		return -1;
+	return set->flat == 3 ? 0 : command_word(probe, SURE_FOUND, "this one of three is flat",
+	    "--flat %zu", set->flat);
+}
+
+static int
 steps_word(struct probe *probe)
 {
 	const struct fringe_set *set = first_set(probe);
@@ -99,6 +109,8 @@ steps_word(struct probe *probe)
 	bool whole = set->order.of == set->steps.n && set->order.ordered;
 	char why[300], text[200];
 
+	if (set->flat)
+		return two_plus_one_words(probe, set);
 	if (set->order.of)
 		snprintf(text, sizeof(text), "%zu images with shifts of 360/%zu degrees, which fit "
 		    "within %.1f", set->steps.n, set->order.of, set->order.error_rad * DEG);
@@ -324,7 +336,7 @@ shift_words(struct probe *probe)
 
 	if (set->order.of == 3 && set->steps.n == 3) {
 		status = three_shifts(probe, sure, sign, &origin);
-	} else if (!usual_shifts(set)) {
+	} else if (!usual_shifts(set) && !set->flat) {
 		list = shift_list(set);
 		status = list ? command_word(probe, set->order.gap_rad > PROBE_GAP_MOST ?
 		    SURE_GUESSED : SURE_FOUND, "the images' own shifts",

@@ -33,9 +33,8 @@ fringe_set_period(const struct field *field, struct fringe_set *set)
 	return grown >= 0;
 }
 
-/* Steps from pixel to pixel that are too large to be fringes; of noise a third is. */
-static bool
-is_rough(const struct field *field, const struct fringe_set *set)
+bool
+fringe_set_rough(const struct field *field, const struct fringe_set *set)
 {
 	size_t steps = 0, broken = 0;
 
@@ -130,7 +129,7 @@ fringe_set_make(struct sets *sets, const struct field *field, struct fringe_set 
 		fringe_set_period(field, set);
 	}
 	steps_read(steps, &set->order);
-	if (!is_plausible(set) || is_rough(field, set))
+	if (!is_plausible(set) || fringe_set_rough(field, set))
 		return fringe_set_drop(sets, set);
 	arrange(set);
 	if (fringe_set_phase(field, set) < 0)

@@ -75,6 +75,13 @@ skip_image(struct probe *probe, const struct image *image, const struct image *u
 	return images_skip(&probe->images, image->of_file > 1 ? image->name : image->path, reason);
 }
 
+static const char *
+colour_hint(const struct probe *probe)
+{
+	return probe->colour ? "; red, green and blue of each may be three steps, which nothing "
+	    "here tells: phasewrap --rgb" : "";
+}
+
 /* Images of one size that are all in colour or all grey. */
 static int
 choose_images(struct probe *probe, const char *object)
@@ -116,8 +123,8 @@ choose_images(struct probe *probe, const char *object)
 	}
 	if (probe->n < 3)
 		return fail(object, "no fringe images: %zu image%s of %zu x %zu %s, and three of "
-		    "one size is the least", probe->n, probe->n == 1 ? "" : "s", usual->head.w,
-		    usual->head.h, sample_name(usual->head.type));
+		    "one size is the least%s", probe->n, probe->n == 1 ? "" : "s", usual->head.w,
+		    usual->head.h, sample_name(usual->head.type), colour_hint(probe));
 	return 0;
 }
 
@@ -169,7 +176,8 @@ count_known(const struct probe *probe)
 	for (size_t k = 0; k < probe->sets.n; k++) {
 		const struct fringe_set *set = &probe->sets.fringe[k];
 
-		n += set->order.of == set->steps.n && set->order.ordered ? set->steps.n : 0;
+		n += set->flat || (set->order.of == set->steps.n && set->order.ordered) ?
+		    set->steps.n : 0;
 	}
 	for (size_t i = 0; i < probe->n; i++)
 		n += probe->sets.kind[i] > KIND_TWIN && !probe->gray.parts;
@@ -224,8 +232,8 @@ first_image(const struct fringe_set *set)
 static bool
 go_together(const struct fringe_set *a, const struct fringe_set *b)
 {
-	bool same = a->steps.n == b->steps.n && a->order.of == b->order.of && a->order.of &&
-	    a->order.sign == b->order.sign;
+	bool same = a->steps.n == b->steps.n && a->order.of == b->order.of &&
+	    a->flat == b->flat && (a->order.of || a->flat) && a->order.sign == b->order.sign;
 
 	for (size_t k = 0; k < a->steps.n && same; k++)
 		same = a->order.place[k] == b->order.place[k];
@@ -505,8 +513,8 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 		return -1;
 	if (!probe->described && probe->sets.n == 0 && probe->gray.codes == 0)
 		return fail(object, "no fringe images: %zu images of %zu x %zu, but no three of "
-		    "them show the same fringes moved, and there is no Gray code", probe->n,
-		    probe->image[0]->head.w, probe->image[0]->head.h);
+		    "them show the same fringes moved, and there is no Gray code%s", probe->n,
+		    probe->image[0]->head.w, probe->image[0]->head.h, colour_hint(probe));
 	if ((!probe->described && choose_sets(probe) < 0) || find_frequencies(probe) < 0)
 		return -1;
 	find_saturation(probe);

@@ -32,7 +32,11 @@ put_set(const struct probe *probe, const struct fringe_set *set, FILE *to)
 {
 	const struct steps *steps = &set->steps;
 
-	fprintf(to, "fringes along %c: %zu steps", "xy"[set->axis], steps->n);
+	fprintf(to, "fringes along %c: ", "xy"[set->axis]);
+	if (set->flat)
+		fputs("2+1 images", to);
+	else
+		fprintf(to, "%zu steps", steps->n);
 	if (set->order.of)
 		fprintf(to, " of %.4g degrees", 360.0 / (double)set->order.of);
 	fprintf(to, ", period %.1f px on the camera, %.1f in view\n", set->period_px, set->fringes);

@@ -9,6 +9,7 @@
 #include "equal_steps.h"
 #include "fringe_set.h"
 #include "members.h"
+#include "two_plus_one.h"
 
 #define FINE_CROSSINGS 2.5	/* in a line, and */
 #define FINE_KNOWN 0.3		/* of the lit pixels: the fringes are fine enough to count them */
@@ -258,7 +259,9 @@ sets_find(struct image *const *image, size_t n, struct sets *sets)
 	for (int axis = 0; axis < 2; axis++)
 		if (find_fine(sets, axis) < 0)
 			return -1;
-	return equal_steps_find(sets);
+	if (equal_steps_find(sets) < 0)
+		return -1;
+	return sets->n ? 0 : two_plus_one_find(sets);
 }
 
 void

@@ -49,7 +49,7 @@ unlit_find(struct probe *probe)
 	struct unlit *unlit = &probe->unlit;
 	float *amplitude;
 
-	if (!probe->chosen)
+	if (!probe->chosen || set->flat)
 		return 0;
 	amplitude = malloc(pixels * sizeof(*amplitude));
 	if (!amplitude)
