@@ -193,6 +193,10 @@ for k in range(6):
 	decodes 60,66 "-k 2+1 --count 11,10 --field FIELD --sign +1 --phase-origin 0" s
 	images "-p 40 -k 2+1 --gray half --flats"
 	decodes 40 "-k 2+1 -p PERIOD --sign +1 --phase-origin 0 -G 5 --gray-cell half -F 2" s
+	# three images fit three equal steps, whatever they are
+	images "-p 32 -k 2+1 -a y --scene relief -c 9 --gamma 2.2 --ref-plane 0,0,0.196349541"
+	fringeprobe s >report
+	grep -q -- "-n 3 *guessed .* three images fit whatever they are" report
 	images "-p 40 -k 2+1 --gray half" 3 1 2 {4..8}
 	decodes 40 "-k 2+1 --flat 1 -p PERIOD --sign +1 --phase-origin 0" s
 	images "-p 40 -k 2+1 --gray half" 2 1 {3..8}

@@ -9,6 +9,7 @@
 #include "probe.h"
 
 #define DEG (180 / M_PI)
+#define THREE_OFF 5		/* degrees by which the shifts of three images are off equal ones */
 
 const char *const certainty_words[] = { "certain", "found", "guessed", "unknown", NULL };
 
@@ -116,6 +117,10 @@ steps_word(struct probe *probe)
 		    "within %.1f", set->steps.n, set->order.of, set->order.error_rad * DEG);
 	else
 		snprintf(text, sizeof(text), "%zu images with unequal shifts", set->steps.n);
+	if (set->steps.n == 3 && set->order.error_rad * DEG > THREE_OFF) {
+		reason(why, "%s: three images fit whatever they are, 2+1 among others", text);
+		return command_word(probe, SURE_GUESSED, why, "-n 3");
+	}
 	if (whole || unknown == 0)
 		return command_word(probe, SURE_FOUND, text, "-n %zu", set->steps.n);
 	reason(why, "%s; but %zu image%s nothing", text, unknown, unknown == 1 ? " fits" : "s fit");

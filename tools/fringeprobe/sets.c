@@ -261,7 +261,7 @@ sets_find(struct image *const *image, size_t n, struct sets *sets)
 			return -1;
 	if (equal_steps_find(sets) < 0)
 		return -1;
-	return sets->n ? 0 : two_plus_one_find(sets);
+	return two_plus_one_find(sets);
 }
 
 void

@@ -8,6 +8,7 @@
 #include "fringe_set.h"
 
 #define RADIUS 0.3		/* of the mean radius: its scatter, rms */
+#define ELLIPSE 0.25		/* it is one of 0.5 of three equal steps */
 #define CENTRE 0.25		/* of it: how far the circle's centre may be from the flat image */
 #define SECTORS 8		/* of the circle, each with */
 #define SECTOR_LEAST 0.05	/* of the pixels, at least */
@@ -15,7 +16,7 @@
 #define SINUSOID 0.18		/* of pixels lies between bright and dark, of 0.33 */
 
 struct circle {
-	double x, y, r, rr, n, amplitude, mean;
+	double x, y, r, rr, xx, xy, n, amplitude, mean;
 	double sector[SECTORS];
 };
 
@@ -29,6 +30,8 @@ add_pixel(struct circle *circle, double sine, double cosine, double flat)
 	circle->y += y;
 	circle->r += hypot(x, y);
 	circle->rr += x * x + y * y;
+	circle->xx += x * x - y * y;
+	circle->xy += 2 * x * y;
 	circle->amplitude += hypot(sine, cosine);
 	circle->mean += flat;
 	circle->sector[sector < SECTORS ? sector : SECTORS - 1]++;
@@ -44,7 +47,8 @@ is_circle(const struct circle *circle)
 	for (int i = 0; i < SECTORS; i++)
 		if (circle->sector[i] < SECTOR_LEAST * n)
 			return false;
-	return n > 0 && circle->rr / n - r * r < RADIUS * RADIUS * r * r &&
+	return n > 0 && hypot(circle->xx, circle->xy) < ELLIPSE * circle->rr &&
+	    circle->rr / n - r * r < RADIUS * RADIUS * r * r &&
 	    hypot(circle->x, circle->y) / n < CENTRE * r;
 }
 
@@ -154,9 +158,39 @@ gather(const struct sets *sets, size_t first, struct steps *images)
 	return sinusoids >= 2 || sets->images == 3;	/* as the range of three says nothing */
 }
 
+/* Are the three images of a set that was found none of equal steps, but 2+1? */
+static int
+replace(struct sets *sets, size_t k)
+{
+	struct fringe_set *set = &sets->fringe[k], found;
+	size_t lowest = set->steps.image[0];
+	struct steps images = { .n = 3 };
+	int status;
+
+	for (size_t i = 1; i < 3; i++)
+		lowest = set->steps.image[i] < lowest ? set->steps.image[i] : lowest;
+	for (size_t i = 0; i < 3; i++) {
+		images.image[i] = lowest + i;
+		if (lowest + i >= sets->images || sets->kind[lowest + i] != KIND_FRINGE ||
+		    sets->set[lowest + i] != k)
+			return 0;
+	}
+	status = find_set(sets, &images, &found);
+	if (status <= 0)
+		return status;
+	free_set(set);
+	*set = found;
+	return 0;
+}
+
 int
 two_plus_one_find(struct sets *sets)
 {
+	for (size_t k = 0; k < sets->n; k++)
+		if (sets->fringe[k].steps.n == 3 && replace(sets, k) < 0)
+			return -1;
+	if (sets->n && !sets->fringe[0].flat)
+		return 0;
 	for (size_t i = 0; i + 3 <= sets->images && sets->n < SETS_MOST; i++) {
 		struct steps images;
 		int found;

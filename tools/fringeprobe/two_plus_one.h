@@ -4,7 +4,8 @@
 
 #include "sets.h"
 
-/* Adds sets of three images, one after another, that are left. -1 after fail(). */
+/* Makes 2+1 of sets of three images that are no equal steps, and adds those of three images, one
+ * after another, that are left, if no other sets are known. -1 after fail(). */
 int two_plus_one_find(struct sets *);
 
 #endif
