@@ -215,8 +215,8 @@ axis_word(struct probe *probe)
 		return 0;
 	if (!strchr(list, 'x'))
 		list[1] = '\0';
-	return command_word(probe, SURE_FOUND, "the phase varies along these lines of the image",
-	    "-a %s", list);
+	return command_word(probe, SURE_GUESSED, "the phase varies along these lines of the image, "
+	    "and of the projector if the camera is not turned", "-a %s", list);
 }
 
 /*

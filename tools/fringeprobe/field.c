@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define LIT 0.2f		/* of the range that one in ten pixels exceeds, */
-#define SMALL 12		/* or one in 100, if that is so many times as large: a small object */
+#define SMALL 12		/* or one in 100, if that is so many times as large */
 #define LEAST_RANGE 0.008f	/* of the largest sample: less is noise */
 #define TRIM 8			/* images, from which on the extremes do not count: a photo */
 #define HYSTERESIS 0.25f	/* of half the range, on both sides of the middle */

@@ -8,7 +8,7 @@
 
 #include "gray_search.h"
 
-#define SEEN 12			/* pixels, at least, in which a plane changes and another does not */
+#define SEEN 12			/* pixels, at least, where a plane changes and another does not */
 #define DARK 0.25		/* of them are bright, at most */
 #define BRIGHT 0.75		/* or at least */
 #define PLANES_LEAST 4		/* fewer tell too little */

@@ -1,5 +1,5 @@
-/* A sine, a cosine and a flat image (Zhang and others 2006): the first two lie on a circle about the
- * third, whose radius is in proportion to it. */
+/* A sine, a cosine and a flat image (Zhang and others 2006): the first two lie on a circle about
+ * the third, whose radius is in proportion to it. */
 #include "two_plus_one.h"
 
 #include <math.h>
