@@ -216,9 +216,12 @@ for k in range(6):
 phase = read_frame("got.nrrd")["absphase"]
 share = np.isnan(phase).mean()
 expect(abs(share - .375) < .01, share)'
-	images "-p 60 -n 4"
-	fringeprobe s >report
-	run ! grep -q -- "--min-amplitude" report
+	# a response that is steep leaves pixels dark in most images, which are no pixels without fringes
+	for set in "-p 60 -n 4" "-p 45 -n 3 -a y --gray half --gamma 2.2 --shadow -c 7 --ref-plane 0,0,0.14"; do
+		images "$set"
+		fringeprobe s >report
+		run ! grep -q -- "--min-amplitude" report
+	done
 }
 
 @test "fringeprobe: noise of 0.2 to 0.4 of the amplitude" {

@@ -4,6 +4,7 @@
 
 #include "probe.h"
 
+#define FRINGES 0.25f		/* of the median amplitude: more is lit, whatever other images show */
 #define SHARE 0.02		/* of all pixels: fewer need no limit */
 
 /* What so many of n values do not reach. */
@@ -32,7 +33,7 @@ divide(const struct field *field, const struct fringe_set *set, float *amplitude
 	}
 	*lit = 0;
 	for (size_t p = 0; p < pixels; p++)
-		if (!field->lit[p])
+		if (!field->lit[p] && !(all[p] > FRINGES * (float)set->steps.amplitude))
 			amplitude[pixels - ++unlit] = isnan(all[p]) ? 0 : all[p];
 		else
 			amplitude[(*lit)++] = all[p];
