@@ -339,6 +339,10 @@ for period in map(float, periods.split(",")):
 	decodes 32 "-p 32 --sign +1 --phase-origin 0 -G 10" s
 	grep -q "2 of the Gray planes, the finest, show no stripes" problems
 	grep -q -- "-p 32 *guessed" report
+	# three planes, the finest, are blurred, but are no three steps of wide fringes
+	images "-p 32,36 -n 3 --gray column --defocus 2 --bits 16 --noise 1 --albedo noise --scene plane -s 320x240" {1..6} {16..7}
+	fringeprobe s >report
+	[ "$(grep -c "^fringes along x: 3 steps" report)" = 2 ]
 	# two measurements: the first one
 	images "-p 60 -n 4" 1 2 3 4 1 2 3 4
 	decodes 60 "s/1.nrrd s/2.nrrd s/3.nrrd s/4.nrrd" s
@@ -556,6 +560,7 @@ expect(p["sets"][0]["images"] == ["%d.nrrd" % i for i in range(1, 5)], p["sets"]
 expect(np.abs(np.array(p["sets"][0]["shift_deg"]) - [0, 90, 180, 270]) < 1, p["sets"])
 expect(abs(p["sets"][0]["camera_period_px"] - 40) < 0.5 and p["gray"][0]["cell"] == "half", p)
 expect(p["left_out"][0]["file"].endswith("quote\" \\ \t.txt"), p["left_out"])
+expect(p["unlit"] == 0 and not p["smoothed"] and p["sets"][0]["flat"] is None, p)
 expect(len(p["problems"]) == 1 and p["white"] is None, p)
 sure = {w["word"].split()[0]: w["sure"] for w in p["words"]}
 expect(sure["-n"] == "found" and sure["-p"] == "unknown", sure)'

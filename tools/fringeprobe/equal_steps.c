@@ -14,6 +14,7 @@
 #define BLOCK_AMPLITUDE 0.4	/* and another block's amplitude is at least that part of it */
 #define WANDERS 0.05		/* of the ratio of two frequencies: its error from line to line */
 #define PIXELS_LEAST 50
+#define WEAK 0.6		/* of the amplitude of finer fringes: wider ones have more */
 #define SAME_MEAN 0.2		/* of the amplitude: difference of two sets' means, rms */
 
 /* The rms difference of two means, over pixels that have both; NaN: too few have. */
@@ -53,19 +54,22 @@ check_equal(struct sets *sets, int axis, size_t n, bool known)
 	struct fringe_set *set = &sets->fringe[sets->n - 1];
 	const struct field *field = &sets->field[axis];
 	struct growth growth = { .ratio = (double)NAN };
+	bool weak = false;		/* blurred Gray planes */
 
 	for (size_t k = 0; k + 1 < sets->n; k++) {
 		const struct fringe_set *other = &sets->fringe[k];
 
 		if (other->axis != axis)
 			continue;
+		weak = weak || (set->period_px > other->period_px &&
+		    set->steps.amplitude < WEAK * other->steps.amplitude);
 		known = known || mean_difference(field, other->mean, set->mean) <
 		    SAME_MEAN * other->steps.amplitude;
 		if (isnan(growth.ratio) && growth_find(field->lines, field->length, other->phase,
 		    set->phase, &growth) < 0)
 			return -1;
 	}
-	if (set->steps.n == n && set->order.ordered && (known || (isnan(growth.ratio) ? n > 3 :
+	if (set->steps.n == n && set->order.ordered && !weak && (known || (isnan(growth.ratio) ? n > 3 :
 	    growth.error < WANDERS * fabs(growth.ratio))))
 		return 0;
 	sets->n--;
