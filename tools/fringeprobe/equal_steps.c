@@ -69,8 +69,9 @@ check_equal(struct sets *sets, int axis, size_t n, bool known)
 		    set->phase, &growth) < 0)
 			return -1;
 	}
-	if (set->steps.n == n && set->order.ordered && !weak && (known || (isnan(growth.ratio) ? n > 3 :
-	    growth.error < WANDERS * fabs(growth.ratio))))
+	known = known || (isnan(growth.ratio) ? n > 3 :
+	    growth.error < WANDERS * fabs(growth.ratio));
+	if (set->steps.n == n && set->order.ordered && !weak && known)
 		return 0;
 	sets->n--;
 	return fringe_set_drop(sets, set);

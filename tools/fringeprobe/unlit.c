@@ -4,7 +4,7 @@
 
 #include "probe.h"
 
-#define FRINGES 0.25f		/* of the median amplitude: more is lit, whatever other images show */
+#define FRINGES 0.25f		/* of the median amplitude: more is lit */
 #define SHARE 0.02		/* of all pixels: fewer need no limit */
 
 /* What so many of n values do not reach. */
