@@ -161,6 +161,126 @@ for k in range(6):
 	decodes 60 "--max-value 4095" s
 }
 
+@test "fringeprobe: hierarchical sets, whose widest fringes are wider than the view or not many in it" {
+	# a relief on which the finer fringes run back and forth
+	images "-p 480,60 --projector 480x400"
+	decodes 480,60 "-n 3 --count 1,8 --field FIELD --shift -120,0,120" s
+	images "-p 480,60 -n 4 -c 50 --projector 480x400"
+	decodes 480,60 "-n 4 --count 1,8" s
+	images "-p 480,60 -s 480x300 -c 20 --scene steps --projector 480x400"
+	decodes 480,60 "-n 3 --count 1,8" s
+	images "-p 1920,240,30 -n 3 --projector 1920x1080 -s 480x120 -c 100"
+	decodes 1920,240,30 "-n 3 --count 1,8,64" s
+	# no set has fringes enough to count them
+	images "-p 480,240,120 -n 3 -s 160x120 --scene plane --projector 480x400"
+	decodes 480,240,120 "-n 3 --count 1,2,4" s
+	images "-p 600,200 -n 4 -s 160x120 --scene plane --projector 600x400"
+	decodes 600,200 "-n 4 --count 1,3" s
+	images "-p 320,64 -n 4 --axis both -s 640x400 -c 30"
+	fringeprobe s >report 2>problems
+	[[ $(tail -1 report) == *" -a x,x,y,y "* ]]
+	[ ! -s problems ]
+	# one wide set before other images
+	images "-p 320 -n 4 --gray column"
+	fringeprobe s >report 2>problems
+	grep -q -- "-n 4 *found" report
+}
+
+@test "fringeprobe: sine, cosine and flat images; composites of colours" {
+	images "-p 40 -k 2+1"
+	decodes 40 "fringepipe phasewrap -k 2+1 -p PERIOD --sign +1 --phase-origin 0" s
+	images "-p 60,66 -k 2+1 --albedo checker"
+	decodes 60,66 "-k 2+1 --count 11,10 --field FIELD --sign +1 --phase-origin 0" s
+	images "-p 40 -k 2+1 --gray half --flats"
+	decodes 40 "-k 2+1 -p PERIOD --sign +1 --phase-origin 0 -G 5 --gray-cell half -F 2" s
+	# three images fit three equal steps, whatever they are
+	images "-p 32 -k 2+1 -a y --scene relief -c 9 --gamma 2.2 --ref-plane 0,0,0.196349541"
+	fringeprobe s >report
+	grep -q -- "-n 3 *guessed .* three images fit whatever they are" report
+	images "-p 40 -k 2+1 --gray half" 3 1 2 {4..8}
+	decodes 40 "-k 2+1 --flat 1 -p PERIOD --sign +1 --phase-origin 0" s
+	images "-p 40 -k 2+1 --gray half" 2 1 {3..8}
+	decodes 40 "-k 2+1 -p PERIOD --sign -1 --phase-origin -90" s
+	images "-p 40 -n 3"
+	framecat s --stack -o three.nrrd
+	framecat --set 'channels=r g b' three.nrrd -o three.png
+	fails 1 "three of one size is the least; red, green and blue of each may be three steps" fringeprobe three.png
+}
+
+@test "fringeprobe: pixels without fringes, and the amplitude that keeps them out" {
+	images "-p 60,63 -n 8 --projector 200x200 --scene plane"
+	fringeprobe s >report
+	grep -q -- "--min-amplitude 1[0-9] *found *3[678].* % of the pixels show no fringes" report
+	eval "$(filled 60,63 "$(tail -1 report)") -o got.nrrd" 2>messages
+	py '
+phase = read_frame("got.nrrd")["absphase"]
+share = np.isnan(phase).mean()
+expect(abs(share - .375) < .01, share)'
+	# a response that is steep leaves pixels dark in most images, which are no pixels without fringes
+	for set in "-p 60 -n 4" "-p 45 -n 3 -a y --gray half --gamma 2.2 --shadow -c 7 --ref-plane 0,0,0.14"; do
+		images "$set"
+		fringeprobe s >report
+		run ! grep -q -- "--min-amplitude" report
+	done
+}
+
+@test "fringeprobe: noise of 0.2 to 0.4 of the amplitude" {
+	images "-p 40 -n 4 --noise 20"
+	fringeprobe s >report 2>problems
+	grep -q "^noisy: looked at as means of 5 pixels" report
+	grep -q -- "-n 4 *found" report
+	[ ! -s problems ]
+	images "-p 40 -n 3 --noise 35"
+	fringeprobe s >report
+	grep -q -- "-n 3 *found" report
+	images "-p 40 -n 4 --gray half --noise 40"
+	fringeprobe s >report 2>problems
+	grep -q -- "--sign +1 *found" report
+	[[ $(tail -1 report) == *" -G 5 --gray-cell half "* ]]
+	grep -Eq "noise (37|38|39)[.0-9]* levels \(0.4" report
+	[ ! -s problems ]
+	# the finest planes are lost in it, and so are the columns of a period
+	images "-p 32 -n 8 --gray column --noise 40"
+	fringeprobe s >report 2>problems
+	grep -q -- "-p PERIOD *unknown *a Gray code counts columns" report
+}
+
+@test "fringeprobe: an object that fills a part of the view: few fringes, which tell no more than they show" {
+	# disc PERIODS N RADIUS GAMMA PX: images of a disc on which a camera pixel is so many projector pixels
+	disc() {
+		rm -rf s
+		mkdir s
+		py '
+periods, n, radius, gamma, px = "'"$*"'".split()
+n, k, rng = int(n), 0, np.random.default_rng(5)
+y, x = np.mgrid[:240, :320].astype(float)
+inside = np.hypot(x - 160, y - 120) < float(radius)
+for period in map(float, periods.split(",")):
+	for step in range(n):
+		shift = 2 * np.pi * (step - (n == 3)) / n
+		wave = .5 + .45 * np.cos(2 * np.pi * (40 + float(px) * x) / period + shift)
+		light = 4 + 200 * np.where(inside, 1, .1) * wave ** float(gamma)
+		k += 1
+		write_frames("s/%d.nrrd" % k, Frame(np.clip(light + rng.normal(0, 2, x.shape), 0, 255).astype("u1")))'
+		fringeprobe s >report 2>problems
+	}
+	disc 60,66 3 80 1 2
+	grep -q -- "-n 3 *found" report
+	grep -q -- "--count 11,10 *found" report
+	# three steps of light that is not linear, over two or three fringes: the ratio is not known well
+	disc 48,54 3 80 2.2 0.5
+	grep -q -- "-n 3 *found" report
+	run ! grep -q -- "--count" report
+	grep -q -- "-p PERIOD1,PERIOD2 *unknown" report
+	# two periods that are one but for a part of a fringe over all that is seen
+	disc 40,41 3 110 1 0.5
+	grep -q -- "-n 3 *found" report
+	grep -q -- "-p PERIOD1,PERIOD2 *unknown" report
+	# three in a hundred pixels
+	disc 20,22 4 28 1 1.5
+	grep -q -- "-n 4 *found" report
+}
+
 @test "fringeprobe: Gray planes and steps in other orders" {
 	images "-p 40 -n 4 --gray half" {1..4} {9..5}
 	decodes 40 "-G 5 --gray-cell half" s
@@ -204,6 +324,9 @@ for k in range(6):
 	grep -q "2.nrrd and 3.nrrd seem to be exchanged" problems
 	images "-p 40 -n 4 --gray half" {1..5} 7 6 8 9
 	decodes 40 "-G 5" s
+	grep -q "the Gray planes 6.nrrd and 7.nrrd seem to be exchanged" problems
+	images "-p 40 -n 4 --gray half" {1..4} 6 8 5 7 9
+	decodes 40 "-G 5" s
 	grep -q "neither with the most nor with the least significant first" problems
 	images "$exact" {1..7} {13..17}
 	decodes 60 "-n 7 -p PERIOD --shift 0,30,60,90,120,150,180" s
@@ -216,6 +339,10 @@ for k in range(6):
 	decodes 32 "-p 32 --sign +1 --phase-origin 0 -G 10" s
 	grep -q "2 of the Gray planes, the finest, show no stripes" problems
 	grep -q -- "-p 32 *guessed" report
+	# three planes, the finest, are blurred, but are no three steps of wide fringes
+	images "-p 32,36 -n 3 --gray column --defocus 2 --bits 16 --noise 1 --albedo noise --scene plane -s 320x240" {1..6} {16..7}
+	fringeprobe s >report
+	[ "$(grep -c "^fringes along x: 3 steps" report)" = 2 ]
 	# two measurements: the first one
 	images "-p 60 -n 4" 1 2 3 4 1 2 3 4
 	decodes 60 "s/1.nrrd s/2.nrrd s/3.nrrd s/4.nrrd" s
@@ -234,6 +361,54 @@ write_frames("four.nrrd", [read_frame("s/%d.nrrd" % i) for i in range(1, 5)])'
 	for i in {1..420}; do ln "s/$((i % 4 + 1)).nrrd" copies/"$i".nrrd; done
 	fringeprobe -j 1 copies >report 2>problems
 	grep -q "420 images: only the first 200 are looked at" problems
+}
+
+# inverted N ...: makes images s/N.nrrd dark where they are bright.
+inverted() {
+	py '
+for n in "'"$*"'".split():
+	frame = read_frame("s/%s.nrrd" % n)
+	write_frames("s/%s.nrrd" % n, Frame((254 - frame.pixels.clip(0, 254)).astype("u1")))'
+}
+
+@test "fringeprobe: Gray planes exchanged, inverted, missing: each is named, and nothing is found by them" {
+	column="-p 32 -n 4 --gray column"
+	# the most significant planes have no stripes to be sorted by; half of the view shows half of them
+	images "$column" {1..7} 9 8 {10..14}
+	decodes 32 "-n 4 -p 32 --sign +1 --phase-origin 0 -G 10" s
+	grep -q "the Gray planes 8.nrrd and 9.nrrd seem to be exchanged" problems
+	grep -q -- "-p 32 *guessed" report
+	missing() {	# WHAT
+		fringeprobe s >report 2>problems
+		grep -q "$1" problems || { cat report; return 1; }
+		run ! grep -E "^(Gray|white|black)|-G |fits neither|--sign .*found" report
+	}
+	images "$column" {1..7} {9..14}
+	missing "a Gray plane is missing between 7.nrrd and 8.nrrd: all 9 planes are left out"
+	images "-p 40 -n 4 --gray half" 1 2 3 4 5 7 8 9
+	missing "a Gray plane that is coarser than 6.nrrd is missing"
+	images "-p 20 -n 4 --gray period" {1..8}
+	missing "the Gray plane that is finer than 8.nrrd is missing, as a cell holds 2.0. fringes"
+	images "-p 20 -n 4 --gray period"
+	inverted 7
+	missing "a Gray plane is missing between 6.nrrd and 7.nrrd, or the latter is inverted"
+	# nothing tells an inverted first plane from a projector whose columns run to the left
+	images "-p 40 -n 4 --gray half"
+	inverted 5
+	fringeprobe s >report
+	grep -q -- "--sign -1 *guessed *the Gray code falls to the right" report
+	images "-p 40 -n 4 --gray half"
+	inverted 8
+	fringeprobe s >report 2>problems
+	grep -q "the Gray plane 8.nrrd is inverted" problems
+	grep -q "FILES *unknown *8.nrrd is inverted" report
+	[[ $(tail -1 report) == *" -G 5 --gray-cell half FILES , unwrap2f" ]]
+	inverted 5 6 7 9
+	fringeprobe s >report 2>problems
+	[ "$(grep -c "is inverted: it is bright" problems)" = 5 ]
+	images "-p 40 -n 4 --gray half --inverse" {1..7} 13 9 10 11 12 8 14
+	decodes 40 "-G 5 -i" s
+	grep -q "1 of the Gray planes has changed place with its inverse" problems
 }
 
 @test "fringeprobe: names without zeros, photos, files that are no images, other sizes" {
@@ -385,6 +560,7 @@ expect(p["sets"][0]["images"] == ["%d.nrrd" % i for i in range(1, 5)], p["sets"]
 expect(np.abs(np.array(p["sets"][0]["shift_deg"]) - [0, 90, 180, 270]) < 1, p["sets"])
 expect(abs(p["sets"][0]["camera_period_px"] - 40) < 0.5 and p["gray"][0]["cell"] == "half", p)
 expect(p["left_out"][0]["file"].endswith("quote\" \\ \t.txt"), p["left_out"])
+expect(p["unlit"] == 0 and not p["smoothed"] and p["sets"][0]["flat"] is None, p)
 expect(len(p["problems"]) == 1 and p["white"] is None, p)
 sure = {w["word"].split()[0]: w["sure"] for w in p["words"]}
 expect(sure["-n"] == "found" and sure["-p"] == "unknown", sure)'

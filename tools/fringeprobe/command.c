@@ -9,6 +9,7 @@
 #include "probe.h"
 
 #define DEG (180 / M_PI)
+#define THREE_OFF 5		/* degrees by which the shifts of three images are off equal ones */
 
 const char *const certainty_words[] = { "certain", "found", "guessed", "unknown", NULL };
 
@@ -80,18 +81,50 @@ usual_shifts(const struct fringe_set *set)
 	return set->order.of == set->steps.n && set->steps.n != 3;
 }
 
+/* Images that fit nothing. */
+static size_t
+count_unknown(const struct probe *probe)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < probe->n; i++)
+		n += probe->sets.kind[i] == KIND_UNKNOWN;
+	return n;
+}
+
+static int
+two_plus_one_words(struct probe *probe, const struct fringe_set *set)
+{
+	if (command_word(probe, SURE_FOUND, "two images lie on a circle about the third, as a sine "
+	    "and a cosine do about a flat image", "-k 2+1") < 0)
+		return -1;
+	return set->flat == 3 ? 0 : command_word(probe, SURE_FOUND, "this one of three is flat",
+	    "--flat %zu", set->flat);
+}
+
 static int
 steps_word(struct probe *probe)
 {
 	const struct fringe_set *set = first_set(probe);
-	char why[300];
+	size_t unknown = count_unknown(probe);
+	bool whole = set->order.of == set->steps.n && set->order.ordered;
+	char why[300], text[200];
 
+	if (set->flat)
+		return two_plus_one_words(probe, set);
 	if (set->order.of)
-		reason(why, "%zu images with shifts of 360/%zu degrees, which fit within %.1f",
-		    set->steps.n, set->order.of, set->order.error_rad * DEG);
+		snprintf(text, sizeof(text), "%zu images with shifts of 360/%zu degrees, which fit "
+		    "within %.1f", set->steps.n, set->order.of, set->order.error_rad * DEG);
 	else
-		reason(why, "%zu images with unequal shifts", set->steps.n);
-	return command_word(probe, SURE_FOUND, why, "-n %zu", set->steps.n);
+		snprintf(text, sizeof(text), "%zu images with unequal shifts", set->steps.n);
+	if (set->steps.n == 3 && set->order.error_rad * DEG > THREE_OFF) {
+		reason(why, "%s: three images fit whatever they are, 2+1 among others", text);
+		return command_word(probe, SURE_GUESSED, why, "-n 3");
+	}
+	if (whole || unknown == 0)
+		return command_word(probe, SURE_FOUND, text, "-n %zu", set->steps.n);
+	reason(why, "%s; but %zu image%s nothing", text, unknown, unknown == 1 ? " fits" : "s fit");
+	return command_word(probe, SURE_GUESSED, why, "-n %zu", set->steps.n);
 }
 
 /* "40,41", or as many placeholders as there are sets: PERIOD1,PERIOD2. */
@@ -149,9 +182,12 @@ frequency_words(struct probe *probe)
 	    all->ratio[other]);
 	if (all->source == FREQUENCY_UNKNOWN)
 		status = unknown_periods(probe, list);
+	else if (all->source == FREQUENCY_GRAY && count_unknown(probe))
+		status = command_word(probe, SURE_UNKNOWN, "a Gray code counts columns, but images "
+		    "fit nothing, which may be its finest planes", "-p PERIOD");
 	else if (all->source == FREQUENCY_GRAY)
-		status = command_word(probe, first_code(probe)->blurred ? SURE_GUESSED : SURE_FOUND,
-		    "columns of the Gray code in a period", "-p %s", list);
+		status = command_word(probe, SURE_GUESSED, "columns of the Gray code in a period, "
+		    "if its finest plane is one column wide", "-p %s", list);
 	else if (all->periods)
 		status = command_word(probe, SURE_FOUND, why, "-p %s", list);
 	else
@@ -179,8 +215,8 @@ axis_word(struct probe *probe)
 		return 0;
 	if (!strchr(list, 'x'))
 		list[1] = '\0';
-	return command_word(probe, SURE_FOUND, "the phase varies along these lines of the image",
-	    "-a %s", list);
+	return command_word(probe, SURE_GUESSED, "the phase varies along these lines of the image, "
+	    "and of the projector if the camera is not turned", "-a %s", list);
 }
 
 /*
@@ -274,6 +310,26 @@ three_shifts(struct probe *probe, enum certainty sure, int sign, double *origin)
 }
 
 static int
+sign_word(struct probe *probe, int sign)
+{
+	const struct gray_code *code = first_code(probe);
+	bool y = first_set(probe)->axis;
+	char why[300];
+
+	if (code && falls(probe))
+		reason(why, "the Gray code falls %s: the projector's %s do, or its most "
+		    "significant plane is inverted", y ? "downwards" : "to the right",
+		    y ? "rows" : "columns");
+	else if (code)
+		reason(why, "the phase grows as the Gray code does");
+	else
+		reason(why, "the phase is to grow %s: nothing says that the projector's %s do",
+		    y ? "downwards" : "to the right", y ? "rows" : "columns");
+	return command_word(probe, code && !falls(probe) ? SURE_FOUND : SURE_GUESSED, why,
+	    "--sign %+d", sign);
+}
+
+static int
 shift_words(struct probe *probe)
 {
 	const struct fringe_set *set = first_set(probe);
@@ -285,7 +341,7 @@ shift_words(struct probe *probe)
 
 	if (set->order.of == 3 && set->steps.n == 3) {
 		status = three_shifts(probe, sure, sign, &origin);
-	} else if (!usual_shifts(set)) {
+	} else if (!usual_shifts(set) && !set->flat) {
 		list = shift_list(set);
 		status = list ? command_word(probe, set->order.gap_rad > PROBE_GAP_MOST ?
 		    SURE_GUESSED : SURE_FOUND, "the images' own shifts",
@@ -293,11 +349,7 @@ shift_words(struct probe *probe)
 		free(list);
 	}
 	if (status == 0)
-		status = command_word(probe, first_code(probe) ? SURE_FOUND : SURE_GUESSED,
-		    first_code(probe) ? "the phase grows as the Gray code does" :
-		    set->axis ? "the phase is to grow downwards: nothing says that the projector's "
-		    "rows do" : "the phase is to grow to the right: nothing says that the "
-		    "projector's columns do", "--sign %+d", sign);
+		status = sign_word(probe, sign);
 	if (status == 0)
 		status = command_word(probe, sure, why, "--phase-origin %g", origin);
 	return status;
@@ -381,6 +433,30 @@ image_words(struct probe *probe)
 	return status;
 }
 
+/* Two digits of an amplitude. */
+static double
+rounded(double v)
+{
+	double digit = pow(10, floor(log10(v)) - 1);
+
+	return round(v / digit) * digit;
+}
+
+static int
+unlit_word(struct probe *probe)
+{
+	const struct unlit *unlit = &probe->unlit;
+	bool apart = unlit->unlit < 0.7 * unlit->lit;
+	char why[300];
+
+	if (!(unlit->least > 0))
+		return 0;
+	reason(why, "%.2g %% of the pixels show no fringes: 99 in 100 of them have less than %.3g, "
+	    "of the others more than %.3g", 100 * unlit->share, unlit->unlit, unlit->lit);
+	return command_word(probe, apart ? SURE_FOUND : SURE_GUESSED, why, "--min-amplitude %.3g",
+	    rounded(unlit->least));
+}
+
 static int
 found_words(struct probe *probe)
 {
@@ -390,8 +466,8 @@ found_words(struct probe *probe)
 	if (probe->chosen && (steps_word(probe) < 0 || frequency_words(probe) < 0 ||
 	    axis_word(probe) < 0 || shift_words(probe) < 0))
 		return -1;
-	return gray_words(probe) < 0 || image_words(probe) < 0 || unwrap_words(probe) < 0 ? -1 :
-	    0;
+	return gray_words(probe) < 0 || image_words(probe) < 0 || unlit_word(probe) < 0 ||
+	    unwrap_words(probe) < 0 ? -1 : 0;
 }
 
 static int

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIT 0.2f		/* of the range that one in ten pixels exceeds */
+#define LIT 0.2f		/* of the range that one in ten pixels exceeds, */
+#define SMALL 12		/* or one in 100, if that is so many times as large */
 #define LEAST_RANGE 0.008f	/* of the largest sample: less is noise */
 #define TRIM 8			/* images, from which on the extremes do not count: a photo */
 #define HYSTERESIS 0.25f	/* of half the range, on both sides of the middle */
@@ -48,8 +49,8 @@ find_range(const struct field *field, size_t p, float *mid, float *half)
 static void
 find_lit(struct field *field)
 {
-	size_t pixels = field->lines * field->length, n = 0, rank;
-	float *sorted = malloc(pixels * sizeof(*sorted)), most = 0, limit;
+	size_t pixels = field->lines * field->length, n = 0, rank[2];
+	float *sorted = malloc(pixels * sizeof(*sorted)), most = 0, range[2], limit;
 
 	for (size_t p = 0; p < pixels && sorted; p++)
 		if (field->half[p] >= 0) {
@@ -60,10 +61,11 @@ find_lit(struct field *field)
 		free(sorted);
 		return;
 	}
-	rank = n * 9 / 10;
-	numbers_ranks(sorted, n, &rank, 1, &limit);
+	rank[0] = n * 9 / 10;
+	rank[1] = n * 99 / 100;
+	numbers_ranks(sorted, n, rank, 2, range);
 	free(sorted);
-	limit = fmaxf(LIT * limit, LEAST_RANGE * most);
+	limit = fmaxf(LIT * range[range[1] > SMALL * range[0]], LEAST_RANGE * most);
 	for (size_t p = 0; p < pixels; p++) {
 		field->lit[p] = field->half[p] > limit;
 		field->lit_pixels += field->lit[p];
@@ -334,6 +336,64 @@ find_ratio(const struct line_sums *line, size_t lines, struct growth *out)
 	return 0;
 }
 
+/* Products of residuals two pixels apart, about the mean of the run from x on; its end. */
+static size_t
+add_run(size_t x, size_t length, const float *reference, const float *phase, double ratio,
+    double *common, double *pixels)
+{
+	double mean = 0;
+	size_t end = x;
+
+	for (; end < length && !isnan(reference[end]) && !isnan(phase[end]); end++)
+		mean += (double)phase[end] - ratio * (double)reference[end];
+	mean /= (double)(end - x);
+	for (size_t p = x + 2; p < end; p++)
+		*common += ((double)phase[p] - ratio * (double)reference[p] - mean) *
+		    ((double)phase[p - 2] - ratio * (double)reference[p - 2] - mean);
+	*pixels += (double)(end - x);
+	return end;
+}
+
+/* The error of a line's ratio by its residuals that are no noise: those two pixels apart have them
+ * in common. Of harmonics there are six independent ones in a fringe. */
+static double
+line_wobble(size_t length, const float *reference, const float *phase, const struct line_sums *line)
+{
+	double ratio = line->ab / line->aa, common = 0, pixels = 0, spread;
+
+	for (size_t x = 0; x < length;)
+		if (isnan(reference[x]) || isnan(phase[x]))
+			x++;
+		else
+			x = add_run(x, length, reference, phase, ratio, &common, &pixels);
+	spread = sqrt(line->aa / pixels);
+	return common > 0 ?
+	    sqrt(common / pixels / (6 * spread * sqrt(12) / (2 * M_PI))) / spread : 0;
+}
+
+/* The median over the lines. */
+static int
+find_wobble(size_t lines, size_t length, const float *reference, const float *phase,
+    const struct line_sums *line, struct growth *out)
+{
+	struct line_ratio *list = calloc(lines, sizeof(*list));
+	double weight = 0;
+	size_t n = 0;
+
+	if (!list)
+		return fail_memory();
+	for (size_t l = 0; l < lines; l++)
+		if (line[l].aa > 0) {
+			list[n].ratio = line_wobble(length, reference + l * length,
+			    phase + l * length, &line[l]);
+			list[n].weight = line[l].aa;
+			weight += list[n++].weight;
+		}
+	out->wobble = median_ratio(list, n, weight);
+	free(list);
+	return 0;
+}
+
 int
 growth_find(size_t lines, size_t length, const float *reference, const float *phase,
     struct growth *out)
@@ -342,7 +402,7 @@ growth_find(size_t lines, size_t length, const float *reference, const float *ph
 	double re = 0, im = 0;
 	int status = 0;
 
-	*out = (struct growth){ (double)NAN, (double)NAN, 0, 0, 0, 0 };
+	*out = (struct growth){ .ratio = (double)NAN, .error = (double)NAN };
 	if (!line)
 		return fail_memory();
 	for (size_t l = 0; l < lines; l++)
@@ -352,6 +412,8 @@ growth_find(size_t lines, size_t length, const float *reference, const float *ph
 		out->offset = atan2(im, re);
 		out->coherence = hypot(re, im) / out->shared;
 		status = find_ratio(line, lines, out);
+		if (status == 0)
+			status = find_wobble(lines, length, reference, phase, line, out);
 	}
 	free(line);
 	return status;

@@ -34,6 +34,7 @@ void carrier_free(struct carrier *);
 /* How one phase grows with another. */
 struct growth {
 	double ratio, error;	/* d phase / d reference, and its standard error; NaN: unknown */
+	double wobble;		/* error of the ratio by what the lines have in common: harmonics */
 	double offset;		/* mean of phase - reference, in rad, from -pi to pi */
 	double coherence;	/* of that, 0 to 1 */
 	double shared;		/* pixels that have both */

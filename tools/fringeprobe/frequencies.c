@@ -39,6 +39,8 @@ measure_ratios(const struct sets *sets, const size_t *set, size_t n, struct freq
 		all->error[k] = k == all->finest ? 0 : growth.error;
 		if (k != all->finest && sets->fringe[set[k]].steps.n == 3)
 			all->error[k] += PHASE_THREE / growth.spread;
+		if (k != all->finest)
+			all->error[k] += growth.wobble;
 	}
 	return 0;
 }

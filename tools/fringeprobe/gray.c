@@ -10,49 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gray_search.h"
 #include "names.h"
 
 #define CONSTANT 0.5		/* crossings in a line: the image is bright or dark all over */
 #define AGREEMENT 0.5		/* least, of a code */
 #define AGREEMENT_ALONE 0.7	/* without fringes */
+#define AGREEMENT_PART 0.9	/* that makes it likelier than a larger one with a missing plane */
+#define HALF_CELL 0.06		/* of a fringe's 0.5, where the finest plane is missing */
 #define BETTER 0.02		/* in agreement, to be preferred to an earlier list; */
 #define BETTER_MIXED 0.05	/* one in no usual order */
 #define OPPOSITE 0.12		/* of pixels are alike in a plane and its inverse */
 #define BLURRED 0.45		/* of pixels between bright and dark: no Gray plane; */
 #define BLURRED_FEW 0.2		/* of one with few edges, that is */
 #define FEW_EDGES 6
-#define GREY 0.6		/* contrast of a plane whose stripes are blurred away */
+#define BACK_PIXELS 4		/* on both sides, over which a phase that falls */
+#define BACK_PHASE -0.1f	/* rad more than that runs back */
+#define FOLD_STEPS 3		/* one after another, both ways, in a line, and */
+#define FOLD_LINES 0.3		/* of the lines: the value turns back; with */
+#define FOLD_OTHER 0.1		/* other changes, at most, as parts of the steps */
 #define FLAT_NAMES "white black flat uniform bright dark ambient"
 
-struct search {
-	struct sets *sets;
-	int axis;
-	const struct fringe_set *fringe;	/* NULL: none along this axis */
-	unsigned char **bit;		/* of the images that are looked at: 0, 1; NULL: others */
-	size_t n, image[2 * GRAY_MOST + 4];	/* in the order of the files */
-	struct gray_code best;
-};
-
-/* Brighter than the fringes' mean, or the middle of the range. */
-static int
-find_bits(struct search *search, size_t i)
-{
-	const struct field *field = &search->sets->field[search->axis];
-	size_t pixels = field->lines * field->length;
-
-	search->bit[i] = calloc(pixels, 1);
-	if (!search->bit[i])
-		return fail_memory();
-	for (size_t p = 0; p < pixels; p++) {
-		float mean = search->fringe ? search->fringe->mean[p] : field->mid[p];
-
-		search->bit[i][p] = field->v[i][p] > (isnan(mean) ? field->mid[p] : mean);
-	}
-	return 0;
-}
-
 static bool
-is_opposite(const struct search *search, size_t i, size_t j)
+is_opposite(const struct gray_search *search, size_t i, size_t j)
 {
 	const struct field *field = &search->sets->field[search->axis];
 	size_t pixels = field->lines * field->length, alike = 0;
@@ -62,34 +42,34 @@ is_opposite(const struct search *search, size_t i, size_t j)
 	return (double)alike < OPPOSITE * (double)field->lit_pixels;
 }
 
-static unsigned
-value_at(const struct search *search, const struct gray_code *code, size_t p)
+/* Does the phase fall about pixel p, as over a steep relief? */
+static bool
+runs_back(const struct gray_search *search, size_t p)
 {
-	const struct field *field = &search->sets->field[search->axis];
-	unsigned value = 0, last = 0;
+	size_t length = search->sets->field[search->axis].length, x = p % length;
+	const float *phase = search->fringe ? search->fringe->phase : NULL;
+	size_t before = x < BACK_PIXELS ? x : BACK_PIXELS;
+	size_t behind = length - 1 - x < BACK_PIXELS ? length - 1 - x : BACK_PIXELS;
 
-	for (size_t k = 0; k < code->n; k++) {
-		unsigned bit = search->bit[code->plane[k]][p];
-
-		if (code->inverses)
-			bit = field->v[code->plane[k]][p] > field->v[code->inverse[k]][p];
-		last ^= bit;
-		value = 2 * value + last;
-	}
-	return value;
+	return phase && phase[p + behind] - phase[p - before] < BACK_PHASE;
 }
 
-/* The share of the value's changes that are steps of one, those of one way less those of the other;
- * negative where the value falls. */
-static double
-judge(const struct search *search, const struct gray_code *code)
+struct changes {
+	double up, down, other;		/* steps of one, each way, with the phase */
+	size_t folded, lines;		/* lines in which it goes far both ways; all lines */
+};
+
+/* How the value changes along the lines. */
+static void
+count_changes(const struct gray_search *search, const struct gray_code *code, struct changes *out)
 {
 	const struct field *field = &search->sets->field[search->axis];
-	double up = 0, down = 0, other = 0;
 
+	*out = (struct changes){ .lines = field->lines };
 	for (size_t l = 0; l < field->lines; l++) {
 		unsigned last = 0;
 		bool lit = false;
+		size_t in_row[2] = { 0 }, most[2] = { 0 };
 
 		for (size_t x = 0; x < field->length; x++) {
 			size_t p = l * field->length + x;
@@ -99,15 +79,33 @@ judge(const struct search *search, const struct gray_code *code)
 				lit = false;
 				continue;
 			}
-			value = value_at(search, code, p);
-			up += lit && value == last + 1;
-			down += lit && value + 1 == last;
-			other += lit && value != last && value != last + 1 && value + 1 != last;
+			value = gray_search_value(search, code, p);
+			if (lit && (value == last + 1 || value + 1 == last)) {
+				bool down = (value + 1 == last) != runs_back(search, p);
+
+				*(down ? &out->down : &out->up) += 1;
+				in_row[down]++;
+				in_row[!down] = 0;
+				if (in_row[down] > most[down])
+					most[down] = in_row[down];
+			} else {
+				out->other += lit && value != last;
+			}
 			last = value;
 			lit = true;
 		}
+		out->folded += most[0] >= FOLD_STEPS && most[1] >= FOLD_STEPS;
 	}
-	return up + down > 0 ? (up - down) / (up + down + other) : 0;
+}
+
+/* The share of the value's changes that are steps of one, those of one way less those of the other;
+ * negative where the value falls. */
+static double
+agreement(const struct changes *changes)
+{
+	double steps = changes->up + changes->down;
+
+	return steps > 0 ? (changes->up - changes->down) / (steps + changes->other) : 0;
 }
 
 static void
@@ -121,16 +119,66 @@ swap(size_t *a, size_t *b)
 
 /* Offers a code to the search, if it is better than those before; prefers more planes. */
 static void
-offer(struct search *search, struct gray_code *code)
+offer(struct gray_search *search, struct gray_code *code)
 {
-	double found = judge(search, code), best = search->best.agreement;
+	double best = search->best.agreement, found;
+	struct changes changes;
 
+	count_changes(search, code, &changes);
+	found = agreement(&changes);
 	code->axis = search->axis;
 	code->agreement = fabs(found);
 	code->falls = found < 0;
 	if (code->agreement > best + (code->order == GRAY_MIXED ? BETTER_MIXED : BETTER) ||
 	    (code->agreement > best - BETTER && code->n > search->best.n))
 		search->best = *code;
+}
+
+/* Does the value turn back where the phase does not, as it does without a coarser plane? */
+static bool
+is_folded(const struct gray_search *search, const struct gray_code *code)
+{
+	struct changes changes;
+
+	count_changes(search, code, &changes);
+	return code->n >= 3 && changes.other < FOLD_OTHER * (changes.up + changes.down) &&
+	    (double)changes.folded > FOLD_LINES * (double)changes.lines;
+}
+
+/* The first plane that changes. */
+static size_t
+first_changing(const struct gray_search *search, const struct gray_code *code)
+{
+	size_t k = 0;
+
+	while (k + 1 < code->n && search->sets->carrier[search->axis][code->plane[k]].per_line <
+	    CONSTANT)
+		k++;
+	return k;
+}
+
+/* The same with what is wrong with some planes mended, if that can be seen. */
+static void
+offer_mended(struct gray_search *search, struct gray_code code)
+{
+	struct gray_code mended[2];
+	size_t n = gray_defects_find(search, &code, mended);
+
+	code.axis = search->axis;
+	if (n == 0 && search->fringe && is_folded(search, &code)) {
+		mended[n] = code;
+		mended[n].missing = GRAY_COARSE_MISSING;
+		mended[n++].gap = first_changing(search, &code);
+	} else if (n == 0) {
+		offer(search, &code);
+	}
+	for (size_t i = 0; i < n; i++) {
+		mended[i].axis = search->axis;
+		if (!mended[i].missing)
+			offer(search, &mended[i]);
+		else if (mended[i].n > search->part.n)
+			search->part = mended[i];
+	}
 }
 
 static void
@@ -144,7 +192,7 @@ reverse(struct gray_code *code)
 
 /* Planes with few edges first. */
 static void
-sort_by_edges(const struct search *search, struct gray_code *code)
+sort_by_edges(const struct gray_search *search, struct gray_code *code)
 {
 	const struct carrier *carrier = search->sets->carrier[search->axis];
 
@@ -158,25 +206,25 @@ sort_by_edges(const struct search *search, struct gray_code *code)
 
 /* The planes of a list in all orders that are plausible. */
 static void
-try_orders(struct search *search, struct gray_code code)
+try_orders(struct gray_search *search, struct gray_code code)
 {
 	struct gray_code sorted = code;
 
 	if (code.n < 2 || code.n > GRAY_MOST)
 		return;
 	code.order = GRAY_MSB_FIRST;
-	offer(search, &code);
+	offer_mended(search, code);
 	reverse(&code);
 	code.order = GRAY_LSB_FIRST;
-	offer(search, &code);
+	offer_mended(search, code);
 	sorted.order = GRAY_MIXED;
 	sort_by_edges(search, &sorted);
-	offer(search, &sorted);
+	offer_mended(search, sorted);
 }
 
 /* A list of n images: planes alone, planes and then inverses, pairs. */
 static void
-try_list(struct search *search, const size_t *image, size_t n)
+try_list(struct gray_search *search, const size_t *image, size_t n)
 {
 	struct gray_code code = { .n = n };
 	bool behind = n >= 4 && n % 2 == 0, pairs = behind;
@@ -203,7 +251,7 @@ try_list(struct search *search, const size_t *image, size_t n)
 }
 
 static bool
-is_constant(const struct search *search, size_t i)
+is_constant(const struct gray_search *search, size_t i)
 {
 	return search->sets->carrier[0][i].per_line < CONSTANT &&
 	    search->sets->carrier[1][i].per_line < CONSTANT;
@@ -211,7 +259,7 @@ is_constant(const struct search *search, size_t i)
 
 /* A bright image and then a dark one. */
 static bool
-are_flats(const struct search *search, size_t i, size_t j)
+are_flats(const struct gray_search *search, size_t i, size_t j)
 {
 	return is_constant(search, i) && is_constant(search, j) &&
 	    search->sets->carrier[search->axis][i].level > 0.4 &&
@@ -219,7 +267,7 @@ are_flats(const struct search *search, size_t i, size_t j)
 }
 
 static void
-try_lists(struct search *search)
+try_lists(struct gray_search *search)
 {
 	size_t n = search->n, rest[2 * GRAY_MOST + 4];
 	const size_t *image = search->image;
@@ -244,7 +292,7 @@ try_lists(struct search *search)
 /* Lists by name: images of one group, and behind them those of the group that is said to be the
  * inverse. */
 static void
-try_groups(struct search *search)
+try_groups(struct gray_search *search)
 {
 	struct image *const *name = search->sets->image;
 	size_t first[2 * GRAY_MOST + 4];
@@ -269,117 +317,10 @@ try_groups(struct search *search)
 	}
 }
 
-/* ---- against the fringes ---- */
-
-static float *
-make_values(const struct search *search, const struct gray_code *code)
-{
-	const struct field *field = &search->sets->field[search->axis];
-	size_t pixels = field->lines * field->length;
-	float *value = malloc(pixels * sizeof(*value));
-
-	if (!value)
-		fail_memory();
-	for (size_t p = 0; p < pixels && value; p++)
-		value[p] = field->lit[p] && !isnan(search->fringe->phase[p]) ?
-		    (float)value_at(search, code, p) : NAN;
-	return value;
-}
-
-/* The phase where the value changes to that of a period's first cell; or, of columns, the phase
- * that column 0 has. */
-static void
-find_edges(const struct search *search, struct gray_code *code, const float *value)
-{
-	const struct field *field = &search->sets->field[search->axis];
-	const float *phase = search->fringe->phase;
-	double re = 0, im = 0, n = 0;
-	float sign = code->falls ? -1 : 1;
-
-	for (size_t p = 1; p < field->lines * field->length; p++) {
-		float from = code->falls ? value[p] : value[p - 1];
-		float to = code->falls ? value[p - 1] : value[p];
-		double at;
-
-		if (p % field->length == 0 || isnan(from) || isnan(to))
-			continue;
-		at = (double)(sign * (phase[p - 1] + phase[p]) / 2);
-		if (code->cell == GRAY_CELL_COLUMN)
-			at = (double)(sign * phase[p]) -
-			    2 * M_PI * (double)value[p] / code->cells;
-		else if (to != from + 1 || (code->cell == GRAY_CELL_HALF && (long)to % 2))
-			continue;
-		re += cos(at);
-		im += sin(at);
-		n++;
-	}
-	code->edge_rad = atan2(im, re);
-	code->edge_coherence = n > 0 ? hypot(re, im) / n : 0;
-}
-
-static int
-compare_with_fringes(const struct search *search, struct gray_code *code)
-{
-	const struct field *field = &search->sets->field[search->axis];
-	float *value = make_values(search, code);
-	struct growth growth;
-	double cells;
-
-	if (!value)
-		return -1;
-	if (growth_find(field->lines, field->length, search->fringe->phase, value, &growth) < 0) {
-		free(value);
-		return -1;
-	}
-	code->falls = growth.ratio < 0;
-	cells = fabs(growth.ratio) * 2 * M_PI;
-	code->cells = cells;
-	code->cells_error = growth.error * 2 * M_PI;
-	code->cell = fabs(cells - 1) < 0.12 ? GRAY_CELL_PERIOD :
-	    fabs(cells - 2) < 0.2 ? GRAY_CELL_HALF :
-	    cells > 2.5 ? GRAY_CELL_COLUMN : GRAY_CELL_UNKNOWN;
-	find_edges(search, code, value);
-	free(value);
-	return 0;
-}
-
-/* The image that comes where a finer plane would, if it is as grey as one without contrast is. */
-static bool
-finer_plane(const struct search *search, const size_t *plane, size_t n, size_t *finer)
-{
-	const struct sets *sets = search->sets;
-	const struct carrier *carrier;
-
-	*finer = 2 * plane[n - 1] - plane[n - 2];	/* beyond all images where it is negative */
-	if (*finer >= sets->images || sets->kind[*finer] != KIND_UNKNOWN)
-		return false;
-	carrier = &sets->carrier[search->axis][*finer];
-	return carrier->contrast < GREY && fabs(carrier->level) < GREY / 2;
-}
-
-/* Columns are counted right only with all planes: those that are too fine to be seen belong to the
- * code, too, and halve its cells. */
-static int
-add_blurred(struct search *search, struct gray_code *code)
-{
-	size_t plane, inverse = 0;
-
-	while (code->cell == GRAY_CELL_COLUMN && code->n < GRAY_MOST &&
-	    finer_plane(search, code->plane, code->n, &plane) &&
-	    (!code->inverses || finer_plane(search, code->inverse, code->n, &inverse))) {
-		if (!search->bit[plane] && find_bits(search, plane) < 0)
-			return -1;
-		code->plane[code->n] = plane;
-		code->inverse[code->n++] = inverse;
-		code->blurred++;
-	}
-	return code->blurred ? compare_with_fringes(search, code) : 0;
-}
-
 /* ---- flat images ---- */
 
 static void
-take_flats(struct search *search, struct gray *gray)
+take_flats(struct gray_search *search, struct gray *gray)
 {
 	struct sets *sets = search->sets;
 
@@ -413,7 +354,7 @@ mark_planes(struct sets *sets, const struct gray_code *code)
 /* The axis of an image that is bright or dark all over is that of the next image, or else the last
  * one, with edges, of the same group of names if there is one. */
 static int
-likely_axis(const struct search *search, size_t i)
+likely_axis(const struct gray_search *search, size_t i)
 {
 	struct sets *sets = search->sets;
 	size_t n = sets->images;
@@ -434,7 +375,7 @@ likely_axis(const struct search *search, size_t i)
 
 /* Takes the images that may be planes; those whose names say that they are flat wait. */
 static int
-gather(struct search *search, bool named_flats)
+gather(struct gray_search *search, bool named_flats)
 {
 	struct sets *sets = search->sets;
 
@@ -452,15 +393,24 @@ gather(struct search *search, bool named_flats)
 		if (!named_flats && (is_constant(search, i) ?
 		    likely_axis(search, i) : sets_axis(sets, i)) != search->axis)
 			continue;
-		if (!search->bit[i] && find_bits(search, i) < 0)
+		if (!search->bit[i] && gray_search_bits(search, i) < 0)
 			return -1;
 		search->image[search->n++] = i;
 	}
 	return 0;
 }
 
+/* A code in which a plane is missing decodes nothing. */
 static int
-find_code(struct search *search, struct gray *gray)
+take_part(struct gray_search *search, struct gray *gray, const struct gray_code *part)
+{
+	mark_planes(search->sets, part);
+	gray->part[gray->parts++] = *part;
+	return 0;
+}
+
+static int
+find_code(struct gray_search *search, struct gray *gray)
 {
 	double least = search->fringe ? AGREEMENT : AGREEMENT_ALONE;
 
@@ -468,15 +418,21 @@ find_code(struct search *search, struct gray *gray)
 		return -1;
 	try_groups(search);
 	try_lists(search);
+	if (search->part.n && (search->best.agreement < least ||
+	    (search->part.n > search->best.n && search->best.agreement < AGREEMENT_PART)))
+		return take_part(search, gray, &search->part);
 	if (search->best.n < (search->fringe ? 2 : 3) || search->best.agreement < least)
 		return 0;
 	search->best.cells = (double)NAN;
-	if (search->fringe && compare_with_fringes(search, &search->best) < 0)
+	if (search->fringe && gray_fringes_compare(search, &search->best) < 0)
 		return -1;
-	if (search->fringe && add_blurred(search, &search->best) < 0)
+	if (search->fringe && gray_fringes_add_blurred(search, &search->best) < 0)
 		return -1;
-	if (search->fringe && search->best.cell == GRAY_CELL_UNKNOWN)
-		return 0;	/* no code has such cells */
+	if (search->fringe && search->best.cell == GRAY_CELL_UNKNOWN) {
+		search->best.missing = GRAY_FINEST_MISSING;
+		return fabs(search->best.cells - 0.5) < HALF_CELL ?
+		    take_part(search, gray, &search->best) : 0;	/* no code has other cells */
+	}
 	mark_planes(search->sets, &search->best);
 	gray->code[gray->codes++] = search->best;
 	return 0;
@@ -489,7 +445,7 @@ gray_find(struct sets *sets, struct gray *gray)
 
 	*gray = (struct gray){ .white = SIZE_MAX, .black = SIZE_MAX };
 	for (int axis = 0; axis < 2 && status == 0; axis++) {
-		struct search search = { .sets = sets, .axis = axis };
+		struct gray_search search = { .sets = sets, .axis = axis };
 
 		search.bit = calloc(sets->images, sizeof(*search.bit));
 		if (!search.bit)

@@ -9,6 +9,14 @@
 enum gray_order { GRAY_MSB_FIRST, GRAY_LSB_FIRST, GRAY_MIXED };
 enum gray_cell { GRAY_CELL_UNKNOWN, GRAY_CELL_COLUMN, GRAY_CELL_PERIOD, GRAY_CELL_HALF };
 
+enum gray_missing {
+	GRAY_COMPLETE,
+	GRAY_PLANE_MISSING,		/* before plane[gap] */
+	GRAY_MISSING_OR_INVERTED,	/* or that one is inverted */
+	GRAY_COARSE_MISSING,		/* anywhere before plane[gap] */
+	GRAY_FINEST_MISSING
+};
+
 struct gray_code {
 	int axis;
 	size_t n;
@@ -16,6 +24,10 @@ struct gray_code {
 	bool inverses, pairs;		/* pairs: each plane is followed by its inverse */
 	size_t inverse[GRAY_MOST];
 	enum gray_order order;		/* of the files */
+	bool inverted[GRAY_MOST];	/* planes that are bright where they should be dark */
+	size_t swapped;			/* planes that have changed places with their inverses */
+	enum gray_missing missing;	/* then plane[] and the rest are no code */
+	size_t gap;
 	double agreement;		/* share of the value's changes that are steps of one */
 	bool falls;			/* the value falls where the fringes' phase grows */
 	size_t blurred;			/* of the finest planes, in which no stripes are seen */
@@ -29,6 +41,8 @@ struct gray_code {
 struct gray {
 	size_t codes;
 	struct gray_code code[2];
+	size_t parts;			/* codes of which a plane is missing: their other planes */
+	struct gray_code part[2];
 	size_t white, black;		/* images; SIZE_MAX: none */
 };
 

@@ -52,8 +52,10 @@ image_free(struct image *image)
 	free(image->path);
 	free(image->name);
 	head_free(&image->head);
-	free(image->line[0]);
-	free(image->line[1]);
+	for (int axis = 0; axis < 2; axis++) {
+		free(image->line[axis]);
+		free(image->raw[axis]);
+	}
 }
 
 void
@@ -68,85 +70,6 @@ images_free(struct images *images)
 	free(images->image);
 	free(images->skip);
 	*images = (struct images){ 0 };
-}
-
-/* NaN where it is no level. */
-static float
-sample_at(const void *row, enum sample type, size_t x)
-{
-	float v = frame_sample_in(type, row, x);
-
-	return fabsf(v) < 1e30f ? v : NAN;
-}
-
-/* The largest sample, and how many are as large. */
-static void
-find_max(const struct frame *frame, size_t c, struct image *image)
-{
-	double max = -INFINITY, at = 0;
-
-	for (size_t y = 0; y < frame->head.h; y++) {
-		const void *row = frame_row(frame, c, y);
-
-		for (size_t x = 0; x < frame->head.w; x++) {
-			double v = (double)sample_at(row, frame->head.type, x);
-
-			if (v > max) {
-				max = v;
-				at = 0;
-			}
-			at += v == max;
-		}
-	}
-	image->max = max;
-	image->share_max = at / ((double)frame->head.w * (double)frame->head.h);
-}
-
-/* How many of n lines of a length are kept: 64, fewer of large images. */
-static size_t
-count_lines(size_t n, size_t length)
-{
-	size_t most = IMAGES_SAMPLES / length;
-
-	most = most < IMAGES_LINES_LEAST ? IMAGES_LINES_LEAST : most;
-	most = most > IMAGES_LINES ? IMAGES_LINES : most;
-	return n < most ? n : most;
-}
-
-/* Line l of n that are spread evenly over a length. */
-static size_t
-line_at(size_t l, size_t n, size_t length)
-{
-	return (2 * l + 1) * length / (2 * n);
-}
-
-static int
-reduce(const struct frame *frame, size_t c, struct image *image)
-{
-	size_t w = frame->head.w, h = frame->head.h;
-	size_t rows = count_lines(h, w), columns = count_lines(w, h);
-
-	image->lines[0] = rows;
-	image->lines[1] = columns;
-	image->line[0] = malloc(rows * w * sizeof(float));
-	image->line[1] = malloc(columns * h * sizeof(float));
-	if (!image->line[0] || !image->line[1])
-		return fail_memory();
-	for (size_t l = 0; l < rows; l++) {
-		const void *row = frame_row(frame, c, line_at(l, rows, h));
-
-		for (size_t x = 0; x < w; x++)
-			image->line[0][l * w + x] = sample_at(row, frame->head.type, x);
-	}
-	for (size_t y = 0; y < h; y++) {
-		const void *row = frame_row(frame, c, y);
-
-		for (size_t l = 0; l < columns; l++)
-			image->line[1][l * h + y] =
-			    sample_at(row, frame->head.type, line_at(l, columns, w));
-	}
-	find_max(frame, c, image);
-	return 0;
 }
 
 static int
@@ -165,7 +88,7 @@ take_plane(struct reading *reading, const struct frame *frame, size_t c, bool co
 	if (head_copy(&image->head, head) < 0 || meta_slice(&image->head.meta, head->c, c, 1) < 0 ||
 	    head_set_count(&image->head, 1) < 0)
 		return -1;
-	return reading->kept + reading->found.n > IMAGES_KEPT ? 0 : reduce(frame, c, image);
+	return reading->kept + reading->found.n > IMAGES_KEPT ? 0 : image_reduce(frame, c, image);
 }
 
 /* Are the planes r g b, maybe a? And do they differ? */

@@ -8,6 +8,7 @@
 #define IMAGES_SAMPLES 160000	/* and of so many samples, */
 #define IMAGES_LINES_LEAST 24	/* but no fewer, where there are so many */
 
+#define IMAGES_SMOOTH 5		/* pixels, odd */
 #define IMAGES_KEPT 400		/* with their lines: the first ones, of any size */
 #define IMAGES_READ 1000	/* behind so many nothing is read */
 
@@ -22,6 +23,7 @@ struct image {
 	size_t lines[2];		/* rows, columns that were kept */
 	float *line[2];			/* lines[0] rows of w samples; lines[1] columns of h; NULL:
 					 * it is not among the first IMAGES_KEPT */
+	float *raw[2];			/* the same before images_smooth(); else NULL */
 };
 
 struct images_skip {
@@ -46,6 +48,12 @@ struct images {
 int images_read(struct run *, char *const *path, size_t paths, bool keep_order, struct images *out);
 /* Adds a file that was not taken. -1 after fail(). */
 int images_skip(struct images *, const char *path, const char *reason);
+/* Keeps lines of plane c. -1 after fail(). */
+int image_reduce(const struct frame *, size_t c, struct image *);
+/* Replaces each sample of n images by the mean of IMAGES_SMOOTH along its line; and back. -1 after
+ * fail(). */
+int images_smooth(struct image *const *image, size_t n);
+void images_unsmooth(struct image *const *image, size_t n);
 void images_free(struct images *);
 
 #endif

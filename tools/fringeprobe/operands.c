@@ -191,14 +191,24 @@ find_left(const struct probe *probe)
 	return NULL;
 }
 
+/* A Gray plane that is inverted, which no word of the command can say; NULL: none. */
+static const struct image *
+find_inverted(const struct probe *probe)
+{
+	for (size_t c = 0; c < probe->gray.codes; c++)
+		for (size_t k = 0; k < probe->gray.code[c].n; k++)
+			if (probe->gray.code[c].inverted[k])
+				return probe->image[probe->gray.code[c].plane[k]];
+	return NULL;
+}
+
 static int
-unknown_operands(struct probe *probe, const struct image *left)
+unknown_operands(struct probe *probe, const struct image *image, const char *what)
 {
 	char *why;
 	int status;
 
-	if (asprintf(&why, "%s is left out, its file holds others that are not: framecat --split "
-	    "makes files of them", left->name) < 0)
+	if (asprintf(&why, "%s %s", image->name, what) < 0)
 		return fail_memory();
 	status = command_word(probe, SURE_UNKNOWN, why, "FILES");
 	free(why);
@@ -209,7 +219,7 @@ int
 operands_write(struct probe *probe, FILE *to)
 {
 	struct list list = { 0, calloc(2 * probe->n + 8, sizeof(*list.image)) };
-	const struct image *left;
+	const struct image *left, *inverted = find_inverted(probe);
 	bool whole = false;
 	int status = 0;
 
@@ -220,7 +230,11 @@ operands_write(struct probe *probe, FILE *to)
 	make_list(probe, 0, 0, &list);
 	left = probe->manifest_path ? NULL : find_left(probe);
 	if (left)
-		status = unknown_operands(probe, left);
+		status = unknown_operands(probe, left, "is left out, its file holds others that "
+		    "are not: framecat --split makes files of them");
+	else if (inverted)
+		status = unknown_operands(probe, inverted, "is inverted: the files in their order, "
+		    "when it is made right");
 	else if (whole && !probe->described)
 		status = write_whole(probe, &list, to);
 	else if (probe->described)

@@ -75,6 +75,13 @@ skip_image(struct probe *probe, const struct image *image, const struct image *u
 	return images_skip(&probe->images, image->of_file > 1 ? image->name : image->path, reason);
 }
 
+static const char *
+colour_hint(const struct probe *probe)
+{
+	return probe->colour ? "; red, green and blue of each may be three steps, which nothing "
+	    "here tells: phasewrap --rgb" : "";
+}
+
 /* Images of one size that are all in colour or all grey. */
 static int
 choose_images(struct probe *probe, const char *object)
@@ -116,8 +123,8 @@ choose_images(struct probe *probe, const char *object)
 	}
 	if (probe->n < 3)
 		return fail(object, "no fringe images: %zu image%s of %zu x %zu %s, and three of "
-		    "one size is the least", probe->n, probe->n == 1 ? "" : "s", usual->head.w,
-		    usual->head.h, sample_name(usual->head.type));
+		    "one size is the least%s", probe->n, probe->n == 1 ? "" : "s", usual->head.w,
+		    usual->head.h, sample_name(usual->head.type), colour_hint(probe));
 	return 0;
 }
 
@@ -160,6 +167,56 @@ find_sets(struct probe *probe)
 	return gray_find(&probe->sets, &probe->gray);
 }
 
+/* Images that are steps of a whole turn in order, or belong to a Gray code. */
+static size_t
+count_known(const struct probe *probe)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < probe->sets.n; k++) {
+		const struct fringe_set *set = &probe->sets.fringe[k];
+
+		n += set->flat || (set->order.of == set->steps.n && set->order.ordered) ?
+		    set->steps.n : 0;
+	}
+	for (size_t i = 0; i < probe->n; i++)
+		n += probe->sets.kind[i] > KIND_TWIN && !probe->gray.parts;
+	return n * probe->measurements;
+}
+
+/* Where something fits nothing, noise may be the reason: is more known of lines that are smooth? */
+static int
+find_smooth_sets(struct probe *probe)
+{
+	struct probe before = *probe;
+	size_t n = probe->n * probe->measurements, known = count_known(probe);
+	int status;
+
+	if (known >= n || probe->described)
+		return 0;
+	probe->n = n;
+	probe->measurements = 1;
+	probe->sets = (struct sets){ 0 };
+	status = images_smooth(probe->image, n);
+	if (status == 0)
+		status = find_sets(probe);
+	probe->smooth = status == 0 && count_known(probe) > known;
+	if (!probe->smooth) {
+		sets_free(&probe->sets);
+		images_unsmooth(probe->image, n);
+		*probe = before;
+		return status;
+	}
+	sets_free(&before.sets);
+	for (size_t k = 0; k < probe->sets.n; k++) {
+		struct steps *steps = &probe->sets.fringe[k].steps;
+
+		steps->noise *= sqrt(IMAGES_SMOOTH);	/* of one pixel */
+		steps->residual *= sqrt(IMAGES_SMOOTH);
+	}
+	return 0;
+}
+
 static size_t
 first_image(const struct fringe_set *set)
 {
@@ -175,8 +232,8 @@ first_image(const struct fringe_set *set)
 static bool
 go_together(const struct fringe_set *a, const struct fringe_set *b)
 {
-	bool same = a->steps.n == b->steps.n && a->order.of == b->order.of && a->order.of &&
-	    a->order.sign == b->order.sign;
+	bool same = a->steps.n == b->steps.n && a->order.of == b->order.of &&
+	    a->flat == b->flat && (a->order.of || a->flat) && a->order.sign == b->order.sign;
 
 	for (size_t k = 0; k < a->steps.n && same; k++)
 		same = a->order.place[k] == b->order.place[k];
@@ -273,6 +330,104 @@ find_saturation(struct probe *probe)
 	probe->saturated = seen > 0 ? reached / seen : 0;
 }
 
+/* The two planes that are in each other's place, most or least significant first; false: others. */
+static bool
+find_exchanged_planes(const struct gray_code *code, size_t exchanged[2])
+{
+	for (int lsb_first = 0; lsb_first < 2; lsb_first++) {
+		size_t n = 0;
+
+		for (size_t k = 0; k < code->n; k++) {
+			size_t place = 0;
+
+			for (size_t j = 0; j < code->n; j++)
+				place += code->plane[j] < code->plane[k];
+			if (place == (lsb_first ? code->n - 1 - k : k))
+				continue;
+			if (n < 2)
+				exchanged[n] = code->plane[k];
+			n++;
+		}
+		if (n != 2)
+			continue;
+		if (exchanged[0] > exchanged[1]) {
+			size_t first = exchanged[1];
+
+			exchanged[1] = exchanged[0];
+			exchanged[0] = first;
+		}
+		return true;
+	}
+	return false;
+}
+
+/* What does not fit among the planes of a code. */
+static int
+find_plane_problems(struct probe *probe, const struct gray_code *code)
+{
+	size_t exchanged[2];
+	int status = 0;
+
+	if (code->blurred)
+		status = probe_problem(probe, "%zu of the Gray planes, the finest, show%s no "
+		    "stripes", code->blurred, code->blurred == 1 ? "s" : "");
+	if (status == 0 && code->order == GRAY_MIXED && find_exchanged_planes(code, exchanged))
+		status = probe_problem(probe, "the Gray planes %s and %s seem to be exchanged",
+		    probe_name(probe, exchanged[0]), probe_name(probe, exchanged[1]));
+	else if (status == 0 && code->order == GRAY_MIXED)
+		status = probe_problem(probe, "the Gray planes come neither with the most nor with "
+		    "the least significant first");
+	for (size_t k = 0; k < code->n && status == 0; k++)
+		if (code->inverted[k])
+			status = probe_problem(probe, "the Gray plane %s is inverted: it is bright "
+			    "where it should be dark", probe_name(probe, code->plane[k]));
+	if (status == 0 && code->swapped)
+		status = probe_problem(probe, "%zu of the Gray planes %s changed place%s with %s "
+		    "inverse%s", code->swapped, code->swapped == 1 ? "has" : "have",
+		    code->swapped == 1 ? "" : "s", code->swapped == 1 ? "its" : "their",
+		    code->swapped == 1 ? "" : "s");
+	return status;
+}
+
+/* Of a code that is not complete, which decodes nothing. */
+static int
+find_missing_plane(struct probe *probe, const struct gray_code *part)
+{
+	const char *behind = probe_name(probe, part->plane[part->gap]);
+	const char *before = probe_name(probe, part->plane[part->gap ? part->gap - 1 : 0]);
+
+	switch (part->missing) {
+	case GRAY_COARSE_MISSING:
+		return probe_problem(probe, "a Gray plane that is coarser than %s is missing, as "
+		    "the code turns back where the phase does not: all %zu planes are left out",
+		    behind, part->n);
+	case GRAY_FINEST_MISSING:
+		return probe_problem(probe, "the Gray plane that is finer than %s is missing, as "
+		    "a cell holds %.2f fringes: all %zu planes are left out",
+		    probe_name(probe, part->plane[part->n - 1]), 1 / part->cells, part->n);
+	case GRAY_MISSING_OR_INVERTED:
+		return probe_problem(probe, "a Gray plane is missing between %s and %s, or the "
+		    "latter is inverted: all %zu planes are left out", before, behind, part->n);
+	default:
+		return probe_problem(probe, "a Gray plane is missing between %s and %s: all %zu "
+		    "planes are left out", before, behind, part->n);
+	}
+}
+
+static int
+find_gray_problems(struct probe *probe)
+{
+	const struct gray *gray = &probe->gray;
+
+	for (size_t c = 0; c < gray->codes; c++)
+		if (find_plane_problems(probe, &gray->code[c]) < 0)
+			return -1;
+	for (size_t c = 0; c < gray->parts; c++)
+		if (find_missing_plane(probe, &gray->part[c]) < 0)
+			return -1;
+	return 0;
+}
+
 /* What does not fit in the chosen sets. */
 static int
 find_problems(struct probe *probe)
@@ -315,16 +470,7 @@ find_problems(struct probe *probe)
 		    "fringes nor a Gray code: it is left out", name) < 0)
 			return -1;
 	}
-	for (size_t c = 0; c < probe->gray.codes; c++)
-		if (probe->gray.code[c].blurred && probe_problem(probe, "%zu of the Gray planes, "
-		    "the finest, show%s no stripes", probe->gray.code[c].blurred,
-		    probe->gray.code[c].blurred == 1 ? "s" : "") < 0)
-			return -1;
-	for (size_t c = 0; c < probe->gray.codes; c++)
-		if (probe->gray.code[c].order == GRAY_MIXED && probe_problem(probe, "the Gray "
-		    "planes come neither with the most nor with the least significant first") < 0)
-			return -1;
-	return 0;
+	return find_gray_problems(probe);
 }
 
 /* The files of the manifest where there are no operands. */
@@ -363,15 +509,17 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 	if (probe->n < 3)
 		return fail(object, "%zu images say what they are, and three is the least",
 		    probe->n);
-	if (find_sets(probe) < 0 || described_check(probe) < 0)
+	if (find_sets(probe) < 0 || find_smooth_sets(probe) < 0 || described_check(probe) < 0)
 		return -1;
 	if (!probe->described && probe->sets.n == 0 && probe->gray.codes == 0)
 		return fail(object, "no fringe images: %zu images of %zu x %zu, but no three of "
-		    "them show the same fringes moved, and there is no Gray code", probe->n,
-		    probe->image[0]->head.w, probe->image[0]->head.h);
+		    "them show the same fringes moved, and there is no Gray code%s", probe->n,
+		    probe->image[0]->head.w, probe->image[0]->head.h, colour_hint(probe));
 	if ((!probe->described && choose_sets(probe) < 0) || find_frequencies(probe) < 0)
 		return -1;
 	find_saturation(probe);
+	if (!probe->described && unlit_find(probe) < 0)
+		return -1;
 	if (!probe->described && find_problems(probe) < 0)
 		return -1;
 	return command_make(probe);

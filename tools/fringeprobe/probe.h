@@ -23,6 +23,14 @@ struct word {
 	bool unwraps;			/* it belongs to unwrap2f */
 };
 
+/* Pixels without fringes, in the first chosen set. */
+struct unlit {
+	double share;			/* of all pixels */
+	double least;			/* amplitude that keeps them out; 0: none is needed */
+	double unlit, lit;		/* amplitude that 1 in 100 of them exceeds; that 1 in 100 of
+					 * the others does not reach */
+};
+
 struct probe {
 	struct images images;
 	const char *manifest_path;
@@ -32,6 +40,7 @@ struct probe {
 	struct image **image;		/* of one size and type */
 	bool colour;			/* they are in colour: green was looked at */
 	size_t measurements;		/* in all images; the first one is looked at */
+	bool smooth;			/* the images are noisy: lines were smoothed */
 	struct sets sets;
 	struct gray gray;
 	bool described;			/* images say what they are, or the manifest does */
@@ -41,6 +50,7 @@ struct probe {
 	double saturated;		/* share of lit pixels in the chosen sets' images */
 	double saturation;		/* that level; INFINITY: none */
 	bool max_value;			/* it is less than the type's */
+	struct unlit unlit;
 	struct word *word;
 	size_t words;
 	char **problem;
@@ -55,6 +65,9 @@ void probe_free(struct probe *);
 /* Records what is wrong with the images. -1 after fail(). */
 int probe_problem(struct probe *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *probe_name(const struct probe *, size_t image);
+
+/* Measures probe->unlit. -1 after fail(). */
+int unlit_find(struct probe *);
 
 /* Makes the words and the line. -1 after fail(). */
 int command_make(struct probe *);

@@ -32,7 +32,11 @@ put_set(const struct probe *probe, const struct fringe_set *set, FILE *to)
 {
 	const struct steps *steps = &set->steps;
 
-	fprintf(to, "fringes along %c: %zu steps", "xy"[set->axis], steps->n);
+	fprintf(to, "fringes along %c: ", "xy"[set->axis]);
+	if (set->flat)
+		fputs("2+1 images", to);
+	else
+		fprintf(to, "%zu steps", steps->n);
 	if (set->order.of)
 		fprintf(to, " of %.4g degrees", 360.0 / (double)set->order.of);
 	fprintf(to, ", period %.1f px on the camera, %.1f in view\n", set->period_px, set->fringes);
@@ -123,6 +127,8 @@ report_text(const struct probe *probe, FILE *to)
 	    sample_name(head->type), probe->colour ? ", in colour" : "");
 	if (probe->measurements > 1)
 		fprintf(to, "the first of %zu measurements\n", probe->measurements);
+	if (probe->smooth)
+		fprintf(to, "noisy: looked at as means of %d pixels\n", IMAGES_SMOOTH);
 	for (size_t k = 0; k < probe->sets.n; k++)
 		put_set(probe, &probe->sets.fringe[k], to);
 	put_frequencies(probe, to);

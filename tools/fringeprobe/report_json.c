@@ -77,6 +77,10 @@ put_set(const struct probe *probe, const struct fringe_set *set, FILE *to)
 		fprintf(to, "%zu, ", set->order.of);
 	else
 		fputs("null, ", to);
+	if (set->flat)
+		fprintf(to, "\"flat\": %zu, ", set->flat);
+	else
+		fputs("\"flat\": null, ", to);
 	put_names(probe, "images", steps->image, steps->n, to);
 	fputs(", \"shift_deg\": [", to);
 	for (size_t k = 0; k < steps->n; k++)
@@ -193,7 +197,9 @@ report_json(const struct probe *probe, FILE *to)
 	put_numbers(to, &(struct number){ "saturation", probe->saturation }, 1);
 	fputs(",\n  ", to);
 	put_numbers(to, &(struct number){ "saturated", probe->saturated }, 1);
-	fputs(",\n", to);
+	fputs(",\n  ", to);
+	put_numbers(to, &(struct number){ "unlit", probe->unlit.share }, 1);
+	fprintf(to, ",\n  \"smoothed\": %s,\n", probe->smooth ? "true" : "false");
 	put_words(probe, to);
 	fputs("  \"command\": ", to);
 	put_string(to, probe->line);

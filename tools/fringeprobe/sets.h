@@ -15,6 +15,7 @@ struct fringe_set {
 	int axis;
 	struct steps steps;		/* without twins, in the order of the shifts */
 	struct steps_order order;
+	size_t flat;			/* 1 to 3: which image is flat, of a 2+1 set; 0: steps */
 	double period_px, fringes;	/* on the camera; mean number in a line */
 	float *phase;			/* lines x length, unwrapped along runs, grows; NaN: none */
 	float *mean;			/* A of these pixels */

@@ -246,6 +246,22 @@ steps_try(const struct field *field, const struct steps *steps, size_t image, do
 }
 
 int
+steps_amplitude(const struct field *field, const struct steps *steps, float *amplitude)
+{
+	struct weights weights;
+
+	if (!solve_weights(steps->shift_rad, steps->n, &weights))
+		return fail(NULL, "the shifts determine no phase");
+	for (size_t p = 0; p < field->lines * field->length; p++) {
+		double fit[3];
+
+		fit_pixel(field, steps, &weights, p, fit);
+		amplitude[p] = (float)hypot(fit[1], fit[2]);
+	}
+	return 0;
+}
+
+int
 steps_phase(const struct field *field, const struct steps *steps, float *phase, float *mean)
 {
 	struct weights weights;

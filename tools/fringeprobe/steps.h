@@ -33,6 +33,9 @@ double steps_try(const struct field *, const struct steps *, size_t image, doubl
  * -1 after fail(). */
 int steps_phase(const struct field *, const struct steps *, float *phase, float *mean);
 
+/* The amplitude of all pixels, also of those without fringes. -1 after fail(). */
+int steps_amplitude(const struct field *, const struct steps *, float *amplitude);
+
 /* What the shifts mean. */
 struct steps_order {
 	size_t of;			/* equal steps of 360/of degrees; 0: of other sizes */
