@@ -5,6 +5,7 @@
 #include "fringe_line.h"
 #include "jump_check.h"
 #include "order_search.h"
+#include "phase_orders.h"
 #include "residual_check.h"
 #include "temporal.h"
 #include "unwrap_steps.h"
@@ -22,10 +23,12 @@ struct unwrap2f {
 	enum unwrap2f_method method;
 	struct unwrap_steps steps;
 	struct order_search search;
+	struct phase_orders orders;
 	float max_residual;
 	struct residual_check check;
 	struct jump_check jumps;
 	bool noted;			/* the notes of -v on what cannot be checked were given */
+	size_t made;			/* channels that are not passed; they come first */
 	size_t *source_channel;		/* the input channel of output channel c */
 	struct fringe_line line;	/* --fit-line: the planes seen so far */
 };

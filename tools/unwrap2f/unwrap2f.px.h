@@ -77,6 +77,50 @@ unwrap2f_outside(float v, float lo, float hi, float slack)
 	return px_select(far > slack, 1e30f, px_select(far > 0.0f, 1e-4f, 0.0f));
 }
 
+/*
+ * Is a line of this cost, at position v, the best one? `sure` is the cost up to which no other line
+ * of the field is nearer; near the field's ends those of the other end may be.
+ */
+PX_FN bool
+unwrap2f_is_sure(float cost, float v, float sure, float lo, float hi)
+{
+	return px_both(cost <= sure, px_both(v >= lo, v <= hi));
+}
+
+/* How far the phases lie from the line that was taken, over the distance to the next one; NaN where
+ * there is none. */
+PX_FN float
+unwrap2f_left(float cost, float outside, float per_distance)
+{
+	PX_F square = px_max(cost - outside, 0.0f);
+	PX_F distance = px_sqrt(square) * per_distance;
+
+	return px_select(cost < 1e29f, distance, PX_NAN);
+}
+
+/* A phase with the order that the base's absolute phase gives it; ratio: its turns in one of the
+ * base. The base itself stays as it is, but for rounding. */
+PX_FN float
+unwrap2f_ordered(float base, float ratio, float phase)
+{
+	return unwrap2f_absolute(phase, px_round(unwrap2f_order_estimate(base, ratio, phase)));
+}
+
+/* The mean of all phases in radians of the base: what a phase says more than the base does, ... */
+PX_FN float
+unwrap2f_more(float own, float scale, float base)
+{
+	return own * scale - base;
+}
+
+/* ... the sum of which, weighed, goes to the base; in radians of the phase that has `ratio` turns
+ * in one of the base. */
+PX_FN float
+unwrap2f_fused(float base, float sum, float weight, float ratio)
+{
+	return (base + px_divide(sum, weight)) * ratio;
+}
+
 /* Of two rounding errors the larger one; NaN, which an infinite phase gives, is the largest. */
 PX_FN float
 unwrap2f_worse(float a, float b)

@@ -17,6 +17,7 @@ set_steps(const struct temporal *temporal, const struct unwrap_sequence *sequenc
 	double end_px = (field_px + period_px - 1) / 2;
 
 	steps->n = sequence->n;
+	steps->field_px = field_px;
 	for (size_t r = 0; r < sequence->n; r++) {
 		const struct unwrap_signal *signal = &sequence->signal[r];
 		double rad_per_px = 2 * M_PI / signal->period_px;
