@@ -37,11 +37,19 @@ compare_gaps(const void *a, const void *b)
 	return (left->distance > right->distance) - (left->distance < right->distance);
 }
 
+static float
+sure_cost(double distance)
+{
+	double most = fmin(SURE * distance, NEAR_TURNS);
+
+	return (float)(most * most);
+}
+
 /* Within the field, no other order may fit all phases as well as the right one does. */
 static int
 measure_gaps(double period_px, double field_px, struct order_search *search)
 {
-	double least = 0.25;	/* of a field of one fringe */
+	double least = 0.25, inner = 0.25;	/* of a field of one fringe */
 
 	search->gaps = (size_t)(search->last - search->first);
 	search->gap = calloc(search->gaps, sizeof(*search->gap));
@@ -52,6 +60,7 @@ measure_gaps(double period_px, double field_px, struct order_search *search)
 
 		search->gap[i].orders = (float)orders;
 		search->gap[i].distance = (float)sqrt(square);
+		least = fmin(least, sqrt(square));
 		if (orders * period_px > field_px - 1)
 			continue;
 		if (square < ALIKE_TURNS * ALIKE_TURNS * (double)search->phases)
@@ -59,12 +68,13 @@ measure_gaps(double period_px, double field_px, struct order_search *search)
 			    "all phases repeat after %.6g px of the field of %g px: say "
 			    "--field where less of it is seen",
 			    orders * period_px, field_px);
-		least = fmin(least, sqrt(square));
+		inner = fmin(inner, sqrt(square));
 	}
 	qsort(search->gap, search->gaps, sizeof(*search->gap), compare_gaps);
-	search->distance = (float)least;
-	least = fmin(SURE * least, NEAR_TURNS);
-	search->sure = (float)(least * least);
+	search->distance = (float)inner;
+	search->sure = sure_cost(least);
+	search->inner_sure = sure_cost(inner);
+	search->near = (float)(NEAR_TURNS * NEAR_TURNS);
 	return 0;
 }
 
@@ -130,8 +140,8 @@ order_search_plan(const struct temporal *temporal, double field_px, struct order
 	out->hi = (float)((field_px - 0.5) / period_px);
 	out->slack = 0.25f;
 	/* nearer to an end, an order of the other end may lie in the slack */
-	out->sure_lo = out->slack + (float)(0.5 / period_px);
-	out->sure_hi = (float)((field_px - 1.5) / period_px) - out->slack;
+	out->inner_lo = out->slack + (float)(0.5 / period_px);
+	out->inner_hi = (float)((field_px - 1.5) / period_px) - out->slack;
 	out->first = -1;
 	out->last = (long)ceil(field_px / period_px) + 1;
 	if (out->last > ORDER_SEARCH_MOST)

@@ -27,8 +27,11 @@ struct order_search {
 	float norm;				/* 1/sum ratio^2 */
 	float lo, hi, slack;			/* the field */
 	float distance;			/* the least one between two lines of the field, in turns */
-	float sure;				/* a pixel's distance squared up to which no other line is */
-	float sure_lo, sure_hi;			/* nearer, between these positions */
+	float sure;			/* cost, a distance squared, up to which no other line is nearer */
+	/* the same between these positions: nearer to an end of the field those of the other end
+	 * may be */
+	float inner_sure, inner_lo, inner_hi;
+	float near;			/* cost up to which the gaps tell which lines may be nearer */
 	float chance;		/* median distance of random phases over the least one of lines */
 	long first, last;			/* orders to try */
 	bool complete;				/* pixels that lack a phase are bad; set by the caller */

@@ -23,7 +23,7 @@ struct unwrap2f_block {
 	PX_STRUCT unwrap2f_step step[UNWRAP2F_STEPS];
 	uint phases, channel[UNWRAP2F_PHASES];	/* of the search, and of the orders */
 	float ratio[UNWRAP2F_PHASES];
-	float norm, lo, hi, slack, sure, sure_lo, sure_hi, per_distance;
+	float norm, lo, hi, slack, sure, inner_sure, inner_lo, inner_hi, per_distance;
 	int first, last;
 	uint target, own[UNWRAP2F_PHASES];
 	float scale[UNWRAP2F_PHASES], weight[UNWRAP2F_PHASES];

@@ -141,8 +141,11 @@ search(block_at at, uint x, uint y, inout state s)
 		if (ordered) {
 			order = px_round(s.absolute[i] * UNWRAP2F_TURN - wanted);
 			best = cost_of(at, wanted, x, y, i, order);
-			sure = unwrap2f_is_sure(best, wanted + order, at.b.sure, at.b.sure_lo,
-			    at.b.sure_hi);
+			PX_F v = wanted + order;
+
+			sure = unwrap2f_is_sure(best, v, at.b.sure, at.b.lo, at.b.hi) ||
+			    unwrap2f_is_sure(best, v, at.b.inner_sure, at.b.inner_lo,
+			    at.b.inner_hi);
 		}
 		if (!sure) {
 			best = 2e30f;

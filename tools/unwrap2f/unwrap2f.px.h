@@ -78,8 +78,8 @@ unwrap2f_outside(float v, float lo, float hi, float slack)
 }
 
 /*
- * Is a line of this cost, at position v, the best one? `sure` is the cost up to which no other line
- * of the field is nearer; near the field's ends those of the other end may be.
+ * Is a line of this cost, at position v, the best one? Between the positions lo and hi no other line
+ * is nearer up to the cost `sure`.
  */
 PX_FN bool
 unwrap2f_is_sure(float cost, float v, float sure, float lo, float hi)

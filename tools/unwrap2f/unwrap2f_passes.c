@@ -46,8 +46,9 @@ pack_search(const struct order_search *search, struct unwrap2f_block *block)
 	block->hi = search->hi;
 	block->slack = search->slack;
 	block->sure = search->sure;
-	block->sure_lo = search->sure_lo;
-	block->sure_hi = search->sure_hi;
+	block->inner_sure = search->inner_sure;
+	block->inner_lo = search->inner_lo;
+	block->inner_hi = search->inner_hi;
 	block->per_distance = 1 / search->distance;
 	block->first = (int)search->first;
 	block->last = (int)search->last;

@@ -12,7 +12,6 @@ struct tried_pixels {
 	float phase[UNWRAP_PHASES_MOST][UNWRAP_TILE];	/* the search's own, in turns */
 	float from[UNWRAP_TILE];		/* orders are counted from here */
 	float cost[UNWRAP_TILE], order[UNWRAP_TILE];	/* the best so far */
-	float square[UNWRAP_TILE], shift[UNWRAP_TILE];
 	uint32_t at[UNWRAP_TILE];		/* the pixel of the tile */
 	size_t n;
 } __attribute__((aligned(64)));
@@ -22,6 +21,7 @@ struct unwrap_tile {
 	float absolute[UNWRAP_TILE], residual[UNWRAP_TILE];	/* of the base */
 	uint32_t bad[UNWRAP_TILE];			/* a phase that is needed is missing */
 	uint32_t lacks[UNWRAP_TILE];			/* the search: any phase is */
+	uint32_t doubt[UNWRAP_TILE];			/* which orders may be better */
 	struct tried_pixels all, doubtful;
 	float result[UNWRAP_TILE];			/* absphase */
 	float own[UNWRAP_PHASES_MOST][UNWRAP_TILE];	/* absphase of every phase */
