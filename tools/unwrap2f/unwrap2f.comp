@@ -86,10 +86,10 @@ next_step(block_at at, uint r, uint x, uint y, inout state s)
 	for (int i = 0; i < 4; i++) {
 		PX_F phi = phi4[i];
 		PX_F estimate = unwrap2f_order_estimate(s.absolute[i], at.b.step[r].ratio, phi);
-		PX_F k = px_round(estimate);
+		PX_F k;
 
-		estimate = estimate + unwrap2f_seam(unwrap2f_absolute(phi, k), at.b.step[r].lo,
-		    at.b.step[r].hi, at.b.step[r].span);
+		estimate = unwrap2f_seam(estimate, phi, at.b.step[r].lo, at.b.step[r].hi,
+		    at.b.step[r].span);
 		k = px_round(estimate);
 		s.absolute[i] = unwrap2f_absolute(phi, k);
 		s.residual[i] = unwrap2f_worse(s.residual[i], estimate - k);

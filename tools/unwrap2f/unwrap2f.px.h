@@ -33,12 +33,30 @@ unwrap2f_order_estimate(float coarse, float ratio, float phi)
 	return (coarse * ratio - phi) * UNWRAP2F_TURN;
 }
 
-/* A whole field of `span` turns less, none or one more, for an absolute phase above, in and below
- * [lo, hi). */
+/* What tells against position v, whose order was rounded by `rest`: that, and four times how far it
+ * lies outside the field [lo, hi); all in turns. */
 PX_FN float
-unwrap2f_seam(float absolute, float lo, float hi, float span)
+unwrap2f_against(float rest, float v, float lo, float hi)
 {
-	return px_select(absolute >= hi, -span, px_select(absolute < lo, span, 0.0f));
+	return px_abs(rest) + 4.0f * px_max(px_max(lo - v, v - hi), 0.0f);
+}
+
+/*
+ * The estimate of an order or, near the ends of the field, the one a start's whole period of `span` turns away, as
+ * scatter of the coarse signal may bring a pixel from one end to the other: the one that less tells
+ * against.
+ */
+PX_FN float
+unwrap2f_seam(float estimate, float phi, float lo, float hi, float span)
+{
+	PX_F turns = phi * UNWRAP2F_TURN, k = px_round(estimate);
+	PX_F v = k + turns;
+	PX_F other = estimate + px_select(v < 0.5f * (lo + hi), span, -span);
+	PX_F other_k = px_round(other);
+	PX_F against = unwrap2f_against(estimate - k, v, lo, hi);
+	PX_F against_other = unwrap2f_against(other - other_k, other_k + turns, lo, hi);
+
+	return px_select(against_other < against, other, estimate);
 }
 
 /* The fringe order where the code v counts whole periods from where phi = -offset on. */

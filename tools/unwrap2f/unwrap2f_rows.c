@@ -94,8 +94,6 @@ start_counted(struct unwrap_tile *restrict tile, size_t n, const float *restrict
 	}
 }
 
-/* The step's own phase resolves the end of the field finely, so what the coarser one put on the
- * wrong side of the seam is moved by a whole field. */
 static void
 next_step(struct unwrap_tile *restrict tile, size_t n, const struct unwrap_step *restrict step)
 {
@@ -105,9 +103,9 @@ next_step(struct unwrap_tile *restrict tile, size_t n, const struct unwrap_step 
 	for (size_t i = 0; i < n; i++) {
 		PX_F phi = tile->signal[i];
 		PX_F estimate = unwrap2f_order_estimate(tile->absolute[i], ratio, phi);
-		PX_F k = px_round(estimate);
+		PX_F k;
 
-		estimate = estimate + unwrap2f_seam(unwrap2f_absolute(phi, k), lo, hi, span);
+		estimate = unwrap2f_seam(estimate, phi, lo, hi, span);
 		k = px_round(estimate);
 		tile->absolute[i] = unwrap2f_absolute(phi, k);
 		tile->residual[i] = unwrap2f_worse(tile->residual[i], estimate - k);
@@ -209,11 +207,10 @@ unwrap_by_beat(const struct unwrap_steps *steps, const struct frame *in, size_t 
 		PX_F phi = beat.weight[0] * a[i] + beat.weight[1] * b[i];
 		PX_F coarse = unwrap2f_absolute(phi, unwrap2f_turns_above(phi, beat.lo));
 		PX_F estimate = unwrap2f_order_estimate(coarse, step.ratio, phase[i]);
-		PX_F k = px_round(estimate), rest;
+		PX_F k, rest;
 		bool good;
 
-		estimate = estimate + unwrap2f_seam(unwrap2f_absolute(phase[i], k), step.lo,
-		    step.hi, step.span);
+		estimate = unwrap2f_seam(estimate, phase[i], step.lo, step.hi, step.span);
 		k = px_round(estimate);
 		rest = estimate - k;
 		good = px_abs(rest) <= most;

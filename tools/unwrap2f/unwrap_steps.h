@@ -13,8 +13,8 @@ struct unwrap_step {
 	size_t n, channel[UNWRAP_PHASES_MOST];
 	float weight[UNWRAP_PHASES_MOST];
 	float ratio;			/* period of the step before / this one */
-	float lo, hi;			/* the absolute phase of the field lies in [lo, hi) */
-	float span;			/* turns in the field, between which the seam lies */
+	float lo, hi;			/* the field, in turns; lo of the first step: rad, its turn */
+	float span;			/* turns in a period of the first signal */
 };
 
 enum unwrap_start {
