@@ -9,6 +9,8 @@
 
 #define NOT_TRIED 2e30f		/* a cost larger than that of positions outside the field */
 
+#define WILD_TURNS 1.0f	/* no wrapped phase: not all orders of the field are tried */
+
 enum doubt { SURE_ORDER, NEAR_ORDER, ANY_ORDER };
 
 /* Takes the order `from` + k where it fits the other phases better than the best so far; of two
@@ -95,13 +97,17 @@ load_turns(const struct order_search *search, const struct frame *in, size_t y, 
     size_t n, struct unwrap_tile *restrict tile)
 {
 	memset(tile->lacks, 0, sizeof(tile->lacks));
+	memset(tile->wild, 0, sizeof(tile->wild));
 	for (size_t p = 0; p < search->phases; p++) {
 		const float *restrict phase = frame_floats(in, search->channel[p], y) + x;
 
 		CPU_SIMD
 		for (size_t i = 0; i < n; i++) {
-			tile->all.phase[p][i] = phase[i] * UNWRAP2F_TURN;
+			float turns = phase[i] * UNWRAP2F_TURN;
+
+			tile->all.phase[p][i] = turns;
 			tile->lacks[i] |= px_isnan(phase[i]);
+			tile->wild[i] |= (uint32_t)!(px_abs(turns) <= WILD_TURNS);
 		}
 	}
 	tile->all.n = n;
@@ -149,7 +155,7 @@ find_doubts(const struct order_search *search, struct unwrap_tile *restrict tile
 		bool doubt = (tile->lacks[i] == 0) & !is_sure;
 
 		tile->doubt[i] = px_select(doubt,
-		    px_select(cost < near, (uint32_t)NEAR_ORDER, (uint32_t)ANY_ORDER),
+		    px_select((cost < near) & (tile->wild[i] == 0), (uint32_t)NEAR_ORDER, (uint32_t)ANY_ORDER),
 		    (uint32_t)SURE_ORDER);
 		doubts += (uint32_t)doubt;
 	}

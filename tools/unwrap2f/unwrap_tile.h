@@ -21,6 +21,7 @@ struct unwrap_tile {
 	float absolute[UNWRAP_TILE], residual[UNWRAP_TILE];	/* of the base */
 	uint32_t bad[UNWRAP_TILE];			/* a phase that is needed is missing */
 	uint32_t lacks[UNWRAP_TILE];			/* the search: any phase is */
+	uint32_t wild[UNWRAP_TILE];			/* any phase has more than a turn */
 	uint32_t doubt[UNWRAP_TILE];			/* which orders may be better */
 	struct tried_pixels all, doubtful;
 	float result[UNWRAP_TILE];			/* absphase */
