@@ -63,8 +63,10 @@ after(struct run *run)
 {
 	struct unwrap2f *unwrap = run->priv;
 
+	beat_check_warn(&unwrap->beat);
+	unwrap->check.off |= unwrap->beat.warned;	/* one warning is enough */
 	residual_check_warn(&unwrap->check, "residual");
-	unwrap->jumps.off |= unwrap->check.warned;	/* one warning is enough */
+	unwrap->jumps.off |= unwrap->check.warned | unwrap->beat.warned;
 	jump_check_warn(&unwrap->jumps, unwrap->method == METHOD_GRAY);
 }
 
@@ -203,6 +205,41 @@ plan_orders(const struct run *run, const struct frame_head *in, const struct tem
 	return 0;
 }
 
+/* What tells whether two phases fit their beat: how a turn of each moves the estimate of the order. */
+static int
+plan_beat(const struct temporal *temporal, const struct temporal *ordered,
+    const struct frame_head *in, struct unwrap2f *unwrap)
+{
+	const struct unwrap_steps *steps = &unwrap->steps;
+	bool beat = temporal->phases == 2 && unwrap->method != METHOD_GRAY && steps->n == 2 &&
+	    steps->step[0].n == 2;
+	size_t wanted = ordered->target, other = 1 - wanted;
+	double period_px = temporal->period_px[wanted], n;
+
+	unwrap->jumps.beat_turns = 0;
+	if (steps->n && steps->start == START_FIELD) {
+		unwrap->jumps.beat_px = steps->period_px;
+		unwrap->jumps.beat_turns =
+		    steps->period_px / temporal->period_px[temporal->target];
+	}
+	unwrap->beat.on = beat && unwrap->method != METHOD_BEST;
+	unwrap->check.steps = 0;
+	if (!unwrap->beat.on)
+		return beat_check_plan(&unwrap->beat, in->w, in->h);
+	unwrap->beat.span = steps->period_px / period_px;
+	unwrap->beat.period_px = period_px;
+	unwrap->beat.shorter = period_px < temporal->period_px[other];
+	if (!meta_get(&in->meta, "steps") || meta_number(&in->meta, "steps", 0, &n) < 0)
+		fail_clear();
+	else
+		unwrap->check.steps = n >= 3 && n <= 1000 ? (size_t)n : 0;
+	unwrap->check.number[0] = temporal->number[wanted];
+	unwrap->check.number[1] = temporal->number[other];
+	unwrap->check.weight[0] = unwrap->beat.span + (unwrap->beat.shorter ? -1 : 1);
+	unwrap->check.weight[1] = unwrap->beat.span;
+	return beat_check_plan(&unwrap->beat, in->w, in->h);
+}
+
 /* A code of periods leaves residuals of any size, however right it is; so does nothing at all. */
 static int
 plan_check(const struct temporal *temporal, const struct frame_head *in, struct unwrap2f *unwrap)
@@ -247,6 +284,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	unwrap->orders.wanted |= unwrap->method == METHOD_BEST && unwrap->orders.target > 0;
 	if (plan_check(&temporal, in, unwrap) < 0 ||
+	    plan_beat(&temporal, &ordered, in, unwrap) < 0 ||
 	    jump_check_plan(&unwrap->jumps, in, temporal.axis) < 0)
 		return -1;
 	if (run->verbose && !unwrap->noted && unwrap->method != METHOD_GRAY)
@@ -270,6 +308,7 @@ end(struct run *run)
 	order_search_free(&unwrap->search);
 	residual_check_free(&unwrap->check);
 	jump_check_free(&unwrap->jumps);
+	beat_check_free(&unwrap->beat);
 	fringe_line_free(&unwrap->line);
 }
 

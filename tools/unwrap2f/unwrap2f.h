@@ -2,6 +2,7 @@
 #ifndef UNWRAP2F_H
 #define UNWRAP2F_H
 
+#include "beat_check.h"
 #include "fringe_line.h"
 #include "jump_check.h"
 #include "order_search.h"
@@ -27,6 +28,7 @@ struct unwrap2f {
 	float max_residual;
 	struct residual_check check;
 	struct jump_check jumps;
+	struct beat_check beat;
 	bool noted;			/* the notes of -v on what cannot be checked were given */
 	size_t made;			/* channels that are not passed; they come first */
 	size_t *source_channel;		/* the input channel of output channel c */

@@ -243,6 +243,7 @@ beat_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *ou
 	    residual);
 	if (count) {
 		residual_check_add(&unwrap->check, 0, residual, NULL, in->head.w, count);
+		beat_check_add(&unwrap->beat, 0, y, absolute, residual, NULL, in->head.w);
 		limit(absolute, residual, unwrap->max_residual, in->head.w);
 	}
 }
@@ -264,6 +265,7 @@ tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *o
 			order_search_tile(&unwrap->search, in, y, x, n, unwrap->steps.n > 0, &tile);
 		if (count)
 			residual_check_add(&unwrap->check, x, tile.residual, tile.bad, n, count);
+		beat_check_add(&unwrap->beat, x, y, tile.absolute, tile.residual, tile.bad, n);
 		judge(&tile, n, search, unwrap->max_residual);
 		if (unwrap->orders.wanted)
 			phase_orders_tile(&unwrap->orders, in, y, x, n, &tile);
@@ -281,7 +283,8 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
 
 	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
-		bool wanted = residual_check_wanted(&unwrap->check, y);
+		bool wanted = residual_check_wanted(&unwrap->check, y) ||
+		    beat_check_wanted(&unwrap->beat, y);
 		uint count[RESIDUAL_CHECK_BINS] = { 0 };
 
 		if (by_beat)

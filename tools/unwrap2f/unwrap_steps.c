@@ -18,6 +18,7 @@ set_steps(const struct temporal *temporal, const struct unwrap_sequence *sequenc
 
 	steps->n = sequence->n;
 	steps->field_px = field_px;
+	steps->period_px = period_px;
 	for (size_t r = 0; r < sequence->n; r++) {
 		const struct unwrap_signal *signal = &sequence->signal[r];
 		struct unwrap_step *step = &steps->step[r];

@@ -29,6 +29,7 @@ struct unwrap_steps {
 	enum unwrap_start start;
 	size_t n;
 	struct unwrap_step step[UNWRAP_PHASES_MOST + 1];
+	double period_px;			/* of the first signal */
 	double field_px;			/* what the first signal is taken to span */
 	size_t index;				/* the Gray code's channel, if it takes part */
 	float gray_step, gray_offset;		/* rad */
