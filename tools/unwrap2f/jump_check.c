@@ -73,7 +73,7 @@ _Static_assert(sizeof(struct jump_sums) == SUMS * sizeof(double), "nothing but s
 /* A pair of neighbours on its line, with the one before and the one behind; weight: the product of
  * their amplitudes. */
 static inline void
-add_pair(double sum[SUMS], float beat, float before, float a, float b, float behind, float weight)
+add_pair(double sum[SUMS], float before, float a, float b, float behind, float weight)
 {
 	float jump = (b - a) / TURN, turns = rintf(jump);
 	bool whole = fabsf(jump - turns) < (float)NEAR;
@@ -86,8 +86,6 @@ add_pair(double sum[SUMS], float beat, float before, float a, float b, float beh
 	 * plane */
 	if (fabsf(jump) < 0.5f || fabsf(b - before) < TURN / 2 || fabsf(behind - a) < TURN / 2)
 		return;
-	if (fabsf(jump) > beat)
-		sum[jump > 0 ? 6 : 7]++;
 	sum[!whole ? 4 : turns == 1 ? 1 : turns == -1 ? 2 : 3] += (double)weight;
 	sum[5] += whole;
 }
@@ -137,7 +135,7 @@ look_along_row(const struct jump_check *check, const struct frame *in, const flo
 	last = modulation ? modulation[0] * texture[0] : 1;
 	for (size_t x = 0; x + 1 < w; x++, last = next) {
 		next = modulation ? modulation[x + 1] * texture[x + 1] : 1;
-		add_pair(sum, INFINITY, x > 0 ? absolute[x - 1] : NAN, absolute[x], absolute[x + 1],
+		add_pair(sum, x > 0 ? absolute[x - 1] : NAN, absolute[x], absolute[x + 1],
 		    x + 2 < w ? absolute[x + 2] : NAN, last * next);
 	}
 }
@@ -174,17 +172,37 @@ jump_check_row(const struct jump_check *check, const struct frame *in, const flo
 		__atomic_store(&kept[i], &sum[i], __ATOMIC_RELAXED);
 }
 
-/* The pairs of rows that were kept: the middle ones of four. */
+/* How many pairs that are so far apart a jump lies between, in a line. */
+static size_t
+pairs_apart(const struct jump_check *check)
+{
+	if (!check->along_y)
+		return APART / APART_STEP;
+	return check->step < APART ? APART / check->step : 1;
+}
+
+/* The pairs of rows that were kept: the middle ones of four, and those further apart. */
 static void
 look_along_columns(struct jump_check *check)
 {
+	size_t apart = pairs_apart(check), stride = 2 * KEPT * check->w;
+	float beat = check_beat(check);
+
+	for (size_t i = 0; i + apart < check->rows; i++) {
+		const float *a = check->kept + i * stride, *b = a + apart * stride;
+
+		for (size_t x = 0; x < check->w; x++) {
+			check->row[i].beat_up += (b[x] - a[x]) / TURN > beat;
+			check->row[i].beat_down += (a[x] - b[x]) / TURN > beat;
+		}
+	}
 	for (size_t i = 0; i < check->rows; i++) {
 		const float *absolute = check->kept + i * 2 * KEPT * check->w;
 		const float *weight = absolute + KEPT * check->w;
 		size_t w = check->w;
 
 		for (size_t x = 0; x < w; x++)
-			add_pair((double *)&check->row[i], check_beat(check), absolute[x], absolute[w + x],
+			add_pair((double *)&check->row[i], absolute[x], absolute[w + x],
 			    absolute[2 * w + x], absolute[3 * w + x],
 			    weight[w + x] * weight[2 * w + x]);
 	}
@@ -212,9 +230,8 @@ passes_beat(const struct jump_check *check, const struct jump_sums *sums)
 {
 	double excess = fabs(sums->beat_up - sums->beat_down);
 
-	return excess >= BEATS_LEAST * (check->along_y ? 1 : APART / APART_STEP) &&
-	    excess * excess > BEATS_SQUARE * (sums->beat_up + sums->beat_down) *
-	    (check->along_y ? 0.5 : 1);
+	return excess >= (double)(BEATS_LEAST * pairs_apart(check)) &&
+	    excess * excess > BEATS_SQUARE * (sums->beat_up + sums->beat_down);
 }
 
 void

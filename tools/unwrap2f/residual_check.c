@@ -28,6 +28,8 @@
 #define SHARP 0.75
 #define SHARP_SHIFT 0.06
 #define LATE_NEAR 0.025
+#define ALIKE_FAR 0.25		/* of the way to the next order */
+#define ALIKE_SPREAD 1.5
 
 /* Cells of a Gray code leave residuals up to half a cell, on both sides of 0 where phase and code
  * have one origin: right captures of three rigs are off by 0.000 to 0.016. */
@@ -133,6 +135,19 @@ late_phases(const struct residual_check *check, double shift)
 	return late;
 }
 
+/*
+ * Do distances from the best order, which are positive, lie close together and far from 0? Scatter
+ * of three phases spreads them by 5 from the twentieth part to the third quarter, of 16 by 1.58.
+ */
+static bool
+are_alike(const struct residual_check *check, const double *share)
+{
+	double lo = quantile(share, 0.5, TAIL);
+	double hi = quantile(share, 0.5, 0.75);
+
+	return check->positive && lo > ALIKE_FAR * (double)check->scale && hi < ALIKE_SPREAD * lo;
+}
+
 static void
 judge(struct residual_check *check, const char *object, const double *share)
 {
@@ -162,6 +177,9 @@ judge(struct residual_check *check, const char *object, const double *share)
 		warn(object, "phase and Gray code lie about %.0f degrees beside each other: a "
 		    "phasewrap --phase-origin that is %s by as much fits (or --gray-offset)",
 		    360 * fabs(shift), shift < 0 ? "larger" : "smaller");
+	else if (are_alike(check, share))
+		warn(object, "all lie alike far from the best order, as where one of the phases begins an "
+		    "image early or late, or its period is wrong");
 	else if (far > FAR_SHARE && very_far > VERY_FAR_SHARE)
 		warn(object, "as large as from random fringe orders: wrong or swapped periods, a "
 		    "wrong phase origin, or mostly unlit pixels (phasewrap --min-amplitude)");
