@@ -5,7 +5,8 @@
  * whose coordinates are turns and repeat after a turn; a pixel belongs to the line that it lies
  * nearest to, its distance being the root of the sum of squares over all phases. A pixel that lies
  * nearer to a line than half the least distance between two lines belongs to no other one, so that
- * whatever found that line (a sequence of beats) found the best one. Only other pixels are searched.
+ * whatever found that line (a sequence of beats) found the best one. Only other pixels are
+ * searched.
  */
 #ifndef ORDER_SEARCH_H
 #define ORDER_SEARCH_H
@@ -22,19 +23,20 @@ struct order_gap {
 
 /* All fringe orders of the field are tried; positions and slack in turns of the base. */
 struct order_search {
-	size_t phases, channel[UNWRAP_PHASES_MOST];	/* the base, of the shortest period, first */
+	/* the base, of the shortest period, is the first phase */
+	size_t phases, channel[UNWRAP_PHASES_MOST];
 	float ratio[UNWRAP_PHASES_MOST];	/* turns of this phase in one of the base */
-	float norm;				/* 1/sum ratio^2 */
-	float lo, hi, slack;			/* the field */
-	float distance;			/* the least one between two lines of the field, in turns */
-	float sure;			/* cost, a distance squared, up to which no other line is nearer */
+	float norm;		/* 1/sum ratio^2 */
+	float lo, hi, slack;	/* the field */
+	float distance;		/* the least one between two lines of the field, in turns */
+	float sure;		/* cost, a distance squared, up to which no other line is nearer */
 	/* the same between these positions: nearer to an end of the field those of the other end
 	 * may be */
 	float inner_sure, inner_lo, inner_hi;
-	float near;			/* cost up to which the gaps tell which lines may be nearer */
+	float near;		/* cost up to which the gaps tell which lines may be nearer */
 	float chance;		/* median distance of random phases over the least one of lines */
-	long first, last;			/* orders to try */
-	bool complete;				/* pixels that lack a phase are bad; set by the caller */
+	long first, last;	/* orders to try */
+	bool complete;		/* pixels that lack a phase are bad; set by the caller */
 	struct order_gap *gap;			/* by distance; owned */
 	size_t gaps;
 };

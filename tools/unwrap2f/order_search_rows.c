@@ -1,4 +1,4 @@
-/* The search on the processor: all pixels of a tile at their first order, then the doubtful ones. */
+/* The search on the processor: all pixels of a tile at their first order, then doubtful ones. */
 #include "unwrap_tile.h"
 
 #include <math.h>
@@ -155,7 +155,8 @@ find_doubts(const struct order_search *search, struct unwrap_tile *restrict tile
 		bool doubt = (tile->lacks[i] == 0) & !is_sure;
 
 		tile->doubt[i] = px_select(doubt,
-		    px_select((cost < near) & (tile->wild[i] == 0), (uint32_t)NEAR_ORDER, (uint32_t)ANY_ORDER),
+		    px_select((cost < near) & (tile->wild[i] == 0), (uint32_t)NEAR_ORDER,
+		    (uint32_t)ANY_ORDER),
 		    (uint32_t)SURE_ORDER);
 		doubts += (uint32_t)doubt;
 	}

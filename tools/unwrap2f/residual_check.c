@@ -178,8 +178,8 @@ judge(struct residual_check *check, const char *object, const double *share)
 		    "phasewrap --phase-origin that is %s by as much fits (or --gray-offset)",
 		    360 * fabs(shift), shift < 0 ? "larger" : "smaller");
 	else if (are_alike(check, share))
-		warn(object, "all lie alike far from the best order, as where one of the phases begins an "
-		    "image early or late, or its period is wrong");
+		warn(object, "all lie alike far from the best order, as where one of the phases "
+		    "begins an image early or late, or its period is wrong");
 	else if (far > FAR_SHARE && very_far > VERY_FAR_SHARE)
 		warn(object, "as large as from random fringe orders: wrong or swapped periods, a "
 		    "wrong phase origin, or mostly unlit pixels (phasewrap --min-amplitude)");

@@ -117,47 +117,6 @@ init(struct run *run)
 
 /* ---- planning ---- */
 
-/*
- * A sequence, if there is one, and the search: of all orders where there is none, and of the field
- * that the sequence spans where its width is not known.
- */
-static int
-choose_search(const struct temporal *temporal, struct unwrap2f *unwrap)
-{
-	struct temporal base = *temporal;
-	double field_px = temporal->field_px;
-
-	base.target = temporal_shortest(temporal);
-	if (temporal->phases > 1 && (field_px > 0 || !unwrap->search.complete) &&
-	    unwrap_steps_by_phases(&base, UNWRAP_PHASES | UNWRAP_BEATS, &unwrap->steps) < 0) {
-		if (field_px == 0)
-			return -1;
-		fail_clear();
-		unwrap->steps.n = 0;
-	}
-	if (field_px == 0)
-		field_px = unwrap->steps.field_px;
-	return order_search_plan(temporal, field_px, &unwrap->search);
-}
-
-/* By the best orders from three phases on; by the sequence alone where orders look alike to the
- * search. */
-static int
-choose_auto(struct run *run, const struct temporal *temporal, struct unwrap2f *unwrap)
-{
-	unwrap->search.complete = false;
-	if (choose_search(temporal, unwrap) == 0) {
-		unwrap->method = METHOD_BEST;
-		return 0;
-	}
-	if (unwrap->steps.n == 0)
-		return -1;
-	if (run->verbose && !unwrap->noted)
-		note(NULL, "by beats, not by the best orders: %s", fail_message());
-	fail_clear();
-	return unwrap_steps_by_phases(temporal, UNWRAP_PHASES | UNWRAP_BEATS, &unwrap->steps);
-}
-
 static int
 choose_steps(struct run *run, const struct frame_head *in, const struct temporal *temporal,
     struct unwrap2f *unwrap)
@@ -182,9 +141,9 @@ choose_steps(struct run *run, const struct frame_head *in, const struct temporal
 	if (unwrap->method == METHOD_GRAY)
 		return unwrap_steps_by_gray(temporal, parameters->gray_offset, &unwrap->steps);
 	if (unwrap->method == METHOD_BEST)
-		return choose_search(temporal, unwrap);
+		return unwrap2f_plan_best(temporal, unwrap);
 	if (unwrap->method == METHOD_AUTO && temporal->phases > 2)
-		return choose_auto(run, temporal, unwrap);
+		return unwrap2f_plan_auto(run, temporal, unwrap);
 	return unwrap_steps_by_phases(temporal, signals[unwrap->method], &unwrap->steps);
 }
 
@@ -203,41 +162,6 @@ plan_orders(const struct run *run, const struct frame_head *in, const struct tem
 	if (parameters->fuse && temporal->phases == 1 && !unwrap->noted)
 		warn("--fuse", "there is one phase along %c: nothing to fuse", temporal->axis);
 	return 0;
-}
-
-/* What tells whether two phases fit their beat: how a turn of each moves the estimate of the order. */
-static int
-plan_beat(const struct temporal *temporal, const struct temporal *ordered,
-    const struct frame_head *in, struct unwrap2f *unwrap)
-{
-	const struct unwrap_steps *steps = &unwrap->steps;
-	bool beat = temporal->phases == 2 && unwrap->method != METHOD_GRAY && steps->n == 2 &&
-	    steps->step[0].n == 2;
-	size_t wanted = ordered->target, other = 1 - wanted;
-	double period_px = temporal->period_px[wanted], n;
-
-	unwrap->jumps.beat_turns = 0;
-	if (steps->n && steps->start == START_FIELD) {
-		unwrap->jumps.beat_px = steps->period_px;
-		unwrap->jumps.beat_turns =
-		    steps->period_px / temporal->period_px[temporal->target];
-	}
-	unwrap->beat.on = beat && unwrap->method != METHOD_BEST;
-	unwrap->check.steps = 0;
-	if (!unwrap->beat.on)
-		return beat_check_plan(&unwrap->beat, in->w, in->h);
-	unwrap->beat.span = steps->period_px / period_px;
-	unwrap->beat.period_px = period_px;
-	unwrap->beat.shorter = period_px < temporal->period_px[other];
-	if (!meta_get(&in->meta, "steps") || meta_number(&in->meta, "steps", 0, &n) < 0)
-		fail_clear();
-	else
-		unwrap->check.steps = n >= 3 && n <= 1000 ? (size_t)n : 0;
-	unwrap->check.number[0] = temporal->number[wanted];
-	unwrap->check.number[1] = temporal->number[other];
-	unwrap->check.weight[0] = unwrap->beat.span + (unwrap->beat.shorter ? -1 : 1);
-	unwrap->check.weight[1] = unwrap->beat.span;
-	return beat_check_plan(&unwrap->beat, in->w, in->h);
 }
 
 /* A code of periods leaves residuals of any size, however right it is; so does nothing at all. */
@@ -284,7 +208,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	unwrap->orders.wanted |= unwrap->method == METHOD_BEST && unwrap->orders.target > 0;
 	if (plan_check(&temporal, in, unwrap) < 0 ||
-	    plan_beat(&temporal, &ordered, in, unwrap) < 0 ||
+	    unwrap2f_plan_beat(&temporal, &ordered, in, unwrap) < 0 ||
 	    jump_check_plan(&unwrap->jumps, in, temporal.axis) < 0)
 		return -1;
 	if (run->verbose && !unwrap->noted && unwrap->method != METHOD_GRAY)

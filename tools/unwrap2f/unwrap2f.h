@@ -35,6 +35,20 @@ struct unwrap2f {
 	struct fringe_line line;	/* --fit-line: the planes seen so far */
 };
 
+/*
+ * A sequence, if there is one, and the search: of all orders where there is none, and of the field
+ * that the sequence spans where its width is not known. -1 after fail().
+ */
+int unwrap2f_plan_best(const struct temporal *, struct unwrap2f *);
+/* By the best orders, or by the sequence alone where orders look alike to the search. -1 after
+ * fail(). */
+int unwrap2f_plan_auto(const struct run *, const struct temporal *, struct unwrap2f *);
+/* What tells whether two phases fit their beat: how a turn of each moves the estimate of the order.
+ * `ordered` is the phases with the one that the sequence ends in as their target. -1 after
+ * fail(). */
+int unwrap2f_plan_beat(const struct temporal *, const struct temporal *ordered,
+    const struct frame_head *in, struct unwrap2f *);
+
 /* struct body's `rows` and `passes`. */
 void unwrap2f_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
     size_t y1, const struct row_scratch *);
