@@ -29,7 +29,7 @@ load mistakes.bash
 			"$data/slsdk_david_stereo/$side"/phase_*.png "$data/slsdk_david_stereo/$side"/gray_*.png , unwrap2f -o a.nrrd
 	done
 	right fringepipe phasewrap -n 8 -p 24.4,23.7222222,23.0810811 --sign -1 "$box"/f3[567]_*.png , unwrap2f -o a.nrrd
-	mistake "do --period" fringepipe phasewrap -n 8 -p 23.7222222,24.4,23.0810811 --sign -1 \
+	mistake "wrong or swapped periods" fringepipe phasewrap -n 8 -p 23.7222222,24.4,23.0810811 --sign -1 \
 		"$box"/f3[567]_*.png , unwrap2f -o a.nrrd
 	for side in left right; do
 		angel=$data/dtu_angel_2freq_rectified/$side

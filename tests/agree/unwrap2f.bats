@@ -9,5 +9,10 @@ float phase1:-3.14..3.14 phase2:-3.14..3.14 phase3:-3.14..3.14 | period_px:=48 5
 float phase:-3.14..3.14 index:0..63 | period_px:=20; axis:=x; gray_cell:=period; gray_planes:=6 | unwrap2f
 float phase:-3.14..3.14 index:0..1023 | period_px:=20; axis:=x; gray_cell:=column; gray_planes:=10 | unwrap2f -m gray
 float phase1:-3.14..3.14 phase2:-3.14..3.14 | period_px:=60 66; axis:=x x | unwrap2f --line 800,30
+float phase1:-3.14..3.14 phase2:-3.14..3.14 phase3:-3.14..3.14 phase4:-3.14..3.14 texture:0..1 | period_px:=18 23 31 650; axis:=x x x x; projector_px:=650 512 | unwrap2f
+float phase1:-3.14..3.14 phase2:-3.14..3.14 phase3:-3.14..3.14 texture:0..1 | period_px:=60 66 78; axis:=x x x; projector_px:=640 512 | unwrap2f --fuse --all
+float phase1:-3.14..3.14 phase2:-3.14..3.14 phase3:-3.14..3.14 | period_px:=66 60 78; axis:=x x x; projector_px:=1920 512 | unwrap2f -u 1 --fuse --sigma 1,2,3
+float phase1:-3.14..3.14 phase2:-3.14..3.14 texture:0..1 | period_px:=60 66; axis:=x x | unwrap2f --fuse --all --max-residual 0.3
+float phase1:-3.14..3.14 phase2:-3.14..3.14 index:0..63 | period_px:=20 18; axis:=x x; gray_cell:=half; gray_planes:=6 | unwrap2f --fuse --all
 CASES
 }

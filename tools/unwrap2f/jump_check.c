@@ -11,6 +11,14 @@
 #define FAR_SHARE 0.001		/* of a Gray code: its first planes have few edges */
 #define LEAST 6		/* pairs that jump by whole turns, from which on it is no chance */
 
+/* Jumps by a beat: of pixels so far apart, for scatter lets pixels near the beat's end change sides; by
+ * most of its turns, for the phase rises in between. No right phase jumps so far. */
+#define APART 24
+#define APART_STEP 3
+#define MOST_OF_BEAT 0.8
+#define BEATS_LEAST 5		/* lines that do */
+#define BEATS_SQUARE 30		/* the excess of one direction, squared, over all: random is 3 */
+
 /* Shares of the weight. On right captures of seven rigs 0.0004 at most jump by whole turns; with
  * wrong orders 0.01 to 0.1 do. Jumps of any size are whole numbers, within NEAR, by a quarter. */
 #define WHOLE_SHARE 0.004
@@ -58,10 +66,14 @@ jump_check_free(struct jump_check *check)
 	check->kept = NULL;
 }
 
+#define SUMS 8		/* of struct jump_sums */
+
+_Static_assert(sizeof(struct jump_sums) == SUMS * sizeof(double), "nothing but sums");
+
 /* A pair of neighbours on its line, with the one before and the one behind; weight: the product of
  * their amplitudes. */
 static inline void
-add_pair(double sum[6], float before, float a, float b, float behind, float weight)
+add_pair(double sum[SUMS], float before, float a, float b, float behind, float weight)
 {
 	float jump = (b - a) / TURN, turns = rintf(jump);
 	bool whole = fabsf(jump - turns) < (float)NEAR;
@@ -76,6 +88,13 @@ add_pair(double sum[6], float before, float a, float b, float behind, float weig
 		return;
 	sum[!whole ? 4 : turns == 1 ? 1 : turns == -1 ? 2 : 3] += (double)weight;
 	sum[5] += whole;
+}
+
+/* How many turns are a jump by a beat. */
+static float
+check_beat(const struct jump_check *check)
+{
+	return check->beat_turns >= 2 ? (float)(MOST_OF_BEAT * check->beat_turns) : INFINITY;
 }
 
 /* The amplitudes of row y of `in`, or 1. */
@@ -103,7 +122,7 @@ keep_row(const struct jump_check *check, const struct frame *in, const float *ab
 
 static void
 look_along_row(const struct jump_check *check, const struct frame *in, const float *absolute,
-    size_t y, double sum[6])
+    size_t y, double sum[SUMS])
 {
 	const float *modulation = NULL, *texture = NULL;
 	size_t w = check->w;
@@ -121,11 +140,24 @@ look_along_row(const struct jump_check *check, const struct frame *in, const flo
 	}
 }
 
+static void
+look_apart(const struct jump_check *check, const float *absolute, double sum[SUMS])
+{
+	float beat = check_beat(check);
+
+	for (size_t x = 0; x + APART < check->w; x += APART_STEP) {
+		float jump = (absolute[x + APART] - absolute[x]) / TURN;
+
+		sum[6] += jump > beat;
+		sum[7] += jump < -beat;
+	}
+}
+
 void
 jump_check_row(const struct jump_check *check, const struct frame *in, const float *absolute,
     size_t y)
 {
-	double sum[6] = { 0 }, *kept;
+	double sum[SUMS] = { 0 }, *kept;
 
 	if (check->off)
 		return;
@@ -134,15 +166,36 @@ jump_check_row(const struct jump_check *check, const struct frame *in, const flo
 	if (check->along_y || y % check->step)
 		return;
 	look_along_row(check, in, absolute, y, sum);
+	look_apart(check, absolute, sum);
 	kept = (double *)&check->row[y / check->step];
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < SUMS; i++)
 		__atomic_store(&kept[i], &sum[i], __ATOMIC_RELAXED);
 }
 
-/* The pairs of rows that were kept: the middle ones of four. */
+/* How many pairs that are so far apart a jump lies between, in a line. */
+static size_t
+pairs_apart(const struct jump_check *check)
+{
+	if (!check->along_y)
+		return APART / APART_STEP;
+	return check->step < APART ? APART / check->step : 1;
+}
+
+/* The pairs of rows that were kept: the middle ones of four, and those further apart. */
 static void
 look_along_columns(struct jump_check *check)
 {
+	size_t apart = pairs_apart(check), stride = 2 * KEPT * check->w;
+	float beat = check_beat(check);
+
+	for (size_t i = 0; i + apart < check->rows; i++) {
+		const float *a = check->kept + i * stride, *b = a + apart * stride;
+
+		for (size_t x = 0; x < check->w; x++) {
+			check->row[i].beat_up += (b[x] - a[x]) / TURN > beat;
+			check->row[i].beat_down += (a[x] - b[x]) / TURN > beat;
+		}
+	}
 	for (size_t i = 0; i < check->rows; i++) {
 		const float *absolute = check->kept + i * 2 * KEPT * check->w;
 		const float *weight = absolute + KEPT * check->w;
@@ -171,6 +224,16 @@ cause(const struct jump_sums *sums, bool gray)
 	return "do --gray-cell, --period and phasewrap --sign fit the patterns?";
 }
 
+/* In several lines, in one direction. */
+static bool
+passes_beat(const struct jump_check *check, const struct jump_sums *sums)
+{
+	double excess = fabs(sums->beat_up - sums->beat_down);
+
+	return excess >= (double)(BEATS_LEAST * pairs_apart(check)) &&
+	    excess * excess > BEATS_SQUARE * (sums->beat_up + sums->beat_down);
+}
+
 void
 jump_check_warn(struct jump_check *check, bool gray)
 {
@@ -188,9 +251,19 @@ jump_check_warn(struct jump_check *check, bool gray)
 		sums.far += check->row[i].far;
 		sums.loose += check->row[i].loose;
 		sums.pairs += check->row[i].pairs;
+		sums.beat_up += check->row[i].beat_up;
+		sums.beat_down += check->row[i].beat_down;
 	}
 	memset(check->row, 0, check->rows * sizeof(*check->row));
 	whole = sums.up + sums.down + sums.far;
+	if (passes_beat(check, &sums)) {
+		check->off = check->warned = true;
+		warn("absphase", "%s by %.3g turns from a pixel to the next, as at the end of a beat "
+		    "that is too short: is more than %.5g px of the projector seen? A third period, "
+		    "a Gray code or --line tells", sums.beat_up > sums.beat_down ? "rises" : "falls",
+		    check->beat_turns, check->beat_px);
+		return;
+	}
 	if (sums.pairs < LEAST || whole < sums.loose ||
 	    (whole - sums.loose / 3 < WHOLE_SHARE * sums.all &&
 		!(gray && sums.far - sums.loose > FAR_SHARE * sums.all)))

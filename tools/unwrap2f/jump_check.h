@@ -6,6 +6,9 @@
  * are noise, does not count, nor pixels that differ from both neighbours alone. Sums are kept by
  * row, so that the warning does not depend on threads or bands. Neighbours lie in a row, or for
  * phases that vary along y in a column.
+ *
+ * Where the field is wider than the beat that begins the sequence, the absolute phase falls by as many
+ * turns as a beat has, once in a row and nowhere else: such jumps count by themselves.
  */
 #ifndef JUMP_CHECK_H
 #define JUMP_CHECK_H
@@ -20,6 +23,7 @@ struct jump_sums {
 	double far;		/* by more, a whole number */
 	double loose;		/* by half a turn or more, no whole number */
 	double pairs;		/* number of those that jump by whole turns */
+	double beat_up, beat_down;	/* number of those, further apart, that jump by a beat */
 };
 
 struct jump_check {
@@ -30,6 +34,8 @@ struct jump_check {
 	float *kept;
 	size_t modulation, texture;	/* the input's channels, or NO_CHANNEL */
 	struct jump_sums *row;
+	double beat_turns;	/* turns in the beat that begins the sequence; 0: none. */
+	double beat_px;		/* its period. The caller sets both. */
 	bool off, warned;
 };
 

@@ -3,39 +3,82 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/px.h"
 
 #define ALIKE_TURNS 0.005	/* root mean square: smaller than what is left of any scatter */
 
+/* Pixels so near to a line lie nearer than half a turn to it in every phase: then what separates
+ * two lines is known but for no whole turns. */
+#define NEAR_TURNS 0.124
+#define SURE 0.49		/* of the distance of two lines; rounding errors are smaller than 0.01 */
+
+/* How far the line of `orders` more lies away, squared. */
+static double
+gap_square(const struct order_search *search, double orders)
+{
+	double square = 0, shift = 0;
+
+	for (size_t i = 1; i < search->phases; i++) {
+		double e = remainder(search->ratio[i] * orders, 1);
+
+		square += e * e;
+		shift += search->ratio[i] * e;
+	}
+	return fmax(square - shift * shift * search->norm, 0);
+}
+
+static int
+compare_gaps(const void *a, const void *b)
+{
+	const struct order_gap *left = a, *right = b;
+
+	return (left->distance > right->distance) - (left->distance < right->distance);
+}
+
+static float
+sure_cost(double distance)
+{
+	double most = fmin(SURE * distance, NEAR_TURNS);
+
+	return (float)(most * most);
+}
+
 /* Within the field, no other order may fit all phases as well as the right one does. */
 static int
-check_search(const struct temporal *temporal, const struct order_search *search)
+measure_gaps(double period_px, double field_px, struct order_search *search)
 {
-	double period_px = temporal->period_px[temporal->target];
+	double least = 0.25, inner = 0.25;	/* of a field of one fringe */
 
-	for (double k = 1; k * period_px <= temporal->field_px - 1; k++) {
-		double square = 0, shift = 0;
+	search->gaps = (size_t)(search->last - search->first);
+	search->gap = calloc(search->gaps, sizeof(*search->gap));
+	if (!search->gap)
+		return fail_memory();
+	for (size_t i = 0; i < search->gaps; i++) {
+		double orders = (double)(i + 1), square = gap_square(search, orders);
 
-		for (size_t i = 1; i < search->phases; i++) {
-			double e = remainder(search->ratio[i] * k, 1);
-
-			square += e * e;
-			shift += search->ratio[i] * e;
-		}
-		square = (square - shift * shift * search->norm) * search->mean;
-		if (square < ALIKE_TURNS * ALIKE_TURNS)
+		search->gap[i].orders = (float)orders;
+		search->gap[i].distance = (float)sqrt(square);
+		least = fmin(least, sqrt(square));
+		if (orders * period_px > field_px - 1)
+			continue;
+		if (square < ALIKE_TURNS * ALIKE_TURNS * (double)search->phases)
 			return fail(NULL,
 			    "all phases repeat after %.6g px of the field of %g px: say "
 			    "--field where less of it is seen",
-			    k * period_px, temporal->field_px);
+			    orders * period_px, field_px);
+		inner = fmin(inner, sqrt(square));
 	}
+	qsort(search->gap, search->gaps, sizeof(*search->gap), compare_gaps);
+	search->distance = (float)inner;
+	search->sure = sure_cost(least);
+	search->inner_sure = sure_cost(inner);
+	search->near = (float)(NEAR_TURNS * NEAR_TURNS);
 	return 0;
 }
 
-/* What the best order leaves of the phases of chance i, mean square. */
+/* What the best order leaves of the phases of chance i, the sum of squares. */
 static float
 chance_cost(const struct order_search *search, uint i)
 {
@@ -55,13 +98,13 @@ chance_cost(const struct order_search *search, uint i)
 		cost = square - shift * shift * search->norm;
 		least = cost < least ? cost : least;
 	}
-	return px_max(least, 0) * search->mean;
+	return px_max(least, 0);
 }
 
 #define CHANCES 127
 
 static float
-chance_residual(const struct order_search *search)
+chance_distance(const struct order_search *search)
 {
 	float cost[CHANCES];
 
@@ -72,17 +115,19 @@ chance_residual(const struct order_search *search)
 }
 
 int
-order_search_plan(const struct temporal *temporal, struct order_search *out)
+order_search_plan(const struct temporal *temporal, double field_px, struct order_search *out)
 {
-	double period_px = temporal->period_px[temporal->target], sum = 0;
+	size_t base = temporal_shortest(temporal);
+	double period_px = temporal->period_px[base], sum = 0;
 
+	order_search_free(out);
 	if (temporal->phases < 2)
 		return fail(NULL, "--method=best is for several phases, the input has one");
-	if (temporal->field_px == 0)
+	if (field_px == 0)
 		return fail(NULL, "--method=best needs the width of the field: give --field");
-	memset(out, 0, sizeof(*out));
+	*out = (struct order_search){ .complete = out->complete };
 	for (size_t i = 0; i < temporal->phases; i++) {
-		size_t from = i == 0 ? temporal->target : i <= temporal->target ? i - 1 : i;
+		size_t from = temporal_from_base(base, i);
 		double ratio = period_px / temporal->period_px[from];
 
 		out->channel[i] = temporal->channel[from];
@@ -91,17 +136,26 @@ order_search_plan(const struct temporal *temporal, struct order_search *out)
 	}
 	out->phases = temporal->phases;
 	out->norm = (float)(1 / sum);
-	out->mean = (float)(1 / (double)temporal->phases);
 	out->lo = (float)(-0.5 / period_px);
-	out->hi = (float)((temporal->field_px - 0.5) / period_px);
+	out->hi = (float)((field_px - 0.5) / period_px);
 	out->slack = 0.25f;
+	/* nearer to an end, an order of the other end may lie in the slack */
+	out->inner_lo = out->slack + (float)(0.5 / period_px);
+	out->inner_hi = (float)((field_px - 1.5) / period_px) - out->slack;
 	out->first = -1;
-	out->last = (long)ceil(temporal->field_px / period_px) + 1;
+	out->last = (long)ceil(field_px / period_px) + 1;
 	if (out->last > ORDER_SEARCH_MOST)
 		return fail(NULL, "--method=best: %ld fringes in the field, at most %d",
 		    out->last - 1, ORDER_SEARCH_MOST);
-	if (check_search(temporal, out) < 0)
+	if (measure_gaps(period_px, field_px, out) < 0)
 		return -1;
-	out->chance = chance_residual(out);
+	out->chance = chance_distance(out) / out->distance;
 	return 0;
+}
+
+void
+order_search_free(struct order_search *search)
+{
+	free(search->gap);
+	search->gap = NULL;
 }

@@ -24,6 +24,13 @@
 #define SHIFT 0.125
 #define AGREEMENT 0.4
 
+/* One of two phases that begins an image early or late: the shift is sharp, and known. */
+#define SHARP 0.75
+#define SHARP_SHIFT 0.06
+#define LATE_NEAR 0.025
+#define ALIKE_FAR 0.25		/* of the way to the next order */
+#define ALIKE_SPREAD 1.5
+
 /* Cells of a Gray code leave residuals up to half a cell, on both sides of 0 where phase and code
  * have one origin: right captures of three rigs are off by 0.000 to 0.016. */
 #define TAIL 0.05		/* on each side: noise, pixels in the dark */
@@ -74,6 +81,8 @@ void
 residual_check_keep(const struct residual_check *check, size_t y,
     const uint32_t count[RESIDUAL_CHECK_BINS])
 {
+	if (!residual_check_wanted(check, y))
+		return;
 	for (size_t b = 0; b < RESIDUAL_CHECK_BINS; b++)
 		__atomic_store_n(&check->count[y / check->step][b], count[b],
 		    __ATOMIC_RELAXED);
@@ -110,10 +119,40 @@ edge_shift(const double *share, double mean, double cell)
 	return hi > end || lo < -end ? (lo + hi) / 2 : 0;
 }
 
+/* Which of the phases, one image early or late, shifts all residuals so? One bit for each. */
+static unsigned
+late_phases(const struct residual_check *check, double shift)
+{
+	unsigned late = 0;
+
+	for (size_t i = 0; check->steps && i < 2; i++) {
+		double step = check->weight[i] / (double)check->steps;
+
+		if (fabs(remainder(shift - step, 1)) < LATE_NEAR ||
+		    fabs(remainder(shift + step, 1)) < LATE_NEAR)
+			late |= 1U << i;
+	}
+	return late;
+}
+
+/*
+ * Do distances from the best order, which are positive, lie close together and far from 0? Scatter
+ * of three phases spreads them by 5 from the twentieth part to the third quarter, of 16 by 1.58.
+ */
+static bool
+are_alike(const struct residual_check *check, const double *share)
+{
+	double lo = quantile(share, 0.5, TAIL);
+	double hi = quantile(share, 0.5, 0.75);
+
+	return check->positive && lo > ALIKE_FAR * (double)check->scale && hi < ALIKE_SPREAD * lo;
+}
+
 static void
 judge(struct residual_check *check, const char *object, const double *share)
 {
 	double far = 0, very_far = 0, cosine = 0, sine = 0, shift;
+	unsigned late;
 
 	for (size_t b = 0; b < RESIDUAL_CHECK_BINS; b++) {
 		double r = (b + 0.5) / RESIDUAL_CHECK_BINS - 0.5;
@@ -126,13 +165,21 @@ judge(struct residual_check *check, const char *object, const double *share)
 	shift = atan2(sine, cosine) / (2 * M_PI);
 	if (check->cell > 0)
 		shift = edge_shift(share, shift, check->cell);
-	if (!check->positive && hypot(sine, cosine) > AGREEMENT && fabs(shift) > SHIFT)
+	late = late_phases(check, shift);
+	if (!check->positive && late && hypot(sine, cosine) > SHARP && fabs(shift) > SHARP_SHIFT)
+		warn(object, "all are off by %.2f turns, as where phase%zu%s begins one of its %zu "
+		    "images early or late", shift, check->number[late == 2],
+		    late == 3 ? " or the other one" : "", check->steps);
+	else if (!check->positive && hypot(sine, cosine) > AGREEMENT && fabs(shift) > SHIFT)
 		warn(object, "all are off by about %.2f turns: do --period and phasewrap "
 		    "--phase-origin and --sign fit the patterns?", shift);
 	else if (check->cell > 0 && hypot(sine, cosine) > AGREEMENT && fabs(shift) > EDGE_SHIFT)
 		warn(object, "phase and Gray code lie about %.0f degrees beside each other: a "
 		    "phasewrap --phase-origin that is %s by as much fits (or --gray-offset)",
 		    360 * fabs(shift), shift < 0 ? "larger" : "smaller");
+	else if (are_alike(check, share))
+		warn(object, "all lie alike far from the best order, as where one of the phases "
+		    "begins an image early or late, or its period is wrong");
 	else if (far > FAR_SHARE && very_far > VERY_FAR_SHARE)
 		warn(object, "as large as from random fringe orders: wrong or swapped periods, a "
 		    "wrong phase origin, or mostly unlit pixels (phasewrap --min-amplitude)");

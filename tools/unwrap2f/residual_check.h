@@ -20,6 +20,10 @@ struct residual_check {
 	float scale;		/* of residuals, for the bins */
 	bool positive;		/* they are a root mean square, not an error with a sign */
 	double cell;		/* of a Gray code, in turns; 0: none. The caller sets it. */
+	/* Two phases of so many steps (0: not known), by number, and by how many turns one turn of
+	 * each shifts the residual. The caller sets them. */
+	size_t steps, number[2];
+	double weight[2];
 	bool off, warned;	/* no warning: of no use here, or given already */
 };
 

@@ -96,18 +96,31 @@ read_periods(const struct frame_head *head, const struct temporal_options *optio
 	return status;
 }
 
-static int
-choose_target(const struct temporal_options *options, const size_t *number, struct temporal *out)
+size_t
+temporal_shortest(const struct temporal *temporal)
 {
-	out->target = 0;
-	if (options->unwrap == LONG_MIN) {
-		for (size_t i = 1; i < out->phases; i++)
-			if (out->period_px[i] < out->period_px[out->target])
-				out->target = i;
+	size_t shortest = 0;
+
+	for (size_t i = 1; i < temporal->phases; i++)
+		if (temporal->period_px[i] < temporal->period_px[shortest])
+			shortest = i;
+	return shortest;
+}
+
+size_t
+temporal_from_base(size_t base, size_t i)
+{
+	return i == 0 ? base : i <= base ? i - 1 : i;
+}
+
+static int
+choose_target(const struct temporal_options *options, struct temporal *out)
+{
+	out->target = temporal_shortest(out);
+	if (options->unwrap == LONG_MIN)
 		return 0;
-	}
 	for (size_t i = 0; i < out->phases; i++)
-		if (number[i] == (size_t)options->unwrap) {
+		if (out->number[i] == (size_t)options->unwrap) {
 			out->target = i;
 			return 0;
 		}
@@ -145,7 +158,7 @@ int
 temporal_read(const struct frame_head *head, const struct temporal_options *options,
     struct temporal *out)
 {
-	size_t all = head_count_channels(head, "phase"), number[UNWRAP_PHASES_MOST];
+	size_t all = head_count_channels(head, "phase");
 	double period_px[UNWRAP_PHASES_MOST];
 	const char *axis = meta_get(&head->meta, "axis");
 	size_t c;
@@ -169,11 +182,11 @@ temporal_read(const struct frame_head *head, const struct temporal_options *opti
 		c = head_numbered_channel(head, "phase", i + 1);
 		out->channel[out->phases] = c;
 		out->period_px[out->phases] = period_px[i];
-		number[out->phases++] = i + 1;
+		out->number[out->phases++] = i + 1;
 	}
 	if (out->phases == 0)
 		return fail(NULL, "no phase runs along %c", out->axis);
-	if (choose_target(options, number, out) < 0)
+	if (choose_target(options, out) < 0)
 		return -1;
 	return read_index(head, options, out);
 }
@@ -194,12 +207,13 @@ is_consumed(const char *name)
 }
 
 int
-temporal_output(const struct temporal *temporal, const struct frame_head *in,
+temporal_output(const struct temporal *temporal, bool all, const struct frame_head *in,
     struct frame_head *out, size_t **source_channel)
 {
 	const char axis[2] = { temporal->axis };
-	size_t n = 2, *list = calloc(in->c + 2, sizeof(*list));
-	char (*names)[CHANNEL_NAME_SIZE] = calloc(in->c + 2, sizeof(*names));
+	size_t n = 2, made = 2 + (all ? temporal->phases : 0);
+	size_t *list = calloc(in->c + made, sizeof(*list));
+	char (*names)[CHANNEL_NAME_SIZE] = calloc(in->c + made, sizeof(*names));
 
 	if (!list || !names) {
 		free(list);
@@ -208,6 +222,10 @@ temporal_output(const struct temporal *temporal, const struct frame_head *in,
 	}
 	strcpy(names[0], "absphase");
 	strcpy(names[1], "residual");
+	while (n < made) {
+		snprintf(names[n], sizeof(*names), "absphase%zu", temporal->number[n - 2]);
+		n++;
+	}
 	for (size_t c = 0; c < in->c; c++)
 		if (!is_consumed(in->channel[c])) {
 			memcpy(names[n], in->channel[c], sizeof(*names));
@@ -220,6 +238,9 @@ temporal_output(const struct temporal *temporal, const struct frame_head *in,
 	meta_remove(&out->meta, "gray_cell");
 	meta_remove(&out->meta, "gray_planes");
 	if (meta_set_number(&out->meta, "period_px", temporal->period_px[temporal->target]) < 0)
+		return -1;
+	if (all && meta_set_numbers(&out->meta, "absphase_period_px", temporal->period_px,
+	    temporal->phases) < 0)
 		return -1;
 	return meta_set(&out->meta, "axis", axis);
 }

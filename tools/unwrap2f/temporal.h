@@ -23,6 +23,7 @@ struct temporal {
 	char axis;			/* x or y */
 	size_t phases;			/* along that axis */
 	size_t channel[UNWRAP_PHASES_MOST];
+	size_t number[UNWRAP_PHASES_MOST];	/* of the channel, from 1: phase3 is 3 */
 	double period_px[UNWRAP_PHASES_MOST];
 	size_t target;			/* which of them is to be unwrapped */
 	double field_px;		/* 0: not known */
@@ -33,16 +34,21 @@ struct temporal {
 /* -1 after fail() where the head is wrong or incomplete. */
 int temporal_read(const struct frame_head *, const struct temporal_options *, struct temporal *out);
 
+/* The phase of the shortest period, the first of several. */
+size_t temporal_shortest(const struct temporal *);
+/* Phase i (from 0) of a list that begins with phase `base` and goes on with the others in turn. */
+size_t temporal_from_base(size_t base, size_t i);
+
 /* Column 0 (row 0, for axis y) of the image in pixels of the sensor, and their number per pixel. */
 int temporal_first_px(const struct temporal *, const struct frame_head *, double *first_px,
     double *bin);
 
 /*
- * The output of unwrapping: channels absphase, residual and all that are neither phase nor index;
- * period_px and axis of the unwrapped phase. *source_channel: input channel of output channel
- * c >= 2; a new list. -1 after fail().
+ * The output of unwrapping: channels absphase, residual, with `all` one absphase of every phase, and
+ * all that are neither phase nor index; period_px and axis of the unwrapped phase.
+ * *source_channel: input channel of every output channel behind those; a new list. -1 after fail().
  */
-int temporal_output(const struct temporal *, const struct frame_head *in, struct frame_head *out,
-    size_t **source_channel);
+int temporal_output(const struct temporal *, bool all, const struct frame_head *in,
+    struct frame_head *out, size_t **source_channel);
 
 #endif

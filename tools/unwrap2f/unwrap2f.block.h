@@ -14,15 +14,19 @@ struct unwrap2f_step {
 };
 
 struct unwrap2f_block {
-	uint best;			/* 1: every order is tried */
+	uint best;			/* 1: orders are tried where they are in doubt */
+	uint complete;			/* 1: then pixels that lack a phase are bad */
+	uint orders, fuse, all;		/* 1: every phase gets its order */
 	uint start, steps, index;
 	float gray_step, gray_offset, line_offset, line_slope_x, line_slope_y;
 	float most;			/* residual */
 	PX_STRUCT unwrap2f_step step[UNWRAP2F_STEPS];
-	uint phases, channel[UNWRAP2F_PHASES];	/* of the search */
+	uint phases, channel[UNWRAP2F_PHASES];	/* of the search, and of the orders */
 	float ratio[UNWRAP2F_PHASES];
-	float norm, mean, lo, hi, slack;
+	float norm, lo, hi, slack, sure, inner_sure, inner_lo, inner_hi, per_distance;
 	int first, last;
+	uint target, own[UNWRAP2F_PHASES];
+	float scale[UNWRAP2F_PHASES], weight[UNWRAP2F_PHASES];
 };
 
 #endif

@@ -10,7 +10,8 @@
 struct parameters {
 	struct temporal_options head;
 	struct numbers line;
-	bool fit_line;
+	bool fit_line, fuse, all;
+	struct numbers sigma;
 	int method;
 	double gray_offset, max_residual;
 };
@@ -46,8 +47,14 @@ static const struct opt options[] = {
 	    NULL },
 	{ 0, "fit-line", NULL, OPT_FLAG, AT(fit_line), NULL, 0, 0, NULL,
 	    "print --line from captures of a plane at the near and at the far end", NULL },
+	{ 0, "fuse", NULL, OPT_FLAG, AT(fuse), NULL, 0, 0, NULL,
+	    "the weighted mean of all phases, each with its own order", NULL },
+	{ 0, "sigma", "RAD,...", OPT_NUMBERS, AT(sigma), NULL, 1e-9, 1e9, "rad",
+	    "scatter of every phase, for --fuse; only their ratios count", NULL },
+	{ 0, "all", NULL, OPT_FLAG, AT(all), NULL, 0, 0, NULL,
+	    "every phase, each with its own order: absphase1, absphase2, ...", NULL },
 	{ 'r', "max-residual", "TURNS", OPT_NUMBER, AT(max_residual), "0.5", 0, 0.5, "periods",
-	    "larger rounding errors make a pixel invalid", NULL },
+	    "larger residuals make a pixel invalid", NULL },
 	{ 0 },
 };
 
@@ -56,8 +63,10 @@ after(struct run *run)
 {
 	struct unwrap2f *unwrap = run->priv;
 
+	beat_check_warn(&unwrap->beat);
+	unwrap->check.off |= unwrap->beat.warned;	/* one warning is enough */
 	residual_check_warn(&unwrap->check, "residual");
-	unwrap->jumps.off |= unwrap->check.warned;	/* one warning is enough */
+	unwrap->jumps.off |= unwrap->check.warned | unwrap->beat.warned;
 	jump_check_warn(&unwrap->jumps, unwrap->method == METHOD_GRAY);
 }
 
@@ -98,15 +107,21 @@ init(struct run *run)
 		return fail_usage(NULL, "give --line or --fit-line, not both");
 	if (line->n && (line->n != 2 || line->v[0] == 0))
 		return fail_usage("--line", "wants a period in camera px and an offset in degrees");
+	if (parameters->fit_line && (parameters->fuse || parameters->all))
+		return fail_usage(NULL, "give --fit-line or --%s, not both",
+		    parameters->fuse ? "fuse" : "all");
+	if (parameters->sigma.n && !parameters->fuse)
+		return fail_usage("--sigma", "is for --fuse");
 	return 0;
 }
 
 /* ---- planning ---- */
 
 static int
-choose_steps(const struct parameters *parameters, const struct frame_head *in,
-    const struct temporal *temporal, struct unwrap2f *unwrap)
+choose_steps(struct run *run, const struct frame_head *in, const struct temporal *temporal,
+    struct unwrap2f *unwrap)
 {
+	const struct parameters *parameters = run->parameters;
 	static const unsigned signals[] = {
 		[METHOD_AUTO] = UNWRAP_PHASES | UNWRAP_BEATS, [METHOD_TWO] = UNWRAP_BEATS,
 		[METHOD_HETERODYNE] = UNWRAP_BEATS, [METHOD_HIERARCHICAL] = UNWRAP_PHASES
@@ -126,8 +141,27 @@ choose_steps(const struct parameters *parameters, const struct frame_head *in,
 	if (unwrap->method == METHOD_GRAY)
 		return unwrap_steps_by_gray(temporal, parameters->gray_offset, &unwrap->steps);
 	if (unwrap->method == METHOD_BEST)
-		return order_search_plan(temporal, &unwrap->search);
+		return unwrap2f_plan_best(temporal, unwrap);
+	if (unwrap->method == METHOD_AUTO && temporal->phases > 2)
+		return unwrap2f_plan_auto(run, temporal, unwrap);
 	return unwrap_steps_by_phases(temporal, signals[unwrap->method], &unwrap->steps);
+}
+
+/* The orders of all phases, if they are wanted: then the sequence or search goes to the base. */
+static int
+plan_orders(const struct run *run, const struct frame_head *in, const struct temporal *temporal,
+    struct unwrap2f *unwrap)
+{
+	const struct parameters *parameters = run->parameters;
+
+	unwrap->orders.fuse = parameters->fuse;
+	unwrap->orders.all = parameters->all;
+	unwrap->made = 2 + (parameters->all ? temporal->phases : 0);
+	if (phase_orders_plan(temporal, in, &parameters->sigma, &unwrap->orders) < 0)
+		return -1;
+	if (parameters->fuse && temporal->phases == 1 && !unwrap->noted)
+		warn("--fuse", "there is one phase along %c: nothing to fuse", temporal->axis);
+	return 0;
 }
 
 /* A code of periods leaves residuals of any size, however right it is; so does nothing at all. */
@@ -150,7 +184,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct unwrap2f *unwrap = run->priv;
-	struct temporal temporal;
+	struct temporal temporal, ordered;
 
 	free(unwrap->source_channel);
 	unwrap->source_channel = NULL;
@@ -163,17 +197,27 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (unwrap->method == METHOD_AUTO && temporal.index != NO_CHANNEL &&
 	    parameters->line.n == 0)
 		unwrap->method = METHOD_GRAY;
-	if (choose_steps(parameters, in, &temporal, unwrap) < 0 ||
-	    plan_check(&temporal, in, unwrap) < 0 ||
+	if (plan_orders(run, in, &temporal, unwrap) < 0)
+		return -1;
+	ordered = temporal;
+	if (unwrap->orders.wanted)
+		ordered.target = temporal_shortest(&temporal);
+	unwrap->steps.n = 0;
+	unwrap->search.complete = true;
+	if (choose_steps(run, in, &ordered, unwrap) < 0)
+		return -1;
+	unwrap->orders.wanted |= unwrap->method == METHOD_BEST && unwrap->orders.target > 0;
+	if (plan_check(&temporal, in, unwrap) < 0 ||
+	    unwrap2f_plan_beat(&temporal, &ordered, in, unwrap) < 0 ||
 	    jump_check_plan(&unwrap->jumps, in, temporal.axis) < 0)
 		return -1;
 	if (run->verbose && !unwrap->noted && unwrap->method != METHOD_GRAY)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
 		    "--sign): a Gray code would, or phase2depth --calib");
 	unwrap->noted = true;
-	if (temporal_output(&temporal, in, out, &unwrap->source_channel) < 0)
+	if (temporal_output(&temporal, parameters->all, in, out, &unwrap->source_channel) < 0)
 		return -1;
-	for (size_t c = 2; c < out->c; c++)
+	for (size_t c = unwrap->made; c < out->c; c++)
 		if (run_pass(run, c, unwrap->source_channel[c]) < 0)
 			return -1;
 	return 0;
@@ -185,8 +229,10 @@ end(struct run *run)
 	struct unwrap2f *unwrap = run->priv;
 
 	free(unwrap->source_channel);
+	order_search_free(&unwrap->search);
 	residual_check_free(&unwrap->check);
 	jump_check_free(&unwrap->jumps);
+	beat_check_free(&unwrap->beat);
 	fringe_line_free(&unwrap->line);
 }
 

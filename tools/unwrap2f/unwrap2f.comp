@@ -86,10 +86,10 @@ next_step(block_at at, uint r, uint x, uint y, inout state s)
 	for (int i = 0; i < 4; i++) {
 		PX_F phi = phi4[i];
 		PX_F estimate = unwrap2f_order_estimate(s.absolute[i], at.b.step[r].ratio, phi);
-		PX_F k = px_round(estimate);
+		PX_F k;
 
-		estimate = estimate + unwrap2f_seam(unwrap2f_absolute(phi, k), at.b.step[r].lo,
-		    at.b.step[r].hi, at.b.step[r].span);
+		estimate = unwrap2f_seam(estimate, phi, at.b.step[r].lo, at.b.step[r].hi,
+		    at.b.step[r].span);
 		k = px_round(estimate);
 		s.absolute[i] = unwrap2f_absolute(phi, k);
 		s.residual[i] = unwrap2f_worse(s.residual[i], estimate - k);
@@ -98,50 +98,104 @@ next_step(block_at at, uint r, uint x, uint y, inout state s)
 
 /* How badly the order k fits the other phases. */
 float
-cost_of(block_at at, float wanted, uint x, uint y, int i, int k)
+cost_of(block_at at, float wanted, uint x, uint y, int i, float k)
 {
 	PX_F square = 0.0f, shift = 0.0f, cost;
 
 	for (uint p = 1; p < at.b.phases; p++) {
 		PX_F phase = gpu_in4(at.b.channel[p], x, y)[i] * UNWRAP2F_TURN;
-		PX_F e = unwrap2f_mismatch(wanted + float(k), at.b.ratio[p], phase);
+		PX_F e = unwrap2f_mismatch(wanted + k, at.b.ratio[p], phase);
 
 		square = square + e * e;
 		shift = shift + at.b.ratio[p] * e;
 	}
 	cost = unwrap2f_cost(square, shift, at.b.norm);
-	cost = cost + unwrap2f_outside(wanted + float(k), at.b.lo, at.b.hi, at.b.slack);
+	cost = cost + unwrap2f_outside(wanted + k, at.b.lo, at.b.hi, at.b.slack);
 	return cost;
 }
 
+/* The orders that the steps found stand where no other line can be nearer. */
 void
 search(block_at at, uint x, uint y, inout state s)
 {
 	vec4 phi4 = gpu_in4(at.b.channel[0], x, y);
+	bvec4 lacks = bvec4(false);
+	bool ordered = at.b.steps > 0u, keep = ordered && at.b.complete == 0u;
 
 	for (uint p = 0; p < at.b.phases; p++) {
 		vec4 phase = gpu_in4(at.b.channel[p], x, y);
 
 		for (int i = 0; i < 4; i++)
-			s.bad[i] = s.bad[i] || px_isnan(phase[i]);
+			lacks[i] = lacks[i] || px_isnan(phase[i]);
 	}
 	for (int i = 0; i < 4; i++) {
 		PX_F wanted = phi4[i] * UNWRAP2F_TURN;
-		float best = 1e30f, order = 0.0f;
+		float best = 2e30f, order = 0.0f;
+		bool sure = false;
 
-		for (int k = at.b.first; k <= at.b.last; k++) {
-			float cost = cost_of(at, wanted, x, y, i, k);
+		if (lacks[i]) {
+			s.bad[i] = s.bad[i] || !keep;
+			s.residual[i] = px_abs(s.residual[i]);
+			continue;
+		}
+		if (ordered) {
+			order = px_round(s.absolute[i] * UNWRAP2F_TURN - wanted);
+			best = cost_of(at, wanted, x, y, i, order);
+			PX_F v = wanted + order;
+
+			sure = unwrap2f_is_sure(best, v, at.b.sure, at.b.lo, at.b.hi) ||
+			    unwrap2f_is_sure(best, v, at.b.inner_sure, at.b.inner_lo,
+			    at.b.inner_hi);
+		}
+		if (!sure) {
+			best = 2e30f;
+			order = 0.0f;
+		}
+		for (int k = at.b.first; !sure && k <= at.b.last; k++) {
+			float cost = cost_of(at, wanted, x, y, i, float(k));
 
 			if (cost < best) {
 				best = cost;
 				order = float(k);
 			}
 		}
-		s.absolute[i] = unwrap2f_absolute(phi4[i], order);
-		PX_F square = best * at.b.mean;
+		PX_F outside = unwrap2f_outside(wanted + order, at.b.lo, at.b.hi, at.b.slack);
+		PX_F left = unwrap2f_left(best, outside, at.b.per_distance);
 
-		s.residual[i] = px_sqrt(square);
+		s.absolute[i] = unwrap2f_absolute(phi4[i], order);
+		s.residual[i] = px_select(left > 0.5f, 0.5f, left);
 	}
+}
+
+/* Every phase with its own order, and their mean. */
+vec4
+ordered_phases(block_at at, uint x, uint y, inout state s)
+{
+	vec4 result = s.absolute, sum = vec4(0), weight = vec4(0);
+
+	for (uint p = 0; p < at.b.phases; p++) {
+		vec4 phase = gpu_in4(at.b.channel[p], x, y);
+		vec4 own;
+
+		for (int i = 0; i < 4; i++) {
+			PX_F turned = unwrap2f_ordered(s.absolute[i], at.b.ratio[p], phase[i]);
+			PX_F more = unwrap2f_more(turned, at.b.scale[p], s.absolute[i]);
+			PX_F share = at.b.weight[p] * more;
+			bool there = !px_isnan(turned);
+			PX_F added = sum[i] + px_select(there, share, 0.0f);
+
+			sum[i] = added;
+			weight[i] = weight[i] + px_select(there, at.b.weight[p], 0.0f);
+			own[i] = px_select(s.bad[i] || !there, PX_NAN, turned);
+			result[i] = p == at.b.target ? turned : result[i];
+		}
+		if (at.b.all != 0)
+			gpu_out4(at.b.own[p], x, y, own);
+	}
+	for (int i = 0; at.b.fuse != 0 && i < 4; i++)
+		result[i] = unwrap2f_fused(s.absolute[i], sum[i], weight[i],
+		    at.b.ratio[at.b.target]);
+	return result;
 }
 
 void
@@ -149,24 +203,27 @@ main()
 {
 	uint x = gpu_x4(), y = gpu_y();
 	block_at at = block_at(gpu.block);
+	vec4 result;
 	state s;
 
 	if (gpu_outside4(x, y))
 		return;
 	s.bad = bvec4(false);
-	if (at.b.best != 0) {
-		search(at, x, y, s);
-	} else {
+	if (at.b.steps > 0u)
 		start(at, x, y, s);
-		for (uint r = 1; r < at.b.steps; r++)
-			next_step(at, r, x, y, s);
-	}
+	for (uint r = 1; r < at.b.steps; r++)
+		next_step(at, r, x, y, s);
+	if (at.b.best != 0)
+		search(at, x, y, s);
+	for (int i = 0; i < 4; i++)
+		s.bad[i] = s.bad[i] || !(px_abs(s.residual[i]) <= at.b.most);
+	result = s.absolute;
+	if (at.b.orders != 0)
+		result = ordered_phases(at, x, y, s);
 	for (int i = 0; i < 4; i++) {
-		bool bad = s.bad[i] || !(px_abs(s.residual[i]) <= at.b.most);
-
-		s.absolute[i] = px_select(bad, PX_NAN, s.absolute[i]);
-		s.residual[i] = px_select(bad, PX_NAN, s.residual[i]);
+		result[i] = px_select(s.bad[i] || px_isnan(result[i]), PX_NAN, result[i]);
+		s.residual[i] = px_select(s.bad[i], PX_NAN, s.residual[i]);
 	}
-	gpu_out4(0, x, y, s.absolute);
+	gpu_out4(0, x, y, result);
 	gpu_out4(1, x, y, s.residual);
 }

@@ -2,9 +2,11 @@
 #ifndef UNWRAP2F_H
 #define UNWRAP2F_H
 
+#include "beat_check.h"
 #include "fringe_line.h"
 #include "jump_check.h"
 #include "order_search.h"
+#include "phase_orders.h"
 #include "residual_check.h"
 #include "temporal.h"
 #include "unwrap_steps.h"
@@ -22,13 +24,30 @@ struct unwrap2f {
 	enum unwrap2f_method method;
 	struct unwrap_steps steps;
 	struct order_search search;
+	struct phase_orders orders;
 	float max_residual;
 	struct residual_check check;
 	struct jump_check jumps;
+	struct beat_check beat;
 	bool noted;			/* the notes of -v on what cannot be checked were given */
+	size_t made;			/* channels that are not passed; they come first */
 	size_t *source_channel;		/* the input channel of output channel c */
 	struct fringe_line line;	/* --fit-line: the planes seen so far */
 };
+
+/*
+ * A sequence, if there is one, and the search: of all orders where there is none, and of the field
+ * that the sequence spans where its width is not known. -1 after fail().
+ */
+int unwrap2f_plan_best(const struct temporal *, struct unwrap2f *);
+/* By the best orders, or by the sequence alone where orders look alike to the search. -1 after
+ * fail(). */
+int unwrap2f_plan_auto(const struct run *, const struct temporal *, struct unwrap2f *);
+/* What tells whether two phases fit their beat: how a turn of each moves the estimate of the order.
+ * `ordered` is the phases with the one that the sequence ends in as their target. -1 after
+ * fail(). */
+int unwrap2f_plan_beat(const struct temporal *, const struct temporal *ordered,
+    const struct frame_head *in, struct unwrap2f *);
 
 /* struct body's `rows` and `passes`. */
 void unwrap2f_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,

@@ -33,12 +33,30 @@ unwrap2f_order_estimate(float coarse, float ratio, float phi)
 	return (coarse * ratio - phi) * UNWRAP2F_TURN;
 }
 
-/* A whole field of `span` turns less, none or one more, for an absolute phase above, in and below
- * [lo, hi). */
+/* What tells against position v, whose order was rounded by `rest`: that, and four times how far it
+ * lies outside the field [lo, hi); all in turns. */
 PX_FN float
-unwrap2f_seam(float absolute, float lo, float hi, float span)
+unwrap2f_against(float rest, float v, float lo, float hi)
 {
-	return px_select(absolute >= hi, -span, px_select(absolute < lo, span, 0.0f));
+	return px_abs(rest) + 4.0f * px_max(px_max(lo - v, v - hi), 0.0f);
+}
+
+/*
+ * The estimate of an order or, near the ends of the field, the one a start's whole period of `span` turns away, as
+ * scatter of the coarse signal may bring a pixel from one end to the other: the one that less tells
+ * against.
+ */
+PX_FN float
+unwrap2f_seam(float estimate, float phi, float lo, float hi, float span)
+{
+	PX_F turns = phi * UNWRAP2F_TURN, k = px_round(estimate);
+	PX_F v = k + turns;
+	PX_F other = estimate + px_select(v < 0.5f * (lo + hi), span, -span);
+	PX_F other_k = px_round(other);
+	PX_F against = unwrap2f_against(estimate - k, v, lo, hi);
+	PX_F against_other = unwrap2f_against(other - other_k, other_k + turns, lo, hi);
+
+	return px_select(against_other < against, other, estimate);
 }
 
 /* The fringe order where the code v counts whole periods from where phi = -offset on. */
@@ -75,6 +93,50 @@ unwrap2f_outside(float v, float lo, float hi, float slack)
 	PX_F far = px_max(lo - v, v - hi);
 
 	return px_select(far > slack, 1e30f, px_select(far > 0.0f, 1e-4f, 0.0f));
+}
+
+/*
+ * Is a line of this cost, at position v, the best one? Between the positions lo and hi no other line
+ * is nearer up to the cost `sure`.
+ */
+PX_FN bool
+unwrap2f_is_sure(float cost, float v, float sure, float lo, float hi)
+{
+	return px_both(cost <= sure, px_both(v >= lo, v <= hi));
+}
+
+/* How far the phases lie from the line that was taken, over the distance to the next one; NaN where
+ * there is none. */
+PX_FN float
+unwrap2f_left(float cost, float outside, float per_distance)
+{
+	PX_F square = px_max(cost - outside, 0.0f);
+	PX_F distance = px_sqrt(square) * per_distance;
+
+	return px_select(cost < 1e29f, distance, PX_NAN);
+}
+
+/* A phase with the order that the base's absolute phase gives it; ratio: its turns in one of the
+ * base. The base itself stays as it is, but for rounding. */
+PX_FN float
+unwrap2f_ordered(float base, float ratio, float phase)
+{
+	return unwrap2f_absolute(phase, px_round(unwrap2f_order_estimate(base, ratio, phase)));
+}
+
+/* The mean of all phases in radians of the base: what a phase says more than the base does, ... */
+PX_FN float
+unwrap2f_more(float own, float scale, float base)
+{
+	return own * scale - base;
+}
+
+/* ... the sum of which, weighed, goes to the base; in radians of the phase that has `ratio` turns
+ * in one of the base. */
+PX_FN float
+unwrap2f_fused(float base, float sum, float weight, float ratio)
+{
+	return (base + px_divide(sum, weight)) * ratio;
 }
 
 /* Of two rounding errors the larger one; NaN, which an infinite phase gives, is the largest. */

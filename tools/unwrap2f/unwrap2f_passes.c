@@ -40,18 +40,36 @@ static void
 pack_search(const struct order_search *search, struct unwrap2f_block *block)
 {
 	block->best = 1;
-	block->phases = (uint)search->phases;
-	for (size_t p = 0; p < search->phases; p++) {
-		block->channel[p] = (uint)search->channel[p];
-		block->ratio[p] = search->ratio[p];
-	}
+	block->complete = search->complete;
 	block->norm = search->norm;
-	block->mean = search->mean;
 	block->lo = search->lo;
 	block->hi = search->hi;
 	block->slack = search->slack;
+	block->sure = search->sure;
+	block->inner_sure = search->inner_sure;
+	block->inner_lo = search->inner_lo;
+	block->inner_hi = search->inner_hi;
+	block->per_distance = 1 / search->distance;
 	block->first = (int)search->first;
 	block->last = (int)search->last;
+}
+
+/* The search lists the same phases in the same order. */
+static void
+pack_orders(const struct phase_orders *orders, struct unwrap2f_block *block)
+{
+	block->orders = orders->wanted;
+	block->fuse = orders->fuse;
+	block->all = orders->all;
+	block->target = (uint)orders->target;
+	block->phases = (uint)orders->phases;
+	for (size_t p = 0; p < orders->phases; p++) {
+		block->channel[p] = (uint)orders->channel[p];
+		block->own[p] = (uint)orders->own[p];
+		block->ratio[p] = orders->ratio[p];
+		block->scale[p] = orders->scale[p];
+		block->weight[p] = orders->weight[p];
+	}
 }
 
 int
@@ -63,17 +81,16 @@ unwrap2f_passes(struct run *run, struct passes *passes)
 	struct pass pass = { .shader = SHADER(unwrap2f), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
-	if (unwrap->method == METHOD_BEST) {
-		pack_search(&unwrap->search, &block);
-		for (size_t p = 0; p < unwrap->search.phases; p++)
-			passes_read(passes, unwrap->search.channel[p]);
-		return passes_add(passes, &pass);
-	}
 	pack_steps(steps, &block);
+	pack_orders(&unwrap->orders, &block);
+	if (unwrap->method == METHOD_BEST)
+		pack_search(&unwrap->search, &block);
+	for (size_t p = 0; (block.best || block.orders) && p < unwrap->orders.phases; p++)
+		passes_read(passes, unwrap->orders.channel[p]);
 	for (size_t r = 0; r < steps->n; r++)
 		for (size_t i = 0; i < steps->step[r].n; i++)
 			passes_read(passes, steps->step[r].channel[i]);
-	if (steps->start == START_PREDICTED || steps->start == START_COUNTED)
+	if (steps->n && (steps->start == START_PREDICTED || steps->start == START_COUNTED))
 		passes_read(passes, steps->index);
 	return passes_add(passes, &pass);
 }

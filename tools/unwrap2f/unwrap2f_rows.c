@@ -7,18 +7,12 @@
 #include "base/cpu_level.h"
 #include "run/stage.h"
 #include "unwrap2f.px.h"
+#include "unwrap_tile.h"
 
-#define TILE 256	/* pixels of a row that go through the sequence together */
-
-struct tile {
-	float signal[TILE], absolute[TILE], residual[TILE];
-	uint bad[TILE];			/* a phase is missing */
-	float phase[UNWRAP_PHASES_MOST][TILE];	/* the search's own, in turns */
-	float square[TILE], shift[TILE], cost[TILE], order[TILE];
-} __attribute__((aligned(64)));
+#define TILE UNWRAP_TILE
 
 static void
-weigh_phase(const float *restrict phase, float weight, bool begin, struct tile *restrict tile,
+weigh_phase(const float *restrict phase, float weight, bool begin, struct unwrap_tile *restrict tile,
     size_t n)
 {
 	CPU_SIMD
@@ -30,7 +24,7 @@ weigh_phase(const float *restrict phase, float weight, bool begin, struct tile *
 
 static void
 weigh_two(const float *restrict a, const float *restrict b, float weight_a, float weight_b,
-    struct tile *restrict tile, size_t n)
+    struct unwrap_tile *restrict tile, size_t n)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
@@ -42,7 +36,7 @@ weigh_two(const float *restrict a, const float *restrict b, float weight_a, floa
 /* A single phase stays as it is, to the bit. Sums are not wrapped: the orders count their turns. */
 static void
 load_signal(const struct frame *in, const struct unwrap_step *step, size_t y, size_t x, size_t n,
-    struct tile *tile)
+    struct unwrap_tile *tile)
 {
 	const float *first = frame_floats(in, step->channel[0], y) + x;
 
@@ -58,7 +52,7 @@ load_signal(const struct frame *in, const struct unwrap_step *step, size_t y, si
 }
 
 static void
-start_above(struct tile *restrict tile, size_t n, float lo, float slope)
+start_above(struct unwrap_tile *restrict tile, size_t n, float lo, float slope)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
@@ -71,7 +65,7 @@ start_above(struct tile *restrict tile, size_t n, float lo, float slope)
 }
 
 static void
-start_predicted(struct tile *restrict tile, size_t n, const float *restrict index, float step,
+start_predicted(struct unwrap_tile *restrict tile, size_t n, const float *restrict index, float step,
     float offset)
 {
 	CPU_SIMD
@@ -87,7 +81,7 @@ start_predicted(struct tile *restrict tile, size_t n, const float *restrict inde
 }
 
 static void
-start_counted(struct tile *restrict tile, size_t n, const float *restrict index, float offset)
+start_counted(struct unwrap_tile *restrict tile, size_t n, const float *restrict index, float offset)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
@@ -100,10 +94,8 @@ start_counted(struct tile *restrict tile, size_t n, const float *restrict index,
 	}
 }
 
-/* The step's own phase resolves the end of the field finely, so what the coarser one put on the
- * wrong side of the seam is moved by a whole field. */
 static void
-next_step(struct tile *restrict tile, size_t n, const struct unwrap_step *restrict step)
+next_step(struct unwrap_tile *restrict tile, size_t n, const struct unwrap_step *restrict step)
 {
 	float ratio = step->ratio, lo = step->lo, hi = step->hi, span = step->span;
 
@@ -111,102 +103,54 @@ next_step(struct tile *restrict tile, size_t n, const struct unwrap_step *restri
 	for (size_t i = 0; i < n; i++) {
 		PX_F phi = tile->signal[i];
 		PX_F estimate = unwrap2f_order_estimate(tile->absolute[i], ratio, phi);
-		PX_F k = px_round(estimate);
+		PX_F k;
 
-		estimate = estimate + unwrap2f_seam(unwrap2f_absolute(phi, k), lo, hi, span);
+		estimate = unwrap2f_seam(estimate, phi, lo, hi, span);
 		k = px_round(estimate);
 		tile->absolute[i] = unwrap2f_absolute(phi, k);
 		tile->residual[i] = unwrap2f_worse(tile->residual[i], estimate - k);
 	}
 }
 
+/* A residual of the search has no upper end, but at half the way to the next order it is a guess. */
 static void
-store(const struct tile *restrict tile, size_t n, float most, float *restrict absolute,
-    float *restrict residual)
+judge(struct unwrap_tile *restrict tile, size_t n, bool search, float most)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
-		bool bad = (tile->bad[i] != 0) | !(px_abs(tile->residual[i]) <= most);
+		float residual = tile->residual[i];
 
-		absolute[i] = px_select(bad, PX_NAN, tile->absolute[i]);
-		residual[i] = px_select(bad, PX_NAN, tile->residual[i]);
+		residual = px_select(search & (residual > 0.5f), 0.5f, residual);
+		tile->residual[i] = residual;
+		tile->bad[i] |= (uint)!(px_abs(residual) <= most);
 	}
 }
 
-/* Takes the fringe order k where it fits the other phases better than the best so far. */
 static void
-try_order(const struct order_search *search, float k, size_t n, struct tile *restrict tile)
+store(const uint *restrict bad, size_t n, const float *restrict from, float *restrict to)
 {
-	float lo = search->lo, hi = search->hi, slack = search->slack;
-
-	memset(tile->square, 0, sizeof(tile->square));
-	memset(tile->shift, 0, sizeof(tile->shift));
-	for (size_t p = 1; p < search->phases; p++) {
-		const float *restrict phase = tile->phase[p];
-		float ratio = search->ratio[p];
-
-		CPU_SIMD
-		for (size_t i = 0; i < n; i++) {
-			PX_F e = unwrap2f_mismatch(tile->phase[0][i] + k, ratio, phase[i]);
-
-			tile->square[i] += e * e;
-			tile->shift[i] += ratio * e;
-		}
-	}
 	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F cost = unwrap2f_cost(tile->square[i], tile->shift[i], search->norm);
-		bool better;
-
-		cost = cost + unwrap2f_outside(tile->phase[0][i] + k, lo, hi, slack);
-		better = cost < tile->cost[i];
-		tile->cost[i] = px_select(better, cost, tile->cost[i]);
-		tile->order[i] = px_select(better, k, tile->order[i]);
-	}
+	for (size_t i = 0; i < n; i++)
+		to[i] = px_select((bad[i] != 0) | px_isnan(from[i]), PX_NAN, from[i]);
 }
 
-/* All phases in turns; the wanted one first. */
 static void
-load_turns(const struct order_search *search, const struct frame *in, size_t y, size_t x,
-    size_t n, struct tile *restrict tile)
+store_tile(const struct unwrap2f *unwrap, const struct unwrap_tile *tile, struct frame *out,
+    size_t y, size_t x, size_t n)
 {
-	for (size_t p = 0; p < search->phases; p++) {
-		const float *restrict phase = frame_floats(in, search->channel[p], y) + x;
+	const struct phase_orders *orders = &unwrap->orders;
 
-		CPU_SIMD
-		for (size_t i = 0; i < n; i++) {
-			tile->phase[p][i] = phase[i] * UNWRAP2F_TURN;
-			tile->bad[i] |= px_isnan(phase[i]);
-		}
-	}
-}
-
-/* All fringe orders of the field, one after another: the one whose position is nearest to that of
- * all phases, in the sense of least squares. */
-static void
-search(const struct order_search *search, const struct frame *in, size_t y, size_t x, size_t n,
-    struct tile *restrict tile)
-{
-	const float *restrict phase = frame_floats(in, search->channel[0], y) + x;
-
-	load_turns(search, in, y, x, n, tile);
-	for (size_t i = 0; i < n; i++) {
-		tile->cost[i] = 1e30f;
-		tile->order[i] = 0;
-	}
-	for (long k = search->first; k <= search->last; k++)
-		try_order(search, (float)k, n, tile);
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		tile->absolute[i] = unwrap2f_absolute(phase[i], tile->order[i]);
-		tile->residual[i] = px_sqrt(tile->cost[i] * search->mean);
-	}
+	store(tile->bad, n, orders->wanted ? tile->result : tile->absolute,
+	    frame_floats(out, 0, y) + x);
+	store(tile->bad, n, tile->residual, frame_floats(out, 1, y) + x);
+	for (size_t p = 0; orders->all && p < orders->phases; p++)
+		store(tile->bad, n, tile->own[p], frame_floats(out, orders->own[p], y) + x);
 }
 
 /* The first step. Line positions count from the left border, so they do not depend on tiles. */
 static void
 start(const struct unwrap_steps *steps, const struct frame *in, size_t y, size_t x, size_t n,
-    struct tile *tile)
+    struct unwrap_tile *tile)
 {
 	const float *index = frame_floats(in, steps->index, y) + x, *slope = steps->line_slope;
 
@@ -230,7 +174,7 @@ start(const struct unwrap_steps *steps, const struct frame *in, size_t y, size_t
 
 static void
 unwrap_tile(const struct unwrap_steps *steps, const struct frame *in, size_t y, size_t x, size_t n,
-    struct tile *tile)
+    struct unwrap_tile *tile)
 {
 	start(steps, in, y, x, n, tile);
 	for (size_t r = 1; r < steps->n; r++) {
@@ -263,11 +207,10 @@ unwrap_by_beat(const struct unwrap_steps *steps, const struct frame *in, size_t 
 		PX_F phi = beat.weight[0] * a[i] + beat.weight[1] * b[i];
 		PX_F coarse = unwrap2f_absolute(phi, unwrap2f_turns_above(phi, beat.lo));
 		PX_F estimate = unwrap2f_order_estimate(coarse, step.ratio, phase[i]);
-		PX_F k = px_round(estimate), rest;
+		PX_F k, rest;
 		bool good;
 
-		estimate = estimate + unwrap2f_seam(unwrap2f_absolute(phase[i], k), step.lo,
-		    step.hi, step.span);
+		estimate = unwrap2f_seam(estimate, phase[i], step.lo, step.hi, step.span);
 		k = px_round(estimate);
 		rest = estimate - k;
 		good = px_abs(rest) <= most;
@@ -300,6 +243,7 @@ beat_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *ou
 	    residual);
 	if (count) {
 		residual_check_add(&unwrap->check, 0, residual, NULL, in->head.w, count);
+		beat_check_add(&unwrap->beat, 0, y, absolute, residual, NULL, in->head.w);
 		limit(absolute, residual, unwrap->max_residual, in->head.w);
 	}
 }
@@ -308,20 +252,24 @@ static void
 tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
     uint count[RESIDUAL_CHECK_BINS])
 {
-	struct tile tile;
+	bool search = unwrap->method == METHOD_BEST;
+	struct unwrap_tile tile;
 
 	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
 		size_t n = w - x < TILE ? w - x : TILE;
 
 		memset(tile.bad, 0, sizeof(tile.bad));
-		if (unwrap->method == METHOD_BEST)
-			search(&unwrap->search, in, y, x, n, &tile);
-		else
+		if (unwrap->steps.n)
 			unwrap_tile(&unwrap->steps, in, y, x, n, &tile);
+		if (search)
+			order_search_tile(&unwrap->search, in, y, x, n, unwrap->steps.n > 0, &tile);
 		if (count)
 			residual_check_add(&unwrap->check, x, tile.residual, tile.bad, n, count);
-		store(&tile, n, unwrap->max_residual, frame_floats(out, 0, y) + x,
-		    frame_floats(out, 1, y) + x);
+		beat_check_add(&unwrap->beat, x, y, tile.absolute, tile.residual, tile.bad, n);
+		judge(&tile, n, search, unwrap->max_residual);
+		if (unwrap->orders.wanted)
+			phase_orders_tile(&unwrap->orders, in, y, x, n, &tile);
+		store_tile(unwrap, &tile, out, y, x, n);
 	}
 }
 
@@ -330,11 +278,13 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
     size_t y1, const struct row_scratch *scratch)
 {
 	const struct unwrap2f *unwrap = run->priv;
-	bool by_beat = unwrap->method != METHOD_BEST && is_by_beat(&unwrap->steps);
+	bool by_beat = unwrap->method != METHOD_BEST && !unwrap->orders.wanted &&
+	    is_by_beat(&unwrap->steps);
 
 	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
-		bool wanted = residual_check_wanted(&unwrap->check, y);
+		bool wanted = residual_check_wanted(&unwrap->check, y) ||
+		    beat_check_wanted(&unwrap->beat, y);
 		uint count[RESIDUAL_CHECK_BINS] = { 0 };
 
 		if (by_beat)
@@ -344,7 +294,7 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
 		if (wanted)
 			residual_check_keep(&unwrap->check, y, count);
 		jump_check_row(&unwrap->jumps, in, frame_floats(out, 0, y), y);
-		for (size_t c = 2; c < out->head.c; c++)
+		for (size_t c = unwrap->made; c < out->head.c; c++)
 			frame_pass(in, unwrap->source_channel[c], out, c, y);
 	}
 }

@@ -14,12 +14,13 @@ set_steps(const struct temporal *temporal, const struct unwrap_sequence *sequenc
 {
 	double period_px = sequence->signal[0].period_px;
 	double field_px = temporal->field_px > 0 ? temporal->field_px : period_px;
-	double end_px = (field_px + period_px - 1) / 2;
+	double end_px = (field_px + period_px - 1) / 2;	/* of the first signal's turn */
 
 	steps->n = sequence->n;
+	steps->field_px = field_px;
+	steps->period_px = period_px;
 	for (size_t r = 0; r < sequence->n; r++) {
 		const struct unwrap_signal *signal = &sequence->signal[r];
-		double rad_per_px = 2 * M_PI / signal->period_px;
 		struct unwrap_step *step = &steps->step[r];
 
 		*step = (struct unwrap_step){ .lo = -INFINITY, .hi = INFINITY };
@@ -33,8 +34,9 @@ set_steps(const struct temporal *temporal, const struct unwrap_sequence *sequenc
 			    (float)(sequence->signal[r - 1].period_px / signal->period_px);
 		if (!field)
 			continue;
-		step->lo = (float)(rad_per_px * (end_px - period_px));
-		step->hi = (float)(rad_per_px * end_px);
+		step->lo = (float)(r > 0 ? -0.5 / signal->period_px :
+			2 * M_PI / period_px * (end_px - period_px));
+		step->hi = (float)((field_px - 0.5) / signal->period_px);
 		step->span = (float)(period_px / signal->period_px);
 	}
 }

@@ -13,8 +13,8 @@ struct unwrap_step {
 	size_t n, channel[UNWRAP_PHASES_MOST];
 	float weight[UNWRAP_PHASES_MOST];
 	float ratio;			/* period of the step before / this one */
-	float lo, hi;			/* the absolute phase of the field lies in [lo, hi) */
-	float span;			/* turns in the field, between which the seam lies */
+	float lo, hi;			/* the field, in turns; lo of the first step: rad, its turn */
+	float span;			/* turns in a period of the first signal */
 };
 
 enum unwrap_start {
@@ -29,6 +29,8 @@ struct unwrap_steps {
 	enum unwrap_start start;
 	size_t n;
 	struct unwrap_step step[UNWRAP_PHASES_MOST + 1];
+	double period_px;			/* of the first signal */
+	double field_px;			/* what the first signal is taken to span */
 	size_t index;				/* the Gray code's channel, if it takes part */
 	float gray_step, gray_offset;		/* rad */
 	float line_slope[2], line_offset;	/* rad per column, per row; rad */

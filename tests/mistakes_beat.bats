@@ -1,0 +1,87 @@
+load mistakes.bash
+
+# Mistakes with several frequencies: a beat that is too short, a period that is slightly wrong, a set that
+# begins an image late in one of its frequencies.
+
+@test "mistakes: a field wider than the beat, one column of pixels wide" {
+	while read -r periods projector field turns more; do
+		# shellcheck disable=SC2086
+		fringesim -q -p "$periods" -n 4 -s "$((projector + 60))x60" --projector "${projector}x480" $more -o set.nrrd
+		mistake "absphase: falls by $turns turns from a pixel to the next, as at the end of a beat" \
+			fringepipe phasewrap set.nrrd , unwrap2f --field "$field" -o a.nrrd
+	done <<'SETS'
+60,66 800 660 11 --scene plane
+60,66 700 660 11 --scene relief --noise 2
+60,68 700 510 8.5 --scene relief --noise 2
+SETS
+	fringesim -q -p 60,66 -n 4 -s 60x800 -a y --projector 480x800 --scene plane -o set.nrrd
+	mistake "is more than 660 px of the projector seen?" fringepipe phasewrap set.nrrd , unwrap2f --field 660 -o a.nrrd
+	# the whole beat, to its last column, with noise at its ends
+	fringesim -q -p 60,66 -n 4 -s 660x60 --projector 660x480 --scene plane --noise 3 -o set.nrrd
+	right fringepipe phasewrap set.nrrd , unwrap2f -o a.nrrd
+}
+
+@test "mistakes: a period that is slightly wrong is named" {
+	fringesim -q -p 60,66 -n 4 -s 400x300 --projector 640x480 --scene relief --noise 1 -o set.nrrd
+	phasewrap -q set.nrrd -o p.nrrd
+	for periods in 60,65 60,65.5 60,66.5 60,67 60,70 60,60.6; do
+		mistake "changes by" unwrap2f -p "$periods" --field 400 p.nrrd -o a.nrrd
+		mistake "the phases have 1" unwrap2f -p "$periods" --field 400 --fuse p.nrrd -o a.nrrd
+		unwrap2f -p "$periods" --field 400 p.nrrd -o a.nrrd 2>&1 | grep -E 'beside 60 px the other one would be (66|66.0|66.01|65.99) px$'
+	done
+	mistake "beside 65 px the other one would be 59." unwrap2f -p 60,65 -u 2 --field 400 p.nrrd -o a.nrrd
+	for periods in 60,66 60,66.05; do
+		right unwrap2f -p "$periods" --field 400 p.nrrd -o a.nrrd
+		right unwrap2f -p "$periods" --field 400 -u 2 p.nrrd -o a.nrrd
+	done
+	# with three phases no order fits where the error has grown
+	fringesim -q -p 60,66,78 -n 4 -s 600x100 --projector 640x480 --scene relief --noise 1 | phasewrap -q -o p.nrrd
+	right unwrap2f p.nrrd -o a.nrrd
+	for periods in 61,66,78 60,66,80 60,70,78; do
+		mistake "periods" unwrap2f -p "$periods" --field 640 p.nrrd -o a.nrrd
+	done
+}
+
+@test "mistakes: one frequency begins an image late: said, and of two which" {
+	late() {	# PHASE STEPS FILE: the phase a step on
+		py '
+f = read_frame(sys.argv[3]); k = int(sys.argv[1]) - 1
+f.pixels = f.pixels.copy()
+f.pixels[k] = np.angle(np.exp(1j * (f.pixels[k] + 2 * np.pi / int(sys.argv[2]))))
+write_frames("late.nrrd", f)' "$@"
+	}
+	for n in 4 5 8 12; do
+		fringesim -q -p 60,66 -n $n -s 300x100 --projector 640x480 --scene relief --noise 1 | phasewrap -q -o p.nrrd
+		right unwrap2f p.nrrd -o a.nrrd
+		late 2 $n p.nrrd
+		mistake "as where phase2 begins one of its $n images early or late" unwrap2f late.nrrd -o a.nrrd
+		[ $n -ne 5 ] || continue	# ten fringes less by a fifth are two whole ones: nothing tells
+		late 1 $n p.nrrd
+		mistake "as where phase1 begins one of its $n images early or late" unwrap2f late.nrrd -o a.nrrd
+	done
+	for periods in 60,66,78 1920/35,1920/36,1920/37; do
+		fringesim -q -p $periods -n 8 -s 300x100 --projector 640x480 --scene relief --noise 1 | phasewrap -q -o p.nrrd
+		right unwrap2f p.nrrd -o a.nrrd
+		for phase in 1 2 3; do
+			late $phase 8 p.nrrd
+			unwrap2f late.nrrd -o a.nrrd 2>message
+			grep -E 'all lie alike far from the best order, as where one of the phases begins an image|wrong fringe orders' message
+		done
+	done
+}
+
+@test "mistakes: several frequencies and noise: not a word where orders are right" {
+	while read -r periods n noise; do
+		fringesim -q -p "$periods" -n "$n" -s 300x100 --projector 640x480 --scene relief --noise "$noise" -o set.nrrd
+		right fringepipe phasewrap --min-amplitude 5 set.nrrd , unwrap2f -o a.nrrd
+		right fringepipe phasewrap --min-amplitude 5 set.nrrd , unwrap2f --fuse -o a.nrrd
+	done <<'SETS'
+60,66 3 0.5
+60,66 8 8
+60,66,78 3 8
+1920/35,1920/36,1920/37 5 4
+18,23,31,630 3 2
+20,120,640 4 8
+24,27.3,31.7,38,47 12 8
+SETS
+}

@@ -1,0 +1,75 @@
+/* Planning: the search with a sequence before it, and what the checks of two phases need. */
+#define _GNU_SOURCE
+#include "unwrap2f.h"
+
+#include "base/fail.h"
+#include "run/stage.h"
+
+int
+unwrap2f_plan_best(const struct temporal *temporal, struct unwrap2f *unwrap)
+{
+	struct temporal base = *temporal;
+	double field_px = temporal->field_px;
+
+	base.target = temporal_shortest(temporal);
+	if (temporal->phases > 1 && (field_px > 0 || !unwrap->search.complete) &&
+	    unwrap_steps_by_phases(&base, UNWRAP_PHASES | UNWRAP_BEATS, &unwrap->steps) < 0) {
+		if (field_px == 0)
+			return -1;
+		fail_clear();
+		unwrap->steps.n = 0;
+	}
+	if (field_px == 0)
+		field_px = unwrap->steps.field_px;
+	return order_search_plan(temporal, field_px, &unwrap->search);
+}
+
+int
+unwrap2f_plan_auto(const struct run *run, const struct temporal *temporal, struct unwrap2f *unwrap)
+{
+	unwrap->search.complete = false;
+	if (unwrap2f_plan_best(temporal, unwrap) == 0) {
+		unwrap->method = METHOD_BEST;
+		return 0;
+	}
+	if (unwrap->steps.n == 0)
+		return -1;
+	if (run->verbose && !unwrap->noted)
+		note(NULL, "by beats, not by the best orders: %s", fail_message());
+	fail_clear();
+	return unwrap_steps_by_phases(temporal, UNWRAP_PHASES | UNWRAP_BEATS, &unwrap->steps);
+}
+
+int
+unwrap2f_plan_beat(const struct temporal *temporal, const struct temporal *ordered,
+    const struct frame_head *in, struct unwrap2f *unwrap)
+{
+	const struct unwrap_steps *steps = &unwrap->steps;
+	bool beat = temporal->phases == 2 && unwrap->method != METHOD_GRAY && steps->n == 2 &&
+	    steps->step[0].n == 2;
+	size_t wanted = ordered->target, other = 1 - wanted;
+	double period_px = temporal->period_px[wanted], n;
+
+	unwrap->jumps.beat_turns = 0;
+	if (steps->n && steps->start == START_FIELD) {
+		unwrap->jumps.beat_px = steps->period_px;
+		unwrap->jumps.beat_turns =
+		    steps->period_px / temporal->period_px[temporal->target];
+	}
+	unwrap->beat.on = beat && unwrap->method != METHOD_BEST;
+	unwrap->check.steps = 0;
+	if (!unwrap->beat.on)
+		return beat_check_plan(&unwrap->beat, in->w, in->h);
+	unwrap->beat.span = steps->period_px / period_px;
+	unwrap->beat.period_px = period_px;
+	unwrap->beat.shorter = period_px < temporal->period_px[other];
+	if (!meta_get(&in->meta, "steps") || meta_number(&in->meta, "steps", 0, &n) < 0)
+		fail_clear();
+	else
+		unwrap->check.steps = n >= 3 && n <= 1000 ? (size_t)n : 0;
+	unwrap->check.number[0] = temporal->number[wanted];
+	unwrap->check.number[1] = temporal->number[other];
+	unwrap->check.weight[0] = unwrap->beat.span + (unwrap->beat.shorter ? -1 : 1);
+	unwrap->check.weight[1] = unwrap->beat.span;
+	return beat_check_plan(&unwrap->beat, in->w, in->h);
+}
