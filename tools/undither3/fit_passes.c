@@ -108,13 +108,13 @@ list_tables(struct passes *passes, const struct priv *priv)
 	const struct kernels *kernels = &priv->kernels;
 	size_t bytes = kernels->width * kernels->width * sizeof(float);
 
-	if (passes_constant(passes, priv->stair, sizeof(priv->stair)) < 0 ||
+	if (passes_constant(passes, priv->bits.stair, sizeof(priv->bits.stair)) < 0 ||
 	    passes_constant(passes, kernels->fringe, bytes) < 0 ||
 	    passes_constant(passes, kernels->stair, bytes) < 0 ||
-	    passes_constant(passes, priv->arc[0], sizeof(priv->arc[0])) < 0 ||
-	    passes_constant(passes, priv->arc[1], sizeof(priv->arc[1])) < 0)
+	    passes_constant(passes, priv->bits.arc[0], sizeof(priv->bits.arc[0])) < 0 ||
+	    passes_constant(passes, priv->bits.arc[1], sizeof(priv->bits.arc[1])) < 0)
 		return -1;
-	return passes_constant(passes, priv->threshold, sizeof(priv->threshold));
+	return passes_constant(passes, priv->bits.threshold, sizeof(priv->bits.threshold));
 }
 
 int

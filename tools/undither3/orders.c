@@ -28,7 +28,7 @@ ask_row(const struct orders *orders, const struct refining *refining, size_t y)
 	const struct planes *planes = &orders->job->planes;
 	const struct priv *priv = orders->job->priv;
 	size_t first = (y + MARGIN) * planes->stride + MARGIN;
-	const float *threshold = priv->threshold + y % DITHER_TILE * DITHER_TILE;
+	const float *threshold = priv->bits.threshold + y % DITHER_TILE * DITHER_TILE;
 
 	refine_bound_row(refining, y, 0, planes->w);
 	for (size_t x = 0; x < planes->w; x++) {
@@ -39,11 +39,11 @@ ask_row(const struct orders *orders, const struct refining *refining, size_t y)
 			continue;
 		turns = orders->turns[i];
 		rest = turns - px_floor(turns);
-		stair = priv->stair[(int)(rest * HOLO_PROFILE)];
-		orders->above[i] = undither3_above(
+		stair = priv->bits.stair[(int)(rest * HOLO_PROFILE)];
+		orders->above[i] = bits_above(
 		    turns, threshold[x % DITHER_TILE], stair, priv->code.height);
 		orders->broken[i] = undither3_broken(
-		    turns, (struct undither3_bounds){ refining->low[i], refining->high[i] });
+		    turns, (struct bits_bounds){ refining->low[i], refining->high[i] });
 	}
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "fit.h"
-#include "refine.h"
 #include "smooth.h"
 #include "unpack.h"
 
@@ -171,7 +170,7 @@ read_holo(struct run *run, const struct frame_head *in)
 	if (holo_read(&priv->holo, &parameters->holo, &picture) < 0)
 		return -1;
 	priv->code = holo_code(&priv->holo);
-	holo_profile(&priv->code, 0, priv->stair);
+	bits_stairs(&priv->bits, &priv->code);
 	return 0;
 }
 
@@ -203,7 +202,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (read_keys(run, in) < 0 || find_size(priv, in) < 0 || read_holo(run, in) < 0)
 		return -1;
 	priv->ordered = priv->filter == FILTER_FIT && dither_ordered(&priv->keys);
-	if (priv->ordered && refine_arcs(priv) < 0)
+	if (priv->ordered && bits_thresholds(&priv->bits, &priv->keys) < 0)
 		return -1;
 	priv->checked = priv->ordered && priv->code.waves < 1;
 	make_kernels(priv);

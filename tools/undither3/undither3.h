@@ -3,7 +3,7 @@
 #ifndef UNDITHER3_UNDITHER3_H
 #define UNDITHER3_UNDITHER3_H
 
-#include "holo/dither.h"
+#include "holo/bits.h"
 #include "holo/holo.h"
 #include "run/stage.h"
 
@@ -28,12 +28,10 @@ struct priv {
 	struct holo_code code;
 	struct kernels kernels;
 	float smooth[2 * SMOOTH_REACH + 1];
-	float stair[HOLO_PROFILE + 1];
 	float moved[2];
 	bool ordered;			/* thresholds are known */
 	bool checked;			/* and the stair is so slow that its bits give orders */
-	float arc[2][DITHER_TILE_PIXELS];	/* where sine and cosine pass them, in turns */
-	float threshold[DITHER_TILE_PIXELS];	/* of the stair, as a level */
+	struct bits_code bits;
 	struct frame_head out;
 	size_t w, h;			/* of the output */
 };
