@@ -36,6 +36,15 @@ bits_stairs(struct bits_code *bits, const struct holo_code *code)
 	bits->order_most = code->order_most;
 }
 
+bool
+bits_may_lack(const struct bits_code *bits, size_t place)
+{
+	struct bits_bounds bounds =
+	    bits_bound(0.625f, 0, 0, bits->arc[0][place], bits->arc[1][place]);
+
+	return bounds.low <= bounds.high;
+}
+
 float
 bits_carry(float near, float far)
 {

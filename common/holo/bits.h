@@ -33,6 +33,8 @@ extern const int bits_way[BITS_WAYS][2];	/* x, y */
 int bits_thresholds(struct bits_code *, const struct dither_keys *);
 /* The stairs; arcs and thresholds stay. */
 void bits_stairs(struct bits_code *, const struct holo_code *);
+/* Can a pixel of a surface have neither bit of the fringes at this place of the tile? */
+bool bits_may_lack(const struct bits_code *, size_t place);
 /* The turns of a surface one pixel beyond `near`, `far` being one behind that: a straight line, or
  * level where the two lie on different surfaces or far is NaN. */
 float bits_carry(float near, float far);

@@ -22,7 +22,8 @@ struct kernels {
 
 struct priv {
 	enum filter filter;
-	bool keep;			/* pixels that are not to be trusted */
+	bool keep;			/* all pixels, and how certain each is */
+	float least;			/* certainty of what is kept */
 	struct dither_keys keys;
 	struct holo holo;
 	struct holo_code code;
@@ -46,6 +47,7 @@ struct planes {
 	float *right, *down;	/* frequency, in turns per pixel */
 	float *turns;		/* as found; NaN in the background */
 	float *trusted;		/* 1 or 0 */
+	float *certainty;	/* of the order, 0 to 1; NaN in the background */
 };
 
 /* A picture being read. Planes are of `priv` size, with MARGIN around. */
