@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-#define PIXELS 256	/* that a thread takes at a time */
+#include "settle.h"
+
 #define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
 #define UNCERTAIN 0.5f	/* as measured: of pixels that are taken by nobody half are right */
 
@@ -19,29 +20,12 @@ static const struct certainty_fit {
 	float first, per_round, per_untaken;
 } plain_fit = { -5.43f, 0.47f, 0.42f }, marked_fit = { -8.75f, 0.54f, 0.44f };
 
-struct waiting {
-	size_t at;		/* in the planes */
-	size_t place;		/* in the tile of thresholds */
-	bool hole;		/* may be background: it has no bits, nor has a surface near by */
-	float turns;
-	int round;		/* in which it was taken; 0: not yet */
-	bool taken;		/* in this round */
-};
-
-struct growing {
-	struct job *job;
-	struct waiting *waiting;
-	size_t n;
-	const struct rule *rule;
-};
-
 /* The turns of a pixel by its neighbours; NaN where they do not agree or are too few. */
 static float
-ask(const struct growing *growing, const struct waiting *pixel)
+ask(const struct growing *growing, const struct rule *rule, const struct waiting *pixel)
 {
 	const struct job *job = growing->job;
 	const struct planes *planes = &job->planes;
-	const struct rule *rule = growing->rule;
 	const float *turns = planes->turns + pixel->at, *trusted = planes->trusted + pixel->at;
 	struct bits_pixel bits = { job->bit[0][pixel->at], job->bit[1][pixel->at],
 		job->bit[2][pixel->at], pixel->place };
@@ -72,12 +56,12 @@ ask_block(void *arg, size_t block)
 {
 	const struct growing *growing = arg;
 
-	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++) {
+	for (size_t i = block * GROW_PIXELS; i < growing->n && i < (block + 1) * GROW_PIXELS; i++) {
 		struct waiting *pixel = &growing->waiting[i];
 
 		if (pixel->round || pixel->hole)
 			continue;
-		pixel->turns = ask(growing, pixel);
+		pixel->turns = ask(growing, &rules[growing->rule], pixel);
 		pixel->taken = !px_isnan(pixel->turns);
 	}
 }
@@ -106,11 +90,11 @@ take(struct growing *growing, int round)
 static void
 grow_rounds(struct run *run, struct growing *growing)
 {
-	size_t blocks = (growing->n + PIXELS - 1) / PIXELS;
+	size_t blocks = (growing->n + GROW_PIXELS - 1) / GROW_PIXELS;
 	int first = 1;
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
-		growing->rule = &rules[i];
+		growing->rule = i;
 		for (int k = 0; k < rules[i].rounds; k++) {
 			run_for(run, blocks, ask_block, growing);
 			if (take(growing, first + k) == 0)
@@ -223,8 +207,10 @@ grow(struct run *run, struct job *job, bool bits)
 
 	if (bits && list_waiting(&growing) < 0)
 		return -1;
-	if (bits)
+	if (bits) {
 		grow_rounds(run, &growing);
+		settle(run, &growing);
+	}
 	find_certainty(&growing, bits);
 	free(growing.waiting);
 	return 0;
