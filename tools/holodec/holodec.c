@@ -9,9 +9,11 @@
 #include "base/cpu_level.h"
 #include "check.h"
 #include "decode.h"
+#include "grow.h"
 #include "pixel_counts.h"
 
-#define EDGE_LOSSY 2  /* pixels dropped at the boundary of a lossy picture */
+#define EDGE_LOSSY 2  /* pixels dropped at the boundary of a lossy picture without regions */
+#define CERTAINTY 0.75f
 #define SURVEY_STEP 8 /* one row of so many is counted before decoding */
 
 struct parameters {
@@ -20,7 +22,8 @@ struct parameters {
 	int decode;
 	double blur_px;
 	long edge_px;
-	bool xyz;
+	double certainty;
+	bool xyz, keep;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -39,8 +42,12 @@ static const struct opt options[] = {
 	{ 0, "blur", "SIGMA", OPT_NUMBER, AT(blur_px), "0", 0, 100, "px",
 	    "Gaussian blur that the picture went through", NULL },
 	{ 'e', "edge", "N", OPT_INTEGER, AT(edge_px), NULL, 0, BACKGROUND_REACH_MOST, "px",
-	    "drop pixels so near to the background; if not given, 0, or 2 in a lossy picture",
+	    "drop pixels so near to the background; if not given, what is not certain",
 	    NULL },
+	{ 0, "keep", NULL, OPT_FLAG, AT(keep), NULL, 0, 0, NULL,
+	    "keep all pixels, and add a channel: how certain each one's fringe order is", NULL },
+	{ 0, "certainty", "C", OPT_NUMBER, AT(certainty), NULL, 0, 1, NULL,
+	    "drop pixels that are less certain; 0.75 if not given", NULL },
 	{ 0, "xyz", NULL, OPT_FLAG, AT(xyz), NULL, 0, 0, NULL, "coordinates x y z instead of depth",
 	    NULL },
 	{ 0 },
@@ -56,11 +63,34 @@ scale_row(float *restrict row, size_t w, float scale)
 		row[x] *= scale;
 }
 
+/* Depths that are certain enough; and how certain they are, where that is asked. */
+static void
+take_certain(const struct priv *priv, const struct frame *in, struct frame *out, size_t z, size_t y)
+{
+	size_t w = in->head.w;
+	float *restrict depth = frame_floats(out, z, y);
+	const float *restrict given = priv->certainty == NO_CHANNEL ? NULL
+	    : (const float *)frame_row(in, priv->certainty, y);
+	const float *restrict grown = priv->grown ? priv->regions.certainty + y * w : NULL;
+	float *restrict to = priv->keep ? frame_floats(out, out->head.c - 1, y) : NULL;
+
+	for (size_t x = 0; x < w; x++) {
+		float certain = px_min(given ? given[x] : 1, grown ? grown[x] : 1);
+
+		if (given && !(given[x] >= priv->least))
+			depth[x] = PX_NAN;
+		if (to)
+			to[x] = px_isnan(depth[x]) ? PX_NAN : certain;
+	}
+}
+
 static void
 finish_row(const struct priv *priv, const struct frame *in, struct frame *out, size_t z, size_t y)
 {
 	size_t w = in->head.w, texture = priv->reading.channel[3];
 
+	if (priv->keep || priv->certainty != NO_CHANNEL)
+		take_certain(priv, in, out, z, y);
 	if (priv->xyz)
 		place_points(&priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y),
 		    frame_floats(out, z, y), w);
@@ -129,6 +159,27 @@ warn_overruled(const struct meta *meta, const char *key, double used)
 		warn(key, "the picture says %g, the option's %g is used", own, used);
 }
 
+/* In a lossy picture what is certain takes the place of a boundary of fixed width, unless one is
+ * asked for. */
+static int
+grow_regions(struct run *run, const struct frame *in, bool lossy)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	bool drops = parameters->edge_px == OPT_NONE_INTEGER || !isnan(parameters->certainty);
+
+	priv->grown = lossy && priv->decode == DECODE_REGION && (drops || priv->keep);
+	if (lossy && priv->decode != DECODE_REGION && (priv->keep || !isnan(parameters->certainty)))
+		return fail(NULL, "certainty in a lossy picture is that of regions: give --decode region");
+	if (!priv->grown)
+		return 0;
+	if (grow(run, &priv->regions, &priv->reading, in) < 0)
+		return -1;
+	if (!priv->keep)
+		grow_drop(&priv->regions, priv->least);
+	return 0;
+}
+
 /* Counts pixels of some of the rows: is this a Holoimage, and has a lossy format been at it? */
 static int
 survey(struct run *run, const struct frame *in)
@@ -149,10 +200,10 @@ survey(struct run *run, const struct frame *in)
 			pixel_counts_add(&tile, depth, n, &limits, &counts);
 		}
 	lossy = !pixel_counts_exact(&counts);
-	if (parameters->edge_px == OPT_NONE_INTEGER)
-		priv->edge_px = lossy ? EDGE_LOSSY : 0;
 	if (parameters->decode == DECODE_AUTO)
 		priv->decode = lossy ? DECODE_REGION : DECODE_NEAREST;
+	if (parameters->edge_px == OPT_NONE_INTEGER)
+		priv->edge_px = lossy && priv->decode != DECODE_REGION ? EDGE_LOSSY : 0;
 	if (pixel_counts_check(&counts, parameters->blur_px > 0, in->head.type == SAMPLE_FLOAT) < 0)
 		return -1;
 	warn_overruled(&in->head.meta, "holo_pitch_px", priv->holo.pitch_px);
@@ -160,8 +211,10 @@ survey(struct run *run, const struct frame *in)
 	if (priv->decode == DECODE_REGION &&
 	    regions_find(run, &priv->regions, &priv->reading, in) < 0)
 		return -1;
-	return check_picture(&priv->reading,
-	    priv->decode == DECODE_REGION ? &priv->regions : NULL, in);
+	if (check_picture(&priv->reading,
+		priv->decode == DECODE_REGION ? &priv->regions : NULL, in) < 0)
+		return -1;
+	return grow_regions(run, in, lossy);
 }
 
 static const struct body body = { .survey = survey, .rows = rows, .passes = holodec_passes };
@@ -191,11 +244,14 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 	struct priv *priv = run->priv;
 	const char *name = meta_get(&in->meta, "holo_texture");
 	const char *space = priv->xyz ? "x y z" : "depth";
-	char names[2 * CHANNEL_NAME_SIZE];
+	const char *certainty = priv->keep ? " certainty" : "";
+	char names[3 * CHANNEL_NAME_SIZE];
 	double scale;
 
-	if (priv->reading.channel[3] == NO_CHANNEL)
-		return head_set_channels(out, space);
+	if (priv->reading.channel[3] == NO_CHANNEL) {
+		snprintf(names, sizeof(names), "%s%s", space, certainty);
+		return head_set_channels(out, names);
+	}
 	if (meta_number(&in->meta, "holo_texture_scale", 1, &scale) < 0)
 		return -1;
 	priv->texture_scale = (float)scale;
@@ -203,7 +259,7 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 		return -1;
 	if (!name || strlen(name) >= CHANNEL_NAME_SIZE || strchr(name, ' '))
 		name = "texture";
-	snprintf(names, sizeof(names), "%s %s", space, name);
+	snprintf(names, sizeof(names), "%s %s%s", space, name, certainty);
 	return head_set_channels(out, names);
 }
 
@@ -243,6 +299,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    reading->stair);
 	priv->decode = (enum decode)parameters->decode;
 	priv->xyz = parameters->xyz;
+	priv->keep = parameters->keep;
+	priv->least = priv->keep ? 0 : isnan(parameters->certainty) ? CERTAINTY : (float)parameters->certainty;
+	priv->certainty = in->type == SAMPLE_FLOAT ? head_channel(in, "certainty") : NO_CHANNEL;
 	priv->edge_px =
 	    parameters->edge_px == OPT_NONE_INTEGER ? EDGE_LOSSY : (size_t)parameters->edge_px;
 	run->halo = priv->edge_px < MARGIN ? MARGIN : priv->edge_px;

@@ -10,6 +10,7 @@ runs_free(struct regions *regions)
 {
 	free(regions->rest);
 	free(regions->order);
+	free(regions->certainty);
 	free(regions->lead);
 	free(regions->inside);
 	free(regions->row);
@@ -28,6 +29,7 @@ runs_allocate(struct regions *regions, size_t size, size_t rows)
 {
 	regions->rest = calloc(size, sizeof(*regions->rest));
 	regions->order = calloc(size, sizeof(*regions->order));
+	regions->certainty = calloc(size, sizeof(*regions->certainty));
 	regions->lead = calloc(size, sizeof(*regions->lead));
 	regions->inside = calloc(rows, sizeof(*regions->inside));
 	regions->row = calloc(rows, sizeof(*regions->row));
@@ -38,7 +40,7 @@ runs_allocate(struct regions *regions, size_t size, size_t rows)
 	regions->block = calloc(rows, sizeof(*regions->block));
 	regions->class = calloc(size, sizeof(*regions->class));
 	regions->turn = calloc(size, sizeof(*regions->turn));
-	if (!regions->rest || !regions->order || !regions->lead || !regions->inside ||
+	if (!regions->rest || !regions->order || !regions->certainty || !regions->lead || !regions->inside ||
 	    !regions->row || !regions->run || !regions->branch || !regions->edge ||
 	    !regions->sorted || !regions->block || !regions->class || !regions->turn) {
 		runs_free(regions);

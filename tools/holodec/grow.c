@@ -1,0 +1,348 @@
+#include "grow.h"
+
+#include <stdlib.h>
+
+#include "base/cpu_level.h"
+#include "holo/bits.h"
+#include "holodec.px.h"
+
+#define STEP 0.2f	/* turns from pixel to pixel; more is no smooth surface */
+#define REACH 2		/* pixels around a pixel that must be smooth, none of them background */
+#define OFF 0.1f	/* turns that a pixel's phase may be off its neighbour's surface */
+#define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
+#define STRICT 4	/* rounds in which three neighbours must agree; then two are enough */
+#define ROUNDS 8
+#define DARK 72.0f	/* R + G of a surface are 74.7 and more: darker is mixed with background */
+#define PIXELS 256	/* that a thread takes at a time */
+#define AGREEING 5	/* neighbours of eight */
+
+/* Measured at qualities 50 to 95, colour 444 and 420: of pixels taken in round r with n untaken
+ * ones among eight neighbours 1/(1 + exp(FIRST + PER_ROUND r + PER_UNTAKEN n)) are right. */
+#define FIRST (-6.53f)
+#define PER_ROUND 0.44f
+#define PER_UNTAKEN 0.27f
+/* Of the others, away from the background: those that five neighbours agree with; all others. */
+#define SUPPORTED 0.8f
+#define DOUBTFUL 0.5f
+
+enum { WAITING, TRUSTED, BACKGROUND };	/* struct growing's state */
+
+struct pixel {
+	int32_t at, x, y;
+	float turns;
+	unsigned char round;
+	bool taken, dark;
+};
+
+struct growing {
+	struct regions *regions;
+	const struct reading *reading;
+	const struct frame *in;
+	float *turns;			/* as voted; then as grown */
+	unsigned char *state, *rough;	/* rough: a pixel, or one of its neighbours, is not smooth */
+	struct pixel *pixel;
+	size_t n;
+	int round;
+};
+
+/* ---- where the picture is smooth ---- */
+
+static void
+turns_block(void *arg, size_t i)
+{
+	const struct growing *growing = arg;
+	const struct regions *regions = growing->regions;
+	size_t first = regions->block[i].y0 * regions->w, end = regions->block[i].y1 * regions->w;
+	const float *restrict order = regions->order, *restrict rest = regions->rest;
+	float *restrict turns = growing->turns;
+
+	CPU_SIMD
+	for (size_t k = first; k < end; k++)
+		turns[k] = order[k] + rest[k];
+}
+
+/* 1 where a pixel is background or jumps against one of a row of others. */
+static void
+note_jumps(const float *restrict here, const float *restrict there, unsigned char *restrict rough,
+    size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		rough[x] |= !(px_abs(there[x] - here[x]) <= STEP);
+}
+
+static void
+jumps_block(void *arg, size_t i)
+{
+	const struct growing *growing = arg;
+	const struct region_block *block = &growing->regions->block[i];
+	size_t w = growing->regions->w, h = growing->regions->h;
+
+	for (size_t y = block->y0; y < block->y1; y++) {
+		const float *here = growing->turns + y * w;
+		unsigned char *rough = growing->rough + y * w;
+
+		note_jumps(here, here, rough, w);	/* the background itself */
+		for (size_t v = y ? y - 1 : 0; v <= y + 1 && v < h; v++) {
+			const float *row = growing->turns + v * w;
+
+			note_jumps(here, row, rough, w);
+			note_jumps(here + 1, row, rough + 1, w - 1);
+			note_jumps(here, row + 1, rough, w - 1);
+		}
+	}
+}
+
+/* A pixel is trusted where all around it is smooth. */
+static void
+trust_row(const struct growing *growing, size_t y)
+{
+	size_t w = growing->regions->w, h = growing->regions->h;
+	size_t v0 = y < REACH ? 0 : y - REACH, v1 = y + REACH < h ? y + REACH : h - 1;
+	const float *restrict turns = growing->turns + y * w;
+	unsigned char *restrict state = growing->state + y * w;
+	unsigned char *restrict down = growing->regions->class + y / BLOCK_ROWS * w;
+
+	for (size_t x = 0; x < w; x++)
+		down[x] = 0;
+	for (size_t v = v0; v <= v1; v++) {
+		const unsigned char *restrict rough = growing->rough + v * w;
+
+		CPU_SIMD
+		for (size_t x = 0; x < w; x++)
+			down[x] |= rough[x];
+	}
+	for (size_t x = 0; x < w; x++) {
+		size_t u0 = x < REACH ? 0 : x - REACH, u1 = x + REACH < w ? x + REACH : w - 1;
+		unsigned char any = 0;
+
+		for (size_t u = u0; u <= u1; u++)
+			any |= down[u];
+		state[x] = px_isnan(turns[x]) ? BACKGROUND : any ? WAITING : TRUSTED;
+	}
+}
+
+static void
+trust_block(void *arg, size_t i)
+{
+	const struct growing *growing = arg;
+	const struct region_block *block = &growing->regions->block[i];
+
+	for (size_t y = block->y0; y < block->y1; y++)
+		trust_row(growing, y);
+}
+
+/* ---- pixels that wait ---- */
+
+/* The index of the pixel so far off; -1 outside of the picture. */
+static ptrdiff_t
+beside(const struct growing *growing, const struct pixel *pixel, int dx, int dy)
+{
+	ptrdiff_t x = pixel->x + dx, y = pixel->y + dy;
+	ptrdiff_t w = (ptrdiff_t)growing->regions->w, h = (ptrdiff_t)growing->regions->h;
+
+	return x < 0 || y < 0 || x >= w || y >= h ? -1 : y * w + x;
+}
+
+static bool
+is(const struct growing *growing, ptrdiff_t at, unsigned char state)
+{
+	return at >= 0 && growing->state[at] == state;
+}
+
+static float
+level(const struct growing *growing, size_t c, const struct pixel *pixel)
+{
+	float v;
+
+	tile_load_samples(growing->in, growing->reading->channel[c], (size_t)pixel->y,
+	    (size_t)pixel->x, 1, &v);
+	return v;
+}
+
+/* Darker than a surface can be, with background beside it. */
+static bool
+is_dark(const struct growing *growing, const struct pixel *pixel)
+{
+	if (level(growing, 0, pixel) + level(growing, 1, pixel) >= DARK)
+		return false;
+	for (int way = 0; way < BITS_WAYS; way++)
+		if (is(growing, beside(growing, pixel, bits_way[way][0], bits_way[way][1]),
+			BACKGROUND))
+			return true;
+	return false;
+}
+
+static int
+list_waiting(struct growing *growing)
+{
+	size_t w = growing->regions->w, all = w * growing->regions->h, most = 0;
+
+	for (size_t i = 0; i < all; i++)
+		most += growing->state[i] == WAITING;
+	growing->pixel = malloc((most ? most : 1) * sizeof(*growing->pixel));
+	if (!growing->pixel)
+		return fail_memory();
+	for (size_t i = 0; i < all; i++) {
+		struct pixel *pixel = &growing->pixel[growing->n];
+
+		if (growing->state[i] != WAITING)
+			continue;
+		*pixel = (struct pixel){ .at = (int32_t)i, .x = (int32_t)(i % w),
+			.y = (int32_t)(i / w) };
+		pixel->dark = is_dark(growing, pixel);
+		growing->n++;
+	}
+	return 0;
+}
+
+/* The turns of a pixel by its neighbours; NaN where they do not agree or are too few. */
+static float
+ask(const struct growing *growing, const struct pixel *pixel)
+{
+	float rest = growing->regions->rest[pixel->at], low = 1e6f, high = -1e6f, sum = 0;
+	int n = 0;
+
+	for (int way = 0; way < BITS_WAYS; way++) {
+		int dx = bits_way[way][0], dy = bits_way[way][1];
+		ptrdiff_t near = beside(growing, pixel, dx, dy), far;
+		float carried, off;
+
+		if (!is(growing, near, TRUSTED))
+			continue;
+		far = beside(growing, pixel, 2 * dx, 2 * dy);
+		carried = bits_carry(growing->turns[near],
+		    is(growing, far, TRUSTED) ? growing->turns[far] : PX_NAN);
+		off = rest - carried;
+		off -= px_round(off);
+		if (px_abs(off) > OFF)
+			continue;
+		low = px_min(low, carried + off);
+		high = px_max(high, carried + off);
+		sum += carried + off;
+		n++;
+	}
+	return n >= (growing->round <= STRICT ? 3 : 2) && high - low < TOGETHER ? sum / (float)n
+										 : PX_NAN;
+}
+
+static void
+ask_block(void *arg, size_t block)
+{
+	const struct growing *growing = arg;
+
+	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++) {
+		struct pixel *pixel = &growing->pixel[i];
+
+		if (pixel->round || pixel->dark)
+			continue;
+		pixel->turns = ask(growing, pixel);
+		pixel->taken = !px_isnan(pixel->turns);
+	}
+}
+
+static size_t
+take(struct growing *growing)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < growing->n; i++) {
+		struct pixel *pixel = &growing->pixel[i];
+
+		if (!pixel->taken)
+			continue;
+		growing->turns[pixel->at] = pixel->turns;
+		growing->state[pixel->at] = TRUSTED;
+		pixel->round = (unsigned char)growing->round;
+		pixel->taken = false;
+		n++;
+	}
+	return n;
+}
+
+/* ---- certainty ---- */
+
+static float
+certainty(const struct growing *growing, const struct pixel *pixel)
+{
+	int untaken = 0, agreeing = 0, background = 0;
+
+	for (int dy = -REACH; dy <= REACH; dy++)
+		for (int dx = -REACH; dx <= REACH; dx++) {
+			ptrdiff_t to = beside(growing, pixel, dx, dy);
+
+			background += is(growing, to, BACKGROUND);
+			if (dx * dx > 1 || dy * dy > 1 || to < 0 || to == pixel->at)
+				continue;
+			untaken += is(growing, to, WAITING);
+			agreeing += px_abs(growing->turns[to] - growing->turns[pixel->at]) <
+			    TOGETHER;
+		}
+	if (!pixel->round)
+		return background == 0 && agreeing >= AGREEING ? SUPPORTED : DOUBTFUL;
+	return px_max(1 / (1 + px_exp(FIRST + PER_ROUND * (float)pixel->round +
+			       PER_UNTAKEN * (float)untaken)),
+	    DOUBTFUL);
+}
+
+static void
+finish(const struct growing *growing)
+{
+	struct regions *regions = growing->regions;
+
+	for (size_t i = 0; i < regions->w * regions->h; i++)
+		regions->certainty[i] = growing->state[i] == BACKGROUND ? PX_NAN : 1;
+	for (size_t i = 0; i < growing->n; i++) {
+		const struct pixel *pixel = &growing->pixel[i];
+
+		regions->certainty[pixel->at] = certainty(growing, pixel);
+		regions->order[pixel->at] =
+		    px_round(growing->turns[pixel->at] - regions->rest[pixel->at]);
+	}
+}
+
+/* ---- the picture ---- */
+
+int
+grow(struct run *run, struct regions *regions, const struct reading *reading,
+    const struct frame *in)
+{
+	size_t all = regions->w * regions->h;
+	struct growing growing = { .regions = regions, .reading = reading, .in = in };
+	int status = -1;
+
+	growing.turns = malloc(all * sizeof(*growing.turns));
+	growing.state = calloc(2, all);
+	growing.rough = growing.state ? growing.state + all : NULL;
+	if (!growing.turns || !growing.state) {
+		fail_memory();
+	} else {
+		run_for(run, regions->blocks, turns_block, &growing);
+		run_for(run, regions->blocks, jumps_block, &growing);
+		run_for(run, regions->blocks, trust_block, &growing);
+		status = list_waiting(&growing);
+	}
+	for (growing.round = 1; status == 0 && growing.round <= ROUNDS; growing.round++) {
+		run_for(run, (growing.n + PIXELS - 1) / PIXELS, ask_block, &growing);
+		if (take(&growing) == 0 && growing.round > STRICT)
+			break;
+	}
+	if (status == 0)
+		finish(&growing);
+	free(growing.turns);
+	free(growing.state);
+	free(growing.pixel);
+	return status;
+}
+
+void
+grow_drop(struct regions *regions, float least)
+{
+	float *restrict rest = regions->rest;
+	const float *restrict certainty = regions->certainty;
+	size_t n = regions->w * regions->h;
+
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		rest[i] = px_select(certainty[i] >= least, rest[i], PX_NAN);
+}
