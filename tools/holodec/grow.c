@@ -12,9 +12,13 @@
 #define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
 #define STRICT 4	/* rounds in which three neighbours must agree; then two are enough */
 #define ROUNDS 8
-#define DARK 72.0f	/* R + G of a surface are 74.7 and more: darker is mixed with background */
+/* R + G of a surface are 74.7 and more: what is darker is mixed with background. Beside background
+ * that is already so where it is no brighter than the darkest phase. */
+#define DARK 64.0f
+#define DARK_BESIDE 76.0f
 #define PIXELS 256	/* that a thread takes at a time */
 #define AGREEING 5	/* neighbours of eight */
+#define OFF_STAIR 1.5f	/* orders */
 
 /* Measured at qualities 50 to 95, colour 444 and 420: of pixels taken in round r with n untaken
  * ones among eight neighbours 1/(1 + exp(FIRST + PER_ROUND r + PER_UNTAKEN n)) are right. */
@@ -160,12 +164,14 @@ level(const struct growing *growing, size_t c, const struct pixel *pixel)
 	return v;
 }
 
-/* Darker than a surface can be, with background beside it. */
+/* So dark that it may be background. */
 static bool
 is_dark(const struct growing *growing, const struct pixel *pixel)
 {
-	if (level(growing, 0, pixel) + level(growing, 1, pixel) >= DARK)
-		return false;
+	float both = level(growing, 0, pixel) + level(growing, 1, pixel);
+
+	if (both < DARK || both >= DARK_BESIDE)
+		return both < DARK;
 	for (int way = 0; way < BITS_WAYS; way++)
 		if (is(growing, beside(growing, pixel, bits_way[way][0], bits_way[way][1]),
 			BACKGROUND))
@@ -262,10 +268,23 @@ take(struct growing *growing)
 
 /* ---- certainty ---- */
 
+/* By how much the order that a pixel's own stair reads is off the one that it has. */
+static float
+off_stair(const struct growing *growing, const struct pixel *pixel)
+{
+	const struct reading *reading = growing->reading;
+	float rest = growing->regions->rest[pixel->at];
+	float order = holodec_order(level(growing, 2, pixel),
+	    reading->stair[(int)(rest * HOLO_PROFILE)], 1 / reading->code.height);
+
+	return px_abs(order + rest - growing->turns[pixel->at]);
+}
+
 static float
 certainty(const struct growing *growing, const struct pixel *pixel)
 {
 	int untaken = 0, agreeing = 0, background = 0;
+	bool supported;
 
 	for (int dy = -REACH; dy <= REACH; dy++)
 		for (int dx = -REACH; dx <= REACH; dx++) {
@@ -278,8 +297,11 @@ certainty(const struct growing *growing, const struct pixel *pixel)
 			agreeing += px_abs(growing->turns[to] - growing->turns[pixel->at]) <
 			    TOGETHER;
 		}
+	supported = background == 0 && agreeing >= AGREEING;
 	if (!pixel->round)
-		return background == 0 && agreeing >= AGREEING ? SUPPORTED : DOUBTFUL;
+		return supported && !pixel->dark && off_stair(growing, pixel) < OFF_STAIR
+		    ? SUPPORTED
+		    : DOUBTFUL;
 	return px_max(1 / (1 + px_exp(FIRST + PER_ROUND * (float)pixel->round +
 			       PER_UNTAKEN * (float)untaken)),
 	    DOUBTFUL);
