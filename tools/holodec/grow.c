@@ -1,6 +1,7 @@
 #include "grow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cpu_level.h"
 #include "holo/bits.h"
@@ -29,7 +30,8 @@
 #define SUPPORTED 0.8f
 #define DOUBTFUL 0.5f
 
-enum { WAITING, TRUSTED, BACKGROUND };	/* struct growing's state */
+/* struct growing's state: trusted from the beginning, or since a round, TRUSTED + round. */
+enum { WAITING, TRUSTED, BACKGROUND = 255 };
 
 struct pixel {
 	int32_t at, x, y;
@@ -86,6 +88,7 @@ jumps_block(void *arg, size_t i)
 		const float *here = growing->turns + y * w;
 		unsigned char *rough = growing->rough + y * w;
 
+		memset(rough, 0, w);
 		note_jumps(here, here, rough, w);	/* the background itself */
 		for (size_t v = y ? y - 1 : 0; v <= y + 1 && v < h; v++) {
 			const float *row = growing->turns + v * w;
@@ -107,8 +110,10 @@ trust_row(const struct growing *growing, size_t y)
 	unsigned char *restrict state = growing->state + y * w;
 	unsigned char *restrict down = growing->regions->class + y / BLOCK_ROWS * w;
 
-	for (size_t x = 0; x < w; x++)
+	for (size_t x = 0; x < w; x++) {
 		down[x] = 0;
+		state[x] = 0;
+	}
 	for (size_t v = v0; v <= v1; v++) {
 		const unsigned char *restrict rough = growing->rough + v * w;
 
@@ -116,14 +121,16 @@ trust_row(const struct growing *growing, size_t y)
 		for (size_t x = 0; x < w; x++)
 			down[x] |= rough[x];
 	}
-	for (size_t x = 0; x < w; x++) {
-		size_t u0 = x < REACH ? 0 : x - REACH, u1 = x + REACH < w ? x + REACH : w - 1;
-		unsigned char any = 0;
-
-		for (size_t u = u0; u <= u1; u++)
-			any |= down[u];
-		state[x] = px_isnan(turns[x]) ? BACKGROUND : any ? WAITING : TRUSTED;
+	for (size_t k = 0; k <= REACH && k < w; k++) {
+		CPU_SIMD
+		for (size_t x = k; x < w; x++) {
+			state[x] |= down[x - k];
+			state[x - k] |= down[x];
+		}
 	}
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		state[x] = px_isnan(turns[x]) ? BACKGROUND : state[x] ? WAITING : TRUSTED;
 }
 
 static void
@@ -154,6 +161,23 @@ is(const struct growing *growing, ptrdiff_t at, unsigned char state)
 	return at >= 0 && growing->state[at] == state;
 }
 
+static bool
+is_trusted(const struct growing *growing, ptrdiff_t at)
+{
+	return at >= 0 && growing->state[at] >= TRUSTED && growing->state[at] != BACKGROUND;
+}
+
+/* Has a neighbour of the pixel been taken in the last round? */
+static bool
+has_news(const struct growing *growing, const struct pixel *pixel)
+{
+	for (int way = 0; way < BITS_WAYS; way++)
+		if (is(growing, beside(growing, pixel, bits_way[way][0], bits_way[way][1]),
+			(unsigned char)(TRUSTED + growing->round - 1)))
+			return true;
+	return false;
+}
+
 static float
 level(const struct growing *growing, size_t c, const struct pixel *pixel)
 {
@@ -179,21 +203,31 @@ is_dark(const struct growing *growing, const struct pixel *pixel)
 	return false;
 }
 
+static size_t
+count_waiting(const unsigned char *restrict state, size_t n)
+{
+	int waiting = 0;
+
+#pragma omp simd reduction(+ : waiting)
+	for (size_t i = 0; i < n; i++)
+		waiting += state[i] == WAITING;
+	return (size_t)waiting;
+}
+
 static int
 list_waiting(struct growing *growing)
 {
-	size_t w = growing->regions->w, all = w * growing->regions->h, most = 0;
+	size_t w = growing->regions->w, all = w * growing->regions->h;
+	size_t most = count_waiting(growing->state, all);
+	const unsigned char *next = growing->state, *end = growing->state + all;
 
-	for (size_t i = 0; i < all; i++)
-		most += growing->state[i] == WAITING;
 	growing->pixel = malloc((most ? most : 1) * sizeof(*growing->pixel));
 	if (!growing->pixel)
 		return fail_memory();
-	for (size_t i = 0; i < all; i++) {
+	while ((next = memchr(next, WAITING, (size_t)(end - next))) != NULL) {
 		struct pixel *pixel = &growing->pixel[growing->n];
+		size_t i = (size_t)(next++ - growing->state);
 
-		if (growing->state[i] != WAITING)
-			continue;
 		*pixel = (struct pixel){ .at = (int32_t)i, .x = (int32_t)(i % w),
 			.y = (int32_t)(i / w) };
 		pixel->dark = is_dark(growing, pixel);
@@ -214,11 +248,11 @@ ask(const struct growing *growing, const struct pixel *pixel)
 		ptrdiff_t near = beside(growing, pixel, dx, dy), far;
 		float carried, off;
 
-		if (!is(growing, near, TRUSTED))
+		if (!is_trusted(growing, near))
 			continue;
 		far = beside(growing, pixel, 2 * dx, 2 * dy);
 		carried = bits_carry(growing->turns[near],
-		    is(growing, far, TRUSTED) ? growing->turns[far] : PX_NAN);
+		    is_trusted(growing, far) ? growing->turns[far] : PX_NAN);
 		off = rest - carried;
 		off -= px_round(off);
 		if (px_abs(off) > OFF)
@@ -240,7 +274,8 @@ ask_block(void *arg, size_t block)
 	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++) {
 		struct pixel *pixel = &growing->pixel[i];
 
-		if (pixel->round || pixel->dark)
+		if (pixel->round || pixel->dark ||
+		    (growing->round != STRICT + 1 && !has_news(growing, pixel)))
 			continue;
 		pixel->turns = ask(growing, pixel);
 		pixel->taken = !px_isnan(pixel->turns);
@@ -258,7 +293,7 @@ take(struct growing *growing)
 		if (!pixel->taken)
 			continue;
 		growing->turns[pixel->at] = pixel->turns;
-		growing->state[pixel->at] = TRUSTED;
+		growing->state[pixel->at] = (unsigned char)(TRUSTED + growing->round);
 		pixel->round = (unsigned char)growing->round;
 		pixel->taken = false;
 		n++;
@@ -312,8 +347,9 @@ finish(const struct growing *growing)
 {
 	struct regions *regions = growing->regions;
 
+	CPU_SIMD
 	for (size_t i = 0; i < regions->w * regions->h; i++)
-		regions->certainty[i] = growing->state[i] == BACKGROUND ? PX_NAN : 1;
+		regions->certainty[i] = px_select(growing->state[i] == BACKGROUND, PX_NAN, 1.0f);
 	for (size_t i = 0; i < growing->n; i++) {
 		const struct pixel *pixel = &growing->pixel[i];
 
@@ -331,19 +367,15 @@ grow(struct run *run, struct regions *regions, const struct reading *reading,
 {
 	size_t all = regions->w * regions->h;
 	struct growing growing = { .regions = regions, .reading = reading, .in = in };
-	int status = -1;
+	int status;
 
-	growing.turns = malloc(all * sizeof(*growing.turns));
-	growing.state = calloc(2, all);
-	growing.rough = growing.state ? growing.state + all : NULL;
-	if (!growing.turns || !growing.state) {
-		fail_memory();
-	} else {
-		run_for(run, regions->blocks, turns_block, &growing);
-		run_for(run, regions->blocks, jumps_block, &growing);
-		run_for(run, regions->blocks, trust_block, &growing);
-		status = list_waiting(&growing);
-	}
+	growing.turns = regions->turns;
+	growing.state = regions->state;
+	growing.rough = regions->state + all;
+	run_for(run, regions->blocks, turns_block, &growing);
+	run_for(run, regions->blocks, jumps_block, &growing);
+	run_for(run, regions->blocks, trust_block, &growing);
+	status = list_waiting(&growing);
 	for (growing.round = 1; status == 0 && growing.round <= ROUNDS; growing.round++) {
 		run_for(run, (growing.n + PIXELS - 1) / PIXELS, ask_block, &growing);
 		if (take(&growing) == 0 && growing.round > STRICT)
@@ -351,8 +383,6 @@ grow(struct run *run, struct regions *regions, const struct reading *reading,
 	}
 	if (status == 0)
 		finish(&growing);
-	free(growing.turns);
-	free(growing.state);
 	free(growing.pixel);
 	return status;
 }
