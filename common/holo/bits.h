@@ -9,8 +9,9 @@
 #include "holo/dither.h"
 #include "holo/holo.h"
 
+/* Thresholds, and stairs. */
 struct bits_code {
-	float arc[2][DITHER_TILE_PIXELS];	/* where sine and cosine pass thresholds, in turns */
+	float arc[2][DITHER_TILE_PIXELS];	/* where sine and cosine pass them, in turns */
 	float threshold[DITHER_TILE_PIXELS];	/* of the stair, as a level */
 	float stair[HOLO_PROFILE + 1];		/* of order 0 */
 	float height, order_most;

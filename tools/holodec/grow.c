@@ -6,9 +6,8 @@
 #include "base/cpu_level.h"
 #include "holo/bits.h"
 #include "holodec.px.h"
+#include "smooth.h"
 
-#define STEP 0.2f	/* turns from pixel to pixel; more is no smooth surface */
-#define REACH 2		/* pixels around a pixel that must be smooth, none of them background */
 #define OFF 0.1f	/* turns that a pixel's phase may be off its neighbour's surface */
 #define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
 #define STRICT 4	/* rounds in which three neighbours must agree; then two are enough */
@@ -32,9 +31,6 @@
 #define SUPPORTED 0.8f
 #define DOUBTFUL 0.5f
 
-/* struct growing's state: trusted from the beginning, or since a round, TRUSTED + round. */
-enum { WAITING, TRUSTED, BACKGROUND = 255 };
-
 struct pixel {
 	int32_t at, x, y;
 	float turns;
@@ -47,103 +43,11 @@ struct growing {
 	const struct reading *reading;
 	const struct frame *in;
 	float *turns;			/* as voted; then as grown */
-	unsigned char *state, *rough;	/* rough: a pixel, or one of its neighbours, is not smooth */
+	unsigned char *state;
 	struct pixel *pixel;
 	size_t n;
 	int round;
 };
-
-/* ---- where the picture is smooth ---- */
-
-static void
-turns_block(void *arg, size_t i)
-{
-	const struct growing *growing = arg;
-	const struct regions *regions = growing->regions;
-	size_t first = regions->block[i].y0 * regions->w, end = regions->block[i].y1 * regions->w;
-	const float *restrict order = regions->order, *restrict rest = regions->rest;
-	float *restrict turns = growing->turns;
-
-	CPU_SIMD
-	for (size_t k = first; k < end; k++)
-		turns[k] = order[k] + rest[k];
-}
-
-/* 1 where a pixel is background or jumps against one of a row of others. */
-static void
-note_jumps(const float *restrict here, const float *restrict there, unsigned char *restrict rough,
-    size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		rough[x] |= !(px_abs(there[x] - here[x]) <= STEP);
-}
-
-static void
-jumps_block(void *arg, size_t i)
-{
-	const struct growing *growing = arg;
-	const struct region_block *block = &growing->regions->block[i];
-	size_t w = growing->regions->w, h = growing->regions->h;
-
-	for (size_t y = block->y0; y < block->y1; y++) {
-		const float *here = growing->turns + y * w;
-		unsigned char *rough = growing->rough + y * w;
-
-		memset(rough, 0, w);
-		note_jumps(here, here, rough, w);	/* the background itself */
-		for (size_t v = y ? y - 1 : 0; v <= y + 1 && v < h; v++) {
-			const float *row = growing->turns + v * w;
-
-			note_jumps(here, row, rough, w);
-			note_jumps(here + 1, row, rough + 1, w - 1);
-			note_jumps(here, row + 1, rough, w - 1);
-		}
-	}
-}
-
-/* A pixel is trusted where all around it is smooth. */
-static void
-trust_row(const struct growing *growing, size_t y)
-{
-	size_t w = growing->regions->w, h = growing->regions->h;
-	size_t v0 = y < REACH ? 0 : y - REACH, v1 = y + REACH < h ? y + REACH : h - 1;
-	const float *restrict turns = growing->turns + y * w;
-	unsigned char *restrict state = growing->state + y * w;
-	unsigned char *restrict down = growing->regions->class + y / BLOCK_ROWS * w;
-
-	for (size_t x = 0; x < w; x++) {
-		down[x] = 0;
-		state[x] = 0;
-	}
-	for (size_t v = v0; v <= v1; v++) {
-		const unsigned char *restrict rough = growing->rough + v * w;
-
-		CPU_SIMD
-		for (size_t x = 0; x < w; x++)
-			down[x] |= rough[x];
-	}
-	for (size_t k = 0; k <= REACH && k < w; k++) {
-		CPU_SIMD
-		for (size_t x = k; x < w; x++) {
-			state[x] |= down[x - k];
-			state[x - k] |= down[x];
-		}
-	}
-	CPU_SIMD
-	for (size_t x = 0; x < w; x++)
-		state[x] = px_isnan(turns[x]) ? BACKGROUND : state[x] ? WAITING : TRUSTED;
-}
-
-static void
-trust_block(void *arg, size_t i)
-{
-	const struct growing *growing = arg;
-	const struct region_block *block = &growing->regions->block[i];
-
-	for (size_t y = block->y0; y < block->y1; y++)
-		trust_row(growing, y);
-}
 
 /* ---- pixels that wait ---- */
 
@@ -392,16 +296,12 @@ int
 grow(struct run *run, struct regions *regions, const struct reading *reading,
     const struct frame *in)
 {
-	size_t all = regions->w * regions->h;
 	struct growing growing = { .regions = regions, .reading = reading, .in = in };
 	int status;
 
 	growing.turns = regions->turns;
 	growing.state = regions->state;
-	growing.rough = regions->state + all;
-	run_for(run, regions->blocks, turns_block, &growing);
-	run_for(run, regions->blocks, jumps_block, &growing);
-	run_for(run, regions->blocks, trust_block, &growing);
+	smooth_find(run, regions);
 	status = list_waiting(&growing);
 	for (growing.round = 1; status == 0 && growing.round <= ROUNDS; growing.round++) {
 		run_for(run, (growing.n + PIXELS - 1) / PIXELS, ask_block, &growing);

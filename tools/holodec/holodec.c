@@ -7,9 +7,9 @@
 
 #include "background.h"
 #include "base/cpu_level.h"
+#include "certain.h"
 #include "check.h"
 #include "decode.h"
-#include "grow.h"
 #include "pixel_counts.h"
 
 #define EDGE_LOSSY 2  /* pixels dropped at the boundary of a lossy picture without regions */
@@ -63,34 +63,13 @@ scale_row(float *restrict row, size_t w, float scale)
 		row[x] *= scale;
 }
 
-/* Depths that are certain enough; and how certain they are, where that is asked. */
-static void
-take_certain(const struct priv *priv, const struct frame *in, struct frame *out, size_t z, size_t y)
-{
-	size_t w = in->head.w;
-	float *restrict depth = frame_floats(out, z, y);
-	const float *restrict given = priv->certainty == NO_CHANNEL ? NULL
-	    : (const float *)frame_row(in, priv->certainty, y);
-	const float *restrict grown = priv->grown ? priv->regions.certainty + y * w : NULL;
-	float *restrict to = priv->keep ? frame_floats(out, out->head.c - 1, y) : NULL;
-
-	for (size_t x = 0; x < w; x++) {
-		float certain = px_min(given ? given[x] : 1, grown ? grown[x] : 1);
-
-		if (given && !(given[x] >= priv->least))
-			depth[x] = PX_NAN;
-		if (to)
-			to[x] = px_isnan(depth[x]) ? PX_NAN : certain;
-	}
-}
-
 static void
 finish_row(const struct priv *priv, const struct frame *in, struct frame *out, size_t z, size_t y)
 {
 	size_t w = in->head.w, texture = priv->reading.channel[3];
 
 	if (priv->keep || priv->certainty != NO_CHANNEL)
-		take_certain(priv, in, out, z, y);
+		certain_row(priv, in, out, z, y);
 	if (priv->xyz)
 		place_points(&priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y),
 		    frame_floats(out, z, y), w);
@@ -159,27 +138,6 @@ warn_overruled(const struct meta *meta, const char *key, double used)
 		warn(key, "the picture says %g, the option's %g is used", own, used);
 }
 
-/* In a lossy picture what is certain takes the place of a boundary of fixed width, unless one is
- * asked for. */
-static int
-grow_regions(struct run *run, const struct frame *in, bool lossy)
-{
-	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
-	bool drops = parameters->edge_px == OPT_NONE_INTEGER || !isnan(parameters->certainty);
-
-	priv->grown = lossy && priv->decode == DECODE_REGION && (drops || priv->keep);
-	if (lossy && priv->decode != DECODE_REGION && (priv->keep || !isnan(parameters->certainty)))
-		return fail(NULL, "certainty in a lossy picture is that of regions: give --decode region");
-	if (!priv->grown)
-		return 0;
-	if (grow(run, &priv->regions, &priv->reading, in) < 0)
-		return -1;
-	if (!priv->keep)
-		grow_drop(&priv->regions, priv->least);
-	return 0;
-}
-
 /* Counts pixels of some of the rows: is this a Holoimage, and has a lossy format been at it? */
 static int
 survey(struct run *run, const struct frame *in)
@@ -214,7 +172,8 @@ survey(struct run *run, const struct frame *in)
 	if (check_picture(&priv->reading,
 		priv->decode == DECODE_REGION ? &priv->regions : NULL, in) < 0)
 		return -1;
-	return grow_regions(run, in, lossy);
+	return certain_grow(run, in, lossy, parameters->edge_px == OPT_NONE_INTEGER,
+	    !isnan(parameters->certainty));
 }
 
 static const struct body body = { .survey = survey, .rows = rows, .passes = holodec_passes };
@@ -300,7 +259,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->decode = (enum decode)parameters->decode;
 	priv->xyz = parameters->xyz;
 	priv->keep = parameters->keep;
-	priv->least = priv->keep ? 0 : isnan(parameters->certainty) ? CERTAINTY : (float)parameters->certainty;
+	priv->least = priv->keep ? 0
+	    : isnan(parameters->certainty) ? CERTAINTY
+					   : (float)parameters->certainty;
 	priv->certainty = in->type == SAMPLE_FLOAT ? head_channel(in, "certainty") : NO_CHANNEL;
 	priv->edge_px =
 	    parameters->edge_px == OPT_NONE_INTEGER ? EDGE_LOSSY : (size_t)parameters->edge_px;

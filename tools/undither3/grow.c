@@ -125,7 +125,8 @@ static void
 find_certainty(const struct growing *growing, bool bits)
 {
 	struct planes *planes = &growing->job->planes;
-	const struct certainty_fit *fit = growing->job->priv->keys.marked ? &marked_fit : &plain_fit;
+	bool marked = growing->job->priv->keys.marked;
+	const struct certainty_fit *fit = marked ? &marked_fit : &plain_fit;
 	int untaken, alike;
 
 	for (size_t y = 0; y < planes->h; y++)
