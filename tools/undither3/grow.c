@@ -18,7 +18,7 @@ static const struct rule {
  * neighbours a share of 1/(1 + exp(-(first + per_round r + per_untaken n))) has a wrong order. */
 static const struct certainty_fit {
 	float first, per_round, per_untaken;
-} plain_fit = { -5.43f, 0.47f, 0.42f }, marked_fit = { -8.75f, 0.54f, 0.44f };
+} plain_fit = { -5.43f, 0.47f, 0.42f }, marked_fit = { -9.6f, 0.54f, 0.44f };
 
 /* The turns of a pixel by its neighbours; NaN where they do not agree or are too few. */
 static float
