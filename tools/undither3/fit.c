@@ -98,8 +98,8 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in, stru
 	struct planes *planes = &job->planes;
 	float **plane[] = { &planes->sine, &planes->cosine, &planes->inside, &planes->rest,
 		&planes->order, &planes->right, &planes->down, &planes->turns, &planes->trusted,
-		&planes->certainty, &job->bit[0], &job->bit[1], &job->bit[2], &job->smooth[0], &job->smooth[1],
-		&job->smooth[2] };
+		&planes->certainty, &job->bit[0], &job->bit[1], &job->bit[2], &job->smooth[0],
+		&job->smooth[1], &job->smooth[2] };
 	size_t n = sizeof(plane) / sizeof(*plane), pixels, all;
 
 	*job = (struct job){ .priv = priv, .out = out };
