@@ -293,7 +293,7 @@ for seed in range(120):
 	done
 }
 
-@test "holodec: JPEG through quality 95 and 85: no spikes, boundary dropped by itself and by --edge" {
+@test "holodec: JPEG through quality 95 and 85: no spikes, the boundary stays, or is dropped by --edge" {
 	py "$bodies"'write_depth("sphere.nrrd", sphere(512))'
 	for stair in composite cosine; do
 		holoenc -P 42 --stair $stair --depth-range 0,512 sphere.nrrd -o picture.nrrd
@@ -303,16 +303,17 @@ for seed in range(120):
 			py "$bodies"'
 want, got = sphere(512), read_frame("out.nrrd")["depth"]
 kept, ghosts, spikes, rms = report(want, got, 84)
-edge = 2 if sys.argv[2] == "auto" else int(sys.argv[2].split("=")[1])
+edge = 0 if sys.argv[2] == "auto" else int(sys.argv[2].split("=")[1])
 hole = np.isnan(np.pad(want, edge, mode="edge"))
 near = np.max([hole[i:i + 512, k:k + 512] for i in range(2 * edge + 1) for k in range(2 * edge + 1)], 0)
 print("quality %s edge %s: kept %.4f spikes %.4f %% rms %.4f %%" % (sys.argv[1], sys.argv[2], kept,
 	100 * spikes, rms / 4.608))
 expect(ghosts == 0 and spikes == 0 and 100 * rms / 460.8 < float(sys.argv[3]), ghosts, spikes, rms)
 # missing: what is near the background in the JPEG, which may have moved it by a pixel
+expect(edge > 0 or kept > 0.9985, kept)
 expect((np.isnan(got) != near).mean() < 0.005, (np.isnan(got) != near).mean())' $quality $edge $limit
-		done <<<"95 auto 0.035
-85 auto 0.06
+		done <<<"95 auto 0.038
+85 auto 0.076
 85 --edge=4 0.055"
 	done
 }

@@ -26,14 +26,9 @@ def compare(want, got, turn):
 
 # Chroma, quality, and a fifth above what is measured: rms and lost, in %. Nothing is random; other JPEG libraries may
 # round other coefficients.
-bounds_composite() {
-	printf '%s\n' "444 95 0.0356 0" "444 85 0.0624 0" "444 75 0.0832 0.078" "420 95 0.0473 0" "420 85 0.0725 0" \
-		"420 75 0.0951 0.062"
-}
-
-bounds_cosine() {
-	printf '%s\n' "444 95 0.0354 0" "444 85 0.0627 0" "444 75 0.0828 0.078" "420 95 0.0476 0" \
-		"420 85 0.0724 0.102" "420 75 0.0951 0.033"
+bounds() {
+	printf '%s\n' "444 95 0.0356 0.066" "444 85 0.0627 0.1" "444 75 0.0832 0.19" "420 95 0.0476 0.145" \
+		"420 85 0.0725 0.17" "420 75 0.0951 0.25"
 }
 
 @test "holorate: a sphere through JPEG 444 and 420, quality 95, 85, 75: rms and lost pixels are bounded" {
@@ -44,13 +39,14 @@ bounds_cosine() {
 			framecat --chroma $chroma --quality $quality picture.nrrd -o picture.jpg
 			holodec picture.jpg -o out.nrrd
 			py "$bodies"'
-want = eroded(sphere(), 2)	# what is dropped
-lost, spikes, rms = compare(want, read_frame("out.nrrd")["depth"], 84)
+got = read_frame("out.nrrd")["depth"]
+lost, spikes, _ = compare(sphere(), got, 84)
+rms = compare(eroded(sphere(), 2), got, 84)[2]	# without what a lossy format mixes with the background
 print("%s: rms %.4f lost %.4f spikes %.4f" % (sys.argv[1:], rms, lost, spikes))
 expect(rms < float(sys.argv[4]) and lost <= float(sys.argv[5]), sys.argv, rms, lost, spikes)' \
 				$stair $chroma $quality $rms $lost
 		done <<-END
-			$(bounds_$stair)
+			$(bounds)
 		END
 	done
 }
@@ -65,6 +61,68 @@ expect(rms < float(sys.argv[4]) and lost <= float(sys.argv[5]), sys.argv, rms, l
 	py "$bodies"'
 spikes = [compare(sphere(), read_frame(d + ".nrrd")["depth"], 84)[1] for d in ("median", "region")]
 expect(spikes[1] < 0.103 and abs(spikes[0] - 0.434) < 0.087, spikes)	# 0.086, 0.434 %'
+}
+
+# A ball before a tilted plate with holes and slits, and a step: jumps of all heights, boundaries of all
+# directions. near(): pixels so near to a mark.
+plate='
+def plate():
+	y, x = np.mgrid[:W, :W].astype(float)
+	z = 90 + 0.25 * x + 0.1 * y + np.where(y > 330, 60 * (x / W) ** 2 + 20, 0)
+	q = 120 ** 2 - (x - 230) ** 2 - (y - 200) ** 2
+	z = np.where(q > 0, 260 + np.sqrt(np.maximum(q, 0)), z)
+	z[np.hypot(x - 250, y - 250) > 240] = np.nan
+	for k in range(6):
+		z[(abs(x - 380) < 2 + k) & (abs(y - 90 - 50 * k) < 15)] = np.nan
+		z[np.hypot(x - 110, y - 330 - 18 * k) < k + 1.5] = np.nan
+	return z
+def near(mark, n):
+	mark = np.pad(mark, n)
+	return np.max([mark[i:i + W, k:k + W] for i in range(2 * n + 1) for k in range(2 * n + 1)], 0)
+'
+
+@test "holorate: a ball before a plate with holes: pixels beside jumps and boundaries stay, and --keep says how certain" {
+	py "$bodies$plate"'write_depth("in.nrrd", plate())'
+	holoenc -P 42 --rounding level --depth-range 0,512 in.nrrd -o picture.nrrd
+	while read -r chroma quality lost deep spikes invented; do
+		framecat --chroma $chroma --quality $quality picture.nrrd -o picture.jpg
+		holodec picture.jpg -o out.nrrd
+		holodec -e 2 picture.jpg -o edge.nrrd
+		holodec --keep picture.jpg -o keep.nrrd
+		holodec --certainty 0.95 picture.jpg -o sure.nrrd
+		py "$bodies$plate"'
+want, keep = plate(), read_frame("keep.nrrd")
+there = np.isfinite(want)
+inside = there & ~near(~there, 6)
+def count(got):
+	bad = there & ~(np.abs(got - want) <= 42)
+	spikes = (bad & np.isfinite(got)).sum()
+	return 100 * bad.sum() / there.sum(), 100 * (bad & inside).sum() / there.sum(), spikes, (np.isfinite(got) & ~there).sum()
+new, edge, sure = (count(read_frame(n + ".nrrd")["depth"]) for n in ("out", "edge", "sure"))
+print("# %s-%s: lost %.2f deep %.3f spikes %d invented %d; without 2 px lost %.2f spikes %d; certainty 0.95 lost %.2f spikes %d"
+	% (*sys.argv[1:3], *new, edge[0], edge[2], sure[0], sure[2]))
+expect(new[0] <= float(sys.argv[3]) and new[1] <= float(sys.argv[4]) and new[2] <= float(sys.argv[5]), new)
+expect(new[0] < edge[0] / 2 and new[2] <= edge[2] and new[3] <= float(sys.argv[6]) and sure[2] <= new[2], new, edge, sure)
+expect(keep.names == ["depth", "certainty"], keep.names)
+c, d = keep["certainty"], keep["depth"]
+expect(np.array_equal(np.isfinite(c), np.isfinite(d)) and np.nanmin(c) >= 0 and np.nanmax(c) <= 1)
+# what is dropped is what is not certain
+expect(np.array_equal(np.where(c >= np.float32(0.75), d, np.nan), read_frame("out.nrrd")["depth"], equal_nan=True))
+wrong = np.abs(d - want) > 42
+shares = [(wrong & g).sum() / max((there & g).sum(), 1) for g in (c < 0.75, (c >= 0.75) & (c < 0.99), c >= 0.99)]
+print("# wrong of those below 0.75, below 0.99, above:", *shares)
+expect(shares[0] > 4 * shares[1] and shares[1] > 2 * shares[2] and shares[2] < 2e-3, shares)' \
+			$chroma $quality $lost $deep $spikes $invented >&3
+	done <<-END
+		444 85 0.25 0.125 23 0
+		420 85 0.45 0.34 310 1
+	END
+	fails 2 "--certainty: must be 0 to 1, not '1.5'" holodec --certainty 1.5 picture.jpg
+	fails 1 "give --decode region" holodec --keep --decode median picture.jpg
+	fails 1 "give --decode region" holodec --certainty 0.9 --decode nearest picture.jpg
+	holoenc -P 42 --depth-range 0,512 in.nrrd | holodec --keep --xyz -o xyz.nrrd
+	py 'f = read_frame("xyz.nrrd"); c = f["certainty"]
+expect(f.names == ["x", "y", "z", "certainty"] and np.array_equal(np.isnan(c), np.isnan(f["z"])) and np.nanmin(c) == 1)'
 }
 
 @test "holorate: cut files are refused, at any length" {

@@ -11,6 +11,7 @@
 #define TILE_PIXELS DITHER_TILE_PIXELS
 #define SMALL_FRINGES 1		/* orders of Bayer's matrices */
 #define SMALL_STAIR 3
+#define JUMPS_MARKED "marked"
 #define BLUE_SIGMA 1.9		/* of the energy that a dot spreads; Ulichney 1993 takes 1.5 */
 #define BLUE_START (TILE_PIXELS / 10)
 
@@ -221,6 +222,10 @@ dither_write(const struct dither_keys *keys, struct meta *meta)
 		meta_remove(meta, "holo_dither_order");
 	else if (meta_setf(meta, "holo_dither_order", "%ld", keys->order) < 0)
 		return -1;
+	if (!keys->marked)
+		meta_remove(meta, "holo_dither_jumps");
+	else if (meta_set(meta, "holo_dither_jumps", JUMPS_MARKED) < 0)
+		return -1;
 	if (keys->sigma_px > 0)
 		return meta_set_number(meta, "holo_sigma_px", keys->sigma_px);
 	meta_remove(meta, "holo_sigma_px");
@@ -233,6 +238,7 @@ dither_remove(struct meta *meta)
 	meta_remove(meta, "holo_pack");
 	meta_remove(meta, "holo_dither");
 	meta_remove(meta, "holo_dither_order");
+	meta_remove(meta, "holo_dither_jumps");
 	meta_remove(meta, "holo_texture_bits");
 	meta_remove(meta, "holo_sigma_px");
 }
@@ -261,6 +267,7 @@ dither_read(struct dither_keys *keys, const struct dither_keys *options, const s
 	int pack = take_word((int)options->pack, meta, "holo_pack", dither_packs, -1);
 	int method = take_word((int)options->method, meta, "holo_dither", dither_methods,
 	    DITHER_BY_BAYER);
+	const char *jumps = meta_get(meta, "holo_dither_jumps");
 	double bits, sigma, order;
 
 	if (pack == -2 || method == -2 || meta_number(meta, "holo_texture_bits", 0, &bits) < 0 ||
@@ -279,9 +286,11 @@ dither_read(struct dither_keys *keys, const struct dither_keys *options, const s
 	if (!(order >= 0 && order <= DITHER_ORDER_MOST && order == floor(order)))
 		return fail("holo_dither_order", "must be a whole number from 0 to %d, not %g",
 		    DITHER_ORDER_MOST, order);
+	if (jumps && strcmp(jumps, JUMPS_MARKED))
+		return fail("holo_dither_jumps", "must be " JUMPS_MARKED ", not '%.60s'", jumps);
 	if (sigma != 0 && !(sigma >= 0.5 && sigma <= 8))
 		return fail("holo_sigma_px", "must be from 0.5 to 8, not %g", sigma);
 	*keys = (struct dither_keys){ (enum dither_pack)pack, (enum dither_method)method,
-		(long)bits, sigma, (long)order };
+		(long)bits, sigma, (long)order, jumps != NULL };
 	return 0;
 }

@@ -66,6 +66,7 @@ struct dither_keys {
 	long texture_bits;
 	double sigma_px;
 	long order;
+	bool marked;		/* pixels beside jumps never have the bits of the other surface */
 };
 
 #define DITHER_ORDER_MOST 6

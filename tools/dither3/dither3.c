@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "holo/holo.h"
+#include "mark.h"
 #include "picture.h"
 #include "planes.h"
 
@@ -62,18 +63,9 @@ dither_piece(const struct priv *priv, const struct frame *in, struct frame *out,
 	unsigned char black[PIECE] __attribute__((aligned(64)));
 	const unsigned char *const bit[4] = { bits[0], bits[1], bits[2], bits[3] };
 
-	for (size_t c = 0; c < 4; c++)
-		if (priv->channel[c] != NO_CHANNEL)
-			planes_shares(in, priv->channel[c], y, x, n, share[c]);
-	planes_find_black(share[0], share[1], black, n);
-	if (priv->to_circle)
-		planes_to_circle(share[0], share[1], black, n);
-	for (size_t c = 0; c < 4; c++)
-		if (priv->channel[c] != NO_CHANNEL)
-			planes_compare(share[c], priv->threshold[c] + y % DITHER_TILE * DITHER_TILE,
-			    bits[c], n);
-	for (size_t c = 0; c < 3; c++)
-		planes_blacken(black, bits[c], n);
+	planes_bits(priv, in, 4, y, x, n, share, black, bits);
+	if (priv->keys.marked)
+		mark_row(priv->mark + y * in->head.w + x, bits[0], bits[1], n);
 	planes_pack(bit, &priv->keys, out, y, x, n, in->head.w);
 	pass_texture(priv, in, out, y, x, n);
 }
@@ -141,6 +133,9 @@ whole_frame(struct run *run, struct frame *in)
 /* ---- options, the frame ---- */
 
 static const struct body map = { .rows = rows, .passes = dither3_passes };
+static const struct body marked_map = {
+	.survey = mark_find, .rows = rows, .passes = dither3_passes
+};
 /* A wavefront over skewed rows would take w + 2h dispatches of h/2 pixels at most. */
 static const struct body whole = { .frame = whole_frame,
 	.no_passes = "a bit waits for those before it" };
@@ -186,6 +181,45 @@ find_channels(struct priv *priv, const struct frame_head *in)
 	return 0;
 }
 
+/* Does the picture say of itself all that its turns take? */
+static bool
+says_its_code(const struct frame_head *in)
+{
+	static const char *const key[] = { "holo_pitch_px", "holo_theta_deg", "holo_stair",
+		"holo_stair_height", "holo_depth_range" };
+	const char *of_size = meta_get(&in->meta, "holo_size");
+	char size[64];
+
+	snprintf(size, sizeof(size), "%zu %zu", in->w, in->h);
+	for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++)
+		if (!meta_get(&in->meta, key[i]))
+			return false;
+	return of_size && !strcmp(of_size, size);
+}
+
+/* Jumps are marked for a decoder that grows surfaces up to them; only in our own method. */
+static int
+plan_marks(struct run *run, const struct frame_head *in)
+{
+	static const struct holo_options none = { .pitch_px = NAN, .theta_rad = NAN,
+		.stair_height = OPT_NONE_INTEGER, .stair_turns = OPT_NONE_INTEGER, .stair = -1,
+		.layout = -1, .z_axis = -1, .rounding = -1 };
+	struct priv *priv = run->priv;
+	struct holo_code code;
+	struct holo holo;
+
+	priv->keys.marked = priv->keys.method == DITHER_BY_SMALL && says_its_code(in);
+	if (priv->keys.method == DITHER_BY_SMALL)
+		run->body = priv->keys.marked ? &marked_map : &map;
+	if (!priv->keys.marked)
+		return 0;
+	if (holo_read(&holo, &none, in) < 0)
+		return -1;
+	code = holo_code(&holo);
+	bits_stairs(&priv->bits, &code);
+	return bits_thresholds(&priv->bits, &priv->keys);
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -195,7 +229,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 	const char *rounding = meta_get(&in->meta, "holo_rounding");
 
-	if (find_channels(priv, in) < 0)
+	if (find_channels(priv, in) < 0 || plan_marks(run, in) < 0)
 		return -1;
 	priv->to_circle = rounding && !strcmp(rounding, holo_roundings[HOLO_ANGLE]);
 	meta_remove(&out->meta, "holo_rounding");
@@ -220,6 +254,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	head_free(&priv->out);
+	free(priv->mark);
 }
 
 STAGE(dither3) = {

@@ -2,7 +2,7 @@
 #ifndef DITHER3_DITHER3_H
 #define DITHER3_DITHER3_H
 
-#include "holo/dither.h"
+#include "holo/bits.h"
 #include "run/stage.h"
 
 #define PIECE 512 /* pixels of a row that are dithered together; whole tiles */
@@ -14,6 +14,8 @@ struct priv {
 	bool to_circle;			/* R and G were rounded together, to the nearest angle */
 	size_t channel[4];		/* sine, cosine, stair, texture; NO_CHANNEL: none is kept */
 	float threshold[4][DITHER_TILE_PIXELS];
+	struct bits_code bits;		/* of pictures that are marked */
+	unsigned char *mark;		/* of a frame, mark.h */
 };
 
 /* What a device does, for the body's passes. */

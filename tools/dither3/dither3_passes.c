@@ -18,6 +18,8 @@ dither3_passes(struct run *run, struct passes *passes)
 	struct pass pass = { .shader = SHADER(dither3), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
+	if (priv->keys.marked)
+		return passes_refuse(passes, "jumps are marked");
 	for (size_t c = 0; c < 4; c++) {
 		if (priv->channel[c] == NO_CHANNEL)
 			continue;

@@ -73,6 +73,24 @@ planes_blacken(const unsigned char *restrict black, unsigned char *restrict bit,
 		bit[i] &= (unsigned char)(black[i] - 1);
 }
 
+void
+planes_bits(const struct priv *priv, const struct frame *in, size_t planes, size_t y, size_t x,
+    size_t n, float share[][PIECE], unsigned char black[PIECE], unsigned char bits[][PIECE])
+{
+	for (size_t c = 0; c < planes; c++)
+		if (priv->channel[c] != NO_CHANNEL)
+			planes_shares(in, priv->channel[c], y, x, n, share[c]);
+	planes_find_black(share[0], share[1], black, n);
+	if (priv->to_circle)
+		planes_to_circle(share[0], share[1], black, n);
+	for (size_t c = 0; c < planes; c++)
+		if (priv->channel[c] != NO_CHANNEL)
+			planes_compare(share[c], priv->threshold[c] + y % DITHER_TILE * DITHER_TILE,
+			    bits[c], n);
+	for (size_t c = 0; c < 3; c++)
+		planes_blacken(black, bits[c], n);
+}
+
 /* ---- packing ---- */
 
 static void

@@ -2,8 +2,7 @@
 #ifndef DITHER3_PLANES_H
 #define DITHER3_PLANES_H
 
-#include "holo/dither.h"
-#include "run/stage.h"
+#include "dither3.h"
 
 /* Levels of n pixels of row y from x on, as shares of full scale. */
 void planes_shares(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out);
@@ -19,6 +18,10 @@ void planes_compare(const float *restrict share, const float *restrict threshold
     unsigned char *restrict bit, size_t n);
 /* Bits of the background become 0. */
 void planes_blacken(const unsigned char *restrict black, unsigned char *restrict bit, size_t n);
+/* The bits of the first `planes` planes, by thresholds, and what they are made of; planes without a
+ * channel stay as they are. */
+void planes_bits(const struct priv *priv, const struct frame *in, size_t planes, size_t y, size_t x,
+    size_t n, float share[][PIECE], unsigned char black[PIECE], unsigned char bits[][PIECE]);
 /* Shares as levels again. */
 void planes_pack_levels(const float *restrict share, unsigned char *restrict out, size_t n);
 /* The bits of n pixels of row y from x on, into a row that is zero there. w: of the input. */

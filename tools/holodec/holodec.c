@@ -7,11 +7,13 @@
 
 #include "background.h"
 #include "base/cpu_level.h"
+#include "certain.h"
 #include "check.h"
 #include "decode.h"
 #include "pixel_counts.h"
 
-#define EDGE_LOSSY 2  /* pixels dropped at the boundary of a lossy picture */
+#define EDGE_LOSSY 2  /* pixels dropped at the boundary of a lossy picture without regions */
+#define CERTAINTY 0.75f
 #define SURVEY_STEP 8 /* one row of so many is counted before decoding */
 
 struct parameters {
@@ -20,7 +22,8 @@ struct parameters {
 	int decode;
 	double blur_px;
 	long edge_px;
-	bool xyz;
+	double certainty;
+	bool xyz, keep;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -39,8 +42,12 @@ static const struct opt options[] = {
 	{ 0, "blur", "SIGMA", OPT_NUMBER, AT(blur_px), "0", 0, 100, "px",
 	    "Gaussian blur that the picture went through", NULL },
 	{ 'e', "edge", "N", OPT_INTEGER, AT(edge_px), NULL, 0, BACKGROUND_REACH_MOST, "px",
-	    "drop pixels so near to the background; if not given, 0, or 2 in a lossy picture",
+	    "drop pixels so near to the background; if not given, what is not certain",
 	    NULL },
+	{ 0, "keep", NULL, OPT_FLAG, AT(keep), NULL, 0, 0, NULL,
+	    "keep all pixels, and add a channel: how certain each one's fringe order is", NULL },
+	{ 0, "certainty", "C", OPT_NUMBER, AT(certainty), NULL, 0, 1, NULL,
+	    "drop pixels that are less certain; 0.75 if not given", NULL },
 	{ 0, "xyz", NULL, OPT_FLAG, AT(xyz), NULL, 0, 0, NULL, "coordinates x y z instead of depth",
 	    NULL },
 	{ 0 },
@@ -61,6 +68,8 @@ finish_row(const struct priv *priv, const struct frame *in, struct frame *out, s
 {
 	size_t w = in->head.w, texture = priv->reading.channel[3];
 
+	if (priv->keep || priv->certainty != NO_CHANNEL)
+		certain_row(priv, in, out, z, y);
 	if (priv->xyz)
 		place_points(&priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y),
 		    frame_floats(out, z, y), w);
@@ -149,10 +158,10 @@ survey(struct run *run, const struct frame *in)
 			pixel_counts_add(&tile, depth, n, &limits, &counts);
 		}
 	lossy = !pixel_counts_exact(&counts);
-	if (parameters->edge_px == OPT_NONE_INTEGER)
-		priv->edge_px = lossy ? EDGE_LOSSY : 0;
 	if (parameters->decode == DECODE_AUTO)
 		priv->decode = lossy ? DECODE_REGION : DECODE_NEAREST;
+	if (parameters->edge_px == OPT_NONE_INTEGER)
+		priv->edge_px = lossy && priv->decode != DECODE_REGION ? EDGE_LOSSY : 0;
 	if (pixel_counts_check(&counts, parameters->blur_px > 0, in->head.type == SAMPLE_FLOAT) < 0)
 		return -1;
 	warn_overruled(&in->head.meta, "holo_pitch_px", priv->holo.pitch_px);
@@ -160,8 +169,11 @@ survey(struct run *run, const struct frame *in)
 	if (priv->decode == DECODE_REGION &&
 	    regions_find(run, &priv->regions, &priv->reading, in) < 0)
 		return -1;
-	return check_picture(&priv->reading,
-	    priv->decode == DECODE_REGION ? &priv->regions : NULL, in);
+	if (check_picture(&priv->reading,
+		priv->decode == DECODE_REGION ? &priv->regions : NULL, in) < 0)
+		return -1;
+	return certain_grow(run, in, lossy, parameters->edge_px == OPT_NONE_INTEGER,
+	    !isnan(parameters->certainty));
 }
 
 static const struct body body = { .survey = survey, .rows = rows, .passes = holodec_passes };
@@ -191,11 +203,14 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 	struct priv *priv = run->priv;
 	const char *name = meta_get(&in->meta, "holo_texture");
 	const char *space = priv->xyz ? "x y z" : "depth";
-	char names[2 * CHANNEL_NAME_SIZE];
+	const char *certainty = priv->keep ? " certainty" : "";
+	char names[3 * CHANNEL_NAME_SIZE];
 	double scale;
 
-	if (priv->reading.channel[3] == NO_CHANNEL)
-		return head_set_channels(out, space);
+	if (priv->reading.channel[3] == NO_CHANNEL) {
+		snprintf(names, sizeof(names), "%s%s", space, certainty);
+		return head_set_channels(out, names);
+	}
 	if (meta_number(&in->meta, "holo_texture_scale", 1, &scale) < 0)
 		return -1;
 	priv->texture_scale = (float)scale;
@@ -203,7 +218,7 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 		return -1;
 	if (!name || strlen(name) >= CHANNEL_NAME_SIZE || strchr(name, ' '))
 		name = "texture";
-	snprintf(names, sizeof(names), "%s %s", space, name);
+	snprintf(names, sizeof(names), "%s %s%s", space, name, certainty);
 	return head_set_channels(out, names);
 }
 
@@ -243,6 +258,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    reading->stair);
 	priv->decode = (enum decode)parameters->decode;
 	priv->xyz = parameters->xyz;
+	priv->keep = parameters->keep;
+	priv->least = priv->keep ? 0
+	    : isnan(parameters->certainty) ? CERTAINTY
+					   : (float)parameters->certainty;
+	priv->certainty = in->type == SAMPLE_FLOAT ? head_channel(in, "certainty") : NO_CHANNEL;
 	priv->edge_px =
 	    parameters->edge_px == OPT_NONE_INTEGER ? EDGE_LOSSY : (size_t)parameters->edge_px;
 	run->halo = priv->edge_px < MARGIN ? MARGIN : priv->edge_px;

@@ -14,6 +14,10 @@ struct priv {
 	struct regions regions;
 	enum decode decode; /* in use */
 	size_t edge_px;     /* in use */
+	bool keep;          /* all pixels, and how certain each is */
+	bool grown;         /* regions.certainty is that of this picture */
+	float least;        /* certainty of what is kept */
+	size_t certainty;   /* the input's channel, or NO_CHANNEL */
 	bool xyz;
 	struct place place;
 	float texture_scale;

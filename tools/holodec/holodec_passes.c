@@ -77,6 +77,8 @@ holodec_passes(struct run *run, struct passes *passes)
 
 	if (priv->decode == DECODE_REGION)
 		return passes_refuse(passes, "regions are joined pair after pair");
+	if (priv->keep || priv->certainty != NO_CHANNEL)
+		return passes_refuse(passes, "how certain a pixel is, is known to the processor");
 	if (priv->xyz && !passes_float64(passes))
 		return passes_refuse(passes, "the device has no doubles");
 	pack(priv, passes_input(passes), &block);

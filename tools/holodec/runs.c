@@ -10,6 +10,9 @@ runs_free(struct regions *regions)
 {
 	free(regions->rest);
 	free(regions->order);
+	free(regions->turns);
+	free(regions->state);
+	free(regions->certainty);
 	free(regions->lead);
 	free(regions->inside);
 	free(regions->row);
@@ -28,6 +31,9 @@ runs_allocate(struct regions *regions, size_t size, size_t rows)
 {
 	regions->rest = calloc(size, sizeof(*regions->rest));
 	regions->order = calloc(size, sizeof(*regions->order));
+	regions->turns = calloc(size, sizeof(*regions->turns));
+	regions->state = calloc(2, size);
+	regions->certainty = calloc(size, sizeof(*regions->certainty));
 	regions->lead = calloc(size, sizeof(*regions->lead));
 	regions->inside = calloc(rows, sizeof(*regions->inside));
 	regions->row = calloc(rows, sizeof(*regions->row));
@@ -38,7 +44,8 @@ runs_allocate(struct regions *regions, size_t size, size_t rows)
 	regions->block = calloc(rows, sizeof(*regions->block));
 	regions->class = calloc(size, sizeof(*regions->class));
 	regions->turn = calloc(size, sizeof(*regions->turn));
-	if (!regions->rest || !regions->order || !regions->lead || !regions->inside ||
+	if (!regions->rest || !regions->order || !regions->certainty ||
+	    !regions->turns || !regions->state || !regions->lead || !regions->inside ||
 	    !regions->row || !regions->run || !regions->branch || !regions->edge ||
 	    !regions->sorted || !regions->block || !regions->class || !regions->turn) {
 		runs_free(regions);

@@ -54,6 +54,9 @@ struct regions {
 	size_t w, h, blocks;
 	size_t size, rows;          /* pixels and rows allocated */
 	float *rest, *order;        /* of each pixel; order as read, then as found */
+	float *turns;               /* for grow() */
+	unsigned char *state;       /* likewise; two planes */
+	float *certainty;           /* of the order, of each pixel; grow() */
 	int32_t *lead;              /* of each pixel: whole turns passed in its row */
 	struct span *inside;        /* columns of each row; outside is nothing but background */
 	struct span *row;           /* runs of each row */

@@ -105,7 +105,7 @@ find_orders(struct job *job)
 
 	for (size_t i = 0; i < n; i++) {
 		float rest = holo_rest(job->smooth[0][i], job->smooth[1][i]);
-		float stair = priv->stair[(int)(rest * HOLO_PROFILE)];
+		float stair = priv->bits.stair[(int)(rest * HOLO_PROFILE)];
 
 		planes->rest[i] = rest;
 		planes->order[i] = undither3_order(job->bit[2][i], stair, per_height);

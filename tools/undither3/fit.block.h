@@ -13,7 +13,6 @@
 #define FIT_MEND 8
 #define FIT_MEND_LEAST 4
 #define FIT_ORDERS 5
-#define FIT_ALIKE 3
 
 /* Scratch planes, as in struct planes; what is named twice is used first for one, then for the
  * other. */
@@ -52,12 +51,10 @@
 struct undither3_fit {
 	uint from, to, down, smallest, last;	/* spreading; refining, from and to */
 	uint anew, first;		/* refining: look for bounds; turns are those of the fit */
-	uint checked, keep;
 	uint reach, width;		/* of the kernels */
-	uint place[3];			/* channels of sine, cosine, stair */
 	float kernel[4];		/* of the Gaussian */
 	float momentum, to_right, to_down;
-	float height, base, swing, waves, order_most;
+	float height, order_most;
 };
 
 #endif

@@ -1,9 +1,11 @@
 #include "fit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cpu_level.h"
 #include "first_smoothing.h"
+#include "grow.h"
 #include "mend.h"
 #include "orders.h"
 #include "refine.h"
@@ -49,6 +51,24 @@ fit_block(void *arg, size_t block)
 		}
 }
 
+/* What is certain enough of row y, and how certain it is, where that is asked. */
+static void
+take_row(const struct job *job, size_t y, float *restrict turns)
+{
+	const struct planes *planes = &job->planes;
+	size_t first = (y + MARGIN) * planes->stride + MARGIN;
+	const float *restrict certainty = planes->certainty + first;
+	const float *restrict found = planes->turns + first;
+	float least = job->priv->least;
+
+	CPU_SIMD
+	for (size_t x = 0; x < planes->w; x++)
+		turns[x] = px_select(certainty[x] >= least, found[x], PX_NAN);
+	if (job->priv->keep)
+		memcpy(frame_floats(job->out, job->out->head.c - 1, y), certainty,
+		    planes->w * sizeof(*certainty));
+}
+
 static void
 level_block(void *arg, size_t block)
 {
@@ -59,10 +79,7 @@ level_block(void *arg, size_t block)
 	for (size_t y = block * BLOCK; y < priv->h && y < (block + 1) * BLOCK; y++) {
 		float *turns = job->smooth[0] + y * job->planes.stride;
 
-		if (priv->checked)
-			orders_take_row(&job->planes, y, priv->keep, turns);
-		else
-			mend_row(&job->planes, y, priv->keep, turns);
+		take_row(job, y, turns);
 		encode(turns, &priv->code, frame_floats(job->out, place[0], y),
 		    frame_floats(job->out, place[1], y), frame_floats(job->out, place[2], y),
 		    priv->w);
@@ -81,8 +98,8 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in, stru
 	struct planes *planes = &job->planes;
 	float **plane[] = { &planes->sine, &planes->cosine, &planes->inside, &planes->rest,
 		&planes->order, &planes->right, &planes->down, &planes->turns, &planes->trusted,
-		&job->bit[0], &job->bit[1], &job->bit[2], &job->smooth[0], &job->smooth[1],
-		&job->smooth[2] };
+		&planes->certainty, &job->bit[0], &job->bit[1], &job->bit[2], &job->smooth[0],
+		&job->smooth[1], &job->smooth[2] };
 	size_t n = sizeof(plane) / sizeof(*plane), pixels, all;
 
 	*job = (struct job){ .priv = priv, .out = out };
@@ -104,25 +121,60 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in, stru
 }
 
 static void
-fit(struct run *run, struct job *job)
+find_turns(struct run *run, struct job *job)
 {
 	first_smoothing(job);
 	run_for(run, (job->priv->h + BLOCK - 1) / BLOCK, fit_block, job);
 	if (job->priv->ordered)
 		refine_turns(run, job);
+	mend_all(run, job);
 	if (job->priv->checked)
 		orders_check(run, job);
+}
+
+/* The same, as a device has found them. */
+static void
+take_turns(struct job *job, const struct frame *found)
+{
+	struct planes *planes = &job->planes;
+
+	for (size_t y = 0; y < planes->h + 2 * MARGIN; y++) {
+		float *turns = planes->turns + y * planes->stride;
+		size_t bytes = planes->stride * sizeof(*turns);
+
+		memcpy(turns, frame_row(found, 0, y), bytes);
+		memcpy(planes->trusted + y * planes->stride, frame_row(found, 1, y), bytes);
+		for (size_t x = 0; x < planes->stride; x++)
+			planes->inside[y * planes->stride + x] = px_isnan(turns[x]) ? 0 : 1;
+	}
+}
+
+/* Turns and trust become levels. */
+static int
+finish(struct run *run, struct job *job)
+{
+	if (grow(run, job, job->priv->checked) < 0)
+		return -1;
 	run_for(run, (job->priv->h + BLOCK - 1) / BLOCK, level_block, job);
+	return 0;
 }
 
 int
-fit_on_processor(struct run *run, const struct frame *in, struct frame *out)
+fit(struct run *run, const struct frame *in, struct frame *out)
 {
-	struct job job;
-	int status = job_start(&job, run->priv, in, out);
+	struct frame *found = NULL;
+	struct job job = { 0 };
+	int status = fit_turns_on_device(run, in, &found);
 
 	if (status == 0)
-		fit(run, &job);
+		status = job_start(&job, run->priv, in, out);
+	if (status == 0 && found)
+		take_turns(&job, found);
+	else if (status == 0)
+		find_turns(run, &job);
+	if (status == 0)
+		status = finish(run, &job);
 	free(job.memory);
+	frame_free(found);
 	return status;
 }

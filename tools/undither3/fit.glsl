@@ -73,10 +73,10 @@ smooth_down(block_at at, uint plane, uint x, uint y)
 	return smooth_of(at, v);
 }
 
-undither3_bounds
+bits_bounds
 bound(float turns, uint x, uint y)
 {
-	return undither3_bound(turns, bit_of(0, x, y), bit_of(1, x, y),
+	return bits_bound(turns, bit_of(0, x, y), bit_of(1, x, y),
 	    in_tile(FIT_ARC_SINE, x, y), in_tile(FIT_ARC_COSINE, x, y));
 }
 

@@ -1,4 +1,5 @@
-/* The fit on the device, over planes with a margin: the processor's steps, a pass each. */
+/* The fit on the device, over planes with a margin: the processor's steps, a pass each, but for the
+ * growing, which asks few pixels many times. */
 #include "fit.h"
 
 #include <stdlib.h>
@@ -14,13 +15,13 @@
 
 _Static_assert(FIT_MARGIN == MARGIN && FIT_TILE == DITHER_TILE && FIT_CLOSE == CLOSE &&
     FIT_SMOOTH == SMOOTH_REACH && FIT_REACH_MOST == DITHER_REACH_MOST && FIT_MEND == MEND_REACH &&
-    FIT_MEND_LEAST == MEND_LEAST && FIT_ORDERS == ORDERS_REACH && FIT_ALIKE == ORDERS_ALIKE,
+    FIT_MEND_LEAST == MEND_LEAST && FIT_ORDERS == ORDERS_REACH,
     "the same in the shaders");
 
 /* Rows that the first smoothing, and that mending or checking, read up and down. */
 #define FIRST_ROWS (2 * CLOSE + 2 * SMOOTH_REACH + 1)
 #define MENDED_ROWS MEND_REACH
-#define CHECKED_ROWS (MEND_REACH + 1 + ORDERS_REACH + 1)
+#define CHECKED_ROWS (MEND_REACH + 1 + ORDERS_REACH)
 
 /* Passes in their order; each makes what the later ones will read. */
 struct listing {
@@ -96,8 +97,7 @@ list_refine(struct listing *listing)
 static int
 list_check(struct listing *listing)
 {
-	if (list(listing, SHADER(undither3_mended), MEND_REACH) < 0 ||
-	    list(listing, SHADER(undither3_ask), 1) < 0)
+	if (list(listing, SHADER(undither3_ask), 1) < 0)
 		return -1;
 	return list(listing, SHADER(undither3_vote), ORDERS_REACH);
 }
@@ -108,13 +108,13 @@ list_tables(struct passes *passes, const struct priv *priv)
 	const struct kernels *kernels = &priv->kernels;
 	size_t bytes = kernels->width * kernels->width * sizeof(float);
 
-	if (passes_constant(passes, priv->stair, sizeof(priv->stair)) < 0 ||
+	if (passes_constant(passes, priv->bits.stair, sizeof(priv->bits.stair)) < 0 ||
 	    passes_constant(passes, kernels->fringe, bytes) < 0 ||
 	    passes_constant(passes, kernels->stair, bytes) < 0 ||
-	    passes_constant(passes, priv->arc[0], sizeof(priv->arc[0])) < 0 ||
-	    passes_constant(passes, priv->arc[1], sizeof(priv->arc[1])) < 0)
+	    passes_constant(passes, priv->bits.arc[0], sizeof(priv->bits.arc[0])) < 0 ||
+	    passes_constant(passes, priv->bits.arc[1], sizeof(priv->bits.arc[1])) < 0)
 		return -1;
-	return passes_constant(passes, priv->threshold, sizeof(priv->threshold));
+	return passes_constant(passes, priv->bits.threshold, sizeof(priv->bits.threshold));
 }
 
 int
@@ -123,14 +123,11 @@ fit_passes(struct run *run, struct passes *passes)
 	const struct priv *priv = run->priv;
 	const struct holo_code *code = &priv->code;
 	struct listing listing = { passes, {
-		.checked = priv->checked, .keep = priv->keep, .reach = (uint)priv->kernels.reach,
+		.reach = (uint)priv->kernels.reach,
 		.width = (uint)priv->kernels.width, .to_right = priv->moved[0],
-		.to_down = priv->moved[1], .height = code->height, .base = code->base,
-		.swing = code->swing, .waves = code->waves, .order_most = code->order_most,
+		.to_down = priv->moved[1], .height = code->height, .order_most = code->order_most,
 	}, fit_rows(priv) };
 
-	for (int c = 0; c < 3; c++)
-		listing.block.place[c] = (uint)holo_place[priv->holo.layout][c];
 	memcpy(listing.block.kernel, priv->smooth, sizeof(listing.block.kernel));
 	passes_read(passes, 0);
 	passes_scratch(passes, FIT_SCRATCHES);
@@ -138,9 +135,10 @@ fit_passes(struct run *run, struct passes *passes)
 	    list_first(&listing) < 0 ||
 	    list(&listing, SHADER(undither3_window), priv->kernels.reach) < 0 ||
 	    (priv->ordered && list_refine(&listing) < 0) ||
+	    list(&listing, SHADER(undither3_mended), MEND_REACH) < 0 ||
 	    (priv->checked && list_check(&listing) < 0))
 		return -1;
-	return list(&listing, SHADER(undither3_level), listing.beyond);
+	return list(&listing, SHADER(undither3_taken), 0);
 }
 
 /* The picture's bits in one plane with its margin: the input of the passes. */
@@ -173,35 +171,21 @@ pack_bits(const struct priv *priv, const struct frame *in, struct frame **out)
 	return status;
 }
 
-/* Levels without the margin. */
-static void
-take_levels(const struct priv *priv, const struct frame *levels, struct frame *out)
-{
-	for (size_t c = 0; c < 3; c++)
-		for (size_t y = 0; y < priv->h; y++)
-			memcpy(frame_row(out, c, y), frame_floats(levels, c, y + MARGIN) + MARGIN,
-			    priv->w * sizeof(float));
-}
-
 int
-fit_on_device(struct run *run, const struct frame *in, struct frame *out, bool *done)
+fit_turns_on_device(struct run *run, const struct frame *in, struct frame **turns)
 {
 	const struct priv *priv = run->priv;
 	struct frame_head head = { 0 };
-	struct frame *bits = NULL, *levels = NULL;
+	struct frame *bits = NULL;
 	int status = -1;
 
-	*done = false;
+	*turns = NULL;
 	if (!run_wants_device(run))
 		return 0;
 	run->halo = fit_rows(priv);
 	if (pack_bits(priv, in, &bits) == 0 &&
-	    head_init(&head, bits->head.w, bits->head.h, 3, SAMPLE_FLOAT) == 0)
-		status = run_passes(run, bits, &head, &levels);
-	if (levels)
-		take_levels(priv, levels, out);
-	*done = levels != NULL;
-	frame_free(levels);
+	    head_init(&head, bits->head.w, bits->head.h, 2, SAMPLE_FLOAT) == 0)
+		status = run_passes(run, bits, &head, turns);
 	frame_free(bits);
 	head_free(&head);
 	return status;

@@ -38,13 +38,48 @@ mend(const struct planes *planes, size_t at)
 	return px_select(agreeing < MEND_LEAST || turns < 0.0f, PX_NAN, turns);
 }
 
-void
-mend_row(const struct planes *planes, size_t y, bool keep, float *turns)
+/* The mended turns of a row; NaN: dropped. */
+static void
+mend_row(const struct planes *planes, size_t y, float *turns)
 {
 	for (size_t x = 0; x < planes->w; x++) {
 		size_t at = (y + MARGIN) * planes->stride + x + MARGIN;
-		bool stays = keep || planes->trusted[at] > 0 || planes->inside[at] == 0;
+		bool stays = planes->trusted[at] > 0 || planes->inside[at] == 0;
 
 		turns[x] = stays ? planes->turns[at] : mend(planes, at);
 	}
+}
+
+static void
+mend_block(void *arg, size_t block)
+{
+	const struct job *job = arg;
+
+	for (size_t y = block * BLOCK; y < job->planes.h && y < (block + 1) * BLOCK; y++)
+		mend_row(&job->planes, y, job->smooth[0] + y * job->planes.stride);
+}
+
+/* What mending leaves is trusted. */
+static void
+take_mended(struct job *job, size_t y)
+{
+	struct planes *planes = &job->planes;
+	size_t first = (y + MARGIN) * planes->stride + MARGIN;
+	const float *mended = job->smooth[0] + y * planes->stride;
+
+	for (size_t x = 0; x < planes->w; x++) {
+		if (planes->inside[first + x] == 0)
+			continue;
+		planes->trusted[first + x] = px_isnan(mended[x]) ? 0 : 1;
+		if (!px_isnan(mended[x]))
+			planes->turns[first + x] = mended[x];
+	}
+}
+
+void
+mend_all(struct run *run, struct job *job)
+{
+	run_for(run, (job->planes.h + BLOCK - 1) / BLOCK, mend_block, job);
+	for (size_t y = 0; y < job->planes.h; y++)
+		take_mended(job, y);
 }

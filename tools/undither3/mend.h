@@ -12,7 +12,7 @@
 #define MEND_REACH 8		/* px; how far a trusted neighbour may be */
 #define MEND_LEAST 4		/* neighbours that must agree */
 
-/* Turns of row y, NaN where they are dropped; keep: nothing is dropped. */
-void mend_row(const struct planes *planes, size_t y, bool keep, float *turns);
+/* Trusts pixels that are not trusted, with the order that their neighbours give them. */
+void mend_all(struct run *run, struct job *job);
 
 #endif

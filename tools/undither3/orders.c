@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
-#include "mend.h"
 #include "refine.h"
 #include "undither3.px.h"
 
@@ -28,7 +27,7 @@ ask_row(const struct orders *orders, const struct refining *refining, size_t y)
 	const struct planes *planes = &orders->job->planes;
 	const struct priv *priv = orders->job->priv;
 	size_t first = (y + MARGIN) * planes->stride + MARGIN;
-	const float *threshold = priv->threshold + y % DITHER_TILE * DITHER_TILE;
+	const float *threshold = priv->bits.threshold + y % DITHER_TILE * DITHER_TILE;
 
 	refine_bound_row(refining, y, 0, planes->w);
 	for (size_t x = 0; x < planes->w; x++) {
@@ -39,11 +38,11 @@ ask_row(const struct orders *orders, const struct refining *refining, size_t y)
 			continue;
 		turns = orders->turns[i];
 		rest = turns - px_floor(turns);
-		stair = priv->stair[(int)(rest * HOLO_PROFILE)];
-		orders->above[i] = undither3_above(
+		stair = priv->bits.stair[(int)(rest * HOLO_PROFILE)];
+		orders->above[i] = bits_above(
 		    turns, threshold[x % DITHER_TILE], stair, priv->code.height);
 		orders->broken[i] = undither3_broken(
-		    turns, (struct undither3_bounds){ refining->low[i], refining->high[i] });
+		    turns, (struct bits_bounds){ refining->low[i], refining->high[i] });
 	}
 }
 
@@ -133,60 +132,6 @@ vote_block(void *arg, size_t block)
 		}
 }
 
-/* Trusted neighbours, of eight, of the same order but for a step from whole turn to whole turn. */
-static int
-alike(const struct planes *planes, size_t at)
-{
-	int n = 0;
-
-	for (int way = 0; way < 9; way++) {
-		size_t to = at + (size_t)((way / 3 - 1) * (ptrdiff_t)planes->stride + way % 3 - 1);
-
-		n += way != 4 && planes->trusted[to] > 0 &&
-		    px_abs(planes->turns[to] - planes->turns[at]) < 0.5f;
-	}
-	return n;
-}
-
-void
-orders_take_row(const struct planes *planes, size_t y, bool keep, float *turns)
-{
-	size_t first = (y + MARGIN) * planes->stride + MARGIN;
-
-	for (size_t x = 0; x < planes->w; x++) {
-		size_t at = first + x;
-		bool stays = keep || (planes->trusted[at] > 0 && alike(planes, at) >= ORDERS_ALIKE);
-
-		turns[x] = stays ? planes->turns[at] : PX_NAN;
-	}
-}
-
-static void
-mend_block(void *arg, size_t block)
-{
-	const struct job *job = arg;
-
-	for (size_t y = block * BLOCK; y < job->planes.h && y < (block + 1) * BLOCK; y++)
-		mend_row(&job->planes, y, false, job->smooth[0] + y * job->planes.stride);
-}
-
-/* What mending leaves is trusted. */
-static void
-take_mended(struct job *job, size_t y)
-{
-	struct planes *planes = &job->planes;
-	size_t first = (y + MARGIN) * planes->stride + MARGIN;
-	const float *mended = job->smooth[0] + y * planes->stride;
-
-	for (size_t x = 0; x < planes->w; x++) {
-		if (planes->inside[first + x] == 0)
-			continue;
-		planes->trusted[first + x] = px_isnan(mended[x]) ? 0 : 1;
-		if (!px_isnan(mended[x]))
-			planes->turns[first + x] = mended[x];
-	}
-}
-
 void
 orders_check(struct run *run, struct job *job)
 {
@@ -196,9 +141,6 @@ orders_check(struct run *run, struct job *job)
 	struct refining refining = { .job = job, .low = planes->sine, .high = planes->cosine,
 		.from = planes->rest };
 
-	run_for(run, (planes->h + BLOCK - 1) / BLOCK, mend_block, job);
-	for (size_t y = 0; y < planes->h; y++)
-		take_mended(job, y);
 	for (size_t i = 0; i < n; i++)
 		orders.turns[i] = planes->inside[i] > 0 ? planes->turns[i] : UNDITHER3_FAR;
 	for (size_t y = 0; y < planes->h; y++) {

@@ -11,12 +11,8 @@
 
 #define ORDERS_REACH 5
 #define ORDERS_AREA ((2 * ORDERS_REACH + 1) * (2 * ORDERS_REACH + 1))
-#define ORDERS_ALIKE 3		/* neighbours of eight */
 
-/* After refine_turns(): which pixels are to be trusted, and with which order. */
+/* After mend_all(): which pixels are to be trusted, and with which order. */
 void orders_check(struct run *run, struct job *job);
-/* Turns of row y that orders_check() leaves, NaN where they are dropped. A pixel without others of
- * its order around it is where two surfaces mix. */
-void orders_take_row(const struct planes *planes, size_t y, bool keep, float *turns);
 
 #endif

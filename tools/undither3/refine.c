@@ -1,7 +1,5 @@
 #include "refine.h"
 
-#include <math.h>
-
 #include "base/cpu_level.h"
 #include "undither3.px.h"
 
@@ -28,13 +26,13 @@ refine_bound_row(const struct refining *refining, size_t y, size_t x, size_t n)
 	float *restrict low = refining->low + first, *restrict high = refining->high + first;
 
 	for (size_t k = 0; k < n; k += DITHER_TILE) {
-		const float *restrict sine = job->priv->arc[0] + tile;
-		const float *restrict cosine = job->priv->arc[1] + tile;
+		const float *restrict sine = job->priv->bits.arc[0] + tile;
+		const float *restrict cosine = job->priv->bits.arc[1] + tile;
 		size_t most = n - k < DITHER_TILE ? n - k : DITHER_TILE;
 
 		CPU_SIMD
 		for (size_t i = 0; i < most; i++) {
-			struct undither3_bounds bounds = undither3_bound(
+			struct bits_bounds bounds = bits_bound(
 			    from[k + i], red[k + i], green[k + i], sine[i], cosine[i]);
 
 			low[k + i] = bounds.low;
@@ -145,22 +143,4 @@ refine_turns(struct run *run, struct job *job)
 		refining.to = from;
 	}
 	take_refined(planes, refining.last, n);
-}
-
-int
-refine_arcs(struct priv *priv)
-{
-	float threshold[4][DITHER_TILE_PIXELS];
-
-	if (dither_thresholds(&priv->keys, threshold) < 0)
-		return -1;
-	for (size_t i = 0; i < DITHER_TILE_PIXELS; i++) {
-		double sine = (ceil(255.0 * threshold[0][i]) - 0.5) / 127.5 - 1;
-		double cosine = (ceil(255.0 * threshold[1][i]) - 0.5) / 127.5 - 1;
-
-		priv->arc[0][i] = (float)(asin(sine) * HOLO_TURN);
-		priv->arc[1][i] = (float)(acos(cosine) * HOLO_TURN);
-		priv->threshold[i] = ceilf(255.0f * threshold[2][i]) - 0.5f;
-	}
-	return 0;
 }

@@ -31,10 +31,5 @@ void refine_turns(struct run *run, struct job *job);
 void refine_bound_row(const struct refining *refining, size_t y, size_t x, size_t n);
 /* Is one of n pixels inside of the surface? */
 bool refine_any_inside(const float *restrict inside, size_t n);
-/*
- * Where sine and cosine pass each pixel's threshold, in turns: asin and acos of it. Holoimages have
- * whole levels: the threshold is halfway between two of them. -1 after fail().
- */
-int refine_arcs(struct priv *priv);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "fit.h"
-#include "refine.h"
 #include "smooth.h"
 #include "unpack.h"
 
@@ -18,7 +17,7 @@
 struct parameters {
 	struct holo_options holo;
 	int filter, pack, method, texture_bits;
-	double sigma_px;
+	double sigma_px, certainty;
 	bool keep;
 };
 
@@ -34,7 +33,9 @@ static const struct opt options[] = {
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma_px), NULL, 0.5, 8, "px",
 	    "size of the kernel of fit", NULL },
 	{ 0, "keep", NULL, OPT_FLAG, AT(keep), NULL, 0, 0, NULL,
-	    "keep pixels beside jumps, whose depth is doubtful", NULL },
+	    "keep all pixels, and add a channel: how certain each one's fringe order is", NULL },
+	{ 0, "certainty", "C", OPT_NUMBER, AT(certainty), "0.99", 0, 1, NULL,
+	    "drop pixels that are less certain", NULL },
 	{ 0, "pack", "WORD", OPT_WORD, AT(pack), NULL, 0, 0, NULL, "how the bits are packed",
 	    dither_packs },
 	{ 'm', "method", "WORD", OPT_WORD, AT(method), NULL, 0, 0, NULL,
@@ -52,13 +53,10 @@ whole_frame(struct run *run, struct frame *in)
 {
 	const struct priv *priv = run->priv;
 	struct frame *out = NULL;
-	bool done;
 	int status = -1;
 
 	if (unpack_check(priv, in) == 0 && frame_new(&priv->out, &out) == 0)
-		status = fit_on_device(run, in, out, &done);
-	if (status == 0 && !done)
-		status = fit_on_processor(run, in, out);
+		status = fit(run, in, out);
 	if (status == 0)
 		smooth_texture(priv, in, out, 0, priv->h);
 	frame_free(in);
@@ -171,7 +169,7 @@ read_holo(struct run *run, const struct frame_head *in)
 	if (holo_read(&priv->holo, &parameters->holo, &picture) < 0)
 		return -1;
 	priv->code = holo_code(&priv->holo);
-	holo_profile(&priv->code, 0, priv->stair);
+	bits_stairs(&priv->bits, &priv->code);
 	return 0;
 }
 
@@ -197,13 +195,15 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
+	char names[5 * CHANNEL_NAME_SIZE];
 
 	priv->filter = (enum filter)parameters->filter;
-	priv->keep = parameters->keep;
+	priv->keep = parameters->keep && parameters->filter == FILTER_FIT;
+	priv->least = priv->keep ? 0 : (float)parameters->certainty;
 	if (read_keys(run, in) < 0 || find_size(priv, in) < 0 || read_holo(run, in) < 0)
 		return -1;
 	priv->ordered = priv->filter == FILTER_FIT && dither_ordered(&priv->keys);
-	if (priv->ordered && refine_arcs(priv) < 0)
+	if (priv->ordered && bits_thresholds(&priv->bits, &priv->keys) < 0)
 		return -1;
 	priv->checked = priv->ordered && priv->code.waves < 1;
 	make_kernels(priv);
@@ -212,8 +212,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	out->type = SAMPLE_FLOAT;
 	dither_remove(&out->meta);
 	meta_remove(&out->meta, "bits");
-	if (head_set_channels(out, holo_channel_names(priv->holo.layout,
-	    priv->keys.texture_bits != 0)) < 0)
+	snprintf(names, sizeof(names), "%s%s",
+	    holo_channel_names(priv->holo.layout, priv->keys.texture_bits != 0),
+	    priv->keep ? " certainty" : "");
+	if (head_set_channels(out, names) < 0)
 		return -1;
 	if (priv->filter == FILTER_FIT && holo_write(&priv->holo, &out->meta) < 0)
 		return -1;

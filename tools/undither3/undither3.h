@@ -3,7 +3,7 @@
 #ifndef UNDITHER3_UNDITHER3_H
 #define UNDITHER3_UNDITHER3_H
 
-#include "holo/dither.h"
+#include "holo/bits.h"
 #include "holo/holo.h"
 #include "run/stage.h"
 
@@ -22,18 +22,17 @@ struct kernels {
 
 struct priv {
 	enum filter filter;
-	bool keep;			/* pixels that are not to be trusted */
+	bool keep;			/* all pixels, and how certain each is */
+	float least;			/* certainty of what is kept */
 	struct dither_keys keys;
 	struct holo holo;
 	struct holo_code code;
 	struct kernels kernels;
 	float smooth[2 * SMOOTH_REACH + 1];
-	float stair[HOLO_PROFILE + 1];
 	float moved[2];
 	bool ordered;			/* thresholds are known */
 	bool checked;			/* and the stair is so slow that its bits give orders */
-	float arc[2][DITHER_TILE_PIXELS];	/* where sine and cosine pass them, in turns */
-	float threshold[DITHER_TILE_PIXELS];	/* of the stair, as a level */
+	struct bits_code bits;
 	struct frame_head out;
 	size_t w, h;			/* of the output */
 };
@@ -48,6 +47,7 @@ struct planes {
 	float *right, *down;	/* frequency, in turns per pixel */
 	float *turns;		/* as found; NaN in the background */
 	float *trusted;		/* 1 or 0 */
+	float *certainty;	/* of the order, 0 to 1; NaN in the background */
 };
 
 /* A picture being read. Planes are of `priv` size, with MARGIN around. */

@@ -6,7 +6,7 @@
 #ifndef UNDITHER3_PX_H
 #define UNDITHER3_PX_H
 
-#include "holo/holo.px.h"
+#include "holo/bits.px.h"
 
 /* A neighbour farther off the carrier than this belongs to another surface. */
 #define UNDITHER3_GATE 0.15f
@@ -62,13 +62,6 @@ undither3_turns(float order, float seen_rest, float rest, float order_most)
 	PX_F whole = px_min(px_max(px_round(order), 0.0f), order_most);
 
 	return px_max(whole + seen_rest + undither3_off(seen_rest, rest), 0.0f);
-}
-
-/* The middle of an arc of the circle, given by its rest, in the turn that is nearest to `turns`. */
-PX_FN float
-undither3_middle(float turns, float rest)
-{
-	return rest + px_round(turns - rest);
 }
 
 /*
@@ -210,28 +203,7 @@ undither3_carry(float turns, float right, float down, float k, float dx, float d
 	return px_select(px_abs(off) < UNDITHER3_ALIKE, carried + off, PX_NAN);
 }
 
-/* ---- bits as bounds ---- */
-
-struct undither3_bounds {
-	float low, high;
-};
-
-/* Turns near `from` between which the bits of R and G are as they are; sine and cosine: where these
- * pass the pixel's thresholds. */
-PX_FN PX_STRUCT undither3_bounds
-undither3_bound(float from, float red, float green, float sine, float cosine)
-{
-	PX_STRUCT undither3_bounds bounds;
-	PX_F r = undither3_middle(from, 0.75f - 0.5f * red);
-	PX_F g = undither3_middle(from, 0.5f - 0.5f * green);
-	PX_F of_r = px_select(red > 0.0f, 0.25f - sine, 0.25f + sine);
-	PX_F of_g = px_select(green > 0.0f, cosine, 0.5f - cosine);
-	PX_F low = px_max(r - of_r, g - of_g), high = px_min(r + of_r, g + of_g);
-
-	bounds.low = low;
-	bounds.high = high;
-	return bounds;
-}
+/* ---- turns within the bounds that bits set ---- */
 
 /* Has refining moved a pixel so far that it is not to be trusted? */
 PX_FN bool
@@ -270,16 +242,9 @@ undither3_tried(int k)
 	return px_float(((k & 1) != 0 ? -1 : 1) * ((k + 1) / 2));
 }
 
-/* By how much the order of these turns is above what the stair's bit asks. */
-PX_FN float
-undither3_above(float turns, float threshold, float stair, float height)
-{
-	return px_floor(turns) - px_divide(threshold - stair, height);
-}
-
 /* By how much turns are off their bits. */
 PX_FN float
-undither3_broken(float turns, PX_STRUCT undither3_bounds bounds)
+undither3_broken(float turns, PX_STRUCT bits_bounds bounds)
 {
 	return px_max(px_max(bounds.low - turns, turns - bounds.high), 0.0f);
 }

@@ -21,7 +21,7 @@ main()
 
 	PX_F rest = turns - px_floor(turns);
 
-	gpu_scratch_put(FIT_ABOVE, x, y, undither3_above(turns, in_tile(FIT_THRESHOLD, x, y),
+	gpu_scratch_put(FIT_ABOVE, x, y, bits_above(turns, in_tile(FIT_THRESHOLD, x, y),
 	    profile(rest), at.b.height));
 	gpu_scratch_put(FIT_BROKEN, x, y, undither3_broken(turns, bound(turns, x, y)));
 	gpu_scratch_put(FIT_RIGHT, x, y, undither3_slope(near(FIT_SURFACE, x, y, -1, 0), turns,

@@ -26,7 +26,7 @@ main()
 {
 	uint x = gl_GlobalInvocationID.x, y = gpu_y();
 	block_at at = block_at(gpu.block);
-	undither3_bounds bounds;
+	bits_bounds bounds;
 	float here, last, bent;
 
 	if (outside(x, y))

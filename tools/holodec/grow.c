@@ -1,0 +1,327 @@
+#include "grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu_level.h"
+#include "holo/bits.h"
+#include "holodec.px.h"
+#include "smooth.h"
+
+#define OFF 0.1f	/* turns that a pixel's phase may be off its neighbour's surface */
+#define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
+#define STRICT 4	/* rounds in which three neighbours must agree; then two are enough */
+#define ROUNDS 8
+/* R + G of a surface are 74.7 and more: what is darker is mixed with background. Beside background
+ * that is already so where it is no brighter than the darkest phase. */
+#define DARK 64.0f
+#define DARK_BESIDE 76.0f
+#define PIXELS 256	/* that a thread takes at a time */
+#define AGREEING 5	/* neighbours of eight */
+#define CLEAR 0.25f	/* orders that clear stairs are off at most */
+#define CLEAR_STEP 16	/* one row of so many is looked at */
+#define OFF_STAIR 1.5f	/* orders */
+
+/* Measured at qualities 50 to 95, colour 444 and 420: of pixels taken in round r with n untaken
+ * ones among eight neighbours 1/(1 + exp(FIRST + PER_ROUND r + PER_UNTAKEN n)) are right. */
+#define FIRST (-6.53f)
+#define PER_ROUND 0.44f
+#define PER_UNTAKEN 0.27f
+/* Of the others, away from the background: those that five neighbours agree with; all others. */
+#define SUPPORTED 0.8f
+#define DOUBTFUL 0.5f
+
+struct pixel {
+	int32_t at, x, y;
+	float turns;
+	unsigned char round;
+	bool taken, dark;
+};
+
+struct growing {
+	struct regions *regions;
+	const struct reading *reading;
+	const struct frame *in;
+	float *turns;			/* as voted; then as grown */
+	unsigned char *state;
+	struct pixel *pixel;
+	size_t n;
+	int round;
+};
+
+/* ---- pixels that wait ---- */
+
+/* The index of the pixel so far off; -1 outside of the picture. */
+static ptrdiff_t
+beside(const struct growing *growing, const struct pixel *pixel, int dx, int dy)
+{
+	ptrdiff_t x = pixel->x + dx, y = pixel->y + dy;
+	ptrdiff_t w = (ptrdiff_t)growing->regions->w, h = (ptrdiff_t)growing->regions->h;
+
+	return x < 0 || y < 0 || x >= w || y >= h ? -1 : y * w + x;
+}
+
+static bool
+is(const struct growing *growing, ptrdiff_t at, unsigned char state)
+{
+	return at >= 0 && growing->state[at] == state;
+}
+
+static bool
+is_trusted(const struct growing *growing, ptrdiff_t at)
+{
+	return at >= 0 && growing->state[at] >= TRUSTED && growing->state[at] != BACKGROUND;
+}
+
+/* Has a neighbour of the pixel been taken in the last round? */
+static bool
+has_news(const struct growing *growing, const struct pixel *pixel)
+{
+	for (int way = 0; way < BITS_WAYS; way++)
+		if (is(growing, beside(growing, pixel, bits_way[way][0], bits_way[way][1]),
+			(unsigned char)(TRUSTED + growing->round - 1)))
+			return true;
+	return false;
+}
+
+static float
+level(const struct growing *growing, size_t c, const struct pixel *pixel)
+{
+	float v;
+
+	tile_load_samples(growing->in, growing->reading->channel[c], (size_t)pixel->y,
+	    (size_t)pixel->x, 1, &v);
+	return v;
+}
+
+/* So dark that it may be background. */
+static bool
+is_dark(const struct growing *growing, const struct pixel *pixel)
+{
+	float both = level(growing, 0, pixel) + level(growing, 1, pixel);
+
+	if (both < DARK || both >= DARK_BESIDE)
+		return both < DARK;
+	for (int way = 0; way < BITS_WAYS; way++)
+		if (is(growing, beside(growing, pixel, bits_way[way][0], bits_way[way][1]),
+			BACKGROUND))
+			return true;
+	return false;
+}
+
+/* By how much the order that a pixel's own stair reads is off the one that it has. */
+static float
+off_stair(const struct growing *growing, const struct pixel *pixel)
+{
+	const struct reading *reading = growing->reading;
+	float rest = growing->regions->rest[pixel->at];
+	float order = holodec_order(level(growing, 2, pixel),
+	    reading->stair[(int)(rest * HOLO_PROFILE)], 1 / reading->code.height);
+
+	return px_abs(order + rest - growing->turns[pixel->at]);
+}
+
+/* Do the stairs of single pixels tell their order? Of the trusted ones, on some rows, nearly all
+ * must be right. */
+static bool
+stairs_are_clear(const struct growing *growing)
+{
+	const struct regions *regions = growing->regions;
+	size_t trusted = 0, off = 0;
+
+	for (size_t y = 0; y < regions->h; y += CLEAR_STEP)
+		for (size_t x = 0; x < regions->w; x += 2) {
+			struct pixel pixel = { .at = (int32_t)(y * regions->w + x),
+				.x = (int32_t)x, .y = (int32_t)y };
+
+			if (growing->state[pixel.at] != TRUSTED)
+				continue;
+			trusted++;
+			off += off_stair(growing, &pixel) > CLEAR;
+		}
+	return 100 * off <= trusted;
+}
+
+static size_t
+count_waiting(const unsigned char *restrict state, size_t n)
+{
+	int waiting = 0;
+
+#pragma omp simd reduction(+ : waiting)
+	for (size_t i = 0; i < n; i++)
+		waiting += state[i] == WAITING;
+	return (size_t)waiting;
+}
+
+static int
+list_waiting(struct growing *growing)
+{
+	size_t w = growing->regions->w, all = w * growing->regions->h;
+	size_t most = count_waiting(growing->state, all);
+	const unsigned char *next = growing->state, *end = growing->state + all;
+	bool clear = stairs_are_clear(growing);
+
+	growing->pixel = malloc((most ? most : 1) * sizeof(*growing->pixel));
+	if (!growing->pixel)
+		return fail_memory();
+	while ((next = memchr(next, WAITING, (size_t)(end - next))) != NULL) {
+		struct pixel *pixel = &growing->pixel[growing->n];
+		size_t i = (size_t)(next++ - growing->state);
+
+		*pixel = (struct pixel){ .at = (int32_t)i, .x = (int32_t)(i % w),
+			.y = (int32_t)(i / w) };
+		pixel->dark = is_dark(growing, pixel);
+		if (clear && !pixel->dark && off_stair(growing, pixel) <= CLEAR)
+			growing->state[i] = TRUSTED;
+		else
+			growing->n++;
+	}
+	return 0;
+}
+
+/* The turns of a pixel by its neighbours; NaN where they do not agree or are too few. */
+static float
+ask(const struct growing *growing, const struct pixel *pixel)
+{
+	float rest = growing->regions->rest[pixel->at], low = 1e6f, high = -1e6f, sum = 0;
+	int n = 0;
+
+	for (int way = 0; way < BITS_WAYS; way++) {
+		int dx = bits_way[way][0], dy = bits_way[way][1];
+		ptrdiff_t near = beside(growing, pixel, dx, dy), far;
+		float carried, off;
+
+		if (!is_trusted(growing, near))
+			continue;
+		far = beside(growing, pixel, 2 * dx, 2 * dy);
+		carried = bits_carry(growing->turns[near],
+		    is_trusted(growing, far) ? growing->turns[far] : PX_NAN);
+		off = rest - carried;
+		off -= px_round(off);
+		if (px_abs(off) > OFF)
+			continue;
+		low = px_min(low, carried + off);
+		high = px_max(high, carried + off);
+		sum += carried + off;
+		n++;
+	}
+	return n >= (growing->round <= STRICT ? 3 : 2) && high - low < TOGETHER ? sum / (float)n
+										 : PX_NAN;
+}
+
+static void
+ask_block(void *arg, size_t block)
+{
+	const struct growing *growing = arg;
+
+	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++) {
+		struct pixel *pixel = &growing->pixel[i];
+
+		if (pixel->round || pixel->dark ||
+		    (growing->round != STRICT + 1 && !has_news(growing, pixel)))
+			continue;
+		pixel->turns = ask(growing, pixel);
+		pixel->taken = !px_isnan(pixel->turns);
+	}
+}
+
+static size_t
+take(struct growing *growing)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < growing->n; i++) {
+		struct pixel *pixel = &growing->pixel[i];
+
+		if (!pixel->taken)
+			continue;
+		growing->turns[pixel->at] = pixel->turns;
+		growing->state[pixel->at] = (unsigned char)(TRUSTED + growing->round);
+		pixel->round = (unsigned char)growing->round;
+		pixel->taken = false;
+		n++;
+	}
+	return n;
+}
+
+/* ---- certainty ---- */
+
+static float
+certainty(const struct growing *growing, const struct pixel *pixel)
+{
+	int untaken = 0, agreeing = 0, background = 0;
+	bool supported;
+
+	for (int dy = -REACH; dy <= REACH; dy++)
+		for (int dx = -REACH; dx <= REACH; dx++) {
+			ptrdiff_t to = beside(growing, pixel, dx, dy);
+
+			background += is(growing, to, BACKGROUND);
+			if (dx * dx > 1 || dy * dy > 1 || to < 0 || to == pixel->at)
+				continue;
+			untaken += is(growing, to, WAITING);
+			agreeing += px_abs(growing->turns[to] - growing->turns[pixel->at]) <
+			    TOGETHER;
+		}
+	supported = background == 0 && agreeing >= AGREEING;
+	if (!pixel->round)
+		return supported && !pixel->dark && off_stair(growing, pixel) < OFF_STAIR
+		    ? SUPPORTED
+		    : DOUBTFUL;
+	return px_max(1 / (1 + px_exp(FIRST + PER_ROUND * (float)pixel->round +
+			       PER_UNTAKEN * (float)untaken)),
+	    DOUBTFUL);
+}
+
+static void
+finish(const struct growing *growing)
+{
+	struct regions *regions = growing->regions;
+
+	CPU_SIMD
+	for (size_t i = 0; i < regions->w * regions->h; i++)
+		regions->certainty[i] = px_select(growing->state[i] == BACKGROUND, PX_NAN, 1.0f);
+	for (size_t i = 0; i < growing->n; i++) {
+		const struct pixel *pixel = &growing->pixel[i];
+
+		regions->certainty[pixel->at] = certainty(growing, pixel);
+		regions->order[pixel->at] =
+		    px_round(growing->turns[pixel->at] - regions->rest[pixel->at]);
+	}
+}
+
+/* ---- the picture ---- */
+
+int
+grow(struct run *run, struct regions *regions, const struct reading *reading,
+    const struct frame *in)
+{
+	struct growing growing = { .regions = regions, .reading = reading, .in = in };
+	int status;
+
+	growing.turns = regions->turns;
+	growing.state = regions->state;
+	smooth_find(run, regions);
+	status = list_waiting(&growing);
+	for (growing.round = 1; status == 0 && growing.round <= ROUNDS; growing.round++) {
+		run_for(run, (growing.n + PIXELS - 1) / PIXELS, ask_block, &growing);
+		if (take(&growing) == 0 && growing.round > STRICT)
+			break;
+	}
+	if (status == 0)
+		finish(&growing);
+	free(growing.pixel);
+	return status;
+}
+
+void
+grow_drop(struct regions *regions, float least)
+{
+	float *restrict rest = regions->rest;
+	const float *restrict certainty = regions->certainty;
+	size_t n = regions->w * regions->h;
+
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		rest[i] = px_select(certainty[i] >= least, rest[i], PX_NAN);
+}

@@ -1,0 +1,21 @@
+/*
+ * Pixels beside jumps and at the boundary, where a lossy format mixes two surfaces, or a surface
+ * and the background: regions that are smooth are grown into them. A pixel whose phase is that of
+ * the surface beside it, carried on by a straight line, takes its order from there; the stairs are
+ * not asked again.
+ */
+#ifndef HOLODEC_GROW_H
+#define HOLODEC_GROW_H
+
+#include "edges.h"
+
+/*
+ * After the vote of the regions: changes regions->order, and fills regions->certainty: 1 inside of
+ * smooth regions, NaN in the background. -1 after fail().
+ */
+int grow(struct run *run, struct regions *regions, const struct reading *reading,
+    const struct frame *in);
+/* Drops what is less certain: the rest of its turns becomes NaN. */
+void grow_drop(struct regions *regions, float least);
+
+#endif

@@ -1,0 +1,218 @@
+#include "grow.h"
+
+#include <stdlib.h>
+
+#include "settle.h"
+
+#define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
+#define UNCERTAIN 0.5f	/* as measured: of pixels that are taken by nobody half are right */
+
+/* How strict rounds are: how many neighbours must carry their surface to a pixel, and how far its
+ * turns may then be off the pixel's bits. */
+static const struct rule {
+	int least, rounds;
+	float tolerance;
+} rules[] = { { 3, 3, 0.03f }, { 3, 3, 0.06f }, { 2, 3, 0.06f } };
+
+/* Measured on six views of two scans: of pixels taken in round r with n untaken ones among eight
+ * neighbours a share of 1/(1 + exp(-(first + per_round r + per_untaken n))) has a wrong order. */
+static const struct certainty_fit {
+	float first, per_round, per_untaken;
+} plain_fit = { -5.43f, 0.47f, 0.42f }, marked_fit = { -9.6f, 0.54f, 0.44f };
+
+/* The turns of a pixel by its neighbours; NaN where they do not agree or are too few. */
+static float
+ask(const struct growing *growing, const struct rule *rule, const struct waiting *pixel)
+{
+	const struct job *job = growing->job;
+	const struct planes *planes = &job->planes;
+	const float *turns = planes->turns + pixel->at, *trusted = planes->trusted + pixel->at;
+	struct bits_pixel bits = { job->bit[0][pixel->at], job->bit[1][pixel->at],
+		job->bit[2][pixel->at], pixel->place };
+	float low = 1e6f, high = -1e6f, sum = 0;
+	int n = 0;
+
+	for (int way = 0; way < BITS_WAYS; way++) {
+		ptrdiff_t step = bits_way[way][1] * (ptrdiff_t)planes->stride + bits_way[way][0];
+		float fit;
+
+		if (!(trusted[step] > 0))
+			continue;
+		fit = bits_fit(&job->priv->bits, &bits,
+		    bits_carry(turns[step], trusted[2 * step] > 0 ? turns[2 * step] : PX_NAN),
+		    rule->tolerance);
+		if (px_isnan(fit))
+			continue;
+		low = px_min(low, fit);
+		high = px_max(high, fit);
+		sum += fit;
+		n++;
+	}
+	return n >= rule->least && high - low < TOGETHER ? sum / (float)n : PX_NAN;
+}
+
+static void
+ask_block(void *arg, size_t block)
+{
+	const struct growing *growing = arg;
+
+	for (size_t i = block * GROW_PIXELS; i < growing->n && i < (block + 1) * GROW_PIXELS; i++) {
+		struct waiting *pixel = &growing->waiting[i];
+
+		if (pixel->round || pixel->hole)
+			continue;
+		pixel->turns = ask(growing, &rules[growing->rule], pixel);
+		pixel->taken = !px_isnan(pixel->turns);
+	}
+}
+
+/* What was asked of the last round's pixels becomes this one's; how many. */
+static size_t
+take(struct growing *growing, int round)
+{
+	struct planes *planes = &growing->job->planes;
+	size_t n = 0;
+
+	for (size_t i = 0; i < growing->n; i++) {
+		struct waiting *pixel = &growing->waiting[i];
+
+		if (!pixel->taken)
+			continue;
+		planes->turns[pixel->at] = pixel->turns;
+		planes->trusted[pixel->at] = 1;
+		pixel->round = round;
+		pixel->taken = false;
+		n++;
+	}
+	return n;
+}
+
+static void
+grow_rounds(struct run *run, struct growing *growing)
+{
+	size_t blocks = (growing->n + GROW_PIXELS - 1) / GROW_PIXELS;
+	int first = 1;
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		growing->rule = i;
+		for (int k = 0; k < rules[i].rounds; k++) {
+			run_for(run, blocks, ask_block, growing);
+			if (take(growing, first + k) == 0)
+				break;
+		}
+		first += rules[i].rounds;
+	}
+}
+
+/* ---- certainty ---- */
+
+/* Neighbours of a pixel that nobody has taken; those that are of its surface. */
+static void
+count_neighbours(const struct planes *planes, size_t at, int *untaken, int *alike)
+{
+	*untaken = *alike = 0;
+	for (int way = 0; way < BITS_WAYS; way++) {
+		size_t to = at +
+		    (size_t)(bits_way[way][1] * (ptrdiff_t)planes->stride + bits_way[way][0]);
+		bool trusted = planes->trusted[to] > 0;
+
+		*untaken += planes->inside[to] > 0 && !trusted;
+		*alike += trusted && px_abs(planes->turns[to] - planes->turns[at]) < 0.5f;
+	}
+}
+
+static void
+find_certainty(const struct growing *growing, bool bits)
+{
+	struct planes *planes = &growing->job->planes;
+	bool marked = growing->job->priv->keys.marked;
+	const struct certainty_fit *fit = marked ? &marked_fit : &plain_fit;
+	int untaken, alike;
+
+	for (size_t y = 0; y < planes->h; y++)
+		for (size_t x = 0; x < planes->w; x++) {
+			size_t at = (y + MARGIN) * planes->stride + x + MARGIN;
+			bool sure = planes->trusted[at] > 0;
+
+			if (sure && bits) {
+				count_neighbours(planes, at, &untaken, &alike);
+				sure = alike >= GROW_ALIKE;
+			}
+			planes->certainty[at] = planes->inside[at] == 0 ? PX_NAN
+			    : sure				        ? 1
+								        : UNCERTAIN;
+		}
+	for (size_t i = 0; i < growing->n; i++) {
+		const struct waiting *pixel = &growing->waiting[i];
+		float off;
+
+		if (!pixel->round || planes->certainty[pixel->at] < 1)
+			continue;
+		count_neighbours(planes, pixel->at, &untaken, &alike);
+		off = fit->first + fit->per_round * (float)pixel->round +
+		    fit->per_untaken * (float)untaken;
+		planes->certainty[pixel->at] = px_max(1 / (1 + px_exp(off)), UNCERTAIN);
+	}
+}
+
+/* ---- the picture ---- */
+
+/* Has a pixel no bits, and one of its neighbours none although a surface would have some there? */
+static bool
+beside_background(const struct job *job, size_t at, size_t x, size_t y)
+{
+	ptrdiff_t stride = (ptrdiff_t)job->planes.stride;
+
+	if (job->bit[0][at] + job->bit[1][at] + job->bit[2][at] > 0)
+		return false;
+	for (int way = 0; way < BITS_WAYS; way++) {
+		size_t to = at + (size_t)(bits_way[way][1] * stride + bits_way[way][0]);
+		size_t u = x + DITHER_TILE + (size_t)bits_way[way][0];
+		size_t v = y + DITHER_TILE + (size_t)bits_way[way][1];
+
+		if (job->bit[0][to] + job->bit[1][to] == 0 &&
+		    !bits_may_lack(&job->priv->bits,
+			v % DITHER_TILE * DITHER_TILE + u % DITHER_TILE))
+			return true;
+	}
+	return false;
+}
+
+static int
+list_waiting(struct growing *growing)
+{
+	struct planes *planes = &growing->job->planes;
+	size_t most = 0;
+
+	for (size_t i = 0; i < (planes->h + 2 * MARGIN) * planes->stride; i++)
+		most += planes->inside[i] > 0 && !(planes->trusted[i] > 0);
+	growing->waiting = calloc(most ? most : 1, sizeof(*growing->waiting));
+	if (!growing->waiting)
+		return fail_memory();
+	for (size_t y = 0; y < planes->h; y++)
+		for (size_t x = 0; x < planes->w; x++) {
+			size_t at = (y + MARGIN) * planes->stride + x + MARGIN;
+
+			if (planes->inside[at] > 0 && !(planes->trusted[at] > 0))
+				growing->waiting[growing->n++] = (struct waiting){ .at = at,
+					.place = y % DITHER_TILE * DITHER_TILE + x % DITHER_TILE,
+					.hole = beside_background(growing->job, at, x, y) };
+		}
+	return 0;
+}
+
+int
+grow(struct run *run, struct job *job, bool bits)
+{
+	struct growing growing = { .job = job };
+
+	if (bits && list_waiting(&growing) < 0)
+		return -1;
+	if (bits) {
+		grow_rounds(run, &growing);
+		settle(run, &growing);
+	}
+	find_certainty(&growing, bits);
+	free(growing.waiting);
+	return 0;
+}

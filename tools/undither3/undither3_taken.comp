@@ -1,0 +1,15 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "fit.glsl"
+
+/* fit.c: turns, and which of them are trusted. */
+void
+main()
+{
+	uint x = gl_GlobalInvocationID.x, y = gpu_y();
+
+	if (outside(x, y))
+		return;
+	gpu_out(0, x, y, gpu_scratch(FIT_MENDED, x, y));
+	gpu_out(1, x, y, gpu_scratch(FIT_KEPT, x, y));
+}
