@@ -478,13 +478,19 @@ source_open_also(const char *path, const struct codec *const *also)
 	return source;
 }
 
-/* A disk that fails behind the last byte loses nothing. */
-static bool
-is_at_end(FILE *file)
+/* Is all of a file read? A disk that fails behind the last byte loses nothing. -1 after fail() where
+ * more was read than there is now: what was behind it is lost. */
+static int
+is_at_end(const struct loader *loader)
 {
 	struct stat st;
+	off_t here = ftello(loader->file);
 
-	return fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && ftello(file) >= st.st_size;
+	if (fstat(fileno(loader->file), &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	if (here > st.st_size)
+		return fail(loader->path, "has become shorter while it was read");
+	return here == st.st_size;
 }
 
 /* The next frame of the file that is open. */
@@ -496,8 +502,9 @@ file_next(struct source *source, struct frame **out)
 
 	if (loader->frames && !source->codec->many && !source->codec->concatenates)
 		return 0;
-	if (loader->frames && source->codec->concatenates && is_at_end(loader->file))
-		return 0;
+	status = loader->frames && source->codec->concatenates ? is_at_end(loader) : 0;
+	if (status != 0)
+		return status < 0 ? -1 : 0;
 	status = source->codec->load(loader, out);
 	if (status == 1)
 		loader->frames++;

@@ -342,6 +342,26 @@ folder_in_natural_order(void **state)
 }
 
 /* A damaged capture in a folder must not be passed over in silence. */
+/* The end of a file that is cut is none, even where it lies behind a whole frame. */
+static void
+cut_while_read(void **state)
+{
+	struct source *source;
+	struct frame *frame;
+
+	(void)state;
+	save("a.nrrd", grey(1));
+	assert_int_equal(system("cat a.nrrd a.nrrd a.nrrd > b.nrrd"), 0);
+	source = source_open("b.nrrd");
+	assert_next(source, 1);
+	assert_next(source, 1);
+	assert_next(source, 1);
+	assert_int_equal(truncate("b.nrrd", 100), 0);
+	assert_int_equal(source_next(source, &frame), -1);
+	assert_failed("b.nrrd: has become shorter while it was read");
+	source_close(source);
+}
+
 static void
 folder_with_damage(void **state)
 {
@@ -688,6 +708,7 @@ main(void)
 		IN_FOLDER(source_errors),
 		IN_FOLDER(frames_in_one_file),
 		IN_FOLDER(folder_in_natural_order),
+		IN_FOLDER(cut_while_read),
 		IN_FOLDER(folder_with_damage),
 		IN_FOLDER(standard_input_is_a_pipe),
 		IN_FOLDER(standard_input_is_a_file),
