@@ -478,8 +478,8 @@ source_open_also(const char *path, const struct codec *const *also)
 	return source;
 }
 
-/* Is all of a file read? A disk that fails behind the last byte loses nothing. -1 after fail() where
- * more was read than there is now: what was behind it is lost. */
+/* Is all of a file read? A disk that fails behind the last byte loses nothing. -1 after fail()
+ * where more was read than there is now: what was behind it is lost. */
 static int
 is_at_end(const struct loader *loader)
 {

@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "image/coarse_grid.h"
-#include "fringe/step_plane.h"
+#include "step_plane.h"
 
 #define PIXELS 600		/* looked at, about */
 #define LEAST 24		/* pixels with fringes that a warning needs */

@@ -1,4 +1,4 @@
-#include "fringe/capture_conflicts.h"
+#include "capture_conflicts.h"
 
 #include <math.h>
 #include <stdlib.h>

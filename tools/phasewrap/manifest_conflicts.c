@@ -1,4 +1,4 @@
-#include "fringe/manifest_conflicts.h"
+#include "manifest_conflicts.h"
 
 #include <math.h>
 #include <stdlib.h>

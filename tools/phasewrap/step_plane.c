@@ -1,4 +1,4 @@
-#include "fringe/step_plane.h"
+#include "step_plane.h"
 
 #include <math.h>
 #include <string.h>
