@@ -165,11 +165,11 @@ expect(inside.mean() > 0.97, inside.mean())' "$limit"
 	all=(a*.png)
 	right wrap -n 8 "${all[@]}"
 	all[18]=a17.png
-	mistake "phasewrap: measurement 3: the period 40 px: image 2 (a17.png) and image 3 (a17.png) show the same" wrap -n 8 "${all[@]}"
+	mistake "phasewrap: measurement 2: the period 40 px: image 2 (a17.png) and image 3 (a17.png) show the same" wrap -n 8 "${all[@]}"
 	framecat a*.png -o all.nrrd
 	py '
 write_frames("light.nrrd", [Frame(np.minimum(f.pixels * np.where((np.arange(100) < 50) & (i >= 8), 2.5, 1.), 255).astype("u1")) for i, f in enumerate(read_frames("all.nrrd"))])'
-	mistake "phasewrap: measurement 2: " wrap -n 8 light.nrrd
+	mistake "phasewrap: measurement 1: " wrap -n 8 light.nrrd
 	[[ $stderr == *"lost to saturation alone"* ]]
 }
 

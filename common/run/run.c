@@ -26,6 +26,12 @@ run_keeps_going(const struct run *run)
 	return run->chain->losses.on;
 }
 
+size_t
+run_lost(const struct run *run)
+{
+	return run->chain->losses.n;
+}
+
 void
 run_begin_input(struct run *run)
 {

@@ -55,6 +55,8 @@ int run_pass(struct run *, size_t out_c, size_t in_c);
 int run_emit(struct run *, struct frame *);
 /* Is it --keep-going? */
 bool run_keeps_going(const struct run *);
+/* How many results are lost so far. */
+size_t run_lost(const struct run *);
 /* For stages that read by themselves: an input begins. */
 void run_begin_input(struct run *);
 /* It cannot be read or used, as fail() has recorded: with --keep-going it is lost, with a line that

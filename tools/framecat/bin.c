@@ -177,6 +177,9 @@ check_means(const struct frame_head *head)
 		if (is_numbered(name, "index"))
 			return fail("--bin", "channel %s is the index of a Gray code, which has no "
 			    "mean: bin the images, or leave it out (--channels)", name);
+		if (!strcmp(name, "label"))
+			return fail("--bin", "channel label is a number of a region, which has no "
+			    "mean: leave it out (--channels)");
 	}
 	return 0;
 }

@@ -181,7 +181,11 @@ static const struct body body = { .survey = survey, .rows = rows, .passes = holo
 static int
 init(struct run *run)
 {
+	const struct parameters *parameters = run->parameters;
+
 	run->body = &body;
+	if (parameters->keep && !isnan(parameters->certainty))
+		return fail_usage(NULL, "--keep drops nothing, give it or --certainty");
 	return 0;
 }
 

@@ -92,21 +92,32 @@ after(struct run *run)
 		plausible_warn(&priv->plausible, priv->rays.along_y);
 }
 
-/* A phase that is known up to whole turns (unwrapq) gives depth over a reference that knows no more. */
+/* Is a phase known up to whole turns only (unwrapq)? */
+static bool
+is_relative(const struct frame_head *head)
+{
+	const char *anchor = meta_get(&head->meta, "phase_anchor");
+
+	return anchor && strcmp(anchor, "pixel") && strcmp(anchor, "ref");
+}
+
+/* Such a phase has a depth over the reference that it was unwrapped by, and over no other one. */
 static int
 check_anchor(const struct run *run, const struct frame_head *in)
 {
 	const struct phase2depth *priv = run->priv;
-	const char *anchor = meta_get(&in->meta, "phase_anchor");
+	const struct frame_head *ref = run_second_input_head(run, "ref", 0);
 
-	if (!anchor || !strcmp(anchor, "pixel") || !strcmp(anchor, "ref"))
-		return 0;
-	if (priv->calibrated || !run_second_input_head(run, "ref", 0))
+	if (is_relative(in) && (priv->calibrated || !ref))
 		return fail(NULL, "absphase is known up to whole turns only: unwrapq --anchor makes it "
 		    "absolute");
-	if (!strcmp(anchor, "none"))
+	if (is_relative(in) && !strcmp(meta_get(&in->meta, "phase_anchor"), "none"))
 		return fail(NULL, "absphase may be whole turns off the reference's: give unwrapq the same "
 		    "--ref");
+	if (ref && is_relative(in) != is_relative(ref))
+		return fail("--ref", "%s is absolute, the other known up to whole turns only: give unwrapq "
+		    "--anchor for both, or the same --ref", is_relative(in) ? "the reference" :
+		    "the input");
 	return 0;
 }
 
@@ -191,7 +202,7 @@ end(struct run *run)
 {
 	struct phase2depth *priv = run->priv;
 
-	if (!fail_message())		/* the whole input was seen */
+	if (!fail_message() && !priv->on_device)	/* every frame of the input was seen */
 		depthfit_warn(&priv->same);
 	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);

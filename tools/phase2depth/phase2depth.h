@@ -22,6 +22,7 @@ struct phase2depth {
 	struct plausible plausible;
 	size_t phase;
 	bool calibrated;
+	bool on_device;			/* which sees the frames behind the first */
 };
 
 /* struct body's `passes`. */

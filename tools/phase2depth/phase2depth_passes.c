@@ -90,7 +90,8 @@ list_rays(struct passes *passes, const struct phase2depth *priv)
 int
 phase2depth_passes(struct run *run, struct passes *passes)
 {
-	const struct phase2depth *priv = run->priv;
+	struct phase2depth *priv = run->priv;
 
+	priv->on_device = true;
 	return priv->calibrated ? list_rays(passes, priv) : list_plane(passes, priv);
 }

@@ -50,7 +50,7 @@ file_of(const struct image_names *names, size_t plane)
 {
 	size_t i = names->measurement * names->planes + plane;
 
-	if (!names->planes || names->operands % names->planes || i >= names->operands)
+	if (names->uncounted || !names->planes || names->operands % names->planes || i >= names->operands)
 		return NULL;
 	for (size_t k = 0; k < names->operands; k++)
 		if (!is_single(names->operand[k]))
@@ -75,8 +75,8 @@ image_names_of(const struct image_names *names, size_t plane, char text[IMAGE_NA
 const char *
 image_names_where(const struct image_names *names, char text[IMAGE_NAME_SIZE])
 {
-	if (names->measurement == 0)
+	if (names->measurement == 0 || names->uncounted)
 		return NULL;
-	snprintf(text, IMAGE_NAME_SIZE, "measurement %zu", names->measurement + 1);
+	snprintf(text, IMAGE_NAME_SIZE, "measurement %zu", names->measurement);
 	return text;
 }

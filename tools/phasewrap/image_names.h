@@ -2,13 +2,16 @@
 #ifndef IMAGE_NAMES_H
 #define IMAGE_NAMES_H
 
+#include <stdbool.h>
+
 #include "frame/frame.h"
 
 struct image_names {
 	char *words;			/* the key `name`, a word per plane, or NULL */
 	char *const *operand;		/* files of one image each, those of all measurements */
 	size_t operands, planes;
-	size_t measurement;		/* the current one, from 0 on */
+	size_t measurement;		/* the current one, from 0 on as the runner counts */
+	bool uncounted;			/* some were lost: nobody knows which one this is */
 };
 
 /* operand: as the runner has them, or NULL. Keeps the number of the measurement. -1 after fail().
@@ -21,7 +24,7 @@ void image_names_free(struct image_names *);
 
 /* What is known of a plane, " (phase_02)" by its key, else by its file, or nothing. */
 const char *image_names_of(const struct image_names *, size_t plane, char text[IMAGE_NAME_SIZE]);
-/* "measurement 3", from the second one on; before, NULL. Files are named from then on, too. */
+/* "measurement 2" is the third one; NULL for the first one, and where they are not counted. */
 const char *image_names_where(const struct image_names *, char text[IMAGE_NAME_SIZE]);
 
 #endif

@@ -111,6 +111,8 @@ check_gray(const struct conflict *conflict)
 	const struct capture_options *options = conflict->options;
 	const struct capture_set *set = conflict->set;
 
+	if (options->inverse && set->codes == 0)
+		return fail_usage("--inverse", "the manifest %s has no Gray code", conflict->path);
 	for (size_t a = 0; a < options->gray.n || a < set->codes; a++) {
 		double own = a < set->codes ? (double)set->code[a].n : 0;
 		double given = a < options->gray.n ? options->gray.v[a] : 0;

@@ -119,6 +119,7 @@ after(struct run *run)
 {
 	struct priv *priv = run->priv;
 
+	priv->detectors.names.uncounted = run_lost(run) > 0;
 	detectors_report(&priv->detectors, &priv->wrap);
 }
 

@@ -27,6 +27,8 @@ static const char *const filters[] = { "fit", "gauss", NULL };
 static const char *const texture_words[] = { "0", "1", "8", NULL };
 static const long texture_bits[] = { 0, 1, 8 };
 
+#define CERTAINTY 0.99f		/* least, where none is given */
+
 static const struct opt options[] = {
 	{ 0, "filter", "WORD", OPT_WORD, AT(filter), "fit", 0, 0, NULL,
 	    "fit the phase along the fringes, or the papers' 7x7 Gaussian", filters },
@@ -34,7 +36,7 @@ static const struct opt options[] = {
 	    "size of the kernel of fit", NULL },
 	{ 0, "keep", NULL, OPT_FLAG, AT(keep), NULL, 0, 0, NULL,
 	    "keep all pixels, and add a channel: how certain each one's fringe order is", NULL },
-	{ 0, "certainty", "C", OPT_NUMBER, AT(certainty), "0.99", 0, 1, NULL,
+	{ 0, "certainty", "C", OPT_NUMBER, AT(certainty), NULL, 0, 1, NULL,
 	    "drop pixels that are less certain", NULL },
 	{ 0, "pack", "WORD", OPT_WORD, AT(pack), NULL, 0, 0, NULL, "how the bits are packed",
 	    dither_packs },
@@ -97,6 +99,10 @@ init(struct run *run)
 	const struct parameters *parameters = run->parameters;
 
 	run->body = parameters->filter == FILTER_GAUSS ? &map : &whole;
+	if (parameters->filter == FILTER_GAUSS && (parameters->keep || !isnan(parameters->certainty)))
+		return fail_usage(NULL, "--keep and --certainty belong to --filter=fit");
+	if (parameters->keep && !isnan(parameters->certainty))
+		return fail_usage(NULL, "--keep drops nothing, give it or --certainty");
 	return 0;
 }
 
@@ -198,8 +204,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	char names[5 * CHANNEL_NAME_SIZE];
 
 	priv->filter = (enum filter)parameters->filter;
-	priv->keep = parameters->keep && parameters->filter == FILTER_FIT;
-	priv->least = priv->keep ? 0 : (float)parameters->certainty;
+	priv->keep = parameters->keep;
+	priv->least = priv->keep ? 0
+	    : isnan(parameters->certainty) ? CERTAINTY : (float)parameters->certainty;
 	if (read_keys(run, in) < 0 || find_size(priv, in) < 0 || read_holo(run, in) < 0)
 		return -1;
 	priv->ordered = priv->filter == FILTER_FIT && dither_ordered(&priv->keys);

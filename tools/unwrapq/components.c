@@ -103,7 +103,7 @@ list_differences(const struct components *components, const struct frame *frame,
 		for (size_t x = 0; x < patches->w; x++) {
 			size_t i = components_of(components, x, y);
 
-			if (i < components->n && isfinite(ref[x]))
+			if (i < components->n && phase_is_valid(ref[x], (float)(0.5 / M_PI)))
 				difference[end[i]++] = (double)ref[x] / (2 * M_PI) -
 				    (double)phase[x] * (double)components->phase->turns -
 				    components_turns(components, x, y);

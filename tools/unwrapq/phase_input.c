@@ -1,14 +1,15 @@
 #include "phase_input.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "image/statistics.h"
+#include "patches.h"
 
 struct range_job {
 	const struct frame *frame;
 	size_t channel;
+	float turns;       /* of a unit */
 	float *low, *high; /* of each row; low > high: no valid sample */
 };
 
@@ -20,7 +21,7 @@ range_row(void *arg, size_t y)
 	float low = INFINITY, high = -INFINITY;
 
 	for (size_t x = 0; x < job->frame->head.w; x++) {
-		float finite = fabsf(v[x]) <= FLT_MAX ? v[x] : NAN;
+		float finite = phase_is_valid(v[x], job->turns) ? v[x] : NAN;
 
 		low = finite < low ? finite : low;
 		high = finite > high ? finite : high;
@@ -39,7 +40,8 @@ phase_input_check(struct run *run, const struct frame *in, size_t channel, doubl
 
 	if (!low)
 		return fail_memory();
-	run_for(run, h, range_row, &(struct range_job){ in, channel, low, low + h });
+	run_for(run, h, range_row,
+	    &(struct range_job){ in, channel, (float)(1 / whole), low, low + h });
 	for (size_t y = 0; y < h; y++) {
 		least = fmin(least, (double)low[y]);
 		most = fmax(most, (double)low[h + y]);

@@ -134,6 +134,10 @@ init(struct run *run)
 		    "wants a column, a row and a phase in rad for each pixel, not %zu "
 		    "numbers",
 		    parameters->anchor.n);
+	for (size_t i = 2; i < parameters->anchor.n; i += 3)
+		if (!(fabs(parameters->anchor.v[i]) < 2 * M_PI * (double)PHASE_MOST))
+			return fail_usage(
+			    "--anchor", "%g rad is no phase", parameters->anchor.v[i]);
 	if (parameters->anchor.n && parameters->ref)
 		return fail_usage(NULL, "give --anchor or --ref, not both");
 	return 0;
@@ -155,22 +159,26 @@ find_phase(struct run *run, const struct frame_head *in, size_t *c)
 	return *c == NO_CHANNEL ? run_channel(run, in, parameters->channel, c) : 0;
 }
 
-/* Of the periods of phase1, phase2 ... the one of phaseK. */
+/* Of keys that have a value for each of phase1, phase2 ... the one of phaseK. */
 static int
-set_period(const struct frame_head *in, const char *channel, struct meta *meta)
+set_keys(const struct frame_head *in, const char *channel, struct meta *meta)
 {
-	struct numbers period;
+	static const char *const keys[] = { "period_px", "axis", "steps" };
+	size_t phases = head_count_channels(in, "phase");
 	size_t k = strlen(channel) > 5 && !strncmp(channel, "phase", 5)
 	    ? strtoul(channel + 5, NULL, 10)
 	    : 0;
-	int status = 0;
+	char word[64];
 
-	if (meta_numbers(&in->meta, "period_px", &period) < 0)
-		return -1;
-	if (period.n > 1 && k > 0 && k <= period.n)
-		status = meta_set_number(meta, "period_px", period.v[k - 1]);
-	numbers_free(&period);
-	return status;
+	for (size_t i = 0; i < 3 && k > 0; i++) {
+		const char *value = meta_get(&in->meta, keys[i]);
+
+		if (value && meta_words(value) == phases && phases > 1 &&
+		    meta_word(value, k - 1, word, sizeof(word)) &&
+		    meta_set(meta, keys[i], word) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int
@@ -184,7 +192,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (find_phase(run, in, &priv->phase) < 0 ||
 	    passthrough_plan(
 		run, &priv->passthrough, out, "absphase label", parameters->channel, "") < 0 ||
-	    set_period(in, parameters->channel, &out->meta) < 0)
+	    set_keys(in, parameters->channel, &out->meta) < 0)
 		return -1;
 	priv->quality = priv->ref = NO_CHANNEL;
 	if (parameters->quality && run_channel(run, in, parameters->quality, &priv->quality) < 0)
