@@ -1,5 +1,15 @@
 load helpers
 
+@test "unwrap2f: depth per radian and the reference plane are those of the phase that is unwrapped" {
+	for periods in 66,60 60,66; do
+		fringesim -s 160x120 -p $periods -n 4 -c 2 --scene plane --height 10 | phasewrap | unwrap2f -o phase.nrrd
+		phase2depth --ref ideal phase.nrrd -o depth.nrrd
+		py '
+z = read_frame("depth.nrrd")["depth"]
+expect(np.abs(z - 10).max() < 0.05, z.min(), z.max())'
+	done
+}
+
 # A measurement of a plane or bump: u is the projector column that a camera pixel sees, known exactly;
 # phases in float64, wrapped, with noise, then stored as float.
 truth='

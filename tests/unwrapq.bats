@@ -154,7 +154,17 @@ expect(f.meta["phase_anchor"] == "ref", f.meta)'
 		fails 1 "absphase is known up to whole turns only: unwrapq --anchor makes it absolute" \
 			phase2depth --ref ideal --ref-plane 1,0,0 -c 1 $file.nrrd
 	done
+	unwrapq --anchor 1,1,0 in.nrrd -o anchored.nrrd 2>warnings
+	for pair in "anchored again" "ref again" "relative anchored"; do
+		read -r file ref <<<"$pair"
+		fails 1 "is absolute, the other known up to whole turns only: give unwrapq --anchor for both" \
+			phase2depth --ref $file.nrrd -c 1 $ref.nrrd
+	done
 	fails 2 "give --anchor or --ref, not both" unwrapq --ref ref.nrrd --anchor 1,1,0 in.nrrd
+	framecat --set period_px=20 in.nrrd -o p20.nrrd
+	framecat --set period_px=21 ref.nrrd -o p21.nrrd
+	fails 1 "--ref: is a phase of fringes of 21 px, the input one of 20 px" unwrapq --ref p21.nrrd p20.nrrd
+	fails 2 "--anchor: 2e+10 rad is no phase" unwrapq --anchor 1,1,2e10 in.nrrd
 }
 
 @test "unwrapq: --channel and --turn take a picture of 8 bits; a wrong unit is found" {
@@ -178,6 +188,20 @@ expect(np.abs(off - 2 * np.pi * np.rint(np.median(off) / (2 * np.pi))) < 2 * np.
 	unwrapq --channel phase2 two.nrrd -o out.nrrd
 	py 'f = read_frames("out.nrrd")[0]; expect(f.meta["period_px"] == "30" and f.names == ["absphase", "label", "phase1"], f.meta, f.names)'
 	fails 1 "phase3" unwrapq --channel phase3 two.nrrd
+	unwrapq --turn 360 --channel phase1 two.nrrd -o out.nrrd 2>warnings
+	grep -q "over a small part of --turn 360: is that what a whole turn is in its samples?" warnings
+	py 'write_frames("vector.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["cos", "sin"]))'
+	fails 1 "the input has cos and sin: gauss makes a phase of them" unwrapq vector.nrrd
+	# depth per radian is that of the phase that is taken
+	fringesim -s 160x120 -p 20,25 -n 4 -c 1 --scene plane | phasewrap -o plane.nrrd
+	fringesim -s 160x120 -p 20,25 -n 4 -c 1 --scene plane --height 2 | phasewrap -o high.nrrd
+	for k in 1 2; do
+		unwrapq --channel phase$k plane.nrrd -o ref.nrrd
+		unwrapq --channel phase$k --ref ref.nrrd high.nrrd -o one.nrrd
+		phase2depth --ref ref.nrrd one.nrrd -o depth.nrrd
+		py 'f = read_frames("depth.nrrd")[0]; expect(abs(np.median(f.pixels[0]) - 2) < 0.02, np.median(f.pixels[0]))
+expect(read_frames("one.nrrd")[0].meta["axis"] == "x", read_frames("one.nrrd")[0].meta)'
+	done
 	fails 2 "--turn: must be" unwrapq --turn 0 two.nrrd
 }
 
@@ -280,5 +304,8 @@ write_frames("nan.nrrd", Frame(np.full((3, 3), np.nan, "f4"), ["phase"]))'
 	head -c -7 nan.nrrd >torn.nrrd
 	fails 1 "torn.nrrd" unwrapq torn.nrrd -o torn.out.nrrd
 	[ ! -e torn.out.nrrd ]
+	py 'write_frames("flat.nrrd", Frame(np.zeros((3, 3), "f4"), ["phase"]))'
+	unwrapq --min-size 10 flat.nrrd -o out.nrrd 2>warnings
+	grep -q "no pixel is valid: no component has --min-size 10 pixels" warnings
 	fails 2 "--min-size: must be" unwrapq --min-size 0 nan.nrrd
 }

@@ -262,13 +262,18 @@ fit_row(void *arg, size_t y)
 static int
 report(struct run *run, const struct fit_job *job, const struct polyfit *all)
 {
-	double c[POLYFIT_MOST], rms;
+	double c[POLYFIT_MOST], rms, most = 0;
 	char text[32];
 
 	if (!polyfit_solve(all, job->degree, c))
 		return fail(NULL,
 		    "--fit-c: the phases do not determine c: %zu valid samples in all", all->n);
 	rms = polyfit_rms(all, job->degree, c);
+	for (size_t i = 0; i < job->above->steps; i++)
+		most = fmax(most, fabs(job->z_mm[i]));
+	if (rms > 0.1 * most)
+		warn("--fit-c", "the fit leaves %.3g mm (rms) of depths up to %g mm: are the depths in the "
+		    "measurements' order, is --ref the plane at 0, and each of them a plane?", rms, most);
 	if (run->output)
 		return meta_set_numbers(&job->out->head.meta, "c_mm_per_rad", c, job->degree) < 0
 		    ? -1

@@ -225,7 +225,7 @@ count_pixel(const struct plausible *plausible, const struct triangulation *rays,
 
 	count->phases++;
 	count->outside += plausible->size_px > 0 &&
-	    (code < -0.5 - margin || code > plausible->size_px - 0.5 + margin);
+	    (code < -0.5 - MARGIN_PX || code > plausible->size_px - 0.5 + margin);
 	if (isnan(xyz[2][x])) {
 		count->lost++;
 		count->behind += is_behind(rays, code, x, y);

@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/px.h"
+#include "fringe/period_keys.h"
 
 /* Word i of a list that runs parallel to the phases, or the only word for all of them. */
 static char
@@ -237,6 +238,10 @@ temporal_output(const struct temporal *temporal, bool all, const struct frame_he
 	*source_channel = list;
 	meta_remove(&out->meta, "gray_cell");
 	meta_remove(&out->meta, "gray_planes");
+	if (temporal->channel[0] == head_numbered_channel(in, "phase", 1) &&
+	    period_keys_convert(&out->meta, temporal->period_px[0],
+		temporal->period_px[temporal->target]) < 0)
+		return -1;
 	if (meta_set_number(&out->meta, "period_px", temporal->period_px[temporal->target]) < 0)
 		return -1;
 	if (all && meta_set_numbers(&out->meta, "absphase_period_px", temporal->period_px,

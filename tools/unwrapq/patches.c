@@ -6,7 +6,7 @@ int
 patches_begin(struct patches *patches, size_t w, size_t h)
 {
 	patches_free(patches);
-	if (h && w > INT32_MAX / h)
+	if (w == 0 || h == 0 || w > INT32_MAX / h)
 		return fail(NULL, "images of %zux%zu are too large to be unwrapped", w, h);
 	patches->w = w;
 	patches->h = h;

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "fringe/period_keys.h"
 #include "phase_input.h"
 #include "unwrapped.h"
 
@@ -49,7 +50,7 @@ place_components(struct run *run, struct components *components, const struct fr
 {
 	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
-	size_t lost = 0, all = 0;
+	size_t lost = 0, kept = 0, all = 0;
 	bool anchored = parameters->anchor.n > 0 || parameters->ref;
 
 	if (!anchored)
@@ -63,9 +64,13 @@ place_components(struct run *run, struct components *components, const struct fr
 		const struct component *component = &components->component[i];
 
 		all += component->size;
+		kept += component->label > 0;
 		lost += anchored && !component->anchored ? component->size : 0;
 	}
-	if (10 * lost > all)
+	if (all > 0 && kept == 0)
+		warn(NULL, "no pixel is valid: no component has --min-size %ld pixels%s",
+		    parameters->min_size, anchored ? " and an anchor or a reference" : "");
+	else if (10 * lost > all)
 		warn(NULL,
 		    "%.1f %% of the valid pixels hang together with no %s and become invalid",
 		    100 * (double)lost / (double)all,
@@ -152,6 +157,9 @@ find_phase(struct run *run, const struct frame_head *in, size_t *c)
 
 	*c = head_channel(in, parameters->channel);
 	if (*c == NO_CHANNEL && !strcmp(parameters->channel, "phase") &&
+	    head_channel(in, "cos") != NO_CHANNEL)
+		return fail(NULL, "the input has cos and sin: gauss makes a phase of them");
+	if (*c == NO_CHANNEL && !strcmp(parameters->channel, "phase") &&
 	    head_channel(in, "phase1") != NO_CHANNEL)
 		return fail(NULL,
 		    "the input has phase1 and others: --channel says which one (or unwrap2f "
@@ -168,8 +176,20 @@ set_keys(const struct frame_head *in, const char *channel, struct meta *meta)
 	size_t k = strlen(channel) > 5 && !strncmp(channel, "phase", 5)
 	    ? strtoul(channel + 5, NULL, 10)
 	    : 0;
-	char word[64];
+	const char *axis = meta_get(&in->meta, "axis");
+	struct numbers period;
+	char word[64], first[64];
+	int status = 0;
 
+	if (meta_numbers(&in->meta, "period_px", &period) < 0)
+		return -1;
+	if (k > 1 && k <= period.n && period.n == phases &&
+	    (!axis || !meta_word(axis, k - 1, word, sizeof(word)) ||
+		(meta_word(axis, 0, first, sizeof(first)) && !strcmp(first, word))))
+		status = period_keys_convert(meta, period.v[0], period.v[k - 1]);
+	numbers_free(&period);
+	if (status < 0)
+		return -1;
 	for (size_t i = 0; i < 3 && k > 0; i++) {
 		const char *value = meta_get(&in->meta, keys[i]);
 
@@ -179,6 +199,24 @@ set_keys(const struct frame_head *in, const char *channel, struct meta *meta)
 			return -1;
 	}
 	return 0;
+}
+
+/* Radians of two periods cannot be compared. */
+static int
+check_period(const struct meta *own, const struct meta *ref)
+{
+	double own_px, ref_px;
+
+	if (!meta_get(own, "period_px") || !meta_get(ref, "period_px") ||
+	    meta_words(meta_get(own, "period_px")) > 1)
+		return 0;
+	if (meta_number(own, "period_px", 0, &own_px) < 0 ||
+	    meta_number(ref, "period_px", 0, &ref_px) < 0)
+		return -1;
+	return fabs(own_px - ref_px) <= 1e-6 * own_px
+	    ? 0
+	    : fail("--ref", "is a phase of fringes of %g px, the input one of %g px", ref_px,
+		  own_px);
 }
 
 static int
@@ -205,6 +243,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		known = !strcmp(meta_get(&ref->meta, "phase_anchor"), "ref") ? "ref" : "relative";
 	else if (ref)
 		known = "ref";
+	if (ref && check_period(&out->meta, &ref->meta) < 0)
+		return -1;
 	if (meta_set(&out->meta, "phase_anchor", known) < 0)
 		return -1;
 	if ((priv->patches.w != in->w || priv->patches.h != in->h) &&
