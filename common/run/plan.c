@@ -84,6 +84,19 @@ check_table(const struct link *link, const struct frame_head *head)
 	    "input is a table of %zu points, not an image", points);
 }
 
+/* As whole numbers they would be taken for millimetres or radians. */
+static int
+check_units(const struct link *link, const struct frame_head *head)
+{
+	const char *scale = meta_get(&head->meta, "sample_scale");
+
+	if (!(link->run.stage->traits & STAGE_UNITS) || !scale)
+		return 0;
+	return fail(link->run.chain->n > 1 ? link->run.stage->name : NULL,
+	    "samples are scaled (key sample_scale, %.60s): framecat --unscale gives them their unit again",
+	    scale);
+}
+
 /* The plan stays, but the table has another number of rows. */
 static int
 take_points(struct link *link, const struct frame_head *head)
@@ -120,7 +133,7 @@ plan_link(struct link *link, const struct frame_head *head)
 
 	if (second_inputs_read(link) < 0)
 		return -1;
-	if (check_table(link, head) < 0)
+	if (check_table(link, head) < 0 || check_units(link, head) < 0)
 		return -1;
 	if (is_planned_for(link, head))
 		return take_points(link, head);

@@ -40,7 +40,10 @@ enum stage_trait {
 	/* Takes tables, too (frame(5)), which the runner refuses without it. A map's rows then
 	 * makes each column from the same column alone, its halo is 0, and plan must not depend on
 	 * the number of columns: it does not run anew where only that changes. */
-	STAGE_TABLES = 16
+	STAGE_TABLES = 16,
+	/* Takes samples in their own unit only: the runner refuses those that framecat --scale has
+	 * scaled. */
+	STAGE_UNITS = 32
 };
 
 /* A thread's memory for the calls of rows of one map: run->scratch_bytes, aligned to 64, unset. */

@@ -146,7 +146,7 @@ STAGE(frameplot) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
-	.traits = STAGE_SINK | STAGE_TABLES,
+	.traits = STAGE_SINK | STAGE_TABLES | STAGE_UNITS,
 	.init = init,
 	.release = end,
 };

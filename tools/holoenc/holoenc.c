@@ -215,6 +215,7 @@ STAGE(holoenc) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
+	.traits = STAGE_UNITS,
 	.agree = AGREE_EXACT,
 	.example = { "holoenc", "depth", "holo" },
 	.init = init,

@@ -87,6 +87,7 @@ STAGE(normals) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct normals),
+	.traits = STAGE_UNITS,
 	.agree = AGREE_EXACT,
 	.example = { "normals", "depth", "normals" },
 	.init = init,

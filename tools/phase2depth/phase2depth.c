@@ -218,6 +218,7 @@ STAGE(phase2depth) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct phase2depth),
+	.traits = STAGE_UNITS,
 	.agree = AGREE_RELATIVE,
 	.tolerance = 1e-6,
 	.example = { "phase2depth --ref ideal", "whole", "depth" },

@@ -196,6 +196,7 @@ STAGE(shade) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
+	.traits = STAGE_UNITS,
 	.agree = AGREE_EXACT,
 	.example = { "shade", "normals", "picture" },
 	.init = init,

@@ -244,6 +244,7 @@ STAGE(unwrap2f) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct unwrap2f),
+	.traits = STAGE_UNITS,
 	.agree = AGREE_EXACT,
 	.example = { "unwrap2f", "filtered", "absolute" },
 	.init = init,

@@ -272,6 +272,7 @@ STAGE(unwrapq) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
+	.traits = STAGE_UNITS,
 	.init = init,
 	.plan = plan,
 	.release = release,
