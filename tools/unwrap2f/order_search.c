@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/px.h"
+#include "order_table.h"
 
 #define ALIKE_TURNS 0.005	/* root mean square: smaller than what is left of any scatter */
 
@@ -150,6 +151,7 @@ order_search_plan(const struct temporal *temporal, double field_px, struct order
 	if (measure_gaps(period_px, field_px, out) < 0)
 		return -1;
 	out->chance = chance_distance(out) / out->distance;
+	out->table = order_table_new(out);
 	return 0;
 }
 
@@ -157,5 +159,7 @@ void
 order_search_free(struct order_search *search)
 {
 	free(search->gap);
+	free(search->table);
 	search->gap = NULL;
+	search->table = NULL;
 }

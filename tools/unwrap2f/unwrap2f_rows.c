@@ -113,6 +113,16 @@ next_step(struct unwrap_tile *restrict tile, size_t n, const struct unwrap_step 
 }
 
 /* A residual of the search has no upper end, but at half the way to the next order it is a guess. */
+#define LEFT_MOST 0.5f
+
+static void
+limit_left(float *restrict residual, size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		residual[i] = px_select(residual[i] > LEFT_MOST, LEFT_MOST, residual[i]);
+}
+
 static void
 judge(struct unwrap_tile *restrict tile, size_t n, bool search, float most)
 {
@@ -120,7 +130,7 @@ judge(struct unwrap_tile *restrict tile, size_t n, bool search, float most)
 	for (size_t i = 0; i < n; i++) {
 		float residual = tile->residual[i];
 
-		residual = px_select(search & (residual > 0.5f), 0.5f, residual);
+		residual = px_select(search & (residual > LEFT_MOST), LEFT_MOST, residual);
 		tile->residual[i] = residual;
 		tile->bad[i] |= (uint)!(px_abs(residual) <= most);
 	}
@@ -248,21 +258,49 @@ beat_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *ou
 	}
 }
 
+/* Whole tiles whose orders the table gives at once. As for the usual sequence, the check comes before
+ * the limits. */
+static bool
+store_direct(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
+    size_t x, size_t n, uint count[RESIDUAL_CHECK_BINS])
+{
+	struct phase_rows rows;
+	float *absolute = frame_floats(out, 0, y) + x, *residual = frame_floats(out, 1, y) + x;
+
+	if (unwrap->method != METHOD_BEST || !unwrap->search.table || unwrap->orders.wanted)
+		return false;
+	rows = order_search_rows(&unwrap->search, in, y, x);
+	if (!order_table_direct(&unwrap->search, &rows, n, count ? FLT_MAX : LEFT_MOST,
+	    count ? FLT_MAX : unwrap->max_residual, absolute, residual))
+		return false;
+	if (count) {
+		residual_check_add(&unwrap->check, x, residual, NULL, n, count);
+		limit_left(residual, n);
+		limit(absolute, residual, unwrap->max_residual, n);
+	}
+	return true;
+}
+
 static void
 tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
     uint count[RESIDUAL_CHECK_BINS])
 {
-	bool search = unwrap->method == METHOD_BEST;
+	bool search = unwrap->method == METHOD_BEST, ordered;
 	struct unwrap_tile tile;
 
 	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
 		size_t n = w - x < TILE ? w - x : TILE;
 
+		if (store_direct(unwrap, in, out, y, x, n, count))
+			continue;
 		memset(tile.bad, 0, sizeof(tile.bad));
-		if (unwrap->steps.n)
+		ordered = unwrap->steps.n > 0;
+		if (search)
+			ordered &= order_search_begin(&unwrap->search, in, y, x, n, &tile);
+		if (ordered)
 			unwrap_tile(&unwrap->steps, in, y, x, n, &tile);
 		if (search)
-			order_search_tile(&unwrap->search, in, y, x, n, unwrap->steps.n > 0, &tile);
+			order_search_end(&unwrap->search, in, y, x, n, ordered, &tile);
 		if (count)
 			residual_check_add(&unwrap->check, x, tile.residual, tile.bad, n, count);
 		beat_check_add(&unwrap->beat, x, y, tile.absolute, tile.residual, tile.bad, n);
