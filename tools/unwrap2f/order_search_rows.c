@@ -248,11 +248,13 @@ order_search_end(const struct order_search *search, const struct frame *in, size
 			begin(&tile->all, n);
 		tile->doubts = find_doubts(search, tile, n) > 0;
 	}
-	if (tile->doubts) {
+	if (tile->doubts && !tile->by_table) {
 		gather_doubtful(search, tile, NEAR_ORDER);
 		if (tile->doubtful.n)
 			try_near(search, &tile->doubtful);
 		put_back(&tile->doubtful, &tile->all);
+	}
+	if (tile->doubts) {
 		gather_doubtful(search, tile, ANY_ORDER);
 		if (tile->doubtful.n)
 			try_all(search, &tile->doubtful);

@@ -178,6 +178,7 @@ order_table_tile(const struct order_search *search, const struct phase_rows *fro
 	if (found & (HAS_FOURTH | HAS_TOO_MANY))
 		try_next(search, 21, n, tile);
 	tile->all.n = n;
+	tile->sure = found == 0;
 	tile->partly = (found & FOUND_PARTLY) != 0;
 	tile->doubts = (found & HAS_TOO_MANY) != 0;
 	for (size_t i = 0; tile->doubts && i < n; i++)

@@ -201,31 +201,81 @@ is_by_beat(const struct unwrap_steps *steps)
 	    steps->step[1].n == 1 && steps->step[1].weight[0] == 1;
 }
 
-/* All of it and the result in one go. A missing phase is NaN all the way to `rest`, which then is
- * not within the limit. */
+/* Orders may be off by the start's whole period outside these turns; inside, unwrap2f_seam takes
+ * none: the order that it compares lies more than an eighth outside the field, and 4/8 is as much as
+ * may tell against the other one. */
 static void
-unwrap_by_beat(const struct unwrap_steps *steps, const struct frame *in, size_t y, float most,
-    float *restrict absolute, float *restrict residual)
+between_seams(const struct unwrap_step *step, float *lo, float *hi)
 {
-	const struct unwrap_step beat = steps->step[0], step = steps->step[1];
-	const float *restrict a = frame_floats(in, beat.channel[0], y);
-	const float *restrict b = frame_floats(in, beat.channel[1], y);
-	const float *restrict phase = frame_floats(in, step.channel[0], y);
+	*lo = px_max(step->lo, step->hi - step->span + 1.15f);
+	*hi = px_min(step->hi, step->lo + step->span - 1.15f);
+}
 
-	CPU_SIMD
-	for (size_t i = 0; i < in->head.w; i++) {
-		PX_F phi = beat.weight[0] * a[i] + beat.weight[1] * b[i];
-		PX_F coarse = unwrap2f_absolute(phi, unwrap2f_turns_above(phi, beat.lo));
-		PX_F estimate = unwrap2f_order_estimate(coarse, step.ratio, phase[i]);
-		PX_F k, rest;
+/*
+ * All of it and the result in one go. A missing phase is NaN all the way to `rest`, which then is
+ * not within the limit. Do all pixels lie between the seams? Without `seam` the others may be
+ * wrong.
+ */
+static inline __attribute__((always_inline)) bool
+unwrap_by_beat(const struct unwrap_steps *steps, const float *restrict a, const float *restrict b,
+    const float *restrict phase, size_t n, bool seam, float most, float *restrict absolute,
+    float *restrict residual)
+{
+	const struct unwrap_step *beat = &steps->step[0], *step = &steps->step[1];
+	float weight_a = beat->weight[0], weight_b = beat->weight[1], first = beat->lo;
+	float ratio = step->ratio, lo = step->lo, hi = step->hi, span = step->span;
+	float inner_lo, inner_hi;
+	uint outside = 0;
+
+	between_seams(step, &inner_lo, &inner_hi);
+	_Pragma("omp simd reduction(|:outside)")
+	for (size_t i = 0; i < n; i++) {
+		PX_F phi = weight_a * a[i] + weight_b * b[i];
+		PX_F coarse = unwrap2f_absolute(phi, unwrap2f_turns_above(phi, first));
+		PX_F estimate = unwrap2f_order_estimate(coarse, ratio, phase[i]);
+		PX_F turns = phase[i] * UNWRAP2F_TURN, k = px_round(estimate);
+		PX_F rest = estimate - k, v = k + turns;
 		bool good;
 
-		estimate = unwrap2f_seam(estimate, phase[i], step.lo, step.hi, step.span);
-		k = px_round(estimate);
-		rest = estimate - k;
+		outside |= (uint)((v < inner_lo) | (v > inner_hi));
+		if (seam) {	/* unwrap2f_seam, whose order and rest are known already */
+			PX_F other = estimate + unwrap2f_other_end(v, lo, hi, span);
+			PX_F other_k = px_round(other);
+			PX_F other_rest = other - other_k;
+			bool better = unwrap2f_against(other_rest, other_k + turns, lo, hi) <
+			    unwrap2f_against(rest, v, lo, hi);
+
+			k = px_select(better, other_k, k);
+			rest = px_select(better, other_rest, rest);
+		}
 		good = px_abs(rest) <= most;
 		absolute[i] = px_select(good, unwrap2f_absolute(phase[i], k), PX_NAN);
 		residual[i] = px_select(good, rest, PX_NAN);
+	}
+	return outside == 0;
+}
+
+#define PIECE 64	/* of a row, that lies between the seams or not */
+
+static void
+unwrap_row_by_beat(const struct unwrap_steps *steps, const struct frame *in, size_t y, float most,
+    float *absolute, float *residual)
+{
+	const struct unwrap_step *beat = &steps->step[0];
+	const float *a = frame_floats(in, beat->channel[0], y);
+	const float *b = frame_floats(in, beat->channel[1], y);
+	const float *phase = frame_floats(in, steps->step[1].channel[0], y);
+	bool inside = true;
+
+	for (size_t x = 0, w = in->head.w; x < w; x += PIECE) {
+		size_t n = w - x < PIECE ? w - x : PIECE;
+
+		if (inside)
+			inside = unwrap_by_beat(steps, a + x, b + x, phase + x, n, false, most,
+			    absolute + x, residual + x);
+		if (!inside)
+			inside = unwrap_by_beat(steps, a + x, b + x, phase + x, n, true, most,
+			    absolute + x, residual + x);
 	}
 }
 
@@ -249,7 +299,7 @@ beat_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *ou
 {
 	float *absolute = frame_floats(out, 0, y), *residual = frame_floats(out, 1, y);
 
-	unwrap_by_beat(&unwrap->steps, in, y, count ? FLT_MAX : unwrap->max_residual, absolute,
+	unwrap_row_by_beat(&unwrap->steps, in, y, count ? FLT_MAX : unwrap->max_residual, absolute,
 	    residual);
 	if (count) {
 		residual_check_add(&unwrap->check, 0, residual, NULL, in->head.w, count);
@@ -285,13 +335,13 @@ static void
 tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
     uint count[RESIDUAL_CHECK_BINS])
 {
-	bool search = unwrap->method == METHOD_BEST, ordered;
+	bool search = unwrap->method == METHOD_BEST, direct = true, ordered;
 	struct unwrap_tile tile;
 
 	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
 		size_t n = w - x < TILE ? w - x : TILE;
 
-		if (store_direct(unwrap, in, out, y, x, n, count))
+		if (direct && store_direct(unwrap, in, out, y, x, n, count))
 			continue;
 		memset(tile.bad, 0, sizeof(tile.bad));
 		ordered = unwrap->steps.n > 0;
@@ -308,6 +358,7 @@ tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *o
 		if (unwrap->orders.wanted)
 			phase_orders_tile(&unwrap->orders, in, y, x, n, &tile);
 		store_tile(unwrap, &tile, out, y, x, n);
+		direct = search && tile.by_table && tile.sure;	/* the next may be alike */
 	}
 }
 
