@@ -50,10 +50,11 @@ is_seen(const struct order_search *search, long order)
 	    k - base < (double)(search->hi + search->slack);
 }
 
-/* Of what half_turn away is the other side: a part of the square may reach over it. */
+/* e less whole turns; where what is within half of it reaches beyond half a turn, on both sides. */
 static size_t
 sides(double e, double half, double side[2])
 {
+	e -= rint(e);
 	side[0] = e;
 	side[1] = e - copysign(1, e);
 	return fabs(e) + half > 0.5 - SPARE ? 2 : 1;
@@ -74,8 +75,8 @@ select_orders(const struct order_search *search, const struct orders *in, double
 
 	for (size_t i = 0; i < in->n; i++) {
 		double k = (double)in->order[i], e1[2], e2[2], most = 0;
-		size_t n1 = sides(remainder(c1 + (double)search->ratio[1] * k, 1), half, e1);
-		size_t n2 = sides(remainder(c2 + (double)search->ratio[2] * k, 1), half, e2);
+		size_t n1 = sides(c1 + (double)search->ratio[1] * k, half, e1);
+		size_t n2 = sides(c2 + (double)search->ratio[2] * k, half, e2);
 
 		nearest[i] = INFINITY;
 		for (size_t a = 0; a < n1; a++)
