@@ -13,7 +13,7 @@
 /* Pixels so near to a line lie nearer than half a turn to it in every phase: then what separates
  * two lines is known but for no whole turns. */
 #define NEAR_TURNS 0.124
-#define SURE 0.49		/* of the distance of two lines; rounding errors are smaller than 0.01 */
+#define SURE 0.49	/* of the distance of two lines; rounding errors are smaller than 0.01 */
 
 /* How far the line of `orders` more lies away, squared. */
 static double

@@ -1,7 +1,7 @@
 /*
  * The orders that may fit three phases best, by how far the other two phases lie from where the
- * first one, at order 0, puts them: a square of a turn by a turn in cells. Nearly all cells have one
- * order, those at the border of two or three orders as many.
+ * first one, at order 0, puts them: a square of a turn by a turn in cells. Nearly all cells have
+ * one order, those at the border of two or three orders as many.
  */
 #ifndef ORDER_TABLE_H
 #define ORDER_TABLE_H

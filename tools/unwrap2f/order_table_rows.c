@@ -167,7 +167,8 @@ bool
 order_table_tile(const struct order_search *search, const struct phase_rows *from, size_t n,
     struct unwrap_tile *tile)
 {
-	uint32_t found = find_first(search, from->phase[0], from->phase[1], from->phase[2], n, tile);
+	uint32_t found =
+	    find_first(search, from->phase[0], from->phase[1], from->phase[2], n, tile);
 
 	if (found & FOUND_WILD)
 		return false;

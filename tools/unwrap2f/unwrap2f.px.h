@@ -103,8 +103,8 @@ unwrap2f_outside(float v, float lo, float hi, float slack)
 }
 
 /*
- * Is a line of this cost, at position v, the best one? Between the positions lo and hi no other line
- * is nearer up to the cost `sure`.
+ * Is a line of this cost, at position v, the best one? Between the positions lo and hi no other
+ * line is nearer up to the cost `sure`.
  */
 PX_FN bool
 unwrap2f_is_sure(float cost, float v, float sure, float lo, float hi)

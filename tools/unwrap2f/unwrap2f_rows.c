@@ -12,8 +12,8 @@
 #define TILE UNWRAP_TILE
 
 static void
-weigh_phase(const float *restrict phase, float weight, bool begin, struct unwrap_tile *restrict tile,
-    size_t n)
+weigh_phase(const float *restrict phase, float weight, bool begin,
+    struct unwrap_tile *restrict tile, size_t n)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
@@ -65,8 +65,8 @@ start_above(struct unwrap_tile *restrict tile, size_t n, float lo, float slope)
 }
 
 static void
-start_predicted(struct unwrap_tile *restrict tile, size_t n, const float *restrict index, float step,
-    float offset)
+start_predicted(struct unwrap_tile *restrict tile, size_t n, const float *restrict index,
+    float step, float offset)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
@@ -81,7 +81,8 @@ start_predicted(struct unwrap_tile *restrict tile, size_t n, const float *restri
 }
 
 static void
-start_counted(struct unwrap_tile *restrict tile, size_t n, const float *restrict index, float offset)
+start_counted(struct unwrap_tile *restrict tile, size_t n, const float *restrict index,
+    float offset)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
@@ -112,7 +113,8 @@ next_step(struct unwrap_tile *restrict tile, size_t n, const struct unwrap_step 
 	}
 }
 
-/* A residual of the search has no upper end, but at half the way to the next order it is a guess. */
+/* A residual of the search has no upper end, but at half the way to the next order it is a
+ * guess. */
 #define LEFT_MOST 0.5f
 
 static void
@@ -201,9 +203,9 @@ is_by_beat(const struct unwrap_steps *steps)
 	    steps->step[1].n == 1 && steps->step[1].weight[0] == 1;
 }
 
-/* Orders may be off by the start's whole period outside these turns; inside, unwrap2f_seam takes
- * none: the order that it compares lies more than an eighth outside the field, and 4/8 is as much as
- * may tell against the other one. */
+/* Between these positions, in turns, unwrap2f_seam changes nothing: the order that it compares lies
+ * more than an eighth outside the field, and four times that tells more against it than a rest of
+ * half a turn. */
 static void
 between_seams(const struct unwrap_step *step, float *lo, float *hi)
 {
@@ -308,8 +310,8 @@ beat_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *ou
 	}
 }
 
-/* Whole tiles whose orders the table gives at once. As for the usual sequence, the check comes before
- * the limits. */
+/* Whole tiles whose orders the table gives at once. As for the usual sequence, the check comes
+ * before the limits. */
 static bool
 store_direct(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
     size_t x, size_t n, uint count[RESIDUAL_CHECK_BINS])

@@ -28,8 +28,8 @@ struct unwrap_tile {
 	uint32_t orders[UNWRAP_TILE];			/* cells of the table */
 	uint32_t doubt[UNWRAP_TILE];			/* which orders may be better */
 	bool doubts;					/* are there any? */
-	bool by_table, sure;				/* all are at the first order of their cell */
-	bool partly;					/* some lack a phase, but not all */
+	bool by_table, sure;		/* all are at the first order of their cell */
+	bool partly;			/* some lack a phase, but not all */
 	struct tried_pixels all, doubtful;
 	float result[UNWRAP_TILE];			/* absphase */
 	float own[UNWRAP_PHASES_MOST][UNWRAP_TILE];	/* absphase of every phase */
