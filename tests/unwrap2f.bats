@@ -381,6 +381,30 @@ expect(np.isnan(b["absphase"]) == ~(np.abs(a["residual"]) <= np.float32(0.01)))
 expect(np.isnan(b["absphase"]).mean() > 0.4, np.isnan(b["absphase"]).mean())'
 }
 
+@test "unwrap2f: the table of three phases gives the orders that the search gives" {
+	py "$truth"'
+rng = np.random.default_rng(8)
+u = column(300, 60, 640)
+for name, periods, scatter, keys in [("lit", [60, 66, 78], 0.05, {"projector_px": "640 480"}),
+    ("noisy", [60, 66, 78], 0.4, {}), ("dark", [48, 56, 64], 9, {"projector_px": "512 512"}),
+    ("many", [9, 10, 10.9], 0.3, {"projector_px": "640 480"})]:
+	f = measurement(u, periods, scatter, **keys)
+	f.pixels[0, 20:30, 50:90] = np.nan; f.pixels[1, 25:35, 60:270] = np.nan; f.pixels[2, :5] = np.nan
+	write_frames(name + ".nrrd", f)
+	f.pixels[1, :, [0, 299]] += 30 * np.pi	# no wrapped phase: the table is for those
+	write_frames(name + "_search.nrrd", f)'
+	for name in lit noisy dark many; do
+		unwrap2f -q $name.nrrd -o t.nrrd
+		unwrap2f -q ${name}_search.nrrd -o s.nrrd
+		py "name = '$name'"'
+t, s = read_frame("t.nrrd"), read_frame("s.nrrd")
+for c in "absphase", "residual":
+	a, b = t[c][:, 1:299], s[c][:, 1:299]
+	expect(a.view("u4") == b.view("u4"), name, c, (a.view("u4") != b.view("u4")).sum())
+expect(np.isfinite(t["absphase"]).mean() > 0.3, name)'
+	done
+}
+
 @test "unwrap2f: one thread, seven, every band height and instruction set give the same bytes" {
 	py "$truth"'
 rng = np.random.default_rng(5)

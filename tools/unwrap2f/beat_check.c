@@ -131,8 +131,9 @@ judge(struct beat_check *check, struct sample *sample, size_t n)
 	if (!(span > 1.5))
 		return;
 	other_px = check->period_px * span / (check->shorter ? span - 1 : span + 1);
-	warn("residual", "changes by %.2g turns over the image, as where a period is wrong: the phases "
-	    "have %.4g fringes in a beat, these periods %.4g; beside %.6g px the other one would be "
+	warn("residual",
+	    "changes by %.2g turns over the image, as where a period is wrong: the phases have "
+	    "%.4g fringes in a beat, these periods %.4g; beside %.6g px the other one would be "
 	    "%.4g px", fabs(slope) * range, span, check->span, check->period_px, other_px);
 	check->warned = true;
 }

@@ -11,8 +11,8 @@
 #define FAR_SHARE 0.001		/* of a Gray code: its first planes have few edges */
 #define LEAST 6		/* pairs that jump by whole turns, from which on it is no chance */
 
-/* Jumps by a beat: of pixels so far apart, for scatter lets pixels near the beat's end change sides; by
- * most of its turns, for the phase rises in between. No right phase jumps so far. */
+/* Jumps by a beat: of pixels so far apart, for scatter lets pixels near the beat's end change
+ * sides; by most of its turns, for the phase rises in between. No right phase jumps so far. */
 #define APART 24
 #define APART_STEP 3
 #define MOST_OF_BEAT 0.8
@@ -258,10 +258,12 @@ jump_check_warn(struct jump_check *check, bool gray)
 	whole = sums.up + sums.down + sums.far;
 	if (passes_beat(check, &sums)) {
 		check->off = check->warned = true;
-		warn("absphase", "%s by %.3g turns from a pixel to the next, as at the end of a beat "
-		    "that is too short: is more than %.5g px of the projector seen? A third period, "
-		    "a Gray code or --line tells", sums.beat_up > sums.beat_down ? "rises" : "falls",
-		    check->beat_turns, check->beat_px);
+		warn("absphase",
+		    "%s by %.3g turns from a pixel to the next, as at the end of a beat that is "
+		    "too short: is more than %.5g px of the projector seen? A third period, a "
+		    "Gray code or --line tells",
+		    sums.beat_up > sums.beat_down ? "rises" : "falls", check->beat_turns,
+		    check->beat_px);
 		return;
 	}
 	if (sums.pairs < LEAST || whole < sums.loose ||

@@ -7,8 +7,8 @@
  * row, so that the warning does not depend on threads or bands. Neighbours lie in a row, or for
  * phases that vary along y in a column.
  *
- * Where the field is wider than the beat that begins the sequence, the absolute phase falls by as many
- * turns as a beat has, once in a row and nowhere else: such jumps count by themselves.
+ * Where the field is wider than the beat that begins the sequence, the absolute phase falls by as
+ * many turns as a beat has, once in a row and nowhere else: such jumps count by themselves.
  */
 #ifndef JUMP_CHECK_H
 #define JUMP_CHECK_H

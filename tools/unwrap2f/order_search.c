@@ -6,13 +6,14 @@
 
 #include "base/fail.h"
 #include "base/px.h"
+#include "order_table.h"
 
 #define ALIKE_TURNS 0.005	/* root mean square: smaller than what is left of any scatter */
 
 /* Pixels so near to a line lie nearer than half a turn to it in every phase: then what separates
  * two lines is known but for no whole turns. */
 #define NEAR_TURNS 0.124
-#define SURE 0.49		/* of the distance of two lines; rounding errors are smaller than 0.01 */
+#define SURE 0.49	/* of the distance of two lines; rounding errors are smaller than 0.01 */
 
 /* How far the line of `orders` more lies away, squared. */
 static double
@@ -150,6 +151,7 @@ order_search_plan(const struct temporal *temporal, double field_px, struct order
 	if (measure_gaps(period_px, field_px, out) < 0)
 		return -1;
 	out->chance = chance_distance(out) / out->distance;
+	out->table = order_table_new(out);
 	return 0;
 }
 
@@ -157,5 +159,7 @@ void
 order_search_free(struct order_search *search)
 {
 	free(search->gap);
+	free(search->table);
 	search->gap = NULL;
+	search->table = NULL;
 }

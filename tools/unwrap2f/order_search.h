@@ -15,6 +15,8 @@
 
 #define ORDER_SEARCH_MOST 65535	/* orders */
 
+struct order_table;
+
 /* So many orders further a line lies at this distance. */
 struct order_gap {
 	float distance;			/* turns */
@@ -39,6 +41,7 @@ struct order_search {
 	bool complete;		/* pixels that lack a phase are bad; set by the caller */
 	struct order_gap *gap;			/* by distance; owned */
 	size_t gaps;
+	struct order_table *table;		/* of three phases; owned; NULL: none */
 };
 
 /* field_px: what the orders lie in. -1 after fail() where another order fits as well as the right

@@ -11,8 +11,6 @@
 
 #define WILD_TURNS 1.0f	/* no wrapped phase: not all orders of the field are tried */
 
-enum doubt { SURE_ORDER, NEAR_ORDER, ANY_ORDER };
-
 /* Takes the order `from` + k where it fits the other phases better than the best so far; of two
  * that fit alike the lower one, whichever comes first. For a constant number of phases the compiler
  * unrolls the inner loop. */
@@ -216,20 +214,47 @@ finish(const struct order_search *search, const float *restrict phase, size_t n,
 	}
 }
 
+struct phase_rows
+order_search_rows(const struct order_search *search, const struct frame *in, size_t y, size_t x)
+{
+	struct phase_rows rows;
+
+	for (size_t p = 0; p < search->phases; p++)
+		rows.phase[p] = frame_floats(in, search->channel[p], y) + x;
+	return rows;
+}
+
+bool
+order_search_begin(const struct order_search *search, const struct frame *in, size_t y, size_t x,
+    size_t n, struct unwrap_tile *tile)
+{
+	struct phase_rows rows = order_search_rows(search, in, y, x);
+
+	tile->by_table = search->table && order_table_tile(search, &rows, n, tile);
+	if (tile->by_table)
+		return tile->partly && !search->complete;
+	load_turns(search, in, y, x, n, tile);
+	return true;
+}
+
 void
-order_search_tile(const struct order_search *search, const struct frame *in, size_t y, size_t x,
+order_search_end(const struct order_search *search, const struct frame *in, size_t y, size_t x,
     size_t n, bool ordered, struct unwrap_tile *tile)
 {
-	load_turns(search, in, y, x, n, tile);
-	if (ordered)
-		begin_ordered(search, tile, n);
-	else
-		begin(&tile->all, n);
-	if (find_doubts(search, tile, n)) {
+	if (!tile->by_table) {
+		if (ordered)
+			begin_ordered(search, tile, n);
+		else
+			begin(&tile->all, n);
+		tile->doubts = find_doubts(search, tile, n) > 0;
+	}
+	if (tile->doubts && !tile->by_table) {
 		gather_doubtful(search, tile, NEAR_ORDER);
 		if (tile->doubtful.n)
 			try_near(search, &tile->doubtful);
 		put_back(&tile->doubtful, &tile->all);
+	}
+	if (tile->doubts) {
 		gather_doubtful(search, tile, ANY_ORDER);
 		if (tile->doubtful.n)
 			try_all(search, &tile->doubtful);

@@ -10,8 +10,8 @@
 
 struct phase_orders {
 	bool wanted;			/* the base's absolute phase alone will not do */
-	bool fuse;			/* absphase is the mean of all phases that are there */
-	bool all;			/* every phase has a channel of its own behind the residual */
+	bool fuse;		/* absphase is the mean of all phases that are there */
+	bool all;		/* every phase has a channel of its own behind the residual */
 	size_t phases, channel[UNWRAP_PHASES_MOST];	/* the base first */
 	size_t own[UNWRAP_PHASES_MOST];		/* the channel of its own */
 	float ratio[UNWRAP_PHASES_MOST];	/* turns of this phase in one of the base */

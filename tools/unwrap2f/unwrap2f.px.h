@@ -41,17 +41,24 @@ unwrap2f_against(float rest, float v, float lo, float hi)
 	return px_abs(rest) + 4.0f * px_max(px_max(lo - v, v - hi), 0.0f);
 }
 
+/* To the other end of the field from position v. */
+PX_FN float
+unwrap2f_other_end(float v, float lo, float hi, float span)
+{
+	return px_select(v < 0.5f * (lo + hi), span, -span);
+}
+
 /*
- * The estimate of an order or, near the ends of the field, the one a start's whole period of `span` turns away, as
- * scatter of the coarse signal may bring a pixel from one end to the other: the one that less tells
- * against.
+ * The estimate of an order or, near the ends of the field, the one a start's whole period of `span`
+ * turns away, as scatter of the coarse signal may bring a pixel from one end to the other: the one
+ * that less tells against.
  */
 PX_FN float
 unwrap2f_seam(float estimate, float phi, float lo, float hi, float span)
 {
 	PX_F turns = phi * UNWRAP2F_TURN, k = px_round(estimate);
 	PX_F v = k + turns;
-	PX_F other = estimate + px_select(v < 0.5f * (lo + hi), span, -span);
+	PX_F other = estimate + unwrap2f_other_end(v, lo, hi, span);
 	PX_F other_k = px_round(other);
 	PX_F against = unwrap2f_against(estimate - k, v, lo, hi);
 	PX_F against_other = unwrap2f_against(other - other_k, other_k + turns, lo, hi);
@@ -96,8 +103,8 @@ unwrap2f_outside(float v, float lo, float hi, float slack)
 }
 
 /*
- * Is a line of this cost, at position v, the best one? Between the positions lo and hi no other line
- * is nearer up to the cost `sure`.
+ * Is a line of this cost, at position v, the best one? Between the positions lo and hi no other
+ * line is nearer up to the cost `sure`.
  */
 PX_FN bool
 unwrap2f_is_sure(float cost, float v, float sure, float lo, float hi)

@@ -12,8 +12,8 @@
 #define TILE UNWRAP_TILE
 
 static void
-weigh_phase(const float *restrict phase, float weight, bool begin, struct unwrap_tile *restrict tile,
-    size_t n)
+weigh_phase(const float *restrict phase, float weight, bool begin,
+    struct unwrap_tile *restrict tile, size_t n)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
@@ -65,8 +65,8 @@ start_above(struct unwrap_tile *restrict tile, size_t n, float lo, float slope)
 }
 
 static void
-start_predicted(struct unwrap_tile *restrict tile, size_t n, const float *restrict index, float step,
-    float offset)
+start_predicted(struct unwrap_tile *restrict tile, size_t n, const float *restrict index,
+    float step, float offset)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
@@ -81,7 +81,8 @@ start_predicted(struct unwrap_tile *restrict tile, size_t n, const float *restri
 }
 
 static void
-start_counted(struct unwrap_tile *restrict tile, size_t n, const float *restrict index, float offset)
+start_counted(struct unwrap_tile *restrict tile, size_t n, const float *restrict index,
+    float offset)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
@@ -112,7 +113,18 @@ next_step(struct unwrap_tile *restrict tile, size_t n, const struct unwrap_step 
 	}
 }
 
-/* A residual of the search has no upper end, but at half the way to the next order it is a guess. */
+/* A residual of the search has no upper end, but at half the way to the next order it is a
+ * guess. */
+#define LEFT_MOST 0.5f
+
+static void
+limit_left(float *restrict residual, size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		residual[i] = px_select(residual[i] > LEFT_MOST, LEFT_MOST, residual[i]);
+}
+
 static void
 judge(struct unwrap_tile *restrict tile, size_t n, bool search, float most)
 {
@@ -120,7 +132,7 @@ judge(struct unwrap_tile *restrict tile, size_t n, bool search, float most)
 	for (size_t i = 0; i < n; i++) {
 		float residual = tile->residual[i];
 
-		residual = px_select(search & (residual > 0.5f), 0.5f, residual);
+		residual = px_select(search & (residual > LEFT_MOST), LEFT_MOST, residual);
 		tile->residual[i] = residual;
 		tile->bad[i] |= (uint)!(px_abs(residual) <= most);
 	}
@@ -191,31 +203,81 @@ is_by_beat(const struct unwrap_steps *steps)
 	    steps->step[1].n == 1 && steps->step[1].weight[0] == 1;
 }
 
-/* All of it and the result in one go. A missing phase is NaN all the way to `rest`, which then is
- * not within the limit. */
+/* Between these positions, in turns, unwrap2f_seam changes nothing: the order that it compares lies
+ * more than an eighth outside the field, and four times that tells more against it than a rest of
+ * half a turn. */
 static void
-unwrap_by_beat(const struct unwrap_steps *steps, const struct frame *in, size_t y, float most,
-    float *restrict absolute, float *restrict residual)
+between_seams(const struct unwrap_step *step, float *lo, float *hi)
 {
-	const struct unwrap_step beat = steps->step[0], step = steps->step[1];
-	const float *restrict a = frame_floats(in, beat.channel[0], y);
-	const float *restrict b = frame_floats(in, beat.channel[1], y);
-	const float *restrict phase = frame_floats(in, step.channel[0], y);
+	*lo = px_max(step->lo, step->hi - step->span + 1.15f);
+	*hi = px_min(step->hi, step->lo + step->span - 1.15f);
+}
 
-	CPU_SIMD
-	for (size_t i = 0; i < in->head.w; i++) {
-		PX_F phi = beat.weight[0] * a[i] + beat.weight[1] * b[i];
-		PX_F coarse = unwrap2f_absolute(phi, unwrap2f_turns_above(phi, beat.lo));
-		PX_F estimate = unwrap2f_order_estimate(coarse, step.ratio, phase[i]);
-		PX_F k, rest;
+/*
+ * All of it and the result in one go. A missing phase is NaN all the way to `rest`, which then is
+ * not within the limit. Do all pixels lie between the seams? Without `seam` the others may be
+ * wrong.
+ */
+static inline __attribute__((always_inline)) bool
+unwrap_by_beat(const struct unwrap_steps *steps, const float *restrict a, const float *restrict b,
+    const float *restrict phase, size_t n, bool seam, float most, float *restrict absolute,
+    float *restrict residual)
+{
+	const struct unwrap_step *beat = &steps->step[0], *step = &steps->step[1];
+	float weight_a = beat->weight[0], weight_b = beat->weight[1], first = beat->lo;
+	float ratio = step->ratio, lo = step->lo, hi = step->hi, span = step->span;
+	float inner_lo, inner_hi;
+	uint outside = 0;
+
+	between_seams(step, &inner_lo, &inner_hi);
+	_Pragma("omp simd reduction(|:outside)")
+	for (size_t i = 0; i < n; i++) {
+		PX_F phi = weight_a * a[i] + weight_b * b[i];
+		PX_F coarse = unwrap2f_absolute(phi, unwrap2f_turns_above(phi, first));
+		PX_F estimate = unwrap2f_order_estimate(coarse, ratio, phase[i]);
+		PX_F turns = phase[i] * UNWRAP2F_TURN, k = px_round(estimate);
+		PX_F rest = estimate - k, v = k + turns;
 		bool good;
 
-		estimate = unwrap2f_seam(estimate, phase[i], step.lo, step.hi, step.span);
-		k = px_round(estimate);
-		rest = estimate - k;
+		outside |= (uint)((v < inner_lo) | (v > inner_hi));
+		if (seam) {	/* unwrap2f_seam, whose order and rest are known already */
+			PX_F other = estimate + unwrap2f_other_end(v, lo, hi, span);
+			PX_F other_k = px_round(other);
+			PX_F other_rest = other - other_k;
+			bool better = unwrap2f_against(other_rest, other_k + turns, lo, hi) <
+			    unwrap2f_against(rest, v, lo, hi);
+
+			k = px_select(better, other_k, k);
+			rest = px_select(better, other_rest, rest);
+		}
 		good = px_abs(rest) <= most;
 		absolute[i] = px_select(good, unwrap2f_absolute(phase[i], k), PX_NAN);
 		residual[i] = px_select(good, rest, PX_NAN);
+	}
+	return outside == 0;
+}
+
+#define PIECE 64	/* of a row, that lies between the seams or not */
+
+static void
+unwrap_row_by_beat(const struct unwrap_steps *steps, const struct frame *in, size_t y, float most,
+    float *absolute, float *residual)
+{
+	const struct unwrap_step *beat = &steps->step[0];
+	const float *a = frame_floats(in, beat->channel[0], y);
+	const float *b = frame_floats(in, beat->channel[1], y);
+	const float *phase = frame_floats(in, steps->step[1].channel[0], y);
+	bool inside = true;
+
+	for (size_t x = 0, w = in->head.w; x < w; x += PIECE) {
+		size_t n = w - x < PIECE ? w - x : PIECE;
+
+		if (inside)
+			inside = unwrap_by_beat(steps, a + x, b + x, phase + x, n, false, most,
+			    absolute + x, residual + x);
+		if (!inside)
+			inside = unwrap_by_beat(steps, a + x, b + x, phase + x, n, true, most,
+			    absolute + x, residual + x);
 	}
 }
 
@@ -239,7 +301,7 @@ beat_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *ou
 {
 	float *absolute = frame_floats(out, 0, y), *residual = frame_floats(out, 1, y);
 
-	unwrap_by_beat(&unwrap->steps, in, y, count ? FLT_MAX : unwrap->max_residual, absolute,
+	unwrap_row_by_beat(&unwrap->steps, in, y, count ? FLT_MAX : unwrap->max_residual, absolute,
 	    residual);
 	if (count) {
 		residual_check_add(&unwrap->check, 0, residual, NULL, in->head.w, count);
@@ -248,21 +310,49 @@ beat_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *ou
 	}
 }
 
+/* Whole tiles whose orders the table gives at once. As for the usual sequence, the check comes
+ * before the limits. */
+static bool
+store_direct(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
+    size_t x, size_t n, uint count[RESIDUAL_CHECK_BINS])
+{
+	struct phase_rows rows;
+	float *absolute = frame_floats(out, 0, y) + x, *residual = frame_floats(out, 1, y) + x;
+
+	if (unwrap->method != METHOD_BEST || !unwrap->search.table || unwrap->orders.wanted)
+		return false;
+	rows = order_search_rows(&unwrap->search, in, y, x);
+	if (!order_table_direct(&unwrap->search, &rows, n, count ? FLT_MAX : LEFT_MOST,
+	    count ? FLT_MAX : unwrap->max_residual, absolute, residual))
+		return false;
+	if (count) {
+		residual_check_add(&unwrap->check, x, residual, NULL, n, count);
+		limit_left(residual, n);
+		limit(absolute, residual, unwrap->max_residual, n);
+	}
+	return true;
+}
+
 static void
 tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
     uint count[RESIDUAL_CHECK_BINS])
 {
-	bool search = unwrap->method == METHOD_BEST;
+	bool search = unwrap->method == METHOD_BEST, direct = true, ordered;
 	struct unwrap_tile tile;
 
 	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
 		size_t n = w - x < TILE ? w - x : TILE;
 
+		if (direct && store_direct(unwrap, in, out, y, x, n, count))
+			continue;
 		memset(tile.bad, 0, sizeof(tile.bad));
-		if (unwrap->steps.n)
+		ordered = unwrap->steps.n > 0;
+		if (search)
+			ordered &= order_search_begin(&unwrap->search, in, y, x, n, &tile);
+		if (ordered)
 			unwrap_tile(&unwrap->steps, in, y, x, n, &tile);
 		if (search)
-			order_search_tile(&unwrap->search, in, y, x, n, unwrap->steps.n > 0, &tile);
+			order_search_end(&unwrap->search, in, y, x, n, ordered, &tile);
 		if (count)
 			residual_check_add(&unwrap->check, x, tile.residual, tile.bad, n, count);
 		beat_check_add(&unwrap->beat, x, y, tile.absolute, tile.residual, tile.bad, n);
@@ -270,6 +360,7 @@ tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *o
 		if (unwrap->orders.wanted)
 			phase_orders_tile(&unwrap->orders, in, y, x, n, &tile);
 		store_tile(unwrap, &tile, out, y, x, n);
+		direct = search && tile.by_table && tile.sure;	/* the next may be alike */
 	}
 }
 

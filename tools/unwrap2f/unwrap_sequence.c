@@ -18,8 +18,9 @@
 /* The cost of a sequence is the sum of noise^8 over its steps: the worst one counts, then their
  * number. */
 #define COST_POWER 8
-/* Where the first signal spans no more than the field, its scatter brings pixels near one end to the
- * other. They are few: a step of this noise makes as many wrong orders, at a scatter of 0.04 rad. */
+/* Where the first signal spans no more than the field, its scatter brings pixels near one end to
+ * the other. They are few: a step of this noise makes as many wrong orders, at a scatter of
+ * 0.04 rad. */
 #define SEAM_NOISE_MOST 30.0
 
 struct graph {

@@ -13,7 +13,7 @@ struct unwrap_step {
 	size_t n, channel[UNWRAP_PHASES_MOST];
 	float weight[UNWRAP_PHASES_MOST];
 	float ratio;			/* period of the step before / this one */
-	float lo, hi;			/* the field, in turns; lo of the first step: rad, its turn */
+	float lo, hi;		/* the field, in turns; lo of the first step: rad, its turn */
 	float span;			/* turns in a period of the first signal */
 };
 
