@@ -3,10 +3,11 @@ load helpers
 @test "framecat --scale: tools that count in mm or rad refuse scaled samples and name --unscale" {
 	fringesim -q -s 64x48 -p 20 --truth truth.nrrd -o images.nrrd
 	framecat -c depth --scale auto --as ushort truth.nrrd -o scaled.png
-	for tool in normals shade holoenc frameplot "phase2depth --ref ideal" unwrap2f unwrapq; do
+	for tool in normals shade holoenc "phase2depth --ref ideal" unwrap2f unwrapq; do
 		# shellcheck disable=SC2086 # its options
 		fails 1 "samples are scaled (key sample_scale" $tool scaled.png -o out.tif
 	done
+	fails 1 "samples are scaled (key sample_scale" frameplot scaled.png -o out.svg
 	framecat --unscale scaled.png | normals -o out.nrrd
 }
 

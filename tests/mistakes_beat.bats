@@ -3,6 +3,16 @@ load mistakes.bash
 # Mistakes with several frequencies: a beat that is too short, a period that is slightly wrong, a set that
 # begins an image late in one of its frequencies.
 
+@test "mistakes: rounded periods of three sets, whose residuals reach the next order" {
+	need_data weiyang_box_3freq_35_36_37
+	phasewrap -q -n 8 --sign -1 --min-amplitude 25 --count 35,36,37 --field 854 "$data"/weiyang_box_3freq_35_36_37/f3[567]_*.png -o box.nrrd
+	silent unwrap2f --field 854 -p 24.4,23.7222222,23.0810811 box.nrrd -o out.nrrd
+	for words in "--field 854 -p 24.4,23.72,23" "--field 854 -p 24.4,23.7,23" "-p 24.4,23.7,23.08" "-p 24.5,23.72,23.08"; do
+		# shellcheck disable=SC2086 # options
+		mistake "wrong or swapped periods" unwrap2f $words box.nrrd -o out.nrrd
+	done
+}
+
 @test "mistakes: a field wider than the beat, one column of pixels wide" {
 	while read -r periods projector field turns more; do
 		# shellcheck disable=SC2086

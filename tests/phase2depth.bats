@@ -87,6 +87,15 @@ error = np.abs(f.pixels[:3] - t["X"])
 expect(error <= t["bound"], sys.argv[1:], np.nanmax(error / t["bound"]), np.nanmax(error), np.isnan(error).sum())' "$@"
 }
 
+@test "phase2depth: --fit-c warns of a fit that is none: depths exchanged, a face in the place of a plane" {
+	for z in 0 5 10; do
+		fringesim -q -s 64x48 -p 24,26 -c 1 --scene plane --height $z | phasewrap | unwrap2f -o z$z.nrrd
+	done
+	silent phase2depth --ref z0.nrrd --fit-c 5,10 z5.nrrd z10.nrrd -o c.nrrd
+	phase2depth --ref z0.nrrd --fit-c 10,5 z5.nrrd z10.nrrd -o c.nrrd 2>warnings
+	grep -q -- "--fit-c: the fit leaves 4.7. mm (rms) of depths up to 10 mm" warnings
+}
+
 @test "phase2depth: calibrated, no lens, every size" {
 	for size in 1x1 5x7 127x1 128x64 129x65; do
 		shape_agrees "" "" x $size

@@ -189,7 +189,7 @@ expect(np.abs(off - 2 * np.pi * np.rint(np.median(off) / (2 * np.pi))) < 2 * np.
 	py 'f = read_frames("out.nrrd")[0]; expect(f.meta["period_px"] == "30" and f.names == ["absphase", "label", "phase1"], f.meta, f.names)'
 	fails 1 "phase3" unwrapq --channel phase3 two.nrrd
 	unwrapq --turn 360 --channel phase1 two.nrrd -o out.nrrd 2>warnings
-	grep -q "over a small part of --turn 360: is that what a whole turn is in its samples?" warnings
+	grep -q "a small part of --turn 360: is that what a whole turn is in its samples?" warnings
 	py 'write_frames("vector.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["cos", "sin"]))'
 	fails 1 "the input has cos and sin: gauss makes a phase of them" unwrapq vector.nrrd
 	# depth per radian is that of the phase that is taken

@@ -93,8 +93,7 @@ check_units(const struct link *link, const struct frame_head *head)
 	if (!(link->run.stage->traits & STAGE_UNITS) || !scale)
 		return 0;
 	return fail(link->run.chain->n > 1 ? link->run.stage->name : NULL,
-	    "samples are scaled (key sample_scale, %.60s): framecat --unscale gives them their unit again",
-	    scale);
+	    "samples are scaled (key sample_scale, %.60s): framecat --unscale undoes that", scale);
 }
 
 /* The plan stays, but the table has another number of rows. */

@@ -272,8 +272,9 @@ report(struct run *run, const struct fit_job *job, const struct polyfit *all)
 	for (size_t i = 0; i < job->above->steps; i++)
 		most = fmax(most, fabs(job->z_mm[i]));
 	if (rms > 0.1 * most)
-		warn("--fit-c", "the fit leaves %.3g mm (rms) of depths up to %g mm: are the depths in the "
-		    "measurements' order, is --ref the plane at 0, and each of them a plane?", rms, most);
+		warn("--fit-c", "the fit leaves %.3g mm (rms) of depths up to %g mm: are the "
+		    "depths in the measurements' order, is --ref the plane at 0, and each of "
+		    "them a plane?", rms, most);
 	if (run->output)
 		return meta_set_numbers(&job->out->head.meta, "c_mm_per_rad", c, job->degree) < 0
 		    ? -1

@@ -109,15 +109,15 @@ check_anchor(const struct run *run, const struct frame_head *in)
 	const struct frame_head *ref = run_second_input_head(run, "ref", 0);
 
 	if (is_relative(in) && (priv->calibrated || !ref))
-		return fail(NULL, "absphase is known up to whole turns only: unwrapq --anchor makes it "
-		    "absolute");
+		return fail(NULL, "absphase is known up to whole turns only: "
+		    "unwrapq --anchor makes it absolute");
 	if (is_relative(in) && !strcmp(meta_get(&in->meta, "phase_anchor"), "none"))
-		return fail(NULL, "absphase may be whole turns off the reference's: give unwrapq the same "
-		    "--ref");
+		return fail(NULL, "absphase may be whole turns off the reference's: give "
+		    "unwrapq the same --ref");
 	if (ref && is_relative(in) != is_relative(ref))
-		return fail("--ref", "%s is absolute, the other known up to whole turns only: give unwrapq "
-		    "--anchor for both, or the same --ref", is_relative(in) ? "the reference" :
-		    "the input");
+		return fail("--ref", "%s is absolute, the other known up to whole turns only: give "
+		    "unwrapq --anchor for both, or the same --ref", is_relative(in) ?
+		    "the reference" : "the input");
 	return 0;
 }
 

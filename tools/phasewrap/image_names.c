@@ -50,7 +50,8 @@ file_of(const struct image_names *names, size_t plane)
 {
 	size_t i = names->measurement * names->planes + plane;
 
-	if (names->uncounted || !names->planes || names->operands % names->planes || i >= names->operands)
+	if (names->uncounted || !names->planes || names->operands % names->planes ||
+	    i >= names->operands)
 		return NULL;
 	for (size_t k = 0; k < names->operands; k++)
 		if (!is_single(names->operand[k]))

@@ -99,7 +99,8 @@ init(struct run *run)
 	const struct parameters *parameters = run->parameters;
 
 	run->body = parameters->filter == FILTER_GAUSS ? &map : &whole;
-	if (parameters->filter == FILTER_GAUSS && (parameters->keep || !isnan(parameters->certainty)))
+	if (parameters->filter == FILTER_GAUSS &&
+	    (parameters->keep || !isnan(parameters->certainty)))
 		return fail_usage(NULL, "--keep and --certainty belong to --filter=fit");
 	if (parameters->keep && !isnan(parameters->certainty))
 		return fail_usage(NULL, "--keep drops nothing, give it or --certainty");

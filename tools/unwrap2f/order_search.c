@@ -146,7 +146,7 @@ order_search_plan(const struct temporal *temporal, double field_px, struct order
 	out->first = -1;
 	out->last = (long)ceil(field_px / period_px) + 1;
 	if (out->last > ORDER_SEARCH_MOST)
-		return fail(NULL, "%ld fringes in the field, of which the best order is searched, at most %d",
+		return fail(NULL, "%ld fringes in the field, the best order is searched of %d",
 		    out->last - 1, ORDER_SEARCH_MOST);
 	if (measure_gaps(period_px, field_px, out) < 0)
 		return -1;

@@ -28,7 +28,7 @@
 #define SHARP 0.75
 #define SHARP_SHIFT 0.06
 #define LATE_NEAR 0.025
-#define ALIKE_FAR 0.25		/* of the way to the next order */
+#define ALIKE_FAR 0.15		/* of the way to the next order */
 #define ALIKE_SPREAD 1.5
 
 /* Cells of a Gray code leave residuals up to half a cell, on both sides of 0 where phase and code
@@ -44,7 +44,8 @@ residual_check_plan(struct residual_check *check, size_t w, size_t h, float chan
 	check->step = coarse_grid_step(w, h, PIXELS);
 	check->rows = coarse_grid_count(h, check->step);
 	check->positive = chance > 0;
-	check->scale = chance > 0 ? (float)FAR / chance : 1;
+	/* what lies beyond the middle to the next order is kept as 0.5: larger ones are no less */
+	check->scale = chance > 0 ? fmaxf(1, (float)FAR / chance) : 1;
 	check->count = calloc(check->rows + 1, sizeof(*check->count));
 	return check->count ? 0 : fail_memory();
 }
@@ -179,8 +180,8 @@ judge(struct residual_check *check, const char *object, const double *share)
 		    360 * fabs(shift), shift < 0 ? "larger" : "smaller");
 	else if (are_alike(check, share))
 		warn(object, "all lie alike far from the best order, as where one of the phases "
-		    "begins an image early or late, or its period is wrong");
-	else if (far > FAR_SHARE && very_far > VERY_FAR_SHARE)
+		    "begins an image early or late, or with wrong or swapped periods");
+	else if (far > FAR_SHARE && (check->positive || very_far > VERY_FAR_SHARE))
 		warn(object, "as large as from random fringe orders: wrong or swapped periods, a "
 		    "wrong phase origin, or mostly unlit pixels (phasewrap --min-amplitude)");
 	else

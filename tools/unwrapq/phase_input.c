@@ -54,8 +54,8 @@ phase_input_check(struct run *run, const struct frame *in, size_t channel, doubl
 		    name, least, most, whole);
 	if (!isnan(turn) && most - least < 0.1 * turn)
 		warn(NULL,
-		    "%s goes from %g to %g, over a small part of --turn %g: is that what a whole turn "
-		    "is in its samples?",
+		    "%s goes from %g to %g, a small part of --turn %g: is that what a "
+		    "whole turn is in its samples?",
 		    name, least, most, turn);
 	if (isnan(turn) && least >= 0 && most <= 1 && most - least > 0.95)
 		warn(NULL, "%s goes from %g to %g rad: if those are turns, give --turn 1", name,
