@@ -103,7 +103,7 @@ costs() {
 
 # auto CHAIN: with costs by which the device is for nothing, its stages there, and the processor's bytes.
 auto() {
-	fringepipe -d cpu "$@" -o cpu.nrrd || return 1
+	fringepipe -q -d cpu "$@" -o cpu.nrrd || return 1
 	costs "$(device_name)" 0
 	FRINGEPIPE_GPU_CHECK=1 fringepipe -v "$@" -o auto.nrrd 2>messages || { cat messages; return 1; }
 	cmp auto.nrrd cpu.nrrd || { echo "$*"; return 1; }

@@ -46,20 +46,22 @@ find_range(const struct field *field, size_t p, float *mid, float *half)
 	*half = (high[trim] - low[trim]) / 2;
 }
 
-static void
+static int
 find_lit(struct field *field)
 {
 	size_t pixels = field->lines * field->length, n = 0, rank[2];
 	float *sorted = malloc(pixels * sizeof(*sorted)), most = 0, range[2], limit;
 
-	for (size_t p = 0; p < pixels && sorted; p++)
+	if (!sorted)
+		return fail_memory();
+	for (size_t p = 0; p < pixels; p++)
 		if (field->half[p] >= 0) {
 			sorted[n++] = field->half[p];
 			most = fmaxf(most, fabsf(field->mid[p]) + field->half[p]);
 		}
 	if (n == 0) {
 		free(sorted);
-		return;
+		return 0;
 	}
 	rank[0] = n * 9 / 10;
 	rank[1] = n * 99 / 100;
@@ -70,6 +72,7 @@ find_lit(struct field *field)
 		field->lit[p] = field->half[p] > limit;
 		field->lit_pixels += field->lit[p];
 	}
+	return 0;
 }
 
 int
@@ -90,8 +93,7 @@ field_new(struct image *const *image, size_t n, int axis, struct field *field)
 		field->v[i] = image[i]->line[axis];
 	for (size_t p = 0; p < pixels; p++)
 		find_range(field, p, &field->mid[p], &field->half[p]);
-	find_lit(field);
-	return 0;
+	return find_lit(field);
 }
 
 void

@@ -100,17 +100,17 @@ next_step(block_at at, uint r, uint x, uint y, inout state s)
 float
 cost_of(block_at at, float wanted, uint x, uint y, int i, float k)
 {
-	PX_F square = 0.0f, shift = 0.0f, cost;
+	PX_F square = 0.0f, shift = 0.0f, cost, v = wanted + k;
 
 	for (uint p = 1; p < at.b.phases; p++) {
 		PX_F phase = gpu_in4(at.b.channel[p], x, y)[i] * UNWRAP2F_TURN;
-		PX_F e = unwrap2f_mismatch(wanted + k, at.b.ratio[p], phase);
+		PX_F e = unwrap2f_mismatch(v, at.b.ratio[p], phase);
 
 		square = square + e * e;
 		shift = shift + at.b.ratio[p] * e;
 	}
 	cost = unwrap2f_cost(square, shift, at.b.norm);
-	cost = cost + unwrap2f_outside(wanted + k, at.b.lo, at.b.hi, at.b.slack);
+	cost = cost + unwrap2f_outside(v, at.b.lo, at.b.hi, at.b.slack);
 	return cost;
 }
 
@@ -139,7 +139,9 @@ search(block_at at, uint x, uint y, inout state s)
 			continue;
 		}
 		if (ordered) {
-			order = px_round(s.absolute[i] * UNWRAP2F_TURN - wanted);
+			PX_F lead = s.absolute[i] * UNWRAP2F_TURN - wanted;
+
+			order = px_round(lead);
 			best = cost_of(at, wanted, x, y, i, order);
 			PX_F v = wanted + order;
 
@@ -159,7 +161,8 @@ search(block_at at, uint x, uint y, inout state s)
 				order = float(k);
 			}
 		}
-		PX_F outside = unwrap2f_outside(wanted + order, at.b.lo, at.b.hi, at.b.slack);
+		PX_F line = wanted + order;
+		PX_F outside = unwrap2f_outside(line, at.b.lo, at.b.hi, at.b.slack);
 		PX_F left = unwrap2f_left(best, outside, at.b.per_distance);
 
 		s.absolute[i] = unwrap2f_absolute(phi4[i], order);
@@ -185,7 +188,8 @@ ordered_phases(block_at at, uint x, uint y, inout state s)
 			PX_F added = sum[i] + px_select(there, share, 0.0f);
 
 			sum[i] = added;
-			weight[i] = weight[i] + px_select(there, at.b.weight[p], 0.0f);
+			PX_F weighed = weight[i] + px_select(there, at.b.weight[p], 0.0f);
+			weight[i] = weighed;
 			own[i] = px_select(s.bad[i] || !there, PX_NAN, turned);
 			result[i] = p == at.b.target ? turned : result[i];
 		}
