@@ -29,6 +29,7 @@ head -c 200 pnm/01.pgm >damaged/01.pgm
 head -c 3000 set.nrrd >cut.nrrd
 for n in a a-0002 a; do framecat --set name=$n pnm/00.pgm; done >names.nrrd
 chmod 644 png/* pnm/*
+fringepipe phasewrap -q -n 3 --period 8,9 png -o wrapped.nrrd
 touch empty.nrrd
 mkdir probe
 fringesim -q -s 48x32 -p 12 -n 4 -o probe.nrrd
@@ -55,6 +56,10 @@ PIPELINES = {
 	"spooled": "cat {i}/set.tif | @fringepipe framecat - -o OLD.nrrd",
 	"chain": "@fringepipe -j 3 -q phasewrap -n 3 --period 8,9 {i}/png , gauss , unwrap2f , "
 		"phase2depth --ref {i}/reference.nrrd -c 2 , normals , shade -o OLD.png",
+	"spatial": "@fringepipe -q unwrapq --channel phase1 --ref {i}/reference.nrrd {i}/wrapped.nrrd -o OLD.nrrd",
+	"fuse": "@fringepipe -q phasewrap -n 3 --period 8,9 {i}/png , unwrap2f --fuse --all -o OLD.nrrd",
+	"certain": "@fringepipe -q undither3 --keep {i}/dithered.png , holodec --keep -o OLD.nrrd",
+	"lossy": "@fringepipe -q holodec --keep {i}/holo.jpg -o OLD.nrrd",
 	"mesh-ply": "@fringepipe mesh2depth {i}/depth.ply -s 24x16 -o OLD.nrrd",
 	"mesh-obj": "@fringepipe mesh2depth {i}/depth.obj -s 24x16 -o OLD.nrrd",
 	"mesh-stl": "@fringepipe mesh2depth {i}/depth.stl -s 24x16 -o OLD.nrrd",
