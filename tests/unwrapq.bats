@@ -100,7 +100,7 @@ with open("anchors", "w") as f:
 	unwrapq --anchor "$(cat anchors)" in.nrrd -o out.nrrd
 	unwrapq --anchor "$(cut -d, -f1-3 anchors)" in.nrrd -o one.nrrd 2>warnings
 	cat warnings
-	grep -q "69.0 % of the valid pixels hang together with no --anchor and become invalid" warnings
+	grep -q "69.0 % of the valid pixels are connected to no --anchor and become invalid" warnings
 	py "$tools"'
 f, one = read_frames("out.nrrd")[0], read_frames("one.nrrd")[0]
 s = hill(96, 130)
@@ -114,7 +114,7 @@ expect(one.meta["components"] == "1", one.meta)'
 	fails 1 "--anchor: pixel 40,3 is invalid" unwrapq --anchor 40,3,0 in.nrrd
 	fails 1 "--anchor: pixel 130,3 lies outside the image of 130x96" unwrapq --anchor 130,3,0 in.nrrd
 	fails 1 "--anchor: a pixel's column and row are whole numbers, not 1.5,3" unwrapq --anchor 1.5,3,0 in.nrrd
-	fails 1 "--anchor: pixel 20,20 hangs together with one before it, which is" \
+	fails 1 "--anchor: pixel 20,20 is connected to one before it, which is" \
 		unwrapq --anchor 10,10,0,20,20,1000 in.nrrd
 	fails 2 "--anchor: wants a column, a row and a phase in rad for each pixel, not 2" unwrapq --anchor 1,2 in.nrrd
 }
@@ -133,7 +133,7 @@ hole[:, 41:70] = np.nan
 write_frames("ref.nrrd", Frame(hole.astype("f4"), ["absphase"]))'
 	unwrapq --ref ref.nrrd in.nrrd -o out.nrrd 2>warnings
 	cat warnings
-	grep -q "22.7 % of the valid pixels hang together with no pixel of --ref" warnings
+	grep -q "22.7 % of the valid pixels are connected to no pixel of --ref" warnings
 	py "$tools"'
 f = read_frames("out.nrrd")[0]
 s = hill(96, 130)

@@ -1,5 +1,5 @@
 /*
- * The second step of unwrapq: what pixels of one patch say of their neighbours in another one. Each
+ * The second step of unwrapq: votes of neighbouring pixels that belong to different patches. Each
  * such pair votes for the whole turns that bring it nearest together, with a weight that falls with
  * what then still lies between them. Votes between the same two regions for the same turns are
  * added.

@@ -69,7 +69,7 @@ anchor(struct components *components, double x, double y, double rad)
 	component = &components->component[i];
 	if (component->anchored && component->shift != shift)
 		return fail("--anchor",
-		    "pixel %g,%g hangs together with one before it, which is %+d turns "
+		    "pixel %g,%g is connected to one before it, which is %+d turns "
 		    "off it",
 		    x, y, (int)component->shift - (int)shift);
 	component->shift = shift;

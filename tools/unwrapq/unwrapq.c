@@ -1,5 +1,4 @@
-/* Spatial phase unwrapping: the whole turns of a wrapped phase by what neighbours say of each
- * other. */
+/* Spatial phase unwrapping: whole turns that make a wrapped phase continuous. */
 #include "run/stage.h"
 
 #include <float.h>
@@ -72,7 +71,7 @@ place_components(struct run *run, struct components *components, const struct fr
 		    parameters->min_size, anchored ? " and an anchor or a reference" : "");
 	else if (10 * lost > all)
 		warn(NULL,
-		    "%.1f %% of the valid pixels hang together with no %s and become invalid",
+		    "%.1f %% of the valid pixels are connected to no %s and become invalid",
 		    100 * (double)lost / (double)all,
 		    parameters->ref ? "pixel of --ref" : "--anchor");
 	return 0;
@@ -266,7 +265,7 @@ release(struct run *run)
 
 STAGE(unwrapq) = {
 	.name = "unwrapq",
-	.summary = "one wrapped phase made continuous, by what neighbours say of each other",
+	.summary = "spatial unwrapping: one wrapped phase made continuous",
 	.operands = "[FILE ...]",
 	.hint = "--min-size, --anchor",
 	.options = options,
