@@ -1,5 +1,5 @@
-/* The last step of unwrapq: the connected components, numbered by size, and the whole turns that make
- * each absolute. */
+/* The last step of unwrapq: the connected components, numbered by size, and the whole turns that
+ * make each absolute. */
 #ifndef UNWRAPQ_COMPONENTS_H
 #define UNWRAPQ_COMPONENTS_H
 
