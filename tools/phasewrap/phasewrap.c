@@ -1,30 +1,17 @@
 /* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray
  * code. */
 #define _GNU_SOURCE
+#include "capture_conflicts.h"
 #include "detectors.h"
 #include "flatness.h"
 #include "fringe_counts.h"
-#include "capture_conflicts.h"
-#include "fringe/capture_set.h"
 #include "manifest_conflicts.h"
-#include "limits.h"
+#include "options.h"
 #include "phasewrap.h"
-#include "run/stage.h"
 #include "thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct parameters {
-	struct capture_options captures;
-	const char *manifest;
-	int sign, channel, as;
-	struct numbers count;
-	double field_px, phase_origin;
-	struct limit_options limits;
-};
-
-enum as { AS_PHASE, AS_VECTOR };
 
 struct priv {
 	struct manifest manifest, measurement;	/* the second: the rows of one */
@@ -33,72 +20,6 @@ struct priv {
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
 	struct detectors detectors;
-};
-
-#define AT(field) offsetof(struct parameters, field)
-
-static const char *const kinds[] = { "auto", "step", "2+1", "gray", NULL };
-static const char *const cells[] = { "column", "period", "half", NULL };
-static const char *const flats[] = { "1", "2", "3", "auto", NULL };
-static const char *const signs[] = { "+1", "-1", "1", NULL };
-static const char *const channels[] = { "r", "g", "b", NULL };
-static const char *const forms[] = { "phase", "vector", NULL };
-
-static const struct opt options[] = {
-	{ 'k', "kind", "WORD", OPT_WORD, AT(captures.kind), "auto", 0, 0, NULL,
-	  "what the images are; auto: what they say themselves, else steps", kinds },
-	{ 'n', "steps", "N", OPT_INTEGER, AT(captures.steps), NULL, 3, 1000, NULL,
-	  "images of one period", NULL },
-	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(captures.period_px), NULL, 1e-3, 1e6,
-	  "projector px", "fringe periods, as many as there are", NULL },
-	{ 0, "count", "N,...", OPT_NUMBERS, AT(count), NULL, 1e-3, 1e6, "fringes",
-	  "instead of the periods: fringes over the field", NULL },
-	{ 0, "field", "PX", OPT_NUMBER, AT(field_px), NULL, 1, 1e6, "projector px",
-	  "width of the field that --count counts over", NULL },
-	{ 'a', "axis", "x|y,...", OPT_TEXT, AT(captures.axis), NULL, 0, 0, NULL,
-	  "along which the phase varies, one for all or one per period", NULL },
-	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(captures.shift_rad), NULL, -3600, 3600, "degrees",
-	  "phase of each step; if not given -120,0,120 for 3, else 360 n/N", NULL },
-	{ 0, "sign", "+1|-1", OPT_WORD, AT(sign), NULL, 0, 0, NULL,
-	  "of the shifts, in foreign images: I = A + B cos(phase + sign * shift)", signs },
-	{ 0, "phase-origin", "DEG", OPT_ANGLE, AT(phase_origin), NULL, -3600, 3600, "degrees",
-	  "what the phase of foreign images is at projector column 0", NULL },
-	{ 0, "order", "WORD,...", OPT_TEXT, AT(captures.order), NULL, 0, 0, NULL,
-	  "how images come that do not say what they are: phase,gray,flat in some order, by-step, "
-	  "pairs, lsb-first", NULL },
-	{ 'G', "gray", "N[,N]", OPT_NUMBERS, AT(captures.gray), NULL, 1, 24, "planes",
-	  "Gray code, of one axis or of x and y", NULL },
-	{ 'i', "inverse", NULL, OPT_FLAG, AT(captures.inverse), NULL, 0, 0, NULL,
-	  "Gray planes come with their inverses", NULL },
-	{ 0, "gray-cell", "WORD", OPT_WORD, AT(captures.gray_cell), NULL, 0, 0, NULL,
-	  "what the Gray code counts", cells },
-	{ 'F', "flats", "N", OPT_INTEGER, AT(captures.flats), NULL, 0, 2, NULL,
-	  "trailing flat images: 2 are white and black, 1 lies between", NULL },
-	{ 0, "flat", "WORD", OPT_WORD, AT(captures.flat), NULL, 0, 0, NULL,
-	  "which of the 2+1 images is the flat one [3]", flats },
-	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
-	  "list that says what the images are, in their order", NULL },
-	{ 0, "rgb", NULL, OPT_FLAG, AT(captures.rgb), NULL, 0, 0, NULL,
-	  "red, green and blue of an image are three steps", NULL },
-	{ 0, "channel", "WORD", OPT_WORD, AT(channel), NULL, 0, 0, NULL,
-	  "take this one of colour images", channels },
-	{ 0, "min-modulation", "RATIO", OPT_NUMBER, AT(limits.min_modulation), "0", 0, 1e6, NULL,
-	  "less amplitude/mean makes a pixel invalid", NULL },
-	{ 0, "min-amplitude", "LEVELS", OPT_NUMBER, AT(limits.min_amplitude), "0", 0, 1e30,
-	  "grey levels",
-	  "a smaller amplitude makes a pixel invalid", NULL },
-	{ 0, "max-value", "LEVEL", OPT_NUMBER, AT(limits.max_value), NULL, 0, 1e30,
-	  "grey levels",
-	  "a fringe image that reaches it is saturated; else 255, 65535, none for float", NULL },
-	{ 0, "dark", "LEVEL", OPT_NUMBER, AT(limits.dark), NULL, -1e30, 1e30, "grey levels",
-	  "a lower mean makes a pixel invalid", NULL },
-	{ 0, "fit-residual", NULL, OPT_FLAG, AT(limits.fit_residual), NULL, 0, 0, NULL,
-	  "add channel fit_residual: what the fit leaves of the images, over the amplitude", NULL },
-	{ 0, "max-fit-residual", "RATIO", OPT_NUMBER, AT(limits.max_fit_residual), NULL, 0, 1e6,
-	  NULL, "more than this makes a pixel invalid", NULL },
-	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
-	  "phase, or vector: its cosine and sine", forms },
-	{ 0 },
 };
 
 static void
@@ -285,7 +206,7 @@ STAGE(phasewrap) = {
 	.summary = "wrapped phase out of phase-shifted fringe images, index out of a Gray code",
 	.operands = "[FILE ...]",
 	.hint = "--min-amplitude, --min-modulation, --dark, --max-value and --max-fit-residual",
-	.options = options,
+	.options = phasewrap_options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,
