@@ -134,12 +134,14 @@ def three_bits_of(name, z):
 
 
 VIEWS = (("stanford-bunny.obj", 90, 0), ("stanford-bunny.obj", 180, 0), ("stanford-bunny.obj", -45, 20),
-	("igea.ply", 60, 0), ("igea.ply", 180, 0))
+	("stanford-bunny.obj", 45, 0), ("stanford-bunny.obj", 135, 10), ("stanford-bunny.obj", 225, 0),
+	("stanford-bunny.obj", 270, -15), ("igea.ply", 60, 0), ("igea.ply", 180, 0), ("igea.ply", 30, 0),
+	("igea.ply", 90, 10), ("igea.ply", 240, 0), ("igea.ply", 300, -15))
 
 
 def other_views(data):
-	"""Views that nothing in undither3 was chosen on; returns their table in dither3(1)"""
-	page = ["view                 points   bytes     msb  planar     rms    good  spikes dropped"]
+	"""Returns the table of dither3(1)"""
+	page = ["view                 points   bytes     msb  planar     rms    good  spikes dropped   deep  deepest"]
 	for name, yaw, pitch in VIEWS:
 		z = mesh(data, name, yaw, pitch)
 		if z is None:
@@ -152,9 +154,9 @@ def other_views(data):
 			sizes.append(size("bits.png"))
 		must("undither3", "bits.png", "-o", "levels.nrrd")
 		f = read_back(z, "levels.nrrd", 42)
-		page.append("%-19s %7d %7d %7s %7s  %6.3f  %6.3f  %6d  %4.1f %%" % ("%s, %d,%d" % (name.split(".")[0][-5:], yaw,
+		page.append("%-19s %7d %7d %7s %7s  %6.3f  %6.3f  %6d  %4.1f %% %4.2f %% %6.3f %%" % ("%s, %d,%d" % (name.split(".")[0][-5:], yaw,
 			pitch), f.pixels, sizes[1], *("%.2f:1" % (size("out.png") / n) for n in reversed(sizes)), f.rms, f.rms_good,
-			f.spikes, f.dropped))
+			f.spikes, f.dropped, f.deep(False), f.deep(True)))
 	print("\n2c. other views by mesh2depth --view, dither3 -m small\n" + "\n".join(page))
 	return page
 

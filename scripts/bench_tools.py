@@ -109,6 +109,23 @@ class Figures:
 		percent = 100 / (extent or np.ptp(want[there]))
 		self.rms, self.rms_good = (percent * np.sqrt(np.mean(e ** 2)) if e.size else np.nan
 			for e in (error, error[~spike]))
+		self.want, self.turn = want, turn
+		self.lost_pixels = there.copy()
+		self.lost_pixels[kept] = spike
+
+	def deep(self, jumps):
+		"""The share of the object that is lost deeper than 6 px from its boundary, in %; jumps: also from where
+		neighbours are more than 0.35 fringes apart"""
+		there = np.isfinite(self.want)
+		boundary = ~there
+		for one, other in ((np.s_[1:], np.s_[:-1]), (np.s_[:, 1:], np.s_[:, :-1])) if jumps else ():
+			apart = np.abs(self.want[one] - self.want[other]) > 0.35 * self.turn
+			boundary[one] |= apart
+			boundary[other] |= apart
+		h, w = there.shape
+		edge = np.pad(boundary, 6, constant_values=True)
+		near = np.max([edge[i:i + h, k:k + w] for i in range(13) for k in range(13)], 0)
+		return 100 * (self.lost_pixels & ~near).sum() / there.sum()
 
 
 def depth_of(path):
