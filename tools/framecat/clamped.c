@@ -11,7 +11,8 @@
 #define FRACTIONS 0.1		/* of its samples that are no whole numbers */
 
 struct seen {
-	double n, outside, fractions, min, max;
+	double n, outside, min, max;
+	double fractions;	/* of what lies between -1.5 and 1.5 */
 };
 
 static struct seen
@@ -30,9 +31,9 @@ look(const struct frame *frame, size_t c, double low, double high)
 				continue;
 			seen.n++;
 			seen.outside += v < low || v > high;
-			seen.fractions += fabs(v - round(v)) > 1e-3;
-			seen.min = fmin(seen.min, v);
-			seen.max = fmax(seen.max, v);
+			seen.fractions += fabs(v) > 1e-3 && fabs(fabs(v) - 1) > 1e-3;
+			seen.min = v < seen.min ? v : seen.min;
+			seen.max = v > seen.max ? v : seen.max;
 		}
 	}
 	return seen;

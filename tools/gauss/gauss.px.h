@@ -8,12 +8,22 @@
 
 #include "base/px.h"
 
-/* All bits set where the pixel is there, none where it is missing: NaN, or so large (1e30) that
- * sums may overflow, which would reach pixels whose windows it is not in (as 0 x infinity). */
+/* Of a part's size, which numbers have in the order of their absolute values, NaN above them all:
+ * so large (1e30) that sums may overflow, which would reach pixels whose windows it is not in (as
+ * 0 x infinity). */
+#define GAUSS_TOO_LARGE 0x7149f2ca
+
+PX_FN int
+gauss_size(float part)
+{
+	return px_int(px_bits(part) & 0x7fffffffu);
+}
+
+/* All bits set where the pixel is there, none where it is missing: NaN or too large. */
 PX_FN uint
 gauss_there(float part)
 {
-	return px_select(px_int(px_bits(part) & 0x7fffffffu) < 0x7149f2ca, 0xffffffffu, 0u);
+	return px_select(gauss_size(part) < GAUSS_TOO_LARGE, 0xffffffffu, 0u);
 }
 
 /* Likewise of a phase; sines of more than 1e9 may be no numbers. */

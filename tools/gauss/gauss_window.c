@@ -113,12 +113,16 @@ fill(const struct gauss_window *window, struct gauss_row *row)
 static bool
 is_whole(const float *restrict a, const float *restrict b, size_t n)
 {
-	uint missing = 0;
+	int most = 0;
 
-	#pragma omp simd reduction(|:missing) aligned(a, b: 64)
-	for (size_t i = 0; i < n; i++)
-		missing |= ~(gauss_there(a[i]) & gauss_there(b[i]));
-	return missing == 0;
+	#pragma omp simd reduction(max:most) aligned(a, b: 64)
+	for (size_t i = 0; i < n; i++) {
+		int size_a = gauss_size(a[i]), size_b = gauss_size(b[i]);
+		int larger = size_a > size_b ? size_a : size_b;
+
+		most = most > larger ? most : larger;
+	}
+	return most < GAUSS_TOO_LARGE;
 }
 
 static void

@@ -61,6 +61,13 @@ raise_top(struct saturation_top *top, uint32_t value)
 	top->value = value;
 }
 
+/* Does a value count? */
+static inline bool
+is_near(const struct saturation_top *top, uint32_t value)
+{
+	return value + SATURATION_BELOW >= top->value;
+}
+
 static inline void
 add(struct saturation_top *top, uint32_t value, uint32_t pixels)
 {
@@ -83,9 +90,11 @@ name(const struct capture_fringe *fringe, const void *const *row, size_t x, \
 \
 		least = v < least ? v : least; \
 		most = v > most ? v : most; \
-		add(&ends->top, v, 1); \
 	} \
-	if ((most - least) * FRINGES > most) \
+	if (is_near(&ends->top, most)) \
+		for (size_t i = 0; i < fringe->n; i++) \
+			add(&ends->top, ((const c_type *)row[i])[x], 1); \
+	if ((most - least) * FRINGES > most && is_near(&ends->bottom, type_most - least)) \
 		for (size_t i = 0; i < fringe->n; i++) \
 			add(&ends->bottom, type_most - ((const c_type *)row[i])[x], 1); \
 }

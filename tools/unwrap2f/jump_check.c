@@ -75,26 +75,29 @@ _Static_assert(sizeof(struct jump_sums) == SUMS * sizeof(double), "nothing but s
 static inline void
 add_pair(double sum[SUMS], float before, float a, float b, float behind, float weight)
 {
-	float jump = (b - a) / TURN, turns = rintf(jump);
-	bool whole = fabsf(jump - turns) < (float)NEAR;
+	float apart = b - a, turns;
+	bool whole;
 
 	weight *= weight;
-	if (!(weight > 0 && weight < INFINITY) || isnan(jump))
+	if (!(weight > 0 && weight < INFINITY) || isnan(apart))
 		return;
 	sum[0] += (double)weight;
 	/* one that differs from both neighbours alone: noise does that, and the edge of a Gray
 	 * plane */
-	if (fabsf(jump) < 0.5f || fabsf(b - before) < TURN / 2 || fabsf(behind - a) < TURN / 2)
+	if (fabsf(apart) < TURN / 2 || fabsf(b - before) < TURN / 2 ||
+	    fabsf(behind - a) < TURN / 2)
 		return;
+	turns = rintf(apart / TURN);
+	whole = fabsf(apart / TURN - turns) < (float)NEAR;
 	sum[!whole ? 4 : turns == 1 ? 1 : turns == -1 ? 2 : 3] += (double)weight;
 	sum[5] += whole;
 }
 
-/* How many turns are a jump by a beat. */
+/* How many radians are a jump by a beat. */
 static float
 check_beat(const struct jump_check *check)
 {
-	return check->beat_turns >= 2 ? (float)(MOST_OF_BEAT * check->beat_turns) : INFINITY;
+	return check->beat_turns >= 2 ? TURN * (float)(MOST_OF_BEAT * check->beat_turns) : INFINITY;
 }
 
 /* The amplitudes of row y of `in`, or 1. */
@@ -126,17 +129,19 @@ look_along_row(const struct jump_check *check, const struct frame *in, const flo
 {
 	const float *modulation = NULL, *texture = NULL;
 	size_t w = check->w;
-	float last, next;
+	float last, next, before = NAN, behind;
 
 	if (check->modulation != NO_CHANNEL) {
 		modulation = frame_floats(in, check->modulation, y);
 		texture = frame_floats(in, check->texture, y);
 	}
 	last = modulation ? modulation[0] * texture[0] : 1;
-	for (size_t x = 0; x + 1 < w; x++, last = next) {
+	for (size_t x = 0; x + 1 < w; x++) {
 		next = modulation ? modulation[x + 1] * texture[x + 1] : 1;
-		add_pair(sum, x > 0 ? absolute[x - 1] : NAN, absolute[x], absolute[x + 1],
-		    x + 2 < w ? absolute[x + 2] : NAN, last * next);
+		behind = x + 2 < w ? absolute[x + 2] : NAN;
+		add_pair(sum, before, absolute[x], absolute[x + 1], behind, last * next);
+		before = absolute[x];
+		last = next;
 	}
 }
 
@@ -146,10 +151,10 @@ look_apart(const struct jump_check *check, const float *absolute, double sum[SUM
 	float beat = check_beat(check);
 
 	for (size_t x = 0; x + APART < check->w; x += APART_STEP) {
-		float jump = (absolute[x + APART] - absolute[x]) / TURN;
+		float jump = absolute[x + APART] - absolute[x];
 
-		sum[6] += jump > beat;
-		sum[7] += jump < -beat;
+		if (fabsf(jump) > beat)
+			sum[jump > 0 ? 6 : 7]++;
 	}
 }
 
@@ -192,8 +197,8 @@ look_along_columns(struct jump_check *check)
 		const float *a = check->kept + i * stride, *b = a + apart * stride;
 
 		for (size_t x = 0; x < check->w; x++) {
-			check->row[i].beat_up += (b[x] - a[x]) / TURN > beat;
-			check->row[i].beat_down += (a[x] - b[x]) / TURN > beat;
+			check->row[i].beat_up += b[x] - a[x] > beat;
+			check->row[i].beat_down += a[x] - b[x] > beat;
 		}
 	}
 	for (size_t i = 0; i < check->rows; i++) {
