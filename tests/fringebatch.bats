@@ -1,6 +1,5 @@
+# shellcheck disable=SC2016
 load helpers
-
-bats_require_minimum_version 1.5.0
 
 # All tests share a cluster of one node and 20 sets.
 setup_file() {
@@ -48,7 +47,7 @@ stale() {
 	[ "$(stale)" = "" ]
 	run -0 fringebatch --wait recipe.mk
 	[ "$output" = "20 sets: 0 to do, 20 up to date" ]
-	[ "$(ls out/batch | wc -l)" -eq 1 ]
+	[ "$(find out/batch -mindepth 1 -maxdepth 1 | wc -l)" -eq 1 ]
 	[ ! -e out/batch/lock ]
 }
 
@@ -130,7 +129,7 @@ stale() {
 		[[ $output == *"captures/s01/p"*"make cannot carry this name"* ]]
 		mv "captures/s01/p${name}.png" captures/s01/phase1_00.png
 	done
-	[ "$(ls out/batch | wc -l)" -eq 1 ]
+	[ "$(find out/batch -mindepth 1 -maxdepth 1 | wc -l)" -eq 1 ]
 }
 
 @test "fringebatch: a second one at the same time is refused; the lock of what is dead is broken" {
@@ -163,11 +162,11 @@ stale() {
 	run -0 fringebatch --jobs 2 recipe.mk
 	until [ -e out/s01/depth.tif ] || [ -e out/s02/depth.tif ]; do sleep 0.1; done
 	pkill -9 -f "$PWD/out/batch/.*/program --run task"
-	pkill -9 -f "SETS=$PWD/out/batch/" || true	# what it has left running
+	run pkill -9 -f "SETS=$PWD/out/batch/"		# what it has left running
 	run -1 fringebatch status
 	until run fringebatch status && [[ $output == *"never started"* ]]; do sleep 0.2; done
 	silent find out -name '*.tmp'
-	done_then=$(ls out/*/depth.tif | wc -l)
+	done_then=$(find out -name depth.tif | wc -l)
 	[ "$done_then" -lt 8 ]
 	for file in out/*/depth.tif; do frameinfo "$file" >/dev/null; done
 	kill -9 "$(cat "$cluster/slurmd.pid")"
