@@ -89,7 +89,9 @@ samples: all  ## reprocess the sample captures
 
 install: all  ## install tools, man pages and completions of bash and zsh under PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7)
-	install $(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe $(DESTDIR)$(PREFIX)/bin
+	install -d $(DESTDIR)$(PREFIX)/share/fringepipe
+	install $(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe scripts/fringebatch $(DESTDIR)$(PREFIX)/bin
+	install -m 644 samples/recipe.mk $(DESTDIR)$(PREFIX)/share/fringepipe
 	for page in $(filter-out $(LEFT_OUT:%=man/%.1),$(wildcard man/*.[157])); do \
 		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
 	done

@@ -31,7 +31,8 @@ run_examples() {		# page, simulated or real
 	local page=$1 word
 	mkdir "$(basename "$page")"
 	cd "$(basename "$page")" || return 1
-	cp "$top"/samples/block.yml .
+	cp "$top"/samples/{block.yml,recipe.mk} .
+	PATH=$top/scripts:$PATH
 	examples "$page" 78 "$2" | without_missing >script
 	examples "$page" 1000 "$2" | without_missing | diff script - >broken ||
 		{ echo "$page: a line does not fit a terminal:"; cat broken; return 1; }

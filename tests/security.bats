@@ -60,7 +60,7 @@ expect(not bad, bad, text)' "$1"
 	mkdir shared
 	echo precious >precious
 	py 'import os, subprocess, signal
-for n in range(20): os.symlink("../precious", f"shared/.o.nrrd.{os.getpid()}.{n}.tmp")
+for n in range(20): os.symlink("../precious", f"shared/.o.nrrd.{os.uname().nodename}.{os.getpid()}.{n}.tmp")
 os.execvp("framecat", ["framecat", "foreign.nrrd", "-o", "shared/o.nrrd"])'
 	[ "$(cat precious)" = precious ]
 	[ -f shared/o.nrrd ]

@@ -19,6 +19,7 @@
 
 #define LINKS_MOST 40		/* that follow one another, as the kernel has it */
 #define NAMES_MOST 1000		/* of temporary files that are tried */
+#define HOST_SIZE 65		/* of a machine's name; two of them may share a folder */
 
 struct safe_file {
 	char *final;			/* what is replaced, behind symbolic links */
@@ -285,16 +286,30 @@ nameless_copy(int fd, const char *name)
 
 /* ---- temporary names ---- */
 
-/* Makes something of the first name FOLDER/.NAME.PID.N.tmp that is free: make() returns -1 and
+/* This machine's name, without what cannot stand in a file's name. */
+static void
+host_name(char name[HOST_SIZE])
+{
+	if (gethostname(name, HOST_SIZE) < 0)
+		*name = '\0';
+	name[HOST_SIZE - 1] = '\0';
+	for (; *name; name++)
+		if (*name == '/')
+			*name = '-';
+}
+
+/* Makes something of the first name FOLDER/.NAME.HOST.PID.N.tmp that is free: make() returns -1 and
  * EEXIST where it is not. What it returns, and the name in *temporary; -1 with errno set. */
 static int
 temporary_make(const char *final, char **temporary, int (*make)(int fd, const char *name), int fd)
 {
 	int folder = folder_length(final), made = -1;
+	char host[HOST_SIZE];
 
+	host_name(host);
 	for (unsigned i = 0; made < 0 && i < NAMES_MOST; i++) {
-		if (asprintf(temporary, "%.*s.%.200s.%ld.%u.tmp", folder, final, final + folder,
-		    (long)getpid(), i) < 0) {
+		if (asprintf(temporary, "%.*s.%.150s.%s.%ld.%u.tmp", folder, final,
+		    final + folder, host, (long)getpid(), i) < 0) {
 			*temporary = NULL;
 			errno = ENOMEM;
 			return -1;

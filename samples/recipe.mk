@@ -1,0 +1,92 @@
+# An archive of captures, reprocessed: captures/NAME/* become out/NAME/depth.tif, for every folder NAME that there is,
+# in parallel, and each again only when its images, the recipe or the tools have changed. Copy this file; what is
+# yours is the line between the rulers.
+#
+#   make -f recipe.mk -j4 -k                 everything, on this machine
+#   make -s -f recipe.mk stale               the names of the sets that would be made again; makes nothing
+#   fringebatch recipe.mk                    the same over a cluster, see fringebatch(1)
+#
+# CAPTURES, OUT and RESULT name other folders and another result: make -f recipe.mk OUT=results RESULT=points.ply
+# What a set's tools say stands in out/NAME/log. Names that make cannot carry are errors: those of folders and images
+# that hold a blank, $ : | * ? [ ] or a backslash.
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
+.DELETE_ON_ERROR:
+.SECONDEXPANSION:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+CAPTURES ?= captures
+OUT ?= out
+RESULT ?= depth.tif
+
+# ---- yours: $(images) are a set's images, $(set) is its name, $@ the result ----------------------
+
+recipe = fringepipe phasewrap -p 60,66 --as vector $(images) , gauss , unwrap2f , median , \
+	phase2depth --ref ideal -o $(result)
+
+# --------------------------------------------------------------------------------------------------
+
+# Words of the shell, each between quotes: names are strangers'.
+quoted = $(foreach word,$1,'$(subst ','\'',$(word))')
+set = $(patsubst $(OUT)/%/$(RESULT),%,$@)
+images = $(call quoted,$(filter-out $(CAPTURES)/$(set)/. $(OUT)/recipe,$^))
+# as -o wants it, where a percent sign begins a number
+result = $(subst %,%%,$(call quoted,$@))
+out = $(call quoted,$(@D))
+
+# SETS=FILE: only those that the file names, a line each; else all.
+ifdef SETS
+names := $(file <$(SETS))
+else
+bad := $(shell LC_ALL=C find $(call quoted,$(CAPTURES)) -mindepth 1 -maxdepth 2 -name '*[]$$:|\\*?[[:space:]]*' \
+	-printf '%P' -quit 2>/dev/null | tr '\n\t' '??')
+ifneq ($(bad),)
+$(error $(CAPTURES)/$(bad): make cannot carry this name: a blank, $$ : | * ? [ ] or backslash is in it)
+endif
+names := $(patsubst $(CAPTURES)/%/.,%,$(wildcard $(CAPTURES)/*/.))
+endif
+results := $(addprefix $(OUT)/,$(addsuffix /$(RESULT),$(names)))
+ifeq ($(names),)
+$(error $(or $(SETS),$(CAPTURES)): has no sets)
+endif
+
+# What fringebatch asks.
+ifeq ($(MAKECMDGOALS),where)
+where: ; $(info $(OUT))$(info $(CAPTURES))$(info $(RESULT))$(info $(words $(names)))
+else
+results := $(subst ;,\;,$(results))
+
+.PHONY: all stale
+all stale: $(results)
+
+# What is no file by itself, the recipe's text and the tools' version, is kept in one that is written again only
+# where it differs. A task of fringebatch takes it as it is: its own machine's clock may be another.
+version := $(shell fringepipe --version)
+ifeq ($(version),)
+$(error fringepipe does not run: is it on PATH?)
+endif
+text := $(value recipe) \# $(version)
+ifndef RECIPE_IS_WRITTEN
+$(if $(wildcard $(OUT)/.),,$(shell mkdir -p $(call quoted,$(OUT))))
+ifneq ($(file <$(OUT)/recipe),$(text))
+$(file >$(OUT)/recipe,$(text))
+endif
+endif
+
+# Many sets at a time keep all processors busy, a thread each.
+ifneq ($(filter -j%,$(MAKEFLAGS)),)
+export OMP_NUM_THREADS ?= 1
+endif
+
+# A set that fails leaves out/NAME/failed: its exit status, and the last line of what was said.
+run = mkdir -p $(out); if { $(recipe); } 2>&1 | tail -n 100 >$(out)/log; then rm -f $(out)/failed; \
+	$(if $(sums),cat $(images) $(call quoted,$(OUT)/recipe) | cksum >$(out)/sum;) \
+	if [ -s $(out)/log ]; then cat $(out)/log; else rm $(out)/log; fi; \
+	else status=$$?; cat $(out)/log >&2; { echo $$status; tail -n 1 $(out)/log; } >$(out)/failed; exit 1; fi
+
+# The folder itself is there for images that come or go.
+needs = $(CAPTURES)/$(set)/. $(wildcard $(CAPTURES)/$(set)/*) $(OUT)/recipe
+$(subst %,\%,$(results)): $$(needs)
+	$(if $(filter stale,$(MAKECMDGOALS)),$(info $(set)),@$(run))
+$(OUT)/recipe: ;
+endif

@@ -1,0 +1,197 @@
+# shellcheck disable=SC2016
+load helpers
+
+# All tests share a cluster of one node and 20 sets.
+setup_file() {
+	command -v sbatch slurmctld slurmd munged >/dev/null || PATH=$PATH:/usr/sbin:/sbin
+	cluster=$BATS_FILE_TMPDIR/cluster
+	eval "$("$top/tests/slurm/up" "$cluster")"
+	export SLURM_CONF cluster
+	mkdir -p "$BATS_FILE_TMPDIR/captures"
+	cd "$BATS_FILE_TMPDIR" || exit 1
+	fringesim -s 320x240 -p 60,66 -c 2 --noise 1 --seed 1 -q -f -o captures/s01/
+	for i in {02..20}; do
+		cp -r captures/s01 captures/s$i
+	done
+}
+
+teardown_file() {
+	"$top/tests/slurm/down" "$cluster"
+}
+
+setup() {
+	work=$(mktemp -d)
+	cd "$work" || exit 1
+	cp -r "$BATS_FILE_TMPDIR/captures" .
+	cp "$top/samples/recipe.mk" .
+	PATH=$top/scripts:$PATH
+}
+
+few() {			# keep so many sets
+	local set
+	for set in captures/*; do
+		[[ $((10#${set#captures/s})) -le $1 ]] || rm -r "$set"
+	done
+}
+
+stale() {
+	make -s -f recipe.mk stale | sort | tr '\n' ' '
+}
+
+@test "fringebatch: an array of tasks gives the bytes of make; then nothing is stale, and nothing is submitted" {
+	make -s -f recipe.mk -j2 OUT=local
+	run -0 fringebatch --wait --jobs 8 recipe.mk
+	[ "${lines[0]}" = "20 sets: 20 done, 0 up to date, 0 failed, 0 never started" ]
+	[[ ${lines[1]} =~ ^[0-9.]+\ s,\ [0-9.]+\ sets/s,\ [0-9.]+\ s\ of\ processors$ ]]
+	for set in captures/*; do cmp "local/${set#*/}/depth.tif" "out/${set#*/}/depth.tif"; done
+	[ "$(stale)" = "" ]
+	run -0 fringebatch --wait recipe.mk
+	[ "$output" = "20 sets: 0 to do, 20 up to date" ]
+	[ "$(find out/batch -mindepth 1 -maxdepth 1 | wc -l)" -eq 1 ]
+	[ ! -e out/batch/lock ]
+}
+
+@test "fringebatch: what changed is done again and no more: an image, one that came, the recipe; by content as well" {
+	few 4
+	run -0 fringebatch --engine local --by content recipe.mk
+	touch captures/s02/phase1_01.png
+	[ "$(stale)" = "s02 " ]
+	run -0 fringebatch --engine local --by content --dry-run recipe.mk
+	[ "$output" = "4 sets: 0 to do, 4 up to date" ]
+	cp captures/s03/phase1_00.png captures/s03/more.png
+	rm captures/s03/more.png
+	[ "$(stale)" = "s03 " ]		# s02 has been found to be the same
+	run -0 fringebatch --engine local --by content recipe.mk
+	[ "$output" = "4 sets: 0 to do, 4 up to date" ]
+	sed -i 's/ , median//' recipe.mk
+	[ "$(stale)" = "s01 s02 s03 s04 " ]
+	cp "$top/samples/recipe.mk" .
+	[ "$(stale)" = "s01 s02 s03 s04 " ]
+	run -0 fringebatch --engine local --by content recipe.mk
+	[ "$output" = "4 sets: 0 to do, 4 up to date" ]
+	# other tools, which `fringepipe --version` tells
+	mkdir bin
+	printf '#!/bin/sh\n[ "$1" = --version ] && exec echo "fringepipe 99"\nexec %q "$@"\n' "$(command -v fringepipe)" >bin/fringepipe
+	chmod +x bin/fringepipe
+	PATH=$PWD/bin:$PATH
+	[ "$(stale)" = "s01 s02 s03 s04 " ]
+}
+
+@test "fringebatch: damaged sets are named with what the tool says, come back alone, and are skipped where that is asked" {
+	few 6
+	truncate -s 900 captures/s02/phase1_01.png
+	rm captures/s05/phase2_02.png
+	run -1 fringebatch --wait --jobs 2 recipe.mk
+	[[ ${lines[0]} == "failed: s02, exit status 1: fringepipe: captures/s02/phase1_01.png: "* ]]
+	[ "${lines[1]}" = "failed: s05, exit status 1: fringepipe: a measurement is 6 images, the input ends after 5 of one" ]
+	[ "${lines[2]}" = "6 sets: 4 done, 0 up to date, 2 failed, 0 never started" ]
+	[ ! -e out/s02/depth.tif ]
+	run -1 fringebatch status
+	[ "${lines[2]}" = "6 sets: 4 done, 0 up to date, 2 failed, 0 never started" ]
+	run -1 fringebatch --skip-failed recipe.mk
+	[ "$output" = "6 sets: 0 to do, 4 up to date, 2 failed before and skipped" ]
+	cp captures/s01/phase1_01.png captures/s02/
+	run -1 fringebatch --engine local --skip-failed recipe.mk
+	[ "${lines[0]}" = "6 sets: 1 done, 4 up to date, 0 failed, 0 never started, 1 failed before and skipped" ]
+	cp captures/s01/phase2_02.png captures/s05/
+	run -0 fringebatch --wait recipe.mk
+	[ "${lines[0]}" = "6 sets: 1 done, 5 up to date, 0 failed, 0 never started" ]
+	[ ! -e out/s05/failed ]
+}
+
+@test "fringebatch: a recipe that fails for all ends after 20 sets, but with --keep-going; logs hold 100 lines of a set" {
+	sed -i 's/^recipe = .*/recipe = for i in {1..300}; do echo $$i; done; false \\/' recipe.mk
+	for i in {21..45}; do mkdir captures/s$i; touch captures/s$i/a.png; done
+	run -1 fringebatch --engine local recipe.mk
+	[ "${lines[-3]}" = "20 sets failed in a row: share 0 was ended; --keep-going goes on" ]
+	[ "${lines[-2]}" = "45 sets: 0 done, 0 up to date, 20 failed, 25 never started" ]
+	[ "$(wc -l <out/s01/log)" -eq 100 ]
+	run -1 fringebatch --engine local --keep-going recipe.mk
+	[ "${lines[-2]}" = "45 sets: 0 done, 0 up to date, 45 failed, 0 never started" ]
+}
+
+@test "fringebatch: names are strangers': what make can carry is carried, else the name is refused before anything is done" {
+	few 1
+	names=('a;b' '-dash' '50%' "q'u\"o" '(x)' 'a&b' '<y>' '!z' 'é' '#c' 'p,q' '{r}' '`id`' '~t' 'u=v')
+	for name in "${names[@]}"; do cp -r captures/s01 "captures/$name"; done
+	run -0 fringebatch --engine local recipe.mk
+	[ "${lines[0]}" = "16 sets: 16 done, 0 up to date, 0 failed, 0 never started" ]
+	for name in "${names[@]}"; do cmp "out/s01/depth.tif" "out/$name/depth.tif"; done
+	[ "$(stale)" = "" ]
+	for name in 'a b' 'a:b' '$(touch here)' 'a|b' '*' 'a\b' $'a\nb'; do
+		mv captures/s01 "captures/$name"
+		run -1 fringebatch --engine local recipe.mk
+		[[ $output == *"captures/"*"make cannot carry this name"* ]]
+		[ ! -e here ]
+		mv "captures/$name" captures/s01
+		mv captures/s01/phase1_00.png "captures/s01/p${name}.png"
+		run -1 fringebatch --engine local recipe.mk
+		[[ $output == *"captures/s01/p"*"make cannot carry this name"* ]]
+		mv "captures/s01/p${name}.png" captures/s01/phase1_00.png
+	done
+	[ "$(find out/batch -mindepth 1 -maxdepth 1 | wc -l)" -eq 1 ]
+}
+
+@test "fringebatch: a second one at the same time is refused; the lock of what is dead is broken" {
+	few 4
+	sed -i 's/^recipe = /&sleep 1; /' recipe.mk
+	run -0 fringebatch --jobs 2 recipe.mk
+	[[ $output == *": 4 sets of 4 in 2 tasks, job "* ]]
+	job=${output##* }
+	run -1 fringebatch recipe.mk
+	[ "$output" = "fringebatch: $PWD/out/batch is taken by host $(hostname), process $(awk '{ print $2 }' out/batch/lock), job $job" ]
+	run -1 fringebatch status
+	[[ ${lines[0]} == *": 4 sets to do" ]]
+	[[ ${lines[1]} == "tasks: "* ]]
+	run -0 fringebatch cancel
+	[ ! -e out/batch/lock ]
+	run -1 fringebatch status
+	echo "$(hostname) 999999 -" >out/batch/lock
+	run -0 fringebatch --engine local recipe.mk
+	echo "elsewhere 1 99999" >out/batch/lock
+	touch captures/*/phase1_00.png
+	run -0 fringebatch --engine local recipe.mk
+	echo "elsewhere 1 -" >out/batch/lock
+	run -1 fringebatch --engine local recipe.mk
+	[[ $output == *"is taken by host elsewhere"* ]]
+}
+
+@test "fringebatch: tasks that are killed, a daemon that dies: no half file, and the next call does the rest" {
+	few 8
+	sed -i 's/^recipe = /&sleep 0.3; /' recipe.mk
+	run -0 fringebatch --jobs 2 recipe.mk
+	until [ -e out/s01/depth.tif ] || [ -e out/s02/depth.tif ]; do sleep 0.1; done
+	pkill -9 -f "$PWD/out/batch/.*/program --run task"
+	run pkill -9 -f "SETS=$PWD/out/batch/"		# what it has left running
+	run -1 fringebatch status
+	until run fringebatch status && [[ $output == *"never started"* ]]; do sleep 0.2; done
+	silent find out -name '*.tmp'
+	done_then=$(find out -name depth.tif | wc -l)
+	[ "$done_then" -lt 8 ]
+	for file in out/*/depth.tif; do frameinfo "$file" >/dev/null; done
+	kill -9 "$(cat "$cluster/slurmd.pid")"
+	sleep 0.2
+	(SLURM_CONF=$cluster/slurm.conf PATH=$PATH:/usr/sbin slurmd -f "$cluster/slurm.conf")
+	run -0 fringebatch --wait --jobs 2 recipe.mk
+	[ "${lines[0]}" = "8 sets: $((8 - done_then)) done, $done_then up to date, 0 failed, 0 never started" ]
+}
+
+@test "fringebatch: errors are one line: no recipe, no sets, no Slurm, wrong options, a folder that cannot be written" {
+	few 1
+	fails 2 "which recipe?" fringebatch
+	fails 2 "--jobs: must be 1 to 999999, not '0'" fringebatch --jobs 0 recipe.mk
+	fails 2 "--engine: must be slurm or local, not 'pbs'" fringebatch --engine pbs recipe.mk
+	fails 2 "there is no option --frobnicate" fringebatch --frobnicate recipe.mk
+	fails 1 "other.mk: there is no such recipe" fringebatch other.mk
+	fails 1 "holds no batch" fringebatch status
+	mkdir empty
+	fails 1 "empty: has no sets" fringebatch --engine local recipe.mk CAPTURES=empty
+	fails 1 "nowhere" fringebatch --engine local recipe.mk CAPTURES=nowhere
+	fails 1 "the array was not submitted: Batch job submission failed: Invalid partition name specified" fringebatch --partition nosuch recipe.mk
+	[ ! -e out/batch/lock ]
+	touch file
+	fails 1 "file" fringebatch --engine local recipe.mk OUT=file
+	mkdir bin
+	for tool in bash make find awk env dirname cat hostname date timeout ls tr wc fringepipe sed; do ln -s "$(command -v $tool)" bin/; done
+	fails 1 "there is no sbatch here; engines are slurm, and local: this machine" env PATH="$PWD/bin" "$top/scripts/fringebatch" recipe.mk
+}
