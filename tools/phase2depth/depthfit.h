@@ -12,7 +12,7 @@
 
 struct depthfit {
 	size_t phase, ref;		/* channels; ref = NO_CHANNEL: the ideal plane */
-	bool wrapped;			/* the phases are: their difference is less than half a turn */
+	bool wrapped;			/* the phases are: they differ by less than half a turn */
 	double plane[3]; /* PHI_ref = a + b column + c row, of the frame's own pixels */
 	size_t degree;			/* z = c1 d + .. + c_degree d^degree */
 	double c[DEPTHFIT_COEFFICIENTS];

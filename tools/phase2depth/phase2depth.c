@@ -151,7 +151,8 @@ fit_frame(struct run *run, struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct phase2depth *priv = run->priv;
 
-	if (parameters->plane.wrapped && half_turn_survey(run, in, &priv->above, &priv->jumps) < 0) {
+	if (parameters->plane.wrapped &&
+	    half_turn_survey(run, in, &priv->above, &priv->jumps) < 0) {
 		frame_free(in);
 		return -1;
 	}
