@@ -300,15 +300,16 @@ def weights(at, n, sigma):			# of n pixels in the light at each place
 	cut = 0.5 * (1 + erf(edge / (sigma * 2 ** 0.5))) if sigma else (edge > 0).astype(float)
 	return np.diff(np.concatenate([np.zeros((at.size, 1)), cut, np.ones((at.size, 1))], 1), axis=1)'
 	for axis in x y; do
-		[ $axis = x ] && plane=5,0.2,0.003 || plane=5,0.003,0.2
+		plane=5,0.003,0.2
+		if [ $axis = x ]; then plane=5,0.2,0.003; fi
 		for sigma in 0 0.7 3; do
 			for kind in square dither "dither --dither bayer"; do
 				# shellcheck disable=SC2086
 				fringesim -q -s 53x41 --projector 120x96 -a $axis -k $kind -n 4 -p 21 -b float --ref-plane $plane \
 					--ambient 3 --mean 100 --amplitude 80 --defocus $sigma --truth truth.nrrd -o seen.nrrd
 				size=120x96
-				[ $axis = x ] && [ "$kind" != square ] && size=120x41
-				[ $axis = y ] && [ "$kind" != square ] && size=53x96
+				if [ "$kind" != square ] && [ $axis = x ]; then size=120x41; fi
+				if [ "$kind" != square ] && [ $axis = y ]; then size=53x96; fi
 				# shellcheck disable=SC2086
 				fringegen -a $axis -k $kind -n 4 -p 21 -s $size -b 1 -o shown.nrrd
 				py "$erf"'
