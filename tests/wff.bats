@@ -110,6 +110,21 @@ for i, o, a in zip(*(read_frames(n + ".nrrd") for n in ("in", "out", "all"))):
 	done
 }
 
+@test "wff: transforms of every size bring back what passes whole" {
+	py "$scene"'
+rng = np.random.default_rng(9)
+p = rng.uniform(-np.pi, np.pi, (67, 131)).astype("f4")
+p[rng.random(p.shape) < 0.2] = np.nan
+write_frames("in.nrrd", Frame(p, ["phase"]))'
+	for sigma in 1 2 3.7 5 9 20 40 64; do
+		silent wff --threshold 0 --sigma $sigma in.nrrd -o out.nrrd
+		py "$scene"'
+p, q = (read_frame(n + ".nrrd")["phase"] for n in ("in", "out"))
+expect(np.isnan(p) == np.isnan(q))
+expect(np.abs(error(q, p.astype(float))[None]) < 5e-6, np.abs(error(q, np.nan_to_num(p.astype(float)))).max())'
+	done
+}
+
 @test "wff: noise is found in each window, and pure noise becomes invalid" {
 	py "$scene"'
 rng = np.random.default_rng(5)
@@ -142,7 +157,7 @@ rng = np.random.default_rng(6)
 p = [wrapped(scene(F, 5, 90, 70) + rng.normal(0, 0.3, (70, 90))) for F in (0.2, 0.5)]
 p[1][30:33, 40:50] = np.nan
 mod = rng.uniform(0.1, 2, p[0].shape).astype("f4")
-write_frames("two.nrrd", Frame(np.stack([p[0], mod, p[1]]), ["phase1", "modulation", "phase2"], {"period_px": "60 66"}))
+write_frames("two.nrrd", Frame(np.stack([p[0], mod, mod, p[1], mod]), ["phase1", "modulation", "sigma1", "phase2", "sigma2"], {"period_px": "60 66"}))
 for k in 0, 1:
 	write_frames("%d.nrrd" % (k + 1), Frame(p[k], ["phase"]))
 write_frames("vector.nrrd", Frame(np.stack([3 * np.cos(p[0]), mod, 3 * np.sin(p[0])]).astype("f4"), ["cos", "modulation", "sin"]))
@@ -165,7 +180,7 @@ for k in "1", "2":
 	expect(np.array_equal(two["phase" + k], r(k + ".out")["phase"], equal_nan=True), k)
 expect(two["modulation"] == r("two")["modulation"])
 second = r("second")
-expect(second.names == ["phase2", "phase1", "modulation"], second.names)
+expect(second.names == ["phase2", "phase1", "modulation", "sigma1"], second.names)
 expect(np.array_equal(second["phase2"], two["phase2"], equal_nan=True) and np.array_equal(second["phase1"], r("two")["phase1"]))
 expect(r("vector.out").names == ["phase", "modulation"])
 expect(np.sqrt(np.mean(error(r("vector.out")["phase"], two["phase1"]) ** 2)) < 1e-3)

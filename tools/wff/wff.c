@@ -104,7 +104,8 @@ append(char **list, size_t *room, const char *base, const char *number)
 	*room -= (size_t)n;
 }
 
-/* Finds the phases; lists what they are called, here and in the output. */
+/* Finds the phases; lists what they are called in the output, and what that replaces: a standard
+ * deviation is not that of the filtered phase. */
 static int
 find_phases(struct run *run, const struct frame_head *in, char *before, char *replaced, size_t room)
 {
@@ -118,7 +119,7 @@ find_phases(struct run *run, const struct frame_head *in, char *before, char *re
 	priv->phases = 0;
 	for (size_t c = 0; c < in->c; c++) {
 		const char *phase = number_behind(in->channel[c], "phase");
-		const char *cosine = number_behind(in->channel[c], "cos");
+		const char *cosine = number_behind(in->channel[c], "cos"), *number;
 		size_t sine = NO_CHANNEL;
 
 		if (cosine) {
@@ -128,9 +129,10 @@ find_phases(struct run *run, const struct frame_head *in, char *before, char *re
 		if (parameters->channel ? c != wanted : !phase && sine == NO_CHANNEL)
 			continue;
 		priv->phase[priv->phases++] = (struct phase_channels){ c, sine };
-		append(&before, &room_before, "phase", phase ? phase : sine != NO_CHANNEL ? cosine :
-		    "");
+		number = phase ? phase : sine != NO_CHANNEL ? cosine : "";
+		append(&before, &room_before, "phase", number);
 		append(&replaced, &room, in->channel[c], "");
+		append(&replaced, &room, "sigma", number);
 		if (sine != NO_CHANNEL)
 			append(&replaced, &room, in->channel[sine], "");
 	}
@@ -145,7 +147,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	size_t room = 2 * in->c * (CHANNEL_NAME_SIZE + 1) + 8;
+	size_t room = 3 * in->c * (CHANNEL_NAME_SIZE + 1) + 8;
 	char *before = calloc(2, room), *replaced = before ? before + room : NULL;
 	int status = -1;
 
