@@ -291,6 +291,85 @@ for a, b in zip(read_frames("sharp.nrrd")[3:], read_frames("none.nrrd")[3:]):
 	expect(a.pixels == b.pixels)'
 }
 
+@test "fringesim: square and dithered patterns are what fringegen makes, blurred" {
+	erf='
+import math
+erf = np.vectorize(math.erf)
+def weights(at, n, sigma):			# of n pixels in the light at each place
+	edge = np.arange(n - 1) + 0.5 - at.reshape(-1, 1)
+	cut = 0.5 * (1 + erf(edge / (sigma * 2 ** 0.5))) if sigma else (edge > 0).astype(float)
+	return np.diff(np.concatenate([np.zeros((at.size, 1)), cut, np.ones((at.size, 1))], 1), axis=1)'
+	for axis in x y; do
+		plane=5,0.003,0.2
+		if [ $axis = x ]; then plane=5,0.2,0.003; fi
+		for sigma in 0 0.7 3; do
+			for kind in square dither "dither --dither bayer"; do
+				# shellcheck disable=SC2086
+				fringesim -q -s 53x41 --projector 120x96 -a $axis -k $kind -n 4 -p 21 -b float --ref-plane $plane \
+					--ambient 3 --mean 100 --amplitude 80 --defocus $sigma --truth truth.nrrd -o seen.nrrd
+				size=120x96
+				if [ "$kind" != square ] && [ $axis = x ]; then size=120x41; fi
+				if [ "$kind" != square ] && [ $axis = y ]; then size=53x96; fi
+				# shellcheck disable=SC2086
+				fringegen -a $axis -k $kind -n 4 -p 21 -s $size -b 1 -o shown.nrrd
+				py "$erf"'
+axis, sigma = sys.argv[1], float(sys.argv[2])
+u = read_frame("truth.nrrd")["absphase"].astype(float) * 21 / (2 * np.pi)
+ok = np.isfinite(u) & (u > 20) & (u < 75) & (np.abs(u - np.round(u)) < 0.499)
+y, x = np.nonzero(ok)
+for seen, shown in zip(read_frames("seen.nrrd"), read_frames("shown.nrrd")):
+	bits = shown.pixels[0].astype(float)
+	h, w = bits.shape
+	col, row = (u[ok], y) if axis == "x" else (x, u[ok])
+	share = np.einsum("ij,ik,jk->i", weights(row.astype(float), h, sigma), weights(col.astype(float), w, sigma), bits, optimize=True)
+	expect(np.abs(seen.pixels[0][ok] - (3 + 20 + 160 * share)) < 1e-3, np.abs(seen.pixels[0][ok] - (23 + 160 * share)).max())
+expect(ok.sum() > 500, ok.sum())' $axis $sigma
+			done
+		done
+	done
+	# two levels go through the projector as they are: a gamma changes the contrast alone
+	fringesim -q -s 160x8 -k square -n 3 -p 24 -b float --scene plane --gamma 2.2 --defocus 5 | phasewrap -o gamma.nrrd
+	fringesim -q -s 160x8 -k square -n 3 -p 24 -b float --scene plane --defocus 5 | phasewrap -o straight.nrrd
+	framecmp --channels phase --max 2e-6 gamma.nrrd straight.nrrd
+}
+
+@test "fringesim: the page's table of binary patterns out of focus, and its theory" {
+	while read -r kind n t sigma; do
+		fringesim -q -s 400x64 -k $kind -n $n -p $t -b float --scene tilt -c 2 --height 31 --defocus $sigma \
+			--truth truth.nrrd | phasewrap -q -o phase.nrrd
+		py '
+import re
+page, kind, N, T, sigma = sys.argv[1:2] + sys.argv[2:3] + [int(v) for v in sys.argv[3:]]
+d = read_frame("phase.nrrd")["phase"].astype(float) - read_frame("truth.nrrd")["absphase"]
+d = np.angle(np.exp(1j * d))
+rows = [re.split(" Ta ", l[4:].strip()) for l in open(page) if re.match(r"\.It (square|dither) Ta|\.It theory Ta", l)]
+at = [i for i, r in enumerate(rows) if r[0] == kind and str(N) in r[1].split(", ") and r[2] == str(T)]
+expect(len(at) == 1, at)
+column = [1, 2, 3, 4, 6, 8].index(sigma) + 3
+expect(abs(1e3 * np.std(d) - float(rows[at[0]][column])) < 0.06, 1e3 * np.std(d), rows[at[0]])
+if kind == "square" and T % N == 0:
+	m = np.arange(1, 400.)
+	a = np.where(m % 2, (-1) ** ((m - 1) // 2) / m, 0) * np.exp(-2 * np.pi ** 2 * sigma ** 2 * m ** 2 / T ** 2)
+	k = np.arange(1, 60)
+	rms = 1e3 * np.sqrt(0.5 * np.sum(((a[k * N] - a[k * N - 2]) / a[0]) ** 2))
+	shown = rows[at[0] + 1]
+	expect(abs(rms - float(shown[-6:][column - 3])) < 0.06, rms, shown)
+	expect(abs(rms - 1e3 * np.std(d)) < 0.01 * rms + 0.06, rms, np.std(d))
+	expect(abs(np.mean(d) - (np.pi / T if T % 4 == 0 else 0)) < 3e-4, np.mean(d))' "$top/man/fringesim.1" $kind $n $t $sigma
+	done <<-CASES
+	square 3 18 1
+	square 3 36 2
+	square 6 36 3
+	square 4 18 4
+	square 4 36 4
+	dither 3 36 3
+	dither 4 60 2
+	CASES
+	fails 0 "--period: square waves of 18 px would move by 4.5 px: columns are whole" fringegen -k square -n 4 -p 18 -o null:
+	fails 0 "square waves of 50 px would move by 16.6667 px" fringesim -s 60x3 -k square -p 50 -o null:
+	silent fringegen -k square -n 3 -p 18,60 -a both -o null:
+}
+
 @test "fringesim: motion, turning, several measurements" {
 	fringesim -s 40x30 -p 30 --scene relief -b float --frames 2 --motion 0.25 --turn 20 --truth t.nrrd -o m.nrrd
 	py "$scenes"'
@@ -464,6 +543,9 @@ expect(all(os.path.exists(r[0]) for r in rows) and len({r[0] for r in rows}) == 
 }
 
 @test "fringesim: errors" {
+	fails 2 "--defocus: is at most 64 px for dithered patterns, not 65" fringesim -k dither --defocus 65
+	fails 2 "--dither: needs --kind dither" fringesim -k square --dither fs
+	fails 2 "--kind: 2+1 takes neither --steps nor --shift" fringesim -k 2+1 -n 4
 	fails 2 "fringesim: --turn: turns the scene between measurements: give --frames" fringesim --turn 5
 	fails 2 "--scene: must be one of" fringesim --scene cube
 	fails 2 "--scene: file needs --depth" fringesim --scene file

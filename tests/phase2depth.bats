@@ -365,6 +365,145 @@ for f, z in zip(read_frames("depth.nrrd"), (2, 4, 6, 9)):
 		phase2depth --ref ref.nrrd --fit-c 2,4,6,9,11 steps.nrrd ref.nrrd
 }
 
+@test "phase2depth: --wrapped: the difference of wrapped phases, half a turn either way, at every size" {
+	for size in 1x1 5x7 127x1 128x64 129x65 1100x3; do
+		py '
+w, h = map(int, sys.argv[1].split("x"))
+rng = np.random.default_rng(5)
+y, x = np.mgrid[:h, :w]
+d = rng.uniform(-3.1, 3.1, x.shape)
+ref = 7 + 0.1 * x + 0.01 * y
+wrap = lambda p: np.pi - np.mod(np.pi - p, 2 * np.pi)		# (-pi, pi]
+phase, ref = wrap(ref + d).astype("f4"), wrap(ref).astype("f4")
+phase[0, 0] = np.float32(np.pi); ref[0, 0] = 0			# half a turn exactly: the positive one
+phase[h // 2, w // 2] = np.nan; ref[0, w - 1] = np.nan
+write_frames("in.nrrd", Frame(np.stack([phase, phase]), ["phase", "modulation"]))
+write_frames("ref.nrrd", Frame(np.stack([ref, ref]), ["phase", "modulation"]))
+write_frames("positive.nrrd", Frame(np.where(phase < 0, phase + 2 * np.pi, phase).astype("f4"), ["phase"]))' $size
+		phase2depth -q --wrapped --ref ref.nrrd -c -0.2,0.01 in.nrrd -o a.nrrd
+		phase2depth -q --wrapped --ref ref.nrrd -c -0.2,0.01 positive.nrrd -o b.nrrd	# wrapped into [0, 2 pi)
+		phase2depth -q --wrapped --ref-plane 700,0.1,-0.3 -c 0.5 in.nrrd -o c.nrrd
+		py '
+a, b, c, i, r = (read_frame(f + ".nrrd") for f in ("a", "b", "c", "in", "ref"))
+y, x = np.mgrid[:a["depth"].shape[0], :a["depth"].shape[1]]
+expect(a.names == ["depth", "modulation"], a.names)
+wrap = lambda p: np.pi - np.mod(np.pi - p, 2 * np.pi)
+p = i["phase"].astype(float)
+def check(got, d, z, slope):		# rounding may take what lies next to half a turn to its other side
+	ok = np.isfinite(d) & (np.pi - np.abs(d) > 1e-4)
+	expect(np.isnan(got) == np.isnan(d))
+	if ok.any():
+		expect(np.abs(got - z)[ok] <= 4 * ulp(2 * np.pi) * slope + 2 * ulp(z[ok]), np.abs(got - z)[ok].max())
+d = wrap(p - r["phase"])
+check(a["depth"], d, -0.2 * d + 0.01 * d ** 2, 0.27)
+check(b["depth"], d, -0.2 * d + 0.01 * d ** 2, 0.27)
+d = wrap(p - (700 + 0.1 * x - 0.3 * y))
+check(c["depth"], d, 0.5 * d, 0.5)
+if a["depth"].size > 1:
+	expect(np.abs(a["depth"][0, 0] - (-0.2 * np.pi + 0.01 * np.pi ** 2)) < 1e-6, a["depth"][0, 0])' $size
+	done
+}
+
+@test "phase2depth: --wrapped gives the depth of a scene within half a turn from one set, and warns beyond" {
+	sim() { fringesim -q -s 160x120 -p 24 -b float -c 2 "$@"; }
+	sim --scene plane | phasewrap -o plate.nrrd
+	for height in 6 9; do			# half a turn is 6.28 mm
+		sim --scene relief --height $height --truth truth.nrrd | phasewrap -o face.nrrd
+		phase2depth --wrapped --ref plate.nrrd face.nrrd -o depth$height.nrrd 2>warnings$height
+		phase2depth --wrapped --ref ideal face.nrrd -o ideal$height.nrrd 2>>warnings$height
+		framecat --channels depth truth.nrrd -o truth$height.nrrd
+	done
+	[ ! -s warnings6 ] || { cat warnings6; false; }
+	[ "$(grep -c "phase2depth: --wrapped: 0.* % of neighbours are a whole turn apart: the difference to the reference exceeds half a turn" warnings9)" = 2 ]
+	py '
+for name in ("depth", "ideal"):
+	for height in (6, 9):
+		z = read_frame("%s%d.nrrd" % (name, height))["depth"]
+		t = read_frame("truth%d.nrrd" % height)["depth"]
+		beyond = t > 2 * np.pi
+		expect(beyond.any() == (height == 9))
+		expect(np.abs(z - t)[~beyond] < 1e-5, np.abs(z - t)[~beyond].max())
+		expect(height == 6 or np.all(np.abs(z + 4 * np.pi - t)[beyond] < 1e-5))'
+	# jumps of noise are none of half a turn: unlit pixels have any phase
+	py '
+rng = np.random.default_rng(3)
+f = read_frame("face.nrrd"); p = np.array(f["phase"]) * 0
+p[rng.random(p.shape) < 0.3] = 9; n = p == 9; p[n] = rng.uniform(-3.14, 3.14, n.sum())
+write_frames("noise.nrrd", Frame(p.astype("f4"), ["phase"]))'
+	silent phase2depth --wrapped --ref-plane 0,0,0 -c 1 noise.nrrd -o null:
+	# in a batch the line counts the frames
+	fails 0 "% of neighbours are a whole turn apart in 2 of 3 frames: " phase2depth --wrapped --ref plate.nrrd \
+		--max-depth 99 face.nrrd plate.nrrd face.nrrd -o null:
+}
+
+@test "phase2depth: --fit-c finds c for each pixel, and its powers, from wrapped phases of a pinhole rig" {
+	# at 10 to 60 mm over the plane, where the phase is up to 2.7 rad above it: c differs by pixel, and z is no
+	# straight line of the phase
+	sim() { fringesim -q -s 160x120 -p 90 -b float --calib "$top/samples/block.yml" --origin 240,180 "$@"; }
+	sim --scene plane --truth plane.nrrd | phasewrap -o plate.nrrd
+	for z in 10 22 35 48 60; do
+		sim --scene plane --height $z | phasewrap
+	done >steps.nrrd
+	for degree in 1 2 3; do
+		phase2depth --wrapped --ref plate.nrrd --fit-c 10,22,35,48,60 --degree $degree steps.nrrd -o c$degree.nrrd
+	done
+	sim --scene sphere --radius 90 --height 55 --truth truth.nrrd | phasewrap -o ball.nrrd
+	for degree in 1 2 3; do
+		phase2depth --wrapped --ref plate.nrrd --c-map c$degree.nrrd ball.nrrd -o depth$degree.nrrd
+	done
+	py '
+plane, truth = read_frame("plane.nrrd"), read_frame("truth.nrrd")
+t = plane["depth"].astype(float) - truth["depth"]		# distances from the camera
+d = (truth["absphase"] - plane["absphase"])
+c1 = np.abs(read_frame("c1.nrrd")["c1"])
+expect(np.nanmax(np.abs(d)) < np.pi and np.nanmax(np.abs(d)) > 1.5, np.nanmax(np.abs(d)))
+expect(np.nanmax(c1) / np.nanmin(c1) > 1.01, np.nanmin(c1), np.nanmax(c1))
+rms = []
+for degree in (1, 2, 3):
+	z = read_frame("depth%d.nrrd" % degree)["depth"]
+	ok = np.isfinite(z) & (t > 5)
+	rms.append(np.sqrt(np.mean((z - t)[ok] ** 2)))
+print(rms)
+expect(rms[0] > 5 * rms[1] > 5 * rms[2] and rms[2] < 2e-4, rms)'
+}
+
+@test "phase2depth: --wrapped: errors, and phases of which one is absolute" {
+	py '
+flat = np.zeros((3, 3), "f4")
+for name in ("phase", "absphase", "image"):
+	write_frames(name + ".nrrd", Frame(flat, [name]))
+	write_frames(name + "2.nrrd", Frame(flat[None].repeat(2, 0) + 1, [name, "modulation"]))
+write_frames("several.nrrd", Frame(flat[None].repeat(2, 0), ["phase1", "phase2"]))
+write_frames("vector.nrrd", Frame(flat[None].repeat(2, 0), ["cos", "sin"]))
+write_frames("degrees.nrrd", Frame(np.arange(9, dtype="f4").reshape(3, 3) * 40, ["phase"]))
+write_frames("turns.nrrd", Frame(np.arange(9, dtype="f4").reshape(3, 3) / 8, ["phase"]))
+write_frames("inf.nrrd", Frame(flat + np.float32(np.inf), ["phase"]))
+write_frames("60.nrrd", Frame(flat, ["phase"], {"period_px": "60"}))
+write_frames("66.nrrd", Frame(flat, ["phase"], {"period_px": "66"}))'
+	for second in "" 2; do
+		fails 1 "--ref: has a wrapped phase, the input an absolute one: unwrap both alike" \
+			phase2depth -c 1 --ref phase$second.nrrd absphase.nrrd
+		fails 1 "--ref: has an absolute phase, but --wrapped takes wrapped ones: leave --wrapped out, or unwrap neither" \
+			phase2depth -c 1 --wrapped --ref absphase$second.nrrd phase.nrrd
+	done
+	fails 1 "input has no channel absphase" phase2depth -c 1 --ref phase.nrrd phase.nrrd
+	fails 1 "phase2depth: has an absolute phase" phase2depth -c 1 --wrapped --ref phase.nrrd absphase.nrrd
+	fails 1 "input has no channel phase, only: image" phase2depth -c 1 --wrapped --ref phase.nrrd image.nrrd
+	fails 1 "has phase1 and others: --wrapped takes a single phase" phase2depth -c 1 --wrapped --ref phase.nrrd several.nrrd
+	fails 1 "--ref: has phase1 and others" phase2depth -c 1 --wrapped --ref several.nrrd phase.nrrd
+	fails 1 "has cos and sin: gauss makes a phase of them" phase2depth -c 1 --wrapped --ref phase.nrrd vector.nrrd
+	fails 1 "phase goes from 0 to 320, but a wrapped phase over one turn at most, in radians" \
+		phase2depth -c 1 --wrapped --ref phase.nrrd degrees.nrrd
+	fails 1 "--ref: phase goes from 0 to 320" phase2depth -c 1 --wrapped --ref degrees.nrrd phase.nrrd
+	fails 1 "phase goes from 0 to 320" phase2depth --wrapped --ref phase.nrrd --fit-c 1 degrees.nrrd
+	fails 1 "phase goes from inf to inf" phase2depth -c 1 --wrapped --ref phase.nrrd inf.nrrd
+	fails 0 "phase goes from 0 to 1: are those radians?" phase2depth -c 1 --wrapped --ref-plane 0.5,0,0 turns.nrrd turns.nrrd -o null:
+	fails 0 "--ref: is the same wrapped phase as the input" phase2depth -c 1 --wrapped --ref phase.nrrd phase.nrrd -o null:
+	fails 1 "its period_px is 66, the input's 60" phase2depth -c 1 --wrapped --ref 66.nrrd 60.nrrd
+	fails 2 "--wrapped: is only for --ref" phase2depth --wrapped --calib c.json phase.nrrd
+	fails 2 "say --ref FILE" phase2depth --wrapped phase.nrrd
+}
+
 @test "phase2depth: one thread equals seven, every band height and instruction level alike" {
 	py "$rig"'
 cam, proj = ([float(v) for v in a.split(",")] for a in sys.argv[1:3])
@@ -373,7 +512,10 @@ phase = rig.phase(36)[0].astype("f4"); phase[5:9, 100:200] = np.nan
 rig.json("c.json")
 write_frames("in.nrrd", [Frame(phase, ["absphase"], {"period_px": "36"}),
 	Frame(phase[:40], ["absphase"], {"period_px": "36"})])' $lens $strong
-	for mode in "--calib c.json" "--ref-plane 20,0.1,0.01 -c 0.2,0.01"; do
+	py '
+wrap = lambda p: (np.pi - np.mod(np.pi - p, 2 * np.pi)).astype("f4")
+write_frames("wrapped.nrrd", [Frame(wrap(f.pixels), ["phase"], f.meta) for f in read_frames("in.nrrd")])'
+	for mode in "--calib c.json" "--ref-plane 20,0.1,0.01 -c 0.2,0.01" "-q --wrapped --ref-plane 20,0.1,0.01 -c 0.2,0.01 wrapped.nrrd"; do
 		# shellcheck disable=SC2086
 		phase2depth $mode -j 1 <in.nrrd >one.nrrd
 		# shellcheck disable=SC2086

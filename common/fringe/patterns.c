@@ -107,9 +107,9 @@ patterns_spec_free(struct pattern_spec *spec)
 }
 
 float
-patterns_turn(size_t u, double period_px, double shift_rad)
+patterns_turn(double u, double period_px, double shift_rad)
 {
-	double t = (double)u / period_px + shift_rad / (2.0 * M_PI);
+	double t = u / period_px + shift_rad / (2.0 * M_PI);
 	float turn = (float)(t - floor(t));
 
 	return turn >= 1.0f ? 0.0f : turn;
@@ -183,6 +183,7 @@ plan_shifts(const struct pattern_spec *spec, struct pattern pattern, const char 
     struct patterns *out)
 {
 	pattern.role = ROLE_PHASE;
+	pattern.wave = spec->wave;
 	for (size_t n = 0; n < spec->shift_rad.n; n++) {
 		pattern.step = (long)n;
 		pattern.shift_rad = spec->shift_rad.v[n];
@@ -303,12 +304,35 @@ plan_flats(struct patterns *out)
 	return append(out, &white) < 0 ? -1 : append(out, &black);
 }
 
+/* Columns are bright or dark as a whole: a shift by a part of one does not move all edges alike. */
+static void
+warn_of_broken_shifts(const struct pattern_spec *spec)
+{
+	const struct numbers *shift = &spec->shift_rad;
+
+	for (size_t axis = 0; axis < 2; axis++)
+		for (size_t i = 0; i < shift->n * spec->period_px[axis].n; i++) {
+			double period_px = spec->period_px[axis].v[i / shift->n];
+			double turns = (shift->v[i % shift->n] - shift->v[0]) / (2.0 * M_PI);
+			double px = fabs(turns) * period_px;
+
+			if (fabs(px - round(px)) < 1e-6)
+				continue;
+			warn("--period", "square waves of %g px would move by %g px: columns are "
+			    "whole, so that the phase has an error that no blur takes away (take a "
+			    "multiple of %zu)", period_px, px, shift->n);
+			return;
+		}
+}
+
 int
 patterns_plan(const struct pattern_spec *spec, struct patterns *out)
 {
 	int status = 0;
 
 	*out = (struct patterns){ 0 };
+	if (spec->family == FAMILY_SHIFTS && spec->wave == WAVE_SQUARE)
+		warn_of_broken_shifts(spec);
 	for (size_t axis = 0; axis < 2 && status == 0; axis++)
 		if (spec->along[axis] && spec->family != FAMILY_GRAY)
 			status = plan_fringes(spec, axis, out);

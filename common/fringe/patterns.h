@@ -22,6 +22,8 @@ enum pattern_family {
 	FAMILY_GRAY			/* no fringes */
 };
 
+enum pattern_wave { WAVE_SINE, WAVE_SQUARE, WAVE_DITHERED };	/* of phase-shifted fringes */
+
 enum pattern_bits { BITS_1, BITS_8, BITS_16, BITS_FLOAT };	/* of a sample */
 
 struct pattern_spec {
@@ -29,6 +31,7 @@ struct pattern_spec {
 	enum pattern_bits bits;		/* BITS_1: uchar samples 0 and 1, and the key bits:=1 */
 	bool along[2];			/* axis x, axis y */
 	enum pattern_family family;
+	enum pattern_wave wave;		/* of FAMILY_SHIFTS */
 	struct numbers period_px[2];	/* of axis x, of axis y */
 	struct numbers shift_rad;
 	enum manifest_cell gray_cell;	/* CELL_NONE: no Gray code */
@@ -39,6 +42,7 @@ struct pattern_spec {
 
 struct pattern {
 	enum manifest_role role;
+	enum pattern_wave wave;		/* of ROLE_PHASE */
 	char axis;			/* 'x', 'y'; 0: neither */
 	double period_px;		/* NaN where it has no meaning */
 	long step;			/* MANIFEST_NO_STEP */
@@ -69,11 +73,12 @@ int patterns_stair(struct pattern_spec *, long wanted_levels);
 void patterns_spec_free(struct pattern_spec *);
 /* The phase of projector column (or row) u in turns, in [0, 1), to the nearest float: rounding puts
  * back what the division lost, so that equal phases of different periods are equal numbers. */
-float patterns_turn(size_t u, double period_px, double shift_rad);
+float patterns_turn(double u, double period_px, double shift_rad);
 /* The cell that projector column (or row) u lies in. A quotient that rounding has left just below a
  * whole number counts as that number. */
 size_t patterns_cell(size_t u, double cell_px);
-/* All images. -1 after fail_usage() when the Gray code needs no plane or more than 16. */
+/* All images; warns of square waves whose shifts are not whole columns. -1 after fail_usage() when
+ * the Gray code needs no plane or more than 16. */
 int patterns_plan(const struct pattern_spec *, struct patterns *out);
 void patterns_free(struct patterns *);
 /* The head of image i: size, type, channels (r g b for a composite), and the keys bits role axis

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/fail.h"
+#include "fringe/fringes.px.h"
 
 #define TWO_PI 6.28318530717958647692
 
@@ -78,7 +79,8 @@ projected_pattern_init(struct projected_pattern *projected,
 		projected->harmonic[0] = response->mean;
 		projected->harmonic[1] = response->amplitude *
 		    attenuation(response, pattern->period_px, 1);
-	} else if (response->defocus_px > 0 && !isnan(projected->shift_rad)) {
+	} else if (response->defocus_px > 0 && !isnan(projected->shift_rad) &&
+	    pattern->wave == WAVE_SINE) {
 		find_harmonics(projected);
 	}
 }
@@ -113,16 +115,33 @@ gray_bit(const struct projected_pattern *projected, double column)
 	return set != (projected->pattern->role == ROLE_GRAY_INVERSE);
 }
 
+static double
+square_bit(const struct projected_pattern *projected, double column)
+{
+	const struct pattern *pattern = projected->pattern;
+
+	return fringes_square(patterns_turn(column, pattern->period_px, pattern->shift_rad), 0.5f,
+	    0.5f);
+}
+
+/* Gray planes end at the projector's edge, fringes go on. */
+static double
+bit(const struct projected_pattern *projected, double column)
+{
+	return projected->pattern->wave == WAVE_SQUARE ? square_bit(projected, column)
+						       : gray_bit(projected, column);
+}
+
 /* The share of the light at a column that bright columns contribute. */
 static double
-gray_share(const struct projected_pattern *projected, double column)
+bright_share(const struct projected_pattern *projected, double column)
 {
 	double sigma = projected->response->defocus_px, reach = 9 * sigma;
 	double j = floor(column - reach + 0.5), end = floor(column + reach + 0.5);
-	double share = gray_bit(projected, j);
+	double share = bit(projected, j);
 
 	for (; j < end; j++) {
-		double step = gray_bit(projected, j + 1) - gray_bit(projected, j);
+		double step = bit(projected, j + 1) - bit(projected, j);
 
 		if (step != 0)
 			share += step * 0.5 * erfc((j + 0.5 - column) / (sigma * sqrt(2)));
@@ -131,13 +150,22 @@ gray_share(const struct projected_pattern *projected, double column)
 }
 
 double
+projected_pattern_level(const struct projected_pattern *projected, double share)
+{
+	return projected->dark + (projected->bright - projected->dark) * share;
+}
+
+double
 projected_pattern_at(const struct projected_pattern *projected, double column)
 {
-	switch (projected->pattern->role) {
+	enum manifest_role role = projected->pattern->role;
+
+	if (role == ROLE_PHASE && projected->pattern->wave == WAVE_SQUARE)
+		role = ROLE_GRAY;
+	switch (role) {
 	case ROLE_GRAY:
 	case ROLE_GRAY_INVERSE:
-		return projected->dark +
-		    (projected->bright - projected->dark) * gray_share(projected, column);
+		return projected_pattern_level(projected, bright_share(projected, column));
 	case ROLE_FLAT:
 		return projector_output(projected->response, projected->response->mean);
 	case ROLE_WHITE:

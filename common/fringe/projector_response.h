@@ -1,6 +1,7 @@
 /*
  * The grey levels that a projector sends for each image of a measurement (methods §1): sinusoids
- * through its response and out of focus, Gray code out of focus, flat images. In double.
+ * through its response and out of focus, square waves and Gray code out of focus, flat images.
+ * In double.
  */
 #ifndef PROJECTOR_RESPONSE_H
 #define PROJECTOR_RESPONSE_H
@@ -26,7 +27,7 @@ int projector_response_complete(struct projector_response *, double full);
 struct projected_pattern {
 	const struct projector_response *response;
 	const struct pattern *pattern;
-	double dark, bright;		/* levels of Gray code and flat images */
+	double dark, bright;		/* levels of patterns of two levels, and of flat images */
 	double shift_rad;
 	size_t harmonics;		/* sum of harmonic[m] cos(m theta); 0: not used */
 	double harmonic[PROJECTOR_HARMONICS];
@@ -34,7 +35,10 @@ struct projected_pattern {
 
 void projected_pattern_init(struct projected_pattern *, const struct projector_response *,
     const struct pattern *);
-/* The grey level at a projector column (or row); column j covers j - 1/2 to j + 1/2. */
+/* The grey level where the bright pixels of a pattern of two levels contribute this share. */
+double projected_pattern_level(const struct projected_pattern *, double share);
+/* The grey level at a projector column (or row) of any pattern that is not dithered; column j
+ * covers j - 1/2 to j + 1/2. */
 double projected_pattern_at(const struct projected_pattern *, double column);
 
 #endif

@@ -56,6 +56,7 @@ PIPELINES = {
 	"spooled": "cat {i}/set.tif | @fringepipe framecat - -o OLD.nrrd",
 	"chain": "@fringepipe -j 3 -q phasewrap -n 3 --period 8,9 {i}/png , gauss , unwrap2f , "
 		"phase2depth --ref {i}/reference.nrrd -c 2 , normals , shade -o OLD.png",
+	"windows": "@fringepipe -q wff --sigma 3 {i}/wrapped.nrrd -o OLD.nrrd",
 	"spatial": "@fringepipe -q unwrapq --channel phase1 --ref {i}/reference.nrrd {i}/wrapped.nrrd -o OLD.nrrd",
 	"fuse": "@fringepipe -q phasewrap -n 3 --period 8,9 {i}/png , unwrap2f --fuse --all -o OLD.nrrd",
 	"certain": "@fringepipe -q undither3 --keep {i}/dithered.png , holodec --keep -o OLD.nrrd",

@@ -49,7 +49,8 @@ LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 		.period_px = 2 + (double)take_below(&bytes, 5000) / 7, .step = MANIFEST_NO_STEP,
 		.shift_rad = (double)take_below(&bytes, 700) / 100,
 		.bit = (long)take_below(&bytes, 16),
-		.cell_px = 1 + (double)take_below(&bytes, 2000) / 9 };
+		.cell_px = 1 + (double)take_below(&bytes, 2000) / 9,
+		.wave = take_below(&bytes, 2) ? WAVE_SQUARE : WAVE_SINE };
 	int status;
 
 	if (!(response.mean >= 0 && response.mean < 1e6) && !isnan(response.mean))

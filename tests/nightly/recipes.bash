@@ -27,6 +27,7 @@ recipes=(
 	'phasewrap set.nrrd , framecat --channels phase1 , frameinfo --stats'
 	'phasewrap set.nrrd , unwrap2f --fuse --all'
 	'phasewrap set.nrrd , unwrapq --channel phase1'
+	'phasewrap set.nrrd , wff --sigma 4'
 	'holoenc depth.nrrd , holodec'
 	'holoenc depth.nrrd , dither3 -m small , undither3 --keep , holodec --keep'
 	'holoenc depth.nrrd , dither3 , undither3 , holodec'

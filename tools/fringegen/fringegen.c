@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fringe/fringes.px.h"
 #include "fringe/levels.h"
-#include "fringegen.px.h"
 #include "io/safe_file.h"
 #include "wanted.h"
 
@@ -58,15 +58,15 @@ make_fringes(float *restrict level, size_t n, float mean, float amplitude, bool 
 {
 	CPU_SIMD
 	for (size_t u = 0; u < n; u++)
-		level[u] = px_select(square, fringegen_square(level[u], mean, amplitude),
-		    fringegen_sine(level[u], mean, amplitude));
+		level[u] = px_select(square, fringes_square(level[u], mean, amplitude),
+		    fringes_sine(level[u], mean, amplitude));
 }
 
 static void
 make_gray(float *level, size_t n, const struct pattern *pattern)
 {
 	for (size_t u = 0; u < n; u++) {
-		float plane = fringegen_gray((uint)patterns_cell(u, pattern->cell_px),
+		float plane = fringes_gray((uint)patterns_cell(u, pattern->cell_px),
 		    (uint)pattern->bit);
 
 		level[u] = pattern->role == ROLE_GRAY_INVERSE ? 1.0f - plane : plane;
@@ -95,8 +95,8 @@ make_levels(const struct run *run, const struct pattern *pattern, size_t c, floa
 			    (double)priv->spec.stair_levels / 255.0);
 	else {
 		for (size_t u = 0; u < n; u++)
-			level[u] = patterns_turn(u, pattern->period_px, shift_rad);
-		make_fringes(level, n, mean, amplitude, parameters->kind == KIND_SQUARE);
+			level[u] = patterns_turn((double)u, pattern->period_px, shift_rad);
+		make_fringes(level, n, mean, amplitude, pattern->wave == WAVE_SQUARE);
 	}
 	lut_compensate(&priv->lut, parameters->gamma, level, n);
 }
@@ -109,8 +109,8 @@ render(struct run *run, const struct pattern *pattern, struct frame *frame)
 	const struct parameters *parameters = run->parameters;
 	bool down = pattern->axis == 'y';
 	size_t n = down ? frame->head.h : frame->head.w;
-	enum dither how = parameters->kind != KIND_DITHER || pattern->role != ROLE_PHASE ?
-	    DITHER_NONE : (enum dither)parameters->dither;
+	enum dither how = pattern->wave == WAVE_DITHERED ? (enum dither)parameters->dither :
+	    DITHER_NONE;
 	float *level = reallocarray(NULL, n, sizeof(*level));
 	int status = level ? 0 : fail_memory();
 

@@ -81,6 +81,8 @@ wanted_patterns(const struct parameters *p, struct pattern_spec *spec)
 	spec->w = p->size.w;
 	spec->h = p->size.h;
 	spec->family = families[p->kind];
+	spec->wave = p->kind == KIND_SQUARE ? WAVE_SQUARE : p->kind == KIND_DITHER ? WAVE_DITHERED :
+	    WAVE_SINE;
 	spec->gray_cell = p->gray >= 0 ? (enum manifest_cell)p->gray :
 	    p->kind == KIND_GRAY ? CELL_COLUMN : CELL_NONE;
 	spec->bits = (enum pattern_bits)p->bits;

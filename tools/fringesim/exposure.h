@@ -3,6 +3,7 @@
 #define FRINGESIM_EXPOSURE_H
 
 #include "camera.h"
+#include "dithered.h"
 #include "fringe/projector_response.h"
 #include "simulated_scene.h"
 
@@ -10,12 +11,15 @@ struct exposure {
 	const struct camera *camera;
 	const struct simulated_scene *simulated;
 	struct projected_pattern projected;
+	enum dither how;		/* of WAVE_DITHERED */
+	struct dithered dithered;
 	struct camera_capture capture;
 	double ambient;
 	struct frame *out;
 };
 
-/* Fills `out` on all of the run's threads. */
-void exposure_fill(struct run *, const struct exposure *);
+/* Fills `out` on all of the run's threads; the pattern is one of these. -1 after fail(). */
+int exposure_fill(struct run *, struct exposure *, const struct pattern_spec *,
+    const struct patterns *);
 
 #endif

@@ -10,7 +10,7 @@ struct parameters {
 	struct simulated_scene_options scene;
 	struct numbers period, shift;
 	long steps, frames;
-	int axis;
+	int kind, axis, dither;
 	struct pattern_spec spec;	/* as far as options give it */
 	const char *truth, *manifest;
 	struct projector_response response;
@@ -32,9 +32,12 @@ struct priv {
 
 enum { AXIS_X, AXIS_Y, AXIS_BOTH };
 
-static const char *const kinds[] = { "step", "2+1", NULL };	/* enum pattern_family */
+enum kind { KIND_STEP, KIND_TWO_PLUS_ONE, KIND_SQUARE, KIND_DITHER };
+
+static const char *const kinds[] = { "step", "2+1", "square", "dither", NULL };
 static const char *const axes[] = { "x", "y", "both", NULL };
 static const char *const scenes[] = { "plane", "tilt", "steps", "sphere", "relief", "file", NULL };
+static const char *const dithers[] = { "bayer", "fs", "fs-serpentine", NULL };
 static const char *const depths[] = { "8", "12", "16", "float", NULL };
 
 static const struct opt options[] = {
@@ -44,8 +47,10 @@ static const struct opt options[] = {
 	{ 'n', "steps", "N", OPT_INTEGER, AT(steps), NULL, 3, 1000, NULL, "3 if not given", NULL },
 	{ 0, "shift", "DEG,...", OPT_ANGLES, AT(shift), NULL, -3600, 3600, NULL,
 	  "own shifts; -120,0,120 for 3 steps, else 360 n/N", NULL },
-	{ 'k', "kind", "WORD", OPT_WORD, AT(spec.family), "step", 0, 0, NULL,
-	  "equal steps, or sin, cos and flat", kinds },
+	{ 'k', "kind", "WORD", OPT_WORD, AT(kind), "step", 0, 0, NULL,
+	  "equal steps, of sinusoids or in two levels, or sin, cos and flat", kinds },
+	{ 0, "dither", "WORD", OPT_WORD, AT(dither), "fs-serpentine", 0, 0, NULL,
+	  "how -k dither does it", dithers },
 	{ 'a', "axis", "WORD", OPT_WORD, AT(axis), "x", 0, 0, NULL, "phase varies along", axes },
 	{ 'g', "gray", "WORD", OPT_WORD, AT(spec.gray_cell), NULL, 0, 0, NULL,
 	  "Gray planes behind the fringes, which count", manifest_cells },
@@ -109,6 +114,9 @@ choose_patterns(const struct parameters *parameters, const struct rig *rig, stru
 	spec->bits = BITS_8;		/* the projector's; with 1 the captures would be marked */
 	spec->w = (size_t)rig->projector_px[0];
 	spec->h = (size_t)rig->projector_px[1];
+	spec->family = parameters->kind == KIND_TWO_PLUS_ONE ? FAMILY_SIN_COS_FLAT : FAMILY_SHIFTS;
+	spec->wave = parameters->kind == KIND_SQUARE ? WAVE_SQUARE :
+	    parameters->kind == KIND_DITHER ? WAVE_DITHERED : WAVE_SINE;
 	memcpy(spec->along, rig->used, sizeof(spec->along));
 	if (patterns_shifts(spec, &parameters->shift, parameters->steps) < 0 ||
 	    patterns_periods(spec, &parameters->period, &(struct numbers){ 0 }) < 0)
@@ -122,8 +130,14 @@ check_use(const struct run *run)
 	const struct parameters *parameters = run->parameters;
 	const struct pattern_spec *spec = &parameters->spec;
 
-	if (spec->family != FAMILY_SHIFTS && (parameters->shift.n || parameters->steps > 0))
+	if (parameters->kind == KIND_TWO_PLUS_ONE &&
+	    (parameters->shift.n || parameters->steps > 0))
 		return fail_usage("--kind", "2+1 takes neither --steps nor --shift");
+	if (parameters->dither != DITHER_FS_SERPENTINE && parameters->kind != KIND_DITHER)
+		return fail_usage("--dither", "needs --kind dither");
+	if (parameters->kind == KIND_DITHER && parameters->response.defocus_px > DITHERED_SIGMA)
+		return fail_usage("--defocus", "is at most %d px for dithered patterns, not %g",
+		    DITHERED_SIGMA, parameters->response.defocus_px);
 	if (spec->inverse && spec->gray_cell == CELL_NONE)
 		return fail_usage("--inverse", "needs --gray");
 	if (parameters->axis == AXIS_BOTH && parameters->scene.ref_plane.n)
@@ -149,6 +163,7 @@ init(struct run *run)
 	struct priv *priv = run->priv;
 	bool along[2] = { parameters->axis != AXIS_Y, parameters->axis != AXIS_X };
 
+	priv->simulated.both = parameters->kind == KIND_DITHER;
 	run->body = &body;
 	priv->response = parameters->response;
 	if (check_use(run) < 0 || projector_response_complete(&priv->response,
@@ -185,7 +200,8 @@ expose(struct run *run, struct camera_capture capture)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct exposure exposure = { .camera = &parameters->camera,
-		.simulated = &priv->simulated, .capture = capture, .ambient = parameters->ambient };
+		.simulated = &priv->simulated, .capture = capture, .ambient = parameters->ambient,
+		.how = (enum dither)parameters->dither };
 	struct frame_head head;
 	int status;
 
@@ -201,8 +217,10 @@ expose(struct run *run, struct camera_capture capture)
 	}
 	projected_pattern_init(&exposure.projected, &priv->response,
 	    &priv->patterns.pattern[capture.image]);
-	exposure_fill(run, &exposure);
-	return run_emit(run, exposure.out);
+	if (exposure_fill(run, &exposure, &priv->spec, &priv->patterns) == 0)
+		return run_emit(run, exposure.out);
+	frame_free(exposure.out);
+	return -1;
 }
 
 /* ---- measurements ---- */

@@ -81,7 +81,7 @@ ortho_look(const struct rig *rig, const struct rig_pose *pose, double x, double 
 		const double *plane = rig->ref_plane[k];
 		double phase = plane[0] + plane[1] * x + plane[2] * y + point->depth / rig->c;
 
-		point->column[k] = rig->used[k] ? rig->period_px * phase / TWO_PI : NAN;
+		point->column[k] = rig->used[k] ? rig->period_px * phase / TWO_PI : k ? y : x;
 		if (rig->used[k] && !in_projector(rig, point->column, k))
 			point->lit = false;
 	}

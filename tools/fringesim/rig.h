@@ -38,7 +38,8 @@ struct rig_point {
 	double X[3];			/* mm from the first pixel, height; pinhole: world */
 	double depth;			/* height; pinhole: along the camera's axis */
 	double painted[2];		/* scene coordinates */
-	double column[2];		/* projector column and row, or NaN */
+	double column[2];		/* projector column and row, or NaN; orthographic, along an
+					 * axis without fringes: the picture's */
 };
 
 /* The point of the pixel (x, y) of the picture. */

@@ -188,7 +188,8 @@ new_view(struct simulated_scene *simulated)
 	    size_multiply(n, sizeof(double), &bytes) < 0)
 		return -1;
 	for (int k = 0; k < 2; k++)
-		if (simulated->rig.used[k] && !(simulated->column[k] = malloc(bytes)))
+		if ((simulated->rig.used[k] || simulated->both) &&
+		    !(simulated->column[k] = malloc(bytes)))
 			return fail_memory();
 	simulated->share = malloc(n * sizeof(*simulated->share));
 	simulated->visibility = malloc(n);

@@ -27,8 +27,10 @@ struct simulated_scene {
 	struct frame *albedo;		/* one channel */
 	double white;			/* its sample that is 1 */
 	uint32_t seed;			/* of painted noise */
+	bool both;			/* both of column[] are wanted; set before it is opened */
 	bool projector_given;		/* its size was given, not assumed */
-	/* what the pixels see, row by row; column[k] is NULL along an axis without fringes. */
+	/* what the pixels see, row by row; column[k] is NULL along an axis without fringes, but
+	 * for `both`. */
 	double *column[2];		/* projector column and row */
 	double *share;			/* of the light that the surface sends back */
 	unsigned char *visibility;

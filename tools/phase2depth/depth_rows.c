@@ -24,16 +24,35 @@ above_plane(const float *restrict phase, double a, double b, float *restrict out
 		out[x] = phase2depth_above_plane(phase[x], a + b * (double)x);
 }
 
+static void
+half_turns_ref(const float *restrict phase, const float *restrict ref, float *restrict out,
+    size_t w)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		out[x] = phase2depth_half_turn(phase2depth_above(phase[x], ref[x]));
+}
+
+static void
+half_turns_plane(const float *restrict phase, double a, double b, float *restrict out, int w)
+{
+	CPU_SIMD
+	for (int x = 0; x < w; x++)
+		out[x] = phase2depth_half_turn_plane(phase[x], a + b * (double)x);
+}
+
 void
 depth_rows_above(const struct depthfit *above, const struct frame *in, float *out, size_t y)
 {
 	const float *phase = frame_floats(in, above->phase, y);
 
 	if (above->ref == NO_CHANNEL)
-		above_plane(phase, above->plane[0] + above->plane[2] * (double)y, above->plane[1],
-		    out, (int)in->head.w);
+		(above->wrapped ? half_turns_plane : above_plane)(phase,
+		    above->plane[0] + above->plane[2] * (double)y, above->plane[1], out,
+		    (int)in->head.w);
 	else
-		above_ref(phase, frame_floats(in, above->ref, y), out, in->head.w);
+		(above->wrapped ? half_turns_ref : above_ref)(phase,
+		    frame_floats(in, above->ref, y), out, in->head.w);
 }
 
 /* sum becomes (sum + c) d, within limits. */
@@ -80,7 +99,8 @@ depth_row(const struct phase2depth *priv, const struct frame *in, struct frame *
 static bool
 is_plain(const struct depthfit *above)
 {
-	return above->ref == NO_CHANNEL && above->degree == 1 && above->c_map[0] == NO_CHANNEL;
+	return !above->wrapped && above->ref == NO_CHANNEL && above->degree == 1 &&
+	    above->c_map[0] == NO_CHANNEL;
 }
 
 static void

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "depth_rows.h"
+#include "half_turn.h"
 #include "optics/sensor_crop.h"
 
 /* ---- what is known ---- */
@@ -57,12 +58,10 @@ find_reference(struct run *run, const struct frame_head *head, const char *ref,
 	struct numbers plane;
 	int status;
 
-	if (run_channel(run, head, "absphase", &fit->phase) < 0)
+	if (half_turn_channels(run, head, fit->wrapped, &fit->phase, &fit->ref) < 0)
 		return -1;
-	fit->ref = NO_CHANNEL;
 	if (ref && strcmp(ref, "ideal"))
-		return run_second_input(run, head, "ref", "absphase", &fit->ref) < 0 ? -1 :
-		    check_alike(run, head);
+		return check_alike(run, head);
 	if (run_numbers(run, ref_plane, head, "ref_plane_rad", &plane) < 0)
 		return -1;
 	if (plane.n == 3)
@@ -128,6 +127,9 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 	if (!calibrated && !ref && !plane->n)
 		return fail_usage(NULL, "say --ref FILE (the absolute phase of a plane), --ref "
 		    "ideal (a plane by formula) or --calib FILE (of camera and projector)");
+	if (calibrated && options->wrapped)
+		return fail_usage("--wrapped", "is only for --ref: coordinates need an absolute "
+		    "phase");
 	if (calibrated && (ref || plane->n || c->n || options->c_map || fit->n))
 		return fail_usage(ref ? "--ref" : plane->n ? "--ref-plane" : c->n ? "--c" :
 		    options->c_map ? "--c-map" : "--fit-c", "gives depth over a reference plane, "
@@ -157,6 +159,7 @@ int
 depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_options *options,
     const struct numbers *origin, const struct frame_head *in, struct frame_head *out)
 {
+	fit->wrapped = options->wrapped;
 	if (find_reference(run, in, options->ref, &options->ref_plane, origin, fit) < 0)
 		return -1;
 	if (options->fit_c.n)
@@ -201,14 +204,16 @@ depthfit_compare(const struct depthfit *fit, const struct frame *in, struct dept
 }
 
 void
-depthfit_warn(const struct depthfit_same *same)
+depthfit_warn(const struct depthfit_same *same, bool wrapped)
 {
 	if (same->whole && !same->broken)
 		warn("--ref", "holds whole numbers only, as captured images do: wanted is the "
-		    "absolute phase of the plane in radians, as unwrap2f writes it");
+		    "%s phase of the plane in radians, as %s writes it", wrapped ? "wrapped" :
+		    "absolute", wrapped ? "phasewrap" : "unwrap2f");
 	else if (same->equal && !same->differs)
-		warn("--ref", "is the same absolute phase as the input, so that all depths are 0: "
-		    "wanted is that of the plane alone, captured without the object");
+		warn("--ref", "is the same %s phase as the input, so that all depths are 0: "
+		    "wanted is that of the plane alone, captured without the object", wrapped ?
+		    "wrapped" : "absolute");
 }
 
 /* ---- finding c ---- */

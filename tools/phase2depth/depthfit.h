@@ -12,6 +12,7 @@
 
 struct depthfit {
 	size_t phase, ref;		/* channels; ref = NO_CHANNEL: the ideal plane */
+	bool wrapped;			/* the phases are: they differ by less than half a turn */
 	double plane[3]; /* PHI_ref = a + b column + c row, of the frame's own pixels */
 	size_t degree;			/* z = c1 d + .. + c_degree d^degree */
 	double c[DEPTHFIT_COEFFICIENTS];
@@ -31,6 +32,7 @@ struct depthfit_options {
 	struct numbers ref_plane, c;	/* win over the keys ref_plane_rad, c_mm_per_rad */
 	struct numbers fit_c;		/* known depths in mm, or none */
 	long degree;
+	bool wrapped;
 };
 
 /* What cannot be meant together; calibrated: the reference is not used at all. -1 after fail(). */
@@ -42,7 +44,7 @@ int depthfit_plan(struct run *, struct depthfit *, const struct depthfit_options
 void depthfit_compare(const struct depthfit *, const struct frame *, struct depthfit_same *,
     size_t y0, size_t y1);
 /* The run is over: warns where the reference was the input itself in all frames, or an image. */
-void depthfit_warn(const struct depthfit_same *);
+void depthfit_warn(const struct depthfit_same *, bool wrapped);
 /* Keeps one measurement; takes ownership of the frame. 0 or -1 after fail(). */
 int depthfit_add(struct frame *, const struct depthfit_options *, struct depthfit *);
 /*

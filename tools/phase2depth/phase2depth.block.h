@@ -7,6 +7,7 @@
 /* Depth above a reference plane. */
 struct phase2depth_plane_block {
 	uint phase, ref, degree;
+	uint wrapped;	/* 1: the phases are */
 	uint mapped[PHASE2DEPTH_POWERS], map[PHASE2DEPTH_POWERS];	/* 1: c is a plane */
 	float c[PHASE2DEPTH_POWERS];
 	float least, most;

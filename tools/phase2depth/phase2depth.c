@@ -1,4 +1,4 @@
-/* Absolute phase to depth over a reference plane, or to coordinates through a calibration. */
+/* Phase to depth over a reference plane, or to coordinates through a calibration. */
 #include "phase2depth.h"
 
 #include <float.h>
@@ -25,6 +25,8 @@ static const char *const axes[] = { "x", "y", NULL };
 static const struct opt options[] = {
 	{ 'r', "ref", "FILE", OPT_FRAME, AT(plane.ref), NULL, 0, 0, NULL,
 	  "absolute phase of the reference plane, or ideal: a plane by formula", ref_words },
+	{ 0, "wrapped", NULL, OPT_FLAG, AT(plane.wrapped), NULL, 0, 0, NULL,
+	  "the phases are wrapped ones that differ by less than half a turn", NULL },
 	{ 0, "ref-plane", "A,B,C", OPT_NUMBERS, AT(plane.ref_plane), NULL, 0, 0, "rad",
 	  "the ideal plane's phase a + b x + c y at full-frame pixels (key ref_plane_rad)", NULL },
 	{ 'c', "c", "C1[,C2...]", OPT_NUMBERS, AT(plane.c), NULL, 0, 0, "mm/rad",
@@ -129,7 +131,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	const char *result = priv->calibrated ? "x y z" : "depth";
 	int status;
 
-	if (check_anchor(run, in) < 0)
+	if (!parameters->plane.wrapped && check_anchor(run, in) < 0)
 		return -1;
 	if (!priv->calibrated)
 		status = depthfit_plan(run, &priv->above, &parameters->plane,
@@ -139,6 +141,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out) <
 		    0 ? -1 : plausible_plan(&priv->plausible, &priv->calib, &priv->rays, in);
 	return status < 0 ? -1 : passthrough_plan(run, &priv->passthrough, out, result,
+	    parameters->plane.wrapped ? "phase absphase residual depth x y z" :
 	    "absphase residual depth x y z", "");
 }
 
@@ -148,6 +151,11 @@ fit_frame(struct run *run, struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct phase2depth *priv = run->priv;
 
+	if (parameters->plane.wrapped &&
+	    half_turn_survey(run, in, &priv->above, &priv->jumps) < 0) {
+		frame_free(in);
+		return -1;
+	}
 	return depthfit_add(in, &parameters->plane, &priv->above);
 }
 
@@ -160,7 +168,17 @@ fit_end(struct run *run)
 	return depthfit_finish(run, &parameters->plane, &priv->above);
 }
 
+static int
+survey(struct run *run, const struct frame *in)
+{
+	struct phase2depth *priv = run->priv;
+
+	return half_turn_survey(run, in, &priv->above, &priv->jumps);
+}
+
 static const struct body map = { .rows = rows, .after = after, .passes = phase2depth_passes };
+static const struct body wrapped = { .survey = survey, .rows = rows, .after = after,
+	.passes = phase2depth_passes };
 static const struct body fit = { .frame = fit_frame, .end = fit_end };
 
 /* Options of the one way of measuring have no meaning in the other. */
@@ -190,7 +208,7 @@ init(struct run *run)
 		    "between", parameters->min_depth, parameters->max_depth);
 	priv->least = isnan(parameters->min_depth) ? -FLT_MAX : (float)parameters->min_depth;
 	priv->most = isnan(parameters->max_depth) ? FLT_MAX : (float)parameters->max_depth;
-	run->body = parameters->plane.fit_c.n ? &fit : &map;
+	run->body = parameters->plane.fit_c.n ? &fit : parameters->plane.wrapped ? &wrapped : &map;
 	priv->calibrated = parameters->calib;
 	priv->plausible.limited = !isnan(parameters->min_depth) || !isnan(parameters->max_depth);
 	return parameters->calib ? plausible_calib(&priv->plausible, parameters->calib,
@@ -203,7 +221,9 @@ end(struct run *run)
 	struct phase2depth *priv = run->priv;
 
 	if (!fail_message() && !priv->on_device)	/* every frame of the input was seen */
-		depthfit_warn(&priv->same);
+		depthfit_warn(&priv->same, priv->above.wrapped);
+	if (!fail_message())
+		half_turn_warn(&priv->jumps);
 	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);

@@ -21,5 +21,7 @@ main()
 	ref = gpu_in4(at.b.ref, x, y);
 	for (int i = 0; i < 4; i++)
 		d[i] = phase2depth_above(phase[i], ref[i]);
+	for (int i = 0; i < 4 && at.b.wrapped != 0; i++)
+		d[i] = phase2depth_half_turn(d[i]);
 	gpu_out4(0, x, y, depth_of(at.b, d, x, y));
 }

@@ -4,6 +4,7 @@
 #define PHASE2DEPTH_H
 
 #include "depthfit.h"
+#include "half_turn.h"
 #include "optics/calib.h"
 #include "plausible.h"
 #include "run/passthrough.h"
@@ -16,6 +17,7 @@ struct phase2depth {
 	struct passthrough passthrough;	/* channels that go through behind the result */
 	float least, most;		/* limits of depth */
 	struct depthfit above;		/* the reference: phase above it, and c */
+	struct half_turn_jumps jumps;	/* of wrapped phases */
 	struct depthfit_same same;	/* is the reference the input itself? */
 	struct calib calib;
 	struct triangulation rays;

@@ -11,6 +11,27 @@ phase2depth_above(float phase, float ref)
 	return px_select(px_isnan(phase) || px_isnan(ref), PX_NAN, phase - ref);
 }
 
+/* 2 pi in two parts: a few whole turns of the first are exact. */
+#define PHASE2DEPTH_TURN 6.28125f
+#define PHASE2DEPTH_TURN_REST 0.0019353071795864769f
+
+/* Whole turns that bring d radians into (-pi, pi]. */
+PX_FN float
+phase2depth_turns(float d)
+{
+	return 0.0f - px_floor(0.5f - d * (0.5f / PX_PI));
+}
+
+/* The difference of two wrapped phases within half a turn either way, (-pi, pi]. */
+PX_FN float
+phase2depth_half_turn(float d)
+{
+	PX_F turns = phase2depth_turns(d);
+	PX_F rest = (d - turns * PHASE2DEPTH_TURN) - turns * PHASE2DEPTH_TURN_REST;
+
+	return px_select(px_isnan(d), PX_NAN, rest);
+}
+
 /* Shaders for devices without doubles define PHASE2DEPTH_NO_DOUBLES. */
 #ifndef PHASE2DEPTH_NO_DOUBLES
 /* The same for an ideal plane; one rounding. */
@@ -18,6 +39,19 @@ PX_FN float
 phase2depth_above_plane(float phase, double plane)
 {
 	return px_select(px_isnan(phase), PX_NAN, px_float(px_double(phase) - plane));
+}
+#endif
+
+#ifndef PHASE2DEPTH_NO_DOUBLES
+/* A wrapped phase above an ideal plane of many turns, within half a turn either way. */
+PX_FN float
+phase2depth_half_turn_plane(float phase, double plane)
+{
+	PX_D d = px_double(phase) - plane;
+	PX_D turns = px_double(phase2depth_turns(px_float(d)));
+	PX_D turn = px_double(PHASE2DEPTH_TURN) + px_double(PHASE2DEPTH_TURN_REST);
+
+	return px_select(px_isnan(phase), PX_NAN, px_float(d - turns * turn));
 }
 #endif
 

@@ -20,7 +20,9 @@ main()
 	for (int i = 0; i < 4; i++) {
 		PX_D row = at.b.a + at.b.c * double(y), plane = row + at.b.b * double(x + uint(i));
 
-		d[i] = phase2depth_above_plane(phase[i], plane);
+		d[i] = at.b.depth.wrapped != 0
+		    ? phase2depth_half_turn_plane(phase[i], plane)
+		    : phase2depth_above_plane(phase[i], plane);
 	}
 	gpu_out4(0, x, y, depth_of(at.b.depth, d, x, y));
 }

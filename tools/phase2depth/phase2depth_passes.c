@@ -18,6 +18,7 @@ pack_plane(struct passes *passes, const struct phase2depth *priv,
 
 	block->phase = (uint)above->phase;
 	block->degree = (uint)above->degree;
+	block->wrapped = above->wrapped;
 	block->least = priv->least;
 	block->most = priv->most;
 	passes_read(passes, above->phase);

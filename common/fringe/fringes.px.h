@@ -6,7 +6,7 @@
 
 /* cos(2 pi turn), exactly 0 and +-1 at the quarters. */
 PX_FN float
-fringegen_cos(float turn)
+fringes_cos(float turn)
 {
 	PX_F quarter = px_floor(4.0f * turn + 0.5f);
 	PX_F rest = (turn - 0.25f * quarter) * PX_TWO_PI;
@@ -19,22 +19,22 @@ fringegen_cos(float turn)
 
 /* I_n(u) = a + b cos(2 pi u/T + d_n) [Karpinsky 2014 eq 1-3; Liu 2015 eq 2]. */
 PX_FN float
-fringegen_sine(float turn, float mean, float amplitude)
+fringes_sine(float turn, float mean, float amplitude)
 {
-	return mean + amplitude * fringegen_cos(turn);
+	return mean + amplitude * fringes_cos(turn);
 }
 
 /* a + b sgn cos(2 pi u/T + d_n) [thesis 3.7]; the bright half turn holds its lower edge only, so
  * that an even period has as many bright columns as dark ones. */
 PX_FN float
-fringegen_square(float turn, float mean, float amplitude)
+fringes_square(float turn, float mean, float amplitude)
 {
 	return px_select(turn < 0.25f || turn >= 0.75f, mean + amplitude, mean - amplitude);
 }
 
 /* One plane of the reflected binary code of v, 0 or 1. */
 PX_FN float
-fringegen_gray(uint v, uint bit)
+fringes_gray(uint v, uint bit)
 {
 	return px_float(((v ^ (v >> 1)) >> bit) & 1u);
 }
