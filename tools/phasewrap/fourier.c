@@ -232,8 +232,7 @@ find_carrier(struct run *run, const struct phasewrap *wrap, struct fourier *four
 		found.y = given->n > 1 && given->v[1] != 0 ? 1 / given->v[1] : 0;
 	} else {
 		if (axis < 0)
-			along = peaks.best[1].power * peaks.best[1].contrast >
-			    peaks.best[0].power * peaks.best[0].contrast;
+			along = fourier_carrier_better(&peaks.best[1], &peaks.best[0]);
 		if (peaks.best[along].contrast <= 0)
 			return fail_without(run, wrap, &peaks, axis, &fourier->report);
 		found = peaks.best[along].carrier;

@@ -13,12 +13,16 @@
 #define TILE 512	/* pixels along each side of a piece of the image, or less */
 #define TILES 3		/* of them along each side of the image, or less */
 #define LEAST_CYCLES 2.5	/* in a piece: less is the light, not fringes */
+#define MOST 0.334	/* turns a pixel: patterns of compression and colour sensors lie above */
+#define LEAST_POWER 1e-4	/* of the greatest: what has less is none that anybody projects */
+#define CONTRAST 100	/* more makes no peak better */
 #define LEAST_FREQUENCY 1e-6	/* less is none */
 #define RINGS 64	/* of frequencies, each wider than the one before by: */
 #define RING_RATIO 1.25
-#define NEAR 0.35	/* of its frequency: so wide may a peak be */
+#define NEAR 0.35	/* of its frequency: so far from its top may a peak's centre be */
+#define WIDE 0.75	/* likewise: so wide may it be */
 #define HARMONIC 0.15	/* of its frequency: so far a harmonic may be off */
-#define SHARE 0.1	/* of the best peak's power: less is not another pattern */
+#define SHARE 0.2	/* of the best peak's power: less is not another pattern */
 
 /* The power of the frequencies k = 0 .. w / 2 across and l = 0 .. h - 1 (or negative) down. */
 struct spectrum {
@@ -203,21 +207,32 @@ find_rings(struct spectrum *spectrum)
 
 /* ---- peaks ---- */
 
-/* Over the median of its ring, and over what lies a third below and half above it: a trail, whose
- * power falls evenly, has 1. */
+/* Over what lies at so many times and at such a part of its frequency: a trail, whose power falls
+ * evenly, has 1. */
+static double
+contrast_along(const struct spectrum *spectrum, struct fourier_carrier f, double power,
+    double times)
+{
+	double k = f.x * (double)spectrum->w, l = f.y * (double)spectrum->h, below, above;
+	long radius = lround(0.08 * hypot(k, l));
+
+	radius = radius < 1 ? 1 : radius;
+	below = mean_power(spectrum, k / times, l / times, radius);
+	above = mean_power(spectrum, k * times, l * times, radius);
+	if (times * fmax(fabs(f.x), fabs(f.y)) >= 0.5)
+		above = below;
+	return below > 0 && above > 0 ? power / sqrt(below * above) : CONTRAST;
+}
+
+/* The same, near or further aside: the surface may spread the peak; and over the median of its
+ * ring. */
 static double
 contrast(const struct spectrum *spectrum, struct fourier_carrier f, double power)
 {
-	double k = f.x * (double)spectrum->w, l = f.y * (double)spectrum->h;
-	double ring = spectrum->ring[ring_of(f)], most = fmax(fabs(f.x), fabs(f.y));
-	long radius = lround(0.08 * hypot(k, l));
-	double below, above, along;
+	double ring = spectrum->ring[ring_of(f)];
 
-	radius = radius < 1 ? 1 : radius;
-	below = mean_power(spectrum, k / 1.5, l / 1.5, radius);
-	above = mean_power(spectrum, k * 1.5, l * 1.5, radius);
-	along = 1.5 * most < 0.5 ? sqrt(below * above) : below;
-	return fmin(ring > 0 ? power / ring : 0, along > 0 ? power / along : 0);
+	return fmin(ring > 0 ? power / ring : CONTRAST,
+	    fmax(contrast_along(spectrum, f, power, 1.5), contrast_along(spectrum, f, power, 2)));
 }
 
 static bool
@@ -245,7 +260,7 @@ belongs_to(struct fourier_carrier f, struct fourier_carrier of)
 {
 	double size = hypot(of.x, of.y);
 
-	if (distance(f, of) < NEAR * size)
+	if (distance(f, of) < WIDE * size)
 		return true;
 	for (int n = 2; n < 8; n++) {
 		double x = remainder(n * of.x, 1), y = remainder(n * of.y, 1);
@@ -258,10 +273,24 @@ belongs_to(struct fourier_carrier f, struct fourier_carrier of)
 }
 
 /* Texture that falls with frequency may have more power than fringes, but stands out less. */
-static bool
-better(const struct fourier_peak *a, const struct fourier_peak *b)
+bool
+fourier_carrier_better(const struct fourier_peak *a, const struct fourier_peak *b)
 {
-	return a->power * a->contrast > b->power * b->contrast;
+	return a->power * fmin(a->contrast, CONTRAST) > b->power * fmin(b->contrast, CONTRAST);
+}
+
+/* Of all but the light. */
+static double
+greatest_power(const struct spectrum *spectrum)
+{
+	double greatest = 0;
+
+	for (size_t y = 0; y < spectrum->h; y++)
+		for (size_t x = 0; x < spectrum->columns; x++)
+			if (cycles(spectrum, frequency(spectrum, x, y)) >= LEAST_CYCLES)
+				greatest = fmax(
+				    greatest, (double)spectrum->smooth[y * spectrum->columns + x]);
+	return greatest;
 }
 
 /* The best peaks of either direction; of: those that they must not belong to, or NULL. */
@@ -269,6 +298,8 @@ static void
 find_best(const struct spectrum *spectrum, const struct fourier_peak *of,
     struct fourier_peak best[2])
 {
+	double least = LEAST_POWER * greatest_power(spectrum);
+
 	best[0] = best[1] = (struct fourier_peak){ 0 };
 	for (size_t y = 0; y < spectrum->h; y++)
 		for (size_t x = 0; x < spectrum->columns; x++) {
@@ -276,7 +307,8 @@ find_best(const struct spectrum *spectrum, const struct fourier_peak *of,
 				(double)spectrum->smooth[y * spectrum->columns + x], 0 };
 			size_t along = fabs(peak.carrier.y) > peak.carrier.x;
 
-			if (cycles(spectrum, peak.carrier) < LEAST_CYCLES ||
+			if (cycles(spectrum, peak.carrier) < LEAST_CYCLES || peak.power < least ||
+			    fmax(peak.carrier.x, fabs(peak.carrier.y)) > MOST ||
 			    peak.power <
 				FOURIER_CARRIER_LEAST * spectrum->ring[ring_of(peak.carrier)] ||
 			    (of && peak.power < SHARE * fmax(of[0].power, of[1].power)) ||
@@ -284,7 +316,7 @@ find_best(const struct spectrum *spectrum, const struct fourier_peak *of,
 				continue;
 			peak.contrast = contrast(spectrum, peak.carrier, peak.power);
 			if (peak.contrast < FOURIER_CARRIER_LEAST ||
-			    !better(&peak, &best[along]))
+			    !fourier_carrier_better(&peak, &best[along]))
 				continue;
 			if (of &&
 			    ((of[0].contrast > 0 && belongs_to(peak.carrier, of[0].carrier)) ||
@@ -390,10 +422,8 @@ fourier_carrier_find(
 	if (status == 0) {
 		find_best(&spectrum, NULL, peaks->best);
 		find_best(&spectrum, peaks->best, peaks->other);
-		for (int y = 0; y < 2; y++) {
+		for (int y = 0; y < 2; y++)
 			refine(&spectrum, &peaks->best[y], y);
-			refine(&spectrum, &peaks->other[y], y);
-		}
 	}
 	free(spectrum.power);
 	free(spectrum.smooth);

@@ -26,6 +26,8 @@ struct fourier_peaks {
 	struct fourier_peak other[2];	/* the best one of another frequency than those */
 };
 
+/* Has the first more power, weighted by its contrast? */
+bool fourier_carrier_better(const struct fourier_peak *, const struct fourier_peak *);
 /* Memory is short: -1 after fail(). */
 int fourier_carrier_find(struct run *, const struct fourier_signal *, struct fourier_peaks *);
 

@@ -26,14 +26,11 @@ fourier_report_where(const struct fourier_report *report, char text[32])
 
 /* "16 px along x": of fringes, along the axis that they vary along. */
 static const char *
-describe(struct fourier_carrier carrier, char text[PEAK_SIZE])
+describe(struct fourier_carrier carrier, char *text)
 {
-	bool along_y = fabs(carrier.y) > fabs(carrier.x);
+	double x = fabs(carrier.x), y = fabs(carrier.y);
 
-	if (along_y)
-		snprintf(text, PEAK_SIZE, "%.4g px along y", 1 / fabs(carrier.y));
-	else
-		snprintf(text, PEAK_SIZE, "%.4g px along x", 1 / fabs(carrier.x));
+	snprintf(text, PEAK_SIZE, "%.4g px along %c", 1 / fmax(x, y), y > x ? 'y' : 'x');
 	return text;
 }
 
