@@ -20,7 +20,7 @@ struct filter {
 	struct fft *across, *down;	/* down: NULL for lines alone */
 	struct fourier_extend row, column;
 	long first;		/* frequency of the first column of the narrow plane */
-	size_t n;		/* its columns: the frequencies along a line that the window keeps */
+	size_t n;		/* its columns: frequencies that the window keeps */
 	struct fft_complex *narrow;	/* signal->h rows of n; NULL for lines alone */
 	float *window;		/* n, or n columns of down's length each */
 	unsigned char *known;	/* of each line: it has samples enough */
@@ -48,30 +48,50 @@ place(long k, size_t n)
 
 /* ---- forward ---- */
 
-/* The mean of v over `period` samples about each, by its running sum; cyclic, in place. */
+/* The sum of n cyclic samples up to a place that moves on by one: between sums[at] and the next. */
+struct sum_to {
+	size_t at;
+	double turns, part;
+};
+
+static struct sum_to
+sum_to(double place, size_t n, double all)
+{
+	double turns = floor(place / (double)n), rest = place - turns * (double)n;
+	size_t at = (size_t)rest < n ? (size_t)rest : n - 1;
+
+	return (struct sum_to){ at, turns * all, rest - (double)at };
+}
+
+static double
+next_sum(struct sum_to *to, const double *sums, size_t n, double all)
+{
+	double sum = to->turns + sums[to->at] + to->part * (sums[to->at + 1] - sums[to->at]);
+
+	if (++to->at == n) {
+		to->at = 0;
+		to->turns += all;
+	}
+	return sum;
+}
+
+/* The mean of v over `period` samples about each; cyclic, in place. */
 static void
 smooth(float *v, size_t n, double period, double *sums)
 {
-	double half = period / 2, all = 0;
+	double all = 0;
+	struct sum_to from, to;
 
 	for (size_t x = 0; x < n; x++) {
 		sums[x] = all;
 		all += (double)v[x];
 	}
 	sums[n] = all;
-	for (size_t x = 0; x < n; x++) {
-		double at[2] = { (double)x + 0.5 - half, (double)x + 0.5 + half }, sum = 0;
-
-		for (int i = 0; i < 2; i++) {
-			double turns = floor(at[i] / (double)n), rest = at[i] - turns * (double)n;
-			size_t k = (size_t)rest < n ? (size_t)rest : n - 1;
-			double s = turns * all + sums[k] +
-			    (rest - (double)k) * (sums[k + 1] - sums[k]);
-
-			sum += i ? s : -s;
-		}
-		v[x] = (float)(sum / period);
-	}
+	from = sum_to(0.5 - period / 2, n, all);
+	to = sum_to(0.5 + period / 2, n, all);
+	for (size_t x = 0; x < n; x++)
+		v[x] = (float)((next_sum(&to, sums, n, all) - next_sum(&from, sums, n, all)) /
+		    period);
 }
 
 struct line_memory {

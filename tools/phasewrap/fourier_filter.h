@@ -1,7 +1,7 @@
 /*
- * The analytic signal round a carrier: transform, window, transform back (thesis eq. 3.3). Lines are
- * transformed alone, or rows and columns; a line is what the carrier mostly varies along, so that a
- * signal of horizontal fringes is to be turned over before.
+ * The analytic signal round a carrier: transform, window, transform back (thesis eq. 3.3). Lines
+ * are transformed alone, or rows and columns; a line is what the carrier mostly varies along, so
+ * that a signal of horizontal fringes is to be turned over before.
  */
 #ifndef FOURIER_FILTER_H
 #define FOURIER_FILTER_H
