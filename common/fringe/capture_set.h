@@ -30,6 +30,7 @@ struct capture_options {
 	int gray_cell;			/* -1: not given */
 	long flats;			/* trailing flat images; LONG_MIN: not given */
 	int flat;			/* enum capture_flat */
+	size_t operands;		/* files that are given; 0: not known */
 	bool rgb;			/* the three planes of a colour image are three steps */
 };
 

@@ -6,7 +6,6 @@
 #include "fourier_spectrum.h"
 
 #define LEAST_CYCLES 2.5	/* in a piece: less is the light, not fringes */
-#define MOST 0.334	/* turns a pixel: patterns of compression and colour sensors lie above */
 #define LEAST_POWER 1e-4	/* of the greatest: what has less is none that anybody projects */
 #define CONTRAST 100	/* more makes no peak better */
 #define LEAST_FREQUENCY 1e-6	/* less is none */
@@ -46,19 +45,22 @@ contrast(const struct fourier_spectrum *spectrum, struct fourier_carrier f, doub
 static bool
 is_summit(const struct fourier_spectrum *spectrum, size_t x, size_t y)
 {
-	float own = spectrum->smooth[y * spectrum->columns + x];
+	const float *smooth = spectrum->smooth;
+	float own = smooth[y * spectrum->columns + x];
 
 	for (long i = -1; i <= 1; i++)
 		for (long j = -1; j <= 1; j++)
-			if (fourier_spectrum_power(spectrum, spectrum->smooth, (long)x + i, (long)y + j) > own)
+			if (fourier_spectrum_power(spectrum, smooth, (long)x + i, (long)y + j) >
+			    own)
 				return false;
 	return own > 0;
 }
 
+/* A frequency and its negative are the same. */
 static double
 distance(struct fourier_carrier a, struct fourier_carrier b)
 {
-	return hypot(a.x - b.x, a.y - b.y);
+	return fmin(hypot(a.x - b.x, a.y - b.y), hypot(a.x + b.x, a.y + b.y));
 }
 
 /* The same fringes, or a harmonic of them: n times their frequency, or that turned back at what a
@@ -70,13 +72,10 @@ belongs_to(struct fourier_carrier f, struct fourier_carrier of)
 
 	if (distance(f, of) < WIDE * size)
 		return true;
-	for (int n = 2; n < 8; n++) {
-		double x = remainder(n * of.x, 1), y = remainder(n * of.y, 1);
-
-		if (hypot(f.x - x, f.y - y) < n * HARMONIC * size ||
-		    hypot(f.x + x, f.y + y) < n * HARMONIC * size)
+	for (int n = 2; n < 8; n++)
+		if (distance(f, (struct fourier_carrier){ remainder(n * of.x, 1),
+			    remainder(n * of.y, 1) }) < HARMONIC * size)
 			return true;
-	}
 	return false;
 }
 
@@ -95,7 +94,8 @@ greatest_power(const struct fourier_spectrum *spectrum)
 
 	for (size_t y = 0; y < spectrum->h; y++)
 		for (size_t x = 0; x < spectrum->columns; x++)
-			if (fourier_spectrum_cycles(spectrum, fourier_spectrum_frequency(spectrum, x, y)) >= LEAST_CYCLES)
+			if (fourier_spectrum_cycles(spectrum,
+				fourier_spectrum_frequency(spectrum, x, y)) >= LEAST_CYCLES)
 				greatest = fmax(
 				    greatest, (double)spectrum->smooth[y * spectrum->columns + x]);
 	return greatest;
@@ -113,12 +113,12 @@ find_best(const struct fourier_spectrum *spectrum, const struct fourier_peak *of
 		for (size_t x = 0; x < spectrum->columns; x++) {
 			struct fourier_peak peak = { fourier_spectrum_frequency(spectrum, x, y),
 				(double)spectrum->smooth[y * spectrum->columns + x], 0 };
+			double ring = spectrum->ring[fourier_spectrum_ring(peak.carrier)];
 			size_t along = fabs(peak.carrier.y) > peak.carrier.x;
 
-			if (fourier_spectrum_cycles(spectrum, peak.carrier) < LEAST_CYCLES || peak.power < least ||
-			    fmax(peak.carrier.x, fabs(peak.carrier.y)) > MOST ||
-			    peak.power <
-				FOURIER_CARRIER_LEAST * spectrum->ring[fourier_spectrum_ring(peak.carrier)] ||
+			if (fourier_spectrum_cycles(spectrum, peak.carrier) < LEAST_CYCLES ||
+			    fmax(peak.carrier.x, fabs(peak.carrier.y)) > FOURIER_CARRIER_MOST ||
+			    peak.power < least || peak.power < FOURIER_CARRIER_LEAST * ring ||
 			    (of && peak.power < SHARE * fmax(of[0].power, of[1].power)) ||
 			    !is_summit(spectrum, x, y))
 				continue;
@@ -141,14 +141,15 @@ refine(const struct fourier_spectrum *spectrum, struct fourier_peak *peak, bool 
 	double w = (double)spectrum->w, h = (double)spectrum->h;
 	double k0 = peak->carrier.x * w, l0 = peak->carrier.y * h;
 	double radius = NEAR * hypot(peak->carrier.x, peak->carrier.y), k = 0, l = 0, sum = 0;
-	double floor_power = fmax(peak->power / 20, 4 * spectrum->ring[fourier_spectrum_ring(peak->carrier)]);
+	double ring = spectrum->ring[fourier_spectrum_ring(peak->carrier)];
+	double least = fmax(peak->power / 20, 4 * ring);
 
 	for (long i = -(long)(radius * w); i <= (long)(radius * w); i++)
 		for (long j = -(long)(radius * h); j <= (long)(radius * h); j++) {
-			double power = (double)fourier_spectrum_power(spectrum, spectrum->smooth, lround(k0) + i,
-					   lround(l0) + j) -
-			    floor_power;
+			double power = (double)fourier_spectrum_power(spectrum, spectrum->smooth,
+			    lround(k0) + i, lround(l0) + j);
 
+			power -= least;
 			if (power <= 0 || hypot((double)i / w, (double)j / h) > radius)
 				continue;
 			k += power * (double)i;

@@ -15,6 +15,10 @@ struct run;
 /* From where on it stands out; noise and texture reach a third of it (tests). */
 #define FOURIER_CARRIER_LEAST 10
 
+/* In turns a pixel along either axis: above are patterns of compression and colour sensors, which
+ * are not looked at. */
+#define FOURIER_CARRIER_MOST 0.334
+
 /* A peak of the spectrum; contrast 0: there is none. */
 struct fourier_peak {
 	struct fourier_carrier carrier;	/* its centre of mass */

@@ -7,21 +7,24 @@
 #define ORDER 8		/* coefficients at most: four waves, or fewer and their trend */
 #define PER_SAMPLE 8	/* samples that a hole of one more wants to be predicted from */
 #define LEAST_FIT 16
+#define LEAST 12		/* samples that are predicted from */
 
 size_t
 fourier_extend_memory(const struct fourier_extend *extend)
 {
-	/* both predictions of a hole; the line's end; forward and backward errors */
-	return 2 * extend->channels * extend->total + 3 * extend->channels * extend->fit;
+	/* both predictions of a hole; forward and backward errors; the ends at its sides */
+	return extend->channels * (2 * extend->total + 4 * extend->fit);
 }
 
 /* ---- one end ---- */
 
-/* The end of the known samples before a hole, seen from the hole. */
+/* The end of the known samples before a hole, seen from the hole, and how they go on. */
 struct end {
 	size_t n;		/* of them */
-	float *v;		/* channels x n, the nearest one last, less their mean */
+	float *v;		/* channels x n, the nearest one last, less the mean */
 	float mean[2];
+	size_t order;
+	double a[ORDER + 1];
 };
 
 /* Prediction coefficients: v[i] is about -sum a[k] v[i - k]. Common to both channels. */
@@ -65,13 +68,11 @@ find_coefficients(const struct end *end, size_t channels, size_t order, float *e
 	}
 }
 
-/* Writes the n samples that follow into `to`, channel after channel. */
+/* Finds how the samples go on. */
 static void
-predict(const struct fourier_extend *extend, struct end *end, size_t n, float *errors, float *to)
+fit(const struct fourier_extend *extend, struct end *end, float *errors)
 {
-	size_t order = end->n / 3 < ORDER ? end->n / 3 : ORDER;
-	double a[ORDER + 1];
-
+	end->order = end->n / 3 < ORDER ? end->n / 3 : ORDER;
 	for (size_t c = 0; c < extend->channels; c++) {
 		float *v = end->v + c * end->n, sum = 0;
 
@@ -81,19 +82,44 @@ predict(const struct fourier_extend *extend, struct end *end, size_t n, float *e
 		for (size_t i = 0; i < end->n; i++)
 			v[i] -= end->mean[c];
 	}
-	find_coefficients(end, extend->channels, order, errors, a);
+	find_coefficients(end, extend->channels, end->order, errors, end->a);
+}
+
+/* Too few samples for that go on as those behind the hole do, or, without such, stay as they are.
+ * False where they are too few to go on. */
+static bool
+borrow(const struct fourier_extend *extend, struct end *end, const struct end *other)
+{
+	if (other->n >= LEAST && end->n < other->order)
+		return false;
+	end->order = other->n >= LEAST ? other->order : 0;
+	memcpy(end->a, other->a, sizeof(end->a));
+	for (size_t c = 0; c < extend->channels; c++) {
+		float *v = end->v + c * end->n;
+
+		end->mean[c] = end->order ? other->mean[c] : v[end->n - 1];
+		for (size_t i = 0; i < end->n; i++)
+			v[i] -= end->mean[c];
+	}
+	return true;
+}
+
+/* Writes the n samples that follow into `to`, channel after channel. */
+static void
+predict(const struct fourier_extend *extend, const struct end *end, size_t n, float *to)
+{
 	for (size_t c = 0; c < extend->channels; c++) {
 		const float *v = end->v + c * end->n;
 		float last[ORDER + 1] = { 0 };	/* the latest first */
 
-		for (size_t k = 0; k < order; k++)
+		for (size_t k = 0; k < end->order; k++)
 			last[k] = v[end->n - 1 - k];
 		for (size_t i = 0; i < n; i++) {
 			float next = 0;
 
-			for (size_t k = 1; k <= order; k++)
-				next -= (float)a[k] * last[k - 1];
-			memmove(last + 1, last, (ORDER) * sizeof(*last));
+			for (size_t k = 1; k <= end->order; k++)
+				next -= (float)end->a[k] * last[k - 1];
+			memmove(last + 1, last, ORDER * sizeof(*last));
 			last[0] = next;
 			to[c * n + i] = next + end->mean[c];
 		}
@@ -115,52 +141,68 @@ share(const struct fourier_extend *extend, size_t i, size_t n)
 	return at <= 0 ? 1 : at >= 1 ? 0 : (1 + cosf((float)M_PI * at)) * 0.5f;
 }
 
-/* The known samples next to a hole at place `at` and on, going by step +1 or -1 away from it. */
+/* The samples next to a hole, at place `at` and on, going by step +1 or -1 away from it; known: NULL
+ * where all up to `stop` are. */
 static struct end
 find_end(const struct fourier_extend *extend, const float *line, const unsigned char *known,
-    size_t at, bool rising, size_t hole, float *memory)
+    size_t at, size_t stop, size_t hole, float *memory)
 {
-	size_t most = extend->fit, n = 0;
-	struct end end = { 0, memory, { 0 } };
+	size_t most = extend->fit, n = 0, all = (stop > at ? stop - at : at - stop) + 1;
+	struct end end = { .v = memory };
 
 	if (most > LEAST_FIT + PER_SAMPLE * hole)
 		most = LEAST_FIT + PER_SAMPLE * hole;
-	while (n < most && (rising ? at + n < extend->n : n <= at) &&
-	    known[rising ? at + n : at - n])
+	if (most > all)
+		most = all;
+	while (n < most && (!known || known[stop > at ? at + n : at - n]))
 		n++;
 	end.n = n;
 	for (size_t c = 0; c < extend->channels; c++)
 		for (size_t i = 0; i < n; i++)
 			end.v[c * n + n - 1 - i] =
-			    line[c * extend->total + (rising ? at + i : at - i)];
+			    line[c * extend->total + (stop > at ? at + i : at - i)];
 	return end;
 }
 
-/* Fills n samples from place `first` on, cyclically, between known ones at `left` and `right`. */
+/* A hole: n samples from place `first` on, cyclically. */
+struct hole {
+	size_t first, n;
+	struct end before, after;
+};
+
 static void
-fill_hole(const struct fourier_extend *extend, float *line, const unsigned char *known,
-    size_t first, size_t n, size_t left, size_t right, float *memory)
+fill_hole(const struct fourier_extend *extend, float *line, struct hole *hole, float *memory)
 {
-	size_t channels = extend->channels, total = extend->total;
+	size_t channels = extend->channels, total = extend->total, n = hole->n;
 	size_t made = n < 2 * extend->reach ? n : extend->reach;
 	float *before = memory, *after = memory + channels * total;
-	float *at_end = after + channels * total, *errors = at_end + channels * extend->fit;
-	struct end end;
+	float *errors = after + channels * total;
+	bool two[2] = { true, true };
 
-	end = find_end(extend, line, known, left, false, n, at_end);
-	predict(extend, &end, made, errors, before);
-	end = find_end(extend, line, known, right, true, n, at_end);
-	predict(extend, &end, made, errors, after);
+	if (hole->before.n >= LEAST)
+		fit(extend, &hole->before, errors);
+	if (hole->after.n >= LEAST)
+		fit(extend, &hole->after, errors);
+	if (hole->before.n < LEAST)
+		two[0] = borrow(extend, &hole->before, &hole->after);
+	if (hole->after.n < LEAST)
+		two[1] = borrow(extend, &hole->after, &hole->before);
+	predict(extend, &hole->before, two[0] ? made : 0, before);
+	predict(extend, &hole->after, two[1] ? made : 0, after);
 	for (size_t i = 0; i < n; i++) {
-		size_t back = n - 1 - i, x = (first + i) % total;
+		size_t back = n - 1 - i, x = (hole->first + i) % total;
 		float a = share(extend, i + 1, n), b = share(extend, back + 1, n);
 
+		if (!two[0] || !two[1]) {
+			a = two[0] ? (made == n ? 1 : a) : 0;
+			b = two[1] ? (made == n ? 1 : b) : 0;
+		}
 		for (size_t c = 0; c < channels; c++) {
 			float v = extend->rest;
 
-			if (i < made)
+			if (i < made && two[0])
 				v += a * (before[c * made + i] - extend->rest);
-			if (back < made)
+			if (back < made && two[1])
 				v += b * (after[c * made + back] - extend->rest);
 			line[c * total + x] = v;
 		}
@@ -171,7 +213,10 @@ void
 fourier_extend_line(const struct fourier_extend *extend, float *line, const unsigned char *known,
     float *memory)
 {
-	size_t first = 0, last = extend->n, n = extend->n, total = extend->total, hole = 0;
+	size_t first = 0, last = extend->n, n = extend->n, total = extend->total, holes = 0;
+	float *at = memory + 4 * extend->channels * extend->fit + 2 * extend->channels * total;
+	float *at_before = at - 2 * extend->channels * extend->fit;
+	float *at_after = at - extend->channels * extend->fit;
 
 	while (first < n && !known[first])
 		first++;
@@ -182,14 +227,28 @@ fourier_extend_line(const struct fourier_extend *extend, float *line, const unsi
 	}
 	while (!known[last - 1])
 		last--;
+	/* each hole sees those before it as filled */
 	for (size_t x = first; x < last; x++) {
 		if (!known[x])
-			hole++;
-		if (known[x] && hole) {
-			fill_hole(extend, line, known, x - hole, hole, x - hole - 1, x, memory);
-			hole = 0;
+			holes++;
+		if (known[x] && holes) {
+			struct hole hole = { .first = x - holes, .n = holes };
+
+			hole.before = find_end(
+			    extend, line, NULL, hole.first - 1, first, holes, at_before);
+			hole.after = find_end(
+			    extend, line, known, x, last - 1, holes, at_after);
+			fill_hole(extend, line, &hole, memory);
+			holes = 0;
 		}
 	}
-	if (total - last + first > 0)
-		fill_hole(extend, line, known, last, total - last + first, last - 1, first, memory);
+	holes = total - last + first;
+	if (holes > 0) {
+		struct hole hole = { .first = last, .n = holes };
+
+		hole.before = find_end(extend, line, NULL, last - 1, first, holes, at_before);
+		hole.after = find_end(
+		    extend, line, NULL, first, last - 1, holes, at_after);
+		fill_hole(extend, line, &hole, memory);
+	}
 }

@@ -83,17 +83,18 @@ check_flats(struct run *run, const struct phasewrap *wrap, const struct frame *i
 }
 
 static int
-fail_without(struct run *run, const struct phasewrap *wrap, const struct fourier_peaks *peaks,
-    int axis, const struct fourier_report *report)
+fail_without(const struct phasewrap *wrap, const struct fourier_peaks *peaks, int axis,
+    const struct fourier_report *report)
 {
-	char where[32];
+	char where[WHERE_SIZE];
 	const struct fourier_peak *other = axis >= 0 ? &peaks->best[!axis] : NULL;
 
-	(void)run;
 	if (other && other->contrast > 0)
 		return fail(fourier_report_where(report, where),
-		    "no fringes vary along %c, but some of %.4g px along %c: --axis %c", "xy"[axis],
-		    1 / (axis ? other->carrier.x : other->carrier.y), "yx"[axis], "yx"[axis]);
+		    "no fringes vary along %c, but some of %.4g px along %c: --axis %c, or "
+		    "--carrier for a camera that is turned",
+		    "xy"[axis], 1 / (axis ? other->carrier.x : other->carrier.y), "yx"[axis],
+		    "yx"[axis]);
 	return fail(fourier_report_where(report, where),
 	    "no fringes stand out in its spectrum%s: --carrier takes those of a given period",
 	    report->measurement == 1 && wrap->captures.flats == 0
@@ -125,7 +126,7 @@ find_carrier(struct run *run, const struct phasewrap *wrap, struct fourier_repor
 		if (axis < 0)
 			along = fourier_carrier_better(&peaks.best[1], &peaks.best[0]);
 		if (peaks.best[along].contrast <= 0)
-			return fail_without(run, wrap, &peaks, axis, report);
+			return fail_without(wrap, &peaks, axis, report);
 		found = peaks.best[along].carrier;
 		fourier_report_peaks(report, &peaks, along);
 		if (parameters->fourier.mirrored)

@@ -9,18 +9,19 @@
 #include "base/px.h"
 #include "image/statistics.h"
 
-#define PEAK_SIZE 48	/* a description of a peak */
+#define PEAK_SIZE 64	/* a description of a peak */
 #define UNLIT 0.1	/* of the fringes' amplitude: less is none of theirs */
 #define UNLIT_SHARE 0.05
+#define SATURATED 0.1	/* share of the pixels */
 #define SAME 0.98	/* correlation of two images that show the same */
 #define SHIFTED 0.35	/* rad */
 
 const char *
-fourier_report_where(const struct fourier_report *report, char text[32])
+fourier_report_where(const struct fourier_report *report, char text[WHERE_SIZE])
 {
 	if (report->measurement == 0)
 		return NULL;
-	snprintf(text, 32, "measurement %zu", report->measurement);
+	snprintf(text, WHERE_SIZE, "measurement %zu", report->measurement);
 	return text;
 }
 
@@ -30,7 +31,8 @@ describe(struct fourier_carrier carrier, char *text)
 {
 	double x = fabs(carrier.x), y = fabs(carrier.y);
 
-	snprintf(text, PEAK_SIZE, "%.4g px along %c", 1 / fmax(x, y), y > x ? 'y' : 'x');
+	snprintf(text, PEAK_SIZE, "%.4g px along %c", x + y > 0 ? 1 / fmax(x, y) : 0,
+	    y > x ? 'y' : 'x');
 	return text;
 }
 
@@ -39,7 +41,7 @@ fourier_report_peaks(
     struct fourier_report *report, const struct fourier_peaks *peaks, bool along_y)
 {
 	const struct fourier_peak *own = &peaks->best[along_y], *second = NULL;
-	char where[32], a[PEAK_SIZE], b[PEAK_SIZE];
+	char where[WHERE_SIZE], a[PEAK_SIZE], b[PEAK_SIZE];
 
 	if (report->told_two)
 		return;
@@ -64,7 +66,7 @@ fourier_report_given(struct fourier_report *report, const struct fourier_peaks *
     struct fourier_carrier given, double half_width)
 {
 	double nearest = INFINITY;
-	char where[32], text[PEAK_SIZE], found[PEAK_SIZE];
+	char where[WHERE_SIZE], text[PEAK_SIZE], found[PEAK_SIZE];
 	const struct fourier_peak *best = &peaks->best[peaks->best[1].power > peaks->best[0].power];
 
 	for (int i = 0; i < 4; i++) {
@@ -75,7 +77,8 @@ fourier_report_given(struct fourier_report *report, const struct fourier_peaks *
 			    fmin(hypot(peak->carrier.x - given.x, peak->carrier.y - given.y),
 				hypot(peak->carrier.x + given.x, peak->carrier.y + given.y)));
 	}
-	if (report->told_weak || nearest < half_width / 2)
+	if (report->told_weak || nearest < half_width / 2 ||
+	    fmax(fabs(given.x), fabs(given.y)) > FOURIER_CARRIER_MOST)
 		return;
 	if (best->contrast > 0)
 		warn(fourier_report_where(report, where),
@@ -125,7 +128,7 @@ fourier_report_filter(const struct fourier_report *report, const struct capture_
     const struct fourier_result *result)
 {
 	static const char *const shape[] = { "tukey", "hann", "gauss" };
-	char text[PEAK_SIZE], where[32];
+	char text[PEAK_SIZE], where[WHERE_SIZE];
 
 	if (!report->verbose)
 		return;
@@ -156,7 +159,7 @@ warn_unlit(struct fourier_report *report, const float *amplitude, size_t n)
 {
 	size_t step = 1 + n / 20000, kept = 0, below = 0;
 	float *v = malloc((n / step + 1) * sizeof(*v)), lit;
-	char where[32];
+	char where[WHERE_SIZE];
 
 	if (!v)
 		return fail_memory();
@@ -182,6 +185,8 @@ int
 fourier_report_pixels(struct fourier_report *report, const uint64_t lost[LOST_KINDS],
     const float *amplitude, size_t n, bool limited)
 {
+	char where[WHERE_SIZE];
+
 	if (report->verbose && report->measurement == 0)
 		note(NULL,
 		    "of %zu pixels %" PRIu64 " are invalid: saturation %" PRIu64
@@ -189,5 +194,21 @@ fourier_report_pixels(struct fourier_report *report, const uint64_t lost[LOST_KI
 		    ", missing %" PRIu64,
 		    n, n - lost[LOST_NONE], lost[LOST_SATURATION], lost[LOST_DARKNESS],
 		    lost[LOST_MODULATION], lost[LOST_AMPLITUDE], lost[LOST_MISSING]);
+	if (lost[LOST_NONE] == 0) {
+		if (lost[LOST_MISSING] < n && !report->told_invalid)
+			warn(fourier_report_where(report, where),
+			    "no pixel is valid: see --min-amplitude, --min-modulation, --dark and "
+			    "--max-value");
+		report->told_invalid = true;
+		return 0;
+	}
+	if (!report->told_saturated &&
+	    (double)lost[LOST_SATURATION] > SATURATED * (double)(n - lost[LOST_MISSING])) {
+		warn(fourier_report_where(report, where),
+		    "%.0f %% of the pixels are saturated (--max-value), and the phase is less "
+		    "certain next to them: less light or a shorter exposure keeps them",
+		    100 * (double)lost[LOST_SATURATION] / (double)(n - lost[LOST_MISSING]));
+		report->told_saturated = true;
+	}
 	return limited || report->told_unlit ? 0 : warn_unlit(report, amplitude, n);
 }

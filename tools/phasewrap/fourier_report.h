@@ -26,13 +26,16 @@ enum fourier_lost {
 struct fourier_report {
 	size_t measurement;
 	bool verbose;
-	bool told_two, told_weak, told_steps, told_unlit, flats_checked; /* once in a run */
+	/* once in a run */
+	bool told_two, told_weak, told_steps, told_unlit, told_saturated, told_invalid;
+	bool flats_checked;
 	double period_px;	/* of the first measurement's fringes, in the camera */
 	struct fft_complex before[FOURIER_GRID * FOURIER_GRID];
 };
 
+#define WHERE_SIZE 40
 /* "measurement 2", or NULL for the first one. */
-const char *fourier_report_where(const struct fourier_report *, char text[32]);
+const char *fourier_report_where(const struct fourier_report *, char text[WHERE_SIZE]);
 /* Where the carrier was found among these. */
 void fourier_report_peaks(struct fourier_report *, const struct fourier_peaks *, bool along_y);
 /* Of a carrier that was given: is it among them? */

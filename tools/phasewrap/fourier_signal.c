@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "phasewrap.px.h"
+#include "base/px.h"
 #include "run/run.h"
 
 #define LEAST_UNIT 0.1	/* of the mean one */
+#define MOST 1e18f	/* squares of more are no floats */
 #define ROWS 16		/* that a thread takes at once */
 
 int
@@ -41,7 +42,7 @@ read_##type(const type *restrict row, size_t n, float most, float *restrict to, 
 		float v = (float)row[x]; \
 \
 		to[x] = v; \
-		missing[x] |= sizeof(type) == sizeof(float) && phasewrap_missing(v); \
+		missing[x] |= sizeof(type) == sizeof(float) && !(v >= -MOST && v <= MOST); \
 		saturated[x] |= v >= most; \
 	} \
 }

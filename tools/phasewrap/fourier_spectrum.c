@@ -119,7 +119,8 @@ fourier_spectrum_mean(const struct fourier_spectrum *spectrum, double k, double 
 
 	for (long i = -radius; i <= radius; i++)
 		for (long j = -radius; j <= radius; j++)
-			sum += (double)fourier_spectrum_power(spectrum, spectrum->power, at_k + i, at_l + j);
+			sum += (double)fourier_spectrum_power(
+			    spectrum, spectrum->power, at_k + i, at_l + j);
 	return sum / (double)((2 * radius + 1) * (2 * radius + 1));
 }
 
@@ -160,7 +161,8 @@ fourier_spectrum_ring(struct fourier_carrier f)
 static int
 find_rings(struct fourier_spectrum *spectrum)
 {
-	size_t all = spectrum->columns * spectrum->h, n[FOURIER_RINGS] = { 0 }, first[FOURIER_RINGS];
+	size_t all = spectrum->columns * spectrum->h;
+	size_t n[FOURIER_RINGS] = { 0 }, first[FOURIER_RINGS];
 	double *v = calloc(all, sizeof(*v));
 
 	if (!v)
@@ -172,8 +174,8 @@ find_rings(struct fourier_spectrum *spectrum)
 			n[i] = 0;
 		}
 		for (size_t i = 1; i < all; i++) {
-			size_t r = fourier_spectrum_ring(
-			    fourier_spectrum_frequency(spectrum, i % spectrum->columns, i / spectrum->columns));
+			size_t r = fourier_spectrum_ring(fourier_spectrum_frequency(
+			    spectrum, i % spectrum->columns, i / spectrum->columns));
 
 			if (pass)
 				v[first[r] + n[r]] = (double)spectrum->smooth[i];

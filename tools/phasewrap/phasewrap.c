@@ -127,6 +127,7 @@ init(struct run *run)
 	if (parameters->captures.kind == CAPTURES_FOURIER)
 		run->body = &fourier_body;
 	run->colour = COLOUR_GREY;
+	parameters->captures.operands = run->position ? 0 : run->operands;
 	detectors_init(&priv->detectors, run->verbose);
 	if (parameters->channel >= 0)
 		run->colour = COLOUR_RED + parameters->channel;
