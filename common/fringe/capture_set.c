@@ -188,6 +188,8 @@ set_one_image(const struct capture_options *options, const struct frame_head *he
 	role = capture[fringe->plane[0]].described.role;
 	if (given)
 		fringe->shift_rad[0] = options->shift_rad.v[given == 1 ? 0 : set];
+	else if (capture[fringe->plane[0]].set != SET_UNKNOWN)
+		fringe->shift_rad[0] = 0;	/* nothing describes it */
 	else if (role != ROLE_PHASE)
 		fringe->shift_rad[0] = role == ROLE_SIN ? -M_PI / 2 : 0;
 	else

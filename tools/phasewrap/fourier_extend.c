@@ -7,6 +7,8 @@
 #define ORDER 8		/* coefficients at most: four waves, or fewer and their trend */
 #define PER_SAMPLE 8	/* samples that a hole of one more wants to be predicted from */
 #define LEAST_FIT 16
+#define ROUNDING 1e-8	/* of the power */
+#define MORE 1.25f	/* times as far from the mean as any sample may a prediction be */
 #define LEAST 12		/* samples that are predicted from */
 
 size_t
@@ -22,7 +24,7 @@ fourier_extend_memory(const struct fourier_extend *extend)
 struct end {
 	size_t n;		/* of them */
 	float *v;		/* channels x n, the nearest one last, less the mean */
-	float mean[2];
+	float mean[2], most[2];	/* and how far samples are from it */
 	size_t order;
 	double a[ORDER + 1];
 };
@@ -32,6 +34,7 @@ static void
 find_coefficients(const struct end *end, size_t channels, size_t order, float *errors, double *a)
 {
 	float *forward = errors, *backward = errors + channels * end->n;
+	double rounding = 0;
 
 	memcpy(forward, end->v, channels * end->n * sizeof(*forward));
 	memcpy(backward, end->v, channels * end->n * sizeof(*backward));
@@ -50,6 +53,10 @@ find_coefficients(const struct end *end, size_t channels, size_t order, float *e
 			product += (double)p;
 			squares += (double)s;
 		}
+		/* what is left of fringes without noise is rounding, which predicts nothing */
+		if (m == 1)
+			rounding = ROUNDING * squares;
+		squares += rounding;
 		k = squares > 0 && isfinite(squares) ? -2 * product / squares : 0;
 		k = fmax(-1, fmin(1, k));
 		for (size_t i = 0; i <= m; i++)
@@ -78,9 +85,13 @@ fit(const struct fourier_extend *extend, struct end *end, float *errors)
 
 		for (size_t i = 0; i < end->n; i++)
 			sum += v[i];
-		end->mean[c] = sum / (float)end->n;
-		for (size_t i = 0; i < end->n; i++)
+		/* a complex wave has none, but for the piece that is seen of it */
+		end->mean[c] = extend->channels == 1 ? sum / (float)end->n : 0;
+		end->most[c] = 0;
+		for (size_t i = 0; i < end->n; i++) {
 			v[i] -= end->mean[c];
+			end->most[c] = fmaxf(end->most[c], MORE * fabsf(v[i]));
+		}
 	}
 	find_coefficients(end, extend->channels, end->order, errors, end->a);
 }
@@ -98,6 +109,7 @@ borrow(const struct fourier_extend *extend, struct end *end, const struct end *o
 		float *v = end->v + c * end->n;
 
 		end->mean[c] = end->order ? other->mean[c] : v[end->n - 1];
+		end->most[c] = end->order ? other->most[c] : 0;
 		for (size_t i = 0; i < end->n; i++)
 			v[i] -= end->mean[c];
 	}
@@ -120,6 +132,7 @@ predict(const struct fourier_extend *extend, const struct end *end, size_t n, fl
 			for (size_t k = 1; k <= end->order; k++)
 				next -= (float)end->a[k] * last[k - 1];
 			memmove(last + 1, last, ORDER * sizeof(*last));
+			next = fmaxf(-end->most[c], fminf(end->most[c], next));
 			last[0] = next;
 			to[c * n + i] = next + end->mean[c];
 		}

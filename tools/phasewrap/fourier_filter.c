@@ -280,7 +280,7 @@ plan_line(size_t n, double half_width, double carrier, struct fourier_extend *ex
 	double reach = ceil(REACH / half_width), fit = ceil(FIT / carrier);
 
 	extend->n = n;
-	extend->reach = reach < (double)n ? (size_t)reach : n;
+	extend->reach = reach < 4 * (double)n ? (size_t)reach : 4 * n;
 	extend->reach += extend->reach < 2;
 	extend->fit = fit < (double)n ? (size_t)fit : n;
 	extend->total = fft_fast_length(n + 2 * extend->reach);
