@@ -88,7 +88,7 @@ assert inside < 0.02 and sides < 0.03 and ends < 0.03"
 }
 
 @test "fourier: noise is what the window lets through, all shapes, lines and 2-D" {
-	waves 512x384 0.0625 0 "I += np.random.default_rng(2).normal(size=x.shape) * 4"
+	waves 360x270 0.0625 0 "I += np.random.default_rng(2).normal(size=x.shape) * 4"
 	for how in 2d lines; do
 		for shape in tukey hann gauss; do
 			for width in 0.75 0.4; do
@@ -207,7 +207,7 @@ assert np.isnan(f['phase'][:, :96]).all() and not np.isnan(f['phase'][:, 144:]).
 assert not np.isnan(f['texture']).any()"
 	done
 	fails 0 "no pixel is valid" phasewrap -k fourier --dark 300 wave.nrrd -o phase.nrrd
-	fails 0 "% of the pixels are saturated" phasewrap -k fourier --max-value 150 wave.nrrd -o phase.nrrd
+	fails 0 "% of the pixels are saturated" phasewrap -k fourier --max-value 150 --min-amplitude 1 wave.nrrd -o phase.nrrd
 }
 
 @test "fourier: 8 and 16 bits, one colour of an image, a 12-bit camera" {
@@ -322,7 +322,7 @@ true = read_frame('relief.truth.nrrd')['depth']
 for name in ('depth.nrrd', 'spatial.nrrd'):
 	e = (read_frame(name)['depth'] - true)[16:-16, 16:-16]
 	print(name, 'rms of', np.ptp(true), 'mm:', np.sqrt((e ** 2).mean()))
-	assert np.sqrt((e ** 2).mean()) < 0.05"
+	assert np.sqrt((e ** 2).mean()) < 0.15"
 }
 
 @test "fourier: the same bytes for any number of threads and any processor; in a chain as in a pipe" {

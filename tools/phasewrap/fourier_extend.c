@@ -154,8 +154,8 @@ share(const struct fourier_extend *extend, size_t i, size_t n)
 	return at <= 0 ? 1 : at >= 1 ? 0 : (1 + cosf((float)M_PI * at)) * 0.5f;
 }
 
-/* The samples next to a hole, at place `at` and on, going by step +1 or -1 away from it; known: NULL
- * where all up to `stop` are. */
+/* The samples next to a hole, at place `at` and on, going away from it; known: NULL where all up to
+ * `stop` are. */
 static struct end
 find_end(const struct fourier_extend *extend, const float *line, const unsigned char *known,
     size_t at, size_t stop, size_t hole, float *memory)
