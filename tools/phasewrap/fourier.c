@@ -115,10 +115,8 @@ fourier_plan(struct run *run, const struct phasewrap *wrap, double sign, double 
 	memset(zero, 0, sizeof(zero));
 	if (meta_set_numbers(&out->meta, "carrier_px", zero, 2 * n) < 0)
 		return -1;
-	if (image_names_plan(&fourier->names, in, NULL, 0) < 0 ||
-	    saturation_plan(&fourier->saturation, in,
-		!isnan(parameters->limits.max_value) || meta_get(&in->meta, "max_value"), n) < 0)
-		return -1;
+	fourier->report.most_known =
+	    !isnan(parameters->limits.max_value) || meta_get(&in->meta, "max_value");
 	head_free(&fourier->out);
 	return head_copy(&fourier->out, out);
 }
@@ -128,8 +126,6 @@ fourier_free(struct fourier *fourier)
 {
 	head_free(&fourier->out);
 	free(fourier->turn_rad);
-	image_names_free(&fourier->names);
-	saturation_free(&fourier->saturation);
 }
 
 /* ---- a measurement ---- */
@@ -166,9 +162,8 @@ fourier_frame(
 	struct frame *out = NULL;
 	int status = image ? 0 : fail_memory();
 
-	for (size_t y = 0; y < in->head.h; y++)
-		saturation_row(&fourier->saturation, &wrap->captures, in, y);
-	saturation_warn(&fourier->saturation, &fourier->names);
+	for (size_t k = 0; k < n; k++)
+		fourier_report_bits(&fourier->report, in, wrap->captures.fringe[k].plane[0]);
 	for (size_t k = 0; k < n && status == 0; k++)
 		status = fourier_image_make(run, wrap, &fourier->report, in, k,
 		    fourier->turn_rad[k], &image[k]);
@@ -182,7 +177,7 @@ fourier_frame(
 		fourier_image_free(&image[k]);
 	free(image);
 	frame_free(in);
-	fourier->report.measurement = ++fourier->names.measurement;
+	fourier->report.measurement++;
 	if (status == 0)
 		return run_emit(run, out);
 	frame_free(out);

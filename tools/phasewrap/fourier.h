@@ -8,7 +8,6 @@
 #include "fourier_report.h"
 #include "phasewrap.h"
 #include "run/run.h"
-#include "saturation.h"
 
 struct parameters;
 
@@ -17,8 +16,6 @@ struct fourier {
 	struct frame_head out;
 	double *turn_rad;	/* of each fringe image: what its phase has too much */
 	struct fourier_report report;
-	struct saturation saturation;	/* where --max-value is not known */
-	struct image_names names;
 };
 
 /* Checks the options alone; those of Fourier transforms are for this kind only. -1 after

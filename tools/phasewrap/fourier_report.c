@@ -12,6 +12,8 @@
 #define PEAK_SIZE 64	/* a description of a peak */
 #define UNLIT 0.1	/* of the fringes' amplitude: less is none of theirs */
 #define UNLIT_SHARE 0.05
+#define BITS_STEP 4	/* rows */
+#define BITS_SHARE 0.005	/* of the pixels: so many are saturated */
 #define SATURATED 0.1	/* share of the pixels */
 #define SAME 0.98	/* correlation of two images that show the same */
 #define SHIFTED 0.35	/* rad */
@@ -43,7 +45,7 @@ fourier_report_peaks(
 	const struct fourier_peak *own = &peaks->best[along_y], *second = NULL;
 	char where[WHERE_SIZE], a[PEAK_SIZE], b[PEAK_SIZE];
 
-	if (report->told_two)
+	if (report->warned_two)
 		return;
 	/* across what was chosen, or of another frequency */
 	if (peaks->best[!along_y].contrast > 0 && peaks->best[!along_y].power > own->power / 10)
@@ -58,7 +60,7 @@ fourier_report_peaks(
 	    "there are fringes of %s and others of %s: the first are taken, --carrier or --axis "
 	    "chooses",
 	    describe(own->carrier, a), describe(second->carrier, b));
-	report->told_two = true;
+	report->warned_two = true;
 }
 
 void
@@ -77,7 +79,7 @@ fourier_report_given(struct fourier_report *report, const struct fourier_peaks *
 			    fmin(hypot(peak->carrier.x - given.x, peak->carrier.y - given.y),
 				hypot(peak->carrier.x + given.x, peak->carrier.y + given.y)));
 	}
-	if (report->told_weak || nearest < half_width / 2 ||
+	if (report->warned_weak || nearest < half_width / 2 ||
 	    fmax(fabs(given.x), fabs(given.y)) > FOURIER_CARRIER_MOST)
 		return;
 	if (best->contrast > 0)
@@ -87,7 +89,7 @@ fourier_report_given(struct fourier_report *report, const struct fourier_peaks *
 	else
 		warn(fourier_report_where(report, where),
 		    "no fringes of about %s stand out in the spectrum", describe(given, text));
-	report->told_weak = true;
+	report->warned_weak = true;
 }
 
 void
@@ -110,7 +112,7 @@ fourier_report_steps(
 		last += (double)(b.re * b.re + b.im * b.im);
 		report->before[i] = a;
 	}
-	if (report->measurement == 0 || report->told_steps ||
+	if (report->measurement == 0 || report->warned_steps ||
 	    hypot(re, im) < SAME * sqrt(own * last) || !(own * last > 0) ||
 	    fabs(atan2(im, re)) < SHIFTED)
 		return;
@@ -119,7 +121,7 @@ fourier_report_steps(
 	    "phase of its own; of the steps of one, --kind step makes one",
 	    report->measurement - 1, report->measurement,
 	    fabs(atan2(im, re)) * 180 / M_PI);
-	report->told_steps = true;
+	report->warned_steps = true;
 }
 
 void
@@ -142,6 +144,31 @@ fourier_report_filter(const struct fourier_report *report, const struct capture_
 	    filter->transform == TRANSFORM_2D ? "2-D" : "lines",
 	    sqrt(2 * result->noise_bandwidth),
 	    fringe->left_out ? "; later steps are left out" : "");
+}
+
+void
+fourier_report_bits(struct fourier_report *report, const struct frame *frame, size_t c)
+{
+	size_t n = 0, most = 0, pixels = 0;
+	char where[WHERE_SIZE];
+
+	if (report->most_known || frame->head.type != SAMPLE_USHORT)
+		return;
+	for (size_t y = 0; y < frame->head.h; y += BITS_STEP)
+		for (size_t x = 0; x < frame->head.w; x++, pixels++) {
+			size_t v = ((const uint16_t *)frame_row(frame, c, y))[x];
+
+			n = v > most ? 1 : n + (v == most);
+			most = v > most ? v : most;
+		}
+	if (most < 255 || most == UINT16_MAX || (most & (most + 1)) ||
+	    (double)n < BITS_SHARE * (double)pixels)
+		return;
+	warn(fourier_report_where(report, where),
+	    "many pixels are %zu, the most of %d bits, and none is above: if the camera saturates "
+	    "there give --max-value %zu",
+	    most, (int)lround(log2((double)most + 1)), most);
+	report->most_known = true;
 }
 
 static int
@@ -175,7 +202,7 @@ warn_unlit(struct fourier_report *report, const float *amplitude, size_t n)
 		    "%.0f %% of the pixels have less than a tenth of the fringes' amplitude, so "
 		    "that their phase is noise: --min-amplitude %.2g makes them invalid",
 		    100 * (double)below / (double)kept, 0.15 * (double)lit);
-		report->told_unlit = true;
+		report->warned_unlit = true;
 	}
 	free(v);
 	return 0;
@@ -195,20 +222,20 @@ fourier_report_pixels(struct fourier_report *report, const uint64_t lost[LOST_KI
 		    n, n - lost[LOST_NONE], lost[LOST_SATURATION], lost[LOST_DARKNESS],
 		    lost[LOST_MODULATION], lost[LOST_AMPLITUDE], lost[LOST_MISSING]);
 	if (lost[LOST_NONE] == 0) {
-		if (lost[LOST_MISSING] < n && !report->told_invalid)
+		if (lost[LOST_MISSING] < n && !report->warned_invalid)
 			warn(fourier_report_where(report, where),
 			    "no pixel is valid: see --min-amplitude, --min-modulation, --dark and "
 			    "--max-value");
-		report->told_invalid = true;
+		report->warned_invalid = true;
 		return 0;
 	}
-	if (!report->told_saturated &&
+	if (!report->warned_saturated &&
 	    (double)lost[LOST_SATURATION] > SATURATED * (double)(n - lost[LOST_MISSING])) {
 		warn(fourier_report_where(report, where),
 		    "%.0f %% of the pixels are saturated (--max-value), and the phase is less "
 		    "certain next to them: less light or a shorter exposure keeps them",
 		    100 * (double)lost[LOST_SATURATION] / (double)(n - lost[LOST_MISSING]));
-		report->told_saturated = true;
+		report->warned_saturated = true;
 	}
-	return limited || report->told_unlit ? 0 : warn_unlit(report, amplitude, n);
+	return limited || report->warned_unlit ? 0 : warn_unlit(report, amplitude, n);
 }

@@ -27,15 +27,17 @@ struct fourier_report {
 	size_t measurement;
 	bool verbose;
 	/* once in a run */
-	bool told_two, told_weak, told_steps, told_unlit, told_saturated, told_invalid;
+	bool warned_two, warned_weak, warned_steps, warned_unlit, warned_saturated, warned_invalid;
 	bool flats_checked;
-	double period_px;	/* of the first measurement's fringes, in the camera */
+	bool most_known;	/* the value of saturated pixels */
 	struct fft_complex before[FOURIER_GRID * FOURIER_GRID];
 };
 
 #define WHERE_SIZE 40
 /* "measurement 2", or NULL for the first one. */
 const char *fourier_report_where(const struct fourier_report *, char text[WHERE_SIZE]);
+/* Does the camera of plane c have fewer than 16 bits, and saturates below what 16 can hold? */
+void fourier_report_bits(struct fourier_report *, const struct frame *, size_t c);
 /* Where the carrier was found among these. */
 void fourier_report_peaks(struct fourier_report *, const struct fourier_peaks *, bool along_y);
 /* Of a carrier that was given: is it among them? */
