@@ -3,7 +3,7 @@
 load helpers
 
 setup_file() {
-	cd "$BATS_FILE_TMPDIR"
+	cd "$BATS_FILE_TMPDIR" || return
 	fringesim -q -s 320x240 -p 16 -c 5 --ref-plane 1,0.38,0.03 --scene relief --height 12 --bits float --flats \
 		--albedo noise --truth truth.nrrd -o faces.nrrd
 	framecat -q --frames 1 faces.nrrd -o face.nrrd
@@ -12,7 +12,7 @@ setup_file() {
 }
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
 	data_of=$BATS_FILE_TMPDIR
 }
 

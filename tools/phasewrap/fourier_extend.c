@@ -226,7 +226,7 @@ void
 fourier_extend_line(const struct fourier_extend *extend, float *line, const unsigned char *known,
     float *memory)
 {
-	size_t first = 0, last = extend->n, n = extend->n, total = extend->total, holes = 0;
+	size_t n = extend->n, total = extend->total, first = 0, last = n, holes = 0;
 	float *at = memory + 4 * extend->channels * extend->fit + 2 * extend->channels * total;
 	float *at_before = at - 2 * extend->channels * extend->fit;
 	float *at_after = at - extend->channels * extend->fit;
