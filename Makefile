@@ -22,7 +22,8 @@ TOOL_ROOTS := tools
 
 PACKAGES := libpng libtiff-4 libjpeg zlib
 CPPFLAGS += -Icommon -D_GNU_SOURCE= $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
-LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm
+LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm \
+	-Wl,--as-needed $(shell $(PKG_CONFIG) --libs kissfft-float) -Wl,--no-as-needed
 CFLAGS ?= -g
 # gcc's vectoriser is the one that loops are written for; & of conditions is meant where it stands
 COMPILER_FLAGS := $(if $(findstring clang,$(shell $(CC) --version)),-Wno-pass-failed -Wno-bitwise-instead-of-logical,\
@@ -115,6 +116,7 @@ $(eval $(call stamp,,$(BUILD)/common.list,$(COMMON)))
 $(eval $(call stamp,,$(BUILD)/version.list,$(VERSION) $(COMMIT)))
 $(eval $(call stamp,,$(BUILD)/flags.list,$(CC) $(CPPFLAGS) $(CFLAGS)))
 
+$(BUILD)/common/image/fft.o: CPPFLAGS += $(shell $(PKG_CONFIG) --cflags kissfft-float)
 $(BUILD)/common/io/codec_table.o: CPPFLAGS += -D'CODECS=$(call calls,$(CODECS))'
 $(BUILD)/common/io/codec_table.o: $(BUILD)/codecs.list
 $(BUILD)/common/run/stage.o: CPPFLAGS += -DVERSION='"$(VERSION)$(COMMIT:%= (commit %))"'

@@ -132,6 +132,10 @@ capture_set_check(const struct capture_options *options)
 	    options->shift_rad.n != (size_t)options->steps)
 		return fail_usage("--shift", "%zu values for %ld steps", options->shift_rad.n,
 		    options->steps);
+	if (options->kind == CAPTURES_FOURIER)
+		return capture_roles_given(options->steps)
+		    ? fail_usage("--steps", "--kind fourier takes one image of each period")
+		    : 0;
 	if (options->shift_rad.n == 1 || options->shift_rad.n == 2)
 		return fail_usage("--shift", "three or more shifts give a phase, not %zu",
 		    options->shift_rad.n);
@@ -184,6 +188,10 @@ count(const struct capture_options *options, const struct frame_head *head, stru
 	if (out->periods == 0)
 		out->periods = period_px.n ? period_px.n : 1;
 	numbers_free(&period_px);
+	if (options->kind == CAPTURES_FOURIER) {
+		out->steps = 1;
+		return 0;
+	}
 	if (options->kind == CAPTURES_TWO_PLUS_ONE || options->rgb)
 		out->steps = 3;
 	if (options->shift_rad.n)
@@ -227,6 +235,13 @@ capture_set_count(const struct capture_options *options, const struct manifest *
 	if (images > 0 && options->rgb)
 		images *= 3;
 	*planes = total(&counts);
+	if (options->kind == CAPTURES_FOURIER) {
+		/* of a set the roles choose; but some images of it may be given alone */
+		if (images > 0 && *planes > 1 && has_roles(options, head) &&
+		    (options->operands < 2 || options->operands % (size_t)images == 0))
+			*planes = (size_t)images;
+		return 0;
+	}
 	if (counted && images > 0 && *planes != (size_t)images && options->period_px.n == 0 &&
 	    options->kind != CAPTURES_GRAY)
 		return fail(NULL, "a measurement is %zu images by the options and %.0f by the key "

@@ -57,6 +57,8 @@ is_fringe(const struct capture *capture, const struct capture_options *options, 
 {
 	enum manifest_role role = capture->described.role;
 
+	if (options->kind == CAPTURES_FOURIER)
+		return role == ROLE_PHASE || role == ROLE_SIN || role == ROLE_COS;
 	if (role == ROLE_PHASE)
 		return options->kind == CAPTURES_ALL || options->kind == CAPTURES_STEP;
 	if (role == ROLE_SIN || role == ROLE_COS || (role == ROLE_FLAT && two_plus_one))
@@ -173,13 +175,39 @@ set_two_plus_one(const struct capture *capture, struct capture_fringe *fringe)
 	return 0;
 }
 
+/* The one image that a Fourier transform needs: the first step, or the sine of 2+1 images. */
 static int
-complete_set(const struct capture_options *options, const struct frame_head *head,
+set_one_image(const struct capture_options *options, const struct frame_head *head, size_t set,
+    struct capture *capture, struct capture_fringe *fringe)
+{
+	enum manifest_role role;
+	size_t given = options->shift_rad.n;
+	int status = 0;
+
+	qsort_r(fringe->plane, fringe->n, sizeof(*fringe->plane), compare_steps, capture);
+	role = capture[fringe->plane[0]].described.role;
+	if (given)
+		fringe->shift_rad[0] = options->shift_rad.v[given == 1 ? 0 : set];
+	else if (capture[fringe->plane[0]].set != SET_UNKNOWN)
+		fringe->shift_rad[0] = 0;	/* nothing describes it */
+	else if (role != ROLE_PHASE)
+		fringe->shift_rad[0] = role == ROLE_SIN ? -M_PI / 2 : 0;
+	else
+		status = set_shifts(options, head, capture, fringe);
+	fringe->left_out = fringe->n - 1;
+	fringe->n = 1;
+	return status;
+}
+
+static int
+complete_set(const struct capture_options *options, const struct frame_head *head, size_t set,
     struct capture *capture, struct capture_fringe *fringe)
 {
 	bool two_plus_one = false;
 	char name[CAPTURE_SET_NAME_SIZE];
 
+	if (options->kind == CAPTURES_FOURIER)
+		return set_one_image(options, head, set, capture, fringe);
 	for (size_t i = 0; i < fringe->n; i++)
 		two_plus_one = two_plus_one ||
 		    capture[fringe->plane[i]].described.role != ROLE_PHASE;
@@ -235,8 +263,13 @@ sort_fringes(const struct capture_options *options, const struct frame_head *hea
 	bool two_plus_one = false, *pending = calloc(n, sizeof(*pending));
 	int status = pending ? 0 : fail_memory();
 
+	if (options->shift_rad.n > 1 && options->kind == CAPTURES_FOURIER &&
+	    options->period_px.n != options->shift_rad.n)
+		status = fail("--shift", "%zu shifts for %zu images", options->shift_rad.n,
+		    options->period_px.n ? options->period_px.n : 1);
 	for (size_t i = 0; i < n; i++)
-		two_plus_one = two_plus_one || capture[i].described.role == ROLE_SIN;
+		two_plus_one = two_plus_one ||
+		    (capture[i].described.role == ROLE_SIN && options->kind != CAPTURES_FOURIER);
 	for (size_t i = 0; status == 0 && i < n; i++)
 		pending[i] = is_fringe(&capture[i], options, two_plus_one);
 	for (size_t i = 0; status == 0 && i < n; i++)
@@ -244,7 +277,7 @@ sort_fringes(const struct capture_options *options, const struct frame_head *hea
 			status = collect_set(capture, n, i, pending, out);
 	free(pending);
 	for (size_t s = 0; status == 0 && s < out->fringes; s++)
-		status = complete_set(options, head, capture, &out->fringe[s]);
+		status = complete_set(options, head, s, capture, &out->fringe[s]);
 	return status;
 }
 
@@ -473,7 +506,7 @@ capture_set_sort(const struct capture_options *options, const struct manifest *m
 	status = capture_roles_describe(options, manifest, head, capture);
 	if (status == 0)
 		status = sort_fringes(options, head, capture, n, out);
-	if (status == 0)
+	if (status == 0 && options->kind != CAPTURES_FOURIER)
 		status = sort_gray(options, capture, n, out);
 	if (status == 0)
 		sort_flats(capture, n, out);

@@ -8,7 +8,13 @@
 
 #include "fringe/manifest.h"
 
-enum capture_kind { CAPTURES_ALL, CAPTURES_STEP, CAPTURES_TWO_PLUS_ONE, CAPTURES_GRAY };
+enum capture_kind {
+	CAPTURES_ALL,
+	CAPTURES_STEP,
+	CAPTURES_TWO_PLUS_ONE,
+	CAPTURES_GRAY,
+	CAPTURES_FOURIER /* one image of each period, and flats */
+};
 enum capture_flat { FLAT_DESCRIBED = -1, FLAT_1, FLAT_2, FLAT_3, FLAT_AUTO };
 
 /* The options of the command line; they win over manifest and metadata. */
@@ -24,6 +30,7 @@ struct capture_options {
 	int gray_cell;			/* -1: not given */
 	long flats;			/* trailing flat images; LONG_MIN: not given */
 	int flat;			/* enum capture_flat */
+	size_t operands;		/* files that are given; 0: not known */
 	bool rgb;			/* the three planes of a colour image are three steps */
 };
 
@@ -33,6 +40,7 @@ struct capture_fringe {
 	double period_px;		/* NaN: not known */
 	bool two_plus_one;		/* planes are sin, cos, flat; shift_rad[2] has no meaning */
 	size_t n;
+	size_t left_out;		/* later steps, which CAPTURES_FOURIER does not take */
 	size_t *plane;
 	double *shift_rad;		/* I = A + B cos(phase + shift) */
 };

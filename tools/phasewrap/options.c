@@ -5,11 +5,14 @@
 
 #define AT(field) offsetof(struct parameters, field)
 
-static const char *const kinds[] = { "auto", "step", "2+1", "gray", NULL };
+static const char *const kinds[] = { "auto", "step", "2+1", "gray", "fourier", NULL };
 static const char *const cells[] = { "column", "period", "half", NULL };
 static const char *const flats[] = { "1", "2", "3", "auto", NULL };
 static const char *const signs[] = { "+1", "-1", "1", NULL };
 static const char *const channels[] = { "r", "g", "b", NULL };
+static const char *const transforms[] = { "2d", "lines", NULL };
+static const char *const windows[] = { "tukey", "hann", "gauss", NULL };
+static const char *const removals[] = { "quotient", "difference", NULL };
 static const char *const forms[] = { "phase", "vector", NULL };
 
 const struct opt phasewrap_options[] = {
@@ -66,5 +69,17 @@ const struct opt phasewrap_options[] = {
 	  NULL, "more than this makes a pixel invalid", NULL },
 	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
 	  "phase, or vector: its cosine and sine", forms },
+	{ 0, "carrier", "PX[,PX]", OPT_NUMBERS, AT(fourier.carrier), NULL, -1e6, 1e6, "camera px",
+	  "fringe period along x, or along x and y, 0 for none; found if not given", NULL },
+	{ 0, "mirrored", NULL, OPT_FLAG, AT(fourier.mirrored), NULL, 0, 0, NULL,
+	  "the phase falls along the axis, where the carrier is found", NULL },
+	{ 0, "transform", "WORD", OPT_WORD, AT(fourier.transform), NULL, 0, 0, NULL,
+	  "of the image, or of each line across the fringes alone [2d]", transforms },
+	{ 0, "window", "WORD", OPT_WORD, AT(fourier.window), NULL, 0, 0, NULL,
+	  "shape of what is kept of the spectrum round the carrier [tukey]", windows },
+	{ 0, "window-width", "RATIO", OPT_NUMBER, AT(fourier.width), NULL, 0.05, 1, NULL,
+	  "its half-width over the carrier's frequency [0.75]", NULL },
+	{ 0, "flat-removal", "WORD", OPT_WORD, AT(fourier.removal), NULL, 0, 0, NULL,
+	  "what a flat image does to the fringes [quotient]", removals },
 	{ 0 },
 };

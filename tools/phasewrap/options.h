@@ -8,6 +8,13 @@
 
 enum as { AS_PHASE, AS_VECTOR };
 
+struct fourier_options {
+	struct numbers carrier;		/* camera px along x and y; n = 0: not given */
+	int transform, window, removal;	/* -1: not given */
+	double width;			/* of the carrier; NaN: not given */
+	bool mirrored;
+};
+
 struct parameters {
 	struct capture_options captures;
 	const char *manifest;
@@ -15,6 +22,7 @@ struct parameters {
 	struct numbers count;
 	double field_px, phase_origin;
 	struct limit_options limits;
+	struct fourier_options fourier;
 };
 
 extern const struct opt phasewrap_options[];

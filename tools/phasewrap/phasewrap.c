@@ -4,6 +4,7 @@
 #include "capture_conflicts.h"
 #include "detectors.h"
 #include "flatness.h"
+#include "fourier.h"
 #include "fringe_counts.h"
 #include "manifest_conflicts.h"
 #include "options.h"
@@ -20,6 +21,7 @@ struct priv {
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
 	struct detectors detectors;
+	struct fourier fourier;
 };
 
 static void
@@ -84,6 +86,17 @@ static const struct body body = { .gather = gather, .rows = rows, .after = after
 static const struct body searching_body = { .gather = gather, .survey = survey, .rows = rows,
 	.after = after, .passes = passes };
 
+static int
+take_frame(struct run *run, struct frame *in)
+{
+	struct priv *priv = run->priv;
+
+	return fourier_frame(run, &priv->wrap, &priv->fourier, in);
+}
+
+static const struct body fourier_body = { .gather = gather, .frame = take_frame,
+	.no_passes = "Fourier transforms are of whole images" };
+
 /* Without operands the manifest's own files are read. */
 static int
 read_manifest(struct run *run, const char *path)
@@ -111,7 +124,10 @@ init(struct run *run)
 	struct priv *priv = run->priv;
 
 	run->body = parameters->captures.flat == FLAT_AUTO ? &searching_body : &body;
+	if (parameters->captures.kind == CAPTURES_FOURIER)
+		run->body = &fourier_body;
 	run->colour = COLOUR_GREY;
+	parameters->captures.operands = run->position ? 0 : run->operands;
 	detectors_init(&priv->detectors, run->verbose);
 	if (parameters->channel >= 0)
 		run->colour = COLOUR_RED + parameters->channel;
@@ -120,7 +136,8 @@ init(struct run *run)
 	if (parameters->captures.rgb && parameters->channel >= 0)
 		return fail_usage("--channel", "takes one colour, --rgb all three");
 	if (fringe_counts_apply(&parameters->count, parameters->field_px,
-	    &parameters->captures.period_px) < 0 || capture_set_check(&parameters->captures) < 0)
+	    &parameters->captures.period_px) < 0 || capture_set_check(&parameters->captures) < 0 ||
+	    fourier_check(parameters) < 0)
 		return -1;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
 }
@@ -138,8 +155,9 @@ compare(const struct parameters *parameters, double sign, const struct frame_hea
 }
 
 static int
-solve(const struct parameters *parameters, const struct frame_head *in, struct priv *priv)
+solve(struct run *run, const struct frame_head *in, struct frame_head *out, struct priv *priv)
 {
+	const struct parameters *parameters = run->parameters;
 	static const double words[] = { 1, -1, 1 };
 	double sign, origin, given = parameters->sign >= 0 ? words[parameters->sign] : NAN;
 
@@ -155,7 +173,11 @@ solve(const struct parameters *parameters, const struct frame_head *in, struct p
 		return fail("phase_sign", "must be 1 or -1, not %g", sign);
 	if (!isnan(parameters->phase_origin))
 		origin = parameters->phase_origin;
-	return phasewrap_solve(&priv->wrap, sign, origin);
+	if (parameters->captures.kind != CAPTURES_FOURIER)
+		return phasewrap_solve(&priv->wrap, sign, origin);
+	return limits_plan(run, &parameters->limits, in, &priv->wrap) < 0
+	    ? -1
+	    : fourier_plan(run, &priv->wrap, sign, origin, in, out, &priv->fourier);
 }
 
 static int
@@ -180,8 +202,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		&priv->wrap.captures) < 0 ||
 	    thresholds_plan(&priv->wrap.captures, limits_need_flats(&parameters->limits),
 		priv->wrap.reference) < 0 ||
-	    solve(parameters, in, priv) < 0 ||
-	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0 ||
+	    solve(run, in, out, priv) < 0)
+		return -1;
+	if (parameters->captures.kind == CAPTURES_FOURIER)
+		return 0;
+	if (limits_plan(run, &parameters->limits, in, &priv->wrap) < 0 ||
 	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
 		parameters->captures.rgb ? 0 : operands) < 0)
 		return -1;
@@ -195,6 +220,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	phasewrap_forget(&priv->wrap);
+	fourier_free(&priv->fourier);
 	detectors_free(&priv->detectors);
 	free(priv->file);
 	if (priv->manifest_read)

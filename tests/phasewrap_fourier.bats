@@ -1,0 +1,364 @@
+# One fringe image and its phase: against closed forms, fringesim's truth, the theory of noise, and the phase of
+# all steps.
+load helpers
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	fringesim -q -s 320x240 -p 16 -c 5 --ref-plane 1,0.38,0.03 --scene relief --height 12 --bits float --flats \
+		--albedo noise --truth truth.nrrd -o faces.nrrd
+	framecat -q --frames 1 faces.nrrd -o face.nrrd
+	framecat -q --frames 3 faces.nrrd -o white.nrrd
+	framecat -q --frames 4 faces.nrrd -o black.nrrd
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	data_of=$BATS_FILE_TMPDIR
+}
+
+# waves SIZE FX FY [CODE]: wave.nrrd, 120 + 80 cos of 0.5 + 2 pi (FX x + FY y), float; CODE may change I.
+waves() {
+	py "
+w, h = (int(n) for n in sys.argv[1].split('x'))
+y, x = np.mgrid[:h, :w].astype('f8')
+phase = 0.5 + 2 * np.pi * (float(sys.argv[2]) * x + float(sys.argv[3]) * y)
+I = 120 + 80 * np.cos(phase)
+exec(sys.argv[4])
+write_frames('wave.nrrd', [Frame(I.astype('f4'))])
+write_frames('true.nrrd', [Frame(phase.astype('f4'), ['phase'])])" "$1" "$2" "$3" "${4:-}"
+}
+
+# near FILE MOST [CODE]: the phase differs from true.nrrd's by MOST rad at most, by no whole turn at any pixel.
+near() {
+	py "
+f, t = read_frame(sys.argv[1]), read_frame('true.nrrd')
+e = np.angle(np.exp(1j * (f['phase'].astype('f8') - t['phase'])))
+exec(sys.argv[3])
+print('largest error', np.abs(e).max())
+assert np.abs(e).max() <= float(sys.argv[2])" "$1" "$2" "${3:-}"
+}
+
+@test "fourier: flat surfaces, upright, slanted and lying fringes, odd sizes: exact but for the borders' prediction" {
+	for wave in "160x120 0.0625 0" "161x97 0.0911 0.013" "97x161 -0.021 0.11" "300x31 0.05 0.02" "31x300 -0.002 0.06"; do
+		read -r size fx fy <<<"$wave"
+		waves "$size" "$fx" "$fy"
+		silent phasewrap -k fourier --transform lines wave.nrrd -o lines.nrrd
+		silent phasewrap -k fourier wave.nrrd -o phase.nrrd
+		py "
+for name in ('lines.nrrd', 'phase.nrrd'):
+	f = read_frame(name)
+	e = np.abs(np.angle(np.exp(1j * (f['phase'].astype('f8') - read_frame('true.nrrd')['phase']))))
+	print(name, 'largest error', e.max())
+	assert e.max() < 0.008 and (min(e.shape) < 90 or e[24:-24, 24:-24].max() < 0.001)
+assert f.names == ['phase', 'modulation', 'texture'], f.names
+assert np.abs(f['modulation'] - 2 / 3).max() < 0.02, np.abs(f['modulation'] - 2 / 3).max()
+assert np.abs(f['texture'] - 200).max() < 6, np.abs(f['texture'] - 200).max()"
+	done
+}
+
+@test "fourier: the carrier that it finds is that of the fringes, is a key, and taken by --carrier gives the same" {
+	waves 200x150 0.071 -0.02
+	phasewrap -v -k fourier wave.nrrd -o found.nrrd 2>log
+	grep -q "fringes of 14.0[789] px along x, --carrier 14.0[789][0-9]*,-\(49.9\|50\)" log
+	py "
+c = [1 / float(v) for v in read_frame('found.nrrd').meta['carrier_px'].split()]
+assert np.hypot(c[0] - 0.071, c[1] + 0.02) < 2e-4, c"
+	carrier=$(frameinfo found.nrrd | sed -n 's/^ *carrier_px:=//p')
+	phasewrap -k fourier --carrier "${carrier/ /,}" wave.nrrd -o given.nrrd
+	framecmp --max 1e-4 found.nrrd given.nrrd
+	# one of little more than two pixels is not looked for, but taken
+	waves 200x150 0.39 0
+	fails 1 "no fringes stand out" phasewrap -k fourier wave.nrrd -o found.nrrd
+	silent phasewrap -k fourier --carrier 2.5 wave.nrrd -o given.nrrd
+	near given.nrrd 0.05
+}
+
+@test "fourier: the outermost period is of use, with relief and noise" {
+	waves 320x240 0.0625 0 "
+phase += 1.5 * np.sin(x / 25 + 1) * np.cos(y / 30); I = 120 + 80 * np.cos(phase) + np.random.default_rng(1).normal(size=x.shape) * 3"
+	for how in 2d lines; do
+		phasewrap -k fourier --transform $how wave.nrrd -o phase.nrrd
+		py "
+f, t = read_frame('phase.nrrd'), read_frame('true.nrrd')
+e = np.angle(np.exp(1j * (f['phase'].astype('f8') - t['phase'])))
+rms = lambda a: np.sqrt((a ** 2).mean())
+inside, sides, ends = rms(e[32:-32, 32:-32]), rms(np.r_[e[:, :16].ravel(), e[:, -16:].ravel()]), rms(np.r_[e[:16], e[-16:]])
+print('inside', inside, 'left and right', sides, 'top and bottom', ends)
+assert inside < 0.02 and sides < 0.03 and ends < 0.03"
+	done
+}
+
+@test "fourier: noise is what the window lets through, all shapes, lines and 2-D" {
+	waves 360x270 0.0625 0 "I += np.random.default_rng(2).normal(size=x.shape) * 4"
+	for how in 2d lines; do
+		for shape in tukey hann gauss; do
+			for width in $([ $shape = tukey ] && echo 0.75 0.4 || echo 0.75); do
+				phasewrap -k fourier --carrier 16 --transform $how --window $shape --window-width $width wave.nrrd \
+					-o phase.nrrd
+				py "
+how, shape, width = sys.argv[1], sys.argv[2], float(sys.argv[3])
+u = (np.arange(20000) + 0.5) / 20000
+w = {'tukey': np.where(u < 0.5, 1, (1 + np.cos(np.pi * (2 * u - 1))) / 2), 'hann': (1 + np.cos(np.pi * u)) / 2,
+	'gauss': np.exp(-4.5 * u * u)}[shape]
+a = width / 16
+band = 2 * a * (w ** 2).mean() if how == 'lines' else 2 * np.pi * a * a * (u * w ** 2).mean()
+f, t = read_frame('phase.nrrd'), read_frame('true.nrrd')
+e = np.angle(np.exp(1j * (f['phase'].astype('f8') - t['phase'])))[48:-48, 48:-48]
+ratio = np.sqrt((e ** 2).mean()) / (np.sqrt(2 * band) * 4 / 80)
+print(*sys.argv[1:], 'scatter over theory', ratio)
+# a narrow window leaves few independent values: 4 standard deviations of their rms
+cells = e.size * (band if how == '2d' else band)
+assert abs(ratio - 1) < 0.02 + 4 / np.sqrt(2 * cells), (ratio, cells)" $how $shape $width
+			done
+		done
+	done
+}
+
+@test "fourier: a flat image takes the texture out, the quotient more than the difference; white and black likewise" {
+	py "
+from subprocess import check_output as run
+import os
+d = sys.argv[1]
+t = read_frame(d + '/truth.nrrd')['absphase']
+white, black = read_frame(d + '/white.nrrd')['image'], read_frame(d + '/black.nrrd')['image']
+write_frames('flat.nrrd', [Frame((white + black) / 2)])
+def rms(*words):
+	run(['phasewrap', '-k', 'fourier', *words, '-o', 'f.nrrd'])
+	f = read_frame('f.nrrd')
+	return np.sqrt((np.angle(np.exp(1j * (f['phase'] - t))) ** 2).mean()), f
+face = d + '/face.nrrd'
+one, _ = rms(face)
+order = ['-F', '1', '--order']
+difference, _ = rms(*order, 'phase', '--flat-removal', 'difference', face, 'flat.nrrd')
+quotient, q = rms(*order, 'phase', face, 'flat.nrrd')
+both, b = rms('-F', '2', face, d + '/white.nrrd', d + '/black.nrrd')
+turned, _ = rms(*order, 'flat,phase', 'flat.nrrd', face)
+print('one', one, 'difference', difference, 'quotient', quotient, 'white and black', both)
+assert quotient < difference / 1.5 < one / 3, (one, difference, quotient)
+assert quotient < 0.02 and both < 0.02 and turned == quotient
+# texture is white's, modulation that of the fringes
+assert np.abs(b['texture'] - white).max() < 0.15 * white.max() and abs(np.median(b['texture'] / white) - 1) < 0.01
+assert abs(np.median(b['modulation']) - 100 / 127) < 0.01, np.median(b['modulation'])" "$data_of"
+}
+
+@test "fourier: a described image's phase is that of all steps: shift, origin, direction; 2+1 takes sine and flat" {
+	for axis in x y; do
+		fringesim -q -s 256x200 -p 20 -n 4 -a $axis --ref-plane 1,0.3,0.3 -c 5 --scene plane --bits float -o steps.nrrd
+		phasewrap steps.nrrd -o step.nrrd
+		run --separate-stderr phasewrap -k fourier --carrier 20.944,20.944 -a $axis steps.nrrd -o each.nrrd
+		[[ $stderr == *"measurements 0 and 1 show the same fringes, moved by 90 degrees"* ]]
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+		py "
+all = read_frames('each.nrrd')
+assert len(all) == 4 and all[0].meta['axis'] == sys.argv[1] and all[0].meta['period_px'] == '20'
+for f in all:
+	e = np.angle(np.exp(1j * (f['phase'] - read_frame('step.nrrd')['phase'])))
+	assert np.abs(e).max() < 0.02, np.abs(e).max()" $axis
+	done
+	fringesim -q -s 256x200 -p 20 -k 2+1 --ref-plane 1,0.3,0 -c 5 --scene plane --bits float -o two.nrrd
+	phasewrap two.nrrd -o step.nrrd
+	silent phasewrap -k fourier -F 1 two.nrrd -o one.nrrd
+	framecmp --table --max 0.01 --channels phase step.nrrd one.nrrd || py "
+e = np.angle(np.exp(1j * (read_frame('one.nrrd')['phase'] - read_frame('step.nrrd')['phase'])))
+assert np.abs(e).max() < 0.01, np.abs(e).max()"
+}
+
+@test "fourier: shift, origin and direction by options" {
+	waves 200x120 0.06 0
+	phasewrap -k fourier wave.nrrd -o plain.nrrd
+	phasewrap -k fourier --shift 50 --phase-origin 20 wave.nrrd -o turned.nrrd
+	phasewrap -k fourier --shift 50 --sign -1 wave.nrrd -o back.nrrd
+	phasewrap -k fourier --mirrored wave.nrrd -o mirrored.nrrd
+	phasewrap -k fourier --carrier -16.667 wave.nrrd -o negative.nrrd
+	phasewrap -k fourier --as vector wave.nrrd -o vector.nrrd
+	py "
+phase = lambda name: read_frame(name)['phase'].astype('f8')
+turn = lambda a: np.abs(np.angle(np.exp(1j * a))).max()
+p = phase('plain.nrrd')
+assert turn(phase('turned.nrrd') - p + np.radians(70)) < 1e-5
+assert turn(phase('back.nrrd') - p - np.radians(50)) < 1e-5
+assert turn(phase('mirrored.nrrd') + p) < 1e-5
+assert turn(phase('negative.nrrd') + p) < 1e-3
+assert read_frame('mirrored.nrrd').meta['carrier_px'].startswith('-16.6')
+v = read_frame('vector.nrrd')
+assert v.names == ['cos', 'sin', 'modulation', 'texture']
+assert turn(np.arctan2(v['sin'], v['cos']) - p) < 1e-5"
+}
+
+@test "fourier: holes and saturated pixels are NaN and the others hold; limits" {
+	waves 240x180 0.0625 0 "
+rng = np.random.default_rng(3)
+I[60:75, 100:130] = np.nan; I[rng.random(I.shape) < 0.01] = np.inf; I[150:170, 20:40] = 250; I[:, :9] = np.nan; I[:4] = np.nan"
+	run --separate-stderr phasewrap -k fourier --max-value 240 wave.nrrd -o phase.nrrd
+	[ -z "$stderr" ]
+	py "
+I, f, t = read_frame('wave.nrrd')['image'], read_frame('phase.nrrd'), read_frame('true.nrrd')['phase']
+bad = ~(I < 240)
+assert (np.isnan(f['phase']) == bad).all()
+assert (np.isnan(f['texture']) == ~np.isfinite(I)).all() and (np.isnan(f['modulation']) == ~np.isfinite(I)).all()
+e = np.abs(np.angle(np.exp(1j * (f['phase'] - t))))[~bad]
+print('largest', e.max(), '99 %', np.quantile(e, 0.99))
+assert e.max() < 0.15 and np.quantile(e, 0.99) < 0.03"
+	waves 240x180 0.0625 0 "I = np.where(x < 120, 60 + 5 * np.cos(phase), I)"
+	for limit in "--dark 90" "--min-amplitude 40" "--min-modulation 0.45"; do
+		silent phasewrap -k fourier --carrier 16 $limit wave.nrrd -o phase.nrrd
+		py "
+f = read_frame('phase.nrrd')
+assert np.isnan(f['phase'][:, :96]).all() and not np.isnan(f['phase'][:, 144:]).any()
+assert not np.isnan(f['texture']).any()"
+	done
+	fails 0 "no pixel is valid" phasewrap -k fourier --dark 300 wave.nrrd -o phase.nrrd
+	fails 0 "% of the pixels are saturated" phasewrap -k fourier --max-value 150 --min-amplitude 1 wave.nrrd -o phase.nrrd
+}
+
+@test "fourier: 8 and 16 bits, one colour of an image, a 12-bit camera" {
+	waves 200x150 0.06 0 "
+b = np.clip(I, 0, 255)
+write_frames('8.nrrd', [Frame(np.round(b).astype('u1'))]); write_frames('16.nrrd', [Frame(np.round(b * 200).astype('<u2'))])
+write_frames('rgb.nrrd', [Frame(np.round(np.stack([b / 3, b, b / 2])).astype('u1'), ['r', 'g', 'b'])])
+write_frames('12.nrrd', [Frame(np.minimum(np.round(b * 22), 4095).astype('<u2'))])"
+	for image in 8.nrrd 16.nrrd "--channel g rgb.nrrd"; do
+		silent phasewrap -k fourier $image -o phase.nrrd
+		near phase.nrrd 0.03
+	done
+	fails 1 "in colour" phasewrap -k fourier rgb.nrrd -o phase.nrrd
+	fails 0 "4095" phasewrap -k fourier 12.nrrd -o phase.nrrd
+}
+
+@test "fourier: without fringes it fails; two patterns, other fringes than --carrier's, unlit parts get a word" {
+	py "
+rng = np.random.default_rng(4)
+y, x = np.mgrid[:200, :300]
+put = lambda name, a: write_frames(name, [Frame(a.astype('f4'))])
+put('plain.nrrd', x * 0 + 90.0)
+put('noise.nrrd', 90 + rng.normal(size=x.shape) * 20)
+f = np.hypot(*np.meshgrid(np.fft.fftfreq(300), np.fft.fftfreq(200))); f[0, 0] = 1
+put('texture.nrrd', 90 + 20 * np.fft.ifft2(np.fft.fft2(rng.normal(size=x.shape)) / f ** 1.2).real)
+put('edge.nrrd', 40.0 + 150 * (x + 0.1 * y > 170))
+put('two.nrrd', 90 + 40 * np.cos(x / 2) + 35 * np.cos(y / 3))
+put('along.nrrd', 90 + 40 * np.cos(x / 4) + 40 * np.cos(x * 1.1))
+put('half.nrrd', np.where(x < 200, 90 + 40 * np.cos(x / 2), 90 + rng.normal(size=x.shape)))
+put('lying.nrrd', 90 + 40 * np.cos(y / 2))
+put('missing.nrrd', x * np.nan)
+put('small.nrrd', (90 + 40 * np.cos(x / 2))[:3, :20])"
+	for image in plain noise texture edge missing; do
+		fails 1 "no fringes stand out in its spectrum" phasewrap -k fourier $image.nrrd -o phase.nrrd
+		[ ! -e phase.nrrd ]
+	done
+	fails 0 "fringes of 12.57 px along x and others of 18.8" phasewrap -k fourier two.nrrd -o phase.nrrd
+	fails 0 "fringes of 18.8" phasewrap -k fourier -a y two.nrrd -o phase.nrrd
+	fails 0 "and others of" phasewrap -k fourier along.nrrd -o phase.nrrd
+	fails 0 "pixels have less than a tenth of the fringes' amplitude" phasewrap -k fourier half.nrrd -o phase.nrrd
+	silent phasewrap -k fourier --min-amplitude 6 half.nrrd -o phase.nrrd
+	silent phasewrap -k fourier lying.nrrd -o phase.nrrd
+	frameinfo phase.nrrd | has "axis:=y"
+	fails 1 "no fringes vary along x, but some of 12.5" phasewrap -k fourier -a x lying.nrrd -o phase.nrrd
+	silent phasewrap -k fourier -a x --carrier 0,12.57 lying.nrrd -o phase.nrrd
+	frameinfo phase.nrrd | has "axis:=x"
+	fails 0 "not 30 px along x as --carrier says" phasewrap -k fourier --carrier 30 --min-amplitude 1e-6 two.nrrd -o phase.nrrd
+	fails 0 "no fringes of about 30 px along x stand out" phasewrap -k fourier --carrier 30 noise.nrrd -o phase.nrrd
+	fails 1 "has 1.6 fringes of 12.5" phasewrap -q -k fourier --carrier 12.566 small.nrrd -o small-phase.nrrd
+}
+
+@test "fourier: flat images in the wrong place, images that are steps, a flat image taken for a measurement" {
+	waves 200x150 0.06 0 "
+put = lambda name, a: write_frames(name, [Frame(a.astype('f4'))])
+put('flat.nrrd', I * 0 + 120); put('zero.nrrd', I * 0); put('white.nrrd', I * 0 + 200); put('black.nrrd', I * 0 + 40)
+put('next.nrrd', 120 + 80 * np.cos(phase + 2)); put('moved.nrrd', 120 + 80 * np.cos(phase + 2 * np.sin(y / 20)))"
+	fails 1 "image 2, taken for a flat one, has the fringes: --order flat,phase" \
+		phasewrap -k fourier -F 1 flat.nrrd wave.nrrd -o phase.nrrd
+	fails 1 "white is nowhere brighter than black" phasewrap -k fourier -F 2 wave.nrrd black.nrrd white.nrrd -o phase.nrrd
+	fails 1 "the flat image is black" phasewrap -k fourier -F 1 wave.nrrd zero.nrrd -o phase.nrrd
+	fails 1 "is it a flat image: --flats 1?" phasewrap -k fourier wave.nrrd flat.nrrd -o phase.nrrd
+	fails 1 "a measurement is 2 images" phasewrap -k fourier -F 1 wave.nrrd -o phase.nrrd
+	fails 0 "moved by 115 degrees" phasewrap -k fourier wave.nrrd next.nrrd -o phase.nrrd
+	silent phasewrap -k fourier wave.nrrd wave.nrrd moved.nrrd -o phase.nrrd
+	# each image of a sequence as if it came alone
+	phasewrap -k fourier moved.nrrd -o alone.nrrd
+	framecat -q --frames 2 phase.nrrd | framecmp - alone.nrrd
+}
+
+@test "fourier: options that belong to other kinds, and its own with another kind" {
+	waves 64x32 0.1 0
+	for words in "-n 3" "-G 4" "--gray-cell half -k fourier" "--rgb" "--flat 1" "--fit-residual" "--max-fit-residual 1" \
+		"--flat-removal quotient" "--carrier 0" "--carrier 0,0" "--carrier 1.5" "--carrier 9,2" "--carrier 9,9,9" \
+		"--carrier 9 -p 9,10" "--carrier 9 --mirrored" "--window box" "--window-width 1.1" "--window-width 0" "--transform 3d"; do
+		run --separate-stderr phasewrap -k fourier $words wave.nrrd -o phase.nrrd
+		[ "$status" -eq 2 ] && [ "$(wc -l <<<"$stderr")" -eq 1 ] && [ ! -e phase.nrrd ]
+	done
+	for words in "--carrier 9" "--mirrored" "--transform lines" "--window hann" "--window-width 0.5" "--flat-removal difference"; do
+		fails 2 "is for --kind fourier" phasewrap -n 3 $words wave.nrrd wave.nrrd wave.nrrd -o phase.nrrd
+	done
+	fails 1 "2 shifts for 1 image" phasewrap -k fourier -s 10,20 wave.nrrd -o phase.nrrd
+	fails 1 "holds phases already" phasewrap -k fourier true.nrrd -o phase.nrrd
+}
+
+@test "fourier: a manifest says which images are fringes and flats; of its steps the first is taken" {
+	mkdir captures
+	fringesim -q -f -s 200x150 -p 16 --flats --ref-plane 1,0.38,0 -c 5 --scene plane -m captures/list.csv -o captures
+	phasewrap -k fourier -v -m captures/list.csv -o phase.nrrd 2>log
+	cat log
+	has "later steps are left out" <log
+	phasewrap -q -k fourier -F 2 captures/phase_00.png captures/uniform_0_white.png captures/uniform_1_black.png -o images.nrrd
+	framecmp --channels phase phase.nrrd images.nrrd
+}
+
+@test "fourier: two frequencies of one image each, unwrapped; a surface against its plane" {
+	for scene in plane relief; do
+		height=$([ $scene = relief ] && echo 8 || echo 0)
+		fringesim -q -s 160x120 -p 12,13 -c 3 --ref-plane 1,0.45,0 --scene $scene --height $height --bits float \
+			--truth $scene.truth.nrrd | framecat -q --frames 0,3 --delete role -o $scene.nrrd
+		phasewrap -k fourier -p 12,13 -s -120 $scene.nrrd -o $scene.phase.nrrd
+		unwrap2f $scene.phase.nrrd -o $scene.abs.nrrd
+	done
+	phase2depth --ref plane.abs.nrrd -c 3 relief.abs.nrrd -o depth.nrrd
+	# one frequency: unwrapped in space, the difference of the two
+	for scene in plane relief; do
+		at=$(py "print(read_frame('$scene.truth.nrrd')['absphase'][60, 80])")
+		unwrapq --channel phase1 --anchor "80,60,$at" $scene.phase.nrrd -o $scene.one.nrrd
+	done
+	phase2depth --ref plane.one.nrrd -c 3 relief.one.nrrd -o spatial.nrrd
+	py "
+true = read_frame('relief.truth.nrrd')['depth']
+for name in ('depth.nrrd', 'spatial.nrrd'):
+	e = (read_frame(name)['depth'] - true)[16:-16, 16:-16]
+	print(name, 'rms of', np.ptp(true), 'mm:', np.sqrt((e ** 2).mean()))
+	assert np.sqrt((e ** 2).mean()) < 0.15"
+}
+
+@test "fourier: the same bytes for any number of threads and any processor; in a chain as in a pipe" {
+	phasewrap -k fourier -j 1 "$data_of/face.nrrd" -o one.nrrd
+	for j in 2 5; do
+		phasewrap -k fourier -j $j "$data_of/face.nrrd" -o other.nrrd
+		cmp one.nrrd other.nrrd
+	done
+	for level in $(cpu_levels); do
+		FRINGEPIPE_CPU=$level phasewrap -k fourier "$data_of/face.nrrd" -o other.nrrd
+		cmp one.nrrd other.nrrd
+	done
+	phasewrap -k fourier "$data_of/face.nrrd" | gauss -o pipe.nrrd
+	fringepipe phasewrap -k fourier "$data_of/face.nrrd" , gauss -o chain.nrrd
+	cmp pipe.nrrd chain.nrrd
+}
+
+@test "fourier: one image of a real set against the phase of all its steps, within the band of its window" {
+	need_data slmaster_eye_12step_gray
+	phasewrap -q -n 12 "$data"/slmaster_eye_12step_gray/phase_*.png -o step.nrrd
+	phasewrap -q -k fourier --min-amplitude 8 "$data/slmaster_eye_12step_gray/phase_00.png" -o one.nrrd
+	py "
+s, f = read_frame('step.nrrd'), read_frame('one.nrrd')
+amplitude = s['modulation'] * s['texture'] / (1 + s['modulation'])
+write_frames('fringes.nrrd', [Frame((amplitude * np.cos(s['phase'])).astype('f4'))])
+write_frames('mean.nrrd', [Frame((s['texture'] - amplitude).astype('f4'))])
+print(f.meta['carrier_px'].replace(' ', ','))" >carrier
+	phasewrap -q -k fourier --carrier "$(cat carrier)" fringes.nrrd -o band.nrrd
+	py "
+s, f, b = read_frame('step.nrrd'), read_frame('one.nrrd'), read_frame('band.nrrd')
+amplitude = s['modulation'] * s['texture'] / (1 + s['modulation'])
+good = (amplitude > 8) & ~np.isnan(f['phase'])
+def error(a):
+	e = np.angle(np.exp(1j * (f['phase'] - a)))[good]
+	return np.sqrt((e ** 2).mean()), np.median(np.abs(e)), e.mean()
+print('steps', error(s['phase']), 'within the band', error(b['phase']))
+assert error(s['phase'])[1] < 0.09 and error(b['phase'])[1] < 0.05 and abs(error(s['phase'])[2]) < 0.06"
+}

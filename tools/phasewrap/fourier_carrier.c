@@ -1,0 +1,189 @@
+#include "fourier_carrier.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fourier_spectrum.h"
+
+#define LEAST_CYCLES 2.5	/* in a piece: less is the light, not fringes */
+#define LEAST_POWER 1e-4	/* of the greatest: what has less is none that anybody projects */
+#define CONTRAST 100	/* more makes no peak better */
+#define LEAST_FREQUENCY 1e-6	/* less is none */
+#define NEAR 0.35	/* of its frequency: so far from its top may a peak's centre be */
+#define WIDE 0.75	/* likewise: so wide may it be */
+#define HARMONIC 0.15	/* of its frequency: so far a harmonic may be off */
+#define SHARE 0.2	/* of the best peak's power: less is not another pattern */
+
+/* Over what lies at so many times and at such a part of its frequency: a trail, whose power falls
+ * evenly, has 1. */
+static double
+contrast_along(const struct fourier_spectrum *spectrum, struct fourier_carrier f, double power,
+    double times)
+{
+	double k = f.x * (double)spectrum->w, l = f.y * (double)spectrum->h, below, above;
+	long radius = lround(0.08 * hypot(k, l));
+
+	radius = radius < 1 ? 1 : radius;
+	below = fourier_spectrum_mean(spectrum, k / times, l / times, radius);
+	above = fourier_spectrum_mean(spectrum, k * times, l * times, radius);
+	if (times * fmax(fabs(f.x), fabs(f.y)) >= 0.5)
+		above = below;
+	return below > 0 && above > 0 ? power / sqrt(below * above) : CONTRAST;
+}
+
+/* The same, near or further aside: the surface may spread the peak; and over the median of its
+ * ring. */
+static double
+contrast(const struct fourier_spectrum *spectrum, struct fourier_carrier f, double power)
+{
+	double ring = spectrum->ring[fourier_spectrum_ring(f)];
+
+	return fmin(ring > 0 ? power / ring : CONTRAST,
+	    fmax(contrast_along(spectrum, f, power, 1.5), contrast_along(spectrum, f, power, 2)));
+}
+
+static bool
+is_summit(const struct fourier_spectrum *spectrum, size_t x, size_t y)
+{
+	const float *smooth = spectrum->smooth;
+	float own = smooth[y * spectrum->columns + x];
+
+	for (long i = -1; i <= 1; i++)
+		for (long j = -1; j <= 1; j++)
+			if (fourier_spectrum_power(spectrum, smooth, (long)x + i, (long)y + j) >
+			    own)
+				return false;
+	return own > 0;
+}
+
+/* A frequency and its negative are the same. */
+static double
+distance(struct fourier_carrier a, struct fourier_carrier b)
+{
+	return fmin(hypot(a.x - b.x, a.y - b.y), hypot(a.x + b.x, a.y + b.y));
+}
+
+/* The same fringes, or a harmonic of them: n times their frequency, or that turned back at what a
+ * pixel can show. */
+static bool
+belongs_to(struct fourier_carrier f, struct fourier_carrier of)
+{
+	double size = hypot(of.x, of.y);
+
+	if (distance(f, of) < WIDE * size)
+		return true;
+	for (int n = 2; n < 8; n++)
+		if (distance(f, (struct fourier_carrier){ remainder(n * of.x, 1),
+			    remainder(n * of.y, 1) }) < HARMONIC * size)
+			return true;
+	return false;
+}
+
+/* Texture that falls with frequency may have more power than fringes, but stands out less. */
+bool
+fourier_carrier_better(const struct fourier_peak *a, const struct fourier_peak *b)
+{
+	return a->power * fmin(a->contrast, CONTRAST) > b->power * fmin(b->contrast, CONTRAST);
+}
+
+/* Of all but the light. */
+static double
+greatest_power(const struct fourier_spectrum *spectrum)
+{
+	double greatest = 0;
+
+	for (size_t y = 0; y < spectrum->h; y++)
+		for (size_t x = 0; x < spectrum->columns; x++)
+			if (fourier_spectrum_cycles(spectrum,
+				fourier_spectrum_frequency(spectrum, x, y)) >= LEAST_CYCLES)
+				greatest = fmax(
+				    greatest, (double)spectrum->smooth[y * spectrum->columns + x]);
+	return greatest;
+}
+
+/* The best peaks of either direction; of: those that they must not belong to, or NULL. */
+static void
+find_best(const struct fourier_spectrum *spectrum, const struct fourier_peak *of,
+    struct fourier_peak best[2])
+{
+	double least = LEAST_POWER * greatest_power(spectrum);
+
+	best[0] = best[1] = (struct fourier_peak){ 0 };
+	for (size_t y = 0; y < spectrum->h; y++)
+		for (size_t x = 0; x < spectrum->columns; x++) {
+			struct fourier_peak peak = { fourier_spectrum_frequency(spectrum, x, y),
+				(double)spectrum->smooth[y * spectrum->columns + x], 0 };
+			double ring = spectrum->ring[fourier_spectrum_ring(peak.carrier)];
+			size_t along = fabs(peak.carrier.y) > peak.carrier.x;
+
+			if (fourier_spectrum_cycles(spectrum, peak.carrier) < LEAST_CYCLES ||
+			    fmax(peak.carrier.x, fabs(peak.carrier.y)) > FOURIER_CARRIER_MOST ||
+			    peak.power < least || peak.power < FOURIER_CARRIER_LEAST * ring ||
+			    (of && peak.power < SHARE * fmax(of[0].power, of[1].power)) ||
+			    !is_summit(spectrum, x, y))
+				continue;
+			peak.contrast = contrast(spectrum, peak.carrier, peak.power);
+			if (peak.contrast < FOURIER_CARRIER_LEAST ||
+			    !fourier_carrier_better(&peak, &best[along]))
+				continue;
+			if (of &&
+			    ((of[0].contrast > 0 && belongs_to(peak.carrier, of[0].carrier)) ||
+				(of[1].contrast > 0 && belongs_to(peak.carrier, of[1].carrier))))
+				continue;
+			best[along] = peak;
+		}
+}
+
+/* The centre of mass of what stands out round a peak; along y its y is positive. */
+static void
+refine(const struct fourier_spectrum *spectrum, struct fourier_peak *peak, bool along_y)
+{
+	double w = (double)spectrum->w, h = (double)spectrum->h;
+	double k0 = peak->carrier.x * w, l0 = peak->carrier.y * h;
+	double radius = NEAR * hypot(peak->carrier.x, peak->carrier.y), k = 0, l = 0, sum = 0;
+	double ring = spectrum->ring[fourier_spectrum_ring(peak->carrier)];
+	double least = fmax(peak->power / 20, 4 * ring);
+
+	for (long i = -(long)(radius * w); i <= (long)(radius * w); i++)
+		for (long j = -(long)(radius * h); j <= (long)(radius * h); j++) {
+			double power = (double)fourier_spectrum_power(spectrum, spectrum->smooth,
+			    lround(k0) + i, lround(l0) + j);
+
+			power -= least;
+			if (power <= 0 || hypot((double)i / w, (double)j / h) > radius)
+				continue;
+			k += power * (double)i;
+			l += power * (double)j;
+			sum += power;
+		}
+	if (sum > 0) {
+		peak->carrier.x += k / sum / w;
+		peak->carrier.y += l / sum / h;
+	}
+	if (fabs(peak->carrier.x) < LEAST_FREQUENCY)
+		peak->carrier.x = 0;
+	if (fabs(peak->carrier.y) < LEAST_FREQUENCY)
+		peak->carrier.y = 0;
+	if (along_y && peak->carrier.y < 0) {
+		peak->carrier.x = -peak->carrier.x;
+		peak->carrier.y = -peak->carrier.y;
+	}
+}
+
+int
+fourier_carrier_find(
+    struct run *run, const struct fourier_signal *signal, struct fourier_peaks *peaks)
+{
+	struct fourier_spectrum spectrum = { 0 };
+	int status = fourier_spectrum_make(run, signal, &spectrum);
+
+	memset(peaks, 0, sizeof(*peaks));
+	if (status == 0) {
+		find_best(&spectrum, NULL, peaks->best);
+		find_best(&spectrum, peaks->best, peaks->other);
+		for (int y = 0; y < 2; y++)
+			refine(&spectrum, &peaks->best[y], y);
+	}
+	fourier_spectrum_free(&spectrum);
+	return status;
+}
