@@ -57,6 +57,8 @@ PIPELINES = {
 	"chain": "@fringepipe -j 3 -q phasewrap -n 3 --period 8,9 {i}/png , gauss , unwrap2f , "
 		"phase2depth --ref {i}/reference.nrrd -c 2 , normals , shade -o OLD.png",
 	"spatial": "@fringepipe -q unwrapq --channel phase1 --ref {i}/reference.nrrd {i}/wrapped.nrrd -o OLD.nrrd",
+	"sequence": "@fringepipe -q phasewrap -n 3 --period 8,9 {i}/png {i}/png , unwrap2f , "
+		"phase2depth --ref {i}/reference.nrrd -c 2 , kalman -o OLD.nrrd",
 	"fuse": "@fringepipe -q phasewrap -n 3 --period 8,9 {i}/png , unwrap2f --fuse --all -o OLD.nrrd",
 	"certain": "@fringepipe -q undither3 --keep {i}/dithered.png , holodec --keep -o OLD.nrrd",
 	"lossy": "@fringepipe -q holodec --keep {i}/holo.jpg -o OLD.nrrd",
