@@ -10,6 +10,7 @@ static const char *const cells[] = { "column", "period", "half", NULL };
 static const char *const flats[] = { "1", "2", "3", "auto", NULL };
 static const char *const signs[] = { "+1", "-1", "1", NULL };
 static const char *const channels[] = { "r", "g", "b", NULL };
+static const char *const ways[] = { "auto", "time", "number", "no", NULL };
 static const char *const forms[] = { "phase", "vector", NULL };
 
 const struct opt phasewrap_options[] = {
@@ -66,5 +67,7 @@ const struct opt phasewrap_options[] = {
 	  NULL, "more than this makes a pixel invalid", NULL },
 	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
 	  "phase, or vector: its cosine and sine", forms },
+	{ 0, "dropped", "WORD", OPT_WORD, AT(dropped), "auto", 0, 0, NULL,
+	  "how images tell that one before them is missing", ways },
 	{ 0 },
 };

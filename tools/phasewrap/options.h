@@ -11,7 +11,7 @@ enum as { AS_PHASE, AS_VECTOR };
 struct parameters {
 	struct capture_options captures;
 	const char *manifest;
-	int sign, channel, as;
+	int sign, channel, as, dropped;
 	struct numbers count;
 	double field_px, phase_origin;
 	struct limit_options limits;
