@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "image/statistics.h"
 
-#define UNEVEN 0.25		/* of an interval: how far a time may lie off a whole number of it */
+#define UNEVEN 0.25		/* of an interval: how far a time may lie off whole ones */
 #define SURE 2			/* intervals that must be known before one is taken for several */
 
 static size_t
@@ -192,12 +192,13 @@ changes_set(struct dropped_images *dropped, long images, size_t have, size_t wan
 /* Where the user has chosen nothing, numbers in names are held against the images alone: a gap in
  * numbers that rise by 1 for a whole measurement at least, before it or behind it. */
 static int
-watch_names(struct dropped_images *dropped, const char *path, size_t came, size_t wanted, bool within)
+watch_names(struct dropped_images *dropped, const char *path, size_t came, size_t wanted,
+    bool within)
 {
 	long number = number_in(path), last = number_in(dropped->last_file), gap;
 	char *file;
 
-	if (!path || (dropped->last_file && !strcmp(path, dropped->last_file)))
+	if (!path)
 		return 0;
 	gap = number - last - (long)came;	/* unreadable ones came, too */
 	if (last < 0 || number < 0 || gap < 0) {

@@ -91,10 +91,10 @@ passes(struct run *run, struct passes *passes)
 	return phasewrap_passes(passes, &((const struct priv *)run->priv)->wrap);
 }
 
-static const struct body body = { .gather = gather, .arrives = arrives, .rows = rows, .after = after,
-	.passes = passes };
-static const struct body searching_body = { .gather = gather, .arrives = arrives, .survey = survey, .rows = rows,
+static const struct body body = { .gather = gather, .arrives = arrives, .rows = rows,
 	.after = after, .passes = passes };
+static const struct body searching_body = { .gather = gather, .arrives = arrives,
+	.survey = survey, .rows = rows, .after = after, .passes = passes };
 
 /* Without operands the manifest's own files are read. */
 static int

@@ -233,7 +233,8 @@ find_alike(const struct fit *fit, const double *shift_rad, struct step_verdict *
 			double apart = g[i * n + i] + g[j * n + j] - 2 * g[i * n + j];
 			double fitted = fitted_difference(fit, i, j);
 
-			if (apart >= least || expected_difference(shift_rad, i, j, 0) <= SAME_SHIFT ||
+			if (apart >= least ||
+			    expected_difference(shift_rad, i, j, 0) <= SAME_SHIFT ||
 			    apart >= ALIKE * fitted || fitted < SEEN * usual)
 				continue;
 			least = apart;
