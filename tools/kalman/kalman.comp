@@ -52,15 +52,19 @@ main()
 	outliers = gpu_state4(at.b.values + 2u, x, y);
 	for (int k = 0; k < 4; k++) {
 		PX_F noise = at.b.sigma_in != KALMAN_NONE ? kalman_variance(r[k]) : 1.0f;
-		precise kalman_weight to = kalman_weigh(at.b, square[k], noise, variance[k],
-		    away[k], outliers[k]);
+		PX_F time = away[k] + at.b.elapsed, count = outliers[k] + 1.0f;
+		PX_F scaled = square[k] * at.b.per_square;
+		PX_F predicted = kalman_predict(variance[k], time, at.b.motion);
+		PX_F what = kalman_judge(scaled, noise, predicted, time > at.b.keep, at.b.gate,
+		    count >= at.b.repeat);
+		bool moves = what >= KALMAN_TAKEN;
 
-		gain[k] = to.gain;
-		made[k] = to.variance;
-		sigma[k] = at.b.unit * px_sqrt(to.variance);
-		variance[k] = to.kept;
-		away[k] = to.away;
-		outliers[k] = to.outliers;
+		gain[k] = kalman_gain(what, predicted, noise);
+		made[k] = kalman_settle(what, gain[k], predicted, noise);
+		sigma[k] = at.b.unit * px_sqrt(made[k]);
+		away[k] = moves || px_isnan(variance[k]) ? 0.0f : time;
+		outliers[k] = moves ? 0.0f : what == KALMAN_OUTLIER ? count : outliers[k];
+		variance[k] = moves ? made[k] : variance[k];
 	}
 	gpu_state4_put(at.b.values, x, y, variance);
 	gpu_state4_put(at.b.values + 1u, x, y, away);

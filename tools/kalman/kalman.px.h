@@ -15,14 +15,11 @@
 #define KALMAN_LEAST_SIGMA 1e-15f
 #define KALMAN_MOST_ANGLE 1e4f
 
-/* What a pixel's new value means. */
-struct kalman_weight {
-	float gain;	/* of the innovation; 1: the value itself */
-	float variance; /* of the result; NaN: there is none */
-	float kept;	/* variance, time and number of outliers for the next frame */
-	float away;
-	float outliers;
-};
+/* What becomes of a pixel. */
+#define KALMAN_MISSING 0.0f	/* there is no value */
+#define KALMAN_OUTLIER 1.0f	/* it is left out */
+#define KALMAN_TAKEN 2.0f
+#define KALMAN_NEW 3.0f		/* the pixel begins anew with it */
 
 /* z - x, squared, is added to the sum of squares; x unknown: nothing. An invalid z makes it NaN. */
 PX_FN float
@@ -55,33 +52,53 @@ kalman_variance(float sigma)
 	    square, PX_NAN);
 }
 
-/*
- * square: of the innovation, NaN: there is no value; r: the value's variance, NaN likewise. The
- * others are what the last frame left; variance NaN: nothing.
- */
-PX_FN PX_STRUCT kalman_weight
-kalman_weigh(PX_STRUCT kalman_block b, float square, float r, float variance, float away,
-    float outliers)
+/* The variance of what is expected, `time` after the last value; NaN: nothing is. */
+PX_FN float
+kalman_predict(float variance, float time, float motion)
 {
-	PX_STRUCT kalman_weight to;
-	PX_F time = away + b.elapsed, drift = b.motion * time, predicted = variance + drift * drift;
-	PX_F total = predicted + r, far = square * b.per_square, count = outliers + 1.0f;
+	PX_F drift = motion * time, predicted = variance + drift * drift;
+
+	return predicted;
+}
+
+/*
+ * KALMAN_...: square: of the innovation, in the unit of the variances, NaN: there is no value; r:
+ * the value's variance, NaN likewise; late: the last value was too long ago; outliers: so many in a
+ * row before.
+ */
+PX_FN float
+kalman_judge(float square, float r, float predicted, bool late, float gate, bool repeats)
+{
+	PX_F total = predicted + r;
 	bool missing = px_isnan(square) || px_isnan(r);
-	bool fresh = px_isnan(variance) || time > b.keep;
-	bool outside = !fresh && far > b.gate * total;
-	bool restart = fresh || (outside && count >= b.repeat);
-	bool held = missing || (outside && !restart);
+	bool outside = square > gate * total;
+	PX_F seen = px_select(outside, px_select(repeats, KALMAN_NEW, KALMAN_OUTLIER),
+	    KALMAN_TAKEN);
+
+	seen = px_select(px_isnan(predicted) || late, KALMAN_NEW, seen);
+	return px_select(missing, KALMAN_MISSING, seen);
+}
+
+/* Of the innovation; 1: the value itself. */
+PX_FN float
+kalman_gain(float what, float predicted, float r)
+{
+	PX_F total = predicted + r;
 	PX_F share = px_divide(predicted, px_select(total > 0.0f, total, 1.0f));
-	PX_F settled = share * r;
 
 	share = px_select(total > 0.0f, share, 1.0f);
-	to.gain = px_select(restart, 1.0f, px_select(held, 0.0f, share));
-	to.variance = px_select(missing, PX_NAN,
-	    px_select(restart, r, px_select(held, predicted, settled)));
-	to.kept = px_select(held, variance, px_select(restart, r, settled));
-	to.away = px_select(held, px_select(px_isnan(variance), 0.0f, time), 0.0f);
-	to.outliers = px_select(held, px_select(missing, outliers, count), 0.0f);
-	return to;
+	share = px_select(what == KALMAN_TAKEN, share, 0.0f);
+	return px_select(what == KALMAN_NEW, 1.0f, share);
+}
+
+/* The variance of the result; NaN: there is none. */
+PX_FN float
+kalman_settle(float what, float gain, float predicted, float r)
+{
+	PX_F settled = gain * r;
+	PX_F variance = px_select(what == KALMAN_OUTLIER, predicted, settled);
+
+	return px_select(what == KALMAN_MISSING, PX_NAN, variance);
 }
 
 /* The result from x (NaN: none) and the value z. */

@@ -49,14 +49,20 @@ weigh(struct kalman_block block, struct tile *restrict tile, const struct state_
 
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
-		struct kalman_weight to = kalman_weigh(block, tile->square[i], tile->noise[i],
-		    variance[i], away[i], outliers[i]);
+		float time = away[i] + block.elapsed, count = outliers[i] + 1.0f;
+		float r = tile->noise[i];
+		float predicted = kalman_predict(variance[i], time, block.motion);
+		float what = kalman_judge(tile->square[i] * block.per_square, r, predicted,
+		    time > block.keep, block.gate, count >= block.repeat);
+		float gain = kalman_gain(what, predicted, r);
+		float shown = kalman_settle(what, gain, predicted, r);
+		bool moves = what >= KALMAN_TAKEN;
 
-		tile->gain[i] = to.gain;
-		tile->variance[i] = to.variance;
-		kept[i] = to.kept;
-		later[i] = to.away;
-		counted[i] = to.outliers;
+		tile->gain[i] = gain;
+		tile->variance[i] = shown;
+		kept[i] = moves ? shown : variance[i];
+		later[i] = moves || px_isnan(variance[i]) ? 0.0f : time;
+		counted[i] = moves ? 0.0f : what == KALMAN_OUTLIER ? count : outliers[i];
 	}
 }
 
