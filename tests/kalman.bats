@@ -62,6 +62,20 @@ near((truth[2] - ramp["depth"]).mean(), m * (1 - gain) / gain, 0.05)
 near((truth[2] - measured["depth"]).mean(), m * (1 - gain) / gain, 0.3)	# measured: motion is not known better'
 }
 
+@test "kalman: what moves faster than it is told lags as far as the page says" {
+	py "$common"'
+rng = np.random.default_rng(8)
+for u in 0.1, 1:
+	put([u * max(0, k - 60) + rng.normal(0, 1, (40, 50)) for k in range(120)])
+	import os; os.rename("in.nrrd", "u%g.nrrd" % u)'
+	for u in 0.1 1; do kalman -q --sigma 1 --motion 0.05 u$u.nrrd -o u$u.out.nrrd; done
+	py "$common"'
+for u, lag, rms in (0.1, 1.4, 1.7), (1, 1.6, 2.2):
+	error = (u * np.arange(40, 60)[:, None, None] - got(file="u%g.out.nrrd" % u)[100:])
+	expect(abs(error.mean() - lag) < 0.15 and abs(np.sqrt((error ** 2).mean()) - rms) < 0.15, u, error.mean(), np.sqrt((error ** 2).mean()))
+	expect(np.percentile(error, 99) < 3 + 2 * u + 0.3, u, np.percentile(error, 99))'
+}
+
 # The filter in doubles, as the page has it.
 @test "kalman: spikes, changes, missing pixels and times, against the formulas in NumPy" {
 	py "$common"'
