@@ -260,11 +260,36 @@ feed(struct chain *chain, size_t at, struct frame *in)
 	return link->run.body->rows ? run_maps(chain, at, in) : run_flow(chain, at, in);
 }
 
+/* A frame comes to a stage that gathers: does it begin another measurement than what waits? Then
+ * that one is lost. */
+static int
+arrive(struct chain *chain, size_t at, const struct frame_head *head)
+{
+	struct link *link = &chain->link[at];
+	const char *before;
+	bool begins = false;
+	int status;
+
+	if (!link->run.body->arrives)
+		return 0;
+	before = warn_stage(link->title);
+	status = link->run.body->arrives(&link->run, head, at ? NULL : chain->losses.path,
+	    gather_planes(link), link->want, &begins);
+	warn_stage(before);
+	if (status < 0)
+		return -1;
+	return begins ? losses_drop_measurement(chain, at) : 0;
+}
+
 static int
 gather(struct chain *chain, size_t at, struct frame *in)
 {
 	struct link *link = &chain->link[at];
 
+	if (arrive(chain, at, &in->head) < 0) {
+		frame_free(in);
+		return -1;
+	}
 	if (at == 0 && link->waitings == 0)
 		chain->losses.first = chain->losses.path;
 	return gather_put(link, in) < 0 ? losses_survive_image(chain, at) :

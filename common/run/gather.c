@@ -228,6 +228,14 @@ gather_put(struct link *link, struct frame *in)
 	return 0;
 }
 
+size_t
+gather_planes(const struct link *link)
+{
+	const struct gather_loss *loss = &link->loss;
+
+	return link->planes + (loss->on ? loss->planes + loss->images * link->image_planes : 0);
+}
+
 int
 gather_next(struct link *link, struct frame **out, bool *whole)
 {

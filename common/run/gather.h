@@ -6,6 +6,8 @@
 
 /* Puts a frame behind those that wait; takes ownership, also where it fails. -1 after fail(). */
 int gather_put(struct link *, struct frame *);
+/* How many planes of the measurement at hand have come, or are lost. */
+size_t gather_planes(const struct link *);
 /* The next whole input: 1 and *out, 0 where more frames are needed, GATHER_LOST where one is lost,
  * for the reason in link->loss. -1 after fail(): then *whole tells whether the planes of an input
  * were taken, else the first waiting frame is not understood. */

@@ -233,6 +233,23 @@ losses_break_measurement(struct chain *chain, size_t at, const char *object, con
 }
 
 int
+losses_drop_measurement(struct chain *chain, size_t at)
+{
+	struct link *link = &chain->link[at];
+	struct fail_record first = link->loss.reason, reason;
+	bool lost = link->loss.on;
+
+	if (!gather_break(link)) {
+		fail_clear();
+		return 0;
+	}
+	if (!survivable(chain))
+		return -1;
+	fail_take(&reason);
+	return lose_input(chain, at, lost ? &first : &reason, lost ? link->loss.more : 0);
+}
+
+int
 losses_end_measurement(struct chain *chain, const char *what)
 {
 	for (size_t at = 0; at < chain->n; at++) {

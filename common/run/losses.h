@@ -21,6 +21,9 @@ int losses_survive_image(struct chain *, size_t at);
 int losses_of_input(struct chain *, size_t at);
 /* Feeds a stage that gathers with the inputs that are complete. */
 int losses_feed_gathered(struct chain *, size_t at);
+/* The measurement that this stage gathers gets no more images, as fail() has recorded. -1: the run
+ * ends. */
+int losses_drop_measurement(struct chain *, size_t at);
 /* The measurement that this stage gathers, or the first stage that gathers one, gets no more images
  * because `what` has ended. -1 after fail(): the run ends. */
 int losses_break_measurement(struct chain *, size_t at, const char *object, const char *what);

@@ -9,6 +9,7 @@
 #include "run/losses.h"
 #include "run/second_input.h"
 #include "run/segment.h"
+#include "run/state.h"
 
 int
 run_emit(struct run *run, struct frame *frame)
@@ -30,6 +31,12 @@ size_t
 run_lost(const struct run *run)
 {
 	return run->chain->losses.n;
+}
+
+size_t
+run_inputs(const struct run *run)
+{
+	return run->link->inputs;
 }
 
 void
@@ -129,4 +136,10 @@ size_t
 run_state_out(const struct run *run, size_t i)
 {
 	return run->link->out.c + i;
+}
+
+void
+run_forget_state(struct run *run)
+{
+	state_free(run->link);
 }

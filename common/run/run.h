@@ -57,6 +57,8 @@ int run_emit(struct run *, struct frame *);
 bool run_keeps_going(const struct run *);
 /* How many results are lost so far. */
 size_t run_lost(const struct run *);
+/* How many inputs the stage had before the one at hand, lost ones counted. */
+size_t run_inputs(const struct run *);
 /* For stages that read by themselves: an input begins. */
 void run_begin_input(struct run *);
 /* It cannot be read or used, as fail() has recorded: with --keep-going it is lost, with a line that
@@ -98,5 +100,7 @@ const struct frame_head *run_second_input_head(const struct run *, const char *o
  */
 size_t run_state_in(const struct run *, size_t i);
 size_t run_state_out(const struct run *, size_t i);
+/* For plan and survey: nothing is remembered of the frames before. */
+void run_forget_state(struct run *);
 
 #endif

@@ -59,6 +59,14 @@ struct body {
 	 * those are grouped, and stacked without a copy; metadata as in meta_gather). NULL: the
 	 * frame as it is. Called with the head of the first waiting frame. -1 after fail(). */
 	int (*gather)(struct run *, const struct frame_head *, size_t *planes);
+	/*
+	 * For a body that gathers: a frame comes, while `have` planes of the measurement at hand
+	 * wait or are lost, of `wanted` (0: not known yet). *begins: it begins another one, and
+	 * fail() says why what waits stays incomplete. path: its file; NULL: not known. May be
+	 * NULL. -1 after fail().
+	 */
+	int (*arrives)(struct run *, const struct frame_head *, const char *path, size_t have,
+	    size_t wanted, bool *begins);
 	/* Whole-frame pass before rows, reduced in a fixed order. May be NULL. Its result goes to
 	 * priv, and into values of the output's metadata (run_output_meta) whose keys plan has set.
 	 */

@@ -60,6 +60,8 @@ PIPELINES = {
 	"spatial": "@fringepipe -q unwrapq --channel phase1 --ref {i}/reference.nrrd {i}/wrapped.nrrd -o OLD.nrrd",
 	"fourier": "@fringepipe -j 2 -q phasewrap -k fourier -F 1 --carrier 8 --order phase,flat {i}/pnm/00.pgm {i}/pnm/01.pgm "
 		"-o OLD.nrrd",
+	"sequence": "@fringepipe -q phasewrap -n 3 --period 8,9 {i}/png {i}/png , unwrap2f , "
+		"phase2depth --ref {i}/reference.nrrd -c 2 , kalman -o OLD.nrrd",
 	"fuse": "@fringepipe -q phasewrap -n 3 --period 8,9 {i}/png , unwrap2f --fuse --all -o OLD.nrrd",
 	"certain": "@fringepipe -q undither3 --keep {i}/dithered.png , holodec --keep -o OLD.nrrd",
 	"lossy": "@fringepipe -q holodec --keep {i}/holo.jpg -o OLD.nrrd",

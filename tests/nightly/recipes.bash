@@ -28,6 +28,8 @@ recipes=(
 	'phasewrap set.nrrd , unwrap2f --fuse --all'
 	'phasewrap set.nrrd , unwrapq --channel phase1'
 	'phasewrap set.nrrd , wff --sigma 4'
+	'phasewrap many.nrrd , unwrap2f , phase2depth --ref ideal , kalman , normals'
+	'phasewrap many.nrrd , kalman --channel phase1 --sigma 0.02 --motion 0.1'
 	'holoenc depth.nrrd , holodec'
 	'holoenc depth.nrrd , dither3 -m small , undither3 --keep , holodec --keep'
 	'holoenc depth.nrrd , dither3 , undither3 , holodec'

@@ -301,12 +301,15 @@ say(const struct image_names *names, const struct capture_fringe *fringe,
     const struct step_verdict *verdict)
 {
 	char set[CAPTURE_SET_NAME_SIZE], a[IMAGE_NAME_SIZE], b[IMAGE_NAME_SIZE], off[100];
-	char other[60] = "", where[IMAGE_NAME_SIZE];
+	char other[60] = "", moved[80] = "", where[IMAGE_NAME_SIZE];
 	const char *object = image_names_where(names, where);
 
 	capture_set_name(fringe, set);
 	snprintf(off, sizeof(off), "(the fit is off by %.3f of the amplitude, else by %.3f)",
 	    verdict->misfit, verdict->better);
+	if (verdict->drift_rad != 0)
+		snprintf(moved, sizeof(moved), ", or the surface moved evenly, by %+.1f degrees "
+		    "an image", verdict->drift_rad * 180 / M_PI);
 	switch (verdict->fault) {
 	case STEPS_FIT:
 		return;
@@ -328,12 +331,16 @@ say(const struct image_names *names, const struct capture_fringe *fringe,
 		    "numbers %s", set, off);
 		return;
 	case STEPS_MISSING:
-		warn(object, "%s: an image of %zu seems to be missing behind %s %s", set,
-		    fringe->n + 1, image_name(names, fringe, verdict->a - 1, a), off);
+		warn(object, "%s: an image of %zu seems to be missing behind %s%s %s", set,
+		    fringe->n + 1, image_name(names, fringe, verdict->a - 1, a), moved, off);
 		return;
 	case STEPS_OTHER:
 		warn(object, "%s: %zu images, but steps of about 360/%zu degrees: --steps or "
-		    "--shift is another %s", set, fringe->n, verdict->a, off);
+		    "--shift is another%s %s", set, fringe->n, verdict->a, moved, off);
+		return;
+	case STEPS_DRIFT:
+		warn(object, "%s: the steps seem to be %+.1f degrees longer: the surface moved "
+		    "evenly, or --shift is another %s", set, verdict->drift_rad * 180 / M_PI, off);
 		return;
 	case STEPS_OUTLIER:
 		warn(object, "%s: %s does not fit the others %s", set,

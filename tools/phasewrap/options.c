@@ -13,6 +13,7 @@ static const char *const channels[] = { "r", "g", "b", NULL };
 static const char *const transforms[] = { "2d", "lines", NULL };
 static const char *const windows[] = { "tukey", "hann", "gauss", NULL };
 static const char *const removals[] = { "quotient", "difference", NULL };
+static const char *const ways[] = { "auto", "time", "number", "no", NULL };
 static const char *const forms[] = { "phase", "vector", NULL };
 
 const struct opt phasewrap_options[] = {
@@ -81,5 +82,7 @@ const struct opt phasewrap_options[] = {
 	  "its half-width over the carrier's frequency [0.75]", NULL },
 	{ 0, "flat-removal", "WORD", OPT_WORD, AT(fourier.removal), NULL, 0, 0, NULL,
 	  "what a flat image does to the fringes [quotient]", removals },
+	{ 0, "dropped", "WORD", OPT_WORD, AT(dropped), "auto", 0, 0, NULL,
+	  "how images tell that one before them is missing", ways },
 	{ 0 },
 };

@@ -18,7 +18,7 @@ struct fourier_options {
 struct parameters {
 	struct capture_options captures;
 	const char *manifest;
-	int sign, channel, as;
+	int sign, channel, as, dropped;
 	struct numbers count;
 	double field_px, phase_origin;
 	struct limit_options limits;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "capture_conflicts.h"
 #include "detectors.h"
+#include "dropped_images.h"
 #include "flatness.h"
 #include "fourier.h"
 #include "fringe_counts.h"
@@ -22,6 +23,7 @@ struct priv {
 	struct phasewrap wrap;
 	struct detectors detectors;
 	struct fourier fourier;
+	struct dropped_images dropped;
 };
 
 static void
@@ -76,15 +78,25 @@ gather(struct run *run, const struct frame_head *head, size_t *planes)
 }
 
 static int
+arrives(struct run *run, const struct frame_head *head, const char *path, size_t have,
+    size_t wanted, bool *begins)
+{
+	struct priv *priv = run->priv;
+
+	priv->dropped.keeps_going = run_keeps_going(run);
+	return dropped_images_take(&priv->dropped, head, path, have, wanted, begins);
+}
+
+static int
 passes(struct run *run, struct passes *passes)
 {
 	return phasewrap_passes(passes, &((const struct priv *)run->priv)->wrap);
 }
 
-static const struct body body = { .gather = gather, .rows = rows, .after = after,
-	.passes = passes };
-static const struct body searching_body = { .gather = gather, .survey = survey, .rows = rows,
+static const struct body body = { .gather = gather, .arrives = arrives, .rows = rows,
 	.after = after, .passes = passes };
+static const struct body searching_body = { .gather = gather, .arrives = arrives,
+	.survey = survey, .rows = rows, .after = after, .passes = passes };
 
 static int
 take_frame(struct run *run, struct frame *in)
@@ -129,6 +141,10 @@ init(struct run *run)
 	run->colour = COLOUR_GREY;
 	parameters->captures.operands = run->position ? 0 : run->operands;
 	detectors_init(&priv->detectors, run->verbose);
+	priv->dropped.how = (enum dropped_how)parameters->dropped;
+	priv->dropped.described = !parameters->captures.order && !parameters->manifest;
+	priv->dropped.rgb = parameters->captures.rgb;
+	priv->dropped.verbose = run->verbose;
 	if (parameters->channel >= 0)
 		run->colour = COLOUR_RED + parameters->channel;
 	if (parameters->captures.rgb)
@@ -222,6 +238,7 @@ end(struct run *run)
 	phasewrap_forget(&priv->wrap);
 	fourier_free(&priv->fourier);
 	detectors_free(&priv->detectors);
+	dropped_images_free(&priv->dropped);
 	free(priv->file);
 	if (priv->manifest_read)
 		manifest_free(&priv->manifest);

@@ -19,6 +19,13 @@
 #define MISSING_RATIO 1.12
 #define MISSING_RATIO_FOUR 1.5	/* four leave one number, which square fringes fill */
 #define OTHER_RATIO 2.0
+#define DRIFT_RATIO 2.0
+#define DRIFT_RATIO_FOUR 6.0	/* four leave one number, which a drift alone may fill */
+#define DRIFT_LEAD 1.5		/* over faults that have nothing to choose */
+#define DRIFT_LIKELY 0.8	/* of what the best fault explains */
+#define DRIFT_ALIKE 10.0	/* half a step off, neighbouring images look alike */
+#define DRIFT_APART 0.05	/* of mean square 1: the least difference that a drift leaves */
+#define DRIFT_UNFIT 0.25	/* of the amplitude: what it may leave over */
 #define OUTLIER_RATIO 2.5
 #define OUTLIER_LEAD 1.8	/* over the second best to leave out */
 #define UNFIT 0.4		/* of the amplitude; of four images square fringes leave 0.48, */
@@ -174,9 +181,10 @@ offer(struct step_verdict *verdict, double *best, double found, enum step_fault 
 
 /* How different two images should be, of mean square 1: 0 for the same shift. */
 static double
-expected_difference(const double *shift_rad, size_t i, size_t j)
+expected_difference(const double *shift_rad, size_t i, size_t j, double drift_rad)
 {
-	double half = sin((shift_rad[j] - shift_rad[i]) / 2);
+	double step = shift_rad[j] - shift_rad[i] + ((double)j - (double)i) * drift_rad;
+	double half = sin(step / 2);
 
 	return 4 * half * half;
 }
@@ -189,7 +197,7 @@ least_difference(const double *shift_rad, size_t n)
 
 	for (size_t j = 1; j < n; j++)
 		for (size_t i = 0; i < j; i++) {
-			double expected = expected_difference(shift_rad, i, j);
+			double expected = expected_difference(shift_rad, i, j, 0);
 
 			if (expected > SAME_SHIFT && expected < least)
 				least = expected;
@@ -225,7 +233,8 @@ find_alike(const struct fit *fit, const double *shift_rad, struct step_verdict *
 			double apart = g[i * n + i] + g[j * n + j] - 2 * g[i * n + j];
 			double fitted = fitted_difference(fit, i, j);
 
-			if (apart >= least || expected_difference(shift_rad, i, j) <= SAME_SHIFT ||
+			if (apart >= least ||
+			    expected_difference(shift_rad, i, j, 0) <= SAME_SHIFT ||
 			    apart >= ALIKE * fitted || fitted < SEEN * usual)
 				continue;
 			least = apart;
@@ -363,6 +372,53 @@ find_other(const struct fit *fit, const double *shift_rad, struct step_verdict *
 		offer(verdict, best, found, STEPS_OTHER, likely, 0);
 }
 
+static double
+ratio_of_drift(const struct fit *fit, const double *shift_rad, double drift_rad)
+{
+	double shift[MOST];
+
+	for (size_t i = 0; i < fit->n; i++)
+		shift[i] = shift_rad[i] + (double)i * drift_rad;
+	return ratio_of_shifts(fit, shift);
+}
+
+/* The surface moved evenly, by less than half a step in the time of one: a search by ever smaller
+ * steps about the best of a coarse one. */
+static void
+find_drift(const struct fit *fit, const double *shift_rad, struct step_verdict *verdict,
+    double *best)
+{
+	double most = M_PI / (double)fit->n, step = most / 16, drift = 0, found = 0, least;
+
+	for (double d = -most; d <= most; d += step) {
+		double other = ratio_of_drift(fit, shift_rad, d);
+
+		if (other > found) {
+			found = other;
+			drift = d;
+		}
+	}
+	for (; step > 1e-4; step /= 2)
+		for (int side = -1; side <= 1; side += 2) {
+			double other = ratio_of_drift(fit, shift_rad, drift + side * step / 2);
+
+			if (other > found) {
+				found = other;
+				drift += side * step / 2;
+			}
+		}
+	least = fit->n == 4 ? DRIFT_RATIO_FOUR : DRIFT_RATIO;
+	if (verdict->fault == STEPS_ALIKE)
+		least = expected_difference(shift_rad, verdict->a, verdict->b,
+		    drift) < DRIFT_APART ? INFINITY : DRIFT_ALIKE;
+	if (found <= least || found <= DRIFT_LIKELY * *best || fabs(drift) > 0.95 * most ||
+	    verdict->misfit > DRIFT_UNFIT * sqrt(found))
+		return;
+	verdict->drift_rad = drift;
+	if (found > DRIFT_LEAD * *best)
+		offer(verdict, best, found, STEPS_DRIFT, 0, 0);
+}
+
 static void
 find_outlier(const struct fit *fit, struct step_verdict *verdict, double *best)
 {
@@ -422,8 +478,16 @@ step_fit_judge(const double *gram, const double *shift_rad, size_t n)
 		return verdict;
 	/* The mean square of a cosine is half its amplitude's. */
 	verdict.misfit = sqrt(mean_square(fit.left, (double)n - 3) / (2 * square));
-	if (find_alike(&fit, shift_rad, &verdict) || verdict.misfit < SLIGHT)
+	if (verdict.misfit < SLIGHT) {
+		find_alike(&fit, shift_rad, &verdict);
 		return verdict;
+	}
+	if (find_alike(&fit, shift_rad, &verdict)) {
+		find_drift(&fit, shift_rad, &verdict, &best);
+		if (verdict.fault == STEPS_DRIFT)
+			verdict.better = verdict.misfit / sqrt(best);
+		return verdict;
+	}
 	if (n >= 5)
 		find_exchanged(&fit, &verdict, &best);
 	if (n > 9) {
@@ -435,6 +499,7 @@ step_fit_judge(const double *gram, const double *shift_rad, size_t n)
 	find_other(&fit, shift_rad, &verdict, &best);
 	if (n >= 5)
 		find_outlier(&fit, &verdict, &best);
+	find_drift(&fit, shift_rad, &verdict, &best);
 	if (verdict.fault != STEPS_FIT)
 		verdict.better = verdict.misfit / sqrt(best);
 	if (verdict.better > unfit)	/* no better word than that nothing fits */

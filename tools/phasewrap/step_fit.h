@@ -20,6 +20,7 @@ enum step_fault {
 	STEPS_SORTED,		/* numbers without zeros were sorted as text: 1, 10, 11, 2 */
 	STEPS_MISSING,		/* one is missing behind image a - 1 */
 	STEPS_OTHER,		/* equal steps of 360 / a degrees fit better */
+	STEPS_DRIFT,		/* each image lies drift_rad farther than the one before should */
 	STEPS_OUTLIER,		/* image a fits none of the others */
 	STEPS_UNFIT		/* nothing of these, and no fit either */
 };
@@ -29,6 +30,7 @@ struct step_verdict {
 	size_t a, b, c, d;	/* images from 0, or as above; c = d: there are no others */
 	double misfit;		/* rms that the fit leaves, over the amplitude */
 	double better;		/* the same of the fit that the fault names, if any; else 0 */
+	double drift_rad;	/* an even motion that explains as much as the fault; else 0 */
 };
 
 /* gram: n x n, of n images, 4 to STEP_FIT_MOST; shift_rad: of each. */

@@ -1,0 +1,124 @@
+load helpers
+
+# Images that a camera has dropped: phasewrap goes on with the next measurement.
+
+# Five measurements of 2 x 3 images; what comes of each of them alone is good-K.nrrd.
+setup() {
+	load helpers
+	work=$(mktemp -d)
+	cd "$work" || exit 1
+	fringesim -s 40x24 -p 12,14 -n 3 --frames 5 --scene plane --motion 0.02 -c 1 -o all.nrrd
+	framecat --delete '*' all.nrrd | phasewrap -q -n 3 -p 12,14 -o good-%d.nrrd
+}
+
+# drop HOW NUMBERS: in.nrrd holds the other images, which tell by HOW when they were taken.
+drop() {
+	py '
+import os
+how, gone = sys.argv[1], [int(k) for k in sys.argv[2].split()]
+out = []
+for k, f in enumerate(read_frames("all.nrrd")):
+	meta = {"keys": dict(f.meta), "time": {"time_s": repr(round(k / 60 + 0.001 * (k * 7 % 3 - 1), 4))},
+		"burst": {"time_s": repr(round(k / 60 + k // 6 * 0.123, 4))},
+		"number": {"frame_number": str(k + 17)}, "file": {}, "none": {}}[how]
+	if k not in gone:
+		out.append(Frame(f.pixels, f.names, meta))
+		if how == "file": write_frames("img%03d.nrrd" % (k + 5), out[-1])
+write_frames("in.nrrd", out)' "$@"
+}
+
+# lost NUMBERS WORDS ...: phasewrap --keep-going loses these measurements, and the others are right.
+lost() {
+	local numbers=$1 k
+	shift
+	run phasewrap -q -n 3 -p 12,14 --keep-going "$@" -o out-%d.nrrd
+	if [ -z "$numbers" ]; then
+		[ "$status$output" = 0 ] || { echo "$output"; return 1; }
+	else
+		[ "$status" -eq 1 ] || return 1
+		[ "$(grep -c ' is lost: ' <<<"$output")" -eq "$(wc -w <<<"$numbers")" ] || { echo "$output"; return 1; }
+		[[ ${lines[-1]} =~ "of 5 measurements "(was|were)" lost"$ ]] || { echo "$output"; return 1; }
+	fi
+	for k in 0 1 2 3 4; do
+		if [[ " $numbers " == *" $k "* ]]; then
+			[ ! -e out-$k.nrrd ] || return 1
+			grep -q "measurement $k is lost: " <<<"$output" || { echo "$output"; return 1; }
+		else
+			framecmp -c phase1,phase2 good-$k.nrrd out-$k.nrrd || { echo "$output"; return 1; }
+		fi
+	done
+	rm -f out-*
+}
+
+@test "dropped: keys, times and numbers tell which measurement an image belongs to" {
+	local how gone
+	for how in keys time burst number; do
+		while IFS=: read -r gone bad; do
+			drop $how "$gone"
+			lost "$bad" in.nrrd || { echo "$how, without $gone"; return 1; }
+		done <<-'CASES'
+			:
+			8:1
+			12:2
+			5 14:0 2
+			7 8 25:1 4
+		CASES
+	done
+	drop time "7 8 9 10 11 12"
+	lost "1 2" in.nrrd
+}
+
+@test "dropped: without --keep-going it is an error, and nothing is written" {
+	drop time 8
+	fails 1 "phasewrap: in.nrrd: begins another measurement behind 5 of 6 images of the last one: images were dropped, --keep-going goes on without that one" \
+		phasewrap -q -n 3 -p 12,14 in.nrrd -o out.nrrd
+	[ ! -e out.nrrd ]
+	fringepipe -q --keep-going phasewrap -n 3 -p 12,14 in.nrrd , unwrap2f -o out-%d.nrrd || [ $? -eq 1 ]
+	[ "$(echo out-*)" = "out-0.nrrd out-2.nrrd out-3.nrrd out-4.nrrd" ]
+	# nobody asks: as they come
+	phasewrap -q -n 3 -p 12,14 --dropped no --keep-going in.nrrd -o out-%d.nrrd || [ $? -eq 1 ]
+	[ -e out-1.nrrd ]
+}
+
+@test "dropped: numbers in files' names count where they are told to, else a line says so" {
+	drop file "8 17"
+	lost "1 2" --dropped number img*.nrrd
+	run phasewrap -n 3 -p 12,14 --shift=-120,0,120 img*.nrrd -o out.nrrd
+	[[ $output == *"phasewrap: the files' numbers jump from 12 to 14, with measurements of 6 images: was one dropped? --dropped number goes by these numbers"* ]]
+	[ "$(grep -c 'was one dropped' <<<"$output")" -eq 1 ]
+	# a measurement that was deleted is none that lacks images, nor are angles, nor an unreadable file
+	rm img*.nrrd
+	drop file "6 7 8 9 10 11"
+	silent phasewrap -n 3 -p 12,14 --shift=-120,0,120 img*.nrrd -o out.nrrd
+	for k in 0 1 2; do cp img00$((k + 5)).nrrd a_$((120 * k)).nrrd; done
+	silent phasewrap -n 3 -p 12 --shift=-120,0,120 a_0.nrrd a_120.nrrd a_240.nrrd -o out.nrrd -f
+	: >img007.nrrd
+	run phasewrap -n 3 -p 12,14 --shift=-120,0,120 --keep-going img*.nrrd -o out.nrrd
+	[[ $output != *dropped* && $output == *"measurement 0 is lost: img007.nrrd: is empty"* ]]
+	cp img005.nrrd a.nrrd
+	fails 1 "a.nrrd: --dropped number wants the key frame_number, or a number in the file's name" \
+		phasewrap -n 3 -p 12 --dropped number --shift=-120,0,120 a.nrrd -o out.nrrd -f
+}
+
+@test "dropped: a pause between two measurements, times by hand, and no times" {
+	drop time 6
+	run phasewrap -n 3 -p 12,14 --shift=-120,0,120 --keep-going in.nrrd -o out.nrrd
+	[[ $output == *"phasewrap: between two measurements there was time for 1 more image: it is taken for a pause; --dropped time or number takes them for dropped"* ]]
+	lost 1 --dropped time in.nrrd
+	py '
+for k, f in enumerate(read_frames("all.nrrd")):
+	write_frames("h%02d.nrrd" % k, Frame(f.pixels, f.names, {"time_s": str(k * k % 17 + 20 * k)}))'
+	cat h*.nrrd >in.nrrd
+	lost "" in.nrrd
+	fails 1 "the times are too uneven to count images by" phasewrap -q -n 3 -p 12,14 --dropped time in.nrrd -o out.nrrd -f
+	drop none 8
+	fails 1 "in.nrrd: --dropped time wants the key time_s" phasewrap -q -n 3 -p 12,14 --dropped time in.nrrd -o out.nrrd -f
+	fails 2 "--dropped: must be one of auto time number no" phasewrap --dropped some in.nrrd
+}
+
+@test "dropped: four steps of two periods show that they do not fit" {
+	fringesim -s 40x24 -p 12,14 -n 4 --frames 3 | framecat --delete '*' -o four.nrrd
+	py 'write_frames("in.nrrd", [f for k, f in enumerate(read_frames("four.nrrd")) if k != 9])'
+	run phasewrap -n 4 -p 12,14 --keep-going in.nrrd -o out.nrrd
+	[[ $output == *"phasewrap: measurement 1: the period "*" px: "* ]]
+}

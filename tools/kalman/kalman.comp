@@ -1,0 +1,79 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "gpu/gpu.glsl"
+#include "kalman.px.h"
+
+layout(buffer_reference, std430) readonly buffer block_at { kalman_block b; };
+
+/* The squares of what channel c is off its state i, added to sum. */
+vec4
+add_squares(block_at at, vec4 sum, uint c, uint i, uint x, uint y)
+{
+	vec4 z = gpu_in4(c, x, y), last = gpu_state4(i, x, y);
+
+	for (int k = 0; k < 4; k++)
+		sum[k] = at.b.angle != 0u ? kalman_add_angle(sum[k], z[k], last[k]) :
+		    kalman_add_square(sum[k], z[k], last[k]);
+	return sum;
+}
+
+void
+move(block_at at, vec4 gain, vec4 variance, uint c, uint i, uint x, uint y)
+{
+	vec4 z = gpu_in4(c, x, y), last = gpu_state4(i, x, y), made;
+
+	for (int k = 0; k < 4; k++) {
+		last[k] = at.b.angle != 0u ? kalman_turn(last[k], z[k], gain[k]) :
+		    kalman_move(last[k], z[k], gain[k]);
+		made[k] = px_select(px_isnan(variance[k]), PX_NAN, last[k]);
+	}
+	gpu_state4_put(i, x, y, last);
+	gpu_out4(c, x, y, made);
+}
+
+void
+main()
+{
+	uint x = gpu_x4(), y = gpu_y();
+	block_at at = block_at(gpu.block);
+	vec4 square = vec4(0.0), r = vec4(1.0), variance, away, outliers, gain, made, sigma;
+
+	if (gpu_outside4(x, y))
+		return;
+	square = add_squares(at, square, at.b.value0, 0u, x, y);
+	if (at.b.values == 3u) {
+		square = add_squares(at, square, at.b.value1, 1u, x, y);
+		square = add_squares(at, square, at.b.value2, 2u, x, y);
+	}
+	if (at.b.sigma_in != KALMAN_NONE)
+		r = gpu_in4(at.b.sigma_in, x, y);
+	variance = gpu_state4(at.b.values, x, y);
+	away = gpu_state4(at.b.values + 1u, x, y);
+	outliers = gpu_state4(at.b.values + 2u, x, y);
+	for (int k = 0; k < 4; k++) {
+		PX_F noise = at.b.sigma_in != KALMAN_NONE ? kalman_variance(r[k]) : 1.0f;
+		PX_F time = away[k] + at.b.elapsed, count = outliers[k] + 1.0f;
+		PX_F scaled = square[k] * at.b.per_square;
+		PX_F predicted = kalman_predict(variance[k], time, at.b.motion);
+		PX_F what = kalman_judge(scaled, noise, predicted, time > at.b.keep, at.b.gate,
+		    count >= at.b.repeat);
+		bool moves = what >= KALMAN_TAKEN;
+
+		gain[k] = kalman_gain(what, predicted, noise);
+		made[k] = kalman_settle(what, gain[k], predicted, noise);
+		sigma[k] = at.b.unit * px_sqrt(made[k]);
+		away[k] = moves || px_isnan(variance[k]) ? 0.0f : time;
+		outliers[k] = moves ? 0.0f : what == KALMAN_OUTLIER ? count : outliers[k];
+		variance[k] = moves ? made[k] : variance[k];
+	}
+	gpu_state4_put(at.b.values, x, y, variance);
+	gpu_state4_put(at.b.values + 1u, x, y, away);
+	gpu_state4_put(at.b.values + 2u, x, y, outliers);
+	move(at, gain, made, at.b.value0, 0u, x, y);
+	if (at.b.values == 3u) {
+		move(at, gain, made, at.b.value1, 1u, x, y);
+		move(at, gain, made, at.b.value2, 2u, x, y);
+	}
+	if (at.b.sigma_out != KALMAN_NONE)
+		gpu_out4(at.b.sigma_out, x, y, sigma);
+}

@@ -1,0 +1,313 @@
+#define _GNU_SOURCE
+#include "dropped_images.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "image/statistics.h"
+
+#define UNEVEN 0.25		/* of an interval: how far a time may lie off whole ones */
+#define SURE 2			/* intervals that must be known before one is taken for several */
+
+static size_t
+least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- by what the images are ---- */
+
+/* Role, axis, period, step and bit; NULL after fail(), or where there is no role. */
+static char *
+describe(const struct frame_head *head)
+{
+	static const char *const keys[] = { "role", "axis", "period_px", "step", "bit" };
+	const char *value[5];
+	char *word;
+
+	for (size_t i = 0; i < 5; i++)
+		value[i] = meta_get(&head->meta, keys[i]);
+	if (!value[0])
+		return NULL;
+	for (size_t i = 0; i < 5; i++)
+		value[i] = value[i] ? value[i] : "-";
+	if (asprintf(&word, "%s %s %s %s %s", value[0], value[1], value[2], value[3],
+	    value[4]) < 0) {
+		fail_memory();
+		return NULL;
+	}
+	return word;
+}
+
+static int
+add_word(struct dropped_images *dropped, char *word)
+{
+	if (dropped->words == dropped->room) {
+		size_t room = 2 * dropped->room + 16;
+		char **more = reallocarray(dropped->word, room, sizeof(*more));
+
+		if (!more)
+			return fail_memory();
+		dropped->word = more;
+		dropped->room = room;
+	}
+	dropped->word[dropped->words++] = word;
+	return 0;
+}
+
+/* The place in the first measurement; words where it has no such image. */
+static size_t
+place_of(const struct dropped_images *dropped, const char *word)
+{
+	size_t i = 0;
+
+	while (i < dropped->words && strcmp(dropped->word[i], word))
+		i++;
+	return i;
+}
+
+static void
+forget_words(struct dropped_images *dropped)
+{
+	while (dropped->words)
+		free(dropped->word[--dropped->words]);
+	dropped->complete = false;
+}
+
+/*
+ * As dropped_images_take(), by the keys; fresh: the image is the first of a measurement, or all
+ * before it were lost. Without --keep-going the first measurement's own error says more.
+ */
+static int
+take_description(struct dropped_images *dropped, const struct frame_head *head, bool fresh,
+    size_t wanted, bool *begins)
+{
+	char *word = dropped->described ? describe(head) : NULL;
+	size_t place;
+
+	if (!word)
+		return fail_message() ? -1 : 0;
+	dropped->complete |= wanted && dropped->words == wanted && fresh;
+	place = place_of(dropped, word);
+	if (dropped->complete && place < dropped->words) {
+		*begins = !fresh && place <= dropped->place;
+		dropped->place = place;
+		free(word);
+		return 0;
+	}
+	*begins = !dropped->complete && !fresh && dropped->words && place == 0 &&
+	    dropped->keeps_going;
+	if (dropped->complete || fresh || *begins)	/* other images than the first ones' */
+		forget_words(dropped);
+	dropped->place = dropped->words;
+	if (add_word(dropped, word) < 0) {
+		free(word);
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- by number or time ---- */
+
+/* The last number in a file's name, without its suffix; -1: there is none, or it is too long. */
+static long
+number_in(const char *path)
+{
+	const char *name = path ? strrchr(path, '/') : NULL, *end;
+	size_t digits = 0;
+
+	if (!path)
+		return -1;
+	name = name ? name + 1 : path;
+	end = strrchr(name, '.');
+	end = end && end > name ? end : name + strlen(name);
+	while (end > name && !isdigit((unsigned char)end[-1]))
+		end--;
+	while (end > name && isdigit((unsigned char)end[-1])) {
+		end--;
+		digits++;
+	}
+	return digits > 0 && digits < 16 ? strtol(end, NULL, 10) : -1;
+}
+
+/* Images since the last one by the time between; 0: it does not tell, 1 for want of others. */
+static long
+images_since(struct dropped_images *dropped, double time_s)
+{
+	double sorted[DROPPED_INTERVALS], since = time_s - dropped->last, usual, images;
+	size_t n = least(dropped->intervals, DROPPED_INTERVALS);
+
+	if (!(since > 0))
+		return 0;
+	memcpy(sorted, dropped->interval, n * sizeof(*sorted));
+	usual = n ? statistics_quantile(sorted, n, 0.5) : since;
+	images = round(since / usual);
+	if (images > 1e9)
+		return 0;
+	if (images < 2) {
+		dropped->interval[dropped->intervals++ % DROPPED_INTERVALS] = since;
+		return fabs(since - usual) <= UNEVEN * usual || n < SURE ? 1 : 0;
+	}
+	return n < SURE && dropped->how == DROPPED_AUTO ? 1 : (long)images;
+}
+
+/*
+ * The image is so many behind the last one (0 or less: counting begins anew with it). Does it
+ * belong to another measurement than that one? A camera that runs on while the projector does
+ * counts through; one that pauses behind each measurement begins the next with what comes.
+ */
+static bool
+changes_set(struct dropped_images *dropped, long images, size_t have, size_t wanted)
+{
+	bool sure = dropped->how != DROPPED_AUTO, runs_on, changed;
+	long set, want = (long)wanted;
+
+	if (have == 0 && images == 1)
+		dropped->runs_on++;
+	if (have == 0 && images > 1)
+		dropped->pauses++;
+	runs_on = sure || (dropped->runs_on > 0 && dropped->runs_on >= dropped->pauses);
+	set = want ? (dropped->index - dropped->origin) / want : 0;
+	if (images <= 0) {
+		dropped->index = dropped->origin = 0;
+		return true;
+	}
+	dropped->index += images;
+	changed = want && (dropped->index - dropped->origin) / want != set;
+	if (changed && images > 1 && !runs_on)
+		dropped->origin = dropped->index;
+	if (have == 0 && images > 1 && images <= want && !runs_on && !dropped->warned) {
+		warn(NULL, "between two measurements there was time for %ld more image%s: it is "
+		    "taken for a pause; --dropped time or number takes them for dropped",
+		    images - 1, images > 2 ? "s" : "");
+		dropped->warned = true;
+	}
+	return changed;
+}
+
+/* Where the user has chosen nothing, numbers in names are held against the images alone: a gap in
+ * numbers that rise by 1 for a whole measurement at least, before it or behind it. */
+static int
+watch_names(struct dropped_images *dropped, const char *path, size_t came, size_t wanted,
+    bool within)
+{
+	long number = number_in(path), last = number_in(dropped->last_file), gap;
+	char *file;
+
+	if (!path)
+		return 0;
+	gap = number - last - (long)came;	/* unreadable ones came, too */
+	if (last < 0 || number < 0 || gap < 0) {
+		dropped->in_step = 0;
+		dropped->gap = 0;
+	} else if (gap == 0) {
+		dropped->in_step++;
+	} else {
+		bool regular = dropped->in_step >= wanted;
+
+		dropped->gap = 0;
+		if (wanted && (within || (size_t)gap % wanted)) {
+			dropped->gap = number;
+			dropped->before = last;
+		}
+		dropped->in_step = regular ? wanted : 0;
+	}
+	if (dropped->gap && wanted && dropped->in_step >= wanted && !dropped->warned) {
+		warn(NULL, "the files' numbers jump from %ld to %ld, with measurements of %zu "
+		    "images: was one dropped? --dropped number goes by these numbers",
+		    dropped->before, dropped->gap, wanted);
+		dropped->warned = true;
+	}
+	file = strdup(path);
+	if (!file)
+		return fail_memory();
+	free(dropped->last_file);
+	dropped->last_file = file;
+	return 0;
+}
+
+/* As dropped_images_take(), by number or time. */
+static int
+take_count(struct dropped_images *dropped, const struct frame_head *head, const char *path,
+    size_t came, size_t have, size_t wanted, bool *begins)
+{
+	const char *key = meta_get(&head->meta, "frame_number") ? "frame_number" : "time_s";
+	bool by_time = dropped->how != DROPPED_NUMBER && !strcmp(key, "time_s");
+	double now = NAN;
+	long images;
+
+	if (dropped->how == DROPPED_TIME)
+		key = "time_s", by_time = true;
+	if (meta_number(&head->meta, key, NAN, &now) < 0)
+		return dropped->how == DROPPED_AUTO ? (fail_clear(), 0) : -1;
+	if (isnan(now) && dropped->how == DROPPED_NUMBER)
+		now = number_in(path) >= 0 ? (double)number_in(path) : NAN;
+	if (isnan(now) && dropped->how != DROPPED_AUTO)
+		return fail(path, by_time ? "--dropped time wants the key time_s" :
+		    "--dropped number wants the key frame_number, or a number in the file's name");
+	if (isnan(now))
+		return watch_names(dropped, path, came, wanted, have > 0);
+	if (!dropped->counted || dropped->spoiled) {
+		dropped->counted = true;
+		dropped->last = now;
+		return 0;
+	}
+	images = by_time ? images_since(dropped, now) :
+	    now - dropped->last < 1e9 ? (long)(now - dropped->last) : 0;
+	if (by_time && images == 0 && dropped->how == DROPPED_TIME && now > dropped->last)
+		return fail(path, "time_s is %.6g s behind the image before: the times are too "
+		    "uneven to count images by", now - dropped->last);
+	dropped->last = now;
+	if (by_time && images == 0) {		/* taken by hand: nothing follows from it */
+		dropped->spoiled = true;
+		if (dropped->verbose)
+			note(path, "time_s is too uneven to tell whether images were dropped");
+		return 0;
+	}
+	*begins |= changes_set(dropped, images, have, wanted) && have > 0;
+	return 0;
+}
+
+int
+dropped_images_take(struct dropped_images *dropped, const struct frame_head *head,
+    const char *path, size_t have, size_t wanted, bool *begins)
+{
+	size_t planes = dropped->rgb ? 3 : 1, came = 1;
+	bool fresh;
+
+	*begins = false;
+	if (dropped->how == DROPPED_IGNORED || head->c != planes)
+		return 0;
+	have /= planes;
+	wanted /= planes;
+	fresh = have == 0 || have <= dropped->have;
+	if (!fresh)
+		came = have - dropped->have;
+	dropped->have = have;
+	if (take_description(dropped, head, fresh, wanted, begins) < 0 ||
+	    take_count(dropped, head, path, came, have, wanted, begins) < 0)
+		return -1;
+	if (*begins)
+		dropped->have = 0;
+	if (*begins)
+		fail(path, "begins another measurement behind %zu of %zu images of the last one%s",
+		    have, wanted, dropped->keeps_going ? "" :
+		    ": images were dropped, --keep-going goes on without that one");
+	return 0;
+}
+
+void
+dropped_images_free(struct dropped_images *dropped)
+{
+	while (dropped->words)
+		free(dropped->word[--dropped->words]);
+	free(dropped->word);
+	free(dropped->last_file);
+	dropped->word = NULL;
+	dropped->last_file = NULL;
+	dropped->room = 0;
+}
