@@ -66,5 +66,7 @@ const struct opt phasewrap_options[] = {
 	  NULL, "more than this makes a pixel invalid", NULL },
 	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
 	  "phase, or vector: its cosine and sine", forms },
+	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
+	  "correct the phase by the fringes' harmonics, as fringegamma writes them", NULL },
 	{ 0 },
 };

@@ -10,7 +10,7 @@ enum as { AS_PHASE, AS_VECTOR };
 
 struct parameters {
 	struct capture_options captures;
-	const char *manifest;
+	const char *manifest, *harmonics;
 	int sign, channel, as;
 	struct numbers count;
 	double field_px, phase_origin;

@@ -4,7 +4,9 @@
 #include "capture_conflicts.h"
 #include "detectors.h"
 #include "flatness.h"
+#include "fringe/compensation.h"
 #include "fringe_counts.h"
+#include "harmonics.h"
 #include "manifest_conflicts.h"
 #include "options.h"
 #include "phasewrap.h"
@@ -19,6 +21,7 @@ struct priv {
 	bool compared;			/* the options were, with the images' own keys */
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
+	struct harmonics harmonics;
 	struct detectors detectors;
 };
 
@@ -122,6 +125,8 @@ init(struct run *run)
 	if (fringe_counts_apply(&parameters->count, parameters->field_px,
 	    &parameters->captures.period_px) < 0 || capture_set_check(&parameters->captures) < 0)
 		return -1;
+	if (parameters->harmonics && harmonics_load(parameters->harmonics, &priv->harmonics) < 0)
+		return -1;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
 }
 
@@ -155,7 +160,9 @@ solve(const struct parameters *parameters, const struct frame_head *in, struct p
 		return fail("phase_sign", "must be 1 or -1, not %g", sign);
 	if (!isnan(parameters->phase_origin))
 		origin = parameters->phase_origin;
-	return phasewrap_solve(&priv->wrap, sign, origin);
+	if (phasewrap_solve(&priv->wrap, sign, origin) < 0)
+		return -1;
+	return phasewrap_correct(&priv->wrap, &priv->harmonics, sign, origin);
 }
 
 static int
@@ -172,6 +179,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		    (meta_get(&in->meta, "role") && !parameters->captures.order),
 	};
 
+	if (parameters->harmonics && harmonics_check(&priv->harmonics, &in->meta) < 0)
+		return -1;
 	phasewrap_forget(&priv->wrap);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
 	if (capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
@@ -185,6 +194,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
 		parameters->captures.rgb ? 0 : operands) < 0)
 		return -1;
+	if (parameters->harmonics &&
+	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
+		return -1;
 	return capture_set_describe(&priv->wrap.captures, priv->wrap.vector ? "cos sin" : "phase",
 	    priv->wrap.writes_fit ? "modulation texture fit_residual" : "modulation texture", out);
 }
@@ -195,6 +207,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	phasewrap_forget(&priv->wrap);
+	harmonics_free(&priv->harmonics);
 	detectors_free(&priv->detectors);
 	free(priv->file);
 	if (priv->manifest_read)
