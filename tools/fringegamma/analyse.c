@@ -9,6 +9,7 @@
 #define FEW 7			/* steps that say harmonics up to the third without a model */
 #define UNEXPLAINED_MOST 0.03	/* of the amplitude */
 #define SPREAD_MOST 0.05
+#define GAMMA_MOST_CHI 2.0	/* squares of differences over errors, per degree of freedom */
 #define SINES_MOST 0.2		/* of the harmonics, that a table cannot undo */
 #define LEAST_HARMONICS 1e-3	/* smaller ones are no reason to refuse a table */
 
@@ -58,11 +59,12 @@ take_gamma(struct finding *f, struct response_levels levels)
 }
 
 static int
-by_three(const struct pixels *pixels, const double *shift_rad, struct response_levels levels,
+by_three(const struct frame *in, const size_t *plane, const struct pixels *pixels,
+    const double *shift_rad, struct response_levels levels,
     struct finding *f)
 {
 	f->method = BY_UNEVEN;
-	if (uneven_fit(pixels, shift_rad, levels, &f->uneven) < 0)
+	if (uneven_fit(in, plane, pixels, shift_rad, levels, &f->uneven) < 0)
 		return -1;
 	f->gamma = (struct response_gamma){ .gamma = f->uneven.gamma,
 		.gamma_error = f->uneven.gamma_error, .fits = true };
@@ -126,6 +128,29 @@ complete(struct run *run, const struct pixels *pixels, struct response_levels le
 	return 0;
 }
 
+/* Do the measured harmonics differ from the gamma's by no more than their errors? Then the gamma's,
+ * of two unknowns, are the better ones. */
+static bool
+is_gamma(const struct harmonic_fit *fit, const struct response_gamma *gamma,
+    struct response_levels levels)
+{
+	double predicted[RESPONSE_HIGHEST + 1], chi = 0, n = 0;
+
+	if (!gamma->fits)
+		return false;
+	response_predict(levels, gamma->gamma, gamma->blur, fit->highest, predicted);
+	for (long k = 2; k <= fit->highest; k++) {
+		double c = (fit->cosine[k] - predicted[k]) / fit->cosine_error[k];
+		double s = fit->sine[k] / fit->sine_error[k];
+
+		if (!fit->seen[k])
+			continue;
+		chi += c * c + s * s;
+		n += 2;
+	}
+	return chi < GAMMA_MOST_CHI * (n - 2);
+}
+
 static int
 by_harmonics(struct run *run, const struct pixels *pixels, struct response_levels levels,
     struct finding *f)
@@ -140,13 +165,14 @@ by_harmonics(struct run *run, const struct pixels *pixels, struct response_level
 		return -1;
 	f->harmonics = seen_harmonics(fit);
 	f->gamma = response_fit(levels, &f->harmonics);
+	f->of_gamma = fit->images >= FEW && is_gamma(fit, &f->gamma, levels);
 	f->method = fit->images < FEW ? BY_GAMMA : BY_HARMONICS;
 	f->has_harmonics = true;
 	if (f->method == BY_GAMMA && !f->gamma.fits)
 		return fail(NULL, "no gamma explains the harmonics of these %zu steps (%.3f leaves "
 		    "%.0f %% of them): take %d steps or more", fit->images, f->gamma.gamma,
 		    100 * f->gamma.left, FEW);
-	if (f->method == BY_GAMMA)
+	if (f->method == BY_GAMMA || f->of_gamma)
 		take_gamma(f, levels);
 	return 0;
 }
@@ -181,7 +207,8 @@ analyse_fringes(struct run *run, const struct analysis *analysis, const struct f
 	    &pixels);
 	count(out, &pixels);
 	if (status == 0)
-		status = fit->highest == 1 ? by_three(&pixels, fit->shift_rad, levels, out) :
+		status = fit->highest == 1 ? by_three(in, fringe->plane, &pixels,
+		fit->shift_rad, levels, out) :
 		    by_harmonics(run, &pixels, levels, out);
 	pixels_free(&pixels);
 	if (out->method != BY_HARMONICS && out->method != BY_GAMMA) {

@@ -46,6 +46,8 @@ static const struct opt options[] = {
 	  "of the shifts, in foreign images: I = A + B cos(phase + sign * shift)", signs },
 	{ 0, "phase-origin", "DEG", OPT_ANGLE, AT(phase_origin), NULL, -3600, 3600, "degrees",
 	  "what the phase of foreign images is at projector column 0", NULL },
+	{ 0, "order", "WORD,...", OPT_TEXT, AT(captures.order), NULL, 0, 0, NULL,
+	  "how images come that do not say what they are, as of phasewrap", NULL },
 	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
 	  "list that says what the images are, in their order", NULL },
 	{ 0, "levels", "LEVEL,...", OPT_NUMBERS, AT(levels), NULL, 0, 1e6, NULL,
@@ -282,10 +284,11 @@ check_levels(const struct parameters *p)
 	if (p->levels.n == 0)
 		return 0;
 	if (c->steps != OPT_NONE_INTEGER || c->period_px.n || c->shift_rad.n || c->axis ||
-	    p->manifest || p->highest != OPT_NONE_INTEGER || p->sign >= 0 ||
+	    c->order || p->manifest || p->highest != OPT_NONE_INTEGER || p->sign >= 0 ||
 	    !isnan(p->phase_origin))
 		return fail_usage("--levels", "says that the images are flat: no --steps, "
-		    "--period, --axis, --shift, --sign, --phase-origin, --manifest or --highest");
+		    "--period, --axis, --shift, --sign, --phase-origin, --order, --manifest or "
+		    "--highest");
 	if (p->levels.n < FLATS_FEWEST)
 		return fail_usage("--levels", "needs %d levels or more, has %zu", FLATS_FEWEST,
 		    p->levels.n);

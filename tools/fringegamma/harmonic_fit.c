@@ -18,7 +18,7 @@
 #define CONVERGED 1e-9
 #define SEEN 0.02		/* of a harmonic's square that steps must leave visible */
 #define NO_FRINGES 0.7		/* of the amplitude, left by sinusoids: of noise it is 1 and more */
-#define PULL 1e-4		/* of gains and shifts to 0, over their own weight */
+#define PULL 1e-2		/* of gains and shifts to 0, over their own weight */
 #define SHIFT_MOST 0.2		/* rad: more is another step */
 #define FEWEST 200		/* pixels of a part that count for the spread */
 
@@ -378,8 +378,8 @@ step(struct fitting *f, const struct part *sum, double *inverse)
 
 	memcpy(inverse, sum->normal, p * p * sizeof(*inverse));
 	if (!normal_equations_invert(inverse, p)) {
-		fail(NULL, "the phases and steps do not determine harmonics: more fringes or steps "
-		    "are needed");
+		fail(NULL, "the fit of harmonics to these %zu steps does not settle: images are "
+		    "exchanged, one is missing, or the fringes are too few", f->fit->images);
 		return -1;
 	}
 	for (size_t a = 0; a < p; a++) {
@@ -516,8 +516,8 @@ check_fringes(const struct fitting *f, const struct part *sum)
 	for (size_t b = 0; b < BINS; b++)
 		covered += sum->bin_power[b] > 0;
 	if (!(misfit < NO_FRINGES))
-		return fail(NULL, "these images have no fringes of %zu steps: sinusoids leave %.2f "
-		    "of the amplitude", f->fit->images, misfit);
+		return fail(NULL, "these images have no fringes of %zu steps, or are exchanged: "
+		    "sinusoids leave %.2f of the amplitude", f->fit->images, misfit);
 	if (covered < COVERED)
 		return fail(NULL, "the phases leave %zu of %d parts of the circle out: more "
 		    "fringes are needed", BINS - covered, BINS);
@@ -568,7 +568,7 @@ check_shifts(const struct harmonic_fit *fit)
 	for (size_t n = 1; n < fit->images; n++)
 		if (fabs(fit->shift[n]) > fabs(fit->shift[worst]))
 			worst = n;
-	if (fabs(fit->shift[worst]) <= SHIFT_MOST)
+	if (fabs(fit->shift[worst]) <= SHIFT_MOST + 3 * fit->shift_error)
 		return 0;
 	return fail(NULL, "image %zu is %.0f degrees off its step: images are exchanged, one is "
 	    "missing, or the shifts are others", worst + 1, fit->shift[worst] * 180 / M_PI);

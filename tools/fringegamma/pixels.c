@@ -21,8 +21,8 @@ struct choice {
 	size_t *saturated;		/* lit pixels that each image saturates */
 };
 
-static double
-sample(const struct frame *in, size_t c, size_t x, size_t y)
+double
+pixels_sample(const struct frame *in, size_t c, size_t x, size_t y)
 {
 	const void *row = frame_row(in, c, y);
 
@@ -40,7 +40,7 @@ look(const struct choice *choice, size_t x, size_t y)
 	double least = INFINITY, most = -INFINITY, sum = 0;
 
 	for (size_t i = 0; i < choice->images; i++) {
-		double v = sample(choice->in, choice->plane[i], x, y);
+		double v = pixels_sample(choice->in, choice->plane[i], x, y);
 
 		least = fmin(least, v);
 		most = fmax(most, v);
@@ -79,7 +79,7 @@ drop_saturated(const struct choice *choice, double least, struct pixels *out)
 			continue;
 		out->lit++;
 		for (size_t i = 0; i < choice->images; i++)
-			if (sample(choice->in, choice->plane[i], at % w, at / w) >= choice->most) {
+			if (pixels_sample(choice->in, choice->plane[i], at % w, at / w) >= choice->most) {
 				choice->saturated[i]++;
 				any = true;
 			}
@@ -134,7 +134,7 @@ copy(const struct choice *choice, double least, double middle, size_t stride, st
 			continue;
 		v = out->v + out->images * next[part_of(choice, at, middle)]++;
 		for (size_t i = 0; i < out->images; i++)
-			v[i] = sample(choice->in, choice->plane[i], at % w, at / w);
+			v[i] = pixels_sample(choice->in, choice->plane[i], at % w, at / w);
 	}
 }
 

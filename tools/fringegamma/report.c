@@ -38,13 +38,18 @@ print_gamma(const struct findings *all, const struct finding *f, FILE *out)
 	else
 		fprintf(out, "none fits; %.4f leaves %.0f %% of the harmonics", g->gamma,
 		    100 * g->left);
-	if (g->fits && g->finds_blur && !isnan(f->period_px))
+	if (g->fits && !g->finds_blur)
+		fprintf(out, ", blur not seen, taken for none");
+	else if (g->fits && !isnan(f->period_px))
 		fprintf(out, ", blur %.2f +- %.2f px", g->blur * f->period_px,
 		    g->blur_error * f->period_px);
-	else if (g->fits && g->finds_blur)
+	else if (g->fits)
 		fprintf(out, ", blur %.4f +- %.4f of the period", g->blur, g->blur_error);
 	fprintf(out, ", for a mean of %.5g and an amplitude of %.5g\n", all->levels.mean,
 	    all->levels.amplitude);
+	if (f->of_gamma)
+		fprintf(out, "harmonics are those of the gamma, from which the measured ones "
+		    "differ within their errors\n");
 }
 
 static void
@@ -188,7 +193,7 @@ json_harmonics(const struct finding *f, FILE *out)
 		fprintf(out, "%s\n  {\"harmonic\": %ld", first ? "" : ",", k);
 		json_number(out, "cosine", f->harmonics.cosine[k]);
 		json_number(out, "sine", f->harmonics.sine[k]);
-		if (f->method == BY_HARMONICS) {
+		if (f->method == BY_HARMONICS && !f->of_gamma) {
 			json_number(out, "cosine_error", f->fit->cosine_error[k]);
 			json_number(out, "sine_error", f->fit->sine_error[k]);
 		}
@@ -216,6 +221,8 @@ json_finding(const struct finding *f, FILE *out)
 	fprintf(out, ", \"gamma_fits\": %s", (flats ? f->flats.fits : f->gamma.fits) ? "true" :
 	    "false");
 	json_number(out, "gamma_left", flats ? f->flats.left : f->gamma.left);
+	fprintf(out, ", \"harmonics_of_gamma\": %s", f->of_gamma || f->method == BY_GAMMA ||
+	    f->method == BY_UNEVEN ? "true" : "false");
 	if (!flats)
 		json_number(out, "blur_px", f->gamma.blur * f->period_px);
 	if (f->method == BY_UNEVEN) {
@@ -266,6 +273,9 @@ print_source(const struct finding *f, FILE *out)
 	if (f->fit)
 		fprintf(out, "; fit leaves %.4f of the amplitude, unexplained %.5f, spread %.5f",
 		    f->fit->misfit, f->fit->unexplained, f->fit->spread);
+	if (f->of_gamma)
+		fprintf(out, "; they are those of gamma %.5f, with which the measured ones agree",
+		    f->gamma.gamma);
 	fputc('\n', out);
 }
 

@@ -22,6 +22,7 @@ struct finding {
 	struct harmonic_fit *fit;	/* NULL: not by harmonics */
 	struct response_harmonics harmonics;
 	bool has_harmonics;
+	bool of_gamma;			/* they are the gamma's: measured ones agree with them */
 	struct response_gamma gamma;
 	struct uneven_gamma uneven;
 	struct flats flats;

@@ -7,6 +7,7 @@
 
 #define SAMPLES 360
 #define HIGHEST 10
+#define LEAST_COHERENCE 0.3	/* of phases beside each other; noise has less than 0.05 */
 #define WORST_ERROR 0.5		/* of a gamma that is worth printing */
 
 /* Averages over phases: of cos(m phi) and sin(m phi), and their covariance with the amplitude's
@@ -123,12 +124,55 @@ average(const struct pixels *pixels, const double shift_rad[3])
 	return averages;
 }
 
+static double
+phase_at(const struct frame *in, const size_t plane[3], const double shift_rad[3], size_t x,
+    size_t y)
+{
+	double c = 0, s = 0;
+
+	for (size_t n = 0; n < 3; n++) {
+		double v = pixels_sample(in, plane[n], x, y);
+
+		c += v * cos(shift_rad[n]);
+		s -= v * sin(shift_rad[n]);
+	}
+	return atan2(s, c);
+}
+
+/* How much a pixel's phase says of that beside it, right or below: 1 where they differ by the same
+ * everywhere, 0 where they have nothing to do with each other. Of every third row. */
+static double
+coherence(const struct frame *in, const size_t plane[3], const double shift_rad[3])
+{
+	double sum[2][2] = { { 0 } }, n = 0;
+
+	for (size_t y = 0; y + 1 < in->head.h; y += 3)
+		for (size_t x = 0; x + 1 < in->head.w; x++) {
+			double here = phase_at(in, plane, shift_rad, x, y);
+			double right = phase_at(in, plane, shift_rad, x + 1, y) - here;
+			double below = phase_at(in, plane, shift_rad, x, y + 1) - here;
+
+			if (!isfinite(right + below))
+				continue;
+			sum[0][0] += cos(right);
+			sum[0][1] += sin(right);
+			sum[1][0] += cos(below);
+			sum[1][1] += sin(below);
+			n++;
+		}
+	return fmax(hypot(sum[0][0], sum[0][1]), hypot(sum[1][0], sum[1][1])) / fmax(n, 1);
+}
+
 int
-uneven_fit(const struct pixels *pixels, const double shift_rad[3], struct response_levels levels,
+uneven_fit(const struct frame *in, const size_t plane[3], const struct pixels *pixels, const double shift_rad[3], struct response_levels levels,
     struct uneven_gamma *out)
 {
 	struct averages seen;
-	double density_error, amplitude_error, a, b;
+	double density_error, amplitude_error, a, b, together = coherence(in, plane, shift_rad);
+
+	if (together < LEAST_COHERENCE)
+		return fail(NULL, "these images have no fringes of 3 steps: the phase of a pixel "
+		    "says %.2f of that beside it", together);
 
 	for (int n = 1; n < 3; n++)
 		if (fabs(fabs(remainder(shift_rad[n] - shift_rad[n - 1], 2 * M_PI)) -

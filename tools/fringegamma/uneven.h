@@ -15,8 +15,9 @@ struct uneven_gamma {
 	double by_density, by_amplitude;	/* the two answers */
 };
 
-/* shift_rad: of the three images, 120 degrees apart. -1 after fail(). */
-int uneven_fit(const struct pixels *, const double shift_rad[3], struct response_levels,
-    struct uneven_gamma *out);
+/* shift_rad: of the three images, 120 degrees apart. -1 after fail(), also where the phases of
+ * pixels have nothing to do with those beside them. */
+int uneven_fit(const struct frame *, const size_t plane[3], const struct pixels *,
+    const double shift_rad[3], struct response_levels, struct uneven_gamma *out);
 
 #endif
