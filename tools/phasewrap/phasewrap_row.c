@@ -64,13 +64,15 @@ static void
 correct_vector(const float *restrict table, float *restrict c, float *restrict s, size_t w)
 {
 	CPU_SIMD
-	for (size_t x = 0; x < w; x++) {
-		PX_F phase = correct(table, phasewrap_phase(s[x], c[x]));
-		bool bad = px_isnan(c[x]);
-
-		c[x] = px_select(bad, PX_NAN, px_cos(phase));
-		s[x] = px_select(bad, PX_NAN, px_sin(phase));
-	}
+	for (size_t x = 0; x < w; x++)
+		s[x] = px_select(px_isnan(c[x]), PX_NAN, phasewrap_phase(s[x], c[x]));
+	correct_phase(table, s, w);
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		c[x] = px_cos(s[x]);
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		s[x] = px_sin(s[x]);
 }
 
 /* What the wrapped tiles of a row left, while it is in cache. */
