@@ -1,25 +1,25 @@
 #include "fringe/compensation.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/fail.h"
+#include "base/text.h"
 
 int
 compensation_set_file(struct meta *meta, const char *key, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *word = NULL;
-	size_t size;
-	FILE *text = open_memstream(&word, &size);
-	int status;
+	struct text text;
+	char *word;
+	int status = -1;
 
-	if (!text)
-		return fail_memory();
-	escape_put_word(text, slash && slash[1] ? slash + 1 : path);
-	status = fclose(text) ? fail_memory() : meta_set(meta, key, word);
+	if (!text_open(&text))
+		return -1;
+	escape_put_word(text.file, slash && slash[1] ? slash + 1 : path);
+	word = text_close(&text, NULL);
+	if (word)
+		status = meta_set(meta, key, word);
 	free(word);
 	return status;
 }

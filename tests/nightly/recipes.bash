@@ -27,6 +27,7 @@ recipes=(
 	'phasewrap set.nrrd , framecat --channels phase1 , frameinfo --stats'
 	'phasewrap set.nrrd , unwrap2f --fuse --all'
 	'phasewrap set.nrrd , unwrapq --channel phase1'
+	'fringesim -s 129x65 -p 24,27 -n 7 --gamma 2.2 --noise 1 --ambient 5 , fringegamma --json'
 	'holoenc depth.nrrd , holodec'
 	'holoenc depth.nrrd , dither3 -m small , undither3 --keep , holodec --keep'
 	'holoenc depth.nrrd , dither3 , undither3 , holodec'

@@ -6,8 +6,9 @@
  *
  * with A, B and phi of each pixel, c_k and s_k of all, and the gain g_n and the shift error e_n of
  * each image: a lamp that flickers, a set-up that shakes, an exposure that catches a part of the
- * next pattern. (What both do alike is shared between them by a weak pull to 0.) Each pixel's own three unknowns are eliminated (variable projection, Golub and Pereyra
- * 1973), so that a pass over the pixels leaves normal equations of the common ones.
+ * next pattern. (What both do alike is shared between them by a weak pull to 0.) Each pixel's own
+ * three unknowns are eliminated (variable projection, Golub and Pereyra 1973), so that a pass over
+ * the pixels leaves normal equations of the common ones.
  *
  * Equal steps see harmonic k unless k is 0, 1 or -1 modulo N: it then looks like the mean or the
  * fundamental. Those of which k and N - k are both there differ in how they turn with phi.
@@ -47,8 +48,8 @@ bool harmonic_fit_sees(const double *shift_rad, size_t images, long k);
 long harmonic_fit_reach(const double *shift_rad, size_t images);
 /*
  * Fits, where images, shift_rad and highest are set. `seen` tells which of the harmonics are seen;
- * the cosines of others stay as they are, and so count as known. -1 after fail(), which says where the phases leave some of the circle out, or the
- * images have no fringes.
+ * the cosines of others stay as they are, and so count as known. -1 after fail(), which says where
+ * the phases leave some of the circle out, or the images have no fringes.
  */
 int harmonic_fit(struct run *, const struct pixels *, struct harmonic_fit *);
 

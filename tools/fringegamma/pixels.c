@@ -79,7 +79,8 @@ drop_saturated(const struct choice *choice, double least, struct pixels *out)
 			continue;
 		out->lit++;
 		for (size_t i = 0; i < choice->images; i++)
-			if (pixels_sample(choice->in, choice->plane[i], at % w, at / w) >= choice->most) {
+			if (pixels_sample(choice->in, choice->plane[i], at % w, at / w) >=
+			    choice->most) {
 				choice->saturated[i]++;
 				any = true;
 			}

@@ -14,7 +14,7 @@ enum method { BY_HARMONICS, BY_GAMMA, BY_UNEVEN, BY_FLATS };
 
 /* What was found of one set of fringes, or of flats. */
 struct finding {
-	enum method method;		/* BY_GAMMA: of few steps, whose harmonics are the gamma's */
+	enum method method;		/* BY_GAMMA: few steps; harmonics are the gamma's */
 	char axis;			/* 0: of flats */
 	double period_px;		/* NaN: not known */
 	size_t images;

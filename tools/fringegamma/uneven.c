@@ -164,8 +164,8 @@ coherence(const struct frame *in, const size_t plane[3], const double shift_rad[
 }
 
 int
-uneven_fit(const struct frame *in, const size_t plane[3], const struct pixels *pixels, const double shift_rad[3], struct response_levels levels,
-    struct uneven_gamma *out)
+uneven_fit(const struct frame *in, const size_t plane[3], const struct pixels *pixels,
+    const double shift_rad[3], struct response_levels levels, struct uneven_gamma *out)
 {
 	struct averages seen;
 	double density_error, amplitude_error, a, b, together = coherence(in, plane, shift_rad);

@@ -90,7 +90,8 @@ take_comment(const char *line, struct harmonics *all)
 
 	line += 1 + strspn(line + 1, " \t");
 	if (!strncmp(line, key, sizeof(key) - 1))
-		snprintf(all->compensation, sizeof(all->compensation), "%s", line + sizeof(key) - 1);
+		snprintf(all->compensation, sizeof(all->compensation), "%s",
+		    line + sizeof(key) - 1);
 }
 
 static int
