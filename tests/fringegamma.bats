@@ -254,6 +254,33 @@ expect(not s["gamma_fits"] and s["unexplained"] < 0.015, s["gamma_fits"], s["une
 	[ ! -e lut.txt ]
 }
 
+# Harmonics of one period and one camera, in the phase of another period, and of the other camera; eight steps are the
+# truth, which cancel harmonics up to the sixth.
+@test "fringegamma: harmonics of real sets correct other periods and another camera" {
+	need_data weiyang_box_3freq_35_36_37
+	need_data dtu_angel_2freq_rectified
+	box=$data/weiyang_box_3freq_35_36_37 angel=$data/dtu_angel_2freq_rectified
+	fringegamma -n 8 -p 1280/35 "$box"/f35_?.png --harmonics box.txt -o report.txt
+	fringegamma -n 8 -p 1280/40 --sign -1 --min-swing 20 "$angel"/left/f40_?.png --harmonics angel.txt -o report.txt
+	four() {
+		phasewrap -q -n 8 -p "$2" --min-amplitude "$3" "$1"?.png -o eight.nrrd
+		phasewrap -q -n 4 -p "$2" --min-amplitude "$3" "$1"{0,2,4,6}.png -o before.nrrd
+		phasewrap -q -n 4 -p "$2" --min-amplitude "$3" --harmonics "$4" "$1"{0,2,4,6}.png -o after.nrrd
+		py "$tools"'
+true = read_frame("eight.nrrd")["phase"].astype(float)
+wave, rms = [], []
+for name in "before", "after":
+	e = np.angle(np.exp(1j * (read_frame(name + ".nrrd")["phase"] - true)))
+	ok = ~np.isnan(e)
+	wave.append(2 * np.abs(np.mean(e[ok] * np.exp(-4j * true[ok]))))
+	rms.append(e[ok].std())
+print(sys.argv[1], "four waves a fringe", *wave, "rms", *rms)
+expect(20 * wave[1] < wave[0] and 2.5 * rms[1] < rms[0], wave, rms)' "$4"
+	}
+	four "$box"/f37_ 1280/37 25 box.txt
+	four "$angel"/right/f41_ 1280/41 8 angel.txt
+}
+
 @test "fringegamma: flicker and shift errors are found, and do not disturb the harmonics" {
 	py "$tools"'
 y, x = np.mgrid[0:90, 0:130]
@@ -290,7 +317,7 @@ expect(max(abs(h[k][0] - want[k]) for k in h) < 3e-3, h)'
 	fringepipe fringesim -s 160x120 -p 40,31 -a both -n 7 -b float --gamma 2.2 --defocus 3 --noise 1 , \
 		fringegamma "${of_sim[@]}" --harmonics h3.txt >/dev/null
 	cmp h1.txt h3.txt
-	fringesim -s 160x120 -p 40 -n 7 --gamma 2.2 --ambient 5 -m set/list.txt -o set/
+	fringesim -s 160x120 -p 40 -n 7 --gamma 2.2 --ambient 5 -g half -m set/list.txt -o set/
 	fringegamma "${of_sim[@]}" set/*.png -o r1.txt
 	fringegamma "${of_sim[@]}" -m set/list.txt -o r2.txt
 	cmp r1.txt r2.txt

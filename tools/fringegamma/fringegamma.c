@@ -135,6 +135,16 @@ report(struct run *run)
 	return safe_file_close(out, run->output, place, true);
 }
 
+static void
+forget(struct findings *findings)
+{
+	for (size_t i = 0; i < findings->n; i++)
+		analyse_free(&findings->finding[i]);
+	free(findings->finding);
+	findings->finding = NULL;
+	findings->n = 0;
+}
+
 static int
 analyse(struct run *run, const struct frame *in)
 {
@@ -167,9 +177,16 @@ frame(struct run *run, struct frame *in)
 	struct priv *priv = run->priv;
 	int status;
 
-	status = priv->measurements++ == 0 ? analyse(run, in) :
-	    fail(NULL, "takes one measurement, and these images are several: give --steps, or "
-		"fewer images");
+	if (priv->measurements) {
+		status = fail(NULL, "takes one measurement, and these images are several: give "
+		    "--steps, or fewer images");
+	} else {
+		status = analyse(run, in);
+		if (status < 0)
+			forget(&priv->findings);
+		else
+			priv->measurements++;
+	}
 	frame_free(in);
 	return status;
 }
@@ -270,9 +287,7 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	for (size_t i = 0; i < priv->findings.n; i++)
-		analyse_free(&priv->findings.finding[i]);
-	free(priv->findings.finding);
+	forget(&priv->findings);
 	capture_set_free(&priv->captures);
 	free(priv->file);
 	if (priv->manifest_read)

@@ -32,7 +32,7 @@ struct findings {
 	size_t n;
 	struct finding *finding;
 	struct response_levels levels;
-	char compensation[128];		/* of the patterns; "": none */
+	char compensation[1024];		/* of the patterns; "": none */
 };
 
 void report_text(const struct findings *, FILE *);

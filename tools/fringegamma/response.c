@@ -224,7 +224,7 @@ response_table_harmonics(struct response_levels levels, const struct response_ha
 
 		if (!(light > last))
 			return fail(NULL, "the harmonics are no response that rises from level to "
-			    "level: no table can undo them");
+			    "level, such as one that is dark for several: take flats for a table");
 		last = light;
 	}
 	for (size_t i = 0; i < RESPONSE_ROWS; i++) {
