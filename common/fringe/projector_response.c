@@ -25,6 +25,8 @@ projector_response_complete(struct projector_response *response, double full)
 static double
 projector_output(const struct projector_response *response, double level)
 {
+	if (response->lut)
+		level = response->full * lut_value(response->lut, level / response->full);
 	return response->gamma == 1 ? level :
 	    response->full * pow(fmax(level, 0) / response->full, response->gamma);
 }
@@ -74,7 +76,7 @@ projected_pattern_init(struct projected_pattern *projected,
 	projected->bright = projector_output(response, response->mean + response->amplitude);
 	projected->shift_rad = pattern->role == ROLE_SIN ? -0.25 * TWO_PI :
 	    pattern->role == ROLE_COS ? 0 : pattern->shift_rad;
-	if (response->gamma == 1) {
+	if (response->gamma == 1 && !response->lut) {
 		projected->harmonics = 2;
 		projected->harmonic[0] = response->mean;
 		projected->harmonic[1] = response->amplitude *

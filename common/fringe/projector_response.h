@@ -6,6 +6,7 @@
 #ifndef PROJECTOR_RESPONSE_H
 #define PROJECTOR_RESPONSE_H
 
+#include "fringe/lut.h"
 #include "fringe/patterns.h"
 
 #define PROJECTOR_HARMONICS 128
@@ -15,6 +16,7 @@ struct projector_response {
 	double mean, amplitude;		/* of the pattern: white is mean + amplitude, black mean -
 					 * amplitude; NaN: 127/255 and 100/255 of full */
 	double full;			/* level at which the response is 1 */
+	const struct lut *lut;		/* that the pattern goes through first; NULL: none */
 	double gamma;			/* the projector sends full (pattern/full)^gamma */
 	double defocus_px;		/* sigma of the projector's Gaussian blur */
 };

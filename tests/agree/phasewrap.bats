@@ -20,6 +20,16 @@ float a:0..1e17 b:0..1e17 c:0..1e17 d:0..1e17 e:0..1e17 | | phasewrap -n 5 --fit
 CASES
 }
 
+@test "agree: phasewrap --harmonics" {
+	printf 'axis period_px harmonic cosine sine\nx 20 2 0.2 0.02\nx 20 3 -0.05 0\nx 30 2 0.1 0\nx 30 5 0 0.03\n' >h.txt
+	agrees phasewrap <<'CASES'
+uchar a:0..255 b:0..255 c:0..255 | | phasewrap -n 3 -p 20 --harmonics h.txt
+uchar a:0..255 b:0..255 c:0..255 d:0..254 e:0..254 f:0..254 | | phasewrap -n 3 -p 20,30 --as vector --harmonics h.txt --min-modulation 0.1
+float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 | | phasewrap -n 5 -p 30 --fit-residual --harmonics h.txt
+float a:-1..1 b:0..1 c:0..1 d:0..1 | | phasewrap -n 4 -p 20 --as vector --max-value 0.9 --harmonics h.txt
+CASES
+}
+
 # Twelve steps of a dark and noisy border: modulations a unit below 0.5, where the threshold is.
 @test "agree: phasewrap of the real eye, at its modulations" {
 	need_data slmaster_eye_12step_gray

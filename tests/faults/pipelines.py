@@ -24,6 +24,8 @@ holoenc -P 8 depth.nrrd -o holo.png
 holoenc -P 8 depth.nrrd -o holo.jpg
 dither3 holo.png -o dithered.png
 printf '0 0\\n0.25 0.1\\n1 1\\n' >tones.txt
+printf 'axis period_px harmonic cosine sine\\n- - 2 0.1 0\\n' >harmonics.txt
+fringesim -s 48x32 -p 8 -n 8 --gamma 1.8 --ambient 5 -o eight.nrrd
 cp -r pnm damaged
 head -c 200 pnm/01.pgm >damaged/01.pgm
 head -c 3000 set.nrrd >cut.nrrd
@@ -62,6 +64,8 @@ PIPELINES = {
 		"-o OLD.nrrd",
 	"sequence": "@fringepipe -q phasewrap -n 3 --period 8,9 {i}/png {i}/png , unwrap2f , "
 		"phase2depth --ref {i}/reference.nrrd -c 2 , kalman -o OLD.nrrd",
+	"response": "@fringepipe -q -j 2 fringegamma --lut OLD.txt {i}/eight.nrrd",
+	"corrected": "@fringepipe -q phasewrap -n 3 --period 8,9 --harmonics {i}/harmonics.txt {i}/png -o OLD.nrrd",
 	"fuse": "@fringepipe -q phasewrap -n 3 --period 8,9 {i}/png , unwrap2f --fuse --all -o OLD.nrrd",
 	"certain": "@fringepipe -q undither3 --keep {i}/dithered.png , holodec --keep -o OLD.nrrd",
 	"lossy": "@fringepipe -q holodec --keep {i}/holo.jpg -o OLD.nrrd",

@@ -30,6 +30,7 @@ recipes=(
 	'phasewrap set.nrrd , wff --sigma 4'
 	'phasewrap many.nrrd , unwrap2f , phase2depth --ref ideal , kalman , normals'
 	'phasewrap many.nrrd , kalman --channel phase1 --sigma 0.02 --motion 0.1'
+	'fringesim -s 129x65 -p 24,27 -n 7 --gamma 2.2 --noise 1 --ambient 5 , fringegamma --json'
 	'holoenc depth.nrrd , holodec'
 	'holoenc depth.nrrd , dither3 -m small , undither3 --keep , holodec --keep'
 	'holoenc depth.nrrd , dither3 , undither3 , holodec'

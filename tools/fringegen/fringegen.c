@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fringe/compensation.h"
 #include "fringe/fringes.px.h"
 #include "fringe/levels.h"
 #include "io/safe_file.h"
@@ -129,7 +130,8 @@ make_head(struct run *run, size_t i, struct frame_head *head)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
-	if (patterns_head(&priv->spec, &priv->patterns, i, head) < 0)
+	if (patterns_head(&priv->spec, &priv->patterns, i, head) < 0 ||
+	    compensation_describe(&head->meta, parameters->lut, parameters->gamma) < 0)
 		return -1;
 	return parameters->manifest ? manifest_add(&priv->manifest, head, run->output, i) : 0;
 }

@@ -1,4 +1,5 @@
 /* Simulated captures of a known scene, with their truth. */
+#include "fringe/compensation.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
 
@@ -12,7 +13,7 @@ struct parameters {
 	long steps, frames;
 	int kind, axis, dither;
 	struct pattern_spec spec;	/* as far as options give it */
-	const char *truth, *manifest;
+	const char *truth, *manifest, *lut;
 	struct projector_response response;
 	struct camera camera;
 	double ambient, motion, turn;
@@ -23,6 +24,7 @@ struct priv {
 	struct pattern_spec spec;
 	struct patterns patterns;
 	struct projector_response response;
+	struct lut lut;
 	struct target *truth;
 	struct manifest manifest;
 	size_t images;			/* written so far */
@@ -91,6 +93,7 @@ static const struct opt options[] = {
 	{ 'b', "bits", "WORD", OPT_WORD, AT(camera.bits), "8", 0, 0, NULL, "of a sample", depths },
 	{ 0, "gamma", "G", OPT_NUMBER, AT(response.gamma), "1", 0.1, 10, NULL, "projector's",
 	    NULL },
+	{ 0, "lut", "FILE", OPT_FILE, AT(lut), NULL, 0, 0, NULL, "that patterns go through", NULL },
 	{ 0, "defocus", "SIGMA", OPT_NUMBER, AT(response.defocus_px), "0", 0, 1e3, "px",
 	  "the projector's Gaussian blur, in its pixels", NULL },
 	{ 0, "exposure", "GAIN", OPT_NUMBER, AT(camera.exposure), "1", 0, 1e6, NULL, "gain", NULL },
@@ -169,6 +172,9 @@ init(struct run *run)
 	if (check_use(run) < 0 || projector_response_complete(&priv->response,
 	    camera_full(camera)) < 0)
 		return -1;
+	if (parameters->lut && lut_load(parameters->lut, &priv->lut) < 0)
+		return -1;
+	priv->response.lut = parameters->lut ? &priv->lut : NULL;
 	if (simulated_scene_open(&priv->simulated, &parameters->scene, parameters->period.v[0],
 	    (uint32_t)camera->seed, along) < 0)
 		return -1;
@@ -185,6 +191,8 @@ describe(const struct run *run, struct camera_capture capture, struct frame_head
 
 	if (parameters->frames > 1 && meta_setf(&head->meta, "name", "set%04u_%s",
 	    capture.measurement, priv->patterns.pattern[capture.image].name) < 0)
+		return -1;
+	if (compensation_describe(&head->meta, parameters->lut, 1) < 0)
 		return -1;
 	if (parameters->camera.bits == CAMERA_12 && meta_set(&head->meta, "max_value", "4095") < 0)
 		return -1;
@@ -278,6 +286,7 @@ end(struct run *run)
 	patterns_spec_free(&priv->spec);
 	patterns_free(&priv->patterns);
 	manifest_free(&priv->manifest);
+	lut_free(&priv->lut);
 }
 
 static const struct body body = { .start = start };

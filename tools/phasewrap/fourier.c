@@ -44,6 +44,10 @@ check_foreign(const struct parameters *parameters)
 	if (captures->flat >= 0)
 		return fail_usage("--flat", "is for --kind 2+1; --flats says how many flat images "
 					    "there are");
+	if (parameters->harmonics)
+		return fail_usage("--harmonics", never);
+	if (parameters->dropped)
+		return fail_usage("--dropped", never);
 	if (parameters->limits.fit_residual)
 		return fail_usage("--fit-residual", never);
 	return isnan(parameters->limits.max_fit_residual) ? 0

@@ -84,5 +84,7 @@ const struct opt phasewrap_options[] = {
 	  "what a flat image does to the fringes [quotient]", removals },
 	{ 0, "dropped", "WORD", OPT_WORD, AT(dropped), "auto", 0, 0, NULL,
 	  "how images tell that one before them is missing", ways },
+	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
+	  "correct the phase by the fringes' harmonics, as fringegamma writes them", NULL },
 	{ 0 },
 };

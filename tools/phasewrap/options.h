@@ -17,7 +17,7 @@ struct fourier_options {
 
 struct parameters {
 	struct capture_options captures;
-	const char *manifest;
+	const char *manifest, *harmonics;
 	int sign, channel, as, dropped;
 	struct numbers count;
 	double field_px, phase_origin;

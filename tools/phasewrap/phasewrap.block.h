@@ -21,6 +21,7 @@ struct phasewrap_block {
 	uint bits[2], inverse[2], reference[2];	/* of each code */
 	float max_value, least_amplitude, least_mean, least_modulation;
 	float most_misfit;
+	uint corrects;			/* 1: constant 0 has the corrections of all fringe sets */
 };
 
 #endif

@@ -6,7 +6,9 @@
 #include "dropped_images.h"
 #include "flatness.h"
 #include "fourier.h"
+#include "fringe/compensation.h"
 #include "fringe_counts.h"
+#include "harmonics.h"
 #include "manifest_conflicts.h"
 #include "options.h"
 #include "phasewrap.h"
@@ -21,6 +23,7 @@ struct priv {
 	bool compared;			/* the options were, with the images' own keys */
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
+	struct harmonics harmonics;
 	struct detectors detectors;
 	struct fourier fourier;
 	struct dropped_images dropped;
@@ -155,6 +158,8 @@ init(struct run *run)
 	    &parameters->captures.period_px) < 0 || capture_set_check(&parameters->captures) < 0 ||
 	    fourier_check(parameters) < 0)
 		return -1;
+	if (parameters->harmonics && harmonics_load(parameters->harmonics, &priv->harmonics) < 0)
+		return -1;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
 }
 
@@ -189,11 +194,13 @@ solve(struct run *run, const struct frame_head *in, struct frame_head *out, stru
 		return fail("phase_sign", "must be 1 or -1, not %g", sign);
 	if (!isnan(parameters->phase_origin))
 		origin = parameters->phase_origin;
-	if (parameters->captures.kind != CAPTURES_FOURIER)
-		return phasewrap_solve(&priv->wrap, sign, origin);
-	return limits_plan(run, &parameters->limits, in, &priv->wrap) < 0
-	    ? -1
-	    : fourier_plan(run, &priv->wrap, sign, origin, in, out, &priv->fourier);
+	if (parameters->captures.kind == CAPTURES_FOURIER)
+		return limits_plan(run, &parameters->limits, in, &priv->wrap) < 0
+		    ? -1
+		    : fourier_plan(run, &priv->wrap, sign, origin, in, out, &priv->fourier);
+	if (phasewrap_solve(&priv->wrap, sign, origin) < 0)
+		return -1;
+	return phasewrap_correct(&priv->wrap, &priv->harmonics, sign, origin);
 }
 
 static int
@@ -210,6 +217,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		    (meta_get(&in->meta, "role") && !parameters->captures.order),
 	};
 
+	if (parameters->harmonics && harmonics_check(&priv->harmonics, &in->meta) < 0)
+		return -1;
 	phasewrap_forget(&priv->wrap);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
 	if (capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
@@ -226,6 +235,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
 		parameters->captures.rgb ? 0 : operands) < 0)
 		return -1;
+	if (parameters->harmonics &&
+	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
+		return -1;
 	return capture_set_describe(&priv->wrap.captures, priv->wrap.vector ? "cos sin" : "phase",
 	    priv->wrap.writes_fit ? "modulation texture fit_residual" : "modulation texture", out);
 }
@@ -237,6 +249,7 @@ end(struct run *run)
 
 	phasewrap_forget(&priv->wrap);
 	fourier_free(&priv->fourier);
+	harmonics_free(&priv->harmonics);
 	detectors_free(&priv->detectors);
 	dropped_images_free(&priv->dropped);
 	free(priv->file);

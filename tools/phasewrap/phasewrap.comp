@@ -99,6 +99,17 @@ add_misfit(block_at at, uint first, uint n, sums t, uint x, uint y, inout state 
 	}
 }
 
+/* A phase, corrected by the table of its fringe set. */
+float
+correct(uint set, float phase)
+{
+	PX_F place = phasewrap_place(phase), cell = px_floor(place);
+	uint at = min(px_uint(cell), PHASEWRAP_CELLS - 1u) + set * (PHASEWRAP_CELLS + 1u);
+	gpu_floats table = gpu_floats(gpu_constant(0));
+
+	return phasewrap_corrected(phase, place, cell, table.at[at], table.at[at + 1]);
+}
+
 void
 wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state st)
 {
@@ -113,6 +124,12 @@ wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state 
 		sine[i] = unit.y;
 		phase[i] = phasewrap_phase(unit.y, unit.x);
 	}
+	if (at.b.corrects != 0)
+		for (int i = 0; i < 4; i++) {
+			phase[i] = correct(set, phase[i]);
+			cosine[i] = px_cos(phase[i]);
+			sine[i] = px_sin(phase[i]);
+		}
 	if (at.b.fits != 0 && n > 3)
 		add_misfit(at, first, n, t, x, y, st);
 	if (at.b.vectors != 0) {

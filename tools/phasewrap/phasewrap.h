@@ -6,6 +6,7 @@
 #include "fringe/capture_set.h"
 #include "fringe/phase_shift_weights.h"
 
+struct harmonics;
 struct passes;
 
 /* What makes a pixel invalid. */
@@ -22,10 +23,14 @@ struct phasewrap {
 	bool vector;
 	bool fits, writes_fit;	/* the misfit is computed; it is a channel */
 	struct phasewrap_limits limits;
+	float *correction;	/* of each fringe set (harmonics.h); NULL: none */
 };
 
 /* The fits of all fringe sets, see phase_shift_weights_solve(). -1 after fail(). */
 int phasewrap_solve(struct phasewrap *, double sign, double origin_rad);
+/* The corrections of all fringe sets, see harmonics_correction(), if harmonics were read. -1 after
+ * fail(). */
+int phasewrap_correct(struct phasewrap *, const struct harmonics *, double sign, double origin_rad);
 /* Frees all that is planned. */
 void phasewrap_forget(struct phasewrap *);
 /* Row y of the output. */

@@ -60,6 +60,29 @@ phasewrap_phase(float s, float c)
 	return px_atan2(s, c);
 }
 
+#define PHASEWRAP_CELLS 8192u	/* of a correction's table, from -pi to pi */
+
+/* Where a phase lies in the table, in cells. */
+PX_FN float
+phasewrap_place(float phase)
+{
+	PX_F place = (phase + PX_PI) * 1303.79729379f;
+
+	return px_select(place > 0.0f, px_smaller(place, 8191.9995f), 0.0f);
+}
+
+/* The phase, corrected by what the table has at both ends of its cell, in (-pi, pi]. */
+PX_FN float
+phasewrap_corrected(float phase, float place, float cell, float here, float next)
+{
+	PX_F rise = next - here, share = place - cell;
+	PX_F correction = here + rise * share;
+	PX_F true_phase = phase + correction;
+
+	true_phase = px_select(true_phase > PX_PI, true_phase - PX_TWO_PI, true_phase);
+	return px_select(true_phase <= -PX_PI, true_phase + PX_TWO_PI, true_phase);
+}
+
 /* Can this pixel's phase be used? Whatever compares false, as NaN does, cannot. */
 PX_FN bool
 phasewrap_good(float amplitude, float mean, float product, float modulation,

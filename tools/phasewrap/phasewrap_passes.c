@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "phasewrap.block.h"
 #include "phasewrap.h"
+#include "phasewrap.px.h"
 #include "run/passes.h"
 
 static void
@@ -67,6 +68,7 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		.least_mean = wrap->limits.least_mean,
 		.least_modulation = wrap->limits.least_modulation,
 		.most_misfit = wrap->limits.most_misfit, .fits = wrap->fits,
+		.corrects = wrap->correction != NULL,
 		.qualities = captures->fringes ? 2 + (uint)wrap->writes_fit : 0 };
 	pack_fringes(passes, wrap, &at);
 	pack_codes(passes, wrap, block, &at);
@@ -76,7 +78,10 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		passes_read(passes, block->flat_0);
 		passes_read(passes, block->flat_1);
 	}
-	status = passes_add(passes, &pass);
+	status = wrap->correction ? passes_constant(passes, wrap->correction, captures->fringes *
+	    (PHASEWRAP_CELLS + 1) * sizeof(*wrap->correction)) : 0;
+	if (status == 0)
+		status = passes_add(passes, &pass);
 	free(block);
 	return status;
 }

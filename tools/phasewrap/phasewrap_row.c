@@ -1,10 +1,13 @@
 #include "phasewrap.h"
 
 #include "alike_sets.h"
+#include "base/cpu_level.h"
 #include "base/fail.h"
 #include "fit_residual.h"
 #include "fringe_sums.h"
 #include "gray_code.h"
+#include "harmonics.h"
+#include "phasewrap.px.h"
 #include "tile.h"
 
 #include <stdlib.h>
@@ -39,6 +42,54 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 				tile_mask(tile, frame_floats(out, c, y) + x, n);
 }
 
+/* NaN stays NaN. */
+static inline float
+correct(const float *table, float phase)
+{
+	PX_F place = phasewrap_place(phase), cell = px_floor(place);
+	int32_t at = px_int(cell);
+
+	return phasewrap_corrected(phase, place, cell, table[at], table[at + 1]);
+}
+
+static void
+correct_phase(const float *restrict table, float *restrict phase, size_t w)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		phase[x] = correct(table, phase[x]);
+}
+
+static void
+correct_vector(const float *restrict table, float *restrict c, float *restrict s, size_t w)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		s[x] = px_select(px_isnan(c[x]), PX_NAN, phasewrap_phase(s[x], c[x]));
+	correct_phase(table, s, w);
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		c[x] = px_cos(s[x]);
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		s[x] = px_sin(s[x]);
+}
+
+/* What the wrapped tiles of a row left, while it is in cache. */
+static void
+correct_row(const struct phasewrap *wrap, struct frame *out, size_t y)
+{
+	for (size_t k = 0; k < wrap->captures.fringes; k++) {
+		const float *table = wrap->correction + k * (PHASEWRAP_CELLS + 1);
+
+		if (wrap->vector)
+			correct_vector(table, frame_floats(out, 2 * k, y),
+			    frame_floats(out, 2 * k + 1, y), out->head.w);
+		else
+			correct_phase(table, frame_floats(out, k, y), out->head.w);
+	}
+}
+
 void
 phasewrap_row(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y)
 {
@@ -46,6 +97,8 @@ phasewrap_row(const struct phasewrap *wrap, const struct frame *in, struct frame
 
 	for (size_t x = 0, w = in->head.w; x < w; x += TILE_PIXELS)
 		wrap_tile(wrap, in, out, y, x, w - x < TILE_PIXELS ? w - x : TILE_PIXELS, &tile);
+	if (wrap->correction)
+		correct_row(wrap, out, y);
 }
 
 int
@@ -61,6 +114,26 @@ phasewrap_solve(struct phasewrap *wrap, double sign, double origin_rad)
 	return 0;
 }
 
+int
+phasewrap_correct(struct phasewrap *wrap, const struct harmonics *harmonics, double sign,
+    double origin_rad)
+{
+	size_t numbers = PHASEWRAP_CELLS + 1, sets = wrap->captures.fringes;
+
+	if (harmonics->n == 0)
+		return 0;
+	if (sets == 0)
+		return fail("--harmonics", "there are no fringes to correct");
+	wrap->correction = calloc(sets * numbers, sizeof(*wrap->correction));
+	if (!wrap->correction)
+		return fail_memory();
+	for (size_t k = 0; k < sets; k++)
+		if (harmonics_correction(harmonics, &wrap->captures.fringe[k], &wrap->fit[k], sign,
+		    origin_rad, wrap->correction + k * numbers) < 0)
+			return -1;
+	return 0;
+}
+
 void
 phasewrap_forget(struct phasewrap *wrap)
 {
@@ -68,5 +141,7 @@ phasewrap_forget(struct phasewrap *wrap)
 		phase_shift_weights_free(&wrap->fit[k]);
 	free(wrap->fit);
 	wrap->fit = NULL;
+	free(wrap->correction);
+	wrap->correction = NULL;
 	capture_set_free(&wrap->captures);
 }

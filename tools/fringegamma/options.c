@@ -1,0 +1,52 @@
+/* fringegamma's options. */
+#include "options.h"
+
+#include <stddef.h>
+
+#include "harmonic_fit.h"
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const char *const signs[] = { "+1", "-1", "1", NULL };
+static const char *const channels[] = { "r", "g", "b", NULL };
+
+const struct opt fringegamma_options[] = {
+	{ 'n', "steps", "N", OPT_INTEGER, AT(captures.steps), NULL, 3, FIT_IMAGES, NULL,
+	  "images of one period", NULL },
+	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(captures.period_px), NULL, 1e-3, 1e6,
+	  "projector px", "fringe periods, as many as there are", NULL },
+	{ 'a', "axis", "x|y,...", OPT_TEXT, AT(captures.axis), NULL, 0, 0, NULL,
+	  "along which the phase varies, one for all or one per period", NULL },
+	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(captures.shift_rad), NULL, -3600, 3600, "degrees",
+	  "phase of each step; if not given -120,0,120 for 3, else 360 n/N", NULL },
+	{ 0, "sign", "+1|-1", OPT_WORD, AT(sign), NULL, 0, 0, NULL,
+	  "of the shifts, in foreign images: I = A + B cos(phase + sign * shift)", signs },
+	{ 0, "phase-origin", "DEG", OPT_ANGLE, AT(phase_origin), NULL, -3600, 3600, "degrees",
+	  "what the phase of foreign images is at projector column 0", NULL },
+	{ 0, "order", "WORD,...", OPT_TEXT, AT(captures.order), NULL, 0, 0, NULL,
+	  "how images come that do not say what they are, as of phasewrap", NULL },
+	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
+	  "list that says what the images are, in their order", NULL },
+	{ 0, "levels", "LEVEL,...", OPT_NUMBERS, AT(levels), NULL, 0, 1e6, NULL,
+	  "the images are flat, of these levels of the projector", NULL },
+	{ 0, "full", "LEVEL", OPT_NUMBER, AT(full), "255", 1e-6, 1e6, NULL,
+	  "full scale of --levels", NULL },
+	{ 0, "channel", "WORD", OPT_WORD, AT(channel), NULL, 0, 0, NULL,
+	  "take this one of colour images", channels },
+	{ 0, "mean", "SHARE", OPT_NUMBER, AT(mean), "0.5", 0, 1, NULL,
+	  "of the fringes' levels, of full scale", NULL },
+	{ 0, "amplitude", "SHARE", OPT_NUMBER, AT(amplitude), "0.48", 1e-3, 0.5, NULL,
+	  "likewise", NULL },
+	{ 0, "highest", "K", OPT_INTEGER, AT(highest), NULL, 2, FIT_HIGHEST, NULL,
+	  "harmonic; all that the steps tell if not given, 10 at most", NULL },
+	{ 0, "min-swing", "LEVELS", OPT_NUMBER, AT(min_swing), NULL, 0, 1e30, "grey levels",
+	  "pixels that change less from image to image have no fringes", NULL },
+	{ 0, "max-value", "LEVEL", OPT_NUMBER, AT(max_value), NULL, 0, 1e30, "grey levels",
+	  "an image that reaches it is saturated; else 255, 65535, none for float", NULL },
+	{ 0, "lut", "FILE", OPT_FILE, AT(lut), NULL, 0, 0, NULL,
+	  "write the table for fringegen --lut", NULL },
+	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
+	  "write the table for phasewrap --harmonics", NULL },
+	{ 0, "json", NULL, OPT_FLAG, AT(json), NULL, 0, 0, NULL, "print JSON", NULL },
+	{ 0 },
+};

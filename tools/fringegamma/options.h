@@ -1,0 +1,20 @@
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+/* What fringegamma's command line says. */
+#include "fringe/capture_set.h"
+#include "run/stage.h"
+
+struct parameters {
+	struct capture_options captures;
+	const char *manifest, *lut, *harmonics;
+	struct numbers levels;
+	int sign, channel;
+	long highest;
+	double full, mean, amplitude, max_value, min_swing, phase_origin;
+	bool json;
+};
+
+extern const struct opt fringegamma_options[];
+
+#endif

@@ -1,0 +1,349 @@
+#include "harmonics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "phasewrap.px.h"
+
+#define TWO_PI 6.28318530717958647692
+#define ROWS_MOST 10000
+#define HIGHEST 1000
+#define FAR 1.1		/* periods whose quotient is larger are blurred differently */
+#define COLUMNS "axis period_px harmonic cosine sine"
+
+/* ---- the file ---- */
+
+static int
+append(const char *path, struct harmonics *all, const struct harmonic *row)
+{
+	struct harmonic *more;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct harmonic *other = &all->row[i];
+
+		if (other->k == row->k && other->axis == row->axis &&
+		    (other->period_px == row->period_px ||
+			(isnan(other->period_px) && isnan(row->period_px))))
+			return fail(path, "has harmonic %ld of the same fringes twice", row->k);
+	}
+	if (all->n == ROWS_MOST)
+		return fail(path, "table has more than %d rows", ROWS_MOST);
+	more = reallocarray(all->row, all->n + 1, sizeof(*more));
+	if (!more)
+		return fail_memory();
+	all->row = more;
+	all->row[all->n++] = *row;
+	return 0;
+}
+
+static bool
+parse_axis(const char *word, char *axis)
+{
+	*axis = *word == '-' ? 0 : *word;
+	return strchr("xy-", *word) && word[1] == 0;
+}
+
+static bool
+parse_period(const char *word, double *period_px)
+{
+	if (!strcmp(word, "-")) {
+		*period_px = NAN;
+		return true;
+	}
+	return number_parse(word, period_px) == 0 && isfinite(*period_px) && *period_px > 0;
+}
+
+static int
+take_row(const char *path, size_t number, const char *line, struct harmonics *all)
+{
+	char word[5][40];
+	struct harmonic row;
+	int end = 0;
+
+	if (sscanf(line, "%39s %39s %39s %39s %39s %n", word[0], word[1], word[2], word[3],
+	    word[4], &end) != 5 || line[end])
+		return fail(path, "line %zu has not the five columns " COLUMNS, number);
+	if (!parse_axis(word[0], &row.axis))
+		return fail(path, "line %zu: axis must be x, y or -, not %s", number, word[0]);
+	if (!parse_period(word[1], &row.period_px))
+		return fail(path, "line %zu: period_px must be positive or -, not %s", number,
+		    word[1]);
+	if (integer_parse(word[2], &row.k) < 0 || row.k < 2 || row.k > HIGHEST)
+		return fail(path, "line %zu: harmonic must be 2 to %d, not %s", number, HIGHEST,
+		    word[2]);
+	if (number_parse(word[3], &row.cosine) < 0 || number_parse(word[4], &row.sine) < 0 ||
+	    !(fabs(row.cosine) <= 1) || !(fabs(row.sine) <= 1))
+		return fail(path, "line %zu: cosine and sine must be shares of the fundamental "
+		    "from -1 to 1, not %s %s", number, word[3], word[4]);
+	return append(path, all, &row);
+}
+
+/* `# compensation:=value` counts. */
+static void
+take_comment(const char *line, struct harmonics *all)
+{
+	static const char key[] = "compensation:=";
+
+	line += 1 + strspn(line + 1, " \t");
+	if (!strncmp(line, key, sizeof(key) - 1))
+		snprintf(all->compensation, sizeof(all->compensation), "%s",
+		    line + sizeof(key) - 1);
+}
+
+static int
+take_line(const char *path, size_t number, char *line, struct harmonics *all, bool *begun)
+{
+	char word[5][40];
+	size_t n;
+
+	line += strspn(line, " \t\r\n");
+	for (n = strlen(line); n > 0 && strchr(" \t\r\n", line[n - 1]); n--)
+		line[n - 1] = 0;
+	if (*line == '#')
+		take_comment(line, all);
+	if (!*line || *line == '#')
+		return 0;
+	if (*begun)
+		return take_row(path, number, line, all);
+	*begun = true;
+	if (sscanf(line, "%39s %39s %39s %39s %39s", word[0], word[1], word[2], word[3],
+	    word[4]) == 5 && !strcmp(word[0], "axis") && !strcmp(word[1], "period_px") &&
+	    !strcmp(word[2], "harmonic") && !strcmp(word[3], "cosine") && !strcmp(word[4], "sine"))
+		return 0;
+	return fail(path, "is no table of harmonics: line %zu is not '" COLUMNS "' but: %.40s",
+	    number, line);
+}
+
+int
+harmonics_load(const char *path, struct harmonics *out)
+{
+	bool standard = !strcmp(path, "-"), begun = false;
+	FILE *file = standard ? stdin : fopen(path, "rb");
+	char *line = NULL;
+	size_t size = 0, number = 0;
+	int status = 0;
+
+	*out = (struct harmonics){ .path = path };
+	if (!file)
+		return fail_errno(path, "harmonics cannot be opened");
+	while (status == 0 && getline(&line, &size, file) >= 0)
+		status = take_line(path, ++number, line, out, &begun);
+	if (status == 0 && ferror(file))
+		status = fail_errno(path, "cannot be read");
+	if (status == 0 && out->n == 0)
+		status = fail(path, "has no harmonics");
+	free(line);
+	if (!standard)
+		fclose(file);
+	return status;
+}
+
+void
+harmonics_free(struct harmonics *all)
+{
+	free(all->row);
+	*all = (struct harmonics){ 0 };
+}
+
+/* ---- what they are of ---- */
+
+int
+harmonics_check(const struct harmonics *all, const struct meta *meta)
+{
+	const char *corrected = meta_get(meta, "phase_correction");
+	const char *compensation = meta_get(meta, "compensation");
+
+	if (corrected)
+		return fail("--harmonics", "the phase is corrected already, by %s", corrected);
+	/* Images that say what they are, but of no compensation, were projected without. */
+	if (!compensation && meta_get(meta, "role"))
+		compensation = "";
+	if (compensation && strcmp(compensation, all->compensation))
+		return fail("--harmonics", "the images were projected %s%s, those that %s was "
+		    "measured from %s%s", *compensation ? "through " : "without compensation",
+		    compensation, all->path, *all->compensation ? "through " : "without",
+		    all->compensation);
+	return 0;
+}
+
+/* How far from what is wanted: another axis counts more than any period. */
+static double
+distance(const struct harmonic *row, const struct capture_fringe *fringe)
+{
+	double far = row->axis && row->axis != fringe->axis ? 1e3 : 0;
+
+	if (!isnan(row->period_px) && !isnan(fringe->period_px))
+		far += fabs(log(row->period_px / fringe->period_px));
+	return far;
+}
+
+static bool
+of_the_same(const struct harmonic *a, const struct harmonic *b)
+{
+	return a->axis == b->axis &&
+	    (a->period_px == b->period_px || (isnan(a->period_px) && isnan(b->period_px)));
+}
+
+/* A row of the fringes that are nearest; NULL after fail(). */
+static const struct harmonic *
+choose(const struct harmonics *all, const struct capture_fringe *fringe)
+{
+	const struct harmonic *nearest = all->row;
+	char name[CAPTURE_SET_NAME_SIZE];
+	bool several = false;
+
+	for (size_t i = 1; i < all->n; i++) {
+		several |= all->row[i].period_px != nearest->period_px &&
+		    !(isnan(all->row[i].period_px) && isnan(nearest->period_px));
+		if (distance(&all->row[i], fringe) < distance(nearest, fringe))
+			nearest = &all->row[i];
+	}
+	if (several && isnan(fringe->period_px)) {
+		fail(all->path, "has harmonics of several periods, and that of the images is not "
+		    "known: give --period");
+		return NULL;
+	}
+	if (fabs(log(nearest->period_px / fringe->period_px)) > log(FAR))
+		warn(all->path, "the harmonics of a period of %g px are taken for %s, which blur "
+		    "changes differently", nearest->period_px, capture_set_name(fringe, name));
+	return nearest;
+}
+
+/* ---- the correction ---- */
+
+/* What the steps' sums make of harmonic k = 1 ... highest of phase phi: rising[k] e^(ik phi) +
+ * falling[k] e^(-ik phi). */
+struct aliases {
+	long highest;
+	double rising[HIGHEST + 1][2], falling[HIGHEST + 1][2];
+};
+
+/* sum w_n cos(k (phi + d_n)) = P e^(ik phi) + Q e^(-ik phi), P = sum w_n e^(ik d_n)/2, Q = sum w_n
+ * e^(-ik d_n)/2, where w_n = c_n + i s_n; a sine has -i P and i Q. */
+static void
+add_harmonic(struct aliases *aliases, const struct capture_fringe *fringe,
+    const struct phase_shift_fit *fit, double sign, double origin_rad, const struct harmonic *row)
+{
+	double p[2] = { 0 }, q[2] = { 0 };
+
+	for (size_t i = 0; i < fit->n; i++) {
+		double d = (double)row->k * (sign * fringe->shift_rad[i] + origin_rad);
+		double c = fit->weights[i].c, s = fit->weights[i].s;
+		double a = cos(d) / 2, b = sin(d) / 2;
+
+		p[0] += c * a - s * b;
+		p[1] += s * a + c * b;
+		q[0] += c * a + s * b;
+		q[1] += s * a - c * b;
+	}
+	aliases->rising[row->k][0] = p[0] * row->cosine + p[1] * row->sine;
+	aliases->rising[row->k][1] = p[1] * row->cosine - p[0] * row->sine;
+	aliases->falling[row->k][0] = q[0] * row->cosine - q[1] * row->sine;
+	aliases->falling[row->k][1] = q[1] * row->cosine + q[0] * row->sine;
+	if (row->k > aliases->highest)
+		aliases->highest = row->k;
+}
+
+/* The measured phase less the true one, phi: the angle of e^(-i phi) times the sums. *slope: its
+ * derivative. */
+static double
+error_at(const struct aliases *aliases, double phi, double *slope)
+{
+	double turn[2] = { cos(phi), sin(phi) }, power[2] = { 1, 0 };
+	double re = 0, im = 0, re_slope = 0, im_slope = 0;
+
+	for (long k = 1; k <= aliases->highest; k++) {		/* power = e^(i (k - 1) phi) */
+		const double *p = aliases->rising[k], *q = aliases->falling[k];
+		double up[2] = { p[0] * power[0] - p[1] * power[1],
+			p[0] * power[1] + p[1] * power[0] };
+		double next[2] = { power[0] * turn[0] - power[1] * turn[1],
+			power[0] * turn[1] + power[1] * turn[0] };
+		double after[2] = { next[0] * turn[0] - next[1] * turn[1],
+			next[0] * turn[1] + next[1] * turn[0] };
+		double down[2] = { q[0] * after[0] + q[1] * after[1],
+			q[1] * after[0] - q[0] * after[1] };
+		double above = (double)(k - 1), below = (double)(-k - 1);
+
+		re += up[0] + down[0];
+		im += up[1] + down[1];
+		re_slope -= above * up[1] + below * down[1];
+		im_slope += above * up[0] + below * down[0];
+		power[0] = next[0];
+		power[1] = next[1];
+	}
+	*slope = (re * im_slope - im * re_slope) / (re * re + im * im);
+	return atan2(im, re);
+}
+
+/* Does the measured phase rise with the true one? Else one of it is several of the other. */
+static bool
+rises(const struct aliases *aliases)
+{
+	for (size_t i = 0; i < PHASEWRAP_CELLS; i++) {
+		double slope, error = error_at(aliases, TWO_PI * (double)i / PHASEWRAP_CELLS,
+		    &slope);
+
+		if (!(slope > -0.99) || !(fabs(error) < TWO_PI / 4))
+			return false;
+	}
+	return true;
+}
+
+/* The true phase of a measured one, by Newton's method between bounds. */
+static double
+true_phase(const struct aliases *aliases, double measured, double guess)
+{
+	double low = measured - TWO_PI / 4, high = measured + TWO_PI / 4;
+
+	for (int i = 0; i < 60; i++) {
+		double slope, over = guess + error_at(aliases, guess, &slope) - measured;
+
+		if (fabs(over) < 1e-13)
+			break;
+		*(over < 0 ? &low : &high) = guess;
+		guess -= over / (1 + slope);
+		if (!(guess > low && guess < high))
+			guess = (low + high) / 2;
+	}
+	return guess;
+}
+
+int
+harmonics_correction(const struct harmonics *all, const struct capture_fringe *fringe,
+    const struct phase_shift_fit *fit, double sign, double origin_rad, float *correction)
+{
+	const struct harmonic fundamental = { .k = 1, .cosine = 1 };
+	const struct harmonic *like = choose(all, fringe);
+	struct aliases *aliases;
+	char name[CAPTURE_SET_NAME_SIZE];
+	double guess = -TWO_PI / 2;
+	int status = 0;
+
+	if (!like)
+		return -1;
+	if (fringe->two_plus_one)
+		return fail("--harmonics", "serves phase-shifted images; the flat one of 2+1 is "
+		    "none");
+	aliases = calloc(1, sizeof(*aliases));
+	if (!aliases)
+		return fail_memory();
+	add_harmonic(aliases, fringe, fit, sign, origin_rad, &fundamental);
+	for (size_t i = 0; i < all->n; i++)
+		if (of_the_same(&all->row[i], like))
+			add_harmonic(aliases, fringe, fit, sign, origin_rad, &all->row[i]);
+	if (!rises(aliases))
+		status = fail(all->path, "has harmonics so large that %zu steps of %s give no "
+		    "single phase", fit->n, capture_set_name(fringe, name));
+	for (size_t i = 0; i <= PHASEWRAP_CELLS && status == 0; i++) {
+		double measured = TWO_PI * ((double)i / PHASEWRAP_CELLS - 0.5);
+
+		guess = true_phase(aliases, measured, guess);
+		correction[i] = (float)(guess - measured);
+	}
+	free(aliases);
+	return status;
+}

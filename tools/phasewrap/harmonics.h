@@ -1,0 +1,46 @@
+/*
+ * Harmonics of the fringes over their fundamental, and the phase that N steps take them for (Zhang
+ * and Huang 2007; Pan, Kemao, Huang and Asundi 2009).
+ *
+ * The file, as fringegamma writes it: lines `# key:=value`, of which `compensation` counts, a line
+ * `axis period_px harmonic cosine sine`, and a row for each harmonic k of I = A + B (cos p + sum
+ * (cosine cos(k p) + sine sin(k p))); axis and period_px may be `-`. Blank lines and other lines
+ * that start with # are skipped.
+ */
+#ifndef HARMONICS_H
+#define HARMONICS_H
+
+#include <stddef.h>
+
+#include "fringe/phase_shift_weights.h"
+#include "frame/meta.h"
+
+struct harmonic {
+	char axis;			/* x, y; 0: of any */
+	double period_px;		/* NaN: of any */
+	long k;				/* from 2 on */
+	double cosine, sine;
+};
+
+struct harmonics {
+	size_t n;			/* 0: none were read */
+	struct harmonic *row;
+	char compensation[1024];		/* of the patterns that they were measured from; "": none */
+	const char *path;
+};
+
+/* -1 after fail(path, ...). Free with harmonics_free, also after a failure. */
+int harmonics_load(const char *path, struct harmonics *out);
+void harmonics_free(struct harmonics *);
+/* Refuses images whose keys say that their phase is corrected already, or that other patterns were
+ * projected than those that the harmonics are of. -1 after fail(). */
+int harmonics_check(const struct harmonics *, const struct meta *);
+/*
+ * What is to be added to the phase of a fringe set, at PHASEWRAP_CELLS + 1 phases from -pi to pi
+ * (phasewrap.px.h), by the harmonics of the same axis and the nearest period; sign and origin as in
+ * phase_shift_weights_solve(). -1 after fail().
+ */
+int harmonics_correction(const struct harmonics *, const struct capture_fringe *,
+    const struct phase_shift_fit *, double sign, double origin_rad, float *correction);
+
+#endif
