@@ -10,6 +10,8 @@ static const char *const cells[] = { "column", "period", "half", NULL };
 static const char *const flats[] = { "1", "2", "3", "auto", NULL };
 static const char *const signs[] = { "+1", "-1", "1", NULL };
 static const char *const channels[] = { "r", "g", "b", NULL };
+static const char *const exposure_orders[] = { "set", "step", NULL };
+static const char *const saturateds[] = { "invalid", "solve", NULL };
 static const char *const forms[] = { "phase", "vector", NULL };
 
 const struct opt phasewrap_options[] = {
@@ -66,5 +68,16 @@ const struct opt phasewrap_options[] = {
 	  NULL, "more than this makes a pixel invalid", NULL },
 	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
 	  "phase, or vector: its cosine and sine", forms },
+	{ 0, "exposures", "K", OPT_INTEGER, AT(exposures.n), "1", 1, EXPOSURES_MOST, NULL,
+	  "every image was taken so many times, with as many exposure times", NULL },
+	{ 0, "exposure-order", "WORD", OPT_WORD, AT(exposures.order), NULL, 0, 0, NULL,
+	  "whole sets of one exposure, or all exposures of a step before the next [set]",
+	  exposure_orders },
+	{ 0, "exposure-time", "S,...", OPT_NUMBERS, AT(exposures.time_s), NULL, 1e-9, 1e9, "s",
+	  "of each exposure, or any ratios; if not given the key, else found", NULL },
+	{ 0, "exposure-map", NULL, OPT_FLAG, AT(exposures.map), NULL, 0, 0, NULL,
+	  "add channel exposure: the longest that counts, from 1 on", NULL },
+	{ 0, "saturated", "WORD", OPT_WORD, AT(exposures.saturated), "invalid", 0, 0, NULL,
+	  "saturated pixels are invalid, or solved from three and more other steps", saturateds },
 	{ 0 },
 };

@@ -2,6 +2,7 @@
 #define PHASEWRAP_OPTIONS_H
 
 /* What phasewrap's command line says. */
+#include "exposures.h"
 #include "fringe/capture_set.h"
 #include "limits.h"
 #include "run/stage.h"
@@ -15,6 +16,7 @@ struct parameters {
 	struct numbers count;
 	double field_px, phase_origin;
 	struct limit_options limits;
+	struct exposure_options exposures;
 };
 
 extern const struct opt phasewrap_options[];

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "capture_conflicts.h"
 #include "detectors.h"
+#include "exposure_fit.h"
+#include "exposure_gains.h"
 #include "flatness.h"
 #include "fringe_counts.h"
 #include "manifest_conflicts.h"
@@ -10,6 +12,7 @@
 #include "phasewrap.h"
 #include "thresholds.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +20,7 @@ struct priv {
 	struct manifest manifest, measurement;	/* the second: the rows of one */
 	bool manifest_read;
 	bool compared;			/* the options were, with the images' own keys */
+	bool verbose;			/* what only -v says of the survey is still to be said */
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
 	struct detectors detectors;
@@ -48,9 +52,15 @@ after(struct run *run)
 static int
 survey(struct run *run, const struct frame *in)
 {
-	const struct priv *priv = run->priv;
+	struct priv *priv = run->priv;
 
-	for (size_t k = 0; k < priv->wrap.captures.fringes; k++)
+	if (exposure_gains_find(&priv->wrap, in) < 0)
+		return -1;
+	if (priv->verbose && priv->wrap.exposures.n > 1)
+		exposure_gains_note(&priv->wrap.exposures);
+	priv->verbose = false;
+	for (size_t k = 0; k < priv->wrap.captures.fringes &&
+	    ((const struct parameters *)run->parameters)->captures.flat == FLAT_AUTO; k++)
 		if (priv->wrap.captures.fringe[k].two_plus_one &&
 		    flatness_turn(run, in, priv->wrap.captures.fringe[k].plane) < 0)
 			return -1;
@@ -70,7 +80,10 @@ gather(struct run *run, const struct frame_head *head, size_t *planes)
 {
 	const struct parameters *parameters = run->parameters;
 
-	return capture_set_count(&parameters->captures, manifest_of(run->priv), head, planes);
+	if (capture_set_count(&parameters->captures, manifest_of(run->priv), head, planes) < 0)
+		return -1;
+	exposures_count(&parameters->exposures, manifest_of(run->priv), planes);
+	return 0;
 }
 
 static int
@@ -83,6 +96,8 @@ static const struct body body = { .gather = gather, .rows = rows, .after = after
 	.passes = passes };
 static const struct body searching_body = { .gather = gather, .survey = survey, .rows = rows,
 	.after = after, .passes = passes };
+static const struct body exposure_body = { .gather = gather, .survey = survey, .rows = rows,
+	.after = after, .no_passes = "exposures and saturated pixels are fitted there" };
 
 /* Without operands the manifest's own files are read. */
 static int
@@ -111,6 +126,9 @@ init(struct run *run)
 	struct priv *priv = run->priv;
 
 	run->body = parameters->captures.flat == FLAT_AUTO ? &searching_body : &body;
+	if (parameters->exposures.n > 1 || parameters->exposures.saturated == SATURATED_SOLVE)
+		run->body = &exposure_body;
+	priv->verbose = run->verbose;
 	run->colour = COLOUR_GREY;
 	detectors_init(&priv->detectors, run->verbose);
 	if (parameters->channel >= 0)
@@ -120,7 +138,8 @@ init(struct run *run)
 	if (parameters->captures.rgb && parameters->channel >= 0)
 		return fail_usage("--channel", "takes one colour, --rgb all three");
 	if (fringe_counts_apply(&parameters->count, parameters->field_px,
-	    &parameters->captures.period_px) < 0 || capture_set_check(&parameters->captures) < 0)
+	    &parameters->captures.period_px) < 0 || capture_set_check(&parameters->captures) < 0 ||
+	    exposures_check(&parameters->exposures, &parameters->captures) < 0)
 		return -1;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
 }
@@ -158,6 +177,41 @@ solve(const struct parameters *parameters, const struct frame_head *in, struct p
 	return phasewrap_solve(&priv->wrap, sign, origin);
 }
 
+/* The planes of the measurement, and the fits of its fringes. */
+static int
+sort(const struct parameters *parameters, const struct frame_head *in, struct priv *priv)
+{
+	const struct manifest *manifest = manifest_of(priv);
+	struct phasewrap *wrap = &priv->wrap;
+	struct exposure_planes planes;
+	int status = exposure_planes_find(&parameters->exposures, &parameters->captures, manifest,
+	    in, &planes);
+
+	if (status == 0)
+		status = exposure_planes_sort(&planes, &parameters->captures, manifest, in, 0,
+		    &wrap->captures);
+	if (status == 0)
+		status = solve(parameters, &planes.head, priv);
+	if (status == 0)
+		status = exposures_plan(&parameters->exposures, &parameters->captures, manifest,
+		    in, &planes, &wrap->captures, &wrap->exposures);
+	exposure_planes_free(&planes);
+	return status;
+}
+
+static int
+describe(const struct phasewrap *wrap, struct frame_head *out)
+{
+	char qualities[100];
+
+	snprintf(qualities, sizeof(qualities), "modulation texture%s%s",
+	    wrap->writes_fit ? " fit_residual" : "", wrap->exposures.map ? " exposure" : "");
+	if (wrap->exposures.n > 1)
+		meta_remove(&out->meta, "exposure_time_s");
+	return capture_set_describe(&wrap->captures, wrap->vector ? "cos sin" : "phase", qualities,
+	    out);
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -175,18 +229,14 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	phasewrap_forget(&priv->wrap);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
 	if (capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
-	    operands) < 0 ||
-	    capture_set_sort(&parameters->captures, manifest_of(priv), in,
-		&priv->wrap.captures) < 0 ||
+	    operands) < 0 || sort(parameters, in, priv) < 0 ||
 	    thresholds_plan(&priv->wrap.captures, limits_need_flats(&parameters->limits),
 		priv->wrap.reference) < 0 ||
-	    solve(parameters, in, priv) < 0 ||
 	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0 ||
 	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
 		parameters->captures.rgb ? 0 : operands) < 0)
 		return -1;
-	return capture_set_describe(&priv->wrap.captures, priv->wrap.vector ? "cos sin" : "phase",
-	    priv->wrap.writes_fit ? "modulation texture fit_residual" : "modulation texture", out);
+	return describe(&priv->wrap, out);
 }
 
 static void

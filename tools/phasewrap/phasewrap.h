@@ -3,6 +3,7 @@
 #ifndef PHASEWRAP_H
 #define PHASEWRAP_H
 
+#include "exposures.h"
 #include "fringe/capture_set.h"
 #include "fringe/phase_shift_weights.h"
 
@@ -20,6 +21,7 @@ struct phasewrap {
 	struct phase_shift_fit *fit;	/* of each fringe set */
 	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
 	bool vector;
+	struct exposures exposures;	/* all of them; `captures` is the first */
 	bool fits, writes_fit;	/* the misfit is computed; it is a channel */
 	struct phasewrap_limits limits;
 };

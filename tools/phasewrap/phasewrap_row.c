@@ -2,6 +2,7 @@
 
 #include "alike_sets.h"
 #include "base/fail.h"
+#include "exposure_fit.h"
 #include "fit_residual.h"
 #include "fringe_sums.h"
 #include "gray_code.h"
@@ -44,6 +45,10 @@ phasewrap_row(const struct phasewrap *wrap, const struct frame *in, struct frame
 {
 	struct tile tile;
 
+	if (exposure_fit_used(wrap)) {
+		exposure_fit_row(wrap, in, out, y);
+		return;
+	}
 	for (size_t x = 0, w = in->head.w; x < w; x += TILE_PIXELS)
 		wrap_tile(wrap, in, out, y, x, w - x < TILE_PIXELS ? w - x : TILE_PIXELS, &tile);
 }
@@ -69,4 +74,5 @@ phasewrap_forget(struct phasewrap *wrap)
 	free(wrap->fit);
 	wrap->fit = NULL;
 	capture_set_free(&wrap->captures);
+	exposures_free(&wrap->exposures);
 }
