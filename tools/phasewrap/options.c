@@ -12,6 +12,7 @@ static const char *const signs[] = { "+1", "-1", "1", NULL };
 static const char *const channels[] = { "r", "g", "b", NULL };
 static const char *const exposure_orders[] = { "set", "step", NULL };
 static const char *const saturateds[] = { "invalid", "solve", NULL };
+static const char *const shifts[] = { "auto", NULL };
 static const char *const forms[] = { "phase", "vector", NULL };
 
 const struct opt phasewrap_options[] = {
@@ -28,7 +29,8 @@ const struct opt phasewrap_options[] = {
 	{ 'a', "axis", "x|y,...", OPT_TEXT, AT(captures.axis), NULL, 0, 0, NULL,
 	  "along which the phase varies, one for all or one per period", NULL },
 	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(captures.shift_rad), NULL, -3600, 3600, "degrees",
-	  "phase of each step; if not given -120,0,120 for 3, else 360 n/N", NULL },
+	  "phase of each step; if not given -120,0,120 for 3, else 360 n/N; found in the images",
+	  shifts },
 	{ 0, "sign", "+1|-1", OPT_WORD, AT(sign), NULL, 0, 0, NULL,
 	  "of the shifts, in foreign images: I = A + B cos(phase + sign * shift)", signs },
 	{ 0, "phase-origin", "DEG", OPT_ANGLE, AT(phase_origin), NULL, -3600, 3600, "degrees",

@@ -10,6 +10,7 @@
 #include "manifest_conflicts.h"
 #include "options.h"
 #include "phasewrap.h"
+#include "shift_search.h"
 #include "thresholds.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 
 struct priv {
+	struct capture_options captures;	/* without --shift auto */
 	struct manifest manifest, measurement;	/* the second: the rows of one */
 	bool manifest_read;
 	bool compared;			/* the options were, with the images' own keys */
@@ -24,6 +26,7 @@ struct priv {
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
 	struct detectors detectors;
+	struct shift_search shift_search;
 };
 
 static void
@@ -54,13 +57,14 @@ survey(struct run *run, const struct frame *in)
 {
 	struct priv *priv = run->priv;
 
-	if (exposure_gains_find(&priv->wrap, in) < 0)
+	if (shift_search_run(&priv->shift_search, run, &priv->wrap, in) < 0 ||
+	    exposure_gains_find(&priv->wrap, in) < 0)
 		return -1;
 	if (priv->verbose && priv->wrap.exposures.n > 1)
 		exposure_gains_note(&priv->wrap.exposures);
 	priv->verbose = false;
 	for (size_t k = 0; k < priv->wrap.captures.fringes &&
-	    ((const struct parameters *)run->parameters)->captures.flat == FLAT_AUTO; k++)
+	    priv->captures.flat == FLAT_AUTO; k++)
 		if (priv->wrap.captures.fringe[k].two_plus_one &&
 		    flatness_turn(run, in, priv->wrap.captures.fringe[k].plane) < 0)
 			return -1;
@@ -79,10 +83,11 @@ static int
 gather(struct run *run, const struct frame_head *head, size_t *planes)
 {
 	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
 
-	if (capture_set_count(&parameters->captures, manifest_of(run->priv), head, planes) < 0)
+	if (capture_set_count(&priv->captures, manifest_of(priv), head, planes) < 0)
 		return -1;
-	exposures_count(&parameters->exposures, manifest_of(run->priv), planes);
+	exposures_count(&parameters->exposures, manifest_of(priv), planes);
 	return 0;
 }
 
@@ -119,15 +124,32 @@ read_manifest(struct run *run, const char *path)
 	return 0;
 }
 
+/* --shift auto: the captures are sorted as if nothing was given. */
+static int
+take_captures(const struct parameters *parameters, struct priv *priv)
+{
+	struct capture_options *captures = &priv->captures;
+
+	*captures = parameters->captures;
+	priv->shift_search.on = captures->shift_rad.n == 1 && isnan(captures->shift_rad.v[0]);
+	if (priv->shift_search.on)
+		captures->shift_rad = (struct numbers){ 0 };
+	if (priv->shift_search.on && (captures->kind == CAPTURES_TWO_PLUS_ONE ||
+	    captures->kind == CAPTURES_GRAY))
+		return fail_usage("--shift", "auto is for --kind step");
+	if (priv->shift_search.on && parameters->exposures.n > 1)
+		return fail_usage("--shift", "auto is for one exposure");
+	return 0;
+}
+
 static int
 init(struct run *run)
 {
 	struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
-	run->body = parameters->captures.flat == FLAT_AUTO ? &searching_body : &body;
-	if (parameters->exposures.n > 1 || parameters->exposures.saturated == SATURATED_SOLVE)
-		run->body = &exposure_body;
+	priv->shift_search.verbose = run->verbose;
+	run->body = &body;
 	priv->verbose = run->verbose;
 	run->colour = COLOUR_GREY;
 	detectors_init(&priv->detectors, run->verbose);
@@ -138,9 +160,14 @@ init(struct run *run)
 	if (parameters->captures.rgb && parameters->channel >= 0)
 		return fail_usage("--channel", "takes one colour, --rgb all three");
 	if (fringe_counts_apply(&parameters->count, parameters->field_px,
-	    &parameters->captures.period_px) < 0 || capture_set_check(&parameters->captures) < 0 ||
-	    exposures_check(&parameters->exposures, &parameters->captures) < 0)
+	    &parameters->captures.period_px) < 0 || take_captures(parameters, priv) < 0 ||
+	    capture_set_check(&priv->captures) < 0 ||
+	    exposures_check(&parameters->exposures, &priv->captures) < 0)
 		return -1;
+	if (priv->captures.flat == FLAT_AUTO || priv->shift_search.on)
+		run->body = &searching_body;
+	if (parameters->exposures.n > 1 || parameters->exposures.saturated == SATURATED_SOLVE)
+		run->body = &exposure_body;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
 }
 
@@ -150,9 +177,9 @@ compare(const struct parameters *parameters, double sign, const struct frame_hea
     const struct priv *priv)
 {
 	if (priv->manifest_read)
-		return manifest_conflicts_check(&parameters->captures, sign, parameters->manifest,
+		return manifest_conflicts_check(&priv->captures, sign, parameters->manifest,
 		    &priv->measurement, in, &priv->wrap.captures);
-	return capture_conflicts_warn(&parameters->captures, sign, parameters->phase_origin, in,
+	return capture_conflicts_warn(&priv->captures, sign, parameters->phase_origin, in,
 	    &priv->wrap.captures);
 }
 
@@ -184,16 +211,16 @@ sort(const struct parameters *parameters, const struct frame_head *in, struct pr
 	const struct manifest *manifest = manifest_of(priv);
 	struct phasewrap *wrap = &priv->wrap;
 	struct exposure_planes planes;
-	int status = exposure_planes_find(&parameters->exposures, &parameters->captures, manifest,
+	int status = exposure_planes_find(&parameters->exposures, &priv->captures, manifest,
 	    in, &planes);
 
 	if (status == 0)
-		status = exposure_planes_sort(&planes, &parameters->captures, manifest, in, 0,
+		status = exposure_planes_sort(&planes, &priv->captures, manifest, in, 0,
 		    &wrap->captures);
 	if (status == 0)
 		status = solve(parameters, &planes.head, priv);
 	if (status == 0)
-		status = exposures_plan(&parameters->exposures, &parameters->captures, manifest,
+		status = exposures_plan(&parameters->exposures, &priv->captures, manifest,
 		    in, &planes, &wrap->captures, &wrap->exposures);
 	exposure_planes_free(&planes);
 	return status;
@@ -221,20 +248,21 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct detectors_known known = {
 		.max_value = !isnan(parameters->limits.max_value) ||
 		    meta_get(&in->meta, "max_value"),
-		.shifts = parameters->captures.shift_rad.n > 0,
+		.shifts = priv->captures.shift_rad.n > 0 || priv->shift_search.on,
 		.roles = priv->manifest_read ||
-		    (meta_get(&in->meta, "role") && !parameters->captures.order),
+		    (meta_get(&in->meta, "role") && !priv->captures.order),
 	};
 
 	phasewrap_forget(&priv->wrap);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
-	if (capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
+	if (capture_set_check_names(&priv->captures, manifest_of(priv), in, run->operand,
 	    operands) < 0 || sort(parameters, in, priv) < 0 ||
+	    shift_search_plan(&priv->shift_search, &priv->wrap, &out->meta) < 0 ||
 	    thresholds_plan(&priv->wrap.captures, limits_need_flats(&parameters->limits),
 		priv->wrap.reference) < 0 ||
 	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0 ||
 	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
-		parameters->captures.rgb ? 0 : operands) < 0)
+		priv->captures.rgb ? 0 : operands) < 0)
 		return -1;
 	return describe(&priv->wrap, out);
 }
@@ -246,6 +274,7 @@ end(struct run *run)
 
 	phasewrap_forget(&priv->wrap);
 	detectors_free(&priv->detectors);
+	shift_search_free(&priv->shift_search);
 	free(priv->file);
 	if (priv->manifest_read)
 		manifest_free(&priv->manifest);

@@ -56,6 +56,8 @@ phasewrap_row(const struct phasewrap *wrap, const struct frame *in, struct frame
 int
 phasewrap_solve(struct phasewrap *wrap, double sign, double origin_rad)
 {
+	wrap->sign = sign;
+	wrap->origin_rad = origin_rad;
 	wrap->fit = calloc(wrap->captures.fringes + 1, sizeof(*wrap->fit));
 	if (!wrap->fit)
 		return fail_memory();
