@@ -180,3 +180,96 @@ expect(off(found("out.nrrd"), np.arange(8) * 45) < 1, found("out.nrrd"))'
 	py "$model"'
 expect(off(found("out.nrrd"), np.arange(4) * 90) < 0.5, found("out.nrrd"))'
 }
+
+@test "double three-step: the second harmonic cancels to first order; what six steps make of the same images" {
+	py "$model"'
+p = ((np.arange(12000) + 0.5) / 12000 * 2 * np.pi - np.pi).reshape(60, 200)
+d = [-120, 0, 120, -60, 60, 180]
+def light(h, k): return [127 + 100 * np.cos(p + np.radians(v)) + h * np.cos(k * (p + np.radians(v))) for v in d]
+write("h2.nrrd", light(5, 2), "f4")
+write("h4.nrrd", light(5, 4), "f4")
+write("h5.nrrd", light(5, 5), "f4")
+write("g22.nrrd", [255 * ((127 + 100 * np.cos(p + np.radians(v))) / 255) ** 2.2 for v in d], "f4")
+write("clean.nrrd", light(0, 1), "f4")'
+	for f in h2 h4 h5 g22 clean; do
+		silent phasewrap -k double -p 20 $f.nrrd -o $f.double.nrrd
+		silent phasewrap -n 6 -p 20 --shift=-120,0,120,-60,60,180 $f.nrrd -o $f.six.nrrd
+	done
+	py "$model"'
+p = ((np.arange(12000) + 0.5) / 12000 * 2 * np.pi - np.pi).reshape(60, 200)
+def rms(f): return np.sqrt(np.mean(error(read_frame(f)["phase"], p) ** 2)) * 1e3
+seen = {f: (rms(f + ".double.nrrd"), rms(f + ".six.nrrd")) for f in ("h2", "h4", "h5", "g22", "clean")}
+# closed form: the two halves e^(i phi) +- b e^(-2 i phi), b = 0.05: their mean angle
+z = [np.exp(1j * p) + b * np.exp(-2j * p) for b in (0.05, -0.05)]
+mean = np.angle(sum(v / abs(v) for v in z) * np.exp(-1j * p))
+expect(abs(seen["h2"][0] - np.sqrt(np.mean(mean ** 2)) * 1e3) < 1e-3 and abs(seen["h2"][0] - 0.884) < 1e-3, seen)
+expect(seen["h2"][1] < 1e-3 and seen["h4"][1] < 1e-3 and abs(seen["h4"][0] - 0.884) < 2e-3, seen)
+expect(abs(seen["h5"][0] - 35.37) < 0.01 and abs(seen["h5"][1] - 35.37) < 0.01, seen)
+expect(18 < seen["g22"][0] < 19 and seen["g22"][1] < 0.07, seen)
+expect(seen["clean"][0] < 1e-3 and seen["clean"][1] < 1e-3, seen)
+f = read_frame("clean.double.nrrd")
+expect(np.abs(f["modulation"] - 100 / 127) < 1e-5)
+expect(np.abs(f["texture"] - 227) < 1e-3)
+expect(f.names == ["phase", "modulation", "texture"] and f.meta["steps"] == "6", f.meta)'
+}
+
+@test "double three-step: six images with any shifts of that kind, two periods, Gray planes, vectors, mistakes" {
+	# six steps of 60 degrees are two sets of three, too; images of their own
+	fringesim -s 160x120 -n 6 -p 20,23 --gray half --noise 1 --truth truth.nrrd -o caps.nrrd
+	silent phasewrap -k double --min-amplitude 5 caps.nrrd -o out.nrrd
+	phasewrap -k double --min-amplitude 5 --as vector --fit-residual caps.nrrd -o vector.nrrd
+	py "$model"'
+f, t, v = read_frame("out.nrrd"), read_frame("truth.nrrd"), read_frame("vector.nrrd")
+expect(f.names == ["phase1", "phase2", "modulation", "texture", "index"], f.names)
+for name, ratio in ("phase1", 1), ("phase2", 20 / 23):
+	e = error(f[name], t["absphase"] * ratio)
+	expect(abs(np.sqrt(np.nanmean(e ** 2)) / (np.sqrt(2 / 6 * (1 + 1 / 12)) / 100) - 1) < 0.05, np.sqrt(np.nanmean(e ** 2)))
+expect(np.nanmax(np.abs(error(np.arctan2(v["sin1"], v["cos1"]), f["phase1"]))) < 1e-6)
+expect(abs(np.nanmean(v["fit_residual"]) - 0.01) < 0.005)'
+	unwrap2f --by gray out.nrrd -o abs.nrrd 2>/dev/null || unwrap2f out.nrrd -o abs.nrrd
+	py "$model"'
+f, t = read_frame("abs.nrrd"), read_frame("truth.nrrd")
+expect(np.nanmax(np.abs(f["absphase"] - t["absphase"])) < 0.2)'
+	fringesim -s 40x30 -n 5 -p 20 -o five.nrrd
+	fringesim -s 40x30 -n 6 -p 20 --shift 0,60,120,180,240,290 -o uneven.nrrd
+	fringesim -s 40x30 -k 2+1 -p 20 -o sines.nrrd
+	fails 1 "double wants two sets of three steps of 120 degrees" phasewrap -k double five.nrrd -o no.nrrd
+	fails 1 "double wants two sets of three steps of 120 degrees" phasewrap -k double uneven.nrrd -o no.nrrd
+	fails 1 "double wants six images" phasewrap -k double sines.nrrd -o no.nrrd
+	[ ! -e no.nrrd ]
+	fails 2 "double three-step images are 6, not 5" phasewrap -k double -n 5 five.nrrd
+	fails 2 "double three-step images are 6, not 3" phasewrap -k double --shift 0,120,240 five.nrrd
+	fails 2 "auto is for --kind step" phasewrap -k double --shift auto caps.nrrd
+	fails 2 "which takes the same six images" phasewrap -k double --exposures 2 caps.nrrd
+	fails 2 "which takes the same six images" phasewrap -k double --saturated solve caps.nrrd
+}
+
+@test "phasewrap: which harmonics N steps let through, as the man page's table says" {
+	py "$model"'
+p = ((np.arange(4000) + 0.5) / 4000 * 2 * np.pi - np.pi).reshape(20, 200)
+for n in range(3, 13):
+	rows = []
+	for k in range(2, 12):
+		rows += [127 + 100 * np.cos(p + np.radians(d)) + 5 * np.cos(k * (p + np.radians(d))) for d in usual(n)]
+	rows += [127 + 100 * np.sign(np.cos(p + np.radians(d))) for d in usual(n)]
+	for g in (1.5, 2.2): rows += [255 * ((127 + 100 * np.cos(p + np.radians(d))) / 255) ** g for d in usual(n)]
+	write("n%d.nrrd" % n, rows, "f4")'
+	for n in 3 4 5 6 7 8 9 10 11 12; do
+		phasewrap -q -n $n n$n.nrrd -o out$n.nrrd 2>/dev/null
+	done
+	man_page=$top/man/phasewrap.1
+	sed -n '/^ N  *2 3 /,/^\.Ed/p' "$man_page" | grep '^ *[0-9]' >table
+	[ "$(wc -l <table)" -eq 10 ]
+	py "$model"'
+p = ((np.arange(4000) + 0.5) / 4000 * 2 * np.pi - np.pi).reshape(20, 200)
+for line in open("table"):
+	words = line.split()
+	n = int(words[0])
+	e = [1e3 * np.sqrt(np.mean(error(f["phase"], p) ** 2)) for f in read_frames("out%d.nrrd" % n)]
+	for k, word, seen in zip(range(2, 12), words[1:11], e[:10]):
+		passes = k % n in (1, n - 1)
+		expect((word == "x") == passes and word in ("x", "."), n, k, word)
+		expect(abs(seen - 0.05 / np.sqrt(2) * 1e3) < 0.1 if passes else seen < 0.01, n, k, seen)
+	for word, seen in zip(words[11:], e[10:]):
+		expect(abs(seen - float(word)) <= max(0.02 * seen, 0.006), n, word, seen)'
+}

@@ -8,7 +8,8 @@
 
 #include "fringe/manifest.h"
 
-enum capture_kind { CAPTURES_ALL, CAPTURES_STEP, CAPTURES_TWO_PLUS_ONE, CAPTURES_GRAY };
+enum capture_kind { CAPTURES_ALL, CAPTURES_STEP, CAPTURES_TWO_PLUS_ONE, CAPTURES_GRAY,
+	CAPTURES_DOUBLE };		/* two sets of three steps, 60 degrees apart */
 enum capture_flat { FLAT_DESCRIBED = -1, FLAT_1, FLAT_2, FLAT_3, FLAT_AUTO };
 
 /* The options of the command line; they win over manifest and metadata. */

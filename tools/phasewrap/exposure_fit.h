@@ -6,7 +6,8 @@
  * longest), with noise alike in all. Each exposure has a mean of its own, so that a camera's black
  * level does no harm; what remains is linear in c = B cos phi and s = B sin phi:
  *
- *	F = sum_e t_e^2 sum_n (x_n - x)(x_n - x)'    r = sum_e t_e sum_n (x_n - x) I_en    F (c s)' = r
+ *	F = sum_e t_e^2 sum_n (x_n - x)(x_n - x)'
+ *	F (c s)' = sum_e t_e sum_n (x_n - x) I_en
  *
  * with x_n = (cosine_n, sine_n) of the model of phase_shift_weights.h and x its mean, sums over the
  * images that count. An exposure counts where none of its images is saturated; with --saturated

@@ -10,7 +10,7 @@
 #define PIXELS 4096		/* looked at, about */
 #define LEAST 16		/* of them in fringes that two exposures share */
 #define EQUAL 1.05		/* of the light */
-#define ORDER_RATIO 4		/* of the variances of levels in a wrong order and in the right one */
+#define ORDER_RATIO 4		/* of the variances of levels, in a wrong order and the right one */
 
 struct look {
 	const struct phasewrap *wrap;
@@ -220,8 +220,8 @@ exposure_gains_find(struct phasewrap *wrap, const struct frame *in)
 
 		if (!(ratio > 0))
 			return fail("--exposures", "too few pixels have fringes that are "
-			    "unsaturated in exposures %zu and %zu both, to tell how much longer one "
-			    "is: give --exposure-time", order[i - 1] + 1, order[i] + 1);
+			    "unsaturated in exposures %zu and %zu both, to tell how much "
+			    "longer one is: give --exposure-time", order[i - 1] + 1, order[i] + 1);
 		light[order[i]] = light[order[i - 1]] * ratio;
 		if (ratio * EQUAL > 1 && !warned) {
 			warn("--exposures", "exposures %zu and %zu are about equally bright",

@@ -1,5 +1,5 @@
-/* How much more light one exposure lets through than another, out of the images: whatever the camera
- * calls its times. Looks at a whole measurement before its rows. */
+/* How much more light one exposure lets through than another, out of the images: whatever the
+ * camera calls its times. Looks at a whole measurement before its rows. */
 #ifndef EXPOSURE_GAINS_H
 #define EXPOSURE_GAINS_H
 

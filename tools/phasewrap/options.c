@@ -5,7 +5,7 @@
 
 #define AT(field) offsetof(struct parameters, field)
 
-static const char *const kinds[] = { "auto", "step", "2+1", "gray", NULL };
+static const char *const kinds[] = { "auto", "step", "2+1", "gray", "double", NULL };
 static const char *const cells[] = { "column", "period", "half", NULL };
 static const char *const flats[] = { "1", "2", "3", "auto", NULL };
 static const char *const signs[] = { "+1", "-1", "1", NULL };

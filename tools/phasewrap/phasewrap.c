@@ -1,13 +1,13 @@
 /* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray
  * code. */
 #define _GNU_SOURCE
-#include "capture_conflicts.h"
 #include "detectors.h"
+#include "double_three.h"
 #include "exposure_fit.h"
 #include "exposure_gains.h"
 #include "flatness.h"
 #include "fringe_counts.h"
-#include "manifest_conflicts.h"
+#include "measurement.h"
 #include "options.h"
 #include "phasewrap.h"
 #include "shift_search.h"
@@ -18,10 +18,8 @@
 #include <string.h>
 
 struct priv {
-	struct capture_options captures;	/* without --shift auto */
-	struct manifest manifest, measurement;	/* the second: the rows of one */
-	bool manifest_read;
-	bool compared;			/* the options were, with the images' own keys */
+	struct manifest manifest;
+	struct measurement measurement;
 	bool verbose;			/* what only -v says of the survey is still to be said */
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
@@ -64,7 +62,7 @@ survey(struct run *run, const struct frame *in)
 		exposure_gains_note(&priv->wrap.exposures);
 	priv->verbose = false;
 	for (size_t k = 0; k < priv->wrap.captures.fringes &&
-	    priv->captures.flat == FLAT_AUTO; k++)
+	    priv->measurement.captures.flat == FLAT_AUTO; k++)
 		if (priv->wrap.captures.fringe[k].two_plus_one &&
 		    flatness_turn(run, in, priv->wrap.captures.fringe[k].plane) < 0)
 			return -1;
@@ -73,21 +71,15 @@ survey(struct run *run, const struct frame *in)
 
 /* ---- planning ---- */
 
-static const struct manifest *
-manifest_of(const struct priv *priv)
-{
-	return priv->manifest_read ? &priv->measurement : NULL;
-}
-
 static int
 gather(struct run *run, const struct frame_head *head, size_t *planes)
 {
 	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
 
-	if (capture_set_count(&priv->captures, manifest_of(priv), head, planes) < 0)
+	if (capture_set_count(&priv->measurement.captures, measurement_manifest(&priv->measurement), head, planes) < 0)
 		return -1;
-	exposures_count(&parameters->exposures, manifest_of(priv), planes);
+	exposures_count(&parameters->exposures, measurement_manifest(&priv->measurement), planes);
 	return 0;
 }
 
@@ -103,6 +95,8 @@ static const struct body searching_body = { .gather = gather, .survey = survey, 
 	.after = after, .passes = passes };
 static const struct body exposure_body = { .gather = gather, .survey = survey, .rows = rows,
 	.after = after, .no_passes = "exposures and saturated pixels are fitted there" };
+static const struct body double_body = { .gather = gather, .rows = rows, .after = after,
+	.no_passes = "double three-step is computed there" };
 
 /* Without operands the manifest's own files are read. */
 static int
@@ -112,8 +106,8 @@ read_manifest(struct run *run, const char *path)
 
 	if (manifest_load(path, &priv->manifest) < 0)
 		return -1;
-	priv->manifest_read = true;
-	priv->measurement = (struct manifest){ manifest_measurement(&priv->manifest),
+	priv->measurement.manifest_read = true;
+	priv->measurement.manifest = (struct manifest){ manifest_measurement(&priv->manifest),
 		priv->manifest.row };
 	if (run->position > 0 || run->operands > 0)
 		return 0;
@@ -128,14 +122,14 @@ read_manifest(struct run *run, const char *path)
 static int
 take_captures(const struct parameters *parameters, struct priv *priv)
 {
-	struct capture_options *captures = &priv->captures;
+	struct capture_options *captures = &priv->measurement.captures;
 
 	*captures = parameters->captures;
 	priv->shift_search.on = captures->shift_rad.n == 1 && isnan(captures->shift_rad.v[0]);
 	if (priv->shift_search.on)
 		captures->shift_rad = (struct numbers){ 0 };
-	if (priv->shift_search.on && (captures->kind == CAPTURES_TWO_PLUS_ONE ||
-	    captures->kind == CAPTURES_GRAY))
+	if (priv->shift_search.on && captures->kind != CAPTURES_ALL &&
+	    captures->kind != CAPTURES_STEP)
 		return fail_usage("--shift", "auto is for --kind step");
 	if (priv->shift_search.on && parameters->exposures.n > 1)
 		return fail_usage("--shift", "auto is for one exposure");
@@ -161,69 +155,16 @@ init(struct run *run)
 		return fail_usage("--channel", "takes one colour, --rgb all three");
 	if (fringe_counts_apply(&parameters->count, parameters->field_px,
 	    &parameters->captures.period_px) < 0 || take_captures(parameters, priv) < 0 ||
-	    capture_set_check(&priv->captures) < 0 ||
-	    exposures_check(&parameters->exposures, &priv->captures) < 0)
+	    capture_set_check(&priv->measurement.captures) < 0 ||
+	    exposures_check(&parameters->exposures, &priv->measurement.captures) < 0)
 		return -1;
-	if (priv->captures.flat == FLAT_AUTO || priv->shift_search.on)
+	if (priv->measurement.captures.flat == FLAT_AUTO || priv->shift_search.on)
 		run->body = &searching_body;
 	if (parameters->exposures.n > 1 || parameters->exposures.saturated == SATURATED_SOLVE)
 		run->body = &exposure_body;
+	else if (priv->measurement.captures.kind == CAPTURES_DOUBLE)
+		run->body = &double_body;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
-}
-
-/* The options with what the images, or their manifest, say. */
-static int
-compare(const struct parameters *parameters, double sign, const struct frame_head *in,
-    const struct priv *priv)
-{
-	if (priv->manifest_read)
-		return manifest_conflicts_check(&priv->captures, sign, parameters->manifest,
-		    &priv->measurement, in, &priv->wrap.captures);
-	return capture_conflicts_warn(&priv->captures, sign, parameters->phase_origin, in,
-	    &priv->wrap.captures);
-}
-
-static int
-solve(const struct parameters *parameters, const struct frame_head *in, struct priv *priv)
-{
-	static const double words[] = { 1, -1, 1 };
-	double sign, origin, given = parameters->sign >= 0 ? words[parameters->sign] : NAN;
-
-	if (!priv->compared && compare(parameters, given, in, priv) < 0)
-		return -1;
-	priv->compared = true;
-	if (meta_number(&in->meta, "phase_sign", 1, &sign) < 0 ||
-	    meta_number(&in->meta, "phase_origin_rad", 0, &origin) < 0)
-		return -1;
-	if (!isnan(given))
-		sign = given;
-	if (sign != 1 && sign != -1)
-		return fail("phase_sign", "must be 1 or -1, not %g", sign);
-	if (!isnan(parameters->phase_origin))
-		origin = parameters->phase_origin;
-	return phasewrap_solve(&priv->wrap, sign, origin);
-}
-
-/* The planes of the measurement, and the fits of its fringes. */
-static int
-sort(const struct parameters *parameters, const struct frame_head *in, struct priv *priv)
-{
-	const struct manifest *manifest = manifest_of(priv);
-	struct phasewrap *wrap = &priv->wrap;
-	struct exposure_planes planes;
-	int status = exposure_planes_find(&parameters->exposures, &priv->captures, manifest,
-	    in, &planes);
-
-	if (status == 0)
-		status = exposure_planes_sort(&planes, &priv->captures, manifest, in, 0,
-		    &wrap->captures);
-	if (status == 0)
-		status = solve(parameters, &planes.head, priv);
-	if (status == 0)
-		status = exposures_plan(&parameters->exposures, &priv->captures, manifest,
-		    in, &planes, &wrap->captures, &wrap->exposures);
-	exposure_planes_free(&planes);
-	return status;
 }
 
 static int
@@ -248,21 +189,21 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct detectors_known known = {
 		.max_value = !isnan(parameters->limits.max_value) ||
 		    meta_get(&in->meta, "max_value"),
-		.shifts = priv->captures.shift_rad.n > 0 || priv->shift_search.on,
-		.roles = priv->manifest_read ||
-		    (meta_get(&in->meta, "role") && !priv->captures.order),
+		.shifts = priv->measurement.captures.shift_rad.n > 0 || priv->shift_search.on,
+		.roles = priv->measurement.manifest_read ||
+		    (meta_get(&in->meta, "role") && !priv->measurement.captures.order),
 	};
 
 	phasewrap_forget(&priv->wrap);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
-	if (capture_set_check_names(&priv->captures, manifest_of(priv), in, run->operand,
-	    operands) < 0 || sort(parameters, in, priv) < 0 ||
+	if (capture_set_check_names(&priv->measurement.captures, measurement_manifest(&priv->measurement), in, run->operand,
+	    operands) < 0 || measurement_sort(&priv->measurement, parameters, in, &priv->wrap) < 0 ||
 	    shift_search_plan(&priv->shift_search, &priv->wrap, &out->meta) < 0 ||
 	    thresholds_plan(&priv->wrap.captures, limits_need_flats(&parameters->limits),
 		priv->wrap.reference) < 0 ||
 	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0 ||
 	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
-		priv->captures.rgb ? 0 : operands) < 0)
+		priv->measurement.captures.rgb ? 0 : operands) < 0)
 		return -1;
 	return describe(&priv->wrap, out);
 }
@@ -276,7 +217,7 @@ end(struct run *run)
 	detectors_free(&priv->detectors);
 	shift_search_free(&priv->shift_search);
 	free(priv->file);
-	if (priv->manifest_read)
+	if (priv->measurement.manifest_read)
 		manifest_free(&priv->manifest);
 }
 

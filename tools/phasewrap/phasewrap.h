@@ -19,6 +19,7 @@ struct phasewrap_limits {
 struct phasewrap {
 	struct capture_set captures;
 	struct phase_shift_fit *fit;	/* of each fringe set */
+	struct double_three *halves;	/* of each fringe set; NULL: not --kind double */
 	double sign, origin_rad;	/* of the shifts and phases that the fits are for */
 	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
 	bool vector;

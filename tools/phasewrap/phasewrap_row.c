@@ -2,6 +2,7 @@
 
 #include "alike_sets.h"
 #include "base/fail.h"
+#include "double_three.h"
 #include "exposure_fit.h"
 #include "fit_residual.h"
 #include "fringe_sums.h"
@@ -18,12 +19,15 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 	size_t phases = captures->fringes * (wrap->vector ? 2 : 1);
 	size_t codes = out->head.c - captures->codes;
 
-	if (!wrap->fits && alike_sets_are(wrap, in->head.type)) {
+	if (!wrap->fits && !wrap->halves && alike_sets_are(wrap, in->head.type)) {
 		alike_sets_wrap(wrap, in, out, y, x, n, tile);
 		return;
 	}
 	tile_start(tile, n);
-	fringe_sums_wrap(wrap, in, out, y, x, n, tile);
+	if (wrap->halves)
+		double_three_wrap(wrap, in, out, y, x, n, tile);
+	else
+		fringe_sums_wrap(wrap, in, out, y, x, n, tile);
 	if (wrap->fits)
 		fit_residual_wrap(wrap, in, out, y, x, n, tile);
 	if (captures->flats && captures->codes)
@@ -32,8 +36,8 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 		gray_code_decode(in, &captures->code[i], tile->threshold[i], y, x, n, tile,
 		    frame_floats(out, codes + i, y) + x);
 	if (captures->fringes)
-		tile_write_quality(tile, (float)captures->fringes, frame_floats(out, phases, y) + x,
-		    frame_floats(out, phases + 1, y) + x, n);
+		tile_write_quality(tile, (float)(captures->fringes * (wrap->halves ? 2 : 1)),
+		    frame_floats(out, phases, y) + x, frame_floats(out, phases + 1, y) + x, n);
 	if (tile_any_bad(tile, n))
 		for (size_t c = 0; c < out->head.c; c++)
 			if (c < phases || c >= codes)
@@ -71,6 +75,7 @@ phasewrap_solve(struct phasewrap *wrap, double sign, double origin_rad)
 void
 phasewrap_forget(struct phasewrap *wrap)
 {
+	double_three_forget(wrap);
 	for (size_t k = 0; wrap->fit && k < wrap->captures.fringes; k++)
 		phase_shift_weights_free(&wrap->fit[k]);
 	free(wrap->fit);

@@ -125,12 +125,8 @@ read_row(void *arg, size_t row)
 			counts = !phasewrap_missing(v[i]) && v[i] < look->max_value;
 			mean += v[i] / (float)n;
 		}
-		for (size_t i = 0; i < n && counts; i++) {
-			v[i] -= mean;		/* the products keep their digits; the mean is A's */
-			square += v[i] * v[i] / (float)n;
-		}
 		for (size_t i = 0; i < n && counts; i++)
-			v[i] += mean;
+			square += (v[i] - mean) * (v[i] - mean) / (float)n;
 		look->square[row * look->columns + column] = counts ? square : 0;
 	}
 }
