@@ -50,8 +50,8 @@ split(const struct capture_fringe *fringe, struct double_three *out)
 	if (n[0] != 3 || n[1] != 3 || !are_thirds(out->shift_rad[0]) ||
 	    !are_thirds(out->shift_rad[1]) ||
 	    fabs(apart(out->shift_rad[0][0], out->shift_rad[1][0]) - M_PI / 3) > SAME)
-		return fail("--kind", "double wants two sets of three steps of 120 degrees, 60 degrees "
-		    "apart, as --shift=-120,0,120,-60,60,180: those of %s are no such",
+		return fail("--kind", "double wants two sets of three steps of 120 degrees, 60 "
+		    "degrees apart, as --shift=-120,0,120,-60,60,180: those of %s are no such",
 		    capture_set_name(fringe, name));
 	for (size_t h = 0; h < 2; h++)
 		out->half[h] = (struct capture_fringe){ .axis = fringe->axis,

@@ -76,10 +76,11 @@ gather(struct run *run, const struct frame_head *head, size_t *planes)
 {
 	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
+	const struct manifest *manifest = measurement_manifest(&priv->measurement);
 
-	if (capture_set_count(&priv->measurement.captures, measurement_manifest(&priv->measurement), head, planes) < 0)
+	if (capture_set_count(&priv->measurement.captures, manifest, head, planes) < 0)
 		return -1;
-	exposures_count(&parameters->exposures, measurement_manifest(&priv->measurement), planes);
+	exposures_count(&parameters->exposures, manifest, planes);
 	return 0;
 }
 
@@ -196,8 +197,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 	phasewrap_forget(&priv->wrap);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
-	if (capture_set_check_names(&priv->measurement.captures, measurement_manifest(&priv->measurement), in, run->operand,
-	    operands) < 0 || measurement_sort(&priv->measurement, parameters, in, &priv->wrap) < 0 ||
+	if (capture_set_check_names(&priv->measurement.captures,
+	    measurement_manifest(&priv->measurement), in, run->operand, operands) < 0 ||
+	    measurement_sort(&priv->measurement, parameters, in, &priv->wrap) < 0 ||
 	    shift_search_plan(&priv->shift_search, &priv->wrap, &out->meta) < 0 ||
 	    thresholds_plan(&priv->wrap.captures, limits_need_flats(&parameters->limits),
 		priv->wrap.reference) < 0 ||

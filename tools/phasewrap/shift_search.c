@@ -280,8 +280,8 @@ warn_doubts(struct shift_search *search, const struct capture_fringe *fringe,
 		    ": five different ones and more tell better" : "");
 		search->warned = true;
 	} else if (flicker > FLICKER) {
-		warn("--shift", "the images of %s differ in brightness by %.1f %%, as a whole: if it "
-		    "is the lamp or the exposure, the shifts found are off by a degree and more",
+		warn("--shift", "the images of %s differ in brightness by %.1f %%, as a whole: if "
+		    "it is the lamp or the exposure, the shifts found are off by a degree and more",
 		    set, 100 * flicker);
 		search->warned = true;
 	} else if (found->sense < SENSE_LEAST) {
