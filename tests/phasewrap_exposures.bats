@@ -82,6 +82,8 @@ write_frames("same.nrrd", sum([sets[0], sets[0]], []))'
 	[ ! -e out.nrrd ]
 	run phasewrap -n 4 --exposures 2 same.nrrd -o out.nrrd
 	[[ $output == *"exposures 1 and 2 are about equally bright"* || $output == *"exposures 2 and 1 are about equally bright"* ]]
+	run phasewrap -n 4 --exposures 2 --exposure-time 5,1 set.nrrd -o times.nrrd
+	[[ $output == *"exposure 2 has 0.2 times the light of exposure 1 by the times, and 5"*" times by the images: the times count"* ]]
 	fails 2 "is for --exposures 2 and more" phasewrap -n 4 --exposure-time 1,2 set.nrrd
 	fails 2 "is for --exposures 2 and more" phasewrap -n 4 --exposure-map set.nrrd
 	fails 2 "3 times for 2 exposures" phasewrap -n 4 --exposures 2 --exposure-time 1,2,3 set.nrrd

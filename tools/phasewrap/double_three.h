@@ -17,8 +17,8 @@ struct double_three {
 	double shift_rad[2][3];
 };
 
-/* Allocates wrap->halves for captures whose fits are solved. -1 after fail() where the shifts are no
- * two sets of that kind. */
+/* Allocates wrap->halves for captures whose fits are solved. -1 after fail() where the shifts are
+ * no two sets of that kind. */
 int double_three_plan(struct phasewrap *);
 void double_three_forget(struct phasewrap *);
 /* In the place of fringe_sums_wrap(), but texture counts twice. */

@@ -10,6 +10,7 @@
 #define PIXELS 4096		/* looked at, about */
 #define LEAST 16		/* of them in fringes that two exposures share */
 #define EQUAL 1.05		/* of the light */
+#define TIME_RATIO 1.25		/* of the light by the times to that of the images */
 #define ORDER_RATIO 4		/* of the variances of levels, in a wrong order and the right one */
 
 struct look {
@@ -198,6 +199,28 @@ sort(const double *light, size_t n, size_t *order)
 	}
 }
 
+/* What the images say of two exposures against each other, once in a run. */
+static void
+warn_ratio(const struct exposures *exposures, size_t bright, size_t dark, double ratio)
+{
+	static bool warned;
+	double given = (double)(exposures->gain[bright] / exposures->gain[dark]);
+
+	if (warned || !(ratio > 0))
+		return;
+	if (!exposures->timed && ratio * EQUAL > 1) {
+		warn("--exposures", "exposures %zu and %zu are about equally bright", bright + 1,
+		    dark + 1);
+		warned = true;
+	} else if (exposures->timed &&
+	    !(given * ratio < TIME_RATIO && given * ratio * TIME_RATIO > 1)) {
+		warn("--exposure-time", "exposure %zu has %.3g times the light of exposure %zu by "
+		    "the times, and %.3g times by the images: the times count", bright + 1, given,
+		    dark + 1, 1 / ratio);
+		warned = true;
+	}
+}
+
 int
 exposure_gains_find(struct phasewrap *wrap, const struct frame *in)
 {
@@ -205,31 +228,25 @@ exposure_gains_find(struct phasewrap *wrap, const struct frame *in)
 	struct look look = { wrap, in, coarse_grid_step(in->head.w, in->head.h, PIXELS) };
 	double level[EXPOSURES_MOST], light[EXPOSURES_MOST];
 	size_t order[EXPOSURES_MOST];
-	static bool warned;
 
 	if (exposures->n < 2)
 		return 0;
 	if (find_levels(&look, level) < 0)
 		return -1;
 	sort(level, exposures->n, order);
-	if (exposures->timed)
-		return 0;
 	light[order[0]] = 1;
 	for (size_t i = 1; i < exposures->n; i++) {
 		double ratio = ratio_of(&look, order[i - 1], order[i]);
 
-		if (!(ratio > 0))
+		if (!(ratio > 0) && !exposures->timed)
 			return fail("--exposures", "too few pixels have fringes that are "
 			    "unsaturated in exposures %zu and %zu both, to tell how much "
 			    "longer one is: give --exposure-time", order[i - 1] + 1, order[i] + 1);
 		light[order[i]] = light[order[i - 1]] * ratio;
-		if (ratio * EQUAL > 1 && !warned) {
-			warn("--exposures", "exposures %zu and %zu are about equally bright",
-			    order[i - 1] + 1, order[i] + 1);
-			warned = true;
-		}
+		warn_ratio(exposures, order[i - 1], order[i], ratio);
 	}
-	exposures_set_gains(exposures, light);
+	if (!exposures->timed)
+		exposures_set_gains(exposures, light);
 	return 0;
 }
 

@@ -344,7 +344,8 @@ find_set(struct shift_search *search, struct run *run, struct phasewrap *wrap, s
 	float least_amplitude = wrap->limits.least_amplitude;
 	int status = start_look(&look);
 
-	if (in->head.type != SAMPLE_FLOAT)	/* fewer grey levels do not tell fringes from noise */
+	/* fewer grey levels do not tell fringes from noise */
+	if (in->head.type != SAMPLE_FLOAT)
 		least_amplitude = fmaxf(least_amplitude, 2);
 	if (status == 0) {
 		run_for(run, look.rows, read_row, &look);

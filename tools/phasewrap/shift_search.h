@@ -14,8 +14,8 @@ struct shift_search {
 	double *expected;	/* the shifts that were given, of all fringe sets */
 };
 
-/* Keeps the shifts of the captures of a planned measurement as those that are expected; sets the key
- * found_shift_rad. -1 after fail(). */
+/* Keeps the shifts of the captures of a planned measurement as those that are expected; sets the
+ * key found_shift_rad. -1 after fail(). */
 int shift_search_plan(struct shift_search *, const struct phasewrap *, struct meta *);
 /* Finds the shifts of one measurement, and solves its fits with them; sets the key. -1 after fail()
  * where they cannot be found. */
