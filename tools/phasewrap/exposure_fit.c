@@ -3,14 +3,10 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
+#include "exposure_fit.px.h"
 #include "gray_code.h"
 #include "phasewrap.px.h"
 #include "tile.h"
-
-/* A phase that is more than so many times as uncertain as without saturation is none: three steps
- * next to each other of many determine hardly anything. */
-#define UNCERTAIN_MOST 5.0f
-#define NO_MISFIT -1.0f		/* as many unknowns as samples */
 
 /* The sums of one exposure over the images that count. */
 struct sums {
@@ -112,14 +108,14 @@ add_exposure(struct normal *restrict normal, const struct sums *restrict sums,
 	for (size_t x = 0; x < n; x++) {
 		bool counts = sums->n[x] >= least;
 		PX_F light = px_select(counts, gain, 0.0f), square = light * gain;
-		PX_F per_image = 1.0f / px_max(sums->n[x], 1.0f);
+		PX_F per_image = px_divide(1.0f, px_max(sums->n[x], 1.0f));
 		PX_F c = sums->c[x] * per_image, s = sums->s[x] * per_image;
 
-		normal->cc[x] += square * (sums->cc[x] - sums->c[x] * c);
-		normal->cs[x] += square * (sums->cs[x] - sums->c[x] * s);
-		normal->ss[x] += square * (sums->ss[x] - sums->s[x] * s);
-		normal->rc[x] += light * (sums->dc[x] - sums->d[x] * c);
-		normal->rs[x] += light * (sums->ds[x] - sums->d[x] * s);
+		normal->cc[x] += square * exposure_about_means(sums->cc[x], sums->c[x], c);
+		normal->cs[x] += square * exposure_about_means(sums->cs[x], sums->c[x], s);
+		normal->ss[x] += square * exposure_about_means(sums->ss[x], sums->s[x], s);
+		normal->rc[x] += light * exposure_about_means(sums->dc[x], sums->d[x], c);
+		normal->rs[x] += light * exposure_about_means(sums->ds[x], sums->d[x], s);
 		normal->light[x] += square * sums->n[x];
 		normal->value[x] += light * (sums->d[x] + sums->n[x] * sums->first[x]);
 		normal->cosine[x] += square * sums->c[x];
@@ -155,8 +151,8 @@ sum_exposure(const struct phasewrap *wrap, size_t k, size_t e, const struct fram
 		for (size_t code = 0; code < wrap->captures.codes; code++)
 			if (wrap->reference[code] == k)
 				for (size_t p = 0; p < n; p++)
-					tile->threshold[code][p] += tile->plane[p] /
-					    (float)fringe->n;
+					tile->threshold[code][p] +=
+					    tile->plane[p] * (1.0f / (float)fringe->n);
 	}
 	if (e == exposures->shortest)
 		for (size_t p = 0; p < n; p++)
@@ -174,27 +170,29 @@ solve(const struct phasewrap_limits *restrict limits, float images, float shorte
 {
 	struct normal *restrict normal = &work->normal;
 	struct tile *restrict tile = &work->tile;
-	float most = UNCERTAIN_MOST * UNCERTAIN_MOST * 2 / images, per_light = 1 / shortest;
+	float most = EXPOSURE_VARIANCE_MOST / images, per_light = 1 / shortest;
+	float per_image = 1 / images;
 
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++) {
 		PX_F cc = normal->cc[x], cs = normal->cs[x], ss = normal->ss[x];
 		PX_F rc = normal->rc[x], rs = normal->rs[x];
-		PX_F determinant = cc * ss - cs * cs, inverse = 1.0f / determinant;
-		PX_F c = (rc * ss - rs * cs) * inverse, s = (rs * cc - rc * cs) * inverse;
-		PX_F gain = normal->most[x];
-		PX_F variance = exposure_fit_variance(cc, cs, ss, c, s) * gain * gain;
-		bool solved = (determinant > 1e-6f * cc * ss) & (variance <= most);
-		PX_F a = (normal->value[x] - c * normal->cosine[x] - s * normal->sine[x]) /
-		    normal->light[x];
-		PX_F clipped = (tile->first[x] + work->clipped_a[x] / images) * per_light;
+		PX_F determinant = exposure_determinant(cc, cs, ss);
+		PX_F inverse = px_divide(1.0f, determinant), gain = normal->most[x];
+		PX_F c = exposure_unknown(rc, rs, ss, cs, inverse);
+		PX_F s = exposure_unknown(rs, rc, cc, cs, inverse);
+		PX_F variance = exposure_variance(cc, cs, ss, c, s) * gain * gain;
+		bool solved = exposure_solved(determinant, cc, ss, variance, most);
+		PX_F a = exposure_mean(normal->value[x], c, normal->cosine[x], s, normal->sine[x],
+		    normal->light[x]);
+		PX_F clipped = (tile->first[x] + work->clipped_a[x] * per_image) * per_light;
 		PX_F cosine = px_select(solved, c, work->clipped_c[x] * per_light);
 		PX_F sine = px_select(solved, s, work->clipped_s[x] * per_light);
 		PX_F mean = px_select(solved, a, clipped);
 		PX_F amplitude = phasewrap_amplitude(sine, cosine);
 		PX_F product = amplitude * px_max(mean, PHASEWRAP_LEAST_MEAN);
 		PX_F modulation = phasewrap_modulation(mean, amplitude, amplitude, product,
-		    1.0f / product), unit = 1.0f / amplitude;
+		    px_divide(1.0f, product)), unit = px_divide(1.0f, amplitude);
 		bool good = solved & phasewrap_good(amplitude, mean, product, modulation,
 		    limits->least_amplitude, limits->least_mean, limits->least_modulation);
 
@@ -219,8 +217,8 @@ add_square(struct work *restrict work, const struct means *restrict means,
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++) {
 		PX_F c = tile->c[x] * tile->mean[x] * gain, s = tile->s[x] * tile->mean[x] * gain;
-		PX_F left = tile->plane[x] - means->first[x] - means->d[x] -
-		    c * (model.cosine - means->c[x]) - s * (model.sine - means->s[x]);
+		PX_F left = exposure_left(tile->plane[x], means->first[x], means->d[x], c,
+		    model.cosine - means->c[x], s, model.sine - means->s[x]);
 		bool counts = (tile->plane[x] < max_value) & (means->n[x] > 0.0f);
 
 		work->squares[x] += px_select(counts, left * left, 0.0f);
@@ -241,9 +239,10 @@ add_misfit(struct work *restrict work, size_t exposures, size_t n)
 	for (size_t x = 0; x < n; x++) {
 		bool free = work->freedom[x] > 0.5f;
 		PX_F misfit = phasewrap_misfit(work->squares[x], tile->mean[x],
-		    1.0f / px_max(work->freedom[x], 1.0f));
+		    px_divide(1.0f, px_max(work->freedom[x], 1.0f)));
 
-		work->misfit[x] = px_max(work->misfit[x], px_select(free, misfit, NO_MISFIT));
+		work->misfit[x] = px_max(work->misfit[x],
+		    px_select(free, misfit, EXPOSURE_NO_MISFIT));
 	}
 }
 
@@ -337,7 +336,7 @@ fit_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *out
 	memset(tile->threshold, 0, sizeof(tile->threshold));
 	for (size_t p = 0; p < n; p++) {
 		work->number[p] = EXPOSURES_MOST;
-		work->misfit[p] = NO_MISFIT;
+		work->misfit[p] = EXPOSURE_NO_MISFIT;
 	}
 	for (size_t k = 0; k < captures->fringes; k++)
 		wrap_set(wrap, k, in, out, y, x, n, work);

@@ -14,26 +14,19 @@
  * solve also where three or more are not.
  *
  * For whoever writes channel `sigma`: the standard deviation of such a phase is
- * sigma sqrt(exposure_fit_variance()) / B, with sigma the noise of one sample in grey levels and B
- * in those of the longest exposure. All images unsaturated and one exposure: 2/N, as usual.
+ * sigma sqrt(exposure_variance()) / B (exposure_fit.px.h), with sigma the noise of one sample in
+ * grey levels and B in those of the longest exposure. All images unsaturated and one exposure: 2/N,
+ * as usual.
  */
 #ifndef EXPOSURE_FIT_H
 #define EXPOSURE_FIT_H
 
 #include "phasewrap.h"
 
-/* u' F^-1 u of the direction u = (-s, c)/B in which the phase turns: the variance of the phase
- * times B^2 over that of a sample. */
-static inline float
-exposure_fit_variance(float fcc, float fcs, float fss, float c, float s)
-{
-	float square = c * c + s * s, determinant = fcc * fss - fcs * fcs;
-
-	return (fss * s * s + 2 * fcs * s * c + fcc * c * c) / (square * determinant);
-}
-
 /* Is it needed for this measurement? */
 bool exposure_fit_used(const struct phasewrap *);
+/* Its pass on the device. -1 after fail(). */
+int exposure_passes(struct passes *, const struct phasewrap *);
 /* Row y of all output channels. */
 void exposure_fit_row(const struct phasewrap *, const struct frame *in, struct frame *out,
     size_t y);

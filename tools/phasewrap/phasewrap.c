@@ -87,15 +87,16 @@ gather(struct run *run, const struct frame_head *head, size_t *planes)
 static int
 passes(struct run *run, struct passes *passes)
 {
-	return phasewrap_passes(passes, &((const struct priv *)run->priv)->wrap);
+	const struct phasewrap *wrap = &((const struct priv *)run->priv)->wrap;
+
+	return exposure_fit_used(wrap) ? exposure_passes(passes, wrap) :
+	    phasewrap_passes(passes, wrap);
 }
 
 static const struct body body = { .gather = gather, .rows = rows, .after = after,
 	.passes = passes };
 static const struct body searching_body = { .gather = gather, .survey = survey, .rows = rows,
 	.after = after, .passes = passes };
-static const struct body exposure_body = { .gather = gather, .survey = survey, .rows = rows,
-	.after = after, .no_passes = "exposures and saturated pixels are fitted there" };
 static const struct body double_body = { .gather = gather, .rows = rows, .after = after,
 	.no_passes = "double three-step is computed there" };
 
@@ -159,10 +160,9 @@ init(struct run *run)
 	    capture_set_check(&priv->measurement.captures) < 0 ||
 	    exposures_check(&parameters->exposures, &priv->measurement.captures) < 0)
 		return -1;
-	if (priv->measurement.captures.flat == FLAT_AUTO || priv->shift_search.on)
+	if (priv->measurement.captures.flat == FLAT_AUTO || priv->shift_search.on ||
+	    parameters->exposures.n > 1)
 		run->body = &searching_body;
-	if (parameters->exposures.n > 1 || parameters->exposures.saturated == SATURATED_SOLVE)
-		run->body = &exposure_body;
 	else if (priv->measurement.captures.kind == CAPTURES_DOUBLE)
 		run->body = &double_body;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
