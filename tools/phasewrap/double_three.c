@@ -6,11 +6,12 @@
 
 #include "base/cpu_level.h"
 #include "base/fail.h"
+#include "double_three.block.h"
 #include "fringe_sums.h"
 #include "phasewrap.px.h"
 
 #define SAME 0.01		/* rad */
-#define OPPOSITE 1e-3f		/* the sum of two unit vectors that has no direction */
+#define DOUBLE_OPPOSITE 1e-3f		/* the sum of two unit vectors that has no direction */
 
 /* How far apart the angles are, modulo a third of a turn. */
 static double
@@ -101,9 +102,9 @@ join(const float (*restrict c)[TILE_SPAN], const float (*restrict s)[TILE_SPAN],
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++) {
 		PX_F cosine = c[0][x] + c[1][x], sine = s[0][x] + s[1][x];
-		PX_F length = px_sqrt(cosine * cosine + sine * sine);
+		PX_F length = phasewrap_amplitude(sine, cosine);
 
-		tile->bad[x] |= !(length > OPPOSITE);
+		tile->bad[x] |= !(length > DOUBLE_OPPOSITE);
 		tile->c[x] = cosine / length;
 		tile->s[x] = sine / length;
 	}

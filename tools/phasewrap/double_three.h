@@ -21,6 +21,8 @@ struct double_three {
  * no two sets of that kind. */
 int double_three_plan(struct phasewrap *);
 void double_three_forget(struct phasewrap *);
+/* Its pass on the device. -1 after fail(). */
+int double_three_passes(struct passes *, const struct phasewrap *);
 /* In the place of fringe_sums_wrap(), but texture counts twice. */
 void double_three_wrap(const struct phasewrap *, const struct frame *in, struct frame *out,
     size_t y, size_t x, size_t n, struct tile *);

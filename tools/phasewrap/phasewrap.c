@@ -89,6 +89,8 @@ passes(struct run *run, struct passes *passes)
 {
 	const struct phasewrap *wrap = &((const struct priv *)run->priv)->wrap;
 
+	if (wrap->halves)
+		return double_three_passes(passes, wrap);
 	return exposure_fit_used(wrap) ? exposure_passes(passes, wrap) :
 	    phasewrap_passes(passes, wrap);
 }
@@ -97,8 +99,6 @@ static const struct body body = { .gather = gather, .rows = rows, .after = after
 	.passes = passes };
 static const struct body searching_body = { .gather = gather, .survey = survey, .rows = rows,
 	.after = after, .passes = passes };
-static const struct body double_body = { .gather = gather, .rows = rows, .after = after,
-	.no_passes = "double three-step is computed there" };
 
 /* Without operands the manifest's own files are read. */
 static int
@@ -163,8 +163,6 @@ init(struct run *run)
 	if (priv->measurement.captures.flat == FLAT_AUTO || priv->shift_search.on ||
 	    parameters->exposures.n > 1)
 		run->body = &searching_body;
-	else if (priv->measurement.captures.kind == CAPTURES_DOUBLE)
-		run->body = &double_body;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
 }
 

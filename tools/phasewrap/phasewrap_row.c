@@ -35,6 +35,12 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 	for (size_t i = 0; i < captures->codes; i++)
 		gray_code_decode(in, &captures->code[i], tile->threshold[i], y, x, n, tile,
 		    frame_floats(out, codes + i, y) + x);
+	if (wrap->writes_fit && captures->codes)	/* a Gray plane may be missing, too */
+		for (size_t p = 0; p < n; p++) {
+			float *residual = frame_floats(out, phases + 2, y) + x;
+
+			residual[p] = px_select(tile->missing[p] != 0, PX_NAN, residual[p]);
+		}
 	if (captures->fringes)
 		tile_write_quality(tile, (float)(captures->fringes * (wrap->halves ? 2 : 1)),
 		    frame_floats(out, phases, y) + x, frame_floats(out, phases + 1, y) + x, n);
