@@ -59,6 +59,15 @@ parse_numbers(const struct opt *opt, const char *text, struct numbers *out)
 {
 	struct numbers list;
 
+	if (opt->words && !strcmp(text, opt->words[0])) {
+		list = (struct numbers){ 1, malloc(sizeof(*list.v)) };
+		if (!list.v)
+			return fail_memory();
+		list.v[0] = NAN;
+		numbers_free(out);
+		*out = list;
+		return 0;
+	}
 	if (numbers_parse(text, ",", &list) < 0)
 		return refuse(opt, "wants numbers separated by commas", text);
 	for (size_t i = 0; i < list.n; i++) {
@@ -335,7 +344,9 @@ print_numbers(FILE *out, const struct opt *opt, const struct numbers *list)
 	for (size_t i = 0; i < list->n; i++) {
 		char text[32];
 
-		if (opt_is_angle(opt))
+		if (opt->words && isnan(list->v[i]))
+			fputs(opt->words[0], out);
+		else if (opt_is_angle(opt))
 			fprintf(out, "%s%.10g", i ? "," : "", list->v[i] * (180.0 / M_PI));
 		else
 			fprintf(out, "%s%s", i ? "," : "", number_format(list->v[i], text));

@@ -54,7 +54,9 @@ struct opt {
 	const char *unit;		/* px, rad, mm, grey levels, ...; NULL: none */
 	const char *help;		/* one line, no full stop */
 	const char *const *words; /* OPT_WORD: the values, ended by NULL; OPT_FRAME: words that name
-				   * no file but an input that the stage computes (ideal) */
+				   * no file but an input that the stage computes (ideal);
+				   * OPT_ANGLES: a word in the place of the list, kept as a single
+				   * NaN */
 };
 
 /* Fills parameters with the defaults. The table's own defaults must be valid. */

@@ -136,6 +136,13 @@ capture_set_check(const struct capture_options *options)
 		return capture_roles_given(options->steps)
 		    ? fail_usage("--steps", "--kind fourier takes one image of each period")
 		    : 0;
+	if (options->kind == CAPTURES_DOUBLE && capture_roles_given(options->steps) &&
+	    options->steps != 6)
+		return fail_usage("--steps", "double three-step images are 6, not %ld",
+		    options->steps);
+	if (options->kind == CAPTURES_DOUBLE && options->shift_rad.n && options->shift_rad.n != 6)
+		return fail_usage("--shift", "double three-step images are 6, not %zu",
+		    options->shift_rad.n);
 	if (options->shift_rad.n == 1 || options->shift_rad.n == 2)
 		return fail_usage("--shift", "three or more shifts give a phase, not %zu",
 		    options->shift_rad.n);
@@ -194,6 +201,8 @@ count(const struct capture_options *options, const struct frame_head *head, stru
 	}
 	if (options->kind == CAPTURES_TWO_PLUS_ONE || options->rgb)
 		out->steps = 3;
+	if (options->kind == CAPTURES_DOUBLE)
+		out->steps = 6;
 	if (options->shift_rad.n)
 		out->steps = options->shift_rad.n;
 	if (capture_roles_given(options->steps))

@@ -60,7 +60,8 @@ is_fringe(const struct capture *capture, const struct capture_options *options, 
 	if (options->kind == CAPTURES_FOURIER)
 		return role == ROLE_PHASE || role == ROLE_SIN || role == ROLE_COS;
 	if (role == ROLE_PHASE)
-		return options->kind == CAPTURES_ALL || options->kind == CAPTURES_STEP;
+		return options->kind == CAPTURES_ALL || options->kind == CAPTURES_STEP ||
+		    options->kind == CAPTURES_DOUBLE;
 	if (role == ROLE_SIN || role == ROLE_COS || (role == ROLE_FLAT && two_plus_one))
 		return options->kind == CAPTURES_ALL || options->kind == CAPTURES_TWO_PLUS_ONE;
 	return false;
@@ -94,8 +95,10 @@ compare_steps(const void *a, const void *b, void *captures)
 }
 
 static double
-usual_shift(size_t steps, size_t step)
+usual_shift(int kind, size_t steps, size_t step)
 {
+	if (kind == CAPTURES_DOUBLE && steps == 6)
+		return 2 * M_PI / 3 * ((double)(step % 3) - 1) + (step < 3 ? 0 : M_PI / 3);
 	if (steps == 3)
 		return 2 * M_PI / 3 * ((double)step - 1);
 	return 2 * M_PI * (double)step / (double)steps;
@@ -145,7 +148,7 @@ set_shifts(const struct capture_options *options, const struct frame_head *head,
 		else if (shifts_described)
 			fringe->shift_rad[i] = row->shift_rad;
 		else if ((double)step < steps)
-			fringe->shift_rad[i] = usual_shift((size_t)steps, step);
+			fringe->shift_rad[i] = usual_shift(options->kind, (size_t)steps, step);
 		else
 			return fail(NULL, "step %zu of %.0f has no shift: give --shift", step,
 			    steps);

@@ -16,6 +16,16 @@ uchar a:0..255 b:0..255 c:0..255 d:0..254 | | phasewrap -n 4 --fit-residual
 ushort a:0..65535 b:0..65535 c:0..65535 d:0..65535 e:0..65535 f:0..65535 g:0..65535 h:0..65535 i:0..65535 j:0..65535 | | phasewrap -n 5 -p 20,30 --fit-residual --max-fit-residual 2 --min-modulation 0.1
 float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 | | phasewrap -n 5 -p 20 -G 2 --max-fit-residual 1.1 --as vector
 float a:0..1e-12 b:0..1e-12 c:0..1e-12 d:0..1e-12 e:0..1e-12 | | phasewrap -n 5 --fit-residual
+uchar a:0..255 b:0..255 c:0..255 d:0..254 | | phasewrap -n 4 --max-value 150 --saturated solve
+ushort a:0..65535 b:0..65535 c:0..65535 d:0..65535 e:0..65535 f:0..65535 | | phasewrap -n 6 --max-value 50000 --saturated solve --fit-residual --as vector --min-modulation 0.1
+float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 h:0..1 | | phasewrap -n 4 --exposures 2 --exposure-time 1,3 --max-value 0.9 --exposure-map
+uchar a:0..60 b:0..60 c:0..60 d:0..90 e:0..90 f:0..90 g:0..255 h:0..255 i:0..255 j:0..255 k:0..255 l:0..255 | | phasewrap -n 3 -p 20,30 --exposures 2 --exposure-time 1,2 --max-value 240 --saturated solve
+uchar a:0..60 b:0..60 c:0..60 d:0..90 e:0..90 f:0..90 g:0..255 h:0..255 i:0..255 j:0..255 k:0..255 l:0..255 m:0..255 n:0..255 | | phasewrap -n 5 -G 2 --exposures 2 --exposure-time 1,2 --max-value 240 --max-fit-residual 2 --fit-residual --saturated solve
+uchar a:0..60 b:0..60 c:0..60 d:0..90 e:0..90 f:0..90 g:0..255 h:0..255 i:0..255 j:0..255 k:0..255 l:0..255 m:0..255 n:0..255 | | phasewrap -n 3 -G 1 -i -F 2 --exposures 2 --exposure-time 2,1 --min-amplitude 3
+uchar a:0..255 b:0..255 c:0..255 d:0..254 e:0..254 f:0..254 | | phasewrap -k double
+float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 h:0..1 i:0..1 j:0..1 k:0..1 l:0..1 m:0..1 n:0..1 | | phasewrap -k double -p 20,30 -G 2 --as vector --fit-residual --max-fit-residual 2 --min-modulation 0.1
+ushort a:0..65535 b:0..65535 c:0..65535 d:0..65535 e:0..65535 f:0..65535 g:0..65535 h:0..65535 i:0..65535 | | phasewrap -k double -G 1 -F 2 --dark 9000 --max-value 60000
+float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 | | phasewrap -n 5 -p 20 -G 2 --fit-residual
 float a:0..1e17 b:0..1e17 c:0..1e17 d:0..1e17 e:0..1e17 | | phasewrap -n 5 --fit-residual
 CASES
 }
@@ -35,5 +45,8 @@ CASES
 	need_data slmaster_eye_12step_gray
 	framecat --stack --crop 0,0,630,60 "$data"/slmaster_eye_12step_gray/phase_*.png -o eye.nrrd
 	agrees_on phasewrap eye.nrrd phasewrap -n 12 --min-modulation 0.5
+	agrees_on phasewrap eye.nrrd phasewrap -n 12 --max-value 100 --saturated solve
 	agrees_on phasewrap eye.nrrd phasewrap -n 12 --as vector --fit-residual --max-fit-residual 0.5
+	framecat --stack --crop 0,300,630,60 "$data"/slmaster_eye_12step_gray/phase_*.png -o lit.nrrd
+	agrees_on phasewrap lit.nrrd phasewrap -n 12 --shift auto
 }

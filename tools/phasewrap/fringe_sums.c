@@ -151,6 +151,16 @@ sum_fringe(const struct frame *in, const struct capture_fringe *fringe,
 }
 
 void
+fringe_sums_of_set(const struct frame *in, const struct capture_fringe *fringe,
+    const struct phase_shift_fit *fit, struct phasewrap_limits limits, size_t y, size_t x, size_t n,
+    struct tile *tile, float *cosine, float *sine)
+{
+	struct verdict verdict = { limits, (float)fringe->n, cosine, sine };
+
+	sum_fringe(in, fringe, fit, y, x, n, verdict, tile);
+}
+
+void
 fringe_sums_wrap(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y,
     size_t x, size_t n, struct tile *tile)
 {

@@ -57,3 +57,70 @@ gray_code_read_flats(const struct capture_set *captures, const struct phasewrap_
 	if (captures->fringes == 0 && captures->flats == 2)
 		fringe_sums_judge_flats(*limits, tile, tile->plane, tile->inverse, n);
 }
+
+/* ---- of several exposures, whose samples are added: a plane that is saturated with its inverse
+ * in one tells nothing there, and does no harm ---- */
+
+static void
+add_plane(const float *restrict v, float *restrict sum, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		sum[x] += v[x];
+}
+
+static void
+add_flats(const struct phasewrap *wrap, const struct frame *in, size_t y, size_t x, size_t n,
+    struct tile *tile)
+{
+	memset(tile->threshold, 0, sizeof(tile->threshold));
+	for (size_t e = 0; e < wrap->exposures.n; e++) {
+		const struct capture_set *set =
+		    exposures_get(&wrap->exposures, &wrap->captures, e);
+
+		for (size_t k = 0; k < 2; k++) {
+			tile_load(tile, in, set->flat[k && set->flats > 1], y, x, n, tile->plane);
+			for (size_t p = 0; p < n; p++)
+				tile->threshold[0][p] += 0.5f * tile->plane[p];
+		}
+	}
+	memcpy(tile->threshold[1], tile->threshold[0], sizeof(tile->threshold[1]));
+}
+
+static void
+decode_sums(const struct phasewrap *wrap, size_t code, const struct frame *in, size_t y, size_t x,
+    size_t n, struct tile *tile, float *index)
+{
+	const struct exposures *exposures = &wrap->exposures;
+	float *plane = tile->image[0][0], *inverse = tile->image[0][1];
+	bool has_inverse = wrap->captures.code[code].inverse;
+
+	memset(tile->value, 0, sizeof(tile->value));
+	for (size_t i = 0; i < wrap->captures.code[code].n; i++) {
+		memset(plane, 0, n * sizeof(*plane));
+		memset(inverse, 0, n * sizeof(*inverse));
+		for (size_t e = 0; e < exposures->n; e++) {
+			const struct capture_code *own =
+			    &exposures_get(exposures, &wrap->captures, e)->code[code];
+
+			tile_load(tile, in, own->plane[i], y, x, n, tile->plane);
+			add_plane(tile->plane, plane, n);
+			if (!has_inverse)
+				continue;
+			tile_load(tile, in, own->inverse[i], y, x, n, tile->plane);
+			add_plane(tile->plane, inverse, n);
+		}
+		add_bit(plane, has_inverse ? inverse : tile->threshold[code], tile->value, n);
+	}
+	write_index(tile->value, index, n);
+}
+
+void
+gray_code_decode_exposures(const struct phasewrap *wrap, const struct frame *in, struct frame *out,
+    size_t channel, size_t y, size_t x, size_t n, struct tile *tile)
+{
+	if (wrap->captures.flats && wrap->captures.codes)
+		add_flats(wrap, in, y, x, n, tile);
+	for (size_t i = 0; i < wrap->captures.codes; i++)
+		decode_sums(wrap, i, in, y, x, n, tile, frame_floats(out, channel + i, y) + x);
+}

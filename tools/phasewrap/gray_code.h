@@ -12,5 +12,9 @@ void gray_code_read_flats(const struct capture_set *, const struct phasewrap_lim
 /* The index; threshold is used where the code has no inverse planes. */
 void gray_code_decode(const struct frame *in, const struct capture_code *, const float *threshold,
     size_t y, size_t x, size_t n, struct tile *, float *index);
+/* The indices of all codes by the images of all exposures, into channels from `channel` on. The
+ * thresholds are those of the fringe images, added over the exposures, unless there are flats. */
+void gray_code_decode_exposures(const struct phasewrap *, const struct frame *in,
+    struct frame *out, size_t channel, size_t y, size_t x, size_t n, struct tile *);
 
 #endif

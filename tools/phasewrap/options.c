@@ -5,7 +5,7 @@
 
 #define AT(field) offsetof(struct parameters, field)
 
-static const char *const kinds[] = { "auto", "step", "2+1", "gray", "fourier", NULL };
+static const char *const kinds[] = { "auto", "step", "2+1", "gray", "fourier", "double", NULL };
 static const char *const cells[] = { "column", "period", "half", NULL };
 static const char *const flats[] = { "1", "2", "3", "auto", NULL };
 static const char *const signs[] = { "+1", "-1", "1", NULL };
@@ -14,6 +14,9 @@ static const char *const transforms[] = { "2d", "lines", NULL };
 static const char *const windows[] = { "tukey", "hann", "gauss", NULL };
 static const char *const removals[] = { "quotient", "difference", NULL };
 static const char *const ways[] = { "auto", "time", "number", "no", NULL };
+static const char *const exposure_orders[] = { "set", "step", NULL };
+static const char *const saturateds[] = { "invalid", "solve", NULL };
+static const char *const shifts[] = { "auto", NULL };
 static const char *const forms[] = { "phase", "vector", NULL };
 
 const struct opt phasewrap_options[] = {
@@ -30,7 +33,8 @@ const struct opt phasewrap_options[] = {
 	{ 'a', "axis", "x|y,...", OPT_TEXT, AT(captures.axis), NULL, 0, 0, NULL,
 	  "along which the phase varies, one for all or one per period", NULL },
 	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(captures.shift_rad), NULL, -3600, 3600, "degrees",
-	  "phase of each step; if not given -120,0,120 for 3, else 360 n/N", NULL },
+	  "phase of each step; if not given -120,0,120 for 3, else 360 n/N; found in the images",
+	  shifts },
 	{ 0, "sign", "+1|-1", OPT_WORD, AT(sign), NULL, 0, 0, NULL,
 	  "of the shifts, in foreign images: I = A + B cos(phase + sign * shift)", signs },
 	{ 0, "phase-origin", "DEG", OPT_ANGLE, AT(phase_origin), NULL, -3600, 3600, "degrees",
@@ -86,5 +90,30 @@ const struct opt phasewrap_options[] = {
 	  "how images tell that one before them is missing", ways },
 	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
 	  "correct the phase by the fringes' harmonics, as fringegamma writes them", NULL },
+	{ 0, "exposures", "K", OPT_INTEGER, AT(exposures.n), "1", 1, EXPOSURES_MOST, NULL,
+	  "every image was taken so many times, with as many exposure times", NULL },
+	{ 0, "exposure-order", "WORD", OPT_WORD, AT(exposures.order), NULL, 0, 0, NULL,
+	  "whole sets of one exposure, or all exposures of a step before the next [set]",
+	  exposure_orders },
+	{ 0, "exposure-time", "S,...", OPT_NUMBERS, AT(exposures.time_s), NULL, 1e-9, 1e9, "s",
+	  "of each exposure, or any ratios; if not given the key, else found", NULL },
+	{ 0, "exposure-map", NULL, OPT_FLAG, AT(exposures.map), NULL, 0, 0, NULL,
+	  "add channel exposure: the longest that counts, from 1 on", NULL },
+	{ 0, "saturated", "WORD", OPT_WORD, AT(exposures.saturated), "invalid", 0, 0, NULL,
+	  "saturated pixels are invalid, or solved from three and more other steps", saturateds },
 	{ 0 },
 };
+
+/* The table of --harmonics is of plain fits by shifts that are known. */
+int
+options_check(const struct parameters *parameters, bool shift_auto)
+{
+	const char *without = parameters->exposures.n > 1 ? "--exposures" :
+	    parameters->exposures.saturated > 0 ? "--saturated solve" :
+	    shift_auto ? "--shift auto" :
+	    parameters->captures.kind == CAPTURES_DOUBLE ? "--kind double" : NULL;
+
+	return parameters->harmonics && without
+	    ? fail_usage("--harmonics", "does not correct phases by %s", without)
+	    : 0;
+}

@@ -2,6 +2,7 @@
 #define PHASEWRAP_OPTIONS_H
 
 /* What phasewrap's command line says. */
+#include "exposures.h"
 #include "fringe/capture_set.h"
 #include "limits.h"
 #include "run/stage.h"
@@ -23,8 +24,12 @@ struct parameters {
 	double field_px, phase_origin;
 	struct limit_options limits;
 	struct fourier_options fourier;
+	struct exposure_options exposures;
 };
 
 extern const struct opt phasewrap_options[];
+
+/* Refuses options that exclude one another; shift_auto: --shift auto. -1 after fail_usage(). */
+int options_check(const struct parameters *, bool shift_auto);
 
 #endif

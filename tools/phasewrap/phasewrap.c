@@ -1,32 +1,37 @@
 /* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray
  * code. */
 #define _GNU_SOURCE
-#include "capture_conflicts.h"
 #include "detectors.h"
+#include "double_three.h"
 #include "dropped_images.h"
+#include "exposure_fit.h"
+#include "exposure_gains.h"
 #include "flatness.h"
 #include "fourier.h"
 #include "fringe/compensation.h"
 #include "fringe_counts.h"
 #include "harmonics.h"
-#include "manifest_conflicts.h"
+#include "measurement.h"
 #include "options.h"
 #include "phasewrap.h"
+#include "shift_search.h"
 #include "thresholds.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct priv {
-	struct manifest manifest, measurement;	/* the second: the rows of one */
-	bool manifest_read;
-	bool compared;			/* the options were, with the images' own keys */
+	struct manifest manifest;
+	struct measurement measurement;
+	bool verbose;			/* what only -v says of the survey is still to be said */
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
 	struct harmonics harmonics;
 	struct detectors detectors;
 	struct fourier fourier;
 	struct dropped_images dropped;
+	struct shift_search shift_search;
 };
 
 static void
@@ -55,9 +60,16 @@ after(struct run *run)
 static int
 survey(struct run *run, const struct frame *in)
 {
-	const struct priv *priv = run->priv;
+	struct priv *priv = run->priv;
 
-	for (size_t k = 0; k < priv->wrap.captures.fringes; k++)
+	if (shift_search_run(&priv->shift_search, run, &priv->wrap, in) < 0 ||
+	    exposure_gains_find(&priv->wrap, in) < 0)
+		return -1;
+	if (priv->verbose && priv->wrap.exposures.n > 1)
+		exposure_gains_note(&priv->wrap.exposures);
+	priv->verbose = false;
+	for (size_t k = 0; k < priv->wrap.captures.fringes &&
+	    priv->measurement.captures.flat == FLAT_AUTO; k++)
 		if (priv->wrap.captures.fringe[k].two_plus_one &&
 		    flatness_turn(run, in, priv->wrap.captures.fringe[k].plane) < 0)
 			return -1;
@@ -66,18 +78,17 @@ survey(struct run *run, const struct frame *in)
 
 /* ---- planning ---- */
 
-static const struct manifest *
-manifest_of(const struct priv *priv)
-{
-	return priv->manifest_read ? &priv->measurement : NULL;
-}
-
 static int
 gather(struct run *run, const struct frame_head *head, size_t *planes)
 {
 	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	const struct manifest *manifest = measurement_manifest(&priv->measurement);
 
-	return capture_set_count(&parameters->captures, manifest_of(run->priv), head, planes);
+	if (capture_set_count(&priv->measurement.captures, manifest, head, planes) < 0)
+		return -1;
+	exposures_count(&parameters->exposures, manifest, planes);
+	return 0;
 }
 
 static int
@@ -93,7 +104,12 @@ arrives(struct run *run, const struct frame_head *head, const char *path, size_t
 static int
 passes(struct run *run, struct passes *passes)
 {
-	return phasewrap_passes(passes, &((const struct priv *)run->priv)->wrap);
+	const struct phasewrap *wrap = &((const struct priv *)run->priv)->wrap;
+
+	if (wrap->halves)
+		return double_three_passes(passes, wrap);
+	return exposure_fit_used(wrap) ? exposure_passes(passes, wrap) :
+	    phasewrap_passes(passes, wrap);
 }
 
 static const struct body body = { .gather = gather, .arrives = arrives, .rows = rows,
@@ -120,8 +136,8 @@ read_manifest(struct run *run, const char *path)
 
 	if (manifest_load(path, &priv->manifest) < 0)
 		return -1;
-	priv->manifest_read = true;
-	priv->measurement = (struct manifest){ manifest_measurement(&priv->manifest),
+	priv->measurement.manifest_read = true;
+	priv->measurement.manifest = (struct manifest){ manifest_measurement(&priv->manifest),
 		priv->manifest.row };
 	if (run->position > 0 || run->operands > 0)
 		return 0;
@@ -132,20 +148,39 @@ read_manifest(struct run *run, const char *path)
 	return 0;
 }
 
+/* --shift auto: the captures are sorted as if nothing was given. */
+static int
+take_captures(const struct parameters *parameters, struct priv *priv)
+{
+	struct capture_options *captures = &priv->measurement.captures;
+
+	*captures = parameters->captures;
+	priv->shift_search.on = captures->shift_rad.n == 1 && isnan(captures->shift_rad.v[0]);
+	if (priv->shift_search.on)
+		captures->shift_rad = (struct numbers){ 0 };
+	if (priv->shift_search.on && captures->kind != CAPTURES_ALL &&
+	    captures->kind != CAPTURES_STEP)
+		return fail_usage("--shift", "auto is for --kind step");
+	if (priv->shift_search.on && parameters->exposures.n > 1)
+		return fail_usage("--shift", "auto is for one exposure");
+	return 0;
+}
+
 static int
 init(struct run *run)
 {
 	struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
-	run->body = parameters->captures.flat == FLAT_AUTO ? &searching_body : &body;
-	if (parameters->captures.kind == CAPTURES_FOURIER)
-		run->body = &fourier_body;
+	priv->shift_search.verbose = run->verbose;
+	run->body = &body;
+	priv->verbose = run->verbose;
 	run->colour = COLOUR_GREY;
 	parameters->captures.operands = run->position ? 0 : run->operands;
 	detectors_init(&priv->detectors, run->verbose);
 	priv->dropped.how = (enum dropped_how)parameters->dropped;
-	priv->dropped.described = !parameters->captures.order && !parameters->manifest;
+	priv->dropped.described = !parameters->captures.order && !parameters->manifest &&
+	    parameters->exposures.n <= 1;
 	priv->dropped.rgb = parameters->captures.rgb;
 	priv->dropped.verbose = run->verbose;
 	if (parameters->channel >= 0)
@@ -155,52 +190,32 @@ init(struct run *run)
 	if (parameters->captures.rgb && parameters->channel >= 0)
 		return fail_usage("--channel", "takes one colour, --rgb all three");
 	if (fringe_counts_apply(&parameters->count, parameters->field_px,
-	    &parameters->captures.period_px) < 0 || capture_set_check(&parameters->captures) < 0 ||
-	    fourier_check(parameters) < 0)
+	    &parameters->captures.period_px) < 0 || take_captures(parameters, priv) < 0 ||
+	    capture_set_check(&priv->measurement.captures) < 0 ||
+	    exposures_check(&parameters->exposures, &priv->measurement.captures) < 0 ||
+	    fourier_check(parameters) < 0 || options_check(parameters, priv->shift_search.on) < 0)
 		return -1;
 	if (parameters->harmonics && harmonics_load(parameters->harmonics, &priv->harmonics) < 0)
 		return -1;
+	if (priv->measurement.captures.flat == FLAT_AUTO || priv->shift_search.on ||
+	    parameters->exposures.n > 1)
+		run->body = &searching_body;
+	if (parameters->captures.kind == CAPTURES_FOURIER)
+		run->body = &fourier_body;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
 }
 
-/* The options with what the images, or their manifest, say. */
 static int
-compare(const struct parameters *parameters, double sign, const struct frame_head *in,
-    const struct priv *priv)
+describe(const struct phasewrap *wrap, struct frame_head *out)
 {
-	if (priv->manifest_read)
-		return manifest_conflicts_check(&parameters->captures, sign, parameters->manifest,
-		    &priv->measurement, in, &priv->wrap.captures);
-	return capture_conflicts_warn(&parameters->captures, sign, parameters->phase_origin, in,
-	    &priv->wrap.captures);
-}
+	char qualities[100];
 
-static int
-solve(struct run *run, const struct frame_head *in, struct frame_head *out, struct priv *priv)
-{
-	const struct parameters *parameters = run->parameters;
-	static const double words[] = { 1, -1, 1 };
-	double sign, origin, given = parameters->sign >= 0 ? words[parameters->sign] : NAN;
-
-	if (!priv->compared && compare(parameters, given, in, priv) < 0)
-		return -1;
-	priv->compared = true;
-	if (meta_number(&in->meta, "phase_sign", 1, &sign) < 0 ||
-	    meta_number(&in->meta, "phase_origin_rad", 0, &origin) < 0)
-		return -1;
-	if (!isnan(given))
-		sign = given;
-	if (sign != 1 && sign != -1)
-		return fail("phase_sign", "must be 1 or -1, not %g", sign);
-	if (!isnan(parameters->phase_origin))
-		origin = parameters->phase_origin;
-	if (parameters->captures.kind == CAPTURES_FOURIER)
-		return limits_plan(run, &parameters->limits, in, &priv->wrap) < 0
-		    ? -1
-		    : fourier_plan(run, &priv->wrap, sign, origin, in, out, &priv->fourier);
-	if (phasewrap_solve(&priv->wrap, sign, origin) < 0)
-		return -1;
-	return phasewrap_correct(&priv->wrap, &priv->harmonics, sign, origin);
+	snprintf(qualities, sizeof(qualities), "modulation texture%s%s",
+	    wrap->writes_fit ? " fit_residual" : "", wrap->exposures.map ? " exposure" : "");
+	if (wrap->exposures.n > 1)
+		meta_remove(&out->meta, "exposure_time_s");
+	return capture_set_describe(&wrap->captures, wrap->vector ? "cos sin" : "phase", qualities,
+	    out);
 }
 
 static int
@@ -212,34 +227,35 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct detectors_known known = {
 		.max_value = !isnan(parameters->limits.max_value) ||
 		    meta_get(&in->meta, "max_value"),
-		.shifts = parameters->captures.shift_rad.n > 0,
-		.roles = priv->manifest_read ||
-		    (meta_get(&in->meta, "role") && !parameters->captures.order),
+		.shifts = priv->measurement.captures.shift_rad.n > 0 || priv->shift_search.on,
+		.roles = priv->measurement.manifest_read ||
+		    (meta_get(&in->meta, "role") && !priv->measurement.captures.order),
 	};
 
 	if (parameters->harmonics && harmonics_check(&priv->harmonics, &in->meta) < 0)
 		return -1;
 	phasewrap_forget(&priv->wrap);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
-	if (capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
-	    operands) < 0 ||
-	    capture_set_sort(&parameters->captures, manifest_of(priv), in,
-		&priv->wrap.captures) < 0 ||
+	if (capture_set_check_names(&priv->measurement.captures,
+	    measurement_manifest(&priv->measurement), in, run->operand, operands) < 0 ||
+	    measurement_sort(&priv->measurement, parameters, in, &priv->wrap) < 0 ||
+	    shift_search_plan(&priv->shift_search, &priv->wrap, &out->meta) < 0 ||
 	    thresholds_plan(&priv->wrap.captures, limits_need_flats(&parameters->limits),
 		priv->wrap.reference) < 0 ||
-	    solve(run, in, out, priv) < 0)
+	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0)
 		return -1;
 	if (parameters->captures.kind == CAPTURES_FOURIER)
-		return 0;
-	if (limits_plan(run, &parameters->limits, in, &priv->wrap) < 0 ||
+		return fourier_plan(run, &priv->wrap, priv->measurement.sign,
+		    priv->measurement.origin_rad, in, out, &priv->fourier);
+	if (phasewrap_correct(&priv->wrap, &priv->harmonics, priv->measurement.sign,
+		priv->measurement.origin_rad) < 0 ||
 	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
-		parameters->captures.rgb ? 0 : operands) < 0)
+		priv->measurement.captures.rgb ? 0 : operands) < 0)
 		return -1;
 	if (parameters->harmonics &&
 	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
 		return -1;
-	return capture_set_describe(&priv->wrap.captures, priv->wrap.vector ? "cos sin" : "phase",
-	    priv->wrap.writes_fit ? "modulation texture fit_residual" : "modulation texture", out);
+	return describe(&priv->wrap, out);
 }
 
 static void
@@ -252,8 +268,9 @@ end(struct run *run)
 	harmonics_free(&priv->harmonics);
 	detectors_free(&priv->detectors);
 	dropped_images_free(&priv->dropped);
+	shift_search_free(&priv->shift_search);
 	free(priv->file);
-	if (priv->manifest_read)
+	if (priv->measurement.manifest_read)
 		manifest_free(&priv->manifest);
 }
 

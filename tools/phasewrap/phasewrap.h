@@ -3,6 +3,7 @@
 #ifndef PHASEWRAP_H
 #define PHASEWRAP_H
 
+#include "exposures.h"
 #include "fringe/capture_set.h"
 #include "fringe/phase_shift_weights.h"
 
@@ -19,8 +20,11 @@ struct phasewrap_limits {
 struct phasewrap {
 	struct capture_set captures;
 	struct phase_shift_fit *fit;	/* of each fringe set */
+	struct double_three *halves;	/* of each fringe set; NULL: not --kind double */
+	double sign, origin_rad;	/* of the shifts and phases that the fits are for */
 	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
 	bool vector;
+	struct exposures exposures;	/* all of them; `captures` is the first */
 	bool fits, writes_fit;	/* the misfit is computed; it is a channel */
 	struct phasewrap_limits limits;
 	float *correction;	/* of each fringe set (harmonics.h); NULL: none */

@@ -3,6 +3,8 @@
 #include "alike_sets.h"
 #include "base/cpu_level.h"
 #include "base/fail.h"
+#include "double_three.h"
+#include "exposure_fit.h"
 #include "fit_residual.h"
 #include "fringe_sums.h"
 #include "gray_code.h"
@@ -20,12 +22,15 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 	size_t phases = captures->fringes * (wrap->vector ? 2 : 1);
 	size_t codes = out->head.c - captures->codes;
 
-	if (!wrap->fits && alike_sets_are(wrap, in->head.type)) {
+	if (!wrap->fits && !wrap->halves && alike_sets_are(wrap, in->head.type)) {
 		alike_sets_wrap(wrap, in, out, y, x, n, tile);
 		return;
 	}
 	tile_start(tile, n);
-	fringe_sums_wrap(wrap, in, out, y, x, n, tile);
+	if (wrap->halves)
+		double_three_wrap(wrap, in, out, y, x, n, tile);
+	else
+		fringe_sums_wrap(wrap, in, out, y, x, n, tile);
 	if (wrap->fits)
 		fit_residual_wrap(wrap, in, out, y, x, n, tile);
 	if (captures->flats && captures->codes)
@@ -33,9 +38,15 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 	for (size_t i = 0; i < captures->codes; i++)
 		gray_code_decode(in, &captures->code[i], tile->threshold[i], y, x, n, tile,
 		    frame_floats(out, codes + i, y) + x);
+	if (wrap->writes_fit && captures->codes)	/* a Gray plane may be missing, too */
+		for (size_t p = 0; p < n; p++) {
+			float *residual = frame_floats(out, phases + 2, y) + x;
+
+			residual[p] = px_select(tile->missing[p] != 0, PX_NAN, residual[p]);
+		}
 	if (captures->fringes)
-		tile_write_quality(tile, (float)captures->fringes, frame_floats(out, phases, y) + x,
-		    frame_floats(out, phases + 1, y) + x, n);
+		tile_write_quality(tile, (float)(captures->fringes * (wrap->halves ? 2 : 1)),
+		    frame_floats(out, phases, y) + x, frame_floats(out, phases + 1, y) + x, n);
 	if (tile_any_bad(tile, n))
 		for (size_t c = 0; c < out->head.c; c++)
 			if (c < phases || c >= codes)
@@ -95,6 +106,10 @@ phasewrap_row(const struct phasewrap *wrap, const struct frame *in, struct frame
 {
 	struct tile tile;
 
+	if (exposure_fit_used(wrap)) {
+		exposure_fit_row(wrap, in, out, y);
+		return;
+	}
 	for (size_t x = 0, w = in->head.w; x < w; x += TILE_PIXELS)
 		wrap_tile(wrap, in, out, y, x, w - x < TILE_PIXELS ? w - x : TILE_PIXELS, &tile);
 	if (wrap->correction)
@@ -104,6 +119,8 @@ phasewrap_row(const struct phasewrap *wrap, const struct frame *in, struct frame
 int
 phasewrap_solve(struct phasewrap *wrap, double sign, double origin_rad)
 {
+	wrap->sign = sign;
+	wrap->origin_rad = origin_rad;
 	wrap->fit = calloc(wrap->captures.fringes + 1, sizeof(*wrap->fit));
 	if (!wrap->fit)
 		return fail_memory();
@@ -137,6 +154,7 @@ phasewrap_correct(struct phasewrap *wrap, const struct harmonics *harmonics, dou
 void
 phasewrap_forget(struct phasewrap *wrap)
 {
+	double_three_forget(wrap);
 	for (size_t k = 0; wrap->fit && k < wrap->captures.fringes; k++)
 		phase_shift_weights_free(&wrap->fit[k]);
 	free(wrap->fit);
@@ -144,4 +162,5 @@ phasewrap_forget(struct phasewrap *wrap)
 	free(wrap->correction);
 	wrap->correction = NULL;
 	capture_set_free(&wrap->captures);
+	exposures_free(&wrap->exposures);
 }

@@ -1,0 +1,65 @@
+/*
+ * The normal equations of exposure_fit.h for one pixel: F (c s)' = r with the 2 x 2 matrix F of cc,
+ * cs and ss. Squares and products are sums about means: sum ab - sum a sum b / n.
+ */
+#include "base/px.h"
+
+/* A phase that is more than five times as uncertain as without saturation is none (three steps next
+ * to each other of many determine hardly anything): its variance times N; without, it is 2. */
+#define EXPOSURE_VARIANCE_MOST 50.0f
+#define EXPOSURE_NO_MISFIT -1.0f	/* as many unknowns as samples */
+
+PX_FN float
+exposure_about_means(float sum_ab, float sum_a, float mean_b)
+{
+	return sum_ab - sum_a * mean_b;
+}
+
+PX_FN float
+exposure_determinant(float cc, float cs, float ss)
+{
+	return cc * ss - cs * cs;
+}
+
+/* c of r = (rc, rs); s with rs and rc, cc and ss exchanged. */
+PX_FN float
+exposure_unknown(float rc, float rs, float ss, float cs, float inverse)
+{
+	return (rc * ss - rs * cs) * inverse;
+}
+
+/* u' F^-1 u of the direction u = (-s, c)/B in which the phase turns: the variance of the phase
+ * times B^2 over that of a sample. */
+PX_FN float
+exposure_variance(float cc, float cs, float ss, float c, float s)
+{
+	PX_F square = c * c + s * s, product = square * exposure_determinant(cc, cs, ss);
+	PX_F sum = ss * s * s + 2.0f * cs * s * c + cc * c * c;
+
+	return px_divide(sum, product);
+}
+
+/* Is there a phase, of a variance that is no larger than so? */
+PX_FN bool
+exposure_solved(float determinant, float cc, float ss, float variance, float most)
+{
+	PX_F least = 1e-6f * cc * ss;
+
+	return px_both(determinant > least, variance <= most);
+}
+
+/* A, by the sums of the light and of light times value, cosine and sine of the images. */
+PX_FN float
+exposure_mean(float value, float c, float cosine, float s, float sine, float light)
+{
+	PX_F left = value - c * cosine - s * sine;
+
+	return px_divide(left, light);
+}
+
+/* What the fit leaves of an image v of an exposure, whose first image and means are taken off. */
+PX_FN float
+exposure_left(float v, float first, float mean, float c, float cosine, float s, float sine)
+{
+	return v - first - mean - c * cosine - s * sine;
+}

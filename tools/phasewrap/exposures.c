@@ -1,0 +1,381 @@
+#define _GNU_SOURCE
+#include "exposures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "fringe/capture_roles.h"
+
+int
+exposures_check(const struct exposure_options *options, const struct capture_options *captures)
+{
+	size_t n = options->time_s.n;
+
+	if (options->n == 1 && (options->order >= 0 || n || options->map))
+		return fail_usage(options->order >= 0 ? "--exposure-order" :
+		    n ? "--exposure-time" : "--exposure-map", "is for --exposures 2 and more");
+	if (n && n != (size_t)options->n)
+		return fail_usage("--exposure-time", "%zu times for %ld exposures", n, options->n);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (options->time_s.v[i] == options->time_s.v[k])
+				return fail_usage("--exposure-time", "%g is there twice",
+				    options->time_s.v[i]);
+	if (captures->kind == CAPTURES_DOUBLE &&
+	    (options->n > 1 || options->saturated == SATURATED_SOLVE))
+		return fail_usage(options->n > 1 ? "--exposures" : "--saturated",
+		    "is for --kind step, which takes the same six images");
+	if (options->n > 1 && captures->flat == FLAT_AUTO)
+		return fail_usage("--flat", "auto is for one exposure: give its number");
+	if (options->n > 1 && captures->rgb && options->order == EXPOSURE_ORDER_STEP)
+		return fail_usage("--rgb", "has all steps in one image: the exposures come one "
+		    "after another");
+	return 0;
+}
+
+static bool
+same_number(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* Do two images show the same? */
+static bool
+same_image(const struct manifest_row *a, const struct manifest_row *b)
+{
+	return a->role == b->role && a->axis == b->axis && a->step == b->step &&
+	    a->bit == b->bit && same_number(a->period_px, b->period_px) &&
+	    same_number(a->shift_rad, b->shift_rad);
+}
+
+/* Does the manifest list the images of all exposures? */
+static bool
+lists_all(const struct exposure_options *options, const struct manifest *manifest)
+{
+	size_t same = 0;
+
+	for (size_t i = 0; manifest && i < manifest->n; i++)
+		same += same_image(&manifest->row[i], &manifest->row[0]);
+	return manifest && same == (size_t)options->n && manifest->n % same == 0;
+}
+
+void
+exposures_count(const struct exposure_options *options, const struct manifest *manifest,
+    size_t *planes)
+{
+	if (options->n > 1 && !lists_all(options, manifest))
+		*planes *= (size_t)options->n;
+}
+
+/* ---- which planes are those of an exposure ---- */
+
+/* The time of plane i by the key exposure_time_s; NaN where it has none of its own. */
+static double
+time_of(const struct frame_head *head, size_t i)
+{
+	const char *list = meta_get(&head->meta, "exposure_time_s");
+	char word[64];
+	double v;
+
+	if (!list || meta_words(list) != head->c || !meta_word(list, i, word, sizeof(word)) ||
+	    number_parse(word, &v) < 0 || !(v > 0) || !isfinite(v))
+		return NAN;
+	return v;
+}
+
+/* How many different times are shorter than that of plane i. */
+static size_t
+time_rank(const struct frame_head *head, size_t i)
+{
+	double own = time_of(head, i), last = 0;
+	size_t rank = 0;
+
+	while (!isnan(own)) {
+		double next = own;
+
+		for (size_t k = 0; k < head->c; k++) {
+			double other = time_of(head, k);
+
+			next = other > last && other < next ? other : next;
+		}
+		if (!(next < own))
+			return rank;
+		last = next;
+		rank++;
+	}
+	return 0;
+}
+
+/* Puts plane i into its exposure, which has room for `images`. */
+static int
+put(struct exposure_planes *out, size_t e, size_t *count, size_t i)
+{
+	if (e >= out->exposures || count[e] == out->images)
+		return fail("--exposures", "image %zu is one more than %zu of exposure %zu: are "
+		    "there %zu exposures of each image?", i + 1, out->images, e + 1,
+		    out->exposures);
+	out->plane[e * out->images + count[e]++] = i;
+	return 0;
+}
+
+/* By descriptions: the images that show the same are exposures of it, in the order in which they
+ * come. */
+static int
+find_described(const struct capture *capture, const struct frame_head *in,
+    struct exposure_planes *out)
+{
+	size_t count[EXPOSURES_MOST] = { 0 };
+
+	for (size_t i = 0; i < in->c; i++) {
+		size_t e = 0;
+
+		for (size_t k = 0; k < i; k++)
+			e += same_image(&capture[k].described, &capture[i].described);
+		if (put(out, e, count, i) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* By their times, the shortest first. */
+static int
+find_timed(const struct frame_head *in, struct exposure_planes *out)
+{
+	size_t count[EXPOSURES_MOST] = { 0 };
+
+	for (size_t i = 0; i < in->c; i++)
+		if (put(out, time_rank(in, i), count, i) < 0)
+			return -1;
+	return 0;
+}
+
+/* Has each image one of as many times as there are exposures? */
+static bool
+are_timed(const struct frame_head *in, size_t exposures)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < in->c; i++) {
+		if (isnan(time_of(in, i)))
+			return false;
+		most = time_rank(in, i) > most ? time_rank(in, i) : most;
+	}
+	return most + 1 == exposures;
+}
+
+static int
+find(const struct exposure_options *options, const struct capture_options *captures,
+    const struct manifest *manifest, const struct frame_head *in, struct exposure_planes *out)
+{
+	struct capture *capture;
+	int status;
+
+	if ((out->described || options->order < 0) && are_timed(in, out->exposures))
+		return find_timed(in, out);
+	if (!out->described) {
+		for (size_t i = 0; i < in->c; i++) {
+			size_t e = options->order == EXPOSURE_ORDER_STEP ? i % out->exposures :
+			    i / out->images;
+
+			out->plane[e * out->images + (options->order == EXPOSURE_ORDER_STEP ?
+			    i / out->exposures : i % out->images)] = i;
+		}
+		return 0;
+	}
+	capture = calloc(in->c, sizeof(*capture));
+	if (!capture)
+		return fail_memory();
+	status = capture_roles_describe(captures, manifest, in, capture);
+	if (status == 0)
+		status = find_described(capture, in, out);
+	free(capture);
+	return status;
+}
+
+/* The head of exposure number e alone. */
+static int
+pick_head(const struct exposure_planes *planes, const struct frame_head *in, size_t e,
+    struct frame_head *out)
+{
+	const size_t *plane = planes->plane + e * planes->images;
+
+	if (head_copy(out, in) < 0)
+		return -1;
+	for (size_t i = 0; i < planes->images; i++)
+		memcpy(out->channel[i], in->channel[plane[i]], sizeof(*out->channel));
+	if (meta_pick(&out->meta, in->c, plane, planes->images) < 0)
+		return -1;
+	return head_set_count(out, planes->images);
+}
+
+int
+exposure_planes_find(const struct exposure_options *options,
+    const struct capture_options *captures, const struct manifest *manifest,
+    const struct frame_head *in, struct exposure_planes *out)
+{
+	bool listed = options->n > 1 && lists_all(options, manifest);
+
+	*out = (struct exposure_planes){ .exposures = (size_t)options->n,
+		.images = in->c / (size_t)options->n, .listed = listed,
+		.described = options->n > 1 && (listed ||
+		    (!manifest && meta_get(&in->meta, "role") && !captures->order)) };
+	if (in->c % (size_t)options->n)
+		return fail("--exposures", "%zu images are no whole sets of %ld exposures", in->c,
+		    options->n);
+	if (out->described && options->order >= 0)
+		warn("--exposure-order", "the images say themselves what they are: their order "
+		    "does not count");
+	out->plane = calloc(in->c + 1, sizeof(*out->plane));
+	if (!out->plane)
+		return fail_memory();
+	return find(options, captures, manifest, in, out) < 0 ? -1 :
+	    pick_head(out, in, 0, &out->head);
+}
+
+void
+exposure_planes_free(struct exposure_planes *planes)
+{
+	free(planes->plane);
+	head_free(&planes->head);
+	memset(planes, 0, sizeof(*planes));
+}
+
+int
+exposure_planes_sort(const struct exposure_planes *planes, const struct capture_options *options,
+    const struct manifest *manifest, const struct frame_head *in, size_t e,
+    struct capture_set *out)
+{
+	struct manifest own = { planes->images, NULL };
+	struct frame_head head = { 0 };
+	int status;
+
+	memset(out, 0, sizeof(*out));
+	if (planes->listed) {
+		own.row = calloc(own.n, sizeof(*own.row));
+		if (!own.row)
+			return fail_memory();
+		for (size_t i = 0; i < own.n; i++)
+			own.row[i] = manifest->row[planes->plane[e * own.n + i]];
+		manifest = &own;
+	}
+	status = pick_head(planes, in, e, &head);
+	if (status == 0)
+		status = capture_set_sort(options, manifest, &head, out);
+	head_free(&head);
+	free(own.row);
+	return status;
+}
+
+/* ---- all exposures of a measurement ---- */
+
+static bool
+same_sets(const struct capture_set *a, const struct capture_set *b)
+{
+	bool same = a->fringes == b->fringes && a->codes == b->codes && a->flats == b->flats;
+
+	for (size_t k = 0; same && k < a->fringes; k++) {
+		const struct capture_fringe *p = &a->fringe[k], *q = &b->fringe[k];
+
+		same = p->n == q->n && p->axis == q->axis && p->two_plus_one == q->two_plus_one &&
+		    same_number(p->period_px, q->period_px);
+		for (size_t i = 0; same && i < p->n; i++)
+			same = same_number(p->shift_rad[i], q->shift_rad[i]);
+	}
+	for (size_t i = 0; same && i < a->codes; i++)
+		same = a->code[i].n == b->code[i].n && a->code[i].axis == b->code[i].axis &&
+		    !a->code[i].inverse == !b->code[i].inverse;
+	return same;
+}
+
+static void
+map_planes(const size_t *plane, size_t *list, size_t n)
+{
+	for (size_t i = 0; list && i < n; i++)
+		list[i] = plane[list[i]];
+}
+
+/* Its planes become those of the measurement. */
+static void
+map_set(const size_t *plane, struct capture_set *set)
+{
+	for (size_t k = 0; k < set->fringes; k++)
+		map_planes(plane, set->fringe[k].plane, set->fringe[k].n);
+	for (size_t i = 0; i < set->codes; i++) {
+		map_planes(plane, set->code[i].plane, set->code[i].n);
+		map_planes(plane, set->code[i].inverse, set->code[i].n);
+	}
+	map_planes(plane, set->flat, set->flats);
+}
+
+void
+exposures_set_gains(struct exposures *exposures, const double *light)
+{
+	size_t longest = 0, shortest = 0;
+
+	for (size_t e = 1; e < exposures->n; e++) {
+		longest = light[e] > light[longest] ? e : longest;
+		shortest = light[e] < light[shortest] ? e : shortest;
+	}
+	for (size_t e = 0; e < exposures->n; e++)
+		exposures->gain[e] = (float)(light[e] / light[longest]);
+	exposures->shortest = shortest;
+}
+
+/* The exposure times by option or key. */
+static int
+plan_gains(const struct exposure_options *options, const struct frame_head *in,
+    const struct exposure_planes *planes, struct exposures *exposures)
+{
+	double light[EXPOSURES_MOST];
+	bool known = exposures->n > 1;
+
+	for (size_t e = 0; e < exposures->n; e++) {
+		light[e] = options->time_s.n ? options->time_s.v[e] :
+		    time_of(in, planes->plane[e * planes->images]);
+		known = known && !isnan(light[e]);
+		for (size_t i = 1; i < planes->images && known && !options->time_s.n; i++)
+			if (time_of(in, planes->plane[e * planes->images + i]) != light[e])
+				return fail("exposure_time_s", "images of exposure %zu differ in "
+				    "it: give --exposure-order%s", e + 1,
+				    options->order >= 0 ? ", another one" : "");
+	}
+	exposures->timed = known;
+	for (size_t e = 0; e < exposures->n && !known; e++)
+		light[e] = 1;
+	exposures_set_gains(exposures, light);
+	return 0;
+}
+
+int
+exposures_plan(const struct exposure_options *options, const struct capture_options *captures,
+    const struct manifest *manifest, const struct frame_head *in,
+    const struct exposure_planes *planes, struct capture_set *first, struct exposures *exposures)
+{
+	*exposures = (struct exposures){ .n = planes->exposures, .described = planes->described,
+		.solves = options->saturated == SATURATED_SOLVE, .map = options->map };
+	if ((exposures->n > 1 || exposures->solves) && !first->fringes)
+		return fail(exposures->n > 1 ? "--exposures" : "--saturated",
+		    "without fringe images there is nothing to solve");
+	if (plan_gains(options, in, planes, exposures) < 0)
+		return -1;
+	for (size_t e = 1; e < exposures->n; e++) {
+		if (exposure_planes_sort(planes, captures, manifest, in, e, &exposures->set[e]) < 0)
+			return -1;
+		if (!same_sets(first, &exposures->set[e]))
+			return fail("--exposures", "the images of exposure %zu are not those of "
+			    "exposure 1", e + 1);
+		map_set(planes->plane + e * planes->images, &exposures->set[e]);
+	}
+	map_set(planes->plane, first);
+	return 0;
+}
+
+void
+exposures_free(struct exposures *exposures)
+{
+	for (size_t e = 1; e < EXPOSURES_MOST; e++)
+		capture_set_free(&exposures->set[e]);
+	exposures->n = 0;
+}
