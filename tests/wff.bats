@@ -209,14 +209,12 @@ for f, (b, w) in zip(read_frames("piped.nrrd"), ((20, 401), (30, 401), (0, 33)))
 	expect(np.abs(d - np.median(d)) < 1, np.abs(d - np.median(d)).max())'		# without wff it has cuts
 }
 
-@test "wff: maps of real interferometers have the residues of the page" {
+@test "wff: a map of a real interferometer has the residues of the page" {
 	need_data fringeproc_wrapped
-	for map in espi4; do
-		framecat "$data/fringeproc_wrapped/${map}_wrapped.png" -o in.nrrd
-		wff --channel image --turn 256 in.nrrd -o out.nrrd
-		py '
-page, name = sys.argv[1:]
-row = [l[4:].split(" Ta ") for l in open(page) if l.startswith(".It %s Ta" % name)][0]
+	framecat "$data/fringeproc_wrapped/espi4_wrapped.png" -o in.nrrd
+	wff --channel image --turn 256 in.nrrd -o out.nrrd
+	py '
+row = [l[4:].split(" Ta ") for l in open(sys.argv[1]) if l.startswith(".It espi4 Ta")][0]
 def residues(p):
 	w = lambda d: d - 2 * np.pi * np.round(d / (2 * np.pi))
 	a, b, c, d = p[:-1, :-1], p[:-1, 1:], p[1:, 1:], p[1:, :-1]
@@ -224,8 +222,7 @@ def residues(p):
 p = read_frame("out.nrrd")["phase"].astype(float)
 expect(residues(read_frame("in.nrrd")["image"].astype(float) * 2 * np.pi / 256) == int(row[1]), row)
 expect(abs(residues(p) - int(row[2])) <= 0.02 * int(row[2]) + 1, residues(p), row)
-expect(abs(100 * np.isnan(p).mean() - float(row[3].split()[0])) < 0.06, 100 * np.isnan(p).mean(), row)' "$top/man/wff.1" $map
-	done
+expect(abs(100 * np.isnan(p).mean() - float(row[3].split()[0])) < 0.06, row)' "$top/man/wff.1"
 }
 
 @test "wff: errors, and phases that are none" {
