@@ -302,15 +302,13 @@ def weights(at, n, sigma):			# of n pixels in the light at each place
 	for axis in x y; do
 		plane=5,0.003,0.2
 		if [ $axis = x ]; then plane=5,0.2,0.003; fi
-		for sigma in 0 0.7 3; do
-			for kind in square dither "dither --dither bayer"; do
-				# shellcheck disable=SC2086
+		for sigma in 0 3; do
+			for kind in square dither; do
 				fringesim -q -s 53x41 --projector 120x96 -a $axis -k $kind -n 4 -p 21 -b float --ref-plane $plane \
 					--ambient 3 --mean 100 --amplitude 80 --defocus $sigma --truth truth.nrrd -o seen.nrrd
 				size=120x96
 				if [ "$kind" != square ] && [ $axis = x ]; then size=120x41; fi
 				if [ "$kind" != square ] && [ $axis = y ]; then size=53x96; fi
-				# shellcheck disable=SC2086
 				fringegen -a $axis -k $kind -n 4 -p 21 -s $size -b 1 -o shown.nrrd
 				py "$erf"'
 axis, sigma = sys.argv[1], float(sys.argv[2])
@@ -357,13 +355,11 @@ if kind == "square" and T % N == 0:
 	expect(abs(rms - 1e3 * np.std(d)) < 0.01 * rms + 0.06, rms, np.std(d))
 	expect(abs(np.mean(d) - (np.pi / T if T % 4 == 0 else 0)) < 3e-4, np.mean(d))' "$top/man/fringesim.1" $kind $n $t $sigma
 	done <<-CASES
-	square 3 18 1
 	square 3 36 2
 	square 6 36 3
 	square 4 18 4
 	square 4 36 4
 	dither 3 36 3
-	dither 4 60 2
 	CASES
 	fails 0 "--period: square waves of 18 px would move by 4.5 px: columns are whole" fringegen -k square -n 4 -p 18 -o null:
 	fails 0 "square waves of 50 px would move by 16.6667 px" fringesim -s 60x3 -k square -p 50 -o null:
