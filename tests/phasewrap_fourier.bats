@@ -284,7 +284,9 @@ put('next.nrrd', 120 + 80 * np.cos(phase + 2)); put('moved.nrrd', 120 + 80 * np.
 		"--flat-removal quotient" "--carrier 0" "--carrier 0,0" "--carrier 1.5" "--carrier 9,2" "--carrier 9,9,9" \
 		"--carrier 9 -p 9,10" "--carrier 9 --mirrored" "--window box" "--window-width 1.1" "--window-width 0" "--transform 3d"; do
 		run --separate-stderr phasewrap -k fourier $words wave.nrrd -o phase.nrrd
-		[ "$status" -eq 2 ] && [ "$(wc -l <<<"$stderr")" -eq 1 ] && [ ! -e phase.nrrd ]
+		[ "$status" -eq 2 ]
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+		[ ! -e phase.nrrd ]
 	done
 	for words in "--carrier 9" "--mirrored" "--transform lines" "--window hann" "--window-width 0.5" "--flat-removal difference"; do
 		fails 2 "is for --kind fourier" phasewrap -n 3 $words wave.nrrd wave.nrrd wave.nrrd -o phase.nrrd

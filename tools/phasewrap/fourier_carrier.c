@@ -5,6 +5,7 @@
 
 #include "fourier_spectrum.h"
 
+#define FEW 16	/* rows or columns */
 #define LEAST_CYCLES 2.5	/* in a piece: less is the light, not fringes */
 #define LEAST_POWER 1e-4	/* of the greatest: what has less is none that anybody projects */
 #define CONTRAST 100	/* more makes no peak better */
@@ -86,6 +87,14 @@ fourier_carrier_better(const struct fourier_peak *a, const struct fourier_peak *
 	return a->power * fmin(a->contrast, CONTRAST) > b->power * fmin(b->contrast, CONTRAST);
 }
 
+/* Of fringes, along the axis that they vary along. */
+static double
+cycles_along(const struct fourier_spectrum *spectrum, struct fourier_carrier f)
+{
+	return fabs(f.y) > f.x ? fabs(f.y) * (double)spectrum->tile_h
+			       : f.x * (double)spectrum->tile_w;
+}
+
 /* Of all but the light. */
 static double
 greatest_power(const struct fourier_spectrum *spectrum)
@@ -116,7 +125,7 @@ find_best(const struct fourier_spectrum *spectrum, const struct fourier_peak *of
 			double ring = spectrum->ring[fourier_spectrum_ring(peak.carrier)];
 			size_t along = fabs(peak.carrier.y) > peak.carrier.x;
 
-			if (fourier_spectrum_cycles(spectrum, peak.carrier) < LEAST_CYCLES ||
+			if (cycles_along(spectrum, peak.carrier) < LEAST_CYCLES ||
 			    fmax(peak.carrier.x, fabs(peak.carrier.y)) > FOURIER_CARRIER_MOST ||
 			    peak.power < least || peak.power < FOURIER_CARRIER_LEAST * ring ||
 			    (of && peak.power < SHARE * fmax(of[0].power, of[1].power)) ||
@@ -178,6 +187,7 @@ fourier_carrier_find(
 	int status = fourier_spectrum_make(run, signal, &spectrum);
 
 	memset(peaks, 0, sizeof(*peaks));
+	peaks->few = signal->w < FEW || signal->h < FEW;
 	if (status == 0) {
 		find_best(&spectrum, NULL, peaks->best);
 		find_best(&spectrum, peaks->best, peaks->other);

@@ -26,6 +26,7 @@ struct fourier_peak {
 };
 
 struct fourier_peaks {
+	bool few;	/* the image has too few rows or columns to tell fringes from the rest */
 	struct fourier_peak best[2];	/* of fringes along x (|x| >= |y|, x > 0) and along y */
 	struct fourier_peak other[2];	/* the best one of another frequency than those */
 };

@@ -95,6 +95,9 @@ fail_without(const struct phasewrap *wrap, const struct fourier_peaks *peaks, in
 		    "--carrier for a camera that is turned",
 		    "xy"[axis], 1 / (axis ? other->carrier.x : other->carrier.y), "yx"[axis],
 		    "yx"[axis]);
+	if (peaks->few)
+		return fail(fourier_report_where(report, where),
+		    "so small an image does not tell its fringes' period: give --carrier");
 	return fail(fourier_report_where(report, where),
 	    "no fringes stand out in its spectrum%s: --carrier takes those of a given period",
 	    report->measurement == 1 && wrap->captures.flats == 0

@@ -79,7 +79,7 @@ fourier_report_given(struct fourier_report *report, const struct fourier_peaks *
 			    fmin(hypot(peak->carrier.x - given.x, peak->carrier.y - given.y),
 				hypot(peak->carrier.x + given.x, peak->carrier.y + given.y)));
 	}
-	if (report->warned_weak || nearest < half_width / 2 ||
+	if (report->warned_weak || peaks->few || nearest < half_width / 2 ||
 	    fmax(fabs(given.x), fabs(given.y)) > FOURIER_CARRIER_MOST)
 		return;
 	if (best->contrast > 0)
