@@ -23,8 +23,8 @@ least(size_t a, size_t b)
 
 #define WORD_SIZE 200
 
-/* Role, axis, period, step and bit. False: there is no role. Every image comes here, so that nothing
- * is allocated. */
+/* Role, axis, period, step and bit. False: there is no role. Nothing is allocated, as every image
+ * comes here. */
 static bool
 describe(const struct frame_head *head, char word[WORD_SIZE])
 {
