@@ -58,16 +58,18 @@ state_begin(struct segment *segment)
 	return 0;
 }
 
+/* The two frames change places, so that no frame takes memory; the next one is written whole. */
 void
 state_finish(struct segment *segment, bool keep)
 {
-	for (size_t k = 0; k < segment->n; k++) {
+	for (size_t k = 0; k < segment->n && keep; k++) {
 		struct link *link = &segment->link[k];
+		struct frame *last = link->state[0];
 
-		frame_free(link->state[keep ? 0 : 1]);
-		if (keep)
-			link->state[0] = link->state[1];
-		link->state[1] = NULL;
+		if (!link->state[1])
+			continue;
+		link->state[0] = link->state[1];
+		link->state[1] = last;
 	}
 }
 

@@ -21,31 +21,32 @@ least(size_t a, size_t b)
 
 /* ---- by what the images are ---- */
 
-/* Role, axis, period, step and bit; NULL after fail(), or where there is no role. */
-static char *
-describe(const struct frame_head *head)
+#define WORD_SIZE 200
+
+/* Role, axis, period, step and bit. False: there is no role. Nothing is allocated, as every image
+ * comes here. */
+static bool
+describe(const struct frame_head *head, char word[WORD_SIZE])
 {
 	static const char *const keys[] = { "role", "axis", "period_px", "step", "bit" };
 	const char *value[5];
-	char *word;
 
 	for (size_t i = 0; i < 5; i++)
 		value[i] = meta_get(&head->meta, keys[i]);
 	if (!value[0])
-		return NULL;
+		return false;
 	for (size_t i = 0; i < 5; i++)
 		value[i] = value[i] ? value[i] : "-";
-	if (asprintf(&word, "%s %s %s %s %s", value[0], value[1], value[2], value[3],
-	    value[4]) < 0) {
-		fail_memory();
-		return NULL;
-	}
-	return word;
+	snprintf(word, WORD_SIZE, "%.30s %.30s %.40s %.30s %.30s", value[0], value[1], value[2],
+	    value[3], value[4]);
+	return true;
 }
 
 static int
-add_word(struct dropped_images *dropped, char *word)
+add_word(struct dropped_images *dropped, const char *word)
 {
+	char *copy;
+
 	if (dropped->words == dropped->room) {
 		size_t room = 2 * dropped->room + 16;
 		char **more = reallocarray(dropped->word, room, sizeof(*more));
@@ -55,7 +56,10 @@ add_word(struct dropped_images *dropped, char *word)
 		dropped->word = more;
 		dropped->room = room;
 	}
-	dropped->word[dropped->words++] = word;
+	copy = strdup(word);
+	if (!copy)
+		return fail_memory();
+	dropped->word[dropped->words++] = copy;
 	return 0;
 }
 
@@ -86,17 +90,16 @@ static int
 take_description(struct dropped_images *dropped, const struct frame_head *head, bool fresh,
     size_t wanted, bool *begins)
 {
-	char *word = dropped->described ? describe(head) : NULL;
+	char word[WORD_SIZE];
 	size_t place;
 
-	if (!word)
-		return fail_message() ? -1 : 0;
+	if (!dropped->described || !describe(head, word))
+		return 0;
 	dropped->complete |= wanted && dropped->words == wanted && fresh;
 	place = place_of(dropped, word);
 	if (dropped->complete && place < dropped->words) {
 		*begins = !fresh && place <= dropped->place;
 		dropped->place = place;
-		free(word);
 		return 0;
 	}
 	*begins = !dropped->complete && !fresh && dropped->words && place == 0 &&
@@ -104,11 +107,7 @@ take_description(struct dropped_images *dropped, const struct frame_head *head, 
 	if (dropped->complete || fresh || *begins)	/* other images than the first ones' */
 		forget_words(dropped);
 	dropped->place = dropped->words;
-	if (add_word(dropped, word) < 0) {
-		free(word);
-		return -1;
-	}
-	return 0;
+	return add_word(dropped, word);
 }
 
 /* ---- by number or time ---- */
@@ -191,15 +190,17 @@ changes_set(struct dropped_images *dropped, long images, size_t have, size_t wan
 
 /* Where the user has chosen nothing, numbers in names are held against the images alone: a gap in
  * numbers that rise by 1 for a whole measurement at least, before it or behind it. */
-static int
+static void
 watch_names(struct dropped_images *dropped, const char *path, size_t came, size_t wanted,
     bool within)
 {
-	long number = number_in(path), last = number_in(dropped->last_file), gap;
-	char *file;
+	long number = number_in(path), last = dropped->last_number, gap;
 
 	if (!path)
-		return 0;
+		return;
+	if (!dropped->watched)
+		last = -1;
+	dropped->watched = true;
 	gap = number - last - (long)came;	/* unreadable ones came, too */
 	if (last < 0 || number < 0 || gap < 0) {
 		dropped->in_step = 0;
@@ -222,12 +223,7 @@ watch_names(struct dropped_images *dropped, const char *path, size_t came, size_
 		    dropped->before, dropped->gap, wanted);
 		dropped->warned = true;
 	}
-	file = strdup(path);
-	if (!file)
-		return fail_memory();
-	free(dropped->last_file);
-	dropped->last_file = file;
-	return 0;
+	dropped->last_number = number;
 }
 
 /* As dropped_images_take(), by number or time. */
@@ -249,8 +245,10 @@ take_count(struct dropped_images *dropped, const struct frame_head *head, const 
 	if (isnan(now) && dropped->how != DROPPED_AUTO)
 		return fail(path, by_time ? "--dropped time wants the key time_s" :
 		    "--dropped number wants the key frame_number, or a number in the file's name");
-	if (isnan(now))
-		return watch_names(dropped, path, came, wanted, have > 0);
+	if (isnan(now)) {
+		watch_names(dropped, path, came, wanted, have > 0);
+		return 0;
+	}
 	if (!dropped->counted || dropped->spoiled) {
 		dropped->counted = true;
 		dropped->last = now;
@@ -306,8 +304,6 @@ dropped_images_free(struct dropped_images *dropped)
 	while (dropped->words)
 		free(dropped->word[--dropped->words]);
 	free(dropped->word);
-	free(dropped->last_file);
 	dropped->word = NULL;
-	dropped->last_file = NULL;
 	dropped->room = 0;
 }

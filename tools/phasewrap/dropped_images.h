@@ -28,7 +28,8 @@ struct dropped_images {
 	size_t intervals;
 	long index, origin;	/* of the last image; of the first of a measurement */
 	size_t runs_on, pauses;		/* whole measurements with the next one at once, or later */
-	char *last_file;	/* of the image before */
+	long last_number;	/* in the name of the file before; -1: none */
+	bool watched;		/* there was one */
 	long gap, before;	/* where they jumped, 0: nowhere; and from which */
 	size_t in_step;		/* files so far whose numbers rise by 1 */
 	bool warned;
