@@ -16,30 +16,35 @@ shape_of(const struct fitting *f, double phase, double *shape, double *slope,
 {
 	const struct harmonic_fit *fit = f->fit;
 	double c0 = cos(phase), s0 = sin(phase);
+	double c[FIT_IMAGES], s[FIT_IMAGES], kc[FIT_IMAGES], ks[FIT_IMAGES];
 	long highest = fit->known > fit->highest ? fit->known : fit->highest;
+	size_t images = fit->images, j = 0;
 
-	for (size_t n = 0; n < fit->images; n++) {
-		double c = c0 * f->turn[n][0] - s0 * f->turn[n][1];
-		double s = s0 * f->turn[n][0] + c0 * f->turn[n][1];
-		double kc = c, ks = s;
-		size_t j = 0;
+	_Pragma("omp simd")
+	for (size_t n = 0; n < images; n++) {
+		shape[n] = kc[n] = c[n] = c0 * f->turn[n][0] - s0 * f->turn[n][1];
+		ks[n] = s[n] = s0 * f->turn[n][0] + c0 * f->turn[n][1];
+		slope[n] = -s[n];
+	}
+	for (long k = 2; k <= highest; k++) {
+		double cosine = fit->cosine[k], sine = fit->sine[k], order = (double)k;
 
-		shape[n] = c;
-		slope[n] = -s;
-		for (long k = 2; k <= highest; k++) {
-			double next = kc * c - ks * s;
+		_Pragma("omp simd")
+		for (size_t n = 0; n < images; n++) {
+			double next = kc[n] * c[n] - ks[n] * s[n];
 
-			ks = ks * c + kc * s;
-			kc = next;
-			if (!fit->seen[k] && fit->cosine[k] == 0)
-				continue;
-			shape[n] += fit->cosine[k] * kc + fit->sine[k] * ks;
-			slope[n] += (double)k * (fit->sine[k] * kc - fit->cosine[k] * ks);
-			if (waves && fit->seen[k]) {
-				waves[n][j++] = kc;
-				waves[n][j++] = ks;
-			}
+			ks[n] = ks[n] * c[n] + kc[n] * s[n];
+			kc[n] = next;
+			shape[n] += cosine * kc[n] + sine * ks[n];
+			slope[n] += order * (sine * kc[n] - cosine * ks[n]);
 		}
+		if (!waves || !fit->seen[k])
+			continue;
+		for (size_t n = 0; n < images; n++) {
+			waves[n][j] = kc[n];
+			waves[n][j + 1] = ks[n];
+		}
+		j += 2;
 	}
 }
 
@@ -112,70 +117,110 @@ improve_pixel(const struct fitting *f, const double *v, struct pixel *pixel)
 
 /* ---- sums over a part ---- */
 
-/* X'M X and X'M r of the unknowns of images, whose columns have one entry each; of gains it is the
- * light, of shifts its derivative. */
+/* What the tangent leaves of columns, each divided by B: rest = wave - by inverse by' wave. */
 static void
-add_images(const struct fitting *f, double factor[2][FIT_IMAGES],
-    double (*rest)[2 * FIT_HIGHEST], const struct tangent *t, const double *left,
-    struct part *part)
+take_tangent(const struct tangent *t, size_t images, size_t columns,
+    double (*restrict wave)[2 * FIT_HIGHEST], double (*restrict rest)[2 * FIT_HIGHEST])
 {
-	size_t images = f->fit->images, columns = 2 * f->n, p = f->unknowns;
+	double sum[3][2 * FIT_HIGHEST] = { { 0 } };
 
+	for (size_t n = 0; n < images; n++)
+		for (int a = 0; a < 3; a++)
+			_Pragma("omp simd")
+			for (size_t j = 0; j < columns; j++)
+				sum[a][j] += t->by[n][a] * wave[n][j];
 	for (size_t n = 0; n < images; n++) {
 		double hat[3];
 
 		for (int a = 0; a < 3; a++)
 			hat[a] = t->by[n][0] * t->inverse[0][a] + t->by[n][1] * t->inverse[1][a] +
 			    t->by[n][2] * t->inverse[2][a];
-		for (int i = 0; i < 2; i++) {
-			size_t row = columns + (size_t)i * images + n;
+		_Pragma("omp simd")
+		for (size_t j = 0; j < columns; j++)
+			rest[n][j] = wave[n][j] - hat[0] * sum[0][j] - hat[1] * sum[1][j] -
+			    hat[2] * sum[2][j];
+	}
+}
 
-			part->right[row] += factor[i][n] * left[n];
-			for (size_t j = 0; j < columns; j++)
-				part->normal[j * p + row] += factor[i][n] * rest[n][j];
-			for (size_t m = 0; m < images; m++) {
-				double share = factor[i][n] * ((n == m) - hat[0] * t->by[m][0] -
-				    hat[1] * t->by[m][1] - hat[2] * t->by[m][2]);
+/* Adds factor * v to a row of n numbers. */
+static inline void
+add_row(double *restrict row, double factor, const double *restrict v, size_t n)
+{
+	_Pragma("omp simd")
+	for (size_t i = 0; i < n; i++)
+		row[i] += factor * v[i];
+}
 
-				for (int k = i; k < 2; k++)
-					part->normal[row * p + columns + (size_t)k * images + m] +=
-					    share * factor[k][m];
-			}
-		}
+/*
+ * X'M X and X'M r of the unknowns of images, whose columns have one entry each: of gains the light,
+ * of shifts its derivative. Rows of gains have all columns, those of shifts lack the gains.
+ */
+static void
+add_images(const struct fitting *f, double factor[2][FIT_IMAGES], double amplitude,
+    double (*rest)[2 * FIT_HIGHEST], const struct tangent *t, const double *left,
+    struct part *part)
+{
+	size_t images = f->fit->images, columns = 2 * f->n, p = f->unknowns;
+	double share[FIT_IMAGES], weighed[2][FIT_IMAGES];
+
+	for (size_t n = 0; n < images; n++) {
+		double hat[3];
+		double *gain = part->normal + (columns + n) * p;
+		double *shift = part->normal + (columns + images + n) * p;
+
+		for (int a = 0; a < 3; a++)
+			hat[a] = t->by[n][0] * t->inverse[0][a] + t->by[n][1] * t->inverse[1][a] +
+			    t->by[n][2] * t->inverse[2][a];
+		for (size_t m = 0; m < images; m++)
+			share[m] = (n == m) - hat[0] * t->by[m][0] - hat[1] * t->by[m][1] -
+			    hat[2] * t->by[m][2];
+		for (int i = 0; i < 2; i++)
+			for (size_t m = 0; m < images; m++)
+				weighed[i][m] = share[m] * factor[i][m];
+		add_row(gain, factor[0][n] * amplitude, rest[n], columns);
+		add_row(gain + columns, factor[0][n], weighed[0], images);
+		add_row(gain + columns + images, factor[0][n], weighed[1], images);
+		add_row(shift, factor[1][n] * amplitude, rest[n], columns);
+		add_row(shift + columns + images, factor[1][n], weighed[1], images);
+		part->right[columns + n] += factor[0][n] * left[n];
+		part->right[columns + images + n] += factor[1][n] * left[n];
 	}
 }
 
 /* One pixel's share of the normal equations: columns X of the common unknowns less what of them the
- * tangent takes, M X; X'M X and X'M r. */
+ * tangent takes, M X; X'M X and X'M r. Some of what is symmetric is left to complete(). */
 static void
 add_equations(const struct fitting *f, const struct pixel *pixel, const double *shape,
     const double *slope, double (*waves)[2 * FIT_HIGHEST], const struct tangent *t,
     const double *left, struct part *part)
 {
 	size_t images = f->fit->images, columns = 2 * f->n, p = f->unknowns;
-	double column[FIT_IMAGES], rest[FIT_IMAGES][2 * FIT_HIGHEST], c[3];
-	double factor[2][FIT_IMAGES];
+	double rest[FIT_IMAGES][2 * FIT_HIGHEST], factor[2][FIT_IMAGES];
+	double power = pixel->amplitude * pixel->amplitude;
 
-	for (size_t j = 0; j < columns; j++) {
-		for (size_t n = 0; n < images; n++)
-			column[n] = pixel->amplitude * waves[n][j];
-		along_tangent(t, column, images, c);
-		for (size_t n = 0; n < images; n++)
-			rest[n][j] = column[n] - c[0] * t->by[n][0] - c[1] * t->by[n][1] -
-			    c[2] * t->by[n][2];
-	}
+	take_tangent(t, images, columns, waves, rest);
 	for (size_t n = 0; n < images; n++) {
 		factor[0][n] = pixel->mean + pixel->amplitude * shape[n];
 		factor[1][n] = pixel->amplitude * slope[n];
-		for (size_t j = 0; j < columns; j++) {
-			double wave = pixel->amplitude * waves[n][j];
-
-			for (size_t i = 0; i <= j; i++)
-				part->normal[i * p + j] += wave * rest[n][i];
-			part->right[j] += wave * left[n];
-		}
+		for (size_t j = 0; j < columns; j++)
+			add_row(part->normal + j * p, power * waves[n][j], rest[n], j + 1);
+		add_row(part->right, pixel->amplitude * left[n], waves[n], columns);
 	}
-	add_images(f, factor, rest, t, left, part);
+	add_images(f, factor, pixel->amplitude, rest, t, left, part);
+}
+
+/* The rest of the normal equations is there already, on the other side of the diagonal. */
+static void
+complete(const struct fitting *f, double *normal)
+{
+	size_t p = f->unknowns, columns = 2 * f->n, shifts = columns + f->fit->images;
+
+	for (size_t a = 0; a < p; a++)
+		for (size_t b = 0; b < a; b++)
+			if (a >= shifts && b >= columns && b < shifts)
+				normal[a * p + b] = normal[b * p + a];
+			else
+				normal[b * p + a] = normal[a * p + b];
 }
 
 static void
@@ -226,7 +271,5 @@ fitting_add_part(void *arg, size_t i)
 		add_equations(f, pixel, shape, slope, waves, &t, left, part);
 		add_left(f, v, pixel, left, part);
 	}
-	for (size_t a = 0; a < f->unknowns; a++)
-		for (size_t b = 0; b < a; b++)
-			part->normal[a * f->unknowns + b] = part->normal[b * f->unknowns + a];
+	complete(f, part->normal);
 }

@@ -222,46 +222,6 @@ read_manifest(struct run *run, const char *path)
 }
 
 static int
-check_outputs(const struct run *run, const struct parameters *p)
-{
-	const char *const paths[] = { p->lut, p->harmonics };
-	const char *const names[] = { "--lut", "--harmonics" };
-
-	for (int i = 0; i < 2; i++) {
-		if (paths[i] && !strcmp(paths[i], "-"))
-			return fail_usage(names[i], "wants a file: the report goes to standard "
-			    "output");
-		if (safe_file_same(paths[i], run->output))
-			return fail_usage(names[i], "is the file that -o writes");
-	}
-	return safe_file_same(p->lut, p->harmonics) ?
-	    fail_usage("--harmonics", "is the file that --lut writes") : 0;
-}
-
-static int
-check_levels(const struct parameters *p)
-{
-	const struct capture_options *c = &p->captures;
-
-	if (p->levels.n == 0)
-		return 0;
-	if (c->steps != OPT_NONE_INTEGER || c->period_px.n || c->shift_rad.n || c->axis ||
-	    c->order || p->manifest || p->highest != OPT_NONE_INTEGER || p->sign >= 0 ||
-	    !isnan(p->phase_origin))
-		return fail_usage("--levels", "says that the images are flat: no --steps, "
-		    "--period, --axis, --shift, --sign, --phase-origin, --order, --manifest or "
-		    "--highest");
-	if (p->levels.n < FLATS_FEWEST)
-		return fail_usage("--levels", "needs %d levels or more, has %zu", FLATS_FEWEST,
-		    p->levels.n);
-	for (size_t i = 0; i < p->levels.n; i++)
-		if (!(p->levels.v[i] <= p->full))
-			return fail_usage("--levels", "%g is above full scale, %g (--full)",
-			    p->levels.v[i], p->full);
-	return 0;
-}
-
-static int
 init(struct run *run)
 {
 	struct parameters *p = run->parameters;
@@ -272,10 +232,7 @@ init(struct run *run)
 	p->captures.flats = OPT_NONE_INTEGER;
 	p->captures.gray_cell = -1;
 	p->captures.flat = FLAT_DESCRIBED;
-	if (p->amplitude > p->mean + 1e-9 || p->amplitude > 1 - p->mean + 1e-9)
-		return fail_usage("--amplitude", "%g about a mean of %g is not within 0 to 1",
-		    p->amplitude, p->mean);
-	if (check_levels(p) < 0 || check_outputs(run, p) < 0)
+	if (options_check(run, p) < 0)
 		return -1;
 	if (p->levels.n == 0 && capture_set_check(&p->captures) < 0)
 		return -1;

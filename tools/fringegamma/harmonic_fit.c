@@ -12,7 +12,7 @@
 #include "run/run.h"
 
 #define ROUNDS 30
-#define CONVERGED 1e-9
+#define CONVERGED 1e-8
 #define SEEN 0.02		/* of a harmonic's square that steps must leave visible */
 #define PULL 1e-2		/* of gains and shifts to 0, over their own weight */
 

@@ -2,8 +2,11 @@
 #include "options.h"
 
 #include <stddef.h>
+#include <string.h>
 
+#include "flats.h"
 #include "harmonic_fit.h"
+#include "io/safe_file.h"
 
 #define AT(field) offsetof(struct parameters, field)
 
@@ -50,3 +53,52 @@ const struct opt fringegamma_options[] = {
 	{ 0, "json", NULL, OPT_FLAG, AT(json), NULL, 0, 0, NULL, "print JSON", NULL },
 	{ 0 },
 };
+
+static int
+check_outputs(const struct run *run, const struct parameters *p)
+{
+	const char *const paths[] = { p->lut, p->harmonics };
+	const char *const names[] = { "--lut", "--harmonics" };
+
+	for (int i = 0; i < 2; i++) {
+		if (paths[i] && !strcmp(paths[i], "-"))
+			return fail_usage(names[i], "wants a file: the report goes to standard "
+			    "output");
+		if (safe_file_same(paths[i], run->output))
+			return fail_usage(names[i], "is the file that -o writes");
+	}
+	return safe_file_same(p->lut, p->harmonics) ?
+	    fail_usage("--harmonics", "is the file that --lut writes") : 0;
+}
+
+static int
+check_levels(const struct parameters *p)
+{
+	const struct capture_options *c = &p->captures;
+
+	if (p->levels.n == 0)
+		return 0;
+	if (c->steps != OPT_NONE_INTEGER || c->period_px.n || c->shift_rad.n || c->axis ||
+	    c->order || p->manifest || p->highest != OPT_NONE_INTEGER || p->sign >= 0 ||
+	    !isnan(p->phase_origin))
+		return fail_usage("--levels", "says that the images are flat: no --steps, "
+		    "--period, --axis, --shift, --sign, --phase-origin, --order, --manifest or "
+		    "--highest");
+	if (p->levels.n < FLATS_FEWEST)
+		return fail_usage("--levels", "needs %d levels or more, has %zu", FLATS_FEWEST,
+		    p->levels.n);
+	for (size_t i = 0; i < p->levels.n; i++)
+		if (!(p->levels.v[i] <= p->full))
+			return fail_usage("--levels", "%g is above full scale, %g (--full)",
+			    p->levels.v[i], p->full);
+	return 0;
+}
+
+int
+options_check(const struct run *run, const struct parameters *p)
+{
+	if (p->amplitude > p->mean + 1e-9 || p->amplitude > 1 - p->mean + 1e-9)
+		return fail_usage("--amplitude", "%g about a mean of %g is not within 0 to 1",
+		    p->amplitude, p->mean);
+	return check_levels(p) < 0 ? -1 : check_outputs(run, p);
+}

@@ -17,4 +17,7 @@ struct parameters {
 
 extern const struct opt fringegamma_options[];
 
+/* Do they go together? -1 after fail_usage(). */
+int options_check(const struct run *, const struct parameters *);
+
 #endif

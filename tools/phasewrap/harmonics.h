@@ -25,7 +25,7 @@ struct harmonic {
 struct harmonics {
 	size_t n;			/* 0: none were read */
 	struct harmonic *row;
-	char compensation[1024];		/* of the patterns that they were measured from; "": none */
+	char compensation[1024];	/* of the patterns that were measured; "": none */
 	const char *path;
 };
 
