@@ -240,8 +240,8 @@ expect(np.nanmax(np.abs(f["absphase"] - t["absphase"])) < 0.2)'
 	fails 2 "double three-step images are 6, not 5" phasewrap -k double -n 5 five.nrrd
 	fails 2 "double three-step images are 6, not 3" phasewrap -k double --shift 0,120,240 five.nrrd
 	fails 2 "auto is for --kind step" phasewrap -k double --shift auto caps.nrrd
-	fails 2 "which takes the same six images" phasewrap -k double --exposures 2 caps.nrrd
-	fails 2 "which takes the same six images" phasewrap -k double --saturated solve caps.nrrd
+	fails 2 "is for --kind step and 2+1" phasewrap -k double --exposures 2 caps.nrrd
+	fails 2 "is for --kind step and 2+1" phasewrap -k double --saturated solve caps.nrrd
 }
 
 @test "phasewrap: which harmonics N steps let through, as the man page's table says" {

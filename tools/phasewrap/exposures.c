@@ -23,10 +23,11 @@ exposures_check(const struct exposure_options *options, const struct capture_opt
 			if (options->time_s.v[i] == options->time_s.v[k])
 				return fail_usage("--exposure-time", "%g is there twice",
 				    options->time_s.v[i]);
-	if (captures->kind == CAPTURES_DOUBLE &&
+	if (captures->kind != CAPTURES_ALL && captures->kind != CAPTURES_STEP &&
+	    captures->kind != CAPTURES_TWO_PLUS_ONE &&
 	    (options->n > 1 || options->saturated == SATURATED_SOLVE))
 		return fail_usage(options->n > 1 ? "--exposures" : "--saturated",
-		    "is for --kind step, which takes the same six images");
+		    "is for --kind step and 2+1");
 	if (options->n > 1 && captures->flat == FLAT_AUTO)
 		return fail_usage("--flat", "auto is for one exposure: give its number");
 	if (options->n > 1 && captures->rgb && options->order == EXPOSURE_ORDER_STEP)

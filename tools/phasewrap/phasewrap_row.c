@@ -106,11 +106,9 @@ phasewrap_row(const struct phasewrap *wrap, const struct frame *in, struct frame
 {
 	struct tile tile;
 
-	if (exposure_fit_used(wrap)) {
+	if (exposure_fit_used(wrap))
 		exposure_fit_row(wrap, in, out, y);
-		return;
-	}
-	for (size_t x = 0, w = in->head.w; x < w; x += TILE_PIXELS)
+	for (size_t x = 0, w = exposure_fit_used(wrap) ? 0 : in->head.w; x < w; x += TILE_PIXELS)
 		wrap_tile(wrap, in, out, y, x, w - x < TILE_PIXELS ? w - x : TILE_PIXELS, &tile);
 	if (wrap->correction)
 		correct_row(wrap, out, y);
