@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "image/statistics.h"
-#include "patches.h"
+#include "unwrap/patches.h"
 
 struct range_job {
 	const struct frame *frame;

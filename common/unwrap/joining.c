@@ -1,4 +1,4 @@
-#include "joining.h"
+#include "unwrap/joining.h"
 
 #include <stdlib.h>
 #include <string.h>

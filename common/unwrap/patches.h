@@ -1,11 +1,11 @@
 /*
- * The first step of unwrapq: patches, squares of pixels in which every loop of neighbours closes,
+ * The first step of spatial unwrapping: patches, squares of pixels in which every loop of neighbours closes,
  * so that each pixel's turns within its patch are certain whichever way one goes. A square where a
  * loop stays open, that has an invalid pixel or neighbours more than PATCH_STEP_MOST apart is cut
  * in four; the smallest patch is one pixel.
  */
-#ifndef UNWRAPQ_PATCHES_H
-#define UNWRAPQ_PATCHES_H
+#ifndef PATCHES_H
+#define PATCHES_H
 
 #include <math.h>
 #include <stdint.h>

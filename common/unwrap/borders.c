@@ -1,4 +1,4 @@
-#include "borders.h"
+#include "unwrap/borders.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 /*
- * The second step of unwrapq: votes of neighbouring pixels that belong to different patches. Each
+ * The second step of spatial unwrapping: votes of neighbouring pixels that belong to different patches. Each
  * such pair votes for the whole turns that bring it nearest together, with a weight that falls with
  * what then still lies between them. Votes between the same two regions for the same turns are
  * added.
  */
-#ifndef UNWRAPQ_BORDERS_H
-#define UNWRAPQ_BORDERS_H
+#ifndef BORDERS_H
+#define BORDERS_H
 
-#include "patches.h"
+#include "unwrap/patches.h"
 
 #define CHUNK 512 /* regions that a thread takes at a time */
 

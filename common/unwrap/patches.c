@@ -1,4 +1,4 @@
-#include "patches.h"
+#include "unwrap/patches.h"
 
 #include <stdlib.h>
 

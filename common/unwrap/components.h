@@ -1,9 +1,9 @@
-/* The last step of unwrapq: the connected components, numbered by size, and the whole turns that
+/* The last step of spatial unwrapping: the connected components, numbered by size, and the whole turns that
  * make each absolute. */
-#ifndef UNWRAPQ_COMPONENTS_H
-#define UNWRAPQ_COMPONENTS_H
+#ifndef COMPONENTS_H
+#define COMPONENTS_H
 
-#include "joining.h"
+#include "unwrap/joining.h"
 
 struct component {
 	size_t size;   /* pixels */

@@ -1,4 +1,4 @@
-#include "components.h"
+#include "unwrap/components.h"
 
 #include <stdlib.h>
 
