@@ -78,10 +78,11 @@ anchor(struct components *components, double x, double y, double rad)
 }
 
 int
-components_anchor(struct components *components, const struct numbers *anchors)
+components_anchor(struct components *components, const struct numbers *anchors, double unit)
 {
 	for (size_t i = 0; i + 2 < anchors->n; i += 3)
-		if (anchor(components, anchors->v[i], anchors->v[i + 1], anchors->v[i + 2]) < 0)
+		if (anchor(components, anchors->v[i], anchors->v[i + 1], anchors->v[i + 2] / unit) <
+		    0)
 			return -1;
 	return 0;
 }
@@ -92,7 +93,7 @@ components_anchor(struct components *components, const struct numbers *anchors)
  */
 static void
 list_differences(const struct components *components, const struct frame *frame, size_t ref_channel,
-    double *difference, size_t *end)
+    double turn, double *difference, size_t *end)
 {
 	const struct patches *patches = components->patches;
 
@@ -104,7 +105,7 @@ list_differences(const struct components *components, const struct frame *frame,
 			size_t i = components_of(components, x, y);
 
 			if (i < components->n && phase_is_valid(ref[x], (float)(0.5 / M_PI)))
-				difference[end[i]++] = (double)ref[x] / (2 * M_PI) -
+				difference[end[i]++] = (double)ref[x] / turn -
 				    (double)phase[x] * (double)components->phase->turns -
 				    components_turns(components, x, y);
 		}
@@ -112,7 +113,8 @@ list_differences(const struct components *components, const struct frame *frame,
 }
 
 int
-components_refer(struct components *components, const struct frame *frame, size_t ref_channel)
+components_refer(struct components *components, const struct frame *frame, size_t ref_channel,
+    double unit)
 {
 	size_t all = 0, *end = malloc((components->n + 1) * sizeof(*end));
 	double *difference;
@@ -127,7 +129,7 @@ components_refer(struct components *components, const struct frame *frame, size_
 		free(difference);
 		return fail_memory();
 	}
-	list_differences(components, frame, ref_channel, difference, end);
+	list_differences(components, frame, ref_channel, 2 * M_PI * unit, difference, end);
 	all = 0;
 	for (size_t i = 0; i < components->n; i++) {
 		struct component *component = &components->component[i];

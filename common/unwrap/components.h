@@ -44,12 +44,13 @@ int components_find(
     struct components *, const struct patches *, const struct joined *, const struct phase_plane *);
 /* Each by itself: the mean of its turns becomes 0, rounded. */
 void components_center(struct components *);
-/* For each three numbers x, y, rad: the phase at that pixel becomes the one nearest to rad. -1
- * after fail() where it is outside, invalid, or contradicts another one. */
-int components_anchor(struct components *, const struct numbers *anchors);
-/* The median difference to an absolute phase, rad, becomes less than half a turn. -1 after fail().
- */
-int components_refer(struct components *, const struct frame *, size_t ref_channel);
+/* For each three numbers x, y, rad: the phase at that pixel becomes the one nearest to rad, which
+ * counts `unit` for one of the phase. -1 after fail() where it is outside, invalid, or contradicts
+ * another one. */
+int components_anchor(struct components *, const struct numbers *anchors, double unit);
+/* The median difference to an absolute phase, of such rad, becomes less than half a turn. -1 after
+ * fail(). */
+int components_refer(struct components *, const struct frame *, size_t ref_channel, double unit);
 /* Leaves out those of fewer pixels, and with `anchored` those that are not, and numbers the others.
  * -1 after fail(). */
 int components_number(struct components *, size_t least, bool anchored);

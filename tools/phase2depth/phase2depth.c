@@ -98,7 +98,8 @@ is_relative(const struct frame_head *head)
 {
 	const char *anchor = meta_get(&head->meta, "phase_anchor");
 
-	return anchor && strcmp(anchor, "pixel") && strcmp(anchor, "ref");
+	return anchor && strcmp(anchor, "pixel") && strcmp(anchor, "ref") &&
+	    strcmp(anchor, "marker");
 }
 
 /* Such a phase has a depth over the reference that it was unwrapped by, and over no other one. */

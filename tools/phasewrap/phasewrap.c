@@ -22,6 +22,21 @@ struct priv {
 	struct detectors detectors;
 };
 
+/* The markers' levels as they are. */
+static void
+copy_markers(const struct capture_set *captures, const struct frame *in, struct frame *out,
+    size_t y)
+{
+	size_t first = out->head.c - captures->codes - captures->markers;
+
+	for (size_t i = 0; i < captures->markers; i++) {
+		float *to = frame_floats(out, first + i, y);
+
+		for (size_t x = 0; x < in->head.w; x++)
+			to[x] = frame_sample(in, captures->marker[i].plane, y, x);
+	}
+}
+
 static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
     const struct row_scratch *scratch)
@@ -31,6 +46,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		phasewrap_row(&priv->wrap, in, out, y);
+		copy_markers(&priv->wrap.captures, in, out, y);
 		detectors_row(&priv->detectors, &priv->wrap, in, out, y);
 	}
 }

@@ -67,7 +67,9 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		.least_mean = wrap->limits.least_mean,
 		.least_modulation = wrap->limits.least_modulation,
 		.most_misfit = wrap->limits.most_misfit, .fits = wrap->fits,
-		.qualities = captures->fringes ? 2 + (uint)wrap->writes_fit : 0 };
+		.qualities = captures->fringes ?
+		    2 + (uint)wrap->writes_fit + (uint)captures->markers : 0,
+		.markers = (uint)captures->markers };
 	pack_fringes(passes, wrap, &at);
 	pack_codes(passes, wrap, block, &at);
 	if (captures->flats) {
@@ -75,6 +77,10 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		block->flat_1 = (uint)captures->flat[captures->flats - 1];
 		passes_read(passes, block->flat_0);
 		passes_read(passes, block->flat_1);
+	}
+	for (size_t i = 0; i < captures->markers; i++) {
+		block->marker[i] = (uint)captures->marker[i].plane;
+		passes_read(passes, captures->marker[i].plane);
 	}
 	status = passes_add(passes, &pass);
 	free(block);
