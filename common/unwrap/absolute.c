@@ -2,6 +2,17 @@
 
 #include <string.h>
 
+const char *
+absolute_given(const struct absolute_options *options)
+{
+	return options->anchor.n	  ? "--anchor"
+	    : options->ref		  ? "--ref"
+	    : options->marker.file	  ? "--marker"
+	    : options->marker.at.n	  ? "--marker-at"
+	    : options->min_size > 1	  ? "--min-size"
+					  : NULL;
+}
+
 int
 absolute_check(const struct absolute_options *options)
 {

@@ -31,6 +31,8 @@ struct absolute {
 	struct marker marker;
 };
 
+/* The first of the options that is given; NULL: none is. */
+const char *absolute_given(const struct absolute_options *);
 /* For init: -1 after fail_usage(). */
 int absolute_check(const struct absolute_options *);
 /* For plan: finds the channels and sets the key phase_anchor of `out`, whose period_px and axis are

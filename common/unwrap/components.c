@@ -4,14 +4,11 @@
 
 #include "image/statistics.h"
 
-int
-components_find(struct components *components, const struct patches *patches,
-    const struct joined *joined, const struct phase_plane *phase)
+static void
+count_pixels(struct components *components)
 {
-	*components = (struct components){ patches, joined, phase, NULL, joined->components };
-	components->component = calloc(components->n + 1, sizeof(*components->component));
-	if (!components->component)
-		return fail_memory();
+	const struct patches *patches = components->patches;
+
 	for (size_t y = 0; y < patches->h; y++)
 		for (size_t x = 0; x < patches->w; x++) {
 			size_t i = components_of(components, x, y);
@@ -21,6 +18,24 @@ components_find(struct components *components, const struct patches *patches,
 			components->component[i].size++;
 			components->component[i].turns += components_turns(components, x, y);
 		}
+}
+
+int
+components_unwrap(struct run *run, struct patches *patches, const struct phase_plane *phase,
+    const struct phase_plane *quality, struct components *components)
+{
+	struct regions regions = { 0 };
+
+	*components = (struct components){ .patches = patches, .phase = phase };
+	patches_find(run, patches, phase);
+	if (borders_find(run, patches, phase, quality, &regions) < 0 ||
+	    join_regions(run, &regions, &components->joined) < 0)
+		return -1;
+	components->n = components->joined.components;
+	components->component = calloc(components->n + 1, sizeof(*components->component));
+	if (!components->component)
+		return fail_memory();
+	count_pixels(components);
 	return 0;
 }
 
@@ -28,6 +43,7 @@ void
 components_free(struct components *components)
 {
 	free(components->component);
+	joined_free(&components->joined);
 	*components = (struct components){ 0 };
 }
 

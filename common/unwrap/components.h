@@ -1,5 +1,7 @@
-/* The last step of spatial unwrapping: the connected components, numbered by size, and the whole turns that
- * make each absolute. */
+/*
+ * Spatial unwrapping: patches are found, their borders, and joined; what is left are the connected
+ * components, numbered by size, and the whole turns that make each absolute.
+ */
 #ifndef COMPONENTS_H
 #define COMPONENTS_H
 
@@ -15,7 +17,7 @@ struct component {
 
 struct components {
 	const struct patches *patches;
-	const struct joined *joined;
+	struct joined joined;
 	const struct phase_plane *phase;
 	struct component *component;
 	size_t n;
@@ -26,7 +28,7 @@ components_of(const struct components *components, size_t x, size_t y)
 {
 	int32_t patch = components->patches->patch[y * components->patches->w + x];
 
-	return patch == NO_PATCH ? components->n : (size_t)components->joined->component[patch];
+	return patch == NO_PATCH ? components->n : (size_t)components->joined.component[patch];
 }
 
 /* The turns of a pixel that is part of one, before the component's shift. */
@@ -36,12 +38,26 @@ components_turns(const struct components *components, size_t x, size_t y)
 	size_t at = y * components->patches->w + x;
 
 	return components->patches->turns[at] +
-	    components->joined->turns[components->patches->patch[at]];
+	    components->joined.turns[components->patches->patch[at]];
 }
 
-/* Counts them. -1 after fail(); free with components_free(). */
-int components_find(
-    struct components *, const struct patches *, const struct joined *, const struct phase_plane *);
+/* The number of a pixel's component that is kept, and its turns; 0: it has none. */
+static inline int32_t
+components_result(const struct components *components, size_t x, size_t y, int32_t *turns)
+{
+	size_t i = components_of(components, x, y);
+
+	*turns = 0;
+	if (i == components->n || components->component[i].label == 0)
+		return 0;
+	*turns = components_turns(components, x, y) + components->component[i].shift;
+	return components->component[i].label;
+}
+
+/* Unwraps a phase of the patches' size; quality as of borders_find(). The components refer to
+ * patches and phase. -1 after fail(); free with components_free() in either case. */
+int components_unwrap(struct run *, struct patches *, const struct phase_plane *,
+    const struct phase_plane *quality, struct components *);
 /* Each by itself: the mean of its turns becomes 0, rounded. */
 void components_center(struct components *);
 /* For each three numbers x, y, rad: the phase at that pixel becomes the one nearest to rad, which

@@ -111,7 +111,7 @@ check_anchor(const struct run *run, const struct frame_head *in)
 
 	if (is_relative(in) && (priv->calibrated || !ref))
 		return fail(NULL, "absphase is known up to whole turns only: "
-		    "unwrapq --anchor makes it absolute");
+		    "--anchor or a marker makes it absolute");
 	if (is_relative(in) && !strcmp(meta_get(&in->meta, "phase_anchor"), "none"))
 		return fail(NULL, "absphase may be whole turns off the reference's: give "
 		    "unwrapq the same --ref");

@@ -11,18 +11,6 @@ struct output {
 	size_t *cuts; /* of each row, with the one above */
 };
 
-/* The turns of a pixel that is kept; false: it is not. */
-static bool
-turns_at(const struct components *components, size_t x, size_t y, int32_t *turns)
-{
-	size_t i = components_of(components, x, y);
-
-	if (i == components->n || components->component[i].label == 0)
-		return false;
-	*turns = components_turns(components, x, y) + components->component[i].shift;
-	return true;
-}
-
 /* Are a pixel of a patch and its neighbour at x1, y1 further apart than half a turn? Within a patch
  * none are. */
 static inline bool
@@ -33,7 +21,7 @@ is_cut(const struct components *components, int32_t patch, int32_t turns, float 
 	int32_t other;
 
 	return components->patches->patch[y1 * components->patches->w + x1] != patch &&
-	    turns_at(components, x1, y1, &other) &&
+	    components_result(components, x1, y1, &other) &&
 	    turns - other != phase_turns((v - phase_row(phase, y1)[x1]) * phase->turns);
 }
 
@@ -45,15 +33,16 @@ write_row(void *arg, size_t y)
 	const float *phase = phase_row(components->phase, y);
 	const int32_t *patch = components->patches->patch + y * components->patches->w;
 	float *absphase = frame_floats(output->out, 0, y), *label = frame_floats(output->out, 1, y);
-	int32_t turns;
+	int32_t turns, number;
 
 	output->cuts[y] = 0;
 	for (size_t x = 0; x < output->in->head.w; x++) {
 		absphase[x] = label[x] = NAN;
-		if (!turns_at(components, x, y, &turns))
+		number = components_result(components, x, y, &turns);
+		if (!number)
 			continue;
 		absphase[x] = (float)(phase[x] * output->rad + 2 * M_PI * turns);
-		label[x] = (float)components->component[components_of(components, x, y)].label;
+		label[x] = (float)number;
 		output->cuts[y] += x > 0 && is_cut(components, patch[x], turns, phase[x], x - 1, y);
 		output->cuts[y] += y > 0 && is_cut(components, patch[x], turns, phase[x], x, y - 1);
 	}

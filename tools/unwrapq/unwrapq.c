@@ -48,8 +48,6 @@ unwrap(struct run *run, const struct frame *in, struct frame *out)
 	struct phase_plane phase = { in, priv->phase, (float)(1 / turn) },
 			   quality = { in, priv->quality, 1 };
 	struct components components = { 0 };
-	struct regions regions = { 0 };
-	struct joined joined = { 0 };
 	double median = 1;
 	int status = -1;
 
@@ -57,16 +55,12 @@ unwrap(struct run *run, const struct frame *in, struct frame *out)
 	    (priv->quality != NO_CHANNEL && phase_input_quality(in, priv->quality, &median) < 0))
 		return -1;
 	quality.turns = (float)(1 / median);
-	patches_find(run, &priv->patches, &phase);
-	if (borders_find(run, &priv->patches, &phase, priv->quality == NO_CHANNEL ? NULL : &quality,
-		&regions) == 0 &&
-	    join_regions(run, &regions, &joined) == 0 &&
-	    components_find(&components, &priv->patches, &joined, &phase) == 0 &&
+	if (components_unwrap(run, &priv->patches, &phase,
+		priv->quality == NO_CHANNEL ? NULL : &quality, &components) == 0 &&
 	    absolute_place(&priv->absolute, &components, in, 1) == 0)
 		status =
 		    unwrapped_write(run, &components, in, 2 * M_PI / turn, &priv->passthrough, out);
 	components_free(&components);
-	joined_free(&joined);
 	return status;
 }
 
