@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "fringe/period_keys.h"
+#include "channel_kinds.h"
 #include "phase_input.h"
+#include "quality.h"
 #include "unwrap/absolute.h"
 #include "unwrapped.h"
 
@@ -19,7 +21,8 @@ struct parameters {
 struct priv {
 	struct passthrough passthrough;
 	struct frame_head out;
-	size_t phase, quality; /* channels; NO_CHANNEL */
+	size_t phase; /* channel */
+	struct quality quality;
 	struct absolute absolute;
 	struct patches patches;
 };
@@ -32,7 +35,7 @@ static const struct opt options[] = {
 	{ 0, "turn", "V", OPT_NUMBER, AT(turn), NULL, FLT_MIN, FLT_MAX, NULL,
 	    "what a whole turn is in its samples; 2 pi if not given", NULL },
 	{ 0, "quality", "NAME", OPT_TEXT, AT(quality), NULL, 0, 0, NULL,
-	    "a channel of weights: modulation, say", NULL },
+	    "channel of weights or of errors: modulation, fit_residual; variance: the phase's", NULL },
 	ABSOLUTE_OPTIONS(AT(absolute)),
 	{ 0 },
 };
@@ -45,18 +48,15 @@ unwrap(struct run *run, const struct frame *in, struct frame *out)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	double turn = isnan(parameters->turn) ? 2 * M_PI : parameters->turn;
-	struct phase_plane phase = { in, priv->phase, (float)(1 / turn) },
-			   quality = { in, priv->quality, 1 };
+	struct phase_plane phase = { in, priv->phase, (float)(1 / turn) };
+	const struct phase_plane *quality;
 	struct components components = { 0 };
-	double median = 1;
 	int status = -1;
 
 	if (phase_input_check(run, in, priv->phase, parameters->turn) < 0 ||
-	    (priv->quality != NO_CHANNEL && phase_input_quality(in, priv->quality, &median) < 0))
+	    quality_find(run, &priv->quality, &phase, &quality) < 0)
 		return -1;
-	quality.turns = (float)(1 / median);
-	if (components_unwrap(run, &priv->patches, &phase,
-		priv->quality == NO_CHANNEL ? NULL : &quality, &components) == 0 &&
+	if (components_unwrap(run, &priv->patches, &phase, quality, &components) == 0 &&
 	    absolute_place(&priv->absolute, &components, in, 1) == 0)
 		status =
 		    unwrapped_write(run, &components, in, 2 * M_PI / turn, &priv->passthrough, out);
@@ -108,6 +108,8 @@ find_phase(struct run *run, const struct frame_head *in, size_t *c)
 		return fail(NULL,
 		    "the input has phase1 and others: --channel says which one (or unwrap2f "
 		    "unwraps them by each other)");
+	if (channel_is_no_phase(parameters->channel))
+		return fail("--channel", "%s is no wrapped phase", parameters->channel);
 	return *c == NO_CHANNEL ? run_channel(run, in, parameters->channel, c) : 0;
 }
 
@@ -158,8 +160,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    set_keys(in, parameters->channel, &out->meta) < 0 ||
 	    meta_number(&out->meta, "period_px", NAN, &period_px) < 0)
 		return -1;
-	priv->quality = NO_CHANNEL;
-	if (parameters->quality && run_channel(run, in, parameters->quality, &priv->quality) < 0)
+	if (quality_plan(run, in, parameters->quality, priv->phase, &priv->quality) < 0)
 		return -1;
 	if (absolute_plan(run, &parameters->absolute, in, period_px, &out->meta,
 		&priv->absolute) < 0)
@@ -177,6 +178,7 @@ release(struct run *run)
 	struct priv *priv = run->priv;
 
 	patches_free(&priv->patches);
+	quality_free(&priv->quality);
 	passthrough_free(&priv->passthrough);
 	head_free(&priv->out);
 }
