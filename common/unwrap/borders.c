@@ -36,73 +36,122 @@ vote(const struct votes *votes, size_t x, size_t y, size_t x1, size_t y1)
 		sure *= fminf(quality_at(votes->quality, x, y), quality_at(votes->quality, x1, y1));
 	return (struct border){ patches->patch[at1],
 		patches->turns[at] - patches->turns[at1] + phase_turns(step),
-		1 + (int64_t)rintf(sure) };
+		1 + lrintf(sure) };
 }
 
-/* All votes of pixel x, y of a patch, at most four. */
+/* Is the neighbour, `step` pixels off in the list of patches, part of another patch? */
+static inline bool
+is_other(const int32_t *patch, ptrdiff_t step)
+{
+	return patch[step] != *patch && patch[step] != NO_PATCH;
+}
+
+/* How many votes pixel x, y of a patch has. */
 static inline size_t
-votes_of(const struct votes *votes, size_t x, size_t y, struct border out[4])
+count_votes(const struct patches *patches, const int32_t *patch, size_t x, size_t y)
 {
-	const struct patches *patches = votes->patches;
-	const int32_t *patch = patches->patch + y * patches->w + x;
-	size_t n = 0;
+	ptrdiff_t w = (ptrdiff_t)patches->w;
 
-	if (x > 0 && patch[-1] != *patch && patch[-1] != NO_PATCH)
-		out[n++] = vote(votes, x, y, x - 1, y);
-	if (x + 1 < patches->w && patch[1] != *patch && patch[1] != NO_PATCH)
-		out[n++] = vote(votes, x, y, x + 1, y);
-	if (y > 0 && patch[-(ptrdiff_t)patches->w] != *patch &&
-	    patch[-(ptrdiff_t)patches->w] != NO_PATCH)
-		out[n++] = vote(votes, x, y, x, y - 1);
-	if (y + 1 < patches->h && patch[patches->w] != *patch && patch[patches->w] != NO_PATCH)
-		out[n++] = vote(votes, x, y, x, y + 1);
-	return n;
+	return (size_t)(x > 0 && is_other(patch, -1)) + (x + 1 < patches->w && is_other(patch, 1)) +
+	    (y > 0 && is_other(patch, -w)) + (y + 1 < patches->h && is_other(patch, w));
 }
 
-/* The patches of a row of squares are this row's alone: no other thread writes to their borders. */
-static void
-each_vote(const struct votes *votes, size_t j,
-    void (*fn)(struct regions *, int32_t, const struct border *))
+#define LOOK_BACK 4 /* at so many of a region's borders: a patch's four sides */
+
+/* Adds a vote to a region's borders; to one of the last if they are of the same regions and turns.
+ */
+static inline void
+add_vote(struct regions *regions, int32_t region, struct border vote)
 {
-	const struct patches *patches = votes->patches;
-	size_t y1 = (j + 1) * PATCH_SIDE < patches->h ? (j + 1) * PATCH_SIDE : patches->h;
-	struct border border[4];
+	size_t end = regions->end[region], first = regions->first[region];
+	size_t stop = end - first > LOOK_BACK ? end - LOOK_BACK : first;
 
-	for (size_t y = j * PATCH_SIDE; y < y1; y++) {
-		const int32_t *patch = patches->patch + y * patches->w;
+	for (size_t i = end; i > stop; i--) {
+		struct border *border = &regions->border[i - 1];
 
-		for (size_t x = 0; x < patches->w; x++) {
-			size_t n = patch[x] == NO_PATCH ? 0 : votes_of(votes, x, y, border);
-
-			for (size_t i = 0; i < n; i++)
-				fn(votes->regions, patch[x], &border[i]);
+		if (border->other == vote.other && border->turns == vote.turns) {
+			border->weight += vote.weight;
+			return;
 		}
 	}
+	regions->border[regions->end[region]++] = vote;
 }
 
-static void
-count_vote(struct regions *regions, int32_t region, const struct border *border)
+static inline size_t
+last_row(const struct patches *patches, size_t j)
 {
-	(void)border;
-	regions->end[region]++;
+	return (j + 1) * PATCH_SIDE < patches->h ? (j + 1) * PATCH_SIDE : patches->h;
 }
 
-static void
-put_vote(struct regions *regions, int32_t region, const struct border *border)
+/* Is square i of row j one patch? It is if that holds both corners: patches are squares. */
+static bool
+is_whole(const struct patches *patches, size_t i, size_t j)
 {
-	regions->border[regions->end[region]++] = *border;
+	size_t y1 = last_row(patches, j) - 1, x0 = i * PATCH_SIDE;
+	size_t x1 = x0 + PATCH_SIDE < patches->w ? x0 + PATCH_SIDE - 1 : patches->w - 1;
+	int32_t first = patches->patch[j * PATCH_SIDE * patches->w + x0];
+
+	return first != NO_PATCH && first == patches->patch[y1 * patches->w + x1];
+}
+
+/* Calls fn for the pixels of row j of squares that may have neighbours in other patches, row by row.
+ * The patches of such a row are this call's alone: no other thread writes to their borders. */
+static inline __attribute__((always_inline)) void
+each_border_pixel(const struct votes *votes, size_t j,
+    void (*fn)(const struct votes *, const int32_t *patch, size_t x, size_t y))
+{
+	const struct patches *patches = votes->patches;
+	size_t y0 = j * PATCH_SIDE, y1 = last_row(patches, j);
+
+	for (size_t y = y0; y < y1; y++)
+		for (size_t i = 0; i < patches->across; i++) {
+			size_t x = i * PATCH_SIDE, end = x + PATCH_SIDE;
+			size_t step = 1;
+
+			if (end > patches->w)
+				end = patches->w;
+			if (y > y0 && y + 1 < y1 && end - x > 2 && is_whole(patches, i, j))
+				step = end - 1 - x; /* its sides only */
+			for (; x < end; x += step)
+				fn(votes, patches->patch + y * patches->w + x, x, y);
+		}
+}
+
+static inline void
+count_pixel(const struct votes *votes, const int32_t *patch, size_t x, size_t y)
+{
+	if (*patch != NO_PATCH)
+		votes->regions->end[*patch] += count_votes(votes->patches, patch, x, y);
+}
+
+static inline void
+put_pixel(const struct votes *votes, const int32_t *patch, size_t x, size_t y)
+{
+	const struct patches *patches = votes->patches;
+	ptrdiff_t w = (ptrdiff_t)patches->w;
+
+	if (*patch == NO_PATCH)
+		return;
+	if (x > 0 && is_other(patch, -1))
+		add_vote(votes->regions, *patch, vote(votes, x, y, x - 1, y));
+	if (x + 1 < patches->w && is_other(patch, 1))
+		add_vote(votes->regions, *patch, vote(votes, x, y, x + 1, y));
+	if (y > 0 && is_other(patch, -w))
+		add_vote(votes->regions, *patch, vote(votes, x, y, x, y - 1));
+	if (y + 1 < patches->h && is_other(patch, w))
+		add_vote(votes->regions, *patch, vote(votes, x, y, x, y + 1));
 }
 
 static void
 count_row(void *arg, size_t j)
 {
-	each_vote(arg, j, count_vote);
+	each_border_pixel(arg, j, count_pixel);
 }
 
 static void
 put_row(void *arg, size_t j)
 {
-	each_vote(arg, j, put_vote);
+	each_border_pixel(arg, j, put_pixel);
 }
 
 /* ---- lists ---- */

@@ -9,15 +9,25 @@ count_pixels(struct components *components)
 {
 	const struct patches *patches = components->patches;
 
-	for (size_t y = 0; y < patches->h; y++)
-		for (size_t x = 0; x < patches->w; x++) {
-			size_t i = components_of(components, x, y);
+	for (size_t y = 0; y < patches->h; y++) {
+		const int32_t *patch = patches->patch + y * patches->w;
+		const int32_t *turns = patches->turns + y * patches->w;
 
-			if (i == components->n)
+		for (size_t x = 0, end; x < patches->w; x = end) {
+			struct component *component;
+			int64_t sum = 0;
+
+			for (end = x; end < patches->w && patch[end] == patch[x]; end++)
+				sum += turns[end];
+			if (patch[x] == NO_PATCH)
 				continue;
-			components->component[i].size++;
-			components->component[i].turns += components_turns(components, x, y);
+			component =
+			    &components->component[components->joined.component[patch[x]]];
+			component->size += end - x;
+			component->turns += sum +
+			    (int64_t)(end - x) * components->joined.turns[patch[x]];
 		}
+	}
 }
 
 int
