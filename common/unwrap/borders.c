@@ -1,6 +1,7 @@
 #include "unwrap/borders.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define WEIGHT_LEAST 64   /* of a pair half a turn apart, */
 #define WEIGHT_STEPS 1024 /* and so much more of one that agrees */
@@ -208,16 +209,27 @@ regions_free(struct regions *regions)
 }
 
 int
-regions_new(struct regions *regions, size_t n, size_t borders)
+regions_reserve(struct regions *regions, size_t n, size_t borders)
 {
 	regions->n = n;
-	regions->first = malloc((n + 1) * sizeof(*regions->first));
-	regions->end = calloc(n + 1, sizeof(*regions->end));
-	regions->border = malloc((borders + 1) * sizeof(*regions->border));
-	if (regions->first && regions->end && regions->border)
-		return 0;
-	regions_free(regions);
-	return fail_memory();
+	if (n >= regions->room) {
+		free(regions->first);
+		free(regions->end);
+		regions->room = n + 1;
+		regions->first = malloc(regions->room * sizeof(*regions->first));
+		regions->end = malloc(regions->room * sizeof(*regions->end));
+	}
+	if (borders >= regions->border_room) {
+		free(regions->border);
+		regions->border_room = borders + 1;
+		regions->border = malloc(regions->border_room * sizeof(*regions->border));
+	}
+	if (!regions->first || !regions->end || !regions->border) {
+		regions_free(regions);
+		return fail_memory();
+	}
+	memset(regions->end, 0, n * sizeof(*regions->end));
+	return 0;
 }
 
 /* ---- all of them ---- */
@@ -240,7 +252,7 @@ borders_find(struct run *run, const struct patches *patches, const struct phase_
 	struct votes votes = { patches, phase, quality, regions };
 	size_t n = patches_count(patches), borders = 0;
 
-	if (regions_new(regions, n, 0) < 0)
+	if (regions_reserve(regions, n, 0) < 0)
 		return -1;
 	run_for(run, patches->down, count_row, &votes);
 	for (size_t i = 0; i < n; i++) {
@@ -249,8 +261,9 @@ borders_find(struct run *run, const struct patches *patches, const struct phase_
 		regions->first[i] = regions->end[i] = borders;
 		borders += count;
 	}
+	regions->border_room = borders + 1;
 	free(regions->border);
-	regions->border = malloc((borders + 1) * sizeof(*regions->border));
+	regions->border = malloc(regions->border_room * sizeof(*regions->border));
 	if (!regions->border) {
 		regions_free(regions);
 		return fail_memory();

@@ -23,10 +23,12 @@ struct regions {
 	size_t n;
 	size_t *first, *end;
 	struct border *border;
+	size_t room, border_room; /* of these, and of borders */
 };
 
-/* Room for n regions with so many borders in all; `end` is 0. -1 after fail(). */
-int regions_new(struct regions *, size_t n, size_t borders);
+/* Room for n regions with so many borders in all, at first {0}, whose memory is kept where it is
+ * enough; `end` is 0. -1 after fail(). */
+int regions_reserve(struct regions *, size_t n, size_t borders);
 void regions_free(struct regions *);
 /* Sorts n borders of one region and adds up those that are alike; how many are left. */
 size_t borders_add_up(struct border *, size_t n);

@@ -118,7 +118,7 @@ list_members(struct round *round, size_t roots)
 
 	for (size_t i = 0; i < now->n; i++)
 		borders += now->end[i] - now->first[i];
-	if (regions_new(&round->next, roots, borders) < 0)
+	if (regions_reserve(&round->next, roots, borders) < 0)
 		return -1;
 	memset(first, 0, (roots + 1) * sizeof(*first));
 	for (size_t i = 0; i < now->n; i++) {
@@ -199,6 +199,7 @@ static int
 join_rounds(struct run *run, struct regions *regions, struct round *round, struct joined *joined)
 {
 	for (;;) {
+		struct regions swap;
 		size_t roots;
 
 		round->now = regions;
@@ -211,8 +212,9 @@ join_rounds(struct run *run, struct regions *regions, struct round *round, struc
 		run_for(run, chunks(roots), gather_chunk, round);
 		run_for(
 		    run, chunks(joined->patches), follow_chunk, &(struct follow){ round, joined });
-		regions_free(regions);
+		swap = *regions;
 		*regions = round->next;
+		round->next = swap;
 	}
 }
 
@@ -240,6 +242,7 @@ join_regions(struct run *run, struct regions *regions, struct joined *joined)
 	}
 	joined->components = regions->n;
 	regions_free(regions);
+	regions_free(&round.next);
 	free(round.choice);
 	free(round.number);
 	free(round.member);
