@@ -8,9 +8,9 @@
  *
  * `-` is null. Blank lines and comments (## and #! before the legend, any # behind it) are skipped.
  * Columns may come in any order; file and role must be there; unknown ones are ignored. A column
- * `gray_cell` follows `bit` where there is Gray code; columns `marker_px` and `marker_width_px` where
- * there is a marker. A file of several images has a row for each, in page order. Relative names start at the manifest's folder, so that a folder can be moved as a
- * whole.
+ * `gray_cell` follows `bit` where there is Gray code; columns `marker_px` and `marker_width_px`
+ * where there is a marker. A file of several images has a row for each, in page order. Relative
+ * names start at the manifest's folder, so that a folder can be moved as a whole.
  */
 #ifndef MANIFEST_H
 #define MANIFEST_H

@@ -3,8 +3,8 @@
  * metadata that describes each one (methods §1).
  *
  * All fringe images come first (axis x: first period, second period, ...; then axis y), then the
- * Gray planes (x: most significant first, then their inverses; then y), then the markers (x, y), then
- * white and black.
+ * Gray planes (x: most significant first, then their inverses; then y), then the markers (x, y),
+ * then white and black.
  */
 #ifndef PATTERNS_H
 #define PATTERNS_H

@@ -15,15 +15,15 @@ struct absolute_options {
 };
 
 /* offset: of a struct absolute_options in the stage's parameters. */
+#define ABSOLUTE_AT(offset, field) ((offset) + offsetof(struct absolute_options, field))
 #define ABSOLUTE_OPTIONS(offset)                                                                   \
-	{ 0, "anchor", "X,Y,RAD,...", OPT_NUMBERS, (offset) + offsetof(struct absolute_options, anchor), \
-	    NULL, 0, 0, "px and rad", "the absolute phase at a pixel of each component", NULL },   \
-	{ 0, "ref", "FILE", OPT_FRAME, (offset) + offsetof(struct absolute_options, ref), NULL, 0, 0,  \
-	    NULL, "an absolute phase that each component comes nearest to", NULL },                \
-	MARKER_OPTIONS((offset) + offsetof(struct absolute_options, marker.file),                      \
-	    (offset) + offsetof(struct absolute_options, marker.at)),                                  \
-	{ 0, "min-size", "N", OPT_INTEGER, (offset) + offsetof(struct absolute_options, min_size),     \
-	    "1", 1, LONG_MAX, "px", "components of fewer pixels become invalid", NULL }
+	{ 0, "anchor", "X,Y,RAD,...", OPT_NUMBERS, ABSOLUTE_AT(offset, anchor), NULL, 0, 0,        \
+	    "px and rad", "the absolute phase at a pixel of each component", NULL },               \
+	{ 0, "ref", "FILE", OPT_FRAME, ABSOLUTE_AT(offset, ref), NULL, 0, 0, NULL,                 \
+	    "an absolute phase that each component comes nearest to", NULL },                      \
+	MARKER_OPTIONS(ABSOLUTE_AT(offset, marker.file), ABSOLUTE_AT(offset, marker.at)),          \
+	{ 0, "min-size", "N", OPT_INTEGER, ABSOLUTE_AT(offset, min_size), "1", 1, LONG_MAX, "px",  \
+	    "components of fewer pixels become invalid", NULL }
 
 struct absolute {
 	const struct absolute_options *options;

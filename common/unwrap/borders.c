@@ -24,7 +24,7 @@ quality_at(const struct phase_plane *quality, size_t x, size_t y)
 
 /* The vote of pixel x, y of a patch about its neighbour at x1, y1 in another one; to be added to
  * the patch's borders. */
-static struct border
+static inline __attribute__((always_inline)) struct border
 vote(const struct votes *votes, size_t x, size_t y, size_t x1, size_t y1)
 {
 	const struct patches *patches = votes->patches;
@@ -95,8 +95,8 @@ is_whole(const struct patches *patches, size_t i, size_t j)
 	return first != NO_PATCH && first == patches->patch[y1 * patches->w + x1];
 }
 
-/* Calls fn for the pixels of row j of squares that may have neighbours in other patches, row by row.
- * The patches of such a row are this call's alone: no other thread writes to their borders. */
+/* Calls fn for the pixels of row j of squares that may have neighbours in other patches, row by
+ * row. The patches of such a row are this call's alone: no other thread writes to their borders. */
 static inline __attribute__((always_inline)) void
 each_border_pixel(const struct votes *votes, size_t j,
     void (*fn)(const struct votes *, const int32_t *patch, size_t x, size_t y))

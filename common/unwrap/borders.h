@@ -1,8 +1,8 @@
 /*
- * The second step of spatial unwrapping: votes of neighbouring pixels that belong to different patches. Each
- * such pair votes for the whole turns that bring it nearest together, with a weight that falls with
- * what then still lies between them. Votes between the same two regions for the same turns are
- * added.
+ * The second step of spatial unwrapping: votes of neighbouring pixels that belong to different
+ * patches. Each such pair votes for the whole turns that bring it nearest together, with a weight
+ * that falls with what then still lies between them. Votes between the same two regions for the
+ * same turns are added.
  */
 #ifndef BORDERS_H
 #define BORDERS_H

@@ -70,8 +70,8 @@ choose_chunk(void *arg, size_t chunk)
 }
 
 /* Of two that have chosen each other the first is the root, and what borders on nothing is one;
- * then every choice becomes that of its root, with the turns to it. Returns how many roots there
- * are. */
+ * then every choice becomes that of its root, by the root's number among the next regions, with the
+ * turns to it. Returns how many roots there are. */
 static size_t
 find_roots(struct round *round)
 {
@@ -100,13 +100,15 @@ find_roots(struct round *round)
 	for (size_t i = 0; i < n; i++)
 		if (choice[i].other == (int32_t)i)
 			round->number[i] = (int32_t)roots++;
+	for (size_t i = 0; i < n; i++)
+		choice[i].other = round->number[choice[i].other];
 	return roots;
 }
 
 static size_t
 next_number(const struct round *round, size_t i)
 {
-	return (size_t)round->number[round->choice[i].other];
+	return (size_t)round->choice[i].other;
 }
 
 /* Lists the members of the next regions, and makes room for all their borders. */

@@ -31,8 +31,8 @@ struct search {
 	struct place *place;
 };
 
-/* Where a pixel lies from the nearest stripe, in turns, and the turns that the component then takes.
- * false: it is part of none, or of one that is too small. */
+/* Where a pixel lies from the nearest stripe, in turns, and the turns that the component then
+ * takes. false: it is part of none, or of one that is too small. */
 static bool
 locate(const struct search *search, size_t x, size_t y, size_t *component, int32_t *turns,
     double *off)

@@ -1,7 +1,8 @@
 /*
- * A marker makes components absolute: a bright stripe on black that the projector shows in an image
- * of its own, half a fringe wide at most, along the fringes. So its pixels have one phase, which is
- * known: a component of the right turns has the stripe where its phase says, of other turns nowhere.
+ * A marker makes components absolute: a bright stripe on black that the projector shows in an
+ * image of its own, half a fringe wide at most, along the fringes. So its pixels have one phase,
+ * which is known: a component of the right turns has the stripe where its phase says, of other
+ * turns nowhere.
  *
  * A pixel's image of the marker is compared with its own fringes, of mean A and amplitude B: white
  * is A + B, black A - B, whatever the surface sends back and whatever other light is there.

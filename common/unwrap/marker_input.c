@@ -102,7 +102,8 @@ marker_input_plan(const struct run *run, const struct marker_options *options,
 		    "--period, or the key period_px");
 	if (run_channel(run, in, "texture", &out->texture) < 0 ||
 	    run_channel(run, in, "modulation", &out->modulation) < 0 ||
-	    find_place(options, file ? &file->meta : &in->meta, axis, period_px, &px, &width_px) < 0)
+	    find_place(options, file ? &file->meta : &in->meta, axis, period_px, &px,
+	    &width_px) < 0)
 		return -1;
 	if (width_px > 0.75 * period_px)
 		return fail("--marker-at", "a marker %g px wide does not tell fringes of %g px "

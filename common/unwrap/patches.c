@@ -33,8 +33,8 @@ struct square {
 
 /* The turns from n pixels to their neighbours, and whether each step is a small one. */
 static inline int32_t
-find_turns(const float *restrict from, const float *restrict to, float unit, int32_t *restrict turns,
-    size_t n)
+find_turns(const float *restrict from, const float *restrict to, float unit,
+    int32_t *restrict turns, size_t n)
 {
 	int32_t small = 1;
 

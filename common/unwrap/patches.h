@@ -1,8 +1,8 @@
 /*
- * The first step of spatial unwrapping: patches, squares of pixels in which every loop of neighbours closes,
- * so that each pixel's turns within its patch are certain whichever way one goes. A square where a
- * loop stays open, that has an invalid pixel or neighbours more than PATCH_STEP_MOST apart is cut
- * in four; the smallest patch is one pixel.
+ * The first step of spatial unwrapping: patches, squares of pixels in which every loop of
+ * neighbours closes, so that each pixel's turns within its patch are certain whichever way one
+ * goes. A square where a loop stays open, that has an invalid pixel or neighbours more than
+ * PATCH_STEP_MOST apart is cut in four; the smallest patch is one pixel.
  */
 #ifndef PATCHES_H
 #define PATCHES_H

@@ -30,8 +30,8 @@ check_ratios(const struct unwrap_steps *steps)
 		ratio *= (double)steps->step[r].ratio;
 		if (fabs(ratio - round(ratio)) > WHOLE * ratio)
 			return fail(NULL, "the coarsest phase repeats every %.6g px, which are "
-			    "%.4g periods of the next: give --anchor, --ref or a marker, which tell "
-			    "its turns", steps->period_px, ratio);
+			    "%.4g periods of the next: give --anchor, --ref or a marker, which "
+			    "tell its turns", steps->period_px, ratio);
 	}
 	return 0;
 }

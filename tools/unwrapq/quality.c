@@ -23,8 +23,8 @@ quality_plan(const struct run *run, const struct frame_head *in, const char *nam
 	if (run_channel(run, in, name, &quality->channel) < 0)
 		return -1;
 	if (quality->channel == phase || channel_is_position(name))
-		return fail("--quality", "%s is no weight: give modulation, fit_residual, or variance",
-		    name);
+		return fail("--quality",
+		    "%s is no weight: give modulation, fit_residual, or variance", name);
 	quality->kind = channel_is_error(name) ? QUALITY_INVERSE : QUALITY_WEIGHT;
 	return 0;
 }

@@ -35,7 +35,8 @@ static const struct opt options[] = {
 	{ 0, "turn", "V", OPT_NUMBER, AT(turn), NULL, FLT_MIN, FLT_MAX, NULL,
 	    "what a whole turn is in its samples; 2 pi if not given", NULL },
 	{ 0, "quality", "NAME", OPT_TEXT, AT(quality), NULL, 0, 0, NULL,
-	    "channel of weights or of errors: modulation, fit_residual; variance: the phase's", NULL },
+	    "channel of weights or of errors: modulation, fit_residual; variance: the phase's",
+	    NULL },
 	ABSOLUTE_OPTIONS(AT(absolute)),
 	{ 0 },
 };
