@@ -20,9 +20,10 @@ struct quality {
 
 /* For plan: what a name means; NULL: nothing counts. phase: the phase's channel. -1 after fail()
  * where the channel is missing or can be no weight. */
-int quality_plan(
-    const struct run *, const struct frame_head *, const char *name, size_t phase, struct quality *);
-/* The weights of a frame, 1 at their median; *out is NULL where all count alike. -1 after fail(). */
+int quality_plan(const struct run *, const struct frame_head *, const char *name, size_t phase,
+    struct quality *);
+/* The weights of a frame, 1 at their median; *out is NULL where all count alike. -1 after fail().
+ */
 int quality_find(struct run *, struct quality *, const struct phase_plane *phase,
     const struct phase_plane **out);
 void quality_free(struct quality *);

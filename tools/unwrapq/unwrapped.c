@@ -71,17 +71,19 @@ write_row(void *arg, size_t y)
 
 	for (size_t x = 0, end; x < w; x = end) {
 		struct part part = part_of(components, patch[x]);
+		bool bordered;
 
 		for (end = x + 1; end < w && patch[end] == patch[x]; end++)
 			;
-		write_part(&part, output->rad, phase + x, own + x, end - x, absphase + x, label + x);
+		write_part(&part, output->rad, phase + x, own + x, end - x, absphase + x,
+		    label + x);
 		if (!part.number)
 			continue;
 		cuts += x > 0 &&
 		    is_cut(components, patch[x], own[x] + part.turns, phase[x], x - 1, y);
 		/* a patch is a square: above it is the same from end to end, or nowhere */
-		for (size_t i = x; y > 0 && patch[(ptrdiff_t)x - (ptrdiff_t)w] != patch[x] && i < end;
-		     i++)
+		bordered = y > 0 && patch[(ptrdiff_t)x - (ptrdiff_t)w] != patch[x];
+		for (size_t i = x; bordered && i < end; i++)
 			cuts += is_cut(components, patch[i], own[i] + part.turns, phase[i], i,
 			    y - 1);
 	}
