@@ -151,7 +151,7 @@ expect(f.meta["phase_anchor"] == "ref", f.meta)'
 			phase2depth --ref $ref -c 1 relative.nrrd
 	done
 	for file in relative again; do
-		fails 1 "absphase is known up to whole turns only: unwrapq --anchor makes it absolute" \
+		fails 1 "absphase is known up to whole turns only: --anchor or a marker makes it absolute" \
 			phase2depth --ref ideal --ref-plane 1,0,0 -c 1 $file.nrrd
 	done
 	unwrapq --anchor 1,1,0 in.nrrd -o anchored.nrrd 2>warnings
@@ -222,6 +222,70 @@ s = hill(128, 256)
 off = (turns(f.pixels[0], p) - turns(s, p))[good == 1]
 expect(off == off[0], np.unique(off, return_counts=True))'
 	fails 1 "mod" unwrapq --quality mod in.nrrd
+	# deviations weigh inversely: the same result
+	py 'p, good = read_frames("in.nrrd")[0].pixels
+zero = good * 0
+write_frames("errors.nrrd", Frame(np.stack([p, 1 / good, zero, p, zero - 2]), ["phase", "sigma", "residual", "absphase", "modulation"], {"period_px": "9"}))'
+	silent unwrapq --quality sigma errors.nrrd -o inverse.nrrd
+	py 'expect(read_frames("out.nrrd")[0].pixels[0] == read_frames("inverse.nrrd")[0].pixels[0], "inverse weights")'
+	unwrapq errors.nrrd -o plain.nrrd
+	silent unwrapq --quality residual errors.nrrd -o alike.nrrd
+	py 'expect(read_frames("plain.nrrd")[0].pixels[:2] == read_frames("alike.nrrd")[0].pixels[:2], "all alike")'
+	for channel in phase absphase; do
+		fails 1 "--quality: $channel is no weight" unwrapq --quality $channel errors.nrrd -o no.nrrd
+	done
+	unwrapq --quality modulation errors.nrrd -o alike.nrrd 2>messages
+	grep -q -- "--quality: modulation is nowhere above 0: all pixels count alike" messages
+	fails 1 "--channel: sigma is no wrapped phase" unwrapq --channel sigma plain.nrrd -o no.nrrd
+}
+
+@test "unwrapq: --quality variance: where the noise of pixels differs fewer turns are wrong; NaN, one pixel, threads" {
+	py "$tools"'
+rng = np.random.default_rng(5)
+s = hill(400, 400)
+noisy = s + rng.normal(0, 1, s.shape) * np.exp(rng.normal(-0.5, 0.8, s.shape))
+write_frames("in.nrrd", Frame(wrapped(noisy), ["phase"]))
+write_frames("one.nrrd", Frame(np.ones((1, 1), "f4"), ["phase"]))
+hole = wrapped(s)
+hole[::3, ::2] = np.nan
+write_frames("holes.nrrd", Frame(hole, ["phase"]))
+np.save("noisy.npy", noisy)'
+	unwrapq in.nrrd -o plain.nrrd
+	unwrapq -j 1 --quality variance in.nrrd -o out.nrrd
+	unwrapq -j 5 --quality variance in.nrrd | cmp - out.nrrd
+	py "$tools"'
+p, s = read_frames("in.nrrd")[0].pixels[0], hill(400, 400)
+share = [wrong(read_frames(n)[0].pixels[0], p, np.load("noisy.npy")) for n in ("plain.nrrd", "out.nrrd")]
+print(share)
+expect(share[1] < share[0], share)'
+	unwrapq --quality variance one.nrrd -o out.nrrd
+	unwrapq --quality variance holes.nrrd -o out.nrrd
+	py "$tools"'
+u, p = read_frames("out.nrrd")[0].pixels[0], read_frames("holes.nrrd")[0].pixels[0]
+expect(wrong(u, p, hill(400, 400)) == 0 and (np.isnan(u) == np.isnan(p)).all(), "holes")'
+}
+
+@test "unwrapq: what is no wrapped phase is refused, or a line says so" {
+	fringesim -s 64x48 -p 20 -n 3 -g half -o caps.nrrd
+	framecat -c image caps.nrrd -o capture.nrrd
+	fails 1 "image goes from 2" unwrapq --channel image capture.nrrd -o no.nrrd
+	phasewrap caps.nrrd -o wrapped.nrrd
+	for channel in modulation texture index; do
+		fails 1 "--channel: $channel is no wrapped phase" unwrapq --channel $channel wrapped.nrrd -o no.nrrd
+	done
+	py '
+ramp = np.linspace(0, 1, 48).repeat(64).reshape(48, 64).astype("f4")
+write_frames("dim.nrrd", Frame(ramp * 2, ["image"]))
+write_frames("bright.nrrd", Frame(100 + ramp * 5, ["image"]))
+write_frames("none.nrrd", Frame(ramp * np.nan, ["phase"]))
+write_frames("flat.nrrd", Frame(ramp * 0.1, ["phase"]))'
+	unwrapq --channel image dim.nrrd -o out.nrrd 2>messages
+	grep -q "image goes from 0 to 2, less than half a turn, which is 6.28319 (--turn): is it a wrapped phase?" messages
+	unwrapq --channel image bright.nrrd -o out.nrrd 2>messages
+	grep -q "image goes from 100 to 105, beyond a turn from 0, which is 6.28319 (--turn): is it a wrapped phase?" messages
+	unwrapq none.nrrd -o out.nrrd 2>messages
+	grep -q "no pixel of phase is valid: there is nothing to unwrap" messages
+	silent unwrapq flat.nrrd -o out.nrrd
 }
 
 @test "unwrapq: threads, levels, a pipe and several frames give the same bytes; 2-D noise ends" {

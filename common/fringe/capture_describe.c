@@ -37,6 +37,8 @@ name_channels(const struct capture_set *set, const char *forms, const char *qual
 		print_numbered(to, forms, set->fringes > 1 ? k + 1 : 0);
 	if (set->fringes)
 		fprintf(to, " %s", qualities);
+	for (size_t i = 0; i < set->markers; i++)
+		print_numbered(to, "marker", set->markers > 1 ? i + 1 : 0);
 	for (size_t i = 0; i < set->codes; i++)
 		print_numbered(to, "index", set->codes > 1 ? i + 1 : 0);
 	names = text_close(&text, NULL);
@@ -87,6 +89,29 @@ describe_codes(const struct capture_set *set, struct meta *meta)
 	return meta_set_numbers(meta, "gray_planes", planes, set->codes);
 }
 
+/* Where it is known where a marker is. */
+static int
+describe_markers(const struct capture_set *set, struct meta *meta)
+{
+	double px[2], width_px[2];
+	bool known = set->markers > 0;
+
+	for (size_t i = 0; i < set->markers; i++) {
+		px[i] = set->marker[i].px;
+		width_px[i] = set->marker[i].width_px;
+		known = known && !isnan(px[i]) && !isnan(width_px[i]);
+	}
+	meta_remove(meta, "marker_px");
+	meta_remove(meta, "marker_width_px");
+	if (!known)
+		return 0;
+	if (meta_set_numbers(meta, "marker_px", px, set->markers) < 0 ||
+	    meta_set_numbers(meta, "marker_width_px", width_px, set->markers) < 0)
+		return -1;
+	return meta_set(meta, "marker_axis", set->markers > 1 ? "x y" :
+	    set->marker[0].axis == 'y' ? "y" : "x");
+}
+
 int
 capture_set_describe(const struct capture_set *set, const char *forms, const char *qualities,
     struct frame_head *head)
@@ -110,6 +135,8 @@ capture_set_describe(const struct capture_set *set, const char *forms, const cha
 		    set->code[0].axis == 'y']) < 0)
 			return -1;
 	}
+	if (describe_markers(set, meta) < 0)
+		return -1;
 	if (set->codes)
 		return describe_codes(set, meta);
 	meta_remove(meta, "gray_cell");

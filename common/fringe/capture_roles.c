@@ -19,7 +19,7 @@ struct order {
 
 static const struct manifest_row undescribed = {
 	.period_px = NAN, .step = MANIFEST_NO_STEP, .shift_rad = NAN, .bit = MANIFEST_NO_BIT,
-	.gray_cell = CELL_NONE
+	.gray_cell = CELL_NONE, .marker_px = NAN, .marker_width_px = NAN
 };
 
 /* ---- options ---- */

@@ -433,6 +433,22 @@ sort_flats(const struct capture *capture, size_t n, struct capture_set *out)
 	}
 }
 
+/* A marker of each axis; the first of several. */
+static void
+sort_markers(const struct capture *capture, size_t n, struct capture_set *out)
+{
+	for (size_t a = 0; a < 2 && out->fringes; a++)
+		for (size_t i = 0; i < n; i++) {
+			const struct manifest_row *row = &capture[i].described;
+
+			if (row->role != ROLE_MARKER || axis_or_x(row->axis) != "xy"[a])
+				continue;
+			out->marker[out->markers++] = (struct capture_marker){ i, "xy"[a],
+				row->marker_px, row->marker_width_px };
+			break;
+		}
+}
+
 /* ---- all of it ---- */
 
 /* Where the images have the given periods in another order, the sets take the order that is given;
@@ -513,6 +529,8 @@ capture_set_sort(const struct capture_options *options, const struct manifest *m
 		status = sort_gray(options, capture, n, out);
 	if (status == 0)
 		sort_flats(capture, n, out);
+	if (status == 0)
+		sort_markers(capture, n, out);
 	if (status == 0 && !manifest && !meta_get(&head->meta, "role") && options->period_px.n == 0)
 		status = apply_stored_periods(head, out);
 	if (status == 0)

@@ -60,6 +60,12 @@ struct capture_set {
 	size_t codes;
 	struct capture_code code[2];
 	enum manifest_cell cell;	/* what the code counts; CELL_NONE: not known */
+	size_t markers;			/* where there are fringes; of axis x before y */
+	struct capture_marker {
+		size_t plane;
+		char axis;
+		double px, width_px;	/* of a stripe: projector column (row) of its centre; NaN */
+	} marker[2];
 	size_t flats;			/* 0; 1: at half level; 2: white, black */
 	size_t flat[2];
 };
@@ -84,8 +90,9 @@ int capture_set_check_names(const struct capture_options *, const struct manifes
 /*
  * Turns the head of a measurement into the head of its result: for every fringe set the channels
  * `forms` ("phase" or "cos sin", numbered if there are several sets), then once `qualities`
- * ("modulation texture") if there is a set; then an index for every code. Sets period_px axis steps
- * gray_cell gray_planes, removes the keys that describe single images. -1 after fail().
+ * ("modulation texture") if there is a set; then `marker` for every marker, then an index for every
+ * code. Sets period_px axis steps gray_cell gray_planes marker_axis marker_px marker_width_px,
+ * removes the keys that describe single images. -1 after fail().
  */
 int capture_set_describe(const struct capture_set *, const char *forms, const char *qualities,
     struct frame_head *);

@@ -32,6 +32,13 @@ fringes_square(float turn, float mean, float amplitude)
 	return px_select(turn < 0.25f || turn >= 0.75f, mean + amplitude, mean - amplitude);
 }
 
+/* A stripe of whole columns about its middle, 1 on 0. */
+PX_FN float
+fringegen_marker(float u, float middle, float width)
+{
+	return px_select(px_abs(u - middle) < 0.5f * width, 1.0f, 0.0f);
+}
+
 /* One plane of the reflected binary code of v, 0 or 1. */
 PX_FN float
 fringes_gray(uint v, uint bit)

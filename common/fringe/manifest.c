@@ -13,17 +13,19 @@
 #include "io/target.h"
 
 const char *const manifest_roles[] = {
-	"phase", "sin", "cos", "flat", "gray", "gray_inverse", "white", "black", "composite", NULL
+	"phase", "sin", "cos", "flat", "gray", "gray_inverse", "white", "black", "composite",
+	"marker", NULL
 };
 const char *const manifest_cells[] = { "column", "period", "half", NULL };
 
 enum column {
 	COLUMN_FILE, COLUMN_ROLE, COLUMN_AXIS, COLUMN_PERIOD, COLUMN_STEP, COLUMN_SHIFT, COLUMN_BIT,
-	COLUMN_CELL, COLUMNS
+	COLUMN_CELL, COLUMN_MARKER, COLUMN_MARKER_WIDTH, COLUMNS
 };
 
 static const char *const columns[] = {
-	"file", "role", "axis", "period_px", "step", "shift_rad", "bit", "gray_cell"
+	"file", "role", "axis", "period_px", "step", "shift_rad", "bit", "gray_cell",
+	"marker_px", "marker_width_px"
 };
 
 #define UNKNOWN COLUMNS		/* a column that the reader skips */
@@ -79,11 +81,19 @@ take_number(const char *where, enum column column, const char *word, double *out
 }
 
 static int
-take_period(const char *where, const char *word, double *out)
+take_length(const char *where, enum column column, const char *word, double *out)
 {
-	if (take_number(where, COLUMN_PERIOD, word, out) < 0)
+	if (take_number(where, column, word, out) < 0)
 		return -1;
-	return *out > 0.0 ? 0 : fail(where, "period_px is not above 0: %.60s", word);
+	return *out > 0.0 ? 0 : fail(where, "%s is not above 0: %.60s", columns[column], word);
+}
+
+static int
+take_marker(const char *where, const char *word, double *out)
+{
+	if (take_number(where, COLUMN_MARKER, word, out) < 0)
+		return -1;
+	return *out >= 0.0 ? 0 : fail(where, "marker_px is below 0: %.60s", word);
 }
 
 static int
@@ -108,7 +118,7 @@ take_field(const char *where, enum column column, const char *word, struct manif
 	case COLUMN_AXIS:
 		return take_axis(where, word, &row->axis);
 	case COLUMN_PERIOD:
-		return take_period(where, word, &row->period_px);
+		return take_length(where, column, word, &row->period_px);
 	case COLUMN_STEP:
 		return take_whole(where, column, word, &row->step);
 	case COLUMN_SHIFT:
@@ -118,6 +128,10 @@ take_field(const char *where, enum column column, const char *word, struct manif
 	case COLUMN_CELL:
 		return manifest_cell_parse(word, &row->gray_cell) == 0 ? 0 :
 		    fail(where, "gray_cell is not known: %.60s", word);
+	case COLUMN_MARKER:
+		return take_marker(where, word, &row->marker_px);
+	case COLUMN_MARKER_WIDTH:
+		return take_length(where, column, word, &row->marker_width_px);
 	default:
 		return 0;
 	}
@@ -125,7 +139,7 @@ take_field(const char *where, enum column column, const char *word, struct manif
 
 static const struct manifest_row empty_row = {
 	.period_px = NAN, .step = MANIFEST_NO_STEP, .shift_rad = NAN, .bit = MANIFEST_NO_BIT,
-	.gray_cell = CELL_NONE
+	.gray_cell = CELL_NONE, .marker_px = NAN, .marker_width_px = NAN
 };
 
 /* Owns row->file from here on, also after a failure; NULL means that memory ran out. */
@@ -425,7 +439,8 @@ put_whole(FILE *file, long v)
 }
 
 static int
-put_row(FILE *file, const char *folder, const struct manifest_row *row, bool cells)
+put_row(FILE *file, const char *folder, const struct manifest_row *row,
+    const bool written[COLUMNS])
 {
 	char *name = relative_file(folder, row->file);
 
@@ -441,10 +456,27 @@ put_row(FILE *file, const char *folder, const struct manifest_row *row, bool cel
 	put_whole(file, row->step);
 	put_number(file, row->shift_rad);
 	put_whole(file, row->bit);
-	if (cells)
+	if (written[COLUMN_CELL])
 		fprintf(file, " %s", row->gray_cell < 0 ? "-" : manifest_cells[row->gray_cell]);
+	if (written[COLUMN_MARKER]) {
+		put_number(file, row->marker_px);
+		put_number(file, row->marker_width_px);
+	}
 	putc('\n', file);
 	return 0;
+}
+
+/* The columns that a manifest needs: all but those of Gray code and marker where there is none. */
+static void
+find_columns(const struct manifest *manifest, bool written[COLUMNS])
+{
+	for (size_t k = 0; k < COLUMNS; k++)
+		written[k] = k < COLUMN_CELL;
+	for (size_t i = 0; i < manifest->n; i++) {
+		written[COLUMN_CELL] |= manifest->row[i].gray_cell >= 0;
+		written[COLUMN_MARKER] |= manifest->row[i].role == ROLE_MARKER;
+	}
+	written[COLUMN_MARKER_WIDTH] = written[COLUMN_MARKER];
 }
 
 int
@@ -453,21 +485,21 @@ manifest_write(const char *path, const struct manifest *manifest)
 	struct safe_file *temporary;
 	char *folder = real_folder(!strcmp(path, "-") ? "." : path);
 	FILE *file = folder ? safe_file_open(path, &temporary) : NULL;
-	bool cells = false;
+	bool written[COLUMNS];
 	int status = 0;
 
 	if (!file) {
 		free(folder);
 		return -1;
 	}
-	for (size_t i = 0; i < manifest->n; i++)
-		cells |= manifest->row[i].gray_cell >= 0;
+	find_columns(manifest, written);
 	fprintf(file, "#");
-	for (size_t k = 0; k < (cells ? COLUMNS : COLUMN_CELL); k++)
-		fprintf(file, " %s", columns[k]);
+	for (size_t k = 0; k < COLUMNS; k++)
+		if (written[k])
+			fprintf(file, " %s", columns[k]);
 	putc('\n', file);
 	for (size_t i = 0; i < manifest->n && status == 0; i++)
-		status = put_row(file, folder, &manifest->row[i], cells);
+		status = put_row(file, folder, &manifest->row[i], written);
 	if (safe_file_close(file, path, temporary, status == 0) < 0)
 		status = -1;
 	free(folder);

@@ -8,9 +8,9 @@
  *
  * `-` is null. Blank lines and comments (## and #! before the legend, any # behind it) are skipped.
  * Columns may come in any order; file and role must be there; unknown ones are ignored. A column
- * `gray_cell` follows `bit` where there is Gray code. A file of several images has a row for each,
- * in page order. Relative names start at the manifest's folder, so that a folder can be moved as a
- * whole.
+ * `gray_cell` follows `bit` where there is Gray code; columns `marker_px` and `marker_width_px`
+ * where there is a marker. A file of several images has a row for each, in page order. Relative
+ * names start at the manifest's folder, so that a folder can be moved as a whole.
  */
 #ifndef MANIFEST_H
 #define MANIFEST_H
@@ -21,7 +21,7 @@
 
 enum manifest_role {
 	ROLE_PHASE, ROLE_SIN, ROLE_COS, ROLE_FLAT, ROLE_GRAY, ROLE_GRAY_INVERSE, ROLE_WHITE,
-	ROLE_BLACK, ROLE_COMPOSITE
+	ROLE_BLACK, ROLE_COMPOSITE, ROLE_MARKER
 };
 
 /* What a Gray code counts: projector columns (or rows), fringe periods, half periods. */
@@ -39,6 +39,7 @@ struct manifest_row {
 	double shift_rad;		/* NaN: null */
 	long bit;			/* MANIFEST_NO_BIT: null */
 	enum manifest_cell gray_cell;	/* CELL_NONE: null */
+	double marker_px, marker_width_px;	/* of a stripe: its centre, its width; NaN: null */
 };
 
 struct manifest {

@@ -141,9 +141,32 @@ patterns_stair(struct pattern_spec *spec, long wanted)
 	return 0;
 }
 
+int
+patterns_marker(struct pattern_spec *spec, double at_px)
+{
+	spec->marker = true;
+	for (size_t axis = 0; axis < 2; axis++) {
+		double length = (double)length_along(spec, axis), shortest = INFINITY, width, first;
+		double at = isnan(at_px) ? (length - 1) / 2 : at_px;
+
+		if (!spec->along[axis])
+			continue;
+		for (size_t k = 0; k < spec->period_px[axis].n; k++)
+			shortest = fmin(shortest, spec->period_px[axis].v[k]);
+		width = fmax(floor(shortest / 2), 1);
+		first = floor(at - (width - 1) / 2 + 0.5);
+		if (first < 0 || first + width > length)
+			return fail_usage("--marker-at", "a stripe of %g px about %g is not within "
+			    "the %g px of axis %c", width, at, length, axis_letter[axis]);
+		spec->marker_px[axis] = first + (width - 1) / 2;
+		spec->marker_width_px[axis] = width;
+	}
+	return 0;
+}
+
 static const struct pattern no_pattern = {
 	.period_px = NAN, .step = MANIFEST_NO_STEP, .shift_rad = NAN, .bit = MANIFEST_NO_BIT,
-	.cell_px = NAN
+	.cell_px = NAN, .marker_px = NAN, .marker_width_px = NAN
 };
 
 static int
@@ -293,6 +316,21 @@ plan_gray(const struct pattern_spec *spec, size_t axis, struct patterns *out)
 }
 
 static int
+plan_marker(const struct pattern_spec *spec, size_t axis, struct patterns *out)
+{
+	struct pattern marker = no_pattern;
+	char text[32];
+
+	marker.role = ROLE_MARKER;
+	marker.axis = axis_letter[axis];
+	marker.marker_px = spec->marker_px[axis];
+	marker.marker_width_px = spec->marker_width_px[axis];
+	tag(spec, axis, 0, 1, text);
+	snprintf(marker.name, sizeof(marker.name), "stripe%s", text);
+	return append(out, &marker);
+}
+
+static int
 plan_flats(struct patterns *out)
 {
 	struct pattern white = no_pattern, black = no_pattern;
@@ -339,6 +377,9 @@ patterns_plan(const struct pattern_spec *spec, struct patterns *out)
 	for (size_t axis = 0; axis < 2 && status == 0; axis++)
 		if (spec->along[axis] && spec->gray_cell != CELL_NONE)
 			status = plan_gray(spec, axis, out);
+	for (size_t axis = 0; axis < 2 && status == 0; axis++)
+		if (spec->along[axis] && spec->marker)
+			status = plan_marker(spec, axis, out);
 	if (status == 0 && spec->flats)
 		status = plan_flats(out);
 	if (status < 0)
@@ -388,6 +429,9 @@ describe(const struct pattern_spec *spec, const struct patterns *patterns, size_
 	    set_number(meta, "shift_rad", pattern->shift_rad) < 0 ||
 	    set_whole(meta, "bit", pattern->bit) < 0 ||
 	    meta_set(meta, "name", pattern->name) < 0)
+		return -1;
+	if (spec->marker && (set_number(meta, "marker_px", pattern->marker_px) < 0 ||
+	    set_number(meta, "marker_width_px", pattern->marker_width_px) < 0))
 		return -1;
 	if (pattern->role == ROLE_COMPOSITE &&
 	    meta_setf(meta, "stair_levels", "%ld", spec->stair_levels) < 0)

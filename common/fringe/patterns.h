@@ -3,7 +3,8 @@
  * metadata that describes each one (methods §1).
  *
  * All fringe images come first (axis x: first period, second period, ...; then axis y), then the
- * Gray planes (x: most significant first, then their inverses; then y), then white and black.
+ * Gray planes (x: most significant first, then their inverses; then y), then the markers (x, y),
+ * then white and black.
  */
 #ifndef PATTERNS_H
 #define PATTERNS_H
@@ -37,6 +38,8 @@ struct pattern_spec {
 	enum manifest_cell gray_cell;	/* CELL_NONE: no Gray code */
 	bool inverse;			/* inverse Gray planes too */
 	bool flats;			/* white and black at the end */
+	bool marker;			/* a stripe along every axis; patterns_marker() */
+	double marker_px[2], marker_width_px[2];	/* its centre and width, of each axis */
 	long stair_levels;		/* FAMILY_COMPOSITE: height of a step, of 0 .. 255 */
 };
 
@@ -49,6 +52,7 @@ struct pattern {
 	double shift_rad;		/* NaN where it has no meaning */
 	long bit;			/* MANIFEST_NO_BIT */
 	double cell_px;			/* width of a Gray cell; NaN */
+	double marker_px, marker_width_px;	/* centre and width of a stripe; NaN */
 	char name[48];			/* all differ; they sort in the order of the measurement */
 };
 
@@ -70,6 +74,11 @@ int patterns_periods(struct pattern_spec *, const struct numbers *period_px,
  * set. -1 after fail_usage() when the stairs of the shortest one do not fit into 256 grey
  * levels. */
 int patterns_stair(struct pattern_spec *, long wanted_levels);
+/* Sets the marker when the periods are set: a bright stripe of whole columns (rows), half the
+ * shortest period wide, so that it lies within one turn of every phase; its centre is the one
+ * nearest to at_px (NaN: the middle of the image) at which it does. -1 after fail_usage() where it
+ * would lie outside the image. */
+int patterns_marker(struct pattern_spec *, double at_px);
 void patterns_spec_free(struct pattern_spec *);
 /* The phase of projector column (or row) u in turns, in [0, 1), to the nearest float: rounding puts
  * back what the division lost, so that equal phases of different periods are equal numbers. */
@@ -82,8 +91,8 @@ size_t patterns_cell(size_t u, double cell_px);
 int patterns_plan(const struct pattern_spec *, struct patterns *out);
 void patterns_free(struct patterns *);
 /* The head of image i: size, type, channels (r g b for a composite), and the keys bits role axis
- * period_px step steps shift_rad bit gray_cell stair_levels set_images name projector_px.
- * Overwrites head. */
+ * period_px step steps shift_rad bit gray_cell marker_px marker_width_px stair_levels set_images
+ * name projector_px. Overwrites head. */
 int patterns_head(const struct pattern_spec *, const struct patterns *, size_t i,
     struct frame_head *);
 

@@ -151,6 +151,18 @@ bright_share(const struct projected_pattern *projected, double column)
 	return share;
 }
 
+/* The share of the light at a column that a bright stripe contributes. */
+static double
+stripe_share(const struct projected_pattern *projected, double column)
+{
+	double sigma = projected->response->defocus_px * sqrt(2);
+	double half = projected->pattern->marker_width_px / 2;
+	double from = column - projected->pattern->marker_px;
+
+	return sigma > 0 ? 0.5 * (erf((from + half) / sigma) - erf((from - half) / sigma)) :
+	    from >= -half && from < half;
+}
+
 double
 projected_pattern_level(const struct projected_pattern *projected, double share)
 {
@@ -168,6 +180,8 @@ projected_pattern_at(const struct projected_pattern *projected, double column)
 	case ROLE_GRAY:
 	case ROLE_GRAY_INVERSE:
 		return projected_pattern_level(projected, bright_share(projected, column));
+	case ROLE_MARKER:
+		return projected_pattern_level(projected, stripe_share(projected, column));
 	case ROLE_FLAT:
 		return projector_output(projected->response, projected->response->mean);
 	case ROLE_WHITE:

@@ -1,7 +1,7 @@
 /*
  * The grey levels that a projector sends for each image of a measurement (methods §1): sinusoids
- * through its response and out of focus, square waves and Gray code out of focus, flat images.
- * In double.
+ * through its response and out of focus, square waves, Gray code and stripes out of focus, flat
+ * images. In double.
  */
 #ifndef PROJECTOR_RESPONSE_H
 #define PROJECTOR_RESPONSE_H

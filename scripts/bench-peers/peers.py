@@ -4,6 +4,7 @@ scikit-image writes it. Debian's python3-opencv and python3-skimage.
 
 peers.py WORK FRAMES THREADS IMAGES.nrrd    milliseconds per frame, by the clock and of all
                                             cores; the input is in memory already
+peers.py map SIZE NOISE OUT.nrrd            a wrapped phase of ten fringes with normal noise, in rad; inf: noise
 peers.py check IMAGES.nrrd DEPTH.nrrd       rms difference of the chain's depth from ours, and its unit
 """
 import os
@@ -171,6 +172,43 @@ def skimage(images, rig):
     return lambda: unwrap_phase(phase)
 
 
+def wrap_steps(images, rig):
+    """N equal steps, and the modulation that ours gives too; shifts of fringegen."""
+    n = len(images)
+    shifts = [TURN / 3 * (i - 1) if n == 3 else TURN * i / n for i in range(n)]
+
+    def work():
+        sine, cosine, mean = (np.zeros(images[0].shape, np.float32) for _ in range(3))
+        for image, shift in zip(images, shifts):
+            image = image.astype(np.float32)
+            sine -= np.float32(np.sin(shift)) * image
+            cosine += np.float32(np.cos(shift)) * image
+            mean += image
+        return np.arctan2(sine, cosine), 2 * np.sqrt(sine * sine + cosine * cosine) / mean
+    return work
+
+
+def blur_phases(images, rig):
+    return lambda: [np.arctan2(cv2.GaussianBlur(np.sin(phase), (11, 11), 11 / 6),
+                               cv2.GaussianBlur(np.cos(phase), (11, 11), 11 / 6)) for phase in images[:2]]
+
+
+def unwrap_two(images, rig):
+    return lambda: unwrap(images[0], images[1], rig)
+
+
+def skimage_phase(images, rig):
+    from skimage.restoration import unwrap_phase
+    return lambda: unwrap_phase(images[0])
+
+
+def histogram_phase(images, rig):
+    parameters = cv2.phase_unwrapping_HistogramPhaseUnwrapping_Params()
+    parameters.height, parameters.width = images[0].shape
+    unwrapping = cv2.phase_unwrapping.HistogramPhaseUnwrapping_create(parameters)
+    return lambda: unwrapping.unwrapPhaseMap(images[0])
+
+
 def read_with(suffix):
     def work(images, rig):
         path = os.path.join(tempfile.mkdtemp(dir="."), "image" + suffix)
@@ -189,6 +227,8 @@ def write_with(suffix):
 WORKS = {
     "chain": numpy_chain, "fast_chain": fast_chain, "wrap": numpy_wrap, "blur": blur_vectors,
     "fourier": fourier, "sinusoidal": sinusoidal, "histogram": histogram, "skimage": skimage,
+    "wrap_steps": wrap_steps, "blur_phases": blur_phases, "unwrap_two": unwrap_two,
+    "skimage_phase": skimage_phase, "histogram_phase": histogram_phase,
     "read_png": read_with(".png"), "read_tif": read_with(".tif"),
     "write_png": write_with(".png"), "write_tif": write_with(".tif"),
 }
@@ -203,10 +243,27 @@ def check(images, rig, path):
     print()
 
 
+def make_map(size, noise, path):
+    w, h = (int(word) for word in size.split("x"))
+    rng = np.random.default_rng(1)
+    y, x = np.mgrid[0:h, 0:w] / max(w, h)
+    phase = TURN * (10 * np.exp(-((x - .5) ** 2 + (y - .4) ** 2) * 9) + 9.5 * x)
+    if noise == np.inf:
+        phase = rng.uniform(-np.pi, np.pi, (h, w))
+    elif noise > 0:
+        phase += rng.normal(0, noise, (h, w))
+    head = f"NRRD0004\ntype: float\ndimension: 2\nsizes: {w} {h}\nendian: little\nencoding: raw\nchannels:=phase\n\n"
+    with open(path, "wb") as file:
+        file.write(head.encode() + np.angle(np.exp(1j * phase)).astype("<f4").tobytes())
+
+
 def main():
     work = sys.argv[1]
+    if work == "map":
+        make_map(sys.argv[2], float(sys.argv[3]), sys.argv[4])
+        return
     images, keys = read_nrrd(sys.argv[2] if work == "check" else sys.argv[4])
-    rig = Rig(images, keys)
+    rig = Rig(images, keys) if "ref_plane_rad" in keys else None
     if work == "check":
         check(images, rig, sys.argv[3])
         return

@@ -42,6 +42,10 @@ static const struct opt options[] = {
 	  "Gray planes behind the fringes, which count", manifest_cells },
 	{ 0, "inverse", NULL, OPT_FLAG, AT(inverse), NULL, 0, 0, NULL, "their inverses too", NULL },
 	{ 0, "flats", NULL, OPT_FLAG, AT(flats), NULL, 0, 0, NULL, "white and black too", NULL },
+	{ 0, "marker", NULL, OPT_FLAG, AT(marker), NULL, 0, 0, NULL,
+	  "a bright stripe on black, of known place: unwrapq finds it", NULL },
+	{ 0, "marker-at", "PX", OPT_NUMBER, AT(marker_at), NULL, 0, 1e6, "px",
+	  "where its middle is; the middle of the image if not given", NULL },
 	{ 0, "dither", "WORD", OPT_WORD, AT(dither), "fs-serpentine", 0, 0, NULL,
 	  "how -k dither does it", dithers },
 	{ 'S', "stair", "LEVELS", OPT_INTEGER, AT(stair), NULL, 1, 256, "grey levels of 256",
@@ -87,6 +91,10 @@ make_levels(const struct run *run, const struct pattern *pattern, size_t c, floa
 		shift_rad = -0.5 * M_PI;	/* sin x = cos(x - pi/2) */
 	if (pattern->role == ROLE_GRAY || pattern->role == ROLE_GRAY_INVERSE)
 		make_gray(level, n, pattern);
+	else if (pattern->role == ROLE_MARKER)
+		for (size_t u = 0; u < n; u++)
+			level[u] = fringegen_marker((float)u, (float)pattern->marker_px,
+			    (float)pattern->marker_width_px);
 	else if (pattern->axis == 0 || pattern->role == ROLE_FLAT)
 		for (size_t u = 0; u < n; u++)
 			level[u] = pattern->role == ROLE_FLAT ? mean : pattern->role == ROLE_WHITE;

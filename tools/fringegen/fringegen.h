@@ -16,7 +16,8 @@ struct parameters {
 	struct opt_size size;
 	double mean, amplitude, gamma;
 	const char *lut, *manifest;
-	bool inverse, flats;
+	bool inverse, flats, marker;
+	double marker_at;
 };
 
 struct priv {

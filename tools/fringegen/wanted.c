@@ -36,6 +36,11 @@ wanted_check(const struct parameters *p)
 		    "has no meaning for a Gray code of columns alone");
 	if (p->inverse && p->gray < 0 && p->kind != KIND_GRAY)
 		return fail_usage("--inverse", "needs --gray");
+	if (p->marker && (p->kind == KIND_COMPOSITE || p->kind == KIND_GRAY))
+		return fail_usage("--marker", "is for phases: %s patterns count their periods",
+		    fringegen_kinds[p->kind]);
+	if (!isnan(p->marker_at) && !p->marker)
+		return fail_usage("--marker-at", "needs --marker");
 	if (p->gamma != 1.0 && p->lut)
 		return fail_usage("--lut", "stands instead of --gamma, not beside it");
 	return 0;
@@ -92,6 +97,8 @@ wanted_patterns(const struct parameters *p, struct pattern_spec *spec)
 	spec->along[1] = p->axis != AXIS_X;
 	if (!(p->kind == KIND_GRAY && spec->gray_cell == CELL_COLUMN) &&
 	    patterns_periods(spec, &p->period_px, &p->count) < 0)
+		return -1;
+	if (p->marker && patterns_marker(spec, p->marker_at) < 0)
 		return -1;
 	if (p->kind == KIND_COMPOSITE)
 		return patterns_stair(spec, p->stair);

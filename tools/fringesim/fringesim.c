@@ -16,7 +16,7 @@ struct parameters {
 	const char *truth, *manifest, *lut;
 	struct projector_response response;
 	struct camera camera;
-	double ambient, motion, turn;
+	double ambient, motion, turn, marker_at;
 };
 
 struct priv {
@@ -58,6 +58,10 @@ static const struct opt options[] = {
 	  "Gray planes behind the fringes, which count", manifest_cells },
 	{ 0, "inverse", NULL, OPT_FLAG, AT(spec.inverse), NULL, 0, 0, NULL, "inverses too", NULL },
 	{ 0, "flats", NULL, OPT_FLAG, AT(spec.flats), NULL, 0, 0, NULL, "white, black too", NULL },
+	{ 0, "marker", NULL, OPT_FLAG, AT(spec.marker), NULL, 0, 0, NULL,
+	  "a bright stripe on black, of known place: unwrapq finds it", NULL },
+	{ 0, "marker-at", "PX", OPT_NUMBER, AT(marker_at), NULL, 0, 1e6, "px",
+	  "where its middle is; the projector's middle if not given", NULL },
 	{ 0, "projector", "WxH", OPT_SIZE, AT(scene.projector), NULL, 0, 0, "px",
 	  "projector pixels; the calibration's, else 1920x1080", NULL },
 	{ 0, "scene", "WORD", OPT_WORD, AT(scene.scene), NULL, 0, 0, NULL,
@@ -122,7 +126,8 @@ choose_patterns(const struct parameters *parameters, const struct rig *rig, stru
 	    parameters->kind == KIND_DITHER ? WAVE_DITHERED : WAVE_SINE;
 	memcpy(spec->along, rig->used, sizeof(spec->along));
 	if (patterns_shifts(spec, &parameters->shift, parameters->steps) < 0 ||
-	    patterns_periods(spec, &parameters->period, &(struct numbers){ 0 }) < 0)
+	    patterns_periods(spec, &parameters->period, &(struct numbers){ 0 }) < 0 ||
+	    (spec->marker && patterns_marker(spec, parameters->marker_at) < 0))
 		return -1;
 	return patterns_plan(spec, &priv->patterns);
 }
@@ -143,6 +148,8 @@ check_use(const struct run *run)
 		    DITHERED_SIGMA, parameters->response.defocus_px);
 	if (spec->inverse && spec->gray_cell == CELL_NONE)
 		return fail_usage("--inverse", "needs --gray");
+	if (!isnan(parameters->marker_at) && !spec->marker)
+		return fail_usage("--marker-at", "needs --marker");
 	if (parameters->axis == AXIS_BOTH && parameters->scene.ref_plane.n)
 		return fail_usage("--ref-plane", "is for fringes along one axis");
 	if (safe_file_same(parameters->truth, run->output))

@@ -100,7 +100,8 @@ is_relative(const struct frame_head *head)
 {
 	const char *anchor = meta_get(&head->meta, "phase_anchor");
 
-	return anchor && strcmp(anchor, "pixel") && strcmp(anchor, "ref");
+	return anchor && strcmp(anchor, "pixel") && strcmp(anchor, "ref") &&
+	    strcmp(anchor, "marker");
 }
 
 /* Such a phase has a depth over the reference that it was unwrapped by, and over no other one. */
@@ -112,7 +113,7 @@ check_anchor(const struct run *run, const struct frame_head *in)
 
 	if (is_relative(in) && (priv->calibrated || !ref))
 		return fail(NULL, "absphase is known up to whole turns only: "
-		    "unwrapq --anchor makes it absolute");
+		    "--anchor or a marker makes it absolute");
 	if (is_relative(in) && !strcmp(meta_get(&in->meta, "phase_anchor"), "none"))
 		return fail(NULL, "absphase may be whole turns off the reference's: give "
 		    "unwrapq the same --ref");

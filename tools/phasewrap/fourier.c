@@ -6,6 +6,7 @@
 
 #include "fourier_image.h"
 #include "fourier_output.h"
+#include "markers.h"
 #include "options.h"
 
 /* ---- options ---- */
@@ -177,6 +178,8 @@ fourier_frame(
 		status = frame_new(&fourier->out, &out);
 	if (status == 0)
 		status = fourier_output_write(run, wrap, image, &fourier->report, out);
+	for (size_t y = 0; status == 0 && y < in->head.h; y++)
+		markers_copy_row(&wrap->captures, in, out, y);
 	for (size_t k = 0; image && k < n; k++)
 		fourier_image_free(&image[k]);
 	free(image);

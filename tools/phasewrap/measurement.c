@@ -57,6 +57,8 @@ measurement_sort(struct measurement *measurement, const struct parameters *param
 
 	if (status == 0)
 		status = exposure_planes_sort(&planes, captures, manifest, in, 0, &wrap->captures);
+	if (status == 0 && parameters->exposures.n > 1 && wrap->captures.markers)
+		status = fail("--exposures", "takes no marker: leave its image out");
 	if (status == 0)
 		status = solve(measurement, parameters, &planes.head, wrap);
 	if (status == 0 && captures->kind == CAPTURES_DOUBLE)

@@ -19,6 +19,7 @@ struct phasewrap_block {
 	uint fringes, codes, flats;
 	uint flat_0, flat_1;
 	uint bits[2], inverse[2], reference[2];	/* of each code */
+	uint markers, marker[2];	/* their planes, which are the last qualities */
 	float max_value, least_amplitude, least_mean, least_modulation;
 	float most_misfit;
 	uint corrects;			/* 1: constant 0 has the corrections of all fringe sets */

@@ -11,9 +11,11 @@
 #include "fringe/compensation.h"
 #include "fringe_counts.h"
 #include "harmonics.h"
+#include "markers.h"
 #include "measurement.h"
 #include "options.h"
 #include "phasewrap.h"
+#include "run/passes.h"
 #include "shift_search.h"
 #include "thresholds.h"
 
@@ -43,6 +45,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		phasewrap_row(&priv->wrap, in, out, y);
+		markers_copy_row(&priv->wrap.captures, in, out, y);
 		detectors_row(&priv->detectors, &priv->wrap, in, out, y);
 	}
 }
@@ -106,6 +109,8 @@ passes(struct run *run, struct passes *passes)
 {
 	const struct phasewrap *wrap = &((const struct priv *)run->priv)->wrap;
 
+	if (wrap->captures.markers && (wrap->halves || exposure_fit_used(wrap)))
+		return passes_refuse(passes, "markers beside such fits are copied by the processor");
 	if (wrap->halves)
 		return double_three_passes(passes, wrap);
 	return exposure_fit_used(wrap) ? exposure_passes(passes, wrap) :

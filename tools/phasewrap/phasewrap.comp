@@ -233,7 +233,10 @@ main()
 		st.misfit[i] = px_select(st.missing[i] || st.misfit[i] == PHASEWRAP_MOST_MISFIT,
 		    PX_NAN, st.misfit[i]);
 	}
-	if (at.b.qualities == 3)
+	for (uint i = 0; i < at.b.markers; i++)
+		gpu_out4(phases + at.b.qualities - at.b.markers + i, x, y,
+		    gpu_samples4(at.b.marker[i], x, y, at.b.type));
+	if (at.b.qualities - at.b.markers == 3)
 		gpu_out4(phases + 2, x, y, st.misfit);
 	if (at.b.fringes != 0) {
 		gpu_out4(phases, x, y, modulation);

@@ -69,7 +69,9 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		.least_modulation = wrap->limits.least_modulation,
 		.most_misfit = wrap->limits.most_misfit, .fits = wrap->fits,
 		.corrects = wrap->correction != NULL,
-		.qualities = captures->fringes ? 2 + (uint)wrap->writes_fit : 0 };
+		.qualities = captures->fringes ?
+		    2 + (uint)wrap->writes_fit + (uint)captures->markers : 0,
+		.markers = (uint)captures->markers };
 	pack_fringes(passes, wrap, &at);
 	pack_codes(passes, wrap, block, &at);
 	if (captures->flats) {
@@ -77,6 +79,10 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		block->flat_1 = (uint)captures->flat[captures->flats - 1];
 		passes_read(passes, block->flat_0);
 		passes_read(passes, block->flat_1);
+	}
+	for (size_t i = 0; i < captures->markers; i++) {
+		block->marker[i] = (uint)captures->marker[i].plane;
+		passes_read(passes, captures->marker[i].plane);
 	}
 	status = wrap->correction ? passes_constant(passes, wrap->correction, captures->fringes *
 	    (PHASEWRAP_CELLS + 1) * sizeof(*wrap->correction)) : 0;

@@ -208,13 +208,14 @@ is_consumed(const char *name)
 }
 
 int
-temporal_output(const struct temporal *temporal, bool all, const struct frame_head *in,
-    struct frame_head *out, size_t **source_channel)
+temporal_output(const struct temporal *temporal, bool all, bool labels,
+    const struct frame_head *in, struct frame_head *out, size_t **source_channel)
 {
 	const char axis[2] = { temporal->axis };
-	size_t n = 2, made = 2 + (all ? temporal->phases : 0);
-	size_t *list = calloc(in->c + made, sizeof(*list));
-	char (*names)[CHANNEL_NAME_SIZE] = calloc(in->c + made, sizeof(*names));
+	/* second inputs stand behind the input's own channels, of which `out` is a copy */
+	size_t n = 2, made = 2 + (all ? temporal->phases : 0), own = out->c;
+	size_t *list = calloc(own + made + 1, sizeof(*list));
+	char (*names)[CHANNEL_NAME_SIZE] = calloc(own + made + 1, sizeof(*names));
 
 	if (!list || !names) {
 		free(list);
@@ -227,8 +228,10 @@ temporal_output(const struct temporal *temporal, bool all, const struct frame_he
 		snprintf(names[n], sizeof(*names), "absphase%zu", temporal->number[n - 2]);
 		n++;
 	}
-	for (size_t c = 0; c < in->c; c++)
-		if (!is_consumed(in->channel[c])) {
+	if (labels)
+		strcpy(names[n++], "label");
+	for (size_t c = 0; c < own; c++)
+		if (!is_consumed(in->channel[c]) && !(labels && !strcmp(in->channel[c], "label"))) {
 			memcpy(names[n], in->channel[c], sizeof(*names));
 			list[n++] = c;
 		}

@@ -14,7 +14,11 @@ struct parameters {
 	struct numbers sigma;
 	int method;
 	double gray_offset, max_residual;
+	int coarse;
+	struct absolute_options absolute;
 };
+
+enum coarse { COARSE_FIELD, COARSE_SPATIAL };
 
 #define AT(field) offsetof(struct parameters, field)
 
@@ -22,6 +26,7 @@ static const char *const methods[] = {
 	"auto", "two", "heterodyne", "hierarchical", "gray", "best", NULL
 };
 static const char *const axes[] = { "auto", "x", "y", NULL };
+static const char *const coarse[] = { "field", "spatial", NULL };	/* enum coarse */
 static const char *const cells[] = { "column", "period", "half", NULL };
 
 static const struct opt options[] = {
@@ -53,6 +58,10 @@ static const struct opt options[] = {
 	    "scatter of every phase, for --fuse; only their ratios count", NULL },
 	{ 0, "all", NULL, OPT_FLAG, AT(all), NULL, 0, 0, NULL,
 	    "every phase, each with its own order: absphase1, absphase2, ...", NULL },
+	{ 0, "coarse", "WORD", OPT_WORD, AT(coarse), "field", 0, 0, NULL,
+	    "the coarsest phase spans the field, or is unwrapped from neighbour to neighbour",
+	    coarse },
+	ABSOLUTE_OPTIONS(AT(absolute)),
 	{ 'r', "max-residual", "TURNS", OPT_NUMBER, AT(max_residual), "0.5", 0, 0.5, "periods",
 	    "larger residuals make a pixel invalid", NULL },
 	{ 0 },
@@ -72,6 +81,17 @@ after(struct run *run)
 
 static const struct body body = { .rows = unwrap2f_rows, .after = after,
 	.passes = unwrap2f_passes };
+
+static int
+survey(struct run *run, const struct frame *in)
+{
+	struct unwrap2f *unwrap = run->priv;
+
+	return spatial_find(run, &unwrap->spatial, in, &unwrap->steps);
+}
+
+static const struct body body_spatial = { .survey = survey, .rows = unwrap2f_rows, .after = after,
+	.no_passes = "the coarsest phase is unwrapped across the whole image" };
 
 /* ---- fitting the line: a plane per frame, text at the end ---- */
 
@@ -100,6 +120,7 @@ init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 	const struct numbers *line = &parameters->line;
+	struct unwrap2f *unwrap = run->priv;
 
 	run->body = parameters->fit_line ? &body_line : &body;
 	run->sink = parameters->fit_line;
@@ -112,7 +133,13 @@ init(struct run *run)
 		    parameters->fuse ? "fuse" : "all");
 	if (parameters->sigma.n && !parameters->fuse)
 		return fail_usage("--sigma", "is for --fuse");
-	return 0;
+	unwrap->spatial.on = parameters->coarse == COARSE_SPATIAL;
+	if (unwrap->spatial.on)
+		run->body = &body_spatial;
+	return spatial_check(&unwrap->spatial, &parameters->absolute,
+	    line->n ? "--line" : parameters->fit_line ? "--fit-line" :
+	    parameters->method == METHOD_GRAY ? "--method=gray" :
+	    parameters->method == METHOD_BEST ? "--method=best" : NULL);
 }
 
 /* ---- planning ---- */
@@ -135,6 +162,8 @@ choose_steps(struct run *run, const struct frame_head *in, const struct temporal
 		    temporal->phases);
 	if (parameters->fit_line)
 		return fringe_line_plan(&unwrap->line, in, temporal);
+	if (unwrap->spatial.on)
+		return unwrap_steps_by_space(temporal, signals[unwrap->method], &unwrap->steps);
 	if (line->n)
 		return unwrap_steps_by_line(temporal, in, line->v[0], line->v[1] * M_PI / 180,
 		    &unwrap->steps);
@@ -156,7 +185,7 @@ plan_orders(const struct run *run, const struct frame_head *in, const struct tem
 
 	unwrap->orders.fuse = parameters->fuse;
 	unwrap->orders.all = parameters->all;
-	unwrap->made = 2 + (parameters->all ? temporal->phases : 0);
+	unwrap->made = 2 + (parameters->all ? temporal->phases : 0) + unwrap->spatial.on;
 	if (phase_orders_plan(temporal, in, &parameters->sigma, &unwrap->orders) < 0)
 		return -1;
 	if (parameters->fuse && temporal->phases == 1 && !unwrap->noted)
@@ -195,7 +224,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (unwrap->method == METHOD_GRAY && temporal.index == NO_CHANNEL)
 		return run_channel(run, in, "index", &temporal.index);
 	if (unwrap->method == METHOD_AUTO && temporal.index != NO_CHANNEL &&
-	    parameters->line.n == 0)
+	    parameters->line.n == 0 && !unwrap->spatial.on)
 		unwrap->method = METHOD_GRAY;
 	if (plan_orders(run, in, &temporal, unwrap) < 0)
 		return -1;
@@ -215,7 +244,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
 		    "--sign): a Gray code would, or phase2depth --calib");
 	unwrap->noted = true;
-	if (temporal_output(&temporal, parameters->all, in, out, &unwrap->source_channel) < 0)
+	if (temporal_output(&temporal, parameters->all, unwrap->spatial.on, in, out,
+	    &unwrap->source_channel) < 0)
+		return -1;
+	if (unwrap->spatial.on && spatial_plan(run, &parameters->absolute, in, &temporal,
+	    &unwrap->steps, out, &unwrap->spatial) < 0)
 		return -1;
 	for (size_t c = unwrap->made; c < out->c; c++)
 		if (run_pass(run, c, unwrap->source_channel[c]) < 0)
@@ -234,6 +267,7 @@ end(struct run *run)
 	jump_check_free(&unwrap->jumps);
 	beat_check_free(&unwrap->beat);
 	fringe_line_free(&unwrap->line);
+	spatial_free(&unwrap->spatial);
 }
 
 STAGE(unwrap2f) = {

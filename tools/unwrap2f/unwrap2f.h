@@ -8,6 +8,7 @@
 #include "order_search.h"
 #include "phase_orders.h"
 #include "residual_check.h"
+#include "spatial.h"
 #include "temporal.h"
 #include "unwrap_steps.h"
 
@@ -25,6 +26,7 @@ struct unwrap2f {
 	struct unwrap_steps steps;
 	struct order_search search;
 	struct phase_orders orders;
+	struct spatial spatial;
 	float max_residual;
 	struct residual_check check;
 	struct jump_check jumps;

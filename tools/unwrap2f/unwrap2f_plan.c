@@ -46,7 +46,7 @@ unwrap2f_plan_beat(const struct temporal *temporal, const struct temporal *order
 {
 	const struct unwrap_steps *steps = &unwrap->steps;
 	bool beat = temporal->phases == 2 && unwrap->method != METHOD_GRAY && steps->n == 2 &&
-	    steps->step[0].n == 2;
+	    steps->step[0].n == 2 && steps->start != START_SPATIAL;
 	size_t wanted = ordered->target, other = 1 - wanted;
 	double period_px = temporal->period_px[wanted], n;
 

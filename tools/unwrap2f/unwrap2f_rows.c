@@ -159,6 +159,17 @@ store_tile(const struct unwrap2f *unwrap, const struct unwrap_tile *tile, struct
 		store(tile->bad, n, tile->own[p], frame_floats(out, orders->own[p], y) + x);
 }
 
+static void
+start_known(struct unwrap_tile *restrict tile, size_t n, const float *restrict coarse)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		tile->absolute[i] = coarse[i];
+		tile->residual[i] = 0;
+		tile->bad[i] |= px_isnan(coarse[i]);
+	}
+}
+
 /* The first step. Line positions count from the left border, so they do not depend on tiles. */
 static void
 start(const struct unwrap_steps *steps, const struct frame *in, size_t y, size_t x, size_t n,
@@ -174,6 +185,9 @@ start(const struct unwrap_steps *steps, const struct frame *in, size_t y, size_t
 	case START_LINE:
 		start_above(tile, n, steps->line_offset + slope[0] * (float)x + slope[1] * (float)y,
 		    slope[0]);
+		break;
+	case START_SPATIAL:
+		start_known(tile, n, frame_floats(steps->coarse, 0, y) + x);
 		break;
 	case START_PREDICTED:
 		start_predicted(tile, n, index, steps->gray_step, steps->gray_offset);
@@ -385,6 +399,9 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
 		if (wanted)
 			residual_check_keep(&unwrap->check, y, count);
 		jump_check_row(&unwrap->jumps, in, frame_floats(out, 0, y), y);
+		if (unwrap->spatial.on)
+			spatial_label_row(&unwrap->spatial, frame_floats(out, 0, y), y, in->head.w,
+			    frame_floats(out, unwrap->made - 1, y));
 		for (size_t c = unwrap->made; c < out->head.c; c++)
 			frame_pass(in, unwrap->source_channel[c], out, c, y);
 	}

@@ -59,6 +59,20 @@ unwrap_steps_by_phases(const struct temporal *temporal, unsigned signals, struct
 }
 
 int
+unwrap_steps_by_space(const struct temporal *temporal, unsigned signals, struct unwrap_steps *out)
+{
+	struct unwrap_sequence sequence;
+
+	memset(out, 0, sizeof(*out));
+	if (unwrap_sequence_find(temporal->period_px, temporal->phases, temporal->target, 0,
+	    signals, &sequence) < 0)
+		return -1;
+	out->start = START_SPATIAL;
+	set_steps(temporal, &sequence, false, out);
+	return 0;
+}
+
+int
 unwrap_steps_by_gray(const struct temporal *temporal, double offset_rad, struct unwrap_steps *out)
 {
 	double period_px = temporal->period_px[0];

@@ -20,6 +20,7 @@ struct unwrap_step {
 enum unwrap_start {
 	START_FIELD,			/* the first step's phase lies in the field */
 	START_LINE,			/* in the turn above a line over the camera's pixels */
+	START_SPATIAL,			/* it is found already */
 	START_PREDICTED,		/* where step V + offset says, V the Gray code */
 	START_COUNTED			/* V counts its turns, from where it is -offset */
 };
@@ -33,12 +34,16 @@ struct unwrap_steps {
 	double field_px;			/* what the first signal is taken to span */
 	size_t index;				/* the Gray code's channel, if it takes part */
 	float gray_step, gray_offset;		/* rad */
+	const struct frame *coarse;		/* START_SPATIAL: channel 0, absolute phase */
 	float line_slope[2], line_offset;	/* rad per column, per row; rad */
 };
 
 /* By phases alone; signals: enum unwrap_signals. -1 after fail() where they do not span the field.
  */
 int unwrap_steps_by_phases(const struct temporal *, unsigned signals, struct unwrap_steps *out);
+/* By phases alone, the first of which is unwrapped across the image: that of the longest period of
+ * use. -1 after fail(). */
+int unwrap_steps_by_space(const struct temporal *, unsigned signals, struct unwrap_steps *out);
 /* By the Gray code, whose edges lie where the first phase is -offset_rad; NaN: half a projector
  * pixel before the fringes' own beginning, as in patterns of ours. */
 int unwrap_steps_by_gray(const struct temporal *, double offset_rad, struct unwrap_steps *out);

@@ -2,9 +2,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "image/statistics.h"
-#include "patches.h"
+#include "unwrap/patches.h"
 
 struct range_job {
 	const struct frame *frame;
@@ -47,6 +47,10 @@ phase_input_check(struct run *run, const struct frame *in, size_t channel, doubl
 		most = fmax(most, (double)low[h + y]);
 	}
 	free(low);
+	if (least > most) {
+		warn(NULL, "no pixel of %s is valid: there is nothing to unwrap", name);
+		return 0;
+	}
 	if (most - least > 1.02 * whole)
 		return fail(NULL,
 		    "%s goes from %g to %g, but a wrapped phase over one turn at most, "
@@ -57,27 +61,18 @@ phase_input_check(struct run *run, const struct frame *in, size_t channel, doubl
 		    "%s goes from %g to %g, a small part of --turn %g: is that what a "
 		    "whole turn is in its samples?",
 		    name, least, most, turn);
+	if (least < -1.02 * whole || most > 1.02 * whole)
+		warn(NULL,
+		    "%s goes from %g to %g, beyond a turn from 0, which is %g (--turn): is it a "
+		    "wrapped phase?",
+		    name, least, most, whole);
 	if (isnan(turn) && least >= 0 && most <= 1 && most - least > 0.95)
 		warn(NULL, "%s goes from %g to %g rad: if those are turns, give --turn 1", name,
 		    least, most);
-	return 0;
-}
-
-int
-phase_input_quality(const struct frame *in, size_t channel, double *median)
-{
-	size_t pixels = in->head.w * in->head.h, step = 1 + pixels / 65536, n = 0;
-	double *v = malloc((pixels / step + 1) * sizeof(*v));
-
-	if (!v)
-		return fail_memory();
-	for (size_t i = 0; i < pixels; i += step) {
-		float q = frame_sample(in, channel, i / in->head.w, i % in->head.w);
-
-		if (isfinite(q) && q > 0)
-			v[n++] = (double)q;
-	}
-	*median = n ? statistics_quantile(v, n, 0.5) : 1;
-	free(v);
+	else if (isnan(turn) && strncmp(name, "phase", 5) && most - least < 0.5 * whole)
+		warn(NULL,
+		    "%s goes from %g to %g, less than half a turn, which is %g (--turn): is it a "
+		    "wrapped phase?",
+		    name, least, most, whole);
 	return 0;
 }

@@ -11,18 +11,6 @@ struct output {
 	size_t *cuts; /* of each row, with the one above */
 };
 
-/* The turns of a pixel that is kept; false: it is not. */
-static bool
-turns_at(const struct components *components, size_t x, size_t y, int32_t *turns)
-{
-	size_t i = components_of(components, x, y);
-
-	if (i == components->n || components->component[i].label == 0)
-		return false;
-	*turns = components_turns(components, x, y) + components->component[i].shift;
-	return true;
-}
-
 /* Are a pixel of a patch and its neighbour at x1, y1 further apart than half a turn? Within a patch
  * none are. */
 static inline bool
@@ -33,8 +21,41 @@ is_cut(const struct components *components, int32_t patch, int32_t turns, float 
 	int32_t other;
 
 	return components->patches->patch[y1 * components->patches->w + x1] != patch &&
-	    turns_at(components, x1, y1, &other) &&
+	    components_result(components, x1, y1, &other) &&
 	    turns - other != phase_turns((v - phase_row(phase, y1)[x1]) * phase->turns);
+}
+
+/* What is the same for all pixels of a patch. */
+struct part {
+	int32_t patch, turns, number; /* turns to add to a pixel's own; 0: it is left out */
+};
+
+static struct part
+part_of(const struct components *components, int32_t patch)
+{
+	const struct joined *joined = &components->joined;
+	const struct component *component;
+
+	if (patch == NO_PATCH)
+		return (struct part){ patch, 0, 0 };
+	component = &components->component[joined->component[patch]];
+	return (struct part){ patch, joined->turns[patch] + component->shift, component->label };
+}
+
+/* n pixels of one patch. */
+static void
+write_part(const struct part *part, double rad, const float *restrict phase,
+    const int32_t *restrict own, size_t n, float *restrict absphase, float *restrict label)
+{
+	float number = part->number ? (float)part->number : NAN;
+
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		absphase[x] = (float)(phase[x] * rad + 2 * M_PI * (own[x] + part->turns));
+		label[x] = number;
+	}
+	for (size_t x = 0; x < n && !part->number; x++)
+		absphase[x] = NAN;
 }
 
 static void
@@ -43,20 +64,30 @@ write_row(void *arg, size_t y)
 	const struct output *output = arg;
 	const struct components *components = output->components;
 	const float *phase = phase_row(components->phase, y);
-	const int32_t *patch = components->patches->patch + y * components->patches->w;
+	size_t w = output->in->head.w, cuts = 0;
+	const int32_t *patch = components->patches->patch + y * w;
+	const int32_t *own = components->patches->turns + y * w;
 	float *absphase = frame_floats(output->out, 0, y), *label = frame_floats(output->out, 1, y);
-	int32_t turns;
 
-	output->cuts[y] = 0;
-	for (size_t x = 0; x < output->in->head.w; x++) {
-		absphase[x] = label[x] = NAN;
-		if (!turns_at(components, x, y, &turns))
+	for (size_t x = 0, end; x < w; x = end) {
+		struct part part = part_of(components, patch[x]);
+		bool bordered;
+
+		for (end = x + 1; end < w && patch[end] == patch[x]; end++)
+			;
+		write_part(&part, output->rad, phase + x, own + x, end - x, absphase + x,
+		    label + x);
+		if (!part.number)
 			continue;
-		absphase[x] = (float)(phase[x] * output->rad + 2 * M_PI * turns);
-		label[x] = (float)components->component[components_of(components, x, y)].label;
-		output->cuts[y] += x > 0 && is_cut(components, patch[x], turns, phase[x], x - 1, y);
-		output->cuts[y] += y > 0 && is_cut(components, patch[x], turns, phase[x], x, y - 1);
+		cuts += x > 0 &&
+		    is_cut(components, patch[x], own[x] + part.turns, phase[x], x - 1, y);
+		/* a patch is a square: above it is the same from end to end, or nowhere */
+		bordered = y > 0 && patch[(ptrdiff_t)x - (ptrdiff_t)w] != patch[x];
+		for (size_t i = x; bordered && i < end; i++)
+			cuts += is_cut(components, patch[i], own[i] + part.turns, phase[i], i,
+			    y - 1);
 	}
+	output->cuts[y] = cuts;
 	passthrough_row(output->passing, output->in, output->out, y);
 }
 

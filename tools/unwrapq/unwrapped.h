@@ -2,7 +2,7 @@
 #ifndef UNWRAPQ_UNWRAPPED_H
 #define UNWRAPQ_UNWRAPPED_H
 
-#include "components.h"
+#include "unwrap/components.h"
 #include "run/passthrough.h"
 
 /* Fills channels 0 and 1 of a frame, absphase and label, hands on those that pass, and sets the

@@ -6,20 +6,24 @@
 #include <stdlib.h>
 
 #include "fringe/period_keys.h"
+#include "channel_kinds.h"
 #include "phase_input.h"
+#include "quality.h"
+#include "unwrap/absolute.h"
 #include "unwrapped.h"
 
 struct parameters {
-	const char *channel, *quality, *ref;
+	const char *channel, *quality;
 	double turn;
-	struct numbers anchor;
-	long min_size;
+	struct absolute_options absolute;
 };
 
 struct priv {
 	struct passthrough passthrough;
 	struct frame_head out;
-	size_t phase, quality, ref; /* channels; NO_CHANNEL */
+	size_t phase; /* channel */
+	struct quality quality;
+	struct absolute absolute;
 	struct patches patches;
 };
 
@@ -31,51 +35,13 @@ static const struct opt options[] = {
 	{ 0, "turn", "V", OPT_NUMBER, AT(turn), NULL, FLT_MIN, FLT_MAX, NULL,
 	    "what a whole turn is in its samples; 2 pi if not given", NULL },
 	{ 0, "quality", "NAME", OPT_TEXT, AT(quality), NULL, 0, 0, NULL,
-	    "a channel of weights: modulation, say", NULL },
-	{ 0, "anchor", "X,Y,RAD,...", OPT_NUMBERS, AT(anchor), NULL, 0, 0, "px and rad",
-	    "the absolute phase at a pixel of each component", NULL },
-	{ 0, "ref", "FILE", OPT_FRAME, AT(ref), NULL, 0, 0, NULL,
-	    "an absolute phase that each component comes nearest to", NULL },
-	{ 0, "min-size", "N", OPT_INTEGER, AT(min_size), "1", 1, LONG_MAX, "px",
-	    "components of fewer pixels become invalid", NULL },
+	    "channel of weights or of errors: modulation, fit_residual; variance: the phase's",
+	    NULL },
+	ABSOLUTE_OPTIONS(AT(absolute)),
 	{ 0 },
 };
 
 /* ---- a frame ---- */
-
-/* Which of the components the options make absolute, and their numbers. */
-static int
-place_components(struct run *run, struct components *components, const struct frame *in)
-{
-	const struct parameters *parameters = run->parameters;
-	const struct priv *priv = run->priv;
-	size_t lost = 0, kept = 0, all = 0;
-	bool anchored = parameters->anchor.n > 0 || parameters->ref;
-
-	if (!anchored)
-		components_center(components);
-	else if (parameters->ref ? components_refer(components, in, priv->ref) < 0
-				 : components_anchor(components, &parameters->anchor) < 0)
-		return -1;
-	if (components_number(components, (size_t)parameters->min_size, anchored) < 0)
-		return -1;
-	for (size_t i = 0; i < components->n; i++) {
-		const struct component *component = &components->component[i];
-
-		all += component->size;
-		kept += component->label > 0;
-		lost += anchored && !component->anchored ? component->size : 0;
-	}
-	if (all > 0 && kept == 0)
-		warn(NULL, "no pixel is valid: no component has --min-size %ld pixels%s",
-		    parameters->min_size, anchored ? " and an anchor or a reference" : "");
-	else if (10 * lost > all)
-		warn(NULL,
-		    "%.1f %% of the valid pixels are connected to no %s and become invalid",
-		    100 * (double)lost / (double)all,
-		    parameters->ref ? "pixel of --ref" : "--anchor");
-	return 0;
-}
 
 static int
 unwrap(struct run *run, const struct frame *in, struct frame *out)
@@ -83,28 +49,19 @@ unwrap(struct run *run, const struct frame *in, struct frame *out)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	double turn = isnan(parameters->turn) ? 2 * M_PI : parameters->turn;
-	struct phase_plane phase = { in, priv->phase, (float)(1 / turn) },
-			   quality = { in, priv->quality, 1 };
+	struct phase_plane phase = { in, priv->phase, (float)(1 / turn) };
+	const struct phase_plane *quality;
 	struct components components = { 0 };
-	struct regions regions = { 0 };
-	struct joined joined = { 0 };
-	double median = 1;
 	int status = -1;
 
 	if (phase_input_check(run, in, priv->phase, parameters->turn) < 0 ||
-	    (priv->quality != NO_CHANNEL && phase_input_quality(in, priv->quality, &median) < 0))
+	    quality_find(run, &priv->quality, &phase, &quality) < 0)
 		return -1;
-	quality.turns = (float)(1 / median);
-	patches_find(run, &priv->patches, &phase);
-	if (borders_find(run, &priv->patches, &phase, priv->quality == NO_CHANNEL ? NULL : &quality,
-		&regions) == 0 &&
-	    join_regions(run, &regions, &joined) == 0 &&
-	    components_find(&components, &priv->patches, &joined, &phase) == 0 &&
-	    place_components(run, &components, in) == 0)
+	if (components_unwrap(run, &priv->patches, &phase, quality, &components) == 0 &&
+	    absolute_place(&priv->absolute, &components, in, 1) == 0)
 		status =
 		    unwrapped_write(run, &components, in, 2 * M_PI / turn, &priv->passthrough, out);
 	components_free(&components);
-	joined_free(&joined);
 	return status;
 }
 
@@ -133,18 +90,7 @@ init(struct run *run)
 	const struct parameters *parameters = run->parameters;
 
 	run->body = &body;
-	if (parameters->anchor.n % 3)
-		return fail_usage("--anchor",
-		    "wants a column, a row and a phase in rad for each pixel, not %zu "
-		    "numbers",
-		    parameters->anchor.n);
-	for (size_t i = 2; i < parameters->anchor.n; i += 3)
-		if (!(fabs(parameters->anchor.v[i]) < 2 * M_PI * (double)PHASE_MOST))
-			return fail_usage(
-			    "--anchor", "%g rad is no phase", parameters->anchor.v[i]);
-	if (parameters->anchor.n && parameters->ref)
-		return fail_usage(NULL, "give --anchor or --ref, not both");
-	return 0;
+	return absolute_check(&parameters->absolute);
 }
 
 /* ---- planning ---- */
@@ -163,6 +109,8 @@ find_phase(struct run *run, const struct frame_head *in, size_t *c)
 		return fail(NULL,
 		    "the input has phase1 and others: --channel says which one (or unwrap2f "
 		    "unwraps them by each other)");
+	if (channel_is_no_phase(parameters->channel))
+		return fail("--channel", "%s is no wrapped phase", parameters->channel);
 	return *c == NO_CHANNEL ? run_channel(run, in, parameters->channel, c) : 0;
 }
 
@@ -200,51 +148,23 @@ set_keys(const struct frame_head *in, const char *channel, struct meta *meta)
 	return 0;
 }
 
-/* Radians of two periods cannot be compared. */
-static int
-check_period(const struct meta *own, const struct meta *ref)
-{
-	double own_px, ref_px;
-
-	if (!meta_get(own, "period_px") || !meta_get(ref, "period_px") ||
-	    meta_words(meta_get(own, "period_px")) > 1)
-		return 0;
-	if (meta_number(own, "period_px", 0, &own_px) < 0 ||
-	    meta_number(ref, "period_px", 0, &ref_px) < 0)
-		return -1;
-	return fabs(own_px - ref_px) <= 1e-6 * own_px
-	    ? 0
-	    : fail("--ref", "is a phase of fringes of %g px, the input one of %g px", ref_px,
-		  own_px);
-}
-
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
-	const struct frame_head *ref = run_second_input_head(run, "ref", 0);
 	struct priv *priv = run->priv;
-	const char *known = parameters->anchor.n ? "pixel" : "none";
+	double period_px;
 
 	if (find_phase(run, in, &priv->phase) < 0 ||
 	    passthrough_plan(
 		run, &priv->passthrough, out, "absphase label", parameters->channel, "") < 0 ||
-	    set_keys(in, parameters->channel, &out->meta) < 0)
+	    set_keys(in, parameters->channel, &out->meta) < 0 ||
+	    meta_number(&out->meta, "period_px", NAN, &period_px) < 0)
 		return -1;
-	priv->quality = priv->ref = NO_CHANNEL;
-	if (parameters->quality && run_channel(run, in, parameters->quality, &priv->quality) < 0)
+	if (quality_plan(run, in, parameters->quality, priv->phase, &priv->quality) < 0)
 		return -1;
-	if (parameters->ref && run_second_input(run, in, "ref", "absphase", &priv->ref) < 0)
-		return -1;
-	/* beside a reference that is off by turns itself, the phase is off by the same */
-	if (ref && meta_get(&ref->meta, "phase_anchor") &&
-	    strcmp(meta_get(&ref->meta, "phase_anchor"), "pixel"))
-		known = !strcmp(meta_get(&ref->meta, "phase_anchor"), "ref") ? "ref" : "relative";
-	else if (ref)
-		known = "ref";
-	if (ref && check_period(&out->meta, &ref->meta) < 0)
-		return -1;
-	if (meta_set(&out->meta, "phase_anchor", known) < 0)
+	if (absolute_plan(run, &parameters->absolute, in, period_px, &out->meta,
+		&priv->absolute) < 0)
 		return -1;
 	if ((priv->patches.w != in->w || priv->patches.h != in->h) &&
 	    patches_begin(&priv->patches, in->w, in->h) < 0)
@@ -259,6 +179,7 @@ release(struct run *run)
 	struct priv *priv = run->priv;
 
 	patches_free(&priv->patches);
+	quality_free(&priv->quality);
 	passthrough_free(&priv->passthrough);
 	head_free(&priv->out);
 }
@@ -267,7 +188,7 @@ STAGE(unwrapq) = {
 	.name = "unwrapq",
 	.summary = "spatial unwrapping: one wrapped phase made continuous",
 	.operands = "[FILE ...]",
-	.hint = "--min-size, --anchor",
+	.hint = "--min-size, --anchor, --marker",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),

@@ -1,4 +1,4 @@
-#include "joining.h"
+#include "unwrap/joining.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +70,8 @@ choose_chunk(void *arg, size_t chunk)
 }
 
 /* Of two that have chosen each other the first is the root, and what borders on nothing is one;
- * then every choice becomes that of its root, with the turns to it. Returns how many roots there
- * are. */
+ * then every choice becomes that of its root, by the root's number among the next regions, with the
+ * turns to it. Returns how many roots there are. */
 static size_t
 find_roots(struct round *round)
 {
@@ -100,13 +100,15 @@ find_roots(struct round *round)
 	for (size_t i = 0; i < n; i++)
 		if (choice[i].other == (int32_t)i)
 			round->number[i] = (int32_t)roots++;
+	for (size_t i = 0; i < n; i++)
+		choice[i].other = round->number[choice[i].other];
 	return roots;
 }
 
 static size_t
 next_number(const struct round *round, size_t i)
 {
-	return (size_t)round->number[round->choice[i].other];
+	return (size_t)round->choice[i].other;
 }
 
 /* Lists the members of the next regions, and makes room for all their borders. */
@@ -118,7 +120,7 @@ list_members(struct round *round, size_t roots)
 
 	for (size_t i = 0; i < now->n; i++)
 		borders += now->end[i] - now->first[i];
-	if (regions_new(&round->next, roots, borders) < 0)
+	if (regions_reserve(&round->next, roots, borders) < 0)
 		return -1;
 	memset(first, 0, (roots + 1) * sizeof(*first));
 	for (size_t i = 0; i < now->n; i++) {
@@ -199,6 +201,7 @@ static int
 join_rounds(struct run *run, struct regions *regions, struct round *round, struct joined *joined)
 {
 	for (;;) {
+		struct regions swap;
 		size_t roots;
 
 		round->now = regions;
@@ -211,8 +214,9 @@ join_rounds(struct run *run, struct regions *regions, struct round *round, struc
 		run_for(run, chunks(roots), gather_chunk, round);
 		run_for(
 		    run, chunks(joined->patches), follow_chunk, &(struct follow){ round, joined });
-		regions_free(regions);
+		swap = *regions;
 		*regions = round->next;
+		round->next = swap;
 	}
 }
 
@@ -240,6 +244,7 @@ join_regions(struct run *run, struct regions *regions, struct joined *joined)
 	}
 	joined->components = regions->n;
 	regions_free(regions);
+	regions_free(&round.next);
 	free(round.choice);
 	free(round.number);
 	free(round.member);

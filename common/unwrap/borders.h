@@ -1,13 +1,13 @@
 /*
- * The second step of unwrapq: votes of neighbouring pixels that belong to different patches. Each
- * such pair votes for the whole turns that bring it nearest together, with a weight that falls with
- * what then still lies between them. Votes between the same two regions for the same turns are
- * added.
+ * The second step of spatial unwrapping: votes of neighbouring pixels that belong to different
+ * patches. Each such pair votes for the whole turns that bring it nearest together, with a weight
+ * that falls with what then still lies between them. Votes between the same two regions for the
+ * same turns are added.
  */
-#ifndef UNWRAPQ_BORDERS_H
-#define UNWRAPQ_BORDERS_H
+#ifndef BORDERS_H
+#define BORDERS_H
 
-#include "patches.h"
+#include "unwrap/patches.h"
 
 #define CHUNK 512 /* regions that a thread takes at a time */
 
@@ -23,10 +23,12 @@ struct regions {
 	size_t n;
 	size_t *first, *end;
 	struct border *border;
+	size_t room, border_room; /* of these, and of borders */
 };
 
-/* Room for n regions with so many borders in all; `end` is 0. -1 after fail(). */
-int regions_new(struct regions *, size_t n, size_t borders);
+/* Room for n regions with so many borders in all, at first {0}, whose memory is kept where it is
+ * enough; `end` is 0. -1 after fail(). */
+int regions_reserve(struct regions *, size_t n, size_t borders);
 void regions_free(struct regions *);
 /* Sorts n borders of one region and adds up those that are alike; how many are left. */
 size_t borders_add_up(struct border *, size_t n);

@@ -1,18 +1,18 @@
 /*
- * The third step of unwrapq: regions that border on each other become one, and so on until nothing
- * borders on anything. In a round every region takes the neighbour whose border is the most
- * unanimous (the weight for the winning turns less the weight against them), and joins it by those
- * turns; borders that fall together are added. So what is certain comes first, and a doubtful pixel
- * is judged by all its neighbours, not by the best one.
+ * The third step of spatial unwrapping: regions that border on each other become one, and so on
+ * until nothing borders on anything. In a round every region takes the neighbour whose border is
+ * the most unanimous (the weight for the winning turns less the weight against them), and joins it
+ * by those turns; borders that fall together are added. So what is certain comes first, and a
+ * doubtful pixel is judged by all its neighbours, not by the best one.
  *
  * At least every second region goes in a round, and a round sorts the borders that are left: O(n
  * log n). Nothing depends on threads: sums are of whole numbers, and ties go by the regions'
  * numbers.
  */
-#ifndef UNWRAPQ_JOINING_H
-#define UNWRAPQ_JOINING_H
+#ifndef JOINING_H
+#define JOINING_H
 
-#include "borders.h"
+#include "unwrap/borders.h"
 
 /* What becomes of each patch. */
 struct joined {

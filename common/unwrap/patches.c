@@ -1,4 +1,4 @@
-#include "patches.h"
+#include "unwrap/patches.h"
 
 #include <stdlib.h>
 
@@ -31,6 +31,24 @@ struct square {
 	size_t x0, y0, x1, y1;
 };
 
+/* The turns from n pixels to their neighbours, and whether each step is a small one. */
+static inline int32_t
+find_turns(const float *restrict from, const float *restrict to, float unit,
+    int32_t *restrict turns, size_t n)
+{
+	int32_t small = 1;
+
+	_Pragma("omp simd reduction(&:small)")
+	for (size_t x = 0; x < n; x++) {
+		float step = (to[x] - from[x]) * unit, whole = phase_round(step);
+
+		/* NaN compares as false */
+		small &= (fabsf(step - whole) < PATCH_STEP_MOST) & (fabsf(step) < 2 * PHASE_MOST);
+		turns[x] = -(int32_t)whole;
+	}
+	return small;
+}
+
 /* Counts the turns of a row from its first pixel on; above: the row before, NULL for the square's
  * first. false: a loop is open, a pixel invalid or a step too large; what was counted then is of no
  * use. */
@@ -38,25 +56,18 @@ static bool
 close_row(const float *restrict phase, const float *restrict above, int32_t *restrict turns,
     const int32_t *restrict turns_above, size_t n, float unit)
 {
-	bool closed = phase_is_valid(phase[0], unit);
+	int32_t along[PATCH_SIDE], down[PATCH_SIDE], open = 0;
 
-	turns[0] = 0;
-	for (size_t x = 0; x < n && closed; x++) {
-		float along = x ? (phase[x] - phase[x - 1]) * unit : 0;
-		float down = above ? (phase[x] - above[x]) * unit : 0;
-
-		/* NaN compares as false */
-		closed = phase_distance(along) < PATCH_STEP_MOST &&
-		    phase_distance(down) < PATCH_STEP_MOST;
-		if (!closed)
-			break;
-		if (x)
-			turns[x] = turns[x - 1] + phase_turns(along);
-		else if (above)
-			turns[x] = turns_above[x] + phase_turns(down);
-		closed = !above || turns[x] - turns_above[x] == phase_turns(down);
-	}
-	return closed;
+	if (!phase_is_valid(phase[0], unit) ||
+	    (n > 1 && !find_turns(phase, phase + 1, unit, along, n - 1)) ||
+	    (above && !find_turns(above, phase, unit, down, n)))
+		return false;
+	turns[0] = above ? turns_above[0] + down[0] : 0;
+	for (size_t x = 1; x < n; x++)
+		turns[x] = turns[x - 1] + along[x - 1];
+	for (size_t x = 1; above && x < n; x++)
+		open |= turns[x] - turns_above[x] - down[x];
+	return open == 0;
 }
 
 static bool

@@ -1,11 +1,11 @@
 /*
- * The first step of unwrapq: patches, squares of pixels in which every loop of neighbours closes,
- * so that each pixel's turns within its patch are certain whichever way one goes. A square where a
- * loop stays open, that has an invalid pixel or neighbours more than PATCH_STEP_MOST apart is cut
- * in four; the smallest patch is one pixel.
+ * The first step of spatial unwrapping: patches, squares of pixels in which every loop of
+ * neighbours closes, so that each pixel's turns within its patch are certain whichever way one
+ * goes. A square where a loop stays open, that has an invalid pixel or neighbours more than
+ * PATCH_STEP_MOST apart is cut in four; the smallest patch is one pixel.
  */
-#ifndef UNWRAPQ_PATCHES_H
-#define UNWRAPQ_PATCHES_H
+#ifndef PATCHES_H
+#define PATCHES_H
 
 #include <math.h>
 #include <stdint.h>
@@ -38,19 +38,29 @@ phase_row(const struct phase_plane *phase, size_t y)
 	return frame_floats(phase->frame, phase->channel, y);
 }
 
+/* Rounds to a whole number, half to even, as rintf() does, but vectorises on any processor. |v| is
+ * below 2^22, as two valid phases are apart. */
+static inline float
+phase_round(float v)
+{
+	const float shift = 12582912; /* 1.5 2^23 */
+
+	return (v + shift) - shift;
+}
+
 /* The whole turns that bring the phase of b nearest to that of a, `step` turns below; from b to a
  * they are their negative. */
 static inline int32_t
 phase_turns(float step)
 {
-	return -(int32_t)rintf(step);
+	return -(int32_t)phase_round(step);
 }
 
 /* How far two phases that are `step` turns apart are from whole turns: 0 to 0.5. NaN if one is. */
 static inline float
 phase_distance(float step)
 {
-	return fabsf(step - rintf(step));
+	return fabsf(step - phase_round(step));
 }
 
 static inline bool

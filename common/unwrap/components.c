@@ -1,26 +1,51 @@
-#include "components.h"
+#include "unwrap/components.h"
 
 #include <stdlib.h>
 
 #include "image/statistics.h"
 
-int
-components_find(struct components *components, const struct patches *patches,
-    const struct joined *joined, const struct phase_plane *phase)
+static void
+count_pixels(struct components *components)
 {
-	*components = (struct components){ patches, joined, phase, NULL, joined->components };
+	const struct patches *patches = components->patches;
+
+	for (size_t y = 0; y < patches->h; y++) {
+		const int32_t *patch = patches->patch + y * patches->w;
+		const int32_t *turns = patches->turns + y * patches->w;
+
+		for (size_t x = 0, end; x < patches->w; x = end) {
+			struct component *component;
+			int64_t sum = 0;
+
+			for (end = x; end < patches->w && patch[end] == patch[x]; end++)
+				sum += turns[end];
+			if (patch[x] == NO_PATCH)
+				continue;
+			component =
+			    &components->component[components->joined.component[patch[x]]];
+			component->size += end - x;
+			component->turns += sum +
+			    (int64_t)(end - x) * components->joined.turns[patch[x]];
+		}
+	}
+}
+
+int
+components_unwrap(struct run *run, struct patches *patches, const struct phase_plane *phase,
+    const struct phase_plane *quality, struct components *components)
+{
+	struct regions regions = { 0 };
+
+	*components = (struct components){ .patches = patches, .phase = phase };
+	patches_find(run, patches, phase);
+	if (borders_find(run, patches, phase, quality, &regions) < 0 ||
+	    join_regions(run, &regions, &components->joined) < 0)
+		return -1;
+	components->n = components->joined.components;
 	components->component = calloc(components->n + 1, sizeof(*components->component));
 	if (!components->component)
 		return fail_memory();
-	for (size_t y = 0; y < patches->h; y++)
-		for (size_t x = 0; x < patches->w; x++) {
-			size_t i = components_of(components, x, y);
-
-			if (i == components->n)
-				continue;
-			components->component[i].size++;
-			components->component[i].turns += components_turns(components, x, y);
-		}
+	count_pixels(components);
 	return 0;
 }
 
@@ -28,6 +53,7 @@ void
 components_free(struct components *components)
 {
 	free(components->component);
+	joined_free(&components->joined);
 	*components = (struct components){ 0 };
 }
 
@@ -78,10 +104,11 @@ anchor(struct components *components, double x, double y, double rad)
 }
 
 int
-components_anchor(struct components *components, const struct numbers *anchors)
+components_anchor(struct components *components, const struct numbers *anchors, double unit)
 {
 	for (size_t i = 0; i + 2 < anchors->n; i += 3)
-		if (anchor(components, anchors->v[i], anchors->v[i + 1], anchors->v[i + 2]) < 0)
+		if (anchor(components, anchors->v[i], anchors->v[i + 1], anchors->v[i + 2] / unit) <
+		    0)
 			return -1;
 	return 0;
 }
@@ -92,7 +119,7 @@ components_anchor(struct components *components, const struct numbers *anchors)
  */
 static void
 list_differences(const struct components *components, const struct frame *frame, size_t ref_channel,
-    double *difference, size_t *end)
+    double turn, double *difference, size_t *end)
 {
 	const struct patches *patches = components->patches;
 
@@ -104,7 +131,7 @@ list_differences(const struct components *components, const struct frame *frame,
 			size_t i = components_of(components, x, y);
 
 			if (i < components->n && phase_is_valid(ref[x], (float)(0.5 / M_PI)))
-				difference[end[i]++] = (double)ref[x] / (2 * M_PI) -
+				difference[end[i]++] = (double)ref[x] / turn -
 				    (double)phase[x] * (double)components->phase->turns -
 				    components_turns(components, x, y);
 		}
@@ -112,7 +139,8 @@ list_differences(const struct components *components, const struct frame *frame,
 }
 
 int
-components_refer(struct components *components, const struct frame *frame, size_t ref_channel)
+components_refer(struct components *components, const struct frame *frame, size_t ref_channel,
+    double unit)
 {
 	size_t all = 0, *end = malloc((components->n + 1) * sizeof(*end));
 	double *difference;
@@ -127,7 +155,7 @@ components_refer(struct components *components, const struct frame *frame, size_
 		free(difference);
 		return fail_memory();
 	}
-	list_differences(components, frame, ref_channel, difference, end);
+	list_differences(components, frame, ref_channel, 2 * M_PI * unit, difference, end);
 	all = 0;
 	for (size_t i = 0; i < components->n; i++) {
 		struct component *component = &components->component[i];

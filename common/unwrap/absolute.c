@@ -1,0 +1,129 @@
+#include "unwrap/absolute.h"
+
+#include <string.h>
+
+const char *
+absolute_given(const struct absolute_options *options)
+{
+	return options->anchor.n	  ? "--anchor"
+	    : options->ref		  ? "--ref"
+	    : options->marker.file	  ? "--marker"
+	    : options->marker.at.n	  ? "--marker-at"
+	    : options->min_size > 1	  ? "--min-size"
+					  : NULL;
+}
+
+int
+absolute_check(const struct absolute_options *options)
+{
+	const struct numbers *anchor = &options->anchor;
+
+	if (anchor->n % 3)
+		return fail_usage("--anchor",
+		    "wants a column, a row and a phase in rad for each pixel, not %zu "
+		    "numbers",
+		    anchor->n);
+	for (size_t i = 2; i < anchor->n; i += 3)
+		if (!(fabs(anchor->v[i]) < 2 * M_PI * (double)PHASE_MOST))
+			return fail_usage("--anchor", "%g rad is no phase", anchor->v[i]);
+	if (anchor->n && options->ref)
+		return fail_usage(NULL, "give --anchor or --ref, not both");
+	if ((options->marker.file || options->marker.at.n) && (anchor->n || options->ref))
+		return fail_usage(
+		    NULL, "give --marker or --%s, not both", anchor->n ? "anchor" : "ref");
+	return marker_input_check(&options->marker);
+}
+
+/* Radians of two periods cannot be compared. */
+static int
+check_period(const struct meta *own, const struct meta *ref)
+{
+	double own_px, ref_px;
+
+	if (!meta_get(own, "period_px") || !meta_get(ref, "period_px") ||
+	    meta_words(meta_get(own, "period_px")) > 1)
+		return 0;
+	if (meta_number(own, "period_px", 0, &own_px) < 0 ||
+	    meta_number(ref, "period_px", 0, &ref_px) < 0)
+		return -1;
+	return fabs(own_px - ref_px) <= 1e-6 * own_px
+	    ? 0
+	    : fail("--ref", "is a phase of fringes of %g px, the input one of %g px", ref_px,
+		  own_px);
+}
+
+/* The word of phase_anchor. Beside a reference that is off by turns itself, the phase is off by the
+ * same. */
+static const char *
+find_word(const struct absolute *absolute, const struct frame_head *ref)
+{
+	const char *anchor = ref ? meta_get(&ref->meta, "phase_anchor") : NULL;
+	bool relative = anchor && strcmp(anchor, "pixel") && strcmp(anchor, "ref") &&
+	    strcmp(anchor, "marker");
+
+	return ref				 ? relative ? "relative" : "ref"
+	    : absolute->options->anchor.n	 ? "pixel"
+	    : absolute->marker.channel != NO_CHANNEL ? "marker"
+						 : "none";
+}
+
+int
+absolute_plan(const struct run *run, const struct absolute_options *options,
+    const struct frame_head *in, double period_px, struct meta *out, struct absolute *absolute)
+{
+	const struct frame_head *ref = run_second_input_head(run, "ref", 0);
+
+	absolute->options = options;
+	absolute->ref = absolute->marker.channel = NO_CHANNEL;
+	if (options->ref && run_second_input(run, in, "ref", "absphase", &absolute->ref) < 0)
+		return -1;
+	if (ref && check_period(out, &ref->meta) < 0)
+		return -1;
+	if (options->anchor.n == 0 && !options->ref &&
+	    marker_input_plan(run, &options->marker, in, out, period_px, &absolute->marker) < 0)
+		return -1;
+	return meta_set(out, "phase_anchor", find_word(absolute, ref));
+}
+
+int
+absolute_place(const struct absolute *absolute, struct components *components,
+    const struct frame *in, double rad)
+{
+	const struct absolute_options *options = absolute->options;
+	struct marker marker = absolute->marker;
+	bool by_marker = marker.channel != NO_CHANNEL;
+	bool anchored = options->anchor.n > 0 || options->ref || by_marker;
+	size_t lost = 0, kept = 0, all = 0;
+
+	marker.frame = in;
+	if (!anchored)
+		components_center(components);
+	else if ((options->ref	 ? components_refer(components, in, absolute->ref, rad)
+		     : by_marker ? marker_place(components, &marker)
+				 : components_anchor(components, &options->anchor, rad)) < 0)
+		return -1;
+	if (components_number(components, (size_t)options->min_size, anchored) < 0)
+		return -1;
+	for (size_t i = 0; i < components->n; i++) {
+		const struct component *component = &components->component[i];
+
+		all += component->size;
+		kept += component->label > 0;
+		lost += anchored && !component->anchored ? component->size : 0;
+	}
+	if (all > 0 && by_marker && lost == all)
+		warn(NULL, "no pixel is valid: the marker is found nowhere");
+	else if (all > 0 && kept == 0)
+		warn(NULL, "no pixel is valid: no component has --min-size %ld pixels%s",
+		    options->min_size,
+		    !anchored       ? ""
+			: by_marker ? " and the marker"
+				    : " and an anchor or a reference");
+	else if (10 * lost > all)
+		warn(NULL, "%.1f %% of the valid pixels are connected to no %s and become invalid",
+		    100 * (double)lost / (double)all,
+		    options->ref	? "pixel of --ref"
+			: by_marker ? "marker"
+				    : "--anchor");
+	return 0;
+}

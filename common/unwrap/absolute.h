@@ -1,0 +1,48 @@
+/* What makes components absolute: known pixels, a reference, or a marker; the options of the stages
+ * that unwrap in space. */
+#ifndef ABSOLUTE_H
+#define ABSOLUTE_H
+
+#include <limits.h>
+
+#include "unwrap/marker_input.h"
+
+struct absolute_options {
+	struct numbers anchor;
+	const char *ref;
+	struct marker_options marker;
+	long min_size;
+};
+
+/* offset: of a struct absolute_options in the stage's parameters. */
+#define ABSOLUTE_AT(offset, field) ((offset) + offsetof(struct absolute_options, field))
+#define ABSOLUTE_OPTIONS(offset)                                                                   \
+	{ 0, "anchor", "X,Y,RAD,...", OPT_NUMBERS, ABSOLUTE_AT(offset, anchor), NULL, 0, 0,        \
+	    "px and rad", "the absolute phase at a pixel of each component", NULL },               \
+	{ 0, "ref", "FILE", OPT_FRAME, ABSOLUTE_AT(offset, ref), NULL, 0, 0, NULL,                 \
+	    "an absolute phase that each component comes nearest to", NULL },                      \
+	MARKER_OPTIONS(ABSOLUTE_AT(offset, marker.file), ABSOLUTE_AT(offset, marker.at)),          \
+	{ 0, "min-size", "N", OPT_INTEGER, ABSOLUTE_AT(offset, min_size), "1", 1, LONG_MAX, "px",  \
+	    "components of fewer pixels become invalid", NULL }
+
+struct absolute {
+	const struct absolute_options *options;
+	size_t ref; /* channel; NO_CHANNEL */
+	struct marker marker;
+};
+
+/* The first of the options that is given; NULL: none is. */
+const char *absolute_given(const struct absolute_options *);
+/* For init: -1 after fail_usage(). */
+int absolute_check(const struct absolute_options *);
+/* For plan: finds the channels and sets the key phase_anchor of `out`, whose period_px and axis are
+ * those of the result. period_px: of the phase that the components are of; NaN: not known. -1 after
+ * fail(). */
+int absolute_plan(const struct run *, const struct absolute_options *, const struct frame_head *in,
+    double period_px, struct meta *out, struct absolute *);
+/* Gives the components their turns and numbers, and warns of what becomes invalid. rad: of the
+ * result, for one of the components' phase. -1 after fail(). */
+int absolute_place(
+    const struct absolute *, struct components *, const struct frame *in, double rad);
+
+#endif

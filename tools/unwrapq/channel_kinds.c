@@ -1,0 +1,45 @@
+#include "channel_kinds.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Is a name one of a list, with a number behind it or without? */
+static bool
+is_one_of(const char *name, const char *const *list)
+{
+	size_t n = strcspn(name, "0123456789");
+
+	if (strspn(name + n, "0123456789") != strlen(name + n))
+		return false;
+	for (; *list; list++)
+		if (strlen(*list) == n && !strncmp(name, *list, n))
+			return true;
+	return false;
+}
+
+bool
+channel_is_position(const char *name)
+{
+	static const char *const names[] = { "phase", "absphase", "cos", "sin", "index", "label",
+		"marker", "depth", "x", "y", "z", "nx", "ny", "nz", "disparity", NULL };
+
+	return is_one_of(name, names);
+}
+
+bool
+channel_is_error(const char *name)
+{
+	static const char *const names[] = { "fit_residual", "residual", "sigma", "p_order", NULL };
+
+	return is_one_of(name, names);
+}
+
+bool
+channel_is_no_phase(const char *name)
+{
+	static const char *const names[] = { "absphase", "cos", "sin", "index", "label", "marker",
+		"modulation", "texture", "mask", "depth", "x", "y", "z", "nx", "ny", "nz",
+		"disparity", NULL };
+
+	return is_one_of(name, names) || channel_is_error(name);
+}
