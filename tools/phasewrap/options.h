@@ -4,6 +4,7 @@
 /* What phasewrap's command line says. */
 #include "fringe/capture_set.h"
 #include "limits.h"
+#include "noise.h"
 #include "run/stage.h"
 
 enum as { AS_PHASE, AS_VECTOR };
@@ -15,6 +16,7 @@ struct parameters {
 	struct numbers count;
 	double field_px, phase_origin;
 	struct limit_options limits;
+	struct noise_options noise;
 };
 
 extern const struct opt phasewrap_options[];

@@ -21,6 +21,8 @@ struct phasewrap_block {
 	uint bits[2], inverse[2], reference[2];	/* of each code */
 	float max_value, least_amplitude, least_mean, least_modulation;
 	float most_misfit;
+	uint writes_fit, sigmas;	/* 1: these channels stand behind texture */
+	float variance, gain, least;	/* struct phase_noise_model */
 };
 
 #endif

@@ -6,9 +6,12 @@
 #include "flatness.h"
 #include "fringe_counts.h"
 #include "manifest_conflicts.h"
+#include "noise.h"
 #include "options.h"
 #include "phasewrap.h"
 #include "thresholds.h"
+
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +23,8 @@ struct priv {
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
 	struct detectors detectors;
+	bool finds_noise;		/* in every measurement */
+	struct noise_pairs pairs;	/* --fit-noise */
 };
 
 static void
@@ -44,16 +49,26 @@ after(struct run *run)
 	detectors_report(&priv->detectors, &priv->wrap);
 }
 
-/* Each frame anew: the camera may have begun anywhere in the cycle. */
+/* Each frame anew: the camera may have begun anywhere in the cycle, and may have been set anew. */
 static int
 survey(struct run *run, const struct frame *in)
 {
-	const struct priv *priv = run->priv;
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	bool searches = parameters->captures.flat == FLAT_AUTO;
 
-	for (size_t k = 0; k < priv->wrap.captures.fringes; k++)
+	for (size_t k = 0; k < priv->wrap.captures.fringes && searches; k++)
 		if (priv->wrap.captures.fringe[k].two_plus_one &&
 		    flatness_turn(run, in, priv->wrap.captures.fringe[k].plane) < 0)
 			return -1;
+	if (!priv->finds_noise)
+		return 0;
+	if (noise_find(in, &priv->wrap) < 0)
+		return -1;
+	if (run->verbose)
+		note("--sigma", "variance of a sample: %.4g + %.4g level, at least %.4g",
+		    (double)priv->wrap.noise.variance, (double)priv->wrap.noise.gain,
+		    (double)priv->wrap.noise.least);
 	return 0;
 }
 
@@ -84,6 +99,29 @@ static const struct body body = { .gather = gather, .rows = rows, .after = after
 static const struct body searching_body = { .gather = gather, .survey = survey, .rows = rows,
 	.after = after, .passes = passes };
 
+/* ---- finding the noise: images two by two, text at the end ---- */
+
+static int
+add_pair(struct run *run, struct frame *in)
+{
+	const struct parameters *parameters = run->parameters;
+
+	return noise_pairs_add(&parameters->noise, in, &((struct priv *)run->priv)->pairs);
+}
+
+static int
+print_noise(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+
+	return noise_pairs_print(&parameters->noise, &((struct priv *)run->priv)->pairs,
+	    run->output);
+}
+
+static const struct body pairs_body = { .frame = add_pair, .end = print_noise };
+
+/* ---- before the first frame ---- */
+
 /* Without operands the manifest's own files are read. */
 static int
 read_manifest(struct run *run, const char *path)
@@ -110,7 +148,11 @@ init(struct run *run)
 	struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
-	run->body = parameters->captures.flat == FLAT_AUTO ? &searching_body : &body;
+	run->body = parameters->captures.flat == FLAT_AUTO ||
+	    (parameters->noise.sigma && isnan(parameters->noise.read_noise) &&
+	    isnan(parameters->noise.gain)) ? &searching_body : &body;
+	if (noise_check(&parameters->noise) < 0)
+		return -1;
 	run->colour = COLOUR_GREY;
 	detectors_init(&priv->detectors, run->verbose);
 	if (parameters->channel >= 0)
@@ -119,6 +161,11 @@ init(struct run *run)
 		run->colour = COLOUR_PLANES;
 	if (parameters->captures.rgb && parameters->channel >= 0)
 		return fail_usage("--channel", "takes one colour, --rgb all three");
+	if (parameters->noise.fit_noise) {
+		run->body = &pairs_body;
+		run->sink = true;
+		return 0;
+	}
 	if (fringe_counts_apply(&parameters->count, parameters->field_px,
 	    &parameters->captures.period_px) < 0 || capture_set_check(&parameters->captures) < 0)
 		return -1;
@@ -158,6 +205,30 @@ solve(const struct parameters *parameters, const struct frame_head *in, struct p
 	return phasewrap_solve(&priv->wrap, sign, origin);
 }
 
+/* The channels that stand between phases and indices. */
+static int
+describe(const struct phasewrap *wrap, struct frame_head *out)
+{
+	const struct capture_set *captures = &wrap->captures;
+	struct text text;
+	FILE *to = text_open(&text);
+	char *qualities;
+	int status;
+
+	if (!to)
+		return -1;
+	fprintf(to, "modulation texture%s", wrap->writes_fit ? " fit_residual" : "");
+	for (size_t k = 0; wrap->sigmas && k < captures->fringes; k++)
+		fprintf(to, captures->fringes > 1 ? " sigma%zu" : " sigma", k + 1);
+	qualities = text_close(&text, NULL);
+	if (!qualities)
+		return -1;
+	status = capture_set_describe(captures, wrap->vector ? "cos sin" : "phase", qualities,
+	    out);
+	free(qualities);
+	return status;
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -172,6 +243,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		    (meta_get(&in->meta, "role") && !parameters->captures.order),
 	};
 
+	if (parameters->noise.fit_noise)
+		return 0;
 	phasewrap_forget(&priv->wrap);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
 	if (capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
@@ -182,11 +255,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		priv->wrap.reference) < 0 ||
 	    solve(parameters, in, priv) < 0 ||
 	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0 ||
+	    noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ||
 	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
 		parameters->captures.rgb ? 0 : operands) < 0)
 		return -1;
-	return capture_set_describe(&priv->wrap.captures, priv->wrap.vector ? "cos sin" : "phase",
-	    priv->wrap.writes_fit ? "modulation texture fit_residual" : "modulation texture", out);
+	return describe(&priv->wrap, out);
 }
 
 static void
@@ -196,6 +269,7 @@ end(struct run *run)
 
 	phasewrap_forget(&priv->wrap);
 	detectors_free(&priv->detectors);
+	noise_pairs_free(&priv->pairs);
 	free(priv->file);
 	if (priv->manifest_read)
 		manifest_free(&priv->manifest);

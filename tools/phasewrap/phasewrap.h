@@ -4,6 +4,7 @@
 #define PHASEWRAP_H
 
 #include "fringe/capture_set.h"
+#include "fringe/phase_noise.h"
 #include "fringe/phase_shift_weights.h"
 
 struct passes;
@@ -22,6 +23,9 @@ struct phasewrap {
 	bool vector;
 	bool fits, writes_fit;	/* the misfit is computed; it is a channel */
 	struct phasewrap_limits limits;
+	bool sigmas;		/* the phases' standard deviations are channels behind fit_residual */
+	struct phase_noise_model noise;
+	struct phase_noise_terms *terms;	/* of each fringe set; NULL without sigmas */
 };
 
 /* The fits of all fringe sets, see phase_shift_weights_solve(). -1 after fail(). */

@@ -6,6 +6,9 @@
 #include "phasewrap.h"
 #include "run/passes.h"
 
+/* As the shader reads them. */
+_Static_assert(sizeof(struct phase_noise_terms) == 9 * sizeof(float), "nine floats a set");
+
 static void
 pack_fringes(struct passes *passes, const struct phasewrap *wrap, struct phasewrap_image **at)
 {
@@ -67,7 +70,12 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		.least_mean = wrap->limits.least_mean,
 		.least_modulation = wrap->limits.least_modulation,
 		.most_misfit = wrap->limits.most_misfit, .fits = wrap->fits,
-		.qualities = captures->fringes ? 2 + (uint)wrap->writes_fit : 0 };
+		.writes_fit = wrap->writes_fit, .sigmas = wrap->sigmas,
+		.variance = wrap->noise.variance, .gain = wrap->noise.gain,
+		.least = wrap->noise.least };
+	if (captures->fringes)
+		block->qualities = 2 + (uint)wrap->writes_fit +
+		    (wrap->sigmas ? (uint)captures->fringes : 0);
 	pack_fringes(passes, wrap, &at);
 	pack_codes(passes, wrap, block, &at);
 	if (captures->flats) {
@@ -76,7 +84,10 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		passes_read(passes, block->flat_0);
 		passes_read(passes, block->flat_1);
 	}
-	status = passes_add(passes, &pass);
+	status = wrap->sigmas ? passes_constant(passes, wrap->terms,
+	    captures->fringes * sizeof(*wrap->terms)) : 0;
+	if (status == 0)
+		status = passes_add(passes, &pass);
 	free(block);
 	return status;
 }

@@ -1,0 +1,173 @@
+load helpers
+
+# Standard deviations from the images to millimetres: sigma, p_order.
+
+# covers NAME ERROR SIGMA [MARGIN]: 68 and 95 % of errors within 1 and 2 sigma, and the mean square of their quotient
+# is one. Errors may be arrays with NaN.
+covers='
+def covers(tag, error, sigma, margin=0.02):
+	z = (np.asarray(error, float) / np.asarray(sigma, float)).ravel()
+	valid = np.isfinite(np.asarray(error, float)).ravel()
+	expect(np.isfinite(z[valid]), tag, "no sigma where there is a result")
+	z = z[valid]
+	one, two = (np.abs(z) < 1).mean(), (np.abs(z) < 2).mean()
+	expect(z.size > 1000 and abs(one - 0.6827) < margin and abs(two - 0.9545) < margin, tag, z.size, one, two)
+def wrapped(d): return np.angle(np.exp(1j * np.asarray(d, float)))
+'
+
+@test "uncertainty: phasewrap covers its errors, whatever N, from given noise and from what the fit leaves" {
+	for case in "-n 3" "-n 4" "-n 6" "-n 12" "-k 2+1" "-n 5 --shift 0,40,100,190,250"; do
+		for rig in "--noise 1.2 --shot 0.03 --mean 100 --amplitude 60 --albedo checker" \
+			"--noise 4 --bits 12 --mean 1500 --amplitude 900 --shot 0.5"; do
+			# shellcheck disable=SC2086
+			fringesim -q -s 120x100 -p 40,44 $case $rig --truth truth.nrrd -o set.nrrd
+			given="--read-noise 1.2 --gain 0.03"
+			if [[ $rig == *12* && $rig == *0.5 ]]; then given="--read-noise 4 --gain 0.5"; fi
+			# shellcheck disable=SC2086
+			silent phasewrap --sigma $given set.nrrd -o given.nrrd
+			if [[ $case == "-n 3" || $case == "-k"* ]]; then
+				cp given.nrrd found.nrrd
+			else
+				silent phasewrap --sigma set.nrrd -o found.nrrd
+			fi
+			py "$covers"'
+truth = read_frame("truth.nrrd")["absphase"].astype(float)
+for name in "given", "found":
+	f = read_frame(name + ".nrrd")
+	expect(f.names == ["phase1", "phase2", "modulation", "texture", "sigma1", "sigma2"], f.names)
+	for k, ratio in (1, 1), (2, 40 / 44):
+		covers((sys.argv[1:], name, k), wrapped(f["phase%d" % k] - truth * ratio), f["sigma%d" % k])' "$case" "$rig"
+		done
+	done
+}
+
+@test "uncertainty: sigma is what the noise of every image makes of the phase, in closed form" {
+	py '
+rng = np.random.default_rng(3)
+a, b, phi = rng.uniform(60, 140, (9, 31)), rng.uniform(10, 50, (9, 31)), rng.uniform(-np.pi, np.pi, (9, 31))
+def images(shifts): return [Frame((a + b * np.cos(phi + np.radians(s))).astype("f4")) for s in shifts]
+write_frames("odd.nrrd", images([0, 50, 130, 200, 290]))
+write_frames("three.nrrd", images([-120, 0, 120]))
+write_frames("flat.nrrd", [Frame((a + b * f).astype("f4")) for f in (np.sin(phi), np.cos(phi), 0 * phi)])
+np.savez("truth.npz", a=a, b=b, phi=phi)'
+	noise="--read-noise 1.5 --gain 0.04 --black-level 8 --quantum 2"
+	# shellcheck disable=SC2086
+	{
+		phasewrap -q -n 5 -p 20 --shift 0,50,130,200,290 --sigma $noise odd.nrrd -o odd_out.nrrd
+		phasewrap -q -n 3 -p 20 --sigma $noise three.nrrd -o three_out.nrrd
+		phasewrap -q -k 2+1 -p 20 --sigma $noise flat.nrrd -o flat_out.nrrd
+		phasewrap -q -n 3 -p 20 --sigma $noise three.nrrd --as vector -o vector_out.nrrd
+		phasewrap -q -k 2+1 -p 20 --sigma --read-noise 1 --quantum 0 flat.nrrd -o plain_out.nrrd
+	}
+	py '
+t = np.load("truth.npz")
+a, b, phi = t["a"], t["b"], t["phi"]
+def theory(design):			# weights of the images, by the normal matrix; the noise of each
+	design = np.array(design)
+	w = np.linalg.pinv(design)		# A, B cos, B sin
+	image = a + b * np.cos(phi) * design[:, 1, None, None] + b * np.sin(phi) * design[:, 2, None, None]
+	turn = (np.cos(phi) * w[2][:, None, None] - np.sin(phi) * w[1][:, None, None]) / b
+	return np.sqrt((turn ** 2 * (1.5 ** 2 + 4 / 12 + 0.04 * (image - 8))).sum(0))
+def steps(d): return [[1, np.cos(np.radians(s)), -np.sin(np.radians(s))] for s in d]
+for name, design in (("odd", steps([0, 50, 130, 200, 290])), ("three", steps([-120, 0, 120])),
+		("flat", [[1, 0, 1], [1, 1, 0], [1, 0, 0]]), ("vector", steps([-120, 0, 120]))):
+	sigma = read_frame(name + "_out.nrrd")["sigma"]
+	expect(np.abs(sigma / theory(design) - 1) < 2e-5, name, np.abs(sigma / theory(design) - 1).max())
+plain = read_frame("plain_out.nrrd")["sigma"]
+expect(np.abs(plain * b / np.sqrt(2 - np.sin(2 * phi)) - 1) < 2e-5)'
+}
+
+@test "uncertainty: --sigma changes nothing else; invalid pixels have none; frames have noise of their own" {
+	fringesim -q -s 129x65 -p 40 -n 4 -g half --noise 2 --albedo checker -o set.nrrd
+	phasewrap --min-amplitude 60 set.nrrd -o plain.nrrd
+	phasewrap --min-amplitude 60 --fit-residual --sigma set.nrrd -o sigma.nrrd
+	fringesim -q -s 129x65 -p 40 -n 4 -g half --noise 6 --albedo checker -o more.nrrd
+	phasewrap --min-amplitude 60 --fit-residual --sigma set.nrrd more.nrrd -o both.nrrd
+	py '
+plain, sigma, both = read_frame("plain.nrrd"), read_frame("sigma.nrrd"), read_frames("both.nrrd")
+expect(sigma.names == ["phase", "modulation", "texture", "fit_residual", "sigma", "index"], sigma.names)
+for name in plain.names: expect(plain[name].view("u4") == sigma[name].view("u4"), name)
+expect(np.isnan(plain["phase"]).any() and np.isnan(sigma["sigma"]) == np.isnan(plain["phase"]))
+expect(both[0].pixels.view("u4") == sigma.pixels.view("u4"))
+ratio = np.nanmedian(both[1]["sigma"]) / np.nanmedian(both[0]["sigma"])
+expect(2.5 < ratio < 3.5, ratio)'
+	for j in 1 3; do
+		FRINGEPIPE_BAND=7 phasewrap -j $j --min-amplitude 60 --fit-residual --sigma set.nrrd | cmp - sigma.nrrd
+	done
+}
+
+@test "uncertainty: phasewrap --fit-noise finds read noise and gain from two images of a scene" {
+	py '
+rng = np.random.default_rng(1)
+level = np.linspace(20, 220, 400)[None] * np.ones((300, 1))
+for i in range(2):		# the second one 1 % brighter
+	mean = level * (1 + 0.01 * i)
+	v = rng.normal(mean, np.sqrt(1.2 ** 2 + 0.05 * np.maximum(mean - 10, 0)))
+	write_frames("flat%d.nrrd" % i, [Frame(np.clip(np.round(v), 0, 255).astype("u1"))])'
+	phasewrap --fit-noise --black-level 10 flat0.nrrd flat1.nrrd >words
+	phasewrap --fit-noise flat0.nrrd flat1.nrrd -o file
+	py '
+words = dict(w[2:].split("=") for w in open("words").read().split())
+expect(abs(float(words["read-noise"]) / 1.2 - 1) < 0.08 and abs(float(words["gain"]) / 0.05 - 1) < 0.03 and words["black-level"] == "10", words)'
+	has -- '^--read-noise=.* --gain=[0-9.]*$' <file
+	fringesim -q -s 120x100 -p 40 -n 3 -o set.nrrd
+	# shellcheck disable=SC2046
+	silent phasewrap --sigma $(cat words) set.nrrd -o out.nrrd
+	fails 1 "wants images of a scene two by two, got 1" phasewrap --fit-noise flat0.nrrd
+	fails 1 "got 3" phasewrap --fit-noise flat0.nrrd flat1.nrrd flat0.nrrd
+	fails 1 "does not grow with the level" phasewrap --fit-noise flat0.nrrd flat0.nrrd
+	fails 1 "images 1 and 2 do not show the same" phasewrap --fit-noise set.nrrd
+	framecat --crop 0,0,100,100 flat0.nrrd -o small.nrrd
+	fails 1 "image 2 is not of the size and type of image 1" phasewrap --fit-noise flat0.nrrd small.nrrd
+	framecat --crop 0,0,10,10 flat0.nrrd -o tiny.nrrd
+	fails 1 "only 100 pixels" phasewrap --fit-noise tiny.nrrd tiny.nrrd
+	fails 2 "not both" phasewrap --fit-noise --sigma flat0.nrrd flat1.nrrd
+}
+
+@test "uncertainty: what phasewrap --sigma refuses" {
+	fringesim -q -s 60x40 -p 40 -n 3 --noise 1 -o three.nrrd
+	fringesim -q -s 60x40 -p 40 -n 4 --bits float --noise 1 -o float.nrrd
+	fails 1 "leaves nothing to find the noise from: give --read-noise LEVELS and --gain LEVELS/e" phasewrap --sigma three.nrrd -o out.nrrd
+	fails 2 "--read-noise" phasewrap --sigma --read-noise=-1 three.nrrd -o out.nrrd
+	fails 2 "--gain" phasewrap --sigma --gain nan three.nrrd -o out.nrrd
+	fails 2 "is for --sigma" phasewrap --read-noise 1 three.nrrd -o out.nrrd
+	fails 2 "is for --gain" phasewrap --sigma --read-noise 1 --black-level 3 three.nrrd -o out.nrrd
+	fails 2 "is for --sigma" phasewrap --quantum 1 three.nrrd -o out.nrrd
+	fails 1 "no noise at all" phasewrap --sigma --read-noise 0 --gain 0 --quantum 0 three.nrrd -o out.nrrd
+	fails 1 "give --quantum LEVELS, 0 for none" phasewrap --sigma --read-noise 1 float.nrrd -o out.nrrd
+	silent phasewrap --sigma --read-noise 1 --quantum 0 float.nrrd -o out.nrrd
+	fringesim -q -s 60x40 -p 40 -g half --inverse -o gray.nrrd
+	fails 1 "no fringe images" phasewrap -k gray --sigma --read-noise 1 gray.nrrd -o out.nrrd
+	framecat --scale 0,255 --as ushort float.nrrd -o scaled.nrrd
+	fails 1 "scaled" phasewrap --sigma --read-noise 1 scaled.nrrd -o out.nrrd
+}
+
+# Twelve steps of a real relief: the phases of the even and of the odd steps share nothing but the surface.
+@test "uncertainty: slmaster_eye, even and odd steps differ by what their sigmas say, after their harmonics" {
+	need_data slmaster_eye_12step_gray
+	eye=$data/slmaster_eye_12step_gray
+	limits="--min-amplitude 8 --min-modulation 0.1 --sigma"
+	# shellcheck disable=SC2086
+	{
+		phasewrap -q -n 6 -p 60 --shift 0,60,120,180,240,300 $limits "$eye"/phase_0[02468].png "$eye"/phase_10.png -o even.nrrd
+		phasewrap -q -n 6 -p 60 --shift 30,90,150,210,270,330 $limits "$eye"/phase_0[13579].png "$eye"/phase_11.png -o odd.nrrd
+		phasewrap -q -n 12 -p 60 $limits "$eye"/phase_*.png -o all.nrrd
+	}
+	py "$covers"'
+even, odd, all = (read_frame(n + ".nrrd") for n in ("even", "odd", "all"))
+d, phi = wrapped(even["phase"].astype(float) - odd["phase"]), all["phase"].astype(float)
+sigma = np.hypot(even["sigma"], odd["sigma"])
+rest, seen = np.full(d.shape, np.nan), np.isfinite(d) & np.isfinite(phi)
+for y in range(0, 560, 80):		# harmonics change with the focus
+	for x in range(0, 630, 90):
+		at = slice(y, y + 80), slice(x, x + 90)
+		k, p = seen[at], phi[at][seen[at]]
+		if k.sum() < 1500: continue
+		waves = np.stack([np.ones(k.sum())] + [f(m * p) for m in range(1, 13) for f in (np.cos, np.sin)], 1)
+		rest[at][k] = d[at][k] - waves @ np.linalg.lstsq(waves, d[at][k], rcond=None)[0]
+ratio = np.sqrt(np.nanmean((rest / sigma) ** 2))
+expect(np.isfinite(rest).sum() > 200000 and abs(ratio - 1) < 0.2, ratio)
+# what changes smoothly along the fringes is no noise
+noise = (rest[:-2] - 2 * rest[1:-1] + rest[2:]) / np.sqrt(6)
+covers("across", noise, sigma[1:-1])'
+}
