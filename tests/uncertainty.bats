@@ -142,6 +142,100 @@ expect(abs(float(words["read-noise"]) / 1.2 - 1) < 0.08 and abs(float(words["gai
 	fails 1 "scaled" phasewrap --sigma --read-noise 1 scaled.nrrd -o out.nrrd
 }
 
+# In NumPy, over all pairs, of a phase with holes, of a vector, of a depth.
+@test "uncertainty: gauss gives the error of the mean vector, pair by pair" {
+	py '
+rng = np.random.default_rng(5)
+phase = np.angle(np.exp(1j * (np.arange(70) * 0.45 + rng.normal(0, 0.1, (40, 70))))).astype("f4")
+sigma, length = rng.uniform(0.02, 0.2, (2, 40, 70)).astype("f4")
+phase[rng.random(phase.shape) < 0.1] = np.nan
+phase[10:20, 30:45] = np.nan
+unknown = sigma.copy()
+unknown[30, 50] = np.nan
+phase[30, 50] = 1
+write_frames("phase.nrrd", [Frame(np.stack([phase, sigma]), ["phase", "sigma"])])
+write_frames("unknown.nrrd", [Frame(np.stack([phase, unknown]), ["phase", "sigma"])])
+write_frames("vector.nrrd", [Frame(np.stack([sigma, length * np.cos(phase), length * np.sin(phase)]), ["sigma1", "cos1", "sin1"])])
+write_frames("depth.nrrd", [Frame(np.stack([phase, sigma]), ["depth", "sigma"])])'
+	gauss -n 7 phase.nrrd -o phase_out.nrrd
+	gauss -n 7 unknown.nrrd -o unknown_out.nrrd
+	gauss -n 7 vector.nrrd -o vector_out.nrrd
+	gauss -n 7 --on depth depth.nrrd -o depth_out.nrrd
+	py '
+def theory(p, sigma):
+	h, w = p.shape
+	there = np.isfinite(p)
+	P, V, S = (np.pad(np.where(there, f, 0), 3) for f in (p, there, sigma.astype(float)))
+	out = np.zeros((3, h, w), complex)
+	pairs = []
+	for k in range(-3, 4):
+		for j in range(-3, 4):
+			at = slice(3 + k, 3 + k + h), slice(3 + j, 3 + j + w)
+			other = slice(3 - k, 3 - k + h), slice(3 - j, 3 - j + w)
+			pairs.append((np.exp(-(k * k + j * j) / 2 / (7 / 6) ** 2) * V[at] * V[other], P[at], S[at]))
+	mean = sum(q * v for q, v, s in pairs)
+	square = sum((q * s * (v * mean.conj()).real) ** 2 for q, v, s in pairs)
+	with np.errstate(invalid="ignore"): result = np.sqrt(square) / np.abs(mean) ** 2
+	return np.where(there, result, np.nan)
+phase, vector, depth, unknown = (read_frame(n + "_out.nrrd") for n in ("phase", "vector", "depth", "unknown"))
+before = read_frame("phase.nrrd")
+z = np.exp(1j * before["phase"].astype(float))
+length = read_frame("vector.nrrd")["cos1"].astype(float) + 1j * read_frame("vector.nrrd")["sin1"]
+ones = np.where(np.isfinite(before["phase"]), 1 + 0j, np.nan)
+for f, name, p in ((phase, "sigma", z), (vector, "sigma1", length), (depth, "sigma", ones)):
+	expected = theory(p, before["sigma"])
+	expect(np.isnan(expected) == np.isnan(f[name]), name)
+	expect(np.nanmax(np.abs(f[name] / expected - 1)) < 1e-5, name, np.nanmax(np.abs(f[name] / expected - 1)))
+expect(vector.names == ["sigma1", "phase1"], vector.names)
+expect(float(phase.meta["sigma_window_px"]) == float("%.17g" % (7 / 6)), phase.meta)
+lost = np.isnan(unknown["sigma"]) & ~np.isnan(phase["sigma"])
+expect(20 < lost.sum() <= 49 and not np.delete(lost, slice(27, 34), 0).any(), lost.sum())
+expect(np.abs(unknown["phase"] - phase["phase"])[np.isfinite(phase["phase"])] == 0)'
+}
+
+@test "uncertainty: gauss covers its errors; fringes that turn within the window" {
+	while IFS='|' read -r fringes light noise given; do
+		for seed in 1 2 3; do
+			# shellcheck disable=SC2086
+			fringesim -q -s 160x160 $fringes $light $noise --seed $seed | phasewrap -q --sigma $given
+		done | gauss -n 7 -o smooth.nrrd
+		# shellcheck disable=SC2086
+		fringesim -q -s 160x160 $fringes $light --bits float | phasewrap -q | gauss -n 7 -o clean_out.nrrd
+		py "$covers"'
+clean, frames = read_frame("clean_out.nrrd"), read_frames("smooth.nrrd")
+covers(sys.argv[1], [wrapped(f["phase"] - clean["phase"].astype(float)) for f in frames], [f["sigma"] for f in frames])' "$fringes"
+	done <<'CASES'
+-p 18 -n 4|--albedo checker|--noise 3 --shot 0.03|--read-noise 3 --gain 0.03
+-p 12 -n 3|--mean 1500 --amplitude 900|--noise 25 --shot 0.5 --bits 12|--read-noise 25 --gain 0.5
+CASES
+}
+
+@test "uncertainty: a sigma that would no longer hold is refused or left out" {
+	fringesim -q -s 60x40 -p 20,22 -n 4 --noise 2 -o set.nrrd
+	phasewrap --sigma set.nrrd -o wrapped.nrrd
+	gauss wrapped.nrrd -o once.nrrd
+	fails 1 "filter once" gauss once.nrrd -o twice.nrrd
+	silent gauss --on modulation once.nrrd -o twice.nrrd
+	fails 1 "goes with what it is the standard deviation of" gauss --on sigma1 wrapped.nrrd -o twice.nrrd
+	gauss --on phase1 wrapped.nrrd -o one.nrrd
+	framecat -c modulation,sigma1 wrapped.nrrd -o quality.nrrd
+	fails 1 "channel sigma1 is of single pixels" framecat --bin 2 quality.nrrd -o twice.nrrd
+	py '
+wrapped, one, twice = (read_frame(n + ".nrrd") for n in ("wrapped", "one", "twice"))
+expect(wrapped["sigma2"] == one["sigma2"])
+expect(np.median(wrapped["sigma1"]) > 5 * np.median(one["sigma1"]))
+expect(twice["sigma1"] == read_frame("once.nrrd")["sigma1"])
+a = np.zeros((6, 9), "f4"); a[3, 4] = 2 * np.pi
+write_frames("abs.nrrd", [Frame(np.stack([a * 0 + 0.5, a, a + 1]), ["p_order", "absphase", "sigma"])])'
+	for d in cpu auto; do
+		median -d $d abs.nrrd -o median.nrrd
+		py '
+f = read_frame("median.nrrd")
+expect(f.names == ["absphase", "sigma"] and (f["absphase"] == 0).all(), f.names)
+expect(f["sigma"] == read_frame("abs.nrrd")["sigma"])'
+	done
+}
+
 # Twelve steps of a real relief: the phases of the even and of the odd steps share nothing but the surface.
 @test "uncertainty: slmaster_eye, even and odd steps differ by what their sigmas say, after their harmonics" {
 	need_data slmaster_eye_12step_gray
