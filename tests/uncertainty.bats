@@ -236,6 +236,104 @@ expect(f["sigma"] == read_frame("abs.nrrd")["sigma"])'
 	done
 }
 
+# Phases of a known position, each with a noise of its own at every pixel, so much that orders are wrong: 0.5 to 1.5
+# times S rad.
+absolute='
+def noisy(name, periods, field, s, seed=0, drop=None):
+	rng = np.random.default_rng(seed)
+	u = rng.uniform(0, field - 1, (250, 400))
+	sigma = s * rng.uniform(0.5, 1.5, (len(periods), 250, 400))
+	phase = wrapped(2 * np.pi * u / np.array(periods)[:, None, None] + sigma * rng.normal(size=sigma.shape))
+	names = [w + str(k + 1) for w in ("phase", "sigma") for k in range(len(periods))]
+	write_frames(name, [Frame(np.concatenate([phase, sigma]).astype("f4"), names,
+		{"period_px": " ".join("%.17g" % p for p in periods), "projector_px": "%d 100" % field})])
+	np.save(name + ".npy", u)
+def turns_off(f, name):
+	u = np.load(name + ".npy")
+	off = f["absphase"].astype(float) - 2 * np.pi * u / float(f.meta["period_px"])
+	return off, np.abs(off) > np.pi
+'
+
+@test "uncertainty: unwrap2f: p_order is the share of wrong orders, of all and where it is large" {
+	py "$covers$absolute"'
+noisy("two.nrrd", [60, 66], 600, 0.15)
+noisy("three.nrrd", [60, 66, 78], 640, 0.25)
+noisy("coarse.nrrd", [20, 640], 640, 0.1)
+noisy("four.nrrd", [18, 23, 31, 650], 650, 0.25)'
+	for name in two three coarse four; do
+		silent unwrap2f -q $name.nrrd -o out.nrrd
+		py "$covers$absolute"'
+name, f = sys.argv[1], read_frame("out.nrrd")
+expect(f.names == ["absphase", "residual", "sigma", "p_order"], f.names)
+p = f["p_order"].astype(float)
+off, wrong = turns_off(f, name)
+expect(abs(p.mean() / wrong.mean() - 1) < 0.1 and wrong.mean() > 0.01, name, p.mean(), wrong.mean())
+for lo, hi in (0.001, 0.02), (0.02, 0.1), (0.1, 0.3), (0.3, 0.5):
+	k = (p >= lo) & (p < hi)
+	spread = 4 * np.sqrt(p[k].mean() / k.sum())
+	expect(k.sum() > 300 and abs(p[k].mean() - wrong[k].mean()) < 0.12 * p[k].mean() + spread, name, lo, k.sum(), p[k].mean(), wrong[k].mean())' $name.nrrd
+	done
+}
+
+@test "uncertainty: unwrap2f: sigma of one phase, of the mean that the sigmas weigh, of given weights" {
+	py "$covers$absolute"'
+noisy("two.nrrd", [66, 60], 640, 0.03)
+noisy("three.nrrd", [60, 66, 78], 640, 0.06)'
+	for name in two three; do
+		for words in "" "--fuse" "--fuse --unwrap 2" "--fuse --sigma $([ $name = two ] && echo 1,2 || echo 1,2,3)" "--fuse --all"; do
+			# shellcheck disable=SC2086
+			silent unwrap2f -q $words $name.nrrd -o out.nrrd
+			py "$covers$absolute"'
+name, f = sys.argv[1], read_frame("out.nrrd")
+off, wrong = turns_off(f, name)
+covers(sys.argv[1:], np.where(wrong, np.nan, off), f["sigma"])
+before = read_frame(name)
+periods = np.array([float(p) for p in before.meta["period_px"].split()])[:, None, None]
+spread = before.pixels[len(periods):].astype(float) * periods	# of a position
+own = f["sigma"].astype(float) * float(f.meta["period_px"])
+if "--sigma" in sys.argv[2]: w = 1 / (np.arange(1, len(periods) + 1)[:, None, None] * periods) ** 2
+elif "--fuse" in sys.argv[2]: w = 1 / spread ** 2
+else: w = np.arange(len(periods))[:, None, None] == np.argmin(periods)
+expected = np.sqrt((w ** 2 * spread ** 2).sum(0)) / w.sum(0)
+expect(np.abs(own / expected - 1) < 1e-5, np.abs(own / expected - 1).max())
+if "--all" in sys.argv[2]:
+	expect(f.names[-len(periods):] == ["sigma%d" % (k + 1) for k in range(len(periods))], f.names)
+	for k in range(len(periods)): expect(f["sigma%d" % (k + 1)] == before["sigma%d" % (k + 1)])' $name.nrrd "$words"
+		done
+	done
+}
+
+@test "uncertainty: unwrap2f: Gray codes, lines, missing sigmas, holes; without sigmas nothing changes" {
+	fringesim -q -s 129x65 -p 40 -n 4 -g half --noise 3 -o gray.nrrd
+	fringesim -q -s 129x65 -p 60,66 -n 4 --noise 3 -o two.nrrd
+	phasewrap --sigma gray.nrrd | unwrap2f -o gray_out.nrrd
+	phasewrap --sigma two.nrrd -o wrapped.nrrd
+	unwrap2f --line 660,-30 wrapped.nrrd -o line.nrrd
+	framecat -c phase1,phase2,sigma2 wrapped.nrrd -o one.nrrd
+	fails 1 "phase1 has no channel sigma1" unwrap2f --field 640 one.nrrd -o out.nrrd
+	framecat -c phase1,phase2,modulation,texture wrapped.nrrd | unwrap2f --field 640 -o plain.nrrd
+	unwrap2f --field 640 wrapped.nrrd -o sigma.nrrd
+	for j in 1 3; do
+		FRINGEPIPE_BAND=7 unwrap2f -j $j --field 640 wrapped.nrrd | cmp - sigma.nrrd
+	done
+	py '
+gray, line, plain, sigma, w = (read_frame(n + ".nrrd") for n in ("gray_out", "line", "plain", "sigma", "wrapped"))
+expect(gray.names == ["absphase", "residual", "sigma", "modulation", "texture"], gray.names)
+expect(line.names == ["absphase", "residual", "sigma", "p_order", "modulation", "texture"], line.names)
+expect(line["p_order"] < 1e-3, line["p_order"].max())
+for name in plain.names: expect(plain[name].view("u4") == sigma[name].view("u4"), name)
+expect(sigma["sigma"] == w["sigma1"])
+holes = w.pixels.copy()
+holes[0, 5, 5] = holes[w.names.index("sigma2"), 7, 7] = np.nan
+write_frames("holes.nrrd", [Frame(holes, w.names, w.meta)])'
+	unwrap2f --field 640 --fuse holes.nrrd -o out.nrrd
+	py '
+f, w = read_frame("out.nrrd"), read_frame("wrapped.nrrd")
+expect(np.isnan([f[n][5, 5] for n in ("absphase", "sigma", "p_order")]))
+expect(abs(f["sigma"][7, 7] / w["sigma1"][7, 7] - 1) < 1e-5 and np.isfinite(f["absphase"][7, 7]))
+expect(np.isnan(f["sigma"]).sum() == 1)'
+}
+
 # Twelve steps of a real relief: the phases of the even and of the odd steps share nothing but the surface.
 @test "uncertainty: slmaster_eye, even and odd steps differ by what their sigmas say, after their harmonics" {
 	need_data slmaster_eye_12step_gray

@@ -157,7 +157,9 @@ plan_orders(const struct run *run, const struct frame_head *in, const struct tem
 	unwrap->orders.fuse = parameters->fuse;
 	unwrap->orders.all = parameters->all;
 	unwrap->made = 2 + (parameters->all ? temporal->phases : 0);
-	if (phase_orders_plan(temporal, in, &parameters->sigma, &unwrap->orders) < 0)
+	if (phase_orders_plan(temporal, in, &parameters->sigma, &unwrap->orders) < 0 ||
+	    unwrap_sigma_plan(temporal, in, &unwrap->orders, parameters->sigma.n > 0,
+	    &unwrap->sigma) < 0)
 		return -1;
 	if (parameters->fuse && temporal->phases == 1 && !unwrap->noted)
 		warn("--fuse", "there is one phase along %c: nothing to fuse", temporal->axis);
@@ -179,12 +181,33 @@ plan_check(const struct temporal *temporal, const struct frame_head *in, struct 
 	return residual_check_plan(&unwrap->check, in->w, in->h, best ? unwrap->search.chance : 0);
 }
 
+/* The channels that standard deviations make. A code's bits are wrong for other reasons. */
+static const char *
+plan_sigma(const struct temporal *temporal, struct unwrap2f *unwrap)
+{
+	const struct unwrap_steps *steps = &unwrap->steps;
+	double base_px = temporal->period_px[temporal_shortest(temporal)];
+	double field_px = temporal->field_px > 0 ? temporal->field_px : steps->field_px;
+	bool line = steps->n && steps->start == START_LINE;
+
+	if (unwrap->sigma.phases == 0)
+		return "";
+	unwrap->sigma.sigma = unwrap->made++;
+	if (unwrap->method == METHOD_GRAY)
+		return "sigma";
+	unwrap->sigma.p_order = unwrap->made++;
+	unwrap_sigma_rivals(temporal, field_px, line ? steps->period_px / base_px : 0,
+	    &unwrap->sigma);
+	return "sigma p_order";
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct unwrap2f *unwrap = run->priv;
 	struct temporal temporal, ordered;
+	const char *more;
 
 	free(unwrap->source_channel);
 	unwrap->source_channel = NULL;
@@ -215,7 +238,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
 		    "--sign): a Gray code would, or phase2depth --calib");
 	unwrap->noted = true;
-	if (temporal_output(&temporal, parameters->all, in, out, &unwrap->source_channel) < 0)
+	more = plan_sigma(&temporal, unwrap);
+	if (temporal_output(&temporal, parameters->all, more, in, out, &unwrap->source_channel) < 0)
 		return -1;
 	for (size_t c = unwrap->made; c < out->c; c++)
 		if (run_pass(run, c, unwrap->source_channel[c]) < 0)

@@ -9,6 +9,7 @@
 #include "phase_orders.h"
 #include "residual_check.h"
 #include "temporal.h"
+#include "unwrap_sigma.h"
 #include "unwrap_steps.h"
 
 struct passes;
@@ -25,6 +26,7 @@ struct unwrap2f {
 	struct unwrap_steps steps;
 	struct order_search search;
 	struct phase_orders orders;
+	struct unwrap_sigma sigma;
 	float max_residual;
 	struct residual_check check;
 	struct jump_check jumps;

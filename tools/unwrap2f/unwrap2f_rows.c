@@ -384,6 +384,8 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
 			tiled_row(unwrap, in, out, y, wanted ? count : NULL);
 		if (wanted)
 			residual_check_keep(&unwrap->check, y, count);
+		if (unwrap->sigma.phases)
+			unwrap_sigma_row(&unwrap->sigma, &unwrap->orders, in, out, y);
 		jump_check_row(&unwrap->jumps, in, frame_floats(out, 0, y), y);
 		for (size_t c = unwrap->made; c < out->head.c; c++)
 			frame_pass(in, unwrap->source_channel[c], out, c, y);
