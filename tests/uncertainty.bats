@@ -334,6 +334,108 @@ expect(abs(f["sigma"][7, 7] / w["sigma1"][7, 7] - 1) < 1e-5 and np.isfinite(f["a
 expect(np.isnan(f["sigma"]).sum() == 1)'
 }
 
+# By what a small step of the phase does to the point, in NumPy, through lenses, powers and maps of c.
+slope='
+def shifted(step):
+	f = read_frame("abs.nrrd")
+	f.pixels = f.pixels.copy()
+	f.pixels[0] += step
+	write_frames("shifted.nrrd", [f])
+def slope(a, b, step):
+	a, b = (read_frame(n) for n in (a, b))
+	n = 3 if "x" in a.names else 1
+	return np.sqrt(((a.pixels[:n].astype(float) - b.pixels[:n]) ** 2).sum(0)) / (2 * step)
+'
+
+@test "uncertainty: phase2depth turns sigma into mm along the ray, or along z, by the derivative" {
+	sed -e 's/-0.03, 0.02, 0., 0., 0./-0.3, 0.1, 0.002, -0.001, 0./' "$top/samples/block.yml" >strong.yml
+	py '
+rng = np.random.default_rng(4)
+write_frames("c.nrrd", [Frame(rng.uniform(1, 2, (2, 60, 80)).astype("f4") * np.array([1, 0.02], "f4")[:, None, None], ["c1", "c2"])])'
+	while IFS='|' read -r rig words; do
+		# shellcheck disable=SC2086
+		fringesim -q -s 80x60 $rig -n 4 -g half --inverse --noise 2 | phasewrap --min-amplitude 20 --sigma --read-noise 2 |
+			unwrap2f -q -o abs.nrrd
+		# shellcheck disable=SC2086
+		phase2depth -q $words abs.nrrd -o out.nrrd
+		for step in 0.05 -0.05; do
+			py "$slope"'shifted(float(sys.argv[1]))' $step
+			# shellcheck disable=SC2086
+			phase2depth -q $words shifted.nrrd -o "out$step.nrrd"
+		done
+		py "$slope"'
+f, before = read_frame("out.nrrd"), read_frame("abs.nrrd")
+result = ["x", "y", "z"] if "x" in f.names else ["depth"]
+expect(f.names == result + ["sigma", "modulation", "texture"], f.names)
+ratio = f["sigma"] / (slope("out0.05.nrrd", "out-0.05.nrrd", 0.05) * before["sigma"])
+expect(np.isfinite(f["sigma"]) == np.isfinite(f[result[-1]]))
+expect(np.isfinite(ratio).sum() > 2000 and np.nanmax(np.abs(ratio - 1)) < 2e-3, sys.argv[1:], np.nanmax(np.abs(ratio - 1)))' "$words"
+	done <<CASES
+--projector 1280x800 -p 40 --calib $top/samples/block.yml|--calib $top/samples/block.yml
+--projector 1280x800 -p 40 -a y --calib strong.yml|--calib strong.yml
+--projector 1280x800 -p 40 --calib strong.yml|--calib strong.yml
+-p 20|--ref ideal
+-p 20|--ref ideal --c=-3,0.05,0.002
+-p 20|--ref ideal --c-map c.nrrd
+CASES
+}
+
+@test "uncertainty: phase2depth adds the sigma of a measured reference; without sigmas nothing changes" {
+	for n in 1 2; do
+		fringesim -q -s 80x60 -p 20 -n 4 -g half --noise 2 --seed $n --height $((10 * n - 10)) --scene plane |
+			phasewrap --sigma --read-noise 2 | unwrap2f -q -o abs$n.nrrd
+	done
+	framecat -c absphase,residual,modulation,texture abs1.nrrd -o plain1.nrrd
+	framecat -c absphase,residual,modulation,texture abs2.nrrd -o plain2.nrrd
+	phase2depth --ref abs1.nrrd -c 5 abs2.nrrd -o both.nrrd
+	phase2depth --ref plain1.nrrd -c 5 abs2.nrrd -o own.nrrd
+	phase2depth --ref abs1.nrrd -c 5 plain2.nrrd -o none.nrrd
+	phase2depth --ref plain1.nrrd -c 5 plain2.nrrd -o plain.nrrd
+	py "$covers"'
+a, b, both, own, none, plain = (read_frame(n + ".nrrd") for n in ("abs1", "abs2", "both", "own", "none", "plain"))
+expect(none.names == ["depth", "modulation", "texture"] and plain.names == none.names, none.names)
+for f in both, own, none: expect(f["depth"].view("u4") == plain["depth"].view("u4"))
+expect(np.abs(both["sigma"] / (5 * np.hypot(a["sigma"], b["sigma"])) - 1) < 1e-6)
+expect(np.abs(own["sigma"] / (5 * b["sigma"]) - 1) < 1e-6)
+covers("both", both["depth"] - 10, both["sigma"])'
+}
+
+# The whole chain: images of two rigs, a Gray code or two periods, filtered or not. The nightly run takes more and larger
+# images.
+@test "uncertainty: coverage through the whole chain, 3, 4, 6 and 12 steps, two rigs" {
+	repeats=${UNCERTAINTY_REPEATS:-3}
+	size=${UNCERTAINTY_SIZE:-120x90}
+	for n in 3 4 6 12; do
+		noise="--read-noise 1.5 --gain 0.04"
+		if [ $n -gt 3 ]; then noise=; fi
+		fringes="-s $size --projector 1280x800 --calib $top/samples/block.yml -p 16,18 -n $n"
+		for filter in "framecat" "gauss -n 5"; do
+			# shellcheck disable=SC2086
+			{
+				fringesim -q $fringes -g half --inverse --bits float -o clean.nrrd
+				fringesim -q $fringes -g half --inverse --noise 1.5 --shot 0.04 --frames $repeats -o noisy.nrrd
+				phasewrap -q --min-amplitude 20 clean.nrrd | $filter | unwrap2f -q --fuse | phase2depth -q --calib "$top/samples/block.yml" -o truth.nrrd
+				phasewrap -q --min-amplitude 20 --sigma $noise noisy.nrrd | $filter | unwrap2f -q --fuse |
+					phase2depth -q --calib "$top/samples/block.yml" -o out.nrrd
+			}
+			py "$covers"'
+truth, frames = read_frame("truth.nrrd").pixels[:3].astype(float), read_frames("out.nrrd")
+ray = truth / np.sqrt((truth ** 2).sum(0))
+covers(sys.argv[1:], [((f.pixels[:3] - truth) * ray).sum(0) for f in frames], [f["sigma"] for f in frames])' $n "$filter calib"
+			# shellcheck disable=SC2086
+			{
+				fringesim -q -s $size -p 20,22 -n $n --albedo noise --mean 1600 --amplitude 1200 --bits 12 --noise 0 --scene steps -o clean.nrrd
+				fringesim -q -s $size -p 20,22 -n $n --albedo noise --mean 1600 --amplitude 1200 --bits 12 --noise 6 --shot 0.3 --scene steps --frames $repeats -o noisy.nrrd
+				phasewrap -q clean.nrrd | $filter | unwrap2f -q --field 220 | phase2depth -q --ref ideal -o truth.nrrd
+				phasewrap -q --sigma ${noise:+--read-noise 6 --gain 0.3} noisy.nrrd | $filter | unwrap2f -q --field 220 | phase2depth -q --ref ideal -o out.nrrd
+			}
+			py "$covers"'
+truth, frames = read_frame("truth.nrrd"), read_frames("out.nrrd")
+covers(sys.argv[1:], [f["depth"] - truth["depth"].astype(float) for f in frames], [f["sigma"] for f in frames])' $n "$filter plane"
+		done
+	done
+}
+
 # Twelve steps of a real relief: the phases of the even and of the odd steps share nothing but the surface.
 @test "uncertainty: slmaster_eye, even and odd steps differ by what their sigmas say, after their harmonics" {
 	need_data slmaster_eye_12step_gray
