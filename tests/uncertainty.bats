@@ -16,29 +16,29 @@ def wrapped(d): return np.angle(np.exp(1j * np.asarray(d, float)))
 '
 
 @test "uncertainty: phasewrap covers its errors, whatever N, from given noise and from what the fit leaves" {
-	for case in "-n 3" "-n 4" "-n 6" "-n 12" "-k 2+1" "-n 5 --shift 0,40,100,190,250"; do
-		for rig in "--noise 1.2 --shot 0.03 --mean 100 --amplitude 60 --albedo checker" \
-			"--noise 4 --bits 12 --mean 1500 --amplitude 900 --shot 0.5"; do
+	while IFS='|' read -r light given; do
+		for steps in "-n 3" "-n 4" "-n 6" "-n 12" "-k 2+1" "-n 5 --shift 0,40,100,190,250"; do
 			# shellcheck disable=SC2086
-			fringesim -q -s 120x100 -p 40,44 $case $rig --truth truth.nrrd -o set.nrrd
-			given="--read-noise 1.2 --gain 0.03"
-			if [[ $rig == *12* && $rig == *0.5 ]]; then given="--read-noise 4 --gain 0.5"; fi
-			# shellcheck disable=SC2086
-			silent phasewrap --sigma $given set.nrrd -o given.nrrd
-			if [[ $case == "-n 3" || $case == "-k"* ]]; then
-				cp given.nrrd found.nrrd
-			else
-				silent phasewrap --sigma set.nrrd -o found.nrrd
+			{
+				fringesim -q -s 100x80 -p 40,44 $steps $light --truth "$steps$given.truth.nrrd" -o set.nrrd
+				silent phasewrap --sigma $given set.nrrd -o "$steps$given.given.nrrd"
+			}
+			if [[ $steps != "-n 3" && $steps != "-k"* ]]; then
+				silent phasewrap --sigma set.nrrd -o "$steps$given.found.nrrd"
 			fi
-			py "$covers"'
-truth = read_frame("truth.nrrd")["absphase"].astype(float)
-for name in "given", "found":
-	f = read_frame(name + ".nrrd")
-	expect(f.names == ["phase1", "phase2", "modulation", "texture", "sigma1", "sigma2"], f.names)
-	for k, ratio in (1, 1), (2, 40 / 44):
-		covers((sys.argv[1:], name, k), wrapped(f["phase%d" % k] - truth * ratio), f["sigma%d" % k])' "$case" "$rig"
 		done
-	done
+	done <<'CASES'
+--noise 1.2 --shot 0.03 --mean 100 --amplitude 60 --albedo checker|--read-noise 1.2 --gain 0.03
+--noise 4 --bits 12 --mean 1500 --amplitude 900 --shot 0.5|--read-noise 4 --gain 0.5
+CASES
+	py "$covers"'
+import glob
+names = sorted(glob.glob("*.given.nrrd") + glob.glob("*.found.nrrd"))
+expect(len(names) == 20, names)
+for name in names:
+	f, truth = read_frame(name), read_frame(name[:-10] + "truth.nrrd")["absphase"].astype(float)
+	expect(f.names == ["phase1", "phase2", "modulation", "texture", "sigma1", "sigma2"], f.names)
+	for k, ratio in (1, 1), (2, 40 / 44): covers((name, k), wrapped(f["phase%d" % k] - truth * ratio), f["sigma%d" % k])'
 }
 
 @test "uncertainty: sigma is what the noise of every image makes of the phase, in closed form" {
@@ -261,18 +261,19 @@ noisy("three.nrrd", [60, 66, 78], 640, 0.25)
 noisy("coarse.nrrd", [20, 640], 640, 0.1)
 noisy("four.nrrd", [18, 23, 31, 650], 650, 0.25)'
 	for name in two three coarse four; do
-		silent unwrap2f -q $name.nrrd -o out.nrrd
-		py "$covers$absolute"'
-name, f = sys.argv[1], read_frame("out.nrrd")
-expect(f.names == ["absphase", "residual", "sigma", "p_order"], f.names)
-p = f["p_order"].astype(float)
-off, wrong = turns_off(f, name)
-expect(abs(p.mean() / wrong.mean() - 1) < 0.1 and wrong.mean() > 0.01, name, p.mean(), wrong.mean())
-for lo, hi in (0.001, 0.02), (0.02, 0.1), (0.1, 0.3), (0.3, 0.5):
-	k = (p >= lo) & (p < hi)
-	spread = 4 * np.sqrt(p[k].mean() / k.sum())
-	expect(k.sum() > 300 and abs(p[k].mean() - wrong[k].mean()) < 0.12 * p[k].mean() + spread, name, lo, k.sum(), p[k].mean(), wrong[k].mean())' $name.nrrd
+		silent unwrap2f -q $name.nrrd -o $name.out.nrrd
 	done
+	py "$covers$absolute"'
+for name in "two", "three", "coarse", "four":
+	f = read_frame(name + ".out.nrrd")
+	expect(f.names == ["absphase", "residual", "sigma", "p_order"], f.names)
+	p = f["p_order"].astype(float)
+	off, wrong = turns_off(f, name + ".nrrd")
+	expect(abs(p.mean() / wrong.mean() - 1) < 0.1 and wrong.mean() > 0.01, name, p.mean(), wrong.mean())
+	for lo, hi in (0.001, 0.02), (0.02, 0.1), (0.1, 0.3), (0.3, 0.5):
+		k = (p >= lo) & (p < hi)
+		spread = 4 * np.sqrt(p[k].mean() / k.sum())
+		expect(k.sum() > 300 and abs(p[k].mean() - wrong[k].mean()) < 0.12 * p[k].mean() + spread, name, lo, k.sum(), p[k].mean(), wrong[k].mean())'
 }
 
 @test "uncertainty: unwrap2f: sigma of one phase, of the mean that the sigmas weigh, of given weights" {
@@ -282,25 +283,30 @@ noisy("three.nrrd", [60, 66, 78], 640, 0.06)'
 	for name in two three; do
 		for words in "" "--fuse" "--fuse --unwrap 2" "--fuse --sigma $([ $name = two ] && echo 1,2 || echo 1,2,3)" "--fuse --all"; do
 			# shellcheck disable=SC2086
-			silent unwrap2f -q $words $name.nrrd -o out.nrrd
-			py "$covers$absolute"'
-name, f = sys.argv[1], read_frame("out.nrrd")
-off, wrong = turns_off(f, name)
-covers(sys.argv[1:], np.where(wrong, np.nan, off), f["sigma"])
-before = read_frame(name)
-periods = np.array([float(p) for p in before.meta["period_px"].split()])[:, None, None]
-spread = before.pixels[len(periods):].astype(float) * periods	# of a position
-own = f["sigma"].astype(float) * float(f.meta["period_px"])
-if "--sigma" in sys.argv[2]: w = 1 / (np.arange(1, len(periods) + 1)[:, None, None] * periods) ** 2
-elif "--fuse" in sys.argv[2]: w = 1 / spread ** 2
-else: w = np.arange(len(periods))[:, None, None] == np.argmin(periods)
-expected = np.sqrt((w ** 2 * spread ** 2).sum(0)) / w.sum(0)
-expect(np.abs(own / expected - 1) < 1e-5, np.abs(own / expected - 1).max())
-if "--all" in sys.argv[2]:
-	expect(f.names[-len(periods):] == ["sigma%d" % (k + 1) for k in range(len(periods))], f.names)
-	for k in range(len(periods)): expect(f["sigma%d" % (k + 1)] == before["sigma%d" % (k + 1)])' $name.nrrd "$words"
+			silent unwrap2f -q $words $name.nrrd -o "$name $words.out.nrrd"
 		done
 	done
+	py "$covers$absolute"'
+import glob
+outs = glob.glob("*.out.nrrd")
+expect(len(outs) == 10, outs)
+for out in outs:
+	name, words = out[:-9].split(" ", 1)
+	name += ".nrrd"
+	f, before = read_frame(out), read_frame(name)
+	off, wrong = turns_off(f, name)
+	covers(out, np.where(wrong, np.nan, off), f["sigma"])
+	periods = np.array([float(p) for p in before.meta["period_px"].split()])[:, None, None]
+	spread = before.pixels[len(periods):].astype(float) * periods	# of a position
+	own = f["sigma"].astype(float) * float(f.meta["period_px"])
+	if "--sigma" in words: w = 1 / (np.arange(1, len(periods) + 1)[:, None, None] * periods) ** 2
+	elif "--fuse" in words: w = 1 / spread ** 2
+	else: w = np.arange(len(periods))[:, None, None] == np.argmin(periods)
+	expected = np.sqrt((w ** 2 * spread ** 2).sum(0)) / w.sum(0)
+	expect(np.abs(own / expected - 1) < 1e-5, out, np.abs(own / expected - 1).max())
+	if "--all" in words:
+		expect(f.names[-len(periods):] == ["sigma%d" % (k + 1) for k in range(len(periods))], f.names)
+		for k in range(len(periods)): expect(f["sigma%d" % (k + 1)] == before["sigma%d" % (k + 1)])'
 }
 
 @test "uncertainty: unwrap2f: Gray codes, lines, missing sigmas, holes; without sigmas nothing changes" {
@@ -335,49 +341,43 @@ expect(np.isnan(f["sigma"]).sum() == 1)'
 }
 
 # By what a small step of the phase does to the point, in NumPy, through lenses, powers and maps of c.
-slope='
-def shifted(step):
-	f = read_frame("abs.nrrd")
-	f.pixels = f.pixels.copy()
-	f.pixels[0] += step
-	write_frames("shifted.nrrd", [f])
-def slope(a, b, step):
-	a, b = (read_frame(n) for n in (a, b))
-	n = 3 if "x" in a.names else 1
-	return np.sqrt(((a.pixels[:n].astype(float) - b.pixels[:n]) ** 2).sum(0)) / (2 * step)
-'
-
 @test "uncertainty: phase2depth turns sigma into mm along the ray, or along z, by the derivative" {
 	sed -e 's/-0.03, 0.02, 0., 0., 0./-0.3, 0.1, 0.002, -0.001, 0./' "$top/samples/block.yml" >strong.yml
 	py '
 rng = np.random.default_rng(4)
 write_frames("c.nrrd", [Frame(rng.uniform(1, 2, (2, 60, 80)).astype("f4") * np.array([1, 0.02], "f4")[:, None, None], ["c1", "c2"])])'
-	while IFS='|' read -r rig words; do
+	cases=("--projector 1280x800 -p 40 --calib $top/samples/block.yml|--calib $top/samples/block.yml"
+		"--projector 1280x800 -p 40 -a y --calib strong.yml|--calib strong.yml"
+		"--projector 1280x800 -p 40 --calib strong.yml|--calib strong.yml"
+		"-p 20|--ref ideal --c=-3,0.05,0.002" "-p 20|--ref ideal --c-map c.nrrd")
+	for i in "${!cases[@]}"; do
 		# shellcheck disable=SC2086
-		fringesim -q -s 80x60 $rig -n 4 -g half --inverse --noise 2 | phasewrap --min-amplitude 20 --sigma --read-noise 2 |
-			unwrap2f -q -o abs.nrrd
-		# shellcheck disable=SC2086
-		phase2depth -q $words abs.nrrd -o out.nrrd
-		for step in 0.05 -0.05; do
-			py "$slope"'shifted(float(sys.argv[1]))' $step
+		fringesim -q -s 80x60 ${cases[i]%|*} -n 4 -g half --inverse --noise 2 | phasewrap --min-amplitude 20 --sigma --read-noise 2 |
+			unwrap2f -q -o "abs$i.nrrd"
+	done
+	py '
+for i in range(5):
+	f = read_frame("abs%d.nrrd" % i)
+	for k, step in (1, 0.05), (2, -0.05):
+		p = f.pixels.copy()
+		p[0] += step
+		write_frames("abs%d_%d.nrrd" % (i, k), [Frame(p, f.names, f.meta)])'
+	for i in "${!cases[@]}"; do
+		for k in "" _1 _2; do
 			# shellcheck disable=SC2086
-			phase2depth -q $words shifted.nrrd -o "out$step.nrrd"
+			phase2depth -q ${cases[i]#*|} "abs$i$k.nrrd" -o "out$i$k.nrrd"
 		done
-		py "$slope"'
-f, before = read_frame("out.nrrd"), read_frame("abs.nrrd")
-result = ["x", "y", "z"] if "x" in f.names else ["depth"]
-expect(f.names == result + ["sigma", "modulation", "texture"], f.names)
-ratio = f["sigma"] / (slope("out0.05.nrrd", "out-0.05.nrrd", 0.05) * before["sigma"])
-expect(np.isfinite(f["sigma"]) == np.isfinite(f[result[-1]]))
-expect(np.isfinite(ratio).sum() > 2000 and np.nanmax(np.abs(ratio - 1)) < 2e-3, sys.argv[1:], np.nanmax(np.abs(ratio - 1)))' "$words"
-	done <<CASES
---projector 1280x800 -p 40 --calib $top/samples/block.yml|--calib $top/samples/block.yml
---projector 1280x800 -p 40 -a y --calib strong.yml|--calib strong.yml
---projector 1280x800 -p 40 --calib strong.yml|--calib strong.yml
--p 20|--ref ideal
--p 20|--ref ideal --c=-3,0.05,0.002
--p 20|--ref ideal --c-map c.nrrd
-CASES
+	done
+	py '
+for i in range(5):
+	f, before, a, b = (read_frame(n % i) for n in ("out%d.nrrd", "abs%d.nrrd", "out%d_1.nrrd", "out%d_2.nrrd"))
+	result = ["x", "y", "z"] if "x" in f.names else ["depth"]
+	expect(f.names == result + ["sigma", "modulation", "texture"], f.names)
+	n = len(result)
+	slope = np.sqrt(((a.pixels[:n].astype(float) - b.pixels[:n]) ** 2).sum(0)) / 0.1
+	ratio = f["sigma"] / (slope * before["sigma"])
+	expect(np.isfinite(f["sigma"]) == np.isfinite(f[result[-1]]))
+	expect(np.isfinite(ratio).sum() > 2000 and np.nanmax(np.abs(ratio - 1)) < 2e-3, i, np.nanmax(np.abs(ratio - 1)))'
 }
 
 @test "uncertainty: phase2depth adds the sigma of a measured reference; without sigmas nothing changes" {
@@ -400,40 +400,48 @@ expect(np.abs(own["sigma"] / (5 * b["sigma"]) - 1) < 1e-6)
 covers("both", both["depth"] - 10, both["sigma"])'
 }
 
-# The whole chain: images of two rigs, a Gray code or two periods, filtered or not. The nightly run takes more and larger
-# images.
+# The whole chain: images of two rigs, through a calibration by a Gray code and two fused periods, and over a plane by two
+# periods; against the simulated truth or, filtered, against what the chain makes of images without noise. The nightly
+# run takes more and larger images.
 @test "uncertainty: coverage through the whole chain, 3, 4, 6 and 12 steps, two rigs" {
-	repeats=${UNCERTAINTY_REPEATS:-3}
-	size=${UNCERTAINTY_SIZE:-120x90}
+	repeats=${UNCERTAINTY_REPEATS:-3} size=${UNCERTAINTY_SIZE:-120x90}
+	calib="--calib $top/samples/block.yml"
 	for n in 3 4 6 12; do
-		noise="--read-noise 1.5 --gain 0.04"
-		if [ $n -gt 3 ]; then noise=; fi
-		fringes="-s $size --projector 1280x800 --calib $top/samples/block.yml -p 16,18 -n $n"
-		for filter in "framecat" "gauss -n 5"; do
+		filters=("$([[ $n == [36] ]] && echo "gauss -n 5" || echo framecat)")
+		if [ -n "$UNCERTAINTY_REPEATS" ]; then filters=(framecat "gauss -n 5"); fi
+		while IFS='|' read -r rig quiet noise given unwrap depth; do
+			if [ $n -gt 3 ]; then given=; fi
 			# shellcheck disable=SC2086
 			{
-				fringesim -q $fringes -g half --inverse --bits float -o clean.nrrd
-				fringesim -q $fringes -g half --inverse --noise 1.5 --shot 0.04 --frames $repeats -o noisy.nrrd
-				phasewrap -q --min-amplitude 20 clean.nrrd | $filter | unwrap2f -q --fuse | phase2depth -q --calib "$top/samples/block.yml" -o truth.nrrd
-				phasewrap -q --min-amplitude 20 --sigma $noise noisy.nrrd | $filter | unwrap2f -q --fuse |
-					phase2depth -q --calib "$top/samples/block.yml" -o out.nrrd
+				fringesim -q -s $size -n $n $rig $quiet --truth truth.nrrd -o clean.nrrd
+				fringesim -q -s $size -n $n $rig $noise --frames $repeats -o noisy.nrrd
+				for filter in "${filters[@]}"; do
+					name="$n.${filter%% *}.${depth:2:3}"
+					phasewrap -q --min-amplitude 20 clean.nrrd | $filter | unwrap2f -q $unwrap | phase2depth -q $depth -o "$name.truth.nrrd"
+					if [ "$filter" = framecat ]; then cp truth.nrrd "$name.truth.nrrd"; fi
+					phasewrap -q --min-amplitude 20 --sigma $given noisy.nrrd | $filter | unwrap2f -q $unwrap |
+						phase2depth -q $depth -o "$name.out.nrrd"
+				done
 			}
-			py "$covers"'
-truth, frames = read_frame("truth.nrrd").pixels[:3].astype(float), read_frames("out.nrrd")
-ray = truth / np.sqrt((truth ** 2).sum(0))
-covers(sys.argv[1:], [((f.pixels[:3] - truth) * ray).sum(0) for f in frames], [f["sigma"] for f in frames])' $n "$filter calib"
-			# shellcheck disable=SC2086
-			{
-				fringesim -q -s $size -p 20,22 -n $n --albedo noise --mean 1600 --amplitude 1200 --bits 12 --noise 0 --scene steps -o clean.nrrd
-				fringesim -q -s $size -p 20,22 -n $n --albedo noise --mean 1600 --amplitude 1200 --bits 12 --noise 6 --shot 0.3 --scene steps --frames $repeats -o noisy.nrrd
-				phasewrap -q clean.nrrd | $filter | unwrap2f -q --field 220 | phase2depth -q --ref ideal -o truth.nrrd
-				phasewrap -q --sigma ${noise:+--read-noise 6 --gain 0.3} noisy.nrrd | $filter | unwrap2f -q --field 220 | phase2depth -q --ref ideal -o out.nrrd
-			}
-			py "$covers"'
-truth, frames = read_frame("truth.nrrd"), read_frames("out.nrrd")
-covers(sys.argv[1:], [f["depth"] - truth["depth"].astype(float) for f in frames], [f["sigma"] for f in frames])' $n "$filter plane"
-		done
+		done <<-CASES
+			--projector 1280x800 $calib -p 16,18 -g half --inverse|--bits float|--noise 1.5 --shot 0.04|--read-noise 1.5 --gain 0.04|--fuse|$calib
+			-p 20,22 --albedo noise --mean 1600 --amplitude 1200 --scene steps|--bits float|--bits 12 --noise 6 --shot 0.3|--read-noise 6 --gain 0.3|--field 220|--ref ideal
+		CASES
 	done
+	py "$covers"'
+import glob
+outs = sorted(glob.glob("*.out.nrrd"))
+expect(len(outs) == int(sys.argv[1]), outs)
+for out in outs:
+	truth, frames = read_frame(out[:-8] + "truth.nrrd"), read_frames(out)
+	result = ["x", "y", "z"] if "x" in frames[0].names else ["depth"]
+	true = np.stack([truth[n] for n in result]).astype(float)
+	along = true / np.sqrt((true ** 2).sum(0)) if len(result) == 3 else np.ones_like(true)
+	off = np.array([((np.stack([f[n] for n in result]) - true) * along).sum(0) for f in frames])
+	sigma = np.array([f["sigma"] for f in frames])
+	z = off / sigma
+	print("%-16s %8d %6.2f %6.2f" % (out[:-9], np.isfinite(z).sum(), *(100 * (np.abs(z[np.isfinite(z)]) < k).mean() for k in (1, 2))))
+	covers(out, np.where(np.isfinite(off), off, np.nan), sigma)' $((8 * ${#filters[@]}))
 }
 
 # Twelve steps of a real relief: the phases of the even and of the odd steps share nothing but the surface.
