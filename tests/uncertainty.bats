@@ -425,7 +425,7 @@ covers("both", both["depth"] - 10, both["sigma"])'
 			}
 		done <<-CASES
 			--projector 1280x800 $calib -p 16,18 -g half --inverse|--bits float|--noise 1.5 --shot 0.04|--read-noise 1.5 --gain 0.04|--fuse|$calib
-			-p 20,22 --albedo noise --mean 1600 --amplitude 1200 --scene steps|--bits float|--bits 12 --noise 6 --shot 0.3|--read-noise 6 --gain 0.3|--field 220|--ref ideal
+			-p 40,44 --albedo noise --mean 1600 --amplitude 1200 --scene steps|--bits float|--bits 12 --noise 6 --shot 0.3|--read-noise 6 --gain 0.3|--field 440|--ref ideal
 		CASES
 	done
 	py "$covers"'
