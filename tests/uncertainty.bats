@@ -117,6 +117,8 @@ expect(abs(float(words["read-noise"]) / 1.2 - 1) < 0.08 and abs(float(words["gai
 	fails 1 "got 3" phasewrap --fit-noise flat0.nrrd flat1.nrrd flat0.nrrd
 	fails 1 "does not grow with the level" phasewrap --fit-noise flat0.nrrd flat0.nrrd
 	fails 1 "images 1 and 2 do not show the same" phasewrap --fit-noise set.nrrd
+	py 'write_frames("dim.nrrd", [Frame((read_frame("flat0.nrrd").pixels // 2).astype("u1"))])'
+	fails 1 "image 2 is 0.4" phasewrap --fit-noise flat0.nrrd dim.nrrd
 	framecat --crop 0,0,100,100 flat0.nrrd -o small.nrrd
 	fails 1 "image 2 is not of the size and type of image 1" phasewrap --fit-noise flat0.nrrd small.nrrd
 	framecat --crop 0,0,10,10 flat0.nrrd -o tiny.nrrd
@@ -133,6 +135,11 @@ expect(abs(float(words["read-noise"]) / 1.2 - 1) < 0.08 and abs(float(words["gai
 	fails 2 "is for --sigma" phasewrap --read-noise 1 three.nrrd -o out.nrrd
 	fails 2 "is for --gain" phasewrap --sigma --read-noise 1 --black-level 3 three.nrrd -o out.nrrd
 	fails 2 "is for --sigma" phasewrap --quantum 1 three.nrrd -o out.nrrd
+	fails 1 "no less than the largest level" phasewrap --sigma --gain 1 --black-level 300 three.nrrd -o out.nrrd
+	fails 2 "--gain" phasewrap --sigma --gain 1e30 three.nrrd -o out.nrrd
+	fails 1 "no noise at all" phasewrap --sigma --read-noise 1e-30 --quantum 0 three.nrrd -o out.nrrd
+	framecat --crop 0,0,5,7 float.nrrd -o small.nrrd
+	fails 1 "only 15 pixels tell what the noise is" phasewrap -q --sigma small.nrrd -o out.nrrd
 	fails 1 "no noise at all" phasewrap --sigma --read-noise 0 --gain 0 --quantum 0 three.nrrd -o out.nrrd
 	fails 1 "give --quantum LEVELS, 0 for none" phasewrap --sigma --read-noise 1 float.nrrd -o out.nrrd
 	silent phasewrap --sigma --read-noise 1 --quantum 0 float.nrrd -o out.nrrd

@@ -9,6 +9,7 @@
 #include "io/safe_file.h"
 
 #define PIXELS_MOST 200000	/* of a pair that are taken; they lie on a grid */
+#define BRIGHTER_MOST 1.2		/* the variance is within 2 % then */
 #define ALIKE_MOST 0.6		/* correlation of the noise of neighbours; demosaicking makes 0.5 */
 
 struct pair {
@@ -86,6 +87,10 @@ measure(const struct pair *pair, struct noise_pairs *pairs)
 	if (!more)
 		return fail_memory();
 	pairs->sample = more;
+	if (!(factor > 1 / BRIGHTER_MOST && factor < BRIGHTER_MOST))
+		return fail("--fit-noise", "image %zu is %.3g times as bright as image %zu: wanted "
+		    "are two of the same light and exposure", pairs->images, factor,
+		    pairs->images - 1);
 	if (check_scene(pair, factor, pairs->images) < 0)
 		return -1;
 	for (size_t y = 0; y < head->h; y += pair->step)
