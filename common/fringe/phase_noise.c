@@ -8,8 +8,8 @@
 
 #define BINS 32
 #define BIN_LEAST 64		/* samples in a bin */
-/* A sample of this many times the mean of its bin is no noise (an edge, a hot pixel, motion): of one
- * degree of freedom 1 in 2000 is larger, which takes 0.7 % off the variance. */
+/* A sample of this many times the mean of its bin is no noise (an edge, a hot pixel, motion): of
+ * one degree of freedom 1 in 2000 is larger, which takes 0.7 % off the variance. */
 #define OUTLIER 12
 /* Levels that scatter by less of their mean, squared, tell no slope. */
 #define SPREAD_LEAST 0.0025
@@ -72,8 +72,8 @@ pool(const struct phase_noise_sample *sample, size_t n, double *level, double *v
 	}
 }
 
-/* The line through the bins, each of which scatters by its own variance; from the line a + b level to
- * a better one. False where it is level. */
+/* The line through the bins, each of which scatters by its own variance; from the line a + b level
+ * to a better one. False where it is level. */
 static bool
 fit_line(const double *level, const double *variance, size_t bins, double least, double *a,
     double *b)
@@ -105,8 +105,8 @@ phase_noise_fit(struct phase_noise_sample *sample, size_t n, double least,
 	size_t bins = n / BIN_LEAST < BINS ? n / BIN_LEAST : BINS;
 
 	if (n < PHASE_NOISE_SAMPLES_LEAST)
-		return fail(NULL, "only %zu pixels tell what the noise is: give --read-noise LEVELS "
-		    "and --gain LEVELS/e", n);
+		return fail(NULL, "only %zu pixels tell what the noise is: give --read-noise "
+		    "LEVELS and --gain LEVELS/e", n);
 	qsort(sample, n, sizeof(*sample), compare_levels);
 	for (size_t i = 0; i < bins; i++) {
 		size_t first = n * i / bins, end = n * (i + 1) / bins;

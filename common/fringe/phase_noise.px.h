@@ -5,8 +5,8 @@
  *     sum (cos phi s_n - sin phi c_n) e_n / B
  *
  * with the weights c_n, s_n of struct phase_shift_weights. The variance of e_n is that of the
- * camera, variance + gain I_n, where I_n is the fit's own A + C cosine_n + S sine_n. So the sum over
- * the images is one over their weights, which does not depend on the pixel.
+ * camera, variance + gain I_n, where I_n is the fit's own A + C cosine_n + S sine_n. So the sum
+ * over the images is one over their weights, which does not depend on the pixel.
  */
 #ifndef PHASE_NOISE_PX_H
 #define PHASE_NOISE_PX_H

@@ -137,7 +137,8 @@ plan_channel(struct gauss *gauss, const struct frame_head *in, size_t c, const c
 	}
 	if ((number = number_behind(name, "sin"))) {
 		snprintf(partner, sizeof(partner), "cos%.12s", number);
-		if (head_channel(in, partner) != NO_CHANNEL && (!list || gauss_is_listed(list, partner)))
+		if (head_channel(in, partner) != NO_CHANNEL &&
+		    (!list || gauss_is_listed(list, partner)))
 			return;
 	}
 	memcpy(out->channel[out->c], name, CHANNEL_NAME_SIZE);

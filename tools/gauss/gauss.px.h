@@ -44,13 +44,14 @@ gauss_mean(float sum, float weight, float valid)
 }
 
 /*
- * The standard deviation of a filtered phase. An error e_i of pixel i, whose vector is p_i, moves the
- * sum S = sum w_i p_i by w_i |p_i| e_i across p_i, and so the phase of S by w_i e_i (p_i . S)/|S|^2:
+ * The standard deviation of a filtered phase. An error e_i of pixel i, whose vector is p_i, moves
+ * the sum S = sum w_i p_i by w_i |p_i| e_i across p_i, and so the phase of S by
+ * w_i e_i (p_i . S)/|S|^2:
  *
  *     sigma^2 = S' (sum w_i^2 sigma_i^2 p_i p_i') S / |S|^4
  *
- * where the errors of neighbours have nothing to do with each other. With p_i = (1, 0) it is that of
- * a mean, sum w_i^2 sigma_i^2 / (sum w_i)^2.
+ * where the errors of neighbours have nothing to do with each other. With p_i = (1, 0) it is that
+ * of a mean, sum w_i^2 sigma_i^2 / (sum w_i)^2.
  */
 #define GAUSS_UNKNOWN 1e36f		/* variance of a pixel that is there and has no sigma */
 

@@ -1,6 +1,6 @@
 /*
- * The standard deviation of a filtered phase (gauss.px.h), in one go over all pairs of the window: a
- * sum over columns and rows one after the other would lack the pairs at holes. A thread keeps the
+ * The standard deviation of a filtered phase (gauss.px.h), in one go over all pairs of the window:
+ * a sum over columns and rows one after the other would lack the pairs at holes. A thread keeps the
  * rows of the window for all columns, so that cos and sin are computed once.
  */
 #include "gauss_sigma.h"

@@ -60,5 +60,6 @@ main()
 			product = qs * part.y;
 			ss = ss + product;
 		}
-	gpu_out(at.b.sigma_to, x, y, gauss_sigma_of(c, s, cc, cs, ss, px_select(valid, 1.0f, 0.0f)));
+	gpu_out(at.b.sigma_to, x, y,
+	    gauss_sigma_of(c, s, cc, cs, ss, px_select(valid, 1.0f, 0.0f)));
 }

@@ -6,8 +6,8 @@
 
 struct meta;
 
-/* Is input channel c the sigma of something that is filtered? Then it gets the output's next channel.
- * -1 after fail() where it is filtered itself, or already was. */
+/* Is input channel c the sigma of something that is filtered? Then it gets the output's next
+ * channel. -1 after fail() where it is filtered itself, or already was. */
 int gauss_sigma_plan(struct gauss *, const struct frame_head *in, size_t c, const char *list,
     struct frame_head *out, bool *carried);
 /* After all channels: finds the job of each; the key sigma_window_px, of the Gaussian's standard

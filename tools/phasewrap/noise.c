@@ -70,7 +70,8 @@ set_given(const struct noise_options *options, double quantisation, struct phase
 		return fail("--black-level", "%g is no less than the largest level, %g", black,
 		    (double)wrap->limits.max_value);
 	if (!((float)least > 0) && !((float)gain > 0))
-		return fail(NULL, "no noise at all: give --read-noise, --gain or --quantum above 0");
+		return fail(NULL, "no noise at all: give --read-noise, --gain or --quantum above "
+		    "0");
 	wrap->noise = (struct phase_noise_model){ (float)(least - gain * black), (float)gain,
 		(float)least };
 	return 0;

@@ -34,7 +34,8 @@ int noise_quantisation(const struct noise_options *, const struct frame_head *, 
  */
 int noise_plan(const struct noise_options *, const struct frame_head *, struct phasewrap *,
     bool *search);
-/* Sets wrap->noise to that of one measurement, out of what the fit leaves of it. -1 after fail(). */
+/* Sets wrap->noise to that of one measurement, out of what the fit leaves of it. -1 after fail().
+ */
 int noise_find(const struct frame *, struct phasewrap *);
 
 /* A sample of any type. */

@@ -1,8 +1,8 @@
 /*
- * The camera's noise out of what the fit leaves of a measurement. Harmonics leave something too, but
- * they hardly change across the direction in which the phase varies, so that the second difference
- * of the residuals of three neighbours in that direction is noise. Its mean square, over six and
- * over the degrees of freedom, is the variance at the mean level of the images.
+ * The camera's noise out of what the fit leaves of a measurement. Harmonics leave something too,
+ * but they hardly change across the direction in which the phase varies, so that the second
+ * difference of the residuals of three neighbours in that direction is noise. Its mean square, over
+ * six and over the degrees of freedom, is the variance at the mean level of the images.
  */
 #include "noise.h"
 

@@ -140,7 +140,8 @@ noise_pairs_add(const struct noise_options *options, struct frame *in, struct no
 	if (c < in->head.c && status == 0) {
 		pairs->images++;
 		if (in->head.c > 1)
-			status = fail("--fit-noise", "wants images two by two, not %zu", in->head.c);
+			status = fail("--fit-noise", "wants images two by two, not %zu",
+			    in->head.c);
 		else if (pairs->first)
 			status = measure_planes(options, pairs->first, 0, in, 0, pairs);
 	}

@@ -23,7 +23,7 @@ struct phasewrap {
 	bool vector;
 	bool fits, writes_fit;	/* the misfit is computed; it is a channel */
 	struct phasewrap_limits limits;
-	bool sigmas;		/* the phases' standard deviations are channels behind fit_residual */
+	bool sigmas;		/* channels behind fit_residual: the phases' standard deviations */
 	struct phase_noise_model noise;
 	struct phase_noise_terms *terms;	/* of each fringe set; NULL without sigmas */
 };

@@ -45,7 +45,8 @@ int temporal_first_px(const struct temporal *, const struct frame_head *, double
 
 /*
  * The output of unwrapping: channels absphase, residual, with `all` one absphase of every phase,
- * then the words of `more`, and all that are neither phase nor index nor sigma; period_px and axis of the unwrapped phase.
+ * then the words of `more`, and all that are neither phase nor index nor sigma; period_px and axis
+ * of the unwrapped phase.
  * *source_channel: input channel of every output channel behind those; a new list. -1 after fail().
  */
 int temporal_output(const struct temporal *, bool all, const char *more,

@@ -1,6 +1,6 @@
 /*
- * What the standard deviations of the wrapped phases make of the absolute phase: its own, the weights
- * of its mean, and the probability that its order is wrong.
+ * What the standard deviations of the wrapped phases make of the absolute phase: its own, the
+ * weights of its mean, and the probability that its order is wrong.
  */
 #ifndef UNWRAP_SIGMA_H
 #define UNWRAP_SIGMA_H
@@ -17,7 +17,7 @@ enum unwrap_mean { MEAN_NONE, MEAN_WEIGHTS, MEAN_SIGMAS };
 
 struct unwrap_sigma {
 	size_t phases;			/* of the input that have a sigma; 0: nothing of this */
-	size_t channel[UNWRAP_PHASES_MOST];	/* their sigmas; the base first, as in phase_orders */
+	size_t channel[UNWRAP_PHASES_MOST];	/* their sigmas; as in phase_orders */
 	size_t sigma, p_order;		/* of the output; p_order NO_CHANNEL: it is not known */
 	enum unwrap_mean mean;
 	size_t rivals;			/* orders further, both signs */
