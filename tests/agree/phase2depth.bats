@@ -27,6 +27,10 @@ float absphase:0..120 | | phase2depth --ref-plane 5,0.1,-0.03 --c-map second.nrr
 float phase:-3.14159..3.14159 modulation:0..1 | | phase2depth --wrapped -r second.nrrd -c 0.2 | float phase:-3.14159..3.14159
 float phase:-3.14159..3.14159 | | phase2depth --wrapped -r second.nrrd -c 0.2,-0.003,1e-5 --min-depth -5 --max-depth 9 | float phase:-3.14159..3.14159
 float phase:-3.14159..3.14159 | | phase2depth --wrapped --ref-plane 5,0.1,-0.03 -c 0.2
+float absphase:0..120 sigma:0.01..0.1 | | phase2depth -r second.nrrd -c 0.2,-0.003,1e-5 | float absphase:0..120 sigma:0.01..0.1
+float sigma:0.01..0.1 absphase:0..120 | | phase2depth --ref-plane 5,0.1,-0.03 --c-map second.nrrd | float c1:0.1..0.3 c2:0..0.001
+float absphase:20..150 sigma:0.01..0.1 | period_px:=36; axis:=x | phase2depth --calib both.json
+float absphase:20..150 sigma:0.01..0.1 | period_px:=36; axis:=x | phase2depth --calib strong.json
 float absphase:20..150 residual:0..1 | period_px:=36; axis:=x | phase2depth --calib plain.json
 float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib camera.json --max-depth 700
 float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib projector.json

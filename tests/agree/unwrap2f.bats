@@ -16,3 +16,13 @@ float phase1:-3.14..3.14 phase2:-3.14..3.14 texture:0..1 | period_px:=60 66; axi
 float phase1:-3.14..3.14 phase2:-3.14..3.14 index:0..63 | period_px:=20 18; axis:=x x; gray_cell:=half; gray_planes:=6 | unwrap2f --fuse --all
 CASES
 }
+
+@test "agree: unwrap2f of sigmas" {
+	agrees unwrap2f <<'CASES'
+float phase1:-3.1..3.1 phase2:-3.1..3.1 sigma1:0.05..0.3 sigma2:0.05..0.3 | period_px:=60 66 | unwrap2f --field 600
+float phase1:-3.1..3.1 phase2:-3.1..3.1 sigma1:0.05..0.3 sigma2:0.05..0.3 | period_px:=60 66 | unwrap2f --field 600 --fuse --unwrap 2
+float phase1:-3.1..3.1 phase2:-3.1..3.1 phase3:-3.1..3.1 sigma1:0.1..0.9 sigma2:0.1..0.3 sigma3:0.1..0.3 texture:0..1 | period_px:=60 66 78 | unwrap2f --field 640 --fuse --sigma 1,2,3 --all
+float phase1:-3.1..3.1 phase2:-3.1..3.1 phase3:-3.1..3.1 sigma1:0.1..0.9 sigma2:0.1..0.3 sigma3:0.1..0.3 | period_px:=60 66 78 | unwrap2f --field 640 --fuse
+float phase:-3.1..3.1 sigma:0.1..0.9 index:0..20 whole:0..1 | period_px:=60;gray_cell:=half;whole:=1 | unwrap2f
+CASES
+}

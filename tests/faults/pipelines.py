@@ -67,6 +67,8 @@ PIPELINES = {
 	"response": "@fringepipe -q -j 2 fringegamma --lut OLD.txt {i}/eight.nrrd",
 	"corrected": "@fringepipe -q phasewrap -n 3 --period 8,9 --harmonics {i}/harmonics.txt {i}/png -o OLD.nrrd",
 	"fuse": "@fringepipe -q phasewrap -n 3 --period 8,9 {i}/png , unwrap2f --fuse --all -o OLD.nrrd",
+	"sigma": "@fringepipe -q phasewrap -n 3 --period 8,9 --sigma --read-noise 1 {i}/png , gauss , unwrap2f --fuse , "
+		"phase2depth --ref {i}/reference.nrrd -c 2 -o OLD.nrrd",
 	"certain": "@fringepipe -q undither3 --keep {i}/dithered.png , holodec --keep -o OLD.nrrd",
 	"lossy": "@fringepipe -q holodec --keep {i}/holo.jpg -o OLD.nrrd",
 	"mesh-ply": "@fringepipe mesh2depth {i}/depth.ply -s 24x16 -o OLD.nrrd",

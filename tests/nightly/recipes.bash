@@ -26,6 +26,8 @@ recipes=(
 	'phasewrap gray.nrrd , unwrap2f , phase2depth --calib block.yml , shade'
 	'phasewrap set.nrrd , framecat --channels phase1 , frameinfo --stats'
 	'phasewrap set.nrrd , unwrap2f --fuse --all'
+	'phasewrap --sigma --read-noise 1.5 --gain 0.05 set.nrrd , gauss , unwrap2f --fuse , median , phase2depth --ref ref.nrrd'
+	'fringesim -s 129x65 -p 24,27 -n 4 --projector 216x70 --noise 1 --frames 3 , phasewrap --sigma , unwrap2f --all , phase2depth --ref ideal'
 	'phasewrap set.nrrd , unwrapq --channel phase1'
 	'phasewrap set.nrrd , wff --sigma 4'
 	'phasewrap many.nrrd , unwrap2f , phase2depth --ref ideal , kalman , normals'

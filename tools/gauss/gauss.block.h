@@ -23,6 +23,7 @@ struct gauss_block {
 	uint kind, vectors;
 	uint from[2], to[2];		/* channels */
 	uint radius, words, few;
+	uint sigma_from, sigma_to;	/* channels */
 	float kernel[GAUSS_REACH];	/* along one axis */
 	float weight[GAUSS_REACH];	/* its sum as far as that, on both sides */
 };

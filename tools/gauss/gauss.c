@@ -1,6 +1,7 @@
 /* Gaussian filter of wrapped phases, or of other channels. */
 #define _GNU_SOURCE
 #include "gauss.h"
+#include "gauss_sigma.h"
 #include "run/stage.h"
 
 #include <math.h>
@@ -57,8 +58,8 @@ number_behind(const char *name, const char *base)
 	return name + n;
 }
 
-static bool
-is_listed(const char *list, const char *name)
+bool
+gauss_is_listed(const char *list, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -114,7 +115,7 @@ plan_channel(struct gauss *gauss, const struct frame_head *in, size_t c, const c
 	const char *name = in->channel[c], *number;
 	char partner[CHANNEL_NAME_SIZE];
 	struct gauss_job *job = &gauss->job[gauss->jobs];
-	bool wanted = !list || is_listed(list, name);
+	bool wanted = !list || gauss_is_listed(list, name);
 
 	job->in[0] = job->in[1] = c;
 	if ((number = number_behind(name, "phase")) && wanted) {
@@ -136,7 +137,8 @@ plan_channel(struct gauss *gauss, const struct frame_head *in, size_t c, const c
 	}
 	if ((number = number_behind(name, "sin"))) {
 		snprintf(partner, sizeof(partner), "cos%.12s", number);
-		if (head_channel(in, partner) != NO_CHANNEL && (!list || is_listed(list, partner)))
+		if (head_channel(in, partner) != NO_CHANNEL &&
+		    (!list || gauss_is_listed(list, partner)))
 			return;
 	}
 	memcpy(out->channel[out->c], name, CHANNEL_NAME_SIZE);
@@ -156,18 +158,25 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 	const struct parameters *parameters = run->parameters;
 	struct gauss *gauss = run->priv;
 	char names[300];
+	bool carried;
 
 	free(gauss->job);
 	free(gauss->pass);
 	free(out->channel);
-	gauss->jobs = gauss->passes = out->c = 0;
+	free(gauss->sigma);
+	gauss->jobs = gauss->passes = gauss->sigmas = out->c = 0;
+	gauss->sigma = calloc(in->c, sizeof(*gauss->sigma));
 	gauss->job = calloc(in->c, sizeof(*gauss->job));
 	gauss->pass = calloc(in->c, sizeof(*gauss->pass));
 	out->channel = calloc(2 * in->c, sizeof(*out->channel));
-	if (!gauss->job || !gauss->pass || !out->channel)
+	if (!gauss->job || !gauss->pass || !gauss->sigma || !out->channel)
 		return fail_memory();
-	for (size_t c = 0; c < in->c; c++)
-		plan_channel(gauss, in, c, parameters->on, out);
+	for (size_t c = 0; c < in->c; c++) {
+		if (gauss_sigma_plan(gauss, in, c, parameters->on, out, &carried) < 0)
+			return -1;
+		if (!carried)
+			plan_channel(gauss, in, c, parameters->on, out);
+	}
 	for (size_t i = 0; i < gauss->passes; i++)
 		if (run_pass(run, gauss->pass[i][1], gauss->pass[i][0]) < 0)
 			return -1;
@@ -195,7 +204,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	if (plan_channels(run, in, out) < 0)
 		return -1;
-	run->scratch_bytes = gauss_plan_tiles(gauss, in->w);
+	if (gauss_sigma_join(gauss, sigma, &out->meta) < 0)
+		return -1;
+	gauss->sigma_offset = (gauss_plan_tiles(gauss, in->w) + 63) / 64 * 64;
+	run->scratch_bytes = gauss->sigma_offset + gauss_sigma_bytes(gauss, in->w);
 	return 0;
 }
 
@@ -206,6 +218,7 @@ end(struct run *run)
 
 	free(gauss->job);
 	free(gauss->pass);
+	free(gauss->sigma);
 }
 
 STAGE(gauss) = {

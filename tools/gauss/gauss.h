@@ -27,6 +27,12 @@ struct gauss_job {
 	size_t out[2];		/* phase; cos and sin; the channel */
 };
 
+/* The standard deviation of something that is filtered. */
+struct gauss_sigma {
+	size_t of, in, out;	/* channels: input that is filtered, input, output */
+	size_t job;
+};
+
 /* What is planned for a frame. */
 struct gauss {
 	size_t radius, jobs, passes;
@@ -36,8 +42,12 @@ struct gauss {
 	size_t tile, tiles;		/* columns that rows filters together, and their number */
 	bool keeps;	/* each tile of each job has its own window in the scratch memory */
 	bool vectors;			/* what comes out for a phase or a vector */
+	struct gauss_sigma *sigma;
+	size_t sigmas, sigma_offset;	/* bytes of the scratch memory before theirs */
 };
 
+/* Does a list of channels with commas name this one? */
+bool gauss_is_listed(const char *list, const char *name);
 /* The sum of the kernel along one axis, on both sides as far as `radius`. */
 float gauss_kernel_sum(const struct gauss *, size_t radius);
 /* Plans the tiles for frames of width w, after the jobs; returns struct run's scratch_bytes. */

@@ -53,4 +53,36 @@ gauss_mean(float sum, float weight, float valid)
 	return px_select(valid > 0.0f, px_divide(sum, weight), PX_NAN);
 }
 
+/*
+ * The standard deviation of a filtered phase. An error e_i of pixel i, whose vector is p_i, moves
+ * the sum S = sum w_i p_i by w_i |p_i| e_i across p_i, and so the phase of S by
+ * w_i e_i (p_i . S)/|S|^2:
+ *
+ *     sigma^2 = S' (sum w_i^2 sigma_i^2 p_i p_i') S / |S|^4
+ *
+ * where the errors of neighbours have nothing to do with each other. With p_i = (1, 0) it is that
+ * of a mean, sum w_i^2 sigma_i^2 / (sum w_i)^2.
+ */
+#define GAUSS_UNKNOWN 1e36f		/* variance of a pixel that is there and has no sigma */
+
+PX_FN float
+gauss_variance(float sigma, uint there)
+{
+	PX_F variance = px_select(px_abs(sigma) < 1e4f, sigma * sigma, GAUSS_UNKNOWN);
+
+	return px_from_bits(px_bits(variance) & there);
+}
+
+/* c, s: S; cc, cs, ss: the sum in brackets; NaN where a neighbour's sigma is unknown. */
+PX_FN float
+gauss_sigma_of(float c, float s, float cc, float cs, float ss, float valid)
+{
+	PX_F a = c * cc + s * cs, b = c * cs + s * ss, square = c * c + s * s;
+	PX_F sum = px_max(c * a + s * b, 0.0f);
+	PX_F sigma = px_divide(px_sqrt(sum), square);
+
+	return px_select(px_both(valid > 0.0f, px_both(square > 1e-30f, sigma < 1e4f)), sigma,
+	    PX_NAN);
+}
+
 #endif

@@ -27,6 +27,25 @@ pack(const struct gauss *gauss, const struct gauss_job *job, struct gauss_block 
 	}
 }
 
+/* The sigma of job j, whose parts were made last. */
+static int
+add_sigma(const struct gauss *gauss, size_t j, struct passes *passes, struct gauss_block *block)
+{
+	struct pass pass = { .shader = SHADER(gauss_sigma), .block = block,
+		.bytes = sizeof(*block), PASS_PIXELS };
+
+	for (size_t i = 0; i < gauss->sigmas; i++) {
+		if (gauss->sigma[i].job != j)
+			continue;
+		block->sigma_from = (uint)gauss->sigma[i].in;
+		block->sigma_to = (uint)gauss->sigma[i].out;
+		passes_read(passes, block->sigma_from);
+		if (passes_add(passes, &pass) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int
 gauss_passes(struct run *run, struct passes *passes)
 {
@@ -48,7 +67,7 @@ gauss_passes(struct run *run, struct passes *passes)
 		if (passes_add(passes, &pass) < 0)
 			return -1;
 		pass.shader = SHADER(gauss_rows);
-		if (passes_add(passes, &pass) < 0)
+		if (passes_add(passes, &pass) < 0 || add_sigma(gauss, j, passes, &block) < 0)
 			return -1;
 	}
 	return 0;

@@ -3,6 +3,7 @@
  * are summed first, then rows; gauss_holes.c corrects the sums where pixels are missing.
  */
 #include "gauss_holes.h"
+#include "gauss_sigma.h"
 #include "gauss_window.h"
 
 #include <string.h>
@@ -312,6 +313,9 @@ gauss_rows(const struct run *run, const struct frame *in, struct frame *out, siz
 		window->n = w - window->x0 < tile ? w - window->x0 : tile;
 		filter_tile(window, out, y0, y1, gauss->keeps && scratch->continues);
 	}
+	if (gauss->sigmas)
+		gauss_sigma_rows(gauss, in, out, y0, y1,
+		    (char *)scratch->memory + gauss->sigma_offset, scratch->continues);
 	for (size_t i = 0; i < gauss->passes; i++)
 		for (size_t y = y0; y < y1; y++)
 			frame_pass(in, gauss->pass[i][0], out, gauss->pass[i][1], y);

@@ -9,7 +9,7 @@
 #define MEDIAN_BOX 2u
 
 struct median_block {
-	uint channel, shape;
+	uint channel, to, shape;		/* of the input, of the output */
 };
 
 #endif

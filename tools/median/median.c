@@ -2,6 +2,7 @@
 #include "median.h"
 #include "run/stage.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct parameters {
@@ -25,6 +26,30 @@ init(struct run *run)
 	return 0;
 }
 
+/* All channels but p_order, which is that of the orders before. */
+static int
+plan_channels(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	struct median *median = run->priv;
+	size_t n = 0;
+
+	free(median->source);
+	median->source = calloc(in->c, sizeof(*median->source));
+	if (!median->source)
+		return fail_memory();
+	for (size_t c = 0; c < in->c; c++)
+		if (strcmp(in->channel[c], "p_order")) {
+			if (n < c)
+				memcpy(out->channel[n], in->channel[c], CHANNEL_NAME_SIZE);
+			median->source[n++] = c;
+		}
+	out->c = n;
+	for (size_t c = 0; c < n; c++)
+		if (median->source[c] != median->phase && run_pass(run, c, median->source[c]) < 0)
+			return -1;
+	return 0;
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -38,10 +63,13 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	run->halo = median->shape == SHAPE_ROW ? 0 : 2;
 	if (run_channel(run, in, "absphase", &median->phase) < 0)
 		return -1;
-	for (size_t c = 0; c < out->c; c++)
-		if (c != median->phase && run_pass(run, c, c) < 0)
-			return -1;
-	return 0;
+	return plan_channels(run, in, out);
+}
+
+static void
+end(struct run *run)
+{
+	free(((struct median *)run->priv)->source);
 }
 
 STAGE(median) = {
@@ -55,4 +83,5 @@ STAGE(median) = {
 	.example = { "median", "absolute", "whole" },
 	.init = init,
 	.plan = plan,
+	.release = end,
 };

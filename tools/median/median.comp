@@ -118,5 +118,5 @@ main()
 	v = gpu_in4(c, x, y);
 	for (uint i = 0; i < 4; i++)
 		v[i] = median_unspike(v[i], median[i]);
-	gpu_out4(c, x, y, v);
+	gpu_out4(at.b.to, x, y, v);
 }

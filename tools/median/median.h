@@ -13,7 +13,8 @@ enum median_shape { SHAPE_AUTO, SHAPE_ROW, SHAPE_COLUMN, SHAPE_BOX };
 /* What is planned for a frame. */
 struct median {
 	enum median_shape shape;
-	size_t phase;			/* the channel that is mended */
+	size_t phase;			/* the channel that is mended, of the input */
+	size_t *source;			/* the input channel of every output channel */
 };
 
 /* struct body's `rows` and `passes`. */

@@ -13,9 +13,13 @@ median_passes(struct run *run, struct passes *passes)
 	const struct median *median = run->priv;
 	struct median_block block = { .channel = (uint)median->phase,
 		.shape = shapes[median->shape] };
+	size_t to = 0;
 	struct pass pass = { .shader = SHADER(median), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
+	while (median->source[to] != median->phase)
+		to++;
+	block.to = (uint)to;
 	passes_read(passes, median->phase);
 	return passes_add(passes, &pass);
 }

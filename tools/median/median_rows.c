@@ -181,11 +181,12 @@ median_rows(const struct run *run, const struct frame *in, struct frame *out, si
 	(void)scratch;
 	for (size_t y = y0; y < y1; y++)
 		for (size_t c = 0; c < out->head.c; c++) {
-			struct rows_of_five around = rows_around(in, c, y);
+			size_t from = median->source[c];
+			struct rows_of_five around = rows_around(in, from, y);
 
-			if (c == median->phase)
+			if (from == median->phase)
 				mend(&around, frame_floats(out, c, y), in->head.w, median->shape);
 			else
-				frame_pass(in, c, out, c, y);
+				frame_pass(in, from, out, c, y);
 		}
 }

@@ -11,6 +11,8 @@ struct phase2depth_plane_block {
 	uint mapped[PHASE2DEPTH_POWERS], map[PHASE2DEPTH_POWERS];	/* 1: c is a plane */
 	float c[PHASE2DEPTH_POWERS];
 	float least, most;
+	uint has_sigma, sigma;			/* 1: the input has this channel */
+	uint has_ref_sigma, ref_sigma;		/* 1: so has the reference */
 };
 
 #ifndef PHASE2DEPTH_NO_DOUBLES
@@ -28,6 +30,7 @@ struct phase2depth_rays_block {
 	float least, most;
 	uint phase, distorted, plain, strong;
 	uint lens, lens_stride, lens_rows;	/* lens: 1 if there is a table; floats; rows */
+	uint has_sigma, sigma;			/* 1: the input has this channel */
 	PX_STRUCT phase2depth_lens terms;
 };
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "depth_rows.h"
+#include "depth_sigma.h"
 #include "run/stage.h"
 #include "shape_row.h"
 
@@ -81,6 +82,8 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		if (priv->calibrated)
 			plausible_row(&priv->plausible, &priv->rays,
 			    frame_floats(in, priv->phase, y), xyz, y);
+		if (priv->sigma != NO_CHANNEL)
+			depth_sigma_row(priv, in, out, y);
 		passthrough_row(&priv->passthrough, in, out, y);
 	}
 }
@@ -129,7 +132,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct phase2depth *priv = run->priv;
-	const char *result = priv->calibrated ? "x y z" : "depth";
+	const char *result;
 	int status;
 
 	if (!parameters->plane.wrapped && check_anchor(run, in) < 0)
@@ -141,9 +144,14 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		status = run_channel(run, in, "absphase", &priv->phase) < 0 ? -1 :
 		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out) <
 		    0 ? -1 : plausible_plan(&priv->plausible, &priv->calib, &priv->rays, in);
-	return status < 0 ? -1 : passthrough_plan(run, &priv->passthrough, out, result,
-	    parameters->plane.wrapped ? "phase absphase residual depth x y z" :
-	    "absphase residual depth x y z", "");
+	if (status < 0)
+		return -1;
+	depth_sigma_plan(in, priv);
+	result = priv->calibrated ? priv->sigma == NO_CHANNEL ? "x y z" : "x y z sigma" :
+	    priv->sigma == NO_CHANNEL ? "depth" : "depth sigma";
+	return passthrough_plan(run, &priv->passthrough, out, result, parameters->plane.wrapped
+	    ? "phase absphase residual depth x y z sigma"
+	    : "absphase residual depth x y z sigma", "");
 }
 
 static int

@@ -13,7 +13,7 @@ main()
 {
 	uint x = gpu_x4(), y = gpu_y();
 	block_at at = block_at(gpu.block);
-	vec4 phase, ref, d;
+	vec4 phase, ref, d, depth;
 
 	if (gpu_outside4(x, y))
 		return;
@@ -23,5 +23,7 @@ main()
 		d[i] = phase2depth_above(phase[i], ref[i]);
 	for (int i = 0; i < 4 && at.b.wrapped != 0; i++)
 		d[i] = phase2depth_half_turn(d[i]);
-	gpu_out4(0, x, y, depth_of(at.b, d, x, y));
+	depth = depth_of(at.b, d, x, y);
+	gpu_out4(0, x, y, depth);
+	write_sigma(at.b, d, depth, x, y);
 }

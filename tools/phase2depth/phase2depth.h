@@ -23,6 +23,7 @@ struct phase2depth {
 	struct triangulation rays;
 	struct plausible plausible;
 	size_t phase;
+	size_t sigma, ref_sigma;	/* channels; NO_CHANNEL: there is none */
 	bool calibrated;
 	bool on_device;			/* which sees the frames behind the first */
 };

@@ -62,6 +62,28 @@ phase2depth_horner(float sum, float c, float d)
 	return px_select(px_isnan(d) || px_isnan(c), PX_NAN, (sum + c) * d);
 }
 
+/* One step of Horner's rule for the derivative of depth: sum d + power c. */
+PX_FN float
+phase2depth_slope(float sum, float c, float d, float power)
+{
+	PX_F product = sum * d;
+
+	return product + power * c;
+}
+
+/* The standard deviation of what changes by `slope` for each radian of phase and of its reference;
+ * NaN where one of theirs is. */
+PX_FN float
+phase2depth_sigma(float slope, float sigma, float ref_sigma)
+{
+	PX_F own = sigma * sigma, both = own + ref_sigma * ref_sigma;
+	PX_F root = px_sqrt(px_select(both > 0.0f, both, 0.0f));
+	bool known = px_both(px_abs(slope) < 1e30f, px_both(px_abs(sigma) < 1e9f,
+	    px_abs(ref_sigma) < 1e9f));
+
+	return px_select(known, px_abs(slope) * root, PX_NAN);
+}
+
 /* NaN outside the limits. */
 PX_FN float
 phase2depth_within(float z, float least, float most)
@@ -89,6 +111,27 @@ phase2depth_distance(double code, double a_code, double a_w, double b_code, doub
 	return (a_code - code * a_w) / (code * b_w - b_code);
 }
 #endif
+
+#ifndef PHASE2DEPTH_NO_DOUBLES
+/* The column that a point at distance s appears in, without the lens, and how s changes with it. */
+PX_FN double
+phase2depth_code(double s, double a_code, double a_w, double b_code, double b_w)
+{
+	return (a_code + s * b_code) / (a_w + s * b_w);
+}
+
+PX_FN double
+phase2depth_per_code(double s, double a_code, double a_w, double b_code, double b_w)
+{
+	PX_D w = a_w + s * b_w;
+
+	return w * w / (b_code * a_w - b_w * a_code);
+}
+#endif
+
+/* How far ahead of the camera a point of the world lies. */
+#define PHASE2DEPTH_AHEAD(R, T, x, y, z) \
+	((R)[2] * ((x) - (T)[0]) + ((R)[5] * ((y) - (T)[1]) + (R)[8] * ((z) - (T)[2])))
 
 /* A row of a matrix, m, times the ray (x, y, 1). Without a lens y is the row's, and the sum in
  * brackets is the same for all its pixels. */
@@ -258,5 +301,16 @@ phase2depth_undo_strong_lens(PX_STRUCT phase2depth_lens lens, double code, float
 	for (int i = 0; i < 6; i++)
 		p = phase2depth_step(lens, ray, p, plain);
 	return phase2depth_last_step(lens, ray, p, plain);
+}
+
+/* By how much the undone coordinate changes with the coded one. */
+PX_FN float
+phase2depth_undone(PX_STRUCT phase2depth_lens lens, double code, float x, float y, bool plain)
+{
+	PX_STRUCT phase2depth_ray ray = phase2depth_ray_of(lens, code, x, y);
+	PX_F p = px_divide(ray.aim, ray.per_x);
+	PX_STRUCT phase2depth_change c = phase2depth_shift(lens, p, ray.slope, ray.offset, plain);
+
+	return px_divide(ray.per_x, ray.per_x + c.derivative);
 }
 #endif

@@ -12,7 +12,7 @@ main()
 {
 	uint x = gpu_x4(), y = gpu_y();
 	block_at at = block_at(gpu.block);
-	vec4 phase, d;
+	vec4 phase, d, depth;
 
 	if (gpu_outside4(x, y))
 		return;
@@ -24,5 +24,7 @@ main()
 		    ? phase2depth_half_turn_plane(phase[i], plane)
 		    : phase2depth_above_plane(phase[i], plane);
 	}
-	gpu_out4(0, x, y, depth_of(at.b.depth, d, x, y));
+	depth = depth_of(at.b.depth, d, x, y);
+	gpu_out4(0, x, y, depth);
+	write_sigma(at.b.depth, d, depth, x, y);
 }

@@ -21,6 +21,14 @@ pack_plane(struct passes *passes, const struct phase2depth *priv,
 	block->wrapped = above->wrapped;
 	block->least = priv->least;
 	block->most = priv->most;
+	block->has_sigma = priv->sigma != NO_CHANNEL;
+	block->has_ref_sigma = priv->ref_sigma != NO_CHANNEL;
+	block->sigma = (uint)priv->sigma;
+	block->ref_sigma = (uint)priv->ref_sigma;
+	if (block->has_sigma)
+		passes_read(passes, priv->sigma);
+	if (block->has_sigma && block->has_ref_sigma)
+		passes_read(passes, priv->ref_sigma);
 	passes_read(passes, above->phase);
 	for (size_t k = 0; k < above->degree; k++) {
 		block->c[k] = (float)above->c[k];
@@ -70,7 +78,8 @@ list_rays(struct passes *passes, const struct phase2depth *priv)
 		.phase = (uint)priv->phase, .distorted = t->distorted, .plain = t->plain,
 		.strong = t->strong,
 		.lens = t->lens != NULL, .lens_stride = (uint)t->lens_stride,
-		.lens_rows = (uint)t->h };
+		.lens_rows = (uint)t->h, .has_sigma = priv->sigma != NO_CHANNEL,
+		.sigma = (uint)priv->sigma };
 	struct pass pass = { .shader = SHADER(phase2depth_rays), .block = &block,
 		.bytes = sizeof(block), PASS_FOURS };
 
@@ -82,6 +91,8 @@ list_rays(struct passes *passes, const struct phase2depth *priv)
 	memcpy(block.T, t->T, sizeof(block.T));
 	memcpy(&block.terms, t->lens_terms, sizeof(block.terms));
 	passes_read(passes, priv->phase);
+	if (block.has_sigma)
+		passes_read(passes, priv->sigma);
 	if (t->lens && passes_constant(passes, t->lens,
 	    2 * t->h * t->lens_stride * sizeof(float)) < 0)
 		return -1;

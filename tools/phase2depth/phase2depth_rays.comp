@@ -45,17 +45,40 @@ point(block_at at, float phase, double x0, double y0, uint column, float lens_x,
 	return valid ? vec3(a, b, c) : vec3(PX_NAN);
 }
 
+/* The standard deviation along the ray of a point. */
+float
+deviation(block_at at, vec3 p, float sigma, double x0, double y0, uint column, float lens_x,
+    float lens_y)
+{
+	PX_D x = x0 + at.b.x_per_column * double(column) + double(lens_x);
+	PX_D y = y0 + double(lens_y);
+	PX_D s = PHASE2DEPTH_AHEAD(at.b.R, at.b.T, double(p.x), double(p.y), double(p.z));
+	PX_D b_w = PHASE2DEPTH_ALONG(at.b.b_w, 0, x, y);
+	PX_D b_code = PHASE2DEPTH_ALONG(at.b.b_code, 0, x, y);
+	PX_D per_code = phase2depth_per_code(s, at.b.a_code, at.b.a_w, b_code, b_w);
+	PX_D code = phase2depth_code(s, at.b.a_code, at.b.a_w, b_code, b_w);
+	PX_F undone = 1.0f, length, per_rad;
+
+	if (at.b.distorted != 0)
+		undone = phase2depth_undone(at.b.terms, code, float(x), float(y), at.b.plain != 0);
+	length = px_sqrt(float(x * x + y * y + 1.0));
+	per_rad = float(at.b.px_per_rad * per_code) * length * undone;
+	return px_select(px_isnan(p.x), PX_NAN, phase2depth_sigma(per_rad, sigma, 0.0f));
+}
+
 void
 main()
 {
 	uint x = gpu_x4(), y = gpu_y(), first = x & ~(TILE - 1u);
 	block_at at = block_at(gpu.block);
-	vec4 phase, lens_x = vec4(0), lens_y = vec4(0);
+	vec4 phase, lens_x = vec4(0), lens_y = vec4(0), sigma = vec4(0);
 	vec4 result[3];
 
 	if (gpu_outside4(x, y))
 		return;
 	phase = gpu_in4(at.b.phase, x, y);
+	if (at.b.has_sigma != 0)
+		sigma = gpu_in4(at.b.sigma, x, y);
 	if (at.b.lens != 0) {
 		uint64_t row = gpu_constant(0) + 4ul * uint64_t(at.b.lens_stride) * y;
 		uint64_t next = row + 4ul * uint64_t(at.b.lens_stride) * at.b.lens_rows;
@@ -69,10 +92,15 @@ main()
 		PX_D y0 = at.b.y0 + at.b.y_per_row * double(y);
 		vec3 p = point(at, phase[i], x0, y0, x + i - first, lens_x[i], lens_y[i]);
 
+		if (at.b.has_sigma != 0)
+			sigma[i] = deviation(at, p, sigma[i], x0, y0, x + i - first, lens_x[i],
+			    lens_y[i]);
 		result[0][i] = p.x;
 		result[1][i] = p.y;
 		result[2][i] = p.z;
 	}
 	for (uint c = 0; c < 3; c++)
 		gpu_out4(c, x, y, result[c]);
+	if (at.b.has_sigma != 0)
+		gpu_out4(3, x, y, sigma);
 }

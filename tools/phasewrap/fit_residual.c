@@ -9,6 +9,7 @@
 
 #include "base/cpu_level.h"
 #include "base/fail.h"
+#include "fit_sums.h"
 #include "phasewrap.px.h"
 
 static bool
@@ -27,29 +28,6 @@ fit_residual_check(const struct capture_set *captures)
 	    "--fit-residual and --max-fit-residual want four or more of a period" :
 	    "without fringe images there is no fit: --fit-residual and --max-fit-residual want "
 	    "them");
-}
-
-static void
-start(struct tile *restrict tile, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		tile->first[x] = tile->plane[x];
-		tile->mean[x] = tile->c[x] = tile->s[x] = 0;
-	}
-}
-
-static void
-add(struct tile *restrict tile, struct phase_shift_weights weight, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		PX_F d = tile->plane[x] - tile->first[x];
-
-		tile->mean[x] = phasewrap_add(tile->mean[x], d, weight.mean);
-		tile->c[x] = phasewrap_add(tile->c[x], d, weight.c);
-		tile->s[x] = phasewrap_add(tile->s[x], d, weight.s);
-	}
 }
 
 static void
@@ -100,12 +78,7 @@ add_set(const struct capture_fringe *fringe, const struct phase_shift_fit *fit,
 {
 	float *squares = tile->image[0][1];
 
-	tile_load(tile, in, fringe->plane[0], y, x, n, tile->plane);
-	start(tile, n);
-	for (size_t i = 1; i < fringe->n; i++) {
-		tile_load(tile, in, fringe->plane[i], y, x, n, tile->plane);
-		add(tile, fit->weights[i], n);
-	}
+	fit_sums_add(fringe, fit, in, y, x, n, tile);
 	memset(squares, 0, n * sizeof(*squares));
 	for (size_t i = 0; i < fringe->n; i++) {
 		tile_load(tile, in, fringe->plane[i], y, x, n, tile->plane);

@@ -101,19 +101,37 @@ const struct opt phasewrap_options[] = {
 	  "add channel exposure: the longest that counts, from 1 on", NULL },
 	{ 0, "saturated", "WORD", OPT_WORD, AT(exposures.saturated), "invalid", 0, 0, NULL,
 	  "saturated pixels are invalid, or solved from three and more other steps", saturateds },
+	{ 0, "sigma", NULL, OPT_FLAG, AT(noise.sigma), NULL, 0, 0, NULL,
+	  "add channel sigma of every phase: its standard deviation in rad", NULL },
+	{ 0, "read-noise", "LEVELS", OPT_NUMBER, AT(noise.read_noise), NULL, 0, 1e6, "grey levels",
+	  "for --sigma: the camera's noise without light, standard deviation", NULL },
+	{ 0, "gain", "LEVELS/E", OPT_NUMBER, AT(noise.gain), NULL, 0, 1e6, "grey levels",
+	  "for --sigma: what an electron counts; the variance of light is so many times its level",
+	  NULL },
+	{ 0, "black-level", "LEVELS", OPT_NUMBER, AT(noise.black_level), NULL, -1e6, 1e6,
+	  "grey levels", "level of an image without light; if not given 0", NULL },
+	{ 0, "quantum", "LEVELS", OPT_NUMBER, AT(noise.quantum), NULL, 0, 1e6, "grey levels",
+	  "what the camera rounds to a multiple of; if not given 1, and unknown for float", NULL },
+	{ 0, "fit-noise", NULL, OPT_FLAG, AT(noise.fit_noise), NULL, 0, 0, NULL,
+	  "print --read-noise and --gain from two images of a scene, or several pairs", NULL },
 	{ 0 },
 };
 
-/* The table of --harmonics is of plain fits by shifts that are known. */
+/* Tables of harmonics and the terms of a sigma are of plain fits by shifts that are known. */
 int
 options_check(const struct parameters *parameters, bool shift_auto)
 {
 	const char *without = parameters->exposures.n > 1 ? "--exposures" :
 	    parameters->exposures.saturated > 0 ? "--saturated solve" :
 	    shift_auto ? "--shift auto" :
-	    parameters->captures.kind == CAPTURES_DOUBLE ? "--kind double" : NULL;
+	    parameters->captures.kind == CAPTURES_DOUBLE ? "--kind double" :
+	    parameters->captures.kind == CAPTURES_FOURIER ? "--kind fourier" : NULL;
 
-	return parameters->harmonics && without
-	    ? fail_usage("--harmonics", "does not correct phases by %s", without)
+	if (parameters->harmonics && without)
+		return fail_usage("--harmonics", "does not correct phases by %s", without);
+	if (parameters->noise.sigma && parameters->harmonics)
+		without = "--harmonics";
+	return parameters->noise.sigma && without
+	    ? fail_usage("--sigma", "is not known of phases by %s", without)
 	    : 0;
 }

@@ -5,6 +5,7 @@
 #include "exposures.h"
 #include "fringe/capture_set.h"
 #include "limits.h"
+#include "noise.h"
 #include "run/stage.h"
 
 enum as { AS_PHASE, AS_VECTOR };
@@ -25,6 +26,7 @@ struct parameters {
 	struct limit_options limits;
 	struct fourier_options fourier;
 	struct exposure_options exposures;
+	struct noise_options noise;
 };
 
 extern const struct opt phasewrap_options[];

@@ -23,6 +23,8 @@ struct phasewrap_block {
 	float max_value, least_amplitude, least_mean, least_modulation;
 	float most_misfit;
 	uint corrects;			/* 1: constant 0 has the corrections of all fringe sets */
+	uint writes_fit, sigmas;	/* 1: these channels stand behind texture */
+	float variance, gain, least;	/* struct phase_noise_model */
 };
 
 #endif

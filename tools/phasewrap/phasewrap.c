@@ -1,40 +1,18 @@
 /* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray
  * code. */
 #define _GNU_SOURCE
-#include "detectors.h"
 #include "double_three.h"
-#include "dropped_images.h"
 #include "exposure_fit.h"
 #include "exposure_gains.h"
 #include "flatness.h"
-#include "fourier.h"
-#include "fringe/compensation.h"
 #include "fringe_counts.h"
-#include "harmonics.h"
 #include "markers.h"
-#include "measurement.h"
 #include "options.h"
-#include "phasewrap.h"
+#include "phasewrap_plan.h"
 #include "run/passes.h"
-#include "shift_search.h"
-#include "thresholds.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct priv {
-	struct manifest manifest;
-	struct measurement measurement;
-	bool verbose;			/* what only -v says of the survey is still to be said */
-	char **file;			/* of the manifest, where no operands are given */
-	struct phasewrap wrap;
-	struct harmonics harmonics;
-	struct detectors detectors;
-	struct fourier fourier;
-	struct dropped_images dropped;
-	struct shift_search shift_search;
-};
 
 static void
 rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
@@ -59,15 +37,20 @@ after(struct run *run)
 	detectors_report(&priv->detectors, &priv->wrap);
 }
 
-/* Each frame anew: the camera may have begun anywhere in the cycle. */
+/* Each frame anew: the camera may have begun anywhere in the cycle, and may have been set anew. */
 static int
 survey(struct run *run, const struct frame *in)
 {
 	struct priv *priv = run->priv;
 
 	if (shift_search_run(&priv->shift_search, run, &priv->wrap, in) < 0 ||
-	    exposure_gains_find(&priv->wrap, in) < 0)
+	    exposure_gains_find(&priv->wrap, in) < 0 ||
+	    (priv->finds_noise && noise_find(in, &priv->wrap) < 0))
 		return -1;
+	if (priv->finds_noise && run->verbose)
+		note("--sigma", "variance of a sample: %.4g + %.4g level, at least %.4g",
+		    (double)priv->wrap.noise.variance, (double)priv->wrap.noise.gain,
+		    (double)priv->wrap.noise.least);
 	if (priv->verbose && priv->wrap.exposures.n > 1)
 		exposure_gains_note(&priv->wrap.exposures);
 	priv->verbose = false;
@@ -76,6 +59,14 @@ survey(struct run *run, const struct frame *in)
 		if (priv->wrap.captures.fringe[k].two_plus_one &&
 		    flatness_turn(run, in, priv->wrap.captures.fringe[k].plane) < 0)
 			return -1;
+	if (!priv->finds_noise)
+		return 0;
+	if (noise_find(in, &priv->wrap) < 0)
+		return -1;
+	if (run->verbose)
+		note("--sigma", "variance of a sample: %.4g + %.4g level, at least %.4g",
+		    (double)priv->wrap.noise.variance, (double)priv->wrap.noise.gain,
+		    (double)priv->wrap.noise.least);
 	return 0;
 }
 
@@ -133,6 +124,29 @@ take_frame(struct run *run, struct frame *in)
 static const struct body fourier_body = { .gather = gather, .frame = take_frame,
 	.no_passes = "Fourier transforms are of whole images" };
 
+/* ---- finding the noise: images two by two, text at the end ---- */
+
+static int
+add_pair(struct run *run, struct frame *in)
+{
+	const struct parameters *parameters = run->parameters;
+
+	return noise_pairs_add(&parameters->noise, in, &((struct priv *)run->priv)->pairs);
+}
+
+static int
+print_noise(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+
+	return noise_pairs_print(&parameters->noise, &((struct priv *)run->priv)->pairs,
+	    run->output);
+}
+
+static const struct body pairs_body = { .frame = add_pair, .end = print_noise };
+
+/* ---- before the first frame ---- */
+
 /* Without operands the manifest's own files are read. */
 static int
 read_manifest(struct run *run, const char *path)
@@ -153,24 +167,6 @@ read_manifest(struct run *run, const char *path)
 	return 0;
 }
 
-/* --shift auto: the captures are sorted as if nothing was given. */
-static int
-take_captures(const struct parameters *parameters, struct priv *priv)
-{
-	struct capture_options *captures = &priv->measurement.captures;
-
-	*captures = parameters->captures;
-	priv->shift_search.on = captures->shift_rad.n == 1 && isnan(captures->shift_rad.v[0]);
-	if (priv->shift_search.on)
-		captures->shift_rad = (struct numbers){ 0 };
-	if (priv->shift_search.on && captures->kind != CAPTURES_ALL &&
-	    captures->kind != CAPTURES_STEP)
-		return fail_usage("--shift", "auto is for --kind step");
-	if (priv->shift_search.on && parameters->exposures.n > 1)
-		return fail_usage("--shift", "auto is for one exposure");
-	return 0;
-}
-
 static int
 init(struct run *run)
 {
@@ -180,6 +176,8 @@ init(struct run *run)
 	priv->shift_search.verbose = run->verbose;
 	run->body = &body;
 	priv->verbose = run->verbose;
+	if (noise_check(&parameters->noise) < 0)
+		return -1;
 	run->colour = COLOUR_GREY;
 	parameters->captures.operands = run->position ? 0 : run->operands;
 	detectors_init(&priv->detectors, run->verbose);
@@ -194,8 +192,13 @@ init(struct run *run)
 		run->colour = COLOUR_PLANES;
 	if (parameters->captures.rgb && parameters->channel >= 0)
 		return fail_usage("--channel", "takes one colour, --rgb all three");
+	if (parameters->noise.fit_noise) {
+		run->body = &pairs_body;
+		run->sink = true;
+		return 0;
+	}
 	if (fringe_counts_apply(&parameters->count, parameters->field_px,
-	    &parameters->captures.period_px) < 0 || take_captures(parameters, priv) < 0 ||
+	    &parameters->captures.period_px) < 0 || phasewrap_take_captures(parameters, priv) < 0 ||
 	    capture_set_check(&priv->measurement.captures) < 0 ||
 	    exposures_check(&parameters->exposures, &priv->measurement.captures) < 0 ||
 	    fourier_check(parameters) < 0 || options_check(parameters, priv->shift_search.on) < 0)
@@ -203,64 +206,11 @@ init(struct run *run)
 	if (parameters->harmonics && harmonics_load(parameters->harmonics, &priv->harmonics) < 0)
 		return -1;
 	if (priv->measurement.captures.flat == FLAT_AUTO || priv->shift_search.on ||
-	    parameters->exposures.n > 1)
+	    parameters->exposures.n > 1 || noise_unknown(&parameters->noise))
 		run->body = &searching_body;
 	if (parameters->captures.kind == CAPTURES_FOURIER)
 		run->body = &fourier_body;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
-}
-
-static int
-describe(const struct phasewrap *wrap, struct frame_head *out)
-{
-	char qualities[100];
-
-	snprintf(qualities, sizeof(qualities), "modulation texture%s%s",
-	    wrap->writes_fit ? " fit_residual" : "", wrap->exposures.map ? " exposure" : "");
-	if (wrap->exposures.n > 1)
-		meta_remove(&out->meta, "exposure_time_s");
-	return capture_set_describe(&wrap->captures, wrap->vector ? "cos sin" : "phase", qualities,
-	    out);
-}
-
-static int
-plan(struct run *run, const struct frame_head *in, struct frame_head *out)
-{
-	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
-	size_t operands = run->position ? 0 : run->operands;
-	struct detectors_known known = {
-		.max_value = !isnan(parameters->limits.max_value) ||
-		    meta_get(&in->meta, "max_value"),
-		.shifts = priv->measurement.captures.shift_rad.n > 0 || priv->shift_search.on,
-		.roles = priv->measurement.manifest_read ||
-		    (meta_get(&in->meta, "role") && !priv->measurement.captures.order),
-	};
-
-	if (parameters->harmonics && harmonics_check(&priv->harmonics, &in->meta) < 0)
-		return -1;
-	phasewrap_forget(&priv->wrap);
-	priv->wrap.vector = parameters->as == AS_VECTOR;
-	if (capture_set_check_names(&priv->measurement.captures,
-	    measurement_manifest(&priv->measurement), in, run->operand, operands) < 0 ||
-	    measurement_sort(&priv->measurement, parameters, in, &priv->wrap) < 0 ||
-	    shift_search_plan(&priv->shift_search, &priv->wrap, &out->meta) < 0 ||
-	    thresholds_plan(&priv->wrap.captures, limits_need_flats(&parameters->limits),
-		priv->wrap.reference) < 0 ||
-	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0)
-		return -1;
-	if (parameters->captures.kind == CAPTURES_FOURIER)
-		return fourier_plan(run, &priv->wrap, priv->measurement.sign,
-		    priv->measurement.origin_rad, in, out, &priv->fourier);
-	if (phasewrap_correct(&priv->wrap, &priv->harmonics, priv->measurement.sign,
-		priv->measurement.origin_rad) < 0 ||
-	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
-		priv->measurement.captures.rgb ? 0 : operands) < 0)
-		return -1;
-	if (parameters->harmonics &&
-	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
-		return -1;
-	return describe(&priv->wrap, out);
 }
 
 static void
@@ -274,6 +224,7 @@ end(struct run *run)
 	detectors_free(&priv->detectors);
 	dropped_images_free(&priv->dropped);
 	shift_search_free(&priv->shift_search);
+	noise_pairs_free(&priv->pairs);
 	free(priv->file);
 	if (priv->measurement.manifest_read)
 		manifest_free(&priv->manifest);
@@ -291,6 +242,6 @@ STAGE(phasewrap) = {
 	.agree = AGREE_EXACT,
 	.example = { "phasewrap", "images", "phases" },
 	.init = init,
-	.plan = plan,
+	.plan = phasewrap_plan,
 	.release = end,
 };

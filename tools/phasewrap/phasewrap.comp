@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "gpu/gpu.glsl"
+#include "fringe/phase_noise.px.h"
 #include "phasewrap.px.h"
 #include "phasewrap.block.h"
 
@@ -110,6 +111,33 @@ correct(uint set, float phase)
 	return phasewrap_corrected(phase, place, cell, table.at[at], table.at[at + 1]);
 }
 
+/* Their sums over the images are constants, a struct for each set. */
+phase_noise_terms
+terms_of(uint set)
+{
+	gpu_floats v = gpu_floats(gpu_constant(0));
+	uint i = 9 * set;
+
+	return phase_noise_terms(v.at[i], v.at[i + 1], v.at[i + 2], v.at[i + 3], v.at[i + 4],
+	    v.at[i + 5], v.at[i + 6], v.at[i + 7], v.at[i + 8]);
+}
+
+/* The standard deviations of the phases of a set whose sums are t. */
+void
+write_sigma(block_at at, uint set, uint n, sums t, uint x, uint y)
+{
+	vec4 sigma;
+
+	for (int i = 0; i < 4; i++) {
+		PX_F sum = phasewrap_mean(t.first[i], t.mean[i], float(n));
+		PX_F mean = sum * px_divide(1.0f, float(n));
+
+		sigma[i] = phase_noise_sigma(terms_of(set), mean, t.c[i], t.s[i], at.b.variance,
+		    at.b.gain, at.b.least);
+	}
+	gpu_out4(at.b.fringes * (1 + at.b.vectors) + 2 + at.b.writes_fit + set, x, y, sigma);
+}
+
 void
 wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state st)
 {
@@ -132,6 +160,8 @@ wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state 
 		}
 	if (at.b.fits != 0 && n > 3)
 		add_misfit(at, first, n, t, x, y, st);
+	if (at.b.sigmas != 0)
+		write_sigma(at, set, n, t, x, y);
 	if (at.b.vectors != 0) {
 		gpu_out4(2 * set, x, y, cosine);
 		gpu_out4(2 * set + 1, x, y, sine);
@@ -236,7 +266,7 @@ main()
 	for (uint i = 0; i < at.b.markers; i++)
 		gpu_out4(phases + at.b.qualities - at.b.markers + i, x, y,
 		    gpu_samples4(at.b.marker[i], x, y, at.b.type));
-	if (at.b.qualities - at.b.markers == 3)
+	if (at.b.writes_fit != 0)
 		gpu_out4(phases + 2, x, y, st.misfit);
 	if (at.b.fringes != 0) {
 		gpu_out4(phases, x, y, modulation);
@@ -246,6 +276,8 @@ main()
 		return;
 	for (uint c = 0; c < phases; c++)
 		mask(c, st.bad, x, y);
+	for (uint set = 0; set < at.b.fringes * at.b.sigmas; set++)
+		mask(phases + 2 + at.b.writes_fit + set, st.bad, x, y);
 	for (uint code = 0; code < at.b.codes; code++)
 		mask(phases + at.b.qualities + code, st.bad, x, y);
 }

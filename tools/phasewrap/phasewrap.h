@@ -5,6 +5,7 @@
 
 #include "exposures.h"
 #include "fringe/capture_set.h"
+#include "fringe/phase_noise.h"
 #include "fringe/phase_shift_weights.h"
 
 struct harmonics;
@@ -28,8 +29,14 @@ struct phasewrap {
 	bool fits, writes_fit;	/* the misfit is computed; it is a channel */
 	struct phasewrap_limits limits;
 	float *correction;	/* of each fringe set (harmonics.h); NULL: none */
+	bool sigmas;		/* channels behind fit_residual: the phases' standard deviations */
+	struct phase_noise_model noise;
+	struct phase_noise_terms *terms;	/* of each fringe set; NULL without sigmas */
 };
 
+/* Names the channels of a frame and sets its keys: phases, what stands between them and the
+ * indices, indices. -1 after fail(). */
+int phasewrap_describe(const struct phasewrap *, struct frame_head *out);
 /* The fits of all fringe sets, see phase_shift_weights_solve(). -1 after fail(). */
 int phasewrap_solve(struct phasewrap *, double sign, double origin_rad);
 /* The corrections of all fringe sets, see harmonics_correction(), if harmonics were read. -1 after

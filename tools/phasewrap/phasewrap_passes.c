@@ -7,6 +7,9 @@
 #include "phasewrap.px.h"
 #include "run/passes.h"
 
+/* As the shader reads them. */
+_Static_assert(sizeof(struct phase_noise_terms) == 9 * sizeof(float), "nine floats a set");
+
 static void
 pack_fringes(struct passes *passes, const struct phasewrap *wrap, struct phasewrap_image **at)
 {
@@ -69,9 +72,12 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		.least_modulation = wrap->limits.least_modulation,
 		.most_misfit = wrap->limits.most_misfit, .fits = wrap->fits,
 		.corrects = wrap->correction != NULL,
-		.qualities = captures->fringes ?
-		    2 + (uint)wrap->writes_fit + (uint)captures->markers : 0,
-		.markers = (uint)captures->markers };
+		.writes_fit = wrap->writes_fit, .sigmas = wrap->sigmas,
+		.variance = wrap->noise.variance, .gain = wrap->noise.gain,
+		.least = wrap->noise.least, .markers = (uint)captures->markers };
+	if (captures->fringes)
+		block->qualities = 2 + (uint)wrap->writes_fit +
+		    (wrap->sigmas ? (uint)captures->fringes : 0) + (uint)captures->markers;
 	pack_fringes(passes, wrap, &at);
 	pack_codes(passes, wrap, block, &at);
 	if (captures->flats) {
@@ -84,8 +90,11 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		block->marker[i] = (uint)captures->marker[i].plane;
 		passes_read(passes, captures->marker[i].plane);
 	}
+	/* phases with a sigma are not corrected, see options_check() */
 	status = wrap->correction ? passes_constant(passes, wrap->correction, captures->fringes *
-	    (PHASEWRAP_CELLS + 1) * sizeof(*wrap->correction)) : 0;
+	    (PHASEWRAP_CELLS + 1) * sizeof(*wrap->correction)) :
+	    wrap->sigmas ? passes_constant(passes, wrap->terms,
+	    captures->fringes * sizeof(*wrap->terms)) : 0;
 	if (status == 0)
 		status = passes_add(passes, &pass);
 	free(block);

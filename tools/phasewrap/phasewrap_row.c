@@ -10,6 +10,7 @@
 #include "gray_code.h"
 #include "harmonics.h"
 #include "phasewrap.px.h"
+#include "phase_sigma.h"
 #include "tile.h"
 
 #include <stdlib.h>
@@ -21,8 +22,9 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 	const struct capture_set *captures = &wrap->captures;
 	size_t phases = captures->fringes * (wrap->vector ? 2 : 1);
 	size_t codes = out->head.c - captures->codes;
+	size_t kept = captures->fringes ? phases + 2 + wrap->writes_fit : phases;
 
-	if (!wrap->fits && !wrap->halves && alike_sets_are(wrap, in->head.type)) {
+	if (!wrap->fits && !wrap->halves && !wrap->sigmas && alike_sets_are(wrap, in->head.type)) {
 		alike_sets_wrap(wrap, in, out, y, x, n, tile);
 		return;
 	}
@@ -33,6 +35,8 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 		fringe_sums_wrap(wrap, in, out, y, x, n, tile);
 	if (wrap->fits)
 		fit_residual_wrap(wrap, in, out, y, x, n, tile);
+	if (wrap->sigmas)
+		phase_sigma_wrap(wrap, in, out, y, x, n, tile);
 	if (captures->flats && captures->codes)
 		gray_code_read_flats(captures, &wrap->limits, in, y, x, n, tile);
 	for (size_t i = 0; i < captures->codes; i++)
@@ -49,7 +53,7 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 		    frame_floats(out, phases, y) + x, frame_floats(out, phases + 1, y) + x, n);
 	if (tile_any_bad(tile, n))
 		for (size_t c = 0; c < out->head.c; c++)
-			if (c < phases || c >= codes)
+			if (c < phases || c >= kept)
 				tile_mask(tile, frame_floats(out, c, y) + x, n);
 }
 
@@ -159,6 +163,8 @@ phasewrap_forget(struct phasewrap *wrap)
 	wrap->fit = NULL;
 	free(wrap->correction);
 	wrap->correction = NULL;
+	free(wrap->terms);
+	wrap->terms = NULL;
 	capture_set_free(&wrap->captures);
 	exposures_free(&wrap->exposures);
 }

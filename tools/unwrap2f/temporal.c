@@ -207,15 +207,33 @@ is_consumed(const char *name)
 	return false;
 }
 
+/* The standard deviation of a phase; with `all`, those that go with an absphaseN stay. */
+static bool
+is_replaced(const struct temporal *temporal, bool all, const struct frame_head *in, size_t c)
+{
+	const char *name = in->channel[c];
+	char own[CHANNEL_NAME_SIZE];
+
+	for (size_t i = 0; i < temporal->phases && all; i++) {
+		snprintf(own, sizeof(own), "sigma%zu", temporal->number[i]);
+		if (!strcmp(name, own))
+			return false;
+	}
+	return !strcmp(name, "p_order") ||
+	    (!strncmp(name, "sigma", 5) && name[5 + strspn(name + 5, "0123456789")] == '\0');
+}
+
 int
-temporal_output(const struct temporal *temporal, bool all, bool labels,
+temporal_output(const struct temporal *temporal, bool all, const char *more,
     const struct frame_head *in, struct frame_head *out, size_t **source_channel)
 {
 	const char axis[2] = { temporal->axis };
 	/* second inputs stand behind the input's own channels, of which `out` is a copy */
 	size_t n = 2, made = 2 + (all ? temporal->phases : 0), own = out->c;
-	size_t *list = calloc(own + made + 1, sizeof(*list));
-	char (*names)[CHANNEL_NAME_SIZE] = calloc(own + made + 1, sizeof(*names));
+	size_t channels = own + made + meta_words(more);
+	size_t *list = calloc(channels, sizeof(*list));
+	char (*names)[CHANNEL_NAME_SIZE] = calloc(channels, sizeof(*names));
+	bool labels = false;
 
 	if (!list || !names) {
 		free(list);
@@ -228,10 +246,11 @@ temporal_output(const struct temporal *temporal, bool all, bool labels,
 		snprintf(names[n], sizeof(*names), "absphase%zu", temporal->number[n - 2]);
 		n++;
 	}
-	if (labels)
-		strcpy(names[n++], "label");
+	for (size_t i = 0; meta_word(more, i, names[n], sizeof(*names)); i++)
+		labels |= !strcmp(names[n++], "label");
 	for (size_t c = 0; c < own; c++)
-		if (!is_consumed(in->channel[c]) && !(labels && !strcmp(in->channel[c], "label"))) {
+		if (!is_consumed(in->channel[c]) && !is_replaced(temporal, all, in, c) &&
+		    !(labels && !strcmp(in->channel[c], "label"))) {
 			memcpy(names[n], in->channel[c], sizeof(*names));
 			list[n++] = c;
 		}

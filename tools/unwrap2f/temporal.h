@@ -45,11 +45,11 @@ int temporal_first_px(const struct temporal *, const struct frame_head *, double
 
 /*
  * The output of unwrapping: channels absphase, residual, with `all` one absphase of every phase,
- * with `labels` label, and all that are neither phase nor index; period_px and axis of the
- * unwrapped phase.
+ * then the words of `more`, and all that are neither phase nor index nor sigma nor one of those;
+ * period_px and axis of the unwrapped phase.
  * *source_channel: input channel of every output channel behind those; a new list. -1 after fail().
  */
-int temporal_output(const struct temporal *, bool all, bool labels, const struct frame_head *in,
-    struct frame_head *out, size_t **source_channel);
+int temporal_output(const struct temporal *, bool all, const char *more,
+    const struct frame_head *in, struct frame_head *out, size_t **source_channel);
 
 #endif

@@ -29,4 +29,17 @@ struct unwrap2f_block {
 	float scale[UNWRAP2F_PHASES], weight[UNWRAP2F_PHASES];
 };
 
+#define UNWRAP2F_RIVALS 32
+
+/* What unwrap2f_sigma.comp reads: struct unwrap_sigma. */
+struct unwrap2f_sigma_block {
+	uint phases, target, mean;
+	uint sigma, p_order, orders;	/* channels; 1: p_order is one */
+	uint rivals;
+	float lo, hi;
+	uint channel[UNWRAP2F_PHASES], deviation[UNWRAP2F_PHASES];
+	float ratio[UNWRAP2F_PHASES], scale[UNWRAP2F_PHASES], weight[UNWRAP2F_PHASES];
+	float rival[UNWRAP2F_RIVALS];
+};
+
 #endif

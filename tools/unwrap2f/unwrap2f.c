@@ -185,8 +185,10 @@ plan_orders(const struct run *run, const struct frame_head *in, const struct tem
 
 	unwrap->orders.fuse = parameters->fuse;
 	unwrap->orders.all = parameters->all;
-	unwrap->made = 2 + (parameters->all ? temporal->phases : 0) + unwrap->spatial.on;
-	if (phase_orders_plan(temporal, in, &parameters->sigma, &unwrap->orders) < 0)
+	unwrap->made = 2 + (parameters->all ? temporal->phases : 0);
+	if (phase_orders_plan(temporal, in, &parameters->sigma, &unwrap->orders) < 0 ||
+	    unwrap_sigma_plan(temporal, in, &unwrap->orders, parameters->sigma.n > 0,
+	    &unwrap->sigma) < 0)
 		return -1;
 	if (parameters->fuse && temporal->phases == 1 && !unwrap->noted)
 		warn("--fuse", "there is one phase along %c: nothing to fuse", temporal->axis);
@@ -244,7 +246,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
 		    "--sign): a Gray code would, or phase2depth --calib");
 	unwrap->noted = true;
-	if (temporal_output(&temporal, parameters->all, unwrap->spatial.on, in, out,
+	if (temporal_output(&temporal, parameters->all, unwrap2f_plan_more(&temporal, unwrap), in, out,
 	    &unwrap->source_channel) < 0)
 		return -1;
 	if (unwrap->spatial.on && spatial_plan(run, &parameters->absolute, in, &temporal,

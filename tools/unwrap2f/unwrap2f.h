@@ -10,6 +10,7 @@
 #include "residual_check.h"
 #include "spatial.h"
 #include "temporal.h"
+#include "unwrap_sigma.h"
 #include "unwrap_steps.h"
 
 struct passes;
@@ -27,6 +28,7 @@ struct unwrap2f {
 	struct order_search search;
 	struct phase_orders orders;
 	struct spatial spatial;
+	struct unwrap_sigma sigma;
 	float max_residual;
 	struct residual_check check;
 	struct jump_check jumps;
@@ -50,6 +52,9 @@ int unwrap2f_plan_auto(const struct run *, const struct temporal *, struct unwra
  * fail(). */
 int unwrap2f_plan_beat(const struct temporal *, const struct temporal *ordered,
     const struct frame_head *in, struct unwrap2f *);
+/* The channels behind absphase, residual and one absphase of every phase: sigma, p_order (not of a
+ * Gray code, whose bits are wrong for other reasons), label. They count in unwrap->made. */
+const char *unwrap2f_plan_more(const struct temporal *, struct unwrap2f *);
 
 /* struct body's `rows` and `passes`. */
 void unwrap2f_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,

@@ -153,4 +153,66 @@ unwrap2f_worse(float a, float b)
 	return px_select(px_abs(b) <= px_abs(a), a, b);
 }
 
+/*
+ * Standard deviations. 1/sigma^2 of a phase in turns; 0: it, or its sigma, is not there.
+ */
+PX_FN float
+unwrap2f_certain(float phase, float sigma)
+{
+	PX_F turns = px_max(sigma * UNWRAP2F_TURN, 1e-9f);
+	PX_F certain = px_divide(1.0f, turns * turns);
+
+	return px_select(px_both(px_abs(sigma) < 1e9f, px_abs(phase) < 1e9f), certain, 0.0f);
+}
+
+/* The base's absolute phase out of that of the phase that has 1/scale turns in one of it. */
+PX_FN float
+unwrap2f_base(float absolute, float scale, float base)
+{
+	return unwrap2f_ordered(absolute, scale, base);
+}
+
+/* The variance of a phase's share in a sum, in radians of the base. */
+PX_FN float
+unwrap2f_spread(float share, float scale, float certain)
+{
+	PX_F turned = share * scale * PX_TWO_PI;
+
+	return px_divide(turned * turned, px_select(certain > 0.0f, certain, 1.0f));
+}
+
+/* How far a phase lies off the line of `orders` more, in turns. */
+PX_FN float
+unwrap2f_rival(float off, float ratio, float orders)
+{
+	PX_F e = off + ratio * orders;
+
+	return e - px_round(e);
+}
+
+/* Chi squared of a line: sum e^2/sigma^2 less what the best position on it takes off. */
+PX_FN float
+unwrap2f_chi(float square, float shift, float norm)
+{
+	PX_F off = px_divide(shift * shift, px_select(norm > 0.0f, norm, 1.0f));
+
+	return px_max(square - off, 0.0f);
+}
+
+/* How much likelier a rival at position v is than the order that was taken; 0 outside the field. */
+PX_FN float
+unwrap2f_odds(float cost, float own_cost, float v, float lo, float hi)
+{
+	PX_F odds = px_exp(px_min(0.5f * (own_cost - cost), 60.0f));
+
+	return px_select(px_both(v >= lo, v <= hi), odds, 0.0f);
+}
+
+/* The probability that the order is wrong, out of the odds of all rivals. */
+PX_FN float
+unwrap2f_p(float odds)
+{
+	return px_divide(odds, 1.0f + odds);
+}
+
 #endif

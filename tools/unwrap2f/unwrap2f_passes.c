@@ -92,5 +92,8 @@ unwrap2f_passes(struct run *run, struct passes *passes)
 			passes_read(passes, steps->step[r].channel[i]);
 	if (steps->n && (steps->start == START_PREDICTED || steps->start == START_COUNTED))
 		passes_read(passes, steps->index);
-	return passes_add(passes, &pass);
+	if (passes_add(passes, &pass) < 0)
+		return -1;
+	return unwrap->sigma.phases ? unwrap_sigma_passes(&unwrap->sigma, &unwrap->orders, passes) :
+	    0;
 }

@@ -73,3 +73,25 @@ unwrap2f_plan_beat(const struct temporal *temporal, const struct temporal *order
 	unwrap->check.weight[1] = unwrap->beat.span;
 	return beat_check_plan(&unwrap->beat, in->w, in->h);
 }
+
+const char *
+unwrap2f_plan_more(const struct temporal *temporal, struct unwrap2f *unwrap)
+{
+	const struct unwrap_steps *steps = &unwrap->steps;
+	double base_px = temporal->period_px[temporal_shortest(temporal)];
+	double field_px = temporal->field_px > 0 ? temporal->field_px : steps->field_px;
+	bool line = steps->n && steps->start == START_LINE;
+
+	if (unwrap->sigma.phases > 0)
+		unwrap->sigma.sigma = unwrap->made++;
+	if (unwrap->spatial.on) {
+		unwrap->made++;
+		return unwrap->sigma.phases > 0 ? "sigma label" : "label";
+	}
+	if (unwrap->sigma.phases == 0 || unwrap->method == METHOD_GRAY)
+		return unwrap->sigma.phases > 0 ? "sigma" : "";
+	unwrap->sigma.p_order = unwrap->made++;
+	unwrap_sigma_rivals(temporal, field_px, line ? steps->period_px / base_px : 0,
+	    &unwrap->sigma);
+	return "sigma p_order";
+}

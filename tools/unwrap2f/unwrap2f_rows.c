@@ -398,6 +398,8 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
 			tiled_row(unwrap, in, out, y, wanted ? count : NULL);
 		if (wanted)
 			residual_check_keep(&unwrap->check, y, count);
+		if (unwrap->sigma.phases)
+			unwrap_sigma_row(&unwrap->sigma, &unwrap->orders, in, out, y);
 		jump_check_row(&unwrap->jumps, in, frame_floats(out, 0, y), y);
 		if (unwrap->spatial.on)
 			spatial_label_row(&unwrap->spatial, frame_floats(out, 0, y), y, in->head.w,

@@ -1,0 +1,482 @@
+load helpers
+
+# Standard deviations from the images to millimetres: sigma, p_order.
+
+# covers NAME ERROR SIGMA [MARGIN]: 68 and 95 % of errors within 1 and 2 sigma, and the mean square of their quotient
+# is one. Errors may be arrays with NaN.
+covers='
+def covers(tag, error, sigma, margin=0.02):
+	z = (np.asarray(error, float) / np.asarray(sigma, float)).ravel()
+	valid = np.isfinite(np.asarray(error, float)).ravel()
+	expect(np.isfinite(z[valid]), tag, "no sigma where there is a result")
+	z = z[valid]
+	one, two = (np.abs(z) < 1).mean(), (np.abs(z) < 2).mean()
+	expect(z.size > 1000 and abs(one - 0.6827) < margin and abs(two - 0.9545) < margin, tag, z.size, one, two)
+def wrapped(d): return np.angle(np.exp(1j * np.asarray(d, float)))
+'
+
+@test "uncertainty: phasewrap covers its errors, whatever N, from given noise and from what the fit leaves" {
+	while IFS='|' read -r light given; do
+		for steps in "-n 3" "-n 4" "-n 6" "-n 12" "-k 2+1" "-n 5 --shift 0,40,100,190,250"; do
+			# shellcheck disable=SC2086
+			{
+				fringesim -q -s 100x80 -p 40,44 $steps $light --truth "$steps$given.truth.nrrd" -o set.nrrd
+				silent phasewrap --sigma $given set.nrrd -o "$steps$given.given.nrrd"
+			}
+			if [[ $steps != "-n 3" && $steps != "-k"* ]]; then
+				silent phasewrap --sigma set.nrrd -o "$steps$given.found.nrrd"
+			fi
+		done
+	done <<'CASES'
+--noise 1.2 --shot 0.03 --mean 100 --amplitude 60 --albedo checker|--read-noise 1.2 --gain 0.03
+--noise 4 --bits 12 --mean 1500 --amplitude 900 --shot 0.5|--read-noise 4 --gain 0.5
+CASES
+	py "$covers"'
+import glob
+names = sorted(glob.glob("*.given.nrrd") + glob.glob("*.found.nrrd"))
+expect(len(names) == 20, names)
+for name in names:
+	f, truth = read_frame(name), read_frame(name[:-10] + "truth.nrrd")["absphase"].astype(float)
+	expect(f.names == ["phase1", "phase2", "modulation", "texture", "sigma1", "sigma2"], f.names)
+	for k, ratio in (1, 1), (2, 40 / 44): covers((name, k), wrapped(f["phase%d" % k] - truth * ratio), f["sigma%d" % k])'
+}
+
+@test "uncertainty: sigma is what the noise of every image makes of the phase, in closed form" {
+	py '
+rng = np.random.default_rng(3)
+a, b, phi = rng.uniform(60, 140, (9, 31)), rng.uniform(10, 50, (9, 31)), rng.uniform(-np.pi, np.pi, (9, 31))
+def images(shifts): return [Frame((a + b * np.cos(phi + np.radians(s))).astype("f4")) for s in shifts]
+write_frames("odd.nrrd", images([0, 50, 130, 200, 290]))
+write_frames("three.nrrd", images([-120, 0, 120]))
+write_frames("flat.nrrd", [Frame((a + b * f).astype("f4")) for f in (np.sin(phi), np.cos(phi), 0 * phi)])
+np.savez("truth.npz", a=a, b=b, phi=phi)'
+	noise="--read-noise 1.5 --gain 0.04 --black-level 8 --quantum 2"
+	# shellcheck disable=SC2086
+	{
+		phasewrap -q -n 5 -p 20 --shift 0,50,130,200,290 --sigma $noise odd.nrrd -o odd_out.nrrd
+		phasewrap -q -n 3 -p 20 --sigma $noise three.nrrd -o three_out.nrrd
+		phasewrap -q -k 2+1 -p 20 --sigma $noise flat.nrrd -o flat_out.nrrd
+		phasewrap -q -n 3 -p 20 --sigma $noise three.nrrd --as vector -o vector_out.nrrd
+		phasewrap -q -k 2+1 -p 20 --sigma --read-noise 1 --quantum 0 flat.nrrd -o plain_out.nrrd
+	}
+	py '
+t = np.load("truth.npz")
+a, b, phi = t["a"], t["b"], t["phi"]
+def theory(design):			# weights of the images, by the normal matrix; the noise of each
+	design = np.array(design)
+	w = np.linalg.pinv(design)		# A, B cos, B sin
+	image = a + b * np.cos(phi) * design[:, 1, None, None] + b * np.sin(phi) * design[:, 2, None, None]
+	turn = (np.cos(phi) * w[2][:, None, None] - np.sin(phi) * w[1][:, None, None]) / b
+	return np.sqrt((turn ** 2 * (1.5 ** 2 + 4 / 12 + 0.04 * (image - 8))).sum(0))
+def steps(d): return [[1, np.cos(np.radians(s)), -np.sin(np.radians(s))] for s in d]
+for name, design in (("odd", steps([0, 50, 130, 200, 290])), ("three", steps([-120, 0, 120])),
+		("flat", [[1, 0, 1], [1, 1, 0], [1, 0, 0]]), ("vector", steps([-120, 0, 120]))):
+	sigma = read_frame(name + "_out.nrrd")["sigma"]
+	expect(np.abs(sigma / theory(design) - 1) < 2e-5, name, np.abs(sigma / theory(design) - 1).max())
+plain = read_frame("plain_out.nrrd")["sigma"]
+expect(np.abs(plain * b / np.sqrt(2 - np.sin(2 * phi)) - 1) < 2e-5)'
+}
+
+@test "uncertainty: --sigma changes nothing else; invalid pixels have none; frames have noise of their own" {
+	fringesim -q -s 129x65 -p 40 -n 4 -g half --noise 2 --albedo checker -o set.nrrd
+	phasewrap --min-amplitude 60 set.nrrd -o plain.nrrd
+	phasewrap --min-amplitude 60 --fit-residual --sigma set.nrrd -o sigma.nrrd
+	fringesim -q -s 129x65 -p 40 -n 4 -g half --noise 6 --albedo checker -o more.nrrd
+	phasewrap --min-amplitude 60 --fit-residual --sigma set.nrrd more.nrrd -o both.nrrd
+	py '
+plain, sigma, both = read_frame("plain.nrrd"), read_frame("sigma.nrrd"), read_frames("both.nrrd")
+expect(sigma.names == ["phase", "modulation", "texture", "fit_residual", "sigma", "index"], sigma.names)
+for name in plain.names: expect(plain[name].view("u4") == sigma[name].view("u4"), name)
+expect(np.isnan(plain["phase"]).any() and np.isnan(sigma["sigma"]) == np.isnan(plain["phase"]))
+expect(both[0].pixels.view("u4") == sigma.pixels.view("u4"))
+ratio = np.nanmedian(both[1]["sigma"]) / np.nanmedian(both[0]["sigma"])
+expect(2.5 < ratio < 3.5, ratio)'
+	for j in 1 3; do
+		FRINGEPIPE_BAND=7 phasewrap -j $j --min-amplitude 60 --fit-residual --sigma set.nrrd | cmp - sigma.nrrd
+	done
+}
+
+@test "uncertainty: phasewrap --fit-noise finds read noise and gain from two images of a scene" {
+	py '
+rng = np.random.default_rng(1)
+level = np.linspace(20, 220, 400)[None] * np.ones((300, 1))
+for i in range(2):		# the second one 1 % brighter
+	mean = level * (1 + 0.01 * i)
+	v = rng.normal(mean, np.sqrt(1.2 ** 2 + 0.05 * np.maximum(mean - 10, 0)))
+	write_frames("flat%d.nrrd" % i, [Frame(np.clip(np.round(v), 0, 255).astype("u1"))])'
+	phasewrap --fit-noise --black-level 10 flat0.nrrd flat1.nrrd >words
+	phasewrap --fit-noise flat0.nrrd flat1.nrrd -o file
+	py '
+words = dict(w[2:].split("=") for w in open("words").read().split())
+expect(abs(float(words["read-noise"]) / 1.2 - 1) < 0.08 and abs(float(words["gain"]) / 0.05 - 1) < 0.03 and words["black-level"] == "10", words)'
+	has -- '^--read-noise=.* --gain=[0-9.]*$' <file
+	fringesim -q -s 120x100 -p 40 -n 3 -o set.nrrd
+	# shellcheck disable=SC2046
+	silent phasewrap --sigma $(cat words) set.nrrd -o out.nrrd
+	fails 1 "wants images of a scene two by two, got 1" phasewrap --fit-noise flat0.nrrd
+	fails 1 "got 3" phasewrap --fit-noise flat0.nrrd flat1.nrrd flat0.nrrd
+	fails 1 "does not grow with the level" phasewrap --fit-noise flat0.nrrd flat0.nrrd
+	fails 1 "images 1 and 2 do not show the same" phasewrap --fit-noise set.nrrd
+	py 'write_frames("dim.nrrd", [Frame((read_frame("flat0.nrrd").pixels // 2).astype("u1"))])'
+	fails 1 "image 2 is 0.4" phasewrap --fit-noise flat0.nrrd dim.nrrd
+	framecat --crop 0,0,100,100 flat0.nrrd -o small.nrrd
+	fails 1 "image 2 is not of the size and type of image 1" phasewrap --fit-noise flat0.nrrd small.nrrd
+	framecat --crop 0,0,10,10 flat0.nrrd -o tiny.nrrd
+	fails 1 "only 100 pixels" phasewrap --fit-noise tiny.nrrd tiny.nrrd
+	fails 2 "not both" phasewrap --fit-noise --sigma flat0.nrrd flat1.nrrd
+}
+
+@test "uncertainty: what phasewrap --sigma refuses" {
+	fringesim -q -s 60x40 -p 40 -n 3 --noise 1 -o three.nrrd
+	fringesim -q -s 60x40 -p 40 -n 4 --bits float --noise 1 -o float.nrrd
+	fails 1 "leaves nothing to find the noise from: give --read-noise LEVELS and --gain LEVELS/e" phasewrap --sigma three.nrrd -o out.nrrd
+	fails 2 "--read-noise" phasewrap --sigma --read-noise=-1 three.nrrd -o out.nrrd
+	fails 2 "--gain" phasewrap --sigma --gain nan three.nrrd -o out.nrrd
+	fails 2 "is for --sigma" phasewrap --read-noise 1 three.nrrd -o out.nrrd
+	fails 2 "is for --gain" phasewrap --sigma --read-noise 1 --black-level 3 three.nrrd -o out.nrrd
+	fails 2 "is for --sigma" phasewrap --quantum 1 three.nrrd -o out.nrrd
+	fails 1 "no less than the largest level" phasewrap --sigma --gain 1 --black-level 300 three.nrrd -o out.nrrd
+	fails 2 "--gain" phasewrap --sigma --gain 1e30 three.nrrd -o out.nrrd
+	fails 1 "no noise at all" phasewrap --sigma --read-noise 1e-30 --quantum 0 three.nrrd -o out.nrrd
+	framecat --crop 0,0,5,7 float.nrrd -o small.nrrd
+	fails 1 "only 15 pixels tell what the noise is" phasewrap -q --sigma small.nrrd -o out.nrrd
+	fails 1 "no noise at all" phasewrap --sigma --read-noise 0 --gain 0 --quantum 0 three.nrrd -o out.nrrd
+	fails 1 "give --quantum LEVELS, 0 for none" phasewrap --sigma --read-noise 1 float.nrrd -o out.nrrd
+	silent phasewrap --sigma --read-noise 1 --quantum 0 float.nrrd -o out.nrrd
+	fringesim -q -s 60x40 -p 40 -g half --inverse -o gray.nrrd
+	fails 1 "no fringe images" phasewrap -k gray --sigma --read-noise 1 gray.nrrd -o out.nrrd
+	framecat --scale 0,255 --as ushort float.nrrd -o scaled.nrrd
+	fails 1 "scaled" phasewrap --sigma --read-noise 1 scaled.nrrd -o out.nrrd
+}
+
+# In NumPy, over all pairs, of a phase with holes, of a vector, of a depth.
+@test "uncertainty: gauss gives the error of the mean vector, pair by pair" {
+	py '
+rng = np.random.default_rng(5)
+phase = np.angle(np.exp(1j * (np.arange(70) * 0.45 + rng.normal(0, 0.1, (40, 70))))).astype("f4")
+sigma, length = rng.uniform(0.02, 0.2, (2, 40, 70)).astype("f4")
+phase[rng.random(phase.shape) < 0.1] = np.nan
+phase[10:20, 30:45] = np.nan
+unknown = sigma.copy()
+unknown[30, 50] = np.nan
+phase[30, 50] = 1
+write_frames("phase.nrrd", [Frame(np.stack([phase, sigma]), ["phase", "sigma"])])
+write_frames("unknown.nrrd", [Frame(np.stack([phase, unknown]), ["phase", "sigma"])])
+write_frames("vector.nrrd", [Frame(np.stack([sigma, length * np.cos(phase), length * np.sin(phase)]), ["sigma1", "cos1", "sin1"])])
+write_frames("depth.nrrd", [Frame(np.stack([phase, sigma]), ["depth", "sigma"])])'
+	gauss -n 7 phase.nrrd -o phase_out.nrrd
+	gauss -n 7 unknown.nrrd -o unknown_out.nrrd
+	gauss -n 7 vector.nrrd -o vector_out.nrrd
+	gauss -n 7 --on depth depth.nrrd -o depth_out.nrrd
+	py '
+def theory(p, sigma):
+	h, w = p.shape
+	there = np.isfinite(p)
+	P, V, S = (np.pad(np.where(there, f, 0), 3) for f in (p, there, sigma.astype(float)))
+	out = np.zeros((3, h, w), complex)
+	pairs = []
+	for k in range(-3, 4):
+		for j in range(-3, 4):
+			at = slice(3 + k, 3 + k + h), slice(3 + j, 3 + j + w)
+			other = slice(3 - k, 3 - k + h), slice(3 - j, 3 - j + w)
+			pairs.append((np.exp(-(k * k + j * j) / 2 / (7 / 6) ** 2) * V[at] * V[other], P[at], S[at]))
+	mean = sum(q * v for q, v, s in pairs)
+	square = sum((q * s * (v * mean.conj()).real) ** 2 for q, v, s in pairs)
+	with np.errstate(invalid="ignore"): result = np.sqrt(square) / np.abs(mean) ** 2
+	return np.where(there, result, np.nan)
+phase, vector, depth, unknown = (read_frame(n + "_out.nrrd") for n in ("phase", "vector", "depth", "unknown"))
+before = read_frame("phase.nrrd")
+z = np.exp(1j * before["phase"].astype(float))
+length = read_frame("vector.nrrd")["cos1"].astype(float) + 1j * read_frame("vector.nrrd")["sin1"]
+ones = np.where(np.isfinite(before["phase"]), 1 + 0j, np.nan)
+for f, name, p in ((phase, "sigma", z), (vector, "sigma1", length), (depth, "sigma", ones)):
+	expected = theory(p, before["sigma"])
+	expect(np.isnan(expected) == np.isnan(f[name]), name)
+	expect(np.nanmax(np.abs(f[name] / expected - 1)) < 1e-5, name, np.nanmax(np.abs(f[name] / expected - 1)))
+expect(vector.names == ["sigma1", "phase1"], vector.names)
+expect(float(phase.meta["sigma_window_px"]) == float("%.17g" % (7 / 6)), phase.meta)
+lost = np.isnan(unknown["sigma"]) & ~np.isnan(phase["sigma"])
+expect(20 < lost.sum() <= 49 and not np.delete(lost, slice(27, 34), 0).any(), lost.sum())
+expect(np.abs(unknown["phase"] - phase["phase"])[np.isfinite(phase["phase"])] == 0)'
+}
+
+@test "uncertainty: gauss covers its errors; fringes that turn within the window" {
+	while IFS='|' read -r fringes light noise given; do
+		for seed in 1 2 3; do
+			# shellcheck disable=SC2086
+			fringesim -q -s 160x160 $fringes $light $noise --seed $seed | phasewrap -q --sigma $given
+		done | gauss -n 7 -o smooth.nrrd
+		# shellcheck disable=SC2086
+		fringesim -q -s 160x160 $fringes $light --bits float | phasewrap -q | gauss -n 7 -o clean_out.nrrd
+		py "$covers"'
+clean, frames = read_frame("clean_out.nrrd"), read_frames("smooth.nrrd")
+covers(sys.argv[1], [wrapped(f["phase"] - clean["phase"].astype(float)) for f in frames], [f["sigma"] for f in frames])' "$fringes"
+	done <<'CASES'
+-p 18 -n 4|--albedo checker|--noise 3 --shot 0.03|--read-noise 3 --gain 0.03
+-p 12 -n 3|--mean 1500 --amplitude 900|--noise 25 --shot 0.5 --bits 12|--read-noise 25 --gain 0.5
+CASES
+}
+
+@test "uncertainty: a sigma that would no longer hold is refused or left out" {
+	fringesim -q -s 60x40 -p 20,22 -n 4 --noise 2 -o set.nrrd
+	phasewrap --sigma set.nrrd -o wrapped.nrrd
+	gauss wrapped.nrrd -o once.nrrd
+	fails 1 "filter once" gauss once.nrrd -o twice.nrrd
+	silent gauss --on modulation once.nrrd -o twice.nrrd
+	fails 1 "goes with what it is the standard deviation of" gauss --on sigma1 wrapped.nrrd -o twice.nrrd
+	gauss --on phase1 wrapped.nrrd -o one.nrrd
+	framecat -c modulation,sigma1 wrapped.nrrd -o quality.nrrd
+	fails 1 "channel sigma1 is of single pixels" framecat --bin 2 quality.nrrd -o twice.nrrd
+	py '
+wrapped, one, twice = (read_frame(n + ".nrrd") for n in ("wrapped", "one", "twice"))
+expect(wrapped["sigma2"] == one["sigma2"])
+expect(np.median(wrapped["sigma1"]) > 5 * np.median(one["sigma1"]))
+expect(twice["sigma1"] == read_frame("once.nrrd")["sigma1"])
+a = np.zeros((6, 9), "f4"); a[3, 4] = 2 * np.pi
+write_frames("abs.nrrd", [Frame(np.stack([a * 0 + 0.5, a, a + 1]), ["p_order", "absphase", "sigma"])])'
+	for d in cpu auto; do
+		median -d $d abs.nrrd -o median.nrrd
+		py '
+f = read_frame("median.nrrd")
+expect(f.names == ["absphase", "sigma"] and (f["absphase"] == 0).all(), f.names)
+expect(f["sigma"] == read_frame("abs.nrrd")["sigma"])'
+	done
+}
+
+# Phases of a known position, each with a noise of its own at every pixel, so much that orders are wrong: 0.5 to 1.5
+# times S rad.
+absolute='
+def noisy(name, periods, field, s, seed=0, drop=None):
+	rng = np.random.default_rng(seed)
+	u = rng.uniform(0, field - 1, (250, 400))
+	sigma = s * rng.uniform(0.5, 1.5, (len(periods), 250, 400))
+	phase = wrapped(2 * np.pi * u / np.array(periods)[:, None, None] + sigma * rng.normal(size=sigma.shape))
+	names = [w + str(k + 1) for w in ("phase", "sigma") for k in range(len(periods))]
+	write_frames(name, [Frame(np.concatenate([phase, sigma]).astype("f4"), names,
+		{"period_px": " ".join("%.17g" % p for p in periods), "projector_px": "%d 100" % field})])
+	np.save(name + ".npy", u)
+def turns_off(f, name):
+	u = np.load(name + ".npy")
+	off = f["absphase"].astype(float) - 2 * np.pi * u / float(f.meta["period_px"])
+	return off, np.abs(off) > np.pi
+'
+
+@test "uncertainty: unwrap2f: p_order is the share of wrong orders, of all and where it is large" {
+	py "$covers$absolute"'
+noisy("two.nrrd", [60, 66], 600, 0.15)
+noisy("three.nrrd", [60, 66, 78], 640, 0.25)
+noisy("coarse.nrrd", [20, 640], 640, 0.1)
+noisy("four.nrrd", [18, 23, 31, 650], 650, 0.25)'
+	for name in two three coarse four; do
+		silent unwrap2f -q $name.nrrd -o $name.out.nrrd
+	done
+	py "$covers$absolute"'
+for name in "two", "three", "coarse", "four":
+	f = read_frame(name + ".out.nrrd")
+	expect(f.names == ["absphase", "residual", "sigma", "p_order"], f.names)
+	p = f["p_order"].astype(float)
+	off, wrong = turns_off(f, name + ".nrrd")
+	expect(abs(p.mean() / wrong.mean() - 1) < 0.1 and wrong.mean() > 0.01, name, p.mean(), wrong.mean())
+	for lo, hi in (0.001, 0.02), (0.02, 0.1), (0.1, 0.3), (0.3, 0.5):
+		k = (p >= lo) & (p < hi)
+		spread = 4 * np.sqrt(p[k].mean() / k.sum())
+		expect(k.sum() > 300 and abs(p[k].mean() - wrong[k].mean()) < 0.12 * p[k].mean() + spread, name, lo, k.sum(), p[k].mean(), wrong[k].mean())'
+}
+
+@test "uncertainty: unwrap2f: sigma of one phase, of the mean that the sigmas weigh, of given weights" {
+	py "$covers$absolute"'
+noisy("two.nrrd", [66, 60], 640, 0.03)
+noisy("three.nrrd", [60, 66, 78], 640, 0.06)'
+	for name in two three; do
+		for words in "" "--fuse" "--fuse --unwrap 2" "--fuse --sigma $([ $name = two ] && echo 1,2 || echo 1,2,3)" "--fuse --all"; do
+			# shellcheck disable=SC2086
+			silent unwrap2f -q $words $name.nrrd -o "$name $words.out.nrrd"
+		done
+	done
+	py "$covers$absolute"'
+import glob
+outs = glob.glob("*.out.nrrd")
+expect(len(outs) == 10, outs)
+for out in outs:
+	name, words = out[:-9].split(" ", 1)
+	name += ".nrrd"
+	f, before = read_frame(out), read_frame(name)
+	off, wrong = turns_off(f, name)
+	covers(out, np.where(wrong, np.nan, off), f["sigma"])
+	periods = np.array([float(p) for p in before.meta["period_px"].split()])[:, None, None]
+	spread = before.pixels[len(periods):].astype(float) * periods	# of a position
+	own = f["sigma"].astype(float) * float(f.meta["period_px"])
+	if "--sigma" in words: w = 1 / (np.arange(1, len(periods) + 1)[:, None, None] * periods) ** 2
+	elif "--fuse" in words: w = 1 / spread ** 2
+	else: w = np.arange(len(periods))[:, None, None] == np.argmin(periods)
+	expected = np.sqrt((w ** 2 * spread ** 2).sum(0)) / w.sum(0)
+	expect(np.abs(own / expected - 1) < 1e-5, out, np.abs(own / expected - 1).max())
+	if "--all" in words:
+		expect(f.names[-len(periods):] == ["sigma%d" % (k + 1) for k in range(len(periods))], f.names)
+		for k in range(len(periods)): expect(f["sigma%d" % (k + 1)] == before["sigma%d" % (k + 1)])'
+}
+
+@test "uncertainty: unwrap2f: Gray codes, lines, missing sigmas, holes; without sigmas nothing changes" {
+	fringesim -q -s 129x65 -p 40 -n 4 -g half --noise 3 -o gray.nrrd
+	fringesim -q -s 129x65 -p 60,66 -n 4 --noise 3 -o two.nrrd
+	phasewrap --sigma gray.nrrd | unwrap2f -o gray_out.nrrd
+	phasewrap --sigma two.nrrd -o wrapped.nrrd
+	unwrap2f --line 660,-30 wrapped.nrrd -o line.nrrd
+	framecat -c phase1,phase2,sigma2 wrapped.nrrd -o one.nrrd
+	fails 1 "phase1 has no channel sigma1" unwrap2f --field 640 one.nrrd -o out.nrrd
+	framecat -c phase1,phase2,modulation,texture wrapped.nrrd | unwrap2f --field 640 -o plain.nrrd
+	unwrap2f --field 640 wrapped.nrrd -o sigma.nrrd
+	for j in 1 3; do
+		FRINGEPIPE_BAND=7 unwrap2f -j $j --field 640 wrapped.nrrd | cmp - sigma.nrrd
+	done
+	py '
+gray, line, plain, sigma, w = (read_frame(n + ".nrrd") for n in ("gray_out", "line", "plain", "sigma", "wrapped"))
+expect(gray.names == ["absphase", "residual", "sigma", "modulation", "texture"], gray.names)
+expect(line.names == ["absphase", "residual", "sigma", "p_order", "modulation", "texture"], line.names)
+expect(line["p_order"] < 1e-3, line["p_order"].max())
+for name in plain.names: expect(plain[name].view("u4") == sigma[name].view("u4"), name)
+expect(sigma["sigma"] == w["sigma1"])
+holes = w.pixels.copy()
+holes[0, 5, 5] = holes[w.names.index("sigma2"), 7, 7] = np.nan
+write_frames("holes.nrrd", [Frame(holes, w.names, w.meta)])'
+	unwrap2f --field 640 --fuse holes.nrrd -o out.nrrd
+	py '
+f, w = read_frame("out.nrrd"), read_frame("wrapped.nrrd")
+expect(np.isnan([f[n][5, 5] for n in ("absphase", "sigma", "p_order")]))
+expect(abs(f["sigma"][7, 7] / w["sigma1"][7, 7] - 1) < 1e-5 and np.isfinite(f["absphase"][7, 7]))
+expect(np.isnan(f["sigma"]).sum() == 1)'
+}
+
+# By what a small step of the phase does to the point, in NumPy, through lenses, powers and maps of c.
+@test "uncertainty: phase2depth turns sigma into mm along the ray, or along z, by the derivative" {
+	sed -e 's/-0.03, 0.02, 0., 0., 0./-0.3, 0.1, 0.002, -0.001, 0./' "$top/samples/block.yml" >strong.yml
+	py '
+rng = np.random.default_rng(4)
+write_frames("c.nrrd", [Frame(rng.uniform(1, 2, (2, 60, 80)).astype("f4") * np.array([1, 0.02], "f4")[:, None, None], ["c1", "c2"])])'
+	cases=("--projector 1280x800 -p 40 --calib $top/samples/block.yml|--calib $top/samples/block.yml"
+		"--projector 1280x800 -p 40 -a y --calib strong.yml|--calib strong.yml"
+		"--projector 1280x800 -p 40 --calib strong.yml|--calib strong.yml"
+		"-p 20|--ref ideal --c=-3,0.05,0.002" "-p 20|--ref ideal --c-map c.nrrd")
+	for i in "${!cases[@]}"; do
+		# shellcheck disable=SC2086
+		fringesim -q -s 80x60 ${cases[i]%|*} -n 4 -g half --inverse --noise 2 | phasewrap --min-amplitude 20 --sigma --read-noise 2 |
+			unwrap2f -q -o "abs$i.nrrd"
+	done
+	py '
+for i in range(5):
+	f = read_frame("abs%d.nrrd" % i)
+	for k, step in (1, 0.05), (2, -0.05):
+		p = f.pixels.copy()
+		p[0] += step
+		write_frames("abs%d_%d.nrrd" % (i, k), [Frame(p, f.names, f.meta)])'
+	for i in "${!cases[@]}"; do
+		for k in "" _1 _2; do
+			# shellcheck disable=SC2086
+			phase2depth -q ${cases[i]#*|} "abs$i$k.nrrd" -o "out$i$k.nrrd"
+		done
+	done
+	py '
+for i in range(5):
+	f, before, a, b = (read_frame(n % i) for n in ("out%d.nrrd", "abs%d.nrrd", "out%d_1.nrrd", "out%d_2.nrrd"))
+	result = ["x", "y", "z"] if "x" in f.names else ["depth"]
+	expect(f.names == result + ["sigma", "modulation", "texture"], f.names)
+	n = len(result)
+	slope = np.sqrt(((a.pixels[:n].astype(float) - b.pixels[:n]) ** 2).sum(0)) / 0.1
+	ratio = f["sigma"] / (slope * before["sigma"])
+	expect(np.isfinite(f["sigma"]) == np.isfinite(f[result[-1]]))
+	expect(np.isfinite(ratio).sum() > 2000 and np.nanmax(np.abs(ratio - 1)) < 2e-3, i, np.nanmax(np.abs(ratio - 1)))'
+}
+
+@test "uncertainty: phase2depth adds the sigma of a measured reference; without sigmas nothing changes" {
+	for n in 1 2; do
+		fringesim -q -s 80x60 -p 20 -n 4 -g half --noise 2 --seed $n --height $((10 * n - 10)) --scene plane |
+			phasewrap --sigma --read-noise 2 | unwrap2f -q -o abs$n.nrrd
+	done
+	framecat -c absphase,residual,modulation,texture abs1.nrrd -o plain1.nrrd
+	framecat -c absphase,residual,modulation,texture abs2.nrrd -o plain2.nrrd
+	phase2depth --ref abs1.nrrd -c 5 abs2.nrrd -o both.nrrd
+	phase2depth --ref plain1.nrrd -c 5 abs2.nrrd -o own.nrrd
+	phase2depth --ref abs1.nrrd -c 5 plain2.nrrd -o none.nrrd
+	phase2depth --ref plain1.nrrd -c 5 plain2.nrrd -o plain.nrrd
+	py "$covers"'
+a, b, both, own, none, plain = (read_frame(n + ".nrrd") for n in ("abs1", "abs2", "both", "own", "none", "plain"))
+expect(none.names == ["depth", "modulation", "texture"] and plain.names == none.names, none.names)
+for f in both, own, none: expect(f["depth"].view("u4") == plain["depth"].view("u4"))
+expect(np.abs(both["sigma"] / (5 * np.hypot(a["sigma"], b["sigma"])) - 1) < 1e-6)
+expect(np.abs(own["sigma"] / (5 * b["sigma"]) - 1) < 1e-6)
+covers("both", both["depth"] - 10, both["sigma"])'
+}
+
+# The whole chain: images of two rigs, through a calibration by a Gray code and two fused periods, and over a plane by two
+# periods; against the simulated truth or, filtered, against what the chain makes of images without noise. The nightly
+# run takes more and larger images.
+@test "uncertainty: coverage through the whole chain, 3, 4, 6 and 12 steps, two rigs" {
+	repeats=${UNCERTAINTY_REPEATS:-3} size=${UNCERTAINTY_SIZE:-120x90}
+	calib="--calib $top/samples/block.yml"
+	for n in 3 4 6 12; do
+		filters=("$([[ $n == [36] ]] && echo "gauss -n 5" || echo framecat)")
+		if [ -n "$UNCERTAINTY_REPEATS" ]; then filters=(framecat "gauss -n 5"); fi
+		while IFS='|' read -r rig quiet noise given unwrap depth; do
+			if [ $n -gt 3 ]; then given=; fi
+			# shellcheck disable=SC2086
+			{
+				fringesim -q -s $size -n $n $rig $quiet --truth truth.nrrd -o clean.nrrd
+				fringesim -q -s $size -n $n $rig $noise --frames $repeats -o noisy.nrrd
+				for filter in "${filters[@]}"; do
+					name="$n.${filter%% *}.${depth:2:3}"
+					phasewrap -q --min-amplitude 20 clean.nrrd | $filter | unwrap2f -q $unwrap | phase2depth -q $depth -o "$name.truth.nrrd"
+					if [ "$filter" = framecat ]; then cp truth.nrrd "$name.truth.nrrd"; fi
+					phasewrap -q --min-amplitude 20 --sigma $given noisy.nrrd | $filter | unwrap2f -q $unwrap |
+						phase2depth -q $depth -o "$name.out.nrrd"
+				done
+			}
+		done <<-CASES
+			--projector 1280x800 $calib -p 16,18 -g half --inverse|--bits float|--noise 1.5 --shot 0.04|--read-noise 1.5 --gain 0.04|--fuse|$calib
+			-p 40,44 --albedo noise --mean 1600 --amplitude 1200 --scene steps|--bits float|--bits 12 --noise 6 --shot 0.3|--read-noise 6 --gain 0.3|--field 440|--ref ideal
+		CASES
+	done
+	py "$covers"'
+import glob
+outs = sorted(glob.glob("*.out.nrrd"))
+expect(len(outs) == int(sys.argv[1]), outs)
+for out in outs:
+	truth, frames = read_frame(out[:-8] + "truth.nrrd"), read_frames(out)
+	result = ["x", "y", "z"] if "x" in frames[0].names else ["depth"]
+	true = np.stack([truth[n] for n in result]).astype(float)
+	along = true / np.sqrt((true ** 2).sum(0)) if len(result) == 3 else np.ones_like(true)
+	off = np.array([((np.stack([f[n] for n in result]) - true) * along).sum(0) for f in frames])
+	sigma = np.array([f["sigma"] for f in frames])
+	z = off / sigma
+	print("%-16s %8d %6.2f %6.2f" % (out[:-9], np.isfinite(z).sum(), *(100 * (np.abs(z[np.isfinite(z)]) < k).mean() for k in (1, 2))))
+	covers(out, np.where(np.isfinite(off), off, np.nan), sigma)' $((8 * ${#filters[@]}))
+}
+
+# Twelve steps of a real relief: the phases of the even and of the odd steps share nothing but the surface.
+@test "uncertainty: slmaster_eye, even and odd steps differ by what their sigmas say, after their harmonics" {
+	need_data slmaster_eye_12step_gray
+	eye=$data/slmaster_eye_12step_gray
+	limits="--min-amplitude 8 --min-modulation 0.1 --sigma"
+	# shellcheck disable=SC2086
+	{
+		phasewrap -q -n 6 -p 60 --shift 0,60,120,180,240,300 $limits "$eye"/phase_0[02468].png "$eye"/phase_10.png -o even.nrrd
+		phasewrap -q -n 6 -p 60 --shift 30,90,150,210,270,330 $limits "$eye"/phase_0[13579].png "$eye"/phase_11.png -o odd.nrrd
+		phasewrap -q -n 12 -p 60 $limits "$eye"/phase_*.png -o all.nrrd
+	}
+	py "$covers"'
+even, odd, all = (read_frame(n + ".nrrd") for n in ("even", "odd", "all"))
+d, phi = wrapped(even["phase"].astype(float) - odd["phase"]), all["phase"].astype(float)
+sigma = np.hypot(even["sigma"], odd["sigma"])
+rest, seen = np.full(d.shape, np.nan), np.isfinite(d) & np.isfinite(phi)
+for y in range(0, 560, 80):		# harmonics change with the focus
+	for x in range(0, 630, 90):
+		at = slice(y, y + 80), slice(x, x + 90)
+		k, p = seen[at], phi[at][seen[at]]
+		if k.sum() < 1500: continue
+		waves = np.stack([np.ones(k.sum())] + [f(m * p) for m in range(1, 13) for f in (np.cos, np.sin)], 1)
+		rest[at][k] = d[at][k] - waves @ np.linalg.lstsq(waves, d[at][k], rcond=None)[0]
+ratio = np.sqrt(np.nanmean((rest / sigma) ** 2))
+expect(np.isfinite(rest).sum() > 200000 and abs(ratio - 1) < 0.2, ratio)
+# what changes smoothly along the fringes is no noise
+noise = (rest[:-2] - 2 * rest[1:-1] + rest[2:]) / np.sqrt(6)
+covers("across", noise, sigma[1:-1])'
+}

@@ -1,0 +1,32 @@
+/* What phasewrap's frames hold. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "phasewrap.h"
+
+int
+phasewrap_describe(const struct phasewrap *wrap, struct frame_head *out)
+{
+	const struct capture_set *captures = &wrap->captures;
+	struct text text;
+	FILE *to = text_open(&text);
+	char *qualities;
+	int status;
+
+	if (!to)
+		return -1;
+	fprintf(to, "modulation texture%s%s", wrap->writes_fit ? " fit_residual" : "",
+	    wrap->exposures.map ? " exposure" : "");
+	for (size_t k = 0; wrap->sigmas && k < captures->fringes; k++)
+		fprintf(to, captures->fringes > 1 ? " sigma%zu" : " sigma", k + 1);
+	qualities = text_close(&text, NULL);
+	if (!qualities)
+		return -1;
+	if (wrap->exposures.n > 1)
+		meta_remove(&out->meta, "exposure_time_s");
+	status = capture_set_describe(captures, wrap->vector ? "cos sin" : "phase", qualities,
+	    out);
+	free(qualities);
+	return status;
+}

@@ -1,0 +1,67 @@
+#include "phasewrap_plan.h"
+
+#include <math.h>
+
+#include "fringe/compensation.h"
+#include "options.h"
+#include "thresholds.h"
+
+int
+phasewrap_take_captures(const struct parameters *parameters, struct priv *priv)
+{
+	struct capture_options *captures = &priv->measurement.captures;
+
+	*captures = parameters->captures;
+	priv->shift_search.on = captures->shift_rad.n == 1 && isnan(captures->shift_rad.v[0]);
+	if (priv->shift_search.on)
+		captures->shift_rad = (struct numbers){ 0 };
+	if (priv->shift_search.on && captures->kind != CAPTURES_ALL &&
+	    captures->kind != CAPTURES_STEP)
+		return fail_usage("--shift", "auto is for --kind step");
+	if (priv->shift_search.on && parameters->exposures.n > 1)
+		return fail_usage("--shift", "auto is for one exposure");
+	return 0;
+}
+
+int
+phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	size_t operands = run->position ? 0 : run->operands;
+	struct detectors_known known = {
+		.max_value = !isnan(parameters->limits.max_value) ||
+		    meta_get(&in->meta, "max_value"),
+		.shifts = priv->measurement.captures.shift_rad.n > 0 || priv->shift_search.on,
+		.roles = priv->measurement.manifest_read ||
+		    (meta_get(&in->meta, "role") && !priv->measurement.captures.order),
+	};
+
+	if (parameters->noise.fit_noise)
+		return 0;
+	if (parameters->harmonics && harmonics_check(&priv->harmonics, &in->meta) < 0)
+		return -1;
+	phasewrap_forget(&priv->wrap);
+	priv->wrap.vector = parameters->as == AS_VECTOR;
+	if (capture_set_check_names(&priv->measurement.captures,
+	    measurement_manifest(&priv->measurement), in, run->operand, operands) < 0 ||
+	    measurement_sort(&priv->measurement, parameters, in, &priv->wrap) < 0 ||
+	    shift_search_plan(&priv->shift_search, &priv->wrap, &out->meta) < 0 ||
+	    thresholds_plan(&priv->wrap.captures, limits_need_flats(&parameters->limits),
+		priv->wrap.reference) < 0 ||
+	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0)
+		return -1;
+	if (parameters->captures.kind == CAPTURES_FOURIER)
+		return fourier_plan(run, &priv->wrap, priv->measurement.sign,
+		    priv->measurement.origin_rad, in, out, &priv->fourier);
+	if (phasewrap_correct(&priv->wrap, &priv->harmonics, priv->measurement.sign,
+		priv->measurement.origin_rad) < 0 ||
+	    noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ||
+	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
+		priv->measurement.captures.rgb ? 0 : operands) < 0)
+		return -1;
+	if (parameters->harmonics &&
+	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
+		return -1;
+	return phasewrap_describe(&priv->wrap, out);
+}

@@ -1,0 +1,35 @@
+/* What phasewrap keeps while it runs, and how it plans for a kind of frames. */
+#ifndef PHASEWRAP_PLAN_H
+#define PHASEWRAP_PLAN_H
+
+#include "detectors.h"
+#include "dropped_images.h"
+#include "fourier.h"
+#include "harmonics.h"
+#include "measurement.h"
+#include "noise.h"
+#include "phasewrap.h"
+#include "shift_search.h"
+
+struct priv {
+	struct manifest manifest;
+	struct measurement measurement;
+	bool verbose;			/* what only -v says of the survey is still to be said */
+	char **file;			/* of the manifest, where no operands are given */
+	struct phasewrap wrap;
+	struct harmonics harmonics;
+	struct detectors detectors;
+	struct fourier fourier;
+	struct dropped_images dropped;
+	struct shift_search shift_search;
+	bool finds_noise;		/* in every measurement */
+	struct noise_pairs pairs;	/* --fit-noise */
+};
+
+/* The options without --shift auto, which sorts captures as if nothing was given. -1 after
+ * fail_usage(). */
+int phasewrap_take_captures(const struct parameters *, struct priv *);
+/* plan() of the stage, see stage.h. */
+int phasewrap_plan(struct run *, const struct frame_head *in, struct frame_head *out);
+
+#endif
