@@ -74,6 +74,8 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 			priv->calibrated ? frame_floats(out, 1, y) : NULL,
 			priv->calibrated ? frame_floats(out, 2, y) : NULL };
 
+		phase_steps_row(&priv->steps, frame_floats(in, priv->calibrated ? priv->phase :
+		    priv->above.phase, y), in->head.w, y);
 		if (priv->calibrated)
 			shape_row(priv, in, out, y);
 		if (priv->calibrated)
@@ -88,6 +90,8 @@ after(struct run *run)
 {
 	struct phase2depth *priv = run->priv;
 
+	if (phase_steps_warn(&priv->steps))
+		priv->plausible.off = true;
 	if (priv->calibrated)
 		plausible_warn(&priv->plausible, priv->rays.along_y);
 }
@@ -138,7 +142,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		status = run_channel(run, in, "absphase", &priv->phase) < 0 ? -1 :
 		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out) <
 		    0 ? -1 : plausible_plan(&priv->plausible, &priv->calib, &priv->rays, in);
-	return status < 0 ? -1 : passthrough_plan(run, &priv->passthrough, out, result,
+	if (status < 0 || phase_steps_plan(&priv->steps, in) < 0)
+		return -1;
+	return passthrough_plan(run, &priv->passthrough, out, result,
 	    "absphase residual depth x y z", "");
 }
 
@@ -208,6 +214,7 @@ end(struct run *run)
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);
 	plausible_free(&priv->plausible);
+	phase_steps_free(&priv->steps);
 }
 
 STAGE(phase2depth) = {

@@ -5,6 +5,7 @@
 
 #include "depthfit.h"
 #include "optics/calib.h"
+#include "phase_steps.h"
 #include "plausible.h"
 #include "run/passthrough.h"
 #include "triangulate.h"
@@ -20,6 +21,7 @@ struct phase2depth {
 	struct calib calib;
 	struct triangulation rays;
 	struct plausible plausible;
+	struct phase_steps steps;
 	size_t phase;
 	bool calibrated;
 	bool on_device;			/* which sees the frames behind the first */

@@ -1,0 +1,40 @@
+load mistakes.bash
+
+# Mistakes that nothing between two tools tells: what a phase, a value or an option means to the next one.
+
+@test "mistakes: a phase of whole numbers, in steps, with zeros for holes" {
+	py 'import json
+json.dump({"camera_K": [[950, 0, 320], [0, 950, 240], [0, 0, 1]], "projector_K": [[1400, 0, 600], [0, 1400, 400], [0, 0, 1]],
+	"R_cam_to_proj": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "T_cam_to_proj_mm": [-120, 0, 0],
+	"camera_size": [640, 480], "projector_size": [1200, 800]}, open("c.json", "w"))'
+	fringesim -q --calib c.json --scene relief --distance 700 -p 60,63 -n 3 --noise 1 |
+		phasewrap -q --min-amplitude 8 | unwrap2f -q -o a.nrrd
+	right phase2depth --calib c.json a.nrrd -o x.nrrd
+	right fringepipe median a.nrrd , phase2depth --calib c.json -o x.nrrd
+	right phase2depth --ref ideal --ref-plane 1,0.1,0 -c 5 a.nrrd -o x.nrrd
+	framecat -c absphase --as uchar a.nrrd | framecat --invalid 0 -o bytes.nrrd
+	py '
+a = read_frame("a.nrrd")
+p = a["absphase"].astype(float)
+for name, q in ("coarse", 0.4), ("fine", 0.2), ("whole", 1):
+	write_frames(name + ".nrrd", Frame((np.rint(p / q) * q).astype("f4"), ["absphase"], a.meta))
+write_frames("holes.nrrd", Frame(np.nan_to_num(p).astype("f4"), ["absphase"], a.meta))
+u = np.arange(640) * np.ones((480, 1))
+for name, plane in ("plane", 0.125 * u + 3), ("turned", 0.125 * u.T[:480, :1] * np.ones(640) + 3):
+	write_frames(name + ".nrrd", Frame(plane.astype("f4"), ["absphase"], a.meta))'
+	for way in "--calib c.json" "--ref ideal --ref-plane 1,0.1,0 -c 5"; do
+		# shellcheck disable=SC2086
+		for name in bytes whole; do
+			mistake "absphase: holds whole numbers only" phase2depth $way $name.nrrd -o x.nrrd
+			first=$stderr
+			FRINGEPIPE_BAND=7 mistake "$first" phase2depth -j 5 $way $name.nrrd $name.nrrd -o y.nrrd
+		done
+		# shellcheck disable=SC2086
+		for q in coarse:0.4 fine:0.2; do
+			mistake "absphase: has steps of ${q#*:} rad" phase2depth $way ${q%:*}.nrrd -o x.nrrd
+		done
+		# shellcheck disable=SC2086
+		mistake "absphase: is exactly 0 at " phase2depth $way holes.nrrd -o x.nrrd
+	done
+	for name in plane turned; do right phase2depth --ref ideal --ref-plane 1,0.1,0 -c 5 $name.nrrd -o x.nrrd; done
+}
