@@ -20,7 +20,7 @@ for name, q in ("coarse", 0.4), ("fine", 0.2), ("whole", 1):
 	write_frames(name + ".nrrd", Frame((np.rint(p / q) * q).astype("f4"), ["absphase"], a.meta))
 write_frames("holes.nrrd", Frame(np.nan_to_num(p).astype("f4"), ["absphase"], a.meta))
 u = np.arange(640) * np.ones((480, 1))
-for name, plane in ("plane", 0.125 * u + 3), ("turned", 0.125 * u.T[:480, :1] * np.ones(640) + 3):
+for name, plane in ("plane", 0.125 * u + 3), ("turned", 0.13 * u.T[:480, :1] * np.ones(640) + 3):
 	write_frames(name + ".nrrd", Frame(plane.astype("f4"), ["absphase"], a.meta))'
 	for way in "--calib c.json" "--ref ideal --ref-plane 1,0.1,0 -c 5"; do
 		# shellcheck disable=SC2086
