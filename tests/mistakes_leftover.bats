@@ -38,3 +38,39 @@ for name, plane in ("plane", 0.125 * u + 3), ("turned", 0.13 * u.T[:480, :1] * n
 	done
 	for name in plane turned; do right phase2depth --ref ideal --ref-plane 1,0.1,0 -c 5 $name.nrrd -o x.nrrd; done
 }
+
+@test "mistakes: images of float that are saturated, and a plateau without noise" {
+	for n in 3 4 8; do
+		fringesim -q -s 200x150 -p 37 -n $n --scene relief --mean 150 --amplitude 120 --noise 1 -o set.nrrd
+		phasewrap -q set.nrrd -o w.nrrd
+		framecat --as float set.nrrd -o float.nrrd
+		right phasewrap -q float.nrrd -o f.nrrd
+		framecat --delete max_value float.nrrd -o foreign.nrrd
+		mistake "samples are exactly 255, and none is above: if the camera saturates there give --max-value 255" \
+			phasewrap foreign.nrrd -o g.nrrd
+		first=$stderr
+		FRINGEPIPE_BAND=7 mistake "$first" phasewrap -j 5 foreign.nrrd -o g.nrrd
+		py '
+write_frames("unit.nrrd", [Frame((f.pixels / np.float32(255)).astype("f4"), f.names, f.meta) for f in read_frames("set.nrrd")])
+w, f = read_frame("w.nrrd"), read_frame("f.nrrd")
+expect(np.isnan(w["phase"]).mean() > 0.1)
+for name in "phase", "modulation": expect(np.array_equal(w[name], f[name], equal_nan=True), name)'
+		mistake "samples are exactly 1, and none is above" phasewrap unit.nrrd -o g.nrrd
+		right phasewrap -q --max-value 1 unit.nrrd -o g.nrrd
+		py '
+w, g = read_frame("w.nrrd"), read_frame("g.nrrd")
+expect(np.array_equal(np.isnan(w["phase"]), np.isnan(g["phase"])))'
+	done
+	framecat --as float -c modulation w.nrrd | frameinfo | { ! has max_value; }
+	for n in 3 4 6 12; do
+		for scene in plane relief; do
+			fringesim -q -s 200x150 -p 40 -n $n --scene $scene --mean 140 --amplitude 90 --noise 0 -o set.nrrd
+			right phasewrap set.nrrd -o w.nrrd
+			framecat --as float --delete max_value set.nrrd -o float.nrrd
+			right phasewrap float.nrrd -o w.nrrd
+			fringesim -q -s 200x150 -p 37 -n $n --scene $scene --mean 140 --amplitude 115 --noise 0 -o set.nrrd
+			py 'write_frames("flat.nrrd", [Frame(np.minimum(f.pixels, 235), f.names, f.meta) for f in read_frames("set.nrrd")])'
+			mistake "samples are exactly 235, and none is above" phasewrap flat.nrrd -o w.nrrd
+		done
+	done
+}
