@@ -74,3 +74,42 @@ expect(np.array_equal(np.isnan(w["phase"]), np.isnan(g["phase"])))'
 		done
 	done
 }
+
+@test "mistakes: a kind of images that the manifest, or the images themselves, do not have" {
+	fringesim -q -s 100x80 --projector 320x200 -p 40 -n 6 --gray period --inverse -m steps.vnl -o steps.nrrd
+	fringesim -q -s 100x80 -p 40 --kind 2+1 -m two.vnl -o two.nrrd
+	for m in steps.vnl two.vnl; do framecat --delete '*' ${m%.vnl}.nrrd -o ${m%.vnl}_bare.nrrd; done
+	right phasewrap -m steps.vnl -k step steps_bare.nrrd -o w.nrrd
+	right phasewrap -m steps.vnl -k gray steps_bare.nrrd -o w.nrrd
+	right phasewrap -m two.vnl -k 2+1 two_bare.nrrd -o w.nrrd
+	rm w.nrrd
+	fails 2 "--kind: says 2+1, and the manifest steps.vnl has fringes of equal steps (role phase)" phasewrap -m steps.vnl -k 2+1 steps_bare.nrrd -o w.nrrd
+	fails 2 "--kind: says step, and the manifest two.vnl has 2+1 images (roles sin, cos, flat)" phasewrap -m two.vnl -k step two_bare.nrrd -o w.nrrd
+	fails 2 "--kind: says gray, and the manifest two.vnl has no Gray planes" phasewrap -m two.vnl -k gray two_bare.nrrd -o w.nrrd
+	fails 1 "--kind: says 2+1, and none of the images says that it is one (roles sin, cos, flat)" phasewrap -k 2+1 steps.nrrd -o w.nrrd
+	[ ! -e w.nrrd ]
+}
+
+@test "mistakes: options against what a Holoimage, or its three bits, say of themselves" {
+	py '
+y, x = np.mgrid[:128, :160]
+write_frames("z.nrrd", Frame((20 * np.exp(-((x - 80) ** 2 + (y - 64) ** 2) / 900)).astype("f4"), ["depth"]))'
+	holoenc -P 32 --depth-range -5,30 z.nrrd -o z.png
+	for same in "-P 32" "-t 30" "--stair cosine" "-K 0" "--layout rgb" "--depth-range=-5,30" "--z-axis away" "--rounding angle"; do
+		# shellcheck disable=SC2086
+		right holodec $same z.png -o d.nrrd
+	done
+	mistake "holodec: holo_depth_range: the picture says -5 to 30, the option's 0 to 30 is used" holodec --depth-range 0,30 z.png -o d.nrrd
+	cp z.png y.png
+	mistake "holo_depth_range: the picture says -5 to 30" holodec --depth-range 0,30 z.png y.png -o d.nrrd
+	mistake "z_axis: the picture says away, the option's towards is used" holodec --z-axis towards z.png -o d.nrrd
+	mistake "fringepipe: holodec: z_axis: the picture says away" fringepipe holodec --z-axis towards z.png , framecat -o d.nrrd
+	holoenc -P 32 -K 0 --depth-range -5,30 z.nrrd | dither3 -m bayer -o three.png
+	right undither3 -m bayer --pack msb --texture 0 -P 32 three.png -o u.nrrd
+	mistake "holo_dither: the picture says bayer, the option's fs is used" undither3 -m fs three.png -o u.nrrd
+	mistake "holo_dither: the picture says bayer" undither3 --filter gauss -m blue three.png -o u.nrrd
+	mistake "holo_pitch_px: the picture says 32, the option's 34 is used" undither3 -P 34 three.png -o u.nrrd
+	mistake "holo_depth_range: the picture says -5 to 30, the option's 0 to 1 is used" undither3 --depth-range 0,1 three.png -o u.nrrd
+	mistake "z_axis: the picture says away" undither3 --z-axis towards three.png -o u.nrrd
+	mistake "holo_stair: the picture says cosine, the option's composite is used" undither3 --stair composite three.png -o u.nrrd
+}

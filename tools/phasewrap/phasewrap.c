@@ -174,7 +174,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 	phasewrap_forget(&priv->wrap);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
-	if (capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
+	if ((priv->manifest_read && manifest_conflicts_kind(&parameters->captures,
+	    parameters->manifest, &priv->measurement) < 0) ||
+	    capture_set_check_names(&parameters->captures, manifest_of(priv), in, run->operand,
 	    operands) < 0 ||
 	    capture_set_sort(&parameters->captures, manifest_of(priv), in,
 		&priv->wrap.captures) < 0 ||
