@@ -113,3 +113,33 @@ write_frames("z.nrrd", Frame((20 * np.exp(-((x - 80) ** 2 + (y - 64) ** 2) / 900
 	mistake "z_axis: the picture says away" undither3 --z-axis towards three.png -o u.nrrd
 	mistake "holo_stair: the picture says cosine, the option's composite is used" undither3 --stair composite three.png -o u.nrrd
 }
+
+@test "mistakes: factors of another period, or of another place on the sensor; errors of --fit-c print no frames" {
+	plane() {	# PERIODS HEIGHT FILE
+		fringesim -q -s 90x60 -p "$1" -c 1 --scene plane --height "$2" | phasewrap -q --as vector | gauss -q | unwrap2f -q -o "$3"
+	}
+	plane 24,26 0 ref.nrrd
+	plane 24,26 5 five.nrrd
+	plane 24,26 10 ten.nrrd
+	plane 30,33 0 ref30.nrrd
+	plane 30,33 5 five30.nrrd
+	fit=(phase2depth --ref ref.nrrd --fit-c)
+	right "${fit[@]}" 5,10 five.nrrd ten.nrrd -o c.nrrd
+	right phase2depth --ref ref.nrrd --c-map c.nrrd five.nrrd -o z.nrrd
+	rm z.nrrd
+	fails 1 "--c-map: does not go with the input: its period_px is 24, the input's 30" \
+		phase2depth --ref ref30.nrrd --c-map c.nrrd five30.nrrd -o z.nrrd
+	for file in ref five c; do framecat --crop 10,10,50,40 $file.nrrd -o $file.part.nrrd; done
+	framecat --crop 20,20,50,40 c.nrrd -o c.other.nrrd
+	right phase2depth --ref ref.part.nrrd --c-map c.part.nrrd five.part.nrrd -o y.nrrd
+	fails 1 "--c-map: does not go with the input: its origin_px is 20 20, the input's 10 10" \
+		phase2depth --ref ref.part.nrrd --c-map c.other.nrrd five.part.nrrd -o z.nrrd
+	[ ! -e z.nrrd ]
+	right "${fit[@]}" 5,10 five.nrrd ten.nrrd
+	[[ $output == c_mm_per_rad:=*fit_rms_mm:=* ]]
+	fails 1 "--fit-c names 3 depths, the input has 2 measurements" "${fit[@]}" 5,10,15 five.nrrd ten.nrrd
+	[ -z "$output" ]
+	fails 1 "--fit-c names 2 depths, the input has more measurements" "${fit[@]}" 5,10 five.nrrd ten.nrrd ten.nrrd
+	[ -z "$output" ]
+	fails 2 "phase2depth: gives no frames, so it can only be the last stage" fringepipe framecat five.nrrd ten.nrrd , "${fit[@]}" 5,10 , gauss -o z.nrrd
+}

@@ -29,6 +29,24 @@ place_plane(const struct run *run, const struct frame_head *head, const struct n
 	return 0;
 }
 
+/* Factors per radian of other fringes, or of other pixels, are none for this phase. */
+static int
+check_map(const struct run *run, const struct frame_head *head)
+{
+	static const char *const keys[] = { "period_px", "axis", "origin_px", "bin" };
+	const struct frame_head *map = run_second_input_head(run, "c-map", 0);
+
+	for (size_t i = 0; map && i < sizeof(keys) / sizeof(*keys); i++) {
+		const char *own = meta_get(&head->meta, keys[i]),
+			   *its = meta_get(&map->meta, keys[i]);
+
+		if (own && its && strcmp(own, its))
+			return fail("--c-map", "does not go with the input: its %s is %.60s, the "
+			    "input's %.60s", keys[i], its, own);
+	}
+	return 0;
+}
+
 /* A reference that counts in other fringes, or lies elsewhere on the sensor, is none for this
  * phase. */
 static int
@@ -101,7 +119,7 @@ find_coefficients(struct run *run, const struct frame_head *head, const struct n
 	struct numbers list;
 
 	if (c_map)
-		return find_map(run, head, fit);
+		return check_map(run, head) < 0 ? -1 : find_map(run, head, fit);
 	if (run_numbers(run, c, head, "c_mm_per_rad", &list) < 0)
 		return -1;
 	fit->degree = list.n;

@@ -197,6 +197,7 @@ init(struct run *run)
 	priv->least = isnan(parameters->min_depth) ? -FLT_MAX : (float)parameters->min_depth;
 	priv->most = isnan(parameters->max_depth) ? FLT_MAX : (float)parameters->max_depth;
 	run->body = parameters->plane.fit_c.n ? &fit : &map;
+	run->sink = parameters->plane.fit_c.n && !run->output;	/* it prints two lines */
 	priv->calibrated = parameters->calib;
 	priv->plausible.limited = !isnan(parameters->min_depth) || !isnan(parameters->max_depth);
 	return parameters->calib ? plausible_calib(&priv->plausible, parameters->calib,
