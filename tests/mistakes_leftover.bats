@@ -143,3 +143,16 @@ write_frames("z.nrrd", Frame((20 * np.exp(-((x - 80) ** 2 + (y - 64) ** 2) / 900
 	[ -z "$output" ]
 	fails 2 "phase2depth: gives no frames, so it can only be the last stage" fringepipe framecat five.nrrd ten.nrrd , "${fit[@]}" 5,10 , gauss -o z.nrrd
 }
+
+@test "mistakes: a mesh, or a table, of scaled samples" {
+	py 'write_frames("z.nrrd", Frame(np.random.default_rng(1).random((20, 30)).astype("f4") + 5, ["depth"], {"z_axis": "towards"}))'
+	framecat --scale 0,10 --as ushort z.nrrd -o z16.tif
+	for suffix in ply obj stl; do
+		right framecat --unscale z16.tif -o z.$suffix
+		rm z.$suffix
+		fails 1 "z.$suffix: a mesh of samples that are scaled (key sample_scale" framecat z16.tif -o z.$suffix
+		[ ! -e z.$suffix ]
+	done
+	fails 1 "--points: samples are scaled (key sample_scale" framecat --points z16.tif -o z.csv
+	right framecat --points --unscale z16.tif -o z.csv
+}
