@@ -156,3 +156,30 @@ write_frames("z.nrrd", Frame((20 * np.exp(-((x - 80) ** 2 + (y - 64) ** 2) / 900
 	fails 1 "--points: samples are scaled (key sample_scale" framecat --points z16.tif -o z.csv
 	right framecat --points --unscale z16.tif -o z.csv
 }
+
+@test "mistakes: fringeprobe names the images of a set that it refuses; 2+1 in the dark; origin of three steps" {
+	fringesim -q -s 320x240 --scene relief -p 60 -n 4 --gray half --noise 1 | framecat --split --delete '*' -o %02d.png
+	right fringeprobe .
+	rm 02.png
+	fails 1 "no three of them show the same fringes moved, and there is no Gray code; by their values 3 images from 00.png to 03.png may be fringes and 6 images from 04.png to 09.png a Gray code: is one missing, exchanged or of another measurement?" fringeprobe .
+	disc() {	# OPTION ...: lit within a circle
+		rm -rf disc
+		mkdir disc
+		fringesim -q -s 320x240 --noise 1 "$@" -o set.nrrd
+		py '
+rng, (y, x) = np.random.default_rng(1), np.mgrid[:240, :320]
+lit = (x - 160) ** 2 + (y - 120) ** 2 < 100 ** 2
+write_frames("disc.nrrd", [Frame(np.where(lit, f.pixels, np.clip(np.rint(4 + rng.normal(0, 1, lit.shape)), 0, 255)).astype("u1")) for f in read_frames("set.nrrd")])'
+		framecat --split disc.nrrd -o disc/%02d.png
+		fringeprobe disc >words.txt
+	}
+	disc -p 30 --kind 2+1
+	has -e '-k 2+1 .*--min-amplitude 2[0-9] ' <words.txt
+	phasewrap -q -k 2+1 -p 40 --min-amplitude 22 disc -o w.nrrd
+	py '
+y, x = np.mgrid[:240, :320]
+lit = (x - 160) ** 2 + (y - 120) ** 2 < 100 ** 2
+expect((np.isfinite(read_frame("w.nrrd")["phase"]) == lit).mean() > 0.999)'
+	disc -p 40,44 -n 3
+	has -e '--phase-origin 0 *found *the phases meet at -1[12][0-9].[0-9] degrees of the first image, which has -120 in --shift' <words.txt
+}

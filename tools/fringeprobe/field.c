@@ -353,12 +353,13 @@ static int
 find_ratio(size_t lines, size_t length, const float *reference, const float *phase,
     const struct line_sums *line, struct growth *out)
 {
-	struct line_ratio *ratio = calloc(2 * lines, sizeof(*ratio)), *wobble = ratio + lines;
+	struct line_ratio *ratio = calloc(2 * lines, sizeof(*ratio)), *wobble;
 	double weight = 0;
 	size_t n = 0;
 
 	if (!ratio)
 		return fail_memory();
+	wobble = ratio + lines;
 	for (size_t l = 0; l < lines; l++) {
 		const size_t at = l * length;
 

@@ -261,15 +261,19 @@ shift_list(const struct fringe_set *set)
 /* Three steps are projected in two ways, which differ in the origin: the one is taken that has
  * none, and without an origin that of the papers. */
 static int
-three_shifts(struct probe *probe, enum certainty sure, int sign, double *origin)
+three_shifts(struct probe *probe, enum certainty sure, int sign, double *origin, char why[300])
 {
 	double other = remainder(*origin + sign * 120, 360);
+	size_t length = strlen(why);
 
 	if (sure != SURE_GUESSED && fabs(*origin) < fabs(other))
 		return command_word(probe, sure, "three equal steps; the first one has no shift, "
 		    "by where the phase begins", "--shift 0,120,240");
-	if (sure != SURE_GUESSED)
+	if (sure != SURE_GUESSED) {
 		*origin = usual_angle(other, false, 3);
+		snprintf(why + length, 300 - length, " of the first image, which has -120 in "
+		    "--shift");
+	}
 	return command_word(probe, sure, sure == SURE_GUESSED ? "three equal steps; others begin "
 	    "with 0, which nothing tells apart here" : "three equal steps; the middle one has no "
 	    "shift, by where the phase begins", "--shift -120,0,120");
@@ -306,7 +310,7 @@ phase_words_shifts(struct probe *probe)
 	int status = 0;
 
 	if (set->order.of == 3 && set->steps.n == 3) {
-		status = three_shifts(probe, sure, sign, &origin);
+		status = three_shifts(probe, sure, sign, &origin, why);
 	} else if (!usual_shifts(set) && !set->flat) {
 		list = shift_list(set);
 		status = list ? command_word(probe, set->order.gap_rad > PROBE_GAP_MOST ?

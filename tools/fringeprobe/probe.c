@@ -244,6 +244,7 @@ int
 probe_find(struct run *run, const char *manifest, struct probe *probe)
 {
 	const char *object = run->operands == 1 ? run->operand[0] : NULL;
+	char guess[480];
 
 	probe->manifest_path = manifest;
 	probe->operands = run->operands > 0;
@@ -258,8 +259,9 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 		return -1;
 	if (!probe->described && probe->sets.n == 0 && probe->gray.codes == 0)
 		return fail(object, "no fringe images: %zu images of %zu x %zu, but no three of "
-		    "them show the same fringes moved, and there is no Gray code%s", probe->n,
-		    probe->image[0]->head.w, probe->image[0]->head.h, choice_colour_hint(probe));
+		    "them show the same fringes moved, and there is no Gray code%s%s", probe->n,
+		    probe->image[0]->head.w, probe->image[0]->head.h, choice_colour_hint(probe),
+		    problems_guess(probe, guess));
 	if ((!probe->described && choose_sets(probe) < 0) || find_frequencies(probe) < 0)
 		return -1;
 	find_saturation(probe);

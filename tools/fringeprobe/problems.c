@@ -4,9 +4,12 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
+
+#define SINUSOID 0.18		/* of pixels lies between bright and dark, of 0.33 */
 
 int
 probe_problem(struct probe *probe, const char *format, ...)
@@ -167,4 +170,44 @@ problems_find(struct probe *probe)
 			return -1;
 	}
 	return find_gray_problems(probe);
+}
+
+/* "4 images, a.png to d.png," or "the image a.png": those whose values lie between bright and dark as
+ * those of fringes do, or do not. False: there are none. */
+static bool
+name_images(const struct probe *probe, bool fringes, char text[160])
+{
+	size_t first = 0, last = 0, n = 0;
+
+	for (size_t i = 0; i < probe->n; i++) {
+		const struct carrier *carrier = &probe->sets.carrier[sets_axis(&probe->sets, i)][i];
+
+		if ((carrier->between > SINUSOID) != fringes)
+			continue;
+		first = n ? first : i;
+		last = i;
+		n++;
+	}
+	if (n == 1)
+		snprintf(text, 160, "%.60s", probe_name(probe, first));
+	else
+		snprintf(text, 160, "%zu images from %.60s to %.60s", n, probe_name(probe, first),
+		    probe_name(probe, last));
+	return n > 0;
+}
+
+const char *
+problems_guess(const struct probe *probe, char text[480])
+{
+	char fringes[160], planes[160];
+	bool some = name_images(probe, true, fringes), others = name_images(probe, false, planes);
+
+	text[0] = '\0';
+	if (some && others)
+		snprintf(text, 480, "; by their values %s may be fringes and %s a Gray code: is one "
+		    "missing, exchanged or of another measurement?", fringes, planes);
+	else if (some)
+		snprintf(text, 480, "; by their values %s may be fringes: is one missing, or do "
+		    "they show different places?", fringes);
+	return text;
 }
