@@ -183,3 +183,38 @@ expect((np.isfinite(read_frame("w.nrrd")["phase"]) == lit).mean() > 0.999)'
 	disc -p 40,44 -n 3
 	has -e '--phase-origin 0 *found *the phases meet at -1[12][0-9].[0-9] degrees of the first image, which has -120 in --shift' <words.txt
 }
+
+@test "mistakes: an input without a valid pixel" {
+	py '
+n = np.full((40, 50), np.nan, "f4")
+write_frames("phase.nrrd", Frame(np.stack([n, n]), ["phase", "modulation"], {"period_px": "20"}))
+write_frames("depth.nrrd", Frame(n, ["depth"], {"z_axis": "towards"}))
+some = n.copy(); some[20, 20:30] = 1
+write_frames("some.nrrd", Frame(some, ["depth"], {"z_axis": "towards"}))'
+	framecat -c phase --set channels=absphase phase.nrrd -o absphase.nrrd 2>/dev/null
+	for command in "unwrapq phase.nrrd" "gauss phase.nrrd" "median absphase.nrrd" "framecat depth.nrrd" "normals -p 1 depth.nrrd"; do
+		# shellcheck disable=SC2086
+		mistake "${command%% *}: no pixel of the input is valid" $command -o out.nrrd
+	done
+	mistake "shade: no pixel of the input is valid" shade depth.nrrd -o out.png
+	mistake "fringepipe: gauss: no pixel of the input is valid" fringepipe gauss phase.nrrd , framecat -o out.nrrd
+	right framecat some.nrrd -o out.nrrd
+	right framecat some.nrrd depth.nrrd -o out.nrrd
+	mistake "framecat: no pixel of depth is valid, though the input has some" framecat --crop 0,0,10,10 some.nrrd -o out.nrrd
+}
+
+@test "mistakes: messages name what counts: Gray planes under a manifest, beats, a curved response" {
+	fringesim -q -s 320x200 --projector 640x400 -p 40 -n 4 --gray period --inverse --noise 1 -m list.vnl -o %02d.png
+	framecat --delete '*' 0[0-3].png 04.png 08.png 05.png 09.png 06.png 10.png 07.png 11.png -o pairs.nrrd
+	mistake "every plane is followed by its inverse, which is not the order that the manifest, or the images' keys, say" \
+		phasewrap -m list.vnl pairs.nrrd -o w.nrrd
+	framecat --delete '*' 0[0-3].png 08.png 09.png 10.png 11.png 0[4-7].png -o inverted.nrrd
+	mistake "and not inverted (phasewrap --order, or the rows of its manifest)?" \
+		fringepipe phasewrap -m list.vnl inverted.nrrd , unwrap2f -o u.nrrd
+	fringesim -q -s 320x240 --projector 1200x800 -p 40,44 -n 3 -o set.nrrd
+	fails 1 "no beat spans the field of 900 px, the longest 440 px" fringepipe phasewrap set.nrrd , unwrap2f -m heterodyne --field 900 -o u.nrrd
+	fringesim -q -s 320x240 --projector 2000x800 -p 40,1000 -n 3 -o set.nrrd
+	fails 1 "no beat spans the field of 2000 px, the longest 41.6667 px" fringepipe phasewrap set.nrrd , unwrap2f -m heterodyne --field 2000 -o u.nrrd
+	fringesim -q -s 320x240 --projector 1200x800 -p 60,63 -n 3 --gamma 2.2 --noise 1 -o set.nrrd
+	mistake "or a curved response (gamma) of few steps a period" fringepipe phasewrap set.nrrd , unwrap2f -o u.nrrd
+}

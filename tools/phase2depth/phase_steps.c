@@ -11,6 +11,7 @@
 #define DISTINCT 4		/* and so many different ones */
 #define EQUAL 0.1		/* of the neighbours: measured phases none, behind median some */
 #define ZEROS 0.02		/* right captures 0 */
+#define APART 1.0f		/* rad: the next phase */
 #define ROUNDED 1e-6		/* of the largest phase: two numbers that close are the same */
 #define COARSE 100		/* times that: steps */
 #define OFF 0.02		/* of a step, between two phases: measured ones are any part of it */
@@ -95,6 +96,18 @@ find_step(const float *value, size_t n)
 	return gaps >= DISTINCT ? step : 0;
 }
 
+/* Do the zeros stand apart from the phases, as marks do? */
+static bool
+zeros_apart(const float *value, size_t n)
+{
+	float nearest = INFINITY;
+
+	for (size_t i = 0; i < n; i++)
+		if (value[i] != 0)
+			nearest = fminf(nearest, fabsf(value[i]));
+	return nearest > APART;
+}
+
 struct phase_steps_counts {
 	size_t n, zeros, whole, pairs, equal;
 };
@@ -142,7 +155,7 @@ phase_steps_warn(struct phase_steps *steps)
 	else if (step > 0)
 		warn("absphase", "has steps of %.3g rad, as of a picture of few bits, and depth "
 		    "gets steps with it: store phases as float (.nrrd, .tif)", step);
-	else if ((double)c.zeros > ZEROS * (double)c.n)
+	else if ((double)c.zeros > ZEROS * (double)c.n && zeros_apart(steps->value, c.n))
 		warn("absphase", "is exactly 0 at %.0f %% of the pixels that have one: if that "
 		    "marks holes, framecat --invalid 0 makes them NaN", 100.0 * (double)c.zeros /
 		    (double)c.n);

@@ -19,6 +19,7 @@ detectors_plan(struct detectors *detectors, const struct phasewrap *wrap,
 		images += wrap->captures.fringe[k].n;
 	detectors->fit_check.assumed = !known.shifts && !known.roles;
 	detectors->starts_unknown = !known.roles;
+	detectors->gray_check.described = known.roles;
 	if (image_names_plan(&detectors->names, head, operand, operands) < 0 ||
 	    saturation_plan(&detectors->saturation, head, known.max_value, images) < 0 ||
 	    removed_plan(&detectors->removed, head) < 0 ||
