@@ -218,3 +218,44 @@ write_frames("some.nrrd", Frame(some, ["depth"], {"z_axis": "towards"}))'
 	fringesim -q -s 320x240 --projector 1200x800 -p 60,63 -n 3 --gamma 2.2 --noise 1 -o set.nrrd
 	mistake "or a curved response (gamma) of few steps a period" fringepipe phasewrap set.nrrd , unwrap2f -o u.nrrd
 }
+
+@test "mistakes: labels as colours: distinct, 0 and NaN grey, no values in between" {
+	py '
+y, x = np.mgrid[:40, :80]
+label = (x // 10 + 8 * (y // 10)).astype("f4")
+label[:10, 70:] = np.nan
+write_frames("label.nrrd", Frame(label, ["label"]))
+write_frames("half.nrrd", Frame(label + 0.5, ["label"]))
+write_frames("bytes.nrrd", Frame(np.nan_to_num(label).astype("u1"), ["label"]))'
+	right framecat --colormap labels label.nrrd -o l.nrrd
+	right framecat --colormap labels bytes.nrrd -o b.nrrd
+	right framecat --colormap labels --axes --nan-colour 0,0,0 label.nrrd -o axes.png
+	py '
+label, rgb = read_frame("label.nrrd")["label"], read_frame("l.nrrd").pixels.astype(int)
+expect((read_frame("b.nrrd").pixels == rgb).all())
+grey = np.isnan(label) | (label == 0)
+expect((rgb[:, grey] == 128).all())
+colours = {k: rgb[:, label == k].T for k in range(1, 32) if (label == k).any()}
+expect(all((c == c[0]).all() for c in colours.values()))
+first = np.array([c[0] for c in colours.values()] + [[128] * 3])
+away = np.abs(first[:, None] - first).max(2)[~np.eye(len(first), dtype=bool)]
+expect(away.min() > 5, away.min())'
+	fails 1 "labels are whole numbers from 0 on, and pixel (0, 0) of label is 0.5" framecat --colormap labels half.nrrd -o h.png
+	fails 2 "--bar: does not go with --colormap labels" framecat --colormap labels --bar label.nrrd -o h.png
+	fails 2 "--scale: does not go with --colormap labels" framecat --colormap labels --scale 0,9 label.nrrd -o h.png
+	[ ! -e h.png ]
+}
+
+@test "mistakes: curves have the names of their files, where these tell them apart" {
+	py '
+for name in "plane", "face": write_frames(name + ".nrrd", Frame(np.random.default_rng(1).random((8, 9)).astype("f4"), ["depth"]))'
+	mkdir other
+	cp plane.nrrd other/plane.nrrd
+	right frameplot plane.nrrd face.nrrd -o a.svg
+	right frameplot plane.nrrd other/plane.nrrd -o b.svg
+	right frameplot -o c.pdf face.nrrd plane.nrrd
+	right frameplot -o d.pdf plane.nrrd other/plane.nrrd
+	py 'from pdftext import texts
+expect({"face", "plane"} <= set(texts("c.pdf")), texts("c.pdf"))
+expect({"1", "2"} <= set(texts("d.pdf")) and "plane" not in texts("d.pdf"), texts("d.pdf"))'
+}
