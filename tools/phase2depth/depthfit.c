@@ -155,6 +155,10 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 		    NULL, "--ref-plane is the ideal plane: it cannot go with --ref FILE");
 	if (plane->n && plane->n != 3)
 		return fail_usage("--ref-plane", "must be three numbers, not %zu", plane->n);
+	if (plane->n && (fabs(plane->v[1]) > M_PI || fabs(plane->v[2]) > M_PI))
+		return fail_usage("--ref-plane", "%g rad from pixel to pixel are fringes of less "
+		    "than two: is it in radians, not a period in pixels (2 pi / period)?",
+		    fabs(plane->v[1]) > M_PI ? plane->v[1] : plane->v[2]);
 	if (!!c->n + !!options->c_map + !!fit->n > 1)
 		return fail_usage(NULL, "--c, --c-map and --fit-c exclude one another");
 	if (c->n > DEPTHFIT_COEFFICIENTS)
