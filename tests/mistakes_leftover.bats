@@ -259,3 +259,26 @@ for name in "plane", "face": write_frames(name + ".nrrd", Frame(np.random.defaul
 expect({"face", "plane"} <= set(texts("c.pdf")), texts("c.pdf"))
 expect({"1", "2"} <= set(texts("d.pdf")) and "plane" not in texts("d.pdf"), texts("d.pdf"))'
 }
+
+@test "mistakes: radians for degrees, a period for a slope, metres for millimetres, nothing to compare" {
+	fringesim -q -s 60x40 -p 40 -n 4 | framecat --split --delete '*' -o %d.png
+	fails 1 "do not determine a phase: they look like radians, --shift takes degrees" phasewrap -n 4 -p 40 -s 0,1.5708,3.1416,4.7124 [0-3].png -o w.nrrd
+	py '
+z = 690 + 90 * np.random.default_rng(1).random((40, 60))
+write_frames("z.nrrd", Frame(z.astype("f4"), ["depth"], {"length_unit": "mm"}))
+write_frames("m.nrrd", Frame(z.astype("f4"), ["depth"], {"length_unit": "m"}))
+write_frames("nan.nrrd", Frame((z * np.nan).astype("f4"), ["depth"], {"length_unit": "mm"}))
+write_frames("phase.nrrd", Frame(z.astype("f4"), ["absphase"]))'
+	right holoenc --depth-range 690,780 z.nrrd -o h.png
+	right holoenc --depth-range 690,720 z.nrrd -o h.png
+	right holoenc z.nrrd -o h.png
+	mistake "holoenc: --depth-range: 100 % of the depths, which go from 690 to 78" holoenc --depth-range 0.6,0.8 z.nrrd z.nrrd -o h%d.png
+	[[ $stderr == *"lie outside 0.6 to 0.8 and become background: is it in the unit of the depths?" ]]
+	right framecmp --rms 1 z.nrrd z.nrrd
+	right framecmp nan.nrrd nan.nrrd
+	mistake "length_unit: A has mm, B m: numbers are compared as they are" framecmp z.nrrd m.nrrd
+	mistake "framecmp: frame 0: no pixel of depth is a number in both, so that no limit says anything" framecmp --nan ignore --rms 1 z.nrrd nan.nrrd
+	fails 2 "--ref-plane: 60 rad from pixel to pixel are fringes of less than two" \
+		phase2depth --ref-plane 1,60,0 -c 1 phase.nrrd -o d.nrrd
+	right phase2depth --ref-plane 1,0.1,0 -c 1 phase.nrrd -o d.nrrd
+}
