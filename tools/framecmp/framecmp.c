@@ -68,14 +68,15 @@ compare_pair(struct run *run, size_t ca, size_t cb)
 		comparison_free(&of);
 		return -1;
 	}
-	if (of.n == 0 && compare_limited(&parameters->limits) && !priv->warned) {
+	fprintf(line.file, "frame %zu ", priv->frames);
+	escape_put_text(line.file, name);
+	same = compare_judge(&of, &parameters->limits, line.file);
+	if (same && of.n == 0 && compare_limited(&parameters->limits) && !priv->warned &&
+	    !head_is_table(&priv->frame_a->head)) {
 		priv->warned = true;
 		warn(NULL, "frame %zu: no pixel of %s is a number in both, so that no limit says "
 		    "anything", priv->frames, name);
 	}
-	fprintf(line.file, "frame %zu ", priv->frames);
-	escape_put_text(line.file, name);
-	same = compare_judge(&of, &parameters->limits, line.file);
 	text = text_close(&line, NULL);
 	if (!text) {
 		comparison_free(&of);

@@ -11,7 +11,8 @@
 #define DISTINCT 4		/* and so many different ones */
 #define EQUAL 0.1		/* of the neighbours: measured phases none, behind median some */
 #define ZEROS 0.02		/* right captures 0 */
-#define APART 1.0f		/* rad: the next phase */
+#define APART 1.0f		/* rad: so near to 0 */
+#define MARKS 3			/* times as many are exactly 0 */
 #define ROUNDED 1e-6		/* of the largest phase: two numbers that close are the same */
 #define COARSE 100		/* times that: steps */
 #define OFF 0.02		/* of a step, between two phases: measured ones are any part of it */
@@ -96,16 +97,15 @@ find_step(const float *value, size_t n)
 	return gaps >= DISTINCT ? step : 0;
 }
 
-/* Do the zeros stand apart from the phases, as marks do? */
+/* Are the zeros more than the phases next to zero, as marks are? */
 static bool
-zeros_apart(const float *value, size_t n)
+zeros_apart(const float *value, size_t n, size_t zeros)
 {
-	float nearest = INFINITY;
+	size_t near = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (value[i] != 0)
-			nearest = fminf(nearest, fabsf(value[i]));
-	return nearest > APART;
+		near += value[i] != 0 && fabsf(value[i]) < APART;
+	return zeros > MARKS * near;
 }
 
 struct phase_steps_counts {
@@ -155,7 +155,7 @@ phase_steps_warn(struct phase_steps *steps)
 	else if (step > 0)
 		warn("absphase", "has steps of %.3g rad, as of a picture of few bits, and depth "
 		    "gets steps with it: store phases as float (.nrrd, .tif)", step);
-	else if ((double)c.zeros > ZEROS * (double)c.n && zeros_apart(steps->value, c.n))
+	else if ((double)c.zeros > ZEROS * (double)c.n && zeros_apart(steps->value, c.n, c.zeros))
 		warn("absphase", "is exactly 0 at %.0f %% of the pixels that have one: if that "
 		    "marks holes, framecat --invalid 0 makes them NaN", 100.0 * (double)c.zeros /
 		    (double)c.n);
