@@ -89,8 +89,7 @@ samples: all  ## reprocess the sample captures
 	$(MAKE) -C samples BIN=$(CURDIR)/$(BIN)
 
 install: all  ## install tools, man pages and completions of bash and zsh under PREFIX
-	install -d $(DESTDIR)$(PREFIX)/bin $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7)
-	install -d $(DESTDIR)$(PREFIX)/share/fringepipe
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/fringepipe share/man/man1 share/man/man5 share/man/man7)
 	install $(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe scripts/fringebatch $(DESTDIR)$(PREFIX)/bin
 	install -m 644 samples/recipe.mk $(DESTDIR)$(PREFIX)/share/fringepipe
 	for page in $(filter-out $(LEFT_OUT:%=man/%.1),$(wildcard man/*.[157])); do \

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define OUT_OF_MEMORY "out of memory"
+
 static _Thread_local struct fail_record own;	/* of this thread */
 static _Thread_local const char *stage;	/* that it works for */
 static char program[64] = "fringepipe";
@@ -92,7 +94,15 @@ fail_with(enum exit_code with, const char *object, const char *format, ...)
 int
 fail_memory(void)
 {
-	return fail(NULL, "out of memory");
+	return fail(NULL, OUT_OF_MEMORY);
+}
+
+bool
+fail_is_memory(void)
+{
+	const char *message = fail_message();
+
+	return message && strstr(message, OUT_OF_MEMORY);
 }
 
 void

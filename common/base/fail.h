@@ -28,6 +28,8 @@ int fail_usage(const char *object, const char *format, ...) __attribute__((forma
 int fail_with(enum exit_code code, const char *object, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int fail_memory(void);
+/* Is the calling thread's recorded message that? */
+bool fail_is_memory(void);
 
 /* Puts "object: " before the recorded message. */
 void fail_prefix(const char *object);

@@ -46,6 +46,19 @@ tidy(double v)
 	return (float)(fabs(v - whole) < 1e-12 ? whole + 0.0 : v);
 }
 
+/* Would the numbers, taken for radians instead of degrees, be spread over half a turn and more? */
+static bool
+are_radians(const struct capture_fringe *fringe)
+{
+	double least = INFINITY, most = -INFINITY;
+
+	for (size_t i = 0; i < fringe->n && !fringe->two_plus_one; i++) {
+		least = fmin(least, fringe->shift_rad[i]);
+		most = fmax(most, fringe->shift_rad[i]);
+	}
+	return (most - least) * 180 / M_PI > M_PI && (most - least) * 180 / M_PI < 2 * M_PI;
+}
+
 int
 phase_shift_weights_solve(const struct capture_fringe *fringe, double sign, double origin_rad,
     struct phase_shift_fit *out)
@@ -67,8 +80,9 @@ phase_shift_weights_solve(const struct capture_fringe *fringe, double sign, doub
 	}
 	determinant = phase_shift_invert(normal, inverse);
 	if (!(determinant > 1e-6 * n * n * n))
-		return fail(NULL, "the shifts of %s do not determine a phase",
-		    capture_set_name(fringe, name));
+		return fail(NULL, "the shifts of %s do not determine a phase%s",
+		    capture_set_name(fringe, name), are_radians(fringe) ?
+		    ": they look like radians, --shift takes degrees" : "");
 	for (size_t i = 0; i < fringe->n; i++) {
 		double weight[3] = { 0 };
 

@@ -294,3 +294,23 @@ dither_read(struct dither_keys *keys, const struct dither_keys *options, const s
 		(long)bits, sigma, (long)order, jumps != NULL };
 	return 0;
 }
+
+void
+dither_warn_overruled(const struct dither_keys *options, const struct meta *meta)
+{
+	const char *pack = meta_get(meta, "holo_pack"), *method = meta_get(meta, "holo_dither");
+	const char *bits = meta_get(meta, "holo_texture_bits");
+	double own;
+
+	if ((int)options->pack >= 0 && pack && strcmp(pack, dither_packs[options->pack]))
+		warn("holo_pack", "the picture says %.60s, the option's %s is used", pack,
+		    dither_packs[options->pack]);
+	if ((int)options->method >= 0 && method &&
+	    strcmp(method, dither_methods[options->method]))
+		warn("holo_dither", "the picture says %.60s, the option's %s is used", method,
+		    dither_methods[options->method]);
+	if (options->texture_bits != OPT_NONE_INTEGER && bits && number_parse(bits, &own) == 0 &&
+	    own != (double)options->texture_bits)
+		warn("holo_texture_bits", "the picture says %g, the option's %ld is used", own,
+		    options->texture_bits);
+}

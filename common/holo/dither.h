@@ -83,5 +83,7 @@ int dither_write(const struct dither_keys *, struct meta *);
 void dither_remove(struct meta *);
 /* Options (-1, or LONG_MIN, or NaN: not given), else keys; -1 after fail(). */
 int dither_read(struct dither_keys *, const struct dither_keys *options, const struct meta *);
+/* One line for each of these options, but the kernel's size, that differs from its key. */
+void dither_warn_overruled(const struct dither_keys *options, const struct meta *);
 
 #endif

@@ -80,6 +80,9 @@ struct holo_code {
 int holo_choose(struct holo *, const struct holo_options *, const struct frame_head *);
 /* For a decoder: options, else keys; -1 after fail() that names the options that would mend it. */
 int holo_read(struct holo *, const struct holo_options *, const struct frame_head *);
+/* An option wins over the picture, but not in silence: what it makes may look like a surface. One
+ * line for each option that differs from its key. */
+void holo_warn_overruled(const struct holo_options *, const struct meta *);
 /* Sets the keys of holoimage(5); takes them away. */
 int holo_write(const struct holo *, struct meta *);
 void holo_remove(struct meta *);

@@ -261,3 +261,51 @@ holo_read(struct holo *holo, const struct holo_options *options, const struct fr
 	holo->theta_rad *= RADIANS;
 	return check_complete(holo, meta, has_stair) < 0 ? -1 : holo_check_stairs(holo);
 }
+
+static void
+warn_word(int option, const struct meta *meta, const char *key, const char *const *words)
+{
+	const char *own = meta_get(meta, key);
+
+	if (option >= 0 && own && strcmp(own, words[option]))
+		warn(key, "the picture says %.60s, the option's %s is used", own, words[option]);
+}
+
+/* NaN: the option is not given. */
+static void
+warn_number(double option, const struct meta *meta, const char *key)
+{
+	const char *value = meta_get(meta, key);
+	double own;
+
+	if (!isnan(option) && value && number_parse(value, &own) == 0 &&
+	    fabs(own - option) > 1e-6 * fabs(own))
+		warn(key, "the picture says %g, the option's %g is used", own, option);
+}
+
+static void
+warn_whole(long option, const struct meta *meta, const char *key)
+{
+	warn_number(option == OPT_NONE_INTEGER ? NAN : (double)option, meta, key);
+}
+
+void
+holo_warn_overruled(const struct holo_options *options, const struct meta *meta)
+{
+	const double *range = options->depth_range.v;
+	double own[2] = { NAN, NAN };
+
+	warn_number(options->pitch_px, meta, "holo_pitch_px");
+	warn_number(options->theta_rad / RADIANS, meta, "holo_theta_deg");
+	warn_word(options->stair, meta, "holo_stair", holo_stairs);
+	warn_whole(options->stair_height, meta, "holo_stair_height");
+	warn_whole(options->stair_turns, meta, "holo_stair_turns");
+	warn_word(options->layout, meta, "holo_layout", holo_layouts);
+	warn_word(options->z_axis, meta, "z_axis", holo_z_axes);
+	warn_word(options->rounding, meta, "holo_rounding", holo_roundings);
+	if (options->depth_range.n == 2 && pair_key(meta, "holo_depth_range", own) == 0 &&
+	    (fabs(own[0] - range[0]) > 1e-6 * (own[1] - own[0]) ||
+	    fabs(own[1] - range[1]) > 1e-6 * (own[1] - own[0])))
+		warn("holo_depth_range", "the picture says %g to %g, the option's %g to %g is used",
+		    own[0], own[1], range[0], range[1]);
+}

@@ -69,9 +69,13 @@ mesh_channels(struct mesh *mesh, const char *path, const struct frame_head *head
 	static const char names[9][3] = { "x", "y", "z", "nx", "ny", "nz", "r", "g", "b" };
 	size_t *const channel[3] = { mesh->point, mesh->normal, mesh->colour };
 	const char *z_axis = meta_get(&head->meta, "z_axis");
+	const char *scale = meta_get(&head->meta, "sample_scale");
 	char seen[300];
 
 	memset(mesh, 0, sizeof(*mesh));
+	if (scale)
+		return fail(path, "a mesh of samples that are scaled (key sample_scale, %.60s) "
+		    "would have them for lengths: framecat --unscale undoes that", scale);
 	mesh->w = head->w;
 	mesh->h = head->h;
 	for (int i = 0; i < 9; i++)

@@ -45,15 +45,35 @@ all_invalid_scan(
 }
 
 void
-all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const char *hint)
+all_invalid_take(struct all_invalid *seen, const struct frame *in)
 {
+	seen->frames++;
+	seen->in = false;
+	look(&seen->in, in, 0, in->head.h);
+}
+
+void
+all_invalid_emit(struct all_invalid *seen, const struct frame *out)
+{
+	seen->out = false;
+	look(&seen->out, out, 0, out->head.h);
+}
+
+void
+all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const char *hint,
+    bool first)
+{
+	bool empty = !seen->in && first && seen->frames == 1 && !head_is_table(out);
 	char frame[40] = "";
 
-	if (seen->out || !seen->in || seen->warned)
+	if (seen->warned || (!empty && (seen->out || !seen->in)))
 		return;
 	seen->warned = true;
 	if (seen->frames > 1)
 		snprintf(frame, sizeof(frame), " in frame %zu", seen->frames);
-	warn(NULL, "no pixel of %s is valid%s, though the input has some%s%s", out->channel[0],
-	    frame, hint ? ": see " : "", hint ? hint : "");
+	if (empty)
+		warn(NULL, "no pixel of the input is valid%s", frame);
+	else
+		warn(NULL, "no pixel of %s is valid%s, though the input has some%s%s",
+		    out->channel[0], frame, hint ? ": see " : "", hint ? hint : "");
 }

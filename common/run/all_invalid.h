@@ -2,7 +2,9 @@
  * A result without a single valid pixel, out of an input that has some, is worth a word: a
  * forgotten --origin or a limit that is too strict has no other sign. The runner looks at the first
  * channel of what a map reads and makes, row by row, until it finds a valid pixel in each; so it
- * costs nothing where there is one.
+ * costs nothing where there is one. It does the same with the whole frames that a flow takes and
+ * emits.
+ * An input without any is worth a word where it enters the chain.
  */
 #ifndef ALL_INVALID_H
 #define ALL_INVALID_H
@@ -23,7 +25,13 @@ void all_invalid_begin(struct all_invalid *, bool handed_on);
 /* Rows y0 <= y < y1 of `out` are made; those of `in` can be read. */
 void all_invalid_scan(
     struct all_invalid *, const struct frame *in, const struct frame *out, size_t y0, size_t y1);
-/* All rows are: warns, once in a run. hint: the options to look at, may be NULL. */
-void all_invalid_warn(struct all_invalid *, const struct frame_head *out, const char *hint);
+/* A flow takes a whole frame. */
+void all_invalid_take(struct all_invalid *, const struct frame *in);
+/* A flow emits a whole frame. */
+void all_invalid_emit(struct all_invalid *, const struct frame *out);
+/* All rows are made, or a frame is emitted: warns, once in a run. hint: the options to look at, may
+ * be NULL; first: the input is the chain's own. */
+void all_invalid_warn(struct all_invalid *, const struct frame_head *out, const char *hint,
+    bool first);
 
 #endif

@@ -245,7 +245,8 @@ conclude_map(struct link *link)
 
 	if (link->run.body->after)
 		link->run.body->after(&link->run);
-	all_invalid_warn(&link->all_invalid, &link->out, link->run.stage->hint);
+	all_invalid_warn(&link->all_invalid, &link->out, link->run.stage->hint,
+	    link->run.position == 0);
 	warn_stage(before);
 }
 

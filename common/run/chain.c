@@ -231,6 +231,7 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 		return -1;
 	}
 	link->seen = true;
+	all_invalid_take(&link->all_invalid, in);
 	before = warn_stage(link->title);
 	status = link->run.body->frame(&link->run, in);
 	warn_stage(before);

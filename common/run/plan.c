@@ -194,13 +194,16 @@ static int
 survey(struct link *link, const struct frame *in)
 {
 	struct frame view;
+	const char *before;
 	int status;
 
 	if (!link->run.body->survey)
 		return 0;
 	if (make_view(link, in, &view) < 0)
 		return -1;
+	before = warn_stage(link->title);
 	status = link->run.body->survey(&link->run, &view);
+	warn_stage(before);
 	free(view.plane);
 	return status;
 }

@@ -18,6 +18,11 @@ run_emit(struct run *run, struct frame *frame)
 		frame_free(frame);
 		return -1;
 	}
+	if (run->body->frame) {
+		all_invalid_emit(&run->link->all_invalid, frame);
+		all_invalid_warn(&run->link->all_invalid, &frame->head, run->stage->hint,
+		    run->position == 0);
+	}
 	return run->chain->push(run->chain, run->position + 1, frame);
 }
 

@@ -2,6 +2,7 @@
 #include "framecat.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "bin.h"
 #include "clamped.h"
@@ -32,6 +33,35 @@ find_invalid(const struct run *run, const struct frame_head *head, double *inval
 	return meta_number(&head->meta, "invalid", NAN, invalid);
 }
 
+/* Do all channels hold what a camera measured? Then they saturate at the type's largest number. */
+static bool
+are_images(const struct frame_head *head)
+{
+	static const char *const names[] = { "image", "r", "g", "b" };
+	bool all = !meta_get(&head->meta, "sample_scale") && !head_is_table(head);
+
+	for (size_t c = 0; c < head->c && all; c++) {
+		size_t letters = strcspn(head->channel[c], "0123456789");
+		bool found = false;
+
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+			found |= letters == strlen(names[i]) &&
+			    !strncmp(head->channel[c], names[i], letters);
+		all = found;
+	}
+	return all;
+}
+
+/* Images that become float keep in mind where they saturate, which the type no longer says. */
+static int
+keep_maximum(const struct parameters *parameters, struct frame_head *head)
+{
+	if (parameters->as != SAMPLE_FLOAT || head->type == SAMPLE_FLOAT || !are_images(head) ||
+	    meta_get(&head->meta, "max_value"))
+		return 0;
+	return meta_set(&head->meta, "max_value", head->type == SAMPLE_UCHAR ? "255" : "65535");
+}
+
 /* To float where anything but rounding is to be done. */
 static int
 decode(struct run *run, struct frame **frame)
@@ -46,6 +76,8 @@ decode(struct run *run, struct frame **frame)
 		return -1;
 	if (isnan(invalid) && !priv->encodes && parameters->paint.map < 0)
 		return 0;
+	if (keep_maximum(parameters, &(*frame)->head) < 0)
+		return -1;
 	return convert_to_float(run, frame, invalid);
 }
 

@@ -1,3 +1,4 @@
+/* Samples of one type to those of another one: ranges, invalid values, scales and their keys. */
 #define _GNU_SOURCE
 #include "convert.h"
 
@@ -362,4 +363,40 @@ convert_colour(struct run *run, struct frame **frame, const struct painting *pai
 	}
 	free(conversion.line);
 	return status;
+}
+
+/* Are all samples whole numbers, 0 and up, or NaN? -1 after fail(). */
+static int
+check_labels(const struct frame *frame)
+{
+	for (size_t y = 0; y < frame->head.h; y++) {
+		const float *row = frame_floats(frame, 0, y);
+
+		for (size_t x = 0; x < frame->head.w; x++)
+			if (row[x] < 0 || row[x] > floorf(row[x]))
+				return fail("--colormap", "labels are whole numbers from 0 on, and "
+				    "pixel (%zu, %zu) of %s is %g", x, y, frame->head.channel[0],
+				    (double)row[x]);
+	}
+	return 0;
+}
+
+int
+convert_labels(struct run *run, struct frame **frame, const struct painting *painting)
+{
+	struct conversion conversion = { .row = convert_rows_labels, .nan = painting->nan };
+	struct frame_head head;
+
+	if ((*frame)->head.c != 1)
+		return fail("--colormap", "paints one channel, the input has %zu: choose with "
+		    "--channels", (*frame)->head.c);
+	if (check_labels(*frame) < 0 || head_copy(&head, &(*frame)->head) < 0)
+		return -1;
+	head.type = SAMPLE_UCHAR;
+	remove_keys(&head.meta);
+	meta_remove(&head.meta, "max_value");
+	if (head_set_channels(&head, "r g b") == 0 && meta_set(&head.meta, "colormap", "labels") == 0)
+		return convert(run, frame, &head, &conversion);
+	head_free(&head);
+	return -1;
 }

@@ -27,6 +27,7 @@ struct painting {		/* how values become colours */
 	enum colormap map;
 	struct sample_range range;
 	float nan[3];			/* the colour of NaN, r g b in [0, 1] */
+	bool labels;	/* of `map` nothing is used: every whole number has a colour of its own */
 };
 
 /* "auto" or "LOW,HIGH". -1 after fail_usage(option, ...). */
@@ -50,5 +51,7 @@ int convert_encode(struct run *, struct frame **frame,
  * are clamped. ends: the values of the first and the last colour.
  */
 int convert_colour(struct run *, struct frame **frame, const struct painting *, double ends[2]);
+/* Numbers that name something, 1 and up: each gets a colour; 0 and NaN that of NaN. */
+int convert_labels(struct run *, struct frame **frame, const struct painting *);
 
 #endif

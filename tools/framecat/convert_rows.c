@@ -264,3 +264,40 @@ convert_rows_colour(const struct conversion *conversion, size_t y)
 			    (uint8_t *)frame_row(conversion->out, k, y) + x);
 	}
 }
+
+/*
+ * Neighbours in number are 222 degrees of hue apart (the golden section of a turn), and have one of
+ * three saturations and values, so that some forty differ to the eye.
+ */
+static void
+label_colour(uint32_t label, float rgb[3])
+{
+	static const float saturation[] = { 0.75f, 0.50f, 0.85f }, value[] = { 0.90f, 0.75f, 0.55f };
+	float hue = fmodf((float)(label % 100000) * 0.618034f, 1.0f) * 6.0f;
+	float v = value[label % 3], s = saturation[label % 3];
+
+	for (size_t k = 0; k < 3; k++) {
+		float at = fmodf((float)(5 - 2 * k) + hue, 6.0f);
+
+		rgb[k] = v - v * s * fmaxf(0.0f, fminf(fminf(at, 4.0f - at), 1.0f));
+	}
+}
+
+void
+convert_rows_labels(const struct conversion *conversion, size_t y)
+{
+	const float *from = frame_floats(conversion->in, 0, y);
+	uint8_t *to[3];
+
+	for (size_t k = 0; k < 3; k++)
+		to[k] = frame_row(conversion->out, k, y);
+	for (size_t x = 0; x < conversion->out->head.w; x++) {
+		bool named = from[x] >= 1.0f && from[x] < 4e9f;
+		float rgb[3];
+
+		if (named)
+			label_colour((uint32_t)from[x], rgb);
+		for (size_t k = 0; k < 3; k++)
+			to[k][x] = (uint8_t)((named ? rgb[k] : conversion->nan[k]) * 255.0f + 0.5f);
+	}
+}

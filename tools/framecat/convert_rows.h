@@ -24,5 +24,6 @@ void convert_rows_decode(const struct conversion *conversion, size_t y);
 void convert_rows_encode(const struct conversion *conversion, size_t y);
 void convert_rows_fill(const struct conversion *conversion, size_t y);
 void convert_rows_colour(const struct conversion *conversion, size_t y);
+void convert_rows_labels(const struct conversion *conversion, size_t y);
 
 #endif

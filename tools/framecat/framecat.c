@@ -10,6 +10,10 @@
 static const char *const types[] = { "uchar", "ushort", "float", NULL };
 static const char *const chromas[] = { "444", "422", "420", NULL };
 
+/* Those of colormap.h, and PAINT_LABELS. */
+static const char *const map_names[] = { "gray", "viridis", "turbo", "phase", "deviation", "labels",
+	NULL };
+
 static const struct opt options[] = {
 	{ 0, "frames", "LIST", OPT_TEXT, AT(frames), NULL, 0, 0, NULL,
 	  "only these frames, from 0, such as 3,5-9,12-", NULL },
@@ -33,7 +37,7 @@ static const struct opt options[] = {
 	  "what NaN becomes; in integers kept apart from valid samples", NULL },
 	{ 0, "colormap", "NAME", OPT_WORD, AT(paint.map), NULL, 0, 0, NULL,
 	  "paint one channel, LO to HI of --scale; 1st to 99th percentile if not given",
-	  colormap_names },
+	  map_names },
 	{ 0, "nan-colour", "R,G,B", OPT_NUMBERS, AT(paint.nan), NULL, 0, 255, NULL,
 	  "of NaN in --colormap; black if not given, blue in gray", NULL },
 	{ 0, "bar", NULL, OPT_FLAG, AT(paint.bar), NULL, 0, 0, NULL,

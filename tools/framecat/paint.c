@@ -7,6 +7,27 @@
 #include "image/quantity.h"
 #include "image/ticks.h"
 
+/* Labels have no range, and so no bar; they lie on grey. */
+static int
+init_labels(struct paint *paint, const struct paint_options *options,
+    const struct sample_range *range)
+{
+	struct annotation *annotation = &paint->annotation;
+
+	if (range->kind != RANGE_NONE || options->bar)
+		return fail_usage(options->bar ? "--bar" : "--scale", "does not go with --colormap "
+		    "labels, which have no range");
+	paint->painting.labels = true;
+	if (colormap_nan(COLORMAP_GRAY, "--nan-colour", &options->nan, paint->painting.nan) < 0)
+		return -1;
+	for (size_t k = 0; k < 3 && !options->nan.n; k++)
+		paint->painting.nan[k] = 0.5f;
+	memcpy(annotation->nan, paint->painting.nan, sizeof(annotation->nan));
+	annotation->scale_bar = options->scale_bar;
+	annotation->axes = options->axes;
+	return 0;
+}
+
 int
 paint_init(struct paint *paint, const struct paint_options *options,
     const struct sample_range *range)
@@ -17,6 +38,8 @@ paint_init(struct paint *paint, const struct paint_options *options,
 
 	if (options->map < 0)
 		return around ? fail_usage(around, "needs --colormap") : 0;
+	if (options->map == PAINT_LABELS)
+		return init_labels(paint, options, range);
 	paint->painting.map = annotation->map = (enum colormap)options->map;
 	paint->painting.range = *range;
 	if (colormap_nan(annotation->map, "--nan-colour", &options->nan, paint->painting.nan) < 0)
@@ -71,6 +94,11 @@ paint_frame(struct run *run, struct paint *paint, struct frame **frame)
 	if (annotates && (*frame)->head.c == 1) {
 		set_title(annotation, &(*frame)->head);
 		annotation_set_spacing(annotation, &(*frame)->head);
+	}
+	if (paint->painting.labels) {
+		if (convert_labels(run, frame, &paint->painting) < 0)
+			return -1;
+		return annotates ? annotate(frame, annotation) : 0;
 	}
 	if (convert_colour(run, frame, &paint->painting, ends) < 0)
 		return -1;

@@ -5,8 +5,10 @@
 #include "convert.h"
 #include "image/annotate.h"
 
+#define PAINT_LABELS (COLORMAP_DEVIATION + 1)	/* behind the maps of colormap.h */
+
 struct paint_options {
-	int map;			/* -1: nothing is painted */
+	int map;			/* PAINT_LABELS; -1: nothing is painted */
 	bool bar, scale_bar, axes;
 	struct numbers nan;
 };

@@ -93,7 +93,11 @@ static int
 check(const struct frame_head *head)
 {
 	static const char *const added[] = { "column", "row" };
+	const char *scale = meta_get(&head->meta, "sample_scale");
 
+	if (scale)
+		return fail("--points", "samples are scaled (key sample_scale, %.60s), and a table "
+		    "is of values: say --unscale as well", scale);
 	for (size_t i = 0; i < 2; i++)
 		if (head_channel(head, added[i]) != NO_CHANNEL)
 			return fail("--points", "input has a channel %s already", added[i]);

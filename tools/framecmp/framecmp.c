@@ -71,6 +71,12 @@ compare_pair(struct run *run, size_t ca, size_t cb)
 	fprintf(line.file, "frame %zu ", priv->frames);
 	escape_put_text(line.file, name);
 	same = compare_judge(&of, &parameters->limits, line.file);
+	if (same && of.n == 0 && compare_limited(&parameters->limits) && !priv->warned &&
+	    !head_is_table(&priv->frame_a->head)) {
+		priv->warned = true;
+		warn(NULL, "frame %zu: no pixel of %s is a number in both, so that no limit says "
+		    "anything", priv->frames, name);
+	}
 	text = text_close(&line, NULL);
 	if (!text) {
 		comparison_free(&of);
@@ -136,11 +142,24 @@ compare_all(struct run *run)
 	return 0;
 }
 
+/* Numbers of different units, once in a run. */
+static void
+warn_units(struct pair *pair, const struct frame_head *a, const struct frame_head *b)
+{
+	const char *unit = meta_get(&a->meta, "length_unit"), *other;
+
+	other = meta_get(&b->meta, "length_unit");
+	if (!unit || !other || !strcmp(unit, other) || pair->units_warned)
+		return;
+	pair->units_warned = true;
+	warn("length_unit", "A has %.40s, B %.40s: numbers are compared as they are", unit, other);
+}
+
 static int
 compare_frames(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
-	const struct pair *priv = run->priv;
+	struct pair *priv = run->priv;
 	const struct frame_head *a = &priv->frame_a->head, *b = &priv->frame_b->head;
 	size_t border = 2 * (size_t)parameters->margin;
 	char text[512];
@@ -154,6 +173,7 @@ compare_frames(struct run *run)
 	if (a->type != b->type)
 		return pair_differ(run, "frame %zu: A has samples of type %s, B %s", priv->frames,
 		    sample_name(a->type), sample_name(b->type));
+	warn_units(priv, a, b);
 	if (border >= a->w || border >= a->h)
 		return fail("--margin", "%ld leaves nothing of %zu x %zu", parameters->margin, a->w,
 		    a->h);

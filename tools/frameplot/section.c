@@ -149,13 +149,44 @@ name_level_axis(struct priv *priv, const struct parameters *p, const struct fram
 		strcpy(priv->x_label, "point");
 }
 
-/* "A,B,...": the name of curve number i; else its number, or of several channels its own name. */
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The name of a frame's file, without folder and suffix, if each holds one frame and no two have the
+ * same; else its number. */
 static char *
-curve_label(const struct priv *priv, const char *labels, size_t i)
+frame_label(const struct run *run, const struct priv *priv, size_t frame)
+{
+	const char *base[2] = { NULL, NULL };
+	char *label;
+	bool named = run->position == 0 && run->operands == priv->frames && priv->frames > 1;
+
+	for (size_t i = 0; i < run->operands && named; i++) {
+		base[0] = base_name(run->operand[i]);
+		for (size_t j = 0; j < i && named; j++) {
+			base[1] = base_name(run->operand[j]);
+			named = strcspn(base[0], ".") != strcspn(base[1], ".") ||
+			    strncmp(base[0], base[1], strcspn(base[0], "."));
+		}
+		named = named && strcspn(base[0], ".") > 0 && strcmp(base[0], "-");
+	}
+	if (!named)
+		return asprintf(&label, "%zu", frame + 1) < 0 ? NULL : label;
+	base[0] = base_name(run->operand[frame]);
+	return strndup(base[0], strcspn(base[0], "."));
+}
+
+/* "A,B,...": the name of curve number i; else that of its file, and of several channels its own. */
+static char *
+curve_label(const struct run *run, const struct priv *priv, const char *labels, size_t i)
 {
 	const char *p = labels, *name = priv->name[i % priv->channels];
-	size_t frame = i / priv->channels + 1;
-	char *label;
+	char *label, *frame;
 
 	for (size_t k = 0; p && k < i; k++) {
 		p = strchr(p, ',');
@@ -163,11 +194,15 @@ curve_label(const struct priv *priv, const char *labels, size_t i)
 	}
 	if (p)
 		return strndup(p, strcspn(p, ","));
-	if (priv->channels == 1)
-		return asprintf(&label, "%zu", frame) < 0 ? NULL : label;
-	if (priv->frames == 1)
+	if (priv->channels > 1 && priv->frames == 1)
 		return strdup(name);
-	return asprintf(&label, "%s %zu", name, frame) < 0 ? NULL : label;
+	frame = frame_label(run, priv, i / priv->channels);
+	if (!frame || priv->channels == 1)
+		return frame;
+	if (asprintf(&label, "%s %s", name, frame) < 0)
+		label = NULL;
+	free(frame);
+	return label;
 }
 
 /* ---- curves ---- */
@@ -338,7 +373,7 @@ section_draw(struct run *run)
 		return fail(
 		    NULL, p->difference ? "a difference needs two frames" : "no frame to plot");
 	for (size_t i = 0; i < priv->curves; i++) {
-		priv->curve[i].label = curve_label(priv, p->labels, i);
+		priv->curve[i].label = curve_label(run, priv, p->labels, i);
 		if (!priv->curve[i].label)
 			return fail_memory();
 	}

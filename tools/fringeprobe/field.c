@@ -313,31 +313,6 @@ median_ratio(struct line_ratio *list, size_t n, double weight)
 	return (double)NAN;
 }
 
-/* A line in which a fringe was lost counts no more than others: medians over lines. */
-static int
-find_ratio(const struct line_sums *line, size_t lines, struct growth *out)
-{
-	struct line_ratio *list = calloc(lines, sizeof(*list));
-	double weight = 0;
-	size_t n = 0;
-
-	if (!list)
-		return fail_memory();
-	for (size_t l = 0; l < lines; l++)
-		if (line[l].aa > 0) {
-			list[n].ratio = line[l].ab / line[l].aa;
-			list[n].weight = line[l].aa;
-			weight += list[n++].weight;
-		}
-	out->ratio = median_ratio(list, n, weight);
-	for (size_t l = 0; l < n; l++)
-		list[l].ratio = fabs(list[l].ratio - out->ratio);
-	out->error = 1.86 * median_ratio(list, n, weight) / sqrt((double)n);
-	out->spread = sqrt(weight / out->shared);
-	free(list);
-	return 0;
-}
-
 /* Products of residuals two pixels apart, about the mean of the run from x on; its end. */
 static size_t
 add_run(size_t x, size_t length, const float *reference, const float *phase, double ratio,
@@ -373,26 +348,36 @@ line_wobble(size_t length, const float *reference, const float *phase, const str
 	    sqrt(common / pixels / (6 * spread * sqrt(12) / (2 * M_PI))) / spread : 0;
 }
 
-/* The median over the lines. */
+/* A line in which a fringe was lost counts no more than others: medians over lines. */
 static int
-find_wobble(size_t lines, size_t length, const float *reference, const float *phase,
+find_ratio(size_t lines, size_t length, const float *reference, const float *phase,
     const struct line_sums *line, struct growth *out)
 {
-	struct line_ratio *list = calloc(lines, sizeof(*list));
+	struct line_ratio *ratio = calloc(2 * lines, sizeof(*ratio)), *wobble;
 	double weight = 0;
 	size_t n = 0;
 
-	if (!list)
+	if (!ratio)
 		return fail_memory();
-	for (size_t l = 0; l < lines; l++)
-		if (line[l].aa > 0) {
-			list[n].ratio = line_wobble(length, reference + l * length,
-			    phase + l * length, &line[l]);
-			list[n].weight = line[l].aa;
-			weight += list[n++].weight;
-		}
-	out->wobble = median_ratio(list, n, weight);
-	free(list);
+	wobble = ratio + lines;
+	for (size_t l = 0; l < lines; l++) {
+		const size_t at = l * length;
+
+		if (!(line[l].aa > 0))
+			continue;
+		ratio[n] = (struct line_ratio){ line[l].ab / line[l].aa, line[l].aa };
+		wobble[n] = (struct line_ratio){ line_wobble(length, reference + at, phase + at,
+		    &line[l]), line[l].aa };
+		weight += line[l].aa;
+		n++;
+	}
+	out->ratio = median_ratio(ratio, n, weight);
+	for (size_t l = 0; l < n; l++)
+		ratio[l].ratio = fabs(ratio[l].ratio - out->ratio);
+	out->error = 1.86 * median_ratio(ratio, n, weight) / sqrt((double)n);
+	out->wobble = median_ratio(wobble, n, weight);
+	out->spread = sqrt(weight / out->shared);
+	free(ratio);
 	return 0;
 }
 
@@ -413,9 +398,7 @@ growth_find(size_t lines, size_t length, const float *reference, const float *ph
 	if (out->shared > 0) {
 		out->offset = atan2(im, re);
 		out->coherence = hypot(re, im) / out->shared;
-		status = find_ratio(line, lines, out);
-		if (status == 0)
-			status = find_wobble(lines, length, reference, phase, line, out);
+		status = find_ratio(lines, length, reference, phase, line, out);
 	}
 	free(line);
 	return status;

@@ -74,6 +74,9 @@ int command_make(struct probe *);
 /* Adds a word to the command. -1 after fail(). */
 int command_word(struct probe *, enum certainty, const char *why, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* A reason in which numbers stand, for command_word(): text. */
+const char *command_reason(char text[300], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The file operands, and --order where they hold several images each. -1 after fail(). */
 int operands_write(struct probe *, FILE *);
 /* A word as a shell takes it. */

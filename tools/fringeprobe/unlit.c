@@ -18,6 +18,18 @@ quantile(float *v, size_t n, double share)
 	return (double)out;
 }
 
+/* Of 2+1 images: how far sine and cosine are off the flat image. */
+static void
+flat_amplitude(const struct field *field, const struct fringe_set *set, float *amplitude)
+{
+	const size_t *image = set->steps.image;
+	size_t flat = set->flat - 1, sine = flat == 0, cosine = flat == 2 ? 1 : 2;
+
+	for (size_t p = 0; p < field->lines * field->length; p++)
+		amplitude[p] = hypotf(field->v[image[sine]][p] - field->v[image[flat]][p],
+		    field->v[image[cosine]][p] - field->v[image[flat]][p]);
+}
+
 /* Amplitudes of all pixels, those of lit ones from the front, those of others from the back. */
 static int
 divide(const struct field *field, const struct fringe_set *set, float *amplitude, size_t *lit)
@@ -27,7 +39,9 @@ divide(const struct field *field, const struct fringe_set *set, float *amplitude
 
 	if (!all)
 		return fail_memory();
-	if (steps_amplitude(field, &set->steps, all) < 0) {
+	if (set->flat) {
+		flat_amplitude(field, set, all);
+	} else if (steps_amplitude(field, &set->steps, all) < 0) {
 		free(all);
 		return -1;
 	}
@@ -50,7 +64,7 @@ unlit_find(struct probe *probe)
 	struct unlit *unlit = &probe->unlit;
 	float *amplitude;
 
-	if (!probe->chosen || set->flat)
+	if (!probe->chosen)
 		return 0;
 	amplitude = malloc(pixels * sizeof(*amplitude));
 	if (!amplitude)

@@ -127,17 +127,6 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 
 /* ---- the picture as a whole ---- */
 
-/* An option wins over the picture, but not in silence: what it makes may look like a surface. */
-static void
-warn_overruled(const struct meta *meta, const char *key, double used)
-{
-	double own;
-
-	if (meta_get(meta, key) && number_parse(meta_get(meta, key), &own) == 0 &&
-	    fabs(own - used) > 1e-6 * fabs(own))
-		warn(key, "the picture says %g, the option's %g is used", own, used);
-}
-
 /* Counts pixels of some of the rows: is this a Holoimage, and has a lossy format been at it? */
 static int
 survey(struct run *run, const struct frame *in)
@@ -164,8 +153,9 @@ survey(struct run *run, const struct frame *in)
 		priv->edge_px = lossy && priv->decode != DECODE_REGION ? EDGE_LOSSY : 0;
 	if (pixel_counts_check(&counts, parameters->blur_px > 0, in->head.type == SAMPLE_FLOAT) < 0)
 		return -1;
-	warn_overruled(&in->head.meta, "holo_pitch_px", priv->holo.pitch_px);
-	warn_overruled(&in->head.meta, "holo_theta_deg", priv->holo.theta_rad * (180 / M_PI));
+	if (!priv->compared)
+		holo_warn_overruled(&parameters->holo, &in->head.meta);
+	priv->compared = true;
 	if (priv->decode == DECODE_REGION &&
 	    regions_find(run, &priv->regions, &priv->reading, in) < 0)
 		return -1;

@@ -14,6 +14,7 @@ struct priv {
 	struct regions regions;
 	enum decode decode; /* in use */
 	size_t edge_px;     /* in use */
+	bool compared;      /* options with the keys of the picture */
 	bool keep;          /* all pixels, and how certain each is */
 	bool grown;         /* regions.certainty is that of this picture */
 	float least;        /* certainty of what is kept */

@@ -10,6 +10,8 @@
 #include "holoenc.px.h"
 #include "range.h"
 
+#define OUTSIDE 0.9		/* of the depths: fewer are cut off on purpose */
+
 struct parameters {
 	struct holo_options holo;
 	const char *texture;
@@ -115,6 +117,22 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 
 /* ---- the frame ---- */
 
+/* A range that leaves nearly nothing is of another unit, or of another scene. */
+static void
+warn_outside(struct priv *priv, const struct frame *in)
+{
+	const struct holo *holo = &priv->holo;
+	float least, most;
+	double outside = range_outside(in, priv->depth, holo->low, holo->high, &least, &most);
+
+	if (priv->warned || outside < OUTSIDE)
+		return;
+	priv->warned = true;
+	warn("--depth-range", "%.0f %% of the depths, which go from %.4g to %.4g, lie outside %g to "
+	    "%g and become background: is it in the unit of the depths?", 100 * outside,
+	    (double)least, (double)most, holo->low, holo->high);
+}
+
 /* The depth range of this frame, and the grid that its points lie on. */
 static int
 survey(struct run *run, const struct frame *in)
@@ -130,6 +148,8 @@ survey(struct run *run, const struct frame *in)
 		range_find(run, in, priv->depth, &low, &high);
 		holo->low = low > high ? 0 : (double)low;
 		holo->high = low >= high ? holo->low + 1 : (double)high;
+	} else {
+		warn_outside(priv, in);
 	}
 	priv->code = holo_code(holo);
 	if (check_write(priv, in, run_output_meta(run)) < 0)

@@ -13,6 +13,7 @@ struct priv {
 	size_t texture;      /* input channel that becomes alpha; NO_CHANNEL */
 	float texture_scale; /* grey levels per its unit */
 	bool range_wanted;   /* the depth range is each frame's own */
+	bool warned;         /* of depths outside a range that was given */
 };
 
 /* What a device does, for the body's passes. */

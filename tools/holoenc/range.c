@@ -3,7 +3,9 @@
 #include <float.h>
 
 #include "base/px.h"
+#include "image/coarse_grid.h"
 
+#define PIXELS 4096		/* of the coarse grid, about */
 #define RANGE_BLOCKS 64		/* of rows, each with a range of its own */
 
 struct ranging {
@@ -49,4 +51,27 @@ range_find(struct run *run, const struct frame *frame, size_t channel, float *lo
 		*low = px_min(*low, ranging.low[i]);
 		*high = px_max(*high, ranging.high[i]);
 	}
+}
+
+double
+range_outside(const struct frame *frame, size_t channel, double low, double high, float *least,
+    float *most)
+{
+	size_t step = coarse_grid_step(frame->head.w, frame->head.h, PIXELS), n = 0, outside = 0;
+
+	*least = FLT_MAX;
+	*most = -FLT_MAX;
+	for (size_t y = 0; y < frame->head.h; y += step) {
+		const float *row = frame_floats(frame, channel, y);
+
+		for (size_t x = 0; x < frame->head.w; x += step) {
+			if (!(px_abs(row[x]) <= FLT_MAX))
+				continue;
+			*least = px_min(*least, row[x]);
+			*most = px_max(*most, row[x]);
+			outside += (double)row[x] < low || (double)row[x] > high;
+			n++;
+		}
+	}
+	return n ? (double)outside / (double)n : 0;
 }

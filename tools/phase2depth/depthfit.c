@@ -1,3 +1,4 @@
+/* Depth over a plane: the reference, the factors c and their fit to measured steps. */
 #define _GNU_SOURCE
 #include "depthfit.h"
 
@@ -27,6 +28,24 @@ place_plane(const struct run *run, const struct frame_head *head, const struct n
 	    plane->v[2] * (origin_px[1] + (bin[1] - 1) / 2);
 	fit->plane[1] = plane->v[1] * bin[0];
 	fit->plane[2] = plane->v[2] * bin[1];
+	return 0;
+}
+
+/* Factors per radian of other fringes, or of other pixels, are none for this phase. */
+static int
+check_map(const struct run *run, const struct frame_head *head)
+{
+	static const char *const keys[] = { "period_px", "axis", "origin_px", "bin" };
+	const struct frame_head *map = run_second_input_head(run, "c-map", 0);
+
+	for (size_t i = 0; map && i < sizeof(keys) / sizeof(*keys); i++) {
+		const char *own = meta_get(&head->meta, keys[i]),
+			   *its = meta_get(&map->meta, keys[i]);
+
+		if (own && its && strcmp(own, its))
+			return fail("--c-map", "does not go with the input: its %s is %.60s, the "
+			    "input's %.60s", keys[i], its, own);
+	}
 	return 0;
 }
 
@@ -100,7 +119,7 @@ find_coefficients(struct run *run, const struct frame_head *head, const struct n
 	struct numbers list;
 
 	if (c_map)
-		return find_map(run, head, fit);
+		return check_map(run, head) < 0 ? -1 : find_map(run, head, fit);
 	if (run_numbers(run, c, head, "c_mm_per_rad", &list) < 0)
 		return -1;
 	fit->degree = list.n;
@@ -139,6 +158,10 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 		    NULL, "--ref-plane is the ideal plane: it cannot go with --ref FILE");
 	if (plane->n && plane->n != 3)
 		return fail_usage("--ref-plane", "must be three numbers, not %zu", plane->n);
+	if (plane->n && (fabs(plane->v[1]) > M_PI || fabs(plane->v[2]) > M_PI))
+		return fail_usage("--ref-plane", "%g rad from pixel to pixel are fringes of less "
+		    "than two: is it in radians, not a period in pixels (2 pi / period)?",
+		    fabs(plane->v[1]) > M_PI ? plane->v[1] : plane->v[2]);
 	if (!!c->n + !!options->c_map + !!fit->n > 1)
 		return fail_usage(NULL, "--c, --c-map and --fit-c exclude one another");
 	if (c->n > DEPTHFIT_COEFFICIENTS)

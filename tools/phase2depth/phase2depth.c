@@ -77,6 +77,8 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 			priv->calibrated ? frame_floats(out, 1, y) : NULL,
 			priv->calibrated ? frame_floats(out, 2, y) : NULL };
 
+		phase_steps_row(&priv->steps, frame_floats(in, priv->calibrated ? priv->phase :
+		    priv->above.phase, y), in->head.w, y);
 		if (priv->calibrated)
 			shape_row(priv, in, out, y);
 		if (priv->calibrated)
@@ -93,6 +95,8 @@ after(struct run *run)
 {
 	struct phase2depth *priv = run->priv;
 
+	if (phase_steps_warn(&priv->steps))
+		priv->plausible.off = true;
 	if (priv->calibrated)
 		plausible_warn(&priv->plausible, priv->rays.along_y);
 }
@@ -144,7 +148,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		status = run_channel(run, in, "absphase", &priv->phase) < 0 ? -1 :
 		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out) <
 		    0 ? -1 : plausible_plan(&priv->plausible, &priv->calib, &priv->rays, in);
-	if (status < 0)
+	if (status < 0 || phase_steps_plan(&priv->steps, in) < 0)
 		return -1;
 	depth_sigma_plan(in, priv);
 	result = priv->calibrated ? priv->sigma == NO_CHANNEL ? "x y z" : "x y z sigma" :
@@ -218,6 +222,7 @@ init(struct run *run)
 	priv->least = isnan(parameters->min_depth) ? -FLT_MAX : (float)parameters->min_depth;
 	priv->most = isnan(parameters->max_depth) ? FLT_MAX : (float)parameters->max_depth;
 	run->body = parameters->plane.fit_c.n ? &fit : parameters->plane.wrapped ? &wrapped : &map;
+	run->sink = parameters->plane.fit_c.n && !run->output;	/* it prints two lines */
 	priv->calibrated = parameters->calib;
 	priv->plausible.limited = !isnan(parameters->min_depth) || !isnan(parameters->max_depth);
 	return parameters->calib ? plausible_calib(&priv->plausible, parameters->calib,
@@ -237,6 +242,7 @@ end(struct run *run)
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);
 	plausible_free(&priv->plausible);
+	phase_steps_free(&priv->steps);
 }
 
 STAGE(phase2depth) = {

@@ -6,6 +6,7 @@
 #include "depthfit.h"
 #include "half_turn.h"
 #include "optics/calib.h"
+#include "phase_steps.h"
 #include "plausible.h"
 #include "run/passthrough.h"
 #include "triangulate.h"
@@ -22,6 +23,7 @@ struct phase2depth {
 	struct calib calib;
 	struct triangulation rays;
 	struct plausible plausible;
+	struct phase_steps steps;
 	size_t phase;
 	size_t sigma, ref_sigma;	/* channels; NO_CHANNEL: there is none */
 	bool calibrated;

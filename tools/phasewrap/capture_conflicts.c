@@ -122,6 +122,12 @@ capture_conflicts_warn(const struct capture_options *options, double sign, doubl
 	if (meta_number(&head->meta, "phase_sign", 1, &own_sign) < 0 ||
 	    meta_number(&head->meta, "phase_origin_rad", 0, &own_origin) < 0)
 		return -1;
+	if (options->kind == CAPTURES_TWO_PLUS_ONE && set->fringes == 0 && set->codes)
+		return fail("--kind", "says 2+1, and none of the images says that it is one (roles "
+		    "sin, cos, flat)");
+	if (options->kind == CAPTURES_STEP && set->fringes == 0 && set->codes)
+		return fail("--kind", "says step, and none of the images says that it is one (role "
+		    "phase)");
 	check_periods(&options->period_px, head);
 	check_shifts(&options->shift_rad, head, set);
 	check_gray(options, head, roles);

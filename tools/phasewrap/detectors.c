@@ -22,6 +22,7 @@ detectors_plan(struct detectors *detectors, const struct phasewrap *wrap,
 	/* of several exposures they know the first alone */
 	detectors->removed.off |= wrap->exposures.n > 1;
 	detectors->unlit.off |= wrap->exposures.n > 1;
+	detectors->gray_check.described = known.roles;
 	if (image_names_plan(&detectors->names, head, operand, operands) < 0 ||
 	    saturation_plan(&detectors->saturation, head, known.max_value, images) < 0 ||
 	    removed_plan(&detectors->removed, head) < 0 ||

@@ -197,7 +197,7 @@ are_in_order(const struct lit *lit, const struct capture_code *code, bool pairs)
 }
 
 static bool
-warn_not_opposite(const struct lit *lit, const struct capture_code *code,
+warn_not_opposite(const struct lit *lit, const struct capture_code *code, bool described,
     const struct image_names *names)
 {
 	char plane[IMAGE_NAME_SIZE], inverse[IMAGE_NAME_SIZE];
@@ -209,9 +209,13 @@ warn_not_opposite(const struct lit *lit, const struct capture_code *code,
 		if (alike < ALIKE)
 			continue;
 		if (are_in_order(lit, code, true))
-			hint = ": every plane is followed by its inverse, --order pairs";
+			hint = described ? ": every plane is followed by its inverse, which is not "
+			    "the order that the manifest, or the images' keys, say" :
+			    ": every plane is followed by its inverse, --order pairs";
 		else if (are_in_order(lit, code, false))
-			hint = ": the inverses come behind all planes, not --order pairs";
+			hint = described ? ": the inverses come behind all planes, which is not "
+			    "the order that the manifest, or the images' keys, say" :
+			    ": the inverses come behind all planes, not --order pairs";
 		warn("--inverse", "image %zu%s, Gray plane %zu along %c, and image %zu%s, taken "
 		    "for its inverse, are both bright or both dark at %.0f %% of the lit pixels%s",
 		    code->plane[i] + 1, image_names_of(names, code->plane[i], plane), i + 1,
@@ -255,7 +259,7 @@ gray_check_warn(struct gray_check *check, const struct capture_set *captures,
 		struct lit lit = find_lit(check, a);
 
 		told = lit.n >= LEAST && (warn_forgotten(&lit, &captures->code[a]) ||
-		    warn_not_opposite(&lit, &captures->code[a], names) ||
+		    warn_not_opposite(&lit, &captures->code[a], check->described, names) ||
 		    warn_same(&lit, &captures->code[a], names));
 	}
 	check->off = true;

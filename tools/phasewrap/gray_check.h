@@ -19,6 +19,7 @@ struct gray_check {
 	size_t step;			/* every step-th pixel of every step-th row is looked at */
 	size_t columns, rows;
 	struct gray_check_pixel *pixel;
+	bool described;			/* a manifest, or keys, say what each image is */
 	bool off;
 };
 

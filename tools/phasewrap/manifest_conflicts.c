@@ -204,6 +204,31 @@ compare_keys(const struct conflict *conflict, const struct frame_head *head)
 }
 
 int
+manifest_conflicts_kind(const struct capture_options *options, const char *path,
+    const struct manifest *manifest)
+{
+	bool equal = false, two_plus_one = false, gray = false;
+
+	for (size_t i = 0; i < manifest->n; i++) {
+		enum manifest_role role = manifest->row[i].role;
+
+		equal |= role == ROLE_PHASE;
+		two_plus_one |= role == ROLE_SIN || role == ROLE_COS;
+		gray |= role == ROLE_GRAY;
+	}
+	if (options->kind == CAPTURES_TWO_PLUS_ONE && !two_plus_one)
+		return fail_usage("--kind", "says 2+1, and the manifest %s has %s", path,
+		    equal ? "fringes of equal steps (role phase)" : "no fringe images");
+	if (options->kind == CAPTURES_STEP && !equal)
+		return fail_usage("--kind", "says step, and the manifest %s has %s", path,
+		    two_plus_one ? "2+1 images (roles sin, cos, flat)" : "no fringe images");
+	if (options->kind == CAPTURES_GRAY && !gray)
+		return fail_usage("--kind", "says gray, and the manifest %s has no Gray planes",
+		    path);
+	return 0;
+}
+
+int
 manifest_conflicts_check(const struct capture_options *options, double sign, const char *path,
     const struct manifest *manifest, const struct frame_head *head, const struct capture_set *set)
 {

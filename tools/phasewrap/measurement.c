@@ -53,8 +53,11 @@ measurement_sort(struct measurement *measurement, const struct parameters *param
 	const struct capture_options *captures = &measurement->captures;
 	const struct manifest *manifest = measurement_manifest(measurement);
 	struct exposure_planes planes;
-	int status = exposure_planes_find(&parameters->exposures, captures, manifest, in, &planes);
+	int status;
 
+	if (manifest && manifest_conflicts_kind(captures, parameters->manifest, manifest) < 0)
+		return -1;
+	status = exposure_planes_find(&parameters->exposures, captures, manifest, in, &planes);
 	if (status == 0)
 		status = exposure_planes_sort(&planes, captures, manifest, in, 0, &wrap->captures);
 	if (status == 0 && parameters->exposures.n > 1 && wrap->captures.markers)

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "saturation.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,11 @@
 #define PLATEAU_RATIO 4
 #define PLATEAU_OCCUR 6
 #define PLATEAU_OVER_TROUGH 3
+/* Of 8 bits without noise few levels occur; there the plateau is compared with all of them. A phase
+ * and its mirror image give one level, two of each are merged by rounding. */
+#define PLATEAU_OVER_ALL 3
+#define PLATEAU_OF_ALL 24	/* so many levels */
+#define FLOAT_LEVELS 256	/* of floats: the levels below are parts of the largest value */
 #define FRINGES 4		/* a pixel has them where they are a part of its largest value */
 
 int
@@ -36,7 +42,7 @@ saturation_plan(struct saturation *saturation, const struct frame_head *head, bo
 	saturation->rows = coarse_grid_count(head->h, saturation->step);
 	saturation->pixels =
 	    saturation->rows * coarse_grid_count(head->w, saturation->step) * planes;
-	saturation->off |= known || head->type == SAMPLE_FLOAT;
+	saturation->off |= known;
 	saturation_free(saturation);
 	saturation->ends = calloc(saturation->rows + 1, sizeof(*saturation->ends));
 	return saturation->ends ? 0 : fail_memory();
@@ -103,11 +109,49 @@ DEFINE_LOOK(look_uchar, uint8_t, UINT8_MAX)
 DEFINE_LOOK(look_ushort, uint16_t, UINT16_MAX)
 
 static void
-store(struct saturation_top *to, const struct saturation_top *top)
+count_values(const struct capture_fringe *fringe, const void *const *row, size_t x,
+    struct saturation_ends *ends)
 {
-	__atomic_store_n(&to->value, top->value, __ATOMIC_RELAXED);
-	for (size_t i = 0; i <= SATURATION_BELOW; i++)
-		__atomic_store_n(&to->n[i], top->n[i], __ATOMIC_RELAXED);
+	for (size_t i = 0; i < fringe->n; i++)
+		ends->value[((const uint8_t *)row[i])[x]]++;
+}
+
+/* Level 0 is the largest value itself, level 1 what is less by up to a 256th of it, and so on. */
+static void
+add_float(struct saturation_ends *ends, float v, uint32_t pixels)
+{
+	if (!(v > 0 && v < INFINITY))
+		return;
+	if (v > ends->most) {	/* what was the largest is one of the levels now */
+		struct saturation_top old = ends->top;
+		double shift = FLOAT_LEVELS * (1 - (double)ends->most / (double)v);
+
+		memset(&ends->top, 0, sizeof(ends->top));
+		for (size_t i = 0; i <= SATURATION_BELOW; i++) {
+			double level = ceil((double)i + shift);
+
+			if (level <= SATURATION_BELOW)
+				ends->top.n[(size_t)level] += old.n[i];
+		}
+		ends->most = v;
+	}
+	if ((ends->most - v) * FLOAT_LEVELS <= SATURATION_BELOW * ends->most)
+		ends->top.n[(size_t)ceilf((ends->most - v) * FLOAT_LEVELS / ends->most)] += pixels;
+}
+
+static void
+look_float(const struct capture_fringe *fringe, const void *const *row, size_t x,
+    struct saturation_ends *ends)
+{
+	for (size_t i = 0; i < fringe->n; i++)
+		add_float(ends, ((const float *)row[i])[x], 1);
+}
+
+static void
+store(uint32_t *to, const uint32_t *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
 }
 
 /* Bands may share rows: both store the same. */
@@ -128,13 +172,17 @@ saturation_row(const struct saturation *saturation, const struct capture_set *ca
 		for (size_t i = 0; i < fringe->n; i++)
 			row[i] = frame_row(frame, fringe->plane[i], y);
 		for (size_t x = first; x < frame->head.w; x += saturation->step)
-			if (saturation->type == SAMPLE_UCHAR)
-				look_uchar(fringe, row, x, &ends);
-			else
+			if (saturation->type == SAMPLE_FLOAT) {
+				look_float(fringe, row, x, &ends);
+			} else if (saturation->type == SAMPLE_USHORT) {
 				look_ushort(fringe, row, x, &ends);
+			} else {
+				look_uchar(fringe, row, x, &ends);
+				count_values(fringe, row, x, &ends);
+			}
 	}
-	store(&saturation->ends[y / saturation->step].top, &ends.top);
-	store(&saturation->ends[y / saturation->step].bottom, &ends.bottom);
+	store((uint32_t *)&saturation->ends[y / saturation->step], (const uint32_t *)&ends,
+	    sizeof(ends) / sizeof(uint32_t));
 }
 
 /* Is it the most of 8 to 15 bits, of 16 that stand below or above? Then how many; else 0. */
@@ -155,7 +203,7 @@ static bool
 is_plateau(const struct saturation *saturation, const struct saturation_top *top,
     const struct saturation_top *bottom)
 {
-	double share = saturation->type == SAMPLE_UCHAR ? PLATEAU_SHARE : PLATEAU_SHARE_16;
+	double share = saturation->type == SAMPLE_USHORT ? PLATEAU_SHARE_16 : PLATEAU_SHARE;
 	uint32_t fullest = 0, occur = 0;
 
 	for (size_t i = 1; i <= SATURATION_BELOW; i++) {
@@ -168,6 +216,22 @@ is_plateau(const struct saturation *saturation, const struct saturation_top *top
 	    (double)top->n[0] > PLATEAU_RATIO * (double)fullest;
 }
 
+/* The same where few levels occur: the plateau stands above all of them. */
+static bool
+is_fullest(const struct saturation *saturation, uint32_t top, const uint32_t *value)
+{
+	uint32_t fullest = 0;
+	size_t occur = 0;
+
+	for (size_t v = 0; v < top && v < UINT8_MAX; v++) {
+		occur += value[v] > 0;
+		fullest = value[v] > fullest ? value[v] : fullest;
+	}
+	return saturation->type == SAMPLE_UCHAR && occur >= PLATEAU_OF_ALL &&
+	    value[top] >= PLATEAU_LEAST && value[top] > PLATEAU_OVER_ALL * fullest &&
+	    (double)value[top] >= PLATEAU_SHARE * (double)saturation->pixels;
+}
+
 static void
 join(struct saturation_top *all, const struct saturation_top *row)
 {
@@ -175,21 +239,53 @@ join(struct saturation_top *all, const struct saturation_top *row)
 		add(all, row->value - (uint32_t)i, row->n[i]);
 }
 
+static void
+join_floats(struct saturation_ends *all, const struct saturation_ends *row)
+{
+	for (size_t i = 0; i <= SATURATION_BELOW; i++) {
+		float level = i ? (float)i - 0.5f : 0;	/* its middle */
+
+		if (row->top.n[i])
+			add_float(all, row->most * (1 - level / FLOAT_LEVELS), row->top.n[i]);
+	}
+}
+
+/* The sums of all rows, which are cleared. */
+static struct saturation_ends
+join_rows(const struct saturation *saturation)
+{
+	struct saturation_ends all = { 0 };
+
+	for (size_t y = 0; y < saturation->rows; y++) {
+		const struct saturation_ends *row = &saturation->ends[y];
+
+		if (saturation->type == SAMPLE_FLOAT) {
+			join_floats(&all, row);
+			continue;
+		}
+		join(&all.top, &row->top);
+		join(&all.bottom, &row->bottom);
+		for (size_t v = 0; v <= UINT8_MAX; v++)
+			all.value[v] += row->value[v];
+	}
+	memset(saturation->ends, 0, saturation->rows * sizeof(*saturation->ends));
+	return all;
+}
+
 void
 saturation_warn(struct saturation *saturation, const struct image_names *names)
 {
-	struct saturation_top top = { 0 }, bottom = { 0 };
+	static const uint32_t type_most[] = { UINT8_MAX, UINT16_MAX, UINT32_MAX };
 	char where[IMAGE_NAME_SIZE];
 	const char *object = image_names_where(names, where);
+	struct saturation_ends all;
+	struct saturation_top top;
 	unsigned bits;
 
 	if (saturation->off)
 		return;
-	for (size_t y = 0; y < saturation->rows; y++) {
-		join(&top, &saturation->ends[y].top);
-		join(&bottom, &saturation->ends[y].bottom);
-	}
-	memset(saturation->ends, 0, saturation->rows * sizeof(*saturation->ends));
+	all = join_rows(saturation);
+	top = all.top;
 	bits = saturation->type == SAMPLE_USHORT ? full_bits(top.value) : 0;
 	if (bits && top.n[0] >= LEAST &&
 	    (double)top.n[0] >= SHARE * (double)saturation->pixels) {
@@ -197,11 +293,14 @@ saturation_warn(struct saturation *saturation, const struct image_names *names)
 		    "if the camera saturates there give --max-value %u", top.value, bits,
 		    top.value);
 		saturation->off = true;
-	} else if (top.value < (saturation->type == SAMPLE_UCHAR ? UINT8_MAX : UINT16_MAX) &&
-	    is_plateau(saturation, &top, &bottom)) {
-		warn(object, "%.1f %% of the fringe images' samples are exactly %u, and none is "
-		    "above: if the camera saturates there give --max-value %u",
-		    100.0 * top.n[0] / (double)saturation->pixels, top.value, top.value);
+	} else if (top.value < type_most[saturation->type] &&
+	    (is_plateau(saturation, &top, &all.bottom) ||
+	    is_fullest(saturation, top.value, all.value))) {
+		double most = saturation->type == SAMPLE_FLOAT ? (double)all.most : top.value;
+
+		warn(object, "%.1f %% of the fringe images' samples are exactly %.9g, and none is "
+		    "above: if the camera saturates there give --max-value %.9g",
+		    100.0 * top.n[0] / (double)saturation->pixels, most, most);
 		saturation->off = true;
 	}
 }

@@ -1,7 +1,7 @@
 /*
  * Do captures end below the largest number of their type? A 12-bit camera saturates at 4095, or at
  * 65520 where its bits stand above, and one of 8 bits may at 235; a test for 65535 or 255 never
- * sees it. Pixels on a coarse grid are looked at, row by row, so that the warning does not depend
+ * sees it, nor any test of floats. Pixels on a coarse grid are looked at, row by row, so that the warning does not depend
  * on threads or bands.
  */
 #ifndef SATURATION_H
@@ -21,9 +21,11 @@ struct saturation_top {
 };
 
 /* The largest values, and the smallest ones of pixels with fringes, counted from the type's most
- * downwards. */
+ * downwards; and for 8 bits how many samples have each value, for floats the largest one. */
 struct saturation_ends {
 	struct saturation_top top, bottom;
+	uint32_t value[UINT8_MAX + 1];
+	float most;
 };
 
 struct saturation {
@@ -42,8 +44,8 @@ void saturation_free(struct saturation *);
 void saturation_row(const struct saturation *, const struct capture_set *, const struct frame *,
     size_t y);
 /* All rows are made: warns, once in a run, where many pixels are exactly the largest number of 8 to
- * 15 bits and none is more, or many more are exactly the largest value than are next to it. Begins
- * the next frame. */
+ * 15 bits and none is more, or many more are exactly the largest value than are next to it, or than
+ * have any other one. Begins the next frame. */
 void saturation_warn(struct saturation *, const struct image_names *);
 
 #endif

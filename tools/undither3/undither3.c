@@ -109,16 +109,35 @@ init(struct run *run)
 	return 0;
 }
 
+static struct dither_keys
+given_keys(const struct parameters *parameters)
+{
+	return (struct dither_keys){ (enum dither_pack)parameters->pack,
+		(enum dither_method)parameters->method,
+		parameters->texture_bits < 0 ? OPT_NONE_INTEGER
+					     : texture_bits[parameters->texture_bits],
+		parameters->sigma_px, 0, false };
+}
+
+/* Once in a run: options that contradict the picture. */
+static void
+compare_keys(const struct parameters *parameters, const struct meta *meta, struct priv *priv)
+{
+	const struct dither_keys given = given_keys(parameters);
+
+	if (priv->compared)
+		return;
+	priv->compared = true;
+	dither_warn_overruled(&given, meta);
+	holo_warn_overruled(&parameters->holo, meta);
+}
+
 static int
 read_keys(struct run *run, const struct frame_head *in)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	struct dither_keys given = { (enum dither_pack)parameters->pack,
-		(enum dither_method)parameters->method,
-		parameters->texture_bits < 0 ? OPT_NONE_INTEGER
-					     : texture_bits[parameters->texture_bits],
-		parameters->sigma_px };
+	const struct dither_keys given = given_keys(parameters);
 	enum dither_method method;
 
 	if (dither_read(&priv->keys, &given, &in->meta) < 0)
@@ -214,6 +233,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    : !isnan(parameters->certainty)   ? (float)parameters->certainty
 	    : priv->keys.marked               ? CERTAINTY_MARKED
 					      : CERTAINTY;
+	compare_keys(parameters, &in->meta, priv);
 	priv->ordered = priv->filter == FILTER_FIT && dither_ordered(&priv->keys);
 	if (priv->ordered && bits_thresholds(&priv->bits, &priv->keys) < 0)
 		return -1;

@@ -22,6 +22,7 @@ struct kernels {
 
 struct priv {
 	enum filter filter;
+	bool compared;			/* options with the keys of the picture */
 	bool keep;			/* all pixels, and how certain each is */
 	float least;			/* certainty of what is kept */
 	struct dither_keys keys;

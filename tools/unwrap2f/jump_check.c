@@ -221,8 +221,8 @@ cause(const struct jump_sums *sums, bool gray)
 	if (!gray)
 		return "are the periods right, and in the order of the images?";
 	if (sums->far > near)
-		return "are the Gray planes in order, the most significant first "
-		    "(phasewrap --order)?";
+		return "are the Gray planes in order, the most significant first, and not "
+		    "inverted (phasewrap --order, or the rows of its manifest)?";
 	if (fabs(sums->up - sums->down) < 0.2 * near)
 		return "do --gray-cell and phasewrap --phase-origin (or --gray-offset) fit the "
 		    "patterns?";

@@ -183,7 +183,8 @@ judge(struct residual_check *check, const char *object, const double *share)
 		    "begins an image early or late, or with wrong or swapped periods");
 	else if (far > FAR_SHARE && (check->positive || very_far > VERY_FAR_SHARE))
 		warn(object, "as large as from random fringe orders: wrong or swapped periods, a "
-		    "wrong phase origin, or mostly unlit pixels (phasewrap --min-amplitude)");
+		    "wrong phase origin, mostly unlit pixels (phasewrap --min-amplitude), or "
+		    "a curved response (gamma) of few steps a period");
 	else
 		return;
 	check->off = check->warned = true;

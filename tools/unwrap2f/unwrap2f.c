@@ -246,8 +246,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
 		    "--sign): a Gray code would, or phase2depth --calib");
 	unwrap->noted = true;
-	if (temporal_output(&temporal, parameters->all, unwrap2f_plan_more(&temporal, unwrap), in, out,
-	    &unwrap->source_channel) < 0)
+	if (temporal_output(&temporal, parameters->all, unwrap2f_plan_more(&temporal, unwrap), in,
+	    out, &unwrap->source_channel) < 0)
 		return -1;
 	if (unwrap->spatial.on && spatial_plan(run, &parameters->absolute, in, &temporal,
 	    &unwrap->steps, out, &unwrap->spatial) < 0)

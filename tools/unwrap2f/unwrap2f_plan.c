@@ -14,7 +14,7 @@ unwrap2f_plan_best(const struct temporal *temporal, struct unwrap2f *unwrap)
 	base.target = temporal_shortest(temporal);
 	if (temporal->phases > 1 && (field_px > 0 || !unwrap->search.complete) &&
 	    unwrap_steps_by_phases(&base, UNWRAP_PHASES | UNWRAP_BEATS, &unwrap->steps) < 0) {
-		if (field_px == 0)
+		if (field_px == 0 || fail_is_memory())
 			return -1;
 		fail_clear();
 		unwrap->steps.n = 0;
@@ -32,7 +32,7 @@ unwrap2f_plan_auto(const struct run *run, const struct temporal *temporal, struc
 		unwrap->method = METHOD_BEST;
 		return 0;
 	}
-	if (unwrap->steps.n == 0)
+	if (unwrap->steps.n == 0 || fail_is_memory())
 		return -1;
 	if (run->verbose && !unwrap->noted)
 		note(NULL, "by beats, not by the best orders: %s", fail_message());

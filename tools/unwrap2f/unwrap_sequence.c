@@ -174,13 +174,17 @@ follow(const struct graph *graph, size_t first, struct unwrap_sequence *out)
 	return 0;
 }
 
+static bool
+is_wanted(const struct graph *graph, size_t i, unsigned signals)
+{
+	return signals & (i < graph->phases ? UNWRAP_PHASES : UNWRAP_BEATS);
+}
+
 /* A start spans the field but for one pixel: phases are those of columns' centres. */
 static bool
 can_start(const struct graph *graph, size_t i, double field_px, unsigned signals)
 {
-	bool phase = i < graph->phases;
-
-	if (!(signals & (phase ? UNWRAP_PHASES : UNWRAP_BEATS)) || !isfinite(graph->cost[i]))
+	if (!is_wanted(graph, i, signals) || !isfinite(graph->cost[i]))
 		return false;
 	if (field_px > 0)
 		return graph->signal[i].period_px >= field_px - 1;
@@ -220,7 +224,7 @@ unwrap_sequence_find(const double *period_px, size_t n, size_t target, double fi
     unsigned signals, struct unwrap_sequence *out)
 {
 	struct graph *graph = malloc(sizeof(*graph));
-	size_t best = NO_SIGNAL, longest = target;
+	size_t best = NO_SIGNAL, longest = NO_SIGNAL;
 	int status;
 
 	if (!graph)
@@ -228,7 +232,8 @@ unwrap_sequence_find(const double *period_px, size_t n, size_t target, double fi
 	build(graph, period_px, n, signals);
 	find_ways(graph, target);
 	for (size_t i = 0; i < graph->n; i++) {
-		if (graph->signal[i].period_px > graph->signal[longest].period_px)
+		if (is_wanted(graph, i, signals) && (longest == NO_SIGNAL ||
+		    graph->signal[i].period_px > graph->signal[longest].period_px))
 			longest = i;
 		if (can_start(graph, i, field_px, signals) &&
 		    is_better_start(graph, i, best, field_px))
@@ -243,7 +248,7 @@ unwrap_sequence_find(const double *period_px, size_t n, size_t target, double fi
 		    signals == UNWRAP_PHASES      ? "phase"
 			: signals == UNWRAP_BEATS ? "beat"
 						  : "phase or beat",
-		    field_px, graph->signal[longest].period_px);
+		    field_px, graph->signal[longest == NO_SIGNAL ? target : longest].period_px);
 	free(graph);
 	return status;
 }

@@ -1,0 +1,82 @@
+/* fringesim's options. */
+#include "options.h"
+
+#include <stddef.h>
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const char *const kinds[] = { "step", "2+1", "square", "dither", NULL };
+static const char *const axes[] = { "x", "y", "both", NULL };
+static const char *const scenes[] = { "plane", "tilt", "steps", "sphere", "relief", "file", NULL };
+static const char *const dithers[] = { "bayer", "fs", "fs-serpentine", NULL };
+static const char *const depths[] = { "8", "12", "16", "float", NULL };
+
+const struct opt fringesim_options[] = {
+	{ 's', "size", "WxH", OPT_SIZE, AT(scene.size), NULL, 0, 0, "px",
+	  "camera pixels; 640x480 unless --depth or --calib say otherwise", NULL },
+	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(period), "60", 1, 1e6, "px", "fringes", NULL },
+	{ 'n', "steps", "N", OPT_INTEGER, AT(steps), NULL, 3, 1000, NULL, "3 if not given", NULL },
+	{ 0, "shift", "DEG,...", OPT_ANGLES, AT(shift), NULL, -3600, 3600, NULL,
+	  "own shifts; -120,0,120 for 3 steps, else 360 n/N", NULL },
+	{ 'k', "kind", "WORD", OPT_WORD, AT(kind), "step", 0, 0, NULL,
+	  "equal steps, of sinusoids or in two levels, or sin, cos and flat", kinds },
+	{ 0, "dither", "WORD", OPT_WORD, AT(dither), "fs-serpentine", 0, 0, NULL,
+	  "how -k dither does it", dithers },
+	{ 'a', "axis", "WORD", OPT_WORD, AT(axis), "x", 0, 0, NULL, "phase varies along", axes },
+	{ 'g', "gray", "WORD", OPT_WORD, AT(spec.gray_cell), NULL, 0, 0, NULL,
+	  "Gray planes behind the fringes, which count", manifest_cells },
+	{ 0, "inverse", NULL, OPT_FLAG, AT(spec.inverse), NULL, 0, 0, NULL, "inverses too", NULL },
+	{ 0, "flats", NULL, OPT_FLAG, AT(spec.flats), NULL, 0, 0, NULL, "white, black too", NULL },
+	{ 0, "marker", NULL, OPT_FLAG, AT(spec.marker), NULL, 0, 0, NULL,
+	  "a bright stripe on black, of known place: unwrapq finds it", NULL },
+	{ 0, "marker-at", "PX", OPT_NUMBER, AT(marker_at), NULL, 0, 1e6, "px",
+	  "where its middle is; the projector's middle if not given", NULL },
+	{ 0, "projector", "WxH", OPT_SIZE, AT(scene.projector), NULL, 0, 0, "px",
+	  "projector pixels; the calibration's, else 1920x1080", NULL },
+	{ 0, "scene", "WORD", OPT_WORD, AT(scene.scene), NULL, 0, 0, NULL,
+	  "what is seen; relief if not given, file with --depth", scenes },
+	{ 0, "depth", "FILE", OPT_FILE, AT(scene.depth), NULL, 0, 0, NULL, "scene heights", NULL },
+	{ 0, "height", "MM", OPT_NUMBER, AT(scene.height), NULL, -1e9, 1e9, "mm", "scene", NULL },
+	{ 0, "radius", "MM", OPT_NUMBER, AT(scene.radius), NULL, 1e-9, 1e9, "mm", "sphere", NULL },
+	{ 0, "field", "MM", OPT_NUMBER, AT(scene.field), NULL, 1e-9, 1e9, "mm",
+	  "width of the scene; of the picture if not given", NULL },
+	{ 0, "pixel", "MM", OPT_NUMBER, AT(scene.pixel), NULL, 1e-9, 1e9, "mm",
+	  "of a camera pixel on the scene; 100/width if not given", NULL },
+	{ 'c', "c", "MM", OPT_NUMBER, AT(scene.c), NULL, -1e9, 1e9, "mm/rad",
+	  "height per radian of the first period; 5 if not given", NULL },
+	{ 0, "ref-plane", "A,B,C", OPT_NUMBERS, AT(scene.ref_plane), NULL, 0, 0, "rad, rad/px",
+	  "PHI_ref = A + B x + C y; a projector pixel per camera pixel if not given", NULL },
+	{ 0, "calib", "FILE", OPT_FILE, AT(scene.calib), NULL, 0, 0, NULL,
+	  "pinhole camera and projector", NULL },
+	{ 0, "distance", "MM", OPT_NUMBER, AT(scene.distance), NULL, 1e-9, 1e9, "mm",
+	  "of the scene from the camera; where the axes meet if not given", NULL },
+	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(scene.origin), NULL, -1e6, 1e6, "px",
+	  "of the picture on the calibrated sensor", NULL },
+	{ 0, "shadow", NULL, OPT_FLAG, AT(scene.shadow), NULL, 0, 0, NULL, "cast shadows", NULL },
+	{ 0, "ambient", "LEVEL", OPT_NUMBER, AT(ambient), "0", 0, 1e6, NULL, "other light", NULL },
+	{ 0, "mean", "LEVEL", OPT_NUMBER, AT(response.mean), NULL, 0, 1e6, "grey levels",
+	  "of the fringes; 127/255 of full scale if not given", NULL },
+	{ 0, "amplitude", "LEVEL", OPT_NUMBER, AT(response.amplitude), NULL, 0, 1e6, "grey levels",
+	  "of the fringes; 100/255 of full scale if not given", NULL },
+	{ 0, "albedo", "WORD|FILE", OPT_FILE, AT(scene.albedo), "none", 0, 0, NULL,
+	  "none, checker, noise, or an image of the picture's size", NULL },
+	{ 0, "noise", "SIGMA", OPT_NUMBER, AT(camera.noise), "0", 0, 1e6, NULL, "read", NULL },
+	{ 0, "shot", "GAIN", OPT_NUMBER, AT(camera.shot), "0", 0, 1e6, "grey levels",
+	  "shot noise: its variance is GAIN times the signal", NULL },
+	{ 'b', "bits", "WORD", OPT_WORD, AT(camera.bits), "8", 0, 0, NULL, "of a sample", depths },
+	{ 0, "gamma", "G", OPT_NUMBER, AT(response.gamma), "1", 0.1, 10, NULL, "projector's",
+	    NULL },
+	{ 0, "lut", "FILE", OPT_FILE, AT(lut), NULL, 0, 0, NULL, "that patterns go through", NULL },
+	{ 0, "defocus", "SIGMA", OPT_NUMBER, AT(response.defocus_px), "0", 0, 1e3, "px",
+	  "the projector's Gaussian blur, in its pixels", NULL },
+	{ 0, "exposure", "GAIN", OPT_NUMBER, AT(camera.exposure), "1", 0, 1e6, NULL, "gain", NULL },
+	{ 0, "motion", "MM", OPT_NUMBER, AT(motion), "0", -1e6, 1e6, "mm",
+	  "the scene comes so much nearer from image to image", NULL },
+	{ 0, "turn", "DEG", OPT_ANGLE, AT(turn), "0", -360, 360, NULL,
+	  "the scene turns so much from measurement to measurement", NULL },
+	{ 0, "frames", "N", OPT_INTEGER, AT(frames), "1", 1, 1000000, NULL, "measurements", NULL },
+	{ 0, "seed", "N", OPT_INTEGER, AT(camera.seed), "0", 0, 4e9, NULL, "of noise", NULL },
+	{ 0, "truth", "FILE", OPT_FILE, AT(truth), NULL, 0, 0, NULL, "write it there", NULL },
+	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL, "of images", NULL },
+	{ 0 },
+};

@@ -1,0 +1,165 @@
+#include "phase_steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "image/coarse_grid.h"
+
+#define PIXELS 4096		/* looked at, about */
+#define LEAST 100		/* phases that a warning needs */
+#define DISTINCT 4		/* and so many different ones */
+#define EQUAL 0.1		/* of the neighbours: measured phases none, behind median some */
+#define ZEROS 0.02		/* right captures 0 */
+#define APART 1.0f		/* rad: so near to 0 */
+#define MARKS 3			/* times as many are exactly 0 */
+#define ROUNDED 1e-6		/* of the largest phase: two numbers that close are the same */
+#define COARSE 100		/* times that: steps */
+#define OFF 0.02		/* of a step, between two phases: measured ones are any part of it */
+
+int
+phase_steps_plan(struct phase_steps *steps, const struct frame_head *head)
+{
+	steps->step = coarse_grid_step(head->w, head->h, PIXELS);
+	steps->rows = coarse_grid_count(head->h, steps->step);
+	steps->columns = coarse_grid_count(head->w, steps->step);
+	phase_steps_free(steps);
+	steps->value = malloc(steps->rows * steps->columns * sizeof(*steps->value));
+	steps->next = malloc(steps->rows * steps->columns * sizeof(*steps->next));
+	if (!steps->value || !steps->next)
+		return fail_memory();
+	for (size_t i = 0; i < steps->rows * steps->columns; i++)
+		steps->value[i] = steps->next[i] = NAN;
+	return 0;
+}
+
+void
+phase_steps_free(struct phase_steps *steps)
+{
+	free(steps->value);
+	free(steps->next);
+	steps->value = steps->next = NULL;
+}
+
+/* Bands may share rows: both store the same. */
+void
+phase_steps_row(const struct phase_steps *steps, const float *phase, size_t w, size_t y)
+{
+	size_t i = y / steps->step * steps->columns;
+
+	if (steps->off || y % steps->step)
+		return;
+	for (size_t x = 0; x < w; x += steps->step, i++) {
+		bool varies = x + steps->step < w && phase[x + steps->step] != phase[x];
+		float next = varies ? phase[x + 1] : NAN;
+
+		__atomic_store(&steps->value[i], &phase[x], __ATOMIC_RELAXED);
+		__atomic_store(&steps->next[i], &next, __ATOMIC_RELAXED);
+	}
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	float left = *(const float *)a, right = *(const float *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* The step of which all gaps between sorted phases are whole multiples; 0: there is none. */
+static double
+find_step(const float *value, size_t n)
+{
+	double same = ROUNDED * fmax(fabs((double)value[0]), fabs((double)value[n - 1]));
+	double least = INFINITY, step = 0;
+	size_t gaps = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		double gap = (double)value[i] - (double)value[i - 1];
+
+		if (gap > same)
+			least = fmin(least, gap);
+	}
+	if (!(least < INFINITY) || least < COARSE * same)
+		return 0;
+	for (size_t i = 1; i < n; i++) {	/* the mean of the gaps of one step */
+		double gap = (double)value[i] - (double)value[i - 1];
+
+		if (gap > same && gap < 1.5 * least)
+			step = (step * (double)gaps + gap) / (double)(gaps + 1), gaps++;
+	}
+	for (size_t i = 1; i < n; i++) {
+		double gap = (double)value[i] - (double)value[i - 1];
+
+		if (fabs(gap / step - round(gap / step)) > OFF + 2 * same / step)
+			return 0;
+	}
+	return gaps >= DISTINCT ? step : 0;
+}
+
+/* Are the zeros more than the phases next to zero, as marks are? */
+static bool
+zeros_apart(const float *value, size_t n, size_t zeros)
+{
+	size_t near = 0;
+
+	for (size_t i = 0; i < n; i++)
+		near += value[i] != 0 && fabsf(value[i]) < APART;
+	return zeros > MARKS * near;
+}
+
+struct phase_steps_counts {
+	size_t n, zeros, whole, pairs, equal;
+};
+
+/* Counts, and moves the valid phases to the front. */
+static struct phase_steps_counts
+count(const struct phase_steps *steps)
+{
+	struct phase_steps_counts c = { 0 };
+
+	for (size_t i = 0; i < steps->rows * steps->columns; i++) {
+		float value = steps->value[i], next = steps->next[i];
+
+		if (!isfinite(value))
+			continue;
+		c.zeros += value == 0;
+		c.whole += value == floorf(value) && !(next > floorf(next));
+		c.pairs += !isnan(next);
+		c.equal += value == next;
+		steps->value[c.n++] = value;
+	}
+	return c;
+}
+
+bool
+phase_steps_warn(struct phase_steps *steps)
+{
+	struct phase_steps_counts c;
+	size_t distinct = 1;
+	double step;
+
+	if (steps->off)
+		return false;
+	c = count(steps);
+	if (c.n < LEAST || c.zeros == c.n)
+		return false;
+	qsort(steps->value, c.n, sizeof(*steps->value), by_value);
+	for (size_t i = 1; i < c.n; i++)
+		distinct += steps->value[i] > steps->value[i - 1];
+	step = c.equal > EQUAL * c.pairs && c.pairs > LEAST ? find_step(steps->value, c.n) : 0;
+	steps->off = true;
+	if (c.whole == c.n && distinct >= DISTINCT)
+		warn("absphase", "holds whole numbers only, as pictures do: wanted is the phase in "
+		    "radians as unwrap2f writes it, stored as float (.nrrd, .tif)");
+	else if (step > 0)
+		warn("absphase", "has steps of %.3g rad, as of a picture of few bits, and depth "
+		    "gets steps with it: store phases as float (.nrrd, .tif)", step);
+	else if ((double)c.zeros > ZEROS * (double)c.n && zeros_apart(steps->value, c.n, c.zeros))
+		warn("absphase", "is exactly 0 at %.0f %% of the pixels that have one: if that "
+		    "marks holes, framecat --invalid 0 makes them NaN", 100.0 * (double)c.zeros /
+		    (double)c.n);
+	else
+		steps->off = false;
+	return steps->off;
+}
