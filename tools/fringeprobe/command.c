@@ -52,8 +52,7 @@ cell_word(struct probe *probe, const struct gray_code *code)
 	if (isnan(code->cells))
 		return 0;
 	command_reason(why, "a fringe holds %.3f of its cells", code->cells);
-	return command_word(probe, SURE_FOUND, why, "--gray-cell %s",
-	    cells[code->cell]);
+	return command_word(probe, SURE_FOUND, why, "--gray-cell %s", cells[code->cell]);
 }
 
 static int
@@ -66,15 +65,16 @@ gray_words(struct probe *probe)
 
 	if (!gray->codes)
 		return 0;
-	command_reason(why, "%.1f %% of the code's changes are steps of one",
-	    100 * code->agreement);
+	command_reason(
+	    why, "%.1f %% of the code's changes are steps of one", 100 * code->agreement);
 	if (code->either || (gray->codes > 1 && gray->code[1].either))
-		command_reason(why, "a white and a black image stand beside the planes, and may be two "
+		command_reason(why,
+		    "a white and a black image stand beside the planes, and may be two "
 		    "more of them");
-	status = gray->codes > 1 ?
-	    command_word(probe, code->either || gray->code[1].either ? SURE_GUESSED : SURE_FOUND,
-	    why, "-G %zu,%zu", code->n, gray->code[1].n) :
-	    command_word(probe, code->either ? SURE_GUESSED : SURE_FOUND, why, "-G %zu", code->n);
+	status = gray->codes > 1
+	    ? command_word(probe, code->either || gray->code[1].either ? SURE_GUESSED : SURE_FOUND,
+		  why, "-G %zu,%zu", code->n, gray->code[1].n)
+	    : command_word(probe, code->either ? SURE_GUESSED : SURE_FOUND, why, "-G %zu", code->n);
 	if (status == 0 && code->inverses)
 		status = command_word(probe, SURE_FOUND, "each plane has its inverse", "-i");
 	if (status == 0)
@@ -99,8 +99,10 @@ unwrap_words(struct probe *probe)
 	if (probe->chosen < 2 || probe->gray.codes ||
 	    (all->source == FREQUENCY_NAMES && !all->periods))
 		return 0;
-	if (command_word(probe, SURE_UNKNOWN, "the projector's width along the fringes' axis, in "
-	    "its pixels: no image says it", "--field WIDTH") < 0)
+	if (command_word(probe, SURE_UNKNOWN,
+		"the projector's width along the fringes' axis, in "
+		"its pixels: no image says it",
+		"--field WIDTH") < 0)
 		return -1;
 	probe->word[probe->words - 1].unwraps = true;
 	return 0;
@@ -112,11 +114,15 @@ image_words(struct probe *probe)
 	int status = 0;
 
 	if (probe->colour)
-		status = command_word(probe, SURE_GUESSED, "the images are in colour; green is "
-		    "usually the least noisy", "--channel g");
+		status = command_word(probe, SURE_GUESSED,
+		    "the images are in colour; green is "
+		    "usually the least noisy",
+		    "--channel g");
 	if (status == 0 && probe->max_value)
-		status = command_word(probe, SURE_FOUND, "many samples are exactly this, and none "
-		    "is larger", "--max-value %g", probe->saturation);
+		status = command_word(probe, SURE_FOUND,
+		    "many samples are exactly this, and none "
+		    "is larger",
+		    "--max-value %g", probe->saturation);
 	return status;
 }
 
@@ -138,8 +144,10 @@ unlit_word(struct probe *probe)
 
 	if (!(unlit->least > 0))
 		return 0;
-	command_reason(why, "%.2g %% of the pixels show no fringes: 99 in 100 of them have less "
-	    "than %.3g, of the others more than %.3g", 100 * unlit->share, unlit->unlit, unlit->lit);
+	command_reason(why,
+	    "%.2g %% of the pixels show no fringes: 99 in 100 of them have less "
+	    "than %.3g, of the others more than %.3g",
+	    100 * unlit->share, unlit->unlit, unlit->lit);
 	return command_word(probe, apart ? SURE_FOUND : SURE_GUESSED, why, "--min-amplitude %.3g",
 	    rounded(unlit->least));
 }
@@ -147,14 +155,17 @@ unlit_word(struct probe *probe)
 static int
 found_words(struct probe *probe)
 {
-	if (!probe->chosen && command_word(probe, SURE_FOUND, "Gray planes, but no fringes",
-	    "-k gray") < 0)
+	if (!probe->chosen &&
+	    command_word(probe, SURE_FOUND, "Gray planes, but no fringes", "-k gray") < 0)
 		return -1;
-	if (probe->chosen && (phase_words_steps(probe) < 0 || phase_words_periods(probe) < 0 ||
-	    phase_words_axis(probe) < 0 || phase_words_shifts(probe) < 0))
+	if (probe->chosen &&
+	    (phase_words_steps(probe) < 0 || phase_words_periods(probe) < 0 ||
+		phase_words_axis(probe) < 0 || phase_words_shifts(probe) < 0))
 		return -1;
 	return gray_words(probe) < 0 || image_words(probe) < 0 || unlit_word(probe) < 0 ||
-	    unwrap_words(probe) < 0 ? -1 : 0;
+		unwrap_words(probe) < 0
+	    ? -1
+	    : 0;
 }
 
 static int
@@ -172,8 +183,9 @@ described_words(struct probe *probe)
 		return -1;
 	operands_put_quoted(to, probe->manifest_path);
 	path = text_close(&text, NULL);
-	status = path ? command_word(probe, SURE_CERTAIN, "it says what the images are", "-m %s",
-	    path) : -1;
+	status = path
+	    ? command_word(probe, SURE_CERTAIN, "it says what the images are", "-m %s", path)
+	    : -1;
 	free(path);
 	return status;
 }

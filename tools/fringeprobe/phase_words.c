@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 #define DEG (180 / M_PI)
-#define THREE_OFF 5		/* degrees by which the shifts of three images are off equal ones */
+#define THREE_OFF 5 /* degrees by which the shifts of three images are off equal ones */
 
 static const struct fringe_set *
 first_set(const struct probe *probe)
@@ -60,11 +60,14 @@ count_unknown(const struct probe *probe)
 static int
 two_plus_one_words(struct probe *probe, const struct fringe_set *set)
 {
-	if (command_word(probe, SURE_FOUND, "two images lie on a circle about the third, as a sine "
-	    "and a cosine do about a flat image", "-k 2+1") < 0)
+	if (command_word(probe, SURE_FOUND,
+		"two images lie on a circle about the third, as a sine "
+		"and a cosine do about a flat image",
+		"-k 2+1") < 0)
 		return -1;
-	return set->flat == 3 ? 0 : command_word(probe, SURE_FOUND, "this one of three is flat",
-	    "--flat %zu", set->flat);
+	return set->flat == 3
+	    ? 0
+	    : command_word(probe, SURE_FOUND, "this one of three is flat", "--flat %zu", set->flat);
 }
 
 int
@@ -78,18 +81,21 @@ phase_words_steps(struct probe *probe)
 	if (set->flat)
 		return two_plus_one_words(probe, set);
 	if (set->order.of)
-		snprintf(text, sizeof(text), "%zu images with shifts of 360/%zu degrees, which fit "
-		    "within %.1f", set->steps.n, set->order.of, set->order.error_rad * DEG);
+		snprintf(text, sizeof(text),
+		    "%zu images with shifts of 360/%zu degrees, which fit "
+		    "within %.1f",
+		    set->steps.n, set->order.of, set->order.error_rad * DEG);
 	else
 		snprintf(text, sizeof(text), "%zu images with unequal shifts", set->steps.n);
 	if (set->steps.n == 3 && set->order.error_rad * DEG > THREE_OFF) {
-		command_reason(why, "%s: three images fit whatever they are, 2+1 among others", text);
+		command_reason(
+		    why, "%s: three images fit whatever they are, 2+1 among others", text);
 		return command_word(probe, SURE_GUESSED, why, "-n 3");
 	}
 	if (whole || unknown == 0)
 		return command_word(probe, SURE_FOUND, text, "-n %zu", set->steps.n);
-	command_reason(why, "%s; but %zu image%s nothing", text, unknown,
-	    unknown == 1 ? " fits" : "s fit");
+	command_reason(
+	    why, "%s; but %zu image%s nothing", text, unknown, unknown == 1 ? " fits" : "s fit");
 	return command_word(probe, SURE_GUESSED, why, "-n %zu", set->steps.n);
 }
 
@@ -126,7 +132,8 @@ unknown_periods(struct probe *probe, const char *list)
 	if (probe->chosen == 1)
 		command_reason(why, "no image says how many projector pixels a fringe is wide");
 	else if (all->ratio[0] > 0)
-		command_reason(why, "the frequencies are as %.4f to %.4f, which several whole numbers fit",
+		command_reason(why,
+		    "the frequencies are as %.4f to %.4f, which several whole numbers fit",
 		    all->ratio[0], all->ratio[1]);
 	else
 		command_reason(why, "no image says how many projector pixels the fringes are wide");
@@ -149,19 +156,25 @@ phase_words_periods(struct probe *probe)
 	if (all->source == FREQUENCY_UNKNOWN)
 		status = unknown_periods(probe, list);
 	else if (all->source == FREQUENCY_GRAY && count_unknown(probe))
-		status = command_word(probe, SURE_UNKNOWN, "a Gray code counts columns, but images "
-		    "fit nothing, which may be its finest planes", "-p PERIOD");
+		status = command_word(probe, SURE_UNKNOWN,
+		    "a Gray code counts columns, but images "
+		    "fit nothing, which may be its finest planes",
+		    "-p PERIOD");
 	else if (all->source == FREQUENCY_GRAY)
-		status = command_word(probe, SURE_GUESSED, "columns of the Gray code in a period, "
-		    "if its finest plane is one column wide", "-p %s", list);
+		status = command_word(probe, SURE_GUESSED,
+		    "columns of the Gray code in a period, "
+		    "if its finest plane is one column wide",
+		    "-p %s", list);
 	else if (all->periods)
 		status = command_word(probe, SURE_FOUND, why, "-p %s", list);
 	else
 		status = command_word(probe, SURE_FOUND, why, "--count %s", list);
 	free(list);
 	if (status == 0 && all->source && !all->periods)
-		status = command_word(probe, SURE_UNKNOWN, "the projector pixels that so many "
-		    "fringes take: no image says it", "--field FIELD");
+		status = command_word(probe, SURE_UNKNOWN,
+		    "the projector pixels that so many "
+		    "fringes take: no image says it",
+		    "--field FIELD");
 	return status;
 }
 
@@ -181,8 +194,10 @@ phase_words_axis(struct probe *probe)
 		return 0;
 	if (!strchr(list, 'x'))
 		list[1] = '\0';
-	return command_word(probe, SURE_GUESSED, "the phase varies along these lines of the image, "
-	    "and of the projector if the camera is not turned", "-a %s", list);
+	return command_word(probe, SURE_GUESSED,
+	    "the phase varies along these lines of the image, "
+	    "and of the projector if the camera is not turned",
+	    "-a %s", list);
 }
 
 /*
@@ -205,7 +220,7 @@ usual_angle(double deg, bool edge, size_t of)
 			best = near;
 		}
 	}
-	return (best <= -180 ? best + 360 : best) + 0.0;	/* not -0 */
+	return (best <= -180 ? best + 360 : best) + 0.0; /* not -0 */
 }
 
 /* Phase at the beginning, in degrees, with shifts from 0; how it is known. */
@@ -267,16 +282,22 @@ three_shifts(struct probe *probe, enum certainty sure, int sign, double *origin,
 	size_t length = strlen(why);
 
 	if (sure != SURE_GUESSED && fabs(*origin) < fabs(other))
-		return command_word(probe, sure, "three equal steps; the first one has no shift, "
-		    "by where the phase begins", "--shift 0,120,240");
+		return command_word(probe, sure,
+		    "three equal steps; the first one has no shift, "
+		    "by where the phase begins",
+		    "--shift 0,120,240");
 	if (sure != SURE_GUESSED) {
 		*origin = usual_angle(other, false, 3);
-		snprintf(why + length, 300 - length, " of the first image, which has -120 in "
+		snprintf(why + length, 300 - length,
+		    " of the first image, which has -120 in "
 		    "--shift");
 	}
-	return command_word(probe, sure, sure == SURE_GUESSED ? "three equal steps; others begin "
-	    "with 0, which nothing tells apart here" : "three equal steps; the middle one has no "
-	    "shift, by where the phase begins", "--shift -120,0,120");
+	return command_word(probe, sure,
+	    sure == SURE_GUESSED ? "three equal steps; others begin "
+				   "with 0, which nothing tells apart here"
+				 : "three equal steps; the middle one has no "
+				   "shift, by where the phase begins",
+	    "--shift -120,0,120");
 }
 
 static int
@@ -287,16 +308,18 @@ sign_word(struct probe *probe, int sign)
 	char why[300];
 
 	if (code && falls(probe))
-		command_reason(why, "the Gray code falls %s: the projector's %s do, or its most "
-		    "significant plane is inverted", y ? "downwards" : "to the right",
-		    y ? "rows" : "columns");
+		command_reason(why,
+		    "the Gray code falls %s: the projector's %s do, or its most "
+		    "significant plane is inverted",
+		    y ? "downwards" : "to the right", y ? "rows" : "columns");
 	else if (code)
 		command_reason(why, "the phase grows as the Gray code does");
 	else
-		command_reason(why, "the phase is to grow %s: nothing says that the projector's %s do",
+		command_reason(why,
+		    "the phase is to grow %s: nothing says that the projector's %s do",
 		    y ? "downwards" : "to the right", y ? "rows" : "columns");
-	return command_word(probe, code && !falls(probe) ? SURE_FOUND : SURE_GUESSED, why,
-	    "--sign %+d", sign);
+	return command_word(
+	    probe, code && !falls(probe) ? SURE_FOUND : SURE_GUESSED, why, "--sign %+d", sign);
 }
 
 int
@@ -313,9 +336,10 @@ phase_words_shifts(struct probe *probe)
 		status = three_shifts(probe, sure, sign, &origin, why);
 	} else if (!usual_shifts(set) && !set->flat) {
 		list = shift_list(set);
-		status = list ? command_word(probe, set->order.gap_rad > PROBE_GAP_MOST ?
-		    SURE_GUESSED : SURE_FOUND, "the images' own shifts",
-		    "--shift %s", list) : -1;
+		status = list ? command_word(probe,
+				    set->order.gap_rad > PROBE_GAP_MOST ? SURE_GUESSED : SURE_FOUND,
+				    "the images' own shifts", "--shift %s", list)
+			      : -1;
 		free(list);
 	}
 	if (status == 0)
@@ -324,4 +348,3 @@ phase_words_shifts(struct probe *probe)
 		status = command_word(probe, sure, why, "--phase-origin %g", origin);
 	return status;
 }
-
