@@ -395,7 +395,8 @@ convert_labels(struct run *run, struct frame **frame, const struct painting *pai
 	head.type = SAMPLE_UCHAR;
 	remove_keys(&head.meta);
 	meta_remove(&head.meta, "max_value");
-	if (head_set_channels(&head, "r g b") == 0 && meta_set(&head.meta, "colormap", "labels") == 0)
+	if (head_set_channels(&head, "r g b") == 0 &&
+	    meta_set(&head.meta, "colormap", "labels") == 0)
 		return convert(run, frame, &head, &conversion);
 	head_free(&head);
 	return -1;

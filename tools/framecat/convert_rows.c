@@ -272,7 +272,8 @@ convert_rows_colour(const struct conversion *conversion, size_t y)
 static void
 label_colour(uint32_t label, float rgb[3])
 {
-	static const float saturation[] = { 0.75f, 0.50f, 0.85f }, value[] = { 0.90f, 0.75f, 0.55f };
+	static const float saturation[] = { 0.75f, 0.50f, 0.85f };
+	static const float value[] = { 0.90f, 0.75f, 0.55f };
 	float hue = fmodf((float)(label % 100000) * 0.618034f, 1.0f) * 6.0f;
 	float v = value[label % 3], s = saturation[label % 3];
 

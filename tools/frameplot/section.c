@@ -157,8 +157,8 @@ base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The name of a frame's file, without folder and suffix, if each holds one frame and no two have the
- * same; else its number. */
+/* The name of a frame's file, without folder and suffix, if each holds one frame and no two have
+ * the same; else its number. */
 static char *
 frame_label(const struct run *run, const struct priv *priv, size_t frame)
 {

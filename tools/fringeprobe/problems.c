@@ -172,8 +172,8 @@ problems_find(struct probe *probe)
 	return find_gray_problems(probe);
 }
 
-/* "4 images, a.png to d.png," or "the image a.png": those whose values lie between bright and dark as
- * those of fringes do, or do not. False: there are none. */
+/* "4 images, a.png to d.png," or "the image a.png": those whose values lie between bright and dark
+ * as those of fringes do, or do not. False: there are none. */
 static bool
 name_images(const struct probe *probe, bool fringes, char text[160])
 {
@@ -204,8 +204,8 @@ problems_guess(const struct probe *probe, char text[480])
 
 	text[0] = '\0';
 	if (some && others)
-		snprintf(text, 480, "; by their values %s may be fringes and %s a Gray code: is one "
-		    "missing, exchanged or of another measurement?", fringes, planes);
+		snprintf(text, 480, "; by their values %s may be fringes and %s a Gray code: "
+		    "is one missing, exchanged or of another measurement?", fringes, planes);
 	else if (some)
 		snprintf(text, 480, "; by their values %s may be fringes: is one missing, or do "
 		    "they show different places?", fringes);

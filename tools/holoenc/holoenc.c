@@ -128,8 +128,8 @@ warn_outside(struct priv *priv, const struct frame *in)
 	if (priv->warned || outside < OUTSIDE)
 		return;
 	priv->warned = true;
-	warn("--depth-range", "%.0f %% of the depths, which go from %.4g to %.4g, lie outside %g to "
-	    "%g and become background: is it in the unit of the depths?", 100 * outside,
+	warn("--depth-range", "%.0f %% of the depths, which go from %.4g to %.4g, lie outside "
+	    "%g to %g and become background: is it in the unit of the depths?", 100 * outside,
 	    (double)least, (double)most, holo->low, holo->high);
 }
 

@@ -15,7 +15,7 @@
 #define MARKS 3			/* times as many are exactly 0 */
 #define ROUNDED 1e-6		/* of the largest phase: two numbers that close are the same */
 #define COARSE 100		/* times that: steps */
-#define OFF 0.02		/* of a step, between two phases: measured ones are any part of it */
+#define OFF 0.02		/* of a step, between phases; measured ones are any */
 
 int
 phase_steps_plan(struct phase_steps *steps, const struct frame_head *head)

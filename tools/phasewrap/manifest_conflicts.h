@@ -14,8 +14,8 @@
 int manifest_conflicts_check(const struct capture_options *, double sign, const char *path,
     const struct manifest *, const struct frame_head *, const struct capture_set *);
 
-/* Does the manifest have fringe images of the kind that --kind says? Before they are sorted. -1 after
- * fail_usage(). */
+/* Does the manifest have fringe images of the kind that --kind says? Before they are sorted. -1
+ * after fail_usage(). */
 int manifest_conflicts_kind(const struct capture_options *, const char *path,
     const struct manifest *);
 

@@ -101,7 +101,7 @@ passes(struct run *run, struct passes *passes)
 	const struct phasewrap *wrap = &((const struct priv *)run->priv)->wrap;
 
 	if (wrap->captures.markers && (wrap->halves || exposure_fit_used(wrap)))
-		return passes_refuse(passes, "markers beside such fits are copied by the processor");
+		return passes_refuse(passes, "markers go with fits of one exposure and set");
 	if (wrap->halves)
 		return double_three_passes(passes, wrap);
 	return exposure_fit_used(wrap) ? exposure_passes(passes, wrap) :

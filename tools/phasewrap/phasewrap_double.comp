@@ -156,8 +156,8 @@ main()
 	gpu_out(c++, x, y, px_select(st.missing, PX_NAN, st.modulation));
 	gpu_out(c++, x, y, px_select(st.missing, PX_NAN, texture));
 	if (at.b.writes_fit != 0)
-		gpu_out(c++, x, y, px_select(st.missing || st.misfit == PHASEWRAP_MOST_MISFIT, PX_NAN,
-		    st.misfit));
+		gpu_out(c++, x, y, px_select(st.missing || st.misfit == PHASEWRAP_MOST_MISFIT,
+		    PX_NAN, st.misfit));
 	for (uint k = 0; k < at.b.codes; k++)
 		gpu_out(c + k, x, y, px_select(st.bad, PX_NAN, index[k]));
 }

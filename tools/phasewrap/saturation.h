@@ -1,8 +1,8 @@
 /*
  * Do captures end below the largest number of their type? A 12-bit camera saturates at 4095, or at
  * 65520 where its bits stand above, and one of 8 bits may at 235; a test for 65535 or 255 never
- * sees it, nor any test of floats. Pixels on a coarse grid are looked at, row by row, so that the warning does not depend
- * on threads or bands.
+ * sees it, nor any test of floats. Pixels on a coarse grid are looked at, row by row, so that the
+ * warning does not depend on threads or bands.
  */
 #ifndef SATURATION_H
 #define SATURATION_H
