@@ -480,3 +480,14 @@ expect(np.isfinite(rest).sum() > 200000 and abs(ratio - 1) < 0.2, ratio)
 noise = (rest[:-2] - 2 * rest[1:-1] + rest[2:]) / np.sqrt(6)
 covers("across", noise, sigma[1:-1])'
 }
+
+@test "uncertainty: unwrapq gives the standard deviation of phaseN as that of its absolute phase" {
+	fringesim -s 64x48 -n 4 -p 16,60 -c 2 --noise 2 -q -o set.nrrd
+	phasewrap --sigma --read-noise 2 set.nrrd -o phases.nrrd
+	unwrapq --channel phase2 --anchor 32,24,10 phases.nrrd -o two.nrrd
+	py '
+p, u = read_frame("phases.nrrd"), read_frame("two.nrrd")
+expect("sigma" in u.names and "sigma1" in u.names and "sigma2" not in u.names, u.names)
+expect(np.array_equal(u["sigma"], p["sigma2"], equal_nan=True) and np.array_equal(u["sigma1"], p["sigma1"], equal_nan=True))'
+	phase2depth --ref ideal -c 0.1 two.nrrd | framecat --channels depth,sigma -o depth.nrrd
+}

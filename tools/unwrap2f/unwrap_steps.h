@@ -17,12 +17,13 @@ struct unwrap_step {
 	float span;			/* turns in a period of the first signal */
 };
 
+/* unwrap2f.comp knows their numbers. */
 enum unwrap_start {
 	START_FIELD,			/* the first step's phase lies in the field */
 	START_LINE,			/* in the turn above a line over the camera's pixels */
-	START_SPATIAL,			/* it is found already */
 	START_PREDICTED,		/* where step V + offset says, V the Gray code */
-	START_COUNTED			/* V counts its turns, from where it is -offset */
+	START_COUNTED,			/* V counts its turns, from where it is -offset */
+	START_SPATIAL			/* it is found already */
 };
 
 /* From the start along the sequence. */

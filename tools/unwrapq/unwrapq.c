@@ -3,7 +3,9 @@
 
 #include <float.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fringe/period_keys.h"
 #include "channel_kinds.h"
@@ -148,6 +150,21 @@ set_keys(const struct frame_head *in, const char *channel, struct meta *meta)
 	return 0;
 }
 
+/* The standard deviation of phaseN, sigmaN, is that of absphase: sigma. */
+static void
+name_sigma(const char *phase, struct frame_head *out)
+{
+	char name[CHANNEL_NAME_SIZE];
+	size_t c;
+
+	if (strncmp(phase, "phase", 5) || !phase[5] || head_channel(out, "sigma") != NO_CHANNEL)
+		return;
+	snprintf(name, sizeof(name), "sigma%s", phase + 5);
+	c = head_channel(out, name);
+	if (c != NO_CHANNEL)
+		strcpy(out->channel[c], "sigma");
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -161,6 +178,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    set_keys(in, parameters->channel, &out->meta) < 0 ||
 	    meta_number(&out->meta, "period_px", NAN, &period_px) < 0)
 		return -1;
+	name_sigma(parameters->channel, out);
 	if (quality_plan(run, in, parameters->quality, priv->phase, &priv->quality) < 0)
 		return -1;
 	if (absolute_plan(run, &parameters->absolute, in, period_px, &out->meta,
