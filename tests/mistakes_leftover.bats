@@ -25,16 +25,16 @@ for name, plane in ("plane", 0.125 * u + 3), ("turned", 0.13 * u.T[:480, :1] * n
 	for way in "--calib c.json" "--ref ideal --ref-plane 1,0.1,0 -c 5"; do
 		# shellcheck disable=SC2086
 		for name in bytes whole; do
-			mistake "absphase: holds whole numbers only" phase2depth $way $name.nrrd -o x.nrrd
+			mistake "the phase: holds whole numbers only" phase2depth $way $name.nrrd -o x.nrrd
 			first=$stderr
 			FRINGEPIPE_BAND=7 mistake "$first" phase2depth -j 5 $way $name.nrrd $name.nrrd -o y.nrrd
 		done
 		# shellcheck disable=SC2086
 		for q in coarse:0.4 fine:0.2; do
-			mistake "absphase: has steps of ${q#*:} rad" phase2depth $way ${q%:*}.nrrd -o x.nrrd
+			mistake "the phase: has steps of ${q#*:} rad" phase2depth $way ${q%:*}.nrrd -o x.nrrd
 		done
 		# shellcheck disable=SC2086
-		mistake "absphase: is exactly 0 at " phase2depth $way holes.nrrd -o x.nrrd
+		mistake "the phase: is exactly 0 at " phase2depth $way holes.nrrd -o x.nrrd
 	done
 	for name in plane turned; do right phase2depth --ref ideal --ref-plane 1,0.1,0 -c 5 $name.nrrd -o x.nrrd; done
 }

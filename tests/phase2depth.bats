@@ -427,7 +427,7 @@ for name in ("depth", "ideal"):
 	# jumps of noise are none of half a turn: unlit pixels have any phase
 	py '
 rng = np.random.default_rng(3)
-f = read_frame("face.nrrd"); p = np.array(f["phase"]) * 0
+f = read_frame("face.nrrd"); p = np.array(f["phase"]) * 0.01
 p[rng.random(p.shape) < 0.3] = 9; n = p == 9; p[n] = rng.uniform(-3.14, 3.14, n.sum())
 write_frames("noise.nrrd", Frame(p.astype("f4"), ["phase"]))'
 	silent phase2depth --wrapped --ref-plane 0,0,0 -c 1 noise.nrrd -o null:

@@ -150,13 +150,13 @@ phase_steps_warn(struct phase_steps *steps)
 	step = c.equal > EQUAL * c.pairs && c.pairs > LEAST ? find_step(steps->value, c.n) : 0;
 	steps->off = true;
 	if (c.whole == c.n && distinct >= DISTINCT)
-		warn("absphase", "holds whole numbers only, as pictures do: wanted is the phase in "
+		warn("the phase", "holds whole numbers only, as pictures do: wanted is the phase in "
 		    "radians as unwrap2f writes it, stored as float (.nrrd, .tif)");
 	else if (step > 0)
-		warn("absphase", "has steps of %.3g rad, as of a picture of few bits, and depth "
+		warn("the phase", "has steps of %.3g rad, as of a picture of few bits, and depth "
 		    "gets steps with it: store phases as float (.nrrd, .tif)", step);
 	else if ((double)c.zeros > ZEROS * (double)c.n && zeros_apart(steps->value, c.n, c.zeros))
-		warn("absphase", "is exactly 0 at %.0f %% of the pixels that have one: if that "
+		warn("the phase", "is exactly 0 at %.0f %% of the pixels that have one: if that "
 		    "marks holes, framecat --invalid 0 makes them NaN", 100.0 * (double)c.zeros /
 		    (double)c.n);
 	else

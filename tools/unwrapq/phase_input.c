@@ -47,10 +47,8 @@ phase_input_check(struct run *run, const struct frame *in, size_t channel, doubl
 		most = fmax(most, (double)low[h + y]);
 	}
 	free(low);
-	if (least > most) {
-		warn(NULL, "no pixel of %s is valid: there is nothing to unwrap", name);
+	if (least > most)	/* no pixel is valid: the runner says so */
 		return 0;
-	}
 	if (most - least > 1.02 * whole)
 		return fail(NULL,
 		    "%s goes from %g to %g, but a wrapped phase over one turn at most, "
