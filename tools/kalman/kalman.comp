@@ -57,11 +57,14 @@ main()
 		PX_F predicted = kalman_predict(variance[k], time, at.b.motion);
 		PX_F what = kalman_judge(scaled, noise, predicted, time > at.b.keep, at.b.gate,
 		    count >= at.b.repeat);
+		PX_F own_gain = kalman_gain(what, predicted, noise);
+		PX_F own_made = kalman_settle(what, own_gain, predicted, noise);
+		PX_F deviation = at.b.unit * px_sqrt(own_made);
 		bool moves = what >= KALMAN_TAKEN;
 
-		gain[k] = kalman_gain(what, predicted, noise);
-		made[k] = kalman_settle(what, gain[k], predicted, noise);
-		sigma[k] = at.b.unit * px_sqrt(made[k]);
+		gain[k] = own_gain;
+		made[k] = own_made;
+		sigma[k] = deviation;
 		away[k] = moves || px_isnan(variance[k]) ? 0.0f : time;
 		outliers[k] = moves ? 0.0f : what == KALMAN_OUTLIER ? count : outliers[k];
 		variance[k] = moves ? made[k] : variance[k];

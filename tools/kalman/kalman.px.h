@@ -69,9 +69,9 @@ kalman_predict(float variance, float time, float motion)
 PX_FN float
 kalman_judge(float square, float r, float predicted, bool late, float gate, bool repeats)
 {
-	PX_F total = predicted + r;
+	PX_F total = predicted + r, most = gate * total;
 	bool missing = px_isnan(square) || px_isnan(r);
-	bool outside = square > gate * total;
+	bool outside = square > most;
 	PX_F seen = px_select(outside, px_select(repeats, KALMAN_NEW, KALMAN_OUTLIER),
 	    KALMAN_TAKEN);
 

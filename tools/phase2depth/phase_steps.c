@@ -124,7 +124,8 @@ count(const struct phase_steps *steps)
 		if (!isfinite(value))
 			continue;
 		c.zeros += value == 0;
-		c.whole += value == floorf(value) && !(next > floorf(next));
+		if (c.whole == c.n)	/* else they are not all whole numbers */
+			c.whole += value == floorf(value) && !(next > floorf(next));
 		c.pairs += !isnan(next);
 		c.equal += value == next;
 		steps->value[c.n++] = value;
@@ -138,16 +139,19 @@ phase_steps_warn(struct phase_steps *steps)
 	struct phase_steps_counts c;
 	size_t distinct = 1;
 	double step;
+	bool equal, zeros;
 
 	if (steps->off)
 		return false;
 	c = count(steps);
-	if (c.n < LEAST || c.zeros == c.n)
-		return false;
+	equal = c.equal > EQUAL * c.pairs && c.pairs > LEAST;
+	zeros = (double)c.zeros > ZEROS * (double)c.n;
+	if (c.n < LEAST || c.zeros == c.n || !(c.whole == c.n || equal || zeros))
+		return false;		/* as of nearly every frame: nothing to sort for */
 	qsort(steps->value, c.n, sizeof(*steps->value), by_value);
 	for (size_t i = 1; i < c.n; i++)
 		distinct += steps->value[i] > steps->value[i - 1];
-	step = c.equal > EQUAL * c.pairs && c.pairs > LEAST ? find_step(steps->value, c.n) : 0;
+	step = equal ? find_step(steps->value, c.n) : 0;
 	steps->off = true;
 	if (c.whole == c.n && distinct >= DISTINCT)
 		warn("the phase", "holds whole numbers only, as pictures do: wanted is the phase in "
@@ -155,7 +159,7 @@ phase_steps_warn(struct phase_steps *steps)
 	else if (step > 0)
 		warn("the phase", "has steps of %.3g rad, as of a picture of few bits, and depth "
 		    "gets steps with it: store phases as float (.nrrd, .tif)", step);
-	else if ((double)c.zeros > ZEROS * (double)c.n && zeros_apart(steps->value, c.n, c.zeros))
+	else if (zeros && zeros_apart(steps->value, c.n, c.zeros))
 		warn("the phase", "is exactly 0 at %.0f %% of the pixels that have one: if that "
 		    "marks holes, framecat --invalid 0 makes them NaN", 100.0 * (double)c.zeros /
 		    (double)c.n);

@@ -221,14 +221,8 @@ fourier_report_pixels(struct fourier_report *report, const uint64_t lost[LOST_KI
 		    ", missing %" PRIu64,
 		    n, n - lost[LOST_NONE], lost[LOST_SATURATION], lost[LOST_DARKNESS],
 		    lost[LOST_MODULATION], lost[LOST_AMPLITUDE], lost[LOST_MISSING]);
-	if (lost[LOST_NONE] == 0) {
-		if (lost[LOST_MISSING] < n && !report->warned_invalid)
-			warn(fourier_report_where(report, where),
-			    "no pixel is valid: see --min-amplitude, --min-modulation, --dark and "
-			    "--max-value");
-		report->warned_invalid = true;
+	if (lost[LOST_NONE] == 0)	/* the runner has a word for that */
 		return 0;
-	}
 	if (!report->warned_saturated &&
 	    (double)lost[LOST_SATURATION] > SATURATED * (double)(n - lost[LOST_MISSING])) {
 		warn(fourier_report_where(report, where),

@@ -27,7 +27,7 @@ struct fourier_report {
 	size_t measurement;
 	bool verbose;
 	/* once in a run */
-	bool warned_two, warned_weak, warned_steps, warned_unlit, warned_saturated, warned_invalid;
+	bool warned_two, warned_weak, warned_steps, warned_unlit, warned_saturated;
 	bool flats_checked;
 	bool most_known;	/* the value of saturated pixels */
 	struct fft_complex before[FOURIER_GRID * FOURIER_GRID];
