@@ -246,7 +246,8 @@ capture_set_count(const struct capture_options *options, const struct manifest *
 	*planes = total(&counts);
 	if (options->kind == CAPTURES_FOURIER) {
 		/* of a set the roles choose; but some images of it may be given alone */
-		if (images > 0 && *planes > 1 && has_roles(options, head) &&
+		if (images > 0 && (*planes > 1 || meta_get(&head->meta, "marker_px")) &&
+		    has_roles(options, head) &&
 		    (options->operands < 2 || options->operands % (size_t)images == 0))
 			*planes = (size_t)images;
 		return 0;

@@ -15,7 +15,10 @@ patches_begin(struct patches *patches, size_t w, size_t h)
 	patches->patch = malloc(w * h * sizeof(*patches->patch));
 	patches->turns = malloc(w * h * sizeof(*patches->turns));
 	patches->first = malloc((patches->across * patches->down + 1) * sizeof(*patches->first));
-	return patches->patch && patches->turns && patches->first ? 0 : fail_memory();
+	if (patches->patch && patches->turns && patches->first)
+		return 0;
+	patches_free(patches);
+	return fail_memory();
 }
 
 void

@@ -255,7 +255,7 @@ take_count(struct dropped_images *dropped, const struct frame_head *head, const 
 		return 0;
 	}
 	images = by_time ? images_since(dropped, now) :
-	    now - dropped->last < 1e9 ? (long)(now - dropped->last) : 0;
+	    fabs(now - dropped->last) < 1e9 ? (long)(now - dropped->last) : 0;
 	if (by_time && images == 0 && dropped->how == DROPPED_TIME && now > dropped->last)
 		return fail(path, "time_s is %.6g s behind the image before: the times are too "
 		    "uneven to count images by", now - dropped->last);

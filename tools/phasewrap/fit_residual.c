@@ -19,10 +19,10 @@ has_residual(const struct capture_fringe *fringe)
 }
 
 int
-fit_residual_check(const struct capture_set *captures)
+fit_residual_check(const struct capture_set *captures, bool several_exposures)
 {
 	for (size_t k = 0; k < captures->fringes; k++)
-		if (has_residual(&captures->fringe[k]))
+		if (has_residual(&captures->fringe[k]) || several_exposures)
 			return 0;
 	return fail(NULL, captures->fringes ? "the fit of three images leaves no residual: "
 	    "--fit-residual and --max-fit-residual want four or more of a period" :

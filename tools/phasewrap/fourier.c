@@ -47,8 +47,6 @@ check_foreign(const struct parameters *parameters)
 					    "there are");
 	if (parameters->harmonics)
 		return fail_usage("--harmonics", never);
-	if (parameters->dropped)
-		return fail_usage("--dropped", never);
 	if (parameters->limits.fit_residual)
 		return fail_usage("--fit-residual", never);
 	return isnan(parameters->limits.max_fit_residual) ? 0

@@ -207,6 +207,11 @@ choose(const struct harmonics *all, const struct capture_fringe *fringe)
 		    "known: give --period");
 		return NULL;
 	}
+	if (nearest->axis && nearest->axis != fringe->axis) {
+		fail(all->path, "has no harmonics of fringes along %c, as %s are", fringe->axis,
+		    capture_set_name(fringe, name));
+		return NULL;
+	}
 	if (fabs(log(nearest->period_px / fringe->period_px)) > log(FAR))
 		warn(all->path, "the harmonics of a period of %g px are taken for %s, which blur "
 		    "changes differently", nearest->period_px, capture_set_name(fringe, name));

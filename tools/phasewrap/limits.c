@@ -27,5 +27,5 @@ limits_plan(const struct run *run, const struct limit_options *options, const st
 		.most_misfit = limited ? (float)options->max_fit_residual : INFINITY };
 	wrap->writes_fit = options->fit_residual;
 	wrap->fits = options->fit_residual || limited;
-	return wrap->fits ? fit_residual_check(&wrap->captures) : 0;
+	return wrap->fits ? fit_residual_check(&wrap->captures, wrap->exposures.n > 1) : 0;
 }

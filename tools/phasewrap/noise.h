@@ -10,6 +10,7 @@
 struct noise_options {
 	bool sigma, fit_noise;
 	double read_noise, gain, black_level, quantum;	/* NaN: not given */
+	double max_value;	/* --max-value, which limits.h has too; NaN: not given */
 };
 
 /* Variances at levels of the pairs of images that were read so far. */

@@ -120,6 +120,8 @@ measure_planes(const struct noise_options *options, const struct frame *first, s
 		    pairs->images, pairs->images - 1);
 	if (meta_number(&head->meta, "max_value", pair.most, &pair.most) < 0)
 		return -1;
+	if (!isnan(options->max_value))
+		pair.most = options->max_value;
 	pair.step = (size_t)ceil(sqrt((double)head->w * (double)head->h / PIXELS_MOST));
 	return measure(&pair, pairs);
 }

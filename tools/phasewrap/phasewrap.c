@@ -44,16 +44,10 @@ survey(struct run *run, const struct frame *in)
 	struct priv *priv = run->priv;
 
 	if (shift_search_run(&priv->shift_search, run, &priv->wrap, in) < 0 ||
-	    exposure_gains_find(&priv->wrap, in) < 0 ||
-	    (priv->finds_noise && noise_find(in, &priv->wrap) < 0))
+	    exposure_gains_find(&priv->wrap, in) < 0)
 		return -1;
-	if (priv->finds_noise && run->verbose)
-		note("--sigma", "variance of a sample: %.4g + %.4g level, at least %.4g",
-		    (double)priv->wrap.noise.variance, (double)priv->wrap.noise.gain,
-		    (double)priv->wrap.noise.least);
-	if (priv->verbose && priv->wrap.exposures.n > 1)
+	if (run->verbose && priv->wrap.exposures.n > 1)
 		exposure_gains_note(&priv->wrap.exposures);
-	priv->verbose = false;
 	for (size_t k = 0; k < priv->wrap.captures.fringes &&
 	    priv->measurement.captures.flat == FLAT_AUTO; k++)
 		if (priv->wrap.captures.fringe[k].two_plus_one &&
@@ -121,7 +115,7 @@ take_frame(struct run *run, struct frame *in)
 	return fourier_frame(run, &priv->wrap, &priv->fourier, in);
 }
 
-static const struct body fourier_body = { .gather = gather, .frame = take_frame,
+static const struct body fourier_body = { .gather = gather, .arrives = arrives, .frame = take_frame,
 	.no_passes = "Fourier transforms are of whole images" };
 
 /* ---- finding the noise: images two by two, text at the end ---- */
@@ -175,7 +169,6 @@ init(struct run *run)
 
 	priv->shift_search.verbose = run->verbose;
 	run->body = &body;
-	priv->verbose = run->verbose;
 	if (noise_check(&parameters->noise) < 0)
 		return -1;
 	run->colour = COLOUR_GREY;
@@ -192,6 +185,7 @@ init(struct run *run)
 		run->colour = COLOUR_PLANES;
 	if (parameters->captures.rgb && parameters->channel >= 0)
 		return fail_usage("--channel", "takes one colour, --rgb all three");
+	parameters->noise.max_value = parameters->limits.max_value;
 	if (parameters->noise.fit_noise) {
 		run->body = &pairs_body;
 		run->sink = true;

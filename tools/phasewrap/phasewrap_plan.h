@@ -14,7 +14,6 @@
 struct priv {
 	struct manifest manifest;
 	struct measurement measurement;
-	bool verbose;			/* what only -v says of the survey is still to be said */
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
 	struct harmonics harmonics;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channel_kinds.h"
+#include "fringe/channel_kinds.h"
 #include "image/statistics.h"
 
 #define LEAST 1e-6f /* of what weighs inversely: below it all weigh alike */

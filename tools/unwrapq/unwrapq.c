@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "fringe/period_keys.h"
-#include "channel_kinds.h"
+#include "fringe/channel_kinds.h"
 #include "phase_input.h"
 #include "quality.h"
 #include "unwrap/absolute.h"

@@ -7,6 +7,7 @@
 
 #include "phase_map.h"
 #include "run/passthrough.h"
+#include "fringe/channel_kinds.h"
 #include "run/stage.h"
 
 struct parameters {
@@ -116,6 +117,12 @@ find_phases(struct run *run, const struct frame_head *in, char *before, char *re
 
 	if (parameters->channel && run_channel(run, in, parameters->channel, &wanted) < 0)
 		return -1;
+	if (parameters->channel && channel_is_no_phase(parameters->channel))
+		return fail("--channel", "%s is no wrapped phase", parameters->channel);
+	if (parameters->channel && !number_behind(parameters->channel, "phase") &&
+	    head_channel(in, "phase") != NO_CHANNEL)
+		return fail("--channel", "%s would become phase, and the input has one",
+		    parameters->channel);
 	priv->phases = 0;
 	for (size_t c = 0; c < in->c; c++) {
 		const char *phase = number_behind(in->channel[c], "phase");

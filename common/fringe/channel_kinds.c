@@ -1,4 +1,4 @@
-#include "channel_kinds.h"
+#include "fringe/channel_kinds.h"
 
 #include <stddef.h>
 #include <string.h>

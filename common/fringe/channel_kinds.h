@@ -1,6 +1,6 @@
 /* What a channel is by its name, as frame(5) lists them; numbers behind the name do not count. */
-#ifndef UNWRAPQ_CHANNEL_KINDS_H
-#define UNWRAPQ_CHANNEL_KINDS_H
+#ifndef CHANNEL_KINDS_H
+#define CHANNEL_KINDS_H
 
 #include <stdbool.h>
 
