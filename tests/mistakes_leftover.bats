@@ -283,3 +283,28 @@ write_frames("phase.nrrd", Frame(z.astype("f4"), ["absphase"]))'
 		phase2depth --ref-plane 1,60,0 -c 1 phase.nrrd -o d.nrrd
 	right phase2depth --ref-plane 1,0.1,0 -c 1 phase.nrrd -o d.nrrd
 }
+
+@test "mistakes: what stands beside another phase: a reference, a marker's place, a table, a second filter" {
+	base="-s 160x120 --projector 216x160 -c 1 --height 8"
+	fringesim $base -p 24 -n 4 --noise 2 --marker -q -o marked.nrrd
+	fringesim $base -p 24 -n 4 --noise 2 -q -o set.nrrd
+	phasewrap set.nrrd -o phase.nrrd
+	framecat --frames 0 set.nrrd -o image.png
+	fails 1 "--ref: holds an image, not an absolute phase" unwrapq --ref image.png phase.nrrd -o out.nrrd
+	phasewrap marked.nrrd -o marked_phase.nrrd
+	fails 1 "--marker-at: 5000 lies outside the projector's 216 pixels" unwrapq --marker-at 5000 marked_phase.nrrd
+	mistake "--marker-at: 131.5 wins over the key marker_px, 107.5" unwrapq --marker-at 131.5 marked_phase.nrrd -o out.nrrd
+	# harmonics of the other axis
+	fringesim $base -p 24 -n 8 -a y --gamma 1.8 -q | fringegamma --harmonics y.txt >report
+	fails 1 "has no harmonics of fringes along x" phasewrap --harmonics y.txt set.nrrd
+	# a reference without sigma; a filter twice
+	phasewrap --sigma --read-noise 2 set.nrrd | unwrapq --anchor 80,60,20 -o absolute.nrrd
+	fringesim $base -p 24 -n 4 --noise 2 --seed 7 -q --scene plane | phasewrap -q | unwrapq -q --anchor 80,60,20 |
+		framecat --channels absphase -o plain.nrrd
+	mistake "--ref: has no channel sigma" phase2depth --ref plain.nrrd -c 0.1 absolute.nrrd -o depth.nrrd
+	phase2depth --ref ideal -c 0.1 absolute.nrrd | kalman --motion 0.1 -o once.nrrd
+	fails 1 "sigma is that of values which a filter has mixed over frames" kalman --motion 0.1 once.nrrd
+	# images that one channel of a frame is no phase of
+	fails 1 "--channel: modulation is no wrapped phase" wff --channel modulation phase.nrrd
+	fails 2 "--sigma: is not known of phases by --kind double" phasewrap --sigma -k double set.nrrd
+}

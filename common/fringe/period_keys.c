@@ -1,9 +1,10 @@
 #include "fringe/period_keys.h"
 
+static const char *const keys[] = { "c_mm_per_rad", "ref_plane_rad" };
+
 int
 period_keys_convert(struct meta *meta, double from_px, double to_px)
 {
-	static const char *const keys[] = { "c_mm_per_rad", "ref_plane_rad" };
 	/* mm per rad and its powers grow with the period; a plane's phase in rad gets smaller */
 	double longer = to_px / from_px;
 
@@ -25,4 +26,11 @@ period_keys_convert(struct meta *meta, double from_px, double to_px)
 			return -1;
 	}
 	return 0;
+}
+
+void
+period_keys_remove(struct meta *meta)
+{
+	for (size_t i = 0; i < 2; i++)
+		meta_remove(meta, keys[i]);
 }

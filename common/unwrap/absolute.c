@@ -77,6 +77,8 @@ absolute_plan(const struct run *run, const struct absolute_options *options,
 	absolute->ref = absolute->marker.channel = NO_CHANNEL;
 	if (options->ref && run_second_input(run, in, "ref", "absphase", &absolute->ref) < 0)
 		return -1;
+	if (ref && (ref->type != SAMPLE_FLOAT || meta_get(&ref->meta, "role")))
+		return fail("--ref", "holds an image, not an absolute phase");
 	if (ref && check_period(out, &ref->meta) < 0)
 		return -1;
 	if (options->anchor.n == 0 && !options->ref &&

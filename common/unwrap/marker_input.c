@@ -1,5 +1,6 @@
 #include "unwrap/marker_input.h"
 
+#include <math.h>
 #include <string.h>
 
 int
@@ -63,15 +64,26 @@ find_place(const struct marker_options *options, const struct meta *meta, char a
     double period_px, double *px, double *width_px)
 {
 	size_t i = find_axis(meta, axis);
+	double size[2] = { INFINITY, INFINITY };
 
 	*width_px = period_px / 2;
+	if (number_at(meta, "marker_px", i, px) < 0)
+		return -1;
 	if (options->at.n) {
+		if (meta_get(meta, "projector_px") &&
+		    (number_at(meta, "projector_px", 0, &size[0]) < 0 ||
+		    number_at(meta, "projector_px", 1, &size[1]) < 0))
+			return -1;
+		if (options->at.v[0] > size[axis == 'y'])
+			return fail("--marker-at", "%g lies outside the projector's %g pixels",
+			    options->at.v[0], size[axis == 'y']);
+		if (!isnan(*px) && fabs(*px - options->at.v[0]) > 0.01)
+			warn("--marker-at", "%g wins over the key marker_px, %g",
+			    options->at.v[0], *px);
 		*px = options->at.v[0];
 		*width_px = options->at.n > 1 ? options->at.v[1] : *width_px;
 		return 0;
 	}
-	if (number_at(meta, "marker_px", i, px) < 0)
-		return -1;
 	if (isnan(*px))
 		return fail(NULL, "nothing says where the marker is (key marker_px, which the "
 		    "manifest of fringegen --marker holds): give --marker-at");

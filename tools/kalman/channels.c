@@ -128,6 +128,11 @@ channels_plan(struct run *run, const char *name, bool use_sigma, const struct fr
 	name_sigma(channels, in, sigma);
 	channels->sigma_out = sigma[0] ? head_channel(in, sigma) : NO_CHANNEL;
 	channels->sigma_in = use_sigma ? channels->sigma_out : NO_CHANNEL;
+	if (channels->sigma_in != NO_CHANNEL && meta_get(&in->meta, "sigma_frames"))
+		return fail(NULL, "%s is that of values which a filter has mixed over frames (key "
+		    "sigma_frames): filter once, or give --sigma", sigma);
+	if (sigma[0] && meta_set(&out->meta, "sigma_frames", "kalman") < 0)
+		return -1;
 	if (sigma[0] && channels->sigma_out == NO_CHANNEL) {
 		channels->sigma_out = out->c;
 		if (head_set_count(out, out->c + 1) < 0)

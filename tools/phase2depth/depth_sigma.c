@@ -15,6 +15,11 @@ depth_sigma_plan(const struct frame_head *in, struct phase2depth *priv)
 
 	priv->sigma = head_channel(in, "sigma");
 	priv->ref_sigma = measured ? head_channel(in, "ref.sigma") : NO_CHANNEL;
+	if (priv->sigma != NO_CHANNEL && measured && priv->ref_sigma == NO_CHANNEL &&
+	    !priv->warned_ref_sigma)
+		warn("--ref", "has no channel sigma: that of the depth is the input's share "
+		    "alone");
+	priv->warned_ref_sigma |= measured;
 }
 
 /* ---- depth above a plane: slope becomes slope d + k c ---- */

@@ -26,6 +26,7 @@ struct phase2depth {
 	struct phase_steps steps;
 	size_t phase;
 	size_t sigma, ref_sigma;	/* channels; NO_CHANNEL: there is none */
+	bool warned_ref_sigma;
 	bool calibrated;
 	bool on_device;			/* which sees the frames behind the first */
 };

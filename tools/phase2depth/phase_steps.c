@@ -154,8 +154,8 @@ phase_steps_warn(struct phase_steps *steps)
 	step = equal ? find_step(steps->value, c.n) : 0;
 	steps->off = true;
 	if (c.whole == c.n && distinct >= DISTINCT)
-		warn("the phase", "holds whole numbers only, as pictures do: wanted is the phase in "
-		    "radians as unwrap2f writes it, stored as float (.nrrd, .tif)");
+		warn("the phase", "holds whole numbers only, as pictures do: wanted is the phase "
+		    "in radians as unwrap2f writes it, stored as float (.nrrd, .tif)");
 	else if (step > 0)
 		warn("the phase", "has steps of %.3g rad, as of a picture of few bits, and depth "
 		    "gets steps with it: store phases as float (.nrrd, .tif)", step);

@@ -231,7 +231,8 @@ static int
 take_count(struct dropped_images *dropped, const struct frame_head *head, const char *path,
     size_t came, size_t have, size_t wanted, bool *begins)
 {
-	const char *key = meta_get(&head->meta, "frame_number") ? "frame_number" : "time_s";
+	const char *key = dropped->how == DROPPED_NUMBER ||
+	    meta_get(&head->meta, "frame_number") ? "frame_number" : "time_s";
 	bool by_time = dropped->how != DROPPED_NUMBER && !strcmp(key, "time_s");
 	double now = NAN;
 	long images;

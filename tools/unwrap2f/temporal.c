@@ -260,6 +260,8 @@ temporal_output(const struct temporal *temporal, bool all, const char *more,
 	*source_channel = list;
 	meta_remove(&out->meta, "gray_cell");
 	meta_remove(&out->meta, "gray_planes");
+	if (meta_get(&in->meta, "axis") && *meta_get(&in->meta, "axis") != temporal->axis)
+		period_keys_remove(&out->meta);	/* they are of the other axis */
 	if (temporal->channel[0] == head_numbered_channel(in, "phase", 1) &&
 	    period_keys_convert(&out->meta, temporal->period_px[0],
 		temporal->period_px[temporal->target]) < 0)

@@ -132,9 +132,10 @@ set_keys(const struct frame_head *in, const char *channel, struct meta *meta)
 
 	if (meta_numbers(&in->meta, "period_px", &period) < 0)
 		return -1;
-	if (k > 1 && k <= period.n && period.n == phases &&
-	    (!axis || !meta_word(axis, k - 1, word, sizeof(word)) ||
-		(meta_word(axis, 0, first, sizeof(first)) && !strcmp(first, word))))
+	if (k > 1 && axis && meta_word(axis, k - 1, word, sizeof(word)) &&
+	    meta_word(axis, 0, first, sizeof(first)) && strcmp(first, word))
+		period_keys_remove(meta);	/* they are of the other axis */
+	else if (k > 1 && k <= period.n && period.n == phases)
 		status = period_keys_convert(meta, period.v[0], period.v[k - 1]);
 	numbers_free(&period);
 	if (status < 0)
