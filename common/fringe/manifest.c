@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "io/safe_file.h"
 #include "io/target.h"
+#include "run/run.h"
 
 const char *const manifest_roles[] = {
 	"phase", "sin", "cos", "flat", "gray", "gray_inverse", "white", "black", "composite",
@@ -563,4 +564,16 @@ manifest_files(const struct manifest *manifest, size_t *n)
 		if (i == 0 || strcmp(manifest->row[i].file, manifest->row[i - 1].file))
 			file[(*n)++] = manifest->row[i].file;
 	return file;
+}
+
+int
+manifest_operands(const struct manifest *manifest, struct run *run, char ***file)
+{
+	if (run->position > 0 || run->operands > 0)
+		return 0;
+	*file = manifest_files(manifest, &run->operands);
+	if (!*file)
+		return -1;
+	run->operand = *file;
+	return 0;
 }

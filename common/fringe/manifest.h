@@ -59,6 +59,11 @@ int manifest_load(const char *path, struct manifest *out);
 /* The files in the order of the list, each once where it stands several times in a row (a file of
  * several images): a new array of the manifest's own names, and their number. NULL after fail(). */
 char **manifest_files(const struct manifest *, size_t *n);
+struct run;
+
+/* Without operands the first stage reads the manifest's own files: sets run->operand to `*file`, an
+ * array that the caller frees, else leaves both. -1 after fail(). */
+int manifest_operands(const struct manifest *, struct run *, char ***file);
 /* How many rows are one measurement: fewer than all where they say which step each is, and repeat,
  * as those of several measurements with the same patterns do. */
 size_t manifest_measurement(const struct manifest *);

@@ -21,18 +21,6 @@ struct choice {
 	size_t *saturated;		/* lit pixels that each image saturates */
 };
 
-double
-pixels_sample(const struct frame *in, size_t c, size_t x, size_t y)
-{
-	const void *row = frame_row(in, c, y);
-
-	if (in->head.type == SAMPLE_UCHAR)
-		return ((const uint8_t *)row)[x];
-	if (in->head.type == SAMPLE_USHORT)
-		return ((const uint16_t *)row)[x];
-	return ((const float *)row)[x];
-}
-
 static void
 look(const struct choice *choice, size_t x, size_t y)
 {
@@ -40,7 +28,7 @@ look(const struct choice *choice, size_t x, size_t y)
 	double least = INFINITY, most = -INFINITY, sum = 0;
 
 	for (size_t i = 0; i < choice->images; i++) {
-		double v = pixels_sample(choice->in, choice->plane[i], x, y);
+		double v = (double)frame_sample(choice->in, choice->plane[i], y, x);
 
 		least = fmin(least, v);
 		most = fmax(most, v);
@@ -79,7 +67,7 @@ drop_saturated(const struct choice *choice, double least, struct pixels *out)
 			continue;
 		out->lit++;
 		for (size_t i = 0; i < choice->images; i++)
-			if (pixels_sample(choice->in, choice->plane[i], at % w, at / w) >=
+			if ((double)frame_sample(choice->in, choice->plane[i], at / w, at % w) >=
 			    choice->most) {
 				choice->saturated[i]++;
 				any = true;
@@ -135,7 +123,7 @@ copy(const struct choice *choice, double least, double middle, size_t stride, st
 			continue;
 		v = out->v + out->images * next[part_of(choice, at, middle)]++;
 		for (size_t i = 0; i < out->images; i++)
-			v[i] = pixels_sample(choice->in, choice->plane[i], at % w, at / w);
+			v[i] = (double)frame_sample(choice->in, choice->plane[i], at / w, at % w);
 	}
 }
 

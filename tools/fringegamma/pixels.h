@@ -29,8 +29,6 @@ struct pixels {
  */
 int pixels_take(const struct frame *, const size_t *plane, size_t images, double most,
     double least_swing, struct pixels *out);
-/* A sample of any type. */
-double pixels_sample(const struct frame *, size_t c, size_t x, size_t y);
 void pixels_free(struct pixels *);
 
 #endif

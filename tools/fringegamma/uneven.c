@@ -131,7 +131,7 @@ phase_at(const struct frame *in, const size_t plane[3], const double shift_rad[3
 	double c = 0, s = 0;
 
 	for (size_t n = 0; n < 3; n++) {
-		double v = pixels_sample(in, plane[n], x, y);
+		double v = (double)frame_sample(in, plane[n], y, x);
 
 		c += v * cos(shift_rad[n]);
 		s -= v * sin(shift_rad[n]);

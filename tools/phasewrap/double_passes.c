@@ -3,34 +3,9 @@
 
 #include "double_three.block.h"
 #include "double_three.h"
+#include "image_list.h"
 #include "run/passes.h"
 #include "run/stage.h"
-
-static void
-pack_set(struct passes *passes, const struct capture_fringe *fringe,
-    const struct phase_shift_fit *fit, struct phasewrap_image **at)
-{
-	for (size_t i = 0; i < fringe->n; i++) {
-		const struct phase_shift_weights *weight = &fit->weights[i];
-
-		passes_read(passes, fringe->plane[i]);
-		*(*at)++ = (struct phasewrap_image){ (uint)fringe->plane[i], 0, weight->mean,
-			weight->c, weight->s, fit->model[i].cosine, fit->model[i].sine };
-	}
-}
-
-static void
-pack_code(struct passes *passes, const struct capture_code *code, struct phasewrap_image **at)
-{
-	for (size_t k = 0; k < code->n; k++) {
-		size_t inverse = code->inverse ? code->inverse[k] : code->plane[k];
-
-		passes_read(passes, code->plane[k]);
-		passes_read(passes, inverse);
-		*(*at)++ = (struct phasewrap_image){ .plane = (uint)code->plane[k],
-			.inverse = (uint)inverse };
-	}
-}
 
 int
 double_three_passes(struct passes *passes, const struct phasewrap *wrap)
@@ -56,14 +31,15 @@ double_three_passes(struct passes *passes, const struct phasewrap *wrap)
 		.most_misfit = limits->most_misfit };
 	for (size_t k = 0; k < captures->fringes; k++) {
 		for (size_t h = 0; h < 2; h++)
-			pack_set(passes, &wrap->halves[k].half[h], &wrap->halves[k].fit[h], &at);
-		pack_set(passes, &captures->fringe[k], &wrap->fit[k], &at);
+			image_list_add_fringe(&at, passes, &wrap->halves[k].half[h],
+			    &wrap->halves[k].fit[h]);
+		image_list_add_fringe(&at, passes, &captures->fringe[k], &wrap->fit[k]);
 	}
 	for (size_t i = 0; i < captures->codes; i++) {
 		block->bits[i] = (uint)captures->code[i].n;
 		block->inverse[i] = captures->code[i].inverse != NULL;
 		block->reference[i] = (uint)wrap->reference[i];
-		pack_code(passes, &captures->code[i], &at);
+		image_list_add_code(&at, passes, &captures->code[i]);
 	}
 	if (captures->flats) {
 		block->flat_0 = (uint)captures->flat[0];

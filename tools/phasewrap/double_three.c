@@ -128,15 +128,6 @@ double_three_wrap(const struct phasewrap *wrap, const struct frame *in, struct f
 					    (h ? tile->threshold[i][p] : 0) + tile->mean[p] / 6;
 		}
 		join(c, s, tile, n);
-		if (wrap->vector) {
-			memcpy(frame_floats(out, 2 * k, y) + x, tile->c, n * sizeof(float));
-			memcpy(frame_floats(out, 2 * k + 1, y) + x, tile->s, n * sizeof(float));
-		} else {
-			float *restrict phase = frame_floats(out, k, y) + x;
-
-			CPU_SIMD
-			for (size_t p = 0; p < n; p++)
-				phase[p] = phasewrap_phase(tile->s[p], tile->c[p]);
-		}
+		tile_write_set(tile, wrap->vector, out, k, y, x, n);
 	}
 }

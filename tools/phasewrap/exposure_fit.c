@@ -283,16 +283,7 @@ wrap_set(const struct phasewrap *wrap, size_t k, const struct frame *in, struct 
 	    exposures->gain[exposures->shortest], work, n);
 	if (wrap->fits)
 		find_misfit(wrap, k, in, y, x, n, work);
-	if (wrap->vector) {
-		memcpy(frame_floats(out, 2 * k, y) + x, tile->c, n * sizeof(float));
-		memcpy(frame_floats(out, 2 * k + 1, y) + x, tile->s, n * sizeof(float));
-	} else {
-		float *restrict phase = frame_floats(out, k, y) + x;
-
-		CPU_SIMD
-		for (size_t p = 0; p < n; p++)
-			phase[p] = phasewrap_phase(tile->s[p], tile->c[p]);
-	}
+	tile_write_set(tile, wrap->vector, out, k, y, x, n);
 }
 
 /* ---- a tile ---- */

@@ -201,23 +201,23 @@ sort(const double *light, size_t n, size_t *order)
 
 /* What the images say of two exposures against each other, once in a run. */
 static void
-warn_ratio(const struct exposures *exposures, size_t bright, size_t dark, double ratio)
+warn_ratio(struct phasewrap *wrap, size_t bright, size_t dark, double ratio)
 {
-	static bool warned;
+	const struct exposures *exposures = &wrap->exposures;
 	double given = (double)(exposures->gain[bright] / exposures->gain[dark]);
 
-	if (warned || !(ratio > 0))
+	if (wrap->warned_ratio || !(ratio > 0))
 		return;
 	if (!exposures->timed && ratio * EQUAL > 1) {
 		warn("--exposures", "exposures %zu and %zu are about equally bright", bright + 1,
 		    dark + 1);
-		warned = true;
+		wrap->warned_ratio = true;
 	} else if (exposures->timed &&
 	    !(given * ratio < TIME_RATIO && given * ratio * TIME_RATIO > 1)) {
 		warn("--exposure-time", "exposure %zu has %.3g times the light of exposure %zu by "
 		    "the times, and %.3g times by the images: the times count", bright + 1, given,
 		    dark + 1, 1 / ratio);
-		warned = true;
+		wrap->warned_ratio = true;
 	}
 }
 
@@ -243,7 +243,7 @@ exposure_gains_find(struct phasewrap *wrap, const struct frame *in)
 			    "unsaturated in exposures %zu and %zu both, to tell how much "
 			    "longer one is: give --exposure-time", order[i - 1] + 1, order[i] + 1);
 		light[order[i]] = light[order[i - 1]] * ratio;
-		warn_ratio(exposures, order[i - 1], order[i], ratio);
+		warn_ratio(wrap, order[i - 1], order[i], ratio);
 	}
 	if (!exposures->timed)
 		exposures_set_gains(exposures, light);

@@ -3,6 +3,7 @@
 
 #include "exposure_fit.block.h"
 #include "exposure_fit.h"
+#include "image_list.h"
 #include "run/passes.h"
 #include "run/stage.h"
 
@@ -17,19 +18,9 @@ pack_fringes(struct passes *passes, const struct phasewrap *wrap, struct phasewr
 {
 	for (size_t k = 0; k < wrap->captures.fringes; k++) {
 		*(*at)++ = (struct phasewrap_image){ (uint)wrap->captures.fringe[k].n };
-		for (size_t e = 0; e < wrap->exposures.n; e++) {
-			const struct capture_fringe *fringe = &set_of(wrap, e)->fringe[k];
-
-			for (size_t i = 0; i < fringe->n; i++) {
-				const struct phase_shift_weights *weight =
-				    &wrap->fit[k].weights[i];
-
-				passes_read(passes, fringe->plane[i]);
-				*(*at)++ = (struct phasewrap_image){ (uint)fringe->plane[i], 0,
-					weight->mean, weight->c, weight->s,
-					wrap->fit[k].model[i].cosine, wrap->fit[k].model[i].sine };
-			}
-		}
+		for (size_t e = 0; e < wrap->exposures.n; e++)
+			image_list_add_fringe(at, passes, &set_of(wrap, e)->fringe[k],
+			    &wrap->fit[k]);
 	}
 }
 
@@ -45,22 +36,16 @@ pack_codes(struct passes *passes, const struct phasewrap *wrap, struct exposure_
 			for (size_t e = 0; e < wrap->exposures.n; e++) {
 				const struct capture_code *code = &set_of(wrap, e)->code[i];
 				size_t plane = code->plane[bit];
-				size_t inverse = code->inverse ? code->inverse[bit] : plane;
 
-				passes_read(passes, plane);
-				passes_read(passes, inverse);
-				*(*at)++ = (struct phasewrap_image){ .plane = (uint)plane,
-					.inverse = (uint)inverse };
+				image_list_add_plane(at, passes, plane,
+				    code->inverse ? code->inverse[bit] : plane);
 			}
 	}
 	for (size_t e = 0; block->flats && e < wrap->exposures.n; e++) {
 		const size_t *flat = set_of(wrap, e)->flat;
 		size_t other = flat[block->flats - 1];
 
-		passes_read(passes, flat[0]);
-		passes_read(passes, other);
-		*(*at)++ = (struct phasewrap_image){ .plane = (uint)flat[0],
-			.inverse = (uint)other };
+		image_list_add_plane(at, passes, flat[0], other);
 	}
 }
 

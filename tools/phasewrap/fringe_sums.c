@@ -110,14 +110,6 @@ TYPED(uint16_t)
 TYPED(float)
 
 static void
-write_phase(const struct tile *restrict tile, float *restrict phase, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		phase[x] = phasewrap_phase(tile->s[x], tile->c[x]);
-}
-
-static void
 take_threshold(const float *restrict mean, float images, float *restrict threshold, size_t n)
 {
 	CPU_SIMD
@@ -176,7 +168,7 @@ fringe_sums_wrap(const struct phasewrap *wrap, const struct frame *in, struct fr
 		}
 		sum_fringe(in, &captures->fringe[k], &wrap->fit[k], y, x, n, verdict, tile);
 		if (!wrap->vector)
-			write_phase(tile, frame_floats(out, k, y) + x, n);
+			tile_write_phase(tile, frame_floats(out, k, y) + x, n);
 		for (size_t i = 0; i < captures->codes; i++)
 			if (wrap->reference[i] == k)
 				take_threshold(tile->mean, verdict.images, tile->threshold[i], n);

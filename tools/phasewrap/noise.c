@@ -109,12 +109,3 @@ noise_plan(const struct noise_options *options, const struct frame_head *in,
 	wrap->noise = (struct phase_noise_model){ .least = (float)quantisation };
 	return *search ? 0 : set_given(options, quantisation, wrap);
 }
-
-double
-noise_sample_of(const struct frame *in, size_t c, size_t x, size_t y)
-{
-	const void *row = frame_row(in, c, y);
-
-	return in->head.type == SAMPLE_UCHAR ? ((const uint8_t *)row)[x] :
-	    in->head.type == SAMPLE_USHORT ? ((const uint16_t *)row)[x] : ((const float *)row)[x];
-}

@@ -41,9 +41,6 @@ int noise_plan(const struct noise_options *, const struct frame_head *, struct p
  */
 int noise_find(const struct frame *, struct phasewrap *);
 
-/* A sample of any type. */
-double noise_sample_of(const struct frame *, size_t c, size_t x, size_t y);
-
 /* Takes one image, or several as the planes of a frame, which it owns. -1 after fail(). */
 int noise_pairs_add(const struct noise_options *, struct frame *, struct noise_pairs *);
 /* Prints the options that say what was found, to `path` or standard output. -1 after fail(). */

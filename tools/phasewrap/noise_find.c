@@ -25,11 +25,11 @@ read_pixel(const struct phasewrap *wrap, size_t set, const struct frame *in, siz
 {
 	const struct capture_fringe *fringe = &wrap->captures.fringe[set];
 	const struct phase_shift_fit *fit = &wrap->fit[set];
-	double first = noise_sample_of(in, fringe->plane[0], x, y), rise = 0, c = 0, s = 0;
+	double first = (double)frame_sample(in, fringe->plane[0], y, x), rise = 0, c = 0, s = 0;
 	bool integer = in->head.type != SAMPLE_FLOAT;
 
 	for (size_t i = 0; i < fringe->n; i++) {
-		double v = noise_sample_of(in, fringe->plane[i], x, y), d = v - first;
+		double v = (double)frame_sample(in, fringe->plane[i], y, x), d = v - first;
 
 		if (!(fabs(v) < 1e30) || v >= wrap->limits.max_value || (integer && v == 0))
 			return false;

@@ -24,8 +24,8 @@ read_pair(const struct pair *pair, size_t x, size_t y, double *a, double *b)
 {
 	bool integer = pair->first->head.type != SAMPLE_FLOAT;
 
-	*a = noise_sample_of(pair->first, pair->first_plane, x, y);
-	*b = noise_sample_of(pair->second, pair->second_plane, x, y);
+	*a = (double)frame_sample(pair->first, pair->first_plane, y, x);
+	*b = (double)frame_sample(pair->second, pair->second_plane, y, x);
 	return fabs(*a) < 1e30 && fabs(*b) < 1e30 && *a < pair->most && *b < pair->most &&
 	    !(integer && (*a == 0 || *b == 0));
 }

@@ -152,13 +152,7 @@ read_manifest(struct run *run, const char *path)
 	priv->measurement.manifest_read = true;
 	priv->measurement.manifest = (struct manifest){ manifest_measurement(&priv->manifest),
 		priv->manifest.row };
-	if (run->position > 0 || run->operands > 0)
-		return 0;
-	priv->file = manifest_files(&priv->manifest, &run->operands);
-	if (!priv->file)
-		return -1;
-	run->operand = priv->file;
-	return 0;
+	return manifest_operands(&priv->manifest, run, &priv->file);
 }
 
 static int

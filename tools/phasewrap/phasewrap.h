@@ -26,6 +26,7 @@ struct phasewrap {
 	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
 	bool vector;
 	struct exposures exposures;	/* all of them; `captures` is the first */
+	bool warned_ratio;		/* of their light, once in a run */
 	bool fits, writes_fit;	/* the misfit is computed; it is a channel */
 	struct phasewrap_limits limits;
 	float *correction;	/* of each fringe set (harmonics.h); NULL: none */

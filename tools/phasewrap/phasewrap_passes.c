@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "image_list.h"
 #include "phasewrap.block.h"
 #include "phasewrap.h"
 #include "phasewrap.px.h"
@@ -17,14 +18,7 @@ pack_fringes(struct passes *passes, const struct phasewrap *wrap, struct phasewr
 		const struct capture_fringe *fringe = &wrap->captures.fringe[k];
 
 		*(*at)++ = (struct phasewrap_image){ .plane = (uint)fringe->n };
-		for (size_t i = 0; i < fringe->n; i++) {
-			const struct phase_shift_weights *weight = &wrap->fit[k].weights[i];
-
-			passes_read(passes, fringe->plane[i]);
-			*(*at)++ = (struct phasewrap_image){ (uint)fringe->plane[i], 0,
-				weight->mean, weight->c, weight->s,
-				wrap->fit[k].model[i].cosine, wrap->fit[k].model[i].sine };
-		}
+		image_list_add_fringe(at, passes, fringe, &wrap->fit[k]);
 	}
 }
 
@@ -38,14 +32,7 @@ pack_codes(struct passes *passes, const struct phasewrap *wrap, struct phasewrap
 		block->bits[i] = (uint)code->n;
 		block->inverse[i] = code->inverse != NULL;
 		block->reference[i] = (uint)wrap->reference[i];
-		for (size_t k = 0; k < code->n; k++) {
-			size_t inverse = code->inverse ? code->inverse[k] : code->plane[k];
-
-			passes_read(passes, code->plane[k]);
-			passes_read(passes, inverse);
-			*(*at)++ = (struct phasewrap_image){ .plane = (uint)code->plane[k],
-				.inverse = (uint)inverse };
-		}
+		image_list_add_code(at, passes, code);
 	}
 }
 

@@ -45,6 +45,26 @@ tile_load(struct tile *tile, const struct frame *in, size_t c, size_t y, size_t 
 }
 
 void
+tile_write_phase(const struct tile *restrict tile, float *restrict phase, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		phase[x] = phasewrap_phase(tile->s[x], tile->c[x]);
+}
+
+void
+tile_write_set(const struct tile *tile, bool vector, struct frame *out, size_t k, size_t y,
+    size_t x, size_t n)
+{
+	if (!vector) {
+		tile_write_phase(tile, frame_floats(out, k, y) + x, n);
+		return;
+	}
+	memcpy(frame_floats(out, 2 * k, y) + x, tile->c, n * sizeof(float));
+	memcpy(frame_floats(out, 2 * k + 1, y) + x, tile->s, n * sizeof(float));
+}
+
+void
 tile_write_quality(const struct tile *restrict tile, float sets,
     float *restrict modulation, float *restrict texture, size_t n)
 {

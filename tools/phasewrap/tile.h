@@ -26,6 +26,11 @@ void tile_start(struct tile *, size_t n);
 /* n samples of plane c from column x of row y on, as floats; those that are missing are noted. */
 void tile_load(struct tile *, const struct frame *, size_t c, size_t y, size_t x, size_t n,
     float *v);
+/* The phase of the fringe set whose cosine and sine are c and s; as the channels of set k, with
+ * `vector` these two. */
+void tile_write_phase(const struct tile *, float *phase, size_t n);
+void tile_write_set(const struct tile *, bool vector, struct frame *out, size_t k, size_t y,
+    size_t x, size_t n);
 /* The modulation and the texture of all fringe sets. */
 void tile_write_quality(const struct tile *, float sets, float *modulation, float *texture,
     size_t n);
