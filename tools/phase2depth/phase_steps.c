@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "image/coarse_grid.h"
 
-#define PIXELS 4096		/* looked at, about */
+#define PIXELS 2048		/* looked at, about */
 #define LEAST 100		/* phases that a warning needs */
 #define DISTINCT 4		/* and so many different ones */
 #define EQUAL 0.1		/* of the neighbours: measured phases none, behind median some */

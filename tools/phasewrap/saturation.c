@@ -74,6 +74,13 @@ is_near(const struct saturation_top *top, uint32_t value)
 	return value + SATURATION_BELOW >= top->value;
 }
 
+/* Do the values of a pixel differ as fringes do? */
+static inline bool
+has_fringes(uint32_t least, uint32_t most)
+{
+	return (most - least) * FRINGES > most;
+}
+
 static inline void
 add(struct saturation_top *top, uint32_t value, uint32_t pixels)
 {
@@ -84,36 +91,42 @@ add(struct saturation_top *top, uint32_t value, uint32_t pixels)
 }
 
 /* One pixel of a fringe set. */
-#define DEFINE_LOOK(name, c_type, type_most) \
-static void \
-name(const struct capture_fringe *fringe, const void *const *row, size_t x, \
-    struct saturation_ends *ends) \
-{ \
-	uint32_t least = type_most, most = 0; \
-\
-	for (size_t i = 0; i < fringe->n; i++) { \
-		uint32_t v = ((const c_type *)row[i])[x]; \
-\
-		least = v < least ? v : least; \
-		most = v > most ? v : most; \
-	} \
-	if (is_near(&ends->top, most)) \
-		for (size_t i = 0; i < fringe->n; i++) \
-			add(&ends->top, ((const c_type *)row[i])[x], 1); \
-	if ((most - least) * FRINGES > most && is_near(&ends->bottom, type_most - least)) \
-		for (size_t i = 0; i < fringe->n; i++) \
-			add(&ends->bottom, type_most - ((const c_type *)row[i])[x], 1); \
-}
-
-DEFINE_LOOK(look_uchar, uint8_t, UINT8_MAX)
-DEFINE_LOOK(look_ushort, uint16_t, UINT16_MAX)
-
 static void
-count_values(const struct capture_fringe *fringe, const void *const *row, size_t x,
+look_ushort(const struct capture_fringe *fringe, const void *const *row, size_t x,
     struct saturation_ends *ends)
 {
+	uint32_t least = UINT16_MAX, most = 0;
+
+	for (size_t i = 0; i < fringe->n; i++) {
+		uint32_t v = ((const uint16_t *)row[i])[x];
+
+		least = v < least ? v : least;
+		most = v > most ? v : most;
+	}
+	if (is_near(&ends->top, most))
+		for (size_t i = 0; i < fringe->n; i++)
+			add(&ends->top, ((const uint16_t *)row[i])[x], 1);
+	if (has_fringes(least, most) && is_near(&ends->bottom, UINT16_MAX - least))
+		for (size_t i = 0; i < fringe->n; i++)
+			add(&ends->bottom, UINT16_MAX - ((const uint16_t *)row[i])[x], 1);
+}
+
+/* Of 8 bits all values are counted; the ends follow from that. */
+static void
+look_uchar(const struct capture_fringe *fringe, const void *const *row, size_t x,
+    struct saturation_ends *ends)
+{
+	uint32_t least = UINT8_MAX, most = 0, *count;
+
+	for (size_t i = 0; i < fringe->n; i++) {
+		uint32_t v = ((const uint8_t *)row[i])[x];
+
+		least = v < least ? v : least;
+		most = v > most ? v : most;
+	}
+	count = ends->value[has_fringes(least, most)];
 	for (size_t i = 0; i < fringe->n; i++)
-		ends->value[((const uint8_t *)row[i])[x]]++;
+		count[((const uint8_t *)row[i])[x]]++;
 }
 
 /* Level 0 is the largest value itself, level 1 what is less by up to a 256th of it, and so on. */
@@ -159,12 +172,13 @@ void
 saturation_row(const struct saturation *saturation, const struct capture_set *captures,
     const struct frame *frame, size_t y)
 {
-	struct saturation_ends ends = { 0 };
+	struct saturation_ends ends;
 	/* rows begin at other columns: fringes of few pixels would be seen at few phases */
 	size_t first = y / saturation->step * 5 % 8 * saturation->step / 8;
 
 	if (saturation->off || y % saturation->step)
 		return;
+	memset(&ends, 0, sizeof(ends));
 	for (size_t k = 0; k < captures->fringes; k++) {
 		const struct capture_fringe *fringe = &captures->fringe[k];
 		const void *row[fringe->n];
@@ -178,7 +192,6 @@ saturation_row(const struct saturation *saturation, const struct capture_set *ca
 				look_ushort(fringe, row, x, &ends);
 			} else {
 				look_uchar(fringe, row, x, &ends);
-				count_values(fringe, row, x, &ends);
 			}
 	}
 	store((uint32_t *)&saturation->ends[y / saturation->step], (const uint32_t *)&ends,
@@ -265,8 +278,16 @@ join_rows(const struct saturation *saturation)
 		}
 		join(&all.top, &row->top);
 		join(&all.bottom, &row->bottom);
-		for (size_t v = 0; v <= UINT8_MAX; v++)
-			all.value[v] += row->value[v];
+		for (size_t v = 0; v <= UINT8_MAX; v++) {
+			all.value[0][v] += row->value[0][v] + row->value[1][v];
+			all.value[1][v] += row->value[1][v];
+		}
+	}
+	for (uint32_t v = 0; v <= UINT8_MAX && saturation->type == SAMPLE_UCHAR; v++) {
+		if (all.value[0][v])
+			add(&all.top, v, all.value[0][v]);
+		if (all.value[1][UINT8_MAX - v])
+			add(&all.bottom, v, all.value[1][UINT8_MAX - v]);
 	}
 	memset(saturation->ends, 0, saturation->rows * sizeof(*saturation->ends));
 	return all;
@@ -295,7 +316,7 @@ saturation_warn(struct saturation *saturation, const struct image_names *names)
 		saturation->off = true;
 	} else if (top.value < type_most[saturation->type] &&
 	    (is_plateau(saturation, &top, &all.bottom) ||
-	    is_fullest(saturation, top.value, all.value))) {
+	    is_fullest(saturation, top.value, all.value[0]))) {
 		double most = saturation->type == SAMPLE_FLOAT ? (double)all.most : top.value;
 
 		warn(object, "%.1f %% of the fringe images' samples are exactly %.9g, and none is "

@@ -21,10 +21,11 @@ struct saturation_top {
 };
 
 /* The largest values, and the smallest ones of pixels with fringes, counted from the type's most
- * downwards; and for 8 bits how many samples have each value, for floats the largest one. */
+ * downwards; for 8 bits in their place how many samples have each value, of pixels without fringes
+ * and with them; for floats the largest one. */
 struct saturation_ends {
 	struct saturation_top top, bottom;
-	uint32_t value[UINT8_MAX + 1];
+	uint32_t value[2][UINT8_MAX + 1];
 	float most;
 };
 

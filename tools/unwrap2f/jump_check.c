@@ -70,25 +70,27 @@ jump_check_free(struct jump_check *check)
 
 _Static_assert(sizeof(struct jump_sums) == SUMS * sizeof(double), "nothing but sums");
 
-/* A pair of neighbours on its line, with the one before and the one behind; weight: the product of
- * their amplitudes. */
-static inline void
-add_pair(double sum[SUMS], float before, float a, float b, float behind, float weight)
+/* Of two neighbours with these amplitudes; 0 where one is not known. */
+static inline float
+pair_weight(float a, float b)
 {
-	float apart = b - a, turns;
-	bool whole;
+	float weight = a * b * (a * b);
 
-	weight *= weight;
-	if (!(weight > 0 && weight < INFINITY) || isnan(apart))
-		return;
-	sum[0] += (double)weight;
+	return weight > 0 && weight < INFINITY ? weight : 0;
+}
+
+/* A pair of neighbours on its line that differ by half a turn or more, with the one before and the
+ * one behind. */
+static void
+add_jump(double sum[SUMS], float before, float a, float b, float behind, float weight)
+{
+	float apart = b - a, turns = rintf(apart / TURN);
+	bool whole = fabsf(apart / TURN - turns) < (float)NEAR;
+
 	/* one that differs from both neighbours alone: noise does that, and the edge of a Gray
 	 * plane */
-	if (fabsf(apart) < TURN / 2 || fabsf(b - before) < TURN / 2 ||
-	    fabsf(behind - a) < TURN / 2)
+	if (weight == 0 || fabsf(b - before) < TURN / 2 || fabsf(behind - a) < TURN / 2)
 		return;
-	turns = rintf(apart / TURN);
-	whole = fabsf(apart / TURN - turns) < (float)NEAR;
 	sum[!whole ? 4 : turns == 1 ? 1 : turns == -1 ? 2 : 3] += (double)weight;
 	sum[5] += whole;
 }
@@ -123,25 +125,49 @@ keep_row(const struct jump_check *check, const struct frame *in, const float *ab
 	}
 }
 
+/* The weight of all pairs of neighbours that both have a phase; modulation and texture may be NULL. */
+static double
+sum_pairs(const float *modulation, const float *texture, const float *absolute, size_t w)
+{
+	double all = 0;
+
+	if (!modulation) {
+#pragma omp simd reduction(+ : all)
+		for (size_t x = 0; x < w - 1; x++)
+			all += isnan(absolute[x + 1] - absolute[x]) ? 0 : 1;
+		return all;
+	}
+#pragma omp simd reduction(+ : all)
+	for (size_t x = 0; x < w - 1; x++) {
+		float weight = pair_weight(modulation[x] * texture[x],
+		    modulation[x + 1] * texture[x + 1]);
+
+		all += isnan(absolute[x + 1] - absolute[x]) ? 0 : (double)weight;
+	}
+	return all;
+}
+
 static void
 look_along_row(const struct jump_check *check, const struct frame *in, const float *absolute,
     size_t y, double sum[SUMS])
 {
 	const float *modulation = NULL, *texture = NULL;
 	size_t w = check->w;
-	float last, next, before = NAN, behind;
 
 	if (check->modulation != NO_CHANNEL) {
 		modulation = frame_floats(in, check->modulation, y);
 		texture = frame_floats(in, check->texture, y);
 	}
-	last = modulation ? modulation[0] * texture[0] : 1;
+	sum[0] = sum_pairs(modulation, texture, absolute, w);
 	for (size_t x = 0; x + 1 < w; x++) {
-		next = modulation ? modulation[x + 1] * texture[x + 1] : 1;
-		behind = x + 2 < w ? absolute[x + 2] : NAN;
-		add_pair(sum, before, absolute[x], absolute[x + 1], behind, last * next);
-		before = absolute[x];
-		last = next;
+		float weight;
+
+		if (!(fabsf(absolute[x + 1] - absolute[x]) >= TURN / 2))
+			continue;
+		weight = modulation ? pair_weight(modulation[x] * texture[x],
+		    modulation[x + 1] * texture[x + 1]) : 1;
+		add_jump(sum, x ? absolute[x - 1] : NAN, absolute[x], absolute[x + 1],
+		    x + 2 < w ? absolute[x + 2] : NAN, weight);
 	}
 }
 
@@ -206,10 +232,15 @@ look_along_columns(struct jump_check *check)
 		const float *weight = absolute + KEPT * check->w;
 		size_t w = check->w;
 
-		for (size_t x = 0; x < w; x++)
-			add_pair((double *)&check->row[i], absolute[x], absolute[w + x],
-			    absolute[2 * w + x], absolute[3 * w + x],
-			    weight[w + x] * weight[2 * w + x]);
+		for (size_t x = 0; x < w; x++) {
+			float a = absolute[w + x], b = absolute[2 * w + x];
+			float pair = pair_weight(weight[w + x], weight[2 * w + x]);
+
+			check->row[i].all += isnan(b - a) ? 0 : (double)pair;
+			if (fabsf(b - a) >= TURN / 2)
+				add_jump((double *)&check->row[i], absolute[x], a, b,
+				    absolute[3 * w + x], pair);
+		}
 	}
 }
 
