@@ -308,3 +308,19 @@ write_frames("phase.nrrd", Frame(z.astype("f4"), ["absphase"]))'
 	fails 1 "--channel: modulation is no wrapped phase" wff --channel modulation phase.nrrd
 	fails 2 "--sigma: is not known of phases by --kind double" phasewrap --sigma -k double set.nrrd
 }
+
+@test "mistakes: a Holoimage saved with a palette" {
+	fringesim -s 200x150 -p 60,63 -n 3 -q --truth truth.nrrd -o set.nrrd
+	framecat --channels depth truth.nrrd | holoenc -P 16 --depth-range -50,50 -o holo.png
+	/usr/bin/python3 - <<-'END'
+		from PIL import Image
+		picture = Image.open("holo.png").convert("RGB")
+		picture.quantize(256).save("palette.png")
+		picture.save("bare.png")
+		picture.save("lossy.jpg", quality=85)
+	END
+	keys="-P 16 -t 30 --stair cosine -S 14 -K 0 --depth-range -50,50 --z-axis towards"
+	mistake " colours, as a palette leaves: its depths are far off" holodec $keys palette.png -o depth.nrrd
+	right holodec $keys bare.png -o depth.nrrd
+	right holodec $keys lossy.jpg -o depth.nrrd
+}

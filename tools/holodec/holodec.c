@@ -10,6 +10,7 @@
 #include "certain.h"
 #include "check.h"
 #include "decode.h"
+#include "palette.h"
 #include "pixel_counts.h"
 
 #define EDGE_LOSSY 2  /* pixels dropped at the boundary of a lossy picture without regions */
@@ -153,6 +154,8 @@ survey(struct run *run, const struct frame *in)
 		priv->edge_px = lossy && priv->decode != DECODE_REGION ? EDGE_LOSSY : 0;
 	if (pixel_counts_check(&counts, parameters->blur_px > 0, in->head.type == SAMPLE_FLOAT) < 0)
 		return -1;
+	if (lossy)
+		palette_warn(in, SURVEY_STEP, &priv->few_colours);
 	if (!priv->compared)
 		holo_warn_overruled(&parameters->holo, &in->head.meta);
 	priv->compared = true;

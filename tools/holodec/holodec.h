@@ -15,6 +15,7 @@ struct priv {
 	enum decode decode; /* in use */
 	size_t edge_px;     /* in use */
 	bool compared;      /* options with the keys of the picture */
+	bool few_colours;   /* a warning was given */
 	bool keep;          /* all pixels, and how certain each is */
 	bool grown;         /* regions.certainty is that of this picture */
 	float least;        /* certainty of what is kept */

@@ -125,7 +125,7 @@ keep_row(const struct jump_check *check, const struct frame *in, const float *ab
 	}
 }
 
-/* The weight of all pairs of neighbours that both have a phase; modulation and texture may be NULL. */
+/* The weight of all neighbours that both have a phase; modulation and texture may be NULL. */
 static double
 sum_pairs(const float *modulation, const float *texture, const float *absolute, size_t w)
 {
