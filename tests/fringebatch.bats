@@ -5,7 +5,7 @@ load helpers
 setup_file() {
 	command -v sbatch slurmctld slurmd munged >/dev/null || PATH=$PATH:/usr/sbin:/sbin
 	cluster=$BATS_FILE_TMPDIR/cluster
-	eval "$("$top/tests/slurm/up" "$cluster")"
+	eval "$("$top/tests/slurm/up" "$cluster" 2 MaxArraySize=4)"
 	export SLURM_CONF cluster
 	mkdir -p "$BATS_FILE_TMPDIR/captures"
 	cd "$BATS_FILE_TMPDIR" || exit 1
@@ -40,7 +40,9 @@ stale() {
 
 @test "fringebatch: an array of tasks gives the bytes of make; then nothing is stale, and nothing is submitted" {
 	make -s -f recipe.mk -j2 OUT=local
-	run -0 fringebatch --wait --jobs 8 recipe.mk
+	run -0 fringebatch --wait --jobs 8 recipe.mk	# two arrays of four
+	IFS=, read -ra jobs <out/batch/*/jobs
+	[ ${#jobs[@]} -eq 3 ]				# and the summary
 	[ "${lines[0]}" = "20 sets: 20 done, 0 up to date, 0 failed, 0 never started" ]
 	[[ ${lines[1]} =~ ^[0-9.]+\ s,\ [0-9.]+\ sets/s,\ [0-9.]+\ s\ of\ processors$ ]]
 	for set in captures/*; do cmp "local/${set#*/}/depth.tif" "out/${set#*/}/depth.tif"; done
@@ -174,6 +176,43 @@ stale() {
 	(SLURM_CONF=$cluster/slurm.conf PATH=$PATH:/usr/sbin slurmd -f "$cluster/slurm.conf")
 	run -0 fringebatch --wait --jobs 2 recipe.mk
 	[ "${lines[0]}" = "8 sets: $((8 - done_then)) done, $done_then up to date, 0 failed, 0 never started" ]
+}
+
+@test "fringebatch: a task that Slurm has put back and holds is released once; the second time it is named" {
+	few 2
+	sed -i 's/^recipe = /&sleep 0.7; /' recipe.mk
+	run -0 fringebatch --jobs 1 recipe.mk
+	job=${output##* } job=${job%%,*}
+	until [ -e out/s01 ]; do sleep 0.1; done
+	scontrol requeuehold "${job}_0"
+	until [[ $(squeue -h -r -j "$job" -t PD -o %r) == *held* ]]; do sleep 0.1; done
+	run -1 fringebatch status
+	[[ $output == *"1 sets to do"* || $output == *"2 sets to do"* ]]
+	[[ $output != *"held:"* ]]
+	until [ "$(squeue -h -r -j "$job" -t R -o %i)" ]; do sleep 0.1; done
+	scontrol requeuehold "${job}_0"
+	until [[ $(squeue -h -r -j "$job" -t PD -o %r) == *held* ]]; do sleep 0.1; done
+	run -1 fringebatch status
+	[[ $output == *"held: task ${job}_0, "*held* ]]
+	run -0 fringebatch cancel
+	run -0 fringebatch --wait --jobs 1 recipe.mk
+	[[ ${lines[0]} == "2 sets: "*", 0 failed, 0 never started" ]]
+}
+
+@test "fringebatch: real captures, links to them: the bytes of the chain by hand" {
+	need_data weiyang_box_3freq_35_36_37
+	words="-q phasewrap -n 8 -p 24.4,23.7222222,23.0810811 --sign -1 --min-amplitude 25"
+	rm -r captures
+	for set in box again; do
+		mkdir -p captures/$set
+		ln -s "$data"/weiyang_box_3freq_35_36_37/f3[567]_*.png captures/$set/
+	done
+	sed -i "s/^recipe = .*/recipe = fringepipe $words \$(images) , unwrap2f -o \$(result)\nunused = \\\\/" recipe.mk
+	run -0 fringebatch --wait --jobs 2 recipe.mk
+	[ "${lines[0]}" = "2 sets: 2 done, 0 up to date, 0 failed, 0 never started" ]
+	# shellcheck disable=SC2086
+	fringepipe $words "$data"/weiyang_box_3freq_35_36_37/f3[567]_*.png , unwrap2f -o box.tif
+	for set in box again; do framecmp out/$set/depth.tif box.tif; done
 }
 
 @test "fringebatch: errors are one line: no recipe, no sets, no Slurm, wrong options, a folder that cannot be written" {
