@@ -13,12 +13,14 @@ struct phasematch {
 	struct matching matching;
 	struct rig rig;
 	struct passthrough passthrough;
-	double step_most;		/* --max-step in the unit of the maps; NaN: not given */
-	double step_usual[PHASES_MOST];	/* what it is at least where it is not given */
+	double radian[PHASES_MOST];	/* of the shortest period, in the unit of a map */
 	const char *right;		/* the path, for messages */
+	double step_most_rad;		/* --max-step; NaN: not given */
 	size_t support;			/* neighbours that a disparity needs; 0: none */
 	float support_range;
 	size_t sigma_disparity, x, y, z, sigma;	/* output channels; NO_CHANNEL: there is none */
+	size_t phases, number[PHASES_MOST];	/* absphase2: 2; absphase: 0 */
+	bool warned_sigma;
 	struct match_counts counts;	/* of a frame */
 };
 

@@ -36,7 +36,7 @@ phasematch_disparity(float columns, float within)
 PX_FN bool
 phasematch_agrees(float back, float x, float most)
 {
-	return px_both(!px_isnan(back), px_abs(back - x) <= most);
+	return px_isnan(back) || px_abs(back - x) <= most;
 }
 
 /* Is a neighbour's disparity like this one? */

@@ -12,7 +12,9 @@
 #include "phasematch.px.h"
 
 #define STEPS_ENOUGH 20000	/* of which a median is taken */
-#define USUAL_STEPS 3		/* a bracket is no more of them */
+/* A bracket spans no more than so much of the shortest period, or so many usual steps. */
+#define STEP_RAD 1.0
+#define USUAL_STEPS 3
 
 /* Rows in an order that soon has some from everywhere: row i of h. */
 static size_t
@@ -96,8 +98,9 @@ find_steps(struct phasematch *priv, const char *path, const struct frame *in,
 		if (check_steps(path, left, right) < 0)
 			return -1;
 		matching->sign = left < 0 ? -1 : 1;
-		matching->step_most[k] = (float)(!isnan(priv->step_most) ? priv->step_most :
-		    fmax(priv->step_usual[k], USUAL_STEPS * fabs(right)));
+		matching->step_most[k] = (float)(isnan(priv->step_most_rad) ?
+		    fmax(STEP_RAD * priv->radian[k], USUAL_STEPS * fabs(right)) :
+		    priv->step_most_rad * priv->radian[k]);
 	}
 	return 0;
 }

@@ -25,8 +25,8 @@ struct rig {
 
 /* -1 after fail_usage(). */
 int rig_check(const struct rig_options *);
-/* Of these two frames. -1 after fail(). */
-int rig_plan(const struct run *, const struct rig_options *, const struct frame_head *in,
-    const struct frame_head *right, struct rig *);
+/* Of these two frames; path: of --right. -1 after fail(). */
+int rig_plan(const struct run *, const struct rig_options *, const char *path,
+    const struct frame_head *in, const struct frame_head *right, struct rig *);
 
 #endif
