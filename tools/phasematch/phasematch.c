@@ -154,7 +154,7 @@ after(struct run *run)
 }
 
 static const struct body body = { .survey = phasematch_survey, .rows = phasematch_rows,
-	.after = after };
+	.after = after, .passes = phasematch_passes };
 
 static int
 init(struct run *run)
@@ -191,8 +191,7 @@ STAGE(phasematch) = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct phasematch),
 	.traits = STAGE_UNITS,
-	.agree = AGREE_ABSOLUTE,
-	.tolerance = 1e-4,
+	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

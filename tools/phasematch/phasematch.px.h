@@ -15,7 +15,7 @@ phasematch_is_step(float a, float b, float most)
 {
 	PX_F step = b - a;
 
-	return px_both(step > 0.0f, step <= most);
+	return px_both(!px_isnan(step), px_both(step > 0.0f, step <= most));
 }
 
 /* Where in the bracket from a to b the value lies, 0 to 1. */
@@ -36,7 +36,9 @@ phasematch_disparity(float columns, float within)
 PX_FN bool
 phasematch_agrees(float back, float x, float most)
 {
-	return px_isnan(back) || px_abs(back - x) <= most;
+	bool near = px_abs(back - x) <= most;
+
+	return px_select(px_isnan(back), true, near);
 }
 
 /* Is a neighbour's disparity like this one? */
@@ -56,7 +58,8 @@ phasematch_single(float phase, float factor)
 {
 	PX_F value = phase * factor;
 
-	return px_select(px_abs(phase) < 1e9f, value, PX_NAN);
+	/* by the bits of |phase| < 1e9, which keep the order */
+	return px_select((px_bits(phase) & 0x7fffffffu) < 0x4e6e6b28u, value, PX_NAN);
 }
 
 /* The variance of the phases about their mean, in the base's radians squared, from the sums of w
@@ -102,14 +105,16 @@ phasematch_depth(float disparity, float centres, float focal_baseline)
 	PX_F d = disparity - centres;
 	PX_F z = px_divide(focal_baseline, px_select(d == 0.0f, PX_NAN, d));
 
-	return px_select(z > 0.0f, z, PX_NAN);
+	return px_select(px_both(!px_isnan(z), z > 0.0f), z, PX_NAN);
 }
 
 /* Depths outside the limits are none. */
 PX_FN float
 phasematch_limit(float z, float least, float most)
 {
-	return px_select(px_both(z >= least, z <= most), z, PX_NAN);
+	bool within = px_both(z >= least, z <= most);
+
+	return px_select(px_both(!px_isnan(z), within), z, PX_NAN);
 }
 
 /* One coordinate of it, on the ray of a pixel. */
