@@ -130,7 +130,8 @@ plan_channels(struct rectify *rectify, const struct parameters *parameters,
 			is_named(name, wrapped) ? RECTIFY_WRAPPED : is_named(name, sigma) ?
 			    RECTIFY_SIGMA : is_named(name, nearest) ? RECTIFY_NEAREST :
 			    RECTIFY_PLAIN, limited ? (float)step : INFINITY,
-			whole || is_named(name, captured) ? (float)most : INFINITY };
+			(whole || is_named(name, captured)) && !is_named(name, wrapped) ?
+			    (float)most : INFINITY };
 	}
 	return 0;
 }
