@@ -277,6 +277,7 @@ set_pose(struct stereo *stereo)
 			right->R[3 * i + j] = R2[i] * R1[j] + R2[3 + i] * R1[3 + j] +
 			    R2[6 + i] * R1[6 + j];
 	}
+	pinhole_complete(right);
 }
 
 static int
@@ -318,14 +319,14 @@ take_numbers(const char *path, struct number_file *numbers, struct stereo *stere
 	calib_get_unit(numbers, unit);
 	status = plain ? read_plain(path, stereo) : find_scale(path, unit, &mm) < 0 ? -1 :
 	    read_cameras(path, numbers, mm, stereo, &posed);
+	pinhole_complete(&stereo->camera[0]);
+	pinhole_complete(&stereo->camera[1]);
 	if (status == 0)
 		status = plain ? stereo_rectify(path, stereo) :
 		    read_rectification(path, numbers, mm, posed, stereo);
 	if (status == 0 && !plain)
 		status = read_projector(path, numbers, mm, stereo);
 	number_file_free(numbers);
-	pinhole_complete(&stereo->camera[0]);
-	pinhole_complete(&stereo->camera[1]);
 	return status;
 }
 
