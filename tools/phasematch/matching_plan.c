@@ -151,6 +151,17 @@ find_channel(const struct run *run, const struct frame_head *in, bool of_right, 
 	    run_channel(run, in, name, c);
 }
 
+static int
+check_right(const struct run *run, const struct frame_head *in, const struct phases *phases)
+{
+	size_t c;
+
+	for (size_t i = 0; i < phases->n; i++)
+		if (find_channel(run, in, true, "absphase", phases->number[i], &c) < 0)
+			return -1;
+	return 0;
+}
+
 /* A channel's index; NO_CHANNEL where it is not there, which is no failure. */
 static size_t
 look_up(const struct frame_head *head, const char *prefix, const char *base, size_t number)
@@ -213,8 +224,8 @@ matching_plan(const struct run *run, const char *path, const struct frame_head *
 	size_t each;
 
 	if (find_phases(run, in, in->c - right->c, &phases) < 0 ||
-	    check_phase(NULL, in) < 0 || check_phase(path, right) < 0 ||
-	    read_periods(path, in, right, &phases) < 0)
+	    check_right(run, in, &phases) < 0 || check_phase(NULL, in) < 0 ||
+	    check_phase(path, right) < 0 || read_periods(path, in, right, &phases) < 0)
 		return -1;
 	if (votes && phases.n < 2)
 		return fail("--vote", "there is one phase: nothing can vote (unwrap2f --all gives "
