@@ -393,8 +393,9 @@ def sphere(X):
 	py "$reference"'
 write_rig("rig.json", (400, 300), K1=[[1100, 0, 200.], [0, 1102, 148], [0, 0, 1]], K2=[[1105, 0, 195.], [0, 1104, 151], [0, 0, 1]])'
 	for side in left right; do
+		fringesim --calib rig.json --view $side --distance 700 --scene sphere --radius 100 --field 260 --noise 1 \
+			--projector 1800x1200 -p 60,62 -n 4 -o $side.nrrd
 		for how in linear cubic; do
-			fringesim --calib rig.json --view $side --distance 700 --scene sphere --radius 100 --field 260 --noise 1 --projector 1800x1200 -p 60,62 -n 4 -o $side.nrrd
 			rectify -q --calib rig.json --side $side --interpolation $how $side.nrrd | phasewrap -q | unwrap2f -q -o $side.captures.$how.nrrd
 			phasewrap -q $side.nrrd | unwrap2f -q | rectify -q --calib rig.json --side $side --interpolation $how -o $side.phases.$how.nrrd
 			phasewrap -q $side.nrrd | rectify -q --calib rig.json --side $side --interpolation $how | unwrap2f -q -o $side.wrapped.$how.nrrd
@@ -503,4 +504,50 @@ json.dump(dict(a=[1, 2]), open("other.json", "w"))'
 	run --separate-stderr rectify --calib rig.json --side left --size 60x50 in.nrrd -o out.nrrd
 	[ "$status" -eq 0 ]
 	[[ $stderr == *" of the frame fall outside of the rectified one: --size "*" would hold what lies right of or below its 60x50" ]]
+}
+
+@test "rectify: david's captures: the published rectification, equal phases on equal rows, matched points and depths" {
+	need_data slsdk_david_stereo
+	py "$reference"'
+rig = json.load(open(sys.argv[1]))
+write = {k: rig[k] for k in "K1 d1 K2 d2 R T_mm image_size".split()}
+json.dump(write, open("own.json", "w"))
+write.update({k: rig[k] for k in ("R1", "R2")}, P1=rig["P1_uncropped_half"], P2=rig["P2_uncropped_half"])
+json.dump(write, open("rig.json", "w"))' "$data/slsdk_david_stereo/calib.json"
+	for side in left right; do
+		david=$data/slsdk_david_stereo/$side
+		fringepipe rectify --calib rig.json --side $side --size 1024x768 "$david"/phase_?.png "$david"/gray_?.png , \
+			phasewrap -n 4 -p 64 -G 6 --gray-cell half --phase-origin 176.76 --min-amplitude 5 , unwrap2f -o $side.nrrd
+		rectify -q --calib own.json --side $side "$david/phase_0.png" -o $side.own.nrrd
+	done
+	py "$reference$points"'
+l, r = read_frame("left.nrrd"), read_frame("right.nrrd")
+for a, b in (l, "left"), (r, "right"):		# OpenCV gave R1 R2 from R T: ours are the same
+	expect(np.abs(own(read_frame(b + ".own.nrrd"))[4] - own(a)[4]) < 1e-9)
+X = points(l, r)
+f, cxl, cy, b, _ = own(l); cxr = own(r)[1]
+z = X[2]; seen = np.isfinite(z)
+expect(204000 <= seen.sum() <= 209000, seen.sum())
+expect(np.abs(np.nanpercentile(z, (1, 50, 99)) - (1088, 1125, 1344)) < 3, np.nanpercentile(z, (1, 50, 99)))
+# rows: how far the textures at equal phases are apart up and down, by least squares over blocks of 32x32
+h, w = z.shape
+y, x = np.mgrid[:h, :w]
+with np.errstate(all="ignore"): at = x - (f * b / z + cxl - cxr)
+ok = seen & (at >= 0) & (at < w - 1); i = np.where(ok, np.floor(np.where(ok, at, 0)), 0).astype(int); at = np.where(ok, at - i, 0)
+L, P = (np.log(np.maximum(np.nan_to_num(t["texture"].astype(float)), 1)) for t in (l, r))
+def warped(by):
+	q = np.roll(P, -by, 0)
+	return (1 - at) * np.take_along_axis(q, i, 1) + at * np.take_along_axis(q, i + 1, 1)
+slope, gap = (warped(1) - warped(-1)) / 2, L - warped(0)
+rows = []
+for v in range(100, h - 32, 32):
+	for u in range(500, w - 32, 32):
+		s = np.s_[v:v + 32, u:u + 32]; m = ok[s]
+		if m.sum() < 800: continue
+		q, p = np.mgrid[:32, :32]
+		A = np.c_[slope[s][m], np.ones(m.sum()), p[m], q[m]]
+		fit = np.linalg.lstsq(A, gap[s][m], rcond=None)[0]
+		if np.sqrt(np.linalg.inv(A.T @ A)[0, 0]) * (gap[s][m] - A @ fit).std() < .1: rows.append(fit[0])
+expect(len(rows) > 80, len(rows)); expect(abs(np.median(rows)) < .1, np.median(rows))
+expect(np.median(np.abs(rows)) < .3, np.median(np.abs(rows)))'
 }
