@@ -9,7 +9,7 @@
 #include "run/stage.h"
 
 #define SIDE_MOST 32767			/* 16.16 fixed point */
-#define LOST_MOST 0.1			/* of the input, without a word */
+#define LOST_MOST 0.2			/* of the input, without a word */
 
 struct parameters {
 	const char *calib;
