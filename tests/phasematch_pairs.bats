@@ -16,55 +16,83 @@ def judge(name, left, channel="disparity"):
 		np.percentile(d[ok], [1, 50, 99]), 100 * np.mean(off > 5), np.median(np.abs(d - median5(d))[ok])
 '
 
-@test "pairs: two frequencies on a real pair that is rectified (angel): shares, percentiles, scatter" {
-	need_data dtu_angel_2freq_rectified
-	angel=$data/dtu_angel_2freq_rectified
-	for side in left right; do
-		fringepipe phasewrap -n 8 -p 1920/40,1920/41 --sign -1 --min-amplitude 5 "$angel/$side"/f40_*.png "$angel/$side"/f41_*.png , \
-			unwrap2f --all -o $side.nrrd
-		framecat -c absphase $side.nrrd -o $side.one.nrrd
-	done
-	for of in "" .one; do
-		phasematch --assume-rectified --both-ways 0 --support 0 --right right$of.nrrd left$of.nrrd -o raw$of.nrrd
-		silent phasematch --assume-rectified --right right$of.nrrd left$of.nrrd -o out$of.nrrd
-	done
-	py "$judge"'
-for of, scatter in ("", 0.022), (".one", 0.029):
-	n, share, at, gross, deviation = judge("raw%s.nrrd" % of, "left.nrrd")
-	expect(share >= 97.5, share); expect(gross <= 0.10, gross); expect(deviation <= scatter, deviation)
-	expect(np.abs(at - [-26.9, 5.0, 41.1]) < 0.3, at)
-	n, share, at, gross, deviation = judge("out%s.nrrd" % of, "left.nrrd")
-	expect(share >= 93.5, share); expect(gross <= 0.01, gross)'
+# printed WORD ...: the lines of the tutorial for two cameras that come from the one that begins with the first word, up
+# to the first one that begins with the second, as a reader copies them.
+printed() {
+	mandoc -T utf8 -O width=78 "$top/man/fringepipe.7" | col -bx | awk -v from="$1" -v to="$2" '
+		/^   [^ ]/ { on = $0 ~ /Two cameras/ }
+		on && /^           / && !done {
+			line = substr($0, 12)
+			lines = lines || index(line, from) == 1
+			if (lines)
+				print line
+			done = lines && index(line, to) == 1
+		}'
 }
 
-@test "pairs: Gray code on a real calibrated pair (david): rectified captures to points, both pictures on one surface" {
+@test "pairs: two frequencies on a real pair that is rectified (angel), as the tutorial prints it: shares, percentiles, scatter" {
+	need_data dtu_angel_2freq_rectified
+	FRINGEPIPE_DATA=$data
+	printed angel= "    disparity.nrrd -o" >script
+	export FRINGEPIPE_DATA
+	silent bash -e -o pipefail script
+	for side in left right; do framecat -c absphase angel_$side.nrrd -o $side.one.nrrd; done
+	base=(phasematch --assume-rectified)
+	"${base[@]}" --both-ways 0 --support 0 --right angel_right.nrrd angel_left.nrrd -o raw.nrrd
+	"${base[@]}" --both-ways 0 --support 0 --right right.one.nrrd left.one.nrrd -o raw.one.nrrd
+	"${base[@]}" --right right.one.nrrd left.one.nrrd -o disparity.one.nrrd
+	py "$judge"'
+for of, scatter in ("", 0.022), (".one", 0.029):
+	n, share, at, gross, deviation = judge("raw%s.nrrd" % of, "angel_left.nrrd")
+	expect(share >= 97.5, share); expect(gross <= 0.10, gross); expect(deviation <= scatter, deviation)
+	expect(np.abs(at - [-26.9, 5.0, 41.1]) < 0.3, at)
+	n, share, at, gross, deviation = judge("disparity%s.nrrd" % of, "angel_left.nrrd")
+	expect(share >= 93.5, share); expect(gross <= 0.01, gross)
+# the picture: the angel in colours of its disparity, nothing beside it; the wing that is nearest is red, the far one blue
+from PIL import Image
+picture = np.array(Image.open("disparity.png").convert("RGB")).astype(int)
+d = read_frame("disparity.nrrd")["disparity"]
+expect(picture.shape == (690, 430, 3), picture.shape)
+there = np.isfinite(d)
+expect(abs(there.mean() - 0.587) < 0.01, there.mean())
+expect(np.ptp(picture[~there], 0) == 0, "one colour where nothing is")
+red, blue = (picture[there & m].mean(0) for m in (d > 35, d < -20))
+expect(red[0] > red[2] + 100 and blue[2] > blue[0] + 50, red, blue)'
+}
+
+@test "pairs: Gray code on a real calibrated pair (david), as the tutorial prints it: points, mesh, picture" {
 	need_data slsdk_david_stereo
-	david=$data/slsdk_david_stereo
-	sed 's/_uncropped_half"/"/' "$david/calib.json" >rig.json
-	for side in left right; do
-		fringepipe rectify --calib rig.json --side $side --size 1024x768 "$david/$side"/phase_*.png "$david/$side"/gray_*.png , \
-			phasewrap -n 4 -p 64 -G 6 --gray-cell half --phase-origin 180 --min-amplitude 8 , unwrap2f -o $side.nrrd
-	done
+	FRINGEPIPE_DATA=$data
+	printed david= shade >script
+	export FRINGEPIPE_DATA
+	silent bash -e -o pipefail script
 	phasematch --both-ways 0 --support 0 --right right.nrrd left.nrrd -o raw.nrrd
-	silent phasematch --right right.nrrd left.nrrd -o out.nrrd
 	silent phasematch --frame left --right right.nrrd left.nrrd -o turned.nrrd
 	py "$judge"'
 n, share, at, gross, _ = judge("raw.nrrd", "left.nrrd", "z")
 expect(204000 <= n <= 209000, n); expect(abs(share - 79.6) < 0.5, share); expect(gross <= 0.08, gross)
-n, share, at, gross, deviation = judge("out.nrrd", "left.nrrd", "z")
+n, share, at, gross, deviation = judge("david.nrrd", "left.nrrd", "z")
 expect(n >= 196000, n); expect(gross <= 0.005, gross); expect(deviation <= 0.11, deviation)
 expect(np.abs(at - [1088, 1125, 1344]) < 3, at)
-# before rectifying: on the ray of the pixel that the left camera saw it with
+# turned back: the same points, by the rotation of the file
 import json
-rig = json.load(open("rig.json"))
-f, turned = read_frame("out.nrrd"), read_frame("turned.nrrd")
+f, turned = read_frame("david.nrrd"), read_frame("turned.nrrd")
 P = np.array([turned[c] for c in "xyz"], float)
 ok = np.isfinite(P[2])
-R1 = np.array(rig["R1"])
-expect(np.abs(R1 @ P[:, ok] - np.array([f[c] for c in "xyz"], float)[:, ok]).max() < 1e-3)'
-	# a mesh and a cloud come out of it
-	framecat out.nrrd -o david.ply
-	[ "$(head -c 3 david.ply)" = ply ]
+R1 = np.array(json.load(open("david.json"))["R1"])
+expect(np.abs(R1 @ P[:, ok] - np.array([f[c] for c in "xyz"], float)[:, ok]).max() < 1e-3)
+mesh = open("david.ply", "rb").read(4000).decode("latin1")
+expect("element vertex %d" % n in mesh and "element face" in mesh, mesh)
+# the picture: the bust turned, left of the middle, lit from the left; nothing in the corners
+from PIL import Image
+picture = np.array(Image.open("david.png").convert("L")).astype(int)
+expect(picture.shape == (768, 1024), picture.shape)
+background = picture[0, 0]
+bust = picture != background
+expect((picture[:20] == background).mean() > 0.99 and (picture[:, :200] == background).all(), "around it")
+expect(0.15 < bust.mean() < 0.35, bust.mean())
+face = picture[340:460, 380:460]
+expect((face != background).mean() > 0.97 and 60 < face.mean() < 220 and face.std() > 8, face.mean(), face.std())'
 }
 
 # A sphere of 100 mm in the rig of david as it was before the crop, by float captures without noise.

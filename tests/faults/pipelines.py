@@ -61,6 +61,7 @@ PIPELINES = {
 	"spooled": "cat {i}/set.tif | @fringepipe framecat - -o OLD.nrrd",
 	"chain": "@fringepipe -j 3 -q phasewrap -n 3 --period 8,9 {i}/png , gauss , unwrap2f , "
 		"phase2depth --ref {i}/reference.nrrd -c 2 , normals , shade -o OLD.png",
+	"matched": "@fringepipe -j 2 -q phasematch --assume-rectified --right {i}/reference.nrrd {i}/phase.nrrd -o OLD.nrrd",
 	"rectified": "@fringepipe -q rectify --calib {i}/pair.json --side right {i}/pair.nrrd , phasewrap -o OLD.nrrd",
 	"windows": "@fringepipe -q wff --sigma 3 {i}/wrapped.nrrd -o OLD.nrrd",
 	"spatial": "@fringepipe -q unwrapq --channel phase1 --ref {i}/reference.nrrd {i}/wrapped.nrrd -o OLD.nrrd",

@@ -32,6 +32,7 @@ recipes=(
 	'phasewrap set.nrrd , wff --sigma 4'
 	'rectify --calib pair.json --side left left.nrrd , phasewrap , gauss'
 	'phasewrap right.nrrd , rectify --calib pair.json --side right --interpolation cubic'
+	'unwrap2f --all left.wrapped.nrrd , rectify --calib pair.json --side left , phasematch --right right.absolute.nrrd , normals'
 	'phasewrap many.nrrd , unwrap2f , phase2depth --ref ideal , kalman , normals'
 	'phasewrap many.nrrd , kalman --channel phase1 --sigma 0.02 --motion 0.1'
 	'fringesim -s 129x65 -p 24,27 -n 7 --gamma 2.2 --noise 1 --ambient 5 , fringegamma --json'
@@ -66,6 +67,11 @@ inputs() {
 		write_pair &&
 		tool fringesim --calib pair.json --view left --distance 900 -p 24 --noise 1 -o left.nrrd &&
 		tool fringesim --calib pair.json --view right --distance 900 -p 24 --noise 1 -o right.nrrd &&
+		tool fringesim --calib pair.json --view left --distance 900 -p 240,270,300 -n 4 -o left.three.nrrd &&
+		tool fringesim --calib pair.json --view right --distance 900 -p 240,270,300 -n 4 -o right.three.nrrd &&
+		tool phasewrap --sigma left.three.nrrd -o left.wrapped.nrrd &&
+		tool fringepipe phasewrap --sigma right.three.nrrd , unwrap2f --all , rectify --calib pair.json --side right \
+			-o right.absolute.nrrd &&
 		tool fringepipe phasewrap gray.nrrd , unwrap2f , phase2depth --calib block.yml -o points.nrrd &&
 		tool framecat points.nrrd -o points.ply &&
 		tool mesh2depth -s 160x120 points.ply -o depth.nrrd
