@@ -48,7 +48,7 @@ for of, scatter in ("", 0.022), (".one", 0.029):
 	expect(np.abs(at - [-26.9, 5.0, 41.1]) < 0.3, at)
 	n, share, at, gross, deviation = judge("disparity%s.nrrd" % of, "angel_left.nrrd")
 	expect(share >= 93.5, share); expect(gross <= 0.01, gross)
-# the picture: the angel in colours of its disparity, nothing beside it; the wing that is nearest is red, the far one blue
+# the picture: the angel in colours of its disparity, nothing beside it; the head, which is nearest, is red, the far folds blue
 from PIL import Image
 picture = np.array(Image.open("disparity.png").convert("RGB")).astype(int)
 d = read_frame("disparity.nrrd")["disparity"]

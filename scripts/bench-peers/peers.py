@@ -219,6 +219,14 @@ def remap(images, rig, how=cv2.INTER_LINEAR):
     return lambda: [cv2.remap(image, *maps, how) for image in images]
 
 
+def block_matching(images, rig):
+    """Disparity of two rectified pictures, which fill the frame: the usual settings, 160 disparities."""
+    pair = [np.clip(np.nan_to_num(image), 0, 255).astype(np.uint8) for image in images[:2]]
+    matcher = cv2.StereoSGBM_create(minDisparity=-80, numDisparities=160, blockSize=5, P1=8 * 25, P2=32 * 25,
+                                    disp12MaxDiff=1, uniquenessRatio=10, speckleWindowSize=100, speckleRange=2)
+    return lambda: matcher.compute(*pair)
+
+
 def remap_cubic(images, rig):
     return remap(images, rig, cv2.INTER_CUBIC)
 
@@ -244,6 +252,7 @@ WORKS = {
     "wrap_steps": wrap_steps, "blur_phases": blur_phases, "unwrap_two": unwrap_two,
     "skimage_phase": skimage_phase, "histogram_phase": histogram_phase,
     "remap": remap, "remap_cubic": remap_cubic,
+    "block_matching": block_matching,
     "read_png": read_with(".png"), "read_tif": read_with(".tif"),
     "write_png": write_with(".png"), "write_tif": write_with(".tif"),
 }

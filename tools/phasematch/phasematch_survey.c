@@ -11,7 +11,8 @@
 #include "image/statistics.h"
 #include "phasematch.px.h"
 
-#define STEPS_ENOUGH 20000	/* of which a median is taken */
+#define STEPS_ENOUGH 4000	/* of which a median is taken */
+#define STEPS_APART 7		/* columns from one to the next, so that many rows have some */
 /* A bracket spans no more than so much of the shortest period, or so many usual steps. */
 #define STEP_RAD 1.0
 #define USUAL_STEPS 3
@@ -39,11 +40,26 @@ struct steps {
 };
 
 static void
-add_steps(struct steps *steps, const float *values, size_t w)
+add_steps(struct steps *steps, const float *values, size_t w, size_t first, size_t apart)
 {
-	for (size_t x = 0; x + 1 < w && steps->n < steps->most; x++)
+	for (size_t x = first; x + 1 < w && steps->n < steps->most; x += apart)
 		if (!px_isnan(values[x]) && !px_isnan(values[x + 1]))
 			steps->step[steps->n++] = (double)values[x + 1] - (double)values[x];
+}
+
+static void
+sample_steps(const struct value_map *map, const struct frame *in, size_t w, size_t apart,
+    float *values, struct steps *steps)
+{
+	size_t inconsistent;
+
+	steps->n = 0;
+	for (size_t i = 0; i < in->head.h && steps->n < steps->most; i++) {
+		size_t y = spread_row(i, in->head.h);
+
+		value_map_row(map, in, y, w, 1, values, NULL, &inconsistent);
+		add_steps(steps, values, w, y % apart, apart);
+	}
 }
 
 /* The median step of one side's map; NaN where no two neighbours are valid. */
@@ -51,14 +67,9 @@ static double
 median_step(const struct value_map *map, const struct frame *in, size_t w, float *values,
     struct steps *steps)
 {
-	size_t inconsistent;
-
-	steps->n = 0;
-	for (size_t i = 0; i < in->head.h && steps->n < steps->most; i++) {
-		value_map_row(map, in, spread_row(i, in->head.h), w, 1, values, NULL,
-		    &inconsistent);
-		add_steps(steps, values, w);
-	}
+	sample_steps(map, in, w, STEPS_APART, values, steps);
+	if (steps->n < STEPS_ENOUGH)
+		sample_steps(map, in, w, 1, values, steps);
 	return statistics_quantile(steps->step, steps->n, 0.5);
 }
 
