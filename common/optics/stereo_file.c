@@ -159,8 +159,8 @@ read_projector(const char *path, const struct number_file *numbers, double mm,
 		if (calib_get_intrinsics(path, numbers, names->K, names->distortion,
 		    "the projector's 3x3 matrix", projector) < 0 ||
 		    read_pose(path, numbers, names->R, names->T, mm, projector) < 0 ||
-		    calib_get_pair(path, numbers, "projector_size|projector_px|S_projector|proj_size",
-		    "a size, w h", size) < 0)
+		    calib_get_pair(path, numbers,
+		    "projector_size|projector_px|S_projector|proj_size", "a size, w h", size) < 0)
 			return -1;
 		projector->w = size[0];
 		projector->h = size[1];
@@ -202,12 +202,12 @@ read_perspectives(const char *path, const struct number_file *numbers, double mm
 		stereo->cx_px[i] = P[i][2];
 	}
 	if (fabs(P[0][0] - P[1][0]) > 1e-4 * P[0][0] || fabs(P[0][6] - P[1][6]) > AGREE_PX)
-		return fail(path, "P1 and P2: expected one focal length and one row of the principal "
-		    "point, found %g and %g, %g and %g%s", P[0][0], P[1][0], P[0][6], P[1][6],
+		return fail(path, "P1 and P2: expected one focal length and one row of the "
+		    "principal point, found %g and %g, %g and %g%s", P[0][0], P[1][0], P[0][6], P[1][6],
 		    P[1][7] != 0 ? " (cameras one above the other: leave P1 and P2 out)" : "");
 	if (P[1][7] != 0)
-		return fail(path, "P2: the cameras stand one above the other: leave R1 R2 P1 P2 out, "
-		    "and columns become rows");
+		return fail(path, "P2: the cameras stand one above the other: leave R1 R2 P1 P2 "
+		    "out, and columns become rows");
 	if (P[0][3] != 0)
 		return fail(path, "P1: expected the left camera at 0, found %g", P[0][3]);
 	if (P[1][3] == 0)
