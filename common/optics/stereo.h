@@ -33,8 +33,8 @@ struct stereo {
 /*
  * Reads two cameras and their pose (x_right = R x_left + T), and R1 R2 P1 P2 where the file has
  * them; else those are computed. The names are those of phase2depth(1) with two cameras in the
- * place of a camera and a projector. R T and R1 R2 P1 P2 that put a point more than 0.1 px apart are an
- * error. 0, or -1 after fail(path, ...).
+ * place of a camera and a projector. R T and R1 R2 P1 P2 that put a point more than 0.1 px apart
+ * are an error. 0, or -1 after fail(path, ...).
  */
 int stereo_load(const char *path, struct stereo *);
 /*

@@ -14,7 +14,7 @@ struct work {
 	const struct frame *in;
 	struct frame *out;
 	size_t c;
-	struct frame *plane;		/* float copies of the channel: itself, or sine and cosine */
+	struct frame *plane;		/* float copies: the channel, or its sine and cosine */
 	const float *from[2];		/* what is gathered from */
 	const float *phase;		/* wrapped, where steps are limited */
 	int stride;			/* floats from row to row of those, and of phase */
