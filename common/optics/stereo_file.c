@@ -204,7 +204,8 @@ read_perspectives(const char *path, const struct number_file *numbers, double mm
 	if (fabs(P[0][0] - P[1][0]) > 1e-4 * P[0][0] || fabs(P[0][6] - P[1][6]) > AGREE_PX)
 		return fail(path, "P1 and P2: expected one focal length and one row of the "
 		    "principal point, found %g and %g, %g and %g%s", P[0][0], P[1][0], P[0][6],
-		    P[1][6], P[1][7] != 0 ? " (cameras one above the other: leave P1 and P2 out)" : "");
+		    P[1][6], P[1][7] != 0 ?
+		    " (cameras one above the other: leave P1 and P2 out)" : "");
 	if (P[1][7] != 0)
 		return fail(path, "P2: the cameras stand one above the other: leave R1 R2 P1 P2 "
 		    "out, and columns become rows");
