@@ -37,6 +37,9 @@ struct stereo {
  * are an error. 0, or -1 after fail(path, ...).
  */
 int stereo_load(const char *path, struct stereo *);
+/* The side that a file calls `name`: left or right, or the name of its first or second camera
+ * (devices.NAME of kind camera, as fringecal writes them). -1 after fail(). */
+int stereo_find_side(const char *path, const char *name, enum stereo_side *);
 /*
  * Computes R, f_px, cx_px, cy_px and baseline_mm from the cameras, w and h from their size: the
  * rotation between the cameras is shared out half and half, then both turn by the least angle that

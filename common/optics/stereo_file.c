@@ -2,6 +2,7 @@
 #include "optics/stereo.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -338,4 +339,58 @@ stereo_load(const char *path, struct stereo *stereo)
 
 	*stereo = (struct stereo){ 0 };
 	return number_file_load(path, &numbers) < 0 ? -1 : take_numbers(path, &numbers, stereo);
+}
+
+/* Is the entry devices.NAME.kind that of a camera? Then its name, of n letters, begins at *name. */
+static bool
+is_camera(const struct number_file_entry *entry, const char **name, size_t *n)
+{
+	static const char before[] = "devices.", behind[] = ".kind";
+	size_t all = strlen(entry->name), around = strlen(before) + strlen(behind);
+
+	if (all <= around || strncmp(entry->name, before, strlen(before)) ||
+	    strcmp(entry->name + all - strlen(behind), behind) || strcmp(entry->text, "camera"))
+		return false;
+	*name = entry->name + strlen(before);
+	*n = all - around;
+	return true;
+}
+
+/* The place of the camera of that name among a file's, from 0; `cameras`: how many there are. */
+static size_t
+find_camera(const struct number_file *numbers, const char *wanted, size_t *cameras)
+{
+	size_t found = SIZE_MAX, n;
+	const char *name;
+
+	*cameras = 0;
+	for (size_t i = 0; i < numbers->entries; i++)
+		if (is_camera(&numbers->entry[i], &name, &n)) {
+			if (strlen(wanted) == n && !strncmp(wanted, name, n))
+				found = *cameras;
+			++*cameras;
+		}
+	return found;
+}
+
+int
+stereo_find_side(const char *path, const char *name, enum stereo_side *side)
+{
+	struct number_file numbers;
+	size_t cameras, at;
+
+	if (number_file_load(path, &numbers) < 0)
+		return -1;
+	at = find_camera(&numbers, name, &cameras);
+	number_file_free(&numbers);
+	if (at == SIZE_MAX && (!strcmp(name, "left") || !strcmp(name, "right")))
+		at = !strcmp(name, "right");
+	if (at == SIZE_MAX)
+		return fail(path, "has no camera %.40s: its pair is left and right%s", name,
+		    cameras ? ", or the first two devices of kind camera by their names" : "");
+	if (at > 1)
+		return fail(path, "%.40s is no part of the pair, which are its first two cameras",
+		    name);
+	*side = at == 0 ? STEREO_LEFT : STEREO_RIGHT;
+	return 0;
 }
