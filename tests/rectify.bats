@@ -441,6 +441,29 @@ write_frames("images.nrrd", [Frame(rng.integers(0, 256, (97, 129)).astype("u1"),
 	frameinfo -k rect_side pipe.nrrd | has left
 }
 
+@test "rectify: sigma is the standard deviation of what noise leaves" {
+	py "$reference"'
+write_rig("rig.json", (400, 300), K1=[[1100, 0, 200.], [0, 1102, 148], [0, 0, 1]], K2=[[1105, 0, 195.], [0, 1104, 151], [0, 0, 1]])
+noise = np.random.default_rng(5).normal(0, .1, (300, 400))
+write_frames("in.nrrd", Frame(np.stack([noise, noise, 0 * noise + .1]).astype("f4"), ["absphase", "phase", "sigma"]))'
+	for how in linear cubic; do
+		rectify -q --calib rig.json --side left --interpolation $how in.nrrd | py '
+got = read_frame(sys.stdin.buffer)
+for name in "absphase", "phase":
+	over = got[name] / got["sigma"]
+	expect(abs(np.nanstd(over) - 1) < .01, np.nanstd(over))'
+	done
+}
+
+@test "rectify: a rectified frame is not measured through the camera itself" {
+	py "$reference"'
+write_rig("rig.json")
+json.dump(dict(camera_K=K1, projector_K=K2, R_cam_to_proj=R.tolist(), T_cam_to_proj=T.tolist()), open("projector.json", "w"))
+write_frames("in.nrrd", Frame(np.ones((97, 129), "f4"), ["absphase"], {"period_px": "20"}))'
+	rectify -q --calib rig.json --side left in.nrrd -o out.nrrd
+	fails 1 "the frame is rectified (rect_side left)" phase2depth --calib projector.json out.nrrd
+}
+
 @test "rectify: errors and warnings" {
 	py "$reference"'
 write_rig("rig.json", (128, 96))

@@ -114,8 +114,8 @@ set_rotations(const char *path, struct stereo *stereo, bool *turned)
 	if (!(length > 0))
 		return fail(path, "T: the baseline is zero: both cameras stand at one place");
 	if (!(hypot(t[0], t[1]) > fabs(t[2])))
-		return fail(path, "T: the baseline runs along the cameras' axes (%g %g %g mm midway "
-		    "between them): such a pair cannot be rectified", t[0], t[1], t[2]);
+		return fail(path, "T: the baseline runs along the cameras' axes (%g %g %g mm "
+		    "midway between them): such a pair cannot be rectified", t[0], t[1], t[2]);
 	*turned = fabs(t[1]) > fabs(t[0]);
 	sign = t[*turned] < 0 ? -1 : 1;		/* t leads from the right camera to the left */
 	for (size_t i = 0; i < 3; i++)

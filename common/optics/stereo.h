@@ -1,7 +1,7 @@
 /*
- * A rectified pair of cameras (methods §10; Fusiello, Trucco and Verri 2000; Bouguet): the rotations
- * that turn both cameras until their common x axis is the baseline, so that a point of the scene
- * lies on the same row of both pictures.
+ * A rectified pair of cameras (methods §10; Fusiello, Trucco and Verri 2000; Bouguet): the
+ * rotations that turn both cameras until their common x axis is the baseline, so that a point of
+ * the scene lies on the same row of both pictures.
  */
 #ifndef STEREO_H
 #define STEREO_H
@@ -32,11 +32,14 @@ struct stereo {
 
 /*
  * Reads two cameras and their pose (x_right = R x_left + T), and R1 R2 P1 P2 where the file has
- * them; else those are computed. The names are those of phase2depth(1) with two cameras in the place
- * of a camera and a projector. R T and R1 R2 P1 P2 that put a point more than 0.1 px apart are an
- * error. 0, or -1 after fail(path, ...).
+ * them; else those are computed. The names are those of phase2depth(1) with two cameras in the
+ * place of a camera and a projector. R T and R1 R2 P1 P2 that put a point more than 0.1 px apart
+ * are an error. 0, or -1 after fail(path, ...).
  */
 int stereo_load(const char *path, struct stereo *);
+/* The side that a file calls `name`: left or right, or the name of its first or second camera
+ * (devices.NAME of kind camera, as fringecal writes them). -1 after fail(). */
+int stereo_find_side(const char *path, const char *name, enum stereo_side *);
 /*
  * Computes R, f_px, cx_px, cy_px and baseline_mm from the cameras, w and h from their size: the
  * rotation between the cameras is shared out half and half, then both turn by the least angle that

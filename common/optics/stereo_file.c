@@ -2,6 +2,7 @@
 #include "optics/stereo.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -159,8 +160,8 @@ read_projector(const char *path, const struct number_file *numbers, double mm,
 		if (calib_get_intrinsics(path, numbers, names->K, names->distortion,
 		    "the projector's 3x3 matrix", projector) < 0 ||
 		    read_pose(path, numbers, names->R, names->T, mm, projector) < 0 ||
-		    calib_get_pair(path, numbers, "projector_size|projector_px|S_projector|proj_size",
-		    "a size, w h", size) < 0)
+		    calib_get_pair(path, numbers,
+		    "projector_size|projector_px|S_projector|proj_size", "a size, w h", size) < 0)
 			return -1;
 		projector->w = size[0];
 		projector->h = size[1];
@@ -202,12 +203,13 @@ read_perspectives(const char *path, const struct number_file *numbers, double mm
 		stereo->cx_px[i] = P[i][2];
 	}
 	if (fabs(P[0][0] - P[1][0]) > 1e-4 * P[0][0] || fabs(P[0][6] - P[1][6]) > AGREE_PX)
-		return fail(path, "P1 and P2: expected one focal length and one row of the principal "
-		    "point, found %g and %g, %g and %g%s", P[0][0], P[1][0], P[0][6], P[1][6],
-		    P[1][7] != 0 ? " (cameras one above the other: leave P1 and P2 out)" : "");
+		return fail(path, "P1 and P2: expected one focal length and one row of the "
+		    "principal point, found %g and %g, %g and %g%s", P[0][0], P[1][0], P[0][6],
+		    P[1][6], P[1][7] != 0 ?
+		    " (cameras one above the other: leave P1 and P2 out)" : "");
 	if (P[1][7] != 0)
-		return fail(path, "P2: the cameras stand one above the other: leave R1 R2 P1 P2 out, "
-		    "and columns become rows");
+		return fail(path, "P2: the cameras stand one above the other: leave R1 R2 P1 P2 "
+		    "out, and columns become rows");
 	if (P[0][3] != 0)
 		return fail(path, "P1: expected the left camera at 0, found %g", P[0][3]);
 	if (P[1][3] == 0)
@@ -337,4 +339,58 @@ stereo_load(const char *path, struct stereo *stereo)
 
 	*stereo = (struct stereo){ 0 };
 	return number_file_load(path, &numbers) < 0 ? -1 : take_numbers(path, &numbers, stereo);
+}
+
+/* Is the entry devices.NAME.kind that of a camera? Then its name, of n letters, begins at *name. */
+static bool
+is_camera(const struct number_file_entry *entry, const char **name, size_t *n)
+{
+	static const char before[] = "devices.", behind[] = ".kind";
+	size_t all = strlen(entry->name), around = strlen(before) + strlen(behind);
+
+	if (all <= around || strncmp(entry->name, before, strlen(before)) ||
+	    strcmp(entry->name + all - strlen(behind), behind) || strcmp(entry->text, "camera"))
+		return false;
+	*name = entry->name + strlen(before);
+	*n = all - around;
+	return true;
+}
+
+/* The place of the camera of that name among a file's, from 0; `cameras`: how many there are. */
+static size_t
+find_camera(const struct number_file *numbers, const char *wanted, size_t *cameras)
+{
+	size_t found = SIZE_MAX, n;
+	const char *name;
+
+	*cameras = 0;
+	for (size_t i = 0; i < numbers->entries; i++)
+		if (is_camera(&numbers->entry[i], &name, &n)) {
+			if (strlen(wanted) == n && !strncmp(wanted, name, n))
+				found = *cameras;
+			++*cameras;
+		}
+	return found;
+}
+
+int
+stereo_find_side(const char *path, const char *name, enum stereo_side *side)
+{
+	struct number_file numbers;
+	size_t cameras, at;
+
+	if (number_file_load(path, &numbers) < 0)
+		return -1;
+	at = find_camera(&numbers, name, &cameras);
+	number_file_free(&numbers);
+	if (at == SIZE_MAX && (!strcmp(name, "left") || !strcmp(name, "right")))
+		at = !strcmp(name, "right");
+	if (at == SIZE_MAX)
+		return fail(path, "has no camera %.40s: its pair is left and right%s", name,
+		    cameras ? ", or the first two devices of kind camera by their names" : "");
+	if (at > 1)
+		return fail(path, "%.40s is no part of the pair, which are its first two cameras",
+		    name);
+	*side = at == 0 ? STEREO_LEFT : STEREO_RIGHT;
+	return 0;
 }

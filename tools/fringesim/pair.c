@@ -91,10 +91,9 @@ pair_open(struct pair *pair, const char *path, const char *view, const double pr
 
 	if (stereo_load(path, stereo) < 0)
 		return -1;
-	if (strcmp(view, "left") && strcmp(view, "right"))
-		return fail_usage("--view", "expected left or right, found %.40s", view);
+	if (stereo_find_side(path, view, &pair->side) < 0)
+		return -1;
 	pair->given = true;
-	pair->side = strcmp(view, "left") ? STEREO_RIGHT : STEREO_LEFT;
 	if (!stereo->has_projector)
 		assume_projector(stereo, projector_px, &stereo->projector);
 	*calib = (struct calib){ .camera = stereo->camera[pair->side],

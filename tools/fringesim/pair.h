@@ -15,7 +15,8 @@ struct pair {
 
 /*
  * Reads a rig and sets the view's camera and the projector, which have the left camera's frame for
- * the world. projector_px: its size where one is to be assumed. view: left or right. -1 after
+ * the world. projector_px: its size where one is to be assumed. view: left, right or
+ * a name (stereo_find_side). -1 after
  * fail().
  */
 int pair_open(struct pair *, const char *path, const char *view, const double projector_px[2],

@@ -47,7 +47,8 @@ void simulated_scene_close(struct simulated_scene *);
  * too. */
 void simulated_scene_look(struct simulated_scene *, struct run *, const struct rig_pose *,
     struct frame *truth);
-/* A frame for the truth: channels absphase depth x y z mask, and disparity of a pair. -1 after fail(). */
+/* A frame for the truth: channels absphase depth x y z mask, and disparity of a pair. -1 after
+ * fail(). */
 int simulated_scene_new_truth(const struct simulated_scene *, struct frame **out);
 /* Keys and spacing that describe the rig. */
 int simulated_scene_describe(const struct simulated_scene *, struct frame_head *);

@@ -14,7 +14,7 @@ struct work {
 	const struct frame *in;
 	struct frame *out;
 	size_t c;
-	struct frame *plane;		/* float copies of the channel: itself, or sine and cosine */
+	struct frame *plane;		/* float copies: the channel, or its sine and cosine */
 	const float *from[2];		/* what is gathered from */
 	const float *phase;		/* wrapped, where steps are limited */
 	int stride;			/* floats from row to row of those, and of phase */
@@ -290,15 +290,24 @@ new_plane(const struct frame *in, size_t n, struct frame **out)
 	return status;
 }
 
-int
-rectify_frame(struct run *run, const struct rectify *rectify, const struct frame *in,
+/* Is one of the channels a wrapped phase? */
+static bool
+has_wrapped(const struct rectify *rectify)
+{
+	for (size_t c = 0; c < rectify->channels; c++)
+		if (rectify->channel[c].kind == RECTIFY_WRAPPED)
+			return true;
+	return false;
+}
+
+/* Wrapped phases are floats. */
+static int
+rectify_floats(struct run *run, const struct rectify *rectify, const struct frame *in,
     struct frame *out)
 {
 	struct frame *planes = NULL;
-	bool two = false, one = in->head.type != SAMPLE_FLOAT;
+	bool two = has_wrapped(rectify), one = in->head.type != SAMPLE_FLOAT;
 
-	for (size_t c = 0; c < rectify->channels; c++)
-		two |= rectify->channel[c].kind == RECTIFY_WRAPPED;
 	if ((one || two) && new_plane(in, two ? 2 : 1, &planes) < 0)
 		return -1;
 	for (size_t c = 0; c < rectify->channels; c++) {
@@ -317,4 +326,20 @@ rectify_frame(struct run *run, const struct rectify *rectify, const struct frame
 	}
 	frame_free(planes);
 	return 0;
+}
+
+int
+rectify_frame(struct run *run, const struct rectify *rectify, const struct frame *in,
+    struct frame *out)
+{
+	struct frame *floats;
+	int status;
+
+	if (in->head.type == SAMPLE_FLOAT || !has_wrapped(rectify))
+		return rectify_floats(run, rectify, in, out);
+	if (frame_to_float(in, &floats) < 0)
+		return -1;
+	status = rectify_floats(run, rectify, floats, out);
+	frame_free(floats);
+	return status;
 }
