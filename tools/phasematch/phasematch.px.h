@@ -25,7 +25,7 @@ phasematch_within(float value, float a, float b)
 	return px_divide(value - a, b - a);
 }
 
-/* x_left - x_right for a match `within` the bracket that begins `columns` columns left of x_left. */
+/* x_left - x_right for a match `within` the bracket that begins so many columns left of x_left. */
 PX_FN float
 phasematch_disparity(float columns, float within)
 {

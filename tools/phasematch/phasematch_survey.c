@@ -1,6 +1,6 @@
 /*
- * Before the rows of a frame: which way its phase runs, how large a step from pixel to pixel usually
- * is, and whether there is anything to match at all.
+ * Before the rows of a frame: which way its phase runs, how large a step from pixel to pixel
+ * usually is, and whether there is anything to match at all.
  */
 #include "phasematch.h"
 

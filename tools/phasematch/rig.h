@@ -1,4 +1,5 @@
-/* From disparity to a point: the rectified pair, as its frames' keys or a calibration describe it. */
+/* From disparity to a point: the rectified pair, as its frames' keys or a calibration describe
+ * it. */
 #ifndef RIG_H
 #define RIG_H
 

@@ -21,9 +21,9 @@ struct value_map {
 };
 
 /*
- * Row y of a map: values times `sign`, NaN where there is none. sigma: its standard deviation; NULL:
- * not wanted. *inconsistent: so many pixels have phases that lie too far apart. Returns the number
- * of pixels that have a phase.
+ * Row y of a map: values times `sign`, NaN where there is none. sigma: its standard deviation;
+ * NULL: not wanted. *inconsistent: so many pixels have phases that lie too far apart. Returns the
+ * number of pixels that have a phase.
  */
 size_t value_map_row(const struct value_map *, const struct frame *in, size_t y, size_t w,
     float sign, float *values, float *sigma, size_t *inconsistent);
