@@ -23,7 +23,7 @@ load helpers
 	fringesim -q -s 64x48 -p 12 -n 4 -o set.nrrd
 	fails 2 "fringepipe: phasewarp: no such stage (is it phasewrap?), see fringepipe --help" fringepipe phasewarp set.nrrd , gauss
 	fails 2 "unwarp2f: no such stage (is it unwrap2f?), see" fringepipe phasewrap set.nrrd , unwarp2f
-	fails 2 "phase: no such stage (is it phase2depth or phasewrap?), see" fringepipe phase set.nrrd
+	fails 2 "phase: no such stage (is it phase2depth or phasematch or phasewrap?), see" fringepipe phase set.nrrd
 	fails 2 "Gauss: no such stage (is it gauss?), see" fringepipe phasewrap set.nrrd , Gauss
 	fails 2 "blur: no such stage, see fringepipe --help" fringepipe blur set.nrrd
 	fails 2 "median,: no such stage: put a blank before the comma" fringepipe median, gauss

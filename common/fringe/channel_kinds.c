@@ -29,7 +29,8 @@ channel_is_position(const char *name)
 bool
 channel_is_error(const char *name)
 {
-	static const char *const names[] = { "fit_residual", "residual", "sigma", "p_order", NULL };
+	static const char *const names[] = { "fit_residual", "residual", "sigma", "sigma_disparity",
+		"p_order", NULL };
 
 	return is_one_of(name, names);
 }

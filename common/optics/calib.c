@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "optics/number_file.h"
+#include "optics/calib_entries.h"
 
 /* The names that one family of calibration programs uses; | separates alternatives. */
 struct dialect {
@@ -353,4 +353,55 @@ calib_parse(const char *path, const char *text, size_t n, struct calib *calib)
 
 	return number_file_parse(path, text, n, &numbers) < 0 ? -1 :
 	    take_numbers(path, &numbers, calib);
+}
+
+/* ---- single entries ---- */
+
+bool
+calib_has(const struct number_file *numbers, const char *names)
+{
+	return find(&(struct file){ NULL, numbers }, names);
+}
+
+int
+calib_get(const char *path, const struct number_file *numbers, const char *names, const char *what,
+    size_t expected, double *out)
+{
+	return get(&(struct file){ path, numbers }, names, what, expected, out);
+}
+
+int
+calib_get_pair(const char *path, const struct number_file *numbers, const char *names,
+    const char *what, double out[2])
+{
+	return get_pair(&(struct file){ path, numbers }, names, what, out);
+}
+
+int
+calib_get_intrinsics(const char *path, const struct number_file *numbers, const char *K,
+    const char *distortion, const char *what, struct pinhole *device)
+{
+	return get_intrinsics(&(struct file){ path, numbers }, K, distortion, what, device);
+}
+
+int
+calib_get_rotation(const char *path, const struct number_file *numbers, const char *names,
+    double R[9])
+{
+	const struct file file = { path, numbers };
+
+	if (get(&file, names, "a 3x3 rotation", 9, R) < 0)
+		return -1;
+	return is_rotation(R) ? 0 : fail(path, "%s: expected a rotation, found rows that are not "
+	    "unit vectors at right angles, or a mirror (determinant %g)", find(&file, names)->name,
+	    determinant(R));
+}
+
+void
+calib_get_unit(const struct number_file *numbers, char unit[16])
+{
+	const struct number_file_entry *entry = find(&(struct file){ NULL, numbers },
+	    "length_unit|unit");
+
+	snprintf(unit, 16, "%.15s", entry && entry->text[0] ? entry->text : "mm");
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "optics/lens.h"
+
 enum { K1, K2, P1, P2, K3, K4, K5, K6, S1, S2, S3, S4 };	/* in distortion[] */
 
 /* Distorted coordinates, and how they change with x and with y (row-major). */
@@ -18,8 +20,7 @@ distort(const double d[14], const double xy[2], double out[2], double jacobian[4
 	double c = num / den, c_r2 = (num_r2 - c * den_r2) / den;
 	double x_r2 = x * c_r2 + d[S1] + 2 * d[S2] * r2, y_r2 = y * c_r2 + d[S3] + 2 * d[S4] * r2;
 
-	out[0] = x * c + 2 * d[P1] * x * y + d[P2] * (r2 + 2 * x * x) + r2 * (d[S1] + r2 * d[S2]);
-	out[1] = y * c + d[P1] * (r2 + 2 * y * y) + 2 * d[P2] * x * y + r2 * (d[S3] + r2 * d[S4]);
+	lens_distort(d, x, y, &out[0], &out[1]);
 	jacobian[0] = c + 2 * x * x_r2 + 2 * d[P1] * y + 6 * d[P2] * x;
 	jacobian[1] = 2 * y * x_r2 + 2 * d[P1] * x + 2 * d[P2] * y;
 	jacobian[2] = 2 * x * y_r2 + 2 * d[P1] * x + 2 * d[P2] * y;
@@ -46,9 +47,7 @@ pinhole_complete(struct pinhole *device)
 void
 pinhole_distort(const struct pinhole *device, const double xy[2], double distorted[2])
 {
-	double jacobian[4];
-
-	distort(device->distortion, xy, distorted, jacobian);
+	lens_distort(device->distortion, xy[0], xy[1], &distorted[0], &distorted[1]);
 }
 
 bool

@@ -7,6 +7,7 @@ peers.py WORK FRAMES THREADS IMAGES.nrrd    milliseconds per frame, by the clock
 peers.py map SIZE NOISE OUT.nrrd            a wrapped phase of ten fringes with normal noise, in rad; inf: noise
 peers.py check IMAGES.nrrd DEPTH.nrrd       rms difference of the chain's depth from ours, and its unit
 """
+import json
 import os
 import sys
 import tempfile
@@ -209,6 +210,27 @@ def histogram_phase(images, rig):
     return lambda: unwrapping.unwrapPhaseMap(images[0])
 
 
+def remap(images, rig, how=cv2.INTER_LINEAR):
+    """Both planes by the maps of rig.json's left camera."""
+    rig = {key: np.array(value, float) for key, value in json.load(open("rig.json")).items()}
+    size = int(rig["image_size"][0]), int(rig["image_size"][1])
+    R1, _, P1 = cv2.stereoRectify(rig["K1"], rig["d1"], rig["K2"], rig["d2"], size, rig["R"], rig["T_mm"], flags=0)[:3]
+    maps = cv2.initUndistortRectifyMap(rig["K1"], rig["d1"], R1, P1, size, cv2.CV_32FC1)
+    return lambda: [cv2.remap(image, *maps, how) for image in images]
+
+
+def block_matching(images, rig):
+    """Disparity of two rectified pictures, which fill the frame: the usual settings, 160 disparities."""
+    pair = [np.clip(np.nan_to_num(image), 0, 255).astype(np.uint8) for image in images[:2]]
+    matcher = cv2.StereoSGBM_create(minDisparity=-80, numDisparities=160, blockSize=5, P1=8 * 25, P2=32 * 25,
+                                    disp12MaxDiff=1, uniquenessRatio=10, speckleWindowSize=100, speckleRange=2)
+    return lambda: matcher.compute(*pair)
+
+
+def remap_cubic(images, rig):
+    return remap(images, rig, cv2.INTER_CUBIC)
+
+
 def read_with(suffix):
     def work(images, rig):
         path = os.path.join(tempfile.mkdtemp(dir="."), "image" + suffix)
@@ -229,6 +251,8 @@ WORKS = {
     "fourier": fourier, "sinusoidal": sinusoidal, "histogram": histogram, "skimage": skimage,
     "wrap_steps": wrap_steps, "blur_phases": blur_phases, "unwrap_two": unwrap_two,
     "skimage_phase": skimage_phase, "histogram_phase": histogram_phase,
+    "remap": remap, "remap_cubic": remap_cubic,
+    "block_matching": block_matching,
     "read_png": read_with(".png"), "read_tif": read_with(".tif"),
     "write_png": write_with(".png"), "write_tif": write_with(".tif"),
 }

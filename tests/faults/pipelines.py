@@ -33,6 +33,9 @@ for n in a a-0002 a; do framecat --set name=$n pnm/00.pgm; done >names.nrrd
 chmod 644 png/* pnm/*
 fringepipe phasewrap -q -n 3 --period 8,9 png -o wrapped.nrrd
 touch empty.nrrd
+printf '{"K1": [[40, 0, 12], [0, 40, 8], [0, 0, 1]], "K2": [[40, 0, 12], [0, 41, 8], [0, 0, 1]], "d2": [0.1, 0, 0, 0],' >pair.json
+printf ' "R": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "T": [-90, 2, 0], "image_size": [24, 16]}' >>pair.json
+fringesim -q --calib pair.json --view right --distance 700 -p 200 -n 3 -o pair.nrrd
 mkdir probe
 fringesim -q -s 48x32 -p 12 -n 4 -o probe.nrrd
 framecat --delete '*' --split probe.nrrd -o probe/%d.pgm
@@ -58,6 +61,8 @@ PIPELINES = {
 	"spooled": "cat {i}/set.tif | @fringepipe framecat - -o OLD.nrrd",
 	"chain": "@fringepipe -j 3 -q phasewrap -n 3 --period 8,9 {i}/png , gauss , unwrap2f , "
 		"phase2depth --ref {i}/reference.nrrd -c 2 , normals , shade -o OLD.png",
+	"matched": "@fringepipe -j 2 -q phasematch --assume-rectified --right {i}/reference.nrrd {i}/phase.nrrd -o OLD.nrrd",
+	"rectified": "@fringepipe -q rectify --calib {i}/pair.json --side right {i}/pair.nrrd , phasewrap -o OLD.nrrd",
 	"windows": "@fringepipe -q wff --sigma 3 {i}/wrapped.nrrd -o OLD.nrrd",
 	"spatial": "@fringepipe -q unwrapq --channel phase1 --ref {i}/reference.nrrd {i}/wrapped.nrrd -o OLD.nrrd",
 	"fourier": "@fringepipe -j 2 -q phasewrap -k fourier -F 1 --carrier 8 --order phase,flat {i}/pnm/00.pgm {i}/pnm/01.pgm "

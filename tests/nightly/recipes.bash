@@ -30,6 +30,9 @@ recipes=(
 	'fringesim -s 129x65 -p 24,27 -n 4 --projector 216x70 --noise 1 --frames 3 , phasewrap --sigma , unwrap2f --all , phase2depth --ref ideal'
 	'phasewrap set.nrrd , unwrapq --channel phase1'
 	'phasewrap set.nrrd , wff --sigma 4'
+	'rectify --calib pair.json --side left left.nrrd , phasewrap , gauss'
+	'phasewrap right.nrrd , rectify --calib pair.json --side right --interpolation cubic'
+	'unwrap2f --all left.wrapped.nrrd , rectify --calib pair.json --side left , phasematch --right right.absolute.nrrd , normals'
 	'phasewrap many.nrrd , unwrap2f , phase2depth --ref ideal , kalman , normals'
 	'phasewrap many.nrrd , kalman --channel phase1 --sigma 0.02 --motion 0.1'
 	'fringesim -s 129x65 -p 24,27 -n 7 --gamma 2.2 --noise 1 --ambient 5 , fringegamma --json'
@@ -40,6 +43,15 @@ recipes=(
 	'framecat --channels absphase --scale 0,50 abs.nrrd , frameinfo'
 	'framecat --stack many.nrrd , frameinfo --stats'
 )
+
+# write_pair: pair.json, two cameras with a lens.
+write_pair() {
+	cat >pair.json <<-'END'
+		{"K1": [[200, 0, 64], [0, 200, 32], [0, 0, 1]], "K2": [[202, 0, 63], [0, 203, 33], [0, 0, 1]],
+		 "d2": [-0.1, 0.02, 0.001, 0], "R": [[0.97517033, 0, 0.22145624], [0, 1, 0], [-0.22145624, 0, 0.97517033]],
+		 "T_mm": [-200, 3, 10], "image_size": [129, 65]}
+	END
+}
 
 # inputs: makes the files of the chains in the folder that is current.
 inputs() {
@@ -52,6 +64,14 @@ inputs() {
 		tool fringepipe phasewrap set.nrrd , unwrap2f -o abs.nrrd &&
 		tool fringesim -s 129x65 -p 40 -n 4 --gray half --calib block.yml --projector 1280x800 \
 			--origin 250,200 --scene sphere -o gray.nrrd &&
+		write_pair &&
+		tool fringesim --calib pair.json --view left --distance 900 -p 24 --noise 1 -o left.nrrd &&
+		tool fringesim --calib pair.json --view right --distance 900 -p 24 --noise 1 -o right.nrrd &&
+		tool fringesim --calib pair.json --view left --distance 900 -p 240,270,300 -n 4 -o left.three.nrrd &&
+		tool fringesim --calib pair.json --view right --distance 900 -p 240,270,300 -n 4 -o right.three.nrrd &&
+		tool phasewrap --sigma left.three.nrrd -o left.wrapped.nrrd &&
+		tool fringepipe phasewrap --sigma right.three.nrrd , unwrap2f --all , rectify --calib pair.json --side right \
+			-o right.absolute.nrrd &&
 		tool fringepipe phasewrap gray.nrrd , unwrap2f , phase2depth --calib block.yml -o points.nrrd &&
 		tool framecat points.nrrd -o points.ply &&
 		tool mesh2depth -s 160x120 points.ply -o depth.nrrd

@@ -177,7 +177,8 @@ check_means(const struct frame_head *head)
 		if (is_numbered(name, "index"))
 			return fail("--bin", "channel %s is the index of a Gray code, which has no "
 			    "mean: bin the images, or leave it out (--channels)", name);
-		if (is_numbered(name, "sigma") || !strcmp(name, "p_order"))
+		if (is_numbered(name, "sigma") || !strcmp(name, "sigma_disparity") ||
+		    !strcmp(name, "p_order"))
 			return fail("--bin", "channel %s is of single pixels, and the mean's error "
 			    "depends on how neighbours share theirs: leave it out (--channels)",
 			    name);

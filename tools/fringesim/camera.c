@@ -22,7 +22,7 @@ hash_of(const struct camera *camera, const struct camera_capture *capture, doubl
 {
 	uint hash = px_hash(px_hash((uint)camera->seed) ^ capture->measurement);
 
-	hash = px_hash(hash ^ capture->image);
+	hash = px_hash(hash ^ capture->image ^ capture->view << 31);
 	return px_hash(px_hash(hash ^ (uint)(int32_t)x) ^ (uint)(int32_t)y);
 }
 

@@ -19,7 +19,7 @@ struct camera {
 
 /* Which of the captures; they all have noise of their own. */
 struct camera_capture {
-	uint32_t measurement, image;
+	uint32_t measurement, image, view;	/* view: 0, or 1 for the right one of a pair */
 };
 
 /* The largest sample; float captures are in the levels of 8 bits and may go beyond. */

@@ -167,7 +167,8 @@ measure(struct run *run, uint32_t measurement)
 			simulated_scene_look(&priv->simulated, run, &pose, truth);
 		status = truth ? target_put(priv->truth, truth) : 0;
 		frame_free(truth);
-		if (status < 0 || expose(run, (struct camera_capture){ measurement, i }) < 0)
+		if (status < 0 || expose(run, (struct camera_capture){ measurement, i,
+		    priv->simulated.pair.side }) < 0)
 			return -1;
 	}
 	return 0;

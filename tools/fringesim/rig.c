@@ -136,18 +136,47 @@ to_scene(const struct rig *rig, const struct rig_pose *pose, const double x[3], 
 	s[2] = rig->distance - pose->lift - x[2];
 }
 
-static bool
-pinhole_shadowed(const struct rig *rig, const struct rig_pose *pose, const double s[3])
+/* The camera that the scene stands before. */
+static const struct pinhole *
+before(const struct rig *rig)
 {
-	double center[3], x[3], light[3], along[3], t, far;
+	return rig->before ? rig->before : &rig->calib->camera;
+}
 
-	pinhole_center(&rig->calib->projector, center);
-	to_device(&rig->calib->camera, center, x);
-	to_scene(rig, pose, x, light);
+/* Does the scene stand between its point s and a device? */
+static bool
+pinhole_hidden(const struct rig *rig, const struct rig_pose *pose, const double s[3],
+    const struct pinhole *device)
+{
+	double center[3], x[3], eye[3], along[3], t, far;
+
+	pinhole_center(device, center);
+	to_device(before(rig), center, x);
+	to_scene(rig, pose, x, eye);
 	for (int i = 0; i < 3; i++)
-		along[i] = light[i] - s[i];
+		along[i] = eye[i] - s[i];
 	far = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
 	return scene_hit(rig->scene, s, along, AWAY * rig->scene->width / far, 1, &t);
+}
+
+/* The ray of a camera that the scene does not stand before. */
+static void
+ray_of_other(const struct rig *rig, const struct rig_pose *pose, const double ray[3],
+    double from[3], double along[3])
+{
+	const struct pinhole *camera = &rig->calib->camera, *first = before(rig);
+	double center[3], way[3], x[3], beyond[3], to[3];
+
+	pinhole_center(camera, center);
+	to_world(camera, ray, way);
+	to_device(first, center, x);
+	to_scene(rig, pose, x, from);
+	for (int i = 0; i < 3; i++)
+		beyond[i] = center[i] + way[i];
+	to_device(first, beyond, x);
+	to_scene(rig, pose, x, to);
+	for (int i = 0; i < 3; i++)
+		along[i] = to[i] - from[i];
 }
 
 static void
@@ -163,6 +192,8 @@ pinhole_look(const struct rig *rig, const struct rig_pose *pose, double x, doubl
 	to_scene(rig, pose, zero, from);
 	turn(pose->turn_rad, ray, along);
 	along[2] = -1;
+	if (rig->before && rig->before != camera)
+		ray_of_other(rig, pose, ray, from, along);
 	if (!scene_hit(rig->scene, from, along, 0, INFINITY, &t))
 		return;
 	point->surface = true;
@@ -179,7 +210,8 @@ pinhole_look(const struct rig *rig, const struct rig_pose *pose, double x, doubl
 	point->painted[1] = s[1];
 	point->lit = pinhole_project(&rig->calib->projector, point->X, point->column) &&
 	    in_projector(rig, point->column, 0) && in_projector(rig, point->column, 1) &&
-	    !(rig->shadow && pinhole_shadowed(rig, pose, s));
+	    !(rig->shadow && pinhole_hidden(rig, pose, s, &rig->calib->projector));
+	point->seen = rig->other && !pinhole_hidden(rig, pose, s, rig->other);
 }
 
 void

@@ -20,7 +20,9 @@ struct rig {
 	bool used[2];			/* fringes along x, along y */
 	bool shadow;			/* the scene blocks the projector's light */
 	const struct calib *calib;	/* NULL: orthographic */
-	double distance;		/* pinhole: of the scene's plane from the camera */
+	const struct pinhole *before;	/* the scene stands before this camera; NULL: calib's */
+	const struct pinhole *other;	/* a second camera, to be seen by; NULL: there is none */
+	double distance;		/* pinhole: of the scene's plane from that camera */
 	double pixel;			/* orthographic: mm of a pixel */
 	double period_px;		/* orthographic: the period that c and ref_plane count in */
 	double c;			/* mm per rad */
@@ -35,6 +37,7 @@ struct rig_pose {
 struct rig_point {
 	bool surface;			/* there is a point */
 	bool lit;			/* it gets the projector's light */
+	bool seen;			/* nothing stands between it and the other camera */
 	double X[3];			/* mm from the first pixel, height; pinhole: world */
 	double depth;			/* height; pinhole: along the camera's axis */
 	double painted[2];		/* scene coordinates */

@@ -32,7 +32,8 @@ foreign_option(const struct simulated_scene_options *options)
 	if (options->calib)
 		return options->ref_plane.n ? "--ref-plane" : !isnan(options->c) ? "--c" :
 		    !isnan(options->pixel) ? "--pixel" : NULL;
-	return options->origin.n ? "--origin" : !isnan(options->distance) ? "--distance" : NULL;
+	return options->origin.n ? "--origin" : !isnan(options->distance) ? "--distance" :
+	    options->view ? "--view" : NULL;
 }
 
 static int
@@ -134,12 +135,21 @@ set_pinhole(struct simulated_scene *simulated, const struct simulated_scene_opti
 	const struct pinhole *camera = &simulated->calib.camera;
 	struct rig *rig = &simulated->rig;
 	struct scene *scene = &simulated->scene;
-	double w = camera->w > 0 ? camera->w : (double)rig->w;
-	double h = camera->w > 0 ? camera->h : (double)rig->h;
+	double size[2] = { camera->w > 0 ? camera->w : (double)rig->w,
+		camera->w > 0 ? camera->h : (double)rig->h };
+	double w, h;
 
+	if (simulated->pair.given) {	/* both views are of one scene */
+		pair_size(&simulated->pair, size);
+		rig->before = camera = &simulated->pair.stereo.camera[STEREO_LEFT];
+		rig->other = &simulated->pair.stereo.camera[!simulated->pair.side];
+	}
+	w = size[0];
+	h = size[1];
 	rig->distance = options->distance;
 	if (isnan(rig->distance))
-		rig->distance = rig_axes_meet(&simulated->calib);
+		rig->distance = simulated->pair.given ? pair_axes_meet(&simulated->pair) :
+		    rig_axes_meet(&simulated->calib);
 	if (isnan(rig->distance))
 		return fail_usage("--calib", "the axes meet nowhere: --distance is needed");
 	scene->width = isnan(options->field) ? w / camera->K[0] * rig->distance : options->field;
@@ -162,6 +172,9 @@ set_paint(struct simulated_scene *simulated, const struct simulated_scene_option
 			simulated->paint = (enum paint)i;
 			return 0;
 		}
+	if (options->view)
+		return fail_usage("--albedo", "an image is of one view: with --view it is none, "
+		    "checker or noise");
 	simulated->paint = PAINT_FILE;
 	if (source_load(options->albedo, &image) < 0)
 		return -1;
@@ -196,6 +209,21 @@ new_view(struct simulated_scene *simulated)
 	return simulated->share && simulated->visibility ? 0 : fail_memory();
 }
 
+static int
+load_rig(struct simulated_scene *simulated, const struct simulated_scene_options *options)
+{
+	double size[2] = { 1920, 1080 };
+
+	if (!options->view)
+		return calib_load(options->calib, &simulated->calib);
+	if (options->projector.w) {
+		size[0] = (double)options->projector.w;
+		size[1] = (double)options->projector.h;
+	}
+	return pair_open(&simulated->pair, options->calib, options->view, size,
+	    &simulated->calib);
+}
+
 int
 simulated_scene_open(struct simulated_scene *simulated,
     const struct simulated_scene_options *options, double period_px, uint32_t seed,
@@ -212,7 +240,7 @@ simulated_scene_open(struct simulated_scene *simulated,
 		.shadow = options->shadow, .period_px = period_px };
 	if (check_scene(options, scene->kind) < 0 || check_rig(options) < 0)
 		return -1;
-	if (options->calib && calib_load(options->calib, &simulated->calib) < 0)
+	if (options->calib && load_rig(simulated, options) < 0)
 		return -1;
 	simulated->seed = seed;
 	rig->calib = options->calib ? &simulated->calib : NULL;
@@ -268,15 +296,21 @@ painted(const struct simulated_scene *simulated, const struct rig_point *point, 
 }
 
 static void
-fill_truth(const struct rig *rig, const struct rig_point *point, struct frame *truth, size_t x,
-    size_t y)
+fill_truth(const struct simulated_scene *simulated, const struct rig_point *point,
+    struct frame *truth, size_t x, size_t y)
 {
+	const struct rig *rig = &simulated->rig;
 	double phase = TWO_PI * point->column[rig->used[0] ? 0 : 1] / rig->period_px;
 	double value[] = { phase, point->depth, point->X[0], point->X[1], point->X[2] };
+	double disparity;
 
 	for (size_t c = 0; c < 5; c++)
 		frame_floats(truth, c, y)[x] = point->lit ? (float)value[c] : NAN;
 	frame_floats(truth, 5, y)[x] = point->lit;
+	if (simulated->pair.given)
+		frame_floats(truth, 6, y)[x] = point->lit && point->seen && pair_disparity(
+		    &simulated->pair, point->X, rig->origin_px, rig->w, rig->h, &disparity) ?
+		    (float)disparity : NAN;
 }
 
 static void
@@ -297,7 +331,7 @@ look_row(void *arg, size_t y)
 			if (simulated->column[k])
 				simulated->column[k][i] = point.column[k];
 		if (look->truth)
-			fill_truth(&simulated->rig, &point, look->truth, x, y);
+			fill_truth(simulated, &point, look->truth, x, y);
 	}
 }
 
@@ -337,7 +371,8 @@ simulated_scene_new_truth(const struct simulated_scene *simulated, struct frame 
 
 	if (head_init(&head, rig->w, rig->h, 1, SAMPLE_FLOAT) < 0)
 		return -1;
-	status = head_set_channels(&head, "absphase depth x y z mask") < 0 ||
+	status = head_set_channels(&head, simulated->pair.given ?
+	    "absphase depth x y z mask disparity" : "absphase depth x y z mask") < 0 ||
 	    meta_set_number(&head.meta, "period_px", rig->period_px) < 0 ||
 	    meta_set(&head.meta, "axis", rig->used[0] ? "x" : "y") < 0 ||
 	    meta_set(&head.meta, "length_unit", rig->calib ? simulated->calib.unit : "mm") < 0 ||

@@ -4,6 +4,7 @@
 #ifndef SIMULATED_SCENE_H
 #define SIMULATED_SCENE_H
 
+#include "pair.h"
 #include "rig.h"
 #include "run/stage.h"
 
@@ -13,7 +14,7 @@ struct simulated_scene_options {
 	struct numbers ref_plane, origin;
 	int scene;			/* enum scene_kind */
 	bool shadow;
-	const char *depth, *calib, *albedo;
+	const char *depth, *calib, *albedo, *view;
 	double height, radius, field, pixel, c, distance;
 };
 
@@ -22,6 +23,7 @@ enum visibility { VISIBILITY_NONE, VISIBILITY_DARK, VISIBILITY_LIT };
 struct simulated_scene {
 	struct scene scene;
 	struct calib calib;
+	struct pair pair;
 	struct rig rig;
 	enum paint { PAINT_NONE, PAINT_CHECKER, PAINT_NOISE, PAINT_FILE } paint;
 	struct frame *albedo;		/* one channel */
@@ -45,7 +47,8 @@ void simulated_scene_close(struct simulated_scene *);
  * too. */
 void simulated_scene_look(struct simulated_scene *, struct run *, const struct rig_pose *,
     struct frame *truth);
-/* A frame for the truth: channels absphase depth x y z mask. -1 after fail(). */
+/* A frame for the truth: channels absphase depth x y z mask, and disparity of a pair. -1 after
+ * fail(). */
 int simulated_scene_new_truth(const struct simulated_scene *, struct frame **out);
 /* Keys and spacing that describe the rig. */
 int simulated_scene_describe(const struct simulated_scene *, struct frame_head *);

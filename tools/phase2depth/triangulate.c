@@ -297,6 +297,9 @@ triangulation_plan(struct run *run, struct triangulation *t, const struct calib 
 	double origin_px[2], bin[2];
 	struct approach approach;
 
+	if (meta_get(&in->meta, "rect_side"))
+		return fail(NULL, "the frame is rectified (rect_side %.20s), which no calibration "
+		    "of the camera itself describes", meta_get(&in->meta, "rect_side"));
 	if (options->axis < 0 && axis && strcmp(axis, "x") && strcmp(axis, "y"))
 		return fail(NULL, "key axis must be x or y, not '%.40s': say --axis", axis);
 	if (set_phase(run, t, calib, options, in, along_y) < 0 ||

@@ -4,21 +4,7 @@
 #include <math.h>
 
 #include "base/fail.h"
-
-void
-phase_orders_weights(const double *period_px, const double *scatter, size_t n, double *weight)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		double sigma = period_px[i] * (scatter ? scatter[i] : 1);
-
-		weight[i] = 1 / (sigma * sigma);
-		sum += weight[i];
-	}
-	for (size_t i = 0; i < n; i++)
-		weight[i] /= sum;
-}
+#include "unwrap/phase_mean.h"
 
 /* The scatter of a phase goes with one over the root of its number of steps (methods §2). */
 static int
@@ -52,7 +38,7 @@ phase_orders_plan(const struct temporal *temporal, const struct frame_head *head
 
 	if (read_scatter(temporal, head, given, scatter) < 0)
 		return -1;
-	phase_orders_weights(temporal->period_px, scatter, temporal->phases, weight);
+	phase_mean_weights(temporal->period_px, scatter, temporal->phases, weight);
 	orders->phases = temporal->phases;
 	for (size_t i = 0; i < temporal->phases; i++) {
 		size_t from = temporal_from_base(base, i);

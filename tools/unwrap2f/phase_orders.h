@@ -20,12 +20,6 @@ struct phase_orders {
 	size_t target;				/* which of these is to be unwrapped */
 };
 
-/*
- * weight[i] of the coordinates that n phases of scatter[i] (in radians; NULL: all alike) give:
- * 1/(T scatter)^2, their sum 1.
- */
-void phase_orders_weights(const double *period_px, const double *scatter, size_t n, double *weight);
-
 /* For phases along one axis; scatter: of every phase channel of the head, n = 0: that of their
  * numbers of steps. -1 after fail(). */
 int phase_orders_plan(const struct temporal *, const struct frame_head *,

@@ -20,7 +20,7 @@ add_to_mean(const float *restrict own, float scale, float share, struct unwrap_t
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
-		PX_F more = unwrap2f_more(own[i], scale, tile->absolute[i]);
+		PX_F more = phase_mean_more(own[i], scale, tile->absolute[i]);
 		bool there = !px_isnan(own[i]);
 
 		tile->sum[i] += px_select(there, share * more, 0.0f);
@@ -44,7 +44,7 @@ phase_orders_tile(const struct phase_orders *orders, const struct frame *in, siz
 		add_to_mean(tile->own[p], orders->scale[p], orders->weight[p], tile, n);
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
-		PX_F mean = unwrap2f_fused(tile->absolute[i], tile->sum[i], tile->weight[i], turn);
+		PX_F mean = phase_mean_of(tile->absolute[i], tile->sum[i], tile->weight[i], turn);
 
 		tile->result[i] = px_select(orders->fuse, mean, target[i]);
 	}

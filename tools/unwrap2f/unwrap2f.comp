@@ -182,7 +182,7 @@ ordered_phases(block_at at, uint x, uint y, inout state s)
 
 		for (int i = 0; i < 4; i++) {
 			PX_F turned = unwrap2f_ordered(s.absolute[i], at.b.ratio[p], phase[i]);
-			PX_F more = unwrap2f_more(turned, at.b.scale[p], s.absolute[i]);
+			PX_F more = phase_mean_more(turned, at.b.scale[p], s.absolute[i]);
 			PX_F share = at.b.weight[p] * more;
 			bool there = !px_isnan(turned);
 			PX_F added = sum[i] + px_select(there, share, 0.0f);
@@ -197,7 +197,7 @@ ordered_phases(block_at at, uint x, uint y, inout state s)
 			gpu_out4(at.b.own[p], x, y, own);
 	}
 	for (int i = 0; at.b.fuse != 0 && i < 4; i++)
-		result[i] = unwrap2f_fused(s.absolute[i], sum[i], weight[i],
+		result[i] = phase_mean_of(s.absolute[i], sum[i], weight[i],
 		    at.b.ratio[at.b.target]);
 	return result;
 }

@@ -6,6 +6,7 @@
 #define UNWRAP2F_PX_H
 
 #include "base/px.h"
+#include "unwrap/phase_mean.px.h"
 
 #define UNWRAP2F_TURN 0.159154943091895336f		/* 1/(2 pi) */
 
@@ -129,21 +130,6 @@ PX_FN float
 unwrap2f_ordered(float base, float ratio, float phase)
 {
 	return unwrap2f_absolute(phase, px_round(unwrap2f_order_estimate(base, ratio, phase)));
-}
-
-/* The mean of all phases in radians of the base: what a phase says more than the base does, ... */
-PX_FN float
-unwrap2f_more(float own, float scale, float base)
-{
-	return own * scale - base;
-}
-
-/* ... the sum of which, weighed, goes to the base; in radians of the phase that has `ratio` turns
- * in one of the base. */
-PX_FN float
-unwrap2f_fused(float base, float sum, float weight, float ratio)
-{
-	return (base + px_divide(sum, weight)) * ratio;
 }
 
 /* Of two rounding errors the larger one; NaN, which an infinite phase gives, is the largest. */

@@ -76,7 +76,7 @@ main()
 			p.norm = norm;
 			PX_F own = unwrap2f_ordered(p.base, at.b.ratio[k],
 			    px_select(there, phase, 0.0f));
-			PX_F more = unwrap2f_more(own, at.b.scale[k], p.base);
+			PX_F more = phase_mean_more(own, at.b.scale[k], p.base);
 			PX_F share = at.b.mean == MEAN_SIGMAS ?
 			    known * (at.b.ratio[k] * at.b.ratio[k]) : at.b.weight[k];
 			PX_F part = share * more;
@@ -93,7 +93,7 @@ main()
 		} else {
 			bool there = weight > 0.0f && given;
 			PX_F divisor = px_select(there, weight, 1.0f);
-			PX_F mean = unwrap2f_fused(p.base, sum, divisor, ratio);
+			PX_F mean = phase_mean_of(p.base, sum, divisor, ratio);
 			PX_F deviation = px_divide(px_sqrt(variance), divisor) * ratio;
 
 			absolute[i] = px_select(there && at.b.mean == MEAN_SIGMAS, mean,

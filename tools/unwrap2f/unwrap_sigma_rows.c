@@ -55,7 +55,7 @@ add_to_mean(struct deviations *restrict d, const float *restrict phase,
 	for (size_t i = 0; i < n; i++) {
 		bool there = certain[i] > 0.0f;
 		PX_F own = unwrap2f_ordered(d->base[i], ratio, px_select(there, phase[i], 0.0f));
-		PX_F more = unwrap2f_more(own, scale, d->base[i]);
+		PX_F more = phase_mean_more(own, scale, d->base[i]);
 		PX_F share = by_sigma ? certain[i] * (ratio * ratio) : weight;
 		PX_F part = share * more, spread = unwrap2f_spread(share, scale, certain[i]);
 
@@ -73,7 +73,7 @@ write_mean(const struct deviations *restrict d, float ratio, bool by_sigma,
 	for (size_t i = 0; i < n; i++) {
 		bool there = px_both(d->weight[i] > 0.0f, !px_isnan(absolute[i]));
 		PX_F weight = px_select(there, d->weight[i], 1.0f);
-		PX_F mean = unwrap2f_fused(d->base[i], d->sum[i], weight, ratio);
+		PX_F mean = phase_mean_of(d->base[i], d->sum[i], weight, ratio);
 		PX_F deviation = px_divide(px_sqrt(d->variance[i]), weight) * ratio;
 
 		absolute[i] = px_select(px_both(there, by_sigma), mean, absolute[i]);

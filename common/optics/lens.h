@@ -1,0 +1,38 @@
+/* OpenCV's lens model forward: rational, tangential and thin-prism distortion. Inline, so that
+ * loops over pixels become vectors. */
+#ifndef LENS_H
+#define LENS_H
+
+enum { LENS_K1, LENS_K2, LENS_P1, LENS_P2, LENS_K3, LENS_K4, LENS_K5, LENS_K6, LENS_S1, LENS_S2,
+	LENS_S3, LENS_S4 };	/* in d[] */
+
+/* Normalised coordinates x/z, y/z to distorted ones. */
+static inline void
+lens_distort(const double d[14], double x, double y, double *distorted_x, double *distorted_y)
+{
+	double r2 = x * x + y * y;
+	double num = 1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]));
+	double den = 1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6]));
+	double c = num / den;
+
+	*distorted_x = x * c + 2 * d[LENS_P1] * x * y + d[LENS_P2] * (r2 + 2 * x * x) +
+	    r2 * (d[LENS_S1] + r2 * d[LENS_S2]);
+	*distorted_y = y * c + d[LENS_P1] * (r2 + 2 * y * y) + 2 * d[LENS_P2] * x * y +
+	    r2 * (d[LENS_S3] + r2 * d[LENS_S4]);
+}
+
+/* How fast the distorted radius grows with the radius r of the radial part alone: not positive
+ * where the model folds back upon itself. */
+static inline double
+lens_growth(const double d[14], double r)
+{
+	double r2 = r * r;
+	double num = 1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]));
+	double den = 1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6]));
+	double num_r2 = d[LENS_K1] + r2 * (2 * d[LENS_K2] + r2 * 3 * d[LENS_K3]);
+	double den_r2 = d[LENS_K4] + r2 * (2 * d[LENS_K5] + r2 * 3 * d[LENS_K6]);
+
+	return den > 0 ? num / den + 2 * r2 * (num_r2 * den - num * den_r2) / (den * den) : -1;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* What is planned for a frame, and the two ways: rows on the processor, passes on the device. */
+#ifndef RECTIFY_H
+#define RECTIFY_H
+
+#include "source_map.h"
+
+enum rectify_kind { RECTIFY_PLAIN, RECTIFY_WRAPPED, RECTIFY_SIGMA, RECTIFY_NEAREST };
+
+/* How a channel is interpolated. */
+struct rectify_channel {
+	enum rectify_kind kind;
+	float max_step, saturated;	/* INFINITY: no limit */
+};
+
+struct rectify {
+	struct stereo stereo;
+	struct source_map map;
+	struct rectify_channel *channel;	/* of the frame */
+	size_t channels;
+	struct frame_head out;
+	bool cubic;
+	bool warned;			/* of what falls outside */
+};
+
+/* All of a frame: `out` has its pixels. -1 after fail(). */
+int rectify_frame(struct run *, const struct rectify *, const struct frame *in,
+    struct frame *out);
+/* The same on the device, if one is demanded and can: *out is then a new frame, else NULL. -1 after
+ * fail(). */
+int rectify_frame_on_device(struct run *, const struct rectify *, struct frame *in,
+    struct frame **out);
+/* struct body's `passes`. */
+int rectify_passes(struct run *, struct passes *);
+
+#endif
