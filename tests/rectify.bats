@@ -451,8 +451,12 @@ write_frames("in.nrrd", Frame(np.stack([noise, noise, 0 * noise + .1]).astype("f
 got = read_frame(sys.stdin.buffer)
 for name in "absphase", "phase":
 	over = got[name] / got["sigma"]
-	expect(abs(np.nanstd(over) - 1) < .01, np.nanstd(over))'
+	expect(abs(np.nanstd(over) - 1) < .01, np.nanstd(over))
+expect(got.meta["sigma_window_px"] == "0.5")'
 	done
+	framecat --set sigma_window_px=1.8 in.nrrd | rectify -q --calib rig.json --side left | py '
+got = read_frame(sys.stdin.buffer)
+expect(np.abs(got["sigma"] - .1)[np.isfinite(got["sigma"])] < 1e-6); expect(got.meta["sigma_window_px"] == "1.8")'
 }
 
 @test "rectify: a rectified frame is not measured through the camera itself" {

@@ -9,6 +9,7 @@
 #include "run/stage.h"
 
 #define SIDE_MOST 32767			/* 16.16 fixed point */
+#define SHARED_PX 0.5			/* the standard deviation of what samples are weighed by */
 #define LOST_MOST 0.2			/* of the input, without a word */
 
 struct parameters {
@@ -107,6 +108,8 @@ plan_channels(struct rectify *rectify, const struct parameters *parameters,
 	static const char *const nearest[] = { "index", "label", "mask", "marker", NULL };
 	static const char *const absolute[] = { "absphase", NULL };
 	static const char *const captured[] = { "image", "r", "g", "b", "gray", NULL };
+	/* errors that neighbours share are as large between them */
+	bool shared = meta_get(&in->meta, "sigma_window_px");
 	bool whole = in->type != SAMPLE_FLOAT, has_absolute = false;
 	double most;
 
@@ -122,13 +125,14 @@ plan_channels(struct rectify *rectify, const struct parameters *parameters,
 		has_absolute |= is_named(in->channel[c], absolute);
 	for (size_t c = 0; c < in->c; c++) {
 		const char *name = in->channel[c];
-		bool limited = is_named(name, absolute) || !has_absolute;
+		bool limited = is_named(name, absolute) ||
+		    (!has_absolute && !is_named(name, sigma));
 		double step = !isnan(parameters->max_step) ? parameters->max_step :
 		    is_named(name, absolute) ? M_PI : INFINITY;
 
 		rectify->channel[c] = (struct rectify_channel){
-			is_named(name, wrapped) ? RECTIFY_WRAPPED : is_named(name, sigma) ?
-			    RECTIFY_SIGMA : is_named(name, nearest) ? RECTIFY_NEAREST :
+			is_named(name, wrapped) ? RECTIFY_WRAPPED :
+			    is_named(name, sigma) && !shared ? RECTIFY_SIGMA : is_named(name, nearest) ? RECTIFY_NEAREST :
 			    RECTIFY_PLAIN, limited ? (float)step : INFINITY,
 			(whole || is_named(name, captured)) && !is_named(name, wrapped) ?
 			    (float)most : INFINITY };
@@ -235,6 +239,10 @@ describe(const struct rectify *rectify, const struct frame_head *in, struct fram
 	if (in->type != SAMPLE_FLOAT && !meta_get(&in->meta, "max_value") &&
 	    meta_set_number(&out->meta, "max_value", in->type == SAMPLE_UCHAR ? 255 : 65535) < 0)
 		return -1;
+	for (size_t c = 0; c < rectify->channels; c++)	/* neighbours share samples now */
+		if (rectify->channel[c].kind == RECTIFY_SIGMA &&
+		    meta_set_number(&out->meta, "sigma_window_px", SHARED_PX) < 0)
+			return -1;
 	return stereo_describe(geometry->stereo, geometry->side, geometry->bin, &out->meta);
 }
 
