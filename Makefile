@@ -50,7 +50,7 @@ march = $(if $(filter plain,$1),,-march=x86-64-$1)
 # A tool or codec with a library of its own says so in NAME.mk: PACKAGES_NAME := its pkg-config names,
 # DEBIAN_NAME := its Debian packages; and CHAIN_NAME := no if the tool is no stage of fringepipe.
 # Where a library is absent, that tool or codec alone is left out.
-include $(wildcard $(addsuffix /*/*.mk,$(TOOL_ROOTS)) common/codec/*.mk common/codec/*/*.mk)
+include $(wildcard $(addsuffix /*/*.mk,$(TOOL_ROOTS)) common/*/*.mk common/codec/*/*.mk)
 absent = $(strip $(foreach package,$(PACKAGES_$1),$(if $(shell $(PKG_CONFIG) --exists $(package) && echo y),,$(package))))
 cflags = $(if $(PACKAGES_$1),$(shell $(PKG_CONFIG) --cflags $(PACKAGES_$1)))
 libs = $(if $(PACKAGES_$1),$(shell $(PKG_CONFIG) --libs $(PACKAGES_$1)))
@@ -65,7 +65,7 @@ STAGES := $(foreach tool,$(TOOLS),$(if $(filter no,$(CHAIN_$(tool))),,$(tool)))
 # what lies in the rooms is built
 codec_files = $(wildcard common/codec/$1.c common/codec/$1/*.c)
 GPU_FILES := $(if $(filter 0,$(GPU)),common/gpu/none.c,$(filter-out common/gpu/none.c common/gpu/shader.c,$(wildcard common/gpu/*.c)))
-COMMON := $(filter-out common/run/main.c common/gpu/% common/codec/%,$(wildcard common/*/*.c)) $(GPU_FILES) \
+COMMON := $(filter-out common/run/main.c common/gpu/% common/codec/% $(COMMON_LEFT_OUT),$(wildcard common/*/*.c)) $(GPU_FILES) \
 	$(foreach codec,$(CODECS),$(call codec_files,$(codec)))
 COMMON_OBJECTS := $(COMMON:%.c=$(BUILD)/%.o)
 LIBRARY := $(BUILD)/libfringepipe.a
