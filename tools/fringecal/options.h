@@ -1,0 +1,23 @@
+/* The options of fringecal, and what init makes of them. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include "base/opt.h"
+#include "calib_problem.h"
+
+enum weights { WEIGHTS_SIGMA, WEIGHTS_EQUAL };
+
+struct parameters {
+	const char *board, *cameras, *sizes, *projector_points, *fix, *frame;
+	int kind, model, weights;
+	struct opt_size projector;
+	double reject;
+	bool warp;
+};
+
+extern const struct opt fringecal_options[];
+
+/* The devices, board and weights of the command line; -1 after fail_usage(). */
+int options_apply(const struct parameters *, size_t operands, struct calib_problem *);
+
+#endif
