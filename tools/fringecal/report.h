@@ -1,0 +1,22 @@
+/* The report of a calibration, a folder: residuals.png, coverage.png, uncertainty.png, views.txt,
+ * report.txt and volume.csv (man/fringecal.1). */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include <stdbool.h>
+
+#include "calib_problem.h"
+
+/* Can it be written there? A folder that is not empty is taken with `force` only. -1 after fail(). */
+int report_check(const char *folder, bool force);
+/*
+ * Writes it, after report_check(); pose_name: of each pose, NULL: they are counted from 0. Warns of
+ * what makes the calibration doubtful. -1 after fail().
+ */
+int report_write(const char *folder, const struct calib_problem *, const struct calib_solution *,
+    const char *const *pose_name);
+/* Only the warnings. -1 after fail(). */
+int report_warn(const struct calib_problem *, const struct calib_solution *,
+    const char *const *pose_name);
+
+#endif
