@@ -48,7 +48,7 @@ sum_view(const struct calib_problem *problem, const struct calib_solution *solut
 		sum += r->u * r->u + r->v * r->v;
 		out->rejected += r->rejected;
 	}
-	out->rms = view->n ? sqrt(sum / (2 * (double)view->n)) : 0;
+	out->rms = view->n ? sqrt(sum / (double)view->n) : 0;
 	place_view(problem, solution, view, out);
 }
 

@@ -13,7 +13,7 @@
 struct diagnosis_view {
 	size_t view;		/* index of the problem's view */
 	size_t points, rejected;
-	double rms;		/* px, a coordinate, of all points, rejected ones too */
+	double rms;		/* px, of u and v together, of all points, rejected ones too */
 	double distance;	/* of the board's middle from the device, in the board's unit */
 	double tilt_deg;	/* between the board's normal and the device's axis */
 	double excess;		/* (rms - median)/MAD of the device's views */

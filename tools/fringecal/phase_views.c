@@ -11,20 +11,14 @@
 #define RIPPLE_PX 0.02		/* what fringes' own errors, as rms, are worth a word from */
 #define RIPPLE_NOISE 0.3	/* and as a share of the noise */
 
-/* Where a frame lies on the camera's full frame: pixel = (full - first)/bin. */
-struct crop {
-	double first[2], bin[2];
-};
-
-static int
-find_crop(const struct frame *frame, const char *path, const struct calib_device *camera,
-    struct crop *crop)
+int
+phase_crop_find(const struct frame_head *head, const char *path, struct phase_crop *crop)
 {
 	struct numbers origin = { 0 }, bin = { 0 };
-	bool cropped, wrong;
+	bool wrong;
 
-	if (meta_numbers(&frame->head.meta, "origin_px", &origin) < 0 ||
-	    meta_numbers(&frame->head.meta, "bin", &bin) < 0) {
+	if (meta_numbers(&head->meta, "origin_px", &origin) < 0 ||
+	    meta_numbers(&head->meta, "bin", &bin) < 0) {
 		numbers_free(&origin);
 		fail_prefix(path);
 		return -1;
@@ -33,14 +27,21 @@ find_crop(const struct frame *frame, const char *path, const struct calib_device
 	for (size_t k = 0; k < 2 && !wrong; k++) {
 		crop->bin[k] = bin.n ? bin.v[bin.n == 2 ? k : 0] : 1;
 		crop->first[k] = (origin.n ? origin.v[k] : 0) + (crop->bin[k] - 1) / 2;
-		wrong = !(crop->bin[k] > 0) || !isfinite(crop->first[k]);
+		wrong = !(crop->bin[k] > 0) || !isfinite(crop->first[k] + crop->bin[k]);
 	}
-	cropped = origin.n || bin.n;
+	crop->given = origin.n || bin.n;
 	numbers_free(&origin);
 	numbers_free(&bin);
-	if (wrong)
-		return fail(path, "keys origin_px and bin must be numbers of pixels");
-	if (!cropped && (frame->head.w != camera->w || frame->head.h != camera->h))
+	return wrong ? fail(path, "keys origin_px and bin must be numbers of pixels") : 0;
+}
+
+static int
+find_crop(const struct frame *frame, const char *path, const struct calib_device *camera,
+    struct phase_crop *crop)
+{
+	if (phase_crop_find(&frame->head, path, crop) < 0)
+		return -1;
+	if (!crop->given && (frame->head.w != camera->w || frame->head.h != camera->h))
 		return fail(path, "has %zux%zu pixels and %s %zux%zu: a crop needs the key "
 		    "origin_px", frame->head.w, frame->head.h, camera->name, camera->w, camera->h);
 	return 0;
@@ -113,7 +114,7 @@ collect(struct phase_views *views, const struct calib_problem *problem, size_t p
 
 static int
 add_points(struct phase_views *views, struct calib_problem *problem, size_t projector,
-    const struct calib_view *view, const struct coordinate_map map[2], const struct crop *crop,
+    const struct calib_view *view, const struct coordinate_map map[2], const struct phase_crop *crop,
     const char *path)
 {
 	double (*corner)[2] = calloc(view->n + 1, sizeof(*corner));
@@ -150,7 +151,7 @@ phase_views_add(struct phase_views *views, struct calib_problem *problem, size_t
 {
 	const struct calib_view *view = find_view(problem, camera, pose);
 	struct coordinate_map map[2] = { 0 };
-	struct crop crop[2];
+	struct phase_crop crop[2];
 	int status = 0;
 
 	if (!view)

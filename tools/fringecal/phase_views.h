@@ -13,6 +13,13 @@ struct phase_views {
 	struct projector_ripple ripple[2];		/* of fringes along x, y */
 };
 
+/* Where a frame lies on the camera's full frame: full = first + bin pixel. */
+struct phase_crop {
+	double first[2], bin[2];
+	bool given;		/* by the keys origin_px or bin */
+};
+int phase_crop_find(const struct frame_head *, const char *path, struct phase_crop *);
+
 /*
  * Adds the projector's view of a pose through a camera, whose own view must be there (else nothing
  * is added), from the frames of both phases; path names them in messages. A corner's sigma and the

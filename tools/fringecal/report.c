@@ -31,7 +31,7 @@ pose_text(const struct report_pictures *p, size_t view, char text[32])
 
 	if (p->pose_name)
 		return p->pose_name[pose];
-	snprintf(text, 32, "%zu", pose);
+	snprintf(text, 32, "%zu", pose + 1);
 	return text;
 }
 
@@ -42,8 +42,8 @@ write_views(const struct report *report, FILE *file)
 {
 	const struct calib_problem *problem = report->p.problem;
 
-	fprintf(file, "# views, the most doubtful first: the rms of a coordinate over all its points; "
-	    "MAD: how far above the device's median;\n# distance of the board's middle in %s; tilt "
+	fprintf(file, "# views, the most doubtful first: the rms distance of its points, left out "
+	    "ones too; MAD: how far above the device's median;\n# distance of the board's middle in %s; tilt "
 	    "of the board to the device's axis, degrees\n", problem->board.unit);
 	fprintf(file, "# view device points left_out rms_px MAD distance tilt_deg flag\n");
 	for (size_t i = 0; i < report->diagnosis.views; i++) {
@@ -85,8 +85,8 @@ print_device(const struct report *report, size_t d, FILE *file)
 	const struct uncertainty_map *map = &report->map[d];
 
 	fprintf(file, "%s\n", problem->device[d].name);
-	fprintf(file, "  rms of a coordinate            %.4f px of %zu points\n",
-	    report->p.solution->device_rms[d], report->p.solution->device_points[d]);
+	fprintf(file, "  rms distance of the points     %.4f px, %zu points\n",
+	    report->p.solution->device_rms[d], report->p.solution->device_used[d]);
 	fprintf(file, "  hull of the points             %.0f %% of the picture%s\n",
 	    100 * device->coverage, device->coverage < DIAGNOSIS_COVERAGE ?
 	    ": too little, beyond it the lens is a guess" : "");

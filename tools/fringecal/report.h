@@ -10,7 +10,7 @@
 /* Can it be written there? A folder that is not empty is taken with `force` only. -1 after fail(). */
 int report_check(const char *folder, bool force);
 /*
- * Writes it, after report_check(); pose_name: of each pose, NULL: they are counted from 0. Warns of
+ * Writes it, after report_check(); pose_name: of each pose, NULL: they are counted from 1. Warns of
  * what makes the calibration doubtful. -1 after fail().
  */
 int report_write(const char *folder, const struct calib_problem *, const struct calib_solution *,

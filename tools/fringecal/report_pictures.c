@@ -101,7 +101,7 @@ draw_legend(const struct sheet *sheet, cairo_t *cr, double w, double top)
 		cairo_rectangle(cr, x, y + 6, 12, 12);
 		cairo_fill(cr);
 		drawing_use_ink(cr);
-		snprintf(text, sizeof(text), "%zu", i);
+		snprintf(text, sizeof(text), "%zu", i + 1);
 		drawing_text(cr, x + 16, y + 0.8 * LEGEND_ROW, 0, text);
 	}
 }
@@ -205,9 +205,11 @@ residuals_around(const struct sheet *sheet, size_t device, const struct axes *ax
 	size_t rejected = 0;
 	char title[200];
 
-	for (size_t v = 0; v < problem->views; v++)
-		if (problem->view[v].device == device)
-			rejected += sheet->report->solution->view_rejected[v];
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct diagnosis_view *view = &sheet->report->diagnosis->view[v];
+
+		rejected += problem->view[view->view].device == device ? view->rejected : 0;
+	}
 	snprintf(title, sizeof(title), "%s: residuals x %g, rms %.3g px%s", problem->device[device].name,
 	    sheet->factor, sheet->report->solution->device_rms[device],
 	    rejected ? "; a cross: left out" : "");

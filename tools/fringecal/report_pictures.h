@@ -11,7 +11,7 @@ struct report_pictures {
 	const struct calib_solution *solution;
 	const struct diagnosis *diagnosis;
 	const struct uncertainty_map *uncertainty;	/* of each device */
-	const char *const *pose_name;	/* of each pose; NULL: they are counted from 0 */
+	const char *const *pose_name;	/* of each pose; NULL: they are counted from 1 */
 };
 
 /* Each writes a file whose suffix is .png, .svg or .pdf. -1 after fail(). */
