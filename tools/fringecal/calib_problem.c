@@ -126,6 +126,21 @@ calib_problem_add_view(struct calib_problem *problem, size_t device, size_t pose
 }
 
 void
+calib_view_name(const struct calib_problem *problem, const struct calib_view *view, char *name,
+    size_t size)
+{
+	int n = snprintf(name, size, "pose %zu of %s", view->pose + 1,
+	    problem->device[view->device].name);
+	size_t cameras = 0;
+
+	for (size_t d = 0; d < problem->devices; d++)
+		cameras += problem->device[d].kind == CALIB_CAMERA;
+	if (view->through != view->device && cameras > 1 && n > 0 && (size_t)n < size)
+		snprintf(name + n, size - (size_t)n, " through %s",
+		    problem->device[view->through].name);
+}
+
+void
 calib_problem_free(struct calib_problem *problem)
 {
 	free(problem->device);
