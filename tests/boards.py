@@ -82,7 +82,7 @@ class Rig:
 		data = np.stack([p[:, 0], p[:, 1], s, self.i, self.j])[:, good].astype("f4")
 		w, h = self.devices[device]["size"]
 		return Frame(data[:, None, :], ["u", "v", "sigma", "i", "j"],
-			{"points": str(data.shape[1]), "camera_px": "%d %d" % (w, h)})
+			{"points": str(data.shape[1]), "image_size_px": "%d %d" % (w, h)})
 
 	def write(self, *names):
 		for device, name in enumerate(names):

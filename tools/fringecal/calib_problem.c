@@ -150,6 +150,27 @@ calib_problem_free(struct calib_problem *problem)
 	*problem = (struct calib_problem){ 0 };
 }
 
+int
+calib_board_set(struct calib_board *board, const char *kind, double spacing)
+{
+	size_t w = board->w, h = board->h;
+	bool circles = !strcmp(kind, "circles");
+
+	board->alternate = !strcmp(kind, "acircles");
+	if (w < 2 || h < 2 || w * h < 6 || w > 1000 || h > 1000 || !(spacing >= 0) ||
+	    !(spacing < 1e6) || (strcmp(kind, "chess") && !circles && !board->alternate))
+		return -1;
+	board->spacing = spacing > 0 ? spacing : 1;
+	snprintf(board->unit, sizeof(board->unit), "%s", spacing > 0 ? "mm" : "board");
+	if (board->alternate)
+		board->turns = h % 2 ? 1 : 2;
+	else if (w == h)
+		board->turns = circles || w % 2 == 0 ? 4 : 2;
+	else
+		board->turns = circles || (w + h) % 2 == 0 ? 2 : 1;
+	return 0;
+}
+
 void
 calib_board_point(const struct calib_board *board, const double bend[2], int i, int j, double X[3])
 {

@@ -92,7 +92,7 @@ struct calib_solution {
 
 	struct calib_residual *residual;	/* of each of the problem's points */
 	/* Root mean square distance of measured and computed points, px, as OpenCV has it: of u and
-	 * v together. Without what is rejected. */
+	 * v together. Without what is rejected, but of a view that is rejected as a whole. */
 	double *view_rms, *device_rms;
 	double rms;
 	size_t *view_used, *device_used;	/* points that are not rejected */
@@ -126,6 +126,9 @@ void calib_problem_free(struct calib_problem *);
 /* "pose 3 of left", "pose 3 of projector through left", poses counted from 1. */
 void calib_view_name(const struct calib_problem *, const struct calib_view *, char *name,
     size_t size);
+/* With w and h set: chess, circles or acircles, of that spacing in mm; 0: not known. -1 (nothing is
+ * recorded) where there is no such board. */
+int calib_board_set(struct calib_board *, const char *kind, double spacing);
 /* Corner i, j in the board's frame, bent by so much. */
 void calib_board_point(const struct calib_board *, const double bend[2], int i, int j,
     double X[3]);

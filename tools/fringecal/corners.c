@@ -112,43 +112,90 @@ take_rows(const struct calib_problem *problem, const struct calib_device *device
 	return 0;
 }
 
+/* Two numbers of a key, 0 where it is absent. -1 after fail(). */
+static int
+read_pair(const struct table *table, const char *key, size_t pair[2])
+{
+	struct numbers numbers;
+	bool right;
+
+	pair[0] = pair[1] = 0;
+	if (meta_numbers(&table->frame->head.meta, key, &numbers) < 0)
+		return -1;
+	right = numbers.n == 2;
+	for (size_t k = 0; k < 2 && right; k++) {
+		right = numbers.v[k] >= 1 && numbers.v[k] <= 65535;
+		pair[k] = right ? (size_t)numbers.v[k] : 0;
+	}
+	right |= numbers.n == 0;
+	numbers_free(&numbers);
+	return right ? 0 : fail(table->path, "key %s: expected two sizes, found %s", key,
+	    meta_get(&table->frame->head.meta, key));
+}
+
 static int
 find_size(const struct table *table, struct calib_device *device)
 {
-	struct numbers size = { 0 };
-	bool given;
+	size_t size[2];
 
-	if (meta_numbers(&table->frame->head.meta, "camera_px", &size) < 0)
+	if (read_pair(table, "image_size_px", size) < 0)
 		return -1;
-	given = size.n == 2 && size.v[0] >= 1 && size.v[1] >= 1;
-	if (given && device->kind == CALIB_CAMERA) {
-		if (!device->w) {
-			device->w = (size_t)size.v[0];
-			device->h = (size_t)size.v[1];
-		} else if (device->w != (size_t)size.v[0] || device->h != (size_t)size.v[1]) {
-			int status = fail(table->path, "pose %zu is of a picture of %gx%g, and %s has "
-			    "%zux%zu", table->pose + 1, size.v[0], size.v[1], device->name,
-			    device->w, device->h);
-
-			numbers_free(&size);
-			return status;
-		}
+	if (size[0] && device->kind == CALIB_CAMERA && device->w &&
+	    (device->w != size[0] || device->h != size[1]))
+		return fail(table->path, "pose %zu is of a picture of %zux%zu, and %s has %zux%zu",
+		    table->pose + 1, size[0], size[1], device->name, device->w, device->h);
+	if (size[0] && !device->w) {
+		device->w = size[0];
+		device->h = size[1];
 	}
-	numbers_free(&size);
 	return device->w ? 0 : fail(table->path, "does not say the size of the picture (key "
-	    "camera_px): give --sizes WxH");
+	    "image_size_px): give --sizes WxH");
+}
+
+/* The board of the first table is taken where the command line names none; all are of one board. */
+static int
+find_board(struct calib_problem *problem, const struct table *table)
+{
+	const struct meta *meta = &table->frame->head.meta;
+	const char *kind = meta_get(meta, "board_kind");
+	struct calib_board *board = &problem->board, said = *board;
+	size_t size[2];
+
+	if (read_pair(table, "board_size", size) < 0 ||
+	    meta_number(meta, "board_spacing_mm", 0, &said.spacing) < 0)
+		return -1;
+	if (!size[0])
+		return board->w ? 0 : fail(table->path, "does not say what board it is of (key "
+		    "board_size): give --board WxH,MM");
+	said.w = size[0];
+	said.h = size[1];
+	if (!board->w && calib_board_set(&said, kind ? kind : "chess", said.spacing) < 0)
+		return fail(table->path, "is of no board that is known: %s, %zux%zu, %g mm",
+		    kind ? kind : "chess", size[0], size[1], said.spacing);
+	if (!board->w)
+		*board = said;
+	/* --board without a spacing leaves it to the tables */
+	if (!strcmp(board->unit, "board") && said.spacing > 0 && said.spacing < 1e6) {
+		board->spacing = said.spacing;
+		snprintf(board->unit, sizeof(board->unit), "mm");
+	}
+	return said.w == board->w && said.h == board->h ? 0 : fail(table->path,
+	    "pose %zu is of a board of %zux%zu corners, not %zux%zu", table->pose + 1, said.w,
+	    said.h, board->w, board->h);
 }
 
 static int
 take_table(struct calib_problem *problem, size_t device, size_t through, struct table *table)
 {
-	size_t corners = problem->board.w * problem->board.h, n = 0;
+	size_t corners, n = 0;
 	struct calib_point *point;
 	bool *seen;
 	int status = 0;
 
-	if (find_channels(table) < 0 || find_size(table, &problem->device[device]) < 0)
+	if (find_channels(table) < 0 || find_size(table, &problem->device[device]) < 0 ||
+	    find_board(problem, table) < 0)
 		return -1;
+	corners = problem->board.w * problem->board.h;
 	if (table->rows > corners || (table->i == NO_CHANNEL && table->rows != corners))
 		return fail(table->path, "pose %zu has %zu corners, and the board %zu (%zux%zu)%s",
 		    table->pose + 1, table->rows, corners, problem->board.w, problem->board.h,

@@ -52,19 +52,30 @@ read_points(struct run *run, const struct parameters *p, struct calib_problem *p
 
 /* ---- what came of it ---- */
 
+/* Views that lose more than a tenth of their points. */
 static void
 warn_rejected(const struct calib_problem *problem, const struct calib_solution *solution)
 {
-	for (size_t v = 0; v < problem->views; v++) {
-		const struct calib_view *view = &problem->view[v];
-		size_t lost = view->n - solution->view_used[v];
-		char name[128];
+	size_t views = 0, worst = 0;
+	double most = 0;
+	char name[128];
 
-		calib_view_name(problem, view, name, sizeof(name));
-		if (lost * 10 > view->n)
-			warn(name, "%zu of %zu points are left out, farther than %g sigma from where "
-			    "they belong", lost, view->n, problem->reject);
+	for (size_t v = 0; v < problem->views; v++) {
+		double share = 1 - (double)solution->view_used[v] / (double)problem->view[v].n;
+
+		views += share > 0.1;
+		if (share > most) {
+			most = share;
+			worst = v;
+		}
 	}
+	if (!views)
+		return;
+	calib_view_name(problem, &problem->view[worst], name, sizeof(name));
+	warn(NULL, "%zu of %zu views lose more than a tenth of their points, which lie farther than "
+	    "%g sigma from where they belong: %s the most, %zu of %zu", views, problem->views,
+	    problem->reject, name, problem->view[worst].n - solution->view_used[worst],
+	    problem->view[worst].n);
 }
 
 static int

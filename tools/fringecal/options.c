@@ -11,14 +11,13 @@
 #define AT(field) offsetof(struct parameters, field)
 
 static const char *const kinds[] = { "chess", "circles", "acircles", NULL };
-static const char *const models[] = { "pinhole", "opencv4", "opencv5", "opencv8", NULL };
 static const char *const weights[] = { "sigma", "equal", NULL };
 
 const struct opt fringecal_options[] = {
 	{ 0, "board", "WxH,MM", OPT_TEXT, AT(board), NULL, 0, 0, NULL,
-	    "corners along the board's two sides, and the spacing of neighbours", NULL },
-	{ 0, "kind", "KIND", OPT_WORD, AT(kind), "chess", 0, 0, NULL, "what is on the board",
-	    kinds },
+	    "corners along both sides and their spacing, for tables that do not say them", NULL },
+	{ 0, "kind", "KIND", OPT_WORD, AT(kind), NULL, 0, 0, NULL,
+	    "what is on the board; chess if not given", kinds },
 	{ 0, "cameras", "NAME,...", OPT_TEXT, AT(cameras), NULL, 0, 0, NULL,
 	    "the cameras, in the order of the operands; camera if not given", NULL },
 	{ 0, "sizes", "WxH,...", OPT_TEXT, AT(sizes), NULL, 0, 0, "px",
@@ -28,7 +27,7 @@ const struct opt fringecal_options[] = {
 	{ 0, "projector-points", "FILE", OPT_FILE, AT(projector_points), NULL, 0, 0, NULL,
 	    "the corners in projector pixels, tables as those of the first camera", NULL },
 	{ 0, "model", "MODEL", OPT_WORD, AT(model), "opencv5", 0, 0, NULL,
-	    "lens: none, or OpenCV's with so many numbers", models },
+	    "lens: none, or OpenCV's with so many numbers", calib_model_names },
 	{ 0, "warp", NULL, OPT_FLAG, AT(warp), NULL, 0, 0, NULL,
 	    "find how the board is bent, too", NULL },
 	{ 0, "fix", "WHAT,...", OPT_TEXT, AT(fix), NULL, 0, 0, NULL,
@@ -55,40 +54,30 @@ parse_size(const char *option, const char *text, size_t n, size_t *w, size_t *h)
 	return 0;
 }
 
-/* How many ways to number the corners look alike. */
-static int
-count_turns(const struct calib_board *board, int kind)
-{
-	if (kind == 2)
-		return board->h % 2 ? 1 : 2;
-	if (kind == 1)
-		return board->w == board->h ? 4 : 2;
-	return (board->w + board->h) % 2 ? 1 : board->w == board->h && board->w % 2 == 0 ? 4 : 2;
-}
-
+/* As boardfind numbers it: the longer side first, but of asymmetric circles. */
 static int
 apply_board(const struct parameters *p, struct calib_board *board)
 {
-	const char *text = p->board, *comma;
+	const char *text = p->board, *comma = text ? strchr(text, ',') : NULL;
+	const char *kind = kinds[p->kind < 0 ? 0 : p->kind];
+	double spacing = 0;
 
 	if (!text)
-		return fail_usage("--board", "is needed: corners along both sides and their spacing "
-		    "in mm, as in 11x8,15");
-	comma = strchr(text, ',');
+		return p->kind < 0 ? 0 : fail_usage("--kind", "wants --board");
 	if (parse_size("--board", text, comma ? (size_t)(comma - text) : strlen(text), &board->w,
 	    &board->h) < 0)
 		return -1;
-	if (board->w < 2 || board->h < 2 || board->w * board->h < 6)
-		return fail_usage("--board", "%s is not a grid of corners: at least 3x2", text);
-	board->spacing = 1;
-	snprintf(board->unit, sizeof(board->unit), "%s", comma ? "mm" : "board");
-	if (comma && (number_parse(comma + 1, &board->spacing) < 0 || !(board->spacing > 0) ||
-	    !(board->spacing < 1e6)))
+	if (comma && (number_parse(comma + 1, &spacing) < 0 || !(spacing > 0)))
 		return fail_usage("--board", "wants a spacing in mm behind the comma, not '%s'",
 		    comma + 1);
-	board->alternate = p->kind == 2;
-	board->turns = count_turns(board, p->kind);
-	return 0;
+	if (board->h > board->w && strcmp(kind, "acircles")) {
+		size_t w = board->w;
+
+		board->w = board->h;
+		board->h = w;
+	}
+	return calib_board_set(board, kind, spacing) == 0 ? 0 : fail_usage("--board", "%s is no grid "
+	    "of corners: at least 3x2, at most 1000x1000", text);
 }
 
 /* Names that a file can carry as a part of its keys. */

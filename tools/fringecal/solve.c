@@ -20,6 +20,8 @@
 #define ROUNDS 8		/* of rejection, at most */
 #define CAUCHY 2.385		/* scales at which a point counts half */
 #define LEAST_PX 1e-3		/* no point nearer than that is rejected */
+#define FEWEST 6		/* points that a pose of the board needs */
+#define FAINT 1e-5		/* weight of rejected points that alone hold a pose of the board */
 
 struct solve {
 	struct calib_problem *problem;
@@ -27,6 +29,7 @@ struct solve {
 	double *x, *state, *base, *scratch;	/* base: weights without loss and rejection */
 	double *scale;			/* of each device: robust sd of a weighted residual */
 	bool *rejected;
+	size_t *holding;		/* points of each pose that are not rejected */
 };
 
 static void
@@ -130,7 +133,8 @@ weigh(struct solve *solve, bool cauchy)
 
 		for (size_t i = view->first; i < view->first + view->n; i++) {
 			double far = hypot(solve->x[2 * i], solve->x[2 * i + 1]) / scale;
-			double factor = cauchy ? 1 / sqrt(1 + far * far) : !solve->rejected[i];
+			double factor = cauchy ? 1 / sqrt(1 + far * far) :
+			    !solve->rejected[i] ? 1 : solve->holding[view->pose] < FEWEST ? FAINT : 0;
 
 			weight[2 * i] = solve->base[2 * i] * factor;
 			weight[2 * i + 1] = solve->base[2 * i + 1] * factor;
@@ -160,6 +164,21 @@ find_sigma(struct solve *solve)
 			solve->scale[d] = 1;
 }
 
+/* A view most of whose points are wrong is wrong. Returns what is left of it. */
+static size_t
+judge_view(struct solve *solve, const struct calib_view *view)
+{
+	size_t good = 0;
+
+	for (size_t i = view->first; i < view->first + view->n; i++)
+		good += !solve->rejected[i];
+	if (2 * good >= view->n)
+		return good;
+	for (size_t i = view->first; i < view->first + view->n; i++)
+		solve->rejected[i] = true;
+	return 0;
+}
+
 /* Marks what is too far off; did that change anything? */
 static bool
 reject(struct solve *solve)
@@ -167,9 +186,11 @@ reject(struct solve *solve)
 	const struct calib_problem *problem = solve->problem;
 	bool changed = false;
 
+	memset(solve->holding, 0, problem->poses * sizeof(*solve->holding));
 	for (size_t v = 0; v < problem->views; v++) {
 		const struct calib_view *view = &problem->view[v];
 		double most = problem->reject * solve->scale[view->device];
+		size_t before = 0, differ = 0;
 
 		for (size_t i = view->first; i < view->first + view->n; i++) {
 			bool is = false;
@@ -177,9 +198,12 @@ reject(struct solve *solve)
 			for (size_t c = 0; c < 2; c++)
 				is |= fabs(solve->x[2 * i + c]) >
 				    fmax(most, LEAST_PX * solve->base[2 * i + c]);
-			changed |= is != solve->rejected[i];
+			before += solve->rejected[i];
+			differ += is != solve->rejected[i];
 			solve->rejected[i] = is;
 		}
+		solve->holding[view->pose] += judge_view(solve, view);
+		changed |= differ && before < view->n;
 	}
 	return changed;
 }
@@ -262,7 +286,7 @@ get_residuals(struct solve *solve, struct calib_solution *s)
 	measure(solve);
 	for (size_t v = 0; v < problem->views; v++) {
 		const struct calib_view *view = &problem->view[v];
-		double sum = 0;
+		double sum = 0, of_all = 0;
 
 		for (size_t i = view->first; i < view->first + view->n; i++) {
 			struct calib_residual *residual = &s->residual[i];
@@ -270,6 +294,7 @@ get_residuals(struct solve *solve, struct calib_solution *s)
 			residual->u = -solve->x[2 * i] / solve->base[2 * i];
 			residual->v = -solve->x[2 * i + 1] / solve->base[2 * i + 1];
 			residual->rejected = solve->rejected[i];
+			of_all += residual->u * residual->u + residual->v * residual->v;
 			if (residual->rejected)
 				continue;
 			sum += residual->u * residual->u + residual->v * residual->v;
@@ -277,7 +302,8 @@ get_residuals(struct solve *solve, struct calib_solution *s)
 			    solve->x[2 * i + 1] * solve->x[2 * i + 1];
 			s->view_used[v]++;
 		}
-		s->view_rms[v] = s->view_used[v] ? sqrt(sum / (double)s->view_used[v]) : NAN;
+		s->view_rms[v] = s->view_used[v] ? sqrt(sum / (double)s->view_used[v]) :
+		    sqrt(of_all / (double)view->n);
 		s->device_rms[view->device] += sum;
 		s->device_used[view->device] += s->view_used[v];
 		all += sum;
@@ -383,8 +409,9 @@ allocate_solve(struct solve *solve)
 	solve->state = calloc(solve->residuals.states + 1, sizeof(*solve->state));
 	solve->scale = calloc(problem->devices, sizeof(*solve->scale));
 	solve->rejected = calloc(problem->points + 1, sizeof(*solve->rejected));
+	solve->holding = calloc(problem->poses + 1, sizeof(*solve->holding));
 	if (!solve->x || !solve->base || !solve->scratch || !solve->state || !solve->scale ||
-	    !solve->rejected)
+	    !solve->rejected || !solve->holding)
 		return fail_memory();
 	memcpy(solve->base, solve->residuals.weight, n * sizeof(*solve->base));
 	return 0;
@@ -400,6 +427,7 @@ free_solve(struct solve *solve)
 	free(solve->state);
 	free(solve->scale);
 	free(solve->rejected);
+	free(solve->holding);
 }
 
 int
