@@ -78,6 +78,21 @@ warn_rejected(const struct calib_problem *problem, const struct calib_solution *
 	    problem->view[worst].n);
 }
 
+/* A board that is named larger than it is. */
+static void
+warn_board(const struct calib_problem *problem)
+{
+	int most[2] = { 0, 0 };
+
+	for (size_t k = 0; k < problem->points; k++) {
+		most[0] = problem->point[k].i > most[0] ? problem->point[k].i : most[0];
+		most[1] = problem->point[k].j > most[1] ? problem->point[k].j : most[1];
+	}
+	if ((size_t)most[0] + 1 < problem->board.w || (size_t)most[1] + 1 < problem->board.h)
+		warn("--board", "has %zux%zu corners, and in all poses no more than %dx%d of them are "
+		    "seen", problem->board.w, problem->board.h, most[0] + 1, most[1] + 1);
+}
+
 static int
 start(struct run *run)
 {
@@ -91,6 +106,7 @@ start(struct run *run)
 	    calib_solve(problem, solution) < 0)
 		return -1;
 	warn_rejected(problem, solution);
+	warn_board(problem);
 	if (!strcmp(problem->board.unit, "board"))
 		warn("--board", "has no spacing: lengths are in spacings of the board, not in mm");
 	bad = !(solution->rms <= MOST_RMS);

@@ -108,7 +108,7 @@ denormalise(const double h[9], const struct normalised *board, const struct norm
 
 bool
 homography_fit(const struct calib_board *board, const struct calib_point *point, size_t n,
-    double H[9])
+    double H[9], double *error)
 {
 	static const double flat[2];
 	double (*x)[2] = calloc(n + 1, sizeof(*x)), (*u)[2] = calloc(n + 1, sizeof(*u));
@@ -140,6 +140,7 @@ homography_fit(const struct calib_board *board, const struct calib_point *point,
 			weigh(h, (const double (*)[2])x, (const double (*)[2])u, n, weight,
 			    weight + n);
 	}
+	*error = fits ? weight[n + n / 2] : 0;
 	if (fits)
 		denormalise(h, &of_board, &of_pixels, H);
 	free(x);

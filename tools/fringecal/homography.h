@@ -5,9 +5,10 @@
 #include "calib_problem.h"
 
 /* Board x, y, 1 to pixels, row-major, positive third row in the board's middle; wrong points count
- * little. False where the points lie on a line. */
+ * little. *error: the median distance, over that of the points from their middle. False where the
+ * points lie on a line. */
 bool homography_fit(const struct calib_board *, const struct calib_point *, size_t n,
-    double H[9]);
+    double H[9], double *error);
 /* Does it mirror the board? */
 bool homography_mirrors(const double H[9], const struct calib_board *);
 /* fx fy cx cy of a device of w x h pixels from n homographies: with square pixels and the principal

@@ -25,7 +25,7 @@ static const mrcal_lensmodel_t models[] = { { .type = MRCAL_LENSMODEL_PINHOLE },
 	{ .type = MRCAL_LENSMODEL_OPENCV4 }, { .type = MRCAL_LENSMODEL_OPENCV5 },
 	{ .type = MRCAL_LENSMODEL_OPENCV8 } };
 
-static int
+static void
 assign_states(struct residuals *r)
 {
 	const struct calib_problem *problem = r->problem;
@@ -40,12 +40,16 @@ assign_states(struct residuals *r)
 			r->state[at + k] = held ? -1 : (long)r->states++;
 		}
 	}
-	for (size_t k = calib_parameter_pose(problem, 1); k < r->parameters; k++) {
-		if (k == r->shared)
-			r->shared_states = r->states;
+	for (size_t k = calib_parameter_pose(problem, 1); k < r->shared; k++)
 		r->state[k] = (long)r->states++;
-	}
-	return 0;
+	r->shared_states = r->states;
+	for (size_t k = r->shared; k < r->parameters; k++)
+		r->state[k] = -1;
+	for (size_t v = 0; v < problem->views; v++)
+		r->state[r->shared + 6 * problem->view[v].pose] = 0;
+	for (size_t p = 0; p < problem->poses; p++)	/* a pose that nothing sees has none */
+		for (size_t k = 0; k < 6 && r->state[r->shared + 6 * p] >= 0; k++)
+			r->state[r->shared + 6 * p + k] = (long)r->states++;
 }
 
 /* Derivatives of a view's rows: intrinsics, pose of the device, bends, pose of the board. */

@@ -3,7 +3,7 @@
  * projection. mrcal_optimize() itself holds all intrinsics or none, knows one lens model for all
  * devices and one grid of corners, and does not say whether it converged.
  */
-#include "calib_problem.h"
+#include "solve.h"
 
 #include <dogleg.h>
 #include <float.h>
@@ -12,25 +12,13 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "covariance.h"
-#include "residuals.h"
 #include "start.h"
 
-#define MOST_STEPS 100
 #define ROUNDS 8		/* of rejection, at most */
 #define CAUCHY 2.385		/* scales at which a point counts half */
 #define LEAST_PX 1e-3		/* no point nearer than that is rejected */
 #define FEWEST 6		/* points that a pose of the board needs */
 #define FAINT 1e-5		/* weight of rejected points that alone hold a pose of the board */
-
-struct solve {
-	struct calib_problem *problem;
-	struct residuals residuals;
-	double *x, *state, *base, *scratch;	/* base: weights without loss and rejection */
-	double *scale;			/* of each device: robust sd of a weighted residual */
-	bool *rejected;
-	size_t *holding;		/* points of each pose that are not rejected */
-};
 
 static void
 callback(const double *state, double *x, cholmod_sparse *Jt, void *cookie)
@@ -98,9 +86,8 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Residuals of all points, in units of the base weights; the scale of each device. */
-static void
-measure(struct solve *solve)
+void
+solve_measure(struct solve *solve)
 {
 	const struct calib_problem *problem = solve->problem;
 
@@ -121,8 +108,8 @@ measure(struct solve *solve)
 	}
 }
 
-static void
-weigh(struct solve *solve, bool cauchy)
+void
+solve_weigh(struct solve *solve, bool cauchy)
 {
 	const struct calib_problem *problem = solve->problem;
 	double *weight = solve->residuals.weight;
@@ -214,22 +201,22 @@ solve_robustly(struct solve *solve)
 	if (descend(solve, 10) < 0)
 		return -1;
 	for (size_t round = 0; round < 2; round++) {
-		measure(solve);
-		weigh(solve, true);
+		solve_measure(solve);
+		solve_weigh(solve, true);
 		if (descend(solve, 10) < 0)
 			return -1;
 	}
 	for (size_t round = 0; round < ROUNDS; round++) {
-		measure(solve);
+		solve_measure(solve);
 		if (round == 0)
 			find_sigma(solve);
 		if (!reject(solve) && round)
 			break;
-		weigh(solve, false);
-		if (descend(solve, MOST_STEPS) < 0)
+		solve_weigh(solve, false);
+		if (descend(solve, SOLVE_STEPS) < 0)
 			return -1;
 	}
-	weigh(solve, false);
+	solve_weigh(solve, false);
 	return 0;
 }
 
@@ -240,159 +227,14 @@ solve_plainly(struct solve *solve)
 
 	for (size_t d = 0; d < solve->problem->devices; d++)
 		unknown |= solve->problem->device[d].sigma_unknown;
-	if (descend(solve, MOST_STEPS) < 0)
+	if (descend(solve, SOLVE_STEPS) < 0)
 		return -1;
 	if (!unknown || solve->problem->equal_weights || solve->problem->devices == 1)
 		return 0;
-	measure(solve);
+	solve_measure(solve);
 	find_sigma(solve);
-	weigh(solve, false);
-	return descend(solve, MOST_STEPS);
-}
-
-/* ---- the result ---- */
-
-static int
-allocate(const struct calib_problem *problem, struct calib_solution *s)
-{
-	size_t n = calib_parameters(problem);
-
-	s->devices = problem->devices;
-	s->poses = problem->poses;
-	s->parameters = n;
-	s->intrinsics = calloc(s->devices, sizeof(*s->intrinsics));
-	s->device = calloc(s->devices, sizeof(*s->device));
-	s->rotation = calloc(s->devices, sizeof(*s->rotation));
-	s->board = calloc(s->poses, sizeof(*s->board));
-	s->residual = calloc(problem->points, sizeof(*s->residual));
-	s->view_rms = calloc(problem->views, sizeof(*s->view_rms));
-	s->view_used = calloc(problem->views, sizeof(*s->view_used));
-	s->device_rms = calloc(s->devices, sizeof(*s->device_rms));
-	s->device_scale = calloc(s->devices, sizeof(*s->device_scale));
-	s->device_used = calloc(s->devices, sizeof(*s->device_used));
-	s->covariance = calloc(n, n * sizeof(*s->covariance));
-	return s->intrinsics && s->device && s->rotation && s->board && s->residual && s->view_rms &&
-	    s->view_used && s->device_rms && s->device_scale && s->device_used && s->covariance ?
-	    0 : fail_memory();
-}
-
-static void
-get_residuals(struct solve *solve, struct calib_solution *s)
-{
-	const struct calib_problem *problem = solve->problem;
-	double all = 0;
-	size_t used = 0;
-
-	measure(solve);
-	for (size_t v = 0; v < problem->views; v++) {
-		const struct calib_view *view = &problem->view[v];
-		double sum = 0, of_all = 0;
-
-		for (size_t i = view->first; i < view->first + view->n; i++) {
-			struct calib_residual *residual = &s->residual[i];
-
-			residual->u = -solve->x[2 * i] / solve->base[2 * i];
-			residual->v = -solve->x[2 * i + 1] / solve->base[2 * i + 1];
-			residual->rejected = solve->rejected[i];
-			of_all += residual->u * residual->u + residual->v * residual->v;
-			if (residual->rejected)
-				continue;
-			sum += residual->u * residual->u + residual->v * residual->v;
-			s->device_scale[view->device] += solve->x[2 * i] * solve->x[2 * i] +
-			    solve->x[2 * i + 1] * solve->x[2 * i + 1];
-			s->view_used[v]++;
-		}
-		s->view_rms[v] = s->view_used[v] ? sqrt(sum / (double)s->view_used[v]) :
-		    sqrt(of_all / (double)view->n);
-		s->device_rms[view->device] += sum;
-		s->device_used[view->device] += s->view_used[v];
-		all += sum;
-		used += s->view_used[v];
-	}
-	for (size_t d = 0; d < s->devices; d++) {
-		double n = (double)s->device_used[d];
-
-		s->device_rms[d] = sqrt(s->device_rms[d] / n);
-		s->device_scale[d] = sqrt(s->device_scale[d] / (2 * n));
-	}
-	s->rms = sqrt(all / (double)used);
-	weigh(solve, false);
-}
-
-static void
-get_parameters(const struct solve *solve, struct calib_solution *s)
-{
-	const struct calib_problem *problem = solve->problem;
-	const double *parameter = solve->residuals.parameter;
-
-	for (size_t d = 0; d < s->devices; d++) {
-		calib_pose_from(d ? parameter + calib_parameter_pose(problem, d) : NULL,
-		    &s->device[d]);
-		if (d)
-			memcpy(s->rotation[d], parameter + calib_parameter_pose(problem, d),
-			    sizeof(s->rotation[d]));
-		memcpy(s->intrinsics[d], parameter + calib_parameter_intrinsics(problem, d),
-		    calib_intrinsics_count(problem->device[d].model) * sizeof(double));
-	}
-	for (size_t p = 0; p < s->poses; p++)
-		calib_pose_from(parameter + solve->residuals.shared + 6 * p, &s->board[p]);
-	if (problem->warp)
-		memcpy(s->bend, parameter + solve->residuals.shared - 2, sizeof(s->bend));
-}
-
-/* The names of what the weakest combination is made of. */
-static void
-name_weakest(const struct residuals *r, const struct normal *normal, char *text, size_t size)
-{
-	double most = 0;
-	size_t n = 0;
-
-	for (size_t k = 0; k < normal->n; k++)
-		most = fmax(most, fabs(normal->weakest[k]));
-	for (size_t i = 0; i < r->shared && n < size; i++) {
-		char name[64];
-
-		if (r->state[i] < 0 || !(fabs(normal->weakest[r->state[i]]) >= 0.3 * most))
-			continue;
-		calib_parameter_name(r->problem, i, name, sizeof(name));
-		n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "", name);
-	}
-}
-
-static int
-get_covariance(struct solve *solve, struct calib_solution *s)
-{
-	struct residuals *r = &solve->residuals;
-	struct normal normal;
-	char names[200] = "";
-	double least, freedom = -(double)r->states;
-	int status = 0;
-
-	for (size_t d = 0; d < s->devices; d++)
-		freedom += 2 * (double)s->device_used[d];
-	if (freedom <= 0)
-		return fail(NULL, "%.0f coordinates are too few for %zu unknowns",
-		    freedom + (double)r->states, r->states);
-	if (normal_make(r, &normal) < 0)
-		return -1;
-	s->variance = normal.square / freedom;
-	s->condition = normal.condition;
-	/* no residual is better than the rounding of the points */
-	least = fmax(s->variance, 1e-8 * solve->base[0] * solve->base[0]);
-	name_weakest(r, &normal, names, sizeof(names));
-	if (!(s->condition < 1e10))
-		status = fail(NULL, "these poses do not determine %s (condition %.1e): tilt the board "
-		    "by 20 to 40 degrees, another way in each pose", names, s->condition);
-	else if (normal.decrease > 1e-4 * least * (double)r->states)
-		status = fail(NULL, "the solve did not converge in %d steps: the rms is %.3g px, and "
-		    "one more step would lessen the sum of squares by %.2g %%", MOST_STEPS, s->rms,
-		    100 * normal.decrease / normal.square);
-	else if (!normal_covariance(r, &normal, s->covariance))
-		status = fail(NULL, "these poses do not determine %s", names);
-	for (size_t i = 0; i < s->parameters * s->parameters; i++)
-		s->covariance[i] *= s->variance;
-	normal_free(&normal);
-	return status;
+	solve_weigh(solve, false);
+	return descend(solve, SOLVE_STEPS);
 }
 
 static int
@@ -430,47 +272,67 @@ free_solve(struct solve *solve)
 	free(solve->holding);
 }
 
+/*
+ * The derivatives by k1 and k4 are the same where all are 0: a lens of 8 numbers starts from the
+ * solved one of 5.
+ */
+static int
+start_simpler(struct calib_problem *problem, double *parameter)
+{
+	struct calib_problem simple = *problem;
+	struct solve solve = { .problem = &simple };
+	int status;
+
+	simple.device = calloc(problem->devices, sizeof(*simple.device));
+	if (!simple.device)
+		return fail_memory();
+	for (size_t d = 0; d < problem->devices; d++) {
+		simple.device[d] = problem->device[d];
+		if (simple.device[d].model == CALIB_OPENCV8)
+			simple.device[d].model = CALIB_OPENCV5;
+	}
+	status = allocate_solve(&solve);
+	if (status == 0)
+		status = calib_start(&simple, solve.residuals.parameter);
+	if (status == 0)
+		status = scale_states(&solve);
+	if (status == 0)
+		status = problem->reject > 0 ? solve_robustly(&solve) : descend(&solve, 20);
+	for (size_t d = 0; d < problem->devices && status == 0; d++)
+		memcpy(parameter + calib_parameter_intrinsics(problem, d),
+		    solve.residuals.parameter + calib_parameter_intrinsics(&simple, d),
+		    calib_intrinsics_count(simple.device[d].model) * sizeof(double));
+	if (status == 0)
+		memcpy(parameter + calib_parameter_pose(problem, 1),
+		    solve.residuals.parameter + calib_parameter_pose(&simple, 1),
+		    (solve.residuals.parameters - calib_parameter_pose(&simple, 1)) *
+		    sizeof(double));
+	free(simple.device);
+	free_solve(&solve);
+	return status;
+}
+
 int
 calib_solve(struct calib_problem *problem, struct calib_solution *solution)
 {
+	bool staged = false;
 	struct solve solve = { .problem = problem };
 	int status;
 
 	*solution = (struct calib_solution){ 0 };
+	for (size_t d = 0; d < problem->devices; d++)
+		staged |= problem->device[d].model == CALIB_OPENCV8;
 	status = allocate_solve(&solve);
 	if (status == 0)
-		status = calib_start(problem, solve.residuals.parameter);
+		status = (staged ? start_simpler : calib_start)(problem, solve.residuals.parameter);
 	if (status == 0)
 		status = scale_states(&solve);
 	if (status == 0)
 		status = problem->reject > 0 ? solve_robustly(&solve) : solve_plainly(&solve);
 	if (status == 0)
-		status = allocate(problem, solution);
-	if (status == 0) {
-		get_parameters(&solve, solution);
-		get_residuals(&solve, solution);
-		status = get_covariance(&solve, solution);
-		solution->evaluations = solve.residuals.evaluations;
-	}
+		status = solve_result(&solve, solution);
 	free_solve(&solve);
 	if (status < 0)
 		calib_solution_free(solution);
 	return status;
-}
-
-void
-calib_solution_free(struct calib_solution *solution)
-{
-	free(solution->intrinsics);
-	free(solution->device);
-	free(solution->rotation);
-	free(solution->board);
-	free(solution->residual);
-	free(solution->view_rms);
-	free(solution->view_used);
-	free(solution->device_rms);
-	free(solution->device_used);
-	free(solution->device_scale);
-	free(solution->covariance);
-	*solution = (struct calib_solution){ 0 };
 }
