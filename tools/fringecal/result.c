@@ -120,6 +120,28 @@ name_weakest(const struct residuals *r, const struct normal *normal, char *text,
 	}
 }
 
+/* Is the weakest combination one of lens coefficients alone? They may trade what no point shows. */
+static bool
+is_lens(const struct calib_problem *problem, const struct residuals *r,
+    const struct normal *normal)
+{
+	double most = 0, other = 0;
+
+	for (size_t d = 0; d < problem->devices; d++) {
+		size_t at = calib_parameter_intrinsics(problem, d);
+
+		for (size_t k = 4; k < calib_intrinsics_count(problem->device[d].model); k++)
+			if (r->state[at + k] >= 0)
+				most = fmax(most, fabs(normal->weakest[r->state[at + k]]));
+		for (size_t k = 0; k < 4; k++)
+			if (r->state[at + k] >= 0)
+				other = fmax(other, fabs(normal->weakest[r->state[at + k]]));
+	}
+	for (size_t i = calib_parameter_pose(problem, 1); i < r->shared; i++)
+		other = fmax(other, fabs(normal->weakest[r->state[i]]));
+	return other < 0.1 * most;
+}
+
 /* Where no pose is tilted, noise gives some focal length, and a distance with it. */
 static int
 check_focal(const struct calib_problem *problem, const struct calib_solution *s)
@@ -145,6 +167,7 @@ get_covariance(struct solve *solve, struct calib_solution *s)
 	const struct calib_problem *problem = solve->problem;
 	double least, freedom = -(double)r->states;
 	int status = 0;
+	bool weak, lens;
 
 	for (size_t d = 0; d < s->devices; d++)
 		freedom += 2 * (double)s->device_used[d];
@@ -161,18 +184,22 @@ get_covariance(struct solve *solve, struct calib_solution *s)
 	/* no residual is better than the rounding of the points */
 	least = fmax(s->variance, 1e-8 * solve->base[0] * solve->base[0]);
 	name_weakest(r, &normal, names, sizeof(names));
-	if (!(s->condition < MOST_CONDITION) && s->rms > SUSPECT_PX)
+	weak = !(s->condition < MOST_CONDITION);
+	lens = is_lens(problem, r, &normal);
+	if (weak && s->rms > SUSPECT_PX)
 		status = fail(NULL, "the rms is %.3g px: wrong corners, another board, or poses that "
 		    "are not in the same order for all devices", s->rms);
-	else if (!(s->condition < MOST_CONDITION) || !normal_covariance(r, &normal, s->covariance))
+	else if ((weak && !lens) || !normal_covariance(r, &normal, s->covariance))
 		status = fail(NULL, "these poses do not determine %s (condition %.1e): %s", names,
-		    s->condition, strstr(names, ".f") || strstr(names, ".c") ? "tilt the board by 20 "
-		    "to 40 degrees, another way in each pose" : "a simpler --model, or points nearer "
-		    "to the picture's edges");
+		    s->condition, lens ? "take a simpler --model" : "tilt the board by 20 to 40 "
+		    "degrees, another way in each pose");
 	else if (normal.decrease > 1e-4 * least * (double)r->states)
 		status = fail(NULL, "the solve did not converge in %d steps: the rms is %.3g px, and "
 		    "one more step would lessen the sum of squares by %.2g %%", SOLVE_STEPS, s->rms,
 		    100 * normal.decrease / normal.square);
+	if (status == 0 && weak)
+		warn(NULL, "these points do not tell %s apart (condition %.1e): a simpler --model does "
+		    "as well", names, s->condition);
 	for (size_t i = 0; i < s->parameters * s->parameters; i++)
 		s->covariance[i] *= s->variance;
 	normal_free(&normal);
