@@ -126,6 +126,21 @@ calib_problem_add_view(struct calib_problem *problem, size_t device, size_t pose
 }
 
 void
+calib_view_name(const struct calib_problem *problem, const struct calib_view *view, char *name,
+    size_t size)
+{
+	int n = snprintf(name, size, "pose %zu of %s", view->pose + 1,
+	    problem->device[view->device].name);
+	size_t cameras = 0;
+
+	for (size_t d = 0; d < problem->devices; d++)
+		cameras += problem->device[d].kind == CALIB_CAMERA;
+	if (view->through != view->device && cameras > 1 && n > 0 && (size_t)n < size)
+		snprintf(name + n, size - (size_t)n, " through %s",
+		    problem->device[view->through].name);
+}
+
+void
 calib_problem_free(struct calib_problem *problem)
 {
 	free(problem->device);
@@ -133,6 +148,27 @@ calib_problem_free(struct calib_problem *problem)
 	free(problem->view);
 	free(problem->point);
 	*problem = (struct calib_problem){ 0 };
+}
+
+int
+calib_board_set(struct calib_board *board, const char *kind, double spacing)
+{
+	size_t w = board->w, h = board->h;
+	bool circles = !strcmp(kind, "circles");
+
+	board->alternate = !strcmp(kind, "acircles");
+	if (w < 2 || h < 2 || w * h < 6 || w > 1000 || h > 1000 || !(spacing >= 0) ||
+	    !(spacing < 1e6) || (strcmp(kind, "chess") && !circles && !board->alternate))
+		return -1;
+	board->spacing = spacing > 0 ? spacing : 1;
+	snprintf(board->unit, sizeof(board->unit), "%s", spacing > 0 ? "mm" : "board");
+	if (board->alternate)
+		board->turns = h % 2 ? 1 : 2;
+	else if (w == h)
+		board->turns = circles || w % 2 == 0 ? 4 : 2;
+	else
+		board->turns = circles || (w + h) % 2 == 0 ? 2 : 1;
+	return 0;
 }
 
 void

@@ -20,6 +20,8 @@ struct calib_device {
 	enum calib_kind kind;
 	enum calib_model model;
 	size_t w, h;		/* full frame in pixels */
+	bool square;		/* fx and fy are the same */
+	bool sigma_unknown;	/* all its points have sigma 1, which the solve scales */
 };
 
 /*
@@ -31,7 +33,7 @@ struct calib_board {
 	double spacing;		/* of neighbours; 1 where not known */
 	char unit[16];		/* "mm", or "board" where the spacing is not known */
 	bool alternate;		/* every other row lies half a step aside */
-	bool symmetric;		/* the picture does not tell where it begins */
+	int turns;		/* numberings that the picture does not tell apart: 1, 2 or 4 */
 };
 
 struct calib_point {
@@ -84,19 +86,23 @@ struct calib_solution {
 	size_t devices, poses;
 	double (*intrinsics)[CALIB_INTRINSICS];	/* of each device */
 	struct calib_pose *device;	/* from the first device's frame; of the first: none */
+	double (*rotation)[3];		/* of each: its R as a rotation vector */
 	struct calib_pose *board;	/* of each pose: board to the first device's frame */
 	double bend[2];		/* z of the board's middle by bends along i and along j, mm */
 
 	struct calib_residual *residual;	/* of each of the problem's points */
-	double *view_rms, *device_rms;	/* per coordinate, px, without what is rejected */
+	/* Root mean square distance of measured and computed points, px, as OpenCV has it: of u and
+	 * v together. Without what is rejected, but of a view that is rejected as a whole. */
+	double *view_rms, *device_rms;
 	double rms;
-	size_t *view_rejected, *device_points;	/* the second: without what is rejected */
+	size_t *view_used, *device_used;	/* points that are not rejected */
+	double *device_scale;	/* rms residual over sigma, of a coordinate */
 	double variance;	/* of a residual in its sigma; the covariance is scaled by it */
 
 	size_t parameters;
 	double *covariance;	/* parameters x parameters */
-	double condition;	/* of its inverse, scaled to a unit diagonal */
-	int iterations;
+	double condition;	/* of its inverse; above 1e10 something is not determined */
+	size_t evaluations;
 };
 
 /* Number of intrinsics of a model: 4, 8, 9 or 12. */
@@ -117,6 +123,12 @@ int calib_problem_add_device(struct calib_problem *, const struct calib_device *
 int calib_problem_add_view(struct calib_problem *, size_t device, size_t pose, size_t through,
     const struct calib_point *, size_t n);
 void calib_problem_free(struct calib_problem *);
+/* "pose 3 of left", "pose 3 of projector through left", poses counted from 1. */
+void calib_view_name(const struct calib_problem *, const struct calib_view *, char *name,
+    size_t size);
+/* With w and h set: chess, circles or acircles, of that spacing in mm; 0: not known. -1 (nothing is
+ * recorded) where there is no such board. */
+int calib_board_set(struct calib_board *, const char *kind, double spacing);
 /* Corner i, j in the board's frame, bent by so much. */
 void calib_board_point(const struct calib_board *, const double bend[2], int i, int j,
     double X[3]);

@@ -2,19 +2,121 @@
 #include "run/stage.h"
 
 #include "calib_problem.h"
+#include "corners.h"
 #include "options.h"
+#include "write.h"
+
+#define MOST_RMS 2	/* px; beyond it the result is written with -f only */
 
 struct priv {
 	struct calib_problem problem;
 	struct calib_solution solution;
+	size_t frame;
 };
+
+/* ---- input ---- */
+
+static int
+read_points(struct run *run, const struct parameters *p, struct calib_problem *problem)
+{
+	static char standard_input[] = "-", *const standard[] = { standard_input };
+	char *const *operand = run->operands ? run->operand : standard;
+	size_t operands = run->operands ? run->operands : 1, cameras = 0, poses, first = 0;
+
+	for (size_t d = 0; d < problem->devices; d++)
+		cameras += problem->device[d].kind == CALIB_CAMERA;
+	if (cameras > 1 && operands != cameras)
+		return fail_usage(NULL, "wants one file of corners for each of %zu cameras, not %zu",
+		    cameras, operands);
+	for (size_t d = 0; d < cameras; d++) {
+		if (corners_read(problem, d, d, operand + (cameras > 1 ? d : 0),
+		    cameras > 1 ? 1 : operands, &poses) < 0)
+			return -1;
+		if (d && poses != first)
+			return fail(NULL, "%s has %zu poses and %s %zu: one table for each pose, an "
+			    "empty one where the board is not seen", problem->device[0].name, first,
+			    problem->device[d].name, poses);
+		first = poses;
+	}
+	if (p->projector_points) {
+		char *const path[] = { (char *)p->projector_points };
+
+		if (corners_read(problem, cameras, 0, path, 1, &poses) < 0)
+			return -1;
+		if (poses != first)
+			return fail(p->projector_points, "has %zu poses and %s %zu", poses,
+			    problem->device[0].name, first);
+	}
+	return 0;
+}
+
+/* ---- what came of it ---- */
+
+/* Views that lose more than a tenth of their points. */
+static void
+warn_rejected(const struct calib_problem *problem, const struct calib_solution *solution)
+{
+	size_t views = 0, worst = 0;
+	double most = 0;
+	char name[128];
+
+	for (size_t v = 0; v < problem->views; v++) {
+		double share = 1 - (double)solution->view_used[v] / (double)problem->view[v].n;
+
+		views += share > 0.1;
+		if (share > most) {
+			most = share;
+			worst = v;
+		}
+	}
+	if (!views)
+		return;
+	calib_view_name(problem, &problem->view[worst], name, sizeof(name));
+	warn(NULL, "%zu of %zu views lose more than a tenth of their points, which lie farther than "
+	    "%g sigma from where they belong: %s the most, %zu of %zu", views, problem->views,
+	    problem->reject, name, problem->view[worst].n - solution->view_used[worst],
+	    problem->view[worst].n);
+}
+
+/* A board that is named larger than it is. */
+static void
+warn_board(const struct calib_problem *problem)
+{
+	int most[2] = { 0, 0 };
+
+	for (size_t k = 0; k < problem->points; k++) {
+		most[0] = problem->point[k].i > most[0] ? problem->point[k].i : most[0];
+		most[1] = problem->point[k].j > most[1] ? problem->point[k].j : most[1];
+	}
+	if ((size_t)most[0] + 1 < problem->board.w || (size_t)most[1] + 1 < problem->board.h)
+		warn("--board", "has %zux%zu corners, and in all poses no more than %dx%d of them are "
+		    "seen", problem->board.w, problem->board.h, most[0] + 1, most[1] + 1);
+}
 
 static int
 start(struct run *run)
 {
+	const struct parameters *p = run->parameters;
 	struct priv *priv = run->priv;
+	struct calib_problem *problem = &priv->problem;
+	struct calib_solution *solution = &priv->solution;
+	bool bad;
 
-	return calib_solve(&priv->problem, &priv->solution);
+	if (read_points(run, p, problem) < 0 || options_fix(p, problem) < 0 ||
+	    calib_solve(problem, solution) < 0)
+		return -1;
+	warn_rejected(problem, solution);
+	warn_board(problem);
+	if (!strcmp(problem->board.unit, "board"))
+		warn("--board", "has no spacing: lengths are in spacings of the board, not in mm");
+	bad = !(solution->rms <= MOST_RMS);
+	if ((!bad || run->force) && run->output &&
+	    write_json(problem, solution, priv->frame, run->output) < 0)
+		return -1;
+	write_text(problem, solution, stdout);
+	return bad ? fail(NULL, "the rms is %.3g px, more than %d: wrong corners, or the wrong "
+	    "--board%s", solution->rms, MOST_RMS, run->force || !run->output ? "" :
+	    " (-f writes the file all the same)") : 0;
 }
 
 static const struct body body = { .start = start };
@@ -22,8 +124,10 @@ static const struct body body = { .start = start };
 static int
 init(struct run *run)
 {
+	struct priv *priv = run->priv;
+
 	run->body = &body;
-	return 0;
+	return options_apply(run->parameters, &priv->problem, &priv->frame);
 }
 
 static void

@@ -17,7 +17,10 @@ struct parameters {
 
 extern const struct opt fringecal_options[];
 
-/* The devices, board and weights of the command line; -1 after fail_usage(). */
-int options_apply(const struct parameters *, size_t operands, struct calib_problem *);
+/* The devices, board and weights of the command line; *frame: the device whose coordinates are
+ * wanted. -1 after fail_usage(). */
+int options_apply(const struct parameters *, struct calib_problem *, size_t *frame);
+/* What --fix holds, once the sizes of all devices are known. */
+int options_fix(const struct parameters *, struct calib_problem *);
 
 #endif
