@@ -248,6 +248,9 @@ points_in_space(void **state)
 static void
 pixels(void **state)
 {
+	static double frame[2][4][2] = { { { -1, -1 }, { 1280, -1 }, { 1280, 1024 }, { -1, 1024 } },
+		{ { -1, -1 }, { 1920, -1 }, { 1920, 1080 }, { -1, 1080 } } };
+	const struct diagnosis_device hulls[2] = { { frame[0], 4, 1, 20 }, { frame[1], 4, 1, 20 } };
 	struct uncertainty_map *map;
 	struct rig rig;
 	uint64_t seed = 9;
@@ -256,7 +259,7 @@ pixels(void **state)
 
 	(void)state;
 	make_rig(&rig);
-	assert_int_equal(uncertainty_maps(&rig.problem, &rig.solution, 9, &map), 0);
+	assert_int_equal(uncertainty_maps(&rig.problem, &rig.solution, hulls, 9, &map), 0);
 	for (size_t k = 0; k < DRAWS; k++) {
 		static double e[500], M[500][6];
 		double intrinsics[2][CALIB_INTRINSICS];

@@ -2,8 +2,9 @@
 #include "run/stage.h"
 
 #include "calib_problem.h"
-#include "corners.h"
 #include "options.h"
+#include "points_input.h"
+#include "report.h"
 #include "write.h"
 
 #define MOST_RMS 2	/* px; beyond it the result is written with -f only */
@@ -11,44 +12,9 @@
 struct priv {
 	struct calib_problem problem;
 	struct calib_solution solution;
+	struct points_input input;
 	size_t frame;
 };
-
-/* ---- input ---- */
-
-static int
-read_points(struct run *run, const struct parameters *p, struct calib_problem *problem)
-{
-	static char standard_input[] = "-", *const standard[] = { standard_input };
-	char *const *operand = run->operands ? run->operand : standard;
-	size_t operands = run->operands ? run->operands : 1, cameras = 0, poses, first = 0;
-
-	for (size_t d = 0; d < problem->devices; d++)
-		cameras += problem->device[d].kind == CALIB_CAMERA;
-	if (cameras > 1 && operands != cameras)
-		return fail_usage(NULL, "wants one file of corners for each of %zu cameras, not %zu",
-		    cameras, operands);
-	for (size_t d = 0; d < cameras; d++) {
-		if (corners_read(problem, d, d, operand + (cameras > 1 ? d : 0),
-		    cameras > 1 ? 1 : operands, &poses) < 0)
-			return -1;
-		if (d && poses != first)
-			return fail(NULL, "%s has %zu poses and %s %zu: one table for each pose, an "
-			    "empty one where the board is not seen", problem->device[0].name, first,
-			    problem->device[d].name, poses);
-		first = poses;
-	}
-	if (p->projector_points) {
-		char *const path[] = { (char *)p->projector_points };
-
-		if (corners_read(problem, cameras, 0, path, 1, &poses) < 0)
-			return -1;
-		if (poses != first)
-			return fail(p->projector_points, "has %zu poses and %s %zu", poses,
-			    problem->device[0].name, first);
-	}
-	return 0;
-}
 
 /* ---- what came of it ---- */
 
@@ -94,6 +60,15 @@ warn_board(const struct calib_problem *problem)
 }
 
 static int
+write_report(const struct parameters *p, const struct priv *priv)
+{
+	const char *const *names = (const char *const *)priv->input.captures.pose_name;
+
+	return p->report ? report_write(p->report, &priv->problem, &priv->solution, names) :
+	    report_warn(&priv->problem, &priv->solution, names);
+}
+
+static int
 start(struct run *run)
 {
 	const struct parameters *p = run->parameters;
@@ -102,7 +77,7 @@ start(struct run *run)
 	struct calib_solution *solution = &priv->solution;
 	bool bad;
 
-	if (read_points(run, p, problem) < 0 || options_fix(p, problem) < 0 ||
+	if (points_input_read(&priv->input, run, p, problem) < 0 || options_fix(p, problem) < 0 ||
 	    calib_solve(problem, solution) < 0)
 		return -1;
 	warn_rejected(problem, solution);
@@ -114,6 +89,8 @@ start(struct run *run)
 	    write_json(problem, solution, priv->frame, run->output) < 0)
 		return -1;
 	write_text(problem, solution, stdout);
+	if (write_report(p, priv) < 0)
+		return -1;
 	return bad ? fail(NULL, "the rms is %.3g px, more than %d: wrong corners, or the wrong "
 	    "--board%s", solution->rms, MOST_RMS, run->force || !run->output ? "" :
 	    " (-f writes the file all the same)") : 0;
@@ -124,10 +101,14 @@ static const struct body body = { .start = start };
 static int
 init(struct run *run)
 {
+	const struct parameters *p = run->parameters;
 	struct priv *priv = run->priv;
 
 	run->body = &body;
-	return options_apply(run->parameters, &priv->problem, &priv->frame);
+	if (points_input_check(run, p) < 0 ||
+	    (p->report && report_check(p->report, run->force) < 0))
+		return -1;
+	return options_apply(p, &priv->problem, &priv->frame);
 }
 
 static void
@@ -135,6 +116,7 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
+	points_input_free(&priv->input);
 	calib_problem_free(&priv->problem);
 	calib_solution_free(&priv->solution);
 }

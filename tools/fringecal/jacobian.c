@@ -55,7 +55,12 @@ jacobian_new(struct jacobian *rows, size_t n, size_t parameters)
 	rows->parameters = parameters;
 	rows->J = calloc(n * parameters + 1, sizeof(*rows->J));
 	rows->M = calloc(n + 1, sizeof(*rows->M));
-	return rows->J && rows->M ? 0 : fail_memory();
+	rows->fits = calloc(n + 1, sizeof(*rows->fits));
+	if (!rows->J || !rows->M || !rows->fits)
+		return fail_memory();
+	for (size_t r = 0; r < n; r++)
+		rows->fits[r] = true;
+	return 0;
 }
 
 void
@@ -63,6 +68,7 @@ jacobian_free(struct jacobian *rows)
 {
 	free(rows->J);
 	free(rows->M);
+	free(rows->fits);
 }
 
 int
@@ -82,7 +88,7 @@ jacobian_project_out(struct jacobian *rows)
 			rows->M[r][i] /= sqrt(scale[i] > 0 ? scale[i] : 1);
 		}
 	for (size_t r = 0; r < rows->n; r++)
-		for (size_t i = 0; i < 6 && !isnan(rows->M[r][0]); i++) {
+		for (size_t i = 0; i < 6 && rows->fits[r] && !isnan(rows->M[r][0]); i++) {
 			for (size_t j = 0; j < 6; j++)
 				A[6 * i + j] += rows->M[r][i] * rows->M[r][j];
 			for (size_t k = 0; k < p; k++)

@@ -13,12 +13,14 @@ struct jacobian {
 	size_t n, parameters;
 	double *J;		/* n rows of `parameters` */
 	double (*M)[6];		/* n rows; NaN in the first place: there is no such row */
+	bool *fits;		/* n: the motions are fitted to this row; all at first */
 };
 
 /* n rows of zeros. -1 after fail(). */
 int jacobian_new(struct jacobian *, size_t n, size_t parameters);
 void jacobian_free(struct jacobian *);
-/* Takes out of J what M can do; M becomes another base of the same. -1 after fail(). */
+/* Takes the motions out of all rows of J that M fits best to those that count; M becomes another
+ * base of the same. -1 after fail(). */
 int jacobian_project_out(struct jacobian *);
 /* row C row', C being n x n. */
 double jacobian_variance(const double *C, size_t n, const double *row);

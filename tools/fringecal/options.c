@@ -26,6 +26,18 @@ const struct opt fringecal_options[] = {
 	    "calibrate a projector of that size, too", NULL },
 	{ 0, "projector-points", "FILE", OPT_FILE, AT(projector_points), NULL, 0, 0, NULL,
 	    "the corners in projector pixels, tables as those of the first camera", NULL },
+	{ 0, "phase-x", "FILE", OPT_STREAMS, AT(phase[0]), NULL, 0, 0, NULL,
+	    "absolute phases of fringes along x, once for each camera: the projector's points", NULL },
+	{ 0, "phase-y", "FILE", OPT_STREAMS, AT(phase[1]), NULL, 0, 0, NULL,
+	    "the same along y", NULL },
+	{ 0, "poses", NULL, OPT_FLAG, AT(poses), NULL, 0, 0, NULL,
+	    "operands are folders POSE with captures in POSE/CAMERA/", NULL },
+	{ 0, "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
+	    "of the captures of --poses, as fringegen -m writes it", NULL },
+	{ 0, "phasewrap", "WORDS", OPT_TEXT, AT(phasewrap), NULL, 0, 0, NULL,
+	    "more options of phasewrap for --poses, in one word", NULL },
+	{ 0, "unwrap2f", "WORDS", OPT_TEXT, AT(unwrap2f), NULL, 0, 0, NULL,
+	    "more options of unwrap2f for --poses, in one word", NULL },
 	{ 0, "model", "MODEL", OPT_WORD, AT(model), "opencv5", 0, 0, NULL,
 	    "lens: none, or OpenCV's with so many numbers", calib_model_names },
 	{ 0, "warp", NULL, OPT_FLAG, AT(warp), NULL, 0, 0, NULL,
@@ -38,6 +50,8 @@ const struct opt fringecal_options[] = {
 	    "leave points out that are farther off; 0: none", NULL },
 	{ 0, "frame", "NAME", OPT_TEXT, AT(frame), NULL, 0, 0, NULL,
 	    "whose coordinates the poses are in; the first camera's if not given", NULL },
+	{ 0, "report", "DIR", OPT_TEXT, AT(report), NULL, 0, 0, NULL,
+	    "write pictures and texts there that tell whether to trust it", NULL },
 	{ 0 },
 };
 
@@ -217,10 +231,11 @@ options_apply(const struct parameters *p, struct calib_problem *problem, size_t 
 	if (apply_board(p, &problem->board) < 0 || add_cameras(p, problem) < 0 ||
 	    apply_sizes(p, problem) < 0)
 		return -1;
-	if (!!p->projector_points != (p->projector.w > 0))
+	if (!p->poses && (p->projector_points || p->phase[0].n) != (p->projector.w > 0))
 		return fail_usage("--projector", p->projector.w ? "wants the projector's points: "
-		    "--projector-points" : "WxH is needed for --projector-points");
-	if (p->projector.w && (check_name(problem, projector.name, 9) < 0 ||
+		    "--phase-x and --phase-y, or --projector-points" : "WxH is needed for the "
+		    "projector's points");
+	if ((p->projector.w || p->poses) && (check_name(problem, projector.name, 9) < 0 ||
 	    calib_problem_add_device(problem, &projector) < 0))
 		return -1;
 	problem->warp = p->warp;

@@ -256,7 +256,7 @@ measure_in(struct measurement *m, const int file[3])
 	char *words[WORDS_MOST] = { (char[]){ "phasewrap" }, (char[]){ "--sigma" } };
 	struct frame *wrapped;
 	size_t n = 2;
-	bool seen;
+	bool seen = false;
 	int status;
 
 	if (m->quiet)

@@ -93,9 +93,9 @@ print_device(const struct report *report, size_t d, FILE *file)
 	fprintf(file, "  largest tilt of the board      %.1f degrees%s\n", device->most_tilt_deg,
 	    device->most_tilt_deg < DIAGNOSIS_TILT_DEG ?
 	    ": too little, tilt the board by 20 to 40 degrees" : "");
-	fprintf(file, "  sd of a projected point        %.2g px rms over the picture at %.4g %s "
-	    "(%.2g px with the rig's place and turn)\n", map->rms, map->distance,
-	    problem->board.unit, map->rms_all);
+	fprintf(file, "  sd of a projected point        %.2g px rms at %.4g %s, within the hull "
+	    "(%.2g px with the rig's place and turn; %.2g px over the whole picture)\n", map->rms,
+	    map->distance, problem->board.unit, map->rms_all, map->rms_picture);
 }
 
 static int
@@ -277,7 +277,8 @@ report_write(const char *folder, const struct calib_problem *problem,
 	int status = report_fill(problem, solution, pose_name, &report);
 
 	if (status == 0)
-		status = uncertainty_maps(problem, solution, MAP_COLUMNS, &report.map);
+		status = uncertainty_maps(problem, solution, report.diagnosis.device,
+		    MAP_COLUMNS, &report.map);
 	if (status == 0)
 		status = uncertainty_volume(problem, solution, &report.volume);
 	report.p.uncertainty = report.map;

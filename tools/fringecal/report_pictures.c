@@ -8,14 +8,14 @@
 #include "image/drawing.h"
 #include "image/ticks.h"
 
-#define PANEL_W 640
+#define PANEL_W 840
 #define TOP 44
 #define BAR_W 16
 #define BAR_ROOM 92		/* to the right of a map, for its bar of colours */
 #define LEGEND_ENTRY 46		/* a swatch and the number of a pose */
 #define LEGEND_ROW 20
-#define VECTOR 100		/* residuals are drawn so many times as long */
-#define VECTOR_SMALL 10		/* where they are large */
+#define VECTOR 0.012		/* a residual of one rms is drawn so long, of the picture's width */
+#define SD_MOST 6		/* times the rms within the hull: the last colour of a map */
 
 /* A picture of panels, two in a row. */
 struct sheet {
@@ -220,11 +220,16 @@ int
 report_residuals(const struct report_pictures *report, const char *path)
 {
 	struct sheet sheet = { .report = report, .inside = residuals_inside,
-		.around = residuals_around, .right = RIGHT, .factor = VECTOR };
+		.around = residuals_around, .right = RIGHT, .factor = 100 };
+	double most = 0;
 
 	for (size_t d = 0; d < report->problem->devices; d++)
-		if (report->solution->device_rms[d] > 0.6)
-			sheet.factor = VECTOR_SMALL;
+		most = fmax(most, report->solution->device_rms[d] /
+		    (double)report->problem->device[d].w);
+	while (most * sheet.factor > 1.5 * VECTOR && sheet.factor > 1)
+		sheet.factor /= 10;
+	while (most > 0 && most * sheet.factor < 0.15 * VECTOR && sheet.factor < 1e6)
+		sheet.factor *= 10;
 	return save_sheet(&sheet, true, path);
 }
 
@@ -291,7 +296,8 @@ report_coverage(const struct report_pictures *report, const char *path)
 
 /* ---- uncertainty ---- */
 
-/* The largest value of a map; 0 without any. */
+/* The value of the last colour: the largest, or, where a lens that nothing holds runs away beyond
+ * the points, some times what it is among them. 0: there is none. */
 static double
 map_most(const struct uncertainty_map *map)
 {
@@ -300,7 +306,7 @@ map_most(const struct uncertainty_map *map)
 	for (size_t i = 0; i < map->columns * map->rows; i++)
 		if (map->sd[i] > most)
 			most = map->sd[i];
-	return most;
+	return map->rms > 0 ? fmin(most, SD_MOST * map->rms) : most;
 }
 
 static void
@@ -328,7 +334,7 @@ uncertainty_inside(const struct sheet *sheet, size_t device, const struct axes *
 		if (isnan(map->sd[i]))
 			cairo_set_source_rgb(axes->cr, 0, 0, 0);
 		else
-			use_value(axes->cr, most > 0 ? map->sd[i] / most : 0);
+			use_value(axes->cr, most > 0 ? fmin(1, map->sd[i] / most) : 0);
 		cairo_rectangle(axes->cr, drawing_at_x(axes, x), drawing_at_y(axes, y),
 		    drawing_at_x(axes, dx) - drawing_at_x(axes, 0),
 		    drawing_at_y(axes, dy) - drawing_at_y(axes, 0));
@@ -377,9 +383,9 @@ uncertainty_around(const struct sheet *sheet, size_t device, const struct axes *
 	double most = map_most(map);
 	char title[200];
 
-	snprintf(title, sizeof(title), "%s at %.4g %s: sd %.2g px rms; with the rig's place and "
-	    "turn %.2g px", problem->device[device].name, map->distance, problem->board.unit,
-	    map->rms, map->rms_all);
+	snprintf(title, sizeof(title), "%s at %.4g %s: sd %.2g px rms within the hull; with the "
+	    "rig's place and turn %.2g px", problem->device[device].name, map->distance,
+	    problem->board.unit, map->rms, map->rms_all);
 	draw_title(axes, title);
 	if (ticks_range_fits(0, most))
 		draw_bar(axes, most);

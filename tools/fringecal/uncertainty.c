@@ -65,15 +65,13 @@ point_seen(const struct calib_solution *solution, const struct pinhole *pinhole,
 	return true;
 }
 
-/* The least, mean and largest distance of the points that a device has, along its axis. */
-static void
-distances(const struct calib_problem *problem, const struct calib_solution *solution, size_t device,
-    double out[3])
+/* The mean distance of the points that a device has, along its axis. */
+static double
+mean_distance(const struct calib_problem *problem, const struct calib_solution *solution,
+    size_t device)
 {
 	double sum = 0, n = 0;
 
-	out[0] = INFINITY;
-	out[2] = -INFINITY;
 	for (size_t v = 0; v < problem->views; v++) {
 		const struct calib_view *view = &problem->view[v];
 
@@ -84,13 +82,19 @@ distances(const struct calib_problem *problem, const struct calib_solution *solu
 			uncertainty_board_point(problem, solution, view->pose, point->i, point->j,
 			    X);
 			uncertainty_to_device(solution, device, X, x);
-			out[0] = fmin(out[0], x[2]);
-			out[2] = fmax(out[2], x[2]);
 			sum += x[2];
 			n++;
 		}
 	}
-	out[1] = sum / n;
+	return sum / n;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
 }
 
 /* ---- over pictures ---- */
@@ -100,10 +104,8 @@ map_new(const struct calib_problem *problem, const struct calib_solution *soluti
     size_t columns, struct uncertainty_map *map)
 {
 	const struct calib_device *d = &problem->device[device];
-	double range[3];
 
-	distances(problem, solution, device, range);
-	map->distance = range[1];
+	map->distance = mean_distance(problem, solution, device);
 	map->columns = columns;
 	map->rows = (size_t)fmax(2, round((double)columns * (double)d->h / (double)d->w));
 	map->sd = calloc(map->columns * map->rows, sizeof(*map->sd));
@@ -111,10 +113,24 @@ map_new(const struct calib_problem *problem, const struct calib_solution *soluti
 	return map->sd && map->sd_all ? 0 : fail_memory();
 }
 
+/* Lies a pixel within the hull of a device's points? */
+static bool
+is_inside(const struct diagnosis_device *hull, const double uv[2])
+{
+	for (size_t i = 0; i < hull->hull_corners; i++) {
+		const double *a = hull->hull[i], *b = hull->hull[(i + 1) % hull->hull_corners];
+
+		if ((b[0] - a[0]) * (uv[1] - a[1]) - (b[1] - a[1]) * (uv[0] - a[0]) < 0)
+			return false;
+	}
+	return hull->hull_corners > 2;
+}
+
 /* Fills in rows `first` and on of J and M with the points of a map. */
 static void
 map_rows(const struct calib_problem *problem, const struct calib_solution *solution, size_t device,
-    const struct uncertainty_map *map, const double middle[3], struct jacobian *rows, size_t first)
+    const struct uncertainty_map *map, const struct diagnosis_device *hull,
+    const double middle[3], struct jacobian *rows, size_t first)
 {
 	const struct calib_device *d = &problem->device[device];
 	struct pinhole pinhole;
@@ -127,6 +143,7 @@ map_rows(const struct calib_problem *problem, const struct calib_solution *solut
 		double X[3], D[6], M[3][6];
 		size_t row = first + 2 * i;
 
+		rows->fits[row] = rows->fits[row + 1] = is_inside(hull, uv);
 		if (!point_seen(solution, &pinhole, device, uv, map->distance, X)) {
 			rows->M[row][0] = rows->M[row + 1][0] = NAN;
 			continue;
@@ -143,9 +160,9 @@ map_rows(const struct calib_problem *problem, const struct calib_solution *solut
 /* The standard deviations of a map out of its rows. */
 static void
 map_sd(const struct calib_solution *solution, const struct jacobian *rows, size_t first, size_t n,
-    double *sd, double *rms)
+    double *sd, double *rms, double *rms_picture)
 {
-	double sum = 0, valid = 0;
+	double sum = 0, valid = 0, inside = 0, sum_inside = 0;
 	size_t p = rows->parameters;
 
 	for (size_t i = 0; i < n; i++) {
@@ -158,25 +175,26 @@ map_sd(const struct calib_solution *solution, const struct jacobian *rows, size_
 			continue;
 		sum += variance;
 		valid++;
+		sum_inside += rows->fits[first + 2 * i] ? variance : 0;
+		inside += rows->fits[first + 2 * i];
 	}
-	*rms = sqrt(sum / valid);
+	*rms = sqrt(sum_inside / inside);
+	if (rms_picture)
+		*rms_picture = sqrt(sum / valid);
 }
 
 static int
 maps_fill(const struct calib_problem *problem, const struct calib_solution *solution,
-    struct uncertainty_map *map, struct jacobian *rows)
+    const struct diagnosis_device *hulls, struct uncertainty_map *map, struct jacobian *rows)
 {
-	double middle[3];
+	double middle[3] = { 0, 0, mean_distance(problem, solution, 0) };
 	size_t first = 0;
 
-	distances(problem, solution, 0, middle);
-	middle[2] = middle[1];
-	middle[0] = middle[1] = 0;
 	for (size_t d = 0; d < problem->devices; d++) {
 		size_t n = map[d].columns * map[d].rows;
 
-		map_rows(problem, solution, d, &map[d], middle, rows, first);
-		map_sd(solution, rows, first, n, map[d].sd_all, &map[d].rms_all);
+		map_rows(problem, solution, d, &map[d], &hulls[d], middle, rows, first);
+		map_sd(solution, rows, first, n, map[d].sd_all, &map[d].rms_all, NULL);
 		first += 2 * n;
 	}
 	if (jacobian_project_out(rows) < 0)
@@ -185,7 +203,7 @@ maps_fill(const struct calib_problem *problem, const struct calib_solution *solu
 	for (size_t d = 0; d < problem->devices; d++) {
 		size_t n = map[d].columns * map[d].rows;
 
-		map_sd(solution, rows, first, n, map[d].sd, &map[d].rms);
+		map_sd(solution, rows, first, n, map[d].sd, &map[d].rms, &map[d].rms_picture);
 		first += 2 * n;
 	}
 	return 0;
@@ -193,7 +211,7 @@ maps_fill(const struct calib_problem *problem, const struct calib_solution *solu
 
 int
 uncertainty_maps(const struct calib_problem *problem, const struct calib_solution *solution,
-    size_t columns, struct uncertainty_map **out)
+    const struct diagnosis_device *hulls, size_t columns, struct uncertainty_map **out)
 {
 	struct uncertainty_map *map = calloc(problem->devices, sizeof(*map));
 	struct jacobian rows = { 0 };
@@ -208,7 +226,7 @@ uncertainty_maps(const struct calib_problem *problem, const struct calib_solutio
 	if (status == 0)
 		status = jacobian_new(&rows, n, solution->parameters);
 	if (status == 0)
-		status = maps_fill(problem, solution, map, &rows);
+		status = maps_fill(problem, solution, hulls, map, &rows);
 	jacobian_free(&rows);
 	if (status == 0)
 		*out = map;
@@ -229,38 +247,56 @@ uncertainty_maps_free(struct uncertainty_map *map, size_t devices)
 
 /* ---- in space ---- */
 
-/* Points that the first device sees where its own points lie, at the distances of those. */
+/* Where the middle nine tenths of n numbers, which are sorted in place, begin and end. */
 static void
+middle_range(double *v, size_t n, double range[2])
+{
+	qsort(v, n, sizeof(*v), compare_numbers);
+	range[0] = v[n / 20];
+	range[1] = v[n - 1 - n / 20];
+}
+
+/* Points that the first device sees where nine tenths of its own lie along u, along v, and in
+ * distance. */
+static int
 volume_points(const struct calib_problem *problem, const struct calib_solution *solution,
     struct uncertainty_volume *volume)
 {
-	double low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY }, depth[3];
+	double *list = malloc((3 * problem->points + 1) * sizeof(*list)), range[3][2];
 	struct pinhole pinhole;
+	size_t n = 0;
 
+	if (!list)
+		return fail_memory();
 	set_pinhole(&pinhole, &problem->device[0], solution->intrinsics[0]);
-	distances(problem, solution, 0, depth);
 	for (size_t v = 0; v < problem->views; v++)
 		for (size_t k = 0; problem->view[v].device == 0 && k < problem->view[v].n; k++) {
 			const struct calib_point *p = &problem->point[problem->view[v].first + k];
+			double X[3];
 
-			low[0] = fmin(low[0], p->u);
-			low[1] = fmin(low[1], p->v);
-			high[0] = fmax(high[0], p->u);
-			high[1] = fmax(high[1], p->v);
+			uncertainty_board_point(problem, solution, problem->view[v].pose, p->i,
+			    p->j, X);
+			list[n] = p->u;
+			list[problem->points + n] = p->v;
+			list[2 * problem->points + n++] = X[2];
 		}
-	for (size_t i = 0; i < UNCERTAINTY_POINTS; i++) {
-		size_t at[3] = { i % UNCERTAINTY_ACROSS,
-			i / UNCERTAINTY_ACROSS % UNCERTAINTY_ACROSS,
-			i / (UNCERTAINTY_ACROSS * UNCERTAINTY_ACROSS) };
-		double uv[2], z = depth[0] + (depth[2] - depth[0]) * (double)at[2] /
-		    (UNCERTAINTY_DEEP - 1);
+	for (size_t k = 0; k < 3 && n; k++)
+		middle_range(list + k * problem->points, n, range[k]);
+	free(list);
+	for (size_t i = 0; i < UNCERTAINTY_POINTS && n; i++) {
+		double part[3] = { (double)(i % UNCERTAINTY_ACROSS) / (UNCERTAINTY_ACROSS - 1),
+			(double)(i / UNCERTAINTY_ACROSS % UNCERTAINTY_ACROSS) /
+			    (UNCERTAINTY_ACROSS - 1),
+			(double)(i / (UNCERTAINTY_ACROSS * UNCERTAINTY_ACROSS)) /
+			    (UNCERTAINTY_DEEP - 1) };
+		double at[3];
 
-		for (size_t k = 0; k < 2; k++)
-			uv[k] = low[k] + (high[k] - low[k]) * (double)at[k] /
-			    (UNCERTAINTY_ACROSS - 1);
-		if (point_seen(solution, &pinhole, 0, uv, z, volume->X[volume->n]))
+		for (size_t k = 0; k < 3; k++)
+			at[k] = range[k][0] + part[k] * (range[k][1] - range[k][0]);
+		if (point_seen(solution, &pinhole, 0, at, at[2], volume->X[volume->n]))
 			volume->n++;
 	}
+	return 0;
 }
 
 /* What a point's triangulated place does when the parameters change: three rows of J. */
@@ -343,7 +379,8 @@ uncertainty_volume(const struct calib_problem *problem, const struct calib_solut
 	*volume = (struct uncertainty_volume){ 0 };
 	if (problem->devices < 2)
 		return 0;
-	volume_points(problem, solution, volume);
+	if (volume_points(problem, solution, volume) < 0)
+		return -1;
 	if (volume->n == 0)
 		return 0;
 	status = jacobian_new(&rows, 3 * volume->n, solution->parameters);

@@ -9,6 +9,7 @@
 #define UNCERTAINTY_H
 
 #include "calib_problem.h"
+#include "diagnosis.h"
 
 /* Over a device's picture, of points at a distance. */
 struct uncertainty_map {
@@ -17,7 +18,8 @@ struct uncertainty_map {
 				 * board's unit */
 	double *sd, *sd_all;	/* px, a coordinate, without and with rigid motions; NaN: no such
 				 * ray */
-	double rms, rms_all;	/* over the grid */
+	double rms, rms_all;	/* over the grid, where it lies within the hull of the points */
+	double rms_picture;	/* without rigid motions, over the whole grid */
 };
 
 /* At points of space that the first device's views take in. */
@@ -33,10 +35,11 @@ struct uncertainty_volume {
 
 /*
  * Of every device's picture: devices maps of `columns` columns, to be freed with
- * uncertainty_maps_free(). Needs the covariance. -1 after fail().
+ * uncertainty_maps_free(). The rigid motion is the one that fits best within the hulls of the
+ * devices' points; beyond them a lens is a guess. Needs the covariance. -1 after fail().
  */
-int uncertainty_maps(const struct calib_problem *, const struct calib_solution *, size_t columns,
-    struct uncertainty_map **out);
+int uncertainty_maps(const struct calib_problem *, const struct calib_solution *,
+    const struct diagnosis_device *hulls, size_t columns, struct uncertainty_map **out);
 void uncertainty_maps_free(struct uncertainty_map *, size_t devices);
 /*
  * Of points that are triangulated from both coordinates of every camera and, as fringes along x
