@@ -77,6 +77,31 @@ write_volume(const struct report *report, FILE *file)
 	return 0;
 }
 
+/* All points with what is left of them, as a table of numbers. */
+static int
+write_points(const struct report *report, FILE *file)
+{
+	const struct calib_problem *problem = report->p.problem;
+
+	fputs("# devices:=", file);
+	for (size_t d = 0; d < problem->devices; d++)
+		fprintf(file, "%s%s", d ? " " : "", problem->device[d].name);
+	fputs("\npose,device,i,j,u,v,sigma_u,sigma_v,residual_u,residual_v,left_out\n", file);
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct calib_view *view = &problem->view[v];
+
+		for (size_t k = view->first; k < view->first + view->n; k++) {
+			const struct calib_point *p = &problem->point[k];
+			const struct calib_residual *r = &report->p.solution->residual[k];
+
+			fprintf(file, "%zu,%zu,%d,%d,%.4f,%.4f,%.4g,%.4g,%.4g,%.4g,%d\n",
+			    view->pose + 1, view->device + 1, p->i, p->j, p->u, p->v, p->sigma[0],
+			    p->sigma[1], r->u, r->v, r->rejected);
+		}
+	}
+	return 0;
+}
+
 static void
 print_device(const struct report *report, size_t d, FILE *file)
 {
@@ -239,6 +264,7 @@ write_all(const struct report *report)
 {
 	if (write_file(report, "views.txt", write_views) < 0 ||
 	    write_file(report, "report.txt", write_text) < 0 ||
+	    write_file(report, "points.csv", write_points) < 0 ||
 	    (report->volume.n && write_file(report, "volume.csv", write_volume) < 0) ||
 	    draw_file(report, "residuals.png", report_residuals) < 0 ||
 	    draw_file(report, "coverage.png", report_coverage) < 0)

@@ -1,5 +1,5 @@
 /* The report of a calibration, a folder: residuals.png, coverage.png, uncertainty.png, views.txt,
- * report.txt and volume.csv (man/fringecal.1). */
+ * report.txt, points.csv and volume.csv (man/fringecal.1). */
 #ifndef REPORT_H
 #define REPORT_H
 

@@ -12,7 +12,7 @@
 #define TOP 44
 #define BAR_W 16
 #define BAR_ROOM 92		/* to the right of a map, for its bar of colours */
-#define LEGEND_ENTRY 46		/* a swatch and the number of a pose */
+#define LEGEND_LETTERS 16	/* of a pose's name, at most */
 #define LEGEND_ROW 20
 #define VECTOR 0.012		/* a residual of one rms is drawn so long, of the picture's width */
 #define SD_MOST 6		/* times the rms within the hull: the last colour of a map */
@@ -26,6 +26,7 @@ struct sheet {
 	double panel_h, right;	/* height of a panel; room at the right of its axes */
 	size_t columns;
 	double legend;		/* height of the legend below all panels; 0: none */
+	size_t entry;		/* width of a swatch and a pose's name */
 	double factor;		/* of residuals */
 };
 
@@ -84,16 +85,26 @@ draw_title(const struct axes *axes, const char *title)
 	    axes->right - axes->left + 40, title);
 }
 
+/* Its name, or the beginning of it, or its number from 1. */
+static void
+pose_label(const struct report_pictures *report, size_t pose, char text[32])
+{
+	if (report->pose_name)
+		snprintf(text, 32, "%.*s", LEGEND_LETTERS, report->pose_name[pose]);
+	else
+		snprintf(text, 32, "%zu", pose + 1);
+}
+
 static void
 draw_legend(const struct sheet *sheet, cairo_t *cr, double w, double top)
 {
-	size_t row = (size_t)((w - LEFT - RIGHT) / LEGEND_ENTRY);
+	size_t row = (size_t)((w - LEFT - RIGHT) / (double)sheet->entry);
 	size_t poses = sheet->report->problem->poses;
 
 	drawing_use_ink(cr);
 	drawing_text(cr, LEFT - 12, top + 0.8 * LEGEND_ROW, 1, "view");
 	for (size_t i = 0; i < poses; i++) {
-		double x = LEFT + (double)(i % row * LEGEND_ENTRY);
+		double x = LEFT + (double)(i % row * sheet->entry);
 		double y = top + (double)(i / row * LEGEND_ROW);
 		char text[32];
 
@@ -101,7 +112,7 @@ draw_legend(const struct sheet *sheet, cairo_t *cr, double w, double top)
 		cairo_rectangle(cr, x, y + 6, 12, 12);
 		cairo_fill(cr);
 		drawing_use_ink(cr);
-		snprintf(text, sizeof(text), "%zu", i + 1);
+		pose_label(sheet->report, i, text);
 		drawing_text(cr, x + 16, y + 0.8 * LEGEND_ROW, 0, text);
 	}
 }
@@ -145,7 +156,8 @@ save_sheet(struct sheet *sheet, bool legend, const char *path)
 {
 	const struct calib_problem *problem = sheet->report->problem;
 	struct drawing drawing = { .draw = draw_sheet, .arg = sheet };
-	size_t rows, row;
+	size_t rows, row, letters = 0;
+	char text[32];
 
 	sheet->columns = problem->devices > 1 ? 2 : 1;
 	rows = (problem->devices + sheet->columns - 1) / sheet->columns;
@@ -156,7 +168,12 @@ save_sheet(struct sheet *sheet, bool legend, const char *path)
 		    (PANEL_W - LEFT - sheet->right) * (double)device->h / (double)device->w));
 	}
 	drawing.w = sheet->columns * PANEL_W;
-	row = (size_t)(((double)drawing.w - LEFT - RIGHT) / LEGEND_ENTRY);
+	for (size_t i = 0; i < problem->poses; i++) {
+		pose_label(sheet->report, i, text);
+		letters = strlen(text) > letters ? strlen(text) : letters;
+	}
+	sheet->entry = 30 + 8 * letters;
+	row = (size_t)(((double)drawing.w - LEFT - RIGHT) / (double)sheet->entry);
 	sheet->legend = legend ? (double)((problem->poses + row - 1) / row * LEGEND_ROW + 10) : 0;
 	drawing.h = (size_t)((double)rows * sheet->panel_h + sheet->legend);
 	return drawing_save(&drawing, path);
@@ -220,16 +237,14 @@ int
 report_residuals(const struct report_pictures *report, const char *path)
 {
 	struct sheet sheet = { .report = report, .inside = residuals_inside,
-		.around = residuals_around, .right = RIGHT, .factor = 100 };
+		.around = residuals_around, .right = RIGHT, .factor = 1 };
 	double most = 0;
 
 	for (size_t d = 0; d < report->problem->devices; d++)
 		most = fmax(most, report->solution->device_rms[d] /
 		    (double)report->problem->device[d].w);
-	while (most * sheet.factor > 1.5 * VECTOR && sheet.factor > 1)
-		sheet.factor /= 10;
-	while (most > 0 && most * sheet.factor < 0.15 * VECTOR && sheet.factor < 1e6)
-		sheet.factor *= 10;
+	if (most > 0)		/* 1, 2 or 5 times a power of ten, 1e9 at most */
+		sheet.factor = ticks_step(0, fmin(VECTOR / most, 1e9), 1.01);
 	return save_sheet(&sheet, true, path);
 }
 
@@ -296,16 +311,24 @@ report_coverage(const struct report_pictures *report, const char *path)
 
 /* ---- uncertainty ---- */
 
-/* The value of the last colour: the largest, or, where a lens that nothing holds runs away beyond
- * the points, some times what it is among them. 0: there is none. */
 static double
-map_most(const struct uncertainty_map *map)
+map_largest(const struct uncertainty_map *map)
 {
 	double most = 0;
 
 	for (size_t i = 0; i < map->columns * map->rows; i++)
 		if (map->sd[i] > most)
 			most = map->sd[i];
+	return most;
+}
+
+/* The value of the last colour: the largest, or, where a lens that nothing holds runs away beyond
+ * the points, some times what it is among them. 0: there is none. */
+static double
+map_most(const struct uncertainty_map *map)
+{
+	double most = map_largest(map);
+
 	return map->rms > 0 ? fmin(most, SD_MOST * map->rms) : most;
 }
 
@@ -329,15 +352,16 @@ uncertainty_inside(const struct sheet *sheet, size_t device, const struct axes *
 	cairo_set_antialias(axes->cr, CAIRO_ANTIALIAS_NONE);
 	for (size_t i = 0; i < map->columns * map->rows; i++) {
 		double x = dx * ((double)(i % map->columns) - 0.5);
-		double y = dy * ((double)(i / map->columns) - 0.5);
+		double y = dy * ((double)(i / map->columns) - 0.5), left, top;
 
 		if (isnan(map->sd[i]))
 			cairo_set_source_rgb(axes->cr, 0, 0, 0);
 		else
 			use_value(axes->cr, most > 0 ? fmin(1, map->sd[i] / most) : 0);
-		cairo_rectangle(axes->cr, drawing_at_x(axes, x), drawing_at_y(axes, y),
-		    drawing_at_x(axes, dx) - drawing_at_x(axes, 0),
-		    drawing_at_y(axes, dy) - drawing_at_y(axes, 0));
+		left = floor(drawing_at_x(axes, x));
+		top = floor(drawing_at_y(axes, y));
+		cairo_rectangle(axes->cr, left, top, ceil(drawing_at_x(axes, x + dx)) - left,
+		    ceil(drawing_at_y(axes, y + dy)) - top);
 		cairo_fill(axes->cr);
 	}
 	cairo_set_antialias(axes->cr, CAIRO_ANTIALIAS_DEFAULT);
@@ -350,7 +374,7 @@ uncertainty_inside(const struct sheet *sheet, size_t device, const struct axes *
 }
 
 static void
-draw_bar(const struct axes *axes, double most)
+draw_bar(const struct axes *axes, double most, bool more)
 {
 	struct axes bar = { .cr = axes->cr, .left = axes->right + 16,
 		.right = axes->right + 16 + BAR_W, .top = axes->top, .bottom = axes->bottom,
@@ -373,6 +397,8 @@ draw_bar(const struct axes *axes, double most)
 		drawing_text(bar.cr, bar.right + 7, at + 0.35 * FONT, 0, text);
 	}
 	drawing_text(bar.cr, bar.right + 40, bar.bottom + 1.5 * FONT, 1, "sd, px");
+	if (more)
+		drawing_text(bar.cr, bar.right + 40, bar.top - 0.7 * FONT, 1, "or more");
 }
 
 static void
@@ -388,7 +414,7 @@ uncertainty_around(const struct sheet *sheet, size_t device, const struct axes *
 	    problem->board.unit, map->rms, map->rms_all);
 	draw_title(axes, title);
 	if (ticks_range_fits(0, most))
-		draw_bar(axes, most);
+		draw_bar(axes, most, most < map_largest(map));
 }
 
 int
