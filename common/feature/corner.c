@@ -11,6 +11,8 @@
 
 #define STEPS_MOST 20
 #define ENOUGH 1e-5		/* px: a step below it is the last */
+#define RING 32			/* places on the ring that angles are read from */
+#define RING_RADIUS 2.0		/* sigma */
 #define ONE_SADDLE 1.5		/* sigma: nearer ones are the same */
 
 void
@@ -34,7 +36,7 @@ describe(const struct derivatives *d, double sigma, struct saddle *saddle)
 	saddle->light = 0.5 * atan2(d->xy, half);
 	if (saddle->light < 0)
 		saddle->light += M_PI;
-	saddle->open = atan(sqrt(high / -low));
+	saddle->open = M_PI / 4;
 	return true;
 }
 
@@ -171,6 +173,48 @@ is_new(const struct saddles *saddles, const struct saddle *saddle, double least)
 	return true;
 }
 
+static double
+read_bilinear(const struct derivative_plane *in, double x, double y)
+{
+	double column = fmin(fmax(x, 0), (double)(in->w - 1)), row = fmin(fmax(y, 0), (double)(in->h - 1));
+	size_t i = (size_t)column, j = (size_t)row;
+	size_t right = i + 1 < in->w ? i + 1 : i, below = j + 1 < in->h ? j + 1 : j;
+	const float *above = in->v + j * in->stride, *under = in->v + below * in->stride;
+	double a = column - (double)i, b = row - (double)j;
+
+	return (1 - b) * ((1 - a) * (double)above[i] + a * (double)above[right]) +
+	    b * ((1 - a) * (double)under[i] + a * (double)under[right]);
+}
+
+/*
+ * What H cannot tell, whose eigenvalues are opposite whatever the angle of the edges: from the values
+ * on a ring about the saddle. Two bright quarters of half angle a have the harmonics 4/(pi m)
+ * sin(m a) for even m and none for odd m, so that the fourth over the second is cos 2a. False where
+ * the odd ones are as strong: that is no meeting of four quarters.
+ */
+static bool
+measure_open(const struct derivative_plane *in, double radius, struct saddle *saddle)
+{
+	double harmonic[5][2] = { { 0 } }, odd, c2;
+
+	for (int k = 0; k < RING; k++) {
+		double angle = 2 * M_PI * k / RING;
+		double v = read_bilinear(in, saddle->x + radius * cos(saddle->light + angle),
+		    saddle->y + radius * sin(saddle->light + angle));
+
+		for (int m = 1; m <= 4; m++) {
+			harmonic[m][0] += v * cos(m * angle);
+			harmonic[m][1] += v * sin(m * angle);
+		}
+	}
+	odd = hypot(hypot(harmonic[1][0], harmonic[1][1]), hypot(harmonic[3][0], harmonic[3][1]));
+	c2 = harmonic[2][0];
+	if (!(c2 > odd))
+		return false;
+	saddle->open = 0.5 * acos(fmin(fmax(harmonic[4][0] / c2, -0.95), 0.95));
+	return true;
+}
+
 /* The strongest of the peaks that are saddles. */
 static int
 take_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
@@ -187,6 +231,7 @@ take_peaks(const struct derivative_plane *in, const struct derivative_kernels *k
 		if (peaks->peak[i].strength < weakest)
 			break;
 		if (saddle_refine(in, k, ONE_SADDLE * k->sigma, &saddle) &&
+		    measure_open(in, RING_RADIUS * k->sigma, &saddle) &&
 		    is_new(saddles, &saddle, ONE_SADDLE * k->sigma))
 			saddles->saddle[saddles->n++] = saddle;
 	}
