@@ -268,49 +268,69 @@ saddles_find(const struct derivative_plane *in, const struct derivative_kernels 
 
 #define PROBE_SIGMA 1.0		/* px: of the smoothing that places of no pixel are read with */
 #define PROBE_RADIUS 4
-#define PROBES_SIDE 6		/* on each side of the saddle */
+#define PROBE_SIDE (2 * PROBE_RADIUS + 3)
+#define PROBES_SIDE 8		/* on each side of the saddle */
+#define PROBE_REACH 4		/* sigma: the kernels' own */
 
-/* The image smoothed, at any place. */
-static double
-read_smoothed(const struct derivative_plane *in, double x, double y)
+/* Reads an image smoothed at places that have one fraction of a pixel in common. */
+struct probe {
+	double weight[2][3][PROBE_SIDE];
+};
+
+static void
+probe_init(struct probe *probe, double x, double y)
 {
-	double weight[2][3][2 * PROBE_RADIUS + 3], at[2] = { floor(x + 0.5), floor(y + 0.5) };
+	for (int i = 0; i < 2; i++) {
+		double at = i ? y : x;
+
+		derivative_weights(PROBE_SIGMA, PROBE_RADIUS + 1, at - floor(at + 0.5),
+		    (double *const[3]){ probe->weight[i][0], probe->weight[i][1],
+		    probe->weight[i][2] });
+	}
+}
+
+static double
+probe_read(const struct probe *probe, const struct derivative_plane *in, double x, double y)
+{
+	double first[2] = { floor(x + 0.5) - PROBE_RADIUS - 1, floor(y + 0.5) - PROBE_RADIUS - 1 };
 	double value = 0;
 
-	for (int i = 0; i < 2; i++)
-		derivative_weights(PROBE_SIGMA, PROBE_RADIUS + 1, (i ? y : x) - at[i],
-		    (double *const[3]){ weight[i][0], weight[i][1], weight[i][2] });
-	for (int j = 0; j <= 2 * PROBE_RADIUS + 2; j++) {
-		double row = fmin(fmax(at[1] + j - PROBE_RADIUS - 1, 0), (double)(in->h - 1));
-		double sum = 0;
+	for (int j = 0; j < PROBE_SIDE; j++) {
+		double row = fmin(fmax(first[1] + j, 0), (double)(in->h - 1)), sum = 0;
 
-		for (int i = 0; i <= 2 * PROBE_RADIUS + 2; i++) {
-			double column =
-			    fmin(fmax(at[0] + i - PROBE_RADIUS - 1, 0), (double)(in->w - 1));
+		for (int i = 0; i < PROBE_SIDE; i++) {
+			double column = fmin(fmax(first[0] + i, 0), (double)(in->w - 1));
 
-			sum += weight[0][0][i] * (double)in->v[(size_t)row * in->stride +
-			    (size_t)column];
+			sum += probe->weight[0][0][i] *
+			    (double)in->v[(size_t)row * in->stride + (size_t)column];
 		}
-		value += weight[1][0][j] * sum;
+		value += probe->weight[1][0][j] * sum;
 	}
 	return value;
 }
 
-/* Variance of a pixel's noise, from differences of places that a half turn takes to each other. */
+/*
+ * Variance of a pixel's noise, from differences of places that a half turn about the saddle takes
+ * to each other: pixels on one side.
+ */
 static double
 pixel_variance(const struct derivative_plane *in, double reach, const struct saddle *saddle)
 {
-	double sum = 0, step = reach / PROBES_SIDE;
-	int n = 0;
+	double near[2] = { floor(saddle->x + 0.5), floor(saddle->y + 0.5) }, sum = 0;
+	double step = fmax(1, floor(reach / PROBES_SIDE)), n = 0;
+	int side = (int)(reach / step);
+	struct probe here, turned;
 
-	for (int j = 0; j <= PROBES_SIDE; j++)
-		for (int i = j ? -PROBES_SIDE : 1; i <= PROBES_SIDE; i++) {
-			double x = i * step, y = j * step, off;
+	probe_init(&here, 0, 0);
+	probe_init(&turned, 2 * saddle->x - near[0], 2 * saddle->y - near[1]);
+	for (int j = 0; j <= side; j++)
+		for (int i = j ? -side : 1; i <= side; i++) {
+			double x = near[0] + i * step, y = near[1] + j * step, off;
 
-			if (hypot(x, y) > reach)
+			if (hypot(i * step, j * step) > reach)
 				continue;
-			off = read_smoothed(in, saddle->x + x, saddle->y + y) -
-			    read_smoothed(in, saddle->x - x, saddle->y - y);
+			off = probe_read(&here, in, x, y) -
+			    probe_read(&turned, in, 2 * saddle->x - x, 2 * saddle->y - y);
 			sum += off * off;
 			n++;
 		}
@@ -322,7 +342,7 @@ double
 saddle_sigma(const struct derivative_plane *in, const struct derivative_kernels *k,
     const struct saddle *saddle)
 {
-	double variance = pixel_variance(in, 2 * k->sigma, saddle), s2 = k->sigma * k->sigma;
+	double variance = pixel_variance(in, PROBE_REACH * k->sigma, saddle), s2 = k->sigma * k->sigma;
 	struct derivatives d;
 	double det, inverse;
 
