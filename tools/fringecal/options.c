@@ -232,9 +232,10 @@ options_apply(const struct parameters *p, struct calib_problem *problem, size_t 
 	    apply_sizes(p, problem) < 0)
 		return -1;
 	if (!p->poses && (p->projector_points || p->phase[0].n) != (p->projector.w > 0))
-		return fail_usage("--projector", p->projector.w ? "wants the projector's points: "
-		    "--phase-x and --phase-y, or --projector-points" : "WxH is needed for the "
-		    "projector's points");
+		return p->projector.w ? fail_usage("--projector", "wants the projector's points: "
+		    "--projector-points, or --phase-x and --phase-y") : fail_usage("--projector",
+		    "WxH is needed for %s", p->projector_points ? "--projector-points" :
+		    "--phase-x");
 	if ((p->projector.w || p->poses) && (check_name(problem, projector.name, 9) < 0 ||
 	    calib_problem_add_device(problem, &projector) < 0))
 		return -1;

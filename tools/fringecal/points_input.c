@@ -97,6 +97,7 @@ read_poses(struct points_input *input, const struct run *run, const struct param
 	captures->wrap = p->phasewrap;
 	captures->unwrap = p->unwrap2f;
 	captures->verbose = run->verbose;
+	captures->quiet = run->quiet;
 	captures->find.sigma_px = NAN;
 	if (board_parse("--board", p->board, p->kind < 0 ? BOARD_CHESS : (enum board_kind)p->kind,
 	    &captures->board) < 0 || pose_captures_read(captures, problem, &input->views) < 0)

@@ -309,7 +309,7 @@ pose_captures_read(struct pose_captures *captures, struct calib_problem *problem
 			char *path;
 			int status;
 
-			m.quiet = m.pose > 0 && !captures->verbose;
+			m.quiet = captures->quiet || (m.pose > 0 && !captures->verbose);
 			if (captures_path(captures->folder[m.pose], problem->device[m.camera].name,
 			    m.projector == 1, &path) < 0)
 				return -1;

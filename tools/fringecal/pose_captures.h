@@ -17,7 +17,7 @@ struct pose_captures {
 	struct board_options find;
 	const char *manifest;	/* for phasewrap -m; NULL: none */
 	const char *wrap, *unwrap; /* more words for phasewrap and unwrap2f; NULL: none */
-	bool verbose;
+	bool verbose, quiet;
 	/* what comes of it: of each pose, the last part of its folder's name */
 	char **pose_name;
 };

@@ -208,6 +208,18 @@ draw_file(const struct report *report, const char *name,
 /* ---- warnings ---- */
 
 static void
+warn_tilt(const struct report *report)
+{
+	const struct diagnosis *d = &report->diagnosis;
+
+	for (size_t i = 0; i < d->devices; i++)
+		if (d->device[i].most_tilt_deg < DIAGNOSIS_TILT_DEG)
+			warn(report->p.problem->device[i].name, "no view is tilted by more than "
+			    "%.1f degrees, so that focal length and distance are told apart badly: "
+			    "tilt the board by 20 to 40 degrees", d->device[i].most_tilt_deg);
+}
+
+static void
 warn_all(const struct report *report)
 {
 	const struct calib_problem *problem = report->p.problem;
@@ -219,15 +231,11 @@ warn_all(const struct report *report)
 		    "above the median", pose_text(&report->p, d->view[0].view, text),
 		    problem->device[problem->view[d->view[0].view].device].name, d->view[0].rms,
 		    d->view[0].excess);
-	for (size_t i = 0; i < d->devices; i++) {
+	for (size_t i = 0; i < d->devices; i++)
 		if (d->device[i].coverage < DIAGNOSIS_COVERAGE)
 			warn(problem->device[i].name, "the points take %.0f %% of the picture: "
 			    "beyond them the lens is a guess", 100 * d->device[i].coverage);
-		if (d->device[i].most_tilt_deg < DIAGNOSIS_TILT_DEG)
-			warn(problem->device[i].name, "no view is tilted by more than %.1f "
-			    "degrees, so that focal length and distance are told apart badly: "
-			    "tilt the board by 20 to 40 degrees", d->device[i].most_tilt_deg);
-	}
+	warn_tilt(report);
 }
 
 static int
@@ -254,7 +262,7 @@ report_warn(const struct calib_problem *problem, const struct calib_solution *so
 	int status = report_fill(problem, solution, pose_name, &report);
 
 	if (status == 0)
-		warn_all(&report);
+		warn_tilt(&report);
 	report_free(&report);
 	return status;
 }

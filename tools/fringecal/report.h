@@ -15,7 +15,7 @@ int report_check(const char *folder, bool force);
  */
 int report_write(const char *folder, const struct calib_problem *, const struct calib_solution *,
     const char *const *pose_name);
-/* Only the warnings. -1 after fail(). */
+/* Without --report: only warns where no view is tilted. -1 after fail(). */
 int report_warn(const struct calib_problem *, const struct calib_solution *,
     const char *const *pose_name);
 
