@@ -50,7 +50,7 @@ find_tool(const char *name, char path[PATH_MAX])
 }
 
 static int
-start(char *const words[], int from, int to, pid_t *child)
+start(char *const words[], int from, int to, bool silent, pid_t *child)
 {
 	posix_spawn_file_actions_t actions;
 	char path[PATH_MAX];
@@ -66,6 +66,9 @@ start(char *const words[], int from, int to, pid_t *child)
 		    O_RDONLY, 0);
 	if (!error)
 		error = posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
+	if (!error && silent)
+		error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+		    O_WRONLY, 0);
 	if (!error)
 		error = posix_spawnp(child, path, &actions, NULL, words, environ);
 	posix_spawn_file_actions_destroy(&actions);
@@ -73,14 +76,15 @@ start(char *const words[], int from, int to, pid_t *child)
 }
 
 int
-child_run(const char *object, char *const words[], int from, int to)
+child_run(const char *object, char *const words[], int from, int to, bool silent)
 {
 	pid_t child, ended;
 	int error, status;
 
-	if (from >= 0 && lseek(from, 0, SEEK_SET) < 0)
+	if ((from >= 0 && lseek(from, 0, SEEK_SET) < 0) || lseek(to, 0, SEEK_SET) < 0 ||
+	    ftruncate(to, 0) < 0)
 		return fail_errno(object, "cannot be read again");
-	error = start(words, from, to, &child);
+	error = start(words, from, to, silent, &child);
 	if (error) {
 		errno = error;
 		return fail_errno(object, "%s cannot be run", words[0]);
@@ -93,6 +97,5 @@ child_run(const char *object, char *const words[], int from, int to)
 	if (WIFSIGNALED(status))
 		return fail(object, "%s was ended by signal %d (%s)", words[0], WTERMSIG(status),
 		    strsignal(WTERMSIG(status)));
-	return WEXITSTATUS(status) == 0 ? 0 : fail(object, "%s failed, with exit status %d",
-	    words[0], WEXITSTATUS(status));
+	return WEXITSTATUS(status) != 0;
 }

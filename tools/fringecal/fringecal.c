@@ -64,7 +64,8 @@ write_report(const struct parameters *p, const struct priv *priv)
 {
 	const char *const *names = (const char *const *)priv->input.captures.pose_name;
 
-	return p->report ? report_write(p->report, &priv->problem, &priv->solution, names) :
+	return p->report ? report_write(p->report, &priv->problem, &priv->solution,
+	    &priv->input.views, names) :
 	    report_warn(&priv->problem, &priv->solution, names);
 }
 

@@ -1,6 +1,7 @@
 #include "phase_views.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -219,24 +220,33 @@ phase_views_read(struct phase_views *views, struct calib_problem *problem, size_
 	return status;
 }
 
-/* Says whether the fringes themselves leave more in the fits than noise does. */
+bool
+phase_views_residual(const struct phase_views *views, size_t axis, char text[200])
+{
+	const struct projector_ripple *r = &views->ripple[axis];
+	int harmonic;
+	double rms = projector_ripple_rms(r, &harmonic);
+	double noise = r->weight > 0 ? sqrt(fmax(0, r->square / r->weight - rms * rms)) : 0;
+
+	snprintf(text, 200, "errors that repeat %d times a fringe, %.2g px rms, beside noise of "
+	    "%.2g px", harmonic, rms, noise);
+	return rms > RIPPLE_PX && rms > RIPPLE_NOISE * noise;
+}
+
+/* Are there fringes that are no sinusoids? */
 static bool
 warn_ripple(const struct phase_views *views)
 {
 	bool warned = false;
 
 	for (size_t axis = 0; axis < 2; axis++) {
-		const struct projector_ripple *r = &views->ripple[axis];
-		int harmonic;
-		double rms = projector_ripple_rms(r, &harmonic);
-		double noise = r->weight > 0 ? sqrt(fmax(0, r->square / r->weight - rms * rms)) : 0;
+		char text[200];
 
-		if (!(rms > RIPPLE_PX && rms > RIPPLE_NOISE * noise))
+		if (!phase_views_residual(views, axis, text))
 			continue;
-		warn(NULL, "fringes along %c are no sinusoids: errors that repeat %d times a "
-		    "fringe, %.2g px rms, beside noise of %.2g px: fringegamma measures the "
+		warn(NULL, "fringes along %c are no sinusoids: %s: fringegamma measures the "
 		    "projector's response, and fringegen --lut takes it out (or project more "
-		    "steps)", axis ? 'y' : 'x', harmonic, rms, noise);
+		    "steps)", axis ? 'y' : 'x', text);
 		warned = true;
 	}
 	return warned;

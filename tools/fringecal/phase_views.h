@@ -31,6 +31,9 @@ int phase_views_add(struct phase_views *, struct calib_problem *, size_t project
 /* The same of all poses, from two streams with one frame for each of so many. -1 after fail(). */
 int phase_views_read(struct phase_views *, struct calib_problem *, size_t projector, size_t camera,
     size_t poses, const char *const path[2]);
+/* What is left in the fits of fringes along x (0) or y (1). Is it more than noise, since the fringes
+ * are no sinusoids? */
+bool phase_views_residual(const struct phase_views *, size_t axis, char text[200]);
 /* Warns of corners without a point, and of fringes that are not sinusoidal. -1 after fail(), where
  * no point is left. */
 int phase_views_finish(const struct phase_views *);

@@ -59,6 +59,10 @@ captures_path(const char *pose, const char *camera, bool only, char **path)
 {
 	struct stat status;
 
+	if (stat(pose, &status) < 0)
+		return fail_errno(pose, "cannot be read");
+	if (!S_ISDIR(status.st_mode))
+		return fail(pose, "is no folder of a pose, with the captures in POSE/CAMERA/");
 	if (asprintf(path, "%s/%s", pose, camera) < 0)
 		return fail_memory();
 	if (stat(*path, &status) == 0 && S_ISDIR(status.st_mode))
@@ -109,25 +113,42 @@ add_words(const char *option, char *copy, char *words[WORDS_MOST], size_t *n)
 	return 0;
 }
 
-/* A tool over one measurement, which comes from a file or as operand, to a file in memory whose only
- * frame is taken. */
+/* The words of a tool's command, and the copy that holds those of the user. */
+struct command {
+	char *word[WORDS_MOST];
+	size_t n;
+	char *copy;
+};
+
 static int
-run_tool(const char *object, const char *option, const char *more, char *words[WORDS_MOST],
-    size_t n, const char *operand, int from, int to, struct frame **out)
+command_begin(struct command *c, const char *const first[], const char *option, const char *more)
 {
-	char *copy = strdup(more ? more : ""), path[64], ended[] = "--";
-	int status = copy ? add_words(option, copy, words, &n) : fail_memory();
+	*c = (struct command){ .copy = strdup(more ? more : "") };
+	if (!c->copy)
+		return fail_memory();
+	for (; *first; first++)
+		c->word[c->n++] = (char *)*first;
+	return add_words(option, c->copy, c->word, &c->n);
+}
+
+/* Runs it over one measurement, which comes from a file or as operand, to a file in memory whose only
+ * frame is taken. As child_run(). */
+static int
+command_run(struct command *c, const char *object, const char *operand, int from, int to,
+    bool silent, struct frame **out)
+{
+	size_t n = c->n;
+	char path[64];
+	int status;
 
 	if (operand) {
-		words[n++] = ended;
-		words[n++] = (char *)operand;
+		c->word[n++] = (char *)"--";
+		c->word[n++] = (char *)operand;
 	}
-	words[n] = NULL;
-	if (status == 0)
-		status = child_run(object, words, from, to);
-	free(copy);
-	if (status < 0)
-		return -1;
+	c->word[n] = NULL;
+	status = child_run(object, c->word, from, to, silent);
+	if (status != 0)
+		return status;
 	child_memory_path(to, path);
 	if (source_load(path, out) == 0)
 		return 0;
@@ -144,7 +165,7 @@ struct measurement {
 	size_t pose, camera, projector;
 	const char *path;	/* of the captures */
 	struct phase_crop crop;
-	bool quiet;		/* tools warn of the first measurement of a camera alone */
+	bool quiet;		/* tools warn of a camera's first measurements alone */
 };
 
 static int
@@ -226,6 +247,22 @@ find_corners(const struct measurement *m, const struct frame *wrapped, bool *see
 	return status;
 }
 
+/* One axis of the phases. */
+static int
+unwrap(const struct measurement *m, size_t axis, int wrapped, int to, struct frame **phase)
+{
+	const char *const words[] = { "unwrap2f", "--axis", axis ? "y" : "x",
+		m->quiet ? "-q" : NULL, NULL };
+	struct command command;
+	int status = command_begin(&command, words, "--unwrap2f", m->captures->unwrap);
+
+	if (status == 0)
+		status = command_run(&command, m->path, NULL, wrapped, to, false, phase);
+	free(command.copy);
+	return status <= 0 ? status : fail(m->path, "unwrap2f finds no absolute phase of fringes "
+	    "along %c: a projector's points need both axes", axis ? 'y' : 'x');
+}
+
 static int
 add_phases(const struct measurement *m, int wrapped, const int file[2])
 {
@@ -233,13 +270,8 @@ add_phases(const struct measurement *m, int wrapped, const int file[2])
 	const char *const path[2] = { m->path, m->path };
 	int status = 0;
 
-	for (size_t axis = 0; axis < 2 && status == 0; axis++) {
-		char *words[WORDS_MOST] = { (char[]){ "unwrap2f" }, (char[]){ "--axis" },
-			axis ? (char[]){ "y" } : (char[]){ "x" }, (char[]){ "-q" } };
-
-		status = run_tool(m->path, "--unwrap2f", m->captures->unwrap, words,
-		    m->quiet ? 4 : 3, NULL, wrapped, file[axis], &phase[axis]);
-	}
+	for (size_t axis = 0; axis < 2 && status == 0; axis++)
+		status = unwrap(m, axis, wrapped, file[axis], &phase[axis]);
 	if (status == 0)
 		status = phase_views_add(m->views, m->problem, m->projector, m->camera, m->pose,
 		    (const struct frame *const *)phase, path);
@@ -249,24 +281,44 @@ add_phases(const struct measurement *m, int wrapped, const int file[2])
 	return status;
 }
 
+/* The phases of the captures. The noise is found with them where they have more than three steps;
+ * else what the amplitude tells of it has to do. */
+static int
+wrap(struct measurement *m, int to, struct frame **wrapped)
+{
+	struct pose_captures *captures = m->captures;
+	const char *words[] = { "phasewrap", "--sigma", NULL, NULL, NULL, NULL };
+	size_t n = captures->no_sigma ? 1 : 2;
+	struct command command;
+	int status;
+
+	words[1] = captures->no_sigma ? NULL : words[1];
+	if (captures->manifest) {
+		words[n++] = "-m";
+		words[n++] = captures->manifest;
+	}
+	words[n] = m->quiet ? "-q" : NULL;
+	status = command_begin(&command, words, "--phasewrap", captures->wrap);
+	if (status == 0)
+		status = command_run(&command, m->path, m->path, -1, to, !captures->no_sigma &&
+		    m->pose == 0, wrapped);
+	free(command.copy);
+	if (status > 0 && !captures->no_sigma && m->pose == 0) {
+		captures->no_sigma = true;
+		return wrap(m, to, wrapped);
+	}
+	return status <= 0 ? status : fail(m->path, "phasewrap cannot take the captures: say what "
+	    "they are by --manifest or --phasewrap");
+}
+
 static int
 measure_in(struct measurement *m, const int file[3])
 {
-	const struct pose_captures *captures = m->captures;
-	char *words[WORDS_MOST] = { (char[]){ "phasewrap" }, (char[]){ "--sigma" } };
 	struct frame *wrapped;
-	size_t n = 2;
 	bool seen = false;
-	int status;
+	int status = wrap(m, file[2], &wrapped);
 
-	if (m->quiet)
-		words[n++] = (char[]){ "-q" };
-	if (captures->manifest) {
-		words[n++] = (char[]){ "-m" };
-		words[n++] = (char *)captures->manifest;
-	}
-	if (run_tool(m->path, "--phasewrap", captures->wrap, words, n, m->path, -1, file[2],
-	    &wrapped) < 0)
+	if (status < 0)
 		return -1;
 	status = phase_crop_find(&wrapped->head, m->path, &m->crop);
 	if (status == 0)
@@ -309,7 +361,7 @@ pose_captures_read(struct pose_captures *captures, struct calib_problem *problem
 			char *path;
 			int status;
 
-			m.quiet = captures->quiet || (m.pose > 0 && !captures->verbose);
+			m.quiet = captures->quiet || (m.pose > 1 && !captures->verbose);
 			if (captures_path(captures->folder[m.pose], problem->device[m.camera].name,
 			    m.projector == 1, &path) < 0)
 				return -1;

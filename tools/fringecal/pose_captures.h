@@ -18,6 +18,7 @@ struct pose_captures {
 	const char *manifest;	/* for phasewrap -m; NULL: none */
 	const char *wrap, *unwrap; /* more words for phasewrap and unwrap2f; NULL: none */
 	bool verbose, quiet;
+	bool no_sigma;		/* phasewrap finds no noise in such captures */
 	/* what comes of it: of each pose, the last part of its folder's name */
 	char **pose_name;
 };

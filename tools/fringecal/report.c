@@ -18,6 +18,7 @@
 struct report {
 	const char *folder;
 	struct report_pictures p;
+	const struct phase_views *phases;
 	struct diagnosis diagnosis;
 	struct uncertainty_map *map;
 	struct uncertainty_volume volume;
@@ -123,6 +124,22 @@ print_device(const struct report *report, size_t d, FILE *file)
 	    map->distance, problem->board.unit, map->rms_all, map->rms_picture);
 }
 
+static void
+print_phases(const struct phase_views *phases, FILE *file)
+{
+	char text[200];
+
+	fprintf(file, "phases at the corners            %zu of %zu give projector points\n",
+	    phases->count[PROJECTOR_POINT_GOOD], phases->corners);
+	for (size_t axis = 0; axis < 2; axis++) {
+		bool bad = phase_views_residual(phases, axis, text);
+
+		fprintf(file, "  fringes along %c                %s%s\n", axis ? 'y' : 'x', text,
+		    bad ? ": no sinusoids; fringegamma measures the projector's response, fringegen "
+		    "--lut takes it out" : "");
+	}
+}
+
 static int
 write_text(const struct report *report, FILE *file)
 {
@@ -133,6 +150,8 @@ write_text(const struct report *report, FILE *file)
 
 	for (size_t i = 0; i < problem->devices; i++)
 		print_device(report, i, file);
+	if (report->phases->corners)
+		print_phases(report->phases, file);
 	if (volume->n)
 		fprintf(file, "sd of a measured point in space  %.2g %s rms over the volume of the "
 		    "views (%.2g %s with the rig's place and turn); volume.csv\n", volume->rms,
@@ -304,9 +323,10 @@ report_check(const char *folder, bool force)
 
 int
 report_write(const char *folder, const struct calib_problem *problem,
-    const struct calib_solution *solution, const char *const *pose_name)
+    const struct calib_solution *solution, const struct phase_views *phases,
+    const char *const *pose_name)
 {
-	struct report report = { .folder = folder };
+	struct report report = { .folder = folder, .phases = phases };
 	struct stat at;
 	int status = report_fill(problem, solution, pose_name, &report);
 

@@ -6,15 +6,17 @@
 #include <stdbool.h>
 
 #include "calib_problem.h"
+#include "phase_views.h"
 
 /* Can it be written there? A folder that is not empty is taken with `force` only. -1 after fail(). */
 int report_check(const char *folder, bool force);
 /*
- * Writes it, after report_check(); pose_name: of each pose, NULL: they are counted from 1. Warns of
+ * Writes it, after report_check(); the phases are those that gave the projector's points, if any;
+ * pose_name: of each pose, NULL: they are counted from 1. Warns of
  * what makes the calibration doubtful. -1 after fail().
  */
 int report_write(const char *folder, const struct calib_problem *, const struct calib_solution *,
-    const char *const *pose_name);
+    const struct phase_views *, const char *const *pose_name);
 /* Without --report: only warns where no view is tilted. -1 after fail(). */
 int report_warn(const struct calib_problem *, const struct calib_solution *,
     const char *const *pose_name);
