@@ -13,7 +13,7 @@ struct simulated_scene_options {
 	struct numbers ref_plane, origin;
 	int scene;			/* enum scene_kind */
 	bool shadow;
-	const char *depth, *calib, *albedo;
+	const char *depth, *calib, *camera, *albedo;
 	double height, radius, field, pixel, c, distance;
 };
 
