@@ -274,6 +274,68 @@ write_frames("other.nrrd", t)'
 	fails 1 "is of a picture of 1281x1024, and camera has 1280x1024" fringecal pose0.nrrd other.nrrd
 }
 
+@test "fringecal: the file into fringesim and phase2depth: a sphere of 20 mm, by each camera, in each frame" {
+	py "$tools$several"'Rig(seed=1, degrees=8, devices=[CAMERA, RIGHT, PROJECTOR]).write("camera.nrrd", "right.nrrd",
+	"projector.nrrd")'
+	fringecal "${rig[@]}" --cameras left,right camera.nrrd right.nrrd -o rig.json >report.txt
+	local crop=(-s 500x500 --origin 390,262)	# with the key origin_px, which phase2depth reads
+	fringesim --calib rig.json "${crop[@]}" --scene sphere --radius 20 --height 20 -p 18 -n 9 -g period |
+		fringepipe phasewrap , unwrap2f -o phase.nrrd
+	phase2depth --calib rig.json phase.nrrd -o seen_left.nrrd
+	phase2depth --calib rig.json --camera left --frame left phase.nrrd -o same.nrrd
+	phase2depth --calib rig.json --frame projector phase.nrrd -o seen_projected.nrrd
+	fringesim --calib rig.json --camera right "${crop[@]}" --scene sphere --radius 20 --height 20 -p 18 -n 9 -g period \
+		--truth truth.nrrd |
+		fringepipe phasewrap , unwrap2f , phase2depth --calib rig.json --camera right -o seen_right.nrrd
+	py "$tools"'
+def sphere(X):
+	"""centre and radius of the points that stand 2 mm and more above the plane of the others"""
+	flat = X[::37]
+	for _ in range(20):
+		n = np.linalg.svd(flat - flat.mean(0), full_matrices=False)[2][2]
+		flat = X[np.abs((X - flat.mean(0)) @ n) < 0.5]
+		flat = flat[::max(1, len(flat) // 3000)]
+	off = (X - flat.mean(0)) @ n
+	Y = all = X[np.abs(off) > 2]
+	for limit in (9, 3, 1, 0.3, 0.3, 0.3):	# pixels on the edge see something between
+		A = np.column_stack([2 * (Y - Y.mean(0)), np.ones(len(Y))])
+		c = np.linalg.lstsq(A, ((Y - Y.mean(0)) ** 2).sum(1), rcond=None)[0]
+		radius = np.sqrt(c[3] + c[:3] @ c[:3])
+		centre, n = Y.mean(0) + c[:3], len(Y)
+		Y = all[np.abs(np.linalg.norm(all - centre, axis=1) - radius) < limit]
+	return centre, radius, n
+def points(name):
+	X = np.stack([read_frame(name)[c] for c in "xyz"], -1).reshape(-1, 3).astype(float)
+	return X[~np.isnan(X[:, 0])]
+file = json.load(open("rig.json"))["devices"]
+seen = {}
+for name in ("left", "right", "projected"):
+	seen[name] = sphere(points("seen_" + name + ".nrrd"))
+	print(name, *seen[name])
+	expect(abs(seen[name][1] - 20) < 0.01, name, seen[name])
+	expect(seen[name][2] > 4000, seen[name][2])
+expect((read_frame("seen_left.nrrd").pixels.view("u4") == read_frame("same.nrrd").pixels.view("u4")), "--camera left --frame left")
+P = file["projector"]
+there = np.array(P["R"]).T @ (seen["left"][0] - P["T_mm"])
+expect(np.abs(there - seen["projected"][0]).max() < 0.002, there, seen["projected"][0])
+a, b = read_frame("seen_right.nrrd"), read_frame("truth.nrrd")
+off = np.stack([a[c] - b[c] for c in "xyz"])
+far = np.abs(off).max(0)
+expect(np.nanmedian(far) < 0.02, np.nanmedian(far))'
+	fails 1 "rig.json: has no device middle; its devices: left, right, projector" \
+		phase2depth --calib rig.json --camera middle phase.nrrd -o no.nrrd
+	fails 1 "rig.json: projector is a projector" phase2depth --calib rig.json --camera projector phase.nrrd -o no.nrrd
+	fails 1 "has no device above" phase2depth --calib rig.json --frame above phase.nrrd -o no.nrrd
+	fails 1 "has no device middle" fringesim --calib rig.json --camera middle -o no.nrrd
+	fails 2 "--camera: is only for --calib" phase2depth --camera left --ref ideal -c 1 phase.nrrd -o no.nrrd
+	fails 2 "--camera: is only for --calib" fringesim --camera left -o no.nrrd
+	fails 2 "--as-projector: does not go with --camera" phase2depth --calib rig.json --camera left --as-projector phase.nrrd -o no.nrrd
+	# two cameras alone are no rig for phase2depth
+	fringecal "${board[@]}" --cameras left,right camera.nrrd right.nrrd -o pair.json >report.txt
+	fails 1 "is of two cameras" phase2depth --calib pair.json phase.nrrd -o no.nrrd
+	fails 1 "has no device of kind projector" phase2depth --calib pair.json --camera right phase.nrrd -o no.nrrd
+}
+
 @test "fringecal: each error is one line, and nothing is written" {
 	py "$tools$several"'
 rig = Rig(seed=0)
@@ -365,7 +427,7 @@ for name, noise in (("parallel", 0), ("noisy", 0.05)):
 	no 2 "--board: wants a spacing in mm behind the comma, not '0'" fringecal --board 11x8,0 camera.nrrd
 	no 2 "--board: wants WxH, not '11'" fringecal --board 11 camera.nrrd
 	no 2 "--board: wants WxH, not '-11x8'" fringecal --board=-11x8,15 camera.nrrd
-	no 2 "--board: 2x2 is no grid of corners" fringecal --board 2x2,15 camera.nrrd
+	no 2 "--board: 2x2,15 is no grid of corners" fringecal --board 2x2,15 camera.nrrd
 	no 2 "--kind: wants --board" fringecal --kind circles camera.nrrd
 	# a named board that is larger than the one seen is no error; with -f a bad result is written
 	fringecal --board 12x9,15 camera.nrrd -o large.json 2>messages >report.txt

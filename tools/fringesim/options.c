@@ -57,6 +57,8 @@ const struct opt fringesim_options[] = {
 	  "PHI_ref = A + B x + C y; a projector pixel per camera pixel if not given", NULL },
 	{ 0, "calib", "FILE", OPT_FILE, AT(scene.calib), NULL, 0, 0, NULL,
 	  "pinhole camera and projector", NULL },
+	{ 0, "camera", "NAME", OPT_TEXT, AT(scene.camera), NULL, 0, 0, NULL,
+	  "the calibration's camera of that name (fringecal); the first if not given", NULL },
 	{ 0, "distance", "MM", OPT_NUMBER, AT(scene.distance), NULL, 1e-9, 1e9, "mm",
 	  "of the scene from the camera; where the axes meet if not given", NULL },
 	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(scene.origin), NULL, -1e6, 1e6, "px",

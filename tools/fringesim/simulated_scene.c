@@ -33,7 +33,7 @@ foreign_option(const struct simulated_scene_options *options)
 	if (options->calib)
 		return options->ref_plane.n ? "--ref-plane" : !isnan(options->c) ? "--c" :
 		    !isnan(options->pixel) ? "--pixel" : NULL;
-	return options->origin.n ? "--origin" : !isnan(options->distance) ? "--distance" : NULL;
+	return options->camera ? "--camera" : options->origin.n ? "--origin" : !isnan(options->distance) ? "--distance" : NULL;
 }
 
 static int
@@ -217,7 +217,8 @@ simulated_scene_open(struct simulated_scene *simulated,
 		.shadow = options->shadow, .period_px = period_px, .samples = 1 };
 	if (check_scene(options, scene->kind) < 0 || check_rig(options) < 0)
 		return -1;
-	if (options->calib && calib_load(options->calib, &simulated->calib) < 0)
+	if (options->calib && calib_load_device(options->calib, options->camera,
+	    NULL, &simulated->calib) < 0)
 		return -1;
 	simulated->seed = seed;
 	rig->calib = options->calib ? &simulated->calib : NULL;

@@ -13,7 +13,7 @@ struct simulated_scene_options {
 	struct numbers ref_plane, origin;
 	int scene;			/* enum scene_kind */
 	bool shadow;
-	const char *depth, *calib, *albedo, *board;
+	const char *depth, *calib, *camera, *albedo, *board;
 	int board_kind;			/* enum board_kind */
 	struct numbers board_pose;
 	double height, radius, field, pixel, c, distance;
