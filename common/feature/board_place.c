@@ -4,6 +4,7 @@
  */
 #include "feature/board_place.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -548,18 +549,21 @@ renumber(const struct search *s, struct grid *grid)
 	}
 }
 
-int
-board_place(const struct board *board, const struct grid_point *point, size_t n, struct grid *grid,
-    double w_px, double h_px, struct placement *to, char reason[200])
+/* Places a grid as it is. As board_place(); *lack: points that should be seen and are not. */
+static int
+place_grid(struct search *search, struct grid *grid, const struct grid_point *point,
+    struct placement *to, long *lack, char reason[200])
 {
-	struct search search = { .board = board, .grid = grid, .point = point, .points = n,
-		.size = { w_px, h_px } };
+	const struct board *board = search->board;
 	double along[2], across[2], spacing;
+	size_t before = grid->n;
 
 	make_right_handed(grid, point);
 	if (!trim(grid, board)) {
-		struct extent e = extent_of(grid);
+		struct extent e = { { 0, 0 }, { -1, -1 } };
 
+		if (grid->n)
+			e = extent_of(grid);
 		snprintf(reason, 200, "it shows a grid of at least %ldx%ld points, not %zux%zu",
 		    e.most[0] - e.least[0] + 1, e.most[1] - e.least[1] + 1, board->w, board->h);
 		return 1;
@@ -567,22 +571,92 @@ board_place(const struct board *board, const struct grid_point *point, size_t n,
 	mean_step(grid, point, 0, along);
 	mean_step(grid, point, 1, across);
 	spacing = fmin(hypot(along[0], along[1]), hypot(across[0], across[1]));
-	if (!fit_grid(grid, point, NULL, search.H, &to->rms) ||
+	if (!fit_grid(grid, point, NULL, search->H, &to->rms) ||
 	    !(to->rms < BEND_MOST * spacing)) {
 		snprintf(reason, 200, "what looks like a grid is no plane");
 		return 1;
 	}
-	search.colour = vote_colour(grid, point);
-	try_places(&search);
-	if (search.ties == 0) {
+	search->grid = grid;
+	search->ties = 0;
+	search->colour = vote_colour(grid, point);
+	try_places(search);
+	if (search->ties == 0) {
 		snprintf(reason, 200, "a grid of %zu points does not fit a board of %zux%zu",
 		    grid->n, board->w, board->h);
 		return 1;
 	}
-	renumber(&search, grid);
-	to->others = search.ties - 1;
+	renumber(search, grid);
+	to->others = search->ties - 1;
+	*lack = search->missing + (long)(before - grid->n);
 	if (fit_grid(grid, point, board, to->homography, &to->rms))
 		return 0;
 	snprintf(reason, 200, "what looks like a grid is no plane");
 	return 1;
+}
+
+static int
+grid_copy(const struct grid *from, struct grid *to)
+{
+	to->node = calloc(from->n + 1, sizeof(*to->node));
+	if (!to->node)
+		return fail_memory();
+	to->n = from->n;
+	memcpy(to->node, from->node, from->n * sizeof(*to->node));
+	return 0;
+}
+
+/*
+ * Circles have no edges that say which neighbours are a row: from the side the nearest one may be a
+ * diagonal's. The grid is tried sheared, too, and that one taken which misses least.
+ */
+static int
+place_sheared(struct search *search, struct grid *grid, struct placement *to, char reason[200])
+{
+	static const int shear[5][2] = { { 0, 0 }, { 1, 0 }, { -1, 0 }, { 0, 1 }, { 0, -1 } };
+	long least = LONG_MAX;
+	struct grid best = { 0 };
+
+	for (int k = 0; k < 5; k++) {
+		struct placement placement;
+		char why[200];
+		struct grid tried;
+		long lack;
+
+		if (grid_copy(grid, &tried) < 0) {
+			grid_free(&best);
+			return -1;
+		}
+		for (size_t i = 0; i < tried.n; i++) {
+			long a = tried.node[i].i, b = tried.node[i].j;
+
+			tried.node[i].i = a + shear[k][0] * b;
+			tried.node[i].j = b + shear[k][1] * a;
+		}
+		if (place_grid(search, &tried, search->point, &placement, &lack,
+			k ? why : reason) == 0 && lack < least) {
+			least = lack;
+			*to = placement;
+			grid_free(&best);
+			best = tried;
+		} else {
+			grid_free(&tried);
+		}
+	}
+	if (!best.node)
+		return 1;
+	grid_free(grid);
+	*grid = best;
+	return 0;
+}
+
+int
+board_place(const struct board *board, const struct grid_point *point, size_t n, struct grid *grid,
+    double w_px, double h_px, struct placement *to, char reason[200])
+{
+	struct search search = { .board = board, .grid = grid, .point = point, .points = n,
+		.size = { w_px, h_px } };
+	long lack;
+
+	return board->kind == BOARD_CHESS ? place_grid(&search, grid, point, to, &lack, reason) :
+	    place_sheared(&search, grid, to, reason);
 }
