@@ -4,6 +4,7 @@
  */
 #include "feature/board_place.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -325,10 +326,12 @@ unnumber(const struct board *board, long i, long j, long at[2])
 struct search {
 	const struct board *board;
 	const struct grid *grid;
+	const struct grid_point *point;	/* all that were found */
+	size_t points;
 	double H[9];		/* grid to px */
 	double size[2];		/* of the picture, px */
 	int colour;		/* of grid nodes with even i + j: 1: dark along (1, 1); 0: not known */
-	size_t missing;		/* of the best place: points that should be seen and are not */
+	long missing;		/* of the best place: points that should be seen and are not */
 	double far;		/* of its first point from the top left */
 	struct place best;
 	size_t ties;		/* places as good as the best one, it itself counted */
@@ -372,6 +375,44 @@ in_view(const struct search *s, const double at[2])
 	return true;
 }
 
+/* Is there a point that the grid has not reached, at most a quarter of the way to its neighbours off? */
+static bool
+found_at(const struct search *s, const double at[2])
+{
+	double uv[2], next[2], reach = INFINITY;
+
+	homography_apply(s->H, at, uv);
+	for (int c = 0; c < 2; c++) {
+		homography_apply(s->H, (double[2]){ at[0] + !c, at[1] + c }, next);
+		reach = fmin(reach, 0.25 * hypot(next[0] - uv[0], next[1] - uv[1]));
+	}
+	for (size_t k = 0; k < s->points; k++)
+		if (hypot(s->point[k].x - uv[0], s->point[k].y - uv[1]) < reach)
+			return true;
+	return false;
+}
+
+static bool
+has_node(const struct grid *grid, const long at[2])
+{
+	for (size_t k = 0; k < grid->n; k++)
+		if (grid->node[k].i == at[0] && grid->node[k].j == at[1])
+			return true;
+	return false;
+}
+
+/* 1 where a point of the board should be seen and is not, -1 where it is seen though out of the
+ * grid's reach, else 0. */
+static long
+lacks(const struct search *s, const long at[2])
+{
+	double place[2] = { (double)at[0], (double)at[1] };
+
+	if (has_node(s->grid, at) || !in_view(s, place))
+		return 0;
+	return found_at(s, place) ? -1 : 1;
+}
+
 static bool
 all_on_board(const struct search *s, const struct place *place)
 {
@@ -389,8 +430,8 @@ static void
 try_place(struct search *s, const struct place *place)
 {
 	const struct board *board = s->board;
-	size_t seen = 0;
 	double uv[2], far;
+	long seen = 0;
 	long at[2], first[2];
 
 	if (!colour_fits(s, place) || !all_on_board(s, place))
@@ -399,7 +440,7 @@ try_place(struct search *s, const struct place *place)
 		for (long i = 0; i < (long)board->w; i++) {
 			unnumber(board, i, j, first);
 			take_back(place, first[0], first[1], at);
-			seen += in_view(s, (double[2]){ (double)at[0], (double)at[1] });
+			seen += lacks(s, at);
 		}
 	unnumber(board, 0, 0, first);
 	take_back(place, first[0], first[1], at);
@@ -508,17 +549,21 @@ renumber(const struct search *s, struct grid *grid)
 	}
 }
 
-int
-board_place(const struct board *board, const struct grid_point *point, struct grid *grid,
-    double w_px, double h_px, struct placement *to, char reason[200])
+/* Places a grid as it is. As board_place(); *lack: points that should be seen and are not. */
+static int
+place_grid(struct search *search, struct grid *grid, const struct grid_point *point,
+    struct placement *to, long *lack, char reason[200])
 {
-	struct search search = { .board = board, .grid = grid, .size = { w_px, h_px } };
+	const struct board *board = search->board;
 	double along[2], across[2], spacing;
+	size_t before = grid->n;
 
 	make_right_handed(grid, point);
 	if (!trim(grid, board)) {
-		struct extent e = extent_of(grid);
+		struct extent e = { { 0, 0 }, { -1, -1 } };
 
+		if (grid->n)
+			e = extent_of(grid);
 		snprintf(reason, 200, "it shows a grid of at least %ldx%ld points, not %zux%zu",
 		    e.most[0] - e.least[0] + 1, e.most[1] - e.least[1] + 1, board->w, board->h);
 		return 1;
@@ -526,22 +571,92 @@ board_place(const struct board *board, const struct grid_point *point, struct gr
 	mean_step(grid, point, 0, along);
 	mean_step(grid, point, 1, across);
 	spacing = fmin(hypot(along[0], along[1]), hypot(across[0], across[1]));
-	if (!fit_grid(grid, point, NULL, search.H, &to->rms) ||
+	if (!fit_grid(grid, point, NULL, search->H, &to->rms) ||
 	    !(to->rms < BEND_MOST * spacing)) {
 		snprintf(reason, 200, "what looks like a grid is no plane");
 		return 1;
 	}
-	search.colour = vote_colour(grid, point);
-	try_places(&search);
-	if (search.ties == 0) {
+	search->grid = grid;
+	search->ties = 0;
+	search->colour = vote_colour(grid, point);
+	try_places(search);
+	if (search->ties == 0) {
 		snprintf(reason, 200, "a grid of %zu points does not fit a board of %zux%zu",
 		    grid->n, board->w, board->h);
 		return 1;
 	}
-	renumber(&search, grid);
-	to->others = search.ties - 1;
+	renumber(search, grid);
+	to->others = search->ties - 1;
+	*lack = search->missing + (long)(before - grid->n);
 	if (fit_grid(grid, point, board, to->homography, &to->rms))
 		return 0;
 	snprintf(reason, 200, "what looks like a grid is no plane");
 	return 1;
+}
+
+static int
+grid_copy(const struct grid *from, struct grid *to)
+{
+	to->node = calloc(from->n + 1, sizeof(*to->node));
+	if (!to->node)
+		return fail_memory();
+	to->n = from->n;
+	memcpy(to->node, from->node, from->n * sizeof(*to->node));
+	return 0;
+}
+
+/*
+ * Circles have no edges that say which neighbours are a row: from the side the nearest one may be a
+ * diagonal's. The grid is tried sheared, too, and that one taken which misses least.
+ */
+static int
+place_sheared(struct search *search, struct grid *grid, struct placement *to, char reason[200])
+{
+	static const int shear[5][2] = { { 0, 0 }, { 1, 0 }, { -1, 0 }, { 0, 1 }, { 0, -1 } };
+	long least = LONG_MAX;
+	struct grid best = { 0 };
+
+	for (int k = 0; k < 5; k++) {
+		struct placement placement;
+		char why[200];
+		struct grid tried;
+		long lack;
+
+		if (grid_copy(grid, &tried) < 0) {
+			grid_free(&best);
+			return -1;
+		}
+		for (size_t i = 0; i < tried.n; i++) {
+			long a = tried.node[i].i, b = tried.node[i].j;
+
+			tried.node[i].i = a + shear[k][0] * b;
+			tried.node[i].j = b + shear[k][1] * a;
+		}
+		if (place_grid(search, &tried, search->point, &placement, &lack,
+			k ? why : reason) == 0 && lack < least) {
+			least = lack;
+			*to = placement;
+			grid_free(&best);
+			best = tried;
+		} else {
+			grid_free(&tried);
+		}
+	}
+	if (!best.node)
+		return 1;
+	grid_free(grid);
+	*grid = best;
+	return 0;
+}
+
+int
+board_place(const struct board *board, const struct grid_point *point, size_t n, struct grid *grid,
+    double w_px, double h_px, struct placement *to, char reason[200])
+{
+	struct search search = { .board = board, .grid = grid, .point = point, .points = n,
+		.size = { w_px, h_px } };
+	long lack;
+
+	return board->kind == BOARD_CHESS ? place_grid(&search, grid, point, to, &lack, reason) :
+	    place_sheared(&search, grid, to, reason);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
+#include "feature/peaks.h"
 
 #define STEPS_MOST 20
 #define ENOUGH 1e-5		/* px: a step below it is the last */
@@ -75,93 +75,6 @@ saddle_refine(const struct derivative_plane *in, const struct derivative_kernels
 }
 
 /* ---- finding ---- */
-
-struct peak {
-	float strength;		/* -det H */
-	uint32_t x, y;
-};
-
-struct peaks {
-	size_t n, room;
-	struct peak *peak;
-};
-
-static int
-add_peak(struct peaks *peaks, struct peak peak)
-{
-	if (peaks->n == peaks->room) {
-		size_t room = peaks->room ? 2 * peaks->room : 1024;
-		struct peak *more = reallocarray(peaks->peak, room, sizeof(*more));
-
-		if (!more)
-			return fail_memory();
-		peaks->peak = more;
-		peaks->room = room;
-	}
-	peaks->peak[peaks->n++] = peak;
-	return 0;
-}
-
-/* Strongest first; equal ones from the top left. */
-static int
-compare_peaks(const void *a, const void *b)
-{
-	const struct peak *p = a, *q = b;
-
-	if (p->strength != q->strength)
-		return p->strength > q->strength ? -1 : 1;
-	if (p->y != q->y)
-		return p->y < q->y ? -1 : 1;
-	return p->x < q->x ? -1 : p->x > q->x;
-}
-
-/* Peaks of the middle one of three rows. */
-static int
-find_peaks(const float *const row[3], size_t w, size_t y, struct peaks *peaks)
-{
-	for (size_t x = 1; x + 1 < w; x++) {
-		float v = row[1][x];
-
-		if (!(v > 0) || !(v > row[1][x - 1]) || !(v >= row[1][x + 1]))
-			continue;
-		if (v > row[0][x - 1] && v > row[0][x] && v > row[0][x + 1] && v >= row[2][x - 1] &&
-		    v >= row[2][x] && v >= row[2][x + 1] &&
-		    add_peak(peaks, (struct peak){ v, (uint32_t)x, (uint32_t)y }) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static void
-respond(const float *const restrict d[DERIVATIVES], size_t w, float *restrict out)
-{
-	const float *restrict xx = d[DERIVATIVE_XX], *restrict xy = d[DERIVATIVE_XY];
-	const float *restrict yy = d[DERIVATIVE_YY];
-
-	for (size_t x = 0; x < w; x++)
-		out[x] = xy[x] * xy[x] - xx[x] * yy[x];
-}
-
-static int
-all_peaks(const struct derivative_plane *in, const struct derivative_kernels *k, float *memory,
-    size_t length, struct peaks *peaks)
-{
-	float *second[DERIVATIVES] = { [DERIVATIVE_XX] = memory, [DERIVATIVE_XY] = memory + length,
-		[DERIVATIVE_YY] = memory + 2 * length };
-	float *work = memory + 6 * length;
-
-	for (size_t y = 0; y < in->h; y++) {
-		float *to = memory + (3 + y % 3) * length;
-
-		derivatives_row(k, in, y, work, second);
-		respond((const float *const *)second, in->w, to);
-		if (y >= 2 && find_peaks((const float *const[3]){
-		    memory + (3 + (y - 2) % 3) * length, memory + (3 + (y - 1) % 3) * length, to },
-		    in->w, y - 1, peaks) < 0)
-			return -1;
-	}
-	return 0;
-}
 
 static bool
 is_new(const struct saddles *saddles, const struct saddle *saddle, double least)
@@ -242,22 +155,13 @@ int
 saddles_find(const struct derivative_plane *in, const struct derivative_kernels *k, size_t most,
     double least, struct saddles *saddles)
 {
-	size_t length = (in->w + 15) / 16 * 16, bytes;
-	struct peaks peaks = { 0 };
-	float *memory = NULL;
-	int status = -1;
+	struct peaks peaks;
+	int status;
 
 	*saddles = (struct saddles){ 0 };
-	if (size_multiply(6 * length + derivatives_work(k, in->w), sizeof(*memory), &bytes) < 0)
+	if (peaks_find(in, k, PEAK_SADDLE, &peaks) < 0)
 		return -1;
-	memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
-	if (!memory)
-		return fail_memory();
-	if (all_peaks(in, k, memory, length, &peaks) == 0) {
-		qsort(peaks.peak, peaks.n, sizeof(*peaks.peak), compare_peaks);
-		status = take_peaks(in, k, &peaks, most, least, saddles);
-	}
-	free(memory);
+	status = take_peaks(in, k, &peaks, most, least, saddles);
 	free(peaks.peak);
 	if (status < 0)
 		saddles_free(saddles);

@@ -256,6 +256,8 @@ init(struct run *run)
 		return -1;
 	if (parameters->polarity >= 0 && parameters->kind == BOARD_CHESS)
 		return fail_usage("--polarity", "is for circles: give --kind");
+	if (!isnan(parameters->find.sigma_px) && parameters->kind != BOARD_CHESS)
+		return fail_usage("--sigma", "is for chessboards: circles are measured at their edges");
 	parameters->find.bright = parameters->polarity == 1;
 	priv->picture = calloc((size_t)run->threads, sizeof(*priv->picture));
 	return priv->picture ? 0 : fail_memory();
