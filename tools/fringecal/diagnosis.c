@@ -10,7 +10,8 @@
 
 #define FLAG_MAD 5
 #define LEAST_MAD 0.02		/* of the median: rms of views that are alike are never equal */
-#define LEAST_RMS_PX 1e-3	/* of a view that is worth a word */
+#define LEAST_RMS 1.5		/* of the median: of a view that is worth a word, and in px */
+#define LEAST_RMS_PX 1e-3
 
 /* ---- views ---- */
 
@@ -88,7 +89,8 @@ judge_views(const struct calib_problem *problem, size_t device, struct diagnosis
 		if (problem->view[i].device != device || !view->points)
 			continue;
 		view->excess = mad > 0 ? (view->rms - median) / mad : 0;
-		view->flagged = view->excess > FLAG_MAD && view->rms > LEAST_RMS_PX;
+		view->flagged = view->excess > FLAG_MAD && view->rms > LEAST_RMS_PX &&
+		    view->rms > LEAST_RMS * median;
 		d->device[device].most_tilt_deg = fmax(d->device[device].most_tilt_deg,
 		    view->tilt_deg);
 	}

@@ -17,7 +17,7 @@ struct diagnosis_view {
 	double distance;	/* of the board's middle from the device, in the board's unit */
 	double tilt_deg;	/* between the board's normal and the device's axis */
 	double excess;		/* (rms - median)/MAD of the device's views */
-	bool flagged;		/* excess > 5 */
+	bool flagged;		/* excess > 5, and rms > 1.5 medians */
 };
 
 struct diagnosis_device {

@@ -161,7 +161,7 @@ write_text(const struct report *report, FILE *file)
 		    "above the median%s\n", pose_text(&report->p, d->view[0].view, text),
 		    problem->device[problem->view[d->view[0].view].device].name, d->view[0].rms,
 		    d->view[0].excess, d->view[0].flagged ? ": look at its pictures, leave it out" :
-		    ": no worse than chance makes it");
+		    ": not enough to doubt it");
 	fprintf(file, "parameters that the views hardly tell apart (correlation above %g)%s\n",
 	    DIAGNOSIS_CORRELATION, d->pairs ? "" : ": none");
 	for (size_t i = 0; i < d->pairs; i++) {
