@@ -27,7 +27,7 @@ rig.write("camera.nrrd", "projector.nrrd")'
 	for seed in 0 1 2; do
 		py 'from boards import *; Rig(seed=int(sys.argv[1])).write("camera.nrrd", "projector.nrrd")' $seed
 		report -q
-		! has doubtful <report/views.txt
+		[ "$(grep -c doubtful report/views.txt)" -eq 1 ]		# the line that explains it
 		py 'from boards import *
 stated = float([l for l in open("report/report.txt") if l.startswith("sd of a measured point")][0].split()[7])
 error = volume_error(Rig(seed=int(sys.argv[1])), "rig.json")

@@ -40,7 +40,8 @@ normal(uint64_t *seed)
 	return r * cos(2 * M_PI * uniform(seed));
 }
 
-/* A corner whose edges lie at these angles, and the homography that gives the projector's pixels. */
+/* A corner whose edges lie at these angles, and the homography that gives the projector's
+ * pixels. */
 struct corner {
 	double at[2], edge[2], H[2][3], h[2];
 	bool circle;

@@ -11,8 +11,8 @@ void child_memory_path(int descriptor, char path[64]);
 /*
  * Runs a tool with words[0] its name, ended by NULL, and waits for it. The tool is the one beside
  * this program, else that in PATH. Its standard input is the file `from` (-1: none), from its
- * beginning, its standard output the file `to`. 0; 1 where it fails, and it has printed why unless it
- * is `silent`; -1 after fail(object, ...) where it cannot be run.
+ * beginning, its standard output the file `to`. 0; 1 where it fails, and it has printed why unless
+ * it is `silent`; -1 after fail(object, ...) where it cannot be run.
  */
 int child_run(const char *object, char *const words[], int from, int to, bool silent);
 

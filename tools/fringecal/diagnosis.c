@@ -156,7 +156,8 @@ cover(const struct calib_problem *problem, const struct calib_solution *solution
 		return fail_memory();
 	}
 	for (size_t v = 0; v < problem->views; v++)
-		for (size_t k = 0; problem->view[v].device == device && k < problem->view[v].n; k++) {
+		for (size_t k = 0; problem->view[v].device == device && k < problem->view[v].n;
+		    k++) {
 			size_t at = problem->view[v].first + k;
 
 			if (solution->residual[at].rejected)

@@ -1,5 +1,5 @@
-/* What tells whether a calibration is to be trusted: its views, how they fill the pictures, and what
- * they cannot tell apart. */
+/* What tells whether a calibration is to be trusted: its views, how they fill the pictures, and
+ * what they cannot tell apart. */
 #ifndef DIAGNOSIS_H
 #define DIAGNOSIS_H
 

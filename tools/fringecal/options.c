@@ -27,7 +27,7 @@ const struct opt fringecal_options[] = {
 	{ 0, "projector-points", "FILE", OPT_FILE, AT(projector_points), NULL, 0, 0, NULL,
 	    "the corners in projector pixels, tables as those of the first camera", NULL },
 	{ 0, "phase-x", "FILE", OPT_STREAMS, AT(phase[0]), NULL, 0, 0, NULL,
-	    "absolute phases of fringes along x, once for each camera: the projector's points", NULL },
+	    "absolute phases of fringes along x, once for each camera, for the projector", NULL },
 	{ 0, "phase-y", "FILE", OPT_STREAMS, AT(phase[1]), NULL, 0, 0, NULL,
 	    "the same along y", NULL },
 	{ 0, "poses", NULL, OPT_FLAG, AT(poses), NULL, 0, 0, NULL,

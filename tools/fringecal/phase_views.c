@@ -115,8 +115,8 @@ collect(struct phase_views *views, const struct calib_problem *problem, size_t p
 
 static int
 add_points(struct phase_views *views, struct calib_problem *problem, size_t projector,
-    const struct calib_view *view, const struct coordinate_map map[2], const struct phase_crop *crop,
-    const char *path)
+    const struct calib_view *view, const struct coordinate_map map[2],
+    const struct phase_crop *crop, const char *path)
 {
 	double (*corner)[2] = calloc(view->n + 1, sizeof(*corner));
 	struct projector_point *found = calloc(view->n + 1, sizeof(*found));
@@ -260,8 +260,8 @@ phase_views_finish(const struct phase_views *views)
 
 	if (lost == views->corners)
 		return fail(NULL, "none of %zu corners has a projector point: %zu lie outside of "
-		    "the phases, %zu have too few valid pixels around them, of %zu the phase is not "
-		    "smooth%s", views->corners, views->count[PROJECTOR_POINT_OUTSIDE],
+		    "the phases, %zu have too few valid pixels around them, of %zu the phase is "
+		    "not smooth%s", views->corners, views->count[PROJECTOR_POINT_OUTSIDE],
 		    views->count[PROJECTOR_POINT_INVALID], views->count[PROJECTOR_POINT_RESIDUAL],
 		    rippled ? " (the projector's response: fringegamma)" : "");
 	if (lost)

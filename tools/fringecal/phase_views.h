@@ -1,5 +1,5 @@
-/* A projector's views: the absolute phases of fringes along x and y at the corners that a camera has
- * of each pose. */
+/* A projector's views: the absolute phases of fringes along x and y at the corners that a camera
+ * has of each pose. */
 #ifndef PHASE_VIEWS_H
 #define PHASE_VIEWS_H
 
@@ -31,8 +31,8 @@ int phase_views_add(struct phase_views *, struct calib_problem *, size_t project
 /* The same of all poses, from two streams with one frame for each of so many. -1 after fail(). */
 int phase_views_read(struct phase_views *, struct calib_problem *, size_t projector, size_t camera,
     size_t poses, const char *const path[2]);
-/* What is left in the fits of fringes along x (0) or y (1). Is it more than noise, since the fringes
- * are no sinusoids? */
+/* What is left in the fits of fringes along x (0) or y (1). Is it more than noise, since the
+ * fringes are no sinusoids? */
 bool phase_views_residual(const struct phase_views *, size_t axis, char text[200]);
 /* Warns of corners without a point, and of fringes that are not sinusoidal. -1 after fail(), where
  * no point is left. */

@@ -12,9 +12,9 @@ points_input_check(const struct run *run, const struct parameters *p)
 	size_t of[2] = { p->phase[0].n, p->phase[1].n };
 
 	if (of[0] != of[1])
-		return fail_usage(of[0] > of[1] ? "--phase-x" : "--phase-y", "is given %zu times, and "
-		    "--phase-%c %zu times: a projector's points need both, once for each camera",
-		    of[0] > of[1] ? of[0] : of[1], of[0] > of[1] ? 'y' : 'x',
+		return fail_usage(of[0] > of[1] ? "--phase-x" : "--phase-y", "is given %zu times, "
+		    "and --phase-%c %zu times: a projector's points need both, once for each "
+		    "camera",		    of[0] > of[1] ? of[0] : of[1], of[0] > of[1] ? 'y' : 'x',
 		    of[0] > of[1] ? of[1] : of[0]);
 	if (of[0] && p->projector_points)
 		return fail_usage("--projector-points", "and --phase-x both give the projector's "
@@ -59,16 +59,16 @@ read_tables(struct points_input *input, const struct run *run, const struct para
 	for (size_t d = 0; d < problem->devices; d++)
 		cameras += problem->device[d].kind == CALIB_CAMERA;
 	if (cameras > 1 && operands != cameras)
-		return fail_usage(NULL, "wants one file of corners for each of %zu cameras, not %zu",
-		    cameras, operands);
+		return fail_usage(NULL, "wants one file of corners for each of %zu cameras, not "
+		    "%zu", cameras, operands);
 	for (size_t d = 0; d < cameras; d++) {
 		if (corners_read(problem, d, d, operand + (cameras > 1 ? d : 0),
 		    cameras > 1 ? 1 : operands, &poses) < 0)
 			return -1;
 		if (d && poses != first)
-			return fail(NULL, "%s has %zu poses and %s %zu: one table for each pose, an "
-			    "empty one where the board is not seen", problem->device[0].name, first,
-			    problem->device[d].name, poses);
+			return fail(NULL, "%s has %zu poses and %s %zu: one table for each pose, "
+			    "an empty one where the board is not seen", problem->device[0].name,
+			    first, problem->device[d].name, poses);
 		first = poses;
 	}
 	if (p->phase[0].n)

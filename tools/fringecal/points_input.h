@@ -1,4 +1,5 @@
-/* The points of all devices, from what the command line names: tables of corners, phases, captures. */
+/* The points of all devices, from what the command line names: tables of corners, phases,
+ * captures. */
 #ifndef POINTS_INPUT_H
 #define POINTS_INPUT_H
 

@@ -131,8 +131,8 @@ command_begin(struct command *c, const char *const first[], const char *option, 
 	return add_words(option, c->copy, c->word, &c->n);
 }
 
-/* Runs it over one measurement, which comes from a file or as operand, to a file in memory whose only
- * frame is taken. As child_run(). */
+/* Runs it over one measurement, which comes from a file or as operand, to a file in memory whose
+ * only frame is taken. As child_run(). */
 static int
 command_run(struct command *c, const char *object, const char *operand, int from, int to,
     bool silent, struct frame **out)
@@ -175,9 +175,10 @@ set_sizes(const struct measurement *m, const struct frame_head *head)
 	struct calib_device *projector = &m->problem->device[m->projector];
 	struct numbers size;
 
-	if (!camera->w && (m->crop.first[0] >= m->crop.bin[0] || m->crop.first[1] >= m->crop.bin[1]))
-		return fail_usage(m->path, "the captures are a crop of the camera's frame: give its "
-		    "size, --sizes WxH");
+	if (!camera->w && (m->crop.first[0] >= m->crop.bin[0] ||
+	    m->crop.first[1] >= m->crop.bin[1]))
+		return fail_usage(m->path, "the captures are a crop of the camera's frame: give "
+		    "its size, --sizes WxH");
 	if (!camera->w) {
 		camera->w = (size_t)((double)head->w * m->crop.bin[0]);
 		camera->h = (size_t)((double)head->h * m->crop.bin[1]);

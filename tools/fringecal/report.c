@@ -44,8 +44,9 @@ write_views(const struct report *report, FILE *file)
 	const struct calib_problem *problem = report->p.problem;
 
 	fprintf(file, "# views, the most doubtful first: the rms distance of its points, left out "
-	    "ones too; MAD: how far above the device's median;\n# distance of the board's middle in %s; tilt "
-	    "of the board to the device's axis, degrees\n", problem->board.unit);
+	    "ones too; MAD: how far above the device's median;\n"
+	    "# distance of the board's middle in %s; tilt of the board to the device's axis, degrees\n",
+	    problem->board.unit);
 	fprintf(file, "# view device points left_out rms_px MAD distance tilt_deg flag\n");
 	for (size_t i = 0; i < report->diagnosis.views; i++) {
 		const struct diagnosis_view *v = &report->diagnosis.view[i];
@@ -135,8 +136,8 @@ print_phases(const struct phase_views *phases, FILE *file)
 		bool bad = phase_views_residual(phases, axis, text);
 
 		fprintf(file, "  fringes along %c                %s%s\n", axis ? 'y' : 'x', text,
-		    bad ? ": no sinusoids; fringegamma measures the projector's response, fringegen "
-		    "--lut takes it out" : "");
+		    bad ? ": no sinusoids; fringegamma measures the projector's response, "
+		    "fringegen --lut takes it out" : "");
 	}
 }
 

@@ -8,7 +8,8 @@
 #include "calib_problem.h"
 #include "phase_views.h"
 
-/* Can it be written there? A folder that is not empty is taken with `force` only. -1 after fail(). */
+/* Can it be written there? A folder that is not empty is taken with `force` only. -1 after
+ * fail(). */
 int report_check(const char *folder, bool force);
 /*
  * Writes it, after report_check(); the phases are those that gave the projector's points, if any;

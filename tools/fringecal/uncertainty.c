@@ -148,7 +148,8 @@ map_rows(const struct calib_problem *problem, const struct calib_solution *solut
 			rows->M[row][0] = rows->M[row + 1][0] = NAN;
 			continue;
 		}
-		jacobian_of_pixel(problem, solution, device, X, rows->J + row * rows->parameters, D);
+		jacobian_of_pixel(problem, solution, device, X, rows->J + row * rows->parameters,
+		    D);
 		jacobian_motions(X, middle, M);
 		for (size_t k = 0; k < 2; k++)
 			for (size_t m = 0; m < 6; m++)

@@ -2,8 +2,8 @@
  * What a calibration's covariance means in pixels and in space.
  *
  * A change of all parameters that only moves the whole rig in space does no harm to what it
- * measures: the six rigid motions are projected out of the Jacobian J, sd^2 = diag(P J C J' P). With
- * them in it, sd is that of the first device's rays as well.
+ * measures: the six rigid motions are projected out of the Jacobian J, sd^2 = diag(P J C J' P).
+ * With them in it, sd is that of the first device's rays as well.
  */
 #ifndef UNCERTAINTY_H
 #define UNCERTAINTY_H
@@ -13,7 +13,7 @@
 
 /* Over a device's picture, of points at a distance. */
 struct uncertainty_map {
-	size_t columns, rows;	/* of a grid over the full frame: from its first pixel to its last */
+	size_t columns, rows;	/* of a grid over the full frame, first pixel to last */
 	double distance;	/* along the device's axis: the mean of the board's views; in the
 				 * board's unit */
 	double *sd, *sd_all;	/* px, a coordinate, without and with rigid motions; NaN: no such
