@@ -2,12 +2,12 @@
 # SHARE=N: about an Nth of each, where it can be cut: so many repeats, frames, sets and calls of a function, and
 # every Nth file of tests, another Nth each day. SHARE=1: all.
 SHARE ?= 1
-NIGHTLY := static sanitized tsan determinism soak places probe uncertainty cluster faults fuzz agree-all coverage
+NIGHTLY := static sanitized tsan determinism soak places probe uncertainty calibration cluster faults fuzz agree-all coverage
 # tools for aarch64: libraries and emulator are listed by scripts/setup --for nightly
 ARM := build-arm/bin
 CROSS := aarch64-linux-gnu-
 
-.PHONY: nightly static sanitized tsan determinism soak places probe uncertainty cluster coverage arm
+.PHONY: nightly static sanitized tsan determinism soak places probe uncertainty calibration cluster coverage arm
 nightly: stages  ## run every long loop, one line each (T=SECONDS for the fuzzers; SHARE=10: a tenth of each)
 	MAKE="$(MAKE)" T=$(T) SHARE=$(SHARE) scripts/nightly $(NIGHTLY)
 
@@ -45,6 +45,9 @@ cluster: all  ## fringebatch over a Slurm cluster of one node, 200 sets and 1000
 
 uncertainty: all  ## 68 and 95 % of errors within one and two sigma, in 20 larger repeats of every chain
 	UNCERTAINTY_REPEATS=$$((19 / $(SHARE) + 1)) UNCERTAINTY_SIZE=320x240 tests/run tests/uncertainty.bats
+
+calibration: all  ## errors of fringecal over their stated standard deviations, of 20 simulated rigs
+	CALIBRATION_SEEDS=$$((19 / $(SHARE) + 1)) tests/run tests/fringecal.bats
 
 coverage:  ## lines that the tests run, for each room
 	scripts/coverage

@@ -32,8 +32,10 @@ for k in off:
 expect(file["rms_px"] < 1e-4, file["rms_px"])'
 }
 
+# CALIBRATION_SEEDS: how many rigs (make calibration); from 20 on the bars of the mean hold, and of the stated sd.
 @test "fringecal: 0.05 px noise, 15 views: rms, errors within the stated sd, 3-D error in the volume" {
-	for seed in 0 1 2; do
+	: >all.json
+	for ((seed = 0; seed < ${CALIBRATION_SEEDS:-3}; seed++)); do
 		py "$tools"'Rig(seed=int(sys.argv[1])).write("camera.nrrd", "projector.nrrd")' $seed
 		solve
 		py "$tools"'
@@ -43,10 +45,38 @@ before, after = volume_error(rig, "rig.json")
 print("rms", file["rms_px"] / 2 ** 0.5, "before", before, "after", after, "largest", max(map(abs, z.values())))
 expect(abs(file["rms_px"] / 2 ** 0.5 - 0.0495) < 0.001, file["rms_px"] / 2 ** 0.5)
 expect(max(map(abs, z.values())) < 4, z)
-expect(after <= 0.012, after)
-expect(before <= 0.6, before)
-expect(rejected(file) <= 0.01 * 2640, rejected(file))' $seed
+expect(after <= 0.04 and before <= 1, before, after)
+expect(rejected(file) <= 0.01 * 2640, rejected(file))
+print(json.dumps([file["rms_px"] / 2 ** 0.5, before, after, z]), file=open("all.json", "a"))' $seed
 	done
+	py "$tools"'
+seen = [json.loads(line) for line in open("all.json")]
+rms, before, after = np.mean([s[:3] for s in seen], 0)
+z = np.array([list(s[3].values()) for s in seen])
+pooled, each = np.sqrt((z ** 2).mean()), np.sqrt((z ** 2).mean(0))
+print(len(seen), "seeds: rms", rms, "before", before, "after", after, "errors over sd", pooled, each.min(), each.max())
+expect(abs(rms - 0.0495) < 0.001, rms)
+expect(before <= 0.35 and after <= 0.012, before, after)
+if len(seen) >= 20:
+	expect(0.9 <= pooled <= 1.1, pooled)
+	expect((0.5 <= each) & (each <= 1.6), each)'
+}
+
+@test "fringecal --weights equal --reject 0: the figures of OpenCV and of mrcal from the same points" {
+	py "$tools"'Rig(seed=0).write("camera.nrrd", "projector.nrrd")'
+	solve --weights equal --reject 0
+	py "$tools"'
+value = found("rig.json")[0]
+rows = [line.split() for line in open(sys.argv[1]) if line[0] != "#"]
+for c, peer in ((1, "OpenCV"), (2, "mrcal")):
+	figures = {r[0]: float(r[c]) for r in rows}
+	expect(figures.keys() == value.keys(), figures.keys())
+	for k in figures:
+		if k.split(".")[1] in ("fx", "fy", "cx", "cy"):
+			expect(abs(value[k] - figures[k]) < 1e-3, peer, k, value[k], figures[k])
+	baseline = [np.linalg.norm([v["projector.t" + a] for a in "xyz"]) for v in (value, figures)]
+	expect(abs(baseline[0] - baseline[1]) < 1e-4, peer, baseline)
+	expect(abs(value["projector.k1"] - figures["projector.k1"]) < 1e-6, peer)' "$top/tests/fringecal_peers.txt"
 }
 
 @test "fringecal: 10 % of wrong points are left out, and none of the others" {

@@ -314,8 +314,8 @@ fail_device(const struct file *file, const char *name)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.*s", n ? ", " : "",
 			    (int)length - 13, entry + 8);
 	}
-	return fail(file->path, "has no device %s; its devices: %s", name, n ? text : "none (fringecal "
-	    "writes them)");
+	return fail(file->path, "has no device %s; its devices: %s", name, n ? text :
+	    "none (fringecal writes them)");
 }
 
 static int

@@ -86,16 +86,16 @@ grow(void **list, size_t have, size_t *room, size_t n, size_t size)
 int
 calib_problem_add_device(struct calib_problem *problem, const struct calib_device *device)
 {
-	size_t room = problem->devices, fixed_room = problem->devices;
-	void *devices = problem->device, *fixed = problem->fixed;
-	int status = grow(&devices, problem->devices, &room, 1, sizeof(*device));
+	size_t n = problem->devices + 1;
+	void *devices = reallocarray(problem->device, n, sizeof(*device)), *fixed = NULL;
 
-	problem->device = devices;
-	if (status == 0)
-		status = grow(&fixed, problem->devices, &fixed_room, 1, sizeof(*problem->fixed));
+	if (devices) {
+		problem->device = devices;
+		fixed = reallocarray(problem->fixed, n, sizeof(*problem->fixed));
+	}
+	if (!fixed)
+		return fail_memory();
 	problem->fixed = fixed;
-	if (status < 0)
-		return -1;
 	for (size_t k = 0; k < CALIB_INTRINSICS; k++)
 		problem->fixed[problem->devices][k] = NAN;
 	problem->device[problem->devices++] = *device;

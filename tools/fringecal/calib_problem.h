@@ -25,8 +25,8 @@ struct calib_device {
 };
 
 /*
- * The board's corners (or circles) stand at x = i spacing, y = j spacing, i < w, j < h; in a grid of
- * alternate rows at x = (2 i + j % 2) spacing. z is away from who looks at it.
+ * The board's corners (or circles) stand at x = i spacing, y = j spacing, i < w, j < h; in a grid
+ * of alternate rows at x = (2 i + j % 2) spacing. z is away from who looks at it.
  */
 struct calib_board {
 	size_t w, h;		/* corners */

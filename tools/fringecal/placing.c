@@ -265,9 +265,10 @@ place(struct start *start, size_t a, size_t b)
 	if (status == 0) {
 		best = best_relation(list, n, length, &least, &second);
 		if (turns && second < 1.5 * least + 0.02 * (double)n / problem->board.turns)
-			status = fail(problem->device[b].name, "the board is symmetric, and two ways "
-			    "to number its corners fit %s equally well: take poses that differ more, "
-			    "or a board of an odd and an even side", problem->device[a].name);
+			status = fail(problem->device[b].name, "the board is symmetric, and two "
+			    "ways to number its corners fit %s equally well: take poses that "
+			    "differ more, or a board of an odd and an even side",
+			    problem->device[a].name);
 		if (status == 0)
 			status = median_pose(start, list, n, best, length, &pose);
 		if (status == 0 && turns)

@@ -21,7 +21,7 @@ view_error(const struct start *start, const struct calib_view *view, const doubl
 {
 	static const double flat[2];
 	const struct calib_problem *problem = start->problem;
-	struct calib_pose pose;
+	struct calib_pose pose = { 0 };
 	double sum = 0;
 
 	homography_pose(start->H[view - problem->view], core, &pose);

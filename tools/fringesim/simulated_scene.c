@@ -33,7 +33,8 @@ foreign_option(const struct simulated_scene_options *options)
 	if (options->calib)
 		return options->ref_plane.n ? "--ref-plane" : !isnan(options->c) ? "--c" :
 		    !isnan(options->pixel) ? "--pixel" : NULL;
-	return options->camera ? "--camera" : options->origin.n ? "--origin" : !isnan(options->distance) ? "--distance" : NULL;
+	return options->camera ? "--camera" : options->origin.n ? "--origin" :
+	    !isnan(options->distance) ? "--distance" : NULL;
 }
 
 static int
