@@ -19,7 +19,8 @@ def errors(found, truth):
 	off = np.array([p[:2] - truth[p[3], p[4]][:2] for p in found])
 	return off, off / found[:, 2:3], len(truth)
 def rms(e): return float(np.sqrt((e**2).mean()))
-# a picture of a chessboard by its own formula: 4x4 places a pixel of a homography, blurred
+# a picture of a chessboard by its own formula: places of a homography, sub x sub a pixel, blurred (the
+# area of the pixels too) before they become pixels
 def chess(H, w, h, bw, bh, sigma=.7, sub=8, low=30, high=220):
 	y, x = np.mgrid[0:h * sub, 0:w * sub]
 	x, y = (x + .5) / sub - .5, (y + .5) / sub - .5
@@ -27,21 +28,15 @@ def chess(H, w, h, bw, bh, sigma=.7, sub=8, low=30, high=220):
 	z = G[2, 0] * x + G[2, 1] * y + G[2, 2]
 	a, b = (G[0, 0] * x + G[0, 1] * y + G[0, 2]) / z, (G[1, 0] * x + G[1, 1] * y + G[1, 2]) / z
 	dark = ((np.floor(a) + np.floor(b)) % 2 == 0) & (a > -1) & (a < bw) & (b > -1) & (b < bh)
-	v = np.where(dark, low, high).reshape(h, sub, w, sub).mean((1, 3))
-	r = int(np.ceil(4 * sigma))
-	k = np.exp(-np.arange(-r, r + 1)**2 / 2 / sigma**2)
-	k /= k.sum()
-	for axis in (0, 1):
-		pad = [(0, 0), (0, 0)]
-		pad[axis] = (r, r)
-		v = np.apply_along_axis(np.convolve, axis, np.pad(v, pad, mode="edge"), k, "valid")
-	return v
+	f = [np.fft.fftfreq(h * sub, 1 / sub)[:, None], np.fft.rfftfreq(w * sub, 1 / sub)]
+	v = np.fft.rfft2(np.where(dark, low, high)) * np.exp(-2 * (np.pi * sigma)**2 * (f[0]**2 + f[1]**2))
+	return np.fft.irfft2(v).reshape(h, sub, w, sub).mean((1, 3))
 '
 
 # sim POSE OPTION ...: the picture pose.nrrd of a board, lit from everywhere, and truth.csv.
 sim() {
 	fringesim -q -s 640x512 -n 3 --mean 0 --amplitude 0 --ambient 220 --calib rig.json --scene board \
-		--board 11x8,15 --board-pose "$1" --corners truth.csv "${@:2}" | framecat -q --frames 0 -o pose.nrrd
+		--board 11x8,15 --board-pose "$1" --corners truth.csv "${@:2}" | framecat -q --frames 0 --delete '*' -o pose.nrrd
 }
 
 @test "boardfind: corners of simulated boards within 0.02 px rms of the truth at noise 2, sigma right" {
@@ -63,7 +58,7 @@ expect(.8 < rms(z) < 1.2, rms(z))' $pose
 	py "$boards"'
 for k, angle in enumerate((90, 70, 50)):
 	t = np.radians(angle)
-	H = np.array([[26, 26 * np.cos(t), 60.3], [3, 26 * np.sin(t), 40.2], [2e-3, 1e-3, 1]])
+	H = np.array([[26, 26 * np.cos(t + .16), 60.3], [4, 26 * np.sin(t + .16), 40.2], [2e-3, 1e-3, 1]])
 	v = chess(H, 260, 200, 6, 5)
 	np.savetxt("truth%d.csv" % k, [[*(H @ [i, j, 1])[:2] / (H @ [i, j, 1])[2], i, j] for j in range(5) for i in range(6)],
 		delimiter=",", header="u,v,i,j", comments="")
@@ -110,15 +105,15 @@ rig()'
 		py "$boards"'
 expect(rms(errors("found.csv", "truth.csv")[0]) < .02, sys.argv[1])' $angle
 	done
-	for board in 9x7,15 6x6,15; do
+	for board in 9x7,15 8x6,15 6x6,15 7x7,15; do
 		sim 0,0,200,0,0,700 --board $board
 		boardfind --board $board pose.nrrd -o found.csv
-		has "^# board_numberings:=2" <found.csv
+		case $board in 6x6*) ways=4 ;; *) ways=2 ;; esac
+		has "^# board_numberings:=$ways" <found.csv
 		py "$boards"'
 t = csv("found.csv")
 expect(t[0, 3:] == 0, t[0])
 far = np.hypot(t[:, 0], t[:, 1])
-w, h = (int(v) for v in sys.argv[1].split(",")[0].split("x"))
 expect(far[0] < far[-1], far[0], far[-1])
 # right-handed: i to the right of j
 p = {(r[3], r[4]): r[:2] for r in t}
@@ -130,7 +125,7 @@ expect(a[0] * b[1] - a[1] * b[0] > 0, a, b)' $board
 @test "boardfind: boards cut by the border, hidden, blurred, over-exposed, far, of other types keep their truth" {
 	py "$boards"'
 rig()'
-	sim 20,-15,10,90,0,620 --noise 1
+	sim 20,-15,10,150,0,620 --noise 1
 	boardfind -q --board 11x8,15 pose.nrrd -o cut.csv
 	cp truth.csv cut_truth.csv
 	sim 20,-15,10,0,0,620 --noise 1
@@ -181,7 +176,7 @@ rig()'
 e, z, n = errors("found.csv", "truth.csv")
 print(sys.argv[1:], len(e), n, "mean", e.mean(0), "rms about it", rms(e - e.mean(0)), rms(z - z.mean(0)))
 expect(len(e) == n, len(e), n)
-expect(rms(e - e.mean(0)) < .02 and abs(e.mean(0)).max() < .05, rms(e - e.mean(0)), e.mean(0))
+expect(rms(e - e.mean(0)) < .03 and abs(e.mean(0)).max() < .05, rms(e - e.mean(0)), e.mean(0))
 expect(.6 < rms(z - z.mean(0)) < 1.6, rms(z - z.mean(0)))' "$kind" "$board" "$pose"
 	done <<-END
 		circles 7x7,15 0,0,0,0,0,640

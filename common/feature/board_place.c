@@ -343,7 +343,7 @@ static bool
 colour_tells(const struct board *board)
 {
 	return board->kind == BOARD_CHESS && (((board->w + board->h) & 1) ||
-	    (board->w == board->h && !(board->w & 1)));
+	    (board->w == board->h && (board->w & 1)));
 }
 
 static bool

@@ -12,7 +12,7 @@
  * samples cannot hold is left, which moves an edge by 1e-4 px at most. The samples lack the rest.
  */
 #define EDGE_BLUR 0.3
-#define BLUR_LEAST 0.4
+#define BLUR_LEAST 0.5
 #define REACH 5			/* in sigma */
 
 int
