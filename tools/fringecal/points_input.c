@@ -14,7 +14,7 @@ points_input_check(const struct run *run, const struct parameters *p)
 	if (of[0] != of[1])
 		return fail_usage(of[0] > of[1] ? "--phase-x" : "--phase-y", "is given %zu times, "
 		    "and --phase-%c %zu times: a projector's points need both, once for each "
-		    "camera",		    of[0] > of[1] ? of[0] : of[1], of[0] > of[1] ? 'y' : 'x',
+		    "camera", of[0] > of[1] ? of[0] : of[1], of[0] > of[1] ? 'y' : 'x',
 		    of[0] > of[1] ? of[1] : of[0]);
 	if (of[0] && p->projector_points)
 		return fail_usage("--projector-points", "and --phase-x both give the projector's "
