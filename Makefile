@@ -47,13 +47,13 @@ calls = $(foreach name,$1,X($(name)))
 LEVELS := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),v2 v3 v4,plain)
 march = $(if $(filter plain,$1),,-march=x86-64-$1)
 
-# A tool or codec with a library of its own says so in NAME.mk: PACKAGES_NAME := its pkg-config names,
-# DEBIAN_NAME := its Debian packages; and CHAIN_NAME := no if the tool is no stage of fringepipe.
-# Where a library is absent, that tool or codec alone is left out.
-include $(wildcard $(addsuffix /*/*.mk,$(TOOL_ROOTS)) common/codec/*.mk common/codec/*/*.mk)
-absent = $(strip $(foreach package,$(PACKAGES_$1),$(if $(shell $(PKG_CONFIG) --exists $(package) && echo y),,$(package))))
+# NAME.mk of a tool or codec names libraries of its own: PACKAGES_NAME for pkg-config, LIBRARIES_NAME for -l, their
+# DEBIAN_NAME packages (it is left out where they are absent); CHAIN_NAME := no keeps a tool out of fringepipe.
+include $(wildcard $(addsuffix /*/*.mk,$(TOOL_ROOTS)) common/*/*.mk common/codec/*/*.mk)
+absent = $(strip $(foreach package,$(PACKAGES_$1),$(if $(shell $(PKG_CONFIG) --exists $(package) && echo y),,$(package)))\
+	$(foreach library,$(LIBRARIES_$1),$(if $(findstring /,$(shell $(CC) -print-file-name=lib$(library).so)),,lib$(library))))
 cflags = $(if $(PACKAGES_$1),$(shell $(PKG_CONFIG) --cflags $(PACKAGES_$1)))
-libs = $(if $(PACKAGES_$1),$(shell $(PKG_CONFIG) --libs $(PACKAGES_$1)))
+libs = $(if $(PACKAGES_$1),$(shell $(PKG_CONFIG) --libs $(PACKAGES_$1))) $(LIBRARIES_$1:%=-l%)
 names = $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard $1)))))
 ALL_TOOLS := $(call names,$(addsuffix /*/*.c,$(TOOL_ROOTS)))
 ALL_CODECS := $(sort $(notdir $(basename $(wildcard common/codec/*.c))) $(call names,common/codec/*/*.c))
@@ -65,7 +65,7 @@ STAGES := $(foreach tool,$(TOOLS),$(if $(filter no,$(CHAIN_$(tool))),,$(tool)))
 # what lies in the rooms is built
 codec_files = $(wildcard common/codec/$1.c common/codec/$1/*.c)
 GPU_FILES := $(if $(filter 0,$(GPU)),common/gpu/none.c,$(filter-out common/gpu/none.c common/gpu/shader.c,$(wildcard common/gpu/*.c)))
-COMMON := $(filter-out common/run/main.c common/gpu/% common/codec/%,$(wildcard common/*/*.c)) $(GPU_FILES) \
+COMMON := $(filter-out common/run/main.c common/gpu/% common/codec/% $(COMMON_LEFT_OUT),$(wildcard common/*/*.c)) $(GPU_FILES) \
 	$(foreach codec,$(CODECS),$(call codec_files,$(codec)))
 COMMON_OBJECTS := $(COMMON:%.c=$(BUILD)/%.o)
 LIBRARY := $(BUILD)/libfringepipe.a

@@ -2,12 +2,12 @@
 # SHARE=N: about an Nth of each, where it can be cut: so many repeats, frames, sets and calls of a function, and
 # every Nth file of tests, another Nth each day. SHARE=1: all.
 SHARE ?= 1
-NIGHTLY := static sanitized tsan determinism soak places probe uncertainty stereo cluster faults fuzz agree-all coverage
+NIGHTLY := static sanitized tsan determinism soak places probe uncertainty calibration stereo cluster faults fuzz agree-all coverage
 # tools for aarch64: libraries and emulator are listed by scripts/setup --for nightly
 ARM := build-arm/bin
 CROSS := aarch64-linux-gnu-
 
-.PHONY: nightly static sanitized tsan determinism soak places probe uncertainty stereo cluster coverage arm
+.PHONY: nightly static sanitized tsan determinism soak places probe uncertainty calibration stereo cluster coverage arm
 nightly: stages  ## run every long loop, one line each (T=SECONDS for the fuzzers; SHARE=10: a tenth of each)
 	MAKE="$(MAKE)" T=$(T) SHARE=$(SHARE) scripts/nightly $(NIGHTLY)
 
@@ -48,6 +48,9 @@ uncertainty: all  ## 68 and 95 % of errors within one and two sigma, in 20 large
 
 stereo: all  ## shares, gross errors and scatter of stereo matches, over the whole of the simulated scene
 	STEREO_ROWS="-$$((299 / $(SHARE) + 1)) 300" tests/run tests/phasematch.bats tests/phasematch_pairs.bats
+
+calibration: all  ## errors of fringecal over their stated standard deviations, of 20 simulated rigs
+	CALIBRATION_SEEDS=$$((19 / $(SHARE) + 1)) tests/run tests/fringecal.bats
 
 coverage:  ## lines that the tests run, for each room
 	scripts/coverage

@@ -331,7 +331,7 @@ is_vector(const char *key)
 {
 	static const char *const vectors[] = { "origin_px", "projector_px", "ref_plane_rad",
 		"colormap_range", "picture_px", "depth_range", "center_mm", "view_rotation",
-		"rect_rotation" };
+		"rect_rotation", "board_size", "image_size_px" };
 
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); i++)
 		if (!strcmp(key, vectors[i]))

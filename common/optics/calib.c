@@ -1,4 +1,4 @@
-/* Calibration files: the names of their entries. */
+/* Calibration files: the names of their entries, and which of several devices is meant. */
 #define _GNU_SOURCE
 #include "optics/calib.h"
 
@@ -227,6 +227,125 @@ is_stereo_pair(const struct file *file)
 	return find(file, "R1") && find(file, "R2") && find(file, "R");
 }
 
+/* ---- devices ---- */
+
+/* The entry devices.NAME.kind of the device of that name (NULL: any) and kind (NULL: any), the
+ * first one; NULL where there is none. */
+static const struct number_file_entry *
+find_device(const struct file *file, const char *name, const char *kind)
+{
+	for (size_t i = 0; i < file->numbers->entries; i++) {
+		const struct number_file_entry *entry = &file->numbers->entry[i];
+		size_t n = strlen(entry->name);
+
+		if (!strncmp(entry->name, "devices.", 8) && n > 13 &&
+		    !strcmp(entry->name + n - 5, ".kind") &&
+		    (!kind || !strcmp(entry->text, kind)) &&
+		    (!name || (strlen(name) == n - 13 &&
+		    !strncmp(entry->name + 8, name, n - 13))))
+			return entry;
+	}
+	return NULL;
+}
+
+/* All that a file has of a device; its R and T take it to the file's frame. */
+static int
+get_device(const struct file *file, const struct number_file_entry *entry,
+    struct pinhole *device)
+{
+	char name[6][2 * NUMBER_FILE_NAME_SIZE + 8];
+	static const char *const of[] = { "K", "dist", "R", "T", "size" };
+	int n = (int)strlen(entry->name) - 5;
+	double R[9], T[3], size[2];
+
+	for (size_t k = 0; k < 5; k++)
+		snprintf(name[k], sizeof(name[k]), "%.*s.%s", n, entry->name, of[k]);
+	snprintf(name[5], sizeof(name[5]), "%.*s.T_mm|%.*s.T", n, entry->name, n, entry->name);
+	if (get_intrinsics(file, name[0], name[1], "a 3x3 camera matrix", device) < 0 ||
+	    get(file, name[2], "a 3x3 rotation", 9, R) < 0 ||
+	    get(file, name[5], "a translation of 3 numbers", 3, T) < 0 ||
+	    get_pair(file, name[4], "a size, w h", size) < 0)
+		return -1;
+	if (!is_rotation(R))
+		return fail(file->path, "%s: expected a rotation", name[2]);
+	device->w = size[0];
+	device->h = size[1];
+	for (size_t i = 0; i < 3; i++) {
+		device->T[i] = 0;
+		for (size_t j = 0; j < 3; j++) {
+			device->R[3 * i + j] = R[3 * j + i];
+			device->T[i] -= R[3 * j + i] * T[j];
+		}
+	}
+	return 0;
+}
+
+/* The world becomes the frame of `world`, which has been read as a device. */
+static void
+turn_to(const struct pinhole *world, struct pinhole *device)
+{
+	double R[9];
+
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++) {
+			R[3 * i + j] = 0;
+			for (size_t k = 0; k < 3; k++)
+				R[3 * i + j] += device->R[3 * i + k] * world->R[3 * j + k];
+		}
+	memcpy(device->R, R, sizeof(R));
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++)
+			device->T[i] -= R[3 * i + j] * world->T[j];
+}
+
+/* Says which devices there are. */
+static int
+fail_device(const struct file *file, const char *name)
+{
+	char text[256] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < file->numbers->entries && n + 70 < sizeof(text); i++) {
+		const char *entry = file->numbers->entry[i].name;
+		size_t length = strlen(entry);
+
+		if (!strncmp(entry, "devices.", 8) && length > 13 &&
+		    !strcmp(entry + length - 5, ".kind"))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.*s", n ? ", " : "",
+			    (int)length - 13, entry + 8);
+	}
+	return fail(file->path, "has no device %s; its devices: %s", name, n ? text :
+	    "none (fringecal writes them)");
+}
+
+static int
+get_devices(const struct file *file, const char *camera, const char *frame, struct calib *calib)
+{
+	const struct number_file_entry *entry[3] = { find_device(file, camera, "camera"),
+		find_device(file, NULL, "projector"), find_device(file, frame, NULL) };
+	struct pinhole world = { 0 };
+
+	if (!entry[0])
+		return camera && find_device(file, camera, NULL) ?
+		    fail(file->path, "%s is a projector", camera) :
+		    fail_device(file, camera ? camera : "of kind camera");
+	if (!entry[1])
+		return fail_device(file, "of kind projector");
+	if (!entry[2])
+		return fail_device(file, frame);
+	if (get_frame(file, calib) < 0 || get_device(file, entry[0], &calib->camera) < 0 ||
+	    get_device(file, entry[1], &calib->projector) < 0 ||
+	    (frame && get_device(file, entry[2], &world) < 0))
+		return -1;
+	if (frame) {
+		turn_to(&world, &calib->camera);
+		turn_to(&world, &calib->projector);
+	}
+	pinhole_complete(&calib->camera);
+	pinhole_complete(&calib->projector);
+	return 0;
+}
+
 static int
 get_dialect(const struct file *file, struct calib *calib)
 {
@@ -256,7 +375,8 @@ get_dialect(const struct file *file, struct calib *calib)
 		camera->R[4 * i] = 1;		/* the camera is the world's origin */
 	if (get_frame(file, calib) < 0)
 		return -1;
-	calib->two_cameras = is_stereo_pair(file);
+	calib->two_cameras = is_stereo_pair(file) || (find_device(file, NULL, "camera") &&
+	    !find_device(file, NULL, "projector"));
 	pinhole_complete(camera);
 	pinhole_complete(projector);
 	return 0;
@@ -323,14 +443,17 @@ get_plain(const struct file *file, struct calib *calib)
 
 /* Frees numbers. */
 static int
-take_numbers(const char *path, struct number_file *numbers, struct calib *calib)
+take_numbers(const char *path, struct number_file *numbers, const char *camera,
+    const char *frame, struct calib *calib)
 {
 	struct file file = { path, numbers };
 	int status;
 
 	memset(calib, 0, sizeof(*calib));
 	strcpy(calib->unit, "mm");
-	if (numbers->entries == 1 && !numbers->entry[0].name[0] && numbers->entry[0].n)
+	if (camera || frame)
+		status = get_devices(&file, camera, frame, calib);
+	else if (numbers->entries == 1 && !numbers->entry[0].name[0] && numbers->entry[0].n)
 		status = get_plain(&file, calib);
 	else
 		status = get_dialect(&file, calib);
@@ -343,7 +466,17 @@ calib_load(const char *path, struct calib *calib)
 {
 	struct number_file numbers;
 
-	return number_file_load(path, &numbers) < 0 ? -1 : take_numbers(path, &numbers, calib);
+	return number_file_load(path, &numbers) < 0 ? -1 : take_numbers(path, &numbers, NULL,
+	    NULL, calib);
+}
+
+int
+calib_load_device(const char *path, const char *camera, const char *frame, struct calib *calib)
+{
+	struct number_file numbers;
+
+	return number_file_load(path, &numbers) < 0 ? -1 : take_numbers(path, &numbers, camera,
+	    frame, calib);
 }
 
 int
@@ -352,7 +485,7 @@ calib_parse(const char *path, const char *text, size_t n, struct calib *calib)
 	struct number_file numbers;
 
 	return number_file_parse(path, text, n, &numbers) < 0 ? -1 :
-	    take_numbers(path, &numbers, calib);
+	    take_numbers(path, &numbers, NULL, NULL, calib);
 }
 
 /* ---- single entries ---- */

@@ -23,7 +23,9 @@ struct pinhole {
 struct calib {
 	struct pinhole camera, projector;
 	char unit[16];			/* of lengths; "mm" unless the file says otherwise */
-	bool two_cameras;	/* nothing in the file names a projector, and a pair is rectified */
+	/* Nothing in the file names a projector, and a pair is rectified, or all its devices are
+	 * cameras. */
+	bool two_cameras;
 	double origin_px[2]; /* where images without the key lie on the camera's
 			      * full frame: the file's crop_x0_y0, else 0 0 */
 	double period_px;	/* of the fringes that the file names, on the projector; 0: none */
@@ -35,7 +37,13 @@ struct calib {
  * 0, or -1 after fail(path, ...).
  */
 int calib_load(const char *path, struct calib *);
-/* The same from memory; text[n] must be 0. */
+/*
+ * The same of a file with several devices (fringecal(1)): camera names the one that takes the
+ * camera's place, frame the device whose coordinates are the world's. NULL: the file's own (its
+ * first camera). -1 after fail() also where there is no such device.
+ */
+int calib_load_device(const char *path, const char *camera, const char *frame, struct calib *);
+/* calib_load() from memory; text[n] must be 0. */
 int calib_parse(const char *path, const char *text, size_t n, struct calib *);
 /* K, R, T and distortion to P. */
 void pinhole_complete(struct pinhole *);

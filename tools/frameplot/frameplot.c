@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "drawing.h"
 #include "image/colormap.h"
+#include "image/drawing.h"
 #include "image/quantity.h"
 #include "image/ticks.h"
 #include "map.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drawing.h"
+#include "image/drawing.h"
 #include "image/ticks.h"
 
 #define BAR_W 14.0

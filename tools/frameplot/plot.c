@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "drawing.h"
+#include "image/drawing.h"
 #include "image/ticks.h"
 
 /* Colours that also differ without hue (Okabe and Ito). */

@@ -11,7 +11,7 @@
 #include "shape_row.h"
 
 struct parameters {
-	const char *calib;
+	const char *calib, *camera, *frame;
 	struct depthfit_options plane;
 	struct triangulation_options view;
 	double min_depth, max_depth;
@@ -40,6 +40,10 @@ static const struct opt options[] = {
 	  "powers that --fit-c finds coefficients of", NULL },
 	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
 	  "camera and projector calibration: x y z instead of depth", NULL },
+	{ 0, "camera", "NAME", OPT_TEXT, AT(camera), NULL, 0, 0, NULL,
+	  "the calibration's camera of that name (fringecal); the first if not given", NULL },
+	{ 0, "frame", "NAME", OPT_TEXT, AT(frame), NULL, 0, 0, NULL,
+	  "coordinates of the calibration's device of that name", NULL },
 	{ 'p', "period", "PX", OPT_NUMBER, AT(view.period_px), NULL, FLT_MIN, FLT_MAX, "px",
 	  "fringe period on the projector that the phase counts in (key period_px)", NULL },
 	{ 'a', "axis", "WORD", OPT_WORD, AT(view.axis), NULL, 0, 0, NULL,
@@ -201,10 +205,13 @@ check_ways(const struct parameters *parameters)
 	const struct triangulation_options *view = &parameters->view;
 	const char *lost = !isnan(view->period_px) ? "--period" : view->axis >= 0 ? "--axis" :
 	    view->centered ? "--centered" : view->projector.n ? "--projector" :
-	    view->bin.n ? "--bin" : parameters->as_projector ? "--as-projector" : NULL;
+	    view->bin.n ? "--bin" : parameters->as_projector ? "--as-projector" :
+	    parameters->camera ? "--camera" : parameters->frame ? "--frame" : NULL;
 
 	if (depthfit_check(&parameters->plane, parameters->calib) < 0)
 		return -1;
+	if (parameters->as_projector && (parameters->camera || parameters->frame))
+		return fail_usage("--as-projector", "does not go with --camera or --frame");
 	return parameters->calib || !lost ? 0 : fail_usage(lost, "is only for --calib");
 }
 
@@ -225,8 +232,11 @@ init(struct run *run)
 	run->sink = parameters->plane.fit_c.n && !run->output;	/* it prints two lines */
 	priv->calibrated = parameters->calib;
 	priv->plausible.limited = !isnan(parameters->min_depth) || !isnan(parameters->max_depth);
-	return parameters->calib ? plausible_calib(&priv->plausible, parameters->calib,
-	    parameters->as_projector, &priv->calib) : 0;
+	if (!parameters->calib)
+		return 0;
+	return calib_load_device(parameters->calib, parameters->camera, parameters->frame,
+	    &priv->calib) < 0 ? -1 : plausible_calib(&priv->plausible, parameters->calib,
+	    parameters->as_projector, &priv->calib);
 }
 
 static void

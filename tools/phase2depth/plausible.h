@@ -40,9 +40,10 @@ struct plausible {
 	bool asked;	/* one about the frame's size, its fringes or the projector's size */
 };
 
-/* Loads a calibration, which must outlive the struct; refuses that of two cameras unless
- * as_projector, warns of a unit or of sizes that cannot be. -1 after fail(). */
-int plausible_calib(struct plausible *, const char *path, bool as_projector, struct calib *);
+/* Looks at a calibration, which must outlive the struct, as its file does; refuses that of two
+ * cameras unless as_projector, warns of a unit or of sizes that cannot be. -1 after fail(). */
+int plausible_calib(struct plausible *, const char *path, bool as_projector,
+    const struct calib *);
 /* How far camera and projector are apart, in the calibration's unit. */
 double plausible_baseline(const struct calib *);
 /* Does the device's principal point lie where that of a picture of w x h pixels does? False after a

@@ -145,11 +145,11 @@ check_baseline(const char *path, const struct calib *calib, bool *plausible)
 
 int
 plausible_calib(struct plausible *plausible, const char *path, bool as_projector,
-    struct calib *calib)
+    const struct calib *calib)
 {
 	bool sound;
 
-	if (calib_load(path, calib) < 0 || (!as_projector && check_kind(path, calib) < 0) ||
+	if ((!as_projector && check_kind(path, calib) < 0) ||
 	    check_baseline(path, calib, &sound) < 0)
 		return -1;
 	plausible->path = path;

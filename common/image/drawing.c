@@ -1,4 +1,4 @@
-#include "drawing.h"
+#include "image/drawing.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>

@@ -1,0 +1,174 @@
+/*
+ * Circles: blobs are found in pictures of lower resolution, a grid grows through them, and ellipses
+ * are fitted to their edges in the picture itself.
+ */
+#include "feature/board_find.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "feature/blob.h"
+#include "feature/board_grid.h"
+#include "feature/board_place.h"
+
+#define FIND_SIGMA 2.0		/* px of the picture that blobs are found in */
+#define FINE_SIGMA 1.0
+#define FIND_SIDE 1024		/* px: its longer side, at first */
+#define LEAST_SIDE 24
+#define WEAKEST 0.1		/* of the strongest blob */
+#define REACH 0.75		/* of the way to the farthest neighbour: a circle ends there */
+
+struct search {
+	const struct board *board;
+	const struct board_options *options;
+	const struct frame *gray;
+	struct grid_point *point;	/* of the best grid, px of the picture */
+	size_t points;
+	struct grid grid;
+};
+
+static void
+search_free(struct search *s)
+{
+	free(s->point);
+	grid_free(&s->grid);
+}
+
+static int
+take_points(const struct blobs *blobs, size_t bin, struct grid_point **out)
+{
+	struct grid_point *point = calloc(blobs->n + 1, sizeof(*point));
+	double size = (double)bin;
+
+	if (!point)
+		return fail_memory();
+	for (size_t k = 0; k < blobs->n; k++)
+		point[k] = (struct grid_point){ (blobs->blob[k].x + 0.5) * size - 0.5,
+			(blobs->blob[k].y + 0.5) * size - 0.5, blobs->blob[k].strength, NAN, NAN };
+	*out = point;
+	return 0;
+}
+
+static int
+find_at(struct search *s, size_t bin, double sigma)
+{
+	size_t all = s->board->w * s->board->h, side = 2 * s->board->w + s->board->h + 6;
+	struct derivative_kernels kernels;
+	struct blobs blobs = { 0 };
+	struct grid_point *point = NULL;
+	struct frame *binned;
+	struct derivative_plane plane;
+	struct grid grid = { 0 };
+	int status = -1;
+
+	if (board_binned(s->gray, bin, &binned) < 0)
+		return -1;
+	plane = board_plane(binned);
+	if (derivative_kernels_init(&kernels, sigma, 0) == 0 &&
+	    blobs_find(&plane, &kernels, s->options->bright, 4 * all + 200, WEAKEST, &blobs) == 0 &&
+	    take_points(&blobs, bin, &point) == 0)
+		status = grid_find(point, blobs.n, all, side, &grid);
+	if (status == 0 && grid.n > s->grid.n) {
+		search_free(s);
+		s->point = point;
+		s->points = blobs.n;
+		s->grid = grid;
+	} else {
+		free(point);
+		grid_free(&grid);
+	}
+	blobs_free(&blobs);
+	frame_free(binned);
+	return status;
+}
+
+static int
+find_grid(struct search *s)
+{
+	size_t w = s->gray->head.w, h = s->gray->head.h, all = s->board->w * s->board->h;
+	size_t longer = w > h ? w : h, shorter = w > h ? h : w, first = 1;
+
+	while (longer / first > FIND_SIDE)
+		first *= 2;
+	/* circles are larger than corners: coarser pictures come first */
+	for (size_t bin = 2 * first; shorter / bin >= LEAST_SIDE && s->grid.n < all; bin *= 2)
+		if (find_at(s, bin, FIND_SIGMA) < 0)
+			return -1;
+	for (size_t bin = first; bin >= 1 && s->grid.n < all; bin /= 2)
+		if (find_at(s, bin, FIND_SIGMA) < 0)
+			return -1;
+	return s->grid.n < all ? find_at(s, 1, FINE_SIGMA) : 0;
+}
+
+/* Distance of the farthest neighbour; of asymmetric circles those are on the diagonals. */
+static double
+neighbours_at(const struct search *s, size_t k)
+{
+	const struct grid_node *at = &s->grid.node[k];
+	double here[2], far = 0;
+
+	board_point(s->board, at->i, at->j, here);
+	for (size_t i = 0; i < s->grid.n; i++) {
+		const struct grid_node *to = &s->grid.node[i];
+		const struct grid_point *p = &s->point[at->point], *q = &s->point[to->point];
+		double there[2], apart;
+
+		board_point(s->board, to->i, to->j, there);
+		apart = hypot(there[0] - here[0], there[1] - here[1]);
+		if (i != k && apart < 1.5)
+			far = fmax(far, hypot(q->x - p->x, q->y - p->y));
+	}
+	return far;
+}
+
+static int
+measure_all(const struct search *s, const struct placement *placement, struct corners *corners)
+{
+	struct derivative_plane plane = board_plane(s->gray);
+
+	corners->corner = calloc(s->grid.n + 1, sizeof(*corners->corner));
+	if (!corners->corner)
+		return fail_memory();
+	corners->others = placement->others;
+	for (size_t k = 0; k < s->grid.n; k++) {
+		const struct grid_node *node = &s->grid.node[k];
+		const struct grid_point *from = &s->point[node->point];
+		struct blob blob = { .x = from->x, .y = from->y };
+		double sd;
+
+		if (blob_measure(&plane, REACH * neighbours_at(s, k), &blob, &sd))
+			corners->corner[corners->n++] =
+			    (struct corner){ blob.x, blob.y, sd, node->i, node->j };
+	}
+	return 0;
+}
+
+int
+board_find_circles(const struct board *board, const struct board_options *options,
+    const struct frame *gray, struct corners *corners, char reason[BOARD_REASON])
+{
+	struct search s = { .board = board, .options = options, .gray = gray };
+	struct placement placement;
+	int status = find_grid(&s);
+
+	if (status == 0 && s.grid.n < board_least(board)) {
+		snprintf(reason, BOARD_REASON, s.grid.n ?
+		    "the largest grid of circles has %zu of %zu" : "there is no grid of circles",
+		    s.grid.n, board->w * board->h);
+		status = 1;
+	}
+	if (status == 0)
+		status = board_place(board, s.point, s.points, &s.grid, (double)gray->head.w,
+		    (double)gray->head.h, &placement, reason);
+	if (status == 0)
+		status = measure_all(&s, &placement, corners);
+	if (status == 0 && corners->n < board_least(board)) {
+		snprintf(reason, BOARD_REASON, "only %zu of %zu circles can be measured",
+		    corners->n, board->w * board->h);
+		status = 1;
+	}
+	search_free(&s);
+	return status;
+}

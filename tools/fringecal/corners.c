@@ -1,0 +1,268 @@
+/* Tables of corners. */
+#include "corners.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "frame/frame.h"
+#include "io/source.h"
+
+#define FEWEST_POINTS 6
+
+struct table {
+	const char *path;
+	const struct frame *frame;
+	size_t rows, u, v, sigma, i, j;	/* channels; NO_CHANNEL */
+	size_t pose;
+};
+
+static int
+find_channels(struct table *table)
+{
+	const struct frame_head *head = &table->frame->head;
+	char hint[300];
+
+	if (!head_is_table(head))
+		return fail(table->path, "is an image of %zux%zu, not a table of corners (boardfind "
+		    "makes it)", head->w, head->h);
+	table->u = head_channel(head, "u");
+	table->v = head_channel(head, "v");
+	table->sigma = head_channel(head, "sigma");
+	table->i = head_channel(head, "i");
+	table->j = head_channel(head, "j");
+	if (table->u == NO_CHANNEL || table->v == NO_CHANNEL)
+		return fail(table->path, "expected channels u v sigma i j, found %s",
+		    head_channels_hint(head, hint));
+	if ((table->i == NO_CHANNEL) != (table->j == NO_CHANNEL))
+		return fail(table->path, "has only one of the channels i and j");
+	return head_points(head, &table->rows);
+}
+
+static double
+at(const struct table *table, size_t channel, size_t row)
+{
+	return (double)frame_sample(table->frame, channel, 0, row);
+}
+
+/* Which corner a row is. */
+static int
+find_corner(const struct calib_problem *problem, const struct table *table, size_t row,
+    struct calib_point *point)
+{
+	const struct calib_board *board = &problem->board;
+	double i = (double)(row % board->w), j = (double)(row / board->w);
+
+	if (table->i != NO_CHANNEL) {
+		i = at(table, table->i, row);
+		j = at(table, table->j, row);
+	}
+	if (!(i >= 0 && i < (double)board->w && j >= 0 && j < (double)board->h) || i != floor(i) ||
+	    j != floor(j))
+		return fail(table->path, "pose %zu: corner %g %g (i j) is none of a board of %zux%zu",
+		    table->pose + 1, i, j, board->w, board->h);
+	point->i = (int)i;
+	point->j = (int)j;
+	return 0;
+}
+
+static int
+take_row(const struct calib_problem *problem, const struct calib_device *device,
+    const struct table *table, size_t row, struct calib_point *point)
+{
+	double sigma = table->sigma == NO_CHANNEL ? 1 : at(table, table->sigma, row);
+
+	point->u = at(table, table->u, row);
+	point->v = at(table, table->v, row);
+	point->sigma[0] = point->sigma[1] = sigma;
+	if (find_corner(problem, table, row, point) < 0)
+		return -1;
+	if (isnan(point->u) || isnan(point->v))
+		return 0;
+	if (!(sigma > 0) || !isfinite(sigma))
+		return fail(table->path, "pose %zu: corner %d %d has sigma %g", table->pose + 1,
+		    point->i, point->j, sigma);
+	if (!(point->u > -1 && point->u < (double)device->w && point->v > -1 &&
+	    point->v < (double)device->h))
+		return fail(table->path, "pose %zu: corner %d %d at %g %g lies outside of %s, "
+		    "%zux%zu px", table->pose + 1, point->i, point->j, point->u, point->v,
+		    device->name, device->w, device->h);
+	return 1;
+}
+
+/* The points of a table, no corner twice. */
+static int
+take_rows(const struct calib_problem *problem, const struct calib_device *device,
+    const struct table *table, struct calib_point *point, bool *seen, size_t *n)
+{
+	for (size_t row = 0; row < table->rows; row++) {
+		int taken = take_row(problem, device, table, row, &point[*n]);
+		size_t corner;
+
+		if (taken < 0)
+			return -1;
+		corner = (size_t)point[*n].j * problem->board.w + (size_t)point[*n].i;
+		if (taken && seen[corner])
+			return fail(table->path, "pose %zu: corner %d %d is there twice",
+			    table->pose + 1, point[*n].i, point[*n].j);
+		seen[corner] |= taken;
+		*n += taken > 0;
+	}
+	return 0;
+}
+
+/* Two numbers of a key, 0 where it is absent. -1 after fail(). */
+static int
+read_pair(const struct table *table, const char *key, size_t pair[2])
+{
+	struct numbers numbers;
+	bool right;
+
+	pair[0] = pair[1] = 0;
+	if (meta_numbers(&table->frame->head.meta, key, &numbers) < 0)
+		return -1;
+	right = numbers.n == 2;
+	for (size_t k = 0; k < 2 && right; k++) {
+		right = numbers.v[k] >= 1 && numbers.v[k] <= 65535;
+		pair[k] = right ? (size_t)numbers.v[k] : 0;
+	}
+	right |= numbers.n == 0;
+	numbers_free(&numbers);
+	return right ? 0 : fail(table->path, "key %s: expected two sizes, found %s", key,
+	    meta_get(&table->frame->head.meta, key));
+}
+
+static int
+find_size(const struct table *table, struct calib_device *device)
+{
+	size_t size[2];
+
+	if (read_pair(table, "image_size_px", size) < 0)
+		return -1;
+	if (size[0] && device->kind == CALIB_CAMERA && device->w &&
+	    (device->w != size[0] || device->h != size[1]))
+		return fail(table->path, "pose %zu is of a picture of %zux%zu, and %s has %zux%zu",
+		    table->pose + 1, size[0], size[1], device->name, device->w, device->h);
+	if (size[0] && !device->w) {
+		device->w = size[0];
+		device->h = size[1];
+	}
+	return device->w ? 0 : fail(table->path, "does not say the size of the picture (key "
+	    "image_size_px): give --sizes WxH");
+}
+
+/* The board of the first table is taken where the command line names none; all are of one board. */
+static int
+find_board(struct calib_problem *problem, const struct table *table)
+{
+	const struct meta *meta = &table->frame->head.meta;
+	const char *kind = meta_get(meta, "board_kind");
+	struct calib_board *board = &problem->board, said = *board;
+	size_t size[2];
+
+	if (read_pair(table, "board_size", size) < 0 ||
+	    meta_number(meta, "board_spacing_mm", 0, &said.spacing) < 0)
+		return -1;
+	if (!size[0])
+		return board->w ? 0 : fail(table->path, "does not say what board it is of (key "
+		    "board_size): give --board WxH,MM");
+	said.w = size[0];
+	said.h = size[1];
+	if (!board->w && calib_board_set(&said, kind ? kind : "chess", said.spacing) < 0)
+		return fail(table->path, "is of no board that is known: %s, %zux%zu, %g mm",
+		    kind ? kind : "chess", size[0], size[1], said.spacing);
+	if (!board->w)
+		*board = said;
+	/* --board without a spacing leaves it to the tables */
+	if (!strcmp(board->unit, "board") && said.spacing > 0 && said.spacing < 1e6) {
+		board->spacing = said.spacing;
+		snprintf(board->unit, sizeof(board->unit), "mm");
+	}
+	return said.w == board->w && said.h == board->h ? 0 : fail(table->path,
+	    "pose %zu is of a board of %zux%zu corners, not %zux%zu", table->pose + 1, said.w,
+	    said.h, board->w, board->h);
+}
+
+static int
+take_table(struct calib_problem *problem, size_t device, size_t through, struct table *table)
+{
+	size_t corners, n = 0;
+	struct calib_point *point;
+	bool *seen;
+	int status = 0;
+
+	if (find_channels(table) < 0 || find_size(table, &problem->device[device]) < 0 ||
+	    find_board(problem, table) < 0)
+		return -1;
+	corners = problem->board.w * problem->board.h;
+	if (table->rows > corners || (table->i == NO_CHANNEL && table->rows != corners))
+		return fail(table->path, "pose %zu has %zu corners, and the board %zu (%zux%zu)%s",
+		    table->pose + 1, table->rows, corners, problem->board.w, problem->board.h,
+		    table->i == NO_CHANNEL ? "; which ones they are, channels i j say" : "");
+	if (table->sigma == NO_CHANNEL)
+		problem->device[device].sigma_unknown = true;
+	point = calloc(table->rows + 1, sizeof(*point));
+	seen = calloc(corners, sizeof(*seen));
+	if (!point || !seen)
+		status = fail_memory();
+	else
+		status = take_rows(problem, &problem->device[device], table, point, seen, &n);
+	if (status == 0 && n && n < FEWEST_POINTS)
+		warn(table->path, "pose %zu has only %zu corners: left out", table->pose + 1, n);
+	else if (status == 0 && n)
+		status = calib_problem_add_view(problem, device, table->pose, through, point, n);
+	free(point);
+	free(seen);
+	return status;
+}
+
+static int
+read_file(struct calib_problem *problem, size_t device, size_t through, const char *path,
+    size_t *poses)
+{
+	struct source *source = source_open(path);
+	struct frame *frame;
+	int more;
+
+	if (!source)
+		return -1;
+	while ((more = source_next(source, &frame)) > 0) {
+		struct table table = { .path = path, .frame = frame, .pose = *poses };
+		int status = take_table(problem, device, through, &table);
+
+		frame_free(frame);
+		if (status < 0) {
+			more = -1;
+			break;
+		}
+		++*poses;
+	}
+	source_close(source);
+	return more;
+}
+
+int
+corners_read(struct calib_problem *problem, size_t device, size_t through, char *const *path,
+    size_t paths, size_t *poses)
+{
+	bool unknown = false;
+
+	*poses = 0;
+	for (size_t i = 0; i < paths; i++) {
+		size_t before = *poses;
+
+		if (read_file(problem, device, through, path[i], poses) < 0)
+			return -1;
+		if (paths > 1 && *poses > before + 1)
+			return fail_usage(path[i], "has the corners of %zu poses, and there are "
+			    "other files: name their cameras by --cameras", *poses - before);
+		/* With some tables' sigma unknown all count alike. */
+		unknown |= problem->device[device].sigma_unknown;
+	}
+	for (size_t v = 0; v < problem->views && unknown; v++)
+		for (size_t k = 0; k < problem->view[v].n && problem->view[v].device == device; k++)
+			problem->point[problem->view[v].first + k].sigma[0] =
+			    problem->point[problem->view[v].first + k].sigma[1] = 1;
+	return *poses ? 0 : fail(problem->device[device].name, "has no table of corners");
+}

@@ -1,0 +1,291 @@
+#include "diagnosis.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "uncertainty.h"
+
+#define FLAG_MAD 5
+#define LEAST_MAD 0.02		/* of the median: rms of views that are alike are never equal */
+#define LEAST_RMS 1.5		/* of the median: of a view that is worth a word, and in px */
+#define LEAST_RMS_PX 1e-3
+
+/* ---- views ---- */
+
+static void
+place_view(const struct calib_problem *problem, const struct calib_solution *solution,
+    const struct calib_view *view, struct diagnosis_view *out)
+{
+	const struct calib_pose *board = &solution->board[view->pose];
+	const double *R = solution->device[view->device].R;
+	double corner[2][3], X[3], x[3], cosine = 0;
+
+	uncertainty_board_point(problem, solution, view->pose, 0, 0, corner[0]);
+	uncertainty_board_point(problem, solution, view->pose, (int)problem->board.w - 1,
+	    (int)problem->board.h - 1, corner[1]);
+	for (size_t k = 0; k < 3; k++)
+		X[k] = (corner[0][k] + corner[1][k]) / 2;
+	uncertainty_to_device(solution, view->device, X, x);
+	out->distance = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+	for (size_t k = 0; k < 3; k++)	/* z of the board's normal in the device's frame */
+		cosine += (view->device == 0 ? k == 2 : R[6 + k]) * board->R[3 * k + 2];
+	out->tilt_deg = acos(fmin(1, fabs(cosine))) * 180 / M_PI;
+}
+
+static void
+sum_view(const struct calib_problem *problem, const struct calib_solution *solution, size_t i,
+    struct diagnosis_view *out)
+{
+	const struct calib_view *view = &problem->view[i];
+	double sum = 0;
+
+	*out = (struct diagnosis_view){ .view = i, .points = view->n };
+	for (size_t k = view->first; k < view->first + view->n; k++) {
+		const struct calib_residual *r = &solution->residual[k];
+
+		sum += r->u * r->u + r->v * r->v;
+		out->rejected += r->rejected;
+	}
+	out->rms = view->n ? sqrt(sum / (double)view->n) : 0;
+	place_view(problem, solution, view, out);
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static double
+median_of(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), compare_numbers);
+	return n == 0 ? NAN : (v[(n - 1) / 2] + v[n / 2]) / 2;
+}
+
+/* Compares the views of a device with each other. */
+static void
+judge_views(const struct calib_problem *problem, size_t device, struct diagnosis *d,
+    double *scratch)
+{
+	double median, mad;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->views; i++)
+		if (problem->view[i].device == device && d->view[i].points)
+			scratch[n++] = d->view[i].rms;
+	median = median_of(scratch, n);
+	for (size_t i = 0; i < n; i++)
+		scratch[i] = fabs(scratch[i] - median);
+	mad = fmax(median_of(scratch, n), LEAST_MAD * median);
+	for (size_t i = 0; i < d->views; i++) {
+		struct diagnosis_view *view = &d->view[i];
+
+		if (problem->view[i].device != device || !view->points)
+			continue;
+		view->excess = mad > 0 ? (view->rms - median) / mad : 0;
+		view->flagged = view->excess > FLAG_MAD && view->rms > LEAST_RMS_PX &&
+		    view->rms > LEAST_RMS * median;
+		d->device[device].most_tilt_deg = fmax(d->device[device].most_tilt_deg,
+		    view->tilt_deg);
+	}
+}
+
+static int
+compare_views(const void *a, const void *b)
+{
+	const struct diagnosis_view *x = a, *y = b;
+
+	if (x->excess != y->excess)
+		return x->excess < y->excess ? 1 : -1;
+	return (x->view > y->view) - (x->view < y->view);
+}
+
+/* ---- coverage ---- */
+
+static int
+compare_points(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+static double
+turn(const double a[2], const double b[2], const double c[2])
+{
+	return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+}
+
+/* The convex hull of n points (sorted in place), by Andrew's monotone chain; room for n + 1. */
+static size_t
+convex_hull(double (*point)[2], size_t n, double (*hull)[2])
+{
+	size_t count = 0, lower;
+
+	qsort(point, n, sizeof(*point), compare_points);
+	for (size_t i = 0; i < n; i++) {
+		while (count >= 2 && turn(hull[count - 2], hull[count - 1], point[i]) <= 0)
+			count--;
+		memcpy(hull[count++], point[i], sizeof(*point));
+	}
+	lower = count + 1;
+	for (size_t i = n; i-- > 1;) {
+		while (count >= lower && turn(hull[count - 2], hull[count - 1], point[i - 1]) <= 0)
+			count--;
+		memcpy(hull[count++], point[i - 1], sizeof(*point));
+	}
+	return count > 1 ? count - 1 : count;
+}
+
+static int
+cover(const struct calib_problem *problem, const struct calib_solution *solution, size_t device,
+    struct diagnosis_device *out)
+{
+	double (*point)[2] = calloc(problem->points + 1, sizeof(*point)), area = 0;
+	size_t n = 0;
+
+	out->hull = calloc(2 * problem->points + 2, sizeof(*out->hull));
+	if (!point || !out->hull) {
+		free(point);
+		return fail_memory();
+	}
+	for (size_t v = 0; v < problem->views; v++)
+		for (size_t k = 0; problem->view[v].device == device && k < problem->view[v].n;
+		    k++) {
+			size_t at = problem->view[v].first + k;
+
+			if (solution->residual[at].rejected)
+				continue;
+			point[n][0] = problem->point[at].u;
+			point[n++][1] = problem->point[at].v;
+		}
+	out->hull_corners = convex_hull(point, n, out->hull);
+	free(point);
+	for (size_t i = 0; i < out->hull_corners; i++) {
+		const double *a = out->hull[i], *b = out->hull[(i + 1) % out->hull_corners];
+
+		area += (a[0] * b[1] - a[1] * b[0]) / 2;
+	}
+	out->coverage = fabs(area) / ((double)problem->device[device].w *
+	    (double)problem->device[device].h);
+	return 0;
+}
+
+/* ---- parameters that cannot be told apart ---- */
+
+static int
+compare_pairs(const void *a, const void *b)
+{
+	const struct diagnosis_pair *x = a, *y = b;
+	double p = fabs(x->correlation), q = fabs(y->correlation);
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->b > y->b) - (x->b < y->b);
+}
+
+static int
+find_pairs(const struct calib_solution *solution, struct diagnosis *d)
+{
+	size_t p = solution->parameters;
+
+	d->pair = calloc(p * p + 1, sizeof(*d->pair));
+	if (!d->pair)
+		return fail_memory();
+	for (size_t a = 0; a < p && solution->covariance; a++)
+		for (size_t b = a + 1; b < p; b++) {
+			const double *C = solution->covariance;
+			double r = C[a * p + b] / sqrt(C[a * p + a] * C[b * p + b]);
+
+			if (fabs(r) > DIAGNOSIS_CORRELATION)
+				d->pair[d->pairs++] = (struct diagnosis_pair){ a, b, r };
+		}
+	qsort(d->pair, d->pairs, sizeof(*d->pair), compare_pairs);
+	return 0;
+}
+
+/* Do the names of a pair end in these two, in either order? */
+static bool
+is_pair(const char *a, const char *b, const char *p, const char *q)
+{
+	return (!strcmp(a, p) && !strcmp(b, q)) || (!strcmp(a, q) && !strcmp(b, p));
+}
+
+static const char *
+last_word(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
+const char *
+diagnosis_pair_advice(const struct calib_problem *problem, const struct diagnosis_pair *pair)
+{
+	char text[2][CALIB_NAME_SIZE + 16];
+	const char *a, *b;
+
+	calib_parameter_name(problem, pair->a, text[0], sizeof(text[0]));
+	calib_parameter_name(problem, pair->b, text[1], sizeof(text[1]));
+	a = last_word(text[0]);
+	b = last_word(text[1]);
+	if (is_pair(a, b, "cx", "p2") || is_pair(a, b, "cy", "p1"))
+		return "a shifted centre looks like a tangential lens: take views with the board "
+		    "turned by 90 degrees in the picture, and tilted more; or --fix tangential";
+	if (is_pair(a, b, "fx", "fy"))
+		return NULL;		/* pixels are as wide as high: both are right or wrong */
+	if (is_pair(a, b, "cx", "ry") || is_pair(a, b, "cy", "rx"))
+		return "a shifted centre looks like a turned device: tilt the board by 20 to 40 "
+		    "degrees, about both axes";
+	if (is_pair(a, b, "fx", "tz") || is_pair(a, b, "fy", "tz"))
+		return "a longer focal length looks like a larger distance: tilt the board by 20 "
+		    "to 40 degrees";
+	if ((a[0] == 'k' && b[0] == 'k') || a[0] == 'k' || b[0] == 'k')
+		return "the lens has more numbers than the views determine: fill the corners of "
+		    "the picture, or take a smaller --model";
+	return NULL;
+}
+
+/* ---- all ---- */
+
+int
+diagnosis_make(const struct calib_problem *problem, const struct calib_solution *solution,
+    struct diagnosis *d)
+{
+	double *scratch = calloc(problem->views + 1, sizeof(*scratch));
+	int status = scratch ? 0 : fail_memory();
+
+	*d = (struct diagnosis){ .views = problem->views, .devices = problem->devices };
+	d->view = calloc(d->views + 1, sizeof(*d->view));
+	d->device = calloc(d->devices + 1, sizeof(*d->device));
+	if (status == 0 && (!d->view || !d->device))
+		status = fail_memory();
+	for (size_t i = 0; i < d->views && status == 0; i++)
+		sum_view(problem, solution, i, &d->view[i]);
+	for (size_t i = 0; i < d->devices && status == 0; i++) {
+		judge_views(problem, i, d, scratch);
+		status = cover(problem, solution, i, &d->device[i]);
+	}
+	free(scratch);
+	if (status < 0)
+		return -1;
+	qsort(d->view, d->views, sizeof(*d->view), compare_views);
+	return find_pairs(solution, d);
+}
+
+void
+diagnosis_free(struct diagnosis *d)
+{
+	for (size_t i = 0; d->device && i < d->devices; i++)
+		free(d->device[i].hull);
+	free(d->device);
+	free(d->view);
+	free(d->pair);
+	*d = (struct diagnosis){ 0 };
+}

@@ -1,0 +1,136 @@
+/* Calibrates cameras and projectors from the corners of a board in many poses. */
+#include "run/stage.h"
+
+#include "calib_problem.h"
+#include "options.h"
+#include "points_input.h"
+#include "report.h"
+#include "write.h"
+
+#define MOST_RMS 2	/* px; beyond it the result is written with -f only */
+
+struct priv {
+	struct calib_problem problem;
+	struct calib_solution solution;
+	struct points_input input;
+	size_t frame;
+};
+
+/* ---- what came of it ---- */
+
+/* Views that lose more than a tenth of their points. */
+static void
+warn_rejected(const struct calib_problem *problem, const struct calib_solution *solution)
+{
+	size_t views = 0, worst = 0;
+	double most = 0;
+	char name[128];
+
+	for (size_t v = 0; v < problem->views; v++) {
+		double share = 1 - (double)solution->view_used[v] / (double)problem->view[v].n;
+
+		views += share > 0.1;
+		if (share > most) {
+			most = share;
+			worst = v;
+		}
+	}
+	if (!views)
+		return;
+	calib_view_name(problem, &problem->view[worst], name, sizeof(name));
+	warn(NULL, "%zu of %zu views lose more than a tenth of their points, which lie farther than "
+	    "%g sigma from where they belong: %s the most, %zu of %zu", views, problem->views,
+	    problem->reject, name, problem->view[worst].n - solution->view_used[worst],
+	    problem->view[worst].n);
+}
+
+/* A board that is named larger than it is. */
+static void
+warn_board(const struct calib_problem *problem)
+{
+	int most[2] = { 0, 0 };
+
+	for (size_t k = 0; k < problem->points; k++) {
+		most[0] = problem->point[k].i > most[0] ? problem->point[k].i : most[0];
+		most[1] = problem->point[k].j > most[1] ? problem->point[k].j : most[1];
+	}
+	if ((size_t)most[0] + 1 < problem->board.w || (size_t)most[1] + 1 < problem->board.h)
+		warn("--board", "has %zux%zu corners, and in all poses no more than %dx%d of them are "
+		    "seen", problem->board.w, problem->board.h, most[0] + 1, most[1] + 1);
+}
+
+static int
+write_report(const struct parameters *p, const struct priv *priv)
+{
+	const char *const *names = (const char *const *)priv->input.captures.pose_name;
+
+	return p->report ? report_write(p->report, &priv->problem, &priv->solution,
+	    &priv->input.views, names) :
+	    report_warn(&priv->problem, &priv->solution, names);
+}
+
+static int
+start(struct run *run)
+{
+	const struct parameters *p = run->parameters;
+	struct priv *priv = run->priv;
+	struct calib_problem *problem = &priv->problem;
+	struct calib_solution *solution = &priv->solution;
+	bool bad;
+
+	if (points_input_read(&priv->input, run, p, problem) < 0 || options_fix(p, problem) < 0 ||
+	    calib_solve(problem, solution) < 0)
+		return -1;
+	warn_rejected(problem, solution);
+	warn_board(problem);
+	if (!strcmp(problem->board.unit, "board"))
+		warn("--board", "has no spacing: lengths are in spacings of the board, not in mm");
+	bad = !(solution->rms <= MOST_RMS);
+	if ((!bad || run->force) && run->output &&
+	    write_json(problem, solution, priv->frame, run->output) < 0)
+		return -1;
+	write_text(problem, solution, stdout);
+	if (write_report(p, priv) < 0)
+		return -1;
+	return bad ? fail(NULL, "the rms is %.3g px, more than %d: wrong corners, or the wrong "
+	    "--board%s", solution->rms, MOST_RMS, run->force || !run->output ? "" :
+	    " (-f writes the file all the same)") : 0;
+}
+
+static const struct body body = { .start = start };
+
+static int
+init(struct run *run)
+{
+	const struct parameters *p = run->parameters;
+	struct priv *priv = run->priv;
+
+	run->body = &body;
+	if (points_input_check(run, p) < 0 ||
+	    (p->report && report_check(p->report, run->force) < 0))
+		return -1;
+	return options_apply(p, &priv->problem, &priv->frame);
+}
+
+static void
+release(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	points_input_free(&priv->input);
+	calib_problem_free(&priv->problem);
+	calib_solution_free(&priv->solution);
+}
+
+STAGE(fringecal) = {
+	.name = "fringecal",
+	.summary = "calibrate cameras and projectors from the corners of a board in many poses",
+	.operands = "[FILE ...]",
+	.options = fringecal_options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_TABLES,
+	.agree = AGREE_EXACT,
+	.init = init,
+	.release = release,
+};

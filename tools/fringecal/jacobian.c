@@ -1,0 +1,187 @@
+#include "jacobian.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+
+bool
+jacobian_solve(double *A, size_t n, double *b, size_t m)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j <= i; j++) {
+			double sum = A[i * n + j], diagonal = A[i * n + i];
+
+			for (size_t k = 0; k < j; k++)
+				sum -= A[i * n + k] * A[j * n + k];
+			if (i == j && !(sum > 1e-14 * diagonal))
+				return false;
+			A[i * n + j] = i == j ? sqrt(sum) : sum / A[j * n + j];
+		}
+	for (size_t c = 0; c < m; c++) {
+		for (size_t i = 0; i < n; i++) {
+			for (size_t k = 0; k < i; k++)
+				b[i * m + c] -= A[i * n + k] * b[k * m + c];
+			b[i * m + c] /= A[i * n + i];
+		}
+		for (size_t i = n; i-- > 0;) {
+			for (size_t k = i + 1; k < n; k++)
+				b[i * m + c] -= A[k * n + i] * b[k * m + c];
+			b[i * m + c] /= A[i * n + i];
+		}
+	}
+	return true;
+}
+
+double
+jacobian_variance(const double *C, size_t n, const double *row)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double column = 0;
+
+		for (size_t j = 0; j < n; j++)
+			column += C[i * n + j] * row[j];
+		sum += row[i] * column;
+	}
+	return fmax(0, sum);
+}
+
+int
+jacobian_new(struct jacobian *rows, size_t n, size_t parameters)
+{
+	rows->n = n;
+	rows->parameters = parameters;
+	rows->J = calloc(n * parameters + 1, sizeof(*rows->J));
+	rows->M = calloc(n + 1, sizeof(*rows->M));
+	rows->fits = calloc(n + 1, sizeof(*rows->fits));
+	if (!rows->J || !rows->M || !rows->fits)
+		return fail_memory();
+	for (size_t r = 0; r < n; r++)
+		rows->fits[r] = true;
+	return 0;
+}
+
+void
+jacobian_free(struct jacobian *rows)
+{
+	free(rows->J);
+	free(rows->M);
+	free(rows->fits);
+}
+
+int
+jacobian_project_out(struct jacobian *rows)
+{
+	size_t p = rows->parameters;
+	double A[36] = { 0 }, scale[6] = { 0 }, *b = calloc(6 * p + 1, sizeof(*b));
+	bool solved;
+
+	if (!b)
+		return fail_memory();
+	for (size_t r = 0; r < rows->n; r++)
+		for (size_t i = 0; i < 6 && !isnan(rows->M[r][0]); i++)
+			scale[i] += rows->M[r][i] * rows->M[r][i];
+	for (size_t r = 0; r < rows->n; r++)
+		for (size_t i = 0; i < 6 && !isnan(rows->M[r][0]); i++) {
+			rows->M[r][i] /= sqrt(scale[i] > 0 ? scale[i] : 1);
+		}
+	for (size_t r = 0; r < rows->n; r++)
+		for (size_t i = 0; i < 6 && rows->fits[r] && !isnan(rows->M[r][0]); i++) {
+			for (size_t j = 0; j < 6; j++)
+				A[6 * i + j] += rows->M[r][i] * rows->M[r][j];
+			for (size_t k = 0; k < p; k++)
+				b[i * p + k] += rows->M[r][i] * rows->J[r * p + k];
+		}
+	solved = jacobian_solve(A, 6, b, p);
+	for (size_t r = 0; r < rows->n && solved; r++)
+		for (size_t i = 0; i < 6; i++)
+			for (size_t k = 0; k < p; k++)
+				rows->J[r * p + k] -= rows->M[r][i] * b[i * p + k];
+	free(b);
+	return solved ? 0 : fail(NULL, "the uncertainty is not determined: all points lie on a "
+	    "line");
+}
+
+/* d(R X)/dr for R the rotation by the vector r: -R [X]x Jr(r), Jr = I - a [r]x + b [r]x^2. */
+static void
+by_rotation(const double R[9], const double X[3], double D[9])
+{
+	double r[3] = { R[7] - R[5], R[2] - R[6], R[3] - R[1] };
+	double sine = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) / 2;
+	double angle = atan2(sine, (R[0] + R[4] + R[8] - 1) / 2);
+	double factor = sine > 1e-9 ? angle / (2 * sine) : 0.5;
+	double a = angle > 1e-4 ? (1 - cos(angle)) / (angle * angle) : 0.5;
+	double b = angle > 1e-3 ? (angle - sin(angle)) / (angle * angle * angle) : 1.0 / 6;
+	double Jr[9], RX[9];
+
+	for (size_t i = 0; i < 3; i++)
+		r[i] *= factor;
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++) {
+			double square = r[i] * r[j] - (i == j ? angle * angle : 0);
+			size_t k = 3 - i - j;	/* the third one, where i and j differ */
+			double cross = i == j ? 0 : (j == (i + 1) % 3 ? -1 : 1) * r[k];
+
+			Jr[3 * i + j] = (i == j) - a * cross + b * square;
+		}
+	for (size_t i = 0; i < 3; i++)		/* -R [X]x: rows of R times X */
+		for (size_t j = 0; j < 3; j++) {
+			size_t k = (j + 1) % 3, l = (j + 2) % 3;
+
+			RX[3 * i + j] = -(R[3 * i + k] * X[l] - R[3 * i + l] * X[k]);
+		}
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++) {
+			D[3 * i + j] = 0;
+			for (size_t k = 0; k < 3; k++)
+				D[3 * i + j] += RX[3 * i + k] * Jr[3 * k + j];
+		}
+}
+
+void
+jacobian_of_pixel(const struct calib_problem *problem, const struct calib_solution *solution,
+    size_t device, const double X[3], double *J, double D[6])
+{
+	size_t count = calib_intrinsics_count(problem->device[device].model);
+	size_t at = calib_parameter_intrinsics(problem, device), p = solution->parameters;
+	double uv[2], lens[2 * CALIB_INTRINSICS];
+
+	calib_project(problem, solution, device, X, uv, D, lens);
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; k < count; k++)
+			J[i * p + at + k] = lens[i * count + k];
+	if (device > 0) {
+		const double *R = solution->device[device].R;
+		double turn[9], in_device[6] = { 0 };	/* by the point in the device's frame */
+
+		at = calib_parameter_pose(problem, device);
+		by_rotation(R, X, turn);
+		for (size_t i = 0; i < 2; i++)
+			for (size_t j = 0; j < 3; j++)
+				for (size_t k = 0; k < 3; k++)
+					in_device[3 * i + j] += D[3 * i + k] * R[3 * j + k];
+		for (size_t i = 0; i < 2; i++)
+			for (size_t j = 0; j < 3; j++) {
+				J[i * p + at + 3 + j] = in_device[3 * i + j];
+				for (size_t k = 0; k < 3; k++)
+					J[i * p + at + j] += in_device[3 * i + k] *
+					    turn[3 * k + j];
+			}
+	}
+}
+
+void
+jacobian_motions(const double X[3], const double middle[3], double M[3][6])
+{
+	for (size_t i = 0; i < 3; i++) {
+		size_t j = (i + 1) % 3, k = (i + 2) % 3;
+
+		for (size_t m = 0; m < 3; m++)
+			M[m][i] = m == i;
+		M[i][3 + i] = 0;
+		M[j][3 + i] = -(X[k] - middle[k]);
+		M[k][3 + i] = X[j] - middle[j];
+	}
+}

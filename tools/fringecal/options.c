@@ -1,0 +1,246 @@
+/* The options of fringecal. */
+#include "options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const char *const kinds[] = { "chess", "circles", "acircles", NULL };
+static const char *const weights[] = { "sigma", "equal", NULL };
+
+const struct opt fringecal_options[] = {
+	{ 0, "board", "WxH,MM", OPT_TEXT, AT(board), NULL, 0, 0, NULL,
+	    "corners along both sides and their spacing, for tables that do not say them", NULL },
+	{ 0, "kind", "KIND", OPT_WORD, AT(kind), NULL, 0, 0, NULL,
+	    "what is on the board; chess if not given", kinds },
+	{ 0, "cameras", "NAME,...", OPT_TEXT, AT(cameras), NULL, 0, 0, NULL,
+	    "the cameras, in the order of the operands; camera if not given", NULL },
+	{ 0, "sizes", "WxH,...", OPT_TEXT, AT(sizes), NULL, 0, 0, "px",
+	    "the cameras' full frames, for tables that do not say them", NULL },
+	{ 0, "projector", "WxH", OPT_SIZE, AT(projector), NULL, 1, 65535, "px",
+	    "calibrate a projector of that size, too", NULL },
+	{ 0, "projector-points", "FILE", OPT_FILE, AT(projector_points), NULL, 0, 0, NULL,
+	    "the corners in projector pixels, tables as those of the first camera", NULL },
+	{ 0, "phase-x", "FILE", OPT_STREAMS, AT(phase[0]), NULL, 0, 0, NULL,
+	    "absolute phases of fringes along x, once for each camera, for the projector", NULL },
+	{ 0, "phase-y", "FILE", OPT_STREAMS, AT(phase[1]), NULL, 0, 0, NULL,
+	    "the same along y", NULL },
+	{ 0, "poses", NULL, OPT_FLAG, AT(poses), NULL, 0, 0, NULL,
+	    "operands are folders POSE with captures in POSE/CAMERA/", NULL },
+	{ 0, "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
+	    "of the captures of --poses, as fringegen -m writes it", NULL },
+	{ 0, "phasewrap", "WORDS", OPT_TEXT, AT(phasewrap), NULL, 0, 0, NULL,
+	    "more options of phasewrap for --poses, in one word", NULL },
+	{ 0, "unwrap2f", "WORDS", OPT_TEXT, AT(unwrap2f), NULL, 0, 0, NULL,
+	    "more options of unwrap2f for --poses, in one word", NULL },
+	{ 0, "model", "MODEL", OPT_WORD, AT(model), "opencv5", 0, 0, NULL,
+	    "lens: none, or OpenCV's with so many numbers", calib_model_names },
+	{ 0, "warp", NULL, OPT_FLAG, AT(warp), NULL, 0, 0, NULL,
+	    "find how the board is bent, too", NULL },
+	{ 0, "fix", "WHAT,...", OPT_TEXT, AT(fix), NULL, 0, 0, NULL,
+	    "hold center, aspect, tangential, k3 or a device's: left.center", NULL },
+	{ 0, "weights", "KIND", OPT_WORD, AT(weights), "sigma", 0, 0, NULL,
+	    "each point counts by its own sigma, or all alike", weights },
+	{ 0, "reject", "K", OPT_NUMBER, AT(reject), "3.5", 0, 1000, "standard deviations",
+	    "leave points out that are farther off; 0: none", NULL },
+	{ 0, "frame", "NAME", OPT_TEXT, AT(frame), NULL, 0, 0, NULL,
+	    "whose coordinates the poses are in; the first camera's if not given", NULL },
+	{ 0, "report", "DIR", OPT_TEXT, AT(report), NULL, 0, 0, NULL,
+	    "write pictures and texts there that tell whether to trust it", NULL },
+	{ 0 },
+};
+
+static int
+parse_size(const char *option, const char *text, size_t n, size_t *w, size_t *h)
+{
+	char word[32];
+	int end = -1;
+
+	snprintf(word, sizeof(word), "%.*s", n < sizeof(word) ? (int)n : 0, text);
+	if (sscanf(word, "%6zux%6zu%n", w, h, &end) != 2 || end < 0 || word[end] || *w == 0 ||
+	    *h == 0 || *w > 65535 || *h > 65535 || strchr(word, '-') || strchr(word, '+'))
+		return fail_usage(option, "wants WxH, not '%.*s'", (int)n, text);
+	return 0;
+}
+
+/* As boardfind numbers it: the longer side first, but of asymmetric circles. */
+static int
+apply_board(const struct parameters *p, struct calib_board *board)
+{
+	const char *text = p->board, *comma = text ? strchr(text, ',') : NULL;
+	const char *kind = kinds[p->kind < 0 ? 0 : p->kind];
+	double spacing = 0;
+
+	if (!text)
+		return p->kind < 0 ? 0 : fail_usage("--kind", "wants --board");
+	if (parse_size("--board", text, comma ? (size_t)(comma - text) : strlen(text), &board->w,
+	    &board->h) < 0)
+		return -1;
+	if (comma && (number_parse(comma + 1, &spacing) < 0 || !(spacing > 0)))
+		return fail_usage("--board", "wants a spacing in mm behind the comma, not '%s'",
+		    comma + 1);
+	if (board->h > board->w && strcmp(kind, "acircles")) {
+		size_t w = board->w;
+
+		board->w = board->h;
+		board->h = w;
+	}
+	return calib_board_set(board, kind, spacing) == 0 ? 0 : fail_usage("--board", "%s is no grid "
+	    "of corners: at least 3x2, at most 1000x1000", text);
+}
+
+/* Names that a file can carry as a part of its keys. */
+static int
+check_name(const struct calib_problem *problem, const char *name, size_t n)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789_-";
+
+	if (n == 0 || n >= CALIB_NAME_SIZE || strspn(name, allowed) < n)
+		return fail_usage("--cameras", "'%.*s' is no name: letters, digits, _ and -, at most "
+		    "%d", (int)n, name, CALIB_NAME_SIZE - 1);
+	for (size_t d = 0; d < problem->devices; d++)
+		if (strlen(problem->device[d].name) == n &&
+		    !strncmp(problem->device[d].name, name, n))
+			return fail_usage("--cameras", "names %.*s twice", (int)n, name);
+	return 0;
+}
+
+static int
+add_cameras(const struct parameters *p, struct calib_problem *problem)
+{
+	for (const char *name = p->cameras ? p->cameras : "camera";; name++) {
+		size_t n = strcspn(name, ",");
+		struct calib_device device = { .kind = CALIB_CAMERA,
+			.model = (enum calib_model)p->model };
+
+		if (check_name(problem, name, n) < 0)
+			return -1;
+		memcpy(device.name, name, n);
+		if (calib_problem_add_device(problem, &device) < 0)
+			return -1;
+		name += n;
+		if (!*name)
+			return 0;
+	}
+}
+
+static int
+apply_sizes(const struct parameters *p, struct calib_problem *problem)
+{
+	const char *text = p->sizes;
+	size_t given = 0;
+
+	while (text) {
+		size_t n = strcspn(text, ","), w, h;
+
+		if (parse_size("--sizes", text, n, &w, &h) < 0)
+			return -1;
+		if (given < problem->devices) {
+			problem->device[given].w = w;
+			problem->device[given].h = h;
+		}
+		given++;
+		text = text[n] ? text + n + 1 : NULL;
+	}
+	for (size_t d = 1; d < problem->devices && given == 1; d++) {
+		problem->device[d].w = problem->device[0].w;
+		problem->device[d].h = problem->device[0].h;
+	}
+	if (given > 1 && given != problem->devices)
+		return fail_usage("--sizes", "has %zu sizes for %zu cameras", given,
+		    problem->devices);
+	return 0;
+}
+
+/* One word of --fix for one device. */
+static bool
+fix(struct calib_problem *problem, size_t d, const char *what)
+{
+	double *fixed = problem->fixed[d];
+	enum calib_model model = problem->device[d].model;
+
+	if (!strcmp(what, "center")) {
+		fixed[2] = ((double)problem->device[d].w - 1) / 2;
+		fixed[3] = ((double)problem->device[d].h - 1) / 2;
+	} else if (!strcmp(what, "aspect")) {
+		problem->device[d].square = true;
+	} else if (!strcmp(what, "tangential") && model >= CALIB_OPENCV4) {
+		fixed[6] = fixed[7] = 0;
+	} else if (!strcmp(what, "k3") && model >= CALIB_OPENCV5) {
+		fixed[8] = 0;
+	} else if (!strcmp(what, "lens")) {
+		for (size_t k = 4; k < CALIB_INTRINSICS; k++)
+			fixed[k] = 0;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Sizes must be known. */
+int
+options_fix(const struct parameters *p, struct calib_problem *problem)
+{
+	for (const char *text = p->fix; text;) {
+		size_t n = strcspn(text, ","), of = problem->devices;
+		char word[64], *what = word, *dot;
+		bool known = true;
+
+		snprintf(word, sizeof(word), "%.*s", n < sizeof(word) ? (int)n : 0, text);
+		dot = strchr(word, '.');
+		for (size_t d = 0; d < problem->devices && dot; d++)
+			if (strlen(problem->device[d].name) == (size_t)(dot - word) &&
+			    !strncmp(problem->device[d].name, word, (size_t)(dot - word)))
+				of = d;
+		if (dot && of == problem->devices)
+			return fail_usage("--fix", "'%s' begins with no device's name", word);
+		what = dot ? dot + 1 : word;
+		for (size_t d = 0; d < problem->devices; d++)
+			if (of == problem->devices || of == d)
+				known &= fix(problem, d, what);
+		if (!known)
+			return fail_usage("--fix", "'%.*s' is none of center, aspect, tangential, k3 "
+			    "and lens%s", (int)n, text, !strcmp(what, "k3") ||
+			    !strcmp(what, "tangential") ? " that --model has" : "");
+		text = text[n] ? text + n + 1 : NULL;
+	}
+	return 0;
+}
+
+static int
+check_frame(const struct parameters *p, const struct calib_problem *problem, size_t *frame)
+{
+	for (*frame = 0; p->frame && *frame < problem->devices; ++*frame)
+		if (!strcmp(problem->device[*frame].name, p->frame))
+			return 0;
+	return p->frame ? fail_usage("--frame", "%s is none of the devices", p->frame) : 0;
+}
+
+int
+options_apply(const struct parameters *p, struct calib_problem *problem, size_t *frame)
+{
+	struct calib_device projector = { .name = "projector", .kind = CALIB_PROJECTOR,
+		.model = (enum calib_model)p->model, .w = p->projector.w, .h = p->projector.h };
+
+	if (apply_board(p, &problem->board) < 0 || add_cameras(p, problem) < 0 ||
+	    apply_sizes(p, problem) < 0)
+		return -1;
+	if (!p->poses && (p->projector_points || p->phase[0].n) != (p->projector.w > 0))
+		return p->projector.w ? fail_usage("--projector", "wants the projector's points: "
+		    "--projector-points, or --phase-x and --phase-y") : fail_usage("--projector",
+		    "WxH is needed for %s", p->projector_points ? "--projector-points" :
+		    "--phase-x");
+	if ((p->projector.w || p->poses) && (check_name(problem, projector.name, 9) < 0 ||
+	    calib_problem_add_device(problem, &projector) < 0))
+		return -1;
+	problem->warp = p->warp;
+	problem->equal_weights = p->weights == WEIGHTS_EQUAL;
+	problem->reject = p->reject;
+	return check_frame(p, problem, frame);
+}

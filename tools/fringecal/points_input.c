@@ -1,0 +1,120 @@
+#include "points_input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "corners.h"
+
+int
+points_input_check(const struct run *run, const struct parameters *p)
+{
+	size_t of[2] = { p->phase[0].n, p->phase[1].n };
+
+	if (of[0] != of[1])
+		return fail_usage(of[0] > of[1] ? "--phase-x" : "--phase-y", "is given %zu times, "
+		    "and --phase-%c %zu times: a projector's points need both, once for each "
+		    "camera", of[0] > of[1] ? of[0] : of[1], of[0] > of[1] ? 'y' : 'x',
+		    of[0] > of[1] ? of[1] : of[0]);
+	if (of[0] && p->projector_points)
+		return fail_usage("--projector-points", "and --phase-x both give the projector's "
+		    "points");
+	if (!p->poses && (p->manifest || p->phasewrap || p->unwrap2f))
+		return fail_usage(p->manifest ? "--manifest" : p->phasewrap ? "--phasewrap" :
+		    "--unwrap2f", "is only for --poses");
+	if (!p->poses)
+		return 0;
+	if (of[0] || p->projector_points)
+		return fail_usage("--poses", "finds the projector's points by itself: leave out %s",
+		    of[0] ? "--phase-x and --phase-y" : "--projector-points");
+	if (!p->board)
+		return fail_usage("--poses", "wants --board WxH,MM");
+	return run->operands ? 0 : fail_usage("--poses", "wants the folders of the poses");
+}
+
+static int
+read_phases(struct phase_views *views, const struct parameters *p, struct calib_problem *problem,
+    size_t cameras, size_t poses)
+{
+	if (p->phase[0].n != cameras)
+		return fail_usage("--phase-x", "is given %zu times, and there are %zu cameras",
+		    p->phase[0].n, cameras);
+	for (size_t c = 0; c < cameras; c++) {
+		const char *const path[2] = { p->phase[0].v[c], p->phase[1].v[c] };
+
+		if (phase_views_read(views, problem, cameras, c, poses, path) < 0)
+			return -1;
+	}
+	return phase_views_finish(views);
+}
+
+static int
+read_tables(struct points_input *input, const struct run *run, const struct parameters *p,
+    struct calib_problem *problem)
+{
+	static char standard_input[] = "-", *const standard[] = { standard_input };
+	char *const *operand = run->operands ? run->operand : standard;
+	size_t operands = run->operands ? run->operands : 1, cameras = 0, poses, first = 0;
+
+	for (size_t d = 0; d < problem->devices; d++)
+		cameras += problem->device[d].kind == CALIB_CAMERA;
+	if (cameras > 1 && operands != cameras)
+		return fail_usage(NULL, "wants one file of corners for each of %zu cameras, not "
+		    "%zu", cameras, operands);
+	for (size_t d = 0; d < cameras; d++) {
+		if (corners_read(problem, d, d, operand + (cameras > 1 ? d : 0),
+		    cameras > 1 ? 1 : operands, &poses) < 0)
+			return -1;
+		if (d && poses != first)
+			return fail(NULL, "%s has %zu poses and %s %zu: one table for each pose, "
+			    "an empty one where the board is not seen", problem->device[0].name,
+			    first, problem->device[d].name, poses);
+		first = poses;
+	}
+	if (p->phase[0].n)
+		return read_phases(&input->views, p, problem, cameras, first);
+	if (p->projector_points) {
+		char *const path[] = { (char *)p->projector_points };
+
+		if (corners_read(problem, cameras, 0, path, 1, &poses) < 0)
+			return -1;
+		if (poses != first)
+			return fail(p->projector_points, "has %zu poses and %s %zu", poses,
+			    problem->device[0].name, first);
+	}
+	return 0;
+}
+
+static int
+read_poses(struct points_input *input, const struct run *run, const struct parameters *p,
+    struct calib_problem *problem)
+{
+	struct pose_captures *captures = &input->captures;
+
+	captures->folder = run->operand;
+	captures->folders = run->operands;
+	captures->manifest = p->manifest;
+	captures->wrap = p->phasewrap;
+	captures->unwrap = p->unwrap2f;
+	captures->verbose = run->verbose;
+	captures->quiet = run->quiet;
+	captures->find.sigma_px = NAN;
+	if (board_parse("--board", p->board, p->kind < 0 ? BOARD_CHESS : (enum board_kind)p->kind,
+	    &captures->board) < 0 || pose_captures_read(captures, problem, &input->views) < 0)
+		return -1;
+	return phase_views_finish(&input->views);
+}
+
+int
+points_input_read(struct points_input *input, const struct run *run, const struct parameters *p,
+    struct calib_problem *problem)
+{
+	return p->poses ? read_poses(input, run, p, problem) :
+	    read_tables(input, run, p, problem);
+}
+
+void
+points_input_free(struct points_input *input)
+{
+	pose_captures_free(&input->captures);
+}

@@ -1,0 +1,385 @@
+#define _GNU_SOURCE
+#include "pose_captures.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "child.h"
+#include "io/source.h"
+
+#define WORDS_MOST 100
+#define FEWEST_POINTS 6
+
+/* ---- folders ---- */
+
+/* Is it a folder, and none that is hidden? */
+static bool
+is_folder(const char *parent, const char *name)
+{
+	struct stat status;
+	char *path;
+	bool is;
+
+	if (name[0] == '.' || asprintf(&path, "%s/%s", parent, name) < 0)
+		return false;
+	is = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+	free(path);
+	return is;
+}
+
+int
+pose_captures_cameras(const char *pose, char ***name, size_t *n)
+{
+	struct dirent **entry;
+	int entries = scandir(pose, &entry, NULL, versionsort);
+
+	*n = 0;
+	*name = NULL;
+	if (entries < 0)
+		return fail_errno(pose, "is no folder of a pose");
+	*name = calloc((size_t)entries + 1, sizeof(**name));
+	for (int i = 0; i < entries; i++) {
+		if (*name && is_folder(pose, entry[i]->d_name))
+			(*name)[(*n)++] = strdup(entry[i]->d_name);
+		free(entry[i]);
+	}
+	free(entry);
+	return *name ? 0 : fail_memory();
+}
+
+/* Of POSE/CAMERA/, or of POSE itself where that has no folders and the camera is the only one. */
+static int
+captures_path(const char *pose, const char *camera, bool only, char **path)
+{
+	struct stat status;
+
+	if (stat(pose, &status) < 0)
+		return fail_errno(pose, "cannot be read");
+	if (!S_ISDIR(status.st_mode))
+		return fail(pose, "is no folder of a pose, with the captures in POSE/CAMERA/");
+	if (asprintf(path, "%s/%s", pose, camera) < 0)
+		return fail_memory();
+	if (stat(*path, &status) == 0 && S_ISDIR(status.st_mode))
+		return 0;
+	if (!only) {
+		fail(*path, "there is no such folder");
+		free(*path);
+		return -1;
+	}
+	free(*path);
+	*path = strdup(pose);
+	return *path ? 0 : fail_memory();
+}
+
+static int
+name_poses(struct pose_captures *captures)
+{
+	captures->pose_name = calloc(captures->folders + 1, sizeof(*captures->pose_name));
+	for (size_t i = 0; captures->pose_name && i < captures->folders; i++) {
+		const char *text = captures->folder[i];
+		size_t n = strlen(text), from;
+
+		while (n > 1 && text[n - 1] == '/')
+			n--;
+		from = n;
+		while (from > 0 && text[from - 1] != '/')
+			from--;
+		captures->pose_name[i] = strndup(text + from, n - from);
+		if (!captures->pose_name[i])
+			return fail_memory();
+	}
+	return captures->pose_name ? 0 : fail_memory();
+}
+
+/* ---- tools ---- */
+
+/* Words at blanks, behind those that are there; `copy` keeps them. */
+static int
+add_words(const char *option, char *copy, char *words[WORDS_MOST], size_t *n)
+{
+	char *rest = copy;
+
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		if (*n + 8 >= WORDS_MOST)
+			return fail_usage(option, "has too many words");
+		words[(*n)++] = word;
+	}
+	return 0;
+}
+
+/* The words of a tool's command, and the copy that holds those of the user. */
+struct command {
+	char *word[WORDS_MOST];
+	size_t n;
+	char *copy;
+};
+
+static int
+command_begin(struct command *c, const char *const first[], const char *option, const char *more)
+{
+	*c = (struct command){ .copy = strdup(more ? more : "") };
+	if (!c->copy)
+		return fail_memory();
+	for (; *first; first++)
+		c->word[c->n++] = (char *)*first;
+	return add_words(option, c->copy, c->word, &c->n);
+}
+
+/* Runs it over one measurement, which comes from a file or as operand, to a file in memory whose
+ * only frame is taken. As child_run(). */
+static int
+command_run(struct command *c, const char *object, const char *operand, int from, int to,
+    bool silent, struct frame **out)
+{
+	size_t n = c->n;
+	char path[64];
+	int status;
+
+	if (operand) {
+		c->word[n++] = (char *)"--";
+		c->word[n++] = (char *)operand;
+	}
+	c->word[n] = NULL;
+	status = child_run(object, c->word, from, to, silent);
+	if (status != 0)
+		return status;
+	child_memory_path(to, path);
+	if (source_load(path, out) == 0)
+		return 0;
+	fail_prefix(object);
+	return -1;
+}
+
+/* ---- one measurement ---- */
+
+struct measurement {
+	struct pose_captures *captures;
+	struct calib_problem *problem;
+	struct phase_views *views;
+	size_t pose, camera, projector;
+	const char *path;	/* of the captures */
+	struct phase_crop crop;
+	bool quiet;		/* tools warn of a camera's first measurements alone */
+};
+
+static int
+set_sizes(const struct measurement *m, const struct frame_head *head)
+{
+	struct calib_device *camera = &m->problem->device[m->camera];
+	struct calib_device *projector = &m->problem->device[m->projector];
+	struct numbers size;
+
+	if (!camera->w && (m->crop.first[0] >= m->crop.bin[0] ||
+	    m->crop.first[1] >= m->crop.bin[1]))
+		return fail_usage(m->path, "the captures are a crop of the camera's frame: give "
+		    "its size, --sizes WxH");
+	if (!camera->w) {
+		camera->w = (size_t)((double)head->w * m->crop.bin[0]);
+		camera->h = (size_t)((double)head->h * m->crop.bin[1]);
+	}
+	if (projector->w)
+		return 0;
+	if (meta_numbers(&head->meta, "projector_px", &size) < 0)
+		return -1;
+	if (size.n == 2 && size.v[0] >= 1 && size.v[1] >= 1 && size.v[0] < 65536 &&
+	    size.v[1] < 65536) {
+		projector->w = (size_t)size.v[0];
+		projector->h = (size_t)size.v[1];
+	}
+	numbers_free(&size);
+	return projector->w ? 0 : fail_usage(m->path, "the captures do not name the projector's "
+	    "size: give --projector WxH");
+}
+
+/* The corners in the texture as the camera's view. *seen: there are enough. */
+static int
+add_corners(const struct measurement *m, const struct corners *corners)
+{
+	struct calib_point *point = calloc(corners->n + 1, sizeof(*point));
+	int status;
+
+	if (!point)
+		return fail_memory();
+	for (size_t k = 0; k < corners->n; k++) {
+		const struct corner *c = &corners->corner[k];
+
+		point[k] = (struct calib_point){ m->crop.first[0] + m->crop.bin[0] * c->u,
+			m->crop.first[1] + m->crop.bin[1] * c->v, { m->crop.bin[0] * c->sigma,
+			m->crop.bin[1] * c->sigma }, (int)c->i, (int)c->j };
+	}
+	status = calib_problem_add_view(m->problem, m->camera, m->pose, m->camera, point,
+	    corners->n);
+	free(point);
+	return status;
+}
+
+static int
+find_corners(const struct measurement *m, const struct frame *wrapped, bool *seen)
+{
+	struct corners corners = { 0 };
+	struct frame *gray;
+	char reason[BOARD_REASON];
+	int found, status = 0;
+
+	*seen = false;
+	if (board_picture(wrapped, "texture", &gray) < 0) {
+		fail_prefix(m->path);
+		return -1;
+	}
+	found = board_find(&m->captures->board, &m->captures->find, gray, &corners, reason);
+	frame_free(gray);
+	if (found < 0)
+		return -1;
+	*seen = found == 0 && corners.n >= FEWEST_POINTS;
+	if (*seen)
+		status = add_corners(m, &corners);
+	else
+		warn(m->path, "no board: %s", found ? reason : "too few corners");
+	if (*seen && m->captures->verbose)
+		note(m->path, "%zu of %zu corners", corners.n,
+		    m->captures->board.w * m->captures->board.h);
+	corners_free(&corners);
+	return status;
+}
+
+/* One axis of the phases. */
+static int
+unwrap(const struct measurement *m, size_t axis, int wrapped, int to, struct frame **phase)
+{
+	const char *const words[] = { "unwrap2f", "--axis", axis ? "y" : "x",
+		m->quiet ? "-q" : NULL, NULL };
+	struct command command;
+	int status = command_begin(&command, words, "--unwrap2f", m->captures->unwrap);
+
+	if (status == 0)
+		status = command_run(&command, m->path, NULL, wrapped, to, false, phase);
+	free(command.copy);
+	return status <= 0 ? status : fail(m->path, "unwrap2f finds no absolute phase of fringes "
+	    "along %c: a projector's points need both axes", axis ? 'y' : 'x');
+}
+
+static int
+add_phases(const struct measurement *m, int wrapped, const int file[2])
+{
+	struct frame *phase[2] = { NULL, NULL };
+	const char *const path[2] = { m->path, m->path };
+	int status = 0;
+
+	for (size_t axis = 0; axis < 2 && status == 0; axis++)
+		status = unwrap(m, axis, wrapped, file[axis], &phase[axis]);
+	if (status == 0)
+		status = phase_views_add(m->views, m->problem, m->projector, m->camera, m->pose,
+		    (const struct frame *const *)phase, path);
+	for (size_t axis = 0; axis < 2; axis++)
+		if (phase[axis])
+			frame_free(phase[axis]);
+	return status;
+}
+
+/* The phases of the captures. The noise is found with them where they have more than three steps;
+ * else what the amplitude tells of it has to do. */
+static int
+wrap(struct measurement *m, int to, struct frame **wrapped)
+{
+	struct pose_captures *captures = m->captures;
+	const char *words[] = { "phasewrap", "--sigma", NULL, NULL, NULL, NULL };
+	size_t n = captures->no_sigma ? 1 : 2;
+	struct command command;
+	int status;
+
+	words[1] = captures->no_sigma ? NULL : words[1];
+	if (captures->manifest) {
+		words[n++] = "-m";
+		words[n++] = captures->manifest;
+	}
+	words[n] = m->quiet ? "-q" : NULL;
+	status = command_begin(&command, words, "--phasewrap", captures->wrap);
+	if (status == 0)
+		status = command_run(&command, m->path, m->path, -1, to, !captures->no_sigma &&
+		    m->pose == 0, wrapped);
+	free(command.copy);
+	if (status > 0 && !captures->no_sigma && m->pose == 0) {
+		captures->no_sigma = true;
+		return wrap(m, to, wrapped);
+	}
+	return status <= 0 ? status : fail(m->path, "phasewrap cannot take the captures: say what "
+	    "they are by --manifest or --phasewrap");
+}
+
+static int
+measure_in(struct measurement *m, const int file[3])
+{
+	struct frame *wrapped;
+	bool seen = false;
+	int status = wrap(m, file[2], &wrapped);
+
+	if (status < 0)
+		return -1;
+	status = phase_crop_find(&wrapped->head, m->path, &m->crop);
+	if (status == 0)
+		status = set_sizes(m, &wrapped->head);
+	if (status == 0)
+		status = find_corners(m, wrapped, &seen);
+	frame_free(wrapped);
+	return status < 0 || !seen ? status : add_phases(m, file[2], file);
+}
+
+static int
+measure(struct measurement *m)
+{
+	static const char *const names[3] = { "phase-x", "phase-y", "wrapped" };
+	int file[3] = { -1, -1, -1 }, status = 0;
+
+	for (size_t i = 0; i < 3 && status == 0; i++) {
+		file[i] = child_memory(names[i]);
+		status = file[i] < 0 ? -1 : 0;
+	}
+	if (status == 0)
+		status = measure_in(m, file);
+	for (size_t i = 0; i < 3; i++)
+		if (file[i] >= 0)
+			close(file[i]);
+	return status;
+}
+
+int
+pose_captures_read(struct pose_captures *captures, struct calib_problem *problem,
+    struct phase_views *views)
+{
+	struct measurement m = { captures, problem, views,
+		.projector = problem->devices - 1 };
+
+	if (name_poses(captures) < 0)
+		return -1;
+	for (m.pose = 0; m.pose < captures->folders; m.pose++)
+		for (m.camera = 0; m.camera < m.projector; m.camera++) {
+			char *path;
+			int status;
+
+			m.quiet = captures->quiet || (m.pose > 1 && !captures->verbose);
+			if (captures_path(captures->folder[m.pose], problem->device[m.camera].name,
+			    m.projector == 1, &path) < 0)
+				return -1;
+			m.path = path;
+			status = measure(&m);
+			free(path);
+			if (status < 0)
+				return -1;
+		}
+	return 0;
+}
+
+void
+pose_captures_free(struct pose_captures *captures)
+{
+	for (size_t i = 0; captures->pose_name && i < captures->folders; i++)
+		free(captures->pose_name[i]);
+	free(captures->pose_name);
+	captures->pose_name = NULL;
+}

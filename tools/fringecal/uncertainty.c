@@ -1,0 +1,392 @@
+#include "uncertainty.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "jacobian.h"
+#include "optics/calib.h"
+
+/* ---- points ---- */
+
+void
+uncertainty_to_device(const struct calib_solution *solution, size_t device, const double X[3],
+    double x[3])
+{
+	const struct calib_pose *pose = &solution->device[device];
+
+	for (size_t i = 0; i < 3; i++)
+		x[i] = device == 0 ? X[i] : pose->R[3 * i] * X[0] + pose->R[3 * i + 1] * X[1] +
+		    pose->R[3 * i + 2] * X[2] + pose->T[i];
+}
+
+void
+uncertainty_board_point(const struct calib_problem *problem, const struct calib_solution *solution,
+    size_t pose, int i, int j, double X[3])
+{
+	const struct calib_pose *board = &solution->board[pose];
+	double at[3];
+
+	calib_board_point(&problem->board, solution->bend, i, j, at);
+	for (size_t k = 0; k < 3; k++)
+		X[k] = board->R[3 * k] * at[0] + board->R[3 * k + 1] * at[1] +
+		    board->R[3 * k + 2] * at[2] + board->T[k];
+}
+
+static void
+set_pinhole(struct pinhole *pinhole, const struct calib_device *device, const double *intrinsics)
+{
+	size_t count = calib_intrinsics_count(device->model);
+
+	*pinhole = (struct pinhole){ .K = { intrinsics[0], 0, intrinsics[2], 0, intrinsics[1],
+	    intrinsics[3], 0, 0, 1 }, .R = { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
+	for (size_t k = 4; k < count; k++)
+		pinhole->distortion[k - 4] = intrinsics[k];
+	pinhole->distorted = count > 4;
+	pinhole_complete(pinhole);
+}
+
+/* The point that a device sees at pixel uv, so far along its axis, in the first device's frame. */
+static bool
+point_seen(const struct calib_solution *solution, const struct pinhole *pinhole, size_t device,
+    const double uv[2], double distance, double X[3])
+{
+	const struct calib_pose *pose = &solution->device[device];
+	double xy[2], x[3];
+
+	if (!pinhole_undistort(pinhole, uv, xy))
+		return false;
+	for (size_t i = 0; i < 3; i++)
+		x[i] = distance * (i < 2 ? xy[i] : 1) - (device > 0 ? pose->T[i] : 0);
+	for (size_t i = 0; i < 3; i++)
+		X[i] = device == 0 ? x[i] : pose->R[i] * x[0] + pose->R[3 + i] * x[1] +
+		    pose->R[6 + i] * x[2];
+	return true;
+}
+
+/* The mean distance of the points that a device has, along its axis. */
+static double
+mean_distance(const struct calib_problem *problem, const struct calib_solution *solution,
+    size_t device)
+{
+	double sum = 0, n = 0;
+
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct calib_view *view = &problem->view[v];
+
+		for (size_t k = 0; view->device == device && k < view->n; k++) {
+			const struct calib_point *point = &problem->point[view->first + k];
+			double X[3], x[3];
+
+			uncertainty_board_point(problem, solution, view->pose, point->i, point->j,
+			    X);
+			uncertainty_to_device(solution, device, X, x);
+			sum += x[2];
+			n++;
+		}
+	}
+	return sum / n;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* ---- over pictures ---- */
+
+static int
+map_new(const struct calib_problem *problem, const struct calib_solution *solution, size_t device,
+    size_t columns, struct uncertainty_map *map)
+{
+	const struct calib_device *d = &problem->device[device];
+
+	map->distance = mean_distance(problem, solution, device);
+	map->columns = columns;
+	map->rows = (size_t)fmax(2, round((double)columns * (double)d->h / (double)d->w));
+	map->sd = calloc(map->columns * map->rows, sizeof(*map->sd));
+	map->sd_all = calloc(map->columns * map->rows, sizeof(*map->sd_all));
+	return map->sd && map->sd_all ? 0 : fail_memory();
+}
+
+/* Lies a pixel within the hull of a device's points? */
+static bool
+is_inside(const struct diagnosis_device *hull, const double uv[2])
+{
+	for (size_t i = 0; i < hull->hull_corners; i++) {
+		const double *a = hull->hull[i], *b = hull->hull[(i + 1) % hull->hull_corners];
+
+		if ((b[0] - a[0]) * (uv[1] - a[1]) - (b[1] - a[1]) * (uv[0] - a[0]) < 0)
+			return false;
+	}
+	return hull->hull_corners > 2;
+}
+
+/* Fills in rows `first` and on of J and M with the points of a map. */
+static void
+map_rows(const struct calib_problem *problem, const struct calib_solution *solution, size_t device,
+    const struct uncertainty_map *map, const struct diagnosis_device *hull,
+    const double middle[3], struct jacobian *rows, size_t first)
+{
+	const struct calib_device *d = &problem->device[device];
+	struct pinhole pinhole;
+
+	set_pinhole(&pinhole, d, solution->intrinsics[device]);
+	for (size_t i = 0; i < map->columns * map->rows; i++) {
+		double uv[2] = { (double)(i % map->columns) * ((double)d->w - 1) /
+			    ((double)map->columns - 1), (double)(i / map->columns) *
+			    ((double)d->h - 1) / ((double)map->rows - 1) };
+		double X[3], D[6], M[3][6];
+		size_t row = first + 2 * i;
+
+		rows->fits[row] = rows->fits[row + 1] = is_inside(hull, uv);
+		if (!point_seen(solution, &pinhole, device, uv, map->distance, X)) {
+			rows->M[row][0] = rows->M[row + 1][0] = NAN;
+			continue;
+		}
+		jacobian_of_pixel(problem, solution, device, X, rows->J + row * rows->parameters,
+		    D);
+		jacobian_motions(X, middle, M);
+		for (size_t k = 0; k < 2; k++)
+			for (size_t m = 0; m < 6; m++)
+				rows->M[row + k][m] = D[3 * k] * M[0][m] + D[3 * k + 1] * M[1][m] +
+				    D[3 * k + 2] * M[2][m];
+	}
+}
+
+/* The standard deviations of a map out of its rows. */
+static void
+map_sd(const struct calib_solution *solution, const struct jacobian *rows, size_t first, size_t n,
+    double *sd, double *rms, double *rms_picture)
+{
+	double sum = 0, valid = 0, inside = 0, sum_inside = 0;
+	size_t p = rows->parameters;
+
+	for (size_t i = 0; i < n; i++) {
+		const double *J = rows->J + (first + 2 * i) * p;
+		double variance = (jacobian_variance(solution->covariance, p, J) +
+		    jacobian_variance(solution->covariance, p, J + p)) / 2;
+
+		sd[i] = isnan(rows->M[first + 2 * i][0]) ? NAN : sqrt(variance);
+		if (isnan(sd[i]))
+			continue;
+		sum += variance;
+		valid++;
+		sum_inside += rows->fits[first + 2 * i] ? variance : 0;
+		inside += rows->fits[first + 2 * i];
+	}
+	*rms = sqrt(sum_inside / inside);
+	if (rms_picture)
+		*rms_picture = sqrt(sum / valid);
+}
+
+static int
+maps_fill(const struct calib_problem *problem, const struct calib_solution *solution,
+    const struct diagnosis_device *hulls, struct uncertainty_map *map, struct jacobian *rows)
+{
+	double middle[3] = { 0, 0, mean_distance(problem, solution, 0) };
+	size_t first = 0;
+
+	for (size_t d = 0; d < problem->devices; d++) {
+		size_t n = map[d].columns * map[d].rows;
+
+		map_rows(problem, solution, d, &map[d], &hulls[d], middle, rows, first);
+		map_sd(solution, rows, first, n, map[d].sd_all, &map[d].rms_all, NULL);
+		first += 2 * n;
+	}
+	if (jacobian_project_out(rows) < 0)
+		return -1;
+	first = 0;
+	for (size_t d = 0; d < problem->devices; d++) {
+		size_t n = map[d].columns * map[d].rows;
+
+		map_sd(solution, rows, first, n, map[d].sd, &map[d].rms, &map[d].rms_picture);
+		first += 2 * n;
+	}
+	return 0;
+}
+
+int
+uncertainty_maps(const struct calib_problem *problem, const struct calib_solution *solution,
+    const struct diagnosis_device *hulls, size_t columns, struct uncertainty_map **out)
+{
+	struct uncertainty_map *map = calloc(problem->devices, sizeof(*map));
+	struct jacobian rows = { 0 };
+	size_t n = 0;
+	int status = map ? 0 : fail_memory();
+
+	*out = NULL;
+	for (size_t d = 0; d < problem->devices && status == 0; d++) {
+		status = map_new(problem, solution, d, columns, &map[d]);
+		n += 2 * map[d].columns * map[d].rows;
+	}
+	if (status == 0)
+		status = jacobian_new(&rows, n, solution->parameters);
+	if (status == 0)
+		status = maps_fill(problem, solution, hulls, map, &rows);
+	jacobian_free(&rows);
+	if (status == 0)
+		*out = map;
+	else
+		uncertainty_maps_free(map, problem->devices);
+	return status;
+}
+
+void
+uncertainty_maps_free(struct uncertainty_map *map, size_t devices)
+{
+	for (size_t d = 0; map && d < devices; d++) {
+		free(map[d].sd);
+		free(map[d].sd_all);
+	}
+	free(map);
+}
+
+/* ---- in space ---- */
+
+/* Where the middle nine tenths of n numbers, which are sorted in place, begin and end. */
+static void
+middle_range(double *v, size_t n, double range[2])
+{
+	qsort(v, n, sizeof(*v), compare_numbers);
+	range[0] = v[n / 20];
+	range[1] = v[n - 1 - n / 20];
+}
+
+/* Points that the first device sees where nine tenths of its own lie along u, along v, and in
+ * distance. */
+static int
+volume_points(const struct calib_problem *problem, const struct calib_solution *solution,
+    struct uncertainty_volume *volume)
+{
+	double *list = malloc((3 * problem->points + 1) * sizeof(*list)), range[3][2];
+	struct pinhole pinhole;
+	size_t n = 0;
+
+	if (!list)
+		return fail_memory();
+	set_pinhole(&pinhole, &problem->device[0], solution->intrinsics[0]);
+	for (size_t v = 0; v < problem->views; v++)
+		for (size_t k = 0; problem->view[v].device == 0 && k < problem->view[v].n; k++) {
+			const struct calib_point *p = &problem->point[problem->view[v].first + k];
+			double X[3];
+
+			uncertainty_board_point(problem, solution, problem->view[v].pose, p->i,
+			    p->j, X);
+			list[n] = p->u;
+			list[problem->points + n] = p->v;
+			list[2 * problem->points + n++] = X[2];
+		}
+	for (size_t k = 0; k < 3 && n; k++)
+		middle_range(list + k * problem->points, n, range[k]);
+	free(list);
+	for (size_t i = 0; i < UNCERTAINTY_POINTS && n; i++) {
+		double part[3] = { (double)(i % UNCERTAINTY_ACROSS) / (UNCERTAINTY_ACROSS - 1),
+			(double)(i / UNCERTAINTY_ACROSS % UNCERTAINTY_ACROSS) /
+			    (UNCERTAINTY_ACROSS - 1),
+			(double)(i / (UNCERTAINTY_ACROSS * UNCERTAINTY_ACROSS)) /
+			    (UNCERTAINTY_DEEP - 1) };
+		double at[3];
+
+		for (size_t k = 0; k < 3; k++)
+			at[k] = range[k][0] + part[k] * (range[k][1] - range[k][0]);
+		if (point_seen(solution, &pinhole, 0, at, at[2], volume->X[volume->n]))
+			volume->n++;
+	}
+	return 0;
+}
+
+/* What a point's triangulated place does when the parameters change: three rows of J. */
+static bool
+point_rows(const struct calib_problem *problem, const struct calib_solution *solution,
+    const double X[3], double *scratch, double *J)
+{
+	size_t p = solution->parameters;
+	double A[9] = { 0 };
+
+	memset(J, 0, 3 * p * sizeof(*J));
+	for (size_t d = 0; d < problem->devices; d++) {
+		size_t rows = problem->device[d].kind == CALIB_CAMERA ? 2 : 1;
+		double D[6];
+
+		memset(scratch, 0, 2 * p * sizeof(*scratch));
+		jacobian_of_pixel(problem, solution, d, X, scratch, D);
+		for (size_t r = 0; r < rows; r++)
+			for (size_t i = 0; i < 3; i++) {
+				for (size_t j = 0; j < 3; j++)
+					A[3 * i + j] += D[3 * r + i] * D[3 * r + j];
+				for (size_t k = 0; k < p; k++)
+					J[i * p + k] -= D[3 * r + i] * scratch[r * p + k];
+			}
+	}
+	return jacobian_solve(A, 3, J, p);
+}
+
+static double
+volume_sd(const struct calib_solution *solution, const struct jacobian *rows, size_t n,
+    double (*sd)[3])
+{
+	size_t p = rows->parameters;
+	double sum = 0;
+
+	for (size_t i = 0; i < 3 * n; i++) {
+		const double *J = rows->J + i * p;
+		double variance = jacobian_variance(solution->covariance, p, J);
+
+		sd[i / 3][i % 3] = sqrt(variance);
+		sum += variance;
+	}
+	return sqrt(sum / (double)n);
+}
+
+static int
+volume_fill(const struct calib_problem *problem, const struct calib_solution *solution,
+    struct uncertainty_volume *volume, struct jacobian *rows)
+{
+	double *scratch = calloc(2 * rows->parameters + 1, sizeof(*scratch)), middle[3] = { 0 };
+	int status = scratch ? 0 : fail_memory();
+
+	for (size_t i = 0; i < volume->n; i++)
+		for (size_t k = 0; k < 3; k++)
+			middle[k] += volume->X[i][k] / (double)volume->n;
+	for (size_t i = 0; i < volume->n && status == 0; i++) {
+		jacobian_motions(volume->X[i], middle, rows->M + 3 * i);
+		if (!point_rows(problem, solution, volume->X[i], scratch,
+		    rows->J + 3 * i * rows->parameters))
+			status = fail(NULL, "the devices' rays are parallel: they measure no "
+			    "points");
+	}
+	free(scratch);
+	if (status < 0)
+		return -1;
+	volume->rms_all = volume_sd(solution, rows, volume->n, volume->sd_all);
+	if (jacobian_project_out(rows) < 0)
+		return -1;
+	volume->rms = volume_sd(solution, rows, volume->n, volume->sd);
+	return 0;
+}
+
+int
+uncertainty_volume(const struct calib_problem *problem, const struct calib_solution *solution,
+    struct uncertainty_volume *volume)
+{
+	struct jacobian rows = { 0 };
+	int status;
+
+	*volume = (struct uncertainty_volume){ 0 };
+	if (problem->devices < 2)
+		return 0;
+	if (volume_points(problem, solution, volume) < 0)
+		return -1;
+	if (volume->n == 0)
+		return 0;
+	status = jacobian_new(&rows, 3 * volume->n, solution->parameters);
+	if (status == 0)
+		status = volume_fill(problem, solution, volume, &rows);
+	jacobian_free(&rows);
+	return status;
+}
