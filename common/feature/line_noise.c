@@ -45,12 +45,40 @@ median_of(const float *v, size_t n, bool whole)
 	return from + width * ((double)n / 2 - (double)below) / (double)equal;
 }
 
+/* Is a sample at an end of its type's range, where noise is cut off? */
+static bool
+clipped(const struct line_plane *plane, size_t y, size_t x)
+{
+	double v = sample_of(plane, y, x);
+
+	return v <= 0 || v >= (plane->type == SAMPLE_UCHAR ? 255 : 65535);
+}
+
+/* Magnitudes of neighbours' differences in every step-th row; unclipped: but for pairs of which both
+ * are clipped. */
+static size_t
+differences(const struct line_image *image, size_t step, bool unclipped, float *v)
+{
+	size_t n = 0;
+
+	for (size_t y = 0; y < image->h; y += step) {
+		for (size_t x = 0; x + 1 < image->w; x++) {
+			double d = fabs(value_at(image, y, x + 1) - value_at(image, y, x));
+
+			if (isfinite(d) && !(unclipped && clipped(&image->image, y, x) &&
+			    clipped(&image->image, y, x + 1)))
+				v[n++] = (float)d;
+		}
+	}
+	return n;
+}
+
 int
 line_noise(const struct line_image *image, double *sigma)
 {
 	bool whole = image->image.type != SAMPLE_FLOAT &&
 	    (!image->background.v || image->background.type != SAMPLE_FLOAT);
-	size_t columns = image->w - 1, n = 0, step;
+	size_t columns = image->w - 1, n, step;
 	float *v;
 
 	*sigma = 0;
@@ -60,14 +88,10 @@ line_noise(const struct line_image *image, double *sigma)
 	v = malloc((image->h / step + 1) * columns * sizeof(*v));
 	if (!v)
 		return fail_memory();
-	for (size_t y = 0; y < image->h; y += step) {
-		for (size_t x = 0; x < columns; x++) {
-			double d = fabs(value_at(image, y, x + 1) - value_at(image, y, x));
-
-			if (isfinite(d))
-				v[n++] = (float)d;
-		}
-	}
+	n = differences(image, step, whole, v);
+	/* a line on black leaves few pairs but its own slopes */
+	if (n < columns * ((image->h - 1) / step + 1) / 5)
+		n = differences(image, step, false, v);
 	if (n)
 		*sigma = 1.482602218505602 * M_SQRT1_2 * median_of(v, n, whole);
 	free(v);
