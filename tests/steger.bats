@@ -168,7 +168,7 @@ expect(np.isin(far, np.rint(v)) & (np.abs(u - 60.3).max() < 0.001), u, v)
 expect(~np.isin(np.arange(13, 28), np.rint(v)), "points beside a NaN")
 expect((c.meta["points"], c.pixels.shape) == ("0", (7, 1, 1)) and np.isnan(c.pixels), c.meta)
 u = d["u"][0]
-expect((np.abs(u - 0.2) < 3) | (np.abs(u - 127.4) < 3), u)'
+expect(np.isnan(u) | (np.abs(u - 0.2) < 3) | (np.abs(u - 127.4) < 3), u)'
 }
 
 @test "steger: a background that is subtracted, one or one for each; a dark line" {
@@ -195,7 +195,7 @@ for f, u in zip(read_frames("out.nrrd"), (50, 50.4)):
 	steger --dark dark.nrrd -o out.nrrd
 	py 'expect(np.abs(read_frame("out.nrrd")["u"][0] - 50).max() < 0.01)'
 	fails 1 "no point in any image" steger dark.nrrd --threshold 9 -o out.nrrd
-	fails 1 "--background: is 99x80, the image 100x80" steger --background narrow.nrrd in.nrrd -o out.nrrd
+	fails 1 "narrow.nrrd: is 99 x 80, the input is 100 x 80" steger --background narrow.nrrd in.nrrd -o out.nrrd
 	fails 1 "background" steger --background three.nrrd in.nrrd -o out.nrrd
 }
 
@@ -210,7 +210,7 @@ write_frames("in.nrrd", Frame(p.astype("f4")))'
 	py '
 f = read_frame("out.nrrd")
 noise = float(f.meta["line_noise"])
-expect(abs(noise - 2) < 0.2, noise)
+expect(abs(noise - 2) < 0.3, noise)	# slopes of the lines count, too
 expect(abs(float(f.meta["line_threshold"]) - 9 * 0.484 * noise / 4) < 1e-4, f.meta)
 expect(set(f["line"][0]) == {1, 2}, "both lines, whole, and nothing else")
 expect(np.bincount(f["line"][0].astype(int))[1:] >= 198, np.bincount(f["line"][0].astype(int)))'
@@ -265,7 +265,8 @@ write_frames("in.nrrd", Frame(p))
 write_frames("rgb.nrrd", Frame(np.stack([p, p // 2, p // 4]), ["r", "g", "b"]))
 write_frames("grey.nrrd", Frame(np.stack([p, p, p]), ["r", "g", "b"]))
 write_frames("two.nrrd", Frame(np.stack([p, p]).astype("f4"), ["depth", "texture"]))
-write_frames("wide.nrrd", Frame(np.rint(100. * (np.abs(x - 40) < 12)).astype("u1")))
+write_frames("bar.nrrd", Frame(np.rint(100. * (np.abs(x - 40) < 12)).astype("u1")))
+write_frames("wide.nrrd", Frame(np.rint(100. * (np.abs(x - 40) < 12) + 20 * np.exp(-(np.abs(x - 40) - 8) ** 2 / 8)).astype("u1")))
 write_frames("apart.nrrd", Frame(np.rint(100 * (np.exp(-(x - 30) ** 2 / 8) + np.exp(-(x - 45) ** 2 / 8))).astype("u1")))'
 	fails 2 "--sigma: 0.79 px is below 0.8" steger --sigma 0.79 in.nrrd
 	fails 2 "--width: 2 px asks for sigma 0.58, below 0.8" steger --width 2 in.nrrd
@@ -289,13 +290,14 @@ write_frames("apart.nrrd", Frame(np.rint(100 * (np.exp(-(x - 30) ** 2 / 8) + np.
 		steger --threshold 14 in.nrrd -o out.nrrd
 	fails 1 "fewer than 100 points; --min-length" steger --min-length 100 in.nrrd -o out.nrrd
 	[ ! -e out.nrrd ]
-	steger --channel red --background rgb.nrrd --threshold 0.1 rgb.nrrd 2>&1 | grep -a "no point in any image"
+	fails 1 "no point in any image: the strongest response is 0 " steger --channel red --background rgb.nrrd rgb.nrrd -o out.nrrd
 	silent steger grey.nrrd -o a.nrrd
 	silent steger --channel red rgb.nrrd -o b.nrrd
 	silent steger --channel texture two.nrrd -o c.nrrd
 	for k in a b c; do framecat --delete 'line_*' $k.nrrd | framecat --delete 'cmd*' -o $k.points.nrrd; done
 	cmp a.points.nrrd b.points.nrrd
 	cmp a.points.nrrd c.points.nrrd
+	fails 1 "at the edges of something wider than 6.93 px; --sigma" steger bar.nrrd -o out.nrrd
 	steger wide.nrrd -o wide.out.nrrd 2>said
 	has "points come in pairs .* px apart, as at the edges of a line that is too wide for sigma 2: try --sigma" <said
 	sigma=$(sed 's/.*--sigma //' said)
