@@ -217,7 +217,8 @@ choose_tiles(struct line_finder *finder, bool all)
 {
 	for (size_t y = 0; y < finder->tiles_y; y++) {
 		for (size_t x = 0; x < finder->tiles_x; x++) {
-			finder->active[y * finder->tiles_x + x] = in_region(&finder->filter, x, y) &&
+			finder->active[y * finder->tiles_x + x] =
+			    in_region(&finder->filter, x, y) &&
 			    (all || may_hold_point(finder, x, y));
 		}
 	}

@@ -1,6 +1,7 @@
 /*
- * Centres of bright (or dark) lines in an image, to a small part of a pixel: Steger's detector (Steger
- * 1998; Liu 2016 eq 11-12; methods.md section 11) with a Newton step at the point that it gives.
+ * Centres of bright (or dark) lines in an image, to a small part of a pixel: Steger's detector
+ * (Steger 1998; Liu 2016 eq 11-12; methods.md section 11) with a Newton step at the point that it
+ * gives.
  *
  * A pixel holds a point where the second derivative across the line is strong enough and the first
  * one vanishes within the pixel. Tiles whose grey levels vary too little to hold one are not

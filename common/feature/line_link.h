@@ -18,8 +18,8 @@ struct line_map {
 /*
  * Steger 1998, section 3.3: from the strongest candidate on that is in no line, to both sides, to
  * that of three neighbours in the line's direction with the least sum of distance in px and change
- * of direction in rad. Candidates are ordered by row and column; of two neighbours that are the same
- * point one is dropped. A line needs a candidate of response `high` and min_length points.
+ * of direction in rad. Candidates are ordered by row and column; of two neighbours that are the
+ * same point one is dropped. A line needs a candidate of response `high` and min_length points.
  */
 int line_link(struct line_map *, size_t w, size_t h, const struct line_candidates *, double high,
     size_t min_length, struct line_points *);

@@ -90,7 +90,7 @@ line_noise(const struct line_image *image, double *sigma)
 		return fail_memory();
 	n = differences(image, step, whole, v);
 	/* a line on black leaves few pairs but its own slopes */
-	if (n < columns * ((image->h - 1) / step + 1) / 5)
+	if (n < columns * ((image->h - 1) / step + 1) / 2)
 		n = differences(image, step, false, v);
 	if (n)
 		*sigma = 1.482602218505602 * M_SQRT1_2 * median_of(v, n, whole);

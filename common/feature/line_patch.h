@@ -24,7 +24,7 @@ static inline void
 line_load_uchar(const struct line_filter *f, const unsigned char *restrict from, size_t stride,
     float sign, float *restrict patch)
 {
-	for (size_t i = 0; i < 2 * f->patch_half + 1; i++, from += stride, patch += f->patch_stride) {
+	for (size_t i = 0; i <= 2 * f->patch_half; i++, from += stride, patch += f->patch_stride) {
 		for (size_t x = 0; x < f->patch_stride; x += LINE_LANES) {
 			CPU_SIMD
 			for (size_t k = 0; k < LINE_LANES; k++)

@@ -30,6 +30,8 @@ recipes=(
 	'fringesim -s 129x65 -p 24,27 -n 4 --projector 216x70 --noise 1 --frames 3 , phasewrap --sigma , unwrap2f --all , phase2depth --ref ideal'
 	'phasewrap set.nrrd , unwrapq --channel phase1'
 	'phasewrap set.nrrd , wff --sigma 4'
+	'steger --sigma 3 --asymmetric many.nrrd'
+	'steger --sigma 3 --per-row --dark set.nrrd , frameinfo --stats'
 	'phasewrap many.nrrd , unwrap2f , phase2depth --ref ideal , kalman , normals'
 	'phasewrap many.nrrd , kalman --channel phase1 --sigma 0.02 --motion 0.1'
 	'fringesim -s 129x65 -p 24,27 -n 7 --gamma 2.2 --noise 1 --ambient 5 , fringegamma --json'
