@@ -9,7 +9,7 @@
 
 #define LINE_CONVERT(type, operation)								\
 	do {											\
-		const type *restrict p = (const type *)from;					\
+		const type *restrict p = (const void *)from;					\
 												\
 		CPU_SIMD									\
 		for (size_t i = 0; i < n; i++)							\

@@ -168,8 +168,8 @@ line_noise_least(const struct line_image *image)
 	if (image->image.type != SAMPLE_FLOAT)
 		return image->background.v ? whole * M_SQRT2 : whole;
 	for (size_t y = 0; y < image->h; y++) {
-		const float *row = (const float *)((const unsigned char *)image->image.v +
-		    y * image->image.stride);
+		const void *start = (const unsigned char *)image->image.v + y * image->image.stride;
+		const float *row = start;
 
 		for (size_t x = 0; x < image->w; x++) {
 			if (!isfinite(row[x]))
