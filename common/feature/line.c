@@ -64,8 +64,7 @@ make_filter(struct line_filter *f, const struct line_options *options)
 	f->tile_h = f->kernels.radius > TILE_H ? f->kernels.radius : TILE_H;
 	f->tile_w = f->kernels.radius > TILE_W ? round_up(f->kernels.radius, LINE_LANES) : TILE_W;
 	f->reach = (size_t)ceil(3 * options->sigma);
-	f->patch_half = f->kernels.radius + f->reach + 3;
-	f->patch_stride = round_up(2 * f->patch_half + 1, LINE_LANES);
+	f->near_reach = (size_t)ceil(1.5 * options->sigma);
 	/* The plain offset of a line as narrow as the kernel allows, where the true one is 0.5, and
 	 * some room for noise. */
 	f->limit = options->plain ? 0.5f :

@@ -34,9 +34,8 @@ struct line_filter {
 	/* Kernels for points between pixels, of radius + 1: [step + LINE_STEPS / 2][order][tap]. */
 	size_t taps, room;	/* room: taps rounded up to LINE_LANES */
 	float *weight;
-	/* The pixels about a point that are looked at: 2 patch_half + 1 in a row. */
-	size_t reach;		/* how far from a point its width is searched, px */
-	size_t patch_half, patch_stride;
+	/* How far from a point its sides are sought, px: at first, and at most. */
+	size_t near_reach, reach;
 	const struct line_asymmetry *asymmetry;	/* NULL: no correction */
 };
 

@@ -12,48 +12,79 @@
 
 /* ---- derivatives between pixels ---- */
 
+/* Half the pixels in a row of a window: the kernel and its Newton steps, a side's distance, rounding. */
+static inline size_t
+line_window_half(const struct line_filter *f, size_t reach)
+{
+	return f->kernels.radius + reach + 3;
+}
+
+static inline size_t
+line_window_stride(size_t half)
+{
+	return (2 * half + LINE_LANES) / LINE_LANES * LINE_LANES;
+}
+
+/* Floats for the largest window and what belongs to it. */
 static inline size_t
 line_patch_work(const struct line_filter *f)
 {
+	size_t half = line_window_half(f, f->reach);
+
 	/* the last row's kernel may end in lanes behind it */
-	return (2 * f->patch_half + 1) * f->patch_stride + 4 * f->room;
+	return (2 * half + 1) * line_window_stride(half) + 4 * f->room;
 }
 
-/* Rows of whole vectors from the image; plane: uchar without background. */
+/* The pixels about a candidate: 2 half + 1 rows, of as many columns at least, `stride` apart. */
+struct line_window {
+	float *v;
+	size_t half, stride;
+	float reach;		/* how far from the point its sides may be sought, px */
+	float *sums;		/* memory for line_derivatives() */
+};
+
+typedef float line_lanes __attribute__((vector_size(4 * LINE_LANES), aligned(4), may_alias));
+
+/* Rows of whole vectors of an image of uchar without background. */
 static inline void
-line_load_uchar(const struct line_filter *f, const unsigned char *restrict from, size_t stride,
-    float sign, float *restrict patch)
+line_load_uchar(const unsigned char *from, size_t stride, float sign, struct line_window *to)
 {
-	for (size_t i = 0; i <= 2 * f->patch_half; i++, from += stride, patch += f->patch_stride) {
-		for (size_t x = 0; x < f->patch_stride; x += LINE_LANES) {
-			CPU_SIMD
-			for (size_t k = 0; k < LINE_LANES; k++)
-				patch[x + k] = sign * (float)from[x + k];
+	typedef uint8_t byte_lanes __attribute__((vector_size(LINE_LANES), aligned(1), may_alias));
+	typedef int32_t whole_lanes __attribute__((vector_size(4 * LINE_LANES)));
+
+	for (size_t i = 0; i <= 2 * to->half; i++, from += stride) {
+		for (size_t x = 0; x < to->stride; x += LINE_LANES) {
+			byte_lanes bytes = *(const byte_lanes *)(from + x);
+			whole_lanes whole = __builtin_convertvector(bytes, whole_lanes);
+
+			*(line_lanes *)(to->v + i * to->stride + x) =
+			    __builtin_convertvector(whole, line_lanes) * sign;
 		}
 	}
 }
 
-/* The pixels about (x, y), 2 patch_half + 1 in a row and more where the image has them. */
+/* Fills the window with the pixels about (x, y). */
 static inline void
-line_load_patch(const struct line_filter *f, const struct line_image *image, size_t x, size_t y,
-    float *patch)
+line_load_window(const struct line_filter *f, const struct line_image *image, size_t x, size_t y,
+    size_t reach, struct line_window *to)
 {
-	size_t half = f->patch_half, rows = 2 * half + 1;
+	size_t half = line_window_half(f, reach);
 	const struct line_plane *plane = &image->image;
 
-	if (x >= half && y >= half && x - half + f->patch_stride <= image->w && y + half < image->h &&
+	to->half = half;
+	to->stride = line_window_stride(half);
+	to->reach = (float)reach;
+	if (x >= half && y >= half && x - half + to->stride <= image->w && y + half < image->h &&
 	    plane->type == SAMPLE_UCHAR && !image->background.v) {
-		line_load_uchar(f, (const unsigned char *)plane->v + (y - half) * plane->stride + x -
-		    half, plane->stride, image->dark ? -1 : 1, patch);
+		line_load_uchar((const unsigned char *)plane->v + (y - half) * plane->stride + x - half,
+		    plane->stride, image->dark ? -1 : 1, to);
 		return;
 	}
-	for (size_t i = 0; i < rows; i++) {
+	for (size_t i = 0; i <= 2 * half; i++) {
 		line_span_beyond(image, (ptrdiff_t)y - (ptrdiff_t)half + (ptrdiff_t)i,
-		    (ptrdiff_t)x - (ptrdiff_t)half, rows, patch + i * f->patch_stride);
+		    (ptrdiff_t)x - (ptrdiff_t)half, 2 * half + 1, to->v + i * to->stride);
 	}
 }
-
-typedef float line_lanes __attribute__((vector_size(4 * LINE_LANES), aligned(4), may_alias));
 
 static inline float
 line_sum(line_lanes v)
@@ -77,9 +108,10 @@ struct line_place {
 /* The three sums down LINE_LANES columns of the patch. Odd and even taps are added apart, which takes
  * half the time. */
 static inline void
-line_down(const struct line_filter *f, const float *from, const float *weight, float *sums)
+line_down(const struct line_filter *f, const float *from, size_t stride, const float *weight,
+    float *sums)
 {
-	size_t n = f->taps, stride = f->patch_stride;
+	size_t n = f->taps;
 	const float *w0 = weight, *w1 = weight + f->room, *w2 = weight + 2 * f->room;
 	line_lanes a = *(const line_lanes *)from;
 	line_lanes a0 = a * w0[0], a1 = a * w1[0], a2 = a * w2[0], b0 = a - a, b1 = b0, b2 = b0;
@@ -102,11 +134,10 @@ line_down(const struct line_filter *f, const float *from, const float *weight, f
 
 /*
  * The five derivatives at the point, which is moved to the nearest 1/LINE_STEPS px, with kernels
- * sampled there. patch: of patch_half pixels on all sides, from the middle of which the point is
- * no farther than reach + 1.
+ * sampled there. The point is no farther from the window's middle than reach + 1.
  */
 static inline void
-line_derivatives(const struct line_filter *f, const float *patch, float *sums,
+line_derivatives(const struct line_filter *f, const struct line_window *window,
     struct line_place *p)
 {
 	int iu = (int)px_floor(p->du + 0.5f), iv = (int)px_floor(p->dv + 0.5f);
@@ -114,15 +145,16 @@ line_derivatives(const struct line_filter *f, const float *patch, float *sums,
 	int qv = (int)px_floor((p->dv - (float)iv) * LINE_STEPS + 0.5f);
 	const float *wu = f->weight + (size_t)(qu + LINE_STEPS / 2) * 3 * f->room;
 	const float *wv = f->weight + (size_t)(qv + LINE_STEPS / 2) * 3 * f->room;
-	size_t n = f->taps, half = f->patch_half - n / 2;
-	const float *from = patch + (size_t)((ptrdiff_t)half + iv) * f->patch_stride +
+	size_t n = f->taps, half = window->half - n / 2;
+	const float *from = window->v + (size_t)((ptrdiff_t)half + iv) * window->stride +
 	    (size_t)((ptrdiff_t)half + iu);
+	float *sums = window->sums;
 	line_lanes x, y, xx, xy, yy;
 
 	p->du = (float)iu + (float)qu * (1.0f / LINE_STEPS);
 	p->dv = (float)iv + (float)qv * (1.0f / LINE_STEPS);
 	for (size_t i = 0; i < f->room; i += LINE_LANES)
-		line_down(f, from + i, wv, sums + i);
+		line_down(f, from + i, window->stride, wv, sums + i);
 	/* pixels that lie beyond the kernel's end may be NaN */
 	for (size_t i = n; i < f->room; i++)
 		sums[i] = sums[f->room + i] = sums[2 * f->room + i] = 0;
@@ -158,13 +190,13 @@ struct line_side {
 };
 
 static inline void
-line_side_at(const struct line_filter *f, const struct line_candidate *c, const float *patch,
-    float *sums, float s, struct line_side *side)
+line_side_at(const struct line_filter *f, const struct line_candidate *c,
+    const struct line_window *window, float s, struct line_side *side)
 {
 	struct line_place p = { .du = c->du + s * c->nu, .dv = c->dv + s * c->nv };
 	float u = c->nu, v = c->nv;
 
-	line_derivatives(f, patch, sums, &p);
+	line_derivatives(f, window, &p);
 	/* where the kernels really stand */
 	side->s = (p.du - c->du) * u + (p.dv - c->dv) * v;
 	side->first = p.five[DERIVATIVE_X] * u + p.five[DERIVATIVE_Y] * v;
@@ -194,23 +226,23 @@ line_gaussian_place(float ratio)
  * secants the result. NaN where there is none within reach.
  */
 static inline float
-line_inflection(const struct line_filter *f, const struct line_candidate *c, const float *patch,
-    float *sums, float sign, float start, struct line_side *end)
+line_inflection(const struct line_filter *f, const struct line_candidate *c,
+    const struct line_window *window, float sign, float start, struct line_side *end)
 {
-	float most = (float)f->reach, least = (float)f->kernels.sigma * 0.5f, s;
+	float most = window->reach, least = (float)f->kernels.sigma * 0.5f, s;
 	struct line_side a, b;
 
-	line_side_at(f, c, patch, sums, sign * start, &a);
+	line_side_at(f, c, window, sign * start, &a);
 	s = a.s * sign;
 	s = s / px_sqrt(line_gaussian_place(px_min(px_max(-a.second / c->response, -0.42f), 1.0f)));
 	*end = a;
 	if (line_abs(a.second) < c->response * 0.1f)
-		return s;	/* so near that the Gaussian is as good as another step */
+		return s < most ? s : PX_NAN;	/* so near that another step gives the same */
 	for (int i = 0; i < 4; i++) {
 		s = px_min(px_max(s, least), most);
 		if (!(s <= most))
 			return PX_NAN;
-		line_side_at(f, c, patch, sums, sign * s, &b);
+		line_side_at(f, c, window, sign * s, &b);
 		*end = b;
 		if (a.second == b.second || line_abs(b.second) < c->response * 1e-3f)
 			return b.s * sign;
@@ -226,13 +258,14 @@ line_inflection(const struct line_filter *f, const struct line_candidate *c, con
 
 /* Newton steps from the plain point on: one, and another one where that was long. */
 static inline bool
-line_newton(const struct line_filter *f, const float *patch, float *sums, struct line_candidate *c)
+line_newton(const struct line_filter *f, const struct line_window *window,
+    struct line_candidate *c)
 {
 	for (int step = 0; step < 3; step++) {
 		struct line_place p = { .du = c->du, .dv = c->dv };
 		float lambda, t;
 
-		line_derivatives(f, patch, sums, &p);
+		line_derivatives(f, window, &p);
 		lambda = line_normal(p.five[DERIVATIVE_XX], p.five[DERIVATIVE_XY],
 		    p.five[DERIVATIVE_YY], &c->nu, &c->nv);
 		t = -(c->nu * p.five[DERIVATIVE_X] + c->nv * p.five[DERIVATIVE_Y]) / lambda;
@@ -270,16 +303,21 @@ static bool
 line_refine(const struct line_filter *f, const struct line_image *image, float *work,
     struct line_candidate *c)
 {
-	float *sums = work, *patch = work + 3 * f->room;
 	float variance = (float)(f->kernels.sigma * f->kernels.sigma), left, right, d;
 	float start = (float)f->kernels.sigma * 1.35f;
 	struct line_side sides[2] = { { 0 } };
+	struct line_window window = { .v = work + 3 * f->room, .sums = work };
 
-	line_load_patch(f, image, c->x, c->y, patch);
-	if (!f->options.plain && !line_newton(f, patch, sums, c))
+	line_load_window(f, image, c->x, c->y, f->near_reach, &window);
+	if (!f->options.plain && !line_newton(f, &window, c))
 		return false;
-	left = line_inflection(f, c, patch, sums, -1, start, &sides[0]);
-	right = line_inflection(f, c, patch, sums, 1, start, &sides[1]);
+	left = line_inflection(f, c, &window, -1, start, &sides[0]);
+	right = line_inflection(f, c, &window, 1, start, &sides[1]);
+	if (px_isnan(left) || px_isnan(right)) {
+		line_load_window(f, image, c->x, c->y, f->reach, &window);
+		left = line_inflection(f, c, &window, -1, start, &sides[0]);
+		right = line_inflection(f, c, &window, 1, start, &sides[1]);
+	}
 	d = (left + right) * 0.5f;
 	c->width = d * d > variance ? 2 * px_sqrt(d * d - variance) : d * d <= variance ? 0 : PX_NAN;
 	if (f->asymmetry && c->width >= 0)
