@@ -5,6 +5,7 @@ scikit-image writes it. Debian's python3-opencv and python3-skimage.
 peers.py WORK FRAMES THREADS IMAGES.nrrd    milliseconds per frame, by the clock and of all
                                             cores; the input is in memory already
 peers.py map SIZE NOISE OUT.nrrd            a wrapped phase of ten fringes with normal noise, in rad; inf: noise
+peers.py laser SIZE N OUT.nrrd              images of a laser line
 peers.py check IMAGES.nrrd DEPTH.nrrd       rms difference of the chain's depth from ours, and its unit
 """
 import json
@@ -281,8 +282,69 @@ def make_map(size, noise, path):
         file.write(head.encode() + np.angle(np.exp(1j * phase)).astype("<f4").tobytes())
 
 
+def make_laser(size, frames, path):
+    """Images of a line that wanders over a dark scene."""
+    w, h = (int(word) for word in size.split("x"))
+    rng = np.random.default_rng(5)
+    y, x = np.mgrid[0:h, 0:w]
+    head = f"NRRD0004\ntype: uchar\ndimension: 2\nsizes: {w} {h}\nendian: little\nencoding: raw\nchannels:=image\n\n"
+    with open(path, "wb") as file:
+        for k in range(frames):
+            u = w * (0.15 + 0.6 * k / frames) + 40 * np.sin(y[:, :1] / 90 + k / 7)
+            image = 20 + 150 * np.exp(-(x - u) ** 2 / 8) + rng.normal(0, 2, (h, w))
+            file.write(head.encode() + np.clip(np.rint(image), 0, 255).astype(np.uint8).tobytes())
+
+
+# ---- laser lines: Steger's points, without linking ----
+
+def points_of(rx, ry, rxx, rxy, ryy, threshold=2.25):
+    """Equation 12 of Liu et al. 2016 where the eigenvalue is below the threshold."""
+    mean, d = (rxx + ryy) / 2, (rxx - ryy) / 2
+    eigenvalue = mean - np.sqrt(d * d + rxy * rxy)
+    v, u = np.nonzero(eigenvalue < -threshold)
+    angle = np.arctan2(2 * rxy[v, u], rxx[v, u] - ryy[v, u]) / 2 + np.pi / 2
+    nu, nv, e = np.cos(angle), np.sin(angle), eigenvalue[v, u]
+    t = -(nu * rx[v, u] + nv * ry[v, u]) / e
+    inside = np.maximum(abs(t * nu), abs(t * nv)) <= 0.5
+    return np.stack([u + t * nu, v + t * nv])[:, inside]
+
+
+def skimage_lines(images, rig):
+    from skimage.feature import hessian_matrix, hessian_matrix_eigvals
+    from scipy.ndimage import gaussian_filter
+    at = iter(range(10 ** 9))
+
+    def work():
+        image = images[next(at) % len(images)].astype(np.float32)
+        h = hessian_matrix(image, sigma=2, order="rc")
+        hessian_matrix_eigvals(h)
+        smooth = gaussian_filter(image, 2)
+        ry, rx = np.gradient(smooth)
+        return points_of(rx, ry, *h[::-1])
+    return work
+
+
+def opencv_lines(images, rig):
+    at, r = iter(range(10 ** 9)), np.arange(-8, 9)
+    g = np.exp(-r * r / 8.0)
+    g /= g.sum()
+    g1, g2 = r / 4 * g, (r * r / 16 - 0.25) * g
+
+    def work():
+        image = images[next(at) % len(images)]
+        return points_of(*(cv2.sepFilter2D(image, cv2.CV_32F, a, b)
+                           for a, b in ((g1, g), (g, g1), (g2, g), (g1, g1), (g, g2))))
+    return work
+
+
+WORKS.update(skimage_lines=skimage_lines, opencv_lines=opencv_lines)
+
+
 def main():
     work = sys.argv[1]
+    if work == "laser":
+        make_laser(sys.argv[2], int(sys.argv[3]), sys.argv[4])
+        return
     if work == "map":
         make_map(sys.argv[2], float(sys.argv[3]), sys.argv[4])
         return

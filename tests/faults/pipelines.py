@@ -65,6 +65,7 @@ PIPELINES = {
 	"rectified": "@fringepipe -q rectify --calib {i}/pair.json --side right {i}/pair.nrrd , phasewrap -o OLD.nrrd",
 	"windows": "@fringepipe -q wff --sigma 3 {i}/wrapped.nrrd -o OLD.nrrd",
 	"spatial": "@fringepipe -q unwrapq --channel phase1 --ref {i}/reference.nrrd {i}/wrapped.nrrd -o OLD.nrrd",
+	"lines": "@fringepipe -q -j 2 steger --sigma 1 --threshold 1 --background {i}/pnm/01.pgm {i}/pnm/00.pgm -o OLD.csv",
 	"fourier": "@fringepipe -j 2 -q phasewrap -k fourier -F 1 --carrier 8 --order phase,flat {i}/pnm/00.pgm {i}/pnm/01.pgm "
 		"-o OLD.nrrd",
 	"sequence": "@fringepipe -q phasewrap -n 3 --period 8,9 {i}/png {i}/png , unwrap2f , "

@@ -33,6 +33,8 @@ recipes=(
 	'rectify --calib pair.json --side left left.nrrd , phasewrap , gauss'
 	'phasewrap right.nrrd , rectify --calib pair.json --side right --interpolation cubic'
 	'unwrap2f --all left.wrapped.nrrd , rectify --calib pair.json --side left , phasematch --right right.absolute.nrrd , normals'
+	'steger --sigma 3 --asymmetric many.nrrd'
+	'steger --sigma 3 --per-row --dark set.nrrd , frameinfo --stats'
 	'phasewrap many.nrrd , unwrap2f , phase2depth --ref ideal , kalman , normals'
 	'phasewrap many.nrrd , kalman --channel phase1 --sigma 0.02 --motion 0.1'
 	'fringesim -s 129x65 -p 24,27 -n 7 --gamma 2.2 --noise 1 --ambient 5 , fringegamma --json'
