@@ -7,12 +7,20 @@
 #include "fringe/projector_response.h"
 #include "simulated_scene.h"
 
+/* A Gaussian over the samples of a pixel and of its neighbours (rig.h). */
+struct camera_blur {
+	size_t n;
+	double *weight;			/* n, summing to 1 */
+	double *line;			/* the samples' light, then each row's as pixels */
+};
+
 struct exposure {
 	const struct camera *camera;
 	const struct simulated_scene *simulated;
 	struct projected_pattern projected;
 	enum dither how;		/* of WAVE_DITHERED */
 	struct dithered dithered;
+	struct camera_blur blur;
 	struct camera_capture capture;
 	double ambient;
 	struct frame *out;

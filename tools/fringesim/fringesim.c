@@ -14,7 +14,7 @@ struct priv {
 	struct patterns patterns;
 	struct projector_response response;
 	struct lut lut;
-	struct target *truth;
+	struct target *truth, *corners;
 	struct manifest manifest;
 	size_t images;			/* written so far */
 };
@@ -64,6 +64,15 @@ check_use(const struct run *run)
 	if (safe_file_same(parameters->manifest, run->output) ||
 	    safe_file_same(parameters->manifest, parameters->truth))
 		return fail_usage("--manifest", "is a file that -o or --truth writes");
+	if (safe_file_same(parameters->corners, run->output) ||
+	    safe_file_same(parameters->corners, parameters->truth) ||
+	    safe_file_same(parameters->corners, parameters->manifest))
+		return fail_usage("--corners", "is a file that another option writes");
+	if (parameters->corners && parameters->scene.scene != SCENE_BOARD)
+		return fail_usage("--corners", "is only for --scene board");
+	if (parameters->scene.scene == SCENE_BOARD &&
+	    (parameters->turn != 0 || parameters->motion != 0))
+		return fail_usage("--scene", "a board stands still: no --turn and no --motion");
 	if (parameters->manifest && (!run->output || !strcmp(run->output, "-")))
 		return fail_usage("--manifest", "wants files to name: give -o FILE, or -o FOLDER/");
 	return parameters->turn == 0 || parameters->frames > 1 ? 0 :
@@ -148,6 +157,21 @@ expose(struct run *run, struct camera_capture capture)
 /* ---- measurements ---- */
 
 static int
+put_corners(struct priv *priv)
+{
+	struct frame *table;
+	int status;
+
+	if (!priv->corners)
+		return 0;
+	if (simulated_scene_corners(&priv->simulated, &table) < 0)
+		return -1;
+	status = target_put(priv->corners, table);
+	frame_free(table);
+	return status;
+}
+
+static int
 measure(struct run *run, uint32_t measurement)
 {
 	const struct parameters *parameters = run->parameters;
@@ -155,6 +179,8 @@ measure(struct run *run, uint32_t measurement)
 	double before = (double)measurement * (double)priv->patterns.n;
 	int status;
 
+	if (put_corners(priv) < 0)
+		return -1;
 	for (uint32_t i = 0; i < priv->patterns.n; i++) {
 		struct rig_pose pose = { measurement * parameters->turn,
 			(before + i) * parameters->motion };
@@ -182,9 +208,14 @@ start(struct run *run)
 
 	if (parameters->truth && !(priv->truth = target_open(parameters->truth, run->force, NULL)))
 		return -1;
+	if (parameters->corners &&
+	    !(priv->corners = target_open(parameters->corners, run->force, NULL)))
+		status = -1;
 	for (long i = 0; i < parameters->frames && status == 0; i++)
 		status = measure(run, (uint32_t)i);
 	if (priv->truth && target_close(priv->truth, status == 0) < 0)
+		status = -1;
+	if (priv->corners && target_close(priv->corners, status == 0) < 0)
 		status = -1;
 	if (status == 0 && parameters->manifest)
 		status = manifest_write(parameters->manifest, &priv->manifest);

@@ -7,7 +7,8 @@
 
 static const char *const kinds[] = { "step", "2+1", "square", "dither", NULL };
 static const char *const axes[] = { "x", "y", "both", NULL };
-static const char *const scenes[] = { "plane", "tilt", "steps", "sphere", "relief", "file", NULL };
+static const char *const scenes[] = { "plane", "tilt", "steps", "sphere", "relief", "file",
+	"board", NULL };
 static const char *const dithers[] = { "bayer", "fs", "fs-serpentine", NULL };
 static const char *const depths[] = { "8", "12", "16", "float", NULL };
 
@@ -35,6 +36,14 @@ const struct opt fringesim_options[] = {
 	  "projector pixels; the calibration's, else 1920x1080", NULL },
 	{ 0, "scene", "WORD", OPT_WORD, AT(scene.scene), NULL, 0, 0, NULL,
 	  "what is seen; relief if not given, file with --depth", scenes },
+	{ 0, "board", "WxH,MM", OPT_TEXT, AT(scene.board), NULL, 0, 0, NULL,
+	  "of --scene board: its points along both sides, and their distance", NULL },
+	{ 0, "board-kind", "WORD", OPT_WORD, AT(scene.board_kind), "chess", 0, 0, NULL,
+	  "what is printed on it", board_kinds },
+	{ 0, "board-pose", "RX,RY,RZ,X,Y,Z", OPT_NUMBERS, AT(scene.board_pose), NULL, 0, 0,
+	  "deg, mm", "its rotation vector, and its middle in the camera's frame", NULL },
+	{ 0, "corners", "FILE", OPT_FILE, AT(corners), NULL, 0, 0, NULL,
+	  "write there where its points are seen", NULL },
 	{ 0, "depth", "FILE", OPT_FILE, AT(scene.depth), NULL, 0, 0, NULL, "scene heights", NULL },
 	{ 0, "height", "MM", OPT_NUMBER, AT(scene.height), NULL, -1e9, 1e9, "mm", "scene", NULL },
 	{ 0, "radius", "MM", OPT_NUMBER, AT(scene.radius), NULL, 1e-9, 1e9, "mm", "sphere", NULL },
@@ -69,6 +78,8 @@ const struct opt fringesim_options[] = {
 	{ 0, "lut", "FILE", OPT_FILE, AT(lut), NULL, 0, 0, NULL, "that patterns go through", NULL },
 	{ 0, "defocus", "SIGMA", OPT_NUMBER, AT(response.defocus_px), "0", 0, 1e3, "px",
 	  "the projector's Gaussian blur, in its pixels", NULL },
+	{ 0, "blur", "SIGMA", OPT_NUMBER, AT(scene.blur), NULL, 0, 20, "px",
+	  "the camera's Gaussian blur; 0.7 of a board, else 0", NULL },
 	{ 0, "exposure", "GAIN", OPT_NUMBER, AT(camera.exposure), "1", 0, 1e6, NULL, "gain", NULL },
 	{ 0, "motion", "MM", OPT_NUMBER, AT(motion), "0", -1e6, 1e6, "mm",
 	  "the scene comes so much nearer from image to image", NULL },

@@ -18,7 +18,7 @@ struct parameters {
 	long steps, frames;
 	int kind, axis, dither;
 	struct pattern_spec spec;	/* as far as options give it */
-	const char *truth, *manifest, *lut;
+	const char *truth, *corners, *manifest, *lut;
 	struct projector_response response;
 	struct camera camera;
 	double ambient, motion, turn, marker_at;

@@ -150,13 +150,61 @@ pinhole_shadowed(const struct rig *rig, const struct rig_pose *pose, const doubl
 	return scene_hit(rig->scene, s, along, AWAY * rig->scene->width / far, 1, &t);
 }
 
+/* A point of the camera's frame, in the world and on the projector. */
+static void
+light(const struct rig *rig, const double on[3], struct rig_point *point)
+{
+	const struct pinhole *camera = &rig->calib->camera;
+	double seen[3], center[3];
+
+	pinhole_center(camera, center);
+	to_world(camera, on, seen);
+	for (int i = 0; i < 3; i++)
+		point->X[i] = center[i] + seen[i];
+	point->lit = pinhole_project(&rig->calib->projector, point->X, point->column) &&
+	    in_projector(rig, point->column, 0) && in_projector(rig, point->column, 1);
+}
+
+static void
+board_look(const struct rig *rig, double x, double y, struct rig_point *point)
+{
+	double uv[2] = { x + rig->origin_px[0], y + rig->origin_px[1] };
+	double ray[3] = { 0, 0, 1 };
+
+	if (!pinhole_undistort(&rig->calib->camera, uv, ray) ||
+	    !board_scene_hit(rig->board, ray, &point->depth, point->painted))
+		return;
+	point->surface = true;
+	light(rig, (double[3]){ point->depth * ray[0], point->depth * ray[1], point->depth },
+	    point);
+	point->lit = point->lit && !rig->board->lit_from_behind;
+}
+
+bool
+rig_board_point(const struct rig *rig, long i, long j, struct rig_point *point, double uv[2])
+{
+	double on[3];
+
+	*point = (struct rig_point){ .surface = true, .column = { NAN, NAN } };
+	board_scene_point(rig->board, i, j, on);
+	point->depth = on[2];
+	light(rig, on, point);
+	point->lit = point->lit && !rig->board->lit_from_behind;
+	if (!pinhole_project(&rig->calib->camera, point->X, uv))
+		return false;
+	for (int k = 0; k < 2; k++)
+		uv[k] -= rig->origin_px[k];
+	return uv[0] >= -0.5 && uv[1] >= -0.5 && uv[0] <= (double)rig->w - 0.5 &&
+	    uv[1] <= (double)rig->h - 0.5;
+}
+
 static void
 pinhole_look(const struct rig *rig, const struct rig_pose *pose, double x, double y,
     struct rig_point *point)
 {
 	const struct pinhole *camera = &rig->calib->camera;
 	double uv[2] = { x + rig->origin_px[0], y + rig->origin_px[1] }, zero[3] = { 0 };
-	double ray[3] = { 0, 0, 1 }, from[3], s[3], along[3], on[3], seen[3], center[3], t;
+	double ray[3] = { 0, 0, 1 }, from[3], s[3], along[3], on[3], t;
 
 	if (!pinhole_undistort(camera, uv, ray))
 		return;
@@ -171,24 +219,27 @@ pinhole_look(const struct rig *rig, const struct rig_pose *pose, double x, doubl
 		s[i] = from[i] + t * along[i];
 		on[i] = t * ray[i];
 	}
-	pinhole_center(camera, center);
-	to_world(camera, on, seen);
-	for (int i = 0; i < 3; i++)
-		point->X[i] = center[i] + seen[i];
 	point->painted[0] = s[0];
 	point->painted[1] = s[1];
-	point->lit = pinhole_project(&rig->calib->projector, point->X, point->column) &&
-	    in_projector(rig, point->column, 0) && in_projector(rig, point->column, 1) &&
-	    !(rig->shadow && pinhole_shadowed(rig, pose, s));
+	light(rig, on, point);
+	point->lit = point->lit && !(rig->shadow && pinhole_shadowed(rig, pose, s));
 }
 
 void
-rig_look(const struct rig *rig, const struct rig_pose *pose, size_t x, size_t y,
+rig_look(const struct rig *rig, const struct rig_pose *pose, double x, double y,
     struct rig_point *point)
 {
-	*point = (struct rig_point){ .column = { NAN, NAN } };
-	if (rig->calib)
-		pinhole_look(rig, pose, (double)x, (double)y, point);
+	*point = (struct rig_point){ .column = { NAN, NAN }, .painted = { NAN, NAN } };
+	if (rig->board)
+		board_look(rig, x, y, point);
+	else if (rig->calib)
+		pinhole_look(rig, pose, x, y, point);
 	else
-		ortho_look(rig, pose, (double)x, (double)y, point);
+		ortho_look(rig, pose, x, y, point);
+}
+
+double
+rig_sample(const struct rig *rig, size_t k)
+{
+	return ((double)k + 0.5) / (double)rig->samples - 0.5 - (double)rig->margin;
 }

@@ -9,12 +9,17 @@
 #ifndef RIG_H
 #define RIG_H
 
+#include "board_scene.h"
 #include "optics/calib.h"
 #include "scene.h"
 
 struct rig {
 	const struct scene *scene;
+	const struct board_scene *board;	/* SCENE_BOARD: stands in the scene's place */
 	size_t w, h;			/* camera pixels of the picture */
+	/* The samples that the camera's blur is made of: so many to a pixel along each axis, and so
+	 * many pixels around the picture too. 1 and 0: a pixel sees what lies at its centre. */
+	size_t samples, margin;
 	double origin_px[2];		/* where it lies on the sensor */
 	double projector_px[2];
 	bool used[2];			/* fringes along x, along y */
@@ -37,14 +42,18 @@ struct rig_point {
 	bool lit;			/* it gets the projector's light */
 	double X[3];			/* mm from the first pixel, height; pinhole: world */
 	double depth;			/* height; pinhole: along the camera's axis */
-	double painted[2];		/* scene coordinates */
+	double painted[2];		/* scene coordinates; on a board mm from its middle */
 	double column[2];		/* projector column and row, or NaN; orthographic, along an
 					 * axis without fringes: the picture's */
 };
 
-/* The point of the pixel (x, y) of the picture. */
-void rig_look(const struct rig *, const struct rig_pose *, size_t x, size_t y,
+/* The point of a place of the picture, pixels from the centre of the first. */
+void rig_look(const struct rig *, const struct rig_pose *, double x, double y,
     struct rig_point *);
+/* The place in the picture of column (or row) k of samples. */
+double rig_sample(const struct rig *, size_t k);
+/* Point (i, j) of the board, and its place in the picture; false where it lies outside. */
+bool rig_board_point(const struct rig *, long i, long j, struct rig_point *, double uv[2]);
 /* The distance along the camera's axis where the projector's axis comes nearest; NaN if nowhere. */
 double rig_axes_meet(const struct calib *);
 /* Orthographic shadows need a direction of light: false if the reference plane gives none. */

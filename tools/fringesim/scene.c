@@ -32,7 +32,7 @@ scene_load(struct scene *scene, const char *path)
 }
 
 /* The standard rise of each kind, in widths of the field. */
-static const double standard_rise[] = { 0, 0.2, 0.2, 0.3, 0.4, 0 };
+static const double standard_rise[] = { 0, 0.2, 0.2, 0.3, 0.4, 0, 0 };
 
 int
 scene_init(struct scene *scene)
@@ -219,6 +219,9 @@ scene_hit(const struct scene *scene, const double from[3], const double along[3]
 		break;
 	case SCENE_FILE:
 		*t = scene_file_hit(scene, &ray);
+		break;
+	case SCENE_BOARD:
+		*t = INFINITY;
 		break;
 	}
 	return *t < INFINITY;

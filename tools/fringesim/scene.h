@@ -18,7 +18,8 @@ enum scene_kind {
 	SCENE_STEPS,	/* SCENE_TERRACES terraces from 0 at the left to `rise` at the right */
 	SCENE_SPHERE,	/* a cap `rise` high of a sphere of `radius`, on the plane z = 0 */
 	SCENE_RELIEF,	/* a face; C2; see scene_relief() */
-	SCENE_FILE	/* heights of a depth image over the field; no surface where they are NaN */
+	SCENE_FILE,	/* heights of a depth image over the field; no surface where they are NaN */
+	SCENE_BOARD	/* a calibration board of any pose (board_scene.h); a rig alone knows it */
 };
 
 #define SCENE_TERRACES 5

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/source.h"
+#include "simulated_board.h"
 
 #define TWO_PI 6.28318530717958647692
 
@@ -22,7 +23,7 @@ check_scene(const struct simulated_scene_options *options, enum scene_kind kind)
 		return fail_usage("--radius", "is only for --scene sphere");
 	if (kind == SCENE_FILE && !isnan(options->height))
 		return fail_usage("--height", "the heights of a depth image are taken as they are");
-	return 0;
+	return simulated_board_check(options, kind);
 }
 
 /* NULL or the option of the other geometry that was given. */
@@ -182,14 +183,18 @@ set_paint(struct simulated_scene *simulated, const struct simulated_scene_option
 static int
 new_view(struct simulated_scene *simulated)
 {
+	const struct rig *rig = &simulated->rig;
 	size_t n, bytes;
 
-	if (size_multiply(simulated->rig.w, simulated->rig.h, &n) < 0 ||
+	if (size_multiply(rig->w + 2 * rig->margin, rig->samples, &simulated->columns) < 0 ||
+	    size_multiply(rig->h + 2 * rig->margin, rig->samples, &simulated->rows) < 0 ||
+	    size_multiply(simulated->columns, simulated->rows, &n) < 0 ||
 	    size_multiply(n, sizeof(double), &bytes) < 0)
 		return -1;
 	for (int k = 0; k < 2; k++)
-		if ((simulated->rig.used[k] || simulated->both) &&
-		    !(simulated->column[k] = malloc(bytes)))
+		if (((rig->used[k] || simulated->both) &&
+			!(simulated->column[k] = malloc(bytes))) ||
+		    (rig->board && !(simulated->painted[k] = malloc(bytes))))
 			return fail_memory();
 	simulated->share = malloc(n * sizeof(*simulated->share));
 	simulated->visibility = malloc(n);
@@ -209,7 +214,7 @@ simulated_scene_open(struct simulated_scene *simulated,
 	scene->rise = options->height;
 	scene->radius = options->radius;
 	*rig = (struct rig){ .scene = scene, .used = { axis[0], axis[1] },
-		.shadow = options->shadow, .period_px = period_px };
+		.shadow = options->shadow, .period_px = period_px, .samples = 1 };
 	if (check_scene(options, scene->kind) < 0 || check_rig(options) < 0)
 		return -1;
 	if (options->calib && calib_load(options->calib, &simulated->calib) < 0)
@@ -225,7 +230,8 @@ simulated_scene_open(struct simulated_scene *simulated,
 	choose_projector(simulated, options);
 	if ((rig->calib ? set_pinhole(simulated, options) : set_ortho(simulated, options)) < 0)
 		return -1;
-	if (scene_init(scene) < 0 || set_paint(simulated, options) < 0)
+	if (scene_init(scene) < 0 || set_paint(simulated, options) < 0 ||
+	    simulated_board_open(simulated, options) < 0)
 		return -1;
 	return new_view(simulated);
 }
@@ -235,8 +241,10 @@ simulated_scene_close(struct simulated_scene *simulated)
 {
 	scene_free(&simulated->scene);
 	frame_free(simulated->albedo);
-	for (int k = 0; k < 2; k++)
+	for (int k = 0; k < 2; k++) {
 		free(simulated->column[k]);
+		free(simulated->painted[k]);
+	}
 	free(simulated->share);
 	free(simulated->visibility);
 	*simulated = (struct simulated_scene){ 0 };
@@ -250,8 +258,19 @@ struct look {
 	struct frame *truth;
 };
 
+/* The sample of an image of the picture's size that a place of the picture lies on. */
 static double
-painted(const struct simulated_scene *simulated, const struct rig_point *point, size_t x, size_t y)
+file_paint(const struct simulated_scene *simulated, double x, double y)
+{
+	const struct frame *image = simulated->albedo;
+	double column = fmin(fmax(floor(x + 0.5), 0), (double)image->head.w - 1);
+	double row = fmin(fmax(floor(y + 0.5), 0), (double)image->head.h - 1);
+
+	return frame_floats(image, 0, (size_t)row)[(size_t)column] / simulated->white;
+}
+
+static double
+painted(const struct simulated_scene *simulated, const struct rig_point *point, double x, double y)
 {
 	const double *at = point->painted;
 
@@ -261,7 +280,7 @@ painted(const struct simulated_scene *simulated, const struct rig_point *point, 
 	case PAINT_NOISE:
 		return scene_texture(&simulated->scene, simulated->seed, at[0], at[1]);
 	case PAINT_FILE:
-		return frame_floats(simulated->albedo, 0, y)[x] / simulated->white;
+		return file_paint(simulated, x, y);
 	default:
 		return 1;
 	}
@@ -280,24 +299,44 @@ fill_truth(const struct rig *rig, const struct rig_point *point, struct frame *t
 }
 
 static void
-look_row(void *arg, size_t y)
+look_row(void *arg, size_t row)
 {
 	const struct look *look = arg;
 	struct simulated_scene *simulated = look->simulated;
+	const struct rig *rig = &simulated->rig;
+	double y = rig_sample(rig, row);
 	struct rig_point point;
 
-	for (size_t x = 0; x < simulated->rig.w; x++) {
-		size_t i = y * simulated->rig.w + x;
+	for (size_t column = 0; column < simulated->columns; column++) {
+		size_t i = row * simulated->columns + column;
+		double x = rig_sample(rig, column);
 
-		rig_look(&simulated->rig, look->pose, x, y, &point);
+		rig_look(rig, look->pose, x, y, &point);
 		simulated->visibility[i] = point.lit ? VISIBILITY_LIT :
 		    point.surface ? VISIBILITY_DARK : VISIBILITY_NONE;
 		simulated->share[i] = point.surface ? painted(simulated, &point, x, y) : 0;
-		for (int k = 0; k < 2; k++)
+		for (int k = 0; k < 2; k++) {
 			if (simulated->column[k])
 				simulated->column[k][i] = point.column[k];
-		if (look->truth)
-			fill_truth(&simulated->rig, &point, look->truth, x, y);
+			if (simulated->painted[k])
+				simulated->painted[k][i] = point.painted[k];
+		}
+		if (look->truth && rig->samples == 1)
+			fill_truth(rig, &point, look->truth, column, row);
+	}
+}
+
+/* Where pixels are made of several samples, the truth is that of their centres. */
+static void
+truth_row(void *arg, size_t y)
+{
+	const struct look *look = arg;
+	const struct rig *rig = &look->simulated->rig;
+	struct rig_point point;
+
+	for (size_t x = 0; x < rig->w; x++) {
+		rig_look(rig, look->pose, (double)x, (double)y, &point);
+		fill_truth(rig, &point, look->truth, x, y);
 	}
 }
 
@@ -307,7 +346,11 @@ simulated_scene_look(struct simulated_scene *simulated, struct run *run,
 {
 	struct look look = { simulated, pose, truth };
 
-	run_for(run, simulated->rig.h, look_row, &look);
+	run_for(run, simulated->rows, look_row, &look);
+	if (truth && simulated->rig.samples > 1)
+		run_for(run, simulated->rig.h, truth_row, &look);
+	if (simulated->rig.board)
+		simulated_board_paint(simulated, run);
 }
 
 int

@@ -13,8 +13,11 @@ struct simulated_scene_options {
 	struct numbers ref_plane, origin;
 	int scene;			/* enum scene_kind */
 	bool shadow;
-	const char *depth, *calib, *albedo;
+	const char *depth, *calib, *albedo, *board;
+	int board_kind;			/* enum board_kind */
+	struct numbers board_pose;
 	double height, radius, field, pixel, c, distance;
+	double blur;			/* the camera's, px */
 };
 
 enum visibility { VISIBILITY_NONE, VISIBILITY_DARK, VISIBILITY_LIT };
@@ -22,16 +25,20 @@ enum visibility { VISIBILITY_NONE, VISIBILITY_DARK, VISIBILITY_LIT };
 struct simulated_scene {
 	struct scene scene;
 	struct calib calib;
+	struct board_scene board;
 	struct rig rig;
+	double blur;			/* sigma in px of what the samples still lack */
 	enum paint { PAINT_NONE, PAINT_CHECKER, PAINT_NOISE, PAINT_FILE } paint;
 	struct frame *albedo;		/* one channel */
 	double white;			/* its sample that is 1 */
 	uint32_t seed;			/* of painted noise */
 	bool both;			/* both of column[] are wanted; set before it is opened */
 	bool projector_given;		/* its size was given, not assumed */
-	/* what the pixels see, row by row; column[k] is NULL along an axis without fringes, but
-	 * for `both`. */
+	/* What the samples see, row by row, columns x rows of them (rig.h: one for each pixel unless
+	 * the camera blurs); column[k] is NULL along an axis without fringes, but for `both`. */
+	size_t columns, rows;
 	double *column[2];		/* projector column and row */
+	double *painted[2];		/* of a board: mm from its middle */
 	double *share;			/* of the light that the surface sends back */
 	unsigned char *visibility;
 };
@@ -47,6 +54,9 @@ void simulated_scene_look(struct simulated_scene *, struct run *, const struct r
     struct frame *truth);
 /* A frame for the truth: channels absphase depth x y z mask. -1 after fail(). */
 int simulated_scene_new_truth(const struct simulated_scene *, struct frame **out);
+/* The table of a board's points: channels u v i j projector_u projector_v, of those within the
+ * picture; NaN where the projector's light does not fall. -1 after fail(). */
+int simulated_scene_corners(const struct simulated_scene *, struct frame **out);
 /* Keys and spacing that describe the rig. */
 int simulated_scene_describe(const struct simulated_scene *, struct frame_head *);
 

@@ -1,0 +1,89 @@
+/*
+ * The passes of derivatives over rows, for files that are compiled once per instruction level
+ * (base/cpu_level.h); derivatives.c has them for all machines. Sums keep their order in every lane,
+ * so that all levels give the same bits.
+ */
+#ifndef DERIVATIVE_ROWS_H
+#define DERIVATIVE_ROWS_H
+
+#include "base/cpu_level.h"
+#include "feature/derivatives.h"
+
+#define DERIVATIVE_LANES (CPU_VECTOR_BYTES / 4)
+/* Floats that one step makes. */
+#define DERIVATIVE_BLOCK 16
+
+typedef float derivative_lanes
+    __attribute__((vector_size(CPU_VECTOR_BYTES), aligned(4), may_alias));
+
+static inline derivative_lanes
+derivative_load(const float *from)
+{
+	return *(const derivative_lanes *)from;
+}
+
+static inline void
+derivative_store(float *to, derivative_lanes v)
+{
+	*(derivative_lanes *)to = v;
+}
+
+/* Smoothed, first and second derivative down the columns x0 <= x < x0 + DERIVATIVE_LANES of
+ * row[0..2 radius], whose middle row is that of the result. */
+static inline void
+derivative_columns(const struct derivative_kernels *k, const float *const *row, size_t x0,
+    float *const to[3], size_t to_x)
+{
+	size_t r = k->radius;
+	derivative_lanes v = derivative_load(row[r] + x0);
+	derivative_lanes smooth = v * k->weight[0][0], second = v * k->weight[2][0];
+	derivative_lanes first = v - v;
+
+	for (size_t i = 1; i <= r; i++) {
+		derivative_lanes above = derivative_load(row[r - i] + x0);
+		derivative_lanes below = derivative_load(row[r + i] + x0);
+		derivative_lanes sum = above + below;
+
+		smooth += sum * k->weight[0][i];
+		first += (below - above) * k->weight[1][i];
+		second += sum * k->weight[2][i];
+	}
+	derivative_store(to[0] + to_x, smooth);
+	derivative_store(to[1] + to_x, first);
+	derivative_store(to[2] + to_x, second);
+}
+
+/* The five derivatives from what derivative_columns() made: from[0..2] at the column of the first
+ * lane, with radius columns beside them. */
+static inline void
+derivative_along(const struct derivative_kernels *k, const float *const from[3],
+    derivative_lanes to[DERIVATIVES])
+{
+	const float *smooth = from[0], *first = from[1], *second = from[2];
+	derivative_lanes v = derivative_load(smooth);
+	derivative_lanes x = v - v, xy = x, xx = v * k->weight[2][0];
+	derivative_lanes y = derivative_load(first) * k->weight[0][0];
+	derivative_lanes yy = derivative_load(second) * k->weight[0][0];
+
+	for (size_t i = 1; i <= k->radius; i++) {
+		derivative_lanes left = derivative_load(smooth - i);
+		derivative_lanes right = derivative_load(smooth + i);
+
+		x += (right - left) * k->weight[1][i];
+		xx += (left + right) * k->weight[2][i];
+		left = derivative_load(first - i);
+		right = derivative_load(first + i);
+		y += (left + right) * k->weight[0][i];
+		xy += (right - left) * k->weight[1][i];
+		left = derivative_load(second - i);
+		right = derivative_load(second + i);
+		yy += (left + right) * k->weight[0][i];
+	}
+	to[DERIVATIVE_X] = x;
+	to[DERIVATIVE_Y] = y;
+	to[DERIVATIVE_XX] = xx;
+	to[DERIVATIVE_XY] = xy;
+	to[DERIVATIVE_YY] = yy;
+}
+
+#endif
