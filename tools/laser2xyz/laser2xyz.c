@@ -5,8 +5,8 @@
 #include "joined.h"
 #include "optics/laser.h"
 #include "optics/sensor_crop.h"
+#include "optics/stage_pose.h"
 #include "run/stage.h"
-#include "stage_pose.h"
 
 /* Points of one call of a thread. */
 #define PART 1024
@@ -197,9 +197,10 @@ take_frame(struct run *run, struct frame *in)
 	struct priv *priv = run->priv;
 	struct stage_pose pose;
 	struct frame *out = NULL;
-	int status = stage_pose_of(run, &parameters->pose, &in->head, &priv->laser,
-	    parameters->calib, &pose);
+	int status = stage_pose_of(run, &parameters->pose, &in->head, &pose);
 
+	if (status == 0)
+		status = stage_pose_needs(&pose, &priv->laser, parameters->calib);
 	if (status == 0) {
 		warn_unmoved(run, &pose);
 		status = begin(run, in, &out);

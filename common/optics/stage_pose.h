@@ -1,6 +1,6 @@
 /* Where the stage stood when a frame was taken. */
-#ifndef LASER2XYZ_STAGE_POSE_H
-#define LASER2XYZ_STAGE_POSE_H
+#ifndef STAGE_POSE_H
+#define STAGE_POSE_H
 
 #include "optics/laser.h"
 #include "run/run.h"
@@ -17,10 +17,11 @@ struct stage_pose {
 
 /* -1 after fail_usage() where the options contradict each other. */
 int stage_pose_check(const struct stage_pose_options *);
-/* The pose of the frame at hand. -1 after fail(), also where the calibration (path) lacks what it
- * needs. */
+/* The pose of the frame at hand: from the options, else from the frame's keys. -1 after fail(). */
 int stage_pose_of(const struct run *, const struct stage_pose_options *,
-    const struct frame_head *, const struct laser *, const char *path, struct stage_pose *);
+    const struct frame_head *, struct stage_pose *);
+/* Has the calibration (path) what it takes to undo the pose? -1 after fail(). */
+int stage_pose_needs(const struct stage_pose *, const struct laser *, const char *path);
 /* Takes a point of the world back to where it is with the stage at 0. */
 void stage_pose_undo(const struct stage_pose *, const struct laser *, double X[3]);
 

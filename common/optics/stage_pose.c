@@ -1,4 +1,4 @@
-#include "stage_pose.h"
+#include "optics/stage_pose.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,8 +75,8 @@ from_key(const struct frame_head *head, const char *key, struct stage_pose *pose
 	return 0;
 }
 
-static int
-find(const struct run *run, const struct stage_pose_options *options,
+int
+stage_pose_of(const struct run *run, const struct stage_pose_options *options,
     const struct frame_head *head, struct stage_pose *pose)
 {
 	const char *mm = meta_get(&head->meta, "stage_mm");
@@ -96,12 +96,8 @@ find(const struct run *run, const struct stage_pose_options *options,
 }
 
 int
-stage_pose_of(const struct run *run, const struct stage_pose_options *options,
-    const struct frame_head *head, const struct laser *laser, const char *path,
-    struct stage_pose *pose)
+stage_pose_needs(const struct stage_pose *pose, const struct laser *laser, const char *path)
 {
-	if (find(run, options, head, pose) < 0)
-		return -1;
 	if (pose->kind == STAGE_POSE_TRAVEL && !laser->has_direction)
 		return fail(path, "has no scan_direction, which a stage that travels needs: "
 		    "lasercal direction finds it (--pose-from none does without)");
