@@ -1,0 +1,308 @@
+/*
+ * The loops over pixels of the line detector, for a file that is compiled once per instruction
+ * level: it includes this and has `const struct line_level` of LINE_LEVEL_FUNCTIONS. Sums keep
+ * their order, so that all levels give the same bits.
+ */
+#ifndef LINE_LOOPS_H
+#define LINE_LOOPS_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu_level.h"
+#include "base/px.h"
+#include "feature/derivative_rows.h"
+#include "feature/line_level.h"
+#include "feature/line_patch.h"
+
+static inline size_t
+line_least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- what varies too little ---- */
+
+/* Least and largest of each column of a tile row, then of each tile. */
+#define LINE_RANGES(name, type, intermediate, load)						\
+static void											\
+name(const struct line_filter *f, const struct line_image *image, size_t y0, size_t y1,		\
+    intermediate *restrict lo, intermediate *restrict hi)						\
+{												\
+	const struct line_plane *a = &image->image, *b = &image->background;			\
+												\
+	(void)f;										\
+	for (size_t y = y0; y < y1; y++) {							\
+		const type *restrict p =							\
+		    (const type *)((const unsigned char *)a->v + y * a->stride);		\
+		const type *restrict q =							\
+		    b->v ? (const type *)((const unsigned char *)b->v + y * b->stride) : p;	\
+												\
+		CPU_SIMD									\
+		for (size_t x = 0; x < image->w; x++) {						\
+			intermediate v = load;							\
+												\
+			(void)q;								\
+			lo[x] = y == y0 ? v : lo[x] < v ? lo[x] : v;				\
+			hi[x] = y == y0 ? v : hi[x] > v ? hi[x] : v;				\
+		}										\
+	}											\
+}
+
+LINE_RANGES(line_ranges_uchar, uint8_t, uint8_t, p[x])
+LINE_RANGES(line_ranges_difference, uint8_t, int16_t, (int16_t)(p[x] - q[x]))
+LINE_RANGES(line_ranges_ushort, uint16_t, uint16_t, p[x])
+
+/* A NaN is in no comparison: it neither raises nor lowers. */
+static void
+line_ranges_float(const struct line_filter *f, const struct line_image *image, size_t y0,
+    size_t y1, float *restrict row, float *restrict lo, float *restrict hi)
+{
+	(void)f;
+	for (size_t x = 0; x < image->w; x++) {
+		lo[x] = HUGE_VALF;
+		hi[x] = -HUGE_VALF;
+	}
+	for (size_t y = y0; y < y1; y++) {
+		line_span(image, y, 0, image->w, row);
+		CPU_SIMD
+		for (size_t x = 0; x < image->w; x++) {
+			lo[x] = row[x] < lo[x] ? row[x] : lo[x];
+			hi[x] = row[x] > hi[x] ? row[x] : hi[x];
+		}
+	}
+}
+
+#define LINE_REDUCE(type, sign)									\
+	for (size_t t = 0, x = 0; x < image->w; t++, x += f->tile_w) {				\
+		size_t end = line_least(x + f->tile_w, image->w);				\
+		type a = ((const type *)lo)[x], b = ((const type *)hi)[x];			\
+												\
+		for (size_t i = x; i < end; i++) {						\
+			a = ((const type *)lo)[i] < a ? ((const type *)lo)[i] : a;		\
+			b = ((const type *)hi)[i] > b ? ((const type *)hi)[i] : b;		\
+		}										\
+		least[t] = (float)a;								\
+		largest[t] = (float)b;								\
+	}
+
+static void
+line_tile_ranges(const struct line_filter *f, const struct line_image *image, size_t tile_row,
+    float *work, float *least, float *largest)
+{
+	size_t y0 = tile_row * f->tile_h, y1 = line_least(y0 + f->tile_h, image->h);
+	size_t length = (image->w + LINE_LANES) / LINE_LANES * LINE_LANES;
+	enum sample type = image->image.type;
+	bool less = image->background.v != NULL;
+	void *lo = work, *hi = work + length;
+
+	if (type == SAMPLE_UCHAR && !less) {
+		line_ranges_uchar(f, image, y0, y1, lo, hi);
+		LINE_REDUCE(uint8_t, )
+	} else if (type == SAMPLE_UCHAR && image->background.type == SAMPLE_UCHAR) {
+		line_ranges_difference(f, image, y0, y1, lo, hi);
+		LINE_REDUCE(int16_t, )
+	} else if (type == SAMPLE_USHORT && !less) {
+		line_ranges_ushort(f, image, y0, y1, lo, hi);
+		LINE_REDUCE(uint16_t, )
+	} else {
+		line_ranges_float(f, image, y0, y1, work + 2 * length, lo, hi);
+		LINE_REDUCE(float, )
+	}
+}
+
+/* ---- candidates ---- */
+
+/* The unit vector across the line, of the Hessian's eigenvalue that is nearest to minus infinity;
+ * returns that eigenvalue. */
+static inline float
+line_normal(float xx, float xy, float yy, float *nu, float *nv)
+{
+	float mean = (xx + yy) * 0.5f, d = (xx - yy) * 0.5f;
+	float root = px_sqrt(d * d + xy * xy);
+	float u = d <= 0 ? d - root : xy, v = d <= 0 ? xy : -d - root;
+	float length = px_sqrt(u * u + v * v);
+
+	*nu = length > 0 ? u / length : 1;
+	*nv = length > 0 ? v / length : 0;
+	return mean - root;
+}
+
+static inline float
+line_abs(float x)
+{
+	return x < 0 ? -x : x;
+}
+
+static int
+line_add(struct line_candidates *to, const struct line_candidate *c)
+{
+	if (to->n == to->room) {
+		size_t room = to->room ? 2 * to->room : 64;
+		struct line_candidate *v = realloc(to->v, room * sizeof(*v));
+
+		if (!v)
+			return -1;
+		to->v = v;
+		to->room = room;
+	}
+	to->v[to->n++] = *c;
+	return 0;
+}
+
+/* Half a pixel, for the paper's point; before a Newton step more, since the plain offset of a narrow
+ * line is up to 0.73 where the true one is 0.5. */
+static inline float
+line_plain_limit(const struct line_filter *f)
+{
+	return f->options.plain ? 0.5f : 0.75f;
+}
+
+/* The pixel whose derivatives are lane i of five, whose response is above the threshold. */
+static int
+line_candidate_at(const struct line_filter *f, size_t x, size_t y,
+    const float five[DERIVATIVES][CPU_VECTOR_BYTES / 4], size_t i, float *strongest,
+    struct line_candidates *to)
+{
+	struct line_candidate c = { .x = (uint32_t)x, .y = (uint32_t)y, .width = PX_NAN };
+	const size_t *roi = f->options.roi;
+	float lambda = line_normal(five[DERIVATIVE_XX][i], five[DERIVATIVE_XY][i],
+	    five[DERIVATIVE_YY][i], &c.nu, &c.nv), t;
+
+	if (roi[2] && (x - roi[0] >= roi[2] || y - roi[1] >= roi[3]))
+		return 0;	/* x below roi[0] wraps */
+	c.response = -lambda;
+	if (strongest) {
+		*strongest = c.response > *strongest ? c.response : *strongest;
+		return 0;
+	}
+	t = -(c.nu * five[DERIVATIVE_X][i] + c.nv * five[DERIVATIVE_Y][i]) / lambda;
+	c.du = t * c.nu;
+	c.dv = t * c.nv;
+	if (!(line_abs(c.du) <= line_plain_limit(f) && line_abs(c.dv) <= line_plain_limit(f)))
+		return 0;
+	return line_add(to, &c);
+}
+
+/* The lanes whose eigenvalue is below -low and larger in magnitude than the other one. */
+static inline bool
+line_strong(const derivative_lanes five[DERIVATIVES], float low,
+    int32_t mask[CPU_VECTOR_BYTES / 4])
+{
+	typedef int32_t whole_lanes __attribute__((vector_size(CPU_VECTOR_BYTES)));
+	derivative_lanes mean = (five[DERIVATIVE_XX] + five[DERIVATIVE_YY]) * 0.5f;
+	derivative_lanes d = (five[DERIVATIVE_XX] - five[DERIVATIVE_YY]) * 0.5f;
+	derivative_lanes square = d * d + five[DERIVATIVE_XY] * five[DERIVATIVE_XY];
+	derivative_lanes over = mean + low;	/* low - root < -mean where root > over */
+	whole_lanes strong = (mean < 0.0f) & ((over < 0.0f) | (square > over * over));
+	int64_t any[CPU_VECTOR_BYTES / 8], all = 0;
+
+	memcpy(any, &strong, sizeof(any));
+	for (size_t i = 0; i < CPU_VECTOR_BYTES / 8; i++)
+		all |= any[i];
+	if (!all)
+		return false;
+	memcpy(mask, &strong, sizeof(strong));
+	return true;
+}
+
+/* Rows and columns of the buffer for a run of tiles, with the radius on all sides. */
+static inline size_t
+line_band_stride(const struct line_filter *f, size_t w)
+{
+	return (w + 2 * f->kernels.radius) / LINE_LANES * LINE_LANES + 2 * LINE_LANES;
+}
+
+static size_t
+line_band_work(const struct line_filter *f, size_t w)
+{
+	size_t band = (f->tile_h + 2 * f->kernels.radius + 3) * line_band_stride(f, w);
+	size_t ranges = 3 * ((w + LINE_LANES) / LINE_LANES * LINE_LANES);
+	size_t patch = line_patch_work(f);
+
+	return (band > ranges ? band : ranges) > patch ? (band > ranges ? band : ranges) : patch;
+}
+
+/* One row of pixels x0 <= x < x1 from row[0 .. 2 radius] of the band, whose column 0 is x0 - radius. */
+static int
+line_search_row(const struct line_filter *f, const float *const *row, size_t x0, size_t x1,
+    size_t y, float *const column[3], float *strongest, struct line_candidates *to)
+{
+	size_t r = f->kernels.radius, n = x1 - x0;
+
+	for (size_t i = 0; i < n + 2 * r; i += DERIVATIVE_LANES)
+		derivative_columns(&f->kernels, row, i, column, i);
+	for (size_t i = 0; i < n; i += DERIVATIVE_LANES) {
+		derivative_lanes five[DERIVATIVES];
+		int32_t mask[DERIVATIVE_LANES];
+		float values[DERIVATIVES][DERIVATIVE_LANES];
+
+		derivative_along(&f->kernels, (const float *const[3]){ column[0] + i + r,
+		    column[1] + i + r, column[2] + i + r }, five);
+		if (!line_strong(five, strongest ? *strongest : f->low, mask))
+			continue;
+		memcpy(values, five, sizeof(values));
+		for (size_t k = 0; k < line_least(DERIVATIVE_LANES, n - i); k++) {
+			if (mask[k] && line_candidate_at(f, x0 + i + k, y, (const float (*)
+			    [DERIVATIVE_LANES])values, k, strongest, to) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int
+line_search_run(const struct line_filter *f, const struct line_image *image, size_t y0, size_t x0,
+    size_t x1, float *work, float *strongest, struct line_candidates *to)
+{
+	size_t r = f->kernels.radius, stride = line_band_stride(f, image->w);
+	size_t rows = line_least(f->tile_h, image->h - y0);
+	const float *row[2 * DERIVATIVES_RADIUS_MOST + 1];
+	float *column[3] = { work, work + stride, work + 2 * stride }, *band = work + 3 * stride;
+
+	for (size_t i = 0; i < rows + 2 * r; i++)
+		line_span_beyond(image, (ptrdiff_t)(y0 + i) - (ptrdiff_t)r,
+		    (ptrdiff_t)x0 - (ptrdiff_t)r, x1 - x0 + 2 * r, band + i * stride);
+	for (size_t y = 0; y < rows; y++) {
+		for (size_t i = 0; i <= 2 * r; i++)
+			row[i] = band + (y + i) * stride;
+		if (line_search_row(f, row, x0, x1, y0 + y, column, strongest, to) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+line_by_place(const void *a, const void *b)
+{
+	const struct line_candidate *p = a, *q = b;
+
+	return p->y != q->y ? (p->y < q->y ? -1 : 1) : p->x < q->x ? -1 : p->x > q->x;
+}
+
+static int
+line_search(const struct line_filter *f, const struct line_image *image, size_t tile_row,
+    const bool *active, float *work, float *strongest, struct line_candidates *to)
+{
+	size_t tiles = (image->w + f->tile_w - 1) / f->tile_w, first = to->n;
+
+	for (size_t t = 0; t < tiles; t++) {
+		size_t end = t;
+
+		while (end < tiles && active[end])
+			end++;
+		if (end == t)
+			continue;
+		if (line_search_run(f, image, tile_row * f->tile_h, t * f->tile_w,
+		    line_least(end * f->tile_w, image->w), work, strongest, to) < 0)
+			return -1;
+		t = end;
+	}
+	if (to->n > first)	/* the order does not depend on which tiles are neighbours */
+		qsort(to->v + first, to->n - first, sizeof(*to->v), line_by_place);
+	return 0;
+}
+
+#define LINE_LEVEL_FUNCTIONS { line_band_work, line_tile_ranges, line_search, line_refine }
+
+#endif

@@ -1,0 +1,242 @@
+/*
+ * A candidate of the line detector between pixels: derivatives there, the Newton step, the width.
+ * Included by line_loops.h.
+ */
+#ifndef LINE_PATCH_H
+#define LINE_PATCH_H
+
+#include "base/px.h"
+#include "feature/line_asymmetry.h"
+#include "feature/line_level.h"
+#include "feature/line_pixels.h"
+
+/* ---- derivatives between pixels ---- */
+
+static inline size_t
+line_patch_work(const struct line_filter *f)
+{
+	return (2 * f->patch_half + 1) * f->patch_stride + 3 * f->room;
+}
+
+typedef float line_lanes __attribute__((vector_size(4 * LINE_LANES), aligned(4), may_alias));
+
+static inline float
+line_sum(line_lanes v)
+{
+	float s[LINE_LANES];
+
+	memcpy(s, &v, sizeof(s));
+	for (size_t n = LINE_LANES / 2; n; n /= 2) {
+		for (size_t i = 0; i < n; i++)
+			s[i] += s[i + n];
+	}
+	return s[0];
+}
+
+/* A point between pixels and what was found there. */
+struct line_place {
+	float du, dv;		/* from the patch's middle, px */
+	float five[DERIVATIVES];
+};
+
+/*
+ * The five derivatives at the point, which is moved to the nearest 1/LINE_STEPS px, with kernels
+ * sampled there. patch: of patch_half pixels on all sides, from the middle of which the point is
+ * no farther than reach + 1.
+ */
+static inline void
+line_derivatives(const struct line_filter *f, const float *patch, float *sums,
+    struct line_place *p)
+{
+	int iu = (int)px_floor(p->du + 0.5f), iv = (int)px_floor(p->dv + 0.5f);
+	int qu = (int)px_floor((p->du - (float)iu) * LINE_STEPS + 0.5f);
+	int qv = (int)px_floor((p->dv - (float)iv) * LINE_STEPS + 0.5f);
+	const float *wu = f->weight + (size_t)(qu + LINE_STEPS / 2) * 3 * f->room;
+	const float *wv = f->weight + (size_t)(qv + LINE_STEPS / 2) * 3 * f->room;
+	size_t n = f->taps, half = f->patch_half - n / 2;
+	const float *from = patch + (size_t)((ptrdiff_t)half + iv) * f->patch_stride +
+	    (size_t)((ptrdiff_t)half + iu);
+	line_lanes x, y, xx, xy, yy;
+
+	p->du = (float)iu + (float)qu * (1.0f / LINE_STEPS);
+	p->dv = (float)iv + (float)qv * (1.0f / LINE_STEPS);
+	for (size_t i = 0; i < f->room; i += LINE_LANES) {
+		line_lanes v = *(const line_lanes *)(from + i);
+		line_lanes s0 = v * wv[0], s1 = v * wv[f->room], s2 = v * wv[2 * f->room];
+
+		for (size_t j = 1; j < n; j++) {
+			v = *(const line_lanes *)(from + j * f->patch_stride + i);
+			s0 += v * wv[j];
+			s1 += v * wv[f->room + j];
+			s2 += v * wv[2 * f->room + j];
+		}
+		*(line_lanes *)(sums + i) = s0;
+		*(line_lanes *)(sums + f->room + i) = s1;
+		*(line_lanes *)(sums + 2 * f->room + i) = s2;
+	}
+	/* pixels that lie beyond the kernel's end may be NaN */
+	for (size_t i = n; i < f->room; i++)
+		sums[i] = sums[f->room + i] = sums[2 * f->room + i] = 0;
+	x = y = xx = xy = yy = (line_lanes){ 0 };
+	for (size_t i = 0; i < f->room; i += LINE_LANES) {
+		line_lanes s0 = *(const line_lanes *)(sums + i);
+		line_lanes s1 = *(const line_lanes *)(sums + f->room + i);
+		line_lanes s2 = *(const line_lanes *)(sums + 2 * f->room + i);
+		line_lanes g = *(const line_lanes *)(wu + i);
+		line_lanes g1 = *(const line_lanes *)(wu + f->room + i);
+
+		x += s0 * g1;
+		y += s1 * g;
+		xx += s0 * *(const line_lanes *)(wu + 2 * f->room + i);
+		xy += s1 * g1;
+		yy += s2 * g;
+	}
+	p->five[DERIVATIVE_X] = line_sum(x);
+	p->five[DERIVATIVE_Y] = line_sum(y);
+	p->five[DERIVATIVE_XX] = line_sum(xx);
+	p->five[DERIVATIVE_XY] = line_sum(xy);
+	p->five[DERIVATIVE_YY] = line_sum(yy);
+}
+
+static inline float line_normal(float xx, float xy, float yy, float *nu, float *nv);
+static inline float line_abs(float x);
+
+/* ---- the sides of a line ---- */
+
+/* Gradient and second derivative along the normal at distance s from the point. */
+struct line_side {
+	float s, first, second;
+};
+
+static inline void
+line_side_at(const struct line_filter *f, const struct line_candidate *c, const float *patch,
+    float *sums, float s, struct line_side *side)
+{
+	struct line_place p = { .du = c->du + s * c->nu, .dv = c->dv + s * c->nv };
+	float u = c->nu, v = c->nv;
+
+	line_derivatives(f, patch, sums, &p);
+	/* where the kernels really stand */
+	side->s = (p.du - c->du) * u + (p.dv - c->dv) * v;
+	side->first = p.five[DERIVATIVE_X] * u + p.five[DERIVATIVE_Y] * v;
+	side->second = p.five[DERIVATIVE_XX] * u * u + 2 * p.five[DERIVATIVE_XY] * u * v +
+	    p.five[DERIVATIVE_YY] * v * v;
+}
+
+/* q of (1 - q) exp(-q/2) = ratio, the second derivative of a Gaussian over that at its middle, q the
+ * squared distance over its variance; 0.02 to 2.9. */
+static inline float
+line_gaussian_place(float ratio)
+{
+	float q = ratio > 0 ? 1 - ratio * 0.8f : 1 - ratio * 1.8f;
+
+	for (int i = 0; i < 3; i++) {
+		float e = px_exp(-q * 0.5f);
+
+		q += ((1 - q) * e - ratio) / (e * (3 - q) * 0.5f);
+		q = px_min(px_max(q, 0.02f), 2.9f);
+	}
+	return q;
+}
+
+/*
+ * The inflection point on one side (sign 1 or -1), where the second derivative along the normal is
+ * 0: a Gaussian through the one at the point and the one at a distance gives a first estimate,
+ * secants the result. NaN where there is none within reach.
+ */
+static inline float
+line_inflection(const struct line_filter *f, const struct line_candidate *c, const float *patch,
+    float *sums, float sign, float start, struct line_side *end)
+{
+	float most = (float)f->reach, least = (float)f->kernels.sigma * 0.5f, s;
+	struct line_side a, b;
+
+	line_side_at(f, c, patch, sums, sign * start, &a);
+	s = a.s * sign;
+	s = s / px_sqrt(line_gaussian_place(px_min(px_max(-a.second / c->response, -0.42f), 1.0f)));
+	for (int i = 0; i < 4; i++) {
+		s = px_min(px_max(s, least), most);
+		if (!(s <= most))
+			return PX_NAN;
+		line_side_at(f, c, patch, sums, sign * s, &b);
+		*end = b;
+		if (a.second == b.second || line_abs(b.second) < c->response * 1e-3f)
+			return b.s * sign;
+		s = (b.s - b.second * (b.s - a.s) / (b.second - a.second)) * sign;
+		if (line_abs(b.second) < c->response * 0.05f)
+			break;
+		a = b;
+	}
+	return s > least && s < most ? s : PX_NAN;
+}
+
+/* ---- a candidate ---- */
+
+/* Newton steps from the plain point on: one, and another one where that was long. */
+static inline bool
+line_newton(const struct line_filter *f, const float *patch, float *sums, struct line_candidate *c)
+{
+	for (int step = 0; step < 3; step++) {
+		struct line_place p = { .du = c->du, .dv = c->dv };
+		float lambda, t;
+
+		line_derivatives(f, patch, sums, &p);
+		lambda = line_normal(p.five[DERIVATIVE_XX], p.five[DERIVATIVE_XY],
+		    p.five[DERIVATIVE_YY], &c->nu, &c->nv);
+		t = -(c->nu * p.five[DERIVATIVE_X] + c->nv * p.five[DERIVATIVE_Y]) / lambda;
+		if (!(-lambda > f->low) || !(line_abs(t) <= 1))
+			return false;
+		c->response = -lambda;
+		c->du = p.du + t * c->nu;
+		c->dv = p.dv + t * c->nv;
+		if (!(line_abs(c->du) <= 1 && line_abs(c->dv) <= 1))
+			return false;
+		if (line_abs(t) < 0.06f)
+			break;
+	}
+	/* a little more than half, so that a point between two pixels is in one of them at least:
+	 * the finder keeps one of both */
+	return line_abs(c->du) <= 0.52f && line_abs(c->dv) <= 0.52f;
+}
+
+/* Moves the point back towards the side of the stronger gradient. */
+static inline void
+line_correct(const struct line_filter *f, struct line_candidate *c, float half_width,
+    float left_gradient, float right_gradient)
+{
+	float sigma = (float)f->kernels.sigma;
+	float shift = sigma * line_asymmetry_shift(f->asymmetry, half_width / sigma, left_gradient,
+	    right_gradient);
+
+	if (left_gradient < right_gradient)
+		shift = -shift;
+	c->du -= shift * c->nu;
+	c->dv -= shift * c->nv;
+}
+
+static bool
+line_refine(const struct line_filter *f, const struct line_image *image, float *work,
+    struct line_candidate *c)
+{
+	size_t rows = 2 * f->patch_half + 1;
+	ptrdiff_t half = (ptrdiff_t)f->patch_half;
+	float *sums = work, *patch = work + 3 * f->room;
+	float variance = (float)(f->kernels.sigma * f->kernels.sigma), left, right, d;
+	float start = (float)f->kernels.sigma * 1.35f;
+	struct line_side sides[2] = { { 0 } };
+
+	for (size_t i = 0; i < rows; i++)
+		line_span_beyond(image, (ptrdiff_t)c->y - half + (ptrdiff_t)i,
+		    (ptrdiff_t)c->x - half, f->patch_stride, patch + i * f->patch_stride);
+	if (!f->options.plain && !line_newton(f, patch, sums, c))
+		return false;
+	left = line_inflection(f, c, patch, sums, -1, start, &sides[0]);
+	right = line_inflection(f, c, patch, sums, 1, start, &sides[1]);
+	d = (left + right) * 0.5f;
+	c->width = d * d > variance ? 2 * px_sqrt(d * d - variance) : d * d <= variance ? 0 : PX_NAN;
+	if (f->asymmetry && c->width >= 0)
+		line_correct(f, c, d, line_abs(sides[0].first), line_abs(sides[1].first));
+	return true;
+}
+
+#endif

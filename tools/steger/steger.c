@@ -1,0 +1,195 @@
+/* Centres of laser lines, to a small part of a pixel. */
+#include "run/stage.h"
+
+#include <string.h>
+
+#include "options.h"
+#include "points.h"
+#include "steger_loops.h"
+
+struct priv {
+	struct line_options line;
+	struct line_finder *finder;
+	bool automatic;			/* the threshold comes from the first frame */
+	bool thresholds_set;
+	double noise;			/* grey levels; NaN: not measured */
+	struct frame_head out;
+	size_t channel, background;	/* NO_CHANNEL: none */
+	size_t frames, points;
+	double strongest;		/* of frames without a point, until there is one */
+	bool pairs_warned;
+};
+
+/* ---- a frame ---- */
+
+static struct line_plane
+plane_of(const struct frame *frame, size_t c)
+{
+	const struct plane *plane = &frame->plane[c];
+
+	return (struct line_plane){ frame_row(frame, c, 0), plane->stride, plane->type };
+}
+
+static int
+set_thresholds(struct run *run, const struct line_image *image)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	if (priv->thresholds_set)
+		return 0;
+	if (priv->automatic) {
+		if (line_noise(image, &priv->noise) < 0)
+			return -1;
+		priv->noise = fmax(priv->noise, line_noise_least(image));
+		priv->line.high = line_threshold(priv->noise, priv->line.sigma);
+		priv->line.low = isnan(parameters->low) ? priv->line.high : parameters->low;
+		if (priv->line.low > priv->line.high)
+			return fail("--low", "%g is above the threshold that the noise of %g grey "
+			    "levels gives, %g", priv->line.low, priv->noise, priv->line.high);
+	}
+	line_finder_set_thresholds(priv->finder, priv->line.low, priv->line.high);
+	priv->thresholds_set = true;
+	if (run->verbose && priv->automatic)
+		note(NULL, "noise of %g grey levels: threshold %g", priv->noise, priv->line.high);
+	return 0;
+}
+
+static void
+warn_of_pairs(struct run *run, const struct line_image *image, const struct line_points *points)
+{
+	struct priv *priv = run->priv;
+	double distance;
+
+	if (priv->pairs_warned || !line_points_paired(priv->finder, image, points, &distance))
+		return;
+	priv->pairs_warned = true;
+	warn(NULL, "points come in pairs %.1f px apart, as at the edges of a line that is too wide for "
+	    "sigma %g: try --sigma %.1f", distance, priv->line.sigma,
+	    steger_sigma_for_edges(distance, priv->line.sigma));
+}
+
+static int
+find(struct run *run, const struct frame *in, struct frame **out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	struct line_image image = { .w = in->head.w, .h = in->head.h, .dark = parameters->dark };
+	struct line_points points;
+	double strongest;
+
+	image.image = plane_of(in, priv->channel);
+	if (priv->background != NO_CHANNEL)
+		image.background = plane_of(in, priv->background);
+	if (set_thresholds(run, &image) < 0 ||
+	    line_find(priv->finder, run, &image, &points) < 0)
+		return -1;
+	priv->points += points.n;
+	if (!priv->points) {
+		if (line_strongest(priv->finder, run, &image, &strongest) < 0)
+			return -1;
+		priv->strongest = fmax(priv->strongest, strongest);
+	}
+	warn_of_pairs(run, &image, &points);
+	if (steger_set_keys(&priv->out.meta, &priv->line, priv->noise) < 0)
+		return -1;
+	if (parameters->per_row || parameters->per_column)
+		return points_per_line(&points, parameters->per_column, &image, &priv->out, out);
+	return points_table(&points, &priv->out, out);
+}
+
+static int
+take_frame(struct run *run, struct frame *in)
+{
+	struct priv *priv = run->priv;
+	struct frame *out = NULL;
+	int status = find(run, in, &out);
+
+	frame_free(in);
+	if (status < 0)
+		return -1;
+	priv->frames++;
+	return run_emit(run, out);
+}
+
+static int
+end(struct run *run)
+{
+	const struct priv *priv = run->priv;
+
+	if (!priv->frames || priv->points)
+		return 0;
+	if (priv->strongest > priv->line.high)
+		return fail(NULL, "no point in any image: lines above the threshold of %.3g have fewer "
+		    "than %zu points; --min-length", priv->line.high, priv->line.min_length);
+	return fail(NULL, "no point in any image: the strongest response is %.3g grey levels per "
+	    "px^2, --threshold %.3g", priv->strongest, priv->line.high);
+}
+
+static const struct body body = { .frame = take_frame, .end = end,
+	.no_passes = "its passes over the image are not written for a device yet" };
+
+/* ---- planning ---- */
+
+static int
+init(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	run->body = &body;
+	priv->noise = NAN;
+	return steger_options(run, &priv->line, &priv->automatic) < 0 ||
+	    line_finder_new(&priv->line, &steger_loops, &priv->finder) < 0 ? -1 : 0;
+}
+
+static int
+find_channels(struct run *run, const struct frame_head *in)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	const struct frame_head *background = run_second_input_head(run, "background", 0);
+
+	priv->background = NO_CHANNEL;
+	if (steger_channel(run, in, parameters->channel, &priv->channel) < 0)
+		return -1;
+	if (!background)
+		return 0;
+	if (background->w != in->w || background->h != in->h)
+		return fail("--background", "is %zux%zu, the image %zux%zu", background->w, background->h,
+		    in->w, in->h);
+	return run_second_input(run, in, "background",
+	    background->c == 1 ? NULL : in->channel[priv->channel], &priv->background);
+}
+
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	struct priv *priv = run->priv;
+
+	if (find_channels(run, in) < 0 || steger_check_roi(&priv->line, in) < 0)
+		return -1;
+	head_free(&priv->out);
+	return points_head(out) < 0 ? -1 : head_copy(&priv->out, out);
+}
+
+static void
+release(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	line_finder_free(priv->finder);
+	head_free(&priv->out);
+}
+
+STAGE(steger) = {
+	.name = "steger",
+	.summary = "centres of laser lines in images, to a small part of a pixel",
+	.operands = "[FILE ...]",
+	.options = steger_option_table,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.traits = STAGE_ANY_TYPE,
+	.init = init,
+	.plan = plan,
+	.release = release,
+};
