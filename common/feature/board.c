@@ -8,7 +8,7 @@
 #include "base/numbers.h"
 
 #define SIDE_LEAST 3
-#define SIDE_MOST 500
+#define SIDE_MOST 100
 
 const char *const board_kinds[] = { "chess", "circles", "acircles", NULL };
 

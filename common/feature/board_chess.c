@@ -1,0 +1,317 @@
+/*
+ * Chessboards: saddles are found in pictures of lower resolution, coarse ones first, a grid grows
+ * through them, and their places are measured in the picture itself.
+ */
+#define _GNU_SOURCE
+#include "feature/board_find.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "feature/board_grid.h"
+#include "feature/board_place.h"
+#include "feature/corner.h"
+
+#define FIND_SIGMA 2.0		/* px of the picture that saddles are found in */
+#define FINE_SIGMA 1.0		/* of the last try, for small squares */
+#define FIND_SIDE 1024		/* px: its longer side, at first */
+#define LEAST_SIDE 40
+#define WEAKEST 0.03		/* of the strongest saddle */
+#define USUAL_SIGMA 0.1		/* of the least distance of neighbours */
+#define SIGMA_MOST 4.0
+#define COARSE 2		/* the first measurement's smoothing over the last one's */
+#define MOVE_MOST 2.0		/* px, from the first measurement to the last */
+#define ROOM 3			/* sigma that a corner is from the border at least */
+#define FILL_REACH 0.25		/* of the spacing: about the predicted place of a missing corner */
+#define FILL_STRENGTH 0.4	/* of its neighbour's */
+
+struct search {
+	const struct board *board;
+	const struct board_options *options;
+	const struct frame *gray;
+	struct grid_point *point;	/* of the best grid, px of the picture */
+	size_t points;
+	struct grid grid;
+};
+
+static void
+search_free(struct search *s)
+{
+	free(s->point);
+	grid_free(&s->grid);
+}
+
+/* ---- finding ---- */
+
+static int
+take_points(const struct saddles *saddles, size_t bin, struct grid_point **out)
+{
+	struct grid_point *point = calloc(saddles->n + 1, sizeof(*point));
+	double size = (double)bin;
+
+	if (!point)
+		return fail_memory();
+	for (size_t k = 0; k < saddles->n; k++) {
+		const struct saddle *from = &saddles->saddle[k];
+
+		point[k] = (struct grid_point){ (from->x + 0.5) * size - 0.5,
+			(from->y + 0.5) * size - 0.5, from->strength, from->light, from->open };
+	}
+	*out = point;
+	return 0;
+}
+
+/* The grid of this resolution, which is kept if it is larger than the one so far. */
+static int
+find_at(struct search *s, size_t bin, double sigma)
+{
+	size_t all = s->board->w * s->board->h, side = s->board->w + 6;
+	struct derivative_kernels kernels;
+	struct saddles saddles = { 0 };
+	struct grid_point *point = NULL;
+	struct frame *binned;
+	struct derivative_plane plane;
+	struct grid grid = { 0 };
+	int status = -1;
+
+	if (board_binned(s->gray, bin, &binned) < 0)
+		return -1;
+	plane = board_plane(binned);
+	if (derivative_kernels_init(&kernels, sigma, 0) == 0 &&
+	    saddles_find(&plane, &kernels, 4 * all + 200, WEAKEST, &saddles) == 0 &&
+	    take_points(&saddles, bin, &point) == 0)
+		status = grid_find(point, saddles.n, all, side, &grid);
+	if (status == 0 && grid.n > s->grid.n) {
+		search_free(s);
+		s->point = point;
+		s->points = saddles.n;
+		s->grid = grid;
+	} else {
+		free(point);
+		grid_free(&grid);
+	}
+	saddles_free(&saddles);
+	frame_free(binned);
+	return status;
+}
+
+static int
+find_grid(struct search *s)
+{
+	size_t w = s->gray->head.w, h = s->gray->head.h, all = s->board->w * s->board->h;
+	size_t longer = w > h ? w : h, shorter = w > h ? h : w, first = 1;
+
+	while (longer / first > FIND_SIDE)
+		first *= 2;
+	for (size_t bin = first; bin >= 1 && s->grid.n < all; bin /= 2)
+		if (find_at(s, bin, FIND_SIGMA) < 0)
+			return -1;
+	for (size_t bin = 2 * first; shorter / bin >= LEAST_SIDE && s->grid.n < all; bin *= 2)
+		if (find_at(s, bin, FIND_SIGMA) < 0)
+			return -1;
+	return s->grid.n < board_least(s->board) ? find_at(s, 1, FINE_SIGMA) : 0;
+}
+
+/* ---- measuring ---- */
+
+struct measuring {
+	struct search *search;
+	struct derivative_plane plane;
+	struct placement placement;
+	size_t *at;		/* by board point: index of the corner, or SIZE_MAX */
+	struct corner *corner;
+	struct saddle *saddle;	/* of each corner */
+	size_t n;
+	double sigma, spacing;	/* px */
+};
+
+static size_t *
+corner_at(const struct measuring *m, long i, long j)
+{
+	const struct board *board = m->search->board;
+
+	if (i < 0 || j < 0 || i >= (long)board->w || j >= (long)board->h)
+		return NULL;
+	return &m->at[(size_t)j * board->w + (size_t)i];
+}
+
+/* The least distance of neighbours in the grid. */
+static double
+least_spacing(const struct search *s)
+{
+	double least = INFINITY;
+
+	for (size_t a = 0; a < s->grid.n; a++)
+		for (size_t b = a + 1; b < s->grid.n; b++) {
+			const struct grid_node *p = &s->grid.node[a], *q = &s->grid.node[b];
+
+			if (labs(p->i - q->i) + labs(p->j - q->j) == 1)
+				least = fmin(least, hypot(
+				    s->point[p->point].x - s->point[q->point].x,
+				    s->point[p->point].y - s->point[q->point].y));
+		}
+	return least;
+}
+
+/* How far the border is. */
+static double
+room_at(const struct measuring *m, double x, double y)
+{
+	return fmin(fmin(x, y),
+	    fmin((double)m->plane.w - 1 - x, (double)m->plane.h - 1 - y)) + 0.5;
+}
+
+/* Measures a saddle from its place on, within `reach` px. False: there is none. */
+static bool
+measure(const struct measuring *m, double reach, struct saddle *saddle, double *sd)
+{
+	double most = room_at(m, saddle->x, saddle->y) / ROOM;
+	double fine = fmin(m->sigma, most), coarse = fmin(COARSE * m->sigma, most);
+	struct derivative_kernels kernels;
+	double moved = MOVE_MOST;
+
+	if (!(fine >= DERIVATIVES_SIGMA_LEAST))
+		return false;
+	if (derivative_kernels_init(&kernels, coarse, 0) < 0 ||
+	    !saddle_refine(&m->plane, &kernels, reach, saddle) ||
+	    derivative_kernels_init(&kernels, fine, 0) < 0 ||
+	    !saddle_refine(&m->plane, &kernels, moved, saddle) ||
+	    !(room_at(m, saddle->x, saddle->y) >= 2 * fine))
+		return false;
+	*sd = saddle_sigma(&m->plane, &kernels, saddle);
+	return isfinite(*sd);
+}
+
+static void
+add_corner(struct measuring *m, long i, long j, const struct saddle *saddle, double sd)
+{
+	*corner_at(m, i, j) = m->n;
+	m->saddle[m->n] = *saddle;
+	m->corner[m->n++] = (struct corner){ saddle->x, saddle->y, sd, i, j };
+}
+
+static void
+measure_nodes(struct measuring *m)
+{
+	const struct search *s = m->search;
+	double reach = fmax(0.25 * m->spacing, 1);
+
+	for (size_t k = 0; k < s->grid.n; k++) {
+		const struct grid_node *node = &s->grid.node[k];
+		const struct grid_point *from = &s->point[node->point];
+		struct saddle saddle = { .x = from->x, .y = from->y };
+		double sd;
+
+		if (measure(m, reach, &saddle, &sd))
+			add_corner(m, node->i, node->j, &saddle, sd);
+	}
+}
+
+/* Looks for a missing corner where its neighbour, and the board as a plane, say that it is. */
+static bool
+fill(struct measuring *m, long i, long j)
+{
+	static const long way[4][2] = { { 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, -1 } };
+
+	for (int k = 0; k < 4; k++) {
+		size_t *beside = corner_at(m, i + way[k][0], j + way[k][1]);
+		const struct saddle *from;
+		struct saddle saddle = { 0 };
+		double here[2], there[2], sd;
+
+		if (!beside || *beside == SIZE_MAX)
+			continue;
+		from = &m->saddle[*beside];
+		homography_apply(m->placement.homography, (double[2]){ (double)i, (double)j },
+		    here);
+		homography_apply(m->placement.homography,
+		    (double[2]){ (double)(i + way[k][0]), (double)(j + way[k][1]) }, there);
+		saddle.x = from->x + here[0] - there[0];
+		saddle.y = from->y + here[1] - there[1];
+		if (!(room_at(m, saddle.x, saddle.y) > 0) ||
+		    !measure(m, FILL_REACH * m->spacing, &saddle, &sd) ||
+		    saddle.strength < FILL_STRENGTH * from->strength ||
+		    fabs(remainder(saddle.light - from->light - M_PI / 2, M_PI)) > 0.5)
+			continue;
+		add_corner(m, i, j, &saddle, sd);
+		return true;
+	}
+	return false;
+}
+
+static void
+fill_all(struct measuring *m)
+{
+	const struct board *board = m->search->board;
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (long j = 0; j < (long)board->h; j++)
+			for (long i = 0; i < (long)board->w; i++)
+				if (*corner_at(m, i, j) == SIZE_MAX)
+					more |= fill(m, i, j);
+	}
+}
+
+static int
+measure_all(struct search *s, const struct placement *placement, struct corners *corners)
+{
+	size_t all = s->board->w * s->board->h;
+	struct measuring m = { .search = s, .plane = board_plane(s->gray), .placement = *placement,
+		.spacing = least_spacing(s) };
+	int status = -1;
+
+	m.sigma = s->options->sigma_px;
+	if (isnan(m.sigma))
+		m.sigma = fmin(fmax(USUAL_SIGMA * m.spacing, DERIVATIVES_SIGMA_LEAST), SIGMA_MOST);
+	m.at = calloc(all, sizeof(*m.at));
+	m.corner = calloc(all, sizeof(*m.corner));
+	m.saddle = calloc(all, sizeof(*m.saddle));
+	if (m.at && m.corner && m.saddle) {
+		for (size_t k = 0; k < all; k++)
+			m.at[k] = SIZE_MAX;
+		measure_nodes(&m);
+		fill_all(&m);
+		*corners = (struct corners){ m.n, m.corner, placement->others };
+		m.corner = NULL;
+		status = 0;
+	} else {
+		fail_memory();
+	}
+	free(m.at);
+	free(m.corner);
+	free(m.saddle);
+	return status;
+}
+
+int
+board_find_chess(const struct board *board, const struct board_options *options,
+    const struct frame *gray, struct corners *corners, char reason[BOARD_REASON])
+{
+	struct search s = { .board = board, .options = options, .gray = gray };
+	struct placement placement;
+	int status = find_grid(&s);
+
+	if (status == 0 && s.grid.n < board_least(board)) {
+		snprintf(reason, BOARD_REASON, s.grid.n ?
+		    "the largest grid of corners has %zu of %zu" : "there is no grid of corners",
+		    s.grid.n, board->w * board->h);
+		status = 1;
+	}
+	if (status == 0)
+		status = board_place(board, s.point, &s.grid, (double)gray->head.w,
+		    (double)gray->head.h, &placement, reason);
+	if (status == 0)
+		status = measure_all(&s, &placement, corners);
+	if (status == 0 && corners->n < board_least(board)) {
+		snprintf(reason, BOARD_REASON, "only %zu of %zu corners can be measured",
+		    corners->n, board->w * board->h);
+		status = 1;
+	}
+	search_free(&s);
+	return status;
+}

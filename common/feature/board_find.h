@@ -1,0 +1,49 @@
+/* Boards in pictures: which points there are, where to a hundredth of a pixel, and how sure. */
+#ifndef BOARD_FIND_H
+#define BOARD_FIND_H
+
+#include "feature/board.h"
+#include "feature/derivatives.h"
+
+#define BOARD_REASON 200
+
+struct board_options {
+	double sigma_px;	/* of the smoothing that places are measured with; NaN: a tenth of
+				 * the least distance of neighbours, 0.8 to 4 */
+	bool bright;		/* circles are bright on dark ground */
+};
+
+/*
+ * One float channel out of a picture: `channel`, or where that is NULL the only one, `image`, or
+ * the luma of r g b (0.299, 0.587, 0.114). What is not finite becomes NaN. -1 after fail().
+ */
+int board_picture(const struct frame *, const char *channel, struct frame **gray);
+/*
+ * Finds the board in such a picture, by itself on the calling thread. 0: corners has those found,
+ * at least a quarter of the board's and at most all of them, sorted; free with corners_free(). 1:
+ * there is none, and reason says what there is instead. -1 after fail().
+ */
+int board_find(const struct board *, const struct board_options *, const struct frame *gray,
+    struct corners *, char reason[BOARD_REASON]);
+
+/* ---- what the kinds of boards share ---- */
+
+struct grid;
+struct grid_point;
+
+/* The plane of such a picture. */
+struct derivative_plane board_plane(const struct frame *gray);
+/* The picture with means of `bin` x `bin` pixels as pixels; those over are left out. */
+int board_binned(const struct frame *gray, size_t bin, struct frame **out);
+/* How many points there have to be at least. */
+size_t board_least(const struct board *);
+/* Sorts by j, then i. */
+void corners_sort(struct corners *);
+
+/* board_find() for the kinds. */
+int board_find_chess(const struct board *, const struct board_options *, const struct frame *gray,
+    struct corners *, char reason[BOARD_REASON]);
+int board_find_circles(const struct board *, const struct board_options *, const struct frame *gray,
+    struct corners *, char reason[BOARD_REASON]);
+
+#endif

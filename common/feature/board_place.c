@@ -1,0 +1,547 @@
+/*
+ * Numbering: a grid of neighbours knows neither where the board begins nor which side is which. All
+ * places of it on the board are tried: the colours decide, and what would have to be seen.
+ */
+#include "feature/board_place.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+#define BEND_MOST 0.25		/* of the spacing: rms off a homography */
+
+/* ---- homography ---- */
+
+void
+homography_apply(const double H[9], const double xy[2], double uv[2])
+{
+	double z = H[6] * xy[0] + H[7] * xy[1] + H[8];
+
+	uv[0] = (H[0] * xy[0] + H[1] * xy[1] + H[2]) / z;
+	uv[1] = (H[3] * xy[0] + H[4] * xy[1] + H[5]) / z;
+}
+
+/* Solves the n equations of a (n x (n + 1), with the right side behind). False: singular. */
+static bool
+solve(double *a, size_t n)
+{
+	size_t m = n + 1;
+
+	for (size_t k = 0; k < n; k++) {
+		size_t best = k;
+
+		for (size_t i = k + 1; i < n; i++)
+			if (fabs(a[i * m + k]) > fabs(a[best * m + k]))
+				best = i;
+		if (!(fabs(a[best * m + k]) > 1e-12))
+			return false;
+		for (size_t c = 0; c < m && best != k; c++) {
+			double swap = a[k * m + c];
+
+			a[k * m + c] = a[best * m + c];
+			a[best * m + c] = swap;
+		}
+		for (size_t i = 0; i < n; i++) {
+			double factor = i == k ? 0 : a[i * m + k] / a[k * m + k];
+
+			for (size_t c = k; c < m; c++)
+				a[i * m + c] -= factor * a[k * m + c];
+		}
+	}
+	for (size_t k = 0; k < n; k++)
+		a[k * m + n] /= a[k * m + k];
+	return true;
+}
+
+struct pair {
+	double from[2], to[2];
+};
+
+/* Middle and 1/size of points, so that sums of powers stay near 1. */
+static void
+scale_of(const struct pair *pair, size_t n, int side, double mid[2], double *scale)
+{
+	double size = 0;
+
+	mid[0] = mid[1] = 0;
+	for (size_t k = 0; k < n; k++)
+		for (int i = 0; i < 2; i++)
+			mid[i] += (side ? pair[k].to[i] : pair[k].from[i]) / (double)n;
+	for (size_t k = 0; k < n; k++)
+		for (int i = 0; i < 2; i++)
+			size += fabs((side ? pair[k].to[i] : pair[k].from[i]) - mid[i]) / (double)n;
+	*scale = size > 0 ? 1 / size : 1;
+}
+
+static void
+multiply(const double a[9], const double b[9], double to[9])
+{
+	for (int i = 0; i < 3; i++)
+		for (int k = 0; k < 3; k++)
+			to[3 * i + k] = a[3 * i] * b[k] + a[3 * i + 1] * b[3 + k] +
+			    a[3 * i + 2] * b[6 + k];
+}
+
+/* Least squares of the linear equations, points scaled. False where they do not determine it. */
+static bool
+fit_homography(const struct pair *pair, size_t n, double H[9], double *rms)
+{
+	double a[8 * 9] = { 0 }, mid[2][2], scale[2], inner[9], half[9], sum = 0;
+
+	scale_of(pair, n, 0, mid[0], &scale[0]);
+	scale_of(pair, n, 1, mid[1], &scale[1]);
+	for (size_t k = 0; k < n; k++) {
+		double x = (pair[k].from[0] - mid[0][0]) * scale[0];
+		double y = (pair[k].from[1] - mid[0][1]) * scale[0];
+
+		for (int i = 0; i < 2; i++) {
+			double u = (pair[k].to[i] - mid[1][i]) * scale[1];
+			double row[9] = { i ? 0 : x, i ? 0 : y, i ? 0 : 1, i ? x : 0, i ? y : 0,
+				i ? 1 : 0, -u * x, -u * y, u };
+
+			for (int p = 0; p < 8; p++)
+				for (int q = 0; q < 9; q++)
+					a[9 * p + q] += row[p] * row[q];
+		}
+	}
+	if (!solve(a, 8))
+		return false;
+	for (int k = 0; k < 8; k++)
+		inner[k] = a[9 * k + 8];
+	inner[8] = 1;
+	multiply(inner, (double[9]){ scale[0], 0, -scale[0] * mid[0][0], 0, scale[0],
+		-scale[0] * mid[0][1], 0, 0, 1 }, half);
+	multiply((double[9]){ 1 / scale[1], 0, mid[1][0], 0, 1 / scale[1], mid[1][1], 0, 0, 1 },
+	    half, H);
+	for (size_t k = 0; k < n; k++) {
+		double uv[2];
+
+		homography_apply(H, pair[k].from, uv);
+		sum += (uv[0] - pair[k].to[0]) * (uv[0] - pair[k].to[0]) +
+		    (uv[1] - pair[k].to[1]) * (uv[1] - pair[k].to[1]);
+	}
+	*rms = sqrt(sum / (2 * (double)n));
+	return isfinite(*rms);
+}
+
+/* ---- the grid as it is ---- */
+
+struct extent {
+	long least[2], most[2];
+};
+
+static struct extent
+extent_of(const struct grid *grid)
+{
+	struct extent e = { { grid->node[0].i, grid->node[0].j },
+		{ grid->node[0].i, grid->node[0].j } };
+
+	for (size_t k = 0; k < grid->n; k++) {
+		long at[2] = { grid->node[k].i, grid->node[k].j };
+
+		for (int c = 0; c < 2; c++) {
+			e.least[c] = at[c] < e.least[c] ? at[c] : e.least[c];
+			e.most[c] = at[c] > e.most[c] ? at[c] : e.most[c];
+		}
+	}
+	return e;
+}
+
+/* The mean step in px from a node to its neighbour along i (0) or j (1). */
+static void
+mean_step(const struct grid *grid, const struct grid_point *point, int along, double step[2])
+{
+	double n = 0;
+
+	step[0] = step[1] = 0;
+	for (size_t a = 0; a < grid->n; a++)
+		for (size_t b = 0; b < grid->n; b++) {
+			const struct grid_node *p = &grid->node[a], *q = &grid->node[b];
+
+			if (q->i - p->i != !along || q->j - p->j != along)
+				continue;
+			step[0] += point[q->point].x - point[p->point].x;
+			step[1] += point[q->point].y - point[p->point].y;
+			n++;
+		}
+	step[0] /= n;
+	step[1] /= n;
+}
+
+/* Makes the turn from i to j that from u to v: clockwise in the picture. */
+static void
+make_right_handed(struct grid *grid, const struct grid_point *point)
+{
+	double along[2], across[2];
+
+	mean_step(grid, point, 0, along);
+	mean_step(grid, point, 1, across);
+	if (along[0] * across[1] - along[1] * across[0] >= 0)
+		return;
+	for (size_t k = 0; k < grid->n; k++) {
+		long swap = grid->node[k].i;
+
+		grid->node[k].i = grid->node[k].j;
+		grid->node[k].j = swap;
+	}
+}
+
+static size_t
+count_line(const struct grid *grid, int c, long at)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < grid->n; k++)
+		n += (c ? grid->node[k].j : grid->node[k].i) == at;
+	return n;
+}
+
+static void
+drop_line(struct grid *grid, int c, long at)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < grid->n; k++)
+		if ((c ? grid->node[k].j : grid->node[k].i) != at)
+			grid->node[n++] = grid->node[k];
+	grid->n = n;
+}
+
+static bool
+fits(const struct extent *e, size_t w, size_t h)
+{
+	return e->most[0] - e->least[0] < (long)w && e->most[1] - e->least[1] < (long)h;
+}
+
+/* How long the grid's side may be on the board: asymmetric circles grow along their diagonals. */
+static bool
+fits_board(const struct extent *e, const struct board *board)
+{
+	size_t side = 2 * board->w + board->h;
+
+	if (board->kind == BOARD_ACIRCLES)
+		return fits(e, side, side);
+	return fits(e, board->w, board->h) || fits(e, board->h, board->w);
+}
+
+/* Takes sparse lines off the rim, where chance made the grid larger than the board. False: it is larger
+ * indeed. */
+static bool
+trim(struct grid *grid, const struct board *board)
+{
+	while (grid->n > 0) {
+		struct extent e = extent_of(grid);
+		size_t fewest = SIZE_MAX, wanted;
+		int which = 0;
+
+		if (fits_board(&e, board))
+			return true;
+		for (int side = 0; side < 4; side++) {
+			int c = side >> 1;
+			size_t n = count_line(grid, c, side & 1 ? e.most[c] : e.least[c]);
+
+			if (n < fewest) {
+				fewest = n;
+				which = side;
+			}
+		}
+		wanted = grid->n / (size_t)(e.most[which >> 1] - e.least[which >> 1] + 1);
+		if (2 * fewest >= wanted)
+			return false;
+		drop_line(grid, which >> 1,
+		    which & 1 ? e.most[which >> 1] : e.least[which >> 1]);
+	}
+	return false;
+}
+
+/* ---- places on the board ---- */
+
+/* Grid coordinates, turned by `turn` quarters and moved, are the board's. */
+struct place {
+	int turn;
+	long move[2];
+};
+
+static void
+put(const struct place *place, long x, long y, long at[2])
+{
+	static const int m[4][4] = { { 1, 0, 0, 1 }, { 0, 1, -1, 0 }, { -1, 0, 0, -1 },
+		{ 0, -1, 1, 0 } };
+	const int *t = m[place->turn];
+
+	at[0] = t[0] * x + t[1] * y + place->move[0];
+	at[1] = t[2] * x + t[3] * y + place->move[1];
+}
+
+/* The grid coordinates of a point of the board: the turn is its own transposed. */
+static void
+take_back(const struct place *place, long i, long j, long at[2])
+{
+	struct place back = { (4 - place->turn) % 4, { 0, 0 } };
+
+	put(&back, i - place->move[0], j - place->move[1], at);
+}
+
+/* Points of the board, from numbers along the diagonals of asymmetric circles. False: none. */
+static bool
+number(const struct board *board, const long at[2], long ij[2])
+{
+	long x = at[0], y = at[1];
+
+	if (board->kind == BOARD_ACIRCLES) {
+		/* x + y and y - x are the board's own coordinates in spacings */
+		long across = at[0] - at[1], down = at[0] + at[1];
+
+		if ((across - (down & 1)) & 1)
+			return false;
+		x = (across - (down & 1)) / 2;
+		if (across - (down & 1) < 0)
+			return false;
+		y = down;
+	}
+	ij[0] = x;
+	ij[1] = y;
+	return x >= 0 && y >= 0 && x < (long)board->w && y < (long)board->h;
+}
+
+/* The reverse. */
+static void
+unnumber(const struct board *board, long i, long j, long at[2])
+{
+	at[0] = i;
+	at[1] = j;
+	if (board->kind == BOARD_ACIRCLES) {
+		long across = 2 * i + (j & 1);
+
+		at[0] = (across + j) / 2;
+		at[1] = (j - across) / 2;
+	}
+}
+
+struct search {
+	const struct board *board;
+	const struct grid *grid;
+	double H[9];		/* grid to px */
+	double size[2];		/* of the picture, px */
+	int colour;		/* of grid nodes with even i + j: 1: dark along (1, 1); 0: not known */
+	size_t missing;		/* of the best place: points that should be seen and are not */
+	double far;		/* of its first point from the top left */
+	struct place best;
+	size_t ties;		/* places as good as the best one, it itself counted */
+};
+
+/* Does the board have other colours when it is turned so? Then its first point is the one with a
+ * dark square beyond it. */
+static bool
+colour_tells(const struct board *board)
+{
+	return board->kind == BOARD_CHESS && (((board->w + board->h) & 1) ||
+	    (board->w == board->h && !(board->w & 1)));
+}
+
+static bool
+colour_fits(const struct search *s, const struct place *place)
+{
+	long at[2];
+
+	if (s->colour == 0 || !colour_tells(s->board))
+		return true;
+	take_back(place, 0, 0, at);
+	/* a quarter turn makes the other diagonal of (1, 1) */
+	return (((at[0] + at[1]) & 1) ^ (place->turn & 1)) == (s->colour < 0);
+}
+
+/* Is a point in the picture, with room around it for half a square? */
+static bool
+in_view(const struct search *s, const double at[2])
+{
+	static const double off[4][2] = { { .5, .5 }, { .5, -.5 }, { -.5, .5 }, { -.5, -.5 } };
+
+	for (int k = 0; k < 4; k++) {
+		double uv[2];
+
+		homography_apply(s->H, (double[2]){ at[0] + off[k][0], at[1] + off[k][1] }, uv);
+		if (!(uv[0] >= 0 && uv[1] >= 0 && uv[0] <= s->size[0] - 1 &&
+			uv[1] <= s->size[1] - 1))
+			return false;
+	}
+	return true;
+}
+
+static bool
+all_on_board(const struct search *s, const struct place *place)
+{
+	for (size_t k = 0; k < s->grid->n; k++) {
+		long at[2], ij[2];
+
+		put(place, s->grid->node[k].i, s->grid->node[k].j, at);
+		if (!number(s->board, at, ij))
+			return false;
+	}
+	return true;
+}
+
+static void
+try_place(struct search *s, const struct place *place)
+{
+	const struct board *board = s->board;
+	size_t seen = 0;
+	double uv[2], far;
+	long at[2], first[2];
+
+	if (!colour_fits(s, place) || !all_on_board(s, place))
+		return;
+	for (long j = 0; j < (long)board->h; j++)
+		for (long i = 0; i < (long)board->w; i++) {
+			unnumber(board, i, j, first);
+			take_back(place, first[0], first[1], at);
+			seen += in_view(s, (double[2]){ (double)at[0], (double)at[1] });
+		}
+	unnumber(board, 0, 0, first);
+	take_back(place, first[0], first[1], at);
+	homography_apply(s->H, (double[2]){ (double)at[0], (double)at[1] }, uv);
+	far = hypot(uv[0], uv[1]);
+	if (s->ties > 0 && seen > s->missing)
+		return;
+	if (s->ties == 0 || seen < s->missing) {
+		s->ties = 0;
+		s->missing = seen;
+		s->far = INFINITY;
+	}
+	s->ties++;
+	if (far < s->far) {
+		s->far = far;
+		s->best = *place;
+	}
+}
+
+static void
+try_places(struct search *s)
+{
+	struct extent e = extent_of(s->grid);
+	long side[2] = { (long)s->board->w, (long)s->board->h };
+
+	if (s->board->kind == BOARD_ACIRCLES)
+		side[0] = side[1] = (long)(2 * s->board->w + s->board->h);
+	for (int turn = 0; turn < 4; turn++) {
+		struct place place = { turn, { 0, 0 } };
+		long a[2], b[2], least[2], most[2];
+
+		put(&place, e.least[0], e.least[1], a);
+		put(&place, e.most[0], e.most[1], b);
+		for (int c = 0; c < 2; c++) {
+			least[c] = a[c] < b[c] ? a[c] : b[c];
+			most[c] = a[c] < b[c] ? b[c] : a[c];
+		}
+		for (long y = 0; y + most[1] - least[1] < side[1]; y++)
+			for (long x = 0; x + most[0] - least[0] < side[0]; x++) {
+				place.move[0] = x - least[0];
+				place.move[1] = y - least[1];
+				if (s->board->kind == BOARD_ACIRCLES)
+					place.move[1] -= (long)s->board->w;
+				try_place(s, &place);
+			}
+	}
+}
+
+/* Which diagonal is dark at nodes with even i + j, by vote. */
+static int
+vote_colour(const struct grid *grid, const struct grid_point *point)
+{
+	double along[2], across[2], diagonal[2];
+	long votes = 0;
+
+	mean_step(grid, point, 0, along);
+	mean_step(grid, point, 1, across);
+	for (int k = 0; k < 2; k++)
+		diagonal[k] = atan2(along[1] + (k ? -1 : 1) * across[1],
+		    along[0] + (k ? -1 : 1) * across[0]);
+	for (size_t k = 0; k < grid->n; k++) {
+		double light = point[grid->node[k].point].light;
+		bool even = !((grid->node[k].i + grid->node[k].j) & 1);
+		bool dark = fabs(remainder(light - diagonal[0], M_PI)) >
+		    fabs(remainder(light - diagonal[1], M_PI));
+
+		votes += isnan(light) ? 0 : dark == even ? 1 : -1;
+	}
+	return votes > 0 ? 1 : votes < 0 ? -1 : 0;
+}
+
+/* ---- all of it ---- */
+
+static bool
+fit_grid(const struct grid *grid, const struct grid_point *point, const struct board *board,
+    double H[9], double *rms)
+{
+	struct pair *pair = calloc(grid->n, sizeof(*pair));
+	bool good;
+
+	if (!pair)
+		return false;
+	for (size_t k = 0; k < grid->n; k++) {
+		const struct grid_node *node = &grid->node[k];
+
+		pair[k] = (struct pair){ { (double)node->i, (double)node->j },
+			{ point[node->point].x, point[node->point].y } };
+		if (board)
+			board_point(board, node->i, node->j, pair[k].from);
+	}
+	good = fit_homography(pair, grid->n, H, rms);
+	free(pair);
+	return good;
+}
+
+static void
+renumber(const struct search *s, struct grid *grid)
+{
+	for (size_t k = 0; k < grid->n; k++) {
+		long at[2], ij[2] = { 0, 0 };
+
+		put(&s->best, grid->node[k].i, grid->node[k].j, at);
+		number(s->board, at, ij);
+		grid->node[k].i = ij[0];
+		grid->node[k].j = ij[1];
+	}
+}
+
+int
+board_place(const struct board *board, const struct grid_point *point, struct grid *grid,
+    double w_px, double h_px, struct placement *to, char reason[200])
+{
+	struct search search = { .board = board, .grid = grid, .size = { w_px, h_px } };
+	double along[2], across[2], spacing;
+
+	make_right_handed(grid, point);
+	if (!trim(grid, board)) {
+		struct extent e = extent_of(grid);
+
+		snprintf(reason, 200, "it shows a grid of at least %ldx%ld points, not %zux%zu",
+		    e.most[0] - e.least[0] + 1, e.most[1] - e.least[1] + 1, board->w, board->h);
+		return 1;
+	}
+	mean_step(grid, point, 0, along);
+	mean_step(grid, point, 1, across);
+	spacing = fmin(hypot(along[0], along[1]), hypot(across[0], across[1]));
+	if (!fit_grid(grid, point, NULL, search.H, &to->rms) ||
+	    !(to->rms < BEND_MOST * spacing)) {
+		snprintf(reason, 200, "what looks like a grid is no plane");
+		return 1;
+	}
+	search.colour = vote_colour(grid, point);
+	try_places(&search);
+	if (search.ties == 0) {
+		snprintf(reason, 200, "a grid of %zu points does not fit a board of %zux%zu",
+		    grid->n, board->w, board->h);
+		return 1;
+	}
+	renumber(&search, grid);
+	to->others = search.ties - 1;
+	if (fit_grid(grid, point, board, to->homography, &to->rms))
+		return 0;
+	snprintf(reason, 200, "what looks like a grid is no plane");
+	return 1;
+}
