@@ -198,6 +198,25 @@ get_stage(const struct file *file, struct laser *laser)
 	    normalise(file, "axis_direction", laser->axis_direction, &length) : 0;
 }
 
+/* The full frame's size, where the file has one that goes with the camera. */
+static int
+get_size(const struct file *file, struct pinhole *camera)
+{
+	static const char *const sizes[] = { "full_size", "camera_size", "image_size", "imageSize" };
+	double size[2];
+	bool has = false;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && !has; i++)
+		if (get_optional(file, sizes[i], 2, size, &has) < 0)
+			return -1;
+	if (has && !(size[0] >= 1 && size[1] >= 1))
+		return fail(file->path, "expected the size of a picture, found %g %g", size[0],
+		    size[1]);
+	camera->w = has ? size[0] : 0;
+	camera->h = has ? size[1] : 0;
+	return 0;
+}
+
 static int
 get_all(const struct file *file, const char *device, struct laser *laser)
 {
@@ -218,6 +237,8 @@ get_all(const struct file *file, const char *device, struct laser *laser)
 	}
 	snprintf(laser->unit, sizeof(laser->unit), "%.15s",
 	    unit && unit->text[0] ? unit->text : "mm");
+	if (!device && get_size(file, camera) < 0)
+		return -1;
 	pinhole_complete(camera);
 	return get_stage(file, laser);
 }
@@ -278,6 +299,22 @@ laser_unmove(const struct laser *laser, double travel, double X[3])
 {
 	for (int i = 0; i < 3; i++)
 		X[i] -= travel * laser->direction[i];
+}
+
+void
+laser_across(const double a[3], double p[3], double q[3])
+{
+	int least = fabs(a[0]) < fabs(a[1]) ? 0 : 1;
+	double norm;
+
+	least = fabs(a[2]) < fabs(a[least]) ? 2 : least;
+	for (int i = 0; i < 3; i++)
+		p[i] = (i == least) - a[least] * a[i];
+	norm = sqrt(dot(p, p));
+	for (int i = 0; i < 3; i++)
+		p[i] /= norm;
+	for (int i = 0; i < 3; i++)
+		q[i] = a[(i + 1) % 3] * p[(i + 2) % 3] - a[(i + 2) % 3] * p[(i + 1) % 3];
 }
 
 void

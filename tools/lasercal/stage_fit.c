@@ -88,18 +88,7 @@ struct turning {
 static void
 set_sides(struct turning *turning)
 {
-	const double *a = turning->axis;
-	double *p = turning->side[0], *q = turning->side[1], norm;
-	int least = fabs(a[0]) < fabs(a[1]) ? 0 : 1;
-
-	least = fabs(a[2]) < fabs(a[least]) ? 2 : least;
-	for (int i = 0; i < 3; i++)
-		p[i] = (i == least) - a[least] * a[i];
-	norm = sqrt(dot(p, p));
-	for (int i = 0; i < 3; i++)
-		p[i] /= norm;
-	for (int i = 0; i < 3; i++)
-		q[i] = a[(i + 1) % 3] * p[(i + 2) % 3] - a[(i + 2) % 3] * p[(i + 1) % 3];
+	laser_across(turning->axis, turning->side[0], turning->side[1]);
 }
 
 /* step: axis across (2), point across (2, mm), board (6). */
