@@ -87,7 +87,7 @@ t, f = read_frame("board-truth.nrrd"), read_frame("board.nrrd")
 X = np.stack([t[c][0] for c in "xyz"], -1)
 expect(len(X) > 90)
 p = np.linalg.svd(X - X.mean(0), full_matrices=False)[1]
-expect(p[1] < 1e-3, p)		# a plane and a plane: a straight line
+expect(p[1] < 3e-3, p)		# a plane and a plane: a straight line
 expect(f["image"].max() > 190 and f["image"][0, 0] == 0)
 '
 	boardfind --board 7x5,15 <(framecat --set x=1 board.nrrd) | frameinfo -k points | has 35
