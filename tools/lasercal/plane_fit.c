@@ -27,7 +27,7 @@ struct fitting {
 	enum plane_method method;
 	double limit;			/* of PLANE_WITHIN */
 	double *weight;
-	float *distance;
+	float *distance, *median;
 	struct moments *view;
 };
 
@@ -82,19 +82,38 @@ plane_of(const struct moments *sum, const double about[3], double plane[4], doub
 	}
 }
 
-/* The median distance of every step-th point. */
+static float
+median(float *v, size_t n)
+{
+	size_t rank = n / 2;
+	float out;
+
+	numbers_ranks(v, n, &rank, 1, &out);
+	return out;
+}
+
+/*
+ * The median distance of every step-th point, view by view, and of those medians the one that three
+ * quarters of the views do not exceed: a plane that holds all points of half of the views, such as
+ * a board's own, is none.
+ */
 static double
 median_distance(const struct fitting *fitting, const double plane[4], size_t step)
 {
-	size_t n = 0, rank;
-	float median;
+	size_t views = 0, rank;
+	float out;
 
-	for (size_t i = 0; i < fitting->n; i += step)
-		fitting->distance[n++] =
-		    (float)fabs(plane_distance(plane, fitting->point[i].X));
-	rank = n / 2;
-	numbers_ranks(fitting->distance, n, &rank, 1, &median);
-	return median;
+	for (size_t i = 0; i < fitting->n;) {
+		size_t view = fitting->point[i].view, n = 0;
+
+		for (; i < fitting->n && fitting->point[i].view == view; i += step)
+			fitting->distance[n++] =
+			    (float)fabs(plane_distance(plane, fitting->point[i].X));
+		fitting->median[views++] = median(fitting->distance, n);
+	}
+	rank = (3 * views + 3) / 4 - 1;
+	numbers_ranks(fitting->median, views, &rank, 1, &out);
+	return out;
 }
 
 /* The plane through three points; false where they lie on a line. */
@@ -280,20 +299,22 @@ int
 plane_fit(const struct plane_point *point, size_t n, size_t views, enum plane_method method,
     double limit, struct plane_fit *fit)
 {
-	struct fitting fitting = { point, n, views, method, limit, NULL, NULL, NULL };
+	struct fitting fitting = { point, n, views, method, limit, NULL, NULL, NULL, NULL };
 	int status;
 
 	if (n < 3)
 		return fail(NULL, "%zu points of the laser's line: a plane needs 3", n);
 	fitting.weight = calloc(n, sizeof(*fitting.weight));
 	fitting.distance = calloc(n, sizeof(*fitting.distance));
+	fitting.median = calloc(views, sizeof(*fitting.median));
 	fitting.view = calloc(views, sizeof(*fitting.view));
-	if (fitting.weight && fitting.distance && fitting.view)
+	if (fitting.weight && fitting.distance && fitting.median && fitting.view)
 		status = fit_plane(&fitting, fit);
 	else
 		status = fail_memory();
 	free(fitting.weight);
 	free(fitting.distance);
+	free(fitting.median);
 	free(fitting.view);
 	return status;
 }

@@ -11,6 +11,9 @@
 #define RMS_MOST_PX 2
 /* A line counts so far beyond the outer corners, in spacings. */
 #define MARGIN 0.75
+/* Near the edge of a square. */
+#define EDGE_SIGMAS 3
+#define EDGE_SQUARES 0.3
 
 /* Where the pixels of a frame lie on the sensor. */
 struct crop {
@@ -118,6 +121,32 @@ solve_board(const struct views *views, struct view *view)
 	return view->board.rms_px <= RMS_MOST_PX ? 0 : fail(name, "corners are %.3g px rms from "
 	    "where a board would be: --board, --origin or the camera's calibration is another "
 	    "one", view->board.rms_px);
+}
+
+int
+views_add_corners(struct views *views, const struct run *run, const struct frame_head *head,
+    const struct corners *found)
+{
+	struct board_points *corners;
+	struct crop crop;
+
+	if (views_add_empty(views) < 0 || find_crop(views, run, head, &crop) < 0)
+		return -1;
+	corners = &views->view[views->n - 1].corners;
+	corners->place = calloc(found->n, sizeof(*corners->place));
+	corners->uv = calloc(found->n, sizeof(*corners->uv));
+	if (!corners->place || !corners->uv)
+		return fail_memory();
+	for (size_t k = 0; k < found->n; k++) {
+		const struct corner *corner = &found->corner[k];
+
+		board_point(&views->board, corner->i, corner->j, corners->place[k]);
+		corners->place[k][0] *= views->board.spacing_mm;
+		corners->place[k][1] *= views->board.spacing_mm;
+		on_sensor(&crop, corner->u, corner->v, corners->uv[k]);
+	}
+	corners->n = found->n;
+	return solve_board(views, &views->view[views->n - 1]);
 }
 
 int
@@ -232,33 +261,70 @@ is_on_board(const struct board *board, const double place[2])
 	return true;
 }
 
+/* Is a place of a chessboard near an edge of its squares? */
+static bool
+is_near_edge(const struct views *views, const double place[2], double depth, double sigma_px)
+{
+	double spacing = views->board.spacing_mm;
+	double px = views->laser->camera.K[0] / depth * spacing, off = INFINITY;
+
+	for (int k = 0; k < 2; k++) {
+		double at = place[k] / spacing;
+
+		off = fmin(off, fabs(at - floor(at + 0.5)) * px);
+	}
+	return views->board.kind == BOARD_CHESS &&
+	    off < fmin(EDGE_SIGMAS * sigma_px, EDGE_SQUARES * px);
+}
+
+static int
+add_ray(struct views *views, const struct crop *crop, double u, double v, double sigma_px)
+{
+	struct view *view = &views->view[views->n - 1];
+	double uv[2], x[3], place[2], X[3];
+
+	view->seen++;
+	on_sensor(crop, u, v, uv);
+	if (!meet_board(views, &view->board, uv, x, place) ||
+	    !is_on_board(&views->board, place) ||
+	    is_near_edge(views, place, x[2], sigma_px)) {
+		views->lost++;
+		return 0;
+	}
+	views_to_world(views, x, X);
+	return add_point(views, X);
+}
+
+int
+views_add_found(struct views *views, const struct run *run, const struct frame_head *head,
+    const struct line_points *points, double sigma_px)
+{
+	struct crop crop;
+
+	if (find_crop(views, run, head, &crop) < 0)
+		return -1;
+	for (size_t i = 0; i < points->n; i++)
+		if (add_ray(views, &crop, points->v[i].u, points->v[i].v, sigma_px) < 0)
+			return -1;
+	return 0;
+}
+
 int
 views_add_line(struct views *views, const struct run *run, const struct frame *frame)
 {
-	const struct view *view = &views->view[views->n - 1];
 	const struct frame_head *head = &frame->head;
 	struct crop crop;
+	double sigma_px;
 	size_t u, v;
 
-	if (find_crop(views, run, head, &crop) < 0 || run_channel(run, head, "u", &u) < 0 ||
+	if (meta_number(&head->meta, "line_sigma_px", 0, &sigma_px) < 0 || find_crop(views, run, head, &crop) < 0 || run_channel(run, head, "u", &u) < 0 ||
 	    run_channel(run, head, "v", &v) < 0)
 		return -1;
 	for (size_t i = 0; i < head->w * head->h; i++) {
 		double at_u = frame_floats(frame, u, i / head->w)[i % head->w];
 		double at_v = frame_floats(frame, v, i / head->w)[i % head->w];
-		double uv[2], x[3], place[2], X[3];
 
-		if (isnan(at_u) || isnan(at_v))
-			continue;
-		views->view[views->n - 1].seen++;
-		on_sensor(&crop, at_u, at_v, uv);
-		if (!meet_board(views, &view->board, uv, x, place) ||
-		    !is_on_board(&views->board, place)) {
-			views->lost++;
-			continue;
-		}
-		views_to_world(views, x, X);
-		if (add_point(views, X) < 0)
+		if (!isnan(at_u) && !isnan(at_v) && add_ray(views, &crop, at_u, at_v, sigma_px) < 0)
 			return -1;
 	}
 	return 0;
