@@ -64,8 +64,12 @@ make_filter(struct line_filter *f, const struct line_options *options)
 	f->tile_h = f->kernels.radius > TILE_H ? f->kernels.radius : TILE_H;
 	f->tile_w = f->kernels.radius > TILE_W ? round_up(f->kernels.radius, LINE_LANES) : TILE_W;
 	f->reach = (size_t)ceil(3 * options->sigma);
-	f->patch_half = f->kernels.radius + f->reach + 4;
-	f->patch_stride = round_up(2 * f->patch_half + 1 + LINE_LANES, LINE_LANES);
+	f->patch_half = f->kernels.radius + f->reach + 3;
+	f->patch_stride = round_up(2 * f->patch_half + 1, LINE_LANES);
+	/* The plain offset of a line as narrow as the kernel allows, where the true one is 0.5, and
+	 * some room for noise. */
+	f->limit = options->plain ? 0.5f :
+	    (float)(0.5 / (1 - 0.25 / (options->sigma * options->sigma)) + 0.04);
 	return 0;
 }
 
@@ -187,8 +191,11 @@ may_hold_point(const struct line_finder *finder, size_t tx, size_t ty)
 
 	for (size_t y = ty ? ty - 1 : 0; y <= ty + 1 && y < finder->tiles_y; y++) {
 		for (size_t x = tx ? tx - 1 : 0; x <= tx + 1 && x < finder->tiles_x; x++) {
-			least = fminf(least, finder->least[y * finder->tiles_x + x]);
-			largest = fmaxf(largest, finder->largest[y * finder->tiles_x + x]);
+			float lo = finder->least[y * finder->tiles_x + x];
+			float hi = finder->largest[y * finder->tiles_x + x];
+
+			least = lo < least ? lo : least;
+			largest = hi > largest ? hi : largest;
 		}
 	}
 	return largest - least >= finder->filter.skip_range;

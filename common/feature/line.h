@@ -56,6 +56,7 @@ struct line_point {
 struct line_points {
 	struct line_point *v;	/* ordered by line and along it: down, or to the right */
 	size_t n, lines;
+	size_t found;	/* points before those of short and weak lines went */
 };
 
 /* The loops over pixels at one instruction level: line_level.h. */

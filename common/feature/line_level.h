@@ -30,6 +30,7 @@ struct line_filter {
 	struct derivative_kernels kernels;
 	float low, skip_range;	/* tiles that vary by less hold no point */
 	size_t tile_w, tile_h;
+	float limit;		/* of a candidate's offset from its pixel, px */
 	/* Kernels for points between pixels, of radius + 1: [step + LINE_STEPS / 2][order][tap]. */
 	size_t taps, room;	/* room: taps rounded up to LINE_LANES */
 	float *weight;

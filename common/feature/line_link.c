@@ -316,7 +316,7 @@ line_link(struct line_map *map, size_t w, size_t h, const struct line_candidates
 	struct linking k = { map, candidates->v, candidates->n };
 	int status;
 
-	*to = (struct line_points){ 0 };
+	*to = (struct line_points){ .found = candidates->n };
 	if (make_room(map, w, h, k.n) < 0)
 		return -1;
 	memset(map->used, 0, k.n);

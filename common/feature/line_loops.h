@@ -150,14 +150,6 @@ line_add(struct line_candidates *to, const struct line_candidate *c)
 	return 0;
 }
 
-/* Half a pixel, for the paper's point; before a Newton step more, since the plain offset of a narrow
- * line is up to 0.73 where the true one is 0.5. */
-static inline float
-line_plain_limit(const struct line_filter *f)
-{
-	return f->options.plain ? 0.5f : 0.75f;
-}
-
 /* The pixel whose derivatives are lane i of five, whose response is above the threshold. */
 static int
 line_candidate_at(const struct line_filter *f, size_t x, size_t y,
@@ -179,7 +171,7 @@ line_candidate_at(const struct line_filter *f, size_t x, size_t y,
 	t = -(c.nu * five[DERIVATIVE_X][i] + c.nv * five[DERIVATIVE_Y][i]) / lambda;
 	c.du = t * c.nu;
 	c.dv = t * c.nv;
-	if (!(line_abs(c.du) <= line_plain_limit(f) && line_abs(c.dv) <= line_plain_limit(f)))
+	if (!(line_abs(c.du) <= f->limit && line_abs(c.dv) <= f->limit))
 		return 0;
 	return line_add(to, &c);
 }

@@ -58,7 +58,7 @@ no_gap(const struct line_image *image, const struct line_point *p, float s)
 	float between = value_near(image, p->u + s / 2 * p->nu, p->v + s / 2 * p->nv);
 	float outside = value_near(image, p->u - s * p->nu, p->v - s * p->nv);
 
-	return between > (here + there) / 2 - 0.15f * fabsf((here + there) / 2 - outside);
+	return between > (here + there) / 2 - 0.3f * fabsf((here + there) / 2 - outside);
 }
 
 static void

@@ -15,7 +15,42 @@
 static inline size_t
 line_patch_work(const struct line_filter *f)
 {
-	return (2 * f->patch_half + 1) * f->patch_stride + 3 * f->room;
+	/* the last row's kernel may end in lanes behind it */
+	return (2 * f->patch_half + 1) * f->patch_stride + 4 * f->room;
+}
+
+/* Rows of whole vectors from the image; plane: uchar without background. */
+static inline void
+line_load_uchar(const struct line_filter *f, const unsigned char *restrict from, size_t stride,
+    float sign, float *restrict patch)
+{
+	for (size_t i = 0; i < 2 * f->patch_half + 1; i++, from += stride, patch += f->patch_stride) {
+		for (size_t x = 0; x < f->patch_stride; x += LINE_LANES) {
+			CPU_SIMD
+			for (size_t k = 0; k < LINE_LANES; k++)
+				patch[x + k] = sign * (float)from[x + k];
+		}
+	}
+}
+
+/* The pixels about (x, y), 2 patch_half + 1 in a row and more where the image has them. */
+static inline void
+line_load_patch(const struct line_filter *f, const struct line_image *image, size_t x, size_t y,
+    float *patch)
+{
+	size_t half = f->patch_half, rows = 2 * half + 1;
+	const struct line_plane *plane = &image->image;
+
+	if (x >= half && y >= half && x - half + f->patch_stride <= image->w && y + half < image->h &&
+	    plane->type == SAMPLE_UCHAR && !image->background.v) {
+		line_load_uchar(f, (const unsigned char *)plane->v + (y - half) * plane->stride + x -
+		    half, plane->stride, image->dark ? -1 : 1, patch);
+		return;
+	}
+	for (size_t i = 0; i < rows; i++) {
+		line_span_beyond(image, (ptrdiff_t)y - (ptrdiff_t)half + (ptrdiff_t)i,
+		    (ptrdiff_t)x - (ptrdiff_t)half, rows, patch + i * f->patch_stride);
+	}
 }
 
 typedef float line_lanes __attribute__((vector_size(4 * LINE_LANES), aligned(4), may_alias));
@@ -39,6 +74,32 @@ struct line_place {
 	float five[DERIVATIVES];
 };
 
+/* The three sums down LINE_LANES columns of the patch. Odd and even taps are added apart, which takes
+ * half the time. */
+static inline void
+line_down(const struct line_filter *f, const float *from, const float *weight, float *sums)
+{
+	size_t n = f->taps, stride = f->patch_stride;
+	const float *w0 = weight, *w1 = weight + f->room, *w2 = weight + 2 * f->room;
+	line_lanes a = *(const line_lanes *)from;
+	line_lanes a0 = a * w0[0], a1 = a * w1[0], a2 = a * w2[0], b0 = a - a, b1 = b0, b2 = b0;
+
+	for (size_t j = 1; j + 1 < n; j += 2) {
+		line_lanes b = *(const line_lanes *)(from + j * stride);
+
+		a = *(const line_lanes *)(from + (j + 1) * stride);
+		b0 += b * w0[j];
+		b1 += b * w1[j];
+		b2 += b * w2[j];
+		a0 += a * w0[j + 1];
+		a1 += a * w1[j + 1];
+		a2 += a * w2[j + 1];
+	}
+	*(line_lanes *)sums = a0 + b0;
+	*(line_lanes *)(sums + f->room) = a1 + b1;
+	*(line_lanes *)(sums + 2 * f->room) = a2 + b2;
+}
+
 /*
  * The five derivatives at the point, which is moved to the nearest 1/LINE_STEPS px, with kernels
  * sampled there. patch: of patch_half pixels on all sides, from the middle of which the point is
@@ -60,20 +121,8 @@ line_derivatives(const struct line_filter *f, const float *patch, float *sums,
 
 	p->du = (float)iu + (float)qu * (1.0f / LINE_STEPS);
 	p->dv = (float)iv + (float)qv * (1.0f / LINE_STEPS);
-	for (size_t i = 0; i < f->room; i += LINE_LANES) {
-		line_lanes v = *(const line_lanes *)(from + i);
-		line_lanes s0 = v * wv[0], s1 = v * wv[f->room], s2 = v * wv[2 * f->room];
-
-		for (size_t j = 1; j < n; j++) {
-			v = *(const line_lanes *)(from + j * f->patch_stride + i);
-			s0 += v * wv[j];
-			s1 += v * wv[f->room + j];
-			s2 += v * wv[2 * f->room + j];
-		}
-		*(line_lanes *)(sums + i) = s0;
-		*(line_lanes *)(sums + f->room + i) = s1;
-		*(line_lanes *)(sums + 2 * f->room + i) = s2;
-	}
+	for (size_t i = 0; i < f->room; i += LINE_LANES)
+		line_down(f, from + i, wv, sums + i);
 	/* pixels that lie beyond the kernel's end may be NaN */
 	for (size_t i = n; i < f->room; i++)
 		sums[i] = sums[f->room + i] = sums[2 * f->room + i] = 0;
@@ -128,9 +177,9 @@ line_side_at(const struct line_filter *f, const struct line_candidate *c, const 
 static inline float
 line_gaussian_place(float ratio)
 {
-	float q = ratio > 0 ? 1 - ratio * 0.8f : 1 - ratio * 1.8f;
+	float q = 1 - ratio * (1.65f - ratio);
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 2; i++) {
 		float e = px_exp(-q * 0.5f);
 
 		q += ((1 - q) * e - ratio) / (e * (3 - q) * 0.5f);
@@ -154,6 +203,9 @@ line_inflection(const struct line_filter *f, const struct line_candidate *c, con
 	line_side_at(f, c, patch, sums, sign * start, &a);
 	s = a.s * sign;
 	s = s / px_sqrt(line_gaussian_place(px_min(px_max(-a.second / c->response, -0.42f), 1.0f)));
+	*end = a;
+	if (line_abs(a.second) < c->response * 0.1f)
+		return s;	/* so near that the Gaussian is as good as another step */
 	for (int i = 0; i < 4; i++) {
 		s = px_min(px_max(s, least), most);
 		if (!(s <= most))
@@ -218,16 +270,12 @@ static bool
 line_refine(const struct line_filter *f, const struct line_image *image, float *work,
     struct line_candidate *c)
 {
-	size_t rows = 2 * f->patch_half + 1;
-	ptrdiff_t half = (ptrdiff_t)f->patch_half;
 	float *sums = work, *patch = work + 3 * f->room;
 	float variance = (float)(f->kernels.sigma * f->kernels.sigma), left, right, d;
 	float start = (float)f->kernels.sigma * 1.35f;
 	struct line_side sides[2] = { { 0 } };
 
-	for (size_t i = 0; i < rows; i++)
-		line_span_beyond(image, (ptrdiff_t)c->y - half + (ptrdiff_t)i,
-		    (ptrdiff_t)c->x - half, f->patch_stride, patch + i * f->patch_stride);
+	line_load_patch(f, image, c->x, c->y, patch);
 	if (!f->options.plain && !line_newton(f, patch, sums, c))
 		return false;
 	left = line_inflection(f, c, patch, sums, -1, start, &sides[0]);

@@ -65,7 +65,11 @@ all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const c
 {
 	bool empty = !seen->in && first && seen->frames == 1 && !head_is_table(out);
 	char frame[40] = "";
+	size_t points;
 
+	/* a table without rows has nothing that could be valid */
+	if (head_is_table(out) && head_points(out, &points) == 0 && !points)
+		return;
 	if (seen->warned || (!empty && (seen->out || !seen->in)))
 		return;
 	seen->warned = true;

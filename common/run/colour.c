@@ -20,6 +20,15 @@ planes_equal(const struct frame *frame, size_t a, size_t b)
 	return true;
 }
 
+static bool
+takes_rgb(const struct stage *stage)
+{
+	for (const struct opt *opt = stage->options; opt->name; opt++)
+		if (!strcmp(opt->name, "rgb"))
+			return true;
+	return false;
+}
+
 int
 colour_reduce(const struct run *run, struct frame **frame)
 {
@@ -41,9 +50,9 @@ colour_reduce(const struct run *run, struct frame **frame)
 	else if (run->colour != COLOUR_GREY)
 		channel[0] = (size_t)run->colour - COLOUR_RED;
 	else if (!planes_equal(*frame, 0, 1) || !planes_equal(*frame, 0, 2))
-		return fail(NULL,
-		    "image is in colour: name one with --channel, or say --rgb if its three "
-		    "planes are three captures");
+		return fail(NULL, "image is in colour: name one with --channel, %s",
+		    takes_rgb(run->stage) ? "or say --rgb if its three planes are three captures" :
+		    "red where a red laser or light made it");
 	if (frame_select(*frame, channel, n, &reduced) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)

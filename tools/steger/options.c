@@ -184,6 +184,7 @@ line_noise_least(const struct line_image *image)
 double
 steger_sigma_for_edges(double distance, double sigma)
 {
-	/* the edges of a bar of half width h answer at about h - sigma */
-	return (distance / 2 + sigma) / sqrt(3);
+	/* they answer some two sigma within the bar's ends; half its width over the root of 3 is the
+	 * least that sees one line */
+	return (distance / 2 + 2 * sigma) / sqrt(3);
 }

@@ -15,7 +15,7 @@ struct priv {
 	double noise;			/* grey levels; NaN: not measured */
 	struct frame_head out;
 	size_t channel, background;	/* NO_CHANNEL: none */
-	size_t frames, points;
+	size_t frames, points, found;	/* found: with those of lines that are too short */
 	double strongest;		/* of frames without a point, until there is one */
 	bool pairs_warned;
 };
@@ -85,6 +85,7 @@ find(struct run *run, const struct frame *in, struct frame **out)
 	    line_find(priv->finder, run, &image, &points) < 0)
 		return -1;
 	priv->points += points.n;
+	priv->found += points.found;
 	if (!priv->points) {
 		if (line_strongest(priv->finder, run, &image, &strongest) < 0)
 			return -1;
@@ -119,6 +120,10 @@ end(struct run *run)
 
 	if (!priv->frames || priv->points)
 		return 0;
+	if (priv->strongest > priv->line.high && !priv->found)
+		return fail(NULL, "no point in any image: responses reach %.3g, but at the edges of "
+		    "something wider than %.3g px; --sigma", priv->strongest,
+		    2 * sqrt(3) * priv->line.sigma);
 	if (priv->strongest > priv->line.high)
 		return fail(NULL, "no point in any image: lines above the threshold of %.3g have fewer "
 		    "than %zu points; --min-length", priv->line.high, priv->line.min_length);
@@ -154,9 +159,6 @@ find_channels(struct run *run, const struct frame_head *in)
 		return -1;
 	if (!background)
 		return 0;
-	if (background->w != in->w || background->h != in->h)
-		return fail("--background", "is %zux%zu, the image %zux%zu", background->w, background->h,
-		    in->w, in->h);
 	return run_second_input(run, in, "background",
 	    background->c == 1 ? NULL : in->channel[priv->channel], &priv->background);
 }
