@@ -26,6 +26,9 @@
 #define MOVE_MOST 2.0		/* px, from the first measurement to the last */
 #define ROOM 3			/* sigma that a corner is from the border at least */
 #define FILL_REACH 0.25		/* of the spacing: about the predicted place of a missing corner */
+#define FILL_FAR 3		/* points: a neighbour may be so far off */
+#define UNEVEN_MOST 0.12	/* of the step: a corner off the middle of its neighbours */
+#define UNEVEN_SHARE 0.1	/* of the corners may be more than that */
 #define FILL_STRENGTH 0.4	/* of its neighbour's */
 
 struct search {
@@ -210,35 +213,42 @@ measure_nodes(struct measuring *m)
 	}
 }
 
-/* Looks for a missing corner where its neighbour, and the board as a plane, say that it is. */
+/* Looks for a missing corner where another one, a few points off, and the board as a plane say that
+ * it is. */
+static bool
+fill_from(struct measuring *m, long i, long j, long di, long dj)
+{
+	size_t *other = corner_at(m, i + di, j + dj);
+	double here[2], there[2], turned = (di + dj) & 1 ? M_PI / 2 : 0, sd;
+	const struct saddle *from;
+	struct saddle saddle = { 0 };
+
+	if (!other || *other == SIZE_MAX)
+		return false;
+	from = &m->saddle[*other];
+	homography_apply(m->placement.homography, (double[2]){ (double)i, (double)j }, here);
+	homography_apply(m->placement.homography, (double[2]){ (double)(i + di), (double)(j + dj) },
+	    there);
+	saddle.x = from->x + here[0] - there[0];
+	saddle.y = from->y + here[1] - there[1];
+	if (!(room_at(m, saddle.x, saddle.y) > 0) ||
+	    !measure(m, FILL_REACH * m->spacing, &saddle, &sd) ||
+	    saddle.strength < FILL_STRENGTH * from->strength ||
+	    fabs(remainder(saddle.light - from->light - turned, M_PI)) > 0.5)
+		return false;
+	add_corner(m, i, j, &saddle, sd);
+	return true;
+}
+
 static bool
 fill(struct measuring *m, long i, long j)
 {
 	static const long way[4][2] = { { 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, -1 } };
 
-	for (int k = 0; k < 4; k++) {
-		size_t *beside = corner_at(m, i + way[k][0], j + way[k][1]);
-		const struct saddle *from;
-		struct saddle saddle = { 0 };
-		double here[2], there[2], sd;
-
-		if (!beside || *beside == SIZE_MAX)
-			continue;
-		from = &m->saddle[*beside];
-		homography_apply(m->placement.homography, (double[2]){ (double)i, (double)j },
-		    here);
-		homography_apply(m->placement.homography,
-		    (double[2]){ (double)(i + way[k][0]), (double)(j + way[k][1]) }, there);
-		saddle.x = from->x + here[0] - there[0];
-		saddle.y = from->y + here[1] - there[1];
-		if (!(room_at(m, saddle.x, saddle.y) > 0) ||
-		    !measure(m, FILL_REACH * m->spacing, &saddle, &sd) ||
-		    saddle.strength < FILL_STRENGTH * from->strength ||
-		    fabs(remainder(saddle.light - from->light - M_PI / 2, M_PI)) > 0.5)
-			continue;
-		add_corner(m, i, j, &saddle, sd);
-		return true;
-	}
+	for (long far = 1; far <= FILL_FAR; far++)
+		for (int k = 0; k < 4; k++)
+			if (fill_from(m, i, j, far * way[k][0], far * way[k][1]))
+				return true;
 	return false;
 }
 
@@ -255,6 +265,29 @@ fill_all(struct measuring *m)
 				if (*corner_at(m, i, j) == SIZE_MAX)
 					more |= fill(m, i, j);
 	}
+}
+
+/* Corners that chance has put in a row lie unevenly; those of a board do not, but for perspective. */
+static bool
+is_even(const struct measuring *m)
+{
+	size_t uneven = 0, n = 0;
+
+	for (size_t k = 0; k < m->n; k++)
+		for (int c = 0; c < 2; c++) {
+			const struct corner *at = &m->corner[k], *p, *q;
+			const size_t *before = corner_at(m, at->i - !c, at->j - c);
+			const size_t *behind = corner_at(m, at->i + !c, at->j + c);
+
+			if (!before || !behind || *before == SIZE_MAX || *behind == SIZE_MAX)
+				continue;
+			p = &m->corner[*before];
+			q = &m->corner[*behind];
+			n++;
+			uneven += hypot(p->u + q->u - 2 * at->u, p->v + q->v - 2 * at->v) >
+			    UNEVEN_MOST * hypot(q->u - p->u, q->v - p->v);
+		}
+	return (double)uneven <= UNEVEN_SHARE * (double)n;
 }
 
 static int
@@ -276,7 +309,7 @@ measure_all(struct search *s, const struct placement *placement, struct corners 
 			m.at[k] = SIZE_MAX;
 		measure_nodes(&m);
 		fill_all(&m);
-		*corners = (struct corners){ m.n, m.corner, placement->others };
+		*corners = (struct corners){ is_even(&m) ? m.n : 0, m.corner, placement->others };
 		m.corner = NULL;
 		status = 0;
 	} else {
@@ -303,7 +336,7 @@ board_find_chess(const struct board *board, const struct board_options *options,
 		status = 1;
 	}
 	if (status == 0)
-		status = board_place(board, s.point, &s.grid, (double)gray->head.w,
+		status = board_place(board, s.point, s.points, &s.grid, (double)gray->head.w,
 		    (double)gray->head.h, &placement, reason);
 	if (status == 0)
 		status = measure_all(&s, &placement, corners);

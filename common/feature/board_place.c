@@ -325,10 +325,12 @@ unnumber(const struct board *board, long i, long j, long at[2])
 struct search {
 	const struct board *board;
 	const struct grid *grid;
+	const struct grid_point *point;	/* all that were found */
+	size_t points;
 	double H[9];		/* grid to px */
 	double size[2];		/* of the picture, px */
 	int colour;		/* of grid nodes with even i + j: 1: dark along (1, 1); 0: not known */
-	size_t missing;		/* of the best place: points that should be seen and are not */
+	long missing;		/* of the best place: points that should be seen and are not */
 	double far;		/* of its first point from the top left */
 	struct place best;
 	size_t ties;		/* places as good as the best one, it itself counted */
@@ -372,6 +374,44 @@ in_view(const struct search *s, const double at[2])
 	return true;
 }
 
+/* Is there a point that the grid has not reached, at most a quarter of the way to its neighbours off? */
+static bool
+found_at(const struct search *s, const double at[2])
+{
+	double uv[2], next[2], reach = INFINITY;
+
+	homography_apply(s->H, at, uv);
+	for (int c = 0; c < 2; c++) {
+		homography_apply(s->H, (double[2]){ at[0] + !c, at[1] + c }, next);
+		reach = fmin(reach, 0.25 * hypot(next[0] - uv[0], next[1] - uv[1]));
+	}
+	for (size_t k = 0; k < s->points; k++)
+		if (hypot(s->point[k].x - uv[0], s->point[k].y - uv[1]) < reach)
+			return true;
+	return false;
+}
+
+static bool
+has_node(const struct grid *grid, const long at[2])
+{
+	for (size_t k = 0; k < grid->n; k++)
+		if (grid->node[k].i == at[0] && grid->node[k].j == at[1])
+			return true;
+	return false;
+}
+
+/* 1 where a point of the board should be seen and is not, -1 where it is seen though out of the
+ * grid's reach, else 0. */
+static long
+lacks(const struct search *s, const long at[2])
+{
+	double place[2] = { (double)at[0], (double)at[1] };
+
+	if (has_node(s->grid, at) || !in_view(s, place))
+		return 0;
+	return found_at(s, place) ? -1 : 1;
+}
+
 static bool
 all_on_board(const struct search *s, const struct place *place)
 {
@@ -389,8 +429,8 @@ static void
 try_place(struct search *s, const struct place *place)
 {
 	const struct board *board = s->board;
-	size_t seen = 0;
 	double uv[2], far;
+	long seen = 0;
 	long at[2], first[2];
 
 	if (!colour_fits(s, place) || !all_on_board(s, place))
@@ -399,7 +439,7 @@ try_place(struct search *s, const struct place *place)
 		for (long i = 0; i < (long)board->w; i++) {
 			unnumber(board, i, j, first);
 			take_back(place, first[0], first[1], at);
-			seen += in_view(s, (double[2]){ (double)at[0], (double)at[1] });
+			seen += lacks(s, at);
 		}
 	unnumber(board, 0, 0, first);
 	take_back(place, first[0], first[1], at);
@@ -509,10 +549,11 @@ renumber(const struct search *s, struct grid *grid)
 }
 
 int
-board_place(const struct board *board, const struct grid_point *point, struct grid *grid,
+board_place(const struct board *board, const struct grid_point *point, size_t n, struct grid *grid,
     double w_px, double h_px, struct placement *to, char reason[200])
 {
-	struct search search = { .board = board, .grid = grid, .size = { w_px, h_px } };
+	struct search search = { .board = board, .grid = grid, .point = point, .points = n,
+		.size = { w_px, h_px } };
 	double along[2], across[2], spacing;
 
 	make_right_handed(grid, point);

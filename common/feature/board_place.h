@@ -13,11 +13,11 @@ struct placement {
 };
 
 /*
- * Numbers the nodes of a grid as the board's points: changes their i and j, and drops those beside
- * the board. 0; 1 where it can be no such board, with why in reason; -1 after fail().
+ * Numbers the nodes of a grid, which are among n points, as the board's points: changes their i and
+ * j, and drops those beside the board. 0; 1 where it can be no such board, with why in reason; -1 after fail().
  */
-int board_place(const struct board *, const struct grid_point *, struct grid *, double w_px,
-    double h_px, struct placement *, char reason[200]);
+int board_place(const struct board *, const struct grid_point *, size_t n, struct grid *,
+    double w_px, double h_px, struct placement *, char reason[200]);
 /* The place that a homography takes x, y to. */
 void homography_apply(const double H[9], const double xy[2], double uv[2]);
 

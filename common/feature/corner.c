@@ -11,6 +11,8 @@
 
 #define STEPS_MOST 20
 #define ENOUGH 1e-5		/* px: a step below it is the last */
+#define RING 32			/* places on the ring that angles are read from */
+#define RING_RADIUS 2.0		/* sigma */
 #define ONE_SADDLE 1.5		/* sigma: nearer ones are the same */
 
 void
@@ -34,7 +36,7 @@ describe(const struct derivatives *d, double sigma, struct saddle *saddle)
 	saddle->light = 0.5 * atan2(d->xy, half);
 	if (saddle->light < 0)
 		saddle->light += M_PI;
-	saddle->open = atan(sqrt(high / -low));
+	saddle->open = M_PI / 4;
 	return true;
 }
 
@@ -171,6 +173,48 @@ is_new(const struct saddles *saddles, const struct saddle *saddle, double least)
 	return true;
 }
 
+static double
+read_bilinear(const struct derivative_plane *in, double x, double y)
+{
+	double column = fmin(fmax(x, 0), (double)(in->w - 1)), row = fmin(fmax(y, 0), (double)(in->h - 1));
+	size_t i = (size_t)column, j = (size_t)row;
+	size_t right = i + 1 < in->w ? i + 1 : i, below = j + 1 < in->h ? j + 1 : j;
+	const float *above = in->v + j * in->stride, *under = in->v + below * in->stride;
+	double a = column - (double)i, b = row - (double)j;
+
+	return (1 - b) * ((1 - a) * (double)above[i] + a * (double)above[right]) +
+	    b * ((1 - a) * (double)under[i] + a * (double)under[right]);
+}
+
+/*
+ * What H cannot tell, whose eigenvalues are opposite whatever the angle of the edges: from the values
+ * on a ring about the saddle. Two bright quarters of half angle a have the harmonics 4/(pi m)
+ * sin(m a) for even m and none for odd m, so that the fourth over the second is cos 2a. False where
+ * the odd ones are as strong: that is no meeting of four quarters.
+ */
+static bool
+measure_open(const struct derivative_plane *in, double radius, struct saddle *saddle)
+{
+	double harmonic[5][2] = { { 0 } }, odd, c2;
+
+	for (int k = 0; k < RING; k++) {
+		double angle = 2 * M_PI * k / RING;
+		double v = read_bilinear(in, saddle->x + radius * cos(saddle->light + angle),
+		    saddle->y + radius * sin(saddle->light + angle));
+
+		for (int m = 1; m <= 4; m++) {
+			harmonic[m][0] += v * cos(m * angle);
+			harmonic[m][1] += v * sin(m * angle);
+		}
+	}
+	odd = hypot(hypot(harmonic[1][0], harmonic[1][1]), hypot(harmonic[3][0], harmonic[3][1]));
+	c2 = harmonic[2][0];
+	if (!(c2 > odd))
+		return false;
+	saddle->open = 0.5 * acos(fmin(fmax(harmonic[4][0] / c2, -0.95), 0.95));
+	return true;
+}
+
 /* The strongest of the peaks that are saddles. */
 static int
 take_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
@@ -187,6 +231,7 @@ take_peaks(const struct derivative_plane *in, const struct derivative_kernels *k
 		if (peaks->peak[i].strength < weakest)
 			break;
 		if (saddle_refine(in, k, ONE_SADDLE * k->sigma, &saddle) &&
+		    measure_open(in, RING_RADIUS * k->sigma, &saddle) &&
 		    is_new(saddles, &saddle, ONE_SADDLE * k->sigma))
 			saddles->saddle[saddles->n++] = saddle;
 	}
@@ -223,49 +268,69 @@ saddles_find(const struct derivative_plane *in, const struct derivative_kernels 
 
 #define PROBE_SIGMA 1.0		/* px: of the smoothing that places of no pixel are read with */
 #define PROBE_RADIUS 4
-#define PROBES_SIDE 6		/* on each side of the saddle */
+#define PROBE_SIDE (2 * PROBE_RADIUS + 3)
+#define PROBES_SIDE 8		/* on each side of the saddle */
+#define PROBE_REACH 4		/* sigma: the kernels' own */
 
-/* The image smoothed, at any place. */
-static double
-read_smoothed(const struct derivative_plane *in, double x, double y)
+/* Reads an image smoothed at places that have one fraction of a pixel in common. */
+struct probe {
+	double weight[2][3][PROBE_SIDE];
+};
+
+static void
+probe_init(struct probe *probe, double x, double y)
 {
-	double weight[2][3][2 * PROBE_RADIUS + 3], at[2] = { floor(x + 0.5), floor(y + 0.5) };
+	for (int i = 0; i < 2; i++) {
+		double at = i ? y : x;
+
+		derivative_weights(PROBE_SIGMA, PROBE_RADIUS + 1, at - floor(at + 0.5),
+		    (double *const[3]){ probe->weight[i][0], probe->weight[i][1],
+		    probe->weight[i][2] });
+	}
+}
+
+static double
+probe_read(const struct probe *probe, const struct derivative_plane *in, double x, double y)
+{
+	double first[2] = { floor(x + 0.5) - PROBE_RADIUS - 1, floor(y + 0.5) - PROBE_RADIUS - 1 };
 	double value = 0;
 
-	for (int i = 0; i < 2; i++)
-		derivative_weights(PROBE_SIGMA, PROBE_RADIUS + 1, (i ? y : x) - at[i],
-		    (double *const[3]){ weight[i][0], weight[i][1], weight[i][2] });
-	for (int j = 0; j <= 2 * PROBE_RADIUS + 2; j++) {
-		double row = fmin(fmax(at[1] + j - PROBE_RADIUS - 1, 0), (double)(in->h - 1));
-		double sum = 0;
+	for (int j = 0; j < PROBE_SIDE; j++) {
+		double row = fmin(fmax(first[1] + j, 0), (double)(in->h - 1)), sum = 0;
 
-		for (int i = 0; i <= 2 * PROBE_RADIUS + 2; i++) {
-			double column =
-			    fmin(fmax(at[0] + i - PROBE_RADIUS - 1, 0), (double)(in->w - 1));
+		for (int i = 0; i < PROBE_SIDE; i++) {
+			double column = fmin(fmax(first[0] + i, 0), (double)(in->w - 1));
 
-			sum += weight[0][0][i] * (double)in->v[(size_t)row * in->stride +
-			    (size_t)column];
+			sum += probe->weight[0][0][i] *
+			    (double)in->v[(size_t)row * in->stride + (size_t)column];
 		}
-		value += weight[1][0][j] * sum;
+		value += probe->weight[1][0][j] * sum;
 	}
 	return value;
 }
 
-/* Variance of a pixel's noise, from differences of places that a half turn takes to each other. */
+/*
+ * Variance of a pixel's noise, from differences of places that a half turn about the saddle takes
+ * to each other: pixels on one side.
+ */
 static double
 pixel_variance(const struct derivative_plane *in, double reach, const struct saddle *saddle)
 {
-	double sum = 0, step = reach / PROBES_SIDE;
-	int n = 0;
+	double near[2] = { floor(saddle->x + 0.5), floor(saddle->y + 0.5) }, sum = 0;
+	double step = fmax(1, floor(reach / PROBES_SIDE)), n = 0;
+	int side = (int)(reach / step);
+	struct probe here, turned;
 
-	for (int j = 0; j <= PROBES_SIDE; j++)
-		for (int i = j ? -PROBES_SIDE : 1; i <= PROBES_SIDE; i++) {
-			double x = i * step, y = j * step, off;
+	probe_init(&here, 0, 0);
+	probe_init(&turned, 2 * saddle->x - near[0], 2 * saddle->y - near[1]);
+	for (int j = 0; j <= side; j++)
+		for (int i = j ? -side : 1; i <= side; i++) {
+			double x = near[0] + i * step, y = near[1] + j * step, off;
 
-			if (hypot(x, y) > reach)
+			if (hypot(i * step, j * step) > reach)
 				continue;
-			off = read_smoothed(in, saddle->x + x, saddle->y + y) -
-			    read_smoothed(in, saddle->x - x, saddle->y - y);
+			off = probe_read(&here, in, x, y) -
+			    probe_read(&turned, in, 2 * saddle->x - x, 2 * saddle->y - y);
 			sum += off * off;
 			n++;
 		}
@@ -277,7 +342,7 @@ double
 saddle_sigma(const struct derivative_plane *in, const struct derivative_kernels *k,
     const struct saddle *saddle)
 {
-	double variance = pixel_variance(in, 2 * k->sigma, saddle), s2 = k->sigma * k->sigma;
+	double variance = pixel_variance(in, PROBE_REACH * k->sigma, saddle), s2 = k->sigma * k->sigma;
 	struct derivatives d;
 	double det, inverse;
 

@@ -14,8 +14,8 @@ struct saddle {
 	double strength;	/* sigma^2 sqrt(-det H): for a corner of two square edges a third
 				 * of its contrast */
 	double light;		/* direction of its bright quarters, rad, 0 <= light < pi */
-	double open;		/* half the angle of a bright quarter, rad: edges run at
-				 * light +- open */
+	double open;		/* half the angle of a bright quarter, rad: edges run at light +-
+				 * open; saddle_refine() leaves a right angle */
 };
 
 struct saddles {

@@ -17,7 +17,12 @@ all_invalid_begin(struct all_invalid *seen, bool handed_on)
 static bool
 any_valid(const struct frame *frame, size_t y0, size_t y1)
 {
+	size_t points;
+
 	if (frame->head.type != SAMPLE_FLOAT)
+		return true;
+	/* a table without rows is one of none, not of invalid ones */
+	if (head_is_table(&frame->head) && head_points(&frame->head, &points) == 0 && points == 0)
 		return true;
 	for (size_t y = y0; y < y1; y++) {
 		const float *row = frame_row(frame, 0, y);
