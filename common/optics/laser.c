@@ -202,7 +202,8 @@ get_stage(const struct file *file, struct laser *laser)
 static int
 get_size(const struct file *file, struct pinhole *camera)
 {
-	static const char *const sizes[] = { "full_size", "camera_size", "image_size", "imageSize" };
+	static const char *const sizes[] = { "full_size", "camera_size", "image_size",
+		"imageSize" };
 	double size[2];
 	bool has = false;
 

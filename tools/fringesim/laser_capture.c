@@ -372,7 +372,8 @@ laser_scan(struct run *run, const struct laser_scan *scan)
 			.rig = scan->simulated->rig, .number = (uint32_t)i };
 
 		if (!isnan(scan->options->stage_step))
-			picture.travel = (double)i * scan->options->stage_step;
+			picture.travel = scan->options->stage_start +
+			    (double)i * scan->options->stage_step;
 		if (!isnan(scan->options->stage_angle))
 			picture.turn = (double)i * scan->options->stage_angle;
 		set_stage(&picture);

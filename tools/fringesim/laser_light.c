@@ -28,6 +28,8 @@ laser_options_check(const struct laser_options *options, bool calibrated, bool s
 		return fail_usage("--laser", "needs --calib with a camera and laser_plane");
 	if (step && angle)
 		return fail_usage("--stage-step", "and --stage-angle are two stages");
+	if (options->stage_start != 0 && !step)
+		return fail_usage("--stage-start", "needs --stage-step");
 	if ((step || angle) && frames < 2)
 		return fail_usage(step ? "--stage-step" : "--stage-angle", "moves from picture to "
 		    "picture: give --frames");

@@ -15,6 +15,7 @@ struct laser_options {
 	struct numbers reflection;	/* share, mm: n = 0 without */
 	struct numbers from;		/* where it comes from, x y z; n = 0: not given */
 	double stage_step, stage_angle;	/* mm, rad from picture to picture; NaN: it stands still */
+	double stage_start;		/* mm, of the first picture */
 };
 
 struct laser_light {

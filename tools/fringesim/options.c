@@ -95,6 +95,8 @@ const struct opt fringesim_options[] = {
 	  "where the light comes from, in the laser's plane: what faces away is dark", NULL },
 	{ 0, "stage-step", "MM", OPT_NUMBER, AT(scene.laser.stage_step), NULL, -1e6, 1e6, "mm",
 	  "the scene travels along scan_direction from picture to picture", NULL },
+	{ 0, "stage-start", "MM", OPT_NUMBER, AT(scene.laser.stage_start), "0", -1e6, 1e6, "mm",
+	  "where the travel begins", NULL },
 	{ 0, "stage-angle", "DEG", OPT_ANGLE, AT(scene.laser.stage_angle), NULL, -360, 360, NULL,
 	  "it turns about the calibration's axis", NULL },
 	{ 0, "exposure", "GAIN", OPT_NUMBER, AT(camera.exposure), "1", 0, 1e6, NULL, "gain", NULL },

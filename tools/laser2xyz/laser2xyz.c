@@ -67,17 +67,6 @@ struct slice {
 	struct counts *counts;		/* of every part */
 };
 
-static enum laser_meeting
-find_point(const struct slice *slice, double u, double v, double near[2], double X[3],
-    double *depth)
-{
-	const struct priv *priv = slice->priv;
-	double uv[2] = { priv->origin_px[0] + (u + 0.5) * priv->bin[0] - 0.5,
-		priv->origin_px[1] + (v + 0.5) * priv->bin[1] - 0.5 };
-
-	return laser_meet(&priv->laser, uv, near, X, depth);
-}
-
 static bool
 is_kept(const struct parameters *parameters, enum laser_meeting meeting, double depth,
     struct counts *counts)
@@ -99,6 +88,7 @@ static void
 fill_part(void *arg, size_t part)
 {
 	const struct slice *slice = arg;
+	const struct priv *priv = slice->priv;
 	const struct frame_head *head = &slice->in->head;
 	size_t end = (part + 1) * PART, n = head->w * head->h, c = head->c;
 	double near[2] = { NAN, NAN };
@@ -106,17 +96,19 @@ fill_part(void *arg, size_t part)
 
 	for (size_t i = part * PART; i < end && i < n; i++) {
 		size_t x = i % head->w, y = i / head->w;
-		double u = frame_floats(slice->in, slice->priv->u, y)[x];
-		double v = frame_floats(slice->in, slice->priv->v, y)[x];
+		double u = frame_floats(slice->in, priv->u, y)[x];
+		double v = frame_floats(slice->in, priv->v, y)[x];
 		double X[3] = { NAN, NAN, NAN }, depth = NAN;
+		double uv[2] = { priv->origin_px[0] + (u + 0.5) * priv->bin[0] - 0.5,
+			priv->origin_px[1] + (v + 0.5) * priv->bin[1] - 0.5 };
 		bool given = !isnan(u) && !isnan(v);
-		enum laser_meeting meeting = find_point(slice, u, v, near, X, &depth);
+		enum laser_meeting meeting = laser_meet(&priv->laser, uv, near, X, &depth);
 
 		counts->points += given;
 		if (!given || !is_kept(slice->parameters, meeting, depth, counts))
 			X[0] = X[1] = X[2] = NAN;
 		else
-			stage_pose_undo(slice->pose, &slice->priv->laser, X);
+			stage_pose_undo(slice->pose, &priv->laser, X);
 		for (size_t k = 0; k < 3; k++)
 			frame_floats(slice->out, c + k, y)[x] = (float)X[k];
 	}
