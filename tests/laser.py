@@ -93,3 +93,85 @@ def on_plane(camera, plane, v, u0, u1):
 	centre = -camera.R.T @ camera.T
 	t = -(plane[:3] @ centre + plane[3]) / (ray @ plane[:3])
 	return centre + t[:, None] * ray
+
+
+BAR = 149.12	# mm between the centres of the paper's ball bar
+
+
+def heads():
+	"""Two heads, to the left and to the right of the stage, in one world: camera, plane; and the stage's direction."""
+	out = []
+	direction = np.array([0.01, 0.999, -0.03])
+	for side in -1, 1:
+		R = rotation([0, 1, 0], side * np.radians(35)) @ rotation([1, 0, 0], np.radians(-8))
+		camera = Camera(dist=(-0.086, 0.112, -0.0005, 0.0003, 0), R=R, T=np.array([0, 0, 1000.]))
+		# a horizontal sheet of light, 28 degrees from the camera's axis, through the middle of the world
+		n = R.T @ rotation([1, 0, 0], np.radians(28)) @ [0, 1, 0]
+		out.append((camera, np.r_[n, 0.]))
+	return out, direction
+
+
+def scan_balls(camera, plane, direction, centres, radius, sigma, rng, step=1., most=80):
+	"""Tables of a head's slices, with stage_mm: up to `most` points of each ball that camera and laser both see."""
+	eye = -camera.R.T @ camera.T
+	a = np.cross(plane[:3], [1., 0, 0])
+	a /= np.linalg.norm(a)
+	b = np.cross(plane[:3], a)
+	laser = eye + 2 * (-(eye @ plane[:3] + plane[3])) * plane[:3] / 1.	# the camera's mirror image
+	laser -= plane[:3] * (laser @ plane[:3] + plane[3])
+	reach = [(-(c @ plane[:3]) - plane[3]) / (direction @ plane[:3]) for c in centres]
+	out = []
+	for h in np.arange(min(reach) - 1.2 * radius, max(reach) + 1.2 * radius, step):
+		points = np.zeros((0, 2))
+		for c in centres:
+			at = c + h * direction
+			off = at @ plane[:3] + plane[3]
+			if abs(off) >= radius * 0.98:
+				continue
+			middle, r = at - off * plane[:3], np.sqrt(radius**2 - off**2)
+			t = np.linspace(0, 2 * np.pi, 4 * most, endpoint=False)
+			X = middle + r * (np.cos(t)[:, None] * a + np.sin(t)[:, None] * b)
+			n = (X - at) / radius
+			seen = np.minimum(((eye - X) / np.linalg.norm(eye - X, axis=1)[:, None] * n).sum(1),
+				((laser - X) / np.linalg.norm(laser - X, axis=1)[:, None] * n).sum(1)) > 0.35
+			uv = camera.project(X[seen])
+			points = np.concatenate([points, uv[:: max(1, len(uv) // most)]])
+		if len(points):
+			out.append(table("u v", (points + rng.normal(0, sigma, points.shape)).T, stage_mm="%.9g" % h))
+	return out
+
+
+def fit_sphere(X):
+	A = np.c_[2 * X, np.ones(len(X))]
+	s = np.linalg.lstsq(A, (X**2).sum(1), rcond=None)[0]
+	return s[:3], np.sqrt(s[3] + s[:3] @ s[:3])
+
+
+def bar_pose(rng, radius=20.):
+	axis = rotation([0, 0, 1], rng.uniform(-.9, .9)) @ rotation([0, 1, 0], rng.uniform(-.5, .5)) @ np.array([1., 0, 0])
+	middle = rng.uniform(-15, 15, 3)
+	return middle - axis * BAR / 2, middle + axis * BAR / 2
+
+
+def calibration_tables(name, camera, plane, direction, rng, sigma=.05, shape=(11, 8, 40.)):
+	"""NAME-corners, NAME-lines (8 views) and NAME-stops (21 of 5 mm) for lasercal, noisy."""
+	w, h, s = shape
+	middle = np.array([(w - 1) * s / 2, (h - 1) * s / 2, 0])
+	normal = camera.R @ plane[:3]
+	poses = []
+	for k in range(8):
+		phi, z = rng.uniform(0, 2 * np.pi), 900 + 200 * k / 7
+		R = rotation([np.cos(phi), np.sin(phi), 0], 0.5)
+		x = np.array([0, 0, z])		# moved across the axis onto the plane
+		x[1] -= (normal @ (x - camera.T)) / normal[1]
+		poses.append((camera.R.T @ R, camera.R.T @ (x - R @ middle - camera.T)))
+	corners(name + "-corners.nrrd", camera, poses, shape, sigma, rng)
+	lines = []
+	for pose in poses:
+		uv = camera.project(board_line(pose, plane, shape, 88))
+		lines.append(table("u v", (uv + rng.normal(0, sigma, uv.shape)).T))
+	write_frames(name + "-lines.nrrd", lines)
+	R = rotation([1, 0, 0], .4) @ rotation([0, 1, 0], .2)
+	start = camera.R.T @ (np.array([0, 0, 1000.]) - R @ middle - camera.T)
+	corners(name + "-stops.nrrd", camera, [(camera.R.T @ R, start + (5. * k - 50) * direction) for k in range(21)],
+		shape, sigma, rng, keys=[dict(stage_mm="%g" % (5. * k - 50)) for k in range(21)])

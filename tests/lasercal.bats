@@ -61,7 +61,7 @@ for f in read_frames("xyz.nrrd"):
 
 @test "lasercal plane: 0.05 px of noise, 4 and 8 views: 0.006 and 0.003 degrees, 0.023 and 0.013 mm in the volume" {
 	for views in 4 8; do
-		for seed in 1 2 3 4 5 6 7 8; do
+		for seed in 1 2 3 4; do
 			plane $views 0.05 $seed
 			lasercal plane --calib camera.json --board 11x8,40 --corners corners.nrrd lines.nrrd >report.$seed
 		done
@@ -71,7 +71,7 @@ plane = np.load("plane.npy")
 z, y = np.meshgrid(np.linspace(900, 1100, 9), np.linspace(-120, 120, 7))
 X = np.stack([(1000 - z) * np.tan(np.radians(28)), y, z], -1).reshape(-1, 3)
 X = (X - camera.T) @ camera.R
-for seed in range(1, 9):
+for seed in range(1, 5):
 	got = numbers("report.%d" % seed, "laser_plane")
 	angle.append(np.degrees(np.arccos(min(1, abs(got[:3] @ plane[:3])))))
 	off.append(np.sqrt(np.mean((X @ got[:3] + got[3])**2)))
@@ -220,23 +220,28 @@ expect(np.allclose(json.load(open("rig.json"))["scan_direction"], D, atol=1e-6))
 }
 
 @test "lasercal direction: its error is that of least squares, the paper's mean twice that" {
-	direction 0 40 0.05
-	for trial in $(seq 0 39); do
+	direction 0 15 0.05
+	for trial in $(seq 0 14); do
 		lasercal direction --calib camera.json --board 11x8,15 c$trial.nrrd >d$trial
 		lasercal direction --plain --calib camera.json --board 11x8,15 c$trial.nrrd >p$trial
 	done
 	py "$truth"'
 D, h = np.load("D.npy"), np.arange(21) * 5.
 rms = lambda x: np.sqrt(np.mean(np.square(x), 0))
-e, p = (rms([numbers("%s%d" % (k, t), "scan_direction") - D for t in range(40)]) for k in "dp")
-sigma = rms([[float(w) for w in l.split()[1:4]] for t in range(40) for l in open("d%d" % t) if l.startswith("rms")])
+e, p = (rms([numbers("%s%d" % (k, t), "scan_direction") - D for t in range(15)]) for k in "dp")
+sigma = rms([[float(w) for w in l.split()[1:4]] for t in range(15) for l in open("d%d" % t) if l.startswith("rms")])
 theory = sigma * np.sqrt(21 / 19) / np.sqrt(np.sum((h - h.mean())**2))
-stated = rms([[float(w) for w in l.split()[1:4]] for t in range(40) for l in open("d%d" % t) if l.startswith("sd")])
+stated = rms([[float(w) for w in l.split()[1:4]] for t in range(15) for l in open("d%d" % t) if l.startswith("sd")])
 print(e / theory, p / e, stated / theory)
-# 40 trials know a standard deviation to 11 percent: tests/nightly/laser does 200, within 10 percent
-expect(np.abs(e / theory - 1).max() < 0.25 and np.abs(stated / theory - 1).max() < 0.05, e, theory, stated)
+# 15 trials know a standard deviation to 18 percent: tests/nightly/laser does 200, within 10 percent
+expect(np.abs(e / theory - 1).max() < 0.4 and np.abs(stated / theory - 1).max() < 0.05, e, theory, stated)
 expect(np.abs(p / e - 1.96).max() < 0.4, p / e)
 '
+}
+
+@test "lasercal, laser2xyz: the ball bar of 149.12 mm from two heads, 4 of its 30 poses (tests/nightly/laser)" {
+	run -0 "$top/tests/nightly/laser" 4 0
+	[ "${#lines[@]}" -eq 2 ]
 }
 
 @test "lasercal axis: exact, and with 0.05 px of noise, whichever way it turns" {
@@ -386,7 +391,7 @@ write_frames("bent.nrrd", [Frame(f, c[0].names, c[0].meta)] + c[1:])
 	lasercal direction --calib rig.json --board 11x8,15 c0.nrrd -o rig.json >report
 	grep -q laser_plane rig.json && grep -q scan_direction rig.json
 	lasercal direction -f --calib camera.json --board 11x8,15 c0.nrrd -o rig.json >report
-	! grep -q laser_plane rig.json
+	[ "$(grep -c laser_plane rig.json)" -eq 0 ]
 	echo '1 0 0 0 0 1 0 0 0 0 1 0' >plain.txt
 	fails 1 "expected a camera matrix" lasercal plane --calib plain.txt --corners corners.nrrd lines.nrrd
 }

@@ -15,9 +15,10 @@
 
 struct editing {
 	const char *path, *text, *end;
+	const char *start;		/* behind blanks and comments */
 	const struct number_edit *edit;
 	size_t edits;
-	FILE *out;
+	char *out;			/* where the next byte goes: there is room for all */
 };
 
 static bool
@@ -30,16 +31,35 @@ is_edited(const struct editing *editing, const char *name, size_t n)
 }
 
 static void
-put(const struct editing *editing, const char *from, const char *to)
+put(struct editing *editing, const char *from, const char *to)
 {
-	fwrite(from, 1, (size_t)(to - from), editing->out);
+	memcpy(editing->out, from, (size_t)(to - from));
+	editing->out += to - from;
 }
 
 static void
-put_numbers(const struct editing *editing, const struct number_edit *edit, const char *between)
+put_text(struct editing *editing, const char *text)
 {
-	for (size_t i = 0; i < edit->n; i++)
-		fprintf(editing->out, "%s%.12g", i ? between : "", edit->v[i]);
+	put(editing, text, text + strlen(text));
+}
+
+/* Bytes of an entry at most: brackets, and 12 digits with sign, point, exponent and what is between. */
+static size_t
+room_of(const struct number_edit *edit)
+{
+	return 2 * strlen(edit->name) + 16 + 24 * edit->n;
+}
+
+static void
+put_numbers(struct editing *editing, const struct number_edit *edit, const char *between)
+{
+	for (size_t i = 0; i < edit->n; i++) {
+		char number[32];
+
+		snprintf(number, sizeof(number), "%.12g", edit->v[i]);
+		put_text(editing, i ? between : "");
+		put_text(editing, number);
+	}
 }
 
 static const char *
@@ -73,7 +93,7 @@ yaml_goes_on(const char *line)
 }
 
 static void
-edit_yaml(const struct editing *editing)
+edit_yaml(struct editing *editing)
 {
 	const char *at = editing->text, *stop = editing->end, *last = editing->end;
 
@@ -92,11 +112,12 @@ edit_yaml(const struct editing *editing)
 		at = next;
 	}
 	if (stop > editing->text && stop[-1] != '\n')
-		fputc('\n', editing->out);
+		put_text(editing, "\n");
 	for (size_t i = 0; i < editing->edits; i++) {
-		fprintf(editing->out, "%s: [ ", editing->edit[i].name);
+		put_text(editing, editing->edit[i].name);
+		put_text(editing, ": [ ");
 		put_numbers(editing, &editing->edit[i], ", ");
-		fputs(" ]\n", editing->out);
+		put_text(editing, " ]\n");
 	}
 	put(editing, last, editing->end);
 }
@@ -119,7 +140,7 @@ xml_edited(const struct editing *editing, const char *tag)
 }
 
 static void
-edit_xml(const struct editing *editing)
+edit_xml(struct editing *editing)
 {
 	const char *at = editing->text, *last = memrchr(at, '<', (size_t)(editing->end - at));
 
@@ -127,13 +148,17 @@ edit_xml(const struct editing *editing)
 		const char *past = *at == '<' ? xml_edited(editing, at) : NULL;
 
 		if (!past)
-			fputc(*at, editing->out);
+			put(editing, at, at + 1);
 		at = past ? past : at + 1;
 	}
 	for (size_t i = 0; i < editing->edits; i++) {
-		fprintf(editing->out, "<%s>", editing->edit[i].name);
+		put_text(editing, "<");
+		put_text(editing, editing->edit[i].name);
+		put_text(editing, ">");
 		put_numbers(editing, &editing->edit[i], " ");
-		fprintf(editing->out, "</%s>\n", editing->edit[i].name);
+		put_text(editing, "</");
+		put_text(editing, editing->edit[i].name);
+		put_text(editing, ">\n");
 	}
 	put(editing, last, editing->end);
 }
@@ -185,9 +210,9 @@ json_member(const char *at, const char *end)
 }
 
 static void
-edit_json(const struct editing *editing)
+edit_json(struct editing *editing)
 {
-	const char *end = editing->end, *open = strchr(editing->text, '{') + 1;
+	const char *end = editing->end, *open = editing->start + 1;
 	const char *at = json_blank(open, end), *behind = open;
 	bool first = true;
 
@@ -200,7 +225,7 @@ edit_json(const struct editing *editing)
 			continue;
 		}
 		if (!is_edited(editing, key, strcspn(key, "\"':, \t\r\n"))) {
-			fputs(first ? "" : ",", editing->out);
+			put_text(editing, first ? "" : ",");
 			put(editing, behind, past);
 			first = false;
 		}
@@ -211,11 +236,13 @@ edit_json(const struct editing *editing)
 		at = json_blank(at, end);
 	}
 	for (size_t i = 0; i < editing->edits; i++, first = false) {
-		fprintf(editing->out, "%s\n  \"%s\": [", first ? "" : ",", editing->edit[i].name);
+		put_text(editing, first ? "\n  \"" : ",\n  \"");
+		put_text(editing, editing->edit[i].name);
+		put_text(editing, "\": [");
 		put_numbers(editing, &editing->edit[i], ", ");
-		fputs("]", editing->out);
+		put_text(editing, "]");
 	}
-	fputs("\n", editing->out);
+	put_text(editing, "\n");
 	put(editing, at, end);
 }
 
@@ -285,25 +312,23 @@ int
 number_edit_text(const char *path, const char *text, size_t n, const struct number_edit *edit,
     size_t edits, char **out)
 {
-	struct editing editing = { path, text, text + n, edit, edits, NULL };
-	const char *start = text + (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0);
-	size_t size = 0;
+	const char *start = json_blank(text + (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 :
+	    0), text + n);
+	struct editing editing = { path, text, text + n, start, edit, edits, NULL };
+	size_t room = n + 8;		/* a comma per member takes the place of that before it */
 
 	*out = NULL;
-	start += strspn(start, " \t\r\n");
 	if (*start && strchr("+-.0123456789", *start) && strncmp(start, "---", 3) != 0)
 		return fail(path, "is a list of numbers without names: %s has no place there",
 		    edit[0].name);
-	editing.out = open_memstream(out, &size);
-	if (!editing.out)
+	for (size_t i = 0; i < edits; i++)
+		room += room_of(&edit[i]);
+	editing.out = *out = malloc(room);
+	if (!*out)
 		return fail_memory();
 	(*start == '<' ? edit_xml : *start == '{' ? edit_json : edit_yaml)(&editing);
-	if (fclose(editing.out) != 0) {
-		free(*out);
-		*out = NULL;
-		return fail_memory();
-	}
-	if (check(&editing, *out, size) == 0)
+	*editing.out = '\0';
+	if (check(&editing, *out, (size_t)(editing.out - *out)) == 0)
 		return 0;
 	free(*out);
 	*out = NULL;

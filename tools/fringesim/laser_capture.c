@@ -83,7 +83,7 @@ share_of(const struct picture *picture, size_t x, size_t y, const struct seen *a
 	if (!picture->rig.board)
 		return simulated_scene_share(simulated, &at->point, (double)x, (double)y);
 	for (int k = 0; k < 2; k++) {
-		struct seen next;
+		struct seen next = { 0 };
 
 		look(picture, (double)x + (k == 0), (double)y + (k == 1), &next);
 		step[2 * k] = next.surface ? next.point.painted[0] - at->point.painted[0] : 1;
@@ -146,7 +146,7 @@ expose_row(void *arg, size_t y)
 
 		for (size_t s = 0; s < strips && !unlit; s++) {
 			double strip = (double)y + ((double)s + 0.5) / (double)strips - 0.5;
-			struct seen right;
+			struct seen right = { 0 };
 
 			if (!known)
 				look(picture, (double)x - 0.5, strip, &left[s]);

@@ -173,12 +173,13 @@ start_pose(const struct pinhole *camera, const struct board_points *points,
     struct board_pose *pose)
 {
 	size_t n = points->n;
-	double (*from)[2] = malloc(2 * n * sizeof(*from)), (*to)[2] = from + n;
+	double (*from)[2] = malloc(2 * n * sizeof(*from)), (*to)[2];
 	double from_mean[2], to_mean[2], from_scale, to_scale, H[9];
 	int status = 0;
 
 	if (!from)
 		return fail_memory();
+	to = from + n;
 	memcpy(from, points->place, n * sizeof(*from));
 	for (size_t i = 0; i < n && status == 0; i++)
 		if (!pinhole_undistort(camera, points->uv[i], to[i]))
