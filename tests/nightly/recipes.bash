@@ -35,6 +35,8 @@ recipes=(
 	'unwrap2f --all left.wrapped.nrrd , rectify --calib pair.json --side left , phasematch --right right.absolute.nrrd , normals'
 	'steger --sigma 3 --asymmetric many.nrrd'
 	'steger --sigma 3 --per-row --dark set.nrrd , frameinfo --stats'
+	'laser2xyz --calib rig.json --step 2 --join lines.nrrd'
+	'fringesim --laser --calib rig.json -s 129x65 --scene relief --frames 3 --noise 1 --speckle 0.2 , frameinfo --stats'
 	'phasewrap many.nrrd , unwrap2f , phase2depth --ref ideal , kalman , normals'
 	'phasewrap many.nrrd , kalman --channel phase1 --sigma 0.02 --motion 0.1'
 	'fringesim -s 129x65 -p 24,27 -n 7 --gamma 2.2 --noise 1 --ambient 5 , fringegamma --json'
@@ -76,7 +78,11 @@ inputs() {
 			-o right.absolute.nrrd &&
 		tool fringepipe phasewrap gray.nrrd , unwrap2f , phase2depth --calib block.yml -o points.nrrd &&
 		tool framecat points.nrrd -o points.ply &&
-		tool mesh2depth -s 160x120 points.ply -o depth.nrrd
+		tool mesh2depth -s 160x120 points.ply -o depth.nrrd &&
+		printf '{"camera_K": [[200,0,64],[0,200,32],[0,0,1]],\n"laser_plane": [0.8,0,0.6,-120], "scan_direction": [1,0,0]}' \
+			>rig.json &&
+		printf 'u,v\n3,4\n11,2\n12.5,9\n' >lines.csv &&
+		tool framecat lines.csv -o lines.nrrd
 }
 
 # as_chain RECIPE [OPTION ...]: one process.

@@ -36,6 +36,15 @@ normal(uint hash)
 }
 
 double
+camera_random(const struct camera *camera, const struct camera_capture *capture, double x, double y,
+    enum camera_use what)
+{
+	uint hash = hash_of(camera, capture, x, y);
+
+	return (double)normal(what == CAMERA_NOISE ? hash : px_hash(hash ^ 0x5bec71e5u));
+}
+
+double
 camera_level(const struct camera *camera, const struct camera_capture *capture, double x, double y,
     double light)
 {
@@ -44,7 +53,7 @@ camera_level(const struct camera *camera, const struct camera_capture *capture, 
 
 	if (variance == 0)
 		return signal;
-	return signal + sqrt(variance) * (double)normal(hash_of(camera, capture, x, y));
+	return signal + sqrt(variance) * camera_random(camera, capture, x, y, CAMERA_NOISE);
 }
 
 void

@@ -28,6 +28,11 @@ enum sample camera_type(const struct camera *);
 /* Exposes place (x, y) of the sensor to `light`: grey levels with noise. */
 double camera_level(const struct camera *, const struct camera_capture *, double x, double y,
     double light);
+/* A number of the normal distribution that belongs to a place of a capture, |it| < 5.8; `what` has
+ * numbers of its own. */
+enum camera_use { CAMERA_NOISE, CAMERA_SPECKLE };
+double camera_random(const struct camera *, const struct camera_capture *, double x, double y,
+    enum camera_use what);
 /* Stores sample x of a row: rounded, halves upward, and held to 0 .. full; float as it is. */
 void camera_store(const struct camera *, double level, void *row, size_t x);
 

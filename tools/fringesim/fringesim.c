@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exposure.h"
+#include "laser_capture.h"
 #include "options.h"
 
 struct priv {
@@ -39,12 +40,35 @@ choose_patterns(const struct parameters *parameters, const struct rig *rig, stru
 	return patterns_plan(spec, &priv->patterns);
 }
 
+/* Options of fringes, which a laser's line has no use for. */
+static int
+check_laser(const struct parameters *parameters)
+{
+	const struct pattern_spec *spec = &parameters->spec;
+	const struct simulated_scene_options *scene = &parameters->scene;
+	const char *foreign = spec->gray_cell != CELL_NONE ? "--gray" : spec->flats ? "--flats" :
+	    spec->marker ? "--marker" : parameters->manifest ? "--manifest" :
+	    parameters->corners ? "--corners" : parameters->lut ? "--lut" :
+	    parameters->kind != KIND_STEP ? "--kind" : parameters->steps > 0 ? "--steps" :
+	    parameters->shift.n ? "--shift" : parameters->motion != 0 ? "--motion" :
+	    parameters->turn != 0 ? "--turn" : parameters->response.defocus_px > 0 ? "--defocus" :
+	    !isnan(parameters->response.mean) ? "--mean" : scene->projector.w ? "--projector" :
+	    NULL;
+
+	if (scene->laser.on && foreign)
+		return fail_usage(foreign, "has no meaning with --laser");
+	return laser_options_check(&scene->laser, scene->calib, scene->shadow,
+	    parameters->frames);
+}
+
 static int
 check_use(const struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 	const struct pattern_spec *spec = &parameters->spec;
 
+	if (check_laser(parameters) < 0)
+		return -1;
 	if (parameters->kind == KIND_TWO_PLUS_ONE &&
 	    (parameters->shift.n || parameters->steps > 0))
 		return fail_usage("--kind", "2+1 takes neither --steps nor --shift");
@@ -92,7 +116,11 @@ init(struct run *run)
 	priv->simulated.both = parameters->kind == KIND_DITHER;
 	run->body = &body;
 	priv->response = parameters->response;
-	if (check_use(run) < 0 || projector_response_complete(&priv->response,
+	if (check_use(run) < 0)
+		return -1;
+	if (parameters->scene.laser.on && isnan(priv->response.amplitude))
+		priv->response.amplitude = camera_full(camera) * 150 / 255;
+	if (!parameters->scene.laser.on && projector_response_complete(&priv->response,
 	    camera_full(camera)) < 0)
 		return -1;
 	if (parameters->lut && lut_load(parameters->lut, &priv->lut) < 0)
@@ -212,7 +240,11 @@ start(struct run *run)
 	if (parameters->corners &&
 	    !(priv->corners = target_open(parameters->corners, run->force, NULL)))
 		status = -1;
-	for (long i = 0; i < parameters->frames && status == 0; i++)
+	if (parameters->scene.laser.on && status == 0)
+		status = laser_scan(run, &(struct laser_scan){ &parameters->camera,
+		    &parameters->scene.laser, &priv->simulated, priv->response.amplitude,
+		    parameters->ambient, parameters->frames, priv->truth });
+	for (long i = 0; i < parameters->frames && status == 0 && !parameters->scene.laser.on; i++)
 		status = measure(run, (uint32_t)i);
 	if (priv->truth && target_close(priv->truth, status == 0) < 0)
 		status = -1;

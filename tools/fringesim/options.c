@@ -10,6 +10,7 @@ static const char *const axes[] = { "x", "y", "both", NULL };
 static const char *const scenes[] = { "plane", "tilt", "steps", "sphere", "relief", "file",
 	"board", NULL };
 static const char *const dithers[] = { "bayer", "fs", "fs-serpentine", NULL };
+static const char *const profiles[] = { "gauss", "bar", NULL };
 static const char *const depths[] = { "8", "12", "16", "float", NULL };
 
 const struct opt fringesim_options[] = {
@@ -84,6 +85,24 @@ const struct opt fringesim_options[] = {
 	  "the projector's Gaussian blur, in its pixels", NULL },
 	{ 0, "blur", "SIGMA", OPT_NUMBER, AT(scene.blur), NULL, 0, 20, "px",
 	  "the camera's Gaussian blur; 0.7 of a board, else 0", NULL },
+	{ 0, "laser", NULL, OPT_FLAG, AT(scene.laser.on), NULL, 0, 0, NULL,
+	  "the line of the calibration's laser_plane, in place of fringes", NULL },
+	{ 0, "profile", "WORD", OPT_WORD, AT(scene.laser.profile), "gauss", 0, 0, NULL,
+	  "of the laser's line", profiles },
+	{ 0, "thickness", "MM", OPT_NUMBER, AT(scene.laser.thickness), NULL, 1e-9, 1e9, "mm",
+	  "of its light: standard deviation, or half of a bar's; 2 px if not given", NULL },
+	{ 0, "speckle", "CONTRAST", OPT_NUMBER, AT(scene.laser.speckle), "0", 0, 1, NULL,
+	  "multiplicative noise of the line", NULL },
+	{ 0, "reflection", "SHARE,MM", OPT_NUMBERS, AT(scene.laser.reflection), NULL, -1e9, 1e9,
+	  NULL, "a second line: its share of the light, its distance from the first", NULL },
+	{ 0, "laser-from", "X,Y,Z", OPT_NUMBERS, AT(scene.laser.from), NULL, -1e9, 1e9, "mm",
+	  "where the light comes from, in the laser's plane: what faces away is dark", NULL },
+	{ 0, "stage-step", "MM", OPT_NUMBER, AT(scene.laser.stage_step), NULL, -1e6, 1e6, "mm",
+	  "the scene travels along scan_direction from picture to picture", NULL },
+	{ 0, "stage-start", "MM", OPT_NUMBER, AT(scene.laser.stage_start), "0", -1e6, 1e6, "mm",
+	  "where the travel begins", NULL },
+	{ 0, "stage-angle", "DEG", OPT_ANGLE, AT(scene.laser.stage_angle), NULL, -360, 360, NULL,
+	  "it turns about the calibration's axis", NULL },
 	{ 0, "exposure", "GAIN", OPT_NUMBER, AT(camera.exposure), "1", 0, 1e6, NULL, "gain", NULL },
 	{ 0, "motion", "MM", OPT_NUMBER, AT(motion), "0", -1e6, 1e6, "mm",
 	  "the scene comes so much nearer from image to image", NULL },

@@ -132,6 +132,15 @@ rig_axes_meet(const struct calib *calib)
 static void
 to_scene(const struct rig *rig, const struct rig_pose *pose, const double x[3], double s[3])
 {
+	double before[3];
+
+	if (pose->stage) {
+		for (int i = 0; i < 3; i++)
+			before[i] = pose->stage->R[3 * i] * x[0] +
+			    pose->stage->R[3 * i + 1] * x[1] + pose->stage->R[3 * i + 2] * x[2] +
+			    pose->stage->t[i];
+		x = before;
+	}
 	turn(pose->turn_rad, x, s);
 	s[2] = rig->distance - pose->lift - x[2];
 }
@@ -242,6 +251,11 @@ pinhole_look(const struct rig *rig, const struct rig_pose *pose, double x, doubl
 	along[2] = -1;
 	if (rig->before && rig->before != camera)
 		ray_of_other(rig, pose, ray, from, along);
+	if (pose->stage) {
+		to_scene(rig, pose, ray, along);
+		for (int i = 0; i < 3; i++)
+			along[i] -= from[i];
+	}
 	if (!scene_hit(rig->scene, from, along, 0, INFINITY, &t))
 		return;
 	point->surface = true;

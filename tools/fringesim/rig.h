@@ -34,9 +34,17 @@ struct rig {
 	double ref_plane[2][3];		/* a b c of PHI_ref = a + b x + c y, per axis */
 };
 
-/* Where the scene stands: turned about the viewing axis, moved towards the camera. */
+/* A stage: a place x of the camera's frame was at R x + t before it moved. */
+struct rig_stage {
+	double R[9], t[3];
+	bool turns;
+};
+
+/* Where the scene stands: turned about the viewing axis, moved towards the camera; both after
+ * what a stage (of pinholes; NULL: none) did. */
 struct rig_pose {
 	double turn_rad, lift;
+	const struct rig_stage *stage;
 };
 
 struct rig_point {

@@ -7,6 +7,7 @@
 
 #include "io/source.h"
 #include "simulated_board.h"
+#include "simulated_laser.h"
 
 #define TWO_PI 6.28318530717958647692
 
@@ -147,7 +148,7 @@ set_pinhole(struct simulated_scene *simulated, const struct simulated_scene_opti
 	}
 	w = size[0];
 	h = size[1];
-	rig->distance = options->distance;
+	rig->distance = options->laser.on ? rig->distance : options->distance;
 	if (isnan(rig->distance))
 		rig->distance = simulated->pair.given ? pair_axes_meet(&simulated->pair) :
 		    rig_axes_meet(&simulated->calib);
@@ -248,7 +249,8 @@ simulated_scene_open(struct simulated_scene *simulated,
 		.shadow = options->shadow, .period_px = period_px, .samples = 1 };
 	if (check_scene(options, scene->kind) < 0 || check_rig(options) < 0)
 		return -1;
-	if (options->calib && load_rig(simulated, options) < 0)
+	if (options->laser.on ? simulated_laser_open(simulated, options) < 0 :
+	    options->calib && load_rig(simulated, options) < 0)
 		return -1;
 	simulated->seed = seed;
 	rig->calib = options->calib ? &simulated->calib : NULL;
@@ -300,8 +302,9 @@ file_paint(const struct simulated_scene *simulated, double x, double y)
 	return frame_floats(image, 0, (size_t)row)[(size_t)column] / simulated->white;
 }
 
-static double
-painted(const struct simulated_scene *simulated, const struct rig_point *point, double x, double y)
+double
+simulated_scene_share(const struct simulated_scene *simulated, const struct rig_point *point,
+    double x, double y)
 {
 	const double *at = point->painted;
 
@@ -351,7 +354,8 @@ look_row(void *arg, size_t row)
 		rig_look(rig, look->pose, x, y, &point);
 		simulated->visibility[i] = point.lit ? VISIBILITY_LIT :
 		    point.surface ? VISIBILITY_DARK : VISIBILITY_NONE;
-		simulated->share[i] = point.surface ? painted(simulated, &point, x, y) : 0;
+		simulated->share[i] = point.surface ?
+		    simulated_scene_share(simulated, &point, x, y) : 0;
 		for (int k = 0; k < 2; k++) {
 			if (simulated->column[k])
 				simulated->column[k][i] = point.column[k];

@@ -6,6 +6,7 @@
 
 #include "pair.h"
 #include "rig.h"
+#include "laser_light.h"
 #include "run/stage.h"
 
 /* Options; numbers are NaN, lists empty, sizes 0 x 0 and words -1 where they were not given. */
@@ -19,6 +20,7 @@ struct simulated_scene_options {
 	struct numbers board_pose;
 	double height, radius, field, pixel, c, distance;
 	double blur;			/* the camera's, px */
+	struct laser_options laser;
 };
 
 enum visibility { VISIBILITY_NONE, VISIBILITY_DARK, VISIBILITY_LIT };
@@ -29,6 +31,8 @@ struct simulated_scene {
 	struct pair pair;
 	struct board_scene board;
 	struct rig rig;
+	struct laser_light light;	/* where a laser takes the projector's place */
+	double pixel_blur;		/* sigma in px of a pixel with the camera's blur */
 	double blur;			/* sigma in px of what the samples still lack */
 	enum paint { PAINT_NONE, PAINT_CHECKER, PAINT_NOISE, PAINT_FILE } paint;
 	struct frame *albedo;		/* one channel */
@@ -54,6 +58,9 @@ void simulated_scene_close(struct simulated_scene *);
  * too. */
 void simulated_scene_look(struct simulated_scene *, struct run *, const struct rig_pose *,
     struct frame *truth);
+/* The share of light that the surface at a place of the picture sends back; not of boards. */
+double simulated_scene_share(const struct simulated_scene *, const struct rig_point *, double x,
+    double y);
 /* A frame for the truth: channels absphase depth x y z mask, and disparity of a pair. -1 after
  * fail(). */
 int simulated_scene_new_truth(const struct simulated_scene *, struct frame **out);

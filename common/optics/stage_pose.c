@@ -1,0 +1,117 @@
+#include "optics/stage_pose.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+#define RADIANS 0.017453292519943295
+
+static bool
+ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n > m && !strcmp(text + n - m, end);
+}
+
+int
+stage_pose_check(const struct stage_pose_options *options)
+{
+	bool step = !isnan(options->step), angle = !isnan(options->angle);
+
+	if (step && angle)
+		return fail_usage("--step", "and --angle are two stages: give one of them");
+	if (options->key && (step || angle))
+		return fail_usage("--pose-from", "and %s both say where the stage stands",
+		    step ? "--step" : "--angle");
+	if (!options->key || !strcmp(options->key, "none") || ends_with(options->key, "_mm") ||
+	    ends_with(options->key, "_deg"))
+		return 0;
+	return fail_usage("--pose-from", "expected a key that ends with _mm or _deg, or none, "
+	    "found '%s'", options->key);
+}
+
+/* The option, or else the stream's key: a step per frame. */
+static int
+from_number(const struct run *run, const struct stage_pose_options *options,
+    const struct frame_head *head, struct stage_pose *pose)
+{
+	double frame = (double)run_inputs(run), step, angle;
+
+	if (run_number(run, options->step, head, "step_mm", NAN, &step) < 0 ||
+	    run_number(run, isnan(options->angle) ? NAN : options->angle / RADIANS, head,
+		"angle_deg", NAN, &angle) < 0)
+		return -1;
+	if (!isnan(options->step))
+		angle = NAN;
+	if (!isnan(options->angle))
+		step = NAN;
+	if (!isnan(step) && !isnan(angle))
+		return fail(NULL, "frame has the keys step_mm and angle_deg: --step or --angle "
+		    "says which");
+	if (!isnan(step))
+		*pose = (struct stage_pose){ STAGE_POSE_TRAVEL, step * frame, 0 };
+	else if (!isnan(angle))
+		*pose = (struct stage_pose){ STAGE_POSE_TURN, 0, angle * RADIANS * frame };
+	return 0;
+}
+
+static int
+from_key(const struct frame_head *head, const char *key, struct stage_pose *pose)
+{
+	bool turns = ends_with(key, "_deg");
+	double value;
+
+	if (!meta_get(&head->meta, key))
+		return fail(NULL, "frame has no key %s (--pose-from)", key);
+	if (meta_number(&head->meta, key, NAN, &value) < 0)
+		return -1;
+	if (!isfinite(value))
+		return fail(NULL, "key %s: expected a number, found %g", key, value);
+	pose->kind = turns ? STAGE_POSE_TURN : STAGE_POSE_TRAVEL;
+	pose->travel = turns ? 0 : value;
+	pose->turn_rad = turns ? value * RADIANS : 0;
+	return 0;
+}
+
+int
+stage_pose_of(const struct run *run, const struct stage_pose_options *options,
+    const struct frame_head *head, struct stage_pose *pose)
+{
+	const char *mm = meta_get(&head->meta, "stage_mm");
+	const char *deg = meta_get(&head->meta, "stage_deg");
+
+	*pose = (struct stage_pose){ STAGE_POSE_NONE, 0, 0 };
+	if (options->key)
+		return strcmp(options->key, "none") ? from_key(head, options->key, pose) : 0;
+	if (!isnan(options->step) || !isnan(options->angle))
+		return from_number(run, options, head, pose);
+	if (mm && deg)
+		return fail(NULL, "frame has the keys stage_mm and stage_deg: --pose-from says "
+		    "which one counts");
+	if (mm || deg)
+		return from_key(head, mm ? "stage_mm" : "stage_deg", pose);
+	return from_number(run, options, head, pose);
+}
+
+int
+stage_pose_needs(const struct stage_pose *pose, const struct laser *laser, const char *path)
+{
+	if (pose->kind == STAGE_POSE_TRAVEL && !laser->has_direction)
+		return fail(path, "has no scan_direction, which a stage that travels needs: "
+		    "lasercal direction finds it (--pose-from none does without)");
+	if (pose->kind == STAGE_POSE_TURN && !laser->has_axis)
+		return fail(path, "has no axis_point_mm and axis_direction, which a stage that "
+		    "turns needs: lasercal axis finds them (--pose-from none does without)");
+	return 0;
+}
+
+void
+stage_pose_undo(const struct stage_pose *pose, const struct laser *laser, double X[3])
+{
+	if (pose->kind == STAGE_POSE_TRAVEL)
+		laser_unmove(laser, pose->travel, X);
+	else if (pose->kind == STAGE_POSE_TURN)
+		laser_unturn(laser, pose->turn_rad, X);
+}

@@ -1,0 +1,20 @@
+/* Least squares of a few parameters by Levenberg and Marquardt, derivatives by differences. */
+#ifndef LASERCAL_LEVENBERG_H
+#define LASERCAL_LEVENBERG_H
+
+#include <stddef.h>
+
+struct levenberg {
+	size_t parameters, residuals;	/* at most SYMMETRIC_MOST parameters */
+	const double *scale;		/* of each parameter: a step that is small, for differences */
+	/* The residuals at the state plus a step. */
+	void (*residual)(const void *state, const double *step, double *r);
+	/* Takes the step into the state. */
+	void (*take)(void *state, const double *step);
+	void *state;
+};
+
+/* *squares: the sum of squared residuals at the end. -1 after fail_memory(). */
+int levenberg_fit(const struct levenberg *, double *squares);
+
+#endif

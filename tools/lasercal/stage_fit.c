@@ -1,0 +1,326 @@
+#include "stage_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "levenberg.h"
+#include "optics/symmetric.h"
+
+#define RADIANS 0.017453292519943295
+/* A stage that turned less says too little of its axis. */
+#define TURN_LEAST (2 * RADIANS)
+
+static double
+dot(const double a[3], const double b[3])
+{
+	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* ---- travel ---- */
+
+int
+direction_fit(const struct views *views, bool plain, struct direction_fit *fit, double *off)
+{
+	size_t n = views->n;
+	double h = 0, hh = 0, X[3], mean[3] = { 0 };
+	const struct view *first = views->view, *last = views->view + n - 1;
+
+	if (n < 2)
+		return fail(NULL, "%zu picture: a direction needs two and more along the travel",
+		    n);
+	for (size_t i = 0; i < n; i++) {
+		h += views->view[i].stage / (double)n;
+		views_middle(views, &views->view[i], X);
+		for (int k = 0; k < 3; k++)
+			mean[k] += X[k] / (double)n;
+	}
+	*fit = (struct direction_fit){ .turn_rad = board_pose_turn(&last->board, &first->board) };
+	for (size_t i = 0; i < n; i++) {
+		double d = views->view[i].stage - h;
+
+		hh += d * d;
+		views_middle(views, &views->view[i], X);
+		for (int k = 0; k < 3; k++)
+			fit->direction[k] += d * (X[k] - mean[k]);
+	}
+	if (!(hh > 0) || (plain && last->stage == first->stage))
+		return fail(NULL, "the stage stood at %g mm in all pictures", first->stage);
+	for (int k = 0; k < 3; k++)
+		fit->direction[k] /= hh;
+	if (plain) {
+		double A[3];
+
+		views_middle(views, first, A);
+		views_middle(views, last, X);
+		for (int k = 0; k < 3; k++)
+			fit->direction[k] = (X[k] - A[k]) / (last->stage - first->stage);
+	}
+	for (size_t i = 0; i < n; i++) {
+		views_middle(views, &views->view[i], X);
+		for (int k = 0; k < 3; k++) {
+			double r = X[k] - mean[k] - (views->view[i].stage - h) * fit->direction[k];
+
+			off[3 * i + (size_t)k] = r;
+			fit->rms[k] += r * r / (double)n;
+		}
+	}
+	for (int k = 0; k < 3; k++) {
+		double variance = n > 2 ? fit->rms[k] * (double)n / (double)(n - 2) : NAN;
+		double reach = last->stage - first->stage;
+
+		fit->sd[k] = sqrt(variance) * (plain ? sqrt(2) / fabs(reach) : 1 / sqrt(hh));
+		fit->rms[k] = sqrt(fit->rms[k]);
+	}
+	return 0;
+}
+
+/* ---- turns, all in the camera's frame ---- */
+
+struct turning {
+	const struct views *views;
+	struct pinhole camera;		/* without its pose */
+	double axis[3], point[3];
+	struct board_pose board;	/* with the stage at 0 */
+	double side[2][3];		/* unit vectors across the axis */
+};
+
+static void
+set_sides(struct turning *turning)
+{
+	laser_across(turning->axis, turning->side[0], turning->side[1]);
+}
+
+/* step: axis across (2), point across (2, mm), board (6). */
+static void
+stepped(const struct turning *turning, const double *step, struct turning *out)
+{
+	double norm;
+
+	out->views = turning->views;
+	for (int i = 0; i < 3; i++) {
+		out->axis[i] = turning->axis[i] + step[0] * turning->side[0][i] +
+		    step[1] * turning->side[1][i];
+		out->point[i] = turning->point[i] + step[2] * turning->side[0][i] +
+		    step[3] * turning->side[1][i];
+	}
+	norm = sqrt(dot(out->axis, out->axis));
+	for (int i = 0; i < 3; i++)
+		out->axis[i] /= norm;
+	board_pose_step(&turning->board, step + 4, &out->board);
+}
+
+static void
+turn_about(const struct turning *turning, double angle, double x[3])
+{
+	for (int i = 0; i < 3; i++)
+		x[i] -= turning->point[i];
+	laser_rotate(turning->axis, angle, x);
+	for (int i = 0; i < 3; i++)
+		x[i] += turning->point[i];
+}
+
+static void
+residual(const void *state, const double *step, double *r)
+{
+	const struct turning *turning = state;
+	const struct views *views = turning->views;
+	struct turning now;
+
+	stepped(turning, step, &now);
+	for (size_t i = 0; i < views->n; i++) {
+		const struct board_points *corners = &views->view[i].corners;
+
+		for (size_t k = 0; k < corners->n; k++, r += 2) {
+			const double *place = corners->place[k];
+			double x[3], seen[2];
+
+			board_pose_apply(&now.board, (double[3]){ place[0], place[1], 0 }, x);
+			turn_about(&now, views->view[i].stage, x);
+			if (!pinhole_project(&turning->camera, x, seen))
+				seen[0] = seen[1] = 1e6;
+			r[0] = seen[0] - corners->uv[k][0];
+			r[1] = seen[1] - corners->uv[k][1];
+		}
+	}
+}
+
+static void
+take(void *state, const double *step)
+{
+	struct turning *turning = state, now;
+
+	stepped(turning, step, &now);
+	memcpy(turning->axis, now.axis, sizeof(now.axis));
+	memcpy(turning->point, now.point, sizeof(now.point));
+	turning->board = now.board;
+	set_sides(turning);
+}
+
+/* The boards' own turns from view to view, as axis times angle, against the stage's: their
+ * direction (by least squares), and how well they agree. Turns of half a circle and more are not
+ * told from their complement, and so each pair that is nearest in angle counts. */
+static int
+start_axis(struct turning *turning, struct axis_fit *fit)
+{
+	const struct views *views = turning->views;
+	double sum[3] = { 0 }, given = 0, off = 0, norm;
+	size_t pairs = 0;
+
+	for (size_t i = 0; i + 1 < views->n; i++) {
+		const struct view *a = &views->view[i], *b = a + 1;
+		double angle = b->stage - a->stage, R[9], w[3];
+
+		if (!(fabs(angle) < 170 * RADIANS))
+			continue;
+		board_pose_quotient(b->board.R, a->board.R, R);
+		board_pose_log(R, w);
+		for (int k = 0; k < 3; k++)
+			sum[k] += angle * w[k];
+		given += angle * angle;
+		pairs++;
+	}
+	norm = sqrt(dot(sum, sum));
+	if (pairs < 2 || !(given > 0) || !(norm > 0))
+		return fail(NULL, "the axis needs three pictures and more, turned by less than 170 "
+		    "degrees from one to the next");
+	fit->gain = norm / given;
+	for (int k = 0; k < 3; k++)
+		turning->axis[k] = sum[k] / norm;
+	for (size_t i = 0; i + 1 < views->n; i++) {
+		const struct view *a = &views->view[i], *b = a + 1;
+		double angle = b->stage - a->stage, R[9], w[3];
+
+		if (!(fabs(angle) < 170 * RADIANS))
+			continue;
+		board_pose_quotient(b->board.R, a->board.R, R);
+		board_pose_log(R, w);
+		for (int k = 0; k < 3; k++)
+			w[k] -= angle * turning->axis[k];
+		off += dot(w, w) / (double)pairs;
+	}
+	fit->angle_rms_rad = sqrt(off);
+	set_sides(turning);
+	return 0;
+}
+
+/* The board with the stage at 0, by the first view, and the point p of the circle: of all views,
+ * (1 - Q_i) p = t_i - Q_i t with Q_i the turn, across the axis, by least squares. */
+static int
+start_point(struct turning *turning)
+{
+	const struct views *views = turning->views;
+	const struct view *first = views->view;
+	double a[4] = { 0 }, b[2] = { 0 }, along;
+
+	memset(turning->point, 0, sizeof(turning->point));
+	for (size_t i = 1; i < views->n; i++) {
+		const struct view *view = &views->view[i];
+		double angle = view->stage - first->stage, c = cos(angle), s = sin(angle);
+		double moved[3], m[4] = { 1 - c, s, -s, 1 - c }, d[2];
+
+		memcpy(moved, first->board.t, sizeof(moved));
+		laser_rotate(turning->axis, angle, moved);
+		for (int k = 0; k < 3; k++)
+			moved[k] = view->board.t[k] - moved[k];
+		for (int k = 0; k < 2; k++)
+			d[k] = dot(turning->side[k], moved);
+		for (int p = 0; p < 2; p++) {
+			b[p] += m[p] * d[0] + m[2 + p] * d[1];
+			for (int q = 0; q < 2; q++)
+				a[2 * p + q] += m[p] * m[q] + m[2 + p] * m[2 + q];
+		}
+	}
+	if (symmetric_solve(2, a, b) < 0)
+		return fail(NULL, "the stage did not turn");
+	along = dot(turning->axis, first->board.t);
+	for (int k = 0; k < 3; k++)
+		turning->point[k] = b[0] * turning->side[0][k] + b[1] * turning->side[1][k] +
+		    along * turning->axis[k];
+	turning->board = first->board;
+	turn_about(turning, -first->stage, turning->board.t);
+	for (int k = 0; k < 3; k++) {
+		double column[3] = { first->board.R[k], first->board.R[3 + k],
+			first->board.R[6 + k] };
+
+		laser_rotate(turning->axis, -first->stage, column);
+		for (int i = 0; i < 3; i++)
+			turning->board.R[3 * i + k] = column[i];
+	}
+	return 0;
+}
+
+/* The axis in the world, its point the one nearest to the middle of the boards. */
+static void
+to_world(const struct turning *turning, struct axis_fit *fit)
+{
+	const struct views *views = turning->views;
+	const struct pinhole *camera = &views->laser->camera;
+	double mean[3] = { 0 }, along = 0, X[3], off = 0;
+
+	views_to_world(views, turning->point, fit->point);
+	for (int i = 0; i < 3; i++)
+		fit->direction[i] = camera->R[i] * turning->axis[0] +
+		    camera->R[3 + i] * turning->axis[1] + camera->R[6 + i] * turning->axis[2];
+	for (size_t i = 0; i < views->n; i++) {
+		views_middle(views, &views->view[i], X);
+		for (int k = 0; k < 3; k++)
+			mean[k] += X[k] / (double)views->n;
+	}
+	for (int k = 0; k < 3; k++)
+		along += (mean[k] - fit->point[k]) * fit->direction[k];
+	for (int k = 0; k < 3; k++)
+		fit->point[k] += along * fit->direction[k];
+	views_middle(views, views->view, X);
+	for (int k = 0; k < 3; k++)
+		X[k] -= fit->point[k];
+	along = dot(X, fit->direction);
+	for (int k = 0; k < 3; k++)
+		off += (X[k] - along * fit->direction[k]) * (X[k] - along * fit->direction[k]);
+	fit->radius_mm = sqrt(off);
+}
+
+static int
+check_turns(const struct views *views)
+{
+	double low = INFINITY, high = -INFINITY;
+
+	for (size_t i = 0; i < views->n; i++) {
+		low = fmin(low, views->view[i].stage);
+		high = fmax(high, views->view[i].stage);
+	}
+	if (views->n < 3)
+		return fail(NULL, "%zu picture%s: an axis needs three and more", views->n,
+		    views->n == 1 ? "" : "s");
+	return high - low >= TURN_LEAST ? 0 : fail(NULL, "the stage turned by %.3g degrees in all: "
+	    "its axis needs %g and more", (high - low) / RADIANS, TURN_LEAST / RADIANS);
+}
+
+int
+axis_fit(const struct views *views, struct axis_fit *fit)
+{
+	struct turning turning = { .views = views, .camera = views->laser->camera };
+	double scale[10] = { 1e-6, 1e-6, 0, 0, 1e-6, 1e-6, 1e-6 }, squares, alone = 0;
+	struct levenberg problem = { 10, 0, scale, residual, take, &turning };
+
+	*fit = (struct axis_fit){ 0 };
+	memset(turning.camera.R, 0, sizeof(turning.camera.R));
+	memset(turning.camera.T, 0, sizeof(turning.camera.T));
+	turning.camera.R[0] = turning.camera.R[4] = turning.camera.R[8] = 1;
+	pinhole_complete(&turning.camera);
+	if (check_turns(views) < 0 || start_axis(&turning, fit) < 0 || start_point(&turning) < 0)
+		return -1;
+	for (size_t i = 0; i < views->n; i++) {
+		const struct view *view = &views->view[i];
+
+		problem.residuals += 2 * view->corners.n;
+		alone += view->board.rms_px * view->board.rms_px * (double)view->corners.n;
+	}
+	scale[2] = scale[3] = scale[7] = scale[8] = scale[9] = 1e-6 * views->view[0].board.t[2];
+	if (levenberg_fit(&problem, &squares) < 0)
+		return -1;
+	fit->rms_px = sqrt(2 * squares / (double)problem.residuals);
+	fit->alone_px = sqrt(2 * alone / (double)problem.residuals);
+	to_world(&turning, fit);
+	return 0;
+}
