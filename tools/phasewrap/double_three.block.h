@@ -16,6 +16,7 @@ struct double_block {
 	uint bits[2], inverse[2], reference[2];	/* of each code */
 	float max_value, least_amplitude, least_mean, least_modulation;
 	float most_misfit;
+	PX_STRUCT phasewrap_channels channels;
 };
 
 #endif

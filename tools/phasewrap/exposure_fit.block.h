@@ -18,6 +18,7 @@ struct exposure_block {
 	float max_value, least_amplitude, least_mean, least_modulation;
 	float most_misfit;
 	float gain[EXPOSURE_GAINS];
+	PX_STRUCT phasewrap_channels channels;
 };
 
 #endif

@@ -293,21 +293,20 @@ static void
 write_qualities(const struct phasewrap *wrap, struct frame *out, size_t y, size_t x, size_t n,
     struct work *work)
 {
-	size_t channel = wrap->captures.fringes * (wrap->vector ? 2 : 1);
+	const struct phasewrap_channels *at = &wrap->channels;
 	struct tile *tile = &work->tile;
 
-	tile_write_quality(tile, (float)wrap->captures.fringes, frame_floats(out, channel, y) + x,
-	    frame_floats(out, channel + 1, y) + x, n);
-	channel += 2;
+	tile_write_quality(tile, (float)wrap->captures.fringes,
+	    frame_floats(out, at->modulation, y) + x, frame_floats(out, at->texture, y) + x, n);
 	if (wrap->writes_fit) {
-		float *residual = frame_floats(out, channel++, y) + x;
+		float *residual = frame_floats(out, at->fit_residual, y) + x;
 
 		for (size_t p = 0; p < n; p++)
 			residual[p] = px_select(tile->missing[p] != 0 || work->misfit[p] < 0 ||
 			    work->misfit[p] == PHASEWRAP_MOST_MISFIT, PX_NAN, work->misfit[p]);
 	}
 	if (wrap->exposures.map) {
-		float *number = frame_floats(out, channel, y) + x;
+		float *number = frame_floats(out, at->exposure, y) + x;
 
 		for (size_t p = 0; p < n; p++)
 			number[p] = px_select(tile->bad[p] != 0, PX_NAN, work->number[p]);
@@ -319,8 +318,6 @@ fit_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *out
     size_t x, size_t n, struct work *work)
 {
 	const struct capture_set *captures = &wrap->captures;
-	size_t phases = captures->fringes * (wrap->vector ? 2 : 1);
-	size_t codes = out->head.c - captures->codes;
 	struct tile *tile = &work->tile;
 
 	tile_start(tile, n);
@@ -333,11 +330,11 @@ fit_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *out
 		wrap_set(wrap, k, in, out, y, x, n, work);
 	for (size_t p = 0; p < n && wrap->fits; p++)
 		tile->bad[p] |= !(work->misfit[p] <= wrap->limits.most_misfit);
-	gray_code_decode_exposures(wrap, in, out, codes, y, x, n, tile);
+	gray_code_decode_exposures(wrap, in, out, wrap->channels.index, y, x, n, tile);
 	tile_any_bad(tile, n);
 	write_qualities(wrap, out, y, x, n, work);
 	for (size_t c = 0; c < out->head.c; c++)
-		if (c < phases || c >= codes)
+		if (c < wrap->channels.phases || c >= wrap->channels.index)
 			tile_mask(tile, frame_floats(out, c, y) + x, n);
 }
 

@@ -86,9 +86,9 @@ write_row(const struct output *output, size_t y, const struct fourier_pixels *pi
     unsigned char *lost)
 {
 	size_t w = output->frame->head.w, fringes = output->wrap->captures.fringes;
-	size_t phases = fringes * (output->wrap->vector ? 2 : 1);
-	struct row row = { frame_floats(output->frame, phases, y),
-		frame_floats(output->frame, phases + 1, y), output->amplitude + y * w, lost };
+	const struct phasewrap_channels *at = &output->wrap->channels;
+	struct row row = { frame_floats(output->frame, at->modulation, y),
+		frame_floats(output->frame, at->texture, y), output->amplitude + y * w, lost };
 
 	for (size_t x = 0; x < w; x++) {
 		row.modulation[x] = row.amplitude[x] = 3e38f;
@@ -105,7 +105,7 @@ write_row(const struct output *output, size_t y, const struct fourier_pixels *pi
 		row.modulation[x] = lost[x] == LOST_MISSING ? PX_NAN : row.modulation[x];
 		if (lost[x] != LOST_NONE) {
 			row.amplitude[x] = PX_NAN;
-			for (size_t c = 0; c < phases; c++)
+			for (size_t c = 0; c < at->phases; c++)
 				frame_floats(output->frame, c, y)[x] = PX_NAN;
 		}
 	}

@@ -25,11 +25,10 @@ phase_sigma_wrap(const struct phasewrap *wrap, const struct frame *in, struct fr
     size_t x, size_t n, struct tile *tile)
 {
 	const struct capture_set *captures = &wrap->captures;
-	size_t channel = captures->fringes * (wrap->vector ? 2 : 1) + 2 + wrap->writes_fit;
 
 	for (size_t k = 0; k < captures->fringes; k++) {
 		fit_sums_add(&captures->fringe[k], &wrap->fit[k], in, y, x, n, tile);
 		write_sigma(tile, wrap->terms[k], wrap->noise, (float)captures->fringe[k].n,
-		    frame_floats(out, channel + k, y) + x, n);
+		    frame_floats(out, wrap->channels.sigma + k, y) + x, n);
 	}
 }

@@ -23,7 +23,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		phasewrap_row(&priv->wrap, in, out, y);
-		markers_copy_row(&priv->wrap.captures, in, out, y);
+		markers_copy_row(&priv->wrap, in, out, y);
 		detectors_row(&priv->detectors, &priv->wrap, in, out, y);
 	}
 }

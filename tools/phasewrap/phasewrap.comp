@@ -135,7 +135,7 @@ write_sigma(block_at at, uint set, uint n, sums t, uint x, uint y)
 		sigma[i] = phase_noise_sigma(terms_of(set), mean, t.c[i], t.s[i], at.b.variance,
 		    at.b.gain, at.b.least);
 	}
-	gpu_out4(at.b.fringes * (1 + at.b.vectors) + 2 + at.b.writes_fit + set, x, y, sigma);
+	gpu_out4(at.b.channels.sigma + set, x, y, sigma);
 }
 
 void
@@ -220,9 +220,10 @@ mask(uint c, bvec4 bad, uint x, uint y)
 void
 main()
 {
-	uint x = gpu_x4(), y = gpu_y(), image = 0, phases;
+	uint x = gpu_x4(), y = gpu_y(), image = 0;
 	block_at at = block_at(gpu.block);
 	vec4 threshold[2] = vec4[2](vec4(0), vec4(0)), modulation, texture;
+	phasewrap_channels to = at.b.channels;
 	state st;
 
 	if (gpu_outside4(x, y))
@@ -245,11 +246,10 @@ main()
 	}
 	if (at.b.flats != 0 && at.b.codes != 0)
 		threshold[0] = threshold[1] = read_flats(at, x, y, st);
-	phases = at.b.fringes * (1 + at.b.vectors);
 	for (uint code = 0; code < at.b.codes; code++) {
 		vec4 index = decode(at, code, image, threshold[code], x, y, st);
 
-		gpu_out4(phases + at.b.qualities + code, x, y, index);
+		gpu_out4(to.index + code, x, y, index);
 		image += at.b.bits[code];
 	}
 	for (int i = 0; i < 4; i++) {
@@ -264,20 +264,19 @@ main()
 		    PX_NAN, st.misfit[i]);
 	}
 	for (uint i = 0; i < at.b.markers; i++)
-		gpu_out4(phases + at.b.qualities - at.b.markers + i, x, y,
-		    gpu_samples4(at.b.marker[i], x, y, at.b.type));
+		gpu_out4(to.marker + i, x, y, gpu_samples4(at.b.marker[i], x, y, at.b.type));
 	if (at.b.writes_fit != 0)
-		gpu_out4(phases + 2, x, y, st.misfit);
+		gpu_out4(to.fit_residual, x, y, st.misfit);
 	if (at.b.fringes != 0) {
-		gpu_out4(phases, x, y, modulation);
-		gpu_out4(phases + 1, x, y, texture);
+		gpu_out4(to.modulation, x, y, modulation);
+		gpu_out4(to.texture, x, y, texture);
 	}
 	if (!any(st.bad))
 		return;
-	for (uint c = 0; c < phases; c++)
+	for (uint c = 0; c < to.phases; c++)
 		mask(c, st.bad, x, y);
 	for (uint set = 0; set < at.b.fringes * at.b.sigmas; set++)
-		mask(phases + 2 + at.b.writes_fit + set, st.bad, x, y);
+		mask(to.sigma + set, st.bad, x, y);
 	for (uint code = 0; code < at.b.codes; code++)
-		mask(phases + at.b.qualities + code, st.bad, x, y);
+		mask(to.index + code, st.bad, x, y);
 }

@@ -127,9 +127,9 @@ decode(block_at at, uint code, inout uint image, uint x, uint y, inout state st)
 void
 main()
 {
-	uint x = gl_GlobalInvocationID.x, y = gpu_y(), image = 0, c;
+	uint x = gl_GlobalInvocationID.x, y = gpu_y(), image = 0;
 	block_at at = block_at(gpu.block);
-	uint phases = at.b.fringes * (1 + at.b.vectors);
+	phasewrap_channels to = at.b.channels;
 	float index[2];
 	state st = state(0, 3e38f, 0, float[2](0, 0), false, false);
 
@@ -149,15 +149,14 @@ main()
 	for (uint k = 0; k < at.b.codes; k++)
 		index[k] = decode(at, k, image, x, y, st);
 	st.bad = st.bad || st.missing;
-	for (uint k = 0; k < phases && st.bad; k++)
+	for (uint k = 0; k < to.phases && st.bad; k++)
 		gpu_out(k, x, y, PX_NAN);
 	PX_F texture = px_divide(st.texture, float(2 * at.b.fringes));
-	c = phases;
-	gpu_out(c++, x, y, px_select(st.missing, PX_NAN, st.modulation));
-	gpu_out(c++, x, y, px_select(st.missing, PX_NAN, texture));
+	gpu_out(to.modulation, x, y, px_select(st.missing, PX_NAN, st.modulation));
+	gpu_out(to.texture, x, y, px_select(st.missing, PX_NAN, texture));
 	if (at.b.writes_fit != 0)
-		gpu_out(c++, x, y, px_select(st.missing || st.misfit == PHASEWRAP_MOST_MISFIT,
+		gpu_out(to.fit_residual, x, y, px_select(st.missing || st.misfit == PHASEWRAP_MOST_MISFIT,
 		    PX_NAN, st.misfit));
 	for (uint k = 0; k < at.b.codes; k++)
-		gpu_out(c + k, x, y, px_select(st.bad, PX_NAN, index[k]));
+		gpu_out(to.index + k, x, y, px_select(st.bad, PX_NAN, index[k]));
 }

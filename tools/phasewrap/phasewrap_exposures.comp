@@ -232,7 +232,7 @@ main()
 {
 	uint x = gl_GlobalInvocationID.x, y = gpu_y(), image = 0, flats;
 	block_at at = block_at(gpu.block);
-	uint phases = at.b.fringes * (1 + at.b.vectors), c;
+	phasewrap_channels to = at.b.channels;
 	float index[2];
 	state st = state(0, 3e38f, EXPOSURE_NO_MISFIT, float(EXPOSURE_GAINS), float[2](0, 0), false,
 	    false);
@@ -255,18 +255,17 @@ main()
 	for (uint k = 0; k < at.b.codes; k++)
 		index[k] = decode(at, k, image, x, y, st);
 	st.bad = st.bad || st.missing;
-	for (uint k = 0; k < phases; k++)
+	for (uint k = 0; k < to.phases; k++)
 		if (st.bad)
 			gpu_out(k, x, y, PX_NAN);
-	c = phases;
 	PX_F texture = px_divide(st.texture, float(at.b.fringes));
-	gpu_out(c++, x, y, px_select(st.missing, PX_NAN, st.modulation));
-	gpu_out(c++, x, y, px_select(st.missing, PX_NAN, texture));
+	gpu_out(to.modulation, x, y, px_select(st.missing, PX_NAN, st.modulation));
+	gpu_out(to.texture, x, y, px_select(st.missing, PX_NAN, texture));
 	if (at.b.writes_fit != 0)
-		gpu_out(c++, x, y, px_select(st.missing || st.misfit < 0.0f ||
+		gpu_out(to.fit_residual, x, y, px_select(st.missing || st.misfit < 0.0f ||
 		    st.misfit == PHASEWRAP_MOST_MISFIT, PX_NAN, st.misfit));
 	if (at.b.map != 0)
-		gpu_out(c++, x, y, px_select(st.bad, PX_NAN, st.number));
+		gpu_out(to.exposure, x, y, px_select(st.bad, PX_NAN, st.number));
 	for (uint k = 0; k < at.b.codes; k++)
-		gpu_out(c + k, x, y, px_select(st.bad, PX_NAN, index[k]));
+		gpu_out(to.index + k, x, y, px_select(st.bad, PX_NAN, index[k]));
 }

@@ -61,10 +61,8 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		.corrects = wrap->correction != NULL,
 		.writes_fit = wrap->writes_fit, .sigmas = wrap->sigmas,
 		.variance = wrap->noise.variance, .gain = wrap->noise.gain,
-		.least = wrap->noise.least, .markers = (uint)captures->markers };
-	if (captures->fringes)
-		block->qualities = 2 + (uint)wrap->writes_fit +
-		    (wrap->sigmas ? (uint)captures->fringes : 0) + (uint)captures->markers;
+		.least = wrap->noise.least, .markers = (uint)captures->markers,
+		.channels = wrap->channels };
 	pack_fringes(passes, wrap, &at);
 	pack_codes(passes, wrap, block, &at);
 	if (captures->flats) {
