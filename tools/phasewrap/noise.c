@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "phase_sigma.h"
 
 static bool
 is_given(const struct noise_options *options)
@@ -101,11 +102,10 @@ noise_plan(const struct noise_options *options, const struct frame_head *in,
 		    "from: give --read-noise LEVELS and --gain LEVELS/e (--fit-noise finds them)");
 	if (noise_quantisation(options, in, !*search, &quantisation) < 0)
 		return -1;
-	wrap->terms = calloc(captures->fringes, sizeof(*wrap->terms));
+	wrap->terms = calloc(2 * captures->fringes, sizeof(*wrap->terms));
 	if (!wrap->terms)
 		return fail_memory();
-	for (size_t k = 0; k < captures->fringes; k++)
-		wrap->terms[k] = phase_noise_terms(&wrap->fit[k]);
+	phase_sigma_set_terms(wrap);
 	wrap->noise = (struct phase_noise_model){ .least = (float)quantisation };
 	return *search ? 0 : set_given(options, quantisation, wrap);
 }

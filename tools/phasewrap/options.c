@@ -117,7 +117,7 @@ const struct opt phasewrap_options[] = {
 	{ 0 },
 };
 
-/* Tables of harmonics and the terms of a sigma are of plain fits by shifts that are known. */
+/* Tables of harmonics are of plain fits by shifts that are known. */
 int
 options_check(const struct parameters *parameters, bool shift_auto)
 {
@@ -127,11 +127,7 @@ options_check(const struct parameters *parameters, bool shift_auto)
 	    parameters->captures.kind == CAPTURES_DOUBLE ? "--kind double" :
 	    parameters->captures.kind == CAPTURES_FOURIER ? "--kind fourier" : NULL;
 
-	if (parameters->harmonics && without)
-		return fail_usage("--harmonics", "does not correct phases by %s", without);
-	if (parameters->noise.sigma && parameters->harmonics)
-		without = "--harmonics";
-	return parameters->noise.sigma && without
-	    ? fail_usage("--sigma", "is not known of phases by %s", without)
+	return parameters->harmonics && without
+	    ? fail_usage("--harmonics", "does not correct phases by %s", without)
 	    : 0;
 }

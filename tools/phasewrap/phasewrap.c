@@ -8,6 +8,7 @@
 #include "fringe_counts.h"
 #include "markers.h"
 #include "options.h"
+#include "phase_sigma.h"
 #include "phasewrap_plan.h"
 #include "run/passes.h"
 
@@ -53,6 +54,8 @@ survey(struct run *run, const struct frame *in)
 		if (priv->wrap.captures.fringe[k].two_plus_one &&
 		    flatness_turn(run, in, priv->wrap.captures.fringe[k].plane) < 0)
 			return -1;
+	if (priv->wrap.sigmas && priv->shift_search.on)
+		phase_sigma_set_terms(&priv->wrap);
 	if (!priv->finds_noise)
 		return 0;
 	if (noise_find(in, &priv->wrap) < 0)
@@ -92,8 +95,11 @@ arrives(struct run *run, const struct frame_head *head, const char *path, size_t
 static int
 passes(struct run *run, struct passes *passes)
 {
-	const struct phasewrap *wrap = &((const struct priv *)run->priv)->wrap;
+	const struct priv *priv = run->priv;
+	const struct phasewrap *wrap = &priv->wrap;
 
+	if (wrap->sigmas && priv->shift_search.on)
+		return passes_refuse(passes, "--sigma goes with shifts that stay as they are");
 	if (wrap->captures.markers && (wrap->halves || exposure_fit_used(wrap)))
 		return passes_refuse(passes, "markers go with fits of one exposure and set");
 	if (wrap->halves)

@@ -1,9 +1,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "gpu/gpu.glsl"
-#include "fringe/phase_noise.px.h"
 #include "phasewrap.px.h"
 #include "phasewrap.block.h"
+#include "phase_terms.glsl"
 
 layout(buffer_reference, std430) readonly buffer block_at {
 	phasewrap_block b;
@@ -111,29 +111,36 @@ correct(uint set, float phase)
 	return phasewrap_corrected(phase, place, cell, table.at[at], table.at[at + 1]);
 }
 
-/* Their sums over the images are constants, a struct for each set. */
-phase_noise_terms
-terms_of(uint set)
-{
-	gpu_floats v = gpu_floats(gpu_constant(0));
-	uint i = 9 * set;
-
-	return phase_noise_terms(v.at[i], v.at[i + 1], v.at[i + 2], v.at[i + 3], v.at[i + 4],
-	    v.at[i + 5], v.at[i + 6], v.at[i + 7], v.at[i + 8]);
-}
-
-/* The standard deviations of the phases of a set whose sums are t. */
+/* The standard deviations of the phases of a set whose sums are t, after a correction. */
 void
 write_sigma(block_at at, uint set, uint n, sums t, uint x, uint y)
 {
+	phase_noise_terms terms = phase_terms(at.b.corrects, set);
+	gpu_floats table = gpu_floats(gpu_constant(0));
 	vec4 sigma;
 
 	for (int i = 0; i < 4; i++) {
-		PX_F sum = phasewrap_mean(t.first[i], t.mean[i], float(n));
-		PX_F mean = sum * px_divide(1.0f, float(n));
+		PX_F sum = phasewrap_mean(t.first[i], t.mean[i], float(n)), added = 0.0f;
+		PX_F mean = sum * px_divide(1.0f, float(n)), stretch = 1.0f;
 
-		sigma[i] = phase_noise_sigma(terms_of(set), mean, t.c[i], t.s[i], at.b.variance,
+		if (at.b.corrects != 0) {
+			uint cell = min(px_uint(px_floor(phasewrap_place(phasewrap_phase(
+			    t.s[i], t.c[i])))),
+			    PHASEWRAP_CELLS - 1u), here = cell + set * (PHASEWRAP_CELLS + 1u);
+			uint level = at.b.fringes * (PHASEWRAP_CELLS + 1u) +
+			    set * PHASEWRAP_LEVELS + cell / (PHASEWRAP_CELLS / PHASEWRAP_LEVELS);
+
+			added = table.at[level] * phasewrap_amplitude(t.s[i], t.c[i]);
+			stretch = phasewrap_stretch(table.at[here], table.at[here + 1]);
+		}
+		sigma[i] = phase_noise_sigma(terms, mean + added, t.c[i], t.s[i], at.b.variance,
 		    at.b.gain, at.b.least);
+		if (at.b.corrects != 0) {
+			PX_F stretched = sigma[i] * stretch;
+
+			sigma[i] = px_select(px_isnan(sigma[i]), PX_NAN,
+			    px_min(stretched, PHASE_NOISE_MOST));
+		}
 	}
 	gpu_out4(at.b.channels.sigma + set, x, y, sigma);
 }
@@ -152,6 +159,8 @@ wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state 
 		sine[i] = unit.y;
 		phase[i] = phasewrap_phase(unit.y, unit.x);
 	}
+	if (at.b.sigmas != 0)
+		write_sigma(at, set, n, t, x, y);
 	if (at.b.corrects != 0)
 		for (int i = 0; i < 4; i++) {
 			phase[i] = correct(set, phase[i]);
@@ -160,8 +169,6 @@ wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state 
 		}
 	if (at.b.fits != 0 && n > 3)
 		add_misfit(at, first, n, t, x, y, st);
-	if (at.b.sigmas != 0)
-		write_sigma(at, set, n, t, x, y);
 	if (at.b.vectors != 0) {
 		gpu_out4(2 * set, x, y, cosine);
 		gpu_out4(2 * set + 1, x, y, sine);

@@ -133,8 +133,8 @@ phasewrap_solve(struct phasewrap *wrap, double sign, double origin_rad)
 }
 
 int
-phasewrap_correct(struct phasewrap *wrap, const struct harmonics *harmonics, double sign,
-    double origin_rad)
+phasewrap_correct(struct phasewrap *wrap, const struct harmonics *harmonics, bool sigmas,
+    double sign, double origin_rad)
 {
 	size_t numbers = PHASEWRAP_CELLS + 1, sets = wrap->captures.fringes;
 
@@ -142,13 +142,16 @@ phasewrap_correct(struct phasewrap *wrap, const struct harmonics *harmonics, dou
 		return 0;
 	if (sets == 0)
 		return fail("--harmonics", "there are no fringes to correct");
-	wrap->correction = calloc(sets * numbers, sizeof(*wrap->correction));
+	wrap->correction = calloc(sets * (numbers + PHASEWRAP_LEVELS), sizeof(*wrap->correction));
 	if (!wrap->correction)
 		return fail_memory();
-	for (size_t k = 0; k < sets; k++)
+	for (size_t k = 0; k < sets; k++) {
+		float *levels = wrap->correction + sets * numbers + k * PHASEWRAP_LEVELS;
+
 		if (harmonics_correction(harmonics, &wrap->captures.fringe[k], &wrap->fit[k], sign,
-		    origin_rad, wrap->correction + k * numbers) < 0)
+		    origin_rad, wrap->correction + k * numbers, sigmas ? levels : NULL) < 0)
 			return -1;
+	}
 	return 0;
 }
 
