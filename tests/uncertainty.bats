@@ -214,6 +214,39 @@ stretch = f["sigma1"] / g["sigma1"]
 expect(stretch.min() < 0.8 and stretch.max() > 1.3, stretch.min(), stretch.max())'
 }
 
+# Noise that the window has spread is alike within a period, so that 40000 pixels are 2000 of lines, and 200 in 2-D.
+@test "uncertainty: --kind fourier gives the noise that its window lets through, of one image and of three" {
+	light="-q -s 320x160 -p 16 -n 3 -c 20 --scene relief --albedo checker --mean 120 --amplitude 80 --flats --bits float"
+	for noise in "" "--noise 3 --shot 0.05"; do
+		# shellcheck disable=SC2086
+		fringesim $light $noise | framecat --frames 0,3,4 --as float -o "in_%d${noise:+n}.nrrd"
+		for transform in 2d lines; do
+			words="-q -k fourier --carrier 16 --transform $transform --sigma --read-noise 3 --gain 0.05 --quantum 0"
+			n=${noise:+n}
+			# shellcheck disable=SC2086
+			{
+				phasewrap $words in_0$n.nrrd -o one.$transform.$n.nrrd
+				phasewrap $words --flats 2 in_0$n.nrrd in_1$n.nrrd in_2$n.nrrd --as vector -o three.$transform.$n.nrrd
+				phasewrap $words --flats 2 --flat-removal difference in_0$n.nrrd in_1$n.nrrd in_2$n.nrrd -o less.$transform.$n.nrrd
+			}
+		done
+	done
+	py "$covers"'
+inner = np.s_[16:-16, 16:-16]
+for name in "one", "three", "less":
+	for transform in "2d", "lines":
+		clean, noisy = (read_frame("%s.%s.%s.nrrd" % (name, transform, n)) for n in ("", "n"))
+		phase = [f["phase"] if "phase" in f.names else np.arctan2(f["sin"], f["cos"]) for f in (clean, noisy)]
+		error, sigma = wrapped(phase[1] - phase[0])[inner], noisy["sigma"][inner]
+		if transform == "lines": covers((name, transform), error, sigma)
+		else:
+			z = np.sqrt(((error / sigma) ** 2).mean())
+			expect(abs(z - 1) < 0.15, name, transform, z)
+expect(float(noisy.meta["sigma_window_px"]) > 8, noisy.meta)'
+	fails 1 "sigma_window_px" gauss one.2d.n.nrrd
+	fails 1 "one image does not tell its noise: give --read-noise LEVELS" phasewrap -k fourier --sigma in_0.nrrd -o out.nrrd
+}
+
 @test "uncertainty: phasewrap --fit-noise finds read noise and gain from two images of a scene" {
 	py '
 rng = np.random.default_rng(1)

@@ -150,6 +150,8 @@ set_keys(const struct run *run, const struct phasewrap *wrap, const struct fouri
 		axis[2 * k] = "xy"[wanted < 0 ? image[k].transposed : wanted];
 		axis[2 * k + 1] = k + 1 < n ? ' ' : '\0';
 	}
+	if (wrap->sigmas && meta_set_number(&out->meta, "sigma_window_px", image[0].window_px) < 0)
+		return -1;
 	return meta_set_numbers(&out->meta, "carrier_px", period, 2 * n) < 0
 	    ? -1
 	    : meta_set(&out->meta, "axis", axis);
