@@ -434,6 +434,31 @@ for name in "two", "three", "coarse", "four":
 		expect(k.sum() > 300 and abs(p[k].mean() - wrong[k].mean()) < 0.12 * p[k].mean() + spread, name, lo, k.sum(), p[k].mean(), wrong[k].mean())'
 }
 
+# The turns of the beat come from the neighbours: only orders within half a beat compete.
+@test "uncertainty: unwrap2f --coarse spatial: p_order is the share of wrong orders of the ladder behind it" {
+	py "$covers$absolute"'
+def even(name, periods, s):		# as noisy(), of a plane
+	noisy(name, periods, 600, s)
+	f, u = read_frame(name), np.linspace(0.5, 599, 400) * np.ones((250, 1))
+	more = 2 * np.pi * (u - np.load(name + ".npy")) / np.array(periods)[:, None, None]
+	f.pixels = f.pixels.copy()
+	f.pixels[:len(periods)] = wrapped(f.pixels[:len(periods)] + more)
+	write_frames(name, [f])
+	np.save(name + ".npy", u)
+	open("anchor", "w").write("200,100,%.6f" % (2 * np.pi * u[100, 200] / periods[0]))
+even("one.nrrd", [20], 0.12)
+even("two.nrrd", [20, 24], 0.25)'
+	silent unwrap2f -q --coarse spatial --anchor "$(cat anchor)" two.nrrd -o two.out.nrrd
+	py "$covers$absolute"'
+f = read_frame("two.out.nrrd")
+expect(f.names == ["absphase", "residual", "sigma", "p_order", "label"], f.names)
+p = f["p_order"].astype(float)
+off, wrong = turns_off(f, "two.nrrd")
+expect(abs(p.mean() / wrong.mean() - 1) < 0.1 and wrong.mean() > 0.005, p.mean(), wrong.mean())'
+	unwrap2f -q --coarse spatial one.nrrd -o one.out.nrrd
+	py 'expect(read_frame("one.out.nrrd").names == ["absphase", "residual", "sigma", "label"], read_frame("one.out.nrrd").names)'
+}
+
 @test "uncertainty: unwrap2f: sigma of one phase, of the mean that the sigmas weigh, of given weights" {
 	py "$covers$absolute"'
 noisy("two.nrrd", [66, 60], 640, 0.03)
