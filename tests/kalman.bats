@@ -330,3 +330,20 @@ raw, steady = got(file="raw.nrrd") - truth, got() - truth
 near = np.median(abs(raw[-1])) / np.median(abs(steady[-1]))
 expect(abs(near / np.sqrt(12) - 1) < 0.05, near)'
 }
+
+@test "kalman: what is known of one frame's orders alone is left out, and no other channel" {
+	py '
+rng = np.random.default_rng(2)
+names = ["residual", "absphase", "p_order", "texture", "sigma"]
+write_frames("in.nrrd", [Frame(rng.normal(50, 1, (5, 9, 17)).astype("f4"), names) for i in range(6)])
+write_frames("plain.nrrd", [Frame(f.pixels[[1, 3, 4]], ["absphase", "texture", "sigma"]) for f in read_frames("in.nrrd")])'
+	kalman -q --motion 0.1 in.nrrd -o out.nrrd
+	kalman -q --motion 0.1 plain.nrrd -o plain_out.nrrd
+	kalman -q --motion 0.1 --channel texture in.nrrd -o texture.nrrd
+	py '
+for f, g in zip(read_frames("out.nrrd"), read_frames("plain_out.nrrd")):
+	expect(f.names == ["absphase", "texture", "sigma"] == g.names, f.names)
+	expect(f.pixels.view("u4") == g.pixels.view("u4"), "values")
+names = read_frames("texture.nrrd")[0].names
+expect(names == ["residual", "absphase", "p_order", "texture", "sigma"], names)'
+}

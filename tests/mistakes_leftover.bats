@@ -306,7 +306,36 @@ write_frames("phase.nrrd", Frame(z.astype("f4"), ["absphase"]))'
 	fails 1 "sigma is that of values which a filter has mixed over frames" kalman --motion 0.1 once.nrrd
 	# images that one channel of a frame is no phase of
 	fails 1 "--channel: modulation is no wrapped phase" wff --channel modulation phase.nrrd
-	fails 2 "--sigma: is not known of phases by --kind double" phasewrap --sigma -k double set.nrrd
+}
+
+@test "mistakes: numbers at hand tell: other steps as exposures, --steps, --turn, images in kalman, sets as --marker" {
+	fringesim -q -s 120x90 --projector 120x90 -p 24 -n 12 --noise 1 -o set.nrrd
+	py 'write_frames("bare.nrrd", [Frame(f.pixels) for f in read_frames("set.nrrd")])'
+	for words in "-n 6 --exposures 2" "-n 4 --exposures 3" "-n 3 --exposures 4" "-n 6 --exposures 2 --exposure-time 1,2"; do
+		# shellcheck disable=SC2086
+		fails 1 "do not show the same fringes" phasewrap $words bare.nrrd -o out.nrrd
+	done
+	fails 2 "must be 2 to 8, not '1'" phasewrap --exposures 1 set.nrrd -o out.nrrd
+	fringesim -q -s 120x90 --projector 120x90 -p 24 -n 4 --marker -o marked.nrrd
+	mistake "--steps: says 5 images of a period, and of the images themselves 4" phasewrap -n 5 marked.nrrd -o five.nrrd
+	silent phasewrap marked.nrrd -o four.nrrd
+	framecmp five.nrrd four.nrrd
+	mistake "images of patterns (key role: phase)" kalman set.nrrd -o out.nrrd
+	# a whole set holds the marker; four of its images do not
+	framecat --stack marked.nrrd -o stack.nrrd
+	framecat --frames 0,1,2,3 --stack marked.nrrd -o fringes.nrrd
+	framecat --channels phase,modulation,texture four.nrrd -o phase.nrrd
+	unwrapq -q --marker stack.nrrd phase.nrrd -o one.nrrd
+	unwrapq -q four.nrrd -o own.nrrd
+	py 'expect(read_frame("one.nrrd")["absphase"].view("u4") == read_frame("own.nrrd")["absphase"].view("u4"), "marker")'
+	fails 1 "is no marker along x" unwrapq --marker fringes.nrrd phase.nrrd
+	fails 1 "its first image is no marker along x, but has the role phase" unwrapq --marker marked.nrrd phase.nrrd
+	# of 256 levels a turn
+	py '
+f = read_frame("phase.nrrd")["phase"]
+write_frames("levels.nrrd", [Frame(np.floor((f + np.pi) / (2 * np.pi) * 256).clip(0, 255).astype("u1"), ["image"])])'
+	silent unwrapq --channel image --turn 256 levels.nrrd -o out.nrrd
+	mistake "--turn: is 270, and the samples jump by no more than 25" unwrapq --channel image --turn 270 levels.nrrd -o out.nrrd
 }
 
 @test "mistakes: a Holoimage saved with a palette" {

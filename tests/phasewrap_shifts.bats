@@ -51,6 +51,27 @@ expect("phasewrap --steps=%d --shift=auto" % n in f.meta["cmd.1"], f.meta)' $n
 	done
 }
 
+# Textures half as bright as the rest, once about the bound between fringes and none; stripes of half a fringe.
+@test "shift auto: three and four on checks, stripes and mottled surfaces" {
+	for n in 3 4; do
+		for surface in checks stripes mottled; do
+			for dark in 0.5 0.4; do
+				py "$model"'
+n, surface, dark = int(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+y, x = np.mgrid[:150, :240]
+t = {"checks": np.where((x // 24 + y // 24) % 2, 1, dark), "stripes": np.where(x // 12 % 2, 1, dark),
+	"mottled": dark - 0.3 + (1.3 - dark) * np.kron(np.random.default_rng(5).random((19, 30)), np.ones((8, 8)))[:150]}[surface]
+write("in.nrrd", capture((120 * t, 80 * t, 2 * np.pi * x / 24 + 1), jitter(n, seed=n)))' $n $surface $dark
+				phasewrap -q -n $n --shift auto in.nrrd -o out.nrrd
+				py "$model"'
+n, off_by = int(sys.argv[1]), off(found("out.nrrd"), jitter(int(sys.argv[1]), seed=int(sys.argv[1])))
+print(sys.argv[1:], off_by)
+expect(off_by < (0.8 if sys.argv[2] == "mottled" else 0.15), sys.argv[1:], off_by)' $n $surface $dark
+			done
+		done
+	done
+}
+
 @test "shift auto: exact without noise, two periods, both senses, 16 bits and float, any number of threads" {
 	py "$model"'
 s = scene(); t = (s[0], s[1], s[2] * 0.9)

@@ -96,6 +96,157 @@ expect(2.5 < ratio < 3.5, ratio)'
 	done
 }
 
+# Two seeds are two captures of one scene: the checks do not depend on them.
+@test "uncertainty: phasewrap covers its errors of exposures, of solved pixels, of two sets of three, of found shifts" {
+	light="--noise 1.2 --shot 0.05 --albedo checker --mean 110 --amplitude 80"
+	given="--read-noise 1.2 --gain 0.05"
+	base="-q -s 112x90 -p 40,44"
+	# shellcheck disable=SC2086
+	{
+		fringesim $base -n 4 $light --exposure 0.4 --seed 1 --truth truth.nrrd -o short.nrrd
+		fringesim $base -n 4 $light --exposure 2 --seed 2 -o long.nrrd
+		fringesim $base -n 6 --shift=-120,0,120,-60,60,180 $light --seed 4 -o six.nrrd
+		fringesim $base -n 5 --shift=0,60,150,200,280 $light --seed 5 -o five.nrrd
+		fringesim $base -n 12 $light --exposure 1.7 --seed 3 -o twelve.nrrd
+	}
+	while IFS='|' read -r words images; do
+		for noise in "" $given; do
+			[ -z "$noise" ] || noise=$given
+			# shellcheck disable=SC2086
+			phasewrap -q --sigma $noise $words $images -o "${words// /_}.${noise:+given}.nrrd"
+		done
+	done <<'CASES'
+--exposures 2|short.nrrd long.nrrd
+--exposures 2 --saturated solve|short.nrrd long.nrrd
+--saturated solve|long.nrrd
+--saturated solve --fit-residual|twelve.nrrd
+-k double|six.nrrd
+-s auto|five.nrrd
+CASES
+	py "$covers"'
+import glob
+truth, names = read_frame("truth.nrrd")["absphase"].astype(float), sorted(glob.glob("-*.nrrd"))
+expect(len(names) == 12, names)
+for name in names:
+	f = read_frame(name)
+	expect(np.isnan(f["sigma1"]) == np.isnan(f["phase1"]), name)
+	parts = [(wrapped(f["phase%d" % k] - truth * ratio), f["sigma%d" % k]) for k, ratio in ((1, 1), (2, 40 / 44))]
+	covers(name, *[np.concatenate(p) for p in zip(*parts)])'
+}
+
+@test "uncertainty: sigma of several exposures and of solved pixels in closed form; of two sets of three" {
+	py '
+rng = np.random.default_rng(7)
+a, b, phi = rng.uniform(90, 140, (9, 31)), rng.uniform(10, 80, (9, 31)), rng.uniform(-np.pi, np.pi, (9, 31))
+def images(shifts, light=1): return [Frame((5 + light * (a + b * np.cos(phi + np.radians(s)))).astype("f4")) for s in shifts]
+steps = [0, 72, 144, 216, 288]
+write_frames("short.nrrd", images(steps, 0.25))
+write_frames("long.nrrd", images(steps))
+write_frames("six.nrrd", images([-120, 0, 120, -60, 60, 180]))
+np.savez("truth.npz", a=a, b=b, phi=phi)'
+	noise="--sigma --read-noise 1.5 --gain 0.04 --black-level 5 --quantum 2 --max-value 200"
+	# shellcheck disable=SC2086
+	{
+		phasewrap -q -n 5 -p 20 $noise --exposures 2 --exposure-time 1,4 short.nrrd long.nrrd -o both.nrrd
+		phasewrap -q -n 5 -p 20 $noise --exposures 2 --exposure-time 1,4 --saturated solve short.nrrd long.nrrd -o solved.nrrd
+		phasewrap -q -n 5 -p 20 $noise --saturated solve long.nrrd --as vector --max-value 130 -o alone.nrrd
+		phasewrap -q -p 20 $noise -k double six.nrrd --max-value 300 -o double.nrrd
+	}
+	py '
+t = np.load("truth.npz"); a, b, phi = t["a"], t["b"], t["phi"]
+u = np.array([-np.sin(phi), np.cos(phi)])
+def model(d): return np.array([np.cos(np.radians(d)), -np.sin(np.radians(d))])
+def variance(image): return 1.5 ** 2 + 4 / 12 + 0.04 * (image - 5)
+def theory(lights, least, most, steps=np.arange(5) * 72):
+	F, parts, x = np.zeros((2, 2) + phi.shape), [], model(steps)
+	for light in lights:
+		image = 5 + light * (a + b * np.cos(phi + np.radians(steps)[:, None, None]))
+		use = (image.astype("f4") < most) * 1.0
+		use *= use.sum(0) >= least
+		from_mean = (x[:, :, None, None] - (x[:, :, None, None] * use).sum(1)[:, None] / np.maximum(use.sum(0), 1)) * use
+		F += light ** 2 * np.einsum("cnhw,dnhw->cdhw", from_mean, from_mean)
+		parts.append((light * from_mean, variance(image)))
+	bad = np.linalg.det(F.transpose(2, 3, 0, 1)) < 1e-3
+	F[:, :, bad] = np.eye(2)[..., None]
+	g = np.einsum("hwcd,dhw->chw", np.linalg.inv(F.transpose(2, 3, 0, 1)), u)
+	return np.sqrt(sum((np.einsum("chw,cnhw->nhw", g, p) ** 2 * v).sum(0) for p, v in parts)) / b
+for name, lights, least, most in ("both", (0.25, 1), 5, 200), ("solved", (0.25, 1), 3, 200), ("alone", (1,), 3, 130):
+	sigma = read_frame(name + ".nrrd")["sigma"]
+	valid = np.isfinite(sigma)
+	off = np.abs(sigma / theory(lights, least, most) - 1)[valid]
+	expect(off < 1e-4, name, off.max())
+	expect(name != "both" or valid.all())
+expect(0.2 < valid.mean() < 0.95, valid.mean())		# some pixels of one exposure have too few steps
+# the mean of two phases: half the root of the sum of their variances
+halves = []
+for d in (-120, 0, 120), (-60, 60, 180):
+	x = 2 / 3 * model(np.array(d))
+	image = 5 + a + b * np.cos(phi + np.radians(d)[:, None, None])
+	halves.append((np.einsum("chw,cn->nhw", u, x) ** 2 * variance(image)).sum(0))
+sigma = read_frame("double.nrrd")["sigma"]
+expect(np.abs(sigma / (np.sqrt(halves[0] + halves[1]) / 2 / b) - 1) < 2e-5)'
+}
+
+@test "uncertainty: --harmonics stretches sigma as it stretches the phase; shot noise is that of the true fringes" {
+	light="--mean 140 --amplitude 70 --gamma 1.8"
+	noise="--noise 1.2 --shot 0.05 --albedo checker"
+	# shellcheck disable=SC2086
+	{
+		fringesim -q -s 112x90 -p 40,44 -n 12 --bits float $light | fringegamma -q --harmonics h.txt >report
+		for n in 3 4 5; do
+			fringesim -q -s 112x90 -p 40,44 -n $n $light $noise --truth truth.nrrd -o set.nrrd
+			phasewrap -q --sigma --read-noise 1.2 --gain 0.05 --harmonics h.txt set.nrrd -o $n.given.nrrd
+			[ $n = 3 ] || phasewrap -q --sigma --as vector --harmonics h.txt set.nrrd -o $n.found.nrrd
+			phasewrap -q --sigma --read-noise 1.2 --gain 0.05 set.nrrd -o $n.plain.nrrd
+		done
+	}
+	py "$covers"'
+truth = read_frame("truth.nrrd")["absphase"].astype(float)
+for name in "3.given", "4.given", "5.given", "4.found", "5.found":
+	f, parts = read_frame(name + ".nrrd"), []
+	for k, ratio in (1, 1), (2, 40 / 44):
+		phase = f["phase%d" % k] if "phase1" in f.names else np.arctan2(f["sin%d" % k], f["cos%d" % k])
+		parts.append((wrapped(phase - truth * ratio), f["sigma%d" % k]))
+	covers(name, *[np.concatenate(p) for p in zip(*parts)])
+# without the correction sigma is a standard deviation of the same errors, less the harmonics
+f, g = read_frame("3.given.nrrd"), read_frame("3.plain.nrrd")
+stretch = f["sigma1"] / g["sigma1"]
+expect(stretch.min() < 0.8 and stretch.max() > 1.3, stretch.min(), stretch.max())'
+}
+
+# Noise that the window has spread is alike within a period, so that 40000 pixels are 2000 of lines, and 200 in 2-D.
+@test "uncertainty: --kind fourier gives the noise that its window lets through, of one image and of three" {
+	light="-q -s 320x160 -p 16 -n 3 -c 20 --scene relief --albedo checker --mean 120 --amplitude 80 --flats --bits float"
+	for noise in "" "--noise 3 --shot 0.05"; do
+		# shellcheck disable=SC2086
+		fringesim $light $noise | framecat --frames 0,3,4 --as float -o "in_%d${noise:+n}.nrrd"
+		for transform in 2d lines; do
+			words="-q -k fourier --carrier 16 --transform $transform --sigma --read-noise 3 --gain 0.05 --quantum 0"
+			n=${noise:+n}
+			# shellcheck disable=SC2086
+			{
+				phasewrap $words in_0$n.nrrd -o one.$transform.$n.nrrd
+				phasewrap $words --flats 2 in_0$n.nrrd in_1$n.nrrd in_2$n.nrrd --as vector -o three.$transform.$n.nrrd
+				phasewrap $words --flats 2 --flat-removal difference in_0$n.nrrd in_1$n.nrrd in_2$n.nrrd -o less.$transform.$n.nrrd
+			}
+		done
+	done
+	py "$covers"'
+inner = np.s_[16:-16, 16:-16]
+for name in "one", "three", "less":
+	for transform in "2d", "lines":
+		clean, noisy = (read_frame("%s.%s.%s.nrrd" % (name, transform, n)) for n in ("", "n"))
+		phase = [f["phase"] if "phase" in f.names else np.arctan2(f["sin"], f["cos"]) for f in (clean, noisy)]
+		error, sigma = wrapped(phase[1] - phase[0])[inner], noisy["sigma"][inner]
+		if transform == "lines": covers((name, transform), error, sigma)
+		else:
+			z = np.sqrt(((error / sigma) ** 2).mean())
+			expect(abs(z - 1) < 0.15, name, transform, z)
+expect(float(noisy.meta["sigma_window_px"]) > 8, noisy.meta)'
+	fails 1 "sigma_window_px" gauss one.2d.n.nrrd
+	fails 1 "one image does not tell its noise: give --read-noise LEVELS" phasewrap -k fourier --sigma in_0.nrrd -o out.nrrd
+}
+
 @test "uncertainty: phasewrap --fit-noise finds read noise and gain from two images of a scene" {
 	py '
 rng = np.random.default_rng(1)
@@ -281,6 +432,31 @@ for name in "two", "three", "coarse", "four":
 		k = (p >= lo) & (p < hi)
 		spread = 4 * np.sqrt(p[k].mean() / k.sum())
 		expect(k.sum() > 300 and abs(p[k].mean() - wrong[k].mean()) < 0.12 * p[k].mean() + spread, name, lo, k.sum(), p[k].mean(), wrong[k].mean())'
+}
+
+# The turns of the beat come from the neighbours: only orders within half a beat compete.
+@test "uncertainty: unwrap2f --coarse spatial: p_order is the share of wrong orders of the ladder behind it" {
+	py "$covers$absolute"'
+def even(name, periods, s):		# as noisy(), of a plane
+	noisy(name, periods, 600, s)
+	f, u = read_frame(name), np.linspace(0.5, 599, 400) * np.ones((250, 1))
+	more = 2 * np.pi * (u - np.load(name + ".npy")) / np.array(periods)[:, None, None]
+	f.pixels = f.pixels.copy()
+	f.pixels[:len(periods)] = wrapped(f.pixels[:len(periods)] + more)
+	write_frames(name, [f])
+	np.save(name + ".npy", u)
+	open("anchor", "w").write("200,100,%.6f" % (2 * np.pi * u[100, 200] / periods[0]))
+even("one.nrrd", [20], 0.12)
+even("two.nrrd", [20, 24], 0.25)'
+	silent unwrap2f -q --coarse spatial --anchor "$(cat anchor)" two.nrrd -o two.out.nrrd
+	py "$covers$absolute"'
+f = read_frame("two.out.nrrd")
+expect(f.names == ["absphase", "residual", "sigma", "p_order", "label"], f.names)
+p = f["p_order"].astype(float)
+off, wrong = turns_off(f, "two.nrrd")
+expect(abs(p.mean() / wrong.mean() - 1) < 0.1 and wrong.mean() > 0.005, p.mean(), wrong.mean())'
+	unwrap2f -q --coarse spatial one.nrrd -o one.out.nrrd
+	py 'expect(read_frame("one.out.nrrd").names == ["absphase", "residual", "sigma", "label"], read_frame("one.out.nrrd").names)'
 }
 
 @test "uncertainty: unwrap2f: sigma of one phase, of the mean that the sigmas weigh, of given weights" {

@@ -44,4 +44,14 @@ phase_noise_sigma(PX_STRUCT phase_noise_terms t, float mean, float c, float s, f
 	return px_select(enough > 0.0f, px_min(sigma, PHASE_NOISE_MOST), PX_NAN);
 }
 
+/* Of the mean of two phases with errors of their own; where nothing is known of one of them,
+ * nothing is of the mean. */
+PX_FN float
+phase_noise_of_mean(float a, float b)
+{
+	PX_F sum = a * a + b * b, sigma = px_sqrt(sum) * 0.5f;
+
+	return px_select(px_max(a, b) >= PHASE_NOISE_MOST, PHASE_NOISE_MOST, sigma);
+}
+
 #endif

@@ -44,6 +44,39 @@ find_channel(const struct frame_head *in, char axis, size_t *channel)
 	return 0;
 }
 
+/* Which plane of the file is the marker's, of images that say what they are: a whole set may be
+ * given. *i: its word in lists of a word for each image. */
+static int
+find_image(const struct run *run, const struct frame_head *in, const struct frame_head *file,
+    char axis, size_t *channel, size_t *i)
+{
+	const char *roles = file ? meta_get(&file->meta, "role") : NULL;
+	const char *axes = file ? meta_get(&file->meta, "axis") : NULL;
+	char word[32], own[8] = "";
+	size_t n = roles ? meta_words(roles) : 0;
+
+	*i = file ? find_axis(&file->meta, axis) : 0;
+	if (n == 0 || (n != file->c && n != 1))
+		return run_second_input(run, in, "marker", NULL, channel);
+	for (size_t k = 0; k < n; k++) {
+		bool is_marker = meta_word(roles, k, word, sizeof(word)) && !strcmp(word, "marker");
+		bool along = !axes || meta_words(axes) != n ||
+		    (meta_word(axes, k, own, sizeof(own)) && own[0] == axis);
+
+		if (!is_marker || !along)
+			continue;
+		*i = n > 1 ? k : *i;
+		return run_second_input(run, in, "marker", file->channel[k], channel);
+	}
+	meta_word(roles, 0, word, sizeof(word));
+	if (n > 1)
+		return fail("--marker", "none of its %zu images is a marker along %c, by the key "
+		    "role", n, axis);
+	return fail("--marker", "its first image is no marker along %c, but has the role %s: give "
+	    "the marker's image alone, or the whole set as one frame (framecat --stack)", axis,
+	    word);
+}
+
 /* Number i of a list in the metadata; NaN where it is not there. */
 static int
 number_at(const struct meta *meta, const char *key, size_t i, double *out)
@@ -60,10 +93,9 @@ number_at(const struct meta *meta, const char *key, size_t i, double *out)
 
 /* Where it is: the option, else the keys of the frame that its image is in. */
 static int
-find_place(const struct marker_options *options, const struct meta *meta, char axis,
+find_place(const struct marker_options *options, const struct meta *meta, char axis, size_t i,
     double period_px, double *px, double *width_px)
 {
-	size_t i = find_axis(meta, axis);
 	double size[2] = { INFINITY, INFINITY };
 
 	*width_px = period_px / 2;
@@ -100,10 +132,11 @@ marker_input_plan(const struct run *run, const struct marker_options *options,
 	const struct frame_head *file = run_second_input_head(run, "marker", 0);
 	const char *word = meta_get(phase, "axis");
 	char axis = word && *word == 'y' ? 'y' : 'x';
+	size_t i = find_axis(&in->meta, axis);
 	double px, width_px;
 
 	out->channel = NO_CHANNEL;
-	if ((options->file ? run_second_input(run, in, "marker", NULL, &out->channel) :
+	if ((options->file ? find_image(run, in, file, axis, &out->channel, &i) :
 	    find_channel(in, axis, &out->channel)) < 0)
 		return -1;
 	if (out->channel == NO_CHANNEL)
@@ -114,7 +147,7 @@ marker_input_plan(const struct run *run, const struct marker_options *options,
 		    "--period, or the key period_px");
 	if (run_channel(run, in, "texture", &out->texture) < 0 ||
 	    run_channel(run, in, "modulation", &out->modulation) < 0 ||
-	    find_place(options, file ? &file->meta : &in->meta, axis, period_px, &px,
+	    find_place(options, file ? &file->meta : &in->meta, axis, i, period_px, &px,
 	    &width_px) < 0)
 		return -1;
 	if (width_px > 0.75 * period_px)

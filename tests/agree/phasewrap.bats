@@ -18,6 +18,9 @@ float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 | | phasewrap -n 5 -p 20 
 uchar a:0..255 b:0..255 c:0..255 d:0..254 e:0..254 f:0..254 | | phasewrap -n 3 -p 60,66 --sigma --read-noise 1.5 --gain 0.04 --black-level 3 --min-modulation 0.1
 ushort a:0..65535 b:0..65535 c:0..65535 d:0..65535 e:0..65535 | | phasewrap -n 5 --shift 0,50,130,200,290 --sigma --gain 0.4 --fit-residual --as vector
 float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 | | phasewrap -n 4 -p 20 -G 2 --sigma --read-noise 0.1 --quantum 0
+uchar a:0..255 b:0..255 c:0..255 d:0..254 | | phasewrap -n 4 --max-value 150 --saturated solve --sigma --gain 0.1
+float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 h:0..1 | | phasewrap -n 4 --exposures 2 --exposure-time 1,3 --max-value 0.9 --exposure-map --fit-residual --sigma --read-noise 0.1 --quantum 0 --as vector
+uchar a:0..255 b:0..255 c:0..255 d:0..254 e:0..254 f:0..254 g:0..255 h:0..255 | | phasewrap -k double -G 2 --sigma --gain 0.2 --read-noise 3 --min-modulation 0.1
 float a:0..1e-12 b:0..1e-12 c:0..1e-12 d:0..1e-12 e:0..1e-12 | | phasewrap -n 5 --fit-residual
 uchar a:0..255 b:0..255 c:0..255 d:0..254 | | phasewrap -n 4 --max-value 150 --saturated solve
 ushort a:0..65535 b:0..65535 c:0..65535 d:0..65535 e:0..65535 f:0..65535 | | phasewrap -n 6 --max-value 50000 --saturated solve --fit-residual --as vector --min-modulation 0.1
@@ -37,6 +40,7 @@ CASES
 	printf 'axis period_px harmonic cosine sine\nx 20 2 0.2 0.02\nx 20 3 -0.05 0\nx 30 2 0.1 0\nx 30 5 0 0.03\n' >h.txt
 	agrees phasewrap <<'CASES'
 uchar a:0..255 b:0..255 c:0..255 | | phasewrap -n 3 -p 20 --harmonics h.txt
+uchar a:0..255 b:0..255 c:0..255 d:0..254 e:0..254 f:0..254 g:0..255 h:0..255 | | phasewrap -n 4 -p 20,30 --harmonics h.txt --sigma --gain 0.2 --read-noise 3 --min-modulation 0.1
 uchar a:0..255 b:0..255 c:0..255 d:0..254 e:0..254 f:0..254 | | phasewrap -n 3 -p 20,30 --as vector --harmonics h.txt --min-modulation 0.1
 float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 | | phasewrap -n 5 -p 30 --fit-residual --harmonics h.txt
 float a:-1..1 b:0..1 c:0..1 d:0..1 | | phasewrap -n 4 -p 20 --as vector --max-value 0.9 --harmonics h.txt

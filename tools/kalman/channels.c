@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -113,8 +114,49 @@ channels_makes(const struct channels *channels, size_t c)
 	bool made = c == channels->sigma_out;
 
 	for (size_t i = 0; i < channels->values; i++)
-		made |= c == channels->value[i];
+		made |= c == channels->value_out[i];
 	return made;
+}
+
+/* How likely an order is wrong, and how well the phases fit it, is known of one frame's phases. */
+static bool
+is_of_one_frame(const char *name)
+{
+	return !strcmp(name, "p_order") || !strcmp(name, "residual");
+}
+
+/* The output's channels out of the input's: all but those. */
+static int
+keep_channels(const struct frame_head *in, struct frame_head *out, struct channels *channels)
+{
+	char base[CHANNEL_NAME_SIZE];
+	bool of_orders = false;
+	size_t n = 0;
+
+	cut_number(channels->name, base);
+	for (size_t i = 0; i < OWNERS; i++)
+		of_orders |= !strcmp(base, owners[i]);
+
+	free(channels->source);
+	channels->source = calloc(in->c + 1, sizeof(*channels->source));
+	if (!channels->source)
+		return fail_memory();
+	for (size_t c = 0; c < in->c; c++) {
+		bool filtered = false;
+
+		for (size_t i = 0; i < channels->values; i++)
+			if (c == channels->value[i]) {
+				channels->value_out[i] = n;
+				filtered = true;
+			}
+		if (of_orders && is_of_one_frame(in->channel[c]) && !filtered)
+			continue;
+		if (n < c)
+			memcpy(out->channel[n], in->channel[c], CHANNEL_NAME_SIZE);
+		channels->source[n++] = c;
+	}
+	out->c = n;
+	return 0;
 }
 
 int
@@ -126,11 +168,13 @@ channels_plan(struct run *run, const char *name, bool use_sigma, const struct fr
 	if (find_values(run, name, in, channels) < 0)
 		return -1;
 	name_sigma(channels, in, sigma);
-	channels->sigma_out = sigma[0] ? head_channel(in, sigma) : NO_CHANNEL;
-	channels->sigma_in = use_sigma ? channels->sigma_out : NO_CHANNEL;
+	channels->sigma_in = sigma[0] && use_sigma ? head_channel(in, sigma) : NO_CHANNEL;
 	if (channels->sigma_in != NO_CHANNEL && meta_get(&in->meta, "sigma_frames"))
 		return fail(NULL, "%s is that of values which a filter has mixed over frames (key "
 		    "sigma_frames): filter once, or give --sigma", sigma);
+	if (keep_channels(in, out, channels) < 0)
+		return -1;
+	channels->sigma_out = sigma[0] ? head_channel(out, sigma) : NO_CHANNEL;
 	if (sigma[0] && meta_set(&out->meta, "sigma_frames", "kalman") < 0)
 		return -1;
 	if (sigma[0] && channels->sigma_out == NO_CHANNEL) {
@@ -139,8 +183,8 @@ channels_plan(struct run *run, const char *name, bool use_sigma, const struct fr
 			return -1;
 		strcpy(out->channel[channels->sigma_out], sigma);
 	}
-	for (size_t c = 0; c < in->c; c++)
-		if (!channels_makes(channels, c) && run_pass(run, c, c) < 0)
+	for (size_t c = 0; c < out->c; c++)
+		if (!channels_makes(channels, c) && run_pass(run, c, channels->source[c]) < 0)
 			return -1;
 	return 0;
 }

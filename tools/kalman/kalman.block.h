@@ -7,7 +7,8 @@
 #define KALMAN_NONE 0xffffffffu
 
 struct kalman_block {
-	uint value0, value1, value2;	/* channels, in and out alike; of one all are equal */
+	uint value0, value1, value2;	/* channels of the input; of one all are equal */
+	uint out0, out1, out2;		/* and of the output */
 	uint values;			/* 1, or 3: x y z */
 	uint sigma_in, sigma_out;	/* channels of standard deviation, or KALMAN_NONE */
 	uint angle;			/* the values are angles */

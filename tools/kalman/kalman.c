@@ -163,6 +163,21 @@ take_scale(struct run *run, const struct frame_head *in)
 	return noise_begin(&kalman->noise, in);
 }
 
+/* Are these the camera's images of patterns, which differ from frame to frame? */
+static void
+warn_image(struct kalman *kalman, const struct frame_head *in)
+{
+	const char *role = meta_get(&in->meta, "role");
+	char word[32];
+
+	if (!role || kalman->warned_image || !meta_word(role, 0, word, sizeof(word)) ||
+	    strncmp(kalman->channels.name, "image", 5))
+		return;
+	warn(NULL, "the frames are images of patterns (key role: %s), which differ from step to "
+	    "step: phasewrap makes the phases that are to be filtered of them", word);
+	kalman->warned_image = true;
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -174,10 +189,14 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (channels_plan(run, parameters->channel, isnan(parameters->sigma), in, out,
 	    channels) < 0 || take_scale(run, in) < 0)
 		return -1;
+	warn_image(kalman, in);
 	run->state = channels->values + KALMAN_STATES;
 	block->values = (uint)channels->values;
 	block->value0 = block->value1 = block->value2 = (uint)channels->value[0];
+	block->out0 = block->out1 = block->out2 = (uint)channels->value_out[0];
 	if (channels->values == 3) {
+		block->out1 = (uint)channels->value_out[1];
+		block->out2 = (uint)channels->value_out[2];
 		block->value1 = (uint)channels->value[1];
 		block->value2 = (uint)channels->value[2];
 	}
@@ -235,6 +254,7 @@ end(struct run *run)
 		report(kalman);
 	noise_free(&kalman->noise);
 	free(kalman->scale);
+	free(kalman->channels.source);
 }
 
 STAGE(kalman) = {

@@ -18,7 +18,7 @@ add_squares(block_at at, vec4 sum, uint c, uint i, uint x, uint y)
 }
 
 void
-move(block_at at, vec4 gain, vec4 variance, uint c, uint i, uint x, uint y)
+move(block_at at, vec4 gain, vec4 variance, uint c, uint to, uint i, uint x, uint y)
 {
 	vec4 z = gpu_in4(c, x, y), last = gpu_state4(i, x, y), made;
 
@@ -28,7 +28,7 @@ move(block_at at, vec4 gain, vec4 variance, uint c, uint i, uint x, uint y)
 		made[k] = px_select(px_isnan(variance[k]), PX_NAN, last[k]);
 	}
 	gpu_state4_put(i, x, y, last);
-	gpu_out4(c, x, y, made);
+	gpu_out4(to, x, y, made);
 }
 
 void
@@ -72,10 +72,10 @@ main()
 	gpu_state4_put(at.b.values, x, y, variance);
 	gpu_state4_put(at.b.values + 1u, x, y, away);
 	gpu_state4_put(at.b.values + 2u, x, y, outliers);
-	move(at, gain, made, at.b.value0, 0u, x, y);
+	move(at, gain, made, at.b.value0, at.b.out0, 0u, x, y);
 	if (at.b.values == 3u) {
-		move(at, gain, made, at.b.value1, 1u, x, y);
-		move(at, gain, made, at.b.value2, 2u, x, y);
+		move(at, gain, made, at.b.value1, at.b.out1, 1u, x, y);
+		move(at, gain, made, at.b.value2, at.b.out2, 2u, x, y);
 	}
 	if (at.b.sigma_out != KALMAN_NONE)
 		gpu_out4(at.b.sigma_out, x, y, sigma);

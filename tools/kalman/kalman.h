@@ -22,7 +22,8 @@ struct kalman {
 	char *scale;		/* the keys that the values' scale hangs on, of the last plan */
 	size_t input;		/* number of the last frame, from 1; 0: none */
 	size_t w, h;		/* of the last plan */
-	bool warned, repeated;	/* about sigma, about a frame that comes twice */
+	bool warned, repeated;	/* about sigma, about a frame that comes twice, */
+	bool warned_image;	/* about images of patterns */
 };
 
 /* struct body's `rows` and `passes`. */

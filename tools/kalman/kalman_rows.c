@@ -120,10 +120,10 @@ filter(const struct run *run, const struct frame *in, struct frame *out, size_t 
 	weigh(kalman->block, &tile, weight, x, n);
 	for (size_t i = 0; i < channels->values; i++) {
 		struct state_row value = state_row(run, in, out, i, y);
-		size_t c = channels->value[i];
 
-		move(&tile, frame_floats(in, c, y) + x, value.in + x, value.out + x,
-		    frame_floats(out, c, y) + x, channels->angle, n);
+		move(&tile, frame_floats(in, channels->value[i], y) + x, value.in + x,
+		    value.out + x, frame_floats(out, channels->value_out[i], y) + x,
+		    channels->angle, n);
 	}
 	if (channels->sigma_out != NO_CHANNEL)
 		put_sigma(&tile, kalman->block.unit,
@@ -143,6 +143,6 @@ kalman_rows(const struct run *run, const struct frame *in, struct frame *out, si
 			filter(run, in, out, x, w - x < TILE ? w - x : TILE, y);
 		for (size_t c = 0; c < out->head.c; c++)
 			if (!channels_makes(&kalman->channels, c))
-				frame_pass(in, c, out, c, y);
+				frame_pass(in, kalman->channels.source[c], out, c, y);
 	}
 }

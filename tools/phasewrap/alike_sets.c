@@ -177,10 +177,10 @@ alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct fra
 	const struct capture_set *captures = &wrap->captures;
 	const struct phasewrap_limits *limits = &wrap->limits;
 	size_t sets = captures->fringes, images = captures->fringe[0].n;
-	size_t phases = sets * (wrap->vector ? 2 : 1), size = sample_size(in->head.type);
+	size_t size = sample_size(in->head.type);
 	struct alike alike = { .limits = *limits,
-		.modulation = frame_floats(out, phases, y) + x,
-		.texture = frame_floats(out, phases + 1, y) + x };
+		.modulation = frame_floats(out, wrap->channels.modulation, y) + x,
+		.texture = frame_floats(out, wrap->channels.texture, y) + x };
 	const void *raw[TILE_SETS * TILE_IMAGES];
 	size_t raws = 0;
 	bool limited = limits->least_amplitude > 0 || limits->least_modulation > 0 ||

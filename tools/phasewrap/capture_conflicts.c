@@ -110,6 +110,21 @@ check_axis(const char *axes, const struct frame_head *head, const struct capture
 	}
 }
 
+static void
+check_steps(const struct capture_options *options, const struct capture_set *set)
+{
+	char name[CAPTURE_SET_NAME_SIZE];
+
+	for (size_t k = 0; k < set->fringes && options->steps > 0; k++) {
+		if ((size_t)options->steps == set->fringe[k].n)
+			continue;
+		warn("--steps", "says %ld images of a period, and of the images themselves %zu say "
+		    "that they are of %s: the images count", options->steps, set->fringe[k].n,
+		    capture_set_name(&set->fringe[k], name));
+		return;
+	}
+}
+
 int
 capture_conflicts_warn(const struct capture_options *options, double sign, double origin_rad,
     const struct frame_head *head, const struct capture_set *set)
@@ -128,6 +143,8 @@ capture_conflicts_warn(const struct capture_options *options, double sign, doubl
 	if (options->kind == CAPTURES_STEP && set->fringes == 0 && set->codes)
 		return fail("--kind", "says step, and none of the images says that it is one (role "
 		    "phase)");
+	if (options->kind != CAPTURES_FOURIER)
+		check_steps(options, set);
 	check_periods(&options->period_px, head);
 	check_shifts(&options->shift_rad, head, set);
 	check_gray(options, head, roles);

@@ -28,7 +28,9 @@ double_three_passes(struct passes *passes, const struct phasewrap *wrap)
 		.flats = (uint)captures->flats, .reference = { UINT32_MAX, UINT32_MAX },
 		.max_value = limits->max_value, .least_amplitude = limits->least_amplitude,
 		.least_mean = limits->least_mean, .least_modulation = limits->least_modulation,
-		.most_misfit = limits->most_misfit };
+		.most_misfit = limits->most_misfit, .channels = wrap->channels,
+		.sigmas = wrap->sigmas, .variance = wrap->noise.variance, .gain = wrap->noise.gain,
+		.least = wrap->noise.least };
 	for (size_t k = 0; k < captures->fringes; k++) {
 		for (size_t h = 0; h < 2; h++)
 			image_list_add_fringe(&at, passes, &wrap->halves[k].half[h],
@@ -47,7 +49,10 @@ double_three_passes(struct passes *passes, const struct phasewrap *wrap)
 		passes_read(passes, block->flat_0);
 		passes_read(passes, block->flat_1);
 	}
-	status = passes_add(passes, &pass);
+	status = wrap->sigmas ? passes_constant(passes, wrap->terms,
+	    2 * captures->fringes * sizeof(*wrap->terms)) : 0;
+	if (status == 0)
+		status = passes_add(passes, &pass);
 	free(block);
 	return status;
 }

@@ -1,3 +1,4 @@
+/* The fit of several exposures and of saturated pixels, with its limits, residual and sigma. */
 #include "exposure_fit.h"
 
 #include <string.h>
@@ -266,6 +267,74 @@ find_misfit(const struct phasewrap *wrap, size_t k, const struct frame *in, size
 	add_misfit(work, exposures->n, n);
 }
 
+/* ---- standard deviations ---- */
+
+/* The direction in which the phase turns, into clipped_c and clipped_s, which nobody needs now. */
+static void
+find_direction(struct work *restrict work, size_t n)
+{
+	const struct normal *restrict normal = &work->normal;
+	const struct tile *restrict tile = &work->tile;
+
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		PX_F cc = normal->cc[x], cs = normal->cs[x], ss = normal->ss[x];
+		PX_F determinant = exposure_determinant(cc, cs, ss);
+		PX_F along = 0.0f - tile->s[x], across = tile->c[x];
+
+		work->clipped_c[x] = exposure_direction(ss, cs, along, across, determinant);
+		work->clipped_s[x] = exposure_direction(cc, cs, across, along, determinant);
+	}
+}
+
+static void
+add_noise(struct work *restrict work, const struct means *restrict means,
+    struct phase_shift_model model, float light, float max_value, struct phase_noise_model noise,
+    size_t n)
+{
+	const struct tile *restrict tile = &work->tile;
+
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		PX_F c = tile->c[x] * tile->mean[x] * light, s = tile->s[x] * tile->mean[x] * light;
+		PX_F added = exposure_noise(work->clipped_c[x], work->clipped_s[x], light,
+		    model.cosine - means->c[x], model.sine - means->s[x],
+		    means->first[x] + means->d[x], c, s, noise.variance, noise.gain, noise.least);
+		bool counts = (tile->plane[x] < max_value) & (means->n[x] > 0.0f);
+
+		work->squares[x] += px_select(counts, added, 0.0f);
+	}
+}
+
+static void
+write_sigma(const struct work *restrict work, float *restrict sigma, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		sigma[x] = exposure_sigma(work->squares[x], work->tile.mean[x]);
+}
+
+static void
+find_sigma(const struct phasewrap *wrap, size_t k, const struct frame *in, struct frame *out,
+    size_t y, size_t x, size_t n, struct work *work)
+{
+	const struct exposures *exposures = &wrap->exposures;
+
+	memset(work->squares, 0, sizeof(work->squares));
+	find_direction(work, n);
+	for (size_t e = 0; e < exposures->n; e++) {
+		const struct capture_fringe *fringe =
+		    &exposures_get(exposures, &wrap->captures, e)->fringe[k];
+
+		for (size_t i = 0; i < fringe->n; i++) {
+			tile_load(&work->tile, in, fringe->plane[i], y, x, n, work->tile.plane);
+			add_noise(work, &work->means[e], wrap->fit[k].model[i], exposures->gain[e],
+			    wrap->limits.max_value, wrap->noise, n);
+		}
+	}
+	write_sigma(work, frame_floats(out, wrap->channels.sigma + k, y) + x, n);
+}
+
 static void
 wrap_set(const struct phasewrap *wrap, size_t k, const struct frame *in, struct frame *out,
     size_t y, size_t x, size_t n, struct work *work)
@@ -283,6 +352,8 @@ wrap_set(const struct phasewrap *wrap, size_t k, const struct frame *in, struct 
 	    exposures->gain[exposures->shortest], work, n);
 	if (wrap->fits)
 		find_misfit(wrap, k, in, y, x, n, work);
+	if (wrap->sigmas)
+		find_sigma(wrap, k, in, out, y, x, n, work);
 	tile_write_set(tile, wrap->vector, out, k, y, x, n);
 }
 
@@ -293,21 +364,20 @@ static void
 write_qualities(const struct phasewrap *wrap, struct frame *out, size_t y, size_t x, size_t n,
     struct work *work)
 {
-	size_t channel = wrap->captures.fringes * (wrap->vector ? 2 : 1);
+	const struct phasewrap_channels *at = &wrap->channels;
 	struct tile *tile = &work->tile;
 
-	tile_write_quality(tile, (float)wrap->captures.fringes, frame_floats(out, channel, y) + x,
-	    frame_floats(out, channel + 1, y) + x, n);
-	channel += 2;
+	tile_write_quality(tile, (float)wrap->captures.fringes,
+	    frame_floats(out, at->modulation, y) + x, frame_floats(out, at->texture, y) + x, n);
 	if (wrap->writes_fit) {
-		float *residual = frame_floats(out, channel++, y) + x;
+		float *residual = frame_floats(out, at->fit_residual, y) + x;
 
 		for (size_t p = 0; p < n; p++)
 			residual[p] = px_select(tile->missing[p] != 0 || work->misfit[p] < 0 ||
 			    work->misfit[p] == PHASEWRAP_MOST_MISFIT, PX_NAN, work->misfit[p]);
 	}
 	if (wrap->exposures.map) {
-		float *number = frame_floats(out, channel, y) + x;
+		float *number = frame_floats(out, at->exposure, y) + x;
 
 		for (size_t p = 0; p < n; p++)
 			number[p] = px_select(tile->bad[p] != 0, PX_NAN, work->number[p]);
@@ -319,8 +389,6 @@ fit_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *out
     size_t x, size_t n, struct work *work)
 {
 	const struct capture_set *captures = &wrap->captures;
-	size_t phases = captures->fringes * (wrap->vector ? 2 : 1);
-	size_t codes = out->head.c - captures->codes;
 	struct tile *tile = &work->tile;
 
 	tile_start(tile, n);
@@ -333,11 +401,11 @@ fit_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *out
 		wrap_set(wrap, k, in, out, y, x, n, work);
 	for (size_t p = 0; p < n && wrap->fits; p++)
 		tile->bad[p] |= !(work->misfit[p] <= wrap->limits.most_misfit);
-	gray_code_decode_exposures(wrap, in, out, codes, y, x, n, tile);
+	gray_code_decode_exposures(wrap, in, out, wrap->channels.index, y, x, n, tile);
 	tile_any_bad(tile, n);
 	write_qualities(wrap, out, y, x, n, work);
 	for (size_t c = 0; c < out->head.c; c++)
-		if (c < phases || c >= codes)
+		if (c < wrap->channels.phases || c >= wrap->channels.sigma)
 			tile_mask(tile, frame_floats(out, c, y) + x, n);
 }
 

@@ -3,6 +3,7 @@
  * cs and ss. Squares and products are sums about means: sum ab - sum a sum b / n.
  */
 #include "base/px.h"
+#include "fringe/phase_noise.px.h"
 
 /* A phase that is more than five times as uncertain as without saturation is none (three steps next
  * to each other of many determine hardly anything): its variance times N; without, it is 2. */
@@ -37,6 +38,39 @@ exposure_variance(float cc, float cs, float ss, float c, float s)
 	PX_F sum = ss * s * s + 2.0f * cs * s * c + cc * c * c;
 
 	return px_divide(sum, product);
+}
+
+/* F^-1 u of the unit vector (-s, c) of that direction: c of it, or s with cc and ss exchanged. */
+PX_FN float
+exposure_direction(float ss, float cs, float along, float across, float determinant)
+{
+	PX_F sum = ss * along - cs * across;
+
+	return px_divide(sum, determinant);
+}
+
+/*
+ * What the noise of an image adds to the variance of the phase times B^2: its weight, of the
+ * direction (dc, ds), the light and cosine and sine less their means, squared, times the camera's
+ * variance at the level that the fit gives it. c, s: B cos phi and B sin phi in this exposure.
+ */
+PX_FN float
+exposure_noise(float dc, float ds, float light, float cosine, float sine, float mean, float c,
+    float s, float variance, float gain, float least)
+{
+	PX_F weight = (dc * cosine + ds * sine) * light, level = mean + c * cosine + s * sine;
+	PX_F noise = px_max(variance + gain * level, least);
+
+	return weight * weight * noise;
+}
+
+/* The standard deviation of the phase by the sum of these; NaN where no noise is left. */
+PX_FN float
+exposure_sigma(float sum, float amplitude)
+{
+	PX_F sigma = px_divide(px_sqrt(px_select(sum > 0.0f, sum, 0.0f)), amplitude);
+
+	return px_select(sum > 0.0f, px_min(sigma, PHASE_NOISE_MOST), PX_NAN);
 }
 
 /* Is there a phase, of a variance that is no larger than so? */

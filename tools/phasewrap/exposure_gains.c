@@ -9,6 +9,7 @@
 
 #define PIXELS 4096		/* looked at, about */
 #define LEAST 16		/* of them in fringes that two exposures share */
+#define MOVED (M_PI / 6)	/* between exposures: other steps, as nothing moves so far */
 #define EQUAL 1.05		/* of the light */
 #define TIME_RATIO 1.25		/* of the light by the times to that of the images */
 #define ORDER_RATIO 4		/* of the variances of levels, in a wrong order and the right one */
@@ -157,11 +158,11 @@ find_levels(const struct look *look, double *level)
 }
 
 /* The light of the darker one of two exposures, in parts of the brighter one's; 0: too few pixels
- * tell. */
+ * tell. *moved_rad: by how much the fringes of one lie off those of the other, on the mean. */
 static double
-ratio_of(const struct look *look, size_t bright, size_t dark)
+ratio_of(const struct look *look, size_t bright, size_t dark, double *moved_rad)
 {
-	double product = 0, square = 0, most = 0;
+	double product = 0, across = 0, square = 0, most = 0;
 	size_t n = 0;
 
 	/* pixels of a quarter of the largest amplitude that is there, and more */
@@ -179,10 +180,12 @@ ratio_of(const struct look *look, size_t bright, size_t dark)
 					most = own > most ? own : most;
 				} else if (own > 0 && own >= most / 16) {
 					product += c[0] * c[1] + s[0] * s[1];
+					across += c[0] * s[1] - s[0] * c[1];
 					square += own;
 					n++;
 				}
 			}
+	*moved_rad = n >= LEAST ? fabs(atan2(across, product)) : 0;
 	return n >= LEAST && product > 0 ? product / square : 0;
 }
 
@@ -236,8 +239,13 @@ exposure_gains_find(struct phasewrap *wrap, const struct frame *in)
 	sort(level, exposures->n, order);
 	light[order[0]] = 1;
 	for (size_t i = 1; i < exposures->n; i++) {
-		double ratio = ratio_of(&look, order[i - 1], order[i]);
+		double moved_rad, ratio = ratio_of(&look, order[i - 1], order[i], &moved_rad);
 
+		if (moved_rad > MOVED)
+			return fail("--exposures", "exposures %zu and %zu do not show the same "
+			    "fringes, but some that are %.0f degrees apart: are these images "
+			    "more steps, and no second exposures?", order[i - 1] + 1,
+			    order[i] + 1, moved_rad * 180 / M_PI);
 		if (!(ratio > 0) && !exposures->timed)
 			return fail("--exposures", "too few pixels have fringes that are "
 			    "unsaturated in exposures %zu and %zu both, to tell how much "

@@ -75,7 +75,9 @@ exposure_passes(struct passes *passes, const struct phasewrap *wrap)
 		.least = wrap->exposures.solves ? 3 : 0, .max_value = limits->max_value,
 		.least_amplitude = limits->least_amplitude, .least_mean = limits->least_mean,
 		.least_modulation = limits->least_modulation,
-		.most_misfit = limits->most_misfit };
+		.most_misfit = limits->most_misfit, .channels = wrap->channels,
+		.sigmas = wrap->sigmas, .noise_variance = wrap->noise.variance,
+		.noise_gain = wrap->noise.gain, .noise_least = wrap->noise.least };
 	for (size_t e = 0; e < wrap->exposures.n; e++)
 		block->gain[e] = wrap->exposures.gain[e];
 	pack_fringes(passes, wrap, &at);

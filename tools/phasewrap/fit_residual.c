@@ -92,7 +92,6 @@ fit_residual_wrap(const struct phasewrap *wrap, const struct frame *in, struct f
     size_t x, size_t n, struct tile *tile)
 {
 	const struct capture_set *captures = &wrap->captures;
-	size_t channel = captures->fringes * (wrap->vector ? 2 : 1) + 2;
 	float *misfit = tile->image[0][0];
 
 	memset(misfit, 0, n * sizeof(*misfit));
@@ -101,5 +100,6 @@ fit_residual_wrap(const struct phasewrap *wrap, const struct frame *in, struct f
 			add_set(&captures->fringe[k], &wrap->fit[k], in, y, x, n, tile, misfit);
 	judge(tile, misfit, wrap->limits.most_misfit, n);
 	if (wrap->writes_fit)
-		write_misfit(tile, misfit, frame_floats(out, channel, y) + x, n);
+		write_misfit(tile, misfit, frame_floats(out, wrap->channels.fit_residual, y) + x,
+		    n);
 }

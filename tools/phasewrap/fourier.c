@@ -96,7 +96,7 @@ fourier_check(const struct parameters *parameters)
 /* ---- planning ---- */
 
 int
-fourier_plan(struct run *run, const struct phasewrap *wrap, double sign, double origin_rad,
+fourier_plan(struct run *run, struct phasewrap *wrap, double sign, double origin_rad,
     const struct frame_head *in, struct frame_head *out, struct fourier *fourier)
 {
 	const struct parameters *parameters = run->parameters;
@@ -106,8 +106,7 @@ fourier_plan(struct run *run, const struct phasewrap *wrap, double sign, double 
 	fourier->report.verbose = run->verbose;
 	if (wrap->captures.flats == 0 && parameters->captures.flats > 0)
 		return fail("--flats", "none of the images is a flat one");
-	if (capture_set_describe(&wrap->captures, wrap->vector ? "cos sin" : "phase",
-		"modulation texture", out) < 0)
+	if (phasewrap_describe(wrap, out) < 0)
 		return -1;
 	free(fourier->turn_rad);
 	fourier->turn_rad = calloc(n, sizeof(*fourier->turn_rad));
@@ -151,6 +150,8 @@ set_keys(const struct run *run, const struct phasewrap *wrap, const struct fouri
 		axis[2 * k] = "xy"[wanted < 0 ? image[k].transposed : wanted];
 		axis[2 * k + 1] = k + 1 < n ? ' ' : '\0';
 	}
+	if (wrap->sigmas && meta_set_number(&out->meta, "sigma_window_px", image[0].window_px) < 0)
+		return -1;
 	return meta_set_numbers(&out->meta, "carrier_px", period, 2 * n) < 0
 	    ? -1
 	    : meta_set(&out->meta, "axis", axis);
@@ -177,7 +178,7 @@ fourier_frame(
 	if (status == 0)
 		status = fourier_output_write(run, wrap, image, &fourier->report, out);
 	for (size_t y = 0; status == 0 && y < in->head.h; y++)
-		markers_copy_row(&wrap->captures, in, out, y);
+		markers_copy_row(wrap, in, out, y);
 	for (size_t k = 0; image && k < n; k++)
 		fourier_image_free(&image[k]);
 	free(image);

@@ -22,7 +22,7 @@ struct fourier {
  * fail_usage(). */
 int fourier_check(const struct parameters *);
 /* As a stage's plan, with the captures sorted and the limits set. -1 after fail(). */
-int fourier_plan(struct run *, const struct phasewrap *, double sign, double origin_rad,
+int fourier_plan(struct run *, struct phasewrap *, double sign, double origin_rad,
     const struct frame_head *in, struct frame_head *out, struct fourier *);
 /* As a body's frame. */
 int fourier_frame(struct run *, const struct phasewrap *, struct fourier *, struct frame *in);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fourier_sigma.h"
 #include "options.h"
 
 #define LEAST_FRINGES 2	/* in the image: of fewer nothing is known but their neighbours */
@@ -223,6 +224,10 @@ filter(struct run *run, const struct phasewrap *wrap, struct fourier_report *rep
 	if (fourier_filter_run(
 		run, &how, signal, image->source.flats == 0, &image->result) < 0)
 		return -1;
+	image->window_px = M_SQRT2 * fourier_sigma_reach(&how);
+	if (wrap->sigmas && fourier_sigma_make(run, &image->source, wrap->noise, &how,
+		image->result.noise_bandwidth, image->transposed, &image->variance) < 0)
+		return -1;
 	fourier_report_filter(
 	    report, &wrap->captures.fringe[k], image->carrier, &how, &image->result);
 	if (k == 0 && wrap->captures.flats == 0)
@@ -253,4 +258,5 @@ fourier_image_free(struct fourier_image *image)
 {
 	free(image->result.z.v);
 	free(image->result.mean);
+	free(image->variance);
 }

@@ -13,6 +13,8 @@ struct fourier_image {
 	struct fourier_carrier carrier;	/* the phase rises along it */
 	bool transposed, falling; /* lines are columns; the phase falls along them */
 	float cosine, sine;	/* of what is taken off the phase */
+	float *variance;	/* of the signal's component across its phase; NULL: not wanted */
+	double window_px;	/* within which neighbours share their noise */
 };
 
 /* Along which camera axis are the fringes of image k looked for? 1: y; -1: along either. */

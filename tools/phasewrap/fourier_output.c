@@ -36,6 +36,13 @@ judge(const struct phasewrap_limits *limits, bool saturated, float mean, float m
 	return amplitude >= limits->least_amplitude && amplitude > 0 ? LOST_NONE : LOST_AMPLITUDE;
 }
 
+/* The standard deviation of the phase of an analytic signal. */
+static float
+sigma_of(float variance, float size)
+{
+	return variance > 0 ? px_min(px_sqrt(variance) / size, PHASE_NOISE_MOST) : PX_NAN;
+}
+
 /* Fringe image k of row y. */
 static void
 write_image(const struct output *output, size_t k, size_t y, const struct fourier_pixels *pixels,
@@ -46,6 +53,8 @@ write_image(const struct output *output, size_t k, size_t y, const struct fourie
 	size_t w = output->frame->head.w;
 	float *first = frame_floats(output->frame, output->wrap->vector ? 2 * k : k, y);
 	float *second = output->wrap->vector ? frame_floats(output->frame, 2 * k + 1, y) : NULL;
+	float *sigma = image->variance ?
+	    frame_floats(output->frame, output->wrap->channels.sigma + k, y) : NULL;
 	float sign = image->falling ? -1 : 1;
 
 	for (size_t x = 0; x < w; x++) {
@@ -71,6 +80,8 @@ write_image(const struct output *output, size_t k, size_t y, const struct fourie
 		row->amplitude[x] = px_min(row->amplitude[x], amplitude);
 		row->modulation[x] = px_min(row->modulation[x], modulation);
 		row->texture[x] += level + amplitude;
+		if (sigma)
+			sigma[x] = sigma_of(image->variance[y * w + x], size);
 		if (second) {
 			first[x] = (c * image->cosine + s * image->sine) / size;
 			second[x] = (s * image->cosine - c * image->sine) / size;
@@ -86,9 +97,9 @@ write_row(const struct output *output, size_t y, const struct fourier_pixels *pi
     unsigned char *lost)
 {
 	size_t w = output->frame->head.w, fringes = output->wrap->captures.fringes;
-	size_t phases = fringes * (output->wrap->vector ? 2 : 1);
-	struct row row = { frame_floats(output->frame, phases, y),
-		frame_floats(output->frame, phases + 1, y), output->amplitude + y * w, lost };
+	const struct phasewrap_channels *at = &output->wrap->channels;
+	struct row row = { frame_floats(output->frame, at->modulation, y),
+		frame_floats(output->frame, at->texture, y), output->amplitude + y * w, lost };
 
 	for (size_t x = 0; x < w; x++) {
 		row.modulation[x] = row.amplitude[x] = 3e38f;
@@ -105,8 +116,9 @@ write_row(const struct output *output, size_t y, const struct fourier_pixels *pi
 		row.modulation[x] = lost[x] == LOST_MISSING ? PX_NAN : row.modulation[x];
 		if (lost[x] != LOST_NONE) {
 			row.amplitude[x] = PX_NAN;
-			for (size_t c = 0; c < phases; c++)
-				frame_floats(output->frame, c, y)[x] = PX_NAN;
+			for (size_t c = 0; c < at->marker; c++)
+				if (c < at->phases || c >= at->sigma)
+					frame_floats(output->frame, c, y)[x] = PX_NAN;
 		}
 	}
 }

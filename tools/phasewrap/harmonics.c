@@ -317,9 +317,65 @@ true_phase(const struct aliases *aliases, double measured, double guess)
 	return guess;
 }
 
+/* What the fit makes of fringes of phase phi with these harmonics, over the amplitude that it finds:
+ * the mean of what it leaves, weighted as noise is. image: room for all. */
+static double
+level_at(const struct harmonics *all, const struct harmonic *like,
+    const struct capture_fringe *fringe, const struct phase_shift_fit *fit, double sign,
+    double origin_rad, double phi, double *image)
+{
+	double mean = 0, c = 0, s = 0, size, left = 0, squares = 0;
+
+	for (size_t n = 0; n < fit->n; n++) {
+		double p = phi + sign * fringe->shift_rad[n] + origin_rad;
+
+		image[n] = cos(p);
+		for (size_t i = 0; i < all->n; i++)
+			if (of_the_same(&all->row[i], like))
+				image[n] += all->row[i].cosine * cos((double)all->row[i].k * p) +
+				    all->row[i].sine * sin((double)all->row[i].k * p);
+	}
+	for (size_t n = 0; n < fit->n; n++) {
+		mean += fit->weights[n].mean * (image[n] - image[0]) / (double)fit->n;
+		c += fit->weights[n].c * (image[n] - image[0]);
+		s += fit->weights[n].s * (image[n] - image[0]);
+	}
+	size = hypot(c, s);
+	for (size_t n = 0; n < fit->n; n++) {
+		double weight = (c * fit->weights[n].s - s * fit->weights[n].c) / size;
+
+		squares += weight * weight;
+		left += weight * weight * (image[n] - image[0] - mean -
+		    c * fit->model[n].cosine - s * fit->model[n].sine);
+	}
+	return left / squares / size;
+}
+
+/* Of all cells; correction: of the phases. */
+static int
+find_levels(const struct harmonics *all, const struct harmonic *like,
+    const struct capture_fringe *fringe, const struct phase_shift_fit *fit, double sign,
+    double origin_rad, const float *correction, float *levels)
+{
+	double *image = calloc(fit->n, sizeof(*image));
+
+	if (!image)
+		return fail_memory();
+	for (size_t i = 0; i < PHASEWRAP_LEVELS; i++) {
+		size_t cell = (2 * i + 1) * (PHASEWRAP_CELLS / PHASEWRAP_LEVELS / 2);
+		double measured = TWO_PI * ((double)cell / PHASEWRAP_CELLS - 0.5);
+
+		levels[i] = (float)level_at(all, like, fringe, fit, sign, origin_rad,
+		    measured + (double)correction[cell], image);
+	}
+	free(image);
+	return 0;
+}
+
 int
 harmonics_correction(const struct harmonics *all, const struct capture_fringe *fringe,
-    const struct phase_shift_fit *fit, double sign, double origin_rad, float *correction)
+    const struct phase_shift_fit *fit, double sign, double origin_rad, float *correction,
+    float *levels)
 {
 	const struct harmonic fundamental = { .k = 1, .cosine = 1 };
 	const struct harmonic *like = choose(all, fringe);
@@ -350,5 +406,6 @@ harmonics_correction(const struct harmonics *all, const struct capture_fringe *f
 		correction[i] = (float)(guess - measured);
 	}
 	free(aliases);
-	return status;
+	return status == 0 && levels ? find_levels(all, like, fringe, fit, sign, origin_rad,
+	    correction, levels) : status;
 }

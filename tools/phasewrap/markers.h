@@ -2,11 +2,11 @@
 #ifndef MARKERS_H
 #define MARKERS_H
 
-#include "fringe/capture_set.h"
 #include "frame/frame.h"
+#include "phasewrap.h"
 
-/* Row y of the markers' levels as they are, into the channels before those of the codes. */
-void markers_copy_row(const struct capture_set *, const struct frame *in, struct frame *out,
+/* Row y of the markers' levels as they are, into their channels. */
+void markers_copy_row(const struct phasewrap *, const struct frame *in, struct frame *out,
     size_t y);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "phase_sigma.h"
 
 static bool
 is_given(const struct noise_options *options)
@@ -96,16 +97,20 @@ noise_plan(const struct noise_options *options, const struct frame_head *in,
 		return 0;
 	if (captures->fringes == 0)
 		return fail("--sigma", "there are no fringe images, a Gray code has no phase");
+	if (*search && !wrap->fit)
+		return fail("--sigma", "one image does not tell its noise: give --read-noise "
+		    "LEVELS and --gain LEVELS/e (--fit-noise finds them)");
 	if (*search && !leaves_residual(captures))
 		return fail("--sigma", "the fit of three images leaves nothing to find the noise "
 		    "from: give --read-noise LEVELS and --gain LEVELS/e (--fit-noise finds them)");
 	if (noise_quantisation(options, in, !*search, &quantisation) < 0)
 		return -1;
-	wrap->terms = calloc(captures->fringes, sizeof(*wrap->terms));
-	if (!wrap->terms)
-		return fail_memory();
-	for (size_t k = 0; k < captures->fringes; k++)
-		wrap->terms[k] = phase_noise_terms(&wrap->fit[k]);
+	if (wrap->fit) {
+		wrap->terms = calloc(2 * captures->fringes, sizeof(*wrap->terms));
+		if (!wrap->terms)
+			return fail_memory();
+		phase_sigma_set_terms(wrap);
+	}
 	wrap->noise = (struct phase_noise_model){ .least = (float)quantisation };
 	return *search ? 0 : set_given(options, quantisation, wrap);
 }

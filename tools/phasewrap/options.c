@@ -90,7 +90,7 @@ const struct opt phasewrap_options[] = {
 	  "how images tell that one before them is missing", ways },
 	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
 	  "correct the phase by the fringes' harmonics, as fringegamma writes them", NULL },
-	{ 0, "exposures", "K", OPT_INTEGER, AT(exposures.n), "1", 1, EXPOSURES_MOST, NULL,
+	{ 0, "exposures", "K", OPT_INTEGER, AT(exposures.n), NULL, 2, EXPOSURES_MOST, NULL,
 	  "every image was taken so many times, with as many exposure times", NULL },
 	{ 0, "exposure-order", "WORD", OPT_WORD, AT(exposures.order), NULL, 0, 0, NULL,
 	  "whole sets of one exposure, or all exposures of a step before the next [set]",
@@ -117,7 +117,7 @@ const struct opt phasewrap_options[] = {
 	{ 0 },
 };
 
-/* Tables of harmonics and the terms of a sigma are of plain fits by shifts that are known. */
+/* Tables of harmonics are of plain fits by shifts that are known. */
 int
 options_check(const struct parameters *parameters, bool shift_auto)
 {
@@ -127,11 +127,7 @@ options_check(const struct parameters *parameters, bool shift_auto)
 	    parameters->captures.kind == CAPTURES_DOUBLE ? "--kind double" :
 	    parameters->captures.kind == CAPTURES_FOURIER ? "--kind fourier" : NULL;
 
-	if (parameters->harmonics && without)
-		return fail_usage("--harmonics", "does not correct phases by %s", without);
-	if (parameters->noise.sigma && parameters->harmonics)
-		without = "--harmonics";
-	return parameters->noise.sigma && without
-	    ? fail_usage("--sigma", "is not known of phases by %s", without)
+	return parameters->harmonics && without
+	    ? fail_usage("--harmonics", "does not correct phases by %s", without)
 	    : 0;
 }

@@ -8,6 +8,7 @@
 #include "fringe_counts.h"
 #include "markers.h"
 #include "options.h"
+#include "phase_sigma.h"
 #include "phasewrap_plan.h"
 #include "run/passes.h"
 
@@ -23,7 +24,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		phasewrap_row(&priv->wrap, in, out, y);
-		markers_copy_row(&priv->wrap.captures, in, out, y);
+		markers_copy_row(&priv->wrap, in, out, y);
 		detectors_row(&priv->detectors, &priv->wrap, in, out, y);
 	}
 }
@@ -53,6 +54,8 @@ survey(struct run *run, const struct frame *in)
 		if (priv->wrap.captures.fringe[k].two_plus_one &&
 		    flatness_turn(run, in, priv->wrap.captures.fringe[k].plane) < 0)
 			return -1;
+	if (priv->wrap.sigmas && priv->shift_search.on)
+		phase_sigma_set_terms(&priv->wrap);
 	if (!priv->finds_noise)
 		return 0;
 	if (noise_find(in, &priv->wrap) < 0)
@@ -92,8 +95,11 @@ arrives(struct run *run, const struct frame_head *head, const char *path, size_t
 static int
 passes(struct run *run, struct passes *passes)
 {
-	const struct phasewrap *wrap = &((const struct priv *)run->priv)->wrap;
+	const struct priv *priv = run->priv;
+	const struct phasewrap *wrap = &priv->wrap;
 
+	if (wrap->sigmas && priv->shift_search.on)
+		return passes_refuse(passes, "--sigma goes with shifts that stay as they are");
 	if (wrap->captures.markers && (wrap->halves || exposure_fit_used(wrap)))
 		return passes_refuse(passes, "markers go with fits of one exposure and set");
 	if (wrap->halves)
@@ -161,6 +167,7 @@ init(struct run *run)
 	struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
+	parameters->exposures.n = parameters->exposures.n > 1 ? parameters->exposures.n : 1;
 	priv->shift_search.verbose = run->verbose;
 	run->body = &body;
 	if (noise_check(&parameters->noise) < 0)

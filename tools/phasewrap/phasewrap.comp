@@ -1,9 +1,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "gpu/gpu.glsl"
-#include "fringe/phase_noise.px.h"
 #include "phasewrap.px.h"
 #include "phasewrap.block.h"
+#include "phase_terms.glsl"
 
 layout(buffer_reference, std430) readonly buffer block_at {
 	phasewrap_block b;
@@ -111,31 +111,38 @@ correct(uint set, float phase)
 	return phasewrap_corrected(phase, place, cell, table.at[at], table.at[at + 1]);
 }
 
-/* Their sums over the images are constants, a struct for each set. */
-phase_noise_terms
-terms_of(uint set)
-{
-	gpu_floats v = gpu_floats(gpu_constant(0));
-	uint i = 9 * set;
-
-	return phase_noise_terms(v.at[i], v.at[i + 1], v.at[i + 2], v.at[i + 3], v.at[i + 4],
-	    v.at[i + 5], v.at[i + 6], v.at[i + 7], v.at[i + 8]);
-}
-
-/* The standard deviations of the phases of a set whose sums are t. */
+/* The standard deviations of the phases of a set whose sums are t, after a correction. */
 void
 write_sigma(block_at at, uint set, uint n, sums t, uint x, uint y)
 {
+	phase_noise_terms terms = phase_terms(at.b.corrects, set);
+	gpu_floats table = gpu_floats(gpu_constant(0));
 	vec4 sigma;
 
 	for (int i = 0; i < 4; i++) {
-		PX_F sum = phasewrap_mean(t.first[i], t.mean[i], float(n));
-		PX_F mean = sum * px_divide(1.0f, float(n));
+		PX_F sum = phasewrap_mean(t.first[i], t.mean[i], float(n)), added = 0.0f;
+		PX_F mean = sum * px_divide(1.0f, float(n)), stretch = 1.0f;
 
-		sigma[i] = phase_noise_sigma(terms_of(set), mean, t.c[i], t.s[i], at.b.variance,
+		if (at.b.corrects != 0) {
+			uint cell = min(px_uint(px_floor(phasewrap_place(phasewrap_phase(
+			    t.s[i], t.c[i])))),
+			    PHASEWRAP_CELLS - 1u), here = cell + set * (PHASEWRAP_CELLS + 1u);
+			uint level = at.b.fringes * (PHASEWRAP_CELLS + 1u) +
+			    set * PHASEWRAP_LEVELS + cell / (PHASEWRAP_CELLS / PHASEWRAP_LEVELS);
+
+			added = table.at[level] * phasewrap_amplitude(t.s[i], t.c[i]);
+			stretch = phasewrap_stretch(table.at[here], table.at[here + 1]);
+		}
+		sigma[i] = phase_noise_sigma(terms, mean + added, t.c[i], t.s[i], at.b.variance,
 		    at.b.gain, at.b.least);
+		if (at.b.corrects != 0) {
+			PX_F stretched = sigma[i] * stretch;
+
+			sigma[i] = px_select(px_isnan(sigma[i]), PX_NAN,
+			    px_min(stretched, PHASE_NOISE_MOST));
+		}
 	}
-	gpu_out4(at.b.fringes * (1 + at.b.vectors) + 2 + at.b.writes_fit + set, x, y, sigma);
+	gpu_out4(at.b.channels.sigma + set, x, y, sigma);
 }
 
 void
@@ -152,6 +159,8 @@ wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state 
 		sine[i] = unit.y;
 		phase[i] = phasewrap_phase(unit.y, unit.x);
 	}
+	if (at.b.sigmas != 0)
+		write_sigma(at, set, n, t, x, y);
 	if (at.b.corrects != 0)
 		for (int i = 0; i < 4; i++) {
 			phase[i] = correct(set, phase[i]);
@@ -160,8 +169,6 @@ wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state 
 		}
 	if (at.b.fits != 0 && n > 3)
 		add_misfit(at, first, n, t, x, y, st);
-	if (at.b.sigmas != 0)
-		write_sigma(at, set, n, t, x, y);
 	if (at.b.vectors != 0) {
 		gpu_out4(2 * set, x, y, cosine);
 		gpu_out4(2 * set + 1, x, y, sine);
@@ -220,9 +227,10 @@ mask(uint c, bvec4 bad, uint x, uint y)
 void
 main()
 {
-	uint x = gpu_x4(), y = gpu_y(), image = 0, phases;
+	uint x = gpu_x4(), y = gpu_y(), image = 0;
 	block_at at = block_at(gpu.block);
 	vec4 threshold[2] = vec4[2](vec4(0), vec4(0)), modulation, texture;
+	phasewrap_channels to = at.b.channels;
 	state st;
 
 	if (gpu_outside4(x, y))
@@ -245,11 +253,10 @@ main()
 	}
 	if (at.b.flats != 0 && at.b.codes != 0)
 		threshold[0] = threshold[1] = read_flats(at, x, y, st);
-	phases = at.b.fringes * (1 + at.b.vectors);
 	for (uint code = 0; code < at.b.codes; code++) {
 		vec4 index = decode(at, code, image, threshold[code], x, y, st);
 
-		gpu_out4(phases + at.b.qualities + code, x, y, index);
+		gpu_out4(to.index + code, x, y, index);
 		image += at.b.bits[code];
 	}
 	for (int i = 0; i < 4; i++) {
@@ -264,20 +271,19 @@ main()
 		    PX_NAN, st.misfit[i]);
 	}
 	for (uint i = 0; i < at.b.markers; i++)
-		gpu_out4(phases + at.b.qualities - at.b.markers + i, x, y,
-		    gpu_samples4(at.b.marker[i], x, y, at.b.type));
+		gpu_out4(to.marker + i, x, y, gpu_samples4(at.b.marker[i], x, y, at.b.type));
 	if (at.b.writes_fit != 0)
-		gpu_out4(phases + 2, x, y, st.misfit);
+		gpu_out4(to.fit_residual, x, y, st.misfit);
 	if (at.b.fringes != 0) {
-		gpu_out4(phases, x, y, modulation);
-		gpu_out4(phases + 1, x, y, texture);
+		gpu_out4(to.modulation, x, y, modulation);
+		gpu_out4(to.texture, x, y, texture);
 	}
 	if (!any(st.bad))
 		return;
-	for (uint c = 0; c < phases; c++)
+	for (uint c = 0; c < to.phases; c++)
 		mask(c, st.bad, x, y);
 	for (uint set = 0; set < at.b.fringes * at.b.sigmas; set++)
-		mask(phases + 2 + at.b.writes_fit + set, st.bad, x, y);
+		mask(to.sigma + set, st.bad, x, y);
 	for (uint code = 0; code < at.b.codes; code++)
-		mask(phases + at.b.qualities + code, st.bad, x, y);
+		mask(to.index + code, st.bad, x, y);
 }

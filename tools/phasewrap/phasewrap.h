@@ -7,6 +7,7 @@
 #include "fringe/capture_set.h"
 #include "fringe/phase_noise.h"
 #include "fringe/phase_shift_weights.h"
+#include "phasewrap.block.h"
 
 struct harmonics;
 struct passes;
@@ -29,20 +30,24 @@ struct phasewrap {
 	bool warned_ratio;		/* of their light, once in a run */
 	bool fits, writes_fit;	/* the misfit is computed; it is a channel */
 	struct phasewrap_limits limits;
-	float *correction;	/* of each fringe set (harmonics.h); NULL: none */
+	/* of each fringe set (harmonics.h), then the levels of each; NULL: none */
+	float *correction;
 	bool sigmas;		/* channels behind fit_residual: the phases' standard deviations */
 	struct phase_noise_model noise;
-	struct phase_noise_terms *terms;	/* of each fringe set; NULL without sigmas */
+	/* of each fringe set, or each half of one; NULL without sigmas */
+	struct phase_noise_terms *terms;
+	struct phasewrap_channels channels;
 };
 
-/* Names the channels of a frame and sets its keys: phases, what stands between them and the
- * indices, indices. -1 after fail(). */
-int phasewrap_describe(const struct phasewrap *, struct frame_head *out);
+/* Lays out the channels of a frame, names them and sets its keys: phases, what stands between them
+ * and the indices, indices. -1 after fail(). */
+int phasewrap_describe(struct phasewrap *, struct frame_head *out);
 /* The fits of all fringe sets, see phase_shift_weights_solve(). -1 after fail(). */
 int phasewrap_solve(struct phasewrap *, double sign, double origin_rad);
-/* The corrections of all fringe sets, see harmonics_correction(), if harmonics were read. -1 after
- * fail(). */
-int phasewrap_correct(struct phasewrap *, const struct harmonics *, double sign, double origin_rad);
+/* The corrections of all fringe sets, see harmonics_correction(), if harmonics were read; sigmas:
+ * with the levels that standard deviations need. -1 after fail(). */
+int phasewrap_correct(struct phasewrap *, const struct harmonics *, bool sigmas, double sign,
+    double origin_rad);
 /* Frees all that is planned. */
 void phasewrap_forget(struct phasewrap *);
 /* Row y of the output. */

@@ -83,6 +83,17 @@ phasewrap_corrected(float phase, float place, float cell, float here, float next
 	return px_select(true_phase <= -PX_PI, true_phase + PX_TWO_PI, true_phase);
 }
 
+#define PHASEWRAP_LEVELS 1024u	/* cells of a table of levels, from -pi to pi */
+
+/* By how much the correction stretches what is near a phase, and so its error. */
+PX_FN float
+phasewrap_stretch(float here, float next)
+{
+	PX_F rise = (next - here) * 1303.79729379f;
+
+	return px_abs(1.0f + rise);
+}
+
 /* Can this pixel's phase be used? Whatever compares false, as NaN does, cannot. */
 PX_FN bool
 phasewrap_good(float amplitude, float mean, float product, float modulation,

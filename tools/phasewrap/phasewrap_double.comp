@@ -3,6 +3,7 @@
 #include "gpu/gpu.glsl"
 #include "phasewrap.px.h"
 #include "double_three.block.h"
+#include "phase_terms.glsl"
 
 layout(buffer_reference, std430) readonly buffer block_at {
 	double_block b;
@@ -65,6 +66,16 @@ judge(block_at at, sums t, inout state st)
 	return vec3(cosine, sine, mean);
 }
 
+/* The standard deviation of the phase of a half, by its sums. */
+float
+sigma_of(block_at at, uint half_set, sums t)
+{
+	PX_F sum = phasewrap_mean(t.first, t.mean, 3.0f), mean = sum * px_divide(1.0f, 3.0f);
+
+	return phase_noise_sigma(phase_terms(0, half_set), mean, t.c, t.s, at.b.variance, at.b.gain,
+	    at.b.least);
+}
+
 /* What the fit of all six images leaves. */
 void
 add_misfit(block_at at, uint first, uint x, uint y, inout state st)
@@ -86,8 +97,8 @@ add_misfit(block_at at, uint first, uint x, uint y, inout state st)
 void
 wrap_set(block_at at, uint set, uint first, uint x, uint y, inout state st)
 {
-	vec3 a = judge(at, add_images(at, first, 3, x, y, st), st);
-	vec3 b = judge(at, add_images(at, first + 3, 3, x, y, st), st);
+	sums one = add_images(at, first, 3, x, y, st), two = add_images(at, first + 3, 3, x, y, st);
+	vec3 a = judge(at, one, st), b = judge(at, two, st);
 	PX_F cosine = a.x + b.x, sine = a.y + b.y, length = phasewrap_amplitude(sine, cosine);
 	PX_F c = px_divide(cosine, length), s = px_divide(sine, length);
 
@@ -100,6 +111,9 @@ wrap_set(block_at at, uint set, uint first, uint x, uint y, inout state st)
 		}
 	if (at.b.fits != 0)
 		add_misfit(at, first + 6, x, y, st);
+	if (at.b.sigmas != 0)
+		gpu_out(at.b.channels.sigma + set, x, y, phase_noise_of_mean(
+		    sigma_of(at, 2 * set, one), sigma_of(at, 2 * set + 1, two)));
 	if (at.b.vectors != 0) {
 		gpu_out(2 * set, x, y, c);
 		gpu_out(2 * set + 1, x, y, s);
@@ -127,9 +141,9 @@ decode(block_at at, uint code, inout uint image, uint x, uint y, inout state st)
 void
 main()
 {
-	uint x = gl_GlobalInvocationID.x, y = gpu_y(), image = 0, c;
+	uint x = gl_GlobalInvocationID.x, y = gpu_y(), image = 0;
 	block_at at = block_at(gpu.block);
-	uint phases = at.b.fringes * (1 + at.b.vectors);
+	phasewrap_channels to = at.b.channels;
 	float index[2];
 	state st = state(0, 3e38f, 0, float[2](0, 0), false, false);
 
@@ -149,15 +163,16 @@ main()
 	for (uint k = 0; k < at.b.codes; k++)
 		index[k] = decode(at, k, image, x, y, st);
 	st.bad = st.bad || st.missing;
-	for (uint k = 0; k < phases && st.bad; k++)
+	for (uint k = 0; k < to.phases && st.bad; k++)
 		gpu_out(k, x, y, PX_NAN);
+	for (uint set = 0; set < at.b.fringes * at.b.sigmas && st.bad; set++)
+		gpu_out(to.sigma + set, x, y, PX_NAN);
 	PX_F texture = px_divide(st.texture, float(2 * at.b.fringes));
-	c = phases;
-	gpu_out(c++, x, y, px_select(st.missing, PX_NAN, st.modulation));
-	gpu_out(c++, x, y, px_select(st.missing, PX_NAN, texture));
+	gpu_out(to.modulation, x, y, px_select(st.missing, PX_NAN, st.modulation));
+	gpu_out(to.texture, x, y, px_select(st.missing, PX_NAN, texture));
 	if (at.b.writes_fit != 0)
-		gpu_out(c++, x, y, px_select(st.missing || st.misfit == PHASEWRAP_MOST_MISFIT,
+		gpu_out(to.fit_residual, x, y, px_select(st.missing || st.misfit == PHASEWRAP_MOST_MISFIT,
 		    PX_NAN, st.misfit));
 	for (uint k = 0; k < at.b.codes; k++)
-		gpu_out(c + k, x, y, px_select(st.bad, PX_NAN, index[k]));
+		gpu_out(to.index + k, x, y, px_select(st.bad, PX_NAN, index[k]));
 }

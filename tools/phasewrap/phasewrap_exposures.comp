@@ -174,6 +174,34 @@ find_misfit(block_at at, uint first, uint n, vec3 found, means mean[EXPOSURE_GAI
 	    px_divide(1.0f, px_max(freedom, 1.0f))), EXPOSURE_NO_MISFIT));
 }
 
+/* The standard deviation of the phase of a set whose unit vector and B were found. */
+float
+find_sigma(block_at at, uint first, uint n, normal m, vec3 found, means mean[EXPOSURE_GAINS], uint x,
+    uint y)
+{
+	PX_F determinant = exposure_determinant(m.cc, m.cs, m.ss), along = 0.0f - found.y;
+	PX_F dc = exposure_direction(m.ss, m.cs, along, found.x, determinant);
+	PX_F ds = exposure_direction(m.cc, m.cs, found.x, along, determinant);
+	PX_F squares = 0.0f;
+
+	for (uint e = 0; e < at.b.exposures; e++) {
+		PX_F light = at.b.gain[e], c = found.x * found.z * light;
+		PX_F s = found.y * found.z * light, level = mean[e].first + mean[e].d;
+
+		for (uint i = 0; i < n; i++) {
+			phasewrap_image image = at.image[first + e * n + i];
+			float v = gpu_sample(image.plane, x, y, at.b.type);
+			PX_F cosine = image.cosine - mean[e].c, sine = image.sine - mean[e].s;
+			PX_F added = exposure_noise(dc, ds, light, cosine, sine, level, c, s,
+			    at.b.noise_variance, at.b.noise_gain, at.b.noise_least);
+
+			squares = squares + px_select(v < at.b.max_value && mean[e].n > 0.0f,
+			    added, 0.0f);
+		}
+	}
+	return exposure_sigma(squares, found.z);
+}
+
 void
 wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state st)
 {
@@ -186,6 +214,9 @@ wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state 
 	found = solve(at, m, float(n), st);
 	if (at.b.fits != 0)
 		find_misfit(at, first, n, found, mean, x, y, st);
+	if (at.b.sigmas != 0)
+		gpu_out(at.b.channels.sigma + set, x, y,
+		    find_sigma(at, first, n, m, found, mean, x, y));
 	if (at.b.vectors != 0) {
 		gpu_out(2 * set, x, y, found.x);
 		gpu_out(2 * set + 1, x, y, found.y);
@@ -232,7 +263,7 @@ main()
 {
 	uint x = gl_GlobalInvocationID.x, y = gpu_y(), image = 0, flats;
 	block_at at = block_at(gpu.block);
-	uint phases = at.b.fringes * (1 + at.b.vectors), c;
+	phasewrap_channels to = at.b.channels;
 	float index[2];
 	state st = state(0, 3e38f, EXPOSURE_NO_MISFIT, float(EXPOSURE_GAINS), float[2](0, 0), false,
 	    false);
@@ -255,18 +286,20 @@ main()
 	for (uint k = 0; k < at.b.codes; k++)
 		index[k] = decode(at, k, image, x, y, st);
 	st.bad = st.bad || st.missing;
-	for (uint k = 0; k < phases; k++)
+	for (uint k = 0; k < to.phases; k++)
 		if (st.bad)
 			gpu_out(k, x, y, PX_NAN);
-	c = phases;
+	for (uint set = 0; set < at.b.fringes * at.b.sigmas; set++)
+		if (st.bad)
+			gpu_out(to.sigma + set, x, y, PX_NAN);
 	PX_F texture = px_divide(st.texture, float(at.b.fringes));
-	gpu_out(c++, x, y, px_select(st.missing, PX_NAN, st.modulation));
-	gpu_out(c++, x, y, px_select(st.missing, PX_NAN, texture));
+	gpu_out(to.modulation, x, y, px_select(st.missing, PX_NAN, st.modulation));
+	gpu_out(to.texture, x, y, px_select(st.missing, PX_NAN, texture));
 	if (at.b.writes_fit != 0)
-		gpu_out(c++, x, y, px_select(st.missing || st.misfit < 0.0f ||
+		gpu_out(to.fit_residual, x, y, px_select(st.missing || st.misfit < 0.0f ||
 		    st.misfit == PHASEWRAP_MOST_MISFIT, PX_NAN, st.misfit));
 	if (at.b.map != 0)
-		gpu_out(c++, x, y, px_select(st.bad, PX_NAN, st.number));
+		gpu_out(to.exposure, x, y, px_select(st.bad, PX_NAN, st.number));
 	for (uint k = 0; k < at.b.codes; k++)
-		gpu_out(c + k, x, y, px_select(st.bad, PX_NAN, index[k]));
+		gpu_out(to.index + k, x, y, px_select(st.bad, PX_NAN, index[k]));
 }

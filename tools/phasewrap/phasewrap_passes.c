@@ -61,10 +61,8 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		.corrects = wrap->correction != NULL,
 		.writes_fit = wrap->writes_fit, .sigmas = wrap->sigmas,
 		.variance = wrap->noise.variance, .gain = wrap->noise.gain,
-		.least = wrap->noise.least, .markers = (uint)captures->markers };
-	if (captures->fringes)
-		block->qualities = 2 + (uint)wrap->writes_fit +
-		    (wrap->sigmas ? (uint)captures->fringes : 0) + (uint)captures->markers;
+		.least = wrap->noise.least, .markers = (uint)captures->markers,
+		.channels = wrap->channels };
 	pack_fringes(passes, wrap, &at);
 	pack_codes(passes, wrap, block, &at);
 	if (captures->flats) {
@@ -77,11 +75,11 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		block->marker[i] = (uint)captures->marker[i].plane;
 		passes_read(passes, captures->marker[i].plane);
 	}
-	/* phases with a sigma are not corrected, see options_check() */
 	status = wrap->correction ? passes_constant(passes, wrap->correction, captures->fringes *
-	    (PHASEWRAP_CELLS + 1) * sizeof(*wrap->correction)) :
-	    wrap->sigmas ? passes_constant(passes, wrap->terms,
-	    captures->fringes * sizeof(*wrap->terms)) : 0;
+	    (PHASEWRAP_CELLS + 1 + PHASEWRAP_LEVELS) * sizeof(*wrap->correction)) : 0;
+	if (status == 0 && wrap->sigmas)
+		status = passes_constant(passes, wrap->terms,
+		    captures->fringes * sizeof(*wrap->terms));
 	if (status == 0)
 		status = passes_add(passes, &pass);
 	free(block);

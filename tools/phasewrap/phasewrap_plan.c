@@ -52,10 +52,11 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0)
 		return -1;
 	if (parameters->captures.kind == CAPTURES_FOURIER)
-		return fourier_plan(run, &priv->wrap, priv->measurement.sign,
+		return noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ?
+		    -1 : fourier_plan(run, &priv->wrap, priv->measurement.sign,
 		    priv->measurement.origin_rad, in, out, &priv->fourier);
-	if (phasewrap_correct(&priv->wrap, &priv->harmonics, priv->measurement.sign,
-		priv->measurement.origin_rad) < 0 ||
+	if (phasewrap_correct(&priv->wrap, &priv->harmonics, parameters->noise.sigma,
+		priv->measurement.sign, priv->measurement.origin_rad) < 0 ||
 	    noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ||
 	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
 		priv->measurement.captures.rgb ? 0 : operands) < 0)

@@ -20,9 +20,7 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
     size_t x, size_t n, struct tile *tile)
 {
 	const struct capture_set *captures = &wrap->captures;
-	size_t phases = captures->fringes * (wrap->vector ? 2 : 1);
-	size_t codes = out->head.c - captures->codes;
-	size_t kept = captures->fringes ? phases + 2 + wrap->writes_fit : phases;
+	const struct phasewrap_channels *at = &wrap->channels;
 
 	if (!wrap->fits && !wrap->halves && !wrap->sigmas && alike_sets_are(wrap, in->head.type)) {
 		alike_sets_wrap(wrap, in, out, y, x, n, tile);
@@ -41,19 +39,20 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 		gray_code_read_flats(captures, &wrap->limits, in, y, x, n, tile);
 	for (size_t i = 0; i < captures->codes; i++)
 		gray_code_decode(in, &captures->code[i], tile->threshold[i], y, x, n, tile,
-		    frame_floats(out, codes + i, y) + x);
+		    frame_floats(out, at->index + i, y) + x);
 	if (wrap->writes_fit && captures->codes)	/* a Gray plane may be missing, too */
 		for (size_t p = 0; p < n; p++) {
-			float *residual = frame_floats(out, phases + 2, y) + x;
+			float *residual = frame_floats(out, at->fit_residual, y) + x;
 
 			residual[p] = px_select(tile->missing[p] != 0, PX_NAN, residual[p]);
 		}
 	if (captures->fringes)
 		tile_write_quality(tile, (float)(captures->fringes * (wrap->halves ? 2 : 1)),
-		    frame_floats(out, phases, y) + x, frame_floats(out, phases + 1, y) + x, n);
+		    frame_floats(out, at->modulation, y) + x,
+		    frame_floats(out, at->texture, y) + x, n);
 	if (tile_any_bad(tile, n))
 		for (size_t c = 0; c < out->head.c; c++)
-			if (c < phases || c >= kept)
+			if (c < at->phases || c >= at->sigma)
 				tile_mask(tile, frame_floats(out, c, y) + x, n);
 }
 
@@ -134,8 +133,8 @@ phasewrap_solve(struct phasewrap *wrap, double sign, double origin_rad)
 }
 
 int
-phasewrap_correct(struct phasewrap *wrap, const struct harmonics *harmonics, double sign,
-    double origin_rad)
+phasewrap_correct(struct phasewrap *wrap, const struct harmonics *harmonics, bool sigmas,
+    double sign, double origin_rad)
 {
 	size_t numbers = PHASEWRAP_CELLS + 1, sets = wrap->captures.fringes;
 
@@ -143,13 +142,16 @@ phasewrap_correct(struct phasewrap *wrap, const struct harmonics *harmonics, dou
 		return 0;
 	if (sets == 0)
 		return fail("--harmonics", "there are no fringes to correct");
-	wrap->correction = calloc(sets * numbers, sizeof(*wrap->correction));
+	wrap->correction = calloc(sets * (numbers + PHASEWRAP_LEVELS), sizeof(*wrap->correction));
 	if (!wrap->correction)
 		return fail_memory();
-	for (size_t k = 0; k < sets; k++)
+	for (size_t k = 0; k < sets; k++) {
+		float *levels = wrap->correction + sets * numbers + k * PHASEWRAP_LEVELS;
+
 		if (harmonics_correction(harmonics, &wrap->captures.fringe[k], &wrap->fit[k], sign,
-		    origin_rad, wrap->correction + k * numbers) < 0)
+		    origin_rad, wrap->correction + k * numbers, sigmas ? levels : NULL) < 0)
 			return -1;
+	}
 	return 0;
 }
 

@@ -139,7 +139,7 @@ void
 removed_row(const struct removed *removed, const struct phasewrap *wrap, const struct frame *in,
     const struct frame *out, size_t y)
 {
-	size_t phase = wrap->captures.fringes ? 0 : out->head.c - 1;
+	size_t phase = wrap->captures.fringes ? 0 : wrap->channels.index;
 	struct removed_count count = { 0 };
 	const float *made;
 	uint32_t *from = (uint32_t *)&count, *to;

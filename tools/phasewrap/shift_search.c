@@ -16,6 +16,10 @@
 #define ACROSS 4		/* blocks of SHIFT_BLOCKS beside each other */
 #define SECTORS 8		/* of the circle of phases, */
 #define SECTOR_LEAST 0.02	/* of the pixels in each: less than a fringe leaves some out */
+#define WEIGHINGS 40		/* at most, where the phases are taken to be spread evenly */
+#define SOFT 0.04f		/* of the least square of the others */
+#define WEIGHED 1e-4		/* rad that a shift may still change by */
+#define SECTOR_BOUND 0.25f	/* of the least square: a texture counts that has half a fringe */
 #define UNCERTAIN (2 * M_PI / 180)
 #define SENSE_LEAST 1.1
 #define FLICKER 0.004		/* rms of what the fit leaves of the images' mean levels */
@@ -28,7 +32,9 @@ struct look {
 	size_t step, columns, rows;
 	float *sample;		/* n of each pixel */
 	float *square;		/* the mean square; 0 where the pixel does not count */
+	float *scale;		/* of a pixel's fringes in the sums; NULL: as they are */
 	struct shift_sums block[SHIFT_BLOCKS];
+	double level[SHIFT_IMAGES_MOST];	/* of each image, times the pixels that count */
 };
 
 int
@@ -76,6 +82,7 @@ free_look(struct look *look)
 {
 	free(look->sample);
 	free(look->square);
+	free(look->scale);
 	for (size_t b = 0; b < SHIFT_BLOCKS; b++)
 		free(look->block[b].product);
 }
@@ -169,28 +176,46 @@ weight_of(const struct look *look, size_t row, size_t column)
 }
 
 static void
+clear_blocks(struct look *look)
+{
+	for (size_t b = 0; b < SHIFT_BLOCKS; b++) {
+		struct shift_sums *sums = &look->block[b];
+
+		sums->weight = 0;
+		memset(sums->image, 0, sizeof(sums->image));
+		memset(sums->product, 0,
+		    look->fringe->n * look->fringe->n * sizeof(*sums->product));
+	}
+}
+
+static void
 sum_block(void *arg, size_t b)
 {
 	struct look *look = arg;
 	struct shift_sums *sums = &look->block[b];
 	size_t n = look->fringe->n, r = b / ACROSS, c = b % ACROSS;
+	double own[SHIFT_IMAGES_MOST];
 
 	for (size_t row = r * look->rows / ACROSS; row < (r + 1) * look->rows / ACROSS; row++)
 		for (size_t column = c * look->columns / ACROSS;
 		    column < (c + 1) * look->columns / ACROSS; column++) {
 			size_t p = row * look->columns + column;
 			const float *v = look->sample + p * n;
-			double weight = weight_of(look, row, column);
+			double weight = weight_of(look, row, column), mean = 0;
 
 			if (!(look->square[p] > 0) || !(look->square[p] >= look->least))
 				continue;
+			for (size_t i = 0; i < n; i++) {
+				mean += look->scale ? (double)v[i] / (double)n : 0;
+				own[i] = (double)v[i];
+			}
+			for (size_t i = 0; i < n && look->scale; i++)
+				own[i] = (own[i] - mean) * (double)look->scale[p];
 			sums->weight += weight;
 			for (size_t i = 0; i < n; i++) {
-				double own = weight * (double)v[i];
-
-				sums->image[i] += own;
+				sums->image[i] += weight * own[i];
 				for (size_t j = 0; j < n; j++)
-					sums->product[i * n + j] += own * (double)v[j];
+					sums->product[i * n + j] += weight * own[i] * own[j];
 			}
 		}
 }
@@ -200,13 +225,14 @@ static double
 emptiest_sector(const struct look *look, const struct phase_shift_fit *fit, size_t *used)
 {
 	size_t n = look->fringe->n, count[SECTORS] = { 0 }, least = SIZE_MAX;
+	float bound = look->least * (n < SHIFT_FREE_LEAST ? SECTOR_BOUND : 1);
 
 	*used = 0;
 	for (size_t p = 0; p < look->columns * look->rows; p++) {
 		const float *v = look->sample + p * n;
 		double c = 0, s = 0;
 
-		if (!(look->square[p] > 0) || !(look->square[p] >= look->least))
+		if (!(look->square[p] > 0) || !(look->square[p] >= bound))
 			continue;
 		for (size_t i = 0; i < n; i++) {
 			c += (double)fit->weights[i].c * (double)(v[i] - v[0]);
@@ -221,6 +247,56 @@ emptiest_sector(const struct look *look, const struct phase_shift_fit *fit, size
 }
 
 /* ---- the shifts ---- */
+
+struct weighing {
+	struct look *look;
+	const struct phase_shift_fit *fit;
+	float soft;
+};
+
+/* The amplitude that the shifts found give each pixel, over which its fringes are taken, so that its
+ * share in the sums depends neither on its amplitude nor on its phase. Where the mean square is less
+ * than `soft` that falls to nothing: a bound would take a texture just there at some phases only. */
+static void
+weigh_row(void *arg, size_t row)
+{
+	const struct weighing *weighing = arg;
+	struct look *look = weighing->look;
+	size_t n = look->fringe->n;
+
+	for (size_t p = row * look->columns; p < (row + 1) * look->columns; p++) {
+		const float *v = look->sample + p * n;
+		float c = 0, s = 0;
+
+		if (!(look->square[p] > 0))
+			continue;
+		for (size_t i = 0; i < n; i++) {
+			c += weighing->fit->weights[i].c * (v[i] - v[0]);
+			s += weighing->fit->weights[i].s * (v[i] - v[0]);
+		}
+		look->square[p] = fmaxf((c * c + s * s) / 2, 1e-30f);
+		look->scale[p] = sqrtf(look->square[p]) / (look->square[p] + weighing->soft);
+	}
+}
+
+/* The sums with these weights. */
+static int
+weigh(struct look *look, struct run *run, const struct phase_shift_fit *fit, float least_amplitude)
+{
+	struct weighing weighing = { look, fit, look->least * SOFT };
+	float least = look->least;
+
+	if (!look->scale)
+		look->scale = calloc(look->columns * look->rows, sizeof(*look->scale));
+	if (!look->scale)
+		return fail_memory();
+	run_for(run, look->rows, weigh_row, &weighing);
+	look->least = least_amplitude * least_amplitude / 2;
+	clear_blocks(look);
+	run_for(run, SHIFT_BLOCKS, sum_block, look);
+	look->least = least;
+	return 0;
+}
 
 static void
 print(const struct capture_fringe *fringe, const struct shift_found *found)
@@ -241,14 +317,12 @@ print(const struct capture_fringe *fringe, const struct shift_found *found)
 static double
 flicker_of(const struct look *look, const struct phase_shift_fit *fit)
 {
-	double level[SHIFT_IMAGES_MOST] = { 0 }, mean = 0, c = 0, s = 0, square = 0, own = 0;
+	const double *level = look->level;
+	double mean = 0, c = 0, s = 0, square = 0, own = 0;
 	size_t n = look->fringe->n;
 
-	for (size_t i = 0; i < n; i++) {
-		for (size_t b = 0; b < SHIFT_BLOCKS; b++)
-			level[i] += look->block[b].image[i];
+	for (size_t i = 0; i < n; i++)
 		own += level[i] / (double)n;
-	}
 	for (size_t i = 0; i < n; i++) {
 		double d = level[i] - level[0];
 
@@ -303,32 +377,80 @@ apply(struct phasewrap *wrap, size_t k, const struct shift_found *found)
 	return phase_shift_weights_solve(fringe, wrap->sign, wrap->origin_rad, &wrap->fit[k]);
 }
 
+/* By the sums as they are. */
 static int
-find(struct shift_search *search, struct phasewrap *wrap, size_t k, const double *expected,
-    struct look *look)
+find_once(struct phasewrap *wrap, size_t k, const double *own, const struct look *look,
+    struct shift_found *found)
+{
+	struct capture_fringe *fringe = &wrap->captures.fringe[k];
+	char set[CAPTURE_SET_NAME_SIZE];
+
+	capture_set_name(fringe, set);
+	if (!shift_gram_find(look->block, fringe->n, own, found))
+		return fail("--shift", "the images of %s tell no shifts: too few pixels have "
+		    "fringes, or images are alike", set);
+	if (!shift_gram_settled(found))
+		return fail("--shift", "the shifts of %s do not settle: they still change by %.2g "
+		    "degrees after %zu rounds: give them", set, found->settled_rad * 180 / M_PI,
+		    found->rounds);
+	return apply(wrap, k, found);
+}
+
+/* Are there enough pixels, of all phases? */
+static int
+check_phases(const struct look *look, const struct phase_shift_fit *fit, const char *set)
+{
+	size_t used;
+	double share = emptiest_sector(look, fit, &used);
+
+	if (used < LEAST)
+		return fail("--shift", "too few pixels of %s have fringes, to tell the shifts: give "
+		    "them", set);
+	return share >= SECTOR_LEAST ? 0 : fail("--shift", "the phases of %s leave a part of the "
+	    "circle out: of less than a fringe nothing tells the shifts from the phase: give them",
+	    set);
+}
+
+static double
+farthest(const double *a, const double *b, size_t n)
+{
+	double far = 0;
+
+	for (size_t i = 0; i < n; i++)
+		far = fmax(far, fabs(remainder(a[i] - b[i], 2 * M_PI)));
+	return far;
+}
+
+static int
+find(struct shift_search *search, struct run *run, struct phasewrap *wrap, size_t k,
+    const double *expected, struct look *look, float least_amplitude)
 {
 	struct capture_fringe *fringe = &wrap->captures.fringe[k];
 	char set[CAPTURE_SET_NAME_SIZE];
 	double own[SHIFT_IMAGES_MOST];
-	struct shift_found found;
-	size_t used;
+	struct shift_found found, before;
 
 	capture_set_name(fringe, set);
-	for (size_t i = 0; i < fringe->n; i++)
+	for (size_t i = 0; i < fringe->n; i++) {
 		own[i] = wrap->sign * expected[i];
-	if (!shift_gram_find(look->block, fringe->n, own, &found))
-		return fail("--shift", "the images of %s tell no shifts: too few pixels have "
-		    "fringes, or images are alike", set);
-	if (!shift_gram_settled(&found))
-		return fail("--shift", "the shifts of %s do not settle: they still change by %.2g "
-		    "degrees after %zu rounds: give them", set, found.settled_rad * 180 / M_PI,
-		    found.rounds);
-	if (apply(wrap, k, &found) < 0)
+		look->level[i] = 0;
+		for (size_t b = 0; b < SHIFT_BLOCKS; b++)
+			look->level[i] += look->block[b].image[i];
+	}
+	if (find_once(wrap, k, own, look, &found) < 0 ||
+	    check_phases(look, &wrap->fit[k], set) < 0)
 		return -1;
-	if (emptiest_sector(look, &wrap->fit[k], &used) < SECTOR_LEAST || used < LEAST)
-		return fail("--shift", used < LEAST ? "too few pixels of %s have fringes, to tell "
-		    "the shifts: give them" : "the phases of %s leave a part of the circle out: of "
-		    "less than a fringe nothing tells the shifts from the phase: give them", set);
+	for (size_t round = 0; fringe->n < SHIFT_FREE_LEAST && round < WEIGHINGS; round++) {
+		before = found;
+		if (weigh(look, run, &wrap->fit[k], least_amplitude) < 0 ||
+		    find_once(wrap, k, own, look, &found) < 0)
+			return -1;
+		found.rounds = round + 1;
+		if (farthest(found.shift_rad, before.shift_rad, fringe->n) < WEIGHED)
+			break;
+	}
+	if (check_phases(look, &wrap->fit[k], set) < 0)
+		return -1;
 	if (search->verbose)
 		print(fringe, &found);
 	warn_doubts(search, fringe, &found, flicker_of(look, &wrap->fit[k]));
@@ -351,7 +473,7 @@ find_set(struct shift_search *search, struct run *run, struct phasewrap *wrap, s
 		run_for(run, look.rows, read_row, &look);
 		look.least = least_square(&look, least_amplitude);
 		run_for(run, SHIFT_BLOCKS, sum_block, &look);
-		status = find(search, wrap, k, expected, &look);
+		status = find(search, run, wrap, k, expected, &look, least_amplitude);
 	}
 	free_look(&look);
 	return status;

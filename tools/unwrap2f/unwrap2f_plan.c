@@ -80,18 +80,22 @@ unwrap2f_plan_more(const struct temporal *temporal, struct unwrap2f *unwrap)
 	const struct unwrap_steps *steps = &unwrap->steps;
 	double base_px = temporal->period_px[temporal_shortest(temporal)];
 	double field_px = temporal->field_px > 0 ? temporal->field_px : steps->field_px;
-	bool line = steps->n && steps->start == START_LINE;
+	bool spatial = unwrap->spatial.on;
+	/* a line or the neighbours tell the turns of the coarsest signal */
+	bool turns = steps->n && (steps->start == START_LINE || spatial);
 
-	if (unwrap->sigma.phases > 0)
-		unwrap->sigma.sigma = unwrap->made++;
-	if (unwrap->spatial.on) {
-		unwrap->made++;
-		return unwrap->sigma.phases > 0 ? "sigma label" : "label";
+	if (unwrap->sigma.phases == 0) {
+		unwrap->made += spatial;
+		return spatial ? "label" : "";
 	}
-	if (unwrap->sigma.phases == 0 || unwrap->method == METHOD_GRAY)
-		return unwrap->sigma.phases > 0 ? "sigma" : "";
+	unwrap->sigma.sigma = unwrap->made++;
+	if (unwrap->method == METHOD_GRAY || (spatial && steps->n < 2)) {
+		unwrap->made += spatial;
+		return spatial ? "sigma label" : "sigma";
+	}
 	unwrap->sigma.p_order = unwrap->made++;
-	unwrap_sigma_rivals(temporal, field_px, line ? steps->period_px / base_px : 0,
+	unwrap_sigma_rivals(temporal, field_px, turns ? steps->period_px / base_px : 0,
 	    &unwrap->sigma);
-	return "sigma p_order";
+	unwrap->made += spatial;
+	return spatial ? "sigma p_order label" : "sigma p_order";
 }
