@@ -9,11 +9,8 @@ load ../agreement
 END
 	agrees rectify <<'CASES'
 float absphase:0..3 texture:0..100 sigma:0.1..0.2 label:0..3 | | rectify -q --calib rig.json --side left --size 1000x40
-float phase1:-3..3 phase2:-3..3 sigma1:0..1 | | rectify -q --calib rig.json --side right --size 1000x9
 float phase:-3..3 depth:5..6 | | rectify -q --calib rig.json --side right --size 1000x65 --max-step 2.5
 float absphase:0..3 phase:-3..3 sigma:0..1 | | rectify -q --calib rig.json --side left --interpolation cubic --size 600x65
-float phase:-3..3 | | rectify -q --calib rig.json --side left --interpolation cubic --max-step 6 --size 600x65
-uchar image:0..300 | | rectify -q --calib rig.json --side left --size 1000x65
 uchar phase:0..6 image:0..200 | | rectify -q --calib rig.json --side left --size 900x65
 ushort image:0..4000 | max_value:=3900 | rectify -q --calib rig.json --side right --size 900x65 --interpolation cubic
 CASES
