@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* What is tabulated: of ratios from RATIO_LEAST to 1, half widths from WIDTH_LEAST to WIDTH_MOST. */
+/* What is tabulated: ratios from RATIO_LEAST to 1, half widths from WIDTH_LEAST to WIDTH_MOST. */
 #define RATIO_LEAST 0.2
 #define WIDTH_LEAST 1.05
 #define WIDTH_MOST 2.65
@@ -12,8 +12,8 @@
 #define W_MOST 2.6
 /*
  * A step under the line needs, at the same ratio of gradients, 2.2 times the shift of eq 10 where
- * sigma is the line's own; nothing in the ratio tells one from the other, and what could, the places
- * of the inflection points, is noisier than what it mends. This lies between both.
+ * sigma is the line's own; nothing in the ratio tells one from the other, and what could, the
+ * places of the inflection points, is noisier than what it mends. This lies between both.
  */
 #define BETWEEN 1.3
 
@@ -80,7 +80,8 @@ appearance_of(double w, double a)
 	double point = zero(first, &p, 0, 2 * p.s);
 	double left = zero(second, &p, 0, -3 * p.s), right = zero(second, &p, point, 3 * p.s);
 
-	return (struct appearance){ -first(&p, right) / first(&p, left), (right - left) / 2, point };
+	return (struct appearance){ -first(&p, right) / first(&p, left), (right - left) / 2,
+		point };
 }
 
 /* a of the row of one w at that ratio, between neighbours. */

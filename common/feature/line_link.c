@@ -319,7 +319,8 @@ line_link(struct line_map *map, size_t w, size_t h, const struct line_candidates
 	*to = (struct line_points){ .found = candidates->n };
 	if (make_room(map, w, h, k.n) < 0)
 		return -1;
-	memset(map->used, 0, k.n);
+	if (k.n)
+		memset(map->used, 0, k.n);
 	for (size_t i = 0; i < k.n; i++)
 		map->at[k.v[i].y * w + k.v[i].x] = (uint32_t)i + 1;
 	drop_doubles(&k);

@@ -27,7 +27,7 @@ line_least(size_t a, size_t b)
 #define LINE_RANGES(name, type, intermediate, load)						\
 static void											\
 name(const struct line_filter *f, const struct line_image *image, size_t y0, size_t y1,		\
-    intermediate *restrict lo, intermediate *restrict hi)						\
+    intermediate *restrict lo, intermediate *restrict hi)					\
 {												\
 	const struct line_plane *a = &image->image, *b = &image->background;			\
 												\
@@ -215,7 +215,8 @@ line_band_work(const struct line_filter *f, size_t w)
 	return (band > ranges ? band : ranges) > patch ? (band > ranges ? band : ranges) : patch;
 }
 
-/* One row of pixels x0 <= x < x1 from row[0 .. 2 radius] of the band, whose column 0 is x0 - radius. */
+/* One row of pixels x0 <= x < x1 from row[0 .. 2 radius] of the band, whose column 0 is
+ * x0 - radius. */
 static int
 line_search_row(const struct line_filter *f, const float *const *row, size_t x0, size_t x1,
     size_t y, float *const column[3], float *strongest, struct line_candidates *to)

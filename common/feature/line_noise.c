@@ -54,8 +54,8 @@ clipped(const struct line_plane *plane, size_t y, size_t x)
 	return v <= 0 || v >= (plane->type == SAMPLE_UCHAR ? 255 : 65535);
 }
 
-/* Magnitudes of neighbours' differences in every step-th row; unclipped: but for pairs of which both
- * are clipped. */
+/* Magnitudes of neighbours' differences in every step-th row; unclipped: but for pairs of which
+ * both are clipped. */
 static size_t
 differences(const struct line_image *image, size_t step, bool unclipped, float *v)
 {

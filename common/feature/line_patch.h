@@ -12,7 +12,8 @@
 
 /* ---- derivatives between pixels ---- */
 
-/* Half the pixels in a row of a window: the kernel and its Newton steps, a side's distance, rounding. */
+/* Half the pixels in a row of a window: the kernel and its Newton steps, a side's distance,
+ * rounding. */
 static inline size_t
 line_window_half(const struct line_filter *f, size_t reach)
 {
@@ -76,8 +77,8 @@ line_load_window(const struct line_filter *f, const struct line_image *image, si
 	to->reach = (float)reach;
 	if (x >= half && y >= half && x - half + to->stride <= image->w && y + half < image->h &&
 	    plane->type == SAMPLE_UCHAR && !image->background.v) {
-		line_load_uchar((const unsigned char *)plane->v + (y - half) * plane->stride + x - half,
-		    plane->stride, image->dark ? -1 : 1, to);
+		line_load_uchar((const unsigned char *)plane->v + (y - half) * plane->stride + x -
+		    half, plane->stride, image->dark ? -1 : 1, to);
 		return;
 	}
 	for (size_t i = 0; i <= 2 * half; i++) {
@@ -105,8 +106,8 @@ struct line_place {
 	float five[DERIVATIVES];
 };
 
-/* The three sums down LINE_LANES columns of the patch. Odd and even taps are added apart, which takes
- * half the time. */
+/* The three sums down LINE_LANES columns of the window. Odd and even taps are added apart, which
+ * takes half the time. */
 static inline void
 line_down(const struct line_filter *f, const float *from, size_t stride, const float *weight,
     float *sums)
@@ -204,8 +205,8 @@ line_side_at(const struct line_filter *f, const struct line_candidate *c,
 	    p.five[DERIVATIVE_YY] * v * v;
 }
 
-/* q of (1 - q) exp(-q/2) = ratio, the second derivative of a Gaussian over that at its middle, q the
- * squared distance over its variance; 0.02 to 2.9. */
+/* q of (1 - q) exp(-q/2) = ratio, the second derivative of a Gaussian over that at its middle, q
+ * the squared distance over its variance; 0.02 to 2.9. */
 static inline float
 line_gaussian_place(float ratio)
 {
@@ -319,7 +320,8 @@ line_refine(const struct line_filter *f, const struct line_image *image, float *
 		right = line_inflection(f, c, &window, 1, start, &sides[1]);
 	}
 	d = (left + right) * 0.5f;
-	c->width = d * d > variance ? 2 * px_sqrt(d * d - variance) : d * d <= variance ? 0 : PX_NAN;
+	c->width = d * d > variance ? 2 * px_sqrt(d * d - variance) :
+	    d * d <= variance ? 0 : PX_NAN;
 	if (f->asymmetry && c->width >= 0)
 		line_correct(f, c, d, line_abs(sides[0].first), line_abs(sides[1].first));
 	return true;

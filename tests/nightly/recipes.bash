@@ -37,6 +37,8 @@ recipes=(
 	'steger --sigma 3 --per-row --dark set.nrrd , frameinfo --stats'
 	'laser2xyz --calib rig.json --step 2 --join lines.nrrd'
 	'fringesim --laser --calib rig.json -s 129x65 --scene relief --frames 3 --noise 1 --speckle 0.2 , frameinfo --stats'
+	'steger --sigma 3 --threshold 2 --asymmetric many.nrrd'
+	'steger --sigma 3 --threshold 2 --per-row --dark set.nrrd , frameinfo --stats'
 	'phasewrap many.nrrd , unwrap2f , phase2depth --ref ideal , kalman , normals'
 	'phasewrap many.nrrd , kalman --channel phase1 --sigma 0.02 --motion 0.1'
 	'fringesim -s 129x65 -p 24,27 -n 7 --gamma 2.2 --noise 1 --ambient 5 , fringegamma --json'

@@ -47,11 +47,11 @@ choose_sigma(const struct parameters *p, double *sigma)
 	if (*sigma >= DERIVATIVES_SIGMA_LEAST)
 		return 0;
 	if (!isnan(p->width))
-		return fail_usage("--width", "%g px asks for sigma %.2g, below %g: pixels cannot carry "
-		    "its derivatives; take --sigma %g", p->width, *sigma, DERIVATIVES_SIGMA_LEAST,
-		    DERIVATIVES_SIGMA_LEAST);
-	return fail_usage("--sigma", "%g px is below %g: pixels cannot carry its derivatives", p->sigma,
-	    DERIVATIVES_SIGMA_LEAST);
+		return fail_usage("--width", "%g px asks for sigma %.2g, below %g: pixels cannot "
+		    "carry its derivatives; take --sigma %g", p->width, *sigma,
+		    DERIVATIVES_SIGMA_LEAST, DERIVATIVES_SIGMA_LEAST);
+	return fail_usage("--sigma", "%g px is below %g: pixels cannot carry its derivatives",
+	    p->sigma, DERIVATIVES_SIGMA_LEAST);
 }
 
 static int
@@ -146,8 +146,8 @@ steger_check_roi(const struct line_options *options, const struct frame_head *in
 
 	if (roi[2] && (roi[0] >= in->w || roi[1] >= in->h || roi[2] > in->w - roi[0] ||
 	    roi[3] > in->h - roi[1]))
-		return fail("--roi", "%zu,%zu,%zu,%zu is not within the image of %zux%zu", roi[0], roi[1],
-		    roi[2], roi[3], in->w, in->h);
+		return fail("--roi", "%zu,%zu,%zu,%zu is not within the image of %zux%zu", roi[0],
+		    roi[1], roi[2], roi[3], in->w, in->h);
 	return 0;
 }
 
@@ -156,7 +156,8 @@ steger_set_keys(struct meta *meta, const struct line_options *options, double no
 {
 	return meta_set_number(meta, "line_sigma_px", options->sigma) < 0 ||
 	    meta_setf(meta, "line_threshold", "%.6g", options->high) < 0 ||
-	    (options->low < options->high && meta_setf(meta, "line_low", "%.6g", options->low) < 0) ||
+	    (options->low < options->high &&
+	    meta_setf(meta, "line_low", "%.6g", options->low) < 0) ||
 	    (!isnan(noise) && meta_setf(meta, "line_noise", "%.6g", noise) < 0) ? -1 : 0;
 }
 
@@ -184,7 +185,7 @@ line_noise_least(const struct line_image *image)
 double
 steger_sigma_for_edges(double distance, double sigma)
 {
-	/* they answer some two sigma within the bar's ends; half its width over the root of 3 is the
-	 * least that sees one line */
+	/* they answer some two sigma within the bar's ends; half its width over the root of 3 is
+	 * the least that sees one line */
 	return (distance / 2 + 2 * sigma) / sqrt(3);
 }

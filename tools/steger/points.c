@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-enum { POINT_U, POINT_V, POINT_NU, POINT_NV, POINT_RESPONSE, POINT_WIDTH, POINT_LINE, POINT_FIELDS };
+enum { POINT_U, POINT_V, POINT_NU, POINT_NV, POINT_RESPONSE, POINT_WIDTH, POINT_LINE,
+	POINT_FIELDS };
 
 int
 points_head(struct frame_head *head)

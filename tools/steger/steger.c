@@ -64,8 +64,8 @@ warn_of_pairs(struct run *run, const struct line_image *image, const struct line
 	if (priv->pairs_warned || !line_points_paired(priv->finder, image, points, &distance))
 		return;
 	priv->pairs_warned = true;
-	warn(NULL, "points come in pairs %.1f px apart, as at the edges of a line that is too wide for "
-	    "sigma %g: try --sigma %.1f", distance, priv->line.sigma,
+	warn(NULL, "points come in pairs %.1f px apart, as at the edges of a line that is too wide "
+	    "for sigma %g: try --sigma %.1f", distance, priv->line.sigma,
 	    steger_sigma_for_edges(distance, priv->line.sigma));
 }
 
@@ -121,12 +121,12 @@ end(struct run *run)
 	if (!priv->frames || priv->points)
 		return 0;
 	if (priv->strongest > priv->line.high && !priv->found)
-		return fail(NULL, "no point in any image: responses reach %.3g, but at the edges of "
-		    "something wider than %.3g px; --sigma", priv->strongest,
+		return fail(NULL, "no point in any image: responses reach %.3g, but at the edges "
+		    "of something wider than %.3g px; --sigma", priv->strongest,
 		    2 * sqrt(3) * priv->line.sigma);
 	if (priv->strongest > priv->line.high)
-		return fail(NULL, "no point in any image: lines above the threshold of %.3g have fewer "
-		    "than %zu points; --min-length", priv->line.high, priv->line.min_length);
+		return fail(NULL, "no point in any image: lines above the threshold of %.3g have "
+		    "fewer than %zu points; --min-length", priv->line.high, priv->line.min_length);
 	return fail(NULL, "no point in any image: the strongest response is %.3g grey levels per "
 	    "px^2, --threshold %.3g", priv->strongest, priv->line.high);
 }
