@@ -318,7 +318,8 @@ expect(sys.argv[1] == "a.xml" or "# mine" in text)
 ' $file "$plane"
 		laser2xyz --calib $file --pose-from none lines.nrrd -o $file.nrrd
 	done
-	framecmp a.yml.nrrd a.xml.nrrd && framecmp a.yml.nrrd a.json.nrrd
+	framecmp a.yml.nrrd a.xml.nrrd
+	framecmp a.yml.nrrd a.json.nrrd
 	"$python" -c '
 try: import cv2
 except ImportError: raise SystemExit
@@ -389,7 +390,8 @@ write_frames("bent.nrrd", [Frame(f, c[0].names, c[0].meta)] + c[1:])
 	fails 1 "has laser_plane already" lasercal direction --calib camera.json --board 11x8,15 c0.nrrd -o rig.json
 	[ "$(cat rig.json)" = "$before" ]
 	lasercal direction --calib rig.json --board 11x8,15 c0.nrrd -o rig.json >report
-	grep -q laser_plane rig.json && grep -q scan_direction rig.json
+	grep -q laser_plane rig.json
+	grep -q scan_direction rig.json
 	lasercal direction -f --calib camera.json --board 11x8,15 c0.nrrd -o rig.json >report
 	[ "$(grep -c laser_plane rig.json)" -eq 0 ]
 	echo '1 0 0 0 0 1 0 0 0 0 1 0' >plain.txt
