@@ -339,6 +339,7 @@ for f in "a.yml", "a.xml":
 	fails 2 "no meaning for lasercal direction" lasercal direction --calib camera.json --angle 3 corners.nrrd
 	fails 2 "no meaning for lasercal plane" lasercal plane --calib camera.json --step 3 lines.nrrd
 	fails 2 "no meaning for lasercal axis" lasercal axis --calib camera.json --plain corners.nrrd
+	fails 2 "--output" lasercal plane --calib camera.json -o - lines.nrrd
 	fails 2 "contradict" lasercal plane --plain --limit 1 --calib camera.json lines.nrrd
 	fails 1 "cannot open" lasercal plane --calib none.json --corners corners.nrrd lines.nrrd
 	fails 1 "board_size" lasercal plane --calib camera.json --corners corners.nrrd lines.nrrd
