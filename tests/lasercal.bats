@@ -318,7 +318,8 @@ expect(sys.argv[1] == "a.xml" or "# mine" in text)
 ' $file "$plane"
 		laser2xyz --calib $file --pose-from none lines.nrrd -o $file.nrrd
 	done
-	framecmp a.yml.nrrd a.xml.nrrd && framecmp a.yml.nrrd a.json.nrrd
+	framecmp a.yml.nrrd a.xml.nrrd
+	framecmp a.yml.nrrd a.json.nrrd
 	"$python" -c '
 try: import cv2
 except ImportError: raise SystemExit
@@ -338,6 +339,7 @@ for f in "a.yml", "a.xml":
 	fails 2 "no meaning for lasercal direction" lasercal direction --calib camera.json --angle 3 corners.nrrd
 	fails 2 "no meaning for lasercal plane" lasercal plane --calib camera.json --step 3 lines.nrrd
 	fails 2 "no meaning for lasercal axis" lasercal axis --calib camera.json --plain corners.nrrd
+	fails 2 "--output" lasercal plane --calib camera.json -o - lines.nrrd
 	fails 2 "contradict" lasercal plane --plain --limit 1 --calib camera.json lines.nrrd
 	fails 1 "cannot open" lasercal plane --calib none.json --corners corners.nrrd lines.nrrd
 	fails 1 "board_size" lasercal plane --calib camera.json --corners corners.nrrd lines.nrrd
@@ -389,7 +391,8 @@ write_frames("bent.nrrd", [Frame(f, c[0].names, c[0].meta)] + c[1:])
 	fails 1 "has laser_plane already" lasercal direction --calib camera.json --board 11x8,15 c0.nrrd -o rig.json
 	[ "$(cat rig.json)" = "$before" ]
 	lasercal direction --calib rig.json --board 11x8,15 c0.nrrd -o rig.json >report
-	grep -q laser_plane rig.json && grep -q scan_direction rig.json
+	grep -q laser_plane rig.json
+	grep -q scan_direction rig.json
 	lasercal direction -f --calib camera.json --board 11x8,15 c0.nrrd -o rig.json >report
 	[ "$(grep -c laser_plane rig.json)" -eq 0 ]
 	echo '1 0 0 0 0 1 0 0 0 0 1 0' >plain.txt

@@ -198,6 +198,9 @@ init(struct run *run)
 		    parameters->board);
 	if (laser_load(parameters->calib, parameters->camera, &priv->laser) < 0)
 		return -1;
+	if (run->output && !strcmp(run->output, "-"))
+		return fail_usage("--output", "standard output has the report: name a file for "
+		    "the calibration");
 	return run->output ? results_check_loss(run, parameters) : 0;
 }
 
