@@ -56,7 +56,7 @@ is() {		# wanted, got
 @test "completion: bash: stages of a chain and what belongs to each" {
 	stages=$(fringepipe --words | grep -v '^-' | cut -d' ' -f1 | paste -sd " ")
 	is "$stages" "$(completed fringepipe "")"
-	is "phase2depth phasewrap" "$(completed fringepipe ph)"
+	is "phase2depth phasematch phasewrap" "$(completed fringepipe ph)"
 	is "--devices --device" "$(completed fringepipe --dev)"
 	is "phase2depth phasewrap" "$(completed fringepipe -o x.nrrd ph)"
 	is "phase2depth phasewrap" "$(completed fringepipe --output = x.nrrd -v ph)"
