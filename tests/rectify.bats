@@ -451,8 +451,12 @@ write_frames("in.nrrd", Frame(np.stack([noise, noise, 0 * noise + .1]).astype("f
 got = read_frame(sys.stdin.buffer)
 for name in "absphase", "phase":
 	over = got[name] / got["sigma"]
-	expect(abs(np.nanstd(over) - 1) < .01, np.nanstd(over))'
+	expect(abs(np.nanstd(over) - 1) < .01, np.nanstd(over))
+expect(got.meta["sigma_window_px"] == "0.5")'
 	done
+	framecat --set sigma_window_px=1.8 in.nrrd | rectify -q --calib rig.json --side left | py '
+got = read_frame(sys.stdin.buffer)
+expect(np.abs(got["sigma"] - .1)[np.isfinite(got["sigma"])] < 1e-6); expect(got.meta["sigma_window_px"] == "1.8")'
 }
 
 @test "rectify: a rectified frame is not measured through the camera itself" {
@@ -543,6 +547,11 @@ json.dump(write, open("rig.json", "w"))' "$data/slsdk_david_stereo/calib.json"
 			phasewrap -n 4 -p 64 -G 6 --gray-cell half --phase-origin 176.76 --min-amplitude 5 , unwrap2f -o $side.nrrd
 		rectify -q --calib own.json --side $side "$david/phase_0.png" -o $side.own.nrrd
 	done
+	# OpenCV's two files of the whole sensor, one behind the other: half their pixels, cropped, are these
+	cat "$data"/slsdk_david_stereo/original_full_frame_{intrinsic,extrinsic}.yml >full.yml
+	rectify --calib rig.json --side right --size 1024x768 "$data/slsdk_david_stereo/right/phase_0.png" -o part.nrrd
+	framecat --set bin=2 "$data/slsdk_david_stereo/right/phase_0.png" | framecat --set 'origin_px=960 260' |
+		rectify --calib full.yml --side right --size 1024x768 | framecmp --max 0.05 part.nrrd -
 	py "$reference$points"'
 l, r = read_frame("left.nrrd"), read_frame("right.nrrd")
 for a, b in (l, "left"), (r, "right"):		# OpenCV gave R1 R2 from R T: ours are the same

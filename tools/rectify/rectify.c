@@ -9,6 +9,7 @@
 #include "run/stage.h"
 
 #define SIDE_MOST 32767			/* 16.16 fixed point */
+#define SHARED_PX 0.5			/* the standard deviation of what samples are weighed by */
 #define LOST_MOST 0.2			/* of the input, without a word */
 
 struct parameters {
@@ -83,60 +84,7 @@ init(struct run *run)
 	return stereo_load(parameters->calib, &rectify->stereo);
 }
 
-/* ---- the plan: channels ---- */
-
-/* Is a name one of these, with a number behind it or without? */
-static bool
-is_named(const char *name, const char *const *list)
-{
-	size_t n = strcspn(name, "0123456789");
-
-	if (strspn(name + n, "0123456789") != strlen(name + n))
-		return false;
-	for (; *list; list++)
-		if (strlen(*list) == n && !strncmp(name, *list, n))
-			return true;
-	return false;
-}
-
-static int
-plan_channels(struct rectify *rectify, const struct parameters *parameters,
-    const struct frame_head *in)
-{
-	static const char *const wrapped[] = { "phase", NULL }, *const sigma[] = { "sigma", NULL };
-	static const char *const nearest[] = { "index", "label", "mask", "marker", NULL };
-	static const char *const absolute[] = { "absphase", NULL };
-	static const char *const captured[] = { "image", "r", "g", "b", "gray", NULL };
-	bool whole = in->type != SAMPLE_FLOAT, has_absolute = false;
-	double most;
-
-	if (meta_number(&in->meta, "max_value", in->type == SAMPLE_UCHAR ? 255 :
-	    in->type == SAMPLE_USHORT ? 65535 : INFINITY, &most) < 0)
-		return -1;
-	free(rectify->channel);
-	rectify->channels = in->c;
-	rectify->channel = calloc(in->c, sizeof(*rectify->channel));
-	if (!rectify->channel)
-		return fail_memory();
-	for (size_t c = 0; c < in->c; c++)
-		has_absolute |= is_named(in->channel[c], absolute);
-	for (size_t c = 0; c < in->c; c++) {
-		const char *name = in->channel[c];
-		bool limited = is_named(name, absolute) || !has_absolute;
-		double step = !isnan(parameters->max_step) ? parameters->max_step :
-		    is_named(name, absolute) ? M_PI : INFINITY;
-
-		rectify->channel[c] = (struct rectify_channel){
-			is_named(name, wrapped) ? RECTIFY_WRAPPED : is_named(name, sigma) ?
-			    RECTIFY_SIGMA : is_named(name, nearest) ? RECTIFY_NEAREST :
-			    RECTIFY_PLAIN, limited ? (float)step : INFINITY,
-			(whole || is_named(name, captured)) && !is_named(name, wrapped) ?
-			    (float)most : INFINITY };
-	}
-	return 0;
-}
-
-/* ---- the plan: geometry ---- */
+/* ---- the plan ---- */
 
 /* Frames that reach beyond the calibrated camera are another camera's, or of another bin. */
 static int
@@ -235,19 +183,24 @@ describe(const struct rectify *rectify, const struct frame_head *in, struct fram
 	if (in->type != SAMPLE_FLOAT && !meta_get(&in->meta, "max_value") &&
 	    meta_set_number(&out->meta, "max_value", in->type == SAMPLE_UCHAR ? 255 : 65535) < 0)
 		return -1;
+	for (size_t c = 0; c < rectify->channels; c++)	/* neighbours share samples now */
+		if (rectify->channel[c].kind == RECTIFY_SIGMA &&
+		    meta_set_number(&out->meta, "sigma_window_px", SHARED_PX) < 0)
+			return -1;
 	return stereo_describe(geometry->stereo, geometry->side, geometry->bin, &out->meta);
 }
 
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
+	const struct parameters *parameters = run->parameters;
 	const char *side = meta_get(&in->meta, "rect_side");
 	struct rectify *rectify = run->priv;
 
 	if (side)
 		return fail(NULL, "the frame is rectified already (rect_side %.20s)", side);
-	if (plan_channels(rectify, run->parameters, in) < 0 || plan_geometry(run, in) < 0 ||
-	    describe(rectify, in, out) < 0)
+	if (rectify_plan_channels(rectify, in, parameters->max_step) < 0 ||
+	    plan_geometry(run, in) < 0 || describe(rectify, in, out) < 0)
 		return -1;
 	head_free(&rectify->out);
 	return head_copy(&rectify->out, out);

@@ -22,6 +22,9 @@ struct rectify {
 	bool warned;			/* of what falls outside */
 };
 
+/* Sets channel[]; max_step: that of the command line, NaN where it is not given. -1 after fail().
+ */
+int rectify_plan_channels(struct rectify *, const struct frame_head *in, double max_step);
 /* All of a frame: `out` has its pixels. -1 after fail(). */
 int rectify_frame(struct run *, const struct rectify *, const struct frame *in,
     struct frame *out);
