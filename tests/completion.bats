@@ -56,10 +56,10 @@ is() {		# wanted, got
 @test "completion: bash: stages of a chain and what belongs to each" {
 	stages=$(fringepipe --words | grep -v '^-' | cut -d' ' -f1 | paste -sd " ")
 	is "$stages" "$(completed fringepipe "")"
-	is "phase2depth phasewrap" "$(completed fringepipe ph)"
+	is "phase2depth phasematch phasewrap" "$(completed fringepipe ph)"
 	is "--devices --device" "$(completed fringepipe --dev)"
-	is "phase2depth phasewrap" "$(completed fringepipe -o x.nrrd ph)"
-	is "phase2depth phasewrap" "$(completed fringepipe --output = x.nrrd -v ph)"
+	is "phase2depth phasematch phasewrap" "$(completed fringepipe -o x.nrrd ph)"
+	is "phase2depth phasematch phasewrap" "$(completed fringepipe --output = x.nrrd -v ph)"
 	is "[file]" "$(completed fringepipe -o "")"
 	is "[file]" "$(completed fringepipe phasewrap -n 3 "")"
 	is "auto step 2+1 gray fourier double" "$(completed fringepipe phasewrap -k "")"

@@ -135,3 +135,27 @@ rms = np.sqrt(np.mean((np.linalg.norm(near - centre[:, None], axis=0) - radius) 
 expect(near.shape[1] > 20000, near.shape)
 expect(abs(radius - 100) <= 0.01, radius); expect(rms <= 0.003, rms)'
 }
+
+@test "pairs: sigma from the camera's noise over rectify to disparity and depth, by the errors of simulated captures" {
+	cat >rig.json <<-'END'
+	{ "K1": [[450, 0, 160], [0, 450, 120], [0, 0, 1]], "d1": [-0.1, 0.02, 0, 0, 0],
+	"K2": [[450, 0, 160], [0, 450, 120], [0, 0, 1]], "d2": [-0.1, 0.02, 0, 0, 0],
+	"R": [[0.98, 0, 0.199], [0, 1, 0], [-0.199, 0, 0.98]], "T_mm": [-120, 0, 12], "image_size": [320, 240] }
+	END
+	for noise in 0 1; do
+		for side in left right; do
+			fringesim -q --calib rig.json --view $side --scene plane -p 60,66,73 -n 4 -b float --noise $noise --seed 7 -o images.nrrd
+			fringepipe -q phasewrap --sigma --read-noise 1 --gain 0 --quantum 0 images.nrrd , unwrap2f --all , \
+				rectify --calib rig.json --side $side -o $side.nrrd
+		done
+		phasematch --right right.nrrd left.nrrd -o $noise.nrrd
+	done
+	py '
+still, noisy = read_frame("0.nrrd"), read_frame("1.nrrd")
+for value, sigma in ("disparity", "sigma_disparity"), ("z", "sigma"):
+	error = (noisy[value].astype(float) - still[value]) / noisy[sigma]
+	error = error[np.isfinite(error)]
+	expect(len(error) > 50000, len(error)); expect(abs(error.std() - 1) < 0.05, value, error.std())
+	within = [100 * np.mean(abs(error) < k) for k in (1, 2)]
+	expect(np.abs(np.array(within) - [68.3, 95.4]) < [2.5, 1.2], value, within)'
+}
