@@ -102,11 +102,11 @@ static const struct body body = { .start = start };
 static int
 init(struct run *run)
 {
-	const struct parameters *p = run->parameters;
+	struct parameters *p = run->parameters;
 	struct priv *priv = run->priv;
 
 	run->body = &body;
-	if (points_input_check(run, p) < 0 ||
+	if (points_input_check(&priv->input, run, p) < 0 ||
 	    (p->report && report_check(p->report, run->force) < 0))
 		return -1;
 	return options_apply(p, &priv->problem, &priv->frame);
