@@ -312,8 +312,8 @@ wrap(struct measurement *m, int to, struct frame **wrapped)
 		captures->no_sigma = true;
 		return wrap(m, to, wrapped);
 	}
-	return status <= 0 ? status : fail(m->path, "phasewrap cannot take the captures; those "
-	    "that do not say what they are need --manifest or --phasewrap");
+	return status <= 0 ? status : fail(m->path, "phasewrap cannot take the captures; "
+	    "those that do not say what they are need --manifest or --phasewrap");
 }
 
 static int
