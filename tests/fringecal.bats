@@ -366,6 +366,21 @@ expect(np.nanmedian(far) < 0.02, np.nanmedian(far))'
 	fails 1 "has no device of kind projector" phase2depth --calib pair.json --camera right phase.nrrd -o no.nrrd
 }
 
+@test "fringecal: eight real views of a board: rms and parameters of the camera that took them" {
+	if ! command -v boardfind >/dev/null; then return 0; fi
+	need_data horus_laser
+	boardfind --board 11x6,13 "$data"/horus_laser/calib_*.jpg -o corners.nrrd
+	fringecal --weights equal --reject 0 corners.nrrd -o rig.json >report.txt
+	py "$tools"'
+d = json.load(open("rig.json"))["devices"]["camera"]
+(fx, _, cx), (_, fy, cy), _ = d["K"]
+print(d["rms_px"], fx, fy, cx, cy)
+expect(d["points"] == 8 * 66 and d["rms_px"] <= 0.20, d["points"], d["rms_px"])
+# SOURCE.md has the pictures turned: fx there is fy here
+expect(abs(fy - 1430.4) < 3 and abs(fx - 1429.7) < 3, fx, fy)
+expect(abs(cy - (1279 - 636.4)) < 6 and abs(cx - 478.0) < 4, cx, cy)'
+}
+
 @test "fringecal: each error is one line, and nothing is written" {
 	py "$tools$several"'
 rig = Rig(seed=0)

@@ -26,15 +26,15 @@ read_points(struct run *run, const struct parameters *p, struct calib_problem *p
 	for (size_t d = 0; d < problem->devices; d++)
 		cameras += problem->device[d].kind == CALIB_CAMERA;
 	if (cameras > 1 && operands != cameras)
-		return fail_usage(NULL, "wants one file of corners for each of %zu cameras, not %zu",
-		    cameras, operands);
+		return fail_usage(NULL, "wants one file of corners for each of %zu cameras, not "
+		    "%zu", cameras, operands);
 	for (size_t d = 0; d < cameras; d++) {
 		if (corners_read(problem, d, d, operand + (cameras > 1 ? d : 0),
 		    cameras > 1 ? 1 : operands, &poses) < 0)
 			return -1;
 		if (d && poses != first)
-			return fail(NULL, "%s has %zu poses and %s %zu: one table for each pose, an "
-			    "empty one where the board is not seen", problem->device[0].name, first,
+			return fail(NULL, "%s has %zu poses and %s %zu: one table for each pose, "
+			    "an empty one where the board is not seen", problem->device[0].name, first,
 			    problem->device[d].name, poses);
 		first = poses;
 	}
@@ -72,8 +72,8 @@ warn_rejected(const struct calib_problem *problem, const struct calib_solution *
 	if (!views)
 		return;
 	calib_view_name(problem, &problem->view[worst], name, sizeof(name));
-	warn(NULL, "%zu of %zu views lose more than a tenth of their points, which lie farther than "
-	    "%g sigma from where they belong: %s the most, %zu of %zu", views, problem->views,
+	warn(NULL, "%zu of %zu views lose more than a tenth of their points, which lie farther "
+	    "than %g sigma from where they belong: %s the most, %zu of %zu", views, problem->views,
 	    problem->reject, name, problem->view[worst].n - solution->view_used[worst],
 	    problem->view[worst].n);
 }
@@ -89,8 +89,8 @@ warn_board(const struct calib_problem *problem)
 		most[1] = problem->point[k].j > most[1] ? problem->point[k].j : most[1];
 	}
 	if ((size_t)most[0] + 1 < problem->board.w || (size_t)most[1] + 1 < problem->board.h)
-		warn("--board", "has %zux%zu corners, and in all poses no more than %dx%d of them are "
-		    "seen", problem->board.w, problem->board.h, most[0] + 1, most[1] + 1);
+		warn("--board", "has %zux%zu corners, and in all poses no more than %dx%d of them "
+		    "are seen", problem->board.w, problem->board.h, most[0] + 1, most[1] + 1);
 }
 
 static int
