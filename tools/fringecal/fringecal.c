@@ -34,8 +34,8 @@ read_points(struct run *run, const struct parameters *p, struct calib_problem *p
 			return -1;
 		if (d && poses != first)
 			return fail(NULL, "%s has %zu poses and %s %zu: one table for each pose, "
-			    "an empty one where the board is not seen", problem->device[0].name, first,
-			    problem->device[d].name, poses);
+			    "an empty one where the board is not seen",
+			    problem->device[0].name, first, problem->device[d].name, poses);
 		first = poses;
 	}
 	if (p->projector_points) {

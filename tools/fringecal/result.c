@@ -33,8 +33,8 @@ allocate(const struct calib_problem *problem, struct calib_solution *s)
 	s->device_used = calloc(s->devices, sizeof(*s->device_used));
 	s->covariance = calloc(n, n * sizeof(*s->covariance));
 	return s->intrinsics && s->device && s->rotation && s->board && s->residual &&
-	    s->view_rms && s->view_used && s->device_rms && s->device_scale && s->device_used && s->covariance ?
-	    0 : fail_memory();
+	    s->view_rms && s->view_used && s->device_rms && s->device_scale && s->device_used &&
+	    s->covariance ? 0 : fail_memory();
 }
 
 static void
@@ -152,8 +152,8 @@ check_focal(const struct calib_problem *problem, const struct calib_solution *s)
 
 		if (sd > MOST_FOCAL_SD * f)
 			return fail(problem->device[d].name, "the focal length, %.0f px, is not "
-			    "determined: its standard deviation is %.0f px; tilt the board by 20 to "
-			    "40 degrees, another way in each pose", f, sd);
+			    "determined: its standard deviation is %.0f px; tilt the board by "
+			    "20 to 40 degrees, another way in each pose", f, sd);
 	}
 	return 0;
 }
@@ -195,8 +195,8 @@ get_covariance(struct solve *solve, struct calib_solution *s)
 		    "degrees, another way in each pose");
 	else if (normal.decrease > 1e-4 * least * (double)r->states)
 		status = fail(NULL, "the solve did not converge in %d steps: the rms is %.3g px, "
-		    "and one more step would lessen the sum of squares by %.2g %%", SOLVE_STEPS, s->rms,
-		    100 * normal.decrease / normal.square);
+		    "and one more step would lessen the sum of squares by %.2g %%", SOLVE_STEPS,
+		    s->rms, 100 * normal.decrease / normal.square);
 	if (status == 0 && weak)
 		warn(NULL, "these points do not tell %s apart (condition %.1e): a simpler --model "
 		    "does as well", names, s->condition);
