@@ -158,6 +158,21 @@ check_focal(const struct calib_problem *problem, const struct calib_solution *s)
 	return 0;
 }
 
+/* Two devices that see all from one place have the same points. */
+static int
+check_places(const struct calib_problem *problem, const struct calib_solution *s)
+{
+	for (size_t d = 1; d < s->devices; d++) {
+		const double *r = s->rotation[d], *T = s->device[d].T;
+
+		if (fabs(r[0]) + fabs(r[1]) + fabs(r[2]) < 1e-6 &&
+		    fabs(T[0]) + fabs(T[1]) + fabs(T[2]) < 1e-4 * problem->board.spacing)
+			return fail(problem->device[d].name, "stands where %s does, turned alike: "
+			    "are these the same corners twice?", problem->device[0].name);
+	}
+	return 0;
+}
+
 static int
 get_covariance(struct solve *solve, struct calib_solution *s)
 {
@@ -203,7 +218,7 @@ get_covariance(struct solve *solve, struct calib_solution *s)
 	for (size_t i = 0; i < s->parameters * s->parameters; i++)
 		s->covariance[i] *= s->variance;
 	normal_free(&normal);
-	return status < 0 ? -1 : check_focal(problem, s);
+	return status < 0 || check_places(problem, s) < 0 ? -1 : check_focal(problem, s);
 }
 
 int
