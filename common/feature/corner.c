@@ -10,7 +10,7 @@
 #include "feature/peaks.h"
 
 #define STEPS_MOST 20
-#define ENOUGH 1e-5     /* px: a step below it is the last */
+#define ENOUGH 1e-3 /* px: a step below it is the last; what is left is its square */
 #define RING 32         /* places on the ring that angles are read from */
 #define RING_RADIUS 2.0 /* sigma */
 #define ONE_SADDLE 1.5  /* sigma: nearer ones are the same */
