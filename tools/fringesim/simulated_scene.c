@@ -139,7 +139,7 @@ set_pinhole(struct simulated_scene *simulated, const struct simulated_scene_opti
 	double w = camera->w > 0 ? camera->w : (double)rig->w;
 	double h = camera->w > 0 ? camera->h : (double)rig->h;
 
-	rig->distance = options->distance;
+	rig->distance = options->board_pose.n == 6 ? options->board_pose.v[5] : options->distance;
 	if (isnan(rig->distance))
 		rig->distance = rig_axes_meet(&simulated->calib);
 	if (isnan(rig->distance))
