@@ -93,7 +93,7 @@ expect((m["board_kind"], m["board_size"], m["board_spacing_mm"], m["length_unit"
 expect(f["i"][0] == np.tile(np.arange(11), 8), f["i"])
 expect(f["j"][0] == np.repeat(np.arange(8), 11), f["j"])'
 	has '^## length_unit:=board' <b.vnl
-	! has board_spacing_mm <b.vnl
+	run ! has board_spacing_mm <b.vnl
 }
 
 @test "boardfind: turned by any angle the numbers are the board's; symmetric boards count from the top left" {

@@ -254,6 +254,21 @@ d = json.load(open("rig.json"))["devices"]["camera"]
 expect(d["K"][0][0] == d["K"][1][1] and d["K"][0][2] == 639.5 and d["K"][1][2] == 511.5, d["K"])
 expect(d["dist"][2:] == [0, 0, 0] and d["dist"][0] != 0, d["dist"])
 expect(d["sd"]["cx"] == 0 and d["sd"]["k3"] == 0 and d["sd"]["fx"] == d["sd"]["fy"] > 0, d["sd"])'
+	# asymmetric circles, numbered as OpenCV does
+	py "$tools"'
+rng, tables = np.random.default_rng(3), []
+j, i = np.mgrid[0:11, 0:4].reshape(2, -1)
+X = np.stack([(2 * i + j % 2) * 15.0 - 52, j * 15.0 - 75, 0.0 * i], 1)
+for k in range(15):
+	place = [rng.uniform(-50, 50), rng.uniform(-30, 30), rng.uniform(550, 680)]
+	p = project(CAMERA, X @ rotation(rng.uniform(-0.4, 0.4, 3)).T + place) + rng.normal(0, 0.05, (44, 2))
+	tables.append(Frame(np.stack([*p.T, i, j]).astype("f4")[:, None], ["u", "v", "i", "j"],
+		{"points": "44", "image_size_px": "1280 1024"}))
+write_frames("circles.nrrd", tables)'
+	fringecal --board 4x11,15 --kind acircles circles.nrrd -o rig.json >report.txt
+	py "$tools"'
+d = json.load(open("rig.json"))["devices"]["camera"]
+expect(abs(d["K"][0][0] - 2100) < 4 * d["sd"]["fx"] < 10 and abs(d["rms_px"] - 0.07) < 0.004, d["K"], d["rms_px"])'
 	fringecal --board 11x8 camera.nrrd -o rig.json >report.txt 2>messages
 	has "has no spacing: lengths are in spacings of the board" <messages
 	py "$tools"'
@@ -366,6 +381,21 @@ expect(np.nanmedian(far) < 0.02, np.nanmedian(far))'
 	fails 1 "has no device of kind projector" phase2depth --calib pair.json --camera right phase.nrrd -o no.nrrd
 }
 
+@test "fringecal: eight real views of a board: rms and parameters of the camera that took them" {
+	if ! command -v boardfind >/dev/null; then return 0; fi
+	need_data horus_laser
+	boardfind --board 11x6,13 "$data"/horus_laser/calib_*.jpg -o corners.nrrd
+	fringecal --weights equal --reject 0 corners.nrrd -o rig.json >report.txt
+	py "$tools"'
+d = json.load(open("rig.json"))["devices"]["camera"]
+(fx, _, cx), (_, fy, cy), _ = d["K"]
+print(d["rms_px"], fx, fy, cx, cy)
+expect(d["points"] == 8 * 66 and d["rms_px"] <= 0.20, d["points"], d["rms_px"])
+# SOURCE.md has the pictures turned: fx there is fy here
+expect(abs(fy - 1430.4) < 3 and abs(fx - 1429.7) < 3, fx, fy)
+expect(abs(cy - (1279 - 636.4)) < 6 and abs(cx - 478.0) < 4, cx, cy)'
+}
+
 @test "fringecal: each error is one line, and nothing is written" {
 	py "$tools$several"'
 rig = Rig(seed=0)
@@ -443,6 +473,8 @@ for name, noise in (("parallel", 0), ("noisy", 0.05)):
 		fringecal "${board[@]}" --projector 1920x1080 --projector-points two.nrrd camera.nrrd
 	no 1 "left has 15 poses and right 2: one table for each pose" \
 		fringecal "${board[@]}" --cameras left,right camera.nrrd two.nrrd
+	no 1 "right: stands where left does, turned alike: are these the same corners twice?" \
+		fringecal "${board[@]}" --cameras left,right camera.nrrd camera.nrrd
 	no 2 "wants one file of corners for each of 2 cameras, not 1" fringecal "${board[@]}" --cameras left,right camera.nrrd
 	no 2 "--projector: WxH is needed for --projector-points" fringecal "${board[@]}" --projector-points projector.nrrd camera.nrrd
 	no 2 "--projector: wants the projector's points" fringecal "${board[@]}" --projector 1920x1080 camera.nrrd

@@ -2,7 +2,7 @@ load helpers
 
 # fringecal from pictures: captures of a board under fringes, in the rig of a calibration, to that calibration.
 
-board=(--board 9x6,18 --model opencv4)
+board=(--board "9x6,18" --model opencv4)
 
 # capture FOLDER POSE SEED OPTION ...: what the camera sees of the board in this pose.
 capture() {
@@ -116,9 +116,11 @@ for other in "all.json", "crop.json":
 	fails 1 "rig.json: is no folder of a pose" fringecal "${board[@]}" --poses rig.json
 	mkdir empty
 	run --separate-stderr fringecal "${board[@]}" --poses empty -o found.json
-	[ "$status" -eq 1 ] && [[ $stderr == *"empty: phasewrap cannot take the captures"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"empty: phasewrap cannot take the captures"* ]]
 	[ ! -e found.json ]
-	mkdir report && touch report/mine
+	mkdir report
+	touch report/mine
 	fails 2 "report/: folder is not empty; -f writes into it" fringecal "${board[@]}" --poses --report report poses/p?
 
 	phasewrap -q --sigma poses/p1/camera | unwrap2f -q -a x >x.nrrd

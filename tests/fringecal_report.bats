@@ -2,7 +2,7 @@ load helpers
 
 # What fringecal --report says of a calibration, against rigs that are known.
 
-rig=(--board 11x8,15 --projector 1920x1080 --projector-points projector.nrrd)
+rig=(--board "11x8,15" --projector 1920x1080 --projector-points projector.nrrd)
 
 # report [OPTION ...]: the rig in camera.nrrd and projector.nrrd, into rig.json and report/.
 report() {
@@ -88,7 +88,8 @@ rig.write("camera.nrrd")'
 	fails 2 "file: is no folder" fringecal "${rig[@]}" camera.nrrd --report file
 	fails 2 "--report: is an empty name" fringecal "${rig[@]}" camera.nrrd --report ""
 	fails 1 "no/such: cannot be made" fringecal -q "${rig[@]}" camera.nrrd --report no/such
-	mkdir full && touch full/a
+	mkdir full
+	touch full/a
 	fails 2 "full/: folder is not empty; -f writes into it" fringecal "${rig[@]}" camera.nrrd --report full
 	[ "$(ls full)" = a ]
 	fringecal -q "${rig[@]}" camera.nrrd --report new/ >/dev/null

@@ -2,26 +2,26 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
+#include "feature/linear_solve.h"
 #include "feature/peaks.h"
 
-#define LONGEST 12.0		/* ratio of the second derivatives: longer ones are lines */
+#define LONGEST 12.0 /* ratio of the second derivatives: longer ones are lines */
 #define STEPS_MOST 10
-#define ONE_BLOB 1.5		/* sigma: nearer ones are the same */
+#define ONE_BLOB 1.5 /* sigma: nearer ones are the same */
 
 #define RAYS_LEAST 12
 #define RAYS_MOST 96
-#define ARC 1.5			/* px of edge for each ray: nearer ones share their noise */
-#define STEP 0.25		/* px, along rays */
-#define EDGE_NEAR 1.5		/* px from the edge: levels are read from there */
-#define EDGE_FAR 3.0		/* to there */
-#define SLOPE_OVER 1.0		/* px: the steepest place is that of the largest difference over it */
-#define STEEP 0.6		/* of the largest difference: an edge */
-#define SAMPLES_MOST 2048	/* of a ray */
-#define OUTLIER 4.0		/* of the median distance from the ellipse */
-#define RAYS_SHARE 0.6		/* of the rays must be on the ellipse */
+#define ARC 1.5           /* px of edge for each ray: nearer ones share their noise */
+#define STEP 0.25         /* px, along rays */
+#define EDGE_NEAR 1.5     /* px from the edge: levels are read from there */
+#define EDGE_FAR 3.0      /* to there */
+#define SLOPE_OVER 1.0    /* px: the steepest place is that of the largest difference over it */
+#define STEEP 0.6         /* of the largest difference: an edge */
+#define SAMPLES_MOST 2048 /* of a ray */
+#define OUTLIER 4.0       /* of the median distance from the ellipse */
+#define RAYS_SHARE 0.6    /* of the rays must be on the ellipse */
 
 void
 blobs_free(struct blobs *blobs)
@@ -131,7 +131,7 @@ mean_of(const double *ray, int n, double r0, double r1)
 	return sum / (last - first + 1);
 }
 
-/* The first steep place of a ray, which is the circle's edge: its neighbours' are further out. -1: none. */
+/* The first steep place of a ray, the circle's edge: its neighbours' are further out. -1: none. */
 static int
 first_edge(const double *ray, int n)
 {
@@ -162,17 +162,18 @@ find_edge(const struct derivative_plane *in, const struct blob *blob, double ang
 	double ray[SAMPLES_MOST], near, level;
 
 	for (int k = 0; k < n; k++) {
-		ray[k] = read_bilinear(in, blob->x + k * STEP * cos(angle),
-		    blob->y + k * STEP * sin(angle));
-		if (isnan(ray[k]))	/* the border: what lies before it may do */
+		ray[k] = read_bilinear(
+		    in, blob->x + k * STEP * cos(angle), blob->y + k * STEP * sin(angle));
+		if (isnan(ray[k])) /* the border: what lies before it may do */
 			n = k;
 	}
 	steepest = first_edge(ray, n);
 	if (steepest < 0)
 		return NAN;
 	near = (steepest - 0.5 * over) * STEP;
-	level = 0.5 * (mean_of(ray, n, near - EDGE_FAR, near - EDGE_NEAR) +
-	    mean_of(ray, n, near + EDGE_NEAR, near + EDGE_FAR));
+	level = 0.5 *
+	    (mean_of(ray, n, near - EDGE_FAR, near - EDGE_NEAR) +
+		mean_of(ray, n, near + EDGE_NEAR, near + EDGE_FAR));
 	for (int away = 0; away <= 2 * over; away++)
 		for (int side = -1; side <= 1; side += 2) {
 			int k = (int)(near / STEP) + side * away;
@@ -186,34 +187,8 @@ find_edge(const struct derivative_plane *in, const struct blob *blob, double ang
 
 /* ---- the ellipse ---- */
 
-/* Solves 5 equations with the right side behind; false: singular. */
-static bool
-solve(double a[5][6])
-{
-	for (int k = 0; k < 5; k++) {
-		int best = k;
-		double swap[6];
-
-		for (int i = k + 1; i < 5; i++)
-			best = fabs(a[i][k]) > fabs(a[best][k]) ? i : best;
-		if (!(fabs(a[best][k]) > 1e-12))
-			return false;
-		memcpy(swap, a[k], sizeof(swap));
-		memcpy(a[k], a[best], sizeof(swap));
-		memcpy(a[best], swap, sizeof(swap));
-		for (int i = 0; i < 5; i++) {
-			double factor = i == k ? 0 : a[i][k] / a[k][k];
-
-			for (int c = k; c < 6; c++)
-				a[i][c] -= factor * a[k][c];
-		}
-	}
-	for (int k = 0; k < 5; k++)
-		a[k][5] /= a[k][k];
-	return true;
-}
-
-/* The conic q0 x^2 + q1 xy + q2 y^2 + q3 x + q4 y = 1, and at a point its distance (first order). */
+/* The conic q0 x^2 + q1 xy + q2 y^2 + q3 x + q4 y = 1, and at a point its distance (first order).
+ */
 static double
 distance(const double q[5], const double p[2])
 {
@@ -248,7 +223,7 @@ fit(const double (*p)[2], const bool *used, int n, double q[5])
 				for (int c = 0; c < 6; c++)
 					a[i][c] += w * row[i] * row[c];
 		}
-		if (!solve(a))
+		if (!linear_solve(a[0], 5))
 			return false;
 		for (int i = 0; i < 5; i++)
 			q[i] = a[i][5];
@@ -265,7 +240,8 @@ compare(const void *a, const void *b)
 	return *p < *q ? -1 : *p > *q;
 }
 
-/* Leaves out the points far off the ellipse; the rms of the others, or NaN where they are too few. */
+/* Leaves out the points far off the ellipse; the rms of the others, or NaN where they are too few.
+ */
 static double
 judge(const double (*p)[2], bool *used, int n, int rays, const double q[5])
 {

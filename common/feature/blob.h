@@ -1,4 +1,4 @@
-/* Circles of a board: blobs of the smoothed image, det H > 0, then an ellipse through their edge. */
+/* Circles: blobs of the smoothed image, det H > 0, then an ellipse through their edge. */
 #ifndef BLOB_H
 #define BLOB_H
 
@@ -7,13 +7,13 @@
 #include "feature/derivatives.h"
 
 struct blob {
-	double x, y;		/* px */
-	double strength;	/* sigma^2 sqrt(det H) */
+	double x, y;     /* px */
+	double strength; /* sigma^2 sqrt(det H) */
 };
 
 struct blobs {
 	size_t n;
-	struct blob *blob;	/* strongest first */
+	struct blob *blob; /* strongest first */
 };
 
 /* The strongest `most` dark or bright blobs, those of less than `least` of the strongest one's

@@ -53,10 +53,11 @@ board_parse(const char *option, const char *text, enum board_kind kind, struct b
 	*board = (struct board){ .kind = kind };
 	if (parse_size(option, text, n, side) < 0)
 		return -1;
-	if (comma && (number_parse(comma + 1, &board->spacing_mm) < 0 ||
-	    !(board->spacing_mm >= 1e-6 && board->spacing_mm <= 1e6)))
-		return fail_usage(option, "the distance of the points must be 1e-6 to 1e6 mm, not '%.60s'",
-		    comma + 1);
+	if (comma &&
+	    (number_parse(comma + 1, &board->spacing_mm) < 0 ||
+		!(board->spacing_mm >= 1e-6 && board->spacing_mm <= 1e6)))
+		return fail_usage(option,
+		    "the distance of the points must be 1e-6 to 1e6 mm, not '%.60s'", comma + 1);
 	turned = kind != BOARD_ACIRCLES && side[0] < side[1];
 	board->w = (size_t)side[turned];
 	board->h = (size_t)side[!turned];
@@ -73,8 +74,8 @@ board_point(const struct board *board, long i, long j, double xy[2])
 void
 board_middle(const struct board *board, double xy[2])
 {
-	xy[0] = board->kind == BOARD_ACIRCLES ? (double)board->w - 0.5 :
-	    0.5 * (double)(board->w - 1);
+	xy[0] =
+	    board->kind == BOARD_ACIRCLES ? (double)board->w - 0.5 : 0.5 * (double)(board->w - 1);
 	xy[1] = 0.5 * (double)(board->h - 1);
 }
 

@@ -17,8 +17,8 @@ enum board_kind { BOARD_CHESS, BOARD_CIRCLES, BOARD_ACIRCLES };
 
 struct board {
 	enum board_kind kind;
-	size_t w, h;		/* w >= h, but for asymmetric circles */
-	double spacing_mm;	/* 0: not known */
+	size_t w, h;       /* w >= h, but for asymmetric circles */
+	double spacing_mm; /* 0: not known */
 };
 
 /* The words of enum board_kind, ended by NULL. */
@@ -29,22 +29,22 @@ extern const char *const board_kinds[];
  * fail_usage(option, ...).
  */
 int board_parse(const char *option, const char *text, enum board_kind, struct board *);
-/* Where point (i, j) is on the board, in spacings from point (0, 0). Of asymmetric circles (OpenCV's
- * numbers) x = 2 i + j mod 2 and y = j; of the others x = i and y = j. */
+/* Where point (i, j) is on the board, in spacings from point (0, 0). Of asymmetric circles
+ * (OpenCV's numbers) x = 2 i + j mod 2 and y = j; of the others x = i and y = j. */
 void board_point(const struct board *, long i, long j, double xy[2]);
 /* The same for its middle: half of the way from the least to the largest x and y of all points. */
 void board_middle(const struct board *, double xy[2]);
 
 /* One point that was found. */
 struct corner {
-	double u, v;		/* px, (0, 0) the centre of the first pixel */
-	double sigma;		/* standard deviation of u and of v, px */
+	double u, v;  /* px, (0, 0) the centre of the first pixel */
+	double sigma; /* standard deviation of u and of v, px */
 	long i, j;
 };
 
 struct corners {
 	size_t n;
-	struct corner *corner;	/* rising j, then rising i */
+	struct corner *corner; /* rising j, then rising i */
 	/* How many other numberings fit what is seen as well: the same board turned, or, where a
 	 * part is hidden, moved. 0: this one is certain. */
 	size_t others;
@@ -53,14 +53,14 @@ struct corners {
 void corners_free(struct corners *);
 
 /*
- * Sets the keys board_kind, board_size, board_spacing_mm (absent where it is not known), length_unit
- * (mm, or board: lengths count spacings) and image_size_px. -1 after fail().
+ * Sets the keys board_kind, board_size, board_spacing_mm (absent where it is not known),
+ * length_unit (mm, or board: lengths count spacings) and image_size_px. -1 after fail().
  */
 int board_describe(const struct board *, double w_px, double h_px, struct meta *);
 /*
  * The table of a picture's corners: channels u v sigma i j, the keys of board_describe() and
- * board_numberings, 1 and the number of others; the picture's other keys are handed on, image is its
- * head. -1 after fail().
+ * board_numberings, 1 and the number of others. `image` is the picture's head, whose other keys are
+ * handed on. -1 after fail().
  */
 int board_table(const struct board *, const struct corners *, const struct frame_head *image,
     struct frame **out);
@@ -69,7 +69,7 @@ int board_table(const struct board *, const struct corners *, const struct frame
  * an error that names it; a table without sigma has 1 for each. size_px: of the picture, 0 where it
  * is not known. path: for messages. -1 after fail(); free with corners_free().
  */
-int board_read_table(const char *path, const struct frame *, struct board *, struct corners *,
-    double size_px[2]);
+int board_read_table(
+    const char *path, const struct frame *, struct board *, struct corners *, double size_px[2]);
 
 #endif

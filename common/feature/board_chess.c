@@ -14,28 +14,29 @@
 #include "feature/board_grid.h"
 #include "feature/board_place.h"
 #include "feature/corner.h"
+#include "feature/homography.h"
 
-#define FIND_SIGMA 2.0		/* px of the picture that saddles are found in */
-#define FINE_SIGMA 1.0		/* of the last try, for small squares */
-#define FIND_SIDE 1024		/* px: its longer side, at first */
+#define FIND_SIGMA 2.0 /* px of the picture that saddles are found in */
+#define FINE_SIGMA 1.0 /* of the last try, for small squares */
+#define FIND_SIDE 1024 /* px: its longer side, at first */
 #define LEAST_SIDE 40
-#define WEAKEST 0.03		/* of the strongest saddle */
-#define USUAL_SIGMA 0.1		/* of the least distance of neighbours */
+#define WEAKEST 0.03    /* of the strongest saddle */
+#define USUAL_SIGMA 0.1 /* of the least distance of neighbours */
 #define SIGMA_MOST 4.0
-#define COARSE 2		/* the first measurement's smoothing over the last one's */
-#define MOVE_MOST 2.0		/* px, from the first measurement to the last */
-#define ROOM 3			/* sigma that a corner is from the border at least */
-#define FILL_REACH 0.25		/* of the spacing: about the predicted place of a missing corner */
-#define FILL_FAR 3		/* points: a neighbour may be so far off */
-#define UNEVEN_MOST 0.12	/* of the step: a corner off the middle of its neighbours */
-#define UNEVEN_SHARE 0.1	/* of the corners may be more than that */
-#define FILL_STRENGTH 0.4	/* of its neighbour's */
+#define COARSE 2          /* the first measurement's smoothing over the last one's */
+#define MOVE_MOST 2.0     /* px, from the first measurement to the last */
+#define ROOM 3            /* sigma that a corner is from the border at least */
+#define FILL_REACH 0.25   /* of the spacing: about the predicted place of a missing corner */
+#define FILL_FAR 3        /* points: a neighbour may be so far off */
+#define UNEVEN_MOST 0.12  /* of the step: a corner off the middle of its neighbours */
+#define UNEVEN_SHARE 0.1  /* of the corners may be more than that */
+#define FILL_STRENGTH 0.4 /* of its neighbour's */
 
 struct search {
 	const struct board *board;
 	const struct board_options *options;
 	const struct frame *gray;
-	struct grid_point *point;	/* of the best grid, px of the picture */
+	struct grid_point *point; /* of the best grid, px of the picture */
 	size_t points;
 	struct grid grid;
 };
@@ -124,11 +125,11 @@ struct measuring {
 	struct search *search;
 	struct derivative_plane plane;
 	struct placement placement;
-	size_t *at;		/* by board point: index of the corner, or SIZE_MAX */
+	size_t *at; /* by board point: index of the corner, or SIZE_MAX */
 	struct corner *corner;
-	struct saddle *saddle;	/* of each corner */
+	struct saddle *saddle; /* of each corner */
 	size_t n;
-	double sigma, spacing;	/* px */
+	double sigma, spacing; /* px */
 };
 
 static size_t *
@@ -152,9 +153,9 @@ least_spacing(const struct search *s)
 			const struct grid_node *p = &s->grid.node[a], *q = &s->grid.node[b];
 
 			if (labs(p->i - q->i) + labs(p->j - q->j) == 1)
-				least = fmin(least, hypot(
-				    s->point[p->point].x - s->point[q->point].x,
-				    s->point[p->point].y - s->point[q->point].y));
+				least = fmin(least,
+				    hypot(s->point[p->point].x - s->point[q->point].x,
+					s->point[p->point].y - s->point[q->point].y));
 		}
 	return least;
 }
@@ -163,8 +164,7 @@ least_spacing(const struct search *s)
 static double
 room_at(const struct measuring *m, double x, double y)
 {
-	return fmin(fmin(x, y),
-	    fmin((double)m->plane.w - 1 - x, (double)m->plane.h - 1 - y)) + 0.5;
+	return fmin(fmin(x, y), fmin((double)m->plane.w - 1 - x, (double)m->plane.h - 1 - y)) + 0.5;
 }
 
 /* Measures a saddle from its place on, within `reach` px. False: there is none. */
@@ -227,8 +227,8 @@ fill_from(struct measuring *m, long i, long j, long di, long dj)
 		return false;
 	from = &m->saddle[*other];
 	homography_apply(m->placement.homography, (double[2]){ (double)i, (double)j }, here);
-	homography_apply(m->placement.homography, (double[2]){ (double)(i + di), (double)(j + dj) },
-	    there);
+	homography_apply(
+	    m->placement.homography, (double[2]){ (double)(i + di), (double)(j + dj) }, there);
 	saddle.x = from->x + here[0] - there[0];
 	saddle.y = from->y + here[1] - there[1];
 	if (!(room_at(m, saddle.x, saddle.y) > 0) ||
@@ -267,7 +267,7 @@ fill_all(struct measuring *m)
 	}
 }
 
-/* Corners that chance has put in a row lie unevenly; those of a board do not, but for perspective. */
+/* Corners that chance has put in a row lie unevenly; a board's do not, but for perspective. */
 static bool
 is_even(const struct measuring *m)
 {
@@ -294,7 +294,9 @@ static int
 measure_all(struct search *s, const struct placement *placement, struct corners *corners)
 {
 	size_t all = s->board->w * s->board->h;
-	struct measuring m = { .search = s, .plane = board_plane(s->gray), .placement = *placement,
+	struct measuring m = { .search = s,
+		.plane = board_plane(s->gray),
+		.placement = *placement,
 		.spacing = least_spacing(s) };
 	int status = -1;
 
@@ -330,8 +332,9 @@ board_find_chess(const struct board *board, const struct board_options *options,
 	int status = find_grid(&s);
 
 	if (status == 0 && s.grid.n < board_least(board)) {
-		snprintf(reason, BOARD_REASON, s.grid.n ?
-		    "the largest grid of corners has %zu of %zu" : "there is no grid of corners",
+		snprintf(reason, BOARD_REASON,
+		    s.grid.n ? "the largest grid of corners has %zu of %zu"
+			     : "there is no grid of corners",
 		    s.grid.n, board->w * board->h);
 		status = 1;
 	}

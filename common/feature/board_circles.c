@@ -13,18 +13,18 @@
 #include "feature/board_grid.h"
 #include "feature/board_place.h"
 
-#define FIND_SIGMA 2.0		/* px of the picture that blobs are found in */
+#define FIND_SIGMA 2.0 /* px of the picture that blobs are found in */
 #define FINE_SIGMA 1.0
-#define FIND_SIDE 1024		/* px: its longer side, at first */
+#define FIND_SIDE 1024 /* px: its longer side, at first */
 #define LEAST_SIDE 24
-#define WEAKEST 0.1		/* of the strongest blob */
-#define REACH 0.75		/* of the way to the farthest neighbour: a circle ends there */
+#define WEAKEST 0.1 /* of the strongest blob */
+#define REACH 0.75  /* of the way to the farthest neighbour: a circle ends there */
 
 struct search {
 	const struct board *board;
 	const struct board_options *options;
 	const struct frame *gray;
-	struct grid_point *point;	/* of the best grid, px of the picture */
+	struct grid_point *point; /* of the best grid, px of the picture */
 	size_t points;
 	struct grid grid;
 };
@@ -154,8 +154,9 @@ board_find_circles(const struct board *board, const struct board_options *option
 	int status = find_grid(&s);
 
 	if (status == 0 && s.grid.n < board_least(board)) {
-		snprintf(reason, BOARD_REASON, s.grid.n ?
-		    "the largest grid of circles has %zu of %zu" : "there is no grid of circles",
+		snprintf(reason, BOARD_REASON,
+		    s.grid.n ? "the largest grid of circles has %zu of %zu"
+			     : "there is no grid of circles",
 		    s.grid.n, board->w * board->h);
 		status = 1;
 	}

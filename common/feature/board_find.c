@@ -17,8 +17,9 @@ choose_channels(const struct frame_head *head, const char *channel, size_t c[3],
 	*n = 1;
 	if (channel) {
 		c[0] = head_channel(head, channel);
-		return c[0] != NO_CHANNEL ? 0 : fail(NULL, "the picture has no channel %.40s: %s",
-		    channel, head_channels_hint(head, text));
+		return c[0] != NO_CHANNEL ? 0
+					  : fail(NULL, "the picture has no channel %.40s: %s",
+						channel, head_channels_hint(head, text));
 	}
 	c[0] = head->c == 1 ? 0 : head_channel(head, "image");
 	if (c[0] != NO_CHANNEL)
@@ -26,8 +27,10 @@ choose_channels(const struct frame_head *head, const char *channel, size_t c[3],
 	for (*n = 0; *n < 3; (*n)++) {
 		c[*n] = head_channel(head, colours[*n]);
 		if (c[*n] == NO_CHANNEL)
-			return fail(NULL, "the input has several channels: --channel says which one "
-			    "is the picture (%s)", head_channels_hint(head, text));
+			return fail(NULL,
+			    "the input has several channels: --channel says which one "
+			    "is the picture (%s)",
+			    head_channels_hint(head, text));
 	}
 	return 0;
 }
@@ -141,9 +144,9 @@ board_find(const struct board *board, const struct board_options *options, const
 
 	*corners = (struct corners){ 0 };
 	*reason = '\0';
-	status = board->kind == BOARD_CHESS ?
-	    board_find_chess(board, options, gray, corners, reason) :
-	    board_find_circles(board, options, gray, corners, reason);
+	status = board->kind == BOARD_CHESS
+	    ? board_find_chess(board, options, gray, corners, reason)
+	    : board_find_circles(board, options, gray, corners, reason);
 	if (status != 0)
 		corners_free(corners);
 	else

@@ -8,9 +8,9 @@
 #define BOARD_REASON 200
 
 struct board_options {
-	double sigma_px;	/* of the smoothing that places are measured with; NaN: a tenth of
-				 * the least distance of neighbours, 0.8 to 4 */
-	bool bright;		/* circles are bright on dark ground */
+	double sigma_px; /* of the smoothing that places are measured with; NaN: a tenth of
+			  * the least distance of neighbours, 0.8 to 4 */
+	bool bright;     /* circles are bright on dark ground */
 };
 
 /*

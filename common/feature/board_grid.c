@@ -9,19 +9,19 @@
 #include "base/numbers.h"
 
 #define SEEDS_MOST 100
-#define TOLERANCE 0.25		/* of the distance to the predicted neighbour */
-#define ALONG 0.3		/* rad: of an edge and the line to the neighbour */
-#define SIMILAR 0.25		/* least ratio of the strengths of neighbours */
-#define CROSSED 0.7		/* rad: bright quarters of neighbours stand crosswise to within it */
+#define TOLERANCE 0.25 /* of the distance to the predicted neighbour */
+#define ALONG 0.3      /* rad: of an edge and the line to the neighbour */
+#define SIMILAR 0.25   /* least ratio of the strengths of neighbours */
+#define CROSSED 0.7    /* rad: bright quarters of neighbours stand crosswise to within it */
 #define NONE SIZE_MAX
 
 struct growth {
 	const struct grid_point *point;
 	size_t n;
-	long side;		/* nodes have -side <= i, j <= side */
-	size_t *at;		/* (2 side + 1)^2 indices of points, or NONE */
-	unsigned char *used;	/* by point: in the grid; tried as a seed */
-	struct grid_node *node;	/* in order of growth */
+	long side;              /* nodes have -side <= i, j <= side */
+	size_t *at;             /* (2 side + 1)^2 indices of points, or NONE */
+	unsigned char *used;    /* by point: in the grid; tried as a seed */
+	struct grid_node *node; /* in order of growth */
 	size_t nodes;
 };
 
@@ -237,8 +237,8 @@ grow_from(struct growth *growth, long i, long j)
 		if (labs(to_i) > growth->side || labs(to_j) > growth->side ||
 		    node_at(growth, to_i, to_j) || !predict(growth, i, j, way[k][0], way[k][1], at))
 			continue;
-		found = nearest_free(growth, at,
-		    TOLERANCE * hypot(at[0] - here->x, at[1] - here->y));
+		found =
+		    nearest_free(growth, at, TOLERANCE * hypot(at[0] - here->x, at[1] - here->y));
 		if (found != NONE && may_be_neighbours(here, &growth->point[found]))
 			add_node(growth, to_i, to_j, found);
 	}
@@ -280,7 +280,7 @@ try_seeds(struct growth *growth, size_t enough, struct grid *grid)
 	size_t tried = 0;
 
 	for (size_t a = 0; a < growth->n && tried < SEEDS_MOST && grid->n < enough; a++) {
-		if (growth->used[a] & 2)	/* of a grid that has been grown */
+		if (growth->used[a] & 2) /* of a grid that has been grown */
 			continue;
 		tried++;
 		for (int quarter = 0; quarter < 4; quarter++) {
@@ -303,8 +303,8 @@ try_seeds(struct growth *growth, size_t enough, struct grid *grid)
 }
 
 int
-grid_find(const struct grid_point *point, size_t n, size_t enough, size_t side_most,
-    struct grid *grid)
+grid_find(
+    const struct grid_point *point, size_t n, size_t enough, size_t side_most, struct grid *grid)
 {
 	struct growth growth = { .point = point, .n = n, .side = (long)side_most };
 	size_t line = 2 * side_most + 1, cells;

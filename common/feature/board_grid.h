@@ -10,14 +10,14 @@
 
 /* A point that may be of a board. */
 struct grid_point {
-	double x, y;		/* px */
+	double x, y; /* px */
 	double strength;
-	double light, open;	/* of chessboards, as of a saddle; NaN: none */
+	double light, open; /* of chessboards, as of a saddle; NaN: none */
 };
 
 struct grid_node {
-	long i, j;		/* rows and columns of a first guess: from any origin, turned or mirrored */
-	size_t point;		/* index */
+	long i, j;    /* rows and columns of a first guess: from any origin, turned or mirrored */
+	size_t point; /* index */
 };
 
 struct grid {

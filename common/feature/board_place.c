@@ -12,122 +12,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "feature/homography.h"
 
-#define BEND_MOST 0.25		/* of the spacing: rms off a homography */
-
-/* ---- homography ---- */
-
-void
-homography_apply(const double H[9], const double xy[2], double uv[2])
-{
-	double z = H[6] * xy[0] + H[7] * xy[1] + H[8];
-
-	uv[0] = (H[0] * xy[0] + H[1] * xy[1] + H[2]) / z;
-	uv[1] = (H[3] * xy[0] + H[4] * xy[1] + H[5]) / z;
-}
-
-/* Solves the n equations of a (n x (n + 1), with the right side behind). False: singular. */
-static bool
-solve(double *a, size_t n)
-{
-	size_t m = n + 1;
-
-	for (size_t k = 0; k < n; k++) {
-		size_t best = k;
-
-		for (size_t i = k + 1; i < n; i++)
-			if (fabs(a[i * m + k]) > fabs(a[best * m + k]))
-				best = i;
-		if (!(fabs(a[best * m + k]) > 1e-12))
-			return false;
-		for (size_t c = 0; c < m && best != k; c++) {
-			double swap = a[k * m + c];
-
-			a[k * m + c] = a[best * m + c];
-			a[best * m + c] = swap;
-		}
-		for (size_t i = 0; i < n; i++) {
-			double factor = i == k ? 0 : a[i * m + k] / a[k * m + k];
-
-			for (size_t c = k; c < m; c++)
-				a[i * m + c] -= factor * a[k * m + c];
-		}
-	}
-	for (size_t k = 0; k < n; k++)
-		a[k * m + n] /= a[k * m + k];
-	return true;
-}
-
-struct pair {
-	double from[2], to[2];
-};
-
-/* Middle and 1/size of points, so that sums of powers stay near 1. */
-static void
-scale_of(const struct pair *pair, size_t n, int side, double mid[2], double *scale)
-{
-	double size = 0;
-
-	mid[0] = mid[1] = 0;
-	for (size_t k = 0; k < n; k++)
-		for (int i = 0; i < 2; i++)
-			mid[i] += (side ? pair[k].to[i] : pair[k].from[i]) / (double)n;
-	for (size_t k = 0; k < n; k++)
-		for (int i = 0; i < 2; i++)
-			size += fabs((side ? pair[k].to[i] : pair[k].from[i]) - mid[i]) / (double)n;
-	*scale = size > 0 ? 1 / size : 1;
-}
-
-static void
-multiply(const double a[9], const double b[9], double to[9])
-{
-	for (int i = 0; i < 3; i++)
-		for (int k = 0; k < 3; k++)
-			to[3 * i + k] = a[3 * i] * b[k] + a[3 * i + 1] * b[3 + k] +
-			    a[3 * i + 2] * b[6 + k];
-}
-
-/* Least squares of the linear equations, points scaled. False where they do not determine it. */
-static bool
-fit_homography(const struct pair *pair, size_t n, double H[9], double *rms)
-{
-	double a[8 * 9] = { 0 }, mid[2][2], scale[2], inner[9], half[9], sum = 0;
-
-	scale_of(pair, n, 0, mid[0], &scale[0]);
-	scale_of(pair, n, 1, mid[1], &scale[1]);
-	for (size_t k = 0; k < n; k++) {
-		double x = (pair[k].from[0] - mid[0][0]) * scale[0];
-		double y = (pair[k].from[1] - mid[0][1]) * scale[0];
-
-		for (int i = 0; i < 2; i++) {
-			double u = (pair[k].to[i] - mid[1][i]) * scale[1];
-			double row[9] = { i ? 0 : x, i ? 0 : y, i ? 0 : 1, i ? x : 0, i ? y : 0,
-				i ? 1 : 0, -u * x, -u * y, u };
-
-			for (int p = 0; p < 8; p++)
-				for (int q = 0; q < 9; q++)
-					a[9 * p + q] += row[p] * row[q];
-		}
-	}
-	if (!solve(a, 8))
-		return false;
-	for (int k = 0; k < 8; k++)
-		inner[k] = a[9 * k + 8];
-	inner[8] = 1;
-	multiply(inner, (double[9]){ scale[0], 0, -scale[0] * mid[0][0], 0, scale[0],
-		-scale[0] * mid[0][1], 0, 0, 1 }, half);
-	multiply((double[9]){ 1 / scale[1], 0, mid[1][0], 0, 1 / scale[1], mid[1][1], 0, 0, 1 },
-	    half, H);
-	for (size_t k = 0; k < n; k++) {
-		double uv[2];
-
-		homography_apply(H, pair[k].from, uv);
-		sum += (uv[0] - pair[k].to[0]) * (uv[0] - pair[k].to[0]) +
-		    (uv[1] - pair[k].to[1]) * (uv[1] - pair[k].to[1]);
-	}
-	*rms = sqrt(sum / (2 * (double)n));
-	return isfinite(*rms);
-}
+#define BEND_MOST 0.25 /* of the spacing: rms off a homography */
 
 /* ---- the grid as it is ---- */
 
@@ -229,8 +116,8 @@ fits_board(const struct extent *e, const struct board *board)
 	return fits(e, board->w, board->h) || fits(e, board->h, board->w);
 }
 
-/* Takes sparse lines off the rim, where chance made the grid larger than the board. False: it is larger
- * indeed. */
+/* Takes sparse lines off the rim, where chance made the grid larger than the board. False: it is
+ * larger indeed. */
 static bool
 trim(struct grid *grid, const struct board *board)
 {
@@ -253,8 +140,7 @@ trim(struct grid *grid, const struct board *board)
 		wanted = grid->n / (size_t)(e.most[which >> 1] - e.least[which >> 1] + 1);
 		if (2 * fewest >= wanted)
 			return false;
-		drop_line(grid, which >> 1,
-		    which & 1 ? e.most[which >> 1] : e.least[which >> 1]);
+		drop_line(grid, which >> 1, which & 1 ? e.most[which >> 1] : e.least[which >> 1]);
 	}
 	return false;
 }
@@ -326,15 +212,15 @@ unnumber(const struct board *board, long i, long j, long at[2])
 struct search {
 	const struct board *board;
 	const struct grid *grid;
-	const struct grid_point *point;	/* all that were found */
+	const struct grid_point *point; /* all that were found */
 	size_t points;
-	double H[9];		/* grid to px */
-	double size[2];		/* of the picture, px */
-	int colour;		/* of grid nodes with even i + j: 1: dark along (1, 1); 0: not known */
-	long missing;		/* of the best place: points that should be seen and are not */
-	double far;		/* of its first point from the top left */
+	double H[9];    /* grid to px */
+	double size[2]; /* of the picture, px */
+	int colour;     /* of grid nodes with even i + j: 1: dark along (1, 1); 0: not known */
+	long missing;   /* of the best place: points that should be seen and are not */
+	double far;     /* of its first point from the top left */
 	struct place best;
-	size_t ties;		/* places as good as the best one, it itself counted */
+	size_t ties; /* places as good as the best one, it itself counted */
 };
 
 /* Does the board have other colours when it is turned so? Then its first point is the one with a
@@ -342,8 +228,8 @@ struct search {
 static bool
 colour_tells(const struct board *board)
 {
-	return board->kind == BOARD_CHESS && (((board->w + board->h) & 1) ||
-	    (board->w == board->h && (board->w & 1)));
+	return board->kind == BOARD_CHESS &&
+	    (((board->w + board->h) & 1) || (board->w == board->h && (board->w & 1)));
 }
 
 static bool
@@ -375,7 +261,7 @@ in_view(const struct search *s, const double at[2])
 	return true;
 }
 
-/* Is there a point that the grid has not reached, at most a quarter of the way to its neighbours off? */
+/* Is there a point that the grid has not reached, at most a quarter of the step off? */
 static bool
 found_at(const struct search *s, const double at[2])
 {
@@ -499,8 +385,8 @@ vote_colour(const struct grid *grid, const struct grid_point *point)
 	mean_step(grid, point, 0, along);
 	mean_step(grid, point, 1, across);
 	for (int k = 0; k < 2; k++)
-		diagonal[k] = atan2(along[1] + (k ? -1 : 1) * across[1],
-		    along[0] + (k ? -1 : 1) * across[0]);
+		diagonal[k] =
+		    atan2(along[1] + (k ? -1 : 1) * across[1], along[0] + (k ? -1 : 1) * across[0]);
 	for (size_t k = 0; k < grid->n; k++) {
 		double light = point[grid->node[k].point].light;
 		bool even = !((grid->node[k].i + grid->node[k].j) & 1);
@@ -518,7 +404,7 @@ static bool
 fit_grid(const struct grid *grid, const struct grid_point *point, const struct board *board,
     double H[9], double *rms)
 {
-	struct pair *pair = calloc(grid->n, sizeof(*pair));
+	struct homography_pair *pair = calloc(grid->n, sizeof(*pair));
 	bool good;
 
 	if (!pair)
@@ -526,12 +412,12 @@ fit_grid(const struct grid *grid, const struct grid_point *point, const struct b
 	for (size_t k = 0; k < grid->n; k++) {
 		const struct grid_node *node = &grid->node[k];
 
-		pair[k] = (struct pair){ { (double)node->i, (double)node->j },
+		pair[k] = (struct homography_pair){ { (double)node->i, (double)node->j },
 			{ point[node->point].x, point[node->point].y } };
 		if (board)
 			board_point(board, node->i, node->j, pair[k].from);
 	}
-	good = fit_homography(pair, grid->n, H, rms);
+	good = homography_fit(pair, grid->n, H, rms);
 	free(pair);
 	return good;
 }
@@ -571,8 +457,7 @@ place_grid(struct search *search, struct grid *grid, const struct grid_point *po
 	mean_step(grid, point, 0, along);
 	mean_step(grid, point, 1, across);
 	spacing = fmin(hypot(along[0], along[1]), hypot(across[0], across[1]));
-	if (!fit_grid(grid, point, NULL, search->H, &to->rms) ||
-	    !(to->rms < BEND_MOST * spacing)) {
+	if (!fit_grid(grid, point, NULL, search->H, &to->rms) || !(to->rms < BEND_MOST * spacing)) {
 		snprintf(reason, 200, "what looks like a grid is no plane");
 		return 1;
 	}
@@ -632,8 +517,9 @@ place_sheared(struct search *search, struct grid *grid, struct placement *to, ch
 			tried.node[i].i = a + shear[k][0] * b;
 			tried.node[i].j = b + shear[k][1] * a;
 		}
-		if (place_grid(search, &tried, search->point, &placement, &lack,
-			k ? why : reason) == 0 && lack < least) {
+		if (place_grid(
+			search, &tried, search->point, &placement, &lack, k ? why : reason) == 0 &&
+		    lack < least) {
 			least = lack;
 			*to = placement;
 			grid_free(&best);
@@ -653,10 +539,11 @@ int
 board_place(const struct board *board, const struct grid_point *point, size_t n, struct grid *grid,
     double w_px, double h_px, struct placement *to, char reason[200])
 {
-	struct search search = { .board = board, .grid = grid, .point = point, .points = n,
-		.size = { w_px, h_px } };
+	struct search search = {
+		.board = board, .grid = grid, .point = point, .points = n, .size = { w_px, h_px }
+	};
 	long lack;
 
-	return board->kind == BOARD_CHESS ? place_grid(&search, grid, point, to, &lack, reason) :
-	    place_sheared(&search, grid, to, reason);
+	return board->kind == BOARD_CHESS ? place_grid(&search, grid, point, to, &lack, reason)
+					  : place_sheared(&search, grid, to, reason);
 }

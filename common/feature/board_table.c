@@ -15,8 +15,8 @@ int
 board_describe(const struct board *board, double w_px, double h_px, struct meta *meta)
 {
 	if (meta_set(meta, "board_kind", board_kinds[board->kind]) < 0 ||
-	    meta_set_numbers(meta, "board_size",
-		(double[2]){ (double)board->w, (double)board->h }, 2) < 0)
+	    meta_set_numbers(
+		meta, "board_size", (double[2]){ (double)board->w, (double)board->h }, 2) < 0)
 		return -1;
 	meta_remove(meta, "board_spacing_mm");
 	if (board->spacing_mm > 0 &&
@@ -161,8 +161,8 @@ read_rows(const char *path, const struct frame *table, const struct board *board
 	for (size_t c = 0; c < FIELDS; c++) {
 		at[c] = head_channel(&table->head, fields[c]);
 		if (at[c] == NO_CHANNEL && c != SIGMA)
-			return fail(path, "has no channel %s: is it a table of boardfind?",
-			    fields[c]);
+			return fail(
+			    path, "has no channel %s: is it a table of boardfind?", fields[c]);
 	}
 	corners->corner = calloc(n ? n : 1, sizeof(*corners->corner));
 	if (!corners->corner)
@@ -195,8 +195,7 @@ board_read_table(const char *path, const struct frame *table, struct board *boar
 	*corners = (struct corners){ 0 };
 	if (!head_is_table(&table->head))
 		return fail(path, "is an image, not a table of corners: see boardfind(1)");
-	if (head_points(&table->head, &n) < 0 ||
-	    read_board(path, &table->head.meta, board) < 0 ||
+	if (head_points(&table->head, &n) < 0 || read_board(path, &table->head.meta, board) < 0 ||
 	    read_pair(path, &table->head.meta, "image_size_px", size_px) < 0 ||
 	    meta_number(&table->head.meta, "board_numberings", 1, &numberings) < 0)
 		return -1;

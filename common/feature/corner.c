@@ -10,10 +10,10 @@
 #include "feature/peaks.h"
 
 #define STEPS_MOST 20
-#define ENOUGH 1e-5		/* px: a step below it is the last */
-#define RING 32			/* places on the ring that angles are read from */
-#define RING_RADIUS 2.0		/* sigma */
-#define ONE_SADDLE 1.5		/* sigma: nearer ones are the same */
+#define ENOUGH 1e-3 /* px: a step below it is the last; what is left is its square */
+#define RING 32         /* places on the ring that angles are read from */
+#define RING_RADIUS 2.0 /* sigma */
+#define ONE_SADDLE 1.5  /* sigma: nearer ones are the same */
 
 void
 saddles_free(struct saddles *saddles)
@@ -89,7 +89,8 @@ is_new(const struct saddles *saddles, const struct saddle *saddle, double least)
 static double
 read_bilinear(const struct derivative_plane *in, double x, double y)
 {
-	double column = fmin(fmax(x, 0), (double)(in->w - 1)), row = fmin(fmax(y, 0), (double)(in->h - 1));
+	double column = fmin(fmax(x, 0), (double)(in->w - 1)),
+	       row = fmin(fmax(y, 0), (double)(in->h - 1));
 	size_t i = (size_t)column, j = (size_t)row;
 	size_t right = i + 1 < in->w ? i + 1 : i, below = j + 1 < in->h ? j + 1 : j;
 	const float *above = in->v + j * in->stride, *under = in->v + below * in->stride;
@@ -100,10 +101,10 @@ read_bilinear(const struct derivative_plane *in, double x, double y)
 }
 
 /*
- * What H cannot tell, whose eigenvalues are opposite whatever the angle of the edges: from the values
- * on a ring about the saddle. Two bright quarters of half angle a have the harmonics 4/(pi m)
- * sin(m a) for even m and none for odd m, so that the fourth over the second is cos 2a. False where
- * the odd ones are as strong: that is no meeting of four quarters.
+ * What H cannot tell, whose eigenvalues are opposite whatever the angle of the edges: from the
+ * values on a ring about the saddle. Two bright quarters of half angle a have the harmonics 4/(pi
+ * m) sin(m a) for even m and none for odd m, so that the fourth over the second is cos 2a. False
+ * where the odd ones are as strong: that is no meeting of four quarters.
  */
 static bool
 measure_open(const struct derivative_plane *in, double radius, struct saddle *saddle)
@@ -170,11 +171,11 @@ saddles_find(const struct derivative_plane *in, const struct derivative_kernels 
 
 /* ---- uncertainty ---- */
 
-#define PROBE_SIGMA 1.0		/* px: of the smoothing that places of no pixel are read with */
+#define PROBE_SIGMA 1.0 /* px: of the smoothing that places of no pixel are read with */
 #define PROBE_RADIUS 4
 #define PROBE_SIDE (2 * PROBE_RADIUS + 3)
-#define PROBES_SIDE 8		/* on each side of the saddle */
-#define PROBE_REACH 4		/* sigma: the kernels' own */
+#define PROBES_SIDE 8 /* on each side of the saddle */
+#define PROBE_REACH 4 /* sigma: the kernels' own */
 
 /* Reads an image smoothed at places that have one fraction of a pixel in common. */
 struct probe {
@@ -188,8 +189,8 @@ probe_init(struct probe *probe, double x, double y)
 		double at = i ? y : x;
 
 		derivative_weights(PROBE_SIGMA, PROBE_RADIUS + 1, at - floor(at + 0.5),
-		    (double *const[3]){ probe->weight[i][0], probe->weight[i][1],
-		    probe->weight[i][2] });
+		    (double *const[3]){
+			probe->weight[i][0], probe->weight[i][1], probe->weight[i][2] });
 	}
 }
 
@@ -238,7 +239,8 @@ pixel_variance(const struct derivative_plane *in, double reach, const struct sad
 			sum += off * off;
 			n++;
 		}
-	/* white noise of variance 1, smoothed, has 1/(4 pi PROBE_SIGMA^2); a difference twice that */
+	/* white noise of variance 1, smoothed, has 1/(4 pi PROBE_SIGMA^2); a difference twice that
+	 */
 	return 2 * M_PI * PROBE_SIGMA * PROBE_SIGMA * sum / n;
 }
 
@@ -246,7 +248,8 @@ double
 saddle_sigma(const struct derivative_plane *in, const struct derivative_kernels *k,
     const struct saddle *saddle)
 {
-	double variance = pixel_variance(in, PROBE_REACH * k->sigma, saddle), s2 = k->sigma * k->sigma;
+	double variance = pixel_variance(in, PROBE_REACH * k->sigma, saddle),
+	       s2 = k->sigma * k->sigma;
 	struct derivatives d;
 	double det, inverse;
 

@@ -10,17 +10,17 @@
 #include "feature/derivatives.h"
 
 struct saddle {
-	double x, y;		/* px */
-	double strength;	/* sigma^2 sqrt(-det H): for a corner of two square edges a third
-				 * of its contrast */
-	double light;		/* direction of its bright quarters, rad, 0 <= light < pi */
-	double open;		/* half the angle of a bright quarter, rad: edges run at light +-
-				 * open; saddle_refine() leaves a right angle */
+	double x, y;     /* px */
+	double strength; /* sigma^2 sqrt(-det H): for a corner of two square edges a third
+			  * of its contrast */
+	double light;    /* direction of its bright quarters, rad, 0 <= light < pi */
+	double open;     /* half the angle of a bright quarter, rad: edges run at light +-
+			  * open; saddle_refine() leaves a right angle */
 };
 
 struct saddles {
 	size_t n;
-	struct saddle *saddle;	/* strongest first */
+	struct saddle *saddle; /* strongest first */
 };
 
 /*
@@ -41,7 +41,7 @@ bool saddle_refine(const struct derivative_plane *, const struct derivative_kern
  * The standard deviation of x and of y of a refined saddle (the root of their mean variance), from
  * the image's own noise: how far it differs from itself turned by half a turn about the saddle.
  */
-double saddle_sigma(const struct derivative_plane *, const struct derivative_kernels *,
-    const struct saddle *);
+double saddle_sigma(
+    const struct derivative_plane *, const struct derivative_kernels *, const struct saddle *);
 
 #endif

@@ -53,8 +53,8 @@ find_peaks(const float *const row[3], size_t w, size_t y, struct peaks *peaks)
 }
 
 static void
-respond(const float *const restrict d[DERIVATIVES], size_t w, enum peak_kind kind,
-    float *restrict out)
+respond(
+    const float *const restrict d[DERIVATIVES], size_t w, enum peak_kind kind, float *restrict out)
 {
 	const float *restrict xx = d[DERIVATIVE_XX], *restrict xy = d[DERIVATIVE_XY];
 	const float *restrict yy = d[DERIVATIVE_YY];
@@ -76,7 +76,8 @@ static int
 all_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
     enum peak_kind kind, float *memory, size_t length, struct peaks *peaks)
 {
-	float *second[DERIVATIVES] = { [DERIVATIVE_XX] = memory, [DERIVATIVE_XY] = memory + length,
+	float *second[DERIVATIVES] = { [DERIVATIVE_XX] = memory,
+		[DERIVATIVE_XY] = memory + length,
 		[DERIVATIVE_YY] = memory + 2 * length };
 	float *work = memory + 6 * length;
 
@@ -85,17 +86,18 @@ all_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
 
 		derivatives_row(k, in, y, work, second);
 		respond((const float *const *)second, in->w, kind, to);
-		if (y >= 2 && find_peaks((const float *const[3]){
-		    memory + (3 + (y - 2) % 3) * length, memory + (3 + (y - 1) % 3) * length, to },
-		    in->w, y - 1, peaks) < 0)
+		if (y >= 2 &&
+		    find_peaks((const float *const[3]){ memory + (3 + (y - 2) % 3) * length,
+				   memory + (3 + (y - 1) % 3) * length, to },
+			in->w, y - 1, peaks) < 0)
 			return -1;
 	}
 	return 0;
 }
 
 int
-peaks_find(const struct derivative_plane *in, const struct derivative_kernels *k, enum peak_kind kind,
-    struct peaks *peaks)
+peaks_find(const struct derivative_plane *in, const struct derivative_kernels *k,
+    enum peak_kind kind, struct peaks *peaks)
 {
 	size_t length = (in->w + 15) / 16 * 16, bytes;
 	float *memory;

@@ -10,13 +10,13 @@
 enum peak_kind { PEAK_SADDLE, PEAK_DARK, PEAK_BRIGHT };
 
 struct peak {
-	float strength;		/* of det H, positive */
+	float strength; /* of det H, positive */
 	uint32_t x, y;
 };
 
 struct peaks {
 	size_t n, room;
-	struct peak *peak;	/* strongest first */
+	struct peak *peak; /* strongest first */
 };
 
 /* All of an image. -1 after fail(); the caller frees peak. */

@@ -6,6 +6,8 @@ peers.py WORK FRAMES THREADS IMAGES.nrrd    milliseconds per frame, by the clock
                                             cores; the input is in memory already
 peers.py map SIZE NOISE OUT.nrrd            a wrapped phase of ten fringes with normal noise, in rad; inf: noise
 peers.py laser SIZE N OUT.nrrd              images of a laser line
+peers.py corners PICTURE.nrrd FOUND.nrrd TRUTH.nrrd
+                                            what ours and OpenCV's corners are off
 peers.py check IMAGES.nrrd DEPTH.nrrd       rms difference of the chain's depth from ours, and its unit
 """
 import json
@@ -247,7 +249,32 @@ def write_with(suffix):
     return work
 
 
+def opencv_corners(image, inner=(11, 8)):
+    found, corners = cv2.findChessboardCorners(image, inner)
+    if not found:
+        sys.exit("OpenCV finds no board")
+    stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 30, 0.001)
+    return cv2.cornerSubPix(image, corners, (11, 11), (-1, -1), stop)[:, 0]
+
+
+def chessboard(images, rig):
+    image = np.ascontiguousarray(images[0])
+    return lambda: opencv_corners(image)
+
+
+def check_corners(picture, found, truth):
+    """Distances of ours and of OpenCV's corners from the nearest true ones."""
+    true = np.stack(read_nrrd(truth)[0][:2])[:, 0].T
+    ours = np.stack(read_nrrd(found)[0][:2])[:, 0].T
+    theirs = opencv_corners(np.ascontiguousarray(read_nrrd(picture)[0][0]))
+    for name, corners in (("boardfind", ours), ("OpenCV", theirs)):
+        off = np.linalg.norm(corners[:, None] - true[None], axis=2).min(1)
+        print(f"  {name}: {len(corners)} of {len(true)} corners, rms of u and v from the truth "
+              f"{np.sqrt((off ** 2).mean() / 2):.4f} px")
+
+
 WORKS = {
+    "chessboard": chessboard,
     "chain": numpy_chain, "fast_chain": fast_chain, "wrap": numpy_wrap, "blur": blur_vectors,
     "fourier": fourier, "sinusoidal": sinusoidal, "histogram": histogram, "skimage": skimage,
     "wrap_steps": wrap_steps, "blur_phases": blur_phases, "unwrap_two": unwrap_two,
@@ -347,6 +374,9 @@ def main():
         return
     if work == "map":
         make_map(sys.argv[2], float(sys.argv[3]), sys.argv[4])
+        return
+    if work == "corners":
+        check_corners(*sys.argv[2:5])
         return
     images, keys = read_nrrd(sys.argv[2] if work == "check" else sys.argv[4])
     rig = Rig(images, keys) if "ref_plane_rad" in keys else None

@@ -1,4 +1,4 @@
-/* fringecal's solver on points that no table has rounded, and the derivatives that it works with. */
+/* fringecal's solver on points that no table has rounded, and its derivatives. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,11 +58,13 @@ make(struct calib_problem *problem)
 	for (size_t d = 0; d < 2; d++)
 		assert_int_equal(calib_problem_add_device(problem, &device[d]), 0);
 	for (size_t p = 0; p < POSES; p++) {
-		double a = 2.4 * (double)p, r[3] = { 0.4 * cos(a), 0.4 * sin(a), 0.05 * (double)p - 0.3 };
+		double a = 2.4 * (double)p;
+		double r[3] = { 0.4 * cos(a), 0.4 * sin(a), 0.05 * (double)p - 0.3 };
 		struct calib_point point[2][CORNERS];
 
 		for (size_t k = 0; k < CORNERS; k++) {
-			const double X[3] = { 15.0 * (double)(k % 11) - 75, 15.0 * (double)(k / 11) - 52, 0 };
+			const double X[3] = { 15.0 * (double)(k % 11) - 75,
+				15.0 * (double)(k / 11) - 52, 0 };
 			double Y[3], Z[3], uv[2];
 
 			turn(r, X, Y);
@@ -79,8 +81,8 @@ make(struct calib_problem *problem)
 			}
 		}
 		for (size_t d = 0; d < 2; d++)
-			assert_int_equal(calib_problem_add_view(problem, d, p, 0, point[d], CORNERS),
-			    0);
+			assert_int_equal(calib_problem_add_view(problem, d, p, 0, point[d],
+			    CORNERS), 0);
 	}
 }
 

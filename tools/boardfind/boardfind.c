@@ -14,22 +14,22 @@ struct parameters {
 
 /* A picture that waits for its turn. */
 struct picture {
-	struct frame *gray;		/* with the picture's metadata */
-	char *path;			/* NULL: not known */
-	size_t number;			/* from 0 */
+	struct frame *gray; /* with the picture's metadata */
+	char *path;         /* NULL: not known */
+	size_t number;      /* from 0 */
 	struct corners corners;
 	char reason[BOARD_REASON];
-	int status;			/* of board_find() */
+	int status; /* of board_find() */
 	struct fail_record failure;
 };
 
 struct priv {
 	struct board board;
-	struct picture *picture;	/* one for each thread */
+	struct picture *picture; /* one for each thread */
 	size_t waiting;
-	char *path;			/* of the frame that comes */
+	char *path; /* of the frame that comes */
 	size_t pictures, found;
-	long columns, rows;		/* most that one picture shows */
+	long columns, rows; /* most that one picture shows */
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -38,16 +38,16 @@ static const char *const polarities[] = { "dark", "bright", NULL };
 
 static const struct opt options[] = {
 	{ 0, "board", "WxH,MM", OPT_TEXT, AT(board), NULL, 0, 0, NULL,
-	  "its points along both sides (inner corners, or circles), and their distance", NULL },
+	    "its points along both sides (inner corners, or circles), and their distance", NULL },
 	{ 0, "kind", "WORD", OPT_WORD, AT(kind), "chess", 0, 0, NULL, "what is printed on it",
-	  board_kinds },
+	    board_kinds },
 	{ 0, "polarity", "WORD", OPT_WORD, AT(polarity), NULL, 0, 0, NULL,
-	  "circles are dark on bright ground, if not given, or bright on dark", polarities },
+	    "circles are dark on bright ground, if not given, or bright on dark", polarities },
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(find.sigma_px), NULL, DERIVATIVES_SIGMA_LEAST, 32, "px",
-	  "smoothing that places are measured with; by the board's size in the picture if not given",
-	  NULL },
+	    "smoothing that corners are measured with; by their distances if not given",
+	    NULL },
 	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
-	  "the picture: r, g, b ...; the luma of colour pictures if not given", NULL },
+	    "the picture: r, g, b ...; the luma of colour pictures if not given", NULL },
 	{ 0 },
 };
 
@@ -61,8 +61,8 @@ find(void *arg, size_t i)
 	const struct priv *priv = run->priv;
 	struct picture *picture = &priv->picture[i];
 
-	picture->status = board_find(&priv->board, &parameters->find, picture->gray,
-	    &picture->corners, picture->reason);
+	picture->status = board_find(
+	    &priv->board, &parameters->find, picture->gray, &picture->corners, picture->reason);
 	if (picture->status < 0)
 		fail_take(&picture->failure);
 }
@@ -80,8 +80,8 @@ count(struct priv *priv, const struct corners *corners)
 			most[c] = k && most[c] > at[c] ? most[c] : at[c];
 		}
 	}
-	priv->columns = most[0] - least[0] >= priv->columns ? most[0] - least[0] + 1 :
-	    priv->columns;
+	priv->columns =
+	    most[0] - least[0] >= priv->columns ? most[0] - least[0] + 1 : priv->columns;
 	priv->rows = most[1] - least[1] >= priv->rows ? most[1] - least[1] + 1 : priv->rows;
 	priv->found += corners->n > 0;
 }
@@ -99,8 +99,7 @@ say(const struct run *run, const struct priv *priv, const struct picture *pictur
 	if (picture->status > 0)
 		warn(name, "no board: %s", picture->reason);
 	else if (run->verbose)
-		note(name, "%zu of %zu points%s", picture->corners.n,
-		    priv->board.w * priv->board.h,
+		note(name, "%zu of %zu points%s", picture->corners.n, priv->board.w * priv->board.h,
 		    picture->corners.others ? "; other numberings fit as well" : "");
 }
 
@@ -131,8 +130,8 @@ hand_on(struct run *run)
 		if (status == 0) {
 			say(run, priv, picture);
 			count(priv, &picture->corners);
-			status = board_table(&priv->board, &picture->corners, &picture->gray->head,
-			    &table);
+			status = board_table(
+			    &priv->board, &picture->corners, &picture->gray->head, &table);
 			if (status == 0)
 				status = run_emit(run, table);
 		}
@@ -177,8 +176,9 @@ set_name(struct meta *meta, const char *path)
 	for (size_t i = 0; i < length; i++)
 		if (name[i] <= ' ' || name[i] > '~' || name[i] == ':')
 			return 0;
-	return length == 0 || meta_get(meta, "name") ? 0 :
-	    meta_setf(meta, "name", "%.*s", (int)length, name);
+	return length == 0 || meta_get(meta, "name")
+	    ? 0
+	    : meta_setf(meta, "name", "%.*s", (int)length, name);
 }
 
 static int
@@ -232,13 +232,18 @@ finish(struct run *run)
 		return fail(NULL, "none of the %zu pictures shows the board", priv->pictures);
 	if (priv->found > 0 && priv->board.kind != BOARD_ACIRCLES &&
 	    (priv->columns < (long)priv->board.w || priv->rows < (long)priv->board.h))
-		warn("--board", "no picture shows more than %ldx%ld of its %zux%zu points: is the size "
-		    "right?", priv->columns, priv->rows, priv->board.w, priv->board.h);
+		warn("--board",
+		    "no picture shows more than %ldx%ld of its %zux%zu points: is the size "
+		    "right?",
+		    priv->columns, priv->rows, priv->board.w, priv->board.h);
 	return 0;
 }
 
-static const struct body body = { .gather = gather, .arrives = arrives, .frame = take_frame,
-	.lost = lost, .end = finish,
+static const struct body body = { .gather = gather,
+	.arrives = arrives,
+	.frame = take_frame,
+	.lost = lost,
+	.end = finish,
 	.no_passes = "a grid grows from corner to corner across the whole picture" };
 
 static int
@@ -249,15 +254,17 @@ init(struct run *run)
 
 	run->body = &body;
 	if (!parameters->board)
-		return fail_usage("--board", "is needed: the points along both sides and their distance, "
+		return fail_usage("--board",
+		    "is needed: the points along both sides and their distance, "
 		    "as 11x8,15");
-	if (board_parse("--board", parameters->board, (enum board_kind)parameters->kind,
-	    &priv->board) < 0)
+	if (board_parse(
+		"--board", parameters->board, (enum board_kind)parameters->kind, &priv->board) < 0)
 		return -1;
 	if (parameters->polarity >= 0 && parameters->kind == BOARD_CHESS)
 		return fail_usage("--polarity", "is for circles: give --kind");
 	if (!isnan(parameters->find.sigma_px) && parameters->kind != BOARD_CHESS)
-		return fail_usage("--sigma", "is for chessboards: circles are measured at their edges");
+		return fail_usage(
+		    "--sigma", "is for chessboards: circles are measured at their edges");
 	parameters->find.bright = parameters->polarity == 1;
 	priv->picture = calloc((size_t)run->threads, sizeof(*priv->picture));
 	return priv->picture ? 0 : fail_memory();

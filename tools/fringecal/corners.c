@@ -25,8 +25,8 @@ find_channels(struct table *table)
 	char hint[300];
 
 	if (!head_is_table(head))
-		return fail(table->path, "is an image of %zux%zu, not a table of corners (boardfind "
-		    "makes it)", head->w, head->h);
+		return fail(table->path, "is an image of %zux%zu, not a table of corners "
+		    "(boardfind makes it)", head->w, head->h);
 	table->u = head_channel(head, "u");
 	table->v = head_channel(head, "v");
 	table->sigma = head_channel(head, "sigma");
@@ -60,8 +60,8 @@ find_corner(const struct calib_problem *problem, const struct table *table, size
 	}
 	if (!(i >= 0 && i < (double)board->w && j >= 0 && j < (double)board->h) || i != floor(i) ||
 	    j != floor(j))
-		return fail(table->path, "pose %zu: corner %g %g (i j) is none of a board of %zux%zu",
-		    table->pose + 1, i, j, board->w, board->h);
+		return fail(table->path, "pose %zu: corner %g %g (i j) is none of a board of "
+		    "%zux%zu", table->pose + 1, i, j, board->w, board->h);
 	point->i = (int)i;
 	point->j = (int)j;
 	return 0;

@@ -38,8 +38,8 @@ warn_rejected(const struct calib_problem *problem, const struct calib_solution *
 	if (!views)
 		return;
 	calib_view_name(problem, &problem->view[worst], name, sizeof(name));
-	warn(NULL, "%zu of %zu views lose more than a tenth of their points, which lie farther than "
-	    "%g sigma from where they belong: %s the most, %zu of %zu", views, problem->views,
+	warn(NULL, "%zu of %zu views lose more than a tenth of their points, which lie farther "
+	    "than %g sigma from where they belong: %s the most, %zu of %zu", views, problem->views,
 	    problem->reject, name, problem->view[worst].n - solution->view_used[worst],
 	    problem->view[worst].n);
 }
@@ -55,8 +55,8 @@ warn_board(const struct calib_problem *problem)
 		most[1] = problem->point[k].j > most[1] ? problem->point[k].j : most[1];
 	}
 	if ((size_t)most[0] + 1 < problem->board.w || (size_t)most[1] + 1 < problem->board.h)
-		warn("--board", "has %zux%zu corners, and in all poses no more than %dx%d of them are "
-		    "seen", problem->board.w, problem->board.h, most[0] + 1, most[1] + 1);
+		warn("--board", "has %zux%zu corners, and in all poses no more than %dx%d of them "
+		    "are seen", problem->board.w, problem->board.h, most[0] + 1, most[1] + 1);
 }
 
 static int
@@ -102,11 +102,11 @@ static const struct body body = { .start = start };
 static int
 init(struct run *run)
 {
-	const struct parameters *p = run->parameters;
+	struct parameters *p = run->parameters;
 	struct priv *priv = run->priv;
 
 	run->body = &body;
-	if (points_input_check(run, p) < 0 ||
+	if (points_input_check(&priv->input, run, p) < 0 ||
 	    (p->report && report_check(p->report, run->force) < 0))
 		return -1;
 	return options_apply(p, &priv->problem, &priv->frame);

@@ -90,8 +90,8 @@ apply_board(const struct parameters *p, struct calib_board *board)
 		board->w = board->h;
 		board->h = w;
 	}
-	return calib_board_set(board, kind, spacing) == 0 ? 0 : fail_usage("--board", "%s is no grid "
-	    "of corners: at least 3x2, at most 1000x1000", text);
+	return calib_board_set(board, kind, spacing) == 0 ? 0 : fail_usage("--board", "%s is no "
+	    "grid of corners: at least 3x2, at most 1000x1000", text);
 }
 
 /* Names that a file can carry as a part of its keys. */
@@ -102,8 +102,8 @@ check_name(const struct calib_problem *problem, const char *name, size_t n)
 	    "0123456789_-";
 
 	if (n == 0 || n >= CALIB_NAME_SIZE || strspn(name, allowed) < n)
-		return fail_usage("--cameras", "'%.*s' is no name: letters, digits, _ and -, at most "
-		    "%d", (int)n, name, CALIB_NAME_SIZE - 1);
+		return fail_usage("--cameras", "'%.*s' is no name: letters, digits, _ and -, at "
+		    "most %d", (int)n, name, CALIB_NAME_SIZE - 1);
 	for (size_t d = 0; d < problem->devices; d++)
 		if (strlen(problem->device[d].name) == n &&
 		    !strncmp(problem->device[d].name, name, n))
@@ -205,8 +205,8 @@ options_fix(const struct parameters *p, struct calib_problem *problem)
 			if (of == problem->devices || of == d)
 				known &= fix(problem, d, what);
 		if (!known)
-			return fail_usage("--fix", "'%.*s' is none of center, aspect, tangential, k3 "
-			    "and lens%s", (int)n, text, !strcmp(what, "k3") ||
+			return fail_usage("--fix", "'%.*s' is none of center, aspect, tangential, "
+			    "k3 and lens%s", (int)n, text, !strcmp(what, "k3") ||
 			    !strcmp(what, "tangential") ? " that --model has" : "");
 		text = text[n] ? text + n + 1 : NULL;
 	}

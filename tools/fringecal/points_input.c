@@ -6,8 +6,33 @@
 #include "base/fail.h"
 #include "corners.h"
 
+/* --cameras as the folders of the first pose have it; without folders it stays as it is. */
+static int
+name_cameras(struct points_input *input, const char *pose, struct parameters *p)
+{
+	char **name;
+	size_t n, length = 1;
+	int status = pose_captures_cameras(pose, &name, &n);
+
+	for (size_t i = 0; i < n; i++)
+		length += strlen(name[i]) + 1;
+	input->cameras = status == 0 ? calloc(length, 1) : NULL;
+	if (status == 0 && !input->cameras)
+		status = fail_memory();
+	for (size_t i = 0; i < n && status == 0; i++) {
+		strcat(input->cameras, i ? "," : "");
+		strcat(input->cameras, name[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(name[i]);
+	free(name);
+	if (status == 0 && n)
+		p->cameras = input->cameras;
+	return status;
+}
+
 int
-points_input_check(const struct run *run, const struct parameters *p)
+points_input_check(struct points_input *input, const struct run *run, struct parameters *p)
 {
 	size_t of[2] = { p->phase[0].n, p->phase[1].n };
 
@@ -29,7 +54,9 @@ points_input_check(const struct run *run, const struct parameters *p)
 		    of[0] ? "--phase-x and --phase-y" : "--projector-points");
 	if (!p->board)
 		return fail_usage("--poses", "wants --board WxH,MM");
-	return run->operands ? 0 : fail_usage("--poses", "wants the folders of the poses");
+	if (!run->operands)
+		return fail_usage("--poses", "wants the folders of the poses");
+	return p->cameras ? 0 : name_cameras(input, run->operand[0], p);
 }
 
 static int
@@ -117,4 +144,5 @@ void
 points_input_free(struct points_input *input)
 {
 	pose_captures_free(&input->captures);
+	free(input->cameras);
 }

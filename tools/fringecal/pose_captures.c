@@ -2,6 +2,7 @@
 #include "pose_captures.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,12 +42,15 @@ pose_captures_cameras(const char *pose, char ***name, size_t *n)
 
 	*n = 0;
 	*name = NULL;
+	if (entries < 0 && errno == ENOTDIR)
+		return fail(pose, "is no folder of a pose, with the captures in POSE/CAMERA/");
 	if (entries < 0)
-		return fail_errno(pose, "is no folder of a pose");
+		return fail_errno(pose, "cannot be read");
 	*name = calloc((size_t)entries + 1, sizeof(**name));
 	for (int i = 0; i < entries; i++) {
-		if (*name && is_folder(pose, entry[i]->d_name))
-			(*name)[(*n)++] = strdup(entry[i]->d_name);
+		if (*name && is_folder(pose, entry[i]->d_name) &&
+		    ((*name)[*n] = strdup(entry[i]->d_name)))
+			++*n;
 		free(entry[i]);
 	}
 	free(entry);
@@ -308,8 +312,8 @@ wrap(struct measurement *m, int to, struct frame **wrapped)
 		captures->no_sigma = true;
 		return wrap(m, to, wrapped);
 	}
-	return status <= 0 ? status : fail(m->path, "phasewrap cannot take the captures: say what "
-	    "they are by --manifest or --phasewrap");
+	return status <= 0 ? status : fail(m->path, "phasewrap cannot take the captures; "
+	    "those that do not say what they are need --manifest or --phasewrap");
 }
 
 static int

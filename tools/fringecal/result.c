@@ -32,9 +32,9 @@ allocate(const struct calib_problem *problem, struct calib_solution *s)
 	s->device_scale = calloc(s->devices, sizeof(*s->device_scale));
 	s->device_used = calloc(s->devices, sizeof(*s->device_used));
 	s->covariance = calloc(n, n * sizeof(*s->covariance));
-	return s->intrinsics && s->device && s->rotation && s->board && s->residual && s->view_rms &&
-	    s->view_used && s->device_rms && s->device_scale && s->device_used && s->covariance ?
-	    0 : fail_memory();
+	return s->intrinsics && s->device && s->rotation && s->board && s->residual &&
+	    s->view_rms && s->view_used && s->device_rms && s->device_scale && s->device_used &&
+	    s->covariance ? 0 : fail_memory();
 }
 
 static void
@@ -152,8 +152,23 @@ check_focal(const struct calib_problem *problem, const struct calib_solution *s)
 
 		if (sd > MOST_FOCAL_SD * f)
 			return fail(problem->device[d].name, "the focal length, %.0f px, is not "
-			    "determined: its standard deviation is %.0f px; tilt the board by 20 to 40 "
-			    "degrees, another way in each pose", f, sd);
+			    "determined: its standard deviation is %.0f px; tilt the board by "
+			    "20 to 40 degrees, another way in each pose", f, sd);
+	}
+	return 0;
+}
+
+/* Two devices that see all from one place have the same points. */
+static int
+check_places(const struct calib_problem *problem, const struct calib_solution *s)
+{
+	for (size_t d = 1; d < s->devices; d++) {
+		const double *r = s->rotation[d], *T = s->device[d].T;
+
+		if (fabs(r[0]) + fabs(r[1]) + fabs(r[2]) < 1e-6 &&
+		    fabs(T[0]) + fabs(T[1]) + fabs(T[2]) < 1e-4 * problem->board.spacing)
+			return fail(problem->device[d].name, "stands where %s does, turned alike: "
+			    "are these the same corners twice?", problem->device[0].name);
 	}
 	return 0;
 }
@@ -187,23 +202,23 @@ get_covariance(struct solve *solve, struct calib_solution *s)
 	weak = !(s->condition < MOST_CONDITION);
 	lens = is_lens(problem, r, &normal);
 	if (weak && s->rms > SUSPECT_PX)
-		status = fail(NULL, "the rms is %.3g px: wrong corners, another board, or poses that "
-		    "are not in the same order for all devices", s->rms);
+		status = fail(NULL, "the rms is %.3g px: wrong corners, another board, or poses "
+		    "that are not in the same order for all devices", s->rms);
 	else if ((weak && !lens) || !normal_covariance(r, &normal, s->covariance))
 		status = fail(NULL, "these poses do not determine %s (condition %.1e): %s", names,
 		    s->condition, lens ? "take a simpler --model" : "tilt the board by 20 to 40 "
 		    "degrees, another way in each pose");
 	else if (normal.decrease > 1e-4 * least * (double)r->states)
-		status = fail(NULL, "the solve did not converge in %d steps: the rms is %.3g px, and "
-		    "one more step would lessen the sum of squares by %.2g %%", SOLVE_STEPS, s->rms,
-		    100 * normal.decrease / normal.square);
+		status = fail(NULL, "the solve did not converge in %d steps: the rms is %.3g px, "
+		    "and one more step would lessen the sum of squares by %.2g %%", SOLVE_STEPS,
+		    s->rms, 100 * normal.decrease / normal.square);
 	if (status == 0 && weak)
-		warn(NULL, "these points do not tell %s apart (condition %.1e): a simpler --model does "
-		    "as well", names, s->condition);
+		warn(NULL, "these points do not tell %s apart (condition %.1e): a simpler --model "
+		    "does as well", names, s->condition);
 	for (size_t i = 0; i < s->parameters * s->parameters; i++)
 		s->covariance[i] *= s->variance;
 	normal_free(&normal);
-	return status < 0 ? -1 : check_focal(problem, s);
+	return status < 0 || check_places(problem, s) < 0 ? -1 : check_focal(problem, s);
 }
 
 int

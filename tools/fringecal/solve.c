@@ -121,7 +121,8 @@ solve_weigh(struct solve *solve, bool cauchy)
 		for (size_t i = view->first; i < view->first + view->n; i++) {
 			double far = hypot(solve->x[2 * i], solve->x[2 * i + 1]) / scale;
 			double factor = cauchy ? 1 / sqrt(1 + far * far) :
-			    !solve->rejected[i] ? 1 : solve->holding[view->pose] < FEWEST ? FAINT : 0;
+			    !solve->rejected[i] ? 1 :
+			    solve->holding[view->pose] < FEWEST ? FAINT : 0;
 
 			weight[2 * i] = solve->base[2 * i] * factor;
 			weight[2 * i + 1] = solve->base[2 * i + 1] * factor;

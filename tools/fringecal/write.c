@@ -165,8 +165,9 @@ put_device(FILE *to, const struct calib_problem *problem, const struct calib_sol
 
 	for (size_t v = 0; v < problem->views; v++)
 		points += problem->view[v].device == d ? problem->view[v].n : 0;
-	fprintf(to, "\t\t\"%s\": {\n\t\t\t\"kind\": \"%s\", \"model\": \"%s\", \"size\": [%zu, %zu],"
-	    "\n\t\t\t\"K\": ", device->name, device->kind == CALIB_CAMERA ? "camera" : "projector",
+	fprintf(to, "\t\t\"%s\": {\n\t\t\t\"kind\": \"%s\", \"model\": \"%s\", "
+	    "\"size\": [%zu, %zu],\n\t\t\t\"K\": ", device->name,
+	    device->kind == CALIB_CAMERA ? "camera" : "projector",
 	    calib_model_names[device->model], device->w, device->h);
 	put_K(to, s->intrinsics[d]);
 	fputs(",\n\t\t\t\"dist\": ", to);

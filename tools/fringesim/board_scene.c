@@ -50,8 +50,7 @@ measure(struct board_scene *scene)
 	board_middle(board, middle);
 	for (int k = 0; k < 2; k++)
 		scene->half[k] = (middle[k] + around) * board->spacing_mm;
-	scene->radius =
-	    board->spacing_mm * (board->kind == BOARD_ACIRCLES ? 0.25 * sqrt(2) : 0.25);
+	scene->radius = board->spacing_mm * (board->kind == BOARD_ACIRCLES ? 0.25 * sqrt(2) : 0.25);
 }
 
 int
@@ -66,8 +65,8 @@ board_scene_init(struct board_scene *scene, const struct board *board, const dou
 	memcpy(scene->T, pose + 3, sizeof(scene->T));
 	measure(scene);
 	if (!(scene->T[2] > 0))
-		return fail_usage("--board-pose", "the board's middle is behind the camera: z is %g mm",
-		    scene->T[2]);
+		return fail_usage("--board-pose",
+		    "the board's middle is behind the camera: z is %g mm", scene->T[2]);
 	if (!(side(scene, zero) < 0))
 		return fail_usage("--board-pose", "the board turns its back to the camera");
 	pinhole_center(&calib->projector, center);
@@ -151,9 +150,11 @@ nearest(double x, size_t n)
 	return fmin(fmax(floor(x + 0.5), 0), (double)n - 1);
 }
 
-/* The circle whose centre is nearest, in spacings; along y first: of asymmetric ones of three rows. */
+/* The circle whose centre is nearest, in spacings; along y first: of asymmetric ones of three rows.
+ */
 static double
-circles_black(const struct board_scene *scene, const double x[2], const double step[4], double sigma)
+circles_black(
+    const struct board_scene *scene, const double x[2], const double step[4], double sigma)
 {
 	const struct board *board = &scene->board;
 	bool shifted = board->kind == BOARD_ACIRCLES;
@@ -171,14 +172,15 @@ circles_black(const struct board_scene *scene, const double x[2], const double s
 	}
 	radius = scene->radius / board->spacing_mm;
 	if (near > 0)
-		blur = sigma * hypot(to[0] * step[0] + to[1] * step[1],
-		    to[0] * step[2] + to[1] * step[3]) / (near * board->spacing_mm);
+		blur = sigma *
+		    hypot(to[0] * step[0] + to[1] * step[1], to[0] * step[2] + to[1] * step[3]) /
+		    (near * board->spacing_mm);
 	return step_at(radius - near, blur);
 }
 
 double
-board_scene_share(const struct board_scene *scene, const double at[2], const double step[4],
-    double sigma)
+board_scene_share(
+    const struct board_scene *scene, const double at[2], const double step[4], double sigma)
 {
 	double spacing = scene->board.spacing_mm, middle[2], x[2], blur[2], black;
 
@@ -187,7 +189,7 @@ board_scene_share(const struct board_scene *scene, const double at[2], const dou
 		x[k] = at[k] / spacing + middle[k];
 		blur[k] = sigma * hypot(step[k], step[2 + k]) / spacing;
 	}
-	black = scene->board.kind == BOARD_CHESS ? chess_black(scene, x, blur) :
-	    circles_black(scene, x, step, sigma);
+	black = scene->board.kind == BOARD_CHESS ? chess_black(scene, x, blur)
+						 : circles_black(scene, x, step, sigma);
 	return 1 - (1 - BOARD_BLACK) * black;
 }

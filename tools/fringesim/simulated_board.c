@@ -6,25 +6,28 @@
 #include "frame/table_rows.h"
 
 #define USUAL_BLUR 0.7
-#define SAMPLES 2		/* of a pixel along each axis where the camera blurs */
+#define SAMPLES 2 /* of a pixel along each axis where the camera blurs */
 /*
  * Blur of the print's edges, in px, before they are sampled: at 2 samples a pixel 8e-4 of what the
  * samples cannot hold is left, which moves an edge by 1e-4 px at most. The samples lack the rest.
  */
 #define EDGE_BLUR 0.3
 #define BLUR_LEAST 0.5
-#define REACH 5			/* in sigma */
+#define REACH 5 /* in sigma */
 
 int
 simulated_board_check(const struct simulated_scene_options *options, enum scene_kind kind)
 {
 	if (options->blur > 0 && options->blur < BLUR_LEAST)
-		return fail_usage("--blur", "must be 0 or at least %g px, not %g", BLUR_LEAST,
-		    options->blur);
+		return fail_usage(
+		    "--blur", "must be 0 or at least %g px, not %g", BLUR_LEAST, options->blur);
 	if (kind != SCENE_BOARD)
-		return options->board || options->board_pose.n || options->board_kind != BOARD_CHESS ?
-		    fail_usage(options->board ? "--board" : options->board_pose.n ? "--board-pose" :
-			"--board-kind", "is only for --scene board") : 0;
+		return options->board || options->board_pose.n || options->board_kind != BOARD_CHESS
+		    ? fail_usage(options->board       ? "--board"
+			      : options->board_pose.n ? "--board-pose"
+						      : "--board-kind",
+			  "is only for --scene board")
+		    : 0;
 	if (!options->calib)
 		return fail_usage("--scene", "board needs the camera of --calib");
 	if (!options->board)
@@ -34,12 +37,15 @@ simulated_board_check(const struct simulated_scene_options *options, enum scene_
 	if (!isnan(options->field))
 		return fail_usage("--field", "is not for --scene board: see --board");
 	if (options->shadow)
-		return fail_usage("--shadow", "is not for --scene board: a plane casts none on itself");
+		return fail_usage(
+		    "--shadow", "is not for --scene board: a plane casts none on itself");
 	if (options->board_pose.n && !isnan(options->distance))
 		return fail_usage("--distance", "--board-pose says how far away the board is");
 	if (options->board_pose.n && options->board_pose.n != 6)
-		return fail_usage("--board-pose", "must be six numbers (three angles, three lengths), "
-		    "not %zu", options->board_pose.n);
+		return fail_usage("--board-pose",
+		    "must be six numbers (three angles, three lengths), "
+		    "not %zu",
+		    options->board_pose.n);
 	return 0;
 }
 
@@ -55,7 +61,8 @@ place(struct simulated_scene *simulated, const struct simulated_scene_options *o
 	for (int k = 0; k < 6; k++)
 		if (!isfinite(pose[k]))
 			return fail_usage("--board-pose", "must be six numbers, not %g", pose[k]);
-	if (board_parse("--board", options->board, (enum board_kind)options->board_kind, &board) < 0)
+	if (board_parse("--board", options->board, (enum board_kind)options->board_kind, &board) <
+	    0)
 		return -1;
 	if (board.spacing_mm == 0)
 		return fail_usage("--board", "wants the distance of its points too: WxH,MM");
@@ -64,8 +71,8 @@ place(struct simulated_scene *simulated, const struct simulated_scene_options *o
 }
 
 int
-simulated_board_open(struct simulated_scene *simulated,
-    const struct simulated_scene_options *options)
+simulated_board_open(
+    struct simulated_scene *simulated, const struct simulated_scene_options *options)
 {
 	bool board = simulated->scene.kind == SCENE_BOARD;
 	double blur = !isnan(options->blur) ? options->blur : board ? USUAL_BLUR : 0;
@@ -92,8 +99,9 @@ slope(const double *painted, size_t i, size_t at, size_t n, size_t step, double 
 
 	if (!isnan(before) && !isnan(behind))
 		return samples * (behind - before) / 2;
-	return !isnan(before) ? samples * (here - before) :
-	    !isnan(behind) ? samples * (behind - here) : 0;
+	return !isnan(before) ? samples * (here - before)
+	    : !isnan(behind)  ? samples * (behind - here)
+			      : 0;
 }
 
 static void
@@ -112,11 +120,11 @@ paint_row(void *arg, size_t row)
 			continue;
 		for (int k = 0; k < 2; k++) {
 			step[k] = slope(painted[k], i, column, columns, 1, (double)rig->samples);
-			step[2 + k] = slope(painted[k], i, row, simulated->rows, columns,
-			    (double)rig->samples);
+			step[2 + k] = slope(
+			    painted[k], i, row, simulated->rows, columns, (double)rig->samples);
 		}
-		simulated->share[i] = board_scene_share(&simulated->board, at, step,
-		    rig->samples > 1 ? EDGE_BLUR : 0);
+		simulated->share[i] = board_scene_share(
+		    &simulated->board, at, step, rig->samples > 1 ? EDGE_BLUR : 0);
 	}
 }
 
@@ -164,10 +172,12 @@ simulated_scene_corners(const struct simulated_scene *simulated, struct frame **
 	if (head_init(&head, 1, 1, 1, SAMPLE_FLOAT) < 0)
 		return -1;
 	status = head_set_channels(&head, "u v i j projector_u projector_v") < 0 ||
-	    board_describe(&simulated->board.board, (double)simulated->rig.w,
-		(double)simulated->rig.h, &head.meta) < 0 ||
-	    meta_set_numbers(&head.meta, "origin_px", simulated->rig.origin_px, 2) < 0 ||
-	    add_corners(simulated, &rows) < 0 ? -1 : table_rows_frame(&rows, &head, out);
+		board_describe(&simulated->board.board, (double)simulated->rig.w,
+		    (double)simulated->rig.h, &head.meta) < 0 ||
+		meta_set_numbers(&head.meta, "origin_px", simulated->rig.origin_px, 2) < 0 ||
+		add_corners(simulated, &rows) < 0
+	    ? -1
+	    : table_rows_frame(&rows, &head, out);
 	table_rows_free(&rows);
 	head_free(&head);
 	return status;

@@ -148,7 +148,9 @@ set_pinhole(struct simulated_scene *simulated, const struct simulated_scene_opti
 	}
 	w = size[0];
 	h = size[1];
-	rig->distance = options->laser.on ? rig->distance : options->distance;
+	if (!options->laser.on)
+		rig->distance = options->board_pose.n == 6 ? options->board_pose.v[5] :
+		    options->distance;
 	if (isnan(rig->distance))
 		rig->distance = simulated->pair.given ? pair_axes_meet(&simulated->pair) :
 		    rig_axes_meet(&simulated->calib);

@@ -40,7 +40,7 @@ struct simulated_scene {
 	uint32_t seed;			/* of painted noise */
 	bool both;			/* both of column[] are wanted; set before it is opened */
 	bool projector_given;		/* its size was given, not assumed */
-	/* What the samples see, row by row, columns x rows of them (rig.h: one for each pixel unless
+	/* What the samples see, row by row, columns x rows (rig.h: one for each pixel unless
 	 * the camera blurs); column[k] is NULL along an axis without fringes, but for `both`. */
 	size_t columns, rows;
 	double *column[2];		/* projector column and row */
