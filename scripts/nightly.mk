@@ -45,6 +45,7 @@ cluster: all  ## fringebatch over a Slurm cluster of one node, 200 sets and 1000
 
 uncertainty: all  ## 68 and 95 % of errors within one and two sigma, in 20 larger repeats of every chain
 	UNCERTAINTY_REPEATS=$$((19 / $(SHARE) + 1)) UNCERTAINTY_SIZE=320x240 tests/run tests/uncertainty.bats
+	UNWRAPQ_MAPS=all tests/run tests/unwrapq.bats
 
 coverage:  ## lines that the tests run, for each room
 	scripts/coverage
