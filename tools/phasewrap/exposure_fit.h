@@ -13,10 +13,10 @@
  * images that count. An exposure counts where none of its images is saturated; with --saturated
  * solve also where three or more are not.
  *
- * With noise of variance V_en in image n of exposure e, and u = (-sin phi, cos phi), the variance of
- * the phase is sum_e t_e^2 sum_n (u' F^-1 (x_n - x))^2 V_en / B^2, B in grey levels of the longest
- * exposure. Where V is the same for all it is V u' F^-1 u / B^2: all images unsaturated and one
- * exposure 2/N V / B^2, as usual.
+ * With noise of variance V_en in image n of exposure e, and u = (-sin phi, cos phi), the variance
+ * of the phase is sum_e t_e^2 sum_n (u' F^-1 (x_n - x))^2 V_en / B^2, B in grey levels of the
+ * longest exposure. Where V is the same for all it is V u' F^-1 u / B^2: all images unsaturated and
+ * one exposure 2/N V / B^2, as usual.
  */
 #ifndef EXPOSURE_FIT_H
 #define EXPOSURE_FIT_H

@@ -44,8 +44,8 @@ of_level(struct phase_noise_model noise, float level)
 	return px_max(noise.variance + noise.gain * level, noise.least);
 }
 
-/* (1 + s)^2, but half of s^2: of noise in proportion to the fringes themselves a half goes into their
- * amplitude alone, as it is largest at their crests, where the phase does not feel it. */
+/* (1 + s)^2, but half of s^2: of noise in proportion to the fringes themselves a half goes into
+ * their amplitude alone, as it is largest at their crests, where the phase does not feel it. */
 static float
 across_phase(float s)
 {

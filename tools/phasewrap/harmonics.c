@@ -1,3 +1,4 @@
+/* Tables of harmonics: reading them, which are the images' own, what they do to a phase. */
 #include "harmonics.h"
 
 #include <math.h>
@@ -317,8 +318,8 @@ true_phase(const struct aliases *aliases, double measured, double guess)
 	return guess;
 }
 
-/* What the fit makes of fringes of phase phi with these harmonics, over the amplitude that it finds:
- * the mean of what it leaves, weighted as noise is. image: room for all. */
+/* What the fit makes of fringes of phase phi with these harmonics, over the amplitude that it
+ * finds: the mean of what it leaves, weighted as noise is. image: room for all. */
 static double
 level_at(const struct harmonics *all, const struct harmonic *like,
     const struct capture_fringe *fringe, const struct phase_shift_fit *fit, double sign,

@@ -38,10 +38,10 @@ int harmonics_check(const struct harmonics *, const struct meta *);
 /*
  * What is to be added to the phase of a fringe set, at PHASEWRAP_CELLS + 1 phases from -pi to pi
  * (phasewrap.px.h), by the harmonics of the same axis and the nearest period; sign and origin as in
- * phase_shift_weights_solve(). levels, unless NULL: in the middle of PHASEWRAP_LEVELS cells, what is
- * to be added to the mean level of the images, over the amplitude that the fit finds, so that its
- * shot noise is that of fringes with harmonics: the mean of what the fit leaves, each image with the
- * square of its weight in the phase. -1 after fail().
+ * phase_shift_weights_solve(). levels, unless NULL: in the middle of PHASEWRAP_LEVELS cells, what
+ * is to be added to the mean level of the images, over the amplitude that the fit finds, so that
+ * its shot noise is that of fringes with harmonics: the mean of what the fit leaves, each image
+ * with the square of its weight in the phase. -1 after fail().
  */
 int harmonics_correction(const struct harmonics *, const struct capture_fringe *,
     const struct phase_shift_fit *, double sign, double origin_rad, float *correction,

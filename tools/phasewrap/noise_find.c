@@ -3,8 +3,8 @@
  * but over the amplitude they hardly change across the direction in which the phase varies, so that
  * the second difference of the residuals of three neighbours in that direction, each in the
  * amplitude of the middle one, is noise. Its mean square, over the sum of the squares of their
- * weights (six where the amplitudes are the same) and over the degrees of freedom, is the variance at
- * the level of the images with the same weights.
+ * weights (six where the amplitudes are the same) and over the degrees of freedom, is the variance
+ * at the level of the images with the same weights.
  */
 #include "noise.h"
 
@@ -26,7 +26,7 @@ struct exposed {
 	const struct phasewrap *wrap;
 	const struct capture_fringe *fringe;
 	const struct phase_shift_fit *fit;
-	float gain;			/* of the exposure's light: the limits are the longest one's */
+	float gain;		/* of the exposure's light: the limits are the longest one's */
 	/* of the three neighbours: the images that count, none of which is saturated in any, their
 	 * number, and the weights of their fit, mean that of N A as in the fit of all */
 	bool *use;

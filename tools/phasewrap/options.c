@@ -90,7 +90,7 @@ const struct opt phasewrap_options[] = {
 	  "how images tell that one before them is missing", ways },
 	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
 	  "correct the phase by the fringes' harmonics, as fringegamma writes them", NULL },
-	{ 0, "exposures", "K", OPT_INTEGER, AT(exposures.n), NULL, 2, EXPOSURES_MOST, NULL,
+	{ 0, "exposures", "K", OPT_INTEGER, AT(exposures.n), "1", 1, EXPOSURES_MOST, NULL,
 	  "every image was taken so many times, with as many exposure times", NULL },
 	{ 0, "exposure-order", "WORD", OPT_WORD, AT(exposures.order), NULL, 0, 0, NULL,
 	  "whole sets of one exposure, or all exposures of a step before the next [set]",

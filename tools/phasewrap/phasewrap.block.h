@@ -28,8 +28,9 @@ struct phasewrap_block {
 	uint markers, marker[2];	/* their planes */
 	float max_value, least_amplitude, least_mean, least_modulation;
 	float most_misfit;
-	uint corrects;			/* 1: constant 0 has the corrections of all fringe sets, then
-					 * their levels; the next one has the sigmas' terms */
+	/* 1: constant 0 has the corrections of all fringe sets, then their levels; the next one has
+	 * the sigmas' terms */
+	uint corrects;
 	uint writes_fit, sigmas;	/* 1: there are such channels */
 	float variance, gain, least;	/* struct phase_noise_model */
 	PX_STRUCT phasewrap_channels channels;

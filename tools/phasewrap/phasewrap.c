@@ -167,7 +167,6 @@ init(struct run *run)
 	struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
-	parameters->exposures.n = parameters->exposures.n > 1 ? parameters->exposures.n : 1;
 	priv->shift_search.verbose = run->verbose;
 	run->body = &body;
 	if (noise_check(&parameters->noise) < 0)

@@ -1,3 +1,4 @@
+/* The search for the shifts of a measurement: which pixels count, and how much; doubts. */
 #include "shift_search.h"
 
 #include <math.h>
@@ -254,9 +255,10 @@ struct weighing {
 	float soft;
 };
 
-/* The amplitude that the shifts found give each pixel, over which its fringes are taken, so that its
- * share in the sums depends neither on its amplitude nor on its phase. Where the mean square is less
- * than `soft` that falls to nothing: a bound would take a texture just there at some phases only. */
+/* The amplitude that the shifts found give each pixel, over which its fringes are taken, so that
+ * its share in the sums depends neither on its amplitude nor on its phase. Where the mean square is
+ * less than `soft` that falls to nothing: a bound would take a texture just there at some phases
+ * only. */
 static void
 weigh_row(void *arg, size_t row)
 {
@@ -404,8 +406,8 @@ check_phases(const struct look *look, const struct phase_shift_fit *fit, const c
 	double share = emptiest_sector(look, fit, &used);
 
 	if (used < LEAST)
-		return fail("--shift", "too few pixels of %s have fringes, to tell the shifts: give "
-		    "them", set);
+		return fail("--shift", "too few pixels of %s have fringes, to tell the shifts: "
+		    "give them", set);
 	return share >= SECTOR_LEAST ? 0 : fail("--shift", "the phases of %s leave a part of the "
 	    "circle out: of less than a fringe nothing tells the shifts from the phase: give them",
 	    set);

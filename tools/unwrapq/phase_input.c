@@ -70,10 +70,11 @@ check_jumps(struct run *run, const struct frame *in, size_t channel, double span
 {
 	size_t h = in->head.h, *counts = calloc(2 * h, sizeof(*counts)), all = 0, large = 0;
 	struct jump_job job = { in, channel, (float)(turn / 2), (float)(NEARLY * span), counts,
-		counts + h };
+		NULL };
 
 	if (!counts)
 		return fail_memory();
+	job.large = counts + h;
 	run_for(run, h, jump_row, &job);
 	for (size_t y = 0; y < h; y++) {
 		all += job.all[y];
