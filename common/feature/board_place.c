@@ -400,7 +400,9 @@ vote_colour(const struct grid *grid, const struct grid_point *point)
 
 /* ---- all of it ---- */
 
-static bool
+/* The nodes' numbers, or where `board` is given its points, to px. 1: they are no plane. -1 after
+ * fail(). */
+static int
 fit_grid(const struct grid *grid, const struct grid_point *point, const struct board *board,
     double H[9], double *rms)
 {
@@ -408,7 +410,7 @@ fit_grid(const struct grid *grid, const struct grid_point *point, const struct b
 	bool good;
 
 	if (!pair)
-		return false;
+		return fail_memory();
 	for (size_t k = 0; k < grid->n; k++) {
 		const struct grid_node *node = &grid->node[k];
 
@@ -419,7 +421,7 @@ fit_grid(const struct grid *grid, const struct grid_point *point, const struct b
 	}
 	good = homography_fit(pair, grid->n, H, rms);
 	free(pair);
-	return good;
+	return good ? 0 : 1;
 }
 
 static void
@@ -443,6 +445,7 @@ place_grid(struct search *search, struct grid *grid, const struct grid_point *po
 	const struct board *board = search->board;
 	double along[2], across[2], spacing;
 	size_t before = grid->n;
+	int status;
 
 	make_right_handed(grid, point);
 	if (!trim(grid, board)) {
@@ -457,7 +460,10 @@ place_grid(struct search *search, struct grid *grid, const struct grid_point *po
 	mean_step(grid, point, 0, along);
 	mean_step(grid, point, 1, across);
 	spacing = fmin(hypot(along[0], along[1]), hypot(across[0], across[1]));
-	if (!fit_grid(grid, point, NULL, search->H, &to->rms) || !(to->rms < BEND_MOST * spacing)) {
+	status = fit_grid(grid, point, NULL, search->H, &to->rms);
+	if (status < 0)
+		return -1;
+	if (status > 0 || !(to->rms < BEND_MOST * spacing)) {
 		snprintf(reason, 200, "what looks like a grid is no plane");
 		return 1;
 	}
@@ -473,10 +479,10 @@ place_grid(struct search *search, struct grid *grid, const struct grid_point *po
 	renumber(search, grid);
 	to->others = search->ties - 1;
 	*lack = search->missing + (long)(before - grid->n);
-	if (fit_grid(grid, point, board, to->homography, &to->rms))
-		return 0;
-	snprintf(reason, 200, "what looks like a grid is no plane");
-	return 1;
+	status = fit_grid(grid, point, board, to->homography, &to->rms);
+	if (status > 0)
+		snprintf(reason, 200, "what looks like a grid is no plane");
+	return status;
 }
 
 static int
@@ -506,6 +512,7 @@ place_sheared(struct search *search, struct grid *grid, struct placement *to, ch
 		char why[200];
 		struct grid tried;
 		long lack;
+		int status;
 
 		if (grid_copy(grid, &tried) < 0) {
 			grid_free(&best);
@@ -517,15 +524,19 @@ place_sheared(struct search *search, struct grid *grid, struct placement *to, ch
 			tried.node[i].i = a + shear[k][0] * b;
 			tried.node[i].j = b + shear[k][1] * a;
 		}
-		if (place_grid(
-			search, &tried, search->point, &placement, &lack, k ? why : reason) == 0 &&
-		    lack < least) {
+		status = place_grid(search, &tried, search->point, &placement, &lack,
+		    k ? why : reason);
+		if (status == 0 && lack < least) {
 			least = lack;
 			*to = placement;
 			grid_free(&best);
 			best = tried;
 		} else {
 			grid_free(&tried);
+		}
+		if (status < 0) {
+			grid_free(&best);
+			return -1;
 		}
 	}
 	if (!best.node)

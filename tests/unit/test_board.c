@@ -94,7 +94,8 @@ test_refused(void **state)
 	    "t: has no key board_kind: is it a table of boardfind?");
 	expect_refused("board_size", NULL, 0, 0,
 	    "t: has no key board_size: is it a table of boardfind?");
-	expect_refused("board_kind", "cheese", 0, 0, "t: board_kind 'cheese' is none that is known");
+	expect_refused("board_kind", "cheese", 0, 0,
+	    "t: board_kind 'cheese' is none that is known");
 	expect_refused("board_size", "11", 0, 0, "t: board_size must be two numbers, not 1");
 	expect_refused("board_size", "11 1.5", 0, 0,
 	    "t: board_size must be two numbers of points, not 11 1.5");
