@@ -1,6 +1,6 @@
 /*
- * What plots have in common: text, axes, and files; drawn by cairo. Only tools that ask for cairo in
- * their NAME.mk may call it: without the library this file is not built.
+ * What plots have in common: text, axes, and files; drawn by cairo. Only tools that ask for cairo
+ * in their NAME.mk may call it: without the library this file is not built.
  */
 #ifndef DRAWING_H
 #define DRAWING_H

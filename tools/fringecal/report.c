@@ -45,7 +45,8 @@ write_views(const struct report *report, FILE *file)
 
 	fprintf(file, "# views, the most doubtful first: the rms distance of its points, left out "
 	    "ones too; MAD: how far above the device's median;\n"
-	    "# distance of the board's middle in %s; tilt of the board to the device's axis, degrees\n",
+	    "# distance of the board's middle in %s; tilt of the board to the device's axis, "
+	    "degrees\n",
 	    problem->board.unit);
 	fprintf(file, "# view device points left_out rms_px MAD distance tilt_deg flag\n");
 	for (size_t i = 0; i < report->diagnosis.views; i++) {
