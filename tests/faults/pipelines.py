@@ -36,10 +36,10 @@ touch empty.nrrd
 printf '{"K1": [[40, 0, 12], [0, 40, 8], [0, 0, 1]], "K2": [[40, 0, 12], [0, 41, 8], [0, 0, 1]], "d2": [0.1, 0, 0, 0],' >pair.json
 printf ' "R": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "T": [-90, 2, 0], "image_size": [24, 16]}' >>pair.json
 fringesim -q --calib pair.json --view right --distance 700 -p 200 -n 3 -o pair.nrrd
-printf '{"camera_K": [[120,0,48],[0,120,36],[0,0,1]], "projector_K": [[90,0,48],[0,90,36],[0,0,1]],' >rig.json
-printf '"R_cam_to_proj": [[1,0,0],[0,1,0],[0,0,1]], "T_cam_to_proj_mm": [-20,0,0]}' >>rig.json
-fringesim -q -s 96x72 -n 3 --calib rig.json --scene board --board 5x4,15 --board-pose 10,5,0,0,0,150 -o board.nrrd
-fringesim -q -s 96x72 -n 3 --calib rig.json --scene board --board-kind circles --board 5x4,15 --board-pose 10,5,0,0,0,150 -o circles.nrrd
+printf '{"camera_K": [[120,0,48],[0,120,36],[0,0,1]], "projector_K": [[90,0,48],[0,90,36],[0,0,1]],' >board.json
+printf '"R_cam_to_proj": [[1,0,0],[0,1,0],[0,0,1]], "T_cam_to_proj_mm": [-20,0,0]}' >>board.json
+fringesim -q -s 96x72 -n 3 --calib board.json --scene board --board 5x4,15 --board-pose 10,5,0,0,0,150 -o board.nrrd
+fringesim -q -s 96x72 -n 3 --calib board.json --scene board --board-kind circles --board 5x4,15 --board-pose 10,5,0,0,0,150 -o circles.nrrd
 mkdir probe
 fringesim -q -s 48x32 -p 12 -n 4 -o probe.nrrd
 framecat --delete '*' --split probe.nrrd -o probe/%d.pgm
@@ -83,7 +83,7 @@ PIPELINES = {
 		"phase2depth --ref {i}/reference.nrrd -c 2 , kalman -o OLD.nrrd",
 	"board": "@fringepipe -q -j 2 boardfind --board 5x4,15 {i}/board.nrrd -o OLD.nrrd",
 	"circles": "@fringepipe -q -j 1 boardfind --kind circles --board 5x4,15 {i}/circles.nrrd -o OLD.nrrd",
-	"boards": "@fringepipe -q fringesim -s 24x16 -n 3 --calib {i}/rig.json --scene board --board 3x3,30 "
+	"boards": "@fringepipe -q fringesim -s 24x16 -n 3 --calib {i}/board.json --scene board --board 3x3,30 "
 		"--board-pose 0,0,0,0,0,400 --corners OLD.nrrd -o caps/",
 	"response": "@fringepipe -q -j 2 fringegamma --lut OLD.txt {i}/eight.nrrd",
 	"corrected": "@fringepipe -q phasewrap -n 3 --period 8,9 --harmonics {i}/harmonics.txt {i}/png -o OLD.nrrd",
