@@ -241,7 +241,7 @@ exposure_gains_find(struct phasewrap *wrap, const struct frame *in)
 	for (size_t i = 1; i < exposures->n; i++) {
 		double moved_rad, ratio = ratio_of(&look, order[i - 1], order[i], &moved_rad);
 
-		if (moved_rad > MOVED)
+		if (moved_rad > MOVED && !exposures->timed)
 			return fail("--exposures", "exposures %zu and %zu do not show the same "
 			    "fringes, but some that are %.0f degrees apart: are these images "
 			    "more steps, and no second exposures?", order[i - 1] + 1,
