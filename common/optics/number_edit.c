@@ -43,7 +43,7 @@ put_text(struct editing *editing, const char *text)
 	put(editing, text, text + strlen(text));
 }
 
-/* Bytes of an entry at most: brackets, and 12 digits with sign, point, exponent and what is between. */
+/* Bytes of an entry at most: brackets, and 12 digits with sign, point, exponent and separator. */
 static size_t
 room_of(const struct number_edit *edit)
 {

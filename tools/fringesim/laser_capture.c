@@ -6,8 +6,8 @@
 
 #include "frame/table_rows.h"
 
-/* A pixel is so many strips, in each of which the light is integrated along x; a bar has edges, which
- * may lie along x. */
+/* A pixel is so many strips, in each of which the light is integrated along x; a bar has edges,
+ * which may lie along x. */
 #define STRIPS_GAUSS 8
 #define STRIPS_BAR 32
 /* Surfaces whose depths differ by more, of the depth, from pixel to pixel are two. */

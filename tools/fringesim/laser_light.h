@@ -31,7 +31,7 @@ int laser_options_check(const struct laser_options *, bool calibrated, bool shad
  * fail(). */
 int laser_light_open(struct laser_light *, const struct laser_options *, const char *calib,
     double *distance);
-/* The mean of the light, 1 in the middle of the line, from distance a to distance b of the plane. */
+/* The mean of the light, 1 in the middle of the line, from distance a to b of the plane. */
 double laser_light_mean(const struct laser_light *, double a, double b);
 /* A distance of the plane beyond which there is no light. */
 double laser_light_reach(const struct laser_light *);

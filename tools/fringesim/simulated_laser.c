@@ -4,7 +4,8 @@
 #include <string.h>
 
 int
-simulated_laser_open(struct simulated_scene *simulated, const struct simulated_scene_options *options)
+simulated_laser_open(struct simulated_scene *simulated,
+    const struct simulated_scene_options *options)
 {
 	struct pinhole *projector = &simulated->calib.projector;
 	const struct pinhole *camera = &simulated->calib.camera;

@@ -1,3 +1,7 @@
+/*
+ * The simulated scene of a run: reads its options, places the scene before its rig, and looks at
+ * every pixel for what the projector or the laser lights there.
+ */
 #define _GNU_SOURCE
 #include "simulated_scene.h"
 

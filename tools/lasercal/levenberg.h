@@ -6,7 +6,7 @@
 
 struct levenberg {
 	size_t parameters, residuals;	/* at most SYMMETRIC_MOST parameters */
-	const double *scale;		/* of each parameter: a step that is small, for differences */
+	const double *scale;		/* of each parameter: a small step, for differences */
 	/* The residuals at the state plus a step. */
 	void (*residual)(const void *state, const double *step, double *r);
 	/* Takes the step into the state. */
