@@ -218,7 +218,7 @@ residual(const void *state, const double *step, double *r)
 
 		board_pose_apply(&pose, (double[3]){ place[0], place[1], 0 }, x);
 		if (!pinhole_project(refining->camera, x, seen))
-			seen[0] = seen[1] = 1e6;	/* behind the camera: never an improvement */
+			seen[0] = seen[1] = 1e6;	/* behind the camera: never better */
 		r[2 * i] = seen[0] - uv[0];
 		r[2 * i + 1] = seen[1] - uv[1];
 	}

@@ -55,7 +55,8 @@ options_check(const struct parameters *parameters, enum mode mode)
 
 	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
 		if (given[i] && of[mode][i] == 'n')
-			return fail_usage(name[i], "has no meaning for lasercal %s", lasercal_modes[mode]);
+			return fail_usage(name[i], "has no meaning for lasercal %s",
+			    lasercal_modes[mode]);
 	return parameters->plain && !isnan(parameters->limit) ?
 	    fail_usage("--limit", "and --plain contradict each other") : 0;
 }

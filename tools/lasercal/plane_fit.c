@@ -191,7 +191,8 @@ weigh(const struct fitting *fitting, const double plane[4], bool tukey, double *
 	double reach = fabs(plane[3]) + 1;
 
 	/* distances of points that are exact are rounding: none of them is wrong */
-	*limit = fitting->method == PLANE_WITHIN ? fitting->limit : fmax(MEDIANS * median_distance(fitting, plane, 1), 1e-9 * reach);
+	*limit = fitting->method == PLANE_WITHIN ? fitting->limit :
+	    fmax(MEDIANS * median_distance(fitting, plane, 1), 1e-9 * reach);
 	for (size_t i = 0; i < fitting->n; i++) {
 		double r = plane_distance(plane, fitting->point[i].X) / *limit, t = 1 - r * r;
 

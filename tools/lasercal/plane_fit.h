@@ -32,7 +32,8 @@ enum plane_method {
  * least median distance (in three quarters of the views), or most points within the limit, of 500
  * threes: of it the points that
  * count; then those of the plane at hand, for 5 MAD by Tukey's weights, until it stays, three times
- * at least (methods §11; a MAD is 1.4826 medians, the standard deviation of normal noise). limit: of PLANE_WITHIN. -1 after
+ * at least (methods §11; a MAD is 1.4826 medians, the standard deviation of normal noise). limit: of
+ * PLANE_WITHIN. -1 after
  * fail(): fewer than 3 points, no memory.
  */
 int plane_fit(const struct plane_point *, size_t n, size_t views, enum plane_method, double limit,

@@ -76,7 +76,8 @@ report_direction(FILE *out, const struct views *views, const struct direction_fi
 	print_numbers(out, "scan_direction", d, 3);
 	fprintf(out, "length          %.6f of 1\n", sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
 	if (!isnan(fit->sd[0]))
-		fprintf(out, "sd              %.2g %.2g %.2g\n", fit->sd[0], fit->sd[1], fit->sd[2]);
+		fprintf(out, "sd              %.2g %.2g %.2g\n", fit->sd[0], fit->sd[1],
+		    fit->sd[2]);
 	fprintf(out, "rms             %.3g %.3g %.3g %s of the board's middle from the line\n",
 	    fit->rms[0], fit->rms[1], fit->rms[2], views->laser->unit);
 	fprintf(out, "turn            %.2g degrees from first to last\n",

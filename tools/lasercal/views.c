@@ -317,7 +317,8 @@ views_add_line(struct views *views, const struct run *run, const struct frame *f
 	double sigma_px;
 	size_t u, v;
 
-	if (meta_number(&head->meta, "line_sigma_px", 0, &sigma_px) < 0 || find_crop(views, run, head, &crop) < 0 || run_channel(run, head, "u", &u) < 0 ||
+	if (meta_number(&head->meta, "line_sigma_px", 0, &sigma_px) < 0 ||
+	    find_crop(views, run, head, &crop) < 0 || run_channel(run, head, "u", &u) < 0 ||
 	    run_channel(run, head, "v", &v) < 0)
 		return -1;
 	for (size_t i = 0; i < head->w * head->h; i++) {

@@ -1,4 +1,4 @@
-/* What a calibration takes from each picture: the board's corners and pose, the laser's line on it. */
+/* What a calibration takes from each picture: the board's corners and pose, the line on it. */
 #ifndef LASERCAL_VIEWS_H
 #define LASERCAL_VIEWS_H
 
