@@ -21,7 +21,8 @@ expect(const char *text, const char *wanted)
 	char *out;
 
 	fail_clear();
-	assert_int_equal(number_edit_text("file", text, strlen(text), edits, 2, &out), wanted ? 0 : -1);
+	assert_int_equal(number_edit_text("file", text, strlen(text), edits, 2, &out),
+	    wanted ? 0 : -1);
 	if (wanted)
 		assert_string_equal(out, wanted);
 	else
@@ -52,7 +53,8 @@ test_json(void **state)
 	(void)state;
 	expect("{}", "{" JSON "}");
 	expect("{\"a\": 1}\n", "{\"a\": 1," JSON "}\n");
-	expect(" # {\n{ \"d\": [1, [2]], \"a\": {\"d\": 1} }", " # {\n{ \"a\": {\"d\": 1}," JSON "}");
+	expect(" # {\n{ \"d\": [1, [2]], \"a\": {\"d\": 1} }",
+	    " # {\n{ \"a\": {\"d\": 1}," JSON "}");
 	expect("{\"a\": 1, \"d\": 2}", "{\"a\": 1," JSON "}");
 	expect("{\"a\": \"}, d: {\", \"laser_plane\": [1], \"b\": 2}",
 	    "{\"a\": \"}, d: {\", \"b\": 2," JSON "}");
@@ -82,7 +84,8 @@ test_refused(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_yaml), cmocka_unit_test(test_json),
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_yaml), cmocka_unit_test(test_json),
 		cmocka_unit_test(test_xml), cmocka_unit_test(test_refused) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,11 +30,10 @@ enum plane_method {
 /*
  * Singular vectors of the centred points. Unless plain, from the plane of three points that has the
  * least median distance (in three quarters of the views), or most points within the limit, of 500
- * threes: of it the points that
- * count; then those of the plane at hand, for 5 MAD by Tukey's weights, until it stays, three times
- * at least (methods §11; a MAD is 1.4826 medians, the standard deviation of normal noise). limit: of
- * PLANE_WITHIN. -1 after
- * fail(): fewer than 3 points, no memory.
+ * threes: of it the points that count; then those of the plane at hand, for 5 MAD by Tukey's
+ * weights, until it stays, three times at least (methods §11; a MAD is 1.4826 medians, the standard
+ * deviation of normal noise). limit: of PLANE_WITHIN. -1 after fail(): fewer than 3 points, no
+ * memory.
  */
 int plane_fit(const struct plane_point *, size_t n, size_t views, enum plane_method, double limit,
     struct plane_fit *);

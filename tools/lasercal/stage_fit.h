@@ -13,8 +13,7 @@ struct direction_fit {
 
 /* Least squares of the board's middles over the travel, or (plain) the mean of successive
  * differences by that of the travel (Liu 2016 eq 7-8), which is the end points alone. off: 3
- * numbers
- * per view, of each middle from the line. -1 after fail(). */
+ * numbers per view, of each middle from the line. -1 after fail(). */
 int direction_fit(const struct views *, bool plain, struct direction_fit *, double *off);
 
 struct axis_fit {
