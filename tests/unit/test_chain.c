@@ -1121,7 +1121,7 @@ colour_reduction(void **state)
 	    "-o out.nrrd colour --as=planes in.nrrd", in, 3, (const size_t[]){ 0, 1, 2 });
 	assert_fails(1, "-o x.nrrd colour --as=grey in.nrrd",
 	    "fringepipe: image is in colour: name "
-	    "one with --channel, or say --rgb if its three planes are three captures\n");
+	    "one with --channel, red where a red laser or light made it\n");
 	for (size_t y = 0; y < 5; y++)
 		for (size_t c = 1; c < 3; c++)
 			memcpy(frame_row(in, c, y), frame_row(in, 0, y), 7);
