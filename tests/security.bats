@@ -101,8 +101,11 @@ os.execvp("framecat", ["framecat", "foreign.nrrd", "-o", "shared/o.nrrd"])'
 	[ -f none.nrrd ]
 }
 
-@test "security: no tool starts a program" {
-	run ! grep -rnE '\b(popen|system|v?fork|exec[lv]p?e?|posix_spawnp?|dlopen|setlocale) ?\(' "$top"/common "$top"/tools --include='*.[ch]'
+@test "security: no tool starts a program, but fringecal those beside it, without a shell" {
+	run ! grep -rnE '\b(popen|system|v?fork|exec[lv]p?e?|dlopen|setlocale) ?\(' "$top"/common "$top"/tools --include='*.[ch]'
+	run -0 grep -rlE '\bposix_spawnp? ?\(' "$top"/common "$top"/tools --include='*.[ch]'
+	[ "$output" = "$top/tools/fringecal/child.c" ]
+	run ! grep -rnE '"(/bin/)?(ba)?sh"' "$top"/tools/fringecal
 }
 
 @test "security: every promise of fringepipe-security(7) names tests that are there" {
