@@ -42,13 +42,16 @@ printed() {
 	printed angel= "    disparity.nrrd -o" >script
 	export FRINGEPIPE_DATA
 	silent bash -e -o pipefail script
+	# STEREO_ROWS, as every night: from one frequency as well
 	for side in left right; do framecat -c absphase angel_$side.nrrd -o $side.one.nrrd; done
 	base=(phasematch --assume-rectified)
 	"${base[@]}" --both-ways 0 --support 0 --right angel_right.nrrd angel_left.nrrd -o raw.nrrd
-	"${base[@]}" --both-ways 0 --support 0 --right right.one.nrrd left.one.nrrd -o raw.one.nrrd
-	"${base[@]}" --right right.one.nrrd left.one.nrrd -o disparity.one.nrrd
+	if [ -n "${STEREO_ROWS-}" ]; then
+		"${base[@]}" --both-ways 0 --support 0 --right right.one.nrrd left.one.nrrd -o raw.one.nrrd
+		"${base[@]}" --right right.one.nrrd left.one.nrrd -o disparity.one.nrrd
+	fi
 	py "$judge"'
-for of, scatter in ("", 0.022), (".one", 0.029):
+for of, scatter in (("", 0.022), (".one", 0.029))[:int(sys.argv[1])]:
 	n, share, at, gross, deviation = judge("raw%s.nrrd" % of, "angel_left.nrrd")
 	expect(share >= 97.5, share); expect(gross <= 0.10, gross); expect(deviation <= scatter, deviation)
 	expect(np.abs(at - [-26.9, 5.0, 41.1]) < 0.3, at)
@@ -63,7 +66,7 @@ there = np.isfinite(d)
 expect(abs(there.mean() - 0.587) < 0.01, there.mean())
 expect(np.ptp(picture[~there], 0) == 0, "one colour where nothing is")
 red, blue = (picture[there & m].mean(0) for m in (d > 35, d < -20))
-expect(red[0] > red[2] + 100 and blue[2] > blue[0] + 50, red, blue)'
+expect(red[0] > red[2] + 100 and blue[2] > blue[0] + 50, red, blue)' $((${STEREO_ROWS:+1} + 1))
 }
 
 @test "pairs: Gray code on a real calibrated pair (david), as the tutorial prints it: points, mesh, picture" {
@@ -112,7 +115,7 @@ expect((face != background).mean() > 0.97 and 60 < face.mean() < 220 and face.st
 	"T_mm": [-299.8268977843622, -3.9538101432919928, 33.648959949511806], "image_size": [1024, 768] }
 	END
 	for side in left right; do
-		fringesim -q --calib rig.json --view $side -s 1024x768 --scene sphere --radius 100 -b float -p 64,72,81 -n 4 --ambient 20 \
+		fringesim -q --calib rig.json --view $side -s 1024x768 --scene sphere --radius 100 -b float -p 64,72,81 -n 3 --ambient 20 \
 			-o $side.images.nrrd
 		fringepipe -q phasewrap --min-amplitude 5 $side.images.nrrd , unwrap2f --all , rectify --calib rig.json --side $side \
 			--size 1024x768 -o $side.nrrd

@@ -1,5 +1,7 @@
 """A pair of rectified cameras and a projector between them before a sphere, a bar and a tilted plane, ray by ray in
 NumPy: fringe images of both cameras, and the disparity that is true. Rows are the same in both; lengths are mm."""
+import functools
+
 import numpy as np
 
 F, BASELINE = 2000., 200.		# px, mm
@@ -42,8 +44,9 @@ def sees(centre, points):
 	return t > 1 - 1e-6
 
 
+@functools.lru_cache
 def view(side, rows, w=W):
-	"""points, projector column (NaN where unlit or outside), and the column of the other camera (NaN where hidden)"""
+	"""rows: a range. points, projector column (NaN where unlit or outside), and the column of the other camera (NaN where hidden)"""
 	centre, ray = rays(side, rows, w)
 	t, what = hit(centre, ray)
 	points = centre + t[..., None] * ray

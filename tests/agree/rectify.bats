@@ -8,6 +8,11 @@ load ../agreement
  "R": [[0.98006658, 0, 0.19866933], [0, 1, 0], [-0.19866933, 0, 0.98006658]], "T_mm": [-150, 4, 12]}
 END
 	agrees rectify <<'CASES'
+float absphase:0..3 phase:-3..3 texture:0..100 sigma:0.1..0.2 label:0..3 | | rectify -q --calib rig.json --side left --size 1000x40 --max-step 2.5
+ushort phase:0..6 image:0..4000 | max_value:=3900 | rectify -q --calib rig.json --side right --size 900x65 --interpolation cubic
+CASES
+	[ -n "${AGREE_ALL-}" ] || return 0	# make agree-all: each alone
+	agrees rectify <<'CASES'
 float absphase:0..3 texture:0..100 sigma:0.1..0.2 label:0..3 | | rectify -q --calib rig.json --side left --size 1000x40
 float phase:-3..3 depth:5..6 | | rectify -q --calib rig.json --side right --size 1000x65 --max-step 2.5
 float absphase:0..3 phase:-3..3 sigma:0..1 | | rectify -q --calib rig.json --side left --interpolation cubic --size 600x65

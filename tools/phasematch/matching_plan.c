@@ -152,13 +152,16 @@ find_channel(const struct run *run, const struct frame_head *in, bool of_right, 
 }
 
 static int
-check_right(const struct run *run, const struct frame_head *in, const struct phases *phases)
+check_right(const struct run *run, const char *path, const struct frame_head *in,
+    const struct phases *phases)
 {
 	size_t c;
 
 	for (size_t i = 0; i < phases->n; i++)
-		if (find_channel(run, in, true, "absphase", phases->number[i], &c) < 0)
+		if (find_channel(run, in, true, "absphase", phases->number[i], &c) < 0) {
+			fail_prefix(path);
 			return -1;
+		}
 	return 0;
 }
 
@@ -224,7 +227,7 @@ matching_plan(const struct run *run, const char *path, const struct frame_head *
 	size_t each;
 
 	if (find_phases(run, in, in->c - right->c, &phases) < 0 ||
-	    check_right(run, in, &phases) < 0 || check_phase(NULL, in) < 0 ||
+	    check_right(run, path, in, &phases) < 0 || check_phase(NULL, in) < 0 ||
 	    check_phase(path, right) < 0 || read_periods(path, in, right, &phases) < 0)
 		return -1;
 	if (votes && phases.n < 2)

@@ -20,7 +20,8 @@ struct phasematch {
 	float support_range;
 	size_t sigma_disparity, x, y, z, sigma;	/* output channels; NO_CHANNEL: there is none */
 	size_t phases, number[PHASES_MOST];	/* absphase2: 2; absphase: 0 */
-	bool warned_sigma;
+	bool warned_sigma, warned_same;
+	bool checked_rows;		/* of the first frame */
 	struct match_counts counts;	/* of a frame */
 };
 

@@ -10,9 +10,11 @@
 #include "base/fail.h"
 #include "image/statistics.h"
 #include "phasematch.px.h"
+#include "row_check.h"
 
 #define STEPS_ENOUGH 4000	/* of which a median is taken */
 #define STEPS_APART 7		/* columns from one to the next, so that many rows have some */
+#define SAME_LEAST 10000	/* equal pixels that are no accident */
 /* A bracket spans no more than so much of the shortest period, or so many usual steps. */
 #define STEP_RAD 1.0
 #define USUAL_STEPS 3
@@ -136,6 +138,37 @@ add_reach(const struct matching *matching, const struct match_memory *m, struct 
 	}
 }
 
+/* Two cameras never see the same to the last bit: then one file was given twice. */
+static void
+warn_same(struct phasematch *priv, const char *path, const struct frame *in,
+    struct match_memory *m)
+{
+	const struct matching *matching = &priv->matching;
+	size_t inconsistent, there = 0;
+
+	if (priv->warned_same || matching->w != matching->right_w)
+		return;
+	for (size_t i = 0; i < in->head.h; i++) {
+		size_t y = spread_row(i, in->head.h);
+
+		value_map_row(&matching->left[0], in, y, matching->w, 1, m->left, NULL,
+		    &inconsistent);
+		value_map_row(&matching->right[0], in, y, matching->w, 1, m->right, NULL,
+		    &inconsistent);
+		for (size_t x = 0; x < matching->w; x++) {
+			bool valid = !px_isnan(m->left[x]);
+
+			if (valid != !px_isnan(m->right[x]) || (valid && m->left[x] != m->right[x]))
+				return;
+			there += valid;
+		}
+	}
+	priv->warned_same = true;
+	if (there > SAME_LEAST)
+		warn(path, "has the same phase as the input in each pixel: is it the other "
+		    "camera's?");
+}
+
 /* Has a row a match? A row of the last map is in memory then. */
 static bool
 has_match(const struct matching *matching, struct match_memory *m, const struct frame *in, size_t y)
@@ -189,7 +222,12 @@ phasematch_survey(struct run *run, const struct frame *in)
 		match_memory_place(&memory, &priv->matching, place);
 		status = find_steps(priv, priv->right, in, &memory, &steps);
 		if (status == 0)
+			warn_same(priv, priv->right, in, &memory);
+		if (status == 0)
 			status = find_match(&priv->matching, priv->right, in, &memory);
+		if (status == 0 && !priv->checked_rows)
+			status = row_check(priv->right, in, &priv->matching, &memory);
+		priv->checked_rows = true;
 	}
 	free(steps.step);
 	free(place);

@@ -22,6 +22,7 @@ struct rig {
 	float centres;			/* cx of the input - cx of --right */
 	float least, most;		/* depths */
 	float R[9], shift[3];		/* x_left = R (x + shift) */
+	bool asked;			/* whether frames without keys are placed so */
 };
 
 /* -1 after fail_usage(). */

@@ -20,6 +20,7 @@ struct rectify {
 	struct frame_head out;
 	bool cubic;
 	bool warned;			/* of what falls outside */
+	bool asked;			/* whether size and baseline are meant so */
 };
 
 /* Sets channel[]; max_step: that of the command line, NaN where it is not given. -1 after fail().
