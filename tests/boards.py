@@ -47,7 +47,8 @@ def corners(w=11, h=8, spacing=SPACING, bend=0.0):
 class Rig:
 	"""The projector stands `degrees` to the right of the camera and looks at the same place, 620 mm away."""
 
-	def __init__(self, seed=0, views=15, noise=0.05, bend=0.0, degrees=18.0, board=(11, 8), devices=None):
+	def __init__(self, seed=0, views=15, noise=0.05, bend=0.0, degrees=18.0, board=(11, 8), devices=None,
+			print_error=0.0):
 		rng = self.rng = np.random.default_rng(seed)
 		self.devices = devices or [CAMERA, PROJECTOR]
 		self.views, self.board, self.noise = views, board, noise
@@ -58,6 +59,7 @@ class Rig:
 			place = 620 * np.array([np.sin(angle), 0.02 * k, 1 - np.cos(angle)])
 			self.poses.append((R, -R @ place))
 		i, j, X = corners(*board, bend=bend)
+		X[:, :2] += np.random.default_rng(8).normal(0, print_error, X[:, :2].shape)	# mm, of the print
 		self.i, self.j = i, j
 		middle = np.array([(board[0] - 1) / 2, (board[1] - 1) / 2, 0]) * SPACING
 		self.true = [[] for _ in self.devices]

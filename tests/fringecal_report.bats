@@ -75,6 +75,21 @@ rig.write("camera.nrrd")'
 	[ ! -e single/volume.csv ]
 }
 
+@test "fringecal --report: what repeats at the same corners in all views is the board, not noise" {
+	py 'from boards import *; Rig(seed=2).write("camera.nrrd", "projector.nrrd")'
+	report -q
+	has "^repeats at the same corners  *0[.0-9]* of 0.049 px a coordinate$" <report/report.txt
+	py 'from boards import *; Rig(seed=2, bend=0.2).write("camera.nrrd", "projector.nrrd")'
+	report -q
+	has "^repeats at the same corners .* or the board is bent (--warp)$" <report/report.txt
+	report -q --warp
+	[ "$(grep -c "corners are off" report/report.txt)" -eq 0 ]
+	# a print with corners off by 0.02 mm rms along both sides
+	py 'from boards import *; Rig(seed=2, print_error=0.02).write("camera.nrrd", "projector.nrrd")'
+	report -q
+	has "^repeats at the same corners .*: the board.s corners are off by 0.0\(19\|2\|21\) mm along a side" <report/report.txt
+}
+
 @test "fringecal --report: correlated parameters are named, with an advice" {
 	py 'from boards import *; Rig(seed=1, views=5).write("camera.nrrd", "projector.nrrd")'
 	report -q

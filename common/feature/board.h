@@ -1,6 +1,7 @@
 /*
  * Calibration boards: what is printed on them, and the tables of their corners that boardfind
- * writes and fringecal reads.
+ * writes. fringecal and lasercal read them by readers of their own, which take tables of other
+ * programs, too.
  *
  * A board has w x h points (corners of a chessboard where four squares meet, or circles), numbered
  * i = 0 .. w - 1 and j = 0 .. h - 1. On the board, x grows with i and y with j; seen from the front

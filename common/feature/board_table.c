@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "feature/board_find.h"
 
 enum { U, V, SIGMA, I, J, FIELDS };
 
@@ -143,16 +144,6 @@ read_row(const char *path, const struct board *board, size_t k, const double v[F
 }
 
 static int
-compare(const void *a, const void *b)
-{
-	const struct corner *p = a, *q = b;
-
-	if (p->j != q->j)
-		return p->j < q->j ? -1 : 1;
-	return p->i < q->i ? -1 : p->i > q->i;
-}
-
-static int
 read_rows(const char *path, const struct frame *table, const struct board *board, size_t n,
     struct corners *corners)
 {
@@ -177,9 +168,10 @@ read_rows(const char *path, const struct frame *table, const struct board *board
 		if (read_row(path, board, corners->n, v, &corners->corner[corners->n]) < 0)
 			return -1;
 	}
-	qsort(corners->corner, n, sizeof(*corners->corner), compare);
+	corners_sort(corners);
 	for (size_t k = 1; k < n; k++)
-		if (compare(&corners->corner[k - 1], &corners->corner[k]) == 0)
+		if (corners->corner[k - 1].i == corners->corner[k].i &&
+		    corners->corner[k - 1].j == corners->corner[k].j)
 			return fail(path, "point %ld,%ld is there twice", corners->corner[k].i,
 			    corners->corner[k].j);
 	return 0;

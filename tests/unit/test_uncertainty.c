@@ -174,7 +174,8 @@ triangulate(const struct rig *rig, const struct calib_solution *drawn, const dou
 						A[3 * i + j] += D[3 * k + i] * D[3 * k + j];
 				}
 		}
-		assert_true(jacobian_solve(A, 3, b, 1));
+		assert_true(symmetric_factor(3, A, 1e-14));
+		symmetric_solve(3, A, b, 1);
 		for (size_t i = 0; i < 3; i++)
 			out[i] += b[i];
 	}
@@ -192,7 +193,8 @@ after_fit(size_t n, double (*M)[6], const double *e)
 			for (size_t j = 0; j < 6; j++)
 				A[6 * i + j] += M[r][i] * M[r][j];
 		}
-	assert_true(jacobian_solve(A, 6, b, 1));
+	assert_true(symmetric_factor(6, A, 1e-14));
+	symmetric_solve(6, A, b, 1);
 	for (size_t r = 0; r < n; r++) {
 		double left = e[r];
 

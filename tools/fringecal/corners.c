@@ -158,30 +158,30 @@ find_board(struct calib_problem *problem, const struct table *table)
 {
 	const struct meta *meta = &table->frame->head.meta;
 	const char *kind = meta_get(meta, "board_kind");
-	struct calib_board *board = &problem->board, said = *board;
+	struct calib_board *board = &problem->board, stated = *board;
 	size_t size[2];
 
 	if (read_pair(table, "board_size", size) < 0 ||
-	    meta_number(meta, "board_spacing_mm", 0, &said.spacing) < 0)
+	    meta_number(meta, "board_spacing_mm", 0, &stated.spacing) < 0)
 		return -1;
 	if (!size[0])
 		return board->w ? 0 : fail(table->path, "does not say what board it is of (key "
 		    "board_size): give --board WxH,MM");
-	said.w = size[0];
-	said.h = size[1];
-	if (!board->w && calib_board_set(&said, kind ? kind : "chess", said.spacing) < 0)
+	stated.w = size[0];
+	stated.h = size[1];
+	if (!board->w && calib_board_set(&stated, kind ? kind : "chess", stated.spacing) < 0)
 		return fail(table->path, "is of no board that is known: %s, %zux%zu, %g mm",
-		    kind ? kind : "chess", size[0], size[1], said.spacing);
+		    kind ? kind : "chess", size[0], size[1], stated.spacing);
 	if (!board->w)
-		*board = said;
+		*board = stated;
 	/* --board without a spacing leaves it to the tables */
-	if (!strcmp(board->unit, "board") && said.spacing > 0 && said.spacing < 1e6) {
-		board->spacing = said.spacing;
+	if (!strcmp(board->unit, "board") && stated.spacing > 0 && stated.spacing < 1e6) {
+		board->spacing = stated.spacing;
 		snprintf(board->unit, sizeof(board->unit), "mm");
 	}
-	return said.w == board->w && said.h == board->h ? 0 : fail(table->path,
-	    "pose %zu is of a board of %zux%zu corners, not %zux%zu", table->pose + 1, said.w,
-	    said.h, board->w, board->h);
+	return stated.w == board->w && stated.h == board->h ? 0 : fail(table->path,
+	    "pose %zu is of a board of %zux%zu corners, not %zux%zu", table->pose + 1, stated.w,
+	    stated.h, board->w, board->h);
 }
 
 static int

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "linear.h"
+#include "base/symmetric.h"
 
 struct rows {
 	double *x;
@@ -73,10 +73,10 @@ eliminate(struct normal *normal, struct pose_block *block, double *g)
 	size_t n = normal->n;
 	double reduced[6];
 
-	if (!linear_cholesky(block->D, 6))
+	if (!symmetric_factor(6, block->D, 0))
 		return;
 	memcpy(reduced, block->g, sizeof(reduced));
-	linear_solve(block->D, reduced, 6);
+	symmetric_solve(6, block->D, reduced, 1);
 	for (size_t k = 0; k < 6; k++)
 		normal->decrease += block->g[k] * reduced[k];
 	for (size_t i = 0; i < n; i++) {
@@ -90,7 +90,7 @@ eliminate(struct normal *normal, struct pose_block *block, double *g)
 		}
 		if (!any)
 			continue;
-		linear_solve(block->D, row, 6);
+		symmetric_solve(6, block->D, row, 1);
 		for (size_t j = 0; j <= i; j++)
 			for (size_t k = 0; k < 6; k++)
 				normal->matrix[i * n + j] -= row[k] * block->B[6 * j + k];
@@ -133,10 +133,12 @@ find_condition(struct normal *normal, double *work, double *value)
 		for (size_t j = 0; j < n; j++)
 			work[i * n + j] = normal->matrix[i * n + j] /
 			    sqrt(normal->diagonal[i] * normal->diagonal[j]);
-	linear_eigen(work, n, value, work + n * n);
-	normal->condition = n == 0 ? 1 : value[0] > 0 ? value[n - 1] / value[0] : INFINITY;
-	if (n)
-		memcpy(normal->weakest, work + n * n, n * sizeof(*normal->weakest));
+	normal->condition = 1;
+	if (n == 0)
+		return;
+	symmetric_eigen(n, work, value, work + n * n);
+	normal->condition = value[n - 1] > 0 ? value[0] / value[n - 1] : INFINITY;
+	memcpy(normal->weakest, work + n * n + n * (n - 1), n * sizeof(*normal->weakest));
 }
 
 static void
@@ -146,9 +148,9 @@ find_decrease(struct normal *normal, double *work, double *g)
 
 	memcpy(work, normal->matrix, n * n * sizeof(*work));
 	memcpy(work + n * n, g, n * sizeof(*g));
-	if (!linear_cholesky(work, n))
+	if (!symmetric_factor(n, work, 0))
 		return;
-	linear_solve(work, work + n * n, n);
+	symmetric_solve(n, work, work + n * n, 1);
 	for (size_t i = 0; i < n; i++)
 		normal->decrease += g[i] * work[n * n + i];
 }
@@ -195,7 +197,7 @@ normal_covariance(const struct residuals *r, struct normal *normal, double *cova
 	const struct calib_problem *problem = r->problem;
 	size_t n = normal->n, shared = r->shared;
 
-	if (!linear_invert(normal->matrix, n))
+	if (!symmetric_invert(n, normal->matrix))
 		return false;
 	for (size_t i = 0; i < shared; i++)
 		for (size_t j = 0; j < shared; j++) {

@@ -4,34 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-
-bool
-jacobian_solve(double *A, size_t n, double *b, size_t m)
-{
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j <= i; j++) {
-			double sum = A[i * n + j], diagonal = A[i * n + i];
-
-			for (size_t k = 0; k < j; k++)
-				sum -= A[i * n + k] * A[j * n + k];
-			if (i == j && !(sum > 1e-14 * diagonal))
-				return false;
-			A[i * n + j] = i == j ? sqrt(sum) : sum / A[j * n + j];
-		}
-	for (size_t c = 0; c < m; c++) {
-		for (size_t i = 0; i < n; i++) {
-			for (size_t k = 0; k < i; k++)
-				b[i * m + c] -= A[i * n + k] * b[k * m + c];
-			b[i * m + c] /= A[i * n + i];
-		}
-		for (size_t i = n; i-- > 0;) {
-			for (size_t k = i + 1; k < n; k++)
-				b[i * m + c] -= A[k * n + i] * b[k * m + c];
-			b[i * m + c] /= A[i * n + i];
-		}
-	}
-	return true;
-}
+#include "base/symmetric.h"
 
 double
 jacobian_variance(const double *C, size_t n, const double *row)
@@ -94,7 +67,9 @@ jacobian_project_out(struct jacobian *rows)
 			for (size_t k = 0; k < p; k++)
 				b[i * p + k] += rows->M[r][i] * rows->J[r * p + k];
 		}
-	solved = jacobian_solve(A, 6, b, p);
+	solved = symmetric_factor(6, A, 1e-14);
+	if (solved)
+		symmetric_solve(6, A, b, p);
 	for (size_t r = 0; r < rows->n && solved; r++)
 		for (size_t i = 0; i < 6; i++)
 			for (size_t k = 0; k < p; k++)

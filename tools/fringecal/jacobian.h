@@ -24,9 +24,6 @@ void jacobian_free(struct jacobian *);
 int jacobian_project_out(struct jacobian *);
 /* row C row', C being n x n. */
 double jacobian_variance(const double *C, size_t n, const double *row);
-/* Solves the n x n system A x = b for m right sides, in place, A symmetric and positive; false
- * where it is singular. */
-bool jacobian_solve(double *A, size_t n, double *b, size_t m);
 
 /* Derivatives of a device's pixel u, v at a point: by all parameters, J[2][parameters] (zeros at
  * first), and by the point, D[6]. */

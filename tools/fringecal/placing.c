@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "homography.h"
+#include "closed_form.h"
 
 void
 placing_compose(const struct calib_pose *a, const struct calib_pose *b, struct calib_pose *out)
@@ -77,7 +77,7 @@ turn_view(struct start *start, size_t v, int turn)
 		renumber(&problem->board, turn, &problem->point[view->first + k]);
 	if (turn && placing_fit_view(start, v) < 0)
 		return -1;
-	homography_pose(start->H[v], start->core[view->device], &start->seen[v]);
+	closed_form_pose(start->H[v], start->core[view->device], &start->seen[v]);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/symmetric.h"
 
 #define TERMS 6			/* of a quadratic: 1 x y x^2 x y y^2 */
 #define ROUNDS 4		/* of leaving out pixels of another fringe order */
@@ -89,41 +90,25 @@ sample(const struct window *w, size_t x, size_t y, double *px, double *variance)
 	return true;
 }
 
-/* Solves A a = b by Cholesky, A symmetric (its lower half is used and overwritten); the variance is
- * element (0, 0) of the inverse. False where A is singular. */
+/* Solves A a = b, A symmetric (its lower half is used and overwritten); the variance is element
+ * (0, 0) of the inverse, the square of the first column of L^-1. False where A is singular. */
 static bool
-solve(double A[TERMS][TERMS], const double b[TERMS], struct quadratic *q)
+solve(double A[TERMS * TERMS], const double b[TERMS], struct quadratic *q)
 {
-	double z[TERMS], e[TERMS];
+	double e[TERMS];
 
-	for (size_t i = 0; i < TERMS; i++)
-		for (size_t j = 0; j <= i; j++) {
-			double diagonal = A[i][i], sum = A[i][j];
-
-			for (size_t k = 0; k < j; k++)
-				sum -= A[i][k] * A[j][k];
-			if (i == j && !(sum > 1e-10 * diagonal))
-				return false;
-			A[i][j] = i == j ? sqrt(sum) : sum / A[j][j];
-		}
+	if (!symmetric_factor(TERMS, A, 1e-10))
+		return false;
 	q->variance = 0;
 	for (size_t i = 0; i < TERMS; i++) {
-		z[i] = b[i];
 		e[i] = i == 0;
-		for (size_t k = 0; k < i; k++) {
-			z[i] -= A[i][k] * z[k];
-			e[i] -= A[i][k] * e[k];
-		}
-		z[i] /= A[i][i];
-		e[i] /= A[i][i];
+		for (size_t k = 0; k < i; k++)
+			e[i] -= A[TERMS * i + k] * e[k];
+		e[i] /= A[TERMS * i + i];
 		q->variance += e[i] * e[i];
 	}
-	for (size_t i = TERMS; i-- > 0;) {
-		q->a[i] = z[i];
-		for (size_t k = i + 1; k < TERMS; k++)
-			q->a[i] -= A[k][i] * q->a[k];
-		q->a[i] /= A[i][i];
-	}
+	memcpy(q->a, b, sizeof(q->a));
+	symmetric_solve(TERMS, A, q->a, 1);
 	return true;
 }
 
@@ -131,7 +116,7 @@ solve(double A[TERMS][TERMS], const double b[TERMS], struct quadratic *q)
 static bool
 fit(const struct window *w, const struct quadratic *last, double most, struct quadratic *q)
 {
-	double A[TERMS][TERMS] = { 0 }, b[TERMS] = { 0 }, px, variance, t[TERMS];
+	double A[TERMS * TERMS] = { 0 }, b[TERMS] = { 0 }, px, variance, t[TERMS];
 
 	q->used = 0;
 	for (size_t y = w->y0; y < w->y1; y++)
@@ -147,7 +132,7 @@ fit(const struct window *w, const struct quadratic *last, double most, struct qu
 			for (size_t i = 0; i < TERMS; i++) {
 				b[i] += weight * t[i] * px;
 				for (size_t j = 0; j <= i; j++)
-					A[i][j] += weight * t[i] * t[j];
+					A[TERMS * i + j] += weight * t[i] * t[j];
 			}
 		}
 	return q->used > TERMS && solve(A, b, q);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "board_shape.h"
 #include "diagnosis.h"
 #include "io/safe_file.h"
 #include "io/target.h"
@@ -20,6 +21,7 @@ struct report {
 	struct report_pictures p;
 	const struct phase_views *phases;
 	struct diagnosis diagnosis;
+	struct board_shape shape;
 	struct uncertainty_map *map;
 	struct uncertainty_volume volume;
 };
@@ -142,6 +144,20 @@ print_phases(const struct phase_views *phases, FILE *file)
 	}
 }
 
+static void
+print_shape(const struct report *report, FILE *file)
+{
+	const struct board_shape *shape = &report->shape;
+
+	fprintf(file, "repeats at the same corners      %.2g of %.2g px a coordinate",
+	    shape->px, shape->all_px);
+	if (shape->repeats)
+		fprintf(file, ": the board's corners are off by %.2g %s along a side%s",
+		    shape->offset, report->p.problem->board.unit,
+		    report->p.problem->warp ? "" : ", or the board is bent (--warp)");
+	fputc('\n', file);
+}
+
 static int
 write_text(const struct report *report, FILE *file)
 {
@@ -164,6 +180,8 @@ write_text(const struct report *report, FILE *file)
 		    problem->device[problem->view[d->view[0].view].device].name, d->view[0].rms,
 		    d->view[0].excess, d->view[0].flagged ? ": look at its pictures, leave it out" :
 		    ": not enough to doubt it");
+	if (report->shape.all_px > 0)
+		print_shape(report, file);
 	fprintf(file, "parameters that the views hardly tell apart (correlation above %g)%s\n",
 	    DIAGNOSIS_CORRELATION, d->pairs ? "" : ": none");
 	for (size_t i = 0; i < d->pairs; i++) {
@@ -332,6 +350,8 @@ report_write(const char *folder, const struct calib_problem *problem,
 	struct stat at;
 	int status = report_fill(problem, solution, pose_name, &report);
 
+	if (status == 0)
+		status = board_shape_find(problem, solution, &report.shape);
 	if (status == 0)
 		status = uncertainty_maps(problem, solution, report.diagnosis.device,
 		    MAP_COLUMNS, &report.map);

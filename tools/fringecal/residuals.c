@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "linear.h"
 
 /* A pose and its derivatives: R[i][j] by r[k]. */
 struct posed {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "homography.h"
+#include "closed_form.h"
 #include "placing.h"
 
 #define FEWEST_VIEWS 3
@@ -24,7 +24,7 @@ view_error(const struct start *start, const struct calib_view *view, const doubl
 	struct calib_pose pose = { 0 };
 	double sum = 0;
 
-	homography_pose(start->H[view - problem->view], core, &pose);
+	closed_form_pose(start->H[view - problem->view], core, &pose);
 	for (size_t k = 0; k < view->n; k++) {
 		const struct calib_point *point = &problem->point[view->first + k];
 		double X[3], x[3];
@@ -71,13 +71,13 @@ find_core(struct start *start, size_t device)
 	for (size_t v = 0; v < problem->views; v++)
 		if (problem->view[v].device == device)
 			memcpy(H[n++], start->H[v], sizeof(*H));
-	if (!homography_square((const double (*)[9])H, n, of->w, of->h, core)) {
+	if (!closed_form_square((const double (*)[9])H, n, of->w, of->h, core)) {
 		core[0] = core[1] = 1.2 * (double)(of->w > of->h ? of->w : of->h);
 		core[2] = ((double)of->w - 1) / 2;
 		core[3] = ((double)of->h - 1) / 2;
 	}
 	hold(problem->fixed[device], core);
-	if (!of->square && homography_free((const double (*)[9])H, n, of->w, of->h, other)) {
+	if (!of->square && closed_form_free((const double (*)[9])H, n, of->w, of->h, other)) {
 		hold(problem->fixed[device], other);
 		if (device_error(start, device, other) < device_error(start, device, core))
 			memcpy(core, other, sizeof(other));
@@ -85,7 +85,7 @@ find_core(struct start *start, size_t device)
 	free(H);
 	for (size_t v = 0; v < problem->views; v++)
 		if (problem->view[v].device == device)
-			homography_pose(start->H[v], core, &start->seen[v]);
+			closed_form_pose(start->H[v], core, &start->seen[v]);
 	return 0;
 }
 
@@ -99,13 +99,13 @@ placing_fit_view(struct start *start, size_t v)
 	char name[128];
 
 	calib_view_name(problem, view, name, sizeof(name));
-	if (!homography_fit(&problem->board, problem->point + view->first, view->n, start->H[v],
-	    &error))
+	if (!closed_form_homography(&problem->board, problem->point + view->first, view->n,
+	    start->H[v], &error))
 		return fail(name, "its %zu points lie on a line", view->n);
 	if (error > MOST_ERROR)
 		return fail(name, "its points do not lie as those of a board of %zux%zu do",
 		    problem->board.w, problem->board.h);
-	if (homography_mirrors(start->H[v], &problem->board))
+	if (closed_form_mirrors(start->H[v], &problem->board))
 		return fail(name, device->kind == CALIB_PROJECTOR ?
 		    "shows the board mirrored: the phase of x or of y runs the wrong way "
 		    "(phasewrap --sign), or they are exchanged" :

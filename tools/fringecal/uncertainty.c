@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/symmetric.h"
 #include "jacobian.h"
 #include "optics/calib.h"
 
@@ -323,7 +324,10 @@ point_rows(const struct calib_problem *problem, const struct calib_solution *sol
 					J[i * p + k] -= D[3 * r + i] * scratch[r * p + k];
 			}
 	}
-	return jacobian_solve(A, 3, J, p);
+	if (!symmetric_factor(3, A, 1e-14))
+		return false;
+	symmetric_solve(3, A, J, p);
+	return true;
 }
 
 static double

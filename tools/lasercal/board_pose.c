@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/symmetric.h"
 #include "levenberg.h"
 #include "optics/laser.h"
-#include "optics/symmetric.h"
 
 void
 board_pose_apply(const struct board_pose *pose, const double b[3], double x[3])

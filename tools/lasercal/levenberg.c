@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "optics/symmetric.h"
+#include "base/symmetric.h"
 
 #define ROUNDS 50
 
 struct space {
 	double *r, *plus, *minus;	/* residuals */
 	double *jacobian;		/* of parameter i: jacobian[i residuals ..] */
-	double normal[SYMMETRIC_MOST * SYMMETRIC_MOST], gradient[SYMMETRIC_MOST];
+	double normal[LEVENBERG_MOST * LEVENBERG_MOST], gradient[LEVENBERG_MOST];
 };
 
 static double
@@ -30,7 +30,7 @@ static void
 linearise(const struct levenberg *fit, struct space *space)
 {
 	size_t n = fit->parameters, m = fit->residuals;
-	double step[SYMMETRIC_MOST] = { 0 };
+	double step[LEVENBERG_MOST] = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
 		double *column = &space->jacobian[i * m];
@@ -69,14 +69,15 @@ improve(const struct levenberg *fit, struct space *space, double *lambda, double
 	size_t n = fit->parameters;
 
 	for (; *lambda < 1e12; *lambda *= 10) {
-		double a[SYMMETRIC_MOST * SYMMETRIC_MOST], step[SYMMETRIC_MOST], now;
+		double a[LEVENBERG_MOST * LEVENBERG_MOST], step[LEVENBERG_MOST], now;
 
 		memcpy(a, space->normal, n * n * sizeof(*a));
 		memcpy(step, space->gradient, n * sizeof(*step));
 		for (size_t i = 0; i < n; i++)
 			a[i * n + i] *= 1 + *lambda;
-		if (symmetric_solve(n, a, step) < 0)
+		if (!symmetric_factor(n, a, 1e-14))
 			continue;
+		symmetric_solve(n, a, step, 1);
 		fit->residual(fit->state, step, space->plus);
 		now = sum_of_squares(space->plus, fit->residuals);
 		if (!(now < *squares))
@@ -84,7 +85,7 @@ improve(const struct levenberg *fit, struct space *space, double *lambda, double
 		*much = now < *squares * (1 - 1e-12);
 		*squares = now;
 		fit->take(fit->state, step);
-		fit->residual(fit->state, (double[SYMMETRIC_MOST]){ 0 }, space->r);
+		fit->residual(fit->state, (double[LEVENBERG_MOST]){ 0 }, space->r);
 		*lambda = fmax(*lambda / 10, 1e-12);
 		return true;
 	}
@@ -105,7 +106,7 @@ levenberg_fit(const struct levenberg *fit, double *squares)
 	space.plus = memory + m;
 	space.minus = memory + 2 * m;
 	space.jacobian = memory + 3 * m;
-	fit->residual(fit->state, (double[SYMMETRIC_MOST]){ 0 }, space.r);
+	fit->residual(fit->state, (double[LEVENBERG_MOST]){ 0 }, space.r);
 	*squares = sum_of_squares(space.r, m);
 	for (int i = 0; i < ROUNDS && much; i++) {
 		linearise(fit, &space);

@@ -4,8 +4,10 @@
 
 #include <stddef.h>
 
+#define LEVENBERG_MOST 16	/* parameters */
+
 struct levenberg {
-	size_t parameters, residuals;	/* at most SYMMETRIC_MOST parameters */
+	size_t parameters, residuals;
 	const double *scale;		/* of each parameter: a small step, for differences */
 	/* The residuals at the state plus a step. */
 	void (*residual)(const void *state, const double *step, double *r);

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/px.h"
-#include "optics/symmetric.h"
+#include "base/symmetric.h"
 
 #define THREES 500
 #define MEDIANS (5 * 1.4826)

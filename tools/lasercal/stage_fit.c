@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/symmetric.h"
 #include "levenberg.h"
-#include "optics/symmetric.h"
 
 #define RADIANS 0.017453292519943295
 /* A stage that turned less says too little of its axis. */
@@ -231,8 +231,9 @@ start_point(struct turning *turning)
 				a[2 * p + q] += m[p] * m[q] + m[2 + p] * m[2 + q];
 		}
 	}
-	if (symmetric_solve(2, a, b) < 0)
+	if (!symmetric_factor(2, a, 1e-14))
 		return fail(NULL, "the stage did not turn");
+	symmetric_solve(2, a, b, 1);
 	along = dot(turning->axis, first->board.t);
 	for (int k = 0; k < 3; k++)
 		turning->point[k] = b[0] * turning->side[0][k] + b[1] * turning->side[1][k] +

@@ -1,11 +1,11 @@
 /* Homographies of a board's views, and Zhang's closed form for the device's matrix. */
-#include "homography.h"
+#include "closed_form.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "linear.h"
+#include "base/symmetric.h"
 
 #define ROUNDS 6	/* of weighing wrong points down */
 
@@ -56,12 +56,12 @@ fit(const double (*board)[2], const double (*pixel)[2], const double *weight, si
 		}
 	for (size_t k = 0; k < 8; k++)
 		most = fmax(most, A[9 * k]);
-	if (!linear_cholesky(A, 8))
+	if (!symmetric_factor(8, A, 0))
 		return false;
 	for (size_t k = 0; k < 8; k++)
 		if (A[9 * k] * A[9 * k] < 1e-12 * most)
 			return false;
-	linear_solve(A, b, 8);
+	symmetric_solve(8, A, b, 1);
 	memcpy(h, b, sizeof(b));
 	h[8] = 1;
 	return true;
@@ -107,7 +107,7 @@ denormalise(const double h[9], const struct normalised *board, const struct norm
 }
 
 bool
-homography_fit(const struct calib_board *board, const struct calib_point *point, size_t n,
+closed_form_homography(const struct calib_board *board, const struct calib_point *point, size_t n,
     double H[9], double *error)
 {
 	static const double flat[2];
@@ -157,7 +157,7 @@ determinant(const double m[9])
 }
 
 bool
-homography_mirrors(const double H[9], const struct calib_board *board)
+closed_form_mirrors(const double H[9], const struct calib_board *board)
 {
 	static const double flat[2];
 	double X[3];
@@ -184,7 +184,7 @@ centre(const double H[9], size_t w, size_t h, double G[9])
 }
 
 bool
-homography_square(const double (*H)[9], size_t n, size_t w, size_t h, double core[4])
+closed_form_square(const double (*H)[9], size_t n, size_t w, size_t h, double core[4])
 {
 	double a = 0, b = 0;
 
@@ -210,9 +210,9 @@ homography_square(const double (*H)[9], size_t n, size_t w, size_t h, double cor
 }
 
 bool
-homography_free(const double (*H)[9], size_t n, size_t w, size_t h, double core[4])
+closed_form_free(const double (*H)[9], size_t n, size_t w, size_t h, double core[4])
 {
-	double A[25] = { 0 }, value[5], vector[25], *B = vector, lambda;
+	double A[25] = { 0 }, value[5], vector[25], *B = vector + 4 * 5, lambda;
 
 	for (size_t i = 0; i < n; i++) {
 		double G[9];
@@ -232,7 +232,7 @@ homography_free(const double (*H)[9], size_t n, size_t w, size_t h, double core[
 					A[5 * k + l] += v[k] * v[l];
 		}
 	}
-	linear_eigen(A, 5, value, vector);
+	symmetric_eigen(5, A, value, vector);
 	for (size_t k = 5; k-- > 0;)
 		B[k] = B[0] < 0 ? -B[k] : B[k];
 	if (!(B[0] > 0 && B[1] > 0))
@@ -248,7 +248,7 @@ homography_free(const double (*H)[9], size_t n, size_t w, size_t h, double core[
 }
 
 void
-homography_pose(const double H[9], const double core[4], struct calib_pose *pose)
+closed_form_pose(const double H[9], const double core[4], struct calib_pose *pose)
 {
 	double column[3][3], length[2], sum = 0, difference = 0, *R = pose->R;
 
