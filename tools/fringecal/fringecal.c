@@ -44,19 +44,30 @@ warn_rejected(const struct calib_problem *problem, const struct calib_solution *
 	    problem->view[worst].n);
 }
 
-/* A board that is named larger than it is. */
+/* A board that is named larger than it is; where its first corner is taken to be may differ from
+ * pose to pose. */
 static void
 warn_board(const struct calib_problem *problem)
 {
 	int most[2] = { 0, 0 };
 
-	for (size_t k = 0; k < problem->points; k++) {
-		most[0] = problem->point[k].i > most[0] ? problem->point[k].i : most[0];
-		most[1] = problem->point[k].j > most[1] ? problem->point[k].j : most[1];
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct calib_point *p = problem->point + problem->view[v].first;
+		int low[2] = { p->i, p->j }, high[2] = { p->i, p->j };
+
+		for (size_t k = 1; k < problem->view[v].n; k++) {
+			low[0] = p[k].i < low[0] ? p[k].i : low[0];
+			low[1] = p[k].j < low[1] ? p[k].j : low[1];
+			high[0] = p[k].i > high[0] ? p[k].i : high[0];
+			high[1] = p[k].j > high[1] ? p[k].j : high[1];
+		}
+		for (size_t a = 0; a < 2; a++)
+			if (high[a] - low[a] >= most[a])
+				most[a] = high[a] - low[a] + 1;
 	}
-	if ((size_t)most[0] + 1 < problem->board.w || (size_t)most[1] + 1 < problem->board.h)
-		warn("--board", "has %zux%zu corners, and in all poses no more than %dx%d of them "
-		    "are seen", problem->board.w, problem->board.h, most[0] + 1, most[1] + 1);
+	if ((size_t)most[0] < problem->board.w || (size_t)most[1] < problem->board.h)
+		warn("--board", "has %zux%zu corners, and no pose shows more than %dx%d of them: "
+		    "is the size right?", problem->board.w, problem->board.h, most[0], most[1]);
 }
 
 static int
