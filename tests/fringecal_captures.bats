@@ -118,6 +118,12 @@ for other in "all.json", "crop.json":
 	run --separate-stderr fringecal "${board[@]}" --poses empty -o found.json
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"empty: phasewrap cannot take the captures"* ]]
+	fails 1 "poses/p1/camera: is of patterns for a projector of 538 302 px (key projector_px), not 800x600" \
+		fringecal "${board[@]}" --projector 800x600 --poses poses/p?
+	fails 1 "poses/p1: has no folder left, but others" fringecal "${board[@]}" --cameras left --poses poses/p?
+	fails 1 "no pose shows the board" fringecal -q --board 7x6,18 --poses poses/p1
+	fails 1 "missing/rig.json: cannot be created: No such file or directory" \
+		fringecal "${board[@]}" --poses missing -o missing/rig.json
 	[ ! -e found.json ]
 	mkdir report
 	touch report/mine

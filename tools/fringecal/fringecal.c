@@ -7,6 +7,7 @@
 #include "report.h"
 #include "write.h"
 
+#define MOST_LOST 0.2	/* share of a device's points; beyond it a line doubts the result */
 #define MOST_RMS 2	/* px; beyond it the result is written with -f only */
 
 struct priv {
@@ -17,6 +18,23 @@ struct priv {
 };
 
 /* ---- what came of it ---- */
+
+/* A device that loses so many that those left need not be the right ones. */
+static void
+warn_device(const struct calib_problem *problem, const struct calib_solution *solution, size_t device)
+{
+	size_t points = 0, left = 0;
+
+	for (size_t v = 0; v < problem->views; v++)
+		if (problem->view[v].device == device) {
+			points += problem->view[v].n;
+			left += solution->view_used[v];
+		}
+	if ((double)left < (1 - MOST_LOST) * (double)points)
+		warn(problem->device[device].name, "%zu of its %zu points contradict the others: "
+		    "do not trust the result; --report says which views are doubtful",
+		    points - left, points);
+}
 
 /* Views that lose more than a tenth of their points. */
 static void
@@ -37,6 +55,8 @@ warn_rejected(const struct calib_problem *problem, const struct calib_solution *
 	}
 	if (!views)
 		return;
+	for (size_t d = 0; d < problem->devices; d++)
+		warn_device(problem, solution, d);
 	calib_view_name(problem, &problem->view[worst], name, sizeof(name));
 	warn(NULL, "%zu of %zu views lose more than a tenth of their points, which lie farther "
 	    "than %g sigma from where they belong: %s the most, %zu of %zu", views, problem->views,
@@ -118,6 +138,7 @@ init(struct run *run)
 
 	run->body = &body;
 	if (points_input_check(&priv->input, run, p) < 0 ||
+	    (run->output && write_check(run->output) < 0) ||
 	    (p->report && report_check(p->report, run->force) < 0))
 		return -1;
 	return options_apply(p, &priv->problem, &priv->frame);

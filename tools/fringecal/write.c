@@ -2,7 +2,9 @@
 #include "write.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
@@ -238,6 +240,24 @@ put_covariance(FILE *to, const struct calib_problem *problem, const struct calib
 		fprintf(to, "]%s\n", i + 1 < s->parameters ? "," : "");
 	}
 	fputs("\t]\n", to);
+}
+
+int
+write_check(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat status;
+	char *folder;
+	int found;
+
+	if (!slash || slash == path)
+		return 0;
+	folder = strndup(path, (size_t)(slash - path));
+	if (!folder)
+		return fail_memory();
+	found = stat(folder, &status);
+	free(folder);
+	return found == 0 ? 0 : fail_errno(path, "cannot be created");
 }
 
 int
