@@ -288,6 +288,75 @@ expect(abs(a["rms_over_sigma"] - 1) < 0.05, a["rms_over_sigma"])
 expect(b["sd"]["fx"] > 2 * a["sd"]["fx"], a["sd"], b["sd"])'
 }
 
+@test "fringecal --diameter: centres of ellipses, by the conic of a pinhole, to those of circles" {
+	# the centre of the ellipse is the last column of H Q H^T, Q = r^2 diag(1, 1, 0) - c c^T, H = K (r1 r2 T)
+	py "$tools"'
+rng, camera, projector = np.random.default_rng(3), [], []
+j, i = np.mgrid[0:7, 0:7].reshape(2, -1)
+K = lambda d: np.array([[d["K"][0], 0, d["K"][2]], [0, d["K"][1], d["K"][3]], [0, 0, 1]])
+side, away = rotation([0.01, 0.3, 0.02]), np.array([-200.0, 5, 30])
+for k in range(12):
+	axis, tilt = rng.uniform(0, 2 * np.pi), rng.uniform(0.2, 0.6)
+	R = rotation([tilt * np.cos(axis), tilt * np.sin(axis), 0]) @ rotation([0, 0, rng.uniform(-0.3, 0.3)])
+	T = np.array([rng.uniform(-40, 40), rng.uniform(-30, 30), rng.uniform(700, 800)]) - R @ [112.5, 112.5, 0]
+	H = K(CAMERA) @ np.column_stack([R[:, :2], T])
+	uv, shown = [], []
+	for x, y in zip(37.5 * i, 37.5 * j):
+		c = np.array([x, y, 1])
+		e = H @ (9.375 ** 2 * np.diag([1, 1, 0]) - np.outer(c, c)) @ H.T[:, 2]
+		at = np.linalg.solve(H, e)
+		X = R[:, :2] @ (at[:2] / at[2]) + T
+		p = K(PROJECTOR) @ (side @ X + away)
+		uv.append(e[:2] / e[2])
+		shown.append(p[:2] / p[2])
+	for tables, points, size in (camera, uv, "1280 1024"), (projector, shown, "1920 1080"):
+		tables.append(Frame(np.stack([*np.array(points).T, i, j]).astype("f4")[:, None], ["u", "v", "i", "j"],
+			{"points": "49", "image_size_px": size, "board_kind": "circles", "board_size": "7 7", "board_spacing_mm": "37.5"}))
+write_frames("circles.nrrd", camera)
+write_frames("shown.nrrd", projector)'
+	circles=(fringecal --model pinhole --projector 1920x1080 --projector-points shown.nrrd circles.nrrd)
+	"${circles[@]}" --diameter 18.75 -o rig.json >report.txt 2>messages
+	[ ! -s messages ]
+	"${circles[@]}" -o points.json >report.txt 2>messages
+	has "the circles are taken for points" <messages
+	py "$tools"'
+file, d = json.load(open("rig.json")), [json.load(open(p))["devices"] for p in ("rig.json", "points.json")]
+for name, device in ("camera", CAMERA), ("projector", PROJECTOR):
+	off = [np.abs(np.array(f[name]["K"])[[0, 1, 0, 1], [0, 1, 2, 2]] - device["K"]).max() for f in d]
+	expect(off[0] < 0.002 and off[1] > 0.1, name, off)
+	expect(d[0][name]["rms_px"] < 1e-4, name, d[0][name]["rms_px"])
+expect(file["board"]["diameter"] == 18.75, file["board"])
+place = np.array(d[0]["projector"]["R"]).T @ d[0]["projector"]["T_mm"]
+expect(np.allclose(-place, [-200, 5, 30], atol=0.001), place)'
+	fails 2 "--diameter: circles of 40 mm would touch: their neighbours are 37.5 mm apart" "${circles[@]}" --diameter 40
+	fails 2 "--diameter: is for circles, and the board is a chessboard" fringecal --board 7x7,37.5 --diameter 9 \
+		<(py "$tools"'Rig(board=(7, 7)).write("/dev/stdout")')
+}
+
+@test "fringecal --diameter: 12 simulated pictures of circles: rms and focal length within their bars" {
+	py 'import json
+json.dump({"camera_K": [[2100, 0, 645], [0, 2098, 505], [0, 0, 1]], "camera_dist": [-0.08, 0.11, 0.0006, -0.0004, 0.05],
+	"projector_K": [[2000, 0, 950], [0, 2000, 560], [0, 0, 1]], "projector_dist": [0, 0, 0, 0, 0],
+	"R_cam_to_proj": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "T_cam_to_proj_mm": [-50, 0, 0], "camera_size": [1280, 1024],
+	"projector_size": [1920, 1080]}, open("truth.json", "w"))'
+	local n=100 pose
+	for pose in 25,5,3,-60,-40,760 -24,8,-6,60,-40,740 5,-28,4,-60,45,780 -6,27,9,60,45,750 20,20,20,0,0,640 \
+		-20,18,-25,-20,10,700 18,-20,40,30,-20,720 -19,-19,-40,20,20,690 30,0,80,-70,0,800 -30,3,-80,70,0,790 \
+		2,32,5,0,-60,770 1,-33,0,0,60,760; do
+		n=$((n + 1))
+		fringesim -q -s 1280x1024 --calib truth.json --scene board --board 7x7,37.5 --board-kind circles \
+			--board-pose=$pose -n 3 --mean 0 --amplitude 0 --ambient 200 --noise 2 --blur 0.7 --seed $n |
+			framecat -q --frames 0 --delete "*" -o p$n.nrrd
+	done
+	boardfind --kind circles --board 7x7,37.5 p???.nrrd -o circles.nrrd
+	fringecal --diameter 18.75 circles.nrrd -o rig.json >report.txt
+	py "$tools"'
+d = json.load(open("rig.json"))["devices"]["camera"]
+expect(d["rms_px"] <= 0.06 and d["points"] > 570, d["rms_px"], d["points"])
+for k, f in enumerate((2100, 2098)):
+	expect(abs(d["K"][k][k] - f) < min(0.001 * f, 4 * d["sd"]["f" + "xy"[k]]), d["K"], d["sd"])'
+}
+
 @test "fringecal: tables of boardfind say board and picture; rows without a corner, views without a board" {
 	py "$tools$several"'
 rig = Rig(seed=0)

@@ -123,7 +123,7 @@ for other in "all.json", "crop.json":
 	fails 1 "poses/p1: has no folder left, but others" fringecal "${board[@]}" --cameras left --poses poses/p?
 	fails 1 "no pose shows the board" fringecal -q --board 7x6,18 --poses poses/p1
 	fails 1 "missing/rig.json: cannot be created: No such file or directory" \
-		fringecal "${board[@]}" --poses missing -o missing/rig.json
+		fringecal "${board[@]}" --poses poses/p1 -o missing/rig.json
 	[ ! -e found.json ]
 	mkdir report
 	touch report/mine

@@ -34,6 +34,7 @@ struct calib_board {
 	enum board_kind kind;
 	size_t w, h;		/* corners */
 	double spacing;		/* of neighbours; 1 where not known */
+	double diameter;	/* of circles, in the same unit; 0: points, or not known */
 	char unit[16];		/* "mm", or "board" where the spacing is not known */
 	bool named;		/* the command line has its spacing */
 	int turns;		/* numberings that the picture does not tell apart: 1, 2 or 4 */
@@ -43,6 +44,7 @@ struct calib_point {
 	double u, v;		/* px of its device, (0, 0) the centre of the first pixel */
 	double sigma[2];	/* standard deviation of u and of v, px */
 	int i, j;		/* which of the board */
+	double shift[2];	/* px taken off u and v: of a circle, see centres.h */
 };
 
 /* The points that one device has of one pose of the board: point[first] .. [first + n - 1]. A

@@ -110,10 +110,14 @@ start(struct run *run)
 	bool bad;
 
 	if (points_input_read(&priv->input, run, p, problem) < 0 || options_fix(p, problem) < 0 ||
+	    options_diameter(p, &problem->board) < 0 ||
 	    calib_solve(problem, solution) < 0)
 		return -1;
 	warn_rejected(problem, solution);
 	warn_board(problem);
+	if (problem->board.kind != BOARD_CHESS && !(problem->board.diameter > 0))
+		warn("--diameter", "is not given: the circles are taken for points, and the centres of "
+		    "their ellipses for theirs, which are off by some hundredths of a pixel");
 	if (!strcmp(problem->board.unit, "board"))
 		warn("--board", "has no spacing: lengths are in spacings of the board, not in mm");
 	bad = !(solution->rms <= MOST_RMS);

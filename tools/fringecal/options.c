@@ -16,6 +16,8 @@ const struct opt fringecal_options[] = {
 	    "corners along both sides and their spacing, for tables that do not say them", NULL },
 	{ 0, "kind", "KIND", OPT_WORD, AT(kind), NULL, 0, 0, NULL,
 	    "what is on the board; chess if not given", board_kinds },
+	{ 0, "diameter", "MM", OPT_NUMBER, AT(diameter), NULL, 1e-6, 1e6, "mm",
+	    "of circles: where their centres are seen is found by it", NULL },
 	{ 0, "cameras", "NAME,...", OPT_TEXT, AT(cameras), NULL, 0, 0, NULL,
 	    "the cameras, in the order of the operands; camera if not given", NULL },
 	{ 0, "sizes", "WxH,...", OPT_TEXT, AT(sizes), NULL, 0, 0, "px",
@@ -229,4 +231,20 @@ options_apply(const struct parameters *p, struct calib_problem *problem, size_t 
 	problem->equal_weights = p->weights == WEIGHTS_EQUAL;
 	problem->reject = p->reject;
 	return check_frame(p, problem, frame);
+}
+
+int
+options_diameter(const struct parameters *p, struct calib_board *board)
+{
+	double most = (board->kind == BOARD_ACIRCLES ? sqrt(2) : 1) * board->spacing;
+
+	if (isnan(p->diameter))
+		return 0;
+	if (board->kind == BOARD_CHESS)
+		return fail_usage("--diameter", "is for circles, and the board is a chessboard");
+	if (!(p->diameter < most))
+		return fail_usage("--diameter", "circles of %g %s would touch: their neighbours are "
+		    "%g %s apart", p->diameter, board->unit, most, board->unit);
+	board->diameter = p->diameter;
+	return 0;
 }

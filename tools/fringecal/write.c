@@ -195,6 +195,10 @@ put_board(FILE *to, const struct calib_problem *problem, const struct calib_solu
 	fprintf(to, "\t\"board\": {\"corners\": [%zu, %zu], \"spacing\": ", problem->board.w,
 	    problem->board.h);
 	put_number(to, problem->board.spacing);
+	if (problem->board.diameter > 0) {
+		fputs(", \"diameter\": ", to);
+		put_number(to, problem->board.diameter);
+	}
 	if (problem->warp) {
 		const double deviation[2] = { sd(s, s->parameters - 2), sd(s, s->parameters - 1) };
 
