@@ -21,7 +21,8 @@ struct priv {
 
 /* A device that loses so many that those left need not be the right ones. */
 static void
-warn_device(const struct calib_problem *problem, const struct calib_solution *solution, size_t device)
+warn_device(const struct calib_problem *problem, const struct calib_solution *solution,
+    size_t device)
 {
 	size_t points = 0, left = 0;
 
@@ -116,8 +117,8 @@ start(struct run *run)
 	warn_rejected(problem, solution);
 	warn_board(problem);
 	if (problem->board.kind != BOARD_CHESS && !(problem->board.diameter > 0))
-		warn("--diameter", "is not given: the circles are taken for points, and the centres of "
-		    "their ellipses for theirs, which are off by some hundredths of a pixel");
+		warn("--diameter", "is not given: the circles are taken for points, and the "
+		    "centres of their ellipses for theirs, off by some hundredths of a pixel");
 	if (!strcmp(problem->board.unit, "board"))
 		warn("--board", "has no spacing: lengths are in spacings of the board, not in mm");
 	bad = !(solution->rms <= MOST_RMS);

@@ -243,8 +243,8 @@ options_diameter(const struct parameters *p, struct calib_board *board)
 	if (board->kind == BOARD_CHESS)
 		return fail_usage("--diameter", "is for circles, and the board is a chessboard");
 	if (!(p->diameter < most))
-		return fail_usage("--diameter", "circles of %g %s would touch: their neighbours are "
-		    "%g %s apart", p->diameter, board->unit, most, board->unit);
+		return fail_usage("--diameter", "circles of %g %s would touch: their neighbours "
+		    "are %g %s apart", p->diameter, board->unit, most, board->unit);
 	board->diameter = p->diameter;
 	return 0;
 }

@@ -22,7 +22,8 @@ int phase_crop_find(const struct frame_head *, const char *path, struct phase_cr
 
 /* The key projector_px: sets the size of a projector of none, else it must be the same. -1 after
  * fail(). */
-int phase_projector_size(const struct frame_head *, const char *path, struct calib_device *projector);
+int phase_projector_size(const struct frame_head *, const char *path,
+    struct calib_device *projector);
 
 /*
  * Adds the projector's view of a pose through a camera, whose own view must be there (else nothing
