@@ -1,5 +1,5 @@
 # The part `calib` of scripts/bench: the corners of a chessboard beside OpenCV's, in one run, and how far both are
-# from the truth. Sourced by it, behind bench-phase.sh, whose add_ours and add_peer it takes.
+# from the truth; then fringecal's solve beside OpenCV's and mrcal's. Sourced by it, behind bench-phase.sh, whose add_ours and add_peer it takes.
 # shellcheck shell=bash disable=SC2034,SC2086,SC2154	# its variables and words
 
 # SIZE.board.nrrd: a tilted board of 11x8 squares with noise 2; SIZE.corners.nrrd: the truth.
@@ -32,4 +32,8 @@ part_calib() {
 		/usr/bin/python3 "$top/scripts/bench-peers/peers.py" corners "$size.board.nrrd" \
 			"$size.found.nrrd" "$size.corners.nrrd"
 	done
+	if command -v fringecal >/dev/null; then
+		heading "joint solve, $cores cores: floor 0.1 s of one core"
+		/usr/bin/python3 "$top/scripts/bench-calib.py"
+	fi
 }

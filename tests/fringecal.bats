@@ -288,6 +288,51 @@ expect(abs(a["rms_over_sigma"] - 1) < 0.05, a["rms_over_sigma"])
 expect(b["sd"]["fx"] > 2 * a["sd"]["fx"], a["sd"], b["sd"])'
 }
 
+@test "fringecal --diameter: centres of ellipses, by the conic of a pinhole, to those of circles" {
+	# the centre of the ellipse is the last column of H Q H^T, Q = r^2 diag(1, 1, 0) - c c^T, H = K (r1 r2 T)
+	py "$tools"'
+rng, camera, projector = np.random.default_rng(3), [], []
+j, i = np.mgrid[0:7, 0:7].reshape(2, -1)
+K = lambda d: np.array([[d["K"][0], 0, d["K"][2]], [0, d["K"][1], d["K"][3]], [0, 0, 1]])
+side, away = rotation([0.01, 0.3, 0.02]), np.array([-200.0, 5, 30])
+for k in range(12):
+	axis, tilt = rng.uniform(0, 2 * np.pi), rng.uniform(0.2, 0.6)
+	R = rotation([tilt * np.cos(axis), tilt * np.sin(axis), 0]) @ rotation([0, 0, rng.uniform(-0.3, 0.3)])
+	T = np.array([rng.uniform(-40, 40), rng.uniform(-30, 30), rng.uniform(700, 800)]) - R @ [112.5, 112.5, 0]
+	H = K(CAMERA) @ np.column_stack([R[:, :2], T])
+	uv, shown = [], []
+	for x, y in zip(37.5 * i, 37.5 * j):
+		c = np.array([x, y, 1])
+		e = H @ (9.375 ** 2 * np.diag([1, 1, 0]) - np.outer(c, c)) @ H.T[:, 2]
+		at = np.linalg.solve(H, e)
+		X = R[:, :2] @ (at[:2] / at[2]) + T
+		p = K(PROJECTOR) @ (side @ X + away)
+		uv.append(e[:2] / e[2])
+		shown.append(p[:2] / p[2])
+	for tables, points, size in (camera, uv, "1280 1024"), (projector, shown, "1920 1080"):
+		tables.append(Frame(np.stack([*np.array(points).T, i, j]).astype("f4")[:, None], ["u", "v", "i", "j"],
+			{"points": "49", "image_size_px": size, "board_kind": "circles", "board_size": "7 7", "board_spacing_mm": "37.5"}))
+write_frames("circles.nrrd", camera)
+write_frames("shown.nrrd", projector)'
+	circles=(fringecal --model pinhole --projector 1920x1080 --projector-points shown.nrrd circles.nrrd)
+	"${circles[@]}" --diameter 18.75 -o rig.json >report.txt 2>messages
+	[ ! -s messages ]
+	"${circles[@]}" -o points.json >report.txt 2>messages
+	has "the circles are taken for points" <messages
+	py "$tools"'
+file, d = json.load(open("rig.json")), [json.load(open(p))["devices"] for p in ("rig.json", "points.json")]
+for name, device in ("camera", CAMERA), ("projector", PROJECTOR):
+	off = [np.abs(np.array(f[name]["K"])[[0, 1, 0, 1], [0, 1, 2, 2]] - device["K"]).max() for f in d]
+	expect(off[0] < 0.002 and off[1] > 0.1, name, off)
+	expect(d[0][name]["rms_px"] < 1e-4, name, d[0][name]["rms_px"])
+expect(file["board"]["diameter"] == 18.75, file["board"])
+place = np.array(d[0]["projector"]["R"]).T @ d[0]["projector"]["T_mm"]
+expect(np.allclose(-place, [-200, 5, 30], atol=0.001), place)'
+	fails 2 "--diameter: circles of 40 mm would touch: their neighbours are 37.5 mm apart" "${circles[@]}" --diameter 40
+	fails 2 "--diameter: is for circles, and the board is a chessboard" fringecal --board 7x7,37.5 --diameter 9 \
+		<(py "$tools"'Rig(board=(7, 7)).write("/dev/stdout")')
+}
+
 @test "fringecal: tables of boardfind say board and picture; rows without a corner, views without a board" {
 	py "$tools$several"'
 rig = Rig(seed=0)
@@ -311,6 +356,35 @@ expect(abs(file["devices"]["camera"]["K"][0][0] - 2100) < 2, file["devices"]["ca
 	fringecal pose0.nrrd pose1.nrrd pose2.nrrd pose4.nrrd >report.txt
 	[ "$(grep -c '^[1-4] .*camera .*88' report.txt)" -eq 4 ]
 	fails 1 "pose 1 is of a board of 11x8 corners, not 10x8" fringecal --board 10x8,15 camera.nrrd
+	fails 1 "pose 1 is of a board of chess, not circles" fringecal --board 11x8,15 --kind circles camera.nrrd
+	# centimetres for millimetres: --board counts, with a line; a spacing that tables do not have is none in mm
+	fringecal --board 11x8,1.5 camera.nrrd -o rig.json 2>messages >report.txt
+	has "camera.nrrd: is of a board with a spacing of 15 mm: the 1.5 mm of --board are taken" <messages
+	[ "$(grep -c . messages)" -eq 1 ]
+	fringecal --board 11x8 camera.nrrd -o named.json >report.txt 2>messages
+	fringecal --board 11x8,15 camera.nrrd -o known.json >report.txt 2>>messages
+	[ ! -s messages ]
+	py "$tools"'
+def spacing(path):
+	file = json.load(open(path))
+	return file["unit"], file["board"]["spacing"]
+expect(spacing("rig.json") == ("mm", 1.5), spacing("rig.json"))
+expect(spacing("named.json") == spacing("known.json") == ("mm", 15), spacing("named.json"))
+tables = read_frames("camera.nrrd")
+for k, t in enumerate(tables):
+	t.meta["board_spacing_mm"] = "14" if k == 7 else "15"
+write_frames("mixed.nrrd", tables)
+for t in tables:
+	del t.meta["board_spacing_mm"]
+	t.meta["length_unit"] = "board"
+write_frames("bare.nrrd", tables)'
+	fails 1 "mixed.nrrd: pose 8 is of a board with a spacing of 14 mm, and others of 15 mm" fringecal mixed.nrrd -o no.json
+	[ ! -e no.json ]
+	fringecal bare.nrrd -o bare.json 2>messages >report.txt
+	has "has no spacing: lengths are in spacings of the board, not in mm" <messages
+	py "$tools"'
+file = json.load(open("bare.json"))
+expect(file["unit"] == "board" and file["board"]["spacing"] == 1 and "T_mm" not in file["devices"]["camera"], file["unit"])'
 	fails 2 "camera.nrrd: has the corners of 15 poses, and there are other files" fringecal camera.nrrd pose0.nrrd
 	py "$tools"'
 t = read_frames("pose0.nrrd")[0]
@@ -382,7 +456,6 @@ expect(np.nanmedian(far) < 0.02, np.nanmedian(far))'
 }
 
 @test "fringecal: eight real views of a board: rms and parameters of the camera that took them" {
-	if ! command -v boardfind >/dev/null; then return 0; fi
 	need_data horus_laser
 	boardfind --board 11x6,13 "$data"/horus_laser/calib_*.jpg -o corners.nrrd
 	fringecal --weights equal --reject 0 corners.nrrd -o rig.json >report.txt
@@ -486,19 +559,28 @@ for name, noise in (("parallel", 0), ("noisy", 0.05)):
 	no 2 "--cameras: names a twice" fringecal "${board[@]}" --cameras a,a camera.nrrd camera.nrrd
 	no 2 "--cameras: 'a b' is no name" fringecal "${board[@]}" --cameras "a b" camera.nrrd
 	no 2 "--sizes: has 2 sizes for 1 cameras" fringecal "${board[@]}" --sizes 1280x1024,640x480 camera.nrrd
-	no 2 "--board: wants a spacing in mm behind the comma, not '0'" fringecal --board 11x8,0 camera.nrrd
-	no 2 "--board: wants WxH, not '11'" fringecal --board 11 camera.nrrd
-	no 2 "--board: wants WxH, not '-11x8'" fringecal --board=-11x8,15 camera.nrrd
-	no 2 "--board: 2x2,15 is no grid of corners" fringecal --board 2x2,15 camera.nrrd
+	no 2 "--board: the distance of the points must be 1e-6 to 1e6 mm, not '0'" fringecal --board 11x8,0 camera.nrrd
+	no 2 "--board: wants the points along both sides and their distance, as 11x8,15, not '11'" fringecal --board 11 camera.nrrd
+	no 2 "--board: -11 points along a side: a board has 3 to 100" fringecal --board=-11x8,15 camera.nrrd
+	no 2 "--board: 2 points along a side: a board has 3 to 100" fringecal --board 2x2,15 camera.nrrd
 	no 2 "--kind: wants --board" fringecal --kind circles camera.nrrd
 	# a named board that is larger than the one seen is no error; with -f a bad result is written
 	fringecal --board 12x9,15 camera.nrrd -o large.json 2>messages >report.txt
-	has "has 12x9 corners, and in all poses no more than 11x8 of them are seen" <messages
+	has "has 12x9 corners, and no pose shows more than 11x8 of them: is the size right?" <messages
 	py "$tools"'
 other = Rig(seed=0, noise=3)
 other.noise = 0.05
 other.write("rough.nrrd")'
 	no 1 "the rms is " fringecal "${board[@]}" --reject 0 rough.nrrd
+	# fringe orders of every other pose are wrong: what is left fits, and is far off
+	py "$tools"'
+other = Rig(seed=0)
+for k in range(0, 15, 2):
+	other.points[1][k][:, 0] += 18
+other.write("camera.nrrd", "projector.nrrd")'
+	solve 2>messages
+	has "camera: .* of its 1320 points contradict the others: do not trust the result; --report says" <messages
+	has "projector: .* of its 1320 points contradict the others" <messages
 	fails 1 "px, more than 2: wrong corners, or the wrong --board" \
 		fringecal "${board[@]}" --reject 0 -f rough.nrrd -o forced.json
 	[ -s forced.json ]

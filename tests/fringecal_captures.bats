@@ -118,6 +118,12 @@ for other in "all.json", "crop.json":
 	run --separate-stderr fringecal "${board[@]}" --poses empty -o found.json
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"empty: phasewrap cannot take the captures"* ]]
+	fails 1 "poses/p1/camera: is of patterns for a projector of 538 302 px (key projector_px), not 800x600" \
+		fringecal "${board[@]}" --projector 800x600 --poses poses/p?
+	fails 1 "poses/p1: has no folder left, but others" fringecal "${board[@]}" --cameras left --poses poses/p?
+	fails 1 "no pose shows the board" fringecal -q --board 7x6,18 --poses poses/p1
+	fails 1 "missing/rig.json: cannot be created: No such file or directory" \
+		fringecal "${board[@]}" --poses poses/p1 -o missing/rig.json
 	[ ! -e found.json ]
 	mkdir report
 	touch report/mine
@@ -130,7 +136,10 @@ for other in "all.json", "crop.json":
 	fails 1 "y.nrrd: is a phase along y (key axis), and one along x is wanted" phases 538x302 y.nrrd x.nrrd
 	fails 1 "x.nrrd: has fewer phases than there are poses, 2" phases 538x302 x.nrrd y.nrrd <(cat corners.nrrd corners.nrrd)
 	fails 1 "has more phases than there are poses, 1" phases 538x302 <(cat x.nrrd x.nrrd) y.nrrd
-	fails 1 "of the projector, outside of its 100x302 px" phases 100x302 x.nrrd y.nrrd
+	fails 1 "x.nrrd: is of patterns for a projector of 538 302 px (key projector_px), not 100x302" phases 100x302 x.nrrd y.nrrd
+	framecat --delete projector_px x.nrrd -o px.nrrd
+	framecat --delete projector_px y.nrrd -o py.nrrd
+	fails 1 "of the projector, outside of its 100x302 px" phases 100x302 px.nrrd py.nrrd
 	fails 1 "has no channel absphase" phases 538x302 wrapped.nrrd y.nrrd
 	framecat --channels absphase x.nrrd -o bare.nrrd
 	fails 1 "bare.nrrd: has neither sigma nor modulation and texture" phases 538x302 bare.nrrd y.nrrd

@@ -52,9 +52,10 @@ make(struct calib_problem *problem)
 	const struct calib_device device[2] = {
 		{ "camera", CALIB_CAMERA, CALIB_OPENCV5, 1280, 1024, false, false },
 		{ "projector", CALIB_PROJECTOR, CALIB_OPENCV5, 1920, 1080, false, false } };
+	const struct board board = { BOARD_CHESS, 11, 8, 15 };
 
-	*problem = (struct calib_problem){ .board = { .w = 11, .h = 8 }, .reject = 3.5 };
-	assert_int_equal(calib_board_set(&problem->board, "chess", 15), 0);
+	*problem = (struct calib_problem){ .reject = 3.5 };
+	assert_int_equal(calib_board_set(&problem->board, &board), 0);
 	for (size_t d = 0; d < 2; d++)
 		assert_int_equal(calib_problem_add_device(problem, &device[d]), 0);
 	for (size_t p = 0; p < POSES; p++) {

@@ -77,7 +77,8 @@ make_rig(struct rig *rig)
 	struct calib_solution *s = &rig->solution;
 
 	*rig = (struct rig){ .r = { 0.02, -0.3, 0.01 } };
-	rig->problem.board = (struct calib_board){ 11, 8, 15, "mm", false, true };
+	rig->problem.board = (struct calib_board){ .w = 11, .h = 8,
+		.spacing = 15, .unit = "mm", .turns = 1 };
 	assert_int_equal(calib_problem_add_device(&rig->problem, &camera), 0);
 	assert_int_equal(calib_problem_add_device(&rig->problem, &projector), 0);
 	s->devices = 2;

@@ -151,18 +151,18 @@ calib_problem_free(struct calib_problem *problem)
 }
 
 int
-calib_board_set(struct calib_board *board, const char *kind, double spacing)
+calib_board_set(struct calib_board *board, const struct board *from)
 {
-	size_t w = board->w, h = board->h;
-	bool circles = !strcmp(kind, "circles");
+	size_t w = from->w, h = from->h;
+	bool circles = from->kind == BOARD_CIRCLES;
 
-	board->alternate = !strcmp(kind, "acircles");
-	if (w < 2 || h < 2 || w * h < 6 || w > 1000 || h > 1000 || !(spacing >= 0) ||
-	    !(spacing < 1e6) || (strcmp(kind, "chess") && !circles && !board->alternate))
+	if (w < 2 || h < 2 || w > 1000 || h > 1000 || w * h < 6 || !(from->spacing_mm >= 0) ||
+	    !(from->spacing_mm <= 1e6))
 		return -1;
-	board->spacing = spacing > 0 ? spacing : 1;
-	snprintf(board->unit, sizeof(board->unit), "%s", spacing > 0 ? "mm" : "board");
-	if (board->alternate)
+	*board = (struct calib_board){ .kind = from->kind, .w = w, .h = h,
+		.spacing = from->spacing_mm > 0 ? from->spacing_mm : 1 };
+	snprintf(board->unit, sizeof(board->unit), "%s", from->spacing_mm > 0 ? "mm" : "board");
+	if (from->kind == BOARD_ACIRCLES)
 		board->turns = h % 2 ? 1 : 2;
 	else if (w == h)
 		board->turns = circles || w % 2 == 0 ? 4 : 2;
@@ -174,8 +174,9 @@ calib_board_set(struct calib_board *board, const char *kind, double spacing)
 void
 calib_board_point(const struct calib_board *board, const double bend[2], int i, int j, double X[3])
 {
-	double along = board->alternate ? 2.0 * i + j % 2 : i;
-	double most = board->alternate ? 2.0 * (double)board->w - 1 : (double)board->w - 1;
+	bool alternate = board->kind == BOARD_ACIRCLES;
+	double along = alternate ? 2.0 * i + j % 2 : i;
+	double most = alternate ? 2.0 * (double)board->w - 1 : (double)board->w - 1;
 	double x = most > 0 ? 2 * along / most - 1 : 0;
 	double y = board->h > 1 ? 2.0 * j / ((double)board->h - 1) - 1 : 0;
 

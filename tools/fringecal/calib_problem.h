@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "feature/board.h"
+
 #define CALIB_NAME_SIZE 32
 #define CALIB_INTRINSICS 12	/* room for those of a device: fx fy cx cy, then its lens */
 
@@ -29,10 +31,12 @@ struct calib_device {
  * of alternate rows at x = (2 i + j % 2) spacing. z is away from who looks at it.
  */
 struct calib_board {
+	enum board_kind kind;
 	size_t w, h;		/* corners */
 	double spacing;		/* of neighbours; 1 where not known */
+	double diameter;	/* of circles, in the same unit; 0: points, or not known */
 	char unit[16];		/* "mm", or "board" where the spacing is not known */
-	bool alternate;		/* every other row lies half a step aside */
+	bool named;		/* the command line has its spacing */
 	int turns;		/* numberings that the picture does not tell apart: 1, 2 or 4 */
 };
 
@@ -40,6 +44,7 @@ struct calib_point {
 	double u, v;		/* px of its device, (0, 0) the centre of the first pixel */
 	double sigma[2];	/* standard deviation of u and of v, px */
 	int i, j;		/* which of the board */
+	double shift[2];	/* px taken off u and v: of a circle, see centres.h */
 };
 
 /* The points that one device has of one pose of the board: point[first] .. [first + n - 1]. A
@@ -126,9 +131,9 @@ void calib_problem_free(struct calib_problem *);
 /* "pose 3 of left", "pose 3 of projector through left", poses counted from 1. */
 void calib_view_name(const struct calib_problem *, const struct calib_view *, char *name,
     size_t size);
-/* With w and h set: chess, circles or acircles, of that spacing in mm; 0: not known. -1 (nothing is
- * recorded) where there is no such board. */
-int calib_board_set(struct calib_board *, const char *kind, double spacing);
+/* The board as feature/board.h has it. -1 (nothing is recorded) where it has too few points, or too
+ * many. */
+int calib_board_set(struct calib_board *, const struct board *);
 /* Corner i, j in the board's frame, bent by so much. */
 void calib_board_point(const struct calib_board *, const double bend[2], int i, int j,
     double X[3]);

@@ -152,36 +152,73 @@ find_size(const struct table *table, struct calib_device *device)
 	    "image_size_px): give --sizes WxH");
 }
 
+/* What the table says of its board, over what is known; w is 0 where it says nothing. */
+static int
+read_board(const struct table *table, struct board *board)
+{
+	const struct meta *meta = &table->frame->head.meta;
+	const char *kind = meta_get(meta, "board_kind");
+	size_t size[2];
+	int k = 0;
+
+	if (read_pair(table, "board_size", size) < 0 ||
+	    meta_number(meta, "board_spacing_mm", 0, &board->spacing_mm) < 0)
+		return -1;
+	while (kind && board_kinds[k] && strcmp(kind, board_kinds[k]))
+		k++;
+	if (!board_kinds[k])
+		return fail(table->path, "key board_kind: '%.40s' is none that is known", kind);
+	if (kind)
+		board->kind = (enum board_kind)k;
+	board->w = size[0];
+	board->h = size[1];
+	return 0;
+}
+
+/* The spacing is the command line's, else that of the tables, which must agree. */
+static int
+find_spacing(struct calib_board *board, const struct table *table, double spacing)
+{
+	bool same = fabs(spacing - board->spacing) <= 1e-6 * spacing;
+
+	if (!(spacing > 0) || (same && !strcmp(board->unit, "mm")))
+		return 0;
+	if (!strcmp(board->unit, "board")) {
+		board->spacing = spacing;
+		snprintf(board->unit, sizeof(board->unit), "mm");
+		return 0;
+	}
+	if (!board->named)
+		return fail(table->path, "pose %zu is of a board with a spacing of %g mm, and "
+		    "others of %g mm", table->pose + 1, spacing, board->spacing);
+	if (table->pose == 0)
+		warn(table->path, "is of a board with a spacing of %g mm: the %g mm of --board "
+		    "are taken", spacing, board->spacing);
+	return 0;
+}
+
 /* The board of the first table is taken where the command line names none; all are of one board. */
 static int
 find_board(struct calib_problem *problem, const struct table *table)
 {
-	const struct meta *meta = &table->frame->head.meta;
-	const char *kind = meta_get(meta, "board_kind");
-	struct calib_board *board = &problem->board, stated = *board;
-	size_t size[2];
+	struct calib_board *board = &problem->board;
+	struct board from = { .kind = board->kind };
 
-	if (read_pair(table, "board_size", size) < 0 ||
-	    meta_number(meta, "board_spacing_mm", 0, &stated.spacing) < 0)
+	if (read_board(table, &from) < 0)
 		return -1;
-	if (!size[0])
+	if (!from.w)
 		return board->w ? 0 : fail(table->path, "does not say what board it is of (key "
 		    "board_size): give --board WxH,MM");
-	stated.w = size[0];
-	stated.h = size[1];
-	if (!board->w && calib_board_set(&stated, kind ? kind : "chess", stated.spacing) < 0)
+	if (!board->w && calib_board_set(board, &from) < 0)
 		return fail(table->path, "is of no board that is known: %s, %zux%zu, %g mm",
-		    kind ? kind : "chess", size[0], size[1], stated.spacing);
-	if (!board->w)
-		*board = stated;
-	/* --board without a spacing leaves it to the tables */
-	if (!strcmp(board->unit, "board") && stated.spacing > 0 && stated.spacing < 1e6) {
-		board->spacing = stated.spacing;
-		snprintf(board->unit, sizeof(board->unit), "mm");
-	}
-	return stated.w == board->w && stated.h == board->h ? 0 : fail(table->path,
-	    "pose %zu is of a board of %zux%zu corners, not %zux%zu", table->pose + 1, stated.w,
-	    stated.h, board->w, board->h);
+		    board_kinds[from.kind], from.w, from.h, from.spacing_mm);
+	if (from.kind != board->kind)
+		return fail(table->path, "pose %zu is of a board of %s, not %s", table->pose + 1,
+		    board_kinds[from.kind], board_kinds[board->kind]);
+	if (from.w != board->w || from.h != board->h)
+		return fail(table->path, "pose %zu is of a board of %zux%zu corners, not %zux%zu",
+		    table->pose + 1, from.w, from.h, board->w, board->h);
+	return find_spacing(board, table, from.spacing_mm);
 }
 
 static int

@@ -7,6 +7,7 @@
 #include "report.h"
 #include "write.h"
 
+#define MOST_LOST 0.2	/* share of a device's points; beyond it a line doubts the result */
 #define MOST_RMS 2	/* px; beyond it the result is written with -f only */
 
 struct priv {
@@ -17,6 +18,24 @@ struct priv {
 };
 
 /* ---- what came of it ---- */
+
+/* A device that loses so many that those left need not be the right ones. */
+static void
+warn_device(const struct calib_problem *problem, const struct calib_solution *solution,
+    size_t device)
+{
+	size_t points = 0, left = 0;
+
+	for (size_t v = 0; v < problem->views; v++)
+		if (problem->view[v].device == device) {
+			points += problem->view[v].n;
+			left += solution->view_used[v];
+		}
+	if ((double)left < (1 - MOST_LOST) * (double)points)
+		warn(problem->device[device].name, "%zu of its %zu points contradict the others: "
+		    "do not trust the result; --report says which views are doubtful",
+		    points - left, points);
+}
 
 /* Views that lose more than a tenth of their points. */
 static void
@@ -37,6 +56,8 @@ warn_rejected(const struct calib_problem *problem, const struct calib_solution *
 	}
 	if (!views)
 		return;
+	for (size_t d = 0; d < problem->devices; d++)
+		warn_device(problem, solution, d);
 	calib_view_name(problem, &problem->view[worst], name, sizeof(name));
 	warn(NULL, "%zu of %zu views lose more than a tenth of their points, which lie farther "
 	    "than %g sigma from where they belong: %s the most, %zu of %zu", views, problem->views,
@@ -44,19 +65,30 @@ warn_rejected(const struct calib_problem *problem, const struct calib_solution *
 	    problem->view[worst].n);
 }
 
-/* A board that is named larger than it is. */
+/* A board that is named larger than it is; where its first corner is taken to be may differ from
+ * pose to pose. */
 static void
 warn_board(const struct calib_problem *problem)
 {
 	int most[2] = { 0, 0 };
 
-	for (size_t k = 0; k < problem->points; k++) {
-		most[0] = problem->point[k].i > most[0] ? problem->point[k].i : most[0];
-		most[1] = problem->point[k].j > most[1] ? problem->point[k].j : most[1];
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct calib_point *p = problem->point + problem->view[v].first;
+		int low[2] = { p->i, p->j }, high[2] = { p->i, p->j };
+
+		for (size_t k = 1; k < problem->view[v].n; k++) {
+			low[0] = p[k].i < low[0] ? p[k].i : low[0];
+			low[1] = p[k].j < low[1] ? p[k].j : low[1];
+			high[0] = p[k].i > high[0] ? p[k].i : high[0];
+			high[1] = p[k].j > high[1] ? p[k].j : high[1];
+		}
+		for (size_t a = 0; a < 2; a++)
+			if (high[a] - low[a] >= most[a])
+				most[a] = high[a] - low[a] + 1;
 	}
-	if ((size_t)most[0] + 1 < problem->board.w || (size_t)most[1] + 1 < problem->board.h)
-		warn("--board", "has %zux%zu corners, and in all poses no more than %dx%d of them "
-		    "are seen", problem->board.w, problem->board.h, most[0] + 1, most[1] + 1);
+	if ((size_t)most[0] < problem->board.w || (size_t)most[1] < problem->board.h)
+		warn("--board", "has %zux%zu corners, and no pose shows more than %dx%d of them: "
+		    "is the size right?", problem->board.w, problem->board.h, most[0], most[1]);
 }
 
 static int
@@ -79,10 +111,14 @@ start(struct run *run)
 	bool bad;
 
 	if (points_input_read(&priv->input, run, p, problem) < 0 || options_fix(p, problem) < 0 ||
+	    options_diameter(p, &problem->board) < 0 ||
 	    calib_solve(problem, solution) < 0)
 		return -1;
 	warn_rejected(problem, solution);
 	warn_board(problem);
+	if (problem->board.kind != BOARD_CHESS && !(problem->board.diameter > 0))
+		warn("--diameter", "is not given: the circles are taken for points, and the "
+		    "centres of their ellipses for theirs, off by some hundredths of a pixel");
 	if (!strcmp(problem->board.unit, "board"))
 		warn("--board", "has no spacing: lengths are in spacings of the board, not in mm");
 	bad = !(solution->rms <= MOST_RMS);
@@ -107,6 +143,7 @@ init(struct run *run)
 
 	run->body = &body;
 	if (points_input_check(&priv->input, run, p) < 0 ||
+	    (run->output && write_check(run->output) < 0) ||
 	    (p->report && report_check(p->report, run->force) < 0))
 		return -1;
 	return options_apply(p, &priv->problem, &priv->frame);

@@ -6,18 +6,18 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 
 #define AT(field) offsetof(struct parameters, field)
 
-static const char *const kinds[] = { "chess", "circles", "acircles", NULL };
 static const char *const weights[] = { "sigma", "equal", NULL };
 
 const struct opt fringecal_options[] = {
 	{ 0, "board", "WxH,MM", OPT_TEXT, AT(board), NULL, 0, 0, NULL,
 	    "corners along both sides and their spacing, for tables that do not say them", NULL },
 	{ 0, "kind", "KIND", OPT_WORD, AT(kind), NULL, 0, 0, NULL,
-	    "what is on the board; chess if not given", kinds },
+	    "what is on the board; chess if not given", board_kinds },
+	{ 0, "diameter", "MM", OPT_NUMBER, AT(diameter), NULL, 1e-6, 1e6, "mm",
+	    "of circles: where their centres are seen is found by it", NULL },
 	{ 0, "cameras", "NAME,...", OPT_TEXT, AT(cameras), NULL, 0, 0, NULL,
 	    "the cameras, in the order of the operands; camera if not given", NULL },
 	{ 0, "sizes", "WxH,...", OPT_TEXT, AT(sizes), NULL, 0, 0, "px",
@@ -68,30 +68,18 @@ parse_size(const char *option, const char *text, size_t n, size_t *w, size_t *h)
 	return 0;
 }
 
-/* As boardfind numbers it: the longer side first, but of asymmetric circles. */
 static int
 apply_board(const struct parameters *p, struct calib_board *board)
 {
-	const char *text = p->board, *comma = text ? strchr(text, ',') : NULL;
-	const char *kind = kinds[p->kind < 0 ? 0 : p->kind];
-	double spacing = 0;
+	struct board from;
 
-	if (!text)
+	if (!p->board)
 		return p->kind < 0 ? 0 : fail_usage("--kind", "wants --board");
-	if (parse_size("--board", text, comma ? (size_t)(comma - text) : strlen(text), &board->w,
-	    &board->h) < 0)
+	if (board_parse("--board", p->board, p->kind < 0 ? BOARD_CHESS : (enum board_kind)p->kind,
+	    &from) < 0 || calib_board_set(board, &from) < 0)
 		return -1;
-	if (comma && (number_parse(comma + 1, &spacing) < 0 || !(spacing > 0)))
-		return fail_usage("--board", "wants a spacing in mm behind the comma, not '%s'",
-		    comma + 1);
-	if (board->h > board->w && strcmp(kind, "acircles")) {
-		size_t w = board->w;
-
-		board->w = board->h;
-		board->h = w;
-	}
-	return calib_board_set(board, kind, spacing) == 0 ? 0 : fail_usage("--board", "%s is no "
-	    "grid of corners: at least 3x2, at most 1000x1000", text);
+	board->named = from.spacing_mm > 0;
+	return 0;
 }
 
 /* Names that a file can carry as a part of its keys. */
@@ -243,4 +231,20 @@ options_apply(const struct parameters *p, struct calib_problem *problem, size_t 
 	problem->equal_weights = p->weights == WEIGHTS_EQUAL;
 	problem->reject = p->reject;
 	return check_frame(p, problem, frame);
+}
+
+int
+options_diameter(const struct parameters *p, struct calib_board *board)
+{
+	double most = (board->kind == BOARD_ACIRCLES ? sqrt(2) : 1) * board->spacing;
+
+	if (isnan(p->diameter))
+		return 0;
+	if (board->kind == BOARD_CHESS)
+		return fail_usage("--diameter", "is for circles, and the board is a chessboard");
+	if (!(p->diameter < most))
+		return fail_usage("--diameter", "circles of %g %s would touch: their neighbours "
+		    "are %g %s apart", p->diameter, board->unit, most, board->unit);
+	board->diameter = p->diameter;
+	return 0;
 }

@@ -14,7 +14,7 @@ struct parameters {
 	struct opt_list phase[2];	/* of fringes along x, y: of each camera */
 	bool poses;
 	struct opt_size projector;
-	double reject;
+	double reject, diameter;
 	bool warp;
 };
 
@@ -25,5 +25,8 @@ extern const struct opt fringecal_options[];
 int options_apply(const struct parameters *, struct calib_problem *, size_t *frame);
 /* What --fix holds, once the sizes of all devices are known. */
 int options_fix(const struct parameters *, struct calib_problem *);
+
+/* The diameter of circles, once the board is known. -1 after fail_usage(). */
+int options_diameter(const struct parameters *, struct calib_board *);
 
 #endif

@@ -48,6 +48,29 @@ find_crop(const struct frame *frame, const char *path, const struct calib_device
 	return 0;
 }
 
+int
+phase_projector_size(const struct frame_head *head, const char *path,
+    struct calib_device *projector)
+{
+	struct numbers size;
+	bool there, same;
+
+	if (meta_numbers(&head->meta, "projector_px", &size) < 0) {
+		fail_prefix(path);
+		return -1;
+	}
+	there = size.n == 2 && size.v[0] >= 1 && size.v[1] >= 1 && size.v[0] < 65536 &&
+	    size.v[1] < 65536;
+	if (there && !projector->w) {
+		projector->w = (size_t)size.v[0];
+		projector->h = (size_t)size.v[1];
+	}
+	same = !there || ((size_t)size.v[0] == projector->w && (size_t)size.v[1] == projector->h);
+	numbers_free(&size);
+	return same ? 0 : fail(path, "is of patterns for a projector of %s px (key projector_px), "
+	    "not %zux%zu", meta_get(&head->meta, "projector_px"), projector->w, projector->h);
+}
+
 static const struct calib_view *
 find_view(const struct calib_problem *problem, size_t device, size_t pose)
 {
@@ -163,6 +186,9 @@ phase_views_add(struct phase_views *views, struct calib_problem *problem, size_t
 	for (size_t axis = 0; axis < 2 && status == 0; axis++) {
 		status = find_crop(phase[axis], path[axis], &problem->device[camera], &crop[axis]);
 		if (status == 0)
+			status = phase_projector_size(&phase[axis]->head, path[axis],
+			    &problem->device[projector]);
+		if (status == 0)
 			status = phase_map_make(phase[axis], path[axis], axis ? 'y' : 'x',
 			    &map[axis]);
 	}
@@ -258,6 +284,8 @@ phase_views_finish(const struct phase_views *views)
 	size_t lost = views->corners - views->count[PROJECTOR_POINT_GOOD];
 	bool rippled = warn_ripple(views);
 
+	if (!views->corners)
+		return fail(NULL, "no pose shows the board");
 	if (lost == views->corners)
 		return fail(NULL, "none of %zu corners has a projector point: %zu lie outside of "
 		    "the phases, %zu have too few valid pixels around them, of %zu the phase is "

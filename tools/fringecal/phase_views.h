@@ -20,6 +20,11 @@ struct phase_crop {
 };
 int phase_crop_find(const struct frame_head *, const char *path, struct phase_crop *);
 
+/* The key projector_px: sets the size of a projector of none, else it must be the same. -1 after
+ * fail(). */
+int phase_projector_size(const struct frame_head *, const char *path,
+    struct calib_device *projector);
+
 /*
  * Adds the projector's view of a pose through a camera, whose own view must be there (else nothing
  * is added), from the frames of both phases; path names them in messages. A corner's sigma and the

@@ -123,6 +123,7 @@ read_poses(struct points_input *input, const struct run *run, const struct param
 	captures->manifest = p->manifest;
 	captures->wrap = p->phasewrap;
 	captures->unwrap = p->unwrap2f;
+	captures->cameras_named = p->cameras;
 	captures->verbose = run->verbose;
 	captures->quiet = run->quiet;
 	captures->find.sigma_px = NAN;

@@ -57,9 +57,23 @@ pose_captures_cameras(const char *pose, char ***name, size_t *n)
 	return *name ? 0 : fail_memory();
 }
 
+static bool
+has_folders(const char *pose)
+{
+	char **name;
+	size_t n;
+
+	if (pose_captures_cameras(pose, &name, &n) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		free(name[i]);
+	free(name);
+	return n > 0;
+}
+
 /* Of POSE/CAMERA/, or of POSE itself where that has no folders and the camera is the only one. */
 static int
-captures_path(const char *pose, const char *camera, bool only, char **path)
+captures_path(const char *pose, const char *camera, bool only, bool named, char **path)
 {
 	struct stat status;
 
@@ -77,6 +91,8 @@ captures_path(const char *pose, const char *camera, bool only, char **path)
 		return -1;
 	}
 	free(*path);
+	if (named && has_folders(pose))
+		return fail(pose, "has no folder %s, but others", camera);
 	*path = strdup(pose);
 	return *path ? 0 : fail_memory();
 }
@@ -177,7 +193,6 @@ set_sizes(const struct measurement *m, const struct frame_head *head)
 {
 	struct calib_device *camera = &m->problem->device[m->camera];
 	struct calib_device *projector = &m->problem->device[m->projector];
-	struct numbers size;
 
 	if (!camera->w && (m->crop.first[0] >= m->crop.bin[0] ||
 	    m->crop.first[1] >= m->crop.bin[1]))
@@ -187,16 +202,8 @@ set_sizes(const struct measurement *m, const struct frame_head *head)
 		camera->w = (size_t)((double)head->w * m->crop.bin[0]);
 		camera->h = (size_t)((double)head->h * m->crop.bin[1]);
 	}
-	if (projector->w)
-		return 0;
-	if (meta_numbers(&head->meta, "projector_px", &size) < 0)
+	if (phase_projector_size(head, m->path, projector) < 0)
 		return -1;
-	if (size.n == 2 && size.v[0] >= 1 && size.v[1] >= 1 && size.v[0] < 65536 &&
-	    size.v[1] < 65536) {
-		projector->w = (size_t)size.v[0];
-		projector->h = (size_t)size.v[1];
-	}
-	numbers_free(&size);
 	return projector->w ? 0 : fail_usage(m->path, "the captures do not name the projector's "
 	    "size: give --projector WxH");
 }
@@ -368,7 +375,7 @@ pose_captures_read(struct pose_captures *captures, struct calib_problem *problem
 
 			m.quiet = captures->quiet || (m.pose > 1 && !captures->verbose);
 			if (captures_path(captures->folder[m.pose], problem->device[m.camera].name,
-			    m.projector == 1, &path) < 0)
+			    m.projector == 1, captures->cameras_named, &path) < 0)
 				return -1;
 			m.path = path;
 			status = measure(&m);

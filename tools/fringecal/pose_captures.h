@@ -17,6 +17,7 @@ struct pose_captures {
 	struct board_options find;
 	const char *manifest;	/* for phasewrap -m; NULL: none */
 	const char *wrap, *unwrap; /* more words for phasewrap and unwrap2f; NULL: none */
+	bool cameras_named;	/* by folders of the first pose, or the command line */
 	bool verbose, quiet;
 	bool no_sigma;		/* phasewrap finds no noise in such captures */
 	/* what comes of it: of each pose, the last part of its folder's name */

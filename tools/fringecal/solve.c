@@ -12,11 +12,13 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "centres.h"
 #include "start.h"
 
 #define ROUNDS 8		/* of rejection, at most */
 #define CAUCHY 2.385		/* scales at which a point counts half */
 #define LEAST_PX 1e-3		/* no point nearer than that is rejected */
+#define CENTRES_ROUNDS 2	/* solves with the centres of circles found by the one before */
 #define FEWEST 6		/* points that a pose of the board needs */
 #define FAINT 1e-5		/* weight of rejected points that alone hold a pose of the board */
 
@@ -313,8 +315,8 @@ start_simpler(struct calib_problem *problem, double *parameter)
 	return status;
 }
 
-int
-calib_solve(struct calib_problem *problem, struct calib_solution *solution)
+static int
+solve_once(struct calib_problem *problem, struct calib_solution *solution)
 {
 	bool staged = false;
 	struct solve solve = { .problem = problem };
@@ -335,5 +337,19 @@ calib_solve(struct calib_problem *problem, struct calib_solution *solution)
 	free_solve(&solve);
 	if (status < 0)
 		calib_solution_free(solution);
+	return status;
+}
+
+int
+calib_solve(struct calib_problem *problem, struct calib_solution *solution)
+{
+	int status = solve_once(problem, solution);
+
+	for (size_t round = 0; round < CENTRES_ROUNDS && status == 0 &&
+	    problem->board.diameter > 0; round++) {
+		centres_correct(problem, solution);
+		calib_solution_free(solution);
+		status = solve_once(problem, solution);
+	}
 	return status;
 }

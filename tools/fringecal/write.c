@@ -2,7 +2,9 @@
 #include "write.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
@@ -193,6 +195,10 @@ put_board(FILE *to, const struct calib_problem *problem, const struct calib_solu
 	fprintf(to, "\t\"board\": {\"corners\": [%zu, %zu], \"spacing\": ", problem->board.w,
 	    problem->board.h);
 	put_number(to, problem->board.spacing);
+	if (problem->board.diameter > 0) {
+		fputs(", \"diameter\": ", to);
+		put_number(to, problem->board.diameter);
+	}
 	if (problem->warp) {
 		const double deviation[2] = { sd(s, s->parameters - 2), sd(s, s->parameters - 1) };
 
@@ -238,6 +244,24 @@ put_covariance(FILE *to, const struct calib_problem *problem, const struct calib
 		fprintf(to, "]%s\n", i + 1 < s->parameters ? "," : "");
 	}
 	fputs("\t]\n", to);
+}
+
+int
+write_check(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat status;
+	char *folder;
+	int found;
+
+	if (!slash || slash == path)
+		return 0;
+	folder = strndup(path, (size_t)(slash - path));
+	if (!folder)
+		return fail_memory();
+	found = stat(folder, &status);
+	free(folder);
+	return found == 0 ? 0 : fail_errno(path, "cannot be created");
 }
 
 int

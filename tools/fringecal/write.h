@@ -9,6 +9,8 @@
 /* JSON; the poses take points to the frame of device `frame`. -1 after fail(). */
 int write_json(const struct calib_problem *, const struct calib_solution *, size_t frame,
     const char *path);
+/* Can a file be made there? -1 after fail(). */
+int write_check(const char *path);
 void write_text(const struct calib_problem *, const struct calib_solution *, FILE *);
 
 #endif
