@@ -92,7 +92,7 @@ find(struct run *run, const struct frame *in, struct frame **out)
 		priv->strongest = fmax(priv->strongest, strongest);
 	}
 	warn_of_pairs(run, &image, &points);
-	if (steger_set_keys(&priv->out.meta, &priv->line, priv->noise) < 0)
+	if (steger_set_keys(&priv->out.meta, &priv->line, &image, priv->noise) < 0)
 		return -1;
 	if (parameters->per_row || parameters->per_column)
 		return points_per_line(&points, parameters->per_column, &image, &priv->out, out);
