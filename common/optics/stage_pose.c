@@ -162,7 +162,8 @@ stage_history_add(struct stage_history *history, const struct run *run,
 	if (!history->frames || pose->turn_rad > history->most_rad)
 		history->most_rad = pose->turn_rad;
 	history->frames++;
-	check_contradiction(history, run, options, head);
+	if (options)
+		check_contradiction(history, run, options, head);
 	return 0;
 }
 
