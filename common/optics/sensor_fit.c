@@ -49,7 +49,8 @@ sensor_fit_check(const struct pinhole *camera, const struct frame_head *head, bo
 		warn(NULL, "the picture, %gx%g px, is smaller than the calibration's camera of "
 		    "%gx%g px: if it is cut out say where, by --origin", size[0], size[1],
 		    camera->w, camera->h);
-	else if (!(camera->w > 0) && fit->origin_px[0] == 0 && fit->origin_px[1] == 0 && !(camera->K[2] > 0 && camera->K[5] > 0 &&
+	else if (!(camera->w > 0) && fit->origin_px[0] == 0 && fit->origin_px[1] == 0 &&
+	    !(camera->K[2] > 0 && camera->K[5] > 0 &&
 	    camera->K[2] < right && camera->K[5] < bottom))
 		warn(NULL, "the calibration's principal point, %.6g,%.6g, is not in the picture of "
 		    "%gx%g px: is it the calibration of this camera, at this resolution?",

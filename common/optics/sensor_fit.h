@@ -1,4 +1,4 @@
-/* Is a picture, or the one that a table's points were found in, of the camera that is calibrated? */
+/* Is a picture, or the one that a table's points were found in, of the calibrated camera? */
 #ifndef SENSOR_FIT_H
 #define SENSOR_FIT_H
 

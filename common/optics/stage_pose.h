@@ -25,8 +25,8 @@ int stage_pose_needs(const struct stage_pose *, const struct laser *, const char
 /*
  * What the frames so far have in common, for mistakes that no single one shows: start from zeros.
  * Fails where one stage travels and the other turns, or one frame has a pose and another has none;
- * warns, once, where an option (options NULL: none) contradicts the keys. At the end: warns of turns
- * that make one in radians.
+ * warns, once, where an option (options NULL: none) contradicts the keys. At the end: warns of
+ * turns that make one in radians.
  */
 struct stage_history {
 	size_t frames;

@@ -215,7 +215,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	return sensor_crop_origin(run, &parameters->origin, in, priv->laser.origin_px,
 	    priv->origin_px, priv->bin) < 0 ? -1 : plausible_picture(&priv->plausible, &priv->laser,
-	    in, priv->origin_px, priv->bin, parameters->origin.n || meta_get(&in->meta, "origin_px"));
+	    in, priv->origin_px, priv->bin,
+	    parameters->origin.n || meta_get(&in->meta, "origin_px"));
 }
 
 static void

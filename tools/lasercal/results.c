@@ -91,7 +91,8 @@ check_boards(const struct views *views)
 		}
 	if (n && sqrt(squares / (double)n) > BOARD_WARN_PX)
 		warn(NULL, "corners are %.3g px rms from where flat boards would be: is this the "
-		    "camera's calibration, at this focus, with its lens?", sqrt(squares / (double)n));
+		    "camera's calibration, at this focus, with its lens?",
+		    sqrt(squares / (double)n));
 }
 
 static int

@@ -8,7 +8,7 @@
 #define LEAST 100
 #define SIGMAS 12		/* of a line that is found by default: lines are a small part */
 #define MOST 0.5		/* of the pixels */
-#define OTHER 1.5		/* times as strong: a bright line's sides answer 0.45 times itself */
+#define OTHER 1.5		/* times as strong: a line's own sides answer 0.45 times itself */
 
 static double
 difference(const struct line_image *image, size_t y, size_t x)
