@@ -68,7 +68,8 @@ for k in range(3):
 
 @test "laser2xyz: a stage that turns, from --angle and from the key" {
 	scan 200 3
-	silent laser2xyz --calib rig.json --angle 12 lines.nrrd -o angle.nrrd
+	framecat --delete stage_mm lines.nrrd -o unposed.nrrd
+	silent laser2xyz --calib rig.json --angle 12 unposed.nrrd -o angle.nrrd
 	framecat --frames 2 --set stage_deg=24 --delete stage_mm lines.nrrd | laser2xyz --calib rig.json -o key.nrrd
 	py '
 from laser import rotation
@@ -94,7 +95,8 @@ np.save("X.npy", X)
 camera.save("world.json", laser_plane=2 * plane)	# any length
 with open("several.json", "w") as file:
 	json.dump(dict(camera_K=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], laser_plane=plane.tolist(), devices=dict(head2=dict(
-		kind="camera", K=camera.K.tolist(), dist=camera.dist.tolist(), R=R.tolist(), T_mm=T.tolist()))), file)
+		kind="camera", K=camera.K.tolist(), dist=camera.dist.tolist(),
+		R=R.T.tolist(), T_mm=(-R.T @ T).tolist()))), file)	# as fringecal has it: to the world
 '
 	silent laser2xyz --calib world.json points.nrrd -o a.nrrd
 	silent laser2xyz --calib several.json --camera head2 points.nrrd -o b.nrrd
@@ -103,7 +105,7 @@ with open("several.json", "w") as file:
 f, X = read_frame("a.nrrd"), np.load("X.npy")
 expect(np.abs(np.stack([f[c][0] for c in "xyz"], -1) - X).max() < 4e-4)
 '
-	fails 1 "no camera called head3" laser2xyz --calib several.json --camera head3 points.nrrd
+	fails 1 "no device head3; its devices: head2" laser2xyz --calib several.json --camera head3 points.nrrd
 }
 
 @test "laser2xyz: crops and binned pictures lie where they were on the sensor" {
@@ -199,6 +201,59 @@ expect((cloud["frame"][0] == np.repeat([0, 1, 2], [40, 39, 40])).all())
 	[[ $output == *"neither --step nor --angle"* && $(wc -l <<<"$output") -eq 1 ]] || { echo "$output"; false; }
 	silent laser2xyz --calib rig.json --pose-from none bare.nrrd -o xyz.nrrd
 	silent laser2xyz --calib rig.json <(framecat --frames 0 bare.nrrd) -o xyz.nrrd
+}
+
+# words TEXT COMMAND ...: it succeeds, and one line of standard error has the text.
+words() {
+	run -0 --separate-stderr "${@:2}"
+	[[ $stderr == *"$1"* ]] || { echo "printed: $stderr; wanted: $1"; return 1; }
+}
+
+@test "laser2xyz: frames whose stages differ, and options that the frames contradict" {
+	scan 3 3
+	laser=(laser2xyz --calib rig.json)
+	framecat --delete stage_mm lines.nrrd -o none.nrrd
+	framecat --set stage_deg=5 none.nrrd -o turned.nrrd
+	framecat --frames 0 none.nrrd -o first.nrrd
+	framecat --frames 1-2 lines.nrrd -o rest.nrrd
+	fails 1 "in frame 1 the stage travels" "${laser[@]}" first.nrrd rest.nrrd -o out.nrrd
+	fails 1 "nothing says where the stage stood" "${laser[@]}" rest.nrrd first.nrrd -o out.nrrd
+	fails 1 "in frame 2 the stage turns" "${laser[@]}" rest.nrrd turned.nrrd -o out.nrrd
+	silent "${laser[@]}" --step 2.5 lines.nrrd -o out.nrrd
+	words "moves the stage by 0.25 mm to frame 1, the frames' key stage_mm by 2.5" \
+		"${laser[@]}" --step 0.25 lines.nrrd -o out.nrrd
+	words "by -2.5 mm" "${laser[@]}" --step -2.5 lines.nrrd -o out.nrrd
+	words "not the frames' key stage_mm" "${laser[@]}" --angle 2 lines.nrrd -o out.nrrd
+	for _ in {1..12}; do cat first.nrrd; done >many.nrrd
+	words "in radians?" "${laser[@]}" --angle 0.5236 many.nrrd -o out.nrrd
+	silent "${laser[@]}" --angle 30 many.nrrd -o out.nrrd
+}
+
+@test "laser2xyz: a calibration of another picture, or in another unit" {
+	scan 3 2
+	framecat --set 'image_size_px=1292 964' --delete origin_px lines.nrrd -o sized.nrrd
+	change() {
+		py '
+import json
+keys = json.load(open("rig.json"))
+keys.update(eval(sys.argv[1]))
+json.dump(keys, open("other.json", "w"))' "$1"
+	}
+	try=(laser2xyz --calib other.json sized.nrrd -o out.nrrd)
+	change '{"camera_size": [1292, 964]}'
+	silent "${try[@]}"
+	change '{"camera_size": [646, 482]}'
+	fails 1 "does not lie on the calibration's camera of 646x482 px" "${try[@]}"
+	change '{"camera_size": [2584, 1928]}'
+	words "smaller than the calibration's camera" "${try[@]}"
+	change '{"camera_K": [4470, 0, 1300, 0, 4470, 963, 0, 0, 1]}'
+	words "principal point, 1300,963, is not in the picture" "${try[@]}"
+	change '{"laser_plane": [x * k for x, k in zip(keys["laser_plane"], (1, 1, 1, 0.001))]}'
+	words "is laser_plane in another unit" "${try[@]}"
+	change '{"length_unit": "m"}'
+	words "scan_direction: takes points" "${try[@]}"
+	change '{"laser_plane": [1.02 * x for x in keys["laser_plane"]]}'
+	words "length 1.02" "${try[@]}"
 }
 
 @test "laser2xyz: names and syntaxes of calibrations" {

@@ -383,6 +383,37 @@ write_frames("bent.nrrd", [Frame(f, c[0].names, c[0].meta)] + c[1:])
 	fails 1 "degrees in all" lasercal axis --calib camera.json --board 11x8,15 --angle 0.01 c0.nrrd
 }
 
+@test "lasercal: calibrations and boards in another unit, of another size or lens" {
+	plane 4 0.05 1
+	run_plane=(lasercal plane --board 11x8,40)
+	change() {
+		py '
+import json
+keys = json.load(open("camera.json"))
+keys.update(eval(sys.argv[1]))
+json.dump(keys, open("other.json", "w"))' "$1"
+	}
+	change '{"length_unit": "m"}'
+	fails 1 "length_unit is m" "${run_plane[@]}" --calib other.json --corners corners.nrrd lines.nrrd
+	change '{"camera_size": [640, 480]}'
+	framecat --delete origin_px --set 'image_size_px=1292 964' lines.nrrd -o sized.nrrd
+	fails 1 "does not lie on the calibration's camera of 640x480 px" \
+		"${run_plane[@]}" --calib other.json --corners corners.nrrd sized.nrrd
+	change '{"camera_dist": []}'
+	run -0 --separate-stderr "${run_plane[@]}" --calib other.json --corners corners.nrrd lines.nrrd
+	[[ $stderr == *"px rms from where flat boards would be"* ]]
+	framecat --set 'board_size=11 8' --set board_spacing_mm=40 corners.nrrd -o named.nrrd
+	fails 1 "--board has points 4 mm apart" \
+		lasercal plane --board 11x8,4 --calib camera.json --corners named.nrrd lines.nrrd
+	run -0 --separate-stderr "${run_plane[@]}" --calib camera.json --corners named.nrrd lines.nrrd
+	[ -z "$stderr" ]
+	direction 0 3 0
+	framecat --frames 1 --delete stage_mm c0.nrrd -o second.nrrd
+	framecat --frames 0 c0.nrrd -o first.nrrd
+	fails 1 "in frame 1 nothing says where the stage stood" \
+		lasercal direction --calib camera.json --board 11x8,15 first.nrrd second.nrrd
+}
+
 @test "lasercal -o: what another file holds is not lost without a word" {
 	plane 4 0 1
 	lasercal plane --calib camera.json --board 11x8,40 --corners corners.nrrd lines.nrrd -o rig.json >report

@@ -257,6 +257,27 @@ for k, want in enumerate(theory):
 	expect(scatter[1] <= 1.6 * scatter[0], k, scatter)'
 }
 
+@test "steger: lines of the other sign, and backgrounds that are not the image's, get a line" {
+	py '
+rng = np.random.default_rng(1)
+x, y = np.meshgrid(np.arange(200.), np.arange(150.))
+scene = 60 + 40 * np.sin(x / 9) * np.cos(y / 7)
+light = 120 * np.exp(-(x - 90 - 0.2 * y) ** 2 / 8)
+for name, image in dict(on=scene + light, off=scene, long=1.5 * scene, dark=160 - light, flat=0 * x + 160).items():
+	write_frames(name + ".nrrd", [Frame(np.clip(np.rint(image + rng.normal(0, 1, x.shape)), 0, 255).astype("u1"))])
+'
+	words() {
+		run -0 --separate-stderr "${@:2}"
+		[[ $stderr == *"$1"* ]] || { echo "printed: $stderr; wanted: $1"; return 1; }
+	}
+	silent steger --background off.nrrd on.nrrd -o points.nrrd
+	fails 1 "is --background the image?" steger --background on.nrrd off.nrrd -o points.nrrd
+	fails 1 "that of a bright line" steger --dark --background off.nrrd on.nrrd -o points.nrrd
+	words "same view, exposure" steger --background long.nrrd on.nrrd -o points.nrrd
+	silent steger --dark dark.nrrd -o points.nrrd
+	fails 1 "that of a dark line" steger dark.nrrd -o points.nrrd
+}
+
 @test "steger: every mistake has its line" {
 	py '
 y, x = np.mgrid[0:60, 0:80].astype(float)

@@ -518,6 +518,19 @@ calib_get_intrinsics(const char *path, const struct number_file *numbers, const 
 }
 
 int
+calib_get_device(const char *path, const struct number_file *numbers, const char *name,
+    struct pinhole *device)
+{
+	const struct file file = { path, numbers };
+	const struct number_file_entry *entry = find_device(&file, name, "camera");
+
+	if (entry)
+		return get_device(&file, entry, device);
+	return find_device(&file, name, NULL) ? fail(path, "%s is a projector", name) :
+	    fail_device(&file, name);
+}
+
+int
 calib_get_rotation(const char *path, const struct number_file *numbers, const char *names,
     double R[9])
 {

@@ -19,6 +19,10 @@ int calib_get_pair(const char *path, const struct number_file *, const char *nam
 /* A 3x3 camera matrix and its lens list, which may be missing. */
 int calib_get_intrinsics(const char *path, const struct number_file *, const char *K,
     const char *distortion, const char *what, struct pinhole *);
+/* The camera devices.NAME, as fringecal(1) writes it; its R and T become those that take a point of
+ * the file's frame to it. */
+int calib_get_device(const char *path, const struct number_file *, const char *name,
+    struct pinhole *);
 /* A rotation, which does not mirror. */
 int calib_get_rotation(const char *path, const struct number_file *, const char *names,
     double R[9]);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "optics/number_file.h"
+#include "optics/calib_entries.h"
 
 /* A ray and a plane at a smaller angle do not meet. */
 #define LEAST_SINE 1e-6
@@ -18,123 +18,43 @@ struct file {
 
 /* Names of a single camera's matrix and distortion, in the order of preference. */
 static const struct names {
-	const char *K, *distortion[3];
+	const char *K, *distortion;
 } names[] = {
-	{ "camera_K", { "camera_dist", "camera_distortion" } },
-	{ "camera_matrix", { "distortion_coefficients", "camera_distortion" } },
-	{ "cameraMatrix", { "distCoeffs" } },
-	{ "cameraMatrix1", { "distCoeffs1" } },
-	{ "cam_K", { "cam_dist", "cam_kc" } },
-	{ "K1", { "d1", "D1" } },
-	{ "M1", { "D1", "d1" } },
-	{ "K", { "dist", "D", "d" } },
+	{ "camera_K", "camera_dist|camera_distortion" },
+	{ "camera_matrix", "distortion_coefficients|camera_distortion" },
+	{ "cameraMatrix", "distCoeffs" },
+	{ "cameraMatrix1", "distCoeffs1" },
+	{ "cam_K", "cam_dist|cam_kc" },
+	{ "K1", "d1|D1" },
+	{ "M1", "D1|d1" },
+	{ "K", "dist|D|d" },
 };
 
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
-/* `n` finite numbers called `name`. */
-static int
-get(const struct file *file, const char *name, size_t n, double *out)
-{
-	const struct number_file_entry *entry = number_file_find(&file->numbers, name);
-
-	if (!entry)
-		return fail(file->path, "has no %s", name);
-	if (entry->n != n)
-		return fail(file->path, "%s: expected %zu numbers, found %zu", name, n, entry->n);
-	for (size_t i = 0; i < n; i++) {
-		out[i] = file->numbers.v[entry->first + i];
-		if (!isfinite(out[i]))
-			return fail(file->path, "%s: expected numbers, found %g", name, out[i]);
-	}
-	return 0;
-}
-
 /* The same where it is there: *has. */
 static int
-get_optional(const struct file *file, const char *name, size_t n, double *out, bool *has)
+get_optional(const struct file *file, const char *name, const char *what, size_t n, double *out,
+    bool *has)
 {
-	*has = number_file_find(&file->numbers, name) != NULL;
-	return *has ? get(file, name, n, out) : 0;
-}
-
-static int
-get_matrix(const struct file *file, const char *name, double K[9])
-{
-	if (get(file, name, 9, K) < 0)
-		return -1;
-	if (!(fabs(K[0]) > 0 && fabs(K[4]) > 0) || K[3] != 0 || K[6] != 0 || K[7] != 0 ||
-	    K[8] != 1)
-		return fail(file->path, "%s: expected fx s cx, 0 fy cy, 0 0 1%s", name,
-		    K[2] == 0 && K[6] != 0 ? ", found its transpose" : "");
-	return 0;
-}
-
-static int
-get_distortion(const struct file *file, const char *name, double d[14])
-{
-	const struct number_file_entry *entry = number_file_find(&file->numbers, name);
-	size_t n = entry ? entry->n : 0;
-
-	memset(d, 0, 14 * sizeof(*d));
-	if (n == 0)
-		return 0;
-	if (n != 4 && n != 5 && n != 8 && n != 12 && n != 14)
-		return fail(file->path, "%s: expected 4, 5, 8, 12 or 14 coefficients, found %zu",
-		    name, n);
-	if (get(file, name, n, d) < 0)
-		return -1;
-	return d[12] == 0 && d[13] == 0 ? 0 :
-	    fail(file->path, "%s: expected an untilted sensor", name);
-}
-
-static int
-check_rotation(const struct file *file, const char *name, const double R[9])
-{
-	double det = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) +
-	    R[2] * (R[3] * R[7] - R[4] * R[6]);
-
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++) {
-			double dot = R[3 * i] * R[3 * j] + R[3 * i + 1] * R[3 * j + 1] +
-			    R[3 * i + 2] * R[3 * j + 2];
-
-			if (!(fabs(dot - (i == j)) < 1e-2) || det < 0)
-				return fail(file->path, "%s: expected a rotation matrix", name);
-		}
-	return 0;
+	*has = calib_has(&file->numbers, name);
+	return *has ? calib_get(file->path, &file->numbers, name, what, n, out) : 0;
 }
 
 /* World to camera: R and T come together, or neither. */
 static int
-get_pose(const struct file *file, const char *R, const char *T, struct pinhole *camera)
+get_pose(const struct file *file, struct pinhole *camera)
 {
-	static const double none[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-	bool has_R, has_T;
+	static const char R[] = "camera_R", T[] = "camera_T_mm";
+	bool has_R = calib_has(&file->numbers, R), has_T;
 
-	memcpy(camera->R, none, sizeof(none));
-	memset(camera->T, 0, sizeof(camera->T));
-	if (get_optional(file, R, 9, camera->R, &has_R) < 0 ||
-	    get_optional(file, T, 3, camera->T, &has_T) < 0)
+	for (int i = 0; i < 3; i++)
+		camera->R[4 * i] = 1;
+	if (get_optional(file, T, "a translation of 3 numbers", 3, camera->T, &has_T) < 0)
 		return -1;
 	if (has_R != has_T)
 		return fail(file->path, "has %s but no %s", has_R ? R : T, has_R ? T : R);
-	return has_R ? check_rotation(file, R, camera->R) : 0;
-}
-
-static int
-get_device(const struct file *file, const char *device, struct pinhole *camera)
-{
-	char name[4][NUMBER_FILE_NAME_SIZE + 16];
-	static const char *const part[] = { "K", "dist", "R", "T_mm" };
-
-	for (size_t i = 0; i < 4; i++)
-		snprintf(name[i], sizeof(name[i]), "devices.%.40s.%s", device, part[i]);
-	if (!number_file_find(&file->numbers, name[0]))
-		return fail(file->path, "has no %s: no camera called %s", name[0], device);
-	return get_matrix(file, name[0], camera->K) < 0 ||
-	    get_distortion(file, name[1], camera->distortion) < 0 ||
-	    get_pose(file, name[2], name[3], camera) < 0 ? -1 : 0;
+	return has_R ? calib_get_rotation(file->path, &file->numbers, R, camera->R) : 0;
 }
 
 static int
@@ -142,17 +62,11 @@ get_camera(const struct file *file, struct pinhole *camera)
 {
 	const struct number_file *numbers = &file->numbers;
 
-	for (size_t i = 0; i < NAMES; i++) {
-		if (!number_file_find(numbers, names[i].K))
-			continue;
-		if (get_matrix(file, names[i].K, camera->K) < 0)
-			return -1;
-		for (size_t k = 0; k < 3 && names[i].distortion[k]; k++)
-			if (number_file_find(numbers, names[i].distortion[k]))
-				return get_distortion(file, names[i].distortion[k],
-				    camera->distortion);
-		return 0;
-	}
+	for (size_t i = 0; i < NAMES; i++)
+		if (calib_has(numbers, names[i].K))
+			return calib_get_intrinsics(file->path, numbers, names[i].K,
+			    names[i].distortion, "a 3x3 camera matrix", camera) < 0 ? -1 :
+			    get_pose(file, camera);
 	return fail(file->path, "expected a camera matrix called camera_K, found %zu other "
 	    "entries%s%s (man laser2xyz lists the names)", numbers->entries,
 	    numbers->entries ? ", the first one " : "",
@@ -177,11 +91,14 @@ get_stage(const struct file *file, struct laser *laser)
 	bool has_point;
 	double length;
 
-	if (get_optional(file, "laser_plane", 4, laser->plane, &laser->has_plane) < 0 ||
-	    get_optional(file, "scan_direction", 3, laser->direction,
+	if (get_optional(file, "laser_plane", "4 numbers", 4, laser->plane,
+		&laser->has_plane) < 0 ||
+	    get_optional(file, "scan_direction", "3 numbers", 3, laser->direction,
 		&laser->has_direction) < 0 ||
-	    get_optional(file, "axis_point_mm", 3, laser->axis_point, &has_point) < 0 ||
-	    get_optional(file, "axis_direction", 3, laser->axis_direction, &laser->has_axis) < 0)
+	    get_optional(file, "axis_point_mm", "3 numbers", 3, laser->axis_point,
+		&has_point) < 0 ||
+	    get_optional(file, "axis_direction", "3 numbers", 3, laser->axis_direction,
+		&laser->has_axis) < 0)
 		return -1;
 	if (has_point != laser->has_axis)
 		return fail(file->path, "has %s but no %s", has_point ? "axis_point_mm" :
@@ -190,6 +107,9 @@ get_stage(const struct file *file, struct laser *laser)
 		if (normalise(file, "laser_plane", laser->plane, &length) < 0)
 			return -1;
 		laser->plane[3] /= length;
+		if (fabs(length - 1) > 0.01 && fabs(length - 1) < 0.1)
+			warn(file->path, "laser_plane: A, B, C have length %.4g, nearly that of a "
+			    "unit vector: is a digit wrong?", length);
 	}
 	if (laser->has_direction && laser->direction[0] == 0 && laser->direction[1] == 0 &&
 	    laser->direction[2] == 0)
@@ -198,49 +118,35 @@ get_stage(const struct file *file, struct laser *laser)
 	    normalise(file, "axis_direction", laser->axis_direction, &length) : 0;
 }
 
-/* The full frame's size, where the file has one that goes with the camera. */
+/* The crop that the matrix is meant for, and the full frame's size. */
 static int
-get_size(const struct file *file, struct pinhole *camera)
+get_frame(const struct file *file, struct laser *laser)
 {
-	static const char *const sizes[] = { "full_size", "camera_size", "image_size",
-		"imageSize" };
+	struct pinhole *camera = &laser->camera;
+	const char *path = file->path;
+	bool cropped = calib_has(&file->numbers, "crop_x0_y0");
 	double size[2];
-	bool has = false;
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && !has; i++)
-		if (get_optional(file, sizes[i], 2, size, &has) < 0)
-			return -1;
-	if (has && !(size[0] >= 1 && size[1] >= 1))
-		return fail(file->path, "expected the size of a picture, found %g %g", size[0],
-		    size[1]);
-	camera->w = has ? size[0] : 0;
-	camera->h = has ? size[1] : 0;
+	if (calib_get_pair(path, &file->numbers, "crop_x0_y0", "a crop's x0 y0",
+		laser->origin_px) < 0 ||
+	    calib_get_pair(path, &file->numbers, cropped ? "full_size|S" :
+		"full_size|S|camera_size|image_size|imageSize", "a size, w h", size) < 0)
+		return -1;
+	camera->K[2] += laser->origin_px[0];
+	camera->K[5] += laser->origin_px[1];
+	camera->w = size[0];
+	camera->h = size[1];
 	return 0;
 }
 
 static int
 get_all(const struct file *file, const char *device, struct laser *laser)
 {
-	const struct number_file_entry *unit = number_file_find(&file->numbers, "length_unit");
-	struct pinhole *camera = &laser->camera;
-	bool has;
-
-	if (!unit)
-		unit = number_file_find(&file->numbers, "unit");
-	if (device ? get_device(file, device, camera) < 0 : get_camera(file, camera) < 0 ||
-	    get_pose(file, "camera_R", "camera_T_mm", camera) < 0)
+	if (device ? calib_get_device(file->path, &file->numbers, device, &laser->camera) < 0 :
+	    get_camera(file, &laser->camera) < 0 || get_frame(file, laser) < 0)
 		return -1;
-	if (get_optional(file, "crop_x0_y0", 2, laser->origin_px, &has) < 0)
-		return -1;
-	if (has && !device) {
-		camera->K[2] += laser->origin_px[0];
-		camera->K[5] += laser->origin_px[1];
-	}
-	snprintf(laser->unit, sizeof(laser->unit), "%.15s",
-	    unit && unit->text[0] ? unit->text : "mm");
-	if (!device && get_size(file, camera) < 0)
-		return -1;
-	pinhole_complete(camera);
+	calib_get_unit(&file->numbers, laser->unit);
+	pinhole_complete(&laser->camera);
 	return get_stage(file, laser);
 }
 

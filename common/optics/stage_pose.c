@@ -1,11 +1,13 @@
 #include "optics/stage_pose.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 
 #define RADIANS 0.017453292519943295
+#define FRAMES_OF_A_TURN 12	/* and more are taken for one */
 
 static bool
 ends_with(const char *text, const char *end)
@@ -105,6 +107,76 @@ stage_pose_needs(const struct stage_pose *pose, const struct laser *laser, const
 		return fail(path, "has no axis_point_mm and axis_direction, which a stage that "
 		    "turns needs: lasercal axis finds them (--pose-from none does without)");
 	return 0;
+}
+
+/* Does an option move the stage as the frames' own keys do? */
+static void
+check_contradiction(struct stage_history *history, const struct run *run,
+    const struct stage_pose_options *options, const struct frame_head *head)
+{
+	bool turns = !isnan(options->angle);
+	double by = turns ? options->angle / RADIANS : options->step, frame, given, own;
+	const char *key = turns ? "stage_deg" : "stage_mm", *other = turns ? "stage_mm" :
+	    "stage_deg", *option = turns ? "--angle" : "--step", *text;
+	char *end;
+
+	if (history->warned || isnan(by))
+		return;
+	text = meta_get(&head->meta, key);
+	if (!text && meta_get(&head->meta, other)) {
+		history->warned = true;
+		warn(option, "counts, and not the frames' key %s", other);
+	}
+	own = text ? strtod(text, &end) : NAN;
+	if (!text || end == text || !isfinite(own))
+		return;
+	frame = (double)run_inputs(run);
+	if (!history->has_first) {
+		history->has_first = true;
+		history->first = own;
+		history->first_frame = frame;
+	}
+	given = by * (frame - history->first_frame);
+	own -= history->first;
+	history->warned = fabs(given - own) > 1e-6 + 0.01 * fmax(fabs(given), fabs(own));
+	if (history->warned)
+		warn(option, "moves the stage by %g %s to frame %g, the frames' key %s by %g: the "
+		    "option counts", given, turns ? "degrees" : "mm", frame, key, own);
+}
+
+int
+stage_history_add(struct stage_history *history, const struct run *run,
+    const struct stage_pose_options *options, const struct frame_head *head,
+    const struct stage_pose *pose)
+{
+	static const char *const kinds[] = { [STAGE_POSE_NONE] = "nothing says where the stage "
+	    "stood", [STAGE_POSE_TRAVEL] = "the stage travels", [STAGE_POSE_TURN] =
+	    "the stage turns" };
+
+	if (history->frames && (int)pose->kind != history->kind)
+		return fail(NULL, "in frame %zu %s (stage_mm, stage_deg), in those before it %s",
+		    run_inputs(run), kinds[pose->kind], kinds[history->kind]);
+	history->kind = (int)pose->kind;
+	if (!history->frames || pose->turn_rad < history->least_rad)
+		history->least_rad = pose->turn_rad;
+	if (!history->frames || pose->turn_rad > history->most_rad)
+		history->most_rad = pose->turn_rad;
+	history->frames++;
+	if (options)
+		check_contradiction(history, run, options, head);
+	return 0;
+}
+
+void
+stage_history_end(const struct stage_history *history)
+{
+	double span = (history->most_rad - history->least_rad) / RADIANS;
+	double step = span / fmax(1, (double)history->frames - 1);
+
+	/* 2 pi, or one step less: a whole turn */
+	if (history->frames >= FRAMES_OF_A_TURN && fabs(span + step / 2 - 2 * M_PI) < 0.51 * step)
+		warn(NULL, "the stage turned by %.4g degrees in all: 2 pi, or a step less; are its "
+		    "angles in radians?", span);
 }
 
 void

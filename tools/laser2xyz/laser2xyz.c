@@ -6,6 +6,7 @@
 #include "optics/laser.h"
 #include "optics/sensor_crop.h"
 #include "optics/stage_pose.h"
+#include "plausible.h"
 #include "run/stage.h"
 
 /* Points of one call of a thread. */
@@ -21,13 +22,14 @@ struct parameters {
 
 struct counts {
 	size_t points, met, no_ray, parallel, behind, near, far;
+	double deepest;			/* of those that met */
 };
 
 struct priv {
 	struct laser laser;
 	double origin_px[2], bin[2];
 	size_t u, v;			/* channels */
-	bool moved, warned;		/* a frame before this one had a pose; -q or warned */
+	struct plausible plausible;
 	struct counts all;
 	struct joined joined;
 };
@@ -81,6 +83,7 @@ is_kept(const struct parameters *parameters, enum laser_meeting meeting, double 
 	counts->near += near;
 	counts->far += far;
 	counts->met += !near && !far;
+	counts->deepest = fmax(counts->deepest, depth);
 	return !near && !far;
 }
 
@@ -124,6 +127,7 @@ add(struct counts *all, const struct counts *part)
 	all->behind += part->behind;
 	all->near += part->near;
 	all->far += part->far;
+	all->deepest = fmax(all->deepest, part->deepest);
 }
 
 static int
@@ -168,20 +172,6 @@ begin(const struct run *run, const struct frame *in, struct frame **out)
 	return status;
 }
 
-/* Slices of a stage that moves, in one place, are a wrong cloud. */
-static void
-warn_unmoved(struct run *run, const struct stage_pose *pose)
-{
-	struct priv *priv = run->priv;
-
-	if (pose->kind != STAGE_POSE_NONE || run_inputs(run) == 0 || priv->warned ||
-	    ((const struct parameters *)run->parameters)->pose.key)
-		return;
-	priv->warned = true;
-	warn(NULL, "frames have no key stage_mm or stage_deg, and neither --step nor --angle is "
-	    "given: all slices are where the camera saw them (--pose-from none is silent)");
-}
-
 static int
 take_frame(struct run *run, struct frame *in)
 {
@@ -193,10 +183,11 @@ take_frame(struct run *run, struct frame *in)
 
 	if (status == 0)
 		status = stage_pose_needs(&pose, &priv->laser, parameters->calib);
-	if (status == 0) {
-		warn_unmoved(run, &pose);
+	if (status == 0)
+		status = plausible_pose(&priv->plausible, run, &parameters->pose, &in->head,
+		    &priv->laser, &pose);
+	if (status == 0)
 		status = begin(run, in, &out);
-	}
 	if (status == 0)
 		status = fill(run, &(struct slice){ parameters, priv, &pose, in, out, NULL });
 	frame_free(in);
@@ -223,7 +214,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (run_channel(run, in, "u", &priv->u) < 0 || run_channel(run, in, "v", &priv->v) < 0)
 		return -1;
 	return sensor_crop_origin(run, &parameters->origin, in, priv->laser.origin_px,
-	    priv->origin_px, priv->bin);
+	    priv->origin_px, priv->bin) < 0 ? -1 : plausible_picture(&priv->plausible, &priv->laser,
+	    in, priv->origin_px, priv->bin,
+	    parameters->origin.n || meta_get(&in->meta, "origin_px"));
 }
 
 static void
@@ -244,6 +237,7 @@ end(struct run *run)
 
 	if (run->verbose)
 		report(all);
+	plausible_end(&priv->plausible, &priv->laser, all->deepest);
 	if (all->points && !all->met)
 		warn(NULL, "none of %zu points has x y z: %zu without a ray, %zu along the plane, "
 		    "%zu behind the camera, %zu beyond --min-depth and --max-depth", all->points,

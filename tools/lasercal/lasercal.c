@@ -12,6 +12,7 @@ struct priv {
 	struct laser laser;
 	struct views views;
 	struct pictures pictures;
+	struct stage_history history;
 };
 
 /* ---- pictures ---- */
@@ -114,6 +115,8 @@ take_board(struct run *run, const struct frame *in)
 		    "channels u v i j (boardfind)");
 	if (stage_pose_of(run, &parameters->pose, &in->head, &pose) < 0)
 		return -1;
+	if (stage_history_add(&priv->history, run, NULL, &in->head, &pose) < 0)
+		return -1;
 	if (pose.kind == STAGE_POSE_NONE)
 		return fail(NULL, "where the stage stood is not known: give --%s, or the key "
 		    "stage_%s of each picture", turns ? "angle" : "step", turns ? "deg" : "mm");
@@ -141,7 +144,10 @@ static int
 end(struct run *run)
 {
 	const struct priv *priv = run->priv;
-	int status = results_print(run, run->parameters, priv->mode, &priv->views);
+	int status;
+
+	stage_history_end(&priv->history);
+	status = results_print(run, run->parameters, priv->mode, &priv->views);
 
 	return status == 0 && (fflush(stdout) != 0 || ferror(stdout)) ?
 	    fail_errno("standard output", "cannot write") : status;

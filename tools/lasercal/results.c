@@ -15,6 +15,7 @@ static const char *const entries[] = { "laser_plane", "scan_direction", "axis_po
 #define ENTRIES (sizeof(entries) / sizeof(entries[0]))
 
 /* What the boards did is so much more or less than what the stage did. */
+#define BOARD_WARN_PX 0.4
 #define SCALE_WARN 0.01
 #define SCALE_FAIL 0.1
 #define TURN_WARN_DEG 0.5
@@ -74,6 +75,24 @@ check_plane(const struct views *views, const struct plane_fit *fit)
 			warn(NULL, "view %zu has no point of the laser's line on the board (%zu "
 			    "seen)", i, views->view[i].seen);
 	return 0;
+}
+
+/* What noise of corners leaves is below 0.1 px, and 0.2 in real pictures. */
+static void
+check_boards(const struct views *views)
+{
+	double squares = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < views->n; i++)
+		if (views->view[i].has_board) {
+			squares += views->view[i].board.rms_px * views->view[i].board.rms_px;
+			n++;
+		}
+	if (n && sqrt(squares / (double)n) > BOARD_WARN_PX)
+		warn(NULL, "corners are %.3g px rms from where flat boards would be: is this the "
+		    "camera's calibration, at this focus, with its lens?",
+		    sqrt(squares / (double)n));
 }
 
 static int
@@ -160,6 +179,7 @@ int
 results_print(const struct run *run, const struct parameters *parameters, enum mode mode,
     const struct views *views)
 {
+	check_boards(views);
 	return mode == MODE_PLANE ? finish_plane(run, parameters, views) :
 	    mode == MODE_DIRECTION ? finish_direction(run, parameters, views) :
 	    finish_axis(run, parameters, views);

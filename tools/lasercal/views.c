@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "optics/sensor_crop.h"
+#include "optics/sensor_fit.h"
 
 /* A larger distance of the corners from where board and camera put them is a mistake. */
 #define RMS_MOST_PX 2
@@ -21,11 +22,18 @@ struct crop {
 };
 
 static int
-find_crop(const struct views *views, const struct run *run, const struct frame_head *head,
-    struct crop *crop)
+find_crop(struct views *views, const struct run *run, const struct frame_head *head,
+    bool is_picture, struct crop *crop)
 {
-	return sensor_crop_origin(run, &views->origin, head, views->laser->origin_px,
-	    crop->origin_px, crop->bin);
+	struct sensor_fit fit = { .placed = views->origin.n || meta_get(&head->meta, "origin_px") };
+
+	if (sensor_crop_origin(run, &views->origin, head, views->laser->origin_px,
+		crop->origin_px, crop->bin) < 0)
+		return -1;
+	memcpy(fit.origin_px, crop->origin_px, sizeof(fit.origin_px));
+	memcpy(fit.bin, crop->bin, sizeof(fit.bin));
+	return sensor_fit_check(&views->laser->camera, head, is_picture, &fit,
+	    &views->size_warned);
 }
 
 static void
@@ -53,6 +61,27 @@ views_add_empty(struct views *views)
 
 /* ---- boards ---- */
 
+/* Boards are in mm, and what is found with them is written into the calibration. */
+static int
+check_unit(const struct views *views)
+{
+	return !strcmp(views->laser->unit, "mm") ? 0 : fail(NULL, "the calibration's length_unit "
+	    "is %s, and the board's points are mm apart: write the calibration in mm",
+	    views->laser->unit);
+}
+
+static int
+check_spacing(const struct views *views, const struct frame_head *head)
+{
+	double spacing;
+
+	if (meta_number(&head->meta, "board_spacing_mm", NAN, &spacing) < 0)
+		return -1;
+	return isnan(spacing) || fabs(spacing / views->board.spacing_mm - 1) < 0.01 ? 0 :
+	    fail(NULL, "--board has points %g mm apart, the corners' key board_spacing_mm %g",
+		views->board.spacing_mm, spacing);
+}
+
 /* The board that a table of corners names, unless --board did. */
 static int
 find_board(struct views *views, const struct frame_head *head)
@@ -64,7 +93,7 @@ find_board(struct views *views, const struct frame_head *head)
 	int status = 0;
 
 	if (views->board.w)
-		return 0;
+		return check_spacing(views, head);
 	if (!size || meta_number(&head->meta, "board_spacing_mm", NAN, &spacing) < 0 ||
 	    !(spacing > 0))
 		return fail(NULL, "corners without the keys board_size and board_spacing_mm: give "
@@ -112,6 +141,8 @@ solve_board(const struct views *views, struct view *view)
 {
 	char name[32];
 
+	if (check_unit(views) < 0)
+		return -1;
 	snprintf(name, sizeof(name), "view %zu", views->n - 1);
 	if (board_pose_find(&views->laser->camera, &view->corners, &view->board) < 0) {
 		fail_prefix(name);
@@ -130,7 +161,7 @@ views_add_corners(struct views *views, const struct run *run, const struct frame
 	struct board_points *corners;
 	struct crop crop;
 
-	if (views_add_empty(views) < 0 || find_crop(views, run, head, &crop) < 0)
+	if (views_add_empty(views) < 0 || find_crop(views, run, head, true, &crop) < 0)
 		return -1;
 	corners = &views->view[views->n - 1].corners;
 	corners->place = calloc(found->n, sizeof(*corners->place));
@@ -161,7 +192,7 @@ views_add_board(struct views *views, const struct run *run, const struct frame *
 	size_t c[4], points;
 
 	if (views_add_empty(views) < 0 || find_board(views, head) < 0 ||
-	    find_crop(views, run, head, &crop) < 0 || head_points(head, &points) < 0)
+	    find_crop(views, run, head, false, &crop) < 0 || head_points(head, &points) < 0)
 		return -1;
 	view = &views->view[views->n - 1];
 	for (int k = 0; k < 4; k++)
@@ -301,7 +332,7 @@ views_add_found(struct views *views, const struct run *run, const struct frame_h
 {
 	struct crop crop;
 
-	if (find_crop(views, run, head, &crop) < 0)
+	if (find_crop(views, run, head, true, &crop) < 0)
 		return -1;
 	for (size_t i = 0; i < points->n; i++)
 		if (add_ray(views, &crop, points->v[i].u, points->v[i].v, sigma_px) < 0)
@@ -318,7 +349,7 @@ views_add_line(struct views *views, const struct run *run, const struct frame *f
 	size_t u, v;
 
 	if (meta_number(&head->meta, "line_sigma_px", 0, &sigma_px) < 0 ||
-	    find_crop(views, run, head, &crop) < 0 || run_channel(run, head, "u", &u) < 0 ||
+	    find_crop(views, run, head, false, &crop) < 0 || run_channel(run, head, "u", &u) < 0 ||
 	    run_channel(run, head, "v", &v) < 0)
 		return -1;
 	for (size_t i = 0; i < head->w * head->h; i++) {

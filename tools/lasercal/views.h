@@ -22,6 +22,7 @@ struct views {
 	const struct laser *laser;
 	struct board board;		/* w = 0: not known yet */
 	struct numbers origin;		/* option */
+	bool size_warned;
 	size_t n, room;
 	struct view *view;
 	size_t points, points_room;

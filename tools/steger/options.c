@@ -152,9 +152,12 @@ steger_check_roi(const struct line_options *options, const struct frame_head *in
 }
 
 int
-steger_set_keys(struct meta *meta, const struct line_options *options, double noise)
+steger_set_keys(struct meta *meta, const struct line_options *options,
+    const struct line_image *image, double noise)
 {
-	return meta_set_number(meta, "line_sigma_px", options->sigma) < 0 ||
+	return meta_set_numbers(meta, "image_size_px",
+	    (double[2]){ (double)image->w, (double)image->h }, 2) < 0 ||
+	    meta_set_number(meta, "line_sigma_px", options->sigma) < 0 ||
 	    meta_setf(meta, "line_threshold", "%.6g", options->high) < 0 ||
 	    (options->low < options->high &&
 	    meta_setf(meta, "line_low", "%.6g", options->low) < 0) ||

@@ -22,7 +22,8 @@ int steger_channel(const struct run *run, const struct frame_head *in, const cha
 /* Does the region of interest lie in the image? -1 after fail(). */
 int steger_check_roi(const struct line_options *, const struct frame_head *);
 /* Keys of the output. noise: NaN where it was not measured. -1 after fail(). */
-int steger_set_keys(struct meta *, const struct line_options *, double noise);
+int steger_set_keys(struct meta *, const struct line_options *, const struct line_image *,
+    double noise);
 /* The noise to reckon with where an image shows none: that of rounding to whole levels, and a
  * little of the range of floats. */
 double line_noise_least(const struct line_image *);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "plausible.h"
 #include "points.h"
 #include "steger_loops.h"
 
@@ -17,6 +18,7 @@ struct priv {
 	size_t channel, background;	/* NO_CHANNEL: none */
 	size_t frames, points, found;	/* found: with those of lines that are too short */
 	double strongest;		/* of frames without a point, until there is one */
+	double other;			/* of the other sign, in the same one; 0: not much more */
 	bool pairs_warned;
 };
 
@@ -84,15 +86,21 @@ find(struct run *run, const struct frame *in, struct frame **out)
 	if (set_thresholds(run, &image) < 0 ||
 	    line_find(priv->finder, run, &image, &points) < 0)
 		return -1;
+	warn_of_pairs(run, &image, &points);
+	if (priv->frames == 0 && !priv->pairs_warned &&
+	    plausible_image(run, priv->finder, &image, &points, priv->noise) < 0)
+		return -1;
 	priv->points += points.n;
 	priv->found += points.found;
 	if (!priv->points) {
 		if (line_strongest(priv->finder, run, &image, &strongest) < 0)
 			return -1;
+		if (strongest > priv->strongest && plausible_other(run, priv->finder, &image,
+			strongest, &priv->other) < 0)
+			return -1;
 		priv->strongest = fmax(priv->strongest, strongest);
 	}
-	warn_of_pairs(run, &image, &points);
-	if (steger_set_keys(&priv->out.meta, &priv->line, priv->noise) < 0)
+	if (steger_set_keys(&priv->out.meta, &priv->line, &image, priv->noise) < 0)
 		return -1;
 	if (parameters->per_row || parameters->per_column)
 		return points_per_line(&points, parameters->per_column, &image, &priv->out, out);
@@ -120,6 +128,12 @@ end(struct run *run)
 
 	if (!priv->frames || priv->points)
 		return 0;
+	if (priv->other > priv->line.high)
+		return fail(NULL, "no point in any image: the strongest response is %.3g grey "
+		    "levels per px^2, --threshold %.3g, and that of %s line %.3g: --dark%s",
+		    priv->strongest, priv->line.high, ((const struct parameters *)
+		    run->parameters)->dark ? "a bright" : "a dark", priv->other,
+		    priv->background != NO_CHANNEL ? ", or is --background the image?" : "");
 	if (priv->strongest > priv->line.high && !priv->found)
 		return fail(NULL, "no point in any image: responses reach %.3g, but at the edges "
 		    "of something wider than %.3g px; --sigma", priv->strongest,
