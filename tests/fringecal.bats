@@ -555,6 +555,9 @@ for name, noise in (("parallel", 0), ("noisy", 0.05)):
 	no 2 "--fix: 'k3' is none of center, aspect, tangential, k3 and lens that --model has" \
 		fringecal "${board[@]}" --model opencv4 --fix k3 camera.nrrd
 	no 2 "--fix: 'left.center' begins with no device's name" fringecal "${board[@]}" --fix left.center camera.nrrd
+	fails 1 "x.png: has the suffix of a format for frames: the calibration is JSON" \
+		fringecal "${board[@]}" camera.nrrd -o x.png
+	[ ! -e x.png ]
 	no 2 "--frame: left is none of the devices" fringecal "${board[@]}" --frame left camera.nrrd
 	no 2 "--cameras: names a twice" fringecal "${board[@]}" --cameras a,a camera.nrrd camera.nrrd
 	no 2 "--cameras: 'a b' is no name" fringecal "${board[@]}" --cameras "a b" camera.nrrd

@@ -66,11 +66,10 @@ int board_describe(const struct board *, double w_px, double h_px, struct meta *
 int board_table(const struct board *, const struct corners *, const struct frame_head *image,
     struct frame **out);
 /*
- * The board and its corners out of such a table. What is missing, out of range, or there twice is
- * an error that names it; a table without sigma has 1 for each. size_px: of the picture, 0 where it
- * is not known. path: for messages. -1 after fail(); free with corners_free().
+ * What these keys say of the board: w and h are 0 where there is no board_size, spacing_mm where
+ * there is none; the kind stays where there is no board_kind. path: for messages. -1 after fail():
+ * what is said cannot be.
  */
-int board_read_table(
-    const char *path, const struct frame *, struct board *, struct corners *, double size_px[2]);
+int board_read_keys(const char *path, const struct meta *, struct board *);
 
 #endif

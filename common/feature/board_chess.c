@@ -3,7 +3,7 @@
  * through them, and their places are measured in the picture itself.
  */
 #define _GNU_SOURCE
-#include "feature/board_find.h"
+#include "feature/board_search.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -11,8 +11,6 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "feature/board_grid.h"
-#include "feature/board_place.h"
 #include "feature/corner.h"
 #include "feature/homography.h"
 
@@ -31,22 +29,6 @@
 #define UNEVEN_MOST 0.12  /* of the step: a corner off the middle of its neighbours */
 #define UNEVEN_SHARE 0.1  /* of the corners may be more than that */
 #define FILL_STRENGTH 0.4 /* of its neighbour's */
-
-struct search {
-	const struct board *board;
-	const struct board_options *options;
-	const struct frame *gray;
-	struct grid_point *point; /* of the best grid, px of the picture */
-	size_t points;
-	struct grid grid;
-};
-
-static void
-search_free(struct search *s)
-{
-	free(s->point);
-	grid_free(&s->grid);
-}
 
 /* ---- finding ---- */
 
@@ -70,7 +52,7 @@ take_points(const struct saddles *saddles, size_t bin, struct grid_point **out)
 
 /* The grid of this resolution, which is kept if it is larger than the one so far. */
 static int
-find_at(struct search *s, size_t bin, double sigma)
+find_at(struct board_search *s, size_t bin, double sigma)
 {
 	size_t all = s->board->w * s->board->h, side = s->board->w + 6;
 	struct derivative_kernels kernels;
@@ -89,7 +71,7 @@ find_at(struct search *s, size_t bin, double sigma)
 	    take_points(&saddles, bin, &point) == 0)
 		status = grid_find(point, saddles.n, all, side, &grid);
 	if (status == 0 && grid.n > s->grid.n) {
-		search_free(s);
+		board_search_free(s);
 		s->point = point;
 		s->points = saddles.n;
 		s->grid = grid;
@@ -102,8 +84,8 @@ find_at(struct search *s, size_t bin, double sigma)
 	return status;
 }
 
-static int
-find_grid(struct search *s)
+int
+board_chess_grid(struct board_search *s)
 {
 	size_t w = s->gray->head.w, h = s->gray->head.h, all = s->board->w * s->board->h;
 	size_t longer = w > h ? w : h, shorter = w > h ? h : w, first = 1;
@@ -122,7 +104,7 @@ find_grid(struct search *s)
 /* ---- measuring ---- */
 
 struct measuring {
-	struct search *search;
+	struct board_search *search;
 	struct derivative_plane plane;
 	struct placement placement;
 	size_t *at; /* by board point: index of the corner, or SIZE_MAX */
@@ -144,7 +126,7 @@ corner_at(const struct measuring *m, long i, long j)
 
 /* The least distance of neighbours in the grid. */
 static double
-least_spacing(const struct search *s)
+least_spacing(const struct board_search *s)
 {
 	double least = INFINITY;
 
@@ -199,7 +181,7 @@ add_corner(struct measuring *m, long i, long j, const struct saddle *saddle, dou
 static void
 measure_nodes(struct measuring *m)
 {
-	const struct search *s = m->search;
+	const struct board_search *s = m->search;
 	double reach = fmax(0.25 * m->spacing, 1);
 
 	for (size_t k = 0; k < s->grid.n; k++) {
@@ -290,8 +272,9 @@ is_even(const struct measuring *m)
 	return (double)uneven <= UNEVEN_SHARE * (double)n;
 }
 
-static int
-measure_all(struct search *s, const struct placement *placement, struct corners *corners)
+int
+board_chess_measure(struct board_search *s, const struct placement *placement,
+    struct corners *corners)
 {
 	size_t all = s->board->w * s->board->h;
 	struct measuring m = { .search = s,
@@ -320,34 +303,5 @@ measure_all(struct search *s, const struct placement *placement, struct corners 
 	free(m.at);
 	free(m.corner);
 	free(m.saddle);
-	return status;
-}
-
-int
-board_find_chess(const struct board *board, const struct board_options *options,
-    const struct frame *gray, struct corners *corners, char reason[BOARD_REASON])
-{
-	struct search s = { .board = board, .options = options, .gray = gray };
-	struct placement placement;
-	int status = find_grid(&s);
-
-	if (status == 0 && s.grid.n < board_least(board)) {
-		snprintf(reason, BOARD_REASON,
-		    s.grid.n ? "the largest grid of corners has %zu of %zu"
-			     : "there is no grid of corners",
-		    s.grid.n, board->w * board->h);
-		status = 1;
-	}
-	if (status == 0)
-		status = board_place(board, s.point, s.points, &s.grid, (double)gray->head.w,
-		    (double)gray->head.h, &placement, reason);
-	if (status == 0)
-		status = measure_all(&s, &placement, corners);
-	if (status == 0 && corners->n < board_least(board)) {
-		snprintf(reason, BOARD_REASON, "only %zu of %zu corners can be measured",
-		    corners->n, board->w * board->h);
-		status = 1;
-	}
-	search_free(&s);
 	return status;
 }

@@ -2,7 +2,7 @@
  * Circles: blobs are found in pictures of lower resolution, a grid grows through them, and ellipses
  * are fitted to their edges in the picture itself.
  */
-#include "feature/board_find.h"
+#include "feature/board_search.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 
 #include "base/fail.h"
 #include "feature/blob.h"
-#include "feature/board_grid.h"
-#include "feature/board_place.h"
 
 #define FIND_SIGMA 2.0 /* px of the picture that blobs are found in */
 #define FINE_SIGMA 1.0
@@ -19,22 +17,6 @@
 #define LEAST_SIDE 24
 #define WEAKEST 0.1 /* of the strongest blob */
 #define REACH 0.75  /* of the way to the farthest neighbour: a circle ends there */
-
-struct search {
-	const struct board *board;
-	const struct board_options *options;
-	const struct frame *gray;
-	struct grid_point *point; /* of the best grid, px of the picture */
-	size_t points;
-	struct grid grid;
-};
-
-static void
-search_free(struct search *s)
-{
-	free(s->point);
-	grid_free(&s->grid);
-}
 
 static int
 take_points(const struct blobs *blobs, size_t bin, struct grid_point **out)
@@ -52,7 +34,7 @@ take_points(const struct blobs *blobs, size_t bin, struct grid_point **out)
 }
 
 static int
-find_at(struct search *s, size_t bin, double sigma)
+find_at(struct board_search *s, size_t bin, double sigma)
 {
 	size_t all = s->board->w * s->board->h, side = 2 * s->board->w + s->board->h + 6;
 	struct derivative_kernels kernels;
@@ -71,7 +53,7 @@ find_at(struct search *s, size_t bin, double sigma)
 	    take_points(&blobs, bin, &point) == 0)
 		status = grid_find(point, blobs.n, all, side, &grid);
 	if (status == 0 && grid.n > s->grid.n) {
-		search_free(s);
+		board_search_free(s);
 		s->point = point;
 		s->points = blobs.n;
 		s->grid = grid;
@@ -84,8 +66,8 @@ find_at(struct search *s, size_t bin, double sigma)
 	return status;
 }
 
-static int
-find_grid(struct search *s)
+int
+board_circles_grid(struct board_search *s)
 {
 	size_t w = s->gray->head.w, h = s->gray->head.h, all = s->board->w * s->board->h;
 	size_t longer = w > h ? w : h, shorter = w > h ? h : w, first = 1;
@@ -104,7 +86,7 @@ find_grid(struct search *s)
 
 /* Distance of the farthest neighbour; of asymmetric circles those are on the diagonals. */
 static double
-neighbours_at(const struct search *s, size_t k)
+neighbours_at(const struct board_search *s, size_t k)
 {
 	const struct grid_node *at = &s->grid.node[k];
 	double here[2], far = 0;
@@ -123,8 +105,9 @@ neighbours_at(const struct search *s, size_t k)
 	return far;
 }
 
-static int
-measure_all(const struct search *s, const struct placement *placement, struct corners *corners)
+int
+board_circles_measure(struct board_search *s, const struct placement *placement,
+    struct corners *corners)
 {
 	struct derivative_plane plane = board_plane(s->gray);
 
@@ -143,33 +126,4 @@ measure_all(const struct search *s, const struct placement *placement, struct co
 			    (struct corner){ blob.x, blob.y, sd, node->i, node->j };
 	}
 	return 0;
-}
-
-int
-board_find_circles(const struct board *board, const struct board_options *options,
-    const struct frame *gray, struct corners *corners, char reason[BOARD_REASON])
-{
-	struct search s = { .board = board, .options = options, .gray = gray };
-	struct placement placement;
-	int status = find_grid(&s);
-
-	if (status == 0 && s.grid.n < board_least(board)) {
-		snprintf(reason, BOARD_REASON,
-		    s.grid.n ? "the largest grid of circles has %zu of %zu"
-			     : "there is no grid of circles",
-		    s.grid.n, board->w * board->h);
-		status = 1;
-	}
-	if (status == 0)
-		status = board_place(board, s.point, s.points, &s.grid, (double)gray->head.w,
-		    (double)gray->head.h, &placement, reason);
-	if (status == 0)
-		status = measure_all(&s, &placement, corners);
-	if (status == 0 && corners->n < board_least(board)) {
-		snprintf(reason, BOARD_REASON, "only %zu of %zu circles can be measured",
-		    corners->n, board->w * board->h);
-		status = 1;
-	}
-	search_free(&s);
-	return status;
 }

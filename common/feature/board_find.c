@@ -1,6 +1,7 @@
-#include "feature/board_find.h"
+#include "feature/board_search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -136,17 +137,59 @@ corners_sort(struct corners *corners)
 	qsort(corners->corner, corners->n, sizeof(*corners->corner), compare);
 }
 
+/* ---- the search ---- */
+
+void
+board_search_free(struct board_search *s)
+{
+	free(s->point);
+	grid_free(&s->grid);
+}
+
+static int
+search(struct board_search *s, struct corners *corners, char reason[BOARD_REASON])
+{
+	const struct board *board = s->board;
+	size_t least = board_least(board), all = board->w * board->h;
+	bool chess = board->kind == BOARD_CHESS;
+	const char *points = chess ? "corners" : "circles";
+	struct placement placement;
+	int status = chess ? board_chess_grid(s) : board_circles_grid(s);
+
+	if (status < 0)
+		return -1;
+	if (s->grid.n < least) {
+		if (s->grid.n)
+			snprintf(reason, BOARD_REASON, "the largest grid of %s has %zu of %zu",
+			    points, s->grid.n, all);
+		else
+			snprintf(reason, BOARD_REASON, "there is no grid of %s", points);
+		return 1;
+	}
+	status = board_place(board, s->point, s->points, &s->grid, (double)s->gray->head.w,
+	    (double)s->gray->head.h, &placement, reason);
+	if (status == 0)
+		status = chess ? board_chess_measure(s, &placement, corners) :
+		    board_circles_measure(s, &placement, corners);
+	if (status == 0 && corners->n < least) {
+		snprintf(reason, BOARD_REASON, "only %zu of %zu %s can be measured", corners->n,
+		    all, points);
+		return 1;
+	}
+	return status;
+}
+
 int
 board_find(const struct board *board, const struct board_options *options, const struct frame *gray,
     struct corners *corners, char reason[BOARD_REASON])
 {
+	struct board_search s = { .board = board, .options = options, .gray = gray };
 	int status;
 
 	*corners = (struct corners){ 0 };
 	*reason = '\0';
-	status = board->kind == BOARD_CHESS
-	    ? board_find_chess(board, options, gray, corners, reason)
-	    : board_find_circles(board, options, gray, corners, reason);
+	status = search(&s, corners, reason);
+	board_search_free(&s);
 	if (status != 0)
 		corners_free(corners);
 	else

@@ -26,24 +26,7 @@ int board_picture(const struct frame *, const char *channel, struct frame **gray
 int board_find(const struct board *, const struct board_options *, const struct frame *gray,
     struct corners *, char reason[BOARD_REASON]);
 
-/* ---- what the kinds of boards share ---- */
-
-struct grid;
-struct grid_point;
-
-/* The plane of such a picture. */
-struct derivative_plane board_plane(const struct frame *gray);
-/* The picture with means of `bin` x `bin` pixels as pixels; those over are left out. */
-int board_binned(const struct frame *gray, size_t bin, struct frame **out);
-/* How many points there have to be at least. */
-size_t board_least(const struct board *);
 /* Sorts by j, then i. */
 void corners_sort(struct corners *);
-
-/* board_find() for the kinds. */
-int board_find_chess(const struct board *, const struct board_options *, const struct frame *gray,
-    struct corners *, char reason[BOARD_REASON]);
-int board_find_circles(const struct board *, const struct board_options *, const struct frame *gray,
-    struct corners *, char reason[BOARD_REASON]);
 
 #endif

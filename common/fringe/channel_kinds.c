@@ -3,9 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Is a name one of a list, with a number behind it or without? */
-static bool
-is_one_of(const char *name, const char *const *list)
+bool
+channel_is_named(const char *name, const char *const *list)
 {
 	size_t n = strcspn(name, "0123456789");
 
@@ -23,7 +22,7 @@ channel_is_position(const char *name)
 	static const char *const names[] = { "phase", "absphase", "cos", "sin", "index", "label",
 		"marker", "depth", "x", "y", "z", "nx", "ny", "nz", "disparity", NULL };
 
-	return is_one_of(name, names);
+	return channel_is_named(name, names);
 }
 
 bool
@@ -32,7 +31,7 @@ channel_is_error(const char *name)
 	static const char *const names[] = { "fit_residual", "residual", "sigma", "sigma_disparity",
 		"p_order", NULL };
 
-	return is_one_of(name, names);
+	return channel_is_named(name, names);
 }
 
 bool
@@ -42,5 +41,5 @@ channel_is_no_phase(const char *name)
 		"modulation", "texture", "mask", "depth", "x", "y", "z", "nx", "ny", "nz",
 		"disparity", NULL };
 
-	return is_one_of(name, names) || channel_is_error(name);
+	return channel_is_named(name, names) || channel_is_error(name);
 }

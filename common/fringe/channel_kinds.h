@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+/* Is a name one of a list that ends with NULL, with a number behind it or without? */
+bool channel_is_named(const char *name, const char *const *list);
 /* A phase, an index, a place, a direction: values that are neither good nor bad. */
 bool channel_is_position(const char *name);
 /* Errors: the less the better. */

@@ -112,25 +112,26 @@ take_rows(const struct calib_problem *problem, const struct calib_device *device
 	return 0;
 }
 
-/* Two numbers of a key, 0 where it is absent. -1 after fail(). */
+/* The picture's size, 0 where the table does not say it. -1 after fail(). */
 static int
-read_pair(const struct table *table, const char *key, size_t pair[2])
+read_size(const struct table *table, size_t size[2])
 {
+	const struct meta *meta = &table->frame->head.meta;
 	struct numbers numbers;
 	bool right;
 
-	pair[0] = pair[1] = 0;
-	if (meta_numbers(&table->frame->head.meta, key, &numbers) < 0)
+	size[0] = size[1] = 0;
+	if (meta_numbers(meta, "image_size_px", &numbers) < 0)
 		return -1;
 	right = numbers.n == 2;
 	for (size_t k = 0; k < 2 && right; k++) {
 		right = numbers.v[k] >= 1 && numbers.v[k] <= 65535;
-		pair[k] = right ? (size_t)numbers.v[k] : 0;
+		size[k] = right ? (size_t)numbers.v[k] : 0;
 	}
 	right |= numbers.n == 0;
 	numbers_free(&numbers);
-	return right ? 0 : fail(table->path, "key %s: expected two sizes, found %s", key,
-	    meta_get(&table->frame->head.meta, key));
+	return right ? 0 : fail(table->path, "key image_size_px: expected two sizes, found %s",
+	    meta_get(meta, "image_size_px"));
 }
 
 static int
@@ -138,7 +139,7 @@ find_size(const struct table *table, struct calib_device *device)
 {
 	size_t size[2];
 
-	if (read_pair(table, "image_size_px", size) < 0)
+	if (read_size(table, size) < 0)
 		return -1;
 	if (size[0] && device->kind == CALIB_CAMERA && device->w &&
 	    (device->w != size[0] || device->h != size[1]))
@@ -150,29 +151,6 @@ find_size(const struct table *table, struct calib_device *device)
 	}
 	return device->w ? 0 : fail(table->path, "does not say the size of the picture (key "
 	    "image_size_px): give --sizes WxH");
-}
-
-/* What the table says of its board, over what is known; w is 0 where it says nothing. */
-static int
-read_board(const struct table *table, struct board *board)
-{
-	const struct meta *meta = &table->frame->head.meta;
-	const char *kind = meta_get(meta, "board_kind");
-	size_t size[2];
-	int k = 0;
-
-	if (read_pair(table, "board_size", size) < 0 ||
-	    meta_number(meta, "board_spacing_mm", 0, &board->spacing_mm) < 0)
-		return -1;
-	while (kind && board_kinds[k] && strcmp(kind, board_kinds[k]))
-		k++;
-	if (!board_kinds[k])
-		return fail(table->path, "key board_kind: '%.40s' is none that is known", kind);
-	if (kind)
-		board->kind = (enum board_kind)k;
-	board->w = size[0];
-	board->h = size[1];
-	return 0;
 }
 
 /* The spacing is the command line's, else that of the tables, which must agree. */
@@ -204,7 +182,7 @@ find_board(struct calib_problem *problem, const struct table *table)
 	struct calib_board *board = &problem->board;
 	struct board from = { .kind = board->kind };
 
-	if (read_board(table, &from) < 0)
+	if (board_read_keys(table->path, &table->frame->head.meta, &from) < 0)
 		return -1;
 	if (!from.w)
 		return board->w ? 0 : fail(table->path, "does not say what board it is of (key "

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "io/codec.h"
 #include "io/safe_file.h"
 
 static double
@@ -254,6 +255,9 @@ write_check(const char *path)
 	char *folder;
 	int found;
 
+	if (codec_by_suffix(path))
+		return fail(path, "has the suffix of a format for frames: the calibration is "
+		    "JSON, NAME.json");
 	if (!slash || slash == path)
 		return 0;
 	folder = strndup(path, (size_t)(slash - path));

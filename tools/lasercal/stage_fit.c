@@ -157,6 +157,21 @@ take(void *state, const double *step)
 	set_sides(turning);
 }
 
+/* The stage's angle from a view to the next, and the board's own turn as axis times angle. False
+ * where the stage turns by nearly half a circle and more. */
+static bool
+turn_between(const struct view *view, double *angle, double w[3])
+{
+	double R[9];
+
+	*angle = view[1].stage - view[0].stage;
+	if (!(fabs(*angle) < 170 * RADIANS))
+		return false;
+	board_pose_quotient(view[1].board.R, view[0].board.R, R);
+	board_pose_log(R, w);
+	return true;
+}
+
 /* The boards' own turns from view to view, as axis times angle, against the stage's: their
  * direction (by least squares), and how well they agree. Turns of half a circle and more are not
  * told from their complement, and so each pair that is nearest in angle counts. */
@@ -168,13 +183,10 @@ start_axis(struct turning *turning, struct axis_fit *fit)
 	size_t pairs = 0;
 
 	for (size_t i = 0; i + 1 < views->n; i++) {
-		const struct view *a = &views->view[i], *b = a + 1;
-		double angle = b->stage - a->stage, R[9], w[3];
+		double angle, w[3];
 
-		if (!(fabs(angle) < 170 * RADIANS))
+		if (!turn_between(&views->view[i], &angle, w))
 			continue;
-		board_pose_quotient(b->board.R, a->board.R, R);
-		board_pose_log(R, w);
 		for (int k = 0; k < 3; k++)
 			sum[k] += angle * w[k];
 		given += angle * angle;
@@ -188,13 +200,10 @@ start_axis(struct turning *turning, struct axis_fit *fit)
 	for (int k = 0; k < 3; k++)
 		turning->axis[k] = sum[k] / norm;
 	for (size_t i = 0; i + 1 < views->n; i++) {
-		const struct view *a = &views->view[i], *b = a + 1;
-		double angle = b->stage - a->stage, R[9], w[3];
+		double angle, w[3];
 
-		if (!(fabs(angle) < 170 * RADIANS))
+		if (!turn_between(&views->view[i], &angle, w))
 			continue;
-		board_pose_quotient(b->board.R, a->board.R, R);
-		board_pose_log(R, w);
 		for (int k = 0; k < 3; k++)
 			w[k] -= angle * turning->axis[k];
 		off += dot(w, w) / (double)pairs;

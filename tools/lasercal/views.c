@@ -70,46 +70,22 @@ check_unit(const struct views *views)
 	    views->laser->unit);
 }
 
-static int
-check_spacing(const struct views *views, const struct frame_head *head)
-{
-	double spacing;
-
-	if (meta_number(&head->meta, "board_spacing_mm", NAN, &spacing) < 0)
-		return -1;
-	return isnan(spacing) || fabs(spacing / views->board.spacing_mm - 1) < 0.01 ? 0 :
-	    fail(NULL, "--board has points %g mm apart, the corners' key board_spacing_mm %g",
-		views->board.spacing_mm, spacing);
-}
-
 /* The board that a table of corners names, unless --board did. */
 static int
 find_board(struct views *views, const struct frame_head *head)
 {
-	const char *size = meta_get(&head->meta, "board_size");
-	const char *kind = meta_get(&head->meta, "board_kind");
-	struct numbers sides;
-	double spacing;
-	int status = 0;
+	struct board named = { .kind = BOARD_CHESS }, *board = &views->board;
 
-	if (views->board.w)
-		return check_spacing(views, head);
-	if (!size || meta_number(&head->meta, "board_spacing_mm", NAN, &spacing) < 0 ||
-	    !(spacing > 0))
+	if (board_read_keys(NULL, &head->meta, &named) < 0)
+		return -1;
+	if (!board->w && (!named.w || named.spacing_mm == 0))
 		return fail(NULL, "corners without the keys board_size and board_spacing_mm: give "
 		    "--board WxH,MM");
-	if (meta_numbers(&head->meta, "board_size", &sides) < 0)
-		return -1;
-	if (sides.n != 2 || !(sides.v[0] >= 2 && sides.v[1] >= 2))
-		status = fail(NULL, "key board_size must be two numbers of points");
-	else
-		views->board = (struct board){ .w = (size_t)sides.v[0], .h = (size_t)sides.v[1],
-			.spacing_mm = spacing };
-	numbers_free(&sides);
-	for (int i = 0; kind && board_kinds[i]; i++)
-		if (!strcmp(kind, board_kinds[i]))
-			views->board.kind = (enum board_kind)i;
-	return status;
+	if (!board->w)
+		*board = named;
+	return named.spacing_mm == 0 || fabs(named.spacing_mm / board->spacing_mm - 1) < 0.01 ? 0 :
+	    fail(NULL, "--board has points %g mm apart, the corners' key board_spacing_mm %g",
+		board->spacing_mm, named.spacing_mm);
 }
 
 static int

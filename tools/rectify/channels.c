@@ -5,22 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fringe/channel_kinds.h"
+
 static const char *const absolute[] = { "absphase", NULL };
 static const char *const sigma[] = { "sigma", NULL };
-
-/* Is a name one of these, with a number behind it or without? */
-static bool
-is_named(const char *name, const char *const *list)
-{
-	size_t n = strcspn(name, "0123456789");
-
-	if (strspn(name + n, "0123456789") != strlen(name + n))
-		return false;
-	for (; *list; list++)
-		if (strlen(*list) == n && !strncmp(name, *list, n))
-			return true;
-	return false;
-}
 
 /* shared: neighbours have errors in common, so that a sigma between them is as large. */
 static enum rectify_kind
@@ -29,11 +17,11 @@ kind_of(const char *name, bool shared)
 	static const char *const wrapped[] = { "phase", NULL };
 	static const char *const nearest[] = { "index", "label", "mask", "marker", NULL };
 
-	if (is_named(name, wrapped))
+	if (channel_is_named(name, wrapped))
 		return RECTIFY_WRAPPED;
-	if (is_named(name, sigma) && !shared)
+	if (channel_is_named(name, sigma) && !shared)
 		return RECTIFY_SIGMA;
-	return is_named(name, nearest) ? RECTIFY_NEAREST : RECTIFY_PLAIN;
+	return channel_is_named(name, nearest) ? RECTIFY_NEAREST : RECTIFY_PLAIN;
 }
 
 /* What limits a channel; `most`: the level at which cameras saturate. */
@@ -45,12 +33,12 @@ channel_of(const struct frame_head *in, size_t c, double max_step, bool has_abso
 	struct rectify_channel channel = { kind_of(name, meta_get(&in->meta, "sigma_window_px")),
 		INFINITY, INFINITY };
 
-	if (is_named(name, absolute))
+	if (channel_is_named(name, absolute))
 		channel.max_step = isnan(max_step) ? (float)M_PI : (float)max_step;
-	else if (!has_absolute && !is_named(name, sigma) && !isnan(max_step))
+	else if (!has_absolute && !channel_is_named(name, sigma) && !isnan(max_step))
 		channel.max_step = (float)max_step;
 	if (channel.kind == RECTIFY_PLAIN &&
-	    (in->type != SAMPLE_FLOAT || is_named(name, captured)))
+	    (in->type != SAMPLE_FLOAT || channel_is_named(name, captured)))
 		channel.saturated = most;
 	return channel;
 }
@@ -70,7 +58,7 @@ rectify_plan_channels(struct rectify *rectify, const struct frame_head *in, doub
 	if (!rectify->channel)
 		return fail_memory();
 	for (size_t c = 0; c < in->c; c++)
-		has_absolute |= is_named(in->channel[c], absolute);
+		has_absolute |= channel_is_named(in->channel[c], absolute);
 	for (size_t c = 0; c < in->c; c++)
 		rectify->channel[c] = channel_of(in, c, max_step, has_absolute, (float)most);
 	return 0;

@@ -1,0 +1,36 @@
+/* What board_find() and its two kinds of boards, of corners and of circles, share. */
+#ifndef BOARD_SEARCH_H
+#define BOARD_SEARCH_H
+
+#include "feature/board_find.h"
+#include "feature/board_grid.h"
+#include "feature/board_place.h"
+
+/* A board, the picture that it is looked for in, and the best grid until now. */
+struct board_search {
+	const struct board *board;
+	const struct board_options *options;
+	const struct frame *gray;
+	struct grid_point *point; /* px of the picture */
+	size_t points;
+	struct grid grid;
+};
+
+void board_search_free(struct board_search *);
+
+/* The plane of a picture of board_picture(). */
+struct derivative_plane board_plane(const struct frame *gray);
+/* The picture with means of `bin` x `bin` pixels as pixels; those over are left out. */
+int board_binned(const struct frame *gray, size_t bin, struct frame **out);
+/* How many points there have to be at least. */
+size_t board_least(const struct board *);
+
+/* The largest grid of a kind; its nodes have no numbers yet. -1 after fail(). */
+int board_chess_grid(struct board_search *);
+int board_circles_grid(struct board_search *);
+/* The points of a grid that board_place() has numbered, to a small part of a pixel. -1 after
+ * fail(). */
+int board_chess_measure(struct board_search *, const struct placement *, struct corners *);
+int board_circles_measure(struct board_search *, const struct placement *, struct corners *);
+
+#endif
