@@ -56,6 +56,7 @@ struct codec {
 	 * there are none. A tool that offers one has a row of the same name and type. */
 	const struct opt *options;
 	size_t option_size;
+	int (*check_save)(const char *path);	/* can it be written here and now? may be NULL */
 	/* NULL: the format is only read. */
 	int (*save)(struct saver *, const struct frame *);
 	int (*save_end)(struct saver *);	/* completes the file, frees state; may be NULL */

@@ -114,7 +114,7 @@ codec_to_save(const char *path)
 	if (!codec && safe_file_is_special(path))		/* /dev/null, a named pipe */
 		codec = codec_by_suffix("a.nrrd");
 	if (codec && codec->save)
-		return codec;
+		return !codec->check_save || codec->check_save(path) == 0 ? codec : NULL;
 	list_suffixes(known, sizeof(known));
 	if (codec)
 		fail_usage(path, "%s files can be read, but not written; known are %s", codec->name,

@@ -9,6 +9,8 @@
 
 static const char *const types[] = { "uchar", "ushort", "float", NULL };
 static const char *const chromas[] = { "444", "422", "420", NULL };
+static const char *const video_codings[] = { "h264", "hevc", "av1", "ffv1", "mjpeg", "png", "qtrle",
+	NULL };
 
 /* Those of colormap.h, and PAINT_LABELS. */
 static const char *const map_names[] = { "gray", "viridis", "turbo", "phase", "deviation", "labels",
@@ -56,9 +58,19 @@ static const struct opt options[] = {
 	  "all frames as one with many channels", NULL },
 	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "95", 1, 100, NULL, "of JPEG files", NULL },
 	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), "444", 0, 0, NULL,
-	  "resolution of colour in JPEG files", chromas },
+	  "resolution of colour in JPEG files and videos", chromas },
 	{ 0, "fast", NULL, OPT_FLAG, AT(fast), NULL, 0, 0, NULL,
 	  "larger files, sooner written", NULL },
+	{ 0, "video", "WORD", OPT_WORD, AT(coding), "h264", 0, 0, NULL, "how videos are coded",
+	  video_codings },
+	{ 0, "crf", "N", OPT_NUMBER, AT(crf), NULL, -24, 63, NULL,
+	  "loss of videos, from little to much", NULL },
+	{ 0, "lossless", NULL, OPT_FLAG, AT(lossless), NULL, 0, 0, NULL,
+	  "videos without loss", NULL },
+	{ 0, "preset", "WORD", OPT_TEXT, AT(preset), NULL, 0, 0, NULL,
+	  "the video encoder's trade of time for size", NULL },
+	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 1e-3, 1e5, "frames/s",
+	  "speed of videos; from time_s, else 30, if not given", NULL },
 	{ 0, "one-page", NULL, OPT_FLAG, AT(one_page), NULL, 0, 0, NULL,
 	  "TIFF files hold all channels of a frame in one page", NULL },
 	{ 0, "ascii", NULL, OPT_FLAG, AT(ascii), NULL, 0, 0, NULL,

@@ -9,13 +9,13 @@
 #include "run/stage.h"
 
 struct parameters {
-	const char *frames, *channels, *scale, *set, *delete, *like;
+	const char *frames, *channels, *scale, *set, *delete, *like, *preset;
 	struct numbers crop;
 	long bin, quality;
-	int as, chroma;
+	int as, chroma, coding;
 	struct paint_options paint;
-	double invalid, fill, jump;
-	bool unscale, stack, split, fast, one_page, ascii, points;
+	double invalid, fill, jump, crf, fps;
+	bool unscale, stack, split, fast, one_page, ascii, points, lossless;
 };
 
 struct priv {

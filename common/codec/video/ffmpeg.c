@@ -1,0 +1,423 @@
+#define _GNU_SOURCE
+#include "ffmpeg.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+
+#define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
+#define MESSAGE_SIZE 400
+
+extern char **environ;
+
+struct ffmpeg {
+	const char *path, *name;	/* of the video; of the program */
+	pid_t child;
+	enum ffmpeg_data direction;
+	int data, log;			/* our ends of its pipes; -1: closed */
+	char first[MESSAGE_SIZE];	/* of its complete lines, but for empty ones */
+	char last[MESSAGE_SIZE];	/* where it has more than one */
+	char message[2 * MESSAGE_SIZE + 8];
+	char line[MESSAGE_SIZE];	/* the one under way */
+	size_t n;
+};
+
+/* ---- the program ---- */
+
+static bool
+is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The first program of this name in the folders of PATH. */
+static bool
+look_up(const char *name, char found[PATH_MAX])
+{
+	const char *folders = getenv("PATH");
+
+	while (folders && *folders) {
+		size_t n = strcspn(folders, ":");
+
+		if (snprintf(found, PATH_MAX, "%.*s/%s", (int)n, n ? folders : ".", name) <
+		    PATH_MAX && is_program(found))
+			return true;
+		folders += n + (folders[n] == ':');
+	}
+	return false;
+}
+
+/* ffmpeg is the one that the user names, else that of PATH; ffprobe the one beside it. */
+static bool
+find_program(const char *name, char found[PATH_MAX])
+{
+	const char *named = getenv("FRINGEPIPE_FFMPEG");
+	const char *slash = named ? strrchr(named, '/') : NULL;
+
+	if (!named || !*named)
+		return look_up(name, found);
+	if (!strcmp(name, "ffmpeg") && !slash)
+		return look_up(named, found);
+	if (!strcmp(name, "ffmpeg"))
+		return snprintf(found, PATH_MAX, "%s", named) < PATH_MAX && is_program(found);
+	if (slash && snprintf(found, PATH_MAX, "%.*s/%s", (int)(slash - named), named, name) <
+	    PATH_MAX && is_program(found))
+		return true;
+	return look_up(name, found);
+}
+
+static int
+fail_missing(const char *path, const char *name)
+{
+	const char *named = getenv("FRINGEPIPE_FFMPEG");
+
+	return named && *named ?
+	    fail(path, "%s is not there: FRINGEPIPE_FFMPEG is %s", name, named) :
+	    fail(path, "a video needs %s, which is not there: install the package ffmpeg, or "
+	    "let FRINGEPIPE_FFMPEG name it", name);
+}
+
+int
+ffmpeg_check(const char *path)
+{
+	char found[PATH_MAX];
+
+	return find_program("ffmpeg", found) ? 0 : fail_missing(path, "ffmpeg");
+}
+
+/* ---- starting ---- */
+
+/* A pipe whose ends are the child's and ours; ours never blocks. */
+static int
+make_pipe(bool child_writes, int *theirs, int *ours)
+{
+	int end[2];
+
+	if (pipe2(end, O_CLOEXEC) < 0)
+		return -1;
+	*theirs = end[child_writes];
+	*ours = end[!child_writes];
+	(void)fcntl(*ours, F_SETPIPE_SZ, PIPE_SIZE);
+	return fcntl(*ours, F_SETFL, fcntl(*ours, F_GETFL) | O_NONBLOCK);
+}
+
+/* Descriptors 0 to 4 of the child, and no others. from[i] < 0: /dev/null for 0 to 2, else none. */
+static int
+set_descriptors(posix_spawn_file_actions_t *actions, const int from[5])
+{
+	int error = 0;
+
+	for (int i = 0; i < 5 && !error; i++)
+		if (from[i] >= 0)
+			error = posix_spawn_file_actions_adddup2(actions, from[i], i);
+		else if (i < 3)
+			error = posix_spawn_file_actions_addopen(actions, i, "/dev/null",
+			    i ? O_WRONLY : O_RDONLY, 0);
+	return error ? error : posix_spawn_file_actions_addclosefrom_np(actions, 5);
+}
+
+/* The signals that the tool ignores or holds back are the child's to die of. */
+static int
+set_signals(posix_spawnattr_t *attributes)
+{
+	sigset_t none, usual;
+	int error;
+
+	sigemptyset(&none);
+	sigemptyset(&usual);
+	sigaddset(&usual, SIGPIPE);
+	error = posix_spawnattr_setsigmask(attributes, &none);
+	if (!error)
+		error = posix_spawnattr_setsigdefault(attributes, &usual);
+	if (!error)
+		error = posix_spawnattr_setflags(attributes,
+		    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	return error;
+}
+
+/* Above the child's own, so that no dup2() covers one that is still to be taken. */
+static int
+move_up(int descriptor)
+{
+	return descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 10);
+}
+
+static int
+spawn(struct ffmpeg *ffmpeg, const char *program, const char *const words[], const int given[5])
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	int from[5], error = 0;
+
+	for (int i = 0; i < 5; i++) {
+		from[i] = move_up(given[i]);
+		if (given[i] >= 0 && from[i] < 0)
+			error = errno;
+	}
+	if (!error)
+		error = posix_spawn_file_actions_init(&actions);
+	if (!error) {
+		error = posix_spawnattr_init(&attributes);
+		if (!error) {
+			error = set_descriptors(&actions, from);
+			if (!error)
+				error = set_signals(&attributes);
+			if (!error)
+				error = posix_spawn(&ffmpeg->child, program, &actions, &attributes,
+				    (char *const *)words, environ);
+			posix_spawnattr_destroy(&attributes);
+		}
+		posix_spawn_file_actions_destroy(&actions);
+	}
+	for (int i = 0; i < 5; i++)
+		if (from[i] >= 0)
+			close(from[i]);
+	return error;
+}
+
+static void
+close_end(int *descriptor)
+{
+	if (*descriptor >= 0)
+		close(*descriptor);
+	*descriptor = -1;
+}
+
+int
+ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direction, int file,
+    int keys, struct ffmpeg **out)
+{
+	struct ffmpeg *ffmpeg = calloc(1, sizeof(*ffmpeg));
+	bool writes = direction == FFMPEG_WRITES;
+	char program[PATH_MAX];
+	int data = -1, log = -1, error;
+
+	*out = NULL;
+	if (!ffmpeg)
+		return fail_memory();
+	*ffmpeg = (struct ffmpeg){ .path = path, .name = words[0], .direction = direction,
+		.data = -1, .log = -1 };
+	if (!find_program(words[0], program)) {
+		free(ffmpeg);
+		return fail_missing(path, words[0]);
+	}
+	if (make_pipe(writes, &data, &ffmpeg->data) < 0 ||
+	    make_pipe(true, &log, &ffmpeg->log) < 0)
+		error = errno;
+	else
+		error = spawn(ffmpeg, program, words,
+		    (int[5]){ writes ? -1 : data, writes ? data : -1, log, file, keys });
+	close_end(&data);
+	close_end(&log);
+	if (!error) {
+		*out = ffmpeg;
+		return 0;
+	}
+	close_end(&ffmpeg->data);
+	close_end(&ffmpeg->log);
+	free(ffmpeg);
+	errno = error;
+	return fail_errno(path, "%s cannot be run", words[0]);
+}
+
+/* ---- messages ---- */
+
+static void
+take_byte(struct ffmpeg *ffmpeg, char byte)
+{
+	if (byte != '\n' && byte != '\r') {
+		if (ffmpeg->n < MESSAGE_SIZE - 1)
+			ffmpeg->line[ffmpeg->n++] = byte;
+		return;
+	}
+	ffmpeg->line[ffmpeg->n] = '\0';
+	if (ffmpeg->line[strspn(ffmpeg->line, " \t")])
+		memcpy(*ffmpeg->first ? ffmpeg->last : ffmpeg->first, ffmpeg->line, ffmpeg->n + 1);
+	ffmpeg->n = 0;
+}
+
+/* Takes what has come, without waiting. */
+static void
+take_messages(struct ffmpeg *ffmpeg)
+{
+	char bytes[4096];
+
+	while (ffmpeg->log >= 0) {
+		ssize_t n = read(ffmpeg->log, bytes, sizeof(bytes));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return;
+		if (n == 0)
+			close_end(&ffmpeg->log);
+		for (ssize_t i = 0; i < n; i++)
+			take_byte(ffmpeg, bytes[i]);
+	}
+	take_byte(ffmpeg, '\n');
+}
+
+/* The first line is the cause, mostly, and the last what came of it. */
+const char *
+ffmpeg_message(struct ffmpeg *ffmpeg)
+{
+	bool both;
+
+	take_messages(ffmpeg);
+	both = *ffmpeg->last && strcmp(ffmpeg->first, ffmpeg->last) != 0;
+	snprintf(ffmpeg->message, sizeof(ffmpeg->message), "%s%s%s", ffmpeg->first,
+	    both ? " ... " : "", both ? ffmpeg->last : "");
+	return ffmpeg->message;
+}
+
+/* ---- data ---- */
+
+/* Waits until data or a message can come or go. */
+static int
+wait_for(struct ffmpeg *ffmpeg, short events)
+{
+	struct pollfd wanted[2] = { { .fd = ffmpeg->data, .events = events },
+		{ .fd = ffmpeg->log, .events = POLLIN } };
+
+	if (poll(wanted, 2, -1) < 0 && errno != EINTR)
+		return fail_errno(ffmpeg->path, "%s cannot be waited for", ffmpeg->name);
+	take_messages(ffmpeg);
+	return 0;
+}
+
+int
+ffmpeg_read(struct ffmpeg *ffmpeg, void *to, size_t n, size_t *got)
+{
+	*got = 0;
+	while (*got < n) {
+		ssize_t more = read(ffmpeg->data, (char *)to + *got, n - *got);
+
+		if (more == 0)
+			break;
+		if (more > 0)
+			*got += (size_t)more;
+		else if (errno == EAGAIN && wait_for(ffmpeg, POLLIN) < 0)
+			return -1;
+		else if (errno != EAGAIN && errno != EINTR)
+			return fail_errno(ffmpeg->path, "%s cannot be read", ffmpeg->name);
+	}
+	return 0;
+}
+
+/* Writes without SIGPIPE, which would end this process when the child has ended. */
+static ssize_t
+write_quietly(int descriptor, const void *from, size_t n)
+{
+	const struct timespec now = { 0 };
+	sigset_t pipe_signal, before, pending;
+	ssize_t written;
+	int error;
+
+	sigemptyset(&pipe_signal);
+	sigaddset(&pipe_signal, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+	written = write(descriptor, from, n);
+	error = errno;
+	if (written < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+		while (sigtimedwait(&pipe_signal, NULL, &now) < 0 && errno == EINTR)
+			;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return written;
+}
+
+int
+ffmpeg_write(struct ffmpeg *ffmpeg, const void *from, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		ssize_t more = write_quietly(ffmpeg->data, (const char *)from + done, n - done);
+
+		if (more > 0)
+			done += (size_t)more;
+		else if (errno == EPIPE)
+			return 1;
+		else if (errno == EAGAIN && wait_for(ffmpeg, POLLOUT) < 0)
+			return -1;
+		else if (errno != EAGAIN && errno != EINTR)
+			return fail_errno(ffmpeg->path, "%s cannot be written to", ffmpeg->name);
+	}
+	return 0;
+}
+
+/* ---- ending ---- */
+
+static int
+reap(struct ffmpeg *ffmpeg, int *status)
+{
+	pid_t ended;
+
+	do
+		ended = waitpid(ffmpeg->child, status, 0);
+	while (ended < 0 && errno == EINTR);
+	return ended < 0 ? fail_errno(ffmpeg->path, "%s is lost", ffmpeg->name) : 0;
+}
+
+static int
+verdict(struct ffmpeg *ffmpeg, int status)
+{
+	const char *message = ffmpeg_message(ffmpeg);
+
+	if (WIFSIGNALED(status))
+		return fail(ffmpeg->path, "%s was ended by signal %d (%s)", ffmpeg->name,
+		    WTERMSIG(status), strsignal(WTERMSIG(status)));
+	if (*message)
+		return fail(ffmpeg->path, "%s: %s", ffmpeg->name, message);
+	return WEXITSTATUS(status) ? fail(ffmpeg->path, "%s failed with status %d, and without a "
+	    "message", ffmpeg->name, WEXITSTATUS(status)) : 0;
+}
+
+int
+ffmpeg_end(struct ffmpeg *ffmpeg)
+{
+	int status, result;
+
+	close_end(&ffmpeg->data);
+	while (ffmpeg->log >= 0) {
+		struct pollfd wanted = { .fd = ffmpeg->log, .events = POLLIN };
+
+		if (poll(&wanted, 1, -1) < 0 && errno != EINTR)
+			break;
+		take_messages(ffmpeg);
+	}
+	result = reap(ffmpeg, &status);
+	if (result == 0)
+		result = verdict(ffmpeg, status);
+	close_end(&ffmpeg->log);
+	free(ffmpeg);
+	return result;
+}
+
+void
+ffmpeg_kill(struct ffmpeg *ffmpeg)
+{
+	int status;
+
+	if (!ffmpeg)
+		return;
+	close_end(&ffmpeg->data);
+	close_end(&ffmpeg->log);
+	kill(ffmpeg->child, SIGKILL);
+	while (waitpid(ffmpeg->child, &status, 0) < 0 && errno == EINTR)
+		;
+	free(ffmpeg);
+}

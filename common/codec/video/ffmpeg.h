@@ -1,0 +1,40 @@
+/*
+ * ffmpeg and ffprobe as child processes over pipes: never linked. FRINGEPIPE_FFMPEG names another
+ * ffmpeg; ffprobe is then looked for in its folder. The child's descriptor 3 is the video file,
+ * which it opens anew by the name FFMPEG_FILE; 4 is a file of key lines; it gets no other one of
+ * ours, and no shell is between.
+ */
+#ifndef VIDEO_FFMPEG_H
+#define VIDEO_FFMPEG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FFMPEG_FILE "file:/proc/self/fd/3"
+#define FFMPEG_KEYS "file:/proc/self/fd/4"
+
+struct ffmpeg;
+
+enum ffmpeg_data { FFMPEG_READS, FFMPEG_WRITES };	/* the child, from its standard input ... */
+
+/* Is there an ffmpeg to run? 0, or -1 after fail(path, ...), which says what to install. */
+int ffmpeg_check(const char *path);
+/*
+ * Starts words[0], "ffmpeg" or "ffprobe", with the rest of the words, ended by NULL. path is for
+ * messages and must live as long as the child. -1 after fail().
+ */
+int ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data, int file, int keys,
+    struct ffmpeg **out);
+/* Up to n bytes, less only where the child's output ends. -1 after fail(). */
+int ffmpeg_read(struct ffmpeg *, void *to, size_t n, size_t *got);
+/* 0; 1 where the child has ended, and ffmpeg_end() says why; -1 after fail(). */
+int ffmpeg_write(struct ffmpeg *, const void *from, size_t n);
+/* The first and the last line of the child's messages so far; empty: there are none. With -v error
+ * each is a defect. */
+const char *ffmpeg_message(struct ffmpeg *);
+/* Waits for the child's end, and frees. 0, or -1 after fail() where it failed or complained. */
+int ffmpeg_end(struct ffmpeg *);
+/* Ends a child that is no longer wanted, and frees; NULL is passed over. */
+void ffmpeg_kill(struct ffmpeg *);
+
+#endif

@@ -1,0 +1,249 @@
+#define _GNU_SOURCE
+#include "pixel_format.h"
+
+#include <string.h>
+
+#include "base/numbers.h"
+
+#define GREY(name, bits, big) { name, PIXEL_GREY, bits, 1, 1, 0, 0, { 0 }, big }
+#define YUV(name, bits, x, y) { name, PIXEL_YUV, bits, 3, 1, x, y, { 0, 1, 2 }, false }
+#define GBR(name, bits) { name, PIXEL_RGB, bits, 3, 1, 0, 0, { 2, 0, 1 }, false }
+#define RGB(name, bits, n, r, g, b, a, big) \
+	{ name, PIXEL_RGB, bits, 1, n, 0, 0, { r, g, b, a }, big }
+#define NO_ALPHA 255
+
+static const struct pixel_format formats[] = {
+	GREY("gray", 8, false), GREY("gray10le", 10, false), GREY("gray12le", 12, false),
+	GREY("gray16le", 16, false), GREY("gray16be", 16, true),
+	YUV("yuv444p", 8, 0, 0), YUV("yuvj444p", 8, 0, 0), YUV("yuv444p10le", 10, 0, 0),
+	YUV("yuv444p12le", 12, 0, 0),
+	YUV("yuv422p", 8, 1, 0), YUV("yuvj422p", 8, 1, 0), YUV("yuv422p10le", 10, 1, 0),
+	YUV("yuv422p12le", 12, 1, 0),
+	YUV("yuv420p", 8, 1, 1), YUV("yuvj420p", 8, 1, 1), YUV("yuv420p10le", 10, 1, 1),
+	YUV("yuv420p12le", 12, 1, 1),
+	GBR("gbrp", 8), GBR("gbrp10le", 10), GBR("gbrp12le", 12),
+	RGB("rgb24", 8, 3, 0, 1, 2, NO_ALPHA, false), RGB("bgr24", 8, 3, 2, 1, 0, NO_ALPHA, false),
+	RGB("bgr0", 8, 4, 2, 1, 0, NO_ALPHA, false), RGB("rgb0", 8, 4, 0, 1, 2, NO_ALPHA, false),
+	RGB("rgba", 8, 4, 0, 1, 2, 3, false), RGB("bgra", 8, 4, 2, 1, 0, 3, false),
+	RGB("argb", 8, 4, 1, 2, 3, 0, false), RGB("rgb48be", 16, 3, 0, 1, 2, NO_ALPHA, true),
+	RGB("rgba64be", 16, 4, 0, 1, 2, 3, true),
+	{ 0 }
+};
+
+const struct pixel_format *
+pixel_format_find(const char *name)
+{
+	for (const struct pixel_format *format = formats; format->name; format++)
+		if (!strcmp(format->name, name))
+			return format;
+	return NULL;
+}
+
+size_t
+pixel_format_channels(const struct pixel_format *format)
+{
+	if (format->planes == 1 && format->kind == PIXEL_RGB)
+		return format->place[3] == NO_ALPHA ? 3 : 4;
+	return format->planes;
+}
+
+/* ---- where samples lie ---- */
+
+/* One channel in a picture. */
+struct channel_place {
+	size_t offset, row, step;	/* bytes, from row to row, in samples from pixel to pixel */
+	size_t w, h;
+	bool halved_x, halved_y;
+};
+
+static size_t
+sample_bytes(const struct pixel_format *format)
+{
+	return format->bits > 8 ? 2 : 1;
+}
+
+static struct channel_place
+find_place(const struct pixel_format *format, size_t w, size_t h, size_t c)
+{
+	size_t bytes = sample_bytes(format);
+	struct channel_place place = { .w = w, .h = h, .step = format->samples };
+
+	if (format->planes == 1) {
+		place.offset = format->place[c] * bytes;
+		place.row = w * format->samples * bytes;
+		return place;
+	}
+	for (unsigned plane = 0; plane <= format->place[c]; plane++) {
+		bool halved = plane > 0;
+
+		place.offset += place.row * (plane ? place.h : 0);
+		place.halved_x = halved && format->halved_x;
+		place.halved_y = halved && format->halved_y;
+		place.w = place.halved_x ? w / 2 : w;
+		place.h = place.halved_y ? h / 2 : h;
+		place.row = place.w * bytes;
+	}
+	return place;
+}
+
+int
+pixel_format_bytes(const struct pixel_format *format, size_t w, size_t h, size_t *bytes)
+{
+	size_t most;
+
+	/* what four samples a pixel and two bytes each would take must fit */
+	if (size_multiply(w, h, &most) < 0 || size_multiply(most, 8, &most) < 0)
+		return -1;
+	if (format->planes == 1) {
+		*bytes = w * h * format->samples * sample_bytes(format);
+		return 0;
+	}
+	*bytes = w * h + 2 * (format->halved_x ? w / 2 : w) * (format->halved_y ? h / 2 : h);
+	*bytes *= sample_bytes(format);
+	return 0;
+}
+
+static inline unsigned
+get(const struct pixel_format *format, const unsigned char *row, size_t x)
+{
+	if (format->bits <= 8)
+		return row[x];
+	return format->big_endian ? (unsigned)(row[2 * x] << 8 | row[2 * x + 1]) :
+	    (unsigned)(row[2 * x + 1] << 8 | row[2 * x]);
+}
+
+static inline void
+put(const struct pixel_format *format, unsigned char *row, size_t x, unsigned v)
+{
+	if (format->bits <= 8) {
+		row[x] = (unsigned char)v;
+	} else {
+		row[2 * x + !format->big_endian] = (unsigned char)(v >> 8);
+		row[2 * x + format->big_endian] = (unsigned char)v;
+	}
+}
+
+static inline unsigned
+sample_of(const struct frame *frame, const void *row, size_t x)
+{
+	return frame->head.type == SAMPLE_UCHAR ? ((const uint8_t *)row)[x] :
+	    ((const uint16_t *)row)[x];
+}
+
+static inline void
+set_sample(const struct frame *frame, void *row, size_t x, unsigned v)
+{
+	if (frame->head.type == SAMPLE_UCHAR)
+		((uint8_t *)row)[x] = (uint8_t)v;
+	else
+		((uint16_t *)row)[x] = (uint16_t)v;
+}
+
+/* Do rows of the channel lie in the picture as they do in a frame? */
+static bool
+is_plain(const struct pixel_format *format, const struct channel_place *place)
+{
+	return !place->halved_x && !place->halved_y && place->step == 1 && !format->big_endian;
+}
+
+/* ---- frames to pictures ---- */
+
+static size_t
+within(size_t at, size_t n)
+{
+	return at < n ? at : n - 1;
+}
+
+static void
+put_row(const struct pixel_format *format, const struct frame *frame, size_t c,
+    const struct channel_place *place, size_t y, unsigned char *to)
+{
+	const struct frame_head *head = &frame->head;
+	size_t step_y = place->halved_y ? 2 : 1, step_x = place->halved_x ? 2 : 1;
+	const void *upper = frame_row(frame, c, within(y * step_y, head->h));
+	const void *lower = frame_row(frame, c, within(y * step_y + step_y - 1, head->h));
+
+	if (is_plain(format, place) && place->w == head->w) {
+		memcpy(to, upper, place->row);
+		return;
+	}
+	for (size_t x = 0; x < place->w; x++) {
+		size_t left = within(x * step_x, head->w);
+		size_t right = within(x * step_x + step_x - 1, head->w);
+		unsigned v = sample_of(frame, upper, left);
+
+		if (step_x == 2 && step_y == 2)
+			v = (v + sample_of(frame, upper, right) + sample_of(frame, lower, left) +
+			    sample_of(frame, lower, right) + 2) / 4;
+		else if (step_x == 2)
+			v = (v + sample_of(frame, upper, right) + 1) / 2;
+		put(format, to, x * place->step, v);
+	}
+}
+
+void
+pixel_format_put(const struct pixel_format *format, const struct frame *frame, size_t w, size_t h,
+    unsigned char *picture)
+{
+	size_t channels = format->planes > 1 ? format->planes : pixel_format_channels(format);
+
+	for (size_t c = 0; c < channels; c++) {
+		struct channel_place place = find_place(format, w, h, c);
+
+		for (size_t y = 0; y < place.h; y++) {
+			unsigned char *to = picture + place.offset + y * place.row;
+
+			if (c < frame->head.c)
+				put_row(format, frame, c, &place, y, to);
+			else
+				for (size_t x = 0; x < place.w; x++)
+					put(format, to, x * place.step, 1U << (format->bits - 1));
+		}
+	}
+}
+
+/* ---- pictures to frames ---- */
+
+/* The sample at column x of a plane whose columns are halved, between the rows near and far, which
+ * count 3 and 1: in 16ths. */
+static unsigned
+between(const struct pixel_format *format, const struct channel_place *place,
+    const unsigned char *near, const unsigned char *far, size_t x)
+{
+	size_t at = x / 2, other = x & 1 ? within(at + 1, place->w) : at - (at > 0);
+	unsigned here = 3 * get(format, near, at) + get(format, far, at);
+	unsigned there = 3 * get(format, near, other) + get(format, far, other);
+
+	return 3 * here + there;
+}
+
+static void
+get_row(const struct pixel_format *format, const struct channel_place *place,
+    const unsigned char *plane, size_t y, struct frame *frame, size_t c)
+{
+	void *to = frame_row(frame, c, y);
+	size_t at = place->halved_y ? y / 2 : y;
+	size_t other = !place->halved_y ? at : y & 1 ? within(at + 1, place->h) : at - (at > 0);
+	const unsigned char *near = plane + at * place->row, *far = plane + other * place->row;
+
+	if (is_plain(format, place)) {
+		memcpy(to, near, frame->head.w * sample_size(frame->head.type));
+		return;
+	}
+	for (size_t x = 0; x < frame->head.w; x++)
+		set_sample(frame, to, x, place->halved_x ?
+		    (between(format, place, near, far, x) + 8) / 16 :
+		    get(format, near, x * place->step));
+}
+
+void
+pixel_format_get(const struct pixel_format *format, const unsigned char *picture, size_t w, size_t h,
+    struct frame *frame)
+{
+	for (size_t c = 0; c < frame->head.c; c++) {
+		struct channel_place place = find_place(format, w, h, c);
+
+		for (size_t y = 0; y < frame->head.h; y++)
+			get_row(format, &place, picture + place.offset, y, frame, c);
+	}
+}

@@ -1,0 +1,23 @@
+/* What ffprobe tells of a video. */
+#ifndef VIDEO_PROBE_H
+#define VIDEO_PROBE_H
+
+#include <stdbool.h>
+
+#include "frame/frame.h"
+#include "pixel_format.h"
+
+struct video {
+	size_t w, h;			/* of the pictures */
+	const struct pixel_format *format;
+	double fps;			/* 0: not constant, or not known */
+	bool limited;			/* luma from 16 to 235 of 8 bits stands for black to white */
+	char *lines;			/* the container's tags as key lines, in lower case */
+};
+
+/* Reads the file behind a descriptor; videos whose pictures are not read are refused. 0, or -1
+ * after fail(path, ...). */
+int video_probe(const char *path, int file, struct video *);
+void video_free(struct video *);
+
+#endif

@@ -1,0 +1,243 @@
+#define _GNU_SOURCE
+#include "video.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "boxes.h"
+#include "ffmpeg.h"
+#include "probe.h"
+#include "tags.h"
+
+struct reading {
+	struct video video;
+	struct frame_head head;
+	struct ffmpeg *ffmpeg;
+	unsigned char *picture;
+	size_t bytes;
+	double first_s;			/* time_s of the first frame; NaN: frames have none */
+	char *first_keys;		/* names of keys that later frames do not have; or NULL */
+};
+
+/* ---- the head ---- */
+
+static const char *
+names_of(const struct pixel_format *format)
+{
+	return format->kind == PIXEL_GREY ? "luma" :
+	    format->kind == PIXEL_YUV ? "luma chroma_u chroma_v" :
+	    pixel_format_channels(format) == 4 ? "r g b a" : "r g b";
+}
+
+/* The value of a key line; NULL where there is none. Points into lines. */
+static const char *
+line_value(const char *lines, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *line = lines; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, key, n) && !strncmp(line + n, ":=", 2))
+			return line + n + 2;
+	}
+	return NULL;
+}
+
+/* A video of one plane whose format has colour planes says so by its one name. */
+static size_t
+count_channels(const struct video *video)
+{
+	const char *names = line_value(video->lines, "channels");
+	size_t all = pixel_format_channels(video->format);
+
+	return names && video->format->kind == PIXEL_YUV &&
+	    strcspn(names, " ") >= strcspn(names, "\n") ? 1 : all;
+}
+
+/* Frames are the picture's upper left part where the writer padded it. */
+static int
+crop(const char *path, struct reading *reading)
+{
+	struct frame_head *head = &reading->head;
+	struct numbers size;
+
+	if (meta_numbers(&head->meta, VIDEO_SIZE_KEY, &size) < 0)
+		return -1;
+	if (size.n) {
+		bool fits = size.n == 2 && size.v[0] >= 1 && size.v[1] >= 1 &&
+		    size.v[0] <= (double)head->w && size.v[1] <= (double)head->h &&
+		    size.v[0] + 2 > (double)head->w && size.v[1] + 2 > (double)head->h;
+
+		if (fits) {
+			head->w = (size_t)size.v[0];
+			head->h = (size_t)size.v[1];
+		}
+		numbers_free(&size);
+		if (!fits)
+			return fail(path, "key " VIDEO_SIZE_KEY " is %s, and pictures are %zux%zu: "
+			    "the video was scaled or cropped", meta_get(&head->meta,
+			    VIDEO_SIZE_KEY), head->w, head->h);
+	}
+	meta_remove(&head->meta, VIDEO_SIZE_KEY);
+	return 0;
+}
+
+static int
+take_first_keys(struct reading *reading)
+{
+	const char *list = meta_get(&reading->head.meta, TAGS_FIRST_KEY);
+
+	if (!list)
+		return 0;
+	reading->first_keys = strdup(list);
+	if (!reading->first_keys)
+		return fail_memory();
+	meta_remove(&reading->head.meta, TAGS_FIRST_KEY);
+	return 0;
+}
+
+static int
+make_head(const char *path, struct reading *reading)
+{
+	const struct video *video = &reading->video;
+	unsigned bits = video->format->bits;
+	struct frame_head *head = &reading->head;
+	size_t channels = count_channels(video);
+
+	if (head_init(head, video->w, video->h, channels, bits > 8 ? SAMPLE_USHORT :
+	    SAMPLE_UCHAR) < 0 || head_set_channels(head, channels == 1 ? "luma" :
+	    names_of(video->format)) < 0 ||
+	    head_from_text(head, video->lines, strlen(video->lines)) < 0 || crop(path, reading) < 0)
+		return -1;
+	meta_remove(&head->meta, "max_value");
+	if (bits > 8 && bits < 16 &&
+	    meta_setf(&head->meta, "max_value", "%u", (1U << bits) - 1) < 0)
+		return -1;
+	if (video->limited && video->format->kind != PIXEL_RGB)
+		warn(path, "the video's levels are of limited range (16 to 235 in 8 bits): they "
+		    "come as they are");
+	return take_first_keys(reading) < 0 ? -1 :
+	    meta_number(&head->meta, "time_s", NAN, &reading->first_s);
+}
+
+/* ---- frames ---- */
+
+static int
+start(struct loader *loader, struct reading *reading)
+{
+	const struct video *video = &reading->video;
+	char check[120];
+	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error", "-xerror",
+		"-err_detect", "explode", "-noautorotate", "-protocol_whitelist", "file,pipe",
+		"-i", FFMPEG_FILE, "-map", "0:v:0", "-vf", check, "-autoscale", "0",
+		"-fps_mode", "passthrough", "-pix_fmt", video->format->name, "-f", "rawvideo",
+		"pipe:1", NULL };
+
+	/* pictures of another size would be taken for parts of one another */
+	snprintf(check, sizeof(check), "crop=w=if(eq(iw\\,%zu)*eq(ih\\,%zu)\\,iw\\,-1):h=ih:exact=1",
+	    video->w, video->h);
+	if (pixel_format_bytes(video->format, video->w, video->h, &reading->bytes) < 0)
+		return -1;
+	reading->picture = malloc(reading->bytes);
+	if (!reading->picture)
+		return fail_memory();
+	return ffmpeg_start(loader->path, words, FFMPEG_WRITES, fileno(loader->file), -1,
+	    &reading->ffmpeg);
+}
+
+static int
+begin(struct loader *loader)
+{
+	struct reading *reading = calloc(1, sizeof(*reading));
+
+	if (!reading)
+		return fail_memory();
+	loader->state = reading;
+	if (ffmpeg_check(loader->path) < 0 || boxes_check(loader->path, loader->file) < 0 ||
+	    video_probe(loader->path, fileno(loader->file), &reading->video) < 0 ||
+	    make_head(loader->path, reading) < 0)
+		return -1;
+	return start(loader, reading);
+}
+
+static int
+end(struct reading *reading)
+{
+	struct ffmpeg *ffmpeg = reading->ffmpeg;
+
+	reading->ffmpeg = NULL;
+	return ffmpeg_end(ffmpeg);
+}
+
+/* The next picture: 1, 0 at the end, -1 after fail(). A message of ffmpeg's means that what follows
+ * is made up. */
+static int
+next_picture(struct loader *loader, struct reading *reading)
+{
+	size_t got;
+
+	if (!reading->ffmpeg)
+		return 0;
+	if (ffmpeg_read(reading->ffmpeg, reading->picture, reading->bytes, &got) < 0)
+		return -1;
+	if (got == reading->bytes && !*ffmpeg_message(reading->ffmpeg))
+		return 1;
+	if (strstr(ffmpeg_message(reading->ffmpeg), "Parsed_crop"))
+		return fail(loader->path, "pictures are not %zux%zu all through", reading->video.w,
+		    reading->video.h);
+	if (got == reading->bytes)
+		return fail(loader->path, "ffmpeg: %s", ffmpeg_message(reading->ffmpeg));
+	if (end(reading) < 0)
+		return -1;
+	return got ? fail(loader->path, "ends in the middle of a picture") : 0;
+}
+
+static int
+set_time(const struct reading *reading, size_t n, struct meta *meta)
+{
+	if (isnan(reading->first_s) || !(reading->video.fps > 0))
+		return 0;
+	return meta_set_number(meta, "time_s", reading->first_s +
+	    (double)n / reading->video.fps);
+}
+
+int
+video_load(struct loader *loader, struct frame **out)
+{
+	struct reading *reading;
+	int status;
+
+	if (!loader->state && begin(loader) < 0)
+		return -1;
+	reading = loader->state;
+	status = next_picture(loader, reading);
+	if (status <= 0)
+		return status < 0 || loader->frames ? status :
+		    fail(loader->path, "is a video without frames");
+	if (frame_new(&reading->head, out) < 0)
+		return -1;
+	pixel_format_get(reading->video.format, reading->picture, reading->video.w,
+	    reading->video.h, *out);
+	if (set_time(reading, loader->frames, &(*out)->head.meta) == 0 &&
+	    (loader->frames || tags_forget_first(&reading->head.meta, reading->first_keys) == 0))
+		return 1;
+	frame_free(*out);
+	*out = NULL;
+	return -1;
+}
+
+void
+video_load_end(struct loader *loader)
+{
+	struct reading *reading = loader->state;
+
+	ffmpeg_kill(reading->ffmpeg);
+	video_free(&reading->video);
+	head_free(&reading->head);
+	free(reading->picture);
+	free(reading->first_keys);
+	free(reading);
+	loader->state = NULL;
+}

@@ -1,0 +1,279 @@
+#define _GNU_SOURCE
+#include "video.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "encoder.h"
+#include "ffmpeg.h"
+#include "io/scratch_file.h"
+#include "tags.h"
+
+#define FPS 30		/* where nothing says it */
+#define FPS_MOST 1e5
+#define UNEVEN 0.01	/* of a frame's time: steps of time_s that differ by more are named */
+
+/*
+ * The first picture waits for the second frame, whose time says how many there are in a second, and
+ * whose keys say which hold of the first alone.
+ */
+struct writing {
+	struct frame_head head;		/* of the first frame */
+	struct encoder encoder;
+	struct ffmpeg *ffmpeg;
+	unsigned char *picture;
+	size_t w, h, bytes;		/* of a picture */
+	bool waits, failed, warned;
+	double first_s, step_s, last_s;	/* times; NaN: not known */
+};
+
+/* ---- keys ---- */
+
+static int
+fail_differs(const struct saver *saver, const char *key)
+{
+	return fail(saver->path, "frame %zu has another %s than the first: one video has one (for "
+	    "depth, --depth-range of all)", saver->frames, key);
+}
+
+/* Later frames have what samples mean in common with the first; of other keys that change, the
+ * video has the first frame's. */
+static int
+compare_keys(const struct saver *saver, struct writing *writing, const struct frame_head *head)
+{
+	const char *key = NULL;
+
+	switch (tags_compare(&writing->head.meta, &head->meta, &key)) {
+	case TAGS_MEANING_DIFFERS:
+		return fail_differs(saver, key);
+	case TAGS_DIFFER:
+		if (!writing->warned && saver->frames > 1)
+			warn(saver->path, "key %s changes at frame %zu: the video has that of its "
+			    "first frame for all", key, saver->frames);
+		writing->warned = true;
+		break;
+	case TAGS_EQUAL:
+		break;
+	}
+	return 0;
+}
+
+static int
+compare_heads(const struct saver *saver, struct writing *writing, const struct frame_head *head)
+{
+	const struct frame_head *first = &writing->head;
+
+	if (head->w != first->w || head->h != first->h)
+		return fail(saver->path, "frame %zu is %zux%zu, the first %zux%zu: one video has "
+		    "one size", saver->frames, head->w, head->h, first->w, first->h);
+	if (head->c != first->c || head->type != first->type)
+		return fail_differs(saver, "number of channels or sample type");
+	return compare_keys(saver, writing, head);
+}
+
+/* ---- times ---- */
+
+static int
+take_time(struct saver *saver, struct writing *writing, const struct frame_head *head)
+{
+	double now;
+
+	if (meta_number(&head->meta, "time_s", NAN, &now) < 0)
+		return -1;
+	if (saver->frames == 0)
+		writing->first_s = now;
+	else if (saver->frames == 1)
+		writing->step_s = now - writing->first_s;
+	else if (fabs(now - writing->last_s - writing->step_s) > UNEVEN * writing->step_s) {
+		if (!isnan(writing->first_s))
+			warn(saver->path, "time_s of frame %zu is %g s after the one before, of the "
+			    "first ones %g: the video plays them at even times", saver->frames,
+			    now - writing->last_s, writing->step_s);
+		writing->first_s = NAN;		/* once */
+	}
+	writing->last_s = now;
+	return 0;
+}
+
+static double
+frames_per_second(const struct saver *saver, const struct writing *writing)
+{
+	const struct video_options *options = saver->options;
+	double fps = 1 / writing->step_s;
+
+	if (!isnan(options->fps))
+		return options->fps;
+	return fps > 0 && fps < FPS_MOST ? fps : FPS;
+}
+
+/* ---- pictures ---- */
+
+/* A sample above the largest would be cut by the encoder. */
+static int
+check_samples(const struct saver *saver, const struct frame *frame, unsigned bits)
+{
+	unsigned most = 0;
+
+	for (size_t c = 0; c < frame->head.c && frame->head.type == SAMPLE_USHORT; c++)
+		for (size_t y = 0; y < frame->head.h; y++) {
+			const uint16_t *row = frame_row(frame, c, y);
+
+			for (size_t x = 0; x < frame->head.w; x++)
+				most = row[x] > most ? row[x] : most;
+		}
+	return most >> bits ? fail(saver->path, "frame %zu has samples up to %u, and max_value is "
+	    "%u", saver->frames, most, (1U << bits) - 1) : 0;
+}
+
+/* ffmpeg's name of the format that the suffix names. */
+static const char *
+container_of(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return !dot || !strcasecmp(dot, ".mkv") ? "matroska" : !strcasecmp(dot, ".mp4") ? "mp4" :
+	    !strcasecmp(dot, ".mov") ? "mov" : "nut";
+}
+
+/* Starts ffmpeg for `fps`, with the keys as container tags. */
+static int
+start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
+{
+	const struct video_options *options = saver->options;
+	const struct encoder *encoder = &writing->encoder;
+	const char *name = encoder->format->name, *words[64];
+	const char *container = container_of(saver->path);
+	char size[48], rate[32];
+	const char *const input[] = { "ffmpeg", "-nostdin", "-v", "error", "-y",
+		"-protocol_whitelist", "file,pipe", "-f", "rawvideo", "-pix_fmt", name, "-s", size,
+		"-framerate", rate, "-color_range", "pc", "-i", "pipe:0",
+		"-protocol_whitelist", "file,pipe", "-f", "ffmetadata", "-i", FFMPEG_KEYS,
+		"-map", "0:v", "-map_metadata", "1", "-pix_fmt", name, "-color_range", "pc" };
+	const char *const output[] = { "-fflags", "+bitexact", "-f", container,
+		FFMPEG_FILE, NULL };
+	size_t n = sizeof(input) / sizeof(*input);
+
+	snprintf(size, sizeof(size), "%zux%zu", writing->w, writing->h);
+	snprintf(rate, sizeof(rate), "%.9g", fps);
+	memcpy(words, input, sizeof(input));
+	memcpy(words + n, encoder->words, encoder->n * sizeof(*words));
+	n += encoder->n;
+	if (!strcmp(container, "mp4") || !strcmp(container, "mov")) {
+		words[n++] = "-movflags";
+		words[n++] = "use_metadata_tags";
+	}
+	if (!strcmp(container, "mp4") && options->coding == VIDEO_HEVC) {
+		words[n++] = "-tag:v";		/* players want hvc1 where ffmpeg writes hev1 */
+		words[n++] = "hvc1";
+	}
+	memcpy(words + n, output, sizeof(output));
+	return ffmpeg_start(saver->path, words, FFMPEG_READS, fileno(saver->file), fileno(keys),
+	    &writing->ffmpeg);
+}
+
+static int
+send(struct saver *saver, struct writing *writing)
+{
+	int status = ffmpeg_write(writing->ffmpeg, writing->picture, writing->bytes);
+
+	if (status <= 0)
+		return status;
+	status = ffmpeg_end(writing->ffmpeg);
+	writing->ffmpeg = NULL;
+	return status < 0 ? status : fail(saver->path, "ffmpeg ended before the video");
+}
+
+/* second: NULL where there is none. */
+static int
+start(struct saver *saver, struct writing *writing, const struct meta *second)
+{
+	FILE *keys = scratch_file_open();
+	int status;
+
+	if (!keys)
+		return fail_errno(saver->path, "temporary file cannot be created in %s",
+		    scratch_folder());
+	status = tags_write(saver->path, &writing->head, second, writing->w, writing->h, keys);
+	if (status == 0)
+		status = start_with(saver, writing, frames_per_second(saver, writing), keys);
+	fclose(keys);
+	writing->waits = false;
+	return status < 0 ? -1 : send(saver, writing);
+}
+
+/* ---- the codec ---- */
+
+static int
+begin(struct saver *saver, const struct frame_head *head)
+{
+	struct writing *writing = calloc(1, sizeof(*writing));
+	const struct pixel_format *format;
+
+	if (!writing)
+		return fail_memory();
+	saver->state = writing;
+	writing->step_s = NAN;
+	if (head_copy(&writing->head, head) < 0 ||
+	    encoder_choose(saver->path, head, saver->options, &writing->encoder) < 0)
+		return -1;
+	format = writing->encoder.format;
+	writing->w = head->w + (format->halved_x ? head->w % 2 : 0);
+	writing->h = head->h + (format->halved_y ? head->h % 2 : 0);
+	if (pixel_format_bytes(format, writing->w, writing->h, &writing->bytes) < 0)
+		return -1;
+	writing->picture = malloc(writing->bytes);
+	return writing->picture ? 0 : fail_memory();
+}
+
+static int
+put(struct saver *saver, const struct frame *frame)
+{
+	struct writing *writing = saver->state;
+
+	if (take_time(saver, writing, &frame->head) < 0 ||
+	    check_samples(saver, frame, writing->encoder.format->bits) < 0 ||
+	    (saver->frames && compare_heads(saver, writing, &frame->head) < 0) ||
+	    (writing->waits && start(saver, writing, &frame->head.meta) < 0))
+		return -1;
+	pixel_format_put(writing->encoder.format, frame, writing->w, writing->h, writing->picture);
+	if (saver->frames)
+		return send(saver, writing);
+	writing->waits = true;
+	return 0;
+}
+
+int
+video_save(struct saver *saver, const struct frame *frame)
+{
+	struct writing *writing;
+	int status = saver->state ? 0 : begin(saver, &frame->head);
+
+	if (status == 0)
+		status = put(saver, frame);
+	writing = saver->state;
+	if (writing)
+		writing->failed = writing->failed || status < 0;
+	return status;
+}
+
+int
+video_save_end(struct saver *saver)
+{
+	struct writing *writing = saver->state;
+	int status = 0;
+
+	if (!writing->failed && writing->waits)
+		status = start(saver, writing, NULL);
+	if (!writing->failed && status == 0 && writing->ffmpeg) {
+		status = ffmpeg_end(writing->ffmpeg);
+		writing->ffmpeg = NULL;
+	}
+	ffmpeg_kill(writing->ffmpeg);
+	head_free(&writing->head);
+	free(writing->picture);
+	free(writing);
+	saver->state = NULL;
+	return status;
+}
