@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "boxes.h"
 #include "ffmpeg.h"
+#include "intact.h"
 #include "probe.h"
 #include "tags.h"
 
@@ -130,7 +130,7 @@ start(struct loader *loader, struct reading *reading)
 	const struct video *video = &reading->video;
 	char check[120];
 	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error", "-xerror",
-		"-err_detect", "explode", "-noautorotate", "-protocol_whitelist", "file,pipe",
+		"-err_detect", "+crccheck+bitstream+buffer+explode", "-noautorotate", "-protocol_whitelist", "file,pipe",
 		"-i", FFMPEG_FILE, "-map", "0:v:0", "-vf", check, "-autoscale", "0",
 		"-fps_mode", "passthrough", "-pix_fmt", video->format->name, "-f", "rawvideo",
 		"pipe:1", NULL };
@@ -155,7 +155,7 @@ begin(struct loader *loader)
 	if (!reading)
 		return fail_memory();
 	loader->state = reading;
-	if (ffmpeg_check(loader->path) < 0 || boxes_check(loader->path, loader->file) < 0 ||
+	if (ffmpeg_check(loader->path) < 0 || intact_check(loader->path, loader->file) < 0 ||
 	    video_probe(loader->path, fileno(loader->file), &reading->video) < 0 ||
 	    make_head(loader->path, reading) < 0)
 		return -1;

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "encoder.h"
 #include "ffmpeg.h"
+#include "intact.h"
 #include "io/scratch_file.h"
 #include "tags.h"
 
@@ -151,7 +152,7 @@ start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 		"-framerate", rate, "-color_range", "pc", "-i", "pipe:0",
 		"-protocol_whitelist", "file,pipe", "-f", "ffmetadata", "-i", FFMPEG_KEYS,
 		"-map", "0:v", "-map_metadata", "1", "-pix_fmt", name, "-color_range", "pc" };
-	const char *const output[] = { "-fflags", "+bitexact", "-f", container,
+	const char *const output[] = { "-f", container,
 		FFMPEG_FILE, NULL };
 	size_t n = sizeof(input) / sizeof(*input);
 
@@ -269,6 +270,8 @@ video_save_end(struct saver *saver)
 	if (!writing->failed && status == 0 && writing->ffmpeg) {
 		status = ffmpeg_end(writing->ffmpeg);
 		writing->ffmpeg = NULL;
+		if (status == 0)
+			status = intact_seal(saver->path, saver->file);
 	}
 	ffmpeg_kill(writing->ffmpeg);
 	head_free(&writing->head);

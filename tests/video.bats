@@ -1,0 +1,274 @@
+# Videos as a file format, by ffmpeg as a child process; see frame(5), Files of video.
+
+setup() {
+	load helpers
+	cd "$BATS_TEST_TMPDIR" || return 1
+	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
+}
+
+tools='
+def sequence(path, channels, bits=8, frames=3, w=64, h=64, most=True, names=None, **keys):
+	rng = np.random.default_rng(channels * 100 + bits)
+	y, x = np.mgrid[0:h, 0:w]
+	out = []
+	for k in range(frames):
+		noise = rng.integers(0, 2 ** bits, (channels, h, w))
+		smooth = ((np.sin(x / 9 + k) + np.cos(y / 7 - k)) / 4 + 0.5) * (2 ** bits - 1)
+		pixels = np.where(x < w // 2, noise, np.round(smooth)).astype("u1" if bits == 8 else "u2")
+		meta = {key: value[k] if isinstance(value, list) else value for key, value in keys.items()}
+		if most and bits not in (8, 16):
+			meta["max_value"] = str(2 ** bits - 1)
+		out.append(Frame(pixels, names or {3: ["luma", "chroma_u", "chroma_v"], 4: ["r", "g", "b", "a"]}.get(channels), meta))
+	write_frames(path, out)
+
+def halved(plane, along_y):
+	h, w = plane.shape
+	padded = np.pad(plane.astype(int), ((0, h % 2), (0, w % 2)), mode="edge")
+	left, right = padded[:, 0::2], padded[:, 1::2]
+	if not along_y:
+		return (left + right + 1)[:h] // 2
+	return (left[0::2] + left[1::2] + right[0::2] + right[1::2] + 2) // 4
+
+def doubled(plane, h, w, along_y):
+	"""Weights 3/4 and 1/4 along both axes, rounded half up."""
+	def along(v, axis):
+		v = np.moveaxis(v, axis, 0)
+		out = np.empty((2 * len(v),) + v.shape[1:], int)
+		out[0::2] = 3 * v + np.concatenate([v[:1], v[:-1]])
+		out[1::2] = 3 * v + np.concatenate([v[1:], v[-1:]])
+		return np.moveaxis(out, 0, axis)
+	wide = along(plane, 1)
+	both = along(wide, 0) if along_y else 4 * wide
+	return ((both + 8) // 16)[:h, :w]
+'
+
+@test "video: without loss every sample comes back, of 8, 10, 12 and 16 bits" {
+	py "$tools"'
+for channels, bits in (1, 8), (1, 10), (1, 12), (1, 16), (3, 8), (3, 10), (3, 12), (4, 8):
+	sequence(f"{channels}-{bits}.nrrd", channels, bits)
+sequence("rgb-8.nrrd", 3, names=["r", "g", "b"])
+sequence("rgb-10.nrrd", 3, 10, names=["r", "g", "b"])'
+	for case in h264/{1-8,1-10,3-8,3-10,rgb-8} hevc/{1-8,1-10,1-12,3-8,3-12,rgb-10} ffv1/{1-8,1-10,1-12,1-16,3-8,3-12,4-8,rgb-8,rgb-10} \
+		png/{1-8,1-16,4-8,rgb-8} av1/1-10; do
+		silent framecat -f --video "${case%/*}" --lossless "${case#*/}.nrrd" -o o.mkv
+		silent framecmp "${case#*/}.nrrd" o.mkv
+	done
+	silent framecat -f --video qtrle 4-8.nrrd -o o.mov
+	silent framecmp 4-8.nrrd o.mov
+}
+
+@test "video: colour of half resolution is what means leave, and is read back by a triangle filter" {
+	py "$tools"'
+sequence("even.nrrd", 3)
+sequence("odd.nrrd", 3, 10, w=63, h=37)'
+	for case in h264/even/422 h264/even/420 h264/odd/420 hevc/odd/422 ffv1/odd/420; do
+		IFS=/ read -r video name chroma <<<"$case"
+		silent framecat -f --video "$video" --lossless --chroma "$chroma" "$name.nrrd" -o o.mkv
+		framecat o.mkv >o.nrrd
+		py "$tools"'
+along_y = sys.argv[1] == "420"
+for a, b in zip(read_frames(sys.argv[2]), read_frames("o.nrrd"), strict=True):
+	assert a.names == b.names and a.pixels.shape == b.pixels.shape, b.pixels.shape
+	assert (a["luma"] == b["luma"]).all()
+	for name in "chroma_u", "chroma_v":
+		h, w = a[name].shape
+		expect((doubled(halved(a[name], along_y), h, w, along_y) == b[name]).all(), name)' "$chroma" "$name.nrrd"
+	done
+	# what a decoder that is not ours reads
+	framecat -f --lossless --chroma 420 even.nrrd -o o.mp4
+	[ "$(ffprobe -v error -of csv=p=0 -show_entries stream=pix_fmt,color_range o.mp4)" = yuvj420p,pc ]
+	ffmpeg -v error -i o.mp4 -f rawvideo -pix_fmt yuvj420p o.yuv
+	py "$tools"'
+raw = np.fromfile("o.yuv", "u1").reshape(3, -1)
+for k, frame in enumerate(read_frames("even.nrrd")):
+	planes = [frame["luma"], halved(frame["chroma_u"], True), halved(frame["chroma_v"], True)]
+	expect((np.concatenate([p.ravel() for p in planes]) == raw[k]).all(), k)'
+}
+
+@test "video: one channel has flat colour, so that browsers show it" {
+	py "$tools"'sequence("one.nrrd", 1)'
+	framecat --lossless one.nrrd -o o.mp4
+	ffmpeg -v error -i o.mp4 -f rawvideo -pix_fmt yuvj420p o.yuv
+	py 'raw = np.fromfile("o.yuv", "u1").reshape(3, -1)
+for k, frame in enumerate(read_frames("one.nrrd")):
+	expect((raw[k, :4096] == frame.pixels.ravel()).all() and (raw[k, 4096:] == 128).all(), k)'
+}
+
+@test "video: keys come back from all four containers, time from the speed, and those of the first frame once" {
+	py "$tools"'
+sequence("a.nrrd", 1, 10, 5, 63, 41, time_s=["%.9g" % (7 + k / 25) for k in range(5)], name=list("abcde"),
+	holo_check=list("vwxyz"), period_px="36 41.5", note="a = b; c # d \\\\ e:f [g] \u00e9", **{"cmd.1": "fringesim --seed=1"})'
+	for suffix in mkv mp4 mov nut; do
+		framecat --lossless a.nrrd -o "o.$suffix"
+		framecat "o.$suffix" >o.nrrd
+		py '
+for k, (a, b) in enumerate(zip(read_frames("a.nrrd"), read_frames("o.nrrd"), strict=True)):
+	want = {key: v for key, v in a.meta.items() if k == 0 or key not in ("name", "holo_check")}
+	got = {key: v for key, v in b.meta.items() if key not in ("cmd.2", "cmd.3")}
+	expect(abs(float(want.pop("time_s")) - float(got.pop("time_s"))) < 1e-9, k)
+	expect(want == got and a.names == b.names, want, got, b.names)
+	assert (a.pixels == b.pixels).all()'
+		[ "$(ffprobe -v error -of csv=p=0 -show_entries stream=r_frame_rate "o.$suffix")" = 25/1 ]
+	done
+	# a tag that somebody set is a key; a bare file has names by its planes
+	ffmpeg -v error -i o.mkv -c copy -map_metadata -1 bare.mkv
+	framecat bare.mkv --frames 0 >bare.nrrd
+	py 'frame = read_frames("bare.nrrd")[0]
+expect(frame.names == ["luma", "chroma_u", "chroma_v"] and frame.pixels.shape == (3, 42, 64), frame.names, frame.pixels.shape)'
+	ffmpeg -v error -i bare.mkv -c copy -metadata Depth_Range="1 2" set.mkv
+	[ "$(frameinfo -k depth_range set.mkv | sort -u)" = "1 2" ]
+	# --fps comes before time_s
+	framecat --fps 12.5 a.nrrd -o slow.mkv
+	[ "$(ffprobe -v error -of csv=p=0 -show_entries stream=r_frame_rate slow.mkv)" = 25/2 ]
+}
+
+@test "video: options reach the encoder, and each coding takes those that it has" {
+	py "$tools"'
+sequence("g.nrrd", 1, 10)
+sequence("y.nrrd", 3)'
+	for crf in -6 6 30; do framecat --crf "$crf" g.nrrd -o "g$crf.mkv"; done
+	py 'import os
+sizes = [os.path.getsize(f"g{crf}.mkv") for crf in (-6, 6, 30)]
+expect(sizes[0] > 1.2 * sizes[1] > 1.5 * sizes[2], sizes)'
+	framecat --preset ultrafast y.nrrd -o fast.mkv
+	framecat --preset slow y.nrrd -o slow.mkv
+	run ! cmp -s fast.mkv slow.mkv
+	fails 2 "--crf: h264 of 8 bits takes 0 to 51, not -1" framecat --crf -1 y.nrrd -o n.mkv
+	fails 2 "--crf: and --lossless exclude each other" framecat --crf 1 --lossless y.nrrd -o n.mkv
+	fails 2 "--crf: ffv1 loses nothing, and has none" framecat --video ffv1 --crf 1 y.nrrd -o n.mkv
+	fails 2 "--preset: ffv1 has none" framecat --video ffv1 --preset slow y.nrrd -o n.mkv
+	fails 2 "--lossless: mjpeg cannot" framecat --video mjpeg --lossless y.nrrd -o n.mkv
+	fails 2 "n.mkv: qtrle is held by .mov files alone" framecat --video qtrle y.nrrd -o n.mkv
+	fails 2 "n.mp4: MP4 holds no ffv1: .mkv does" framecat --video ffv1 y.nrrd -o n.mp4
+	fails 1 "n.mkv: ffmpeg: x264 [error]: invalid preset 'nosuch'" framecat --preset nosuch y.nrrd -o n.mkv
+	[ ! -e n.mkv ]
+}
+
+@test "video: frames that no video holds are refused, with what does" {
+	py "$tools"'
+sequence("y.nrrd", 3)
+sequence("g12.nrrd", 1, 12)
+sequence("g16.nrrd", 1, 16)
+sequence("two.nrrd", 2)
+sequence("small.nrrd", 1, 8, 1, 32, 32)
+sequence("depths.nrrd", 1, holo_depth_range=["1 2", "1 2", "1 3"])
+sequence("others.nrrd", 1, exposure_s=["1", "1", "2"])
+sequence("above.nrrd", 1, 16, most=False, max_value="1023")
+write_frames("f.nrrd", [Frame(np.zeros((1, 4, 4), "f4"))])'
+	fails 1 "n.mkv: a video holds 8 to 16 bits a sample, not float" framecat f.nrrd -o n.mkv
+	fails 1 "n.mkv: h264 holds no frames of 1 channels of 12 bits; ffv1 holds most" framecat g12.nrrd -o n.mkv
+	fails 1 "framecat --set max_value=4095" framecat --video hevc g16.nrrd -o n.mkv
+	fails 1 "a video's frames have one channel, or luma chroma_u chroma_v, or r g b, not 2 channels image1 ..." \
+		framecat two.nrrd -o n.mkv
+	fails 1 "frame 3 is 32x32, the first 64x64: one video has one size" framecat others.nrrd small.nrrd -q -o n.mkv
+	fails 1 "frame 2 has another holo_depth_range than the first: one video has one" framecat depths.nrrd -o n.mkv
+	fails 1 "frame 0 has samples up to 65" framecat above.nrrd -o n.mkv
+	[ ! -e n.mkv ]
+	framecat others.nrrd -o n.mkv 2>messages
+	has "n.mkv: key exposure_s changes at frame 2: the video has that of its first frame for all" <messages
+}
+
+@test "video: damaged files end in one line, and no made-up frame goes on unsaid" {
+	py "$tools"'sequence("y.nrrd", 3, frames=12)'
+	for suffix in mkv mp4 nut; do
+		framecat y.nrrd -o "o.$suffix"
+		size=$(stat -c %s "o.$suffix")
+		for bytes in 0 5 40 $((size / 3)) $((size - 40)) $((size - 1)); do
+			head -c "$bytes" "o.$suffix" >"cut.$suffix"
+			fails 1 "cut.$suffix: " framecat "cut.$suffix" -o null:
+		done
+		# bytes in the middle of the pictures
+		py 'data = bytearray(open(sys.argv[1], "rb").read())
+data[len(data) // 2 : len(data) // 2 + 200] = b"x" * 200
+open(sys.argv[2], "wb").write(data)' "o.$suffix" "flipped.$suffix"
+		fails 1 "flipped.$suffix: " framecat "flipped.$suffix" -o null:
+		[ "$suffix" = nut ] || [[ $stderr == *"is damaged: its check sum is "* ]]
+	done
+	# players pass over the sum, and a copy that another program made has none
+	ffmpeg -v error -xerror -i o.mkv -c copy copy.mkv
+	silent framecmp o.mkv copy.mkv
+	ffmpeg -v error -f lavfi -i anullsrc -t 0.1 -c:a flac sound.mkv
+	fails 1 "sound.mkv: holds no pictures" framecat sound.mkv -o null:
+}
+
+@test "video: pictures that mean something else are refused or warned of" {
+	# another size in the middle: two streams of MPEG-TS, copied into one file
+	for size in 64x64 32x48; do
+		ffmpeg -v error -f lavfi -i "testsrc=size=$size:rate=30" -frames:v 4 -c:v libx264 -x264-params repeat-headers=1 \
+			-pix_fmt yuv420p "$size.ts"
+	done
+	cat 64x64.ts 32x48.ts >both.ts
+	ffmpeg -v error -i both.ts -c copy both.mkv
+	fails 1 "both.mkv: pictures are not 64x64 all through" framecat -q both.mkv -o null:
+	ffmpeg -v error -f lavfi -i testsrc=size=64x64:rate=30 -frames:v 3 -c:v libx264 -pix_fmt yuv420p -flags +ilme+ildct \
+		-top 1 -x264-params tff=1 interlaced.mkv
+	fails 1 "interlaced.mkv: is an interlaced video" framecat interlaced.mkv -o null:
+	ffmpeg -v error -f lavfi -i testsrc=size=64x64:rate=30 -frames:v 3 -c:v libx265 -x265-params log-level=none \
+		-pix_fmt yuv420p10le -color_trc smpte2084 hdr.mkv
+	fails 1 "hdr.mkv: is an HDR video (smpte2084)" framecat hdr.mkv -o null:
+	ffmpeg -v error -f lavfi -i testsrc=size=64x64:rate=30 -frames:v 3 -c:v ffv1 -pix_fmt yuv410p other.mkv
+	fails 1 "other.mkv: has pictures of ffmpeg's format yuv410p, which is not read" framecat other.mkv -o null:
+	ffmpeg -v error -f lavfi -i testsrc=size=64x64:rate=30 -frames:v 3 -c:v libx264 -pix_fmt yuv420p -color_range tv limited.mkv
+	framecat limited.mkv -o null: 2>messages
+	has "limited.mkv: the video's levels are of limited range (16 to 235 in 8 bits): they come as they are" <messages
+	# a Holoimage whose levels somebody scaled
+	py 'y, x = np.mgrid[0:96, 0:128]
+square = 40 ** 2 - (x - 60) ** 2 - (y - 48) ** 2
+write_frames("depth.nrrd", [Frame(np.where(square > 0, 100 - np.sqrt(np.maximum(square, 0)), np.nan).astype("f4"), ["depth"])])'
+	holoenc -q --layout yuv depth.nrrd >holo.nrrd
+	framecat holo.nrrd holo.nrrd -o holo.mkv
+	holodec -q holo.mkv >kept.nrrd
+	ffmpeg -v error -i holo.mkv -vf scale=in_range=pc:out_range=tv -pix_fmt yuv444p -c:v ffv1 scaled.mkv
+	run ! holodec -q scaled.mkv -o n.nrrd
+}
+
+@test "video: ffmpeg is missing, named, killed or failing: one line, and no half file" {
+	py "$tools"'sequence("y.nrrd", 3, frames=40)'
+	fails 1 "o.mkv: a video needs ffmpeg, which is not there: install the package ffmpeg" \
+		env PATH=/none "$(command -v framecat)" not-there.nrrd -o o.mkv
+	fails 1 "o.mkv: ffmpeg is not there: FRINGEPIPE_FFMPEG is /none/ffmpeg" \
+		env FRINGEPIPE_FFMPEG=/none/ffmpeg framecat y.nrrd -o o.mkv
+	export FRINGEPIPE_FFMPEG=$PWD/ffmpeg
+	fake() {
+		printf '#!/bin/bash\n%s\n' "$1" >ffmpeg
+		chmod +x ffmpeg
+	}
+	fake 'head -c 50000 >/dev/null; echo the first >&2; echo the last >&2; exit 3'
+	fails 1 "o.mkv: ffmpeg: the first ... the last" framecat y.nrrd -o o.mkv
+	fake 'head -c 50000 >/dev/null; kill -9 $$'
+	fails 1 "o.mkv: ffmpeg was ended by signal 9 (Killed)" framecat y.nrrd -o o.mkv
+	fake 'exit 1'
+	fails 1 "o.mkv: ffmpeg failed with status 1, and without a message" framecat y.nrrd -o o.mkv
+	# its descriptors are its own: the pipes, the file and the keys
+	# shellcheck disable=SC2016
+	fake 'for n in {0..60}; do [ -e /proc/$$/fd/$n ] && list+=" $n"; done; echo "has$list" >&2; cat >/dev/null; exit 1'
+	framecat y.nrrd -o o.mkv 2>messages 7</dev/null 8</dev/null || true
+	has "ffmpeg: has 0 1 2 3 4$" <messages
+	[ -z "$(find . -name '*o.mkv*')" ]
+	unset FRINGEPIPE_FFMPEG
+	(ulimit -f 1; framecat -f --video ffv1 y.nrrd -o o.mkv 2>messages) || status=$?
+	[ "$status" -ne 0 ]
+	[ -z "$(find . -name '*o.mkv*')" ]
+}
+
+@test "video: a reader that stops early leaves no child, and a pipe is as good as a file" {
+	py "$tools"'sequence("y.nrrd", 3, frames=90, w=256, h=256)'
+	framecat --preset ultrafast y.nrrd -o o.mkv
+	# shellcheck disable=SC2016
+	printf '#!/bin/bash\n[[ "$*" == *rawvideo* ]] && echo $$ >>pids\nexec ffmpeg "$@"\n' >wrapper
+	chmod +x wrapper
+	FRINGEPIPE_FFMPEG=./wrapper framecat --frames 0-1 o.mkv -o two.nrrd
+	(FRINGEPIPE_FFMPEG=./wrapper framecat o.mkv || true) | head -c 100 >/dev/null || true
+	for _ in {1..50}; do
+		alive=
+		while read -r pid; do
+			if kill -0 "$pid" 2>/dev/null; then alive=$pid; fi
+		done <pids
+		[ "$alive" ] || break
+		sleep 0.1
+	done
+	[ -z "$alive" ]
+	[ "$(wc -l <pids)" -eq 2 ]
+	framecmp <(framecat o.mkv) <(framecat - <o.mkv)
+	framecmp <(framecat o.mkv) <(cat o.mkv | framecat -)
+}
