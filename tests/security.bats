@@ -101,11 +101,12 @@ os.execvp("framecat", ["framecat", "foreign.nrrd", "-o", "shared/o.nrrd"])'
 	[ -f none.nrrd ]
 }
 
-@test "security: no tool starts a program, but fringecal those beside it, without a shell" {
+@test "security: no tool starts a program, but fringecal those beside it and videos ffmpeg, without a shell" {
 	run ! grep -rnE '\b(popen|system|v?fork|exec[lv]p?e?|dlopen|setlocale) ?\(' "$top"/common "$top"/tools --include='*.[ch]'
 	run -0 grep -rlE '\bposix_spawnp? ?\(' "$top"/common "$top"/tools --include='*.[ch]'
-	[ "$output" = "$top/tools/fringecal/child.c" ]
-	run ! grep -rnE '"(/bin/)?(ba)?sh"' "$top"/tools/fringecal
+	[ "$output" = "$top/common/codec/video/ffmpeg.c
+$top/tools/fringecal/child.c" ]
+	run ! grep -rnE '"(/bin/)?(ba)?sh"' "$top"/tools/fringecal "$top"/common/codec/video
 }
 
 @test "security: every promise of fringepipe-security(7) names tests that are there" {

@@ -84,20 +84,6 @@ static const struct opt options[] = {
 
 /* ---- frames ---- */
 
-static int
-keep_for_stack(struct priv *priv, struct frame *frame)
-{
-	struct frame **more = reallocarray(priv->stack, priv->emitted + 1, sizeof(*more));
-
-	if (!more) {
-		frame_free(frame);
-		return fail_memory();
-	}
-	priv->stack = more;
-	more[priv->emitted++] = frame;
-	return 0;
-}
-
 /* Labels a frame and hands it on. */
 static int
 pass_on(struct run *run, struct frame *frame)
@@ -125,36 +111,13 @@ pass_split(struct run *run, struct frame *frame)
 	return status;
 }
 
-/* Tables have as many points, and are not stacked with images. */
-static int
-check_tables(struct frame *const *frame, size_t n)
-{
-	size_t first, other;
-	bool table = head_is_table(&frame[0]->head);
-
-	for (size_t i = 0; i < n; i++) {
-		if (head_is_table(&frame[i]->head) != table)
-			return fail("--stack", "frame %zu is %s, the first one is %s", i,
-			    table ? "an image" : "a table", table ? "a table" : "an image");
-		if (!table)
-			continue;
-		if (head_points(&frame[0]->head, &first) < 0 ||
-		    head_points(&frame[i]->head, &other) < 0)
-			return -1;
-		if (first != other)
-			return fail("--stack", "frame %zu has %zu points, the first one %zu", i,
-			    other, first);
-	}
-	return 0;
-}
-
 static int
 pass_stack(struct run *run)
 {
 	struct priv *priv = run->priv;
 	struct frame *all;
 
-	if (check_tables(priv->stack, priv->emitted) < 0)
+	if (stack_check(priv->stack, priv->emitted) < 0)
 		return -1;
 	return arrange_stack(priv->stack, priv->emitted, &all) < 0 ? -1 : pass_on(run, all);
 }
@@ -197,7 +160,7 @@ take_frame(struct run *run, struct frame *frame)
 		return -1;
 	}
 	if (parameters->stack)
-		return keep_for_stack(priv, frame);
+		return stack_keep(priv, frame);
 	priv->emitted++;
 	return parameters->split ? pass_split(run, frame) : pass_on(run, frame);
 }

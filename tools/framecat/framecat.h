@@ -38,6 +38,10 @@ int change_frame(struct run *, struct frame **frame);
 /* The body's `lost`: counts a frame for --frames, --like and --split; a stack lacks it, and is not
  * made without it. */
 int lose_frame(struct run *, bool seen, size_t *results);
+/* Takes a frame for --stack. -1 after fail(). */
+int stack_keep(struct priv *, struct frame *);
+/* Tables have as many points, and are not stacked with images. -1 after fail(). */
+int stack_check(struct frame *const *, size_t n);
 /* --delete and --set. -1 after fail(). */
 int change_metadata(const struct parameters *, struct frame *);
 

@@ -80,8 +80,8 @@ find_wanted(const char *path, const struct frame_head *head, const struct video_
 	wanted->kind = head->c == 1 ? PIXEL_GREY : yuv ? PIXEL_YUV : PIXEL_RGB;
 	wanted->chroma = video_chromas[options->chroma];
 	if (head->c != 1 && !yuv && !rgb)
-		return fail(path, "a video's frames have one channel, or luma chroma_u chroma_v, or "
-		    "r g b, not %zu channels %s ...", head->c, head->channel[0]);
+		return fail(path, "a video's frames have one channel, or luma chroma_u chroma_v, "
+		    "or r g b, not %zu channels %s ...", head->c, head->channel[0]);
 	return find_bits(path, head, &wanted->bits);
 }
 
@@ -112,8 +112,8 @@ find_format(const char *path, const struct wanted *wanted, int coding, struct en
 	char full[24];
 
 	if (!name)
-		return fail(path, "%s holds no frames of %zu channels of %u bits%s; ffv1 holds most",
-		    video_codings[coding], wanted->channels, wanted->bits, wanted->bits == 16 ?
+		return fail(path, "%s holds no frames of %zu channels of %u bits%s; ffv1 holds "
+		    "most", video_codings[coding], wanted->channels, wanted->bits, wanted->bits == 16 ?
 		    " (framecat --set max_value=4095, or 1023, where they need fewer)" : "");
 	if (place)
 		snprintf(full, sizeof(full), "%.*s%s%s", (int)(place - name), name,

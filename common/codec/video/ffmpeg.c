@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "program.h"
 
 #define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
 #define MESSAGE_SIZE 400
@@ -33,71 +32,6 @@ struct ffmpeg {
 	char line[MESSAGE_SIZE];	/* the one under way */
 	size_t n;
 };
-
-/* ---- the program ---- */
-
-static bool
-is_program(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-/* The first program of this name in the folders of PATH. */
-static bool
-look_up(const char *name, char found[PATH_MAX])
-{
-	const char *folders = getenv("PATH");
-
-	while (folders && *folders) {
-		size_t n = strcspn(folders, ":");
-
-		if (snprintf(found, PATH_MAX, "%.*s/%s", (int)n, n ? folders : ".", name) <
-		    PATH_MAX && is_program(found))
-			return true;
-		folders += n + (folders[n] == ':');
-	}
-	return false;
-}
-
-/* ffmpeg is the one that the user names, else that of PATH; ffprobe the one beside it. */
-static bool
-find_program(const char *name, char found[PATH_MAX])
-{
-	const char *named = getenv("FRINGEPIPE_FFMPEG");
-	const char *slash = named ? strrchr(named, '/') : NULL;
-
-	if (!named || !*named)
-		return look_up(name, found);
-	if (!strcmp(name, "ffmpeg") && !slash)
-		return look_up(named, found);
-	if (!strcmp(name, "ffmpeg"))
-		return snprintf(found, PATH_MAX, "%s", named) < PATH_MAX && is_program(found);
-	if (slash && snprintf(found, PATH_MAX, "%.*s/%s", (int)(slash - named), named, name) <
-	    PATH_MAX && is_program(found))
-		return true;
-	return look_up(name, found);
-}
-
-static int
-fail_missing(const char *path, const char *name)
-{
-	const char *named = getenv("FRINGEPIPE_FFMPEG");
-
-	return named && *named ?
-	    fail(path, "%s is not there: FRINGEPIPE_FFMPEG is %s", name, named) :
-	    fail(path, "a video needs %s, which is not there: install the package ffmpeg, or "
-	    "let FRINGEPIPE_FFMPEG name it", name);
-}
-
-int
-ffmpeg_check(const char *path)
-{
-	char found[PATH_MAX];
-
-	return find_program("ffmpeg", found) ? 0 : fail_missing(path, "ffmpeg");
-}
 
 /* ---- starting ---- */
 
@@ -211,9 +145,9 @@ ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direc
 		return fail_memory();
 	*ffmpeg = (struct ffmpeg){ .path = path, .name = words[0], .direction = direction,
 		.data = -1, .log = -1 };
-	if (!find_program(words[0], program)) {
+	if (program_find(path, words[0], program) < 0) {
 		free(ffmpeg);
-		return fail_missing(path, words[0]);
+		return -1;
 	}
 	if (make_pipe(writes, &data, &ffmpeg->data) < 0 ||
 	    make_pipe(true, &log, &ffmpeg->log) < 0)

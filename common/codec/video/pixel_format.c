@@ -237,8 +237,8 @@ get_row(const struct pixel_format *format, const struct channel_place *place,
 }
 
 void
-pixel_format_get(const struct pixel_format *format, const unsigned char *picture, size_t w, size_t h,
-    struct frame *frame)
+pixel_format_get(const struct pixel_format *format, const unsigned char *picture, size_t w,
+    size_t h, struct frame *frame)
 {
 	for (size_t c = 0; c < frame->head.c; c++) {
 		struct channel_place place = find_place(format, w, h, c);

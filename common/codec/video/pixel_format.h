@@ -3,7 +3,8 @@
  * sample values stay what they are (no matrix, no range).
  *
  * Colour planes of half the resolution (4:2:2, 4:2:0) are means of 2 or 2x2 samples, rounded half
- * up, centred on them, and are read back by a triangle filter of weights 3/4 and 1/4, as JPEG's are.
+ * up, centred on them, and are read back by a triangle filter of weights 3/4 and 1/4, as those of
+ * JPEG are.
  */
 #ifndef VIDEO_PIXEL_FORMAT_H
 #define VIDEO_PIXEL_FORMAT_H

@@ -11,7 +11,7 @@ struct video {
 	size_t w, h;			/* of the pictures */
 	const struct pixel_format *format;
 	double fps;			/* 0: not constant, or not known */
-	bool limited;			/* luma from 16 to 235 of 8 bits stands for black to white */
+	bool limited;			/* black is 16, white 235, in 8 bits */
 	char *lines;			/* the container's tags as key lines, in lower case */
 };
 

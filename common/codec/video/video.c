@@ -1,6 +1,6 @@
 /*
- * Videos in Matroska, MP4, QuickTime and NUT files, by ffmpeg as a child process (ffmpeg.h). Sample values go
- * in and out untouched: full range, no matrix, no scaling. Keys are the container's tags.
+ * Videos in Matroska, MP4, QuickTime and NUT files, by ffmpeg as a child process (ffmpeg.h). Sample
+ * values go in and out untouched: full range, no matrix, no scaling. Keys are the container's tags.
  */
 #include "video.h"
 

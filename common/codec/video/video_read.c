@@ -130,14 +130,15 @@ start(struct loader *loader, struct reading *reading)
 	const struct video *video = &reading->video;
 	char check[120];
 	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error", "-xerror",
-		"-err_detect", "+crccheck+bitstream+buffer+explode", "-noautorotate", "-protocol_whitelist", "file,pipe",
+		"-err_detect", "+crccheck+bitstream+buffer+explode", "-noautorotate",
+		"-protocol_whitelist", "file,pipe",
 		"-i", FFMPEG_FILE, "-map", "0:v:0", "-vf", check, "-autoscale", "0",
 		"-fps_mode", "passthrough", "-pix_fmt", video->format->name, "-f", "rawvideo",
 		"pipe:1", NULL };
 
 	/* pictures of another size would be taken for parts of one another */
-	snprintf(check, sizeof(check), "crop=w=if(eq(iw\\,%zu)*eq(ih\\,%zu)\\,iw\\,-1):h=ih:exact=1",
-	    video->w, video->h);
+	snprintf(check, sizeof(check),
+	    "crop=w=if(eq(iw\\,%zu)*eq(ih\\,%zu)\\,iw\\,-1):h=ih:exact=1", video->w, video->h);
 	if (pixel_format_bytes(video->format, video->w, video->h, &reading->bytes) < 0)
 		return -1;
 	reading->picture = malloc(reading->bytes);

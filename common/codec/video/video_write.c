@@ -89,9 +89,9 @@ take_time(struct saver *saver, struct writing *writing, const struct frame_head 
 		writing->step_s = now - writing->first_s;
 	else if (fabs(now - writing->last_s - writing->step_s) > UNEVEN * writing->step_s) {
 		if (!isnan(writing->first_s))
-			warn(saver->path, "time_s of frame %zu is %g s after the one before, of the "
-			    "first ones %g: the video plays them at even times", saver->frames,
-			    now - writing->last_s, writing->step_s);
+			warn(saver->path, "time_s of frame %zu is %g s after the one before, of "
+			    "the first ones %g: the video plays them at even times",
+			    saver->frames, now - writing->last_s, writing->step_s);
 		writing->first_s = NAN;		/* once */
 	}
 	writing->last_s = now;
