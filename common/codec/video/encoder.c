@@ -113,7 +113,7 @@ find_format(const char *path, const struct wanted *wanted, int coding, struct en
 
 	if (!name)
 		return fail(path, "%s holds no frames of %zu channels of %u bits%s; ffv1 holds "
-		    "most", video_codings[coding], wanted->channels, wanted->bits, wanted->bits == 16 ?
+		    "most", video_codings[coding], wanted->channels, wanted->bits, i == 3 ?
 		    " (framecat --set max_value=4095, or 1023, where they need fewer)" : "");
 	if (place)
 		snprintf(full, sizeof(full), "%.*s%s%s", (int)(place - name), name,
@@ -136,7 +136,9 @@ add(struct encoder *encoder, const char *word, const char *value)
 static void
 crf_range(int coding, unsigned bits, double *least, double *most)
 {
-	*least = coding == VIDEO_H264 && bits > 8 ? -6.0 * (bits - 8) : coding == VIDEO_MJPEG ? 1 : 0;
+	*least = coding == VIDEO_MJPEG ? 1 : 0;
+	if (coding == VIDEO_H264 && bits > 8)
+		*least = -6.0 * (bits - 8);
 	*most = coding == VIDEO_H264 || coding == VIDEO_HEVC ? 51 : coding == VIDEO_AV1 ? 63 :
 	    coding == VIDEO_MJPEG ? 31 : 0;
 }
@@ -216,7 +218,8 @@ encoder_choose(const char *path, const struct frame_head *head, const struct vid
 	double crf;
 
 	*encoder = (struct encoder){ 0 };
-	if (check_container(path, options->coding) < 0 || find_wanted(path, head, options, &wanted) < 0 ||
+	if (check_container(path, options->coding) < 0 ||
+	    find_wanted(path, head, options, &wanted) < 0 ||
 	    find_format(path, &wanted, options->coding, encoder) < 0 ||
 	    find_crf(&wanted, options, &crf) < 0)
 		return -1;
