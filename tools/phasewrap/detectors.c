@@ -52,7 +52,7 @@ detectors_report(struct detectors *detectors, const struct phasewrap *wrap)
 	if (detectors->verbose && detectors->starts_unknown)
 		late_start_note(&wrap->captures);
 	detectors->verbose = false;
-	saturation_warn(&detectors->saturation, names);
+	saturation_warn(&detectors->saturation, &wrap->captures, names);
 	removed_report(&detectors->removed, wrap, names);
 	fit_check_warn(&detectors->fit_check, &wrap->captures, wrap->limits.max_value, names);
 	unlit_warn(&detectors->unlit, wrap);

@@ -25,6 +25,7 @@
 #define NEAR 0.125		/* turns */
 
 #define TURN 6.2831853f
+#define BLOCK 64	/* pairs, of which most rows have none that jumps */
 #define KEPT 4		/* rows, of which the middle ones are a pair of neighbours */
 
 int
@@ -125,24 +126,31 @@ keep_row(const struct jump_check *check, const struct frame *in, const float *ab
 	}
 }
 
-/* The weight of all neighbours that both have a phase; modulation and texture may be NULL. */
-static double
-sum_pairs(const float *modulation, const float *texture, const float *absolute, size_t w)
+/* Of BLOCK pairs of neighbours: the weight of those that both have a phase. Does one differ by half a
+ * turn? modulation and texture may be NULL. */
+static float
+sum_block(const float *modulation, const float *texture, const float *absolute, size_t n,
+    bool *jumps)
 {
-	double all = 0;
+	uint32_t far = 0;
+	float all = 0;
 
+#pragma omp simd reduction(| : far)
+	for (size_t x = 0; x < n; x++)
+		far |= fabsf(absolute[x + 1] - absolute[x]) >= TURN / 2;
+	*jumps = far;
 	if (!modulation) {
 #pragma omp simd reduction(+ : all)
-		for (size_t x = 0; x < w - 1; x++)
-			all += isnan(absolute[x + 1] - absolute[x]) ? 0 : 1;
+		for (size_t x = 0; x < n; x++)
+			all += isnan(absolute[x + 1] - absolute[x]) ? 0.0f : 1.0f;
 		return all;
 	}
 #pragma omp simd reduction(+ : all)
-	for (size_t x = 0; x < w - 1; x++) {
+	for (size_t x = 0; x < n; x++) {
 		float weight = pair_weight(modulation[x] * texture[x],
 		    modulation[x + 1] * texture[x + 1]);
 
-		all += isnan(absolute[x + 1] - absolute[x]) ? 0 : (double)weight;
+		all += isnan(absolute[x + 1] - absolute[x]) ? 0.0f : weight;
 	}
 	return all;
 }
@@ -152,22 +160,28 @@ look_along_row(const struct jump_check *check, const struct frame *in, const flo
     size_t y, double sum[SUMS])
 {
 	const float *modulation = NULL, *texture = NULL;
-	size_t w = check->w;
+	size_t w = check->w, end;
 
 	if (check->modulation != NO_CHANNEL) {
 		modulation = frame_floats(in, check->modulation, y);
 		texture = frame_floats(in, check->texture, y);
 	}
-	sum[0] = sum_pairs(modulation, texture, absolute, w);
-	for (size_t x = 0; x + 1 < w; x++) {
-		float weight;
+	for (size_t first = 0; first + 1 < w; first = end) {
+		bool jumps;
 
-		if (!(fabsf(absolute[x + 1] - absolute[x]) >= TURN / 2))
-			continue;
-		weight = modulation ? pair_weight(modulation[x] * texture[x],
-		    modulation[x + 1] * texture[x + 1]) : 1;
-		add_jump(sum, x ? absolute[x - 1] : NAN, absolute[x], absolute[x + 1],
-		    x + 2 < w ? absolute[x + 2] : NAN, weight);
+		end = w - 1 - first < BLOCK ? w - 1 : first + BLOCK;
+		sum[0] += (double)sum_block(modulation ? modulation + first : NULL,
+		    modulation ? texture + first : NULL, absolute + first, end - first, &jumps);
+		for (size_t x = first; jumps && x < end; x++) {
+			float weight;
+
+			if (!(fabsf(absolute[x + 1] - absolute[x]) >= TURN / 2))
+				continue;
+			weight = modulation ? pair_weight(modulation[x] * texture[x],
+			    modulation[x + 1] * texture[x + 1]) : 1;
+			add_jump(sum, x ? absolute[x - 1] : NAN, absolute[x], absolute[x + 1],
+			    x + 2 < w ? absolute[x + 2] : NAN, weight);
+		}
 	}
 }
 
