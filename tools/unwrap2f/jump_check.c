@@ -14,10 +14,9 @@
 /* Jumps by a beat: of pixels so far apart, for scatter lets pixels near the beat's end change
  * sides; by most of its turns, for the phase rises in between. No right phase jumps so far. */
 #define APART 24
-#define APART_STEP 3
 #define MOST_OF_BEAT 0.8
 #define BEATS_LEAST 5		/* lines that do */
-#define BEATS_SQUARE 30		/* the excess of one direction, squared, over all: random is 3 */
+#define BEATS_SQUARE 90		/* the excess of one direction, squared, over all: random is 9 */
 
 /* Shares of the weight. On right captures of seven rigs 0.0004 at most jump by whole turns; with
  * wrong orders 0.01 to 0.1 do. Jumps of any size are whole numbers, within NEAR, by a quarter. */
@@ -188,14 +187,26 @@ look_along_row(const struct jump_check *check, const struct frame *in, const flo
 static void
 look_apart(const struct jump_check *check, const float *absolute, double sum[SUMS])
 {
+	uint32_t up = 0, down = 0;
 	float beat = check_beat(check);
 
-	for (size_t x = 0; x + APART < check->w; x += APART_STEP) {
+	if (!(beat < INFINITY) || check->w <= APART)
+		return;
+#pragma omp simd reduction(+ : up, down)
+	for (size_t x = 0; x < check->w - APART; x++) {
 		float jump = absolute[x + APART] - absolute[x];
 
-		if (fabsf(jump) > beat)
-			sum[jump > 0 ? 6 : 7]++;
+		up += jump > beat;
+		down += -jump > beat;
 	}
+	sum[6] += up;
+	sum[7] += down;
+}
+
+bool
+jump_check_wanted(const struct jump_check *check, size_t y)
+{
+	return !check->off && y % check->step < (check->along_y ? KEPT : 1);
 }
 
 void
@@ -204,12 +215,10 @@ jump_check_row(const struct jump_check *check, const struct frame *in, const flo
 {
 	double sum[SUMS] = { 0 }, *kept;
 
-	if (check->off)
-		return;
-	if (check->along_y && y % check->step < KEPT)
+	if (check->along_y) {
 		keep_row(check, in, absolute, y);
-	if (check->along_y || y % check->step)
 		return;
+	}
 	look_along_row(check, in, absolute, y, sum);
 	look_apart(check, absolute, sum);
 	kept = (double *)&check->row[y / check->step];
@@ -222,7 +231,7 @@ static size_t
 pairs_apart(const struct jump_check *check)
 {
 	if (!check->along_y)
-		return APART / APART_STEP;
+		return APART;
 	return check->step < APART ? APART / check->step : 1;
 }
 

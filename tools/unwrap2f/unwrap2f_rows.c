@@ -391,8 +391,10 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
 	for (size_t y = y0; y < y1; y++) {
 		bool wanted = residual_check_wanted(&unwrap->check, y) ||
 		    beat_check_wanted(&unwrap->beat, y);
-		uint count[RESIDUAL_CHECK_BINS] = { 0 };
+		uint count[RESIDUAL_CHECK_BINS];
 
+		if (wanted)
+			memset(count, 0, sizeof(count));
 		if (by_beat)
 			beat_row(unwrap, in, out, y, wanted ? count : NULL);
 		else
@@ -401,7 +403,8 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
 			residual_check_keep(&unwrap->check, y, count);
 		if (unwrap->sigma.phases)
 			unwrap_sigma_row(&unwrap->sigma, &unwrap->orders, in, out, y);
-		jump_check_row(&unwrap->jumps, in, frame_floats(out, 0, y), y);
+		if (jump_check_wanted(&unwrap->jumps, y))
+			jump_check_row(&unwrap->jumps, in, frame_floats(out, 0, y), y);
 		if (unwrap->spatial.on)
 			spatial_label_row(&unwrap->spatial, frame_floats(out, 0, y), y, in->head.w,
 			    frame_floats(out, unwrap->made - 1, y));
