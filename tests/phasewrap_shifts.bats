@@ -75,6 +75,28 @@ for name in names:
 	expect(off_by < (0.8 if "mottled" in name else 0.15), name, off_by)'
 }
 
+# What is lit ends within the picture: the phases there are spread evenly all the same.
+@test "shift auto: three and four on a disk, two disks, a spot of light, few fringes: right, and not a word" {
+	py "$model"'
+y, x = np.mgrid[:150, :240]
+def disk(cx, cy, r): return (x - cx) ** 2 + (y - cy) ** 2 < r * r
+for name, t in (("disk", disk(115, 76, 62)), ("two", disk(60, 75, 44) | disk(178, 72, 50)),
+		("spot", np.exp(-((x - 120) ** 2 + (y - 75) ** 2) / 2 / 45 ** 2)), ("full", 1 + 0 * x)):
+	for n in 3, 4:
+		for fringes in 4.5, 9:
+			phi = 2 * np.pi * fringes * x / (240 if name == "full" else 124) + 0.6
+			write("%d.%s.%s.nrrd" % (n, name, fringes), capture((4 + 120 * t, 80 * t, phi), jitter(n, seed=n)))'
+	for set in *.nrrd; do silent phasewrap -n "${set%%.*}" --shift auto --min-amplitude 5 "$set" -o "out.$set"; done
+	py "$model"'
+import glob
+names = glob.glob("out.*")
+expect(len(names) == 16, names)
+for name in names:
+	n = int(name[4])
+	print(name, off(found(name), jitter(n, seed=n)))
+	expect(off(found(name), jitter(n, seed=n)) < 0.25, name, off(found(name), jitter(n, seed=n)))'
+}
+
 @test "shift auto: exact without noise, two periods, both senses, 16 bits and float, any number of threads" {
 	py "$model"'
 s = scene(); t = (s[0], s[1], s[2] * 0.9)
