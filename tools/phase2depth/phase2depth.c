@@ -106,8 +106,8 @@ after(struct run *run)
 		plausible_warn(&priv->plausible, priv->rays.along_y);
 }
 
-/* A phase that is known up to whole turns only has a depth over the reference that it was unwrapped by,
- * and over no other one. */
+/* A phase that is known up to whole turns only has a depth over the reference that it was unwrapped
+ * by, and over no other one. */
 static int
 check_anchor(const struct run *run, const struct frame_head *in)
 {

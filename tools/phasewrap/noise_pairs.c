@@ -112,7 +112,8 @@ measure_planes(const struct noise_options *options, const struct frame *first, s
 {
 	const struct frame_head *head = &first->head;
 	struct pair pair = { first, second, first_plane, second_plane, 1,
-		isnan(options->black_level) ? 0 : options->black_level, limits_usual_most(head->type) };
+		isnan(options->black_level) ? 0 : options->black_level,
+		limits_usual_most(head->type) };
 
 	if (head->w != second->head.w || head->h != second->head.h ||
 	    head->type != second->head.type)

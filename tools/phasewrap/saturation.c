@@ -1,3 +1,4 @@
+/* Where the samples of fringe images end, below the largest number of their type. */
 #define _GNU_SOURCE
 #include "saturation.h"
 
@@ -337,8 +338,8 @@ count_bytes(const struct saturation *saturation, const struct capture_set *captu
 	}
 }
 
-/* Can there be a plateau at the largest value at all? It is not that of the type, and has enough more
- * pixels than the values below have in the mean. */
+/* Can there be a plateau at the largest value at all? It is not that of the type, and has enough
+ * more pixels than the values below have in the mean. */
 static bool
 bytes_may_end(const struct saturation *saturation)
 {

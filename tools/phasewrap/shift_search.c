@@ -19,10 +19,10 @@
 #define SECTOR_LEAST 0.02	/* of the pixels in each: less than a fringe leaves some out */
 #define WEIGHINGS 40		/* at most, where the phases are taken to be spread evenly */
 #define SOFT 0.04f		/* of the least square of the others */
-#define WEIGHED 1e-4		/* rad that a shift may still change by; the next round is the last one */
-#define OVERLAP (4 / 3.0)	/* root of 1 over the mean square of an overlapping block's shares */
+#define WEIGHED 1e-4		/* rad that a shift may change by in the last round but one */
+#define OVERLAP (4 / 3.0)	/* 1 over the root mean square of overlapping blocks' shares */
 #define SECTOR_BOUND 0.25f	/* of the least square: a texture counts that has half a fringe */
-#define DARK 0.06f		/* of the least square: an eighth of the amplitude of those in light */
+#define DARK 0.06f		/* of the least square: an eighth of the amplitude in light */
 #define GAP 16			/* of a line: as long a dark part divides what is lit */
 #define UNCERTAIN (2 * M_PI / 180)
 #define SENSE_LEAST 1.1
@@ -171,9 +171,9 @@ least_square(const struct look *look, float least_amplitude)
 	return fmaxf((float)least, least_amplitude * least_amplitude / 2);
 }
 
-/* Weighs n pixels, `apart` in the picture, with a taper from 1 in the middle of what is lit to 0 at its
- * ends and beyond. It ends where `gap` pixels are dark; two beside each other begin it, for a single
- * one may be noise. */
+/* Weighs n pixels, `apart` in the picture, with a taper from 1 in the middle of what is lit to 0 at
+ * its ends and beyond. It ends where `gap` pixels are dark; two beside each other begin it, for a
+ * single one may be noise. */
 static void
 taper_line(float *taper, const float *square, size_t n, size_t apart, float bound, size_t gap)
 {
@@ -232,8 +232,8 @@ clear_blocks(struct look *look)
 	}
 }
 
-/* The share of place i of n that belongs to a block: all or nothing, or, where the blocks overlap, one
- * that falls smoothly to the middles of the next ones. */
+/* The share of place i of n that belongs to a block: all or nothing, or, where the blocks overlap,
+ * one that falls smoothly to the middles of the next ones. */
 static double
 share_of(const struct look *look, size_t block, size_t i, size_t n)
 {

@@ -125,8 +125,8 @@ keep_row(const struct jump_check *check, const struct frame *in, const float *ab
 	}
 }
 
-/* Of BLOCK pairs of neighbours: the weight of those that both have a phase. Does one differ by half a
- * turn? modulation and texture may be NULL. */
+/* Of n pairs of neighbours, BLOCK at most: the weight of those that both have a phase. *jumps: one
+ * differs by half a turn. modulation and texture may be NULL. */
 static float
 sum_block(const float *modulation, const float *texture, const float *absolute, size_t n,
     bool *jumps)
