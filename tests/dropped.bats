@@ -11,20 +11,21 @@ setup() {
 	framecat --delete '*' all.nrrd | phasewrap -q -n 3 -p 12,14 -o good-%d.nrrd
 }
 
-# drop HOW NUMBERS: in.nrrd holds the other images, which tell by HOW when they were taken.
+# drop HOW NUMBERS [NUMBERS ...]: in.nrrd holds the other images, which tell by HOW when they were taken; the next ones
+# in1.nrrd, and so on.
 drop() {
 	py '
-import os
-how, gone = sys.argv[1], [int(k) for k in sys.argv[2].split()]
-out = []
-for k, f in enumerate(read_frames("all.nrrd")):
-	meta = {"keys": dict(f.meta), "time": {"time_s": repr(round(k / 60 + 0.001 * (k * 7 % 3 - 1), 4))},
-		"burst": {"time_s": repr(round(k / 60 + k // 6 * 0.123, 4))},
-		"number": {"frame_number": str(k + 17)}, "file": {}, "none": {}}[how]
-	if k not in gone:
-		out.append(Frame(f.pixels, f.names, meta))
-		if how == "file": write_frames("img%03d.nrrd" % (k + 5), out[-1])
-write_frames("in.nrrd", out)' "$@"
+how = sys.argv[1]
+for i, numbers in enumerate(sys.argv[2:]):
+	gone, out = [int(k) for k in numbers.split()], []
+	for k, f in enumerate(read_frames("all.nrrd")):
+		meta = {"keys": dict(f.meta), "time": {"time_s": repr(round(k / 60 + 0.001 * (k * 7 % 3 - 1), 4))},
+			"burst": {"time_s": repr(round(k / 60 + k // 6 * 0.123, 4))},
+			"number": {"frame_number": str(k + 17)}, "file": {}, "none": {}}[how]
+		if k not in gone:
+			out.append(Frame(f.pixels, f.names, meta))
+			if how == "file": write_frames("img%03d.nrrd" % (k + 5), out[-1])
+	write_frames("in%s.nrrd" % (i or ""), out)' "$@"
 }
 
 # lost NUMBERS WORDS ...: phasewrap --keep-going loses these measurements, and the others are right.
@@ -51,18 +52,13 @@ lost() {
 }
 
 @test "dropped: keys, times and numbers tell which measurement an image belongs to" {
-	local how gone
+	local how i gone=("" 8 12 "5 14" "7 8 25") bad=("" 1 2 "0 2" "1 4")
 	for how in keys time burst number; do
-		while IFS=: read -r gone bad; do
-			drop $how "$gone"
-			lost "$bad" in.nrrd || { echo "$how, without $gone"; return 1; }
-		done <<-'CASES'
-			:
-			8:1
-			12:2
-			5 14:0 2
-			7 8 25:1 4
-		CASES
+		drop $how "${gone[@]}"
+		mv in.nrrd in0.nrrd
+		for i in "${!gone[@]}"; do
+			lost "${bad[i]}" in$i.nrrd || { echo "$how, without ${gone[i]}"; return 1; }
+		done
 	done
 	drop time "7 8 9 10 11 12"
 	lost "1 2" in.nrrd

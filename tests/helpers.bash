@@ -6,8 +6,14 @@ export PYTHONPATH=$top/tests LC_ALL=${FRINGEPIPE_LOCALE:-C}
 export FRINGEPIPE_SYNC=no		# nobody wants these files after a power cut
 set -o pipefail
 
-# a Python with NumPy and Pillow: the first one in PATH, else Debian's (scripts/setup)
-if python3 -c 'import numpy, PIL' 2>/dev/null; then python=python3; else python=/usr/bin/python3; fi
+# a Python with NumPy and Pillow: the first one in PATH, else Debian's (scripts/setup). bats reads a file once before
+# its tests: they take what was found there.
+if [ -z "${FRINGEPIPE_PYTHON:-}" ]; then
+	FRINGEPIPE_PYTHON=/usr/bin/python3
+	if python3 -c 'import numpy, PIL' 2>/dev/null; then FRINGEPIPE_PYTHON=python3; fi
+	export FRINGEPIPE_PYTHON
+fi
+python=$FRINGEPIPE_PYTHON
 
 # words before a command that another user is to run; root may do that, and sudo without a password
 other_user=(setpriv --reuid 65534 --clear-groups env "PATH=$PATH")

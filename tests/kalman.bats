@@ -243,19 +243,20 @@ for k, t in (1, 1.0), (2, 2.0), (3, 1.5):	# the median of 0.5, of 0.5 and 1, of 
 	before = p + t ** 2
 	p = before / (before + 1)
 	expect(abs(got("sigma", "frames.nrrd")[k, 0, 0] - np.sqrt(p)) < 1e-5, k, got("sigma", "frames.nrrd")[:, 0, 0], p)'
-	py "$common"'put([np.eye(3) + k for k in range(3)], meta=[{"time_s": "7"}] * 3)'
-	run kalman in.nrrd -o out.nrrd
+	py "$common"'
+import os
+for k, meta in enumerate(([{"time_s": "7"}] * 3, [{"time_s": "7"}, {}, {}], [{"time_s": "noon"}] * 3, None)):
+	put([np.eye(3) + k for k in range(3)], **({"meta": meta} if meta else {}))
+	os.rename("in.nrrd", "in%d.nrrd" % k)'
+	run kalman in0.nrrd -o out.nrrd
 	[ "$status" -eq 0 ]
 	[ "$output" = "kalman: key time_s does not rise from frame to frame, 7 s behind 7 s: counted as one frame later" ]
-	py "$common"'put([np.eye(3) + k for k in range(3)], meta=[{"time_s": "7"}, {}, {}])'
-	fails 1 "some frames have the key time_s, and some do not" kalman in.nrrd -o no.nrrd
-	py "$common"'put([np.eye(3) + k for k in range(3)], meta=[{"time_s": "noon"}] * 3)'
-	fails 1 "time_s" kalman in.nrrd -o no.nrrd
-	py "$common"'put([np.eye(3) + k for k in range(3)])'
-	fails 1 "--speed: the frames have no key time_s" kalman --speed 1 in.nrrd -o no.nrrd
+	fails 1 "some frames have the key time_s, and some do not" kalman in1.nrrd -o no.nrrd
+	fails 1 "time_s" kalman in2.nrrd -o no.nrrd
+	fails 1 "--speed: the frames have no key time_s" kalman --speed 1 in3.nrrd -o no.nrrd
 	[ ! -e no.nrrd ]
 	# of three frames the second cannot be read: the third is two frames behind the first
-	for k in 1 2 3; do py 'write_frames("f%s.nrrd" % sys.argv[1], Frame(np.zeros((3, 4), "f4"), ["depth"]))' $k; done
+	py 'for k in 1, 2, 3: write_frames("f%d.nrrd" % k, Frame(np.zeros((3, 4), "f4"), ["depth"]))'
 	echo no >f2.nrrd
 	run kalman -q --keep-going --sigma 1 --motion 1 f1.nrrd f2.nrrd f3.nrrd -o out.nrrd
 	[ "$status" -eq 1 ]

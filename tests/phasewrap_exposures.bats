@@ -51,21 +51,21 @@ expect(abs(np.nanmedian(f["texture"] / texture) - 1) < 0.003)'
 }
 
 @test "exposures: without noise exact, whatever the black level, in sets and by steps, of 3 to 12 steps" {
+	py "$model"'
+for n in 3, 4, 5, 12:
+	sets = [store(capture(scene(41, 67), n, g, black=7), "f4", 255) for g in (0.6, 3, 11)]
+	write_frames("set%d.nrrd" % n, sum(sets, []))
+	write_frames("step%d.nrrd" % n, [i for step in zip(*sets) for i in step])'
 	for n in 3 4 5 12; do
-		py "$model"'
-n = int(sys.argv[1]); s = scene(41, 67)
-sets = [store(capture(s, n, g, black=7), "f4", 255) for g in (0.6, 3, 11)]
-write_frames("set.nrrd", sum(sets, []))
-write_frames("step.nrrd", [i for step in zip(*sets) for i in step])' $n
-		phasewrap -n $n --exposures 3 --shift "$(py 'print(",".join(map(str, (np.arange(int(sys.argv[1])) - (sys.argv[1] == "3")) * 360 / int(sys.argv[1]))))' $n)" \
-			--max-value 255 set.nrrd -o set.out.nrrd
-		phasewrap -n $n --exposures 3 --shift "$(py 'print(",".join(map(str, (np.arange(int(sys.argv[1])) - (sys.argv[1] == "3")) * 360 / int(sys.argv[1]))))' $n)" \
-			--max-value 255 --exposure-order step step.nrrd -o step.out.nrrd
-		framecmp set.out.nrrd step.out.nrrd
-		py "$model"'
-n = int(sys.argv[1]); s = scene(41, 67); f = read_frame("set.out.nrrd")
-expect(np.abs(error(f["phase"], s[2])) < 3e-5, np.abs(error(f["phase"], s[2])).max())' $n
+		shifts=$(awk -v n=$n 'BEGIN { for (i = 0; i < n; i++) printf "%s%d", i ? "," : "", (i - (n == 3)) * 360 / n }')
+		phasewrap -n $n --exposures 3 --shift="$shifts" --max-value 255 set$n.nrrd -o set.out$n.nrrd
+		phasewrap -n $n --exposures 3 --shift="$shifts" --max-value 255 --exposure-order step step$n.nrrd -o step.out.nrrd
+		framecmp set.out$n.nrrd step.out.nrrd
 	done
+	py "$model"'
+for n in 3, 4, 5, 12:
+	s = scene(41, 67); f = read_frame("set.out%d.nrrd" % n)
+	expect(np.abs(error(f["phase"], s[2])) < 3e-5, n, np.abs(error(f["phase"], s[2])).max())'
 }
 
 @test "exposures: images in the wrong order are refused, in the right words; equal exposures are told" {
@@ -166,15 +166,14 @@ expect(good.sum() > 1000 and np.abs(f["absphase"] - t["absphase"])[good].max() <
 }
 
 @test "saturated pixels: solved from the steps that are left, within their own larger sigma" {
+	py "$model"'
+for n in 4, 6, 12: write_frames("in%d.nrrd" % n, store(capture(scene(150, 200), n, 1.6, 1, 0, n)))'
 	for n in 4 6 12; do
+		phasewrap -n $n in$n.nrrd -o strict.nrrd 2>/dev/null
+		phasewrap -n $n --saturated solve --fit-residual in$n.nrrd -o out.nrrd 2>/dev/null
 		py "$model"'
 n = int(sys.argv[1]); s = scene(150, 200)
-write_frames("in.nrrd", store(capture(s, n, 1.6, 1, 0, n)))' $n
-		phasewrap -n $n in.nrrd -o strict.nrrd 2>/dev/null
-		phasewrap -n $n --saturated solve --fit-residual in.nrrd -o out.nrrd 2>/dev/null
-		py "$model"'
-n = int(sys.argv[1]); s = scene(150, 200)
-a, f, images = read_frame("strict.nrrd"), read_frame("out.nrrd"), np.array([i.pixels[0] for i in read_frames("in.nrrd")])
+a, f, images = read_frame("strict.nrrd"), read_frame("out.nrrd"), np.array([i.pixels[0] for i in read_frames("in%d.nrrd" % n)])
 e, more = error(f["phase"], s[2]), np.isnan(a["phase"]) & np.isfinite(f["phase"])
 old = np.isfinite(a["phase"])
 expect(np.abs(error(f["phase"], a["phase"]))[old] < 1e-5)
@@ -203,28 +202,33 @@ if n > 4: expect(np.abs(rms(f["fit_residual"][more] * s[1][more] * 1.6) / np.sqr
 }
 
 @test "saturated pixels: with exposures, on any number of threads, in 8 and 16 bits and float, at odd sizes" {
-	for size in 1x1 5x7 127x1 449x3; do
+	sizes="1x1 5x7 127x1 449x3"
+	py "$model"'
+for size in sys.argv[1].split():
+	for name, kind, most in ("u1", "u1", 255), ("u2", "<u2", 65535), ("f4", "f4", 255):
+		w, h = map(int, size.split("x"))
+		s = scene(h, w)
+		s = (s[0] * most / 255, s[1] * most / 255, s[2])
+		frames = sum([store(capture(s, 5, g), kind, most) for g in (0.9, 3)], [])
+		if kind == "f4" and w > 5: frames[7].pixels[0, 0, 3] = np.nan
+		write_frames("%s.%s.nrrd" % (size, name), frames)' "$sizes"
+	for size in $sizes; do
 		for type in u1 u2 f4; do
-			py "$model"'
-w, h = map(int, sys.argv[1].split("x")); kind = {"u1": "u1", "u2": "<u2", "f4": "f4"}[sys.argv[2]]
-most = {"u1": 255, "u2": 65535, "f4": 255}[sys.argv[2]]
-s = scene(h, w)
-s = (s[0] * most / 255, s[1] * most / 255, s[2])
-frames = sum([store(capture(s, 5, g), kind, most) for g in (0.9, 3)], [])
-if kind == "f4" and w > 5: frames[7].pixels[0, 0, 3] = np.nan
-write_frames("in.nrrd", frames)' $size $type
-			fringepipe -j 1 phasewrap -n 5 --exposures 2 --exposure-time 9,30 --max-value "$([ $type = u2 ] && echo 65535 || echo 255)" \
-				--saturated solve --as vector in.nrrd -o one.nrrd 2>/dev/null
-			fringepipe -j 3 phasewrap -n 5 --exposures 2 --exposure-time 9,30 --max-value "$([ $type = u2 ] && echo 65535 || echo 255)" \
-				--saturated solve --as vector in.nrrd -o three.nrrd 2>/dev/null
-			cmp one.nrrd three.nrrd
-			py "$model"'
-w, h = map(int, sys.argv[1].split("x"))
-s, f = scene(h, w), read_frame("one.nrrd")
-e = error(np.arctan2(f["sin"], f["cos"]), s[2])
-if sys.argv[2] == "f4" and w > 5:
-	expect(np.isnan(f.pixels[:, 0, 3])); e[0, 3] = 0
-expect(np.abs(e) < 0.1, np.abs(e).max())' $size $type
+			for j in 1 3; do
+				fringepipe -j $j phasewrap -n 5 --exposures 2 --exposure-time 9,30 \
+					--max-value "$([ $type = u2 ] && echo 65535 || echo 255)" --saturated solve --as vector \
+					$size.$type.nrrd -o $size.$type.$j.nrrd 2>/dev/null
+			done
+			cmp $size.$type.1.nrrd $size.$type.3.nrrd
 		done
 	done
+	py "$model"'
+for size in sys.argv[1].split():
+	for kind in "u1", "u2", "f4":
+		w, h = map(int, size.split("x"))
+		s, f = scene(h, w), read_frame("%s.%s.1.nrrd" % (size, kind))
+		e = error(np.arctan2(f["sin"], f["cos"]), s[2])
+		if kind == "f4" and w > 5:
+			expect(np.isnan(f.pixels[:, 0, 3])); e[0, 3] = 0
+		expect(np.abs(e) < 0.1, size, kind, np.abs(e).max())' "$sizes"
 }

@@ -42,18 +42,23 @@ assert np.abs(e).max() <= float(sys.argv[2])" "$1" "$2" "${3:-}"
 	for wave in "160x120 0.0625 0" "161x97 0.0911 0.013" "97x161 -0.021 0.11" "300x31 0.05 0.02" "31x300 -0.002 0.06"; do
 		read -r size fx fy <<<"$wave"
 		waves "$size" "$fx" "$fy"
-		silent phasewrap -k fourier --transform lines wave.nrrd -o lines.nrrd
-		silent phasewrap -k fourier wave.nrrd -o phase.nrrd
-		py "
-for name in ('lines.nrrd', 'phase.nrrd'):
+		silent phasewrap -k fourier --transform lines wave.nrrd -o "lines$size.nrrd"
+		silent phasewrap -k fourier wave.nrrd -o "phase$size.nrrd"
+		mv true.nrrd "true$size.nrrd"
+	done
+	py "
+import glob
+names = sorted(glob.glob('lines*')) + sorted(glob.glob('phase*'))
+assert len(names) == 10, names
+for name in names:
 	f = read_frame(name)
-	e = np.abs(np.angle(np.exp(1j * (f['phase'].astype('f8') - read_frame('true.nrrd')['phase']))))
+	e = np.abs(np.angle(np.exp(1j * (f['phase'].astype('f8') - read_frame('true' + name[5:])['phase']))))
 	print(name, 'largest error', e.max())
 	assert e.max() < 0.008 and (min(e.shape) < 90 or e[24:-24, 24:-24].max() < 0.001)
-assert f.names == ['phase', 'modulation', 'texture'], f.names
-assert np.abs(f['modulation'] - 2 / 3).max() < 0.02, np.abs(f['modulation'] - 2 / 3).max()
-assert np.abs(f['texture'] - 200).max() < 6, np.abs(f['texture'] - 200).max()"
-	done
+	if name[:5] == 'lines': continue
+	assert f.names == ['phase', 'modulation', 'texture'], f.names
+	assert np.abs(f['modulation'] - 2 / 3).max() < 0.02, np.abs(f['modulation'] - 2 / 3).max()
+	assert np.abs(f['texture'] - 200).max() < 6, np.abs(f['texture'] - 200).max()"
 }
 
 @test "fourier: the carrier that it finds is that of the fringes, is a key, and taken by --carrier gives the same" {
@@ -94,24 +99,28 @@ assert inside < 0.02 and sides < 0.03 and ends < 0.03"
 		for shape in tukey hann gauss; do
 			for width in $([ $shape = tukey ] && echo 0.75 0.4 || echo 0.75); do
 				phasewrap -k fourier --carrier 16 --transform $how --window $shape --window-width $width wave.nrrd \
-					-o phase.nrrd
-				py "
-how, shape, width = sys.argv[1], sys.argv[2], float(sys.argv[3])
-u = (np.arange(20000) + 0.5) / 20000
-w = {'tukey': np.where(u < 0.5, 1, (1 + np.cos(np.pi * (2 * u - 1))) / 2), 'hann': (1 + np.cos(np.pi * u)) / 2,
-	'gauss': np.exp(-4.5 * u * u)}[shape]
-a = width / 16
-band = 2 * a * (w ** 2).mean() if how == 'lines' else 2 * np.pi * a * a * (u * w ** 2).mean()
-f, t = read_frame('phase.nrrd'), read_frame('true.nrrd')
-e = np.angle(np.exp(1j * (f['phase'].astype('f8') - t['phase'])))[48:-48, 48:-48]
-ratio = np.sqrt((e ** 2).mean()) / (np.sqrt(2 * band) * 4 / 80)
-print(*sys.argv[1:], 'scatter over theory', ratio)
-# a narrow window leaves few independent values: 4 standard deviations of their rms
-cells = e.size * (band if how == '2d' else band)
-assert abs(ratio - 1) < 0.02 + 4 / np.sqrt(2 * cells), (ratio, cells)" $how $shape $width
+					-o "phase $how $shape $width .nrrd"
 			done
 		done
 	done
+	py "
+import glob
+names = glob.glob('phase *.nrrd')
+assert len(names) == 8, names
+for name in names:
+	how, shape, width = name.split()[1:4]
+	u = (np.arange(20000) + 0.5) / 20000
+	w = {'tukey': np.where(u < 0.5, 1, (1 + np.cos(np.pi * (2 * u - 1))) / 2), 'hann': (1 + np.cos(np.pi * u)) / 2,
+		'gauss': np.exp(-4.5 * u * u)}[shape]
+	a = float(width) / 16
+	band = 2 * a * (w ** 2).mean() if how == 'lines' else 2 * np.pi * a * a * (u * w ** 2).mean()
+	f, t = read_frame(name), read_frame('true.nrrd')
+	e = np.angle(np.exp(1j * (f['phase'].astype('f8') - t['phase'])))[48:-48, 48:-48]
+	ratio = np.sqrt((e ** 2).mean()) / (np.sqrt(2 * band) * 4 / 80)
+	print(name, 'scatter over theory', ratio)
+	# a narrow window leaves few independent values: 4 standard deviations of their rms
+	cells = e.size * (band if how == '2d' else band)
+	assert abs(ratio - 1) < 0.02 + 4 / np.sqrt(2 * cells), (ratio, cells)"
 }
 
 @test "fourier: a flat image takes the texture out, the quotient more than the difference; white and black likewise" {

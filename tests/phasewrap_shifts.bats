@@ -37,39 +37,64 @@ def error(p, phi):
 '
 
 @test "shift auto: five steps and more within 0.1 degrees, on any albedo; three and four where it is even" {
+	py "$model"'
+for n in 3, 4, 5, 6, 8, 12: write("in%d.nrrd" % n, capture(scene(albedo=n > 4), jitter(n, seed=n)))'
 	for n in 3 4 5 6 8 12; do
-		py "$model"'
-n = int(sys.argv[1])
-write("albedo.nrrd", capture(scene(albedo=n > 4), jitter(n, seed=n)))' $n
-		silent phasewrap -n $n --shift auto albedo.nrrd -o out.nrrd 3>/dev/null
-		py "$model"'
-n = int(sys.argv[1]); s = scene(albedo=n > 4); f = read_frame("out.nrrd")
-expect(off(found("out.nrrd"), jitter(n, seed=n)) < 0.1, n, found("out.nrrd"), jitter(n, seed=n))
-z = np.angle(np.exp(1j * (f["phase"] - s[2]))) * s[1] / np.sqrt(1 + 1 / 12)
-expect(np.sqrt(np.nanmean(z ** 2)) < 1.3 * np.sqrt(2 / n), n, np.sqrt(np.nanmean(z ** 2)))
-expect("phasewrap --steps=%d --shift=auto" % n in f.meta["cmd.1"], f.meta)' $n
+		silent phasewrap -n $n --shift auto in$n.nrrd -o out$n.nrrd 3>/dev/null
 	done
+	py "$model"'
+for n in 3, 4, 5, 6, 8, 12:
+	name = "out%d.nrrd" % n
+	s = scene(albedo=n > 4); f = read_frame(name)
+	expect(off(found(name), jitter(n, seed=n)) < 0.1, n, found(name), jitter(n, seed=n))
+	z = np.angle(np.exp(1j * (f["phase"] - s[2]))) * s[1] / np.sqrt(1 + 1 / 12)
+	expect(np.sqrt(np.nanmean(z ** 2)) < 1.3 * np.sqrt(2 / n), n, np.sqrt(np.nanmean(z ** 2)))
+	expect("phasewrap --steps=%d --shift=auto" % n in f.meta["cmd.1"], f.meta)'
 }
 
 # Textures half as bright as the rest, once about the bound between fringes and none; stripes of half a fringe.
 @test "shift auto: three and four on checks, stripes and mottled surfaces" {
-	for n in 3 4; do
-		for surface in checks stripes mottled; do
-			for dark in 0.5 0.4; do
-				py "$model"'
-n, surface, dark = int(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+	py "$model"'
 y, x = np.mgrid[:150, :240]
-t = {"checks": np.where((x // 24 + y // 24) % 2, 1, dark), "stripes": np.where(x // 12 % 2, 1, dark),
-	"mottled": dark - 0.3 + (1.3 - dark) * np.kron(np.random.default_rng(5).random((19, 30)), np.ones((8, 8)))[:150]}[surface]
-write("in.nrrd", capture((120 * t, 80 * t, 2 * np.pi * x / 24 + 1), jitter(n, seed=n)))' $n $surface $dark
-				phasewrap -q -n $n --shift auto in.nrrd -o out.nrrd
-				py "$model"'
-n, off_by = int(sys.argv[1]), off(found("out.nrrd"), jitter(int(sys.argv[1]), seed=int(sys.argv[1])))
-print(sys.argv[1:], off_by)
-expect(off_by < (0.8 if sys.argv[2] == "mottled" else 0.15), sys.argv[1:], off_by)' $n $surface $dark
-			done
-		done
-	done
+for dark in 0.5, 0.4:
+	surfaces = {"checks": np.where((x // 24 + y // 24) % 2, 1, dark), "stripes": np.where(x // 12 % 2, 1, dark),
+		"mottled": dark - 0.3 + (1.3 - dark) * np.kron(np.random.default_rng(5).random((19, 30)), np.ones((8, 8)))[:150]}
+	for surface, t in surfaces.items():
+		for n in 3, 4:
+			write("%d.%s.%s.nrrd" % (n, surface, dark),
+				capture((120 * t, 80 * t, 2 * np.pi * x / 24 + 1), jitter(n, seed=n)))'
+	for set in *.nrrd; do phasewrap -q -n "${set%%.*}" --shift auto "$set" -o "out.$set"; done
+	py "$model"'
+import glob
+names = glob.glob("out.*")
+expect(len(names) == 12, names)
+for name in names:
+	n = int(name[4])
+	off_by = off(found(name), jitter(n, seed=n))
+	print(name, off_by)
+	expect(off_by < (0.8 if "mottled" in name else 0.15), name, off_by)'
+}
+
+# What is lit ends within the picture: the phases there are spread evenly all the same.
+@test "shift auto: three and four on a disk, two disks, a spot of light, few fringes: right, and not a word" {
+	py "$model"'
+y, x = np.mgrid[:150, :240]
+def disk(cx, cy, r): return (x - cx) ** 2 + (y - cy) ** 2 < r * r
+for name, t in (("disk", disk(115, 76, 62)), ("two", disk(60, 75, 44) | disk(178, 72, 50)),
+		("spot", np.exp(-((x - 120) ** 2 + (y - 75) ** 2) / 2 / 45 ** 2)), ("full", 1 + 0 * x)):
+	for n in 3, 4:
+		for fringes in 4.5, 9:
+			phi = 2 * np.pi * fringes * x / (240 if name == "full" else 124) + 0.6
+			write("%d.%s.%s.nrrd" % (n, name, fringes), capture((4 + 120 * t, 80 * t, phi), jitter(n, seed=n)))'
+	for set in *.nrrd; do silent phasewrap -n "${set%%.*}" --shift auto --min-amplitude 5 "$set" -o "out.$set"; done
+	py "$model"'
+import glob
+names = glob.glob("out.*")
+expect(len(names) == 16, names)
+for name in names:
+	n = int(name[4])
+	print(name, off(found(name), jitter(n, seed=n)))
+	expect(off(found(name), jitter(n, seed=n)) < 0.25, name, off(found(name), jitter(n, seed=n)))'
 }
 
 @test "shift auto: exact without noise, two periods, both senses, 16 bits and float, any number of threads" {
@@ -81,18 +106,16 @@ write("u.nrrd", [i * 200 for i in images], "<u2")
 write("minus.nrrd", capture((s[0], s[1], -s[2]), -jitter(5), 0) + capture((t[0], t[1], -t[2]), -jitter(5, seed=2), 0), "f4")'
 	for f in f u; do
 		silent phasewrap -n 5 -p 20,22 --shift auto $f.nrrd -o $f.out.nrrd
-		py "$model"'
-f = read_frame(sys.argv[1] + ".out.nrrd"); s = scene()
-d = np.concatenate([jitter(5), jitter(5, seed=2)])
-limit = 1e-3 if sys.argv[1] == "f" else 5e-3
-expect(off(found(sys.argv[1] + ".out.nrrd"), d) < limit, found(sys.argv[1] + ".out.nrrd") - d)
-expect(error(f["phase1"], s[2]) < 1e-2, error(f["phase1"], s[2]).max())
-expect(error(f["phase2"], s[2] * 0.9) < 1e-2)' $f
 	done
 	# I = A + B cos(-phi - d): the same images, whose phase runs the other way
 	silent phasewrap -n 5 -p 20,22 --shift auto --sign -1 minus.nrrd -o minus.out.nrrd
 	py "$model"'
-d = np.concatenate([jitter(5), jitter(5, seed=2)])
+s, d = scene(), np.concatenate([jitter(5), jitter(5, seed=2)])
+for name, limit in ("f.out.nrrd", 1e-3), ("u.out.nrrd", 5e-3):
+	f = read_frame(name)
+	expect(off(found(name), d) < limit, found(name) - d)
+	expect(error(f["phase1"], s[2]) < 1e-2, error(f["phase1"], s[2]).max())
+	expect(error(f["phase2"], s[2] * 0.9) < 1e-2)
 f = read_frame("minus.out.nrrd")
 expect(off(found("minus.out.nrrd"), d) < 1e-3, found("minus.out.nrrd"))
 expect(error(f["phase1"], -scene()[2]) < 1e-2)'
@@ -115,11 +138,6 @@ for name, d in cases.items():
 	print(name, *d, file=open(name + ".true", "w"))'
 	for name in wild exchanged same dark drift; do
 		phasewrap -n 6 --shift auto $name.nrrd -o $name.out.nrrd 2>$name.messages
-		py "$model"'
-name = sys.argv[1]; d = np.array(open(name + ".true").read().split()[1:], float)
-got = found(name + ".out.nrrd")
-if name == "wild": got *= 1 if off(got, d) < 1 else -1	# nothing tells the sense
-expect(off(got, d) < 0.1, name, got, d)' $name
 	done
 	[ ! -s exchanged.messages ]
 	has "differ in brightness by .* %, as a whole" <drift.messages
@@ -128,6 +146,11 @@ expect(off(got, d) < 0.1, name, got, d)' $name
 write("back.nrrd", capture(scene(), [0, -45, -130, -200, -290]))'
 	phasewrap -n 5 --shift auto back.nrrd -o out.nrrd
 	py "$model"'
+for name in "wild", "exchanged", "same", "dark", "drift":
+	d = np.array(open(name + ".true").read().split()[1:], float)
+	got = found(name + ".out.nrrd")
+	if name == "wild": got *= 1 if off(got, d) < 1 else -1	# nothing tells the sense
+	expect(off(got, d) < 0.1, name, got, d)
 expect(off(found("out.nrrd"), np.array([0, 45, 130, 200, 290])) < 0.1)'
 }
 

@@ -1,6 +1,6 @@
 #include "unwrap/absolute.h"
 
-#include <string.h>
+#include "unwrap/phase_anchor.h"
 
 const char *
 absolute_given(const struct absolute_options *options)
@@ -57,9 +57,7 @@ check_period(const struct meta *own, const struct meta *ref)
 static const char *
 find_word(const struct absolute *absolute, const struct frame_head *ref)
 {
-	const char *anchor = ref ? meta_get(&ref->meta, "phase_anchor") : NULL;
-	bool relative = anchor && strcmp(anchor, "pixel") && strcmp(anchor, "ref") &&
-	    strcmp(anchor, "marker");
+	bool relative = ref && phase_anchor_is_relative(&ref->meta);
 
 	return ref				 ? relative ? "relative" : "ref"
 	    : absolute->options->anchor.n	 ? "pixel"

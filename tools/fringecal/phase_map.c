@@ -2,10 +2,10 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "unwrap/phase_anchor.h"
 
 /* How a pixel's sigma is found. */
 struct noise_channels {
@@ -45,12 +45,11 @@ static int
 check_keys(const struct frame_head *head, const char *path, char axis, double *period_px)
 {
 	const char *along = meta_get(&head->meta, "axis");
-	const char *anchor = meta_get(&head->meta, "phase_anchor");
 
 	if (along && (along[0] != axis || along[1]))
 		return fail(path, "is a phase along %.40s (key axis), and one along %c is wanted",
 		    along, axis);
-	if (anchor && strcmp(anchor, "pixel") && strcmp(anchor, "ref") && strcmp(anchor, "marker"))
+	if (phase_anchor_is_relative(&head->meta))
 		return fail(path, "absphase is known up to whole turns only: a projector's "
 		    "coordinates need an absolute one (unwrap2f, or a marker)");
 	if (meta_number(&head->meta, "period_px", NAN, period_px) < 0) {

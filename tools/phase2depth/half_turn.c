@@ -4,6 +4,7 @@
 
 #include "base/px.h"
 #include "depth_rows.h"
+#include "unwrap/wrapped_range.h"
 
 #define BAND 64			/* rows that one thread looks at */
 #define SMOOTH 3		/* pixels on each side of a jump that must be alike */
@@ -152,10 +153,10 @@ check_range(const char *object, struct range range, bool first)
 {
 	double low = (double)range.low, high = (double)range.high;
 
-	if (low <= high && !(high - low <= 1.02 * 2 * M_PI))
+	if (low <= high && !wrapped_range_fits(low, high, 2 * M_PI))
 		return fail(object, "phase goes from %g to %g, but a wrapped phase over one turn "
 		    "at most, in radians", low, high);
-	if (first && low >= 0 && high <= 1 && high - low > 0.95)
+	if (first && wrapped_range_is_turns(low, high))
 		warn(object, "phase goes from %g to %g: are those radians?", low, high);
 	return 0;
 }

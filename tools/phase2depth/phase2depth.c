@@ -9,6 +9,7 @@
 #include "depth_sigma.h"
 #include "run/stage.h"
 #include "shape_row.h"
+#include "unwrap/phase_anchor.h"
 
 struct parameters {
 	const char *calib, *camera, *frame;
@@ -105,32 +106,24 @@ after(struct run *run)
 		plausible_warn(&priv->plausible, priv->rays.along_y);
 }
 
-/* Is a phase known up to whole turns only (unwrapq)? */
-static bool
-is_relative(const struct frame_head *head)
-{
-	const char *anchor = meta_get(&head->meta, "phase_anchor");
-
-	return anchor && strcmp(anchor, "pixel") && strcmp(anchor, "ref") &&
-	    strcmp(anchor, "marker");
-}
-
-/* Such a phase has a depth over the reference that it was unwrapped by, and over no other one. */
+/* A phase that is known up to whole turns only has a depth over the reference that it was unwrapped
+ * by, and over no other one. */
 static int
 check_anchor(const struct run *run, const struct frame_head *in)
 {
 	const struct phase2depth *priv = run->priv;
 	const struct frame_head *ref = run_second_input_head(run, "ref", 0);
+	bool relative = phase_anchor_is_relative(&in->meta);
 
-	if (is_relative(in) && (priv->calibrated || !ref))
+	if (relative && (priv->calibrated || !ref))
 		return fail(NULL, "absphase is known up to whole turns only: "
 		    "--anchor or a marker makes it absolute");
-	if (is_relative(in) && !strcmp(meta_get(&in->meta, "phase_anchor"), "none"))
+	if (relative && !strcmp(meta_get(&in->meta, "phase_anchor"), "none"))
 		return fail(NULL, "absphase may be whole turns off the reference's: give "
 		    "unwrapq the same --ref");
-	if (ref && is_relative(in) != is_relative(ref))
+	if (ref && relative != phase_anchor_is_relative(&ref->meta))
 		return fail("--ref", "%s is absolute, the other known up to whole turns only: give "
-		    "unwrapq --anchor for both, or the same --ref", is_relative(in) ?
+		    "unwrapq --anchor for both, or the same --ref", relative ?
 		    "the reference" : "the input");
 	return 0;
 }

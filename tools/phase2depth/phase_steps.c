@@ -49,13 +49,12 @@ phase_steps_row(const struct phase_steps *steps, const float *phase, size_t w, s
 
 	if (steps->off || y % steps->step)
 		return;
-	for (size_t x = 0; x < w; x += steps->step, i++) {
-		bool varies = x + steps->step < w && phase[x + steps->step] != phase[x];
-		float next = varies ? phase[x + 1] : NAN;
-
+	for (size_t x = 0; x + steps->step < w; x += steps->step, i++) {
 		__atomic_store(&steps->value[i], &phase[x], __ATOMIC_RELAXED);
-		__atomic_store(&steps->next[i], &next, __ATOMIC_RELAXED);
+		__atomic_store(&steps->next[i], &phase[x + 1], __ATOMIC_RELAXED);
 	}
+	__atomic_store(&steps->value[i], &phase[(steps->columns - 1) * steps->step],
+	    __ATOMIC_RELAXED);
 }
 
 static int
@@ -112,25 +111,68 @@ struct phase_steps_counts {
 	size_t n, zeros, whole, pairs, equal;
 };
 
-/* Counts, and moves the valid phases to the front. */
+/* The right neighbours of a row's pixels; NaN where the row does not vary. */
+static void
+drop_flat(const struct phase_steps *steps, size_t row)
+{
+	const float *value = steps->value + row * steps->columns;
+	float *next = steps->next + row * steps->columns;
+
+#pragma omp simd
+	for (size_t i = 0; i < steps->columns - 1; i++)
+		next[i] = value[i + 1] != value[i] ? next[i] : NAN;
+	next[steps->columns - 1] = NAN;
+}
+
+/* All but `whole`, over all pixels that have a phase. */
 static struct phase_steps_counts
 count(const struct phase_steps *steps)
 {
-	struct phase_steps_counts c = { 0 };
+	const float *value = steps->value, *next = steps->next;
+	uint32_t n = 0, zeros = 0, pairs = 0, equal = 0;
+
+	for (size_t y = 0; y < steps->rows; y++)
+		drop_flat(steps, y);
+#pragma omp simd reduction(+ : n, zeros, pairs, equal)
+	for (size_t i = 0; i < steps->rows * steps->columns; i++) {
+		bool valid = fabsf(value[i]) < INFINITY;
+
+		n += valid;
+		zeros += value[i] == 0;
+		pairs += valid & !isnan(next[i]);
+		equal += valid & (value[i] == next[i]);
+	}
+	return (struct phase_steps_counts){ .n = n, .zeros = zeros, .pairs = pairs,
+	    .equal = equal };
+}
+
+/* How many phases are whole numbers from the first one on, up to one that is not. */
+static size_t
+count_whole(const struct phase_steps *steps)
+{
+	size_t n = 0;
 
 	for (size_t i = 0; i < steps->rows * steps->columns; i++) {
 		float value = steps->value[i], next = steps->next[i];
 
 		if (!isfinite(value))
 			continue;
-		c.zeros += value == 0;
-		if (c.whole == c.n)	/* else they are not all whole numbers */
-			c.whole += value == floorf(value) && !(next > floorf(next));
-		c.pairs += !isnan(next);
-		c.equal += value == next;
-		steps->value[c.n++] = value;
+		if (value != floorf(value) || next > floorf(next))
+			break;
+		n++;
 	}
-	return c;
+	return n;
+}
+
+/* Moves the valid phases to the front. */
+static void
+gather(const struct phase_steps *steps)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < steps->rows * steps->columns; i++)
+		if (isfinite(steps->value[i]))
+			steps->value[n++] = steps->value[i];
 }
 
 bool
@@ -144,10 +186,12 @@ phase_steps_warn(struct phase_steps *steps)
 	if (steps->off)
 		return false;
 	c = count(steps);
+	c.whole = count_whole(steps);
 	equal = c.equal > EQUAL * c.pairs && c.pairs > LEAST;
 	zeros = (double)c.zeros > ZEROS * (double)c.n;
 	if (c.n < LEAST || c.zeros == c.n || !(c.whole == c.n || equal || zeros))
 		return false;		/* as of nearly every frame: nothing to sort for */
+	gather(steps);
 	qsort(steps->value, c.n, sizeof(*steps->value), by_value);
 	for (size_t i = 1; i < c.n; i++)
 		distinct += steps->value[i] > steps->value[i - 1];

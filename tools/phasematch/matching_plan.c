@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unwrap/phase_anchor.h"
 #include "unwrap/phase_mean.h"
 
 #define TWO_PI 6.283185307179586
@@ -126,12 +127,11 @@ static int
 check_phase(const char *object, const struct frame_head *head)
 {
 	const char *axis = meta_get(&head->meta, "axis");
-	const char *anchor = meta_get(&head->meta, "phase_anchor");
 
 	if (axis && !strcmp(axis, "y"))
 		return fail(object, "the phase runs along y (key axis): rows are matched by a "
 		    "phase along x");
-	if (anchor && strcmp(anchor, "pixel") && strcmp(anchor, "ref") && strcmp(anchor, "marker"))
+	if (phase_anchor_is_relative(&head->meta))
 		return fail(object, "absphase is known up to whole turns only: "
 		    "--anchor or a marker makes it absolute");
 	return 0;

@@ -33,15 +33,28 @@ detectors_plan(struct detectors *detectors, const struct phasewrap *wrap,
 	    wrap->limits.least_amplitude);
 }
 
+/* Does a detector look at row y? Few rows; a call of each for all of them would cost as much as
+ * what it looks at. */
+static inline bool
+is_looked_at(bool off, size_t step, size_t y)
+{
+	return !off && y % step == 0;
+}
+
 void
 detectors_row(const struct detectors *detectors, const struct phasewrap *wrap,
     const struct frame *in, const struct frame *out, size_t y)
 {
-	saturation_row(&detectors->saturation, &wrap->captures, in, y);
-	fit_check_row(&detectors->fit_check, &wrap->captures, in, y);
-	removed_row(&detectors->removed, wrap, in, out, y);
-	unlit_row(&detectors->unlit, wrap, in, out, y);
-	gray_check_row(&detectors->gray_check, &wrap->captures, in, y);
+	if (is_looked_at(detectors->saturation.off, detectors->saturation.step, y))
+		saturation_row(&detectors->saturation, &wrap->captures, in, y);
+	if (is_looked_at(detectors->fit_check.off, detectors->fit_check.step, y))
+		fit_check_row(&detectors->fit_check, &wrap->captures, in, y);
+	if (is_looked_at(detectors->removed.off, detectors->removed.step, y))
+		removed_row(&detectors->removed, wrap, in, out, y);
+	if (is_looked_at(detectors->unlit.off, detectors->unlit.step, y))
+		unlit_row(&detectors->unlit, wrap, in, out, y);
+	if (is_looked_at(detectors->gray_check.off, detectors->gray_check.step, y))
+		gray_check_row(&detectors->gray_check, &wrap->captures, in, y);
 }
 
 void
@@ -52,7 +65,7 @@ detectors_report(struct detectors *detectors, const struct phasewrap *wrap)
 	if (detectors->verbose && detectors->starts_unknown)
 		late_start_note(&wrap->captures);
 	detectors->verbose = false;
-	saturation_warn(&detectors->saturation, names);
+	saturation_warn(&detectors->saturation, &wrap->captures, names);
 	removed_report(&detectors->removed, wrap, names);
 	fit_check_warn(&detectors->fit_check, &wrap->captures, wrap->limits.max_value, names);
 	unlit_warn(&detectors->unlit, wrap);

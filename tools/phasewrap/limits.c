@@ -4,6 +4,14 @@
 
 #include "fit_residual.h"
 
+double
+limits_usual_most(enum sample type)
+{
+	static const double most[] = { 255, 65535, INFINITY };
+
+	return most[type];
+}
+
 bool
 limits_need_flats(const struct limit_options *options)
 {
@@ -14,11 +22,11 @@ int
 limits_plan(const struct run *run, const struct limit_options *options, const struct frame_head *in,
     struct phasewrap *wrap)
 {
-	static const double usual[] = { 255, 65535, INFINITY };
 	bool limited = !isnan(options->max_fit_residual);
 	double most;
 
-	if (run_number(run, options->max_value, in, "max_value", usual[in->type], &most) < 0)
+	if (run_number(run, options->max_value, in, "max_value", limits_usual_most(in->type),
+	    &most) < 0)
 		return -1;
 	wrap->limits = (struct phasewrap_limits){ .max_value = (float)most,
 		.least_amplitude = (float)options->min_amplitude,

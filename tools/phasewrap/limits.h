@@ -11,6 +11,8 @@ struct limit_options {
 	bool fit_residual;
 };
 
+/* The value from which on a sample of this type is saturated, where nothing says another one. */
+double limits_usual_most(enum sample);
 /* Is one of them set that only fringes, or white and black, can be held against? */
 bool limits_need_flats(const struct limit_options *);
 /* Sets wrap->limits, wrap->fits and wrap->writes_fit, whose captures are sorted. -1 after fail().

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "io/safe_file.h"
+#include "limits.h"
 
 #define PIXELS_MOST 200000	/* of a pair that are taken; they lie on a grid */
 #define BRIGHTER_MOST 1.2		/* the variance is within 2 % then */
@@ -109,10 +110,10 @@ static int
 measure_planes(const struct noise_options *options, const struct frame *first, size_t first_plane,
     const struct frame *second, size_t second_plane, struct noise_pairs *pairs)
 {
-	static const double usual[] = { 255, 65535, INFINITY };
 	const struct frame_head *head = &first->head;
 	struct pair pair = { first, second, first_plane, second_plane, 1,
-		isnan(options->black_level) ? 0 : options->black_level, usual[head->type] };
+		isnan(options->black_level) ? 0 : options->black_level,
+		limits_usual_most(head->type) };
 
 	if (head->w != second->head.w || head->h != second->head.h ||
 	    head->type != second->head.type)

@@ -1,3 +1,4 @@
+/* Where the samples of fringe images end, below the largest number of their type. */
 #define _GNU_SOURCE
 #include "saturation.h"
 
@@ -10,6 +11,7 @@
 
 #define PIXELS 4096		/* of a plane of 16 bits, about, */
 #define PIXELS_OF_BYTES 1024	/* and of 8 bits, whose values are few */
+#define BLOCK 64		/* columns of 8 bits that are kept end in whole blocks, with 0 */
 #define LEAST 8			/* pixels at the top that are no chance, */
 #define SHARE 0.001		/* nor is this share of them */
 /*
@@ -37,6 +39,7 @@ saturation_plan(struct saturation *saturation, const struct frame_head *head, bo
     size_t planes)
 {
 	saturation->type = head->type;
+	saturation->w = head->w;
 	saturation->step = coarse_grid_step(head->w, head->h,
 	    head->type == SAMPLE_UCHAR ? PIXELS_OF_BYTES : PIXELS);
 	saturation->rows = coarse_grid_count(head->h, saturation->step);
@@ -44,6 +47,15 @@ saturation_plan(struct saturation *saturation, const struct frame_head *head, bo
 	    saturation->rows * coarse_grid_count(head->w, saturation->step) * planes;
 	saturation->off |= known;
 	saturation_free(saturation);
+	if (head->type == SAMPLE_UCHAR) {
+		size_t columns = coarse_grid_count(head->w, saturation->step);
+
+		saturation->stride = (columns + BLOCK - 1) / BLOCK * BLOCK;
+		saturation->bytes = saturation->rows * planes * saturation->stride;
+		saturation->planes = planes;
+		saturation->kept = calloc(saturation->bytes + 1, 1);
+		return saturation->kept ? 0 : fail_memory();
+	}
 	saturation->ends = calloc(saturation->rows + 1, sizeof(*saturation->ends));
 	return saturation->ends ? 0 : fail_memory();
 }
@@ -52,7 +64,9 @@ void
 saturation_free(struct saturation *saturation)
 {
 	free(saturation->ends);
+	free(saturation->kept);
 	saturation->ends = NULL;
+	saturation->kept = NULL;
 }
 
 /* Makes room for a larger value. */
@@ -111,24 +125,6 @@ look_ushort(const struct capture_fringe *fringe, const void *const *row, size_t 
 			add(&ends->bottom, UINT16_MAX - ((const uint16_t *)row[i])[x], 1);
 }
 
-/* Of 8 bits all values are counted; the ends follow from that. */
-static void
-look_uchar(const struct capture_fringe *fringe, const void *const *row, size_t x,
-    struct saturation_ends *ends)
-{
-	uint32_t least = UINT8_MAX, most = 0, *count;
-
-	for (size_t i = 0; i < fringe->n; i++) {
-		uint32_t v = ((const uint8_t *)row[i])[x];
-
-		least = v < least ? v : least;
-		most = v > most ? v : most;
-	}
-	count = ends->value[has_fringes(least, most)];
-	for (size_t i = 0; i < fringe->n; i++)
-		count[((const uint8_t *)row[i])[x]]++;
-}
-
 /* Level 0 is the largest value itself, level 1 what is less by up to a 256th of it, and so on. */
 static void
 add_float(struct saturation_ends *ends, float v, uint32_t pixels)
@@ -167,17 +163,54 @@ store(uint32_t *to, const uint32_t *from, size_t n)
 		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
 }
 
+/* The first column of row y that is looked at: rows begin at other ones, for fringes of few pixels
+ * would be seen at few phases. */
+static size_t
+first_column(const struct saturation *saturation, size_t y)
+{
+	return y / saturation->step * 5 % 8 * saturation->step / 8;
+}
+
+/* How many columns of row y are looked at. */
+static size_t
+row_columns(const struct saturation *saturation, size_t w, size_t y)
+{
+	size_t first = first_column(saturation, y);
+
+	return first < w ? coarse_grid_count(w - first, saturation->step) : 0;
+}
+
+/* Of 8 bits samples are kept as they are: what they tell costs less in one piece. */
+static void
+keep_bytes(const struct saturation *saturation, const struct capture_set *captures,
+    const struct frame *frame, size_t y)
+{
+	size_t n = row_columns(saturation, frame->head.w, y), step = saturation->step;
+	uint8_t *to = saturation->kept + y / step * saturation->planes * saturation->stride;
+
+	for (size_t k = 0; k < captures->fringes; k++)
+		for (size_t i = 0; i < captures->fringe[k].n; i++, to += saturation->stride) {
+			const uint8_t *from = frame_row(frame, captures->fringe[k].plane[i], y);
+
+			from += first_column(saturation, y);
+			for (size_t x = 0; x < n; x++, from += step)
+				__atomic_store_n(&to[x], *from, __ATOMIC_RELAXED);
+		}
+}
+
 /* Bands may share rows: both store the same. */
 void
 saturation_row(const struct saturation *saturation, const struct capture_set *captures,
     const struct frame *frame, size_t y)
 {
 	struct saturation_ends ends;
-	/* rows begin at other columns: fringes of few pixels would be seen at few phases */
-	size_t first = y / saturation->step * 5 % 8 * saturation->step / 8;
 
 	if (saturation->off || y % saturation->step)
 		return;
+	if (saturation->type == SAMPLE_UCHAR) {
+		keep_bytes(saturation, captures, frame, y);
+		return;
+	}
 	memset(&ends, 0, sizeof(ends));
 	for (size_t k = 0; k < captures->fringes; k++) {
 		const struct capture_fringe *fringe = &captures->fringe[k];
@@ -185,13 +218,12 @@ saturation_row(const struct saturation *saturation, const struct capture_set *ca
 
 		for (size_t i = 0; i < fringe->n; i++)
 			row[i] = frame_row(frame, fringe->plane[i], y);
-		for (size_t x = first; x < frame->head.w; x += saturation->step)
+		for (size_t x = first_column(saturation, y); x < frame->head.w;
+		    x += saturation->step)
 			if (saturation->type == SAMPLE_FLOAT) {
 				look_float(fringe, row, x, &ends);
-			} else if (saturation->type == SAMPLE_USHORT) {
-				look_ushort(fringe, row, x, &ends);
 			} else {
-				look_uchar(fringe, row, x, &ends);
+				look_ushort(fringe, row, x, &ends);
 			}
 	}
 	store((uint32_t *)&saturation->ends[y / saturation->step], (const uint32_t *)&ends,
@@ -263,6 +295,99 @@ join_floats(struct saturation_ends *all, const struct saturation_ends *row)
 	}
 }
 
+/* Counts the values of n of BLOCK pixels, of those without fringes and of those with them. */
+static void
+count_block(const uint8_t *pixel, size_t stride, size_t images, size_t n,
+    uint32_t value[2][UINT8_MAX + 1])
+{
+	uint8_t least[BLOCK], most[BLOCK];
+	uint32_t *count[BLOCK];
+
+	memset(least, UINT8_MAX, sizeof(least));
+	memset(most, 0, sizeof(most));
+	for (size_t i = 0; i < images; i++)
+		for (size_t x = 0; x < BLOCK; x++) {
+			uint8_t v = pixel[i * stride + x];
+
+			least[x] = v < least[x] ? v : least[x];
+			most[x] = v > most[x] ? v : most[x];
+		}
+	for (size_t x = 0; x < n; x++)
+		count[x] = value[has_fringes(least[x], most[x])];
+	for (size_t i = 0; i < images; i++)
+		for (size_t x = 0; x < n; x++)
+			count[x][pixel[i * stride + x]]++;
+}
+
+static void
+count_bytes(const struct saturation *saturation, const struct capture_set *captures,
+    uint32_t value[2][UINT8_MAX + 1])
+{
+	for (size_t i = 0; i < saturation->rows; i++) {
+		size_t n = row_columns(saturation, saturation->w, i * saturation->step);
+		const uint8_t *row = saturation->kept + i * saturation->planes * saturation->stride;
+
+		for (size_t k = 0; k < captures->fringes; k++) {
+			size_t images = captures->fringe[k].n;
+
+			for (size_t x = 0; x < n; x += BLOCK)
+				count_block(row + x, saturation->stride, images,
+				    n - x < BLOCK ? n - x : BLOCK, value);
+			row += images * saturation->stride;
+		}
+	}
+}
+
+/* Can there be a plateau at the largest value at all? It is not that of the type, and has enough
+ * more pixels than the values below have in the mean. */
+static bool
+bytes_may_end(const struct saturation *saturation)
+{
+	uint8_t most_of[BLOCK] = { 0 }, most = 0;
+	size_t top = 0, below = 0;
+
+	for (size_t i = 0; i < saturation->bytes; i += BLOCK)
+		for (size_t x = 0; x < BLOCK; x++) {
+			uint8_t v = saturation->kept[i + x];
+
+			most_of[x] = v > most_of[x] ? v : most_of[x];
+		}
+	for (size_t x = 0; x < BLOCK; x++)
+		most = most_of[x] > most ? most_of[x] : most;
+	if (most <= SATURATION_BELOW || most == UINT8_MAX)
+		return most < UINT8_MAX;
+	for (size_t i = 0; i < saturation->bytes; i += BLOCK) {
+		const uint8_t *v = saturation->kept + i, least = most - SATURATION_BELOW;
+		uint8_t equal = 0, near = 0;	/* of a block: they hold them */
+
+#pragma omp simd reduction(+ : equal, near)
+		for (size_t x = 0; x < BLOCK; x++) {
+			equal = (uint8_t)(equal + (v[x] == most));
+			near = (uint8_t)(near + (v[x] >= least));
+		}
+		top += equal;
+		below += near - equal;
+	}
+	return top >= PLATEAU_LEAST && top * SATURATION_BELOW > PLATEAU_OVER_ALL * below;
+}
+
+static struct saturation_ends
+join_bytes(const struct saturation *saturation, const struct capture_set *captures,
+    uint32_t value[2][UINT8_MAX + 1])
+{
+	struct saturation_ends all = { 0 };
+
+	count_bytes(saturation, captures, value);
+	for (uint32_t v = 0; v <= UINT8_MAX; v++) {
+		value[0][v] += value[1][v];
+		if (value[0][v])
+			add(&all.top, v, value[0][v]);
+		if (value[1][UINT8_MAX - v])
+			add(&all.bottom, v, value[1][UINT8_MAX - v]);
+	}
+	return all;
+}
+
 /* The sums of all rows, which are cleared. */
 static struct saturation_ends
 join_rows(const struct saturation *saturation)
@@ -278,34 +403,27 @@ join_rows(const struct saturation *saturation)
 		}
 		join(&all.top, &row->top);
 		join(&all.bottom, &row->bottom);
-		for (size_t v = 0; v <= UINT8_MAX; v++) {
-			all.value[0][v] += row->value[0][v] + row->value[1][v];
-			all.value[1][v] += row->value[1][v];
-		}
-	}
-	for (uint32_t v = 0; v <= UINT8_MAX && saturation->type == SAMPLE_UCHAR; v++) {
-		if (all.value[0][v])
-			add(&all.top, v, all.value[0][v]);
-		if (all.value[1][UINT8_MAX - v])
-			add(&all.bottom, v, all.value[1][UINT8_MAX - v]);
 	}
 	memset(saturation->ends, 0, saturation->rows * sizeof(*saturation->ends));
 	return all;
 }
 
 void
-saturation_warn(struct saturation *saturation, const struct image_names *names)
+saturation_warn(struct saturation *saturation, const struct capture_set *captures,
+    const struct image_names *names)
 {
 	static const uint32_t type_most[] = { UINT8_MAX, UINT16_MAX, UINT32_MAX };
 	char where[IMAGE_NAME_SIZE];
 	const char *object = image_names_where(names, where);
 	struct saturation_ends all;
 	struct saturation_top top;
+	uint32_t value[2][UINT8_MAX + 1] = { 0 };
 	unsigned bits;
 
-	if (saturation->off)
+	if (saturation->off || (saturation->type == SAMPLE_UCHAR && !bytes_may_end(saturation)))
 		return;
-	all = join_rows(saturation);
+	all = saturation->type == SAMPLE_UCHAR ? join_bytes(saturation, captures, value) :
+	    join_rows(saturation);
 	top = all.top;
 	bits = saturation->type == SAMPLE_USHORT ? full_bits(top.value) : 0;
 	if (bits && top.n[0] >= LEAST &&
@@ -316,7 +434,7 @@ saturation_warn(struct saturation *saturation, const struct image_names *names)
 		saturation->off = true;
 	} else if (top.value < type_most[saturation->type] &&
 	    (is_plateau(saturation, &top, &all.bottom) ||
-	    is_fullest(saturation, top.value, all.value[0]))) {
+	    is_fullest(saturation, top.value, value[0]))) {
 		double most = saturation->type == SAMPLE_FLOAT ? (double)all.most : top.value;
 
 		warn(object, "%.1f %% of the fringe images' samples are exactly %.9g, and none is "

@@ -21,24 +21,24 @@ struct saturation_top {
 };
 
 /* The largest values, and the smallest ones of pixels with fringes, counted from the type's most
- * downwards; for 8 bits in their place how many samples have each value, of pixels without fringes
- * and with them; for floats the largest one. */
+ * downwards; for floats the largest one. */
 struct saturation_ends {
 	struct saturation_top top, bottom;
-	uint32_t value[2][UINT8_MAX + 1];
 	float most;
 };
 
 struct saturation {
 	size_t step;		/* every step-th pixel of every step-th row is looked at */
-	size_t rows;
-	struct saturation_ends *ends;	/* of each of these */
+	size_t rows, w;
+	struct saturation_ends *ends;	/* of each of these, not of 8 bits: */
+	uint8_t *kept;		/* [row][fringe image][stride]: the samples looked at, then 0 */
+	size_t planes, stride, bytes;	/* how many images, bytes of a row, and in all */
 	uint64_t pixels;	/* looked at */
 	enum sample type;
 	bool off;		/* no warning: given already, or the largest value is known */
 };
 
-/* known: the largest value is given. planes: about how many are fringe images. -1 after fail(). */
+/* known: the largest value is given. planes: how many are fringe images. -1 after fail(). */
 int saturation_plan(struct saturation *, const struct frame_head *, bool known, size_t planes);
 void saturation_free(struct saturation *);
 /* Looks at row y of all fringe images. */
@@ -47,6 +47,6 @@ void saturation_row(const struct saturation *, const struct capture_set *, const
 /* All rows are made: warns, once in a run, where many pixels are exactly the largest number of 8 to
  * 15 bits and none is more, or many more are exactly the largest value than are next to it, or than
  * have any other one. Begins the next frame. */
-void saturation_warn(struct saturation *, const struct image_names *);
+void saturation_warn(struct saturation *, const struct capture_set *, const struct image_names *);
 
 #endif

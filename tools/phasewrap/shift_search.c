@@ -19,8 +19,11 @@
 #define SECTOR_LEAST 0.02	/* of the pixels in each: less than a fringe leaves some out */
 #define WEIGHINGS 40		/* at most, where the phases are taken to be spread evenly */
 #define SOFT 0.04f		/* of the least square of the others */
-#define WEIGHED 1e-4		/* rad that a shift may still change by */
+#define WEIGHED 1e-4		/* rad that a shift may change by in the last round but one */
+#define OVERLAP (4 / 3.0)	/* 1 over the root mean square of overlapping blocks' shares */
 #define SECTOR_BOUND 0.25f	/* of the least square: a texture counts that has half a fringe */
+#define DARK 0.06f		/* of the least square: an eighth of the amplitude in light */
+#define GAP 16			/* of a line: as long a dark part divides what is lit */
 #define UNCERTAIN (2 * M_PI / 180)
 #define SENSE_LEAST 1.1
 #define FLICKER 0.004		/* rms of what the fit leaves of the images' mean levels */
@@ -34,7 +37,10 @@ struct look {
 	float *sample;		/* n of each pixel */
 	float *square;		/* the mean square; 0 where the pixel does not count */
 	float *scale;		/* of a pixel's fringes in the sums; NULL: as they are */
+	float *taper;		/* weight of each pixel; NULL: 1 */
 	struct shift_sums block[SHIFT_BLOCKS];
+	double *share;		/* [column of blocks][column]: how much of it is theirs */
+	bool overlap;		/* blocks pass into each other smoothly */
 	double level[SHIFT_IMAGES_MOST];	/* of each image, times the pixels that count */
 };
 
@@ -84,6 +90,8 @@ free_look(struct look *look)
 	free(look->sample);
 	free(look->square);
 	free(look->scale);
+	free(look->taper);
+	free(look->share);
 	for (size_t b = 0; b < SHIFT_BLOCKS; b++)
 		free(look->block[b].product);
 }
@@ -99,7 +107,12 @@ start_look(struct look *look)
 	look->rows = coarse_grid_count(look->in->head.h, look->step);
 	look->sample = calloc(look->columns * look->rows, n * sizeof(*look->sample));
 	look->square = calloc(look->columns * look->rows, sizeof(*look->square));
-	good = look->sample && look->square;
+	look->share = calloc(look->columns, ACROSS * sizeof(*look->share));
+	good = look->sample && look->square && look->share;
+	if (n < SHIFT_FREE_LEAST) {
+		look->taper = calloc(look->columns * look->rows, sizeof(*look->taper));
+		good = good && look->taper;
+	}
 	for (size_t b = 0; b < SHIFT_BLOCKS; b++) {
 		look->block[b].product = calloc(n * n, sizeof(*look->block[b].product));
 		good = good && look->block[b].product;
@@ -158,22 +171,52 @@ least_square(const struct look *look, float least_amplitude)
 	return fmaxf((float)least, least_amplitude * least_amplitude / 2);
 }
 
-/* A taper from 1 in the middle to 0 at both ends, of place i of n. */
-static double
-taper(size_t i, size_t n)
+/* Weighs n pixels, `apart` in the picture, with a taper from 1 in the middle of what is lit to 0 at
+ * its ends and beyond. It ends where `gap` pixels are dark; two beside each other begin it, for a
+ * single one may be noise. */
+static void
+taper_line(float *taper, const float *square, size_t n, size_t apart, float bound, size_t gap)
 {
-	double s = sin(M_PI * ((double)i + 0.5) / (double)n);
+	for (size_t i = 0; i < n;) {
+		size_t first = i, end;
 
-	return s * s;
+		while (first + 1 < n &&
+		    !(square[first * apart] >= bound && square[(first + 1) * apart] >= bound))
+			first++;
+		if (first + 1 >= n)
+			first = n;
+		for (; i < first; i++)
+			taper[i * apart] = 0;
+		end = first < n ? first + 2 : n;
+		for (size_t k = first + 1; k + 1 < n && k < end + gap; k++)
+			if (square[k * apart] >= bound && square[(k + 1) * apart] >= bound)
+				end = k + 2;
+		for (; i < end; i++) {
+			double at = ((double)(i - first) + 0.5) / (double)(end - first);
+
+			taper[i * apart] *= (float)(sin(M_PI * at) * sin(M_PI * at));
+		}
+	}
 }
 
 /* Three and four images count on phases that are spread evenly, which a broken number of fringes is
- * not: the taper makes them so. */
-static double
-weight_of(const struct look *look, size_t row, size_t column)
+ * not: a taper makes them so, over what is lit of each row and each column, for fringes on a round
+ * part in the dark end as abruptly as at a border. Parts count one by one once the amplitudes are
+ * known: before that pixels of some phases look dark. */
+static void
+find_taper(struct look *look, float least_amplitude, bool known)
 {
-	return look->fringe->n < SHIFT_FREE_LEAST ?
-	    taper(row, look->rows) * taper(column, look->columns) : 1;
+	float bound = fmaxf(look->least * DARK, least_amplitude * least_amplitude / 2);
+	size_t w = look->columns, h = look->rows;
+
+	for (size_t p = 0; p < w * h; p++)
+		look->taper[p] = 1;
+	for (size_t row = 0; row < h; row++)
+		taper_line(look->taper + row * w, look->square + row * w, w, 1, bound,
+		    known ? w / GAP + 1 : w);
+	for (size_t column = 0; column < w; column++)
+		taper_line(look->taper + column, look->square + column, h, w, bound,
+		    known ? h / GAP + 1 : h);
 }
 
 static void
@@ -189,23 +232,43 @@ clear_blocks(struct look *look)
 	}
 }
 
+/* The share of place i of n that belongs to a block: all or nothing, or, where the blocks overlap,
+ * one that falls smoothly to the middles of the next ones. */
+static double
+share_of(const struct look *look, size_t block, size_t i, size_t n)
+{
+	double at, apart, c;
+
+	if (!look->overlap)
+		return i >= block * n / ACROSS && i < (block + 1) * n / ACROSS;
+	at = ((double)i + 0.5) / (double)n * ACROSS - 0.5;
+	at = fmin(fmax(at, 0), ACROSS - 1);
+	apart = fabs(at - (double)block);
+	c = apart < 1 ? cos(M_PI / 2 * apart) : 0;
+	return c * c;
+}
+
 static void
 sum_block(void *arg, size_t b)
 {
 	struct look *look = arg;
 	struct shift_sums *sums = &look->block[b];
-	size_t n = look->fringe->n, r = b / ACROSS, c = b % ACROSS;
+	size_t n = look->fringe->n;
 	double own[SHIFT_IMAGES_MOST];
 
-	for (size_t row = r * look->rows / ACROSS; row < (r + 1) * look->rows / ACROSS; row++)
-		for (size_t column = c * look->columns / ACROSS;
-		    column < (c + 1) * look->columns / ACROSS; column++) {
+	for (size_t row = 0; row < look->rows; row++) {
+		double of_row = share_of(look, b / ACROSS, row, look->rows);
+
+		for (size_t column = 0; of_row > 0 && column < look->columns; column++) {
 			size_t p = row * look->columns + column;
 			const float *v = look->sample + p * n;
-			double weight = weight_of(look, row, column), mean = 0;
+			double weight = of_row * look->share[b % ACROSS * look->columns + column];
+			double mean = 0;
 
-			if (!(look->square[p] > 0) || !(look->square[p] >= look->least))
+			if (weight <= 0 || !(look->square[p] > 0) ||
+			    !(look->square[p] >= look->least))
 				continue;
+			weight *= look->taper ? (double)look->taper[p] : 1;
 			for (size_t i = 0; i < n; i++) {
 				mean += look->scale ? (double)v[i] / (double)n : 0;
 				own[i] = (double)v[i];
@@ -219,6 +282,20 @@ sum_block(void *arg, size_t b)
 					sums->product[i * n + j] += weight * own[i] * own[j];
 			}
 		}
+	}
+}
+
+/* The sums of all blocks. */
+static void
+sum_blocks(struct look *look, struct run *run, bool overlap)
+{
+	look->overlap = overlap;
+	for (size_t b = 0; b < ACROSS; b++)
+		for (size_t column = 0; column < look->columns; column++)
+			look->share[b * look->columns + column] =
+			    share_of(look, b, column, look->columns);
+	clear_blocks(look);
+	run_for(run, SHIFT_BLOCKS, sum_block, look);
 }
 
 /* The share of the pixels whose phases lie in the emptiest of the sectors; *used: the pixels. */
@@ -283,7 +360,8 @@ weigh_row(void *arg, size_t row)
 
 /* The sums with these weights. */
 static int
-weigh(struct look *look, struct run *run, const struct phase_shift_fit *fit, float least_amplitude)
+weigh(struct look *look, struct run *run, const struct phase_shift_fit *fit, float least_amplitude,
+    bool overlap)
 {
 	struct weighing weighing = { look, fit, look->least * SOFT };
 	float least = look->least;
@@ -293,9 +371,9 @@ weigh(struct look *look, struct run *run, const struct phase_shift_fit *fit, flo
 	if (!look->scale)
 		return fail_memory();
 	run_for(run, look->rows, weigh_row, &weighing);
+	find_taper(look, least_amplitude, true);
 	look->least = least_amplitude * least_amplitude / 2;
-	clear_blocks(look);
-	run_for(run, SHIFT_BLOCKS, sum_block, look);
+	sum_blocks(look, run, overlap);
 	look->least = least;
 	return 0;
 }
@@ -431,6 +509,7 @@ find(struct shift_search *search, struct run *run, struct phasewrap *wrap, size_
 	char set[CAPTURE_SET_NAME_SIZE];
 	double own[SHIFT_IMAGES_MOST];
 	struct shift_found found, before;
+	double moved = 0;
 
 	capture_set_name(fringe, set);
 	for (size_t i = 0; i < fringe->n; i++) {
@@ -443,12 +522,16 @@ find(struct shift_search *search, struct run *run, struct phasewrap *wrap, size_
 	    check_phases(look, &wrap->fit[k], set) < 0)
 		return -1;
 	for (size_t round = 0; fringe->n < SHIFT_FREE_LEAST && round < WEIGHINGS; round++) {
+		bool last = round == WEIGHINGS - 1 || (round > 0 && moved < WEIGHED);
+
 		before = found;
-		if (weigh(look, run, &wrap->fit[k], least_amplitude) < 0 ||
+		if (weigh(look, run, &wrap->fit[k], least_amplitude, last) < 0 ||
 		    find_once(wrap, k, own, look, &found) < 0)
 			return -1;
+		moved = farthest(found.shift_rad, before.shift_rad, fringe->n);
 		found.rounds = round + 1;
-		if (farthest(found.shift_rad, before.shift_rad, fringe->n) < WEIGHED)
+		found.error_rad *= OVERLAP;
+		if (last)
 			break;
 	}
 	if (check_phases(look, &wrap->fit[k], set) < 0)
@@ -474,7 +557,9 @@ find_set(struct shift_search *search, struct run *run, struct phasewrap *wrap, s
 	if (status == 0) {
 		run_for(run, look.rows, read_row, &look);
 		look.least = least_square(&look, least_amplitude);
-		run_for(run, SHIFT_BLOCKS, sum_block, &look);
+		if (look.taper)
+			find_taper(&look, least_amplitude, false);
+		sum_blocks(&look, run, false);
 		status = find(search, run, wrap, k, expected, &look, least_amplitude);
 	}
 	free_look(&look);

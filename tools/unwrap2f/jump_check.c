@@ -14,10 +14,9 @@
 /* Jumps by a beat: of pixels so far apart, for scatter lets pixels near the beat's end change
  * sides; by most of its turns, for the phase rises in between. No right phase jumps so far. */
 #define APART 24
-#define APART_STEP 3
 #define MOST_OF_BEAT 0.8
 #define BEATS_LEAST 5		/* lines that do */
-#define BEATS_SQUARE 30		/* the excess of one direction, squared, over all: random is 3 */
+#define BEATS_SQUARE 90		/* the excess of one direction, squared, over all: random is 9 */
 
 /* Shares of the weight. On right captures of seven rigs 0.0004 at most jump by whole turns; with
  * wrong orders 0.01 to 0.1 do. Jumps of any size are whole numbers, within NEAR, by a quarter. */
@@ -25,6 +24,7 @@
 #define NEAR 0.125		/* turns */
 
 #define TURN 6.2831853f
+#define BLOCK 64	/* pairs, of which most rows have none that jumps */
 #define KEPT 4		/* rows, of which the middle ones are a pair of neighbours */
 
 int
@@ -125,24 +125,31 @@ keep_row(const struct jump_check *check, const struct frame *in, const float *ab
 	}
 }
 
-/* The weight of all neighbours that both have a phase; modulation and texture may be NULL. */
-static double
-sum_pairs(const float *modulation, const float *texture, const float *absolute, size_t w)
+/* Of n pairs of neighbours, BLOCK at most: the weight of those that both have a phase. *jumps: one
+ * differs by half a turn. modulation and texture may be NULL. */
+static float
+sum_block(const float *modulation, const float *texture, const float *absolute, size_t n,
+    bool *jumps)
 {
-	double all = 0;
+	uint32_t far = 0;
+	float all = 0;
 
+#pragma omp simd reduction(| : far)
+	for (size_t x = 0; x < n; x++)
+		far |= fabsf(absolute[x + 1] - absolute[x]) >= TURN / 2;
+	*jumps = far;
 	if (!modulation) {
 #pragma omp simd reduction(+ : all)
-		for (size_t x = 0; x < w - 1; x++)
-			all += isnan(absolute[x + 1] - absolute[x]) ? 0 : 1;
+		for (size_t x = 0; x < n; x++)
+			all += isnan(absolute[x + 1] - absolute[x]) ? 0.0f : 1.0f;
 		return all;
 	}
 #pragma omp simd reduction(+ : all)
-	for (size_t x = 0; x < w - 1; x++) {
+	for (size_t x = 0; x < n; x++) {
 		float weight = pair_weight(modulation[x] * texture[x],
 		    modulation[x + 1] * texture[x + 1]);
 
-		all += isnan(absolute[x + 1] - absolute[x]) ? 0 : (double)weight;
+		all += isnan(absolute[x + 1] - absolute[x]) ? 0.0f : weight;
 	}
 	return all;
 }
@@ -152,36 +159,54 @@ look_along_row(const struct jump_check *check, const struct frame *in, const flo
     size_t y, double sum[SUMS])
 {
 	const float *modulation = NULL, *texture = NULL;
-	size_t w = check->w;
+	size_t w = check->w, end;
 
 	if (check->modulation != NO_CHANNEL) {
 		modulation = frame_floats(in, check->modulation, y);
 		texture = frame_floats(in, check->texture, y);
 	}
-	sum[0] = sum_pairs(modulation, texture, absolute, w);
-	for (size_t x = 0; x + 1 < w; x++) {
-		float weight;
+	for (size_t first = 0; first + 1 < w; first = end) {
+		bool jumps;
 
-		if (!(fabsf(absolute[x + 1] - absolute[x]) >= TURN / 2))
-			continue;
-		weight = modulation ? pair_weight(modulation[x] * texture[x],
-		    modulation[x + 1] * texture[x + 1]) : 1;
-		add_jump(sum, x ? absolute[x - 1] : NAN, absolute[x], absolute[x + 1],
-		    x + 2 < w ? absolute[x + 2] : NAN, weight);
+		end = w - 1 - first < BLOCK ? w - 1 : first + BLOCK;
+		sum[0] += (double)sum_block(modulation ? modulation + first : NULL,
+		    modulation ? texture + first : NULL, absolute + first, end - first, &jumps);
+		for (size_t x = first; jumps && x < end; x++) {
+			float weight;
+
+			if (!(fabsf(absolute[x + 1] - absolute[x]) >= TURN / 2))
+				continue;
+			weight = modulation ? pair_weight(modulation[x] * texture[x],
+			    modulation[x + 1] * texture[x + 1]) : 1;
+			add_jump(sum, x ? absolute[x - 1] : NAN, absolute[x], absolute[x + 1],
+			    x + 2 < w ? absolute[x + 2] : NAN, weight);
+		}
 	}
 }
 
 static void
 look_apart(const struct jump_check *check, const float *absolute, double sum[SUMS])
 {
+	uint32_t up = 0, down = 0;
 	float beat = check_beat(check);
 
-	for (size_t x = 0; x + APART < check->w; x += APART_STEP) {
+	if (!(beat < INFINITY) || check->w <= APART)
+		return;
+#pragma omp simd reduction(+ : up, down)
+	for (size_t x = 0; x < check->w - APART; x++) {
 		float jump = absolute[x + APART] - absolute[x];
 
-		if (fabsf(jump) > beat)
-			sum[jump > 0 ? 6 : 7]++;
+		up += jump > beat;
+		down += -jump > beat;
 	}
+	sum[6] += up;
+	sum[7] += down;
+}
+
+bool
+jump_check_wanted(const struct jump_check *check, size_t y)
+{
+	return !check->off && y % check->step < (check->along_y ? KEPT : 1);
 }
 
 void
@@ -190,12 +215,10 @@ jump_check_row(const struct jump_check *check, const struct frame *in, const flo
 {
 	double sum[SUMS] = { 0 }, *kept;
 
-	if (check->off)
-		return;
-	if (check->along_y && y % check->step < KEPT)
+	if (check->along_y) {
 		keep_row(check, in, absolute, y);
-	if (check->along_y || y % check->step)
 		return;
+	}
 	look_along_row(check, in, absolute, y, sum);
 	look_apart(check, absolute, sum);
 	kept = (double *)&check->row[y / check->step];
@@ -208,7 +231,7 @@ static size_t
 pairs_apart(const struct jump_check *check)
 {
 	if (!check->along_y)
-		return APART / APART_STEP;
+		return APART;
 	return check->step < APART ? APART / check->step : 1;
 }
 

@@ -42,7 +42,9 @@ struct jump_check {
 /* For frames of this head that vary along `axis`. -1 after fail(). */
 int jump_check_plan(struct jump_check *, const struct frame_head *, char axis);
 void jump_check_free(struct jump_check *);
-/* Looks at row y of the absolute phase, which was made of row y of `in`. */
+/* Is row y looked at? */
+bool jump_check_wanted(const struct jump_check *, size_t y);
+/* Looks at such a row of the absolute phase, which was made of row y of `in`. */
 void jump_check_row(const struct jump_check *, const struct frame *in, const float *absolute,
     size_t y);
 /* All rows are made: warns, once in a run, where too many neighbours jump; `gray`: the orders are

@@ -9,6 +9,7 @@
 #include "image/coarse_grid.h"
 
 #define PIXELS 16384		/* about as many are looked at: a share is then sure to 0.01 */
+#define LATER 2			/* from the second frame on so many times fewer rows: to 0.014 */
 #define PIXELS_LEAST 256	/* of fewer no warning is given */
 
 /* Of random orders half the residuals are larger than 1/4 and a fifth larger than 0.4; where
@@ -43,6 +44,7 @@ residual_check_plan(struct residual_check *check, size_t w, size_t h, float chan
 	free(check->count);
 	check->step = coarse_grid_step(w, h, PIXELS);
 	check->rows = coarse_grid_count(h, check->step);
+	check->every = check->step;
 	check->positive = chance > 0;
 	/* what lies beyond the middle to the next order is kept as 0.5: larger ones are no less */
 	check->scale = chance > 0 ? fmaxf(1, (float)FAR / chance) : 1;
@@ -60,15 +62,17 @@ residual_check_free(struct residual_check *check)
 bool
 residual_check_wanted(const struct residual_check *check, size_t y)
 {
-	return !check->off && y % check->step == 0;
+	return !check->off && y % check->every == 0;
 }
 
 void
-residual_check_add(const struct residual_check *check, size_t x, const float *residual,
+residual_check_add(const struct residual_check *check, size_t x, size_t y, const float *residual,
     const uint32_t *bad, size_t n, uint32_t count[RESIDUAL_CHECK_BINS])
 {
 	size_t first = (check->step - x % check->step) % check->step;
 
+	if (!residual_check_wanted(check, y))
+		return;
 	for (size_t i = first; i < n; i += check->step) {
 		float at = (residual[i] * check->scale + 0.5f) * RESIDUAL_CHECK_BINS;
 
@@ -199,6 +203,7 @@ residual_check_warn(struct residual_check *check, const char *object)
 		for (size_t b = 0; b < RESIDUAL_CHECK_BINS; b++)
 			share[b] += check->count[y][b];
 	memset(check->count, 0, check->rows * sizeof(*check->count));
+	check->every = LATER * check->step;
 	for (size_t b = 0; b < RESIDUAL_CHECK_BINS; b++)
 		n += share[b];
 	for (size_t b = 0; b < RESIDUAL_CHECK_BINS; b++)

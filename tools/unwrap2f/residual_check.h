@@ -15,6 +15,7 @@
 
 struct residual_check {
 	size_t step;		/* every step-th pixel of every step-th row is looked at */
+	size_t every;		/* that, and from the second frame on more: which rows these are */
 	size_t rows;
 	uint32_t (*count)[RESIDUAL_CHECK_BINS];	/* of every such row */
 	float scale;		/* of residuals, for the bins */
@@ -36,9 +37,9 @@ int residual_check_plan(struct residual_check *, size_t w, size_t h, float chanc
 void residual_check_free(struct residual_check *);
 /* Is row y looked at? */
 bool residual_check_wanted(const struct residual_check *, size_t y);
-/* Adds the n pixels from column x on, those that are not bad (NULL: none is), nor NaN, to a row's
- * counts. */
-void residual_check_add(const struct residual_check *, size_t x, const float *residual,
+/* Adds n pixels of row y, from column x on, those that are not bad (NULL: none is), nor NaN, to its
+ * counts, where the row is looked at. */
+void residual_check_add(const struct residual_check *, size_t x, size_t y, const float *residual,
     const uint32_t *bad, size_t n, uint32_t count[RESIDUAL_CHECK_BINS]);
 /* Row y is complete. */
 void residual_check_keep(const struct residual_check *, size_t y,

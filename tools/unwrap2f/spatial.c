@@ -1,6 +1,7 @@
 #include "spatial.h"
 
 #include "base/px.h"
+#include "unwrap/phase_anchor.h"
 
 int
 spatial_check(const struct spatial *spatial, const struct absolute_options *options,
@@ -41,13 +42,10 @@ spatial_plan(struct run *run, const struct absolute_options *options, const stru
     const struct temporal *temporal, const struct unwrap_steps *steps, struct frame_head *out,
     struct spatial *spatial)
 {
-	const char *anchor;
-
 	spatial->ratio = steps->period_px / temporal->period_px[temporal->target];
 	if (absolute_plan(run, options, in, steps->period_px, &out->meta, &spatial->absolute) < 0)
 		return -1;
-	anchor = meta_get(&out->meta, "phase_anchor");
-	if ((!strcmp(anchor, "none") || !strcmp(anchor, "relative")) && check_ratios(steps) < 0)
+	if (phase_anchor_is_relative(&out->meta) && check_ratios(steps) < 0)
 		return -1;
 	if (meta_set(&out->meta, "components", "0") < 0 ||
 	    ((spatial->patches.w != in->w || spatial->patches.h != in->h) &&

@@ -318,7 +318,7 @@ beat_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *ou
 	unwrap_row_by_beat(&unwrap->steps, in, y, count ? FLT_MAX : unwrap->max_residual, absolute,
 	    residual);
 	if (count) {
-		residual_check_add(&unwrap->check, 0, residual, NULL, in->head.w, count);
+		residual_check_add(&unwrap->check, 0, y, residual, NULL, in->head.w, count);
 		beat_check_add(&unwrap->beat, 0, y, absolute, residual, NULL, in->head.w);
 		limit(absolute, residual, unwrap->max_residual, in->head.w);
 	}
@@ -340,7 +340,7 @@ store_direct(const struct unwrap2f *unwrap, const struct frame *in, struct frame
 	    count ? FLT_MAX : unwrap->max_residual, absolute, residual))
 		return false;
 	if (count) {
-		residual_check_add(&unwrap->check, x, residual, NULL, n, count);
+		residual_check_add(&unwrap->check, x, y, residual, NULL, n, count);
 		limit_left(residual, n);
 		limit(absolute, residual, unwrap->max_residual, n);
 	}
@@ -368,7 +368,8 @@ tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *o
 		if (search)
 			order_search_end(&unwrap->search, in, y, x, n, ordered, &tile);
 		if (count)
-			residual_check_add(&unwrap->check, x, tile.residual, tile.bad, n, count);
+			residual_check_add(&unwrap->check, x, y, tile.residual, tile.bad, n,
+			    count);
 		beat_check_add(&unwrap->beat, x, y, tile.absolute, tile.residual, tile.bad, n);
 		judge(&tile, n, search, unwrap->max_residual);
 		if (unwrap->orders.wanted)
@@ -390,8 +391,10 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
 	for (size_t y = y0; y < y1; y++) {
 		bool wanted = residual_check_wanted(&unwrap->check, y) ||
 		    beat_check_wanted(&unwrap->beat, y);
-		uint count[RESIDUAL_CHECK_BINS] = { 0 };
+		uint count[RESIDUAL_CHECK_BINS];
 
+		if (wanted)
+			memset(count, 0, sizeof(count));
 		if (by_beat)
 			beat_row(unwrap, in, out, y, wanted ? count : NULL);
 		else
@@ -400,7 +403,8 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
 			residual_check_keep(&unwrap->check, y, count);
 		if (unwrap->sigma.phases)
 			unwrap_sigma_row(&unwrap->sigma, &unwrap->orders, in, out, y);
-		jump_check_row(&unwrap->jumps, in, frame_floats(out, 0, y), y);
+		if (jump_check_wanted(&unwrap->jumps, y))
+			jump_check_row(&unwrap->jumps, in, frame_floats(out, 0, y), y);
 		if (unwrap->spatial.on)
 			spatial_label_row(&unwrap->spatial, frame_floats(out, 0, y), y, in->head.w,
 			    frame_floats(out, unwrap->made - 1, y));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "unwrap/patches.h"
+#include "unwrap/wrapped_range.h"
 
 #define SHORT 0.98	/* of a turn: samples that span less may have another one */
 #define NEARLY 0.9	/* of their span: a jump over all of it, but for noise */
@@ -107,7 +108,7 @@ phase_input_check(struct run *run, const struct frame *in, size_t channel, doubl
 	free(low);
 	if (least > most)	/* no pixel is valid: the runner says so */
 		return 0;
-	if (most - least > 1.02 * whole)
+	if (!wrapped_range_fits(least, most, whole))
 		return fail(NULL,
 		    "%s goes from %g to %g, but a wrapped phase over one turn at most, "
 		    "which is %g (--turn)",
@@ -125,7 +126,7 @@ phase_input_check(struct run *run, const struct frame *in, size_t channel, doubl
 		    "%s goes from %g to %g, beyond a turn from 0, which is %g (--turn): is it a "
 		    "wrapped phase?",
 		    name, least, most, whole);
-	if (isnan(turn) && least >= 0 && most <= 1 && most - least > 0.95)
+	if (isnan(turn) && wrapped_range_is_turns(least, most))
 		warn(NULL, "%s goes from %g to %g rad: if those are turns, give --turn 1", name,
 		    least, most);
 	else if (isnan(turn) && strncmp(name, "phase", 5) && most - least < 0.5 * whole)

@@ -1,0 +1,16 @@
+#include "unwrap/wrapped_range.h"
+
+#define ROUNDING 1.02	/* turns */
+#define WHOLE 0.95	/* of 0 to 1 */
+
+bool
+wrapped_range_fits(double least, double most, double turn)
+{
+	return most - least <= ROUNDING * turn;
+}
+
+bool
+wrapped_range_is_turns(double least, double most)
+{
+	return least >= 0 && most <= 1 && most - least > WHOLE;
+}
