@@ -319,7 +319,7 @@ check(const char *path, size_t number, const struct pose *pose)
 static int
 take_poses(const char *path, const struct text_numbers *numbers, struct pose_list *to)
 {
-	enum layout layout;
+	enum layout layout = ROWS_3X4;
 	size_t each;
 
 	if (choose_layout(path, numbers, &layout) < 0)
