@@ -116,6 +116,58 @@ end(struct run *run)
 static const struct body cloud_body = { .frame = take_frame, .end = end,
 	.no_passes = "a cloud waits for all its points" };
 
+/* ---- the views of each time on one grid ---- */
+
+static int
+splat_frame(struct run *run, struct frame *in)
+{
+	struct priv *priv = run->priv;
+	struct frame **view = calloc(priv->views, sizeof(*view));
+	struct pose *pose = calloc(priv->views, sizeof(*pose));
+	int status = view && pose ? 0 : fail_memory();
+
+	for (size_t k = 0; k < priv->views && status == 0; k++) {
+		status = pose_of(run, k + 1, run_inputs(run) + 1, &pose[k]);
+		if (status == 0)
+			status = take_view(run, in, k + 1, &view[k]);
+	}
+	frame_free(in);
+	if (status == 0)
+		status = splat_stage_step(&priv->splat, run, view, pose);
+	else
+		for (size_t k = 0; view && k < priv->views; k++)
+			frame_free(view[k]);
+	free(view);
+	free(pose);
+	return status;
+}
+
+static int
+splat_end(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	return check_poses(run) < 0 ? -1 : splat_stage_end(&priv->splat);
+}
+
+static const struct body splat_body = { .frame = splat_frame, .end = splat_end,
+	.no_passes = "points are spread over the grid by the processor" };
+
+/* What makes a cloud has no place beside --splat. */
+static int
+open_splat(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	const char *foreign = parameters->icp ? "--icp" : !isnan(parameters->grid) ? "--grid" :
+	    parameters->noise.n ? "--noise" : NULL;
+
+	if (foreign)
+		return fail_usage(foreign, "does not go with --splat");
+	run->body = &splat_body;
+	return splat_stage_open(&priv->splat, &parameters->splat, priv->views);
+}
+
 /* ---- beginning and end ---- */
 
 static int
@@ -158,10 +210,14 @@ init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
+	int splat;
 
 	run->body = &cloud_body;
 	priv->views = 1 + parameters->views.n;
-	return check_noise(&parameters->noise) < 0 ? -1 : load_poses(run);
+	if (check_noise(&parameters->noise) < 0 || load_poses(run) < 0)
+		return -1;
+	splat = splat_stage_wanted(&parameters->splat);
+	return splat > 0 ? open_splat(run) : splat;
 }
 
 static void
@@ -170,6 +226,7 @@ release(struct run *run)
 	struct priv *priv = run->priv;
 
 	pieces_free(&priv->pieces);
+	splat_stage_close(&priv->splat);
 	for (size_t k = 0; priv->pose && k < priv->views; k++)
 		pose_list_free(&priv->pose[k]);
 	free(priv->pose);

@@ -5,6 +5,7 @@
 #include "base/opt.h"
 #include "pieces.h"
 #include "run/stage.h"
+#include "splat_stage.h"
 
 struct parameters {
 	struct opt_list views, poses;
@@ -13,12 +14,14 @@ struct parameters {
 	const char *write_pose;
 	double grid;
 	struct numbers noise;
+	struct splat_options splat;
 };
 
 struct priv {
 	struct pieces pieces;
 	struct pose_list *pose;		/* of each view; NULL: none are given */
 	size_t views;
+	struct splat_stage splat;
 };
 
 extern const struct opt mergexyz_options[];

@@ -19,5 +19,6 @@ const struct opt mergexyz_options[] = {
 	  "drop points whose K nearest are N sigma farther than is usual", NULL },
 	{ 0, "grid", "MM", OPT_NUMBER, AT(grid), NULL, 1e-9, 1e9, "mm",
 	  "one point per cube of this side", NULL },
+	SPLAT_OPTIONS(struct parameters, splat),
 	{ 0 },
 };
