@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "align.h"
 #include "outliers.h"
 #include "thin.h"
 
@@ -99,7 +100,9 @@ end(struct run *run)
 
 	if (priv->pieces.n == 0)
 		return 0;
-	if (check_poses(run) < 0 || pieces_cloud(run, &priv->pieces, &cloud) < 0)
+	if (check_poses(run) < 0 || (parameters->icp && align_pieces(run, &(struct align_options){
+	    parameters->ring, parameters->max_rms, &parameters->write_pose }, &priv->pieces) < 0) ||
+	    pieces_cloud(run, &priv->pieces, &cloud) < 0)
 		return -1;
 	pieces_free(&priv->pieces);
 	status = parameters->noise.n ? outliers_drop(run, (size_t)parameters->noise.v[0],
@@ -206,6 +209,19 @@ check_noise(const struct numbers *noise)
 }
 
 static int
+check_icp(const struct parameters *parameters, size_t views)
+{
+	if (!parameters->icp && (parameters->ring || !isnan(parameters->max_rms) ||
+	    parameters->write_pose.n))
+		return fail_usage(parameters->ring ? "--ring" : parameters->write_pose.n ?
+		    "--write-pose" : "--max-rms", "goes with --icp");
+	if (parameters->write_pose.n && parameters->write_pose.n != views)
+		return fail_usage("--write-pose", "one file per view is needed: %zu for %zu "
+		    "view%s", parameters->write_pose.n, views, views == 1 ? "" : "s");
+	return 0;
+}
+
+static int
 init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
@@ -214,7 +230,8 @@ init(struct run *run)
 
 	run->body = &cloud_body;
 	priv->views = 1 + parameters->views.n;
-	if (check_noise(&parameters->noise) < 0 || load_poses(run) < 0)
+	if (check_noise(&parameters->noise) < 0 || check_icp(parameters, priv->views) < 0 ||
+	    load_poses(run) < 0)
 		return -1;
 	splat = splat_stage_wanted(&parameters->splat);
 	return splat > 0 ? open_splat(run) : splat;

@@ -11,7 +11,7 @@ struct parameters {
 	struct opt_list views, poses;
 	bool icp, ring;
 	double max_rms;
-	const char *write_pose;
+	struct opt_list write_pose;
 	double grid;
 	struct numbers noise;
 	struct splat_options splat;
