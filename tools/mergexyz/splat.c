@@ -45,15 +45,32 @@ struct job {
 
 /* ---- places, a row of points each ---- */
 
-static void
-project(void *arg, size_t item)
+static size_t
+find_view(const struct splat *splat, size_t *row)
 {
-	const struct job *job = arg;
 	size_t k = 0;
 
-	while (item >= job->splat->view[k].h)
-		item -= job->splat->view[k++].h;
-	splat_view_project(&job->splat->view[k], &job->splat->grid, &job->source[k], item);
+	while (*row >= splat->view[k].h)
+		*row -= splat->view[k++].h;
+	return k;
+}
+
+static void
+project(void *arg, size_t row)
+{
+	const struct job *job = arg;
+	size_t k = find_view(job->splat, &row);
+
+	splat_view_project(&job->splat->view[k], &job->splat->grid, &job->source[k], row);
+}
+
+static void
+find_reach(void *arg, size_t row)
+{
+	const struct job *job = arg;
+	size_t k = find_view(job->splat, &row);
+
+	splat_view_reach(&job->splat->view[k], row);
 }
 
 /* ---- strips ---- */
@@ -232,6 +249,7 @@ splat_merge(struct splat *splat, struct run *run, const struct splat_source *sou
 	if (fit(splat, source, &rows) < 0)
 		return -1;
 	for_all(run, rows, project, &job);
+	for_all(run, rows, find_reach, &job);
 	for_all(run, (h + STRIP_ROWS - 1) / STRIP_ROWS, fill, &job);
 	pthread_mutex_destroy(&job.lock);
 	if (job.failed)

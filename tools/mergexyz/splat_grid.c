@@ -139,6 +139,31 @@ splat_grid_point(const struct splat_grid *grid, size_t column, size_t row, float
 	}
 }
 
+void
+splat_grid_points(const struct splat_grid *grid, size_t row, const float *restrict depth,
+    float *restrict x, float *restrict y)
+{
+	const double left = grid->corner_mm[0], pixel = grid->pixel_mm;
+	const float top = (float)(grid->corner_mm[1] + (double)row * pixel);
+	const float *restrict rx = grid->ray[0] + row * grid->w, *restrict ry = grid->ray[1] +
+	    row * grid->w;
+	const int w = (int)grid->w;
+
+	if (grid->ortho) {
+		CPU_SIMD
+		for (int i = 0; i < w; i++) {
+			x[i] = px_isnan(depth[i]) ? PX_NAN : (float)(left + (double)i * pixel);
+			y[i] = px_isnan(depth[i]) ? PX_NAN : top;
+		}
+		return;
+	}
+	CPU_SIMD
+	for (int i = 0; i < w; i++) {
+		x[i] = rx[i] * depth[i];
+		y[i] = ry[i] * depth[i];
+	}
+}
+
 float
 splat_grid_slant(const struct splat_grid *grid, size_t column, size_t row)
 {

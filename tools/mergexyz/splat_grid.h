@@ -40,6 +40,9 @@ void splat_grid_project(const struct splat_grid *, const struct pose *, const fl
 /* A cell of this depth as a point of the grid's frame. */
 void splat_grid_point(const struct splat_grid *, size_t column, size_t row, float depth,
     float *x, float *y);
+/* A row of cells: NaN where there is no depth. */
+void splat_grid_points(const struct splat_grid *, size_t row, const float *depth, float *x,
+    float *y);
 /* How much longer the way to a cell is than its depth. */
 float splat_grid_slant(const struct splat_grid *, size_t column, size_t row);
 /* The side of a cell, in mm, at this depth: the longer one. */

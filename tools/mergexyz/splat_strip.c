@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu_level.h"
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/px.h"
 
-#define NEAR 1.5f	/* cells between points up to which a footprint is 2 x 2 cells */
-#define FIXED 4096.0f
-
-int
-splat_scratch_fit(struct splat_scratch *scratch, size_t cells, size_t vectors)
+/* Memory for strips of this width and these lanes. */
+static int
+fit(struct splat_scratch *scratch, size_t cells, size_t vectors)
 {
 	size_t n, bytes;
 
@@ -20,14 +19,18 @@ splat_scratch_fit(struct splat_scratch *scratch, size_t cells, size_t vectors)
 		return 0;
 	free(scratch->nearest);
 	free(scratch->sum);
-	scratch->nearest = NULL;
+	free(scratch->more);
 	scratch->sum = NULL;
-	if (size_multiply(cells, vectors, &n) < 0 || size_multiply(n, sizeof(lanes), &bytes) < 0)
+	if (size_multiply(cells, vectors + 1, &n) < 0 || size_multiply(n, sizeof(lanes), &bytes) < 0)
 		return -1;
-	scratch->nearest = malloc(cells * sizeof(float));
-	scratch->sum = aligned_alloc(sizeof(lanes), bytes);
-	if (!scratch->nearest || !scratch->sum)
+	scratch->nearest = malloc(cells * sizeof(*scratch->nearest));
+	scratch->sum = malloc(cells * sizeof(*scratch->sum));
+	scratch->more = aligned_alloc(sizeof(lanes), bytes);
+	if (!scratch->nearest || !scratch->sum || !scratch->more) {
+		free(scratch->sum);
+		scratch->sum = NULL;
 		return fail_memory();
+	}
 	scratch->cells = cells;
 	scratch->vectors = vectors;
 	return 0;
@@ -36,10 +39,40 @@ splat_scratch_fit(struct splat_scratch *scratch, size_t cells, size_t vectors)
 void
 splat_scratch_free(struct splat_scratch *scratch)
 {
+	for (size_t i = 0; i < scratch->room; i++)
+		free(scratch->block[i]);
+	free(scratch->block);
 	free(scratch->nearest);
 	free(scratch->sum);
-	free(scratch->record);
+	free(scratch->more);
 	free(scratch);
+}
+
+/* A block of the scratch's own; NULL after fail(). */
+static struct splat_block *
+next_block(struct splat_scratch *scratch)
+{
+	if (scratch->blocks == scratch->room) {
+		size_t room = 2 * scratch->room + 64;
+		struct splat_block **more = reallocarray(scratch->block, room, sizeof(*more));
+
+		if (!more) {
+			fail_memory();
+			return NULL;
+		}
+		memset(more + scratch->room, 0, (room - scratch->room) * sizeof(*more));
+		scratch->block = more;
+		scratch->room = room;
+	}
+	if (!scratch->block[scratch->blocks]) {
+		scratch->block[scratch->blocks] = aligned_alloc(64,
+		    (sizeof(struct splat_block) + 63) / 64 * 64);
+		if (!scratch->block[scratch->blocks]) {
+			fail_memory();
+			return NULL;
+		}
+	}
+	return scratch->block[scratch->blocks++];
 }
 
 /* The strip at hand. A cell (column, row) of it is (row + 1) pitch + column + 1: a margin of one
@@ -49,7 +82,7 @@ struct strip {
 	const struct splat_source *source;
 	struct splat_scratch *scratch;
 	struct frame *out;
-	size_t y0, y1, pitch, record_bytes, attributes;
+	size_t y0, y1, pitch, attributes;
 };
 
 /* ---- the points that reach it ---- */
@@ -57,250 +90,325 @@ struct strip {
 static bool
 reaches(const struct strip *strip, const struct splat_span *span)
 {
-	return span->points && span->high + SPLAT_REACH > (float)strip->y0 &&
-	    span->low - SPLAT_REACH < (float)strip->y1;
+	return span->high + span->reach > (float)strip->y0 &&
+	    span->low - span->reach < (float)strip->y1;
 }
 
-/* Room for all points of the segments that reach the strip. */
-static int
-make_room(const struct strip *strip)
+/* Which points have cells of the strip in their footprints, and which cell lies before each. */
+static void
+find_cells(const struct strip *strip, struct splat_block *block, size_t n)
 {
-	struct splat_scratch *scratch = strip->scratch;
-	size_t n = 0, bytes;
-	unsigned char *record;
+	const struct splat_points *points = &block->points;
+	const float above = (float)strip->y0, below = (float)strip->y1 - 1;
+	const float right = (float)strip->splat->grid.w - 1;
+	const int32_t pitch = (int32_t)strip->pitch, y0 = (int32_t)strip->y0;
+	uint8_t keep[SPLAT_SEGMENT], far[SPLAT_SEGMENT];
 
-	for (size_t k = 0; k < strip->splat->views; k++) {
-		const struct splat_view *view = &strip->splat->view[k];
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F u = points->u[i], v = points->v[i], su = points->su[i], sv = points->sv[i];
+		bool near = (su <= SPLAT_NEAR) & (sv <= SPLAT_NEAR);
+		PX_F a = near ? 1.0f : su, b = near ? 1.0f : sv;
+		bool in = (v + b > above) & (v - b < below) & (u + a > 0.0f) & (u - a < right) &
+		    (points->weight[i] > 0.0f);
+		/* what is not kept must stay within whole numbers */
+		PX_F column = in ? px_floor(u) : 0.0f, row = in ? px_floor(v) : 0.0f;
 
-		for (size_t s = 0; s < view->segments * view->h; s++)
-			n += reaches(strip, &view->span[s]) ? view->span[s].points : 0;
+		keep[i] = in & near;
+		far[i] = in & !near;
+		block->cell[i] = ((int32_t)row - y0 + 1) * pitch + (int32_t)column + 1;
 	}
-	scratch->records = 0;
-	if (size_multiply(n, strip->record_bytes, &bytes) < 0)
-		return -1;
-	if (bytes <= scratch->room)
-		return 0;
-	free(scratch->record);
-	scratch->room = 0;
-	scratch->record = record = aligned_alloc(sizeof(lanes), bytes);
-	if (!record)
-		return fail_memory();
-	scratch->room = bytes;
-	return 0;
+	block->near = 0;
+	for (size_t i = 0; i < n; i++) {
+		block->kept[block->near] = (uint8_t)i;
+		block->near += keep[i];
+	}
+	block->n = block->near;
+	for (size_t i = 0; i < n; i++)
+		if (far[i])
+			block->kept[block->n++] = (uint8_t)i;
+}
+
+/* Cells from first to last of a row, and as many rows, that a point claims or fills. */
+struct window {
+	long left, right, top, bottom;
+};
+
+static struct window
+window_around(const struct strip *strip, float u, float v, float a, float b)
+{
+	struct window window = { (long)ceilf(u - a), (long)floorf(u + a), (long)ceilf(v - b),
+		(long)floorf(v + b) };
+	long w = (long)strip->splat->grid.w, y0 = (long)strip->y0, y1 = (long)strip->y1;
+
+	window.left = window.left < 0 ? 0 : window.left;
+	window.right = window.right >= w ? w - 1 : window.right;
+	window.top = window.top < y0 ? y0 : window.top;
+	window.bottom = window.bottom >= y1 ? y1 - 1 : window.bottom;
+	return window;
+}
+
+static size_t
+cell_of(const struct strip *strip, long x, long y)
+{
+	return (size_t)(y - (long)strip->y0 + 1) * strip->pitch + (size_t)(x + 1);
 }
 
 /* A point's own cells: those nearer to it than half of the way to its neighbours. */
 static void
-claim(const struct strip *strip, float u, float v, float d, float gx, float gy, float su, float sv)
+claim_far(const struct strip *strip, const struct splat_points *points, size_t i)
 {
-	const struct splat_grid *grid = &strip->splat->grid;
-	float a = 0.5f * su, b = 0.5f * sv;
-	long left = (long)ceilf(u - a), right = (long)floorf(u + a);
-	long top = (long)ceilf(v - b), bottom = (long)floorf(v + b);
+	float u = points->u[i], v = points->v[i];
+	struct window window = window_around(strip, u, v, 0.5f * points->su[i],
+	    0.5f * points->sv[i]);
 
-	left = left < 0 ? 0 : left;
-	right = right >= (long)grid->w ? (long)grid->w - 1 : right;
-	top = top < (long)strip->y0 ? (long)strip->y0 : top;
-	bottom = bottom >= (long)strip->y1 ? (long)strip->y1 - 1 : bottom;
-	for (long y = top; y <= bottom; y++)
-		for (long x = left; x <= right; x++) {
-			float *nearest = strip->scratch->nearest +
-			    (size_t)(y - (long)strip->y0 + 1) * strip->pitch + (size_t)x + 1;
-			float depth = d + gx * ((float)x - u) + gy * ((float)y - v);
+	for (long y = window.top; y <= window.bottom; y++)
+		for (long x = window.left; x <= window.right; x++) {
+			float *nearest = strip->scratch->nearest + cell_of(strip, x, y);
+			float depth = points->d[i] + points->gx[i] * ((float)x - u) +
+			    points->gy[i] * ((float)y - v);
 
 			*nearest = depth < *nearest ? depth : *nearest;
 		}
 }
 
+/* The 2 x 2 cells around a point: how far they lie beyond it, and its depth there. */
+struct four {
+	lanes x, y, depth;
+};
+
+static inline __attribute__((always_inline)) struct four
+four_around(const struct splat_points *points, size_t i)
+{
+	float x = px_floor(points->u[i]) - points->u[i], y = px_floor(points->v[i]) - points->v[i];
+	struct four four = { { x, x + 1, x, x + 1 }, { y, y, y + 1, y + 1 }, { 0 } };
+
+	four.depth = points->d[i] + points->gx[i] * four.x + points->gy[i] * four.y;
+	return four;
+}
+
+static inline __attribute__((always_inline)) lanes
+magnitude(lanes v)
+{
+	return (lanes)((masks)v & INT32_MAX);
+}
+
+static inline __attribute__((always_inline)) lanes
+choose(masks mask, lanes a, lanes b)
+{
+	return (lanes)((mask & (masks)a) | (~mask & (masks)b));
+}
+
+static inline __attribute__((always_inline)) void
+claim_near(const struct strip *strip, const struct splat_block *block, size_t i)
+{
+	const struct splat_points *points = &block->points;
+	struct four four = four_around(points, i);
+	float a = 0.5f * points->su[i], b = 0.5f * points->sv[i];
+	float *upper = strip->scratch->nearest + block->cell[i], *lower = upper + strip->pitch;
+	lanes nearest = { upper[0], upper[1], lower[0], lower[1] };
+
+	nearest = choose((magnitude(four.x) <= a) & (magnitude(four.y) <= b) &
+	    (four.depth < nearest), four.depth, nearest);
+	upper[0] = nearest[0];
+	upper[1] = nearest[1];
+	lower[0] = nearest[2];
+	lower[1] = nearest[3];
+}
+
 static void
-keep_attributes(const struct splat_source *source, size_t x, size_t y, float *to)
+turn_normals(const struct splat_source *source, struct splat_block *block, size_t n)
 {
 	const double *R = source->pose.R;
-	float *const attribute = to;
-	size_t normal = source->normal;
+	const float *const *from = block->attribute + source->normal;
 
-	to[-1] = 1;		/* all are there; the lane before is LANE_ATTRIBUTE's */
-	for (size_t k = 0; k < source->attributes; k++)
-		attribute[k] = ((const float *)frame_floats(source->frame, source->attribute[k],
-		    y))[x];
-	if (normal != NO_CHANNEL) {
-		double n[3] = { (double)attribute[normal], (double)attribute[normal + 1],
-			(double)attribute[normal + 2] };
-		bool known = !isnan(n[0] + n[1] + n[2]);
+	for (size_t i = 0; i < n; i++) {
+		double v[3] = { (double)from[0][i], (double)from[1][i], (double)from[2][i] };
+		bool known = !isnan(v[0] + v[1] + v[2]);
 
-		for (size_t i = 0; i < 3; i++)
-			attribute[normal + i] = known ? (float)(R[3 * i] * n[0] +
-			    R[3 * i + 1] * n[1] + R[3 * i + 2] * n[2]) : 0;
+		/* a mean takes no notice of none; a sum of none has no direction */
+		for (size_t k = 0; k < 3; k++)
+			block->normal[k][i] = known ? (float)(R[3 * k] * v[0] + R[3 * k + 1] * v[1] +
+			    R[3 * k + 2] * v[2]) : 0;
 	}
-	for (size_t k = 0; k < source->attributes; k++)
-		if (isnan(attribute[k]))
-			to[-1] = 0;
-	for (size_t k = 0; k < source->attributes && to[-1] == 0; k++)
-		if (normal == NO_CHANNEL || k < normal || k > normal + 2)
-			attribute[k] = 0;
+	for (size_t k = 0; k < 3; k++)
+		block->attribute[source->normal + k] = block->normal[k];
 }
 
-static void
-keep(const struct strip *strip, const struct splat_source *source,
-    const struct splat_points *points, size_t i, size_t x, size_t y)
-{
-	struct splat_scratch *scratch = strip->scratch;
-	struct splat_record *record = (struct splat_record *)(scratch->record +
-	    scratch->records++ * strip->record_bytes);
-	float su = points->su[i], sv = points->sv[i];
-
-	record->u = points->u[i];
-	record->v = points->v[i];
-	record->d = points->d[i];
-	record->gx = points->gx[i];
-	record->gy = points->gy[i];
-	record->weight = points->weight[i];
-	record->noise = points->noise[i];
-	record->reach = su <= NEAR && sv <= NEAR ? 0 :
-	    (uint32_t)(su * FIXED) | (uint32_t)(sv * FIXED) << 16;
-	if (strip->attributes) {
-		float value[4 + SPLAT_ATTRIBUTES + 3] = { 0 };
-
-		keep_attributes(source, x, y, value + 4);
-		memcpy(record->attribute, value, scratch->vectors * sizeof(lanes));
-	}
-}
-
-static void
+static int
 gather_segment(const struct strip *strip, size_t k, size_t x0, size_t y, size_t n)
 {
 	const struct splat *splat = strip->splat;
-	struct splat_points points;
-	float above = (float)strip->y0, below = (float)strip->y1 - 1;
-	float right = (float)splat->grid.w - 1;
+	const struct splat_source *source = &strip->source[k];
+	struct splat_block *block = next_block(strip->scratch);
 
-	splat_view_points(&splat->view[k], &splat->grid, &strip->source[k], x0, y, n, &points);
-	for (size_t i = 0; i < n; i++) {
-		float u = points.u[i], v = points.v[i], su = points.su[i], sv = points.sv[i];
-		float h = su <= NEAR && sv <= NEAR ? 1 : sv, a = su <= NEAR && sv <= NEAR ? 1 : su;
-
-		if (!(v + h > above && v - h < below && u + a > 0 && u - a < right &&
-			points.weight[i] > 0))
-			continue;
-		claim(strip, u, v, points.d[i], points.gx[i], points.gy[i], su, sv);
-		keep(strip, &strip->source[k], &points, i, x0 + i, y);
-	}
+	if (!block)
+		return -1;
+	splat_view_points(&splat->view[k], &splat->grid, source, x0, y, n, &block->points);
+	find_cells(strip, block, n);
+	for (size_t i = 0; i < block->near; i++)
+		claim_near(strip, block, block->kept[i]);
+	for (size_t i = block->near; i < block->n; i++)
+		claim_far(strip, &block->points, block->kept[i]);
+	for (size_t c = 0; c < source->attributes; c++)
+		block->attribute[c] =
+		    (const float *)frame_floats(source->frame, source->attribute[c], y) + x0;
+	if (source->normal != NO_CHANNEL)
+		turn_normals(source, block, n);
+	return 0;
 }
 
-static void
+static int
 gather(const struct strip *strip)
 {
+	strip->scratch->blocks = 0;
 	for (size_t k = 0; k < strip->splat->views; k++) {
 		const struct splat_view *view = &strip->splat->view[k];
 
 		for (size_t s = 0; s < view->segments * view->h; s++) {
 			size_t x0 = s % view->segments * SPLAT_SEGMENT;
 
-			if (reaches(strip, &view->span[s]))
-				gather_segment(strip, k, x0, s / view->segments,
-				    view->w - x0 < SPLAT_SEGMENT ? view->w - x0 : SPLAT_SEGMENT);
+			if (reaches(strip, &view->span[s]) &&
+			    gather_segment(strip, k, x0, s / view->segments,
+			    view->w - x0 < SPLAT_SEGMENT ? view->w - x0 : SPLAT_SEGMENT) < 0)
+				return -1;
 		}
 	}
+	return 0;
 }
 
 /* ---- sums ---- */
 
-/* Adds a point's share b to a cell that it lies (x, y) cells before. */
+/* What a point has beside weight and depth: its attributes, by lanes. */
 static inline __attribute__((always_inline)) void
-add(const struct splat_record *record, float x, float y, float b, float nearest, float jump,
-    lanes *sum, size_t vectors)
+read_attributes(const struct strip *strip, const struct splat_block *block, size_t i, lanes *more,
+    size_t vectors)
 {
-	float beyond = record->d + record->gx * x + record->gy * y - nearest;
-	float weight = b * record->weight;
+	const size_t normal = strip->source->normal, first = LANES_FIRST;
+	float *value = (float *)more + LANES_FIRST;
+	bool all = true;
 
-	if (!(px_abs(beyond) <= jump))
-		return;
-	if (vectors == 1) {
-		sum[0] += weight * (lanes){ 1, beyond, b * record->noise, 0 };
-		return;
+	for (size_t c = 0; c < 4 * vectors - first; c++) {
+		value[c] = c < strip->attributes ? block->attribute[c][i] : 0;
+		all &= !px_isnan(value[c]);
 	}
-	sum[0] += weight * (lanes){ 1, beyond, b * record->noise, record->attribute[0][3] };
-	for (size_t k = 1; k < vectors; k++)
-		sum[k] += weight * record->attribute[k];
+	for (size_t c = 0; c < strip->attributes && !all; c++)
+		if (normal == NO_CHANNEL || c < normal || c > normal + 2)
+			value[c] = 0;
+	more[0][LANE_ATTRIBUTE] = all ? 1 : 0;
+}
+
+static inline __attribute__((always_inline)) void
+add_more(lanes *sum, float weight, float noise, lanes *more, size_t vectors)
+{
+	more[0][LANE_NOISE] = noise;
+	for (size_t k = 0; k < vectors; k++)
+		sum[k] += weight * more[k];
+}
+
+/* Weight and depth of two cells side by side. */
+static inline __attribute__((always_inline)) void
+add_two(float (*sum)[2], lanes two)
+{
+	lanes old;
+
+	memcpy(&old, sum, sizeof(old));
+	old += two;
+	memcpy(sum, &old, sizeof(old));
 }
 
 /* Over the 2 x 2 cells around it. */
 static inline __attribute__((always_inline)) void
-spread_near(const struct strip *strip, const struct splat_record *record, size_t vectors)
+spread_near(const struct strip *strip, const struct splat_block *block, size_t i, lanes *more,
+    size_t vectors)
 {
-	const struct splat_scratch *scratch = strip->scratch;
-	float column = floorf(record->u), row = floorf(record->v);
-	float x = column - record->u, y = row - record->v;
-	size_t cell = (size_t)((long)row - (long)strip->y0 + 1) * strip->pitch +
-	    (size_t)((long)column + 1);
-	const float *nearest = scratch->nearest + cell;
-	lanes *sum = scratch->sum + cell * vectors;
-	size_t pitch = strip->pitch;
-	float jump = strip->splat->jump;
+	const struct splat_points *points = &block->points;
+	struct four four = four_around(points, i);
+	size_t cell = (size_t)block->cell[i], pitch = strip->pitch;
+	const float *upper = strip->scratch->nearest + cell, *lower = upper + pitch;
+	float (*sum)[2] = strip->scratch->sum + cell;
+	lanes *one = strip->scratch->more + cell * vectors, *below = one + pitch * vectors;
+	lanes nearest = { upper[0], upper[1], lower[0], lower[1] };
+	lanes beyond = four.depth - nearest, zero = { 0 };
+	lanes share = (1 - magnitude(four.x)) * (1 - magnitude(four.y));
+	masks same = magnitude(beyond) <= strip->splat->jump;
+	lanes weight = choose(same, share * points->weight[i], zero);
 
-	add(record, x, y, (1 + x) * (1 + y), nearest[0], jump, sum, vectors);
-	add(record, x + 1, y, -x * (1 + y), nearest[1], jump, sum + vectors, vectors);
-	sum += pitch * vectors;
-	add(record, x, y + 1, (1 + x) * -y, nearest[pitch], jump, sum, vectors);
-	add(record, x + 1, y + 1, x * y, nearest[pitch + 1], jump, sum + vectors, vectors);
+	beyond = weight * choose(same, beyond, zero);
+	add_two(sum, __builtin_shufflevector(weight, beyond, 0, 4, 1, 5));
+	add_two(sum + pitch, __builtin_shufflevector(weight, beyond, 2, 6, 3, 7));
+	if (vectors == 0)
+		return;
+	share *= points->noise[i];
+	add_more(one, weight[0], share[0], more, vectors);
+	add_more(one + vectors, weight[1], share[1], more, vectors);
+	add_more(below, weight[2], share[2], more, vectors);
+	add_more(below + vectors, weight[3], share[3], more, vectors);
 }
 
 /* Over as many as lie between it and its neighbours. */
 static void
-spread_far(const struct strip *strip, const struct splat_record *record, size_t vectors)
+spread_far(const struct strip *strip, const struct splat_block *block, size_t i, lanes *more,
+    size_t vectors)
 {
-	const struct splat_scratch *scratch = strip->scratch;
-	float su = (float)(record->reach & 0xffff) / FIXED;
-	float sv = (float)(record->reach >> 16) / FIXED;
-	long right = (long)ceilf(record->u + su) - 1, bottom = (long)ceilf(record->v + sv) - 1;
-	long left = (long)floorf(record->u - su) + 1, top = (long)floorf(record->v - sv) + 1;
+	const struct splat_points *points = &block->points;
+	float u = points->u[i], v = points->v[i], su = points->su[i], sv = points->sv[i];
+	struct window window = window_around(strip, u, v, su, sv);
 
-	left = left < 0 ? 0 : left;
-	top = top < (long)strip->y0 ? (long)strip->y0 : top;
-	right = right >= (long)strip->splat->grid.w ? (long)strip->splat->grid.w - 1 : right;
-	bottom = bottom >= (long)strip->y1 ? (long)strip->y1 - 1 : bottom;
-	for (long r = top; r <= bottom; r++)
-		for (long c = left; c <= right; c++) {
-			size_t cell = (size_t)(r - (long)strip->y0 + 1) * strip->pitch +
-			    (size_t)c + 1;
-			float x = (float)c - record->u, y = (float)r - record->v;
-			float b = (1 - px_abs(x) / su) * (1 - px_abs(y) / sv);
+	for (long r = window.top; r <= window.bottom; r++)
+		for (long c = window.left; c <= window.right; c++) {
+			size_t cell = cell_of(strip, c, r);
+			float x = (float)c - u, y = (float)r - v;
+			float share = px_max((1 - px_abs(x) / su) * (1 - px_abs(y) / sv), 0.0f);
+			float weight = share * points->weight[i];
+			float beyond = points->d[i] + points->gx[i] * x + points->gy[i] * y -
+			    strip->scratch->nearest[cell];
 
-			add(record, x, y, px_max(b, 0.0f), scratch->nearest[cell],
-			    strip->splat->jump, scratch->sum + cell * vectors, vectors);
+			if (!(px_abs(beyond) <= strip->splat->jump))
+				continue;
+			strip->scratch->sum[cell][0] += weight;
+			strip->scratch->sum[cell][1] += weight * beyond;
+			if (vectors)
+				add_more(strip->scratch->more + cell * vectors, weight,
+				    share * points->noise[i], more, vectors);
 		}
 }
 
 static inline __attribute__((always_inline)) void
-spread_all(const struct strip *strip, size_t vectors)
+spread_block(const struct strip *strip, const struct splat_block *block, size_t vectors)
 {
-	const unsigned char *record = strip->scratch->record;
+	for (size_t k = 0; k < block->n; k++) {
+		size_t i = block->kept[k];
+		lanes more[SPLAT_ATTRIBUTES / 4 + 1];
 
-	for (size_t i = 0; i < strip->scratch->records; i++, record += strip->record_bytes) {
-		const struct splat_record *one = (const struct splat_record *)record;
-
-		if (one->reach == 0)
-			spread_near(strip, one, vectors);
+		if (vectors)
+			read_attributes(strip, block, i, more, vectors);
+		if (k < block->near)
+			spread_near(strip, block, i, more, vectors);
 		else
-			spread_far(strip, one, vectors);
+			spread_far(strip, block, i, more, vectors);
 	}
 }
 
 static void
 spread(const struct strip *strip)
 {
-	switch (strip->scratch->vectors) {
-	case 1:
-		spread_all(strip, 1);
-		break;
-	case 2:
-		spread_all(strip, 2);
-		break;
-	case 3:
-		spread_all(strip, 3);
-		break;
-	default:
-		spread_all(strip, strip->scratch->vectors);
+	for (size_t b = 0; b < strip->scratch->blocks; b++) {
+		const struct splat_block *block = strip->scratch->block[b];
+
+		switch (strip->scratch->vectors) {
+		case 0:
+			spread_block(strip, block, 0);
+			break;
+		case 1:
+			spread_block(strip, block, 1);
+			break;
+		case 2:
+			spread_block(strip, block, 2);
+			break;
+		default:
+			spread_block(strip, block, strip->scratch->vectors);
+		}
 	}
 }
 
@@ -308,22 +416,34 @@ spread(const struct strip *strip)
 
 /* Attributes of a cell: their means, and unit normals. */
 static void
-finish_attributes(const struct strip *strip, const lanes *sum, size_t x, size_t y)
+finish_attributes(const struct strip *strip, const lanes *more, size_t x, size_t y)
 {
 	const struct splat_source *source = strip->source;
-	float value[SPLAT_ATTRIBUTES + 3], first = sum[0][LANE_ATTRIBUTE];
+	const float *value = (const float *)more + LANES_FIRST;
 	size_t c = strip->splat->keeps_sigma ? 4 : 3, normal = source->normal;
 	float length = 0;
 
-	memcpy(value, sum + 1, (strip->scratch->vectors - 1) * sizeof(lanes));
 	for (size_t i = 0; i < 3 && normal != NO_CHANNEL; i++)
 		length += value[normal + i] * value[normal + i];
 	length = sqrtf(length);
 	for (size_t k = 0; k < source->attributes; k++) {
 		bool along = normal != NO_CHANNEL && k >= normal && k < normal + 3;
-		float by = along ? length : first;
+		float by = along ? length : more[0][LANE_ATTRIBUTE];
 
 		frame_floats(strip->out, c + k, y)[x] = by > 0 ? value[k] / by : PX_NAN;
+	}
+}
+
+static void
+finish_depth(const float (*restrict sum)[2], const float *restrict nearest, size_t w,
+    float *restrict z, unsigned char *restrict claimed)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++) {
+		bool there = sum[x][0] > 0;
+
+		claimed[x] = there;
+		z[x] = there ? nearest[x] + sum[x][1] / sum[x][0] : PX_NAN;
 	}
 }
 
@@ -331,27 +451,23 @@ static void
 finish_row(const struct strip *strip, size_t y)
 {
 	const struct splat *splat = strip->splat;
-	size_t vectors = strip->scratch->vectors, row = (y - strip->y0 + 1) * strip->pitch + 1;
-	unsigned char *claimed = splat->claimed + y * splat->grid.w;
-	float *px = frame_floats(strip->out, 0, y), *py = frame_floats(strip->out, 1, y);
-	float *pz = frame_floats(strip->out, 2, y);
+	const struct splat_scratch *scratch = strip->scratch;
+	size_t row = (y - strip->y0 + 1) * strip->pitch + 1, w = splat->grid.w;
+	size_t vectors = scratch->vectors;
+	unsigned char *claimed = splat->claimed + y * w;
+	float *z = frame_floats(strip->out, 2, y);
 
-	for (size_t x = 0; x < splat->grid.w; x++) {
-		const lanes *sum = strip->scratch->sum + (row + x) * vectors;
-		float weight = sum[0][LANE_WEIGHT];
+	finish_depth((const float (*)[2])scratch->sum + row, scratch->nearest + row, w, z, claimed);
+	splat_grid_points(&splat->grid, y, z, frame_floats(strip->out, 0, y),
+	    frame_floats(strip->out, 1, y));
+	for (size_t x = 0; x < w && vectors; x++) {
+		const lanes *more = scratch->more + (row + x) * vectors;
 
-		claimed[x] = weight > 0;
-		pz[x] = claimed[x] ? strip->scratch->nearest[row + x] +
-		    sum[0][LANE_DEPTH] / weight : PX_NAN;
-		splat_grid_point(&splat->grid, x, y, pz[x], &px[x], &py[x]);
-		if (!claimed[x])
-			px[x] = py[x] = PX_NAN;
 		if (splat->keeps_sigma)
 			frame_floats(strip->out, 3, y)[x] = claimed[x] ?
-			    sqrtf(sum[0][LANE_NOISE]) / weight *
+			    sqrtf(more[0][LANE_NOISE]) / scratch->sum[row + x][0] *
 			    splat_grid_slant(&splat->grid, x, y) : PX_NAN;
-		if (strip->attributes)
-			finish_attributes(strip, sum, x, y);
+		finish_attributes(strip, more, x, y);
 	}
 }
 
@@ -360,18 +476,17 @@ splat_strip_fill(const struct splat *splat, const struct splat_source *source,
     struct splat_scratch *scratch, struct frame *out, size_t y0, size_t y1)
 {
 	size_t attributes = source->attributes, pitch = splat->grid.w + 2;
-	size_t vectors = 1 + (attributes + 3) / 4;
-	const struct strip strip = { splat, source, scratch, out, y0, y1, pitch,
-		sizeof(struct splat_record) + (attributes ? vectors * sizeof(lanes) : 0),
-		attributes };
+	size_t vectors = attributes || splat->keeps_sigma ? (attributes + LANES_FIRST + 3) / 4 : 0;
+	const struct strip strip = { splat, source, scratch, out, y0, y1, pitch, attributes };
 
-	if (splat_scratch_fit(scratch, pitch * (STRIP_ROWS + 2), vectors) < 0 ||
-	    make_room(&strip) < 0)
+	if (fit(scratch, pitch * (STRIP_ROWS + 2), vectors) < 0)
 		return -1;
 	for (size_t i = 0; i < scratch->cells; i++)
 		scratch->nearest[i] = INFINITY;
-	memset(scratch->sum, 0, scratch->cells * vectors * sizeof(lanes));
-	gather(&strip);
+	memset(scratch->sum, 0, scratch->cells * sizeof(*scratch->sum));
+	memset(scratch->more, 0, scratch->cells * vectors * sizeof(lanes));
+	if (gather(&strip) < 0)
+		return -1;
 	spread(&strip);
 	for (size_t y = y0; y < y1; y++)
 		finish_row(&strip, y);

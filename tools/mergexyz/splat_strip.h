@@ -7,16 +7,19 @@
 #define STRIP_ROWS 16
 
 typedef float lanes __attribute__((vector_size(16)));
+typedef int32_t masks __attribute__((vector_size(16)));
 
-/* What cells gather: weight, weight times depth beyond the nearest, noise, weight of the attributes;
- * then the attributes. */
-enum { LANE_WEIGHT, LANE_DEPTH, LANE_NOISE, LANE_ATTRIBUTE };
+/* What a cell gathers beside weight and depth: noise, the weight of the attributes; attributes. */
+enum { LANE_NOISE, LANE_ATTRIBUTE, LANES_FIRST };
 
-/* A point that reaches the strip; its attributes follow. */
-struct splat_record {
-	float u, v, d, gx, gy, weight, noise;
-	uint32_t reach;			/* su, sv in 1/4096 cells, 0: both at most 1.5 */
-	lanes attribute[];
+/* The points of a segment, those of them that reach the strip, and their attributes. */
+struct splat_block {
+	struct splat_points points;
+	int32_t cell[SPLAT_SEGMENT];	/* of the strip: at or before the point, in both directions */
+	uint8_t kept[SPLAT_SEGMENT];	/* those of 2 x 2 cells first */
+	size_t near, n;			/* how many those are, and all */
+	const float *attribute[SPLAT_ATTRIBUTES];
+	float normal[3][SPLAT_SEGMENT];	/* turned to the grid's frame */
 };
 
 /* The memory of a thread, which the strips take in turn. */
@@ -24,13 +27,12 @@ struct splat_scratch {
 	struct splat_scratch *next;
 	size_t cells, vectors;		/* of a strip; of a cell */
 	float *nearest;			/* depth; INFINITY: no point's own cell */
-	lanes *sum;
-	unsigned char *record;
-	size_t records, room;
+	float (*sum)[2];		/* weight, weight times depth beyond the nearest */
+	lanes *more;			/* vectors for each cell */
+	struct splat_block **block;	/* room for `room` of them */
+	size_t blocks, room;
 };
 
-/* Memory for strips of this width and these lanes. -1 after fail(). */
-int splat_scratch_fit(struct splat_scratch *, size_t cells, size_t vectors);
 void splat_scratch_free(struct splat_scratch *);
 /* Fills the rows from y0 to y1 - 1 of out and of splat->claimed. -1 after fail(). */
 int splat_strip_fill(const struct splat *, const struct splat_source *, struct splat_scratch *,

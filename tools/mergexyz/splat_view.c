@@ -55,26 +55,25 @@ splat_view_free(struct splat_view *view)
 
 /* ---- places ---- */
 
-/* Counts points of a segment, and finds the rows that they reach. */
+/* Counts points of a segment that lie outside, and finds the rows of all. */
 static uint32_t
 survey(const float *restrict u, const float *restrict v, const struct splat_grid *grid, size_t n,
     struct splat_span *span)
 {
 	const float right = (float)grid->w - 0.5f, below = (float)grid->h - 0.5f;
 	float low = INFINITY, high = -INFINITY;
-	uint32_t points = 0, lost = 0;
+	uint32_t lost = 0;
 
-	_Pragma("omp simd reduction(min:low) reduction(max:high) reduction(+:points,lost)")
+	_Pragma("omp simd reduction(min:low) reduction(max:high) reduction(+:lost)")
 	for (size_t i = 0; i < n; i++) {
 		float r = v[i];
 		bool inside = (u[i] >= -0.5f) & (u[i] < right) & (r >= -0.5f) & (r < below);
 
 		low = r < low ? r : low;
 		high = r > high ? r : high;
-		points += r == r;
 		lost += !inside;
 	}
-	*span = (struct splat_span){ low, high, points };
+	*span = (struct splat_span){ low, high, 1 };
 	return lost;
 }
 
@@ -111,6 +110,30 @@ splat_view_project(struct splat_view *view, const struct splat_grid *grid,
 	view->points[y] = count(x3[0], x3[1], x3[2], view->w);
 	/* pixels without a point are outside, too */
 	view->lost[y] = outside - ((uint32_t)view->w - view->points[y]);
+}
+
+void
+splat_view_reach(struct splat_view *view, size_t y)
+{
+	for (size_t s = 0; s < view->segments; s++) {
+		size_t x0 = s * SPLAT_SEGMENT;
+		size_t n = view->w - x0 < SPLAT_SEGMENT ? view->w - x0 : SPLAT_SEGMENT;
+		const float *restrict here = view->v + splat_view_at(view, y) + x0;
+		const float *restrict above = here - view->stride, *below = here + view->stride;
+		float most = 0;
+
+		_Pragma("omp simd reduction(max:most)")
+		for (size_t i = 0; i < n; i++) {
+			float a = px_abs(here[i] - above[i]), b = px_abs(below[i] - here[i]);
+			float c = px_abs(here[i] - here[i - 1]), d = px_abs(here[i + 1] - here[i]);
+
+			most = a > most ? a : most;
+			most = b > most ? b : most;
+			most = c > most ? c : most;
+			most = d > most ? d : most;
+		}
+		view->span[y * view->segments + s].reach = most > SPLAT_NEAR ? SPLAT_REACH : 1;
+	}
 }
 
 /* ---- planes ---- */

@@ -14,6 +14,7 @@
 
 #define SPLAT_ATTRIBUTES 12	/* channels that are merged beside x y z, at most */
 #define SPLAT_SEGMENT 128	/* points of a row that are worked on together */
+#define SPLAT_NEAR 1.5f	/* cells between points up to which a footprint is 2 x 2 cells */
 #define SPLAT_REACH 4.0f	/* cells: points that lie farther apart leave holes */
 
 /* What a view hands in: planes of a frame, of its own size. */
@@ -31,7 +32,7 @@ struct splat_source {
 /* The rows of the grid that a segment of points reaches. */
 struct splat_span {
 	float low, high;		/* row, of the points; low > high: there are none */
-	uint32_t points;		/* with a place */
+	float reach;			/* rows that a footprint reaches beyond its point */
 };
 
 /* Places, with a margin of NaN: splat_view_row(). */
@@ -67,6 +68,8 @@ struct splat_points {
 	float noise[SPLAT_SEGMENT];	/* weight times the variance of the depth at a cell */
 };
 
+/* Sets the reach of the spans of row y; all rows are projected. */
+void splat_view_reach(struct splat_view *, size_t y);
 /* Points x0 .. x0 + n - 1 of row y, n <= SPLAT_SEGMENT; all rows are projected. */
 void splat_view_points(const struct splat_view *, const struct splat_grid *,
     const struct splat_source *, size_t x0, size_t y, size_t n, struct splat_points *);
