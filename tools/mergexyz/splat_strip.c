@@ -279,30 +279,47 @@ gather(const struct strip *strip)
 
 /* ---- sums ---- */
 
-/* What a point has beside weight and depth: its attributes, by lanes. */
+static inline __attribute__((always_inline)) float
+attribute_of(const struct strip *strip, const struct splat_block *block, size_t c, size_t i)
+{
+	return c < strip->attributes ? block->attribute[c][i] : 0;
+}
+
+/* What a point has beside weight, depth and noise: its attributes, by lanes. All are 0 but normals
+ * where one is missing. */
 static inline __attribute__((always_inline)) void
 read_attributes(const struct strip *strip, const struct splat_block *block, size_t i, lanes *more,
     size_t vectors)
 {
-	const size_t normal = strip->source->normal, first = LANES_FIRST;
-	float *value = (float *)more + LANES_FIRST;
-	bool all = true;
+	masks good = { -1, -1, -1, -1 };
+	float all;
 
-	for (size_t c = 0; c < 4 * vectors - first; c++) {
-		value[c] = c < strip->attributes ? block->attribute[c][i] : 0;
-		all &= !px_isnan(value[c]);
+	more[0] = (lanes){ 0, 0, attribute_of(strip, block, 0, i),
+		attribute_of(strip, block, 1, i) };
+	good &= more[0] == more[0];
+	for (size_t k = 1; k < vectors; k++) {
+		size_t c = 4 * k - LANES_FIRST;
+
+		more[k] = (lanes){ attribute_of(strip, block, c, i),
+			attribute_of(strip, block, c + 1, i), attribute_of(strip, block, c + 2, i),
+			attribute_of(strip, block, c + 3, i) };
+		good &= more[k] == more[k];
 	}
-	for (size_t c = 0; c < strip->attributes && !all; c++)
+	all = good[0] & good[1] & good[2] & good[3] ? 1 : 0;
+	for (size_t c = 0; c < strip->attributes && all == 0; c++) {
+		size_t normal = strip->source->normal;
+
 		if (normal == NO_CHANNEL || c < normal || c > normal + 2)
-			value[c] = 0;
-	more[0][LANE_ATTRIBUTE] = all ? 1 : 0;
+			more[(c + LANES_FIRST) / 4][(c + LANES_FIRST) % 4] = 0;
+	}
+	more[0][LANE_ATTRIBUTE] = all;
 }
 
 static inline __attribute__((always_inline)) void
-add_more(lanes *sum, float weight, float noise, lanes *more, size_t vectors)
+add_more(lanes *sum, float weight, float noise, const lanes *more, size_t vectors)
 {
-	more[0][LANE_NOISE] = noise;
-	for (size_t k = 0; k < vectors; k++)
+	sum[0] += weight * (more[0] + (lanes){ noise, 0, 0, 0 });
+	for (size_t k = 1; k < vectors; k++)
 		sum[k] += weight * more[k];
 }
 
@@ -319,8 +336,8 @@ add_two(float (*sum)[2], lanes two)
 
 /* Over the 2 x 2 cells around it. */
 static inline __attribute__((always_inline)) void
-spread_near(const struct strip *strip, const struct splat_block *block, size_t i, lanes *more,
-    size_t vectors)
+spread_near(const struct strip *strip, const struct splat_block *block, size_t i,
+    const lanes *more, size_t vectors)
 {
 	const struct splat_points *points = &block->points;
 	struct four four = four_around(points, i);
@@ -348,8 +365,8 @@ spread_near(const struct strip *strip, const struct splat_block *block, size_t i
 
 /* Over as many as lie between it and its neighbours. */
 static void
-spread_far(const struct strip *strip, const struct splat_block *block, size_t i, lanes *more,
-    size_t vectors)
+spread_far(const struct strip *strip, const struct splat_block *block, size_t i,
+    const lanes *more, size_t vectors)
 {
 	const struct splat_points *points = &block->points;
 	float u = points->u[i], v = points->v[i], su = points->su[i], sv = points->sv[i];
