@@ -10,6 +10,7 @@
 #define COARSE 4		/* pixels from one to the next at first */
 #define COARSE_TIMES 30		/* what is rest then */
 #define OVERLAP_STEP 8
+#define NEAR_PITCHES 20		/* distances of points within which views overlap */
 #define COMMON_LEAST 1000
 #define STEPS_MOST 100
 #define TURN_RAD 1e-6
@@ -42,6 +43,19 @@ interpolate(const struct ordered_view *view, const double uv[2], double X[3])
 	return !isnan(X[0]);
 }
 
+/* Are both sides of the surface that a camera sees on the same side? Two views never see the front
+ * and the back of one place. */
+static bool
+faces(const double R[9], const float from[3], const float to[3])
+{
+	double dot = 0;
+
+	for (size_t k = 0; k < 3; k++)
+		dot += to[k] * (R[3 * k] * from[0] + R[3 * k + 1] * from[1] + R[3 * k + 2] *
+		    from[2]);
+	return dot > 0;
+}
+
 /* Pair i, of a pixel of the source. */
 static void
 find_pair(const struct fitting *fitting, const struct ordered_pixel *from, size_t i)
@@ -60,7 +74,7 @@ find_pair(const struct fitting *fitting, const struct ordered_pixel *from, size_
 		return;
 	partner = (size_t)(uv[1] + 0.5) * target->w + (size_t)(uv[0] + 0.5);
 	to = &target->pixel[partner];
-	if (isnan(to->normal[0]))
+	if (isnan(to->normal[0]) || !faces(fitting->pose.R, from->normal, to->normal))
 		return;
 	for (size_t k = 0; k < 3; k++) {
 		pair->point[k] = (float)X[k];
@@ -131,13 +145,15 @@ icp_overlap(struct run *run, const struct ordered_view *target, const struct ord
     const struct pose *pose)
 {
 	struct fitting fitting = { .target = target, .source = source, .pose = *pose };
-	size_t common;
+	size_t common = 0, n;
 
 	if (begin(&fitting) < 0) {
 		fail_clear();
 		return 0;
 	}
-	common = count_pairs(&fitting, find_pairs(run, &fitting, OVERLAP_STEP));
+	n = find_pairs(run, &fitting, OVERLAP_STEP);
+	for (size_t i = 0; i < n; i++)
+		common += fabsf(fitting.pair[i].residual) <= NEAR_PITCHES * target->pitch;
 	end(&fitting);
 	return common;
 }
