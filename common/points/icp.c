@@ -8,7 +8,9 @@
 #include "base/px.h"
 
 #define COARSE 4		/* pixels from one to the next at first */
+#define COARSE_TIMES 30		/* what is rest then */
 #define OVERLAP_STEP 8
+#define NEAR_PITCHES 20		/* distances of points within which views overlap */
 #define COMMON_LEAST 1000
 #define STEPS_MOST 100
 #define TURN_RAD 1e-6
@@ -22,7 +24,8 @@ struct fitting {
 	struct pose pose;
 	size_t step, columns;		/* pixels of the source that are looked at */
 	struct rigid_pair *pair;	/* columns x rows */
-	uint32_t *partner;		/* the target's pixel of each pair */
+	float (*other)[3];		/* its second normal */
+	bool two_normals;		/* pairs have the first of two normals, and other */
 };
 
 /* The surface of the target between four pixels. */
@@ -40,13 +43,28 @@ interpolate(const struct ordered_view *view, const double uv[2], double X[3])
 	return !isnan(X[0]);
 }
 
-static void
-find_pair(const struct fitting *fitting, const struct ordered_pixel *from, struct rigid_pair *pair,
-    uint32_t *partner)
+/* Are both sides of the surface that a camera sees on the same side? Two views never see the front
+ * and the back of one place. */
+static bool
+faces(const double R[9], const float from[3], const float to[3])
 {
+	double dot = 0;
+
+	for (size_t k = 0; k < 3; k++)
+		dot += to[k] * (R[3 * k] * from[0] + R[3 * k + 1] * from[1] + R[3 * k + 2] *
+		    from[2]);
+	return dot > 0;
+}
+
+/* Pair i, of a pixel of the source. */
+static void
+find_pair(const struct fitting *fitting, const struct ordered_pixel *from, size_t i)
+{
+	struct rigid_pair *pair = &fitting->pair[i];
 	const struct ordered_view *target = fitting->target;
 	double X[3] = { from->point[0], from->point[1], from->point[2] }, uv[2], foot[3], d = 0;
 	const struct ordered_pixel *to;
+	size_t partner;
 
 	pair->residual = PX_NAN;
 	if (isnan(from->point[0]) || isnan(from->normal[0]))
@@ -54,9 +72,9 @@ find_pair(const struct fitting *fitting, const struct ordered_pixel *from, struc
 	pose_apply(&fitting->pose, X, X);
 	if (!ordered_view_project(target, X, uv) || !interpolate(target, uv, foot))
 		return;
-	*partner = (uint32_t)((size_t)(uv[1] + 0.5) * target->w + (size_t)(uv[0] + 0.5));
-	to = &target->pixel[*partner];
-	if (isnan(to->normal[0]))
+	partner = (size_t)(uv[1] + 0.5) * target->w + (size_t)(uv[0] + 0.5);
+	to = &target->pixel[partner];
+	if (isnan(to->normal[0]) || !faces(fitting->pose.R, from->normal, to->normal))
 		return;
 	for (size_t k = 0; k < 3; k++) {
 		pair->point[k] = (float)X[k];
@@ -64,6 +82,9 @@ find_pair(const struct fitting *fitting, const struct ordered_pixel *from, struc
 		d += to->normal[k] * (foot[k] - X[k]);
 	}
 	pair->residual = (float)d;
+	if (fitting->two_normals &&
+	    !ordered_view_two_normals(target, partner, pair->normal, fitting->other[i]))
+		fitting->other[i][0] = PX_NAN;
 }
 
 static void
@@ -74,9 +95,7 @@ find_row(void *arg, size_t row)
 	const struct ordered_pixel *from = source->pixel + row * fitting->step * source->w;
 
 	for (size_t i = 0; i < fitting->columns; i++)
-		find_pair(fitting, &from[i * fitting->step],
-		    &fitting->pair[row * fitting->columns + i],
-		    &fitting->partner[row * fitting->columns + i]);
+		find_pair(fitting, &from[i * fitting->step], row * fitting->columns + i);
 }
 
 static size_t
@@ -106,11 +125,11 @@ begin(struct fitting *fitting)
 	size_t n = fitting->source->w * fitting->source->h;
 
 	fitting->pair = malloc(n * sizeof(*fitting->pair));
-	fitting->partner = calloc(n, sizeof(*fitting->partner));
-	if (fitting->pair && fitting->partner)
+	fitting->other = malloc(n * sizeof(*fitting->other));
+	if (fitting->pair && fitting->other)
 		return 0;
 	free(fitting->pair);
-	free(fitting->partner);
+	free(fitting->other);
 	return fail_memory();
 }
 
@@ -118,7 +137,7 @@ static void
 end(struct fitting *fitting)
 {
 	free(fitting->pair);
-	free(fitting->partner);
+	free(fitting->other);
 }
 
 size_t
@@ -126,21 +145,26 @@ icp_overlap(struct run *run, const struct ordered_view *target, const struct ord
     const struct pose *pose)
 {
 	struct fitting fitting = { .target = target, .source = source, .pose = *pose };
-	size_t common;
+	size_t common = 0, n;
 
 	if (begin(&fitting) < 0) {
 		fail_clear();
 		return 0;
 	}
-	common = count_pairs(&fitting, find_pairs(run, &fitting, OVERLAP_STEP));
+	n = find_pairs(run, &fitting, OVERLAP_STEP);
+	for (size_t i = 0; i < n; i++)
+		common += fabsf(fitting.pair[i].residual) <= NEAR_PITCHES * target->pitch;
 	end(&fitting);
 	return common;
 }
 
+/* Every 4th pixel only brings the views near: noise and the cut do not let so few points rest. */
 static bool
-is_done(const struct rigid_step *step)
+is_done(const struct rigid_step *last, size_t step)
 {
-	return step->turn_rad < TURN_RAD && step->shift < SHIFT;
+	double coarse = step > 1 ? COARSE_TIMES : 1;
+
+	return last->turn_rad < coarse * TURN_RAD && last->shift < coarse * SHIFT;
 }
 
 /* Iterates on every so many pixels. 1 where it has come to rest, 0 where not; -1 after fail(). */
@@ -148,45 +172,41 @@ static int
 iterate(struct run *run, const char *name, struct fitting *fitting, size_t step,
     struct rigid_step *last, struct icp_result *result)
 {
-	while (result->steps < STEPS_MOST) {
+	for (size_t most = result->steps + STEPS_MOST; result->steps < most;) {
 		size_t n = find_pairs(run, fitting, step), common = count_pairs(fitting, n);
 
 		if (common * step * step < COMMON_LEAST)
 			return fail(name, "has only %zu common points, %d are needed: does it "
 			    "overlap, is its pose near?", common * step * step, COMMON_LEAST);
-		if (rigid_step_solve(run, fitting->pair, n, INFINITY, last) < 0)
+		if (rigid_step_solve_noisy(run, fitting->pair, fitting->two_normals ?
+		    (const float (*)[3])fitting->other : NULL, n, INFINITY, last) < 0)
 			return -1;
 		pose_compose(&last->motion, &fitting->pose, &fitting->pose);
 		result->steps++;
-		if (is_done(last))
+		if (is_done(last, step))
 			return 1;
 	}
 	return 0;
 }
 
-/* Pairs with the first one of two normals; -1 after fail(). */
+/* Does the overlap leave a motion free? -1 after fail(). */
 static int
-check_freedom(struct run *run, const char *name, struct fitting *fitting, size_t n,
-    const struct rigid_step *step)
+check_freedom(struct run *run, const char *name, struct fitting *fitting)
 {
-	float (*other)[3] = malloc(n * sizeof(*other));
 	struct rigid_freedom freedom;
-	int status;
+	struct rigid_step step;
+	size_t n;
 
-	if (!other)
-		return fail_memory();
-	for (size_t i = 0; i < n; i++)
-		if (px_isnan(fitting->pair[i].residual) || !ordered_view_two_normals(
-		    fitting->target, fitting->partner[i], fitting->pair[i].normal, other[i]))
-			other[i][0] = PX_NAN;
-	status = rigid_step_freedom(run, fitting->pair, (const float (*)[3])other, n, step,
-	    &freedom);
-	free(other);
-	if (status == 0 && freedom.free)
-		return fail(name, "the overlap leaves %zu motion%s free, first %s: eigenvalue "
-		    "%.2g of the largest", freedom.free, freedom.free > 1 ? "s" : "",
-		    freedom.motion, freedom.eigenvalue[5] / freedom.eigenvalue[0]);
-	return status;
+	fitting->two_normals = true;
+	n = find_pairs(run, fitting, 1);
+	fitting->two_normals = false;
+	if (rigid_step_solve(run, fitting->pair, n, INFINITY, &step) < 0 ||
+	    rigid_step_freedom(run, fitting->pair, (const float (*)[3])fitting->other, n, &step,
+	    &freedom) < 0)
+		return -1;
+	return freedom.free == 0 ? 0 : fail(name, "the overlap leaves %zu motion%s free, most of "
+	    "all %s (eigenvalue %.2g of the largest)", freedom.free, freedom.free > 1 ? "s" : "",
+	    freedom.motion, fmax(freedom.eigenvalue[5], 0) / freedom.eigenvalue[0]);
 }
 
 static int
@@ -211,14 +231,14 @@ fit(struct run *run, const char *name, struct fitting *fitting, double max_rms,
 	const struct ordered_view *target = fitting->target, *source = fitting->source;
 	struct rigid_step last;
 	int done;
-	size_t n;
 
-	if (iterate(run, name, fitting, COARSE, &last, result) < 0)
+	fitting->two_normals = true;
+	if (iterate(run, name, fitting, COARSE, &last, result) < 0 ||
+	    check_freedom(run, name, fitting) < 0)
 		return -1;
 	done = iterate(run, name, fitting, 1, &last, result);
 	if (done < 0)
 		return -1;
-	n = source->w * source->h;
 	result->pose = fitting->pose;
 	result->common = last.pairs;
 	result->overlap = (double)last.used / (double)source->points;
@@ -226,9 +246,7 @@ fit(struct run *run, const char *name, struct fitting *fitting, double max_rms,
 	result->cut = 3 * last.sigma;
 	result->expected = sqrt(source->noise * source->noise + target->noise * target->noise +
 	    pow(PITCHES * target->pitch, 2));
-	if (check_fit(name, result, &last, max_rms, done) < 0)
-		return -1;
-	return check_freedom(run, name, fitting, n, &last);
+	return check_fit(name, result, &last, max_rms, done);
 }
 
 int

@@ -34,6 +34,14 @@ struct rigid_step {
 int rigid_step_solve(struct run *run, const struct rigid_pair *pair, size_t n, double cut,
     struct rigid_step *step);
 
+/*
+ * The same for measured surfaces, whose normals have noise: other[n] is a second normal for each
+ * pair, NaN where there is none, whose noise is independent of the first one's. What is free is found
+ * as in rigid_step_freedom(): noise does not let a plane slide.
+ */
+int rigid_step_solve_noisy(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
+    size_t n, double cut, struct rigid_step *step);
+
 /* What the surface leaves undetermined. */
 struct rigid_freedom {
 	double eigenvalue[6];	/* of the 6x6 normal matrix, turns as shifts at `radius`; falling */
