@@ -127,6 +127,7 @@ splat_channels_find(struct frame *const *view, size_t views, int weight, const c
 
 		source[k] = (struct splat_source){ .frame = view[k], .w = head->w, .h = head->h,
 			.weight = name ? head_channel(head, name) : NO_CHANNEL,
+			.smoothed = meta_get(&head->meta, "sigma_window_px"),
 			.sigma = channels->sigma ? head_channel(head, "sigma") : NO_CHANNEL };
 		for (size_t i = 0; i < 3; i++)
 			source[k].xyz[i] = head_channel(head, (char[2]){ "xyz"[i] });

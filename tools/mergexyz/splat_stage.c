@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "splat_channels.h"
+#include "splat_eye.h"
 #include "splat_field.h"
 
 const char *const splat_onto_words[] = { "ortho", "projector", NULL };
@@ -67,6 +68,7 @@ splat_stage_close(struct splat_stage *stage)
 {
 	splat_sets_close(&stage->sets);
 	splat_close(&stage->splat);
+	free(stage->eye);
 }
 
 /* ---- the grid ---- */
@@ -116,6 +118,8 @@ place(struct splat_stage *stage, const struct splat_source *source)
 
 /* ---- the result ---- */
 
+#define SHARED_PX 0.41	/* sqrt(1/6): the standard deviation of what cells share with neighbours */
+
 /* What describes the camera's pixels is not true of the cells. */
 static const char *const camera_keys[] = { "origin_px", "bin", "rect_f_px", "rect_cx_px",
 	"rect_cy_px", "rect_side", "rect_baseline_mm", "rect_rotation", "picture_px" };
@@ -135,6 +139,8 @@ make_head(const struct splat_stage *stage, const struct frame_head *in,
 	for (size_t k = 0; k < 2; k++)
 		out->spacing[k] = grid->ortho ? grid->pixel_mm : NAN;
 	memcpy(out->unit, grid->ortho ? stage->unit : "", grid->ortho ? sizeof(out->unit) : 1);
+	if (channels->sigma && meta_set_number(&out->meta, "sigma_window_px", SHARED_PX) < 0)
+		return -1;
 	return head_set_channels(out, channels->names) < 0 ||
 	    meta_set(&out->meta, "length_unit", stage->unit) < 0 ? -1 :
 	    meta_set(&out->meta, "z_axis", "away");
@@ -186,6 +192,43 @@ merge(struct splat_stage *stage, struct run *run, const struct splat_source *sou
 	return status;
 }
 
+/* The cameras' centres, by the first set; only sigma needs them. */
+static int
+find_eyes(struct splat_stage *stage, const struct splat_source *source)
+{
+	if (stage->eye)
+		return 0;
+	stage->eye = calloc(stage->splat.views, sizeof(*stage->eye));
+	if (!stage->eye)
+		return fail_memory();
+	for (size_t k = 0; k < stage->splat.views; k++) {
+		if (splat_eye_find(&source[k], stage->eye[k]) < 0)
+			return -1;
+		if (isnan(stage->eye[k][0]))
+			warn(NULL, "view %zu: no camera sees its points in this order: sigma is "
+			    "taken for that of the depth", k + 1);
+	}
+	return 0;
+}
+
+/* The poses of the views, and of their cameras, in the grid's frame. */
+static void
+set_poses(const struct splat_stage *stage, const struct pose *pose, struct splat_source *source)
+{
+	const struct pinhole *projector = &stage->projector;
+	struct pose to_grid;
+
+	memcpy(to_grid.R, projector->R, sizeof(to_grid.R));
+	memcpy(to_grid.T, projector->T, sizeof(to_grid.T));
+	for (size_t k = 0; k < stage->splat.views; k++) {
+		pose_compose(&to_grid, &pose[k], &source[k].pose);
+		for (size_t i = 0; i < 3; i++)
+			source[k].eye[i] = NAN;
+		if (stage->eye)
+			pose_apply(&source[k].pose, stage->eye[k], source[k].eye);
+	}
+}
+
 static int
 merge_set(struct splat_stage *stage, struct run *run, struct frame **set, const struct pose *pose)
 {
@@ -198,17 +241,11 @@ merge_set(struct splat_stage *stage, struct run *run, struct frame **set, const 
 		return fail_memory();
 	status = splat_channels_find(set, views, stage->options->weight, stage->unit, &channels,
 	    source);
-	for (size_t k = 0; k < views && status == 0; k++) {
-		const struct pinhole *projector = &stage->projector;
-		struct pose to_grid;
-
-		memcpy(to_grid.R, projector->R, sizeof(to_grid.R));
-		memcpy(to_grid.T, projector->T, sizeof(to_grid.T));
-		pose_compose(&to_grid, &pose[k], &source[k].pose);
-		for (size_t i = 0; i < 3; i++)
-			source[k].eye[i] = NAN;
-	}
 	stage->splat.keeps_sigma = channels.sigma;
+	if (status == 0 && channels.sigma)
+		status = find_eyes(stage, source);
+	if (status == 0)
+		set_poses(stage, pose, source);
 	if (status == 0 && !stage->placed)
 		status = place(stage, source);
 	if (status == 0)

@@ -246,6 +246,7 @@ gather_segment(const struct strip *strip, size_t k, size_t x0, size_t y, size_t 
 		return -1;
 	splat_view_points(&splat->view[k], &splat->grid, source, x0, y, n, &block->points);
 	find_cells(strip, block, n);
+	block->smoothed = source->smoothed;
 	for (size_t i = 0; i < block->near; i++)
 		claim_near(strip, block, block->kept[i]);
 	for (size_t i = block->near; i < block->n; i++)
@@ -356,7 +357,8 @@ spread_near(const struct strip *strip, const struct splat_block *block, size_t i
 	add_two(sum + pitch, __builtin_shufflevector(weight, beyond, 2, 6, 3, 7));
 	if (vectors == 0)
 		return;
-	share *= points->noise[i];
+	/* errors of their own add up by their squares, those that neighbours share as they are */
+	share = block->smoothed ? zero + points->noise[i] : share * points->noise[i];
 	add_more(one, weight[0], share[0], more, vectors);
 	add_more(one + vectors, weight[1], share[1], more, vectors);
 	add_more(below, weight[2], share[2], more, vectors);
@@ -387,7 +389,8 @@ spread_far(const struct strip *strip, const struct splat_block *block, size_t i,
 			strip->scratch->sum[cell][1] += weight * beyond;
 			if (vectors)
 				add_more(strip->scratch->more + cell * vectors, weight,
-				    share * points->noise[i], more, vectors);
+				    (block->smoothed ? 1 : share) * points->noise[i], more,
+				    vectors);
 		}
 }
 

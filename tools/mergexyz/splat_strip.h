@@ -18,6 +18,7 @@ struct splat_block {
 	int32_t cell[SPLAT_SEGMENT];	/* of the strip: at or before the point, in both directions */
 	uint8_t kept[SPLAT_SEGMENT];	/* those of 2 x 2 cells first */
 	size_t near, n;			/* how many those are, and all */
+	bool smoothed;
 	const float *attribute[SPLAT_ATTRIBUTES];
 	float normal[3][SPLAT_SEGMENT];	/* turned to the grid's frame */
 };

@@ -23,6 +23,7 @@ struct splat_source {
 	size_t w, h;
 	size_t xyz[3];
 	size_t weight, sigma;		/* NO_CHANNEL: all alike; not known */
+	bool smoothed;			/* the errors of neighbours are nearly the same */
 	size_t attributes, attribute[SPLAT_ATTRIBUTES];
 	size_t normal;		/* the attribute that nx is, before ny and nz; NO_CHANNEL: none */
 	struct pose pose;		/* takes its points to the grid's frame */
