@@ -166,12 +166,14 @@ is_neighbour(float u, float v, float d, float jump)
 	bool f = is_neighbour(fu, fv, fd, jump), b = is_neighbour(bu, bv, bd, jump);	\
 	PX_F share = f & b ? 0.5f : 1.0f
 
+#define EDGE 0.0625f	/* the weight of a point at a surface's edge, of what it is within */
 #define ASIDE 3		/* points on each side of a row whose slopes are averaged */
 
 /* The planes of a segment and of ASIDE points more on each side, each by its own neighbours. */
 struct planes {
 	float gx[SPLAT_SEGMENT + 2 * ASIDE], gy[SPLAT_SEGMENT + 2 * ASIDE];	/* 0: none */
 	float su[SPLAT_SEGMENT + 2 * ASIDE], sv[SPLAT_SEGMENT + 2 * ASIDE];
+	float taper[SPLAT_SEGMENT + 2 * ASIDE];	/* 1, or less at an edge above or below */
 };
 
 /* Those of n points from `at` on. */
@@ -203,6 +205,7 @@ find_planes(const struct splat_view *view, size_t at, size_t n, struct planes *t
 			jv = share * ((f ? fv : 0.0f) + (b ? bv : 0.0f));
 			jd = share * ((f ? fd : 0.0f) + (b ? bd : 0.0f));
 			across = f | b;
+			to->taper[i] = f & b ? 1.0f : EDGE;
 		}
 		su = px_max(px_abs(iu), px_abs(ju));
 		sv = px_max(px_abs(iv), px_abs(jv));
@@ -231,6 +234,9 @@ find_planes(const struct splat_view *view, size_t at, size_t n, struct planes *t
 }
 
 /*
+ * What a point adds to a cell falls off towards the edge of its surface, where pixels see two
+ * surfaces, and where another camera's points go on without it (Curless and Levoy 1996).
+ *
  * The mean of a slope and of those on both sides, as far as the surface goes on. Points lie beside a
  * cell's centre on all sides, so that slopes that are alike cancel, while each one's noise would
  * not: of a cell as wide as the points lie apart it adds 9 % to the variance, with slopes by
@@ -242,6 +248,7 @@ smooth_planes(const struct splat_view *view, size_t at, size_t n, const struct p
 {
 	const float *restrict d = view->d + at;
 	const float *restrict gx = from->gx + ASIDE, *restrict gy = from->gy + ASIDE;
+	const float *restrict taper = from->taper + ASIDE;
 	const float jump = view->jump;
 
 	CPU_SIMD
@@ -251,7 +258,7 @@ smooth_planes(const struct splat_view *view, size_t at, size_t n, const struct p
 		bool r2 = r1 & (px_abs(d[i + 1] - d[i + 2]) <= jump);
 		bool l3 = l2 & (px_abs(d[i - 2] - d[i - 3]) <= jump);
 		bool r3 = r2 & (px_abs(d[i + 2] - d[i + 3]) <= jump);
-		PX_F many = 1.0f + (l1 ? 1.0f : 0.0f) + (l2 ? 1.0f : 0.0f) + (l3 ? 1.0f : 0.0f) +
+		PX_F within, many = 1.0f + (l1 ? 1.0f : 0.0f) + (l2 ? 1.0f : 0.0f) + (l3 ? 1.0f : 0.0f) +
 		    (r1 ? 1.0f : 0.0f) + (r2 ? 1.0f : 0.0f) + (r3 ? 1.0f : 0.0f);
 
 		to->gx[i] = (gx[i] + (l1 ? gx[i - 1] : 0.0f) + (l2 ? gx[i - 2] : 0.0f) +
@@ -260,6 +267,9 @@ smooth_planes(const struct splat_view *view, size_t at, size_t n, const struct p
 		to->gy[i] = (gy[i] + (l1 ? gy[i - 1] : 0.0f) + (l2 ? gy[i - 2] : 0.0f) +
 		    (l3 ? gy[i - 3] : 0.0f) + (r1 ? gy[i + 1] : 0.0f) + (r2 ? gy[i + 2] : 0.0f) +
 		    (r3 ? gy[i + 3] : 0.0f)) / many;
+		/* a quarter at the edge, a half beside it; squared, as weights are */
+		within = px_max(many - (float)ASIDE, 1.0f) / (float)(ASIDE + 1);
+		to->taper[i] = within * within * taper[i];
 	}
 	memcpy(to->su, from->su + ASIDE, n * sizeof(*to->su));
 	memcpy(to->sv, from->sv + ASIDE, n * sizeof(*to->sv));
@@ -316,7 +326,7 @@ find_weights(const struct splat_grid *grid, const struct splat_source *source, s
 		weight = frame_floats(source->frame, source->weight, y) + x0;
 	if (source->sigma == NO_CHANNEL) {
 		for (size_t i = 0; i < n; i++) {
-			to->weight[i] = weight[i];
+			to->weight[i] = weight[i] * to->taper[i];
 			to->noise[i] = 0;
 		}
 		return;
@@ -328,7 +338,8 @@ find_weights(const struct splat_grid *grid, const struct splat_source *source, s
 		PX_F variance = sigma[i] * sigma[i];
 		bool good = variance > PX_LEAST;
 
-		to->weight[i] = by_sigma ? (good ? 1.0f / variance : PX_NAN) : weight[i];
+		to->weight[i] = to->taper[i] *
+		    (by_sigma ? (good ? 1.0f / variance : PX_NAN) : weight[i]);
 		to->noise[i] = to->weight[i] * variance;
 	}
 }

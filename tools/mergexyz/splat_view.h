@@ -65,6 +65,7 @@ struct splat_points {
 	float u[SPLAT_SEGMENT], v[SPLAT_SEGMENT], d[SPLAT_SEGMENT];
 	float gx[SPLAT_SEGMENT], gy[SPLAT_SEGMENT];	/* mm of depth per cell */
 	float su[SPLAT_SEGMENT], sv[SPLAT_SEGMENT];	/* cells from point to point, 1 .. REACH */
+	float taper[SPLAT_SEGMENT];	/* of the weight: 1 but for the edges of a surface */
 	float weight[SPLAT_SEGMENT];	/* not > 0: the point does not count */
 	float noise[SPLAT_SEGMENT];	/* weight times the variance of the depth at a cell */
 };
