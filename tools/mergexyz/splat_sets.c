@@ -11,6 +11,8 @@ splat_sets_open(struct splat_sets *sets, size_t views, double late_s)
 	sets->views = views;
 	sets->late_s = late_s;
 	sets->queue = calloc(views, sizeof(*sets->queue));
+	for (size_t k = 0; sets->queue && k < views; k++)
+		sets->queue[k].last_s = -INFINITY;
 	return sets->queue ? 0 : fail_memory();
 }
 
@@ -56,8 +58,7 @@ splat_sets_add(struct splat_sets *sets, size_t view, struct frame *frame, const 
 {
 	struct splat_queue *queue = &sets->queue[view];
 	size_t last = (queue->first + queue->n) % SPLAT_SETS_WAIT;
-	double before = queue->n ? queue->time_s[(last + SPLAT_SETS_WAIT - 1) % SPLAT_SETS_WAIT] :
-	    -INFINITY;
+	double before = queue->last_s;
 
 	if (queue->n == SPLAT_SETS_WAIT) {
 		frame_free(frame);
@@ -73,7 +74,8 @@ splat_sets_add(struct splat_sets *sets, size_t view, struct frame *frame, const 
 	queue->n++;
 	if (isnan(queue->time_s[last]))
 		sets->untimed = true;
-	if (queue->time_s[last] < before)
+	queue->last_s = queue->time_s[last];
+	if (queue->last_s < before)
 		return fail(NULL, "view %zu: key time_s falls, from %.9g s to %.9g s", view + 1,
 		    before, queue->time_s[last]);
 	return 0;

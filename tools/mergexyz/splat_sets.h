@@ -20,7 +20,7 @@ struct splat_sets {
 	struct splat_queue {
 		struct frame *frame[SPLAT_SETS_WAIT];
 		struct pose pose[SPLAT_SETS_WAIT];
-		double time_s[SPLAT_SETS_WAIT];
+		double time_s[SPLAT_SETS_WAIT], last_s;	/* the newest one's */
 		size_t first, n;
 	} *queue;
 	bool untimed;			/* a frame without time_s has come: all are taken in step */
