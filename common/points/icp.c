@@ -13,8 +13,10 @@
 #define NEAR_PITCHES 20		/* distances of points within which views overlap */
 #define COMMON_LEAST 1000
 #define STEPS_MOST 100
+#define COARSE_MOST 40		/* which need not come to rest */
 #define TURN_RAD 1e-6
 #define SHIFT 1e-4
+#define STANDARD_ERRORS 0.05	/* of a step, below which it is noise alone */
 #define NOISES 3		/* times the noise of the views that a fit may have */
 #define PITCHES 0.1		/* of the points' distance, which always is */
 #define AGREE_LEAST 0.5		/* share of the common points */
@@ -56,20 +58,23 @@ faces(const double R[9], const float from[3], const float to[3])
 	return dot > 0;
 }
 
-/* Pair i, of a pixel of the source. */
+/* Pair i, of a pixel of the source. Its partner is found from the mean of its neighbours: with its
+ * own noise the place and the normal there would go with the residual, and pull the pose. */
 static void
 find_pair(const struct fitting *fitting, const struct ordered_pixel *from, size_t i)
 {
 	struct rigid_pair *pair = &fitting->pair[i];
 	const struct ordered_view *target = fitting->target;
-	double X[3] = { from->point[0], from->point[1], from->point[2] }, uv[2], foot[3], d = 0;
+	double X[3] = { from->mean[0], from->mean[1], from->mean[2] }, uv[2], foot[3], d = 0;
+	double own[3] = { from->point[0], from->point[1], from->point[2] };
 	const struct ordered_pixel *to;
 	size_t partner;
 
 	pair->residual = PX_NAN;
-	if (isnan(from->point[0]) || isnan(from->normal[0]))
+	if (isnan(from->normal[0]))
 		return;
 	pose_apply(&fitting->pose, X, X);
+	pose_apply(&fitting->pose, own, own);
 	if (!ordered_view_project(target, X, uv) || !interpolate(target, uv, foot))
 		return;
 	partner = (size_t)(uv[1] + 0.5) * target->w + (size_t)(uv[0] + 0.5);
@@ -79,7 +84,7 @@ find_pair(const struct fitting *fitting, const struct ordered_pixel *from, size_
 	for (size_t k = 0; k < 3; k++) {
 		pair->point[k] = (float)X[k];
 		pair->normal[k] = to->normal[k];
-		d += to->normal[k] * (foot[k] - X[k]);
+		d += to->normal[k] * (foot[k] - own[k]);
 	}
 	pair->residual = (float)d;
 	if (fitting->two_normals &&
@@ -158,13 +163,14 @@ icp_overlap(struct run *run, const struct ordered_view *target, const struct ord
 	return common;
 }
 
-/* Every 4th pixel only brings the views near: noise and the cut do not let so few points rest. */
+/* Noise and the cut do not let few points rest, but what then moves is less than they know. */
 static bool
 is_done(const struct rigid_step *last, size_t step)
 {
 	double coarse = step > 1 ? COARSE_TIMES : 1;
 
-	return last->turn_rad < coarse * TURN_RAD && last->shift < coarse * SHIFT;
+	return (last->turn_rad < coarse * TURN_RAD && last->shift < coarse * SHIFT) ||
+	    last->standard_errors < STANDARD_ERRORS;
 }
 
 /* Iterates on every so many pixels. 1 where it has come to rest, 0 where not; -1 after fail(). */
@@ -172,7 +178,9 @@ static int
 iterate(struct run *run, const char *name, struct fitting *fitting, size_t step,
     struct rigid_step *last, struct icp_result *result)
 {
-	for (size_t most = result->steps + STEPS_MOST; result->steps < most;) {
+	size_t most = result->steps + (step > 1 ? COARSE_MOST : STEPS_MOST);
+
+	while (result->steps < most) {
 		size_t n = find_pairs(run, fitting, step), common = count_pairs(fitting, n);
 
 		if (common * step * step < COMMON_LEAST)

@@ -38,7 +38,7 @@ copy_row(void *arg, size_t y)
 
 		for (size_t k = 0; k < 3; k++) {
 			pixel->point[k] = valid ? v[k][x] : PX_NAN;
-			pixel->normal[k] = PX_NAN;
+			pixel->normal[k] = pixel->mean[k] = PX_NAN;
 		}
 	}
 }
@@ -91,12 +91,12 @@ normal_row(void *arg, size_t y)
 	for (size_t x = HALF; x + HALF < w; x++) {
 		struct ordered_pixel *pixel = view->pixel + y * w + x;
 		double along[3], down[3];
-		float n[3];
+		float n[3], mean[3];
 
 		for (size_t k = 0; k < 3; k++) {
 			const float *s = making->sums + 6 * (y * w + x) + k;
 			const ptrdiff_t row = (ptrdiff_t)(6 * w);
-			double p[4];
+			double p[4], sum = s[0];
 
 			along[k] = (double)s[3 - 2 * row] + s[3 - row] + s[3] + s[3 + row] +
 			    s[3 + 2 * row];
@@ -107,10 +107,15 @@ normal_row(void *arg, size_t y)
 				p[j] = s[at * row] + 5.0 * ((double)pixel[at * (ptrdiff_t)w].point[k] -
 				    pixel->point[k]);
 			}
+			for (size_t j = 0; j < 4; j++)
+				sum += p[j];
 			down[k] = 2 * (p[3] - p[0]) + p[2] - p[1];
+			mean[k] = (float)(pixel->point[k] + sum / 25);
 		}
-		if (cross(along, down, n) && !isnan(n[0]))
-			memcpy(pixel->normal, n, sizeof(n));
+		if (!cross(along, down, n) || isnan(n[0]))
+			continue;
+		memcpy(pixel->normal, n, sizeof(n));
+		memcpy(pixel->mean, mean, sizeof(mean));
 	}
 }
 
@@ -267,21 +272,29 @@ ordered_view_project(const struct ordered_view *view, const double X[3], double 
 	    uv[0] <= (double)view->w - 1 && uv[1] <= (double)view->h - 1;
 }
 
+/* The slopes of lines through four neighbours along a row or a column. */
+static void
+slope(const struct ordered_pixel *at, ptrdiff_t step, ptrdiff_t near, ptrdiff_t far, double v[3])
+{
+	for (size_t k = 0; k < 3; k++)
+		v[k] = (double)near * ((double)at[near * step].point[k] -
+		    at[-near * step].point[k]) + (double)far * ((double)at[far * step].point[k] -
+		    at[-far * step].point[k]);
+}
+
 bool
 ordered_view_two_normals(const struct ordered_view *view, size_t pixel, float one[3], float two[3])
 {
-	size_t x = pixel % view->w, y = pixel / view->w, w = view->w;
+	size_t x = pixel % view->w, y = pixel / view->w;
 	const struct ordered_pixel *at = view->pixel + pixel;
 	double along[2][3], down[2][3];
 
-	if (x < 2 || y < 2 || x + 2 >= w || y + 2 >= view->h)
+	if (x < 4 || y < 4 || x + 4 >= view->w || y + 4 >= view->h)
 		return false;
-	for (size_t k = 0; k < 3; k++) {
-		along[0][k] = (double)at[1].point[k] - at[-1].point[k];
-		along[1][k] = (double)at[2].point[k] - at[-2].point[k];
-		down[0][k] = (double)at[w].point[k] - at[-(ptrdiff_t)w].point[k];
-		down[1][k] = (double)at[2 * w].point[k] - at[-2 * (ptrdiff_t)w].point[k];
-	}
+	slope(at, 1, 1, 4, along[0]);
+	slope(at, (ptrdiff_t)view->w, 1, 4, down[0]);
+	slope(at, 1, 2, 3, along[1]);
+	slope(at, (ptrdiff_t)view->w, 2, 3, down[1]);
 	return cross(along[0], down[0], one) && cross(along[1], down[1], two) && !isnan(one[0]) &&
 	    !isnan(two[0]);
 }

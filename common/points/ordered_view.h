@@ -15,7 +15,8 @@
 #define ORDERED_VIEW_TERMS 21	/* of a polynomial of degree 5 in two variables */
 
 struct ordered_pixel {
-	float point[3], normal[3];	/* NaN: none; normals have no sign */
+	float point[3], normal[3];	/* NaN: none; all normals are on one side, either */
+	float mean[3];			/* of the 5 x 5 points that the normal is from */
 };
 
 /*

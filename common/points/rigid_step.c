@@ -243,11 +243,12 @@ is_free(const struct sums *all, bool both, const double value[6], size_t k, cons
 	return !(value[k] > FREE * value[0]) || !(value[k] > NOISE * noise);
 }
 
-/* The least squares solution without the motions that the pairs leave free. */
-static void
+/* The least squares solution without the motions that the pairs leave free; returns its length
+ * where x'ax is the square. */
+static double
 solve(struct sums *all, bool both, double x[6])
 {
-	double value[6], vector[36];
+	double value[6], vector[36], square = 0;
 
 	symmetric_eigen(6, all->a, value, vector);
 	memset(x, 0, 6 * sizeof(*x));
@@ -260,7 +261,9 @@ solve(struct sums *all, bool both, double x[6])
 			dot += vector[6 * k + l] * all->b[l];
 		for (size_t l = 0; l < 6; l++)
 			x[l] += dot / value[k] * vector[6 * k + l];
+		square += dot * dot / value[k];
 	}
+	return sqrt(square);
 }
 
 static int
@@ -285,7 +288,7 @@ rigid_step_solve_noisy(struct run *run, const struct rigid_pair *pair, const flo
 	for_parts(run, &work, other ? sum_both : sum_rows);
 	all = total(&work);
 	free(work.part);
-	solve(&all, other != NULL, x);
+	step->standard_errors = solve(&all, other != NULL, x) / step->rms;
 	for (size_t k = 0; k < 3; k++) {
 		x[k] /= work.radius;
 		step->turn_rad += x[k] * x[k];

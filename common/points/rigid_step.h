@@ -19,6 +19,7 @@ struct rigid_pair {
 struct rigid_step {
 	struct pose motion;		/* of the points: it takes the residuals away */
 	double turn_rad, shift;		/* how far: the angle, and the shift of `center` */
+	double standard_errors;		/* how far in those that the residuals leave the step */
 	double center[3], radius;	/* of the pairs in use: mean, rms distance from it */
 	size_t pairs, used;		/* all with a residual; those within the cut */
 	double median, sigma;		/* of the residuals; sigma is 1.4826 MAD */
