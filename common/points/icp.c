@@ -8,6 +8,7 @@
 #include "base/px.h"
 
 #define COARSE 4		/* pixels from one to the next at first */
+#define WIDE_FREE 5e-4		/* eigenvalues that the bends of a surface make of wide normals */
 #define COARSE_TIMES 30		/* what is rest then */
 #define OVERLAP_STEP 8
 #define NEAR_PITCHES 20		/* distances of points within which views overlap */
@@ -27,7 +28,7 @@ struct fitting {
 	size_t step, columns;		/* pixels of the source that are looked at */
 	struct rigid_pair *pair;	/* columns x rows */
 	float (*other)[3];		/* its second normal */
-	bool two_normals;		/* pairs have the first of two normals, and other */
+	enum { ONE_NORMAL, NEAR_NORMALS, WIDE_NORMALS } normals;	/* two: pairs have the first */
 };
 
 /* The surface of the target between four pixels. */
@@ -87,8 +88,8 @@ find_pair(const struct fitting *fitting, const struct ordered_pixel *from, size_
 		d += to->normal[k] * (foot[k] - own[k]);
 	}
 	pair->residual = (float)d;
-	if (fitting->two_normals &&
-	    !ordered_view_two_normals(target, partner, pair->normal, fitting->other[i]))
+	if (fitting->normals != ONE_NORMAL && !ordered_view_two_normals(target, partner,
+	    fitting->normals == WIDE_NORMALS, pair->normal, fitting->other[i]))
 		fitting->other[i][0] = PX_NAN;
 }
 
@@ -186,7 +187,7 @@ iterate(struct run *run, const char *name, struct fitting *fitting, size_t step,
 		if (common * step * step < COMMON_LEAST)
 			return fail(name, "has only %zu common points, %d are needed: does it "
 			    "overlap, is its pose near?", common * step * step, COMMON_LEAST);
-		if (rigid_step_solve_noisy(run, fitting->pair, fitting->two_normals ?
+		if (rigid_step_solve_noisy(run, fitting->pair, fitting->normals != ONE_NORMAL ?
 		    (const float (*)[3])fitting->other : NULL, n, INFINITY, last) < 0)
 			return -1;
 		pose_compose(&last->motion, &fitting->pose, &fitting->pose);
@@ -197,22 +198,32 @@ iterate(struct run *run, const char *name, struct fitting *fitting, size_t step,
 	return 0;
 }
 
-/* Does the overlap leave a motion free? -1 after fail(). */
+static int
+find_freedom(struct run *run, struct fitting *fitting, double least, struct rigid_freedom *freedom)
+{
+	size_t n = find_pairs(run, fitting, 1);
+	struct rigid_step step;
+
+	return rigid_step_solve(run, fitting->pair, n, INFINITY, &step) < 0 ? -1 :
+	    rigid_step_freedom_below(run, fitting->pair, (const float (*)[3])fitting->other, n,
+	    &step, least, freedom);
+}
+
+/* Does the overlap leave a motion free? Near normals are right and noisy; where noise hides what they
+ * see, wide ones may see it. -1 after fail(). */
 static int
 check_freedom(struct run *run, const char *name, struct fitting *fitting)
 {
-	struct rigid_freedom freedom;
-	struct rigid_step step;
-	size_t n;
+	struct rigid_freedom freedom, wide = { 0 };
 
-	fitting->two_normals = true;
-	n = find_pairs(run, fitting, 1);
-	fitting->two_normals = false;
-	if (rigid_step_solve(run, fitting->pair, n, INFINITY, &step) < 0 ||
-	    rigid_step_freedom(run, fitting->pair, (const float (*)[3])fitting->other, n, &step,
-	    &freedom) < 0)
+	fitting->normals = NEAR_NORMALS;
+	if (find_freedom(run, fitting, RIGID_STEP_FREE, &freedom) < 0)
 		return -1;
-	return freedom.free == 0 ? 0 : fail(name, "the overlap leaves %zu motion%s free, most of "
+	fitting->normals = WIDE_NORMALS;
+	if (freedom.free && find_freedom(run, fitting, WIDE_FREE, &wide) < 0)
+		return -1;
+	fitting->normals = ONE_NORMAL;
+	return wide.free == 0 ? 0 : fail(name, "the overlap leaves %zu motion%s free, most of "
 	    "all %s (eigenvalue %.2g of the largest)", freedom.free, freedom.free > 1 ? "s" : "",
 	    freedom.motion, fmax(freedom.eigenvalue[5], 0) / freedom.eigenvalue[0]);
 }
@@ -240,7 +251,7 @@ fit(struct run *run, const char *name, struct fitting *fitting, double max_rms,
 	struct rigid_step last;
 	int done;
 
-	fitting->two_normals = true;
+	fitting->normals = WIDE_NORMALS;
 	if (iterate(run, name, fitting, COARSE, &last, result) < 0 ||
 	    check_freedom(run, name, fitting) < 0)
 		return -1;

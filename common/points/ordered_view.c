@@ -14,6 +14,8 @@
 #define MEASURED 30000		/* points that noise and pitch are taken from, about */
 #define OFF_PX 1.0		/* rms beyond which no pinhole saw the points */
 #define HALF 2			/* of the window that a normal is fitted in */
+#define NOISES 4		/* times their noise by which two normals of a smooth surface differ */
+#define SMOOTH 0.01		/* and so much by its curvature */
 #define GRAZING 0.15		/* cosine of ray and normal below which a normal is an edge's */
 
 struct making {
@@ -272,31 +274,40 @@ ordered_view_project(const struct ordered_view *view, const double X[3], double 
 	    uv[0] <= (double)view->w - 1 && uv[1] <= (double)view->h - 1;
 }
 
-/* The slopes of lines through four neighbours along a row or a column. */
+/* The slope of a line through neighbours along a row or a column, on both sides. */
 static void
-slope(const struct ordered_pixel *at, ptrdiff_t step, ptrdiff_t near, ptrdiff_t far, double v[3])
+slope(const struct ordered_pixel *at, ptrdiff_t step, const ptrdiff_t away[2], double v[3])
 {
-	for (size_t k = 0; k < 3; k++)
-		v[k] = (double)near * ((double)at[near * step].point[k] -
-		    at[-near * step].point[k]) + (double)far * ((double)at[far * step].point[k] -
-		    at[-far * step].point[k]);
+	for (size_t k = 0; k < 3; k++) {
+		v[k] = 0;
+		for (size_t i = 0; i < 2 && away[i]; i++)
+			v[k] += (double)away[i] * ((double)at[away[i] * step].point[k] -
+			    at[-away[i] * step].point[k]);
+	}
 }
 
 bool
-ordered_view_two_normals(const struct ordered_view *view, size_t pixel, float one[3], float two[3])
+ordered_view_two_normals(const struct ordered_view *view, size_t pixel, bool wide, float one[3],
+    float two[3])
 {
-	size_t x = pixel % view->w, y = pixel / view->w;
+	static const ptrdiff_t away[2][2][2] = { { { 1, 0 }, { 2, 0 } }, { { 1, 4 }, { 2, 3 } } };
+	static const double squares[2] = { 1 / 2.0 + 1 / 8.0, 1 / 34.0 + 1 / 26.0 };
+	size_t x = pixel % view->w, y = pixel / view->w, most = wide ? 4 : 2;
 	const struct ordered_pixel *at = view->pixel + pixel;
-	double along[2][3], down[2][3];
+	double along[2][3], down[2][3], square = 0;
 
-	if (x < 4 || y < 4 || x + 4 >= view->w || y + 4 >= view->h)
+	if (x < most || y < most || x + most >= view->w || y + most >= view->h)
 		return false;
-	slope(at, 1, 1, 4, along[0]);
-	slope(at, (ptrdiff_t)view->w, 1, 4, down[0]);
-	slope(at, 1, 2, 3, along[1]);
-	slope(at, (ptrdiff_t)view->w, 2, 3, down[1]);
-	return cross(along[0], down[0], one) && cross(along[1], down[1], two) && !isnan(one[0]) &&
-	    !isnan(two[0]);
+	for (size_t i = 0; i < 2; i++) {
+		slope(at, 1, away[wide][i], along[i]);
+		slope(at, (ptrdiff_t)view->w, away[wide][i], down[i]);
+	}
+	if (!cross(along[0], down[0], one) || !cross(along[1], down[1], two))
+		return false;
+	/* an edge in both neighbourhoods would pass for shape */
+	for (size_t k = 0; k < 3; k++)
+		square += pow((double)one[k] - two[k], 2);
+	return sqrt(square) < SMOOTH + NOISES * view->noise / view->pitch * sqrt(squares[wide]);
 }
 
 void
