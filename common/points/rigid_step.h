@@ -19,6 +19,7 @@ struct rigid_pair {
 struct rigid_step {
 	struct pose motion;		/* of the points: it takes the residuals away */
 	double turn_rad, shift;		/* how far: the angle, and the shift of `center` */
+	double standard_errors;		/* how far in those that the residuals leave the step */
 	double center[3], radius;	/* of the pairs in use: mean, rms distance from it */
 	size_t pairs, used;		/* all with a residual; those within the cut */
 	double median, sigma;		/* of the residuals; sigma is 1.4826 MAD */
@@ -42,6 +43,8 @@ int rigid_step_solve(struct run *run, const struct rigid_pair *pair, size_t n, d
 int rigid_step_solve_noisy(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
     size_t n, double cut, struct rigid_step *step);
 
+#define RIGID_STEP_FREE 1e-6	/* of the largest eigenvalue, below which a motion is free */
+
 /* What the surface leaves undetermined. */
 struct rigid_freedom {
 	double eigenvalue[6];	/* of the 6x6 normal matrix, turns as shifts at `radius`; falling */
@@ -58,5 +61,9 @@ struct rigid_freedom {
  */
 int rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
     size_t n, const struct rigid_step *step, struct rigid_freedom *freedom);
+/* The same with another bound than RIGID_STEP_FREE. */
+int rigid_step_freedom_below(struct run *run, const struct rigid_pair *pair,
+    const float (*other)[3], size_t n, const struct rigid_step *step, double least,
+    struct rigid_freedom *freedom);
 
 #endif
