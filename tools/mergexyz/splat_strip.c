@@ -9,6 +9,10 @@
 #include "base/numbers.h"
 #include "base/px.h"
 
+/* Cells by which the own cells of neighbours overlap on each side, since noise moves points and the
+ * camera's rows lie askew. With half of SPLAT_NEAR it is less than a cell. */
+#define OVERLAP 0.2f
+
 /* Memory for strips of this width and these lanes. */
 static int
 fit(struct splat_scratch *scratch, size_t cells, size_t vectors)
@@ -154,13 +158,13 @@ cell_of(const struct strip *strip, long x, long y)
 	return (size_t)(y - (long)strip->y0 + 1) * strip->pitch + (size_t)(x + 1);
 }
 
-/* A point's own cells: those nearer to it than half of the way to its neighbours. */
+/* A point's own cells: those nearer to it than half of the way to its neighbours, about. */
 static void
 claim_far(const struct strip *strip, const struct splat_points *points, size_t i)
 {
 	float u = points->u[i], v = points->v[i];
-	struct window window = window_around(strip, u, v, 0.5f * points->su[i],
-	    0.5f * points->sv[i]);
+	struct window window = window_around(strip, u, v, 0.5f * points->su[i] + OVERLAP,
+	    0.5f * points->sv[i] + OVERLAP);
 
 	for (long y = window.top; y <= window.bottom; y++)
 		for (long x = window.left; x <= window.right; x++) {
@@ -204,7 +208,7 @@ claim_near(const struct strip *strip, const struct splat_block *block, size_t i)
 {
 	const struct splat_points *points = &block->points;
 	struct four four = four_around(points, i);
-	float a = 0.5f * points->su[i], b = 0.5f * points->sv[i];
+	float a = 0.5f * points->su[i] + OVERLAP, b = 0.5f * points->sv[i] + OVERLAP;
 	float *upper = strip->scratch->nearest + block->cell[i], *lower = upper + strip->pitch;
 	lanes nearest = { upper[0], upper[1], lower[0], lower[1] };
 
