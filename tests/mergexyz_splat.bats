@@ -246,6 +246,11 @@ write_frames("b.nrrd", flat(16, 20, 595 + np.random.default_rng(1).normal(size=(
 	framecmp --max 1e-3 out.nrrd posed.nrrd
 	silent "${splat[@]/one.json/moved.json}" --view b.nrrd b.nrrd -o moved.nrrd
 	framecmp --max 1e-3 out.nrrd moved.nrrd
+	# two cameras and a projector beside them: the projector is not the second camera
+	echo '{"K1": [[9,0,9],[0,9,9],[0,0,1]], "K2": [[8,0,9],[0,8,9],[0,0,1]], "R": [[1,0,0],[0,1,0],[0,0,1]], "T": [-90, 0, 0],
+		"image_size": [19, 19], '"${one#*, }" >pair.json
+	silent "${splat[@]/one.json/pair.json}" --view a.nrrd a.nrrd -o pair.nrrd
+	framecmp out.nrrd pair.nrrd
 	for level in $(cpu_levels); do FRINGEPIPE_CPU=$level "${splat[@]}" -j 1 --view b.nrrd a.nrrd -o $level.nrrd; done
 	"${splat[@]}" -j 7 --view b.nrrd a.nrrd -o threads.nrrd
 	for level in $(cpu_levels); do framecmp $level.nrrd threads.nrrd; done
@@ -275,7 +280,7 @@ for h, w in (1, 1), (7, 5), (1, 127), (65, 129): write_frames("%dx%d.nrrd" % (w,
 	fails 1 "view 1 is a table" "${splat[@]}" table.nrrd -o x.nrrd
 	fails 1 "the points lie in one place, or there are none: say --pixel and --center" mergexyz --splat 20x16 --onto ortho --calib one.json none.nrrd -o x.nrrd
 	fails 1 "does not say how large the projector's picture is" mergexyz --splat 20x16 --onto projector --calib unsized.json a.nrrd -o x.nrrd
-	fails 1 "missing.json: cannot be opened" mergexyz --splat 20x16 --onto ortho --calib missing.json a.nrrd
+	fails 1 "missing.json: cannot open" mergexyz --splat 20x16 --onto ortho --calib missing.json a.nrrd
 	fails 1 "one.json: has no device tower" "${splat[@]}" --frame tower a.nrrd
 	fails 2 "--splat: wants --onto ortho or --onto projector" mergexyz --splat 20x16 --calib one.json a.nrrd
 	fails 2 "--splat: wants --calib" mergexyz --splat 20x16 --onto ortho a.nrrd

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "optics/calib_entries.h"
+#include "optics/number_file.h"
+#include "optics/stereo.h"
 #include "splat_channels.h"
 #include "splat_eye.h"
 #include "splat_field.h"
@@ -45,13 +48,45 @@ splat_stage_wanted(const struct splat_options *options)
 	return 1;
 }
 
+/* Does a file name two cameras as K1 and K2, and a projector beside them, but no camera_K? Then K2 is
+ * no projector. */
+static int
+is_pair(const char *path, bool *pair)
+{
+	struct number_file numbers;
+
+	if (number_file_load(path, &numbers) < 0)
+		return -1;
+	*pair = calib_has(&numbers, "K1|M1|cameraMatrix1") && calib_has(&numbers,
+	    "projector_K|M4") && !calib_has(&numbers, "camera_K");
+	number_file_free(&numbers);
+	return 0;
+}
+
+static int
+load_projector(const struct splat_options *options, struct calib *calib)
+{
+	struct stereo stereo;
+	bool pair;
+
+	if (is_pair(options->calib, &pair) < 0)
+		return -1;
+	if (!pair || options->frame)
+		return calib_load_device(options->calib, NULL, options->frame, calib);
+	if (stereo_load(options->calib, &stereo) < 0)
+		return -1;
+	*calib = (struct calib){ .projector = stereo.projector, .unit = "mm",
+		.two_cameras = !stereo.has_projector };
+	return 0;
+}
+
 int
 splat_stage_open(struct splat_stage *stage, const struct splat_options *options, size_t views)
 {
 	struct calib calib;
 
 	stage->options = options;
-	if (calib_load_device(options->calib, NULL, options->frame, &calib) < 0)
+	if (load_projector(options, &calib) < 0)
 		return -1;
 	if (calib.two_cameras)
 		return fail(options->calib, "has two cameras and no projector");

@@ -1,3 +1,7 @@
+/*
+ * Filling a strip of the grid: the points that reach it, the cells that are their own, what they add
+ * to the cells around, and the cells' means.
+ */
 #include "splat_strip.h"
 
 #include <math.h>
