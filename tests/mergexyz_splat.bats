@@ -77,9 +77,9 @@ write_frames("holes.nrrd", f)
 for step in 2, 6:
 	f = flat(16, 20, 600.); f.pixels[:2] *= step; write_frames("step%d.nrrd" % step, f)'
 	silent "${splat[@]}" holes.nrrd -o out.nrrd
-	for step in 2 6; do
-		silent mergexyz --splat $((20 * step))x$((16 * step)) --onto ortho --calib one.json --pixel 1 --center 0,0 step$step.nrrd -o s$step.nrrd
-	done
+	grid=(mergexyz --onto ortho --calib one.json --pixel 1 --center 0,0)
+	silent "${grid[@]}" --splat 40x32 step2.nrrd -o s2.nrrd
+	fails 0 "--splat: most points lie 6 cells and more apart: holes are left" "${grid[@]}" --splat 120x96 step6.nrrd -o s6.nrrd
 	py '
 f = read_frame("out.nrrd"); bad = np.argwhere(np.isnan(f["z"])).tolist()
 expect(bad == [[11, 7]] or len(bad) == 9, bad)
@@ -261,6 +261,7 @@ write_frames("b.nrrd", flat(16, 20, 595 + np.random.default_rng(1).normal(size=(
 	echo "${one/\"projector_size\": \[64, 48\],/}" >unsized.json
 	py "$points"'
 write_frames("a.nrrd", flat(16, 20, 600)); write_frames("inch.nrrd", flat(16, 20, 600, dict(length_unit="in")))
+f = flat(16, 20, 600, dx=195 - .5); write_frames("wide.nrrd", f)
 write_frames("none.nrrd", flat(16, 20, np.nan)); write_frames("beside.nrrd", flat(16, 20, 600, dx=18))
 write_frames("depth.nrrd", Frame(np.ones((16, 20), "f4"), ["depth"]))
 write_frames("table.nrrd", Frame(np.ones((3, 1, 4), "f4"), ["x", "y", "z"], dict(points="4")))
@@ -281,7 +282,10 @@ for h, w in (1, 1), (7, 5), (1, 127), (65, 129): write_frames("%dx%d.nrrd" % (w,
 	fails 1 "the points lie in one place, or there are none: say --pixel and --center" mergexyz --splat 20x16 --onto ortho --calib one.json none.nrrd -o x.nrrd
 	fails 1 "does not say how large the projector's picture is" mergexyz --splat 20x16 --onto projector --calib unsized.json a.nrrd -o x.nrrd
 	fails 1 "missing.json: cannot open" mergexyz --splat 20x16 --onto ortho --calib missing.json a.nrrd
-	fails 1 "one.json: has no device tower" "${splat[@]}" --frame tower a.nrrd
+	py 'from splat_rig import Rig
+Rig(64, 48).write("rig.json")'
+	fails 1 "rig.json: has no device tower" mergexyz --splat 20x16 --onto ortho --calib rig.json --frame tower a.nrrd
+	fails 0 "the projector's picture misses 40 % of the points: are they in the world of --calib?" mergexyz --splat 20x16 --onto ortho --calib one.json wide.nrrd -o wide.nrrd
 	fails 2 "--splat: wants --onto ortho or --onto projector" mergexyz --splat 20x16 --calib one.json a.nrrd
 	fails 2 "--splat: wants --calib" mergexyz --splat 20x16 --onto ortho a.nrrd
 	fails 2 "--pixel: is only for --onto ortho" mergexyz --splat 20x16 --onto projector --pixel 1 --calib one.json a.nrrd

@@ -15,6 +15,8 @@
 const char *const splat_onto_words[] = { "ortho", "projector", NULL };
 const char *const splat_weight_words[] = { "sigma", "modulation", "none", NULL };
 
+#define UNLIT 0.1	/* of the points: more is worth a word */
+
 /* ---- options ---- */
 
 /* NULL or an option that only a splat has a use for. */
@@ -133,7 +135,7 @@ place(struct splat_stage *stage, const struct splat_source *source)
 	const struct splat_options *options = stage->options;
 	struct splat *splat = &stage->splat;
 	const double *center = options->center.n ? options->center.v : (double[2]){ NAN, NAN };
-	double depth;
+	struct splat_field field;
 
 	if (options->onto == SPLAT_ORTHO)
 		splat_grid_ortho(&splat->grid, &stage->projector, options->size.w,
@@ -143,10 +145,16 @@ place(struct splat_stage *stage, const struct splat_source *source)
 	    options->size.w, options->size.h) < 0)
 		return -1;
 	if (splat_field_choose(&splat->grid, source, splat->views, options->pixel_mm, center,
-	    &depth) < 0)
+	    stage->projector_px, &field) < 0)
 		return -1;
-	splat->jump = (float)(isnan(options->jump) ? 10 * splat_grid_pixel(&splat->grid, depth) :
-	    options->jump);
+	if (field.unlit > UNLIT)
+		warn(NULL, "the projector's picture misses %.0f %% of the points: are they in the "
+		    "world of --calib?", 100 * field.unlit);
+	else if (field.apart > (double)SPLAT_REACH)
+		warn("--splat", "most points lie %.0f cells and more apart: holes are left, a "
+		    "smaller grid has none", floor(field.apart));
+	splat->jump = (float)(isnan(options->jump) ? 10 * splat_grid_pixel(&splat->grid,
+	    field.depth) : options->jump);
 	stage->placed = true;
 	return 0;
 }
