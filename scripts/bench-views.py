@@ -175,7 +175,7 @@ def fits(tools, folder, rounds):
     for side in "left", "right":
         truth = f"{folder}/{side}-truth.nrrd"
         subprocess.run([tools + "/fringesim", "-q", "-s", "640x480", "--calib", rig, "--view", side, "--scene", "relief",
-                        "--distance", "500", "--height", "60", "--field", "300", "--truth", truth, "-o", "null:"],
+                        "--distance", "500", "--truth", truth, "-o", "null:"],
                        check=True)
         p = read_points(truth, 640, 480)
         if side == "right":

@@ -253,7 +253,7 @@ ordered_view_make(struct run *run, const char *name, const struct frame *frame,
 	} else {
 		run_for(run, view->h, copy_row, &making);
 		for (size_t i = 0; i < view->w * view->h; i++)
-			view->points += !isnan(view->pixel[i].point[0]);
+			view->points += isnan(view->pixel[i].point[0]) ? 0 : 1;
 		status = view->points < POINTS_LEAST ? fail(name, "has only %zu points, %d are "
 		    "needed", view->points, POINTS_LEAST) : fit_camera(name, view);
 	}
