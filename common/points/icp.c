@@ -28,7 +28,8 @@ struct fitting {
 	size_t step, columns;		/* pixels of the source that are looked at */
 	struct rigid_pair *pair;	/* columns x rows */
 	float (*other)[3];		/* its second normal */
-	enum { ONE_NORMAL, NEAR_NORMALS, WIDE_NORMALS } normals;	/* two: pairs have the first */
+	/* of each pair; where there are two, the pair has the first one */
+	enum { ONE_NORMAL, NEAR_NORMALS, WIDE_NORMALS } normals;
 };
 
 /* The surface of the target between four pixels. */
@@ -209,8 +210,8 @@ find_freedom(struct run *run, struct fitting *fitting, double least, struct rigi
 	    &step, least, freedom);
 }
 
-/* Does the overlap leave a motion free? Near normals are right and noisy; where noise hides what they
- * see, wide ones may see it. -1 after fail(). */
+/* Does the overlap leave a motion free? Near normals are right and noisy; where noise hides what
+ * they see, wide ones may see it. -1 after fail(). */
 static int
 check_freedom(struct run *run, const char *name, struct fitting *fitting)
 {

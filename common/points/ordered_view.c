@@ -14,7 +14,7 @@
 #define MEASURED 30000		/* points that noise and pitch are taken from, about */
 #define OFF_PX 1.0		/* rms beyond which no pinhole saw the points */
 #define HALF 2			/* of the window that a normal is fitted in */
-#define NOISES 4		/* times their noise by which two normals of a smooth surface differ */
+#define NOISES 4		/* times their noise that normals of a smooth surface differ by */
 #define SMOOTH 0.01		/* and so much by its curvature */
 #define GRAZING 0.15		/* cosine of ray and normal below which a normal is an edge's */
 
@@ -56,8 +56,10 @@ sum_row(void *arg, size_t y)
 	for (size_t x = HALF; x + HALF < making->view->w; x++)
 		for (size_t k = 0; k < 3; k++) {
 			float middle = pixel[x].point[k];
-			float a = pixel[x - 2].point[k] - middle, b = pixel[x - 1].point[k] - middle;
-			float c = pixel[x + 1].point[k] - middle, d = pixel[x + 2].point[k] - middle;
+			float a = pixel[x - 2].point[k] - middle;
+			float b = pixel[x - 1].point[k] - middle;
+			float c = pixel[x + 1].point[k] - middle;
+			float d = pixel[x + 2].point[k] - middle;
 
 			sums[6 * x + k] = a + b + c + d;	/* about the middle */
 			sums[6 * x + 3 + k] = 2 * (d - a) + c - b;
@@ -106,8 +108,8 @@ normal_row(void *arg, size_t y)
 			for (ptrdiff_t j = 0; j < 4; j++) {
 				ptrdiff_t at = j < 2 ? j - 2 : j - 1;
 
-				p[j] = s[at * row] + 5.0 * ((double)pixel[at * (ptrdiff_t)w].point[k] -
-				    pixel->point[k]);
+				p[j] = s[at * row] + 5.0 * ((double)
+				    pixel[at * (ptrdiff_t)w].point[k] - pixel->point[k]);
 			}
 			for (size_t j = 0; j < 4; j++)
 				sum += p[j];
@@ -251,7 +253,7 @@ ordered_view_make(struct run *run, const char *name, const struct frame *frame,
 	} else {
 		run_for(run, view->h, copy_row, &making);
 		for (size_t i = 0; i < view->w * view->h; i++)
-			view->points += !isnan(view->pixel[i].point[0]);
+			view->points += isnan(view->pixel[i].point[0]) ? 0 : 1;
 		status = view->points < POINTS_LEAST ? fail(name, "has only %zu points, %d are "
 		    "needed", view->points, POINTS_LEAST) : fit_camera(name, view);
 	}

@@ -48,9 +48,9 @@ int ordered_view_make(struct run *, const char *name, const struct frame *, stru
 bool ordered_view_project(const struct ordered_view *, const double X[3], double uv[2]);
 /*
  * Two normals of a pixel from neighbours that have none in common: their noise is independent. Of
- * neighbours 1 and 2 pixels away; wide: 1 and 4, 2 and 3, with a fifth of the noise, but with errors
- * that both share where the surface bends a lot. False where one of the neighbours has no point, or
- * the two differ by more than noise.
+ * neighbours 1 and 2 pixels away; wide: 1 and 4, 2 and 3, with a fifth of the noise, but with
+ * errors that both share where the surface bends a lot. False where one of the neighbours has no
+ * point, or the two differ by more than noise.
  */
 bool ordered_view_two_normals(const struct ordered_view *, size_t pixel, bool wide, float one[3],
     float two[3]);

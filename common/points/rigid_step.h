@@ -10,8 +10,8 @@
 #include "points/pose.h"
 #include "run/run.h"
 
-/* A point, the unit normal of the surface where it belongs, and its distance below the surface along
- * that normal: normal . (foot - point). NaN residual: no pair. */
+/* A point, the unit normal of the surface where it belongs, and its distance below the surface
+ * along that normal: normal . (foot - point). NaN residual: no pair. */
 struct rigid_pair {
 	float point[3], normal[3], residual;
 };
@@ -37,8 +37,8 @@ int rigid_step_solve(struct run *run, const struct rigid_pair *pair, size_t n, d
 
 /*
  * The same for measured surfaces, whose normals have noise: other[n] is a second normal for each
- * pair, NaN where there is none, whose noise is independent of the first one's. What is free is found
- * as in rigid_step_freedom(): noise does not let a plane slide.
+ * pair, NaN where there is none, whose noise is independent of the first one's. What is free is
+ * found as in rigid_step_freedom(): noise does not let a plane slide.
  */
 int rigid_step_solve_noisy(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
     size_t n, double cut, struct rigid_step *step);
@@ -53,8 +53,8 @@ struct rigid_freedom {
 };
 
 /*
- * The motions that the pairs in use (those within the cut of `step`) leave free: whose eigenvalue is
- * below 1e-6 of the largest. other[n], or NULL: a second normal for each pair whose noise is
+ * The motions that the pairs in use (those within the cut of `step`) leave free: whose eigenvalue
+ * is below 1e-6 of the largest. other[n], or NULL: a second normal for each pair whose noise is
  * independent of the first one's; the matrix is then made of both, so that the noise of normals
  * does not pass for shape, and a motion is also free if its eigenvalue is not 10 times what noise
  * alone gives. 0 or -1 after fail().

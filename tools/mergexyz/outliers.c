@@ -21,7 +21,7 @@ struct search {
 	size_t n, k;
 	struct point_grid grid;
 	uint32_t *start, *order;
-	float *distance;		/* mean to the k nearest, or less than that where uncertain */
+	float *distance;		/* mean to the k nearest, or less where uncertain */
 	bool *uncertain;		/* it is at least that */
 	double cut;
 	size_t *count;			/* of each sample: points in its 27 cubes */
@@ -66,7 +66,8 @@ settle(struct search *search, size_t i, const struct nearest *nearest, double re
 {
 	double sum = 0;
 
-	search->uncertain[i] = nearest->n < nearest->k || nearest->v[nearest->k - 1] > reach * reach;
+	search->uncertain[i] = nearest->n < nearest->k ||
+	    nearest->v[nearest->k - 1] > reach * reach;
 	for (size_t m = 0; m < nearest->k; m++)
 		sum += m < nearest->n ? fmin(sqrt(nearest->v[m]), reach) : reach;
 	search->distance[i] = (float)(sum / (double)nearest->k);
