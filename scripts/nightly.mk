@@ -2,12 +2,12 @@
 # SHARE=N: about an Nth of each, where it can be cut: so many repeats, frames, sets and calls of a function, and
 # every Nth file of tests, another Nth each day. SHARE=1: all.
 SHARE ?= 1
-NIGHTLY := static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser cluster faults fuzz agree-all coverage
+NIGHTLY := static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser views cluster faults fuzz agree-all coverage
 # tools for aarch64: libraries and emulator are listed by scripts/setup --for nightly
 ARM := build-arm/bin
 CROSS := aarch64-linux-gnu-
 
-.PHONY: nightly static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser cluster coverage arm
+.PHONY: nightly static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser views cluster coverage arm
 nightly: stages  ## run every long loop, one line each (T=SECONDS for the fuzzers; SHARE=10: a tenth of each)
 	MAKE="$(MAKE)" T=$(T) SHARE=$(SHARE) scripts/nightly $(NIGHTLY)
 
@@ -42,6 +42,9 @@ probe: all  ## 400 random simulated sets, which the line that fringeprobe prints
 
 laser: all  ## a ball bar of 149.12 mm at 30 poses of two heads, 200 trials of a scan direction against theory
 	tests/nightly/laser $$((28 / $(SHARE) + 2)) $$((200 / $(SHARE)))
+
+views: all  ## poses of two views by mergexyz --icp, 20 seeds of noise from four starts each
+	tests/nightly/views $$((18 / $(SHARE) + 2))
 
 cluster: all  ## fringebatch over a Slurm cluster of one node, 200 sets and 10000 small ones, a full disk
 	tests/nightly/cluster $$((180 / $(SHARE) + 20))

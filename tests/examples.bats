@@ -31,7 +31,7 @@ run_examples() {		# page, simulated or real
 	local page=$1 word
 	mkdir "$(basename "$page")"
 	cd "$(basename "$page")" || return 1
-	cp "$top"/samples/{block.yml,rig.json,recipe.mk} .
+	cp "$top"/samples/{block.yml,portal.json,rig.json,recipe.mk} .
 	PATH=$top/scripts:$PATH
 	examples "$page" 78 "$2" | without_missing >script
 	examples "$page" 1000 "$2" | without_missing | diff script - >broken ||
