@@ -1,0 +1,443 @@
+#include "points/visible.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "optics/lens.h"
+
+#define SAMPLES 65536		/* distances that the medians are taken of: more make them no better */
+#define RADIUS_MOST 20.0	/* tan of 87 degrees */
+#define LEAST_WEIGHT 0.01f	/* a pixel that counts for less neither hides nor colours a point */
+#define NORMAL_MEDIAN 0.6745	/* of |x|, x of the normal distribution with standard deviation 1 */
+#define BANDS_MOST 64
+#define BAND_ROWS 16		/* at least */
+#define BLOCK 16		/* cells of the frame that are skipped together */
+
+/* ---- points and their neighbours ---- */
+
+double
+visible_reach(const struct pinhole *camera)
+{
+	double r = 0;
+
+	while (camera->distorted && r < RADIUS_MOST && lens_growth(camera->distortion, r) > 0)
+		r += 1e-3;
+	return camera->distorted ? r : INFINITY;
+}
+
+bool
+visible_point(const struct visible_points *points, size_t x, size_t y, double X[3])
+{
+	for (int k = 0; k < 3; k++)
+		X[k] = frame_floats(points->frame, points->channel[k], y)[x];
+	return isfinite(X[0]) && isfinite(X[1]) && isfinite(X[2]);
+}
+
+static double
+distance(const double a[3], const double b[3])
+{
+	double d[3] = { a[0] - b[0], a[1] - b[1], a[2] - b[2] };
+
+	return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
+/* The distance to the next pixel along an axis, and of the point from the middle of its two
+ * neighbours there; NaN where points are missing. */
+static void
+measure(const struct visible_points *points, size_t x, size_t y, bool down, float *step,
+    float *off)
+{
+	const struct frame_head *head = &points->frame->head;
+	size_t at = down ? y : x, n = down ? head->h : head->w;
+	double X[3], next[3], before[3], middle[3];
+
+	*step = *off = NAN;
+	if (at + 1 >= n || !visible_point(points, x, y, X) ||
+	    !visible_point(points, x + !down, y + down, next))
+		return;
+	*step = (float)distance(X, next);
+	if (at == 0 || !visible_point(points, x - !down, y - down, before))
+		return;
+	for (int k = 0; k < 3; k++)
+		middle[k] = (before[k] + next[k]) / 2;
+	*off = (float)distance(X, middle);
+}
+
+static double
+median(const float *v, size_t n)
+{
+	size_t middle = n / 2;
+	float at = 0;
+
+	if (n)
+		numbers_ranks(v, n, &middle, 1, &at);
+	return (double)at;
+}
+
+int
+visible_points_init(struct visible_points *points, const struct frame *frame,
+    const size_t channel[3])
+{
+	size_t pixels = frame->head.w * frame->head.h, stride = pixels / SAMPLES + 1;
+	size_t steps = 0, offs = 0;
+	float *step = malloc(4 * SAMPLES * sizeof(*step)), *off = step + 2 * SAMPLES;
+
+	*points = (struct visible_points){ .frame = frame,
+		.channel = { channel[0], channel[1], channel[2] } };
+	if (!step)
+		return fail_memory();
+	for (size_t i = 0; i < pixels; i += stride)
+		for (int down = 0; down < 2; down++) {
+			measure(points, i % frame->head.w, i / frame->head.w, down, &step[steps],
+			    &off[offs]);
+			steps += isfinite(step[steps]);
+			offs += isfinite(off[offs]);
+		}
+	points->spacing = median(step, steps);
+	/* of X - (X1 + X2)/2, whose variance is 3/2 of a point's */
+	points->noise = median(off, offs) / NORMAL_MEDIAN / sqrt(1.5);
+	free(step);
+	return 0;
+}
+
+/* The neighbour at (x + dx, y + dy), if it is linked with X. */
+static bool
+linked(const struct visible_points *points, const double X[3], size_t x, size_t y, int dx, int dy,
+    double next[3])
+{
+	const struct frame_head *head = &points->frame->head;
+
+	if ((dx < 0 && x == 0) || (dy < 0 && y == 0) || (dx > 0 && x + 1 >= head->w) ||
+	    (dy > 0 && y + 1 >= head->h))
+		return false;
+	return visible_point(points, x + (size_t)dx, y + (size_t)dy, next) &&
+	    distance(X, next) <= VISIBLE_LINK * points->spacing;
+}
+
+static bool
+tangent(const struct visible_points *points, const double X[3], size_t x, size_t y, bool down,
+    double along[3])
+{
+	double before[3], next[3];
+	bool has_before = linked(points, X, x, y, -!down, -down, before);
+	bool has_next = linked(points, X, x, y, !down, down, next);
+
+	for (int k = 0; k < 3; k++)
+		along[k] = has_before && has_next ? (next[k] - before[k]) / 2 :
+		    has_next ? next[k] - X[k] : X[k] - before[k];
+	return has_before || has_next;
+}
+
+bool
+visible_tangents(const struct visible_points *points, size_t x, size_t y, double along_x[3],
+    double along_y[3])
+{
+	double X[3];
+
+	return visible_point(points, x, y, X) && tangent(points, X, x, y, false, along_x) &&
+	    tangent(points, X, x, y, true, along_y);
+}
+
+bool
+visible_project(const struct visible_view *view, const double X[3], double seen[3], double uv[2])
+{
+	const struct pinhole *camera = view->camera;
+	const double *R = camera->R, *T = camera->T;
+
+	for (int i = 0; i < 3; i++)
+		seen[i] = R[3 * i] * X[0] + R[3 * i + 1] * X[1] + R[3 * i + 2] * X[2] + T[i];
+	if (!pinhole_project(camera, X, uv) ||
+	    !(seen[0] * seen[0] + seen[1] * seen[1] < view->reach * view->reach * seen[2] * seen[2]))
+		return false;
+	for (int k = 0; k < 2; k++)
+		uv[k] = (uv[k] - view->origin_px[k] + 0.5) / view->bin[k] - 0.5;
+	return true;
+}
+
+/* ---- the depth buffer ---- */
+
+struct drawing {
+	struct visible *visible;
+	float *u, *v, *q;		/* of each pixel of the frame that carries the surface; else NaN */
+	size_t across, blocks;		/* blocks in a row, of all */
+	float (*range)[2];		/* least and largest v of each block */
+	size_t rows;			/* of a band */
+};
+
+/* The rounding of u and v to floats is the same for all triangles of a pixel. */
+static void
+project_row(void *arg, size_t y)
+{
+	const struct drawing *drawing = arg;
+	const struct visible *visible = drawing->visible;
+	const struct visible_points *points = &visible->points;
+	size_t w = points->frame->head.w;
+	double X[3], seen[3], uv[2], along[2][3];
+
+	for (size_t x = 0; x < w; x++) {
+		size_t i = y * w + x;
+
+		drawing->u[i] = drawing->v[i] = drawing->q[i] = NAN;
+		if (!visible_point(points, x, y, X) ||
+		    !visible_tangents(points, x, y, along[0], along[1]) ||
+		    !visible_project(&visible->view, X, seen, uv))
+			continue;
+		drawing->u[i] = (float)uv[0];
+		drawing->v[i] = (float)uv[1];
+		drawing->q[i] = (float)(-1 / seen[2]);
+	}
+}
+
+/* The rows of the picture that the cells of a block reach into. */
+static void
+range_of_block(void *arg, size_t block)
+{
+	const struct drawing *drawing = arg;
+	const struct frame_head *head = &drawing->visible->points.frame->head;
+	size_t x0 = block % drawing->across * BLOCK, y0 = block / drawing->across * BLOCK;
+	float low = INFINITY, high = -INFINITY;
+
+	for (size_t y = y0; y <= y0 + BLOCK && y < head->h; y++)
+		for (size_t x = x0; x <= x0 + BLOCK && x < head->w; x++) {
+			float v = drawing->v[y * head->w + x];
+
+			low = v < low ? v : low;
+			high = v > high ? v : high;
+		}
+	drawing->range[block][0] = low;
+	drawing->range[block][1] = high;
+}
+
+static void
+draw_triangle(const struct drawing *drawing, const size_t corner[3], size_t y0)
+{
+	struct raster_vertex vertex[3];
+
+	for (int k = 0; k < 3; k++) {
+		size_t i = corner[k];
+
+		if (!(drawing->q[i] < 0))
+			return;
+		vertex[k].x = (double)drawing->u[i];
+		vertex[k].y = (double)drawing->v[i];
+		vertex[k].z = (double)drawing->q[i];
+	}
+	raster_triangle(&drawing->visible->depth, y0, y0 + drawing->rows, &vertex[0], &vertex[1],
+	    &vertex[2]);
+}
+
+/* Does the surface go on from corner to corner of a cell? */
+static bool
+is_whole(const struct visible_points *points, double X[4][3])
+{
+	const double most = VISIBLE_LINK * points->spacing;
+
+	return distance(X[0], X[1]) <= most && distance(X[0], X[2]) <= most &&
+	    distance(X[3], X[1]) <= most && distance(X[3], X[2]) <= most;
+}
+
+/* At an edge the surface ends somewhere before the next pixel: each corner's tangent plane over the
+ * cell. */
+static void
+draw_ends(const struct drawing *drawing, size_t x, size_t y, const bool has[4], double X[4][3],
+    size_t y0)
+{
+	const struct visible *visible = drawing->visible;
+	double along[2][3], seen[3], uv[2], at[3];
+
+	for (int a = 0; a < 4; a++) {
+		struct raster_vertex vertex[4];
+		bool drawn = has[a] && visible_tangents(&visible->points, x + (size_t)(a & 1),
+		    y + (size_t)(a >> 1), along[0], along[1]);
+
+		for (int b = 0; b < 4 && drawn; b++) {
+			for (int k = 0; k < 3; k++)
+				at[k] = X[a][k] + ((b & 1) - (a & 1)) * along[0][k] +
+				    ((b >> 1) - (a >> 1)) * along[1][k];
+			drawn = visible_project(&visible->view, at, seen, uv);
+			vertex[b] = (struct raster_vertex){ uv[0], uv[1], -1 / seen[2], { 0 } };
+		}
+		for (int b = 0; b < 2 && drawn; b++)
+			raster_triangle(&drawing->visible->depth, y0, y0 + drawing->rows,
+			    &vertex[1], &vertex[2], &vertex[3 * b]);
+	}
+}
+
+/* The two triangles of a cell, or the one that is left where a corner is missing, split along the
+ * shorter diagonal. */
+static void
+draw_cell(const struct drawing *drawing, size_t x, size_t y, size_t y0)
+{
+	const struct visible_points *points = &drawing->visible->points;
+	size_t w = points->frame->head.w, i = y * w + x;
+	const size_t corner[4] = { i, i + 1, i + w, i + w + 1 };
+	double X[4][3];
+	bool has[4], falling;
+	int n = 0;
+
+	for (int k = 0; k < 4; k++) {
+		has[k] = drawing->q[corner[k]] < 0 &&
+		    visible_point(points, x + (size_t)(k & 1), y + (size_t)(k >> 1), X[k]);
+		n += has[k];
+	}
+	if (n > 0 && !(n == 4 && is_whole(points, X)))
+		draw_ends(drawing, x, y, has, X, y0);
+	falling = has[0] && has[3] &&
+	    !(has[1] && has[2] && distance(X[1], X[2]) <= distance(X[0], X[3]));
+	if (falling) {
+		draw_triangle(drawing, (size_t[3]){ corner[0], corner[1], corner[3] }, y0);
+		draw_triangle(drawing, (size_t[3]){ corner[0], corner[2], corner[3] }, y0);
+	} else if (has[1] && has[2]) {
+		draw_triangle(drawing, (size_t[3]){ corner[1], corner[2], corner[0] }, y0);
+		draw_triangle(drawing, (size_t[3]){ corner[1], corner[2], corner[3] }, y0);
+	}
+}
+
+static void
+draw_band(void *arg, size_t band)
+{
+	const struct drawing *drawing = arg;
+	const struct frame_head *head = &drawing->visible->points.frame->head;
+	size_t y0 = band * drawing->rows;
+
+	for (size_t block = 0; block < drawing->blocks; block++) {
+		size_t left = block % drawing->across * BLOCK;
+		size_t top = block / drawing->across * BLOCK;
+
+		if (!(drawing->range[block][1] >= (float)y0 - 1 &&
+			drawing->range[block][0] <= (float)(y0 + drawing->rows)))
+			continue;
+		for (size_t y = top; y < top + BLOCK && y + 1 < head->h; y++)
+			for (size_t x = left; x < left + BLOCK && x + 1 < head->w; x++)
+				draw_cell(drawing, x, y, y0);
+	}
+}
+
+static int
+new_drawing(struct drawing *drawing, size_t w, size_t h)
+{
+	size_t pixels, bytes, h_blocks = (h + BLOCK - 1) / BLOCK;
+
+	drawing->across = (w + BLOCK - 1) / BLOCK;
+	drawing->blocks = drawing->across * h_blocks;
+	if (size_multiply(w, h, &pixels) < 0 || size_multiply(pixels, 3 * sizeof(float), &bytes) < 0)
+		return -1;
+	drawing->u = malloc(bytes);
+	drawing->range = calloc(drawing->blocks, sizeof(*drawing->range));
+	if (!drawing->u || !drawing->range)
+		return fail_memory();
+	drawing->v = drawing->u + pixels;
+	drawing->q = drawing->v + pixels;
+	return 0;
+}
+
+int
+visible_draw(struct visible *visible, struct run *run, const struct visible_view *view,
+    const struct visible_points *points)
+{
+	const struct frame_head *head = &points->frame->head;
+	struct drawing drawing = { .visible = visible };
+	int status;
+
+	*visible = (struct visible){ .view = *view, .points = *points };
+	status = raster_new(&visible->depth, view->w, view->h, 0);
+	if (status == 0)
+		status = new_drawing(&drawing, head->w, head->h);
+	if (status == 0) {
+		drawing.rows = (view->h + BANDS_MOST - 1) / BANDS_MOST;
+		if (drawing.rows < BAND_ROWS)
+			drawing.rows = BAND_ROWS;
+		run_for(run, head->h, project_row, &drawing);
+		run_for(run, drawing.blocks, range_of_block, &drawing);
+		run_for(run, (view->h + drawing.rows - 1) / drawing.rows, draw_band, &drawing);
+	}
+	free(drawing.u);
+	free(drawing.range);
+	return status;
+}
+
+void
+visible_free(struct visible *visible)
+{
+	raster_free(&visible->depth);
+}
+
+/* ---- looking ---- */
+
+bool
+visible_inside(const struct visible_view *view, const double uv[2])
+{
+	return uv[0] >= -0.5 && uv[1] >= -0.5 && uv[0] < (double)view->w - 0.5 &&
+	    uv[1] < (double)view->h - 0.5;
+}
+
+/* Where a pixel's ray meets the plane: its depth, infinity where it does not. The lens is taken for
+ * a perfect one between uv and the pixel. */
+static double
+plane_depth(const struct visible_view *view, const double seen[3], const double normal[3],
+    const double move[2])
+{
+	const double *K = view->camera->K;
+	double x = seen[0] / seen[2] + move[0] * view->bin[0] / K[0];
+	double y = seen[1] / seen[2] + move[1] * view->bin[1] / K[4];
+	double along = normal[0] * x + normal[1] * y + normal[2];
+	double away = normal[0] * seen[0] + normal[1] * seen[1] + normal[2] * seen[2];
+
+	return away / along > 0 ? away / along : INFINITY;
+}
+
+/* Splits a coordinate into the samples on both sides, which at the border are one. */
+static double
+split(double at, size_t n, size_t sample[2])
+{
+	double low = floor(at);
+
+	sample[0] = low < 0 ? 0 : (size_t)low;
+	sample[1] = low + 1 > (double)(n - 1) ? n - 1 : (size_t)(low + 1);
+	return at - low;
+}
+
+void
+visible_look(const struct visible *visible, const double seen[3], const double normal[3],
+    const double uv[2], double jump, struct visible_corners *corners)
+{
+	const struct visible_view *view = &visible->view;
+	double fx = split(uv[0], view->w, corners->x), fy = split(uv[1], view->h, corners->y);
+	float bilinear[4];
+	bool drawn = false, open[4];
+
+	corners->hidden = false;
+	for (int k = 0; k < 4; k++) {
+		double low = seen[2], high = seen[2], depth;
+		size_t x = corners->x[k & 1], y = corners->y[k >> 1];
+		float q = visible->depth.z[y * view->w + x];
+
+		bilinear[k] = (float)((k & 1 ? fx : 1 - fx) * (k >> 1 ? fy : 1 - fy));
+		corners->weight[k] = 0;
+		open[k] = bilinear[k] >= LEAST_WEIGHT && !(q < 0);
+		if (!(bilinear[k] >= LEAST_WEIGHT) || open[k])
+			continue;
+		if (normal) {
+			depth = plane_depth(view, seen, normal,
+			    (double[2]){ (double)x - uv[0], (double)y - uv[1] });
+			low = fmin(low, depth);
+			high = fmax(high, depth);
+		}
+		depth = -1 / (double)q;
+		corners->hidden |= depth < low - jump;
+		if (depth >= low - jump && depth <= high + jump) {
+			corners->weight[k] = bilinear[k];
+			drawn = true;
+		}
+	}
+	corners->sum = 0;
+	for (int k = 0; k < 4; k++) {
+		/* a point that carries no surface, or lies at its border */
+		if (!drawn && open[k])
+			corners->weight[k] = bilinear[k];
+		corners->sum += corners->weight[k];
+	}
+}
