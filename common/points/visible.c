@@ -10,7 +10,7 @@
 
 #define SAMPLES 65536		/* distances that the medians are taken of: more make them no better */
 #define RADIUS_MOST 20.0	/* tan of 87 degrees */
-#define LEAST_WEIGHT 0.01f	/* a pixel that counts for less neither hides nor colours a point */
+#define LEAST_WEIGHT 0.01f	/* a pixel that counts for less hides no point */
 #define NORMAL_MEDIAN 0.6745	/* of |x|, x of the normal distribution with standard deviation 1 */
 #define BANDS_MOST 64
 #define BAND_ROWS 16		/* at least */
@@ -125,6 +125,12 @@ tangent(const struct visible_points *points, const double X[3], size_t x, size_t
 	bool has_before = linked(points, X, x, y, -!down, -down, before);
 	bool has_next = linked(points, X, x, y, !down, down, next);
 
+	if (has_before && has_next) {
+		double a = distance(X, before), b = distance(X, next);
+
+		has_before = a <= VISIBLE_STEP * b;
+		has_next = b <= VISIBLE_STEP * a;
+	}
 	for (int k = 0; k < 3; k++)
 		along[k] = has_before && has_next ? (next[k] - before[k]) / 2 :
 		    has_next ? next[k] - X[k] : X[k] - before[k];
@@ -161,7 +167,9 @@ visible_project(const struct visible_view *view, const double X[3], double seen[
 
 struct drawing {
 	struct visible *visible;
-	float *u, *v, *q;		/* of each pixel of the frame that carries the surface; else NaN */
+	/* of each pixel of the frame that carries the surface, else NaN */
+	float *u, *v, *q;
+	float *along[2];		/* lengths of its tangents */
 	size_t across, blocks;		/* blocks in a row, of all */
 	float (*range)[2];		/* least and largest v of each block */
 	size_t rows;			/* of a band */
@@ -175,7 +183,7 @@ project_row(void *arg, size_t y)
 	const struct visible *visible = drawing->visible;
 	const struct visible_points *points = &visible->points;
 	size_t w = points->frame->head.w;
-	double X[3], seen[3], uv[2], along[2][3];
+	double X[3], seen[3], uv[2], along[2][3], zero[3] = { 0 };
 
 	for (size_t x = 0; x < w; x++) {
 		size_t i = y * w + x;
@@ -188,6 +196,8 @@ project_row(void *arg, size_t y)
 		drawing->u[i] = (float)uv[0];
 		drawing->v[i] = (float)uv[1];
 		drawing->q[i] = (float)(-1 / seen[2]);
+		for (int k = 0; k < 2; k++)
+			drawing->along[k][i] = (float)distance(along[k], zero);
 	}
 }
 
@@ -231,12 +241,19 @@ draw_triangle(const struct drawing *drawing, const size_t corner[3], size_t y0)
 
 /* Does the surface go on from corner to corner of a cell? */
 static bool
-is_whole(const struct visible_points *points, double X[4][3])
+is_whole(const struct drawing *drawing, const size_t corner[4], double X[4][3])
 {
-	const double most = VISIBLE_LINK * points->spacing;
+	static const int sides[4][2] = { { 0, 1 }, { 2, 3 }, { 0, 2 }, { 1, 3 } };
 
-	return distance(X[0], X[1]) <= most && distance(X[0], X[2]) <= most &&
-	    distance(X[3], X[1]) <= most && distance(X[3], X[2]) <= most;
+	for (int i = 0; i < 4; i++) {
+		int a = sides[i][0], b = sides[i][1];
+		const float *along = drawing->along[i / 2];
+
+		if (!(distance(X[a], X[b]) <= VISIBLE_STEP *
+			(double)fmaxf(along[corner[a]], along[corner[b]])))
+			return false;
+	}
+	return true;
 }
 
 /* At an edge the surface ends somewhere before the next pixel: each corner's tangent plane over the
@@ -283,7 +300,7 @@ draw_cell(const struct drawing *drawing, size_t x, size_t y, size_t y0)
 		    visible_point(points, x + (size_t)(k & 1), y + (size_t)(k >> 1), X[k]);
 		n += has[k];
 	}
-	if (n > 0 && !(n == 4 && is_whole(points, X)))
+	if (n > 0 && !(n == 4 && is_whole(drawing, corner, X)))
 		draw_ends(drawing, x, y, has, X, y0);
 	falling = has[0] && has[3] &&
 	    !(has[1] && has[2] && distance(X[1], X[2]) <= distance(X[0], X[3]));
@@ -323,7 +340,7 @@ new_drawing(struct drawing *drawing, size_t w, size_t h)
 
 	drawing->across = (w + BLOCK - 1) / BLOCK;
 	drawing->blocks = drawing->across * h_blocks;
-	if (size_multiply(w, h, &pixels) < 0 || size_multiply(pixels, 3 * sizeof(float), &bytes) < 0)
+	if (size_multiply(w, h, &pixels) < 0 || size_multiply(pixels, 5 * sizeof(float), &bytes) < 0)
 		return -1;
 	drawing->u = malloc(bytes);
 	drawing->range = calloc(drawing->blocks, sizeof(*drawing->range));
@@ -331,6 +348,8 @@ new_drawing(struct drawing *drawing, size_t w, size_t h)
 		return fail_memory();
 	drawing->v = drawing->u + pixels;
 	drawing->q = drawing->v + pixels;
+	drawing->along[0] = drawing->q + pixels;
+	drawing->along[1] = drawing->along[0] + pixels;
 	return 0;
 }
 
@@ -417,8 +436,8 @@ visible_look(const struct visible *visible, const double seen[3], const double n
 
 		bilinear[k] = (float)((k & 1 ? fx : 1 - fx) * (k >> 1 ? fy : 1 - fy));
 		corners->weight[k] = 0;
-		open[k] = bilinear[k] >= LEAST_WEIGHT && !(q < 0);
-		if (!(bilinear[k] >= LEAST_WEIGHT) || open[k])
+		open[k] = !(q < 0);
+		if (open[k])
 			continue;
 		if (normal) {
 			depth = plane_depth(view, seen, normal,
@@ -427,10 +446,10 @@ visible_look(const struct visible *visible, const double seen[3], const double n
 			high = fmax(high, depth);
 		}
 		depth = -1 / (double)q;
-		corners->hidden |= depth < low - jump;
+		corners->hidden |= depth < low - jump && bilinear[k] >= LEAST_WEIGHT;
 		if (depth >= low - jump && depth <= high + jump) {
 			corners->weight[k] = bilinear[k];
-			drawn = true;
+			drawn |= bilinear[k] > 0;
 		}
 	}
 	corners->sum = 0;

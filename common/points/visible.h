@@ -21,6 +21,7 @@
 #include "run/run.h"
 
 #define VISIBLE_LINK 8.0
+#define VISIBLE_STEP 2.5	/* a step so many times longer than the one beside it is an edge */
 
 /* A picture of w x h pixels on a camera's sensor: its pixel (0, 0) begins at origin_px, and is
  * bin[0] x bin[1] of the sensor's. */
@@ -60,7 +61,7 @@ int visible_points_init(struct visible_points *, const struct frame *, const siz
 /* The point of a pixel; false where one of its coordinates is not finite. */
 bool visible_point(const struct visible_points *, size_t x, size_t y, double X[3]);
 /* Its differences to neighbours along the row and along the column, per pixel: central where both
- * neighbours are linked, else to the one that is. False where there is none. */
+ * neighbours are linked, to the nearer one where the other is VISIBLE_STEP times farther off. False where there is none. */
 bool visible_tangents(const struct visible_points *, size_t x, size_t y, double along_x[3],
     double along_y[3]);
 /* A point of the world in the camera's frame, and the place in the picture, which may lie outside

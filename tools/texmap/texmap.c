@@ -1,0 +1,307 @@
+/* A colour for every point, out of the picture of another camera. */
+#include "run/stage.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "colour_camera.h"
+#include "colouring.h"
+#include "optics/sensor_crop.h"
+#include "optics/sensor_fit.h"
+
+struct parameters {
+	const char *calib, *camera, *image;
+	double jump, grazing, max_value;
+	bool supersample;
+	struct numbers origin;
+};
+
+struct priv {
+	struct colour_camera camera;
+	struct visible_view view;
+	struct picture picture;
+	double white;			/* the colour's largest level; 0: found from the floats */
+	double found_white;		/* so far */
+	size_t own;			/* channels of the input */
+	size_t point[3], normal[3];	/* among them */
+	bool warned;
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const struct opt options[] = {
+	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
+	  "the camera that took the picture, in the world of the points", NULL },
+	{ 0, "camera", "NAME", OPT_TEXT, AT(camera), NULL, 0, 0, NULL,
+	  "devices.NAME of a calibration of several, left or right of a pair", NULL },
+	{ 0, "image", "FILE", OPT_PICTURE, AT(image), NULL, 0, 0, NULL,
+	  "its picture: one for all frames, or as many as the input has", NULL },
+	{ 0, "supersample", NULL, OPT_FLAG, AT(supersample), NULL, 0, 0, NULL,
+	  "the mean over each point's piece of the surface, not the colour at its middle", NULL },
+	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
+	  "surfaces farther apart are two, and the nearer one hides; 0: found from the points",
+	  NULL },
+	{ 0, "grazing", "DEG", OPT_ANGLE, AT(grazing), "80", 1, 90, NULL,
+	  "no colour where the camera looks on at a larger angle to the normal", NULL },
+	{ 0, "max-value", "LEVEL", OPT_NUMBER, AT(max_value), NULL, 1e-30, 1e30, NULL,
+	  "the picture's white; by its key or its type if not given", NULL },
+	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(origin), NULL, -1e6, 1e6, "px",
+	  "first pixel of a picture that was cut out, on the calibrated sensor", NULL },
+	{ 0 },
+};
+
+/* ---- the picture ---- */
+
+static int
+plan_white(struct run *run, const struct frame_head *picture)
+{
+	static const double usual[] = { 255, 65535, 0 };
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	if (run_number(run, parameters->max_value, picture, "max_value", usual[picture->type],
+	    &priv->white) < 0)
+		return -1;
+	return priv->white > 0 || !meta_get(&picture->meta, "max_value") ? 0 :
+	    fail("--image", "its key max_value must be more than 0, not %g", priv->white);
+}
+
+static int
+plan_picture(struct run *run, const struct frame_head *head)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	struct visible_view *view = &priv->view;
+	const struct pinhole *camera = &priv->camera.pinhole;
+	struct sensor_fit fit;
+
+	if (sensor_crop_origin(run, &parameters->origin, head, priv->camera.origin_px,
+	    view->origin_px, view->bin) < 0)
+		return -1;
+	fit = (struct sensor_fit){ .placed = parameters->origin.n ||
+		meta_get(&head->meta, "origin_px") };
+	memcpy(fit.origin_px, view->origin_px, sizeof(fit.origin_px));
+	memcpy(fit.bin, view->bin, sizeof(fit.bin));
+	if (!fit.placed && camera->w > 0 &&
+	    (fabs((double)head->w * fit.bin[0] - camera->w) >= fit.bin[0] ||
+	    fabs((double)head->h * fit.bin[1] - camera->h) >= fit.bin[1]))
+		return fail("--image", "the picture, %zux%zu px, has another size than the "
+		    "calibration's camera, %gx%g px: if it is cut out say where, by --origin; if "
+		    "its pixels were joined, by framecat --set bin=2", head->w, head->h, camera->w,
+		    camera->h);
+	view->camera = camera;
+	view->w = head->w;
+	view->h = head->h;
+	view->reach = visible_reach(camera);
+	return sensor_fit_check(camera, head, true, &fit, &priv->warned) < 0 ? -1 :
+	    plan_white(run, head);
+}
+
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	static const char *const names[] = { "x", "y", "z", "nx", "ny", "nz" };
+	struct priv *priv = run->priv;
+	const struct frame_head *picture = run_second_input_head(run, "image", 0);
+	const char *unit = meta_get(&in->meta, "length_unit");
+
+	(void)out;
+	priv->own = in->c - picture->c;
+	for (size_t k = 0; k < 3; k++) {
+		if (run_channel(run, in, names[k], &priv->point[k]) < 0)
+			return -1;
+		priv->normal[k] = head_channel(in, names[3 + k]);
+	}
+	if (unit && strcmp(unit, priv->camera.unit))
+		return fail(NULL, "the points are in %.16s (key length_unit), the calibration's "
+		    "lengths in %s", unit, priv->camera.unit);
+	if (picture_plan(&priv->picture, picture, priv->own) < 0)
+		return -1;
+	return plan_picture(run, picture);
+}
+
+/* ---- one frame ---- */
+
+/* The input's own channels but r g b, as floats. */
+static int
+keep_channels(const struct priv *priv, const struct frame *in, struct frame **kept)
+{
+	static const char *const colours[] = { "r", "g", "b" };
+	size_t *channel = calloc(priv->own, sizeof(*channel)), n = 0;
+	struct frame *chosen;
+	int status;
+
+	if (!channel)
+		return fail_memory();
+	for (size_t c = 0; c < priv->own; c++) {
+		bool is_colour = false;
+
+		for (size_t k = 0; k < 3; k++)
+			is_colour |= !strcmp(in->head.channel[c], colours[k]);
+		if (!is_colour)
+			channel[n++] = c;
+	}
+	status = frame_select(in, channel, n, &chosen);
+	free(channel);
+	if (status < 0)
+		return -1;
+	status = frame_to_float(chosen, kept);
+	frame_free(chosen);
+	return status;
+}
+
+/* A frame of the kept channels with r g b behind them, whose pixels `colours` holds. */
+static int
+begin(const struct priv *priv, const struct frame *kept, struct frame **colours,
+    struct frame **out)
+{
+	static const char *const names[] = { "r", "g", "b" };
+	size_t c = kept->head.c;
+	struct frame_head head;
+	int status;
+
+	if (head_init(&head, kept->head.w, kept->head.h, 3, SAMPLE_FLOAT) < 0)
+		return -1;
+	status = frame_new(&head, colours);
+	head_free(&head);
+	if (status < 0 || head_copy(&head, &kept->head) < 0)
+		return -1;
+	status = head_set_count(&head, c + 3);
+	for (size_t k = 0; k < 3 && status == 0; k++)
+		snprintf(head.channel[c + k], CHANNEL_NAME_SIZE, "%s", names[k]);
+	if (status == 0)
+		status = meta_set_number(&head.meta, "max_value", priv->white > 0 ? priv->white :
+		    priv->found_white);
+	if (status == 0)
+		status = frame_new_empty(&head, out);
+	head_free(&head);
+	for (size_t k = 0; k < c + 3 && status == 0; k++)
+		frame_share(*out, k, k < c ? kept : *colours, k < c ? k : k - c);
+	return status;
+}
+
+static struct colouring_counts
+add(const struct colouring_counts *row, size_t rows)
+{
+	struct colouring_counts all = { 0 };
+
+	for (size_t y = 0; y < rows; y++) {
+		all.points += row[y].points;
+		all.coloured += row[y].coloured;
+		all.behind += row[y].behind;
+		all.outside += row[y].outside;
+		all.lone += row[y].lone;
+		all.grazed += row[y].grazed;
+		all.hidden += row[y].hidden;
+		all.blank += row[y].blank;
+	}
+	return all;
+}
+
+#define FATES "%zu behind it, %zu outside of its picture, %zu without neighbours, %zu face away or "\
+	"are grazed, %zu hidden, %zu where the picture has no colour"
+
+static int
+report(const struct run *run, const struct colouring_counts *all)
+{
+	if (run->verbose)
+		note(NULL, "%zu of %zu points have a colour; " FATES, all->coloured, all->points,
+		    all->behind, all->outside, all->lone, all->grazed, all->hidden, all->blank);
+	return all->coloured || !all->points ? 0 : fail(NULL, "the camera sees none of %zu "
+	    "points: " FATES, all->points, all->behind, all->outside, all->lone, all->grazed,
+	    all->hidden, all->blank);
+}
+
+static int
+colour(struct run *run, const struct frame *kept, const struct picture *picture,
+    struct frame *colours)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	const struct frame_head *head = &kept->head;
+	struct visible_points points;
+	struct visible visible = { 0 };
+	struct colouring colouring = { .visible = &visible, .picture = picture,
+		.jump = parameters->jump, .least_cosine = cos(parameters->grazing),
+		.supersample = parameters->supersample, .out = colours };
+	struct colouring_counts all;
+	int status;
+
+	(void)priv;
+	colouring.counts = calloc(head->h, sizeof(*colouring.counts));
+	status = colouring.counts ? 0 : fail_memory();
+	for (size_t k = 0; k < 3 && status == 0; k++)
+		colouring.normal[k] = head_channel(head, (const char *[]){ "nx", "ny", "nz" }[k]);
+	if (status == 0)
+		status = visible_points_init(&points, kept, (size_t[3]){ head_channel(head, "x"),
+		    head_channel(head, "y"), head_channel(head, "z") });
+	if (status == 0)
+		status = visible_draw(&visible, run, &priv->view, &points);
+	if (status == 0) {
+		run_for(run, head->h, colouring_row, &colouring);
+		all = add(colouring.counts, head->h);
+		status = report(run, &all);
+	}
+	visible_free(&visible);
+	free(colouring.counts);
+	return status;
+}
+
+static int
+take_frame(struct run *run, struct frame *in)
+{
+	struct priv *priv = run->priv;
+	struct picture picture = priv->picture;
+	struct frame *kept = NULL, *colours = NULL, *out = NULL;
+	int status;
+
+	picture.frame = in;
+	if (!(priv->white > 0))
+		priv->found_white = fmax(priv->found_white, picture_white(&picture));
+	status = keep_channels(priv, in, &kept);
+	if (status == 0)
+		status = begin(priv, kept, &colours, &out);
+	if (status == 0)
+		status = colour(run, kept, &picture, colours);
+	frame_free(in);
+	frame_free(kept);
+	frame_free(colours);
+	if (status == 0)
+		return run_emit(run, out);
+	frame_free(out);
+	return -1;
+}
+
+static const struct body body = { .frame = take_frame,
+	.no_passes = "edges of the depth buffer's triangles are exact in 128 bits" };
+
+static int
+init(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	run->body = &body;
+	if (!parameters->calib)
+		return fail_usage("--calib", "is needed: the camera that took the picture");
+	if (!parameters->image)
+		return fail_usage("--image", "is needed: the picture that colours come from");
+	if (parameters->origin.n && parameters->origin.n != 2)
+		return fail_usage("--origin", "must be two numbers, not %zu", parameters->origin.n);
+	return colour_camera_load(parameters->calib, parameters->camera, &priv->camera);
+}
+
+STAGE(texmap) = {
+	.name = "texmap",
+	.summary = "a colour for every point, from another camera's picture",
+	.operands = "[FILE ...]",
+	.hint = "--calib, --camera",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.traits = STAGE_ANY_TYPE | STAGE_UNITS,
+	.agree = AGREE_EXACT,
+	.init = init,
+	.plan = plan,
+};
