@@ -44,7 +44,7 @@ picture_pixel(const struct picture *picture, size_t x, size_t y, float colour[3]
 }
 
 double
-picture_white(const struct picture *picture)
+picture_white(const struct picture *picture, float *largest)
 {
 	float most = 0, colour[3];
 
@@ -53,5 +53,6 @@ picture_white(const struct picture *picture)
 			if (picture_pixel(picture, x, y, colour))
 				for (size_t k = 0; k < 3; k++)
 					most = colour[k] > most ? colour[k] : most;
-	return most <= 1 ? 1 : most <= 255 ? 255 : 65535;
+	*largest = most;
+	return most <= 2 ? 1 : most <= 512 ? 255 : 65535;
 }

@@ -9,6 +9,7 @@
 #include "colouring.h"
 #include "optics/sensor_crop.h"
 #include "optics/sensor_fit.h"
+#include "rectified.h"
 
 struct parameters {
 	const char *calib, *camera, *image;
@@ -24,8 +25,9 @@ struct priv {
 	double white;			/* the colour's largest level; 0: found from the floats */
 	double found_white;		/* so far */
 	size_t own;			/* channels of the input */
-	size_t point[3], normal[3];	/* among them */
-	bool warned;
+	struct stereo_view rectified;	/* of a frame whose pixels are those of a rectified picture */
+	bool has_rectified;
+	bool warned, warned_white;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -101,7 +103,7 @@ plan_picture(struct run *run, const struct frame_head *head)
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
-	static const char *const names[] = { "x", "y", "z", "nx", "ny", "nz" };
+	static const char *const names[] = { "x", "y", "z" };
 	struct priv *priv = run->priv;
 	const struct frame_head *picture = run_second_input_head(run, "image", 0);
 	const char *unit = meta_get(&in->meta, "length_unit");
@@ -109,14 +111,17 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	(void)out;
 	priv->own = in->c - picture->c;
 	for (size_t k = 0; k < 3; k++) {
-		if (run_channel(run, in, names[k], &priv->point[k]) < 0)
+		size_t c;
+
+		if (run_channel(run, in, names[k], &c) < 0)
 			return -1;
-		priv->normal[k] = head_channel(in, names[3 + k]);
 	}
 	if (unit && strcmp(unit, priv->camera.unit))
 		return fail(NULL, "the points are in %.16s (key length_unit), the calibration's "
 		    "lengths in %s", unit, priv->camera.unit);
 	if (picture_plan(&priv->picture, picture, priv->own) < 0)
+		return -1;
+	if (stereo_view(run, in, &priv->rectified, &priv->has_rectified) < 0)
 		return -1;
 	return plan_picture(run, picture);
 }
@@ -226,9 +231,11 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 		.jump = parameters->jump, .least_cosine = cos(parameters->grazing),
 		.supersample = parameters->supersample, .out = colours };
 	struct colouring_counts all;
+	struct visible_view view = priv->view;
+	struct pinhole camera = *view.camera;
 	int status;
 
-	(void)priv;
+	view.camera = &camera;
 	colouring.counts = calloc(head->h, sizeof(*colouring.counts));
 	status = colouring.counts ? 0 : fail_memory();
 	for (size_t k = 0; k < 3 && status == 0; k++)
@@ -236,8 +243,10 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 	if (status == 0)
 		status = visible_points_init(&points, kept, (size_t[3]){ head_channel(head, "x"),
 		    head_channel(head, "y"), head_channel(head, "z") });
+	if (status == 0 && priv->has_rectified && rectified_points(&points, &priv->rectified))
+		rectified_turn(&priv->rectified, &camera);
 	if (status == 0)
-		status = visible_draw(&visible, run, &priv->view, &points);
+		status = visible_draw(&visible, run, &view, &points);
 	if (status == 0) {
 		run_for(run, head->h, colouring_row, &colouring);
 		all = add(colouring.counts, head->h);
@@ -246,6 +255,19 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 	visible_free(&visible);
 	free(colouring.counts);
 	return status;
+}
+
+static void
+find_white(struct priv *priv, const struct picture *picture)
+{
+	float most;
+
+	priv->found_white = fmax(priv->found_white, picture_white(picture, &most));
+	if (priv->found_white > 255 && most < 32768 && !priv->warned_white) {
+		warn("--image", "its floats go up to %g, of which 65535 is taken for white: say "
+		    "what is by --max-value", (double)most);
+		priv->warned_white = true;
+	}
 }
 
 static int
@@ -258,7 +280,7 @@ take_frame(struct run *run, struct frame *in)
 
 	picture.frame = in;
 	if (!(priv->white > 0))
-		priv->found_white = fmax(priv->found_white, picture_white(&picture));
+		find_white(priv, &picture);
 	status = keep_channels(priv, in, &kept);
 	if (status == 0)
 		status = begin(priv, kept, &colours, &out);
