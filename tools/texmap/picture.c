@@ -9,15 +9,18 @@ picture_plan(struct picture *picture, const struct frame_head *head, size_t own)
 {
 	static const char *const names[] = { "r", "g", "b" };
 	char seen[300];
+	size_t grey = head->c == 1 ? 0 : NO_CHANNEL;
 
 	*picture = (struct picture){ .w = head->w, .h = head->h, .type = head->type,
 		.alpha = head_channel(head, "a") };
+	if (head->c == 2 && picture->alpha != NO_CHANNEL)
+		grey = !picture->alpha;
 	for (size_t k = 0; k < 3; k++) {
-		size_t c = head->c == 1 ? 0 : head_channel(head, names[k]);
+		size_t c = grey != NO_CHANNEL ? grey : head_channel(head, names[k]);
 
 		if (c == NO_CHANNEL)
 			return fail("--image", "has %zu channels, %s: wanted are r g b, or a "
-			    "single one (framecat --channels chooses)", head->c,
+			    "single one, and alpha (framecat --channels chooses)", head->c,
 			    head_channels_hint(head, seen));
 		picture->channel[k] = own + c;
 	}

@@ -204,7 +204,7 @@ add(const struct colouring_counts *row, size_t rows)
 	return all;
 }
 
-#define FATES "%zu behind it, %zu outside of its picture, %zu without neighbours, %zu face away or "\
+#define FATES "%zu behind it or beyond its lens, %zu outside of its picture, %zu without neighbours, %zu face away or "\
 	"are grazed, %zu hidden, %zu where the picture has no colour"
 
 static int
