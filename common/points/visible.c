@@ -8,15 +8,11 @@
 #include "base/numbers.h"
 #include "optics/lens.h"
 
-#define SAMPLES 65536		/* distances that the medians are taken of: more make them no better */
 #define RADIUS_MOST 20.0	/* tan of 87 degrees */
 #define LEAST_WEIGHT 0.01f	/* a pixel that counts for less hides no point */
-#define NORMAL_MEDIAN 0.6745	/* of |x|, x of the normal distribution with standard deviation 1 */
 #define BANDS_MOST 64
 #define BAND_ROWS 16		/* at least */
 #define BLOCK 16		/* cells of the frame that are skipped together */
-
-/* ---- points and their neighbours ---- */
 
 double
 visible_reach(const struct pinhole *camera)
@@ -29,125 +25,6 @@ visible_reach(const struct pinhole *camera)
 }
 
 bool
-visible_point(const struct visible_points *points, size_t x, size_t y, double X[3])
-{
-	for (int k = 0; k < 3; k++)
-		X[k] = frame_floats(points->frame, points->channel[k], y)[x];
-	return isfinite(X[0]) && isfinite(X[1]) && isfinite(X[2]);
-}
-
-static double
-distance(const double a[3], const double b[3])
-{
-	double d[3] = { a[0] - b[0], a[1] - b[1], a[2] - b[2] };
-
-	return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-}
-
-/* The distance to the next pixel along an axis, and of the point from the middle of its two
- * neighbours there; NaN where points are missing. */
-static void
-measure(const struct visible_points *points, size_t x, size_t y, bool down, float *step,
-    float *off)
-{
-	const struct frame_head *head = &points->frame->head;
-	size_t at = down ? y : x, n = down ? head->h : head->w;
-	double X[3], next[3], before[3], middle[3];
-
-	*step = *off = NAN;
-	if (at + 1 >= n || !visible_point(points, x, y, X) ||
-	    !visible_point(points, x + !down, y + down, next))
-		return;
-	*step = (float)distance(X, next);
-	if (at == 0 || !visible_point(points, x - !down, y - down, before))
-		return;
-	for (int k = 0; k < 3; k++)
-		middle[k] = (before[k] + next[k]) / 2;
-	*off = (float)distance(X, middle);
-}
-
-static double
-median(const float *v, size_t n)
-{
-	size_t middle = n / 2;
-	float at = 0;
-
-	if (n)
-		numbers_ranks(v, n, &middle, 1, &at);
-	return (double)at;
-}
-
-int
-visible_points_init(struct visible_points *points, const struct frame *frame,
-    const size_t channel[3])
-{
-	size_t pixels = frame->head.w * frame->head.h, stride = pixels / SAMPLES + 1;
-	size_t steps = 0, offs = 0;
-	float *step = malloc(4 * SAMPLES * sizeof(*step)), *off = step + 2 * SAMPLES;
-
-	*points = (struct visible_points){ .frame = frame,
-		.channel = { channel[0], channel[1], channel[2] } };
-	if (!step)
-		return fail_memory();
-	for (size_t i = 0; i < pixels; i += stride)
-		for (int down = 0; down < 2; down++) {
-			measure(points, i % frame->head.w, i / frame->head.w, down, &step[steps],
-			    &off[offs]);
-			steps += isfinite(step[steps]);
-			offs += isfinite(off[offs]);
-		}
-	points->spacing = median(step, steps);
-	/* of X - (X1 + X2)/2, whose variance is 3/2 of a point's */
-	points->noise = median(off, offs) / NORMAL_MEDIAN / sqrt(1.5);
-	free(step);
-	return 0;
-}
-
-/* The neighbour at (x + dx, y + dy), if it is linked with X. */
-static bool
-linked(const struct visible_points *points, const double X[3], size_t x, size_t y, int dx, int dy,
-    double next[3])
-{
-	const struct frame_head *head = &points->frame->head;
-
-	if ((dx < 0 && x == 0) || (dy < 0 && y == 0) || (dx > 0 && x + 1 >= head->w) ||
-	    (dy > 0 && y + 1 >= head->h))
-		return false;
-	return visible_point(points, x + (size_t)dx, y + (size_t)dy, next) &&
-	    distance(X, next) <= VISIBLE_LINK * points->spacing;
-}
-
-static bool
-tangent(const struct visible_points *points, const double X[3], size_t x, size_t y, bool down,
-    double along[3])
-{
-	double before[3], next[3];
-	bool has_before = linked(points, X, x, y, -!down, -down, before);
-	bool has_next = linked(points, X, x, y, !down, down, next);
-
-	if (has_before && has_next) {
-		double a = distance(X, before), b = distance(X, next);
-
-		has_before = a <= VISIBLE_STEP * b;
-		has_next = b <= VISIBLE_STEP * a;
-	}
-	for (int k = 0; k < 3; k++)
-		along[k] = has_before && has_next ? (next[k] - before[k]) / 2 :
-		    has_next ? next[k] - X[k] : X[k] - before[k];
-	return has_before || has_next;
-}
-
-bool
-visible_tangents(const struct visible_points *points, size_t x, size_t y, double along_x[3],
-    double along_y[3])
-{
-	double X[3];
-
-	return visible_point(points, x, y, X) && tangent(points, X, x, y, false, along_x) &&
-	    tangent(points, X, x, y, true, along_y);
-}
-
-bool
 visible_project(const struct visible_view *view, const double X[3], double seen[3], double uv[2])
 {
 	const struct pinhole *camera = view->camera;
@@ -156,7 +33,7 @@ visible_project(const struct visible_view *view, const double X[3], double seen[
 	for (int i = 0; i < 3; i++)
 		seen[i] = R[3 * i] * X[0] + R[3 * i + 1] * X[1] + R[3 * i + 2] * X[2] + T[i];
 	if (!pinhole_project(camera, X, uv) ||
-	    !(seen[0] * seen[0] + seen[1] * seen[1] < view->reach * view->reach * seen[2] * seen[2]))
+	    !(hypot(seen[0], seen[1]) < view->reach * seen[2]))
 		return false;
 	for (int k = 0; k < 2; k++)
 		uv[k] = (uv[k] - view->origin_px[k] + 0.5) / view->bin[k] - 0.5;
@@ -189,15 +66,15 @@ project_row(void *arg, size_t y)
 		size_t i = y * w + x;
 
 		drawing->u[i] = drawing->v[i] = drawing->q[i] = NAN;
-		if (!visible_point(points, x, y, X) ||
-		    !visible_tangents(points, x, y, along[0], along[1]) ||
+		if (!visible_points_at(points, x, y, X) ||
+		    !visible_points_tangents(points, x, y, along[0], along[1]) ||
 		    !visible_project(&visible->view, X, seen, uv))
 			continue;
 		drawing->u[i] = (float)uv[0];
 		drawing->v[i] = (float)uv[1];
 		drawing->q[i] = (float)(-1 / seen[2]);
 		for (int k = 0; k < 2; k++)
-			drawing->along[k][i] = (float)distance(along[k], zero);
+			drawing->along[k][i] = (float)visible_points_distance(along[k], zero);
 	}
 }
 
@@ -249,7 +126,7 @@ is_whole(const struct drawing *drawing, const size_t corner[4], double X[4][3])
 		int a = sides[i][0], b = sides[i][1];
 		const float *along = drawing->along[i / 2];
 
-		if (!(distance(X[a], X[b]) <= VISIBLE_STEP *
+		if (!(visible_points_distance(X[a], X[b]) <= VISIBLE_STEP *
 			(double)fmaxf(along[corner[a]], along[corner[b]])))
 			return false;
 	}
@@ -267,7 +144,7 @@ draw_ends(const struct drawing *drawing, size_t x, size_t y, const bool has[4], 
 
 	for (int a = 0; a < 4; a++) {
 		struct raster_vertex vertex[4];
-		bool drawn = has[a] && visible_tangents(&visible->points, x + (size_t)(a & 1),
+		bool drawn = has[a] && visible_points_tangents(&visible->points, x + (size_t)(a & 1),
 		    y + (size_t)(a >> 1), along[0], along[1]);
 
 		for (int b = 0; b < 4 && drawn; b++) {
@@ -297,13 +174,13 @@ draw_cell(const struct drawing *drawing, size_t x, size_t y, size_t y0)
 
 	for (int k = 0; k < 4; k++) {
 		has[k] = drawing->q[corner[k]] < 0 &&
-		    visible_point(points, x + (size_t)(k & 1), y + (size_t)(k >> 1), X[k]);
+		    visible_points_at(points, x + (size_t)(k & 1), y + (size_t)(k >> 1), X[k]);
 		n += has[k];
 	}
 	if (n > 0 && !(n == 4 && is_whole(drawing, corner, X)))
 		draw_ends(drawing, x, y, has, X, y0);
 	falling = has[0] && has[3] &&
-	    !(has[1] && has[2] && distance(X[1], X[2]) <= distance(X[0], X[3]));
+	    !(has[1] && has[2] && visible_points_distance(X[1], X[2]) <= visible_points_distance(X[0], X[3]));
 	if (falling) {
 		draw_triangle(drawing, (size_t[3]){ corner[0], corner[1], corner[3] }, y0);
 		draw_triangle(drawing, (size_t[3]){ corner[0], corner[2], corner[3] }, y0);
@@ -340,7 +217,8 @@ new_drawing(struct drawing *drawing, size_t w, size_t h)
 
 	drawing->across = (w + BLOCK - 1) / BLOCK;
 	drawing->blocks = drawing->across * h_blocks;
-	if (size_multiply(w, h, &pixels) < 0 || size_multiply(pixels, 5 * sizeof(float), &bytes) < 0)
+	if (size_multiply(w, h, &pixels) < 0 ||
+	    size_multiply(pixels, 5 * sizeof(float), &bytes) < 0)
 		return -1;
 	drawing->u = malloc(bytes);
 	drawing->range = calloc(drawing->blocks, sizeof(*drawing->range));

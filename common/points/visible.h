@@ -12,16 +12,10 @@
 #ifndef VISIBLE_H
 #define VISIBLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "frame/frame.h"
 #include "mesh/raster.h"
 #include "optics/calib.h"
+#include "points/visible_points.h"
 #include "run/run.h"
-
-#define VISIBLE_LINK 8.0
-#define VISIBLE_STEP 2.5	/* a step so many times longer than the one beside it is an edge */
 
 /* A picture of w x h pixels on a camera's sensor: its pixel (0, 0) begins at origin_px, and is
  * bin[0] x bin[1] of the sensor's. */
@@ -30,14 +24,6 @@ struct visible_view {
 	double origin_px[2], bin[2];
 	size_t w, h;
 	double reach;		/* visible_reach() of the camera */
-};
-
-/* Points of a frame of floats, in the camera's world. */
-struct visible_points {
-	const struct frame *frame;
-	size_t channel[3];	/* x y z */
-	double spacing;		/* median distance of neighbours; 0: there are none */
-	double noise;		/* standard deviation of a point, from second differences */
 };
 
 struct visible {
@@ -56,14 +42,6 @@ struct visible_corners {
 
 /* The radius x/z up to which a lens model does not fold back upon itself. */
 double visible_reach(const struct pinhole *);
-/* Measures spacing and noise. -1 after fail(). */
-int visible_points_init(struct visible_points *, const struct frame *, const size_t channel[3]);
-/* The point of a pixel; false where one of its coordinates is not finite. */
-bool visible_point(const struct visible_points *, size_t x, size_t y, double X[3]);
-/* Its differences to neighbours along the row and along the column, per pixel: central where both
- * neighbours are linked, to the nearer one where the other is VISIBLE_STEP times farther off. False where there is none. */
-bool visible_tangents(const struct visible_points *, size_t x, size_t y, double along_x[3],
-    double along_y[3]);
 /* A point of the world in the camera's frame, and the place in the picture, which may lie outside
  * of it. False behind the camera, and beyond the lens model's reach. */
 bool visible_project(const struct visible_view *, const double X[3], double seen[3],

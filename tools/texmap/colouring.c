@@ -31,7 +31,7 @@ find_normal(const struct colouring *colouring, size_t x, size_t y, struct point 
 	const double *b = point->along[1];
 	double normal[3];
 
-	point->tangents = visible_tangents(points, x, y, point->along[0], point->along[1]);
+	point->tangents = visible_points_tangents(points, x, y, point->along[0], point->along[1]);
 	if (colouring->normal[0] != NO_CHANNEL) {
 		for (size_t k = 0; k < 3; k++)
 			normal[k] = frame_floats(points->frame, colouring->normal[k], y)[x];
@@ -174,7 +174,7 @@ colouring_row(void *arg, size_t y)
 	for (size_t x = 0; x < points->frame->head.w; x++) {
 		struct point point;
 		float colour[3];
-		bool given = visible_point(points, x, y, point.X);
+		bool given = visible_points_at(points, x, y, point.X);
 		enum fate fate = given ? colour_point(colouring, x, y, &point, colour) : BLANK;
 
 		counts->points += given;

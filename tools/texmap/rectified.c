@@ -23,7 +23,7 @@ rectified_points(const struct visible_points *points, const struct stereo_view *
 		double X[3], to[3];
 		size_t x = i % head->w, y = i / head->w;
 
-		if (!visible_point(points, x, y, X))
+		if (!visible_points_at(points, x, y, X))
 			continue;
 		for (size_t k = 0; k < 3; k++)
 			to[k] = view->R[3 * k] * X[0] + view->R[3 * k + 1] * X[1] +

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "channels.h"
 #include "colour_camera.h"
 #include "colouring.h"
 #include "optics/sensor_crop.h"
@@ -128,64 +129,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 /* ---- one frame ---- */
 
-/* The input's own channels but r g b, as floats. */
-static int
-keep_channels(const struct priv *priv, const struct frame *in, struct frame **kept)
-{
-	static const char *const colours[] = { "r", "g", "b" };
-	size_t *channel = calloc(priv->own, sizeof(*channel)), n = 0;
-	struct frame *chosen;
-	int status;
-
-	if (!channel)
-		return fail_memory();
-	for (size_t c = 0; c < priv->own; c++) {
-		bool is_colour = false;
-
-		for (size_t k = 0; k < 3; k++)
-			is_colour |= !strcmp(in->head.channel[c], colours[k]);
-		if (!is_colour)
-			channel[n++] = c;
-	}
-	status = frame_select(in, channel, n, &chosen);
-	free(channel);
-	if (status < 0)
-		return -1;
-	status = frame_to_float(chosen, kept);
-	frame_free(chosen);
-	return status;
-}
-
-/* A frame of the kept channels with r g b behind them, whose pixels `colours` holds. */
-static int
-begin(const struct priv *priv, const struct frame *kept, struct frame **colours,
-    struct frame **out)
-{
-	static const char *const names[] = { "r", "g", "b" };
-	size_t c = kept->head.c;
-	struct frame_head head;
-	int status;
-
-	if (head_init(&head, kept->head.w, kept->head.h, 3, SAMPLE_FLOAT) < 0)
-		return -1;
-	status = frame_new(&head, colours);
-	head_free(&head);
-	if (status < 0 || head_copy(&head, &kept->head) < 0)
-		return -1;
-	status = head_set_count(&head, c + 3);
-	for (size_t k = 0; k < 3 && status == 0; k++)
-		snprintf(head.channel[c + k], CHANNEL_NAME_SIZE, "%s", names[k]);
-	if (status == 0)
-		status = meta_set_number(&head.meta, "max_value", priv->white > 0 ? priv->white :
-		    priv->found_white);
-	if (status == 0)
-		status = frame_new_empty(&head, out);
-	head_free(&head);
-	for (size_t k = 0; k < c + 3 && status == 0; k++)
-		frame_share(*out, k, k < c ? kept : *colours, k < c ? k : k - c);
-	return status;
-}
-
 static struct colouring_counts
 add(const struct colouring_counts *row, size_t rows)
 {
@@ -281,9 +224,10 @@ take_frame(struct run *run, struct frame *in)
 	picture.frame = in;
 	if (!(priv->white > 0))
 		find_white(priv, &picture);
-	status = keep_channels(priv, in, &kept);
+	status = channels_keep(in, priv->own, &kept);
 	if (status == 0)
-		status = begin(priv, kept, &colours, &out);
+		status = channels_begin(kept, priv->white > 0 ? priv->white : priv->found_white,
+		    &colours, &out);
 	if (status == 0)
 		status = colour(run, kept, &picture, colours);
 	frame_free(in);
