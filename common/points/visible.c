@@ -144,8 +144,8 @@ draw_ends(const struct drawing *drawing, size_t x, size_t y, const bool has[4], 
 
 	for (int a = 0; a < 4; a++) {
 		struct raster_vertex vertex[4];
-		bool drawn = has[a] && visible_points_tangents(&visible->points, x + (size_t)(a & 1),
-		    y + (size_t)(a >> 1), along[0], along[1]);
+		bool drawn = has[a] && visible_points_tangents(&visible->points,
+		    x + (size_t)(a & 1), y + (size_t)(a >> 1), along[0], along[1]);
 
 		for (int b = 0; b < 4 && drawn; b++) {
 			for (int k = 0; k < 3; k++)
@@ -180,7 +180,8 @@ draw_cell(const struct drawing *drawing, size_t x, size_t y, size_t y0)
 	if (n > 0 && !(n == 4 && is_whole(drawing, corner, X)))
 		draw_ends(drawing, x, y, has, X, y0);
 	falling = has[0] && has[3] &&
-	    !(has[1] && has[2] && visible_points_distance(X[1], X[2]) <= visible_points_distance(X[0], X[3]));
+	    !(has[1] && has[2] && visible_points_distance(X[1], X[2]) <=
+	    visible_points_distance(X[0], X[3]));
 	if (falling) {
 		draw_triangle(drawing, (size_t[3]){ corner[0], corner[1], corner[3] }, y0);
 		draw_triangle(drawing, (size_t[3]){ corner[0], corner[2], corner[3] }, y0);

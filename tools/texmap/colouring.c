@@ -190,3 +190,21 @@ colouring_row(void *arg, size_t y)
 			    given && fate == COLOURED ? colour[k] : NAN;
 	}
 }
+
+struct colouring_counts
+colouring_add(const struct colouring_counts *row, size_t rows)
+{
+	struct colouring_counts all = { 0 };
+
+	for (size_t y = 0; y < rows; y++) {
+		all.points += row[y].points;
+		all.coloured += row[y].coloured;
+		all.behind += row[y].behind;
+		all.outside += row[y].outside;
+		all.lone += row[y].lone;
+		all.grazed += row[y].grazed;
+		all.hidden += row[y].hidden;
+		all.blank += row[y].blank;
+	}
+	return all;
+}

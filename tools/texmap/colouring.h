@@ -23,5 +23,6 @@ struct colouring {
 
 /* run_for()'s function for row y. */
 void colouring_row(void *colouring, size_t y);
+struct colouring_counts colouring_add(const struct colouring_counts *, size_t n);
 
 #endif

@@ -29,6 +29,7 @@ struct priv {
 	struct stereo_view rectified;	/* of a frame whose pixels are those of a rectified picture */
 	bool has_rectified;
 	bool warned, warned_white;
+	struct colouring_counts all;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -129,33 +130,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 /* ---- one frame ---- */
 
-static struct colouring_counts
-add(const struct colouring_counts *row, size_t rows)
-{
-	struct colouring_counts all = { 0 };
-
-	for (size_t y = 0; y < rows; y++) {
-		all.points += row[y].points;
-		all.coloured += row[y].coloured;
-		all.behind += row[y].behind;
-		all.outside += row[y].outside;
-		all.lone += row[y].lone;
-		all.grazed += row[y].grazed;
-		all.hidden += row[y].hidden;
-		all.blank += row[y].blank;
-	}
-	return all;
-}
-
 #define FATES "%zu behind it or beyond its lens, %zu outside of its picture, %zu without neighbours, %zu face away or "\
 	"are grazed, %zu hidden, %zu where the picture has no colour"
 
 static int
-report(const struct run *run, const struct colouring_counts *all)
+judge(const struct colouring_counts *all)
 {
-	if (run->verbose)
-		note(NULL, "%zu of %zu points have a colour; " FATES, all->coloured, all->points,
-		    all->behind, all->outside, all->lone, all->grazed, all->hidden, all->blank);
 	return all->coloured || !all->points ? 0 : fail(NULL, "the camera sees none of %zu "
 	    "points: " FATES, all->points, all->behind, all->outside, all->lone, all->grazed,
 	    all->hidden, all->blank);
@@ -166,7 +146,7 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
     struct frame *colours)
 {
 	const struct parameters *parameters = run->parameters;
-	const struct priv *priv = run->priv;
+	struct priv *priv = run->priv;
 	const struct frame_head *head = &kept->head;
 	struct visible_points points;
 	struct visible visible = { 0 };
@@ -192,8 +172,9 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 		status = visible_draw(&visible, run, &view, &points);
 	if (status == 0) {
 		run_for(run, head->h, colouring_row, &colouring);
-		all = add(colouring.counts, head->h);
-		status = report(run, &all);
+		all = colouring_add(colouring.counts, head->h);
+		priv->all = colouring_add((struct colouring_counts[]){ priv->all, all }, 2);
+		status = judge(&all);
 	}
 	visible_free(&visible);
 	free(colouring.counts);
@@ -239,7 +220,19 @@ take_frame(struct run *run, struct frame *in)
 	return -1;
 }
 
-static const struct body body = { .frame = take_frame,
+static int
+end(struct run *run)
+{
+	const struct priv *priv = run->priv;
+	const struct colouring_counts *all = &priv->all;
+
+	if (run->verbose)
+		note(NULL, "%zu of %zu points have a colour; " FATES, all->coloured, all->points,
+		    all->behind, all->outside, all->lone, all->grazed, all->hidden, all->blank);
+	return 0;
+}
+
+static const struct body body = { .frame = take_frame, .end = end,
 	.no_passes = "edges of the depth buffer's triangles are exact in 128 bits" };
 
 static int
