@@ -144,6 +144,7 @@ write_rig("rig.json", devices=dict(one=device([w, h], [0, 0, 0]), two=device([26
 	"${sim[@]}" --view one --paint waves --picture --blur 1 --noise 2 --frames 2 --turn 3 -j 1 | cmp - many.nrrd
 	fails 2 "--paint: takes the place of --albedo noise: give one" "${sim[@]}" --view one --paint waves --albedo noise
 	fails 2 "--steps: has no meaning with --picture" "${sim[@]}" --view one --picture -n 4
+	fails 2 "--stage-angle: has no meaning with --picture" "${sim[@]}" --view one --picture --stage-angle 5
 	fails 2 "--gray: has no meaning with --picture" "${sim[@]}" --view one --picture --gray half
 	fails 2 "--picture: has no meaning with --laser" fringesim --laser --calib rig.json --picture
 	fails 2 "--paint: must be one of checker waves" "${sim[@]}" --view one --paint red

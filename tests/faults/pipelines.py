@@ -47,6 +47,7 @@ framecat --delete '*' --split probe.nrrd -o probe/%d.pgm
 printf '{"camera_K": [[100,0,11.5],[0,100,7.5],[0,0,1]],\\n"laser_plane": [0.8,0,0.6,-60], "scan_direction": [1,0,0]}' > rig.json
 printf 'u,v\\n3,4\\n11,2\\n12.5,9\\n' > lines.csv
 printf 'x,y,z\\n0,0,100\\n3,1,96\\n3,7,96\\n-3,2,104\\n6,9,92\\n' > cloud.csv
+printf '1 0 0 5\\n0 1 0 0\\n0 0 1 0\\n' > pose.txt
 """
 
 # name: stages of a pipe; the one whose calls fail begins with @. {i} is the folder of inputs, OLD a file
@@ -80,6 +81,8 @@ PIPELINES = {
 	"texture": "@fringepipe -q -j 2 texmap --calib {i}/pair.json --camera left --image {i}/picture.png --supersample {i}/points.nrrd -o OLD.ply",
 	"colour-picture": "@fringepipe -q -j 2 fringesim --calib {i}/pair.json --view right --distance 700 --paint checker --picture "
 		"--truth OLD.nrrd -o caps/",
+	"views": "@fringepipe -q -j 2 mergexyz --view {i}/cloud.csv --pose {i}/pose.txt --pose {i}/pose.txt --noise 2,9 --grid 3 "
+		"{i}/cloud.csv -o OLD.ply",
 	"laser-plane": "@lasercal plane -q --calib {i}/rig.json {i}/cloud.csv -o OLD.json",
 	"laser-capture": "@fringepipe -q -j 2 fringesim --laser --calib {i}/rig.json -s 24x16 --scene plane --truth OLD.nrrd "
 		"-o caps/",

@@ -9,6 +9,7 @@
 #include "laser_capture.h"
 #include "options.h"
 #include "picture.h"
+#include "turntable.h"
 
 struct priv {
 	struct simulated_scene simulated;
@@ -47,23 +48,22 @@ check_light(const struct parameters *parameters)
 {
 	const struct pattern_spec *spec = &parameters->spec;
 	const struct simulated_scene_options *scene = &parameters->scene;
-	const char *foreign = spec->gray_cell != CELL_NONE ? "--gray" : spec->flats ? "--flats" :
+	const char *foreign = scene->laser.on && parameters->picture ? "--picture" :
+	    parameters->picture && !isnan(scene->laser.stage_angle) ? "--stage-angle" :
+	    spec->gray_cell != CELL_NONE ? "--gray" : spec->flats ? "--flats" :
 	    spec->marker ? "--marker" : parameters->manifest ? "--manifest" :
 	    parameters->corners ? "--corners" : parameters->lut ? "--lut" :
 	    parameters->kind != KIND_STEP ? "--kind" : parameters->steps > 0 ? "--steps" :
 	    parameters->shift.n ? "--shift" : parameters->motion != 0 ? "--motion" :
 	    scene->laser.on && parameters->turn != 0 ? "--turn" :
-	    parameters->response.defocus_px > 0 ? "--defocus" :
-	    !isnan(parameters->response.mean) ? "--mean" :
-	    scene->laser.on && scene->projector.w ? "--projector" : NULL;
+	    parameters->response.defocus_px > 0 ? "--defocus" : !isnan(parameters->response.mean) ?
+	    "--mean" : scene->laser.on && scene->projector.w ? "--projector" : NULL;
 
 	if (foreign && (scene->laser.on || parameters->picture))
 		return fail_usage(foreign, "has no meaning with %s", scene->laser.on ? "--laser" :
 		    "--picture");
-	if (scene->laser.on && parameters->picture)
-		return fail_usage("--picture", "has no meaning with --laser");
 	return laser_options_check(&scene->laser, scene->calib, scene->shadow,
-	    parameters->frames);
+	    scene->scene == SCENE_CYLINDER, parameters->frames);
 }
 
 static int
@@ -148,7 +148,8 @@ describe(const struct run *run, struct camera_capture capture, struct frame_head
 	if (parameters->frames > 1 && meta_setf(&head->meta, "name", "set%04u_%s",
 	    capture.measurement, priv->patterns.pattern[capture.image].name) < 0)
 		return -1;
-	if (compensation_describe(&head->meta, parameters->lut, 1) < 0)
+	if (turntable_describe(&parameters->scene.laser, capture.measurement, head) < 0 ||
+	    compensation_describe(&head->meta, parameters->lut, 1) < 0)
 		return -1;
 	if (parameters->camera.bits == CAMERA_12 && meta_set(&head->meta, "max_value", "4095") < 0)
 		return -1;
@@ -213,19 +214,24 @@ measure(struct run *run, uint32_t measurement)
 	int status;
 
 	if (parameters->picture)
-		return picture_take(run, &(struct picture){ &parameters->camera, &priv->simulated,
-		    parameters->ambient, parameters->frames > 1, priv->truth }, measurement,
-		    &(struct rig_pose){ .turn_rad = measurement * parameters->turn });
+		return picture_take(run, &(struct picture){ parameters, &priv->simulated,
+		    priv->truth }, measurement);
 	if (put_corners(priv) < 0)
 		return -1;
 	for (uint32_t i = 0; i < priv->patterns.n; i++) {
+		struct rig_stage stage = turntable_stage(&priv->simulated.rig,
+		    measurement * parameters->scene.laser.stage_angle);
 		struct rig_pose pose = { measurement * parameters->turn,
-			(before + i) * parameters->motion };
+			(before + i) * parameters->motion,
+			isnan(parameters->scene.laser.stage_angle) ? NULL : &stage };
 		struct frame *truth = NULL;
 
-		if (i == 0 && priv->truth && simulated_scene_new_truth(&priv->simulated,
-		    &truth) < 0)
+		if (i == 0 && priv->truth && (simulated_scene_new_truth(&priv->simulated,
+		    &truth) < 0 || turntable_describe(&parameters->scene.laser,
+		    measurement, &truth->head) < 0)) {
+			frame_free(truth);
 			return -1;
+		}
 		if (i == 0 || parameters->motion != 0)
 			simulated_scene_look(&priv->simulated, run, &pose, truth);
 		status = truth ? target_put(priv->truth, truth) : 0;

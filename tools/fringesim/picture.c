@@ -15,15 +15,15 @@ expose(struct run *run, const struct picture *picture, struct camera_capture cap
 	struct simulated_scene *simulated = picture->simulated;
 	struct projected_pattern dark = { .pattern = &none };
 	struct projector_response response = { 0 };
-	struct exposure exposure = { .camera = picture->camera, .simulated = simulated,
-		.capture = capture, .ambient = picture->ambient };
+	struct exposure exposure = { .camera = &picture->parameters->camera, .simulated = simulated,
+		.capture = capture, .ambient = picture->parameters->ambient };
 	int status;
 
 	memset(simulated->visibility, VISIBILITY_DARK, simulated->columns * simulated->rows);
 	dark.response = &response;
 	exposure.projected = dark;
 	if (!(exposure.ambient > 0))
-		exposure.ambient = camera_full(picture->camera) * 200 / 255;
+		exposure.ambient = camera_full(&picture->parameters->camera) * 200 / 255;
 	if (frame_new(head, out) < 0)
 		return -1;
 	exposure.out = *out;
@@ -41,13 +41,14 @@ describe(const struct picture *picture, uint32_t measurement, size_t channels,
 {
 	const struct rig *rig = &picture->simulated->rig;
 
-	if (head_init(head, rig->w, rig->h, channels, camera_type(picture->camera)) < 0)
+	if (head_init(head, rig->w, rig->h, channels,
+	    camera_type(&picture->parameters->camera)) < 0)
 		return -1;
 	if ((channels > 1 && head_set_channels(head, "r g b") < 0) ||
-	    (picture->several && meta_setf(&head->meta, "name", "set%04u_picture",
+	    (picture->parameters->frames > 1 && meta_setf(&head->meta, "name", "set%04u_picture",
 	    measurement) < 0) ||
-	    (!picture->several && meta_set(&head->meta, "name", "picture") < 0) ||
-	    (picture->camera->bits == CAMERA_12 && meta_set(&head->meta, "max_value",
+	    (picture->parameters->frames <= 1 && meta_set(&head->meta, "name", "picture") < 0) ||
+	    (picture->parameters->camera.bits == CAMERA_12 && meta_set(&head->meta, "max_value",
 	    "4095") < 0) || simulated_scene_describe(picture->simulated, head) < 0) {
 		head_free(head);
 		return -1;
@@ -90,9 +91,9 @@ look(struct run *run, const struct picture *picture, const struct rig_pose *pose
 }
 
 int
-picture_take(struct run *run, const struct picture *picture, uint32_t measurement,
-    const struct rig_pose *pose)
+picture_take(struct run *run, const struct picture *picture, uint32_t measurement)
 {
+	const struct rig_pose pose = { .turn_rad = measurement * picture->parameters->turn };
 	struct frame *part[COLOURS] = { NULL }, *out = NULL;
 	size_t channels = simulated_scene_is_coloured(picture->simulated) ? COLOURS : 1;
 	struct frame_head head;
@@ -101,7 +102,7 @@ picture_take(struct run *run, const struct picture *picture, uint32_t measuremen
 	if (status < 0)
 		return -1;
 	for (size_t k = 0; k < channels && status == 0; k++) {
-		status = look(run, picture, pose, k);
+		status = look(run, picture, &pose, k);
 		if (status == 0)
 			status = expose(run, picture, (struct camera_capture){ measurement,
 			    (uint32_t)k, picture->simulated->pair.side }, &head, &part[k]);

@@ -1,171 +1,207 @@
-/* Means of consecutive frames. */
-#include "run/stage.h"
+/* Points of many views to one cloud. */
+#include "mergexyz.h"
 
-#include <string.h>
+#include <math.h>
+#include <stdlib.h>
 
-#include "base/px.h"
-
-#define FRAMES_MOST 1000000
-
-struct parameters {
-	long frames;
-};
-
-/* The frames that wait to be handed on: their sum, and how many samples of each pixel are valid. */
-struct priv {
-	struct frame *sum, *count;
-	long frames;
-};
-
-static const struct opt options[] = {
-	{ 'n', "frames", "N", OPT_INTEGER, offsetof(struct parameters, frames), "0", 0, FRAMES_MOST,
-	  NULL, "how many frames make one; 0: all that are alike", NULL },
-	{ 0 },
-};
-
-static void
-add_row(const float *restrict value, float *restrict sum, float *restrict count, size_t w)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < w; x++) {
-		sum[x] += px_select(px_isnan(value[x]), 0.0f, value[x]);
-		count[x] += px_select(px_isnan(value[x]), 0.0f, 1.0f);
-	}
-}
-
-static void
-divide_row(float *restrict sum, const float *restrict count, size_t w)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < w; x++)
-		sum[x] = px_select(count[x] > 0.0f, sum[x] / count[x], PX_NAN);
-}
-
-/* ---- rows of all channels, which the threads share ---- */
-
-struct adding {
-	const struct frame *in;
-	const struct priv *priv;
-};
-
-static void
-add_item(void *arg, size_t item)
-{
-	const struct adding *adding = arg;
-	const struct frame_head *head = &adding->in->head;
-	size_t c = item / head->h, y = item % head->h;
-
-	add_row(frame_floats(adding->in, c, y), frame_floats(adding->priv->sum, c, y),
-	    frame_floats(adding->priv->count, c, y), head->w);
-}
-
-static void
-divide_item(void *arg, size_t item)
-{
-	const struct priv *priv = arg;
-	const struct frame_head *head = &priv->sum->head;
-	size_t c = item / head->h, y = item % head->h;
-
-	divide_row(frame_floats(priv->sum, c, y), frame_floats(priv->count, c, y), head->w);
-}
+#include "align.h"
+#include "outliers.h"
+#include "thin.h"
 
 /* ---- frames ---- */
 
-static void
-drop(struct priv *priv)
-{
-	frame_free(priv->sum);
-	frame_free(priv->count);
-	*priv = (struct priv){ 0 };
-}
-
+/* View k's planes of a frame (1: the input itself) as a frame of their own. */
 static int
-begin(struct priv *priv, const struct frame_head *head)
+take_view(struct run *run, const struct frame *in, size_t view, struct frame **out)
 {
-	if (frame_new(head, &priv->sum) < 0 || frame_new(head, &priv->count) < 0)
-		return -1;
-	for (size_t c = 0; c < head->c; c++)
-		for (size_t y = 0; y < head->h; y++) {
-			memset(frame_row(priv->sum, c, y), 0, priv->sum->plane[c].stride);
-			memset(frame_row(priv->count, c, y), 0, priv->count->plane[c].stride);
-		}
-	return 0;
-}
-
-static int
-hand_on(struct run *run)
-{
-	struct priv *priv = run->priv;
-	struct frame *mean = priv->sum;
+	const struct frame_head *head = view > 1 ?
+	    run_second_input_head(run, "view", view - 1) : NULL;
+	struct frame_head own;
+	size_t first = 0;
+	char prefix[32];
 	int status;
 
-	if (priv->frames == 0)
-		return 0;
-	run_for(run, mean->head.c * mean->head.h, divide_item, priv);
-	status = meta_setf(&mean->head.meta, "frames", "%ld", priv->frames);
-	if (status == 0) {
-		priv->sum = NULL;		/* the runner's from here on */
-		status = run_emit(run, mean);
-	}
-	drop(priv);
+	snprintf(prefix, sizeof(prefix), "view%zu.", view - 1);
+	while (head && first < in->head.c &&
+	    strncmp(in->head.channel[first], prefix, strlen(prefix)))
+		first++;
+	if (head_copy(&own, head ? head : &in->head) < 0)
+		return -1;
+	for (size_t k = 1; !head && k < ((struct priv *)run->priv)->views; k++)
+		own.c -= run_second_input_head(run, "view", k)->c;
+	own.type = SAMPLE_FLOAT;
+	status = frame_new_empty(&own, out);
+	head_free(&own);
+	for (size_t c = 0; status == 0 && c < (*out)->head.c; c++)
+		frame_share(*out, c, in, first + c);
 	return status;
+}
+
+/* The pose of a frame: its own, or the only one of its file. */
+static int
+pose_of(const struct run *run, size_t view, size_t number, struct pose *pose)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	const struct pose_list *list = priv->pose ? &priv->pose[view - 1] : NULL;
+
+	*pose = pose_identity;
+	if (!list)
+		return 0;
+	if (list->n > 1 && number > list->n)
+		return fail(parameters->poses.v[view - 1], "has %zu poses, view %zu has more "
+		    "frames", list->n, view);
+	*pose = list->v[list->n == 1 ? 0 : number - 1];
+	return 0;
 }
 
 static int
 take_frame(struct run *run, struct frame *in)
 {
+	struct priv *priv = run->priv;
+	size_t number = run_inputs(run) + 1;
+	int status = 0;
+
+	for (size_t view = 1; view <= priv->views && status == 0; view++) {
+		struct frame *frame;
+		struct pose pose;
+
+		status = pose_of(run, view, number, &pose);
+		if (status == 0)
+			status = take_view(run, in, view, &frame);
+		if (status == 0)
+			status = pieces_add(&priv->pieces, frame, view, number, &pose);
+	}
+	frame_free(in);
+	return status;
+}
+
+static int
+check_poses(const struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	size_t frames = run_inputs(run);
+
+	for (size_t k = 0; priv->pose && k < priv->views; k++)
+		if (priv->pose[k].n > 1 && priv->pose[k].n != frames)
+			return fail(parameters->poses.v[k], "has %zu poses, view %zu has %zu "
+			    "frame%s", priv->pose[k].n, k + 1, frames, frames == 1 ? "" : "s");
+	return 0;
+}
+
+static int
+end(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	struct frame *cloud = NULL;
+	int status;
+
+	if (priv->pieces.n == 0)
+		return 0;
+	if (check_poses(run) < 0 || (parameters->icp && align_pieces(run, &(struct align_options){
+	    parameters->ring, parameters->max_rms, &parameters->write_pose }, &priv->pieces) < 0) ||
+	    pieces_cloud(run, &priv->pieces, &cloud) < 0)
+		return -1;
+	pieces_free(&priv->pieces);
+	status = parameters->noise.n ? outliers_drop(run, (size_t)parameters->noise.v[0],
+	    parameters->noise.v[1], &cloud) : 0;
+	if (status == 0 && !isnan(parameters->grid))
+		status = thin_cloud(run, parameters->grid, &cloud);
+	if (status < 0) {
+		frame_free(cloud);
+		return -1;
+	}
+	return run_emit(run, cloud);
+}
+
+static const struct body cloud_body = { .frame = take_frame, .end = end,
+	.no_passes = "a cloud waits for all its points" };
+
+/* ---- beginning and end ---- */
+
+static int
+load_poses(struct run *run)
+{
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
-	if (priv->frames == 0 && begin(priv, &in->head) < 0) {
-		frame_free(in);
-		return -1;
-	}
-	run_for(run, in->head.c * in->head.h, add_item, &(struct adding){ in, priv });
-	frame_free(in);
-	return ++priv->frames == parameters->frames ? hand_on(run) : 0;
+	if (parameters->poses.n == 0)
+		return 0;
+	if (parameters->poses.n != priv->views)
+		return fail_usage("--pose", "one file per view is needed: %zu for %zu view%s",
+		    parameters->poses.n, priv->views, priv->views == 1 ? "" : "s");
+	priv->pose = calloc(priv->views, sizeof(*priv->pose));
+	if (!priv->pose)
+		return fail_memory();
+	for (size_t k = 0; k < priv->views; k++)
+		if (pose_list_load(parameters->poses.v[k], &priv->pose[k]) < 0)
+			return -1;
+	return 0;
 }
 
-/* Frames of another size or with other channels belong to the next mean; metadata may differ. */
 static int
-flush(struct run *run, const struct frame_head *next)
+check_noise(const struct numbers *noise)
 {
-	const struct priv *priv = run->priv;
-	const struct frame_head *head;
-
-	if (priv->frames == 0)
+	if (noise->n == 0)
 		return 0;
-	head = &priv->sum->head;
-	if (head->w == next->w && head->h == next->h && head->c == next->c &&
-	    !memcmp(head->channel, next->channel, head->c * sizeof(*head->channel)))
-		return 0;
-	return hand_on(run);
+	if (noise->n != 2)
+		return fail_usage("--noise", "wants two numbers, how many nearest and how many "
+		    "sigma, not %zu", noise->n);
+	if (noise->v[0] != floor(noise->v[0]) || noise->v[0] < 1 ||
+	    noise->v[0] > OUTLIERS_NEAREST_MOST)
+		return fail_usage("--noise", "the number of nearest points is 1 to %d, not %g",
+		    OUTLIERS_NEAREST_MOST, noise->v[0]);
+	return 0;
 }
 
-/* A source has `start` in place of `frame`, and STAGE_SOURCE among its traits. */
-static const struct body body = { .frame = take_frame, .flush = flush, .end = hand_on,
-	.no_passes = "a mean waits for all its frames" };
+static int
+check_icp(const struct parameters *parameters, size_t views)
+{
+	if (!parameters->icp && (parameters->ring || !isnan(parameters->max_rms) ||
+	    parameters->write_pose.n))
+		return fail_usage(parameters->ring ? "--ring" : parameters->write_pose.n ?
+		    "--write-pose" : "--max-rms", "goes with --icp");
+	if (parameters->write_pose.n && parameters->write_pose.n != views)
+		return fail_usage("--write-pose", "one file per view is needed: %zu for %zu "
+		    "view%s", parameters->write_pose.n, views, views == 1 ? "" : "s");
+	return 0;
+}
 
 static int
 init(struct run *run)
 {
-	run->body = &body;
-	return 0;
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	run->body = &cloud_body;
+	priv->views = 1 + parameters->views.n;
+	return check_noise(&parameters->noise) < 0 || check_icp(parameters, priv->views) < 0 ? -1 :
+	    load_poses(run);
 }
 
 static void
 release(struct run *run)
 {
-	drop(run->priv);
+	struct priv *priv = run->priv;
+
+	pieces_free(&priv->pieces);
+	for (size_t k = 0; priv->pose && k < priv->views; k++)
+		pose_list_free(&priv->pose[k]);
+	free(priv->pose);
 }
 
 STAGE(mergexyz) = {
 	.name = "mergexyz",
-	.summary = "means of consecutive frames",
+	.summary = "points of many views to one cloud",
 	.operands = "[FILE ...]",
-	.options = options,
+	.hint = "--noise",
+	.options = mergexyz_options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
+	.traits = STAGE_TABLES | STAGE_UNITS,
+	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
 };

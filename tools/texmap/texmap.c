@@ -26,7 +26,7 @@ struct priv {
 	double white;			/* the colour's largest level; 0: found from the floats */
 	double found_white;		/* so far */
 	size_t own;			/* channels of the input */
-	struct stereo_view rectified;	/* of a frame whose pixels are those of a rectified picture */
+	struct stereo_view rectified;	/* of frames that are a rectified picture's */
 	bool has_rectified;
 	bool warned, warned_white;
 	struct colouring_counts all;
@@ -130,8 +130,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 /* ---- one frame ---- */
 
-#define FATES "%zu behind it or beyond its lens, %zu outside of its picture, %zu without neighbours, %zu face away or "\
-	"are grazed, %zu hidden, %zu where the picture has no colour"
+#define FATES "%zu behind it or beyond its lens, %zu outside of its picture, %zu without "\
+	"neighbours, %zu face away or are grazed, %zu hidden, %zu where the picture has no colour"
 
 static int
 judge(const struct colouring_counts *all)
