@@ -57,12 +57,13 @@ visible_points_init(struct visible_points *points, const struct frame *frame,
 {
 	size_t pixels = frame->head.w * frame->head.h, stride = pixels / SAMPLES + 1;
 	size_t steps = 0, offs = 0;
-	float *step = malloc(4 * SAMPLES * sizeof(*step)), *off = step + 2 * SAMPLES;
+	float *step = malloc(4 * SAMPLES * sizeof(*step)), *off;
 
 	*points = (struct visible_points){ .frame = frame,
 		.channel = { channel[0], channel[1], channel[2] } };
 	if (!step)
 		return fail_memory();
+	off = step + 2 * SAMPLES;
 	for (size_t i = 0; i < pixels; i += stride)
 		for (int down = 0; down < 2; down++) {
 			measure(points, i % frame->head.w, i / frame->head.w, down, &step[steps],
