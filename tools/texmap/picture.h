@@ -16,8 +16,8 @@ struct picture {
 int picture_plan(struct picture *, const struct frame_head *head, size_t own);
 /* The colour of a pixel; false where it has none: a NaN, or an alpha of 0. */
 bool picture_pixel(const struct picture *, size_t x, size_t y, float colour[3]);
-/* The white of a picture of floats by its largest sample, which may be somewhat brighter: 1 up to 2,
- * 255 up to 512, else 65535. */
+/* The white of a picture of floats by its largest sample, which may be somewhat brighter: 1 up to
+ * 2, 255 up to 512, else 65535. */
 double picture_white(const struct picture *, float *largest);
 
 #endif
