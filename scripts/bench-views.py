@@ -203,10 +203,54 @@ def fits(tools, folder, rounds):
           f"{angle_between(peer_found[0][0], R.T):.5f}")
 
 
+def opencv_colours(p, picture, K, R, T):
+    """Projection, a depth buffer of the points, remap: what NumPy and OpenCV have at hand, with holes between points."""
+    import cv2
+    h, w = picture.shape[:2]
+    flat = p.reshape(3, -1).T.astype(float)
+    uv = cv2.projectPoints(flat, cv2.Rodrigues(R)[0], T, np.array(K, float), np.zeros(5))[0][:, 0]
+    z = flat @ R[2] + T[2]
+    at = np.rint(uv).astype(int)
+    inside = (at >= 0).all(1) & (at[:, 0] < w) & (at[:, 1] < h) & np.isfinite(z)
+    depth = np.full(h * w, np.inf)
+    place = at[:, 1] * w + at[:, 0]
+    np.minimum.at(depth, place[inside], z[inside])
+    seen = inside.copy()
+    seen[inside] = z[inside] <= depth[place[inside]] + 1
+    colours = cv2.remap(picture, uv[:, 0].reshape(p.shape[1:]).astype("f4"), uv[:, 1].reshape(p.shape[1:]).astype("f4"),
+                        cv2.INTER_LINEAR).astype("f4")
+    colours[~seen.reshape(p.shape[1:])] = np.nan
+    return colours
+
+
+def colours(tools, folder, rounds):
+    """texmap of the left view's points with the right view's picture; after fits(), whose files it takes."""
+    import cv2
+    rig, picture = folder + "/pair.json", folder + "/picture.png"
+    with open(rig) as file:
+        read = json.load(file)
+    subprocess.run([tools + "/fringesim", "-q", "-s", "640x480", "--calib", rig, "--view", "right", "--scene", "relief",
+                    "--distance", "500", "--height", "60", "--field", "300", "--paint", "checker", "--picture", "-o",
+                    picture], check=True)
+    p, image = read_points(folder + "/left-truth.nrrd", 640, 480), cv2.imread(picture)
+    points = folder + "/left-points.nrrd"
+    write_points(points, p)
+    texmap = [tools + "/texmap", "--calib", rig, "--camera", "right", "--image", picture, "-o", "null:", points]
+    ours, fine, reading, peer = best([
+        lambda: run(texmap), lambda: run(texmap + ["--supersample"]),
+        lambda: run([tools + "/framecat", "-o", "null:", points]),
+        lambda: timed(lambda: opencv_colours(p, image, read["K2"], np.array(read["R"]), np.array(read["T_mm"])))], rounds)
+    reading[2] = 0
+    row("texmap, 640x480 points and picture", ours - reading)
+    row("texmap --supersample", fine - reading)
+    row("  OpenCV projectPoints, remap, NumPy z-buffer", peer)
+
+
 def main():
     tools, folder, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
     rounds = min(rounds, 3)
     fits(tools, folder, rounds)
+    colours(tools, folder, rounds)
     filters(tools + "/mergexyz", folder, rounds)
 
 

@@ -127,3 +127,57 @@ write_frames("paint.nrrd", Frame(np.ones((h, w), "f4")))'
 	fails 2 "--albedo: an image is of one view" "${sim[@]}" --calib rig.json --view left --albedo paint.nrrd
 	fails 2 "the axes meet nowhere: --distance is needed" fringesim --calib rig.json --view left
 }
+
+@test "fringesim --paint, --picture: one colour at one place of the surface, in both views; the size of each device" {
+	py "$rig"'
+def device(size, T): return dict(kind="camera", size=size, K=np.ravel(K).tolist(), R=np.eye(3).ravel().tolist(), T_mm=T)
+write_rig("rig.json", devices=dict(one=device([w, h], [0, 0, 0]), two=device([260, 170], [b, 0, 0])), **PROJECTOR)'
+	sim=(fringesim --calib rig.json --distance 600 --scene sphere --radius 60)
+	for view in one two; do
+		for paint in checker waves; do
+			silent "${sim[@]}" --view $view --paint $paint --picture -b 16 --truth $view.$paint.truth.nrrd -o $view.$paint.png
+		done
+	done
+	silent "${sim[@]}" --view one --paint waves --mean 0 --amplitude 0 --ambient 90 -b float -o grey.nrrd
+	silent "${sim[@]}" --view one --picture --ambient 90 --albedo checker -o plain.png
+	silent "${sim[@]}" --view one --paint waves --picture --blur 1 --noise 2 --frames 2 --turn 3 -o many.nrrd
+	"${sim[@]}" --view one --paint waves --picture --blur 1 --noise 2 --frames 2 --turn 3 -j 1 | cmp - many.nrrd
+	fails 2 "--paint: takes the place of --albedo noise: give one" "${sim[@]}" --view one --paint waves --albedo noise
+	fails 2 "--steps: has no meaning with --picture" "${sim[@]}" --view one --picture -n 4
+	fails 2 "--stage-angle: has no meaning with --picture" "${sim[@]}" --view one --picture --stage-angle 5
+	fails 2 "--gray: has no meaning with --picture" "${sim[@]}" --view one --picture --gray half
+	fails 2 "--picture: has no meaning with --laser" fringesim --laser --calib rig.json --picture
+	fails 2 "--paint: must be one of checker waves" "${sim[@]}" --view one --paint red
+	framecat one.waves.png -o waves.nrrd
+	framecat one.checker.png -o checker.nrrd
+	framecat two.waves.png -o two.nrrd
+	framecat plain.png -o plain.nrrd
+	py "$rig"'
+width = 240 / 500 * 600
+def paint(P, kind):
+	x, y = P[0], P[1]
+	if kind == "checker":
+		odd = (np.floor(x / (width / 20)) + np.floor(y / (width / 20))) % 2
+		return np.where(odd == 0, np.array([1, .4, .1])[:, None, None], np.array([.2, .55, .95])[:, None, None])
+	return np.stack([.5 + .2 * (np.sin(k * 2 * np.pi * x / width) + np.cos(k * 2 * np.pi * y / width)) for k in (5, 7, 11)])
+for view, size in ("one", (240, 160)), ("two", (260, 170)):
+	for kind in "checker", "waves":
+		t = read_frame("%s.%s.truth.nrrd" % (view, kind))
+		expect(t.pixels.shape[1:] == size[::-1], t.pixels.shape)
+		expect(t.names == "absphase depth x y z mask disparity r g b".split(), t.names)
+		lit = t["mask"] == 1
+		e = np.abs(np.stack([t[c] for c in "rgb"]) - paint(np.stack([t[c] for c in "xyz"]).astype(float), kind))[:, lit]
+		expect((e > 1e-5).mean() < 1e-4, view, kind, e.max(), (e > 1e-5).mean())	# the squares'"'"' very edges
+		if view == "one":
+			got = np.stack([read_frame(kind + ".nrrd")[c] for c in "rgb"])[:, lit]
+			true = np.stack([t[c] for c in "rgb"])[:, lit] * 65535 * 200 / 255
+			expect(np.abs(got - true) <= .51, kind, np.abs(got - true).max())
+t = read_frame("one.waves.truth.nrrd")
+grey = read_frames("grey.nrrd")
+expect(len(grey) == 3); expect(np.abs(grey[0].pixels[0] - 90 * np.stack([t[c] for c in "rgb"]).mean(0)) < 1e-4)
+expect(read_frame("two.nrrd").pixels.shape == (3, 170, 260))
+expect(set(np.unique(read_frame("plain.nrrd").pixels)) == {36, 90}, np.unique(read_frame("plain.nrrd").pixels))
+many = read_frames("many.nrrd")
+expect(len(many) == 2 and many[0].names == list("rgb")); expect(many[0].pixels.std() > 10)
+expect(np.corrcoef((many[0].pixels.astype(float) - many[1].pixels)[:2].reshape(2, -1))[0, 1] < .9)'
+}

@@ -170,6 +170,7 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 	case OPT_FILE:
 	case OPT_FRAME:
 	case OPT_STREAM:
+	case OPT_PICTURE:
 		*(const char **)to = text;
 		return 0;
 	case OPT_FILES:
@@ -208,6 +209,7 @@ set_none(const struct opt *opt, void *parameters)
 	case OPT_FILE:
 	case OPT_FRAME:
 	case OPT_STREAM:
+	case OPT_PICTURE:
 		*(const char **)to = NULL;
 		break;
 	case OPT_FILES:
@@ -389,6 +391,7 @@ print_value(FILE *out, const struct opt *opt, const void *parameters)
 	case OPT_FILE:
 	case OPT_FRAME:
 	case OPT_STREAM:
+	case OPT_PICTURE:
 		escape_put_word(out, base_name(*(const char *const *)from));
 		break;
 	case OPT_FILES:
@@ -431,6 +434,7 @@ is_standard(const struct opt *opt, const void *parameters, void *standard)
 	case OPT_FILE:
 	case OPT_FRAME:
 	case OPT_STREAM:
+	case OPT_PICTURE:
 		return *(const char *const *)a == *(const char *const *)b ||
 		    (*(const char *const *)a && *(const char *const *)b &&
 		    !strcmp(*(const char *const *)a, *(const char *const *)b));

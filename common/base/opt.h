@@ -27,6 +27,7 @@ enum opt_type {
 	/* Files that the runner reads in step with the input (run.h): */
 	OPT_FRAME,   /* const char *, one image for all frames, or as many as the input has */
 	OPT_STREAM,  /* const char *, as many frames as the input has, of their own size and type */
+	OPT_PICTURE, /* const char *, one for all frames or as many, of their own size and type */
 	OPT_STREAMS, /* struct opt_list, the same; the option may be given several times */
 	OPT_SIZE     /* struct opt_size, WxH; 0 x 0 likewise */
 };

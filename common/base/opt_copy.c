@@ -37,6 +37,7 @@ is_none(const struct opt *row, const void *value)
 	case OPT_FILE:
 	case OPT_FRAME:
 	case OPT_STREAM:
+	case OPT_PICTURE:
 		return !*(const char *const *)value;
 	case OPT_FILES:
 	case OPT_STREAMS:
@@ -106,6 +107,7 @@ copy_value(const struct opt *row, void *to, const struct opt *from_row, const vo
 	case OPT_FILE:
 	case OPT_FRAME:
 	case OPT_STREAM:
+	case OPT_PICTURE:
 		*(const char **)to = *(const char *const *)from;
 		return 0;
 	case OPT_FILES:

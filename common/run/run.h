@@ -82,10 +82,11 @@ int run_numbers(const struct run *, const struct numbers *option, const struct f
     const char *key, struct numbers *out);
 /* The index of a channel that the stage needs; -1 after fail() naming what came instead. */
 int run_channel(const struct run *, const struct frame_head *, const char *name, size_t *c);
-/* Frames given by options of type OPT_FRAME, OPT_STREAM and OPT_STREAMS stand behind the input's
- * own channels under the names "OPTION.CHANNEL" (ref.absphase, right.image, view2.depth), as float
- * but for stages with STAGE_ANY_TYPE; this looks one up: channel NULL is the only one. Their planes
- * carry their own stride and type, and for streams their own size. */
+/* Frames given by options of type OPT_FRAME, OPT_STREAM, OPT_PICTURE and OPT_STREAMS stand behind
+ * the input's own channels under the names "OPTION.CHANNEL" (ref.absphase, right.image,
+ * view2.depth), as float but for stages with STAGE_ANY_TYPE; this looks one up: channel NULL is the
+ * only one. Their planes carry their own stride and type, and for all but OPT_FRAME their own size.
+ */
 int run_second_input(const struct run *, const struct frame_head *, const char *option,
     const char *channel, size_t *c);
 /* The head of that frame; NULL where the option is not given. number: from 1 for OPT_STREAMS, else

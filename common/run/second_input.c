@@ -18,6 +18,13 @@ is_word(const struct opt *opt, const char *path)
 	return false;
 }
 
+/* May an only frame belong to every input? */
+static bool
+may_serve_all(const struct opt *opt)
+{
+	return opt->type == OPT_FRAME || opt->type == OPT_PICTURE;
+}
+
 static int
 add(struct link *link, const struct opt *opt, char *path, size_t number)
 {
@@ -41,7 +48,8 @@ second_inputs_find(struct link *link)
 		const void *value = (char *)link->run.parameters + opt->offset;
 		const struct opt_list *list = value;
 
-		if ((opt->type == OPT_FRAME || opt->type == OPT_STREAM) &&
+		if ((opt->type == OPT_FRAME || opt->type == OPT_STREAM ||
+			opt->type == OPT_PICTURE) &&
 		    add(link, opt, *(char *const *)value, 0) < 0)
 			return -1;
 		for (size_t i = 0; opt->type == OPT_STREAMS && i < list->n; i++)
@@ -129,7 +137,7 @@ read_next(struct second_input *second, struct link *link)
 	}
 	if (got < 0)
 		return -1;
-	if (got == 0 && second->opt->type == OPT_FRAME && second->frames == 1) {
+	if (got == 0 && may_serve_all(second->opt) && second->frames == 1) {
 		second->single = true;
 		return 0;
 	}
@@ -209,7 +217,7 @@ find_single(struct second_input *second)
 	struct frame *frame;
 	int got;
 
-	if (second->single || second->opt->type != OPT_FRAME || second->frames != 1)
+	if (second->single || !may_serve_all(second->opt) || second->frames != 1)
 		return 0;
 	got = read_ahead_next(second->reader, &frame);
 	if (got < 0)

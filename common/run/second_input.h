@@ -1,7 +1,8 @@
 /*
- * Second inputs: frames that options of type OPT_FRAME, OPT_STREAM and OPT_STREAMS name. They are
- * read ahead on all threads, in step with the stage's input, and their planes stand behind its own,
- * named "OPTION.CHANNEL" (for OPT_STREAMS "OPTION1.CHANNEL", "OPTION2.CHANNEL", ...).
+ * Second inputs: frames that options of type OPT_FRAME, OPT_STREAM, OPT_PICTURE and OPT_STREAMS
+ * name. They are read ahead on all threads, in step with the stage's input, and their planes stand
+ * behind its own, named "OPTION.CHANNEL" (for OPT_STREAMS "OPTION1.CHANNEL", "OPTION2.CHANNEL",
+ * ...).
  */
 #ifndef SECOND_INPUT_H
 #define SECOND_INPUT_H

@@ -23,7 +23,7 @@ struct second_input {
 	bool taken;			/* for the stage's input at hand */
 	size_t lost;			/* --keep-going: frames to come that cannot be read */
 	struct fail_record failure;	/* the reason */
-	bool single;			/* OPT_FRAME, and the file holds one frame: it serves all */
+	bool single;			/* it may serve all inputs, and the file holds one frame */
 };
 
 /* Where a stage shall run. */

@@ -36,6 +36,7 @@ touch empty.nrrd
 printf '{"K1": [[40, 0, 12], [0, 40, 8], [0, 0, 1]], "K2": [[40, 0, 12], [0, 41, 8], [0, 0, 1]], "d2": [0.1, 0, 0, 0],' >pair.json
 printf ' "R": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "T": [-90, 2, 0], "image_size": [24, 16]}' >>pair.json
 fringesim -q --calib pair.json --view right --distance 700 -p 200 -n 3 -o pair.nrrd
+fringesim -q --calib pair.json --view left --distance 700 --scene plane --picture --truth points.nrrd -o picture.png
 printf '{"camera_K": [[120,0,48],[0,120,36],[0,0,1]], "projector_K": [[90,0,48],[0,90,36],[0,0,1]],' >board.json
 printf '"R_cam_to_proj": [[1,0,0],[0,1,0],[0,0,1]], "T_cam_to_proj_mm": [-20,0,0]}' >>board.json
 fringesim -q -s 96x72 -n 3 --calib board.json --scene board --board 5x4,15 --board-pose 10,5,0,0,0,150 -o board.nrrd
@@ -77,6 +78,9 @@ PIPELINES = {
 	"fourier": "@fringepipe -j 2 -q phasewrap -k fourier -F 1 --carrier 8 --order phase,flat {i}/pnm/00.pgm {i}/pnm/01.pgm "
 		"-o OLD.nrrd",
 	"points": "@fringepipe -q -j 2 laser2xyz --calib {i}/rig.json --step 1 --join {i}/lines.csv {i}/lines.csv -o OLD.ply",
+	"texture": "@fringepipe -q -j 2 texmap --calib {i}/pair.json --camera left --image {i}/picture.png --supersample {i}/points.nrrd -o OLD.ply",
+	"colour-picture": "@fringepipe -q -j 2 fringesim --calib {i}/pair.json --view right --distance 700 --paint checker --picture "
+		"--truth OLD.nrrd -o caps/",
 	"views": "@fringepipe -q -j 2 mergexyz --view {i}/cloud.csv --pose {i}/pose.txt --pose {i}/pose.txt --noise 2,9 --grid 3 "
 		"{i}/cloud.csv -o OLD.ply",
 	"laser-plane": "@lasercal plane -q --calib {i}/rig.json {i}/cloud.csv -o OLD.json",

@@ -33,6 +33,7 @@ recipes=(
 	'rectify --calib pair.json --side left left.nrrd , phasewrap , gauss'
 	'phasewrap right.nrrd , rectify --calib pair.json --side right --interpolation cubic'
 	'unwrap2f --all left.wrapped.nrrd , rectify --calib pair.json --side left , phasematch --right right.absolute.nrrd , normals'
+	'texmap --calib pair.json --camera right --image picture.nrrd left.points.nrrd , normals'
 	'laser2xyz --calib rig.json --step 2 --join lines.nrrd'
 	'laser2xyz --calib rig.json --step 2 lines.nrrd , mergexyz --noise 4,5 --grid 2'
 	'fringesim --laser --calib rig.json -s 129x65 --scene relief --frames 3 --noise 1 --speckle 0.2 , frameinfo --stats'
@@ -75,6 +76,8 @@ inputs() {
 		tool fringesim --calib pair.json --view left --distance 900 -p 240,270,300 -n 4 -o left.three.nrrd &&
 		tool fringesim --calib pair.json --view right --distance 900 -p 240,270,300 -n 4 -o right.three.nrrd &&
 		tool phasewrap --sigma left.three.nrrd -o left.wrapped.nrrd &&
+		tool fringesim --calib pair.json --view right --distance 900 --paint waves --picture -o picture.nrrd &&
+		tool fringesim --calib pair.json --view left --distance 900 --paint waves --picture --truth left.points.nrrd -o null: &&
 		tool fringepipe phasewrap --sigma right.three.nrrd , unwrap2f --all , rectify --calib pair.json --side right \
 			-o right.absolute.nrrd &&
 		tool fringepipe phasewrap gray.nrrd , unwrap2f , phase2depth --calib block.yml -o points.nrrd &&

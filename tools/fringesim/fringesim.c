@@ -8,6 +8,7 @@
 #include "exposure.h"
 #include "laser_capture.h"
 #include "options.h"
+#include "picture.h"
 #include "turntable.h"
 
 struct priv {
@@ -41,23 +42,26 @@ choose_patterns(const struct parameters *parameters, const struct rig *rig, stru
 	return patterns_plan(spec, &priv->patterns);
 }
 
-/* Options of fringes, which a laser's line has no use for. */
+/* Options of fringes, which a laser's line and a picture have no use for. */
 static int
-check_laser(const struct parameters *parameters)
+check_light(const struct parameters *parameters)
 {
 	const struct pattern_spec *spec = &parameters->spec;
 	const struct simulated_scene_options *scene = &parameters->scene;
-	const char *foreign = spec->gray_cell != CELL_NONE ? "--gray" : spec->flats ? "--flats" :
+	const char *foreign = scene->laser.on && parameters->picture ? "--picture" :
+	    parameters->picture && !isnan(scene->laser.stage_angle) ? "--stage-angle" :
+	    spec->gray_cell != CELL_NONE ? "--gray" : spec->flats ? "--flats" :
 	    spec->marker ? "--marker" : parameters->manifest ? "--manifest" :
 	    parameters->corners ? "--corners" : parameters->lut ? "--lut" :
 	    parameters->kind != KIND_STEP ? "--kind" : parameters->steps > 0 ? "--steps" :
 	    parameters->shift.n ? "--shift" : parameters->motion != 0 ? "--motion" :
-	    parameters->turn != 0 ? "--turn" : parameters->response.defocus_px > 0 ? "--defocus" :
-	    !isnan(parameters->response.mean) ? "--mean" : scene->projector.w ? "--projector" :
-	    NULL;
+	    scene->laser.on && parameters->turn != 0 ? "--turn" :
+	    parameters->response.defocus_px > 0 ? "--defocus" : !isnan(parameters->response.mean) ?
+	    "--mean" : scene->laser.on && scene->projector.w ? "--projector" : NULL;
 
-	if (scene->laser.on && foreign)
-		return fail_usage(foreign, "has no meaning with --laser");
+	if (foreign && (scene->laser.on || parameters->picture))
+		return fail_usage(foreign, "has no meaning with %s", scene->laser.on ? "--laser" :
+		    "--picture");
 	return laser_options_check(&scene->laser, scene->calib, scene->shadow,
 	    scene->scene == SCENE_CYLINDER, parameters->frames);
 }
@@ -68,7 +72,7 @@ check_use(const struct run *run)
 	const struct parameters *parameters = run->parameters;
 	const struct pattern_spec *spec = &parameters->spec;
 
-	if (check_laser(parameters) < 0)
+	if (check_light(parameters) < 0)
 		return -1;
 	if (parameters->kind == KIND_TWO_PLUS_ONE &&
 	    (parameters->shift.n || parameters->steps > 0))
@@ -209,6 +213,9 @@ measure(struct run *run, uint32_t measurement)
 	double before = (double)measurement * (double)priv->patterns.n;
 	int status;
 
+	if (parameters->picture)
+		return picture_take(run, &(struct picture){ parameters, &priv->simulated,
+		    priv->truth }, measurement);
 	if (put_corners(priv) < 0)
 		return -1;
 	for (uint32_t i = 0; i < priv->patterns.n; i++) {

@@ -10,6 +10,7 @@ static const char *const axes[] = { "x", "y", "both", NULL };
 static const char *const scenes[] = { "plane", "tilt", "steps", "sphere", "relief", "file",
 	"board", "cylinder", NULL };
 static const char *const dithers[] = { "bayer", "fs", "fs-serpentine", NULL };
+static const char *const paints[] = { "checker", "waves", NULL };
 static const char *const profiles[] = { "gauss", "bar", NULL };
 static const char *const depths[] = { "8", "12", "16", "float", NULL };
 
@@ -75,6 +76,10 @@ const struct opt fringesim_options[] = {
 	  "of the fringes; 100/255 of full scale if not given", NULL },
 	{ 0, "albedo", "WORD|FILE", OPT_FILE, AT(scene.albedo), "none", 0, 0, NULL,
 	  "none, checker, noise, or an image of the picture's size", NULL },
+	{ 0, "paint", "WORD", OPT_WORD, AT(scene.paint), NULL, 0, 0, NULL,
+	  "the same in colour, which --picture and the truth show", paints },
+	{ 0, "picture", NULL, OPT_FLAG, AT(picture), NULL, 0, 0, NULL,
+	  "a picture in even light, in place of fringes", NULL },
 	{ 0, "noise", "SIGMA", OPT_NUMBER, AT(camera.noise), "0", 0, 1e6, NULL, "read", NULL },
 	{ 0, "shot", "GAIN", OPT_NUMBER, AT(camera.shot), "0", 0, 1e6, "grey levels",
 	  "shot noise: its variance is GAIN times the signal", NULL },

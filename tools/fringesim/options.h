@@ -22,6 +22,7 @@ struct parameters {
 	struct projector_response response;
 	struct camera camera;
 	double ambient, motion, turn, marker_at;
+	bool picture;
 };
 
 extern const struct opt fringesim_options[];

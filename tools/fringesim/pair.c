@@ -1,7 +1,10 @@
 #include "pair.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "optics/calib_entries.h"
 
 #include "rig.h"
 
@@ -83,6 +86,28 @@ assume_projector(const struct stereo *stereo, const double size_px[2], struct pi
 	pinhole_complete(projector);
 }
 
+/* The size of the view's camera where the file has it under its name. */
+static int
+find_size(const char *path, const char *view, struct pinhole *camera)
+{
+	char kind[2 * NUMBER_FILE_NAME_SIZE];
+	struct number_file numbers;
+	struct pinhole device = { 0 };
+	int status = 0;
+
+	if (number_file_load(path, &numbers) < 0)
+		return -1;
+	snprintf(kind, sizeof(kind), "devices.%s.kind", view);
+	if (number_file_find(&numbers, kind))
+		status = calib_get_device(path, &numbers, view, &device);
+	number_file_free(&numbers);
+	if (device.w > 0 && device.h > 0) {
+		camera->w = device.w;
+		camera->h = device.h;
+	}
+	return status;
+}
+
 int
 pair_open(struct pair *pair, const char *path, const char *view, const double projector_px[2],
     struct calib *calib)
@@ -98,7 +123,7 @@ pair_open(struct pair *pair, const char *path, const char *view, const double pr
 		assume_projector(stereo, projector_px, &stereo->projector);
 	*calib = (struct calib){ .camera = stereo->camera[pair->side],
 		.projector = stereo->projector, .unit = "mm" };
-	return 0;
+	return find_size(path, view, &calib->camera);
 }
 
 double

@@ -245,6 +245,18 @@ scene_checker(const struct scene *scene, double x, double y)
 	return fmod(fabs(i + j), 2) < 0.5 ? 1 : 0.4;
 }
 
+double
+scene_paint(const struct scene *scene, enum scene_paint paint, double x, double y, size_t colour)
+{
+	static const double squares[2][3] = { { 0.2, 0.55, 0.95 }, { 1, 0.4, 0.1 } };
+	static const double waves[3] = { 5, 7, 11 };
+	double turn = 2 * M_PI * waves[colour % 3] / scene->width;
+
+	if (paint == SCENE_PAINT_CHECKER)
+		return squares[scene_checker(scene, x, y) > 0.5][colour % 3];
+	return 0.5 + 0.2 * (sin(turn * x) + cos(turn * y));
+}
+
 static double
 grid_random(unsigned seed, double i, double j)
 {

@@ -59,6 +59,10 @@ double scene_relief(double x, double y);
 
 /* Painted on the scene: squares of a 20th of the field's width, 1 and 0.4. */
 double scene_checker(const struct scene *, double x, double y);
+/* The same in colour, as shares of red, green and blue light: two colours on those squares, or
+ * waves of a fifth, a seventh and an eleventh of the width, 0.1 to 0.9. */
+enum scene_paint { SCENE_PAINT_CHECKER, SCENE_PAINT_WAVES };
+double scene_paint(const struct scene *, enum scene_paint, double x, double y, size_t colour);
 /* Random texture, 0.3 to 1, bilinear between random numbers on a grid of a 64th of the width. */
 double scene_texture(const struct scene *, unsigned seed, double x, double y);
 

@@ -13,6 +13,7 @@
 #include "simulated_board.h"
 #include "simulated_laser.h"
 
+#define SCENE_COLOURS 3
 #define TWO_PI 6.28318530717958647692
 
 /* ---- options that do not go together ---- */
@@ -177,6 +178,17 @@ set_paint(struct simulated_scene *simulated, const struct simulated_scene_option
 	const struct rig *rig = &simulated->rig;
 	struct frame *image;
 
+	simulated->colour = SCENE_COLOURS;
+	if (options->paint >= 0) {
+		if (strcmp(options->albedo, "none"))
+			return fail_usage("--paint", "takes the place of --albedo %.40s: give one",
+			    options->albedo);
+		if (simulated->scene.kind == SCENE_BOARD)
+			return fail_usage("--paint", "is not for --scene board, which is printed");
+		simulated->paint = PAINT_COLOURS;
+		simulated->colours = (enum scene_paint)options->paint;
+		return 0;
+	}
 	for (int i = 0; i < 3; i++)
 		if (!strcmp(options->albedo, words[i])) {
 			simulated->paint = (enum paint)i;
@@ -310,6 +322,24 @@ file_paint(const struct simulated_scene *simulated, double x, double y)
 	return frame_floats(image, 0, (size_t)row)[(size_t)column] / simulated->white;
 }
 
+static double
+colour_share(const struct simulated_scene *simulated, const double at[2], size_t colour)
+{
+	double sum = 0;
+
+	if (colour < SCENE_COLOURS)
+		return scene_paint(&simulated->scene, simulated->colours, at[0], at[1], colour);
+	for (size_t k = 0; k < SCENE_COLOURS; k++)
+		sum += scene_paint(&simulated->scene, simulated->colours, at[0], at[1], k);
+	return sum / SCENE_COLOURS;
+}
+
+bool
+simulated_scene_is_coloured(const struct simulated_scene *simulated)
+{
+	return simulated->paint == PAINT_COLOURS;
+}
+
 double
 simulated_scene_share(const struct simulated_scene *simulated, const struct rig_point *point,
     double x, double y)
@@ -323,6 +353,8 @@ simulated_scene_share(const struct simulated_scene *simulated, const struct rig_
 		return scene_texture(&simulated->scene, simulated->seed, at[0], at[1]);
 	case PAINT_FILE:
 		return file_paint(simulated, x, y);
+	case PAINT_COLOURS:
+		return colour_share(simulated, at, simulated->colour);
 	default:
 		return 1;
 	}
@@ -344,6 +376,9 @@ fill_truth(const struct simulated_scene *simulated, const struct rig_point *poin
 		frame_floats(truth, 6, y)[x] = point->lit && point->seen && pair_disparity(
 		    &simulated->pair, point->X, rig->origin_px, rig->w, rig->h, &disparity) ?
 		    (float)disparity : NAN;
+	for (size_t k = 0; k < SCENE_COLOURS && simulated->paint == PAINT_COLOURS; k++)
+		frame_floats(truth, truth->head.c - SCENE_COLOURS + k, y)[x] = point->lit ?
+		    (float)colour_share(simulated, point->painted, k) : NAN;
 }
 
 static void
@@ -425,12 +460,15 @@ simulated_scene_new_truth(const struct simulated_scene *simulated, struct frame 
 {
 	const struct rig *rig = &simulated->rig;
 	struct frame_head head;
+	char channels[64];
 	int status;
 
 	if (head_init(&head, rig->w, rig->h, 1, SAMPLE_FLOAT) < 0)
 		return -1;
-	status = head_set_channels(&head, simulated->pair.given ?
-	    "absphase depth x y z mask disparity" : "absphase depth x y z mask") < 0 ||
+	snprintf(channels, sizeof(channels), "absphase depth x y z mask%s%s",
+	    simulated->pair.given ? " disparity" : "",
+	    simulated->paint == PAINT_COLOURS ? " r g b" : "");
+	status = head_set_channels(&head, channels) < 0 ||
 	    meta_set_number(&head.meta, "period_px", rig->period_px) < 0 ||
 	    meta_set(&head.meta, "axis", rig->used[0] ? "x" : "y") < 0 ||
 	    meta_set(&head.meta, "length_unit", rig->calib ? simulated->calib.unit : "mm") < 0 ||

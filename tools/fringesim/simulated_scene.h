@@ -16,6 +16,7 @@ struct simulated_scene_options {
 	int scene;			/* enum scene_kind */
 	bool shadow;
 	const char *depth, *calib, *camera, *albedo, *view, *board;
+	int paint;			/* enum scene_paint, or -1 */
 	int board_kind;			/* enum board_kind */
 	struct numbers board_pose;
 	double height, radius, field, pixel, c, distance;
@@ -34,7 +35,9 @@ struct simulated_scene {
 	struct laser_light light;	/* where a laser takes the projector's place */
 	double pixel_blur;		/* sigma in px of a pixel with the camera's blur */
 	double blur;			/* sigma in px of what the samples still lack */
-	enum paint { PAINT_NONE, PAINT_CHECKER, PAINT_NOISE, PAINT_FILE } paint;
+	enum paint { PAINT_NONE, PAINT_CHECKER, PAINT_NOISE, PAINT_FILE, PAINT_COLOURS } paint;
+	enum scene_paint colours;	/* PAINT_COLOURS */
+	size_t colour;			/* of the light: red 0, green 1, blue 2; else all */
 	struct frame *albedo;		/* one channel */
 	double white;			/* its sample that is 1 */
 	uint32_t seed;			/* of painted noise */
@@ -61,8 +64,9 @@ void simulated_scene_look(struct simulated_scene *, struct run *, const struct r
 /* The share of light that the surface at a place of the picture sends back; not of boards. */
 double simulated_scene_share(const struct simulated_scene *, const struct rig_point *, double x,
     double y);
-/* A frame for the truth: channels absphase depth x y z mask, and disparity of a pair. -1 after
- * fail(). */
+bool simulated_scene_is_coloured(const struct simulated_scene *);
+/* A frame for the truth: channels absphase depth x y z mask, disparity of a pair, and r g b of a
+ * coloured scene. -1 after fail(). */
 int simulated_scene_new_truth(const struct simulated_scene *, struct frame **out);
 /* The table of a board's points: channels u v i j projector_u projector_v, of those within the
  * picture; NaN where the projector's light does not fall. -1 after fail(). */

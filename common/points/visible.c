@@ -1,0 +1,341 @@
+#include "points/visible.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "optics/lens.h"
+
+#define RADIUS_MOST 20.0	/* tan of 87 degrees */
+#define LEAST_WEIGHT 0.01f	/* a pixel that counts for less hides no point */
+#define BANDS_MOST 64
+#define BAND_ROWS 16		/* at least */
+#define BLOCK 16		/* cells of the frame that are skipped together */
+
+double
+visible_reach(const struct pinhole *camera)
+{
+	double r = 0;
+
+	while (camera->distorted && r < RADIUS_MOST && lens_growth(camera->distortion, r) > 0)
+		r += 1e-3;
+	return camera->distorted ? r : INFINITY;
+}
+
+bool
+visible_project(const struct visible_view *view, const double X[3], double seen[3], double uv[2])
+{
+	const struct pinhole *camera = view->camera;
+	const double *R = camera->R, *T = camera->T;
+
+	for (int i = 0; i < 3; i++)
+		seen[i] = R[3 * i] * X[0] + R[3 * i + 1] * X[1] + R[3 * i + 2] * X[2] + T[i];
+	if (!pinhole_project(camera, X, uv) ||
+	    !(hypot(seen[0], seen[1]) < view->reach * seen[2]))
+		return false;
+	for (int k = 0; k < 2; k++)
+		uv[k] = (uv[k] - view->origin_px[k] + 0.5) / view->bin[k] - 0.5;
+	return true;
+}
+
+/* ---- the depth buffer ---- */
+
+struct drawing {
+	struct visible *visible;
+	/* of each pixel of the frame that carries the surface, else NaN */
+	float *u, *v, *q;
+	float *along[2];		/* lengths of its tangents */
+	size_t across, blocks;		/* blocks in a row, of all */
+	float (*range)[2];		/* least and largest v of each block */
+	size_t rows;			/* of a band */
+};
+
+/* The rounding of u and v to floats is the same for all triangles of a pixel. */
+static void
+project_row(void *arg, size_t y)
+{
+	const struct drawing *drawing = arg;
+	const struct visible *visible = drawing->visible;
+	const struct visible_points *points = &visible->points;
+	size_t w = points->frame->head.w;
+	double X[3], seen[3], uv[2], along[2][3], zero[3] = { 0 };
+
+	for (size_t x = 0; x < w; x++) {
+		size_t i = y * w + x;
+
+		drawing->u[i] = drawing->v[i] = drawing->q[i] = NAN;
+		if (!visible_points_at(points, x, y, X) ||
+		    !visible_points_tangents(points, x, y, along[0], along[1]) ||
+		    !visible_project(&visible->view, X, seen, uv))
+			continue;
+		drawing->u[i] = (float)uv[0];
+		drawing->v[i] = (float)uv[1];
+		drawing->q[i] = (float)(-1 / seen[2]);
+		for (int k = 0; k < 2; k++)
+			drawing->along[k][i] = (float)visible_points_distance(along[k], zero);
+	}
+}
+
+/* The rows of the picture that the cells of a block reach into. */
+static void
+range_of_block(void *arg, size_t block)
+{
+	const struct drawing *drawing = arg;
+	const struct frame_head *head = &drawing->visible->points.frame->head;
+	size_t x0 = block % drawing->across * BLOCK, y0 = block / drawing->across * BLOCK;
+	float low = INFINITY, high = -INFINITY;
+
+	for (size_t y = y0; y <= y0 + BLOCK && y < head->h; y++)
+		for (size_t x = x0; x <= x0 + BLOCK && x < head->w; x++) {
+			float v = drawing->v[y * head->w + x];
+
+			low = v < low ? v : low;
+			high = v > high ? v : high;
+		}
+	drawing->range[block][0] = low;
+	drawing->range[block][1] = high;
+}
+
+static void
+draw_triangle(const struct drawing *drawing, const size_t corner[3], size_t y0)
+{
+	struct raster_vertex vertex[3];
+
+	for (int k = 0; k < 3; k++) {
+		size_t i = corner[k];
+
+		if (!(drawing->q[i] < 0))
+			return;
+		vertex[k].x = (double)drawing->u[i];
+		vertex[k].y = (double)drawing->v[i];
+		vertex[k].z = (double)drawing->q[i];
+	}
+	raster_triangle(&drawing->visible->depth, y0, y0 + drawing->rows, &vertex[0], &vertex[1],
+	    &vertex[2]);
+}
+
+/* Does the surface go on from corner to corner of a cell? */
+static bool
+is_whole(const struct drawing *drawing, const size_t corner[4], double X[4][3])
+{
+	static const int sides[4][2] = { { 0, 1 }, { 2, 3 }, { 0, 2 }, { 1, 3 } };
+
+	for (int i = 0; i < 4; i++) {
+		int a = sides[i][0], b = sides[i][1];
+		const float *along = drawing->along[i / 2];
+
+		if (!(visible_points_distance(X[a], X[b]) <= VISIBLE_STEP *
+			(double)fmaxf(along[corner[a]], along[corner[b]])))
+			return false;
+	}
+	return true;
+}
+
+/* At an edge the surface ends somewhere before the next pixel: each corner's tangent plane over the
+ * cell. */
+static void
+draw_ends(const struct drawing *drawing, size_t x, size_t y, const bool has[4], double X[4][3],
+    size_t y0)
+{
+	const struct visible *visible = drawing->visible;
+	double along[2][3], seen[3], uv[2], at[3];
+
+	for (int a = 0; a < 4; a++) {
+		struct raster_vertex vertex[4];
+		bool drawn = has[a] && visible_points_tangents(&visible->points,
+		    x + (size_t)(a & 1), y + (size_t)(a >> 1), along[0], along[1]);
+
+		for (int b = 0; b < 4 && drawn; b++) {
+			for (int k = 0; k < 3; k++)
+				at[k] = X[a][k] + ((b & 1) - (a & 1)) * along[0][k] +
+				    ((b >> 1) - (a >> 1)) * along[1][k];
+			drawn = visible_project(&visible->view, at, seen, uv);
+			vertex[b] = (struct raster_vertex){ uv[0], uv[1], -1 / seen[2], { 0 } };
+		}
+		for (int b = 0; b < 2 && drawn; b++)
+			raster_triangle(&drawing->visible->depth, y0, y0 + drawing->rows,
+			    &vertex[1], &vertex[2], &vertex[3 * b]);
+	}
+}
+
+/* The two triangles of a cell, or the one that is left where a corner is missing, split along the
+ * shorter diagonal. */
+static void
+draw_cell(const struct drawing *drawing, size_t x, size_t y, size_t y0)
+{
+	const struct visible_points *points = &drawing->visible->points;
+	size_t w = points->frame->head.w, i = y * w + x;
+	const size_t corner[4] = { i, i + 1, i + w, i + w + 1 };
+	double X[4][3];
+	bool has[4], falling;
+	int n = 0;
+
+	for (int k = 0; k < 4; k++) {
+		has[k] = drawing->q[corner[k]] < 0 &&
+		    visible_points_at(points, x + (size_t)(k & 1), y + (size_t)(k >> 1), X[k]);
+		n += has[k];
+	}
+	if (n > 0 && !(n == 4 && is_whole(drawing, corner, X)))
+		draw_ends(drawing, x, y, has, X, y0);
+	falling = has[0] && has[3] &&
+	    !(has[1] && has[2] && visible_points_distance(X[1], X[2]) <=
+	    visible_points_distance(X[0], X[3]));
+	if (falling) {
+		draw_triangle(drawing, (size_t[3]){ corner[0], corner[1], corner[3] }, y0);
+		draw_triangle(drawing, (size_t[3]){ corner[0], corner[2], corner[3] }, y0);
+	} else if (has[1] && has[2]) {
+		draw_triangle(drawing, (size_t[3]){ corner[1], corner[2], corner[0] }, y0);
+		draw_triangle(drawing, (size_t[3]){ corner[1], corner[2], corner[3] }, y0);
+	}
+}
+
+static void
+draw_band(void *arg, size_t band)
+{
+	const struct drawing *drawing = arg;
+	const struct frame_head *head = &drawing->visible->points.frame->head;
+	size_t y0 = band * drawing->rows;
+
+	for (size_t block = 0; block < drawing->blocks; block++) {
+		size_t left = block % drawing->across * BLOCK;
+		size_t top = block / drawing->across * BLOCK;
+
+		if (!(drawing->range[block][1] >= (float)y0 - 1 &&
+			drawing->range[block][0] <= (float)(y0 + drawing->rows)))
+			continue;
+		for (size_t y = top; y < top + BLOCK && y + 1 < head->h; y++)
+			for (size_t x = left; x < left + BLOCK && x + 1 < head->w; x++)
+				draw_cell(drawing, x, y, y0);
+	}
+}
+
+static int
+new_drawing(struct drawing *drawing, size_t w, size_t h)
+{
+	size_t pixels, bytes, h_blocks = (h + BLOCK - 1) / BLOCK;
+
+	drawing->across = (w + BLOCK - 1) / BLOCK;
+	drawing->blocks = drawing->across * h_blocks;
+	if (size_multiply(w, h, &pixels) < 0 ||
+	    size_multiply(pixels, 5 * sizeof(float), &bytes) < 0)
+		return -1;
+	drawing->u = malloc(bytes);
+	drawing->range = calloc(drawing->blocks, sizeof(*drawing->range));
+	if (!drawing->u || !drawing->range)
+		return fail_memory();
+	drawing->v = drawing->u + pixels;
+	drawing->q = drawing->v + pixels;
+	drawing->along[0] = drawing->q + pixels;
+	drawing->along[1] = drawing->along[0] + pixels;
+	return 0;
+}
+
+int
+visible_draw(struct visible *visible, struct run *run, const struct visible_view *view,
+    const struct visible_points *points)
+{
+	const struct frame_head *head = &points->frame->head;
+	struct drawing drawing = { .visible = visible };
+	int status;
+
+	*visible = (struct visible){ .view = *view, .points = *points };
+	status = raster_new(&visible->depth, view->w, view->h, 0);
+	if (status == 0)
+		status = new_drawing(&drawing, head->w, head->h);
+	if (status == 0) {
+		drawing.rows = (view->h + BANDS_MOST - 1) / BANDS_MOST;
+		if (drawing.rows < BAND_ROWS)
+			drawing.rows = BAND_ROWS;
+		run_for(run, head->h, project_row, &drawing);
+		run_for(run, drawing.blocks, range_of_block, &drawing);
+		run_for(run, (view->h + drawing.rows - 1) / drawing.rows, draw_band, &drawing);
+	}
+	free(drawing.u);
+	free(drawing.range);
+	return status;
+}
+
+void
+visible_free(struct visible *visible)
+{
+	raster_free(&visible->depth);
+}
+
+/* ---- looking ---- */
+
+bool
+visible_inside(const struct visible_view *view, const double uv[2])
+{
+	return uv[0] >= -0.5 && uv[1] >= -0.5 && uv[0] < (double)view->w - 0.5 &&
+	    uv[1] < (double)view->h - 0.5;
+}
+
+/* Where a pixel's ray meets the plane: its depth, infinity where it does not. The lens is taken for
+ * a perfect one between uv and the pixel. */
+static double
+plane_depth(const struct visible_view *view, const double seen[3], const double normal[3],
+    const double move[2])
+{
+	const double *K = view->camera->K;
+	double x = seen[0] / seen[2] + move[0] * view->bin[0] / K[0];
+	double y = seen[1] / seen[2] + move[1] * view->bin[1] / K[4];
+	double along = normal[0] * x + normal[1] * y + normal[2];
+	double away = normal[0] * seen[0] + normal[1] * seen[1] + normal[2] * seen[2];
+
+	return away / along > 0 ? away / along : INFINITY;
+}
+
+/* Splits a coordinate into the samples on both sides, which at the border are one. */
+static double
+split(double at, size_t n, size_t sample[2])
+{
+	double low = floor(at);
+
+	sample[0] = low < 0 ? 0 : (size_t)low;
+	sample[1] = low + 1 > (double)(n - 1) ? n - 1 : (size_t)(low + 1);
+	return at - low;
+}
+
+void
+visible_look(const struct visible *visible, const double seen[3], const double normal[3],
+    const double uv[2], double jump, struct visible_corners *corners)
+{
+	const struct visible_view *view = &visible->view;
+	double fx = split(uv[0], view->w, corners->x), fy = split(uv[1], view->h, corners->y);
+	float bilinear[4];
+	bool drawn = false, open[4];
+
+	corners->hidden = false;
+	for (int k = 0; k < 4; k++) {
+		double low = seen[2], high = seen[2], depth;
+		size_t x = corners->x[k & 1], y = corners->y[k >> 1];
+		float q = visible->depth.z[y * view->w + x];
+
+		bilinear[k] = (float)((k & 1 ? fx : 1 - fx) * (k >> 1 ? fy : 1 - fy));
+		corners->weight[k] = 0;
+		open[k] = !(q < 0);
+		if (open[k])
+			continue;
+		if (normal) {
+			depth = plane_depth(view, seen, normal,
+			    (double[2]){ (double)x - uv[0], (double)y - uv[1] });
+			low = fmin(low, depth);
+			high = fmax(high, depth);
+		}
+		depth = -1 / (double)q;
+		corners->hidden |= depth < low - jump && bilinear[k] >= LEAST_WEIGHT;
+		if (depth >= low - jump && depth <= high + jump) {
+			corners->weight[k] = bilinear[k];
+			drawn |= bilinear[k] > 0;
+		}
+	}
+	corners->sum = 0;
+	for (int k = 0; k < 4; k++) {
+		/* a point that carries no surface, or lies at its border */
+		if (!drawn && open[k])
+			corners->weight[k] = bilinear[k];
+		corners->sum += corners->weight[k];
+	}
+}
