@@ -38,6 +38,7 @@ is_none(const struct opt *row, const void *value)
 	case OPT_FRAME:
 	case OPT_STREAM:
 		return !*(const char *const *)value;
+	case OPT_FILES:
 	case OPT_STREAMS:
 		return ((const struct opt_list *)value)->n == 0;
 	case OPT_SIZE:
@@ -107,6 +108,7 @@ copy_value(const struct opt *row, void *to, const struct opt *from_row, const vo
 	case OPT_STREAM:
 		*(const char **)to = *(const char *const *)from;
 		return 0;
+	case OPT_FILES:
 	case OPT_STREAMS:
 		return copy_list(to, from);
 	case OPT_SIZE:

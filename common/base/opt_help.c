@@ -67,7 +67,7 @@ print_words(FILE *out, const struct opt *table)
 	for (size_t i = 0; i < opt_count(table); i++) {
 		const enum opt_type type = table[i].type;
 		const bool file = type == OPT_FILE || type == OPT_FRAME || type == OPT_STREAM ||
-		    type == OPT_STREAMS;
+		    type == OPT_STREAMS || type == OPT_FILES;
 
 		if (table[i].letter)
 			fprintf(out, "-%c\n", table[i].letter);

@@ -8,6 +8,7 @@
 #include "exposure.h"
 #include "laser_capture.h"
 #include "options.h"
+#include "turntable.h"
 
 struct priv {
 	struct simulated_scene simulated;
@@ -58,7 +59,7 @@ check_laser(const struct parameters *parameters)
 	if (scene->laser.on && foreign)
 		return fail_usage(foreign, "has no meaning with --laser");
 	return laser_options_check(&scene->laser, scene->calib, scene->shadow,
-	    parameters->frames);
+	    scene->scene == SCENE_CYLINDER, parameters->frames);
 }
 
 static int
@@ -143,7 +144,8 @@ describe(const struct run *run, struct camera_capture capture, struct frame_head
 	if (parameters->frames > 1 && meta_setf(&head->meta, "name", "set%04u_%s",
 	    capture.measurement, priv->patterns.pattern[capture.image].name) < 0)
 		return -1;
-	if (compensation_describe(&head->meta, parameters->lut, 1) < 0)
+	if (turntable_describe(&parameters->scene.laser, capture.measurement, head) < 0 ||
+	    compensation_describe(&head->meta, parameters->lut, 1) < 0)
 		return -1;
 	if (parameters->camera.bits == CAMERA_12 && meta_set(&head->meta, "max_value", "4095") < 0)
 		return -1;
@@ -210,13 +212,19 @@ measure(struct run *run, uint32_t measurement)
 	if (put_corners(priv) < 0)
 		return -1;
 	for (uint32_t i = 0; i < priv->patterns.n; i++) {
+		struct rig_stage stage = turntable_stage(&priv->simulated.rig,
+		    measurement * parameters->scene.laser.stage_angle);
 		struct rig_pose pose = { measurement * parameters->turn,
-			(before + i) * parameters->motion };
+			(before + i) * parameters->motion,
+			isnan(parameters->scene.laser.stage_angle) ? NULL : &stage };
 		struct frame *truth = NULL;
 
-		if (i == 0 && priv->truth && simulated_scene_new_truth(&priv->simulated,
-		    &truth) < 0)
+		if (i == 0 && priv->truth && (simulated_scene_new_truth(&priv->simulated,
+		    &truth) < 0 || turntable_describe(&parameters->scene.laser,
+		    measurement, &truth->head) < 0)) {
+			frame_free(truth);
 			return -1;
+		}
 		if (i == 0 || parameters->motion != 0)
 			simulated_scene_look(&priv->simulated, run, &pose, truth);
 		status = truth ? target_put(priv->truth, truth) : 0;

@@ -12,15 +12,23 @@
 #define OFF_PLANE 1e-3
 
 int
-laser_options_check(const struct laser_options *options, bool calibrated, bool shadow, long frames)
+laser_options_check(const struct laser_options *options, bool calibrated, bool shadow,
+    bool cylinder, long frames)
 {
 	bool step = !isnan(options->stage_step), angle = !isnan(options->stage_angle);
 
+	if (!options->on && cylinder) {
+		if (angle && frames < 2)
+			return fail_usage("--stage-angle", "turns between measurements: give "
+			    "--frames");
+		angle = false;
+	}
 	if (!options->on)
 		return options->reflection.n ? fail_usage("--reflection", "is only for --laser") :
 		    options->from.n ? fail_usage("--laser-from", "is only for --laser") :
 		    step || angle ? fail_usage(step ? "--stage-step" : "--stage-angle",
-			"is only for --laser") :
+			step ? "is only for --laser" :
+			"is only for --laser and --scene cylinder") :
 		    options->speckle > 0 ? fail_usage("--speckle", "is only for --laser") :
 		    !isnan(options->thickness) ? fail_usage("--thickness", "is only for --laser") :
 		    0;

@@ -26,7 +26,8 @@ struct laser_light {
 };
 
 /* Do the options go together, and with a calibration? -1 after fail_usage(). */
-int laser_options_check(const struct laser_options *, bool calibrated, bool shadow, long frames);
+int laser_options_check(const struct laser_options *, bool calibrated, bool shadow, bool cylinder,
+    long frames);
 /* Reads the calibration. distance: NaN becomes where the plane meets the camera's axis. -1 after
  * fail(). */
 int laser_light_open(struct laser_light *, const struct laser_options *, const char *calib,

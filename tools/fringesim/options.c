@@ -8,7 +8,7 @@
 static const char *const kinds[] = { "step", "2+1", "square", "dither", NULL };
 static const char *const axes[] = { "x", "y", "both", NULL };
 static const char *const scenes[] = { "plane", "tilt", "steps", "sphere", "relief", "file",
-	"board", NULL };
+	"board", "cylinder", NULL };
 static const char *const dithers[] = { "bayer", "fs", "fs-serpentine", NULL };
 static const char *const profiles[] = { "gauss", "bar", NULL };
 static const char *const depths[] = { "8", "12", "16", "float", NULL };
@@ -47,7 +47,7 @@ const struct opt fringesim_options[] = {
 	  "write there where its points are seen", NULL },
 	{ 0, "depth", "FILE", OPT_FILE, AT(scene.depth), NULL, 0, 0, NULL, "scene heights", NULL },
 	{ 0, "height", "MM", OPT_NUMBER, AT(scene.height), NULL, -1e9, 1e9, "mm", "scene", NULL },
-	{ 0, "radius", "MM", OPT_NUMBER, AT(scene.radius), NULL, 1e-9, 1e9, "mm", "sphere", NULL },
+	{ 0, "radius", "MM", OPT_NUMBER, AT(scene.radius), NULL, 1e-9, 1e9, "mm", "sphere, cylinder", NULL },
 	{ 0, "field", "MM", OPT_NUMBER, AT(scene.field), NULL, 1e-9, 1e9, "mm",
 	  "width of the scene; of the picture if not given", NULL },
 	{ 0, "pixel", "MM", OPT_NUMBER, AT(scene.pixel), NULL, 1e-9, 1e9, "mm",
@@ -102,7 +102,7 @@ const struct opt fringesim_options[] = {
 	{ 0, "stage-start", "MM", OPT_NUMBER, AT(scene.laser.stage_start), "0", -1e6, 1e6, "mm",
 	  "where the travel begins", NULL },
 	{ 0, "stage-angle", "DEG", OPT_ANGLE, AT(scene.laser.stage_angle), NULL, -360, 360, NULL,
-	  "it turns about the calibration's axis", NULL },
+	  "it turns about the calibration's axis, the cylinder about its own", NULL },
 	{ 0, "exposure", "GAIN", OPT_NUMBER, AT(camera.exposure), "1", 0, 1e6, NULL, "gain", NULL },
 	{ 0, "motion", "MM", OPT_NUMBER, AT(motion), "0", -1e6, 1e6, "mm",
 	  "the scene comes so much nearer from image to image", NULL },

@@ -251,7 +251,7 @@ pinhole_look(const struct rig *rig, const struct rig_pose *pose, double x, doubl
 	along[2] = -1;
 	if (rig->before && rig->before != camera)
 		ray_of_other(rig, pose, ray, from, along);
-	if (pose->stage) {
+	else if (pose->stage) {
 		to_scene(rig, pose, ray, along);
 		for (int i = 0; i < 3; i++)
 			along[i] -= from[i];

@@ -32,7 +32,7 @@ scene_load(struct scene *scene, const char *path)
 }
 
 /* The standard rise of each kind, in widths of the field. */
-static const double standard_rise[] = { 0, 0.2, 0.2, 0.3, 0.4, 0, 0 };
+static const double standard_rise[] = { 0, 0.2, 0.2, 0.3, 0.4, 0, 0, 0.02 };
 
 int
 scene_init(struct scene *scene)
@@ -45,12 +45,17 @@ scene_init(struct scene *scene)
 	if (scene->kind == SCENE_SPHERE && !(scene->rise > 0 && scene->rise <= scene->radius))
 		return fail_usage("--height", "a cap is at most its radius %g high, not %g",
 		    scene->radius, scene->rise);
+	if (scene->kind == SCENE_CYLINDER && !(fabs(scene->rise) < 0.5 * scene->radius))
+		return fail_usage("--height", "waves on a cylinder of radius %g are less than half "
+		    "of that, not %g", scene->radius, scene->rise);
 	scene->low = fmin(0, scene->rise);
 	scene->high = fmax(0, scene->rise);
 	if (scene->kind == SCENE_FILE)
 		scene_file_survey(scene);
 	if (scene->kind == SCENE_RELIEF)
 		scene_relief_survey(scene);
+	if (scene->kind == SCENE_CYLINDER)
+		scene_cylinder_survey(scene);
 	return 0;
 }
 
@@ -222,6 +227,9 @@ scene_hit(const struct scene *scene, const double from[3], const double along[3]
 		break;
 	case SCENE_BOARD:
 		*t = INFINITY;
+		break;
+	case SCENE_CYLINDER:
+		*t = scene_cylinder_hit(scene, &ray);
 		break;
 	}
 	return *t < INFINITY;

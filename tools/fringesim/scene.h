@@ -19,7 +19,8 @@ enum scene_kind {
 	SCENE_SPHERE,	/* a cap `rise` high of a sphere of `radius`, on the plane z = 0 */
 	SCENE_RELIEF,	/* a face; C2; see scene_relief() */
 	SCENE_FILE,	/* heights of a depth image over the field; no surface where they are NaN */
-	SCENE_BOARD	/* a calibration board of any pose (board_scene.h); a rig alone knows it */
+	SCENE_BOARD,	/* a calibration board of any pose (board_scene.h); a rig alone knows it */
+	SCENE_CYLINDER	/* waves `rise` high around one of `radius` along y, before a rig */
 };
 
 #define SCENE_TERRACES 5
@@ -31,13 +32,13 @@ struct scene {
 	struct frame *file;		/* SCENE_FILE: one channel of float */
 	double spacing;			/* of its columns and rows, mm */
 	double low, high;		/* no point of the surface is lower, or higher */
-	double slope;			/* SCENE_RELIEF: its steepest, mm/mm */
+	double slope;			/* SCENE_RELIEF, SCENE_CYLINDER: its steepest, mm/mm */
 };
 
 /*
  * Completes a scene of which kind, width, length, rise and radius are set; NaN for rise or radius
  * is the standard one: radius 0.3 width; rise 0 (plane), 0.2 width (tilt, steps), radius (sphere),
- * 0.4 width (relief). 0, or -1 after fail(). scene_free() in either case.
+ * 0.4 width (relief), 0.02 width (cylinder). 0, or -1 after fail(). scene_free() in either case.
  */
 int scene_init(struct scene *);
 /* SCENE_FILE from the channel `depth`, or the only one, of an image. -1 after fail(). */

@@ -18,6 +18,12 @@ double scene_relief_height(const struct scene *, double x, double y);
 /* How far along the ray the surface is; INFINITY where it does not meet it. */
 double scene_relief_hit(const struct scene *scene, const struct ray *ray);
 
+/* ---- SCENE_CYLINDER ---- */
+
+/* Sets slope, low and high. */
+void scene_cylinder_survey(struct scene *scene);
+double scene_cylinder_hit(const struct scene *scene, const struct ray *ray);
+
 /* ---- SCENE_FILE ---- */
 
 /* Sets spacing, length, low and high. */

@@ -24,8 +24,10 @@ check_scene(const struct simulated_scene_options *options, enum scene_kind kind)
 		return fail_usage("--scene", "file needs --depth");
 	if (kind != SCENE_FILE && options->depth)
 		return fail_usage("--depth", "is only for --scene file");
-	if (kind != SCENE_SPHERE && !isnan(options->radius))
-		return fail_usage("--radius", "is only for --scene sphere");
+	if (kind != SCENE_SPHERE && kind != SCENE_CYLINDER && !isnan(options->radius))
+		return fail_usage("--radius", "is only for --scene sphere and cylinder");
+	if (kind == SCENE_CYLINDER && !options->calib)
+		return fail_usage("--scene", "cylinder stands before the camera of --calib");
 	if (kind == SCENE_FILE && !isnan(options->height))
 		return fail_usage("--height", "the heights of a depth image are taken as they are");
 	return simulated_board_check(options, kind);

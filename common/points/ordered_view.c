@@ -1,0 +1,294 @@
+#include "points/ordered_view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "base/px.h"
+#include "points/ordered_camera.h"
+
+#define POINTS_LEAST 1000
+#define SAMPLES 3000		/* points that the camera is fitted to, about */
+#define MEASURED 30000		/* points that noise and pitch are taken from, about */
+#define OFF_PX 1.0		/* rms beyond which no pinhole saw the points */
+#define HALF 2			/* of the window that a normal is fitted in */
+#define GRAZING 0.15		/* cosine of ray and normal below which a normal is an edge's */
+
+struct making {
+	const struct frame *frame;
+	size_t x[3];
+	struct ordered_view *view;
+	float *sums;			/* per pixel: sum and slope along the row of x y z */
+};
+
+static void
+copy_row(void *arg, size_t y)
+{
+	const struct making *making = arg;
+	struct ordered_view *view = making->view;
+	const float *v[3];
+
+	for (size_t k = 0; k < 3; k++)
+		v[k] = frame_floats(making->frame, making->x[k], y);
+	for (size_t x = 0; x < view->w; x++) {
+		struct ordered_pixel *pixel = &view->pixel[y * view->w + x];
+		bool valid = isfinite(v[0][x]) && isfinite(v[1][x]) && isfinite(v[2][x]);
+
+		for (size_t k = 0; k < 3; k++) {
+			pixel->point[k] = valid ? v[k][x] : PX_NAN;
+			pixel->normal[k] = PX_NAN;
+		}
+	}
+}
+
+/* Sums along the row, of 5 points: NaN where one of them is missing. */
+static void
+sum_row(void *arg, size_t y)
+{
+	const struct making *making = arg;
+	const struct ordered_pixel *pixel = making->view->pixel + y * making->view->w;
+	float *sums = making->sums + 6 * y * making->view->w;
+
+	for (size_t x = HALF; x + HALF < making->view->w; x++)
+		for (size_t k = 0; k < 3; k++) {
+			float middle = pixel[x].point[k];
+			float a = pixel[x - 2].point[k] - middle, b = pixel[x - 1].point[k] - middle;
+			float c = pixel[x + 1].point[k] - middle, d = pixel[x + 2].point[k] - middle;
+
+			sums[6 * x + k] = a + b + c + d;	/* about the middle */
+			sums[6 * x + 3 + k] = 2 * (d - a) + c - b;
+		}
+}
+
+static bool
+cross(const double a[3], const double b[3], float n[3])
+{
+	double v[3], length = 0;
+
+	for (size_t k = 0; k < 3; k++) {
+		v[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+		length += v[k] * v[k];
+	}
+	if (!(length > 0))
+		return false;
+	for (size_t k = 0; k < 3; k++)
+		n[k] = (float)(v[k] / sqrt(length));
+	return true;
+}
+
+/* The slopes of a plane's least squares fit in 5 x 5 points. */
+static void
+normal_row(void *arg, size_t y)
+{
+	const struct making *making = arg;
+	struct ordered_view *view = making->view;
+	size_t w = view->w;
+
+	if (y < HALF || y + HALF >= view->h)
+		return;
+	for (size_t x = HALF; x + HALF < w; x++) {
+		struct ordered_pixel *pixel = view->pixel + y * w + x;
+		double along[3], down[3];
+		float n[3];
+
+		for (size_t k = 0; k < 3; k++) {
+			const float *s = making->sums + 6 * (y * w + x) + k;
+			const ptrdiff_t row = (ptrdiff_t)(6 * w);
+			double p[4];
+
+			along[k] = (double)s[3 - 2 * row] + s[3 - row] + s[3] + s[3 + row] +
+			    s[3 + 2 * row];
+			/* sums are about the middle of their own row */
+			for (ptrdiff_t j = 0; j < 4; j++) {
+				ptrdiff_t at = j < 2 ? j - 2 : j - 1;
+
+				p[j] = s[at * row] + 5.0 * ((double)pixel[at * (ptrdiff_t)w].point[k] -
+				    pixel->point[k]);
+			}
+			down[k] = 2 * (p[3] - p[0]) + p[2] - p[1];
+		}
+		if (cross(along, down, n) && !isnan(n[0]))
+			memcpy(pixel->normal, n, sizeof(n));
+	}
+}
+
+/* ---- camera ---- */
+
+static int
+fit_camera(const char *name, struct ordered_view *view)
+{
+	size_t step = (size_t)fmax(1, sqrt((double)view->points / SAMPLES)), n = 0;
+	double (*sample)[5] = calloc((view->w / step + 1) * (view->h / step + 1), sizeof(*sample));
+	int status;
+
+	if (!sample)
+		return fail_memory();
+	for (size_t y = step / 2; y < view->h; y += step)
+		for (size_t x = step / 2; x < view->w; x += step) {
+			const float *p = view->pixel[y * view->w + x].point;
+
+			if (isnan(p[0]))
+				continue;
+			memcpy(sample[n++], (double[5]){ p[0], p[1], p[2], (double)x, (double)y },
+			    sizeof(*sample));
+		}
+	status = n < 100 ? fail(name, "has too few points for its camera to be found") :
+	    ordered_camera_fit((const double (*)[5])sample, n, &view->camera);
+	free(sample);
+	if (status == 0 && !(view->camera.rms_px <= OFF_PX))
+		return isfinite(view->camera.rms_px) ?
+		    fail(name, "is not the ordered picture of one camera: its points lie %.3g "
+		    "pixels (rms) from where a pinhole sees them", view->camera.rms_px) :
+		    fail(name, "is not the ordered picture of one camera");
+	return status;
+}
+
+/* Normals next to square to their ray are those of steps between two surfaces. */
+static void
+drop_edges_row(void *arg, size_t y)
+{
+	const struct making *making = arg;
+	struct ordered_view *view = making->view;
+	const double *P = view->camera.P;
+
+	for (size_t x = 0; x < view->w; x++) {
+		struct ordered_pixel *pixel = &view->pixel[y * view->w + x];
+		double w = P[11], ray[3], length = 0, dot = 0, st[2] = { P[3], P[7] }, a[3], b[3];
+
+		if (isnan(pixel->normal[0]))
+			continue;
+		for (size_t k = 0; k < 3; k++) {
+			w += P[8 + k] * pixel->point[k];
+			st[0] += P[k] * pixel->point[k];
+			st[1] += P[4 + k] * pixel->point[k];
+		}
+		/* s and t stay along the ray: it is square to both of their gradients */
+		for (size_t k = 0; k < 3; k++) {
+			a[k] = P[k] - st[0] / w * P[8 + k];
+			b[k] = P[4 + k] - st[1] / w * P[8 + k];
+		}
+		for (size_t k = 0; k < 3; k++) {
+			ray[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+			length += ray[k] * ray[k];
+			dot += ray[k] * pixel->normal[k];
+		}
+		if (!(fabs(dot) > GRAZING * sqrt(length)))
+			pixel->normal[0] = pixel->normal[1] = pixel->normal[2] = PX_NAN;
+	}
+}
+
+/* ---- noise and pitch ---- */
+
+static float
+middle_of(float *v, size_t n)
+{
+	float median = 0;
+
+	if (n)
+		numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &median);
+	return median;
+}
+
+static int
+measure(struct ordered_view *view)
+{
+	size_t step = (size_t)fmax(1, sqrt((double)view->points / MEASURED)), n = 0;
+	size_t most = (view->w / step + 1) * (view->h / step + 1);
+	float *bend = calloc(most, sizeof(*bend)), *pitch = calloc(most, sizeof(*pitch));
+
+	for (size_t y = step / 2; y < view->h && bend && pitch; y += step)
+		for (size_t x = HALF + step / 2; x + HALF < view->w; x += step) {
+			const struct ordered_pixel *pixel = &view->pixel[y * view->w + x];
+			double sum = 0, square = 0;
+
+			if (isnan(pixel->normal[0]))
+				continue;
+			/* the third difference: curvature is not in it */
+			for (size_t k = 0; k < 3; k++) {
+				double d = pixel[2].point[k] - 3.0 * pixel[1].point[k] +
+				    3.0 * pixel[0].point[k] - pixel[-1].point[k];
+
+				sum += d * pixel->normal[k];
+				square += pow((double)pixel[2].point[k] - pixel[-2].point[k], 2);
+			}
+			bend[n] = (float)fabs(sum);
+			pitch[n++] = (float)(sqrt(square) / 4);
+		}
+	if (bend && pitch) {
+		view->noise = 1.4826 * middle_of(bend, n) / sqrt(20);
+		view->pitch = middle_of(pitch, n);
+	}
+	free(bend);
+	free(pitch);
+	return bend && pitch ? 0 : fail_memory();
+}
+
+int
+ordered_view_make(struct run *run, const char *name, const struct frame *frame,
+    struct ordered_view *view)
+{
+	struct making making = { .frame = frame, .view = view };
+	int status = -1;
+
+	*view = (struct ordered_view){ .w = frame->head.w, .h = frame->head.h };
+	if (head_is_table(&frame->head) || view->h <= 2 * HALF || view->w <= 2 * HALF)
+		return fail(name, "is no ordered frame but a table of points, or too small");
+	for (size_t k = 0; k < 3; k++)
+		making.x[k] = head_channel(&frame->head, (char[2]){ "xyz"[k] });
+	view->pixel = malloc(view->w * view->h * sizeof(*view->pixel));
+	making.sums = malloc(6 * view->w * view->h * sizeof(*making.sums));
+	if (!view->pixel || !making.sums) {
+		fail_memory();
+	} else {
+		run_for(run, view->h, copy_row, &making);
+		for (size_t i = 0; i < view->w * view->h; i++)
+			view->points += !isnan(view->pixel[i].point[0]);
+		status = view->points < POINTS_LEAST ? fail(name, "has only %zu points, %d are "
+		    "needed", view->points, POINTS_LEAST) : fit_camera(name, view);
+	}
+	if (status == 0) {
+		run_for(run, view->h, sum_row, &making);
+		run_for(run, view->h, normal_row, &making);
+		run_for(run, view->h, drop_edges_row, &making);
+		status = measure(view);
+	}
+	free(making.sums);
+	if (status < 0)
+		ordered_view_free(view);
+	return status;
+}
+
+bool
+ordered_view_project(const struct ordered_view *view, const double X[3], double uv[2])
+{
+	return ordered_camera_project(&view->camera, X, uv) && uv[0] >= 0 && uv[1] >= 0 &&
+	    uv[0] <= (double)view->w - 1 && uv[1] <= (double)view->h - 1;
+}
+
+bool
+ordered_view_two_normals(const struct ordered_view *view, size_t pixel, float one[3], float two[3])
+{
+	size_t x = pixel % view->w, y = pixel / view->w, w = view->w;
+	const struct ordered_pixel *at = view->pixel + pixel;
+	double along[2][3], down[2][3];
+
+	if (x < 2 || y < 2 || x + 2 >= w || y + 2 >= view->h)
+		return false;
+	for (size_t k = 0; k < 3; k++) {
+		along[0][k] = (double)at[1].point[k] - at[-1].point[k];
+		along[1][k] = (double)at[2].point[k] - at[-2].point[k];
+		down[0][k] = (double)at[w].point[k] - at[-(ptrdiff_t)w].point[k];
+		down[1][k] = (double)at[2 * w].point[k] - at[-2 * (ptrdiff_t)w].point[k];
+	}
+	return cross(along[0], down[0], one) && cross(along[1], down[1], two) && !isnan(one[0]) &&
+	    !isnan(two[0]);
+}
+
+void
+ordered_view_free(struct ordered_view *view)
+{
+	free(view->pixel);
+	*view = (struct ordered_view){ 0 };
+}

@@ -1,0 +1,56 @@
+/*
+ * An ordered frame of points as the camera that saw it: where a point of space lies in the frame,
+ * the surface's points and normals there. The camera is found from the points themselves, since
+ * every pixel has a point on its ray: no calibration is needed, and crops, binned and rectified
+ * frames are all the same.
+ */
+#ifndef ORDERED_VIEW_H
+#define ORDERED_VIEW_H
+
+#include <stdbool.h>
+
+#include "frame/frame.h"
+#include "run/run.h"
+
+#define ORDERED_VIEW_TERMS 21	/* of a polynomial of degree 5 in two variables */
+
+struct ordered_pixel {
+	float point[3], normal[3];	/* NaN: none; normals have no sign */
+};
+
+/*
+ * P takes a point to s = P1 X / P3 X, t = P2 X / P3 X; (s - middle)/scale is taken to pixels by a
+ * polynomial, which holds the lens.
+ */
+struct ordered_camera {
+	double P[12], middle[2], scale[2];
+	double u[ORDERED_VIEW_TERMS], v[ORDERED_VIEW_TERMS];
+	double rms_px;			/* of the frame's own points */
+	double side;			/* the sign of P3 X of the frame's points */
+};
+
+struct ordered_view {
+	size_t w, h, points;
+	struct ordered_pixel *pixel;	/* w x h */
+	struct ordered_camera camera;
+	double noise;			/* standard deviation of the points along the normal */
+	double pitch;			/* median distance of neighbouring points */
+};
+
+/*
+ * The view of a frame with channels x y z, float, not a table. `name` begins messages. 0, or -1
+ * after fail(): no order, fewer than 1000 points, or points that no pinhole saw in this order (more
+ * than a pixel off, rms).
+ */
+int ordered_view_make(struct run *, const char *name, const struct frame *, struct ordered_view *);
+/* Where a point lies, in pixels; false outside of the frame or behind the camera. */
+bool ordered_view_project(const struct ordered_view *, const double X[3], double uv[2]);
+/*
+ * Two normals of a pixel from neighbours that have none in common: their noise is independent. False
+ * where one of the neighbours has no point.
+ */
+bool ordered_view_two_normals(const struct ordered_view *, size_t pixel, float one[3],
+    float two[3]);
+void ordered_view_free(struct ordered_view *);
+
+#endif

@@ -1,0 +1,43 @@
+/* Points sorted into the cubes floor(p/size) by a hash. */
+#ifndef POINT_GRID_H
+#define POINT_GRID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "run/run.h"
+
+#define POINT_GRID_NONE UINT32_MAX
+#define POINT_GRID_PARTS 8
+
+struct point_grid_slots;
+
+/* Cubes are numbered in the order in which the points first use them. */
+struct point_grid {
+	double size;
+	size_t points, cells;
+	uint32_t *cell;			/* of each point */
+	int64_t origin[3];		/* subtracted from floor(p/size) */
+	struct point_grid_slots *slots[POINT_GRID_PARTS];
+};
+
+/*
+ * The cubes of n points, all of them finite. clip_about: a point more than 2^20 cubes from there counts
+ * to a cube at the border; else such an extent is an error (clip_about NULL). The result
+ * does not depend on the number of threads; run may be NULL (one thread). 0 or -1 after fail().
+ */
+int point_grid_make(struct run *run, const float *const xyz[3], size_t n, double size,
+    const double *clip_about, struct point_grid *);
+/* The cube that a point lies in, as point_grid_find() takes it. */
+void point_grid_place(const struct point_grid *, const float p[3], int64_t place[3]);
+/* The cube's number; POINT_GRID_NONE: no point lies in it. */
+uint32_t point_grid_find(const struct point_grid *, const int64_t place[3]);
+/* Frees what point_grid_find() needs. */
+void point_grid_forget(struct point_grid *);
+/* The points of cube k, in their order: order[start[k]] .. order[start[k + 1] - 1]; the caller frees
+ * both. -1 after fail(). */
+int point_grid_lists(const struct point_grid *, uint32_t **start, uint32_t **order);
+void point_grid_free(struct point_grid *);
+
+#endif

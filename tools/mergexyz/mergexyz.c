@@ -1,0 +1,207 @@
+/* Points of many views to one cloud. */
+#include "mergexyz.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "align.h"
+#include "outliers.h"
+#include "thin.h"
+
+/* ---- frames ---- */
+
+/* View k's planes of a frame (1: the input itself) as a frame of their own. */
+static int
+take_view(struct run *run, const struct frame *in, size_t view, struct frame **out)
+{
+	const struct frame_head *head = view > 1 ?
+	    run_second_input_head(run, "view", view - 1) : NULL;
+	struct frame_head own;
+	size_t first = 0;
+	char prefix[32];
+	int status;
+
+	snprintf(prefix, sizeof(prefix), "view%zu.", view - 1);
+	while (head && first < in->head.c &&
+	    strncmp(in->head.channel[first], prefix, strlen(prefix)))
+		first++;
+	if (head_copy(&own, head ? head : &in->head) < 0)
+		return -1;
+	for (size_t k = 1; !head && k < ((struct priv *)run->priv)->views; k++)
+		own.c -= run_second_input_head(run, "view", k)->c;
+	own.type = SAMPLE_FLOAT;
+	status = frame_new_empty(&own, out);
+	head_free(&own);
+	for (size_t c = 0; status == 0 && c < (*out)->head.c; c++)
+		frame_share(*out, c, in, first + c);
+	return status;
+}
+
+/* The pose of a frame: its own, or the only one of its file. */
+static int
+pose_of(const struct run *run, size_t view, size_t number, struct pose *pose)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	const struct pose_list *list = priv->pose ? &priv->pose[view - 1] : NULL;
+
+	*pose = pose_identity;
+	if (!list)
+		return 0;
+	if (list->n > 1 && number > list->n)
+		return fail(parameters->poses.v[view - 1], "has %zu poses, view %zu has more frames",
+		    list->n, view);
+	*pose = list->v[list->n == 1 ? 0 : number - 1];
+	return 0;
+}
+
+static int
+take_frame(struct run *run, struct frame *in)
+{
+	struct priv *priv = run->priv;
+	size_t number = run_inputs(run) + 1;
+	int status = 0;
+
+	for (size_t view = 1; view <= priv->views && status == 0; view++) {
+		struct frame *frame;
+		struct pose pose;
+
+		status = pose_of(run, view, number, &pose);
+		if (status == 0)
+			status = take_view(run, in, view, &frame);
+		if (status == 0)
+			status = pieces_add(&priv->pieces, frame, view, number, &pose);
+	}
+	frame_free(in);
+	return status;
+}
+
+static int
+check_poses(const struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	size_t frames = run_inputs(run);
+
+	for (size_t k = 0; priv->pose && k < priv->views; k++)
+		if (priv->pose[k].n > 1 && priv->pose[k].n != frames)
+			return fail(parameters->poses.v[k], "has %zu poses, view %zu has %zu frame%s",
+			    priv->pose[k].n, k + 1, frames, frames == 1 ? "" : "s");
+	return 0;
+}
+
+static int
+end(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	struct frame *cloud = NULL;
+	int status;
+
+	if (priv->pieces.n == 0)
+		return 0;
+	if (check_poses(run) < 0 || (parameters->icp && align_pieces(run, &(struct align_options){
+	    parameters->ring, parameters->max_rms, &parameters->write_pose }, &priv->pieces) < 0) ||
+	    pieces_cloud(run, &priv->pieces, &cloud) < 0)
+		return -1;
+	pieces_free(&priv->pieces);
+	status = parameters->noise.n ? outliers_drop(run, (size_t)parameters->noise.v[0],
+	    parameters->noise.v[1], &cloud) : 0;
+	if (status == 0 && !isnan(parameters->grid))
+		status = thin_cloud(run, parameters->grid, &cloud);
+	if (status < 0) {
+		frame_free(cloud);
+		return -1;
+	}
+	return run_emit(run, cloud);
+}
+
+static const struct body cloud_body = { .frame = take_frame, .end = end,
+	.no_passes = "a cloud waits for all its points" };
+
+/* ---- beginning and end ---- */
+
+static int
+load_poses(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	if (parameters->poses.n == 0)
+		return 0;
+	if (parameters->poses.n != priv->views)
+		return fail_usage("--pose", "one file per view is needed: %zu for %zu view%s",
+		    parameters->poses.n, priv->views, priv->views == 1 ? "" : "s");
+	priv->pose = calloc(priv->views, sizeof(*priv->pose));
+	if (!priv->pose)
+		return fail_memory();
+	for (size_t k = 0; k < priv->views; k++)
+		if (pose_list_load(parameters->poses.v[k], &priv->pose[k]) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+check_noise(const struct numbers *noise)
+{
+	if (noise->n == 0)
+		return 0;
+	if (noise->n != 2)
+		return fail_usage("--noise", "wants two numbers, how many nearest and how many "
+		    "sigma, not %zu", noise->n);
+	if (noise->v[0] != floor(noise->v[0]) || noise->v[0] < 1 ||
+	    noise->v[0] > OUTLIERS_NEAREST_MOST)
+		return fail_usage("--noise", "the number of nearest points is 1 to %d, not %g",
+		    OUTLIERS_NEAREST_MOST, noise->v[0]);
+	return 0;
+}
+
+static int
+check_icp(const struct parameters *parameters, size_t views)
+{
+	if (!parameters->icp && (parameters->ring || !isnan(parameters->max_rms) ||
+	    parameters->write_pose.n))
+		return fail_usage(parameters->ring ? "--ring" : parameters->write_pose.n ?
+		    "--write-pose" : "--max-rms", "goes with --icp");
+	if (parameters->write_pose.n && parameters->write_pose.n != views)
+		return fail_usage("--write-pose", "one file per view is needed: %zu for %zu "
+		    "view%s", parameters->write_pose.n, views, views == 1 ? "" : "s");
+	return 0;
+}
+
+static int
+init(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	run->body = &cloud_body;
+	priv->views = 1 + parameters->views.n;
+	return check_noise(&parameters->noise) < 0 || check_icp(parameters, priv->views) < 0 ? -1 :
+	    load_poses(run);
+}
+
+static void
+release(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	pieces_free(&priv->pieces);
+	for (size_t k = 0; priv->pose && k < priv->views; k++)
+		pose_list_free(&priv->pose[k]);
+	free(priv->pose);
+}
+
+STAGE(mergexyz) = {
+	.name = "mergexyz",
+	.summary = "points of many views to one cloud",
+	.operands = "[FILE ...]",
+	.hint = "--noise",
+	.options = mergexyz_options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.traits = STAGE_TABLES | STAGE_UNITS,
+	.agree = AGREE_EXACT,
+	.init = init,
+	.release = release,
+};

@@ -1,0 +1,26 @@
+/* What the files of mergexyz share: its options, its pieces. */
+#ifndef MERGEXYZ_H
+#define MERGEXYZ_H
+
+#include "base/opt.h"
+#include "pieces.h"
+#include "run/stage.h"
+
+struct parameters {
+	struct opt_list views, poses;
+	bool icp, ring;
+	double max_rms;
+	struct opt_list write_pose;
+	double grid;
+	struct numbers noise;
+};
+
+struct priv {
+	struct pieces pieces;
+	struct pose_list *pose;		/* of each view; NULL: none are given */
+	size_t views;
+};
+
+extern const struct opt mergexyz_options[];
+
+#endif

@@ -1,0 +1,145 @@
+#include "thin.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/px.h"
+#include "points/point_grid.h"
+
+#define CUBES 8192		/* that a thread takes at a time */
+
+enum kind { MEAN, SIGMA, FIRST };
+
+struct thinning {
+	const struct frame *cloud;
+	struct frame *out;
+	const uint32_t *start, *order;
+	size_t cells;
+	size_t normal[3];
+};
+
+static enum kind
+kind_of(const char *channel)
+{
+	static const char *const counted[] = { "label", "line", "frame", "view", "column", "row", "i",
+		"j", "mask", "index" };
+
+	if (!strcmp(channel, "sigma"))
+		return SIGMA;
+	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+		if (!strcmp(channel, counted[i]))
+			return FIRST;
+	return MEAN;
+}
+
+static void
+mean_channel(const struct thinning *thinning, size_t c, size_t begin, size_t end)
+{
+	const float *v = frame_floats(thinning->cloud, c, 0);
+	float *to = frame_floats(thinning->out, c, 0);
+	enum kind kind = kind_of(thinning->cloud->head.channel[c]);
+
+	for (size_t k = begin; k < end; k++) {
+		const uint32_t *point = thinning->order + thinning->start[k];
+		size_t n = thinning->start[k + 1] - thinning->start[k], valid = 0;
+		double sum = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			double value = v[point[i]];
+
+			if (isnan(value))
+				continue;
+			valid++;
+			sum += kind == SIGMA ? value * value : value;
+		}
+		if (kind == FIRST)
+			to[k] = v[point[0]];
+		else if (valid == 0)
+			to[k] = PX_NAN;
+		else
+			to[k] = (float)((kind == SIGMA ? sqrt(sum) : sum) / (double)valid);
+	}
+}
+
+static void
+mean_cubes(void *arg, size_t part)
+{
+	const struct thinning *thinning = arg;
+	size_t begin = part * CUBES, end = begin + CUBES;
+
+	end = end < thinning->cells ? end : thinning->cells;
+	for (size_t c = 0; c < thinning->cloud->head.c; c++)
+		mean_channel(thinning, c, begin, end);
+	for (size_t i = begin; i < end && thinning->normal[0] != NO_CHANNEL; i++) {
+		float *n[3];
+		double length = 0;
+
+		for (size_t k = 0; k < 3; k++) {
+			n[k] = frame_floats(thinning->out, thinning->normal[k], 0) + i;
+			length += (double)*n[k] * *n[k];
+		}
+		for (size_t k = 0; k < 3; k++)
+			*n[k] = length > 0 ? (float)(*n[k] / sqrt(length)) : PX_NAN;
+	}
+}
+
+static int
+make(struct run *run, const struct point_grid *grid, struct frame **cloud)
+{
+	struct thinning thinning = { .cloud = *cloud, .cells = grid->cells };
+	uint32_t *start, *order;
+	struct frame_head head;
+	int status;
+
+	if (point_grid_lists(grid, &start, &order) < 0)
+		return -1;
+	thinning.start = start;
+	thinning.order = order;
+	for (size_t k = 0; k < 3; k++)
+		thinning.normal[k] = head_channel(&(*cloud)->head, (char[3]){ 'n', "xyz"[k] });
+	if (thinning.normal[1] == NO_CHANNEL || thinning.normal[2] == NO_CHANNEL)
+		thinning.normal[0] = NO_CHANNEL;
+	status = head_copy(&head, &(*cloud)->head);
+	if (status == 0) {
+		status = head_set_points(&head, grid->cells) < 0 ? -1 :
+		    frame_new(&head, &thinning.out);
+		head_free(&head);
+	}
+	if (status == 0) {
+		run_for(run, (grid->cells + CUBES - 1) / CUBES, mean_cubes, &thinning);
+		frame_free(*cloud);
+		*cloud = thinning.out;
+	}
+	free(start);
+	free(order);
+	return status;
+}
+
+int
+thin_cloud(struct run *run, double size, struct frame **cloud)
+{
+	const struct frame_head *head = &(*cloud)->head;
+	struct point_grid grid;
+	const float *xyz[3];
+	size_t points;
+	int status;
+
+	if (head_points(head, &points) < 0)
+		return -1;
+	if (points == 0)
+		return 0;
+	for (size_t k = 0; k < 3; k++)
+		xyz[k] = frame_floats(*cloud, head_channel(head, (char[2]){ "xyz"[k] }), 0);
+	if (point_grid_make(run, xyz, points, size, NULL, &grid) < 0) {
+		fail_prefix("--grid");
+		return -1;
+	}
+	point_grid_forget(&grid);
+	if (run->verbose)
+		note(NULL, "--grid: %zu points in %zu cubes of %g", points, grid.cells, size);
+	status = make(run, &grid, cloud);
+	point_grid_free(&grid);
+	return status;
+}
