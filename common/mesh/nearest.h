@@ -17,7 +17,7 @@ struct nearest;
 struct nearest_point {
 	size_t triangle;	/* its number in the mesh; NEAREST_NONE: nothing is within reach */
 	double point[3];
-	double normal[3];	/* unit: of the face, the edge or the vertex that the point lies on */
+	double normal[3];	/* unit: of the face, edge or vertex where the point lies */
 	double face[3];		/* unit normal of the triangle */
 	double distance;	/* positive on the side that the normal points to */
 	bool border;		/* it lies on an edge that belongs to one triangle only */
@@ -25,7 +25,7 @@ struct nearest_point {
 
 struct nearest_counts {
 	size_t triangles, empty;	/* empty: without area; they take no part */
-	size_t edges, border;		/* border: of one triangle only, as a closed mesh has none */
+	size_t edges, border;		/* border: of one triangle only; a closed mesh has none */
 	size_t against;			/* whose two triangles face to opposite sides */
 };
 

@@ -1,7 +1,7 @@
 /*
  * Normals of a triangle mesh by which a point's side can be told: of faces, edges and vertices
- * (Baerentzen and Aanaes 2005: sums over the faces, at a vertex weighted by their angles). Points of
- * equal coordinates are one vertex, as the formats without shared vertices need it.
+ * (Baerentzen and Aanaes 2005: sums over the faces, at a vertex weighted by their angles). Points
+ * of equal coordinates are one vertex, as the formats without shared vertices need it.
  */
 #ifndef SURFACE_NORMALS_H
 #define SURFACE_NORMALS_H

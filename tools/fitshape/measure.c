@@ -191,7 +191,7 @@ find_distance(const struct measuring *measuring)
 {
 	struct measurement *found = measuring->found;
 	const struct part *part = found->part;
-	double e[3], c[2][3], spacing = 0, variance = 0;
+	double e[3], c[2][3] = { { 0 } }, spacing = 0, variance = 0;
 
 	if (found->mode == MODE_LENGTH) {
 		length_find(found);
