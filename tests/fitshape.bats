@@ -190,6 +190,9 @@ write_frames("in.nrrd", frames)'
 	fitshape plane -j 7 <in.nrrd -o seven.nrrd >seven
 	cmp out.nrrd seven.nrrd
 	cmp report seven
+	# behind other stages
+	fringepipe framecat , fitshape plane -o chain.nrrd <in.nrrd >chain
+	cmp chain report
 	for level in $(cpu_levels); do
 		FRINGEPIPE_CPU=$level fitshape plane in.nrrd >"$level"
 		cmp report "$level"
@@ -304,6 +307,8 @@ write_frames("one.nrrd", Frame(np.ones((3, 1, 1), "f4"), ["x", "y", "z"]))'
 	fails 2 "--fixed: wants --diameter" fitshape sphere --fixed ball.nrrd
 	fails 2 "--trim: must be 0 to 500" fitshape sphere --trim 501 ball.nrrd
 	fails 2 "standard output has the report" fitshape sphere -o - ball.nrrd
+	fails 2 "takes its input from the stage before, not from 'flat.nrrd'" fringepipe framecat ball.nrrd , fitshape sphere flat.nrrd
+	fails 2 "wants plane, sphere" fringepipe framecat ball.nrrd , fitshape
 	fails 2 "gives no frames, so it can only be the last stage" fringepipe fitshape plane ball.nrrd , framecat
 }
 

@@ -97,7 +97,7 @@ static int
 take_frame(struct run *run, struct frame *in)
 {
 	struct priv *priv = run->priv;
-	struct measurement found;
+	struct measurement found = { 0 };
 	struct frame *out = NULL;
 	char name[32];
 	int status = measure(run, run->parameters, priv->mode, in, &found);
@@ -189,7 +189,7 @@ STAGE(fitshape) = {
 	.options = fitshape_options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
-	.traits = STAGE_TABLES | STAGE_UNITS,
+	.traits = STAGE_TABLES | STAGE_UNITS | STAGE_WORD,
 	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
