@@ -1,84 +1,354 @@
-load helpers
+#!/usr/bin/env bats
+# mergexyz: clouds, poses, fits and filters against known truth.
 
-# counts FILE N ...: the key frames of each frame of a file.
-counts() {
-	py '
-seen = [f.meta["frames"] for f in read_frames(sys.argv[1])]
-expect(seen == sys.argv[2:], "counts", seen)' "$@"
+setup() {
+	load helpers
+	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 
-@test "mergexyz: means of valid samples, at awkward sizes" {
+# table FILE CODE: a table of the points that Python's CODE makes as p, 3 x n.
+table() {
 	py '
 rng = np.random.default_rng(1)
-frames = []
-for w, h in (1, 1), (5, 7), (127, 1), (128, 64), (129, 65):
-	p = rng.uniform(1, 9, size=(5, 2, h, w)).astype("f4")
-	p[1:4, 0, 0, 0] = np.nan
-	p[:, 1, h // 2, w // 2] = np.nan
-	frames += [Frame(v, ["image", "texture"]) for v in p]
-write_frames("in.nrrd", frames)'
-	mergexyz in.nrrd -o out.nrrd
-	py '
-a, b = read_frames("in.nrrd"), read_frames("out.nrrd")
-expect(len(b) == 5, len(b), "frames")
-for k, mean in enumerate(b):
-	p = np.stack([f.pixels for f in a[5 * k:5 * k + 5]]).astype(float)
-	there = ~np.isnan(p)
-	n = there.sum(0)
-	truth = np.where(n, np.where(there, p, 0).sum(0) / np.maximum(n, 1), np.nan)
-	expect(mean.names == ["image", "texture"], mean.names)
-	expect(np.isnan(mean.pixels) == np.isnan(truth), truth.shape, mean.pixels, truth)
-	expect(~(np.abs(mean.pixels - truth) > 5 * ulp(truth)), truth.shape, mean.pixels, truth)'
+exec(sys.argv[2])
+write_frames(sys.argv[1], Frame(p[:, None].astype("f4"), ["x", "y", "z"], {"points": str(p.shape[1])}))' "$@"
 }
 
-@test "mergexyz: N frames make one, and what is left makes one too" {
-	py 'write_frames("in.nrrd", [Frame(np.full((3, 4), k, "u1"), None, {"time_s": str(k)}) for k in range(7)])'
-	mergexyz --frames 3 in.nrrd -o out.nrrd
-	counts out.nrrd 3 3 1
+identity='1 0 0 0  0 1 0 0  0 0 1 0'
+
+# pair SCENE [OPTION ...]: what two cameras 15 degrees apart see, 500 mm before the scene: left.nrrd and right.nrrd in
+# their own frames with noise of 0.05 mm along the rays, right's pose in left's frame in true.txt.
+pair() {
+	local scene=$1 side
+	shift
 	py '
-seen = [(f.pixels[0, 0, 0], f.meta["time_s"]) for f in read_frames("out.nrrd")]
-expect(seen == [(1, "0"), (4, "3"), (6, "6")], seen)'
-	mergexyz --frames 1 in.nrrd -o same.nrrd
+import json
+a = np.radians(15)
+R = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
+T = np.array([0, 0, 500]) - R @ [0, 0, 500]
+K = [[900, 0, 319.5], [0, 900, 239.5], [0, 0, 1]]
+json.dump(dict(K1=K, d1=[-.1, .05, 0, 0, 0], K2=K, d2=[-.1, .05, 0, 0, 0], R=R.tolist(), T_mm=T.tolist(),
+	image_size=[640, 480]), open("pair.json", "w"))
+np.savetxt("true.txt", np.c_[R.T, -R.T @ T], fmt="%.12g")'
+	for side in left right; do
+		fringesim -s 640x480 --calib pair.json --view $side --scene "$scene" --distance 500 "$@" --truth $side-truth.nrrd -o null:
+	done
 	py '
-for a, b in zip(read_frames("in.nrrd"), read_frames("same.nrrd")):
-	expect(a.pixels == b.pixels, b.pixels)'
+true = np.loadtxt("true.txt")
+rng = np.random.default_rng(5)
+for side in "left", "right":
+	f = read_frame(side + "-truth.nrrd")
+	p = np.stack([f[c] for c in "xyz"]).astype(float)
+	if side == "right":
+		p = np.einsum("ji,jhw->ihw", true[:, :3], p - true[:, 3, None, None])
+	p *= 1 + rng.normal(0, 0.05, p.shape[1:]) / np.linalg.norm(p, axis=0)
+	write_frames(side + ".nrrd", Frame(p.astype("f4"), ["x", "y", "z"], {"length_unit": "mm", "z_axis": "away"}))'
+	echo "$identity" >identity.txt
 }
 
-@test "mergexyz: another size or other channels begin a new mean" {
+# start DEGREES MM: the true pose off by that, about an axis through the left camera.
+start() {
 	py '
-def frame(h, name): return Frame(np.ones((h, 4), "f4"), [name])
-write_frames("in.nrrd", [frame(3, "image"), frame(3, "image"), frame(5, "image"), frame(5, "depth"), frame(5, "depth")])'
-	mergexyz in.nrrd -o out.nrrd
-	counts out.nrrd 2 1 2
+degrees, mm = map(float, sys.argv[1:])
+true = np.loadtxt("true.txt")
+k = np.array([0.36, 0.80, 0.48])
+K = np.array([[0, -k[2], k[1]], [k[2], 0, -k[0]], [-k[1], k[0], 0]])
+a = np.radians(degrees)
+E = np.eye(3) + np.sin(a) * K + (1 - np.cos(a)) * K @ K
+np.savetxt("start.txt", np.c_[E @ true[:, :3], E @ true[:, 3] + mm * np.array([0.6, 0, 0.8])], fmt="%.12g")' "$@"
 }
 
-@test "mergexyz: command history, one thread equals seven, a pipe equals a chain" {
+# near: found.txt is the true pose within 0.002 degrees, and moves the points within 0.005 mm rms.
+near() {
+	py '
+true, found = np.loadtxt("true.txt"), np.loadtxt("found.txt").reshape(4, 4)
+D = found[:3, :3] @ true[:, :3].T
+turn = np.degrees(np.linalg.norm([D[2, 1] - D[1, 2], D[0, 2] - D[2, 0], D[1, 0] - D[0, 1]]) / 2)
+f = read_frame("right.nrrd")
+p = np.stack([f[c].ravel() for c in "xyz"]).astype(float)
+p = p[:, ~np.isnan(p[0])]
+off = (found[:3, :3] - true[:, :3]) @ p + (found[:3, 3] - true[:, 3])[:, None]
+rms = np.sqrt((off ** 2).sum(0).mean())
+expect(turn < 0.002 and rms < 0.005, turn, rms)'
+}
+
+@test "mergexyz: --icp of two views 15 degrees apart, from 1 degree and 1 mm off; what it prints" {
+	pair relief --height 60 --field 300
+	start 1 1
+	mergexyz left.nrrd --view right.nrrd --pose identity.txt --pose start.txt --icp --write-pose first.txt \
+		--write-pose found.txt -o cloud.nrrd 2>printed
+	near
+	[ "$(wc -l <printed)" -eq 1 ]
+	grep -Eq '^mergexyz: frame 1 of view 2 to frame 1 of view 1: rms 0\.0[45][0-9]*, overlap [89][0-9]\.[0-9] %, [0-9]+ steps, R and T( -?[0-9.]+){12}$' printed
+	py '
+a, b, c = (read_frame(f) for f in ("left.nrrd", "right.nrrd", "cloud.nrrd"))
+found = np.loadtxt("found.txt").reshape(4, 4)
+p, q = (f.pixels.reshape(3, -1).astype(float) for f in (a, b))
+truth = np.concatenate([p, found[:3, :3] @ q + found[:3, 3:]], 1)
+truth = truth[:, ~np.isnan(truth[0])]
+expect(c.pixels.shape == (3, 1, truth.shape[1]), c.pixels.shape)
+expect(np.abs(c.pixels[:, 0] - truth) < 1e-4, np.abs(c.pixels[:, 0] - truth).max())
+expect(c.meta["points"] == str(truth.shape[1]) and c.meta["length_unit"] == "mm", c.meta)
+expect(c.meta["cmd.1"] == "mergexyz --view=right.nrrd --pose=identity.txt --pose=start.txt --icp "
+	"--write-pose=first.txt --write-pose=found.txt [1]", c.meta)'
+	# one thread gives the same bytes; what was written reads back
+	mergexyz -q -j 1 left.nrrd --view right.nrrd --pose identity.txt --pose start.txt --icp -o one.nrrd
+	framecmp cloud.nrrd one.nrrd
+	mergexyz left.nrrd --view right.nrrd --pose first.txt --pose found.txt -o again.nrrd
+	framecmp --max 1e-4 cloud.nrrd again.nrrd
+	# from 3 degrees and 5 mm, 31 mm at the surface: the pose, or an error, and never a wrong pose
+	for off in "3 5" "8 10" "25 50"; do
+		# shellcheck disable=SC2086
+		start $off
+		rm -f found.txt
+		if mergexyz left.nrrd --view right.nrrd --pose identity.txt --pose start.txt --icp --write-pose first.txt \
+			--write-pose found.txt -o far.nrrd 2>printed; then
+			near
+		else
+			grep -Eq 'does not fit: rms [0-9.]+ over an overlap of [0-9.]+ %|common points|leaves' printed
+			[ ! -e far.nrrd ]
+			[ ! -e found.txt ]
+		fi
+		rm -f far.nrrd
+	done
+	# views that overlap nowhere, tables, and what is no picture of a camera
+	echo '-1 0 0 0  0 1 0 0  0 0 -1 0' >behind.txt
+	fails 1 "--icp: frame 1 of view 2 to frame 1 of view 1: has only 0 common points, 1000 are needed" \
+		mergexyz left.nrrd --view right.nrrd --pose identity.txt --pose behind.txt --icp
+	framecat --points right.nrrd -o points.nrrd
+	fails 1 "--icp: frame 1 of view 2: is no ordered frame but a table" mergexyz left.nrrd --view points.nrrd --icp
+	py '
+f = read_frame("right.nrrd")
+rng = np.random.default_rng(1)
+write_frames("mixed.nrrd", Frame(f.pixels[:, rng.permutation(480)], f.names))'
+	fails 1 "is not the ordered picture of one camera" mergexyz left.nrrd --view mixed.nrrd --icp
+	fails 1 "--max-rms" mergexyz left.nrrd --view right.nrrd --pose identity.txt --pose true.txt --icp --max-rms 0.01
+}
+
+@test "mergexyz: --icp names the motion that a flat overlap leaves free" {
+	pair plane
+	start 0.2 1
+	fails 1 "the overlap leaves 3 motions free, most of all the turn about the axis (" \
+		mergexyz left.nrrd --view right.nrrd --pose identity.txt --pose start.txt --icp -o cloud.nrrd
+	[ ! -e cloud.nrrd ]
+	pair sphere
+	fails 1 "the overlap leaves 1 motion free, most of all the turn about the axis (" \
+		mergexyz left.nrrd --view right.nrrd --pose identity.txt --pose true.txt --icp
+}
+
+@test "mergexyz: a turntable of twelve views, a ring of fits, its rms that of one view's noise" {
+	cat >table.yml <<-END
+		camera_K: [ 700, 0, 159.5, 0, 700, 119.5, 0, 0, 1 ]
+		camera_dist: [ -0.1, 0.05, 0, 0, 0 ]
+		camera_size: [ 320, 240 ]
+		projector_K: [ 900, 0, 400, 0, 900, 300, 0, 0, 1 ]
+		projector_size: [ 800, 600 ]
+		R_cam_to_proj: [ 1, 0, 0, 0, 1, 0, 0, 0, 1 ]
+		T_cam_to_proj_mm: [ -60, 0, 0 ]
+	END
+	fringesim --calib table.yml --scene cylinder --radius 40 --height 4 --distance 450 --frames 12 --stage-angle 30 \
+		--truth truth.nrrd -o null:
+	py '
+rng = np.random.default_rng(3)
+out, true, poses = [], [], []
+axis = np.array([0, 0, 490.])
+for f in read_frames("truth.nrrd"):
+	p = np.stack([f[c] for c in "xyz"]).astype(float)
+	q = p * (1 + rng.normal(0, 0.05, p.shape[1:]) / np.linalg.norm(p, axis=0))
+	out.append(Frame(q.astype("f4"), ["x", "y", "z"], {"stage_deg": f.meta["stage_deg"]}))
+	for errors in 0, 1:
+		# the stage turns 0.3 degrees wrong, and its axis is 0.5 mm off
+		a = np.radians(float(f.meta["stage_deg"]) + errors * (rng.normal(0, 0.3) if poses else 0))
+		at = axis + errors * np.array([0.3, 0, 0.4])
+		R = np.array([[np.cos(a), 0, -np.sin(a)], [0, 1, 0], [np.sin(a), 0, np.cos(a)]])
+		if errors:
+			poses += [np.c_[R, at - R @ at]]
+		else:
+			true += [(np.einsum("ij,jhw->ihw", R, p - axis[:, None, None]) + axis[:, None, None]).reshape(3, -1)]
+write_frames("views.nrrd", out)
+np.savetxt("stage.txt", np.concatenate(poses), fmt="%.12g")
+true = np.concatenate(true, 1)
+np.save("true.npy", true[:, ~np.isnan(true[0])])'
+	mergexyz views.nrrd --pose stage.txt -o stage.nrrd
+	mergexyz views.nrrd --pose stage.txt --icp --ring -o ring.nrrd 2>printed
+	grep -Eq 'the ring of 12 closes to 0\.0[0-9]* degrees and 0\.0[0-9]*' printed
+	[ "$(wc -l <printed)" -eq 13 ]
+	py '
+true = np.load("true.npy")
+def rms(file): return np.sqrt(((read_frame(file).pixels[:, 0] - true) ** 2).sum(0).mean())
+expect(rms("stage.nrrd") > 0.5, rms("stage.nrrd"))
+expect(rms("ring.nrrd") < 1.1 * 0.05, rms("ring.nrrd"))'
+	# without a ring every view finds the neighbour that it overlaps
+	mergexyz views.nrrd --pose stage.txt --icp -o chain.nrrd 2>printed
+	grep -q "frame 6 of view 1 to frame 5 of view 1" printed
+	py '
+expect(np.sqrt(((read_frame("chain.nrrd").pixels[:, 0] - np.load("true.npy")) ** 2).sum(0).mean()) < 0.1)'
+	py 'write_frames("two.nrrd", read_frames("views.nrrd")[:2])'
+	fails 1 "--ring: wants 3 frames or more, not 2" mergexyz --icp --ring two.nrrd
+}
+
+@test "mergexyz: views, frames and poses to one cloud; channels that all have; normals turn" {
+	py '
+rng = np.random.default_rng(1)
+def frame(w, h, names, **meta):
+	p = rng.normal(0, 100, (len(names), h, w)).astype("f4")
+	p[:3, h // 2, w // 2] = np.nan
+	return Frame(p, names, meta)
+a, b = ["x", "y", "z", "nx", "ny", "nz", "texture"], ["texture", "x", "y", "z", "nx", "ny", "nz", "depth"]
+for i, (w, h) in enumerate([(1, 1), (5, 7), (127, 1), (129, 65)]):
+	write_frames("a%d.nrrd" % i, [frame(w, h, a, time_s="1", length_unit="mm") for k in range(2)])
+	write_frames("b%d.nrrd" % i, [frame(7, 5, b) for k in range(2)])
+R = [[0, -1, 0], [0.6, 0, -0.8], [0.8, 0, 0.6]]
+T = [[1, 2, 3], [-50, 0, 7.5]]
+with open("a.txt", "w") as f:
+	for k in range(2):
+		for i in range(3):
+			print(*R[i], "|", T[k][i], file=f)
+open("b.txt", "w").write("1 0 0 0 0 1 0 0 0 0 1 5 0 0 0 1 # for all frames\n")'
+	for i in 0 1 2 3; do
+		silent mergexyz a$i.nrrd --view b$i.nrrd --pose a.txt --pose b.txt -o out.nrrd
+		py '
+i = sys.argv[1]
+R = np.array([[0, -1, 0], [0.6, 0, -0.8], [0.8, 0, 0.6]])
+T = np.array([[1, 2, 3], [-50, 0, 7.5]])
+rows = []
+for k, (a, b) in enumerate(zip(read_frames("a%s.nrrd" % i), read_frames("b%s.nrrd" % i))):
+	for f, R1, T1 in (a, R, T[k]), (b, np.eye(3), np.array([0, 0, 5])):
+		p = np.stack([f[c].ravel() for c in "x y z nx ny nz texture".split()]).astype(float)
+		p = p[:, ~np.isnan(p[0])]
+		p[:3] = R1 @ p[:3] + T1[:, None]
+		p[3:6] = R1 @ p[3:6]
+		rows.append(p)
+truth = np.concatenate(rows, 1)
+out = read_frame("out.nrrd")
+expect(out.names == "x y z nx ny nz texture".split(), out.names)
+expect(out.meta["points"] == str(truth.shape[1]) and "time_s" not in out.meta, out.meta)
+expect(out.pixels.shape[2] == truth.shape[1] and np.abs(out.pixels[:, 0] - truth).max() < 1e-4, out.pixels.shape)' $i
+	done
+	# a pipe equals a chain; a table of no points
+	mergexyz --grid 50 <a3.nrrd >grid.nrrd
+	fringepipe framecat a3.nrrd , mergexyz --grid 50 -o chain.nrrd
+	framecmp grid.nrrd chain.nrrd
+	py 'write_frames("none.nrrd", Frame(np.full((3, 4, 4), np.nan, "f4"), ["x", "y", "z"]))'
+	mergexyz -q --grid 1 --noise 8,3 none.nrrd -o out.nrrd
+	frameinfo out.nrrd | grep -q "points:=0"
+}
+
+@test "mergexyz: --grid is the mean per cube, in the order of first use" {
 	py '
 rng = np.random.default_rng(2)
-write_frames("in.nrrd", [Frame(rng.normal(size=(100, 333)).astype("f4")) for k in range(5)])'
-	mergexyz -n 2 -j 1 <in.nrrd >one.nrrd
-	mergexyz -n 2 -j 7 <in.nrrd >seven.nrrd
-	cmp one.nrrd seven.nrrd
+n = 20000
+p = rng.uniform(-30, 30, (8, n)).astype("f4")
+p[3:6] = rng.normal(size=(3, n))
+p[6] = rng.uniform(0.1, 1, n)
+p[7] = rng.integers(0, 9, n)
+p[0, 7] = np.nan
+write_frames("in.nrrd", Frame(p[:, None], "x y z nx ny nz sigma label".split(), {"points": str(n)}))'
+	for j in 1 7; do mergexyz -j $j --grid 2.5 in.nrrd -o out$j.nrrd; done
+	cmp out1.nrrd out7.nrrd
 	py '
-for f in read_frames("one.nrrd"):
-	expect(f.meta["cmd.1"] == "mergexyz --frames=2", f.meta)'
-	mergexyz -n 2 <in.nrrd | mergexyz >pipe.nrrd
-	fringepipe mergexyz -n 2 , mergexyz <in.nrrd | cmp - pipe.nrrd
+p = read_frame("in.nrrd").pixels[:, 0].astype(float)
+p = p[:, ~np.isnan(p[0])]
+cube, first, of = np.unique(np.floor(p[:3] / 2.5), axis=1, return_index=True, return_inverse=True)
+of = of.ravel()
+n = np.bincount(of)
+m = np.array([np.bincount(of, v) / n for v in p])
+m[3:6] /= np.linalg.norm(m[3:6], axis=0)
+m[6] = np.sqrt(np.bincount(of, p[6] ** 2)) / n
+m[7] = p[7, first]
+m = m[:, np.argsort(first)]
+out = read_frame("out1.nrrd").pixels[:, 0]
+expect(out.shape == m.shape and np.abs(out - m).max() < 1e-5, out.shape, m.shape)'
+	fails 2 "--grid" mergexyz --grid 0 in.nrrd
+	fails 2 "--grid" mergexyz --grid nan in.nrrd
+	fails 1 "--grid: cubes of 1e-06 are too small for points that lie 59.99" mergexyz --grid 1e-6 in.nrrd -o small.nrrd
+	[ ! -e small.nrrd ]
+}
+
+@test "mergexyz: --noise takes at least 95 % of the gross errors and at most 1 % of the good points" {
+	for percent in 0.2 1 5 13; do
+		table cloud.nrrd "
+n = 20000
+p = rng.uniform(-50, 50, (3, n))
+p[2] = 500 + 8 * np.sin(p[0] / 15) * np.cos(p[1] / 12) + rng.normal(0, 0.05, n)
+bad = rng.choice(n, int(n * $percent / 100), replace=False)
+p[:, bad] = rng.uniform([[-50], [-50], [440]], [[50], [50], [560]], (3, len(bad)))"
+		mergexyz --noise 8,5 cloud.nrrd -o kept.nrrd
+		py '
+a, b = (read_frame(f).pixels[:, 0] for f in ("cloud.nrrd", "kept.nrrd"))
+def off(p): return np.abs(p[2] - 500 - 8 * np.sin(p[0] / 15) * np.cos(p[1] / 12))
+bad, left = (off(a) > 2).sum(), (off(b) > 2).sum()
+good, kept = (off(a) < 0.5).sum(), (off(b) < 0.5).sum()
+expect(left <= 0.05 * bad and kept >= 0.99 * good, sys.argv[1], bad, left, good, kept)' $percent
+	done
+	# exactly those of the definition, however the points lie: in lines, all in one place, at regular places
+	for code in 'p = rng.normal(0, 10, (3, 3000)) ** 3' 'p = np.stack([np.linspace(0, 9, 2000), np.zeros(2000), np.zeros(2000)])' \
+		'p = np.zeros((3, 500)); p[0, :3] = 7' 'p = rng.uniform(0, 1, (3, 12)); p[0, 0] = 1e9' \
+		'p = np.mgrid[:40, :40, :1].reshape(3, -1) * 1.0'; do
+		table in.nrrd "$code"
+		for j in 1 5; do mergexyz -q -j $j --noise 5,3 in.nrrd -o out$j.nrrd; done
+		cmp out1.nrrd out5.nrrd
+		py '
+p = read_frame("in.nrrd").pixels[:, 0].astype(float)
+d = np.array([np.sort(np.sqrt(((p - q[:, None]) ** 2).sum(0)))[1:6].mean() for q in p.T]).astype("f4")
+m = np.sort(d)[len(d) // 2]
+s = max(1.4826 * np.sort(np.abs(d - m))[len(d) // 2], 0.1 * m)
+close = np.abs(d - (m + 3 * s)) < 1e-5 * (m + s)
+out = read_frame("out1.nrrd")
+got = set(map(tuple, out.pixels[:, 0].T)) if out.meta["points"] != "0" else set()
+for q, far, edge in zip(p.T.astype("f4"), d > m + 3 * s, close):
+	expect(edge or (tuple(q) not in got) == far, q, far)'
+	done
+	fails 2 "--noise: wants two numbers" mergexyz --noise 8 cloud.nrrd
+	fails 2 "--noise: the number of nearest points is 1 to 100, not 8.5" mergexyz --noise 8.5,3 cloud.nrrd
+	fails 2 "--noise: the number of nearest points is 1 to 100, not 0" mergexyz --noise 0,3 cloud.nrrd
+	table few.nrrd 'p = rng.normal(size=(3, 5))'
+	mergexyz --noise 8,3 few.nrrd -o out.nrrd 2>printed
+	grep -q "5 points have no 8 nearest; none is dropped" printed
+}
+
+@test "mergexyz: errors" {
+	py '
+def frame(names="xyz", **meta): return Frame(np.ones((len(names), 4, 4), "f4"), list(names), meta)
+write_frames("a.nrrd", [frame(length_unit="mm")] * 2)
+write_frames("m.nrrd", [frame(length_unit="m")] * 2)
+write_frames("up.nrrd", [frame(length_unit="mm", z_axis="towards")] * 2)
+write_frames("away.nrrd", [frame(length_unit="mm", z_axis="away")] * 2)
+write_frames("one.nrrd", frame())
+write_frames("three.nrrd", [frame()] * 3)
+write_frames("depth.nrrd", [Frame(np.ones((4, 4), "f4"), ["depth"])] * 2)'
+	fails 1 "views differ in length_unit: mm in frame 1 of view 1, m in frame 1 of view 2" mergexyz a.nrrd --view m.nrrd
+	fails 1 "views differ in z_axis" mergexyz up.nrrd --view away.nrrd
+	fails 1 "one.nrrd: has only 1 frame for --view, the input has more" mergexyz a.nrrd --view one.nrrd -o out.nrrd
+	fails 1 "three.nrrd: has more frames for --view than the input, which ends after 2" \
+		mergexyz a.nrrd --view three.nrrd -o out.nrrd
+	[ ! -e out.nrrd ]
+	fails 1 "view 1 has no channel x, but depth" mergexyz depth.nrrd
+	fails 1 "view 2 has no channel x, but depth" mergexyz a.nrrd --view depth.nrrd
+	fails 1 "nothing.nrrd" mergexyz nothing.nrrd
+	fails 1 "nothing.txt: cannot open" mergexyz a.nrrd --pose nothing.txt
+	echo "$identity" >p.txt
+	fails 2 "--pose: one file per view is needed: 1 for 2 views" mergexyz a.nrrd --view a.nrrd --pose p.txt
+	for _ in 1 2 3; do echo "$identity"; done >three.txt
+	fails 1 "three.txt: has 3 poses, view 1 has 2 frames" mergexyz a.nrrd --pose three.txt
+	fails 1 "three.txt: has 3 poses, view 1 has more frames" mergexyz three.nrrd a.nrrd --pose three.txt
+	echo '2 0 0 0  0 2 0 0  0 0 2 0' >scaled.txt
+	fails 1 "scaled.txt: pose 1 is no rigid motion: it scales by 2" mergexyz a.nrrd --pose scaled.txt
+	echo '1 0 0 0  0 1 0 0  0 0 -1 0' >mirror.txt
+	fails 1 "mirror.txt: pose 1 is no rigid motion: it mirrors" mergexyz a.nrrd --pose mirror.txt
+	fails 2 "--ring: goes with --icp" mergexyz --ring a.nrrd
+	fails 2 "--max-rms: goes with --icp" mergexyz --max-rms 1 a.nrrd
+	fails 2 "--write-pose: goes with --icp" mergexyz --write-pose x.txt a.nrrd
+	fails 1 "--icp: wants 2 frames or more, not 1" mergexyz --icp one.nrrd
+	fails 1 "--icp: frame 1 of view 1: is no ordered frame but a table of points, or too small" mergexyz --icp a.nrrd
+	head -c -7 a.nrrd >torn.nrrd
+	fails 1 "torn.nrrd" mergexyz torn.nrrd -o out.nrrd
+	[ ! -e out.nrrd ]
 }
 
 @test "mergexyz: -v says why the processor does it" {
 	need_gpu
-	py 'write_frames("in.nrrd", Frame(np.zeros((3, 3), "f4")))'
+	py 'write_frames("in.nrrd", Frame(np.zeros((3, 3, 3), "f4"), ["x", "y", "z"]))'
 	mergexyz -v -d gpu in.nrrd -o out.nrrd 2>said
-	grep -q "runs on the processor: a mean waits for all its frames" said
-}
-
-@test "mergexyz: errors" {
-	py 'write_frames("in.nrrd", [Frame(np.zeros((3, 3), "f4"))] * 2)'
-	fails 2 "--frames: wants a whole number, not '1.5'" mergexyz -n 1.5 in.nrrd
-	fails 2 "--frames: must be 0 to 1000000, not '-1'" mergexyz -n -1 in.nrrd
-	fails 1 "nothing.nrrd" mergexyz nothing.nrrd
-	head -c -7 in.nrrd >torn.nrrd
-	fails 1 "torn.nrrd" mergexyz torn.nrrd -o out.nrrd
-	[ ! -e out.nrrd ]
+	grep -q "runs on the processor: a cloud waits for all its points" said
 }

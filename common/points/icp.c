@@ -8,13 +8,16 @@
 #include "base/px.h"
 
 #define COARSE 4		/* pixels from one to the next at first */
+#define WIDE_FREE 5e-4		/* eigenvalues that the bends of a surface make of wide normals */
 #define COARSE_TIMES 30		/* what is rest then */
 #define OVERLAP_STEP 8
 #define NEAR_PITCHES 20		/* distances of points within which views overlap */
 #define COMMON_LEAST 1000
 #define STEPS_MOST 100
+#define COARSE_MOST 40		/* which need not come to rest */
 #define TURN_RAD 1e-6
 #define SHIFT 1e-4
+#define STANDARD_ERRORS 0.05	/* of a step, below which it is noise alone */
 #define NOISES 3		/* times the noise of the views that a fit may have */
 #define PITCHES 0.1		/* of the points' distance, which always is */
 #define AGREE_LEAST 0.5		/* share of the common points */
@@ -25,7 +28,8 @@ struct fitting {
 	size_t step, columns;		/* pixels of the source that are looked at */
 	struct rigid_pair *pair;	/* columns x rows */
 	float (*other)[3];		/* its second normal */
-	bool two_normals;		/* pairs have the first of two normals, and other */
+	/* of each pair; where there are two, the pair has the first one */
+	enum { ONE_NORMAL, NEAR_NORMALS, WIDE_NORMALS } normals;
 };
 
 /* The surface of the target between four pixels. */
@@ -56,20 +60,23 @@ faces(const double R[9], const float from[3], const float to[3])
 	return dot > 0;
 }
 
-/* Pair i, of a pixel of the source. */
+/* Pair i, of a pixel of the source. Its partner is found from the mean of its neighbours: with its
+ * own noise the place and the normal there would go with the residual, and pull the pose. */
 static void
 find_pair(const struct fitting *fitting, const struct ordered_pixel *from, size_t i)
 {
 	struct rigid_pair *pair = &fitting->pair[i];
 	const struct ordered_view *target = fitting->target;
-	double X[3] = { from->point[0], from->point[1], from->point[2] }, uv[2], foot[3], d = 0;
+	double X[3] = { from->mean[0], from->mean[1], from->mean[2] }, uv[2], foot[3], d = 0;
+	double own[3] = { from->point[0], from->point[1], from->point[2] };
 	const struct ordered_pixel *to;
 	size_t partner;
 
 	pair->residual = PX_NAN;
-	if (isnan(from->point[0]) || isnan(from->normal[0]))
+	if (isnan(from->normal[0]))
 		return;
 	pose_apply(&fitting->pose, X, X);
+	pose_apply(&fitting->pose, own, own);
 	if (!ordered_view_project(target, X, uv) || !interpolate(target, uv, foot))
 		return;
 	partner = (size_t)(uv[1] + 0.5) * target->w + (size_t)(uv[0] + 0.5);
@@ -79,11 +86,11 @@ find_pair(const struct fitting *fitting, const struct ordered_pixel *from, size_
 	for (size_t k = 0; k < 3; k++) {
 		pair->point[k] = (float)X[k];
 		pair->normal[k] = to->normal[k];
-		d += to->normal[k] * (foot[k] - X[k]);
+		d += to->normal[k] * (foot[k] - own[k]);
 	}
 	pair->residual = (float)d;
-	if (fitting->two_normals &&
-	    !ordered_view_two_normals(target, partner, pair->normal, fitting->other[i]))
+	if (fitting->normals != ONE_NORMAL && !ordered_view_two_normals(target, partner,
+	    fitting->normals == WIDE_NORMALS, pair->normal, fitting->other[i]))
 		fitting->other[i][0] = PX_NAN;
 }
 
@@ -158,13 +165,14 @@ icp_overlap(struct run *run, const struct ordered_view *target, const struct ord
 	return common;
 }
 
-/* Every 4th pixel only brings the views near: noise and the cut do not let so few points rest. */
+/* Noise and the cut do not let few points rest, but what then moves is less than they know. */
 static bool
 is_done(const struct rigid_step *last, size_t step)
 {
 	double coarse = step > 1 ? COARSE_TIMES : 1;
 
-	return last->turn_rad < coarse * TURN_RAD && last->shift < coarse * SHIFT;
+	return (last->turn_rad < coarse * TURN_RAD && last->shift < coarse * SHIFT) ||
+	    last->standard_errors < STANDARD_ERRORS;
 }
 
 /* Iterates on every so many pixels. 1 where it has come to rest, 0 where not; -1 after fail(). */
@@ -172,13 +180,15 @@ static int
 iterate(struct run *run, const char *name, struct fitting *fitting, size_t step,
     struct rigid_step *last, struct icp_result *result)
 {
-	for (size_t most = result->steps + STEPS_MOST; result->steps < most;) {
+	size_t most = result->steps + (step > 1 ? COARSE_MOST : STEPS_MOST);
+
+	while (result->steps < most) {
 		size_t n = find_pairs(run, fitting, step), common = count_pairs(fitting, n);
 
 		if (common * step * step < COMMON_LEAST)
 			return fail(name, "has only %zu common points, %d are needed: does it "
 			    "overlap, is its pose near?", common * step * step, COMMON_LEAST);
-		if (rigid_step_solve_noisy(run, fitting->pair, fitting->two_normals ?
+		if (rigid_step_solve_noisy(run, fitting->pair, fitting->normals != ONE_NORMAL ?
 		    (const float (*)[3])fitting->other : NULL, n, INFINITY, last) < 0)
 			return -1;
 		pose_compose(&last->motion, &fitting->pose, &fitting->pose);
@@ -189,22 +199,32 @@ iterate(struct run *run, const char *name, struct fitting *fitting, size_t step,
 	return 0;
 }
 
-/* Does the overlap leave a motion free? -1 after fail(). */
+static int
+find_freedom(struct run *run, struct fitting *fitting, double least, struct rigid_freedom *freedom)
+{
+	size_t n = find_pairs(run, fitting, 1);
+	struct rigid_step step;
+
+	return rigid_step_solve(run, fitting->pair, n, INFINITY, &step) < 0 ? -1 :
+	    rigid_step_freedom_below(run, fitting->pair, (const float (*)[3])fitting->other, n,
+	    &step, least, freedom);
+}
+
+/* Does the overlap leave a motion free? Near normals are right and noisy; where noise hides what
+ * they see, wide ones may see it. -1 after fail(). */
 static int
 check_freedom(struct run *run, const char *name, struct fitting *fitting)
 {
-	struct rigid_freedom freedom;
-	struct rigid_step step;
-	size_t n;
+	struct rigid_freedom freedom, wide = { 0 };
 
-	fitting->two_normals = true;
-	n = find_pairs(run, fitting, 1);
-	fitting->two_normals = false;
-	if (rigid_step_solve(run, fitting->pair, n, INFINITY, &step) < 0 ||
-	    rigid_step_freedom(run, fitting->pair, (const float (*)[3])fitting->other, n, &step,
-	    &freedom) < 0)
+	fitting->normals = NEAR_NORMALS;
+	if (find_freedom(run, fitting, RIGID_STEP_FREE, &freedom) < 0)
 		return -1;
-	return freedom.free == 0 ? 0 : fail(name, "the overlap leaves %zu motion%s free, most of "
+	fitting->normals = WIDE_NORMALS;
+	if (freedom.free && find_freedom(run, fitting, WIDE_FREE, &wide) < 0)
+		return -1;
+	fitting->normals = ONE_NORMAL;
+	return wide.free == 0 ? 0 : fail(name, "the overlap leaves %zu motion%s free, most of "
 	    "all %s (eigenvalue %.2g of the largest)", freedom.free, freedom.free > 1 ? "s" : "",
 	    freedom.motion, fmax(freedom.eigenvalue[5], 0) / freedom.eigenvalue[0]);
 }
@@ -232,7 +252,7 @@ fit(struct run *run, const char *name, struct fitting *fitting, double max_rms,
 	struct rigid_step last;
 	int done;
 
-	fitting->two_normals = true;
+	fitting->normals = WIDE_NORMALS;
 	if (iterate(run, name, fitting, COARSE, &last, result) < 0 ||
 	    check_freedom(run, name, fitting) < 0)
 		return -1;

@@ -117,7 +117,8 @@ static bool
 fit_polynomial(const double (*sample)[5], size_t n, int degree, double limit,
     struct ordered_camera *camera)
 {
-	double a[ORDERED_VIEW_TERMS * ORDERED_VIEW_TERMS] = { 0 }, b[ORDERED_VIEW_TERMS * 2] = { 0 };
+	double a[ORDERED_VIEW_TERMS * ORDERED_VIEW_TERMS] = { 0 };
+	double b[ORDERED_VIEW_TERMS * 2] = { 0 };
 	size_t terms = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -193,8 +194,8 @@ whiten(const double (*sample)[5], size_t n, double W[12], double deviation[3])
 			mean[k] += sample[i][k] / (double)n;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < 9; k++)
-			a[k] += (sample[i][k / 3] - mean[k / 3]) * (sample[i][k % 3] - mean[k % 3]) /
-			    (double)n;
+			a[k] += (sample[i][k / 3] - mean[k / 3]) *
+			    (sample[i][k % 3] - mean[k % 3]) / (double)n;
 	symmetric_eigen(3, a, deviation, vector);
 	for (size_t i = 0; i < 3; i++) {
 		deviation[i] = sqrt(fmax(deviation[i], 0));

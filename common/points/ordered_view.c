@@ -14,6 +14,8 @@
 #define MEASURED 30000		/* points that noise and pitch are taken from, about */
 #define OFF_PX 1.0		/* rms beyond which no pinhole saw the points */
 #define HALF 2			/* of the window that a normal is fitted in */
+#define NOISES 4		/* times their noise that normals of a smooth surface differ by */
+#define SMOOTH 0.01		/* and so much by its curvature */
 #define GRAZING 0.15		/* cosine of ray and normal below which a normal is an edge's */
 
 struct making {
@@ -38,7 +40,7 @@ copy_row(void *arg, size_t y)
 
 		for (size_t k = 0; k < 3; k++) {
 			pixel->point[k] = valid ? v[k][x] : PX_NAN;
-			pixel->normal[k] = PX_NAN;
+			pixel->normal[k] = pixel->mean[k] = PX_NAN;
 		}
 	}
 }
@@ -54,8 +56,10 @@ sum_row(void *arg, size_t y)
 	for (size_t x = HALF; x + HALF < making->view->w; x++)
 		for (size_t k = 0; k < 3; k++) {
 			float middle = pixel[x].point[k];
-			float a = pixel[x - 2].point[k] - middle, b = pixel[x - 1].point[k] - middle;
-			float c = pixel[x + 1].point[k] - middle, d = pixel[x + 2].point[k] - middle;
+			float a = pixel[x - 2].point[k] - middle;
+			float b = pixel[x - 1].point[k] - middle;
+			float c = pixel[x + 1].point[k] - middle;
+			float d = pixel[x + 2].point[k] - middle;
 
 			sums[6 * x + k] = a + b + c + d;	/* about the middle */
 			sums[6 * x + 3 + k] = 2 * (d - a) + c - b;
@@ -91,12 +95,12 @@ normal_row(void *arg, size_t y)
 	for (size_t x = HALF; x + HALF < w; x++) {
 		struct ordered_pixel *pixel = view->pixel + y * w + x;
 		double along[3], down[3];
-		float n[3];
+		float n[3], mean[3];
 
 		for (size_t k = 0; k < 3; k++) {
 			const float *s = making->sums + 6 * (y * w + x) + k;
 			const ptrdiff_t row = (ptrdiff_t)(6 * w);
-			double p[4];
+			double p[4], sum = s[0];
 
 			along[k] = (double)s[3 - 2 * row] + s[3 - row] + s[3] + s[3 + row] +
 			    s[3 + 2 * row];
@@ -104,13 +108,18 @@ normal_row(void *arg, size_t y)
 			for (ptrdiff_t j = 0; j < 4; j++) {
 				ptrdiff_t at = j < 2 ? j - 2 : j - 1;
 
-				p[j] = s[at * row] + 5.0 * ((double)pixel[at * (ptrdiff_t)w].point[k] -
-				    pixel->point[k]);
+				p[j] = s[at * row] + 5.0 * ((double)
+				    pixel[at * (ptrdiff_t)w].point[k] - pixel->point[k]);
 			}
+			for (size_t j = 0; j < 4; j++)
+				sum += p[j];
 			down[k] = 2 * (p[3] - p[0]) + p[2] - p[1];
+			mean[k] = (float)(pixel->point[k] + sum / 25);
 		}
-		if (cross(along, down, n) && !isnan(n[0]))
-			memcpy(pixel->normal, n, sizeof(n));
+		if (!cross(along, down, n) || isnan(n[0]))
+			continue;
+		memcpy(pixel->normal, n, sizeof(n));
+		memcpy(pixel->mean, mean, sizeof(mean));
 	}
 }
 
@@ -267,23 +276,40 @@ ordered_view_project(const struct ordered_view *view, const double X[3], double 
 	    uv[0] <= (double)view->w - 1 && uv[1] <= (double)view->h - 1;
 }
 
-bool
-ordered_view_two_normals(const struct ordered_view *view, size_t pixel, float one[3], float two[3])
+/* The slope of a line through neighbours along a row or a column, on both sides. */
+static void
+slope(const struct ordered_pixel *at, ptrdiff_t step, const ptrdiff_t away[2], double v[3])
 {
-	size_t x = pixel % view->w, y = pixel / view->w, w = view->w;
-	const struct ordered_pixel *at = view->pixel + pixel;
-	double along[2][3], down[2][3];
-
-	if (x < 2 || y < 2 || x + 2 >= w || y + 2 >= view->h)
-		return false;
 	for (size_t k = 0; k < 3; k++) {
-		along[0][k] = (double)at[1].point[k] - at[-1].point[k];
-		along[1][k] = (double)at[2].point[k] - at[-2].point[k];
-		down[0][k] = (double)at[w].point[k] - at[-(ptrdiff_t)w].point[k];
-		down[1][k] = (double)at[2 * w].point[k] - at[-2 * (ptrdiff_t)w].point[k];
+		v[k] = 0;
+		for (size_t i = 0; i < 2 && away[i]; i++)
+			v[k] += (double)away[i] * ((double)at[away[i] * step].point[k] -
+			    at[-away[i] * step].point[k]);
 	}
-	return cross(along[0], down[0], one) && cross(along[1], down[1], two) && !isnan(one[0]) &&
-	    !isnan(two[0]);
+}
+
+bool
+ordered_view_two_normals(const struct ordered_view *view, size_t pixel, bool wide, float one[3],
+    float two[3])
+{
+	static const ptrdiff_t away[2][2][2] = { { { 1, 0 }, { 2, 0 } }, { { 1, 4 }, { 2, 3 } } };
+	static const double squares[2] = { 1 / 2.0 + 1 / 8.0, 1 / 34.0 + 1 / 26.0 };
+	size_t x = pixel % view->w, y = pixel / view->w, most = wide ? 4 : 2;
+	const struct ordered_pixel *at = view->pixel + pixel;
+	double along[2][3], down[2][3], square = 0;
+
+	if (x < most || y < most || x + most >= view->w || y + most >= view->h)
+		return false;
+	for (size_t i = 0; i < 2; i++) {
+		slope(at, 1, away[wide][i], along[i]);
+		slope(at, (ptrdiff_t)view->w, away[wide][i], down[i]);
+	}
+	if (!cross(along[0], down[0], one) || !cross(along[1], down[1], two))
+		return false;
+	/* an edge in both neighbourhoods would pass for shape */
+	for (size_t k = 0; k < 3; k++)
+		square += pow((double)one[k] - two[k], 2);
+	return sqrt(square) < SMOOTH + NOISES * view->noise / view->pitch * sqrt(squares[wide]);
 }
 
 void

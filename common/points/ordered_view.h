@@ -15,7 +15,8 @@
 #define ORDERED_VIEW_TERMS 21	/* of a polynomial of degree 5 in two variables */
 
 struct ordered_pixel {
-	float point[3], normal[3];	/* NaN: none; normals have no sign */
+	float point[3], normal[3];	/* NaN: none; all normals are on one side, either */
+	float mean[3];			/* of the 5 x 5 points that the normal is from */
 };
 
 /*
@@ -46,10 +47,12 @@ int ordered_view_make(struct run *, const char *name, const struct frame *, stru
 /* Where a point lies, in pixels; false outside of the frame or behind the camera. */
 bool ordered_view_project(const struct ordered_view *, const double X[3], double uv[2]);
 /*
- * Two normals of a pixel from neighbours that have none in common: their noise is independent. False
- * where one of the neighbours has no point.
+ * Two normals of a pixel from neighbours that have none in common: their noise is independent. Of
+ * neighbours 1 and 2 pixels away; wide: 1 and 4, 2 and 3, with a fifth of the noise, but with
+ * errors that both share where the surface bends a lot. False where one of the neighbours has no
+ * point, or the two differ by more than noise.
  */
-bool ordered_view_two_normals(const struct ordered_view *, size_t pixel, float one[3],
+bool ordered_view_two_normals(const struct ordered_view *, size_t pixel, bool wide, float one[3],
     float two[3]);
 void ordered_view_free(struct ordered_view *);
 

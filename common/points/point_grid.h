@@ -23,9 +23,9 @@ struct point_grid {
 };
 
 /*
- * The cubes of n points, all of them finite. clip_about: a point more than 2^20 cubes from there counts
- * to a cube at the border; else such an extent is an error (clip_about NULL). The result
- * does not depend on the number of threads; run may be NULL (one thread). 0 or -1 after fail().
+ * The cubes of n points, all of them finite. A point more than 2^20 cubes from clip_about counts to
+ * a cube at the border; without (NULL) such an extent is an error. The result does not depend on
+ * the number of threads; run may be NULL (one thread). 0 or -1 after fail().
  */
 int point_grid_make(struct run *run, const float *const xyz[3], size_t n, double size,
     const double *clip_about, struct point_grid *);
@@ -35,8 +35,8 @@ void point_grid_place(const struct point_grid *, const float p[3], int64_t place
 uint32_t point_grid_find(const struct point_grid *, const int64_t place[3]);
 /* Frees what point_grid_find() needs. */
 void point_grid_forget(struct point_grid *);
-/* The points of cube k, in their order: order[start[k]] .. order[start[k + 1] - 1]; the caller frees
- * both. -1 after fail(). */
+/* The points of cube k, in their order: order[start[k]] .. order[start[k + 1] - 1]; the caller
+ * frees both. -1 after fail(). */
 int point_grid_lists(const struct point_grid *, uint32_t **start, uint32_t **order);
 void point_grid_free(struct point_grid *);
 

@@ -12,7 +12,6 @@
 
 #define PART 8192		/* pairs of one sum */
 #define SIGMAS 3
-#define FREE 1e-6		/* an eigenvalue of the largest, below which a motion is free */
 #define NOISE 10		/* times what noise alone gives */
 #define PAIRS_LEAST 6
 
@@ -236,31 +235,35 @@ moment(const double a[36], const double v[6])
 
 /* Is the motion v, of the k-th eigenvalue, free? both: of two normals. */
 static bool
-is_free(const struct sums *all, bool both, const double value[6], size_t k, const double v[6])
+is_free(const struct sums *all, bool both, double least, const double value[6], size_t k,
+    const double v[6])
 {
 	double noise = both ? sqrt(moment(all->one, v) * moment(all->two, v) / fmax(all->n, 1)) : 0;
 
-	return !(value[k] > FREE * value[0]) || !(value[k] > NOISE * noise);
+	return !(value[k] > least * value[0]) || !(value[k] > NOISE * noise);
 }
 
-/* The least squares solution without the motions that the pairs leave free. */
-static void
+/* The least squares solution without the motions that the pairs leave free; returns its length
+ * where x'ax is the square. */
+static double
 solve(struct sums *all, bool both, double x[6])
 {
-	double value[6], vector[36];
+	double value[6], vector[36], square = 0;
 
 	symmetric_eigen(6, all->a, value, vector);
 	memset(x, 0, 6 * sizeof(*x));
 	for (size_t k = 0; k < 6; k++) {
 		double dot = 0;
 
-		if (is_free(all, both, value, k, vector + 6 * k))
+		if (is_free(all, both, RIGID_STEP_FREE, value, k, vector + 6 * k))
 			continue;
 		for (size_t l = 0; l < 6; l++)
 			dot += vector[6 * k + l] * all->b[l];
 		for (size_t l = 0; l < 6; l++)
 			x[l] += dot / value[k] * vector[6 * k + l];
+		square += dot * dot / value[k];
 	}
+	return sqrt(square);
 }
 
 static int
@@ -285,7 +288,7 @@ rigid_step_solve_noisy(struct run *run, const struct rigid_pair *pair, const flo
 	for_parts(run, &work, other ? sum_both : sum_rows);
 	all = total(&work);
 	free(work.part);
-	solve(&all, other != NULL, x);
+	step->standard_errors = solve(&all, other != NULL, x) / step->rms;
 	for (size_t k = 0; k < 3; k++) {
 		x[k] /= work.radius;
 		step->turn_rad += x[k] * x[k];
@@ -336,8 +339,8 @@ describe(const struct rigid_step *step, const double v[6], struct rigid_freedom 
 }
 
 int
-rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
-    size_t n, const struct rigid_step *step, struct rigid_freedom *freedom)
+rigid_step_freedom_below(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
+    size_t n, const struct rigid_step *step, double least, struct rigid_freedom *freedom)
 {
 	struct work work = { .pair = pair, .other = other, .n = n, .radius = step->radius };
 	double vector[36];
@@ -356,8 +359,15 @@ rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (
 	free(work.part);
 	symmetric_eigen(6, all.a, freedom->eigenvalue, vector);
 	for (size_t k = 0; k < 6; k++)
-		freedom->free += is_free(&all, other != NULL, freedom->eigenvalue, k,
+		freedom->free += is_free(&all, other != NULL, least, freedom->eigenvalue, k,
 		    vector + 6 * k);
 	describe(step, vector + 30, freedom);
 	return 0;
+}
+
+int
+rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
+    size_t n, const struct rigid_step *step, struct rigid_freedom *freedom)
+{
+	return rigid_step_freedom_below(run, pair, other, n, step, RIGID_STEP_FREE, freedom);
 }

@@ -46,6 +46,7 @@ framecat --delete '*' --split probe.nrrd -o probe/%d.pgm
 printf '{"camera_K": [[100,0,11.5],[0,100,7.5],[0,0,1]],\\n"laser_plane": [0.8,0,0.6,-60], "scan_direction": [1,0,0]}' > rig.json
 printf 'u,v\\n3,4\\n11,2\\n12.5,9\\n' > lines.csv
 printf 'x,y,z\\n0,0,100\\n3,1,96\\n3,7,96\\n-3,2,104\\n6,9,92\\n' > cloud.csv
+printf '1 0 0 5\\n0 1 0 0\\n0 0 1 0\\n' > pose.txt
 """
 
 # name: stages of a pipe; the one whose calls fail begins with @. {i} is the folder of inputs, OLD a file
@@ -76,6 +77,8 @@ PIPELINES = {
 	"fourier": "@fringepipe -j 2 -q phasewrap -k fourier -F 1 --carrier 8 --order phase,flat {i}/pnm/00.pgm {i}/pnm/01.pgm "
 		"-o OLD.nrrd",
 	"points": "@fringepipe -q -j 2 laser2xyz --calib {i}/rig.json --step 1 --join {i}/lines.csv {i}/lines.csv -o OLD.ply",
+	"views": "@fringepipe -q -j 2 mergexyz --view {i}/cloud.csv --pose {i}/pose.txt --pose {i}/pose.txt --noise 2,9 --grid 3 "
+		"{i}/cloud.csv -o OLD.ply",
 	"laser-plane": "@lasercal plane -q --calib {i}/rig.json {i}/cloud.csv -o OLD.json",
 	"laser-capture": "@fringepipe -q -j 2 fringesim --laser --calib {i}/rig.json -s 24x16 --scene plane --truth OLD.nrrd "
 		"-o caps/",

@@ -34,6 +34,7 @@ recipes=(
 	'phasewrap right.nrrd , rectify --calib pair.json --side right --interpolation cubic'
 	'unwrap2f --all left.wrapped.nrrd , rectify --calib pair.json --side left , phasematch --right right.absolute.nrrd , normals'
 	'laser2xyz --calib rig.json --step 2 --join lines.nrrd'
+	'laser2xyz --calib rig.json --step 2 lines.nrrd , mergexyz --noise 4,5 --grid 2'
 	'fringesim --laser --calib rig.json -s 129x65 --scene relief --frames 3 --noise 1 --speckle 0.2 , frameinfo --stats'
 	'steger --sigma 3 --threshold 2 --asymmetric many.nrrd'
 	'steger --sigma 3 --threshold 2 --per-row --dark set.nrrd , frameinfo --stats'

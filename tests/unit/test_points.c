@@ -127,12 +127,15 @@ make_pairs(enum shape shape, const double turn[3], const double shift[3])
 	assert_non_null(pair);
 	for (size_t i = 0; i < N; i++) {
 		double x = (double)(i % 200) / 100 - 0.995, y = (double)i / N * 2 - 1;
-		double slope_x = shape == SPHERE ? -x : shape == WAVES ? 0.5 * cos(5 * x) * cos(3 * y)
+		double slope_x = shape == SPHERE ? -x : shape == WAVES ?
+		    0.5 * cos(5 * x) * cos(3 * y)
 		    : 0;
-		double slope_y = shape == SPHERE ? -y : shape == WAVES ? -0.3 * sin(5 * x) * sin(3 * y)
+		double slope_y = shape == SPHERE ? -y : shape == WAVES ?
+		    -0.3 * sin(5 * x) * sin(3 * y)
 		    : 0;
 		double z = shape == WAVES ? 0.1 * sin(5 * x) * cos(3 * y) : 0, length, d = 0;
-		double p[3] = { 10 * x, 10 * y, 10 * z + 500 }, n[3] = { -slope_x, -slope_y, 1 };
+		double p[3] = { 10 * x, 10 * y, 10 * z + 500 };
+		double n[3] = { -slope_x, -slope_y, 1 };
 
 		if (shape == SPHERE)
 			p[2] = 500 + (n[2] = sqrt(fmax(0, 10 - x * x - y * y))) * 10;

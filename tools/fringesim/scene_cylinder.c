@@ -1,5 +1,5 @@
-/* The scene of kind SCENE_CYLINDER: a relief of waves all around a cylinder that stands along y, its
- * front in the reference plane, its axis `radius` behind. */
+/* The scene of kind SCENE_CYLINDER: a relief of waves all around a cylinder that stands along y,
+ * its front in the reference plane, its axis `radius` behind. */
 #include "scene_kinds.h"
 
 #include <math.h>

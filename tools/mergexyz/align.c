@@ -49,7 +49,8 @@ between(const struct pieces *pieces, size_t i, size_t j)
 /* ---- fits ---- */
 
 static size_t
-most_overlap(struct run *run, const struct pieces *pieces, const struct ordered_view *view, size_t i)
+most_overlap(struct run *run, const struct pieces *pieces, const struct ordered_view *view,
+    size_t i)
 {
 	size_t best = 0, most = 0;
 
@@ -75,8 +76,8 @@ print(const struct pieces *pieces, size_t i, size_t j, const struct icp_result *
 	name_piece(&pieces->v[i], name);
 	name_piece(&pieces->v[j], to);
 	for (size_t k = 0; k < 12; k++)
-		used += (size_t)snprintf(turn + used, sizeof(turn) - used, k < 9 ? " %.6f" : " %.4f",
-		    k < 9 ? pose->R[k] : pose->T[k - 9]);
+		used += (size_t)snprintf(turn + used, sizeof(turn) - used,
+		    k < 9 ? " %.6f" : " %.4f", k < 9 ? pose->R[k] : pose->T[k - 9]);
 	warn(NULL, "%s to %s: rms %.4g, overlap %.1f %%, %zu steps, R and T%s", name, to,
 	    result->rms, 100 * result->overlap, result->steps, turn);
 }

@@ -49,8 +49,8 @@ pose_of(const struct run *run, size_t view, size_t number, struct pose *pose)
 	if (!list)
 		return 0;
 	if (list->n > 1 && number > list->n)
-		return fail(parameters->poses.v[view - 1], "has %zu poses, view %zu has more frames",
-		    list->n, view);
+		return fail(parameters->poses.v[view - 1], "has %zu poses, view %zu has more "
+		    "frames", list->n, view);
 	*pose = list->v[list->n == 1 ? 0 : number - 1];
 	return 0;
 }
@@ -85,8 +85,8 @@ check_poses(const struct run *run)
 
 	for (size_t k = 0; priv->pose && k < priv->views; k++)
 		if (priv->pose[k].n > 1 && priv->pose[k].n != frames)
-			return fail(parameters->poses.v[k], "has %zu poses, view %zu has %zu frame%s",
-			    priv->pose[k].n, k + 1, frames, frames == 1 ? "" : "s");
+			return fail(parameters->poses.v[k], "has %zu poses, view %zu has %zu "
+			    "frame%s", priv->pose[k].n, k + 1, frames, frames == 1 ? "" : "s");
 	return 0;
 }
 

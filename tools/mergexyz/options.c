@@ -6,7 +6,7 @@ const struct opt mergexyz_options[] = {
 	{ 0, "view", "FILE", OPT_STREAMS, AT(views), NULL, 0, 0, NULL,
 	  "another view's stream of points; may be repeated", NULL },
 	{ 0, "pose", "FILE", OPT_FILES, AT(poses), NULL, 0, 0, NULL,
-	  "poses of a view's frames, 4x4 or R|T, from the view to the world; one file per view", NULL },
+	  "poses of a view's frames, 4x4 or R|T, view to world; one file per view", NULL },
 	{ 0, "icp", NULL, OPT_FLAG, AT(icp), NULL, 0, 0, NULL,
 	  "fit each ordered view to those before it", NULL },
 	{ 0, "ring", NULL, OPT_FLAG, AT(ring), NULL, 0, 0, NULL,

@@ -21,7 +21,7 @@ struct search {
 	size_t n, k;
 	struct point_grid grid;
 	uint32_t *start, *order;
-	float *distance;		/* mean to the k nearest, or less than that where uncertain */
+	float *distance;		/* mean to the k nearest, or less where uncertain */
 	bool *uncertain;		/* it is at least that */
 	double cut;
 	size_t *count;			/* of each sample: points in its 27 cubes */
@@ -66,7 +66,8 @@ settle(struct search *search, size_t i, const struct nearest *nearest, double re
 {
 	double sum = 0;
 
-	search->uncertain[i] = nearest->n < nearest->k || nearest->v[nearest->k - 1] > reach * reach;
+	search->uncertain[i] = nearest->n < nearest->k ||
+	    nearest->v[nearest->k - 1] > reach * reach;
 	for (size_t m = 0; m < nearest->k; m++)
 		sum += m < nearest->n ? fmin(sqrt(nearest->v[m]), reach) : reach;
 	search->distance[i] = (float)(sum / (double)nearest->k);
@@ -253,6 +254,17 @@ find_cut(struct search *search, double sigmas)
 	return 0;
 }
 
+/* Points that may be on either side of the cut, or of median and MAD. */
+static size_t
+count_uncertain(const struct search *search)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < search->n; i++)
+		n += search->uncertain[i] && search->distance[i] <= search->cut;
+	return n;
+}
+
 static int
 keep(const struct search *search, struct frame **cloud)
 {
@@ -290,7 +302,7 @@ keep(const struct search *search, struct frame **cloud)
 static int
 drop(struct run *run, struct search *search, double sigmas, struct frame **cloud)
 {
-	size_t far = 0;
+	size_t far = 0, left;
 
 	search->distance = calloc(search->n, sizeof(*search->distance));
 	search->uncertain = calloc(search->n, sizeof(*search->uncertain));
@@ -300,9 +312,15 @@ drop(struct run *run, struct search *search, double sigmas, struct frame **cloud
 	if (find_grid(run, search) < 0)
 		return -1;
 	run_for(run, (search->grid.cells + CUBES - 1) / CUBES, search_cubes, search);
-	if (find_cut(search, sigmas) < 0)
-		return -1;
-	run_for(run, (search->n + POINTS - 1) / POINTS, search_farther, search);
+	/* distances that were too small have made the cut too small: it grows until all that matter
+	 * are certain */
+	do {
+		if (find_cut(search, sigmas) < 0)
+			return -1;
+		left = count_uncertain(search);
+		if (left)
+			run_for(run, (search->n + POINTS - 1) / POINTS, search_farther, search);
+	} while (left);
 	for (size_t i = 0; i < search->n; i++)
 		far += !(search->distance[i] <= search->cut);
 	if (run->verbose)

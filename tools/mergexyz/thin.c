@@ -23,8 +23,8 @@ struct thinning {
 static enum kind
 kind_of(const char *channel)
 {
-	static const char *const counted[] = { "label", "line", "frame", "view", "column", "row", "i",
-		"j", "mask", "index" };
+	static const char *const counted[] = { "label", "line", "frame", "view", "column", "row",
+		"i", "j", "mask", "index" };
 
 	if (!strcmp(channel, "sigma"))
 		return SIGMA;
