@@ -7,4 +7,5 @@ part_views() {
 	/usr/bin/python3 -c 'import scipy' 2>/dev/null || install python3-scipy
 	heading "views to one cloud; times of a run less those of one that only reads and writes"
 	in_python views "$bin" views "$rounds"
+	in_python shapes "$bin" views "$rounds"
 }

@@ -44,7 +44,7 @@ enum stage_trait {
 	/* Takes samples in their own unit only: the runner refuses those that framecat --scale has
 	 * scaled. */
 	STAGE_UNITS = 32,
-	/* Its first operand is a word of its own, not a file: its init takes it from run->operand. So
+	/* Its first operand is a word of its own, not a file: init takes it from run->operand. So
 	 * it may stand behind other stages, too. */
 	STAGE_WORD = 64
 };

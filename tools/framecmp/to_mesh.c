@@ -68,11 +68,11 @@ load_mesh(struct comparing *comparing)
 		return -1;
 	nearest_count(comparing->mesh, &counts);
 	if (10 * counts.border > 9 * counts.edges)
-		warn(path, "%zu of %zu edges belong to one triangle only: its triangles do not join, "
-		    "and points over such an edge do not count", counts.border, counts.edges);
+		warn(path, "%zu of %zu edges belong to one triangle only: its triangles do not "
+		    "join, and points over such an edge do not count", counts.border, counts.edges);
 	if (counts.against)
-		warn(path, "%zu of %zu edges join triangles that face to opposite sides: the sign of "
-		    "distances is not reliable", counts.against, counts.edges);
+		warn(path, "%zu of %zu edges join triangles that face to opposite sides: the sign "
+		    "of distances is not reliable", counts.against, counts.edges);
 	return 0;
 }
 
@@ -253,8 +253,8 @@ fit_frame(struct comparing *comparing, const struct mesh_points *points, double 
 		return -1;
 	*pose = fit.pose;
 	if (fit.cut > 3 * BAD_FIT * comparing->size)
-		warn("--icp", "leaves %.3g: the points are too far from where they belong, or belong "
-		    "to another part", fit.cut / 3);
+		warn("--icp", "leaves %.3g: the points are too far from where they belong, or "
+		    "belong to another part", fit.cut / 3);
 	if (comparing->run->quiet)
 		return 0;
 	fprintf(comparing->out, "icp             %zu steps, rms %.6g, %.2f %% of %zu points within "
@@ -302,8 +302,8 @@ report(struct comparing *comparing, const struct mesh_points *points,
 	}
 	if (n == 0) {
 		free(d);
-		return fail(NULL, "no point lies on the mesh: %zu beyond its border, %zu farther than "
-		    "--within", border, far);
+		return fail(NULL, "no point lies on the mesh: %zu beyond its border, %zu farther "
+		    "than --within", border, far);
 	}
 	if (!comparing->run->quiet)
 		print_statistics(comparing, d, n, points->unit);
