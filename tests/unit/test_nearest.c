@@ -47,7 +47,8 @@ brute_triangle(const struct triangles *mesh, size_t t, const double x[3])
 		for (int i = 0; i < 3; i++)
 			e[k][i] = p[(k + 1) % 3][i] - p[k][i];
 	for (int i = 0; i < 3; i++)
-		n[i] = e[0][(i + 1) % 3] * e[1][(i + 2) % 3] - e[0][(i + 2) % 3] * e[1][(i + 1) % 3];
+		n[i] = e[0][(i + 1) % 3] * e[1][(i + 2) % 3] -
+		    e[0][(i + 2) % 3] * e[1][(i + 1) % 3];
 	for (int i = 0; i < 3; i++) {
 		height += n[i] * (x[i] - p[0][i]);
 		square += n[i] * n[i];
@@ -135,7 +136,7 @@ as_all_triangles(void **state)
 	triangles_free(&mesh);
 }
 
-/* A box of unequal sides whose 36 corners are points of their own, as in STL; the inside is known. */
+/* A box of unequal sides whose 36 corners are points of their own, as in STL. */
 static void
 box(struct triangles *mesh, const double size[3])
 {
@@ -148,7 +149,8 @@ box(struct triangles *mesh, const double size[3])
 			const int corner[3] = { quad[q][0], quad[q][1 + t], quad[q][2 + t] };
 
 			for (int k = 0; k < 3; k++, n++)
-				point(mesh, corner[k] & 1 ? size[0] : 0, corner[k] & 2 ? size[1] : 0,
+				point(mesh, corner[k] & 1 ? size[0] : 0,
+				    corner[k] & 2 ? size[1] : 0,
 				    corner[k] & 4 ? size[2] : 0);
 			face(mesh, n - 3, n - 2, n - 1);
 		}
@@ -212,7 +214,8 @@ borders(void **state)
 	assert_true(!found.border && fabs(found.distance - 0.5) < 1e-15 && found.triangle == 0);
 	nearest_find(tree, (double[3]){ 0.6, 0.6, -0.5 }, INFINITY, &found);
 	assert_true(!found.border && fabs(found.distance + 0.5) < 1e-15 && found.triangle == 1);
-	nearest_find(tree, (double[3]){ 0.5, 0.5, 1 }, INFINITY, &found);	/* on the diagonal */
+	/* on the diagonal */
+	nearest_find(tree, (double[3]){ 0.5, 0.5, 1 }, INFINITY, &found);
 	assert_true(!found.border && found.distance == 1);
 	nearest_find(tree, (double[3]){ 1.3, 0.5, 0.4 }, INFINITY, &found);
 	assert_true(found.border && fabs(found.distance - 0.5) < 1e-15);
@@ -221,7 +224,8 @@ borders(void **state)
 	nearest_free(tree);
 	mesh.n = 0;
 	assert_int_equal(nearest_new("mesh", &mesh, &tree), -1);
-	assert_string_equal(fail_message(), "mesh: has no triangles: a cloud of points has no surface");
+	assert_string_equal(fail_message(),
+	    "mesh: has no triangles: a cloud of points has no surface");
 	fail_clear();
 	triangles_free(&mesh);
 }

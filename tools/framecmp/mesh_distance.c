@@ -181,7 +181,7 @@ mesh_fit_points(struct run *run, const struct mesh_points *points, const struct 
 	}
 	free(measuring.pair);
 	if (status == 0)
-		return fail("--icp", "has found no rest after %d steps: the points are too far from "
-		    "where they belong, or belong to another part", STEPS);
+		return fail("--icp", "has found no rest after %d steps: the points are too far "
+		    "from where they belong, or belong to another part", STEPS);
 	return status < 0 ? -1 : 0;
 }

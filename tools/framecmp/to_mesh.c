@@ -311,8 +311,8 @@ report(struct comparing *comparing, const struct mesh_points *points,
 	free(d);
 	if (median > 0.1 * comparing->size && !comparing->warned) {
 		comparing->warned = true;
-		warn("--to", "the points lie %.4g away, by the median, from a mesh of %.4g: are both "
-		    "in one place? --icp moves them, from nearby", median, comparing->size);
+		warn("--to", "the points lie %.4g away, by the median, from a mesh of %.4g: are "
+		    "both in one place? --icp moves them, from nearby", median, comparing->size);
 	}
 	return status;
 }
