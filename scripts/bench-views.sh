@@ -9,4 +9,5 @@ part_views() {
 	in_python views "$bin" views "$rounds"
 	heading "two cameras behind one projector to one ordered frame"
 	in_python splat "$bin" views "$rounds"
+	in_python shapes "$bin" views "$rounds"
 }

@@ -5,7 +5,7 @@
 bool
 quantity_is_length(const char *channel)
 {
-	static const char *const lengths[] = { "depth", "x", "y", "z" };
+	static const char *const lengths[] = { "depth", "x", "y", "z", "deviation" };
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
 		if (!strcmp(channel, lengths[i]))

@@ -161,7 +161,8 @@ take_polygon(struct ply *ply, const struct ply_property *property, unsigned long
 	return 0;
 }
 
-/* Each point makes a triangle with the two before it; -1 begins a new strip. */
+/* Each point makes a triangle with the two before it, every second one turned round so that all of
+ * them face to one side; -1 begins a new strip. */
 static int
 take_strips(struct ply *ply, const struct ply_property *property, unsigned long long n)
 {
@@ -170,6 +171,8 @@ take_strips(struct ply *ply, const struct ply_property *property, unsigned long 
 	double v;
 
 	for (unsigned long long i = 0; i < n; i++) {
+		bool turned = length % 2;
+
 		if (next_point(ply, property->type, true, &v) < 0)
 			return -1;
 		if (v < 0) {
@@ -179,7 +182,8 @@ take_strips(struct ply *ply, const struct ply_property *property, unsigned long 
 		corner[0] = corner[1];
 		corner[1] = corner[2];
 		corner[2] = (uint64_t)v;
-		if (++length >= 3 && triangles_add(mesh_of(ply)->out, ply->path, corner) < 0)
+		if (++length >= 3 && triangles_add(mesh_of(ply)->out, ply->path,
+		    turned ? (uint64_t[3]){ corner[1], corner[0], corner[2] } : corner) < 0)
 			return -1;
 	}
 	return 0;

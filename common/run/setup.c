@@ -73,15 +73,16 @@ int
 setup_check_operands(struct chain *chain, size_t at, int operands, char **operand)
 {
 	struct run *run = &chain->link[at].run;
+	int words = run->stage->traits & STAGE_WORD ? 1 : 0;
 	size_t stdin_uses = 0;
 
 	for (int i = 0; i < operands; i++)
 		stdin_uses += !strcmp(operand[i], "-");
 	if (stdin_uses > 1)
 		return fail_usage(NULL, "standard input is named %zu times", stdin_uses);
-	if (at > 0 && operands)
+	if (at > 0 && operands > words)
 		return fail_usage(run->stage->name,
-		    "takes its input from the stage before, not from '%.60s'", operand[0]);
+		    "takes its input from the stage before, not from '%.60s'", operand[words]);
 	if (operands && (run->stage->traits & STAGE_SOURCE) &&
 	    !(run->stage->traits & STAGE_OPERANDS))
 		return fail_usage(run->stage->name, "takes no operands, not '%.60s'", operand[0]);

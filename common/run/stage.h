@@ -43,7 +43,10 @@ enum stage_trait {
 	STAGE_TABLES = 16,
 	/* Takes samples in their own unit only: the runner refuses those that framecat --scale has
 	 * scaled. */
-	STAGE_UNITS = 32
+	STAGE_UNITS = 32,
+	/* Its first operand is a word of its own, not a file: init takes it from run->operand. So
+	 * it may stand behind other stages, too. */
+	STAGE_WORD = 64
 };
 
 /* A thread's memory for the calls of rows of one map: run->scratch_bytes, aligned to 64, unset. */

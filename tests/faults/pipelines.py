@@ -88,6 +88,8 @@ PIPELINES = {
 		"-o caps/",
 	"sequence": "@fringepipe -q phasewrap -n 3 --period 8,9 {i}/png {i}/png , unwrap2f , "
 		"phase2depth --ref {i}/reference.nrrd -c 2 , kalman -o OLD.nrrd",
+	"shape": "@fitshape plane -q -j 2 --robust {i}/cloud.csv -o OLD.nrrd",
+	"to-mesh": "@framecmp -j 2 --to {i}/depth.ply --table --deviation OLD.nrrd {i}/depth.nrrd",
 	"board": "@fringepipe -q -j 2 boardfind --board 5x4,15 {i}/board.nrrd -o OLD.nrrd",
 	"circles": "@fringepipe -q -j 1 boardfind --kind circles --board 5x4,15 {i}/circles.nrrd -o OLD.nrrd",
 	"boards": "@fringepipe -q fringesim -s 24x16 -n 3 --calib {i}/board.json --scene board --board 3x3,30 "

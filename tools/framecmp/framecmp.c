@@ -4,7 +4,9 @@
 #include "base/text.h"
 #include "image/arrange.h"
 #include "compare.h"
+#include "options.h"
 #include "pair.h"
+#include "to_mesh.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
 
@@ -12,41 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct parameters {
-	struct compare_limits limits;
-	const char *channels;
-	long margin;
-	bool turns, meta, table;
-};
-
-#define AT(field) offsetof(struct parameters, field)
-
-static const struct opt options[] = {
-	{ 0, "max", "T", OPT_NUMBER, AT(limits.max), NULL, 0, INFINITY, NULL,
-	  "allow |a - b| up to T", NULL },
-	{ 0, "rms", "T", OPT_NUMBER, AT(limits.rms), NULL, 0, INFINITY, NULL,
-	  "allow a root mean square of a - b up to T", NULL },
-	{ 0, "relative", "T", OPT_NUMBER, AT(limits.relative), NULL, 0, INFINITY, NULL,
-	  "allow |a - b| up to T times the larger of |a| and |b|", NULL },
-	{ 0, "ulp", "N", OPT_NUMBER, AT(limits.ulp), NULL, 0, INFINITY, NULL,
-	  "allow N steps to the next representable number", NULL },
-	{ 0, "quantile", "Q,T", OPT_NUMBERS, AT(limits.quantile), NULL, 0, INFINITY, NULL,
-	  "a share Q of all |a - b| must be T or less", NULL },
-	{ 't', "turns", NULL, OPT_FLAG, AT(turns), NULL, 0, 0, NULL,
-	  "phases: differences of whole turns (2 pi) count as none", NULL },
-	{ 'c', "channels", "LIST", OPT_TEXT, AT(channels), NULL, 0, 0, NULL,
-	  "only these channels; a:b compares a of A with b of B", NULL },
-	{ 0, "nan", "WORD", OPT_WORD, AT(limits.nan), "agree", 0, 0, NULL,
-	  "NaN in one alone is a difference, or is left out", compare_nans },
-	{ 0, "margin", "N", OPT_INTEGER, AT(margin), "0", 0, 1e9, "px",
-	  "leave a border out", NULL },
-	{ 0, "meta", NULL, OPT_FLAG, AT(meta), NULL, 0, 0, NULL,
-	  "metadata must agree too, cmd.N excepted", NULL },
-	{ 0, "table", NULL, OPT_FLAG, AT(table), NULL, 0, 0, NULL,
-	  "print a table of all differences", NULL },
-	{ 0 },
-};
 
 /* ---- comparing ---- */
 
@@ -190,6 +157,9 @@ compare(struct run *run)
 	priv->out = safe_file_open(run->output, &priv->temporary);
 	if (!priv->out)
 		return -1;
+	if (parameters->to.mesh)
+		return to_mesh_compare(run, &parameters->to, &parameters->limits,
+		    parameters->table, priv->out);
 	priv->a = source_open(run->operand[0]);
 	priv->b = priv->a ? source_open(run->operand[1]) : NULL;
 	if (!priv->b)
@@ -234,23 +204,8 @@ static const struct body body = { .start = start };
 static int
 init(struct run *run)
 {
-	const struct parameters *parameters = run->parameters;
-	const struct compare_limits *limits = &parameters->limits;
-	const struct numbers *q = &limits->quantile;
-
 	run->body = &body;
-	if (run->operands != 2)
-		return fail_usage(NULL, "wants two files A and B, not %zu; - is standard input",
-		    run->operands);
-	for (size_t i = 0; i < q->n; i += 2)
-		if (q->n % 2 || q->v[i] > 1.0)
-			return fail_usage("--quantile", "wants a share from 0 to 1 and a "
-			    "threshold: Q,T");
-	if (parameters->turns && (!isnan(limits->ulp) || !isnan(limits->relative)))
-		return fail_usage("--turns", "does not go with --ulp or --relative");
-	if (parameters->turns && !compare_limited(limits))
-		return fail_usage("--turns", "wants --max, --rms or --quantile");
-	return 0;
+	return options_check(run, run->parameters);
 }
 
 static void
@@ -267,8 +222,8 @@ end(struct run *run)
 STAGE(framecmp) = {
 	.name = "framecmp",
 	.summary = "compare frames with tolerances; exit status 0 same, 1 different, 2 trouble",
-	.operands = "A B",
-	.options = options,
+	.operands = "A B | --to MESH A",
+	.options = framecmp_options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct pair),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE |

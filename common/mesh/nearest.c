@@ -1,0 +1,377 @@
+#include "mesh/nearest.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "mesh/surface_normals.h"
+
+#define LEAF 4			/* triangles of a leaf at most */
+#define DEPTH 64
+
+struct node {
+	double low[3], high[3];
+	uint32_t first, n;	/* triangles of a leaf; n = 0: two nodes, this + 1 and `first` */
+};
+
+struct nearest {
+	struct surface_normals normals;
+	size_t triangles;
+	double (*corner)[3][3];	/* in the order of the leaves */
+	uint32_t *number;	/* of each: which triangle of the mesh it is */
+	struct node *node;
+	size_t nodes;
+};
+
+/* ---- building ---- */
+
+struct building {
+	struct nearest *tree;
+	double (*middle)[3];	/* of each triangle of the mesh, times 3 */
+	const struct triangles *mesh;
+};
+
+static void
+bound(const struct building *building, struct node *node, uint32_t first, uint32_t n)
+{
+	for (int i = 0; i < 3; i++) {
+		node->low[i] = INFINITY;
+		node->high[i] = -INFINITY;
+	}
+	for (uint32_t k = first; k < first + n; k++)
+		for (int c = 0; c < 3; c++) {
+			uint32_t t = building->tree->number[k];
+			const double *p = building->mesh->point[building->mesh->corner[t][c]];
+
+			for (int i = 0; i < 3; i++) {
+				node->low[i] = fmin(node->low[i], p[i]);
+				node->high[i] = fmax(node->high[i], p[i]);
+			}
+		}
+}
+
+static bool
+before(const struct building *building, int axis, uint32_t a, uint32_t b)
+{
+	double p = building->middle[a][axis], q = building->middle[b][axis];
+
+	return p != q ? p < q : a < b;
+}
+
+/* Puts the triangles in an order where the first half lies no farther along the axis than the rest
+ * (Hoare's selection). */
+static void
+halve(const struct building *building, int axis, uint32_t first, uint32_t n)
+{
+	uint32_t *number = building->tree->number;
+	int64_t low = first, high = (int64_t)first + n - 1, middle = first + n / 2;
+
+	while (low < high) {
+		uint32_t pivot = number[low + (high - low) / 2];
+		int64_t i = low, j = high;
+
+		while (i <= j) {
+			while (before(building, axis, number[i], pivot))
+				i++;
+			while (before(building, axis, pivot, number[j]))
+				j--;
+			if (i <= j) {
+				uint32_t other = number[i];
+
+				number[i++] = number[j];
+				number[j--] = other;
+			}
+		}
+		if (middle <= j)
+			high = j;
+		else if (middle >= i)
+			low = i;
+		else
+			break;
+	}
+}
+
+static void
+build(struct building *building, uint32_t first, uint32_t n)
+{
+	struct nearest *tree = building->tree;
+	size_t at = tree->nodes++;
+	struct node *node = &tree->node[at];
+	int axis = 0;
+
+	bound(building, node, first, n);
+	node->first = first;
+	node->n = n;
+	if (n <= LEAF)
+		return;
+	for (int i = 1; i < 3; i++)
+		if (node->high[i] - node->low[i] > node->high[axis] - node->low[axis])
+			axis = i;
+	halve(building, axis, first, n);
+	node->n = 0;
+	build(building, first, n / 2);
+	node->first = (uint32_t)tree->nodes;
+	build(building, first + n / 2, n - n / 2);
+}
+
+static int
+check_mesh(const char *path, const struct triangles *mesh)
+{
+	if (mesh->n == 0)
+		return fail(path, "has no triangles: a cloud of points has no surface");
+	if (mesh->n > UINT32_MAX / 4)
+		return fail(path, "has %zu triangles: too many", mesh->n);
+	for (size_t i = 0; i < mesh->points; i++)
+		if (!isfinite(mesh->point[i][0] + mesh->point[i][1] + mesh->point[i][2]))
+			return fail(path, "point %zu is not finite", i);
+	return 0;
+}
+
+static int
+build_tree(const char *path, const struct triangles *mesh, struct nearest *tree)
+{
+	struct building building = { tree, NULL, mesh };
+
+	if (surface_normals_find(mesh, &tree->normals) < 0)
+		return -1;
+	building.middle = calloc(mesh->n, sizeof(*building.middle));
+	tree->number = calloc(mesh->n, sizeof(*tree->number));
+	tree->node = calloc(mesh->n, 2 * sizeof(*tree->node));
+	tree->corner = calloc(mesh->n, sizeof(*tree->corner));
+	if (!building.middle || !tree->number || !tree->node || !tree->corner) {
+		free(building.middle);
+		return fail_memory();
+	}
+	for (size_t t = 0; t < mesh->n; t++) {
+		const float *face = tree->normals.triangle[t].face;
+
+		for (int c = 0; c < 3; c++)
+			for (int i = 0; i < 3; i++)
+				building.middle[t][i] += mesh->point[mesh->corner[t][c]][i];
+		if (face[0] != 0 || face[1] != 0 || face[2] != 0)
+			tree->number[tree->triangles++] = (uint32_t)t;
+	}
+	if (tree->triangles)
+		build(&building, 0, (uint32_t)tree->triangles);
+	free(building.middle);
+	for (size_t k = 0; k < tree->triangles; k++)
+		for (int c = 0; c < 3; c++)
+			memcpy(tree->corner[k][c],
+			    mesh->point[mesh->corner[tree->number[k]][c]], 3 * sizeof(double));
+	return tree->triangles ? 0 : fail(path, "has no triangle with an area");
+}
+
+int
+nearest_new(const char *path, const struct triangles *mesh, struct nearest **out)
+{
+	struct nearest *tree;
+
+	*out = NULL;
+	if (check_mesh(path, mesh) < 0)
+		return -1;
+	tree = calloc(1, sizeof(*tree));
+	if (!tree)
+		return fail_memory();
+	if (build_tree(path, mesh, tree) < 0) {
+		nearest_free(tree);
+		return -1;
+	}
+	*out = tree;
+	return 0;
+}
+
+void
+nearest_free(struct nearest *tree)
+{
+	if (!tree)
+		return;
+	surface_normals_free(&tree->normals);
+	free(tree->corner);
+	free(tree->number);
+	free(tree->node);
+	free(tree);
+}
+
+void
+nearest_count(const struct nearest *tree, struct nearest_counts *counts)
+{
+	*counts = (struct nearest_counts){ tree->triangles, tree->normals.empty,
+		tree->normals.edges, tree->normals.border, tree->normals.against };
+}
+
+/* ---- searching ---- */
+
+/* What of a triangle a point is nearest to. */
+enum part { FACE, EDGE_0, EDGE_1, EDGE_2, VERTEX_0, VERTEX_1, VERTEX_2 };
+
+static double
+dot(const double a[3], const double b[3])
+{
+	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void
+along(const double a[3], const double e[3], double t, double out[3])
+{
+	for (int i = 0; i < 3; i++)
+		out[i] = a[i] + t * e[i];
+}
+
+/* The nearest point of a triangle, by the regions of its plane (Ericson 2005, 5.1.5). */
+static enum part
+nearest_of(const double corner[3][3], const double x[3], double out[3])
+{
+	const double *a = corner[0], *b = corner[1], *c = corner[2];
+	double ab[3], ac[3], bc[3], p[3], d1, d2, d3, d4, d5, d6, va, vb, vc;
+
+	for (int i = 0; i < 3; i++) {
+		ab[i] = b[i] - a[i];
+		ac[i] = c[i] - a[i];
+		bc[i] = c[i] - b[i];
+		p[i] = x[i] - a[i];
+	}
+	d1 = dot(ab, p);
+	d2 = dot(ac, p);
+	if (d1 <= 0 && d2 <= 0) {
+		memcpy(out, a, 3 * sizeof(*out));
+		return VERTEX_0;
+	}
+	for (int i = 0; i < 3; i++)
+		p[i] = x[i] - b[i];
+	d3 = dot(ab, p);
+	d4 = dot(ac, p);
+	if (d3 >= 0 && d4 <= d3) {
+		memcpy(out, b, 3 * sizeof(*out));
+		return VERTEX_1;
+	}
+	vc = d1 * d4 - d3 * d2;
+	if (vc <= 0 && d1 >= 0 && d3 <= 0) {
+		along(a, ab, d1 / (d1 - d3), out);
+		return EDGE_0;
+	}
+	for (int i = 0; i < 3; i++)
+		p[i] = x[i] - c[i];
+	d5 = dot(ab, p);
+	d6 = dot(ac, p);
+	if (d6 >= 0 && d5 <= d6) {
+		memcpy(out, c, 3 * sizeof(*out));
+		return VERTEX_2;
+	}
+	vb = d5 * d2 - d1 * d6;
+	if (vb <= 0 && d2 >= 0 && d6 <= 0) {
+		along(a, ac, d2 / (d2 - d6), out);
+		return EDGE_2;
+	}
+	va = d3 * d6 - d5 * d4;
+	if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
+		along(b, bc, (d4 - d3) / (d4 - d3 + d5 - d6), out);
+		return EDGE_1;
+	}
+	for (int i = 0; i < 3; i++)
+		out[i] = a[i] + (vb * ab[i] + vc * ac[i]) / (va + vb + vc);
+	return FACE;
+}
+
+/* The squared distance from a node's box. */
+static double
+box_distance(const struct node *node, const double x[3])
+{
+	double sum = 0;
+
+	for (int i = 0; i < 3; i++) {
+		double d = fmax(fmax(node->low[i] - x[i], x[i] - node->high[i]), 0);
+
+		sum += d * d;
+	}
+	return sum;
+}
+
+struct best {
+	double squares, point[3];
+	size_t triangle;	/* in the order of the leaves */
+	uint32_t number;
+	enum part part;
+};
+
+static void
+search_leaf(const struct nearest *tree, const struct node *node, const double x[3],
+    struct best *best)
+{
+	for (size_t k = node->first; k < (size_t)node->first + node->n; k++) {
+		double point[3], d[3], squares;
+		enum part part = nearest_of((const double (*)[3])tree->corner[k], x, point);
+
+		for (int i = 0; i < 3; i++)
+			d[i] = x[i] - point[i];
+		squares = dot(d, d);
+		if (squares > best->squares || (squares == best->squares &&
+		    best->triangle != NEAREST_NONE && tree->number[k] > best->number))
+			continue;
+		best->squares = squares;
+		best->triangle = k;
+		best->number = tree->number[k];
+		best->part = part;
+		memcpy(best->point, point, sizeof(point));
+	}
+}
+
+static void
+search(const struct nearest *tree, const double x[3], struct best *best)
+{
+	struct { uint32_t node; double squares; } stack[DEPTH];
+	size_t n = 0;
+
+	stack[n].node = 0;
+	stack[n++].squares = box_distance(tree->node, x);
+	while (n) {
+		const struct node *node = &tree->node[stack[--n].node];
+		uint32_t a, b;
+		double da, db;
+
+		if (stack[n].squares > best->squares)
+			continue;
+		if (node->n) {
+			search_leaf(tree, node, x, best);
+			continue;
+		}
+		a = (uint32_t)(node - tree->node) + 1;
+		b = node->first;
+		da = box_distance(&tree->node[a], x);
+		db = box_distance(&tree->node[b], x);
+		/* the nearer one is searched first: it lies on top */
+		stack[n].node = da <= db ? b : a;
+		stack[n++].squares = fmax(da, db);
+		stack[n].node = da <= db ? a : b;
+		stack[n++].squares = fmin(da, db);
+	}
+}
+
+void
+nearest_find(const struct nearest *tree, const double x[3], double within,
+    struct nearest_point *out)
+{
+	struct best best = { .squares = within * within, .triangle = NEAREST_NONE };
+	const struct surface_triangle *of;
+	const float *normal;
+	double d[3];
+
+	search(tree, x, &best);
+	*out = (struct nearest_point){ .triangle = NEAREST_NONE, .distance = (double)NAN };
+	if (best.triangle == NEAREST_NONE)
+		return;
+	out->triangle = best.number;
+	of = &tree->normals.triangle[best.number];
+	normal = best.part == FACE ? of->face : best.part < VERTEX_0 ?
+	    of->edge[best.part - EDGE_0] : of->vertex[best.part - VERTEX_0];
+	out->border = best.part == FACE ? false : best.part < VERTEX_0 ?
+	    of->edge_border[best.part - EDGE_0] : of->vertex_border[best.part - VERTEX_0];
+	for (int i = 0; i < 3; i++) {
+		out->point[i] = best.point[i];
+		out->normal[i] = (double)normal[i];
+		out->face[i] = (double)of->face[i];
+		d[i] = x[i] - best.point[i];
+	}
+	out->distance = copysign(sqrt(best.squares), dot(d, out->normal));
+}

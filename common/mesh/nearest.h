@@ -1,0 +1,41 @@
+/*
+ * The nearest point of a triangle mesh, exactly: a tree of boxes over the triangles, searched
+ * nearest box first. Queries change nothing, so that threads share one tree.
+ */
+#ifndef NEAREST_H
+#define NEAREST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mesh/triangles.h"
+
+#define NEAREST_NONE ((size_t)-1)
+
+struct nearest;
+
+struct nearest_point {
+	size_t triangle;	/* its number in the mesh; NEAREST_NONE: nothing is within reach */
+	double point[3];
+	double normal[3];	/* unit: of the face, edge or vertex where the point lies */
+	double face[3];		/* unit normal of the triangle */
+	double distance;	/* positive on the side that the normal points to */
+	bool border;		/* it lies on an edge that belongs to one triangle only */
+};
+
+struct nearest_counts {
+	size_t triangles, empty;	/* empty: without area; they take no part */
+	size_t edges, border;		/* border: of one triangle only; a closed mesh has none */
+	size_t against;			/* whose two triangles face to opposite sides */
+};
+
+/* path begins messages. 0, or -1 after fail(): no triangle, a coordinate that is not finite. */
+int nearest_new(const char *path, const struct triangles *, struct nearest **);
+void nearest_free(struct nearest *);
+void nearest_count(const struct nearest *, struct nearest_counts *);
+/* The nearest point of the mesh within a distance (INFINITY: any); of equally near ones that of the
+ * triangle with the lowest number. */
+void nearest_find(const struct nearest *, const double x[3], double within,
+    struct nearest_point *);
+
+#endif
