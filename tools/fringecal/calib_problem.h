@@ -102,6 +102,7 @@ struct calib_solution {
 	double rms;
 	size_t *view_used, *device_used;	/* points that are not rejected */
 	double *device_scale;	/* rms residual over sigma, of a coordinate */
+	double *device_excess, *view_excess;	/* px added to sigma in quadrature, see noise.h */
 	double variance;	/* of a residual in its sigma; the covariance is scaled by it */
 
 	size_t parameters;

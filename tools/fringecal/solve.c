@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "centres.h"
+#include "noise.h"
 #include "start.h"
 
 #define ROUNDS 8		/* of rejection, at most */
@@ -132,28 +133,6 @@ solve_weigh(struct solve *solve, bool cauchy)
 	}
 }
 
-/* Where a device's points do not say their sigma it is what the residuals say. */
-static void
-find_sigma(struct solve *solve)
-{
-	const struct calib_problem *problem = solve->problem;
-
-	if (problem->equal_weights || problem->devices == 1)
-		return;
-	for (size_t v = 0; v < problem->views; v++) {
-		const struct calib_view *view = &problem->view[v];
-
-		if (problem->device[view->device].sigma_unknown && solve->scale[view->device] > 0)
-			for (size_t i = 2 * view->first; i < 2 * (view->first + view->n); i++) {
-				solve->base[i] /= solve->scale[view->device];
-				solve->x[i] /= solve->scale[view->device];
-			}
-	}
-	for (size_t d = 0; d < problem->devices; d++)
-		if (problem->device[d].sigma_unknown && solve->scale[d] > 0)
-			solve->scale[d] = 1;
-}
-
 /* A view most of whose points are wrong is wrong. Returns what is left of it. */
 static size_t
 judge_view(struct solve *solve, const struct calib_view *view)
@@ -186,7 +165,7 @@ reject(struct solve *solve)
 			bool is = false;
 
 			for (size_t c = 0; c < 2; c++)
-				is |= fabs(solve->x[2 * i + c]) >
+				is |= noise_residual(solve, view->device, 2 * i + c) >
 				    fmax(most, LEAST_PX * solve->base[2 * i + c]);
 			before += solve->rejected[i];
 			differ += is != solve->rejected[i];
@@ -210,10 +189,13 @@ solve_robustly(struct solve *solve)
 			return -1;
 	}
 	for (size_t round = 0; round < ROUNDS; round++) {
+		bool changed;
+
 		solve_measure(solve);
 		if (round == 0)
-			find_sigma(solve);
-		if (!reject(solve) && round)
+			noise_find_sigma(solve);
+		changed = noise_find_excess(solve, solve->problem->reject);
+		if (!reject(solve) && !changed && round)
 			break;
 		solve_weigh(solve, false);
 		if (descend(solve, SOLVE_STEPS) < 0)
@@ -226,18 +208,25 @@ solve_robustly(struct solve *solve)
 static int
 solve_plainly(struct solve *solve)
 {
-	bool unknown = false;
+	bool changed;
 
-	for (size_t d = 0; d < solve->problem->devices; d++)
-		unknown |= solve->problem->device[d].sigma_unknown;
 	if (descend(solve, SOLVE_STEPS) < 0)
 		return -1;
-	if (!unknown || solve->problem->equal_weights || solve->problem->devices == 1)
+	if (solve->problem->equal_weights)
 		return 0;
 	solve_measure(solve);
-	find_sigma(solve);
-	solve_weigh(solve, false);
-	return descend(solve, SOLVE_STEPS);
+	changed = noise_find_sigma(solve);
+	for (size_t round = 0; round < ROUNDS; round++) {
+		changed |= noise_find_excess(solve, INFINITY);
+		if (!changed)
+			break;
+		changed = false;
+		solve_weigh(solve, false);
+		if (descend(solve, SOLVE_STEPS) < 0)
+			return -1;
+		solve_measure(solve);
+	}
+	return 0;
 }
 
 static int
@@ -253,10 +242,12 @@ allocate_solve(struct solve *solve)
 	solve->scratch = calloc(n + 1, sizeof(*solve->scratch));
 	solve->state = calloc(solve->residuals.states + 1, sizeof(*solve->state));
 	solve->scale = calloc(problem->devices, sizeof(*solve->scale));
+	solve->excess = calloc(problem->views + 1, sizeof(*solve->excess));
+	solve->device_excess = calloc(problem->devices, sizeof(*solve->device_excess));
 	solve->rejected = calloc(problem->points + 1, sizeof(*solve->rejected));
 	solve->holding = calloc(problem->poses + 1, sizeof(*solve->holding));
 	if (!solve->x || !solve->base || !solve->scratch || !solve->state || !solve->scale ||
-	    !solve->rejected || !solve->holding)
+	    !solve->excess || !solve->device_excess || !solve->rejected || !solve->holding)
 		return fail_memory();
 	memcpy(solve->base, solve->residuals.weight, n * sizeof(*solve->base));
 	return 0;
@@ -271,6 +262,8 @@ free_solve(struct solve *solve)
 	free(solve->scratch);
 	free(solve->state);
 	free(solve->scale);
+	free(solve->excess);
+	free(solve->device_excess);
 	free(solve->rejected);
 	free(solve->holding);
 }

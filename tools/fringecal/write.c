@@ -185,6 +185,8 @@ put_device(FILE *to, const struct calib_problem *problem, const struct calib_sol
 	fprintf(to, ", \"points\": %zu, \"rejected\": %zu, \"rms_over_sigma\": ", points,
 	    points - s->device_used[d]);
 	put_number(to, s->device_scale[d]);
+	fputs(", \"excess_px\": ", to);
+	put_number(to, s->device_excess[d]);
 	fputs(",\n\t\t\t", to);
 	put_sd(to, problem, s, d);
 	fprintf(to, "\n\t\t}%s\n", d + 1 < problem->devices ? "," : "");
@@ -222,6 +224,8 @@ put_views(FILE *to, const struct calib_problem *problem, const struct calib_solu
 		    "\"rejected\": %zu, \"rms_px\": ", view->pose + 1,
 		    problem->device[view->device].name, view->n, view->n - s->view_used[v]);
 		put_number(to, s->view_rms[v]);
+		fputs(", \"excess_px\": ", to);
+		put_number(to, s->view_excess[v]);
 		fprintf(to, "}%s\n", v + 1 < problem->views ? "," : "");
 	}
 	fputs("\t],\n", to);
@@ -332,22 +336,24 @@ write_text(const struct calib_problem *problem, const struct calib_solution *s, 
 		calib_parameter_name(problem, i, name, sizeof(name));
 		fprintf(to, "%-28s %14.6f %12.3g\n", name, parameter(problem, s, i), sd(s, i));
 	}
-	fprintf(to, "\n%-20s %8s %8s %9s %11s\n", "device", "points", "rejected", "rms_px",
-	    "rms/sigma");
+	fprintf(to, "\n%-20s %8s %8s %9s %11s %10s\n", "device", "points", "rejected", "rms_px",
+	    "rms/sigma", "excess_px");
 	for (size_t d = 0; d < s->devices; d++) {
 		size_t points = 0;
 
 		for (size_t v = 0; v < problem->views; v++)
 			points += problem->view[v].device == d ? problem->view[v].n : 0;
-		fprintf(to, "%-20s %8zu %8zu %9.4f %11.3f\n", problem->device[d].name, points,
-		    points - s->device_used[d], s->device_rms[d], s->device_scale[d]);
+		fprintf(to, "%-20s %8zu %8zu %9.4f %11.3f %10.4f\n", problem->device[d].name,
+		    points, points - s->device_used[d], s->device_rms[d], s->device_scale[d],
+		    s->device_excess[d]);
 	}
-	fprintf(to, "\n%-5s %-20s %6s %8s %9s\n", "pose", "device", "points", "rejected", "rms_px");
+	fprintf(to, "\n%-5s %-20s %6s %8s %9s %10s\n", "pose", "device", "points", "rejected",
+	    "rms_px", "excess_px");
 	for (size_t v = 0; v < problem->views; v++) {
 		const struct calib_view *view = &problem->view[v];
 
-		fprintf(to, "%-5zu %-20s %6zu %8zu %9.4f\n", view->pose + 1,
+		fprintf(to, "%-5zu %-20s %6zu %8zu %9.4f %10.4f\n", view->pose + 1,
 		    problem->device[view->device].name, view->n, view->n - s->view_used[v],
-		    s->view_rms[v]);
+		    s->view_rms[v], s->view_excess[v]);
 	}
 }
