@@ -491,6 +491,88 @@ expect(np.nanmedian(far) < 0.02, np.nanmedian(far))'
 	fails 1 "has no device of kind projector" phase2depth --calib pair.json --camera right phase.nrrd -o no.nrrd
 }
 
+@test "fringecal --models: camera models of mrcal, which the tools read as the file of the same rig" {
+	py "$tools$several"'Rig(seed=1, degrees=8, devices=[CAMERA, RIGHT, PROJECTOR]).write("camera.nrrd", "right.nrrd",
+	"projector.nrrd")'
+	for frame in left projector; do
+		fringecal "${rig[@]}" --cameras left,right --frame $frame --models models_$frame camera.nrrd right.nrrd -o $frame.json \
+			>report.txt
+		# Python reads a model as a literal, as mrcal does; its formula by hand
+		py "$tools"'
+import ast
+file = json.load(open(sys.argv[1] + ".json"))["devices"]
+X = np.random.default_rng(0).uniform(-80, 80, (100, 3)) + [0, 0, 600]
+X = X @ np.array(file["left"]["R"]).T + file["left"]["T_mm"]
+for name, d in file.items():
+	m = ast.literal_eval(open("models_%s/%s.cameramodel" % (sys.argv[1], name)).read())
+	expect(m["lensmodel"] == "LENSMODEL_OPENCV5" and m["imagersize"] == d["size"] and m["kind"] == d["kind"], m)
+	rt, v = np.array(m["extrinsics"]), m["intrinsics"]
+	seen = project(dict(K=v[:4], dist=v[4:]), X @ rotation(rt[:3]).T + 1000 * rt[3:])
+	K = np.array(d["K"])
+	wanted = project(dict(K=K[[0, 1, 0, 1], [0, 1, 2, 2]], dist=d["dist"]), (X - d["T_mm"]) @ np.array(d["R"]))
+	expect(np.abs(seen - wanted).max() < 1e-9, name, np.abs(seen - wanted).max())' $frame
+	done
+	models() {
+		printf '%s' "models_left/$1.cameramodel"
+		shift
+		if [ $# -gt 0 ]; then
+			printf ,
+			models "$@"
+		fi
+	}
+	local crop=(-s 160x120 --origin 560,452) all
+	all=$(models left right projector)
+	fringesim --calib left.json "${crop[@]}" --scene sphere --radius 20 --height 20 -p 18 -n 9 -g period |
+		fringepipe phasewrap , unwrap2f -o phase.nrrd
+	for words in "" "--camera right --frame projector"; do
+		# shellcheck disable=SC2086 # words
+		phase2depth --calib left.json $words phase.nrrd -o a.nrrd
+		# shellcheck disable=SC2086
+		phase2depth --calib "$all" $words phase.nrrd -o b.nrrd
+		framecmp --max 1e-4 a.nrrd b.nrrd
+	done
+	phase2depth --calib "$(models left projector)" phase.nrrd -o c.nrrd
+	phase2depth --calib left.json phase.nrrd -o a.nrrd
+	framecmp --max 1e-4 a.nrrd c.nrrd
+	for calib in left.json "$(models left right)"; do
+		rectify --calib "$calib" --side left phase.nrrd -o "$(basename "$calib").nrrd"
+	done
+	framecmp --max 1e-4 left.json.nrrd right.cameramodel.nrrd
+	no() {
+		fails 1 "$1" phase2depth --calib "$2" phase.nrrd -o no.nrrd
+		[ ! -e no.nrrd ]
+	}
+	no "found none among its" "$(models left)"
+	no "is of two cameras" "$(models left right)"
+	no "names left a second time" "$(models left left)"
+	no "none.cameramodel: cannot open" "$(models left none)"
+	no "left.json: is no camera model by its name" "left.json,$(models projector)"
+	edit() { sed "$1" models_left/projector.cameramodel >models_left/bad.cameramodel; }
+	# as mrcal writes them: what the solve came from, in one line, and no kind
+	cp models_left/projector.cameramodel models_left/theprojector.cameramodel
+	sed -i -e '/kind/d' -e "\$i\    'optimization_inputs': b'ab]#{}:c','valid_intrinsics_region': [[1,2],[3,4]," -e '$i\ ],' \
+		models_left/theprojector.cameramodel
+	phase2depth --calib "$(models left theprojector)" phase.nrrd -o c.nrrd
+	framecmp --max 1e-4 a.nrrd c.nrrd
+	for change in "s/OPENCV5/SPLINED_STEREOGRAPHIC_order=3_Nx=30_Ny=20_fov_x_deg=120/ lensmodel: expected LENSMODEL_PINHOLE" \
+		"s/OPENCV5/CAHVOR/ found LENSMODEL_CAHVOR" "s/OPENCV5/OPENCV8/ expected the numbers of intrinsics, found 9 numbers" \
+		"/lensmodel/d is no camera model" "/extrinsics/d expected rotation and translation of extrinsics, found no entry" \
+		"s/1920/0/ imagersize: expected w h, found 0 1080" "s/'projector'/'lamp'/ kind: expected camera or projector" \
+		"s/[0-9][0-9.]*,/nan,/ expected"; do
+		edit "${change%% *}"
+		no "${change#* }" "$(models left bad)"
+	done
+	py "$tools"'
+xyz = np.random.default_rng(0).uniform(-50, 50, (3, 200))
+xyz[2] = 400 + 0.3 * xyz[0]
+write_frames("plane.nrrd", Frame(xyz.astype("f4")[:, None], ["x", "y", "z"], {"points": "200"}))'
+	fails 1 "which has no place for more" lasercal plane --calib "$(models left)" -o rig.json plane.nrrd
+	fails 1 "nobody knows the board's spacing" fringecal --board 11x8 "${rig[@]:2}" --models odd camera.nrrd
+	fails 2 "models_left/: folder is not empty" fringecal "${rig[@]}" --models models_left camera.nrrd
+	fails 2 "--models: is an empty name" fringecal "${rig[@]}" --models "" camera.nrrd
+	fails 2 "left.json: is no folder" fringecal "${rig[@]}" --models left.json camera.nrrd
+}
+
 @test "fringecal: eight real views of a board: rms and parameters of the camera that took them" {
 	need_data horus_laser
 	boardfind --board 11x6,13 "$data"/horus_laser/calib_*.jpg -o corners.nrrd

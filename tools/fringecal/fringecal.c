@@ -2,6 +2,8 @@
 #include "run/stage.h"
 
 #include "calib_problem.h"
+#include "folder.h"
+#include "models.h"
 #include "options.h"
 #include "points_input.h"
 #include "report.h"
@@ -125,7 +127,7 @@ start(struct run *run)
 
 	if (points_input_read(&priv->input, run, p, problem) < 0 || options_fix(p, problem) < 0 ||
 	    options_diameter(p, &problem->board) < 0 ||
-	    calib_solve(problem, solution) < 0)
+	    (p->models && models_check(problem) < 0) || calib_solve(problem, solution) < 0)
 		return -1;
 	bad = !(solution->rms <= MOST_RMS);
 	warn_rejected(problem, solution);
@@ -139,6 +141,9 @@ start(struct run *run)
 		warn("--board", "has no spacing: lengths are in spacings of the board, not in mm");
 	if ((!bad || run->force) && run->output &&
 	    write_json(problem, solution, priv->frame, run->output) < 0)
+		return -1;
+	if ((!bad || run->force) && p->models &&
+	    models_write(p->models, problem, solution, priv->frame) < 0)
 		return -1;
 	write_text(problem, solution, stdout);
 	if (write_report(p, priv) < 0)
@@ -159,7 +164,8 @@ init(struct run *run)
 	run->body = &body;
 	if (points_input_check(&priv->input, run, p) < 0 ||
 	    (run->output && write_check(run->output) < 0) ||
-	    (p->report && report_check(p->report, run->force) < 0))
+	    (p->report && folder_check("--report", p->report, run->force) < 0) ||
+	    (p->models && folder_check("--models", p->models, run->force) < 0))
 		return -1;
 	return options_apply(p, &priv->problem, &priv->frame);
 }

@@ -72,22 +72,6 @@ put_lens(FILE *to, enum calib_model model, const double *intrinsics)
 	put_list(to, intrinsics + 4, model == CALIB_PINHOLE ? 4 : n - 4);
 }
 
-/* from a's frame to b's, both known from the first device's */
-static void
-between(const struct calib_pose *a, const struct calib_pose *b, struct calib_pose *out)
-{
-	for (size_t i = 0; i < 3; i++) {
-		out->T[i] = b->T[i];
-		for (size_t j = 0; j < 3; j++) {
-			out->R[3 * i + j] = 0;
-			for (size_t k = 0; k < 3; k++)
-				out->R[3 * i + j] += b->R[3 * i + k] * a->R[3 * j + k];
-		}
-		for (size_t j = 0; j < 3; j++)
-			out->T[i] -= out->R[3 * i + j] * a->T[j];
-	}
-}
-
 /* The names that phase2depth(1) knows. */
 static void
 put_camera_and_projector(FILE *to, const struct calib_problem *problem,
@@ -108,7 +92,7 @@ put_camera_and_projector(FILE *to, const struct calib_problem *problem,
 	put_K(to, s->intrinsics[projector]);
 	fputs(",\n\t\"projector_dist\": ", to);
 	put_lens(to, problem->device[projector].model, s->intrinsics[projector]);
-	between(&s->device[camera], &s->device[projector], &pose);
+	calib_pose_between(&s->device[camera], &s->device[projector], &pose);
 	fputs(",\n\t\"R_cam_to_proj\": ", to);
 	put_matrix(to, pose.R, 3);
 	fprintf(to, ",\n\t\"T_cam_to_proj%s\": ", in_mm(problem) ? "_mm" : "");
@@ -132,7 +116,7 @@ put_pair(FILE *to, const struct calib_problem *problem, const struct calib_solut
 	put_K(to, s->intrinsics[b]);
 	fputs(",\n\t\"d2\": ", to);
 	put_lens(to, problem->device[b].model, s->intrinsics[b]);
-	between(&s->device[a], &s->device[b], &pose);
+	calib_pose_between(&s->device[a], &s->device[b], &pose);
 	fputs(",\n\t\"R\": ", to);
 	put_matrix(to, pose.R, 3);
 	fputs(",\n\t\"T\": ", to);
@@ -175,7 +159,7 @@ put_device(FILE *to, const struct calib_problem *problem, const struct calib_sol
 	put_K(to, s->intrinsics[d]);
 	fputs(",\n\t\t\t\"dist\": ", to);
 	put_lens(to, device->model, s->intrinsics[d]);
-	between(&s->device[d], &s->device[frame], &pose);
+	calib_pose_between(&s->device[d], &s->device[frame], &pose);
 	fputs(",\n\t\t\t\"R\": ", to);
 	put_matrix(to, pose.R, 3);
 	fprintf(to, ",\n\t\t\t\"T%s\": ", in_mm(problem) ? "_mm" : "");
