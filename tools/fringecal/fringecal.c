@@ -46,9 +46,10 @@ warn_scatter(const struct calib_problem *problem, const struct calib_solution *s
 {
 	for (size_t d = 0; d < problem->devices && !problem->equal_weights; d++)
 		if (!problem->device[d].sigma_unknown && solution->device_scale[d] > MOST_SCATTER)
-			warn(problem->device[d].name, "its points lie %.0f times farther from where "
-			    "they belong than their sigma says, %.2g px rms: a board that is bent "
-			    "(--warp) or badly printed, another lens than --model, or wrong points",
+			warn(problem->device[d].name, "its points lie %.0f times farther from "
+			    "where they belong than their sigma says, %.2g px rms: a board that is "
+			    "bent (--warp) or badly printed, another lens than --model, or wrong "
+			    "points",
 			    solution->device_scale[d], solution->device_rms[d]);
 }
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define SURE 3			/* standard deviations of a mean square, to be more than sigma says */
+#define SURE 3			/* standard deviations of what is more than chance */
 #define BISECTIONS 40
 #define SAME 0.01		/* changes of the excess below that share are none */
 
