@@ -8,6 +8,7 @@
 #include <dogleg.h>
 #include <float.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@
 #define LEAST_PX 1e-3		/* no point nearer than that is rejected */
 #define CENTRES_ROUNDS 2	/* solves with the centres of circles found by the one before */
 #define FEWEST 6		/* points that a pose of the board needs */
+#define ROUGH_STEP 1e-2		/* ends a descent that others follow, in standard deviations of all */
+#define LAST_STEP 1e-7
 #define FAINT 1e-5		/* weight of rejected points that alone hold a pose of the board */
 
 static void
@@ -37,18 +40,22 @@ descend(struct solve *solve, int steps)
 {
 	struct residuals *r = &solve->residuals;
 	dogleg_parameters2_t parameters;
+	int threads = omp_get_max_threads();
 	double square;
 
 	dogleg_getDefaultParameters(&parameters);
 	parameters.max_iterations = steps;
 	parameters.trustregion0 = 1e6;
-	parameters.update_threshold = 1e-7;
+	parameters.update_threshold = steps < SOLVE_STEPS ? ROUGH_STEP : LAST_STEP;
 	parameters.Jt_x_threshold = 0;
 	parameters.trustregion_threshold = 0;
 	residuals_get(r, solve->state);
+	/* CHOLMOD's loops are too short for threads: they would only wait for each other */
+	omp_set_num_threads(1);
 	square = dogleg_optimize2(solve->state, (unsigned)r->states,
 	    (unsigned)(2 * solve->problem->points), (unsigned)r->elements, callback, r,
 	    &parameters, NULL);
+	omp_set_num_threads(threads);
 	residuals_set(r, solve->state);
 	if (!(square >= 0) || !isfinite(square))
 		return fail(NULL, "the solve found no start: are the points those of --board?");
