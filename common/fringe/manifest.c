@@ -29,6 +29,7 @@ static const char *const columns[] = {
 	"marker_px", "marker_width_px"
 };
 
+#define SIZE_KEY "projector_px:="
 #define UNKNOWN COLUMNS		/* a column that the reader skips */
 #define FIELDS_MOST 64
 
@@ -262,6 +263,28 @@ take_row(struct manifest_reader *reader, char *line, struct manifest *out)
 	return append(out, &row);
 }
 
+/* A comment that says how large the patterns are; any other is passed over. */
+static int
+take_comment(struct manifest_reader *reader, const char *line, struct manifest *out)
+{
+	char where[512];
+	unsigned w, h;
+	int end = -1;
+
+	line += strspn(line, "# \t");
+	if (strncmp(line, SIZE_KEY, strlen(SIZE_KEY)))
+		return 0;
+	line += strlen(SIZE_KEY);
+	if (strspn(line, "0123456789 \t\r\n") != strlen(line) ||
+	    sscanf(line, "%5u %5u %n", &w, &h, &end) != 2 || line[end] || !w || !h ||
+	    w > 65535 || h > 65535)
+		return fail(place(reader, where), "projector_px: expected width and height, found "
+		    "%.*s", (int)strcspn(line, "\r\n"), line);
+	out->projector_px[0] = w;
+	out->projector_px[1] = h;
+	return 0;
+}
+
 static int
 take_line(struct manifest_reader *reader, char *line, size_t length, struct manifest *out)
 {
@@ -275,7 +298,9 @@ take_line(struct manifest_reader *reader, char *line, size_t length, struct mani
 	if (*line != '#')
 		return reader->fields ? take_row(reader, line, out) :
 		    fail(place(reader, where), "stands before the legend '# file role ...'");
-	if (reader->fields || line[1] == '#' || line[1] == '!')
+	if (!reader->fields && line[1] == '#')
+		return take_comment(reader, line, out);
+	if (reader->fields || line[1] == '!')
 		return 0;
 	return take_legend(reader, line + 1);
 }
@@ -494,6 +519,9 @@ manifest_write(const char *path, const struct manifest *manifest)
 		return -1;
 	}
 	find_columns(manifest, written);
+	if (manifest->projector_px[0])
+		fprintf(file, "## " SIZE_KEY "%zu %zu\n", manifest->projector_px[0],
+		    manifest->projector_px[1]);
 	fprintf(file, "#");
 	for (size_t k = 0; k < COLUMNS; k++)
 		if (written[k])
