@@ -265,24 +265,18 @@ take_row(struct manifest_reader *reader, char *line, struct manifest *out)
 
 /* A comment that says how large the patterns are; any other is passed over. */
 static int
-take_comment(struct manifest_reader *reader, const char *line, struct manifest *out)
+take_comment(struct manifest_reader *reader, const char *line, size_t px[2])
 {
 	char where[512];
-	unsigned w, h;
-	int end = -1;
+	int end = 0;
 
 	line += strspn(line, "# \t");
-	if (strncmp(line, SIZE_KEY, strlen(SIZE_KEY)))
+	if (strncmp(line, SIZE_KEY, sizeof(SIZE_KEY) - 1))
 		return 0;
-	line += strlen(SIZE_KEY);
-	if (strspn(line, "0123456789 \t\r\n") != strlen(line) ||
-	    sscanf(line, "%5u %5u %n", &w, &h, &end) != 2 || line[end] || !w || !h ||
-	    w > 65535 || h > 65535)
-		return fail(place(reader, where), "projector_px: expected width and height, found "
-		    "%.*s", (int)strcspn(line, "\r\n"), line);
-	out->projector_px[0] = w;
-	out->projector_px[1] = h;
-	return 0;
+	line += sizeof(SIZE_KEY) - 1;
+	return sscanf(line, "%5zu %5zu %n", &px[0], &px[1], &end) == 2 && !line[end] &&
+	    px[0] - 1 < 65535 && px[1] - 1 < 65535 ? 0 : fail(place(reader, where),
+	    "projector_px: expected width and height, found %.*s", (int)strlen(line) - 1, line);
 }
 
 static int
@@ -298,11 +292,10 @@ take_line(struct manifest_reader *reader, char *line, size_t length, struct mani
 	if (*line != '#')
 		return reader->fields ? take_row(reader, line, out) :
 		    fail(place(reader, where), "stands before the legend '# file role ...'");
-	if (!reader->fields && line[1] == '#')
-		return take_comment(reader, line, out);
 	if (reader->fields || line[1] == '!')
 		return 0;
-	return take_legend(reader, line + 1);
+	return line[1] == '#' ? take_comment(reader, line, out->projector_px) :
+	    take_legend(reader, line + 1);
 }
 
 int

@@ -22,7 +22,7 @@
 #define LEAST_PX 1e-3		/* no point nearer than that is rejected */
 #define CENTRES_ROUNDS 2	/* solves with the centres of circles found by the one before */
 #define FEWEST 6		/* points that a pose of the board needs */
-#define ROUGH_STEP 1e-2		/* ends a descent that others follow, in standard deviations of all */
+#define ROUGH_STEP 1e-2		/* of all in sd: ends a descent that others follow */
 #define LAST_STEP 1e-7
 #define FAINT 1e-5		/* weight of rejected points that alone hold a pose of the board */
 
