@@ -59,9 +59,10 @@ uncertainty: all  ## 68 and 95 % of errors within one and two sigma, in 20 large
 stereo: all  ## shares, gross errors and scatter of stereo matches, over the whole of the simulated scene
 	STEREO_ROWS="-$$((299 / $(SHARE) + 1)) 300" tests/run tests/rectify.bats tests/phasematch.bats tests/phasematch_pairs.bats
 
-calibration: all  ## errors of fringecal over their stated standard deviations, of 20 simulated rigs, and of circles
+calibration: all  ## errors of fringecal over their stated standard deviations, of 20 simulated rigs, from captures of one, and of circles
 	CALIBRATION_SEEDS=$$((19 / $(SHARE) + 1)) tests/run tests/fringecal.bats
 	tests/nightly/circles
+	tests/nightly/captures
 
 coverage:  ## lines that the tests run, for each room
 	scripts/coverage

@@ -79,6 +79,42 @@ for c, peer in ((1, "OpenCV"), (2, "mrcal")):
 	expect(abs(value["projector.k1"] - figures["projector.k1"]) < 1e-6, peer)' "$top/tests/fringecal_peers.txt"
 }
 
+@test "fringecal: points rougher than their sigma, some pictures more than others: found, and the stated sd hold" {
+	: >all.json
+	for ((seed = 0; seed < ${CALIBRATION_SEEDS:-2}; seed++)); do
+		py "$tools"'
+seed = int(sys.argv[1])
+rig, rng = Rig(seed=seed, noise=0), np.random.default_rng(seed)
+for device, name in enumerate(["camera.nrrd", "projector.nrrd"]):
+	tables = []
+	for k in range(15):
+		t = rig.table(device, k)
+		t.pixels = t.pixels.astype("f8")
+		t.pixels[2] = rng.uniform(0.01, 0.06, t.pixels[2].shape)
+		rough = 0.2 if k in (3, 8, 11) and device == 0 else 0.1
+		t.pixels[:2] += rng.normal(0, np.hypot(t.pixels[2], rough), t.pixels[:2].shape)
+		t.pixels = t.pixels.astype("f4")
+		tables.append(t)
+	write_frames(name, tables)' $seed
+		solve
+		py "$tools"'
+file, z = json.load(open("rig.json")), errors(Rig(seed=int(sys.argv[1])))
+for v in file["views"]:
+	rough = 0.2 if v["pose"] in (4, 9, 12) and v["device"] == "camera" else 0.1
+	expect(abs(v["excess_px"] / rough - 1) < 0.25, v, rough)
+for d in file["devices"].values():
+	expect(abs(d["excess_px"] - 0.105) < 0.02 and d["rms_over_sigma"] > 2, d["excess_px"], d["rms_over_sigma"])
+expect(max(map(abs, z.values())) < 4, z)
+print(json.dumps([*z.values()]), file=open("all.json", "a"))' $seed
+	done
+	py "$tools"'
+z = np.array([json.loads(line) for line in open("all.json")])
+pooled = np.sqrt((z ** 2).mean())
+print(len(z), "seeds: errors over sd", pooled)
+if len(z) >= 20:
+	expect(0.9 <= pooled <= 1.1, pooled)'
+}
+
 @test "fringecal: 10 % of wrong points are left out, and none of the others" {
 	py "$tools"'
 rig, rng = Rig(seed=1), np.random.default_rng(7)
@@ -455,11 +491,95 @@ expect(np.nanmedian(far) < 0.02, np.nanmedian(far))'
 	fails 1 "has no device of kind projector" phase2depth --calib pair.json --camera right phase.nrrd -o no.nrrd
 }
 
+@test "fringecal --models: camera models of mrcal, which the tools read as the file of the same rig" {
+	py "$tools$several"'Rig(seed=1, degrees=8, devices=[CAMERA, RIGHT, PROJECTOR]).write("camera.nrrd", "right.nrrd",
+	"projector.nrrd")'
+	for frame in left projector; do
+		fringecal "${rig[@]}" --cameras left,right --frame $frame --models models_$frame camera.nrrd right.nrrd -o $frame.json \
+			>report.txt
+		# Python reads a model as a literal, as mrcal does; its formula by hand
+		py "$tools"'
+import ast
+file = json.load(open(sys.argv[1] + ".json"))["devices"]
+X = np.random.default_rng(0).uniform(-80, 80, (100, 3)) + [0, 0, 600]
+X = X @ np.array(file["left"]["R"]).T + file["left"]["T_mm"]
+for name, d in file.items():
+	m = ast.literal_eval(open("models_%s/%s.cameramodel" % (sys.argv[1], name)).read())
+	expect(m["lensmodel"] == "LENSMODEL_OPENCV5" and m["imagersize"] == d["size"] and m["kind"] == d["kind"], m)
+	rt, v = np.array(m["extrinsics"]), m["intrinsics"]
+	seen = project(dict(K=v[:4], dist=v[4:]), X @ rotation(rt[:3]).T + 1000 * rt[3:])
+	K = np.array(d["K"])
+	wanted = project(dict(K=K[[0, 1, 0, 1], [0, 1, 2, 2]], dist=d["dist"]), (X - d["T_mm"]) @ np.array(d["R"]))
+	expect(np.abs(seen - wanted).max() < 1e-9, name, np.abs(seen - wanted).max())' $frame
+	done
+	models() {
+		printf '%s' "models_left/$1.cameramodel"
+		shift
+		if [ $# -gt 0 ]; then
+			printf ,
+			models "$@"
+		fi
+	}
+	local crop=(-s 160x120 --origin 560,452) all
+	all=$(models left right projector)
+	fringesim --calib left.json "${crop[@]}" --scene sphere --radius 20 --height 20 -p 18 -n 9 -g period |
+		fringepipe phasewrap , unwrap2f -o phase.nrrd
+	for words in "" "--camera right --frame projector"; do
+		# shellcheck disable=SC2086 # words
+		phase2depth --calib left.json $words phase.nrrd -o a.nrrd
+		# shellcheck disable=SC2086
+		phase2depth --calib "$all" $words phase.nrrd -o b.nrrd
+		framecmp --max 1e-4 a.nrrd b.nrrd
+	done
+	phase2depth --calib "$(models left projector)" phase.nrrd -o c.nrrd
+	phase2depth --calib left.json phase.nrrd -o a.nrrd
+	framecmp --max 1e-4 a.nrrd c.nrrd
+	for calib in left.json "$(models left right)"; do
+		rectify --calib "$calib" --side left phase.nrrd -o "$(basename "$calib").nrrd"
+	done
+	framecmp --max 1e-4 left.json.nrrd right.cameramodel.nrrd
+	no() {
+		fails 1 "$1" phase2depth --calib "$2" phase.nrrd -o no.nrrd
+		[ ! -e no.nrrd ]
+	}
+	no "found none among its" "$(models left)"
+	no "is of two cameras" "$(models left right)"
+	no "names left a second time" "$(models left left)"
+	no "none.cameramodel: cannot open" "$(models left none)"
+	no "left.json: is no camera model by its name" "left.json,$(models projector)"
+	edit() { sed "$1" models_left/projector.cameramodel >models_left/bad.cameramodel; }
+	# as mrcal writes them: what the solve came from, in one line, and no kind
+	cp models_left/projector.cameramodel models_left/theprojector.cameramodel
+	sed -i -e '/kind/d' -e "\$i\    'optimization_inputs': b'ab]#{}:c','valid_intrinsics_region': [[1,2],[3,4]," -e '$i\ ],' \
+		models_left/theprojector.cameramodel
+	phase2depth --calib "$(models left theprojector)" phase.nrrd -o c.nrrd
+	framecmp --max 1e-4 a.nrrd c.nrrd
+	for change in "s/OPENCV5/SPLINED_STEREOGRAPHIC_order=3_Nx=30_Ny=20_fov_x_deg=120/ lensmodel: expected LENSMODEL_PINHOLE" \
+		"s/OPENCV5/CAHVOR/ found LENSMODEL_CAHVOR" "s/OPENCV5/OPENCV8/ expected the numbers of intrinsics, found 9 numbers" \
+		"/lensmodel/d is no camera model" "/extrinsics/d expected rotation and translation of extrinsics, found no entry" \
+		"s/1920/0/ imagersize: expected w h, found 0 1080" "s/'projector'/'lamp'/ kind: expected camera or projector" \
+		"s/[0-9][0-9.]*,/nan,/ expected"; do
+		edit "${change%% *}"
+		no "${change#* }" "$(models left bad)"
+	done
+	py "$tools"'
+xyz = np.random.default_rng(0).uniform(-50, 50, (3, 200))
+xyz[2] = 400 + 0.3 * xyz[0]
+write_frames("plane.nrrd", Frame(xyz.astype("f4")[:, None], ["x", "y", "z"], {"points": "200"}))'
+	fails 1 "which has no place for more" lasercal plane --calib "$(models left)" -o rig.json plane.nrrd
+	fails 1 "nobody knows the board's spacing" fringecal --board 11x8 "${rig[@]:2}" --models odd camera.nrrd
+	fails 2 "models_left/: folder is not empty" fringecal "${rig[@]}" --models models_left camera.nrrd
+	fails 2 "--models: is an empty name" fringecal "${rig[@]}" --models "" camera.nrrd
+	fails 2 "left.json: is no folder" fringecal "${rig[@]}" --models left.json camera.nrrd
+}
+
 @test "fringecal: eight real views of a board: rms and parameters of the camera that took them" {
 	need_data horus_laser
 	boardfind --board 11x6,13 "$data"/horus_laser/calib_*.jpg -o corners.nrrd
-	fringecal --weights equal --reject 0 corners.nrrd -o rig.json >report.txt
-	py "$tools"'
+	for how in "" "--weights equal --reject 0"; do
+		# shellcheck disable=SC2086 # words
+		fringecal $how corners.nrrd -o rig.json >report.txt
+		py "$tools"'
 d = json.load(open("rig.json"))["devices"]["camera"]
 (fx, _, cx), (_, fy, cy), _ = d["K"]
 print(d["rms_px"], fx, fy, cx, cy)
@@ -467,6 +587,7 @@ expect(d["points"] == 8 * 66 and d["rms_px"] <= 0.20, d["points"], d["rms_px"])
 # SOURCE.md has the pictures turned: fx there is fy here
 expect(abs(fy - 1430.4) < 3 and abs(fx - 1429.7) < 3, fx, fy)
 expect(abs(cy - (1279 - 636.4)) < 6 and abs(cx - 478.0) < 4, cx, cy)'
+	done
 }
 
 @test "fringecal: each error is one line, and nothing is written" {

@@ -120,6 +120,22 @@ for other in "all.json", "crop.json":
 	[[ $stderr == *"empty: phasewrap cannot take the captures"* ]]
 	fails 1 "poses/p1/camera: is of patterns for a projector of 538 302 px (key projector_px), not 800x600" \
 		fringecal "${board[@]}" --projector 800x600 --poses poses/p?
+	# captures without keys: the manifest of the patterns says how large they are
+	fringegen -s 538x302 -a both -g half -p 12 -n 4 -o patterns/ -m patterns/list.txt
+	head -n 1 patterns/list.txt | has "^## projector_px:=538 302$"
+	for n in 1 2 3; do
+		mkdir -p bare/p$n
+		framecat --delete '*' poses/p$n/camera -o bare/p$n/camera/
+	done
+	bare=("${board[@]}" --poses --manifest patterns/list.txt)
+	fringecal -q "${bare[@]}" bare/p? -o bare.json >table.txt
+	has '"projector_size": \[538, 302\]' <bare.json
+	fails 1 "patterns/list.txt: is of patterns for a projector of 538x302 px, not 800x600" \
+		fringecal --projector 800x600 "${bare[@]}" bare/p?
+	sed -i '1s/538 302/538/' patterns/list.txt
+	fails 1 "patterns/list.txt line 1: projector_px: expected width and height, found 538" fringecal "${bare[@]}" bare/p?
+	sed -i 1d patterns/list.txt
+	fails 2 "do not name the projector's size" fringecal "${bare[@]}" bare/p?
 	fails 1 "poses/p1: has no folder left, but others" fringecal "${board[@]}" --cameras left --poses poses/p?
 	fails 1 "no pose shows the board" fringecal -q --board 7x6,18 --poses poses/p1
 	fails 1 "missing/rig.json: cannot be created: No such file or directory" \

@@ -18,6 +18,7 @@
 #define FINE_SIGMA 1.0 /* of the last try, for small squares */
 #define FIND_SIDE 1024 /* px: its longer side, at first */
 #define LEAST_SIDE 40
+#define OUTSIDE 2.0    /* sigma: nearer to the border no saddle is found */
 #define WEAKEST 0.03    /* of the strongest saddle */
 #define USUAL_SIGMA 0.1 /* of the least distance of neighbours */
 #define SIGMA_MOST 4.0
@@ -92,9 +93,12 @@ board_chess_grid(struct board_search *s)
 
 	while (longer / first > FIND_SIDE)
 		first *= 2;
-	for (size_t bin = first; bin >= 1 && s->grid.n < all; bin /= 2)
+	for (size_t bin = first; bin >= 1 && s->grid.n < all; bin /= 2) {
 		if (find_at(s, bin, FIND_SIGMA) < 0)
 			return -1;
+		if (board_complete(s, OUTSIDE * FIND_SIGMA * (double)bin))
+			return 0;
+	}
 	for (size_t bin = 2 * first; shorter / bin >= LEAST_SIDE && s->grid.n < all; bin *= 2)
 		if (find_at(s, bin, FIND_SIGMA) < 0)
 			return -1;

@@ -28,6 +28,9 @@ size_t board_least(const struct board *);
 /* The largest grid of a kind; its nodes have no numbers yet. -1 after fail(). */
 int board_chess_grid(struct board_search *);
 int board_circles_grid(struct board_search *);
+/* Has the grid all points of the board, but for those that lie outside of the picture, or nearer to
+ * its border than margin px? Then a picture of higher resolution shows no more. */
+bool board_complete(const struct board_search *, double margin);
 /* The points of a grid that board_place() has numbered, to a small part of a pixel. -1 after
  * fail(). */
 int board_chess_measure(struct board_search *, const struct placement *, struct corners *);

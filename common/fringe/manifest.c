@@ -29,6 +29,7 @@ static const char *const columns[] = {
 	"marker_px", "marker_width_px"
 };
 
+#define SIZE_KEY "projector_px:="
 #define UNKNOWN COLUMNS		/* a column that the reader skips */
 #define FIELDS_MOST 64
 
@@ -262,6 +263,22 @@ take_row(struct manifest_reader *reader, char *line, struct manifest *out)
 	return append(out, &row);
 }
 
+/* A comment that says how large the patterns are; any other is passed over. */
+static int
+take_comment(struct manifest_reader *reader, const char *line, size_t px[2])
+{
+	char where[512];
+	int end = 0;
+
+	line += strspn(line, "# \t");
+	if (strncmp(line, SIZE_KEY, sizeof(SIZE_KEY) - 1))
+		return 0;
+	line += sizeof(SIZE_KEY) - 1;
+	return sscanf(line, "%5zu %5zu %n", &px[0], &px[1], &end) == 2 && !line[end] &&
+	    px[0] - 1 < 65535 && px[1] - 1 < 65535 ? 0 : fail(place(reader, where),
+	    "projector_px: expected width and height, found %.*s", (int)strlen(line) - 1, line);
+}
+
 static int
 take_line(struct manifest_reader *reader, char *line, size_t length, struct manifest *out)
 {
@@ -275,9 +292,10 @@ take_line(struct manifest_reader *reader, char *line, size_t length, struct mani
 	if (*line != '#')
 		return reader->fields ? take_row(reader, line, out) :
 		    fail(place(reader, where), "stands before the legend '# file role ...'");
-	if (reader->fields || line[1] == '#' || line[1] == '!')
+	if (reader->fields || line[1] == '!')
 		return 0;
-	return take_legend(reader, line + 1);
+	return line[1] == '#' ? take_comment(reader, line, out->projector_px) :
+	    take_legend(reader, line + 1);
 }
 
 int
@@ -494,6 +512,9 @@ manifest_write(const char *path, const struct manifest *manifest)
 		return -1;
 	}
 	find_columns(manifest, written);
+	if (manifest->projector_px[0])
+		fprintf(file, "## " SIZE_KEY "%zu %zu\n", manifest->projector_px[0],
+		    manifest->projector_px[1]);
 	fprintf(file, "#");
 	for (size_t k = 0; k < COLUMNS; k++)
 		if (written[k])

@@ -9,7 +9,8 @@
  * `-` is null. Blank lines and comments (## and #! before the legend, any # behind it) are skipped.
  * Columns may come in any order; file and role must be there; unknown ones are ignored. A column
  * `gray_cell` follows `bit` where there is Gray code; columns `marker_px` and `marker_width_px`
- * where there is a marker. A file of several images has a row for each, in page order. Relative
+ * where there is a marker. A line `## projector_px:=1920 1080` before them says how large the
+ * patterns are. A file of several images has a row for each, in page order. Relative
  * names start at the manifest's folder, so that a folder can be moved as a whole.
  */
 #ifndef MANIFEST_H
@@ -45,6 +46,7 @@ struct manifest_row {
 struct manifest {
 	size_t n;
 	struct manifest_row *row;
+	size_t projector_px[2];		/* width and height of the patterns; 0 0: not known */
 };
 
 /* The words of the keys `role` and `gray_cell`, in the order of the enums, ended by NULL. */

@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "io/safe_file.h"
+#include "optics/camera_model.h"
 #include "optics/number_file.h"
 
 #define FILE_LIMIT ((size_t)1 << 20)
@@ -374,6 +375,9 @@ number_edit_file(const char *from, const char *to, const struct number_edit *edi
 	FILE *out;
 	bool written;
 
+	if (camera_model_is_named(from) || camera_model_is_named(to))
+		return fail(camera_model_is_named(from) ? from : to, "is a camera model of mrcal, "
+		    "which has no place for more: give a file that fringecal -o writes");
 	text = read_text(from, &n);
 	if (!text || number_edit_text(from, text, n, edit, edits, &edited) < 0) {
 		free(text);

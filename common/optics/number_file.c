@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "optics/camera_model.h"
 #include "optics/number_parser.h"
 
 #define FILE_LIMIT ((size_t)1 << 20)
@@ -63,7 +64,7 @@ number_file_parse(const char *path, const char *text, size_t n, struct number_fi
 }
 
 int
-number_file_load(const char *path, struct number_file *out)
+number_file_load_syntax(const char *path, size_t limit, struct number_file *out)
 {
 	FILE *file = fopen(path, "rb");
 	char *text = NULL;
@@ -73,22 +74,29 @@ number_file_load(const char *path, struct number_file *out)
 	memset(out, 0, sizeof(*out));
 	if (!file)
 		return fail_errno(path, "cannot open");
-	text = malloc(FILE_LIMIT + 2);
+	text = malloc(limit + 2);
 	if (!text)
 		fail_memory();
 	else {
-		n = fread(text, 1, FILE_LIMIT + 1, file);
+		n = fread(text, 1, limit + 1, file);
 		text[n] = '\0';
 		if (ferror(file))
 			fail_errno(path, "cannot read");
-		else if (n > FILE_LIMIT)
-			fail(path, "longer than 1 MB: no calibration");
+		else if (n > limit)
+			fail(path, "longer than %zu MB: no calibration", limit >> 20);
 		else
 			status = number_file_parse(path, text, n, out);
 	}
 	free(text);
 	fclose(file);
 	return status;
+}
+
+int
+number_file_load(const char *path, struct number_file *out)
+{
+	return camera_model_is_named(path) ? camera_model_load(path, out) :
+	    number_file_load_syntax(path, FILE_LIMIT, out);
 }
 
 void

@@ -104,6 +104,8 @@ number_json_value(struct number_parser *parser, const char *name, int depth)
 		    number_json_list(parser, name, depth + 1);
 	if (*parser->at == '{')
 		return object(parser, name, depth + 1);
+	if (*parser->at == 'b' && parser->at[1] == '\'')
+		parser->at++;		/* Python's bytes, in mrcal's camera models */
 	if (*parser->at == '"' || *parser->at == '\'')
 		return number_parser_quoted(parser, &text, &n) < 0 ? -1 :
 		    number_parser_text(parser, name, text, n);

@@ -40,6 +40,8 @@ int number_parser_quoted(struct number_parser *, const char **text, size_t *n);
 int number_json_value(struct number_parser *, const char *name, int depth);
 int number_json_list(struct number_parser *, const char *name, int depth);
 int number_json_bare(struct number_parser *, const char *name, const char *stop);
+/* A file of at most `limit` bytes, of any of these. 0, or -1 after fail(). */
+int number_file_load_syntax(const char *path, size_t limit, struct number_file *);
 /* YAML and XML, each to the end of the text. */
 int number_yaml(struct number_parser *);
 int number_xml(struct number_parser *);

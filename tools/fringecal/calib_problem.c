@@ -184,3 +184,18 @@ calib_board_point(const struct calib_board *board, const double bend[2], int i, 
 	X[1] = j * board->spacing;
 	X[2] = bend[0] * (1 - x * x) + bend[1] * (1 - y * y);
 }
+
+void
+calib_pose_between(const struct calib_pose *a, const struct calib_pose *b, struct calib_pose *out)
+{
+	for (size_t i = 0; i < 3; i++) {
+		out->T[i] = b->T[i];
+		for (size_t j = 0; j < 3; j++) {
+			out->R[3 * i + j] = 0;
+			for (size_t k = 0; k < 3; k++)
+				out->R[3 * i + j] += b->R[3 * i + k] * a->R[3 * j + k];
+		}
+		for (size_t j = 0; j < 3; j++)
+			out->T[i] -= out->R[3 * i + j] * a->T[j];
+	}
+}

@@ -102,6 +102,7 @@ struct calib_solution {
 	double rms;
 	size_t *view_used, *device_used;	/* points that are not rejected */
 	double *device_scale;	/* rms residual over sigma, of a coordinate */
+	double *device_excess, *view_excess;	/* px added to sigma in quadrature, see noise.h */
 	double variance;	/* of a residual in its sigma; the covariance is scaled by it */
 
 	size_t parameters;
@@ -142,6 +143,9 @@ void calib_board_point(const struct calib_board *, const double bend[2], int i, 
 int calib_solve(struct calib_problem *, struct calib_solution *);
 void calib_solution_free(struct calib_solution *);
 
+/* From a's frame to b's, both known from one frame. */
+void calib_pose_between(const struct calib_pose *a, const struct calib_pose *b,
+    struct calib_pose *out);
 /* A point of the first device's frame to pixels of a device, with its derivatives, row-major, by
  * the point (2 x 3) and by the device's intrinsics (2 x calib_intrinsics_count) where not NULL. */
 void calib_project(const struct calib_problem *, const struct calib_solution *, size_t device,

@@ -2,12 +2,15 @@
 #include "run/stage.h"
 
 #include "calib_problem.h"
+#include "folder.h"
+#include "models.h"
 #include "options.h"
 #include "points_input.h"
 #include "report.h"
 #include "write.h"
 
 #define MOST_LOST 0.2	/* share of a device's points; beyond it a line doubts the result */
+#define MOST_SCATTER 5	/* rms residual over sigma */
 #define MOST_RMS 2	/* px; beyond it the result is written with -f only */
 
 struct priv {
@@ -35,6 +38,19 @@ warn_device(const struct calib_problem *problem, const struct calib_solution *so
 		warn(problem->device[device].name, "%zu of its %zu points contradict the others: "
 		    "do not trust the result; --report says which views are doubtful",
 		    points - left, points);
+}
+
+/* Points that scatter far more than they should: noise is not what is wrong with them. */
+static void
+warn_scatter(const struct calib_problem *problem, const struct calib_solution *solution)
+{
+	for (size_t d = 0; d < problem->devices && !problem->equal_weights; d++)
+		if (!problem->device[d].sigma_unknown && solution->device_scale[d] > MOST_SCATTER)
+			warn(problem->device[d].name, "its points lie %.0f times farther from "
+			    "where they belong than their sigma says, %.2g px rms: a board that is "
+			    "bent (--warp) or badly printed, another lens than --model, or wrong "
+			    "points",
+			    solution->device_scale[d], solution->device_rms[d]);
 }
 
 /* Views that lose more than a tenth of their points. */
@@ -112,18 +128,23 @@ start(struct run *run)
 
 	if (points_input_read(&priv->input, run, p, problem) < 0 || options_fix(p, problem) < 0 ||
 	    options_diameter(p, &problem->board) < 0 ||
-	    calib_solve(problem, solution) < 0)
+	    (p->models && models_check(problem) < 0) || calib_solve(problem, solution) < 0)
 		return -1;
+	bad = !(solution->rms <= MOST_RMS);
 	warn_rejected(problem, solution);
+	if (!bad)
+		warn_scatter(problem, solution);
 	warn_board(problem);
 	if (problem->board.kind != BOARD_CHESS && !(problem->board.diameter > 0))
 		warn("--diameter", "is not given: the circles are taken for points, and the "
 		    "centres of their ellipses for theirs, off by some hundredths of a pixel");
 	if (!strcmp(problem->board.unit, "board"))
 		warn("--board", "has no spacing: lengths are in spacings of the board, not in mm");
-	bad = !(solution->rms <= MOST_RMS);
 	if ((!bad || run->force) && run->output &&
 	    write_json(problem, solution, priv->frame, run->output) < 0)
+		return -1;
+	if ((!bad || run->force) && p->models &&
+	    models_write(p->models, problem, solution, priv->frame) < 0)
 		return -1;
 	write_text(problem, solution, stdout);
 	if (write_report(p, priv) < 0)
@@ -144,7 +165,8 @@ init(struct run *run)
 	run->body = &body;
 	if (points_input_check(&priv->input, run, p) < 0 ||
 	    (run->output && write_check(run->output) < 0) ||
-	    (p->report && report_check(p->report, run->force) < 0))
+	    (p->report && folder_check("--report", p->report, run->force) < 0) ||
+	    (p->models && folder_check("--models", p->models, run->force) < 0))
 		return -1;
 	return options_apply(p, &priv->problem, &priv->frame);
 }

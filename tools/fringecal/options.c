@@ -52,6 +52,8 @@ const struct opt fringecal_options[] = {
 	    "whose coordinates the poses are in; the first camera's if not given", NULL },
 	{ 0, "report", "DIR", OPT_TEXT, AT(report), NULL, 0, 0, NULL,
 	    "write pictures and texts there that tell whether to trust it", NULL },
+	{ 0, "models", "DIR", OPT_TEXT, AT(models), NULL, 0, 0, NULL,
+	    "write a camera model of mrcal there for each device", NULL },
 	{ 0 },
 };
 

@@ -10,7 +10,7 @@ enum weights { WEIGHTS_SIGMA, WEIGHTS_EQUAL };
 struct parameters {
 	const char *board, *cameras, *sizes, *projector_points, *fix, *frame;
 	int kind, model, weights;
-	const char *report, *manifest, *phasewrap, *unwrap2f;
+	const char *report, *models, *manifest, *phasewrap, *unwrap2f;
 	struct opt_list phase[2];	/* of fringes along x, y: of each camera */
 	bool poses;
 	struct opt_size projector;

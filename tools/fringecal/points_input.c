@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "corners.h"
+#include "fringe/manifest.h"
 
 /* --cameras as the folders of the first pose have it; without folders it stays as it is. */
 static int
@@ -112,6 +113,29 @@ read_tables(struct points_input *input, const struct run *run, const struct para
 	return 0;
 }
 
+/* The manifest of the patterns says how large the projector is, too. */
+static int
+read_patterns_size(const struct parameters *p, struct calib_problem *problem)
+{
+	struct calib_device *projector = &problem->device[problem->devices - 1];
+	struct manifest manifest;
+	size_t size[2];
+
+	if (!p->manifest || projector->kind != CALIB_PROJECTOR)
+		return 0;
+	if (manifest_load(p->manifest, &manifest) < 0)
+		return -1;
+	memcpy(size, manifest.projector_px, sizeof(size));
+	manifest_free(&manifest);
+	if (size[0] && !projector->w) {
+		projector->w = size[0];
+		projector->h = size[1];
+	}
+	return !size[0] || (size[0] == projector->w && size[1] == projector->h) ? 0 :
+	    fail(p->manifest, "is of patterns for a projector of %zux%zu px, not %zux%zu", size[0],
+	    size[1], projector->w, projector->h);
+}
+
 static int
 read_poses(struct points_input *input, const struct run *run, const struct parameters *p,
     struct calib_problem *problem)
@@ -127,7 +151,8 @@ read_poses(struct points_input *input, const struct run *run, const struct param
 	captures->verbose = run->verbose;
 	captures->quiet = run->quiet;
 	captures->find.sigma_px = NAN;
-	if (board_parse("--board", p->board, p->kind < 0 ? BOARD_CHESS : (enum board_kind)p->kind,
+	if (read_patterns_size(p, problem) < 0 ||
+	    board_parse("--board", p->board, p->kind < 0 ? BOARD_CHESS : (enum board_kind)p->kind,
 	    &captures->board) < 0 || pose_captures_read(captures, problem, &input->views) < 0)
 		return -1;
 	return phase_views_finish(&input->views);

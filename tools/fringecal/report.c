@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "board_shape.h"
 #include "diagnosis.h"
+#include "folder.h"
 #include "io/safe_file.h"
-#include "io/target.h"
 #include "report_pictures.h"
 #include "uncertainty.h"
 
@@ -320,34 +319,11 @@ write_all(const struct report *report)
 }
 
 int
-report_check(const char *folder, bool force)
-{
-	struct stat status;
-	char *path;
-	size_t n;
-	int result;
-
-	if (!folder[0])
-		return fail_usage("--report", "is an empty name");
-	if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
-		return fail_usage(folder, "is no folder");
-	n = strlen(folder) + 2;
-	path = malloc(n);
-	if (!path)
-		return fail_memory();
-	snprintf(path, n, "%s/", folder);
-	result = target_check(path, force);
-	free(path);
-	return result;
-}
-
-int
 report_write(const char *folder, const struct calib_problem *problem,
     const struct calib_solution *solution, const struct phase_views *phases,
     const char *const *pose_name)
 {
 	struct report report = { .folder = folder, .phases = phases };
-	struct stat at;
 	int status = report_fill(problem, solution, pose_name, &report);
 
 	if (status == 0)
@@ -358,9 +334,8 @@ report_write(const char *folder, const struct calib_problem *problem,
 	if (status == 0)
 		status = uncertainty_volume(problem, solution, &report.volume);
 	report.p.uncertainty = report.map;
-	if (status == 0 && mkdir(folder, 0777) < 0 &&
-	    (stat(folder, &at) < 0 || !S_ISDIR(at.st_mode)))
-		status = fail_errno(folder, "cannot be made");
+	if (status == 0)
+		status = folder_make(folder);
 	if (status == 0)
 		status = write_all(&report);
 	if (status == 0)

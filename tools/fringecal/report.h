@@ -3,16 +3,11 @@
 #ifndef REPORT_H
 #define REPORT_H
 
-#include <stdbool.h>
-
 #include "calib_problem.h"
 #include "phase_views.h"
 
-/* Can it be written there? A folder that is not empty is taken with `force` only. -1 after
- * fail(). */
-int report_check(const char *folder, bool force);
 /*
- * Writes it, after report_check(); the phases are those that gave the projector's points, if any;
+ * Writes it, after folder_check(); the phases are those that gave the projector's points, if any;
  * pose_name: of each pose, NULL: they are counted from 1. Warns of
  * what makes the calibration doubtful. -1 after fail().
  */

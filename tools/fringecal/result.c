@@ -27,14 +27,27 @@ allocate(const struct calib_problem *problem, struct calib_solution *s)
 	s->board = calloc(s->poses, sizeof(*s->board));
 	s->residual = calloc(problem->points, sizeof(*s->residual));
 	s->view_rms = calloc(problem->views, sizeof(*s->view_rms));
+	s->view_excess = calloc(problem->views + 1, sizeof(*s->view_excess));
 	s->view_used = calloc(problem->views, sizeof(*s->view_used));
 	s->device_rms = calloc(s->devices, sizeof(*s->device_rms));
 	s->device_scale = calloc(s->devices, sizeof(*s->device_scale));
+	s->device_excess = calloc(s->devices, sizeof(*s->device_excess));
 	s->device_used = calloc(s->devices, sizeof(*s->device_used));
 	s->covariance = calloc(n, n * sizeof(*s->covariance));
 	return s->intrinsics && s->device && s->rotation && s->board && s->residual &&
-	    s->view_rms && s->view_used && s->device_rms && s->device_scale && s->device_used &&
-	    s->covariance ? 0 : fail_memory();
+	    s->view_rms && s->view_excess && s->view_used && s->device_rms && s->device_scale &&
+	    s->device_excess && s->device_used && s->covariance ? 0 : fail_memory();
+}
+
+/* Square of a residual over its sigma, without the excess. */
+static double
+over_sigma(const struct solve *solve, size_t view, size_t i, size_t c)
+{
+	double x = solve->x[2 * i + c];
+
+	if (solve->excess[view] > 0)
+		x /= solve->base[2 * i + c] * solve->problem->point[i].sigma[c];
+	return x * x;
 }
 
 static void
@@ -59,8 +72,8 @@ get_residuals(struct solve *solve, struct calib_solution *s)
 			if (residual->rejected)
 				continue;
 			sum += residual->u * residual->u + residual->v * residual->v;
-			s->device_scale[view->device] += solve->x[2 * i] * solve->x[2 * i] +
-			    solve->x[2 * i + 1] * solve->x[2 * i + 1];
+			s->device_scale[view->device] += over_sigma(solve, v, i, 0) +
+			    over_sigma(solve, v, i, 1);
 			s->view_used[v]++;
 		}
 		s->view_rms[v] = s->view_used[v] ? sqrt(sum / (double)s->view_used[v]) :
@@ -70,6 +83,8 @@ get_residuals(struct solve *solve, struct calib_solution *s)
 		all += sum;
 		used += s->view_used[v];
 	}
+	memcpy(s->device_excess, solve->device_excess, s->devices * sizeof(*s->device_excess));
+	memcpy(s->view_excess, solve->excess, problem->views * sizeof(*s->view_excess));
 	for (size_t d = 0; d < s->devices; d++) {
 		double n = (double)s->device_used[d];
 
@@ -241,10 +256,12 @@ calib_solution_free(struct calib_solution *solution)
 	free(solution->board);
 	free(solution->residual);
 	free(solution->view_rms);
+	free(solution->view_excess);
 	free(solution->view_used);
 	free(solution->device_rms);
 	free(solution->device_used);
 	free(solution->device_scale);
+	free(solution->device_excess);
 	free(solution->covariance);
 	*solution = (struct calib_solution){ 0 };
 }

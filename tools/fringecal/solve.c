@@ -8,11 +8,13 @@
 #include <dogleg.h>
 #include <float.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "centres.h"
+#include "noise.h"
 #include "start.h"
 
 #define ROUNDS 8		/* of rejection, at most */
@@ -20,6 +22,8 @@
 #define LEAST_PX 1e-3		/* no point nearer than that is rejected */
 #define CENTRES_ROUNDS 2	/* solves with the centres of circles found by the one before */
 #define FEWEST 6		/* points that a pose of the board needs */
+#define ROUGH_STEP 1e-2		/* of all in sd: ends a descent that others follow */
+#define LAST_STEP 1e-7
 #define FAINT 1e-5		/* weight of rejected points that alone hold a pose of the board */
 
 static void
@@ -36,18 +40,22 @@ descend(struct solve *solve, int steps)
 {
 	struct residuals *r = &solve->residuals;
 	dogleg_parameters2_t parameters;
+	int threads = omp_get_max_threads();
 	double square;
 
 	dogleg_getDefaultParameters(&parameters);
 	parameters.max_iterations = steps;
 	parameters.trustregion0 = 1e6;
-	parameters.update_threshold = 1e-7;
+	parameters.update_threshold = steps < SOLVE_STEPS ? ROUGH_STEP : LAST_STEP;
 	parameters.Jt_x_threshold = 0;
 	parameters.trustregion_threshold = 0;
 	residuals_get(r, solve->state);
+	/* CHOLMOD's loops are too short for threads: they would only wait for each other */
+	omp_set_num_threads(1);
 	square = dogleg_optimize2(solve->state, (unsigned)r->states,
 	    (unsigned)(2 * solve->problem->points), (unsigned)r->elements, callback, r,
 	    &parameters, NULL);
+	omp_set_num_threads(threads);
 	residuals_set(r, solve->state);
 	if (!(square >= 0) || !isfinite(square))
 		return fail(NULL, "the solve found no start: are the points those of --board?");
@@ -132,28 +140,6 @@ solve_weigh(struct solve *solve, bool cauchy)
 	}
 }
 
-/* Where a device's points do not say their sigma it is what the residuals say. */
-static void
-find_sigma(struct solve *solve)
-{
-	const struct calib_problem *problem = solve->problem;
-
-	if (problem->equal_weights || problem->devices == 1)
-		return;
-	for (size_t v = 0; v < problem->views; v++) {
-		const struct calib_view *view = &problem->view[v];
-
-		if (problem->device[view->device].sigma_unknown && solve->scale[view->device] > 0)
-			for (size_t i = 2 * view->first; i < 2 * (view->first + view->n); i++) {
-				solve->base[i] /= solve->scale[view->device];
-				solve->x[i] /= solve->scale[view->device];
-			}
-	}
-	for (size_t d = 0; d < problem->devices; d++)
-		if (problem->device[d].sigma_unknown && solve->scale[d] > 0)
-			solve->scale[d] = 1;
-}
-
 /* A view most of whose points are wrong is wrong. Returns what is left of it. */
 static size_t
 judge_view(struct solve *solve, const struct calib_view *view)
@@ -186,7 +172,7 @@ reject(struct solve *solve)
 			bool is = false;
 
 			for (size_t c = 0; c < 2; c++)
-				is |= fabs(solve->x[2 * i + c]) >
+				is |= noise_residual(solve, view->device, 2 * i + c) >
 				    fmax(most, LEAST_PX * solve->base[2 * i + c]);
 			before += solve->rejected[i];
 			differ += is != solve->rejected[i];
@@ -210,10 +196,13 @@ solve_robustly(struct solve *solve)
 			return -1;
 	}
 	for (size_t round = 0; round < ROUNDS; round++) {
+		bool changed;
+
 		solve_measure(solve);
 		if (round == 0)
-			find_sigma(solve);
-		if (!reject(solve) && round)
+			noise_find_sigma(solve);
+		changed = noise_find_excess(solve, solve->problem->reject);
+		if (!reject(solve) && !changed && round)
 			break;
 		solve_weigh(solve, false);
 		if (descend(solve, SOLVE_STEPS) < 0)
@@ -226,18 +215,25 @@ solve_robustly(struct solve *solve)
 static int
 solve_plainly(struct solve *solve)
 {
-	bool unknown = false;
+	bool changed;
 
-	for (size_t d = 0; d < solve->problem->devices; d++)
-		unknown |= solve->problem->device[d].sigma_unknown;
 	if (descend(solve, SOLVE_STEPS) < 0)
 		return -1;
-	if (!unknown || solve->problem->equal_weights || solve->problem->devices == 1)
+	if (solve->problem->equal_weights)
 		return 0;
 	solve_measure(solve);
-	find_sigma(solve);
-	solve_weigh(solve, false);
-	return descend(solve, SOLVE_STEPS);
+	changed = noise_find_sigma(solve);
+	for (size_t round = 0; round < ROUNDS; round++) {
+		changed |= noise_find_excess(solve, INFINITY);
+		if (!changed)
+			break;
+		changed = false;
+		solve_weigh(solve, false);
+		if (descend(solve, SOLVE_STEPS) < 0)
+			return -1;
+		solve_measure(solve);
+	}
+	return 0;
 }
 
 static int
@@ -253,10 +249,12 @@ allocate_solve(struct solve *solve)
 	solve->scratch = calloc(n + 1, sizeof(*solve->scratch));
 	solve->state = calloc(solve->residuals.states + 1, sizeof(*solve->state));
 	solve->scale = calloc(problem->devices, sizeof(*solve->scale));
+	solve->excess = calloc(problem->views + 1, sizeof(*solve->excess));
+	solve->device_excess = calloc(problem->devices, sizeof(*solve->device_excess));
 	solve->rejected = calloc(problem->points + 1, sizeof(*solve->rejected));
 	solve->holding = calloc(problem->poses + 1, sizeof(*solve->holding));
 	if (!solve->x || !solve->base || !solve->scratch || !solve->state || !solve->scale ||
-	    !solve->rejected || !solve->holding)
+	    !solve->excess || !solve->device_excess || !solve->rejected || !solve->holding)
 		return fail_memory();
 	memcpy(solve->base, solve->residuals.weight, n * sizeof(*solve->base));
 	return 0;
@@ -271,6 +269,8 @@ free_solve(struct solve *solve)
 	free(solve->scratch);
 	free(solve->state);
 	free(solve->scale);
+	free(solve->excess);
+	free(solve->device_excess);
 	free(solve->rejected);
 	free(solve->holding);
 }

@@ -11,6 +11,7 @@ struct solve {
 	struct residuals residuals;
 	double *x, *state, *base, *scratch;	/* base: weights without loss and rejection */
 	double *scale;			/* of each device: robust sd of a weighted residual */
+	double *excess, *device_excess;	/* of each view and device, px: see noise.h */
 	bool *rejected;
 	size_t *holding;		/* points of each pose that are not rejected */
 };

@@ -72,22 +72,6 @@ put_lens(FILE *to, enum calib_model model, const double *intrinsics)
 	put_list(to, intrinsics + 4, model == CALIB_PINHOLE ? 4 : n - 4);
 }
 
-/* from a's frame to b's, both known from the first device's */
-static void
-between(const struct calib_pose *a, const struct calib_pose *b, struct calib_pose *out)
-{
-	for (size_t i = 0; i < 3; i++) {
-		out->T[i] = b->T[i];
-		for (size_t j = 0; j < 3; j++) {
-			out->R[3 * i + j] = 0;
-			for (size_t k = 0; k < 3; k++)
-				out->R[3 * i + j] += b->R[3 * i + k] * a->R[3 * j + k];
-		}
-		for (size_t j = 0; j < 3; j++)
-			out->T[i] -= out->R[3 * i + j] * a->T[j];
-	}
-}
-
 /* The names that phase2depth(1) knows. */
 static void
 put_camera_and_projector(FILE *to, const struct calib_problem *problem,
@@ -108,7 +92,7 @@ put_camera_and_projector(FILE *to, const struct calib_problem *problem,
 	put_K(to, s->intrinsics[projector]);
 	fputs(",\n\t\"projector_dist\": ", to);
 	put_lens(to, problem->device[projector].model, s->intrinsics[projector]);
-	between(&s->device[camera], &s->device[projector], &pose);
+	calib_pose_between(&s->device[camera], &s->device[projector], &pose);
 	fputs(",\n\t\"R_cam_to_proj\": ", to);
 	put_matrix(to, pose.R, 3);
 	fprintf(to, ",\n\t\"T_cam_to_proj%s\": ", in_mm(problem) ? "_mm" : "");
@@ -132,7 +116,7 @@ put_pair(FILE *to, const struct calib_problem *problem, const struct calib_solut
 	put_K(to, s->intrinsics[b]);
 	fputs(",\n\t\"d2\": ", to);
 	put_lens(to, problem->device[b].model, s->intrinsics[b]);
-	between(&s->device[a], &s->device[b], &pose);
+	calib_pose_between(&s->device[a], &s->device[b], &pose);
 	fputs(",\n\t\"R\": ", to);
 	put_matrix(to, pose.R, 3);
 	fputs(",\n\t\"T\": ", to);
@@ -175,7 +159,7 @@ put_device(FILE *to, const struct calib_problem *problem, const struct calib_sol
 	put_K(to, s->intrinsics[d]);
 	fputs(",\n\t\t\t\"dist\": ", to);
 	put_lens(to, device->model, s->intrinsics[d]);
-	between(&s->device[d], &s->device[frame], &pose);
+	calib_pose_between(&s->device[d], &s->device[frame], &pose);
 	fputs(",\n\t\t\t\"R\": ", to);
 	put_matrix(to, pose.R, 3);
 	fprintf(to, ",\n\t\t\t\"T%s\": ", in_mm(problem) ? "_mm" : "");
@@ -185,6 +169,8 @@ put_device(FILE *to, const struct calib_problem *problem, const struct calib_sol
 	fprintf(to, ", \"points\": %zu, \"rejected\": %zu, \"rms_over_sigma\": ", points,
 	    points - s->device_used[d]);
 	put_number(to, s->device_scale[d]);
+	fputs(", \"excess_px\": ", to);
+	put_number(to, s->device_excess[d]);
 	fputs(",\n\t\t\t", to);
 	put_sd(to, problem, s, d);
 	fprintf(to, "\n\t\t}%s\n", d + 1 < problem->devices ? "," : "");
@@ -222,6 +208,8 @@ put_views(FILE *to, const struct calib_problem *problem, const struct calib_solu
 		    "\"rejected\": %zu, \"rms_px\": ", view->pose + 1,
 		    problem->device[view->device].name, view->n, view->n - s->view_used[v]);
 		put_number(to, s->view_rms[v]);
+		fputs(", \"excess_px\": ", to);
+		put_number(to, s->view_excess[v]);
 		fprintf(to, "}%s\n", v + 1 < problem->views ? "," : "");
 	}
 	fputs("\t],\n", to);
@@ -332,22 +320,24 @@ write_text(const struct calib_problem *problem, const struct calib_solution *s, 
 		calib_parameter_name(problem, i, name, sizeof(name));
 		fprintf(to, "%-28s %14.6f %12.3g\n", name, parameter(problem, s, i), sd(s, i));
 	}
-	fprintf(to, "\n%-20s %8s %8s %9s %11s\n", "device", "points", "rejected", "rms_px",
-	    "rms/sigma");
+	fprintf(to, "\n%-20s %8s %8s %9s %11s %10s\n", "device", "points", "rejected", "rms_px",
+	    "rms/sigma", "excess_px");
 	for (size_t d = 0; d < s->devices; d++) {
 		size_t points = 0;
 
 		for (size_t v = 0; v < problem->views; v++)
 			points += problem->view[v].device == d ? problem->view[v].n : 0;
-		fprintf(to, "%-20s %8zu %8zu %9.4f %11.3f\n", problem->device[d].name, points,
-		    points - s->device_used[d], s->device_rms[d], s->device_scale[d]);
+		fprintf(to, "%-20s %8zu %8zu %9.4f %11.3f %10.4f\n", problem->device[d].name,
+		    points, points - s->device_used[d], s->device_rms[d], s->device_scale[d],
+		    s->device_excess[d]);
 	}
-	fprintf(to, "\n%-5s %-20s %6s %8s %9s\n", "pose", "device", "points", "rejected", "rms_px");
+	fprintf(to, "\n%-5s %-20s %6s %8s %9s %10s\n", "pose", "device", "points", "rejected",
+	    "rms_px", "excess_px");
 	for (size_t v = 0; v < problem->views; v++) {
 		const struct calib_view *view = &problem->view[v];
 
-		fprintf(to, "%-5zu %-20s %6zu %8zu %9.4f\n", view->pose + 1,
+		fprintf(to, "%-5zu %-20s %6zu %8zu %9.4f %10.4f\n", view->pose + 1,
 		    problem->device[view->device].name, view->n, view->n - s->view_used[v],
-		    s->view_rms[v]);
+		    s->view_rms[v], s->view_excess[v]);
 	}
 }

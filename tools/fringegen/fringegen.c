@@ -163,6 +163,8 @@ start(struct run *run)
 		if (run_emit(run, frame) < 0)
 			return -1;
 	}
+	priv->manifest.projector_px[0] = priv->spec.w;
+	priv->manifest.projector_px[1] = priv->spec.h;
 	return parameters->manifest ? manifest_write(parameters->manifest, &priv->manifest) : 0;
 }
 
