@@ -113,27 +113,6 @@ line_tile_ranges(const struct line_filter *f, const struct line_image *image, si
 
 /* ---- candidates ---- */
 
-/* The unit vector across the line, of the Hessian's eigenvalue that is nearest to minus infinity;
- * returns that eigenvalue. */
-static inline float
-line_normal(float xx, float xy, float yy, float *nu, float *nv)
-{
-	float mean = (xx + yy) * 0.5f, d = (xx - yy) * 0.5f;
-	float root = px_sqrt(d * d + xy * xy);
-	float u = d <= 0 ? d - root : xy, v = d <= 0 ? xy : -d - root;
-	float length = px_sqrt(u * u + v * v);
-
-	*nu = length > 0 ? u / length : 1;
-	*nv = length > 0 ? v / length : 0;
-	return mean - root;
-}
-
-static inline float
-line_abs(float x)
-{
-	return x < 0 ? -x : x;
-}
-
 static int
 line_add(struct line_candidates *to, const struct line_candidate *c)
 {
@@ -158,25 +137,28 @@ line_candidate_at(const struct line_filter *f, size_t x, size_t y,
 {
 	struct line_candidate c = { .x = (uint32_t)x, .y = (uint32_t)y, .width = PX_NAN };
 	const size_t *roi = f->options.roi;
-	float lambda = line_normal(five[DERIVATIVE_XX][i], five[DERIVATIVE_XY][i],
-	    five[DERIVATIVE_YY][i], &c.nu, &c.nv), t;
+	struct line_across across = line_across_of(five[DERIVATIVE_XX][i], five[DERIVATIVE_XY][i],
+	    five[DERIVATIVE_YY][i]);
+	float t;
 
 	if (roi[2] && (x - roi[0] >= roi[2] || y - roi[1] >= roi[3]))
 		return 0;	/* x below roi[0] wraps */
-	c.response = -lambda;
+	c.response = -across.lambda;
 	if (strongest) {
 		*strongest = c.response > *strongest ? c.response : *strongest;
 		return 0;
 	}
-	t = -(c.nu * five[DERIVATIVE_X][i] + c.nv * five[DERIVATIVE_Y][i]) / lambda;
+	t = line_offset(across, five[DERIVATIVE_X][i], five[DERIVATIVE_Y][i]);
+	c.nu = across.nu;
+	c.nv = across.nv;
 	c.du = t * c.nu;
 	c.dv = t * c.nv;
-	if (!(line_abs(c.du) <= f->limit && line_abs(c.dv) <= f->limit))
+	if (!(px_abs(c.du) <= f->limit && px_abs(c.dv) <= f->limit))
 		return 0;
 	return line_add(to, &c);
 }
 
-/* The lanes whose eigenvalue is below -low and larger in magnitude than the other one. */
+/* The lanes for which line_is_strong() holds. */
 static inline bool
 line_strong(const derivative_lanes five[DERIVATIVES], float low,
     int32_t mask[CPU_VECTOR_BYTES / 4])
