@@ -233,7 +233,6 @@ search(void *arg, size_t thread)
 
 	while ((i = atomic_fetch_add(&pass->next, 1)) < finder->tiles_y) {
 		struct line_candidates *found = &finder->found[i];
-		size_t kept = 0;
 
 		found->n = 0;
 		if (finder->level->search(&finder->filter, pass->image, i,
@@ -242,13 +241,6 @@ search(void *arg, size_t thread)
 			atomic_store(&pass->failed, true);
 			return;
 		}
-		for (size_t k = 0; k < found->n; k++) {
-			struct line_candidate c = found->v[k];
-
-			if (finder->level->refine(&finder->filter, pass->image, work, &c))
-				found->v[kept++] = c;
-		}
-		found->n = kept;
 	}
 }
 

@@ -41,7 +41,7 @@ line_patch_work(const struct line_filter *f)
 
 /* The pixels about a candidate: 2 half + 1 rows, of as many columns at least, `stride` apart. */
 struct line_window {
-	float *v;
+	const float *v;
 	size_t half, stride;
 	float reach;		/* how far from the point its sides may be sought, px */
 	const struct line_filter *filter;
@@ -50,45 +50,18 @@ struct line_window {
 
 typedef float line_lanes __attribute__((vector_size(4 * LINE_LANES), aligned(4), may_alias));
 
-/* Rows of whole vectors of an image of uchar without background. */
-static inline void
-line_load_uchar(const unsigned char *from, size_t stride, float sign, struct line_window *to)
-{
-	typedef uint8_t byte_lanes __attribute__((vector_size(LINE_LANES), aligned(1), may_alias));
-	typedef int32_t whole_lanes __attribute__((vector_size(4 * LINE_LANES)));
-
-	for (size_t i = 0; i <= 2 * to->half; i++, from += stride) {
-		for (size_t x = 0; x < to->stride; x += LINE_LANES) {
-			byte_lanes bytes = *(const byte_lanes *)(from + x);
-			whole_lanes whole = __builtin_convertvector(bytes, whole_lanes);
-
-			*(line_lanes *)(to->v + i * to->stride + x) =
-			    __builtin_convertvector(whole, line_lanes) * sign;
-		}
-	}
-}
-
-/* Fills the window with the pixels about (x, y). */
-static inline void
+/* The pixels about (x, y), with those that its sides may need, in `to`. */
+static inline struct line_window
 line_load_window(const struct line_filter *f, const struct line_image *image, size_t x, size_t y,
-    size_t reach, struct line_window *to)
+    float *to)
 {
-	size_t half = line_window_half(f, reach);
-	const struct line_plane *plane = &image->image;
+	size_t half = line_window_half(f, f->reach), stride = line_window_stride(half);
 
-	to->half = half;
-	to->stride = line_window_stride(half);
-	to->reach = (float)reach;
-	if (x >= half && y >= half && x - half + to->stride <= image->w && y + half < image->h &&
-	    plane->type == SAMPLE_UCHAR && !image->background.v) {
-		line_load_uchar((const unsigned char *)plane->v + (y - half) * plane->stride + x -
-		    half, plane->stride, image->dark ? -1 : 1, to);
-		return;
-	}
 	for (size_t i = 0; i <= 2 * half; i++) {
 		line_span_beyond(image, (ptrdiff_t)y - (ptrdiff_t)half + (ptrdiff_t)i,
-		    (ptrdiff_t)x - (ptrdiff_t)half, 2 * half + 1, to->v + i * to->stride);
+		    (ptrdiff_t)x - (ptrdiff_t)half, 2 * half + 1, to + i * stride);
 	}
+	return (struct line_window){ .v = to, .half = half, .stride = stride };
 }
 
 static inline float
@@ -194,23 +167,27 @@ line_edges(const struct line_window *window, const struct line_found *point,
 	edge[1] = line_inflection(window, *point, sigma, window->reach, 1);
 }
 
+/* The point of a candidate, its width; false: it is none. v: the 2 half + 1 rows of pixels about
+ * it, with what its sides within near_reach need; work: line_patch_work() floats. */
 static bool
-line_refine(const struct line_filter *f, const struct line_image *image, float *work,
-    struct line_candidate *c)
+line_refine(const struct line_filter *f, const struct line_image *image, const float *v,
+    size_t half, size_t stride, float *work, struct line_candidate *c)
 {
 	float variance = (float)(f->kernels.sigma * f->kernels.sigma), d;
 	struct line_found point = { c->du, c->dv, c->nu, c->nv, c->response, true };
 	struct line_edge edge[2];
-	struct line_window window = { .v = work + 3 * f->room, .filter = f, .sums = work };
+	struct line_window window = { v, half, stride, (float)f->near_reach, f, work };
 
-	line_load_window(f, image, c->x, c->y, f->near_reach, &window);
 	if (!f->options.plain)
 		point = line_newton(&window, point, f->low);
 	if (!point.is)
 		return false;
 	line_edges(&window, &point, edge);
 	if (px_isnan(edge[0].distance) || px_isnan(edge[1].distance)) {
-		line_load_window(f, image, c->x, c->y, f->reach, &window);
+		window = line_load_window(f, image, c->x, c->y, work + 3 * f->room);
+		window.reach = (float)f->reach;
+		window.filter = f;
+		window.sums = work;
 		line_edges(&window, &point, edge);
 	}
 	d = (edge[0].distance + edge[1].distance) * 0.5f;
