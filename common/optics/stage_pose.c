@@ -189,8 +189,8 @@ stage_history_end(const struct stage_history *history)
 		warn(NULL, "the stage turned by %.4g degrees in all: 2 pi, or a step less; are its "
 		    "angles in radians?", span);
 	else if (history->frames >= FRAMES_OF_STEPS && span < 2 * M_PI && step_in_radians(step))
-		warn(NULL, "the stage turns by %.6g degrees from frame to frame, which is %.0f degrees "
-		    "in radians: are its angles in radians?", step, step / RADIANS);
+		warn(NULL, "the stage turns by %.6g degrees from frame to frame, which is %.0f "
+		    "degrees in radians: are its angles in radians?", step, step / RADIANS);
 }
 
 void

@@ -221,9 +221,7 @@ views_depths(const struct views *views, double *nearest, double *farthest)
 	double x[3];
 	bool any = false;
 
-	for (size_t i = 0; i < views->n; i++) {
-		if (!views->view[i].has_board)
-			continue;
+	for (size_t i = 0; i < views->n && views->view[i].has_board; i++) {
 		middle_to_camera(views, &views->view[i], x);
 		*nearest = any ? fmin(*nearest, x[2]) : x[2];
 		*farthest = any ? fmax(*farthest, x[2]) : x[2];
