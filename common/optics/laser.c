@@ -147,7 +147,8 @@ get_all(const struct file *file, const char *device, struct laser *laser)
 		return -1;
 	if (!(laser->camera.K[0] > 0 && laser->camera.K[4] > 0))
 		return fail(file->path, "the camera's matrix: expected positive focal lengths, "
-		    "found %g %g: is the picture mirrored?", laser->camera.K[0], laser->camera.K[4]);
+		    "found %g %g: is the picture mirrored?", laser->camera.K[0],
+		    laser->camera.K[4]);
 	calib_get_unit(&file->numbers, laser->unit);
 	pinhole_complete(&laser->camera);
 	return get_stage(file, laser);
