@@ -132,7 +132,7 @@ cloud_table() {
 	for side in left right; do
 		set=$data/slsdk_david_stereo/$side
 		fringepipe -q rectify --calib david.json --side $side --size 1024x768 "$set"/phase_*.png "$set"/gray_*.png , \
-			phasewrap -n 4 -p 64 -G 6 --gray-cell half --phase-origin 180 --min-amplitude 8 , unwrap2f -o $side.cloud.nrrd
+			phasewrap -n 4 -p 64 -G 6 --gray-cell half --phase-origin 180 --min-amplitude 9 , unwrap2f -o $side.cloud.nrrd
 		cp $side.cloud.nrrd $side.single.nrrd
 	done
 	cloud_lines "david, Gray code"
