@@ -13,7 +13,7 @@
 #define GAP 4			/* columns: rectify leaves out pixels between the two */
 #define JUMPS_LEAST 2		/* a phase of one fringe may begin anywhere and jump once */
 
-/* *jumps: how often the row falls back by a turn, less how often it rises by one, as noise at a jump
+/* *jumps: how often the row falls back by a turn, less how often it rises by one, as noise there
  * does both; 0 where it holds more than a turn. False: nothing is valid. */
 static bool
 row_jumps(const float *v, size_t w, long *jumps)
