@@ -15,6 +15,10 @@ write_frames("line.nrrd", [Frame(np.clip(np.rint(p), 0, 255).astype("u1")), Fram
 	line
 	agrees_on steger line.nrrd steger
 	agrees_on steger line.nrrd steger --roi 33,17,100,111 --asymmetric --sigma 3 --threshold 1
+	agrees_on steger line.nrrd steger --sigma 8.75 --threshold 0.3
+	fringepipe -v -d gpu steger --sigma 9 --threshold 0.3 line.nrrd -o wide.nrrd 2>messages
+	grep -q "steger runs on the processor: its sigma is above 8.75 px" messages
+	fringepipe -d cpu steger --sigma 9 --threshold 0.3 line.nrrd | cmp - wide.nrrd
 	agrees steger <<'CASES'
 uchar image:0..200 | | steger --threshold 0.3 --sigma 5 --plain --min-length 1
 ushort image:0..4000 | | steger --dark --threshold 60 --sigma 1 --background second.nrrd | uchar image:0..200

@@ -15,6 +15,10 @@ _Static_assert(STEGER_STEPS == LINE_STEPS && STEGER_LANES == LINE_LANES, "as in 
 #define PASS_ONE .tile = { INT32_MAX, INT32_MAX }, .local = { STEGER_GROUP, 1 }
 #define PASS_LIST .tile = { STEGER_GROUP, 1 }, .local = { STEGER_GROUP, 1 }
 
+/* Of kernels between pixels: Mesa's llvmpipe ends a shader's loops after 65535 rounds in all,
+ * without a word, and a candidate may take 23 points of taps^2/2. */
+#define TAPS_MOST 73
+
 static void
 describe(const struct priv *priv, const struct parameters *parameters, struct steger_block *to)
 {
@@ -60,6 +64,8 @@ steger_passes(struct run *run, struct passes *passes)
 		{ SHADER(steger_refine), &block, sizeof(block), PASS_LIST },
 	};
 
+	if (priv->finder->filter.taps > TAPS_MOST)
+		return passes_refuse(passes, "its sigma is above 8.75 px");
 	describe(priv, run->parameters, &block);
 	passes_read(passes, priv->channel);
 	if (priv->background != NO_CHANNEL)
