@@ -227,6 +227,12 @@ words() {
 	for _ in {1..12}; do cat first.nrrd; done >many.nrrd
 	words "in radians?" "${laser[@]}" --angle 0.5236 many.nrrd -o out.nrrd
 	silent "${laser[@]}" --angle 30 many.nrrd -o out.nrrd
+	framecat --frames 0-3 many.nrrd -o few.nrrd
+	words "which is 5 degrees in radians" "${laser[@]}" --angle 0.0872665 few.nrrd -o out.nrrd
+	words "which is 45 degrees in radians" "${laser[@]}" --angle 0.7854 few.nrrd -o out.nrrd
+	for angle in 0.1 0.9 1.8 0.0879 0.087890625 0.45 -0.36; do	# and steps of motors
+		silent "${laser[@]}" --angle=$angle few.nrrd -o out.nrrd
+	done
 }
 
 @test "laser2xyz: a calibration of another picture, or in another unit" {
@@ -248,6 +254,8 @@ json.dump(keys, open("other.json", "w"))' "$1"
 	words "smaller than the calibration's camera" "${try[@]}"
 	change '{"camera_K": [4470, 0, 1300, 0, 4470, 963, 0, 0, 1]}'
 	words "principal point, 1300,963, is not in the picture" "${try[@]}"
+	change '{"camera_K": [-2235, 0, 645.5, 0, 2235, 481.5, 0, 0, 1]}'
+	fails 1 "expected positive focal lengths, found -2235 2235" "${try[@]}"
 	change '{"laser_plane": [x * k for x, k in zip(keys["laser_plane"], (1, 1, 1, 0.001))]}'
 	words "is laser_plane in another unit" "${try[@]}"
 	change '{"length_unit": "m"}'

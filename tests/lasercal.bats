@@ -52,6 +52,9 @@ want *= np.sign(want[2])
 expect(np.abs(got[:3] - want[:3]).max() < 2e-6 and abs(got[3] - want[3]) < 1e-3, got, want)
 expect(np.allclose(rig.pop("laser_plane"), got, rtol=1e-8) and rig == old, rig)
 '
+	has "^boards  *900 to 1100 mm before the camera" <report
+	lasercal plane --calib camera.json --board 11x8,4 --corners corners.nrrd lines.nrrd >tenth
+	has "^boards  *90 to 110 mm before the camera" <tenth
 	laser2xyz --calib rig.json --pose-from none lines.nrrd -o xyz.nrrd
 	py '
 for f in read_frames("xyz.nrrd"):

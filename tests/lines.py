@@ -15,9 +15,18 @@ def erf(x):
 	return ERF[i] + 2 / np.sqrt(np.pi) * np.exp(-GRID[i] ** 2) * d * (1 - GRID[i] * d)
 
 
-def profile(d, kind, w):
-	"""Antiderivative of a line of height 1 at distance d: a Gaussian of sd w, or a bar of half width w."""
-	return w * np.sqrt(np.pi / 2) * erf(d / w / np.sqrt(2)) if kind == "gauss" else np.clip(d, -w, w)
+def profile(d, w):
+	"""Antiderivative of a Gaussian line of height 1 and sd w at distance d."""
+	return w * np.sqrt(np.pi / 2) * erf(d / w / np.sqrt(2))
+
+
+def below(d, a, b):
+	"""The part of a pixel's area less than d from its middle, along the normal (a, b): exact."""
+	a, b = max(abs(a), abs(b)), min(abs(a), abs(b))
+	if b < 1e-9:
+		return np.clip(d / a + 0.5, 0, 1)
+	half = lambda x: np.maximum(x, 0) ** 2 / 2
+	return (half(d + (a + b) / 2) - half(d + (a - b) / 2) - half(d - (a - b) / 2) + half(d - (a + b) / 2)) / (a * b)
 
 
 def line_image(n, angle, offset, kind, w, points=5):
@@ -25,11 +34,41 @@ def line_image(n, angle, offset, kind, w, points=5):
 	nu, nv = np.cos(angle), np.sin(angle)
 	y, x = np.mgrid[0:n, 0:n] - (n - 1) / 2
 	d = x * nu + y * nv - offset
+	if kind == "bar":
+		return below(w - d, nu, nv) - below(-w - d, nu, nv)
 	a, b = (nu, nv) if abs(nu) >= abs(nv) else (nv, nu)
 	p = np.zeros((n, n))
 	for t, share in zip(*np.polynomial.legendre.leggauss(points)):
-		p += share / 2 * (profile(d + b * t / 2 + a / 2, kind, w) - profile(d + b * t / 2 - a / 2, kind, w)) / a
+		p += share / 2 * (profile(d + b * t / 2 + a / 2, w) - profile(d + b * t / 2 - a / 2, w)) / a
 	return p
+
+
+def ridge_steps(image, sigma, u, v, steps=5):
+	"""How far along (u, v) each point is from where the image, smoothed by a Gaussian whose derivatives are integrated
+	over pixels, has no slope across the line: Newton steps with sums over all pixels within 6 sigma, in doubles."""
+	n = int(np.ceil(6 * sigma)) + 1
+	j = np.arange(-n, n + 1)
+	out = []
+
+	def kernels(t):
+		g = lambda x: np.exp(-x * x / (2 * sigma * sigma)) / (sigma * np.sqrt(2 * np.pi))
+		phi = lambda x: np.array([math.erf(k / (sigma * math.sqrt(2))) for k in x]) / 2
+		a, b = t - 0.5, t + 0.5
+		return phi(b) - phi(a), g(b) - g(a), (a * g(a) - b * g(b)) / sigma ** 2
+
+	for at in zip(u, v):
+		x, y = at
+		for _ in range(steps):
+			i, k = int(np.rint(x)), int(np.rint(y))
+			kx, ky = kernels(x - i - j), kernels(y - k - j)
+			window = image[k - n:k + n + 1, i - n:i + n + 1]
+			rx, ry, rxx, rxy, ryy = (ky[b] @ window @ kx[a] for a, b in ((1, 0), (0, 1), (2, 0), (1, 1), (0, 2)))
+			values, vectors = np.linalg.eigh([[rxx, rxy], [rxy, ryy]])
+			nu, nv = vectors[:, 0]
+			t = -(nu * rx + nv * ry) / values[0]
+			x, y = x + t * nu, y + t * nv
+		out.append((x - at[0], y - at[1]))
+	return np.array(out)
 
 
 DIRECTIONS = [(np.radians(a), o) for a in (0, 7, 20, 33, 45, 58, 71, 84, 90) for o in (0, 0.37)]

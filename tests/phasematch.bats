@@ -383,6 +383,45 @@ for name, w in ("left", 333), ("right", 350):
 	py 'expect([f.meta["cmd.1"] for f in read_frames("one.nrrd")] == ["phasematch --right=right.nrrd"] * 3)'
 }
 
+@test "phasematch: wrapped phases under the name of absolute ones are an error; single fringes are not" {
+	py "$keys"'
+rng = np.random.default_rng(4)
+h, w = 40, 400
+x = np.arange(w) + np.zeros((h, 1))
+wrap = lambda p: (p + np.pi) % (2 * np.pi) - np.pi
+def pair(name, slope, noise, fold, more=lambda p: p):
+	for side, shift in ("left", 0), ("right", 7.3):
+		p = slope * (x + shift) + rng.normal(0, noise, (h, w))
+		write_frames("%s_%s.nrrd" % (side, name), Frame(more(fold(p)).astype("f4"), ["absphase"], rig(side, rect_cx_px=("290", "300")[side == "right"])))
+def holes(p):	# as rectify leaves them at steps, and some more
+	p = p.copy()
+	p[:, 1:][np.abs(np.diff(p)) > np.pi] = np.nan
+	return p
+pair("three", 6 * np.pi / w, 0.05, wrap)
+pair("many", 0.3, 0.2, lambda p: p % (2 * np.pi))
+pair("falling", -0.3, 0.2, wrap)
+pair("holes", 0.3, 0.05, wrap, holes)
+pair("coarse", 2 * np.pi / (w + 8), 0.003, lambda p: p)
+pair("begun", 2 * np.pi / (w + 8), 0.003, lambda p: (p + 2) % (2 * np.pi))
+pair("noisy", 2 * np.pi / (w + 8), 0.2, lambda p: (p + 2) % (2 * np.pi))
+pair("fine", 0.3, 0.02, lambda p: p)
+def edge(p):	# things before a wall, farther apart than half a fringe
+	q = p * 0.1
+	q[:, 100:160] += 5.2
+	q[:, 220:300] += 5.2
+	return q
+pair("edges", 2 * np.pi / (w + 8), 0.0005, lambda p: p, edge)'
+	for name in three many falling holes; do
+		fails 1 "absphase stays within one turn and jumps by one " phasematch --right right_$name.nrrd left_$name.nrrd -o out.nrrd
+		[ ! -e out.nrrd ]
+	done
+	fails 1 "right_many.nrrd: absphase stays within one turn" phasematch --right right_many.nrrd left_fine.nrrd -o out.nrrd
+	for name in coarse begun fine edges; do
+		silent phasematch --right right_$name.nrrd left_$name.nrrd -o out.nrrd
+	done
+	phasematch -q --right right_noisy.nrrd left_noisy.nrrd -o out.nrrd	# little is left of it, but it is no error
+}
+
 @test "phasematch: what cannot be matched is an error of one line" {
 	py "$keys"'
 def frame(name, w=30, h=4, slope=0.3, names=["absphase"], drop=(), **more):

@@ -79,7 +79,7 @@ expect(red[0] > red[2] + 100 and blue[2] > blue[0] + 50, red, blue)' $((${STEREO
 	silent phasematch --frame left --right right.nrrd left.nrrd -o turned.nrrd
 	py "$judge"'
 n, share, at, gross, _ = judge("raw.nrrd", "left.nrrd", "z")
-expect(204000 <= n <= 209000, n); expect(abs(share - 79.6) < 0.5, share); expect(gross <= 0.08, gross)
+expect(204000 <= n <= 209000, n); expect(abs(share - 79.6) < 0.5, share); expect(gross < 0.065, gross)
 n, share, at, gross, deviation = judge("david.nrrd", "left.nrrd", "z")
 expect(n >= 196000, n); expect(gross <= 0.005, gross); expect(deviation <= 0.11, deviation)
 expect(np.abs(at - [1088, 1125, 1344]) < 3, at)

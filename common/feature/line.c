@@ -233,7 +233,6 @@ search(void *arg, size_t thread)
 
 	while ((i = atomic_fetch_add(&pass->next, 1)) < finder->tiles_y) {
 		struct line_candidates *found = &finder->found[i];
-		size_t kept = 0;
 
 		found->n = 0;
 		if (finder->level->search(&finder->filter, pass->image, i,
@@ -242,13 +241,6 @@ search(void *arg, size_t thread)
 			atomic_store(&pass->failed, true);
 			return;
 		}
-		for (size_t k = 0; k < found->n; k++) {
-			struct line_candidate c = found->v[k];
-
-			if (finder->level->refine(&finder->filter, pass->image, work, &c))
-				found->v[kept++] = c;
-		}
-		found->n = kept;
 	}
 }
 
@@ -262,6 +254,21 @@ all_rows(struct line_pass *pass, struct run *run, void (*fn)(void *, size_t))
 	return atomic_load(&pass->failed) ? fail_memory() : 0;
 }
 
+int
+line_candidates_room(struct line_candidates *all, size_t n)
+{
+	struct line_candidate *more;
+
+	if (n <= all->room)
+		return 0;
+	more = reallocarray(all->v, n + n / 2, sizeof(*more));
+	if (!more)
+		return fail_memory();
+	all->v = more;
+	all->room = n + n / 2;
+	return 0;
+}
+
 static int
 gather(struct line_finder *finder)
 {
@@ -270,13 +277,8 @@ gather(struct line_finder *finder)
 
 	for (size_t i = 0; i < finder->tiles_y; i++)
 		n += finder->found[i].n;
-	if (n > all->room) {
-		free(all->v);
-		all->v = malloc((n + n / 2) * sizeof(*all->v));
-		all->room = all->v ? n + n / 2 : 0;
-		if (!all->v)
-			return fail_memory();
-	}
+	if (line_candidates_room(all, n) < 0)
+		return -1;
 	all->n = 0;
 	for (size_t i = 0; i < finder->tiles_y; i++) {
 		if (finder->found[i].n)
@@ -285,6 +287,16 @@ gather(struct line_finder *finder)
 		all->n += finder->found[i].n;
 	}
 	return 0;
+}
+
+int
+line_find_listed(struct line_finder *finder, const struct line_image *image,
+    struct line_points *to)
+{
+	const struct line_options *options = &finder->filter.options;
+
+	return line_link(&finder->map, image->w, image->h, &finder->all, options->high,
+	    options->min_length, to);
 }
 
 int
@@ -301,8 +313,7 @@ line_find(struct line_finder *finder, struct run *run, const struct line_image *
 	choose_tiles(finder, options->all_tiles);
 	if (all_rows(&pass, run, search) < 0 || gather(finder) < 0)
 		return -1;
-	return line_link(&finder->map, image->w, image->h, &finder->all, options->high,
-	    options->min_length, to);
+	return line_find_listed(finder, image, to);
 }
 
 int

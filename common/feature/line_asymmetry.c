@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "feature/line_level.h"
+
 /* What is tabulated: ratios from RATIO_LEAST to 1, half widths from WIDTH_LEAST to WIDTH_MOST. */
 #define RATIO_LEAST 0.2
 #define WIDTH_LEAST 1.05
@@ -157,4 +159,20 @@ line_asymmetry_shift(const struct line_asymmetry *table, float half_width, float
 	j = place((double)half_width, WIDTH_LEAST, WIDTH_MOST, LINE_ASYMMETRY_WIDTHS, &c);
 	return (1 - r) * ((1 - c) * table->shift[i][j] + c * table->shift[i][j + 1]) +
 	    r * ((1 - c) * table->shift[i + 1][j] + c * table->shift[i + 1][j + 1]);
+}
+
+/* Back towards the side of the stronger gradient. */
+void
+line_asymmetry_correct(const struct line_filter *f, struct line_candidate *c, float half_width,
+    float left, float right)
+{
+	float sigma = (float)f->kernels.sigma, shift;
+
+	if (!f->asymmetry || !(c->width >= 0))
+		return;
+	shift = sigma * line_asymmetry_shift(f->asymmetry, half_width / sigma, left, right);
+	if (left < right)
+		shift = -shift;
+	c->du -= shift * c->nu;
+	c->dv -= shift * c->nv;
 }

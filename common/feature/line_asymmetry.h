@@ -18,5 +18,10 @@ void line_asymmetry_init(struct line_asymmetry *);
  * distance of the inflection points; the magnitudes of the gradients there. */
 float line_asymmetry_shift(const struct line_asymmetry *, float half_width, float left,
     float right);
+struct line_filter;
+struct line_candidate;
+/* Takes that off a candidate, if the filter is to; half_width in px here. */
+void line_asymmetry_correct(const struct line_filter *, struct line_candidate *, float half_width,
+    float left, float right);
 
 #endif

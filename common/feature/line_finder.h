@@ -1,4 +1,5 @@
-/* What a line finder keeps from image to image; for the files of line*.c alone. */
+/* What a line finder keeps from image to image, for the files of line*.c and for who finds
+ * candidates on a device. */
 #ifndef LINE_FINDER_H
 #define LINE_FINDER_H
 
@@ -21,5 +22,11 @@ struct line_finder {
 	int threads;
 	struct line_map map;
 };
+
+/* Room for n candidates in a list, whose own stay. -1 after fail(). */
+int line_candidates_room(struct line_candidates *, size_t n);
+/* The points of an image from its candidates in `all`, which are in the order of rows and columns.
+ * As line_find(). */
+int line_find_listed(struct line_finder *, const struct line_image *, struct line_points *);
 
 #endif

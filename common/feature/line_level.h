@@ -45,13 +45,11 @@ struct line_level {
 	/* The least and the largest sample of each tile of a row of tiles. */
 	void (*ranges)(const struct line_filter *, const struct line_image *, size_t tile_row,
 	    float *work, float *least, float *largest);
-	/* Appends the candidates of the active tiles of a row of tiles. -1: no memory. With
-	 * `strongest`, which holds the largest response up to now, it keeps that alone. */
+	/* Appends the candidates of the active tiles of a row of tiles that are points, with their
+	 * widths, in the order of rows and columns. -1: no memory. With `strongest`, which holds
+	 * the largest response up to now, it keeps that alone. */
 	int (*search)(const struct line_filter *, const struct line_image *, size_t tile_row,
 	    const bool *active, float *work, float *strongest, struct line_candidates *);
-	/* The point of a candidate, its width; false: it is none. */
-	bool (*refine)(const struct line_filter *, const struct line_image *, float *work,
-	    struct line_candidate *);
 };
 
 #endif

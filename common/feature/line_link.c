@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/px.h"
 
 #define SAME_PX 0.1f	/* points of neighbouring pixels nearer than this are one point */
 
@@ -249,37 +250,30 @@ add_line(struct linking *k, size_t seed, size_t back, size_t ahead, size_t min_l
 	return 0;
 }
 
+#define DIGITS 256
+
+/* The strongest first; of equal ones the first: by the bits of their responses, which are positive,
+ * a byte at a time. spare: room for n. */
 static void
-sift(uint32_t *v, const struct line_candidate *c, size_t at, size_t n)
+sort_by_response(uint32_t *v, const struct line_candidate *c, size_t n, uint32_t *spare)
 {
-	for (size_t child; (child = 2 * at + 1) < n; at = child) {
-		uint32_t swap;
+	for (unsigned shift = 0; shift < 32; shift += 8) {
+		size_t start[DIGITS] = { 0 }, at = 0;
 
-		/* the heap's top is the weakest; of equal ones the last */
-		if (child + 1 < n && (c[v[child + 1]].response < c[v[child]].response ||
-		    (c[v[child + 1]].response == c[v[child]].response && v[child + 1] > v[child])))
-			child++;
-		if (c[v[at]].response < c[v[child]].response ||
-		    (c[v[at]].response == c[v[child]].response && v[at] > v[child]))
-			return;
-		swap = v[at];
-		v[at] = v[child];
-		v[child] = swap;
-	}
-}
+		for (size_t i = 0; i < n; i++)
+			start[~px_bits(c[v[i]].response) >> shift & (DIGITS - 1)]++;
+		for (size_t i = 0; i < DIGITS; i++) {
+			size_t count = start[i];
 
-/* The strongest first; of equal ones the first. */
-static void
-sort_by_response(uint32_t *v, const struct line_candidate *c, size_t n)
-{
-	for (size_t i = n / 2; i-- > 0;)
-		sift(v, c, i, n);
-	for (size_t i = n; i-- > 1;) {
-		uint32_t swap = v[0];
+			start[i] = at;
+			at += count;
+		}
+		for (size_t i = 0; i < n; i++) {
+			uint32_t key = ~px_bits(c[v[i]].response) >> shift & (DIGITS - 1);
 
-		v[0] = v[i];
-		v[i] = swap;
-		sift(v, c, 0, i);
+			spare[start[key]++] = v[i];
+		}
+		memcpy(v, spare, n * sizeof(*v));
 	}
 }
 
@@ -293,7 +287,7 @@ link_all(struct linking *k, double high, size_t min_length, struct line_points *
 		if (!map->used[i] && (double)k->v[i].response > high)
 			map->order[seeds++] = (uint32_t)i;
 	}
-	sort_by_response(map->order, k->v, seeds);
+	sort_by_response(map->order, k->v, seeds, map->chain);
 	for (size_t i = 0; i < seeds; i++) {
 		size_t seed = map->order[i], back, ahead;
 		const struct line_candidate *c = &k->v[seed];

@@ -113,27 +113,6 @@ line_tile_ranges(const struct line_filter *f, const struct line_image *image, si
 
 /* ---- candidates ---- */
 
-/* The unit vector across the line, of the Hessian's eigenvalue that is nearest to minus infinity;
- * returns that eigenvalue. */
-static inline float
-line_normal(float xx, float xy, float yy, float *nu, float *nv)
-{
-	float mean = (xx + yy) * 0.5f, d = (xx - yy) * 0.5f;
-	float root = px_sqrt(d * d + xy * xy);
-	float u = d <= 0 ? d - root : xy, v = d <= 0 ? xy : -d - root;
-	float length = px_sqrt(u * u + v * v);
-
-	*nu = length > 0 ? u / length : 1;
-	*nv = length > 0 ? v / length : 0;
-	return mean - root;
-}
-
-static inline float
-line_abs(float x)
-{
-	return x < 0 ? -x : x;
-}
-
 static int
 line_add(struct line_candidates *to, const struct line_candidate *c)
 {
@@ -158,25 +137,28 @@ line_candidate_at(const struct line_filter *f, size_t x, size_t y,
 {
 	struct line_candidate c = { .x = (uint32_t)x, .y = (uint32_t)y, .width = PX_NAN };
 	const size_t *roi = f->options.roi;
-	float lambda = line_normal(five[DERIVATIVE_XX][i], five[DERIVATIVE_XY][i],
-	    five[DERIVATIVE_YY][i], &c.nu, &c.nv), t;
+	struct line_across across = line_across_of(five[DERIVATIVE_XX][i], five[DERIVATIVE_XY][i],
+	    five[DERIVATIVE_YY][i]);
+	float t;
 
 	if (roi[2] && (x - roi[0] >= roi[2] || y - roi[1] >= roi[3]))
 		return 0;	/* x below roi[0] wraps */
-	c.response = -lambda;
+	c.response = -across.lambda;
 	if (strongest) {
 		*strongest = c.response > *strongest ? c.response : *strongest;
 		return 0;
 	}
-	t = -(c.nu * five[DERIVATIVE_X][i] + c.nv * five[DERIVATIVE_Y][i]) / lambda;
+	t = line_offset(across, five[DERIVATIVE_X][i], five[DERIVATIVE_Y][i]);
+	c.nu = across.nu;
+	c.nv = across.nv;
 	c.du = t * c.nu;
 	c.dv = t * c.nv;
-	if (!(line_abs(c.du) <= f->limit && line_abs(c.dv) <= f->limit))
+	if (!(px_abs(c.du) <= f->limit && px_abs(c.dv) <= f->limit))
 		return 0;
 	return line_add(to, &c);
 }
 
-/* The lanes whose eigenvalue is below -low and larger in magnitude than the other one. */
+/* The lanes for which line_is_strong() holds. */
 static inline bool
 line_strong(const derivative_lanes five[DERIVATIVES], float low,
     int32_t mask[CPU_VECTOR_BYTES / 4])
@@ -198,21 +180,50 @@ line_strong(const derivative_lanes five[DERIVATIVES], float low,
 	return true;
 }
 
-/* Rows and columns of the buffer for a run of tiles, with the radius on all sides. */
-static inline size_t
-line_band_stride(const struct line_filter *f, size_t w)
+/*
+ * The pixels of a run of tiles as floats, with what the kernels reach on all sides, and what the
+ * window of a candidate at their border does: rows of `stride`, the run's first pixel in row
+ * `above`, column `before`.
+ */
+struct line_band {
+	float *v;
+	size_t stride, above, before;
+};
+
+static inline struct line_band
+line_band_of(const struct line_filter *f, size_t w, float *v)
 {
-	return (w + 2 * f->kernels.radius) / LINE_LANES * LINE_LANES + 2 * LINE_LANES;
+	size_t above = f->kernels.radius + f->near_reach + 2;
+	/* a whole number of vectors more than the kernels' radius */
+	size_t before = f->kernels.radius + (f->near_reach + 1 + LINE_LANES) / LINE_LANES *
+	    LINE_LANES;
+
+	return (struct line_band){ v, (w + 2 * before) / LINE_LANES * LINE_LANES + 2 * LINE_LANES,
+		above, before };
 }
 
+/* Three rows of derivatives, the band, of which windows may read a row more, and what refining a
+ * candidate takes. */
 static size_t
 line_band_work(const struct line_filter *f, size_t w)
 {
-	size_t band = (f->tile_h + 2 * f->kernels.radius + 3) * line_band_stride(f, w);
+	struct line_band band = line_band_of(f, w, NULL);
+	size_t search = (f->tile_h + 2 * band.above + 4) * band.stride + line_patch_work(f);
 	size_t ranges = 3 * ((w + LINE_LANES) / LINE_LANES * LINE_LANES);
-	size_t patch = line_patch_work(f);
 
-	return (band > ranges ? band : ranges) > patch ? (band > ranges ? band : ranges) : patch;
+	return search > ranges ? search : ranges;
+}
+
+/* Rows i0 <= i < i1 of the band of columns x0 <= x < x1, whose row `above` is y0. */
+static void
+line_fill_band(const struct line_image *image, const struct line_band *band, size_t y0, size_t x0,
+    size_t x1, size_t i0, size_t i1)
+{
+	for (size_t i = i0; i < i1; i++) {
+		line_span_beyond(image, (ptrdiff_t)(y0 + i) - (ptrdiff_t)band->above,
+		    (ptrdiff_t)x0 - (ptrdiff_t)band->before, x1 - x0 + 2 * band->before,
+		    band->v + i * band->stride);
+	}
 }
 
 /* One row of pixels x0 <= x < x1 from row[0 .. 2 radius] of the band, whose column 0 is
@@ -244,24 +255,50 @@ line_search_row(const struct line_filter *f, const float *const *row, size_t x0,
 	return 0;
 }
 
+/* Keeps those candidates from `first` on that are points. */
+static void
+line_refine_run(const struct line_filter *f, const struct line_image *image,
+    const struct line_band *band, size_t y0, size_t x0, float *work, size_t first,
+    struct line_candidates *to)
+{
+	size_t kept = first;
+
+	for (size_t k = first; k < to->n; k++) {
+		struct line_candidate c = to->v[k];
+		const float *pixel = band->v + (c.y - y0 + band->above) * band->stride + c.x - x0 +
+		    band->before;
+
+		if (line_refine(f, image, pixel - band->above * (band->stride + 1), band->above,
+		    band->stride, work, &c))
+			to->v[kept++] = c;
+	}
+	to->n = kept;
+}
+
 static int
 line_search_run(const struct line_filter *f, const struct line_image *image, size_t y0, size_t x0,
     size_t x1, float *work, float *strongest, struct line_candidates *to)
 {
-	size_t r = f->kernels.radius, stride = line_band_stride(f, image->w);
-	size_t rows = line_least(f->tile_h, image->h - y0);
+	struct line_band band = line_band_of(f, image->w, NULL);
+	size_t r = f->kernels.radius, rows = line_least(f->tile_h, image->h - y0), first = to->n;
+	size_t stride = band.stride, from = band.above - r, end = band.above + rows + r;
 	const float *row[2 * DERIVATIVES_RADIUS_MOST + 1];
-	float *column[3] = { work, work + stride, work + 2 * stride }, *band = work + 3 * stride;
+	float *column[3] = { work, work + stride, work + 2 * stride };
 
-	for (size_t i = 0; i < rows + 2 * r; i++)
-		line_span_beyond(image, (ptrdiff_t)(y0 + i) - (ptrdiff_t)r,
-		    (ptrdiff_t)x0 - (ptrdiff_t)r, x1 - x0 + 2 * r, band + i * stride);
+	band.v = work + 3 * stride;
+	line_fill_band(image, &band, y0, x0, x1, from, end);
 	for (size_t y = 0; y < rows; y++) {
 		for (size_t i = 0; i <= 2 * r; i++)
-			row[i] = band + (y + i) * stride;
+			row[i] = band.v + (from + y + i) * stride + band.before - r;
 		if (line_search_row(f, row, x0, x1, y0 + y, column, strongest, to) < 0)
 			return -1;
 	}
+	if (to->n == first)
+		return 0;
+	line_fill_band(image, &band, y0, x0, x1, 0, from);
+	line_fill_band(image, &band, y0, x0, x1, end, end + from);
+	line_refine_run(f, image, &band, y0, x0,
+	    work + (f->tile_h + 2 * band.above + 4) * stride, first, to);
 	return 0;
 }
 
@@ -296,6 +333,6 @@ line_search(const struct line_filter *f, const struct line_image *image, size_t 
 	return 0;
 }
 
-#define LINE_LEVEL_FUNCTIONS { line_band_work, line_tile_ranges, line_search, line_refine }
+#define LINE_LEVEL_FUNCTIONS { line_band_work, line_tile_ranges, line_search }
 
 #endif

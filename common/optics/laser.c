@@ -145,6 +145,10 @@ get_all(const struct file *file, const char *device, struct laser *laser)
 	if (device ? calib_get_device(file->path, &file->numbers, device, &laser->camera) < 0 :
 	    get_camera(file, &laser->camera) < 0 || get_frame(file, laser) < 0)
 		return -1;
+	if (!(laser->camera.K[0] > 0 && laser->camera.K[4] > 0))
+		return fail(file->path, "the camera's matrix: expected positive focal lengths, "
+		    "found %g %g: is the picture mirrored?", laser->camera.K[0],
+		    laser->camera.K[4]);
 	calib_get_unit(&file->numbers, laser->unit);
 	pinhole_complete(&laser->camera);
 	return get_stage(file, laser);

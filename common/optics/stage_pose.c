@@ -8,6 +8,7 @@
 
 #define RADIANS 0.017453292519943295
 #define FRAMES_OF_A_TURN 12	/* and more are taken for one */
+#define FRAMES_OF_STEPS 3
 
 static bool
 ends_with(const char *text, const char *end)
@@ -167,6 +168,16 @@ stage_history_add(struct stage_history *history, const struct run *run,
 	return 0;
 }
 
+/* Is a step that is no round number of degrees a whole number of them when taken for radians? */
+static bool
+step_in_radians(double step)
+{
+	double degrees = step / RADIANS, thousandths = step * 1000;
+
+	return degrees > 0.5 && fabs(degrees - round(degrees)) < 2e-5 * degrees &&
+	    fabs(thousandths - round(thousandths)) > 1e-3;
+}
+
 void
 stage_history_end(const struct stage_history *history)
 {
@@ -177,6 +188,9 @@ stage_history_end(const struct stage_history *history)
 	if (history->frames >= FRAMES_OF_A_TURN && fabs(span + step / 2 - 2 * M_PI) < 0.51 * step)
 		warn(NULL, "the stage turned by %.4g degrees in all: 2 pi, or a step less; are its "
 		    "angles in radians?", span);
+	else if (history->frames >= FRAMES_OF_STEPS && span < 2 * M_PI && step_in_radians(step))
+		warn(NULL, "the stage turns by %.6g degrees from frame to frame, which is %.0f "
+		    "degrees in radians: are its angles in radians?", step, step / RADIANS);
 }
 
 void

@@ -39,6 +39,7 @@ void
 report_plane(FILE *out, const struct views *views, const struct plane_fit *fit)
 {
 	const char *unit = views->laser->unit;
+	double nearest, farthest;
 
 	print_numbers(out, "laser_plane", fit->plane, 4);
 	fprintf(out, "rms             %.4g %s of %zu points, %zu left out\n", fit->rms, unit,
@@ -48,6 +49,9 @@ report_plane(FILE *out, const struct views *views, const struct plane_fit *fit)
 	if (!isnan(fit->sd_rad))
 		fprintf(out, "sd              %.2g degrees, %.2g %s (one view left out after the "
 		    "other)\n", fit->sd_rad * DEGREES, fit->sd_mm, unit);
+	if (views_depths(views, &nearest, &farthest))
+		fprintf(out, "boards          %.4g to %.4g %s before the camera\n", nearest,
+		    farthest, unit);
 	fprintf(out, "\n%-6s %8s %8s %8s %10s %10s\n", "view", "seen", "on_board", "used", "rms",
 	    "board_px");
 	for (size_t i = 0; i < views->n; i++) {

@@ -194,16 +194,40 @@ views_to_world(const struct views *views, const double x[3], double X[3])
 		X[i] = camera->R[i] * d[0] + camera->R[3 + i] * d[1] + camera->R[6 + i] * d[2];
 }
 
-void
-views_middle(const struct views *views, const struct view *view, double X[3])
+/* The middle of a view's board, to the camera. */
+static void
+middle_to_camera(const struct views *views, const struct view *view, double x[3])
 {
-	double middle[3] = { 0 }, x[3];
+	double middle[3] = { 0 };
 
 	board_middle(&views->board, middle);
 	middle[0] *= views->board.spacing_mm;
 	middle[1] *= views->board.spacing_mm;
 	board_pose_apply(&view->board, middle, x);
+}
+
+void
+views_middle(const struct views *views, const struct view *view, double X[3])
+{
+	double x[3];
+
+	middle_to_camera(views, view, x);
 	views_to_world(views, x, X);
+}
+
+bool
+views_depths(const struct views *views, double *nearest, double *farthest)
+{
+	double x[3];
+	bool any = false;
+
+	for (size_t i = 0; i < views->n && views->view[i].has_board; i++) {
+		middle_to_camera(views, &views->view[i], x);
+		*nearest = any ? fmin(*nearest, x[2]) : x[2];
+		*farthest = any ? fmax(*farthest, x[2]) : x[2];
+		any = true;
+	}
+	return any;
 }
 
 /* ---- lines ---- */

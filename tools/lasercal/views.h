@@ -51,6 +51,9 @@ int views_add_found(struct views *, const struct run *, const struct frame_head 
 int views_add_points(struct views *, const struct frame *);
 /* Place of the board's middle in the world. */
 void views_middle(const struct views *, const struct view *, double X[3]);
+/* How far before the camera the middles of the boards are, the nearest and the farthest one; false:
+ * no view has one. */
+bool views_depths(const struct views *, double *nearest, double *farthest);
 /* A camera's point or direction in the world. */
 void views_to_world(const struct views *, const double x[3], double X[3]);
 void views_free(struct views *);

@@ -11,6 +11,7 @@
 #include "image/statistics.h"
 #include "phasematch.px.h"
 #include "row_check.h"
+#include "wrap_check.h"
 
 #define STEPS_ENOUGH 4000	/* of which a median is taken */
 #define STEPS_APART 7		/* columns from one to the next, so that many rows have some */
@@ -220,7 +221,9 @@ phasematch_survey(struct run *run, const struct frame *in)
 		fail_memory();
 	} else {
 		match_memory_place(&memory, &priv->matching, place);
-		status = find_steps(priv, priv->right, in, &memory, &steps);
+		status = priv->checked_rows ? 0 : wrap_check(priv->right, in, &priv->matching);
+		if (status == 0)
+			status = find_steps(priv, priv->right, in, &memory, &steps);
 		if (status == 0)
 			warn_same(priv, priv->right, in, &memory);
 		if (status == 0)

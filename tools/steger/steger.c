@@ -3,24 +3,10 @@
 
 #include <string.h>
 
-#include "options.h"
 #include "plausible.h"
 #include "points.h"
+#include "steger.h"
 #include "steger_loops.h"
-
-struct priv {
-	struct line_options line;
-	struct line_finder *finder;
-	bool automatic;			/* the threshold comes from the first frame */
-	bool thresholds_set;
-	double noise;			/* grey levels; NaN: not measured */
-	struct frame_head out;
-	size_t channel, background;	/* NO_CHANNEL: none */
-	size_t frames, points, found;	/* found: with those of lines that are too short */
-	double strongest;		/* of frames without a point, until there is one */
-	double other;			/* of the other sign, in the same one; 0: not much more */
-	bool pairs_warned;
-};
 
 /* ---- a frame ---- */
 
@@ -72,7 +58,19 @@ warn_of_pairs(struct run *run, const struct line_image *image, const struct line
 }
 
 static int
-find(struct run *run, const struct frame *in, struct frame **out)
+find_points(struct run *run, struct frame *in, const struct line_image *image,
+    struct line_points *points)
+{
+	struct priv *priv = run->priv;
+	bool made;
+
+	if (steger_find_on_device(run, in, image, points, &made) < 0)
+		return -1;
+	return made ? 0 : line_find(priv->finder, run, image, points);
+}
+
+static int
+find(struct run *run, struct frame *in, struct frame **out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
@@ -83,8 +81,7 @@ find(struct run *run, const struct frame *in, struct frame **out)
 	image.image = plane_of(in, priv->channel);
 	if (priv->background != NO_CHANNEL)
 		image.background = plane_of(in, priv->background);
-	if (set_thresholds(run, &image) < 0 ||
-	    line_find(priv->finder, run, &image, &points) < 0)
+	if (set_thresholds(run, &image) < 0 || find_points(run, in, &image, &points) < 0)
 		return -1;
 	warn_of_pairs(run, &image, &points);
 	if (priv->frames == 0 && !priv->pairs_warned &&
@@ -145,8 +142,7 @@ end(struct run *run)
 	    "px^2, --threshold %.3g", priv->strongest, priv->line.high);
 }
 
-static const struct body body = { .frame = take_frame, .end = end,
-	.no_passes = "its passes over the image are not written for a device yet" };
+static const struct body body = { .frame = take_frame, .end = end, .passes = steger_passes };
 
 /* ---- planning ---- */
 
@@ -205,6 +201,8 @@ STAGE(steger) = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,
+	.agree = AGREE_ABSOLUTE,
+	.tolerance = 1e-4,	/* px; on a device that rounds as the processor does it is 0 */
 	.init = init,
 	.plan = plan,
 	.release = release,
