@@ -51,6 +51,10 @@ stale() {
 	[ "$output" = "20 sets: 0 to do, 20 up to date" ]
 	[ "$(find out/batch -mindepth 1 -maxdepth 1 | wc -l)" -eq 1 ]
 	[ ! -e out/batch/lock ]
+	# those that ran did the shares of those that waited, which were taken back
+	[ "$(cut -d' ' -f1 out/batch/*/done.* | sort | tr '\n' ' ')" = "0.0 1.0 2.0 3.0 4.0 5.0 6.0 7.0 " ]
+	[ "$(cat out/batch/*/done.0 out/batch/*/done.1 | wc -l)" -gt 2 ]
+	[ "$(squeue -h -j "${jobs[2]}" -t PD)" = "" ]
 }
 
 @test "fringebatch: what changed is done again and no more: an image, one that came, the recipe; by content as well" {
@@ -105,7 +109,7 @@ stale() {
 	sed -i 's/^recipe = .*/recipe = for i in {1..300}; do echo $$i; done; false \\/' recipe.mk
 	for i in {21..45}; do mkdir captures/s$i; touch captures/s$i/a.png; done
 	run -1 fringebatch --engine local recipe.mk
-	[ "${lines[-3]}" = "20 sets failed in a row: share 0 was ended; --keep-going goes on" ]
+	[ "${lines[-3]}" = "task 0 on $(hostname): 20 sets failed in a row, and it ended; --keep-going goes on" ]
 	[ "${lines[-2]}" = "45 sets: 0 done, 0 up to date, 20 failed, 25 never started" ]
 	[ "$(wc -l <out/s01/log)" -eq 100 ]
 	run -1 fringebatch --engine local --keep-going recipe.mk
@@ -143,11 +147,12 @@ stale() {
 	run -1 fringebatch recipe.mk
 	[ "$output" = "fringebatch: $PWD/out/batch is taken by host $(hostname), process $(awk '{ print $2 }' out/batch/lock), job $job" ]
 	run -1 fringebatch status
-	[[ ${lines[0]} == *": 4 sets to do" ]]
+	[[ ${lines[0]} == *": 4 sets to do, "[0-4]" gone through" ]]
 	[[ ${lines[1]} == "tasks: "* ]]
 	run -0 fringebatch cancel
 	[ ! -e out/batch/lock ]
 	run -1 fringebatch status
+	[[ ${lines[1]} == "it was cancelled; "* ]]
 	echo "$(hostname) 999999 -" >out/batch/lock
 	run -0 fringebatch --engine local recipe.mk
 	echo "elsewhere 1 99999" >out/batch/lock
@@ -155,7 +160,24 @@ stale() {
 	run -0 fringebatch --engine local recipe.mk
 	echo "elsewhere 1 -" >out/batch/lock
 	run -1 fringebatch --engine local recipe.mk
-	[[ $output == *"is taken by host elsewhere"* ]]
+	[[ $output == *"is taken by host elsewhere, process 1, job -; only elsewhere knows whether its process 1 has ended: if so, remove $PWD/out/batch/lock" ]]
+	: >out/batch/lock
+	run -1 fringebatch --engine local recipe.mk
+	[[ $output == *"it is empty: if so, remove "* ]]
+	echo "$(hostname) 1 99999" >out/batch/lock
+	SLURM_CONF=$work/nothing run -1 fringebatch --engine local recipe.mk
+	[[ $output == *"Slurm does not answer whether job 99999 has ended"* ]]
+	# others' processes live too
+	echo "$(hostname) 1 -" >out/batch/lock
+	run -1 fringebatch --engine local recipe.mk
+	[[ $output == *"process 1, job -" ]]
+	# of several who find it dead at the same time one has it
+	echo "$(hostname) 999999 -" >out/batch/lock
+	for i in 1 2 3 4; do fringebatch --engine local recipe.mk >said.$i 2>&1 & done
+	wait
+	[ "$(grep -l '4 sets: ' said.* | wc -l)" -eq 1 ]
+	[ "$(grep -lE 'is taken by|takes it at the same time' said.* | wc -l)" -eq 3 ]
+	[ "$(ls out/batch/lock* 2>/dev/null)" = "" ]
 }
 
 @test "fringebatch: tasks that are killed, a daemon that dies: no half file, and the next call does the rest" {
