@@ -85,7 +85,7 @@ run = $(if $(filter -j%,$(MAKEFLAGS)),export OMP_NUM_THREADS=$${OMP_NUM_THREADS:
 	if [ "$$said" ]; then said=$$(tail -n 100 <<<"$$said"); printf '%s\n' "$$said" >$(out)/log; \
 	elif [ -e $(out)/log ]; then rm $(out)/log; fi; \
 	if [ $$status -eq 0 ] && [ ! -e $(call quoted,$@) ]; then \
-		status=1 said="the recipe has ended without an error and without $(RESULT)"; fi; \
+		status=1 said="the recipe has ended without an error and without a new $(RESULT)"; fi; \
 	if [ $$status -eq 0 ]; then [ ! -e $(out)/failed ] || rm $(out)/failed; \
 		$(if $(sums),mv $(out)/sum.new $(out)/sum;) [ -z "$$said" ] || printf '%s\n' "$$said"; \
 	else printf '%s\n' "$$said" >&2; \

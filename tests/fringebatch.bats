@@ -259,3 +259,128 @@ stale() {
 	for tool in bash make find awk env dirname cat hostname date timeout ls tr wc fringepipe sed; do ln -s "$(command -v $tool)" bin/; done
 	fails 1 "there is no sbatch here; engines are slurm, and local: this machine" env PATH="$PWD/bin" "$top/scripts/fringebatch" recipe.mk
 }
+
+@test "fringebatch: a task takes from others while Slurm leaves it time, and ends where it does not" {
+	few 4
+	mkdir bin
+	printf '#!/bin/sh\ncase $* in *%%L*) echo 0:01 ;; *) exec %q "$@" ;; esac\n' "$(command -v squeue)" >bin/squeue
+	chmod +x bin/squeue
+	PATH=$PWD/bin:$PATH run -0 fringebatch --wait --jobs 4 recipe.mk
+	[ "${lines[0]}" = "4 sets: 4 done, 0 up to date, 0 failed, 0 never started" ]
+	[ "$(cat out/batch/*/done.*)" = $'0.0 1\n1.0 1\n2.0 1\n3.0 1' ]
+}
+
+@test "fringebatch: nodes: other tools than where it was submitted, and an output that cannot be written there" {
+	few 2
+	mkdir bin
+	echo 1 >version
+	printf '#!/bin/sh\n[ "$1" = --version ] && exec cat %q\nexec %q "$@"\n' "$PWD/version" "$(command -v fringepipe)" >bin/fringepipe
+	chmod +x bin/fringepipe
+	scontrol update PartitionName=main State=DOWN
+	PATH=$PWD/bin:$PATH run -0 fringebatch --jobs 1 recipe.mk
+	echo 2 >version
+	scontrol update PartitionName=main State=UP
+	until [ -e out/batch/*/summary ]; do sleep 0.1; done
+	run -1 fringebatch status
+	[ "${lines[0]}" = "task 0 on $(hostname): fringepipe --version is '2' here, '1' where it was submitted" ]
+	[ "${lines[1]}" = "2 sets: 0 done, 0 up to date, 0 failed, 2 never started" ]
+	scontrol update PartitionName=main State=DOWN
+	run -0 fringebatch --jobs 1 recipe.mk
+	job=${output##* }
+	mv out elsewhere
+	touch out
+	scontrol update PartitionName=main State=UP
+	until [ -z "$(squeue -h -j "$job" -t PD,R,CG)" ]; do sleep 0.1; done
+	rm out
+	mv elsewhere out
+	run -1 fringebatch status
+	[ "${lines[1]}" = "tasks: none is left, and no summary was written: cancelled, or the nodes cannot write there" ]
+	run -0 fringebatch --wait --jobs 1 recipe.mk
+}
+
+@test "fringebatch: no secret of the environment reaches a job; blanks and per cent signs in the folder's name" {
+	few 1
+	mkdir "my 50%j folder"
+	mv captures recipe.mk "my 50%j folder"
+	cd "my 50%j folder"
+	sed -i 's/^recipe = /&env >env.of.set; /' recipe.mk
+	SECRET=hunter2 run -0 fringebatch --wait recipe.mk
+	[ "${lines[0]}" = "1 sets: 1 done, 0 up to date, 0 failed, 0 never started" ]
+	[ -s env.of.set ]
+	[ "$(cd .. && grep -rl hunter2 . "$cluster")" = "" ]
+	[ "$(ls .. | wc -l)" -eq 1 ]
+	ls out/batch/*/slurm.*_0
+}
+
+@test "fringebatch: a partition that is closed to the user" {
+	need_other_user
+	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" "$BATS_FILE_TMPDIR"
+	chmod 755 . && mkdir -m 777 out
+	scontrol create PartitionName="closed$$" Nodes="$(hostname -s)" AllowGroups=root
+	fails 1 "fringebatch: the array was not submitted: Batch job submission failed: User's group not permitted to use this partition" \
+		"${other_user[@]}" SLURM_CONF="$SLURM_CONF" "$top/scripts/fringebatch" --partition "closed$$" recipe.mk
+	scontrol delete PartitionName="closed$$"
+	[ "$(ls out/batch)" = "" ]
+}
+
+@test "fringebatch: clocks of nodes that are wrong change nothing, and what is killed leaves nothing behind" {
+	few 2
+	sed -i '/^	phase2depth/s/$/ ; touch -d "1 hour" $@/' recipe.mk
+	mkdir -p out/s01
+	touch out/s01/.depth.tif.node.1.0.tmp
+	run -0 fringebatch --engine local recipe.mk
+	[ ! -e out/s01/.depth.tif.node.1.0.tmp ]
+	[ "$(stale)" = "" ]
+	touch captures/s02/phase1_00.png
+	[ "$(stale)" = "s02 " ]
+	# an image that changes behind the tools' back is not the one whose sum is kept
+	cp captures/s02/phase1_01.png captures/s02/phase1_00.png
+	sed -i 's/^recipe = /&cp captures\/s02\/phase1_00.png captures\/s01; /' recipe.mk
+	run -1 fringebatch --engine local --by content recipe.mk
+	[ "${lines[0]}" = "2 sets: 1 done, 0 up to date, 0 failed, 0 never started, 1 changed meanwhile" ]
+	run -0 fringebatch --engine local --by content --dry-run recipe.mk
+	[ "${lines[0]}" = s01 ]
+	# what failed, by a clock that is ahead, comes back when an image is replaced, by an older one even
+	sed -i 's/^recipe = .*/recipe = false \\/; /^	phase2depth/d' recipe.mk
+	run -1 fringebatch --engine local recipe.mk
+	touch -d '1 hour' out/*/failed
+	run -1 fringebatch --engine local --skip-failed recipe.mk
+	[ "$output" = "2 sets: 0 to do, 0 up to date, 2 failed before and skipped" ]
+	touch -d '1 day ago' captures/s01/phase1_00.png
+	run -0 fringebatch --engine local --skip-failed --dry-run recipe.mk
+	[ "${lines[0]}" = s01 ]
+	[[ ${lines[1]} == *"1 failed before and skipped" ]]
+}
+
+@test "fringebatch: a set without images, a recipe without a result, an endless line: each set says what it lacks" {
+	few 1
+	mkdir captures/s00
+	run -1 fringebatch --engine local recipe.mk
+	[ "${lines[0]}" = "failed: s00, exit status 1: captures/s00: holds no images" ]
+	rmdir captures/s00
+	sed -i 's/^recipe = .*/recipe = head -c 9000000 \/dev\/zero | tr "\\0" x; echo; printf "\\033[31mred\\n" \\/; /^	phase2depth/d' recipe.mk
+	run -1 fringebatch --engine local recipe.mk
+	[ "${lines[0]}" = "failed: s01, exit status 1: the recipe has ended without an error and without a new depth.tif" ]
+	[ "$(cat out/s01/log out/batch/*/log.* | wc -c)" -lt 200000 ]
+	sed -i '/^recipe = /s/ \\$/; false \\/' recipe.mk
+	run -1 fringebatch --engine local recipe.mk
+	[ "${lines[0]}" = "failed: s01, exit status 1: ?[31mred" ]
+}
+
+@test "fringebatch: what is no batch, no variable of the recipe, or has ended, is told so" {
+	few 1
+	run -0 fringebatch --wait recipe.mk
+	id=$(basename out/batch/*/)
+	fails 1 "out/batch holds no batch 'nosuch'; the last is $id" fringebatch status nosuch
+	fails 1 "out/batch holds no batch ''; the last is $id" fringebatch status ""
+	fails 1 "out/batch holds no batch '../batch/$id'; the last is $id" fringebatch cancel "../batch/$id"
+	fails 1 "$id has ended" fringebatch cancel "$id"
+	fails 1 "elsewhere/batch: holds no batch; --out names another folder of results" fringebatch status --out elsewhere
+	fails 2 "one batch at a time" fringebatch cancel "$id" "$id"
+	fails 2 "'-j4': behind the recipe only its variables, NAME=value" fringebatch recipe.mk -j4
+	fails 2 "'out/s01/depth.tif': behind the recipe" fringebatch recipe.mk out/s01/depth.tif
+	echo 'all: ; echo built' >other.mk
+	fails 1 "other.mk is no recipe like samples/recipe.mk" fringebatch other.mk
+	mkdir recipes
+	fails 1 "recipes: there is no such recipe" fringebatch recipes
+}
