@@ -280,7 +280,7 @@ stale() {
 	PATH=$PWD/bin:$PATH run -0 fringebatch --jobs 1 recipe.mk
 	echo 2 >version
 	scontrol update PartitionName=main State=UP
-	until [ -e out/batch/*/summary ]; do sleep 0.1; done
+	until run fringebatch status && [[ $output == *"never started"* ]]; do sleep 0.2; done
 	run -1 fringebatch status
 	[ "${lines[0]}" = "task 0 on $(hostname): fringepipe --version is '2' here, '1' where it was submitted" ]
 	[ "${lines[1]}" = "2 sets: 0 done, 0 up to date, 0 failed, 2 never started" ]
@@ -308,7 +308,7 @@ stale() {
 	[ "${lines[0]}" = "1 sets: 1 done, 0 up to date, 0 failed, 0 never started" ]
 	[ -s env.of.set ]
 	[ "$(cd .. && grep -rl hunter2 . "$cluster")" = "" ]
-	[ "$(ls .. | wc -l)" -eq 1 ]
+	[ "$(cd .. && echo *)" = "my 50%j folder" ]
 	ls out/batch/*/slurm.*_0
 }
 
