@@ -290,7 +290,7 @@ stale() {
 	mv out elsewhere
 	touch out
 	scontrol update PartitionName=main State=UP
-	until [ -z "$(squeue -h -j "$job" -t PD,R,CG)" ]; do sleep 0.1; done
+	until run -0 squeue -h -j "$job" -t PD,R,CG && [ "$output" = "" ]; do sleep 0.1; done
 	rm out
 	mv elsewhere out
 	run -1 fringebatch status
@@ -315,7 +315,8 @@ stale() {
 @test "fringebatch: a partition that is closed to the user" {
 	need_other_user
 	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" "$BATS_FILE_TMPDIR"
-	chmod 755 . && mkdir -m 777 out
+	chmod 755 .
+	mkdir -m 777 out
 	scontrol create PartitionName="closed$$" Nodes="$(hostname -s)" AllowGroups=root
 	fails 1 "fringebatch: the array was not submitted: Batch job submission failed: User's group not permitted to use this partition" \
 		"${other_user[@]}" SLURM_CONF="$SLURM_CONF" "$top/scripts/fringebatch" --partition "closed$$" recipe.mk
