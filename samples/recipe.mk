@@ -61,28 +61,35 @@ all stale: $(results)
 
 # What is no file by itself, the recipe's text and the tools' version, is kept in one that is written again only
 # where it differs. A task of fringebatch takes it as it is: its own machine's clock may be another.
+ifndef RECIPE_IS_WRITTEN
 version := $(shell fringepipe --version)
 ifeq ($(version),)
 $(error fringepipe does not run: is it on PATH?)
 endif
 text := $(value recipe) \# $(version)
-ifndef RECIPE_IS_WRITTEN
 $(if $(wildcard $(OUT)/.),,$(shell mkdir -p $(call quoted,$(OUT))))
 ifneq ($(file <$(OUT)/recipe),$(text))
 $(file >$(OUT)/recipe,$(text))
 endif
 endif
 
-# Many sets at a time keep all processors busy, a thread each.
-ifneq ($(filter -j%,$(MAKEFLAGS)),)
-export OMP_NUM_THREADS ?= 1
-endif
-
-# A set that fails leaves out/NAME/failed: its exit status, and the last line of what was said.
-run = mkdir -p $(out); if { $(recipe); } 2>&1 | tail -n 100 >$(out)/log; then rm -f $(out)/failed; \
-	$(if $(sums),cat $(images) $(call quoted,$(OUT)/recipe) | cksum >$(out)/sum;) \
-	if [ -s $(out)/log ]; then cat $(out)/log; else rm $(out)/log; fi; \
-	else status=$$?; cat $(out)/log >&2; { echo $$status; tail -n 1 $(out)/log; } >$(out)/failed; exit 1; fi
+# A set that fails leaves out/NAME/failed: its exit status, the last line of what was said, and the state of its
+# images. A sum (of --by content) is of the bytes from before the tools read them. Many sets at a time, as -j asks for,
+# keep all processors busy with a thread each.
+sum = { cksum -- /dev/null $(images) 2>/dev/null; cksum <$(call quoted,$(OUT)/recipe); }
+state = { stat -L -c '%n %s %.Y' -- /dev/null $(images) | sed 1d; cksum <$(call quoted,$(OUT)/recipe); }
+work = $(if $(images),$(recipe),echo $(call quoted,$(CAPTURES)/$(set): holds no images); false)
+run = $(if $(filter -j%,$(MAKEFLAGS)),export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1};) \
+	[ -d $(out) ] || mkdir -p $(out); $(if $(sums),$(sum) >$(out)/sum.new;) \
+	said=$$({ $(work); } </dev/null 2>&1 | tail -c 60000); status=$$?; \
+	if [ "$$said" ]; then said=$$(tail -n 100 <<<"$$said"); printf '%s\n' "$$said" >$(out)/log; \
+	elif [ -e $(out)/log ]; then rm $(out)/log; fi; \
+	if [ $$status -eq 0 ] && [ ! -e $(call quoted,$@) ]; then \
+		status=1 said="the recipe has ended without an error and without a new $(RESULT)"; fi; \
+	if [ $$status -eq 0 ]; then [ ! -e $(out)/failed ] || rm $(out)/failed; \
+		$(if $(sums),mv $(out)/sum.new $(out)/sum;) [ -z "$$said" ] || printf '%s\n' "$$said"; \
+	else printf '%s\n' "$$said" >&2; \
+		{ echo $$status; printf '%s\n' "$${said\#\#*$$'\n'}"; $(state); } >$(out)/failed; exit 1; fi
 
 # The folder itself is there for images that come or go.
 needs = $(CAPTURES)/$(set)/. $(wildcard $(CAPTURES)/$(set)/*) $(OUT)/recipe

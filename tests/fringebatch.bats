@@ -51,6 +51,10 @@ stale() {
 	[ "$output" = "20 sets: 0 to do, 20 up to date" ]
 	[ "$(find out/batch -mindepth 1 -maxdepth 1 | wc -l)" -eq 1 ]
 	[ ! -e out/batch/lock ]
+	# those that ran did the shares of those that waited, which were taken back
+	[ "$(cut -d' ' -f1 out/batch/*/done.* | sort | tr '\n' ' ')" = "0.0 1.0 2.0 3.0 4.0 5.0 6.0 7.0 " ]
+	[ "$(cat out/batch/*/done.0 out/batch/*/done.1 | wc -l)" -gt 2 ]
+	[ "$(squeue -h -j "${jobs[2]}" -t PD)" = "" ]
 }
 
 @test "fringebatch: what changed is done again and no more: an image, one that came, the recipe; by content as well" {
@@ -105,7 +109,7 @@ stale() {
 	sed -i 's/^recipe = .*/recipe = for i in {1..300}; do echo $$i; done; false \\/' recipe.mk
 	for i in {21..45}; do mkdir captures/s$i; touch captures/s$i/a.png; done
 	run -1 fringebatch --engine local recipe.mk
-	[ "${lines[-3]}" = "20 sets failed in a row: share 0 was ended; --keep-going goes on" ]
+	[ "${lines[-3]}" = "task 0 on $(hostname): 20 sets failed in a row, and it ended; --keep-going goes on" ]
 	[ "${lines[-2]}" = "45 sets: 0 done, 0 up to date, 20 failed, 25 never started" ]
 	[ "$(wc -l <out/s01/log)" -eq 100 ]
 	run -1 fringebatch --engine local --keep-going recipe.mk
@@ -143,11 +147,12 @@ stale() {
 	run -1 fringebatch recipe.mk
 	[ "$output" = "fringebatch: $PWD/out/batch is taken by host $(hostname), process $(awk '{ print $2 }' out/batch/lock), job $job" ]
 	run -1 fringebatch status
-	[[ ${lines[0]} == *": 4 sets to do" ]]
+	[[ ${lines[0]} == *": 4 sets to do, "[0-4]" gone through" ]]
 	[[ ${lines[1]} == "tasks: "* ]]
 	run -0 fringebatch cancel
 	[ ! -e out/batch/lock ]
 	run -1 fringebatch status
+	[[ ${lines[1]} == "it was cancelled; "* ]]
 	echo "$(hostname) 999999 -" >out/batch/lock
 	run -0 fringebatch --engine local recipe.mk
 	echo "elsewhere 1 99999" >out/batch/lock
@@ -155,7 +160,27 @@ stale() {
 	run -0 fringebatch --engine local recipe.mk
 	echo "elsewhere 1 -" >out/batch/lock
 	run -1 fringebatch --engine local recipe.mk
-	[[ $output == *"is taken by host elsewhere"* ]]
+	[[ $output == *"is taken by host elsewhere, process 1, job -; only elsewhere knows whether its process 1 has ended: if so, remove $PWD/out/batch/lock" ]]
+	: >out/batch/lock
+	run -1 fringebatch --engine local recipe.mk
+	[[ $output == *"it is empty: if so, remove "* ]]
+	echo "$(hostname) 1 99999" >out/batch/lock
+	mkdir bin
+	printf '#!/bin/sh\necho "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1\n' >bin/squeue
+	chmod +x bin/squeue
+	PATH=$PWD/bin:$PATH run -1 fringebatch --engine local recipe.mk
+	[[ $output == *"Slurm does not answer whether job 99999 has ended"* ]]
+	# others' processes live too
+	echo "$(hostname) 1 -" >out/batch/lock
+	run -1 fringebatch --engine local recipe.mk
+	[[ $output == *"process 1, job -" ]]
+	# of several who find it dead at the same time one has it
+	echo "$(hostname) 999999 -" >out/batch/lock
+	for i in 1 2 3 4; do fringebatch --engine local recipe.mk >said.$i 2>&1 & done
+	wait
+	[ "$(grep -l '4 sets: ' said.* | wc -l)" -eq 1 ]
+	[ "$(grep -lE 'is taken by|takes it at the same time' said.* | wc -l)" -eq 3 ]
+	[ "$(ls out/batch/lock* 2>/dev/null)" = "" ]
 }
 
 @test "fringebatch: tasks that are killed, a daemon that dies: no half file, and the next call does the rest" {
@@ -233,4 +258,130 @@ stale() {
 	mkdir bin
 	for tool in bash make find awk env dirname cat hostname date timeout ls tr wc fringepipe sed; do ln -s "$(command -v $tool)" bin/; done
 	fails 1 "there is no sbatch here; engines are slurm, and local: this machine" env PATH="$PWD/bin" "$top/scripts/fringebatch" recipe.mk
+}
+
+@test "fringebatch: a task takes from others while Slurm leaves it time, and ends where it does not" {
+	few 4
+	mkdir bin
+	printf '#!/bin/sh\ncase $* in *%%L*) echo 0:01 ;; *) exec %q "$@" ;; esac\n' "$(command -v squeue)" >bin/squeue
+	chmod +x bin/squeue
+	PATH=$PWD/bin:$PATH run -0 fringebatch --wait --jobs 4 recipe.mk
+	[ "${lines[0]}" = "4 sets: 4 done, 0 up to date, 0 failed, 0 never started" ]
+	[ "$(cat out/batch/*/done.*)" = $'0.0 1\n1.0 1\n2.0 1\n3.0 1' ]
+}
+
+@test "fringebatch: nodes: other tools than where it was submitted, and an output that cannot be written there" {
+	few 2
+	mkdir bin
+	echo 1 >version
+	printf '#!/bin/sh\n[ "$1" = --version ] && exec cat %q\nexec %q "$@"\n' "$PWD/version" "$(command -v fringepipe)" >bin/fringepipe
+	chmod +x bin/fringepipe
+	scontrol update PartitionName=main State=DOWN
+	PATH=$PWD/bin:$PATH run -0 fringebatch --jobs 1 recipe.mk
+	echo 2 >version
+	scontrol update PartitionName=main State=UP
+	until run fringebatch status && [[ $output == *"never started"* ]]; do sleep 0.2; done
+	run -1 fringebatch status
+	[ "${lines[0]}" = "task 0 on $(hostname): fringepipe --version is '2' here, '1' where it was submitted" ]
+	[ "${lines[1]}" = "2 sets: 0 done, 0 up to date, 0 failed, 2 never started" ]
+	scontrol update PartitionName=main State=DOWN
+	run -0 fringebatch --jobs 1 recipe.mk
+	job=${output##* }
+	mv out elsewhere
+	touch out
+	scontrol update PartitionName=main State=UP
+	until run -0 squeue -h -j "$job" -t PD,R,CG && [ "$output" = "" ]; do sleep 0.1; done
+	rm out
+	mv elsewhere out
+	run -1 fringebatch status
+	[ "${lines[1]}" = "tasks: none is left, and no summary was written: cancelled, or the nodes cannot write there" ]
+	run -0 fringebatch --wait --jobs 1 recipe.mk
+}
+
+@test "fringebatch: no secret of the environment reaches a job; blanks and per cent signs in the folder's name" {
+	few 1
+	mkdir "my 50%j folder"
+	mv captures recipe.mk "my 50%j folder"
+	cd "my 50%j folder"
+	sed -i 's/^recipe = /&env >env.of.set; /' recipe.mk
+	SECRET=hunter2 run -0 fringebatch --wait recipe.mk
+	[ "${lines[0]}" = "1 sets: 1 done, 0 up to date, 0 failed, 0 never started" ]
+	[ -s env.of.set ]
+	[ "$(cd .. && grep -rl hunter2 . "$cluster")" = "" ]
+	[ "$(cd .. && echo *)" = "my 50%j folder" ]
+	ls out/batch/*/slurm.*_0
+}
+
+@test "fringebatch: a partition that is closed to the user" {
+	need_other_user
+	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" "$BATS_FILE_TMPDIR"
+	chmod 755 .
+	mkdir -m 777 out
+	scontrol create PartitionName="closed$$" Nodes="$(hostname -s)" AllowGroups=root
+	fails 1 "fringebatch: the array was not submitted: Batch job submission failed: User's group not permitted to use this partition" \
+		"${other_user[@]}" SLURM_CONF="$SLURM_CONF" "$top/scripts/fringebatch" --partition "closed$$" recipe.mk
+	scontrol delete PartitionName="closed$$"
+	[ "$(ls out/batch)" = "" ]
+}
+
+@test "fringebatch: clocks of nodes that are wrong change nothing, and what is killed leaves nothing behind" {
+	few 2
+	sed -i '/^	phase2depth/s/$/ ; touch -d "1 hour" $@/' recipe.mk
+	mkdir -p out/s01
+	touch out/s01/.depth.tif.node.1.0.tmp
+	run -0 fringebatch --engine local recipe.mk
+	[ ! -e out/s01/.depth.tif.node.1.0.tmp ]
+	[ "$(stale)" = "" ]
+	touch captures/s02/phase1_00.png
+	[ "$(stale)" = "s02 " ]
+	# an image that changes behind the tools' back is not the one whose sum is kept
+	cp captures/s02/phase1_01.png captures/s02/phase1_00.png
+	sed -i 's/^recipe = /&cp captures\/s02\/phase1_00.png captures\/s01; /' recipe.mk
+	run -1 fringebatch --engine local --by content recipe.mk
+	[ "${lines[0]}" = "2 sets: 1 done, 0 up to date, 0 failed, 0 never started, 1 changed meanwhile" ]
+	run -0 fringebatch --engine local --by content --dry-run recipe.mk
+	[ "${lines[0]}" = s01 ]
+	# what failed, by a clock that is ahead, comes back when an image is replaced, by an older one even
+	sed -i 's/^recipe = .*/recipe = false \\/; /^	phase2depth/d' recipe.mk
+	run -1 fringebatch --engine local recipe.mk
+	touch -d '1 hour' out/*/failed
+	run -1 fringebatch --engine local --skip-failed recipe.mk
+	[ "$output" = "2 sets: 0 to do, 0 up to date, 2 failed before and skipped" ]
+	touch -d '1 day ago' captures/s01/phase1_00.png
+	run -0 fringebatch --engine local --skip-failed --dry-run recipe.mk
+	[ "${lines[0]}" = s01 ]
+	[[ ${lines[1]} == *"1 failed before and skipped" ]]
+}
+
+@test "fringebatch: a set without images, a recipe without a result, an endless line: each set says what it lacks" {
+	few 1
+	mkdir captures/s00
+	run -1 fringebatch --engine local recipe.mk
+	[ "${lines[0]}" = "failed: s00, exit status 1: captures/s00: holds no images" ]
+	rmdir captures/s00
+	sed -i 's/^recipe = .*/recipe = head -c 9000000 \/dev\/zero | tr "\\0" x; echo; printf "\\033[31mred\\n" \\/; /^	phase2depth/d' recipe.mk
+	run -1 fringebatch --engine local recipe.mk
+	[ "${lines[0]}" = "failed: s01, exit status 1: the recipe has ended without an error and without a new depth.tif" ]
+	[ "$(cat out/s01/log out/batch/*/log.* | wc -c)" -lt 200000 ]
+	sed -i '/^recipe = /s/ \\$/; false \\/' recipe.mk
+	run -1 fringebatch --engine local recipe.mk
+	[ "${lines[0]}" = "failed: s01, exit status 1: ?[31mred" ]
+}
+
+@test "fringebatch: what is no batch, no variable of the recipe, or has ended, is told so" {
+	few 1
+	run -0 fringebatch --wait recipe.mk
+	id=$(basename out/batch/*/)
+	fails 1 "out/batch holds no batch 'nosuch'; the last is $id" fringebatch status nosuch
+	fails 1 "out/batch holds no batch ''; the last is $id" fringebatch status ""
+	fails 1 "out/batch holds no batch '../batch/$id'; the last is $id" fringebatch cancel "../batch/$id"
+	fails 1 "$id has ended" fringebatch cancel "$id"
+	fails 1 "elsewhere/batch: holds no batch; --out names another folder of results" fringebatch status --out elsewhere
+	fails 2 "one batch at a time" fringebatch cancel "$id" "$id"
+	fails 2 "'-j4': behind the recipe only its variables, NAME=value" fringebatch recipe.mk -j4
+	fails 2 "'out/s01/depth.tif': behind the recipe" fringebatch recipe.mk out/s01/depth.tif
+	echo 'all: ; echo built' >other.mk
+	fails 1 "other.mk is no recipe like samples/recipe.mk" fringebatch other.mk
+	mkdir recipes
+	fails 1 "recipes: there is no such recipe" fringebatch recipes
 }
