@@ -8,7 +8,7 @@
 #define SAMPLES 40000	/* points of a view that are looked at, at most, but a row's */
 
 struct field_sample {
-	float *place[4];		/* u v d, in mm where the grid is orthographic; and to the next */
+	float *place[4];		/* u v d, in mm on an orthographic grid; and to the next */
 	size_t n, room, unlit;
 };
 

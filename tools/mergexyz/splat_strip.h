@@ -15,7 +15,7 @@ enum { LANE_NOISE, LANE_ATTRIBUTE, LANES_FIRST };
 /* The points of a segment, those of them that reach the strip, and their attributes. */
 struct splat_block {
 	struct splat_points points;
-	int32_t cell[SPLAT_SEGMENT];	/* of the strip: at or before the point, in both directions */
+	int32_t cell[SPLAT_SEGMENT];	/* of the strip: at or before the point */
 	uint8_t kept[SPLAT_SEGMENT];	/* those of 2 x 2 cells first */
 	size_t near, n;			/* how many those are, and all */
 	bool smoothed;

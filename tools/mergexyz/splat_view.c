@@ -237,8 +237,8 @@ find_planes(const struct splat_view *view, size_t at, size_t n, struct planes *t
  * What a point adds to a cell falls off towards the edge of its surface, where pixels see two
  * surfaces, and where another camera's points go on without it (Curless and Levoy 1996).
  *
- * The mean of a slope and of those on both sides, as far as the surface goes on. Points lie beside a
- * cell's centre on all sides, so that slopes that are alike cancel, while each one's noise would
+ * The mean of a slope and of those on both sides, as far as the surface goes on. Points lie beside
+ * a cell's centre on all sides, so that slopes that are alike cancel, while each one's noise would
  * not: of a cell as wide as the points lie apart it adds 9 % to the variance, with slopes by
  * themselves 95 %.
  */
@@ -258,8 +258,8 @@ smooth_planes(const struct splat_view *view, size_t at, size_t n, const struct p
 		bool r2 = r1 & (px_abs(d[i + 1] - d[i + 2]) <= jump);
 		bool l3 = l2 & (px_abs(d[i - 2] - d[i - 3]) <= jump);
 		bool r3 = r2 & (px_abs(d[i + 2] - d[i + 3]) <= jump);
-		PX_F within, many = 1.0f + (l1 ? 1.0f : 0.0f) + (l2 ? 1.0f : 0.0f) + (l3 ? 1.0f : 0.0f) +
-		    (r1 ? 1.0f : 0.0f) + (r2 ? 1.0f : 0.0f) + (r3 ? 1.0f : 0.0f);
+		PX_F within, many = 1.0f + (l1 ? 1.0f : 0.0f) + (l2 ? 1.0f : 0.0f) +
+		    (l3 ? 1.0f : 0.0f) + (r1 ? 1.0f : 0.0f) + (r2 ? 1.0f : 0.0f) + (r3 ? 1.0f : 0.0f);
 
 		to->gx[i] = (gx[i] + (l1 ? gx[i - 1] : 0.0f) + (l2 ? gx[i - 2] : 0.0f) +
 		    (l3 ? gx[i - 3] : 0.0f) + (r1 ? gx[i + 1] : 0.0f) + (r2 ? gx[i + 2] : 0.0f) +

@@ -27,7 +27,7 @@ struct splat_source {
 	size_t attributes, attribute[SPLAT_ATTRIBUTES];
 	size_t normal;		/* the attribute that nx is, before ny and nz; NO_CHANNEL: none */
 	struct pose pose;		/* takes its points to the grid's frame */
-	double eye[3];			/* the camera's centre in the grid's frame; NaN: not known */
+	double eye[3];			/* the camera's centre in the grid's frame, or NaN */
 };
 
 /* The rows of the grid that a segment of points reaches. */
