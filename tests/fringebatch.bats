@@ -176,7 +176,14 @@ stale() {
 	[[ $output == *"process 1, job -" ]]
 	# of several who find it dead at the same time one has it
 	echo "$(hostname) 999999 -" >out/batch/lock
+	# (which does not end before the others have tried)
+	sed -i "s|^recipe = |&while [ ! -e $PWD/go ]; do sleep 0.1; done; |" recipe.mk
 	for i in 1 2 3 4; do fringebatch --engine local recipe.mk >said.$i 2>&1 & done
+	for _ in {1..600}; do
+		[ "$(cat said.* | grep -cE 'is taken by|takes it at the same time')" -lt 3 ] || break
+		sleep 0.1
+	done
+	touch go
 	wait
 	[ "$(grep -l '4 sets: ' said.* | wc -l)" -eq 1 ]
 	[ "$(grep -lE 'is taken by|takes it at the same time' said.* | wc -l)" -eq 3 ]
