@@ -605,6 +605,16 @@ def mirror(p): p[:, 0] = 1279 - p[:, 0]
 def mirror_projector(p): p[:, 0] = 1919 - p[:, 0]
 changed("mirrored", lambda points: [mirror(p) for p in points[0]])
 changed("sign", lambda points: [mirror_projector(p) for p in points[1]])
+# what boardfind makes of mirrored pictures: boards that are numbered clockwise, as others
+flipped = Rig(seed=0)
+for p in flipped.points[0]: mirror(p)
+flipped.i = 10 - flipped.i
+flipped.write("flipped.nrrd", "flipped_projector.nrrd")
+pair = Rig(seed=0, degrees=9, devices=[CAMERA, RIGHT])
+pair.write("left.nrrd")
+for p in pair.points[1]: mirror(p)
+pair.i = 10 - pair.i
+pair.write("rest.nrrd", "right.nrrd")
 changed("reversed", lambda points: points[1].reverse())
 changed("mixed", lambda points: np.random.default_rng(1).shuffle(points[0][2]))
 line = Rig(seed=0)
@@ -643,6 +653,9 @@ for name, noise in (("parallel", 0), ("noisy", 0.05)):
 	no 1 "pose 1 of camera: shows the board mirrored" fringecal "${board[@]}" mirrored.nrrd
 	no 1 "pose 1 of projector: shows the board mirrored: the phase of x or of y runs the wrong way" \
 		fringecal "${board[@]}" --projector 1920x1080 --projector-points sign_projector.nrrd camera.nrrd
+	no 1 "they are exchanged, or the camera's pictures are mirrored" \
+		fringecal "${board[@]}" --projector 1920x1080 --projector-points flipped_projector.nrrd flipped.nrrd
+	no 1 "a camera whose pictures are mirrored" fringecal "${board[@]}" --cameras left,right left.nrrd right.nrrd
 	no 1 "poses that are not in the same order for all devices" \
 		fringecal "${board[@]}" --projector 1920x1080 --projector-points reversed_projector.nrrd camera.nrrd
 	no 1 "pose 3 of camera: its points do not lie as those of a board of 11x8" fringecal "${board[@]}" mixed.nrrd

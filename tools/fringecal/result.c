@@ -217,8 +217,9 @@ get_covariance(struct solve *solve, struct calib_solution *s)
 	weak = !(s->condition < MOST_CONDITION);
 	lens = is_lens(problem, r, &normal);
 	if (weak && s->rms > SUSPECT_PX)
-		status = fail(NULL, "the rms is %.3g px: wrong corners, another board, or poses "
-		    "that are not in the same order for all devices", s->rms);
+		status = fail(NULL, "the rms is %.3g px: wrong corners, another board, a camera "
+		    "whose pictures are mirrored, or poses that are not in the same order for all "
+		    "devices", s->rms);
 	else if ((weak && !lens) || !normal_covariance(r, &normal, s->covariance))
 		status = fail(NULL, "these poses do not determine %s (condition %.1e): %s", names,
 		    s->condition, lens ? "take a simpler --model" : "tilt the board by 20 to 40 "

@@ -15,8 +15,9 @@ _Static_assert(STEGER_STEPS == LINE_STEPS && STEGER_LANES == LINE_LANES, "as in 
 #define PASS_ONE .tile = { INT32_MAX, INT32_MAX }, .local = { STEGER_GROUP, 1 }
 #define PASS_LIST .tile = { STEGER_GROUP, 1 }, .local = { STEGER_GROUP, 1 }
 
-/* Of kernels between pixels: Mesa's llvmpipe ends a shader's loops after 65535 rounds in all,
- * without a word, and a candidate may take 23 points of taps^2/2. */
+/* Of kernels between pixels: Mesa's llvmpipe counts the rounds of all loops of a shader together
+ * and leaves a loop, without an error, after 65535 of them (LP_MAX_TGSI_LOOP_ITERATIONS); a
+ * candidate may take 23 points of taps^2/2. */
 #define TAPS_MOST 73
 
 static void
