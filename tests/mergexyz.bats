@@ -265,6 +265,24 @@ expect(out.shape == m.shape and np.abs(out - m).max() < 1e-5, out.shape, m.shape
 	[ ! -e small.nrrd ]
 }
 
+@test "mergexyz: poses in metres get a line, others none" {
+	py '
+y, x = np.mgrid[-20:20, -20:20] * 2.0
+f = Frame(np.stack([x, y, 500 + x / 9]).astype("f4"), ["x", "y", "z"], {"length_unit": "mm"})
+write_frames("in.nrrd", [f] * 2)
+c, s = np.cos(np.radians(30)), np.sin(np.radians(30))
+for name, T in ("mm", 1), ("metres", 1e-3), ("pan", 0):
+	R = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+	np.savetxt(name + ".txt", np.r_[np.eye(4)[:3], np.c_[R, T * np.array([-500 * s, 0, 500 - 500 * c])]], fmt="%.9g")'
+	for name in mm pan; do
+		mergexyz --pose $name.txt in.nrrd -o out.nrrd 2>said
+		[ ! -s said ]
+	done
+	mergexyz --pose metres.txt in.nrrd -o out.nrrd 2>said
+	grep -q -- "--pose: from frame 1 of view 1 to frame 2 of view 1 a turn of 30 degrees shifts by 0.259 only, and points lie some 50[0-9] away: is T in the unit of the points?" said
+	[ "$(wc -l <said)" -eq 1 ]
+}
+
 @test "mergexyz: --noise takes at least 95 % of the gross errors and at most 1 % of the good points" {
 	for percent in 0.2 1 5 13; do
 		table cloud.nrrd "
