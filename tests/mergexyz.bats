@@ -238,12 +238,12 @@ expect(out.pixels.shape[2] == truth.shape[1] and np.abs(out.pixels[:, 0] - truth
 	py '
 rng = np.random.default_rng(2)
 n = 20000
-p = rng.uniform(-30, 30, (8, n)).astype("f4")
+p = rng.uniform(-30, 30, (10, n)).astype("f4")
 p[3:6] = rng.normal(size=(3, n))
 p[6] = rng.uniform(0.1, 1, n)
 p[7] = rng.integers(0, 9, n)
 p[0, 7] = np.nan
-write_frames("in.nrrd", Frame(p[:, None], "x y z nx ny nz sigma label".split(), {"points": str(n)}))'
+write_frames("in.nrrd", Frame(p[:, None], "x y z nx ny nz sigma label u nv".split(), {"points": str(n)}))'
 	for j in 1 7; do mergexyz -j $j --grid 2.5 in.nrrd -o out$j.nrrd; done
 	cmp out1.nrrd out7.nrrd
 	py '
@@ -255,7 +255,7 @@ n = np.bincount(of)
 m = np.array([np.bincount(of, v) / n for v in p])
 m[3:6] /= np.linalg.norm(m[3:6], axis=0)
 m[6] = np.sqrt(np.bincount(of, p[6] ** 2)) / n
-m[7] = p[7, first]
+m[7:] = p[7:, first]
 m = m[:, np.argsort(first)]
 out = read_frame("out1.nrrd").pixels[:, 0]
 expect(out.shape == m.shape and np.abs(out - m).max() < 1e-5, out.shape, m.shape)'
@@ -263,6 +263,24 @@ expect(out.shape == m.shape and np.abs(out - m).max() < 1e-5, out.shape, m.shape
 	fails 2 "--grid" mergexyz --grid nan in.nrrd
 	fails 1 "--grid: cubes of 1e-06 are too small for points that lie 59.99" mergexyz --grid 1e-6 in.nrrd -o small.nrrd
 	[ ! -e small.nrrd ]
+}
+
+@test "mergexyz: poses in metres get a line, others none" {
+	py '
+y, x = np.mgrid[-20:20, -20:20] * 2.0
+f = Frame(np.stack([x, y, 500 + x / 9]).astype("f4"), ["x", "y", "z"], {"length_unit": "mm"})
+write_frames("in.nrrd", [f] * 2)
+c, s = np.cos(np.radians(30)), np.sin(np.radians(30))
+for name, T in ("mm", 1), ("metres", 1e-3), ("pan", 0):
+	R = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+	np.savetxt(name + ".txt", np.r_[np.eye(4)[:3], np.c_[R, T * np.array([-500 * s, 0, 500 - 500 * c])]], fmt="%.9g")'
+	for name in mm pan; do
+		mergexyz --pose $name.txt in.nrrd -o out.nrrd 2>said
+		[ ! -s said ]
+	done
+	mergexyz --pose metres.txt in.nrrd -o out.nrrd 2>said
+	grep -q -- "--pose: from frame 1 of view 1 to frame 2 of view 1 a turn of 30 degrees shifts by 0.259 only, and points lie some 50[0-9] away: is T in the unit of the points?" said
+	[ "$(wc -l <said)" -eq 1 ]
 }
 
 @test "mergexyz: --noise takes at least 95 % of the gross errors and at most 1 % of the good points" {
@@ -335,6 +353,8 @@ write_frames("depth.nrrd", [Frame(np.ones((4, 4), "f4"), ["depth"])] * 2)'
 	echo '2 0 0 0  0 2 0 0  0 0 2 0' >scaled.txt
 	fails 1 "scaled.txt: pose 1 is no rigid motion: it scales by 2" mergexyz a.nrrd --pose scaled.txt
 	echo '1 0 0 0  0 1 0 0  0 0 -1 0' >mirror.txt
+	printf '1 0 0 0\n0 1 0 0\n0 0 1 0\n5 6 7 1\n' >turned.txt
+	fails 1 "turned.txt: pose 1 is transposed: its last column is 0 0 0 1" mergexyz a.nrrd --pose turned.txt
 	fails 1 "mirror.txt: pose 1 is no rigid motion: it mirrors" mergexyz a.nrrd --pose mirror.txt
 	fails 2 "--ring: goes with --icp" mergexyz --ring a.nrrd
 	fails 2 "--max-rms: goes with --icp" mergexyz --max-rms 1 a.nrrd

@@ -229,6 +229,18 @@ expect(f.pixels[:, 0].T == [[1.5, -2.5, -300, 1, 2, 255, 0.25], [2.5, -2.5, -301
 	framecat holes.nrrd -o holes.ply		# no bytes where a colour is NaN
 	[ "$(grep -ac '^property uchar' holes.ply)" -eq 0 ]
 	framecat holes.ply | framecmp - holes.nrrd
+	# where white is known to be 255, levels between whole ones are rounded; no colour is black, as in meshes
+	py '
+p = np.array([[0, 1, 2], [0, 0, 0], [5, 5, 5], [254.7, 0.2, np.nan], [9.4, 9.6, np.nan], [7, 255.2, np.nan]], "f4")
+for name, white in ("white", "255"), ("ushort", "65535"):
+	write_frames(name + ".nrrd", Frame(p[:, None], list("xyzrgb"), {"points": "3", "max_value": white}))'
+	framecat white.nrrd -o white.ply
+	[ "$(grep -ac '^property uchar \(red\|green\|blue\)$' white.ply)" -eq 3 ]
+	framecat white.ply -o back.nrrd
+	py 'p = read_frame("back.nrrd").pixels[3:, 0]
+expect(p.T == [[255, 9, 7], [0, 10, 255], [0, 0, 0]], p)'
+	framecat ushort.nrrd -o ushort.ply
+	[ "$(grep -ac '^property uchar' ushort.ply)" -eq 0 ]
 	head -c -5 l.ply >cut.ply
 	fails 1 "cut.ply: ends too early, after 1 points" framecat cut.ply -o x.nrrd
 	printf 'ply\nformat ascii 1.0\nelement face 0\nend_header\n' >none.ply

@@ -18,6 +18,8 @@
 #define TURN_RAD 1e-6
 #define SHIFT 1e-4
 #define STANDARD_ERRORS 0.05	/* of a step, below which it is noise alone */
+#define CIRCLE_STEPS 16		/* after which a fit that only circles has come to rest */
+#define CIRCLE 0.2		/* standard errors that it may have moved in them */
 #define NOISES 3		/* times the noise of the views that a fit may have */
 #define PITCHES 0.1		/* of the points' distance, which always is */
 #define AGREE_LEAST 0.5		/* share of the common points */
@@ -175,14 +177,27 @@ is_done(const struct rigid_step *last, size_t step)
 	    last->standard_errors < STANDARD_ERRORS;
 }
 
+/* Has it come back to where it was? As points hop over the cut, and from one normal to the next,
+ * the steps of few noisy points can go around in a circle, far smaller than what they know. */
+static bool
+has_circled(const struct rigid_step *last, const struct pose *before, const struct pose *now)
+{
+	struct pose motion;
+
+	pose_invert(before, &motion);
+	pose_compose(now, &motion, &motion);
+	return rigid_step_standard_errors(last, &motion) < CIRCLE;
+}
+
 /* Iterates on every so many pixels. 1 where it has come to rest, 0 where not; -1 after fail(). */
 static int
 iterate(struct run *run, const char *name, struct fitting *fitting, size_t step,
     struct rigid_step *last, struct icp_result *result)
 {
 	size_t most = result->steps + (step > 1 ? COARSE_MOST : STEPS_MOST);
+	struct pose before = fitting->pose;
 
-	while (result->steps < most) {
+	for (size_t steps = 1; result->steps < most; steps++) {
 		size_t n = find_pairs(run, fitting, step), common = count_pairs(fitting, n);
 
 		if (common * step * step < COMMON_LEAST)
@@ -195,6 +210,11 @@ iterate(struct run *run, const char *name, struct fitting *fitting, size_t step,
 		result->steps++;
 		if (is_done(last, step))
 			return 1;
+		if (steps % CIRCLE_STEPS > 0)
+			continue;
+		if (has_circled(last, &before, &fitting->pose))
+			return 1;
+		before = fitting->pose;
 	}
 	return 0;
 }

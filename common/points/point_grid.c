@@ -326,6 +326,7 @@ point_grid_lists(const struct point_grid *grid, uint32_t **start, uint32_t **ord
 	if (!*start || !*order) {
 		free(*start);
 		free(*order);
+		*start = *order = NULL;	/* the caller frees them, too */
 		return fail_memory();
 	}
 	/* start[k + 1] is where cube k is filled up to: in the end, where k + 1 begins */

@@ -271,6 +271,19 @@ worst(const struct text_numbers *numbers, enum layout layout)
 	return most;
 }
 
+/* Matrices of 4x4 column by column, as OpenGL stores them. */
+static bool
+is_transposed(const struct text_numbers *numbers)
+{
+	for (size_t i = 0; i < numbers->n; i += 16) {
+		const double *v = numbers->v + i;
+
+		if (numbers->n % 16 || v[3] != 0 || v[7] != 0 || v[11] != 0 || v[15] != 1)
+			return false;
+	}
+	return true;
+}
+
 static int
 choose_layout(const char *path, const struct text_numbers *numbers, enum layout *layout)
 {
@@ -282,6 +295,9 @@ choose_layout(const char *path, const struct text_numbers *numbers, enum layout 
 		*layout = ROWS_4X4;
 		return 0;
 	}
+	if (rows > 2 * TOLERANCE && first > 2 * TOLERANCE && is_transposed(numbers))
+		return fail(path, "pose 1 is transposed: its last column is 0 0 0 1, not its last "
+		    "row");
 	if (numbers->n % 12)
 		return fail(path, "has %zu numbers; a pose is 16 (4x4, the last row 0 0 0 1) or "
 		    "12 (R|T)", numbers->n);

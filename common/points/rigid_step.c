@@ -289,6 +289,7 @@ rigid_step_solve_noisy(struct run *run, const struct rigid_pair *pair, const flo
 	all = total(&work);
 	free(work.part);
 	step->standard_errors = solve(&all, other != NULL, x) / step->rms;
+	memcpy(step->matrix, all.a, sizeof(step->matrix));
 	for (size_t k = 0; k < 3; k++) {
 		x[k] /= work.radius;
 		step->turn_rad += x[k] * x[k];
@@ -305,6 +306,20 @@ rigid_step_solve(struct run *run, const struct rigid_pair *pair, size_t n, doubl
     struct rigid_step *step)
 {
 	return rigid_step_solve_noisy(run, pair, NULL, n, cut, step);
+}
+
+double
+rigid_step_standard_errors(const struct rigid_step *step, const struct pose *motion)
+{
+	double x[6], moved[3];
+
+	pose_turn(motion, x);
+	pose_apply(motion, step->center, moved);
+	for (size_t k = 0; k < 3; k++) {
+		x[k] *= step->radius > 0 ? step->radius : 1;
+		x[3 + k] = moved[k] - step->center[k];
+	}
+	return sqrt(fmax(moment(step->matrix, x), 0)) / step->rms;
 }
 
 /* ---- what is free ---- */

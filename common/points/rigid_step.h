@@ -24,6 +24,7 @@ struct rigid_step {
 	size_t pairs, used;		/* all with a residual; those within the cut */
 	double median, sigma;		/* of the residuals; sigma is 1.4826 MAD */
 	double rms;			/* of those in use, about 0 */
+	double matrix[36];		/* the normal matrix, turns as shifts at `radius` */
 };
 
 /*
@@ -42,6 +43,9 @@ int rigid_step_solve(struct run *run, const struct rigid_pair *pair, size_t n, d
  */
 int rigid_step_solve_noisy(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
     size_t n, double cut, struct rigid_step *step);
+
+/* How far a small motion goes, in the standard errors that the residuals of `step` leave. */
+double rigid_step_standard_errors(const struct rigid_step *step, const struct pose *motion);
 
 #define RIGID_STEP_FREE 1e-6	/* of the largest eigenvalue, below which a motion is free */
 

@@ -6,6 +6,7 @@
 
 #include "align.h"
 #include "outliers.h"
+#include "pose_unit.h"
 #include "thin.h"
 
 /* ---- frames ---- */
@@ -100,6 +101,8 @@ end(struct run *run)
 
 	if (priv->pieces.n == 0)
 		return 0;
+	if (priv->pose)
+		pose_unit_warn(&priv->pieces);
 	if (check_poses(run) < 0 || (parameters->icp && align_pieces(run, &(struct align_options){
 	    parameters->ring, parameters->max_rms, &parameters->write_pose }, &priv->pieces) < 0) ||
 	    pieces_cloud(run, &priv->pieces, &cloud) < 0)

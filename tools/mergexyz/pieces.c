@@ -299,7 +299,7 @@ pieces_cloud(struct run *run, const struct pieces *pieces, struct frame **cloud)
 	} else if (status == 0) {
 		status = frame_new(&head, cloud);
 		head_free(&head);
-		for (size_t c = 0; c < (*cloud)->head.c && status == 0; c++)
+		for (size_t c = 0; status == 0 && c < (*cloud)->head.c; c++)
 			frame_floats(*cloud, c, 0)[0] = NAN;	/* where there is no point */
 		if (status == 0)
 			status = gather(run, pieces, first, *cloud);

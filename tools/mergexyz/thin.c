@@ -24,7 +24,7 @@ static enum kind
 kind_of(const char *channel)
 {
 	static const char *const counted[] = { "label", "line", "frame", "view", "column", "row",
-		"i", "j", "mask", "index" };
+		"i", "j", "mask", "index", "u", "v", "nu", "nv" };
 
 	if (!strcmp(channel, "sigma"))
 		return SIGMA;

@@ -24,6 +24,16 @@ is_colour(const struct cloud *cloud, size_t c)
 	return c == cloud->colour[0] || c == cloud->colour[1] || c == cloud->colour[2];
 }
 
+/* Levels of a known white are rounded; no colour is black, as in meshes. */
+static bool
+rounds_to_uchar(const float *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i] <= -0.5f || v[i] >= 255.5f)
+			return false;
+	return true;
+}
+
 static bool
 fits_uchar(const float *v, size_t n)
 {
@@ -39,12 +49,15 @@ find_colours(struct cloud *cloud)
 {
 	static const char *const names[] = { "r", "g", "b" };
 	const struct frame *frame = cloud->floats;
+	const char *white = meta_get(&frame->head.meta, "max_value");
+	bool (*fits)(const float *, size_t) = white && !strcmp(white, "255") ? rounds_to_uchar :
+	    fits_uchar;
 
 	for (size_t i = 0; i < 3; i++)
 		cloud->colour[i] = head_channel(&frame->head, names[i]);
 	for (size_t i = 0; i < 3; i++)
 		if (cloud->colour[i] == NO_CHANNEL ||
-		    !fits_uchar(frame_floats(frame, cloud->colour[i], 0), cloud->points))
+		    !fits(frame_floats(frame, cloud->colour[i], 0), cloud->points))
 			cloud->colour[0] = cloud->colour[1] = cloud->colour[2] = NO_CHANNEL;
 }
 
@@ -93,6 +106,8 @@ write_point(FILE *file, const struct cloud *cloud, size_t i, bool ascii)
 	for (size_t c = 0; c < cloud->floats->head.c; c++) {
 		float v = frame_floats(cloud->floats, c, 0)[i];
 
+		if (is_colour(cloud, c))
+			v = isnan(v) || v < 0.5f ? 0 : floorf(v + 0.5f);
 		if (ascii && isnan(v))
 			fputs(c ? " nan" : "nan", file);
 		else if (ascii)
