@@ -56,6 +56,22 @@ engine() {
 	[ "$(find archive/out -name depth.tif | wc -l)" -eq "$cluster_sets" ] || { cat "$1.log" >&2; return 1; }
 }
 
+# Seconds from the submission of an empty array to its first task: Slurm's own, which no array does without.
+empty_array() {
+	local start
+
+	rm -f began
+	start=$EPOCHREALTIME
+	timeout 60 sbatch -Q --array=0-7 --output=/dev/null --wrap ": >'$PWD/began'" || return
+	for _ in {1..6000}; do
+		[ ! -e began ] || break
+		sleep 0.01
+	done
+	awk -v from="$start" -v to="$EPOCHREALTIME" 'BEGIN { printf " %.2f", to - from }'
+	timeout 60 scancel --name=wrap
+	sleep 1.3	# its scheduler looks once a second
+}
+
 stop_cluster() { "$top/tests/slurm/down" "$work/cluster"; }
 
 part_cluster() {
@@ -68,6 +84,7 @@ part_cluster() {
 		trap 'stop_cluster; rm -rf "$work"' EXIT
 		eval "$("$top/tests/slurm/up" "$work/cluster")"
 		engines+=(array)
+		echo "an empty array, from its submission to its first task:$(for round in {1..5}; do empty_array; done) s"
 	fi
 	for name in parallel snakemake; do
 		if command -v "$name" >/dev/null; then engines+=("$name"); fi

@@ -303,7 +303,7 @@ static double
 emptiest_sector(const struct look *look, const struct phase_shift_fit *fit, size_t *used)
 {
 	size_t n = look->fringe->n, count[SECTORS] = { 0 }, least = SIZE_MAX;
-	float bound = look->least * (n < SHIFT_FREE_LEAST ? SECTOR_BOUND : 1);
+	float bound = look->least * SECTOR_BOUND;
 
 	*used = 0;
 	for (size_t p = 0; p < look->columns * look->rows; p++) {
