@@ -282,6 +282,14 @@ write_frames("one.nrrd", Frame(np.ones((3, 1, 1), "f4"), ["x", "y", "z"]))'
 	fails 1 "3 points: a sphere of 4 unknowns needs 4" fitshape sphere three.nrrd
 	fails 1 "1 point: a plane of 3 unknowns needs 3" fitshape plane one.nrrd
 	fails 1 "the diameter is 0.025 m, 0.001 times --diameter 25: are the coordinates in another unit?" fitshape sphere --diameter 25 metres.nrrd
+	fails 1 "the diameter is 25 mm, twice --diameter 12.5: is that the radius?" fitshape sphere --diameter 12.5 ball0.nrrd
+	fails 1 "the diameter is 25 mm, twice --diameter 12.5: is that the radius?" fitshape sphere --fixed --diameter 12.5 ball0.nrrd
+	fails 1 "not anywhere near --diameter 50" fitshape sphere --fixed --diameter 50 ball0.nrrd
+	fails 1 "0.001 times --diameter 25000: are the coordinates in another unit?" fitshape sphere --fixed --diameter 25000 ball0.nrrd
+	fitshape sphere --fixed --diameter 25 small.nrrd >/dev/null	# too small a cap for a radius
+	printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >mesh.obj
+	fails 1 "mesh.obj: OBJ files are written, but not read here: mesh2depth reads meshes" fitshape plane mesh.obj
+	fails 2 "--roi: must be a finite number" fitshape plane --roi 0,0,nan,9 ball.nrrd
 	fails 1 "not anywhere near --diameter 8" fitshape sphere --diameter 8 ball0.nrrd
 	fails 1 "length_unit: is px: a shape wants coordinates in mm" fitshape sphere pixels.nrrd
 	fails 1 "depth without x and y, whose pixels have no known distance" fitshape plane depth.nrrd

@@ -121,6 +121,24 @@ buffered(struct source *source, FILE *file)
 	return file;
 }
 
+static int
+fail_written_only(const char *path, const struct codec *codec)
+{
+	return fail(path, "%s files are written, but not read here: mesh2depth reads meshes",
+	    codec->name);
+}
+
+/* As fail_unknown(); the suffix may name a mesh, which is not recognised where it is not read. */
+static int
+fail_unknown_file(const char *path, const unsigned char *byte, size_t n,
+    const struct codec *const *also)
+{
+	const struct codec *codec = also || n == 0 ? NULL : codec_by_suffix(path);
+
+	return codec && !codec->load ? fail_written_only(path, codec) :
+	    fail_unknown(path, byte, n);
+}
+
 /* A stream of all bytes of fd, and their format. Owns fd. */
 static FILE *
 pipe_open(struct source *source, int fd, const char *path)
@@ -206,7 +224,7 @@ regular_open(struct source *source, int fd, const char *path)
 	if (n < 0)
 		fail_errno(path, "cannot be read");
 	else if (!*codec)
-		fail_unknown(path, start, (size_t)n);
+		fail_unknown_file(path, start, (size_t)n, also);
 	if (!*codec) {
 		close(fd);
 		return NULL;
@@ -410,9 +428,7 @@ source_enter_file(struct source *source)
 	if (!source->loader.file)
 		return -1;
 	if (!source->codec->load && !source_other(source, NULL))
-		return fail(source->loader.path,
-		    "%s files are written, but not read here: mesh2depth reads meshes",
-		    source->codec->name);
+		return fail_written_only(source->loader.path, source->codec);
 	return 0;
 }
 
