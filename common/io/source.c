@@ -121,24 +121,6 @@ buffered(struct source *source, FILE *file)
 	return file;
 }
 
-static int
-fail_written_only(const char *path, const struct codec *codec)
-{
-	return fail(path, "%s files are written, but not read here: mesh2depth reads meshes",
-	    codec->name);
-}
-
-/* As fail_unknown(); the suffix may name a mesh, which is not recognised where it is not read. */
-static int
-fail_unknown_file(const char *path, const unsigned char *byte, size_t n,
-    const struct codec *const *also)
-{
-	const struct codec *codec = also || n == 0 ? NULL : codec_by_suffix(path);
-
-	return codec && !codec->load ? fail_written_only(path, codec) :
-	    fail_unknown(path, byte, n);
-}
-
 /* A stream of all bytes of fd, and their format. Owns fd. */
 static FILE *
 pipe_open(struct source *source, int fd, const char *path)
@@ -219,12 +201,13 @@ regular_open(struct source *source, int fd, const char *path)
 	/* where comments fill the start it may look like a table, and the suffix knows better */
 	if (n > 0 && also && (!*codec || (*codec)->tables) && codec_of_list(also, path))
 		*codec = codec_of_list(also, path);
-	if (n > 0 && !*codec && codec_by_suffix(path) && codec_by_suffix(path)->by_suffix)
+	if (n > 0 && !*codec && codec_by_suffix(path) && (codec_by_suffix(path)->by_suffix ||
+	    (!also && !codec_by_suffix(path)->load)))	/* a mesh: source_enter_file() refuses */
 		*codec = codec_by_suffix(path);
 	if (n < 0)
 		fail_errno(path, "cannot be read");
 	else if (!*codec)
-		fail_unknown_file(path, start, (size_t)n, also);
+		fail_unknown(path, start, (size_t)n);
 	if (!*codec) {
 		close(fd);
 		return NULL;
@@ -428,7 +411,9 @@ source_enter_file(struct source *source)
 	if (!source->loader.file)
 		return -1;
 	if (!source->codec->load && !source_other(source, NULL))
-		return fail_written_only(source->loader.path, source->codec);
+		return fail(source->loader.path,
+		    "%s files are written, but not read here: mesh2depth reads meshes",
+		    source->codec->name);
 	return 0;
 }
 
