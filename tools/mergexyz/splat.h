@@ -31,8 +31,8 @@ int splat_open(struct splat *, size_t views);
 void splat_close(struct splat *);
 /*
  * Merges one frame of each view. out has the channels x y z, sigma if keeps_sigma, then the
- * attributes of the sources in their order, and the size of the grid. counts[views]. The result does
- * not depend on the number of threads. run may be NULL: one thread. -1 after fail().
+ * attributes of the sources in their order, and the size of the grid. counts[views]. The result
+ * does not depend on the number of threads. run may be NULL: one thread. -1 after fail().
  */
 int splat_merge(struct splat *, struct run *run, const struct splat_source *source,
     struct frame *out, struct splat_counts *counts);

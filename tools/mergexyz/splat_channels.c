@@ -75,8 +75,8 @@ warn_weight(struct frame *const *view, size_t views, int weight, const char *nam
 	    "modulation" : NULL;
 
 	if (better)
-		warn(NULL, "some views have a channel %s and some have none: points are weighted by "
-		    "%s", better, name ? name : "nothing");
+		warn(NULL, "some views have a channel %s and some have none: points are weighted "
+		    "by %s", better, name ? name : "nothing");
 }
 
 static void

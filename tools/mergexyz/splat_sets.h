@@ -1,7 +1,7 @@
 /*
  * Sets: one frame of each stream, of the same time. Streams come in step; where one of them lacks a
- * set, by its key time_s, the others' frames of that time are dropped, and the streams go on in step
- * from the next time that all have.
+ * set, by its key time_s, the others' frames of that time are dropped, and the streams go on in
+ * step from the next time that all have.
  */
 #ifndef SPLAT_SETS_H
 #define SPLAT_SETS_H

@@ -259,7 +259,8 @@ smooth_planes(const struct splat_view *view, size_t at, size_t n, const struct p
 		bool l3 = l2 & (px_abs(d[i - 2] - d[i - 3]) <= jump);
 		bool r3 = r2 & (px_abs(d[i + 2] - d[i + 3]) <= jump);
 		PX_F within, many = 1.0f + (l1 ? 1.0f : 0.0f) + (l2 ? 1.0f : 0.0f) +
-		    (l3 ? 1.0f : 0.0f) + (r1 ? 1.0f : 0.0f) + (r2 ? 1.0f : 0.0f) + (r3 ? 1.0f : 0.0f);
+		    (l3 ? 1.0f : 0.0f) + (r1 ? 1.0f : 0.0f) + (r2 ? 1.0f : 0.0f) +
+		    (r3 ? 1.0f : 0.0f);
 
 		to->gx[i] = (gx[i] + (l1 ? gx[i - 1] : 0.0f) + (l2 ? gx[i - 2] : 0.0f) +
 		    (l3 ? gx[i - 3] : 0.0f) + (r1 ? gx[i + 1] : 0.0f) + (r2 ? gx[i + 2] : 0.0f) +
@@ -303,7 +304,8 @@ find_sigma(const struct splat_grid *grid, const struct splat_source *source,
 		PX_F xn = ortho ? 0.0f : (u - cx) / fx, yn = ortho ? 0.0f : (v - cy) / fy;
 		PX_F rx = (ortho ? x0 + pixel * u : xn * d) - e0;
 		PX_F ry = (ortho ? y0 + pixel * v : yn * d) - e1, rz = d - e2;
-		PX_F cells_x = ortho ? 1.0f / pixel : fx / d, cells_y = ortho ? 1.0f / pixel : fy / d;
+		PX_F cells_x = ortho ? 1.0f / pixel : fx / d;
+		PX_F cells_y = ortho ? 1.0f / pixel : fy / d;
 		PX_F change = rz - to->gx[i] * cells_x * (rx - xn * rz) -
 		    to->gy[i] * cells_y * (ry - yn * rz);
 		PX_F along = change / __builtin_sqrtf(rx * rx + ry * ry + rz * rz);
