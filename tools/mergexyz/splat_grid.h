@@ -1,6 +1,6 @@
 /*
- * The grid that points are splatted on, in a projector's frame (methods §14): orthographic, cells of
- * equal size across the projector's axis, or the projector's own picture.
+ * The grid that points are splatted on, in a projector's frame (methods §14): orthographic, cells
+ * of equal size across the projector's axis, or the projector's own picture.
  */
 #ifndef SPLAT_GRID_H
 #define SPLAT_GRID_H
@@ -32,8 +32,8 @@ int splat_grid_picture(struct splat_grid *, const struct pinhole *projector,
 void splat_grid_free(struct splat_grid *);
 /*
  * n points, which the pose takes to the grid's frame: the column and row that they lie on (0, 0 is
- * the centre of the first cell) and their depth along the projector's axis. NaN: no point, or behind
- * the projector.
+ * the centre of the first cell) and their depth along the projector's axis. NaN: no point, or
+ * behind the projector.
  */
 void splat_grid_project(const struct splat_grid *, const struct pose *, const float *x,
     const float *y, const float *z, size_t n, float *column, float *row, float *depth);
@@ -49,8 +49,8 @@ float splat_grid_slant(const struct splat_grid *, size_t column, size_t row);
 double splat_grid_pixel(const struct splat_grid *, double depth);
 /*
  * Chooses corner_mm and pixel_mm. pixel_mm NaN: such that the n points (columns u, rows v in mm,
- * which are sorted) fit, but for 0.5 % on each side, with 5 % of their extent beside them. center_mm
- * NaN: the middle of those. -1 after fail() where all lie in one place.
+ * which are sorted) fit, but for 0.5 % on each side, with 5 % of their extent beside them.
+ * center_mm NaN: the middle of those. -1 after fail() where all lie in one place.
  */
 int splat_grid_field(struct splat_grid *, float *u, float *v, size_t n, double pixel_mm,
     const double center_mm[2]);

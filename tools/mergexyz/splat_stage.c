@@ -50,8 +50,8 @@ splat_stage_wanted(const struct splat_options *options)
 	return 1;
 }
 
-/* Does a file name two cameras as K1 and K2, and a projector beside them, but no camera_K? Then K2 is
- * no projector. */
+/* Does a file name two cameras as K1 and K2, and a projector beside them, but no camera_K? Then K2
+ * is no projector. */
 static int
 is_pair(const char *path, bool *pair)
 {
@@ -195,8 +195,8 @@ check_counts(const struct splat_stage *stage, struct run *run, const struct spla
 {
 	for (size_t k = 0; k < stage->splat.views; k++) {
 		if (counts[k].lost * 2 > counts[k].points)
-			return fail(NULL, "view %zu: %.0f %% of its %zu points lie beside the grid: "
-			    "are they in the world of --calib%s?", k + 1, 100 *
+			return fail(NULL, "view %zu: %.0f %% of its %zu points lie beside the grid"
+			    ": are they in the world of --calib%s?", k + 1, 100 *
 			    (double)counts[k].lost / (double)counts[k].points, counts[k].points,
 			    stage->options->onto == SPLAT_ORTHO ? ", are --pixel and --center right"
 			    : "");

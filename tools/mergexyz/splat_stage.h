@@ -51,10 +51,11 @@ struct splat_stage {
 	double projector_px[2];		/* its picture; 0: not known */
 	char unit[16];
 	bool placed;			/* the grid and the jump are chosen */
-	double (*eye)[3];		/* of each view, in the frame of its points; NULL: not yet */
+	double (*eye)[3];	/* of each view, in the frame of its points; NULL: not yet */
 };
 
-/* Does anything of the options ask for a splat? -1 after fail_usage() where they do not go together.
+/* Does anything of the options ask for a splat? -1 after fail_usage() where they do not go
+ * together.
  */
 int splat_stage_wanted(const struct splat_options *);
 /* Reads the calibration. -1 after fail(). */

@@ -1,6 +1,6 @@
 /*
- * Filling a strip of the grid: the points that reach it, the cells that are their own, what they add
- * to the cells around, and the cells' means.
+ * Filling a strip of the grid: the points that reach it, the cells that are their own, what they
+ * add to the cells around, and the cells' means.
  */
 #include "splat_strip.h"
 
@@ -29,7 +29,8 @@ fit(struct splat_scratch *scratch, size_t cells, size_t vectors)
 	free(scratch->sum);
 	free(scratch->more);
 	scratch->sum = NULL;
-	if (size_multiply(cells, vectors + 1, &n) < 0 || size_multiply(n, sizeof(lanes), &bytes) < 0)
+	if (size_multiply(cells, vectors + 1, &n) < 0 ||
+	    size_multiply(n, sizeof(lanes), &bytes) < 0)
 		return -1;
 	scratch->nearest = malloc(cells * sizeof(*scratch->nearest));
 	scratch->sum = malloc(cells * sizeof(*scratch->sum));
@@ -236,8 +237,8 @@ turn_normals(const struct splat_source *source, struct splat_block *block, size_
 
 		/* a mean takes no notice of none; a sum of none has no direction */
 		for (size_t k = 0; k < 3; k++)
-			block->normal[k][i] = known ? (float)(R[3 * k] * v[0] + R[3 * k + 1] * v[1] +
-			    R[3 * k + 2] * v[2]) : 0;
+			block->normal[k][i] = known ? (float)(R[3 * k] * v[0] +
+			    R[3 * k + 1] * v[1] + R[3 * k + 2] * v[2]) : 0;
 	}
 	for (size_t k = 0; k < 3; k++)
 		block->attribute[source->normal + k] = block->normal[k];
