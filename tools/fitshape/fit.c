@@ -313,7 +313,8 @@ find_covariance(struct fitting *fitting)
  * A ring about a cylinder, which is so short that its axis could tilt: the tilt t that fits has an
  * sd of s sqrt(2/N) / h by the derivatives, h being the ring's rms height, but a ring that is
  * tilted reaches t r farther along the axis, so that where t r is not small beside h the
- * derivatives see the height of their own error. Of h^2 = 2 r s sqrt(2/N) the sd is right within 15 %. Where a
+ * derivatives see the height of their own error. Of h^2 = 2 r s sqrt(2/N) the sd is right within
+ * 15 %. Where a
  * ring is cut obliquely its tilt is seen in the ellipse, and h only says to which side it leans.
  */
 static bool
