@@ -282,6 +282,14 @@ write_frames("one.nrrd", Frame(np.ones((3, 1, 1), "f4"), ["x", "y", "z"]))'
 	fails 1 "3 points: a sphere of 4 unknowns needs 4" fitshape sphere three.nrrd
 	fails 1 "1 point: a plane of 3 unknowns needs 3" fitshape plane one.nrrd
 	fails 1 "the diameter is 0.025 m, 0.001 times --diameter 25: are the coordinates in another unit?" fitshape sphere --diameter 25 metres.nrrd
+	fails 1 "the diameter is 25 mm, twice --diameter 12.5: is that the radius?" fitshape sphere --diameter 12.5 ball0.nrrd
+	fails 1 "the diameter is 25 mm, twice --diameter 12.5: is that the radius?" fitshape sphere --fixed --diameter 12.5 ball0.nrrd
+	fails 1 "not anywhere near --diameter 50" fitshape sphere --fixed --diameter 50 ball0.nrrd
+	fails 1 "0.001 times --diameter 25000: are the coordinates in another unit?" fitshape sphere --fixed --diameter 25000 ball0.nrrd
+	fitshape sphere --fixed --diameter 25 small.nrrd >/dev/null	# too small a cap for a radius
+	printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >mesh.obj
+	fails 1 "mesh.obj: OBJ files are written, but not read here: mesh2depth reads meshes" fitshape plane mesh.obj
+	fails 2 "--roi: must be a finite number" fitshape plane --roi 0,0,nan,9 ball.nrrd
 	fails 1 "not anywhere near --diameter 8" fitshape sphere --diameter 8 ball0.nrrd
 	fails 1 "length_unit: is px: a shape wants coordinates in mm" fitshape sphere pixels.nrrd
 	fails 1 "depth without x and y, whose pixels have no known distance" fitshape plane depth.nrrd
@@ -310,6 +318,56 @@ write_frames("one.nrrd", Frame(np.ones((3, 1, 1), "f4"), ["x", "y", "z"]))'
 	fails 2 "takes its input from the stage before, not from 'flat.nrrd'" fringepipe framecat ball.nrrd , fitshape sphere flat.nrrd
 	fails 2 "wants plane, sphere" fringepipe framecat ball.nrrd , fitshape
 	fails 2 "gives no frames, so it can only be the last stage" fringepipe fitshape plane ball.nrrd , framecat
+}
+
+@test "fitshape cylinder: a ring is too short for an axis, or its axis has the stated sd" {
+	py "$shapes"'
+axis = np.array([1, .3, .2]) / np.linalg.norm([1, .3, .2])
+for height in 0, .02, .1, .2, .6, 1:
+	write_frames("ring%g.nrrd" % height, [table(tube(rng, 600, (3, 4, 500), axis, 10, height, 360) + rng.normal(0, .01, (600, 3))) for _ in range(80)])
+for height in .6, 1:
+	parts = [f["parts"][0] for f in fitshape("cylinder", "ring%g.nrrd" % height)]
+	tilt = np.degrees([np.cross(p["axis"], axis) for p in parts])
+	worst = np.sqrt(np.linalg.eigvalsh(tilt.T @ tilt / len(parts))[-1] / np.mean([p["axis_sd_deg"] ** 2 for p in parts]))
+	expect(.8 < worst < 1.3, height, worst)'
+	for ring in ring0 ring0.02 ring0.1 ring0.2; do
+		fails 1 "the points do not determine a cylinder" fitshape cylinder $ring.nrrd
+		fails 1 "the points do not determine a cylinder" fitshape cylinder --robust $ring.nrrd
+	done
+}
+
+@test "fitshape: the scatter of all parameters in trials is the stated one, plain and robust, with and without wrong points" {
+	py "$shapes"'
+c, n, trials = np.array([10., -20, 300]), 300, 100
+way = dict(plane=np.array([.1, .2, -1]), cylinder=np.array([1, .3, .2]))
+for kind in "plane", "sphere", "cylinder":
+	for wrong in 0, 30:
+		frames = []
+		for _ in range(trials):
+			p = patch(rng, n, c, way[kind], 40) if kind == "plane" else cap(rng, n, c, 12.5, 60) if kind == "sphere" else tube(rng, n, c, way[kind], 12.5, 40, 150)
+			p = p + rng.normal(0, .02, p.shape)
+			p[:wrong] += rng.uniform(-5, 5, (wrong, 3))
+			frames.append(table(p))
+		write_frames("trials.nrrd", frames)
+		for words in ([["--robust"]] if wrong else [[], ["--robust"]]):
+			parts = [f["parts"][0] for f in fitshape(kind, *words, "trials.nrrd")]
+			off, seen = np.array([q["center"] for q in parts]) - c, {}
+			if kind == "sphere":
+				sd = np.array([q["center_sd"] for q in parts])
+				seen["centre"] = np.sqrt((off ** 2).mean(0) / (sd ** 2).mean(0))
+			else:
+				a = way[kind] / np.linalg.norm(way[kind])
+				turn = np.degrees([np.cross(q["normal" if kind == "plane" else "axis"], a) for q in parts])
+				sd = np.array([q["normal_sd_deg" if kind == "plane" else "axis_sd_deg"] for q in parts])
+				seen["tilt"] = np.sqrt(np.linalg.eigvalsh(turn.T @ turn / trials)[-1] / (sd ** 2).mean())
+				# a plane is compared where its points are, a cylinder across its axis
+				across = off @ a if kind == "plane" else off - np.outer(off @ a, a)
+				worst = (across ** 2).mean() if kind == "plane" else np.linalg.eigvalsh(across.T @ across / trials)[-1]
+				seen["centre"] = np.sqrt(worst / np.mean([q["center_sd"] ** 2 for q in parts]))
+			if kind != "plane":
+				seen["radius"] = np.sqrt(np.mean([(q["radius"] - 12.5) ** 2 for q in parts]) / np.mean([q["radius_sd"] ** 2 for q in parts]))
+			print(kind, words, wrong, seen)
+			expect(all(np.all((.78 < v) & (v < 1.22)) for v in seen.values()), kind, words, wrong, seen)'
 }
 
 @test "fitshape: the laser plane of a real scanner has the rms of its page" {

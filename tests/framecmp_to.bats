@@ -128,6 +128,22 @@ expect(np.abs(got[:len(d)] - d) < 2e-3, np.abs(got[:len(d)] - d).max())' $mesh
 	grep -q "torn.ply: 9126 of 9126 edges belong to one triangle only" messages
 }
 
+@test "framecmp --to: a closed mesh that faces inwards says so, and no number is a negative zero" {
+	py "$meshes"'
+V, F = box((20, 10, 5))
+save_mesh("box.stl", V, F)
+save_mesh("inwards.stl", V, [t[::-1] for t in F])
+X, n = on(V, F, 500)
+write_frames("out.nrrd", table(X + .5 * n))
+write_frames("on.nrrd", table(np.round(X * 64) / 64 * [[1, 1, 0]]))'
+	silent framecmp -q --to box.stl out.nrrd
+	framecmp --to inwards.stl out.nrrd 2>messages >report
+	grep -qx "framecmp: inwards.stl: is a closed mesh whose faces look inwards: distances are positive inside" messages
+	[[ $(line mean) == "-0."* ]]
+	framecmp --to inwards.stl on.nrrd 2>/dev/null >report
+	[ "$(grep -cE -- " -0( |$)" report)" -eq 0 ]
+}
+
 @test "framecmp --to --icp: a known motion is found, and noise is what remains" {
 	py "$meshes"'
 V, F = lens(60)

@@ -44,6 +44,8 @@ refuse_range(const struct opt *opt, double v, const char *seen)
 		snprintf(range, sizeof(range), "at least %s", number_format(opt->min, high));
 	else
 		opt_range_text(opt, range);
+	if (!*range)
+		snprintf(range, sizeof(range), "a finite number%s", *unit ? " of" : "");
 	snprintf(what, sizeof(what), "must be %s%s%s", range, *unit ? " " : "", unit);
 	return refuse(opt, what, seen);
 }

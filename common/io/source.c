@@ -201,7 +201,8 @@ regular_open(struct source *source, int fd, const char *path)
 	/* where comments fill the start it may look like a table, and the suffix knows better */
 	if (n > 0 && also && (!*codec || (*codec)->tables) && codec_of_list(also, path))
 		*codec = codec_of_list(also, path);
-	if (n > 0 && !*codec && codec_by_suffix(path) && codec_by_suffix(path)->by_suffix)
+	if (n > 0 && !*codec && codec_by_suffix(path) && (codec_by_suffix(path)->by_suffix ||
+	    (!also && !codec_by_suffix(path)->load)))	/* a mesh: source_enter_file() refuses */
 		*codec = codec_by_suffix(path);
 	if (n < 0)
 		fail_errno(path, "cannot be read");

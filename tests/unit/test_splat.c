@@ -84,8 +84,7 @@ a_plane_stays_one(void **state)
 	}
 }
 
-/* Cells of the picture are on the rays of the projector's pixels, and project back to themselves.
- */
+/* Cells of the picture are on the rays of the projector's pixels, and project back there. */
 static void
 a_picture_projects_back(void **state)
 {

@@ -310,6 +310,34 @@ find_covariance(struct fitting *fitting)
 }
 
 /*
+ * A ring about a cylinder, which is so short that its axis could tilt: the tilt t that fits has an
+ * sd of s sqrt(2/N) / h by the derivatives, h being the ring's rms height, but a ring that is
+ * tilted reaches t r farther along the axis, so that where t r is not small beside h the
+ * derivatives see the height of their own error. Of h^2 = 2 r s sqrt(2/N) the sd is right within
+ * 15 %. Where a
+ * ring is cut obliquely its tilt is seen in the ellipse, and h only says to which side it leans.
+ */
+static bool
+is_short_ring(const struct fitting *fitting, size_t used, double scatter)
+{
+	const struct fit *fit = fitting->fit;
+	double a[9] = { 0 }, value[3], vector[9], mean[3] = { 0 }, across, h;
+
+	for (size_t i = 0; i < fit->n; i++)
+		for (int k = 0; k < 9 && fit->weight[i] > 0; k++) {
+			a[k] += fitting->cloud->x[i][k / 3] * fitting->cloud->x[i][k % 3];
+			mean[k % 3] += fitting->cloud->x[i][k % 3] / 3;
+		}
+	for (int k = 0; k < 9; k++)
+		a[k] = (a[k] - mean[k / 3] * mean[k % 3] / (double)used) / (double)used;
+	symmetric_eigen(3, a, value, vector);
+	h = sqrt(fmax(value[2], 0));
+	across = fabs(dot(&vector[6], fit->shape.axis));
+	return (across > 0.5 && h < SPREAD_LEAST * scatter) ||
+	    (across > 0.95 && h * h < 2 * fit->shape.radius * scatter * sqrt(2 / (double)used));
+}
+
+/*
  * How well the points determine the shape: with derivatives that have no unit (tilts times the size
  * of the shape) the root of the smallest eigenvalue of mean J J', times that size, is how far the
  * points lie from where any other shape of the kind fits as well. Scatter alone makes it as large
@@ -344,7 +372,10 @@ check_determined(struct fitting *fitting)
 		return -1;
 	symmetric_eigen(n, a, value, vector);
 	fit->spread = sqrt(fmax(value[n - 1], 0) / (double)used) * size / scatter;
-	return fit->spread < SPREAD_LEAST ? not_determined(fitting, scatter) : 0;
+	if (fit->spread < SPREAD_LEAST ||
+	    (fit->shape.kind == SHAPE_CYLINDER && is_short_ring(fitting, used, scatter)))
+		return not_determined(fitting, scatter);
+	return 0;
 }
 
 /* How much of a sphere or cylinder the points see, and the cylinder's length. */

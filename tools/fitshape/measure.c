@@ -8,6 +8,8 @@
 #include "find_balls.h"
 #include "length.h"
 
+#define CALIBRATED 1.7	/* a ratio to a calibrated length that is a mistake: a radius, a unit */
+
 struct measuring {
 	struct run *run;
 	const struct parameters *parameters;
@@ -115,8 +117,11 @@ check_unit(const char *what, const char *option, double seen, double calibrated,
 	static const double factors[] = { 1000, 100, 10, 25.4, 1e6 };
 	double ratio = seen / calibrated;
 
-	if (isnan(calibrated) || (ratio > 0.5 && ratio < 2))
+	if (isnan(calibrated) || (ratio > 1 / CALIBRATED && ratio < CALIBRATED))
 		return 0;
+	if (fabs(ratio / 2 - 1) < 0.1 && !strcmp(what, "diameter"))
+		return fail(NULL, "the diameter is %.6g %s, twice %s %g: is that the radius?",
+		    seen, unit, option, calibrated);
 	for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
 		for (int up = 0; up < 2; up++) {
 			double factor = up ? factors[i] : 1 / factors[i];
@@ -138,6 +143,27 @@ diameter_of(const struct parameters *parameters, size_t part)
 	return diameter->n ? diameter->v[part < diameter->n ? part : 0] : (double)NAN;
 }
 
+/* With --fixed the diameter that is given is compared with what the points have, if they tell. */
+static int
+check_given(const struct measuring *measuring, const struct cloud *cloud, struct shape shape,
+    const struct fit_options *options, double diameter)
+{
+	struct fit fit;
+	int status = 0;
+
+	shape.fixed = false;
+	if (fit_shape(measuring->run, cloud, &shape, options, &fit) < 0) {
+		status = fail_is_memory() ? -1 : 0;
+		if (status == 0)
+			fail_clear();
+	} else if (fabs(fit.shape.radius - diameter / 2) > 4 * fit_sd_radius(&fit)) {
+		status = check_unit("diameter", "--diameter", 2 * fit.shape.radius, diameter,
+		    measuring->found->unit);
+	}
+	fit_free(&fit);
+	return status;
+}
+
 static int
 measure_cloud(const struct measuring *measuring, size_t which)
 {
@@ -155,6 +181,9 @@ measure_cloud(const struct measuring *measuring, size_t which)
 		part->cloud.along = (enum along)parameters->along;
 	else if (head_channel(&measuring->frame->head, "sigma_disparity") != NO_CHANNEL)
 		part->cloud.along = ALONG_Z;
+	if (parameters->fixed &&
+	    check_given(measuring, &part->cloud, shape, &options, diameter) < 0)
+		return -1;
 	if (fit_shape(measuring->run, &part->cloud, &shape, &options, &part->fit) < 0 ||
 	    check_unit("diameter", "--diameter", 2 * part->fit.shape.radius, diameter,
 	    found->unit) < 0)

@@ -36,6 +36,40 @@ struct comparing {
 
 /* ---- reading ---- */
 
+/* Six times the volume that a closed mesh holds; negative where its faces look inwards. */
+static double
+volume(const struct triangles *triangles, const double about[3])
+{
+	double sum = 0;
+
+	for (size_t t = 0; t < triangles->n; t++) {
+		double a[3][3];
+
+		for (int i = 0; i < 9; i++)
+			a[i / 3][i % 3] =
+			    triangles->point[triangles->corner[t][i / 3]][i % 3] - about[i % 3];
+		sum += a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) +
+		    a[0][1] * (a[1][2] * a[2][0] - a[1][0] * a[2][2]) +
+		    a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
+	}
+	return sum;
+}
+
+static void
+warn_sides(const char *path, const struct nearest_counts *counts, double holds)
+{
+	if (10 * counts->border > 9 * counts->edges)
+		warn(path, "%zu of %zu edges belong to one triangle only: its triangles do not "
+		    "join, and points over such an edge do not count", counts->border,
+		    counts->edges);
+	if (counts->against)
+		warn(path, "%zu of %zu edges join triangles that face to opposite sides: the sign "
+		    "of distances is not reliable", counts->against, counts->edges);
+	else if (counts->border == 0 && holds < 0)
+		warn(path, "is a closed mesh whose faces look inwards: distances are positive "
+		    "inside");
+}
+
 static int
 load_mesh(struct comparing *comparing)
 {
@@ -47,6 +81,7 @@ load_mesh(struct comparing *comparing)
 	double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY,
 		-INFINITY };
 	FILE *file = source ? source_other(source, &codec) : NULL;
+	double holds = 0;
 	int status;
 
 	if (!source)
@@ -62,17 +97,14 @@ load_mesh(struct comparing *comparing)
 		}
 	comparing->size = sqrt(pow(high[0] - low[0], 2) + pow(high[1] - low[1], 2) +
 	    pow(high[2] - low[2], 2));
+	if (status == 0)
+		holds = volume(&triangles, low);
 	triangles_free(&triangles);
 	source_close(source);
 	if (status < 0)
 		return -1;
 	nearest_count(comparing->mesh, &counts);
-	if (10 * counts.border > 9 * counts.edges)
-		warn(path, "%zu of %zu edges belong to one triangle only: its triangles do not "
-		    "join, and points over such an edge do not count", counts.border, counts.edges);
-	if (counts.against)
-		warn(path, "%zu of %zu edges join triangles that face to opposite sides: the sign "
-		    "of distances is not reliable", counts.against, counts.edges);
+	warn_sides(path, &counts, holds);
 	return 0;
 }
 
@@ -181,8 +213,8 @@ print_statistics(const struct comparing *comparing, double *d, size_t n, const c
 	fprintf(out, "rms             %.6g%s\n", sqrt(squares / (double)n), unit);
 	fprintf(out, "median          %.6g%s\n", statistics_quantile(d, n, 0.5) + 0.0, unit);
 	fprintf(out, "extremes        %.6g %.6g%s\n", low + 0.0, high + 0.0, unit);
-	fprintf(out, "interval_95     %.6g %.6g%s\n", statistics_quantile(d, n, 0.025),
-	    statistics_quantile(d, n, 0.975), unit);
+	fprintf(out, "interval_95     %.6g %.6g%s\n", statistics_quantile(d, n, 0.025) + 0.0,
+	    statistics_quantile(d, n, 0.975) + 0.0, unit);
 	if (comparing->table)
 		print_histogram(out, d, n, low, high);
 }
