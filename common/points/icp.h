@@ -22,11 +22,11 @@ struct icp_result {
 /*
  * Fits the source to the target, from `start` on: on every 4th pixel of every 4th row, then on all,
  * until a step turns by less than 1e-6 rad and shifts by less than 1e-4 of the points' unit, or by
- * a twentieth of what the noise leaves uncertain, or 16 steps in all by a fifth of that. name begins messages. max_rms: NaN, or the rms
- * that is accepted. The result does not depend on the number of threads. 0, or -1 after fail():
- * fewer than 1000 common points, an overlap that leaves a motion free, no rest after 100 steps, or
- * a fit that is none: rms above max_rms, else above what the noise explains, or residuals that most
- * of the common points do not share.
+ * a twentieth of what the noise leaves uncertain, or 16 steps in all by a fifth of that. name
+ * begins messages. max_rms: NaN, or the rms that is accepted. The result does not depend on the
+ * number of threads. 0, or -1 after fail(): fewer than 1000 common points, an overlap that leaves a
+ * motion free, no rest after 100 steps, or a fit that is none: rms above max_rms, else above what
+ * the noise explains, or residuals that most of the common points do not share.
  */
 int icp_fit(struct run *run, const char *name, const struct ordered_view *target,
     const struct ordered_view *source, const struct pose *start, double max_rms,

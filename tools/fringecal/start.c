@@ -108,7 +108,8 @@ placing_fit_view(struct start *start, size_t v)
 	if (closed_form_mirrors(start->H[v], &problem->board))
 		return fail(name, device->kind == CALIB_PROJECTOR ?
 		    "shows the board mirrored: the phase of x or of y runs the wrong way "
-		    "(phasewrap --sign), they are exchanged, or the camera's pictures are mirrored" :
+		    "(phasewrap --sign), they are exchanged, or the camera's pictures are "
+		    "mirrored" :
 		    "shows the board mirrored: from i to j is a quarter turn to the right on the "
 		    "board and in the picture");
 	return 0;
