@@ -188,6 +188,11 @@ stale() {
 	[ "$(grep -l '4 sets: ' said.* | wc -l)" -eq 1 ]
 	[ "$(grep -lE 'is taken by|takes it at the same time' said.* | wc -l)" -eq 3 ]
 	[ "$(ls out/batch/lock* 2>/dev/null)" = "" ]
+	# one who died while taking such a lock away
+	echo "$(hostname) 999999 -" >out/batch/lock
+	touch out/batch/lock.break
+	run -1 fringebatch --engine local recipe.mk
+	[[ $output == *"somebody else takes it at the same time; if not, remove $PWD/out/batch/lock.break" ]]
 }
 
 @test "fringebatch: tasks that are killed, a daemon that dies: no half file, and the next call does the rest" {
