@@ -20,6 +20,7 @@
 #include "io/taken_names.h"
 
 #define PIPE_SIZE (1024 * 1024)
+#define BUFFER_SIZE 65536	/* of a file: stdio's own is 4096, a call of write for each */
 #define STANDARD_OUTPUT "standard output"
 
 enum target_kind { TARGET_STREAM, TARGET_FILE, TARGET_NUMBERED, TARGET_FOLDER };
@@ -32,6 +33,7 @@ struct target {
 	struct saver saver;		/* saver.file: a file is open */
 	void *codec_options;		/* of the open file's codec */
 	char *file_path;		/* of the open file */
+	char buffer[BUFFER_SIZE];	/* of the open file */
 	struct safe_file *place;	/* where it will be; NULL: it is written there directly */
 	bool spooled;			/* the open file has no name: it is copied at the end */
 	bool failed;
@@ -148,8 +150,10 @@ file_begin(struct target *target, char *file_path)
 	} else {
 		target->saver.file = safe_file_open(file_path, &target->place);
 	}
-	if (target->saver.file)
+	if (target->saver.file) {
+		setvbuf(target->saver.file, target->buffer, _IOFBF, BUFFER_SIZE);
 		return 0;
+	}
 	codec_options_free(target->codec, target->codec_options);
 	free(target->file_path);
 	target->file_path = NULL;

@@ -61,6 +61,8 @@ static const struct opt options[] = {
 	  "resolution of colour in JPEG files and videos", chromas },
 	{ 0, "fast", NULL, OPT_FLAG, AT(fast), NULL, 0, 0, NULL,
 	  "larger files, sooner written", NULL },
+	{ 0, "level", "N", OPT_INTEGER, AT(level), NULL, 1, 12, NULL,
+	  "how much PNG files are compressed, from little and soon to much", NULL },
 	{ 0, "video", "WORD", OPT_WORD, AT(coding), "h264", 0, 0, NULL, "how videos are coded",
 	  video_codings },
 	{ 0, "crf", "N", OPT_NUMBER, AT(crf), NULL, -24, 63, NULL,
@@ -228,6 +230,8 @@ init(struct run *run)
 	priv->channels = 1;
 	if (parameters->stack && parameters->split)
 		return fail_usage("--stack", "does not go with --split");
+	if (parameters->fast && parameters->level != OPT_NONE_INTEGER)
+		return fail_usage("--level", "does not go with --fast");
 	if (parameters->frames && ranges_parse("--frames", parameters->frames, &priv->wanted) < 0)
 		return -1;
 	if (change_check_crop(&parameters->crop) < 0 ||

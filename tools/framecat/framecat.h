@@ -11,7 +11,7 @@
 struct parameters {
 	const char *frames, *channels, *scale, *set, *delete, *like, *preset;
 	struct numbers crop;
-	long bin, quality;
+	long bin, quality, level;
 	int as, chroma, coding;
 	struct paint_options paint;
 	double invalid, fill, jump, crf, fps;

@@ -1,0 +1,36 @@
+/* Pixels of PNG files by libdeflate and filter.h. */
+#ifndef IDAT_WRITE_H
+#define IDAT_WRITE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "frame/frame.h"
+
+/* The most bytes of an image; libpng writes larger ones by the row. */
+#define IDAT_WRITE_MOST ((size_t)256 << 20)
+
+enum idat_method {
+	IDAT_PLAIN,		/* no filter, matches */
+	IDAT_MATCHES,		/* filters by the row, matches */
+	IDAT_RUNS,		/* filters by the row, no search for matches: deflate_runs.h */
+	/* what makes least of a sample of the rows: */
+	IDAT_LEAST_MATCHES,	/* of the first two */
+	IDAT_LEAST		/* of these three; unfiltered rows at a level of 5 at most */
+};
+
+struct idat_options {
+	enum idat_method method;
+	int level;		/* of libdeflate's search for matches, 0 to 12 */
+	bool one_bit;		/* one channel of zeros and ones, eight to a byte */
+};
+
+/*
+ * Writes a frame's pixels and the end of the file behind its head. 1: done. 0: nothing was written,
+ * because the frame is too large, and libpng is to do it. -1 after fail(), also where memory is
+ * short: the bytes of a file do not depend on that. It takes twice the bytes of the pixels, and
+ * what libdeflate needs at this level, up to 10 MB.
+ */
+int idat_write(const char *path, FILE *, const struct frame *, const struct idat_options *);
+
+#endif

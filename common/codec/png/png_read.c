@@ -1,0 +1,253 @@
+/* Reading PNG: libpng checks and reads all but the usual pixels (idat_read.h). */
+#define _GNU_SOURCE
+#include "codec/png/png_codec.h"
+
+#include <png.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/png/idat_read.h"
+#include "codec/png/one_bit.h"
+#include "frame/samples.h"
+
+#define CHUNK_BYTES_MOST ((size_t)40 << 20)	/* two copies of the longest key lines, and more */
+
+/* What is open while libpng may jump. It lives on the heap: no local can be lost by the jump. */
+struct job {
+	const char *path;
+	FILE *file;
+	png_structp png;
+	png_infop info;
+	struct frame_head head;
+	struct frame *frame;
+	unsigned char *rows;
+	size_t left;			/* bytes of the file behind the head of the first IDAT */
+	size_t used, most;		/* bytes that libpng holds, and may hold */
+};
+
+static void
+on_error(png_structp png, png_const_charp message)
+{
+	struct job *job = png_get_error_ptr(png);
+
+	fail(job->path, "PNG: %s", message);
+	png_longjmp(png, 1);
+}
+
+/* libpng goes on without a text for which it had no memory. */
+static void
+on_warning(png_structp png, png_const_charp message)
+{
+	if (strcasestr(message, "memory"))
+		on_error(png, message);
+}
+
+/* Ends a libpng callback or step when fail() has been called already. */
+static void
+jump_if(struct job *job, bool failed)
+{
+	if (failed)
+		png_longjmp(job->png, 1);
+}
+
+/*
+ * libpng allocates, and clears, what a chunk claims before it has read it, and unpacks every text
+ * chunk to as much as 8 MB. Each block begins with its size.
+ */
+static void *
+allocate(png_structp png, png_alloc_size_t n)
+{
+	struct job *job = png_get_mem_ptr(png);
+	const size_t extra = _Alignof(max_align_t);
+	size_t *block;
+
+	if (n > job->most || job->used > job->most - n) {
+		fail(job->path, "PNG: text and other chunks take more than %zu MiB",
+		    CHUNK_BYTES_MOST >> 20);
+		png_longjmp(png, 1);
+	}
+	block = malloc(n + extra);
+	if (!block)
+		return NULL;
+	*block = n;
+	job->used += n;
+	return (char *)block + extra;
+}
+
+static void
+release(png_structp png, void *at)
+{
+	struct job *job = png_get_mem_ptr(png);
+	size_t *block;
+
+	if (!at)
+		return;
+	block = (size_t *)((char *)at - _Alignof(max_align_t));
+	job->used -= *block;
+	free(block);
+}
+
+static void
+read_bytes(png_structp png, png_bytep to, size_t n)
+{
+	struct job *job = png_get_io_ptr(png);
+
+	jump_if(job, samples_read(job->path, job->file, to, n) < 0);
+}
+
+static void
+take_text(struct job *job)
+{
+	png_textp text;
+	int n;
+
+	png_get_text(job->png, job->info, &text, &n);
+	for (int i = 0; i < n; i++) {
+		size_t length = text[i].compression > 0 ? text[i].itxt_length : text[i].text_length;
+
+		if (!strcmp(text[i].key, "fringepipe") && text[i].text)
+			jump_if(job, head_from_text(&job->head, text[i].text, length) < 0);
+	}
+}
+
+/* The head of what png_read_update_info() will deliver, and the transformations to it. */
+static void
+plan_reading(struct job *job)
+{
+	png_structp png = job->png;
+	png_infop info = job->info;
+	int depth = png_get_bit_depth(png, info), colour = png_get_color_type(png, info);
+	bool alpha = colour & PNG_COLOR_MASK_ALPHA || png_get_valid(png, info, PNG_INFO_tRNS);
+	size_t w = png_get_image_width(png, info), h = png_get_image_height(png, info);
+	size_t channels = (colour & PNG_COLOR_MASK_COLOR ? 3u : 1u) + (alpha ? 1u : 0u);
+
+	/* deflate packs by 1032 at most */
+	job->left = samples_bytes_left(job->file);
+	jump_if(job, samples_check_claim(job->path, job->left, w, h,
+	    png_get_channels(png, info), (size_t)depth, 1040) < 0);
+	jump_if(job, head_init(&job->head, w, h, channels,
+	    depth == 16 ? SAMPLE_USHORT : SAMPLE_UCHAR) < 0);
+	jump_if(job, channels == 2 && head_set_channels(&job->head, "image a") < 0);
+	take_text(job);
+	if (colour == PNG_COLOR_TYPE_PALETTE)
+		png_set_palette_to_rgb(png);
+	else if (depth == 1 && !alpha && png_is_one_bit(&job->head))
+		png_set_packing(png);
+	else if (depth < 8)
+		png_set_expand_gray_1_2_4_to_8(png);
+	if (png_get_valid(png, info, PNG_INFO_tRNS))
+		png_set_tRNS_to_alpha(png);
+	if (depth == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+		png_set_swap(png);
+}
+
+/* Interlaced rows are completed pass by pass, so all of them are kept until the last pass. */
+static void
+read_rows(struct job *job)
+{
+	int passes = png_set_interlace_handling(job->png);
+	size_t h = job->head.h, row, step;
+
+	/* a few rows of up to 64 bits a pixel, padded */
+	job->most += 64 * job->head.w + 4096;
+	png_read_update_info(job->png, job->info);
+	row = png_get_rowbytes(job->png, job->info);
+	if (row != job->head.w * job->head.c * sample_size(job->head.type))
+		png_error(job->png, "unexpected size of a row");
+	step = passes > 1 ? row : 0;
+	job->rows = calloc(passes > 1 ? h : 1, row);
+	jump_if(job, !job->rows && fail_memory() < 0);
+	for (int pass = 0; pass < passes; pass++)
+		for (size_t y = 0; y < h; y++) {
+			png_read_row(job->png, job->rows + y * step, NULL);
+			if (pass == passes - 1)
+				samples_split(job->rows + y * step, job->frame, y);
+		}
+	png_read_end(job->png, NULL);
+}
+
+/* Are the pixels of the kind that idat_read() takes? */
+static bool
+is_usual(const struct job *job)
+{
+	const int colour = png_get_color_type(job->png, job->info);
+
+	return png_get_bit_depth(job->png, job->info) >= 8 && colour != PNG_COLOR_TYPE_PALETTE &&
+	    png_get_interlace_type(job->png, job->info) == PNG_INTERLACE_NONE &&
+	    !png_get_valid(job->png, job->info, PNG_INFO_tRNS);
+}
+
+/* By idat_read() where it can. */
+static void
+read_pixels(struct job *job, bool by_libpng)
+{
+	int done = 0;
+
+	jump_if(job, frame_new(&job->head, &job->frame) < 0);
+	if (!by_libpng && is_usual(job))
+		done = idat_read(job->path, job->file, job->left, job->frame);
+	jump_if(job, done < 0);
+	if (!done)
+		read_rows(job);
+}
+
+static int
+read_image(struct job *job, bool by_libpng)
+{
+	if (setjmp(png_jmpbuf(job->png)))
+		return -1;
+	png_set_read_fn(job->png, job, read_bytes);
+	png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+	png_read_info(job->png, job->info);
+	plan_reading(job);
+	read_pixels(job, by_libpng);
+	return 0;
+}
+
+static int
+load(struct loader *loader, struct frame **out, bool by_libpng)
+{
+	struct job *job;
+	int status = -1;
+
+	*out = NULL;
+	if (loader->frames > 0)
+		return 0;
+	job = calloc(1, sizeof(*job));
+	if (!job)
+		return fail_memory();
+	job->path = loader->path;
+	job->file = loader->file;
+	job->most = CHUNK_BYTES_MOST;
+	job->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job,
+	    allocate, release);
+	job->info = job->png ? png_create_info_struct(job->png) : NULL;
+	if (job->info)
+		status = read_image(job, by_libpng);
+	else
+		fail_memory();
+	if (status == 0)
+		*out = job->frame;
+	else
+		frame_free(job->frame);
+	png_destroy_read_struct(&job->png, &job->info, NULL);
+	head_free(&job->head);
+	free(job->rows);
+	free(job);
+	return status < 0 ? -1 : 1;
+}
+
+int
+png_load(struct loader *loader, struct frame **out)
+{
+	return load(loader, out, false);
+}
+
+int
+png_load_by_libpng(struct loader *loader, struct frame **out)
+{
+	return load(loader, out, true);
+}

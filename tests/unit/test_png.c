@@ -1,0 +1,775 @@
+/*
+ * PNG of every kind: what we read is what was written and what libpng reads, byte for byte, and a
+ * damaged file is refused with libpng's message. The files are made here, by zlib and the words of
+ * the specification.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#undef fail	/* cmocka's macro would hide ours */
+
+#include <zlib.h>
+
+#include "base/fail.h"
+#include "codec/png/deflate_runs.h"
+#include "codec/png/filter.h"
+#include "codec/png/idat_read.h"
+#include "codec/png/png_codec.h"
+#include "frame/samples.h"
+
+#define MIXED 5		/* a filter for every row */
+#define FIRST_IDAT(kind) (33 + (kind)->before_bytes)
+#define HEAD 8
+
+struct kind {
+	size_t w, h;
+	int depth, colour, filter, window, level;
+	bool interlaced, smooth, clear;		/* clear: tRNS */
+	size_t piece;				/* bytes of an IDAT; 0: all in one */
+	bool empty;				/* IDATs without data between them */
+	const void *before, *behind;		/* chunks around the IDATs */
+	size_t before_bytes, behind_bytes;
+};
+
+struct bytes {
+	unsigned char *at;
+	size_t n;
+};
+
+static uint32_t
+hash(uint32_t v)
+{
+	v ^= v >> 16;
+	v *= 0x7feb352d;
+	v ^= v >> 15;
+	v *= 0x846ca68b;
+	return v ^ v >> 16;
+}
+
+static void
+append(struct bytes *bytes, const void *from, size_t n)
+{
+	bytes->at = realloc(bytes->at, bytes->n + n + 1);
+	assert_non_null(bytes->at);
+	memcpy(bytes->at + bytes->n, from, n);
+	bytes->n += n;
+}
+
+static void
+append_number(struct bytes *bytes, size_t v)
+{
+	unsigned char byte[4] = { (unsigned char)(v >> 24), (unsigned char)(v >> 16),
+		(unsigned char)(v >> 8), (unsigned char)v };
+
+	append(bytes, byte, 4);
+}
+
+static void
+append_chunk(struct bytes *bytes, const char *type, const void *data, size_t n)
+{
+	size_t start = bytes->n + 4;
+
+	append_number(bytes, n);
+	append(bytes, type, 4);
+	append(bytes, data ? data : "", n);
+	append_number(bytes, crc32(0, bytes->at + start, (uInt)n + 4));
+}
+
+static int
+channels_of(const struct kind *kind)
+{
+	static const int channels[] = { [0] = 1, [2] = 3, [3] = 1, [4] = 2, [6] = 4 };
+
+	return channels[kind->colour];
+}
+
+static unsigned
+sample(const struct kind *kind, size_t x, size_t y, size_t c)
+{
+	uint32_t v = hash((uint32_t)((y * kind->w + x) * 4 + c + 1));
+
+	if (kind->smooth)	/* differences of both signs that are small, and steps */
+		v = (uint32_t)((x * 3 + y * 5 + c * 40) << (kind->depth > 8 ? 6 : 0)) + v % 7 -
+		    (hash((uint32_t)(x / 9 + 99 * y)) % 11 ? 0 : 90);
+	return v & ((1u << kind->depth) - 1);
+}
+
+/* The bytes of pixels x0, x0 + dx, ... of a row. Returns how many. */
+static size_t
+row_bytes(const struct kind *kind, size_t x0, size_t dx, size_t y, unsigned char *row)
+{
+	size_t bit = 0;
+
+	memset(row, 0, kind->w * 8 + 8);
+	for (size_t x = x0; x < kind->w; x += dx)
+		for (int c = 0; c < channels_of(kind); c++, bit += (size_t)kind->depth) {
+			unsigned v = sample(kind, x, y, (size_t)c);
+
+			if (kind->depth == 16)
+				row[bit / 8] = (unsigned char)(v >> 8);
+			row[bit / 8 + (kind->depth == 16)] |=
+			    (unsigned char)(kind->depth < 8 ?
+			    v << (8 - (size_t)kind->depth - bit % 8) : v);
+		}
+	return (bit + 7) / 8;
+}
+
+/* PNG specification, 9.2 and 9.4, word for word. */
+static int
+predict(int filter, int a, int b, int c)
+{
+	int p = a + b - c, pa = abs(p - a), pb = abs(p - b), pc = abs(p - c);
+
+	switch (filter) {
+	case 1:
+		return a;
+	case 2:
+		return b;
+	case 3:
+		return (a + b) / 2;
+	case 4:
+		return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
+	default:
+		return 0;
+	}
+}
+
+static void
+append_filtered(struct bytes *raw, const struct kind *kind, size_t x0, size_t dx, size_t y0,
+    size_t dy)
+{
+	unsigned char *row = calloc(2, kind->w * 8 + 8), *above = row + kind->w * 8 + 8, *last;
+	unsigned char *rows = row;
+	size_t size = (size_t)(kind->depth * channels_of(kind) + 7) / 8;
+
+	for (size_t y = y0; y < kind->h && x0 < kind->w; y += dy) {
+		size_t n = row_bytes(kind, x0, dx, y, row);
+		int filter = kind->filter == MIXED ? (int)(hash((uint32_t)y) % 5) : kind->filter;
+		unsigned char byte = (unsigned char)filter;
+
+		append(raw, &byte, 1);
+		for (size_t i = 0; i < n; i++) {
+			int a = i < size ? 0 : row[i - size], c = i < size ? 0 : above[i - size];
+
+			byte = (unsigned char)(row[i] - predict(filter, a, above[i], c));
+			append(raw, &byte, 1);
+		}
+		last = above;
+		above = row;
+		row = last;
+	}
+	free(rows);
+}
+
+static struct bytes
+filtered(const struct kind *kind)
+{
+	static const size_t pass[7][4] = { { 0, 8, 0, 8 }, { 4, 8, 0, 8 }, { 0, 4, 4, 8 },
+		{ 2, 4, 0, 4 }, { 0, 2, 2, 4 }, { 1, 2, 0, 2 }, { 0, 1, 1, 2 } };
+	struct bytes raw = { 0 };
+
+	if (!kind->interlaced)
+		append_filtered(&raw, kind, 0, 1, 0, 1);
+	for (int i = 0; i < 7 && kind->interlaced; i++)
+		append_filtered(&raw, kind, pass[i][0], pass[i][1], pass[i][2], pass[i][3]);
+	return raw;
+}
+
+static struct bytes
+packed(const struct kind *kind, struct bytes raw)
+{
+	struct bytes out = { malloc(raw.n + raw.n / 100 + 1000), raw.n + raw.n / 100 + 1000 };
+	z_stream z = { .next_in = raw.at, .avail_in = (uInt)raw.n, .next_out = out.at,
+		.avail_out = (uInt)out.n };
+
+	assert_int_equal(deflateInit2(&z, kind->level ? kind->level : 6, Z_DEFLATED,
+	    kind->window ? kind->window : 15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	out.n = z.total_out;
+	deflateEnd(&z);
+	free(raw.at);
+	return out;
+}
+
+static void
+append_idats(struct bytes *file, const struct kind *kind, struct bytes z)
+{
+	size_t piece = kind->piece ? kind->piece : z.n;
+
+	for (size_t at = 0; at < z.n; at += piece) {
+		if (kind->empty)
+			append_chunk(file, "IDAT", NULL, 0);
+		append_chunk(file, "IDAT", z.at + at, z.n - at < piece ? z.n - at : piece);
+	}
+	if (kind->empty)
+		append_chunk(file, "IDAT", NULL, 0);
+	free(z.at);
+}
+
+/* A file whose IDATs hold z, or what the kind is. Frees z. */
+static struct bytes
+png_of(const struct kind *kind, struct bytes z)
+{
+	struct bytes file = { 0 }, ihdr = { 0 };
+	unsigned char rest[5] = { (unsigned char)kind->depth, (unsigned char)kind->colour, 0, 0,
+		kind->interlaced }, palette[768], clear[6] = { 0, 3, 0, 4, 0, 5 };
+
+	append(&file, "\x89PNG\r\n\x1a\n", HEAD);
+	append_number(&ihdr, kind->w);
+	append_number(&ihdr, kind->h);
+	append(&ihdr, rest, sizeof(rest));
+	append_chunk(&file, "IHDR", ihdr.at, ihdr.n);
+	free(ihdr.at);
+	for (size_t i = 0; i < sizeof(palette); i++)
+		palette[i] = (unsigned char)hash((uint32_t)i);
+	if (kind->colour == 3)
+		append_chunk(&file, "PLTE", palette, (size_t)3 << kind->depth);
+	if (kind->clear)
+		append_chunk(&file, "tRNS", clear, kind->colour == 2 ? 6 : 2);
+	append(&file, kind->before ? kind->before : "", kind->before_bytes);
+	append_idats(&file, kind, z);
+	append(&file, kind->behind ? kind->behind : "", kind->behind_bytes);
+	append_chunk(&file, "IEND", NULL, 0);
+	return file;
+}
+
+static struct bytes
+png(const struct kind *kind)
+{
+	return png_of(kind, packed(kind, filtered(kind)));
+}
+
+/* ---- reading it ---- */
+
+static struct frame *
+load(struct bytes file, int (*by)(struct loader *, struct frame **), char message[300])
+{
+	struct loader loader = { .path = "in.png", .file = fmemopen(file.at, file.n, "rb") };
+	struct frame *frame;
+	int status;
+
+	assert_non_null(loader.file);
+	status = by(&loader, &frame);
+	assert_int_equal(status, frame ? 1 : -1);
+	snprintf(message, 300, "%s", fail_message() ? fail_message() : "");
+	fail_clear();
+	fclose(loader.file);
+	return frame;
+}
+
+static void
+assert_same(const struct frame *a, const struct frame *b)
+{
+	assert_int_equal(a->head.w, b->head.w);
+	assert_int_equal(a->head.h, b->head.h);
+	assert_int_equal(a->head.c, b->head.c);
+	assert_int_equal(a->head.type, b->head.type);
+	assert_true(meta_equal(&a->head.meta, &b->head.meta));
+	for (size_t c = 0; c < a->head.c; c++)
+		for (size_t y = 0; y < a->head.h; y++)
+			assert_memory_equal(frame_row(a, c, y), frame_row(b, c, y),
+			    a->plane[c].stride);
+}
+
+/* Ours and libpng's result agree; *frame: it, or NULL. Returns its message, "" if there is none. */
+static const char *
+both(struct bytes file, struct frame **frame)
+{
+	static char ours[300], theirs[300];
+	struct frame *other = load(file, png_load_by_libpng, theirs);
+
+	*frame = load(file, png_load, ours);
+	assert_string_equal(ours, theirs);
+	assert_true(!*frame == !other);
+	if (other)
+		assert_same(*frame, other);
+	frame_free(other);
+	return ours;
+}
+
+static void
+assert_samples(const struct kind *kind, const struct frame *frame)
+{
+	for (size_t c = 0; c < frame->head.c; c++)
+		for (size_t y = 0; y < kind->h; y++)
+			for (size_t x = 0; x < kind->w; x++)
+				assert_int_equal((int)frame_sample(frame, c, y, x),
+				    (int)sample(kind, x, y, c));
+}
+
+/* Does idat_read() take the file, and has it the samples that it was made of? */
+static bool
+is_taken(const struct kind *kind, struct bytes file)
+{
+	FILE *in = fmemopen(file.at, file.n, "rb");
+	size_t at = FIRST_IDAT(kind) + HEAD;
+	struct frame_head head;
+	struct frame *frame;
+	int status;
+
+	assert_int_equal(head_init(&head, kind->w, kind->h, (size_t)channels_of(kind),
+	    kind->depth == 8 ? SAMPLE_UCHAR : SAMPLE_USHORT), 0);
+	assert_int_equal(frame_new(&head, &frame), 0);
+	head_free(&head);
+	assert_int_equal(fseek(in, (long)at, SEEK_SET), 0);
+	status = idat_read("in.png", in, file.n - at, frame);
+	if (status == 0)
+		assert_int_equal(ftell(in), at);
+	else
+		assert_samples(kind, frame);
+	frame_free(frame);
+	fclose(in);
+	assert_true(status >= 0);
+	return status;
+}
+
+static void
+assert_read(const struct kind *kind, bool taken)
+{
+	struct bytes file = png(kind);
+	struct frame *frame;
+
+	if (*both(file, &frame))
+		print_error("%zu x %zu, %d bits, colour %d, filter %d: refused\n", kind->w, kind->h,
+		    kind->depth, kind->colour, kind->filter);
+	assert_non_null(frame);
+	if (kind->depth >= 8 && kind->colour != 3 && !kind->clear)
+		assert_samples(kind, frame);
+	frame_free(frame);
+	if (kind->depth >= 8 && kind->colour != 3 && !kind->clear && !kind->interlaced)
+		assert_int_equal(is_taken(kind, file), taken);
+	free(file.at);
+}
+
+static const size_t sizes[][2] = { { 1, 1 }, { 5, 7 }, { 127, 1 }, { 1, 40 }, { 16, 17 },
+	{ 15, 33 }, { 129, 65 } };
+
+static void
+test_kinds(void **state)
+{
+	static const int kinds[][2] = { { 0, 8 }, { 0, 16 }, { 2, 8 }, { 2, 16 }, { 4, 8 },
+		{ 4, 16 }, { 6, 8 }, { 6, 16 }, { 0, 1 }, { 0, 2 }, { 0, 4 }, { 3, 1 }, { 3, 2 },
+		{ 3, 4 },
+		{ 3, 8 } };
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+		for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++)
+			for (int filter = 0; filter <= MIXED; filter++)
+				for (int more = 0; more < 4; more++) {
+					struct kind kind = { .w = sizes[s][0], .h = sizes[s][1],
+						.colour = kinds[k][0], .depth = kinds[k][1],
+						.filter = filter, .interlaced = more & 1,
+						.smooth = more & 2 };
+
+					assert_read(&kind, true);
+				}
+}
+
+/* One colour that is clear makes a channel a. */
+static void
+test_clear(void **state)
+{
+	struct kind kind = { .w = 33, .h = 20, .depth = 8, .filter = MIXED, .clear = true };
+
+	(void)state;
+	assert_read(&kind, false);
+	kind.colour = 2;
+	assert_read(&kind, false);
+	kind.depth = 16;
+	assert_read(&kind, false);
+}
+
+/* A stream says how far back it refers at most; libpng reads those that are longer than that. */
+static void
+test_windows(void **state)
+{
+	(void)state;
+	for (int window = 9; window <= 15; window++)
+		for (int level = 1; level <= 9; level += 4) {
+			struct kind kind = { .w = 129, .h = 65, .depth = 8, .filter = MIXED,
+				.smooth = true, .window = window, .level = level };
+
+			assert_read(&kind, window >= 14);
+			kind.depth = 16;
+			assert_read(&kind, window >= 15);
+			kind.w = 5;
+			assert_read(&kind, window >= 10);
+		}
+}
+
+static void
+test_pieces(void **state)
+{
+	static const size_t pieces[] = { 1, 2, 3, 7, 100, 1000 };
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(pieces) / sizeof(*pieces); i++) {
+		struct kind kind = { .w = 129, .h = 65, .depth = 8, .filter = MIXED, .smooth = true,
+			.piece = pieces[i / 2], .empty = i % 2 };
+
+		assert_read(&kind, true);
+	}
+}
+
+/* Chunks around the pixels: our key lines before them are read, none behind them. */
+static void
+test_chunks(void **state)
+{
+	struct bytes before = { 0 }, behind = { 0 }, file, junk = { 0 };
+	struct kind kind = { .w = 20, .h = 10, .depth = 8, .filter = MIXED };
+	struct frame *frame;
+
+	(void)state;
+	append_chunk(&before, "tEXt", "fringepipe\0period_px:=60\n", 25);
+	append_chunk(&before, "gAMA", "\0\0\xb1\x8f", 4);
+	append_chunk(&before, "pHYs", "\0\0\x0b\x13\0\0\x0b\x13\1", 9);
+	append_chunk(&before, "teSt", "anything", 8);
+	append_chunk(&behind, "tEXt", "fringepipe\0period_px:=77\n", 25);
+	append_chunk(&behind, "tIME", "\x07\xe6\1\2\3\4\5", 7);
+	kind.before = before.at, kind.before_bytes = before.n;
+	kind.behind = behind.at, kind.behind_bytes = behind.n;
+	file = png(&kind);
+	assert_string_equal(both(file, &frame), "");
+	assert_string_equal(meta_get(&frame->head.meta, "period_px"), "60");
+	assert_samples(&kind, frame);
+	frame_free(frame);
+	assert_true(is_taken(&kind, file));
+	append(&file, "junk behind the end", 19);
+	assert_true(is_taken(&kind, file));
+	assert_string_equal(both(file, &frame), "");
+	frame_free(frame);
+	free(file.at);
+
+	/* of others behind the pixels libpng passes over those that must be known, too */
+	for (int i = 0; i < 5; i++) {
+		static const char *const type[] = { "zTXt", "teSt", "gAMA", "TeSt", "IDAT" };
+
+		junk.n = 0;
+		append_chunk(&junk, "tIME", "\x07\xe6\1\2\3\4\5", 7);
+		append_chunk(&junk, type[i], "k\0\0xyz", 6);
+		kind.behind = junk.at, kind.behind_bytes = junk.n;
+		file = png(&kind);
+		assert_string_equal(both(file, &frame), "");
+		frame_free(frame);
+		assert_int_equal(is_taken(&kind, file), i < 3);
+		file.at[file.n - 13] ^= 1;	/* the chunk's check sum */
+		both(file, &frame);
+		frame_free(frame);
+		assert_false(is_taken(&kind, file));
+		free(file.at);
+	}
+	junk.n = 0;
+	append_chunk(&junk, "t1st", NULL, 0);
+	kind.behind = junk.at, kind.behind_bytes = junk.n;
+	file = png(&kind);
+	assert_true(*both(file, &frame));
+	free(file.at);
+	free(junk.at);
+	free(before.at);
+	free(behind.at);
+}
+
+/* ---- damage ---- */
+
+/* Cut at every byte, and every byte changed: the same result as libpng's, mostly a message. */
+static void
+test_damage(void **state)
+{
+	static const int colours[][2] = { { 0, 8 }, { 0, 16 }, { 2, 8 }, { 6, 16 } };
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(colours) / sizeof(*colours); k++) {
+		struct kind kind = { .w = 7, .h = 9, .colour = colours[k][0],
+			.depth = colours[k][1], .filter = MIXED, .smooth = true, .piece = 50 };
+		struct bytes file = png(&kind), part = file;
+		struct frame *frame;
+		size_t refused = 0;
+
+		for (part.n = 1; part.n < file.n; part.n++) {
+			assert_true(*both(part, &frame));
+			assert_null(frame);
+		}
+		for (size_t i = 0; i < file.n; i++) {
+			file.at[i] ^= (unsigned char)(1 + hash((uint32_t)i) % 255);
+			refused += *both(file, &frame) != '\0';
+			frame_free(frame);
+			file.at[i] ^= (unsigned char)(1 + hash((uint32_t)i) % 255);
+		}
+		assert_true(refused > file.n - 20);	/* signature, and some of no use */
+		free(file.at);
+	}
+}
+
+/* What is in the packed stream is damaged and the chunk's check sum is right. */
+static void
+test_stream_damage(void **state)
+{
+	struct kind kind = { .w = 13, .h = 21, .depth = 8, .filter = MIXED, .smooth = true };
+	size_t n, same = 0;
+
+	(void)state;
+	for (int level = 1; level <= 9; level += 4) {
+		struct bytes z;
+
+		kind.level = level;
+		z = packed(&kind, filtered(&kind));
+		n = z.n;
+		free(z.at);
+		for (size_t i = 0; i < 8 * n; i++) {
+			struct bytes file;
+			struct frame *frame;
+
+			z = packed(&kind, filtered(&kind));
+			z.at[i / 8] ^= (unsigned char)(1 << i % 8);
+			file = png_of(&kind, z);
+			same += *both(file, &frame) == '\0';
+			frame_free(frame);
+			free(file.at);
+		}
+	}
+	assert_true(same < 40);
+}
+
+/* Of a stream that is right: too short, too long, followed by more, with a wrong sum or none. */
+static void
+test_stream_length(void **state)
+{
+	struct kind kind = { .w = 13, .h = 21, .depth = 8, .filter = MIXED, .smooth = true };
+	struct bytes z, file;
+	struct frame *frame;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		struct bytes raw = filtered(&kind);
+
+		if (i == 0)
+			raw.n--;
+		if (i == 1)
+			append(&raw, "\1", 1);
+		if (i == 2)
+			raw.at[(kind.w + 1) * 3] = 5;	/* no such filter */
+		z = packed(&kind, raw);
+		if (i == 3)
+			z.at[z.n - 1] ^= 1;	/* Adler-32 */
+		if (i == 4)
+			z.n -= 4;
+		if (i == 5)
+			append(&z, "more", 4);
+		if (i == 6)
+			z.at[0] ^= 1, z.at[1] ^= 1;
+		file = png_of(&kind, z);
+		both(file, &frame);
+		frame_free(frame);
+		assert_int_equal(is_taken(&kind, file), i == 7);
+		free(file.at);
+	}
+	z = (struct bytes){ malloc(1), 0 };
+	kind.empty = true;
+	file = png_of(&kind, z);
+	assert_true(*both(file, &frame));
+	free(file.at);
+}
+
+/* ---- writing ---- */
+
+enum content { NOISE, CAMERA, RUNS, FLAT, RAMP, CONTENTS };
+
+/* Samples of a frame that is to be written. RUNS: of every length up to 600. */
+static unsigned
+content_at(enum content content, size_t i, size_t x, size_t y)
+{
+	static const uint32_t bumps[] = { 0, 1, 0, 65535, 2, 0, 65534, 1 };
+
+	switch (content) {
+	case NOISE:
+		return hash((uint32_t)i);
+	case CAMERA:
+		return (unsigned)(9000 + 30 * x + 20 * y + bumps[hash((uint32_t)i) % 8]);
+	case RUNS:
+		return hash((uint32_t)(i * 2 / (1 + i / 1200))) % 1000;
+	case FLAT:
+		return 77;
+	default:
+		return (unsigned)(x * 257);
+	}
+}
+
+static struct frame *
+written_frame(size_t w, size_t h, size_t c, enum sample type, enum content content)
+{
+	struct frame_head head;
+	struct frame *frame;
+
+	assert_int_equal(head_init(&head, w, h, c, type), 0);
+	assert_int_equal(frame_new(&head, &frame), 0);
+	head_free(&head);
+	for (size_t k = 0; k < c; k++)
+		for (size_t y = 0; y < h; y++)
+			for (size_t x = 0; x < w; x++) {
+				unsigned v = content_at(content, (k * h + y) * w + x, x, y);
+
+				if (type == SAMPLE_UCHAR)
+					((uint8_t *)frame_row(frame, k, y))[x] = (uint8_t)v;
+				else
+					((uint16_t *)frame_row(frame, k, y))[x] = (uint16_t)v;
+			}
+	return frame;
+}
+
+/* libpng, with zlib, reads what is written, and so do we. */
+static void
+assert_written(const struct frame *frame, const struct png_options *options)
+{
+	struct saver saver = { .path = "out.png", .options = options };
+	struct bytes file = { 0 };
+	struct frame *back;
+	char *data;
+
+	saver.file = open_memstream(&data, &file.n);
+	assert_non_null(saver.file);
+	assert_int_equal(png_save(&saver, frame), 0);
+	fclose(saver.file);
+	file.at = (unsigned char *)data;
+	assert_string_equal(both(file, &back), "");
+	assert_same(frame, back);
+	frame_free(back);
+	free(data);
+}
+
+static void
+test_written(void **state)
+{
+	static const size_t written[][2] = { { 1, 1 }, { 5, 7 }, { 127, 1 }, { 1, 40 }, { 129, 65 },
+		{ 300, 260 } };
+	static const struct png_options options[] = { { .level = OPT_NONE_INTEGER },
+		{ .fast = true, .level = OPT_NONE_INTEGER }, { .level = 1 }, { .level = 12 } };
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(written) / sizeof(*written); s++)
+		for (size_t i = 0; i < 4 * CONTENTS * 2; i++)
+			for (size_t o = 0; o < sizeof(options) / sizeof(*options); o++) {
+				struct frame *frame = written_frame(written[s][0], written[s][1],
+				    1 + i % 4, i / 4 % 2 ? SAMPLE_USHORT : SAMPLE_UCHAR,
+				    (enum content)(i / 8));
+
+				if (options[o].level != 12 || i % 16 == 0)
+					assert_written(frame, &options[o]);
+				frame_free(frame);
+			}
+}
+
+/* Counts like Fibonacci's numbers give Huffman codes of 20 bits, where 15 are the most. */
+static unsigned char
+fibonacci_byte(size_t i)
+{
+	unsigned v = (unsigned)(i * 7919 % 28656), a = 1, b = 1, below = 1;
+	unsigned char byte = 0;
+
+	for (; v >= below; byte++) {
+		unsigned next = a + b;
+
+		below += b;
+		a = b;
+		b = next;
+	}
+	return byte;
+}
+
+/* Streams of all sizes around a block's, of the bytes that need the longest codes and of runs. */
+static void
+test_runs(void **state)
+{
+	static const size_t sizes_of[] = { 1, 2, 3, 4, 5, 258, 259, 260, 32767, 32768, 32769,
+		100000 };
+	const size_t most = 100000;
+	unsigned char *from = malloc(most), *to = malloc(deflate_runs_most(most)),
+	    *back = malloc(most);
+
+	(void)state;
+	for (int kind = 0; kind < 6; kind++)
+		for (size_t s = 0; s < sizeof(sizes_of) / sizeof(*sizes_of); s++) {
+			size_t n = sizes_of[s], packed_n;
+			uLongf unpacked = most;
+
+			for (size_t i = 0; i < n; i++) {
+				uint32_t v = hash((uint32_t)i);
+
+				from[i] = (unsigned char)(kind == 0 ? v : kind == 1 ? 0 :
+				    kind == 2 ? fibonacci_byte(i) :
+				    kind == 3 ? i / (1 + i / 300) : kind == 4 ? v % 2 :
+				    v % 100 == 0);
+			}
+			packed_n = deflate_runs(from, n, to);
+			assert_true(packed_n <= deflate_runs_most(n));
+			assert_int_equal(uncompress(back, &unpacked, to, packed_n), Z_OK);
+			assert_int_equal(unpacked, n);
+			assert_memory_equal(back, from, n);
+		}
+	free(from);
+	free(to);
+	free(back);
+}
+
+/* Filters by the smallest sum of magnitudes, as the words of the specification have it. */
+static void
+test_filter_choice(void **state)
+{
+	unsigned char lines[2][16 + 600 + 16] = { 0 }, to[1 + 600 + 16];
+	unsigned char *row = lines[0] + 16, *above = lines[1] + 16;
+
+	(void)state;
+	for (size_t round = 0; round < 2000; round++) {
+		size_t size = (size_t[]){ 1, 2, 3, 4, 6, 8 }[round % 6];
+		size_t n = size * (1 + hash((uint32_t)round) % (600 / size));
+		unsigned long sum[5] = { 0 };
+		int best = 0;
+
+		memset(lines, 0, sizeof(lines));
+		for (size_t i = 0; i < n; i++) {
+			above[i] = (unsigned char)(hash((uint32_t)(i + round)) % 9 +
+			    i * (round % 4));
+			row[i] = (unsigned char)(hash((uint32_t)(i * 3 + round)) %
+			    (round % 50 + 1) + (round % 7 ? above[i] : 0));
+		}
+		for (int f = 0; f < 5; f++)
+			for (size_t i = 0; i < n; i++) {
+				uint8_t d = (uint8_t)(row[i] - predict(f, row[i - size], above[i],
+				    above[i - size]));
+
+				sum[f] += d < 128 ? d : 256u - d;
+			}
+		for (int f = 1; f < 5; f++)
+			best = sum[f] < sum[best] ? f : best;
+		filter_best(row, above, n, size, to);
+		assert_int_equal(to[0], best);
+		for (size_t i = 0; i < n; i++)
+			assert_int_equal(to[1 + i], (uint8_t)(row[i] - predict(best, row[i - size],
+			    above[i], above[i - size])));
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_clear),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_stream_damage),
+		cmocka_unit_test(test_stream_length),
+		cmocka_unit_test(test_written),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_filter_choice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
