@@ -1,3 +1,6 @@
+# the name of -lNAME for base/library.h
+soname = $(shell readelf -d $$($(CC) -print-file-name=lib$1.so) | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+
 # How a tool's files become one object per instruction level, its shaders words, and both a program.
 define at_level
 $(BUILD)/%.$1.o: %.c $(BUILD)/flags.list
@@ -23,7 +26,7 @@ endef
 $(foreach tool,$(TOOLS),$(eval $(call tool_rules,$(tool)))\
 	$(eval $(call stamp,,$(BUILD)/stages/$(tool).list,$(call tool_files,$(tool),c))))
 $(foreach level,$(LEVELS),$(foreach tool,$(TOOLS),$(eval $(call tool_at_level,$(tool),$(level)))))
-$(foreach codec,$(CODECS),$(if $(PACKAGES_$(codec)),$(eval \
+$(foreach codec,$(CODECS),$(if $(PACKAGES_$(codec))$(LOADED_$(codec)),$(eval \
 	$(patsubst %.c,$(BUILD)/%.o,$(call codec_files,$(codec))): CPPFLAGS += $(call cflags,$(codec)))))
 LDLIBS += $(foreach codec,$(CODECS),$(call libs,$(codec)))
 

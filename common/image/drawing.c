@@ -1,7 +1,5 @@
 #include "image/drawing.h"
 
-#include <cairo-pdf.h>
-#include <cairo-svg.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,13 +43,13 @@ new_surface(const struct drawing *drawing, FILE *file, const char *path)
 	cairo_surface_t *surface;
 
 	if (has_suffix(path, ".svg"))
-		return cairo_svg_surface_create_for_stream(write_bytes, file, w, h);
+		return libcairo.svg_surface_create_for_stream(write_bytes, file, w, h);
 	if (drawing_has_pixels(path))
-		return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)drawing->w,
+		return libcairo.image_surface_create(CAIRO_FORMAT_RGB24, (int)drawing->w,
 		    (int)drawing->h);
-	surface = cairo_pdf_surface_create_for_stream(write_bytes, file, w, h);
+	surface = libcairo.pdf_surface_create_for_stream(write_bytes, file, w, h);
 	/* the time of the run would make every file another one */
-	cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE,
+	libcairo.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE,
 	    "1970-01-01T00:00:00Z");
 	return surface;
 }
@@ -60,18 +58,18 @@ static cairo_status_t
 draw_file(const struct drawing *drawing, FILE *file, const char *path)
 {
 	cairo_surface_t *surface = new_surface(drawing, file, path);
-	cairo_t *cr = cairo_create(surface);
+	cairo_t *cr = libcairo.create(surface);
 	cairo_status_t status;
 
 	drawing->draw(drawing, cr);
-	status = cairo_status(cr);
-	cairo_destroy(cr);
+	status = libcairo.status(cr);
+	libcairo.destroy(cr);
 	if (status == CAIRO_STATUS_SUCCESS && drawing_has_pixels(path))
-		status = cairo_surface_write_to_png_stream(surface, write_bytes, file);
-	cairo_surface_finish(surface);
+		status = libcairo.surface_write_to_png_stream(surface, write_bytes, file);
+	libcairo.surface_finish(surface);
 	if (status == CAIRO_STATUS_SUCCESS)
-		status = cairo_surface_status(surface);
-	cairo_surface_destroy(surface);
+		status = libcairo.surface_status(surface);
+	libcairo.surface_destroy(surface);
 	return status;
 }
 
@@ -84,12 +82,14 @@ drawing_save(const struct drawing *drawing, const char *path)
 
 	if (!drawing_takes(path))
 		return fail_usage(path, "a plot is written as .svg, .png or .pdf");
+	if (libcairo_load() < 0)
+		return -1;
 	file = safe_file_open(path, &temporary);
 	if (!file)
 		return -1;
 	status = draw_file(drawing, file, path);
 	if (status != CAIRO_STATUS_SUCCESS)
-		fail(path, "could not be drawn: %s", cairo_status_to_string(status));
+		fail(path, "could not be drawn: %s", libcairo.status_to_string(status));
 	if (safe_file_close(file, path, temporary, status == CAIRO_STATUS_SUCCESS) < 0)
 		return -1;
 	return status == CAIRO_STATUS_SUCCESS ? 0 : -1;
@@ -100,16 +100,17 @@ drawing_save(const struct drawing *drawing, const char *path)
 void
 drawing_begin(cairo_t *cr)
 {
-	cairo_set_source_rgb(cr, 1, 1, 1);
-	cairo_paint(cr);
-	cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-	cairo_set_font_size(cr, FONT);
+	libcairo.set_source_rgb(cr, 1, 1, 1);
+	libcairo.paint(cr);
+	libcairo.select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+	    CAIRO_FONT_WEIGHT_NORMAL);
+	libcairo.set_font_size(cr, FONT);
 }
 
 void
 drawing_use_ink(cairo_t *cr)
 {
-	cairo_set_source_rgb(cr, 0.15, 0.15, 0.15);
+	libcairo.set_source_rgb(cr, 0.15, 0.15, 0.15);
 }
 
 double
@@ -131,15 +132,15 @@ drawing_text_width(cairo_t *cr, const char *text)
 {
 	cairo_text_extents_t extents;
 
-	cairo_text_extents(cr, text, &extents);
+	libcairo.text_extents(cr, text, &extents);
 	return extents.x_advance;
 }
 
 void
 drawing_text(cairo_t *cr, double x, double y, double align, const char *text)
 {
-	cairo_move_to(cr, x - align * drawing_text_width(cr, text), y);
-	cairo_show_text(cr, text);
+	libcairo.move_to(cr, x - align * drawing_text_width(cr, text), y);
+	libcairo.show_text(cr, text);
 }
 
 void
@@ -148,27 +149,27 @@ drawing_text_within(cairo_t *cr, double x, double y, double align, double most, 
 	double width = drawing_text_width(cr, text);
 
 	if (width > most)
-		cairo_set_font_size(cr, FONT * most / width);
+		libcairo.set_font_size(cr, FONT * most / width);
 	drawing_text(cr, x, y, align, text);
-	cairo_set_font_size(cr, FONT);
+	libcairo.set_font_size(cr, FONT);
 }
 
 void
 drawing_line(cairo_t *cr, double x0, double y0, double x1, double y1)
 {
-	cairo_move_to(cr, x0, y0);
-	cairo_line_to(cr, x1, y1);
-	cairo_stroke(cr);
+	libcairo.move_to(cr, x0, y0);
+	libcairo.line_to(cr, x1, y1);
+	libcairo.stroke(cr);
 }
 
 void
 drawing_frame(const struct axes *axes)
 {
 	drawing_use_ink(axes->cr);
-	cairo_set_line_width(axes->cr, 1);
-	cairo_rectangle(axes->cr, axes->left, axes->top, axes->right - axes->left,
+	libcairo.set_line_width(axes->cr, 1);
+	libcairo.rectangle(axes->cr, axes->left, axes->top, axes->right - axes->left,
 	    axes->bottom - axes->top);
-	cairo_stroke(axes->cr);
+	libcairo.stroke(axes->cr);
 }
 
 void
@@ -182,10 +183,10 @@ drawing_labels(const struct axes *axes, const char *title, const char *x, const 
 	if (title)
 		drawing_text(axes->cr, middle, 1.6 * FONT, 0.5, title);
 	if (y) {
-		cairo_save(axes->cr);
-		cairo_translate(axes->cr, 1.3 * FONT, (axes->top + axes->bottom) / 2);
-		cairo_rotate(axes->cr, -M_PI / 2);
+		libcairo.save(axes->cr);
+		libcairo.translate(axes->cr, 1.3 * FONT, (axes->top + axes->bottom) / 2);
+		libcairo.rotate(axes->cr, -M_PI / 2);
 		drawing_text_within(axes->cr, 0, 0, 0.5, axes->bottom + 3.5 * FONT, y);
-		cairo_restore(axes->cr);
+		libcairo.restore(axes->cr);
 	}
 }

@@ -5,9 +5,10 @@
 #ifndef DRAWING_H
 #define DRAWING_H
 
-#include <cairo.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "image/libcairo.h"
 
 #define FONT 13.0
 #define LEFT 78.0

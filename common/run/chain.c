@@ -193,6 +193,11 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 	struct segment segment = { .chain = chain, .link = &chain->link[at], .in = in };
 	int status = plan_segment(&segment);
 
+	if (status == SURVEY_SKIPS) {
+		frame_free(in);
+		second_inputs_advance(segment.link);
+		return 0;
+	}
 	if (status == 0)
 		status = open_output(&segment);
 	if (status == 0)
@@ -257,6 +262,10 @@ feed(struct chain *chain, size_t at, struct frame *in)
 		if (status < 0)
 			return -1;
 		in = converted;
+	}
+	if (plan_link(link, &in->head) < 0) {	/* which may choose a map or a flow */
+		frame_free(in);
+		return -1;
 	}
 	return link->run.body->rows ? run_maps(chain, at, in) : run_flow(chain, at, in);
 }

@@ -223,10 +223,13 @@ plan_passes(struct chain *chain, struct link *link, bool *anew)
 	return passes_plan(chain->device, link, &link->able);
 }
 
-/* Plans the maps from the segment's first on, as many as can go together on one side. */
+/* Plans the maps from the segment's first on, as many as can go together on one side. SURVEY_SKIPS:
+ * the frame gives no output. */
 static int
 plan_maps(struct segment *segment, bool *anew)
 {
+	int status;
+
 	struct chain *chain = segment->chain;
 	const struct frame_head *head = &segment->in->head;
 	size_t at = segment->link->run.position;
@@ -240,8 +243,10 @@ plan_maps(struct segment *segment, bool *anew)
 		if (segment->n > 0 && link->run.body->survey)
 			break;		/* as its plan has found */
 		/* the survey before the next plan: it may set values of the metadata */
-		if ((segment->n == 0 && survey(link, segment->in) < 0) ||
-		    plan_passes(chain, link, anew) < 0)
+		status = segment->n == 0 ? survey(link, segment->in) : 0;
+		if (status != 0)
+			return status;
+		if (plan_passes(chain, link, anew) < 0)
 			return -1;
 		head = &link->out;
 		segment->n++;
@@ -277,17 +282,20 @@ plan_segment(struct segment *segment)
 	struct chain *chain = segment->chain;
 	bool anew = false, moved;
 	size_t n = 1;
+	int status;
 
 	if (chain->opens)
 		placement_open_device(chain);
-	if (plan_maps(segment, &anew) < 0)
-		return -1;
+	status = plan_maps(segment, &anew);
+	if (status != 0)
+		return status;
 	while (anew) {
 		anew = false;
 		if (apply_placement(segment, &moved) < 0)
 			return -1;
-		if (moved && plan_maps(segment, &anew) < 0)
-			return -1;
+		status = moved ? plan_maps(segment, &anew) : 0;
+		if (status != 0)
+			return status;
 	}
 	while (n < segment->n && segment->link[n].on_device == segment->link->on_device)
 		n++;

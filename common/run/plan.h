@@ -8,7 +8,7 @@
 int plan_link(struct link *, const struct frame_head *);
 void plan_free(struct link *);
 /* Sets the segment's n and h: maps from its first one on that are planned for its input and go
- * together on one side. -1 after fail(). */
+ * together on one side. SURVEY_SKIPS: the frame gives no output. -1 after fail(). */
 int plan_segment(struct segment *);
 
 #endif

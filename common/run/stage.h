@@ -57,6 +57,8 @@ struct row_scratch {
 	bool continues;
 };
 
+enum { SURVEY_SKIPS = 1 };
+
 struct body {
 	/* How many planes make one input (they are taken in order from the incoming frames, however
 	 * those are grouped, and stacked without a copy; metadata as in meta_gather). NULL: the
@@ -72,7 +74,7 @@ struct body {
 	    size_t wanted, bool *begins);
 	/* Whole-frame pass before rows, reduced in a fixed order. May be NULL. Its result goes to
 	 * priv, and into values of the output's metadata (run_output_meta) whose keys plan has set.
-	 */
+	 * SURVEY_SKIPS: the frame gives no output. */
 	int (*survey)(struct run *, const struct frame *in);
 	/* Computes rows y0 <= y < y1 of every output channel. Input rows from y0 - halo to y1 +
 	 * halo - 1, as far as they exist in the image (0 <= y < in->head.h), may be read; use

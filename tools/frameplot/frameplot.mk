@@ -1,2 +1,2 @@
-PACKAGES_frameplot := cairo
+LOADED_frameplot := cairo
 DEBIAN_frameplot := libcairo2-dev

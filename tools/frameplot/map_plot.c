@@ -79,9 +79,9 @@ make_image(const struct map_plot *plot, const struct axes *axes, bool pixels)
 	size_t across = block_size(plot->columns, finer * (axes->right - axes->left));
 	size_t down = block_size(plot->rows, finer * (axes->bottom - axes->top));
 	size_t w = (plot->columns + across - 1) / across, h = (plot->rows + down - 1) / down;
-	cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)w, (int)h);
-	unsigned char *bytes = cairo_image_surface_get_data(image);
-	size_t stride = (size_t)cairo_image_surface_get_stride(image);
+	cairo_surface_t *image = libcairo.image_surface_create(CAIRO_FORMAT_RGB24, (int)w, (int)h);
+	unsigned char *bytes = libcairo.image_surface_get_data(image);
+	size_t stride = (size_t)libcairo.image_surface_get_stride(image);
 
 	for (size_t y = 0; y < h && bytes; y++)
 		for (size_t x = 0; x < w; x++) {
@@ -93,7 +93,7 @@ make_image(const struct map_plot *plot, const struct axes *axes, bool pixels)
 			memcpy(bytes + y * stride + 4 * x, &rgb, sizeof(rgb));
 		}
 	if (bytes)
-		cairo_surface_mark_dirty(image);
+		libcairo.surface_mark_dirty(image);
 	return image;
 }
 
@@ -106,16 +106,16 @@ draw_image(const struct map_drawing *drawing, const struct axes *axes)
 	    h = axes->bottom - axes->top;
 	cairo_t *cr = axes->cr;
 
-	cairo_save(cr);
-	cairo_rectangle(cr, axes->left, axes->top, w, h);
-	cairo_clip(cr);
-	cairo_translate(cr, axes->left, axes->top);
-	cairo_scale(cr, w / (double)plot->columns * (double)block_size(plot->columns, finer * w),
+	libcairo.save(cr);
+	libcairo.rectangle(cr, axes->left, axes->top, w, h);
+	libcairo.clip(cr);
+	libcairo.translate(cr, axes->left, axes->top);
+	libcairo.scale(cr, w / (double)plot->columns * (double)block_size(plot->columns, finer * w),
 	    h / (double)plot->rows * (double)block_size(plot->rows, finer * h));
-	cairo_set_source_surface(cr, drawing->image, 0, 0);
-	cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
-	cairo_paint(cr);
-	cairo_restore(cr);
+	libcairo.set_source_surface(cr, drawing->image, 0, 0);
+	libcairo.pattern_set_filter(libcairo.get_source(cr), CAIRO_FILTER_NEAREST);
+	libcairo.paint(cr);
+	libcairo.restore(cr);
 	drawing_frame(axes);
 }
 
@@ -151,7 +151,7 @@ draw_level_ticks(const struct axes *axes, double least)
 	char text[32];
 
 	drawing_use_ink(axes->cr);
-	cairo_set_line_width(axes->cr, 1);
+	libcairo.set_line_width(axes->cr, 1);
 	for (size_t i = 0; i < ticks.n; i++) {
 		double v = ticks_value(&ticks, i), at = drawing_at_x(axes, v);
 
@@ -172,7 +172,7 @@ draw_upright_ticks(const struct axes *axes, bool right, double least)
 	char text[32];
 
 	drawing_use_ink(axes->cr);
-	cairo_set_line_width(axes->cr, 1);
+	libcairo.set_line_width(axes->cr, 1);
 	for (size_t i = 0; i < ticks.n; i++) {
 		double v = ticks_value(&ticks, i), at = drawing_at_y(axes, v);
 
@@ -195,11 +195,11 @@ draw_bar(const struct map_plot *plot, const struct axes *axes)
 		uint32_t rgb = colour_of(plot, v);
 
 		/* each a little longer, so that no gap shines through where edges are smoothed */
-		cairo_set_source_rgb(axes->cr, (rgb >> 16 & 255) / 255.0, (rgb >> 8 & 255) / 255.0,
-		    (rgb & 255) / 255.0);
-		cairo_rectangle(axes->cr, axes->left, top, axes->right - axes->left,
+		libcairo.set_source_rgb(axes->cr, (rgb >> 16 & 255) / 255.0,
+		    (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0);
+		libcairo.rectangle(axes->cr, axes->left, top, axes->right - axes->left,
 		    fmin(h - y, 1.5));
-		cairo_fill(axes->cr);
+		libcairo.fill(axes->cr);
 	}
 	drawing_frame(axes);
 }
@@ -233,13 +233,13 @@ draw_histogram(const struct layout *layout)
 	double bin = (axes->bottom - axes->top) / (double)layout->bins;
 	char text[32];
 
-	cairo_set_source_rgb(axes->cr, 0.55, 0.55, 0.55);
+	libcairo.set_source_rgb(axes->cr, 0.55, 0.55, 0.55);
 	for (size_t i = 0; i < layout->bins; i++)
-		cairo_rectangle(axes->cr, axes->left, axes->bottom - (double)(i + 1) * bin,
+		libcairo.rectangle(axes->cr, axes->left, axes->bottom - (double)(i + 1) * bin,
 		    drawing_at_x(axes, layout->share[i]) - axes->left, bin);
-	cairo_fill(axes->cr);
+	libcairo.fill(axes->cr);
 	drawing_use_ink(axes->cr);
-	cairo_set_line_width(axes->cr, 1);
+	libcairo.set_line_width(axes->cr, 1);
 	drawing_line(axes->cr, axes->left, axes->top, axes->left, axes->bottom);
 	drawing_line(axes->cr, axes->left, axes->bottom, axes->right, axes->bottom);
 	drawing_line(axes->cr, axes->right, axes->bottom, axes->right, axes->bottom + 4);
@@ -366,7 +366,7 @@ draw(const struct drawing *base, cairo_t *cr)
 	plan(plot, cr, text.lines, &layout);
 	drawing.image = make_image(plot, &layout.image, drawing.pixels);
 	draw_image(&drawing, &layout.image);
-	cairo_surface_destroy(drawing.image);
+	libcairo.surface_destroy(drawing.image);
 	draw_level_ticks(&layout.image, plot->counts ? 1 : 0);
 	draw_upright_ticks(&layout.image, false, plot->counts ? 1 : 0);
 	drawing_labels(&layout.image, NULL, plot->axis_label[0], plot->axis_label[1]);

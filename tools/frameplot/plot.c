@@ -60,8 +60,8 @@ draw_ticks(const struct axes *axes, bool of_y)
 		double at = of_y ? drawing_at_y(axes, v) : drawing_at_x(axes, v);
 
 		ticks_text(v, step, text);
-		cairo_set_source_rgb(axes->cr, 0.88, 0.88, 0.88);
-		cairo_set_line_width(axes->cr, 0.7);
+		libcairo.set_source_rgb(axes->cr, 0.88, 0.88, 0.88);
+		libcairo.set_line_width(axes->cr, 0.7);
 		if (of_y)
 			drawing_line(axes->cr, axes->left, at, axes->right, at);
 		else
@@ -79,7 +79,7 @@ use_colour(cairo_t *cr, size_t curve)
 {
 	const double *rgb = palette[curve % (sizeof(palette) / sizeof(*palette))];
 
-	cairo_set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
+	libcairo.set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
 }
 
 static void
@@ -89,9 +89,9 @@ draw_curve(const struct plot *plot, const struct axes *axes, size_t c)
 	bool pen_down = false;
 
 	use_colour(axes->cr, c);
-	cairo_set_line_width(axes->cr, 1.3);
-	cairo_set_line_join(axes->cr, CAIRO_LINE_JOIN_ROUND);
-	cairo_set_line_cap(axes->cr, CAIRO_LINE_CAP_ROUND);
+	libcairo.set_line_width(axes->cr, 1.3);
+	libcairo.set_line_join(axes->cr, CAIRO_LINE_JOIN_ROUND);
+	libcairo.set_line_cap(axes->cr, CAIRO_LINE_CAP_ROUND);
 	for (size_t i = 0; i < curve->n; i++) {
 		double x = drawing_at_x(axes, curve->x[i]), y = drawing_at_y(axes, curve->y[i]);
 
@@ -100,14 +100,14 @@ draw_curve(const struct plot *plot, const struct axes *axes, size_t c)
 			continue;
 		}
 		if (pen_down) {
-			cairo_line_to(axes->cr, x, y);
+			libcairo.line_to(axes->cr, x, y);
 		} else {
-			cairo_move_to(axes->cr, x, y);
-			cairo_line_to(axes->cr, x, y);	/* a lone point shows as a dot */
+			libcairo.move_to(axes->cr, x, y);
+			libcairo.line_to(axes->cr, x, y);	/* a lone point shows as a dot */
 		}
 		pen_down = true;
 	}
-	cairo_stroke(axes->cr);
+	libcairo.stroke(axes->cr);
 }
 
 /* The names of the curves; of more than there is room for the first ones, and how many more. */
@@ -127,13 +127,13 @@ draw_legend(const struct plot *plot, const struct axes *axes)
 		widest = fmax(widest, drawing_text_width(axes->cr, plot->curve[c].label));
 	if (names < lines)
 		widest = fmax(widest, drawing_text_width(axes->cr, more) - 30);
-	cairo_set_source_rgba(axes->cr, 1, 1, 1, 0.85);
-	cairo_rectangle(axes->cr, axes->right - widest - 44, axes->top + 4, widest + 40,
+	libcairo.set_source_rgba(axes->cr, 1, 1, 1, 0.85);
+	libcairo.rectangle(axes->cr, axes->right - widest - 44, axes->top + 4, widest + 40,
 	    line * (double)lines + 6);
-	cairo_fill(axes->cr);
+	libcairo.fill(axes->cr);
 	for (size_t c = 0; c < names; c++, y += line) {
 		use_colour(axes->cr, c);
-		cairo_set_line_width(axes->cr, 2);
+		libcairo.set_line_width(axes->cr, 2);
 		drawing_line(axes->cr, axes->right - widest - 38, y - 0.35 * FONT,
 		    axes->right - widest - 16, y - 0.35 * FONT);
 		drawing_use_ink(axes->cr);
@@ -160,12 +160,12 @@ draw(const struct drawing *drawing, cairo_t *cr)
 	draw_ticks(&axes, false);
 	draw_ticks(&axes, true);
 	drawing_labels(&axes, plot->title, plot->x_label, plot->y_label);
-	cairo_save(cr);
-	cairo_rectangle(cr, axes.left, axes.top, axes.right - axes.left, axes.bottom - axes.top);
-	cairo_clip(cr);
+	libcairo.save(cr);
+	libcairo.rectangle(cr, axes.left, axes.top, axes.right - axes.left, axes.bottom - axes.top);
+	libcairo.clip(cr);
 	for (size_t c = 0; c < plot->curves; c++)
 		draw_curve(plot, &axes, c);
-	cairo_restore(cr);
+	libcairo.restore(cr);
 	drawing_frame(&axes);
 	draw_legend(plot, &axes);
 }

@@ -1,5 +1,5 @@
 # mrcal links CHOLMOD, parts of which are under the GPL: fringecal is a program of its own (README)
-PACKAGES_fringecal := cairo
+LOADED_fringecal := cairo
 LIBRARIES_fringecal := mrcal dogleg cholmod
 DEBIAN_fringecal := libmrcal-dev libdogleg-dev libcairo2-dev
 CHAIN_fringecal := no

@@ -26,8 +26,8 @@ draw_residual(const struct axes *axes, const struct calib_point *point,
 	}
 	drawing_line(axes->cr, x, y, drawing_at_x(axes, point->u + factor * residual->u),
 	    drawing_at_y(axes, point->v + factor * residual->v));
-	cairo_arc(axes->cr, x, y, 1.3, 0, 2 * M_PI);
-	cairo_fill(axes->cr);
+	libcairo.arc(axes->cr, x, y, 1.3, 0, 2 * M_PI);
+	libcairo.fill(axes->cr);
 }
 
 static void
@@ -35,7 +35,7 @@ residuals_inside(const struct sheet *sheet, size_t device, const struct axes *ax
 {
 	const struct calib_problem *problem = sheet->report->problem;
 
-	cairo_set_line_width(axes->cr, 1.2);
+	libcairo.set_line_width(axes->cr, 1.2);
 	for (size_t v = 0; v < problem->views; v++) {
 		const struct calib_view *view = &problem->view[v];
 
@@ -88,11 +88,11 @@ hull_path(const struct sheet *sheet, size_t device, const struct axes *axes)
 {
 	const struct diagnosis_device *d = &sheet->report->diagnosis->device[device];
 
-	cairo_new_path(axes->cr);
+	libcairo.new_path(axes->cr);
 	for (size_t i = 0; i < d->hull_corners; i++)
-		cairo_line_to(axes->cr, drawing_at_x(axes, d->hull[i][0]),
+		libcairo.line_to(axes->cr, drawing_at_x(axes, d->hull[i][0]),
 		    drawing_at_y(axes, d->hull[i][1]));
-	cairo_close_path(axes->cr);
+	libcairo.close_path(axes->cr);
 }
 
 static void
@@ -101,11 +101,11 @@ coverage_inside(const struct sheet *sheet, size_t device, const struct axes *axe
 	const struct calib_problem *problem = sheet->report->problem;
 
 	hull_path(sheet, device, axes);
-	cairo_set_source_rgb(axes->cr, 0.91, 0.95, 0.99);
-	cairo_fill_preserve(axes->cr);
-	cairo_set_source_rgb(axes->cr, 0.25, 0.45, 0.7);
-	cairo_set_line_width(axes->cr, 1.5);
-	cairo_stroke(axes->cr);
+	libcairo.set_source_rgb(axes->cr, 0.91, 0.95, 0.99);
+	libcairo.fill_preserve(axes->cr);
+	libcairo.set_source_rgb(axes->cr, 0.25, 0.45, 0.7);
+	libcairo.set_line_width(axes->cr, 1.5);
+	libcairo.stroke(axes->cr);
 	for (size_t v = 0; v < problem->views; v++) {
 		const struct calib_view *view = &problem->view[v];
 
@@ -114,9 +114,9 @@ coverage_inside(const struct sheet *sheet, size_t device, const struct axes *axe
 		    k++) {
 			if (sheet->report->solution->residual[k].rejected)
 				continue;
-			cairo_arc(axes->cr, drawing_at_x(axes, problem->point[k].u),
+			libcairo.arc(axes->cr, drawing_at_x(axes, problem->point[k].u),
 			    drawing_at_y(axes, problem->point[k].v), 2, 0, 2 * M_PI);
-			cairo_fill(axes->cr);
+			libcairo.fill(axes->cr);
 		}
 	}
 }
@@ -171,7 +171,7 @@ use_value(cairo_t *cr, double share)
 	float rgb[3];
 
 	colormap_rgb(COLORMAP_VIRIDIS, (float)share, rgb);
-	cairo_set_source_rgb(cr, (double)rgb[0], (double)rgb[1], (double)rgb[2]);
+	libcairo.set_source_rgb(cr, (double)rgb[0], (double)rgb[1], (double)rgb[2]);
 }
 
 static void
@@ -182,28 +182,28 @@ uncertainty_inside(const struct sheet *sheet, size_t device, const struct axes *
 	    ((double)map->columns - 1), dy = (axes->y_low - axes->y_high - 1) /
 	    ((double)map->rows - 1);
 
-	cairo_set_antialias(axes->cr, CAIRO_ANTIALIAS_NONE);
+	libcairo.set_antialias(axes->cr, CAIRO_ANTIALIAS_NONE);
 	for (size_t i = 0; i < map->columns * map->rows; i++) {
 		double x = dx * ((double)(i % map->columns) - 0.5);
 		double y = dy * ((double)(i / map->columns) - 0.5), left, top;
 
 		if (isnan(map->sd[i]))
-			cairo_set_source_rgb(axes->cr, 0, 0, 0);
+			libcairo.set_source_rgb(axes->cr, 0, 0, 0);
 		else
 			use_value(axes->cr, most > 0 ? fmin(1, map->sd[i] / most) : 0);
 		left = floor(drawing_at_x(axes, x));
 		top = floor(drawing_at_y(axes, y));
-		cairo_rectangle(axes->cr, left, top, ceil(drawing_at_x(axes, x + dx)) - left,
+		libcairo.rectangle(axes->cr, left, top, ceil(drawing_at_x(axes, x + dx)) - left,
 		    ceil(drawing_at_y(axes, y + dy)) - top);
-		cairo_fill(axes->cr);
+		libcairo.fill(axes->cr);
 	}
-	cairo_set_antialias(axes->cr, CAIRO_ANTIALIAS_DEFAULT);
+	libcairo.set_antialias(axes->cr, CAIRO_ANTIALIAS_DEFAULT);
 	hull_path(sheet, device, axes);
-	cairo_set_source_rgb(axes->cr, 1, 1, 1);
-	cairo_set_line_width(axes->cr, 1.5);
-	cairo_set_dash(axes->cr, (const double[]){ 6, 4 }, 2, 0);
-	cairo_stroke(axes->cr);
-	cairo_set_dash(axes->cr, NULL, 0, 0);
+	libcairo.set_source_rgb(axes->cr, 1, 1, 1);
+	libcairo.set_line_width(axes->cr, 1.5);
+	libcairo.set_dash(axes->cr, (const double[]){ 6, 4 }, 2, 0);
+	libcairo.stroke(axes->cr);
+	libcairo.set_dash(axes->cr, NULL, 0, 0);
 }
 
 static void
@@ -218,8 +218,8 @@ draw_bar(const struct axes *axes, double most, bool more)
 
 	for (double i = 0; i < steps; i++) {
 		use_value(bar.cr, (steps - i) / steps);
-		cairo_rectangle(bar.cr, bar.left, bar.top + i, BAR_W, 1);
-		cairo_fill(bar.cr);
+		libcairo.rectangle(bar.cr, bar.left, bar.top + i, BAR_W, 1);
+		libcairo.fill(bar.cr);
 	}
 	drawing_frame(&bar);
 	for (size_t i = 0; i < ticks.n; i++) {

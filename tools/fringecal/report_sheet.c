@@ -29,7 +29,7 @@ sheet_use_pose(cairo_t *cr, size_t pose)
 	double rgb[3];
 
 	pose_rgb(pose, rgb);
-	cairo_set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
+	libcairo.set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
 }
 
 /* Ticks and numbers of pixels along the bottom and the left of a panel. */
@@ -91,8 +91,8 @@ draw_legend(const struct sheet *sheet, cairo_t *cr, double w, double top)
 		char text[32];
 
 		sheet_use_pose(cr, i);
-		cairo_rectangle(cr, x, y + 6, 12, 12);
-		cairo_fill(cr);
+		libcairo.rectangle(cr, x, y + 6, 12, 12);
+		libcairo.fill(cr);
 		drawing_use_ink(cr);
 		pose_label(sheet->report, i, text);
 		drawing_text(cr, x + 16, y + 0.8 * LEGEND_ROW, 0, text);
@@ -117,11 +117,11 @@ draw_sheet(const struct drawing *drawing, cairo_t *cr)
 			.right = x + LEFT + scale * w, .bottom = y + TOP + scale * h,
 			.x_low = -0.5, .x_high = w - 0.5, .y_low = h - 0.5, .y_high = -0.5 };
 
-		cairo_save(cr);
-		cairo_rectangle(cr, axes.left, axes.top, scale * w, scale * h);
-		cairo_clip(cr);
+		libcairo.save(cr);
+		libcairo.rectangle(cr, axes.left, axes.top, scale * w, scale * h);
+		libcairo.clip(cr);
 		sheet->inside(sheet, d, &axes);
-		cairo_restore(cr);
+		libcairo.restore(cr);
 		drawing_frame(&axes);
 		draw_scales(&axes);
 		sheet->around(sheet, d, &axes);

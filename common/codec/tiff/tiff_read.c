@@ -9,9 +9,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tiffio.h>
 
 #include "base/fail.h"
+#include "codec/tiff/libtiff.h"
 #include "frame/samples.h"
 
 struct reading {
@@ -93,10 +93,10 @@ fail_damaged(struct reading *reading, const char *what, unsigned number)
 static void
 set_handlers(void)
 {
-	TIFFSetErrorHandler(NULL);
-	TIFFSetErrorHandlerExt(on_error);
-	TIFFSetWarningHandler(NULL);
-	TIFFSetWarningHandlerExt(on_warning);
+	libtiff.SetErrorHandler(NULL);
+	libtiff.SetErrorHandlerExt(on_error);
+	libtiff.SetWarningHandler(NULL);
+	libtiff.SetWarningHandlerExt(on_warning);
 }
 
 static tmsize_t
@@ -194,7 +194,7 @@ check_page(struct reading *reading, struct page *page)
 		return fail(reading->path, "TIFF colour space %d is not grey, RGB or a palette",
 		    page->photometric);
 	if (page->photometric == PHOTOMETRIC_PALETTE && (page->c != 1 || page->bits > 8 ||
-	    !TIFFGetField(reading->tif, TIFFTAG_COLORMAP, &page->palette[0], &page->palette[1],
+	    !libtiff.GetField(reading->tif, TIFFTAG_COLORMAP, &page->palette[0], &page->palette[1],
 	    &page->palette[2])))
 		return fail(reading->path, "TIFF palette is not usable: %d channels of %d bits",
 		    page->c, page->bits);
@@ -218,14 +218,14 @@ plan_blocks(struct reading *reading, struct page *page)
 	uint32_t rows = page->h;
 	size_t size = (size_t)client_size(reading);
 
-	page->tiled = TIFFIsTiled(tif);
+	page->tiled = libtiff.IsTiled(tif);
 	page->block_w = page->w;
 	if (page->tiled) {
-		if (!TIFFGetField(tif, TIFFTAG_TILEWIDTH, &page->block_w) ||
-		    !TIFFGetField(tif, TIFFTAG_TILELENGTH, &rows))
+		if (!libtiff.GetField(tif, TIFFTAG_TILEWIDTH, &page->block_w) ||
+		    !libtiff.GetField(tif, TIFFTAG_TILELENGTH, &rows))
 			return fail(reading->path, "TIFF has tiles of unknown size");
 	} else {
-		TIFFGetFieldDefaulted(tif, TIFFTAG_ROWSPERSTRIP, &rows);
+		libtiff.GetFieldDefaulted(tif, TIFFTAG_ROWSPERSTRIP, &rows);
 		if (rows > page->h)
 			rows = page->h;
 	}
@@ -237,7 +237,8 @@ plan_blocks(struct reading *reading, struct page *page)
 		return -1;
 	page->block_row = (page->block_w * c * page->bits + 7) / 8;
 	page->block_bytes = page->block_row * page->block_h;
-	if ((tmsize_t)page->block_bytes != (page->tiled ? TIFFTileSize(tif) : TIFFStripSize(tif)))
+	if ((tmsize_t)page->block_bytes !=
+	    (page->tiled ? libtiff.TileSize(tif) : libtiff.StripSize(tif)))
 		return fail(reading->path, "TIFF samples are kept in an unknown way (subsampled?)");
 	return 0;
 }
@@ -251,7 +252,7 @@ find_channel(struct reading *reading, struct page *page)
 
 	page->channels = 1;
 	if (page->c != 1 || page->palette[0] ||
-	    !TIFFGetField(reading->tif, TIFFTAG_IMAGEDESCRIPTION, &text) || !text)
+	    !libtiff.GetField(reading->tif, TIFFTAG_IMAGEDESCRIPTION, &text) || !text)
 		return;
 	text = strstr(text, "\n" TIFF_CHANNEL_KEY ":=");
 	if (!text || sscanf(strchr(text, '=') + 1, "%5u %5u", &channel, &channels) != 2 ||
@@ -267,18 +268,18 @@ read_page_head(struct reading *reading, struct page *page)
 	TIFF *tif = reading->tif;
 
 	memset(page, 0, sizeof(*page));
-	if (!TIFFGetField(tif, TIFFTAG_IMAGEWIDTH, &page->w) ||
-	    !TIFFGetField(tif, TIFFTAG_IMAGELENGTH, &page->h))
+	if (!libtiff.GetField(tif, TIFFTAG_IMAGEWIDTH, &page->w) ||
+	    !libtiff.GetField(tif, TIFFTAG_IMAGELENGTH, &page->h))
 		return fail(reading->path, "TIFF page has no size");
-	TIFFGetFieldDefaulted(tif, TIFFTAG_BITSPERSAMPLE, &page->bits);
-	TIFFGetFieldDefaulted(tif, TIFFTAG_SAMPLESPERPIXEL, &page->c);
-	TIFFGetFieldDefaulted(tif, TIFFTAG_SAMPLEFORMAT, &page->format);
-	TIFFGetFieldDefaulted(tif, TIFFTAG_PLANARCONFIG, &page->planar);
-	TIFFGetFieldDefaulted(tif, TIFFTAG_COMPRESSION, &page->compression);
-	if (!TIFFGetField(tif, TIFFTAG_PHOTOMETRIC, &page->photometric))
+	libtiff.GetFieldDefaulted(tif, TIFFTAG_BITSPERSAMPLE, &page->bits);
+	libtiff.GetFieldDefaulted(tif, TIFFTAG_SAMPLESPERPIXEL, &page->c);
+	libtiff.GetFieldDefaulted(tif, TIFFTAG_SAMPLEFORMAT, &page->format);
+	libtiff.GetFieldDefaulted(tif, TIFFTAG_PLANARCONFIG, &page->planar);
+	libtiff.GetFieldDefaulted(tif, TIFFTAG_COMPRESSION, &page->compression);
+	if (!libtiff.GetField(tif, TIFFTAG_PHOTOMETRIC, &page->photometric))
 		page->photometric = PHOTOMETRIC_MINISBLACK;
 	if (page->photometric == PHOTOMETRIC_YCBCR && page->compression == COMPRESSION_JPEG) {
-		TIFFSetField(tif, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+		libtiff.SetField(tif, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
 		page->photometric = PHOTOMETRIC_RGB;
 	}
 	if (check_page(reading, page) < 0)
@@ -298,7 +299,7 @@ plan_head(struct reading *reading, struct page *page, struct frame_head *head)
 	if (page->photometric == PHOTOMETRIC_RGB && channels == 3 &&
 	    head_set_channels(head, "r g b") < 0)
 		return -1;
-	if (TIFFGetField(reading->tif, TIFFTAG_IMAGEDESCRIPTION, &text) &&
+	if (libtiff.GetField(reading->tif, TIFFTAG_IMAGEDESCRIPTION, &text) &&
 	    (text ? head_from_text(head, text, strlen(text)) : fail_memory()) < 0)
 		return -1;
 	meta_remove(&head->meta, TIFF_CHANNEL_KEY);
@@ -387,9 +388,10 @@ read_block(struct reading *reading, const struct page *page, uint32_t number, si
 	tmsize_t expected = (tmsize_t)(rows * page->block_row), got;
 
 	if (page->tiled)
-		got = TIFFReadEncodedTile(reading->tif, number, block, (tmsize_t)page->block_bytes);
+		got = libtiff.ReadEncodedTile(reading->tif, number, block,
+		    (tmsize_t)page->block_bytes);
 	else
-		got = TIFFReadEncodedStrip(reading->tif, number, block, expected);
+		got = libtiff.ReadEncodedStrip(reading->tif, number, block, expected);
 	if (got < expected)
 		return fail_damaged(reading, "block", number);
 	return 0;
@@ -441,12 +443,12 @@ next_page(struct reading *reading)
 		return 1;
 	}
 	for (;; reading->page++) {
-		if (reading->page > 0 && TIFFLastDirectory(reading->tif))
+		if (reading->page > 0 && libtiff.LastDirectory(reading->tif))
 			return 0;
-		if (reading->page > 0 && !TIFFReadDirectory(reading->tif))
+		if (reading->page > 0 && !libtiff.ReadDirectory(reading->tif))
 			return fail_damaged(reading, "page", reading->page + 1);
 		kind = 0;
-		TIFFGetFieldDefaulted(reading->tif, TIFFTAG_SUBFILETYPE, &kind);
+		libtiff.GetFieldDefaulted(reading->tif, TIFFTAG_SUBFILETYPE, &kind);
 		if (!(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)))
 			break;
 	}
@@ -535,14 +537,16 @@ open_reading(struct loader *loader)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct reading *reading = calloc(1, sizeof(*reading));
 
-	pthread_once(&once, set_handlers);
 	if (!reading)
 		return fail_memory();
 	loader->state = reading;
+	if (libtiff_load() < 0)
+		return -1;
+	pthread_once(&once, set_handlers);
 	reading->path = loader->path;
 	reading->file = loader->file;
 	/* "m": no memory map, the file may be cut while it is read */
-	reading->tif = TIFFClientOpen(loader->path, "rm", reading, client_read, client_write,
+	reading->tif = libtiff.ClientOpen(loader->path, "rm", reading, client_read, client_write,
 	    client_seek, client_close, client_size, NULL, NULL);
 	if (!reading->tif)
 		return fail_damaged(reading, "page", 1);
@@ -577,7 +581,7 @@ tiff_load_end(struct loader *loader)
 	if (!reading)
 		return;
 	if (reading->tif)
-		TIFFClose(reading->tif);
+		libtiff.Close(reading->tif);
 	free(reading);
 	loader->state = NULL;
 }

@@ -1,0 +1,40 @@
+# What a process loads before it does anything: runs of a Makefile are many and short.
+load helpers
+
+# loaded WORD ...: the libraries of a run.
+loaded() {
+	LD_DEBUG=files "$@" 2>&1 >/dev/null | sed -n 's,.*calling init: .*/\(lib[^/]*\)$,\1,p'
+}
+
+@test "start-up: libraries for TIFF, plots and GPU are loaded only where they are needed" {
+	if sanitized; then skip "sanitized tools bring libraries of their own"; fi
+	images=image.pgm
+	printf 'P5 2 2 255\nabcd' >"$images"
+	for words in "fringepipe --version" "fringepipe framecat $images" "frameplot --version" "gauss --version"; do
+		libraries=$(loaded $words)
+		[[ $libraries == *libc.so* ]]
+		run ! grep -E 'tiff|cairo|fontconfig|X11|stdc|vulkan' <<<"$libraries"
+		# fringepipe itself has those of holoserve beside: libwebsockets, libcap, libssl, libcrypto, libpthread
+		[ "$(wc -l <<<"$libraries")" -le $([[ $words == fringepipe* ]] && echo 14 || echo 9) ]
+	done
+}
+
+@test "start-up: what reads TIFF or draws loads its library then" {
+	if sanitized; then skip "sanitized tools bring libraries of their own"; fi
+	printf 'P5 2 2 255\nabcd' | framecat -o image.tif
+	loaded framecat image.tif | grep libtiff
+	if ! command -v frameplot >/dev/null; then skip "no frameplot: built without cairo"; fi
+	loaded frameplot image.tif -f -o plot.svg | grep libcairo
+}
+
+@test "start-up: a library that is missing is an error that names it" {
+	if sanitized; then skip "sanitized tools bring libraries of their own"; fi
+	printf 'P5 2 2 255\nabcd' | framecat -o image.tif
+	# a folder that the loader searches first, where the name is a file of no bytes
+	name=$(loaded framecat image.tif | grep libtiff)
+	mkdir none
+	: >none/"$name"
+	LD_LIBRARY_PATH=none run -1 framecat image.tif -o copy.pgm
+	[[ $output == "framecat: $name: cannot be loaded: "*"file too short" ]]
+	[ ! -e copy.pgm ]
+}
