@@ -7,43 +7,39 @@
 static void
 write_vertices(FILE *file, const struct mesh *mesh)
 {
-	for (size_t y = 0; y < mesh->h; y++)
-		for (size_t x = 0; x < mesh->w; x++) {
-			struct vertex v;
+	for (size_t y = 0; y < mesh->h; y++) {
+		size_t n = mesh_row(mesh, y);
 
-			if (mesh->number[y * mesh->w + x] == MESH_NONE)
-				continue;
-			mesh_vertex(mesh, x, y, &v);
-			fprintf(file, "v %.9g %.9g %.9g", v.point[0], v.point[1], v.point[2]);
+		for (const struct vertex *v = mesh->row; v < mesh->row + n; v++) {
+			fprintf(file, "v %.9g %.9g %.9g", v->point[0], v->point[1], v->point[2]);
 			if (mesh_has_colours(mesh))
-				fprintf(file, " %.4g %.4g %.4g", v.colour[0] / 255.0,
-				    v.colour[1] / 255.0, v.colour[2] / 255.0);
+				fprintf(file, " %.4g %.4g %.4g", v->colour[0] / 255.0,
+				    v->colour[1] / 255.0, v->colour[2] / 255.0);
 			fputc('\n', file);
 			if (mesh_has_normals(mesh))
-				fprintf(file, "vn %.9g %.9g %.9g\n", v.normal[0], v.normal[1],
-				    v.normal[2]);
+				fprintf(file, "vn %.9g %.9g %.9g\n", v->normal[0], v->normal[1],
+				    v->normal[2]);
 		}
+	}
 }
 
 /* Vertices count from 1; a vertex and its normal have the same number. */
 static void
 write_faces(FILE *file, const struct mesh *mesh)
 {
-	uint32_t t[2][3];
+	for (size_t y = 0; y + 1 < mesh->h; y++) {
+		size_t n = mesh_row_triangles(mesh, y);
 
-	for (size_t y = 0; y + 1 < mesh->h; y++)
-		for (size_t x = 0; x + 1 < mesh->w; x++) {
-			size_t n = mesh_cell(mesh, x, y, t);
+		for (size_t i = 0; i < n; i++) {
+			const uint32_t *t = mesh->triangle[i];
+			uint32_t a = t[0] + 1, b = t[1] + 1, c = t[2] + 1;
 
-			for (size_t i = 0; i < n; i++) {
-				uint32_t a = t[i][0] + 1, b = t[i][1] + 1, c = t[i][2] + 1;
-
-				if (mesh_has_normals(mesh))
-					fprintf(file, "f %u//%u %u//%u %u//%u\n", a, a, b, b, c, c);
-				else
-					fprintf(file, "f %u %u %u\n", a, b, c);
-			}
+			if (mesh_has_normals(mesh))
+				fprintf(file, "f %u//%u %u//%u %u//%u\n", a, a, b, b, c, c);
+			else
+				fprintf(file, "f %u %u %u\n", a, b, c);
 		}
+	}
 }
 
 static int

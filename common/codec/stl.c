@@ -24,16 +24,12 @@ collect_points(const struct mesh *mesh))[3]
 		fail_memory();
 		return NULL;
 	}
-	for (size_t y = 0; y < mesh->h; y++)
-		for (size_t x = 0; x < mesh->w; x++) {
-			uint32_t i = mesh->number[y * mesh->w + x];
-			struct vertex v;
+	for (size_t y = 0, next = 0; y < mesh->h; y++) {
+		size_t n = mesh_row(mesh, y);
 
-			if (i == MESH_NONE)
-				continue;
-			mesh_vertex(mesh, x, y, &v);
-			memcpy(point[i], v.point, sizeof(point[i]));
-		}
+		for (size_t i = 0; i < n; i++)
+			memcpy(point[next++], mesh->row[i].point, sizeof(point[0]));
+	}
 	return point;
 }
 
@@ -93,16 +89,16 @@ write_header(FILE *file, const struct mesh *mesh, uint32_t facets, bool ascii)
 static void
 write_facets(FILE *file, const struct mesh *mesh, float (*point)[3], bool ascii)
 {
-	uint32_t t[2][3];
+	for (size_t y = 0; y + 1 < mesh->h; y++) {
+		size_t n = mesh_row_triangles(mesh, y);
 
-	for (size_t y = 0; y + 1 < mesh->h; y++)
-		for (size_t x = 0; x + 1 < mesh->w; x++)
-			for (size_t i = 0, n = mesh_cell(mesh, x, y, t); i < n; i++) {
-				struct facet facet;
+		for (size_t i = 0; i < n; i++) {
+			struct facet facet;
 
-				make_facet(point, t[i], &facet);
-				write_facet(file, &facet, ascii);
-			}
+			make_facet(point, mesh->triangle[i], &facet);
+			write_facet(file, &facet, ascii);
+		}
+	}
 	if (ascii)
 		fprintf(file, "endsolid\n");
 }

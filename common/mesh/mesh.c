@@ -102,17 +102,24 @@ mesh_channels(struct mesh *mesh, const char *path, const struct frame_head *head
 	return 0;
 }
 
+/* Numbers the vertices of row y, which are the pixels of finite points. */
 static void
-get_point(const struct mesh *mesh, size_t x, size_t y, float point[3])
+number_row(struct mesh *mesh, size_t y)
 {
-	if (mesh->point[0] == NO_CHANNEL) {
-		point[0] = (float)((double)x * mesh->spacing[0]);
-		point[1] = (float)((double)y * mesh->spacing[1]);
-	} else {
-		point[0] = sample(mesh, mesh->point[0], x, y);
-		point[1] = sample(mesh, mesh->point[1], x, y);
+	uint32_t *number = &mesh->number[y * mesh->w], next = (uint32_t)mesh->vertices;
+	const float *p[3];
+
+	/* where x and y are column and row, z stands for them */
+	for (int k = 0; k < 3; k++)
+		p[k] = frame_floats(mesh->floats,
+		    mesh->point[k] == NO_CHANNEL ? mesh->point[2] : mesh->point[k], y);
+	for (size_t x = 0; x < mesh->w; x++) {
+		bool valid = isfinite(p[0][x]) & isfinite(p[1][x]) & isfinite(p[2][x]);
+
+		number[x] = valid ? next : MESH_NONE;
+		next += valid;
 	}
-	point[2] = sample(mesh, mesh->point[2], x, y);
+	mesh->vertices = next;
 }
 
 static int
@@ -126,34 +133,41 @@ number_vertices(struct mesh *mesh, const char *path)
 		return fail(path, "a mesh has at most %d points, not %zu x %zu", INT32_MAX, mesh->w,
 		    mesh->h);
 	mesh->number = reallocarray(NULL, n, sizeof(*mesh->number));
-	if (!mesh->number)
+	mesh->row = calloc(mesh->w, sizeof(*mesh->row));
+	mesh->triangle = reallocarray(NULL, mesh->w, 2 * sizeof(*mesh->triangle));
+	if (!mesh->number || !mesh->row || !mesh->triangle)
 		return fail_memory();
 	for (size_t y = 0; y < mesh->h; y++)
-		for (size_t x = 0; x < mesh->w; x++) {
-			float p[3];
-			bool valid;
-
-			get_point(mesh, x, y, p);
-			valid = isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]);
-			mesh->number[y * mesh->w + x] = valid ? (uint32_t)mesh->vertices++ :
-			    MESH_NONE;
-		}
+		number_row(mesh, y);
 	return 0;
+}
+
+static float
+largest_colour(const struct mesh *mesh)
+{
+	float most = 0;
+
+	for (size_t k = 0; k < 3; k++)
+		for (size_t y = 0; y < mesh->h; y++) {
+			const float *colour = frame_floats(mesh->floats, mesh->colour[k], y);
+
+			for (size_t x = 0; x < mesh->w; x++)
+				most = colour[x] > most ? colour[x] : most;
+		}
+	return most;
 }
 
 /* The sample that is the colour 255: max_value, else 255, else 65535, else the largest. */
 static int
 choose_white(struct mesh *mesh, const struct frame_head *head)
 {
-	float most = 0;
+	float most = 255;
 	double white;
 
 	if (!mesh_has_colours(mesh))
 		return 0;
-	for (size_t c = 0; c < 3; c++)
-		for (size_t y = 0; y < mesh->h; y++)
-			for (size_t x = 0; x < mesh->w; x++)
-				most = fmaxf(most, sample(mesh, mesh->colour[c], x, y));
+	if (!meta_get(&head->meta, "max_value"))
+		most = largest_colour(mesh);
 	if (meta_number(&head->meta, "max_value", most <= 255 ? 255 : fmaxf(most, 65535),
 	    &white) < 0)
 		return -1;
@@ -233,66 +247,6 @@ choose_jump(struct mesh *mesh)
 	return 0;
 }
 
-/* Adds triangle a b c (bits: 1 right, 2 below) if no edge crosses a jump. */
-static size_t
-add_triangle(const struct mesh *mesh, size_t x, size_t y, const int corner[3], uint32_t out[3])
-{
-	float z[3];
-
-	for (int i = 0; i < 3; i++) {
-		size_t cx = x + (size_t)(corner[i] & 1), cy = y + (size_t)(corner[i] >> 1);
-
-		z[i] = sample(mesh, mesh->point[2], cx, cy);
-		out[mesh->towards ? 2 - i : i] = mesh->number[cy * mesh->w + cx];
-	}
-	for (int i = 0; i < 3; i++)
-		if (fabsf(z[i] - z[(i + 1) % 3]) > mesh->jump)
-			return 0;
-	return 1;
-}
-
-size_t
-mesh_cell(const struct mesh *mesh, size_t x, size_t y, uint32_t triangle[2][3])
-{
-	/* counter-clockwise on the screen, by the corner that is left out */
-	static const int without[4][3] = { { 1, 2, 3 }, { 0, 2, 3 }, { 0, 3, 1 }, { 0, 2, 1 } };
-	int missing = -1, absent = 0;
-	float z[4];
-	size_t n;
-
-	for (int i = 0; i < 4; i++) {
-		size_t cx = x + (size_t)(i & 1), cy = y + (size_t)(i >> 1);
-
-		if (mesh->number[cy * mesh->w + cx] == MESH_NONE) {
-			missing = i;
-			absent++;
-		}
-		z[i] = sample(mesh, mesh->point[2], cx, cy);
-	}
-	if (absent > 1)
-		return 0;
-	if (absent == 1)
-		return add_triangle(mesh, x, y, without[missing], triangle[0]);
-	if (fabsf(z[0] - z[3]) < fabsf(z[1] - z[2])) {
-		n = add_triangle(mesh, x, y, without[1], triangle[0]);
-		return n + add_triangle(mesh, x, y, without[2], triangle[n]);
-	}
-	n = add_triangle(mesh, x, y, without[3], triangle[0]);
-	return n + add_triangle(mesh, x, y, without[0], triangle[n]);
-}
-
-size_t
-mesh_triangles(const struct mesh *mesh)
-{
-	uint32_t triangle[2][3];
-	size_t n = 0;
-
-	for (size_t y = 0; y + 1 < mesh->h; y++)
-		for (size_t x = 0; x + 1 < mesh->w; x++)
-			n += mesh_cell(mesh, x, y, triangle);
-	return n;
-}
-
 int
 mesh_find_jump(const struct mesh *mesh, const struct frame *frame, double *jump)
 {
@@ -330,21 +284,9 @@ mesh_free(struct mesh *mesh)
 {
 	frame_free(mesh->floats);
 	free(mesh->number);
+	free(mesh->row);
+	free(mesh->triangle);
 	memset(mesh, 0, sizeof(*mesh));
-}
-
-void
-mesh_vertex(const struct mesh *mesh, size_t x, size_t y, struct vertex *out)
-{
-	get_point(mesh, x, y, out->point);
-	for (int i = 0; i < 3; i++) {
-		float v = 0;
-
-		out->normal[i] = mesh_has_normals(mesh) ? sample(mesh, mesh->normal[i], x, y) : 0;
-		if (mesh_has_colours(mesh))
-			v = sample(mesh, mesh->colour[i], x, y) * 255 / mesh->white;
-		out->colour[i] = (unsigned char)(v >= 255 ? 255 : v > 0 ? v + 0.5f : 0);
-	}
 }
 
 int

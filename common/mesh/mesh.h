@@ -37,6 +37,8 @@ struct mesh {
 	double jump;
 	uint32_t *number;			/* the vertex of each pixel, or MESH_NONE */
 	size_t vertices;
+	struct vertex *row;			/* of mesh_row(), room for w */
+	uint32_t (*triangle)[3];		/* of mesh_row_triangles(), room for 2 w */
 };
 
 /* The options of the mesh formats. */
@@ -63,10 +65,14 @@ int mesh_init(struct mesh *, const char *path, const struct frame *, const struc
 void mesh_free(struct mesh *);
 bool mesh_has_normals(const struct mesh *);
 bool mesh_has_colours(const struct mesh *);
-/* The vertex of a pixel that has one. */
-void mesh_vertex(const struct mesh *, size_t x, size_t y, struct vertex *);
-/* The triangles between pixels (x, y) and (x + 1, y + 1) as vertex numbers: 0 to 2 of them. */
-size_t mesh_cell(const struct mesh *, size_t x, size_t y, uint32_t triangle[2][3]);
+/* Fills mesh->row with the vertices of row y, in order of x; their number. Where there are no
+ * normals or colours these are 0. */
+size_t mesh_row(const struct mesh *, size_t y);
+/* Fills mesh->triangle with the triangles between rows y and y + 1, as vertex numbers; their
+ * number. */
+size_t mesh_row_triangles(const struct mesh *, size_t y);
+/* The triangles of `cells` cells of that row from column x on: 0 to 2 of each. */
+size_t mesh_cells(const struct mesh *, size_t x, size_t y, size_t cells, uint32_t (*triangle)[3]);
 /* The number of all triangles, by counting them. */
 size_t mesh_triangles(const struct mesh *);
 /* Writes lines that begin with `prefix`: where the axes point, and the frame's key lines. */

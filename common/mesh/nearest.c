@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/vector3.h"
 #include "mesh/surface_normals.h"
 
 #define LEAF 4			/* triangles of a leaf at most */
@@ -206,12 +207,6 @@ nearest_count(const struct nearest *tree, struct nearest_counts *counts)
 /* What of a triangle a point is nearest to. */
 enum part { FACE, EDGE_0, EDGE_1, EDGE_2, VERTEX_0, VERTEX_1, VERTEX_2 };
 
-static double
-dot(const double a[3], const double b[3])
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static void
 along(const double a[3], const double e[3], double t, double out[3])
 {
@@ -232,16 +227,16 @@ nearest_of(const double corner[3][3], const double x[3], double out[3])
 		bc[i] = c[i] - b[i];
 		p[i] = x[i] - a[i];
 	}
-	d1 = dot(ab, p);
-	d2 = dot(ac, p);
+	d1 = vector3_dot(ab, p);
+	d2 = vector3_dot(ac, p);
 	if (d1 <= 0 && d2 <= 0) {
 		memcpy(out, a, 3 * sizeof(*out));
 		return VERTEX_0;
 	}
 	for (int i = 0; i < 3; i++)
 		p[i] = x[i] - b[i];
-	d3 = dot(ab, p);
-	d4 = dot(ac, p);
+	d3 = vector3_dot(ab, p);
+	d4 = vector3_dot(ac, p);
 	if (d3 >= 0 && d4 <= d3) {
 		memcpy(out, b, 3 * sizeof(*out));
 		return VERTEX_1;
@@ -253,8 +248,8 @@ nearest_of(const double corner[3][3], const double x[3], double out[3])
 	}
 	for (int i = 0; i < 3; i++)
 		p[i] = x[i] - c[i];
-	d5 = dot(ab, p);
-	d6 = dot(ac, p);
+	d5 = vector3_dot(ab, p);
+	d6 = vector3_dot(ac, p);
 	if (d6 >= 0 && d5 <= d6) {
 		memcpy(out, c, 3 * sizeof(*out));
 		return VERTEX_2;
@@ -305,7 +300,7 @@ search_leaf(const struct nearest *tree, const struct node *node, const double x[
 
 		for (int i = 0; i < 3; i++)
 			d[i] = x[i] - point[i];
-		squares = dot(d, d);
+		squares = vector3_dot(d, d);
 		if (squares > best->squares || (squares == best->squares &&
 		    best->triangle != NEAREST_NONE && tree->number[k] > best->number))
 			continue;
@@ -373,5 +368,5 @@ nearest_find(const struct nearest *tree, const double x[3], double within,
 		out->face[i] = (double)of->face[i];
 		d[i] = x[i] - best.point[i];
 	}
-	out->distance = copysign(sqrt(best.squares), dot(d, out->normal));
+	out->distance = copysign(sqrt(best.squares), vector3_dot(d, out->normal));
 }

@@ -31,19 +31,10 @@ raster_free(struct raster *raster)
 	raster->z = raster->attribute = NULL;
 }
 
-/* Coordinates in 2^-RASTER_BITS px have 58 bits, an edge function of them 120. */
 #define ONE ((int64_t)1 << RASTER_BITS)
-typedef __int128 exact;
 
 struct point {
 	int64_t x, y;
-};
-
-/* The edge function from p to q: positive inside, for triangles of positive area. */
-struct edge {
-	exact value;		/* at the pixel */
-	exact along_x, along_y;	/* change from pixel to pixel */
-	bool owns;		/* points on the edge belong to the triangle */
 };
 
 static int64_t
@@ -102,30 +93,16 @@ raster_rows(const double y[3], size_t h, size_t *top, size_t *bottom)
 	return clip_range(least(s[0], s[1], s[2]), most(s[0], s[1], s[2]), 0, h, top, bottom);
 }
 
-static struct edge
-edge_between(struct point p, struct point q, size_t x, size_t y)
-{
-	int64_t dx = q.x - p.x, dy = q.y - p.y;
-	int64_t px = ((int64_t)x << RASTER_BITS) - p.x, py = ((int64_t)y << RASTER_BITS) - p.y;
-
-	return (struct edge){ .value = (exact)dx * py - (exact)dy * px,
-		.along_x = -(exact)dy * ONE, .along_y = (exact)dx * ONE,
-		.owns = dy < 0 || (dy == 0 && dx > 0) };
-}
-
-static bool
-inside(exact v, bool owns)
-{
-	return v > 0 || (v == 0 && owns);
-}
-
 static double
 blend(const double weight[3], double a, double b, double c)
 {
 	double v = weight[0] * a + weight[1] * b + weight[2] * c;
+	double low = a < b ? a : b, high = a < b ? b : a;
 
+	low = c < low ? c : low;
+	high = c > high ? c : high;
 	/* weights are not negative, but their sum is 1 only within rounding */
-	return fmax(fmin(v, fmax(fmax(a, b), c)), fmin(fmin(a, b), c));
+	return v < low ? low : v > high ? high : v;
 }
 
 static void
@@ -163,15 +140,10 @@ order(struct point *p, const struct raster_vertex **v, int i, int j)
 	v[j] = vertex;
 }
 
-/*
- * Corners as points, in an order that does not depend on the one they came in, with positive area.
- * Returns that area (twice it), 0 for none.
- */
-static exact
+/* Corners as points, in an order that does not depend on the one they came in. */
+static void
 arrange(struct point p[3], const struct raster_vertex *v[3])
 {
-	exact area;
-
 	for (int k = 0; k < 3; k++)
 		p[k] = (struct point){ snap(v[k]->x), snap(v[k]->y) };
 	if (before(p[1], p[0]))
@@ -180,31 +152,24 @@ arrange(struct point p[3], const struct raster_vertex *v[3])
 		order(p, v, 1, 2);
 	if (before(p[1], p[0]))
 		order(p, v, 0, 1);
-	area = (exact)(p[1].x - p[0].x) * (p[2].y - p[0].y) -
-	    (exact)(p[2].x - p[0].x) * (p[1].y - p[0].y);
-	if (area < 0)
-		order(p, v, 1, 2);
-	return area < 0 ? -area : area;
 }
 
-static void
-draw_row(struct raster *raster, size_t first, size_t n, const struct edge edge[3],
-    const struct raster_vertex *const v[3], double inverse)
-{
-	exact e[3] = { edge[0].value, edge[1].value, edge[2].value };
+/* The pixels of a triangle's box, within the rows that are drawn. */
+struct box {
+	size_t left, right, top, bottom;
+};
 
-	for (size_t i = first; i < first + n; i++) {
-		if (inside(e[0], edge[0].owns) && inside(e[1], edge[1].owns) &&
-		    inside(e[2], edge[2].owns)) {
-			const double weight[3] = { (double)e[0] * inverse, (double)e[1] * inverse,
-				(double)e[2] * inverse };
-
-			draw_pixel(raster, i, v, weight);
-		}
-		for (int k = 0; k < 3; k++)
-			e[k] += edge[k].along_x;
-	}
-}
+/* Coordinates in 2^-RASTER_BITS px have 58 bits, an edge function of them 120; where a triangle is
+ * no larger than SMALL, 63. */
+#define SMALL (6 * ONE)
+#define EXACT __int128
+#define DRAW draw_large
+#include "mesh/raster_draw.h"
+#undef EXACT
+#undef DRAW
+#define EXACT int64_t
+#define DRAW draw_small
+#include "mesh/raster_draw.h"
 
 void
 raster_triangle(struct raster *raster, size_t y0, size_t y1, const struct raster_vertex *a,
@@ -212,24 +177,21 @@ raster_triangle(struct raster *raster, size_t y0, size_t y1, const struct raster
 {
 	const struct raster_vertex *v[3] = { a, b, c };
 	struct point p[3];
-	struct edge edge[3];
-	exact area;
-	size_t left, right, top, bottom;
+	struct box box;
+	int64_t low, high, last;
 
 	if (!drawable(a) || !drawable(b) || !drawable(c))
 		return;
-	area = arrange(p, v);
-	if (area == 0 ||
-	    !clip_range(p[0].y, most(p[0].y, p[1].y, p[2].y), y0, y1 < raster->h ? y1 : raster->h,
-	    &top, &bottom) ||
-	    !clip_range(least(p[0].x, p[1].x, p[2].x), most(p[0].x, p[1].x, p[2].x), 0, raster->w,
-	    &left, &right))
+	arrange(p, v);
+	low = least(p[0].x, p[1].x, p[2].x);
+	high = most(p[0].x, p[1].x, p[2].x);
+	last = most(p[0].y, p[1].y, p[2].y);
+	if (!clip_range(p[0].y, last, y0, y1 < raster->h ? y1 : raster->h, &box.top,
+	    &box.bottom) ||
+	    !clip_range(low, high, 0, raster->w, &box.left, &box.right))
 		return;
-	for (int k = 0; k < 3; k++)
-		edge[k] = edge_between(p[(k + 1) % 3], p[(k + 2) % 3], left, top);
-	for (size_t y = top; y <= bottom; y++) {
-		draw_row(raster, y * raster->w + left, right - left + 1, edge, v, 1 / (double)area);
-		for (int k = 0; k < 3; k++)
-			edge[k].value += edge[k].along_y;
-	}
+	if (high - low <= SMALL && last - p[0].y <= SMALL)
+		draw_small(raster, &box, p, v);
+	else
+		draw_large(raster, &box, p, v);
 }

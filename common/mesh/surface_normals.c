@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/vector3.h"
 
 struct edge {
 	uint32_t low, high;	/* vertices */
@@ -23,16 +24,10 @@ struct finding {
 	struct edge *edge;
 };
 
-static double
-dot(const double a[3], const double b[3])
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static void
 store(const double v[3], float out[3])
 {
-	double length = sqrt(dot(v, v));
+	double length = sqrt(vector3_dot(v, v));
 
 	for (int i = 0; i < 3; i++)
 		out[i] = length > 0 ? (float)(v[i] / length) : 0;
@@ -99,19 +94,19 @@ find_face(const struct triangles *mesh, size_t t, double normal[3], double angle
 	for (int k = 0; k < 3; k++) {
 		for (int i = 0; i < 3; i++)
 			e[k][i] = p[(k + 1) % 3][i] - p[k][i];
-		length[k] = sqrt(dot(e[k], e[k]));
+		length[k] = sqrt(vector3_dot(e[k], e[k]));
 		longest = fmax(longest, length[k]);
 	}
 	for (int i = 0; i < 3; i++)
 		normal[i] = e[0][(i + 1) % 3] * e[1][(i + 2) % 3] -
 		    e[0][(i + 2) % 3] * e[1][(i + 1) % 3];
-	area = sqrt(dot(normal, normal));
+	area = sqrt(vector3_dot(normal, normal));
 	if (!(area > 1e-14 * longest * longest))
 		return false;
 	for (int i = 0; i < 3; i++)
 		normal[i] /= area;
 	for (int k = 0; k < 3; k++)
-		angle[k] = acos(fmax(-1, fmin(1, -dot(e[k], e[(k + 2) % 3]) /
+		angle[k] = acos(fmax(-1, fmin(1, -vector3_dot(e[k], e[(k + 2) % 3]) /
 		    (length[k] * length[(k + 2) % 3]))));
 	return true;
 }

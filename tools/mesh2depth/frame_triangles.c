@@ -7,16 +7,19 @@ add_points(struct triangles *triangles, const char *name, const struct mesh *mes
 {
 	const size_t *colour = mesh->colour;
 
-	for (size_t y = 0; y < mesh->h; y++)
+	for (size_t y = 0; y < mesh->h; y++) {
+		const struct vertex *vertex = mesh->row;
+
+		mesh_row(mesh, y);
 		for (size_t x = 0; x < mesh->w; x++) {
-			struct vertex vertex;
+			const float *p = vertex->point;
 			float c[3];
 
 			if (mesh->number[y * mesh->w + x] == MESH_NONE)
 				continue;
-			mesh_vertex(mesh, x, y, &vertex);
-			if (triangles_add_point(triangles, name, (const double[3]){ vertex.point[0],
-			    vertex.point[1], vertex.point[2] }) < 0)
+			vertex++;
+			if (triangles_add_point(triangles, name,
+			    (const double[3]){ p[0], p[1], p[2] }) < 0)
 				return -1;
 			if (!mesh_has_colours(mesh))
 				continue;
@@ -26,22 +29,24 @@ add_points(struct triangles *triangles, const char *name, const struct mesh *mes
 			    triangles_luma(c[0], c[1], c[2])) < 0)
 				return -1;
 		}
+	}
 	return 0;
 }
 
 static int
 add_cells(struct triangles *triangles, const char *name, const struct mesh *mesh)
 {
-	uint32_t cell[2][3];
+	for (size_t y = 0; y + 1 < mesh->h; y++) {
+		size_t n = mesh_row_triangles(mesh, y);
 
-	for (size_t y = 0; y + 1 < mesh->h; y++)
-		for (size_t x = 0; x + 1 < mesh->w; x++)
-			for (size_t i = 0, n = mesh_cell(mesh, x, y, cell); i < n; i++) {
-				const uint64_t corner[3] = { cell[i][0], cell[i][1], cell[i][2] };
+		for (size_t i = 0; i < n; i++) {
+			const uint32_t *t = mesh->triangle[i];
 
-				if (triangles_add(triangles, name, corner) < 0)
-					return -1;
-			}
+			if (triangles_add(triangles, name, (const uint64_t[3]){ t[0], t[1],
+			    t[2] }) < 0)
+				return -1;
+		}
+	}
 	return 0;
 }
 

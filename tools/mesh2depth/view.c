@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/vector3.h"
 #include "mesh/raster.h"
 
 #define LARGEST 1e30 /* coordinates whose products must stay far from overflow in float */
@@ -12,19 +13,6 @@ struct box {
 };
 
 /* ---- axes ---- */
-
-static double
-dot(const double a[3], const double b[3])
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void
-cross(const double a[3], const double b[3], double out[3])
-{
-	for (int k = 0; k < 3; k++)
-		out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
 
 /* To unit length; false if the length is 0 or infinite. */
 static bool
@@ -36,7 +24,7 @@ normalise(double v[3])
 		return false;
 	for (int k = 0; k < 3; k++)
 		v[k] /= most;
-	length = sqrt(dot(v, v));
+	length = sqrt(vector3_dot(v, v));
 	for (int k = 0; k < 3; k++)
 		v[k] /= length;
 	return true;
@@ -54,12 +42,12 @@ base_axes(const struct meshview_options *options, enum mesh_axes kind, double ax
 	memcpy(down, options->up.n ? options->up.v : ups[kind], sizeof(axes[0]));
 	if (!normalise(forward) || !normalise(down))
 		return fail_usage(NULL, "--forward and --up must have a length");
-	along = dot(down, forward);
+	along = vector3_dot(down, forward);
 	for (int k = 0; k < 3; k++)
 		down[k] = along * forward[k] - down[k];
-	if (sqrt(dot(down, down)) < 1e-9 || !normalise(down))
+	if (sqrt(vector3_dot(down, down)) < 1e-9 || !normalise(down))
 		return fail_usage("--up", "is parallel to the view's direction; give another");
-	cross(down, forward, right);
+	vector3_cross(down, forward, right);
 	/* with z towards the camera, x right and y down are no right-handed system */
 	for (int k = 0; k < 3; k++)
 		right[k] = kind == AXES_CAMERA_TOWARDS ? -right[k] : right[k];
@@ -164,7 +152,7 @@ turn(const double axes[3][3], double v[3])
 	const double in[3] = { v[0], v[1], v[2] };
 
 	for (int k = 0; k < 3; k++)
-		v[k] = dot(axes[k], in);
+		v[k] = vector3_dot(axes[k], in);
 }
 
 /* Points relative to `from`, along the view's axes. */

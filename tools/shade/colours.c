@@ -1,6 +1,7 @@
 #include "colours.h"
 
-struct shade_vector
+/* By a value. */
+static struct shade_vector
 colours_of(const struct priv *priv, float value)
 {
 	float rgb[3];

@@ -4,8 +4,6 @@
 
 #include "shade.h"
 
-/* By a value. */
-struct shade_vector colours_of(const struct priv *priv, float value);
 /* The colours of n pixels: by their values, or of plaster where value is NULL. */
 void colours_fill(const struct priv *, const float *value, float *r, float *g, float *b, size_t n);
 /* The range of the colours, by n values (colormap_range()). */

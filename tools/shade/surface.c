@@ -49,29 +49,31 @@ fill_vertices(struct scene *scene, const struct frame *frame, size_t value)
 {
 	const struct mesh *mesh = &scene->mesh;
 
-	for (size_t y = 0; y < mesh->h; y++)
+	for (size_t y = 0; y < mesh->h; y++) {
+		const struct vertex *vertex = mesh->row;
+
+		mesh_row(mesh, y);
 		for (size_t x = 0; x < mesh->w; x++) {
 			uint32_t i = mesh->number[y * mesh->w + x];
-			struct vertex vertex;
 			float *own;
 
 			if (i == MESH_NONE)
 				continue;
-			mesh_vertex(mesh, x, y, &vertex);
 			own = scene->own[i];
 			scene->pixel[i] = y * mesh->w + x;
 			for (int k = 0; k < 3; k++)
-				own[k] = vertex.point[k];
+				own[k] = vertex->point[k];
 			scene->vertex[i].attribute[SURFACE_VALUE] = value == NO_CHANNEL ? own[2] :
 			    frame_floats(frame, value, y)[x];
 			own[2] = mesh->towards ? -own[2] : own[2];
-			if (!mesh_has_normals(mesh))
-				continue;
-			for (int k = 0; k < 3; k++)
-				scene->vertex[i].attribute[k] = vertex.normal[k];
-			if (mesh->towards)
+			if (mesh_has_normals(mesh))
+				memcpy(scene->vertex[i].attribute, vertex->normal,
+				    sizeof(vertex->normal));
+			if (mesh_has_normals(mesh) && mesh->towards)
 				scene->vertex[i].attribute[SURFACE_NZ] *= -1;
+			vertex++;
 		}
+	}
 }
 
 static void
@@ -97,12 +99,12 @@ static void
 make_normals(struct scene *scene)
 {
 	const struct mesh *mesh = &scene->mesh;
-	uint32_t triangle[2][3];
+	for (size_t y = 0; y + 1 < mesh->h; y++) {
+		size_t n = mesh_row_triangles(mesh, y);
 
-	for (size_t y = 0; y + 1 < mesh->h; y++)
-		for (size_t x = 0; x + 1 < mesh->w; x++)
-			for (size_t n = mesh_cell(mesh, x, y, triangle); n > 0; n--)
-				add_face_normal(scene, triangle[n - 1]);
+		for (size_t i = 0; i < n; i++)
+			add_face_normal(scene, mesh->triangle[i]);
+	}
 }
 
 static void
@@ -218,11 +220,11 @@ touches(const struct scene *scene, size_t y, size_t piece, size_t y0)
 }
 
 static void
-draw_cell(const struct scene *scene, size_t x, size_t y, size_t y0)
+draw_cells(const struct scene *scene, size_t x, size_t y, size_t cells, size_t y0)
 {
 	const struct raster_vertex *v = scene->vertex;
-	uint32_t t[2][3];
-	size_t n = mesh_cell(&scene->mesh, x, y, t);
+	uint32_t t[2 * PIECE][3];
+	size_t n = mesh_cells(&scene->mesh, x, y, cells, t);
 
 	for (size_t k = 0; k < n; k++)
 		raster_triangle(scene->raster, y0, y0 + BANDS_ROWS, &v[t[k][0]], &v[t[k][1]],
@@ -241,8 +243,7 @@ draw_band(void *arg, size_t band)
 
 			if (!touches(scene, y, piece, y0))
 				continue;
-			for (size_t x = piece * PIECE; x < end; x++)
-				draw_cell(scene, x, y, y0);
+			draw_cells(scene, piece * PIECE, y, end - piece * PIECE, y0);
 		}
 }
 

@@ -16,46 +16,70 @@ struct picture {
 	size_t samples;
 };
 
-/* Adds the levels of one sample to sum. */
-static void
-add_sample(const struct picture *picture, size_t i, float sum[3])
-{
-	const struct parameters *p = picture->parameters;
-	const struct priv *priv = picture->priv;
-	const struct raster *raster = picture->raster;
-	const float *plane = raster->attribute;
-	size_t n = raster->w * raster->h;
-	struct shade_vector colour = { PLASTER, PLASTER, PLASTER }, normal = { 0, 0, 0 }, level;
+/* Samples of a row that are lit at once. */
+#define CHUNK 256
 
-	if (raster->z[i] != INFINITY) {
-		normal.x = plane[SURFACE_NX * n + i];
-		normal.y = plane[SURFACE_NY * n + i];
-		normal.z = plane[SURFACE_NZ * n + i];
-		if (p->by != BY_NONE)
-			colour = colours_of(priv, plane[SURFACE_VALUE * n + i]);
+struct chunk {
+	float colour[3][CHUNK], level[3][CHUNK];
+};
+
+/* Of n samples from `first` on. What was not drawn has no normal, and is background. */
+static void
+find_levels(const struct picture *picture, size_t first, size_t n, struct chunk *chunk)
+{
+	const struct shade_light light = picture->priv->light;
+	const struct shade_vector background = picture->priv->background;
+	const size_t plane = picture->raster->w * picture->raster->h;
+	const float *restrict z = picture->raster->z + first;
+	const float *restrict attribute = picture->raster->attribute + first;
+
+	colours_fill(picture->priv, picture->parameters->by == BY_NONE ? NULL :
+	    attribute + SURFACE_VALUE * plane, chunk->colour[0], chunk->colour[1],
+	    chunk->colour[2], n);
+#pragma omp simd
+	for (size_t i = 0; i < n; i++) {
+		bool drawn = z[i] != INFINITY;
+		float nx = attribute[SURFACE_NX * plane + i];
+		float ny = attribute[SURFACE_NY * plane + i];
+		float nz = attribute[SURFACE_NZ * plane + i];
+		struct shade_vector normal = { px_select(drawn, nx, 0.0f),
+			px_select(drawn, ny, 0.0f), px_select(drawn, nz, 0.0f) };
+		struct shade_vector colour = { chunk->colour[0][i], chunk->colour[1][i],
+			chunk->colour[2][i] };
+		struct shade_vector level = shade_levels(light, normal, colour, background);
+
+		chunk->level[0][i] = level.x;
+		chunk->level[1][i] = level.y;
+		chunk->level[2][i] = level.z;
 	}
-	level = shade_levels(priv->light, normal, colour, priv->background);
-	sum[0] += level.x;
-	sum[1] += level.y;
-	sum[2] += level.z;
 }
 
+/* The mean of n x n samples, n <= CHUNK. */
 static void
 paint_row(void *arg, size_t y)
 {
 	const struct picture *picture = arg;
-	size_t n = picture->samples, w = picture->out->head.w;
+	size_t n = picture->samples, w = picture->out->head.w, most = CHUNK / n;
+	struct chunk chunk;
 
-	for (size_t x = 0; x < w; x++) {
-		float sum[3] = { 0 };
+	for (size_t x = 0, pixels; x < w; x += pixels) {
+		float sum[3][CHUNK] = { 0 };
 
-		for (size_t j = 0; j < n; j++)
-			for (size_t i = 0; i < n; i++)
-				add_sample(
-				    picture, (y * n + j) * picture->raster->w + x * n + i, sum);
-		for (size_t k = 0; k < 3; k++)
-			((unsigned char *)frame_row(picture->out, k, y))[x] =
-			    (unsigned char)(sum[k] / (float)(n * n) + 0.5f);
+		pixels = w - x < most ? w - x : most;
+		for (size_t j = 0; j < n; j++) {
+			size_t first = (y * n + j) * picture->raster->w + x * n;
+
+			find_levels(picture, first, pixels * n, &chunk);
+			for (size_t k = 0; k < 3; k++)
+				for (size_t i = 0; i < pixels * n; i++)
+					sum[k][i / n] += chunk.level[k][i];
+		}
+		for (size_t k = 0; k < 3; k++) {
+			unsigned char *to = frame_row(picture->out, k, y);
+
+			for (size_t i = 0; i < pixels; i++)
+				to[x + i] = (unsigned char)(sum[k][i] / (float)(n * n) + 0.5f);
+		}
 	}
 }
 

@@ -34,56 +34,90 @@ write_header(struct saver *saver, const struct mesh *mesh, bool ascii)
 }
 
 static void
-write_ascii(FILE *file, const struct mesh *mesh, const struct vertex *v)
+write_vertices_ascii(FILE *file, const struct mesh *mesh, size_t n)
 {
-	fprintf(file, "%.9g %.9g %.9g", v->point[0], v->point[1], v->point[2]);
-	if (mesh_has_normals(mesh))
-		fprintf(file, " %.9g %.9g %.9g", v->normal[0], v->normal[1], v->normal[2]);
-	if (mesh_has_colours(mesh))
-		fprintf(file, " %d %d %d", v->colour[0], v->colour[1], v->colour[2]);
-	fputc('\n', file);
+	for (const struct vertex *v = mesh->row; v < mesh->row + n; v++) {
+		fprintf(file, "%.9g %.9g %.9g", v->point[0], v->point[1], v->point[2]);
+		if (mesh_has_normals(mesh))
+			fprintf(file, " %.9g %.9g %.9g", v->normal[0], v->normal[1], v->normal[2]);
+		if (mesh_has_colours(mesh))
+			fprintf(file, " %d %d %d", v->colour[0], v->colour[1], v->colour[2]);
+		fputc('\n', file);
+	}
+}
+
+/* Bytes of one vertex at most, and of one triangle: the number of its corners, then these. */
+#define VERTEX_BYTES (6 * sizeof(float) + 3)
+#define FACE_BYTES (1 + 3 * sizeof(uint32_t))
+
+/* The builtin, of a constant length, takes two moves; the checked memcpy is a call. */
+static inline unsigned char *
+append(unsigned char *to, const void *from, size_t n)
+{
+	__builtin_memcpy(to, from, n);
+	return to + n;
 }
 
 static void
-write_vertices(FILE *file, const struct mesh *mesh, bool ascii)
+write_vertices_binary(FILE *file, const struct mesh *mesh, size_t n, unsigned char *bytes)
 {
-	for (size_t y = 0; y < mesh->h; y++)
-		for (size_t x = 0; x < mesh->w; x++) {
-			struct vertex v;
+	bool normals = mesh_has_normals(mesh), colours = mesh_has_colours(mesh);
+	unsigned char *to = bytes;
 
-			if (mesh->number[y * mesh->w + x] == MESH_NONE)
-				continue;
-			mesh_vertex(mesh, x, y, &v);
-			if (ascii) {
-				write_ascii(file, mesh, &v);
-				continue;
-			}
-			fwrite(v.point, sizeof(v.point), 1, file);
-			if (mesh_has_normals(mesh))
-				fwrite(v.normal, sizeof(v.normal), 1, file);
-			if (mesh_has_colours(mesh))
-				fwrite(v.colour, sizeof(v.colour), 1, file);
-		}
+	for (const struct vertex *v = mesh->row; v < mesh->row + n; v++) {
+		to = append(to, v->point, sizeof(v->point));
+		if (normals)
+			to = append(to, v->normal, sizeof(v->normal));
+		if (colours)
+			to = append(to, v->colour, sizeof(v->colour));
+	}
+	fwrite(bytes, 1, (size_t)(to - bytes), file);
 }
 
 static void
-write_faces(FILE *file, const struct mesh *mesh, bool ascii)
+write_faces_ascii(FILE *file, const struct mesh *mesh, size_t n)
 {
-	uint32_t t[2][3];
+	for (size_t i = 0; i < n; i++)
+		fprintf(file, "3 %u %u %u\n", mesh->triangle[i][0], mesh->triangle[i][1],
+		    mesh->triangle[i][2]);
+}
 
-	for (size_t y = 0; y + 1 < mesh->h; y++)
-		for (size_t x = 0; x + 1 < mesh->w; x++) {
-			size_t n = mesh_cell(mesh, x, y, t);
+static void
+write_faces_binary(FILE *file, const struct mesh *mesh, size_t n, unsigned char *bytes)
+{
+	static const unsigned char corners = 3;
+	unsigned char *to = bytes;
 
-			for (size_t i = 0; i < n; i++) {
-				if (ascii) {
-					fprintf(file, "3 %u %u %u\n", t[i][0], t[i][1], t[i][2]);
-					continue;
-				}
-				fputc(3, file);
-				fwrite(t[i], sizeof(t[i]), 1, file);
-			}
-		}
+	for (size_t i = 0; i < n; i++)
+		to = append(append(to, &corners, 1), mesh->triangle[i], FACE_BYTES - 1);
+	fwrite(bytes, FACE_BYTES, n, file);
+}
+
+static int
+write_rows(FILE *file, const struct mesh *mesh, bool ascii)
+{
+	unsigned char *bytes = reallocarray(NULL, mesh->w, VERTEX_BYTES);
+
+	if (!bytes)
+		return fail_memory();
+	for (size_t y = 0; y < mesh->h; y++) {
+		size_t n = mesh_row(mesh, y);
+
+		if (ascii)
+			write_vertices_ascii(file, mesh, n);
+		else
+			write_vertices_binary(file, mesh, n, bytes);
+	}
+	for (size_t y = 0; mesh->jump > 0 && y + 1 < mesh->h; y++) {
+		size_t n = mesh_row_triangles(mesh, y);
+
+		if (ascii)
+			write_faces_ascii(file, mesh, n);
+		else
+			write_faces_binary(file, mesh, n, bytes);
+	}
+	free(bytes);
+	return 0;
 }
 
 static int
@@ -99,13 +133,10 @@ ply_save(struct saver *saver, const struct frame *frame)
 	status = mesh_init(&mesh, saver->path, frame, options);
 	if (status == 0)
 		status = write_header(saver, &mesh, ascii);
-	if (status == 0) {
-		write_vertices(saver->file, &mesh, ascii);
-		if (mesh.jump > 0)
-			write_faces(saver->file, &mesh, ascii);
-		if (ferror(saver->file))
-			status = fail_errno(saver->path, "cannot be written");
-	}
+	if (status == 0)
+		status = write_rows(saver->file, &mesh, ascii);
+	if (status == 0 && ferror(saver->file))
+		status = fail_errno(saver->path, "cannot be written");
 	mesh_free(&mesh);
 	return status;
 }
