@@ -4,12 +4,10 @@
 
 #include "base/px.h"
 #include "depth_rows.h"
+#include "half_turn_parts.h"
 #include "unwrap/wrapped_range.h"
 
 #define BAND 64			/* rows that one thread looks at */
-#define SMOOTH 3		/* pixels on each side of a jump that must be alike */
-#define ALIKE 0.785f		/* rad between neighbours at most, an eighth of a turn */
-#define JUMP 4.712f		/* rad at least, three quarters of a turn */
 #define SHARE_MOST 1e-4		/* of neighbours; a line of jumps across 4096 columns has 1.2e-4 */
 
 /* ---- which channels ---- */
@@ -93,18 +91,6 @@ widen(struct range *range, const float *v, size_t n)
 	*range = (struct range){ low, high };
 }
 
-/* Are there smooth pixels before and behind the one at d, and a whole turn between? */
-static bool
-is_jump(const float *d, ptrdiff_t step)
-{
-	bool smooth = true;
-
-	for (ptrdiff_t i = 1; i < SMOOTH; i++)
-		smooth &= px_both(fabsf(d[-i * step] - d[-(i + 1) * step]) < ALIKE,
-		    fabsf(d[i * step] - d[(i - 1) * step]) < ALIKE);
-	return px_both(smooth, fabsf(d[0] - d[-step]) > JUMP);
-}
-
 /* Counts between each pixel of n and the one `step` before it; where inside: jumps too. */
 static void
 count(const float *d, size_t n, ptrdiff_t step, size_t first, size_t last,
@@ -115,7 +101,7 @@ count(const float *d, size_t n, ptrdiff_t step, size_t first, size_t last,
 	for (size_t x = 0; x < n; x++)
 		pairs += px_both(!px_isnan(d[x]), !px_isnan(d[(ptrdiff_t)x - step]));
 	for (size_t x = first; x < last; x++)
-		jumps += is_jump(d + x, step);
+		jumps += half_turn_is_jump(d + x, step);
 	result->pairs += pairs;
 	result->jumps += jumps;
 }
@@ -127,7 +113,8 @@ look_at_band(void *arg, size_t i)
 	const struct frame *in = job->frame;
 	struct band_result *result = &job->band[i];
 	size_t w = in->head.w, h = in->head.h, y0 = i * BAND, y1 = y0 + BAND < h ? y0 + BAND : h;
-	size_t top = y0 < SMOOTH ? 0 : y0 - SMOOTH, end = y1 + SMOOTH < h ? y1 + SMOOTH : h;
+	const size_t reach = HALF_TURN_SMOOTH;
+	size_t top = y0 < reach ? 0 : y0 - reach, end = y1 + reach < h ? y1 + reach : h;
 	float *d = reallocarray(NULL, (end - top) * w, sizeof(*d));
 
 	*result = (struct band_result){ .phase = NO_RANGE,
@@ -136,12 +123,12 @@ look_at_band(void *arg, size_t i)
 		depth_rows_above(job->above, in, d + (y - top) * w, y);
 	for (size_t y = y0; d && y < y1; y++) {
 		const float *row = d + (y - top) * w;
-		bool inside = y >= SMOOTH && y + SMOOTH <= h;
+		bool inside = y >= reach && y + reach <= h;
 
 		widen(&result->phase, frame_floats(in, job->above->phase, y), w);
 		if (job->above->ref != NO_CHANNEL)
 			widen(&result->ref, frame_floats(in, job->above->ref, y), w);
-		count(row + 1, w - 1, 1, SMOOTH - 1, w > 2 * SMOOTH ? w - SMOOTH : 0, result);
+		count(row + 1, w - 1, 1, reach - 1, w > 2 * reach ? w - reach : 0, result);
 		if (y > 0)
 			count(row, w, (ptrdiff_t)w, 0, inside ? w : 0, result);
 	}
@@ -159,6 +146,38 @@ check_range(const char *object, struct range range, bool first)
 	if (first && wrapped_range_is_turns(low, high))
 		warn(object, "phase goes from %g to %g: are those radians?", low, high);
 	return 0;
+}
+
+void
+half_turn_free(struct half_turn_jumps *jumps)
+{
+	free(jumps->beyond);
+	jumps->beyond = NULL;
+}
+
+static int
+find_beyond(const struct frame *in, const struct depthfit *above, struct half_turn_jumps *jumps)
+{
+	size_t pixels = in->head.w * in->head.h, marked;
+
+	jumps->beyond = malloc(pixels);
+	if (!jumps->beyond)
+		return fail_memory();
+	if (half_turn_parts(in, above, jumps->beyond, &marked) < 0)
+		return -1;
+	if (marked == 0)	/* noise alone */
+		half_turn_free(jumps);
+	jumps->most_beyond = fmax(jumps->most_beyond, (double)marked / (double)pixels);
+	return 0;
+}
+
+void
+half_turn_row(const struct half_turn_jumps *jumps, float *depth, size_t w, size_t y)
+{
+	const unsigned char *beyond = jumps->beyond ? jumps->beyond + y * w : NULL;
+
+	for (size_t x = 0; beyond && x < w; x++)
+		depth[x] = beyond[x] ? PX_NAN : depth[x];
 }
 
 int
@@ -190,8 +209,11 @@ half_turn_survey(struct run *run, const struct frame *in, const struct depthfit 
 		return -1;
 	share = all.pairs ? (double)all.jumps / (double)all.pairs : 0;
 	jumps->frames++;
-	jumps->jumping += share > SHARE_MOST;
-	jumps->worst = fmax(jumps->worst, share);
+	half_turn_free(jumps);
+	if (share > SHARE_MOST && find_beyond(in, above, jumps) < 0)
+		return -1;
+	jumps->jumping += jumps->beyond != NULL;
+	jumps->worst = fmax(jumps->worst, jumps->beyond ? share : 0);
 	return 0;
 }
 
@@ -206,6 +228,8 @@ half_turn_warn(const struct half_turn_jumps *jumps)
 		snprintf(which, sizeof(which), " in %zu of %zu frames", jumps->jumping,
 		    jumps->frames);
 	warn("--wrapped", "%s%.2g %% of neighbours are a whole turn apart%s: the difference to the "
-	    "reference exceeds half a turn there, and the depth beyond is wrong by whole turns",
-	    jumps->frames > 1 ? "up to " : "", 100 * jumps->worst, which);
+	    "reference exceeds half a turn there; all parts but the largest, %s%.2g %% of the "
+	    "pixels, have no depth (unwrapq both phases)", jumps->frames > 1 ? "up to " : "",
+	    100 * jumps->worst, which, jumps->frames > 1 ? "up to " : "",
+	    100 * jumps->most_beyond);
 }

@@ -75,6 +75,8 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	(void)scratch;
 	if (!priv->calibrated) {
 		depth_rows(priv, in, out, y0, y1);
+		for (size_t y = y0; y < y1; y++)
+			half_turn_row(&priv->jumps, frame_floats(out, 0, y), in->head.w, y);
 		depthfit_compare(&priv->above, in, &priv->same, y0, y1);
 	}
 	for (size_t y = y0; y < y1; y++) {
@@ -166,6 +168,11 @@ fit_frame(struct run *run, struct frame *in)
 		frame_free(in);
 		return -1;
 	}
+	if (priv->jumps.beyond) {
+		frame_free(in);
+		return fail("--fit-c", "the difference to the reference exceeds half a turn: "
+		    "neighbours are a whole turn apart: unwrapq both phases");
+	}
 	return depthfit_add(in, &parameters->plane, &priv->above);
 }
 
@@ -241,6 +248,7 @@ end(struct run *run)
 		depthfit_warn(&priv->same, priv->above.wrapped);
 	if (!fail_message())
 		half_turn_warn(&priv->jumps);
+	half_turn_free(&priv->jumps);
 	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);

@@ -104,6 +104,8 @@ phase2depth_passes(struct run *run, struct passes *passes)
 {
 	struct phase2depth *priv = run->priv;
 
+	if (priv->jumps.beyond)
+		return passes_refuse(passes, "jumps of a turn are the processor's");
 	priv->on_device = true;
 	return priv->calibrated ? list_rays(passes, priv) : list_plane(passes, priv);
 }

@@ -143,19 +143,19 @@ lens_row(void *arg, size_t y)
 	const struct lens_job *job = arg;
 	const struct triangulation *t = job->t;
 	float *dx = t->lens + y * t->lens_stride, *dy = dx + t->h * t->lens_stride;
-	double last[2] = { NAN, NAN }, before[2] = { NAN, NAN };
+	double last[3][2] = { { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
 
 	for (size_t x = 0; x < t->w; x++) {
 		double uv[2] = { t->origin_px[0] + ((double)x + 0.5) * t->bin[0] - 0.5,
 			t->origin_px[1] + ((double)y + 0.5) * t->bin[1] - 0.5 };
-		/* on from the two pixels before: the lens is smooth, so that this is nearly it */
-		double xy[2] = { 2 * last[0] - before[0], 2 * last[1] - before[1] };
+		/* on from the three pixels before: the lens is smooth, so that this is nearly it */
+		double xy[2] = { 3 * (last[0][0] - last[1][0]) + last[2][0],
+			3 * (last[0][1] - last[1][1]) + last[2][1] };
 		bool known = pinhole_undistort_near(job->camera, uv, xy);
 
-		for (size_t k = 0; k < 2; k++) {
-			before[k] = last[k];
-			last[k] = known ? xy[k] : NAN;
-		}
+		memmove(last[1], last[0], 2 * sizeof(last[0]));
+		for (size_t k = 0; k < 2; k++)
+			last[0][k] = known ? xy[k] : NAN;
 		dx[x] = dy[x] = NAN;
 		if (!known)
 			continue;

@@ -314,9 +314,9 @@ say(const struct image_names *names, const struct capture_fringe *fringe,
 	case STEPS_FIT:
 		return;
 	case STEPS_ALIKE:
-		warn(object, "%s: %s and %s show the same: one of them is no step of its own", set,
-		    image_name(names, fringe, verdict->a, a),
-		    image_name(names, fringe, verdict->b, b));
+		warn(object, "%s: %s and %s show the same: one of them is no step of its own%s",
+		    set, image_name(names, fringe, verdict->a, a),
+		    image_name(names, fringe, verdict->b, b), moved);
 		return;
 	case STEPS_EXCHANGED:
 		if (verdict->c != verdict->d)

@@ -188,9 +188,8 @@ are_independent(const double *shift_rad, size_t n)
 
 /* ---- the rounds ---- */
 
-/* (M'M)^-1 M', 3 x n. */
-static bool
-solve_pixels(const double *shift_rad, size_t n, double k[3][N])
+bool
+shift_gram_pixels(const double *shift_rad, size_t n, double k[3][N])
 {
 	double normal[3][3] = { { 0 } }, inverse[3][3];
 
@@ -221,7 +220,7 @@ improve(const double *gram, size_t n, struct shift_found *found)
 	double k[3][N], cross[N][3] = { { 0 } }, square[3][3] = { { 0 } }, inverse[3][3], even;
 	double next[N];
 
-	if (!solve_pixels(shift_rad, n, k))
+	if (!shift_gram_pixels(shift_rad, n, k))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		for (size_t a = 0; a < 3; a++)

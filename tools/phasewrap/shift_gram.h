@@ -44,6 +44,7 @@ struct shift_found {
 	double settled_rad;	/* largest change in the last round */
 	size_t rounds;
 	bool assumed;		/* too few different shifts: the pixels are taken to be even */
+	bool checked;		/* by the phase along lines (shift_ripple.h); of the caller */
 	double sense;		/* how much better the sense fits the expected shifts than the other
 				 * one, as a ratio, 1 and more */
 };
@@ -54,6 +55,9 @@ struct shift_found {
  */
 bool shift_gram_find(const struct shift_sums block[SHIFT_BLOCKS], size_t n,
     const double *expected, struct shift_found *out);
+/* The least squares of a pixel: (A, B cos phi, B sin phi) are k times its samples. False: the
+ * shifts determine no phase. */
+bool shift_gram_pixels(const double *shift_rad, size_t n, double k[3][SHIFT_IMAGES_MOST]);
 /* Have the rounds settled? */
 bool shift_gram_settled(const struct shift_found *);
 

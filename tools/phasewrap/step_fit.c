@@ -389,6 +389,7 @@ find_drift(const struct fit *fit, const double *shift_rad, struct step_verdict *
     double *best)
 {
 	double most = M_PI / (double)fit->n, step = most / 16, drift = 0, found = 0, least;
+	bool alike = verdict->fault == STEPS_ALIKE, brings_alike;
 
 	for (double d = -most; d <= most; d += step) {
 		double other = ratio_of_drift(fit, shift_rad, d);
@@ -407,15 +408,16 @@ find_drift(const struct fit *fit, const double *shift_rad, struct step_verdict *
 				drift += side * step / 2;
 			}
 		}
-	least = fit->n == 4 ? DRIFT_RATIO_FOUR : DRIFT_RATIO;
-	if (verdict->fault == STEPS_ALIKE)
-		least = expected_difference(shift_rad, verdict->a, verdict->b,
-		    drift) < DRIFT_APART ? INFINITY : DRIFT_ALIKE;
+	brings_alike = alike && expected_difference(shift_rad, verdict->a, verdict->b, drift) <
+	    DRIFT_APART;
+	least = alike ? DRIFT_ALIKE : fit->n == 4 ? DRIFT_RATIO_FOUR : DRIFT_RATIO;
+	if (brings_alike && fit->n == 4)	/* fills the one number that four leave */
+		return;
 	if (found <= least || found <= DRIFT_LIKELY * *best || fabs(drift) > 0.95 * most ||
 	    verdict->misfit > DRIFT_UNFIT * sqrt(found))
 		return;
 	verdict->drift_rad = drift;
-	if (found > DRIFT_LEAD * *best)
+	if (!brings_alike && found > DRIFT_LEAD * *best)
 		offer(verdict, best, found, STEPS_DRIFT, 0, 0);
 }
 
