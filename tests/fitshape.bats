@@ -320,6 +320,24 @@ write_frames("one.nrrd", Frame(np.ones((3, 1, 1), "f4"), ["x", "y", "z"]))'
 	fails 2 "gives no frames, so it can only be the last stage" fringepipe fitshape plane ball.nrrd , framecat
 }
 
+@test "fitshape --json: a frame that fails takes nothing from those before it" {
+	py "$shapes"'
+ball = table(rng.normal(size=(500, 3)) * [5, 5, 0] + [0, 0, 500])
+write_frames("three.nrrd", [ball, ball, table(np.full((3, 3), np.nan))])'
+	for words in "" "| cat"; do
+		run --separate-stderr bash -o pipefail -c "fitshape plane --json three.nrrd $words"
+		[ "$status" -eq 1 ]
+		# shellcheck disable=SC2154
+		[[ $stderr == *"frame 2: "* ]]
+		py 'import json; expect(len(json.loads(sys.argv[1])["results"]) == 2)' "$output"
+	done
+	# of no frame there is nothing
+	py "$shapes"'write_frames("none.nrrd", table(np.full((3, 3), np.nan)))'
+	run --separate-stderr fitshape plane --json none.nrrd
+	[ "$status" -eq 1 ]
+	[ -z "$output" ]
+}
+
 @test "fitshape cylinder: a ring is too short for an axis, or its axis has the stated sd" {
 	py "$shapes"'
 axis = np.array([1, .3, .2]) / np.linalg.norm([1, .3, .2])

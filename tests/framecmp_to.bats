@@ -183,6 +183,8 @@ write_frames("beyond.nrrd", table(X + [100, 0, 0]))
 write_frames("few.nrrd", table(X[:50]))
 write_frames("nothing.nrrd", table(np.full((3, 3), np.nan)))
 write_frames("depth.nrrd", Frame(np.zeros((9, 9), "f4"), ["depth"]))
+C = on(*box([60, 40, 10]), 3000)[0]
+write_frames("twice.nrrd", table(C - [15, 10, 2.5]))
 write_frames("image.nrrd", Frame(np.zeros((9, 9), "u1")))
 open("cloud.ply", "w").write("ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n0 0 0\n")'
 	fails 2 "--icp: wants --to" framecmp --icp flat.nrrd flat.nrrd
@@ -207,6 +209,7 @@ open("cloud.ply", "w").write("ply\nformat ascii 1.0\nelement vertex 1\nproperty 
 	fails 2 "torn.ply: ends" framecmp --to box.ply torn.ply
 	fails 2 "torn.ply: ends" framecmp --to torn.ply flat.nrrd
 	fails 2 "away, by the median, from a mesh of 36.4: another place, or another unit" framecmp --to box.ply far.nrrd
+	fails 2 "from a mesh of 36.4: another place, or another unit" framecmp --to box.ply twice.nrrd
 	fails 2 "no point lies on the mesh: 3000 beyond its border" framecmp --to flat.ply beyond.nrrd
 	fails 2 "no point lies on the mesh: 0 beyond its border, 3000 farther than --within" framecmp --to box.ply --within 1 far.nrrd
 	fails 2 "--icp: 50 points lie on the mesh: it needs 1000" framecmp --to box.ply --icp few.nrrd

@@ -216,11 +216,14 @@ judge(h)'
 def stream(name, times, z): write_frames(name, [flat(16, 20, z + 10 * t, dict(time_s="%.4f" % t)) for t in times])
 stream("a.nrrd", [0, .1, .2, .3], 600); stream("b.nrrd", [.1, .2, .3, .4], 602); stream("c.nrrd", [0, .1, .3, .4], 602)
 stream("near.nrrd", [.001, .101, .199, .3], 602); stream("other.nrrd", [5, 6, 7, 8], 602); stream("short.nrrd", [0, .1, .2], 602)
-stream("back.nrrd", [0, .1, .05, .3], 602)'
+stream("back.nrrd", [0, .1, .05, .3], 602)
+write_frames("plain.nrrd", [flat(16, 20, 600)] * 4)'
 	silent "${splat[@]}" --view near.nrrd a.nrrd -o all.nrrd
 	fails 0 "2 sets dropped, 3 made" "${splat[@]}" --view b.nrrd a.nrrd -o ab.nrrd
 	fails 0 "2 sets dropped, 3 made" "${splat[@]}" --view c.nrrd a.nrrd -o ac.nrrd
 	fails 0 "6 sets dropped, 1 made" "${splat[@]}" --late 0.0005 --view near.nrrd a.nrrd -o few.nrrd
+	fails 0 "some frames have the key time_s and others do not: all were taken in step" "${splat[@]}" --view plain.nrrd a.nrrd -o x.nrrd
+	rm x.nrrd
 	fails 1 "no time that all streams have" "${splat[@]}" --view other.nrrd a.nrrd -o x.nrrd
 	fails 1 "key time_s falls" "${splat[@]}" --view back.nrrd a.nrrd -o x.nrrd
 	fails 1 "short.nrrd: has only 3 frames for --view, the input has more" "${splat[@]}" --view short.nrrd a.nrrd -o x.nrrd
@@ -256,6 +259,38 @@ write_frames("b.nrrd", flat(16, 20, 595 + np.random.default_rng(1).normal(size=(
 	for level in $(cpu_levels); do framecmp $level.nrrd threads.nrrd; done
 }
 
+@test "mergexyz --splat: points of another camera's frame, and one file given twice, get a line" {
+	py '
+from splat_rig import Rig
+import json
+Rig(160, 120, lens=(-.1, .02, 0, 0, 0)).write("rig.json")
+r = json.load(open("rig.json")); del r["devices"], r["camera_K"]; json.dump(r, open("pair.json", "w"))'
+	for side in left right; do fringesim --calib rig.json --view $side --scene sphere --radius 60 --truth $side.nrrd -o null:; done
+	py '
+import json
+r = json.load(open("rig.json")); R, T = np.array(r["R"]), np.array(r["T_mm"])
+for side in "left", "right":
+	f = read_frame(side + ".nrrd")
+	P = np.einsum("ij,jhw->ihw", R, np.stack([f[c] for c in "xyz"])) + T[:, None, None]
+	write_frames(side + "_in_right.nrrd", Frame(P.astype("f4"), ["x", "y", "z"], {"length_unit": "mm", "z_axis": "away"}))'
+	grid=(mergexyz --splat 160x120 --onto ortho --pixel 2.2 -o out.nrrd --calib)
+	for calib in rig pair; do silent "${grid[@]}" $calib.json --view right.nrrd left.nrrd; done
+	silent "${grid[@]}" rig.json --frame right --view right_in_right.nrrd left_in_right.nrrd
+	framecat --crop 20,10,100,90 left.nrrd -o cut.nrrd
+	silent "${grid[@]}" rig.json --view right.nrrd cut.nrrd
+	# in the left camera's frame, and said to be in the right one's
+	run --separate-stderr "${grid[@]}" rig.json --frame right --view right.nrrd left.nrrd
+	# shellcheck disable=SC2154
+	[[ $stderr == *"rig.json: none of its cameras sees the points of view 2 where they are in the frame, "*" px off: are they in the frame of right?" ]] ||
+		{ echo "$stderr"; false; }
+	for calib in rig pair; do
+		fails 0 "$calib.json: views 1 and 2 are both where its camera left sees them: is one in a frame of its own?" \
+			"${grid[@]}" $calib.json --view right_in_right.nrrd left.nrrd
+	done
+	run --separate-stderr "${grid[@]}" rig.json --view left.nrrd left.nrrd
+	[[ $stderr == *"left.nrrd: has the same points as the input in each pixel: is it another view?"* ]]
+}
+
 @test "mergexyz --splat: sizes, empty frames, errors" {
 	echo "$one" >one.json
 	echo "${one/\"projector_size\": \[64, 48\],/}" >unsized.json
@@ -269,7 +304,10 @@ write_frames("table.nrrd", Frame(np.ones((3, 1, 4), "f4"), ["x", "y", "z"], dict
 write_frames("some.nrrd", [flat(16, 20, 600), flat(16, 20, np.nan), flat(7, 5, 600)])
 for h, w in (1, 1), (7, 5), (1, 127), (65, 129): write_frames("%dx%d.nrrd" % (w, h), flat(h, w, 600))'
 	for size in 1x1 5x7 127x1 129x65; do
-		silent mergexyz --splat $size --onto ortho --calib one.json --pixel 1 --center 0,0 $size.nrrd -o out.nrrd
+		# its camera sees the points in their pixels
+		sed "s/{\"camera_K\": [^ ]* /{\"camera_K\": [[600,0,$(((${size%x*} - 1) / 2))],[0,600,$(((${size#*x} - 1) / 2))],[0,0,1]], /" \
+			<<<"$one" >sized.json
+		silent mergexyz --splat $size --onto ortho --calib sized.json --pixel 1 --center 0,0 $size.nrrd -o out.nrrd
 		py 'a, b = read_frame(sys.argv[1] + ".nrrd"), read_frame("out.nrrd"); expect(a.pixels == b.pixels, a.pixels, b.pixels)' $size
 	done
 	fails 0 "no pixel of x is valid in frame 2" "${splat[@]}" some.nrrd -o out.nrrd

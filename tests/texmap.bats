@@ -265,6 +265,45 @@ for name, levels in ("one", [7, 7, 7]), ("three", [0, 1, 2]):
 		expect(np.abs(f["g"] - level) < 1e-5, name, level, f["g"])'
 }
 
+@test "texmap: two cameras of different sizes in one pair" {
+	py "$ramp"'
+rig.save("sizes.json", devices=None, camera_size=None, image_size1=SIZE, image_size2=COLOUR_SIZE)
+rig.save("one.json", devices=None)		# camera_size is that of both
+rig.save("devices.json")
+write_frames("picture.nrrd", Frame(ramp(), list("rgb")))
+write_frames("points.nrrd", points(20, 16))
+write_frames("small.nrrd", Frame(ramp(SIZE), list("rgb")))'
+	silent texmap --calib sizes.json --camera right --image picture.nrrd points.nrrd -o out.nrrd
+	silent texmap --calib sizes.json --camera left --image small.nrrd points.nrrd -o out.nrrd
+	fails 1 "has another size than the calibration's camera, 240x180 px" \
+		texmap --calib sizes.json --camera right --image small.nrrd points.nrrd -o no.nrrd
+	fails 1 "has another size than the calibration's camera, 160x120 px" \
+		texmap --calib one.json --camera right --image picture.nrrd points.nrrd -o no.nrrd
+	silent texmap --calib devices.json --camera colour --image picture.nrrd points.nrrd -o out.nrrd
+	# rectify takes the right camera's size from its device
+	py 'write_frames("right.nrrd", Frame(np.ones((1, 180, 240), "f4")))'
+	rectify --calib devices.json --side right right.nrrd -o rectified.nrrd
+}
+
+@test "texmap: a picture of another camera gets a line where the surface shows edges, and none where it has no print" {
+	py "$ramp"'
+rig.save("rig.json")
+Rig((330, 30, 10)).save("other.json"); Rig((-180, 30, 10)).save("near.json")'
+	for paint in checker none; do
+		sim=(fringesim --calib rig.json --scene relief --distance 600 --field 380 --height 60 --paint $paint)
+		[ $paint = checker ] || sim=("${sim[@]:0:9}")
+		"${sim[@]}" --view cam -n 4 -p 60 --gray half --noise 1 | fringepipe -q phasewrap --min-amplitude 8 , unwrap2f , \
+			phase2depth --calib rig.json -o $paint.nrrd
+		"${sim[@]}" --view colour --picture -o $paint.png
+		silent texmap --calib rig.json --camera colour --image $paint.png $paint.nrrd -o out.nrrd
+	done
+	for calib in other near; do
+		fails 0 "--image: shows other edges on the surface than the points' own picture (correlation 0." \
+			texmap --calib $calib.json --camera colour --image checker.png checker.nrrd -o out.nrrd
+	done
+	silent texmap --calib other.json --camera colour --image none.png none.nrrd -o out.nrrd
+}
+
 @test "texmap: errors" {
 	py "$ramp"'
 rig.save("rig.json")

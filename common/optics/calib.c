@@ -284,18 +284,7 @@ get_device(const struct file *file, const struct number_file_entry *entry,
 static void
 turn_to(const struct pinhole *world, struct pinhole *device)
 {
-	double R[9];
-
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++) {
-			R[3 * i + j] = 0;
-			for (size_t k = 0; k < 3; k++)
-				R[3 * i + j] += device->R[3 * i + k] * world->R[3 * j + k];
-		}
-	memcpy(device->R, R, sizeof(R));
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++)
-			device->T[i] -= R[3 * i + j] * world->T[j];
+	pinhole_between(world->R, world->T, device->R, device->T, device->R, device->T);
 }
 
 /* Says which devices there are. */

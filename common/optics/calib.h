@@ -59,5 +59,11 @@ bool pinhole_undistort_near(const struct pinhole *, const double uv[2], double x
 void pinhole_distort(const struct pinhole *, const double xy[2], double distorted[2]);
 /* The device's centre in the world, -R^T T. */
 void pinhole_center(const struct pinhole *, double X[3]);
+/*
+ * The motion from device a's coordinates to device b's, of each one's motion from the world:
+ * R = Rb Ra', T = Tb - R Ta. R and T may be Rb and Tb.
+ */
+void pinhole_between(const double Ra[9], const double Ta[3], const double Rb[9],
+    const double Tb[3], double R[9], double T[3]);
 
 #endif

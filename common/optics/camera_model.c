@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "optics/calib.h"
 #include "optics/number_parser.h"
 
 #define SUFFIX ".cameramodel"
@@ -207,16 +208,9 @@ static int
 put_pose(struct rig *rig, const char *R_name, const char *T_name, const struct model *a,
     const struct model *b)
 {
-	double R[9] = { 0 }, T[3];
+	double R[9], T[3];
 
-	for (size_t i = 0; i < 3; i++) {
-		T[i] = b->T[i];
-		for (size_t j = 0; j < 3; j++)
-			for (size_t k = 0; k < 3; k++)
-				R[3 * i + j] += b->R[3 * i + k] * a->R[3 * j + k];
-		for (size_t j = 0; j < 3; j++)
-			T[i] -= R[3 * i + j] * a->T[j];
-	}
+	pinhole_between(a->R, a->T, b->R, b->T, R, T);
 	return put(rig, "", R_name, R, 9) < 0 ? -1 : put(rig, "", T_name, T, 3);
 }
 

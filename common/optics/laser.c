@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/vector3.h"
 #include "optics/calib_entries.h"
 
 /* A ray and a plane at a smaller angle do not meet. */
@@ -170,12 +171,6 @@ laser_load(const char *path, const char *device, struct laser *laser)
 
 /* ---- points ---- */
 
-static double
-dot(const double a[3], const double b[3])
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 enum laser_meeting
 laser_meet(const struct laser *laser, const double uv[2], double near[2], double X[3],
     double *depth)
@@ -193,11 +188,11 @@ laser_meet(const struct laser *laser, const double uv[2], double near[2], double
 		world[i] = camera->R[i] * ray[0] + camera->R[3 + i] * ray[1] +
 		    camera->R[6 + i] * ray[2];
 	pinhole_center(camera, center);
-	along = dot(laser->plane, world);
-	length = sqrt(dot(ray, ray));
+	along = vector3_dot(laser->plane, world);
+	length = sqrt(vector3_dot(ray, ray));
 	if (!(fabs(along) > LEAST_SINE * length))
 		return LASER_PARALLEL;
-	*depth = -(dot(laser->plane, center) + laser->plane[3]) / along;
+	*depth = -(vector3_dot(laser->plane, center) + laser->plane[3]) / along;
 	if (!(*depth > 0))
 		return LASER_BEHIND;
 	for (int i = 0; i < 3; i++)
@@ -221,7 +216,7 @@ laser_across(const double a[3], double p[3], double q[3])
 	least = fabs(a[2]) < fabs(a[least]) ? 2 : least;
 	for (int i = 0; i < 3; i++)
 		p[i] = (i == least) - a[least] * a[i];
-	norm = sqrt(dot(p, p));
+	norm = sqrt(vector3_dot(p, p));
 	for (int i = 0; i < 3; i++)
 		p[i] /= norm;
 	for (int i = 0; i < 3; i++)
@@ -231,7 +226,7 @@ laser_across(const double a[3], double p[3], double q[3])
 void
 laser_rotate(const double axis[3], double angle_rad, double v[3])
 {
-	double c = cos(angle_rad), s = sin(angle_rad), along = dot(axis, v) * (1 - c);
+	double c = cos(angle_rad), s = sin(angle_rad), along = vector3_dot(axis, v) * (1 - c);
 	double turned[3] = { axis[1] * v[2] - axis[2] * v[1], axis[2] * v[0] - axis[0] * v[2],
 		axis[0] * v[1] - axis[1] * v[0] };
 

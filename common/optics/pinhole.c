@@ -107,11 +107,14 @@ undistort(const double d[14], const double aim[2], double xy[2])
 	return rest < 1e-12 * (1 + hypot(aim[0], aim[1]));
 }
 
-/* A few of Newton's steps from a nearby place; false where they do not suffice. */
+/*
+ * A few of Newton's steps from a nearby place; false where they do not suffice. A step squares the
+ * rest, but for a factor that is the lens's curvature: from 1e-8 it needs no look at what is left.
+ */
 static bool
 settle(const double d[14], const double aim[2], double xy[2])
 {
-	double enough = 1e-26 * (aim[0] * aim[0] + aim[1] * aim[1]), at[2], j[4];
+	double aims = aim[0] * aim[0] + aim[1] * aim[1], at[2], j[4];
 
 	for (int i = 0; i < 4; i++) {
 		double ex, ey, squares, det;
@@ -123,10 +126,10 @@ settle(const double d[14], const double aim[2], double xy[2])
 		det = j[0] * j[3] - j[1] * j[2];
 		if (!(det > 0) || !(squares < 1e-6))
 			return false;
-		if (squares <= enough)
-			return true;
 		xy[0] -= (j[3] * ex - j[1] * ey) / det;
 		xy[1] -= (j[0] * ey - j[2] * ex) / det;
+		if (squares <= 1e-16 * aims)
+			return true;
 	}
 	return false;
 }
@@ -160,4 +163,22 @@ pinhole_center(const struct pinhole *device, double X[3])
 	for (size_t i = 0; i < 3; i++)
 		X[i] = -(device->R[i] * device->T[0] + device->R[3 + i] * device->T[1] +
 		    device->R[6 + i] * device->T[2]);
+}
+
+void
+pinhole_between(const double Ra[9], const double Ta[3], const double Rb[9], const double Tb[3],
+    double R[9], double T[3])
+{
+	double turn[9] = { 0 }, shift[3];
+
+	for (size_t i = 0; i < 3; i++) {
+		shift[i] = Tb[i];
+		for (size_t j = 0; j < 3; j++) {
+			for (size_t k = 0; k < 3; k++)
+				turn[3 * i + j] += Rb[3 * i + k] * Ra[3 * j + k];
+			shift[i] -= turn[3 * i + j] * Ta[j];
+		}
+	}
+	memcpy(R, turn, sizeof(turn));
+	memcpy(T, shift, sizeof(shift));
 }

@@ -16,8 +16,8 @@ enum stereo_side { STEREO_LEFT, STEREO_RIGHT };
 
 /* Pixels are those of full frames, (0, 0) the centre of the first, lengths are mm. */
 struct stereo {
-	/* The left camera is the world's origin: its R is the identity, its T is 0. w, h: the
-	 * file's image_size, 0 where it names none. */
+	/* The left camera is the world's origin: its R is the identity, its T is 0. w, h: its
+	 * image_size1 or image_size2, its device's, or the file's image_size; 0: none. */
 	struct pinhole camera[2];
 	struct pinhole projector;	/* also from the left camera's frame */
 	bool has_projector;		/* the file names one */

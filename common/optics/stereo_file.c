@@ -57,23 +57,12 @@ read_plain(const char *path, struct stereo *stereo)
 {
 	struct calib calib;
 	struct pinhole *left = &stereo->camera[0], *right = &stereo->camera[1];
-	double R[9], T[3];
 
 	if (calib_load(path, &calib) < 0)
 		return -1;
 	*left = calib.camera;
 	*right = calib.projector;
-	for (size_t i = 0; i < 3; i++) {	/* R2 R1', T2 - R2 R1' T1 */
-		T[i] = right->T[i];
-		for (size_t j = 0; j < 3; j++) {
-			R[3 * i + j] = 0;
-			for (size_t k = 0; k < 3; k++)
-				R[3 * i + j] += right->R[3 * i + k] * left->R[3 * j + k];
-			T[i] -= R[3 * i + j] * left->T[j];
-		}
-	}
-	memcpy(right->R, R, sizeof(R));
-	memcpy(right->T, T, sizeof(T));
+	pinhole_between(left->R, left->T, right->R, right->T, right->R, right->T);
 	set_identity(left->R);
 	memset(left->T, 0, sizeof(left->T));
 	return 0;
@@ -109,6 +98,42 @@ fail_no_pair(const char *path, const struct number_file *numbers)
 	    ", the first one " : "", numbers->entries ? numbers->entry[0].name : "");
 }
 
+/* Is the entry devices.NAME.kind that of a camera? Then its name, of n letters, begins at *name. */
+static bool
+is_camera(const struct number_file_entry *entry, const char **name, size_t *n)
+{
+	static const char before[] = "devices.", behind[] = ".kind";
+	size_t all = strlen(entry->name), around = strlen(before) + strlen(behind);
+
+	if (all <= around || strncmp(entry->name, before, strlen(before)) ||
+	    strcmp(entry->name + all - strlen(behind), behind) || strcmp(entry->text, "camera"))
+		return false;
+	*name = entry->name + strlen(before);
+	*n = all - around;
+	return true;
+}
+
+/*
+ * A camera's size: its own entry, else that of the first or second device of kind camera, else one
+ * for both.
+ */
+static int
+read_size(const char *path, const struct number_file *numbers, size_t camera, double size[2])
+{
+	static const char *const own[2] = { "camera_size1|image_size1|imageSize1",
+		"camera_size2|image_size2|imageSize2" };
+	char device[2 * NUMBER_FILE_NAME_SIZE] = "";
+	size_t cameras = 0, n;
+	const char *name;
+
+	for (size_t i = 0; i < numbers->entries; i++)
+		if (is_camera(&numbers->entry[i], &name, &n) && cameras++ == camera)
+			snprintf(device, sizeof(device), "devices.%.*s.size", (int)n, name);
+	return calib_get_pair(path, numbers, calib_has(numbers, own[camera]) ? own[camera] :
+	    calib_has(numbers, device) ? device :
+	    "full_size|S|camera_size|image_size|imageSize", "a size, w h", size);
+}
+
 static int
 read_cameras(const char *path, const struct number_file *numbers, double mm,
     struct stereo *stereo, bool *posed)
@@ -127,13 +152,13 @@ read_cameras(const char *path, const struct number_file *numbers, double mm,
 	if (calib_get_intrinsics(path, numbers, names->K[0], names->distortion[0],
 	    "the left camera's 3x3 matrix", &stereo->camera[0]) < 0 ||
 	    calib_get_intrinsics(path, numbers, names->K[1], names->distortion[1],
-	    "the right camera's 3x3 matrix", &stereo->camera[1]) < 0 ||
-	    calib_get_pair(path, numbers, "full_size|S|camera_size|image_size|imageSize",
-	    "a size, w h", size) < 0)
+	    "the right camera's 3x3 matrix", &stereo->camera[1]) < 0)
 		return -1;
 	for (size_t i = 0; i < 2; i++) {
 		struct pinhole *camera = &stereo->camera[i];
 
+		if (read_size(path, numbers, i, size) < 0)
+			return -1;
 		camera->w = size[0];
 		camera->h = size[1];
 		if (!(camera->K[0] > 0 && camera->K[4] > 0))
@@ -339,21 +364,6 @@ stereo_load(const char *path, struct stereo *stereo)
 
 	*stereo = (struct stereo){ 0 };
 	return number_file_load(path, &numbers) < 0 ? -1 : take_numbers(path, &numbers, stereo);
-}
-
-/* Is the entry devices.NAME.kind that of a camera? Then its name, of n letters, begins at *name. */
-static bool
-is_camera(const struct number_file_entry *entry, const char **name, size_t *n)
-{
-	static const char before[] = "devices.", behind[] = ".kind";
-	size_t all = strlen(entry->name), around = strlen(before) + strlen(behind);
-
-	if (all <= around || strncmp(entry->name, before, strlen(before)) ||
-	    strcmp(entry->name + all - strlen(behind), behind) || strcmp(entry->text, "camera"))
-		return false;
-	*name = entry->name + strlen(before);
-	*n = all - around;
-	return true;
 }
 
 /* The place of the camera of that name among a file's, from 0; `cameras`: how many there are. */

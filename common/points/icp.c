@@ -34,21 +34,6 @@ struct fitting {
 	enum { ONE_NORMAL, NEAR_NORMALS, WIDE_NORMALS } normals;
 };
 
-/* The surface of the target between four pixels. */
-static bool
-interpolate(const struct ordered_view *view, const double uv[2], double X[3])
-{
-	size_t x = (size_t)uv[0], y = (size_t)uv[1];
-	size_t right = x + 1 < view->w, down = y + 1 < view->h ? view->w : 0;
-	const struct ordered_pixel *at = view->pixel + y * view->w + x;
-	double fx = uv[0] - (double)x, fy = uv[1] - (double)y;
-
-	for (size_t k = 0; k < 3; k++)
-		X[k] = (1 - fy) * ((1 - fx) * at[0].point[k] + fx * at[right].point[k]) +
-		    fy * ((1 - fx) * at[down].point[k] + fx * at[down + right].point[k]);
-	return !isnan(X[0]);
-}
-
 /* Are both sides of the surface that a camera sees on the same side? Two views never see the front
  * and the back of one place. */
 static bool
@@ -79,7 +64,7 @@ find_pair(const struct fitting *fitting, const struct ordered_pixel *from, size_
 		return;
 	pose_apply(&fitting->pose, X, X);
 	pose_apply(&fitting->pose, own, own);
-	if (!ordered_view_project(target, X, uv) || !interpolate(target, uv, foot))
+	if (!ordered_view_project(target, X, uv) || !ordered_view_surface(target, uv, foot))
 		return;
 	partner = (size_t)(uv[1] + 0.5) * target->w + (size_t)(uv[0] + 0.5);
 	to = &target->pixel[partner];

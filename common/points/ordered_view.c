@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/px.h"
+#include "base/vector3.h"
 #include "points/ordered_camera.h"
 
 #define POINTS_LEAST 1000
@@ -66,15 +67,14 @@ sum_row(void *arg, size_t y)
 		}
 }
 
+/* The unit normal of two directions; false where they are one. */
 static bool
-cross(const double a[3], const double b[3], float n[3])
+unit_normal(const double a[3], const double b[3], float n[3])
 {
-	double v[3], length = 0;
+	double v[3], length;
 
-	for (size_t k = 0; k < 3; k++) {
-		v[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-		length += v[k] * v[k];
-	}
+	vector3_cross(a, b, v);
+	length = vector3_dot(v, v);
 	if (!(length > 0))
 		return false;
 	for (size_t k = 0; k < 3; k++)
@@ -116,7 +116,7 @@ normal_row(void *arg, size_t y)
 			down[k] = 2 * (p[3] - p[0]) + p[2] - p[1];
 			mean[k] = (float)(pixel->point[k] + sum / 25);
 		}
-		if (!cross(along, down, n) || isnan(n[0]))
+		if (!unit_normal(along, down, n) || isnan(n[0]))
 			continue;
 		memcpy(pixel->normal, n, sizeof(n));
 		memcpy(pixel->mean, mean, sizeof(mean));
@@ -276,6 +276,20 @@ ordered_view_project(const struct ordered_view *view, const double X[3], double 
 	    uv[0] <= (double)view->w - 1 && uv[1] <= (double)view->h - 1;
 }
 
+bool
+ordered_view_surface(const struct ordered_view *view, const double uv[2], double X[3])
+{
+	size_t x = (size_t)uv[0], y = (size_t)uv[1];
+	size_t right = x + 1 < view->w, down = y + 1 < view->h ? view->w : 0;
+	const struct ordered_pixel *at = view->pixel + y * view->w + x;
+	double fx = uv[0] - (double)x, fy = uv[1] - (double)y;
+
+	for (size_t k = 0; k < 3; k++)
+		X[k] = (1 - fy) * ((1 - fx) * at[0].point[k] + fx * at[right].point[k]) +
+		    fy * ((1 - fx) * at[down].point[k] + fx * at[down + right].point[k]);
+	return !isnan(X[0]);
+}
+
 /* The slope of a line through neighbours along a row or a column, on both sides. */
 static void
 slope(const struct ordered_pixel *at, ptrdiff_t step, const ptrdiff_t away[2], double v[3])
@@ -304,7 +318,7 @@ ordered_view_two_normals(const struct ordered_view *view, size_t pixel, bool wid
 		slope(at, 1, away[wide][i], along[i]);
 		slope(at, (ptrdiff_t)view->w, away[wide][i], down[i]);
 	}
-	if (!cross(along[0], down[0], one) || !cross(along[1], down[1], two))
+	if (!unit_normal(along[0], down[0], one) || !unit_normal(along[1], down[1], two))
 		return false;
 	/* an edge in both neighbourhoods would pass for shape */
 	for (size_t k = 0; k < 3; k++)

@@ -46,6 +46,9 @@ struct ordered_view {
 int ordered_view_make(struct run *, const char *name, const struct frame *, struct ordered_view *);
 /* Where a point lies, in pixels; false outside of the frame or behind the camera. */
 bool ordered_view_project(const struct ordered_view *, const double X[3], double uv[2]);
+/* The surface at a place inside of the frame, between its four pixels; false where one of them has
+ * no point. */
+bool ordered_view_surface(const struct ordered_view *, const double uv[2], double X[3]);
 /*
  * Two normals of a pixel from neighbours that have none in common: their noise is independent. Of
  * neighbours 1 and 2 pixels away; wide: 1 and 4, 2 and 3, with a fifth of the noise, but with

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/symmetric.h"
+#include "base/vector3.h"
 #include "image/statistics.h"
 #include "start.h"
 
@@ -30,12 +31,6 @@ struct fitting {
 	double reach;
 };
 
-static double
-dot(const double a[3], const double b[3])
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* ---- weights ---- */
 
 /* What sigma, along the ray or z, leaves along the shape's normal. */
@@ -50,9 +45,9 @@ find_sds(struct fitting *fitting)
 		shape_normal(&fitting->fit->shape, cloud->x[i], normal);
 		for (int k = 0; k < 3; k++)
 			v[k] = cloud->x[i][k] + cloud->about[k];
-		length = sqrt(dot(v, v));
+		length = sqrt(vector3_dot(v, v));
 		if (cloud->along == ALONG_RAY && length > 0)
-			share = fmax(fabs(dot(normal, v)) / length, GRAZING);
+			share = fmax(fabs(vector3_dot(normal, v)) / length, GRAZING);
 		else if (cloud->along == ALONG_Z)
 			share = fmax(fabs(normal[2]), GRAZING);
 		fitting->sd[i] = cloud->sigma[i] * share;
@@ -332,7 +327,7 @@ is_short_ring(const struct fitting *fitting, size_t used, double scatter)
 		a[k] = (a[k] - mean[k / 3] * mean[k % 3] / (double)used) / (double)used;
 	symmetric_eigen(3, a, value, vector);
 	h = sqrt(fmax(value[2], 0));
-	across = fabs(dot(&vector[6], fit->shape.axis));
+	across = fabs(vector3_dot(&vector[6], fit->shape.axis));
 	return (across > 0.5 && h < SPREAD_LEAST * scatter) ||
 	    (across > 0.95 && h * h < 2 * fit->shape.radius * scatter * sqrt(2 / (double)used));
 }
@@ -363,7 +358,7 @@ check_determined(struct fitting *fitting)
 			fitting->size[used++] = (float)fabs(fit->distance[i]);
 	}
 	scatter = fmax(1.4826 * start_median(fitting->size, used),
-	    ROUNDING * (sqrt(dot(about, about)) + fitting->reach));
+	    ROUNDING * (sqrt(vector3_dot(about, about)) + fitting->reach));
 	size = fit->shape.kind == SHAPE_PLANE ? fitting->reach : fit->shape.radius;
 	shape_tangent(&fit->shape, size, &fit->tangent);
 	status = sums(fitting, equal, a);
@@ -399,12 +394,13 @@ find_extent(struct fitting *fitting)
 			for (int k = 0; k < 3 && !pass; k++)
 				mean[k] += normal[k];
 			if (pass)
-				most = fmax(most, acos(fmin(fmax(dot(normal, mean), -1), 1)));
-			along = dot(shape->axis, fitting->cloud->x[i]);
+				most = fmax(most,
+				    acos(fmin(fmax(vector3_dot(normal, mean), -1), 1)));
+			along = vector3_dot(shape->axis, fitting->cloud->x[i]);
 			low = fmin(low, along);
 			high = fmax(high, along);
 		}
-		length = sqrt(dot(mean, mean));
+		length = sqrt(vector3_dot(mean, mean));
 		for (int k = 0; k < 3 && length > 0; k++)
 			mean[k] /= length;
 	}
@@ -535,7 +531,7 @@ fit_centre(const struct cloud *cloud, const struct fit *fit, double centre[3])
 
 	for (int i = 0; i < 3; i++)
 		q[i] = fit->middle[i] - shape->centre[i];
-	along = dot(q, shape->axis);
+	along = vector3_dot(q, shape->axis);
 	for (int i = 0; i < 3; i++)
 		centre[i] = cloud->about[i] + (shape->kind == SHAPE_SPHERE ? shape->centre[i] :
 		    shape->kind == SHAPE_CYLINDER ? shape->centre[i] + along * shape->axis[i] :

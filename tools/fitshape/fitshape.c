@@ -119,21 +119,28 @@ take_frame(struct run *run, struct frame *in)
 	return status;
 }
 
+/* Prints what --json has so far, as a whole object. */
+static int
+print_json(struct priv *priv)
+{
+	char *text;
+
+	fputs("\n]}\n", priv->text.file);
+	text = text_close(&priv->text, NULL);
+	if (!text)
+		return -1;
+	fputs(text, stdout);
+	free(text);
+	return 0;
+}
+
 static int
 end(struct run *run)
 {
-	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	char *text;
 
-	if (parameters->json && priv->text.file) {
-		fputs("\n]}\n", priv->text.file);
-		text = text_close(&priv->text, NULL);
-		if (!text)
-			return -1;
-		fputs(text, stdout);
-		free(text);
-	}
+	if (priv->text.file && print_json(priv) < 0)
+		return -1;
 	return fflush(stdout) != 0 || ferror(stdout) ?
 	    fail_errno("standard output", "cannot write") : 0;
 }
@@ -179,6 +186,9 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
+	/* a later frame has failed: those before it are measured, as text would have them */
+	if (priv->text.file)
+		print_json(priv);
 	text_drop(&priv->text);
 }
 

@@ -4,12 +4,7 @@
 #include <string.h>
 
 #include "base/symmetric.h"
-
-static double
-dot(const double a[3], const double b[3])
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
+#include "base/vector3.h"
 
 /* Middle of the weighted points, and their scatter about it added to a. */
 static void
@@ -59,7 +54,7 @@ length_between(const struct length_points *a, const struct length_points *b, dou
 
 	between(a, b, false, step, scatter);
 	symmetric_eigen(3, scatter, value, vector);
-	distance = dot(vector + 6, step);
+	distance = vector3_dot(vector + 6, step);
 	for (int k = 0; k < 3; k++)
 		normal[k] = copysign(1, distance) * vector[6 + k];
 	return fabs(distance);
@@ -75,7 +70,7 @@ length_find(struct measurement *found)
 
 	found->distance = length_between(&a, &b, found->normal);
 	found->angle_deg = 57.29577951308232 *
-	    acos(fmin(fabs(dot(fit[0]->shape.axis, fit[1]->shape.axis)), 1));
+	    acos(fmin(fabs(vector3_dot(fit[0]->shape.axis, fit[1]->shape.axis)), 1));
 	found->distance_sd = 0;
 	for (int k = 0; k < 2; k++) {
 		double used = (double)fit[k]->used, offset = fit[k]->cov[8];
@@ -88,7 +83,7 @@ length_find(struct measurement *found)
 	between(&a, &b, true, step, scatter);
 	symmetric_eigen(3, scatter, value, vector);
 	for (int k = 0; k < 2; k++) {
-		lever = dot(vector + 3 * k, step);
+		lever = vector3_dot(vector + 3 * k, step);
 		found->distance_sd += variance / n * lever * lever / value[k];
 	}
 	found->distance_sd = sqrt(found->distance_sd);

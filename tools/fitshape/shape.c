@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/symmetric.h"
+#include "base/vector3.h"
 #include "run/run.h"
 
 #define BLOCK 4096		/* points of one partial sum */
@@ -13,16 +14,10 @@
 #define RADIUS_MOST 1e7		/* reaches */
 #define SINGULAR 1e-15		/* of a column's squares */
 
-static double
-dot(const double a[3], const double b[3])
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static void
 normalise(double a[3])
 {
-	double length = sqrt(dot(a, a));
+	double length = sqrt(vector3_dot(a, a));
 
 	for (int i = 0; i < 3; i++)
 		a[i] /= length;
@@ -44,11 +39,11 @@ arm(const struct shape *shape, const double x[3], double q[3], double *along)
 		q[i] = x[i] - shape->centre[i];
 	*along = 0;
 	if (shape->kind == SHAPE_CYLINDER) {
-		*along = dot(shape->axis, q);
+		*along = vector3_dot(shape->axis, q);
 		for (int i = 0; i < 3; i++)
 			q[i] -= *along * shape->axis[i];
 	}
-	return sqrt(dot(q, q));
+	return sqrt(vector3_dot(q, q));
 }
 
 double
@@ -56,7 +51,7 @@ shape_distance(const struct shape *shape, const double x[3])
 {
 	double q[3], along, length = arm(shape, x, q, &along);
 
-	return shape->kind == SHAPE_PLANE ? dot(shape->axis, q) : length - shape->radius;
+	return shape->kind == SHAPE_PLANE ? vector3_dot(shape->axis, q) : length - shape->radius;
 }
 
 void
@@ -99,10 +94,10 @@ shape_derive(const struct shape_tangent *tangent, const double x[3], double J[SH
 
 	switch (shape->kind) {
 	case SHAPE_PLANE:
-		J[0] = dot(tangent->u, q) / tangent->reach;
-		J[1] = dot(tangent->v, q) / tangent->reach;
+		J[0] = vector3_dot(tangent->u, q) / tangent->reach;
+		J[1] = vector3_dot(tangent->v, q) / tangent->reach;
 		J[2] = -1;
-		return dot(shape->axis, q);
+		return vector3_dot(shape->axis, q);
 	case SHAPE_SPHERE:
 		for (int i = 0; i < 3; i++)
 			J[i] = length > 0 ? -q[i] / length : 0;
@@ -113,8 +108,8 @@ shape_derive(const struct shape_tangent *tangent, const double x[3], double J[SH
 	}
 	for (int i = 0; i < 3; i++)
 		e[i] = length > 0 ? q[i] / length : 0;
-	J[2] = -dot(tangent->u, e);
-	J[3] = -dot(tangent->v, e);
+	J[2] = -vector3_dot(tangent->u, e);
+	J[3] = -vector3_dot(tangent->v, e);
 	J[0] = along * J[2] / tangent->reach;
 	J[1] = along * J[3] / tangent->reach;
 	J[4] = -1;
@@ -142,7 +137,7 @@ shape_step(const struct shape_tangent *tangent, const double *step, struct shape
 		    u[i] * step[2] + v[i] * step[3];
 	if (out->kind == SHAPE_CYLINDER && !out->fixed)
 		out->radius += step[4];
-	along = dot(out->axis, out->centre);
+	along = vector3_dot(out->axis, out->centre);
 	for (int i = 0; i < 3; i++)
 		out->centre[i] = out->kind == SHAPE_PLANE ? along * out->axis[i] :
 		    out->centre[i] - along * out->axis[i];
@@ -220,7 +215,7 @@ shape_reach(const struct shape_points *points)
 	double sum = 0;
 
 	for (size_t i = 0; i < points->n; i++)
-		sum += dot(points->x[i], points->x[i]);
+		sum += vector3_dot(points->x[i], points->x[i]);
 	return points->n ? sqrt(sum / (double)points->n) : 0;
 }
 

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/px.h"
 #include "base/symmetric.h"
+#include "base/vector3.h"
 
 #define DRAWS 1000		/* threes and fours */
 #define SEARCHED 500		/* points of a search: a share of them tells as much */
@@ -16,19 +17,6 @@
 #define CIRCLES 25		/* threes of each direction */
 #define KEPT 12			/* directions whose cylinders are fitted */
 #define FITTED 2000		/* points of these fits */
-
-static double
-dot(const double a[3], const double b[3])
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void
-cross(const double a[3], const double b[3], double out[3])
-{
-	for (int i = 0; i < 3; i++)
-		out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
 
 double
 start_median(float *v, size_t n)
@@ -98,7 +86,7 @@ start_plane(const struct shape_points *points, struct shape *shape)
 	symmetric_eigen(3, a, value, vector);
 	memcpy(shape->axis, vector + 6, sizeof(shape->axis));
 	for (int i = 0; i < 3; i++)
-		shape->centre[i] = dot(mean, shape->axis) * shape->axis[i];
+		shape->centre[i] = vector3_dot(mean, shape->axis) * shape->axis[i];
 	return 0;
 }
 
@@ -112,14 +100,14 @@ plane_through(const double *const p[3], struct shape *shape)
 		b[i] = p[2][i] - p[0][i];
 		reach += a[i] * a[i] + b[i] * b[i];
 	}
-	cross(a, b, shape->axis);
-	length = sqrt(dot(shape->axis, shape->axis));
+	vector3_cross(a, b, shape->axis);
+	length = sqrt(vector3_dot(shape->axis, shape->axis));
 	if (!(length > 1e-4 * reach))
 		return false;
 	for (int i = 0; i < 3; i++)
 		shape->axis[i] /= length;
 	for (int i = 0; i < 3; i++)
-		shape->centre[i] = dot(p[0], shape->axis) * shape->axis[i];
+		shape->centre[i] = vector3_dot(p[0], shape->axis) * shape->axis[i];
 	return true;
 }
 
@@ -136,7 +124,7 @@ start_sphere(const struct shape_points *points, struct shape *shape)
 
 		for (int k = 0; k < 3; k++)
 			row[k] = 2 * points->x[i][k] / reach;
-		squares = dot(row, row) / 4;
+		squares = vector3_dot(row, row) / 4;
 		for (int k = 0; k < 16; k++)
 			a[k] += row[k / 4] * row[k % 4];
 		for (int k = 0; k < 4; k++)
@@ -148,7 +136,7 @@ start_sphere(const struct shape_points *points, struct shape *shape)
 	for (int i = 0; i < 3; i++)
 		shape->centre[i] = reach * b[i];
 	if (!shape->fixed)
-		shape->radius = reach * sqrt(fmax(b[3] + dot(b, b), 1e-12));
+		shape->radius = reach * sqrt(fmax(b[3] + vector3_dot(b, b), 1e-12));
 	return 0;
 }
 
@@ -160,19 +148,19 @@ start_sphere_through(const double *const p[4], struct shape *shape)
 	for (int k = 0; k < 3; k++) {
 		for (int i = 0; i < 3; i++)
 			e[k][i] = p[k + 1][i] - p[0][i];
-		h[k] = dot(e[k], e[k]) / 2;
+		h[k] = vector3_dot(e[k], e[k]) / 2;
 		reach = fmax(reach, sqrt(2 * h[k]));
 	}
 	for (int k = 0; k < 3; k++)
-		cross(e[(k + 1) % 3], e[(k + 2) % 3], n[k]);
-	volume = dot(e[0], n[0]);
+		vector3_cross(e[(k + 1) % 3], e[(k + 2) % 3], n[k]);
+	volume = vector3_dot(e[0], n[0]);
 	if (!(fabs(volume) > 1e-7 * reach * reach * reach))
 		return false;
 	for (int i = 0; i < 3; i++) {
 		q[i] = (h[0] * n[0][i] + h[1] * n[1][i] + h[2] * n[2][i]) / volume;
 		shape->centre[i] = p[0][i] + q[i];
 	}
-	shape->radius = shape->fixed ? shape->radius : sqrt(dot(q, q));
+	shape->radius = shape->fixed ? shape->radius : sqrt(vector3_dot(q, q));
 	return true;
 }
 
@@ -205,8 +193,9 @@ circle(const struct shape_points *points, double reach, struct shape *shape)
 
 	shape_tangent(shape, reach, &tangent);
 	for (size_t i = 0; i < points->n; i++) {
-		double p = dot(points->x[i], tangent.u) / reach;
-		double q = dot(points->x[i], tangent.v) / reach, row[3] = { 2 * p, 2 * q, 1 };
+		double p = vector3_dot(points->x[i], tangent.u) / reach;
+		double q = vector3_dot(points->x[i], tangent.v) / reach;
+		double row[3] = { 2 * p, 2 * q, 1 };
 
 		for (int k = 0; k < 9; k++)
 			a[k] += row[k / 3] * row[k % 3];
@@ -244,8 +233,8 @@ circle_through(const struct shape_points *points, size_t draw, const struct shap
 	for (unsigned k = 0; k < 3; k++) {
 		const double *x = points->x[drawn(draw, k, points->n)];
 
-		p[k] = dot(x, tangent->u) - (k ? p[0] : 0);
-		q[k] = dot(x, tangent->v) - (k ? q[0] : 0);
+		p[k] = vector3_dot(x, tangent->u) - (k ? p[0] : 0);
+		q[k] = vector3_dot(x, tangent->v) - (k ? q[0] : 0);
 	}
 	a = (p[1] * p[1] + q[1] * q[1]) / 2;
 	b = (p[2] * p[2] + q[2] * q[2]) / 2;

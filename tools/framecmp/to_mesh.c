@@ -18,6 +18,8 @@
 
 #define BINS 20
 #define UNITS 20.0		/* sizes that differ more than that are in other units, as a rule */
+#define AWAY 0.1		/* of the mesh's size, by the median: not in one place, as a rule */
+#define AWAY_MOST 0.2		/* never; a closed mesh of half the points' size makes 0.25 */
 #define BAD_FIT 0.01		/* of the mesh's size: a fit that leaves more is none */
 
 struct comparing {
@@ -327,10 +329,12 @@ report(struct comparing *comparing, const struct mesh_points *points,
 	for (size_t i = 0; i < n; i++)
 		d[n + i] = fabs(d[i]);
 	median = statistics_quantile(d + n, n, 0.5);
-	if (n && median > comparing->size) {
+	if (n && median > AWAY_MOST * comparing->size) {
 		free(d);
-		return fail("--to", "the points lie %.4g away, by the median, from a mesh of %.4g: "
-		    "another place, or another unit", median, comparing->size);
+		return fail("--to", "the points, which span %.4g, lie %.4g away, by the median, "
+		    "from a mesh of %.4g: another place, or another unit%s", diagonal(points),
+		    median, comparing->size, isnan(comparing->options->within) ?
+		    "; --within leaves out what is around it" : "");
 	}
 	if (n == 0) {
 		free(d);
@@ -341,7 +345,7 @@ report(struct comparing *comparing, const struct mesh_points *points,
 		print_statistics(comparing, d, n, points->unit);
 	status = judge(comparing, d, n);
 	free(d);
-	if (median > 0.1 * comparing->size && !comparing->warned) {
+	if (median > AWAY * comparing->size && !comparing->warned) {
 		comparing->warned = true;
 		warn("--to", "the points lie %.4g away, by the median, from a mesh of %.4g: are "
 		    "both in one place? --icp moves them, from nearby", median, comparing->size);

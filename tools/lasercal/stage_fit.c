@@ -5,17 +5,12 @@
 #include <string.h>
 
 #include "base/symmetric.h"
+#include "base/vector3.h"
 #include "levenberg.h"
 
 #define RADIANS 0.017453292519943295
 /* A stage that turned less says too little of its axis. */
 #define TURN_LEAST (2 * RADIANS)
-
-static double
-dot(const double a[3], const double b[3])
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* ---- travel ---- */
 
@@ -104,7 +99,7 @@ stepped(const struct turning *turning, const double *step, struct turning *out)
 		out->point[i] = turning->point[i] + step[2] * turning->side[0][i] +
 		    step[3] * turning->side[1][i];
 	}
-	norm = sqrt(dot(out->axis, out->axis));
+	norm = sqrt(vector3_dot(out->axis, out->axis));
 	for (int i = 0; i < 3; i++)
 		out->axis[i] /= norm;
 	board_pose_step(&turning->board, step + 4, &out->board);
@@ -192,7 +187,7 @@ start_axis(struct turning *turning, struct axis_fit *fit)
 		given += angle * angle;
 		pairs++;
 	}
-	norm = sqrt(dot(sum, sum));
+	norm = sqrt(vector3_dot(sum, sum));
 	if (pairs < 2 || !(given > 0) || !(norm > 0))
 		return fail(NULL, "the axis needs three pictures and more, turned by less than 170 "
 		    "degrees from one to the next");
@@ -206,7 +201,7 @@ start_axis(struct turning *turning, struct axis_fit *fit)
 			continue;
 		for (int k = 0; k < 3; k++)
 			w[k] -= angle * turning->axis[k];
-		off += dot(w, w) / (double)pairs;
+		off += vector3_dot(w, w) / (double)pairs;
 	}
 	fit->angle_rms_rad = sqrt(off);
 	set_sides(turning);
@@ -233,7 +228,7 @@ start_point(struct turning *turning)
 		for (int k = 0; k < 3; k++)
 			moved[k] = view->board.t[k] - moved[k];
 		for (int k = 0; k < 2; k++)
-			d[k] = dot(turning->side[k], moved);
+			d[k] = vector3_dot(turning->side[k], moved);
 		for (int p = 0; p < 2; p++) {
 			b[p] += m[p] * d[0] + m[2 + p] * d[1];
 			for (int q = 0; q < 2; q++)
@@ -243,7 +238,7 @@ start_point(struct turning *turning)
 	if (!symmetric_factor(2, a, 1e-14))
 		return fail(NULL, "the stage did not turn");
 	symmetric_solve(2, a, b, 1);
-	along = dot(turning->axis, first->board.t);
+	along = vector3_dot(turning->axis, first->board.t);
 	for (int k = 0; k < 3; k++)
 		turning->point[k] = b[0] * turning->side[0][k] + b[1] * turning->side[1][k] +
 		    along * turning->axis[k];
@@ -284,7 +279,7 @@ to_world(const struct turning *turning, struct axis_fit *fit)
 	views_middle(views, views->view, X);
 	for (int k = 0; k < 3; k++)
 		X[k] -= fit->point[k];
-	along = dot(X, fit->direction);
+	along = vector3_dot(X, fit->direction);
 	for (int k = 0; k < 3; k++)
 		off += (X[k] - along * fit->direction[k]) * (X[k] - along * fit->direction[k]);
 	fit->radius_mm = sqrt(off);

@@ -11,6 +11,7 @@
 
 #define DEGREES (180 / M_PI)
 #define RING_LEAST 3
+#define TOLD 1.1		/* times the rms that noise explains: more is said */
 
 static void
 name_piece(const struct piece *piece, char name[80])
@@ -70,7 +71,7 @@ static void
 print(const struct pieces *pieces, size_t i, size_t j, const struct icp_result *result)
 {
 	const struct pose *pose = &result->pose;
-	char name[80], to[80], turn[200] = "";
+	char name[80], to[80], turn[200] = "", times[60] = "";
 	size_t used = 0;
 
 	name_piece(&pieces->v[i], name);
@@ -78,8 +79,11 @@ print(const struct pieces *pieces, size_t i, size_t j, const struct icp_result *
 	for (size_t k = 0; k < 12; k++)
 		used += (size_t)snprintf(turn + used, sizeof(turn) - used,
 		    k < 9 ? " %.6f" : " %.4f", k < 9 ? pose->R[k] : pose->T[k - 9]);
-	warn(NULL, "%s to %s: rms %.4g, overlap %.1f %%, %zu steps, R and T%s", name, to,
-	    result->rms, 100 * result->overlap, result->steps, turn);
+	if (result->rms > TOLD * result->expected)
+		snprintf(times, sizeof(times), " (%.1f times what noise explains)",
+		    result->rms / result->expected);
+	warn(NULL, "%s to %s: rms %.4g%s, overlap %.1f %%, %zu steps, R and T%s", name, to,
+	    result->rms, times, 100 * result->overlap, result->steps, turn);
 }
 
 /* Fits piece i to piece j. */

@@ -6,7 +6,6 @@
 
 #include "align.h"
 #include "outliers.h"
-#include "pose_unit.h"
 #include "thin.h"
 
 /* ---- frames ---- */
@@ -59,8 +58,9 @@ pose_of(const struct run *run, size_t view, size_t number, struct pose *pose)
 static int
 take_frame(struct run *run, struct frame *in)
 {
+	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	size_t number = run_inputs(run) + 1;
+	size_t number = run_inputs(run) + 1, before = priv->pieces.n;
 	int status = 0;
 
 	for (size_t view = 1; view <= priv->views && status == 0; view++) {
@@ -74,6 +74,11 @@ take_frame(struct run *run, struct frame *in)
 			status = pieces_add(&priv->pieces, frame, view, number, &pose);
 	}
 	frame_free(in);
+	if (status == 0)
+		status = view_checks_add(&priv->checks, run, priv->pieces.v + before,
+		    priv->views);
+	for (size_t k = 0; k < priv->views && status == 0 && !parameters->icp; k++)
+		status = pieces_compact(run, &priv->pieces.v[before + k]);
 	return status;
 }
 
@@ -97,19 +102,22 @@ end(struct run *run)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct frame *cloud = NULL;
+	size_t points;
 	int status;
 
 	if (priv->pieces.n == 0)
 		return 0;
-	if (priv->pose)
-		pose_unit_warn(&priv->pieces);
 	if (check_poses(run) < 0 || (parameters->icp && align_pieces(run, &(struct align_options){
 	    parameters->ring, parameters->max_rms, &parameters->write_pose }, &priv->pieces) < 0) ||
 	    pieces_cloud(run, &priv->pieces, &cloud) < 0)
 		return -1;
 	pieces_free(&priv->pieces);
-	status = parameters->noise.n ? outliers_drop(run, (size_t)parameters->noise.v[0],
-	    parameters->noise.v[1], &cloud) : 0;
+	status = head_points(&cloud->head, &points);
+	if (status == 0 && points == 0)
+		warn(NULL, "no frame has a point: the cloud is empty");
+	else if (status == 0 && parameters->noise.n)
+		status = outliers_drop(run, (size_t)parameters->noise.v[0],
+		    parameters->noise.v[1], &cloud);
 	if (status == 0 && !isnan(parameters->grid))
 		status = thin_cloud(run, parameters->grid, &cloud);
 	if (status < 0) {
@@ -125,6 +133,17 @@ static const struct body cloud_body = { .frame = take_frame, .end = end,
 /* ---- the views of each time on one grid ---- */
 
 static int
+check_set(struct run *run, struct frame *const *view, const struct pose *pose)
+{
+	struct priv *priv = run->priv;
+	struct piece piece[priv->views];
+
+	for (size_t k = 0; k < priv->views; k++)
+		piece[k] = (struct piece){ view[k], k + 1, run_inputs(run) + 1, pose[k], false };
+	return view_checks_add(&priv->checks, run, piece, priv->views);
+}
+
+static int
 splat_frame(struct run *run, struct frame *in)
 {
 	struct priv *priv = run->priv;
@@ -138,6 +157,8 @@ splat_frame(struct run *run, struct frame *in)
 			status = take_view(run, in, k + 1, &view[k]);
 	}
 	frame_free(in);
+	if (status == 0)
+		status = check_set(run, view, pose);
 	if (status == 0)
 		status = splat_stage_step(&priv->splat, run, view, pose);
 	else
@@ -171,6 +192,8 @@ open_splat(struct run *run)
 	if (foreign)
 		return fail_usage(foreign, "does not go with --splat");
 	run->body = &splat_body;
+	priv->checks.splat = true;
+	priv->splat.posed = priv->pose;
 	return splat_stage_open(&priv->splat, &parameters->splat, priv->views);
 }
 
@@ -236,6 +259,9 @@ init(struct run *run)
 	if (check_noise(&parameters->noise) < 0 || check_icp(parameters, priv->views) < 0 ||
 	    load_poses(run) < 0)
 		return -1;
+	priv->checks.poses = priv->pose;
+	priv->checks.fits = parameters->icp;
+	priv->checks.files = &parameters->views;
 	splat = splat_stage_wanted(&parameters->splat);
 	return splat > 0 ? open_splat(run) : splat;
 }
@@ -246,6 +272,7 @@ release(struct run *run)
 	struct priv *priv = run->priv;
 
 	pieces_free(&priv->pieces);
+	view_checks_free(&priv->checks);
 	splat_stage_close(&priv->splat);
 	for (size_t k = 0; priv->pose && k < priv->views; k++)
 		pose_list_free(&priv->pose[k]);

@@ -6,6 +6,7 @@
 #include "pieces.h"
 #include "run/stage.h"
 #include "splat_stage.h"
+#include "view_checks.h"
 
 struct parameters {
 	struct opt_list views, poses;
@@ -21,6 +22,7 @@ struct priv {
 	struct pieces pieces;
 	struct pose_list *pose;		/* of each view; NULL: none are given */
 	size_t views;
+	struct view_checks checks;
 	struct splat_stage splat;
 };
 

@@ -3,9 +3,10 @@
 #define MERGEXYZ_OUTLIERS_H
 
 #include "frame/frame.h"
+#include "neighbours.h"
 #include "run/run.h"
 
-#define OUTLIERS_NEAREST_MOST 100
+#define OUTLIERS_NEAREST_MOST NEIGHBOURS_MOST
 
 /*
  * Drops from a table the points whose mean distance to their k nearest is above median + sigmas

@@ -243,7 +243,7 @@ count(struct run *run, const struct pieces *pieces, size_t *first)
 }
 
 static int
-gather(struct run *run, const struct pieces *pieces, size_t *first, struct frame *cloud)
+gather(struct run *run, struct pieces *pieces, size_t *first, struct frame *cloud)
 {
 	size_t *channel = calloc(cloud->head.c, sizeof(*channel));
 
@@ -260,6 +260,8 @@ gather(struct run *run, const struct pieces *pieces, size_t *first, struct frame
 			channel[c] = head_channel(head, cloud->head.channel[c]);
 		run_for(run, chunks, take_chunk, &gathering);
 		first += chunks;
+		frame_free(pieces->v[i].frame);		/* two copies of all would be too much */
+		pieces->v[i].frame = NULL;
 	}
 	free(channel);
 	return 0;
@@ -277,7 +279,7 @@ share(const struct piece *piece, struct frame_head *head, struct frame **cloud)
 }
 
 int
-pieces_cloud(struct run *run, const struct pieces *pieces, struct frame **cloud)
+pieces_cloud(struct run *run, struct pieces *pieces, struct frame **cloud)
 {
 	size_t chunks = 0, *first, points;
 	const struct frame_head *only = &pieces->v[0].frame->head;
@@ -305,5 +307,19 @@ pieces_cloud(struct run *run, const struct pieces *pieces, struct frame **cloud)
 			status = gather(run, pieces, first, *cloud);
 	}
 	free(first);
+	return status;
+}
+
+int
+pieces_compact(struct run *run, struct piece *piece)
+{
+	struct piece own = *piece;
+	struct frame *table;
+	int status = pieces_cloud(run, &(struct pieces){ &own, 1, 1 }, &table);
+
+	frame_free(own.frame);
+	piece->frame = status < 0 ? NULL : table;
+	piece->pose = pose_identity;
+	piece->moved = false;
 	return status;
 }

@@ -24,9 +24,11 @@ int pieces_add(struct pieces *, struct frame *, size_t view, size_t number, cons
 /*
  * A table of all points that have x y z, in order, in world coordinates; normals turned with them.
  * It has the channels that all pieces have, in the first one's order, and the first one's metadata
- * but for what is true of one frame alone. -1 after fail().
+ * but for what is true of one frame alone. The pieces' frames are gone then. -1 after fail().
  */
-int pieces_cloud(struct run *, const struct pieces *, struct frame **cloud);
+int pieces_cloud(struct run *, struct pieces *, struct frame **cloud);
+/* Keeps of a piece only the table of its points, in the world. -1 after fail(). */
+int pieces_compact(struct run *, struct piece *);
 void pieces_free(struct pieces *);
 
 #endif

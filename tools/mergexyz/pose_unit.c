@@ -36,27 +36,23 @@ distance(const struct frame *frame)
 	return cone > CONE ? all / n : NAN;
 }
 
-void
-pose_unit_warn(const struct pieces *pieces)
+bool
+pose_unit_warn(const struct piece *first, const struct piece *piece)
 {
-	for (size_t i = 1; i < pieces->n; i++) {
-		struct pose pose;
-		double turn[3], angle, shift;
+	struct pose pose;
+	double turn[3], angle, shift;
 
-		pose_invert(&pieces->v[0].pose, &pose);
-		pose_compose(&pose, &pieces->v[i].pose, &pose);
-		pose_turn(&pose, turn);
-		angle = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]);
-		shift = sqrt(pose.T[0] * pose.T[0] + pose.T[1] * pose.T[1] +
-		    pose.T[2] * pose.T[2]);
-		if (angle < TURN_LEAST || !(shift > 0))
-			continue;
-		if (shift < SHIFT_SHARE * 2 * sin(angle / 2) * distance(pieces->v[i].frame))
-			warn("--pose", "from frame %zu of view %zu to frame %zu of view %zu a "
-			    "turn of %.3g degrees shifts by %.3g only, and points lie some %.3g "
-			    "away: is T in the unit of the points?", pieces->v[0].number,
-			    pieces->v[0].view, pieces->v[i].number, pieces->v[i].view,
-			    angle * 180 / M_PI, shift, distance(pieces->v[i].frame));
-		return;
-	}
+	pose_invert(&first->pose, &pose);
+	pose_compose(&pose, &piece->pose, &pose);
+	pose_turn(&pose, turn);
+	angle = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]);
+	shift = sqrt(pose.T[0] * pose.T[0] + pose.T[1] * pose.T[1] + pose.T[2] * pose.T[2]);
+	if (angle < TURN_LEAST || !(shift > 0))
+		return false;
+	if (shift < SHIFT_SHARE * 2 * sin(angle / 2) * distance(piece->frame))
+		warn("--pose", "from frame %zu of view %zu to frame %zu of view %zu a turn of %.3g "
+		    "degrees shifts by %.3g only, and points lie some %.3g away: is T in the unit "
+		    "of the points?", first->number, first->view, piece->number, piece->view,
+		    angle * 180 / M_PI, shift, distance(piece->frame));
+	return true;
 }

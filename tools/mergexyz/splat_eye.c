@@ -28,26 +28,38 @@ find_center(const double P[12], double center[3])
 }
 
 int
-splat_eye_find(const struct splat_source *source, double eye[3])
+splat_eye_sample(const struct splat_source *source, double (**samples)[5], size_t *n)
 {
-	size_t step = (size_t)sqrt((double)source->w * (double)source->h / SAMPLES) + 1, n = 0;
+	size_t step = (size_t)sqrt((double)source->w * (double)source->h / SAMPLES) + 1;
 	size_t room = (source->w / step + 1) * (source->h / step + 1);
 	double (*sample)[5] = malloc(room * sizeof(*sample));
-	struct ordered_camera camera;
-	int status;
 
+	*n = 0;
+	*samples = sample;
 	if (!sample)
 		return fail_memory();
 	for (size_t y = 0; y < source->h; y += step)
 		for (size_t x = 0; x < source->w; x += step) {
 			for (size_t k = 0; k < 3; k++)
-				sample[n][k] = (double)((const float *)frame_floats(source->frame,
+				sample[*n][k] = (double)((const float *)frame_floats(source->frame,
 				    source->xyz[k], y))[x];
-			sample[n][3] = (double)x;
-			sample[n][4] = (double)y;
-			n += isfinite(sample[n][0] + sample[n][1] + sample[n][2]);
+			sample[*n][3] = (double)x;
+			sample[*n][4] = (double)y;
+			*n += isfinite(sample[*n][0] + sample[*n][1] + sample[*n][2]);
 		}
-	status = ordered_camera_fit((const double (*)[5])sample, n, &camera);
+	return 0;
+}
+
+int
+splat_eye_find(const struct splat_source *source, double eye[3])
+{
+	double (*sample)[5];
+	struct ordered_camera camera;
+	size_t n;
+	int status = splat_eye_sample(source, &sample, &n);
+
+	if (status == 0)
+		status = ordered_camera_fit((const double (*)[5])sample, n, &camera);
 	free(sample);
 	if (status < 0)
 		return -1;

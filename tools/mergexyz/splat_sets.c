@@ -74,6 +74,8 @@ splat_sets_add(struct splat_sets *sets, size_t view, struct frame *frame, const 
 	queue->n++;
 	if (isnan(queue->time_s[last]))
 		sets->untimed = true;
+	else
+		sets->timed = true;
 	queue->last_s = queue->time_s[last];
 	if (queue->last_s < before)
 		return fail(NULL, "view %zu: key time_s falls, from %.9g s to %.9g s", view + 1,

@@ -24,6 +24,7 @@ struct splat_sets {
 		size_t first, n;
 	} *queue;
 	bool untimed;			/* a frame without time_s has come: all are taken in step */
+	bool timed;			/* a frame with one has */
 	size_t sets, dropped;		/* made so far; times that some streams lacked */
 };
 

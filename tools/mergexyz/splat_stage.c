@@ -8,6 +8,7 @@
 #include "optics/calib_entries.h"
 #include "optics/number_file.h"
 #include "optics/stereo.h"
+#include "splat_cameras.h"
 #include "splat_channels.h"
 #include "splat_eye.h"
 #include "splat_field.h"
@@ -272,6 +273,19 @@ set_poses(const struct splat_stage *stage, const struct pose *pose, struct splat
 	}
 }
 
+/* Points that poses take to the world need not be in a camera's frame. */
+static int
+check_cameras(const struct splat_stage *stage, const struct run *run,
+    const struct splat_source *source)
+{
+	struct splat_cameras cameras;
+	int status = splat_cameras_load(stage->options->calib, stage->options->frame, &cameras);
+
+	for (size_t k = 0; k < stage->splat.views && status == 0; k++)
+		status = splat_cameras_check(&cameras, run, &source[k], k + 1);
+	return status;
+}
+
 static int
 merge_set(struct splat_stage *stage, struct run *run, struct frame **set, const struct pose *pose)
 {
@@ -289,6 +303,8 @@ merge_set(struct splat_stage *stage, struct run *run, struct frame **set, const 
 		status = find_eyes(stage, source);
 	if (status == 0)
 		set_poses(stage, pose, source);
+	if (status == 0 && !stage->placed && !stage->posed)
+		status = check_cameras(stage, run, source);
 	if (status == 0 && !stage->placed)
 		status = place(stage, source);
 	if (status == 0)
@@ -333,6 +349,9 @@ splat_stage_end(struct splat_stage *stage)
 	if (sets->dropped && sets->sets == 0)
 		return fail(NULL, "no time that all streams have: their time_s differ by more than "
 		    "--late %g s", sets->late_s);
+	if (sets->timed && sets->untimed)
+		warn(NULL, "some frames have the key time_s and others do not: all were taken in "
+		    "step, and what came late is not found");
 	if (sets->dropped)
 		warn(NULL, "%zu set%s dropped, %zu made: not all streams had a frame of that time "
 		    "(time_s, --late %g s)", sets->dropped, sets->dropped == 1 ? "" : "s",

@@ -50,6 +50,7 @@ struct splat_stage {
 	struct pinhole projector;
 	double projector_px[2];		/* its picture; 0: not known */
 	char unit[16];
+	bool posed;			/* poses are given */
 	bool placed;			/* the grid and the jump are chosen */
 	double (*eye)[3];		/* of each view, in its points' frame; NULL: not yet */
 };

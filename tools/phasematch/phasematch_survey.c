@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/same_values.h"
 #include "image/statistics.h"
 #include "phasematch.px.h"
 #include "row_check.h"
@@ -15,7 +16,6 @@
 
 #define STEPS_ENOUGH 4000	/* of which a median is taken */
 #define STEPS_APART 7		/* columns from one to the next, so that many rows have some */
-#define SAME_LEAST 10000	/* equal pixels that are no accident */
 /* A bracket spans no more than so much of the shortest period, or so many usual steps. */
 #define STEP_RAD 1.0
 #define USUAL_STEPS 3
@@ -139,33 +139,30 @@ add_reach(const struct matching *matching, const struct match_memory *m, struct 
 	}
 }
 
-/* Two cameras never see the same to the last bit: then one file was given twice. */
+/* Is it one file given twice? */
 static void
 warn_same(struct phasematch *priv, const char *path, const struct frame *in,
     struct match_memory *m)
 {
 	const struct matching *matching = &priv->matching;
-	size_t inconsistent, there = 0;
+	struct same_values same = { 0 };
+	size_t inconsistent;
 
 	if (priv->warned_same || matching->w != matching->right_w)
 		return;
-	for (size_t i = 0; i < in->head.h; i++) {
+	for (size_t i = 0; i < in->head.h && !same.differ; i++) {
 		size_t y = spread_row(i, in->head.h);
 
 		value_map_row(&matching->left[0], in, y, matching->w, 1, m->left, NULL,
 		    &inconsistent);
 		value_map_row(&matching->right[0], in, y, matching->w, 1, m->right, NULL,
 		    &inconsistent);
-		for (size_t x = 0; x < matching->w; x++) {
-			bool valid = !px_isnan(m->left[x]);
-
-			if (valid != !px_isnan(m->right[x]) || (valid && m->left[x] != m->right[x]))
-				return;
-			there += valid;
-		}
+		same_values_add(&same, m->left, m->right, matching->w);
 	}
+	if (same.differ)
+		return;
 	priv->warned_same = true;
-	if (there > SAME_LEAST)
+	if (same_values_found(&same))
 		warn(path, "has the same phase as the input in each pixel: is it the other "
 		    "camera's?");
 }

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/vector3.h"
+
 #define SUPERSAMPLES_MOST 16	/* along each axis */
 #define NOISES 8.0		/* surfaces nearer to each other, in standard deviations, are one */
 
@@ -14,12 +16,6 @@ struct point {
 	double uv[2];
 	bool tangents;
 };
-
-static double
-dot(const double a[3], const double b[3])
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* The normal in the camera's frame: the channels', else of the tangents, which see rows run down
  * and columns to the right from the side that was measured. */
@@ -45,8 +41,8 @@ find_normal(const struct colouring *colouring, size_t x, size_t y, struct point 
 		return false;
 	}
 	for (size_t k = 0; k < 3; k++)
-		point->normal[k] = dot(R + 3 * k, normal);
-	return dot(point->normal, point->normal) > 0;
+		point->normal[k] = vector3_dot(R + 3 * k, normal);
+	return vector3_dot(point->normal, point->normal) > 0;
 }
 
 /* Two surfaces may be so far apart at a point and still be one. */
@@ -149,8 +145,9 @@ colour_point(const struct colouring *colouring, size_t x, size_t y, struct point
 		return OUTSIDE;
 	if (!find_normal(colouring, x, y, point))
 		return LONE;
-	cosine = -dot(point->normal, point->seen) / sqrt(dot(point->normal, point->normal) *
-	    dot(point->seen, point->seen));
+	cosine = -vector3_dot(point->normal, point->seen) /
+	    sqrt(vector3_dot(point->normal, point->normal) *
+	    vector3_dot(point->seen, point->seen));
 	if (!(cosine >= colouring->least_cosine))
 		return GRAZED;
 	jump = tolerance(colouring, point);

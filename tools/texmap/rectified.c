@@ -1,7 +1,6 @@
 #include "rectified.h"
 
 #include <math.h>
-#include <string.h>
 
 #define NEAR_PX 0.5
 
@@ -37,14 +36,8 @@ rectified_points(const struct visible_points *points, const struct stereo_view *
 void
 rectified_turn(const struct stereo_view *view, struct pinhole *camera)
 {
-	double R[9];
+	static const double none[3];
 
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++) {
-			R[3 * i + j] = 0;
-			for (size_t k = 0; k < 3; k++)
-				R[3 * i + j] += camera->R[3 * i + k] * view->R[3 * j + k];
-		}
-	memcpy(camera->R, R, sizeof(R));
+	pinhole_between(view->R, none, camera->R, camera->T, camera->R, camera->T);
 	pinhole_complete(camera);
 }

@@ -8,6 +8,7 @@
 #include "channels.h"
 #include "colour_camera.h"
 #include "colouring.h"
+#include "likeness.h"
 #include "optics/sensor_crop.h"
 #include "optics/sensor_fit.h"
 #include "rectified.h"
@@ -28,7 +29,7 @@ struct priv {
 	size_t own;			/* channels of the input */
 	struct stereo_view rectified;	/* of frames that are a rectified picture's */
 	bool has_rectified;
-	bool warned, warned_white;
+	bool warned, warned_white, checked_likeness;
 	struct colouring_counts all;
 };
 
@@ -130,6 +131,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 /* ---- one frame ---- */
 
+#define LIKE 0.7	/* correlation of edges; the right camera has 0.9 and more */
+
 #define FATES "%zu behind it or beyond its lens, %zu outside of its picture, %zu without "\
 	"neighbours, %zu face away or are grazed, %zu hidden, %zu where the picture has no colour"
 
@@ -139,6 +142,25 @@ judge(const struct colouring_counts *all)
 	return all->coloured || !all->points ? 0 : fail(NULL, "the camera sees none of %zu "
 	    "points: " FATES, all->points, all->behind, all->outside, all->lone, all->grazed,
 	    all->hidden, all->blank);
+}
+
+/* Another camera of the same size colours the points, too. */
+static void
+check_likeness(struct run *run, const struct visible_points *points, const struct frame *colours)
+{
+	struct priv *priv = run->priv;
+	double likeness;
+
+	if (priv->checked_likeness)
+		return;
+	priv->checked_likeness = true;
+	likeness = likeness_find(points, colours);
+	if (run->verbose && !isnan(likeness))
+		note(NULL, "edges on the surface have a correlation of %.2f with those of the "
+		    "points' own picture", likeness);
+	if (likeness < LIKE)
+		warn("--image", "shows other edges on the surface than the points' own picture "
+		    "(correlation %.2f): was it this camera that took it?", likeness);
 }
 
 static int
@@ -175,6 +197,8 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 		all = colouring_add(colouring.counts, head->h);
 		priv->all = colouring_add((struct colouring_counts[]){ priv->all, all }, 2);
 		status = judge(&all);
+		if (status == 0)
+			check_likeness(run, &points, colours);
 	}
 	visible_free(&visible);
 	free(colouring.counts);

@@ -1,0 +1,14 @@
+/* Does the picture show what the points' own camera saw? If not, it is another camera's. */
+#ifndef TEXMAP_LIKENESS_H
+#define TEXMAP_LIKENESS_H
+
+#include "points/visible_points.h"
+
+/*
+ * Compares the edges that are printed on the surface, in the channel texture, gray or image of the
+ * points' frame, with the colours found there: their correlation, the best of r, g and b. NaN where
+ * there is no such channel, or next to no print.
+ */
+double likeness_find(const struct visible_points *, const struct frame *colours);
+
+#endif
