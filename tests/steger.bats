@@ -59,6 +59,18 @@ slanted = np.concatenate(slanted)
 expect(len(slanted) > 1000 and np.sqrt(np.mean(slanted ** 2)) <= 0.001, np.sqrt(np.mean(slanted ** 2)))'
 }
 
+@test "steger: --sharp finds bars of 3 to 10 px to 0.001 px in all directions" {
+	for w in 1.5 2 3 5; do
+		lines bar $w 150
+		steger --width "$(awk "BEGIN { print 2 * $w }")" --sharp in.nrrd -o out.nrrd
+		rms 0.001
+	done
+	fails 2 "--sharp: needs the line's --width" steger --sharp in.nrrd
+	fails 2 "--sharp: excludes --plain" steger --sharp --width 3 --plain in.nrrd
+	fails 2 "--sharp: excludes --asymmetric" steger --sharp --width 3 --asymmetric in.nrrd
+	fails 2 "--sharp: a line of 14 px needs no such correction" steger --sharp --width 14 in.nrrd
+}
+
 @test "steger: the plain point locks to pixels, and less so the wider the line" {
 	py '
 from lines import *

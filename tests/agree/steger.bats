@@ -26,6 +26,7 @@ float image:0..200 | | steger --threshold 20 --sigma 0.8 --min-length 1
 CASES
 	[ -n "${AGREE_ALL-}" ] || return 0	# make agree-all: each alone
 	agrees steger <<'CASES'
+float image:0..200 | | steger --width 4 --sharp --threshold 20 --min-length 1
 float image:0..200 | | steger --plain --dark --threshold 20 --sigma 0.8 --min-length 1
 uchar image:0..200 | | steger --threshold 3 --asymmetric --min-length 2 --background second.nrrd | float image:0..100
 CASES

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sharp.h"
+
 #define AT(field) offsetof(struct parameters, field)
 #define SIGMA_STANDARD 2.0
 
@@ -30,6 +32,9 @@ const struct opt steger_option_table[] = {
 	    "red, green or blue of an image in colour, or the name of a channel", NULL },
 	{ 0, "asymmetric", NULL, OPT_FLAG, AT(asymmetric), NULL, 0, 0, NULL,
 	    "correct for sides of different brightness", NULL },
+	{ 0, "sharp", NULL, OPT_FLAG, AT(sharp), NULL, 0, 0, NULL,
+	    "correct for the aliasing of edges that are as sharp as pixels, of a line of --width",
+	    NULL },
 	{ 0, "plain", NULL, OPT_FLAG, AT(plain), NULL, 0, 0, NULL,
 	    "the point of Liu 2016, eq 12, alone; for comparison", NULL },
 	{ 0, "no-skip", NULL, OPT_FLAG, AT(no_skip), NULL, 0, 0, NULL,
@@ -114,6 +119,13 @@ steger_options(struct run *run, struct line_options *to, bool *automatic)
 		return fail_usage("--per-column", "excludes --per-row");
 	if (p->plain && p->asymmetric)
 		return fail_usage("--asymmetric", "excludes --plain");
+	if (p->sharp && (p->plain || p->asymmetric))
+		return fail_usage("--sharp", "excludes --%s", p->plain ? "plain" : "asymmetric");
+	if (p->sharp && isnan(p->width))
+		return fail_usage("--sharp", "needs the line's --width");
+	if (p->sharp && p->width > SHARP_WIDTH_MOST)
+		return fail_usage("--sharp", "a line of %g px needs no such correction: %d px at "
+		    "most", p->width, SHARP_WIDTH_MOST);
 	to->min_length = (size_t)p->min_length;
 	to->plain = p->plain;
 	to->asymmetric = p->asymmetric;

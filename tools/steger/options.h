@@ -10,7 +10,7 @@ struct parameters {
 	const char *threshold, *background, *channel;
 	struct numbers roi;
 	long min_length;
-	bool dark, plain, asymmetric, per_row, per_column, no_skip;
+	bool dark, plain, asymmetric, sharp, per_row, per_column, no_skip;
 };
 
 extern const struct opt steger_option_table[];

@@ -5,6 +5,7 @@
 
 #include "plausible.h"
 #include "points.h"
+#include "sharp.h"
 #include "steger.h"
 #include "steger_loops.h"
 
@@ -83,6 +84,8 @@ find(struct run *run, struct frame *in, struct frame **out)
 		image.background = plane_of(in, priv->background);
 	if (set_thresholds(run, &image) < 0 || find_points(run, in, &image, &points) < 0)
 		return -1;
+	if (parameters->sharp)
+		sharp_correct(run, &priv->kernels, parameters->width, &points);
 	warn_of_pairs(run, &image, &points);
 	if (priv->frames == 0 && !priv->pairs_warned &&
 	    plausible_image(run, priv->finder, &image, &points, priv->noise) < 0)
@@ -154,6 +157,7 @@ init(struct run *run)
 	run->body = &body;
 	priv->noise = NAN;
 	return steger_options(run, &priv->line, &priv->automatic) < 0 ||
+	    derivative_kernels_init(&priv->kernels, priv->line.sigma, 0) < 0 ||
 	    line_finder_new(&priv->line, &steger_loops, &priv->finder) < 0 ? -1 : 0;
 }
 

@@ -9,6 +9,7 @@ struct passes;
 struct priv {
 	struct line_options line;
 	struct line_finder *finder;
+	struct derivative_kernels kernels;	/* for --sharp */
 	bool automatic;			/* the threshold comes from the first frame */
 	bool thresholds_set;
 	double noise;			/* grey levels; NaN: not measured */
