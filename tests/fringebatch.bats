@@ -217,7 +217,7 @@ stale() {
 
 @test "fringebatch: a task that Slurm has put back and holds is released once; the second time it is named" {
 	few 2
-	sed -i 's/^recipe = /&sleep 0.7; /' recipe.mk
+	sed -i 's/^recipe = /&until [ -e go ]; do sleep 0.1; done; /' recipe.mk
 	run -0 fringebatch --jobs 1 recipe.mk
 	job=${output##* } job=${job%%,*}
 	until [ -e out/s01 ]; do sleep 0.1; done
@@ -232,6 +232,7 @@ stale() {
 	run -1 fringebatch status
 	[[ $output == *"held: task ${job}_0, "*held* ]]
 	run -0 fringebatch cancel
+	touch go
 	run -0 fringebatch --wait --jobs 1 recipe.mk
 	[[ ${lines[0]} == "2 sets: "*", 0 failed, 0 never started" ]]
 }

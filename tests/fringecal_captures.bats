@@ -117,9 +117,21 @@ for other in "all.json", "crop.json":
 	mkdir empty
 	run --separate-stderr fringecal "${board[@]}" --poses empty -o found.json
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"empty: phasewrap cannot take the captures"* ]]
+	[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	[[ $stderr == *"empty: phasewrap cannot take the captures (phasewrap: "* ]]
 	fails 1 "poses/p1/camera: is of patterns for a projector of 538 302 px (key projector_px), not 800x600" \
 		fringecal "${board[@]}" --projector 800x600 --poses poses/p?
+	# fringes along one axis alone
+	for axis in x y; do
+		mkdir -p one/$axis
+		fringesim -q -s 358x287 --calib rig.json --scene board --board 9x6,18 --board-pose=20,5,3,-15,-8,600 -a $axis \
+			-g half -p 12 -n 4 --noise 2 -o one/$axis/camera/
+		run --separate-stderr fringecal "${board[@]}" --poses one/$axis -o found.json
+		[ "$status" -eq 1 ]
+		other=$([ $axis = x ] && echo y || echo x)
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+		[[ $stderr == *"one/$axis/camera: no absolute phase of fringes along $other, and a projector's points need both axes (unwrap2f: "* ]]
+	done
 	# captures without keys: the manifest of the patterns says how large they are
 	fringegen -s 538x302 -a both -g half -p 12 -n 4 -o patterns/ -m patterns/list.txt
 	head -n 1 patterns/list.txt | has "^## projector_px:=538 302$"

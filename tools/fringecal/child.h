@@ -8,12 +8,16 @@
 int child_memory(const char *name);
 /* Where another process, or this one, opens it anew. */
 void child_memory_path(int descriptor, char path[64]);
+#define CHILD_REASON 512
+
 /*
  * Runs a tool with words[0] its name, ended by NULL, and waits for it. The tool is the one beside
  * this program, else that in PATH. Its standard input is the file `from` (-1: none), from its
- * beginning, its standard output the file `to`. 0; 1 where it fails, and it has printed why unless
- * it is `silent`; -1 after fail(object, ...) where it cannot be run.
+ * beginning, its standard output the file `to`. 0, what it warned of printed unless `silent`; 1
+ * where it fails, `reason` being the last line that it printed; -1 after fail(object, ...) where it
+ * cannot be run.
  */
-int child_run(const char *object, char *const words[], int from, int to, bool silent);
+int child_run(const char *object, char *const words[], int from, int to, bool silent,
+    char reason[CHILD_REASON]);
 
 #endif

@@ -138,6 +138,7 @@ struct command {
 	char *word[WORDS_MOST];
 	size_t n;
 	char *copy;
+	char reason[CHILD_REASON];	/* why it failed, in its own words */
 };
 
 static int
@@ -166,7 +167,7 @@ command_run(struct command *c, const char *object, const char *operand, int from
 		c->word[n++] = (char *)operand;
 	}
 	c->word[n] = NULL;
-	status = child_run(object, c->word, from, to, silent);
+	status = child_run(object, c->word, from, to, silent, c->reason);
 	if (status != 0)
 		return status;
 	child_memory_path(to, path);
@@ -271,8 +272,8 @@ unwrap(const struct measurement *m, size_t axis, int wrapped, int to, struct fra
 	if (status == 0)
 		status = command_run(&command, m->path, NULL, wrapped, to, false, phase);
 	free(command.copy);
-	return status <= 0 ? status : fail(m->path, "unwrap2f finds no absolute phase of fringes "
-	    "along %c: a projector's points need both axes", axis ? 'y' : 'x');
+	return status <= 0 ? status : fail(m->path, "no absolute phase of fringes along %c, and a "
+	    "projector's points need both axes (%s)", axis ? 'y' : 'x', command.reason);
 }
 
 static int
@@ -319,8 +320,9 @@ wrap(struct measurement *m, int to, struct frame **wrapped)
 		captures->no_sigma = true;
 		return wrap(m, to, wrapped);
 	}
-	return status <= 0 ? status : fail(m->path, "phasewrap cannot take the captures; "
-	    "those that do not say what they are need --manifest or --phasewrap");
+	return status <= 0 ? status : fail(m->path, "phasewrap cannot take the captures (%s); "
+	    "those that do not say what they are need --manifest or --phasewrap",
+	    command.reason);
 }
 
 static int
