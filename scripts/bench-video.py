@@ -12,16 +12,21 @@ invented: pixels of the background that are.
 
 Sequences, 512x512: sphere: radius 0.4 W, moving 20 px in a circle, 30 frames, its diameter is the range. face: igea.ply
 turned by 28 sin(2 pi t/60) degrees in yaw and 8 sin(2 pi t/40) in pitch, 190 mm high, 0.4 mm a pixel, 30 frames,
-range 165 mm.
+range 165 mm. scan: the same through fringesim (periods of 36 and 38 px, 5 mm/rad, noise 2, shadow, albedo noise, the
+frame's number for a seed), phasewrap --min-amplitude 6, unwrap2f and phase2depth. room: tsdf_depth_sequence, 30 frames of
+640x480 of a real camera, range 939 to 3006 mm; 0 and more than 10000 are holes.
 """
 import argparse
+import glob
 import os
+import shutil
 import subprocess
 import sys
 import time
 
 from bench_tools import *
 from frames import read_frames
+from PIL import Image
 
 FRAMES = 30
 
@@ -49,6 +54,36 @@ def face_sequence(data):
 	write_frames("face.nrrd", frames)
 
 
+def scan_sequence():
+	"""The face's depth as fringes measure it, with the holes that shadow leaves"""
+	rig = ["-p", "36,38", "-c", 5, "--pixel", 0.4]
+	must("fringepipe", "-q", "fringesim", "--scene", "plane", "-s", f"{W}x{W}", *rig, ",", "phasewrap", ",", "unwrap2f", "-o",
+		"plane.nrrd")
+	frames = []
+	for k, frame in enumerate(read_frames("face.nrrd")):
+		write_frames("one.nrrd", frame)
+		must("fringepipe", "-q", "fringesim", "--depth", "one.nrrd", *rig, "--noise", 2, "--shadow", "--albedo", "noise", "--seed",
+			k, ",", "phasewrap", "--min-amplitude", 6, ",", "unwrap2f", ",", "phase2depth", "--ref", "plane.nrrd", "-c", 5, "-o",
+			"scanned.nrrd")
+		frames.append(Frame(planes("scanned.nrrd")[0].astype("f4"), ["depth"], {"z_axis": "towards"}))
+	write_frames("scan.nrrd", frames)
+
+
+def scan_table():
+	z = planes("face.nrrd")
+	middle = (np.nanmin(z) + np.nanmax(z)) / 2
+	scan_sequence()
+	table("scan", "scan.nrrd", middle - 82.5, middle + 82.5)
+
+
+def room_sequence(data):
+	frames = []
+	for path in sorted(glob.glob(os.path.join(data, "tsdf_depth_sequence/depth_*.png"))):
+		z = np.array(Image.open(path)).astype("f4")
+		frames.append(Frame(np.where((z == 0) | (z > 10000), np.nan, z), ["depth"], {"z_axis": "away"}))
+	write_frames("room.nrrd", frames)
+
+
 class Loss:
 	def __init__(self, truth, got, extent):
 		error, valid, kept = (got - truth) / extent * 100, np.isfinite(truth), np.isfinite(got)
@@ -70,6 +105,7 @@ HOLO = [	# label, words of holoenc, words of framecat, suffix
 	("holo 422 P42 crf 18", ["-P", 42, "--layout", "yuv"], ["--crf", 18, "--chroma", 422], "mkv"),
 	("holo 420 P42 crf 23", ["-P", 42, "--layout", "yuv"], ["--crf", 23, "--chroma", 420], "mkv"),
 	("holo 420 P42 crf 28", ["-P", 42, "--layout", "yuv"], ["--crf", 28, "--chroma", 420], "mkv"),
+	("holo 420 P42 crf 23, slower", ["-P", 42, "--layout", "yuv"], ["--crf", 23, "--chroma", 420, "--preset", "slower"], "mkv"),
 	("thesis 444 P42 K10 crf 18", ["-P", 42, "-K", 10, "--layout", "yuv"], ["--crf", 18], "mkv"),
 	("thesis 422 P42 K10 crf 18", ["-P", 42, "-K", 10, "--layout", "yuv"], ["--crf", 18, "--chroma", 422], "mkv"),
 	("RGB straight, crf 18", ["-P", 42], ["--crf", 18], "mkv"),
@@ -80,18 +116,102 @@ HOLO = [	# label, words of holoenc, words of framecat, suffix
 ]
 
 
+DEPTH = {	# of each sequence: words of depthenc, words of framecat
+	"": [
+		("luma", "--crf -6"), ("luma", "--crf 0"), ("luma", "--crf 6"),
+		("luma --mask track", "--crf -2"), ("luma --mask track", "--crf 2"), ("luma --mask track", "--crf 8"),
+		("luma --bits 12", "--video hevc --crf 0"), ("luma --bits 12", "--video hevc --crf 6"),
+		("luma --bits 8", "--crf 10"),
+		("mwd", "--crf 20"), ("mwd", "--crf 20 --chroma 420"), ("mwd --mask track", "--crf 20 --chroma 420"),
+		("fold", "--crf 20 --chroma 420"), ("fold --fringes 4", "--crf 14 --chroma 420"),
+	],
+	"scan": [("luma", "--crf -4"), ("luma", "--crf 2")],
+}
+STILLS = {"face": (0.01, 0.05, 0.1), "scan": (0.05, 0.1, 0.5), "room": (0, 0.5), "sphere": (0.05,)}	# bounds in % of the range
+
+
+def depth_rows(name, path, low, high):
+	truth = planes(path)
+	truth = np.where((truth >= low) & (truth <= high), truth, np.nan)
+	for encode, cat in DEPTH[""] + DEPTH.get(name, []):
+		must("fringepipe", "-q", "depthenc", f"--depth-range={low},{high}", "--layout", *encode.split(), path, ",", "framecat", "-f",
+			*cat.split(), "-o", "out.mkv")
+		must("depthdec", "out.mkv", "-o", "back.nrrd")
+		print_row(f"{encode} {cat}", "out.mkv", truth, low, high)
+
+
+def stills_rows(name, truth, low, high):
+	"""JPEG XL stills of 16 bits without loss, of depths in steps of twice the bound; bound 0: whole units"""
+	if not shutil.which("cjxl"):
+		return
+	for bound in STILLS[name]:
+		step = (high - low) * bound / 50 or 1
+		levels = np.where(np.isfinite(truth), 1 + np.round((truth - low) / step), 0).astype("u2")
+		size = 0
+		for v in levels:
+			Image.fromarray(v).save("still.png")
+			subprocess.run(["cjxl", "--quiet", "-x", "color_space=Gra_D65_Rel_Lin", "-d", "0", "-e", "7", "still.png", "still.jxl"],
+				check=True, capture_output=True)
+			size += os.path.getsize("still.jxl")
+		loss = Loss(truth, np.where(levels > 0, low + (levels - 1.0) * step, np.nan), high - low)
+		print("%-44s %8.0f %8.4f %9.3f %8.2f %9d" % (f"JPEG XL stills, bound {bound} %", size / len(truth), loss.rms, loss.spikes,
+			loss.lost, loss.invented), flush=True)
+
+
+def print_row(label, path, truth, low, high):
+	loss = Loss(truth, planes("back.nrrd"), high - low)
+	print("%-44s %8.0f %8.4f %9.3f %8.2f %9d" % (label, os.path.getsize(path) / len(truth), loss.rms, loss.spikes, loss.lost,
+		loss.invented), flush=True)
+
+
 def table(name, path, low, high):
 	truth = planes(path)
-	print(f"\n{name}, {len(truth)} frames\n%-28s %8s %8s %9s %8s %9s" % ("layout", "bytes", "rms %", "spikes %", "lost %",
+	print(f"\n{name}, {len(truth)} frames\n%-44s %8s %8s %9s %8s %9s" % ("layout", "bytes", "rms %", "spikes %", "lost %",
 		"invented"))
 	for label, holo, cat, suffix in HOLO:
 		must("holoenc", *holo, "--depth-range", f"{low},{high}", path, "-o", "holo.nrrd")
 		must("framecat", *cat, "holo.nrrd", "-o", f"out.{suffix}")
 		must("holodec", f"out.{suffix}", "-o", "back.nrrd")
-		loss = Loss(truth, planes("back.nrrd"), high - low)
-		print("%-28s %8.0f %8.4f %9.3f %8.2f %9d" % (label, os.path.getsize(f"out.{suffix}") / len(truth), loss.rms, loss.spikes,
-			loss.lost, loss.invented), flush=True)
+		print_row(label, f"out.{suffix}", truth, low, high)
+	depth_rows(name, path, low, high)
+	stills_rows(name, truth, low, high)
 	print("published [Karpinsky thesis, ch. 7]: sphere 0.204 % in 4:4:4, 0.415 % in 4:2:2; clip of a face 88 kB and 5.1 kB")
+
+
+def skin(path, to):
+	"""A skin that turns with the face: waves of 25 to 57 mm on the head's own axes, grey levels of 85 to 215; 0 behind it"""
+	frames = read_frames(path)
+	for t, frame in enumerate(frames):
+		z = frame["depth"].astype(float)
+		yaw, pitch = np.radians(28 * np.sin(2 * np.pi * t / 60)), np.radians(8 * np.sin(2 * np.pi * t / 40))
+		y, x = (np.mgrid[:W, :W] - (W - 1) / 2) * 0.4
+		near = z - np.nanmean(z)
+		across, through = x * np.cos(yaw) - near * np.sin(yaw), x * np.sin(yaw) + near * np.cos(yaw)
+		down = y * np.cos(pitch) - through * np.sin(pitch)
+		grey = 150 + 45 * np.sin(across / 9) * np.cos(down / 7) + 20 * np.sin(across / 4 + down / 5)
+		frames[t] = Frame(np.stack([z, np.where(np.isfinite(z), grey, 0)]).astype("f4"), ["depth", "skin"], frame.meta)
+	write_frames(to, frames)
+
+
+def textured(path, low, high):
+	"""Depth and a skin in one file"""
+	skin(path, "skin.nrrd")
+	truth, grey = planes("skin.nrrd"), planes("skin.nrrd", "skin")
+	print("\nface with a skin below, one file, preset veryslow; Holoimages P 42, 4:2:0\n%-28s %8s %8s %9s %8s  %s" % ("", "bytes", "rms %",
+		"spikes %", "lost %", "texture, dB over all pixels, over the surface"))
+	holo = [(f"gain {gain}, crf {crf}", crf, ["--chroma", 420], "holodec", ["holoenc", "-P", 42, "--layout", "yuv",
+		"--texture-place", "below", "--texture-gain", gain]) for gain, crf in ((1, 24), (0.8, 23), (0.5, 23))]
+	luma = [(f"luma, gain {gain}, crf {crf}", crf, [], "depthdec", ["depthenc", "--texture-gain", gain])
+		for gain, crf in ((0.3, 5), (0.2, 6), (0.15, 6), (0.1, 6))]
+	for label, crf, chroma, decoder, encoder in holo + luma:
+		must(*encoder, f"--depth-range={low},{high}", "--texture", "skin", "skin.nrrd", "-o", "coded.nrrd")
+		must("framecat", "--preset", "veryslow", *chroma, "--crf", crf, "coded.nrrd", "-o", "out.mkv")
+		must(decoder, "out.mkv", "-o", "back.nrrd")
+		loss = Loss(truth, planes("back.nrrd"), high - low)
+		square = (planes("back.nrrd", "skin") - grey) ** 2
+		decibels = [10 * np.log10(255 ** 2 / part.mean()) for part in (square, square[np.isfinite(truth)])]
+		print("%-28s %8.0f %8.4f %9.3f %8.2f  %.1f, %.1f" % (label, os.path.getsize("out.mkv") / len(truth),
+			loss.rms, loss.spikes, loss.lost, *decibels), flush=True)
 
 
 # ---- speed ----
@@ -143,10 +263,15 @@ def main():
 	write_frames("sphere.nrrd", frames)
 	table("sphere", "sphere.nrrd", 0, 0.8 * W)
 	speeds("sphere.nrrd", 0, 0.8 * W)
+	if data and os.path.exists(os.path.join(data, "tsdf_depth_sequence")):
+		room_sequence(data)
+		table("room", "room.nrrd", 939, 3006)
 	if data and os.path.exists(os.path.join(data, "meshes/igea.ply")):
 		face_sequence(data)
+		scan_table()
 		z = planes("face.nrrd")
 		middle = (np.nanmin(z) + np.nanmax(z)) / 2
+		textured("face.nrrd", middle - 82.5, middle + 82.5)
 		table("face", "face.nrrd", middle - 82.5, middle + 82.5)
 
 

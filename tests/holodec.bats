@@ -518,3 +518,49 @@ expect(bad.sum() == 0 or sys.argv[2] == "plain", sys.argv, np.argwhere(bad)[:5])
 		done
 	done
 }
+
+@test "holodec: --on-refusal: a refused frame behind a decoded one is NaN with a warning, or left out, or the end" {
+	py "$bodies"'write_depth("in.nrrd", sphere(96))
+rng = np.random.default_rng(1)
+z = read_frame("in.nrrd")
+z = Frame(np.stack([z["depth"], rng.uniform(0, 255, (96, 96))]).astype("f4"), ["depth", "t"], z.meta)
+write_frames("all.nrrd", [z] * 9)'
+	holoenc -P 12 --texture t all.nrrd -o good.nrrd
+	py 'rng = np.random.default_rng(2)
+frames = read_frames("good.nrrd")
+for k in (2, 3, 5, 6, 7, 8):
+	frames[k] = Frame(np.concatenate([rng.integers(0, 256, (3, 96, 96), "u1"), frames[k].pixels[3:]]), frames[k].names, frames[k].meta)
+write_frames("bad.nrrd", frames)
+write_frames("first.nrrd", frames[2:5])'
+	for options in "" "--keep" "--xyz"; do
+		holodec -q $options good.nrrd -o want.nrrd
+		run --separate-stderr holodec $options bad.nrrd -o nan.nrrd
+		[ "$status" -eq 0 ]
+		[ "$(grep -c "is NaN: " <<<"$stderr")" -eq 5 ]
+		[[ $stderr == *"holodec: frame 2: is NaN: the picture is no Holoimage"* ]]
+		[[ $stderr == *"6 of 9 frames were refused" ]]
+		py '
+for k, (a, b) in enumerate(zip(read_frames("want.nrrd"), read_frames("nan.nrrd"), strict=True)):
+	expect(a.names == b.names and (a["t"] == b["t"]).all(), k)
+	for name in a.names:
+		want = a[name] if k in (0, 1, 4) or name == "t" else np.full_like(a[name], np.nan)
+		expect(np.array_equal(want, b[name], equal_nan=True), k, name)'
+	done
+	holodec -q good.nrrd -o want.nrrd
+	holodec -q --on-refusal skip bad.nrrd -o skip.nrrd
+	py 'a, b = read_frames("want.nrrd"), read_frames("skip.nrrd")
+expect(len(b) == 3)
+for k, i in enumerate((0, 1, 4)):
+	expect(np.array_equal(a[i].pixels, b[k].pixels, equal_nan=True), i)'
+	fails 1 "the picture is no Holoimage" holodec --on-refusal stop bad.nrrd -o none.nrrd
+	fails 1 "the picture is no Holoimage" holodec first.nrrd -o none.nrrd
+	[ ! -e none.nrrd ]
+	holodec -q --on-refusal nan first.nrrd -o three.nrrd
+	py 'expect([bool(np.isfinite(f["depth"]).any()) for f in read_frames("three.nrrd")] == [False, False, True])'
+	run ! holodec -q --keep-going bad.nrrd -o kept.nrrd
+	py 'expect(len(read_frames("kept.nrrd")) == 3)'
+	# as a word in the chain, skipped frames are none for what follows
+	fringepipe -q holodec --on-refusal skip bad.nrrd , normals -o chain.nrrd
+	py 'expect(len(read_frames("chain.nrrd")) == 3)'
+	fails 2 "--on-refusal: must be one of nan skip stop" holodec --on-refusal no bad.nrrd
+}

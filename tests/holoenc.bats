@@ -267,3 +267,123 @@ write_frames("white.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"max_value"
 	fails 1 "max_value: must be more than 0, not 0" holoenc --texture depth white.nrrd
 	fails 1 "nothing.nrrd" holoenc nothing.nrrd
 }
+
+@test "holoenc: --depth-range file is that of all frames, from files, a folder and a redirected file" {
+	py '
+y, x = np.mgrid[:24, :40].astype("f4")
+def at(k):
+	z = (x + y + 10 * k).astype("f4")
+	z[:3] = np.nan
+	return z
+frames = [Frame(at(k), ["depth"], {"depth_range": "0 1"}) for k in range(4)]
+frames[2] = Frame(np.full((24, 40), np.nan, "f4"), ["depth"])
+write_frames("all.nrrd", frames)
+import os
+os.mkdir("folder")
+for k in range(4):
+	write_frames("folder/%d.nrrd" % k, frames[k])
+write_frames("later.nrrd", [Frame(np.stack([x, y, at(9)]), ["x", "y", "z"]), Frame((500 - x - y).astype("u2"), ["depth"])])'
+	holoenc --depth-range 3,92 all.nrrd -o given.nrrd
+	holoenc --depth-range file all.nrrd -o one.nrrd
+	holoenc --depth-range file folder -o two.nrrd
+	holoenc --depth-range file <all.nrrd >three.nrrd
+	holoenc --depth-range file - <all.nrrd >four.nrrd
+	py '
+want = read_frames("given.nrrd")
+for name in "one", "two", "three", "four":
+	for a, b in zip(want, read_frames(name + ".nrrd"), strict=True):
+		expect(a.meta["holo_depth_range"] == b.meta["holo_depth_range"] == "3 92", name, b.meta)
+		expect(a.pixels.tobytes() == b.pixels.tobytes(), name)
+expect("--depth-range=file" in read_frames("one.nrrd")[0].meta["cmd.1"])'
+	# grid points and whole numbers count as well
+	holoenc --depth-range file all.nrrd later.nrrd -o more.nrrd
+	py 'expect({f.meta["holo_depth_range"] for f in read_frames("more.nrrd")} == {"3 500"}, [f.meta for f in read_frames("more.nrrd")])'
+	fails 2 "--depth-range: file: standard input cannot be read twice" holoenc --depth-range file < <(cat all.nrrd)
+	fails 2 "cannot be read twice: give a file, or the two depths" holoenc --depth-range file <(cat all.nrrd)
+	fails 2 "--depth-range: file: frames of another stage cannot be read twice: give the two depths" \
+		fringepipe framecat all.nrrd , holoenc --depth-range file
+	fails 2 "--depth-range: wants numbers separated by commas" holodec --depth-range file one.nrrd
+	fails 1 "nothing.nrrd" holoenc --depth-range file nothing.nrrd
+	head -c 3000 all.nrrd >cut.nrrd
+	fails 1 "cut.nrrd" holoenc --depth-range file cut.nrrd -o cut.png
+	[ ! -e cut.png ]
+	holoenc --depth-range file all.nrrd cut.nrrd --keep-going -o kept.nrrd || [ $? -eq 1 ]
+	py 'expect({f.meta["holo_depth_range"] for f in read_frames("kept.nrrd")} == {"3 92"})'
+}
+
+@test "holoenc: a video whose depth range differs from frame to frame is not written" {
+	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
+	py '
+y, x = np.mgrid[:48, :64].astype("f4")
+write_frames("all.nrrd", [Frame((x + y + k).astype("f4"), ["depth"]) for k in range(3)])'
+	fails 1 "one video has one (for depth, --depth-range" holoenc --layout yuv all.nrrd -o out.mkv
+	[ ! -e out.mkv ]
+	holoenc --layout yuv --depth-range file all.nrrd -o out.mkv
+}
+
+@test "holoenc: --texture-place below is one frame of double height, which holodec takes apart by its keys" {
+	py '
+y, x = np.mgrid[:49, :67].astype("f4")
+def frame(k):
+	z = np.where((x - 33) ** 2 + (y - 24 - k) ** 2 < 20 ** 2, 9 + np.sin(x / 9) + k, np.nan)
+	t = 100 + 90 * np.sin(x / 5) * np.cos(y / 7)
+	t[3, 4] = np.nan
+	return Frame(np.stack([z, t]).astype("f4"), ["depth", "t"], {"z_axis": "towards", "max_value": "200"})
+write_frames("in.nrrd", [frame(k) for k in range(3)])'
+	for layout in rgb yuv; do
+		for gain in 1 0.5; do
+			options="-P 9 --layout $layout --depth-range 5,15 --texture t --texture-gain $gain"
+			holoenc $options in.nrrd -o alpha.nrrd
+			holoenc $options --texture-place below in.nrrd -o below.nrrd
+			holodec alpha.nrrd -o want.nrrd
+			holodec below.nrrd -o got.nrrd
+			holoenc $options --texture-place below in.nrrd | holodec >pipe.nrrd
+			fringepipe holoenc $options --texture-place below in.nrrd , holodec --xyz -o chain.nrrd
+			py '
+layout, gain = sys.argv[1], float(sys.argv[2])
+luma = 1 if layout == "rgb" else 0
+for a, b in zip(read_frames("alpha.nrrd"), read_frames("below.nrrd"), strict=True):
+	expect(b.pixels.shape == (3, 98, 67) and (b.pixels[:, :49] == a.pixels[:3]).all())
+	expect((b.pixels[luma, 49:] == a["a"]).all())
+	rest = [c for c in range(3) if c != luma]
+	expect((b.pixels[rest, 49:] == (b.pixels[luma, 49:] if luma else a.pixels[rest, 48:49])).all())
+	expect(b.meta["holo_size"] == "67 49" and b.meta["holo_texture_place"] == "below", b.meta)
+source = read_frames("in.nrrd")
+for k, names in ("got", ["depth", "t"]), ("pipe", ["depth", "t"]), ("chain", ["x", "y", "z", "t"]):
+	for s, a, b in zip(source, read_frames("want.nrrd"), read_frames(k + ".nrrd"), strict=True):
+		expect(b.names == names and b.pixels.shape[1:] == (49, 67), b.names)
+		expect(np.array_equal(a["depth"], b[names[-2]], equal_nan=True) and np.array_equal(a["t"], b["t"]), k)
+		expect(abs(np.where(np.isnan(s["t"]), 0, s["t"]) - b["t"]).max() <= 0.501 * 200 / 255 / gain)
+		expect(abs(float(b.meta["max_value"]) - 200) < 1e-9 and not [m for m in b.meta if m.startswith("holo_")], b.meta)' \
+				$layout $gain
+		done
+	done
+	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
+	for chroma in 444 420; do
+		holoenc -P 40 --layout yuv --depth-range 5,15 --texture t --texture-place below in.nrrd |
+			framecat -f --crf 10 --chroma $chroma -o below.mp4
+		holodec below.mp4 -o out.nrrd
+		py '
+for a, b in zip(read_frames("in.nrrd"), read_frames("out.nrrd"), strict=True):
+	expect(b.names == ["depth", "t"] and b.pixels.shape[1:] == (49, 67))
+	off = np.where(np.isfinite(a["t"]), a["t"], 0) - b["t"]
+	expect(np.sqrt((off ** 2).mean()) < 5, off)'
+	done
+}
+
+@test "holoenc, holodec, dither3: a texture below that cannot be is refused" {
+	py '
+write_frames("in.nrrd", Frame(np.ones((2, 12, 16), "f4"), ["depth", "t"]))'
+	fails 2 "--texture-place: is of a texture: give --texture CHANNEL" holoenc --texture-place below in.nrrd
+	fails 2 "--texture-gain: is of a texture" holoenc --texture-gain 0.5 in.nrrd
+	fails 2 "--texture-gain" holoenc --texture t --texture-gain 2 in.nrrd
+	fails 2 "--texture-place: must be one of alpha below" holoenc --texture t --texture-place above in.nrrd
+	holoenc --depth-range 0,2 --texture t --texture-place below in.nrrd -o whole.png
+	framecat whole.png --crop 0,0,16,23 -o odd.png
+	fails 1 "has an even number of rows, not 23" holodec odd.png
+	framecat whole.png --crop 0,0,16,20 -o cut.png
+	fails 1 "scaled or cut" holodec cut.png
+	framecat whole.png --set holo_texture_place=left -o word.png
+	fails 1 "holo_texture_place: must be alpha or below, not 'left'" holodec word.png
+	fails 1 "holo_texture_place: the texture lies below the picture" dither3 whole.png
+}

@@ -41,6 +41,9 @@ for line in open(sys.argv[1]):
 	[[ $offset =~ ^-?0.000$ && $wave == 0.000 ]]
 	read -r offset wave rest < <(ripple 8 -0.05)
 	grep -q ": the steps seem to be -2.[89] degrees longer: the surface moved evenly, or --shift is another" messages
+	# images that the motion brings round to the first: a repeated image would look the same
+	read -r offset wave rest < <(ripple 8 0.1)
+	grep -q ": image 1 .*and image 8 .*show the same: one of them is no step of its own, or the surface moved evenly, by +5.[678] degrees an image$" messages
 	read -r offset wave rest < <(ripple 5 0)
 	[ ! -s messages ]
 	# what other steps explain as well is named with them

@@ -122,6 +122,37 @@ expect(frame.names == ["luma", "chroma_u", "chroma_v"] and frame.pixels.shape ==
 	[ "$(ffprobe -v error -of csv=p=0 -show_entries stream=r_frame_rate slow.mkv)" = 25/2 ]
 }
 
+@test "video: a channel mask is a second track without loss, beside whatever the first one is coded as" {
+	py '
+rng = np.random.default_rng(3)
+y, x = np.mgrid[:37, :63]
+def masked(path, channels, bits):
+	frames = []
+	for k in range(5):
+		planes = rng.integers(0, 2 ** bits, (channels, 37, 63))
+		mask = (((x - 30 - k) ** 2 + (y - 18) ** 2 < 200) | (rng.random(x.shape) < 0.05))[None]
+		frames.append(Frame(np.concatenate([planes, mask]).astype("u1" if bits == 8 else "u2"),
+			["luma", "chroma_u", "chroma_v"][:channels] + ["mask"], {"max_value": str(2 ** bits - 1)} if bits > 8 else {}))
+	write_frames(path, frames)
+masked("1-8.nrrd", 1, 8); masked("1-10.nrrd", 1, 10); masked("1-12.nrrd", 1, 12); masked("3-8.nrrd", 3, 8)'
+	for case in mkv/h264/1-8 mp4/h264/1-10 mov/hevc/1-10 nut/ffv1/1-12 mkv/hevc/1-12 mp4/av1/1-10 mkv/h264/3-8 mkv/hevc/3-8; do
+		IFS=/ read -r suffix video name <<<"$case"
+		silent framecat -f --video $video --lossless $name.nrrd -o o.$suffix
+		silent framecmp $name.nrrd o.$suffix
+	done
+	framecat -f --crf 30 1-10.nrrd -o o.mkv
+	framecat o.mkv >o.nrrd
+	py '
+for a, b in zip(read_frames("1-10.nrrd"), read_frames("o.nrrd")):
+	expect(a["mask"] == b["mask"]); expect((a["luma"] != b["luma"]).any())'
+	# players show the first track, and take the second one for none of theirs
+	run -0 ffprobe -v error -of csv=p=0 -show_entries stream=width,height:stream_disposition=default o.mkv
+	[ "${lines[0]}" = "64,38,1" ]
+	[ "${lines[1]}" = "64,38,0" ]
+	fails 1 "n.mkv: a mask goes beside h264, hevc, av1 and ffv1, not mjpeg" framecat --video mjpeg 1-8.nrrd -o n.mkv
+	[ ! -e n.mkv ]
+}
+
 @test "video: options reach the encoder, and each coding takes those that it has" {
 	py "$tools"'
 sequence("g.nrrd", 1, 10)

@@ -336,7 +336,8 @@ is_vector(const char *key)
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); i++)
 		if (!strcmp(key, vectors[i]))
 			return true;
-	return !strncmp(key, "cmd.", 4) || !strncmp(key, "holo_", 5);
+	return !strncmp(key, "cmd.", 4) || !strncmp(key, "holo_", 5) ||
+	    !strncmp(key, "depthcode_", 10);
 }
 
 /* Has the value one word for each of c channels? */

@@ -168,6 +168,17 @@ gpu_out4_uchar(uint c, uint x, uint y, vec4 v)
 	    u.x | (u.y << 8) | (u.z << 16) | (u.w << 24);
 }
 
+/* Whole numbers 0 .. 65535. */
+void
+gpu_out4_ushort(uint c, uint x, uint y, vec4 v)
+{
+	uvec4 u = uvec4(v);
+	uint64_t row = gpu_row(gpu.outputs + c, y);
+
+	gpu_words(row).at[x >> 1] = u.x | (u.y << 16);
+	gpu_words(row).at[(x >> 1) + 1] = u.z | (u.w << 16);
+}
+
 /* ---- the stage's tables (passes_constant) ---- */
 
 uint64_t

@@ -17,6 +17,7 @@ const char *const holo_layouts[] = { "rgb", "yuv", NULL };
 const char *const holo_z_axes[] = { "towards", "away", NULL };
 const char *const holo_roundings[] = { "level", "angle", NULL };
 const size_t holo_place[2][3] = { { 0, 1, 2 }, { 1, 2, 0 } };
+const size_t holo_luma[2] = { 1, 0 };
 
 size_t
 holo_longer_side(const struct holo *holo)

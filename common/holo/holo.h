@@ -29,9 +29,10 @@ struct holo_options {
 extern const char *const holo_stairs[], *const holo_layouts[], *const holo_z_axes[];
 extern const char *const holo_roundings[];
 
-/* Rows of an option table whose parameter struct `type` has a struct holo_options `member`. */
+/* Rows of an option table whose parameter struct `type` has a struct holo_options `member`.
+ * range_words: of --depth-range; NULL. */
 /* clang-format off */
-#define HOLO_OPTIONS(type, member) \
+#define HOLO_OPTIONS(type, member, range_words) \
 	{ 'P', "pitch", "PX", OPT_NUMBER, offsetof(type, member.pitch_px), NULL, 1e-3, 1e6, "px", \
 	  "fringe pitch", NULL }, \
 	{ 't', "theta", "DEG", OPT_ANGLE, offsetof(type, member.theta_rad), NULL, 1, 89, \
@@ -45,7 +46,7 @@ extern const char *const holo_roundings[];
 	{ 0, "layout", "WORD", OPT_WORD, offsetof(type, member.layout), NULL, 0, 0, NULL, \
 	  "fringes in R and G, stairs in B; or stairs in Y, fringes in U and V", holo_layouts }, \
 	{ 0, "depth-range", "LO,HI", OPT_NUMBERS, offsetof(type, member.depth_range), NULL, 0, 0, \
-	  NULL, "depths of the cube's two faces", NULL }, \
+	  NULL, "depths of the cube's two faces", range_words }, \
 	{ 0, "z-axis", "WORD", OPT_WORD, offsetof(type, member.z_axis), NULL, 0, 0, NULL, \
 	  "where depth grows: towards the camera, or away from it", holo_z_axes }, \
 	{ 0, "rounding", "WORD", OPT_WORD, offsetof(type, member.rounding), NULL, 0, 0, NULL, \
@@ -97,6 +98,8 @@ int holo_check_stairs(const struct holo *);
 struct holo_code holo_code(const struct holo *);
 /* The channels of sine, cosine, stair, by layout. */
 extern const size_t holo_place[2][3];
+/* The channel that formats keep at full resolution, and that has a texture below, by layout. */
+extern const size_t holo_luma[2];
 /* Where sine, cosine, stair and texture (or NO_CHANNEL) lie in a picture; -1 after fail(). */
 int holo_channels(const struct holo *, const struct frame_head *, size_t channel[4]);
 /* The channel names of a picture. */

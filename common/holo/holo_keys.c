@@ -3,55 +3,12 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "frame/key_option.h"
 #include "holo/holo.h"
 
 #define RADIANS (M_PI / 180)
 
 /* ---- words and numbers of the metadata ---- */
-
-/* The index of the key's word; -1 where there is no such key, -2 after fail(). */
-static int
-word_key(const struct meta *meta, const char *key, const char *const *words)
-{
-	const char *value = meta_get(meta, key);
-
-	if (!value)
-		return -1;
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(words[i], value))
-			return i;
-	fail(key, "must be %s or %s, not '%.60s'", words[0], words[1], value);
-	return -2;
-}
-
-/* An option, else a key, else `otherwise`: *out, or -1 after fail(). */
-static int
-take_word(int option, const struct meta *meta, const char *key, const char *const *words,
-    int otherwise, int *out)
-{
-	*out = option >= 0 ? option : word_key(meta, key, words);
-	if (*out == -1)
-		*out = otherwise;
-	return *out == -2 ? -1 : 0;
-}
-
-static int
-take_whole(long option, const struct meta *meta, const char *key, double low, double high,
-    long otherwise, long *out)
-{
-	double v;
-
-	if (option != OPT_NONE_INTEGER) {
-		*out = option;
-		return 0;
-	}
-	if (meta_number(meta, key, (double)otherwise, &v) < 0)
-		return -1;
-	if (meta_get(meta, key) && !(v >= low && v <= high && v == floor(v)))
-		return fail(key, "must be a whole number from %g to %g, not %g", low, high, v);
-	*out = (long)v;
-	return 0;
-}
 
 static int
 take_number(
@@ -89,20 +46,10 @@ static int
 take_range(
     struct holo *holo, const struct holo_options *options, const struct meta *meta, const char *key)
 {
-	double range[2] = { NAN, NAN };
+	double range[2];
 
-	if (options->depth_range.n) {
-		if (options->depth_range.n != 2)
-			return fail_usage("--depth-range", "must be two numbers, not %zu",
-			    options->depth_range.n);
-		memcpy(range, options->depth_range.v, sizeof(range));
-	} else if (pair_key(meta, key, range) < 0) {
+	if (key_option_range(&options->depth_range, "--depth-range", meta, key, range) < 0)
 		return -1;
-	}
-	if (!isnan(range[0]) && !(range[0] < range[1]))
-		return fail(options->depth_range.n ? "--depth-range" : key,
-		    "the first depth must be less than the second, not %g and %g", range[0],
-		    range[1]);
 	holo->low = range[0];
 	holo->high = range[1];
 	return 0;
@@ -114,18 +61,19 @@ take_words(struct holo *holo, const struct holo_options *options, const struct m
 {
 	int word;
 
-	if (take_word(options->stair, meta, "holo_stair", holo_stairs, stair, &word) < 0)
+	if (key_option_word(options->stair, meta, "holo_stair", holo_stairs, stair, &word) < 0)
 		return -1;
 	*has_stair = word >= 0;
 	holo->stair = word < 0 ? HOLO_COSINE : (enum holo_stair)word;
-	if (take_word(options->layout, meta, "holo_layout", holo_layouts, HOLO_RGB, &word) < 0)
+	if (key_option_word(options->layout, meta, "holo_layout", holo_layouts, HOLO_RGB,
+	    &word) < 0)
 		return -1;
 	holo->layout = (enum holo_layout)word;
-	if (take_word(options->z_axis, meta, "z_axis", holo_z_axes, HOLO_AWAY, &word) < 0)
+	if (key_option_word(options->z_axis, meta, "z_axis", holo_z_axes, HOLO_AWAY, &word) < 0)
 		return -1;
 	holo->z_axis = (enum holo_z_axis)word;
-	if (take_word(options->rounding, meta, "holo_rounding", holo_roundings, rounding, &word) <
-	    0)
+	if (key_option_word(options->rounding, meta, "holo_rounding", holo_roundings, rounding,
+	    &word) < 0)
 		return -1;
 	holo->rounding = (enum holo_rounding)word;
 	return 0;
@@ -146,8 +94,8 @@ holo_choose(struct holo *holo, const struct holo_options *options, const struct 
 	holo->pitch_px =
 	    isnan(options->pitch_px) ? (double)holo_longer_side(holo) / 16 : options->pitch_px;
 	holo->theta_rad = isnan(options->theta_rad) ? 30 * RADIANS : options->theta_rad;
-	if (take_whole(options->stair_turns, &none, "", 0, 64, 0, &holo->stair_turns) < 0 ||
-	    take_whole(options->stair_height, &none, "", 1, 255, holo_height_most(holo),
+	if (key_option_whole(options->stair_turns, &none, "", 0, 64, 0, &holo->stair_turns) < 0 ||
+	    key_option_whole(options->stair_height, &none, "", 1, 255, holo_height_most(holo),
 		&holo->stair_height) < 0)
 		return -1;
 	for (int i = 0; i < 2; i++)
@@ -185,7 +133,7 @@ holo_remove(struct meta *meta)
 		"holo_stair", "holo_stair_height", "holo_stair_turns", "holo_layout",
 		"holo_rounding",
 		"holo_depth_range", "holo_spacing", "holo_corner", "holo_texture",
-		"holo_texture_scale", "holo_check" };
+		"holo_texture_scale", "holo_texture_gain", "holo_texture_place", "holo_check" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		meta_remove(meta, keys[i]);
@@ -250,9 +198,9 @@ holo_read(struct holo *holo, const struct holo_options *options, const struct fr
 	    take_number(options->pitch_px, meta, "holo_pitch_px", 1e-3, 1e6, &holo->pitch_px) < 0 ||
 	    take_number(options->theta_rad / RADIANS, meta, "holo_theta_deg", 1, 89,
 		&holo->theta_rad) < 0 ||
-	    take_whole(options->stair_height, meta, "holo_stair_height", 1, 255, 0,
+	    key_option_whole(options->stair_height, meta, "holo_stair_height", 1, 255, 0,
 		&holo->stair_height) < 0 ||
-	    take_whole(options->stair_turns, meta, "holo_stair_turns", 0, 64, -1,
+	    key_option_whole(options->stair_turns, meta, "holo_stair_turns", 0, 64, -1,
 		&holo->stair_turns) < 0 ||
 	    take_range(holo, options, meta, "holo_depth_range") < 0 ||
 	    pair_key(meta, "holo_spacing", holo->spacing) < 0 ||
@@ -260,15 +208,6 @@ holo_read(struct holo *holo, const struct holo_options *options, const struct fr
 		return -1;
 	holo->theta_rad *= RADIANS;
 	return check_complete(holo, meta, has_stair) < 0 ? -1 : holo_check_stairs(holo);
-}
-
-static void
-warn_word(int option, const struct meta *meta, const char *key, const char *const *words)
-{
-	const char *own = meta_get(meta, key);
-
-	if (option >= 0 && own && strcmp(own, words[option]))
-		warn(key, "the picture says %.60s, the option's %s is used", own, words[option]);
 }
 
 /* NaN: the option is not given. */
@@ -283,29 +222,16 @@ warn_number(double option, const struct meta *meta, const char *key)
 		warn(key, "the picture says %g, the option's %g is used", own, option);
 }
 
-static void
-warn_whole(long option, const struct meta *meta, const char *key)
-{
-	warn_number(option == OPT_NONE_INTEGER ? NAN : (double)option, meta, key);
-}
-
 void
 holo_warn_overruled(const struct holo_options *options, const struct meta *meta)
 {
-	const double *range = options->depth_range.v;
-	double own[2] = { NAN, NAN };
-
 	warn_number(options->pitch_px, meta, "holo_pitch_px");
 	warn_number(options->theta_rad / RADIANS, meta, "holo_theta_deg");
-	warn_word(options->stair, meta, "holo_stair", holo_stairs);
-	warn_whole(options->stair_height, meta, "holo_stair_height");
-	warn_whole(options->stair_turns, meta, "holo_stair_turns");
-	warn_word(options->layout, meta, "holo_layout", holo_layouts);
-	warn_word(options->z_axis, meta, "z_axis", holo_z_axes);
-	warn_word(options->rounding, meta, "holo_rounding", holo_roundings);
-	if (options->depth_range.n == 2 && pair_key(meta, "holo_depth_range", own) == 0 &&
-	    (fabs(own[0] - range[0]) > 1e-6 * (own[1] - own[0]) ||
-	    fabs(own[1] - range[1]) > 1e-6 * (own[1] - own[0])))
-		warn("holo_depth_range", "the picture says %g to %g, the option's %g to %g is used",
-		    own[0], own[1], range[0], range[1]);
+	key_option_warn_word(options->stair, meta, "holo_stair", holo_stairs);
+	key_option_warn_whole(options->stair_height, meta, "holo_stair_height");
+	key_option_warn_whole(options->stair_turns, meta, "holo_stair_turns");
+	key_option_warn_word(options->layout, meta, "holo_layout", holo_layouts);
+	key_option_warn_word(options->z_axis, meta, "z_axis", holo_z_axes);
+	key_option_warn_word(options->rounding, meta, "holo_rounding", holo_roundings);
+	key_option_warn_range(&options->depth_range, meta, "holo_depth_range");
 }

@@ -86,7 +86,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 /* ---- diffusion and search: whole planes ---- */
 
 static int
-dither_planes(const struct priv *priv, struct picture *picture)
+dither_planes(struct priv *priv, struct picture *picture)
 {
 	if (priv->keys.method == DITHER_BY_SEARCH)
 		return picture_search(priv, picture);
@@ -170,6 +170,9 @@ find_channels(struct priv *priv, const struct frame_head *in)
 
 	if (in->type == SAMPLE_USHORT)
 		return fail(NULL, "a Holoimage has 8 bits a sample, not 16");
+	if (meta_get(&in->meta, "holo_texture_place"))
+		return fail("holo_texture_place", "the texture lies below the picture: holoenc "
+		    "without --texture-place puts it where it can be dithered");
 	if (head_channel(in, "luma") == 0 || (layout && !strcmp(layout, holo_layouts[HOLO_YUV])))
 		holo.layout = HOLO_YUV;
 	if (holo_channels(&holo, in, priv->channel) < 0)
@@ -254,6 +257,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	head_free(&priv->out);
+	held_free(&priv->held);
 	free(priv->mark);
 }
 

@@ -2,6 +2,7 @@
 #ifndef DITHER3_DITHER3_H
 #define DITHER3_DITHER3_H
 
+#include "held.h"
 #include "holo/bits.h"
 #include "run/stage.h"
 
@@ -15,6 +16,7 @@ struct priv {
 	size_t channel[4];		/* sine, cosine, stair, texture; NO_CHANNEL: none is kept */
 	float threshold[4][DITHER_TILE_PIXELS];
 	struct bits_code bits;		/* of pictures that are marked */
+	struct held held;		/* of the frame before, by the search */
 	unsigned char *mark;		/* of a frame, mark.h */
 };
 

@@ -156,14 +156,17 @@ search_planes(const struct priv *priv, struct picture *picture, unsigned char *c
 }
 
 int
-picture_search(const struct priv *priv, struct picture *picture)
+picture_search(struct priv *priv, struct picture *picture)
 {
 	size_t n = picture->w * picture->h;
 	float *keep = malloc(n * sizeof(*keep));
 	unsigned char *pattern[3] = { NULL }, *all = malloc(3 * n);
-	int status = -1;
+	struct held next = { 0 };
+	int status = held_keep_levels(&next, picture->share, picture->w, picture->h);
 
-	if (keep && all) {
+	if (status == 0 && (!keep || !all))
+		status = fail_memory();
+	if (status == 0) {
 		memcpy(keep, picture->share[2], n * sizeof(*keep));
 		prepare_fringes(picture, priv->price > 0 ? 0 : DITHER_SERPENTINE_DOWN);
 		for (size_t c = 0; c < 4; c++)
@@ -173,10 +176,16 @@ picture_search(const struct priv *priv, struct picture *picture)
 				picture_diffuse(picture, c, true);
 		for (size_t c = 0; c < 3 && priv->price > 0; c++)
 			pattern[c] = memcpy(all + c * n, picture->bit[c], n);
+		held_start(&priv->held, next.share, picture->black, picture->bit, picture->w,
+		    picture->h);
 		status = search_planes(priv, picture, pattern, keep);
-	} else {
-		fail_memory();
 	}
+	if (status == 0)
+		status = held_keep_bits(&next, picture->bit);
+	if (status < 0)
+		held_free(&next);
+	held_free(&priv->held);
+	priv->held = next;
 	free(keep);
 	free(all);
 	return status;

@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "background.h"
+#include "below.h"
 #include "base/cpu_level.h"
 #include "certain.h"
 #include "check.h"
 #include "decode.h"
+#include "halved.h"
+#include "output.h"
 #include "palette.h"
 #include "pixel_counts.h"
 
@@ -24,6 +27,7 @@ struct parameters {
 	double blur_px;
 	long edge_px;
 	double certainty;
+	int on_refusal;
 	bool xyz, keep;
 };
 
@@ -32,7 +36,7 @@ struct parameters {
 static const char *const decodes[] = { "auto", "nearest", "median", "region", "plain", NULL };
 
 static const struct opt options[] = {
-	HOLO_OPTIONS(struct parameters, holo),
+	HOLO_OPTIONS(struct parameters, holo, NULL),
 	{ 0, "spacing", "DX,DY", OPT_NUMBERS, AT(spacing), NULL, 0, 0, NULL,
 	    "distances of columns and of rows, for --xyz", NULL },
 	{ 0, "corner", "X,Y", OPT_NUMBERS, AT(corner), NULL, 0, 0, NULL,
@@ -49,6 +53,9 @@ static const struct opt options[] = {
 	    "keep all pixels, and add a channel: how certain each one's fringe order is", NULL },
 	{ 0, "certainty", "C", OPT_NUMBER, AT(certainty), NULL, 0, 1, NULL,
 	    "drop pixels that are less certain; 0.75 if not given", NULL },
+	{ 0, "on-refusal", "WORD", OPT_WORD, AT(on_refusal), NULL, 0, 0, NULL,
+	    "a refused frame is NaN, left out, or the end; nan if not given, stop before the first",
+	    refusal_words },
 	{ 0, "xyz", NULL, OPT_FLAG, AT(xyz), NULL, 0, 0, NULL, "coordinates x y z instead of depth",
 	    NULL },
 	{ 0 },
@@ -69,9 +76,9 @@ finish_row(const struct priv *priv, const struct frame *in, struct frame *out, s
 {
 	size_t w = in->head.w, texture = priv->reading.channel[3];
 
-	if (priv->keep || priv->certainty != NO_CHANNEL)
+	if (!priv->refusals.now && (priv->keep || priv->certainty != NO_CHANNEL))
 		certain_row(priv, in, out, z, y);
-	if (priv->xyz)
+	if (!priv->refusals.now && priv->xyz)
 		place_points(&priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y),
 		    frame_floats(out, z, y), w);
 	if (texture != NO_CHANNEL) {
@@ -102,15 +109,18 @@ decode_rows(const struct priv *priv, const struct frame *in, struct frame *out, 
 	}
 }
 
-static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+void
+holodec_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
     const struct row_scratch *scratch)
 {
 	const struct priv *priv = run->priv;
 	size_t w = in->head.w, z = priv->xyz ? 2 : 0;
 
 	(void)scratch;
-	for (size_t x = 0; x < w; x += TILE) {
+	if (priv->refusals.now)
+		refusal_rows(out, priv->reading.channel[3] == NO_CHANNEL ? NO_CHANNEL : z + 1, y0,
+		    y1);
+	for (size_t x = 0; x < w && !priv->refusals.now; x += TILE) {
 		size_t n = w - x < TILE ? w - x : TILE;
 
 		if (priv->decode == DECODE_MEDIAN)
@@ -130,7 +140,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 
 /* Counts pixels of some of the rows: is this a Holoimage, and has a lossy format been at it? */
 static int
-survey(struct run *run, const struct frame *in)
+look(struct run *run, const struct frame *in, bool *was_lossy)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
@@ -159,17 +169,42 @@ survey(struct run *run, const struct frame *in)
 	if (!priv->compared)
 		holo_warn_overruled(&parameters->holo, &in->head.meta);
 	priv->compared = true;
-	if (priv->decode == DECODE_REGION &&
-	    regions_find(run, &priv->regions, &priv->reading, in) < 0)
+	*was_lossy = lossy;
+	if (priv->decode != DECODE_REGION)
+		return check_picture(&priv->reading, NULL, in);
+	if (lossy && priv->holo.layout == HOLO_YUV &&
+	    halved_mend(run, &priv->reading, in, &priv->mended) < 0)
 		return -1;
-	if (check_picture(&priv->reading,
-		priv->decode == DECODE_REGION ? &priv->regions : NULL, in) < 0)
+	in = priv->mended ? priv->mended : in;
+	if (regions_find(run, &priv->regions, &priv->reading, in) < 0)
 		return -1;
-	return certain_grow(run, in, lossy, parameters->edge_px == OPT_NONE_INTEGER,
-	    !isnan(parameters->certainty));
+	return check_picture(&priv->reading, &priv->regions, in);
 }
 
-static const struct body body = { .survey = survey, .rows = rows, .passes = holodec_passes };
+int
+holodec_survey(struct run *run, const struct frame *in)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	bool lossy;
+	int status = look(run, in, &lossy);
+
+	if (status < 0) {
+		status = refusal_take(run, &priv->refusals, parameters->on_refusal);
+	} else {
+		refusal_none(run, &priv->refusals);
+		status = certain_grow(run, priv->mended ? priv->mended : in, lossy,
+		    parameters->edge_px == OPT_NONE_INTEGER, !isnan(parameters->certainty));
+	}
+	frame_free(priv->mended);
+	priv->mended = NULL;
+	return status;
+}
+
+static const struct body body = { .survey = holodec_survey, .rows = holodec_rows,
+	.passes = holodec_passes };
+static const struct body below = { .frame = below_frame,
+	.no_passes = "a texture below the picture is taken off by the processor" };
 
 static int
 init(struct run *run)
@@ -182,60 +217,8 @@ init(struct run *run)
 	return 0;
 }
 
-/* An option of two numbers, which wins over the metadata. */
 static int
-take_pair(const struct numbers *option, const char *name, double pair[2])
-{
-	if (option->n == 0)
-		return 0;
-	if (option->n != 2)
-		return fail_usage(name, "must be two numbers, not %zu", option->n);
-	memcpy(pair, option->v, sizeof(double[2]));
-	return 0;
-}
-
-static int
-plan_channels(struct run *run, const struct frame_head *in, struct frame_head *out)
-{
-	struct priv *priv = run->priv;
-	const char *name = meta_get(&in->meta, "holo_texture");
-	const char *space = priv->xyz ? "x y z" : "depth";
-	const char *certainty = priv->keep ? " certainty" : "";
-	char names[3 * CHANNEL_NAME_SIZE];
-	double scale;
-
-	if (priv->reading.channel[3] == NO_CHANNEL) {
-		snprintf(names, sizeof(names), "%s%s", space, certainty);
-		return head_set_channels(out, names);
-	}
-	if (meta_number(&in->meta, "holo_texture_scale", 1, &scale) < 0)
-		return -1;
-	priv->texture_scale = (float)scale;
-	if (scale != 1 && meta_set_number(&out->meta, "max_value", 255 * scale) < 0)
-		return -1;
-	if (!name || strlen(name) >= CHANNEL_NAME_SIZE || strchr(name, ' '))
-		name = "texture";
-	snprintf(names, sizeof(names), "%s %s%s", space, name, certainty);
-	return head_set_channels(out, names);
-}
-
-/* The picture's keys become those of a depth map, or of points. */
-static int
-plan_metadata(const struct priv *priv, struct frame_head *out)
-{
-	static const char *const view[] = { "center_mm", "scale_mm", "view_rotation" };
-	const struct holo *holo = &priv->holo;
-	bool turned = priv->xyz && priv->place.in_mesh;
-
-	holo_remove(&out->meta);
-	memcpy(out->spacing, holo->spacing, sizeof(out->spacing));
-	for (int i = 0; turned && i < 3; i++)
-		meta_remove(&out->meta, view[i]);
-	return meta_set(&out->meta, "z_axis", turned ? "away" : holo_z_axes[holo->z_axis]);
-}
-
-static int
-plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+plan_picture(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
@@ -246,8 +229,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return fail(NULL, "a Holoimage has 8 bits a sample, not 16");
 	if (holo_read(holo, &parameters->holo, in) < 0 ||
 	    holo_channels(holo, in, reading->channel) < 0 ||
-	    take_pair(&parameters->spacing, "--spacing", holo->spacing) < 0 ||
-	    take_pair(&parameters->corner, "--corner", holo->corner) < 0)
+	    place_take_pair(&parameters->spacing, "--spacing", holo->spacing) < 0 ||
+	    place_take_pair(&parameters->corner, "--corner", holo->corner) < 0)
 		return -1;
 	reading->code = holo_code(holo);
 	reading->half_step = holo->stair == HOLO_COMPOSITE ? 0.5f : 0;
@@ -263,15 +246,32 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->edge_px =
 	    parameters->edge_px == OPT_NONE_INTEGER ? EDGE_LOSSY : (size_t)parameters->edge_px;
 	run->halo = priv->edge_px < MARGIN ? MARGIN : priv->edge_px;
-	if (place_plan(&priv->place, holo, &in->meta) < 0 || plan_metadata(priv, out) < 0)
+	if (place_plan(&priv->place, holo, &in->meta) < 0)
 		return -1;
-	return plan_channels(run, in, out);
+	return output_plan(priv, in, out);
+}
+
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	int is_below = below_plan(priv, &parameters->holo, in);
+
+	run->body = is_below > 0 ? &below : &body;
+	if (is_below < 0 || plan_picture(run, is_below ? &priv->below.picture : in, out) < 0)
+		return -1;
+	return is_below ? below_output(priv, out) : 0;
 }
 
 static void
 end(struct run *run)
 {
-	runs_free(&((struct priv *)run->priv)->regions);
+	struct priv *priv = run->priv;
+
+	refusal_conclude(&priv->refusals);
+	texture_below_free(&priv->below);
+	runs_free(&priv->regions);
 }
 
 STAGE(holodec) = {

@@ -75,6 +75,8 @@ holodec_passes(struct run *run, struct passes *passes)
 	struct pass pass = { .shader = SHADER(holodec), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
+	if (priv->refusals.now)
+		return passes_refuse(passes, "the picture is refused");
 	if (priv->decode == DECODE_REGION)
 		return passes_refuse(passes, "regions are joined pair after pair");
 	if (priv->keep || priv->certainty != NO_CHANNEL)

@@ -3,7 +3,19 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
+#include "base/fail.h"
 #include "place.px.h"
+
+int
+place_take_pair(const struct numbers *option, const char *name, double pair[2])
+{
+	if (option->n == 0)
+		return 0;
+	if (option->n != 2)
+		return fail_usage(name, "must be two numbers, not %zu", option->n);
+	memcpy(pair, option->v, sizeof(double[2]));
+	return 0;
+}
 
 int
 place_plan(struct place *out, const struct holo *holo, const struct meta *meta)

@@ -9,6 +9,8 @@ struct place {
 	double row[3][4]; /* x, y, z of (column, row, depth, 1) */
 };
 
+/* An option of two numbers, which wins over what pair has. -1 after fail_usage(). */
+int place_take_pair(const struct numbers *option, const char *name, double pair[2]);
 /*
  * Points in the coordinates that the frame's rows and columns have; or, where mesh2depth(1) left
  * the view of a mesh in the metadata, in those of the mesh. -1 after fail().

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "holo/holocheck.h"
-#include "holoenc.px.h"
+#include "holo/holoenc.px.h"
 
 /* Turns of a pixel as they are encoded; NaN in the background. */
 static float

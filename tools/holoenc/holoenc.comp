@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "gpu/gpu.glsl"
-#include "holoenc.px.h"
+#include "holo/holoenc.px.h"
 #include "holoenc.block.h"
 
 layout(buffer_reference, std430) readonly buffer block_at { holoenc_block b; };

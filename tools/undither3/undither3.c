@@ -46,7 +46,7 @@ static const struct opt options[] = {
 	    "how the picture has been dithered", dither_methods },
 	{ 0, "texture", "BITS", OPT_WORD, AT(texture_bits), NULL, 0, 0, NULL,
 	    "bits of the texture", texture_words },
-	HOLO_OPTIONS(struct parameters, holo),
+	HOLO_OPTIONS(struct parameters, holo, NULL),
 	{ 0 },
 };
 

@@ -16,9 +16,10 @@ const char *const video_chromas[] = { "444", "422", "420", NULL };
 /* What is asked for: of which kind, of how many bits, with which colour planes. */
 struct wanted {
 	enum pixel_kind kind;
-	size_t channels;
+	size_t channels;		/* without the mask */
 	unsigned bits;
 	const char *chroma;
+	bool mask;
 };
 
 /* ---- formats ---- */
@@ -70,18 +71,25 @@ find_wanted(const char *path, const struct frame_head *head, const struct video_
 {
 	static const char *const planes[] = { "luma", "chroma_u", "chroma_v" };
 	static const char *const colours[] = { "r", "g", "b", "a" };
-	bool yuv = head->c == 3, rgb = head->c == 3 || head->c == 4;
+	bool mask = head->c > 1 && !strcmp(head->channel[head->c - 1], "mask");
+	size_t n = head->c - mask;
+	bool yuv = n == 3, rgb = !mask && (n == 3 || n == 4);
 
-	for (size_t c = 0; c < head->c; c++) {
+	for (size_t c = 0; c < n; c++) {
 		yuv = yuv && !strcmp(head->channel[c], planes[c]);
 		rgb = rgb && !strcmp(head->channel[c], colours[c]);
 	}
-	wanted->channels = head->c;
-	wanted->kind = head->c == 1 ? PIXEL_GREY : yuv ? PIXEL_YUV : PIXEL_RGB;
+	wanted->channels = n;
+	wanted->mask = mask;
+	wanted->kind = n == 1 ? PIXEL_GREY : yuv ? PIXEL_YUV : PIXEL_RGB;
 	wanted->chroma = video_chromas[options->chroma];
-	if (head->c != 1 && !yuv && !rgb)
+	if (n != 1 && !yuv && !rgb)
 		return fail(path, "a video's frames have one channel, or luma chroma_u chroma_v, "
 		    "or r g b, not %zu channels %s ...", head->c, head->channel[0]);
+	if (mask && (options->coding == VIDEO_MJPEG || options->coding == VIDEO_PNG ||
+	    options->coding == VIDEO_QTRLE))
+		return fail(path, "a mask goes beside h264, hevc, av1 and ffv1, not %s",
+		    video_codings[options->coding]);
 	return find_bits(path, head, &wanted->bits);
 }
 
@@ -223,6 +231,7 @@ encoder_choose(const char *path, const struct frame_head *head, const struct vid
 	    find_format(path, &wanted, options->coding, encoder) < 0 ||
 	    find_crf(&wanted, options, &crf) < 0)
 		return -1;
+	encoder->mask = wanted.mask;
 	switch ((enum video_coding)options->coding) {
 	case VIDEO_H264:
 		add_h264(encoder, &wanted, options, crf);

@@ -11,6 +11,7 @@ struct encoder {
 	const struct pixel_format *format;
 	const char *words[ENCODER_WORDS];	/* -c:v ... */
 	size_t n;
+	bool mask;		/* the last channel is one, for a track of its own */
 	char number[32], parameters[96];	/* what some of them are */
 };
 

@@ -14,7 +14,7 @@
 #define ANSWER_MOST (16 << 20)		/* bytes: as many as a header of NRRD */
 
 static const char *const words[] = { "ffprobe", "-v", "error", "-protocol_whitelist", "file,pipe",
-	"-select_streams", "v:0", "-show_entries", "stream=codec_type,width,height,pix_fmt,"
+	"-select_streams", "v", "-show_entries", "stream=codec_name,profile,width,height,pix_fmt,"
 	"color_range,color_transfer,field_order,r_frame_rate,avg_frame_rate:stream_tags:"
 	"format=nb_streams:format_tags", "-of", "ini", "-i", FFMPEG_FILE, NULL };
 
@@ -114,6 +114,31 @@ take_pictures(const char *path, const char *key, const char *value, struct video
 	return 0;
 }
 
+/* Of the second track, which may be a mask. The lines come in this order. */
+static void
+take_mask(const char *key, const char *value, struct video *video)
+{
+	long v;
+
+	if (!strcmp(key, "codec_name"))
+		video->mask_exact = !strcmp(value, "ffv1");
+	else if (!strcmp(key, "profile"))	/* H.264 that loses nothing has this one */
+		video->mask_exact |= !strcmp(value, "High 4:4:4 Predictive");
+	else if (!strcmp(key, "width"))
+		video->has_mask = integer_parse(value, &v) == 0 && v > 0 && (size_t)v == video->w;
+	else if (!strcmp(key, "height"))
+		video->has_mask &= integer_parse(value, &v) == 0 && v > 0 && (size_t)v == video->h;
+}
+
+/* The number of a section's stream; -1: it is of none. */
+static int
+stream_of(const char *section)
+{
+	static const char start[] = "[streams.stream.";
+
+	return strncmp(section, start, sizeof(start) - 1) ? -1 : atoi(section + sizeof(start) - 1);
+}
+
 /* r_frame_rate comes before avg_frame_rate. */
 static void
 take_rate(const char *key, const char *value, struct video *video)
@@ -138,10 +163,14 @@ take_line(const char *path, char *line, const char *section, FILE *lines, struct
 	if (!value)
 		return 0;
 	(void)unescape(value, '\0');
+	if (stream_of(section) == 1 && !strstr(section, ".tags"))
+		take_mask(key, value, video);
+	if (stream_of(section) > 0)
+		return 0;
 	if (!strstr(section, ".tags")) {
 		if (strstr(key, "frame_rate"))
 			take_rate(key, value, video);
-		return strstr(section, "stream.") ? take_pictures(path, key, value, video) : 0;
+		return stream_of(section) == 0 ? take_pictures(path, key, value, video) : 0;
 	}
 	for (char *p = key; *p; p++)
 		*p = (char)tolower((unsigned char)*p);

@@ -12,6 +12,8 @@ struct video {
 	const struct pixel_format *format;
 	double fps;			/* 0: not constant, or not known */
 	bool limited;			/* black is 16, white 235, in 8 bits */
+	bool has_mask;			/* the second track holds a mask of the same size: ... */
+	bool mask_exact;		/* ... in a coding that loses nothing */
 	char *lines;			/* the container's tags as key lines, in lower case */
 };
 

@@ -7,6 +7,9 @@
 /* The size of the frames where pictures were padded to even sides: "W H". */
 #define VIDEO_SIZE_KEY "video_size"
 
+/* "limited" where the levels of a video that is read are of limited range. */
+#define VIDEO_RANGE_KEY "video_range"
+
 enum video_coding { VIDEO_H264, VIDEO_HEVC, VIDEO_AV1, VIDEO_FFV1, VIDEO_MJPEG, VIDEO_PNG,
 	VIDEO_QTRLE };
 

@@ -17,6 +17,9 @@ struct reading {
 	struct ffmpeg *ffmpeg;
 	unsigned char *picture;
 	size_t bytes;
+	struct ffmpeg *mask_ffmpeg;	/* of the second track; NULL: there is no mask */
+	unsigned char *mask;		/* w x h of the pictures, 0 and 1 */
+	bool has_mask;
 	double first_s;			/* time_s of the first frame; NaN: frames have none */
 	char *first_keys;		/* names of keys that later frames do not have; or NULL */
 };
@@ -45,15 +48,31 @@ line_value(const char *lines, const char *key)
 	return NULL;
 }
 
-/* A video of one plane whose format has colour planes says so by its one name. */
+/* The channels of the first track: a video of one plane whose format has colour planes says so by
+ * its one name. *mask: another one, mask, is in the second track. */
 static size_t
-count_channels(const struct video *video)
+count_channels(const struct video *video, bool *mask)
 {
 	const char *names = line_value(video->lines, "channels");
-	size_t all = pixel_format_channels(video->format);
+	size_t all = pixel_format_channels(video->format), n = 0, length = 0;
 
-	return names && video->format->kind == PIXEL_YUV &&
-	    strcspn(names, " ") >= strcspn(names, "\n") ? 1 : all;
+	for (const char *word = names; word && *word && *word != '\n'; word += length) {
+		word += strspn(word, " ");
+		length = strcspn(word, " \n");
+		*mask = n > 0 && length == 4 && !strncmp(word, "mask", 4);
+		n += length > 0;
+	}
+	return n && video->format->kind == PIXEL_YUV && n - *mask == 1 ? 1 : all;
+}
+
+static int
+check_mask(const char *path, const struct video *video)
+{
+	if (!video->has_mask)
+		return fail(path, "the channel mask is missing: the video has no second track of "
+		    "the same size any more");
+	return video->mask_exact ? 0 : fail(path, "the second track, the mask, was coded again, "
+	    "maybe with loss");
 }
 
 /* Frames are the picture's upper left part where the writer padded it. */
@@ -104,48 +123,73 @@ make_head(const char *path, struct reading *reading)
 	const struct video *video = &reading->video;
 	unsigned bits = video->format->bits;
 	struct frame_head *head = &reading->head;
-	size_t channels = count_channels(video);
+	bool mask = false;
+	size_t channels = count_channels(video, &mask);
+	char names[40];
 
-	if (head_init(head, video->w, video->h, channels, bits > 8 ? SAMPLE_USHORT :
-	    SAMPLE_UCHAR) < 0 || head_set_channels(head, channels == 1 ? "luma" :
-	    names_of(video->format)) < 0 ||
+	snprintf(names, sizeof(names), "%s%s", channels == 1 ? "luma" : names_of(video->format),
+	    mask ? " mask" : "");
+	if ((mask && check_mask(path, video) < 0) ||
+	    head_init(head, video->w, video->h, channels + mask, bits > 8 ? SAMPLE_USHORT :
+	    SAMPLE_UCHAR) < 0 || head_set_channels(head, names) < 0 ||
 	    head_from_text(head, video->lines, strlen(video->lines)) < 0 || crop(path, reading) < 0)
 		return -1;
 	meta_remove(&head->meta, "max_value");
 	if (bits > 8 && bits < 16 &&
 	    meta_setf(&head->meta, "max_value", "%u", (1U << bits) - 1) < 0)
 		return -1;
-	if (video->limited && video->format->kind != PIXEL_RGB)
+	if (video->limited && video->format->kind != PIXEL_RGB) {
 		warn(path, "the video's levels are of limited range (16 to 235 in 8 bits): they "
 		    "come as they are");
+		if (meta_set(&head->meta, VIDEO_RANGE_KEY, "limited") < 0)
+			return -1;
+	} else {
+		meta_remove(&head->meta, VIDEO_RANGE_KEY);
+	}
+	reading->has_mask = mask;
 	return take_first_keys(reading) < 0 ? -1 :
 	    meta_number(&head->meta, "time_s", NAN, &reading->first_s);
 }
 
 /* ---- frames ---- */
 
+/* A child that writes the pictures of one track as raw samples; luma: of that plane alone. */
 static int
-start(struct loader *loader, struct reading *reading)
+start_track(struct loader *loader, const struct reading *reading, const char *track, bool luma,
+    const char *format, struct ffmpeg **ffmpeg)
 {
 	const struct video *video = &reading->video;
-	char check[120];
+	char check[160];
 	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error", "-xerror",
 		"-err_detect", "+crccheck+bitstream+buffer+explode", "-noautorotate",
 		"-protocol_whitelist", "file,pipe",
-		"-i", FFMPEG_FILE, "-map", "0:v:0", "-vf", check, "-autoscale", "0",
-		"-fps_mode", "passthrough", "-pix_fmt", video->format->name, "-f", "rawvideo",
+		"-i", FFMPEG_FILE, "-map", track, "-vf", check, "-autoscale", "0",
+		"-fps_mode", "passthrough", "-pix_fmt", format, "-f", "rawvideo",
 		"pipe:1", NULL };
 
 	/* pictures of another size would be taken for parts of one another */
 	snprintf(check, sizeof(check),
-	    "crop=w=if(eq(iw\\,%zu)*eq(ih\\,%zu)\\,iw\\,-1):h=ih:exact=1", video->w, video->h);
+	    "crop=w=if(eq(iw\\,%zu)*eq(ih\\,%zu)\\,iw\\,-1):h=ih:exact=1%s", video->w, video->h,
+	    luma ? ",extractplanes=y" : "");
+	return ffmpeg_start(loader->path, words, FFMPEG_WRITES, fileno(loader->file), -1, ffmpeg);
+}
+
+static int
+start(struct loader *loader, struct reading *reading)
+{
+	const struct video *video = &reading->video;
+
 	if (pixel_format_bytes(video->format, video->w, video->h, &reading->bytes) < 0)
 		return -1;
 	reading->picture = malloc(reading->bytes);
-	if (!reading->picture)
+	if (reading->has_mask)
+		reading->mask = malloc(video->w * video->h);
+	if (!reading->picture || (reading->has_mask && !reading->mask))
 		return fail_memory();
-	return ffmpeg_start(loader->path, words, FFMPEG_WRITES, fileno(loader->file), -1,
-	    &reading->ffmpeg);
+	if (start_track(loader, reading, "0:v:0", false, video->format->name, &reading->ffmpeg) < 0)
+		return -1;
+	return reading->has_mask ? start_track(loader, reading, "0:v:1", true, "gray",
+	    &reading->mask_ffmpeg) : 0;
 }
 
 static int
@@ -164,35 +208,86 @@ begin(struct loader *loader)
 }
 
 static int
-end(struct reading *reading)
+end(struct ffmpeg **running)
 {
-	struct ffmpeg *ffmpeg = reading->ffmpeg;
+	struct ffmpeg *ffmpeg = *running;
 
-	reading->ffmpeg = NULL;
+	*running = NULL;
 	return ffmpeg_end(ffmpeg);
 }
 
-/* The next picture: 1, 0 at the end, -1 after fail(). A message of ffmpeg's means that what follows
- * is made up. */
+/* The next picture of a track: 1, 0 at the end, -1 after fail(). A message of ffmpeg's means that
+ * what follows is made up. */
 static int
-next_picture(struct loader *loader, struct reading *reading)
+next_of_track(struct loader *loader, const struct reading *reading, struct ffmpeg **ffmpeg,
+    unsigned char *picture, size_t bytes)
 {
 	size_t got;
 
-	if (!reading->ffmpeg)
+	if (!*ffmpeg)
 		return 0;
-	if (ffmpeg_read(reading->ffmpeg, reading->picture, reading->bytes, &got) < 0)
+	if (ffmpeg_read(*ffmpeg, picture, bytes, &got) < 0)
 		return -1;
-	if (got == reading->bytes && !*ffmpeg_message(reading->ffmpeg))
+	if (got == bytes && !*ffmpeg_message(*ffmpeg))
 		return 1;
-	if (strstr(ffmpeg_message(reading->ffmpeg), "Parsed_crop"))
+	if (strstr(ffmpeg_message(*ffmpeg), "Parsed_crop"))
 		return fail(loader->path, "pictures are not %zux%zu all through", reading->video.w,
 		    reading->video.h);
-	if (got == reading->bytes)
-		return fail(loader->path, "ffmpeg: %s", ffmpeg_message(reading->ffmpeg));
-	if (end(reading) < 0)
+	if (got == bytes)
+		return fail(loader->path, "ffmpeg: %s", ffmpeg_message(*ffmpeg));
+	if (end(ffmpeg) < 0)
 		return -1;
 	return got ? fail(loader->path, "ends in the middle of a picture") : 0;
+}
+
+/* The next picture and its mask, likewise. */
+static int
+next_picture(struct loader *loader, struct reading *reading)
+{
+	int status = next_of_track(loader, reading, &reading->ffmpeg, reading->picture,
+	    reading->bytes);
+	int mask;
+
+	if (status < 0 || !reading->has_mask)
+		return status;
+	mask = next_of_track(loader, reading, &reading->mask_ffmpeg, reading->mask,
+	    reading->video.w * reading->video.h);
+	return mask < 0 || mask == status ? mask : fail(loader->path, "its second track, the mask, "
+	    "has %s frames than the first", mask ? "more" : "fewer");
+}
+
+static int
+get_mask(const char *path, const struct reading *reading, struct frame *frame)
+{
+	size_t w = reading->video.w, c = frame->head.c - 1;
+	unsigned most = 0;
+
+	for (size_t y = 0; y < frame->head.h; y++) {
+		const unsigned char *from = reading->mask + y * w;
+		void *to = frame_row(frame, c, y);
+
+		for (size_t x = 0; x < frame->head.w; x++) {
+			most = from[x] > most ? from[x] : most;
+			if (frame->head.type == SAMPLE_UCHAR)
+				((uint8_t *)to)[x] = from[x];
+			else
+				((uint16_t *)to)[x] = from[x];
+		}
+	}
+	return most > 1 ? fail(path, "the second track, the mask, has a sample of %u, and must "
+	    "be 0 or 1", most) : 0;
+}
+
+/* Makes the picture at hand a frame. */
+static int
+get_frame(const char *path, const struct reading *reading, struct frame *frame)
+{
+	struct frame shown = *frame;
+
+	shown.head.c -= reading->has_mask;
+	pixel_format_get(reading->video.format, reading->picture, reading->video.w,
+	    reading->video.h, &shown);
+	return reading->has_mask ? get_mask(path, reading, frame) : 0;
 }
 
 static int
@@ -219,9 +314,8 @@ video_load(struct loader *loader, struct frame **out)
 		    fail(loader->path, "is a video without frames");
 	if (frame_new(&reading->head, out) < 0)
 		return -1;
-	pixel_format_get(reading->video.format, reading->picture, reading->video.w,
-	    reading->video.h, *out);
-	if (set_time(reading, loader->frames, &(*out)->head.meta) == 0 &&
+	if (get_frame(loader->path, reading, *out) == 0 &&
+	    set_time(reading, loader->frames, &(*out)->head.meta) == 0 &&
 	    (loader->frames || tags_forget_first(&reading->head.meta, reading->first_keys) == 0))
 		return 1;
 	frame_free(*out);
@@ -235,9 +329,11 @@ video_load_end(struct loader *loader)
 	struct reading *reading = loader->state;
 
 	ffmpeg_kill(reading->ffmpeg);
+	ffmpeg_kill(reading->mask_ffmpeg);
 	video_free(&reading->video);
 	head_free(&reading->head);
 	free(reading->picture);
+	free(reading->mask);
 	free(reading->first_keys);
 	free(reading);
 	loader->state = NULL;

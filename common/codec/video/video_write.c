@@ -12,6 +12,7 @@
 #include "io/scratch_file.h"
 #include "tags.h"
 
+#define WORDS (ENCODER_WORDS + 64)
 #define FPS 30		/* where nothing says it */
 #define FPS_MOST 1e5
 #define UNEVEN 0.01	/* of a frame's time: steps of time_s that differ by more are named */
@@ -138,35 +139,79 @@ container_of(const char *path)
 	    !strcasecmp(dot, ".mov") ? "mov" : "nut";
 }
 
+/*
+ * What stands behind the words of ffmpeg's, where it must stay. A mask comes in the lower half of
+ * the pictures: one pipe keeps both tracks in step. It is coded as 0 and 1, which takes half the
+ * bytes of 0 and 255.
+ */
+struct tracks {
+	char filter[160], option[ENCODER_WORDS][24];
+};
+
+/* The words for what the pictures become: how many. */
+static size_t
+add_tracks(const struct writing *writing, struct tracks *tracks, const char **words)
+{
+	const struct encoder *encoder = &writing->encoder;
+	const char *const one[] = { "-map", "0:v", "-pix_fmt", encoder->format->name };
+	const char *const two[] = { "-filter_complex", tracks->filter, "-map", "[v]", "-map",
+		"[m]", "-pix_fmt:v:0", encoder->format->name, "-pix_fmt:v:1", "gray", "-c:v:1",
+		"libx264", "-qp:v:1", "0", "-disposition:v:0", "default", "-disposition:v:1", "0",
+		"-metadata:s:v:1", "title=mask" };
+	size_t n = sizeof(two) / sizeof(*two);
+
+	if (!encoder->mask) {
+		memcpy(words, one, sizeof(one));
+		n = sizeof(one) / sizeof(*one);
+		memcpy(words + n, encoder->words, encoder->n * sizeof(*words));
+		return n + encoder->n;
+	}
+	snprintf(tracks->filter, sizeof(tracks->filter), "[0:v]split[a][b];[a]crop=%zu:%zu:0:0[v];"
+	    "[b]crop=%zu:%zu:0:%zu,extractplanes=y,format=gray,lut=c0=gt(val\\,127)[m]", writing->w,
+	    writing->h, writing->w, writing->h, writing->h);
+	memcpy(words, two, sizeof(two));
+	for (size_t i = 0; i < encoder->n; i++) {
+		const char *word = encoder->words[i];
+		size_t length = strlen(word);
+		bool of_video = length > 2 && !strcmp(word + length - 2, ":v");
+
+		/* the options are the first track's alone */
+		snprintf(tracks->option[i], sizeof(tracks->option[i]), "%s%s", word,
+		    of_video ? ":0" : ":v:0");
+		words[n++] = *word == '-' ? tracks->option[i] : word;
+	}
+	return n;
+}
+
 /* Starts ffmpeg for `fps`, with the keys as container tags. */
 static int
 start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 {
 	const struct video_options *options = saver->options;
 	const struct encoder *encoder = &writing->encoder;
-	const char *name = encoder->format->name, *words[64];
+	const char *name = encoder->format->name, *words[WORDS];
 	const char *container = container_of(saver->path);
 	char size[48], rate[32];
 	const char *const input[] = { "ffmpeg", "-nostdin", "-v", "error", "-y",
 		"-protocol_whitelist", "file,pipe", "-f", "rawvideo", "-pix_fmt", name, "-s", size,
 		"-framerate", rate, "-color_range", "pc", "-i", "pipe:0",
 		"-protocol_whitelist", "file,pipe", "-f", "ffmetadata", "-i", FFMPEG_KEYS,
-		"-map", "0:v", "-map_metadata", "1", "-pix_fmt", name, "-color_range", "pc" };
+		"-map_metadata", "1", "-color_range", "pc" };
 	const char *const output[] = { "-f", container,
 		FFMPEG_FILE, NULL };
 	size_t n = sizeof(input) / sizeof(*input);
+	struct tracks tracks;
 
-	snprintf(size, sizeof(size), "%zux%zu", writing->w, writing->h);
+	snprintf(size, sizeof(size), "%zux%zu", writing->w, writing->h << encoder->mask);
 	snprintf(rate, sizeof(rate), "%.9g", fps);
 	memcpy(words, input, sizeof(input));
-	memcpy(words + n, encoder->words, encoder->n * sizeof(*words));
-	n += encoder->n;
+	n += add_tracks(writing, &tracks, words + n);
 	if (!strcmp(container, "mp4") || !strcmp(container, "mov")) {
 		words[n++] = "-movflags";
 		words[n++] = "use_metadata_tags";
 	}
 	if (!strcmp(container, "mp4") && options->coding == VIDEO_HEVC) {
-		words[n++] = "-tag:v";		/* players want hvc1 where ffmpeg writes hev1 */
+		words[n++] = "-tag:v:0";	/* players want hvc1 where ffmpeg writes hev1 */
 		words[n++] = "hvc1";
 	}
 	memcpy(words + n, output, sizeof(output));
@@ -204,6 +249,20 @@ start(struct saver *saver, struct writing *writing, const struct meta *second)
 	return status < 0 ? -1 : send(saver, writing);
 }
 
+static void
+make_picture(const struct writing *writing, const struct frame *frame)
+{
+	const struct encoder *encoder = &writing->encoder;
+	struct frame shown = *frame;
+
+	shown.head.c -= encoder->mask;
+	pixel_format_put(encoder->format, &shown, writing->w, writing->h << encoder->mask,
+	    writing->picture);
+	if (encoder->mask)
+		pixel_format_put_mask(encoder->format, frame, writing->w, writing->h,
+		    writing->picture);
+}
+
 /* ---- the codec ---- */
 
 static int
@@ -222,7 +281,8 @@ begin(struct saver *saver, const struct frame_head *head)
 	format = writing->encoder.format;
 	writing->w = head->w + (format->halved_x ? head->w % 2 : 0);
 	writing->h = head->h + (format->halved_y ? head->h % 2 : 0);
-	if (pixel_format_bytes(format, writing->w, writing->h, &writing->bytes) < 0)
+	if (pixel_format_bytes(format, writing->w, writing->h << writing->encoder.mask,
+	    &writing->bytes) < 0)
 		return -1;
 	writing->picture = malloc(writing->bytes);
 	return writing->picture ? 0 : fail_memory();
@@ -238,7 +298,7 @@ put(struct saver *saver, const struct frame *frame)
 	    (saver->frames && compare_heads(saver, writing, &frame->head) < 0) ||
 	    (writing->waits && start(saver, writing, &frame->head.meta) < 0))
 		return -1;
-	pixel_format_put(writing->encoder.format, frame, writing->w, writing->h, writing->picture);
+	make_picture(writing, frame);
 	if (saver->frames)
 		return send(saver, writing);
 	writing->waits = true;

@@ -1,0 +1,29 @@
+/*
+ * Parameters that an option gives or else a key (frame/meta.h): words, whole numbers, pairs of
+ * numbers. A key with a value of another kind or out of range is an error. All return -1 after
+ * fail().
+ */
+#ifndef KEY_OPTION_H
+#define KEY_OPTION_H
+
+#include "frame/meta.h"
+
+/* An option of type OPT_WORD (-1: not given), else the key's word, else `otherwise`. */
+int key_option_word(int option, const struct meta *, const char *key, const char *const *words,
+    int otherwise, int *out);
+/* One of type OPT_INTEGER (OPT_NONE_INTEGER: not given), else the key's whole number from low to
+ * high, else `otherwise`. */
+int key_option_whole(long option, const struct meta *, const char *key, long low, long high,
+    long otherwise, long *out);
+/* A range of depths, low < high: of an option of type OPT_NUMBERS (n = 0: not given; `name` in
+ * messages), else of the key; NaN where neither is there. */
+int key_option_range(const struct numbers *option, const char *name, const struct meta *,
+    const char *key, double out[2]);
+
+/* One line where an option wins over a key that says something else. */
+void key_option_warn_word(int option, const struct meta *, const char *key,
+    const char *const *words);
+void key_option_warn_whole(long option, const struct meta *, const char *key);
+void key_option_warn_range(const struct numbers *option, const struct meta *, const char *key);
+
+#endif

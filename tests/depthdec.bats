@@ -1,0 +1,146 @@
+load helpers
+
+shapes='
+def bowls(w=96, h=64, frames=3):
+	"""A bowl that moves over a slope, with holes in it"""
+	y, x = np.mgrid[:h, :w]
+	for k in range(frames):
+		square = 900 - (x - w / 2 - 2 * k) ** 2 - (y - h / 2) ** 2
+		z = 100 + 0.2 * x + np.where(square > 0, np.sqrt(np.maximum(square, 0)), 0)
+		yield np.where((square > 0) | (x > 0.8 * w), z, np.nan).astype("f4")
+def write(path, **size):
+	write_frames(path, [Frame(z, ["depth"], {"z_axis": "away"}) for z in bowls(**size)])
+'
+
+@test "depthdec: every layout comes back from videos without loss as from a stream, with and without a mask's track" {
+	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
+	py "$shapes"'write("in.nrrd"); write("odd.nrrd", w=63, h=37)'
+	while read -r name video chroma suffix options; do
+		depthenc --depth-range 90,150 $options $name.nrrd -o planes.nrrd
+		silent framecat -f --video $video --chroma $chroma --lossless planes.nrrd -o o.$suffix
+		silent depthdec o.$suffix -o video.nrrd
+		depthdec planes.nrrd -o stream.nrrd
+		framecmp stream.nrrd video.nrrd
+		[ "$(frameinfo -k z_axis video.nrrd | sort -u)" = away ]
+		for key in depthcode_layout depthcode_bits depthcode_mask max_value video_range video_size; do
+			fails 1 "$key: there is no such key" frameinfo -k $key video.nrrd
+		done
+	done <<-END
+	in h264 444 mkv --bits 8
+	in h264 420 mkv
+	in hevc 420 mkv --bits 12
+	in ffv1 420 nut --bits 12
+	odd h264 420 mp4
+	odd hevc 420 mkv --mask track --bits 12
+	odd h264 420 mp4 --mask track
+	in ffv1 444 mkv --mask track --bits 12
+	in h264 444 mkv --layout mwd
+	in hevc 444 mkv --layout mwd --bits 12 --fringes 7
+	in h264 444 mov --layout mwd --mask track
+	odd h264 444 mkv --layout mwd --mask track --bits 10
+	in h264 444 mkv --layout fold
+	odd hevc 444 mp4 --layout fold --mask track --bits 12
+	END
+}
+
+@test "depthdec: luma of mwd may err by nearly half a wave, and colour by its amplitude" {
+	py '
+y, x = np.mgrid[:64, :96]
+write_frames("in.nrrd", Frame((50 + 40 * np.sin(x / 20) * np.cos(y / 30)).astype("f4"), ["depth"]))'
+	depthenc --layout mwd --depth-range 0,100 in.nrrd -o planes.nrrd
+	depthdec planes.nrrd -o good.nrrd
+	py '
+f = read_frame("planes.nrrd")
+p, rng = f.pixels.astype(float), np.random.default_rng(2)
+p[0] += rng.uniform(-0.11, 0.11, p[0].shape) * 223
+p[1:] = 128 + 0.3 * (p[1:] - 128)
+write_frames("off.nrrd", Frame(np.round(np.clip(p, 17, 255)).astype("u1"), f.names, f.meta))'
+	depthdec off.nrrd -o off.depth.nrrd
+	py '
+a, b = read_frame("good.nrrd")["depth"], read_frame("off.depth.nrrd")["depth"]
+# half a level of 38: 1 / 54 rad, of 4 waves over 100
+expect(np.abs(a - b).max() <= 1.1 * 100 / 4 * (0.71 / 38 + 0.71 / 127) / (2 * np.pi), np.abs(a - b).max())'
+}
+
+@test "depthdec: what was lost is named; options give it, and win with a line" {
+	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
+	py "$shapes"'write("in.nrrd")'
+	depthenc --depth-range 90,150 in.nrrd -o o.mkv
+	ffmpeg -v error -i o.mkv -c copy -map_metadata -1 bare.mkv
+	fails 1 "(no depthcode_ keys: is it depthenc's, and were a video's tags kept?); give --layout --bits --depth-range --mask --guard" \
+		depthdec bare.mkv -o n.nrrd
+	fails 1 "does not say all of how it was encoded; give --depth-range --guard" \
+		depthdec --layout luma --bits 10 --mask gap bare.mkv -o n.nrrd
+	silent depthdec --layout luma --bits 10 --mask gap --guard 64 --depth-range 90,150 bare.mkv -o bare.nrrd
+	depthdec o.mkv -o o.nrrd
+	framecmp o.nrrd bare.nrrd
+	run -0 depthdec --depth-range 0,150 --guard 32 o.mkv -o n.nrrd
+	[ "${lines[0]}" = "depthdec: depthcode_guard: the picture says 64, the option's 32 is used" ]
+	[ "${lines[1]}" = "depthdec: depthcode_range: the picture says 90 to 150, the option's 0 to 150 is used" ]
+	[ "${#lines[@]}" -eq 2 ]
+	depthenc --layout mwd --depth-range 90,150 in.nrrd -o rgb.png --frames 0 2>/dev/null ||
+		framecat --frames 0 in.nrrd | depthenc --layout mwd --depth-range 90,150 -o rgb.png
+	framecat --frames 0 in.nrrd | depthenc --layout mwd --depth-range 90,150 | depthdec -o a.nrrd
+	depthdec rgb.png -o b.nrrd
+	framecmp a.nrrd b.nrrd
+}
+
+@test "depthdec: a video that another program coded again is refused where that shows" {
+	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
+	py "$shapes"'write("in.nrrd", w=256, h=192)'
+	depthenc --depth-range 90,160 in.nrrd -o o.mkv
+	ffmpeg -v error -i o.mkv -pix_fmt yuvj420p -c:v libx264 -qp 0 8.mkv
+	fails 1 "has 8 bits a sample, and was encoded with 10: another program coded it again (if it did nothing but shift them, --bits 8 --guard 16)" \
+		depthdec 8.mkv -o n.nrrd
+	ffmpeg -v error -i 8.mkv -pix_fmt yuv420p10le -color_range pc -c:v libx264 -qp 0 again.mkv
+	fails 1 "the levels are those of 8 bits, and were encoded with 10: another program has cut them" depthdec again.mkv -o n.nrrd
+	for way in "p << 2" "p << 2 | p >> 6" "np.round(p * 1023 / 255)" "np.round(64 + p * 876 / 255)"; do
+		framecat -f 8.mkv -o 8.nrrd
+		py '
+out = []
+for f in read_frames("8.nrrd"):
+	p = f.pixels.astype(int)
+	out.append(Frame((eval(sys.argv[1])).astype("u2"), ["luma"], {**f.meta, "max_value": "1023"}))
+write_frames("again.nrrd", out)' "$way"
+		fails 1 "the levels are those of 8 bits, and were encoded with 10" depthdec again.nrrd -o n.nrrd
+	done
+	ffmpeg -v error -i o.mkv -vf scale=in_range=pc:out_range=tv -color_range tv -c:v libx264 -qp 0 limited.mkv
+	fails 1 "the video's levels are of limited range" depthdec -q limited.mkv -o n.nrrd
+	ffmpeg -v error -i o.mkv -vf scale=128:96 -c:v libx264 -qp 0 small.mkv
+	fails 1 "the picture is 128x96, but was encoded as 256 192: it was scaled or cut" depthdec -q small.mkv -o n.nrrd
+	framecat -f --set max_value=65535 o.mkv -o 16.nrrd
+	fails 1 "has 16 bits a sample, and was encoded with 10" depthdec 16.nrrd -o n.nrrd
+	# two tracks
+	depthenc --mask track --depth-range 90,160 in.nrrd -o two.mkv
+	ffmpeg -v error -i two.mkv -c copy one.mkv
+	fails 1 "one.mkv: the channel mask is missing: the video has no second track of the same size any more" depthdec one.mkv -o n.nrrd
+	ffmpeg -v error -i two.mkv -map 0 -c:v:0 copy -c:v:1 libx264 lossy.mkv
+	fails 1 "lossy.mkv: the second track, the mask, was coded again, maybe with loss" depthdec lossy.mkv -o n.nrrd
+	ffmpeg -v error -i two.mkv -map 0 -c copy -c:v:1 ffv1 ffv1.mkv
+	fails 1 "ffv1.mkv: the second track, the mask, has a sample of 17, and must be 0 or 1" depthdec ffv1.mkv -o n.nrrd
+	ffmpeg -v error -i two.mkv -map 0 -c copy -filter:v:1 extractplanes=y -c:v:1 ffv1 gray.mkv
+	framecmp <(depthdec two.mkv) <(depthdec gray.mkv)
+	ffmpeg -v error -i two.mkv -frames:v:1 2 -map 0:0 -map 0:1 -c copy fewer.mkv
+	fails 1 "fewer.mkv: its second track, the mask, has fewer frames than the first" depthdec fewer.mkv -o n.nrrd
+	[ ! -e n.nrrd ]
+}
+
+@test "depthdec: samples that are no levels, masks that are none, channels that are not there" {
+	keys='{"depthcode_layout": "luma", "depthcode_bits": "10", "depthcode_range": "0 1", "depthcode_mask": "track", "max_value": "1023"}'
+	py "keys = $keys"'
+luma, mask = np.full((8, 8), 700, "u2"), np.ones((8, 8), "u2")
+write_frames("none.nrrd", Frame(luma, ["luma"], keys))
+write_frames("mask.nrrd", Frame(np.stack([luma, 2 * mask]), ["luma", "mask"], keys))
+write_frames("above.nrrd", Frame(np.stack([luma + 400, mask]), ["luma", "mask"], keys))
+write_frames("word.nrrd", Frame(luma, ["luma"], {**keys, "depthcode_layout": "holo"}))
+write_frames("range.nrrd", Frame(luma, ["luma"], {**keys, "depthcode_range": "1 1"}))
+write_frames("mwd.nrrd", Frame(luma, ["luma"], {**keys, "depthcode_mask": "gap", "depthcode_guard": "64", "depthcode_layout": "mwd", "depthcode_fringes": "4"}))'
+	fails 1 "there is no channel mask" depthdec none.nrrd -o n.nrrd
+	fails 1 "the mask is 2 somewhere, and must be 0 or 1" depthdec mask.nrrd -o n.nrrd
+	fails 1 "a sample is 1100, and 10 bits have levels up to 1023: were they scaled?" depthdec above.nrrd -o n.nrrd
+	fails 1 "depthcode_layout: must be luma or mwd or fold, not 'holo'" depthdec word.nrrd -o n.nrrd
+	fails 1 "depthcode_range: the first depth must be less than the second, not 1 and 1" depthdec range.nrrd -o n.nrrd
+	fails 1 "input has no channel chroma_u, only: luma" depthdec mwd.nrrd -o n.nrrd
+	fails 2 "--guard: there is no gap with --mask track" depthdec --guard 4 none.nrrd -o n.nrrd
+	[ ! -e n.nrrd ]
+}

@@ -1,0 +1,14 @@
+/* Are the levels those that depthenc wrote? */
+#ifndef DEPTHDEC_CHECK_H
+#define DEPTHDEC_CHECK_H
+
+#include "depthcode/depthcode.h"
+#include "frame/frame.h"
+
+/* For plan: bits and range of the samples. -1 after fail(). */
+int check_head(const struct depthcode *, const struct frame_head *);
+/* For survey: levels of a coarse grid, channel luma, and the mask (NO_CHANNEL: none). -1 after
+ * fail(). */
+int check_levels(const struct depthcode *, const struct frame *, size_t luma, size_t mask);
+
+#endif

@@ -1,0 +1,391 @@
+#include "halved.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu_level.h"
+#include "holodec.px.h"
+
+#define STEP 16			/* one row or column of so many is looked at */
+#define ROUNDING 4		/* levels: the third difference of doubled samples, at most */
+#define EDGE 16			/* of other samples, beside an edge, at least */
+#define NEAR 2			/* pixels around black ones where luma is asked */
+#define STAIRS_LEAST 10		/* levels: luma of stairs that are clearly no background */
+#define ROWS 16			/* blocks' rows that a thread takes at a time */
+#define SAME 0.35f		/* turns between blocks of one surface, at most */
+#define RIDGE 1.0f		/* px^2: keeps the slope of a single neighbour finite */
+
+struct block {
+	float rest;		/* mean phase of the surface, in turns */
+	float x, y;		/* centre of its pixels */
+	unsigned char n, of;	/* pixels of the surface; all of them */
+};
+
+struct halving {
+	const struct reading *reading;
+	const struct frame *in;
+	struct frame *out;
+	size_t w, h;		/* blocks */
+	size_t wide, high;	/* pixels of a block */
+	unsigned char *near, *surface;	/* of each pixel */
+	unsigned char *mixed;	/* of each block: has one up to two away background? */
+	struct block *block;
+};
+
+/* ---- is colour halved? ---- */
+
+static int
+sample(const struct frame *frame, size_t c, size_t x, size_t y)
+{
+	return ((const unsigned char *)frame_row(frame, c, y))[x];
+}
+
+/* The third difference from pixel i on, along a row or a column. */
+static int
+third_difference(const struct frame *frame, size_t c, bool down, size_t line, size_t i)
+{
+	int v[4];
+
+	for (size_t k = 0; k < 4; k++)
+		v[k] = down ? sample(frame, c, line, i + k) : sample(frame, c, i + k, line);
+	return abs(v[3] - v[0] - 3 * (v[2] - v[1]));
+}
+
+/* Samples doubled by weights of 3/4 and 1/4 have no third difference from an odd pixel to the third
+ * behind it but that of rounding. */
+static bool
+is_doubled(const struct frame *frame, size_t c, bool down)
+{
+	size_t n = down ? frame->head.h : frame->head.w, lines = down ? frame->head.w :
+	    frame->head.h;
+	bool edges = false;
+
+	for (size_t line = 0; line < lines; line += STEP)
+		for (size_t i = 0; i + 3 < n; i++) {
+			int off = third_difference(frame, c, down, line, i);
+
+			if (i % 2 == 1 && off > ROUNDING)
+				return false;
+			edges |= off > EDGE;
+		}
+	return edges;
+}
+
+/* ---- which pixels are surface ---- */
+
+static void
+find_black(struct halving *halving, size_t y, unsigned char *restrict black)
+{
+	const size_t *channel = halving->reading->channel;
+	const unsigned char *restrict sine = frame_row(halving->in, channel[0], y);
+	const unsigned char *restrict cosine = frame_row(halving->in, channel[1], y);
+
+	CPU_SIMD
+	for (size_t x = 0; x < halving->in->head.w; x++)
+		black[x] = sine[x] + cosine[x] < HOLO_BLACK;
+}
+
+/* 1 where a mark lies within `reach` columns. */
+static void
+widen_row(const unsigned char *restrict mark, unsigned char *restrict to, size_t w, size_t reach)
+{
+	memcpy(to, mark, w);
+	for (size_t k = 1; k <= reach && k < w; k++) {
+		CPU_SIMD
+		for (size_t x = k; x < w; x++) {
+			to[x] |= mark[x - k];
+			to[x - k] |= mark[x];
+		}
+	}
+}
+
+/* Marks all within `reach` of a mark; memory: as many bytes. */
+static void
+widen(unsigned char *mark, unsigned char *memory, size_t w, size_t h, size_t reach)
+{
+	for (size_t y = 0; y < h; y++)
+		widen_row(mark + y * w, memory + y * w, w, reach);
+	for (size_t y = 0; y < h; y++) {
+		unsigned char *restrict to = mark + y * w;
+		size_t v0 = y < reach ? 0 : y - reach, v1 = y + reach < h ? y + reach : h - 1;
+
+		memset(to, 0, w);
+		for (size_t v = v0; v <= v1; v++) {
+			const unsigned char *restrict from = memory + v * w;
+
+			CPU_SIMD
+			for (size_t x = 0; x < w; x++)
+				to[x] |= from[x];
+		}
+	}
+}
+
+/* Near black pixels: is luma nearer to that of the surface around than to black? Of the lowest
+ * stairs it does not say that, and colour decides as elsewhere. */
+static bool
+is_surface(const struct halving *halving, size_t x, size_t y)
+{
+	const struct frame *in = halving->in;
+	const size_t *channel = halving->reading->channel;
+	int most = 0;
+
+	for (size_t v = y ? y - 1 : 0; v <= y + 1 && v < in->head.h; v++)
+		for (size_t u = x ? x - 1 : 0; u <= x + 1 && u < in->head.w; u++) {
+			int level = sample(in, channel[2], u, v);
+
+			most = level > most ? level : most;
+		}
+	if (most < STAIRS_LEAST)
+		return sample(in, channel[0], x, y) + sample(in, channel[1], x, y) >= HOLO_BLACK;
+	return 5 * sample(in, channel[2], x, y) >= 3 * most;
+}
+
+static void
+surface_rows(void *arg, size_t i)
+{
+	struct halving *halving = arg;
+	size_t w = halving->in->head.w, y0 = i * ROWS, y1 = y0 + ROWS;
+
+	for (size_t y = y0; y < y1 && y < halving->in->head.h; y++)
+		for (size_t x = 0; x < w; x++)
+			halving->surface[y * w + x] =
+			    !halving->near[y * w + x] || is_surface(halving, x, y);
+}
+
+/* ---- blocks ---- */
+
+/* The halved sample i of a row or column of n doubled ones, step bytes apart: what the two pixels
+ * of the block say, each with the one beside it. */
+static float
+halve(const float *at, size_t i, size_t n, ptrdiff_t step)
+{
+	float left = at[0], before = i > 0 ? at[-step] : left, right, after;
+
+	if (i + 1 >= n)
+		return 1.5f * left - 0.5f * before;
+	right = at[step];
+	after = i + 2 < n ? at[2 * step] : right;
+	return 0.25f * (3 * (left + right) - before - after);
+}
+
+/* The colour plane's sample of the block whose first pixel is (x, y). */
+static float
+block_sample(const struct halving *halving, size_t c, size_t x, size_t y)
+{
+	const struct frame *in = halving->in;
+	size_t w = in->head.w, h = in->head.h, x0 = x ? x - 1 : 0, y0 = y ? y - 1 : 0;
+	float row[4], column[4];
+	bool down = halving->high == 2;
+
+	for (size_t v = down ? y0 : y; v < (down ? y + 3 : y + 1) && v < h; v++) {
+		for (size_t u = x0; u < x + 3 && u < w; u++)
+			row[u - x0] = (float)sample(in, c, u, v);
+		column[v - (down ? y0 : y)] = halve(row + (x - x0), x, w, 1);
+	}
+	return down ? halve(column + (y - y0), y, h, 1) : column[0];
+}
+
+/* Pixels of the surface, and their centre. */
+static void
+count_block(struct halving *halving, size_t i, size_t j)
+{
+	size_t w = halving->in->head.w, x0 = i * halving->wide, y0 = j * halving->high;
+	struct block *block = &halving->block[j * halving->w + i];
+	float x_sum = 0, y_sum = 0;
+
+	*block = (struct block){ 0 };
+	for (size_t y = y0; y < y0 + halving->high && y < halving->in->head.h; y++)
+		for (size_t x = x0; x < x0 + halving->wide && x < w; x++) {
+			bool inside = halving->surface[y * w + x];
+
+			block->of++;
+			block->n += inside;
+			x_sum += inside ? (float)x : 0;
+			y_sum += inside ? (float)y : 0;
+		}
+	halving->mixed[j * halving->w + i] = block->n < block->of;
+	if (block->n) {
+		block->x = x_sum / (float)block->n;
+		block->y = y_sum / (float)block->n;
+	}
+}
+
+static void
+read_block(struct halving *halving, size_t i, size_t j)
+{
+	const size_t *channel = halving->reading->channel;
+	size_t x = i * halving->wide, y = j * halving->high;
+	struct block *block = &halving->block[j * halving->w + i];
+	float whole = (float)block->of / (float)block->n;
+
+	block->rest = holo_rest(whole * block_sample(halving, channel[0], x, y) - 127.5f,
+	    whole * block_sample(halving, channel[1], x, y) - 127.5f);
+}
+
+static void
+count_rows(void *arg, size_t i)
+{
+	struct halving *halving = arg;
+
+	for (size_t j = i * ROWS; j < (i + 1) * ROWS && j < halving->h; j++)
+		for (size_t k = 0; k < halving->w; k++)
+			count_block(halving, k, j);
+}
+
+static void
+read_rows(void *arg, size_t i)
+{
+	struct halving *halving = arg;
+
+	for (size_t j = i * ROWS; j < (i + 1) * ROWS && j < halving->h; j++)
+		for (size_t k = 0; k < halving->w; k++)
+			if (halving->mixed[j * halving->w + k] &&
+			    halving->block[j * halving->w + k].n)
+				read_block(halving, k, j);
+}
+
+/* ---- pixels ---- */
+
+struct slope {
+	float x, y;
+};
+
+/* The slope of the phase at a block, by least squares over the blocks around it that are of the
+ * same surface; *mixed: one of them, or itself, has background. */
+static struct slope
+find_slope(const struct halving *halving, size_t i, size_t j, bool *mixed)
+{
+	const struct block *here = &halving->block[j * halving->w + i];
+	float xx = RIDGE, xy = 0, yy = RIDGE, xt = 0, yt = 0, over;
+
+	*mixed = here->n < here->of;
+	if (!here->n)
+		return (struct slope){ 0 };
+	for (size_t v = j ? j - 1 : 0; v <= j + 1 && v < halving->h; v++)
+		for (size_t u = i ? i - 1 : 0; u <= i + 1 && u < halving->w; u++) {
+			const struct block *there = &halving->block[v * halving->w + u];
+			float away = there->rest - here->rest, x = there->x - here->x;
+			float y = there->y - here->y, weight = (float)there->n;
+
+			*mixed |= there->n < there->of;
+			away -= px_round(away);
+			if (!there->n || px_abs(away) > SAME)
+				continue;
+			xx += weight * x * x;
+			xy += weight * x * y;
+			yy += weight * y * y;
+			xt += weight * x * away;
+			yt += weight * y * away;
+		}
+	over = 1 / (xx * yy - xy * xy);		/* at least RIDGE^2 is below */
+	return (struct slope){ (xt * yy - yt * xy) * over, (yt * xx - xt * xy) * over };
+}
+
+/* A pixel of these fringes, or a black one. */
+static void
+put_pixel(const struct halving *halving, size_t x, size_t y, const float level[2])
+{
+	bool inside = halving->surface[y * halving->in->head.w + x];
+
+	for (int c = 0; c < 3; c++) {
+		unsigned char *row = frame_row(halving->out, halving->reading->channel[c], y);
+
+		row[x] = !inside ? 0 : c < 2 ? (unsigned char)(int)level[c] : row[x];
+	}
+}
+
+static void
+mend_block(struct halving *halving, size_t i, size_t j)
+{
+	const struct block *block = &halving->block[j * halving->w + i];
+	size_t w = halving->in->head.w, h = halving->in->head.h;
+	struct slope slope;
+	bool mixed;
+
+	slope = find_slope(halving, i, j, &mixed);
+	for (size_t y = j * halving->high; mixed && y < (j + 1) * halving->high && y < h; y++)
+		for (size_t x = i * halving->wide; x < (i + 1) * halving->wide && x < w; x++) {
+			float rest = block->rest + slope.x * ((float)x - block->x) +
+			    slope.y * ((float)y - block->y);
+			float level[2];
+
+			rest -= px_floor(rest);
+			level[0] = holo_round(holo_sine_level(rest));
+			level[1] = holo_round(holo_cosine_level(rest));
+			put_pixel(halving, x, y, level);
+		}
+}
+
+static void
+mend_rows(void *arg, size_t i)
+{
+	struct halving *halving = arg;
+
+	for (size_t j = i * ROWS; j < (i + 1) * ROWS && j < halving->h; j++)
+		for (size_t k = 0; k < halving->w; k++)
+			if (halving->mixed[j * halving->w + k])
+				mend_block(halving, k, j);
+}
+
+/* ---- the picture ---- */
+
+static void
+copy_picture(const struct frame *in, struct frame *out)
+{
+	for (size_t c = 0; c < in->head.c; c++)
+		for (size_t y = 0; y < in->head.h; y++)
+			memcpy(frame_row(out, c, y), frame_row(in, c, y), in->head.w);
+}
+
+static int
+mend(struct run *run, struct halving *halving)
+{
+	const struct frame *in = halving->in;
+	size_t pixels = in->head.w * in->head.h;
+
+	halving->near = malloc(pixels);
+	halving->surface = malloc(pixels);
+	halving->mixed = malloc(halving->w * halving->h);
+	halving->block = calloc(halving->w * halving->h, sizeof(*halving->block));
+	if (!halving->near || !halving->surface || !halving->mixed || !halving->block)
+		return fail_memory();
+	if (frame_new(&in->head, &halving->out) < 0)
+		return -1;
+	copy_picture(in, halving->out);
+	for (size_t y = 0; y < in->head.h; y++)
+		find_black(halving, y, halving->near + y * in->head.w);
+	widen(halving->near, halving->surface, in->head.w, in->head.h, NEAR);
+	run_for(run, (in->head.h + ROWS - 1) / ROWS, surface_rows, halving);
+	run_for(run, (halving->h + ROWS - 1) / ROWS, count_rows, halving);
+	widen(halving->mixed, halving->near, halving->w, halving->h, 2);
+	run_for(run, (halving->h + ROWS - 1) / ROWS, read_rows, halving);
+	run_for(run, (halving->h + ROWS - 1) / ROWS, mend_rows, halving);
+	return 0;
+}
+
+int
+halved_mend(struct run *run, const struct reading *reading, const struct frame *in,
+    struct frame **out)
+{
+	struct halving halving = { .reading = reading, .in = in };
+	int status;
+
+	*out = NULL;
+	if (in->head.type != SAMPLE_UCHAR || !is_doubled(in, reading->channel[0], false))
+		return 0;
+	halving.wide = 2;
+	halving.high = is_doubled(in, reading->channel[0], true) ? 2 : 1;
+	halving.w = (in->head.w + 1) / 2;
+	halving.h = (in->head.h + halving.high - 1) / halving.high;
+	status = mend(run, &halving);
+	free(halving.near);
+	free(halving.surface);
+	free(halving.mixed);
+	free(halving.block);
+	if (status < 0)
+		frame_free(halving.out);
+	else
+		*out = halving.out;
+	return status;
+}
