@@ -1,0 +1,48 @@
+/*
+ * What a viewer of holoserve says. No crash, no undefined behaviour; what is taken holds what
+ * live_message.h promises, and nothing else is taken.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "io/live_message.h"
+
+static void
+try_can(const char *text, size_t n)
+{
+	enum live_kind kind[LIVE_KINDS];
+	int kinds = live_read_can(text, n, kind);
+
+	check(kinds >= -1 && kinds < LIVE_KINDS, "number of kinds");
+	check(kinds < 0 || (n <= LIVE_CLIENT_BYTES && !memcmp(text, "can ", 4)), "what is taken");
+	for (int i = 0; i < kinds; i++) {
+		check(kind[i] >= LIVE_JPEG && kind[i] < LIVE_KINDS, "kind");
+		for (int k = 0; k < i; k++)
+			check(kind[k] != kind[i], "a kind twice");
+	}
+}
+
+static void
+try_number(const char *text, size_t n)
+{
+	char again[32];
+	uint64_t number;
+
+	if (live_read_number(text, n, &number) < 0)
+		return;
+	while (n > 1 && *text == '0') {
+		text++;
+		n--;
+	}
+	snprintf(again, sizeof(again), "%llu", (unsigned long long)number);
+	check(strlen(again) == n && !memcmp(again, text, n), "number");
+}
+
+int
+LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
+{
+	try_can((const char *)data, n);
+	try_number((const char *)data, n);
+	return 0;
+}

@@ -1,0 +1,421 @@
+load helpers
+
+# A viewer written from holoserve(5) alone (tests/live_client.py) against the server.
+common='
+import io, signal, threading
+from live_client import *
+from PIL import Image
+import holoimage_decoder
+def bell(w, h, k=0.0):
+	y, x = np.mgrid[:h, :w]
+	z = 40 * np.exp(-((x - w / 2 + 3 * k) ** 2 + (y - h / 2) ** 2) / (w * h / 12))
+	z[(x < 4) | (y < 3)] = np.nan
+	return z.astype("f4")
+def bytes_of(frames):
+	data = io.BytesIO()
+	write_frames(data, frames)
+	return data.getvalue()
+def pixels(frame):
+	return np.array(Image.open(io.BytesIO(frame["picture"])))
+def depth(image, keys):
+	w, h = map(int, keys["holo_size"].split())
+	t = holoimage_decoder.turns(image, keys)
+	theta = np.radians(float(keys["holo_theta_deg"]))
+	z = (t * float(keys["holo_pitch_px"]) - np.arange(w) * np.cos(theta)) / (max(w, h) * np.sin(theta))
+	low, high = map(float, keys["holo_depth_range"].split())
+	return low + z * (high - low) if keys["z_axis"] == "towards" else high - z * (high - low)
+def off(got, want):
+	"""rms of the depths, after the whole turns that a lossy format may take; share that is kept"""
+	both = np.isfinite(got) & np.isfinite(want)
+	error = np.sort(np.abs(got - want)[both])
+	return np.sqrt(np.mean(error[:int(0.99 * len(error))] ** 2)), both.sum() / np.isfinite(want).sum()
+'
+
+@test "holoserve: a frame comes as PNG and as JPEG, with its texture, and decodes to its depth" {
+	py "$common"'
+rng = np.random.default_rng(1)
+z, texture = bell(160, 117), np.zeros((117, 160), "f4")	# black beside the colours of the depth, and coarse noise
+texture[8:] = np.kron(rng.integers(0, 4096, (28, 40)), np.ones((4, 4)))[3:]
+frame = Frame(np.stack([z, texture]), ["depth", "texture"],
+	{"z_axis": "away", "max_value": "4095", "length_unit": "mm", "time_s": "12.5"})
+server = Server("--linger --depth-range -5,45 --quality 95 -P 40")
+server.put(bytes_of(frame))
+for kind, h, limit in ("png", 117, 0.01), ("jpeg", 237, 0.2):
+	viewer = Viewer(server.url, "can h265 " + kind)
+	got = viewer.frame()
+	expect(got["kind"] == kind and got["number"] == 0 and got["captured_us"] == 12500000, got)
+	expect(abs(got["received_us"] - got["sent_us"]) < 30e6, got["sent_us"])
+	keys = viewer.keys
+	expect(keys["width"] == "160" and keys["height"] == "117" and keys["holo_size"] == "160 117", keys)
+	expect(keys["texture"] == {"png": "alpha", "jpeg": "below"}[kind], keys)
+	expect(keys["holo_depth_range"] == "-5 45" and keys["depth_range_mm"] == "-5 45", keys)
+	expect(keys["length_unit"] == "mm", keys)
+	image = pixels(got)
+	expect(image.shape == (h, 160, {"png": 4, "jpeg": 3}[kind]), image.shape)
+	rms, kept = off(depth(image[:117, :, :3], keys), z)
+	expect(rms < limit and kept > 0.99, kind, rms, kept)
+	grey = image[..., 3] if kind == "png" else image[120:, :, 1]
+	error = np.abs(grey * float(keys["holo_texture_scale"]) - texture) / 4095
+	# the rows between hold the depth away from the texture: no level of it comes through
+	expect(keys.get("texture_row") == {"jpeg": "120"}.get(kind) and error[:8].max() < 0.005, keys, error[:8].max())
+	expect(error.max() < 0.003 if kind == "png" else error.mean() < 0.02, kind, error.max(), error.mean())
+	viewer.close()
+expect(server.end(signal.SIGINT) == (0, ""))'
+}
+
+@test "holoserve: points on a grid; Holoimages as they are; frames made smaller" {
+	py "$common"'
+z = bell(128, 96)
+y, x = np.mgrid[:96, :128].astype("f4")
+grid = Frame(np.stack([0.5 * x + 3, 0.25 * y - 1, z]), ["x", "y", "z"], {"z_axis": "towards"})
+server = Server("--linger --encode png")
+server.put(bytes_of(grid))
+viewer = Viewer(server.url)
+image, keys = pixels(viewer.frame()), viewer.keys
+expect(np.allclose([float(v) for v in keys["holo_spacing"].split()], [0.5, 0.25], atol=1e-5), keys)
+expect(np.allclose([float(v) for v in keys["holo_corner"].split()], [3, -1], atol=1e-4), keys)
+rms, kept = off(depth(image, keys), z)
+expect(rms < 0.01 and kept == 1 and keys["texture"] == "none", rms, kept)
+expect(server.end(signal.SIGTERM) == (0, ""))
+write_frames("grid.nrrd", grid)
+write_frames("depth.nrrd", Frame(z, ["depth"]))'
+	holoenc -P 20 depth.nrrd -o holo.nrrd
+	py "$common"'
+holo = read_frame("holo.nrrd")
+server = Server("--encode png --linger holo.nrrd", files=True)
+viewer = Viewer(server.url)
+expect(np.array_equal(pixels(viewer.frame()), np.moveaxis(holo.pixels, 0, -1)))
+expect(all(viewer.keys[key] == value for key, value in holo.meta.items() if key.startswith("holo_")
+	and key != "holo_check"), viewer.keys)
+server.end(signal.SIGINT)
+server = Server("--encode png --linger --size 70x30 grid.nrrd", files=True)
+viewer = Viewer(server.url)
+image, keys = pixels(viewer.frame()), viewer.keys
+expect(image.shape == (24, 32, 3) and keys["holo_size"] == "32 24", image.shape)
+expect(np.allclose([float(v) for v in keys["holo_spacing"].split()], [2, 1], atol=1e-4), keys)
+expect(np.allclose([float(v) for v in keys["holo_corner"].split()], [3.75, -0.625], atol=1e-3), keys)
+z = read_frame("grid.nrrd")["z"]
+boxes = z.reshape(24, 4, 32, 4).swapaxes(1, 2).reshape(24, 32, 16)
+few = np.isfinite(boxes).sum(-1) < 8
+with np.errstate(all="ignore"):
+	import warnings
+	warnings.simplefilter("ignore")
+	want = np.where(few, np.nan, np.nanmean(boxes, -1))
+rms, kept = off(depth(image, keys), want)
+expect(rms < 0.05 and kept == 1, rms, kept)
+server.end(signal.SIGINT)'
+	fails 1 "cannot be made smaller" holoserve --port 0 --size 70x70 holo.nrrd
+}
+
+@test "holoserve: the newest frame comes, what is dropped is counted, two are on their way at most" {
+	py "$common"'
+server = Server("--encode png -v")
+frames = [bytes_of(Frame(bell(64, 48, k), ["depth"])) for k in range(10)]
+viewer = Viewer(server.url)
+server.put(frames[0])
+first = viewer.frame(shows=False)
+expect(first["number"] == 0)
+server.put(frames[1])
+second = viewer.frame(shows=False)
+expect(second["number"] == 1)
+for frame in frames[2:9]:		# nothing of these may be sent
+	server.put(frame)
+viewer.socket.settimeout(1)
+try:
+	viewer.frame()
+	expect(False, "a third picture came")
+except TimeoutError:
+	viewer.socket.settimeout(20)
+viewer.say("1")				# both
+third = viewer.frame()
+expect(third["number"] == 8, third["number"])
+rms, kept = off(depth(pixels(third), viewer.keys), bell(64, 48, 8))
+expect(rms < 0.02 and kept == 1, rms, kept)
+server.put(frames[9])
+rest, code = [], None
+end = threading.Thread(target=lambda: results.append(server.end()))
+results = []
+end.start()
+rest, code = drain(viewer)
+end.join()
+expect([f["number"] for f in rest] == [9] and code == 1000, rest, code)
+expect(results[0][0] == 0 and "10 frames, 4 pictures encoded; 1 viewers got 4 pictures and missed 6" in results[0][1],
+	results)'
+}
+
+@test "holoserve: another size or range brings other keys first; the range only grows" {
+	py "$common"'
+server = Server("--encode png --linger")
+viewer = Viewer(server.url)
+flat = Frame(np.full((20, 30), 7, "f4"), ["depth"])
+seen = []
+for frame in Frame(bell(64, 48), ["depth"]), Frame(bell(64, 48) / 2, ["depth"]), Frame(bell(64, 48) * 2, ["depth"]), flat:
+	viewer.keys = {"encoding": "png"}
+	server.put(bytes_of(frame))
+	got = viewer.frame()
+	seen.append(len(viewer.keys) > 1)
+	if seen[-1]:
+		keys = viewer.keys
+	rms, kept = off(depth(pixels(got), keys), frame["depth"])
+	expect(rms < 0.05 and kept == 1 and pixels(got).shape[:2] == frame["depth"].shape, rms, kept)
+expect(seen == [True, False, True, True], seen)
+expect(server.end(signal.SIGINT) == (0, ""))
+expect(drain(viewer)[1] == 1001)'
+}
+
+@test "holoserve: a frozen, a killed and a rubbish viewer cost neither the pipeline nor the good one anything" {
+	py "$common"'
+server = Server("--quality 85 -P 42 --depth-range -5,45")
+good, frozen, killed = (Viewer(server.url) for i in range(3))
+tiny = Viewer(server.url, buffer=4096)
+rubbish = Viewer(server.url, can="can png")
+got = []
+reader = threading.Thread(target=lambda: got.append(drain(good)))
+reader.start()
+data = [bytes_of(Frame(bell(256, 256, k), ["depth"])) for k in range(8)]
+for i in range(200):
+	server.put(data[i % 8])
+	if i == 20:
+		killed.socket.recv(1000)	# a part of a picture
+		killed.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+		killed.close()
+	if i == 40:
+		rubbish.socket.sendall(np.random.default_rng(2).bytes(5000))
+	time.sleep(0.005)
+status, messages = server.end()
+reader.join()
+frames, code = got[0]
+numbers = [f["number"] for f in frames]
+expect((status, messages, code) == (0, "", 1000), status, messages, code)
+expect(numbers == sorted(set(numbers)) and numbers[-1] == 199 and len(numbers) > 20, numbers)
+rms, kept = off(depth(pixels(frames[-1]), good.keys), bell(256, 256, 7))
+expect(rms < 0.3 and kept > 0.99, rms, kept)
+held = []
+try:
+	while True:
+		held.append(frozen.frame(shows=False))
+except (Closed, OSError):
+	pass
+expect(len(held) <= 2, len(held))'
+}
+
+@test "holoserve: only its own page and programs may read: Host, Origin, paths, methods" {
+	py "$common"'
+write_frames("depth.nrrd", Frame(bell(64, 48), ["depth"]))
+server = Server("--linger --host lab.example.org --origin https://friend.example --clients 2 depth.nrrd", files=True)
+url = server.url
+here = "%s:%d" % place(url)
+def status(path="/", **more):
+	return int((get(url, path, **more) + b"  0").split(b" ")[1] or 0)
+head, page = get(url).split(b"\r\n\r\n", 1)
+lines = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
+expect(lines["Content-Security-Policy"].startswith("default-src \x27none\x27;"), lines)
+expect(lines["X-Content-Type-Options"] == "nosniff" and not any("Access-Control" in k for k in lines), lines)
+expect(page.startswith(b"<!DOCTYPE html>") and len(page) < 60000 and int(lines["Content-Length"]) == len(page))
+for element in "script", "style":		# each may run because of its hash
+	for text in re.findall(rb"<%s\b[^>]*>(.*?)</%s>" % (element.encode(), element.encode()), page, re.S):
+		digest = base64.b64encode(hashlib.sha256(text).digest()).decode()
+		policy = re.search(element + r"-src ([^;]*);", lines["Content-Security-Policy"]).group(1)
+		expect("\x27sha256-" + digest + "\x27" in policy, element, policy)
+expect(status("/favicon.ico") == 204 and status("/live") == 426)
+for path in "/page.html", "/x", "/?a", "/live?a", "/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2fetc", "http://127.0.0.1/", "//etc":
+	expect(400 <= status(path) < 500, path, get(url, path))
+for path in "/..%2f", "/%2e%2e/", "/..", "/favicon.ico/..", "/../live", "//live", "/./live", "/%6cive", "/x/../live", "/LIVE":
+	expect(status(path) == 404, path, get(url, path))
+for path in "/\0", "/%00":
+	answer = get(url, path)
+	expect(answer == b"" or b" 40" in answer, path, answer)
+for host in "localhost", here, "127.0.0.1", "[::1]:1", "LAB.example.org:443":
+	expect(status(host=host) == 200, host)
+for host in "evil.example", "127.0.0.1.evil.example", "lab.example.org.evil", "localhost.evil:80", "[::1", "127.0.0.1@evil", "127.0.0.1:x", ":80":
+	expect(status(host=host) == 403, host, get(url, host=host))
+for method in "POST", "PUT", "HEAD", "OPTIONS", "DELETE":
+	answer = http(url, f"{method} / HTTP/1.1\r\nHost: {here}\r\nContent-Length: 0\r\n\r\n".encode())
+	expect(b" 405 " in answer, method, answer)
+def refused(**words):
+	try:
+		Viewer(url, **words).frame()
+	except Refused as refusal:
+		return refusal.args[0][9:12]
+	except Closed as closed:
+		return closed.args
+for words in dict(origin="http://evil.example"), dict(origin="null"), dict(origin="http://" + here + ".evil"), dict(host="evil.example"), dict(origin="http://evil.example", host="evil.example"):
+	expect(refused(**words) == b"403", words, refused(**words))
+for path in "/", "/live/", "/live?a", "/../live", "//live", "/%6cive", "/x/../live":
+	expect(refused(path=path) == b"404", path)
+upgrade = "GET /%s HTTP/1.1\r\nHost: " + here + "\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: %s\r\n%s\r\n"
+expect(b" 400 " in http(url, (upgrade % ("", "h2c", "HTTP2-Settings: AAMAAABkAAQAAP__\r\n")).encode()))
+expect(b" 426 " in http(url, (upgrade % ("live", "websocket", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+	"Sec-WebSocket-Protocol: fringepipe.1\r\nSec-WebSocket-Version: 8\r\n")).encode()))
+for protocol in None, "http", "listen", "fringepipe.2":
+	expect(refused(protocol=protocol) in (b"400", b""), protocol)
+for words in dict(), dict(origin="http://" + here), dict(origin="https://friend.example"), \
+		dict(host="lab.example.org", origin="https://lab.example.org"):
+	viewer = Viewer(url, **words)
+	expect(viewer.frame()["number"] == 0, words)
+	viewer.close()
+time.sleep(0.5)
+two = [Viewer(url) for i in range(2)]
+try:
+	Viewer(url)
+	expect(False, "a third viewer of two")
+except Refused as refusal:
+	expect(b" 503 " in refusal.args[0] and b"Retry-After: " in refusal.args[0], refusal.args)
+expect(server.end(signal.SIGINT) == (0, ""))'
+}
+
+@test "holoserve: what a viewer must not send closes its connection, and no other" {
+	py "$common"'
+server = Server("--encode png")
+good = Viewer(server.url)
+data = bytes_of(Frame(bell(64, 48), ["depth"]))
+def breaks(does, can="can png"):
+	viewer = Viewer(server.url, can=can)
+	viewer.socket.settimeout(10)
+	try:
+		does(viewer)
+		while True:
+			viewer.message()
+	except Closed as closed:
+		return closed.args[0] if closed.args else "closed"
+	except (ConnectionResetError, BrokenPipeError):
+		return "closed"
+for name, code, does in (
+		("65 bytes", 1008, lambda v: v.say("1" * 65)),
+		("1 MB", 1008, lambda v: v.say("1" * 1000000)),
+		("no number", 1008, lambda v: v.say("1.5")),
+		("an empty one", 1008, lambda v: v.say("")),
+		("too large a number", 1008, lambda v: v.say("18446744073709551616")),
+		("binary", 1008, lambda v: v.send(2, b"0")),
+		("a fragment", 1008, lambda v: v.send(1, b"0", final=False)),
+		("a continuation of nothing", 1002, lambda v: v.send(0, b"0")),
+		("a reserved opcode", 1002, lambda v: v.send(5, b"0")),
+		("a reserved bit", 1002, lambda v: v.send(0x41, b"0")),
+		("a long ping", "closed", lambda v: v.send(9, b"0" * 126)),
+		("300 at once", (1008, "closed"), lambda v: [v.say("0") for i in range(300)])):
+	got = breaks(does)
+	expect(got == code or (isinstance(code, tuple) and got in code), name, got)
+for first in "hello", "can", "cannot png", "can p\tng", "0":
+	expect(breaks(lambda v: v.say(first), can=None) == 1008, first)
+expect(breaks(lambda v: None, can="can h266") == 1008)
+server.put(data)
+expect(good.frame()["number"] == 0)
+expect(server.end() == (0, ""))'
+}
+
+@test "holoserve: half-open connections, long headers and slow ones take neither memory nor the stream" {
+	limit=40000
+	if sanitized; then limit=400000; fi	# memory that was freed is kept for a while
+	py "$common"'
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
+server = Server("--encode png --linger --depth-range -5,45")
+good = Viewer(server.url)
+data = [bytes_of(Frame(bell(64, 48, k), ["depth"])) for k in range(4)]
+number = 0
+def goes_on():
+	global number
+	server.put(data[number % 4])
+	expect(good.frame()["number"] == number)
+	number += 1
+goes_on()
+before = server.memory()
+slow = socket.create_connection(place(server.url))
+begun = time.time()
+for turn in range(10):
+	many = []
+	for i in range(500):
+		s = socket.socket()
+		s.connect(place(server.url))
+		if i % 3:
+			s.sendall(b"GET /" if i % 3 == 1 else b"GET / HTTP/1.1\r\nHost: local")
+		many.append(s)
+	goes_on()
+	for s in many:
+		s.close()
+	goes_on()
+for text in b"GET / HTTP/1.1\r\nX: " + b"a" * 1000000, b"GET /" + b"a" * 1000000, b"\r\n" * 5000, b"\0" * 5000, \
+		np.random.default_rng(3).bytes(100000), b"GET / HTTP/1.1\r\nHost: localhost\r\nCookie: " + b"a" * 5000 + b"\r\n\r\n":
+	answer = http(server.url, text)
+	expect(answer == b"" or re.match(rb"HTTP/1.[01] 4", answer), text[:20], answer[:80])
+	goes_on()
+try:				# a byte a second is not fast enough
+	for byte in b"GET / HTTP/1.1\r\nHost: localhost\r\n":
+		slow.sendall(bytes([byte]))
+		slow.settimeout(0.5)
+		try:
+			if slow.recv(1000) == b"":
+				break
+		except TimeoutError:
+			pass
+except (ConnectionResetError, BrokenPipeError):
+	pass
+else:
+	expect(time.time() - begun < 60, "never closed")
+goes_on()
+expect(Viewer(server.url).frame()["number"] == number - 1)
+expect(server.memory() - before < int(sys.argv[1]), server.memory(), before)
+expect(server.end(signal.SIGINT) == (0, ""))' $limit
+}
+
+@test "holoserve: --pass hands frames on as they came; --fps; the input ends for nobody" {
+	fringesim -s 64x48 --scene relief --truth truth.nrrd -o captures.nrrd
+	framecat truth.nrrd truth.nrrd -o two.nrrd
+	framecat --delete cmd.2 <(holoserve --port 0 --pass <two.nrrd) | framecmp - two.nrrd
+	holoserve --port 0 --pass two.nrrd -o copy.nrrd
+	framecmp copy.nrrd two.nrrd
+	fringepipe framecat two.nrrd , holoserve --port 0 --pass , frameinfo >/dev/null
+	silent holoserve --port 0 two.nrrd
+	silent fringepipe framecat two.nrrd , holoserve --port 0
+	py "$common"'
+server = Server("--fps 20 --encode png --depth-range -5,45")
+viewer = Viewer(server.url)
+viewer.socket.settimeout(60)
+data = [bytes_of(Frame(bell(64, 48, k), ["depth"])) for k in range(4)]
+def feed():
+	for i in range(300):
+		server.put(data[i % 4])
+		time.sleep(0.003)
+	server.end()
+feeder = threading.Thread(target=feed)
+begun = time.time()
+feeder.start()
+frames, code = drain(viewer)
+feeder.join()
+most = 20 * (time.time() - begun) + 2
+expect(code == 1000 and 2 <= len(frames) <= most, code, len(frames), most)'
+}
+
+@test "holoserve: errors are one line, and a frame without depth is passed over" {
+	fringesim -s 64x48 --scene relief --truth truth.nrrd -o captures.nrrd
+	py "$common"'
+server = Server("--linger truth.nrrd", files=True)
+print(place(server.url)[1])
+open("port", "w").write(str(place(server.url)[1]))
+import subprocess
+second = subprocess.run(["holoserve", "--port", str(place(server.url)[1]), "truth.nrrd"], capture_output=True)
+expect(second.returncode == 1 and second.stderr.count(b"\n") == 1 and b"Address already in use" in second.stderr, second)
+server.end(signal.SIGINT)
+for can in "can png", "can jpeg":			# the input fails: viewers hear of it
+	server = Server("--linger")
+	viewer = Viewer(server.url, can)
+	server.put(bytes_of(Frame(bell(64, 48), ["depth"])) + b"NRRD0004\nrubbish\n\n")
+	status, messages = server.end()
+	frames, code = drain(viewer)
+	expect(status == 1 and messages.count("\n") == 1 and code == 1011, status, messages, code)
+server = Server("--encode png")
+viewer = Viewer(server.url)
+odd = bytes_of(Frame(np.zeros((5, 6), "f4"), ["phase"]))
+server.put(odd + odd + bytes_of(Frame(bell(64, 48), ["depth"])))
+expect(viewer.frame()["number"] == 0)
+status, messages = server.end()
+expect(status == 0 and messages.count("\n") == 1 and "without depth" in messages, messages)'
+	fails 1 "no address of this machine" holoserve --port 0 --bind 192.0.2.1 truth.nrrd
+	fails 1 "no address" holoserve --port 0 --bind no.such.name.invalid truth.nrrd
+	fails 2 "needs --pass" holoserve --port 0 truth.nrrd -o out.nrrd
+	fails 2 "can only be the last stage" fringepipe framecat truth.nrrd , holoserve --port 0 , frameinfo
+	fails 2 "--port" holoserve --port 70000 truth.nrrd
+	fails 1 "pitch" holoserve --port 0 -P 0.2 truth.nrrd
+	holoserve --port 0 --bind 0.0.0.0 truth.nrrd 2>said
+	grep -q "no password: everybody who reaches 0.0.0.0" said
+}

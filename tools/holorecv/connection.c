@@ -1,0 +1,287 @@
+#include "connection.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "interrupt.h"
+
+#define PROTOCOL "fringepipe.1"
+#define CONNECT_SECONDS 10
+
+/* ---- ends ---- */
+
+/* Returns 0. */
+static int __attribute__((format(printf, 3, 4)))
+end(struct connection *connection, enum connection_end how, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(connection->reason, sizeof(connection->reason), format, arguments);
+	va_end(arguments);
+	connection->end = how;
+	return 0;
+}
+
+static int
+end_errno(struct connection *connection, const char *what)
+{
+	return end(connection, CONNECTION_LOST, "%s: %s", what, strerror(errno));
+}
+
+/* ---- waiting ---- */
+
+/* 1 when something happens on fd (-1: nothing does), 0 after so many seconds, -1 if interrupted. */
+static int
+wait_for(int fd, short events, double seconds)
+{
+	struct pollfd poll_of[2] = { { .fd = interrupt_descriptor(), .events = POLLIN },
+		{ .fd = fd, .events = events } };
+	int n = poll(poll_of, 2, seconds > 1e6 ? 1000000000 : (int)(seconds * 1000));
+
+	if (interrupted())
+		return -1;
+	return n > 0 && poll_of[1].revents ? 1 : 0;
+}
+
+bool
+connection_wait(double seconds)
+{
+	return wait_for(-1, 0, seconds) == 0;
+}
+
+/* ---- bytes ---- */
+
+/* Everything goes into the socket's buffer at once: a request and single frames of 131 bytes. */
+static int
+put(struct connection *connection, const void *from, size_t n)
+{
+	const char *next = from;
+
+	while (n > 0) {
+		ssize_t put = send(connection->fd, next, n, MSG_NOSIGNAL);
+
+		if (put < 0 && (errno == EAGAIN || errno == EINTR)) {
+			int status = wait_for(connection->fd, POLLOUT, connection->silence_s);
+
+			if (status < 0)
+				return end(connection, CONNECTION_INTERRUPTED, "interrupted");
+			if (status == 0)
+				return end(connection, CONNECTION_LOST, "it takes nothing");
+			continue;
+		}
+		if (put < 0)
+			return end_errno(connection, "nothing can be sent");
+		next += put;
+		n -= (size_t)put;
+	}
+	return 1;
+}
+
+static int
+put_frame(struct connection *connection, enum websocket_kind kind, const void *from, size_t n)
+{
+	unsigned char mask[4], frame[131];
+
+	if (getrandom(mask, sizeof(mask), 0) != sizeof(mask))
+		return fail_errno(NULL, "no random bytes");
+	return put(connection, frame, websocket_frame(kind, from, n, mask, frame));
+}
+
+/* For struct websocket. Silence of half the time is asked about. */
+static ssize_t
+read_bytes(void *arg, void *to, size_t n)
+{
+	struct connection *connection = arg;
+
+	for (;;) {
+		ssize_t got = recv(connection->fd, to, n, 0);
+		int status;
+
+		if (got > 0) {
+			connection->asked = false;
+			return got;
+		}
+		if (got == 0)
+			return end(connection, CONNECTION_LOST, "it was cut");
+		if (errno != EAGAIN && errno != EINTR)
+			return end_errno(connection, "nothing can be received");
+		status = wait_for(connection->fd, POLLIN, connection->silence_s / 2);
+		if (status < 0)
+			return end(connection, CONNECTION_INTERRUPTED, "interrupted");
+		if (status == 0 && connection->asked)
+			return end(connection, CONNECTION_LOST, "nothing came for %g s",
+			    connection->silence_s);
+		if (status == 0) {
+			connection->asked = true;
+			status = put_frame(connection, WEBSOCKET_PING, "", 0);
+			if (status <= 0)
+				return status;
+		}
+	}
+}
+
+/* ---- connecting ---- */
+
+/* 1 with a descriptor, 0 with a reason. */
+static int
+connect_to(struct connection *connection, const struct addrinfo *to)
+{
+	int error = 0, one = 1, status;
+	socklen_t size = sizeof(error);
+
+	connection->fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (connection->fd < 0)
+		return end_errno(connection, "no socket");
+	if (connect(connection->fd, to->ai_addr, to->ai_addrlen) < 0 && errno != EINPROGRESS)
+		return end_errno(connection, "no connection");
+	status = wait_for(connection->fd, POLLOUT, CONNECT_SECONDS);
+	if (status < 0)
+		return end(connection, CONNECTION_INTERRUPTED, "interrupted");
+	if (status == 0)
+		return end(connection, CONNECTION_LOST, "no connection in %d s", CONNECT_SECONDS);
+	if (getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error) {
+		errno = error;
+		return end_errno(connection, "no connection");
+	}
+	setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	return 1;
+}
+
+static int
+connect_any(struct connection *connection, const struct address *address)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
+	int error = getaddrinfo(address->host, address->port, &hints, &list), status = 0;
+
+	if (error)
+		return end(connection, error == EAI_AGAIN ? CONNECTION_LOST : CONNECTION_REFUSED,
+		    "no such host: %s", gai_strerror(error));
+	for (const struct addrinfo *to = list; to && status == 0; to = to->ai_next) {
+		if (connection->fd >= 0)
+			close(connection->fd);
+		status = connect_to(connection, to);
+		if (status == 0 && connection->end == CONNECTION_INTERRUPTED)
+			break;
+	}
+	freeaddrinfo(list);
+	return status;
+}
+
+static int
+shake_hands(struct connection *connection, const struct address *address)
+{
+	unsigned char random[16];
+	char key[WEBSOCKET_KEY], request[1400];
+	int code = 0, n, status;
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return fail_errno(NULL, "no random bytes");
+	websocket_key(random, key);
+	n = snprintf(request, sizeof(request),
+	    "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+	    "Origin: http://%s\r\nSec-WebSocket-Key: %s\r\nSec-WebSocket-Version: 13\r\n"
+	    "Sec-WebSocket-Protocol: " PROTOCOL "\r\n\r\n",
+	    address->path, address->shown, address->shown, key);
+	status = put(connection, request, (size_t)n);
+	if (status > 0)
+		status = websocket_answer(&connection->socket, key, PROTOCOL, &code);
+	if (status <= 0 || code == 101)
+		return status;
+	if (code >= 500)		/* 503: it has enough clients */
+		return end(connection, CONNECTION_LOST, "it answers %d%s", code,
+		    code == 503 ? ", it is busy" : "");
+	return end(connection, CONNECTION_REFUSED, "it answers %d", code);
+}
+
+int
+connection_open(struct connection *connection, const struct address *address, double silence_s)
+{
+	int status;
+
+	*connection = (struct connection){ .fd = -1, .silence_s = silence_s,
+		.socket = { .read = read_bytes, .arg = connection } };
+	status = connect_any(connection, address);
+	if (status > 0)
+		status = shake_hands(connection, address);
+	if (status > 0)
+		status = put_frame(connection, WEBSOCKET_TEXT, "can jpeg png", 12);
+	return status;
+}
+
+/* ---- messages ---- */
+
+static int
+take_close(struct connection *connection, const struct websocket_message *message)
+{
+	int code = websocket_close_code(message), n = message->n > 2 ? (int)message->n - 2 : 0;
+
+	if (code == 1000)
+		return end(connection, CONNECTION_STREAM_END, "the stream has ended");
+	if (code == 1001)
+		return end(connection, CONNECTION_LOST, "the server was stopped");
+	return end(connection, code == 1008 ? CONNECTION_REFUSED : CONNECTION_LOST,
+	    "the server closed it with code %d%s%.*s", code, n ? ", " : "", n,
+	    (const char *)message->bytes + (n ? 2 : 0));
+}
+
+int
+connection_next(struct connection *connection, size_t most, struct websocket_message *message)
+{
+	for (;;) {
+		int status = websocket_next(&connection->socket, most, message);
+
+		if (status <= 0)
+			return status;
+		switch (message->kind) {
+		case WEBSOCKET_TEXT:
+		case WEBSOCKET_BINARY:
+			return 1;
+		case WEBSOCKET_CLOSE:
+			return take_close(connection, message);
+		case WEBSOCKET_PING:
+			status = put_frame(connection, WEBSOCKET_PONG, message->bytes, message->n);
+			if (status <= 0)
+				return status;
+			break;
+		case WEBSOCKET_PONG:
+			break;
+		}
+	}
+}
+
+int
+connection_answer(struct connection *connection, unsigned long long number)
+{
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%llu", number);
+
+	return put_frame(connection, WEBSOCKET_TEXT, text, (size_t)n);
+}
+
+void
+connection_close(struct connection *connection)
+{
+	static const unsigned char normal[2] = { 1000 >> 8, 1000 & 255 };
+	unsigned char frame[8];
+
+	if (connection->fd < 0)
+		return;
+	/* may fail: nobody waits for it */
+	(void)send(connection->fd, frame,
+	    websocket_frame(WEBSOCKET_CLOSE, normal, 2, (const unsigned char[4]){ 0 }, frame),
+	    MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(connection->fd);
+	connection->fd = -1;
+	websocket_free(&connection->socket);
+}

@@ -1,0 +1,45 @@
+/* The messages of a stream of holoserve(5): key lines, and pictures that become frames. */
+#ifndef LIVE_STREAM_H
+#define LIVE_STREAM_H
+
+#include "frame/frame.h"
+
+#define LIVE_HEAD_BYTES 32
+#define LIVE_KEYS_MOST ((size_t)64 << 10)	/* bytes of key lines */
+
+enum live_encoding { LIVE_JPEG = 1, LIVE_PNG };
+enum live_texture { LIVE_NO_TEXTURE, LIVE_ALPHA, LIVE_BELOW };
+
+struct live_keys {
+	enum live_encoding encoding;
+	enum live_texture texture;
+	size_t w, h;			/* of the depth */
+	size_t texture_row;		/* of the picture, where a texture below begins */
+	struct meta meta;		/* the other keys */
+};
+
+struct live_picture {
+	int kind;			/* enum live_encoding, if it is one of these */
+	bool last;			/* the stream ends with it */
+	uint64_t number;		/* among the frames of the pipeline, from 0 */
+	int64_t captured_us, sent_us;	/* captured_us 0: not known */
+	const unsigned char *bytes;
+	size_t n;
+};
+
+/* Overwrites *keys, without freeing it. 0, or -1 after fail(). */
+int live_read_keys(const unsigned char *text, size_t n, struct live_keys *);
+void live_free_keys(struct live_keys *);
+/* The most bytes that a message of a picture may take; keys->w 0: there are no keys yet. */
+size_t live_picture_most(const struct live_keys *);
+/* Takes a message's head apart. 0, or -1 after fail(). */
+int live_read_picture(const unsigned char *message, size_t n, struct live_picture *);
+/*
+ * The Holoimage as a frame r g b, or r g b a with the texture in a, with the stream's keys,
+ * frame_number, sent_s, and time_s where the time of capture is known. path is for messages. 0, or
+ * -1 after fail().
+ */
+int live_decode(const struct live_keys *, const struct live_picture *, const char *path,
+    struct frame **out);
+
+#endif

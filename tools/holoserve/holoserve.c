@@ -1,0 +1,294 @@
+/* Shows a stream of depth in browsers: Holoimages to whoever looks (holoserve(5)). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "feed.h"
+#include "image/depth_range.h"
+#include "run/stage.h"
+#include "server.h"
+
+struct parameters {
+	struct picture_options picture;
+	struct server_options server;
+	double fps;
+	int encode;
+	bool linger, pass, print_url;
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const char *const encodings[] = { "jpeg", "png", NULL };	/* as enum live_kind, from 1 */
+
+static const struct opt options[] = {
+	{ 0, "port", "N", OPT_INTEGER, AT(server.port), "8080", 0, 65535, NULL,
+	    "TCP port; 0: one that is free", NULL },
+	{ 0, "bind", "ADDRESS", OPT_TEXT, AT(server.bind), "127.0.0.1", 0, 0, NULL,
+	    "address to listen at", NULL },
+	{ 0, "host", "NAME", OPT_FILES, AT(server.host), NULL, 0, 0, NULL,
+	    "a further name by which browsers may call this server; may be repeated", NULL },
+	{ 0, "origin", "URL", OPT_FILES, AT(server.origin), NULL, 0, 0, NULL,
+	    "a web site whose pages may read the stream; may be repeated", NULL },
+	{ 0, "clients", "N", OPT_INTEGER, AT(server.clients), "16", 1, 1000, NULL,
+	    "viewers at a time, at most", NULL },
+	{ 0, "encode", "WORD", OPT_WORD, AT(encode), NULL, 0, 0, NULL,
+	    "the only encoding to offer, else what a viewer likes best", encodings },
+	{ 0, "quality", "Q", OPT_INTEGER, AT(picture.quality), "90", 1, 100, NULL,
+	    "of JPEG pictures", NULL },
+	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 0.001, 1000, "frames/s",
+	    "show so many at most", NULL },
+	{ 0, "size", "WxH", OPT_SIZE, AT(picture.size), NULL, 16, 65535, "px",
+	    "make larger frames smaller, by a whole factor", NULL },
+	HOLO_OPTIONS(struct parameters, picture.holo, depth_range_words),
+	{ 0, "linger", NULL, OPT_FLAG, AT(linger), NULL, 0, 0, NULL,
+	    "go on serving the last frame until interrupted; so on a terminal", NULL },
+	{ 0, "pass", NULL, OPT_FLAG, AT(pass), NULL, 0, 0, NULL,
+	    "copy all frames to the output", NULL },
+	{ 0, "print-url", NULL, OPT_FLAG, AT(print_url), NULL, 0, 0, NULL,
+	    "print the address for the browser", NULL },
+	{ 0 },
+};
+
+struct priv {
+	struct picture_options picture;		/* with the depth range of the input */
+	double range[2];
+	struct server *server;
+	struct feed feed;
+	bool shows, warned, range_known;
+	bool pass;
+	atomic_bool waits;	/* the main thread does, for the server */
+};
+
+/* ---- interruption ---- */
+
+static struct {
+	struct server *server;
+	struct sigaction before[2];
+} caught;
+static const int signals[] = { SIGINT, SIGTERM };
+
+/* The second signal ends the process at once. */
+static void
+catch_signal(int number)
+{
+	(void)number;
+	server_interrupt(caught.server);
+}
+
+/* Viewers know by now. The pipeline may wait for input that never comes. */
+static void
+leave_interrupted(void *arg)
+{
+	struct priv *priv = arg;
+
+	if (atomic_load(&priv->waits))
+		return;
+	if (!priv->pass)
+		_exit(EXIT_DONE);
+	sigaction(SIGINT, &caught.before[0], NULL);	/* what is written on is not whole */
+	kill(getpid(), SIGINT);
+}
+
+static void
+catch_signals(struct server *server)
+{
+	struct sigaction action = { .sa_handler = catch_signal,
+		.sa_flags = (int)SA_RESETHAND | SA_RESTART };
+
+	caught.server = server;
+	for (int i = 0; i < 2; i++)
+		sigaction(signals[i], &action, &caught.before[i]);
+}
+
+static void
+release_signals(void)
+{
+	for (int i = 0; caught.server && i < 2; i++)
+		sigaction(signals[i], &caught.before[i], NULL);
+	caught.server = NULL;
+}
+
+/* ---- frames ---- */
+
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	(void)out;
+	priv->shows = picture_shows(in);
+	if (!priv->shows)
+		return 0;
+	if (depth_range_is_file(&parameters->picture.holo.depth_range) && !priv->range_known) {
+		if (depth_range_of_input(run, priv->range) < 0)
+			return -1;
+		priv->picture.holo.depth_range = (struct numbers){ .v = priv->range, .n = 2 };
+		priv->range_known = true;
+	}
+	return picture_check(&priv->picture, in);
+}
+
+/* When it was taken, in microseconds; 0: not known. */
+static int64_t
+capture_time(const struct meta *meta)
+{
+	const char *value = meta_get(meta, "time_s");
+	char word[64];
+	double seconds;
+
+	if (!value || !meta_word(value, 0, word, sizeof(word)) ||
+	    number_parse(word, &seconds) < 0 || !(fabs(seconds) < 9e12))
+		return 0;
+	return (int64_t)llround(1e6 * seconds);
+}
+
+static int
+take_frame(struct run *run, struct frame *in)
+{
+	struct priv *priv = run->priv;
+	struct frame *copy = NULL;
+	char names[300];
+
+	if (!priv->shows && !priv->warned) {
+		warn(NULL, "a frame without depth, or x y z, is not shown (later ones are not "
+		    "named); its channels: %s", head_channels_hint(&in->head, names));
+		priv->warned = true;
+	}
+	if (priv->pass && priv->shows && frame_duplicate(in, &copy) < 0) {
+		frame_free(in);
+		return -1;
+	}
+	if (priv->shows)
+		feed_put(&priv->feed, priv->pass ? copy : in, capture_time(&in->head.meta));
+	else if (!priv->pass)
+		frame_free(in);
+	return priv->pass ? run_emit(run, in) : 0;
+}
+
+static int
+end(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	size_t viewers;
+	uint64_t sent, dropped;
+
+	if (priv->feed.frames == 0)
+		return fail(run->stage->name, "no frame with depth came, so there is nothing to "
+		    "show");
+	feed_end(&priv->feed);
+	atomic_store(&priv->waits, true);
+	if (!parameters->linger && !(run->sink && isatty(STDOUT_FILENO)))
+		server_close(priv->server, 1000);
+	server_join(priv->server);
+	server_count(priv->server, &viewers, &sent, &dropped);
+	if (run->verbose)
+		note(NULL, "%llu frames, %llu pictures encoded; %zu viewers got %llu pictures and "
+		    "missed %llu", (unsigned long long)priv->feed.frames,
+		    (unsigned long long)priv->feed.encoded, viewers, (unsigned long long)sent,
+		    (unsigned long long)dropped);
+	return 0;
+}
+
+static const struct body body = { .frame = take_frame, .end = end,
+	.no_passes = "pictures are compressed by the processor" };
+
+/* ---- beginning and end ---- */
+
+static void
+wake(void *arg)
+{
+	server_wake(arg);
+}
+
+/* On standard output, which has frames with --pass. */
+static int
+print_url(const struct priv *priv)
+{
+	FILE *to = priv->pass ? stderr : stdout;
+
+	fprintf(to, "%s\n", server_url(priv->server));
+	return fflush(to) != 0 ? fail_errno("standard output", "cannot write") : 0;
+}
+
+static int
+check_options(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+
+	if (!parameters->pass && run->output)
+		return fail_usage("--output", "needs --pass, which copies frames there");
+	return depth_range_is_file(&parameters->picture.holo.depth_range) ?
+	    depth_range_check(run) : 0;
+}
+
+static int
+open_server(struct run *run)
+{
+	struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	struct feed *feed = &priv->feed;
+
+	parameters->server.encode = parameters->encode + 1;
+	if (server_open(&parameters->server, &priv->server) < 0)
+		return -1;
+	picture_begin(&feed->maker, &priv->picture);
+	feed->lead = server_lead();
+	feed->interval = isnan(parameters->fps) ? 0 : 1 / parameters->fps;
+	feed->published = wake;
+	feed->arg = priv->server;
+	server_when_interrupted(priv->server, leave_interrupted, priv);
+	if (feed_start(feed) < 0 || server_start(priv->server, feed) < 0)
+		return -1;
+	catch_signals(priv->server);
+	return 0;
+}
+
+static int
+init(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	run->body = &body;
+	run->sink = !parameters->pass;
+	priv->pass = parameters->pass;
+	priv->picture = parameters->picture;
+	if (check_options(run) < 0 || open_server(run) < 0)
+		return -1;
+	return parameters->print_url ? print_url(priv) : 0;
+}
+
+static void
+release(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	if (!priv->server)
+		return;
+	release_signals();
+	server_close(priv->server, 1011);	/* unless it is closed: the run has failed */
+	server_join(priv->server);
+	feed_stop(&priv->feed);
+	server_free(priv->server);
+}
+
+STAGE(holoserve) = {
+	.name = "holoserve",
+	.summary = "3-D live in a browser",
+	.operands = "[FILE ...]",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.traits = STAGE_ANY_TYPE | STAGE_TABLES | STAGE_UNITS,
+	.agree = AGREE_EXACT,
+	.init = init,
+	.plan = plan,
+	.release = release,
+};
