@@ -20,12 +20,12 @@ PROGRAMS := $(BUILD)/programs-$(notdir $(BIN))
 # folders of tools: `make stages` adds those of the tests
 TOOL_ROOTS := tools
 
-PACKAGES := libpng libtiff-4 libjpeg zlib
+PACKAGES := libpng libdeflate libjpeg zlib
 CPPFLAGS += -Icommon -D_GNU_SOURCE= $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
-LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm \
+LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl \
 	-Wl,--as-needed $(shell $(PKG_CONFIG) --libs kissfft-float) -Wl,--no-as-needed
 CFLAGS ?= -g
-# gcc's vectoriser is the one that loops are written for; & of conditions is meant where it stands
+# loops are written for gcc's vectoriser; & of conditions is meant where it stands
 COMPILER_FLAGS := $(if $(findstring clang,$(shell $(CC) --version)),-Wno-pass-failed -Wno-bitwise-instead-of-logical,\
 	-fno-thread-jumps --param=vect-max-peeling-for-alignment=0)
 # tools read files of strangers; a sanitizer checks more than _FORTIFY_SOURCE, and they exclude each other
@@ -47,12 +47,12 @@ calls = $(foreach name,$1,X($(name)))
 LEVELS := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),v2 v3 v4,plain)
 march = $(if $(filter plain,$1),,-march=x86-64-$1)
 
-# NAME.mk of a tool or codec names libraries of its own: PACKAGES_NAME for pkg-config, LIBRARIES_NAME for -l, their
-# DEBIAN_NAME packages (it is left out where they are absent); CHAIN_NAME := no keeps a tool out of fringepipe.
+# NAME.mk of a tool or codec names libraries of its own: PACKAGES_NAME for pkg-config, LOADED_NAME for base/library.h,
+# LIBRARIES_NAME for -l, their DEBIAN_NAME packages (it is left out where they are absent); CHAIN_NAME := no: not in fringepipe.
 include $(wildcard $(addsuffix /*/*.mk,$(TOOL_ROOTS)) common/*/*.mk common/codec/*/*.mk)
-absent = $(strip $(foreach package,$(PACKAGES_$1),$(if $(shell $(PKG_CONFIG) --exists $(package) && echo y),,$(package)))\
+absent = $(strip $(foreach package,$(PACKAGES_$1) $(LOADED_$1),$(if $(shell $(PKG_CONFIG) --exists $(package) && echo y),,$(package)))\
 	$(foreach library,$(LIBRARIES_$1),$(if $(findstring /,$(shell $(CC) -print-file-name=lib$(library).so)),,lib$(library))))
-cflags = $(if $(PACKAGES_$1),$(shell $(PKG_CONFIG) --cflags $(PACKAGES_$1)))
+cflags = $(if $(PACKAGES_$1)$(LOADED_$1),$(shell $(PKG_CONFIG) --cflags $(PACKAGES_$1) $(LOADED_$1)))
 libs = $(if $(PACKAGES_$1),$(shell $(PKG_CONFIG) --libs $(PACKAGES_$1))) $(LIBRARIES_$1:%=-l%)
 names = $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard $1)))))
 ALL_TOOLS := $(call names,$(addsuffix /*/*.c,$(TOOL_ROOTS)))

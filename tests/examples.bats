@@ -57,6 +57,22 @@ run_examples() {		# page, simulated or real
 	[ "$failed" -eq 0 ]
 }
 
+@test "examples: the tutorial's live stream, with a viewer that takes ten frames of it" {
+	examples "$top/man/fringepipe.7" 78 simulated >script
+	sed -n '/^fringesim/{:more; /\\$/{N; b more}; /holoserve/p}' script >line
+	grep -q holoserve line
+	py '
+import subprocess
+from live_client import Viewer
+stream = subprocess.Popen(["bash", "-o", "pipefail", "line"], stdout=subprocess.PIPE)
+viewer = Viewer(stream.stdout.readline().decode())
+frames = [viewer.frame() for i in range(10)]
+expect([f["number"] for f in frames] == sorted({f["number"] for f in frames}))
+expect(all(len(f["picture"]) > 1000 for f in frames) and viewer.keys["width"] == "160", viewer.keys)
+viewer.close()
+expect(stream.wait() == 0)'
+}
+
 @test "examples: those on real captures run as they are printed" {
 	need_data slmaster_eye_12step_gray
 	export FRINGEPIPE_DATA=$data

@@ -57,8 +57,8 @@ struct opt {
 	const char *help;		/* one line, no full stop */
 	const char *const *words; /* OPT_WORD: the values, ended by NULL; OPT_FRAME: words that name
 				   * no file but an input that the stage computes (ideal);
-				   * OPT_ANGLES: a word in the place of the list, kept as a single
-				   * NaN */
+				   * OPT_NUMBERS, OPT_ANGLES: a word in the place of the list, kept
+				   * as a single NaN */
 };
 
 /* Fills parameters with the defaults. The table's own defaults must be valid. */

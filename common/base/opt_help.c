@@ -74,7 +74,8 @@ print_words(FILE *out, const struct opt *table)
 		fprintf(out, "--%s\n", table[i].name);
 		for (size_t k = 0; table[i].words && table[i].words[k]; k++)
 			fprintf(out, "--%s=%s\n", table[i].name, table[i].words[k]);
-		if (file || type == OPT_ANGLES || (type != OPT_FLAG && !table[i].words))
+		if (file || type == OPT_ANGLES || type == OPT_NUMBERS ||
+		    (type != OPT_FLAG && !table[i].words))
 			fprintf(out, "--%s=%s\n", table[i].name, file ? "@" : "?");
 	}
 }
