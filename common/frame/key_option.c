@@ -49,9 +49,8 @@ key_option_whole(long option, const struct meta *meta, const char *key, long low
 	return 0;
 }
 
-/* Two numbers of a key; where it is absent *out stays. */
-static int
-pair_of(const struct meta *meta, const char *key, double out[2])
+int
+key_pair(const struct meta *meta, const char *key, double out[2])
 {
 	struct numbers list;
 	bool valid;
@@ -76,7 +75,7 @@ key_option_range(const struct numbers *option, const char *name, const struct me
 		return fail_usage(name, "must be two numbers, not %zu", option->n);
 	if (option->n)
 		memcpy(out, option->v, sizeof(double[2]));
-	else if (pair_of(meta, key, out) < 0)
+	else if (key_pair(meta, key, out) < 0)
 		return -1;
 	if (!isnan(out[0]) && !(out[0] < out[1]))
 		return fail(option->n ? name : key, "the first depth must be less than the second, "
@@ -110,7 +109,7 @@ key_option_warn_range(const struct numbers *option, const struct meta *meta, con
 {
 	double own[2] = { NAN, NAN }, slack;
 
-	if (option->n != 2 || pair_of(meta, key, own) < 0 || isnan(own[0]))
+	if (option->n != 2 || key_pair(meta, key, own) < 0 || isnan(own[0]))
 		return;
 	slack = 1e-6 * (own[1] - own[0]);
 	if (fabs(own[0] - option->v[0]) > slack || fabs(own[1] - option->v[1]) > slack)

@@ -24,24 +24,6 @@ take_number(
 	return 0;
 }
 
-/* Two numbers of a key, or as they were where it is absent. */
-static int
-pair_key(const struct meta *meta, const char *key, double out[2])
-{
-	struct numbers list;
-	bool valid;
-
-	if (!meta_get(meta, key))
-		return 0;
-	if (meta_numbers(meta, key, &list) < 0)
-		return -1;
-	valid = list.n == 2 && isfinite(list.v[0]) && isfinite(list.v[1]);
-	if (valid)
-		memcpy(out, list.v, sizeof(double[2]));
-	numbers_free(&list);
-	return valid ? 0 : fail(key, "must be two numbers, not '%.60s'", meta_get(meta, key));
-}
-
 static int
 take_range(
     struct holo *holo, const struct holo_options *options, const struct meta *meta, const char *key)
@@ -146,7 +128,7 @@ check_size(const struct holo *holo, const struct meta *meta)
 {
 	double size[2] = { (double)holo->w, (double)holo->h };
 
-	if (pair_key(meta, "holo_size", size) < 0)
+	if (key_pair(meta, "holo_size", size) < 0)
 		return -1;
 	if (size[0] == (double)holo->w && size[1] == (double)holo->h)
 		return 0;
@@ -203,8 +185,8 @@ holo_read(struct holo *holo, const struct holo_options *options, const struct fr
 	    key_option_whole(options->stair_turns, meta, "holo_stair_turns", 0, 64, -1,
 		&holo->stair_turns) < 0 ||
 	    take_range(holo, options, meta, "holo_depth_range") < 0 ||
-	    pair_key(meta, "holo_spacing", holo->spacing) < 0 ||
-	    pair_key(meta, "holo_corner", holo->corner) < 0)
+	    key_pair(meta, "holo_spacing", holo->spacing) < 0 ||
+	    key_pair(meta, "holo_corner", holo->corner) < 0)
 		return -1;
 	holo->theta_rad *= RADIANS;
 	return check_complete(holo, meta, has_stair) < 0 ? -1 : holo_check_stairs(holo);

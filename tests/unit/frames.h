@@ -69,13 +69,23 @@ assert_heads_equal(const struct frame_head *a, const struct frame_head *b)
 }
 
 static inline void
-assert_frames_equal(const struct frame *a, const struct frame *b)
+assert_same_pixels(const struct frame *a, const struct frame *b)
 {
-	assert_heads_equal(&a->head, &b->head);
+	assert_int_equal(a->head.w, b->head.w);
+	assert_int_equal(a->head.h, b->head.h);
+	assert_int_equal(a->head.c, b->head.c);
+	assert_int_equal(a->head.type, b->head.type);
 	for (size_t c = 0; c < a->head.c; c++)
 		for (size_t y = 0; y < a->head.h; y++)
 			assert_memory_equal(frame_row(a, c, y), frame_row(b, c, y),
 			    a->head.w * sample_size(a->head.type));
+}
+
+static inline void
+assert_frames_equal(const struct frame *a, const struct frame *b)
+{
+	assert_heads_equal(&a->head, &b->head);
+	assert_same_pixels(a, b);
 }
 
 /* The message that was recorded, exactly; and forgets it. */

@@ -1,19 +1,13 @@
 /* Every image format: what is written is read back bit for bit, and no damaged file does harm. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stddef.h>
+#include "frames.h"
+
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
-#undef fail	/* cmocka's macro would hide ours */
 
 #include <png.h>
 #include <tiffio.h>
 
-#include "base/fail.h"
 #include "io/source.h"
 #include "io/target.h"
 
@@ -74,19 +68,6 @@ make_frame(size_t w, size_t h, size_t c, enum sample type)
 					((uint32_t *)row)[x] = v % 5 ? v : 0x7fc00000 | v;
 			}
 	return frame;
-}
-
-static void
-assert_same_pixels(const struct frame *a, const struct frame *b)
-{
-	assert_int_equal(a->head.w, b->head.w);
-	assert_int_equal(a->head.h, b->head.h);
-	assert_int_equal(a->head.c, b->head.c);
-	assert_int_equal(a->head.type, b->head.type);
-	for (size_t c = 0; c < a->head.c; c++)
-		for (size_t y = 0; y < a->head.h; y++)
-			assert_memory_equal(frame_row(a, c, y), frame_row(b, c, y),
-			    a->head.w * sample_size(a->head.type));
 }
 
 static void

@@ -4,18 +4,12 @@
  * the specification.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stddef.h>
+#include "frames.h"
+
 #include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-#undef fail	/* cmocka's macro would hide ours */
 
 #include <zlib.h>
 
-#include "base/fail.h"
 #include "codec/png/deflate_runs.h"
 #include "codec/png/filter.h"
 #include "codec/png/idat_read.h"
@@ -265,15 +259,8 @@ load(struct bytes file, int (*by)(struct loader *, struct frame **), char messag
 static void
 assert_same(const struct frame *a, const struct frame *b)
 {
-	assert_int_equal(a->head.w, b->head.w);
-	assert_int_equal(a->head.h, b->head.h);
-	assert_int_equal(a->head.c, b->head.c);
-	assert_int_equal(a->head.type, b->head.type);
 	assert_true(meta_equal(&a->head.meta, &b->head.meta));
-	for (size_t c = 0; c < a->head.c; c++)
-		for (size_t y = 0; y < a->head.h; y++)
-			assert_memory_equal(frame_row(a, c, y), frame_row(b, c, y),
-			    a->plane[c].stride);
+	assert_same_pixels(a, b);
 }
 
 /* Ours and libpng's result agree; *frame: it, or NULL. Returns its message, "" if there is none. */
