@@ -29,5 +29,8 @@ def decode(planes, keys):
 
 
 def texture(planes, keys):
+	scale = float(keys["depthcode_texture_scale"])
+	if keys.get("depthcode_texture_place") == "track":
+		return {name: plane for name, plane in planes.items() if name != "texture"}, planes["texture"] * scale
 	h = len(planes["luma"]) // 2
-	return {name: plane[:h] for name, plane in planes.items()}, planes["luma"][h:] * float(keys["depthcode_texture_scale"])
+	return {name: plane[:h] for name, plane in planes.items()}, planes["luma"][h:] * scale

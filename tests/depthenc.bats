@@ -194,6 +194,66 @@ expect(f.names == ["depth", "t"] and (f["t"] == b["luma"][37:]).all() and f.meta
 	framecmp want.nrrd got.nrrd
 }
 
+@test "depthenc: --texture-place track makes a channel of its own, of 8 bits, whose track depthdec takes back" {
+	py "$shapes"'
+y, x = np.mgrid[:37, :53]
+whole = ((53 * y + x) % 256).astype("f4")
+holed = whole + 0.25; holed[3, 4] = np.nan; holed[5, 6] = 300; holed[7, 8] = -3
+write_frames("in.nrrd", [Frame(np.stack([depths(53, 37), whole]), ["depth", "skin"]) for k in range(2)])
+write_frames("other.nrrd", Frame(np.stack([depths(53, 37), holed]), ["depth", "skin"], {"max_value": "511"}))'
+	while read -r suffix cat options; do
+		options="--depth-range 100,300 $options"
+		depthenc $options in.nrrd -o bare.nrrd
+		depthenc $options --texture skin --texture-place track in.nrrd -o planes.nrrd
+		depthdec bare.nrrd -o want.nrrd
+		depthdec planes.nrrd -o got.nrrd
+		if command -v ffmpeg >/dev/null; then
+			framecat -f ${cat//=/ } --lossless planes.nrrd -o out.$suffix
+			depthdec out.$suffix -o video.nrrd
+		else
+			cp got.nrrd video.nrrd
+		fi
+		py '
+for s, a, b, w, g, v in zip(*(read_frames(f"{n}.nrrd") for n in ("in", "bare", "planes", "want", "got", "video"))):
+	expect(b.names == a.names + ["texture"] and (b.pixels[:-1] == a.pixels).all() and (b["texture"] == s["skin"]).all(), b.names)
+	expect(b.meta["depthcode_texture_place"] == "track" and b.meta["depthcode_texture"] == "skin", b.meta)
+	for d in g, v:
+		expect(d.names == ["depth", "skin"] and np.array_equal(d["depth"], w["depth"], equal_nan=True), d.names)
+		expect((d["skin"] == s["skin"]).all() and float(d.meta["max_value"]) == 255, d.meta)
+		expect(not [key for key in d.meta if key.startswith("depthcode")], d.meta)'
+	done <<-END
+	mkv --video=h264
+	mp4 --video=hevc --mask track --bits 12
+	mkv --video=ffv1 --layout mwd --mask track
+	mkv --video=h264 --layout fold
+	END
+	# the name that the user gives; a white of its own, and what no level holds
+	depthdec --texture paint planes.nrrd | frameinfo -k channels - | sort -u >names
+	[ "$(cat names)" = "depth paint" ]
+	depthenc --depth-range 100,300 --texture skin --texture-place track other.nrrd -o planes.nrrd
+	depthdec planes.nrrd -o out.nrrd
+	py "$shapes"'
+s, b, d = (read_frame(f"{n}.nrrd") for n in ("other", "planes", "out"))
+true = np.clip(np.nan_to_num(s["skin"], nan=0), 0, 511)
+expect(np.abs(d["skin"] - true) <= 1.003); expect(float(d.meta["max_value"]) == 511, d.meta)
+expect(np.abs(page.texture({name: b[name] for name in b.names}, b.meta)[1] - d["skin"]) < 1e-4)
+write_frames("none.nrrd", Frame(b.pixels[:1], ["luma"], b.meta))
+scaled = b.pixels.copy(); scaled[1] *= 4
+write_frames("scaled.nrrd", Frame(scaled, b.names, b.meta))
+write_frames("word.nrrd", Frame(b.pixels, b.names, {**b.meta, "depthcode_texture_place": "beside"}))'
+	fails 1 "there is no channel texture: the track of the video, or the file, that holds it is missing" depthdec none.nrrd -o n.nrrd
+	fails 1 "a sample of the texture is " depthdec scaled.nrrd -o n.nrrd
+	fails 1 "depthcode_texture_place: must be below or track, not 'beside'" depthdec word.nrrd -o n.nrrd
+	fails 2 "--texture-place: is of a texture: give --texture CHANNEL" depthenc --depth-range 0,1 --texture-place track in.nrrd -o n.nrrd
+	fails 2 "--texture-gain: is of a texture below the depth" \
+		depthenc --depth-range 0,1 --texture skin --texture-place track --texture-gain 0.5 in.nrrd -o n.nrrd
+	for name in "a b" "" depth nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn; do
+		fails 2 "--texture: must be the name of a channel: one word of at most 31 bytes that is not depth" \
+			depthdec --texture "$name" planes.nrrd -o n.nrrd
+	done
+	[ ! -e n.nrrd ]
+}
+
 @test "depthenc: errors" {
 	py '
 write_frames("z.nrrd", Frame(np.zeros((4, 4), "f4"), ["depth"]))

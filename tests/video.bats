@@ -153,6 +153,53 @@ for a, b in zip(read_frames("1-10.nrrd"), read_frames("o.nrrd")):
 	[ ! -e n.mkv ]
 }
 
+@test "video: a channel texture is a track of its own, alone and behind a mask, with a loss of its own" {
+	py '
+rng = np.random.default_rng(3)
+y, x = np.mgrid[:37, :63]
+for channels, bits, mask in (1, 8, 0), (1, 10, 1), (1, 12, 1), (3, 8, 1), (3, 10, 0):
+	frames = []
+	for k in range(4):
+		planes = list(rng.integers(0, 2 ** bits, (channels, 37, 63))) + [rng.random(x.shape) < 0.5] * mask + [(63 * y + x + 9 * k) % 256]
+		frames.append(Frame(np.stack(planes).astype("u1" if bits == 8 else "u2"), ["luma", "chroma_u", "chroma_v"][:channels] +
+			["mask"] * mask + ["texture"], {"max_value": str(2 ** bits - 1)} if bits > 8 else {}))
+	write_frames(f"{channels}-{bits}.nrrd", frames)
+smooth = 128 + 90 * np.sin(x / 9) * np.cos(y / 7)
+write_frames("smooth.nrrd", Frame(np.stack([500 + x, smooth]).astype("u2"), ["luma", "texture"], {"max_value": "1023"}))
+write_frames("wide.nrrd", Frame(np.full((2, 4, 4), 256, "u2"), ["luma", "texture"], {"max_value": "1023"}))
+write_frames("mask.nrrd", Frame(np.full((2, 4, 4), 2, "u1"), ["luma", "mask"]))'
+	for case in mkv/h264/1-8 mp4/h264/1-10 mov/hevc/1-12 nut/ffv1/1-12 mkv/av1/1-10 mkv/hevc/3-8 mp4/h264/3-10; do
+		IFS=/ read -r suffix video name <<<"$case"
+		silent framecat -f --video $video --lossless $name.nrrd -o o.$suffix
+		silent framecmp $name.nrrd o.$suffix
+	done
+	# what a decoder that is not ours reads
+	framecat -f --lossless 1-10.nrrd -o o.mkv
+	ffmpeg -v error -i o.mkv -map 0:v:2 -vf extractplanes=y -f rawvideo -pix_fmt gray o.gray
+	py 'raw = np.fromfile("o.gray", "u1").reshape(-1, 38, 64)
+for k, frame in enumerate(read_frames("1-10.nrrd")):
+	expect(raw[k, :37, :63] == frame["texture"])'
+	ffmpeg -v error -i o.mkv -map 0:v:0 -map 0:v:1 -c copy two.mkv
+	fails 1 "two.mkv: the channel texture is missing: the video has no third track of the same size any more" framecat two.mkv -o null:
+	# the losses of both tracks are apart
+	for crf in 0/0 0/40 30/0; do framecat --crf ${crf%/*} --texture-crf ${crf#*/} smooth.nrrd -o ${crf/\//-}.mkv; done
+	py '
+def read(path): return read_frame(path)
+import subprocess
+want = read("smooth.nrrd")
+def off(path):
+	subprocess.run(["framecat", "-f", path, "-o", "off.nrrd"], check=True)
+	return [np.abs(read("off.nrrd")[name].astype(int) - want[name]).max() for name in want.names]
+(a, b), (c, d), (e, f) = off("0-0.mkv"), off("0-40.mkv"), off("30-0.mkv")
+expect(b == 0 and f == 0 and d > 8 and a == c and e > 2 * a, a, b, c, d, e, f)'
+	fails 2 "--texture-crf: is of a channel texture beside luma" framecat --texture-crf 1 --channels luma smooth.nrrd -o n.mkv
+	fails 2 "--texture-crf: and --lossless exclude each other" framecat --texture-crf 1 --lossless smooth.nrrd -o n.mkv
+	fails 1 "n.mkv: a texture goes beside h264, hevc, av1 and ffv1, not png" framecat --video png 1-8.nrrd --channels luma,texture -o n.mkv
+	fails 1 "n.mkv: frame 0 has a texture of up to 256, and its track holds up to 255" framecat wide.nrrd -o n.mkv
+	fails 1 "n.mkv: frame 0 has a mask of up to 2, and its track holds up to 1" framecat mask.nrrd -o n.mkv
+	[ ! -e n.mkv ]
+}
+
 @test "video: options reach the encoder, and each coding takes those that it has" {
 	py "$tools"'
 sequence("g.nrrd", 1, 10)

@@ -15,10 +15,12 @@
 
 const char *const depthcode_layouts[] = { "luma", "mwd", "fold", NULL };
 const char *const depthcode_masks[] = { "gap", "track", NULL };
+const char *const depthcode_texture_places[] = { "below", "track", NULL };
 
 static const char *const keys[] = { "depthcode_layout", "depthcode_bits", "depthcode_range",
 	"depthcode_mask", "depthcode_guard", "depthcode_fringes", "depthcode_size",
-	"depthcode_texture", "depthcode_texture_scale", "depthcode_texture_gain" };
+	"depthcode_texture", "depthcode_texture_scale", "depthcode_texture_gain",
+	"depthcode_texture_place" };
 
 long
 depthcode_most(const struct depthcode *code)
@@ -196,6 +198,15 @@ depthcode_read(struct depthcode *code, const struct depthcode_options *options,
 	if (mask == DEPTHCODE_TRACK)
 		code->guard = 0;
 	return check_bits("depthcode_bits", code) < 0 ? -1 : check_guard("depthcode_guard", code);
+}
+
+int
+depthcode_texture_in_track(const struct meta *meta)
+{
+	int place;
+
+	return key_option_word(-1, meta, "depthcode_texture_place", depthcode_texture_places,
+	    DEPTHCODE_TEXTURE_BELOW, &place) < 0 ? -1 : place == DEPTHCODE_TEXTURE_TRACK;
 }
 
 void

@@ -10,9 +10,11 @@
 #include "frame/frame.h"
 
 #define DEPTHCODE_FRINGES_MOST 64
+#define DEPTHCODE_TEXTURE_MOST 255	/* level of a texture in a channel of its own */
 
 enum depthcode_layout { DEPTHCODE_LUMA, DEPTHCODE_MWD, DEPTHCODE_FOLD };
 enum depthcode_mask { DEPTHCODE_GAP, DEPTHCODE_TRACK };
+enum depthcode_texture_place { DEPTHCODE_TEXTURE_BELOW, DEPTHCODE_TEXTURE_TRACK };
 
 /* As given on the command line; these win over the metadata. */
 struct depthcode_options {
@@ -22,6 +24,7 @@ struct depthcode_options {
 };
 
 extern const char *const depthcode_layouts[], *const depthcode_masks[];
+extern const char *const depthcode_texture_places[];
 
 /* Rows of an option table whose parameter struct `type` has a struct depthcode_options `member`.
  * range_words: of --depth-range; NULL. */
@@ -64,6 +67,8 @@ void depthcode_warn_overruled(const struct depthcode_options *, const struct met
 int depthcode_write(const struct depthcode *, struct meta *);
 void depthcode_remove(struct meta *);
 
+/* Is a texture in a channel of its own, by its key? -1 after fail() where that is no such word. */
+int depthcode_texture_in_track(const struct meta *);
 /* The largest level, 2^bits - 1. */
 long depthcode_most(const struct depthcode *);
 struct depthcode_code depthcode_code(const struct depthcode *);

@@ -66,7 +66,8 @@ check_distinct(const struct depthcode *code, const bool seen[LEVELS])
 }
 
 int
-check_levels(const struct depthcode *code, const struct frame *frame, size_t luma, size_t mask)
+check_levels(const struct depthcode *code, const struct frame *frame, size_t luma, size_t mask,
+    size_t texture)
 {
 	size_t step = coarse_grid_step(frame->head.w, frame->head.h, PIXELS);
 	float most = (float)depthcode_most(code);
@@ -84,6 +85,11 @@ check_levels(const struct depthcode *code, const struct frame *frame, size_t lum
 			if (in_mask != 0 && in_mask != 1)
 				return fail(NULL, "the mask is %g somewhere, and must be 0 or 1: "
 				    "was its track coded again, with loss?", (double)in_mask);
+			if (texture != NO_CHANNEL &&
+			    frame_sample(frame, texture, y, x) > DEPTHCODE_TEXTURE_MOST)
+				return fail(NULL, "a sample of the texture is %g, and its levels "
+				    "go up to %d: were they scaled?", (double)frame_sample(frame,
+				    texture, y, x), DEPTHCODE_TEXTURE_MOST);
 			if (level >= 0)
 				seen[(unsigned)level] = true;
 		}

@@ -7,8 +7,9 @@
 
 /* For plan: bits and range of the samples. -1 after fail(). */
 int check_head(const struct depthcode *, const struct frame_head *);
-/* For survey: levels of a coarse grid, channel luma, and the mask (NO_CHANNEL: none). -1 after
- * fail(). */
-int check_levels(const struct depthcode *, const struct frame *, size_t luma, size_t mask);
+/* For survey: levels of a coarse grid, channel luma, the mask and a texture's (NO_CHANNEL: none).
+ * -1 after fail(). */
+int check_levels(const struct depthcode *, const struct frame *, size_t luma, size_t mask,
+    size_t texture);
 
 #endif

@@ -1,11 +1,11 @@
 /* The depth in the planes of a video that depthenc made. */
 #include "run/stage.h"
 
-#include "below.h"
 #include "check.h"
 #include "depthcode/depthcode.h"
 #include "depthdec.block.h"
 #include "run/passes.h"
+#include "texture.h"
 
 #define TILE 1024		/* pixels of a row at a time */
 
@@ -20,7 +20,7 @@ struct priv {
 	size_t luma, mask;			/* input channels; NO_CHANNEL */
 	size_t sine, cosine, coarse;		/* of colour, likewise: of mwd; of fold */
 	bool compared;				/* options with keys */
-	struct below below;
+	struct texture texture;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -28,7 +28,7 @@ struct priv {
 static const struct opt options[] = {
 	DEPTHCODE_OPTIONS(struct parameters, code, NULL),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture), NULL, 0, 0, NULL,
-	    "the lower half is a texture: the channel that it becomes", NULL },
+	    "the channel that the texture becomes; without keys: the lower half is one", NULL },
 	{ 0 },
 };
 
@@ -133,12 +133,12 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	for (size_t y = y0; y < y1; y++)
 		for (size_t x = 0; x < w; x += TILE)
 			decode(priv, in, out, y, x, w - x < TILE ? w - x : TILE);
-	for (size_t y = y0; y < y1 && priv->below.is; y++) {
+	for (size_t y = y0; y < y1 && priv->texture.is; y++) {
 		float *row = frame_floats(out, 1, y);
 
-		load(in, in->head.c - 1, y, 0, w, row);
+		load(in, priv->texture.channel, y, 0, w, row);
 		for (size_t x = 0; x < w; x++)
-			row[x] *= priv->below.scale;
+			row[x] *= priv->texture.scale;
 	}
 }
 
@@ -170,6 +170,8 @@ passes(struct run *run, struct passes *passes)
 	struct pass pass = { .shader = SHADER(depthdec), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
+	if (priv->texture.is)
+		return passes_refuse(passes, "the processor makes textures");
 	return passes_add(passes, &pass);
 }
 
@@ -184,7 +186,8 @@ survey(struct run *run, const struct frame *in)
 	if (!priv->compared)
 		depthcode_warn_overruled(&parameters->code, &in->head.meta);
 	priv->compared = true;
-	return check_levels(&priv->depthcode, in, priv->luma, priv->mask);
+	return check_levels(&priv->depthcode, in, priv->luma, priv->mask,
+	    priv->texture.below ? NO_CHANNEL : priv->texture.channel);
 }
 
 static int
@@ -192,7 +195,7 @@ below_frame(struct run *run, struct frame *in)
 {
 	const struct priv *priv = run->priv;
 
-	return texture_below_decode(run, &priv->below.flow, in);
+	return texture_below_decode(run, &priv->texture.flow, in);
 }
 
 static const struct body body = { .survey = survey, .rows = rows, .passes = passes };
@@ -202,8 +205,10 @@ static const struct body textured = { .frame = below_frame,
 static int
 init(struct run *run)
 {
+	const struct parameters *parameters = run->parameters;
+
 	run->body = &body;
-	return 0;
+	return texture_check(parameters->texture);
 }
 
 /* Planes by their names; those of pictures in a file are r g b, and a single one is luma. */
@@ -225,7 +230,7 @@ find_channels(struct run *run, const struct frame_head *in)
 			return fail(NULL, "there is no channel mask: the video's second track, or "
 			    "the mask's file, is missing");
 	}
-	if (in->c == 1 + (size_t)priv->below.is && !mwd && !fold) {
+	if (in->c == 1 + (size_t)priv->texture.is && !mwd && !fold) {
 		priv->luma = 0;
 		return 0;
 	}
@@ -242,14 +247,13 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	struct below *below = &priv->below;
-	const struct frame_head *planes = in;
+	struct texture *texture = &priv->texture;
+	const struct frame_head *planes;
 
-	if (below_plan(below, parameters->texture, in) < 0)
+	if (texture_plan(texture, parameters->texture, in) < 0)
 		return -1;
-	if (below->is)
-		planes = &below->flow.picture;
-	run->body = below->is ? &textured : &body;
+	planes = texture->below ? &texture->flow.picture : in;
+	run->body = texture->below ? &textured : &body;
 	if (depthcode_read(&priv->depthcode, &parameters->code, planes) < 0 ||
 	    find_channels(run, planes) < 0 || check_head(&priv->depthcode, planes) < 0)
 		return -1;
@@ -257,12 +261,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (priv->mask != NO_CHANNEL)
 		priv->code.least = 0.5f;
 	depthcode_remove(&out->meta);
-	if (!below->is)
+	if (!texture->is)
 		return head_set_channels(out, "depth");
-	below->flow.luma = priv->luma;
-	below->flow.survey = survey;
-	below->flow.rows = rows;
-	return below_output(below, parameters->texture, &priv->depthcode, &in->meta, out);
+	texture->flow.luma = priv->luma;
+	texture->flow.survey = survey;
+	texture->flow.rows = rows;
+	return texture_output(texture, parameters->texture, &priv->depthcode, &in->meta, out);
 }
 
 static void
@@ -270,7 +274,7 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	texture_below_free(&priv->below.flow);
+	texture_below_free(&priv->texture.flow);
 }
 
 STAGE(depthdec) = {

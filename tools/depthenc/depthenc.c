@@ -33,7 +33,10 @@ struct priv {
 static const struct opt options[] = {
 	DEPTHCODE_OPTIONS(struct parameters, code, depth_range_words),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture.channel), NULL, 0, 0, NULL,
-	    "channel that goes below the depth, in a frame of double height", NULL },
+	    "channel that goes with the depth", NULL },
+	{ 0, "texture-place", "WORD", OPT_WORD, AT(texture.place), "below", 0, 0, NULL,
+	    "below the depth, in a frame of double height; or in a track of its own",
+	    depthcode_texture_places },
 	{ 0, "texture-gain", "G", OPT_NUMBER, AT(texture.gain), "1", 0.01, 1, NULL,
 	    "amplitude of the texture: less leaves more of a video's bits to the depth", NULL },
 	{ 0 },
@@ -195,8 +198,8 @@ passes(struct run *run, struct passes *passes)
 	struct pass pass = { .shader = SHADER(depthenc), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
-	if (priv->fills)
-		return passes_refuse(passes, "the processor fills the holes");
+	if (priv->fills || priv->texture.channel != NO_CHANNEL)
+		return passes_refuse(passes, "the processor fills holes and puts textures");
 	passes_read(passes, priv->depth);
 	return passes_add(passes, &pass);
 }
@@ -230,7 +233,8 @@ init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 
-	run->body = parameters->texture.channel ? &textured : &body;
+	run->body = parameters->texture.channel &&
+	    parameters->texture.place == DEPTHCODE_TEXTURE_BELOW ? &textured : &body;
 	if (texture_check(&parameters->texture) < 0)
 		return -1;
 	return depth_range_is_file(&parameters->code.depth_range) ? depth_range_check(run) : 0;

@@ -7,9 +7,16 @@
 int
 texture_check(const struct texture_options *options)
 {
-	if (options->channel || options->gain == 1)
+	bool below = options->place == DEPTHCODE_TEXTURE_BELOW;
+
+	if (!options->channel && !below)
+		return fail_usage("--texture-place", "is of a texture: give --texture CHANNEL");
+	if (options->gain == 1 || (options->channel && below))
 		return 0;
-	return fail_usage("--texture-gain", "is of a texture: give --texture CHANNEL");
+	return !options->channel ?
+	    fail_usage("--texture-gain", "is of a texture: give --texture CHANNEL") :
+	    fail_usage("--texture-gain", "is of a texture below the depth: one in a track of its "
+	    "own has --texture-crf where the video is written");
 }
 
 static int
@@ -25,7 +32,9 @@ plan_keys(struct texture *texture, const struct texture_options *options, const 
 	texture->levels_per_unit = (float)(texture->most * options->gain / white);
 	if (meta_set(out, "depthcode_texture", options->channel) < 0 ||
 	    meta_set_number(out, "depthcode_texture_scale",
-	    white / texture->most / options->gain) < 0)
+	    white / texture->most / options->gain) < 0 ||
+	    (options->place == DEPTHCODE_TEXTURE_TRACK && meta_set(out, "depthcode_texture_place",
+	    depthcode_texture_places[options->place]) < 0))
 		return -1;
 	return options->gain == 1 ? 0 :
 	    meta_set_number(out, "depthcode_texture_gain", options->gain);
@@ -35,14 +44,18 @@ int
 texture_plan(struct texture *texture, const struct texture_options *options,
     const struct depthcode *code, const struct meta *in, struct frame_head *out)
 {
+	bool track = options->place == DEPTHCODE_TEXTURE_TRACK;
 	char names[80];
 
-	texture->most = (float)depthcode_most(code);
+	texture->most = track ? DEPTHCODE_TEXTURE_MOST : (float)depthcode_most(code);
 	texture->below.luma = 0;
 	texture_below_free(&texture->below);
 	snprintf(names, sizeof(names), "%s texture", depthcode_channel_names(code));
-	if (plan_keys(texture, options, in, &out->meta) < 0 ||
-	    size_multiply(out->h, 2, &out->h) < 0 || head_copy(&texture->below.out, out) < 0)
+	if (plan_keys(texture, options, in, &out->meta) < 0)
+		return -1;
+	if (track)
+		return head_set_channels(out, names);
+	if (size_multiply(out->h, 2, &out->h) < 0 || head_copy(&texture->below.out, out) < 0)
 		return -1;
 	return texture_below_head(out, names, &texture->below.picture);
 }

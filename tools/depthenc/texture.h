@@ -1,4 +1,4 @@
-/* A texture below the planes of depth (image/texture_below.h). */
+/* A texture below the planes of depth (image/texture_below.h), or in a channel of its own. */
 #ifndef DEPTHENC_TEXTURE_H
 #define DEPTHENC_TEXTURE_H
 
@@ -8,6 +8,7 @@
 struct texture_options {
 	const char *channel;		/* NULL: none */
 	double gain;
+	int place;			/* enum depthcode_texture_place */
 };
 
 struct texture {
@@ -19,7 +20,7 @@ struct texture {
 /* For init: options that need each other. -1 after fail_usage(). */
 int texture_check(const struct texture_options *);
 /* For plan, once keys and channels of the depth are set: the keys of the texture, and twice the
- * rows. texture->channel is set. -1 after fail(). */
+ * rows or one more channel. texture->channel is set. -1 after fail(). */
 int texture_plan(struct texture *, const struct texture_options *, const struct depthcode *,
     const struct meta *in, struct frame_head *out);
 /* The texture's levels of row y, into the last channel. */

@@ -73,6 +73,8 @@ static const struct opt options[] = {
 	  "the video encoder's trade of time for size", NULL },
 	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 1e-3, 1e5, "frames/s",
 	  "speed of videos; from time_s, else 30, if not given", NULL },
+	{ 0, "texture-crf", "N", OPT_NUMBER, AT(texture_crf), NULL, 0, 51, NULL,
+	    "loss of the track of a channel texture in videos", NULL },
 	{ 0, "one-page", NULL, OPT_FLAG, AT(one_page), NULL, 0, 0, NULL,
 	  "TIFF files hold all channels of a frame in one page", NULL },
 	{ 0, "ascii", NULL, OPT_FLAG, AT(ascii), NULL, 0, 0, NULL,

@@ -14,7 +14,7 @@ struct parameters {
 	long bin, quality, level;
 	int as, chroma, coding;
 	struct paint_options paint;
-	double invalid, fill, jump, crf, fps;
+	double invalid, fill, jump, crf, fps, texture_crf;
 	bool unscale, stack, split, fast, one_page, ascii, points, lossless;
 };
 

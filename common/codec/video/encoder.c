@@ -8,6 +8,7 @@
 
 #define CRF_COLOUR 18	/* no difference to be seen */
 #define CRF_SINGLE 0	/* of more than 8 bits: samples are numbers, not a picture */
+#define CRF_TEXTURE 18
 
 const char *const video_codings[] = { "h264", "hevc", "av1", "ffv1", "mjpeg", "png", "qtrle",
 	NULL };
@@ -16,10 +17,10 @@ const char *const video_chromas[] = { "444", "422", "420", NULL };
 /* What is asked for: of which kind, of how many bits, with which colour planes. */
 struct wanted {
 	enum pixel_kind kind;
-	size_t channels;		/* without the mask */
+	size_t channels;		/* without those of tracks of their own */
 	unsigned bits;
 	const char *chroma;
-	bool mask;
+	bool mask, texture;
 };
 
 /* ---- formats ---- */
@@ -71,9 +72,11 @@ find_wanted(const char *path, const struct frame_head *head, const struct video_
 {
 	static const char *const planes[] = { "luma", "chroma_u", "chroma_v" };
 	static const char *const colours[] = { "r", "g", "b", "a" };
-	bool mask = head->c > 1 && !strcmp(head->channel[head->c - 1], "mask");
-	size_t n = head->c - mask;
-	bool yuv = n == 3, rgb = !mask && (n == 3 || n == 4);
+	bool texture = head->c > 1 && !strcmp(head->channel[head->c - 1], "texture");
+	bool mask = head->c > (size_t)1 + texture &&
+	    !strcmp(head->channel[head->c - texture - 1], "mask");
+	size_t n = head->c - texture - mask;
+	bool yuv = n == 3, rgb = !mask && !texture && (n == 3 || n == 4);
 
 	for (size_t c = 0; c < n; c++) {
 		yuv = yuv && !strcmp(head->channel[c], planes[c]);
@@ -81,15 +84,16 @@ find_wanted(const char *path, const struct frame_head *head, const struct video_
 	}
 	wanted->channels = n;
 	wanted->mask = mask;
+	wanted->texture = texture;
 	wanted->kind = n == 1 ? PIXEL_GREY : yuv ? PIXEL_YUV : PIXEL_RGB;
 	wanted->chroma = video_chromas[options->chroma];
 	if (n != 1 && !yuv && !rgb)
 		return fail(path, "a video's frames have one channel, or luma chroma_u chroma_v, "
 		    "or r g b, not %zu channels %s ...", head->c, head->channel[0]);
-	if (mask && (options->coding == VIDEO_MJPEG || options->coding == VIDEO_PNG ||
-	    options->coding == VIDEO_QTRLE))
-		return fail(path, "a mask goes beside h264, hevc, av1 and ffv1, not %s",
-		    video_codings[options->coding]);
+	if ((mask || texture) && (options->coding == VIDEO_MJPEG ||
+	    options->coding == VIDEO_PNG || options->coding == VIDEO_QTRLE))
+		return fail(path, "a %s goes beside h264, hevc, av1 and ffv1, not %s",
+		    mask ? "mask" : "texture", video_codings[options->coding]);
 	return find_bits(path, head, &wanted->bits);
 }
 
@@ -218,6 +222,31 @@ add_av1(struct encoder *encoder, const struct video_options *options, double crf
 		add(encoder, "-aom-params", "lossless=1");
 }
 
+/* The tracks of the last channels, which are coded as h264 whatever the first one is coded as. */
+static int
+choose_tracks(struct encoder *encoder, const struct wanted *wanted,
+    const struct video_options *options)
+{
+	bool given = !isnan(options->texture_crf), h264 = options->coding == VIDEO_H264;
+
+	encoder->mask = wanted->mask;
+	encoder->texture = wanted->texture;
+	encoder->tracks = (size_t)wanted->mask + wanted->texture;
+	encoder->preset = h264 || options->coding == VIDEO_HEVC ? options->preset : NULL;
+	if (given && !wanted->texture)
+		return fail_usage("--texture-crf", "is of a channel texture beside luma (depthenc "
+		    "--texture-place track)");
+	if (given && options->lossless)
+		return fail_usage("--texture-crf", "and --lossless exclude each other");
+	if (!wanted->texture || options->lossless ||
+	    (options->coding == VIDEO_FFV1 && !given))
+		return 0;
+	snprintf(encoder->crf, sizeof(encoder->crf), "%g",
+	    given ? options->texture_crf : CRF_TEXTURE);
+	encoder->texture_crf = encoder->crf;
+	return 0;
+}
+
 int
 encoder_choose(const char *path, const struct frame_head *head, const struct video_options *options,
     struct encoder *encoder)
@@ -229,9 +258,9 @@ encoder_choose(const char *path, const struct frame_head *head, const struct vid
 	if (check_container(path, options->coding) < 0 ||
 	    find_wanted(path, head, options, &wanted) < 0 ||
 	    find_format(path, &wanted, options->coding, encoder) < 0 ||
-	    find_crf(&wanted, options, &crf) < 0)
+	    find_crf(&wanted, options, &crf) < 0 ||
+	    choose_tracks(encoder, &wanted, options) < 0)
 		return -1;
-	encoder->mask = wanted.mask;
 	switch ((enum video_coding)options->coding) {
 	case VIDEO_H264:
 		add_h264(encoder, &wanted, options, crf);

@@ -11,8 +11,13 @@ struct encoder {
 	const struct pixel_format *format;
 	const char *words[ENCODER_WORDS];	/* -c:v ... */
 	size_t n;
-	bool mask;		/* the last channel is one, for a track of its own */
 	char number[32], parameters[96];	/* what some of them are */
+	/* the last channels, of this number, have tracks of their own: first the mask */
+	size_t tracks;
+	bool mask, texture;
+	const char *texture_crf;		/* NULL: the texture's track loses nothing */
+	const char *preset;
+	char crf[32];
 };
 
 /* Chooses by the first frame's head. -1 after fail(path, ...) where no encoder holds such frames or

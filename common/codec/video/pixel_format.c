@@ -203,19 +203,23 @@ pixel_format_put(const struct pixel_format *format, const struct frame *frame, s
 }
 
 void
-pixel_format_put_mask(const struct pixel_format *format, const struct frame *frame, size_t w,
-    size_t h, unsigned char *picture)
+pixel_format_put_track(const struct pixel_format *format, const struct frame *frame, size_t c,
+    unsigned bits, size_t w, size_t h, size_t i, size_t n, unsigned char *picture)
 {
-	struct channel_place place = find_place(format, w, 2 * h, 0);
+	struct channel_place place = find_place(format, w, n * h, 0);
+	unsigned shift = format->bits - 8;
 	const struct frame_head *head = &frame->head;
 
 	for (size_t y = 0; y < h; y++) {
-		const void *from = frame_row(frame, head->c - 1, within(y, head->h));
-		unsigned char *to = picture + place.offset + (h + y) * place.row;
+		const void *from = frame_row(frame, c, within(y, head->h));
+		unsigned char *to = picture + place.offset + (i * h + y) * place.row;
 
-		for (size_t x = 0; x < w; x++)
-			put(format, to, x, sample_of(frame, from, within(x, head->w)) ?
-			    (1U << format->bits) - 1 : 0);
+		for (size_t x = 0; x < w; x++) {
+			unsigned v = sample_of(frame, from, within(x, head->w));
+
+			put(format, to, x, bits == 1 ? v * ((1U << format->bits) - 1) :
+			    v << shift | v >> (8 - shift));
+		}
 	}
 }
 

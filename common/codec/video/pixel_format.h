@@ -34,10 +34,11 @@ int pixel_format_bytes(const struct pixel_format *, size_t w, size_t h, size_t *
  * one channel leaves colour planes flat, in the middle of their range. */
 void pixel_format_put(const struct pixel_format *, const struct frame *, size_t w, size_t h,
     unsigned char *picture);
-/* The mask of a frame, its last channel, in the lower half of plane 0 of a picture of w x 2 h:
- * levels 0, or the largest where it is not 0. Of the kinds grey and yuv. */
-void pixel_format_put_mask(const struct pixel_format *, const struct frame *, size_t w, size_t h,
-    unsigned char *picture);
+/* A channel of a frame as rows i h to (i + 1) h - 1 of plane 0 of a picture of w x (n h): samples
+ * of `bits` bits, 1 or 8, that become as many as the picture's: 0 stays 0, the largest is the
+ * largest. Of the kinds grey and yuv. */
+void pixel_format_put_track(const struct pixel_format *, const struct frame *, size_t c,
+    unsigned bits, size_t w, size_t h, size_t i, size_t n, unsigned char *picture);
 /* The picture's first rows and columns as the frame's planes, as many as it has. */
 void pixel_format_get(const struct pixel_format *, const unsigned char *picture, size_t w, size_t h,
     struct frame *);

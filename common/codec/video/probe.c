@@ -114,20 +114,24 @@ take_pictures(const char *path, const char *key, const char *value, struct video
 	return 0;
 }
 
-/* Of the second track, which may be a mask. The lines come in this order. */
+/* Of a track behind the first, which may be a mask or a texture. The lines come in this order. */
 static void
-take_mask(const char *key, const char *value, struct video *video)
+take_track(const char *key, const char *value, size_t i, struct video *video)
 {
+	bool whole;
 	long v;
 
+	if (i >= VIDEO_TRACKS)
+		return;
+	whole = integer_parse(value, &v) == 0 && v > 0;
 	if (!strcmp(key, "codec_name"))
-		video->mask_exact = !strcmp(value, "ffv1");
+		video->track[i].exact = !strcmp(value, "ffv1");
 	else if (!strcmp(key, "profile"))	/* H.264 that loses nothing has this one */
-		video->mask_exact |= !strcmp(value, "High 4:4:4 Predictive");
+		video->track[i].exact |= !strcmp(value, "High 4:4:4 Predictive");
 	else if (!strcmp(key, "width"))
-		video->has_mask = integer_parse(value, &v) == 0 && v > 0 && (size_t)v == video->w;
+		video->track[i].fits = whole && (size_t)v == video->w;
 	else if (!strcmp(key, "height"))
-		video->has_mask &= integer_parse(value, &v) == 0 && v > 0 && (size_t)v == video->h;
+		video->track[i].fits &= whole && (size_t)v == video->h;
 }
 
 /* The number of a section's stream; -1: it is of none. */
@@ -163,8 +167,8 @@ take_line(const char *path, char *line, const char *section, FILE *lines, struct
 	if (!value)
 		return 0;
 	(void)unescape(value, '\0');
-	if (stream_of(section) == 1 && !strstr(section, ".tags"))
-		take_mask(key, value, video);
+	if (stream_of(section) >= 1 && !strstr(section, ".tags"))
+		take_track(key, value, (size_t)stream_of(section) - 1, video);
 	if (stream_of(section) > 0)
 		return 0;
 	if (!strstr(section, ".tags")) {

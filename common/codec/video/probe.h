@@ -7,13 +7,17 @@
 #include "frame/frame.h"
 #include "pixel_format.h"
 
+#define VIDEO_TRACKS 2
+
 struct video {
 	size_t w, h;			/* of the pictures */
 	const struct pixel_format *format;
 	double fps;			/* 0: not constant, or not known */
 	bool limited;			/* black is 16, white 235, in 8 bits */
-	bool has_mask;			/* the second track holds a mask of the same size: ... */
-	bool mask_exact;		/* ... in a coding that loses nothing */
+	struct {			/* the tracks behind the first: ... */
+		bool fits;		/* ... pictures of the same size, ... */
+		bool exact;		/* ... in a coding that loses nothing */
+	} track[VIDEO_TRACKS];
 	char *lines;			/* the container's tags as key lines, in lower case */
 };
 

@@ -34,6 +34,8 @@ static const struct opt video_options[] = {
 	  "the encoder's trade of time for size", NULL },
 	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 1e-3, 1e5, "frames/s",
 	  "speed of videos; from time_s, else 30, if not given", NULL },
+	{ 0, "texture-crf", "N", OPT_NUMBER, AT(texture_crf), NULL, 0, 51, NULL,
+	  "loss of a texture in a track of its own", NULL },
 	{ 0 }
 };
 

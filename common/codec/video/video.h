@@ -20,6 +20,7 @@ struct video_options {
 	int chroma;		/* 0, 1, 2: 4:4:4, 4:2:2, 4:2:0 */
 	const char *preset;	/* of the encoder; NULL: its own */
 	double fps;		/* NaN: from time_s, else 30 */
+	double texture_crf;	/* of a texture's own track; NaN: a default */
 };
 
 extern const char *const video_codings[], *const video_chromas[];

@@ -11,15 +11,21 @@
 #include "probe.h"
 #include "tags.h"
 
+/* A track behind the first. */
+struct track {
+	const char *name;		/* of the channel: mask (0 and 1) or texture */
+	struct ffmpeg *ffmpeg;
+	unsigned char *picture;		/* w x h of the pictures */
+};
+
 struct reading {
 	struct video video;
 	struct frame_head head;
 	struct ffmpeg *ffmpeg;
 	unsigned char *picture;
 	size_t bytes;
-	struct ffmpeg *mask_ffmpeg;	/* of the second track; NULL: there is no mask */
-	unsigned char *mask;		/* w x h of the pictures, 0 and 1 */
-	bool has_mask;
+	struct track track[VIDEO_TRACKS];	/* of the last channels, in this order */
+	size_t tracks;
 	double first_s;			/* time_s of the first frame; NaN: frames have none */
 	char *first_keys;		/* names of keys that later frames do not have; or NULL */
 };
@@ -48,31 +54,59 @@ line_value(const char *lines, const char *key)
 	return NULL;
 }
 
-/* The channels of the first track: a video of one plane whose format has colour planes says so by
- * its one name. *mask: another one, mask, is in the second track. */
-static size_t
-count_channels(const struct video *video, bool *mask)
+/* The name of a channel that has a track of its own; NULL: it has none. */
+static const char *
+track_name(const char *word, size_t length)
 {
+	static const char *const names[] = { "mask", "texture" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i]) == length && !strncmp(word, names[i], length))
+			return names[i];
+	return NULL;
+}
+
+/* The channels of the first track: a video of one plane whose format has colour planes says so by
+ * its one name. Notes which ones, the last by their names, are in tracks behind it. */
+static size_t
+count_channels(struct reading *reading)
+{
+	const struct video *video = &reading->video;
 	const char *names = line_value(video->lines, "channels");
-	size_t all = pixel_format_channels(video->format), n = 0, length = 0;
+	size_t n = 0, length = 0;
 
 	for (const char *word = names; word && *word && *word != '\n'; word += length) {
+		const char *name;
+
 		word += strspn(word, " ");
 		length = strcspn(word, " \n");
-		*mask = n > 0 && length == 4 && !strncmp(word, "mask", 4);
+		name = n > 0 ? track_name(word, length) : NULL;
+		if (length && !name)
+			reading->tracks = 0;
+		else if (length && reading->tracks < VIDEO_TRACKS)
+			reading->track[reading->tracks++].name = name;
 		n += length > 0;
 	}
-	return n && video->format->kind == PIXEL_YUV && n - *mask == 1 ? 1 : all;
+	return n && video->format->kind == PIXEL_YUV && n - reading->tracks == 1 ? 1 :
+	    pixel_format_channels(video->format);
 }
 
 static int
-check_mask(const char *path, const struct video *video)
+check_tracks(const char *path, const struct reading *reading)
 {
-	if (!video->has_mask)
-		return fail(path, "the channel mask is missing: the video has no second track of "
-		    "the same size any more");
-	return video->mask_exact ? 0 : fail(path, "the second track, the mask, was coded again, "
-	    "maybe with loss");
+	static const char *const ordinal[VIDEO_TRACKS] = { "second", "third" };
+
+	for (size_t i = 0; i < reading->tracks; i++) {
+		const char *name = reading->track[i].name;
+
+		if (!reading->video.track[i].fits)
+			return fail(path, "the channel %s is missing: the video has no %s track of "
+			    "the same size any more", name, ordinal[i]);
+		if (!strcmp(name, "mask") && !reading->video.track[i].exact)
+			return fail(path, "the %s track, the mask, was coded again, maybe with "
+			    "loss", ordinal[i]);
+	}
+	return 0;
 }
 
 /* Frames are the picture's upper left part where the writer padded it. */
@@ -123,14 +157,14 @@ make_head(const char *path, struct reading *reading)
 	const struct video *video = &reading->video;
 	unsigned bits = video->format->bits;
 	struct frame_head *head = &reading->head;
-	bool mask = false;
-	size_t channels = count_channels(video, &mask);
-	char names[40];
+	size_t channels = count_channels(reading), n = reading->tracks;
+	char names[64];
 
-	snprintf(names, sizeof(names), "%s%s", channels == 1 ? "luma" : names_of(video->format),
-	    mask ? " mask" : "");
-	if ((mask && check_mask(path, video) < 0) ||
-	    head_init(head, video->w, video->h, channels + mask, bits > 8 ? SAMPLE_USHORT :
+	snprintf(names, sizeof(names), "%s%s%s%s%s", channels == 1 ? "luma" :
+	    names_of(video->format), n > 0 ? " " : "", n > 0 ? reading->track[0].name : "",
+	    n > 1 ? " " : "", n > 1 ? reading->track[1].name : "");
+	if (check_tracks(path, reading) < 0 ||
+	    head_init(head, video->w, video->h, channels + n, bits > 8 ? SAMPLE_USHORT :
 	    SAMPLE_UCHAR) < 0 || head_set_channels(head, names) < 0 ||
 	    head_from_text(head, video->lines, strlen(video->lines)) < 0 || crop(path, reading) < 0)
 		return -1;
@@ -146,7 +180,6 @@ make_head(const char *path, struct reading *reading)
 	} else {
 		meta_remove(&head->meta, VIDEO_RANGE_KEY);
 	}
-	reading->has_mask = mask;
 	return take_first_keys(reading) < 0 ? -1 :
 	    meta_number(&head->meta, "time_s", NAN, &reading->first_s);
 }
@@ -182,14 +215,21 @@ start(struct loader *loader, struct reading *reading)
 	if (pixel_format_bytes(video->format, video->w, video->h, &reading->bytes) < 0)
 		return -1;
 	reading->picture = malloc(reading->bytes);
-	if (reading->has_mask)
-		reading->mask = malloc(video->w * video->h);
-	if (!reading->picture || (reading->has_mask && !reading->mask))
+	if (!reading->picture)
 		return fail_memory();
 	if (start_track(loader, reading, "0:v:0", false, video->format->name, &reading->ffmpeg) < 0)
 		return -1;
-	return reading->has_mask ? start_track(loader, reading, "0:v:1", true, "gray",
-	    &reading->mask_ffmpeg) : 0;
+	for (size_t i = 0; i < reading->tracks; i++) {
+		struct track *track = &reading->track[i];
+
+		track->picture = malloc(video->w * video->h);
+		if (!track->picture)
+			return fail_memory();
+		if (start_track(loader, reading, i ? "0:v:2" : "0:v:1", true, "gray",
+		    &track->ffmpeg) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int
@@ -240,30 +280,36 @@ next_of_track(struct loader *loader, const struct reading *reading, struct ffmpe
 	return got ? fail(loader->path, "ends in the middle of a picture") : 0;
 }
 
-/* The next picture and its mask, likewise. */
+/* The next picture of all tracks, likewise. */
 static int
 next_picture(struct loader *loader, struct reading *reading)
 {
 	int status = next_of_track(loader, reading, &reading->ffmpeg, reading->picture,
 	    reading->bytes);
-	int mask;
 
-	if (status < 0 || !reading->has_mask)
-		return status;
-	mask = next_of_track(loader, reading, &reading->mask_ffmpeg, reading->mask,
-	    reading->video.w * reading->video.h);
-	return mask < 0 || mask == status ? mask : fail(loader->path, "its second track, the mask, "
-	    "has %s frames than the first", mask ? "more" : "fewer");
+	for (size_t i = 0; i < reading->tracks && status >= 0; i++) {
+		struct track *track = &reading->track[i];
+		int other = next_of_track(loader, reading, &track->ffmpeg, track->picture,
+		    reading->video.w * reading->video.h);
+
+		if (other >= 0 && other != status)
+			return fail(loader->path, "its %s track, the %s, has %s frames than the "
+			    "first", i ? "third" : "second", track->name,
+			    other ? "more" : "fewer");
+		status = other;
+	}
+	return status;
 }
 
 static int
-get_mask(const char *path, const struct reading *reading, struct frame *frame)
+get_track(const char *path, const struct reading *reading, size_t i, struct frame *frame)
 {
-	size_t w = reading->video.w, c = frame->head.c - 1;
+	const struct track *track = &reading->track[i];
+	size_t w = reading->video.w, c = frame->head.c - reading->tracks + i;
 	unsigned most = 0;
 
 	for (size_t y = 0; y < frame->head.h; y++) {
-		const unsigned char *from = reading->mask + y * w;
+		const unsigned char *from = track->picture + y * w;
 		void *to = frame_row(frame, c, y);
 
 		for (size_t x = 0; x < frame->head.w; x++) {
@@ -274,8 +320,8 @@ get_mask(const char *path, const struct reading *reading, struct frame *frame)
 				((uint16_t *)to)[x] = from[x];
 		}
 	}
-	return most > 1 ? fail(path, "the second track, the mask, has a sample of %u, and must "
-	    "be 0 or 1", most) : 0;
+	return most > 1 && !strcmp(track->name, "mask") ? fail(path, "the second track, the mask, "
+	    "has a sample of %u, and must be 0 or 1", most) : 0;
 }
 
 /* Makes the picture at hand a frame. */
@@ -283,11 +329,14 @@ static int
 get_frame(const char *path, const struct reading *reading, struct frame *frame)
 {
 	struct frame shown = *frame;
+	int status = 0;
 
-	shown.head.c -= reading->has_mask;
+	shown.head.c -= reading->tracks;
 	pixel_format_get(reading->video.format, reading->picture, reading->video.w,
 	    reading->video.h, &shown);
-	return reading->has_mask ? get_mask(path, reading, frame) : 0;
+	for (size_t i = 0; i < reading->tracks && status == 0; i++)
+		status = get_track(path, reading, i, frame);
+	return status;
 }
 
 static int
@@ -329,11 +378,13 @@ video_load_end(struct loader *loader)
 	struct reading *reading = loader->state;
 
 	ffmpeg_kill(reading->ffmpeg);
-	ffmpeg_kill(reading->mask_ffmpeg);
 	video_free(&reading->video);
 	head_free(&reading->head);
 	free(reading->picture);
-	free(reading->mask);
+	for (size_t i = 0; i < VIDEO_TRACKS; i++) {
+		ffmpeg_kill(reading->track[i].ffmpeg);
+		free(reading->track[i].picture);
+	}
 	free(reading->first_keys);
 	free(reading);
 	loader->state = NULL;

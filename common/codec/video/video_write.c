@@ -11,6 +11,7 @@
 #include "intact.h"
 #include "io/scratch_file.h"
 #include "tags.h"
+#include "tracks.h"
 
 #define WORDS (ENCODER_WORDS + 64)
 #define FPS 30		/* where nothing says it */
@@ -112,21 +113,44 @@ frames_per_second(const struct saver *saver, const struct writing *writing)
 
 /* ---- pictures ---- */
 
-/* A sample above the largest would be cut by the encoder. */
-static int
-check_samples(const struct saver *saver, const struct frame *frame, unsigned bits)
+static unsigned
+largest(const struct frame *frame, size_t c)
 {
 	unsigned most = 0;
 
-	for (size_t c = 0; c < frame->head.c && frame->head.type == SAMPLE_USHORT; c++)
-		for (size_t y = 0; y < frame->head.h; y++) {
-			const uint16_t *row = frame_row(frame, c, y);
+	for (size_t y = 0; y < frame->head.h; y++) {
+		const void *row = frame_row(frame, c, y);
 
-			for (size_t x = 0; x < frame->head.w; x++)
-				most = row[x] > most ? row[x] : most;
+		for (size_t x = 0; x < frame->head.w; x++) {
+			unsigned v = frame->head.type == SAMPLE_USHORT ?
+			    ((const uint16_t *)row)[x] : ((const uint8_t *)row)[x];
+
+			most = v > most ? v : most;
 		}
-	return most >> bits ? fail(saver->path, "frame %zu has samples up to %u, and max_value is "
-	    "%u", saver->frames, most, (1U << bits) - 1) : 0;
+	}
+	return most;
+}
+
+/* A sample above the largest would be cut by the encoder. */
+static int
+check_samples(const struct saver *saver, const struct encoder *encoder, const struct frame *frame)
+{
+	const struct frame_head *head = &frame->head;
+
+	for (size_t c = 0; c < head->c; c++) {
+		unsigned own = tracks_bits(encoder, head, c);
+		unsigned bits = own ? own : encoder->format->bits;
+		unsigned most = head->type == SAMPLE_USHORT || bits < 8 ? largest(frame, c) : 0;
+
+		if (most >> bits && own)
+			return fail(saver->path, "frame %zu has a %s of up to %u, and its track "
+			    "holds up to %u", saver->frames, head->channel[c], most,
+			    (1U << bits) - 1);
+		if (most >> bits)
+			return fail(saver->path, "frame %zu has samples up to %u, and max_value "
+			    "is %u", saver->frames, most, (1U << bits) - 1);
+	}
+	return 0;
 }
 
 /* ffmpeg's name of the format that the suffix names. */
@@ -137,50 +161,6 @@ container_of(const char *path)
 
 	return !dot || !strcasecmp(dot, ".mkv") ? "matroska" : !strcasecmp(dot, ".mp4") ? "mp4" :
 	    !strcasecmp(dot, ".mov") ? "mov" : "nut";
-}
-
-/*
- * What stands behind the words of ffmpeg's, where it must stay. A mask comes in the lower half of
- * the pictures: one pipe keeps both tracks in step. It is coded as 0 and 1, which takes half the
- * bytes of 0 and 255.
- */
-struct tracks {
-	char filter[160], option[ENCODER_WORDS][24];
-};
-
-/* The words for what the pictures become: how many. */
-static size_t
-add_tracks(const struct writing *writing, struct tracks *tracks, const char **words)
-{
-	const struct encoder *encoder = &writing->encoder;
-	const char *const one[] = { "-map", "0:v", "-pix_fmt", encoder->format->name };
-	const char *const two[] = { "-filter_complex", tracks->filter, "-map", "[v]", "-map",
-		"[m]", "-pix_fmt:v:0", encoder->format->name, "-pix_fmt:v:1", "gray", "-c:v:1",
-		"libx264", "-qp:v:1", "0", "-disposition:v:0", "default", "-disposition:v:1", "0",
-		"-metadata:s:v:1", "title=mask" };
-	size_t n = sizeof(two) / sizeof(*two);
-
-	if (!encoder->mask) {
-		memcpy(words, one, sizeof(one));
-		n = sizeof(one) / sizeof(*one);
-		memcpy(words + n, encoder->words, encoder->n * sizeof(*words));
-		return n + encoder->n;
-	}
-	snprintf(tracks->filter, sizeof(tracks->filter), "[0:v]split[a][b];[a]crop=%zu:%zu:0:0[v];"
-	    "[b]crop=%zu:%zu:0:%zu,extractplanes=y,format=gray,lut=c0=gt(val\\,127)[m]", writing->w,
-	    writing->h, writing->w, writing->h, writing->h);
-	memcpy(words, two, sizeof(two));
-	for (size_t i = 0; i < encoder->n; i++) {
-		const char *word = encoder->words[i];
-		size_t length = strlen(word);
-		bool of_video = length > 2 && !strcmp(word + length - 2, ":v");
-
-		/* the options are the first track's alone */
-		snprintf(tracks->option[i], sizeof(tracks->option[i]), "%s%s", word,
-		    of_video ? ":0" : ":v:0");
-		words[n++] = *word == '-' ? tracks->option[i] : word;
-	}
-	return n;
 }
 
 /* Starts ffmpeg for `fps`, with the keys as container tags. */
@@ -202,10 +182,10 @@ start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 	size_t n = sizeof(input) / sizeof(*input);
 	struct tracks tracks;
 
-	snprintf(size, sizeof(size), "%zux%zu", writing->w, writing->h << encoder->mask);
+	snprintf(size, sizeof(size), "%zux%zu", writing->w, writing->h * (1 + encoder->tracks));
 	snprintf(rate, sizeof(rate), "%.9g", fps);
 	memcpy(words, input, sizeof(input));
-	n += add_tracks(writing, &tracks, words + n);
+	n += tracks_words(&tracks, encoder, writing->w, writing->h, words + n);
 	if (!strcmp(container, "mp4") || !strcmp(container, "mov")) {
 		words[n++] = "-movflags";
 		words[n++] = "use_metadata_tags";
@@ -254,13 +234,17 @@ make_picture(const struct writing *writing, const struct frame *frame)
 {
 	const struct encoder *encoder = &writing->encoder;
 	struct frame shown = *frame;
+	size_t n = encoder->tracks;
 
-	shown.head.c -= encoder->mask;
-	pixel_format_put(encoder->format, &shown, writing->w, writing->h << encoder->mask,
+	shown.head.c -= n;
+	pixel_format_put(encoder->format, &shown, writing->w, writing->h * (1 + n),
 	    writing->picture);
-	if (encoder->mask)
-		pixel_format_put_mask(encoder->format, frame, writing->w, writing->h,
-		    writing->picture);
+	for (size_t i = 1; i <= n; i++) {
+		size_t c = frame->head.c - 1 - n + i;
+
+		pixel_format_put_track(encoder->format, frame, c, tracks_bits(encoder, &frame->head,
+		    c), writing->w, writing->h, i, 1 + n, writing->picture);
+	}
 }
 
 /* ---- the codec ---- */
@@ -281,7 +265,7 @@ begin(struct saver *saver, const struct frame_head *head)
 	format = writing->encoder.format;
 	writing->w = head->w + (format->halved_x ? head->w % 2 : 0);
 	writing->h = head->h + (format->halved_y ? head->h % 2 : 0);
-	if (pixel_format_bytes(format, writing->w, writing->h << writing->encoder.mask,
+	if (pixel_format_bytes(format, writing->w, writing->h * (1 + writing->encoder.tracks),
 	    &writing->bytes) < 0)
 		return -1;
 	writing->picture = malloc(writing->bytes);
@@ -294,7 +278,7 @@ put(struct saver *saver, const struct frame *frame)
 	struct writing *writing = saver->state;
 
 	if (take_time(saver, writing, &frame->head) < 0 ||
-	    check_samples(saver, frame, writing->encoder.format->bits) < 0 ||
+	    check_samples(saver, &writing->encoder, frame) < 0 ||
 	    (saver->frames && compare_heads(saver, writing, &frame->head) < 0) ||
 	    (writing->waits && start(saver, writing, &frame->head.meta) < 0))
 		return -1;
