@@ -125,6 +125,42 @@ write_frames("again.nrrd", out)' "$way"
 	[ ! -e n.nrrd ]
 }
 
+@test "depthdec: levels within the gap are warned of where they are many, and are not where coding lost little" {
+	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
+	py "$shapes"'
+rng = np.random.default_rng(7)
+frames = []
+for z in bowls(w=256, h=192, frames=4):
+	z = z + rng.normal(0, 0.1, z.shape).astype("f4")
+	for _ in range(60):
+		y, x = rng.integers(0, 190), rng.integers(0, 250)
+		z[y : y + 2, x : x + 5] = np.nan
+	frames.append(Frame(z.astype("f4"), ["depth"]))
+write_frames("in.nrrd", frames)
+# what coding does to a step, made here: a pixel in n of a depth
+levels = np.full((100, 100), 700, "u2"); levels[:, 50:] = 0
+keys = {"depthcode_layout": "luma", "depthcode_bits": "10", "depthcode_range": "0 1", "depthcode_mask": "gap", "depthcode_guard": "64", "max_value": "1023"}
+few, many = levels.copy(), levels.copy()
+few[:5, 50] = 31; few[5:50, 50] = 15; few[50:, 50] = 48
+many[:3, 50] = 16; many[3:6, 50] = 47
+write_frames("few.nrrd", [Frame(few, ["luma"], keys)] * 2)
+write_frames("many.nrrd", [Frame(f, ["luma"], keys) for f in (few, many, many)])'
+	silent depthdec few.nrrd -o few.depth.nrrd
+	run -0 depthdec many.nrrd -o n.nrrd
+	[[ ${lines[0]} == "depthdec: frame 1: 6 samples, 0.12 for each hundred depths, are neither a depth nor none: the video was coded with much loss, maybe again by another program"* ]]
+	[ "${lines[1]}" = "depthdec: 2 of 3 frames have such samples" ]
+	[ "${#lines[@]}" -eq 2 ]
+	for crf in -6 0 6; do
+		fringepipe depthenc --depth-range 90,160 in.nrrd , framecat -f --crf $crf -o o.mkv
+		silent depthdec o.mkv -o o.nrrd
+	done
+	for crf in 18 28; do
+		ffmpeg -v error -y -i o.mkv -c:v libx264 -crf $crf again.mkv
+		run -0 depthdec again.mkv -o n.nrrd
+		has "are neither a depth nor none" <<<"$output"
+	done
+}
+
 @test "depthdec: samples that are no levels, masks that are none, channels that are not there" {
 	keys='{"depthcode_layout": "luma", "depthcode_bits": "10", "depthcode_range": "0 1", "depthcode_mask": "track", "max_value": "1023"}'
 	py "keys = $keys"'

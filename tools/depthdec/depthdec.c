@@ -4,6 +4,7 @@
 #include "check.h"
 #include "depthcode/depthcode.h"
 #include "depthdec.block.h"
+#include "gap.h"
 #include "run/passes.h"
 #include "texture.h"
 
@@ -20,6 +21,7 @@ struct priv {
 	size_t luma, mask;			/* input channels; NO_CHANNEL */
 	size_t sine, cosine, coarse;		/* of colour, likewise: of mwd; of fold */
 	bool compared;				/* options with keys */
+	struct gap gap;
 	struct texture texture;
 };
 
@@ -186,6 +188,8 @@ survey(struct run *run, const struct frame *in)
 	if (!priv->compared)
 		depthcode_warn_overruled(&parameters->code, &in->head.meta);
 	priv->compared = true;
+	if (priv->depthcode.layout == DEPTHCODE_LUMA && priv->mask == NO_CHANNEL)
+		gap_count(run, &priv->gap, &priv->code, in, priv->luma);
 	return check_levels(&priv->depthcode, in, priv->luma, priv->mask,
 	    priv->texture.below ? NO_CHANNEL : priv->texture.channel);
 }
@@ -274,6 +278,7 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
+	gap_conclude(&priv->gap);
 	texture_below_free(&priv->texture.flow);
 }
 
