@@ -142,12 +142,12 @@ levels = np.full((100, 100), 700, "u2"); levels[:, 50:] = 0
 keys = {"depthcode_layout": "luma", "depthcode_bits": "10", "depthcode_range": "0 1", "depthcode_mask": "gap", "depthcode_guard": "64", "max_value": "1023"}
 few, many = levels.copy(), levels.copy()
 few[:5, 50] = 31; few[5:50, 50] = 15; few[50:, 50] = 48
-many[:3, 50] = 16; many[3:6, 50] = 47
+many[:4, 50] = 16; many[4:8, 50] = 47
 write_frames("few.nrrd", [Frame(few, ["luma"], keys)] * 2)
 write_frames("many.nrrd", [Frame(f, ["luma"], keys) for f in (few, many, many)])'
 	silent depthdec few.nrrd -o few.depth.nrrd
 	run -0 depthdec many.nrrd -o n.nrrd
-	[[ ${lines[0]} == "depthdec: frame 1: 6 samples, 0.12 for each hundred depths, are neither a depth nor none: the video was coded with much loss, maybe again by another program"* ]]
+	[[ ${lines[0]} == "depthdec: frame 1: 8 samples, 0.16 for each hundred depths, are neither a depth nor none: the video was coded with much loss, maybe again by another program"* ]]
 	[ "${lines[1]}" = "depthdec: 2 of 3 frames have such samples" ]
 	[ "${#lines[@]}" -eq 2 ]
 	for crf in -6 0 6; do
