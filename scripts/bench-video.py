@@ -197,13 +197,15 @@ def textured(path, low, high):
 	"""Depth and a skin in one file"""
 	skin(path, "skin.nrrd")
 	truth, grey = planes("skin.nrrd"), planes("skin.nrrd", "skin")
-	print("\nface with a skin below, one file, preset veryslow; Holoimages P 42, 4:2:0\n%-28s %8s %8s %9s %8s  %s" % ("", "bytes", "rms %",
+	print("\nface with a skin, one file, preset veryslow; Holoimages P 42, 4:2:0\n%-28s %8s %8s %9s %8s  %s" % ("", "bytes", "rms %",
 		"spikes %", "lost %", "texture, dB over all pixels, over the surface"))
 	holo = [(f"gain {gain}, crf {crf}", crf, ["--chroma", 420], "holodec", ["holoenc", "-P", 42, "--layout", "yuv",
 		"--texture-place", "below", "--texture-gain", gain]) for gain, crf in ((1, 24), (0.8, 23), (0.5, 23))]
 	luma = [(f"luma, gain {gain}, crf {crf}", crf, [], "depthdec", ["depthenc", "--texture-gain", gain])
 		for gain, crf in ((0.3, 5), (0.2, 6), (0.15, 6), (0.1, 6))]
-	for label, crf, chroma, decoder, encoder in holo + luma:
+	tracks = [(f"luma, two tracks, crf {crf}, {of_texture}", crf, ["--texture-crf", of_texture], "depthdec", ["depthenc", "--texture-place",
+		"track"]) for crf, of_texture in ((6, 28), (6, 30))]
+	for label, crf, chroma, decoder, encoder in holo + luma + tracks:
 		must(*encoder, f"--depth-range={low},{high}", "--texture", "skin", "skin.nrrd", "-o", "coded.nrrd")
 		must("framecat", "--preset", "veryslow", *chroma, "--crf", crf, "coded.nrrd", "-o", "out.mkv")
 		must(decoder, "out.mkv", "-o", "back.nrrd")
@@ -243,10 +245,13 @@ def speeds(path, low, high, repeat=4):
 	ours = seconds("framecat luma.nrrd --preset veryfast -o luma.mkv")
 	bare_back = seconds("ffmpeg -v error -y -i luma.mkv -f rawvideo back.yuv")
 	back = seconds("framecat luma.mkv -o luma.back.nrrd")
+	depth = seconds(f"fringepipe depthenc --depth-range {low},{high} depths.nrrd , framecat -f --preset veryfast -o depth.mkv")
+	depth_back = seconds("depthdec depth.mkv -o null:")
 	holo = seconds(f"holoenc -P 42 --layout yuv --depth-range {low},{high} depths.nrrd | framecat --preset veryfast -o holo.mkv")
 	holo_back = seconds("holodec holo.mkv -o null:")
 	print(f"\nspeed, {n} frames of {W}x{W}, files in memory or cache, preset veryfast, frames/s (the least of 3 times)")
 	for label, time_s, bar, peer in (("luma 10 bit, encode", ours, 120, bare), ("luma 10 bit, decode", back, 200, bare_back),
+			("depthenc, encode", depth, 120, bare), ("decode, depthdec", depth_back, 200, bare_back),
 			("holoenc, encode", holo, 60, None), ("decode, holodec", holo_back, 80, None)):
 		print("%-28s %8.1f  bar %d%s" % (label, n / time_s, bar, f", ffmpeg alone {n / peer:.1f}: {time_s / peer:.3f} of its time"
 			if peer else ", thesis %d" % (17 if bar == 60 else 28)), flush=True)

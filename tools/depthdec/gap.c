@@ -5,9 +5,9 @@
 #define BLOCKS 64		/* of rows, for the threads */
 
 /* So many in the middle half of the gap for each depth are too many, in the layout luma. Measured
- * over four sequences, the worst frame of each: 0.0012 at most up to --crf 12 of 10 bits, 18 of 8 and
- * 6 of 12; 0.0011 to 0.019 where another program codes again at its crf 18, 23 or 28, with 0.4 to
- * 15 % of the depths off by more than 1 % of the range. */
+ * over four sequences, the worst frame of each: 0.0012 at most up to --crf 12 of 10 bits, 18 of 8
+ * and 6 of 12; 0.0011 to 0.019 where another program codes again at its crf 18, 23 or 28, with 0.4
+ * to 15 % of the depths off by more than 1 % of the range. */
 #define TOO_MANY 0.0014
 
 struct counting {
