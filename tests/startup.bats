@@ -6,16 +6,15 @@ loaded() {
 	LD_DEBUG=files "$@" 2>&1 >/dev/null | sed -n 's,.*calling init: .*/\(lib[^/]*\)$,\1,p'
 }
 
-@test "start-up: libraries for TIFF, plots and GPU are loaded only where they are needed" {
+@test "start-up: libraries for TIFF, plots, GPU and WebSockets are loaded only where they are needed" {
 	if sanitized; then skip "sanitized tools bring libraries of their own"; fi
 	images=image.pgm
 	printf 'P5 2 2 255\nabcd' >"$images"
-	for words in "fringepipe --version" "fringepipe framecat $images" "frameplot --version" "gauss --version"; do
+	for words in "fringepipe --version" "fringepipe framecat $images" "frameplot --version" "gauss --version" "holoserve --version"; do
 		libraries=$(loaded $words)
 		[[ $libraries == *libc.so* ]]
-		run ! grep -E 'tiff|cairo|fontconfig|X11|stdc|vulkan' <<<"$libraries"
-		# fringepipe itself has those of holoserve beside: libwebsockets, libcap, libssl, libcrypto, libpthread
-		[ "$(wc -l <<<"$libraries")" -le $([[ $words == fringepipe* ]] && echo 14 || echo 9) ]
+		run ! grep -E 'tiff|cairo|fontconfig|X11|stdc|vulkan|websockets|ssl|crypto' <<<"$libraries"
+		[ "$(wc -l <<<"$libraries")" -le 9 ]
 	done
 }
 

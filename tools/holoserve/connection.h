@@ -2,9 +2,9 @@
 #ifndef HOLOSERVE_CONNECTION_H
 #define HOLOSERVE_CONNECTION_H
 
-#include <libwebsockets.h>
 #include <signal.h>
 
+#include "libwebsockets.h"
 #include "server.h"
 
 #define MESSAGES_A_SECOND 200	/* of a viewer; more close its connection */

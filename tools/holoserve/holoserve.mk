@@ -1,5 +1,6 @@
-PACKAGES_holoserve := libwebsockets
+LOADED_holoserve := libwebsockets
 DEBIAN_holoserve := libwebsockets-dev
+$(LEVELS:%=$(BUILD)/tools/holoserve/libwebsockets.%.o): CPPFLAGS += -D'LIBWEBSOCKETS="$(call soname,websockets)"'
 # the page and its policy become part of the tool
 HOLOSERVE_POLICY := $(BUILD)/tools/holoserve/page_policy.h
 HOLOSERVE_PAGE := tools/holoserve/page/page.html

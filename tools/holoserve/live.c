@@ -15,7 +15,7 @@ close_with(struct lws *wsi, int code, const char *reason)
 	size_t n = strlen(reason);
 
 	memcpy(text, reason, n < 120 ? n : 120);
-	lws_close_reason(wsi, (enum lws_close_status)code, text, n < 120 ? n : 120);
+	lws.close_reason(wsi, (enum lws_close_status)code, text, n < 120 ? n : 120);
 	return -1;
 }
 
@@ -82,10 +82,10 @@ receive(struct server *server, struct viewer *viewer, const char *text, size_t n
 {
 	struct lws *wsi = viewer->wsi;
 
-	if (!lws_is_first_fragment(wsi) || !lws_is_final_fragment(wsi) ||
-	    lws_remaining_packet_payload(wsi) || n > LIVE_CLIENT_BYTES)
+	if (!lws.is_first_fragment(wsi) || !lws.is_final_fragment(wsi) ||
+	    lws.remaining_packet_payload(wsi) || n > LIVE_CLIENT_BYTES)
 		return close_with(wsi, 1008, "messages are of at most 64 bytes, in one piece");
-	if (lws_frame_is_binary(wsi))
+	if (lws.frame_is_binary(wsi))
 		return close_with(wsi, 1008, "messages are text");
 	if (is_hasty(viewer))
 		return close_with(wsi, 1008, "at most 200 messages a second");
@@ -98,7 +98,7 @@ receive(struct server *server, struct viewer *viewer, const char *text, size_t n
 static void
 set_buffer(struct viewer *viewer, size_t bytes)
 {
-	int fd = lws_get_socket_fd(viewer->wsi), n = bytes > 1 << 24 ? 1 << 24 : (int)bytes;
+	int fd = lws.get_socket_fd(viewer->wsi), n = bytes > 1 << 24 ? 1 << 24 : (int)bytes;
 
 	if (bytes <= viewer->largest + viewer->largest / 4)
 		return;
@@ -117,7 +117,7 @@ send_keys(struct viewer *viewer)
 		return close_with(viewer->wsi, 1011, "the keys are too long");
 	memcpy(text + LWS_PRE, viewer->packet->keys, n);
 	viewer->version = viewer->packet->version;
-	return lws_write(viewer->wsi, text + LWS_PRE, n, LWS_WRITE_TEXT) < 0 ? -1 : 0;
+	return lws.write(viewer->wsi, text + LWS_PRE, n, LWS_WRITE_TEXT) < 0 ? -1 : 0;
 }
 
 static int
@@ -134,7 +134,7 @@ send_picture(struct server *server, struct viewer *viewer)
 	live_put_head(&head, bytes);
 	set_buffer(viewer, packet->n);
 	/* what the socket does not take now, libwebsockets keeps: one message at most */
-	status = lws_write(viewer->wsi, bytes, packet->n, LWS_WRITE_BINARY);
+	status = lws.write(viewer->wsi, bytes, packet->n, LWS_WRITE_BINARY);
 	viewer->sent[viewer->unshown++] = head.number;
 	server->all_dropped += viewer->from ? head.number - viewer->from : 0;
 	server->all_sent++;
@@ -175,7 +175,7 @@ write_next(struct server *server, struct viewer *viewer)
 		status = viewer->packet->version == viewer->version ?
 		    send_picture(server, viewer) : send_keys(viewer);
 		if (status == 0)
-			lws_callback_on_writable(viewer->wsi);
+			lws.callback_on_writable(viewer->wsi);
 		return status;
 	}
 	if (is_through(server, viewer, code))
@@ -190,7 +190,7 @@ live_wake(struct server *server)
 
 	for (struct viewer *viewer = server->viewer; viewer; viewer = viewer->next)
 		if (code || finds_picture(server, viewer))
-			lws_callback_on_writable(viewer->wsi);
+			lws.callback_on_writable(viewer->wsi);
 }
 
 /* ---- a viewer comes and goes ---- */
@@ -203,10 +203,10 @@ admit(struct server *server, struct lws *wsi)
 
 	if (status != 0)
 		return status;
-	if (lws_hdr_copy(wsi, path, sizeof(path), WSI_TOKEN_GET_URI) < 0 ||
+	if (lws.hdr_copy(wsi, path, sizeof(path), WSI_TOKEN_GET_URI) < 0 ||
 	    strcmp(path, LIVE_PATH) || !web_knows_path(server, wsi))
 		return web_refuse(wsi, "404 Not Found", NULL);
-	if (lws_hdr_copy(wsi, version, sizeof(version), WSI_TOKEN_VERSION) < 0 ||
+	if (lws.hdr_copy(wsi, version, sizeof(version), WSI_TOKEN_VERSION) < 0 ||
 	    strcmp(version, "13"))
 		return web_refuse(wsi, "426 Upgrade Required", "Sec-WebSocket-Version: 13\r\n");
 	if (server->viewers >= server->options.clients)
@@ -221,7 +221,7 @@ enter(struct server *server, struct viewer *viewer, struct lws *wsi)
 	server->viewer = viewer;
 	server->viewers++;
 	server->all_viewers++;
-	lws_set_timer_usecs(wsi, -1);	/* the handshake is done */
+	lws.set_timer_usecs(wsi, -1);	/* the handshake is done */
 }
 
 static void
@@ -239,7 +239,7 @@ leave(struct server *server, struct viewer *viewer)
 int
 live_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t n)
 {
-	struct server *server = lws_context_user(lws_get_context(wsi));
+	struct server *server = lws.context_user(lws.get_context(wsi));
 	int status;
 
 	switch (reason) {
@@ -251,7 +251,7 @@ live_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, voi
 	case LWS_CALLBACK_RECEIVE:
 		status = receive(server, user, in, n);
 		if (status == 0)
-			lws_callback_on_writable(wsi);
+			lws.callback_on_writable(wsi);
 		return status;
 	case LWS_CALLBACK_SERVER_WRITEABLE:
 		return write_next(server, user);

@@ -59,12 +59,12 @@ take_connection(struct server *server, int fd)
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &line, sizeof(line));
-	wsi = lws_adopt_descriptor_vhost(server->vhost, LWS_ADOPT_RAW_FILE_DESC, file, "request",
+	wsi = lws.adopt_descriptor_vhost(server->vhost, LWS_ADOPT_RAW_FILE_DESC, file, "request",
 	    NULL);
 	if (!wsi)
 		return;
 	server->connections++;
-	lws_set_timer_usecs(wsi, LINE_SECONDS * LWS_US_PER_SEC);
+	lws.set_timer_usecs(wsi, LINE_SECONDS * LWS_US_PER_SEC);
 }
 
 /* Is it a GET of a path that is served, as it was sent? libwebsockets resolves "..", "//" and
@@ -92,21 +92,21 @@ hand_on(struct server *server, int fd, bool known)
 	if (own < 0)
 		return -1;
 	setsockopt(own, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
-	wsi = lws_adopt_socket_vhost(server->vhost, own);
+	wsi = lws.adopt_socket_vhost(server->vhost, own);
 	if (!wsi)
 		return -1;
 	server->connections++;
-	lws_set_opaque_user_data(wsi, known ? &server->known_path : NULL);
-	lws_set_timer_usecs(wsi, (HANDSHAKE_SECONDS - LINE_SECONDS) * LWS_US_PER_SEC);
+	lws.set_opaque_user_data(wsi, known ? &server->known_path : NULL);
+	lws.set_timer_usecs(wsi, (HANDSHAKE_SECONDS - LINE_SECONDS) * LWS_US_PER_SEC);
 	return -1;
 }
 
 static int
 request_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t n)
 {
-	struct server *server = lws_context_user(lws_get_context(wsi));
+	struct server *server = lws.context_user(lws.get_context(wsi));
 	char line[sizeof(REQUEST_LINE) - 1];
-	int fd = lws_get_socket_fd(wsi);
+	int fd = lws.get_socket_fd(wsi);
 	ssize_t got;
 
 	(void)user;
@@ -128,7 +128,7 @@ request_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, 
 static int
 listen_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t n)
 {
-	struct server *server = lws_context_user(lws_get_context(wsi));
+	struct server *server = lws.context_user(lws.get_context(wsi));
 	int fd;
 
 	(void)user;
@@ -166,7 +166,7 @@ goes_on(struct server *server)
 		server->closing_since = now;
 		live_wake(server);
 	}
-	lws_set_timer_usecs(server->listening, CLOSE_LOOK_US);	/* so that lws_service() returns */
+	lws.set_timer_usecs(server->listening, CLOSE_LOOK_US);	/* lws_service() returns */
 	return server->viewers > 0 && now - server->closing_since < CLOSE_SECONDS * 1000000;
 }
 
@@ -176,7 +176,7 @@ serve(void *arg)
 	struct server *server = arg;
 
 	while (goes_on(server))
-		if (lws_service(server->context, 0) < 0)
+		if (lws.service(server->context, 0) < 0)
 			break;
 	if (server->interrupted && server->done)
 		server->done(server->done_arg);
@@ -214,18 +214,18 @@ make_context(struct server *server)
 	struct sigaction pipe_action;
 	lws_sock_file_fd_type listener = { .filefd = server->listener };
 
-	lws_set_log_level(0, NULL);
+	lws.set_log_level(0, NULL);
 	sigaction(SIGPIPE, NULL, &pipe_action);
-	context = lws_create_context(&info);
+	context = lws.create_context(&info);
 	sigaction(SIGPIPE, &pipe_action, NULL);	/* libwebsockets ignores it for all */
 	if (!context)
 		return NULL;
-	server->vhost = lws_create_vhost(context, &info);
-	server->listening = server->vhost ? lws_adopt_descriptor_vhost(server->vhost,
+	server->vhost = lws.create_vhost(context, &info);
+	server->listening = server->vhost ? lws.adopt_descriptor_vhost(server->vhost,
 	    LWS_ADOPT_RAW_FILE_DESC, listener, "listen", NULL) : NULL;
 	if (server->listening)
 		return context;
-	lws_context_destroy(context);
+	lws.context_destroy(context);
 	return NULL;
 }
 
@@ -337,6 +337,8 @@ server_start(struct server *server, struct feed *feed)
 	sigset_t all, before;
 
 	server->feed = feed;
+	if (libwebsockets_load() < 0)
+		return -1;
 	server->context = make_context(server);
 	if (!server->context)
 		return fail(NULL, "libwebsockets does not start");
@@ -352,7 +354,7 @@ void
 server_wake(struct server *server)
 {
 	if (server->context)
-		lws_cancel_service(server->context);
+		lws.cancel_service(server->context);
 }
 
 void
@@ -401,7 +403,7 @@ server_free(struct server *server)
 		return;
 	server_join(server);
 	if (server->context)
-		lws_context_destroy(server->context);
+		lws.context_destroy(server->context);
 	else if (server->listener >= 0)
 		close(server->listener);
 	if (server->reserve >= 0)

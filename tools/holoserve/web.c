@@ -25,7 +25,7 @@ answer(struct lws *wsi, const char *status, const char *more, const void *body, 
 	if (length > 0 && length < HEADER_MOST) {
 		if (n)
 			memcpy(text + LWS_PRE + length, body, n);
-		lws_write(wsi, text + LWS_PRE, (size_t)length + n, LWS_WRITE_HTTP_FINAL);
+		lws.write(wsi, text + LWS_PRE, (size_t)length + n, LWS_WRITE_HTTP_FINAL);
 	}
 	free(text);
 	return -1;
@@ -42,7 +42,7 @@ static bool
 get_header(struct lws *wsi, enum lws_token_indexes token, char *to, size_t size)
 {
 	*to = '\0';
-	return lws_hdr_total_length(wsi, token) == 0 || lws_hdr_copy(wsi, to, (int)size, token) > 0;
+	return lws.hdr_total_length(wsi, token) == 0 || lws.hdr_copy(wsi, to, (int)size, token) > 0;
 }
 
 int
@@ -63,7 +63,7 @@ web_check_request(struct server *server, struct lws *wsi)
 bool
 web_knows_path(const struct server *server, struct lws *wsi)
 {
-	return lws_get_opaque_user_data(wsi) == &server->known_path;
+	return lws.get_opaque_user_data(wsi) == &server->known_path;
 }
 
 static int
@@ -76,7 +76,7 @@ answer_request(struct server *server, struct lws *wsi, const char *path)
 
 	if (status != 0)
 		return status;
-	if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI))
+	if (!lws.hdr_total_length(wsi, WSI_TOKEN_GET_URI))
 		return web_refuse(wsi, "405 Method Not Allowed", "Allow: GET\r\n");
 	if (!web_knows_path(server, wsi))
 		return web_refuse(wsi, "404 Not Found", NULL);
@@ -92,8 +92,8 @@ answer_request(struct server *server, struct lws *wsi, const char *path)
 int
 web_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t n)
 {
-	struct lws_context *context = lws_get_context(wsi);
-	struct server *server = context ? lws_context_user(context) : NULL;
+	struct lws_context *context = lws.get_context(wsi);
+	struct server *server = context ? lws.context_user(context) : NULL;
 
 	(void)user;
 	(void)n;
