@@ -2,7 +2,7 @@ load helpers
 
 # A viewer written from holoserve(5) alone (tests/live_client.py) against the server.
 common='
-import io, signal, threading
+import io, signal, subprocess, threading, types
 from live_client import *
 from PIL import Image
 import holoimage_decoder
@@ -384,6 +384,26 @@ frames, code = drain(viewer)
 feeder.join()
 most = 20 * (time.time() - begun) + 2
 expect(code == 1000 and 2 <= len(frames) <= most, code, len(frames), most)'
+}
+
+@test "holoserve: signals end it, but one that was ignored at its start" {
+	fringesim -s 64x48 --scene relief --truth truth.nrrd -o captures.nrrd
+	py "$common"'
+ignore = lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
+server = Server("--linger truth.nrrd", files=True, before=ignore)
+viewer = Viewer(server.url)
+expect(viewer.frame()["number"] == 0)
+server.process.send_signal(signal.SIGINT)
+time.sleep(0.3)
+expect(Viewer(server.url).frame()["number"] == 0)
+expect(server.end(signal.SIGTERM) == (0, "") and drain(viewer)[1] == 1001)
+for number, before in (signal.SIGINT, None), (signal.SIGTERM, None), (signal.SIGTERM, ignore):
+	# the input goes on: what was written is not whole
+	process = subprocess.Popen("holoserve --port 0 --pass --print-url".split(), stdin=subprocess.PIPE,
+		stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=before)
+	expect(process.stderr.readline().startswith(b"http://"))
+	process.send_signal(number)
+	expect(process.wait(30) == -number, number, process.returncode)'
 }
 
 @test "holoserve: errors are one line, and a frame without depth is passed over" {

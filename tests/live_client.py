@@ -151,9 +151,10 @@ class Viewer:
 class Server:
     """holoserve with these words, a string, fed by put() unless they name files."""
 
-    def __init__(self, words='', files=False, program='holoserve'):
+    def __init__(self, words='', files=False, program='holoserve', before=None):
         self.process = subprocess.Popen(f'{program} --port 0 --print-url {words}'.split(), stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, stdin=None if files else subprocess.PIPE, bufsize=0)
+                                        stderr=subprocess.PIPE, stdin=None if files else subprocess.PIPE, bufsize=0,
+                                        preexec_fn=before)
         self.url = self.process.stdout.readline().decode().strip()
         if not self.url:
             raise Refused(self.process.stderr.read())

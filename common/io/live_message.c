@@ -24,6 +24,27 @@ live_put_head(const struct live_head *head, unsigned char to[LIVE_HEAD_BYTES])
 	put_little(to + 24, (uint64_t)head->sent_us);
 }
 
+static uint64_t
+get_little(const unsigned char *from)
+{
+	uint64_t value = 0;
+
+	for (int i = 7; i >= 0; i--)
+		value = value << 8 | from[i];
+	return value;
+}
+
+int
+live_read_head(const unsigned char *message, size_t n, struct live_head *head)
+{
+	if (n < LIVE_HEAD_BYTES || memcmp(message, "FP3L", 4))
+		return -1;
+	*head = (struct live_head){ (enum live_kind)message[4], message[5],
+		get_little(message + 8), (int64_t)get_little(message + 16),
+		(int64_t)get_little(message + 24) };
+	return 0;
+}
+
 static enum live_kind
 find_kind(const char *word, size_t n)
 {

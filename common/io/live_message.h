@@ -31,6 +31,8 @@ struct live_head {
 };
 
 void live_put_head(const struct live_head *, unsigned char to[LIVE_HEAD_BYTES]);
+/* The head of a message; its kind may be any byte. -1 where the message has none. */
+int live_read_head(const unsigned char *message, size_t n, struct live_head *);
 
 /* "can jpeg png": the kinds that a client decodes, best first; other words are passed over.
  * Returns their number, 0 where it decodes none that we know; -1 where it is no such message. */

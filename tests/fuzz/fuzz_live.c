@@ -39,10 +39,24 @@ try_number(const char *text, size_t n)
 	check(strlen(again) == n && !memcmp(again, text, n), "number");
 }
 
+/* Of the server, to holorecv. */
+static void
+try_head(const unsigned char *data, size_t n)
+{
+	unsigned char again[LIVE_HEAD_BYTES];
+	struct live_head head;
+
+	if (live_read_head(data, n, &head) < 0)
+		return;
+	live_put_head(&head, again);
+	check(!memcmp(data, again, 6) && !memcmp(data + 8, again + 8, 24), "head");
+}
+
 int
 LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 {
 	try_can((const char *)data, n);
 	try_number((const char *)data, n);
+	try_head(data, n);
 	return 0;
 }

@@ -45,19 +45,19 @@ static const struct opt options[] = {
 static bool
 is_known(const struct priv *priv, const struct live_picture *picture)
 {
-	return priv->again && priv->received > 0 && picture->number == priv->last_number &&
-	    picture->captured_us == priv->last_captured_us;
+	return priv->again && priv->received > 0 && picture->head.number == priv->last_number &&
+	    picture->head.captured_us == priv->last_captured_us;
 }
 
 /* Numbers that begin again are those of a server that was started anew. */
 static void
 count(struct priv *priv, const struct live_picture *picture)
 {
-	if (priv->received > 0 && picture->number > priv->last_number)
-		priv->missing += picture->number - priv->last_number - 1;
+	if (priv->received > 0 && picture->head.number > priv->last_number)
+		priv->missing += picture->head.number - priv->last_number - 1;
 	priv->received++;
-	priv->last_number = picture->number;
-	priv->last_captured_us = picture->captured_us;
+	priv->last_number = picture->head.number;
+	priv->last_captured_us = picture->head.captured_us;
 }
 
 static void
@@ -99,7 +99,7 @@ hand_on(struct run *run, const struct live_picture *picture)
 	char path[64 + sizeof(priv->address.shown)];
 
 	run_begin_input(run);
-	snprintf(path, sizeof(path), "%s: frame %" PRIu64, priv->address.shown, picture->number);
+	snprintf(path, sizeof(path), "%s: frame %" PRIu64, priv->address.shown, picture->head.number);
 	if (live_decode(&priv->keys, picture, path, &frame) < 0)
 		return run_lose_input(run);
 	return run_emit(run, frame);
@@ -129,11 +129,11 @@ take_picture(struct run *run, const struct websocket_message *message)
 		if (hand_on(run, &picture) < 0)
 			return -1;
 	}
-	if (picture.last || (uint64_t)parameters->frames == priv->received) {
+	if (picture.head.flags & LIVE_LAST || (uint64_t)parameters->frames == priv->received) {
 		priv->connection.end = CONNECTION_STREAM_END;
 		return 0;
 	}
-	status = connection_answer(&priv->connection, picture.number);
+	status = connection_answer(&priv->connection, picture.head.number);
 	return status;
 }
 

@@ -12,7 +12,7 @@
 #define SIDE_MOST 65535.0
 #define GAP_MOST 64	/* rows between the depth and a texture below */
 
-static const char *const encodings[] = { "jpeg", "png", NULL };
+static const char *const encodings[] = { "jpeg", "png", NULL };	/* from LIVE_JPEG on */
 static const char *const textures[] = { "none", "alpha", "below", NULL };
 
 /* ---- key lines ---- */
@@ -106,7 +106,7 @@ take_keys(struct live_keys *keys)
 	if (meta_get(&keys->meta, "texture") &&
 	    take_word(&keys->meta, "texture", textures, &texture) < 0)
 		return -1;
-	keys->encoding = (enum live_encoding)(encoding + LIVE_JPEG);
+	keys->encoding = (enum live_kind)(encoding + LIVE_JPEG);
 	keys->texture = (enum live_texture)texture;
 	if (texture != LIVE_NO_TEXTURE && !meta_get(&keys->meta, "holo_texture"))
 		return meta_set(&keys->meta, "holo_texture", "texture");
@@ -149,26 +149,14 @@ live_picture_most(const struct live_keys *keys)
 	return ((size_t)1 << 20) + 5 * keys->w * rows(keys);
 }
 
-static uint64_t
-little_endian(const unsigned char *byte)
-{
-	uint64_t v = 0;
-
-	for (int i = 7; i >= 0; i--)
-		v = v << 8 | byte[i];
-	return v;
-}
-
 int
 live_read_picture(const unsigned char *message, size_t n, struct live_picture *picture)
 {
-	if (n < LIVE_HEAD_BYTES || memcmp(message, "FP3L", 4) != 0)
+	*picture = (struct live_picture){ 0 };
+	if (live_read_head(message, n, &picture->head) < 0)
 		return fail(NULL, "sends a picture without the head of holoserve(5)");
-	*picture = (struct live_picture){ .kind = message[4], .last = message[5] & 2,
-		.number = little_endian(message + 8),
-		.captured_us = (int64_t)little_endian(message + 16),
-		.sent_us = (int64_t)little_endian(message + 24),
-		.bytes = message + LIVE_HEAD_BYTES, .n = n - LIVE_HEAD_BYTES };
+	picture->bytes = message + LIVE_HEAD_BYTES;
+	picture->n = n - LIVE_HEAD_BYTES;
 	return 0;
 }
 
@@ -179,12 +167,12 @@ load(const struct live_picture *picture, const char *path, struct frame **out)
 	const struct codec *const *codec = codecs;
 	int status;
 
-	while (*codec && strcasecmp((*codec)->name, encodings[picture->kind - LIVE_JPEG]) != 0)
+	while (*codec && strcasecmp((*codec)->name, live_kind_names[picture->head.kind]) != 0)
 		codec++;
 	if (!*codec)
-		return fail(path, "%s is not read here", encodings[picture->kind - LIVE_JPEG]);
+		return fail(path, "%s is not read here", live_kind_names[picture->head.kind]);
 	if (!(*codec)->sniff(picture->bytes, picture->n < 512 ? picture->n : 512))
-		return fail(path, "it is no %s", encodings[picture->kind - LIVE_JPEG]);
+		return fail(path, "it is no %s", live_kind_names[picture->head.kind]);
 	/* it is only read */
 	loader.file = fmemopen((void *)(uintptr_t)picture->bytes, picture->n, "rb");
 	if (!loader.file)
@@ -246,12 +234,12 @@ set_keys(const struct live_keys *keys, const struct live_picture *picture, const
 	meta_copy(meta, &keys->meta);
 	if (check && !meta_get(meta, "holo_check") && meta_set(meta, "holo_check", check) < 0)
 		return -1;
-	if (meta_setf(meta, "frame_number", "%" PRIu64, picture->number) < 0 ||
-	    meta_setf(meta, "sent_s", "%.6f", (double)picture->sent_us * 1e-6) < 0)
+	if (meta_setf(meta, "frame_number", "%" PRIu64, picture->head.number) < 0 ||
+	    meta_setf(meta, "sent_s", "%.6f", (double)picture->head.sent_us * 1e-6) < 0)
 		return -1;
-	if (picture->captured_us == 0)
+	if (picture->head.captured_us == 0)
 		return 0;
-	return meta_setf(meta, "time_s", "%.6f", (double)picture->captured_us * 1e-6);
+	return meta_setf(meta, "time_s", "%.6f", (double)picture->head.captured_us * 1e-6);
 }
 
 int
@@ -263,9 +251,9 @@ live_decode(const struct live_keys *keys, const struct live_picture *picture, co
 	int status;
 
 	*out = NULL;
-	if (picture->kind != (int)keys->encoding)
-		return fail(path, "it is of kind %d, but the stream is %s", picture->kind,
-		    encodings[keys->encoding - LIVE_JPEG]);
+	if (picture->head.kind != keys->encoding)
+		return fail(path, "it is of kind %d, but the stream is %s", (int)picture->head.kind,
+		    live_kind_names[keys->encoding]);
 	if (load(picture, path, &whole) < 0)
 		return -1;
 	status = check_shape(keys, &whole->head);

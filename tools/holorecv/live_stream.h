@@ -3,15 +3,14 @@
 #define LIVE_STREAM_H
 
 #include "frame/frame.h"
+#include "io/live_message.h"
 
-#define LIVE_HEAD_BYTES 32
 #define LIVE_KEYS_MOST ((size_t)64 << 10)	/* bytes of key lines */
 
-enum live_encoding { LIVE_JPEG = 1, LIVE_PNG };
 enum live_texture { LIVE_NO_TEXTURE, LIVE_ALPHA, LIVE_BELOW };
 
 struct live_keys {
-	enum live_encoding encoding;
+	enum live_kind encoding;	/* LIVE_JPEG or LIVE_PNG */
 	enum live_texture texture;
 	size_t w, h;			/* of the depth */
 	size_t texture_row;		/* of the picture, where a texture below begins */
@@ -19,10 +18,7 @@ struct live_keys {
 };
 
 struct live_picture {
-	int kind;			/* enum live_encoding, if it is one of these */
-	bool last;			/* the stream ends with it */
-	uint64_t number;		/* among the frames of the pipeline, from 0 */
-	int64_t captured_us, sent_us;	/* captured_us 0: not known */
+	struct live_head head;
 	const unsigned char *bytes;
 	size_t n;
 };

@@ -56,10 +56,10 @@ static const struct opt options[] = {
 
 struct priv {
 	struct picture_options picture;		/* with the depth range of the input */
-	double range[2];
+	struct depth_range_of_file range_of_file;
 	struct server *server;
 	struct feed feed;
-	bool shows, warned, range_known;
+	bool shows, warned;
 	bool pass;
 	atomic_bool waits;	/* the main thread does, for the server */
 };
@@ -69,6 +69,7 @@ struct priv {
 static struct {
 	struct server *server;
 	struct sigaction before[2];
+	volatile sig_atomic_t signal;	/* that came */
 } caught;
 static const int signals[] = { SIGINT, SIGTERM };
 
@@ -76,7 +77,7 @@ static const int signals[] = { SIGINT, SIGTERM };
 static void
 catch_signal(int number)
 {
-	(void)number;
+	caught.signal = number;
 	server_interrupt(caught.server);
 }
 
@@ -90,8 +91,8 @@ leave_interrupted(void *arg)
 		return;
 	if (!priv->pass)
 		_exit(EXIT_DONE);
-	sigaction(SIGINT, &caught.before[0], NULL);	/* what is written on is not whole */
-	kill(getpid(), SIGINT);
+	sigaction(caught.signal, &caught.before[caught.signal == signals[1]], NULL);
+	kill(getpid(), caught.signal);		/* what is written on is not whole */
 }
 
 static void
@@ -101,8 +102,11 @@ catch_signals(struct server *server)
 		.sa_flags = (int)SA_RESETHAND | SA_RESTART };
 
 	caught.server = server;
-	for (int i = 0; i < 2; i++)
-		sigaction(signals[i], &action, &caught.before[i]);
+	for (int i = 0; i < 2; i++) {
+		sigaction(signals[i], NULL, &caught.before[i]);
+		if (caught.before[i].sa_handler != SIG_IGN)	/* as nohup and the shell want it */
+			sigaction(signals[i], &action, NULL);
+	}
 }
 
 static void
@@ -118,19 +122,14 @@ release_signals(void)
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
-	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
 	(void)out;
 	priv->shows = picture_shows(in);
 	if (!priv->shows)
 		return 0;
-	if (depth_range_is_file(&parameters->picture.holo.depth_range) && !priv->range_known) {
-		if (depth_range_of_input(run, priv->range) < 0)
-			return -1;
-		priv->picture.holo.depth_range = (struct numbers){ .v = priv->range, .n = 2 };
-		priv->range_known = true;
-	}
+	if (depth_range_take(run, &priv->range_of_file, &priv->picture.holo.depth_range) < 0)
+		return -1;
 	return picture_check(&priv->picture, in);
 }
 
