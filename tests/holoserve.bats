@@ -386,6 +386,23 @@ most = 20 * (time.time() - begun) + 2
 expect(code == 1000 and 2 <= len(frames) <= most, code, len(frames), most)'
 }
 
+@test "holoserve: a viewer may show more than 200 pictures a second" {
+	py "$common"'
+server = Server("--encode png --depth-range -5,45")
+viewer = Viewer(server.url)
+data = [bytes_of(Frame(bell(16, 16, k), ["depth"])) for k in range(2)]
+for i in range(500):
+	server.put(data[i % 2])
+	expect(viewer.frame()["number"] == i)
+viewer.send(9, b"")			# and may say other things besides
+for i in range(190):
+	viewer.say("0")
+viewer.answer(9, b"end")
+while viewer.take(2) != b"\x8a\x03":
+	pass
+expect(viewer.take(3) == b"end" and server.end() == (0, ""))'
+}
+
 @test "holoserve: signals end it, but one that was ignored at its start" {
 	fringesim -s 64x48 --scene relief --truth truth.nrrd -o captures.nrrd
 	py "$common"'

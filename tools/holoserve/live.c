@@ -42,7 +42,8 @@ is_hasty(struct viewer *viewer)
 	return ++viewer->messages > MESSAGES_A_SECOND;
 }
 
-/* Pictures up to this one are shown. */
+/* Pictures up to this one are shown. An answer to one does not count as a message: there are no
+ * more of these than pictures. */
 static void
 take_shown(struct viewer *viewer, uint64_t number)
 {
@@ -51,6 +52,8 @@ take_shown(struct viewer *viewer, uint64_t number)
 	for (int i = 0; i < viewer->unshown; i++)
 		if (viewer->sent[i] > number)
 			viewer->sent[kept++] = viewer->sent[i];
+	if (kept < viewer->unshown)
+		viewer->messages--;
 	viewer->unshown = kept;
 }
 
