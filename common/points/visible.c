@@ -201,39 +201,39 @@ draw_ends(const struct drawing *drawing, size_t x, size_t y, const bool has[4], 
 	}
 }
 
-/* The next pixel of a corner outside of the cell, along the row or the column. */
+/* The point so many pixels from a corner of a cell, away from it along the row or the column;
+ * false where it bends itself, or is none. */
 static bool
-outside(const struct drawing *drawing, size_t x, size_t y, int a, bool down, size_t out[2])
+straight_before(const struct drawing *drawing, size_t x, size_t y, int a, bool down, size_t steps,
+    double X[3])
 {
-	const struct frame_head *head = &drawing->visible->points.frame->head;
+	const struct visible_points *points = &drawing->visible->points;
+	const struct frame_head *head = &points->frame->head;
+	size_t at[2] = { x + (size_t)(a & 1), y + (size_t)(a >> 1) };
 	bool forward = down ? a >> 1 : a & 1;
 
-	out[0] = x + (size_t)(a & 1);
-	out[1] = y + (size_t)(a >> 1);
-	if (forward ? out[down] + 1 >= (down ? head->h : head->w) : out[down] == 0)
+	if (forward ? at[down] + steps >= (down ? head->h : head->w) : at[down] < steps)
 		return false;
-	out[down] += forward ? 1 : (size_t)-1;
-	return true;
+	at[down] = forward ? at[down] + steps : at[down] - steps;
+	return !(drawing->bends[at[1] * head->w + at[0]] & (down ? BENDS_DOWN : BENDS_ALONG)) &&
+	    visible_points_at(points, at[0], at[1], X);
 }
 
-/* The way into a cell from a corner, as the points outside of the cell have it; false where they
- * are none, or bend themselves. */
+/* The way into a cell from a corner, as the two points before it have it, which lie on a straight
+ * line with it. */
 static bool
 way_in(const struct drawing *drawing, size_t x, size_t y, int a, bool down, const double X[3],
     double way[3])
 {
-	const struct visible_points *points = &drawing->visible->points;
-	double before[3];
-	size_t at[2];
+	double one[3], two[3];
 
-	if (!outside(drawing, x, y, a, down, at) ||
-	    drawing->bends[at[1] * points->frame->head.w + at[0]] &
-	    (down ? BENDS_DOWN : BENDS_ALONG) ||
-	    !visible_points_at(points, at[0], at[1], before) ||
-	    !(visible_points_distance(before, X) <= VISIBLE_LINK * points->spacing))
+	if (!straight_before(drawing, x, y, a, down, 1, one) ||
+	    !straight_before(drawing, x, y, a, down, 2, two) ||
+	    !(visible_points_distance(two, X) <=
+		2 * VISIBLE_LINK * drawing->visible->points.spacing))
 		return false;
 	for (int k = 0; k < 3; k++)
-		way[k] = X[k] - before[k];
+		way[k] = (X[k] - two[k]) / 2;
 	return true;
 }
 
