@@ -16,10 +16,13 @@ def matrix(f, size):
 
 
 class Rig:
-	"""The world is the camera; the colour camera stands at `center` and looks at (0, 0, 600), rolled by 8 degrees."""
+	"""The world is the camera; the colour camera stands at `center` and looks at (0, 0, 600), rolled by 8 degrees. Both
+	have `scale` times as many columns and rows."""
 
-	def __init__(self, center=(-220, 30, 10), f=330, dist=(-.12, .05, .001, -.0008, .01)):
-		self.center, self.dist, self.K = np.array(center, float), list(dist), np.array(matrix(f, COLOUR_SIZE))
+	def __init__(self, center=(-220, 30, 10), f=330, dist=(-.12, .05, .001, -.0008, .01), scale=1):
+		self.size, self.colour_size = ([scale * n for n in size] for size in (SIZE, COLOUR_SIZE))
+		self.center, self.dist, self.K = np.array(center, float), list(dist), np.array(matrix(scale * f, self.colour_size))
+		self.camera_K = matrix(scale * 250, self.size)
 		z = np.array([0, 0, 600]) - self.center
 		z /= np.linalg.norm(z)
 		x = np.cross([0, 1, 0], z)
@@ -30,11 +33,11 @@ class Rig:
 	def save(self, name, **more):
 		def device(kind, size, K, R=np.eye(3), center=np.zeros(3), dist=()):
 			return dict(kind=kind, size=size, K=np.ravel(K).tolist(), dist=list(dist), R=R.T.tolist(), T_mm=list(center))
-		camera = device("camera", SIZE, matrix(250, SIZE), dist=[-.1, .03, 0, 0])
+		camera = device("camera", self.size, self.camera_K, dist=[-.1, .03, 0, 0])
 		projector = device("projector", [1024, 768], matrix(1200, [1024, 768]), turn(0, 14, 0), [150, 0, 0])
-		colour = device("camera", COLOUR_SIZE, self.K, self.R, self.center.tolist(), self.dist)
+		colour = device("camera", self.colour_size, self.K, self.R, self.center.tolist(), self.dist)
 		R = turn(0, 14, 0)
-		file = dict(camera_K=camera["K"], camera_dist=camera["dist"], camera_size=SIZE, projector_K=projector["K"],
+		file = dict(camera_K=camera["K"], camera_dist=camera["dist"], camera_size=self.size, projector_K=projector["K"],
 			projector_size=[1024, 768], R_cam_to_proj=R.tolist(), T_cam_to_proj_mm=(-R @ [150, 0, 0]).tolist(),
 			K1=camera["K"], d1=camera["dist"], K2=colour["K"], d2=self.dist, R=self.R.tolist(), T_mm=self.T.tolist(),
 			devices=dict(cam=camera, projector=projector, colour=colour))

@@ -397,3 +397,17 @@ import json
 expect(p["points"] == 5975 and abs(p["rms"] - .0884) < 5e-5, p)
 expect(np.abs(np.abs(p["normal"]) - [.85111, .00123, .52499]).max() < 1e-5 and abs(abs(p["offset"]) - 159.527) < 1e-3, p)'
 }
+
+@test "fitshape: what it refuses is one line on standard error and nothing on standard output, through a pipe, too" {
+	py "$shapes"'write_frames("sphere.nrrd", table(cap(rng, 400, np.array([20., -30, 600]), 12.5, 70)))'
+	for words in "sphere --bad" "sphere --trim x" "sphere --trim 900" "sphere --roi 1,2,3" "ball" "plane --diameter 3" "--json" \
+		"sphere -o -" "sphere --json nothing.nrrd"; do
+		for program in "" fringepipe "fringepipe framecat ,"; do
+			# shellcheck disable=SC2086
+			status=0; $program fitshape $words <sphere.nrrd 2>line | cat >out || status=$?
+			expected=2; [[ $words != *nothing* ]] || expected=1
+			echo "$program fitshape $words: $status, $(cat line out)"
+			[ "$status" -eq "$expected" ] && [ ! -s out ] && [ "$(wc -l <line)" -eq 1 ] || [[ $program = *, && $words = *nothing* ]]
+		done
+	done
+}

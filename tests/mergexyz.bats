@@ -300,6 +300,20 @@ expect(out.shape == m.shape and np.abs(out - m).max() < 1e-5, out.shape, m.shape
 	[ ! -e small.nrrd ]
 }
 
+@test "mergexyz: --grid of another unit or with a slipped decimal gets a line, others none" {
+	py '
+y, x = np.mgrid[:60, :80] * 1.0
+write_frames("mm.nrrd", Frame(np.array([x, y, 500 + np.sin(x / 9)], "f4"), list("xyz"), {"length_unit": "mm"}))
+write_frames("m.nrrd", Frame(np.array([x, y, 500 + np.sin(x / 9)], "f4") / 1000, list("xyz"), {"length_unit": "m"}))
+write_frames("few.nrrd", Frame(np.array([x, y, 500 + 0 * x], "f4")[:, :12, :12], list("xyz")))'
+	for grid in 0.5 1 2.5 7.8; do silent mergexyz --grid $grid mm.nrrd -o out.ply; done
+	silent mergexyz --grid 6 few.nrrd -o out.ply
+	silent mergexyz --grid 0.0025 m.nrrd -o out.ply
+	fails 0 "--grid: cubes of 8 are large for a cloud 79 long: of 4800 points 80 are left" mergexyz --grid 8 mm.nrrd -o out.ply
+	fails 0 "--grid: cubes of 50 are large for a cloud 79 long: of 4800 points 8 are left" mergexyz --grid 50 mm.nrrd -o out.ply
+	fails 0 "--grid: cubes of 2.5 are large for a cloud 0.079 long: of 4800 points 1 are left" mergexyz --grid 2.5 m.nrrd -o out.ply
+}
+
 @test "mergexyz: poses in metres get a line, others none" {
 	py '
 y, x = np.mgrid[-20:20, -20:20] * 2.0

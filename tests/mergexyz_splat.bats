@@ -90,6 +90,18 @@ expect(np.isfinite(two["z"][2:-2, 2:-2])); expect(np.abs(two["z"] - 600)[2:-2, 2
 expect(np.isnan(six["z"]).mean() > .1)'
 }
 
+@test "mergexyz --splat: a --pixel far too coarse or too fine gets a line, others none" {
+	echo "$one" >one.json
+	py "$points"'write_frames("in.nrrd", flat(16, 20, 600.))'
+	grid=(mergexyz --splat 40x32 --onto ortho --calib one.json)
+	silent "${grid[@]}" in.nrrd -o out.nrrd
+	for pixel in 0.5 1 3.5; do silent "${grid[@]}" --pixel $pixel in.nrrd -o out.nrrd; done
+	fails 0 "--pixel: 5 mm is coarse: the points cover 4 x 3 of 40 x 32 cells, which 0.52 mm would fill" \
+		"${grid[@]}" --pixel 5 in.nrrd -o out.nrrd
+	fails 0 "--splat: most points lie 8 cells and more apart: holes are left" \
+		mergexyz --splat 160x128 --onto ortho --calib one.json --pixel 0.12 in.nrrd -o out.nrrd
+}
+
 @test "mergexyz --splat --onto projector: cells are the projector's pixels, through its lens" {
 	py '
 import json

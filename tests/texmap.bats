@@ -124,6 +124,30 @@ for scene, center in ("relief", (-220, 30, 10)), ("sphere", (-220, 30, 10)), ("s
 	expect(has[inside & ~hidden].mean() > .9, scene, has[inside & ~hidden].mean())'
 }
 
+@test "texmap: no hidden point of steps has a colour, from any side; of those in sight 96 % and more have one" {
+	for center in 244,-110,-97 233,72,16 280,100,-50 -223,79,-70; do
+		py "from colour_rig import *
+Rig(($center), scale=2).save('rig.json')
+write_frames('picture.nrrd', Frame(np.full((1, 360, 480), 128, 'u1')))"
+		silent fringesim --calib rig.json --view cam --scene steps --distance 600 --field 380 --height 60 --truth steps.nrrd -o null:
+		silent texmap --calib rig.json --camera colour --image picture.nrrd steps.nrrd -o out.nrrd
+		py "center = ($center)"'
+t, o = read_frame("steps.nrrd"), read_frame("out.nrrd")
+P = np.stack([t[k] for k in "xyz"]).astype(float)
+d = np.array(center)[:, None, None] - P
+hidden = np.zeros(P[0].shape, bool)
+for i in range(1, 5):		# risers 15 mm high, 380 mm / 5 apart
+	s = ((i / 5 - .5) * 380 - P[0]) / d[0]
+	height = 600 - P[2] - s * d[2]
+	hidden |= (s > 1e-9) & (s < 1) & (height > 15 * (i - 1) + 1e-6) & (height < 15 * i - 1e-6)
+inner = np.s_[6:-6]		# what hides the outer rows may lie outside of the frame
+has, hidden = np.isfinite(o["r"])[inner], hidden[inner]
+expect((hidden & has).sum() == 0, (hidden & has).sum(), "of", hidden.sum(), "hidden points have a colour")
+expect(hidden.sum() > 3000 if center[0] > 0 else hidden.sum() == 0, hidden.sum())
+expect(has[~hidden].mean() > .96, has[~hidden].mean())'
+	done
+}
+
 @test "texmap: pictures of 8, 12 and 16 bits, of floats, grey ones and alpha; PLY and OBJ take them as vertex colours" {
 	py "$ramp"'
 from PIL import Image

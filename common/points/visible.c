@@ -1,3 +1,4 @@
+/* One subject: the depth buffer of a camera's picture, what is drawn into it, and looks at it. */
 #include "points/visible.h"
 
 #include <math.h>
@@ -13,6 +14,8 @@
 #define BANDS_MOST 64
 #define BAND_ROWS 16		/* at least */
 #define BLOCK 16		/* cells of the frame that are skipped together */
+#define BEND 0.25		/* distances of neighbours */
+#define NOISES 10.0		/* standard deviations of a point that are no bend */
 
 double
 visible_reach(const struct pinhole *camera)
@@ -50,7 +53,28 @@ struct drawing {
 	size_t across, blocks;		/* blocks in a row, of all */
 	float (*range)[2];		/* least and largest v of each block */
 	size_t rows;			/* of a band */
+	uint8_t *bends;			/* at each pixel of the frame: BENDS_ */
+	double bend;			/* a second difference of more is one, not noise */
 };
+
+enum { BENDS_ALONG = 1, BENDS_DOWN = 2 };	/* the row, the column */
+
+/* Does the surface bend at a pixel, against its neighbours in the row or the column? */
+static bool
+is_bend(const struct drawing *drawing, size_t x, size_t y, bool down, const double X[3])
+{
+	const struct visible_points *points = &drawing->visible->points;
+	const struct frame_head *head = &points->frame->head;
+	size_t at = down ? y : x, n = down ? head->h : head->w;
+	double before[3], next[3], middle[3];
+
+	if (at == 0 || at + 1 >= n || !visible_points_at(points, x - !down, y - down, before) ||
+	    !visible_points_at(points, x + !down, y + down, next))
+		return false;
+	for (int k = 0; k < 3; k++)
+		middle[k] = (before[k] + next[k]) / 2;
+	return 2 * visible_points_distance(X, middle) > drawing->bend;
+}
 
 /* The rounding of u and v to floats is the same for all triangles of a pixel. */
 static void
@@ -66,6 +90,7 @@ project_row(void *arg, size_t y)
 		size_t i = y * w + x;
 
 		drawing->u[i] = drawing->v[i] = drawing->q[i] = NAN;
+		drawing->bends[i] = 0;
 		if (!visible_points_at(points, x, y, X) ||
 		    !visible_points_tangents(points, x, y, along[0], along[1]) ||
 		    !visible_project(&visible->view, X, seen, uv))
@@ -73,6 +98,8 @@ project_row(void *arg, size_t y)
 		drawing->u[i] = (float)uv[0];
 		drawing->v[i] = (float)uv[1];
 		drawing->q[i] = (float)(-1 / seen[2]);
+		drawing->bends[i] = (is_bend(drawing, x, y, false, X) ? BENDS_ALONG : 0) |
+		    (is_bend(drawing, x, y, true, X) ? BENDS_DOWN : 0);
 		for (int k = 0; k < 2; k++)
 			drawing->along[k][i] = (float)visible_points_distance(along[k], zero);
 	}
@@ -133,30 +160,103 @@ is_whole(const struct drawing *drawing, const size_t corner[4], double X[4][3])
 	return true;
 }
 
+/* A plane over a cell, from its corner a on: ways from there along the row and the column. */
+static void
+draw_plane(const struct drawing *drawing, int a, const double X[3], double way[2][3], size_t y0)
+{
+	const struct visible *visible = drawing->visible;
+	struct raster_vertex vertex[4];
+	double seen[3], uv[2], at[3];
+
+	for (int b = 0; b < 4; b++) {
+		for (int k = 0; k < 3; k++)
+			at[k] = X[k] + ((b ^ a) & 1) * way[0][k] + ((b ^ a) >> 1) * way[1][k];
+		if (!visible_project(&visible->view, at, seen, uv))
+			return;
+		vertex[b] = (struct raster_vertex){ uv[0], uv[1], -1 / seen[2], { 0 } };
+	}
+	for (int b = 0; b < 2; b++)
+		raster_triangle(&drawing->visible->depth, y0, y0 + drawing->rows, &vertex[1],
+		    &vertex[2], &vertex[3 * b]);
+}
+
 /* At an edge the surface ends somewhere before the next pixel: each corner's tangent plane over the
  * cell. */
 static void
 draw_ends(const struct drawing *drawing, size_t x, size_t y, const bool has[4], double X[4][3],
     size_t y0)
 {
-	const struct visible *visible = drawing->visible;
-	double along[2][3], seen[3], uv[2], at[3];
+	const struct visible_points *points = &drawing->visible->points;
+	double way[2][3];
 
 	for (int a = 0; a < 4; a++) {
-		struct raster_vertex vertex[4];
-		bool drawn = has[a] && visible_points_tangents(&visible->points,
-		    x + (size_t)(a & 1), y + (size_t)(a >> 1), along[0], along[1]);
-
-		for (int b = 0; b < 4 && drawn; b++) {
-			for (int k = 0; k < 3; k++)
-				at[k] = X[a][k] + ((b & 1) - (a & 1)) * along[0][k] +
-				    ((b >> 1) - (a >> 1)) * along[1][k];
-			drawn = visible_project(&visible->view, at, seen, uv);
-			vertex[b] = (struct raster_vertex){ uv[0], uv[1], -1 / seen[2], { 0 } };
+		if (!has[a] || !visible_points_tangents(points, x + (size_t)(a & 1),
+		    y + (size_t)(a >> 1), way[0], way[1]))
+			continue;
+		for (int k = 0; k < 3; k++) {
+			way[0][k] = a & 1 ? -way[0][k] : way[0][k];
+			way[1][k] = a >> 1 ? -way[1][k] : way[1][k];
 		}
-		for (int b = 0; b < 2 && drawn; b++)
-			raster_triangle(&drawing->visible->depth, y0, y0 + drawing->rows,
-			    &vertex[1], &vertex[2], &vertex[3 * b]);
+		draw_plane(drawing, a, X[a], way, y0);
+	}
+}
+
+/* The point so many pixels from a corner of a cell, away from it along the row or the column;
+ * false where it bends itself, or is none. */
+static bool
+straight_before(const struct drawing *drawing, size_t x, size_t y, int a, bool down, size_t steps,
+    double X[3])
+{
+	const struct visible_points *points = &drawing->visible->points;
+	const struct frame_head *head = &points->frame->head;
+	size_t at[2] = { x + (size_t)(a & 1), y + (size_t)(a >> 1) };
+	bool forward = down ? a >> 1 : a & 1;
+
+	if (forward ? at[down] + steps >= (down ? head->h : head->w) : at[down] < steps)
+		return false;
+	at[down] = forward ? at[down] + steps : at[down] - steps;
+	return !(drawing->bends[at[1] * head->w + at[0]] & (down ? BENDS_DOWN : BENDS_ALONG)) &&
+	    visible_points_at(points, at[0], at[1], X);
+}
+
+/* The way into a cell from a corner, as the two points before it have it, which lie on a straight
+ * line with it. */
+static bool
+way_in(const struct drawing *drawing, size_t x, size_t y, int a, bool down, const double X[3],
+    double way[3])
+{
+	double one[3], two[3];
+
+	if (!straight_before(drawing, x, y, a, down, 1, one) ||
+	    !straight_before(drawing, x, y, a, down, 2, two) ||
+	    !(visible_points_distance(two, X) <=
+		2 * VISIBLE_LINK * drawing->visible->points.spacing))
+		return false;
+	for (int k = 0; k < 3; k++)
+		way[k] = (X[k] - two[k]) / 2;
+	return true;
+}
+
+/* Where the surface bends at a corner of a cell its ridge may stand out of the triangles between
+ * the points, so that the side before the bend is drawn straight on over the cell, too. */
+static void
+draw_bends(const struct drawing *drawing, size_t x, size_t y, const size_t corner[4],
+    double X[4][3], size_t y0)
+{
+	for (int a = 0; a < 4; a++) {
+		uint8_t bends = drawing->bends[corner[a]];
+		double way[2][3];
+		bool straight[2];
+
+		if (!bends)
+			continue;
+		for (int d = 0; d < 2; d++) {
+			straight[d] = way_in(drawing, x, y, a, d, X[a], way[d]);
+			for (int k = 0; k < 3 && !straight[d]; k++)
+				way[d][k] = X[a ^ (d ? 2 : 1)][k] - X[a][k];
+		}
+		if ((bends & BENDS_ALONG && straight[0]) || (bends & BENDS_DOWN && straight[1]))
+			draw_plane(drawing, a, X[a], way, y0);
 	}
 }
 
@@ -179,6 +279,8 @@ draw_cell(const struct drawing *drawing, size_t x, size_t y, size_t y0)
 	}
 	if (n > 0 && !(n == 4 && is_whole(drawing, corner, X)))
 		draw_ends(drawing, x, y, has, X, y0);
+	else if (n == 4)
+		draw_bends(drawing, x, y, corner, X, y0);
 	falling = has[0] && has[3] &&
 	    !(has[1] && has[2] && visible_points_distance(X[1], X[2]) <=
 	    visible_points_distance(X[0], X[3]));
@@ -223,7 +325,8 @@ new_drawing(struct drawing *drawing, size_t w, size_t h)
 		return -1;
 	drawing->u = malloc(bytes);
 	drawing->range = calloc(drawing->blocks, sizeof(*drawing->range));
-	if (!drawing->u || !drawing->range)
+	drawing->bends = malloc(pixels);
+	if (!drawing->u || !drawing->range || !drawing->bends)
 		return fail_memory();
 	drawing->v = drawing->u + pixels;
 	drawing->q = drawing->v + pixels;
@@ -237,7 +340,8 @@ visible_draw(struct visible *visible, struct run *run, const struct visible_view
     const struct visible_points *points)
 {
 	const struct frame_head *head = &points->frame->head;
-	struct drawing drawing = { .visible = visible };
+	struct drawing drawing = { .visible = visible,
+		.bend = fmax(BEND * points->spacing, NOISES * points->noise) };
 	int status;
 
 	*visible = (struct visible){ .view = *view, .points = *points };
@@ -254,6 +358,7 @@ visible_draw(struct visible *visible, struct run *run, const struct visible_view
 	}
 	free(drawing.u);
 	free(drawing.range);
+	free(drawing.bends);
 	return status;
 }
 

@@ -35,7 +35,7 @@ writes_stream(const struct chain *chain, bool parsed, int words, char **word)
 		if (!strcmp(word[i], ",") && i + 1 < words && stage_find(word[i + 1]))
 			stage = stage_find(word[i + 1]);
 	}
-	return !(stage && stage->traits & STAGE_SINK) && !(last && last->sink) &&
+	return !(stage && stage->traits & (STAGE_SINK | STAGE_TEXT)) && !(last && last->sink) &&
 	    (!chain->output || !strcmp(chain->output, "-"));
 }
 

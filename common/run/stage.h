@@ -46,7 +46,9 @@ enum stage_trait {
 	STAGE_UNITS = 32,
 	/* Its first operand is a word of its own, not a file: init takes it from run->operand. So
 	 * it may stand behind other stages, too. */
-	STAGE_WORD = 64
+	STAGE_WORD = 64,
+	/* Its standard output is a text, also where -o takes frames. */
+	STAGE_TEXT = 128
 };
 
 /* A thread's memory for the calls of rows of one map: run->scratch_bytes, aligned to 64, unset. */

@@ -203,10 +203,11 @@ close_row(void *arg, size_t y)
 {
 	const struct job *job = arg;
 	const struct splat *splat = job->splat;
+	const unsigned char *row = splat->claimed + y * splat->grid.w, *end = row + splat->grid.w;
 
-	for (size_t x = 0; x < splat->grid.w; x++)
-		if (!splat->claimed[y * splat->grid.w + x])
-			close_cell(splat, job->source, job->out, x, y);
+	for (const unsigned char *hole = row; (hole = memchr(hole, 0, (size_t)(end - hole)));
+	    hole++)
+		close_cell(splat, job->source, job->out, (size_t)(hole - row), y);
 }
 
 /* ---- a set ---- */

@@ -88,6 +88,23 @@ compare(const void *a, const void *b)
 	return (*p > *q) - (*p < *q);
 }
 
+/* Columns u and rows v are in mm, and sorted. */
+static void
+find_covered(const struct splat_grid *grid, const struct field_sample *sample,
+    struct splat_field *field)
+{
+	const double cells[2] = { (double)grid->w, (double)grid->h };
+	size_t trim = sample->n / 200;
+
+	for (size_t k = 0; k < 2; k++) {
+		double extent = (double)sample->place[k][sample->n - 1 - trim] -
+		    (double)sample->place[k][trim];
+
+		field->covered[k] = extent / grid->pixel_mm;
+		field->fitting_mm = fmax(field->fitting_mm, 1.1 * extent / cells[k]);
+	}
+}
+
 int
 splat_field_choose(struct splat_grid *grid, const struct splat_source *source, size_t views,
     double pixel_mm, const double center_mm[2], const double picture_px[2],
@@ -114,6 +131,8 @@ splat_field_choose(struct splat_grid *grid, const struct splat_source *source, s
 			.apart = (double)sample.place[3][sample.n / 2] /
 			    (grid->ortho ? grid->pixel_mm : 1),
 			.unlit = (double)sample.unlit / (double)sample.n };
+	if (status == 0 && grid->ortho && sample.n)
+		find_covered(grid, &sample, field);
 	for (size_t k = 0; k < 4; k++)
 		free(sample.place[k]);
 	return status;

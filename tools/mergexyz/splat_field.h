@@ -9,6 +9,9 @@ struct splat_field {
 	double depth;			/* their median */
 	double apart;			/* cells from point to point along a row, median */
 	double unlit;			/* the share of them that the projector's picture misses */
+	/* of an orthographic grid: cells that the points cover along its sides, but for the
+	 * outermost, and the side of a cell that would fit, in mm */
+	double covered[2], fitting_mm;
 };
 
 /* Chooses an orthographic grid's field (splat_grid_field()) by the points of all views. picture_px:

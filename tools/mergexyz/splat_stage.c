@@ -17,6 +17,7 @@ const char *const splat_onto_words[] = { "ortho", "projector", NULL };
 const char *const splat_weight_words[] = { "sigma", "modulation", "none", NULL };
 
 #define UNLIT 0.1	/* of the points: more is worth a word */
+#define COVERED 0.125	/* of the grid's sides: less is */
 
 /* ---- options ---- */
 
@@ -154,6 +155,12 @@ place(struct splat_stage *stage, const struct splat_source *source)
 	else if (field.apart > (double)SPLAT_REACH)
 		warn("--splat", "most points lie %.0f cells and more apart: holes are left, a "
 		    "smaller grid has none", floor(field.apart));
+	else if (!isnan(options->pixel_mm) && field.fitting_mm > 0 &&
+	    field.covered[0] < COVERED * (double)options->size.w &&
+	    field.covered[1] < COVERED * (double)options->size.h)
+		warn("--pixel", "%g mm is coarse: the points cover %.0f x %.0f of %zu x %zu cells, "
+		    "which %.2g mm would fill", options->pixel_mm, ceil(field.covered[0]),
+		    ceil(field.covered[1]), options->size.w, options->size.h, field.fitting_mm);
 	splat->jump = (float)(isnan(options->jump) ? 10 * splat_grid_pixel(&splat->grid,
 	    field.depth) : options->jump);
 	stage->placed = true;

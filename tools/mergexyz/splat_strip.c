@@ -13,10 +13,6 @@
 #include "base/numbers.h"
 #include "base/px.h"
 
-/* Cells by which the own cells of neighbours overlap on each side, since noise moves points and the
- * camera's rows lie askew. With half of SPLAT_NEAR it is less than a cell. */
-#define OVERLAP 0.2f
-
 /* Memory for strips of this width and these lanes. */
 static int
 fit(struct splat_scratch *scratch, size_t cells, size_t vectors)
@@ -84,14 +80,13 @@ next_block(struct splat_scratch *scratch)
 	return scratch->block[scratch->blocks++];
 }
 
-/* The strip at hand. A cell (column, row) of it is (row + 1) pitch + column + 1: a margin of one
- * cell on all sides takes what falls beside it. */
 struct strip {
 	const struct splat *splat;
 	const struct splat_source *source;
 	struct splat_scratch *scratch;
 	struct frame *out;
-	size_t y0, y1, pitch, attributes;
+	struct splat_rows rows;
+	size_t attributes;
 };
 
 /* ---- the points that reach it ---- */
@@ -99,43 +94,8 @@ struct strip {
 static bool
 reaches(const struct strip *strip, const struct splat_span *span)
 {
-	return span->high + span->reach > (float)strip->y0 &&
-	    span->low - span->reach < (float)strip->y1;
-}
-
-/* Which points have cells of the strip in their footprints, and which cell lies before each. */
-static void
-find_cells(const struct strip *strip, struct splat_block *block, size_t n)
-{
-	const struct splat_points *points = &block->points;
-	const float above = (float)strip->y0, below = (float)strip->y1 - 1;
-	const float right = (float)strip->splat->grid.w - 1;
-	const int32_t pitch = (int32_t)strip->pitch, y0 = (int32_t)strip->y0;
-	uint8_t keep[SPLAT_SEGMENT], far[SPLAT_SEGMENT];
-
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F u = points->u[i], v = points->v[i], su = points->su[i], sv = points->sv[i];
-		bool near = (su <= SPLAT_NEAR) & (sv <= SPLAT_NEAR);
-		PX_F a = near ? 1.0f : su, b = near ? 1.0f : sv;
-		bool in = (v + b > above) & (v - b < below) & (u + a > 0.0f) & (u - a < right) &
-		    (points->weight[i] > 0.0f);
-		/* what is not kept must stay within whole numbers */
-		PX_F column = in ? px_floor(u) : 0.0f, row = in ? px_floor(v) : 0.0f;
-
-		keep[i] = in & near;
-		far[i] = in & !near;
-		block->cell[i] = ((int32_t)row - y0 + 1) * pitch + (int32_t)column + 1;
-	}
-	block->near = 0;
-	for (size_t i = 0; i < n; i++) {
-		block->kept[block->near] = (uint8_t)i;
-		block->near += keep[i];
-	}
-	block->n = block->near;
-	for (size_t i = 0; i < n; i++)
-		if (far[i])
-			block->kept[block->n++] = (uint8_t)i;
+	return span->high + span->reach > (float)strip->rows.y0 &&
+	    span->low - span->reach < (float)strip->rows.y1;
 }
 
 /* Cells from first to last of a row, and as many rows, that a point claims or fills. */
@@ -148,7 +108,7 @@ window_around(const struct strip *strip, float u, float v, float a, float b)
 {
 	struct window window = { (long)ceilf(u - a), (long)floorf(u + a), (long)ceilf(v - b),
 		(long)floorf(v + b) };
-	long w = (long)strip->splat->grid.w, y0 = (long)strip->y0, y1 = (long)strip->y1;
+	long w = (long)strip->splat->grid.w, y0 = (long)strip->rows.y0, y1 = (long)strip->rows.y1;
 
 	window.left = window.left < 0 ? 0 : window.left;
 	window.right = window.right >= w ? w - 1 : window.right;
@@ -160,40 +120,24 @@ window_around(const struct strip *strip, float u, float v, float a, float b)
 static size_t
 cell_of(const struct strip *strip, long x, long y)
 {
-	return (size_t)(y - (long)strip->y0 + 1) * strip->pitch + (size_t)(x + 1);
+	return (size_t)(y - (long)strip->rows.y0 + 1) * strip->rows.pitch + (size_t)(x + 1);
 }
 
 /* A point's own cells: those nearer to it than half of the way to its neighbours, about. */
 static void
-claim_far(const struct strip *strip, const struct splat_points *points, size_t i)
+claim_far(const struct strip *strip, const struct splat_far *far)
 {
-	float u = points->u[i], v = points->v[i];
-	struct window window = window_around(strip, u, v, 0.5f * points->su[i] + OVERLAP,
-	    0.5f * points->sv[i] + OVERLAP);
+	struct window window = window_around(strip, far->u, far->v, 0.5f * far->su + SPLAT_OVERLAP,
+	    0.5f * far->sv + SPLAT_OVERLAP);
 
 	for (long y = window.top; y <= window.bottom; y++)
 		for (long x = window.left; x <= window.right; x++) {
 			float *nearest = strip->scratch->nearest + cell_of(strip, x, y);
-			float depth = points->d[i] + points->gx[i] * ((float)x - u) +
-			    points->gy[i] * ((float)y - v);
+			float depth = far->d + far->gx * ((float)x - far->u) +
+			    far->gy * ((float)y - far->v);
 
 			*nearest = depth < *nearest ? depth : *nearest;
 		}
-}
-
-/* The 2 x 2 cells around a point: how far they lie beyond it, and its depth there. */
-struct four {
-	lanes x, y, depth;
-};
-
-static inline __attribute__((always_inline)) struct four
-four_around(const struct splat_points *points, size_t i)
-{
-	float x = px_floor(points->u[i]) - points->u[i], y = px_floor(points->v[i]) - points->v[i];
-	struct four four = { { x, x + 1, x, x + 1 }, { y, y, y + 1, y + 1 }, { 0 } };
-
-	four.depth = points->d[i] + points->gx[i] * four.x + points->gy[i] * four.y;
-	return four;
 }
 
 static inline __attribute__((always_inline)) lanes
@@ -202,27 +146,44 @@ magnitude(lanes v)
 	return (lanes)((masks)v & INT32_MAX);
 }
 
+/* Two cells of a row and the two below them; pairs move as one. */
+typedef double pairs __attribute__((vector_size(16)));
+
 static inline __attribute__((always_inline)) lanes
-choose(masks mask, lanes a, lanes b)
+load_four(const float *upper, const float *lower)
 {
-	return (lanes)((mask & (masks)a) | (~mask & (masks)b));
+	double pair[2];
+
+	memcpy(&pair[0], upper, 2 * sizeof(float));
+	memcpy(&pair[1], lower, 2 * sizeof(float));
+	return (lanes)(pairs){ pair[0], pair[1] };
 }
 
 static inline __attribute__((always_inline)) void
-claim_near(const struct strip *strip, const struct splat_block *block, size_t i)
+store_four(float *upper, float *lower, lanes four)
 {
-	const struct splat_points *points = &block->points;
-	struct four four = four_around(points, i);
-	float a = 0.5f * points->su[i] + OVERLAP, b = 0.5f * points->sv[i] + OVERLAP;
-	float *upper = strip->scratch->nearest + block->cell[i], *lower = upper + strip->pitch;
-	lanes nearest = { upper[0], upper[1], lower[0], lower[1] };
+	pairs both = (pairs)four;
+	double pair[2] = { both[0], both[1] };
 
-	nearest = choose((magnitude(four.x) <= a) & (magnitude(four.y) <= b) &
-	    (four.depth < nearest), four.depth, nearest);
-	upper[0] = nearest[0];
-	upper[1] = nearest[1];
-	lower[0] = nearest[2];
-	lower[1] = nearest[3];
+	memcpy(upper, &pair[0], 2 * sizeof(float));
+	memcpy(lower, &pair[1], 2 * sizeof(float));
+}
+
+static void
+claim_near(const struct strip *strip, const struct splat_block *block, const lanes *claim)
+{
+	const size_t near = block->near, pitch = strip->rows.pitch;
+	float *const first = strip->scratch->nearest;
+
+	for (size_t k = 0; k < near; k++) {
+		size_t i = block->kept[k];
+		float *upper = first + block->cell[i], *lower = upper + pitch;
+		lanes nearest = load_four(upper, lower);
+		masks own = claim[i] < nearest;
+
+		store_four(upper, lower,
+		    (lanes)((own & (masks)claim[i]) | (~own & (masks)nearest)));
+	}
 }
 
 static void
@@ -250,16 +211,16 @@ gather_segment(const struct strip *strip, size_t k, size_t x0, size_t y, size_t 
 	const struct splat *splat = strip->splat;
 	const struct splat_source *source = &strip->source[k];
 	struct splat_block *block = next_block(strip->scratch);
+	struct splat_points points;
+	lanes claim[SPLAT_SEGMENT];
 
 	if (!block)
 		return -1;
-	splat_view_points(&splat->view[k], &splat->grid, source, x0, y, n, &block->points);
-	find_cells(strip, block, n);
-	block->smoothed = source->smoothed;
-	for (size_t i = 0; i < block->near; i++)
-		claim_near(strip, block, block->kept[i]);
+	splat_view_points(&splat->view[k], &splat->grid, source, x0, y, n, &points);
+	splat_footprints(&points, n, source, &strip->rows, block, claim);
+	claim_near(strip, block, claim);
 	for (size_t i = block->near; i < block->n; i++)
-		claim_far(strip, &block->points, block->kept[i]);
+		claim_far(strip, &block->far[i - block->near]);
 	for (size_t c = 0; c < source->attributes; c++)
 		block->attribute[c] =
 		    (const float *)frame_floats(source->frame, source->attribute[c], y) + x0;
@@ -344,43 +305,47 @@ add_two(float (*sum)[2], lanes two)
 	memcpy(sum, &old, sizeof(old));
 }
 
+/* What the near points of a block need of a strip, in registers. */
+struct cells {
+	const float *nearest;
+	float (*sum)[2];
+	lanes *more;
+	size_t pitch;
+	float jump;
+};
+
 /* Over the 2 x 2 cells around it. */
 static inline __attribute__((always_inline)) void
-spread_near(const struct strip *strip, const struct splat_block *block, size_t i,
-    const lanes *more, size_t vectors)
+spread_near(struct cells cells, const struct splat_block *block, size_t i, const lanes *more,
+    size_t vectors)
 {
-	const struct splat_points *points = &block->points;
-	struct four four = four_around(points, i);
-	size_t cell = (size_t)block->cell[i], pitch = strip->pitch;
-	const float *upper = strip->scratch->nearest + cell, *lower = upper + pitch;
-	float (*sum)[2] = strip->scratch->sum + cell;
-	lanes *one = strip->scratch->more + cell * vectors, *below = one + pitch * vectors;
-	lanes nearest = { upper[0], upper[1], lower[0], lower[1] };
-	lanes beyond = four.depth - nearest, zero = { 0 };
-	lanes share = (1 - magnitude(four.x)) * (1 - magnitude(four.y));
-	masks same = magnitude(beyond) <= strip->splat->jump;
-	lanes weight = choose(same, share * points->weight[i], zero);
+	size_t cell = (size_t)block->cell[i];
+	const float *upper = cells.nearest + cell;
+	float (*sum)[2] = cells.sum + cell;
+	lanes *one = cells.more + cell * vectors, *below = one + cells.pitch * vectors;
+	lanes beyond = block->depth[i] - load_four(upper, upper + cells.pitch);
+	masks same = magnitude(beyond) <= cells.jump;
+	lanes weight = (lanes)(same & (masks)block->weight[i]), noise = { 0 };
 
-	beyond = weight * choose(same, beyond, zero);
+	beyond = weight * (lanes)(same & (masks)beyond);
 	add_two(sum, __builtin_shufflevector(weight, beyond, 0, 4, 1, 5));
-	add_two(sum + pitch, __builtin_shufflevector(weight, beyond, 2, 6, 3, 7));
+	add_two(sum + cells.pitch, __builtin_shufflevector(weight, beyond, 2, 6, 3, 7));
 	if (vectors == 0)
 		return;
-	/* errors of their own add up by their squares, those that neighbours share as they are */
-	share = block->smoothed ? zero + points->noise[i] : share * points->noise[i];
-	add_more(one, weight[0], share[0], more, vectors);
-	add_more(one + vectors, weight[1], share[1], more, vectors);
-	add_more(below, weight[2], share[2], more, vectors);
-	add_more(below + vectors, weight[3], share[3], more, vectors);
+	if (block->noisy)
+		noise = block->noise[i];
+	add_more(one, weight[0], noise[0], more, vectors);
+	add_more(one + vectors, weight[1], noise[1], more, vectors);
+	add_more(below, weight[2], noise[2], more, vectors);
+	add_more(below + vectors, weight[3], noise[3], more, vectors);
 }
 
 /* Over as many as lie between it and its neighbours. */
 static void
-spread_far(const struct strip *strip, const struct splat_block *block, size_t i,
-    const lanes *more, size_t vectors)
+spread_far(const struct strip *strip, const struct splat_far *far, const lanes *more,
+    size_t vectors)
 {
-	const struct splat_points *points = &block->points;
-	float u = points->u[i], v = points->v[i], su = points->su[i], sv = points->sv[i];
+	float u = far->u, v = far->v, su = far->su, sv = far->sv;
 	struct window window = window_around(strip, u, v, su, sv);
 
 	for (long r = window.top; r <= window.bottom; r++)
@@ -388,8 +353,8 @@ spread_far(const struct strip *strip, const struct splat_block *block, size_t i,
 			size_t cell = cell_of(strip, c, r);
 			float x = (float)c - u, y = (float)r - v;
 			float share = px_max((1 - px_abs(x) / su) * (1 - px_abs(y) / sv), 0.0f);
-			float weight = share * points->weight[i];
-			float beyond = points->d[i] + points->gx[i] * x + points->gy[i] * y -
+			float weight = share * far->weight;
+			float beyond = far->d + far->gx * x + far->gy * y -
 			    strip->scratch->nearest[cell];
 
 			if (!(px_abs(beyond) <= strip->splat->jump))
@@ -398,24 +363,28 @@ spread_far(const struct strip *strip, const struct splat_block *block, size_t i,
 			strip->scratch->sum[cell][1] += weight * beyond;
 			if (vectors)
 				add_more(strip->scratch->more + cell * vectors, weight,
-				    (block->smoothed ? 1 : share) * points->noise[i], more,
-				    vectors);
+				    (far->smoothed ? 1 : share) * far->noise, more, vectors);
 		}
 }
 
 static inline __attribute__((always_inline)) void
 spread_block(const struct strip *strip, const struct splat_block *block, size_t vectors)
 {
-	for (size_t k = 0; k < block->n; k++) {
-		size_t i = block->kept[k];
-		lanes more[SPLAT_ATTRIBUTES / 4 + 1];
+	const struct splat_scratch *scratch = strip->scratch;
+	const struct cells cells = { scratch->nearest, scratch->sum, scratch->more,
+		strip->rows.pitch, strip->splat->jump };
+	const size_t near = block->near;
+	lanes more[SPLAT_ATTRIBUTES / 4 + 1];
 
+	for (size_t k = 0; k < near; k++) {
 		if (vectors)
-			read_attributes(strip, block, i, more, vectors);
-		if (k < block->near)
-			spread_near(strip, block, i, more, vectors);
-		else
-			spread_far(strip, block, i, more, vectors);
+			read_attributes(strip, block, block->kept[k], more, vectors);
+		spread_near(cells, block, block->kept[k], more, vectors);
+	}
+	for (size_t k = block->near; k < block->n; k++) {
+		if (vectors)
+			read_attributes(strip, block, block->kept[k], more, vectors);
+		spread_far(strip, &block->far[k - block->near], more, vectors);
 	}
 }
 
@@ -481,7 +450,7 @@ finish_row(const struct strip *strip, size_t y)
 {
 	const struct splat *splat = strip->splat;
 	const struct splat_scratch *scratch = strip->scratch;
-	size_t row = (y - strip->y0 + 1) * strip->pitch + 1, w = splat->grid.w;
+	size_t row = (y - strip->rows.y0 + 1) * strip->rows.pitch + 1, w = splat->grid.w;
 	size_t vectors = scratch->vectors;
 	unsigned char *claimed = splat->claimed + y * w;
 	float *z = frame_floats(strip->out, 2, y);
@@ -504,9 +473,10 @@ int
 splat_strip_fill(const struct splat *splat, const struct splat_source *source,
     struct splat_scratch *scratch, struct frame *out, size_t y0, size_t y1)
 {
-	size_t attributes = source->attributes, pitch = splat->grid.w + 2;
+	size_t attributes = source->attributes, w = splat->grid.w, pitch = w + 2;
 	size_t vectors = attributes || splat->keeps_sigma ? (attributes + LANES_FIRST + 3) / 4 : 0;
-	const struct strip strip = { splat, source, scratch, out, y0, y1, pitch, attributes };
+	const struct strip strip = { splat, source, scratch, out, { w, y0, y1, pitch },
+		attributes };
 
 	if (fit(scratch, pitch * (STRIP_ROWS + 2), vectors) < 0)
 		return -1;

@@ -3,25 +3,12 @@
 #define SPLAT_STRIP_H
 
 #include "splat.h"
+#include "splat_footprint.h"
 
-#define STRIP_ROWS 16
-
-typedef float lanes __attribute__((vector_size(16)));
-typedef int32_t masks __attribute__((vector_size(16)));
+#define STRIP_ROWS 32
 
 /* What a cell gathers beside weight and depth: noise, the weight of the attributes; attributes. */
 enum { LANE_NOISE, LANE_ATTRIBUTE, LANES_FIRST };
-
-/* The points of a segment, those of them that reach the strip, and their attributes. */
-struct splat_block {
-	struct splat_points points;
-	int32_t cell[SPLAT_SEGMENT];	/* of the strip: at or before the point */
-	uint8_t kept[SPLAT_SEGMENT];	/* those of 2 x 2 cells first */
-	size_t near, n;			/* how many those are, and all */
-	bool smoothed;
-	const float *attribute[SPLAT_ATTRIBUTES];
-	float normal[3][SPLAT_SEGMENT];	/* turned to the grid's frame */
-};
 
 /* The memory of a thread, which the strips take in turn. */
 struct splat_scratch {

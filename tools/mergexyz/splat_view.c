@@ -250,33 +250,31 @@ smooth_planes(const struct splat_view *view, size_t at, size_t n, const struct p
 	const float *restrict gx = from->gx + ASIDE, *restrict gy = from->gy + ASIDE;
 	const float *restrict taper = from->taper + ASIDE;
 	const float jump = view->jump;
+	float links[SPLAT_SEGMENT + 2 * ASIDE], *link = links + ASIDE;
 
+	/* 1: the surface goes on to the next point, else 0 */
+	CPU_SIMD
+	for (long i = -ASIDE; i < (long)n + ASIDE - 1; i++)
+		link[i] = px_abs(d[i] - d[i + 1]) <= jump ? 1.0f : 0.0f;
 	CPU_SIMD
 	for (long i = 0; i < (long)n; i++) {
-		bool l1 = px_abs(d[i] - d[i - 1]) <= jump, r1 = px_abs(d[i] - d[i + 1]) <= jump;
-		bool l2 = l1 & (px_abs(d[i - 1] - d[i - 2]) <= jump);
-		bool r2 = r1 & (px_abs(d[i + 1] - d[i + 2]) <= jump);
-		bool l3 = l2 & (px_abs(d[i - 2] - d[i - 3]) <= jump);
-		bool r3 = r2 & (px_abs(d[i + 2] - d[i + 3]) <= jump);
-		PX_F within, many = 1.0f + (l1 ? 1.0f : 0.0f) + (l2 ? 1.0f : 0.0f) +
-		    (l3 ? 1.0f : 0.0f) + (r1 ? 1.0f : 0.0f) + (r2 ? 1.0f : 0.0f) +
-		    (r3 ? 1.0f : 0.0f);
+		PX_F l1 = link[i - 1], l2 = l1 * link[i - 2], l3 = l2 * link[i - 3];
+		PX_F r1 = link[i], r2 = r1 * link[i + 1], r3 = r2 * link[i + 2];
+		PX_F within, many = 1.0f + l1 + l2 + l3 + r1 + r2 + r3;
 
-		to->gx[i] = (gx[i] + (l1 ? gx[i - 1] : 0.0f) + (l2 ? gx[i - 2] : 0.0f) +
-		    (l3 ? gx[i - 3] : 0.0f) + (r1 ? gx[i + 1] : 0.0f) + (r2 ? gx[i + 2] : 0.0f) +
-		    (r3 ? gx[i + 3] : 0.0f)) / many;
-		to->gy[i] = (gy[i] + (l1 ? gy[i - 1] : 0.0f) + (l2 ? gy[i - 2] : 0.0f) +
-		    (l3 ? gy[i - 3] : 0.0f) + (r1 ? gy[i + 1] : 0.0f) + (r2 ? gy[i + 2] : 0.0f) +
-		    (r3 ? gy[i + 3] : 0.0f)) / many;
+		to->gx[i] = (gx[i] + l1 * gx[i - 1] + l2 * gx[i - 2] + l3 * gx[i - 3] +
+		    r1 * gx[i + 1] + r2 * gx[i + 2] + r3 * gx[i + 3]) / many;
+		to->gy[i] = (gy[i] + l1 * gy[i - 1] + l2 * gy[i - 2] + l3 * gy[i - 3] +
+		    r1 * gy[i + 1] + r2 * gy[i + 2] + r3 * gy[i + 3]) / many;
 		/* a quarter at the edge, a half beside it; squared, as weights are */
 		within = px_max(many - (float)ASIDE, 1.0f) / (float)(ASIDE + 1);
 		to->taper[i] = within * within * taper[i];
 	}
 	memcpy(to->su, from->su + ASIDE, n * sizeof(*to->su));
 	memcpy(to->sv, from->sv + ASIDE, n * sizeof(*to->sv));
-	memcpy(to->u, view->u + at, n * sizeof(*to->u));
-	memcpy(to->v, view->v + at, n * sizeof(*to->v));
-	memcpy(to->d, d, n * sizeof(*to->d));
+	to->u = view->u + at;
+	to->v = view->v + at;
+	to->d = d;
 }
 
 /* ---- weights ---- */
@@ -322,6 +320,7 @@ find_weights(const struct splat_grid *grid, const struct splat_source *source, s
 	const float *weight = one;
 	bool by_sigma = source->weight == source->sigma;
 
+	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
 		one[i] = 1;
 	if (source->weight != NO_CHANNEL && !by_sigma)

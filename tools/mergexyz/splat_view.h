@@ -62,7 +62,7 @@ void splat_view_project(struct splat_view *, const struct splat_grid *,
 
 /* Points of a segment, ready to be splatted. */
 struct splat_points {
-	float u[SPLAT_SEGMENT], v[SPLAT_SEGMENT], d[SPLAT_SEGMENT];
+	const float *u, *v, *d;		/* the view's */
 	float gx[SPLAT_SEGMENT], gy[SPLAT_SEGMENT];	/* mm of depth per cell */
 	float su[SPLAT_SEGMENT], sv[SPLAT_SEGMENT];	/* cells from point to point, 1 .. REACH */
 	float taper[SPLAT_SEGMENT];	/* of the weight: 1 but for the edges of a surface */

@@ -9,6 +9,9 @@
 #include "points/point_grid.h"
 
 #define CUBES 8192		/* that a thread takes at a time */
+#define LARGE 0.1		/* of the cloud's length: larger cubes are worth a line */
+#define CELLS_FEW 2197		/* more than such cubes there are, 11 along a side and a bit */
+#define POINTS_MANY 1000	/* fewer are no cloud to thin out */
 
 enum kind { MEAN, SIGMA, FIRST };
 
@@ -117,6 +120,39 @@ make(struct run *run, const struct point_grid *grid, struct frame **cloud)
 	return status;
 }
 
+/* The longest side of the cloud. */
+static double
+find_length(const float *const xyz[3], size_t points)
+{
+	double length = 0;
+
+	for (size_t k = 0; k < 3; k++) {
+		float low = INFINITY, high = -INFINITY;
+
+		_Pragma("omp simd reduction(min:low) reduction(max:high)")
+		for (size_t i = 0; i < points; i++) {
+			low = xyz[k][i] < low ? xyz[k][i] : low;
+			high = xyz[k][i] > high ? xyz[k][i] : high;
+		}
+		length = fmax(length, (double)high - (double)low);
+	}
+	return length;
+}
+
+/* Cubes of another unit, or of a slipped decimal, leave a few points of a cloud. */
+static void
+check_size(const float *const xyz[3], size_t points, const struct point_grid *grid)
+{
+	double length;
+
+	if (points < POINTS_MANY || grid->cells > CELLS_FEW)
+		return;
+	length = find_length(xyz, points);
+	if (grid->size > LARGE * length)
+		warn("--grid", "cubes of %g are large for a cloud %.4g long: of %zu points %zu "
+		    "are left", grid->size, length, points, grid->cells);
+}
+
 int
 thin_cloud(struct run *run, double size, struct frame **cloud)
 {
@@ -136,6 +172,7 @@ thin_cloud(struct run *run, double size, struct frame **cloud)
 		fail_prefix("--grid");
 		return -1;
 	}
+	check_size(xyz, points, &grid);
 	point_grid_forget(&grid);
 	if (run->verbose)
 		note(NULL, "--grid: %zu points in %zu cubes of %g", points, grid.cells, size);
