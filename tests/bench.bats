@@ -8,9 +8,24 @@ load helpers
 	grep -E '^one process, threads 1 +[0-9.]+ ms .*% of copy, floor' table
 	grep -E '^pipe of processes, a thread each +[0-9.]+ ms .*% of copy, floor' table
 	grep -E '^chain +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ times$' table
+	[ "$(grep -cE '^ *(1|2|4|8|16) threads, modelled +[0-9.]+ ms, +[0-9.]+ times one thread' table)" -eq 5 ]
+	grep -E '^800x600, the chain on more cores: A MODEL, of .* 14403520 bytes a frame' table
 	grep -E '^1155x866 +1.00 Mpx +[0-9.]+ ms +[0-9.]+ ns/px$' table
 	grep -E '^write 8 bits, .png --fast +[0-9.]+ ms' table
 	grep -E '^800x600, 100 frames +[0-9.]+ MiB$' table
+	if grep -Ei 'nan|inf|[ -]0\.000 ms' table; then return 1; fi
+}
+
+@test "bench: floor: bytes and operations of each tool with their floor, and why it takes more" {
+	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --quick floor >table
+	cat table
+	grep -E '^800x600, one thread, best round; copy [0-9.]+ GB/s, [0-9.]+ G/s of . and .,' table
+	# six bytes a pixel in, six or four floats out; four planes in and four out; depth alone to three levels
+	grep -E '^phasewrap 2x3 uchar, vectors +30\.0 B/px +66 op/px +[0-9.]+ ms, floor +[0-9.]+ ms of [a-z]+ +[0-9.]+ %  six' table
+	grep -E '^phasewrap 2x3 uchar, phases +22\.0 B/px' table
+	grep -E '^gauss 11, of phases +32\.0 B/px' table
+	grep -E '^shade --view +7\.0 B/px +- op/px' table
+	[ "$(grep -c ' B/px ' table)" -ge 15 ]
 	if grep -Ei 'nan|inf|[ -]0\.000 ms' table; then return 1; fi
 }
 

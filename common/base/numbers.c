@@ -163,6 +163,31 @@ count_digits(const float *v, size_t n, unsigned above, uint32_t known, size_t *c
 	}
 }
 
+/* Those of n values whose first digit is this, which are `count`; NULL without memory for them. */
+static float *
+gather_digit(const float *v, size_t n, uint32_t digit, size_t count)
+{
+	float *few = malloc((count + 1) * sizeof(*few));
+	size_t m = 0;
+
+	for (size_t i = 0; few && i < n; i++) {
+		few[m] = v[i];
+		m += rising(v[i]) >> (32 - DIGIT_BITS) == digit;
+	}
+	return few;
+}
+
+/* Which digit the value of a rank has; the rank becomes that among the values with this digit. */
+static uint32_t
+find_digit(const size_t *count, size_t *rank)
+{
+	uint32_t digit;
+
+	for (digit = 0; *rank >= count[digit]; digit++)
+		*rank -= count[digit];
+	return digit;
+}
+
 void
 numbers_ranks(const float *v, size_t n, const size_t *rank, size_t ranks, float *out)
 {
@@ -170,22 +195,19 @@ numbers_ranks(const float *v, size_t n, const size_t *rank, size_t ranks, float 
 
 	count_digits(v, n, 32, 0, first);
 	for (size_t i = 0; i < ranks; i++) {
-		const size_t *count = first;
 		size_t left = rank[i];
-		uint32_t known = 0, digit;
+		uint32_t known = find_digit(first, &left);
+		size_t some = first[known];
+		float *few = gather_digit(v, n, known, some);
 
-		for (unsigned above = 32; above > 0;) {
+		for (unsigned above = 32 - DIGIT_BITS; above > 0;) {
 			unsigned bits = above < DIGIT_BITS ? above : DIGIT_BITS;
 
-			if (above < 32) {
-				count_digits(v, n, above, known, later);
-				count = later;
-			}
-			for (digit = 0; left >= count[digit]; digit++)
-				left -= count[digit];
-			known = known << bits | digit;
+			count_digits(few ? few : v, few ? some : n, above, known, later);
+			known = known << bits | find_digit(later, &left);
 			above -= bits;
 		}
+		free(few);
 		out[i] = risen(known);
 	}
 }

@@ -49,6 +49,19 @@ drawable(const struct raster_vertex *v)
 	return fabs(v->x) <= RASTER_FARTHEST && fabs(v->y) <= RASTER_FARTHEST && isfinite(v->z);
 }
 
+/* Farther from the rows that are drawn than rounding takes it. */
+static bool
+above(const struct raster_vertex *v, size_t y0)
+{
+	return v->y < (double)y0 - 1;
+}
+
+static bool
+below(const struct raster_vertex *v, size_t y1)
+{
+	return v->y > (double)y1;
+}
+
 /* The whole pixels from low to high, among first .. end - 1; false if there are none. */
 static bool
 clip_range(int64_t low, int64_t high, size_t first, size_t end, size_t *from, size_t *to)
@@ -105,21 +118,36 @@ blend(const double weight[3], double a, double b, double c)
 	return v < low ? low : v > high ? high : v;
 }
 
+#define TOGETHER 4		/* attributes, in vectors */
+
+static inline float
+mean_attribute(const double weight[3], const struct raster_vertex *const v[3], size_t k)
+{
+	return (float)(weight[0] * (double)v[0]->attribute[k] +
+	    weight[1] * (double)v[1]->attribute[k] + weight[2] * (double)v[2]->attribute[k]);
+}
+
 static void
 draw_pixel(struct raster *raster, size_t i, const struct raster_vertex *const v[3],
     const double weight[3])
 {
 	float z = (float)blend(weight, v[0]->z, v[1]->z, v[2]->z);
+	size_t plane = raster->w * raster->h, k = 0;
+	float *to = raster->attribute + i;
 
 	if (!(z < raster->z[i]))
 		return;
 	raster->z[i] = z;
-	for (size_t k = 0; k < raster->attributes; k++) {
-		const float a[3] = { v[0]->attribute[k], v[1]->attribute[k], v[2]->attribute[k] };
+	for (; k + TOGETHER <= raster->attributes; k += TOGETHER) {
+		float value[TOGETHER];
 
-		raster->attribute[k * raster->w * raster->h + i] =
-		    (float)(weight[0] * a[0] + weight[1] * a[1] + weight[2] * a[2]);
+		for (size_t j = 0; j < TOGETHER; j++)
+			value[j] = mean_attribute(weight, v, k + j);
+		for (size_t j = 0; j < TOGETHER; j++, to += plane)
+			*to = value[j];
 	}
+	for (; k < raster->attributes; k++, to += plane)
+		*to = mean_attribute(weight, v, k);
 }
 
 static bool
@@ -180,6 +208,10 @@ raster_triangle(struct raster *raster, size_t y0, size_t y1, const struct raster
 	struct box box;
 	int64_t low, high, last;
 
+	if (above(a, y0) & above(b, y0) & above(c, y0))
+		return;
+	if (below(a, y1) & below(b, y1) & below(c, y1))
+		return;
 	if (!drawable(a) || !drawable(b) || !drawable(c))
 		return;
 	arrange(p, v);

@@ -64,8 +64,10 @@ sum_columns(size_t radius, struct gauss_row *const *row, size_t p, ptrdiff_t fro
 		    SHIFT(middle, after, k)); \
 } while (false)
 
+/* Sums, or their means: a division here hides behind the loads. */
 INLINED void
-sum_row(size_t radius, const float *column, size_t n, const float *kernel, float *restrict sum)
+sum_row(size_t radius, const float *column, size_t n, const float *kernel, bool mean, float weight,
+    float *restrict out)
 {
 	vector before = VECTOR_IN(column - WIDTH), middle = VECTOR_IN(column);
 
@@ -79,7 +81,9 @@ sum_row(size_t radius, const float *column, size_t n, const float *kernel, float
 		for (size_t k = NEAR + 1; k <= radius; k++)
 			total += kernel[k] *
 			    (VECTOR_IN(column + i - k) + VECTOR_IN(column + i + k));
-		VECTOR(sum + i) = total;
+		if (mean)
+			total /= weight;
+		VECTOR(out + i) = total;
 		before = middle;
 		middle = after;
 	}
@@ -136,20 +140,52 @@ weigh_window(struct gauss_window *window, size_t y)
 		window->weight[i] = rows_weight * window->columns_weight[i];
 }
 
+/* Sums near the border, of a shorter kernel; and the means of these, unless `mean` is NULL. */
 static void
-sum_window(struct gauss_window *window, size_t p)
+sum_borders(struct gauss_window *window, size_t p, float rows_weight, float *restrict mean)
 {
 	const float *kernel = window->gauss->kernel + GAUSS_EDGE;
 	const float *column = window->column[p] + GAUSS_EDGE;
 	size_t radius = window->gauss->radius, x0 = window->x0, w = window->in->head.w;
 
-	BY_RADIUS(sum_row, radius, column, window->n, kernel, window->sum[p]);
-	for (size_t i = 0; i < window->n; i += GAUSS_LANES)
-		if (gauss_window_near_border(window, i))
-			BY_RADIUS(sum_border, radius, column + i, window->reach + i, kernel,
-			    window->sum[p] + i);
-		else	/* so are all up to the last one before the right border */
+	for (size_t i = 0; i < window->n; i += GAUSS_LANES) {
+		size_t end = i + GAUSS_LANES < window->n ? i + GAUSS_LANES : window->n;
+
+		if (!gauss_window_near_border(window, i)) {
+			/* nor are all up to the last one before the right border */
 			i = (w - radius - GAUSS_LANES - x0) / GAUSS_LANES * GAUSS_LANES;
+			continue;
+		}
+		BY_RADIUS(sum_border, radius, column + i, window->reach + i, kernel,
+		    window->sum[p] + i);
+		for (size_t k = i; mean && k < end; k++)
+			mean[k] = gauss_mean(
+			    window->sum[p][k], rows_weight * window->columns_weight[k], 1);
+	}
+}
+
+static void
+sum_window(struct gauss_window *window, size_t p)
+{
+	BY_RADIUS(sum_row, window->gauss->radius, window->column[p] + GAUSS_EDGE, window->n,
+	    window->gauss->kernel + GAUSS_EDGE, false, 0, window->sum[p]);
+	sum_borders(window, p, 1, NULL);
+}
+
+/* The same and the means, where nothing is missing. Columns of the image's last, unfinished
+ * GAUSS_LANES are near its border. */
+static void
+mean_window(struct gauss_window *window, size_t p, size_t y, float *restrict mean)
+{
+	size_t radius = window->gauss->radius;
+	size_t far = gauss_window_reach(y, window->in->head.h, radius);
+	float rows_weight = gauss_kernel_sum(window->gauss, far);
+	float weight = rows_weight * gauss_kernel_sum(window->gauss, radius);
+
+	BY_RADIUS(sum_row, radius, window->column[p] + GAUSS_EDGE,
+	    window->n / GAUSS_LANES * GAUSS_LANES, window->gauss->kernel + GAUSS_EDGE, true,
+	    weight, mean);
+	sum_borders(window, p, rows_weight, mean);
 }
 
 /* ---- out ---- */
@@ -176,47 +212,40 @@ static void
 put_mean(const struct gauss_window *restrict window, size_t p, const float *restrict valid,
     float *restrict mean)
 {
-	if (!valid) {
-		#pragma omp simd aligned(mean: 64)
-		for (size_t i = 0; i < window->n; i++)
-			mean[i] = gauss_mean(window->sum[p][i], window->weight[i], 1);
-		return;
-	}
 	#pragma omp simd aligned(mean, valid: 64)
 	for (size_t i = 0; i < window->n; i++)
 		mean[i] = gauss_mean(window->sum[p][i], window->weight[i], valid[i]);
 }
 
 static void
-put(struct gauss_window *window, struct frame *out, size_t y, const float *valid)
-{
-	const size_t *to = window->job->out;
-
-	if (window->job->kind != KIND_PLAIN && !window->gauss->vectors) {
-		put_phase(window, valid, frame_floats(out, to[0], y) + window->x0);
-		return;
-	}
-	put_mean(window, 0, valid, frame_floats(out, to[0], y) + window->x0);
-	if (window->job->kind != KIND_PLAIN)
-		put_mean(window, 1, valid, frame_floats(out, to[1], y) + window->x0);
-}
-
-static void
 filter_row(struct gauss_window *window, struct frame *out, size_t y)
 {
 	bool whole = window->whole_rows >= window->size;
+	bool means = window->job->kind == KIND_PLAIN || window->gauss->vectors;
+	const float *valid = window->row[window->gauss->radius]->valid + GAUSS_EDGE;
+	size_t parts = window->job->kind == KIND_PLAIN ? 1 : 2;
+	float *to[2];
 
+	for (size_t p = 0; p < (means ? parts : 1); p++)
+		to[p] = frame_floats(out, window->job->out[p], y) + window->x0;
 	if (!whole)
 		gauss_window_fill(window);
-	for (size_t p = 0; p < (window->job->kind == KIND_PLAIN ? 1 : 2); p++) {
+	for (size_t p = 0; p < parts; p++) {
 		sum_all_columns(window, p, y);
-		sum_window(window, p);
+		if (whole && means)
+			mean_window(window, p, y, to[p]);
+		else
+			sum_window(window, p);
 	}
-	if (!whole || window->job->kind == KIND_PLAIN || window->gauss->vectors)
+	if (!whole) {
 		weigh_window(window, y);
-	if (!whole)
 		gauss_holes_mend(window, y);
-	put(window, out, y, whole ? NULL : window->row[window->gauss->radius]->valid + GAUSS_EDGE);
+	}
+	if (!means)
+		put_phase(window, whole ? NULL : valid, to[0]);
+	else if (!whole)
+		for (size_t p = 0; p < parts; p++)
+			put_mean(window, p, valid, to[p]);
 }
 
 static void

@@ -13,7 +13,6 @@ struct scene {
 	struct mesh mesh;
 	struct raster_vertex *vertex; /* by vertex number; x y z in view coordinates, then pixels */
 	float (*own)[3];		/* x y z in the frame's own coordinates, z away */
-	size_t *pixel;			/* the frame's pixel of each vertex */
 	float (*reach)[2]; /* of each piece of a row of pixels: the picture's rows, low and high */
 	size_t pieces;			/* of a row */
 	struct raster *raster;
@@ -24,7 +23,6 @@ scene_free(struct scene *scene)
 {
 	free(scene->vertex);
 	free(scene->own);
-	free(scene->pixel);
 	free(scene->reach);
 	mesh_free(&scene->mesh);
 }
@@ -38,10 +36,9 @@ scene_init(struct scene *scene, const struct frame *frame, double jump)
 		return -1;
 	scene->vertex = calloc(scene->mesh.vertices + 1, sizeof(*scene->vertex));
 	scene->own = calloc(scene->mesh.vertices + 1, sizeof(*scene->own));
-	scene->pixel = calloc(scene->mesh.vertices + 1, sizeof(*scene->pixel));
 	scene->pieces = (scene->mesh.w + PIECE - 1) / PIECE;
 	scene->reach = calloc(scene->mesh.h, scene->pieces * sizeof(*scene->reach));
-	return scene->vertex && scene->own && scene->pixel && scene->reach ? 0 : fail_memory();
+	return scene->vertex && scene->own && scene->reach ? 0 : fail_memory();
 }
 
 static void
@@ -60,7 +57,6 @@ fill_vertices(struct scene *scene, const struct frame *frame, size_t value)
 			if (i == MESH_NONE)
 				continue;
 			own = scene->own[i];
-			scene->pixel[i] = y * mesh->w + x;
 			for (int k = 0; k < 3; k++)
 				own[k] = vertex->point[k];
 			scene->vertex[i].attribute[SURFACE_VALUE] = value == NO_CHANNEL ? own[2] :
@@ -198,14 +194,17 @@ find_reach(struct scene *scene)
 
 	for (size_t i = 0; i < scene->mesh.h * scene->pieces; i++)
 		scene->reach[i][0] = -(scene->reach[i][1] = -INFINITY);
-	for (size_t i = 0; i < scene->mesh.vertices; i++) {
-		size_t x = scene->pixel[i] % w, y = scene->pixel[i] / w;
-		float (*reach)[2] = &scene->reach[y * scene->pieces + x / PIECE];
+	for (size_t y = 0; y < scene->mesh.h; y++)
+		for (size_t x = 0; x < w; x++) {
+			float (*reach)[2] = &scene->reach[y * scene->pieces + x / PIECE];
+			uint32_t i = scene->mesh.number[y * w + x];
 
-		widen(reach[0], scene->vertex[i].y);
-		if (x % PIECE == 0 && x > 0)
-			widen(reach[-1], scene->vertex[i].y);
-	}
+			if (i == MESH_NONE)
+				continue;
+			widen(reach[0], scene->vertex[i].y);
+			if (x % PIECE == 0 && x > 0)
+				widen(reach[-1], scene->vertex[i].y);
+		}
 }
 
 /* Does the surface between rows y and y + 1 of pixels reach the band in this piece? */

@@ -54,6 +54,24 @@ find_levels(const struct picture *picture, size_t first, size_t n, struct chunk 
 	}
 }
 
+/* n samples to each pixel, from left to right; called with a constant. */
+static inline void
+add_n(const float *restrict level, size_t n, size_t pixels, float *restrict sum)
+{
+	for (size_t i = 0; i < pixels; i++)
+		for (size_t k = 0; k < n; k++)
+			sum[i] += level[i * n + k];
+}
+
+static void
+add_samples(const float *level, size_t n, size_t pixels, float *sum)
+{
+	if (n == 2)		/* if not given otherwise */
+		add_n(level, 2, pixels, sum);
+	else
+		add_n(level, n, pixels, sum);
+}
+
 /* The mean of n x n samples, n <= CHUNK. */
 static void
 paint_row(void *arg, size_t y)
@@ -71,8 +89,7 @@ paint_row(void *arg, size_t y)
 
 			find_levels(picture, first, pixels * n, &chunk);
 			for (size_t k = 0; k < 3; k++)
-				for (size_t i = 0; i < pixels * n; i++)
-					sum[k][i / n] += chunk.level[k][i];
+				add_samples(chunk.level[k], n, pixels, sum[k]);
 		}
 		for (size_t k = 0; k < 3; k++) {
 			unsigned char *to = frame_row(picture->out, k, y);

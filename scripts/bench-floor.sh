@@ -1,0 +1,99 @@
+# The part `floor` of scripts/bench: each tool on one thread, beside the least time that its bytes, its operations and
+# its divisions and roots take here; and what the chain is to be expected to do on more cores. Sourced by it.
+# shellcheck shell=bash disable=SC2046,SC2086,SC2154	# its variables and words
+
+# label / stage and its input / operations / divisions / roots a pixel / why it takes more than its floor.
+# Operations are the + - * of floats, comparisons, selections and conversions that the formulas (NAME.px.h) need where
+# nothing is missing, once for each pixel, counted by hand; one of doubles counts as two. No loads, stores, addresses.
+# 0: not counted, the floor is that of the bytes alone.
+floor_table() {
+	cat <<-END
+		phasewrap 2x3 uchar, phases/phasewrap SIZE.images.nrrd/128/4/2/divisions and roots wait for one unit
+		phasewrap 2x3 uchar, vectors/phasewrap --as vector SIZE.images.nrrd/66/2/2/six planes are written at once, to memory not in cache
+		gauss 11, of phases/gauss SIZE.phases.nrrd/288/2/0/22 loads for 30 operations of a plane, half of a row's across cache lines
+		gauss 11, of vectors/gauss SIZE.vectors.nrrd/186/2/0/the same
+		unwrap2f/unwrap2f SIZE.smooth.nrrd/0/0/0/bytes
+		median/median SIZE.absolute.nrrd/0/0/0/bytes
+		phase2depth --ref ideal/phase2depth --ref ideal SIZE.mended.nrrd/5/0/0/bytes
+		phase2depth --calib, no lens/phase2depth --calib SIZE.json SIZE.pinhole.nrrd/65/2/0/doubles, half as many in a vector
+		phase2depth --calib, lenses/phase2depth --calib SIZE.lens.json SIZE.pinhole.nrrd/370/7/0/three steps of Newton's method, of 64 operations each
+		normals of depth/normals SIZE.depth.nrrd/104/0/0/six products of a square are stored and loaded again
+		normals of x y z/normals SIZE.points.nrrd/163/0/0/the same
+		shade/shade SIZE.height.nrrd/190/1/1/the jump is found first, in a pass of its own
+		shade --view/shade --view 30,20 SIZE.height.nrrd/0/0/0/two triangles a pixel, one by one, edges in whole numbers of 64 bits
+		mesh2depth of a frame/mesh2depth --scale 1 SIZE.height.nrrd/0/0/0/the same
+		framecat --as float, 6 uchar/framecat --as float SIZE.set.nrrd/6/0/0/bytes
+	END
+	! have holoenc || echo "holoenc/holoenc SIZE.height.nrrd/0/0/0/sines of each pixel"
+	! have holodec || echo "holodec/holodec SIZE.holo.nrrd/0/0/0/regions grow pixel by pixel"
+}
+
+# floor_line I PIXELS BYTES OPERATIONS DIVISIONS ROOTS WHY: the floors are those of one thread. The time is the least
+# of all rounds, by the clock or of the processor: while others are at work the second is what a stage takes.
+floor_line() {
+	awk -v label="${label[$1]}" -v ms="$(least ${ms[$1]} ${cpu[$1]})" -v pixels="$2" -v bytes="$3" -v operations="$4" \
+		-v divisions="$5" -v roots="$6" -v why="$7" -v copy="$one_copy" -v rates="$rates" 'BEGIN {
+		split(rates, rate)
+		floor = bytes / copy / 1e6
+		of = "bytes"
+		if (pixels * operations / rate[1] / 1e6 > floor) {
+			floor = pixels * operations / rate[1] / 1e6
+			of = "operations"
+		}
+		slow = pixels * (divisions / rate[2] + roots / rate[3]) / 1e6
+		if (slow > floor) {
+			floor = slow
+			of = "divisions"
+		}
+		printf "%-34s %6.1f B/px %4s op/px %8.3f ms, floor %8.3f ms of %-10s %5.1f %%  %s\n", label, bytes / pixels,
+			operations ? operations : "-", ms, floor, of, 100 * floor / ms, why }'
+}
+
+part_floor() {
+	local size name words operations divisions roots why i one_copy rates
+
+	gcc -std=c11 -O3 -march=native -fno-math-errno -ffp-contract=off -fopenmp -o operations "$top/scripts/bench-operations.c"
+	for size in "${stage_sizes[@]}"; do
+		make_inputs "$size"
+		while IFS=/ read -r name words operations divisions roots why; do
+			add "$name" in_process 1 ${words//SIZE/$size}
+		done < <(floor_table)
+		rates=$(./operations)
+		one_copy=$(./bandwidth 1 $copy_mib | cut -d' ' -f1)
+		measure
+		heading "$size, one thread, best round; copy $one_copy GB/s, $(awk '{ printf \
+			"%.1f G/s of + and *, %.1f of divisions, %.1f of roots", $1, $2, $3 }' <<<"$rates")"
+		i=0
+		while IFS=/ read -r name words operations divisions roots why; do
+			floor_line "$i" "$(pixels "$size")" "$(must_move ${words//SIZE/$size})" \
+				"$operations" "$divisions" "$roots" "$why"
+			i=$((i + 1))
+		done < <(floor_table)
+		forget
+	done
+}
+
+# thread_model SIZE: no measurement of more cores than there are, but what follows from one thread's time and the bytes
+# that a frame moves. Rows are shared out without rest; the copy's bandwidth stays what these cores have, or grows with
+# the threads as one thread's does.
+thread_model() {
+	local size=$1 threads bytes single
+
+	make_inputs "$size"
+	add chain in_process 1 $(chain "$size")
+	measure
+	bytes=$(must_move $(chain "$size")) single=$(./bandwidth 1 $copy_mib | cut -d' ' -f1)
+	heading "$size, the chain on more cores: A MODEL, of one thread's time and $bytes bytes a frame; copy $single GB/s by one thread, $(printf %.3f "$copy") by $cores"
+	for threads in 1 2 4 8 16; do
+		awk -v threads=$threads -v one="$(least ${ms[0]} ${cpu[0]})" -v bytes="$bytes" -v all="$copy" \
+			-v single="$single" 'BEGIN {
+			work = one / threads
+			same = bytes / (threads == 1 ? single : all) / 1e6
+			more = bytes / (single * threads) / 1e6
+			low = work > same ? work : same
+			high = work > more ? work : more
+			printf "%2d threads, modelled %9.3f ms, %5.2f times one thread, if bandwidth grows; %9.3f ms, %5.2f times, if not\n",
+				threads, high, one / high, low, one / low }'
+	done
+	forget
+}
