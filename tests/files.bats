@@ -155,6 +155,24 @@ samples() {
 	unset LD_PRELOAD
 }
 
+@test "files: each of many has its name only when it is on the disk, also where the disk fails" {
+	need_shim
+	names_of a b c d e f g h i j k l
+	export FRINGEPIPE_SYNC=''
+	ORDER=$work/order shimmed framecat names.nrrd -o %02d.png
+	cat order
+	awk '$1 == "disk" { on[$2] = 1; disk++ } $1 == "name" && !on[$2] { exit 1 } $1 == "name" { named++ }
+		END { if (disk != 12 || named < 12) exit 1 }' order
+	mkdir d
+	export LD_PRELOAD=$work/shim.so
+	FSYNC_FILE=5 fails 1 "cannot be written to the disk: Input/output error" framecat names.nrrd -o d
+	FSYNC_FILE=5 fails 1 "0.tif: cannot be written to the disk: Input/output error" \
+		framecat --frames 0 names.nrrd -o %d.tif
+	unset LD_PRELOAD
+	[ -z "$(ls d)" ]
+	[ ! -e 0.tif ]
+}
+
 @test "files: what is no file in the place of a cache file keeps nobody waiting" {
 	names_of a
 	export XDG_CACHE_HOME=$work/cache

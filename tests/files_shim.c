@@ -27,16 +27,32 @@ open(const char *path, int flags, ...)
 	return real(path, flags, mode);
 }
 
+/* ORDER: a file with a line for each file that is written to the disk or gets its name. */
+static void
+note_order(const char *what, const struct stat *st)
+{
+	const char *order = getenv("ORDER");
+	FILE *file = order && S_ISREG(st->st_mode) ? fopen(order, "a") : NULL;
+
+	if (!file)
+		return;
+	fprintf(file, "%s %lu\n", what, (unsigned long)st->st_ino);
+	fclose(file);
+}
+
 /* LINK_FAILS: one that gives them none later. */
 int
 linkat(int from, const char *old, int to, const char *new, int flags)
 {
 	int (*real)(int, const char *, int, const char *, int) = dlsym(RTLD_NEXT, "linkat");
+	struct stat st;
 
 	if (getenv("LINK_FAILS")) {
 		errno = EPERM;
 		return -1;
 	}
+	if (stat(old, &st) == 0)
+		note_order("name", &st);
 	return real(from, old, to, new, flags);
 }
 
@@ -54,6 +70,7 @@ fsync(int fd)
 		fprintf(file, "%s\n", S_ISDIR(st.st_mode) ? "folder" : "file");
 		fclose(file);
 	}
+	note_order("disk", &st);
 	error = getenv(S_ISDIR(st.st_mode) ? "FSYNC_FOLDER" : "FSYNC_FILE");
 	errno = error ? atoi(error) : 0;
 	return error ? -1 : 0;

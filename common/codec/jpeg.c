@@ -173,9 +173,11 @@ read_image(struct job *job, FILE *file)
 	jpeg_start_decompress(jpeg);
 	while (jpeg->output_scanline < jpeg->output_height) {
 		size_t y = jpeg->output_scanline;
+		JSAMPROW row = job->head.c == 1 ? frame_row(job->frame, 0, y) : job->row;
 
-		jpeg_read_scanlines(jpeg, &job->row, 1);
-		samples_split(job->row, job->frame, y);
+		jpeg_read_scanlines(jpeg, &row, 1);
+		if (job->head.c > 1)
+			samples_split(row, job->frame, y);
 	}
 	jpeg_finish_decompress(jpeg);
 	return jpeg_checksum_check(jpeg, job->path);
@@ -264,8 +266,12 @@ write_image(struct job *job, const struct frame *frame, const struct jpeg_option
 	job->row = malloc(frame->head.w * frame->head.c);
 	jump_if(job, !job->row && fail_memory() < 0);
 	while (jpeg->next_scanline < jpeg->image_height) {
-		samples_join(frame, jpeg->next_scanline, job->row);
-		jpeg_write_scanlines(jpeg, &job->row, 1);
+		size_t y = jpeg->next_scanline;
+		JSAMPROW row = frame->head.c == 1 ? frame_row(frame, 0, y) : job->row;
+
+		if (frame->head.c > 1)
+			samples_join(frame, y, row);
+		jpeg_write_scanlines(jpeg, &row, 1);
 	}
 	jpeg_finish_compress(jpeg);
 	return 0;

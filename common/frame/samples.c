@@ -90,64 +90,178 @@ samples_convert(enum element element, bool swap, const void *from, size_t step, 
 	}
 }
 
-#define SPLIT(type, c_count)									\
+/*
+ * Two to four channels have loops of their own, which compilers make vectors of: three channels
+ * take their turns by SSSE3's shuffles, nine times as soon as one sample after another.
+ */
+#if defined(__x86_64__) && !defined(__SSSE3__)
+#define SHUFFLES __attribute__((target("ssse3")))
+#define HAS_SHUFFLES __builtin_cpu_supports("ssse3")
+#else
+#define SHUFFLES
+#define HAS_SHUFFLES 1
+#endif
+#define FEW 4
+#define INLINE static inline __attribute__((always_inline))
+
+#define SPLIT(type, count)									\
 	do {											\
 		const type *from = row;								\
-		for (size_t c = 0; c < (c_count); c++) {					\
-			type *to = frame_row(frame, c, y);					\
-			for (size_t x = 0; x < w; x++)						\
-				to[x] = from[x * (c_count) + c];				\
-		}										\
+		type *plane[count];								\
+		for (size_t c = 0; c < (count); c++)						\
+			plane[c] = to[c];							\
+		_Pragma("omp simd")								\
+		for (size_t x = 0; x < n; x++)							\
+			for (size_t c = 0; c < (count); c++)					\
+				plane[c][x] = from[x * (count) + c];				\
 	} while (0)
+
+#define JOIN(type, count)									\
+	do {											\
+		type *to = row;									\
+		const type *plane[count];							\
+		for (size_t c = 0; c < (count); c++)						\
+			plane[c] = from[c];							\
+		_Pragma("omp simd")								\
+		for (size_t x = 0; x < n; x++)							\
+			for (size_t c = 0; c < (count); c++)					\
+				to[x * (count) + c] = plane[c][x];				\
+	} while (0)
+
+#define OF_COUNT(loop, type)									\
+	do {											\
+		if (count == 2)									\
+			loop(type, 2);								\
+		else if (count == 3)								\
+			loop(type, 3);								\
+		else										\
+			loop(type, 4);								\
+	} while (0)
+
+#define OF_SIZE(loop)										\
+	do {											\
+		if (size == 1)									\
+			OF_COUNT(loop, uint8_t);						\
+		else if (size == 2)								\
+			OF_COUNT(loop, uint16_t);						\
+		else										\
+			OF_COUNT(loop, uint32_t);						\
+	} while (0)
+
+INLINE void
+split_few(size_t size, const void *row, size_t count, void *const *to, size_t n)
+{
+	OF_SIZE(SPLIT);
+}
+
+INLINE void
+join_few(size_t size, void *row, size_t count, const void *const *from, size_t n)
+{
+	OF_SIZE(JOIN);
+}
+
+SHUFFLES static void
+split_by_shuffles(size_t size, const void *row, size_t count, void *const *to, size_t n)
+{
+	split_few(size, row, count, to, n);
+}
+
+SHUFFLES static void
+join_by_shuffles(size_t size, void *row, size_t count, const void *const *from, size_t n)
+{
+	join_few(size, row, count, from, n);
+}
+
+static void
+split_plainly(size_t size, const void *row, size_t count, void *const *to, size_t n)
+{
+	split_few(size, row, count, to, n);
+}
+
+static void
+join_plainly(size_t size, void *row, size_t count, const void *const *from, size_t n)
+{
+	join_few(size, row, count, from, n);
+}
+
+/* Sample c of each pixel, of any number of channels. */
+static void
+take_every(size_t size, const void *row, size_t count, size_t c, void *to, size_t n)
+{
+	for (size_t x = 0; x < n; x++)
+		if (size == 1)
+			((uint8_t *)to)[x] = ((const uint8_t *)row)[x * count + c];
+		else if (size == 2)
+			((uint16_t *)to)[x] = ((const uint16_t *)row)[x * count + c];
+		else
+			((uint32_t *)to)[x] = ((const uint32_t *)row)[x * count + c];
+}
+
+static void
+put_every(size_t size, void *row, size_t count, size_t c, const void *from, size_t n)
+{
+	for (size_t x = 0; x < n; x++)
+		if (size == 1)
+			((uint8_t *)row)[x * count + c] = ((const uint8_t *)from)[x];
+		else if (size == 2)
+			((uint16_t *)row)[x * count + c] = ((const uint16_t *)from)[x];
+		else
+			((uint32_t *)row)[x * count + c] = ((const uint32_t *)from)[x];
+}
+
+void
+samples_split_part(const void *row, size_t count, struct frame *frame, size_t first, size_t x,
+    size_t y, size_t n)
+{
+	const size_t size = sample_size(frame->head.type);
+	void *to[FEW];
+
+	if (count == 1) {
+		memcpy((char *)frame_row(frame, first, y) + x * size, row, n * size);
+		return;
+	}
+	if (count > FEW) {
+		for (size_t c = 0; c < count; c++)
+			take_every(size, row, count, c, (char *)frame_row(frame, first + c, y) +
+			    x * size, n);
+		return;
+	}
+	for (size_t c = 0; c < count; c++)
+		to[c] = (char *)frame_row(frame, first + c, y) + x * size;
+	if (HAS_SHUFFLES)
+		split_by_shuffles(size, row, count, to, n);
+	else
+		split_plainly(size, row, count, to, n);
+}
 
 void
 samples_split(const void *row, struct frame *frame, size_t y)
 {
-	size_t w = frame->head.w, channels = frame->head.c;
-	enum sample type = frame->head.type;
-
-	if (channels == 1)
-		memcpy(frame_row(frame, 0, y), row, w * sample_size(type));
-	else if (type == SAMPLE_UCHAR && channels == 3)
-		SPLIT(uint8_t, 3);
-	else if (type == SAMPLE_UCHAR)
-		SPLIT(uint8_t, channels);
-	else if (type == SAMPLE_USHORT && channels == 3)
-		SPLIT(uint16_t, 3);
-	else if (type == SAMPLE_USHORT)
-		SPLIT(uint16_t, channels);
-	else
-		SPLIT(uint32_t, channels);
+	samples_split_part(row, frame->head.c, frame, 0, 0, y, frame->head.w);
 }
-
-#define JOIN(type, c_count)									\
-	do {											\
-		type *to = row;									\
-		for (size_t c = 0; c < (c_count); c++) {					\
-			const type *from = frame_row(frame, c, y);				\
-			for (size_t x = 0; x < w; x++)						\
-				to[x * (c_count) + c] = from[x];				\
-		}										\
-	} while (0)
 
 void
 samples_join(const struct frame *frame, size_t y, void *row)
 {
-	size_t w = frame->head.w, channels = frame->head.c;
-	enum sample type = frame->head.type;
+	const size_t w = frame->head.w, count = frame->head.c;
+	const size_t size = sample_size(frame->head.type);
+	const void *from[FEW];
 
-	if (channels == 1)
-		memcpy(row, frame_row(frame, 0, y), w * sample_size(type));
-	else if (type == SAMPLE_UCHAR && channels == 3)
-		JOIN(uint8_t, 3);
-	else if (type == SAMPLE_UCHAR)
-		JOIN(uint8_t, channels);
-	else if (type == SAMPLE_USHORT && channels == 3)
-		JOIN(uint16_t, 3);
-	else if (type == SAMPLE_USHORT)
-		JOIN(uint16_t, channels);
+	if (count == 1) {
+		memcpy(row, frame_row(frame, 0, y), w * size);
+		return;
+	}
+	if (count > FEW) {
+		for (size_t c = 0; c < count; c++)
+			put_every(size, row, count, c, frame_row(frame, c, y), w);
+		return;
+	}
+	for (size_t c = 0; c < count; c++)
+		from[c] = frame_row(frame, c, y);
+	if (HAS_SHUFFLES)
+		join_by_shuffles(size, row, count, from, w);
 	else
-		JOIN(uint32_t, channels);
+		join_plainly(size, row, count, from, w);
 }
 
 void

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include <jerror.h>
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include "base/fail.h"
 #include "frame/samples.h"
@@ -17,7 +17,7 @@
 struct summed {
 	struct jpeg_source_mgr manager; /* first: libjpeg passes its address */
 	FILE *file;
-	uLong sum;
+	uint32_t sum;
 	unsigned long long bytes; /* summed up */
 	char stored[TEXT_BYTES + 1]; /* the file's sum; empty: it has none */
 	bool started;
@@ -48,7 +48,8 @@ jpeg_checksum_write(const char *path, FILE *file, const unsigned char *jpeg, siz
 	char marker[MARKER_BYTES + 16] = { (char)0xff, (char)JPEG_COM, 0, 2 + TEXT_BYTES };
 
 	snprintf(marker + 4, sizeof(marker) - 4, KEY "%08lx %010zu",
-	    crc32_z(crc32_z(0, jpeg, place), jpeg + place, n - place), n);
+	    (unsigned long)libdeflate_crc32(libdeflate_crc32(0, jpeg, place), jpeg + place,
+	    n - place), n);
 	if (samples_write(path, file, jpeg, place) < 0 ||
 	    samples_write(path, file, marker, MARKER_BYTES) < 0)
 		return -1;
@@ -60,7 +61,7 @@ jpeg_checksum_write(const char *path, FILE *file, const unsigned char *jpeg, siz
 static void
 add(struct summed *summed, const JOCTET *byte, size_t n)
 {
-	summed->sum = crc32_z(summed->sum, byte, n);
+	summed->sum = libdeflate_crc32(summed->sum, byte, n);
 	summed->bytes += n;
 }
 

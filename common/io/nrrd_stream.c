@@ -4,12 +4,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base/fail.h"
+#include "frame/pixel_store.h"
+#include "io/gzip_file.h"
 #include "io/nrrd_header.h"
 
 #define CHUNK 4096		/* samples converted at once */
+#define BUFFER_SIZE 65536	/* of rows */
+#define ALIGNED 64
 
 struct input {
 	FILE *file;
@@ -17,6 +22,7 @@ struct input {
 	struct nrrd_header header;
 	size_t got;			/* bytes of data; samples when they are text */
 	struct inflater *inflater;
+	const unsigned char *unpacked;	/* the rest of gzip data that were unpacked in one piece */
 };
 
 struct inflater {
@@ -107,9 +113,15 @@ inflate_end(struct input *in)
 static int
 read_bytes(struct input *in, void *to, size_t n)
 {
-	ssize_t got = in->header.encoding == NRRD_GZIP ? inflate_bytes(in, to, n) :
-	    (ssize_t)fread(to, 1, n, in->file);
+	ssize_t got;
 
+	if (in->unpacked) {
+		memcpy(to, in->unpacked, n);
+		in->unpacked += n;
+		return 0;
+	}
+	got = in->header.encoding == NRRD_GZIP ? inflate_bytes(in, to, n) :
+	    (ssize_t)fread(to, 1, n, in->file);
 	if (got < 0)
 		return -1;
 	in->got += (size_t)got;
@@ -211,19 +223,65 @@ read_samples(struct input *in, void *to, size_t n)
 	return 0;
 }
 
+/* A new frame's planes follow one another: without padding they are one piece. */
+static bool
+is_one_piece(const struct input *in, const struct frame *frame)
+{
+	return in->header.axes == NRRD_PLANES &&
+	    frame->plane[0].stride == frame->head.w * sample_size(frame->head.type);
+}
+
+/*
+ * Reads rows of a file, of all channels: how many are there now. Where it stops, at a pipe, the
+ * file's end or an error, the caller goes on. The kernel copies aligned memory several times as
+ * soon, and rows of the file are not: it copies into a buffer, which stays in cache.
+ */
+static size_t
+read_file_rows(struct input *in, struct frame *frame)
+{
+	const struct frame_head *head = &frame->head;
+	const size_t rows = head->h * head->c, bytes = head->w * in->header.kind->size;
+	const int fd = fileno(in->file);
+	off_t at = fd < 0 ? -1 : ftello(in->file);
+	_Alignas(ALIGNED) unsigned char buffer[BUFFER_SIZE];
+	size_t done = 0;
+	bool stops = at < 0;
+
+	while (!stops && done < rows) {
+		const size_t skip = (size_t)at % ALIGNED;
+		const ssize_t got = pread(fd, buffer, BUFFER_SIZE, at - (off_t)skip);
+		size_t from = skip;
+
+		for (; done < rows && (ssize_t)(from + bytes) <= got; from += bytes, done++) {
+			void *to = frame_row(frame, done / head->h, done % head->h);
+
+			memcpy(to, buffer + from, bytes);
+			if (in->header.swapped)
+				swap_bytes(to, head->w, in->header.kind->size);
+		}
+		stops = from == skip;
+		at += (off_t)(from - skip);
+	}
+	if (done == 0 || fseeko(in->file, at, SEEK_SET) < 0)
+		return 0;
+	in->got += done * bytes;
+	return done;
+}
+
 static int
 read_planes(struct input *in, struct frame *frame)
 {
 	const struct frame_head *head = &frame->head;
+	const size_t rows = head->h * head->c;
+	size_t row = 0;
 
-	/* A new frame's planes follow one another: without padding they are one piece, which
-	 * fread() takes past its buffer. */
-	if (frame->plane[0].stride == head->w * sample_size(head->type))
-		return read_samples(in, frame_row(frame, 0, 0), head->w * head->h * head->c);
-	for (size_t c = 0; c < head->c; c++)
-		for (size_t y = 0; y < head->h; y++)
-			if (read_samples(in, frame_row(frame, c, y), head->w) < 0)
-				return -1;
+	if (is_one_piece(in, frame))	/* fread() takes it past its buffer */
+		return read_samples(in, frame_row(frame, 0, 0), head->w * rows);
+	if (in->header.encoding == NRRD_RAW && !in->header.kind->to_float)
+		row = read_file_rows(in, frame);
+	for (; row < rows; row++)
+		if (read_samples(in, frame_row(frame, row / head->h, row % head->h), head->w) < 0)
+			return -1;
 	return 0;
 }
 
@@ -291,18 +349,53 @@ finish_file(struct input *in)
 }
 
 static int
+read_axes(struct input *in, struct frame *frame)
+{
+	if (in->header.axes == NRRD_PLANES)
+		return read_planes(in, frame);
+	if (in->header.axes == NRRD_LINES)
+		return read_lines(in, frame);
+	return read_pixels(in, frame);
+}
+
+/* Gzip data in one piece, into the frame where they lie there as they are. 1; 0: piece by piece. */
+static int
+unpack_whole(struct input *in, struct frame *frame)
+{
+	const size_t n = in->header.expected, size = in->header.kind->size;
+	struct pixel_store *store;
+	void *memory;
+	bool zeroed;
+	int status = 0;
+
+	if (is_one_piece(in, frame) && !in->header.kind->to_float) {
+		if (!gzip_file_unpack(in->file, frame_row(frame, 0, 0), n))
+			return 0;
+		if (in->header.swapped)
+			swap_bytes(frame_row(frame, 0, 0), n / size, size);
+		return 1;
+	}
+	store = pixel_store_new(n, 1, &memory, &zeroed);
+	if (!store)
+		return 0;
+	if (gzip_file_unpack(in->file, memory, n)) {
+		in->unpacked = memory;
+		status = read_axes(in, frame) < 0 ? -1 : 1;
+	}
+	pixel_store_drop(store);
+	return status;
+}
+
+static int
 data_read(struct input *in, struct frame *frame)
 {
-	int status;
+	int status = in->header.encoding == NRRD_GZIP ? unpack_whole(in, frame) : 0;
 
+	if (status != 0)
+		return status < 0 ? -1 : 0;
 	if (in->header.encoding == NRRD_GZIP && inflater_start(in) < 0)
 		return -1;
-	if (in->header.axes == NRRD_PLANES)
-		status = read_planes(in, frame);
-	else if (in->header.axes == NRRD_LINES)
-		status = read_lines(in, frame);
-	else
-		status = read_pixels(in, frame);
+	status = read_axes(in, frame);
 	if (status == 0)
 		status = finish_file(in);
 	inflater_end(in);

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "frame/meta.h"
+#include "io/gzip_file.h"
 #include "io/nrrd_stream.h"
 
 /* ---- helpers ---- */
@@ -29,16 +30,42 @@ written(const struct frame *frame)
 	return bytes;
 }
 
-/* Reads one frame from memory; what stream_read returns. */
+static void
+assert_same(const struct frame *a, const struct frame *b)
+{
+	assert_true(a->head.w == b->head.w && a->head.h == b->head.h && a->head.c == b->head.c);
+	assert_int_equal(a->head.type, b->head.type);
+	for (size_t c = 0; c < a->head.c; c++)
+		for (size_t y = 0; y < a->head.h; y++)
+			assert_memory_equal(frame_row(a, c, y), frame_row(b, c, y),
+			    a->head.w * sample_size(a->head.type));
+}
+
+/* Reads one frame from memory, as from a pipe, and from a file, which is read in larger pieces:
+ * both give the same frame or the same message. What stream_read returns. */
 static int
 read_from(const void *at, size_t n, struct frame **out)
 {
-	FILE *file = fmemopen((void *)at, n, "rb");
+	FILE *file = fmemopen((void *)at, n, "rb"), *copy = tmpfile();
+	struct frame *same;
+	char *message;
 	int status;
 
-	assert_non_null(file);
+	assert_true(file && copy);
+	assert_int_equal(fwrite(at, 1, n, copy), n);
+	rewind(copy);
 	status = stream_read(file, "memory", out);
+	message = strdup(status < 0 ? fail_message() : "");
+	assert_int_equal(stream_read(copy, "memory", &same), status);
+	assert_string_equal(status < 0 ? fail_message() : "", message);
+	if (status == 1) {
+		assert_same(*out, same);
+		assert_int_equal(ftello(copy), ftello(file));
+	}
+	frame_free(same);
+	free(message);
 	fclose(file);
+	fclose(copy);
 	return status;
 }
 
@@ -486,6 +513,62 @@ packed(const void *data, size_t n, unsigned char *to, size_t size)
 	return size - z.avail_out;
 }
 
+/* What gzip_file_unpack() says of n bytes in a file behind `before` others. */
+static bool
+unpacks(const unsigned char *zipped, size_t n, size_t before, unsigned char *to, size_t bytes)
+{
+	FILE *file = tmpfile();
+	bool unpacked;
+
+	assert_non_null(file);
+	for (size_t i = 0; i < before; i++)
+		putc('x', file);
+	assert_int_equal(fwrite(zipped, 1, n, file), n);
+	assert_int_equal(fseeko(file, (off_t)before, SEEK_SET), 0);
+	unpacked = gzip_file_unpack(file, to, bytes);
+	assert_int_equal(ftello(file), unpacked ? before + n : before);
+	fclose(file);
+	return unpacked;
+}
+
+static void
+gzip_in_one_piece(void **state)
+{
+	static unsigned char data[200000], to[sizeof(data) + 1], zipped[2 * sizeof(data)];
+	size_t bytes = sizeof(data), first, n;
+	FILE *file;
+	int end[2];
+
+	(void)state;
+	for (size_t i = 0; i < bytes; i++)
+		data[i] = (unsigned char)(i * i >> 5);
+	first = packed(data, 70000, zipped, sizeof(zipped));
+	n = first + packed(data + 70000, bytes - 70000, zipped + first, sizeof(zipped) - first);
+	to[bytes] = 0xa5;
+	assert_true(unpacks(zipped, n, 0, to, bytes) && unpacks(zipped, n, 77, to, bytes));
+	assert_memory_equal(to, data, bytes);
+	assert_int_equal(to[bytes], 0xa5);
+	assert_true(unpacks(zipped, n + 9, 0, to, bytes));	/* rubbish behind them */
+	assert_false(unpacks(zipped, n, 0, to, bytes - 1));	/* more than is wanted */
+	assert_false(unpacks(zipped, n, 0, to, bytes + 1));	/* less */
+	assert_false(unpacks(zipped, n - 1, 0, to, bytes));
+	assert_false(unpacks(zipped, n, 0, to, (size_t)1 << 40));
+	zipped[3] = 2;		/* a sum of the head, which is zlib's to check */
+	assert_false(unpacks(zipped, n, 0, to, bytes));
+	zipped[3] = 0;
+	zipped[first - 6] ^= 1;	/* the first member's sum */
+	assert_false(unpacks(zipped, n, 0, to, bytes));
+	zipped[first - 6] ^= 1;
+	assert_true(unpacks(zipped, n, 0, to, bytes));
+	assert_int_equal(pipe(end), 0);
+	assert_int_equal(write(end[1], zipped, 1000), 1000);
+	file = fdopen(end[0], "rb");
+	assert_false(gzip_file_unpack(file, to, bytes));
+	assert_int_equal(getc(file), zipped[0]);
+	fclose(file);
+	close(end[1]);
+}
+
 #define GZIP "NRRD0004\ntype: ushort\nendian: big\nencoding: gzip\ndimension: 2\nsizes: 129 65\n"
 
 static void
@@ -694,6 +777,7 @@ main(void)
 		cmocka_unit_test(channel_names_that_do_not_fit),
 		cmocka_unit_test(text_samples),
 		cmocka_unit_test(gzip_data),
+		cmocka_unit_test(gzip_in_one_piece),
 		cmocka_unit_test(refused_headers),
 		cmocka_unit_test(sizes_that_overflow),
 		cmocka_unit_test(truncated_anywhere),

@@ -8,7 +8,8 @@
 #include <tiffio.h>
 
 #define LIBTIFF_FUNCTIONS \
-	X(ClientOpen) X(Close) X(GetField) X(GetFieldDefaulted) X(IsTiled) X(LastDirectory) \
+	X(ClientOpen) X(Close) X(GetField) X(GetFieldDefaulted) X(GetStrileByteCount) \
+	X(GetStrileOffset) X(IsByteSwapped) X(IsTiled) X(LastDirectory) \
 	X(ReadDirectory) X(ReadEncodedStrip) X(ReadEncodedTile) X(SetErrorHandler) \
 	X(SetErrorHandlerExt) X(SetField) X(SetWarningHandler) X(SetWarningHandlerExt) \
 	X(StripSize) X(TileSize)

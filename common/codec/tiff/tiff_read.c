@@ -6,41 +6,19 @@
 #define _GNU_SOURCE
 #include "codec/tiff/tiff.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
-#include "codec/tiff/libtiff.h"
-#include "frame/samples.h"
-
-struct reading {
-	const char *path;
-	FILE *file;
-	TIFF *tif;
-	unsigned page;
-	char message[400];	/* libtiff's first error; it may still go on after some */
-	bool lost;		/* after fail(): libtiff leaves out a tag that it could not read */
-	bool ahead;		/* the next page is libtiff's current one already */
-};
-
-/* How one page keeps its samples. */
-struct page {
-	uint32_t w, h;
-	uint16_t c;			/* samples per pixel in the file */
-	uint16_t bits, format, planar, photometric, compression;
-	uint32_t block_w, block_h;	/* a tile, or a strip as wide as the image */
-	size_t block_row, block_bytes;
-	enum element element;		/* bits >= 8 */
-	bool tiled;
-	bool keep_bits;			/* 1-bit values stay 0 and 1 */
-	uint16_t *palette[3];
-	size_t channel, channels;	/* of the frame that it belongs to; of 1 if it is a frame */
-};
+#include "codec/tiff/tiff_reading.h"
 
 /* libtiff leaves out a tag for which it had no memory, with a warning or an error. */
 static void
-note_memory(struct reading *reading, const char *format)
+note_memory(struct tiff_reading *reading, const char *format)
 {
 	if (!strcasestr(format, "memory") && !strcasestr(format, "alloc"))
 		return;
@@ -52,7 +30,7 @@ note_memory(struct reading *reading, const char *format)
 static void
 on_error(thandle_t handle, const char *module, const char *format, va_list args)
 {
-	struct reading *reading = handle;
+	struct tiff_reading *reading = handle;
 
 	(void)module;
 	if (!reading)
@@ -65,7 +43,7 @@ on_error(thandle_t handle, const char *module, const char *format, va_list args)
 static void
 on_warning(thandle_t handle, const char *module, const char *format, va_list args)
 {
-	struct reading *reading = handle;
+	struct tiff_reading *reading = handle;
 
 	(void)module;
 	(void)args;
@@ -75,15 +53,14 @@ on_warning(thandle_t handle, const char *module, const char *format, va_list arg
 
 /* The file cannot be read: libtiff would take that for a damaged tag, and go on. */
 static void
-lose(struct reading *reading)
+lose(struct tiff_reading *reading)
 {
 	fail_errno(reading->path, "cannot be read");
 	reading->lost = true;
 }
 
-/* Fails with libtiff's message, else with "TIFF WHAT NUMBER is damaged". */
-static int
-fail_damaged(struct reading *reading, const char *what, unsigned number)
+int
+tiff_fail_damaged(struct tiff_reading *reading, const char *what, unsigned number)
 {
 	if (reading->message[0])
 		return fail(reading->path, "TIFF %s %u: %s", what, number, reading->message);
@@ -102,13 +79,28 @@ set_handlers(void)
 static tmsize_t
 client_read(thandle_t handle, void *to, tmsize_t n)
 {
-	struct reading *reading = handle;
+	struct tiff_reading *reading = handle;
+	tmsize_t got = 0;
 
-	size_t got = fread(to, 1, (size_t)n, reading->file);
+	if (reading->fd < 0) {
+		got = (tmsize_t)fread(to, 1, (size_t)n, reading->file);
+		if (ferror(reading->file))
+			lose(reading);
+		return got;
+	}
+	while (got < n) {
+		ssize_t more = pread(reading->fd, (char *)to + got, (size_t)(n - got), reading->at);
 
-	if (ferror(reading->file))
-		lose(reading);
-	return (tmsize_t)got;
+		if (more < 0 && errno == EINTR)
+			continue;
+		if (more < 0)
+			lose(reading);
+		if (more <= 0)
+			break;
+		got += more;
+		reading->at += more;
+	}
+	return got;
 }
 
 static tmsize_t
@@ -123,11 +115,15 @@ client_write(thandle_t handle, void *from, tmsize_t n)
 static toff_t
 client_seek(thandle_t handle, toff_t offset, int whence)
 {
-	struct reading *reading = handle;
+	struct tiff_reading *reading = handle;
 
 	off_t at = -1;
 
 	if (offset > INT64_MAX)
+		return (toff_t)-1;
+	if (reading->fd >= 0 && whence == SEEK_SET)
+		return (toff_t)(reading->at = (off_t)offset);
+	if (reading->fd >= 0)	/* which libtiff does not ask for */
 		return (toff_t)-1;
 	if (fseeko(reading->file, (off_t)offset, whence) == 0)
 		at = ftello(reading->file);
@@ -146,9 +142,13 @@ client_close(thandle_t handle)
 static toff_t
 client_size(thandle_t handle)
 {
-	struct reading *reading = handle;
-	off_t here = ftello(reading->file), end = -1;
+	struct tiff_reading *reading = handle;
+	struct stat st;
+	off_t here, end = -1;
 
+	if (reading->fd >= 0 && fstat(reading->fd, &st) == 0)
+		return (toff_t)st.st_size;
+	here = ftello(reading->file);
 	if (here >= 0 && fseeko(reading->file, 0, SEEK_END) == 0)
 		end = ftello(reading->file);
 	if (end < 0 || fseeko(reading->file, here, SEEK_SET) < 0) {
@@ -158,9 +158,15 @@ client_size(thandle_t handle)
 	return (toff_t)end;
 }
 
+uint64_t
+tiff_file_size(struct tiff_reading *reading)
+{
+	return client_size(reading);
+}
+
 /* The element of a page, or -1: formats are 1 unsigned, 2 signed, 3 float, 4 undefined. */
 static int
-element_of(const struct page *page)
+element_of(const struct tiff_page *page)
 {
 	bool is_signed = page->format == SAMPLEFORMAT_INT;
 
@@ -184,7 +190,7 @@ element_of(const struct page *page)
 }
 
 static int
-check_page(struct reading *reading, struct page *page)
+check_page(struct tiff_reading *reading, struct tiff_page *page)
 {
 	int element = element_of(page);
 
@@ -209,14 +215,14 @@ check_page(struct reading *reading, struct page *page)
 
 /* Blocks: how large one is, and that the file can hold the image and a block. */
 static int
-plan_blocks(struct reading *reading, struct page *page)
+plan_blocks(struct tiff_reading *reading, struct tiff_page *page)
 {
 	TIFF *tif = reading->tif;
 	size_t c = page->planar == PLANARCONFIG_CONTIG ? page->c : 1;
 	/* the densest of libtiff's compressions, zstd, packs a run of 128 KiB into 4 bytes */
 	size_t ratio = page->compression == COMPRESSION_NONE ? 1 : 32768;
 	uint32_t rows = page->h;
-	size_t size = (size_t)client_size(reading);
+	size_t size = (size_t)tiff_file_size(reading);
 
 	page->tiled = libtiff.IsTiled(tif);
 	page->block_w = page->w;
@@ -245,7 +251,7 @@ plan_blocks(struct reading *reading, struct page *page)
 
 /* Pages of one channel each that tiff_write.c made of a frame of several. */
 static void
-find_channel(struct reading *reading, struct page *page)
+find_channel(struct tiff_reading *reading, struct tiff_page *page)
 {
 	const char *text;
 	unsigned channel, channels;
@@ -263,7 +269,7 @@ find_channel(struct reading *reading, struct page *page)
 }
 
 static int
-read_page_head(struct reading *reading, struct page *page)
+read_page_head(struct tiff_reading *reading, struct tiff_page *page)
 {
 	TIFF *tif = reading->tif;
 
@@ -289,7 +295,7 @@ read_page_head(struct reading *reading, struct page *page)
 }
 
 static int
-plan_head(struct reading *reading, struct page *page, struct frame_head *head)
+plan_head(struct tiff_reading *reading, struct tiff_page *page, struct frame_head *head)
 {
 	size_t channels = page->palette[0] ? 3 : page->channel ? 1 : page->c * page->channels;
 	const char *text;
@@ -308,133 +314,9 @@ plan_head(struct reading *reading, struct page *page, struct frame_head *head)
 	return 0;
 }
 
-/* Samples of 1, 2 or 4 bits from bit `first` on, `step` samples apart, each to one byte. */
-static void
-unpack_bits(const struct page *page, const unsigned char *row, size_t first, size_t step,
-    unsigned char *to, size_t n)
-{
-	unsigned bits = page->bits, mask = (1u << bits) - 1;
-	unsigned scale = page->palette[0] || page->keep_bits ? 1 : 255 / mask;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t at = (first + i * step) * bits;
-
-		to[i] = (unsigned char)((row[at / 8] >> (8 - bits - at % 8) & mask) * scale);
-	}
-}
-
-/* For MINISWHITE, where 0 is white. */
-static void
-invert(const struct page *page, void *row, size_t n)
-{
-	unsigned char *bytes = row;
-	uint16_t *shorts = row;
-
-	if (page->element == ELEMENT_U8)
-		for (size_t i = 0; i < n; i++)
-			bytes[i] = (unsigned char)((page->keep_bits ? 1 : 255) - bytes[i]);
-	else if (page->element == ELEMENT_U16)
-		for (size_t i = 0; i < n; i++)
-			shorts[i] = (uint16_t)(65535 - shorts[i]);
-}
-
-static void
-place_palette(const struct page *page, const unsigned char *index, struct frame *frame, size_t x,
-    size_t y, size_t n)
-{
-	for (size_t c = 0; c < 3; c++) {
-		unsigned char *to = (unsigned char *)frame_row(frame, c, y) + x;
-
-		for (size_t i = 0; i < n; i++)
-			to[i] = (unsigned char)(page->palette[c][index[i]] >> 8);
-	}
-}
-
-/* n pixels of one row of a block, which holds channels first .. first + count - 1. */
-static void
-place_row(const struct page *page, const unsigned char *row, size_t first, size_t count,
-    struct frame *frame, size_t x, size_t y, size_t n)
-{
-	size_t sample = sample_size(frame->head.type), size = samples_element_size(page->element);
-	unsigned char index[256];
-
-	if (page->palette[0]) {
-		for (size_t i = 0, k; i < n; i += k) {
-			k = n - i < 256 ? n - i : 256;
-			if (page->bits < 8)
-				unpack_bits(page, row, i, 1, index, k);
-			else
-				memcpy(index, row + i, k);
-			place_palette(page, index, frame, x + i, y, k);
-		}
-		return;
-	}
-	for (size_t k = 0; k < count; k++) {
-		unsigned char *to = (unsigned char *)frame_row(frame, first + k, y) + x * sample;
-
-		if (page->bits < 8)
-			unpack_bits(page, row, k, count, to, n);
-		else
-			samples_convert(page->element, false, row + k * size, count * size, to, n);
-		if (page->photometric == PHOTOMETRIC_MINISWHITE)
-			invert(page, to, n);
-	}
-}
-
-static int
-read_block(struct reading *reading, const struct page *page, uint32_t number, size_t rows,
-    unsigned char *block)
-{
-	tmsize_t expected = (tmsize_t)(rows * page->block_row), got;
-
-	if (page->tiled)
-		got = libtiff.ReadEncodedTile(reading->tif, number, block,
-		    (tmsize_t)page->block_bytes);
-	else
-		got = libtiff.ReadEncodedStrip(reading->tif, number, block, expected);
-	if (got < expected)
-		return fail_damaged(reading, "block", number);
-	return 0;
-}
-
-/* The block whose first pixel is (x, y), of channels first .. first + count - 1. */
-static int
-place_block(struct reading *reading, const struct page *page, uint32_t number, size_t first,
-    size_t count, size_t x, size_t y, unsigned char *block, struct frame *frame)
-{
-	size_t rows = page->h - y < page->block_h ? page->h - y : page->block_h;
-	size_t n = page->w - x < page->block_w ? page->w - x : page->block_w;
-
-	if (read_block(reading, page, number, rows, block) < 0)
-		return -1;
-	for (size_t i = 0; i < rows; i++)
-		place_row(page, block + i * page->block_row, first, count, frame, x, y + i, n);
-	return 0;
-}
-
-/* Blocks are numbered plane by plane, then row by row, then from the left. */
-static int
-read_blocks(struct reading *reading, const struct page *page, struct frame *frame)
-{
-	bool contiguous = page->planar == PLANARCONFIG_CONTIG;
-	size_t planes = contiguous ? 1 : page->c, count = contiguous ? page->c : 1;
-	unsigned char *block = calloc(1, page->block_bytes);
-	uint32_t number = 0;
-	int status = block ? 0 : fail_memory();
-
-	for (size_t plane = 0; plane < planes; plane++)
-		for (size_t y = 0; y < page->h; y += page->block_h)
-			for (size_t x = 0; x < page->w && status == 0; x += page->block_w)
-				status = place_block(reading, page, number++,
-				    plane + (frame->head.c > 1 ? page->channel : 0), count, x,
-				    y, block, frame);
-	free(block);
-	return status;
-}
-
 /* Goes to the next page that is an image of its own, not a thumbnail or a mask: 1, 0 at the end. */
 static int
-next_page(struct reading *reading)
+next_page(struct tiff_reading *reading)
 {
 	uint32_t kind;
 
@@ -446,7 +328,7 @@ next_page(struct reading *reading)
 		if (reading->page > 0 && libtiff.LastDirectory(reading->tif))
 			return 0;
 		if (reading->page > 0 && !libtiff.ReadDirectory(reading->tif))
-			return fail_damaged(reading, "page", reading->page + 1);
+			return tiff_fail_damaged(reading, "page", reading->page + 1);
 		kind = 0;
 		libtiff.GetFieldDefaulted(reading->tif, TIFFTAG_SUBFILETYPE, &kind);
 		if (!(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)))
@@ -482,9 +364,9 @@ keep_first(struct frame **frame)
 
 /* The pages behind `first`, which are the other channels of its frame. */
 static int
-read_channels(struct reading *reading, const struct page *first, struct frame **frame)
+read_channels(struct tiff_reading *reading, const struct tiff_page *first, struct frame **frame)
 {
-	struct page page;
+	struct tiff_page page;
 
 	for (size_t channel = 1; channel < first->channels; channel++) {
 		int status = next_page(reading);
@@ -501,17 +383,17 @@ read_channels(struct reading *reading, const struct page *first, struct frame **
 			return fail(reading->path, "TIFF page %u is not channel %zu of %zu",
 			    reading->page + (status == 0), channel + 1, first->channels);
 		}
-		if (read_blocks(reading, &page, *frame) < 0)
+		if (tiff_read_blocks(reading, &page, *frame) < 0)
 			return -1;
 	}
 	return 0;
 }
 
 static int
-read_page(struct reading *reading, struct frame **out)
+read_page(struct tiff_reading *reading, struct frame **out)
 {
 	struct frame_head head = { 0 };
-	struct page page;
+	struct tiff_page page;
 	int status;
 
 	if (read_page_head(reading, &page) < 0)
@@ -522,7 +404,7 @@ read_page(struct reading *reading, struct frame **out)
 	head_free(&head);
 	if (status < 0)
 		return -1;
-	if (read_blocks(reading, &page, *out) < 0 ||
+	if (tiff_read_blocks(reading, &page, *out) < 0 ||
 	    (page.channel == 0 && read_channels(reading, &page, out) < 0)) {
 		frame_free(*out);
 		*out = NULL;
@@ -535,7 +417,7 @@ static int
 open_reading(struct loader *loader)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct reading *reading = calloc(1, sizeof(*reading));
+	struct tiff_reading *reading = calloc(1, sizeof(*reading));
 
 	if (!reading)
 		return fail_memory();
@@ -545,18 +427,19 @@ open_reading(struct loader *loader)
 	pthread_once(&once, set_handlers);
 	reading->path = loader->path;
 	reading->file = loader->file;
+	reading->fd = fileno(loader->file);
 	/* "m": no memory map, the file may be cut while it is read */
 	reading->tif = libtiff.ClientOpen(loader->path, "rm", reading, client_read, client_write,
 	    client_seek, client_close, client_size, NULL, NULL);
 	if (!reading->tif)
-		return fail_damaged(reading, "page", 1);
+		return tiff_fail_damaged(reading, "page", 1);
 	return 0;
 }
 
 int
 tiff_load(struct loader *loader, struct frame **out)
 {
-	struct reading *reading;
+	struct tiff_reading *reading;
 	int status;
 
 	*out = NULL;
@@ -576,7 +459,7 @@ tiff_load(struct loader *loader, struct frame **out)
 void
 tiff_load_end(struct loader *loader)
 {
-	struct reading *reading = loader->state;
+	struct tiff_reading *reading = loader->state;
 
 	if (!reading)
 		return;

@@ -1,0 +1,102 @@
+# The end of the part `files` of scripts/bench: TIFF, JPEG, NRRD and gzip, read and written, beside libtiff,
+# libjpeg-turbo, libdeflate and the plain copy of a file, which bench-peers/files.c runs. Sourced by it.
+# shellcheck shell=bash disable=SC2154,SC2086	# its variables; lists of numbers are split
+
+# library_does read|write tiff|jpeg|raw|gzip FILE
+library_does() {
+	./files_peer "$1" "$2" "$frames" "$3"
+}
+
+# NAME.SUFFIX: images of 8 and 16 bits, floats and colours. Pillow packs TIFF; gzip is Python's.
+make_files() {
+	local size=$1
+
+	framecat -q -f --frames 0 "$size.images.nrrd" -o u8.nrrd
+	framecat -q -f --as ushort --scale 0,255 u8.nrrd -o u16.nrrd
+	framecat -q -f "$size.height.nrrd" -o f32.nrrd
+	framecat -q -f --stack --frames 0-2 "$size.images.nrrd" -o rgb.nrrd
+	for kind in u8 u16 f32 rgb; do
+		framecat -q -f $kind.nrrd -o $kind.tif
+	done
+	framecat -q -f u8.nrrd -o u8.jpg
+	framecat -q -f rgb.nrrd -o rgb.jpg
+	/usr/bin/python3 "$top/scripts/bench-peers/files.py" u8 u16 f32 rgb
+}
+
+# files_case READ|WRITE FORMAT FILE: the library's case, then ours
+files_case() {
+	local input=${3%%.*}.nrrd
+
+	add "$1 $3, library" library_does "$1" "$2" "$3"
+	if [ "$1" = read ]; then
+		add "$1 $3, ours" files_ours files_read "$3"
+	else
+		add "$1 $3, ours" files_ours files_write ".${3##*.}" "$input"
+	fi
+}
+
+# files_ours WORD ...: milliseconds a frame by the clock and of the cores, without what a process's start takes:
+# WORD N ... handles so many frames.
+files_ours() {
+	local TIMEFORMAT='%3R %3U %3S' n=$((frames < 20 ? 20 : frames))
+
+	{ time "$1" 1 "${@:2}"; } 2>used
+	{ time "$1" $((n + 1)) "${@:2}"; } 2>>used
+	awk -v n="$n" 'NR == 1 { clock = $1; cores = $2 + $3 }
+		NR == 2 { printf "%.5f %.5f\n", 1000 * ($1 - clock) / n, 1000 * ($2 + $3 - cores) / n }' used
+}
+
+files_read() {
+	local i files=()
+
+	for ((i = 0; i < $1; i++)); do
+		files+=("$2")
+	done
+	framecat -j 1 -o null: "${files[@]}"
+}
+
+files_write() {
+	FRINGEPIPE_REPEAT=$1 framecat -j 1 -q -f --no-sync -o "written_%04d$2" "$3"
+	rm -f written_*
+}
+
+files_table() {
+	local i
+
+	measure
+	for i in "${!case[@]}"; do
+		awk -v label="${label[i]}" -v ms="$(middle ${ms[i]})" -v cpu="$(least ${cpu[i]})" \
+			-v library="$(least ${cpu[i - i % 2]})" 'BEGIN {
+			printf "%-38s %9.3f ms (cores\047 least %8.3f) %6.2f times the library\047s time\n", \
+				label, ms, cpu, cpu / library }'
+	done
+	forget
+}
+
+files_sets() {
+	local size kind
+
+	gcc -std=gnu11 -O2 -o files_peer "$top/scripts/bench-peers/files.c" -ltiff -ljpeg -ldeflate || return 0
+	/usr/bin/python3 -c 'import PIL' 2>/dev/null || return 0
+	for size in "${stage_sizes[@]}"; do
+		make_inputs "$size"
+		make_files "$size"
+		heading "$size, TIFF, JPEG, NRRD (page cache), 8 and 16 bits, floats, colours: read"
+		for kind in u8 u16 f32 rgb; do
+			files_case read tiff $kind.tif
+			files_case read tiff $kind.lzw.tif
+			files_case read tiff $kind.zip.tif
+			files_case read raw $kind.nrrd
+			files_case read gzip $kind.gz.nrrd
+			[ ! -e $kind.jpg ] || files_case read jpeg $kind.jpg
+		done
+		files_table
+		heading "$size, TIFF, JPEG, NRRD: written"
+		for kind in u8 u16 f32 rgb; do
+			files_case write tiff $kind.tif
+			files_case write raw $kind.nrrd
+			[ ! -e $kind.jpg ] || files_case write jpeg $kind.jpg
+		done
+		files_table
+	done
+}

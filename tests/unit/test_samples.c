@@ -1,0 +1,102 @@
+/* Interleaved samples into planes and back: each sample is where the order of the format has it. */
+#include "frames.h"
+
+#include <stdlib.h>
+
+#include "frame/samples.h"
+
+#define CHANNELS_MOST 6
+
+static const enum sample types[] = { SAMPLE_UCHAR, SAMPLE_USHORT, SAMPLE_FLOAT };
+
+/* The samples of row y, one pixel after another, from at[0] on. */
+static void
+interleave(const struct frame *frame, size_t y, unsigned char *at)
+{
+	const size_t size = sample_size(frame->head.type);
+
+	for (size_t x = 0; x < frame->head.w; x++)
+		for (size_t c = 0; c < frame->head.c; c++, at += size)
+			memcpy(at, (char *)frame_row(frame, c, y) + x * size, size);
+}
+
+static void
+check(size_t w, size_t h, size_t c, enum sample type)
+{
+	const size_t bytes = w * c * sample_size(type);
+	struct frame *frame = frame_made(w, h, c, type, 5), *back = frame_made(w, h, c, type, 6);
+	unsigned char *row = malloc(bytes), *joined = malloc(bytes + 1);
+
+	for (size_t y = 0; y < h; y++) {
+		interleave(frame, y, row);
+		joined[bytes] = 0xa5;
+		samples_join(frame, y, joined);
+		assert_memory_equal(joined, row, bytes);
+		assert_int_equal(joined[bytes], 0xa5);
+		samples_split(row, back, y);
+		for (size_t k = 0; k < c; k++)
+			assert_memory_equal(frame_row(back, k, y), frame_row(frame, k, y),
+			    w * sample_size(type));
+	}
+	free(row);
+	free(joined);
+	frame_free(frame);
+	frame_free(back);
+}
+
+static void
+rows(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < FRAME_SIZES; i++)
+		for (size_t c = 1; c <= CHANNELS_MOST; c++)
+			for (size_t t = 0; t < 3; t++)
+				check(frame_sizes[i][0], frame_sizes[i][1], c, types[t]);
+}
+
+/* Channels 2 ... of seven, columns 3 to 61: the others keep what they had. */
+static void
+part_of_a_row(void **state)
+{
+	const size_t w = 65, first = 2, x = 3, n = 59;
+
+	(void)state;
+	for (size_t count = 1; count <= 5; count++)
+		for (size_t t = 0; t < 3; t++) {
+			const size_t size = sample_size(types[t]);
+			struct frame *from = frame_made(n, 1, count, types[t], 7);
+			struct frame *frame = frame_made(w, 1, 7, types[t], 8);
+			struct frame *before = frame_made(w, 1, 7, types[t], 8);
+			unsigned char *row = malloc(n * count * size);
+
+			interleave(from, 0, row);
+			samples_split_part(row, count, frame, first, x, 0, n);
+			for (size_t c = 0; c < 7; c++) {
+				const bool put = c >= first && c < first + count;
+				const char *now = frame_row(frame, c, 0);
+				const char *was = frame_row(before, c, 0);
+
+				assert_memory_equal(now, was, x * size);
+				assert_memory_equal(now + x * size, put ?
+				    (char *)frame_row(from, c - first, 0) : was + x * size,
+				    n * size);
+				assert_memory_equal(now + (x + n) * size, was + (x + n) * size,
+				    (w - x - n) * size);
+			}
+			free(row);
+			frame_free(from);
+			frame_free(frame);
+			frame_free(before);
+		}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows),
+		cmocka_unit_test(part_of_a_row),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
