@@ -125,6 +125,51 @@ expect(shares[0] > 4 * shares[1] and shares[1] > 2 * shares[2] and shares[2] < 2
 expect(f.names == ["x", "y", "z", "certainty"] and np.array_equal(np.isnan(c), np.isnan(f["z"])) and np.nanmin(c) == 1)'
 }
 
+# Of scans: lost is all that is not there or over half a fringe off, in % of the surface; deep, farther than 6 px from
+# its boundary and from jumps (0.35 fringes from pixel to pixel); spikes are held against those of -e 2.
+@test "holorate: scans and a sphere at qualities 75 and 90: lost at most 2 %, deep 0.016 %, spikes and invented pixels bounded" {
+	need_data meshes
+	framecat --invalid 0 "$data/meshes/bunny_depth_512_u16.png" -o bunny.nrrd
+	mesh2depth --view 270,-15,0 "$data/meshes/stanford-bunny.obj" -o turned.nrrd
+	mesh2depth "$data/meshes/igea.ply" -o igea.nrrd
+	py "$bodies"'
+write_depth("sphere.nrrd", sphere())
+for name in "bunny", "turned", "igea":
+	z = read_frame(name + ".nrrd").pixels[0].astype(float) * (-1 if name == "bunny" else 1)
+	write_depth(name + ".nrrd", (z - np.nanmin(z)) / np.ptp(z[np.isfinite(z)]) * W)'
+	for name in bunny turned igea sphere; do
+		holoenc -P 42 --rounding level --depth-range 0,512 $name.nrrd -o picture.nrrd
+		for quality in 75 90; do
+			for chroma in 444 420; do
+				framecat --quality $quality --chroma $chroma picture.nrrd -o picture.jpg
+				holodec picture.jpg -o $name-$quality-$chroma.nrrd
+				holodec -e 2 picture.jpg -o $name-$quality-$chroma-edge.nrrd
+			done
+		done
+	done
+	py "$bodies"'
+for name in "bunny", "turned", "igea", "sphere":
+	z = read_frame(name + ".nrrd")["depth"].astype(float)
+	there = np.isfinite(z)
+	boundary = ~there
+	for one, other in (np.s_[1:], np.s_[:-1]), (np.s_[:, 1:], np.s_[:, :-1]):
+		jump = np.abs(z[one] - z[other]) > 0.35 * 84
+		boundary[one] |= jump
+		boundary[other] |= jump
+	inside = np.isfinite(eroded(np.where(np.pad(boundary, 1, constant_values=True), np.nan, 0), 6)[1:-1, 1:-1])
+	for quality in "75", "90":
+		for chroma in "444", "420":
+			d, edge = (read_frame("%s-%s-%s%s.nrrd" % (name, quality, chroma, end))["depth"] for end in ("", "-edge"))
+			bad = there & ~(np.abs(d - z) <= 42)
+			lost, deep = 100 * bad.sum() / there.sum(), 100 * (bad & inside).sum() / there.sum()
+			spikes, before = ((there & (np.abs(e - z) > 42)).sum() for e in (d, edge))
+			invented = (np.isfinite(d) & ~there).sum()
+			print("# %-6s %s %s: lost %.2f %% deep %.4f %% spikes %d (-e 2: %d) invented %d"
+				% (name, quality, chroma, lost, deep, spikes, before, invented))
+			expect(lost <= 2 and deep <= 0.016 and invented <= (1 if quality == "75" else 0), name, quality, chroma)
+			expect(spikes <= 1.1 * before, name, quality, chroma)' >&3
+}
+
 @test "holorate: cut files are refused, at any length" {
 	py "$bodies"'write_depth("in.nrrd", sphere()[::4, ::4] / 4)'
 	for suffix in png jpg; do

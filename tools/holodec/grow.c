@@ -7,20 +7,33 @@
 #include "holo/bits.h"
 #include "holodec.px.h"
 #include "smooth.h"
+#include "weigh.h"
 
 #define OFF 0.1f	/* turns that a pixel's phase may be off its neighbour's surface */
 #define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
-#define STRICT 4	/* rounds in which three neighbours must agree; then two are enough */
-#define ROUNDS 8
-/* R + G of a surface are 74.7 and more: what is darker is mixed with background. Beside background
- * that is already so where it is no brighter than the darkest phase. */
+#define STRICT 4	/* rounds in which three neighbours must agree; then odds decide */
+#define ROUNDS 12
+/* R + G of a surface are 74.7 and more, its luma (R, G and B being coded so) 29 and more: what is
+ * darker is mixed with background. Luma has the full resolution; where it is that of the stairs
+ * alone, R + G must do, and beside background be no less than that of the darkest phase. */
 #define DARK 64.0f
 #define DARK_BESIDE 76.0f
+#define DARK_LUMA 34.0f
+#define DARKEST_LUMA 27.0f
+/* Beside background: where R + G is low, too; and of the brightest luma beside, which is as far
+ * as JPEG carries it. */
+#define LOW 70.0f
+#define LOW_LUMA 43.0f
+#define CARRIED 0.3f
 #define PIXELS 256	/* that a thread takes at a time */
 #define AGREEING 5	/* neighbours of eight */
 #define CLEAR 0.25f	/* orders that clear stairs are off at most */
 #define CLEAR_STEP 16	/* one row of so many is looked at */
 #define OFF_STAIR 1.5f	/* orders */
+
+/* Margins of those that odds decide, by rounds; the surest first. */
+#define MARGINS 4
+static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
 
 /* Measured at qualities 50 to 95, colour 444 and 420: of pixels taken in round r with n untaken
  * ones among eight neighbours 1/(1 + exp(FIRST + PER_ROUND r + PER_UNTAKEN n)) are right. */
@@ -31,35 +44,7 @@
 #define SUPPORTED 0.8f
 #define DOUBTFUL 0.5f
 
-struct pixel {
-	int32_t at, x, y;
-	float turns;
-	unsigned char round;
-	bool taken, dark;
-};
-
-struct growing {
-	struct regions *regions;
-	const struct reading *reading;
-	const struct frame *in;
-	float *turns;			/* as voted; then as grown */
-	unsigned char *state;
-	struct pixel *pixel;
-	size_t n;
-	int round;
-};
-
 /* ---- pixels that wait ---- */
-
-/* The index of the pixel so far off; -1 outside of the picture. */
-static ptrdiff_t
-beside(const struct growing *growing, const struct pixel *pixel, int dx, int dy)
-{
-	ptrdiff_t x = pixel->x + dx, y = pixel->y + dy;
-	ptrdiff_t w = (ptrdiff_t)growing->regions->w, h = (ptrdiff_t)growing->regions->h;
-
-	return x < 0 || y < 0 || x >= w || y >= h ? -1 : y * w + x;
-}
 
 static bool
 is(const struct growing *growing, ptrdiff_t at, unsigned char state)
@@ -67,18 +52,12 @@ is(const struct growing *growing, ptrdiff_t at, unsigned char state)
 	return at >= 0 && growing->state[at] == state;
 }
 
-static bool
-is_trusted(const struct growing *growing, ptrdiff_t at)
-{
-	return at >= 0 && growing->state[at] >= TRUSTED && growing->state[at] != BACKGROUND;
-}
-
 /* Has a neighbour of the pixel been taken in the last round? */
 static bool
 has_news(const struct growing *growing, const struct pixel *pixel)
 {
 	for (int way = 0; way < BITS_WAYS; way++)
-		if (is(growing, beside(growing, pixel, bits_way[way][0], bits_way[way][1]),
+		if (is(growing, growing_beside(growing, pixel, bits_way[way][0], bits_way[way][1]),
 			(unsigned char)(TRUSTED + growing->round - 1)))
 			return true;
 	return false;
@@ -87,38 +66,78 @@ has_news(const struct growing *growing, const struct pixel *pixel)
 static float
 level(const struct growing *growing, size_t c, const struct pixel *pixel)
 {
-	float v;
+	const void *row = frame_row(growing->in, growing->reading->channel[c], (size_t)pixel->y);
 
-	tile_load_samples(growing->in, growing->reading->channel[c], (size_t)pixel->y,
-	    (size_t)pixel->x, 1, &v);
-	return v;
+	if (growing->in->head.type == SAMPLE_UCHAR)
+		return (float)((const unsigned char *)row)[pixel->x];
+	return holodec_level(((const float *)row)[pixel->x]);
+}
+
+static bool
+is_beside_background(const struct growing *growing, const struct pixel *pixel)
+{
+	for (int way = 0; way < BITS_WAYS; way++)
+		if (is(growing, growing_beside(growing, pixel, bits_way[way][0], bits_way[way][1]),
+			BACKGROUND))
+			return true;
+	return false;
+}
+
+static float
+luma_at(const struct growing *growing, const struct pixel *pixel)
+{
+	return 0.299f * level(growing, 0, pixel) + 0.587f * level(growing, 1, pixel) +
+	    0.114f * level(growing, 2, pixel);
+}
+
+/* Of the eight neighbours. */
+static float
+brightest(const struct growing *growing, const struct pixel *pixel)
+{
+	float most = 0;
+
+	for (int way = 0; way < BITS_WAYS; way++) {
+		struct pixel near = { .x = pixel->x + bits_way[way][0],
+			.y = pixel->y + bits_way[way][1] };
+
+		if (growing_beside(growing, &near, 0, 0) >= 0)
+			most = px_max(most, luma_at(growing, &near));
+	}
+	return most;
 }
 
 /* So dark that it may be background. */
 static bool
 is_dark(const struct growing *growing, const struct pixel *pixel)
 {
-	float both = level(growing, 0, pixel) + level(growing, 1, pixel);
+	float both = level(growing, 0, pixel) + level(growing, 1, pixel), luma;
 
-	if (both < DARK || both >= DARK_BESIDE)
-		return both < DARK;
-	for (int way = 0; way < BITS_WAYS; way++)
-		if (is(growing, beside(growing, pixel, bits_way[way][0], bits_way[way][1]),
-			BACKGROUND))
-			return true;
-	return false;
+	if (!growing->reading->rgb)
+		return both < DARK ||
+		    (both < DARK_BESIDE && is_beside_background(growing, pixel));
+	luma = luma_at(growing, pixel);
+	if (luma < DARKEST_LUMA || (luma < DARK_LUMA && both < DARK))
+		return true;
+	return luma < CARRIED * 255 && is_beside_background(growing, pixel) &&
+	    (luma < DARK_LUMA || (both < LOW && luma < LOW_LUMA) ||
+		luma < CARRIED * brightest(growing, pixel));
 }
 
-/* By how much the order that a pixel's own stair reads is off the one that it has. */
+/* The turns that a pixel's own stair reads, which have no whole order. */
 static float
-off_stair(const struct growing *growing, const struct pixel *pixel)
+read_stair(const struct growing *growing, const struct pixel *pixel)
 {
 	const struct reading *reading = growing->reading;
 	float rest = growing->regions->rest[pixel->at];
-	float order = holodec_order(level(growing, 2, pixel),
-	    reading->stair[(int)(rest * HOLO_PROFILE)], 1 / reading->code.height);
 
-	return px_abs(order + rest - growing->turns[pixel->at]);
+	return rest + holodec_order(level(growing, 2, pixel),
+	    reading->stair[(int)(rest * HOLO_PROFILE)], 1 / reading->code.height);
+}
+
+static float
+off_stair(const struct growing *growing, const struct pixel *pixel)
+{
+	return px_abs(read_stair(growing, pixel) - growing->turns[pixel->at]);
 }
 
 /* Do the stairs of single pixels tell their order? Of the trusted ones, on some rows, nearly all
@@ -171,7 +190,8 @@ list_waiting(struct growing *growing)
 		*pixel = (struct pixel){ .at = (int32_t)i, .x = (int32_t)(i % w),
 			.y = (int32_t)(i / w) };
 		pixel->dark = is_dark(growing, pixel);
-		if (clear && !pixel->dark && off_stair(growing, pixel) <= CLEAR)
+		pixel->read = read_stair(growing, pixel);
+		if (clear && !pixel->dark && px_abs(pixel->read - growing->turns[i]) <= CLEAR)
 			growing->state[i] = TRUSTED;
 		else
 			growing->n++;
@@ -188,14 +208,14 @@ ask(const struct growing *growing, const struct pixel *pixel)
 
 	for (int way = 0; way < BITS_WAYS; way++) {
 		int dx = bits_way[way][0], dy = bits_way[way][1];
-		ptrdiff_t near = beside(growing, pixel, dx, dy), far;
+		ptrdiff_t near = growing_beside(growing, pixel, dx, dy), far;
 		float carried, off;
 
-		if (!is_trusted(growing, near))
+		if (!growing_is_trusted(growing, near))
 			continue;
-		far = beside(growing, pixel, 2 * dx, 2 * dy);
+		far = growing_beside(growing, pixel, 2 * dx, 2 * dy);
 		carried = bits_carry(growing->turns[near],
-		    is_trusted(growing, far) ? growing->turns[far] : PX_NAN);
+		    growing_is_trusted(growing, far) ? growing->turns[far] : PX_NAN);
 		off = rest - carried;
 		off -= px_round(off);
 		if (px_abs(off) > OFF)
@@ -205,8 +225,26 @@ ask(const struct growing *growing, const struct pixel *pixel)
 		sum += carried + off;
 		n++;
 	}
-	return n >= (growing->round <= STRICT ? 3 : 2) && high - low < TOGETHER ? sum / (float)n
-										 : PX_NAN;
+	return n >= 3 && high - low < TOGETHER ? sum / (float)n : PX_NAN;
+}
+
+/* Each pixel by itself: whether it is taken in this round. */
+static void
+ask_pixel(const struct growing *growing, struct pixel *pixel)
+{
+	bool news = growing->round == STRICT + 1 || has_news(growing, pixel);
+	size_t late = (size_t)(growing->round - STRICT - 1);
+
+	if (growing->round <= STRICT) {
+		if (!news)
+			return;
+		pixel->turns = ask(growing, pixel);
+		pixel->taken = !px_isnan(pixel->turns);
+		return;
+	}
+	if (news)
+		weigh(growing, pixel);
+	pixel->taken = pixel->margin > margins[late < MARGINS ? late : MARGINS - 1];
 }
 
 static void
@@ -217,11 +255,8 @@ ask_block(void *arg, size_t block)
 	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++) {
 		struct pixel *pixel = &growing->pixel[i];
 
-		if (pixel->round || pixel->dark ||
-		    (growing->round != STRICT + 1 && !has_news(growing, pixel)))
-			continue;
-		pixel->turns = ask(growing, pixel);
-		pixel->taken = !px_isnan(pixel->turns);
+		if (!pixel->round && !pixel->dark)
+			ask_pixel(growing, pixel);
 	}
 }
 
@@ -252,9 +287,11 @@ certainty(const struct growing *growing, const struct pixel *pixel)
 	int untaken = 0, agreeing = 0, background = 0;
 	bool supported;
 
+	if (pixel->round > STRICT)
+		return weigh_certainty(growing, pixel);
 	for (int dy = -REACH; dy <= REACH; dy++)
 		for (int dx = -REACH; dx <= REACH; dx++) {
-			ptrdiff_t to = beside(growing, pixel, dx, dy);
+			ptrdiff_t to = growing_beside(growing, pixel, dx, dy);
 
 			background += is(growing, to, BACKGROUND);
 			if (dx * dx > 1 || dy * dy > 1 || to < 0 || to == pixel->at)
@@ -265,7 +302,8 @@ certainty(const struct growing *growing, const struct pixel *pixel)
 		}
 	supported = background == 0 && agreeing >= AGREEING;
 	if (!pixel->round)
-		return supported && !pixel->dark && off_stair(growing, pixel) < OFF_STAIR
+		return supported && !pixel->dark && pixel->margin == 0 &&
+			off_stair(growing, pixel) < OFF_STAIR
 		    ? SUPPORTED
 		    : DOUBTFUL;
 	return px_max(1 / (1 + px_exp(FIRST + PER_ROUND * (float)pixel->round +
@@ -274,17 +312,28 @@ certainty(const struct growing *growing, const struct pixel *pixel)
 }
 
 static void
-finish(const struct growing *growing)
+certain_block(void *arg, size_t block)
+{
+	const struct growing *growing = arg;
+
+	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++)
+		growing->pixel[i].certainty = certainty(growing, &growing->pixel[i]);
+}
+
+static void
+finish(struct run *run, struct growing *growing)
 {
 	struct regions *regions = growing->regions;
 
+	weigh_spread(growing);
+	run_for(run, (growing->n + PIXELS - 1) / PIXELS, certain_block, growing);
 	CPU_SIMD
 	for (size_t i = 0; i < regions->w * regions->h; i++)
 		regions->certainty[i] = px_select(growing->state[i] == BACKGROUND, PX_NAN, 1.0f);
 	for (size_t i = 0; i < growing->n; i++) {
 		const struct pixel *pixel = &growing->pixel[i];
 
-		regions->certainty[pixel->at] = certainty(growing, pixel);
+		regions->certainty[pixel->at] = pixel->certainty;
 		regions->order[pixel->at] =
 		    px_round(growing->turns[pixel->at] - regions->rest[pixel->at]);
 	}
@@ -304,12 +353,14 @@ grow(struct run *run, struct regions *regions, const struct reading *reading,
 	smooth_find(run, regions);
 	status = list_waiting(&growing);
 	for (growing.round = 1; status == 0 && growing.round <= ROUNDS; growing.round++) {
+		if (growing.round == STRICT + 1)
+			weigh_noise(&growing);
 		run_for(run, (growing.n + PIXELS - 1) / PIXELS, ask_block, &growing);
-		if (take(&growing) == 0 && growing.round > STRICT)
+		if (take(&growing) == 0 && growing.round >= STRICT + MARGINS)
 			break;
 	}
 	if (status == 0)
-		finish(&growing);
+		finish(run, &growing);
 	free(growing.pixel);
 	return status;
 }

@@ -233,6 +233,7 @@ plan_picture(struct run *run, const struct frame_head *in, struct frame_head *ou
 	    place_take_pair(&parameters->corner, "--corner", holo->corner) < 0)
 		return -1;
 	reading->code = holo_code(holo);
+	reading->rgb = holo->layout == HOLO_RGB;
 	reading->half_step = holo->stair == HOLO_COMPOSITE ? 0.5f : 0;
 	holo_profile(&reading->code, parameters->blur_px * (double)reading->code.turns_per_column,
 	    reading->stair);

@@ -12,6 +12,7 @@
 struct reading {
 	struct holo_code code;
 	size_t channel[4];             /* sine, cosine, stair, texture */
+	bool rgb;                      /* the layout: luma is of all three channels */
 	float half_step;               /* 1/2 where plain decoding rounds */
 	float stair[HOLO_PROFILE + 1]; /* of order 0 */
 };

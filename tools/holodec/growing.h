@@ -1,0 +1,46 @@
+/* What grow.c and weigh.c know of the pixels that wait for an order. */
+#ifndef HOLODEC_GROWING_H
+#define HOLODEC_GROWING_H
+
+#include "edges.h"
+#include "smooth.h"
+
+struct pixel {
+	int32_t at, x, y;
+	float turns;		/* as found, or as the neighbours' best guess */
+	float read;		/* turns by the pixel's own stair */
+	float certainty;
+	float margin;		/* of the best order over the next one, as a log of odds; weigh.c */
+	unsigned char round;
+	bool taken, dark;
+};
+
+struct growing {
+	struct regions *regions;
+	const struct reading *reading;
+	const struct frame *in;
+	float *turns;			/* as voted; then as grown */
+	unsigned char *state;
+	struct pixel *pixel;
+	size_t n;
+	int round;
+	float noise, spread;		/* of stairs, and of means of them, in orders */
+};
+
+/* The index of the pixel so far off; -1 outside of the picture. */
+static inline ptrdiff_t
+growing_beside(const struct growing *growing, const struct pixel *pixel, int dx, int dy)
+{
+	ptrdiff_t x = pixel->x + dx, y = pixel->y + dy;
+	ptrdiff_t w = (ptrdiff_t)growing->regions->w, h = (ptrdiff_t)growing->regions->h;
+
+	return x < 0 || y < 0 || x >= w || y >= h ? -1 : y * w + x;
+}
+
+static inline bool
+growing_is_trusted(const struct growing *growing, ptrdiff_t at)
+{
+	return at >= 0 && growing->state[at] >= TRUSTED && growing->state[at] != BACKGROUND;
+}
+
+#endif
