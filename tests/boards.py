@@ -154,3 +154,60 @@ def volume_error(rig, path, steps=(7, 6, 5)):
 	U, _, V = np.linalg.svd(a.T @ c)
 	Q = U @ np.diag([1, 1, np.linalg.det(U @ V)]) @ V
 	return before, np.sqrt(((a @ Q - c) ** 2).sum(1).mean())
+
+
+# ---- what a calibration's covariance does to points of a camera's pixels and a projector's columns ----
+
+def parameters(file):
+	"""The numbers of a rig file in the order of its covariance, and their names."""
+	value = {}
+	first = file["devices"][file["parameters"][0].split(".")[0]]
+	for name, device in file["devices"].items():
+		K = np.array(device["K"])
+		R = np.array(device["R"]).T @ np.array(first["R"])
+		T = np.array(device["R"]).T @ (np.array(first["T_mm"]) - device["T_mm"])
+		value.update(zip([name + "." + k for k in ("fx", "fy", "cx", "cy")], [K[0, 0], K[1, 1], K[0, 2], K[1, 2]]))
+		value.update(zip([name + "." + k for k in ("k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6")], device["dist"]))
+		value.update(zip([name + "." + k for k in ("rx", "ry", "rz", "tx", "ty", "tz")], [*vector(R), *T]))
+	return np.array([value[name] for name in file["parameters"]]), file["parameters"]
+
+
+def device_of(values, names, name):
+	"""A device as project() takes it, with R and T from the first device's frame."""
+	v = dict(zip(names, values))
+	get = lambda keys: tuple(v.get(name + "." + k, 0.0) for k in keys.split())
+	return dict(K=get("fx fy cx cy"), dist=get("k1 k2 p1 p2 k3 k4 k5 k6"), R=rotation(get("rx ry rz")),
+		T=np.array(get("tx ty tz")))
+
+
+def triangulate(camera, projector, uv, code, axis=0):
+	"""Points of the first device's frame that the camera sees at uv and the projector in its column (axis 1: row)
+	code: along each ray by Newton's method with a numerical slope."""
+	xy = undistort(camera, uv)
+	ray = np.column_stack([xy, np.ones(len(xy))])
+	point = lambda s: (s[:, None] * ray - camera["T"]) @ camera["R"]
+	seen = lambda s: project(projector, point(s) @ projector["R"].T + projector["T"])[:, axis]
+	s = np.full(len(uv), 620.0)
+	for _ in range(12):
+		slope = (seen(s + 0.01) - seen(s - 0.01)) / 0.02
+		s = s - (seen(s) - code) / slope
+	return point(s)
+
+
+def volume_points(file):
+	"""The 75 points of a rig file's volume, in the first device's frame."""
+	first = next(iter(file["devices"].values()))
+	K = np.array(first["K"])
+	u, v, z = (np.linspace(*file["volume"][k], n) for k, n in zip("uvz", (5, 5, 3)))
+	z, v, u = (a.ravel() for a in np.meshgrid(z, v, u, indexing="ij"))
+	xy = undistort(dict(K=(K[0, 0], K[1, 1], K[0, 2], K[1, 2]), dist=first["dist"]), np.column_stack([u, v]))
+	return np.column_stack([xy * z[:, None], z])
+
+
+def without_motion(volume, moved, X, Y):
+	"""Y - X less the small rigid motion that fits moved - volume best."""
+	middle = volume.mean(0)
+	motion = lambda P: np.stack([np.block([np.eye(3), -np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])])
+		for x, y, z in P - middle])
+	m = np.linalg.lstsq(motion(volume).reshape(-1, 6), (moved - volume).ravel(), rcond=None)[0]
+	return Y - X - motion(X) @ m

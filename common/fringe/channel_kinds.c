@@ -28,8 +28,8 @@ channel_is_position(const char *name)
 bool
 channel_is_error(const char *name)
 {
-	static const char *const names[] = { "fit_residual", "residual", "sigma", "sigma_disparity",
-		"p_order", NULL };
+	static const char *const names[] = { "fit_residual", "residual", "sigma", "sigma_calib",
+		"sigma_disparity", "p_order", NULL };
 
 	return channel_is_named(name, names);
 }

@@ -57,6 +57,13 @@ bool pinhole_undistort(const struct pinhole *, const double uv[2], double xy[2])
 bool pinhole_undistort_near(const struct pinhole *, const double uv[2], double xy[2]);
 /* Normalised coordinates to distorted normalised coordinates. */
 void pinhole_distort(const struct pinhole *, const double xy[2], double distorted[2]);
+/*
+ * How the pixel of a point of the device's own frame changes, row-major: with the point (2 x 3),
+ * and with fx fy cx cy k1 k2 p1 p2 k3 k4 k5 k6 (2 x PINHOLE_INTRINSICS).
+ */
+#define PINHOLE_INTRINSICS 12
+void pinhole_derivatives(const struct pinhole *, const double x[3], double by_point[6],
+    double by_intrinsics[2 * PINHOLE_INTRINSICS]);
 /* The device's centre in the world, -R^T T. */
 void pinhole_center(const struct pinhole *, double X[3]);
 /*

@@ -164,7 +164,7 @@ load_one(struct rig *rig, const char *path)
 	number_file_free(&file);
 	for (size_t i = 0; i < rig->n && status == 0; i++)
 		if (!strcmp(rig->model[i].name, model->name))
-			status = fail(path, "names %s a second time", model->name);
+			status = fail(path, "names %s a second time", rig->model[i].name);
 	rig->n += status == 0;
 	return status;
 }

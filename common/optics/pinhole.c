@@ -68,6 +68,51 @@ pinhole_project(const struct pinhole *device, const double X[3], double uv[2])
 	return isfinite(uv[0]) && isfinite(uv[1]);
 }
 
+/* How distorted coordinates change with k1 k2 p1 p2 k3 k4 k5 k6, row-major. */
+static void
+distort_by_lens(const double d[14], const double xy[2], double out[16])
+{
+	double x = xy[0], y = xy[1], r2 = x * x + y * y;
+	double num = 1 + r2 * (d[K1] + r2 * (d[K2] + r2 * d[K3]));
+	double den = 1 + r2 * (d[K4] + r2 * (d[K5] + r2 * d[K6]));
+	double power[3] = { r2, r2 * r2, r2 * r2 * r2 };
+	static const size_t up[3] = { K1, K2, K3 }, down[3] = { K4, K5, K6 };
+
+	for (size_t i = 0; i < 2; i++) {
+		for (size_t k = 0; k < 3; k++) {
+			out[8 * i + up[k]] = xy[i] * power[k] / den;
+			out[8 * i + down[k]] = -xy[i] * num * power[k] / (den * den);
+		}
+		out[8 * i + P1 + i] = 2 * x * y;
+		out[8 * i + P2 - i] = r2 + 2 * xy[i] * xy[i];
+	}
+}
+
+void
+pinhole_derivatives(const struct pinhole *device, const double x[3], double by_point[6],
+    double by_intrinsics[2 * PINHOLE_INTRINSICS])
+{
+	const double *K = device->K, xy[2] = { x[0] / x[2], x[1] / x[2] };
+	double at[2], j[4], lens[16];
+
+	distort(device->distortion, xy, at, j);
+	distort_by_lens(device->distortion, xy, lens);
+	for (size_t i = 0; i < 2; i++) {
+		double *row = by_intrinsics + PINHOLE_INTRINSICS * i;
+		double of[2];		/* by distorted x and y */
+
+		of[0] = i == 0 ? K[0] : 0;
+		of[1] = i == 0 ? K[1] : K[4];
+		for (size_t k = 0; k < 4; k++)
+			row[k] = k == i ? at[i] : k == 2 + i;
+		for (size_t k = 0; k < 8; k++)
+			row[4 + k] = of[0] * lens[k] + of[1] * lens[8 + k];
+		for (size_t k = 0; k < 2; k++)
+			by_point[3 * i + k] = (of[0] * j[k] + of[1] * j[2 + k]) / x[2];
+		by_point[3 * i + 2] = -by_point[3 * i] * xy[0] - by_point[3 * i + 1] * xy[1];
+	}
+}
+
 /*
  * Newton's method on the distortion. A step that makes the rest larger is halved. Where the lens
  * model folds back (determinant not positive) there is no answer.

@@ -19,7 +19,24 @@ json.dump(dict(camera_K=[[1000, 0.4, 503], [0, 1005, 28], [0, 0, 1]], camera_dis
 	calibration both.json 0.08,-0.15,0.0012,-0.0007,0.05 \
 		-0.28,0.12,-0.0008,0.001,-0.02,0.05,0.01,0.002,0.0006,-0.0003,-0.0004,0.0002
 	calibration strong.json "" -1.6,2,0,0		# undone in eight steps
+	# what fringecal writes, with a covariance of numbers that are independent
+	py '
+import json
+for name in "camera.json", "plain.json":
+	rig, n = json.load(open(name)), 24
+	lens = (rig["camera_dist"] + [0] * 5)[:5]
+	R, T = np.array(rig["R_cam_to_proj"]), np.array(rig["T_cam_to_proj_mm"])
+	rig["devices"] = {
+		"left": dict(kind="camera", model="opencv5", K=rig["camera_K"], dist=lens, R=np.eye(3).tolist(), T_mm=[0, 0, 0]),
+		"lamp": dict(kind="projector", model="opencv5", K=rig["projector_K"], dist=[0] * 5, R=R.T.tolist(),
+			T_mm=(-R.T @ T).tolist())}
+	sd = ([1, 1, 2, 2, 1e-3, 1e-2, 1e-4, 1e-4, 1e-2] * 2) + [1e-3] * 3 + [0.1] * 3
+	rig.update(frame="left", covariance=np.diag(np.square(sd)).tolist(),
+		volume=dict(u=[0, 1000], v=[0, 60], z=[100, 900]))
+	json.dump(rig, open("rig_" + name, "w"))'
 	agrees phase2depth <<'CASES'
+float absphase:20..150 sigma:0.01..0.1 | period_px:=36; axis:=x | phase2depth --calib rig_camera.json --calibration-sigma shape
+float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib rig_plain.json --calibration-sigma place
 float absphase:0..120 modulation:0..1 | | phase2depth -r second.nrrd -c 0.2 | float absphase:0..120
 float absphase:0..120 | | phase2depth -r second.nrrd -c 0.2,-0.003,1e-5 --min-depth -5 --max-depth 9 | float absphase:0..120
 float absphase:0..120 | | phase2depth --ref-plane 5,0.1,-0.03 -c 0.2

@@ -9,7 +9,8 @@
 #include <cmocka.h>
 #undef fail	/* cmocka's macro would hide ours */
 
-#include "optics/calib.h"
+#include "optics/calib_volume.h"
+#include "optics/rotation.h"
 #include "base/fail.h"
 
 #define PATH "test_calib.tmp"
@@ -264,6 +265,116 @@ test_undistort(void **state)
 			}
 }
 
+/* Derivatives against differences: by the point, by the intrinsics of a full lens. */
+static void
+test_derivatives(void **state)
+{
+	static const double lens[14] = { -0.28, 0.12, -8e-4, 1e-3, -0.02, 0.05, 0.01, 2e-3, 6e-4,
+		-3e-4, -4e-4, 2e-4 };
+	const double x[3] = { 130, -90, 700 };
+	double by_point[6], by_intrinsics[2 * PINHOLE_INTRINSICS], plus[2], minus[2];
+	struct pinhole p = { .K = { 1500, 1.5, 480, 0, 1510, 300, 0, 0, 1 },
+		.R = { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
+
+	(void)state;
+	memcpy(p.distortion, lens, sizeof(lens));
+	pinhole_complete(&p);
+	pinhole_derivatives(&p, x, by_point, by_intrinsics);
+	for (size_t k = 0; k < 3; k++) {
+		double at[2][3];
+
+		for (size_t i = 0; i < 3; i++) {
+			at[0][i] = x[i] + (i == k) * 1e-3;
+			at[1][i] = x[i] - (i == k) * 1e-3;
+		}
+		assert_true(pinhole_project(&p, at[0], plus) && pinhole_project(&p, at[1], minus));
+		for (size_t i = 0; i < 2; i++)
+			expect_near(by_point[3 * i + k], (plus[i] - minus[i]) / 2e-3, 1e-8);
+	}
+	for (size_t k = 0; k < PINHOLE_INTRINSICS; k++) {
+		static const size_t core[4] = { 0, 4, 2, 5 };
+		double *number = k < 4 ? &p.K[core[k]] : &p.distortion[k - 4], own = *number;
+		double step = k < 4 ? 1e-2 : 1e-5;
+
+		*number = own + step;
+		assert_true(pinhole_project(&p, x, plus));
+		*number = own - step;
+		assert_true(pinhole_project(&p, x, minus));
+		*number = own;
+		for (size_t i = 0; i < 2; i++)
+			expect_near(by_intrinsics[PINHOLE_INTRINSICS * i + k],
+			    (plus[i] - minus[i]) / (2 * step), 1e-5);
+	}
+}
+
+/* Rodrigues' formula. */
+static void
+turn(const double r[3], double R[9])
+{
+	double angle = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+	double a = angle > 0 ? sin(angle) / angle : 1;
+	double b = angle > 0 ? (1 - cos(angle)) / (angle * angle) : 0.5;
+
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++)
+			R[3 * i + j] = (i == j) * cos(angle) + b * r[i] * r[j] + (i == j ? 0 :
+			    (j == (i + 1) % 3 ? -1 : 1) * a * r[3 - i - j]);
+}
+
+static void
+test_rotation(void **state)
+{
+	static const double vectors[][3] = { { 0, 0, 0 }, { 1e-5, -2e-5, 1e-5 },
+		{ 0.02, -0.3, 0.01 }, { 1.5, 2, -1 } };
+	const double X[3] = { 130, -90, 700 };
+
+	(void)state;
+	for (size_t n = 0; n < 4; n++) {
+		double R[9], D[9], aside[2][9];
+
+		turn(vectors[n], R);
+		rotation_derivative(R, X, D);
+		for (size_t k = 0; k < 3; k++) {
+			for (size_t s = 0; s < 2; s++) {
+				double r[3];
+
+				memcpy(r, vectors[n], sizeof(r));
+				r[k] += s ? -1e-5 : 1e-5;
+				turn(r, aside[s]);
+			}
+			for (size_t i = 0; i < 3; i++) {
+				double d = 0;
+
+				for (size_t j = 0; j < 3; j++)
+					d += (aside[0][3 * i + j] - aside[1][3 * i + j]) * X[j];
+				expect_near(D[3 * i + k], d / 2e-5, 1e-4);
+			}
+		}
+	}
+}
+
+/* The grid of a volume: seen where it was asked for, in order; none beyond a lens's fold. */
+static void
+test_volume(void **state)
+{
+	static const double uvz[3][2] = { { 100, 900 }, { 50, 550 }, { 500, 700 } };
+	double X[CALIB_VOLUME_POINTS][3], uv[2];
+	struct pinhole p = { .K = { 1500, 0, 480, 0, 1510, 300, 0, 0, 1 },
+		.R = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, .distortion = { 0.08, -0.15 } };
+
+	(void)state;
+	pinhole_complete(&p);
+	assert_int_equal(calib_volume_points(&p, uvz, X), CALIB_VOLUME_POINTS);
+	for (size_t i = 0; i < CALIB_VOLUME_POINTS; i++) {
+		assert_true(pinhole_project(&p, X[i], uv));
+		expect_near(uv[0], 100 + 200 * (double)(i % 5), 1e-9);
+		expect_near(uv[1], 50 + 125 * (double)(i / 5 % 5), 1e-9);
+		expect_near(X[i][2], 500 + 100 * (double)(i / 25), 1e-9);
+	}
+	p.distortion[0] = -30;		/* x (1 - 30 x^2) is at most 0.07: u from 375 to 585 */
+	assert_int_equal(calib_volume_points(&p, uvz, X), 3);
+}
+
 /* Beyond the fold of a barrel lens there is no ray, and behind the device no picture. */
 static void
 test_nothing(void **state)
@@ -302,6 +413,9 @@ main(void)
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_undistort),
+		cmocka_unit_test(test_derivatives),
+		cmocka_unit_test(test_rotation),
+		cmocka_unit_test(test_volume),
 		cmocka_unit_test(test_nothing),
 	};
 

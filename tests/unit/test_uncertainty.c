@@ -218,9 +218,9 @@ points_in_space(void **state)
 	(void)state;
 	make_rig(&rig);
 	assert_int_equal(uncertainty_volume(&rig.problem, &rig.solution, &volume), 0);
-	assert_int_equal(volume.n, UNCERTAINTY_POINTS);
+	assert_int_equal(volume.n, CALIB_VOLUME_POINTS);
 	for (size_t k = 0; k < DRAWS; k++) {
-		double e[3 * UNCERTAINTY_POINTS], M[3 * UNCERTAINTY_POINTS][6];
+		double e[3 * CALIB_VOLUME_POINTS], M[3 * CALIB_VOLUME_POINTS][6];
 		double intrinsics[2][CALIB_INTRINSICS];
 		struct calib_pose device[2];
 		struct calib_solution drawn;

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/symmetric.h"
+#include "optics/rotation.h"
 
 double
 jacobian_variance(const double *C, size_t n, const double *row)
@@ -79,42 +80,6 @@ jacobian_project_out(struct jacobian *rows)
 	    "line");
 }
 
-/* d(R X)/dr for R the rotation by the vector r: -R [X]x Jr(r), Jr = I - a [r]x + b [r]x^2. */
-static void
-by_rotation(const double R[9], const double X[3], double D[9])
-{
-	double r[3] = { R[7] - R[5], R[2] - R[6], R[3] - R[1] };
-	double sine = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) / 2;
-	double angle = atan2(sine, (R[0] + R[4] + R[8] - 1) / 2);
-	double factor = sine > 1e-9 ? angle / (2 * sine) : 0.5;
-	double a = angle > 1e-4 ? (1 - cos(angle)) / (angle * angle) : 0.5;
-	double b = angle > 1e-3 ? (angle - sin(angle)) / (angle * angle * angle) : 1.0 / 6;
-	double Jr[9], RX[9];
-
-	for (size_t i = 0; i < 3; i++)
-		r[i] *= factor;
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++) {
-			double square = r[i] * r[j] - (i == j ? angle * angle : 0);
-			size_t k = 3 - i - j;	/* the third one, where i and j differ */
-			double cross = i == j ? 0 : (j == (i + 1) % 3 ? -1 : 1) * r[k];
-
-			Jr[3 * i + j] = (i == j) - a * cross + b * square;
-		}
-	for (size_t i = 0; i < 3; i++)		/* -R [X]x: rows of R times X */
-		for (size_t j = 0; j < 3; j++) {
-			size_t k = (j + 1) % 3, l = (j + 2) % 3;
-
-			RX[3 * i + j] = -(R[3 * i + k] * X[l] - R[3 * i + l] * X[k]);
-		}
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++) {
-			D[3 * i + j] = 0;
-			for (size_t k = 0; k < 3; k++)
-				D[3 * i + j] += RX[3 * i + k] * Jr[3 * k + j];
-		}
-}
-
 void
 jacobian_of_pixel(const struct calib_problem *problem, const struct calib_solution *solution,
     size_t device, const double X[3], double *J, double D[6])
@@ -132,7 +97,7 @@ jacobian_of_pixel(const struct calib_problem *problem, const struct calib_soluti
 		double turn[9], in_device[6] = { 0 };	/* by the point in the device's frame */
 
 		at = calib_parameter_pose(problem, device);
-		by_rotation(R, X, turn);
+		rotation_derivative(R, X, turn);
 		for (size_t i = 0; i < 2; i++)
 			for (size_t j = 0; j < 3; j++)
 				for (size_t k = 0; k < 3; k++)

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/symmetric.h"
 #include "jacobian.h"
-#include "optics/calib.h"
+#include "optics/calib_volume.h"
 
 /* ---- points ---- */
 
@@ -254,23 +254,19 @@ static void
 middle_range(double *v, size_t n, double range[2])
 {
 	qsort(v, n, sizeof(*v), compare_numbers);
-	range[0] = v[n / 20];
-	range[1] = v[n - 1 - n / 20];
+	range[0] = n ? v[n / 20] : NAN;
+	range[1] = n ? v[n - 1 - n / 20] : NAN;
 }
 
-/* Points that the first device sees where nine tenths of its own lie along u, along v, and in
- * distance. */
-static int
-volume_points(const struct calib_problem *problem, const struct calib_solution *solution,
-    struct uncertainty_volume *volume)
+int
+uncertainty_volume_range(const struct calib_problem *problem, const struct calib_solution *solution,
+    double uvz[3][2])
 {
-	double *list = malloc((3 * problem->points + 1) * sizeof(*list)), range[3][2];
-	struct pinhole pinhole;
+	double *list = malloc((3 * problem->points + 1) * sizeof(*list));
 	size_t n = 0;
 
 	if (!list)
 		return fail_memory();
-	set_pinhole(&pinhole, &problem->device[0], solution->intrinsics[0]);
 	for (size_t v = 0; v < problem->views; v++)
 		for (size_t k = 0; problem->view[v].device == 0 && k < problem->view[v].n; k++) {
 			const struct calib_point *p = &problem->point[problem->view[v].first + k];
@@ -282,22 +278,9 @@ volume_points(const struct calib_problem *problem, const struct calib_solution *
 			list[problem->points + n] = p->v;
 			list[2 * problem->points + n++] = X[2];
 		}
-	for (size_t k = 0; k < 3 && n; k++)
-		middle_range(list + k * problem->points, n, range[k]);
+	for (size_t k = 0; k < 3; k++)
+		middle_range(list + k * problem->points, n, uvz[k]);
 	free(list);
-	for (size_t i = 0; i < UNCERTAINTY_POINTS && n; i++) {
-		double part[3] = { (double)(i % UNCERTAINTY_ACROSS) / (UNCERTAINTY_ACROSS - 1),
-			(double)(i / UNCERTAINTY_ACROSS % UNCERTAINTY_ACROSS) /
-			    (UNCERTAINTY_ACROSS - 1),
-			(double)(i / (UNCERTAINTY_ACROSS * UNCERTAINTY_ACROSS)) /
-			    (UNCERTAINTY_DEEP - 1) };
-		double at[3];
-
-		for (size_t k = 0; k < 3; k++)
-			at[k] = range[k][0] + part[k] * (range[k][1] - range[k][0]);
-		if (point_seen(solution, &pinhole, 0, at, at[2], volume->X[volume->n]))
-			volume->n++;
-	}
 	return 0;
 }
 
@@ -379,13 +362,17 @@ uncertainty_volume(const struct calib_problem *problem, const struct calib_solut
     struct uncertainty_volume *volume)
 {
 	struct jacobian rows = { 0 };
+	struct pinhole first;
+	double uvz[3][2];
 	int status;
 
 	*volume = (struct uncertainty_volume){ 0 };
 	if (problem->devices < 2)
 		return 0;
-	if (volume_points(problem, solution, volume) < 0)
+	if (uncertainty_volume_range(problem, solution, uvz) < 0)
 		return -1;
+	set_pinhole(&first, &problem->device[0], solution->intrinsics[0]);
+	volume->n = calib_volume_points(&first, uvz, volume->X);
 	if (volume->n == 0)
 		return 0;
 	status = jacobian_new(&rows, 3 * volume->n, solution->parameters);

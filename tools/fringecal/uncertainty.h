@@ -10,6 +10,7 @@
 
 #include "calib_problem.h"
 #include "diagnosis.h"
+#include "optics/calib_volume.h"
 
 /* Over a device's picture, of points at a distance. */
 struct uncertainty_map {
@@ -23,13 +24,10 @@ struct uncertainty_map {
 };
 
 /* At points of space that the first device's views take in. */
-#define UNCERTAINTY_ACROSS 5
-#define UNCERTAINTY_DEEP 3
-#define UNCERTAINTY_POINTS (UNCERTAINTY_ACROSS * UNCERTAINTY_ACROSS * UNCERTAINTY_DEEP)
 struct uncertainty_volume {
 	size_t n;		/* of points; 0: one device alone measures none */
-	double X[UNCERTAINTY_POINTS][3];	/* in the first device's frame */
-	double sd[UNCERTAINTY_POINTS][3], sd_all[UNCERTAINTY_POINTS][3];
+	double X[CALIB_VOLUME_POINTS][3];	/* in the first device's frame */
+	double sd[CALIB_VOLUME_POINTS][3], sd_all[CALIB_VOLUME_POINTS][3];
 	double rms, rms_all;	/* of a point's whole error, |sd| */
 };
 
@@ -41,6 +39,10 @@ struct uncertainty_volume {
 int uncertainty_maps(const struct calib_problem *, const struct calib_solution *,
     const struct diagnosis_device *hulls, size_t columns, struct uncertainty_map **out);
 void uncertainty_maps_free(struct uncertainty_map *, size_t devices);
+/* Where nine tenths of the first device's points lie along u, along v, and in distance: what
+ * calib_volume_points() takes. NaN where it has none. -1 after fail(). */
+int uncertainty_volume_range(const struct calib_problem *, const struct calib_solution *,
+    double uvz[3][2]);
 /*
  * Of points that are triangulated from both coordinates of every camera and, as fringes along x
  * give it, the column of every projector. -1 after fail().

@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "io/codec.h"
 #include "io/safe_file.h"
+#include "uncertainty.h"
 
 static double
 sd(const struct calib_solution *solution, size_t parameter)
@@ -215,6 +216,18 @@ put_views(FILE *to, const struct calib_problem *problem, const struct calib_solu
 	fputs("\t],\n", to);
 }
 
+/* Where the board was, for who weighs the covariance there. */
+static void
+put_volume(FILE *to, const double uvz[3][2])
+{
+	fputs("\t\"volume\": {", to);
+	for (size_t k = 0; k < 3; k++) {
+		fprintf(to, "%s\"%c\": ", k ? ", " : "", "uvz"[k]);
+		put_list(to, uvz[k], 2);
+	}
+	fputs("},\n", to);
+}
+
 static void
 put_covariance(FILE *to, const struct calib_problem *problem, const struct calib_solution *s)
 {
@@ -228,8 +241,10 @@ put_covariance(FILE *to, const struct calib_problem *problem, const struct calib
 	fputs("],\n\t\"covariance\": [\n", to);
 	for (size_t i = 0; i < s->parameters; i++) {
 		fputs("\t\t[", to);
-		for (size_t j = 0; j < s->parameters; j++)
-			fprintf(to, "%s%.8g", j ? ", " : "", s->covariance[i * s->parameters + j]);
+		for (size_t j = 0; j < s->parameters; j++) {
+			fputs(j ? ", " : "", to);
+			put_number(to, s->covariance[i * s->parameters + j]);
+		}
 		fprintf(to, "]%s\n", i + 1 < s->parameters ? "," : "");
 	}
 	fputs("\t]\n", to);
@@ -262,8 +277,12 @@ write_json(const struct calib_problem *problem, const struct calib_solution *s, 
 {
 	size_t camera[2] = { problem->devices, problem->devices }, projector = problem->devices;
 	struct safe_file *place;
-	FILE *to = safe_file_open(path, &place);
+	double uvz[3][2];
+	FILE *to;
 
+	if (uncertainty_volume_range(problem, s, uvz) < 0)
+		return -1;
+	to = safe_file_open(path, &place);
 	if (!to)
 		return -1;
 	for (size_t d = problem->devices; d-- > 0;)
@@ -286,6 +305,7 @@ write_json(const struct calib_problem *problem, const struct calib_solution *s, 
 	fputs("\t},\n", to);
 	put_board(to, problem, s);
 	put_views(to, problem, s);
+	put_volume(to, uvz);
 	put_covariance(to, problem, s);
 	fputs("}\n", to);
 	return safe_file_close(to, path, place, true);

@@ -27,10 +27,13 @@ struct phase2depth_rays_block {
 	double a_code, a_w, b_code[3], b_w[3], R[9], T[3];
 	double px_per_rad, code0_px;
 	double x0, x_per_column, x_per_row, y0, y_per_row;
+	double calib_middle_mm, calib_per_mm;	/* struct calib_sigma */
 	float least, most;
 	uint phase, distorted, plain, strong;
 	uint lens, lens_stride, lens_rows;	/* lens: 1 if there is a table; floats; rows */
 	uint has_sigma, sigma;			/* 1: the input has this channel */
+	uint has_calib, calib_table, calib_columns, calib_step_px;	/* the table's constant */
+	float calib_offset_mm2;
 	PX_STRUCT phase2depth_lens terms;
 };
 #endif

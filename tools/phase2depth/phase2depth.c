@@ -17,12 +17,14 @@ struct parameters {
 	struct triangulation_options view;
 	double min_depth, max_depth;
 	bool as_projector;
+	int calibration_sigma;
 };
 
 #define AT(field) offsetof(struct parameters, field)
 
 static const char *const ref_words[] = { "ideal", NULL };
 static const char *const axes[] = { "x", "y", NULL };
+static const char *const sigma_words[] = { "shape", "place", NULL };
 
 static const struct opt options[] = {
 	{ 'r', "ref", "FILE", OPT_FRAME, AT(plane.ref), NULL, 0, 0, NULL,
@@ -59,6 +61,9 @@ static const struct opt options[] = {
 	  "a pixel is N x N of the calibration's (key bin)", NULL },
 	{ 0, "as-projector", NULL, OPT_FLAG, AT(as_projector), NULL, 0, 0, NULL,
 	  "take the second camera of a stereo pair's calibration for the projector", NULL },
+	{ 0, "calibration-sigma", "WORD", OPT_WORD, AT(calibration_sigma), NULL, 0, 0, NULL,
+	  "channel sigma_calib: what the calibration leaves open of the points' shape, or place",
+	  sigma_words },
 	{ 0, "min-depth", "Z", OPT_NUMBER, AT(min_depth), NULL, 0, 0, "mm",
 	  "nearer is invalid", NULL },
 	{ 0, "max-depth", "Z", OPT_NUMBER, AT(max_depth), NULL, 0, 0, "mm",
@@ -93,6 +98,9 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 			    frame_floats(in, priv->phase, y), xyz, y);
 		if (priv->sigma != NO_CHANNEL)
 			depth_sigma_row(priv, in, out, y);
+		if (priv->calib_sigma.of.kind >= 0)
+			calib_sigma_row(&priv->calib_sigma, &priv->rays, xyz, frame_floats(out,
+			    priv->sigma == NO_CHANNEL ? 3 : 4, y), in->head.w, y);
 		passthrough_row(&priv->passthrough, in, out, y);
 	}
 }
@@ -136,6 +144,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	const struct parameters *parameters = run->parameters;
 	struct phase2depth *priv = run->priv;
 	const char *result;
+	bool calib_sigma = priv->calib_sigma.of.kind >= 0;
 	int status;
 
 	if (!parameters->plane.wrapped && check_anchor(run, in) < 0)
@@ -147,14 +156,17 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		status = run_channel(run, in, "absphase", &priv->phase) < 0 ? -1 :
 		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out) <
 		    0 ? -1 : plausible_plan(&priv->plausible, &priv->calib, &priv->rays, in);
-	if (status < 0 || phase_steps_plan(&priv->steps, in) < 0)
+	if (status < 0 || phase_steps_plan(&priv->steps, in) < 0 ||
+	    (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0))
 		return -1;
 	depth_sigma_plan(in, priv);
-	result = priv->calibrated ? priv->sigma == NO_CHANNEL ? "x y z" : "x y z sigma" :
+	result = calib_sigma ? priv->sigma == NO_CHANNEL ? "x y z sigma_calib" :
+	    "x y z sigma sigma_calib" :
+	    priv->calibrated ? priv->sigma == NO_CHANNEL ? "x y z" : "x y z sigma" :
 	    priv->sigma == NO_CHANNEL ? "depth" : "depth sigma";
 	return passthrough_plan(run, &priv->passthrough, out, result, parameters->plane.wrapped
-	    ? "phase absphase residual depth x y z sigma"
-	    : "absphase residual depth x y z sigma", "");
+	    ? "phase absphase residual depth x y z sigma sigma_calib"
+	    : "absphase residual depth x y z sigma sigma_calib", "");
 }
 
 static int
@@ -206,7 +218,8 @@ check_ways(const struct parameters *parameters)
 	const char *lost = !isnan(view->period_px) ? "--period" : view->axis >= 0 ? "--axis" :
 	    view->centered ? "--centered" : view->projector.n ? "--projector" :
 	    view->bin.n ? "--bin" : parameters->as_projector ? "--as-projector" :
-	    parameters->camera ? "--camera" : parameters->frame ? "--frame" : NULL;
+	    parameters->camera ? "--camera" : parameters->frame ? "--frame" :
+	    parameters->calibration_sigma >= 0 ? "--calibration-sigma" : NULL;
 
 	if (depthfit_check(&parameters->plane, parameters->calib) < 0)
 		return -1;
@@ -231,12 +244,16 @@ init(struct run *run)
 	run->body = parameters->plane.fit_c.n ? &fit : parameters->plane.wrapped ? &wrapped : &map;
 	run->sink = parameters->plane.fit_c.n && !run->output;	/* it prints two lines */
 	priv->calibrated = parameters->calib;
+	priv->calib_sigma.of.kind = parameters->calibration_sigma;
 	priv->plausible.limited = !isnan(parameters->min_depth) || !isnan(parameters->max_depth);
 	if (!parameters->calib)
 		return 0;
-	return calib_load_device(parameters->calib, parameters->camera, parameters->frame,
-	    &priv->calib) < 0 ? -1 : plausible_calib(&priv->plausible, parameters->calib,
-	    parameters->as_projector, &priv->calib);
+	if (calib_load_device(parameters->calib, parameters->camera, parameters->frame,
+	    &priv->calib) < 0 || plausible_calib(&priv->plausible, parameters->calib,
+	    parameters->as_projector, &priv->calib) < 0)
+		return -1;
+	return priv->calib_sigma.of.kind < 0 ? 0 : point_variance_load(&priv->calib_sigma.of,
+	    parameters->calib, parameters->camera, parameters->frame);
 }
 
 static void
@@ -252,6 +269,7 @@ end(struct run *run)
 	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);
+	calib_sigma_free(&priv->calib_sigma);
 	plausible_free(&priv->plausible);
 	phase_steps_free(&priv->steps);
 }

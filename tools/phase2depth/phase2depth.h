@@ -3,6 +3,7 @@
 #ifndef PHASE2DEPTH_H
 #define PHASE2DEPTH_H
 
+#include "calib_sigma.h"
 #include "depthfit.h"
 #include "half_turn.h"
 #include "optics/calib.h"
@@ -22,6 +23,7 @@ struct phase2depth {
 	struct depthfit_same same;	/* is the reference the input itself? */
 	struct calib calib;
 	struct triangulation rays;
+	struct calib_sigma calib_sigma;
 	struct plausible plausible;
 	struct phase_steps steps;
 	size_t phase;

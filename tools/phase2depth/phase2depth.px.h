@@ -84,6 +84,34 @@ phase2depth_sigma(float slope, float sigma, float ref_sigma)
 	return px_select(known, px_abs(slope) * root, PX_NAN);
 }
 
+/* A table's value between two of its places, and one step of Horner's rule. */
+PX_FN float
+phase2depth_between(float a, float b, float part)
+{
+	PX_F rise = b - a;
+
+	return a + part * rise;
+}
+
+PX_FN float
+phase2depth_power(float sum, float at, float c)
+{
+	PX_F product = sum * at;
+
+	return product + c;
+}
+
+/* The root of a variance out of the logarithm of variance and offset; `at` is the place along the
+ * ray, -1 to 1, beyond which there is none. */
+PX_FN float
+phase2depth_deviation(float logarithm, float at, float offset)
+{
+	PX_F variance = px_exp(logarithm) - offset;
+	bool known = px_both(px_abs(at) <= 1.0f, px_abs(logarithm) < 80.0f);
+
+	return px_select(known, px_sqrt(px_select(variance > 0.0f, variance, 0.0f)), PX_NAN);
+}
+
 /* NaN outside the limits. */
 PX_FN float
 phase2depth_within(float z, float least, float most)

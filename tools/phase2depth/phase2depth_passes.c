@@ -90,11 +90,24 @@ list_rays(struct passes *passes, const struct phase2depth *priv)
 	memcpy(block.R, t->R, sizeof(block.R));
 	memcpy(block.T, t->T, sizeof(block.T));
 	memcpy(&block.terms, t->lens_terms, sizeof(block.terms));
+	if (priv->calib_sigma.of.kind >= 0) {
+		block.has_calib = 1;
+		block.calib_table = t->lens != NULL;	/* the lens's is the one before */
+		block.calib_columns = (uint)priv->calib_sigma.columns;
+		block.calib_step_px = (uint)priv->calib_sigma.step_px;
+		block.calib_middle_mm = priv->calib_sigma.middle_mm;
+		block.calib_per_mm = priv->calib_sigma.per_mm;
+		block.calib_offset_mm2 = (float)priv->calib_sigma.offset_mm2;
+	}
 	passes_read(passes, priv->phase);
 	if (block.has_sigma)
 		passes_read(passes, priv->sigma);
 	if (t->lens && passes_constant(passes, t->lens,
 	    2 * t->h * t->lens_stride * sizeof(float)) < 0)
+		return -1;
+	if (block.has_calib && passes_constant(passes, priv->calib_sigma.table,
+	    CALIB_SIGMA_TERMS * priv->calib_sigma.columns * priv->calib_sigma.rows *
+	    sizeof(float)) < 0)
 		return -1;
 	return passes_add(passes, &pass);
 }

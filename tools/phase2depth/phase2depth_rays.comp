@@ -4,6 +4,7 @@
 #include "phase2depth.px.h"
 #include "phase2depth.block.h"
 
+#define CALIB_TERMS 9u	/* CALIB_SIGMA_TERMS */
 #define TILE 512u	/* of a row; columns are counted from its first, as the processor does */
 
 layout(buffer_reference, std430) readonly buffer block_at { phase2depth_rays_block b; };
@@ -66,12 +67,40 @@ deviation(block_at at, vec3 p, float sigma, double x0, double y0, uint column, f
 	return px_select(px_isnan(p.x), PX_NAN, phase2depth_sigma(per_rad, sigma, 0.0f));
 }
 
+/* The coefficient k of the calibration's logarithm of sigma on the ray of a pixel. */
+float
+calib_term(block_at at, uint k, uint x, uint y)
+{
+	uint step = at.b.calib_step_px, row = CALIB_TERMS * at.b.calib_columns;
+	uint first = row * (y / step) + CALIB_TERMS * (x / step) + k;
+	PX_F per_step = px_divide(1.0f, float(step));
+	PX_F down = float(y % step) * per_step, part = float(x % step) * per_step;
+	gpu_floats table = gpu_floats(gpu_constant(at.b.calib_table));
+	PX_F left = phase2depth_between(table.at[first], table.at[first + row], down);
+	PX_F right = phase2depth_between(table.at[first + CALIB_TERMS],
+	    table.at[first + row + CALIB_TERMS], down);
+
+	return phase2depth_between(left, right, part);
+}
+
+float
+calib_deviation(block_at at, vec3 p, uint x, uint y)
+{
+	PX_D s = PHASE2DEPTH_AHEAD(at.b.R, at.b.T, double(p.x), double(p.y), double(p.z));
+	PX_F place = float((s - at.b.calib_middle_mm) * at.b.calib_per_mm);
+	PX_F v = calib_term(at, CALIB_TERMS - 1u, x, y);
+
+	for (uint k = CALIB_TERMS - 1u; k-- > 0;)
+		v = phase2depth_power(v, place, calib_term(at, k, x, y));
+	return px_select(px_isnan(p.x), PX_NAN, phase2depth_deviation(v, place, at.b.calib_offset_mm2));
+}
+
 void
 main()
 {
 	uint x = gpu_x4(), y = gpu_y(), first = x & ~(TILE - 1u);
 	block_at at = block_at(gpu.block);
-	vec4 phase, lens_x = vec4(0), lens_y = vec4(0), sigma = vec4(0);
+	vec4 phase, lens_x = vec4(0), lens_y = vec4(0), sigma = vec4(0), calib = vec4(0);
 	vec4 result[3];
 
 	if (gpu_outside4(x, y))
@@ -95,6 +124,8 @@ main()
 		if (at.b.has_sigma != 0)
 			sigma[i] = deviation(at, p, sigma[i], x0, y0, x + i - first, lens_x[i],
 			    lens_y[i]);
+		if (at.b.has_calib != 0 && x + i < gpu.w)
+			calib[i] = calib_deviation(at, p, x + i, y);
 		result[0][i] = p.x;
 		result[1][i] = p.y;
 		result[2][i] = p.z;
@@ -103,4 +134,6 @@ main()
 		gpu_out4(c, x, y, result[c]);
 	if (at.b.has_sigma != 0)
 		gpu_out4(3, x, y, sigma);
+	if (at.b.has_calib != 0)
+		gpu_out4(3 + at.b.has_sigma, x, y, calib);
 }
