@@ -1,3 +1,4 @@
+/* One subject: votes of neighbouring pixels, and the lists and choices that they make. */
 #include "unwrap/borders.h"
 
 #include <stdatomic.h>

@@ -235,7 +235,8 @@ half_turn_warn(const struct half_turn_jumps *jumps)
 		    jumps->frames);
 	warn("--wrapped", "%s%.2g %% of neighbours are a whole turn apart%s: the difference to the "
 	    "reference exceeds half a turn there; all parts but the one on the reference, "
-	    "%s%.2g %% of the pixels, have no depth (unwrapq both phases)", jumps->frames > 1 ? "up to " : "",
+	    "%s%.2g %% of the pixels, have no depth (unwrapq both phases)",
+	    jumps->frames > 1 ? "up to " : "",
 	    100 * jumps->worst, which, jumps->frames > 1 ? "up to " : "",
 	    100 * jumps->most_beyond);
 }

@@ -58,8 +58,8 @@ make_parts(struct parts *parts)
 	parts->second = calloc(n, sizeof(*parts->second));
 	parts->jumps = calloc(n, 1);
 	parts->speck = calloc(n, 1);
-	if (!parts->d || !parts->part || !parts->group || !parts->size || !parts->jumps || !parts->speck || !parts->on || !parts->all || !parts->nearest ||
-	    !parts->second)
+	if (!parts->d || !parts->part || !parts->group || !parts->size || !parts->jumps ||
+	    !parts->speck || !parts->on || !parts->all || !parts->nearest || !parts->second)
 		return fail_memory();
 	for (size_t i = 0; i < n; i++)
 		parts->part[i] = parts->group[i] = i;
