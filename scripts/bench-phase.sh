@@ -10,7 +10,7 @@ make_phase_input() {
 	simulate "$size" -p 60 --projector 3000x3000 --ref-plane "20,$slope,0" -c 5 "${@:3}" -o "$size.$name.nrrd"
 }
 
-# Maps of one wrapped phase: SIZE.clean, SIZE.noise6 (0.6 rad) and SIZE.random.
+# Maps of one wrapped phase: SIZE.clean, SIZE.noise6 (0.6 rad), SIZE.noise9 and SIZE.random.
 make_phase_maps() {
 	local name noise
 
@@ -19,6 +19,7 @@ make_phase_maps() {
 	done <<-END
 		clean 0
 		noise6 0.6
+		noise9 0.9
 		random inf
 	END
 }
@@ -68,7 +69,7 @@ part_phase() {
 		add_ours "unwrap2f, two periods" unwrap2f "$size.smooth.nrrd"
 		add_peer "NumPy" unwrap_two "$size.smooth.nrrd"
 		make_phase_maps "$size"
-		for n in clean noise6 random; do
+		for n in clean noise6 noise9 random; do
 			add_ours "unwrapq, $n" unwrapq "$size.$n.nrrd"
 			add_peer "scikit-image unwrap_phase" skimage_phase "$size.$n.nrrd"
 			# with noise OpenCV's takes minutes

@@ -440,6 +440,34 @@ write_frames("noise.nrrd", Frame(p.astype("f4"), ["phase"]))'
 		--max-depth 99 face.nrrd plate.nrrd face.nrrd -o null:
 }
 
+@test "phase2depth: --wrapped: a surface most of which is beyond half a turn: where the plate is seen, or refused" {
+	py '
+y, x = np.mgrid[:160, :160]
+r = np.hypot(x - 79.5, y - 79.5)
+d = np.clip((78 - r) / 7, 0, 1) * 4.5	# a table with steep sides, 62 % of the picture beyond half a turn
+np.save("d.npy", d)
+wrap = lambda p: (np.pi - np.mod(np.pi - p, 2 * np.pi)).astype("f4")
+write_frames("plate.nrrd", Frame(wrap(5 + 0.2 * x), ["phase"]))
+p = wrap(5 + 0.2 * x + d)
+write_frames("seen.nrrd", Frame(p, ["phase"]))
+write_frames("alone.nrrd", Frame(np.where(r < 77, p, np.nan).astype("f4"), ["phase"]))
+# a slope from a turn below to a turn above: nothing tells which of its parts is within
+write_frames("slope.nrrd", Frame(wrap(5 + 0.2 * x + (x - 80) * 0.09), ["phase"]))'
+	phase2depth --wrapped --ref plate.nrrd -c 1 seen.nrrd -o depth.nrrd 2>warnings
+	has "all parts but the one on the reference, 6. % of the pixels, have no depth" <warnings
+	py '
+z, d = read_frame("depth.nrrd")["depth"], np.load("d.npy")
+expect((d > np.pi).mean() > 0.6, (d > np.pi).mean())
+expect(np.isnan(z[d > np.pi]))
+expect(np.isnan(z[d < np.pi]).mean() < 0.01, np.isnan(z[d < np.pi]).mean())
+expect(np.nanmax(np.abs(z - d)) < 1e-5, np.nanmax(np.abs(z - d)))'
+	for f in alone slope; do
+		fails 1 "% of the pixels nothing tells which lies within: have the reference seen beside them, or unwrap both phases" \
+			phase2depth --wrapped --ref plate.nrrd -c 1 $f.nrrd -o no.nrrd
+		[ ! -e no.nrrd ]
+	done
+}
+
 @test "phase2depth: --fit-c finds c for each pixel, and its powers, from wrapped phases of a pinhole rig" {
 	# at 10 to 60 mm over the plane, where the phase is up to 2.7 rad above it: c differs by pixel, and z is no
 	# straight line of the phase
@@ -520,7 +548,11 @@ write_frames("in.nrrd", [Frame(phase, ["absphase"], {"period_px": "36"}),
 	Frame(phase[:40], ["absphase"], {"period_px": "36"})])' $lens $strong
 	py '
 wrap = lambda p: (np.pi - np.mod(np.pi - p, 2 * np.pi)).astype("f4")
-write_frames("wrapped.nrrd", [Frame(wrap(f.pixels), ["phase"], f.meta) for f in read_frames("in.nrrd")])'
+frames = read_frames("in.nrrd")
+for f in frames:	# a hill, a part of which is beyond half a turn, over the plane of the second mode
+	y, x = np.mgrid[:f.pixels.shape[-2], :f.pixels.shape[-1]]
+	f.pixels = np.where(np.isnan(f.pixels), np.nan, 20 + 0.1 * x + 0.01 * y + 4.5 * np.exp(-((x - 300) ** 2 + (y - 20) ** 2) / 300))
+write_frames("wrapped.nrrd", [Frame(wrap(f.pixels), ["phase"], f.meta) for f in frames])'
 	for mode in "--calib c.json" "--ref-plane 20,0.1,0.01 -c 0.2,0.01" "-q --wrapped --ref-plane 20,0.1,0.01 -c 0.2,0.01 wrapped.nrrd"; do
 		# shellcheck disable=SC2086
 		phase2depth $mode -j 1 <in.nrrd >one.nrrd

@@ -248,6 +248,41 @@ e = error(f["phase"], t["absphase"])
 expect(np.nanmean(e) < 0.02, np.nanmean(e))'
 }
 
+@test "shift auto: three of twelve real images: their uncertainty covers what all twelve tell" {
+	need_data slmaster_eye_12step_gray
+	eye=$data/slmaster_eye_12step_gray k=0
+	for _ in {0..11}; do
+		phasewrap -v -n 3 --shift auto "$eye/phase_$(printf %02d $k).png" "$eye/phase_$(printf %02d $(((k + 1) % 12))).png" \
+			"$eye/phase_$(printf %02d $(((k + 2) % 12))).png" -o out$k.nrrd 2>messages$k
+		has "are uncertain by" <messages$k
+		k=$((k + 1))
+	done
+	phasewrap -v -n 3 --shift auto "$eye"/phase_0[048].png -o wide.nrrd 2>wide.messages
+	[ "$(grep -c uncertain wide.messages)" = 0 ]
+	EYE=$eye py '
+import os, re
+from PIL import Image
+v = np.stack([np.asarray(Image.open(os.environ["EYE"] + "/phase_%02d.png" % i), float)[::3, ::3].ravel() for i in range(12)])
+v = v[:, (v.max(0) < 249) & (v.std(0) > 10)]
+step = np.radians(30) * np.arange(12)
+level, size, shift = np.ones(12), np.ones(12), step.copy()
+for _ in range(60):	# light, amplitude and shift of each image, and the fringes of each pixel, in turns
+	model = np.stack([level, size * np.cos(shift), -size * np.sin(shift)], 1)
+	fringes = np.linalg.lstsq(model, v, rcond=None)[0]
+	a, c, s = np.linalg.lstsq(fringes.T, v.T, rcond=None)[0]
+	level, size, shift = a / a.mean(), np.hypot(c, s) / np.hypot(c, s).mean(), np.arctan2(-s, c)
+	shift = step + np.angle(np.exp(1j * (shift - step))) - np.angle(np.exp(1j * (shift - step))).mean()
+def check(f, messages, images):
+	found = np.array([float(x) for x in f.meta["found_shift_rad"].split()])
+	claimed = float(re.search(r"degrees, \+- ([0-9.e+]+),", open(messages).read())[1])
+	off = np.degrees(np.angle(np.exp(1j * (found - found[0] - shift[images] + shift[images[0]]))))
+	print(images, off, claimed)
+	expect(np.abs(off).max() < claimed, images, off, claimed)
+for k in range(12):
+	check(read_frames("out%d.nrrd" % k)[0], "messages%d" % k, [k, (k + 1) % 12, (k + 2) % 12])
+check(read_frames("wide.nrrd")[0], "wide.messages", [0, 4, 8])'
+}
+
 @test "shift auto: real captures: eight steps of 45 degrees, four of 90" {
 	need_data dtu_angel_2freq_rectified
 	for f in left/f40 right/f41; do

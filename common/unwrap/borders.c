@@ -1,158 +1,78 @@
+/* One subject: votes of neighbouring pixels, and the lists and choices that they make. */
 #include "unwrap/borders.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WEIGHT_LEAST 64   /* of a pair half a turn apart, */
 #define WEIGHT_STEPS 1024 /* and so much more of one that agrees */
 
-/* ---- the borders of patches ---- */
-
-struct votes {
-	const struct patches *patches;
-	const struct phase_plane *phase, *quality;
-	struct regions *regions;
-};
+/* ---- votes ---- */
 
 static float
-quality_at(const struct phase_plane *quality, size_t x, size_t y)
+quality_at(const struct votes *votes, size_t at)
 {
-	float q = phase_row(quality, y)[x] * quality->turns;
+	const struct phase_plane *quality = votes->quality;
+	size_t w = votes->patches->w;
+	float q = phase_row(quality, at / w)[at % w] * quality->turns;
 
 	return q > 0 ? fminf(q, 1) : 0;
 }
 
-/* The vote of pixel x, y of a patch about its neighbour at x1, y1 in another one; to be added to
- * the patch's borders. */
+/* One side of a patch: n of its pixels, and their neighbours in other patches; places in the list
+ * of patches, and in the phase, whose rows may be longer. */
+struct side {
+	size_t at, phase_at;	   /* the first pixel */
+	ptrdiff_t out, phase_out;  /* from a pixel to its neighbour */
+	size_t step, phase_step;   /* to the side's next pixel */
+	size_t n;
+};
+
+/* The sides that have neighbours within the image, of a patch of w x h pixels from x, y on. */
+static inline __attribute__((always_inline)) size_t
+find_sides(const struct votes *votes, size_t x, size_t y, size_t w, size_t h, struct side side[4])
+{
+	size_t across = votes->patches->w, stride = votes->stride, n = 0;
+	ptrdiff_t up = -(ptrdiff_t)across, phase_up = -(ptrdiff_t)stride;
+	size_t at = y * across + x, phase_at = y * stride + x;
+
+	if (x > 0)
+		side[n++] = (struct side){ at, phase_at, -1, -1, across, stride, h };
+	if (x + w < across)
+		side[n++] =
+		    (struct side){ at + w - 1, phase_at + w - 1, 1, 1, across, stride, h };
+	if (y > 0)
+		side[n++] = (struct side){ at, phase_at, up, phase_up, 1, 1, w };
+	if (y + h < votes->patches->h)
+		side[n++] = (struct side){ at + (h - 1) * across, phase_at + (h - 1) * stride,
+			-up, -phase_up, 1, 1, w };
+	return n;
+}
+
+static inline int32_t
+neighbour(const struct votes *votes, const struct side *side, size_t i)
+{
+	return votes->patches->patch[(ptrdiff_t)(side->at + i * side->step) + side->out];
+}
+
+/* The vote of the side's pixel i about its neighbour, one of patch `other`. */
 static inline __attribute__((always_inline)) struct border
-vote(const struct votes *votes, size_t x, size_t y, size_t x1, size_t y1)
+vote(const struct votes *votes, const struct side *side, size_t i, int32_t other)
 {
-	const struct patches *patches = votes->patches;
-	size_t at = y * patches->w + x, at1 = y1 * patches->w + x1;
-	float step =
-	    (phase_row(votes->phase, y1)[x1] - phase_row(votes->phase, y)[x]) * votes->phase->turns;
-	float sure = WEIGHT_LEAST + WEIGHT_STEPS * (1 - 2 * phase_distance(step));
+	const int32_t *turns = votes->patches->turns + side->at + i * side->step;
+	const float *phase = votes->rows + side->phase_at + i * side->phase_step;
+	float step = (phase[side->phase_out] - *phase) * votes->phase->turns;
+	float whole = phase_round(step);
+	float sure = WEIGHT_LEAST + WEIGHT_STEPS * (1 - 2 * fabsf(step - whole));
 
-	if (votes->quality)
-		sure *= fminf(quality_at(votes->quality, x, y), quality_at(votes->quality, x1, y1));
-	return (struct border){ patches->patch[at1],
-		patches->turns[at] - patches->turns[at1] + phase_turns(step),
-		1 + lrintf(sure) };
-}
+	if (votes->quality) {
+		size_t at = side->at + i * side->step;
 
-/* Is the neighbour, `step` pixels off in the list of patches, part of another patch? */
-static inline bool
-is_other(const int32_t *patch, ptrdiff_t step)
-{
-	return patch[step] != *patch && patch[step] != NO_PATCH;
-}
-
-/* How many votes pixel x, y of a patch has. */
-static inline size_t
-count_votes(const struct patches *patches, const int32_t *patch, size_t x, size_t y)
-{
-	ptrdiff_t w = (ptrdiff_t)patches->w;
-
-	return (size_t)(x > 0 && is_other(patch, -1)) + (x + 1 < patches->w && is_other(patch, 1)) +
-	    (y > 0 && is_other(patch, -w)) + (y + 1 < patches->h && is_other(patch, w));
-}
-
-#define LOOK_BACK 4 /* at so many of a region's borders: a patch's four sides */
-
-/* Adds a vote to a region's borders; to one of the last if they are of the same regions and turns.
- */
-static inline void
-add_vote(struct regions *regions, int32_t region, struct border vote)
-{
-	size_t end = regions->end[region], first = regions->first[region];
-	size_t stop = end - first > LOOK_BACK ? end - LOOK_BACK : first;
-
-	for (size_t i = end; i > stop; i--) {
-		struct border *border = &regions->border[i - 1];
-
-		if (border->other == vote.other && border->turns == vote.turns) {
-			border->weight += vote.weight;
-			return;
-		}
+		sure *= fminf(quality_at(votes, at), quality_at(votes, at + (size_t)side->out));
 	}
-	regions->border[regions->end[region]++] = vote;
-}
-
-static inline size_t
-last_row(const struct patches *patches, size_t j)
-{
-	return (j + 1) * PATCH_SIDE < patches->h ? (j + 1) * PATCH_SIDE : patches->h;
-}
-
-/* Is square i of row j one patch? It is if that holds both corners: patches are squares. */
-static bool
-is_whole(const struct patches *patches, size_t i, size_t j)
-{
-	size_t y1 = last_row(patches, j) - 1, x0 = i * PATCH_SIDE;
-	size_t x1 = x0 + PATCH_SIDE < patches->w ? x0 + PATCH_SIDE - 1 : patches->w - 1;
-	int32_t first = patches->patch[j * PATCH_SIDE * patches->w + x0];
-
-	return first != NO_PATCH && first == patches->patch[y1 * patches->w + x1];
-}
-
-/* Calls fn for the pixels of row j of squares that may have neighbours in other patches, row by
- * row. The patches of such a row are this call's alone: no other thread writes to their borders. */
-static inline __attribute__((always_inline)) void
-each_border_pixel(const struct votes *votes, size_t j,
-    void (*fn)(const struct votes *, const int32_t *patch, size_t x, size_t y))
-{
-	const struct patches *patches = votes->patches;
-	size_t y0 = j * PATCH_SIDE, y1 = last_row(patches, j);
-
-	for (size_t y = y0; y < y1; y++)
-		for (size_t i = 0; i < patches->across; i++) {
-			size_t x = i * PATCH_SIDE, end = x + PATCH_SIDE;
-			size_t step = 1;
-
-			if (end > patches->w)
-				end = patches->w;
-			if (y > y0 && y + 1 < y1 && end - x > 2 && is_whole(patches, i, j))
-				step = end - 1 - x; /* its sides only */
-			for (; x < end; x += step)
-				fn(votes, patches->patch + y * patches->w + x, x, y);
-		}
-}
-
-static inline void
-count_pixel(const struct votes *votes, const int32_t *patch, size_t x, size_t y)
-{
-	if (*patch != NO_PATCH)
-		votes->regions->end[*patch] += count_votes(votes->patches, patch, x, y);
-}
-
-static inline void
-put_pixel(const struct votes *votes, const int32_t *patch, size_t x, size_t y)
-{
-	const struct patches *patches = votes->patches;
-	ptrdiff_t w = (ptrdiff_t)patches->w;
-
-	if (*patch == NO_PATCH)
-		return;
-	if (x > 0 && is_other(patch, -1))
-		add_vote(votes->regions, *patch, vote(votes, x, y, x - 1, y));
-	if (x + 1 < patches->w && is_other(patch, 1))
-		add_vote(votes->regions, *patch, vote(votes, x, y, x + 1, y));
-	if (y > 0 && is_other(patch, -w))
-		add_vote(votes->regions, *patch, vote(votes, x, y, x, y - 1));
-	if (y + 1 < patches->h && is_other(patch, w))
-		add_vote(votes->regions, *patch, vote(votes, x, y, x, y + 1));
-}
-
-static void
-count_row(void *arg, size_t j)
-{
-	each_border_pixel(arg, j, count_pixel);
-}
-
-static void
-put_row(void *arg, size_t j)
-{
-	each_border_pixel(arg, j, put_pixel);
+	return (struct border){ other, *turns - turns[side->out] - (int32_t)whole,
+		1 + (int32_t)phase_round(sure) };
 }
 
 /* ---- lists ---- */
@@ -232,43 +152,308 @@ regions_reserve(struct regions *regions, size_t n, size_t borders)
 	return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- choices ---- */
+
+/* The same for both of a border's sides, so that no ring of choices forms but of two. */
+static inline uint64_t
+tie(size_t a, size_t b)
+{
+	uint64_t low = a < b ? a : b, high = a < b ? b : a;
+
+	return (low << 32 | high) * 0x9E3779B97F4A7C15u; /* odd: no two pairs alike */
+}
+
+struct best {
+	struct choice choice;
+	int64_t margin;
+	uint64_t tie;
+};
+
+#define NO_BEST ((struct best){ { NO_PATCH, 0 }, INT64_MIN, 0 })
+
+/* Of all votes about one neighbour, which sum to so much, the most are for `winner`. */
+static inline void
+keep_best(struct best *best, size_t region, const struct border *winner, int64_t sum)
+{
+	int64_t margin = 2 * winner->weight - sum;
+	uint64_t by;
+
+	if (margin < best->margin)
+		return;
+	by = tie(region, (size_t)winner->other);
+	if (margin > best->margin || by > best->tie)
+		*best =
+		    (struct best){ { winner->other, -winner->turns }, margin, by };
+}
+
+/* Borders to one region: the heavier one wins, then that of fewer turns, then the first. */
+static inline bool
+outweighs(const struct border *a, const struct border *b)
+{
+	return a->weight > b->weight ||
+	    (a->weight == b->weight && abs(a->turns) < abs(b->turns));
+}
+
+struct choice
+borders_choose(const struct border *border, size_t first, size_t end, size_t region)
+{
+	struct best best = NO_BEST;
+
+	for (size_t at = first, stop; at < end; at = stop) {
+		const struct border *winner = &border[at];
+		int64_t sum = 0;
+
+		for (stop = at; stop < end && border[stop].other == border[at].other; stop++) {
+			sum += border[stop].weight;
+			if (outweighs(&border[stop], winner))
+				winner = &border[stop];
+		}
+		keep_best(&best, region, winner, sum);
+	}
+	return best.choice;
+}
+
+/* Of n of a side's pixels from i on, whose neighbours are of one patch. */
+static void
+judge_run(const struct votes *votes, const struct side *side, size_t i, size_t n, size_t patch,
+    int32_t other, struct best *best)
+{
+	struct border border[PATCH_SIDE];
+	size_t kinds, winner = 0;
+	int64_t sum = 0;
+
+	for (size_t k = 0; k < n; k++)
+		border[k] = vote(votes, side, i + k, other);
+	kinds = borders_add_up(border, n);
+	for (size_t k = 0; k < kinds; k++) {
+		sum += border[k].weight;
+		if (outweighs(&border[k], &border[winner]))
+			winner = k;
+	}
+	keep_best(best, patch, &border[winner], sum);
+}
+
+/* The sides of a patch have no neighbour in common: both are squares. Returns how many votes. */
+static inline __attribute__((always_inline)) size_t
+choose_neighbour(const struct votes *votes, size_t patch, size_t x, size_t y, size_t w, size_t h,
+    struct choice *choice)
+{
+	struct side side[4];
+	size_t sides = find_sides(votes, x, y, w, h, side), given = 0;
+	struct best best = NO_BEST;
+
+	for (size_t s = 0; s < sides; s++)
+		for (size_t i = 0, stop; i < side[s].n; i = stop) {
+			int32_t other = neighbour(votes, &side[s], i);
+
+			for (stop = i + 1;
+			     stop < side[s].n && neighbour(votes, &side[s], stop) == other; stop++)
+				;
+			if (other == NO_PATCH)
+				continue;
+			given += stop - i;
+			if (stop - i == 1) {
+				struct border border = vote(votes, &side[s], i, other);
+
+				keep_best(&best, patch, &border, border.weight);
+			} else {
+				judge_run(votes, &side[s], i, stop - i, patch, other, &best);
+			}
+		}
+	*choice = best.choice;
+	return given;
+}
+
+struct votes
+votes_of(const struct patches *patches, const struct phase_plane *phase,
+    const struct phase_plane *quality)
+{
+	const float *rows = phase_row(phase, 0);
+
+	return (struct votes){ patches, phase, quality, rows,
+		patches->h > 1 ? (size_t)(phase_row(phase, 1) - rows) : patches->w, NULL };
+}
+
+struct choosing {
+	struct votes *votes;
+	struct choice *choice;
+	_Atomic size_t given;
+};
+
+/* The patches of the square of this side at x0, y0, as far as the image goes. */
+static size_t
+choose_square(const struct choosing *choosing, size_t x0, size_t y0, size_t side)
+{
+	struct votes *votes = choosing->votes;
+	const struct patches *patches = votes->patches;
+	size_t x1 = x0 + side < patches->w ? x0 + side : patches->w;
+	size_t y1 = y0 + side < patches->h ? y0 + side : patches->h, half = side / 2, given = 0;
+	int32_t patch;
+
+	if (x0 >= patches->w || y0 >= patches->h)
+		return 0;
+	patch = patches->patch[y0 * patches->w + x0];
+	if (patch == patches->patch[(y1 - 1) * patches->w + x1 - 1] &&
+	    (side == 1 || patch != NO_PATCH)) {
+		if (patch == NO_PATCH)
+			return 0;
+		votes->place[patch] = (struct patch_place){ (uint32_t)(y0 * patches->w + x0),
+			(uint8_t)(x1 - x0), (uint8_t)(y1 - y0) };
+		if (side == 1)
+			return choose_neighbour(
+			    votes, (size_t)patch, x0, y0, 1, 1, &choosing->choice[patch]);
+		return choose_neighbour(votes, (size_t)patch, x0, y0, x1 - x0, y1 - y0,
+		    &choosing->choice[patch]);
+	}
+	for (size_t i = 0; i < 4; i++)
+		given += choose_square(choosing, x0 + i % 2 * half, y0 + i / 2 * half, half);
+	return given;
+}
 
 static void
-add_up_chunk(void *arg, size_t chunk)
+choose_squares_row(void *arg, size_t j)
 {
-	struct regions *regions = arg;
+	struct choosing *choosing = arg;
+	size_t given = 0;
 
-	for (size_t i = chunk * CHUNK; i < chunk_end(chunk, regions->n); i++)
-		regions->end[i] = regions->first[i] +
-		    borders_add_up(
-			regions->border + regions->first[i], regions->end[i] - regions->first[i]);
+	for (size_t i = 0; i < choosing->votes->patches->across; i++)
+		given += choose_square(choosing, i * PATCH_SIDE, j * PATCH_SIDE, PATCH_SIDE);
+	atomic_fetch_add(&choosing->given, given);
+}
+
+size_t
+patches_choose(struct run *run, struct votes *votes, struct choice *choice)
+{
+	struct choosing choosing = { votes, choice, 0 };
+
+	run_for(run, votes->patches->down, choose_squares_row, &choosing);
+	return choosing.given;
+}
+
+/* ---- of regions of patches ---- */
+
+struct gathering {
+	const struct votes *votes;
+	const struct members *members;
+	struct regions *regions;
+	_Atomic size_t used; /* borders: chunks take their part as they are done */
+	_Atomic bool failed;
+};
+
+/* Borders of a chunk's regions, and those that are being listed. */
+struct list {
+	struct border *border;
+	size_t n, room;
+};
+
+#define LOOK_BACK 4 /* at so many of a region's borders */
+
+/* Adds a border to those from `first` on; to one of the last if they are alike. */
+static inline void
+add_border(struct list *list, size_t first, struct border border)
+{
+	size_t stop = list->n - first > LOOK_BACK ? list->n - LOOK_BACK : first;
+
+	for (size_t i = list->n; i > stop; i--) {
+		struct border *last = &list->border[i - 1];
+
+		if (last->other == border.other && last->turns == border.turns) {
+			last->weight += border.weight;
+			return;
+		}
+	}
+	list->border[list->n++] = border;
+}
+
+/* Room for a patch's borders, as many as it can have. */
+static bool
+make_room(struct list *list)
+{
+	size_t room = 2 * list->room + CHUNK;
+	struct border *border;
+
+	if (list->n + 4 * PATCH_SIDE <= list->room)
+		return true;
+	border = realloc(list->border, room * sizeof(*border));
+	if (!border)
+		return false;
+	list->border = border;
+	list->room = room;
+	return true;
+}
+
+/* The borders of a patch of region r to other regions. */
+static void
+gather_patch(const struct gathering *gathering, size_t r, int32_t patch, size_t first,
+    struct list *list)
+{
+	const struct votes *votes = gathering->votes;
+	const struct choice *choice = gathering->members->choice;
+	const struct patch_place *place = &votes->place[patch];
+	uint32_t w = (uint32_t)votes->patches->w;
+	struct side side[4];
+	size_t sides =
+	    find_sides(votes, place->at % w, place->at / w, place->w, place->h, side);
+
+	for (size_t s = 0; s < sides; s++)
+		for (size_t i = 0; i < side[s].n; i++) {
+			int32_t other = neighbour(votes, &side[s], i);
+			struct border border;
+
+			if (other == NO_PATCH || choice[other].other == (int32_t)r)
+				continue;
+			border = vote(votes, &side[s], i, choice[other].other);
+			border.turns += choice[patch].turns - choice[other].turns;
+			add_border(list, first, border);
+		}
+}
+
+static void
+gather_chunk(void *arg, size_t chunk)
+{
+	struct gathering *gathering = arg;
+	struct regions *regions = gathering->regions;
+	const struct members *members = gathering->members;
+	struct list list = { 0 };
+	size_t r0 = chunk * CHUNK, r1 = chunk_end(chunk, regions->n), at;
+
+	for (size_t r = r0; r < r1; r++) {
+		size_t first = list.n;
+
+		for (size_t m = members->first[r]; m < members->first[r + 1]; m++) {
+			if (!make_room(&list)) {
+				gathering->failed = true;
+				free(list.border);
+				return;
+			}
+			gather_patch(gathering, r, members->member[m], first, &list);
+		}
+		list.n = first + borders_add_up(list.border + first, list.n - first);
+		regions->first[r] = first;
+		regions->end[r] = list.n;
+	}
+	at = atomic_fetch_add(&gathering->used, list.n);
+	if (list.n > 0)
+		memcpy(regions->border + at, list.border, list.n * sizeof(*list.border));
+	free(list.border);
+	for (size_t r = r0; r < r1; r++) {
+		regions->first[r] += at;
+		regions->end[r] += at;
+	}
 }
 
 int
-borders_find(struct run *run, const struct patches *patches, const struct phase_plane *phase,
-    const struct phase_plane *quality, struct regions *regions)
+borders_gather(struct run *run, const struct votes *votes, const struct members *members, size_t n,
+    size_t votes_given, struct regions *regions)
 {
-	struct votes votes = { patches, phase, quality, regions };
-	size_t n = patches_count(patches), borders = 0;
+	struct gathering gathering = { votes, members, regions, 0, false };
 
-	if (regions_reserve(regions, n, 0) < 0)
+	/* of the room for all votes only what is used is ever touched */
+	if (regions_reserve(regions, n, votes_given) < 0)
 		return -1;
-	run_for(run, patches->down, count_row, &votes);
-	for (size_t i = 0; i < n; i++) {
-		size_t count = regions->end[i];
-
-		regions->first[i] = regions->end[i] = borders;
-		borders += count;
-	}
-	regions->border_room = borders + 1;
-	free(regions->border);
-	regions->border = malloc(regions->border_room * sizeof(*regions->border));
-	if (!regions->border) {
-		regions_free(regions);
-		return fail_memory();
-	}
-	run_for(run, patches->down, put_row, &votes);
-	run_for(run, chunks(n), add_up_chunk, regions);
-	return 0;
+	run_for(run, chunks(n), gather_chunk, &gathering);
+	if (!gathering.failed)
+		return 0;
+	regions_free(regions);
+	return fail_memory();
 }

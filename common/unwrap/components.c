@@ -34,12 +34,9 @@ int
 components_unwrap(struct run *run, struct patches *patches, const struct phase_plane *phase,
     const struct phase_plane *quality, struct components *components)
 {
-	struct regions regions = { 0 };
-
 	*components = (struct components){ .patches = patches, .phase = phase };
 	patches_find(run, patches, phase);
-	if (borders_find(run, patches, phase, quality, &regions) < 0 ||
-	    join_regions(run, &regions, &components->joined) < 0)
+	if (join_regions(run, patches, phase, quality, &components->joined) < 0)
 		return -1;
 	components->n = components->joined.components;
 	components->component = calloc(components->n + 1, sizeof(*components->component));

@@ -54,7 +54,7 @@ components_result(const struct components *components, size_t x, size_t y, int32
 	return components->component[i].label;
 }
 
-/* Unwraps a phase of the patches' size; quality as of borders_find(). The components refer to
+/* Unwraps a phase of the patches' size; quality as in struct votes. The components refer to
  * patches and phase. -1 after fail(); free with components_free() in either case. */
 int components_unwrap(struct run *, struct patches *, const struct phase_plane *,
     const struct phase_plane *quality, struct components *);

@@ -3,70 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which neighbour a region joins, and the region that it is part of behind the round. */
-struct choice {
-	int32_t other; /* NO_PATCH: it borders on nothing */
-	int32_t turns; /* to add to the region itself */
-};
-
 struct round {
 	struct regions *now, next;
-	struct choice *choice;
+	size_t n; /* regions */
+	struct choice *choice; /* behind find_roots() the next region, and the turns to it */
 	int32_t *number; /* of each region's root among the next regions */
 	int32_t *member; /* regions by the next one's number; from first_member on those of each */
 	size_t *first_member;
 };
 
-/* The same for both of a border's sides, so that no ring of choices forms but of two. */
-static uint64_t
-tie(size_t a, size_t b)
-{
-	uint64_t low = a < b ? a : b, high = a < b ? b : a;
-
-	return (low << 32 | high) * 0x9E3779B97F4A7C15u; /* odd: no two pairs alike */
-}
-
-/* The most unanimous border of region i. */
-static struct choice
-choose(const struct regions *regions, size_t i)
-{
-	struct choice best = { NO_PATCH, 0 };
-	int64_t best_margin = INT64_MIN;
-	uint64_t best_tie = 0;
-
-	for (size_t at = regions->first[i], stop; at < regions->end[i]; at = stop) {
-		const struct border *winner = &regions->border[at];
-		int64_t sum = 0, margin;
-		uint64_t by;
-
-		for (stop = at; stop < regions->end[i] &&
-		     regions->border[stop].other == regions->border[at].other;
-		     stop++) {
-			const struct border *border = &regions->border[stop];
-
-			sum += border->weight;
-			if (border->weight > winner->weight ||
-			    (border->weight == winner->weight &&
-				abs(border->turns) < abs(winner->turns)))
-				winner = border;
-		}
-		margin = 2 * winner->weight - sum;
-		by = tie(i, (size_t)winner->other);
-		if (margin > best_margin || (margin == best_margin && by > best_tie)) {
-			best = (struct choice){ winner->other, -winner->turns };
-			best_margin = margin;
-			best_tie = by;
-		}
-	}
-	return best;
-}
-
 static void
 choose_chunk(void *arg, size_t chunk)
 {
 	struct round *round = arg;
-	for (size_t i = chunk * CHUNK; i < chunk_end(chunk, round->now->n); i++)
-		round->choice[i] = choose(round->now, i);
+	const struct regions *now = round->now;
+
+	for (size_t i = chunk * CHUNK; i < chunk_end(chunk, now->n); i++)
+		round->choice[i] = borders_choose(now->border, now->first[i], now->end[i], i);
 }
 
 /* Of two that have chosen each other the first is the root, and what borders on nothing is one;
@@ -76,7 +29,7 @@ static size_t
 find_roots(struct round *round)
 {
 	struct choice *choice = round->choice;
-	size_t n = round->now->n, roots = 0;
+	size_t n = round->n, roots = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (choice[i].other == NO_PATCH ||
@@ -111,34 +64,43 @@ next_number(const struct round *round, size_t i)
 	return (size_t)round->choice[i].other;
 }
 
-/* Lists the members of the next regions, and makes room for all their borders. */
-static int
+/* Lists the members of the next regions. */
+static void
 list_members(struct round *round, size_t roots)
 {
+	size_t *first = round->first_member;
+
+	memset(first, 0, (roots + 1) * sizeof(*first));
+	for (size_t i = 0; i < round->n; i++)
+		first[next_number(round, i) + 1]++;
+	for (size_t r = 0; r < roots; r++)
+		first[r + 1] += first[r];
+	/* `first` moves to each list's end, which is the next one's first */
+	for (size_t i = 0; i < round->n; i++)
+		round->member[first[next_number(round, i)]++] = (int32_t)i;
+	memmove(first + 1, first, roots * sizeof(*first));
+	first[0] = 0;
+}
+
+/* Makes room for all borders of the next regions. */
+static int
+make_room(struct round *round, size_t roots)
+{
 	const struct regions *now = round->now;
-	size_t *first = round->first_member, borders = 0;
+	size_t borders = 0;
 
 	for (size_t i = 0; i < now->n; i++)
 		borders += now->end[i] - now->first[i];
 	if (regions_reserve(&round->next, roots, borders) < 0)
 		return -1;
-	memset(first, 0, (roots + 1) * sizeof(*first));
-	for (size_t i = 0; i < now->n; i++) {
-		first[next_number(round, i) + 1]++;
+	for (size_t i = 0; i < now->n; i++)
 		round->next.end[next_number(round, i)] += now->end[i] - now->first[i];
-	}
 	borders = 0;
 	for (size_t r = 0; r < roots; r++) {
-		first[r + 1] += first[r];
 		round->next.first[r] = borders;
 		borders += round->next.end[r];
 		round->next.end[r] = round->next.first[r];
 	}
-	/* `first` moves to each list's end, which is the next one's first */
-	for (size_t i = 0; i < now->n; i++)
-		round->member[first[next_number(round, i)]++] = (int32_t)i;
-	memmove(first + 1, first, roots * sizeof(*first));
-	first[0] = 0;
 	return 0;
 }
 
@@ -177,6 +139,7 @@ gather_chunk(void *arg, size_t chunk)
 		gather(round, r);
 }
 
+/* Where each patch is behind a round, from where its region is. */
 struct follow {
 	const struct round *round;
 	struct joined *joined;
@@ -196,6 +159,23 @@ follow_chunk(void *arg, size_t chunk)
 	}
 }
 
+/* The first round is of patches. */
+static int
+join_patches(struct run *run, struct votes *votes, struct regions *regions, struct round *round,
+    struct joined *joined)
+{
+	size_t given = patches_choose(run, votes, round->choice);
+	size_t roots = find_roots(round);
+	struct members members = { round->choice, round->member, round->first_member };
+
+	for (size_t i = 0; i < joined->patches; i++) {
+		joined->component[i] = round->choice[i].other;
+		joined->turns[i] = round->choice[i].turns;
+	}
+	list_members(round, roots);
+	return borders_gather(run, votes, &members, roots, given, regions);
+}
+
 /* Rounds until there are no borders. */
 static int
 join_rounds(struct run *run, struct regions *regions, struct round *round, struct joined *joined)
@@ -205,11 +185,13 @@ join_rounds(struct run *run, struct regions *regions, struct round *round, struc
 		size_t roots;
 
 		round->now = regions;
+		round->n = regions->n;
 		run_for(run, chunks(regions->n), choose_chunk, round);
 		roots = find_roots(round);
 		if (roots == regions->n)
 			return 0;
-		if (list_members(round, roots) < 0)
+		list_members(round, roots);
+		if (make_room(round, roots) < 0)
 			return -1;
 		run_for(run, chunks(roots), gather_chunk, round);
 		run_for(
@@ -221,30 +203,32 @@ join_rounds(struct run *run, struct regions *regions, struct round *round, struc
 }
 
 int
-join_regions(struct run *run, struct regions *regions, struct joined *joined)
+join_regions(struct run *run, const struct patches *patches, const struct phase_plane *phase,
+    const struct phase_plane *quality, struct joined *joined)
 {
-	size_t n = regions->n;
-	struct round round = { 0 };
+	size_t n = patches_count(patches);
+	struct round round = { .n = n };
+	struct regions regions = { 0 };
+	struct votes votes = votes_of(patches, phase, quality);
 	int status = -1;
 
 	*joined = (struct joined){ .patches = n };
 	joined->component = malloc((n + 1) * sizeof(*joined->component));
-	joined->turns = calloc(n + 1, sizeof(*joined->turns));
+	joined->turns = malloc((n + 1) * sizeof(*joined->turns));
+	votes.place = malloc((n + 1) * sizeof(*votes.place));
 	round.choice = malloc((n + 1) * sizeof(*round.choice));
 	round.number = malloc((n + 1) * sizeof(*round.number));
 	round.member = malloc((n + 1) * sizeof(*round.member));
 	round.first_member = malloc((n + 2) * sizeof(*round.first_member));
-	if (joined->component && joined->turns && round.choice && round.number && round.member &&
-	    round.first_member) {
-		for (size_t i = 0; i < n; i++)
-			joined->component[i] = (int32_t)i;
-		status = join_rounds(run, regions, &round, joined);
-	} else {
+	if (!votes.place || !joined->component || !joined->turns || !round.choice ||
+	    !round.number || !round.member || !round.first_member)
 		fail_memory();
-	}
-	joined->components = regions->n;
-	regions_free(regions);
+	else if (join_patches(run, &votes, &regions, &round, joined) == 0)
+		status = join_rounds(run, &regions, &round, joined);
+	joined->components = regions.n;
+	regions_free(&regions);
 	regions_free(&round.next);
+	free(votes.place);
 	free(round.choice);
 	free(round.number);
 	free(round.member);

@@ -21,8 +21,10 @@ struct joined {
 	int32_t *turns;     /* to add to all its pixels */
 };
 
-/* Joins regions, each of which is a patch; frees them. -1 after fail(); free with joined_free(). */
-int join_regions(struct run *, struct regions *, struct joined *);
+/* Joins the patches of a phase; quality as in struct votes. -1 after fail(); free with
+ * joined_free(). */
+int join_regions(struct run *, const struct patches *, const struct phase_plane *,
+    const struct phase_plane *quality, struct joined *);
 void joined_free(struct joined *);
 
 #endif

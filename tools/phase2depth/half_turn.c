@@ -158,16 +158,22 @@ half_turn_free(struct half_turn_jumps *jumps)
 static int
 find_beyond(const struct frame *in, const struct depthfit *above, struct half_turn_jumps *jumps)
 {
-	size_t pixels = in->head.w * in->head.h, marked;
+	size_t pixels = in->head.w * in->head.h;
+	struct half_turn_found found;
 
 	jumps->beyond = malloc(pixels);
 	if (!jumps->beyond)
 		return fail_memory();
-	if (half_turn_parts(in, above, jumps->beyond, &marked) < 0)
+	if (half_turn_parts(in, above, jumps->beyond, &found) < 0)
 		return -1;
-	if (marked == 0)	/* noise alone */
+	if (found.contending > 0)
+		return fail("--wrapped", "the difference to the reference exceeds half a turn, and "
+		    "of parts of %.2g %% of the pixels nothing tells which lies within: have the "
+		    "reference seen beside them, or unwrap both phases (unwrapq)",
+		    100 * (double)found.contending / (double)pixels);
+	if (found.marked == 0)	/* noise alone */
 		half_turn_free(jumps);
-	jumps->most_beyond = fmax(jumps->most_beyond, (double)marked / (double)pixels);
+	jumps->most_beyond = fmax(jumps->most_beyond, (double)found.marked / (double)pixels);
 	return 0;
 }
 
@@ -228,8 +234,9 @@ half_turn_warn(const struct half_turn_jumps *jumps)
 		snprintf(which, sizeof(which), " in %zu of %zu frames", jumps->jumping,
 		    jumps->frames);
 	warn("--wrapped", "%s%.2g %% of neighbours are a whole turn apart%s: the difference to the "
-	    "reference exceeds half a turn there; all parts but the largest, %s%.2g %% of the "
-	    "pixels, have no depth (unwrapq both phases)", jumps->frames > 1 ? "up to " : "",
+	    "reference exceeds half a turn there; all parts but the one on the reference, "
+	    "%s%.2g %% of the pixels, have no depth (unwrapq both phases)",
+	    jumps->frames > 1 ? "up to " : "",
 	    100 * jumps->worst, which, jumps->frames > 1 ? "up to " : "",
 	    100 * jumps->most_beyond);
 }

@@ -9,6 +9,10 @@
 #include "frame/frame.h"
 
 #define SPECK 25		/* pixels; parts of noise have fewer, and link nothing */
+#define ON_REFERENCE 0.35f	/* rad off it at most */
+#define SHARE_ON 0.2		/* of a part, from which on the reference itself is seen in it; a
+				 * slope from half a turn below to half a turn above has 0.11 */
+#define TIMES_ON 2		/* as many pixels on the reference as any other part of the group */
 
 struct parts {
 	size_t w, h;
@@ -16,7 +20,11 @@ struct parts {
 	size_t *part;		/* a pixel of the same part; its own place: the part's first */
 	size_t *size;		/* pixels of a part, at its first */
 	size_t *group;		/* the same of parts that jumps link */
-	size_t *largest;	/* part of a group, at the group's first */
+	size_t *on;		/* pixels of a part on the reference, at its first */
+	size_t *all;		/* pixels of a group's parts, at its first */
+	size_t *nearest;	/* the part of a group with most of those, at the group's first;
+				 * w h: none */
+	size_t *second;		/* pixels on the reference of the next part */
 	unsigned char *jumps, *speck;	/* is the part, at its first, at a jump; a speck at one? */
 };
 
@@ -27,7 +35,10 @@ free_parts(struct parts *parts)
 	free(parts->part);
 	free(parts->size);
 	free(parts->group);
-	free(parts->largest);
+	free(parts->on);
+	free(parts->all);
+	free(parts->nearest);
+	free(parts->second);
 	free(parts->jumps);
 	free(parts->speck);
 }
@@ -41,14 +52,17 @@ make_parts(struct parts *parts)
 	parts->part = reallocarray(NULL, n, sizeof(*parts->part));
 	parts->group = reallocarray(NULL, n, sizeof(*parts->group));
 	parts->size = calloc(n, sizeof(*parts->size));
-	parts->largest = reallocarray(NULL, n, sizeof(*parts->largest));
+	parts->on = calloc(n, sizeof(*parts->on));
+	parts->all = calloc(n, sizeof(*parts->all));
+	parts->nearest = reallocarray(NULL, n, sizeof(*parts->nearest));
+	parts->second = calloc(n, sizeof(*parts->second));
 	parts->jumps = calloc(n, 1);
 	parts->speck = calloc(n, 1);
-	if (!parts->d || !parts->part || !parts->group || !parts->size || !parts->largest ||
-	    !parts->jumps || !parts->speck)
+	if (!parts->d || !parts->part || !parts->group || !parts->size || !parts->jumps ||
+	    !parts->speck || !parts->on || !parts->all || !parts->nearest || !parts->second)
 		return fail_memory();
 	for (size_t i = 0; i < n; i++)
-		parts->part[i] = parts->group[i] = parts->largest[i] = i;
+		parts->part[i] = parts->group[i] = i;
 	return 0;
 }
 
@@ -87,8 +101,12 @@ find_parts(struct parts *parts)
 			if (y > 0)
 				join_neighbours(parts, at, at - parts->w);
 		}
-	for (size_t i = 0; i < parts->w * parts->h; i++)
-		parts->size[first_of(parts->part, i)]++;
+	for (size_t i = 0; i < parts->w * parts->h; i++) {
+		size_t part = first_of(parts->part, i);
+
+		parts->size[part]++;
+		parts->on[part] += fabsf(parts->d[i]) < ON_REFERENCE;
+	}
 }
 
 static void
@@ -117,16 +135,38 @@ find_groups(struct parts *parts)
 		}
 }
 
-/* The largest part of each group, at its first. */
+/* The part of each group that has most pixels on the reference, and how many the next one has. */
 static void
-find_largest(struct parts *parts)
+find_nearest(struct parts *parts)
 {
-	for (size_t i = 0; i < parts->w * parts->h; i++) {
-		size_t group = first_of(parts->group, i);
+	size_t n = parts->w * parts->h;
 
-		if (parts->jumps[i] && parts->size[i] > parts->size[parts->largest[group]])
-			parts->largest[group] = i;
+	for (size_t i = 0; i < n; i++)
+		parts->nearest[i] = n;
+	for (size_t i = 0; i < n; i++) {
+		size_t group = first_of(parts->group, i), *nearest = &parts->nearest[group];
+
+		if (!parts->jumps[i])
+			continue;
+		parts->all[group] += parts->size[i];
+		if (*nearest == n || parts->on[i] > parts->on[*nearest]) {
+			parts->second[group] = *nearest == n ? 0 : parts->on[*nearest];
+			*nearest = i;
+		} else if (parts->on[i] > parts->second[group]) {
+			parts->second[group] = parts->on[i];
+		}
 	}
+}
+
+/* Is the reference itself seen in one part of a group, and in no other one? */
+static bool
+is_told(const struct parts *parts, size_t group)
+{
+	size_t nearest = parts->nearest[group];
+	size_t on = nearest < parts->w * parts->h ? parts->on[nearest] : 0;
+
+	return on >= SPECK && (double)on >= SHARE_ON * (double)parts->size[nearest] &&
+	    on >= TIMES_ON * parts->second[group];
 }
 
 /* Is a pixel of a speck a whole turn from a neighbour that belongs to a surface with jumps? */
@@ -159,25 +199,28 @@ find_specks(struct parts *parts)
 
 int
 half_turn_parts(const struct frame *in, const struct depthfit *above, unsigned char *beyond,
-    size_t *marked)
+    struct half_turn_found *found)
 {
 	struct parts parts = { .w = in->head.w, .h = in->head.h };
 	int status = make_parts(&parts);
 
-	*marked = 0;
+	*found = (struct half_turn_found){ 0 };
 	if (status == 0) {
 		for (size_t y = 0; y < parts.h; y++)
 			depth_rows_above(above, in, parts.d + y * parts.w, y);
 		find_parts(&parts);
 		find_groups(&parts);
-		find_largest(&parts);
+		find_nearest(&parts);
+		for (size_t i = 0; i < parts.w * parts.h; i++)
+			if (parts.all[i] > 0 && !is_told(&parts, i))
+				found->contending += parts.all[i];
 		find_specks(&parts);
 		for (size_t i = 0; i < parts.w * parts.h; i++) {
 			size_t part = first_of(parts.part, i);
 
 			beyond[i] = parts.speck[part] || (parts.jumps[part] &&
-			    parts.largest[first_of(parts.group, part)] != part);
-			*marked += beyond[i];
+			    parts.nearest[first_of(parts.group, part)] != part);
+			found->marked += beyond[i];
 		}
 	}
 	free_parts(&parts);

@@ -27,13 +27,19 @@ half_turn_is_jump(const float *d, ptrdiff_t step)
 	return px_both(smooth, fabsf(d[0] - d[-step]) > HALF_TURN_JUMP);
 }
 
+struct half_turn_found {
+	size_t marked;		/* pixels */
+	size_t contending;	/* of groups of parts of which nothing tells the right one */
+};
+
 /*
  * Marks pixels that may be whole turns off: a part is pixels whose neighbours differ by less than
- * an eighth of a turn; of parts between which the phase jumps, all but the largest are marked, and
- * specks of a few pixels beside them. beyond: w x h, set to 1 or 0; *marked: how many. -1 after
- * fail().
+ * an eighth of a turn; of a group of parts between which the phase jumps, all but one are marked,
+ * and specks of a few pixels beside them. That one is the part in which the reference itself is
+ * seen, as an area on it; where in none or in several is, the group contends. beyond: w x h, set
+ * to 1 or 0. -1 after fail().
  */
 int half_turn_parts(const struct frame *in, const struct depthfit *above, unsigned char *beyond,
-    size_t *marked);
+    struct half_turn_found *);
 
 #endif

@@ -41,6 +41,7 @@ struct shift_sums {
 struct shift_found {
 	double shift_rad[SHIFT_IMAGES_MOST];
 	double error_rad;	/* standard error of the worst one; NaN: the parts are too few */
+	double total_rad;	/* with what the images cannot show */
 	double settled_rad;	/* largest change in the last round */
 	size_t rounds;
 	bool assumed;		/* too few different shifts: the pixels are taken to be even */

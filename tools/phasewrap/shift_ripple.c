@@ -26,6 +26,10 @@
  * about, for shifts 20 degrees from equal ones. */
 #define UNEVEN_NOISE 0.03
 
+/* What images of a good camera under a good lamp have, and no phase tells from wrong shifts. */
+#define LIGHT 0.015		/* of the light: the deviation from image to image */
+#define THIRD_HARMONIC 0.02	/* of the fringes' amplitude */
+
 enum moment { ONE, PLACE, COSINE = POWERS, SINE, PHASE, MOMENTS };
 
 /* Sums of products of cosine, sine and phase over second differences, without their mean [0], and
@@ -439,6 +443,40 @@ find_error(const struct lines *lines, double error[N][2], const struct ripple *r
 	return worst(lines, error, all, true);
 }
 
+/* What light that differs from image to image and a third harmonic change the worst shift by. */
+static double
+find_systematic(const struct lines *lines, const double *shift_rad, double error[N][2])
+{
+	double gain[N][2], harmonic[2] = { 0 }, most = 0;
+	/* what leaves no ripple comes from the constant combination, by the difference of two */
+	double open = lines->images == N ? 2 * LIGHT * LIGHT : 0;
+
+	for (size_t i = 0; i < lines->images; i++) {
+		double s = sin(shift_rad[i]), c = cos(shift_rad[i]);
+		double s3 = sin(3 * shift_rad[i]), c3 = cos(3 * shift_rad[i]);
+		const double k[2] = { lines->weight[0][i], lines->weight[1][i] };
+
+		/* the ripple of a shift that is off by 1 (linearise), a quarter further on */
+		gain[i][0] = (k[0] * s - k[1] * c) / 2;
+		gain[i][1] = (k[0] * c + k[1] * s) / 2;
+		/* what sin(phi - found) makes of cos 3(phi + shift), as far as it turns twice */
+		harmonic[0] += (k[0] * s3 + k[1] * c3) / 2;
+		harmonic[1] += (k[0] * c3 - k[1] * s3) / 2;
+	}
+	for (size_t j = 0; j < lines->images; j++) {
+		double third = error[j][0] * harmonic[0] + error[j][1] * harmonic[1];
+		double square = open + THIRD_HARMONIC * third * THIRD_HARMONIC * third;
+
+		for (size_t i = 0; i < lines->images; i++) {
+			double light = error[j][0] * gain[i][0] + error[j][1] * gain[i][1];
+
+			square += LIGHT * light * LIGHT * light;
+		}
+		most = fmax(most, square);
+	}
+	return sqrt(most);
+}
+
 static void
 refine(struct run *run, struct lines *lines, double *shift_rad, struct shift_ripple *out)
 {
@@ -457,7 +495,10 @@ refine(struct run *run, struct lines *lines, double *shift_rad, struct shift_rip
 			find_constant(lines, constant);
 		while (powers > 1 && !solve(lines, GROUPS, powers, &ripple))
 			powers--;
-		if (powers == 1 || !linearise(lines, next, n == N ? constant : NULL, error))
+		if (!linearise(lines, next, n == N ? constant : NULL, error))
+			return;
+		out->systematic_rad = find_systematic(lines, next, error);
+		if (powers == 1)
 			return;
 		moved = worst(lines, error, ripple.v, false);
 		for (size_t i = 0; i < n; i++)

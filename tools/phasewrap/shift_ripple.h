@@ -22,6 +22,8 @@ struct shift_ripple {
 	double error_rad;	/* of the worst shift: of noise and rough surfaces, from the
 				 * scatter over parts of the picture, and of bent ones, from what
 				 * one power of the place less changes */
+	double systematic_rad;	/* of the worst shift, known or not: of 1.5 % of light from image
+				 * to image, and a third harmonic of 2 % */
 	double moved_rad;	/* how far the worst shift went */
 	double turns;		/* of the phase along a piece, as a mean */
 };

@@ -15,7 +15,8 @@
 #define WEIGHINGS 40		/* at most, where the phases are taken to be spread evenly */
 #define WEIGHED 1e-4		/* rad that a shift may change by in the last round but one */
 #define OVERLAP (4 / 3.0)	/* 1 over the root mean square of overlapping blocks' shares */
-#define UNCERTAIN (2 * M_PI / 180)
+#define UNCERTAIN (2 * M_PI / 180)	/* by what the picture shows, */
+#define UNCERTAIN_LIGHT (5 * M_PI / 180)	/* and with what it cannot show */
 #define FEW_TURNS 3.0		/* of the phase along a lit piece of a line */
 #define SENSE_LEAST 1.1
 #define FLICKER 0.004		/* rms of what the fit leaves of the images' mean levels */
@@ -68,7 +69,7 @@ print(const struct capture_fringe *fringe, const struct shift_found *found)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, " %.2f",
 		    fringe->shift_rad[i] * 180 / M_PI);
 	note(capture_set_name(fringe, set), "found the shifts%s degrees, +- %.2g, in %zu rounds%s",
-	    list, found->error_rad * 180 / M_PI, found->rounds, found->assumed ?
+	    list, found->total_rad * 180 / M_PI, found->rounds, found->assumed ?
 	    ", if the amplitude does not depend on the phase" : "");
 }
 
@@ -108,15 +109,15 @@ warn_doubts(struct shift_search *search, const struct capture_fringe *fringe,
 	capture_set_name(fringe, set);
 	if (search->warned)
 		return;
-	if (!(found->error_rad <= UNCERTAIN)) {
-		warn("--shift", "the shifts found for %s are uncertain by %.2g degrees%s", set,
-		    found->error_rad * 180 / M_PI, found->assumed ?
-		    ": five different ones and more tell better" : "");
-		search->warned = true;
-	} else if (found->assumed && !found->checked) {
+	if (found->assumed && !found->checked) {
 		warn("--shift", "no lit part of the picture has a fringe and more across: the "
 		    "shifts found for %s may be many degrees off: give them, or take five "
 		    "different ones and more", set);
+		search->warned = true;
+	} else if (!(found->error_rad <= UNCERTAIN) || found->total_rad > UNCERTAIN_LIGHT) {
+		warn("--shift", "the shifts found for %s are uncertain by %.2g degrees%s", set,
+		    found->total_rad * 180 / M_PI, found->assumed ?
+		    ": five different ones and more tell better" : "");
 		search->warned = true;
 	} else if (flicker > FLICKER) {
 		warn("--shift", "the images of %s differ in brightness by %.1f %%, as a whole: if "
@@ -200,13 +201,16 @@ smooth(struct run *run, struct phasewrap *wrap, size_t k, const struct shift_loo
 		return -1;
 	found->checked = ripple.known;
 	if (!ripple.known || (ripple.error_rad > found->error_rad &&
-	    ripple.moved_rad < 2 * ripple.error_rad))
+	    ripple.moved_rad < 2 * ripple.error_rad)) {
+		found->total_rad = hypot(found->error_rad, ripple.systematic_rad);
 		return 0;
+	}
 	*found = better;
 	found->checked = true;
 	/* a surface may bend as a ripple of so few turns does */
 	found->error_rad = ripple.turns < FEW_TURNS ?
 	    hypot(ripple.error_rad, ripple.moved_rad) : ripple.error_rad;
+	found->total_rad = hypot(found->error_rad, ripple.systematic_rad);
 	return apply(wrap, k, found);
 }
 
@@ -243,6 +247,7 @@ find(struct shift_search *search, struct run *run, struct phasewrap *wrap, size_
 		if (last)
 			break;
 	}
+	found.total_rad = found.error_rad;
 	if (check_phases(look, &wrap->fit[k], set) < 0 ||
 	    (fringe->n < SHIFT_FREE_LEAST && smooth(run, wrap, k, look, least_amplitude, &found) <
 	    0))
