@@ -422,7 +422,7 @@ write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 		# shellcheck disable=SC2086
 		FRINGEPIPE_BAND=3 silent phase2depth $run "${plane[@]}" late.nrrd -o out.nrrd
 	done
-	fails 0 "phase2depth: no pixel of depth is valid in frame 3," \
+	fails 0 "phase2depth: no pixel of depth is valid in frame 2," \
 		phase2depth "${plane[@]}" --min-depth 1 late.nrrd zero.nrrd -o out.nrrd
 	silent phasewrap -q -n 3 --min-amplitude 99 captures.nrrd -o out.nrrd
 }

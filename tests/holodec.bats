@@ -562,5 +562,9 @@ for k, i in enumerate((0, 1, 4)):
 	# as a word in the chain, skipped frames are none for what follows
 	fringepipe -q holodec --on-refusal skip bad.nrrd , normals -o chain.nrrd
 	py 'expect(len(read_frames("chain.nrrd")) == 3)'
+	framecat -q --frames 2,3 bad.nrrd -o refused.nrrd
+	fails 1 "--on-refusal: skip leaves nothing: every picture was refused" \
+		holodec -q --on-refusal skip refused.nrrd -o none.nrrd
+	[ ! -e none.nrrd ]
 	fails 2 "--on-refusal: must be one of nan skip stop" holodec --on-refusal no bad.nrrd
 }

@@ -322,7 +322,7 @@ for h, w in (1, 1), (7, 5), (1, 127), (65, 129): write_frames("%dx%d.nrrd" % (w,
 		silent mergexyz --splat $size --onto ortho --calib sized.json --pixel 1 --center 0,0 $size.nrrd -o out.nrrd
 		py 'a, b = read_frame(sys.argv[1] + ".nrrd"), read_frame("out.nrrd"); expect(a.pixels == b.pixels, a.pixels, b.pixels)' $size
 	done
-	fails 0 "no pixel of x is valid in frame 2" "${splat[@]}" some.nrrd -o out.nrrd
+	fails 0 "no pixel of x is valid in frame 1" "${splat[@]}" some.nrrd -o out.nrrd
 	py 'f = read_frames("out.nrrd"); expect([int(np.isfinite(g["z"]).sum()) for g in f] == [320, 0, 48], [np.isfinite(g["z"]).sum() for g in f])'
 	fails 1 "view 1: 90 % of its 320 points lie beside the grid: are they in the world of --calib, are --pixel and --center right?" "${splat[@]}" beside.nrrd -o x.nrrd
 	fails 1 "view 2: 90 % of its 320 points" "${splat[@]}" --view beside.nrrd a.nrrd -o x.nrrd

@@ -79,7 +79,7 @@ all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const c
 		return;
 	seen->warned = true;
 	if (seen->frames > 1)
-		snprintf(frame, sizeof(frame), " in frame %zu", seen->frames);
+		snprintf(frame, sizeof(frame), " in frame %zu", seen->frames - 1);
 	if (empty)
 		warn(NULL, "no pixel of the input is valid%s", frame);
 	else

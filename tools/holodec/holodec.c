@@ -201,9 +201,18 @@ holodec_survey(struct run *run, const struct frame *in)
 	return status;
 }
 
+static int
+finish(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+
+	return refusal_end(&priv->refusals, parameters->on_refusal);
+}
+
 static const struct body body = { .survey = holodec_survey, .rows = holodec_rows,
-	.passes = holodec_passes };
-static const struct body below = { .frame = below_frame,
+	.end = finish, .passes = holodec_passes };
+static const struct body below = { .frame = below_frame, .end = finish,
 	.no_passes = "a texture below the picture is taken off by the processor" };
 
 static int

@@ -51,6 +51,14 @@ refusal_rows(struct frame *out, size_t texture, size_t y0, size_t y1)
 		}
 }
 
+int
+refusal_end(const struct refusals *refusals, int word)
+{
+	if (word != REFUSAL_SKIP || refusals->refused == 0 || refusals->decoded)
+		return 0;
+	return fail("--on-refusal", "skip leaves nothing: every picture was refused");
+}
+
 void
 refusal_conclude(const struct refusals *refusals)
 {

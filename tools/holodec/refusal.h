@@ -28,5 +28,7 @@ void refusal_none(const struct run *, struct refusals *);
 void refusal_rows(struct frame *out, size_t texture, size_t y0, size_t y1);
 /* At the end: how many were refused, where not each had its own warning. */
 void refusal_conclude(const struct refusals *);
+/* The input has ended: -1 after fail() where every picture was left out. */
+int refusal_end(const struct refusals *, int word);
 
 #endif
