@@ -99,7 +99,8 @@ hand_on(struct run *run, const struct live_picture *picture)
 	char path[64 + sizeof(priv->address.shown)];
 
 	run_begin_input(run);
-	snprintf(path, sizeof(path), "%s: frame %" PRIu64, priv->address.shown, picture->head.number);
+	snprintf(path, sizeof(path), "%s: frame %" PRIu64, priv->address.shown,
+	    picture->head.number);
 	if (live_decode(&priv->keys, picture, path, &frame) < 0)
 		return run_lose_input(run);
 	return run_emit(run, frame);
