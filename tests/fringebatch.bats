@@ -215,20 +215,32 @@ stale() {
 	[ "${lines[0]}" = "8 sets: $((8 - done_then)) done, $done_then up to date, 0 failed, 0 never started" ]
 }
 
+# in_time COMMAND ...: waits a minute at most until it succeeds
+in_time() {
+	for _ in {1..600}; do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+is_held() { [[ $(squeue -h -r -j "$1" -t PD -o %r) == *held* ]]; }
+is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
+
 @test "fringebatch: a task that Slurm has put back and holds is released once; the second time it is named" {
 	few 2
 	sed -i 's/^recipe = /&until [ -e go ]; do sleep 0.1; done; /' recipe.mk
 	run -0 fringebatch --jobs 1 recipe.mk
 	job=${output##* } job=${job%%,*}
-	until [ -e out/s01 ]; do sleep 0.1; done
+	in_time [ -e out/s01 ]
 	scontrol requeuehold "${job}_0"
-	until [[ $(squeue -h -r -j "$job" -t PD -o %r) == *held* ]]; do sleep 0.1; done
+	in_time is_held "$job"
 	run -1 fringebatch status
 	[[ $output == *"1 sets to do"* || $output == *"2 sets to do"* ]]
 	[[ $output != *"held:"* ]]
-	until [ "$(squeue -h -r -j "$job" -t R -o %i)" ]; do sleep 0.1; done
+	in_time is_running "$job"
 	scontrol requeuehold "${job}_0"
-	until [[ $(squeue -h -r -j "$job" -t PD -o %r) == *held* ]]; do sleep 0.1; done
+	in_time is_held "$job"
 	run -1 fringebatch status
 	[[ $output == *"held: task ${job}_0, "*held* ]]
 	run -0 fringebatch cancel
