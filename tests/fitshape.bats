@@ -403,11 +403,15 @@ expect(np.abs(np.abs(p["normal"]) - [.85111, .00123, .52499]).max() < 1e-5 and a
 	for words in "sphere --bad" "sphere --trim x" "sphere --trim 900" "sphere --roi 1,2,3" "ball" "plane --diameter 3" "--json" \
 		"sphere -o -" "sphere --json nothing.nrrd"; do
 		for program in "" fringepipe "fringepipe framecat ,"; do
+			# it has no file of its own there
+			if [[ $program == *, && $words == *nothing* ]]; then continue; fi
 			# shellcheck disable=SC2086
 			status=0; $program fitshape $words <sphere.nrrd 2>line | cat >out || status=$?
 			expected=2; [[ $words != *nothing* ]] || expected=1
 			echo "$program fitshape $words: $status, $(cat line out)"
-			[ "$status" -eq "$expected" ] && [ ! -s out ] && [ "$(wc -l <line)" -eq 1 ] || [[ $program = *, && $words = *nothing* ]]
+			[ "$status" -eq "$expected" ]
+			[ ! -s out ]
+			[ "$(wc -l <line)" -eq 1 ]
 		done
 	done
 }

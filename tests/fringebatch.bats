@@ -218,7 +218,7 @@ stale() {
 # in_time COMMAND ...: waits a minute at most until it succeeds
 in_time() {
 	for _ in {1..600}; do
-		! "$@" || return 0
+		if "$@"; then return; fi
 		sleep 0.1
 	done
 	return 1

@@ -414,7 +414,7 @@ server.process.send_signal(signal.SIGINT)
 time.sleep(0.3)
 expect(Viewer(server.url).frame()["number"] == 0)
 expect(server.end(signal.SIGTERM) == (0, "") and drain(viewer)[1] == 1001)
-for number, before in (signal.SIGINT, None), (signal.SIGTERM, None), (signal.SIGTERM, ignore):
+for number, before in (signal.SIGINT, heed_interrupts), (signal.SIGTERM, heed_interrupts), (signal.SIGTERM, ignore):
 	# the input goes on: what was written is not whole
 	process = subprocess.Popen("holoserve --port 0 --pass --print-url".split(), stdin=subprocess.PIPE,
 		stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=before)

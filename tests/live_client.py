@@ -148,10 +148,15 @@ class Viewer:
         self.socket.close()
 
 
+def heed_interrupts():
+    """Where tests run behind a shell's &, SIGINT is ignored, and so it would stay."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Server:
     """holoserve with these words, a string, fed by put() unless they name files."""
 
-    def __init__(self, words='', files=False, program='holoserve', before=None):
+    def __init__(self, words='', files=False, program='holoserve', before=heed_interrupts):
         self.process = subprocess.Popen(f'{program} --port 0 --print-url {words}'.split(), stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, stdin=None if files else subprocess.PIPE, bufsize=0,
                                         preexec_fn=before)
