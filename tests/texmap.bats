@@ -200,7 +200,7 @@ away = has & inside & (around.min(0) == around.max(0))
 e = np.abs(got - 200 * p[3:]).max(0)
 expect(away.sum() > 10000 and (e[away] > 2).sum() <= 1, scene, away.sum(), (e[away] > 2).sum())
 # a hole that every tenth point leaves may show one
-expect(hidden[there].sum() > 300 and (hidden & has).sum() <= 1, scene, (hidden & has).sum(), "of", hidden.sum())
+expect(hidden[there].sum() > 250 and (hidden & has).sum() <= 1, scene, (hidden & has).sum(), "of", hidden.sum())
 expect(has[inside & ~hidden].mean() > least, scene, has[inside & ~hidden].mean())'
 	done
 }
