@@ -148,6 +148,94 @@ expect(has[~hidden].mean() > .96, has[~hidden].mean())'
 	done
 }
 
+@test "texmap: a cloud without order: colours as of the paint, no hidden point has one, whatever lies alone hides nothing" {
+	for case in steps:280,100,-50:.92 sphere:-220,30,10:.98; do
+		IFS=: read -r scene center least <<<"$case"
+		more=(); [ $scene != sphere ] || more=(--radius 60)
+		py "from colour_rig import *
+Rig(($center), scale=2).save('rig.json')"
+		sim=(fringesim --calib rig.json --scene $scene --distance 600 --field 380 --height 60 "${more[@]}" --paint checker)
+		silent "${sim[@]}" --view cam --truth truth.nrrd -o null:
+		silent "${sim[@]}" --view colour --picture -o picture.png
+		# half of the points, noise of 0.1 mm along the rays, one row in ten not a point, and ten far off, before the surface
+		py 'rng = np.random.default_rng(3)
+f = read_frame("truth.nrrd")
+p = np.stack([f[c][6:-6].ravel() for c in "xyzrgb"]).astype(float)
+p = p[:, rng.permutation(p.shape[1])[:32000]]
+np.save("good.npy", p)
+p[:3] *= 1 + rng.normal(0, .1, p.shape[1]) / np.linalg.norm(p[:3], axis=0)
+p[:, ::10] = np.nan
+p[:3, :10] = np.stack([np.linspace(-90, 90, 10), rng.uniform(-60, 60, 10), rng.uniform(300, 400, 10)])
+write_frames("cloud.nrrd", Frame(p[:3, None].astype("f4"), list("xyz"), {"points": str(p.shape[1]), "length_unit": "mm"}))'
+		silent texmap --calib rig.json --camera colour --image picture.png cloud.nrrd -o out.nrrd
+		texmap -j 1 --calib rig.json --camera colour --image picture.png cloud.nrrd | cmp - out.nrrd
+		py "scene, center, least = '$scene', ($center), $least"'
+from PIL import Image
+from colour_rig import *
+rig = Rig(center, scale=2)
+p, o = np.load("good.npy"), read_frame("out.nrrd")
+P, got = p[:3], np.stack([o[c].ravel() for c in "rgb"]).astype(float)
+has = np.isfinite(got[0])
+expect(not has[:10].any() and not has[::10].any(), has[:10], has[::10].sum())
+there = np.ones(len(has), bool); there[:10] = there[::10] = False
+u, v = rig.project(P)
+d = np.array(center)[:, None] - P
+hidden = np.zeros(len(has), bool)
+if scene == "steps":
+	for i in range(1, 5):
+		s = ((i / 5 - .5) * 380 - P[0]) / d[0]
+		height = 600 - P[2] - s * d[2]
+		hidden |= (s > 1e-9) & (s < 1) & (height > 15 * (i - 1) + 1e-6) & (height < 15 * i - 1e-6)
+else:
+	s = P - np.array([0, 0, 600])[:, None]
+	A, B, C = (d * d).sum(0), (s * d).sum(0), (s * s).sum(0) - 60**2
+	t = (-B + np.sqrt(np.maximum(B * B - A * C, 0))) / A
+	hidden = (B * B > A * C) & (t > 1e-6) & (t < 1)
+w, h = rig.colour_size
+inside = there & (u >= 0) & (v >= 0) & (u <= w - 1) & (v <= h - 1)
+picture = np.asarray(Image.open("picture.png")).astype(float)[:, :, 0]
+i, j = np.clip(np.floor(u), 1, w - 3).astype(int), np.clip(np.floor(v), 1, h - 3).astype(int)
+around = np.stack([picture[j + a, i + b] for a in range(-1, 3) for b in range(-1, 3)])
+away = has & inside & (around.min(0) == around.max(0))
+e = np.abs(got - 200 * p[3:]).max(0)
+expect(away.sum() > 10000 and (e[away] > 2).sum() <= 1, scene, away.sum(), (e[away] > 2).sum())
+# a hole that every tenth point leaves may show one
+expect(hidden[there].sum() > 250 and (hidden & has).sum() <= 1, scene, (hidden & has).sum(), "of", hidden.sum())
+expect(has[inside & ~hidden].mean() > least, scene, has[inside & ~hidden].mean())'
+	done
+}
+
+@test "texmap: a cloud of all sides: none of the far side is coloured; normals of the table; tables that tell nothing" {
+	py 'rng = np.random.default_rng(1)
+n = rng.normal(size=(3, 40000)); n /= np.linalg.norm(n, axis=0)
+p = 60 * n + np.array([0, 0, 600])[:, None]
+def save(name, p, names): write_frames(name, Frame(p[:, None].astype("f4"), names, {"points": str(p.shape[1])}))
+save("ball.nrrd", p, list("xyz")); save("normals.nrrd", np.r_[p, n], "x y z nx ny nz".split())
+save("inward.nrrd", np.r_[p, -n], "x y z nx ny nz".split()); save("few.nrrd", p[:, :8], list("xyz"))
+save("line.nrrd", np.array([np.linspace(-50, 50, 500), 0 * np.arange(500), 600 + 0 * np.arange(500)]), list("xyz"))
+write_frames("picture.nrrd", Frame(np.full((3, 240, 320), 70, "u1"), list("rgb")))
+open("camera.json", "w").write("{\"camera_K\": [500,0,159.5, 0,500,119.5, 0,0,1], \"camera_size\": [320,240]}")'
+	map=(texmap --calib camera.json --image picture.nrrd)
+	for name in ball normals; do silent "${map[@]}" $name.nrrd -o $name.out.nrrd; done
+	py '
+for name in "ball", "normals":
+	f = read_frame(name + ".out.nrrd")
+	p = np.stack([f[c].ravel() for c in "xyz"]).astype(float)
+	has, n = np.isfinite(f["r"].ravel()), (p - np.array([0, 0, 600])[:, None]) / 60
+	cosine = -(n * p).sum(0) / np.linalg.norm(p, axis=0)
+	expect(not has[cosine < .05].any(), name, has[cosine < 0].sum(), cosine[has].min())
+	expect(has[cosine > .3].mean() > .999, name, has[cosine > .3].mean())'
+	fails 1 "the camera sees none of 40000 points: " "${map[@]}" inward.nrrd -o x.nrrd
+	fails 1 "the camera sees none of 8 points: 0 behind it or beyond its lens, 0 outside of its picture, 8 without neighbours" "${map[@]}" few.nrrd -o x.nrrd
+	fails 1 "500 without neighbours" "${map[@]}" line.nrrd -o x.nrrd
+	fails 1 "--supersample: wants ordered points" "${map[@]}" --supersample ball.nrrd -o x.nrrd
+	fails 1 "--image: is a table, not a picture" texmap --calib camera.json --image ball.nrrd ball.nrrd -o x.nrrd
+	[ ! -e x.nrrd ]
+	py 'write_frames("none.nrrd", Frame(np.full((3, 1, 1), np.nan, "f4"), list("xyz"), {"points": "0"}))'
+	"${map[@]}" none.nrrd -o none.out.nrrd
+	frameinfo none.out.nrrd | has "points:=0"
+}
+
 @test "texmap: pictures of 8, 12 and 16 bits, of floats, grey ones and alpha; PLY and OBJ take them as vertex colours" {
 	py "$ramp"'
 from PIL import Image
@@ -358,7 +446,7 @@ write_frames("scaled.nrrd", Frame(plane(4, 4), list("xyz"), {"sample_scale": "2"
 	fails 1 "the points are in mm (key length_unit), the calibration's lengths in m" texmap --calib metres.json --camera colour --image picture.nrrd points.nrrd
 	fails 1 "sees none of 320 points: 320 behind it" texmap --calib away.json --image picture.nrrd points.nrrd
 	fails 1 "sees none of 20 points" texmap --calib rig.json --camera colour --image picture.nrrd row.nrrd
-	fails 1 "is a table of 20 points" texmap --calib rig.json --camera colour --image picture.nrrd table.nrrd
+	fails 1 "20 without neighbours" texmap --calib rig.json --camera colour --image picture.nrrd table.nrrd
 	fails 1 "depth" texmap --calib rig.json --camera colour --image picture.nrrd depth.nrrd
 	fails 1 "scale" texmap --calib rig.json --camera colour --image picture.nrrd scaled.nrrd
 	fails 1 "--image: has 2 channels, u v: wanted are r g b, or a single one, and alpha" texmap --calib rig.json --camera colour --image two.nrrd points.nrrd

@@ -146,10 +146,23 @@ find_extent(void *arg, size_t chunk)
 	}
 }
 
+int
+point_grid_check_extent(double size, const double low[3], const double high[3])
+{
+	for (size_t k = 0; k < 3; k++)
+		if (!(fabs(low[k] / size) < 1e15 && fabs(high[k] / size) < 1e15 &&
+		    floor(high[k] / size) - floor(low[k] / size) < REACH))
+			return fail(NULL, "cubes of %g are too small for points that lie %g apart "
+			    "along %c: at most %lld in a row", size, high[k] - low[k], "xyz"[k],
+			    (long long)REACH);
+	return 0;
+}
+
 static int
 set_origin(struct run *run, struct making *making, const double *about)
 {
 	struct point_grid *grid = making->grid;
+	double low[3], high[3];
 
 	for (size_t k = 0; k < 3 && about; k++)
 		grid->origin[k] = (int64_t)floor(about[k] / grid->size) - REACH / 2;
@@ -157,19 +170,17 @@ set_origin(struct run *run, struct making *making, const double *about)
 		return 0;
 	for_all(run, making->chunks, find_extent, making);
 	for (size_t k = 0; k < 3; k++) {
-		double low = INFINITY, high = -INFINITY;
-
+		low[k] = INFINITY;
+		high[k] = -INFINITY;
 		for (size_t i = 0; i < making->chunks; i++) {
-			low = fmin(low, making->low[i][k]);
-			high = fmax(high, making->high[i][k]);
+			low[k] = fmin(low[k], making->low[i][k]);
+			high[k] = fmax(high[k], making->high[i][k]);
 		}
-		if (!(fabs(low / grid->size) < 1e15 && fabs(high / grid->size) < 1e15 &&
-		    floor(high / grid->size) - floor(low / grid->size) < REACH))
-			return fail(NULL, "cubes of %g are too small for points that lie %g apart "
-			    "along %c: at most %lld in a row", grid->size, high - low, "xyz"[k],
-			    (long long)REACH);
-		grid->origin[k] = (int64_t)floor(low / grid->size);
 	}
+	if (point_grid_check_extent(grid->size, low, high) < 0)
+		return -1;
+	for (size_t k = 0; k < 3; k++)
+		grid->origin[k] = (int64_t)floor(low[k] / grid->size);
 	return 0;
 }
 

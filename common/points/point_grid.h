@@ -29,6 +29,8 @@ struct point_grid {
  */
 int point_grid_make(struct run *run, const float *const xyz[3], size_t n, double size,
     const double *clip_about, struct point_grid *);
+/* Are cubes of this size too small for points that lie so far apart? -1 after fail(). */
+int point_grid_check_extent(double size, const double low[3], const double high[3]);
 /* The cube that a point lies in, as point_grid_find() takes it. */
 void point_grid_place(const struct point_grid *, const float p[3], int64_t place[3]);
 /* The cube's number; POINT_GRID_NONE: no point lies in it. */

@@ -5,71 +5,31 @@
 #include <stdlib.h>
 
 #include "align.h"
+#include "fold.h"
 #include "outliers.h"
 #include "thin.h"
+#include "view_input.h"
 
 /* ---- frames ---- */
-
-/* View k's planes of a frame (1: the input itself) as a frame of their own. */
-static int
-take_view(struct run *run, const struct frame *in, size_t view, struct frame **out)
-{
-	const struct frame_head *head = view > 1 ?
-	    run_second_input_head(run, "view", view - 1) : NULL;
-	struct frame_head own;
-	size_t first = 0;
-	char prefix[32];
-	int status;
-
-	snprintf(prefix, sizeof(prefix), "view%zu.", view - 1);
-	while (head && first < in->head.c &&
-	    strncmp(in->head.channel[first], prefix, strlen(prefix)))
-		first++;
-	if (head_copy(&own, head ? head : &in->head) < 0)
-		return -1;
-	for (size_t k = 1; !head && k < ((struct priv *)run->priv)->views; k++)
-		own.c -= run_second_input_head(run, "view", k)->c;
-	own.type = SAMPLE_FLOAT;
-	status = frame_new_empty(&own, out);
-	head_free(&own);
-	for (size_t c = 0; status == 0 && c < (*out)->head.c; c++)
-		frame_share(*out, c, in, first + c);
-	return status;
-}
-
-/* The pose of a frame: its own, or the only one of its file. */
-static int
-pose_of(const struct run *run, size_t view, size_t number, struct pose *pose)
-{
-	const struct parameters *parameters = run->parameters;
-	const struct priv *priv = run->priv;
-	const struct pose_list *list = priv->pose ? &priv->pose[view - 1] : NULL;
-
-	*pose = pose_identity;
-	if (!list)
-		return 0;
-	if (list->n > 1 && number > list->n)
-		return fail(parameters->poses.v[view - 1], "has %zu poses, view %zu has more "
-		    "frames", list->n, view);
-	*pose = list->v[list->n == 1 ? 0 : number - 1];
-	return 0;
-}
 
 static int
 take_frame(struct run *run, struct frame *in)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	size_t number = run_inputs(run) + 1, before = priv->pieces.n;
+	size_t number = run_inputs(run) + 1, before;
 	int status = 0;
 
+	if (priv->folds && fold_is_due(&priv->pieces))
+		status = fold_pieces(run, &priv->sums, &priv->pieces);
+	before = priv->pieces.n;
 	for (size_t view = 1; view <= priv->views && status == 0; view++) {
 		struct frame *frame;
 		struct pose pose;
 
-		status = pose_of(run, view, number, &pose);
+		status = view_input_pose(run, view, number, &pose);
 		if (status == 0)
-			status = take_view(run, in, view, &frame);
+			status = view_input_take(run, in, view, &frame);
 		if (status == 0)
 			status = pieces_add(&priv->pieces, frame, view, number, &pose);
 	}
@@ -96,12 +56,26 @@ check_poses(const struct run *run)
 	return 0;
 }
 
+/* All points, or where they went into sums one for each cube. */
+static int
+gather(struct run *run, struct frame **cloud)
+{
+	struct priv *priv = run->priv;
+
+	if (priv->sums.clouds == 0)
+		return pieces_cloud(run, &priv->pieces, cloud);
+	if (fold_pieces(run, &priv->sums, &priv->pieces) < 0)
+		return -1;
+	return cube_sums_cloud(&priv->sums, run, cloud);
+}
+
 static int
 end(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct frame *cloud = NULL;
+	bool folded = priv->sums.clouds > 0;
 	size_t points;
 	int status;
 
@@ -109,8 +83,10 @@ end(struct run *run)
 		return 0;
 	if (check_poses(run) < 0 || (parameters->icp && align_pieces(run, &(struct align_options){
 	    parameters->ring, parameters->max_rms, &parameters->write_pose }, &priv->pieces) < 0) ||
-	    pieces_cloud(run, &priv->pieces, &cloud) < 0)
+	    gather(run, &cloud) < 0) {
+		frame_free(cloud);
 		return -1;
+	}
 	pieces_free(&priv->pieces);
 	status = head_points(&cloud->head, &points);
 	if (status == 0 && points == 0)
@@ -118,7 +94,7 @@ end(struct run *run)
 	else if (status == 0 && parameters->noise.n)
 		status = outliers_drop(run, (size_t)parameters->noise.v[0],
 		    parameters->noise.v[1], &cloud);
-	if (status == 0 && !isnan(parameters->grid))
+	if (status == 0 && !isnan(parameters->grid) && !folded)
 		status = thin_cloud(run, parameters->grid, &cloud);
 	if (status < 0) {
 		frame_free(cloud);
@@ -152,9 +128,9 @@ splat_frame(struct run *run, struct frame *in)
 	int status = view && pose ? 0 : fail_memory();
 
 	for (size_t k = 0; k < priv->views && status == 0; k++) {
-		status = pose_of(run, k + 1, run_inputs(run) + 1, &pose[k]);
+		status = view_input_pose(run, k + 1, run_inputs(run) + 1, &pose[k]);
 		if (status == 0)
-			status = take_view(run, in, k + 1, &view[k]);
+			status = view_input_take(run, in, k + 1, &view[k]);
 	}
 	frame_free(in);
 	if (status == 0)
@@ -259,6 +235,8 @@ init(struct run *run)
 	if (check_noise(&parameters->noise) < 0 || check_icp(parameters, priv->views) < 0 ||
 	    load_poses(run) < 0)
 		return -1;
+	priv->folds = !isnan(parameters->grid) && !parameters->icp && parameters->noise.n == 0;
+	priv->sums.size = parameters->grid;
 	priv->checks.poses = priv->pose;
 	priv->checks.fits = parameters->icp;
 	priv->checks.files = &parameters->views;
@@ -272,6 +250,7 @@ release(struct run *run)
 	struct priv *priv = run->priv;
 
 	pieces_free(&priv->pieces);
+	cube_sums_free(&priv->sums);
 	view_checks_free(&priv->checks);
 	splat_stage_close(&priv->splat);
 	for (size_t k = 0; priv->pose && k < priv->views; k++)

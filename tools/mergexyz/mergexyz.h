@@ -3,6 +3,7 @@
 #define MERGEXYZ_H
 
 #include "base/opt.h"
+#include "cube_sums.h"
 #include "pieces.h"
 #include "run/stage.h"
 #include "splat_stage.h"
@@ -20,6 +21,8 @@ struct parameters {
 
 struct priv {
 	struct pieces pieces;
+	bool folds;			/* points go into sums as frames come */
+	struct cube_sums sums;
 	struct pose_list *pose;		/* of each view; NULL: none are given */
 	size_t views;
 	struct view_checks checks;

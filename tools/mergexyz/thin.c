@@ -13,28 +13,56 @@
 #define CELLS_FEW 2197		/* more than such cubes there are, 11 along a side and a bit */
 #define POINTS_MANY 1000	/* fewer are no cloud to thin out */
 
-enum kind { MEAN, SIGMA, FIRST };
-
 struct thinning {
 	const struct frame *cloud;
 	struct frame *out;
 	const uint32_t *start, *order;
 	size_t cells;
-	size_t normal[3];
 };
 
-static enum kind
-kind_of(const char *channel)
+enum thin_kind
+thin_kind(const char *channel)
 {
 	static const char *const counted[] = { "label", "line", "frame", "view", "column", "row",
 		"i", "j", "mask", "index", "u", "v", "nu", "nv" };
 
 	if (!strcmp(channel, "sigma"))
-		return SIGMA;
+		return THIN_SIGMA;
 	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
 		if (!strcmp(channel, counted[i]))
-			return FIRST;
-	return MEAN;
+			return THIN_FIRST;
+	return THIN_MEAN;
+}
+
+float
+thin_mean(enum thin_kind kind, double sum, size_t valid)
+{
+	if (valid == 0)
+		return PX_NAN;
+	return (float)((kind == THIN_SIGMA ? sqrt(sum) : sum) / (double)valid);
+}
+
+void
+thin_normals(struct frame *cloud, size_t begin, size_t end)
+{
+	size_t channel[3];
+
+	for (size_t k = 0; k < 3; k++) {
+		channel[k] = head_channel(&cloud->head, (char[3]){ 'n', "xyz"[k] });
+		if (channel[k] == NO_CHANNEL)
+			return;
+	}
+	for (size_t i = begin; i < end; i++) {
+		float *n[3];
+		double length = 0;
+
+		for (size_t k = 0; k < 3; k++) {
+			n[k] = frame_floats(cloud, channel[k], 0) + i;
+			length += (double)*n[k] * *n[k];
+		}
+		for (size_t k = 0; k < 3; k++)
+			*n[k] = length > 0 ? (float)(*n[k] / sqrt(length)) : PX_NAN;
+	}
 }
 
 static void
@@ -42,7 +70,7 @@ mean_channel(const struct thinning *thinning, size_t c, size_t begin, size_t end
 {
 	const float *v = frame_floats(thinning->cloud, c, 0);
 	float *to = frame_floats(thinning->out, c, 0);
-	enum kind kind = kind_of(thinning->cloud->head.channel[c]);
+	enum thin_kind kind = thin_kind(thinning->cloud->head.channel[c]);
 
 	for (size_t k = begin; k < end; k++) {
 		const uint32_t *point = thinning->order + thinning->start[k];
@@ -55,14 +83,12 @@ mean_channel(const struct thinning *thinning, size_t c, size_t begin, size_t end
 			if (isnan(value))
 				continue;
 			valid++;
-			sum += kind == SIGMA ? value * value : value;
+			sum += kind == THIN_SIGMA ? value * value : value;
 		}
-		if (kind == FIRST)
+		if (kind == THIN_FIRST)
 			to[k] = v[point[0]];
-		else if (valid == 0)
-			to[k] = PX_NAN;
 		else
-			to[k] = (float)((kind == SIGMA ? sqrt(sum) : sum) / (double)valid);
+			to[k] = thin_mean(kind, sum, valid);
 	}
 }
 
@@ -75,17 +101,7 @@ mean_cubes(void *arg, size_t part)
 	end = end < thinning->cells ? end : thinning->cells;
 	for (size_t c = 0; c < thinning->cloud->head.c; c++)
 		mean_channel(thinning, c, begin, end);
-	for (size_t i = begin; i < end && thinning->normal[0] != NO_CHANNEL; i++) {
-		float *n[3];
-		double length = 0;
-
-		for (size_t k = 0; k < 3; k++) {
-			n[k] = frame_floats(thinning->out, thinning->normal[k], 0) + i;
-			length += (double)*n[k] * *n[k];
-		}
-		for (size_t k = 0; k < 3; k++)
-			*n[k] = length > 0 ? (float)(*n[k] / sqrt(length)) : PX_NAN;
-	}
+	thin_normals(thinning->out, begin, end);
 }
 
 static int
@@ -100,10 +116,6 @@ make(struct run *run, const struct point_grid *grid, struct frame **cloud)
 		return -1;
 	thinning.start = start;
 	thinning.order = order;
-	for (size_t k = 0; k < 3; k++)
-		thinning.normal[k] = head_channel(&(*cloud)->head, (char[3]){ 'n', "xyz"[k] });
-	if (thinning.normal[1] == NO_CHANNEL || thinning.normal[2] == NO_CHANNEL)
-		thinning.normal[0] = NO_CHANNEL;
 	status = head_copy(&head, &(*cloud)->head);
 	if (status == 0) {
 		status = head_set_points(&head, grid->cells) < 0 ? -1 :
@@ -120,37 +132,33 @@ make(struct run *run, const struct point_grid *grid, struct frame **cloud)
 	return status;
 }
 
-/* The longest side of the cloud. */
-static double
-find_length(const float *const xyz[3], size_t points)
+void
+thin_extent(const float *const xyz[3], size_t points, double low[3], double high[3])
+{
+	for (size_t k = 0; k < 3; k++) {
+		float least = INFINITY, most = -INFINITY;
+
+		_Pragma("omp simd reduction(min:least) reduction(max:most)")
+		for (size_t i = 0; i < points; i++) {
+			least = xyz[k][i] < least ? xyz[k][i] : least;
+			most = xyz[k][i] > most ? xyz[k][i] : most;
+		}
+		low[k] = fmin(low[k], (double)least);
+		high[k] = fmax(high[k], (double)most);
+	}
+}
+
+void
+thin_check_size(size_t points, size_t cells, double size, const double low[3],
+    const double high[3])
 {
 	double length = 0;
 
-	for (size_t k = 0; k < 3; k++) {
-		float low = INFINITY, high = -INFINITY;
-
-		_Pragma("omp simd reduction(min:low) reduction(max:high)")
-		for (size_t i = 0; i < points; i++) {
-			low = xyz[k][i] < low ? xyz[k][i] : low;
-			high = xyz[k][i] > high ? xyz[k][i] : high;
-		}
-		length = fmax(length, (double)high - (double)low);
-	}
-	return length;
-}
-
-/* Cubes of another unit, or of a slipped decimal, leave a few points of a cloud. */
-static void
-check_size(const float *const xyz[3], size_t points, const struct point_grid *grid)
-{
-	double length;
-
-	if (points < POINTS_MANY || grid->cells > CELLS_FEW)
-		return;
-	length = find_length(xyz, points);
-	if (grid->size > LARGE * length)
+	for (size_t k = 0; k < 3; k++)
+		length = fmax(length, high[k] - low[k]);
+	if (points >= POINTS_MANY && cells <= CELLS_FEW && size > LARGE * length)
 		warn("--grid", "cubes of %g are large for a cloud %.4g long: of %zu points %zu "
-		    "are left", grid->size, length, points, grid->cells);
+		    "are left", size, length, points, cells);
 }
 
 int
@@ -159,6 +167,8 @@ thin_cloud(struct run *run, double size, struct frame **cloud)
 	const struct frame_head *head = &(*cloud)->head;
 	struct point_grid grid;
 	const float *xyz[3];
+	double low[3] = { INFINITY, INFINITY, INFINITY };
+	double high[3] = { -INFINITY, -INFINITY, -INFINITY };
 	size_t points;
 	int status;
 
@@ -172,7 +182,9 @@ thin_cloud(struct run *run, double size, struct frame **cloud)
 		fail_prefix("--grid");
 		return -1;
 	}
-	check_size(xyz, points, &grid);
+	if (grid.cells <= CELLS_FEW)
+		thin_extent(xyz, points, low, high);
+	thin_check_size(points, grid.cells, size, low, high);
 	point_grid_forget(&grid);
 	if (run->verbose)
 		note(NULL, "--grid: %zu points in %zu cubes of %g", points, grid.cells, size);

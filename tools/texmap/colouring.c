@@ -5,6 +5,7 @@
 #include "base/vector3.h"
 
 #define SUPERSAMPLES_MOST 16	/* along each axis */
+#define PART 4096		/* points of a row that a thread takes at a time */
 #define NOISES 8.0		/* surfaces nearer to each other, in standard deviations, are one */
 
 enum fate { COLOURED, BEHIND, OUTSIDE, LONE, GRAZED, HIDDEN, BLANK };
@@ -161,14 +162,24 @@ colour_point(const struct colouring *colouring, size_t x, size_t y, struct point
 	return COLOURED;
 }
 
+size_t
+colouring_parts(const struct colouring *colouring)
+{
+	const struct frame_head *head = &colouring->visible->points.frame->head;
+
+	return (head->w + PART - 1) / PART * head->h;
+}
+
 void
-colouring_row(void *arg, size_t y)
+colouring_part(void *arg, size_t part)
 {
 	const struct colouring *colouring = arg;
 	const struct visible_points *points = &colouring->visible->points;
-	struct colouring_counts *counts = &colouring->counts[y];
+	struct colouring_counts *counts = &colouring->counts[part];
+	size_t w = points->frame->head.w, across = (w + PART - 1) / PART;
+	size_t y = part / across, first = part % across * PART;
 
-	for (size_t x = 0; x < points->frame->head.w; x++) {
+	for (size_t x = first; x < first + PART && x < w; x++) {
 		struct point point;
 		float colour[3];
 		bool given = visible_points_at(points, x, y, point.X);

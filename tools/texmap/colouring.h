@@ -1,7 +1,7 @@
 #ifndef TEXMAP_COLOURING_H
 #define TEXMAP_COLOURING_H
 
-/* Colours for the points of a frame, row by row. */
+/* Colours for the points of a frame, part by part. */
 #include "picture.h"
 #include "points/visible.h"
 
@@ -18,11 +18,12 @@ struct colouring {
 	double least_cosine;		/* between the normal and the way to the camera */
 	bool supersample;
 	struct frame *out;		/* channels r g b, of the points' size */
-	struct colouring_counts *counts;	/* of each row */
+	struct colouring_counts *counts;	/* of each part */
 };
 
-/* run_for()'s function for row y. */
-void colouring_row(void *colouring, size_t y);
+/* How many parts the points are coloured in, and run_for()'s function for one of them. */
+size_t colouring_parts(const struct colouring *);
+void colouring_part(void *colouring, size_t part);
 struct colouring_counts colouring_add(const struct colouring_counts *, size_t n);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "base/numbers.h"
 
 #define APART 4			/* pixels between the two ends of an edge */
@@ -12,6 +13,7 @@
 #define STEPS 3.0		/* times the usual distance: an edge of depth is no print */
 #define EDGES_LEAST 1000
 #define SAMPLES 65536
+#define LIKE 0.7		/* correlation; the right camera has 0.9 and more */
 
 struct likeness {
 	const struct visible_points *points;
@@ -77,8 +79,8 @@ add(struct likeness *likeness, size_t x, size_t y, size_t right, size_t down)
 	}
 }
 
-double
-likeness_find(const struct visible_points *points, const struct frame *colours)
+static double
+find(const struct visible_points *points, const struct frame *colours)
 {
 	static const char *const names[] = { "texture", "gray", "image" };
 	const struct frame_head *head = &points->frame->head;
@@ -104,4 +106,18 @@ likeness_find(const struct visible_points *points, const struct frame *colours)
 		best = fmax(best, likeness.cc[k] > 0 ?
 		    likeness.tc[k] / sqrt(likeness.tt * likeness.cc[k]) : 0);
 	return best;
+}
+
+void
+likeness_check(const struct run *run, const struct visible_points *points,
+    const struct frame *colours)
+{
+	double likeness = find(points, colours);
+
+	if (run->verbose && !isnan(likeness))
+		note(NULL, "edges on the surface have a correlation of %.2f with those of the "
+		    "points' own picture", likeness);
+	if (likeness < LIKE)
+		warn("--image", "shows other edges on the surface than the points' own picture "
+		    "(correlation %.2f): was it this camera that took it?", likeness);
 }

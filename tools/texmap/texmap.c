@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "channels.h"
+#include "cloud.h"
 #include "colour_camera.h"
 #include "colouring.h"
 #include "likeness.h"
@@ -119,6 +120,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		if (run_channel(run, in, names[k], &c) < 0)
 			return -1;
 	}
+	if (head_is_table(picture))
+		return fail("--image", "is a table, not a picture");
+	if (head_is_table(in) && ((const struct parameters *)run->parameters)->supersample)
+		return fail("--supersample", "wants ordered points, whose neighbours tell how much "
+		    "surface is a point's; these are a table");
 	if (unit && strcmp(unit, priv->camera.unit))
 		return fail(NULL, "the points are in %.16s (key length_unit), the calibration's "
 		    "lengths in %s", unit, priv->camera.unit);
@@ -131,8 +137,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 /* ---- one frame ---- */
 
-#define LIKE 0.7	/* correlation of edges; the right camera has 0.9 and more */
-
 #define FATES "%zu behind it or beyond its lens, %zu outside of its picture, %zu without "\
 	"neighbours, %zu face away or are grazed, %zu hidden, %zu where the picture has no colour"
 
@@ -144,23 +148,24 @@ judge(const struct colouring_counts *all)
 	    all->hidden, all->blank);
 }
 
-/* Another camera of the same size colours the points, too. */
-static void
-check_likeness(struct run *run, const struct visible_points *points, const struct frame *colours)
+/* The depth buffer of the points, and their normals. surface: of a table, NULL else. */
+static int
+draw(struct run *run, const struct frame *kept, struct visible_view *view,
+    struct pinhole *camera, struct visible *visible, struct frame **surface)
 {
 	struct priv *priv = run->priv;
-	double likeness;
+	const struct frame_head *head = &kept->head;
+	struct visible_points points;
 
-	if (priv->checked_likeness)
-		return;
-	priv->checked_likeness = true;
-	likeness = likeness_find(points, colours);
-	if (run->verbose && !isnan(likeness))
-		note(NULL, "edges on the surface have a correlation of %.2f with those of the "
-		    "points' own picture", likeness);
-	if (likeness < LIKE)
-		warn("--image", "shows other edges on the surface than the points' own picture "
-		    "(correlation %.2f): was it this camera that took it?", likeness);
+	*surface = NULL;
+	if (head_is_table(head))
+		return cloud_draw(visible, run, view, kept, surface);
+	if (visible_points_init(&points, kept, (size_t[3]){ head_channel(head, "x"),
+	    head_channel(head, "y"), head_channel(head, "z") }) < 0)
+		return -1;
+	if (priv->has_rectified && rectified_points(&points, &priv->rectified))
+		rectified_turn(&priv->rectified, camera);
+	return visible_draw(visible, run, view, &points);
 }
 
 static int
@@ -169,8 +174,6 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	const struct frame_head *head = &kept->head;
-	struct visible_points points;
 	struct visible visible = { 0 };
 	struct colouring colouring = { .visible = &visible, .picture = picture,
 		.jump = parameters->jump, .least_cosine = cos(parameters->grazing),
@@ -178,29 +181,30 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 	struct colouring_counts all;
 	struct visible_view view = priv->view;
 	struct pinhole camera = *view.camera;
+	struct frame *surface;
 	int status;
 
 	view.camera = &camera;
-	colouring.counts = calloc(head->h, sizeof(*colouring.counts));
-	status = colouring.counts ? 0 : fail_memory();
-	for (size_t k = 0; k < 3 && status == 0; k++)
-		colouring.normal[k] = head_channel(head, (const char *[]){ "nx", "ny", "nz" }[k]);
-	if (status == 0)
-		status = visible_points_init(&points, kept, (size_t[3]){ head_channel(head, "x"),
-		    head_channel(head, "y"), head_channel(head, "z") });
-	if (status == 0 && priv->has_rectified && rectified_points(&points, &priv->rectified))
-		rectified_turn(&priv->rectified, &camera);
-	if (status == 0)
-		status = visible_draw(&visible, run, &view, &points);
+	status = draw(run, kept, &view, &camera, &visible, &surface);
+	for (size_t k = 0; k < 3; k++)
+		colouring.normal[k] = head_channel(surface ? &surface->head : &kept->head,
+		    (const char *[]){ "nx", "ny", "nz" }[k]);
 	if (status == 0) {
-		run_for(run, head->h, colouring_row, &colouring);
-		all = colouring_add(colouring.counts, head->h);
+		colouring.counts = calloc(colouring_parts(&colouring), sizeof(*colouring.counts));
+		status = colouring.counts ? 0 : fail_memory();
+	}
+	if (status == 0) {
+		run_for(run, colouring_parts(&colouring), colouring_part, &colouring);
+		all = colouring_add(colouring.counts, colouring_parts(&colouring));
 		priv->all = colouring_add((struct colouring_counts[]){ priv->all, all }, 2);
 		status = judge(&all);
-		if (status == 0)
-			check_likeness(run, &points, colours);
+	}
+	if (status == 0 && !surface && !priv->checked_likeness) {
+		priv->checked_likeness = true;
+		likeness_check(run, &visible.points, colours);
 	}
 	visible_free(&visible);
+	frame_free(surface);
 	free(colouring.counts);
 	return status;
 }
@@ -283,7 +287,7 @@ STAGE(texmap) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
-	.traits = STAGE_ANY_TYPE | STAGE_UNITS,
+	.traits = STAGE_ANY_TYPE | STAGE_UNITS | STAGE_TABLES,
 	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
