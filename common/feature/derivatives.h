@@ -68,7 +68,7 @@ size_t derivatives_work(const struct derivative_kernels *, size_t w);
 const float *derivative_window(const struct derivative_plane *, double x, double y, size_t n,
     float *room);
 /* The five at a point of the image, |x| and |y| < 1e9, with weights for its true offset from the
- * nearest pixel: exact, but slow (some 10 us). */
+ * nearest pixel: exact, but slow (some microseconds). */
 void derivatives_at(const struct derivative_kernels *, const struct derivative_plane *, double x,
     double y, struct derivatives *);
 
