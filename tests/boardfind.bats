@@ -198,7 +198,7 @@ expect(a.shape == b.shape == (54, 5), a.shape, b.shape)
 expect(abs(a[:, :2] - b[:, :2]) < 1e-3, "polarity")'
 }
 
-@test "boardfind: several pictures at once, in their order, the same bytes on any number of threads" {
+@test "boardfind: several pictures at once, in their order, the same bytes on any number of threads, at every level" {
 	py "$boards"'
 rig()'
 	mkdir set
@@ -214,6 +214,10 @@ write_frames("none.nrrd", Frame(np.zeros((100, 120), "u1")))'
 	[ "$(wc -l <messages)" -eq 1 ]
 	boardfind -q -j 5 --board 11x8,15 set -o five.nrrd
 	cmp one.nrrd five.nrrd
+	for level in $(cpu_levels); do
+		FRINGEPIPE_CPU=$level boardfind -q --board 11x8,15 set -o "$level.nrrd"
+		cmp one.nrrd "$level.nrrd"
+	done
 	py '
 frames = read_frames("one.nrrd")
 expect([(f.meta["name"], f.meta["points"]) for f in frames] == [("p1", "88"), ("p2", "88"), ("p2b", "0"), ("p3", "88")],

@@ -77,18 +77,21 @@ class Rig:
 					self.true[k].append(p)
 		self.points = [[p + rng.normal(0, noise, p.shape) if noise else p for p in of] for of in self.true]
 
-	def table(self, device, pose, sigma=None):
+	def table(self, device, pose, sigma=None, low=False):
 		p = self.points[device][pose]
 		s = np.full(len(p), sigma or self.noise or 0.05)
 		good = ~np.isnan(p[:, 0])
-		data = np.stack([p[:, 0], p[:, 1], s, self.i, self.j])[:, good].astype("f4")
+		names, data = ["u", "v", "sigma", "i", "j"], [p[:, 0], p[:, 1], s, self.i, self.j]
+		if low:	# what floats leave
+			names, data = names + ["u_low", "v_low"], data + [c - c.astype("f4") for c in p.T]
+		data = np.stack(data)[:, good].astype("f4")
 		w, h = self.devices[device]["size"]
-		return Frame(data[:, None, :], ["u", "v", "sigma", "i", "j"],
+		return Frame(data[:, None, :], names,
 			{"points": str(data.shape[1]), "image_size_px": "%d %d" % (w, h)})
 
-	def write(self, *names):
+	def write(self, *names, low=False):
 		for device, name in enumerate(names):
-			write_frames(name, [self.table(device, k) for k in range(self.views)])
+			write_frames(name, [self.table(device, k, low=low) for k in range(self.views)])
 
 	def truth(self):
 		"""The parameters by the names that fringecal prints, for devices called camera and projector."""

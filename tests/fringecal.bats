@@ -32,6 +32,24 @@ for k in off:
 expect(file["rms_px"] < 1e-4, file["rms_px"])'
 }
 
+@test "fringecal: points without noise, u_low and v_low with what floats leave: 1e-6 px, angles and lenses to 1e-9" {
+	for seed in 1 2 3; do
+		py "$tools"'Rig(seed=int(sys.argv[1]), noise=0).write("camera.nrrd", "projector.nrrd", low=True)' $seed
+		solve
+		py "$tools"'
+value, sd, file = found("rig.json")
+truth = Rig(seed=int(sys.argv[1]), noise=0).truth()
+for k in truth:
+	off = abs(value[k] - truth[k])
+	print(k, off)
+	expect(off < (1e-6 if k.split(".")[1][0] in "fct" else 1e-9), k, off)' $seed
+	done
+	py "$tools"'
+table = Rig(seed=1, noise=0).table(0, 0, low=True)
+write_frames("half.nrrd", Frame(table.pixels[:6], table.names[:6], table.meta))'
+	fails 1 "half.nrrd: has only one of the channels u_low and v_low" fringecal "${board[@]}" half.nrrd -o no.json
+}
+
 # CALIBRATION_SEEDS: how many rigs (make calibration); from 20 on the bars of the mean hold, and of the stated sd.
 @test "fringecal: 0.05 px noise, 15 views: rms, errors within the stated sd, 3-D error in the volume" {
 	: >all.json
@@ -632,6 +650,7 @@ tables[2].pixels[3:, 0, 7] = tables[2].pixels[3:, 0, 8]
 write_frames("twice.nrrd", tables)
 write_frames("unnumbered.nrrd", Frame(rig.table(0, 0).pixels[:2, :, 1:], ["u", "v"], {"points": "87", "image_size_px": "1280 1024"}))
 write_frames("image.nrrd", Frame(np.zeros((4, 5), "f4")))
+write_frames("copied.nrrd", [rig.table(0, k) for k in [*range(14), 2]])
 # poses that are turned about the line of sight alone, or tilted by half a degree
 i, j, X = corners()
 for name, noise in (("parallel", 0), ("noisy", 0.05)):
@@ -648,6 +667,8 @@ for name, noise in (("parallel", 0), ("noisy", 0.05)):
 		[ ! -e no.json ]
 	}
 	no 1 "camera: has 2 views of the board, and at least 3 are needed" fringecal "${board[@]}" two.nrrd
+	no 1 "pose 15 of camera: has the very points of pose 3: is a picture there twice?" \
+		fringecal "${board[@]}" copied.nrrd
 	no 1 "these poses do not determine camera.fx, camera.fy (condition" fringecal "${board[@]}" parallel.nrrd
 	no 1 "is not determined: its standard deviation is" fringecal "${board[@]}" noisy.nrrd
 	no 1 "pose 1 of camera: shows the board mirrored" fringecal "${board[@]}" mirrored.nrrd
@@ -709,6 +730,8 @@ other = Rig(seed=0, noise=3)
 other.noise = 0.05
 other.write("rough.nrrd")'
 	no 1 "the rms is " fringecal "${board[@]}" --reject 0 rough.nrrd
+	fringecal --board 11x8,0.015 camera.nrrd -o metres.json 2>messages >report.txt
+	has "has its points 0.015 mm from each other: are these metres?" <messages
 	# fringe orders of every other pose are wrong: what is left fits, and is far off
 	py "$tools"'
 other = Rig(seed=0)

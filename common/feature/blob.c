@@ -77,18 +77,14 @@ blobs_find(const struct derivative_plane *in, const struct derivative_kernels *k
     size_t most, double least, struct blobs *blobs)
 {
 	struct peaks peaks;
-	float weakest;
 
 	*blobs = (struct blobs){ 0 };
-	if (peaks_find(in, k, bright ? PEAK_BRIGHT : PEAK_DARK, &peaks) < 0)
+	if (peaks_find(in, k, bright ? PEAK_BRIGHT : PEAK_DARK, least, &peaks) < 0)
 		return -1;
-	weakest = peaks.n ? (float)(least * least) * peaks.peak[0].strength : 0;
 	blobs->blob = calloc(most, sizeof(*blobs->blob));
 	for (size_t i = 0; blobs->blob && i < peaks.n && i < 2 * most && blobs->n < most; i++) {
 		struct blob blob = { .x = peaks.peak[i].x, .y = peaks.peak[i].y };
 
-		if (peaks.peak[i].strength < weakest)
-			break;
 		if (refine(in, k, &blob) && is_new(blobs, &blob, ONE_BLOB * k->sigma))
 			blobs->blob[blobs->n++] = blob;
 	}

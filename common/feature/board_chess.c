@@ -67,7 +67,7 @@ find_at(struct board_search *s, size_t bin, double sigma)
 	if (board_binned(s->gray, bin, &binned) < 0)
 		return -1;
 	plane = board_plane(binned);
-	if (derivative_kernels_init(&kernels, sigma, 0) == 0 &&
+	if (board_kernels_init(s->options, sigma, &kernels) == 0 &&
 	    saddles_find(&plane, &kernels, 4 * all + 200, WEAKEST, &saddles) == 0 &&
 	    take_points(&saddles, bin, &point) == 0)
 		status = grid_find(point, saddles.n, all, side, &grid);

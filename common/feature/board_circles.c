@@ -48,7 +48,7 @@ find_at(struct board_search *s, size_t bin, double sigma)
 	if (board_binned(s->gray, bin, &binned) < 0)
 		return -1;
 	plane = board_plane(binned);
-	if (derivative_kernels_init(&kernels, sigma, 0) == 0 &&
+	if (board_kernels_init(s->options, sigma, &kernels) == 0 &&
 	    blobs_find(&plane, &kernels, s->options->bright, 4 * all + 200, WEAKEST, &blobs) == 0 &&
 	    take_points(&blobs, bin, &point) == 0)
 		status = grid_find(point, blobs.n, all, side, &grid);

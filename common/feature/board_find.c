@@ -36,19 +36,43 @@ choose_channels(const struct frame_head *head, const char *channel, size_t c[3],
 	return 0;
 }
 
-static void
-mix_row(const struct frame *picture, const size_t c[3], size_t n, size_t y, float *to)
+/* The loops are compiled once for each type. */
+static inline void
+mix_samples(enum sample type, const void *const row[3], size_t n, size_t w, float *restrict to)
 {
 	static const float luma[] = { 0.299f, 0.587f, 0.114f };
 
-	for (size_t x = 0; x < picture->head.w; x++) {
-		float v = frame_sample(picture, c[0], y, x);
+	if (n == 1)
+		for (size_t x = 0; x < w; x++)
+			to[x] = frame_sample_in(type, row[0], x);
+	else
+		for (size_t x = 0; x < w; x++)
+			to[x] = luma[0] * frame_sample_in(type, row[0], x) +
+			    luma[1] * frame_sample_in(type, row[1], x) +
+			    luma[2] * frame_sample_in(type, row[2], x);
+	/* squares of squares of them must be finite, too */
+	for (size_t x = 0; x < w; x++)
+		to[x] = fabsf(to[x]) < 1e8f ? to[x] : NAN;
+}
 
-		if (n == 3)
-			v = luma[0] * v + luma[1] * frame_sample(picture, c[1], y, x) +
-			    luma[2] * frame_sample(picture, c[2], y, x);
-		/* squares of squares of them must be finite, too */
-		to[x] = fabsf(v) < 1e8f ? v : NAN;
+static void
+mix_row(const struct frame *picture, const size_t c[3], size_t n, size_t y, float *to)
+{
+	const void *row[3] = { NULL };
+	size_t w = picture->head.w;
+
+	for (size_t k = 0; k < n; k++)
+		row[k] = frame_row(picture, c[k], y);
+	switch (picture->head.type) {
+	case SAMPLE_UCHAR:
+		mix_samples(SAMPLE_UCHAR, row, n, w, to);
+		break;
+	case SAMPLE_USHORT:
+		mix_samples(SAMPLE_USHORT, row, n, w, to);
+		break;
+	case SAMPLE_FLOAT:
+		mix_samples(SAMPLE_FLOAT, row, n, w, to);
+		break;
 	}
 }
 
@@ -78,35 +102,43 @@ board_plane(const struct frame *gray)
 		gray->plane[0].stride / sizeof(float) };
 }
 
+/* sum: room for a row of the picture. */
 static void
-bin_row(const struct frame *gray, size_t bin, size_t y, struct frame *out)
+bin_row(const struct frame *gray, size_t bin, size_t y, float *restrict sum, struct frame *out)
 {
-	float *to = frame_floats(out, 0, y), part = 1 / (float)(bin * bin);
+	float *restrict to = frame_floats(out, 0, y);
+	const float part = 1 / (float)(bin * bin);
+	size_t w = out->head.w * bin;
 
-	for (size_t x = 0; x < out->head.w; x++)
-		to[x] = 0;
 	for (size_t j = 0; j < bin; j++) {
-		const float *from = frame_floats(gray, 0, y * bin + j);
+		const float *restrict from = frame_floats(gray, 0, y * bin + j);
 
-		for (size_t x = 0; x < out->head.w; x++)
-			for (size_t i = 0; i < bin; i++)
-				to[x] += part * from[x * bin + i];
+		for (size_t x = 0; x < w; x++)
+			sum[x] = (j ? sum[x] : 0) + from[x];
 	}
+	for (; bin > 1; bin /= 2, w /= 2)
+		for (size_t x = 0; x < w / 2; x++)
+			sum[x] = sum[2 * x] + sum[2 * x + 1];
+	for (size_t x = 0; x < w; x++)
+		to[x] = part * sum[x];
 }
 
 int
 board_binned(const struct frame *gray, size_t bin, struct frame **out)
 {
 	struct frame_head head;
+	float *sum;
 	int status;
 
 	if (bin == 1)
 		return frame_duplicate(gray, out);
 	if (head_init(&head, gray->head.w / bin, gray->head.h / bin, 1, SAMPLE_FLOAT) < 0)
 		return -1;
-	status = frame_new(&head, out);
+	sum = malloc(gray->head.w * sizeof(*sum));
+	status = sum ? frame_new(&head, out) : fail_memory();
 	for (size_t y = 0; y < head.h && status == 0; y++)
-		bin_row(gray, bin, y, *out);
+		bin_row(gray, bin, y, sum, *out);
+	free(sum);
 	head_free(&head);
 	return status;
 }
@@ -144,6 +176,17 @@ board_search_free(struct board_search *s)
 {
 	free(s->point);
 	grid_free(&s->grid);
+}
+
+int
+board_kernels_init(const struct board_options *options, double sigma,
+    struct derivative_kernels *kernels)
+{
+	if (derivative_kernels_init(kernels, sigma, 0) < 0)
+		return -1;
+	if (options->row)
+		kernels->row = options->row;
+	return 0;
 }
 
 static int

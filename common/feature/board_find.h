@@ -8,6 +8,9 @@
 #define BOARD_REASON 200
 
 struct board_options {
+	/* Of derivative_kernels; NULL: derivatives_row(). */
+	void (*row)(const struct derivative_kernels *, const struct derivative_plane *, size_t y,
+	    float *work, float *const out[DERIVATIVES]);
 	double sigma_px; /* of the smoothing that places are measured with; NaN: a tenth of
 			  * the least distance of neighbours, 0.8 to 4 */
 	bool bright;     /* circles are bright on dark ground */

@@ -18,9 +18,13 @@ struct board_search {
 
 void board_search_free(struct board_search *);
 
+/* The kernels that candidates are found with, of this sigma. -1 after fail(). */
+int board_kernels_init(const struct board_options *, double sigma, struct derivative_kernels *);
+
 /* The plane of a picture of board_picture(). */
 struct derivative_plane board_plane(const struct frame *gray);
-/* The picture with means of `bin` x `bin` pixels as pixels; those over are left out. */
+/* The picture with means of `bin` x `bin` pixels as pixels, bin a power of two; those over are left
+ * out. */
 int board_binned(const struct frame *gray, size_t bin, struct frame **out);
 /* How many points there have to be at least. */
 size_t board_least(const struct board *);

@@ -11,6 +11,7 @@
 
 #define STEPS_MOST 20
 #define ENOUGH 1e-3 /* px: a step below it is the last; what is left is its square */
+#define ENOUGH_TO_FIND 0.05
 #define RING 32         /* places on the ring that angles are read from */
 #define RING_RADIUS 2.0 /* sigma */
 #define ONE_SADDLE 1.5  /* sigma: nearer ones are the same */
@@ -40,9 +41,10 @@ describe(const struct derivatives *d, double sigma, struct saddle *saddle)
 	return true;
 }
 
-bool
-saddle_refine(const struct derivative_plane *in, const struct derivative_kernels *k, double reach,
-    struct saddle *saddle)
+/* saddle_refine() to the step that is enough. */
+static bool
+refine(const struct derivative_plane *in, const struct derivative_kernels *k, double reach,
+    double enough, struct saddle *saddle)
 {
 	struct saddle at = *saddle;
 
@@ -66,12 +68,19 @@ saddle_refine(const struct derivative_plane *in, const struct derivative_kernels
 		at.y += step[1];
 		if (!(hypot(at.x - saddle->x, at.y - saddle->y) <= reach))
 			return false;
-		if (length < ENOUGH) {
+		if (length < enough) {
 			*saddle = at;
 			return true;
 		}
 	}
 	return false;
+}
+
+bool
+saddle_refine(const struct derivative_plane *in, const struct derivative_kernels *k, double reach,
+    struct saddle *saddle)
+{
+	return refine(in, k, reach, ENOUGH, saddle);
 }
 
 /* ---- finding ---- */
@@ -132,19 +141,15 @@ measure_open(const struct derivative_plane *in, double radius, struct saddle *sa
 /* The strongest of the peaks that are saddles. */
 static int
 take_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
-    const struct peaks *peaks, size_t most, double least, struct saddles *saddles)
+    const struct peaks *peaks, size_t most, struct saddles *saddles)
 {
-	float weakest = peaks->n ? (float)(least * least) * peaks->peak[0].strength : 0;
-
 	saddles->saddle = calloc(most, sizeof(*saddles->saddle));
 	if (!saddles->saddle)
 		return fail_memory();
 	for (size_t i = 0; i < peaks->n && i < 2 * most && saddles->n < most; i++) {
 		struct saddle saddle = { .x = peaks->peak[i].x, .y = peaks->peak[i].y };
 
-		if (peaks->peak[i].strength < weakest)
-			break;
-		if (saddle_refine(in, k, ONE_SADDLE * k->sigma, &saddle) &&
+		if (refine(in, k, ONE_SADDLE * k->sigma, ENOUGH_TO_FIND, &saddle) &&
 		    measure_open(in, RING_RADIUS * k->sigma, &saddle) &&
 		    is_new(saddles, &saddle, ONE_SADDLE * k->sigma))
 			saddles->saddle[saddles->n++] = saddle;
@@ -160,9 +165,9 @@ saddles_find(const struct derivative_plane *in, const struct derivative_kernels 
 	int status;
 
 	*saddles = (struct saddles){ 0 };
-	if (peaks_find(in, k, PEAK_SADDLE, &peaks) < 0)
+	if (peaks_find(in, k, PEAK_SADDLE, least, &peaks) < 0)
 		return -1;
-	status = take_peaks(in, k, &peaks, most, least, saddles);
+	status = take_peaks(in, k, &peaks, most, saddles);
 	free(peaks.peak);
 	if (status < 0)
 		saddles_free(saddles);
@@ -172,46 +177,55 @@ saddles_find(const struct derivative_plane *in, const struct derivative_kernels 
 /* ---- uncertainty ---- */
 
 #define PROBE_SIGMA 1.0 /* px: of the smoothing that places of no pixel are read with */
-#define PROBE_RADIUS 4
-#define PROBE_SIDE (2 * PROBE_RADIUS + 3)
-#define PROBES_SIDE 8 /* on each side of the saddle */
+#define PROBE_RADIUS 5
+#define PROBE_SIDE (2 * PROBE_RADIUS + 1)
+#define PROBES_SIDE 8 /* on each side of the saddle, at least */
+#define PROBES_LINE (4 * PROBES_SIDE + 1)
 #define PROBE_REACH 4 /* sigma: the kernels' own */
+#define PROBE_SPAN (2 * DERIVATIVES_RADIUS_MOST + PROBE_SIDE)
 
-/* Reads an image smoothed at places that have one fraction of a pixel in common. */
-struct probe {
-	double weight[2][3][PROBE_SIDE];
+/* Places that have one fraction of a pixel in common, `step` px from each other, -side to side
+ * along x and along y about the middle one. */
+struct probes {
+	double at[2]; /* the middle one, px */
+	int step, side;
+	double weight[2][PROBE_SIDE]; /* of pixels about a place, along x and along y */
 };
 
 static void
-probe_init(struct probe *probe, double x, double y)
+probes_init(struct probes *probes, double x, double y, int step, int side)
 {
+	*probes = (struct probes){ .at = { x, y }, .step = step, .side = side };
 	for (int i = 0; i < 2; i++) {
-		double at = i ? y : x;
+		double unused[2][PROBE_SIDE], at = probes->at[i];
 
-		derivative_weights(PROBE_SIGMA, PROBE_RADIUS + 1, at - floor(at + 0.5),
-		    (double *const[3]){
-			probe->weight[i][0], probe->weight[i][1], probe->weight[i][2] });
+		derivative_weights(PROBE_SIGMA, PROBE_RADIUS, at - floor(at + 0.5),
+		    (double *const[3]){ probes->weight[i], unused[0], unused[1] });
 	}
 }
 
-static double
-probe_read(const struct probe *probe, const struct derivative_plane *in, double x, double y)
+/* The smoothed image at the places of line j: value[i + side]. */
+static void
+probes_read(const struct probes *probes, const struct derivative_plane *in, int j, double *value)
 {
-	double first[2] = { floor(x + 0.5) - PROBE_RADIUS - 1, floor(y + 0.5) - PROBE_RADIUS - 1 };
-	double value = 0;
+	size_t n = (size_t)(2 * probes->side * probes->step + PROBE_SIDE);
+	double column = floor(probes->at[0] + 0.5) - probes->side * probes->step - PROBE_RADIUS;
+	double row = floor(probes->at[1] + 0.5) + j * probes->step - PROBE_RADIUS;
+	double sum[PROBE_SPAN] = { 0 };
+	float room[PROBE_SPAN];
 
-	for (int j = 0; j < PROBE_SIDE; j++) {
-		double row = fmin(fmax(first[1] + j, 0), (double)(in->h - 1)), sum = 0;
+	for (int k = 0; k < PROBE_SIDE; k++) {
+		const float *v = derivative_window(in, column, row + k, n, room);
+		double weight = probes->weight[1][k];
 
-		for (int i = 0; i < PROBE_SIDE; i++) {
-			double column = fmin(fmax(first[0] + i, 0), (double)(in->w - 1));
-
-			sum += probe->weight[0][0][i] *
-			    (double)in->v[(size_t)row * in->stride + (size_t)column];
-		}
-		value += probe->weight[1][0][j] * sum;
+		for (size_t i = 0; i < n; i++)
+			sum[i] += weight * (double)v[i];
 	}
-	return value;
+	for (int i = 0; i <= 2 * probes->side; i++) {
+		value[i] = 0;
+		for (int k = 0; k < PROBE_SIDE; k++)
+			value[i] += probes->weight[0][k] * sum[i * probes->step + k];
+	}
 }
 
 /*
@@ -221,24 +235,26 @@ probe_read(const struct probe *probe, const struct derivative_plane *in, double 
 static double
 pixel_variance(const struct derivative_plane *in, double reach, const struct saddle *saddle)
 {
-	double near[2] = { floor(saddle->x + 0.5), floor(saddle->y + 0.5) }, sum = 0;
-	double step = fmax(1, floor(reach / PROBES_SIDE)), n = 0;
-	int side = (int)(reach / step);
-	struct probe here, turned;
+	double near[2] = { floor(saddle->x + 0.5), floor(saddle->y + 0.5) }, sum = 0, n = 0;
+	int step = (int)fmax(1, floor(reach / PROBES_SIDE)), side = (int)(reach / step);
+	struct probes here, turned;
 
-	probe_init(&here, 0, 0);
-	probe_init(&turned, 2 * saddle->x - near[0], 2 * saddle->y - near[1]);
-	for (int j = 0; j <= side; j++)
+	probes_init(&here, near[0], near[1], step, side);
+	probes_init(&turned, 2 * saddle->x - near[0], 2 * saddle->y - near[1], step, side);
+	for (int j = 0; j <= side; j++) {
+		double a[PROBES_LINE], b[PROBES_LINE];
+
+		probes_read(&here, in, j, a);
+		probes_read(&turned, in, -j, b);
 		for (int i = j ? -side : 1; i <= side; i++) {
-			double x = near[0] + i * step, y = near[1] + j * step, off;
+			double off = a[side + i] - b[side - i];
 
-			if (hypot(i * step, j * step) > reach)
+			if (hypot(i, j) * step > reach)
 				continue;
-			off = probe_read(&here, in, x, y) -
-			    probe_read(&turned, in, 2 * saddle->x - x, 2 * saddle->y - y);
 			sum += off * off;
 			n++;
 		}
+	}
 	/* white noise of variance 1, smoothed, has 1/(4 pi PROBE_SIGMA^2); a difference twice that
 	 */
 	return 2 * M_PI * PROBE_SIGMA * PROBE_SIGMA * sum / n;

@@ -6,12 +6,16 @@
 #ifndef DERIVATIVE_ROWS_H
 #define DERIVATIVE_ROWS_H
 
+#include <stdbool.h>
+
 #include "base/cpu_level.h"
 #include "feature/derivatives.h"
 
 #define DERIVATIVE_LANES (CPU_VECTOR_BYTES / 4)
 /* Floats that one step makes. */
 #define DERIVATIVE_BLOCK 16
+/* Work rows have the radius, rounded up to this, on both sides. */
+#define DERIVATIVE_PAD 16
 
 typedef float derivative_lanes
     __attribute__((vector_size(CPU_VECTOR_BYTES), aligned(4), may_alias));
@@ -84,6 +88,82 @@ derivative_along(const struct derivative_kernels *k, const float *const from[3],
 	to[DERIVATIVE_XX] = xx;
 	to[DERIVATIVE_XY] = xy;
 	to[DERIVATIVE_YY] = yy;
+}
+
+/* The second derivatives alone, with the same bits. */
+static inline void
+derivative_along_second(const struct derivative_kernels *k, const float *const from[3],
+    derivative_lanes to[DERIVATIVES])
+{
+	const float *smooth = from[0], *first = from[1], *second = from[2];
+	derivative_lanes v = derivative_load(smooth);
+	derivative_lanes xy = v - v, xx = v * k->weight[2][0];
+	derivative_lanes yy = derivative_load(second) * k->weight[0][0];
+
+	for (size_t i = 1; i <= k->radius; i++) {
+		xx += (derivative_load(smooth - i) + derivative_load(smooth + i)) * k->weight[2][i];
+		xy += (derivative_load(first + i) - derivative_load(first - i)) * k->weight[1][i];
+		yy += (derivative_load(second - i) + derivative_load(second + i)) * k->weight[0][i];
+	}
+	to[DERIVATIVE_X] = to[DERIVATIVE_Y] = v - v;
+	to[DERIVATIVE_XX] = xx;
+	to[DERIVATIVE_XY] = xy;
+	to[DERIVATIVE_YY] = yy;
+}
+
+/* Floats of one work row for images of width w. */
+static inline size_t
+derivative_work_row(const struct derivative_kernels *k, size_t w)
+{
+	size_t pad = (k->radius + DERIVATIVE_PAD - 1) / DERIVATIVE_PAD * DERIVATIVE_PAD;
+
+	return (w + DERIVATIVE_BLOCK - 1) / DERIVATIVE_BLOCK * DERIVATIVE_BLOCK + 2 * pad;
+}
+
+static inline size_t
+derivative_clamped(size_t y, size_t offset, size_t radius, size_t h)
+{
+	size_t at = y + offset;
+
+	return at < radius ? 0 : at - radius < h ? at - radius : h - 1;
+}
+
+/* derivatives_row() at this file's level. */
+static inline void
+derivative_row(const struct derivative_kernels *k, const struct derivative_plane *in, size_t y,
+    float *work, float *const out[DERIVATIVES])
+{
+	const float *row[2 * DERIVATIVES_RADIUS_MOST + 1];
+	size_t pad = (k->radius + DERIVATIVE_PAD - 1) / DERIVATIVE_PAD * DERIVATIVE_PAD;
+	size_t length = derivative_work_row(k, in->w);
+	float *column[3];
+	bool second = !out[DERIVATIVE_X] && !out[DERIVATIVE_Y];
+
+	for (size_t i = 0; i <= 2 * k->radius; i++)
+		row[i] = in->v + derivative_clamped(y, i, k->radius, in->h) * in->stride;
+	for (size_t i = 0; i < 3; i++)
+		column[i] = work + i * length + pad;
+	for (size_t x = 0; x < in->w; x += DERIVATIVE_LANES)
+		derivative_columns(k, row, x, column, x);
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t x = 0; x < k->radius; x++) {
+			column[i][-(ptrdiff_t)x - 1] = column[i][0];
+			column[i][in->w + x] = column[i][in->w - 1];
+		}
+	}
+	for (size_t x = 0; x < in->w; x += DERIVATIVE_LANES) {
+		const float *const from[3] = { column[0] + x, column[1] + x, column[2] + x };
+		derivative_lanes five[DERIVATIVES];
+
+		if (second)
+			derivative_along_second(k, from, five);
+		else
+			derivative_along(k, from, five);
+		for (size_t i = 0; i < DERIVATIVES; i++) {
+			if (out[i])
+				derivative_store(out[i] + x, five[i]);
+		}
+	}
 }
 
 #endif

@@ -21,9 +21,14 @@ enum { DERIVATIVE_X, DERIVATIVE_Y, DERIVATIVE_XX, DERIVATIVE_XY, DERIVATIVE_YY, 
 #define DERIVATIVES_SIGMA_LEAST 0.8
 #define DERIVATIVES_RADIUS_MOST 256
 
+struct derivative_plane;
+
 struct derivative_kernels {
 	double sigma;		/* px */
 	size_t radius;		/* px */
+	/* derivatives_row(), or the same from a file that is compiled for the machine. */
+	void (*row)(const struct derivative_kernels *, const struct derivative_plane *, size_t y,
+	    float *work, float *const out[DERIVATIVES]);
 	/* Weights of pixels at distance 0 to radius: smoothing (even), first derivative (odd: of
 	 * the pixel to the right, that to the left has the opposite one), second one (even). */
 	float weight[3][DERIVATIVES_RADIUS_MOST + 1];
@@ -58,8 +63,12 @@ void derivative_weights(double sigma, size_t radius, double offset, double *cons
 void derivatives_row(const struct derivative_kernels *, const struct derivative_plane *, size_t y,
     float *work, float *const out[DERIVATIVES]);
 size_t derivatives_work(const struct derivative_kernels *, size_t w);
+/* n samples of row y from column x on, whole numbers both, the border's beyond it: in place, or in
+ * room[n]. */
+const float *derivative_window(const struct derivative_plane *, double x, double y, size_t n,
+    float *room);
 /* The five at a point of the image, |x| and |y| < 1e9, with weights for its true offset from the
- * nearest pixel: exact, but slow (some 10 us). */
+ * nearest pixel: exact, but slow (some microseconds). */
 void derivatives_at(const struct derivative_kernels *, const struct derivative_plane *, double x,
     double y, struct derivatives *);
 

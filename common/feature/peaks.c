@@ -84,7 +84,7 @@ all_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
 	for (size_t y = 0; y < in->h; y++) {
 		float *to = memory + (3 + y % 3) * length;
 
-		derivatives_row(k, in, y, work, second);
+		k->row(k, in, y, work, second);
 		respond((const float *const *)second, in->w, kind, to);
 		if (y >= 2 &&
 		    find_peaks((const float *const[3]){ memory + (3 + (y - 2) % 3) * length,
@@ -95,9 +95,25 @@ all_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
 	return 0;
 }
 
+/* Leaves out those below `least` of the strongest: with noise nearly all are. */
+static void
+drop_weak(struct peaks *peaks, float least)
+{
+	float strongest = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < peaks->n; i++)
+		strongest = peaks->peak[i].strength > strongest ? peaks->peak[i].strength :
+		    strongest;
+	for (size_t i = 0; i < peaks->n; i++)
+		if (peaks->peak[i].strength >= least * strongest)
+			peaks->peak[n++] = peaks->peak[i];
+	peaks->n = n;
+}
+
 int
 peaks_find(const struct derivative_plane *in, const struct derivative_kernels *k,
-    enum peak_kind kind, struct peaks *peaks)
+    enum peak_kind kind, double least, struct peaks *peaks)
 {
 	size_t length = (in->w + 15) / 16 * 16, bytes;
 	float *memory;
@@ -115,6 +131,7 @@ peaks_find(const struct derivative_plane *in, const struct derivative_kernels *k
 		free(peaks->peak);
 		*peaks = (struct peaks){ 0 };
 	} else if (peaks->n) {
+		drop_weak(peaks, (float)(least * least));
 		qsort(peaks->peak, peaks->n, sizeof(*peaks->peak), compare_peaks);
 	}
 	return status;

@@ -19,8 +19,9 @@ struct peaks {
 	struct peak *peak; /* strongest first */
 };
 
-/* All of an image. -1 after fail(); the caller frees peak. */
+/* All of an image but those of less than `least` of the strongest one's strength, both taken as
+ * sqrt(|det H|). -1 after fail(); the caller frees peak. */
 int peaks_find(const struct derivative_plane *, const struct derivative_kernels *, enum peak_kind,
-    struct peaks *);
+    double least, struct peaks *);
 
 #endif

@@ -3,6 +3,8 @@
 #include "feature/board_find.h"
 #include "run/stage.h"
 
+#include "boardfind_rows.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -266,6 +268,7 @@ init(struct run *run)
 		return fail_usage(
 		    "--sigma", "is for chessboards: circles are measured at their edges");
 	parameters->find.bright = parameters->polarity == 1;
+	parameters->find.row = boardfind_row;
 	priv->picture = calloc((size_t)run->threads, sizeof(*priv->picture));
 	return priv->picture ? 0 : fail_memory();
 }

@@ -14,7 +14,8 @@
 struct table {
 	const char *path;
 	const struct frame *frame;
-	size_t rows, u, v, sigma, i, j;	/* channels; NO_CHANNEL */
+	size_t rows;
+	size_t u, v, sigma, i, j, u_low, v_low;	/* channels; NO_CHANNEL */
 	size_t pose;
 };
 
@@ -29,6 +30,8 @@ find_channels(struct table *table)
 		    "(boardfind makes it)", head->w, head->h);
 	table->u = head_channel(head, "u");
 	table->v = head_channel(head, "v");
+	table->u_low = head_channel(head, "u_low");
+	table->v_low = head_channel(head, "v_low");
 	table->sigma = head_channel(head, "sigma");
 	table->i = head_channel(head, "i");
 	table->j = head_channel(head, "j");
@@ -37,6 +40,8 @@ find_channels(struct table *table)
 		    head_channels_hint(head, hint));
 	if ((table->i == NO_CHANNEL) != (table->j == NO_CHANNEL))
 		return fail(table->path, "has only one of the channels i and j");
+	if ((table->u_low == NO_CHANNEL) != (table->v_low == NO_CHANNEL))
+		return fail(table->path, "has only one of the channels u_low and v_low");
 	return head_points(head, &table->rows);
 }
 
@@ -44,6 +49,13 @@ static double
 at(const struct table *table, size_t channel, size_t row)
 {
 	return (double)frame_sample(table->frame, channel, 0, row);
+}
+
+/* A coordinate is a float and, where a channel has it, what the float leaves of it. */
+static double
+coordinate(const struct table *table, size_t channel, size_t low, size_t row)
+{
+	return at(table, channel, row) + (low == NO_CHANNEL ? 0 : at(table, low, row));
 }
 
 /* Which corner a row is. */
@@ -73,8 +85,8 @@ take_row(const struct calib_problem *problem, const struct calib_device *device,
 {
 	double sigma = table->sigma == NO_CHANNEL ? 1 : at(table, table->sigma, row);
 
-	point->u = at(table, table->u, row);
-	point->v = at(table, table->v, row);
+	point->u = coordinate(table, table->u, table->u_low, row);
+	point->v = coordinate(table, table->v, table->v_low, row);
 	point->sigma[0] = point->sigma[1] = sigma;
 	if (find_corner(problem, table, row, point) < 0)
 		return -1;

@@ -12,6 +12,7 @@
 #define MOST_LOST 0.2	/* share of a device's points; beyond it a line doubts the result */
 #define MOST_SCATTER 5	/* rms residual over sigma */
 #define MOST_RMS 2	/* px; beyond it the result is written with -f only */
+#define LEAST_MM 0.2	/* of a board in mm; what is below is in metres, more often than not */
 
 struct priv {
 	struct calib_problem problem;
@@ -138,6 +139,9 @@ start(struct run *run)
 	if (problem->board.kind != BOARD_CHESS && !(problem->board.diameter > 0))
 		warn("--diameter", "is not given: the circles are taken for points, and the "
 		    "centres of their ellipses for theirs, off by some hundredths of a pixel");
+	if (!strcmp(problem->board.unit, "mm") && problem->board.spacing < LEAST_MM)
+		warn("--board", "has its points %g mm from each other: are these metres? Lengths "
+		    "are mm", problem->board.spacing);
 	if (!strcmp(problem->board.unit, "board"))
 		warn("--board", "has no spacing: lengths are in spacings of the board, not in mm");
 	if ((!bad || run->force) && run->output &&

@@ -115,6 +115,37 @@ placing_fit_view(struct start *start, size_t v)
 	return 0;
 }
 
+static bool
+same_points(const struct calib_problem *problem, const struct calib_view *a,
+    const struct calib_view *b)
+{
+	const struct calib_point *p = problem->point + a->first, *q = problem->point + b->first;
+
+	if (a->device != b->device || a->n != b->n)
+		return false;
+	for (size_t k = 0; k < a->n; k++)
+		if (p[k].u != q[k].u || p[k].v != q[k].v || p[k].i != q[k].i || p[k].j != q[k].j)
+			return false;
+	return true;
+}
+
+/* A pose that is there twice says nothing new, and the standard deviations would count it. */
+static int
+check_copies(const struct calib_problem *problem)
+{
+	for (size_t v = 0; v < problem->views; v++)
+		for (size_t w = 0; w < v; w++) {
+			char name[128];
+
+			if (!same_points(problem, &problem->view[w], &problem->view[v]))
+				continue;
+			calib_view_name(problem, &problem->view[v], name, sizeof(name));
+			return fail(name, "has the very points of pose %zu: is a picture there "
+			    "twice?", problem->view[w].pose + 1);
+		}
+	return 0;
+}
+
 static int
 check_views(const struct calib_problem *problem)
 {
@@ -130,7 +161,7 @@ check_views(const struct calib_problem *problem)
 			return fail(problem->device[d].name, "has %zu view%s of the board, and at "
 			    "least %d are needed", n, n == 1 ? "" : "s", FEWEST_VIEWS);
 	}
-	return 0;
+	return check_copies(problem);
 }
 
 /* ---- all of it ---- */
