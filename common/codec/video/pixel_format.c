@@ -146,6 +146,15 @@ is_plain(const struct pixel_format *format, const struct channel_place *place)
 	return !place->halved_x && !place->halved_y && place->step == 1 && !format->big_endian;
 }
 
+unsigned
+pixel_format_luma(const struct pixel_format *format, const unsigned char *picture, size_t columns,
+    size_t x, size_t y)
+{
+	struct channel_place place = find_place(format, columns, y + 1, 0);
+
+	return get(format, picture + place.offset + y * place.row, x * place.step);
+}
+
 /* ---- frames to pictures ---- */
 
 static size_t

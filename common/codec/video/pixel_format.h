@@ -34,6 +34,9 @@ int pixel_format_bytes(const struct pixel_format *, size_t w, size_t h, size_t *
  * one channel leaves colour planes flat, in the middle of their range. */
 void pixel_format_put(const struct pixel_format *, const struct frame *, size_t w, size_t h,
     unsigned char *picture);
+/* The first channel of a pixel in a picture whose rows have `columns` pixels. */
+unsigned pixel_format_luma(const struct pixel_format *, const unsigned char *picture,
+    size_t columns, size_t x, size_t y);
 /* A channel of a frame as rows i h to (i + 1) h - 1 of plane 0 of a picture of w x (n h): samples
  * of `bits` bits, 1 or 8, that become as many as the picture's: 0 stays 0, the largest is the
  * largest. Of the kinds grey and yuv. */

@@ -10,6 +10,7 @@
 #include "ffmpeg.h"
 #include "intact.h"
 #include "io/scratch_file.h"
+#include "levels.h"
 #include "tags.h"
 #include "tracks.h"
 
@@ -215,13 +216,19 @@ send(struct saver *saver, struct writing *writing)
 static int
 start(struct saver *saver, struct writing *writing, const struct meta *second)
 {
+	const struct pixel_format *format = writing->encoder.format;
+	char levels[LEVELS_TEXT + 1] = "";
 	FILE *keys = scratch_file_open();
 	int status;
 
 	if (!keys)
 		return fail_errno(saver->path, "temporary file cannot be created in %s",
 		    scratch_folder());
-	status = tags_write(saver->path, &writing->head, second, writing->w, writing->h, keys);
+	if (format->kind != PIXEL_RGB)
+		levels_describe(format, writing->picture, writing->w, writing->head.w,
+		    writing->head.h, levels);
+	status = tags_write(saver->path, &writing->head, second, writing->w, writing->h, levels,
+	    keys);
 	if (status == 0)
 		status = start_with(saver, writing, frames_per_second(saver, writing), keys);
 	fclose(keys);
