@@ -242,6 +242,13 @@ write_frames("f.nrrd", [Frame(np.zeros((1, 4, 4), "f4"))])'
 	fails 1 "frame 2 has another holo_depth_range than the first: one video has one" framecat depths.nrrd -o n.mkv
 	fails 1 "frame 0 has samples up to 65" framecat above.nrrd -o n.mkv
 	[ ! -e n.mkv ]
+	# scenes of different depths, coded by one range
+	py '
+z = np.arange(96, dtype="f4").reshape(8, 12)
+write_frames("scenes.nrrd", [Frame(z, ["depth"], {"depth_range": "0 %d" % (96 + k)}) for k in range(2)])'
+	silent depthenc --depth-range 0,97 scenes.nrrd -o scenes.mkv
+	[ "$(depthdec scenes.mkv | frameinfo -k depth_range - 2>/dev/null)" = "0 96" ]
+	fails 1 "frame 1 has another depthcode_range than the first: one video has one" depthenc scenes.nrrd -o n.mkv
 	framecat others.nrrd -o n.mkv 2>messages
 	has "n.mkv: key exposure_s changes at frame 2: the video has that of its first frame for all" <messages
 }

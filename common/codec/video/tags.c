@@ -25,14 +25,15 @@ is_command(const char *key)
 	return !strncmp(key, "cmd.", 4);
 }
 
-/* Keys that say what samples mean. */
+/* Keys that say what samples mean. depth_range says what a scene's depths are, not by which range
+ * they were coded. */
 static bool
 is_meaning(const char *key)
 {
 	static const char *const start[] = { "holo_", "depth", "sample_", "z_axis", "max_value",
 		"length_unit", "invalid", NULL };
 
-	for (const char *const *word = start; *word; word++)
+	for (const char *const *word = start; *word && strcmp(key, "depth_range"); word++)
 		if (!strncmp(key, *word, strlen(*word)))
 			return true;
 	return false;
