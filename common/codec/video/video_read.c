@@ -1,3 +1,4 @@
+/* Reading a video: the head of its frames by tags and tracks, and frames of raw pictures. */
 #define _GNU_SOURCE
 #include "video.h"
 
