@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """The table of videos: what sequences of depth take and lose as ordinary video.
 
-   scripts/bench-video.py WORK [DATA]
+   scripts/bench-video.py WORK RVL [DATA] [--only TABLE ...]
 
-WORK: a folder to write into; DATA: the folder with meshes/igea.ply, without which only the sphere is coded.
+WORK: a folder to write into; RVL: the program of scripts/bench-peers/rvl.c; DATA: the folder with meshes/igea.ply,
+without which only the sphere is coded. TABLE: sphere, speed, room, face, scan or skin; all of them if none is named.
 The tools and ffmpeg are found on PATH. scripts/bench video runs this.
 
-Everywhere: bytes of a frame, keys and container included; rms over all pixels that are kept and off by at most 1 % of
-the range, spikes: the share of kept pixels that are off by more; lost: share of the surface that is not read back;
-invented: pixels of the background that are.
+Everywhere: bytes of a frame, keys and container included; OBJ:1, what an OBJ file of the first frame has for each of
+them; rms over all pixels that are kept and off by at most 1 % of the range, spikes: the share of kept pixels that are
+off by more; lost: share of the surface that is not read back; invented: pixels of the background that are.
 
 Sequences, 512x512: sphere: radius 0.4 W, moving 20 px in a circle, 30 frames, its diameter is the range. face: igea.ply
-turned by 28 sin(2 pi t/60) degrees in yaw and 8 sin(2 pi t/40) in pitch, 190 mm high, 0.4 mm a pixel, 30 frames,
+turned by 28 sin(2 pi t/60) degrees in yaw and 8 sin(2 pi t/40) in pitch, 180 mm high, 0.4 mm a pixel, 30 frames,
 range 165 mm. scan: the same through fringesim (periods of 36 and 38 px, 5 mm/rad, noise 2, shadow, albedo noise, the
 frame's number for a seed), phasewrap --min-amplitude 6, unwrap2f and phase2depth. room: tsdf_depth_sequence, 30 frames of
 640x480 of a real camera, range 939 to 3006 mm; 0 and more than 10000 are holes.
@@ -41,10 +42,10 @@ def sphere_sequence():
 
 
 def face_sequence(data):
-	"""The mesh's unit is not mm: the head is scaled so that, seen from its front, it is 190 mm high"""
+	"""The mesh's unit is not mm: the head is scaled so that, seen from its front, it is 180 mm high"""
 	mesh = os.path.join(data, "meshes/igea.ply")
 	must("mesh2depth", "-s", f"{W}x{W}", mesh, "-o", "front.nrrd")
-	pixel = float(tool("frameinfo", "-k", "scale_mm", "front.nrrd").stdout.split()[0]) * W / (190 / 0.4)
+	pixel = float(tool("frameinfo", "-k", "scale_mm", "front.nrrd").stdout.split()[0]) * W / (180 / 0.4)
 	frames = []
 	for t in range(FRAMES):
 		yaw, pitch = 28 * np.sin(2 * np.pi * t / 60), 8 * np.sin(2 * np.pi * t / 40)
@@ -67,13 +68,6 @@ def scan_sequence():
 			"scanned.nrrd")
 		frames.append(Frame(planes("scanned.nrrd")[0].astype("f4"), ["depth"], {"z_axis": "towards"}))
 	write_frames("scan.nrrd", frames)
-
-
-def scan_table():
-	z = planes("face.nrrd")
-	middle = (np.nanmin(z) + np.nanmax(z)) / 2
-	scan_sequence()
-	table("scan", "scan.nrrd", middle - 82.5, middle + 82.5)
 
 
 def room_sequence(data):
@@ -100,6 +94,7 @@ def planes(path, channel="depth"):
 
 
 HOLO = [	# label, words of holoenc, words of framecat, suffix
+	("holo 444 P42 crf 10, slower", ["-P", 42, "--layout", "yuv"], ["--crf", 10, "--preset", "slower"], "mkv"),
 	("holo 444 P42 crf 18", ["-P", 42, "--layout", "yuv"], ["--crf", 18], "mkv"),
 	("holo 444 P42 crf 23", ["-P", 42, "--layout", "yuv"], ["--crf", 23], "mkv"),
 	("holo 422 P42 crf 18", ["-P", 42, "--layout", "yuv"], ["--crf", 18, "--chroma", 422], "mkv"),
@@ -118,11 +113,12 @@ HOLO = [	# label, words of holoenc, words of framecat, suffix
 
 DEPTH = {	# of each sequence: words of depthenc, words of framecat
 	"": [
-		("luma", "--crf -6"), ("luma", "--crf 0"), ("luma", "--crf 6"),
+		("luma", "--lossless"), ("luma", "--crf -6"), ("luma", "--crf 0"), ("luma", "--crf 4"), ("luma", "--crf 6"),
+		("luma", "--crf 5 --preset veryslow"), ("luma", "--crf 6 --preset veryslow"), ("luma --mask track", "--lossless"),
 		("luma --mask track", "--crf -2"), ("luma --mask track", "--crf 2"), ("luma --mask track", "--crf 8"),
 		("luma --bits 12", "--video hevc --crf 0"), ("luma --bits 12", "--video hevc --crf 6"),
 		("luma --bits 8", "--crf 10"),
-		("mwd", "--crf 20"), ("mwd", "--crf 20 --chroma 420"), ("mwd --mask track", "--crf 20 --chroma 420"),
+		("mwd", "--crf 8"), ("mwd", "--crf 20"), ("mwd", "--crf 20 --chroma 420"), ("mwd --mask track", "--crf 20 --chroma 420"),
 		("fold", "--crf 20 --chroma 420"), ("fold --fringes 4", "--crf 14 --chroma 420"),
 	],
 	"scan": [("luma", "--crf -4"), ("luma", "--crf 2")],
@@ -130,52 +126,93 @@ DEPTH = {	# of each sequence: words of depthenc, words of framecat
 STILLS = {"face": (0.01, 0.05, 0.1), "scan": (0.05, 0.1, 0.5), "room": (0, 0.5), "sphere": (0.05,)}	# bounds in % of the range
 
 
-def depth_rows(name, path, low, high):
+def depth_rows(name, path, low, high, obj):
 	truth = planes(path)
 	truth = np.where((truth >= low) & (truth <= high), truth, np.nan)
 	for encode, cat in DEPTH[""] + DEPTH.get(name, []):
 		must("fringepipe", "-q", "depthenc", f"--depth-range={low},{high}", "--layout", *encode.split(), path, ",", "framecat", "-f",
 			*cat.split(), "-o", "out.mkv")
 		must("depthdec", "out.mkv", "-o", "back.nrrd")
-		print_row(f"{encode} {cat}", "out.mkv", truth, low, high)
+		print_row(f"{encode} {cat}", "out.mkv", truth, low, high, obj)
 
 
-def stills_rows(name, truth, low, high):
-	"""JPEG XL stills of 16 bits without loss, of depths in steps of twice the bound; bound 0: whole units"""
+def quantised(truth, low, high, bound):
+	"""Whole numbers in steps of twice the bound (in % of the range), 0: no depth; bound 0: of whole units"""
+	step = (high - low) * bound / 50 or 1
+	levels = np.where(np.isfinite(truth), 1 + np.round((truth - low) / step), 0).astype("<u2")
+	return levels, Loss(truth, np.where(levels > 0, low + (levels - 1.0) * step, np.nan), high - low)
+
+
+def stills_rows(name, truth, low, high, obj):
+	"""JPEG XL stills of 16 bits without loss, of depths in steps of twice the bound"""
 	if not shutil.which("cjxl"):
+		print("JPEG XL stills: cjxl is not here")
 		return
 	for bound in STILLS[name]:
-		step = (high - low) * bound / 50 or 1
-		levels = np.where(np.isfinite(truth), 1 + np.round((truth - low) / step), 0).astype("u2")
-		size = 0
+		levels, loss = quantised(truth, low, high, bound)
+		n = 0
 		for v in levels:
 			Image.fromarray(v).save("still.png")
-			subprocess.run(["cjxl", "--quiet", "-x", "color_space=Gra_D65_Rel_Lin", "-d", "0", "-e", "7", "still.png", "still.jxl"],
-				check=True, capture_output=True)
-			size += os.path.getsize("still.jxl")
-		loss = Loss(truth, np.where(levels > 0, low + (levels - 1.0) * step, np.nan), high - low)
-		print("%-44s %8.0f %8.4f %9.3f %8.2f %9d" % (f"JPEG XL stills, bound {bound} %", size / len(truth), loss.rms, loss.spikes,
-			loss.lost, loss.invented), flush=True)
+			run("cjxl", "--quiet", "-x", "color_space=Gra_D65_Rel_Lin", "-d", "0", "-e", "7", "still.png", "still.jxl")
+			n += size("still.jxl")
+		print_loss(f"JPEG XL stills, bound {bound} %", n / len(truth), loss, obj)
 
 
-def print_row(label, path, truth, low, high):
-	loss = Loss(truth, planes("back.nrrd"), high - low)
-	print("%-44s %8.0f %8.4f %9.3f %8.2f %9d" % (label, os.path.getsize(path) / len(truth), loss.rms, loss.spikes, loss.lost,
+def run(*words):
+	subprocess.run(words, check=True, capture_output=True)
+
+
+def peer_rows(truth, low, high, bound, rvl, obj):
+	"""What keeps all levels of 16 bits, in steps of twice the bound"""
+	levels, loss = quantised(truth, low, high, bound)
+	n, h, w = levels.shape
+	levels.tofile("levels.raw")
+	run("ffmpeg", "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "gray16le", "-s", f"{w}x{h}", "-i", "levels.raw",
+		"-c:v", "ffv1", "-level", "3", "-context", "1", "levels.mkv")
+	run("ffmpeg", "-v", "error", "-y", "-i", "levels.mkv", "-f", "rawvideo", "-pix_fmt", "gray16le", "levels.back")
+	if open("levels.raw", "rb").read() != open("levels.back", "rb").read():
+		sys.exit("scripts/bench: FFV1 has changed samples")
+	png = 0
+	for v in levels:
+		Image.fromarray(v).save("still.png", compress_level=9)
+		png += size("still.png")
+	np.diff(levels, axis=0, prepend=np.zeros((1, h, w), "<u2")).tofile("levels.diff")
+	run("zstd", "-q", "-f", "-19", "levels.diff", "-o", "levels.zst")
+	of_rvl = int(subprocess.check_output([rvl, "levels.raw", "1"]).split()[0])
+	for label, bytes_ in (("FFV1 gray16", size("levels.mkv")), ("RVL", of_rvl), ("PNG of 16 bits, level 9", png),
+			("differences in time, zstd -19", size("levels.zst"))):
+		print_loss(f"{label}, bound {bound} %", bytes_ / n, loss, obj)
+
+
+def print_loss(label, bytes_, loss, obj):
+	print("%-44s %8.0f %7.0f %8.4f %9.4f %8.2f %9d" % (label, bytes_, obj / bytes_, loss.rms, loss.spikes, loss.lost,
 		loss.invented), flush=True)
 
 
-def table(name, path, low, high):
-	truth = planes(path)
-	print(f"\n{name}, {len(truth)} frames\n%-44s %8s %8s %9s %8s %9s" % ("layout", "bytes", "rms %", "spikes %", "lost %",
-		"invented"))
+def print_row(label, path, truth, low, high, obj):
+	print_loss(label, size(path) / len(truth), Loss(truth, planes("back.nrrd"), high - low), obj)
+
+
+def obj_bytes(path):
+	"""Of the first frame as a mesh with normals"""
+	must("framecat", "-f", "--frames", 0, path, "-o", "first.obj")
+	return size("first.obj")
+
+
+def table(name, path, low, high, rvl):
+	truth, obj = planes(path), obj_bytes(path)
+	print(f"\n{name}, {len(truth)} frames; OBJ of the first {obj} bytes\n%-44s %8s %7s %8s %9s %8s %9s" % ("layout", "bytes", "OBJ:1",
+		"rms %", "spikes %", "lost %", "invented"))
 	for label, holo, cat, suffix in HOLO:
 		must("holoenc", *holo, "--depth-range", f"{low},{high}", path, "-o", "holo.nrrd")
-		must("framecat", *cat, "holo.nrrd", "-o", f"out.{suffix}")
+		must("framecat", "-f", *cat, "holo.nrrd", "-o", f"out.{suffix}")
 		must("holodec", f"out.{suffix}", "-o", "back.nrrd")
-		print_row(label, f"out.{suffix}", truth, low, high)
-	depth_rows(name, path, low, high)
-	stills_rows(name, truth, low, high)
-	print("published [Karpinsky thesis, ch. 7]: sphere 0.204 % in 4:4:4, 0.415 % in 4:2:2; clip of a face 88 kB and 5.1 kB")
+		print_row(label, f"out.{suffix}", truth, low, high, obj)
+	depth_rows(name, path, low, high, obj)
+	stills_rows(name, truth, low, high, obj)
+	peer_rows(truth, low, high, 0 if name == "room" else 0.05, rvl, obj)
+	print("published [Karpinsky thesis, ch. 6, 7]: sphere 0.204 % in 4:4:4, 0.415 % in 4:2:2; clip of a face 88 kB (352:1) and "
+		"5.1 kB (6086:1)\na frame, JPEG 42:1 and QTRLE 134:1, of OBJ files of 31.1 MB")
 
 
 def skin(path, to):
@@ -205,6 +242,11 @@ def textured(path, low, high):
 		for gain, crf in ((0.3, 5), (0.2, 6), (0.15, 6), (0.1, 6))]
 	tracks = [(f"luma, two tracks, crf {crf}, {of_texture}", crf, ["--texture-crf", of_texture], "depthdec", ["depthenc", "--texture-place",
 		"track"]) for crf, of_texture in ((6, 28), (6, 30))]
+	must("holoenc", "-P", 42, f"--depth-range={low},{high}", "--texture", "skin", "skin.nrrd", "-o", "coded.nrrd")
+	must("framecat", "-f", "--video", "png", "coded.nrrd", "-o", "out.mkv")
+	n = size("out.mkv") / len(truth)
+	print("Holoimage as PNG, texture in alpha: %.0f bytes, %.1f Mbit/s at 30 frames/s; published [ch. 9, other scenes, on "
+		"average] 14 Mbit/s" % (n, n * 240e-6))
 	for label, crf, chroma, decoder, encoder in holo + luma + tracks:
 		must(*encoder, f"--depth-range={low},{high}", "--texture", "skin", "skin.nrrd", "-o", "coded.nrrd")
 		must("framecat", "--preset", "veryslow", *chroma, "--crf", crf, "coded.nrrd", "-o", "out.mkv")
@@ -212,7 +254,7 @@ def textured(path, low, high):
 		loss = Loss(truth, planes("back.nrrd"), high - low)
 		square = (planes("back.nrrd", "skin") - grey) ** 2
 		decibels = [10 * np.log10(255 ** 2 / part.mean()) for part in (square, square[np.isfinite(truth)])]
-		print("%-28s %8.0f %8.4f %9.3f %8.2f  %.1f, %.1f" % (label, os.path.getsize("out.mkv") / len(truth),
+		print("%-28s %8.0f %8.4f %9.3f %8.2f  %.1f, %.1f" % (label, size("out.mkv") / len(truth),
 			loss.rms, loss.spikes, loss.lost, *decibels), flush=True)
 
 
@@ -240,8 +282,10 @@ def speeds(path, low, high, repeat=4):
 		for v in list(levels) * repeat:
 			raw.write(v.tobytes() + np.full(v.size // 2, 512, "<u2").tobytes())
 	must("framecat", "luma.nrrd", "--preset", "veryfast", "-o", "luma.mkv")
-	words = f"-v error -y -f rawvideo -pix_fmt yuv420p10le -s {W}x{W} -r 30 -i luma.yuv -c:v libx264 -preset veryfast"
-	bare = seconds(f"ffmpeg {words} -tune psnr -x264-params crf=0 bare.mkv")
+	words = f"ffmpeg -v error -y -f rawvideo -pix_fmt yuv420p10le -s {W}x{W} -r 30"
+	coded = "-c:v libx264 -preset veryfast -tune psnr -x264-params crf=0 bare.mkv"
+	bare = seconds(f"{words} -i luma.yuv {coded}")
+	piped = seconds(f"cat luma.yuv | {words} -i - {coded}")
 	ours = seconds("framecat luma.nrrd --preset veryfast -o luma.mkv")
 	bare_back = seconds("ffmpeg -v error -y -i luma.mkv -f rawvideo back.yuv")
 	back = seconds("framecat luma.mkv -o luma.back.nrrd")
@@ -250,6 +294,7 @@ def speeds(path, low, high, repeat=4):
 	holo = seconds(f"holoenc -P 42 --layout yuv --depth-range {low},{high} depths.nrrd | framecat --preset veryfast -o holo.mkv")
 	holo_back = seconds("holodec holo.mkv -o null:")
 	print(f"\nspeed, {n} frames of {W}x{W}, files in memory or cache, preset veryfast, frames/s (the least of 3 times)")
+	print("%-28s %8.1f" % ("ffmpeg behind cat, encode", n / piped))
 	for label, time_s, bar, peer in (("luma 10 bit, encode", ours, 120, bare), ("luma 10 bit, decode", back, 200, bare_back),
 			("depthenc, encode", depth, 120, bare), ("decode, depthdec", depth_back, 200, bare_back),
 			("holoenc, encode", holo, 60, None), ("decode, holodec", holo_back, 80, None)):
@@ -257,27 +302,42 @@ def speeds(path, low, high, repeat=4):
 			if peer else ", thesis %d" % (17 if bar == 60 else 28)), flush=True)
 
 
+TABLES = ("sphere", "speed", "room", "face", "scan", "skin")
+
+
+def of_mesh(data, wanted, rvl):
+	face_sequence(data)
+	z = planes("face.nrrd")
+	low, high = (np.nanmin(z) + np.nanmax(z)) / 2 + [-82.5, 82.5]
+	if "face" in wanted:
+		table("face", "face.nrrd", low, high, rvl)
+	if "scan" in wanted:
+		scan_sequence()
+		table("scan", "scan.nrrd", low, high, rvl)
+	if "skin" in wanted:
+		textured("face.nrrd", low, high)
+
+
 def main():
 	parser = argparse.ArgumentParser()
 	parser.add_argument("work")
+	parser.add_argument("rvl")
 	parser.add_argument("data", nargs="?")
+	parser.add_argument("--only", nargs="+", choices=TABLES, default=TABLES)
 	arguments = parser.parse_args()
 	data = arguments.data and os.path.abspath(arguments.data)
+	rvl, wanted = os.path.abspath(arguments.rvl), arguments.only
 	os.chdir(arguments.work)
-	frames = [Frame(z.astype("f4"), ["depth"]) for z in sphere_sequence()]
-	write_frames("sphere.nrrd", frames)
-	table("sphere", "sphere.nrrd", 0, 0.8 * W)
-	speeds("sphere.nrrd", 0, 0.8 * W)
-	if data and os.path.exists(os.path.join(data, "tsdf_depth_sequence")):
+	write_frames("sphere.nrrd", [Frame(z.astype("f4"), ["depth"]) for z in sphere_sequence()])
+	if "sphere" in wanted:
+		table("sphere", "sphere.nrrd", 0, 0.8 * W, rvl)
+	if "speed" in wanted:
+		speeds("sphere.nrrd", 0, 0.8 * W)
+	if "room" in wanted and data and os.path.exists(os.path.join(data, "tsdf_depth_sequence")):
 		room_sequence(data)
-		table("room", "room.nrrd", 939, 3006)
-	if data and os.path.exists(os.path.join(data, "meshes/igea.ply")):
-		face_sequence(data)
-		scan_table()
-		z = planes("face.nrrd")
-		middle = (np.nanmin(z) + np.nanmax(z)) / 2
-		textured("face.nrrd", middle - 82.5, middle + 82.5)
-		table("face", "face.nrrd", middle - 82.5, middle + 82.5)
+		table("room", "room.nrrd", 939, 3006, rvl)
+	if {"face", "scan", "skin"} & set(wanted) and data and os.path.exists(os.path.join(data, "meshes/igea.ply")):
+		of_mesh(data, wanted, rvl)
 
 
 if __name__ == "__main__":

@@ -8,5 +8,9 @@ part_video() {
 		return
 	fi
 	heading "512x512, sequences of depth as video"
-	/usr/bin/python3 "$top/scripts/bench-video.py" "$PWD" ${data:+"$data"}
+	if ! command -v cjxl >/dev/null || ! command -v zstd >/dev/null; then
+		install libjxl-tools zstd
+	fi
+	gcc -std=gnu11 -O3 -march=native -o rvl "$top/scripts/bench-peers/rvl.c"
+	/usr/bin/python3 "$top/scripts/bench-video.py" "$PWD" "$PWD/rvl" ${data:+"$data"} ${video_tables:+--only "${video_tables[@]}"}
 }

@@ -92,8 +92,11 @@ expect(np.abs(a - b).max() <= 1.1 * 100 / 4 * (0.71 / 38 + 0.71 / 127) / (2 * np
 	ffmpeg -v error -i o.mkv -pix_fmt yuvj420p -c:v libx264 -qp 0 8.mkv
 	fails 1 "has 8 bits a sample, and was encoded with 10: another program coded it again (if it did nothing but shift them, --bits 8 --guard 16)" \
 		depthdec 8.mkv -o n.nrrd
+	# ffmpeg makes them limited range, and does not say it
 	ffmpeg -v error -i 8.mkv -pix_fmt yuv420p10le -color_range pc -c:v libx264 -qp 0 again.mkv
-	fails 1 "the levels are those of 8 bits, and were encoded with 10: another program has cut them" depthdec again.mkv -o n.nrrd
+	fails 1 "the video's levels are of limited range" depthdec -q again.mkv -o n.nrrd
+	ffmpeg -v error -i again.mkv -c copy -metadata VIDEO_CHECK= unsaid.mkv
+	fails 1 "the levels are those of 8 bits, and were encoded with 10: another program has cut them" depthdec unsaid.mkv -o n.nrrd
 	for way in "p << 2" "p << 2 | p >> 6" "np.round(p * 1023 / 255)" "np.round(64 + p * 876 / 255)"; do
 		framecat -f 8.mkv -o 8.nrrd
 		py '
@@ -106,6 +109,21 @@ write_frames("again.nrrd", out)' "$way"
 	done
 	ffmpeg -v error -i o.mkv -vf scale=in_range=pc:out_range=tv -color_range tv -c:v libx264 -qp 0 limited.mkv
 	fails 1 "the video's levels are of limited range" depthdec -q limited.mkv -o n.nrrd
+	# what the file says of its range and what its levels are: apart, and both ways
+	for suffix in mkv mp4; do
+		depthenc --depth-range 90,160 in.nrrd -o say.$suffix
+		copy() { ffmpeg -v error -y -i say.$suffix -movflags use_metadata_tags "$@" again.$suffix; }
+		copy -vf scale=in_range=pc:out_range=tv,setrange=pc -color_range pc -c:v libx264 -crf 10
+		[ "$(ffprobe -v error -of csv=p=0 -show_entries stream=color_range again.$suffix)" = pc ]
+		fails 1 "the video's levels are of limited range" depthdec -q again.$suffix -o n.nrrd
+		copy -vf scale=in_range=tv:out_range=pc,setrange=pc -color_range pc -c:v libx264 -crf 10
+		fails 1 "the video's levels were stretched" depthdec -q again.$suffix -o n.nrrd
+		copy -c copy -bsf:v h264_metadata=video_full_range_flag=0
+		[ "$(ffprobe -v error -of csv=p=0 -show_entries stream=color_range again.$suffix)" = tv ]
+		run -0 depthdec -f again.$suffix -o again.nrrd
+		[ "$output" = "depthdec: again.$suffix: says that its levels are of limited range, but they are those that were written, of full range" ]
+		framecmp <(depthdec say.$suffix) again.nrrd
+	done
 	ffmpeg -v error -i o.mkv -vf scale=128:96 -c:v libx264 -qp 0 small.mkv
 	fails 1 "the picture is 128x96, but was encoded as 256 192: it was scaled or cut" depthdec -q small.mkv -o n.nrrd
 	framecat -f --set max_value=65535 o.mkv -o 16.nrrd

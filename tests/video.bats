@@ -242,6 +242,13 @@ write_frames("f.nrrd", [Frame(np.zeros((1, 4, 4), "f4"))])'
 	fails 1 "frame 2 has another holo_depth_range than the first: one video has one" framecat depths.nrrd -o n.mkv
 	fails 1 "frame 0 has samples up to 65" framecat above.nrrd -o n.mkv
 	[ ! -e n.mkv ]
+	# scenes of different depths, coded by one range
+	py '
+z = np.arange(96, dtype="f4").reshape(8, 12)
+write_frames("scenes.nrrd", [Frame(z, ["depth"], {"depth_range": "0 %d" % (96 + k)}) for k in range(2)])'
+	silent depthenc --depth-range 0,97 scenes.nrrd -o scenes.mkv
+	[ "$(depthdec scenes.mkv | frameinfo -k depth_range - 2>/dev/null)" = "0 96" ]
+	fails 1 "frame 1 has another depthcode_range than the first: one video has one" depthenc scenes.nrrd -o n.mkv
 	framecat others.nrrd -o n.mkv 2>messages
 	has "n.mkv: key exposure_s changes at frame 2: the video has that of its first frame for all" <messages
 }
@@ -249,7 +256,8 @@ write_frames("f.nrrd", [Frame(np.zeros((1, 4, 4), "f4"))])'
 @test "video: damaged files end in one line, and no made-up frame goes on unsaid" {
 	py "$tools"'sequence("y.nrrd", 3, frames=12)'
 	for suffix in mkv mp4 nut; do
-		framecat y.nrrd -o "o.$suffix"
+		# NUT has no sum of its own: ffv1 has, h264 in it has none
+		framecat --video "$([ "$suffix" = nut ] && echo ffv1 || echo h264)" y.nrrd -o "o.$suffix"
 		size=$(stat -c %s "o.$suffix")
 		for bytes in 0 5 40 $((size / 3)) $((size - 40)) $((size - 1)); do
 			head -c "$bytes" "o.$suffix" >"cut.$suffix"
@@ -262,6 +270,14 @@ open(sys.argv[2], "wb").write(data)' "o.$suffix" "flipped.$suffix"
 		fails 1 "flipped.$suffix: " framecat "flipped.$suffix" -o null:
 		[ "$suffix" = nut ] || [[ $stderr == *"is damaged: its check sum is "* ]]
 	done
+	# the tag of the first frame's luma, as the page says it; a file that was cut begins with another picture
+	framecat --video ffv1 y.nrrd -o f.mkv
+	[ "$(ffprobe -v error -of csv=p=0 -show_entries format_tags=VIDEO_CHECK f.mkv)" = "$(py '
+i = (2 * np.arange(8) + 1) * 64 // 16
+print("".join("%02x" % v for v in read_frames("y.nrrd")[0]["luma"][np.ix_(i, i)].ravel()))')" ]
+	ffmpeg -v error -ss 0.2 -i f.mkv -c copy late.mkv
+	silent framecat late.mkv -o late.nrrd
+	framecmp <(framecat --frames 6- y.nrrd) late.nrrd
 	# players pass over the sum, and a copy that another program made has none
 	ffmpeg -v error -xerror -i o.mkv -c copy copy.mkv
 	silent framecmp o.mkv copy.mkv

@@ -77,6 +77,9 @@ key_option_range(const struct numbers *option, const char *name, const struct me
 		memcpy(out, option->v, sizeof(double[2]));
 	else if (key_pair(meta, key, out) < 0)
 		return -1;
+	if (!isnan(out[0]) && !isfinite(out[1] - out[0]))
+		return fail(option->n ? name : key, "must be two finite depths, not %g and %g",
+		    out[0], out[1]);
 	if (!isnan(out[0]) && !(out[0] < out[1]))
 		return fail(option->n ? name : key, "the first depth must be less than the second, "
 		    "not %g and %g", out[0], out[1]);

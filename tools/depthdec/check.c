@@ -1,6 +1,7 @@
 #include "check.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "image/coarse_grid.h"
@@ -16,8 +17,9 @@ check_head(const struct depthcode *code, const struct frame_head *head)
 	long bits;
 
 	if (meta_get(&head->meta, "video_range"))
-		return fail(NULL, "the video's levels are of limited range: another program coded "
-		    "it again, and they are no depths any more");
+		return fail(NULL, "the video's levels %s: another program coded it again, and they "
+		    "are no depths any more", !strcmp(meta_get(&head->meta, "video_range"),
+		    "stretched") ? "were stretched" : "are of limited range");
 	if (head->type == SAMPLE_FLOAT)
 		return 0;
 	if (meta_number(&head->meta, "max_value", head->type == SAMPLE_UCHAR ? 255 : 65535,

@@ -146,6 +146,15 @@ is_plain(const struct pixel_format *format, const struct channel_place *place)
 	return !place->halved_x && !place->halved_y && place->step == 1 && !format->big_endian;
 }
 
+unsigned
+pixel_format_luma(const struct pixel_format *format, const unsigned char *picture, size_t columns,
+    size_t x, size_t y)
+{
+	struct channel_place place = find_place(format, columns, y + 1, 0);
+
+	return get(format, picture + place.offset + y * place.row, x * place.step);
+}
+
 /* ---- frames to pictures ---- */
 
 static size_t
@@ -181,24 +190,37 @@ put_row(const struct pixel_format *format, const struct frame *frame, size_t c,
 	}
 }
 
+/* Channels of a picture. */
+static size_t
+count_channels(const struct pixel_format *format)
+{
+	return format->planes > 1 ? format->planes : pixel_format_channels(format);
+}
+
+void
+pixel_format_flatten(const struct pixel_format *format, size_t channels, size_t w, size_t h,
+    unsigned char *picture)
+{
+	for (size_t c = channels; c < count_channels(format); c++) {
+		struct channel_place place = find_place(format, w, h, c);
+
+		for (size_t y = 0; y < place.h; y++)
+			for (size_t x = 0; x < place.w; x++)
+				put(format, picture + place.offset + y * place.row,
+				    x * place.step, 1U << (format->bits - 1));
+	}
+}
+
 void
 pixel_format_put(const struct pixel_format *format, const struct frame *frame, size_t w, size_t h,
     unsigned char *picture)
 {
-	size_t channels = format->planes > 1 ? format->planes : pixel_format_channels(format);
-
-	for (size_t c = 0; c < channels; c++) {
+	for (size_t c = 0; c < count_channels(format) && c < frame->head.c; c++) {
 		struct channel_place place = find_place(format, w, h, c);
 
-		for (size_t y = 0; y < place.h; y++) {
-			unsigned char *to = picture + place.offset + y * place.row;
-
-			if (c < frame->head.c)
-				put_row(format, frame, c, &place, y, to);
-			else
-				for (size_t x = 0; x < place.w; x++)
-					put(format, to, x * place.step, 1U << (format->bits - 1));
-		}
+		for (size_t y = 0; y < place.h; y++)
+			put_row(format, frame, c, &place, y,
+			    picture + place.offset + y * place.row);
 	}
 }
 

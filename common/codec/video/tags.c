@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "frame/keyline.h"
 #include "io/codec.h"
+#include "levels.h"
 #include "video.h"
 
 /* ---- comparing ---- */
@@ -24,14 +25,15 @@ is_command(const char *key)
 	return !strncmp(key, "cmd.", 4);
 }
 
-/* Keys that say what samples mean. */
+/* Keys that say what samples mean. depth_range says what a scene's depths are, not by which range
+ * they were coded. */
 static bool
 is_meaning(const char *key)
 {
 	static const char *const start[] = { "holo_", "depth", "sample_", "z_axis", "max_value",
 		"length_unit", "invalid", NULL };
 
-	for (const char *const *word = start; *word; word++)
+	for (const char *const *word = start; *word && strcmp(key, "depth_range"); word++)
 		if (!strncmp(key, *word, strlen(*word)))
 			return true;
 	return false;
@@ -149,13 +151,15 @@ put_first_keys(const struct meta *first, const struct meta *second, FILE *to)
 
 int
 tags_write(const char *path, const struct frame_head *head, const struct meta *second, size_t w,
-    size_t h, FILE *to)
+    size_t h, const char *levels, FILE *to)
 {
 	fputs(";FFMETADATA1\n", to);
 	if (put_lines(head, to) < 0 || (second && put_first_keys(&head->meta, second, to) < 0))
 		return -1;
 	if (w != head->w || h != head->h)
 		fprintf(to, VIDEO_SIZE_KEY "=%zu %zu\n", head->w, head->h);
+	if (*levels)
+		put_tag(to, LEVELS_KEY, levels);
 	return fflush(to) == 0 ? 0 : fail_errno(path, "temporary file cannot be written");
 }
 

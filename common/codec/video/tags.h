@@ -18,10 +18,11 @@ enum tags_relation tags_compare(const struct meta *first, const struct meta *lat
 /*
  * Writes the head's keys as ffmpeg's metadata text, from which it makes tags; the keys in which the
  * second frame (NULL: there is none) differs are named as those of the first alone. w, h: of
- * the pictures, larger than the frames where those were padded. -1 after fail(path, ...).
+ * the pictures, larger than the frames where those were padded. levels: the value of LEVELS_KEY,
+ * empty: none. -1 after fail(path, ...).
  */
 int tags_write(const char *path, const struct frame_head *, const struct meta *second, size_t w,
-    size_t h, FILE *to);
+    size_t h, const char *levels, FILE *to);
 /* Takes the keys of the first frame away; *list is TAGS_FIRST_KEY's value. -1 after fail(). */
 int tags_forget_first(struct meta *, const char *list);
 

@@ -1,3 +1,4 @@
+/* Reading a video: the head of its frames by tags and tracks, and frames of raw pictures. */
 #define _GNU_SOURCE
 #include "video.h"
 
@@ -8,6 +9,7 @@
 #include "base/fail.h"
 #include "ffmpeg.h"
 #include "intact.h"
+#include "levels.h"
 #include "probe.h"
 #include "tags.h"
 
@@ -28,6 +30,7 @@ struct reading {
 	size_t tracks;
 	double first_s;			/* time_s of the first frame; NaN: frames have none */
 	char *first_keys;		/* names of keys that later frames do not have; or NULL */
+	char levels[LEVELS_TEXT + 1];	/* the first frame's as written; empty: not known */
 };
 
 /* ---- the head ---- */
@@ -172,16 +175,46 @@ make_head(const char *path, struct reading *reading)
 	if (bits > 8 && bits < 16 &&
 	    meta_setf(&head->meta, "max_value", "%u", (1U << bits) - 1) < 0)
 		return -1;
-	if (video->limited && video->format->kind != PIXEL_RGB) {
-		warn(path, "the video's levels are of limited range (16 to 235 in 8 bits): they "
-		    "come as they are");
-		if (meta_set(&head->meta, VIDEO_RANGE_KEY, "limited") < 0)
-			return -1;
-	} else {
-		meta_remove(&head->meta, VIDEO_RANGE_KEY);
-	}
+	snprintf(reading->levels, sizeof(reading->levels), "%s",
+	    meta_get(&head->meta, LEVELS_KEY) ? meta_get(&head->meta, LEVELS_KEY) : "");
+	meta_remove(&head->meta, LEVELS_KEY);
+	meta_remove(&head->meta, VIDEO_RANGE_KEY);
 	return take_first_keys(reading) < 0 ? -1 :
 	    meta_number(&head->meta, "time_s", NAN, &reading->first_s);
+}
+
+/* Of which range levels are: by the first picture where it tells, else by what the file says. */
+static int
+find_range(const char *path, struct reading *reading)
+{
+	const struct video *video = &reading->video;
+	struct frame_head *head = &reading->head;
+	enum levels_found found;
+
+	if (video->format->kind == PIXEL_RGB)
+		return 0;
+	found = levels_compare(video->format, reading->picture, video->w, head->w, head->h,
+	    reading->levels);
+	switch (found) {
+	case LEVELS_SAME:
+		if (video->limited)
+			warn(path, "says that its levels are of limited range, but they are those "
+			    "that were written, of full range");
+		return 0;
+	case LEVELS_STRETCHED:
+		warn(path, "another program took the video's levels for those of limited range "
+		    "(16 to 235 in 8 bits), and stretched them: they come as they are");
+		return meta_set(&head->meta, VIDEO_RANGE_KEY, "stretched");
+	case LEVELS_UNKNOWN:
+		if (!video->limited)
+			return 0;
+		break;
+	case LEVELS_LIMITED:
+		break;
+	}
+	warn(path, "the video's levels are of limited range (16 to 235 in 8 bits)%s: they come as "
+	    "they are", video->limited ? "" : ", though it says full range");
+	return meta_set(&head->meta, VIDEO_RANGE_KEY, "limited");
 }
 
 /* ---- frames ---- */
@@ -361,6 +394,8 @@ video_load(struct loader *loader, struct frame **out)
 	if (status <= 0)
 		return status < 0 || loader->frames ? status :
 		    fail(loader->path, "is a video without frames");
+	if (!loader->frames && find_range(loader->path, reading) < 0)
+		return -1;
 	if (frame_new(&reading->head, out) < 0)
 		return -1;
 	if (get_frame(loader->path, reading, *out) == 0 &&

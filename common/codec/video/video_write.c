@@ -10,6 +10,7 @@
 #include "ffmpeg.h"
 #include "intact.h"
 #include "io/scratch_file.h"
+#include "levels.h"
 #include "tags.h"
 #include "tracks.h"
 
@@ -131,6 +132,30 @@ largest(const struct frame *frame, size_t c)
 	return most;
 }
 
+/* Whether a sample of the channel takes more than these bits. */
+static bool
+takes_more(const struct frame *frame, size_t c, unsigned bits)
+{
+	size_t w = frame->head.w;
+	unsigned set = 0;
+
+	for (size_t y = 0; y < frame->head.h; y++)
+		if (frame->head.type == SAMPLE_USHORT) {
+			const uint16_t *row = frame_row(frame, c, y);
+			uint16_t of_row = 0;
+
+			for (size_t x = 0; x < w; x++)
+				of_row |= row[x];
+			set |= of_row;
+		} else {
+			const uint8_t *row = frame_row(frame, c, y);
+
+			for (size_t x = 0; x < w; x++)
+				set |= row[x];
+		}
+	return set >> bits;
+}
+
 /* A sample above the largest would be cut by the encoder. */
 static int
 check_samples(const struct saver *saver, const struct encoder *encoder, const struct frame *frame)
@@ -140,15 +165,17 @@ check_samples(const struct saver *saver, const struct encoder *encoder, const st
 	for (size_t c = 0; c < head->c; c++) {
 		unsigned own = tracks_bits(encoder, head, c);
 		unsigned bits = own ? own : encoder->format->bits;
-		unsigned most = head->type == SAMPLE_USHORT || bits < 8 ? largest(frame, c) : 0;
+		unsigned most;
 
-		if (most >> bits && own)
+		if ((head->type == SAMPLE_UCHAR && bits >= 8) || !takes_more(frame, c, bits))
+			continue;
+		most = largest(frame, c);
+		if (own)
 			return fail(saver->path, "frame %zu has a %s of up to %u, and its track "
 			    "holds up to %u", saver->frames, head->channel[c], most,
 			    (1U << bits) - 1);
-		if (most >> bits)
-			return fail(saver->path, "frame %zu has samples up to %u, and max_value "
-			    "is %u", saver->frames, most, (1U << bits) - 1);
+		return fail(saver->path, "frame %zu has samples up to %u, and max_value is %u",
+		    saver->frames, most, (1U << bits) - 1);
 	}
 	return 0;
 }
@@ -215,13 +242,19 @@ send(struct saver *saver, struct writing *writing)
 static int
 start(struct saver *saver, struct writing *writing, const struct meta *second)
 {
+	const struct pixel_format *format = writing->encoder.format;
+	char levels[LEVELS_TEXT + 1] = "";
 	FILE *keys = scratch_file_open();
 	int status;
 
 	if (!keys)
 		return fail_errno(saver->path, "temporary file cannot be created in %s",
 		    scratch_folder());
-	status = tags_write(saver->path, &writing->head, second, writing->w, writing->h, keys);
+	if (format->kind != PIXEL_RGB)
+		levels_describe(format, writing->picture, writing->w, writing->head.w,
+		    writing->head.h, levels);
+	status = tags_write(saver->path, &writing->head, second, writing->w, writing->h, levels,
+	    keys);
 	if (status == 0)
 		status = start_with(saver, writing, frames_per_second(saver, writing), keys);
 	fclose(keys);
@@ -268,8 +301,12 @@ begin(struct saver *saver, const struct frame_head *head)
 	if (pixel_format_bytes(format, writing->w, writing->h * (1 + writing->encoder.tracks),
 	    &writing->bytes) < 0)
 		return -1;
-	writing->picture = malloc(writing->bytes);
-	return writing->picture ? 0 : fail_memory();
+	writing->picture = calloc(1, writing->bytes);
+	if (!writing->picture)
+		return fail_memory();
+	pixel_format_flatten(format, head->c - writing->encoder.tracks, writing->w,
+	    writing->h * (1 + writing->encoder.tracks), writing->picture);
+	return 0;
 }
 
 static int
