@@ -84,7 +84,7 @@ with Browser() as b:
 	expect(share >= 0.97 and rms <= 0.0007 and spike.mean() <= 0.004, share, rms, spike.mean())
 	expect((np.isfinite(z) & ~there).sum() == 0)
 	b.wait("document.getElementById(\"dropped\").textContent === \"3\"")	# frames 1 to 3
-	expect(words(b) == "live" and server.seen == ["can jpeg png", "0", "4"], words(b), server.seen)
+	expect(words(b) == "live" and server.seen == ["can jpeg png h264 luma", "0", "4"], words(b), server.seen)
 	b.screenshot(sys.argv[1])
 	grey = np.array(Image.open(sys.argv[1]).convert("L")).astype(float)
 	# the surface covers a quarter of the window, at about 170 of 255, and the rest is dark
@@ -184,7 +184,7 @@ with Browser() as b:
 	go.set()
 	wait_words(b, "paused")
 	time.sleep(0.5)
-	expect(b.run("fringepipe.count.shown") == 2 and server.seen == ["can jpeg png", "0", "1"], server.seen)
+	expect(b.run("fringepipe.count.shown") == 2 and server.seen == ["can jpeg png h264 luma", "0", "1"], server.seen)
 	b.press(" ")
 	shown(b, 7)
 	expect(words(b) == "live" and server.seen[-1] == "6" and len(server.seen) == 8, server.seen)

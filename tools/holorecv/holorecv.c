@@ -8,6 +8,7 @@
 #include "connection.h"
 #include "interrupt.h"
 #include "live_stream.h"
+#include "video.h"
 
 #define FIRST_WAIT_S 0.5	/* before a try to connect again; doubled for each one more */
 #define LONGEST_WAIT_S 8.0
@@ -21,6 +22,7 @@ struct priv {
 	struct address address;
 	struct connection connection;
 	struct live_keys keys;
+	struct video video;
 	uint64_t received, missing, last_number;
 	int64_t last_captured_us;
 	bool again;			/* nothing has come since the connection was made anew */
@@ -89,6 +91,14 @@ take_keys(struct priv *priv, const struct websocket_message *message)
 	return 1;
 }
 
+static const char *
+frame_path(const struct priv *priv, uint64_t number, char path[64 + sizeof(priv->address.shown)])
+{
+	snprintf(path, 64 + sizeof(priv->address.shown), "%s: frame %" PRIu64, priv->address.shown,
+	    number);
+	return path;
+}
+
 /* Decodes a picture and hands it on. -1 after fail(); a broken one costs itself alone where the
  * user wants it so. */
 static int
@@ -99,11 +109,57 @@ hand_on(struct run *run, const struct live_picture *picture)
 	char path[64 + sizeof(priv->address.shown)];
 
 	run_begin_input(run);
-	snprintf(path, sizeof(path), "%s: frame %" PRIu64, priv->address.shown,
-	    picture->head.number);
-	if (live_decode(&priv->keys, picture, path, &frame) < 0)
+	if (live_decode(&priv->keys, picture, frame_path(priv, picture->head.number, path),
+	    &frame) < 0)
 		return run_lose_input(run);
 	return run_emit(run, frame);
+}
+
+/* Hands on what the video's decoder has made. Likewise; a broken picture costs those that need it,
+ * too. */
+static int
+hand_on_video(struct run *run, bool ended)
+{
+	struct priv *priv = run->priv;
+	char path[64 + sizeof(priv->address.shown)];
+	struct live_head head;
+	struct frame *frame;
+	int status;
+
+	do {
+		status = video_take(&priv->video, ended, frame_path(priv,
+		    priv->video.n ? priv->video.sent[0].head.number : 0, path), &head, &frame);
+		if (status > 0 && frame && run_emit(run, frame) < 0)
+			return -1;
+	} while (status > 0);
+	if (ended || status < 0)
+		video_stop(&priv->video);
+	return status < 0 ? run_lose_input(run) : 0;
+}
+
+static int
+take_video(struct run *run, const struct live_picture *picture, bool known)
+{
+	struct priv *priv = run->priv;
+	char path[64 + sizeof(priv->address.shown)];
+
+	run_begin_input(run);
+	if (video_send(&priv->video, &priv->keys, picture, known,
+	    frame_path(priv, picture->head.number, path)) == 0)
+		return hand_on_video(run, false);
+	video_stop(&priv->video);
+	return run_lose_input(run);
+}
+
+static int
+check_kind(const struct priv *priv, const struct live_picture *picture)
+{
+	char path[64 + sizeof(priv->address.shown)];
+
+	if (picture->head.kind == priv->keys.encoding)
+		return 0;
+	return fail(frame_path(priv, picture->head.number, path), "it is of kind %d, but the stream "
+	    "is %s", (int)picture->head.kind, live_kind_names[priv->keys.encoding]);
 }
 
 /* 1; 0 when the stream has ended; -1 after fail(). */
@@ -125,11 +181,13 @@ take_picture(struct run *run, const struct websocket_message *message)
 	known = is_known(priv, &picture);
 	priv->again = false;
 	priv->tries = 0;
-	if (!known) {
+	if (!known)
 		count(priv, &picture);
-		if (hand_on(run, &picture) < 0)
-			return -1;
-	}
+	status = check_kind(priv, &picture) < 0 ? run_lose_input(run) :
+	    live_is_video(&priv->keys) ? take_video(run, &picture, known) :
+	    known ? 0 : hand_on(run, &picture);
+	if (status < 0)
+		return -1;
 	if (picture.head.flags & LIVE_LAST || (uint64_t)parameters->frames == priv->received) {
 		priv->connection.end = CONNECTION_STREAM_END;
 		return 0;
@@ -145,7 +203,8 @@ receive(struct run *run)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct websocket_message message;
-	int status = connection_open(&priv->connection, &priv->address, parameters->silence_s);
+	int status = connection_open(&priv->connection, &priv->address, parameters->silence_s,
+	    video_is_there() ? "can jpeg png h264 luma" : "can jpeg png");
 
 	while (status > 0) {
 		size_t most = priv->keys.w ? live_picture_most(&priv->keys) : LIVE_KEYS_MOST;
@@ -210,6 +269,8 @@ start(struct run *run)
 	do {
 		status = receive(run);
 		connection_close(&priv->connection);
+		if (status == 0 && hand_on_video(run, true) < 0)
+			status = -1;
 		if (status == 0)
 			status = after_end(run);
 	} while (status > 0);
@@ -243,6 +304,7 @@ release(struct run *run)
 	struct priv *priv = run->priv;
 
 	connection_close(&priv->connection);
+	video_stop(&priv->video);
 	live_free_keys(&priv->keys);
 }
 

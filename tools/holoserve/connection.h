@@ -20,6 +20,7 @@ struct viewer {
 	enum live_kind kind;		/* 0: it has not said what it can */
 	unsigned version;		/* of the keys that it has */
 	uint64_t from;			/* the number that its next picture has at least */
+	uint64_t place;			/* of its last picture among those of a video */
 	uint64_t sent[LIVE_UNSHOWN];	/* numbers of pictures that it has not shown */
 	int unshown;
 	struct packet *packet;		/* goes out next */

@@ -23,7 +23,8 @@ struct parameters {
 
 #define AT(field) offsetof(struct parameters, field)
 
-static const char *const encodings[] = { "jpeg", "png", NULL };	/* as enum live_kind, from 1 */
+static const char *const encodings[] = { "jpeg", "png", "h264", "luma", NULL };	/* as
+									 * enum live_kind, from 1 */
 
 static const struct opt options[] = {
 	{ 0, "port", "N", OPT_INTEGER, AT(server.port), "8080", 0, 65535, NULL,
@@ -37,9 +38,11 @@ static const struct opt options[] = {
 	{ 0, "clients", "N", OPT_INTEGER, AT(server.clients), "16", 1, 1000, NULL,
 	    "viewers at a time, at most", NULL },
 	{ 0, "encode", "WORD", OPT_WORD, AT(encode), NULL, 0, 0, NULL,
-	    "the only encoding to offer, else what a viewer likes best", encodings },
+	    "jpeg or png, else what a viewer likes best; h264 or luma to those that can", encodings },
 	{ 0, "quality", "Q", OPT_INTEGER, AT(picture.quality), "90", 1, 100, NULL,
 	    "of JPEG pictures", NULL },
+	{ 0, "crf", "N", OPT_NUMBER, AT(picture.crf), NULL, -12, 51, NULL,
+	    "of h264 and luma: more is smaller and loses more", NULL },
 	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 0.001, 1000, "frames/s",
 	    "show so many at most", NULL },
 	{ 0, "size", "WxH", OPT_SIZE, AT(picture.size), NULL, 16, 65535, "px",
@@ -221,8 +224,17 @@ check_options(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 
+	const enum live_kind kind = (enum live_kind)parameters->encode + 1;
+	const bool video = kind == LIVE_H264 || kind == LIVE_LUMA;
+
 	if (!parameters->pass && run->output)
 		return fail_usage("--output", "needs --pass, which copies frames there");
+	if (!isnan(parameters->picture.crf) && !video)
+		return fail_usage("--crf", "is of --encode h264 and luma");
+	if (parameters->picture.crf < 0 && kind == LIVE_H264)
+		return fail_usage("--crf", "of h264 is 0 to 51, not %g", parameters->picture.crf);
+	if (video && video_check() < 0)
+		return -1;
 	return depth_range_is_file(&parameters->picture.holo.depth_range) ?
 	    depth_range_check(run) : 0;
 }
@@ -238,6 +250,7 @@ open_server(struct run *run)
 	if (server_open(&parameters->server, &priv->server) < 0)
 		return -1;
 	picture_begin(&feed->maker, &priv->picture);
+	feed->packer.options = &priv->picture;
 	feed->lead = server_lead();
 	feed->interval = isnan(parameters->fps) ? 0 : 1 / parameters->fps;
 	feed->published = wake;
@@ -259,6 +272,7 @@ init(struct run *run)
 	run->sink = !parameters->pass;
 	priv->pass = parameters->pass;
 	priv->picture = parameters->picture;
+	priv->picture.luma = parameters->encode + 1 == LIVE_LUMA;
 	if (check_options(run) < 0 || open_server(run) < 0)
 		return -1;
 	return parameters->print_url ? print_url(priv) : 0;

@@ -21,12 +21,19 @@ close_with(struct lws *wsi, int code, const char *reason)
 
 /* ---- what a viewer says ---- */
 
+/* The one encoding that is offered. One of video is offered beside JPEG and PNG, since few viewers
+ * decode it. */
 static enum live_kind
 choose_kind(const struct server *server, const enum live_kind *kind, int kinds)
 {
-	for (int i = 0; i < kinds; i++)
-		if (server->options.encode ? (int)kind[i] == server->options.encode :
-		    kind[i] == LIVE_JPEG || kind[i] == LIVE_PNG)
+	const enum live_kind only = (enum live_kind)server->options.encode;
+	const bool video = only == LIVE_H264 || only == LIVE_LUMA;
+
+	for (int i = 0; i < kinds && only; i++)
+		if (kind[i] == only)
+			return only;
+	for (int i = 0; i < kinds && (!only || video); i++)
+		if (kind[i] == LIVE_JPEG || kind[i] == LIVE_PNG)
 			return kind[i];
 	return 0;
 }
@@ -75,7 +82,8 @@ read_message(struct server *server, struct viewer *viewer, const char *text, siz
 		return close_with(viewer->wsi, 1008, "the first message must be: can jpeg png");
 	viewer->kind = choose_kind(server, kind, kinds);
 	if (!viewer->kind)
-		return close_with(viewer->wsi, 1008, server->options.encode ?
+		return close_with(viewer->wsi, 1008, server->options.encode == LIVE_JPEG ||
+		    server->options.encode == LIVE_PNG ?
 		    live_kind_names[server->options.encode] : "only jpeg and png are served");
 	return 0;
 }
@@ -153,8 +161,11 @@ finds_picture(struct server *server, struct viewer *viewer)
 {
 	if (!viewer->kind || viewer->unshown >= LIVE_UNSHOWN)
 		return false;
-	if (!viewer->packet)
-		viewer->packet = feed_take(server->feed, viewer->kind, viewer->from);
+	if (!viewer->packet) {
+		viewer->packet = feed_take(server->feed, viewer->kind, viewer->from, viewer->place);
+		if (viewer->packet)
+			viewer->place = viewer->packet->place;
+	}
 	return viewer->packet != NULL;
 }
 
