@@ -189,6 +189,13 @@ live_read_picture(const unsigned char *message, size_t n, struct live_picture *p
 	return 0;
 }
 
+int
+live_check_kind(const struct live_keys *keys, const struct live_head *head, const char *path)
+{
+	return head->kind == keys->encoding ? 0 : fail(path, "it is of kind %d, but the stream is "
+	    "%s", (int)head->kind, live_kind_names[keys->encoding]);
+}
+
 static int
 load(const struct live_picture *picture, const char *path, struct frame **out)
 {
@@ -323,7 +330,7 @@ live_decode(const struct live_keys *keys, const struct live_picture *picture, co
 	struct frame *whole = NULL;
 
 	*out = NULL;
-	if (load(picture, path, &whole) < 0)
+	if (live_check_kind(keys, &picture->head, path) < 0 || load(picture, path, &whole) < 0)
 		return -1;
 	if (check_shape(keys, &whole->head) < 0)
 		frame_free(whole);

@@ -39,6 +39,8 @@ void live_coded_size(const struct live_keys *, size_t *w, size_t *h);
 size_t live_picture_most(const struct live_keys *);
 /* Takes a message's head apart. 0, or -1 after fail(). */
 int live_read_picture(const unsigned char *message, size_t n, struct live_picture *);
+/* Is a picture of the encoding that the keys say? 0, or -1 after fail(). */
+int live_check_kind(const struct live_keys *, const struct live_head *, const char *path);
 /*
  * The Holoimage as a frame r g b, or r g b a with the texture in a, with the stream's keys,
  * frame_number, sent_s, and time_s where the time of capture is known. path is for messages. 0, or

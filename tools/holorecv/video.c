@@ -31,6 +31,7 @@ video_stop(struct video *video)
 {
 	ffmpeg_kill(video->ffmpeg);
 	free(video->raw);
+	free(video->keyframe);
 	for (size_t i = 0; i < video->n; i++)
 		live_free_keys(&video->sent[i].keys);
 	*video = (struct video){ 0 };
@@ -109,19 +110,44 @@ pass(struct video *video, const void *from, size_t n, int wait_ms, const char *p
 	return status > 0 && video->got < video->bytes ? child_failed(video, path) : 0;
 }
 
+static int
+keep_keyframe(struct video *video, const struct live_picture *picture)
+{
+	unsigned char *copy = realloc(video->keyframe, picture->n ? picture->n : 1);
+
+	if (!copy)
+		return fail_memory();
+	memcpy(copy, picture->bytes, picture->n);
+	video->keyframe = copy;
+	video->keyframe_bytes = picture->n;
+	return 0;
+}
+
+static int
+send_bytes(struct video *video, const unsigned char *bytes, size_t n, const char *path)
+{
+	return pass(video, bytes, n, 0, path) < 0 ? -1 :
+	    pass(video, delimiter, sizeof(delimiter), 0, path);
+}
+
 int
 video_send(struct video *video, const struct live_keys *keys, const struct live_picture *picture,
     bool unwanted, const char *path)
 {
+	const bool keyframe = picture->head.flags & LIVE_KEYFRAME;
 	struct video_sent *sent;
 
+	if (live_check_kind(keys, &picture->head, path) < 0)
+		return -1;
 	if (!fits(video, keys)) {
-		if (!(picture->head.flags & LIVE_KEYFRAME))
+		if (!keyframe)
 			return fail(path, "it needs one that has not come");
 		if (start(video, keys) < 0)
 			return -1;
 	}
-	if (video->n > VIDEO_BEHIND)
+	if (keyframe && keep_keyframe(video, picture) < 0)
+		return -1;
+	if (video->n >= VIDEO_BEHIND)
 		return fail(path, "ffmpeg keeps %d pictures back", VIDEO_BEHIND);
 	sent = &video->sent[video->n];
 	if (live_copy_keys(keys, &sent->keys) < 0)
@@ -129,9 +155,32 @@ video_send(struct video *video, const struct live_keys *keys, const struct live_
 	sent->head = picture->head;
 	sent->unwanted = unwanted;
 	video->n++;
-	if (pass(video, picture->bytes, picture->n, 0, path) < 0)
-		return -1;
-	return pass(video, delimiter, sizeof(delimiter), 0, path);
+	return send_bytes(video, picture->bytes, picture->n, path);
+}
+
+static bool
+some_wanted(const struct video *video)
+{
+	for (size_t i = 0; i < video->n; i++)
+		if (!video->sent[i].unwanted)
+			return true;
+	return false;
+}
+
+/* The last keyframe once more, and after it until the next picture is there: its end of input would
+ * make the decoder complain of the delimiter. */
+static int
+drive_out(struct video *video, const char *path)
+{
+	while (video->got < video->bytes) {
+		if (video->n > VIDEO_BEHIND)
+			return fail(path, "ffmpeg does not decode it");
+		video->sent[video->n++] = (struct video_sent){ .unwanted = true };
+		if (send_bytes(video, video->keyframe, video->keyframe_bytes, path) < 0 ||
+		    pass(video, NULL, 0, WAIT_MS, path) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* The oldest of those that were sent, as it came back. */
@@ -158,18 +207,16 @@ video_take(struct video *video, bool ended, const char *path, struct live_head *
     struct frame **out)
 {
 	*out = NULL;
-	if (video->n == 0)
+	if (!some_wanted(video) && ended)
 		return 0;
-	if (ended)
-		ffmpeg_end_input(video->ffmpeg);
-	if (video->got < video->bytes && (ended || video->n > video->behind) &&
-	    pass(video, NULL, 0, ended ? PATIENCE_MS : WAIT_MS, path) < 0)
+	if (video->got < video->bytes && video->n > video->behind &&
+	    pass(video, NULL, 0, WAIT_MS, path) < 0)
 		return -1;
-	if (video->got == video->bytes)
+	if (ended && drive_out(video, path) < 0)
+		return -1;
+	if (video->n > 0 && video->got == video->bytes)
 		return take_oldest(video, path, head, out);
-	if (ended)
-		return fail(path, "ffmpeg does not decode it");
-	if (video->n > video->behind && video->behind < VIDEO_BEHIND)
+	if (video->n > video->behind)
 		video->behind++;
 	return 0;
 }

@@ -28,6 +28,8 @@ struct video {
 		bool unwanted;		/* it is only what others depend on */
 	} sent[VIDEO_BEHIND + 1];	/* those that have not come back, the oldest first */
 	size_t n;
+	unsigned char *keyframe;	/* the last one: it drives out what is kept back */
+	size_t keyframe_bytes;
 };
 
 /* Is there an ffmpeg? */

@@ -41,7 +41,7 @@ static const struct opt options[] = {
 	    "jpeg or png, else what a viewer likes best; h264 or luma to those that can", encodings },
 	{ 0, "quality", "Q", OPT_INTEGER, AT(picture.quality), "90", 1, 100, NULL,
 	    "of JPEG pictures", NULL },
-	{ 0, "crf", "N", OPT_NUMBER, AT(picture.crf), NULL, -12, 51, NULL,
+	{ 0, "crf", "N", OPT_NUMBER, AT(picture.crf), NULL, -11, 51, NULL,
 	    "of h264 and luma: more is smaller and loses more", NULL },
 	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 0.001, 1000, "frames/s",
 	    "show so many at most", NULL },

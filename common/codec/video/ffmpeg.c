@@ -372,12 +372,6 @@ ffmpeg_filter(struct ffmpeg *ffmpeg, const void *from, size_t n, void *to, size_
 	return 0;
 }
 
-void
-ffmpeg_end_input(struct ffmpeg *ffmpeg)
-{
-	close_end(&ffmpeg->to);
-}
-
 /* ---- ending ---- */
 
 static int

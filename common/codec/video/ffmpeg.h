@@ -37,8 +37,6 @@ void ffmpeg_set_patience(struct ffmpeg *, int milliseconds);
  * nothing comes for wait_ms. 0; 1 where the child has ended; -1 after fail(). */
 int ffmpeg_filter(struct ffmpeg *, const void *from, size_t n, void *to, size_t room, size_t *got,
     int wait_ms);
-/* The child's input is complete: it writes what it still has. */
-void ffmpeg_end_input(struct ffmpeg *);
 /* The first and the last line of the child's messages so far; empty: there are none. With -v error
  * each is a defect. */
 const char *ffmpeg_message(struct ffmpeg *);
