@@ -107,6 +107,30 @@ server.end(signal.SIGINT)'
 	fails 1 "cannot be made smaller" holoserve --port 0 --size 70x70 holo.nrrd
 }
 
+@test "holoserve: who has the last picture before the input ends hears of the end" {
+	py "$common"'
+unknown = Frame(bell(64, 48), ["phase"])	# cannot be shown
+for encoding, more in ("png", []), ("jpeg", [unknown]), ("luma", []):
+	server = Server(f"--linger --depth-range -5,45 --encode {encoding}")
+	server.put(bytes_of(Frame(bell(64, 48), ["depth"])))
+	viewer = Viewer(server.url, "can jpeg png h264 luma")
+	receiver = subprocess.Popen(["holorecv", "-q", server.url.replace("http", "ws"), "-o", f"{encoding}%d.nrrd"])
+	frame = viewer.frame()
+	expect(frame["number"] == 0 and not frame["flags"] & 2 and not viewer.ended, frame)
+	time.sleep(0.3)
+	expect(receiver.poll() is None)
+	for item in more:
+		server.put(bytes_of(item))
+	server.process.stdin.close()
+	opcode, message = viewer.message()
+	while len(message) > 32:
+		opcode, message = viewer.message()
+	expect(opcode == 2 and message[:4] == b"FP3L" and message[5] & 2, message)
+	expect(receiver.wait(20) == 0 and os.path.exists(f"{encoding}0.nrrd"))
+	server.process.stdin = None
+	expect(server.end(signal.SIGINT)[0] == 0)'
+}
+
 @test "holoserve: the newest frame comes, what is dropped is counted, two are on their way at most" {
 	py "$common"'
 server = Server("--encode png -v")

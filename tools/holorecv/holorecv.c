@@ -141,6 +141,10 @@ take_picture(struct run *run, const struct websocket_message *message)
 		return -1;
 	}
 	priv->tries = 0;
+	if (picture.n == 0 && picture.head.flags & LIVE_LAST) {
+		priv->connection.end = CONNECTION_STREAM_END;
+		return 0;
+	}
 	known = !tally_add(&priv->tally, &picture.head);
 	last = picture.head.flags & LIVE_LAST ||
 	    (uint64_t)parameters->frames == priv->tally.received;

@@ -23,6 +23,7 @@ struct viewer {
 	uint64_t place;			/* of its last picture among those of a video */
 	uint64_t sent[LIVE_UNSHOWN];	/* numbers of pictures that it has not shown */
 	int unshown;
+	bool knows_end;			/* it was sent that its last picture is the stream's */
 	struct packet *packet;		/* goes out next */
 	size_t largest;			/* message so far */
 	int64_t second;			/* in which messages are counted */

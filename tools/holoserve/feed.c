@@ -320,18 +320,36 @@ feed_take(struct feed *feed, enum live_kind kind, uint64_t from, uint64_t place)
 	return packet;
 }
 
+/* With the lock. */
+static bool
+has_more(const struct feed *feed, enum live_kind kind, uint64_t from)
+{
+	const struct packet *packet = feed->latest[kind];
+
+	return feed->pending || feed->busy || (packet && packet->head.number >= from) ||
+	    (feed->shows && feed->shown_number >= from && feed->shown_number >= feed->next[kind]);
+}
+
 bool
 feed_has_more(struct feed *feed, enum live_kind kind, uint64_t from)
 {
-	const struct packet *packet;
 	bool more;
 
 	pthread_mutex_lock(&feed->lock);
-	packet = feed->latest[kind];
-	more = feed->pending || feed->busy || (packet && packet->head.number >= from) ||
-	    (feed->shows && feed->shown_number >= from && feed->shown_number >= feed->next[kind]);
+	more = has_more(feed, kind, from);
 	pthread_mutex_unlock(&feed->lock);
 	return more;
+}
+
+bool
+feed_is_over(struct feed *feed, enum live_kind kind, uint64_t from)
+{
+	bool over;
+
+	pthread_mutex_lock(&feed->lock);
+	over = feed->ended && !has_more(feed, kind, from);
+	pthread_mutex_unlock(&feed->lock);
+	return over;
 }
 
 bool

@@ -79,6 +79,8 @@ void feed_stop(struct feed *);
 struct packet *feed_take(struct feed *, enum live_kind, uint64_t from, uint64_t place);
 /* Is, or will there be, a packet with a number from `from` on, if no frame comes any more? */
 bool feed_has_more(struct feed *, enum live_kind, uint64_t from);
+/* The input has ended, and no such packet is there or to come. */
+bool feed_is_over(struct feed *, enum live_kind, uint64_t from);
 /* Is this the last frame, which is known once the input has ended? */
 bool feed_is_last(struct feed *, uint64_t number);
 void packet_free(struct packet *);

@@ -146,6 +146,7 @@ send_picture(struct server *server, struct viewer *viewer)
 	set_buffer(viewer, packet->n);
 	/* what the socket does not take now, libwebsockets keeps: one message at most */
 	status = lws.write(viewer->wsi, bytes, packet->n, LWS_WRITE_BINARY);
+	viewer->knows_end = head.flags & LIVE_LAST;
 	viewer->sent[viewer->unshown++] = head.number;
 	server->all_dropped += viewer->from ? head.number - viewer->from : 0;
 	server->all_sent++;
@@ -153,6 +154,28 @@ send_picture(struct server *server, struct viewer *viewer)
 	packet_free(packet);
 	viewer->packet = NULL;
 	return status < 0 ? -1 : 0;
+}
+
+/* Did the viewer get the last picture before the server knew that it is? */
+static bool
+owes_end(struct server *server, const struct viewer *viewer)
+{
+	return viewer->from > 0 && !viewer->knows_end &&
+	    feed_is_over(server->feed, viewer->kind, viewer->from);
+}
+
+/* The head alone of the picture that the viewer has. */
+static int
+send_end(struct viewer *viewer)
+{
+	unsigned char text[LWS_PRE + LIVE_HEAD_BYTES];
+	const struct live_head head = { .kind = viewer->kind, .flags = LIVE_LAST,
+		.number = viewer->from - 1, .sent_us = server_now_us(CLOCK_REALTIME) };
+
+	live_put_head(&head, text + LWS_PRE);
+	viewer->knows_end = true;
+	return lws.write(viewer->wsi, text + LWS_PRE, LIVE_HEAD_BYTES, LWS_WRITE_BINARY) < 0 ?
+	    -1 : 0;
 }
 
 /* Takes the newest picture, if the viewer has shown what it has. */
@@ -194,7 +217,7 @@ write_next(struct server *server, struct viewer *viewer)
 	}
 	if (is_through(server, viewer, code))
 		return close_with(viewer->wsi, code, "the input has ended");
-	return 0;
+	return owes_end(server, viewer) ? send_end(viewer) : 0;
 }
 
 void
@@ -203,7 +226,7 @@ live_wake(struct server *server)
 	int code = server->interrupted ? 1001 : atomic_load(&server->code);
 
 	for (struct viewer *viewer = server->viewer; viewer; viewer = viewer->next)
-		if (code || finds_picture(server, viewer))
+		if (code || finds_picture(server, viewer) || owes_end(server, viewer))
 			lws.callback_on_writable(viewer->wsi);
 }
 
