@@ -1,8 +1,6 @@
 /* Shows a stream of depth in browsers: Holoimages to whoever looks (holoserve(5)). */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +8,7 @@
 
 #include "feed.h"
 #include "image/depth_range.h"
+#include "interrupt.h"
 #include "run/stage.h"
 #include "server.h"
 
@@ -66,59 +65,6 @@ struct priv {
 	bool pass;
 	atomic_bool waits;	/* the main thread does, for the server */
 };
-
-/* ---- interruption ---- */
-
-static struct {
-	struct server *server;
-	struct sigaction before[2];
-	volatile sig_atomic_t signal;	/* that came */
-} caught;
-static const int signals[] = { SIGINT, SIGTERM };
-
-/* The second signal ends the process at once. */
-static void
-catch_signal(int number)
-{
-	caught.signal = number;
-	server_interrupt(caught.server);
-}
-
-/* Viewers know by now. The pipeline may wait for input that never comes. */
-static void
-leave_interrupted(void *arg)
-{
-	struct priv *priv = arg;
-
-	if (atomic_load(&priv->waits))
-		return;
-	if (!priv->pass)
-		_exit(EXIT_DONE);
-	sigaction(caught.signal, &caught.before[caught.signal == signals[1]], NULL);
-	kill(getpid(), caught.signal);		/* what is written on is not whole */
-}
-
-static void
-catch_signals(struct server *server)
-{
-	struct sigaction action = { .sa_handler = catch_signal,
-		.sa_flags = (int)SA_RESETHAND | SA_RESTART };
-
-	caught.server = server;
-	for (int i = 0; i < 2; i++) {
-		sigaction(signals[i], NULL, &caught.before[i]);
-		if (caught.before[i].sa_handler != SIG_IGN)	/* as nohup and the shell want it */
-			sigaction(signals[i], &action, NULL);
-	}
-}
-
-static void
-release_signals(void)
-{
-	for (int i = 0; caught.server && i < 2; i++)
-		sigaction(signals[i], &caught.before[i], NULL);
-	caught.server = NULL;
-}
 
 /* ---- frames ---- */
 
@@ -239,6 +185,16 @@ check_options(struct run *run)
 	    depth_range_check(run) : 0;
 }
 
+/* Viewers know by now. The pipeline may wait for input that never comes. */
+static void
+leave_interrupted(void *arg)
+{
+	struct priv *priv = arg;
+
+	if (!atomic_load(&priv->waits))
+		interrupt_leave(priv->pass);
+}
+
 static int
 open_server(struct run *run)
 {
@@ -258,7 +214,7 @@ open_server(struct run *run)
 	server_when_interrupted(priv->server, leave_interrupted, priv);
 	if (feed_start(feed) < 0 || server_start(priv->server, feed) < 0)
 		return -1;
-	catch_signals(priv->server);
+	interrupt_catch(priv->server);
 	return 0;
 }
 
@@ -285,7 +241,7 @@ release(struct run *run)
 
 	if (!priv->server)
 		return;
-	release_signals();
+	interrupt_release();
 	server_close(priv->server, 1011);	/* unless it is closed: the run has failed */
 	server_join(priv->server);
 	feed_stop(&priv->feed);
