@@ -576,6 +576,24 @@ for number, before in (signal.SIGINT, heed_interrupts), (signal.SIGTERM, heed_in
 	expect(process.wait(30) == -number, number, process.returncode)'
 }
 
+@test "holoserve: an interruption from the terminal reaches its ffmpeg too, which ends after it, and without a word" {
+	py "$common"'
+server = Server("--encode luma --linger", before=lambda: (os.setsid(), heed_interrupts()))
+viewer = Viewer(server.url, "can luma")
+server.put(bytes_of(Frame(bell(64, 48), ["depth"])))
+expect(viewer.frame()["number"] == 0)
+own = server.process.pid
+tasks = [child for task in os.listdir(f"/proc/{own}/task") for child in open(f"/proc/{own}/task/{task}/children").read().split()]
+expect(len(tasks) == 1, tasks)
+os.killpg(own, signal.SIGINT)
+expect(server.end() == (0, "") and drain(viewer) == ([], 1001))
+for _ in range(100):
+	if not os.path.exists("/proc/" + tasks[0]):
+		break
+	time.sleep(0.1)
+expect(not os.path.exists("/proc/" + tasks[0]) or "Z" in open(f"/proc/{tasks[0]}/stat").read().split()[2])'
+}
+
 @test "holoserve: errors are one line, and a frame without depth is passed over" {
 	fringesim -s 64x48 --scene relief --truth truth.nrrd -o captures.nrrd
 	py "$common"'

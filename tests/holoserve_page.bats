@@ -374,7 +374,7 @@ def planes(pictures, w, h, wide):
 	n = w * h * (2 if wide else 1)
 	last = raw[-n * 3 // 2:]
 	return last[:n], last[n:n * 5 // 4], last[n * 5 // 4:]
-for kind, rms_most, most_most, kept in ("luma", 0.5, 4, 1), ("h264", 4, 60, 0.88):
+for kind, rms_most, most_most, kept in ("luma", 0.1, 0.5, 1), ("h264", 1, 6, 0.97):
 	served = Holoserve("-P 20 --stair composite --depth-range 0,60 --encode " + kind)
 	at, other = At(served.url), Viewer(served.url, "can " + kind)
 	with Browser() as b:

@@ -46,13 +46,14 @@ static void
 report(const struct run *run)
 {
 	const struct priv *priv = run->priv;
+	const struct tally *tally = &priv->tally;
 
-	if (priv->tally.missing)
+	if (tally->missing)
 		warn(priv->address.shown,
-		    "%" PRIu64 " frame%s missing beside the %" PRIu64 " that came", priv->tally.missing,
-		    priv->tally.missing == 1 ? " is" : "s are", priv->tally.received);
+		    "%" PRIu64 " frame%s missing beside the %" PRIu64 " that came", tally->missing,
+		    tally->missing == 1 ? " is" : "s are", tally->received);
 	else if (run->verbose)
-		note(priv->address.shown, "%" PRIu64 " frames, none is missing", priv->tally.received);
+		note(priv->address.shown, "%" PRIu64 " frames, none is missing", tally->received);
 }
 
 /* ---- messages ---- */
@@ -101,8 +102,8 @@ hand_on_video(struct run *run, bool ended)
 	return status < 0 ? run_lose_input(run) : 0;
 }
 
-/* Decodes a picture and hands it on. One that is known counts only for those that need it. Likewise.
- */
+/* Decodes a picture and hands it on; one that is known is decoded for those that need it alone.
+ * Likewise. */
 static int
 hand_on(struct run *run, const struct live_picture *picture, bool known)
 {

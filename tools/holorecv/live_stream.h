@@ -49,7 +49,7 @@ int live_check_kind(const struct live_keys *, const struct live_head *, const ch
 int live_decode(const struct live_keys *, const struct live_picture *, const char *path,
     struct frame **out);
 /* The same of a video's picture, by its planes; luma becomes a frame as depthenc(1) makes it. */
-int live_take_planes(const struct live_keys *, const struct live_head *, const struct pixel_format *,
-    const unsigned char *planes, const char *path, struct frame **out);
+int live_take_planes(const struct live_keys *, const struct live_head *,
+    const struct pixel_format *, const unsigned char *planes, const char *path, struct frame **out);
 
 #endif

@@ -11,8 +11,8 @@
 #define PATIENCE_MS 10000
 #define WAIT_MS 300		/* for a picture that should come; then it is kept back */
 
-/* A unit that says that a picture is complete (ITU-T H.264, 7.3.2.4): else the decoder would wait for
- * the next. */
+/* A unit that says that a picture is complete (ITU-T H.264, 7.3.2.4): else the decoder would wait
+ * for the next. */
 static const unsigned char delimiter[] = { 0, 0, 0, 1, 9, 0xf0 };
 
 bool

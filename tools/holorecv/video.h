@@ -37,8 +37,8 @@ bool video_is_there(void);
 /* Sends a picture; all that came before must have been taken. -1 after fail(). */
 int video_send(struct video *, const struct live_keys *, const struct live_picture *,
     bool unwanted, const char *path);
-/* Takes the next picture. 1, with *out NULL where it is unwanted; 0: none yet; or, once the input has
- * ended, none any more. -1 after fail(). */
+/* Takes the next picture. 1, with *out NULL where it is unwanted; 0: none yet, or, once the input
+ * has ended, none any more. -1 after fail(). */
 int video_take(struct video *, bool ended, const char *path, struct live_head *,
     struct frame **out);
 void video_stop(struct video *);

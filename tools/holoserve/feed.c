@@ -147,8 +147,8 @@ publish(struct feed *feed, enum live_kind kind, struct packet *packet)
 	feed->encoded++;
 }
 
-/* Makes what is wanted of a kind, if the frame at hand is to be shown. With the lock, which it leaves
- * while it works. */
+/* Makes what is wanted of a kind, if the frame at hand is to be shown. With the lock, which it
+ * leaves while it works. */
 static void
 make_packet(struct feed *feed, enum live_kind kind)
 {

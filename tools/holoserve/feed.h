@@ -74,8 +74,8 @@ void feed_end(struct feed *);
 /* Ends the encoder and frees everything. */
 void feed_stop(struct feed *);
 
-/* For the sender. The newest packet of a kind with a number from `from` on, which who has the one at
- * `place` can decode; NULL where there is none: it is made as soon as there is a frame. */
+/* For the sender. The newest packet of a kind with a number from `from` on, which who has the one
+ * at `place` can decode; NULL where there is none: it is made as soon as there is a frame. */
 struct packet *feed_take(struct feed *, enum live_kind, uint64_t from, uint64_t place);
 /* Is, or will there be, a packet with a number from `from` on, if no frame comes any more? */
 bool feed_has_more(struct feed *, enum live_kind, uint64_t from);

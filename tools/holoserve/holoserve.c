@@ -1,8 +1,6 @@
 /* Shows a stream of depth in browsers: Holoimages to whoever looks (holoserve(5)). */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +8,7 @@
 
 #include "feed.h"
 #include "image/depth_range.h"
+#include "interrupt.h"
 #include "run/stage.h"
 #include "server.h"
 
@@ -38,7 +37,8 @@ static const struct opt options[] = {
 	{ 0, "clients", "N", OPT_INTEGER, AT(server.clients), "16", 1, 1000, NULL,
 	    "viewers at a time, at most", NULL },
 	{ 0, "encode", "WORD", OPT_WORD, AT(encode), NULL, 0, 0, NULL,
-	    "jpeg or png, else what a viewer likes best; h264 or luma to those that can", encodings },
+	    "jpeg or png alone, else what a viewer likes best; a video to those that can",
+	    encodings },
 	{ 0, "quality", "Q", OPT_INTEGER, AT(picture.quality), "90", 1, 100, NULL,
 	    "of JPEG pictures", NULL },
 	{ 0, "crf", "N", OPT_NUMBER, AT(picture.crf), NULL, -11, 51, NULL,
@@ -66,59 +66,6 @@ struct priv {
 	bool pass;
 	atomic_bool waits;	/* the main thread does, for the server */
 };
-
-/* ---- interruption ---- */
-
-static struct {
-	struct server *server;
-	struct sigaction before[2];
-	volatile sig_atomic_t signal;	/* that came */
-} caught;
-static const int signals[] = { SIGINT, SIGTERM };
-
-/* The second signal ends the process at once. */
-static void
-catch_signal(int number)
-{
-	caught.signal = number;
-	server_interrupt(caught.server);
-}
-
-/* Viewers know by now. The pipeline may wait for input that never comes. */
-static void
-leave_interrupted(void *arg)
-{
-	struct priv *priv = arg;
-
-	if (atomic_load(&priv->waits))
-		return;
-	if (!priv->pass)
-		_exit(EXIT_DONE);
-	sigaction(caught.signal, &caught.before[caught.signal == signals[1]], NULL);
-	kill(getpid(), caught.signal);		/* what is written on is not whole */
-}
-
-static void
-catch_signals(struct server *server)
-{
-	struct sigaction action = { .sa_handler = catch_signal,
-		.sa_flags = (int)SA_RESETHAND | SA_RESTART };
-
-	caught.server = server;
-	for (int i = 0; i < 2; i++) {
-		sigaction(signals[i], NULL, &caught.before[i]);
-		if (caught.before[i].sa_handler != SIG_IGN)	/* as nohup and the shell want it */
-			sigaction(signals[i], &action, NULL);
-	}
-}
-
-static void
-release_signals(void)
-{
-	for (int i = 0; caught.server && i < 2; i++)
-		sigaction(signals[i], &caught.before[i], NULL);
-	caught.server = NULL;
-}
 
 /* ---- frames ---- */
 
@@ -239,6 +186,16 @@ check_options(struct run *run)
 	    depth_range_check(run) : 0;
 }
 
+/* Viewers know by now. The pipeline may wait for input that never comes. */
+static void
+leave_interrupted(void *arg)
+{
+	struct priv *priv = arg;
+
+	if (!atomic_load(&priv->waits))
+		interrupt_leave(priv->pass);
+}
+
 static int
 open_server(struct run *run)
 {
@@ -258,7 +215,7 @@ open_server(struct run *run)
 	server_when_interrupted(priv->server, leave_interrupted, priv);
 	if (feed_start(feed) < 0 || server_start(priv->server, feed) < 0)
 		return -1;
-	catch_signals(priv->server);
+	interrupt_catch(priv->server);
 	return 0;
 }
 
@@ -285,7 +242,7 @@ release(struct run *run)
 
 	if (!priv->server)
 		return;
-	release_signals();
+	interrupt_release();
 	server_close(priv->server, 1011);	/* unless it is closed: the run has failed */
 	server_join(priv->server);
 	feed_stop(&priv->feed);

@@ -1,5 +1,5 @@
-/* Pictures as the bytes that viewers get: files of JPEG and PNG, or pictures of a video; and the key
- * lines that they are decoded by. */
+/* Pictures as the bytes that viewers get: files of JPEG and PNG, or pictures of a video; and the
+ * key lines that they are decoded by. */
 #ifndef HOLOSERVE_PACKING_H
 #define HOLOSERVE_PACKING_H
 

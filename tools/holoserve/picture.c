@@ -227,7 +227,8 @@ take_holoimage(const struct frame *frame, struct picture *picture)
 	picture->h = frame->head.h;
 	picture->textured = frame->head.c == 4;
 	picture->texture = NO_CHANNEL;
-	if (key_option_word(-1, &frame->head.meta, "holo_layout", holo_layouts, HOLO_RGB, &layout) < 0)
+	if (key_option_word(-1, &frame->head.meta, "holo_layout", holo_layouts, HOLO_RGB,
+	    &layout) < 0)
 		return -1;
 	picture->holo.layout = (enum holo_layout)layout;
 	meta_copy(&picture->keys, &frame->head.meta);

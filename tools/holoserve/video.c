@@ -12,7 +12,7 @@
 #define WHERE "--encode"	/* what messages are about */
 #define PATIENCE_MS 10000	/* for one picture */
 #define PICTURE_MOST (64u << 20)
-#define CRF_H264 20
+#define CRF_H264 24		/* 2 Mbit/s and less at 512 x 512 and 30 frames/s */
 #define CRF_LUMA 0
 
 /* FLV, in which ffmpeg frames its pictures: a head, then tags, each with its length before and
