@@ -5,6 +5,7 @@ load helpers
 bodies='
 import io, os, signal, subprocess
 from PIL import Image
+import live_client
 from live_server import *
 
 def holo_keys(meta):
@@ -47,7 +48,7 @@ server = Server([head, picture(PNG, 5, data, captured=1500000, sent=2000000), pi
 	picture(PNG, 9, data), 1000])
 code, out, message = received(server)
 expect(code == 0 and message.count("\n") == 1 and "2 frames are missing beside the 3 that came" in message, code, message)
-expect(server.seen == ["can jpeg png", "5", "6", "9"], server.seen)
+expect(server.seen == ["can jpeg png h264 luma", "5", "6", "9"], server.seen)
 frames = frames_of(out)
 expect(len(frames) == 3)
 for frame, number in zip(frames, (5, 6, 9)):
@@ -97,6 +98,68 @@ depth = read_frame(io.BytesIO(subprocess.run(["holodec", "0.nrrd"], capture_outp
 expect(depth.names == ["depth", "texture"])
 error = np.abs(depth["depth"] - truth["depth"])[np.isfinite(depth["depth"]) & np.isfinite(truth["depth"])]
 expect(np.isfinite(depth["depth"]).mean() > 0.8 and np.median(error) < 0.1, np.isfinite(depth["depth"]).mean(), np.median(error))'
+}
+
+@test "holorecv: luma and h264 by ffmpeg: depth and texture, all that came however the decoder keeps them back" {
+	py "$bodies"'
+from live_client import Server as Holoserve
+w, h = 65, 33
+y, x = np.mgrid[:h, :w]
+texture = (20 + 3 * x).astype("f4")
+def surface(k):
+	z = 15 + 10 * np.sin(x / 12 + k / 4) * np.cos(y / 10)
+	z[10:14, 50:55] = np.nan
+	return z.astype("f4")
+def stream(k):
+	to = io.BytesIO()
+	write_frames(to, Frame(np.stack([surface(k), texture]), ["depth", "texture"],
+		{"z_axis": "towards", "length_unit": "mm", "time_s": str(k + 1)}))
+	return to.getvalue()
+for kind, decoder, rms_most, most, kept in ("luma", "depthdec", 0.06, 0.4, 1), ("h264", "holodec", 0.15, 2, 0.9):
+	served = Holoserve("--crf 4 -P 24 --depth-range 0,30 --encode " + kind)
+	child = subprocess.Popen(["fringepipe", "holorecv", served.url, ",", decoder, "-o", kind + ".nrrd"], stderr=subprocess.PIPE)
+	for k in range(40):		# slower at first, while ffmpeg starts
+		served.put(stream(k))
+		time.sleep(0.1 if k < 20 else 0.03)
+	expect(served.end() == (0, ""))
+	_, message = child.communicate(timeout=60)
+	expect(child.returncode == 0 and message.count(b"\n") <= 1 and (not message or b"missing beside" in message), message)
+	frames = read_frames(kind + ".nrrd")
+	numbers = [int(f.meta["frame_number"]) for f in frames]
+	expect(numbers == sorted(set(numbers)) and numbers[-1] == 39 and len(numbers) > 5, numbers)
+	for f in frames:
+		k = int(f.meta["frame_number"])
+		z, truth = f["depth"], surface(k)
+		both = np.isfinite(z) & np.isfinite(truth)
+		error, share = np.abs(z - truth)[both], both.sum() / np.isfinite(truth).sum()
+		off = np.sqrt(np.mean(error ** 2))
+		expect(off < rms_most and error.max() < most and share >= kept and (np.isfinite(z) & ~np.isfinite(truth)).sum() <= 4,
+			kind, k, off, error.max(), share)
+		expect(np.abs(f["texture"] - texture)[both].mean() < 3 and float(f.meta["time_s"]) == k + 1, f.meta)
+		expect(not {"codec", "encoding", "texture_row"} & set(f.meta), f.meta)
+	print(kind, len(frames), "frames, the last one rms %.4f most %.3f of 30 kept %.3f" % (off, error.max(), share))
+frames = []
+served = Holoserve("--depth-range 0,30 --encode luma --linger")
+viewer = live_client.Viewer(served.url, "can luma")
+for k in range(3):
+	served.put(stream(k))
+	frames.append(picture(LUMA, k, viewer.frame()["picture"], flags=int(k == 0)))
+served.end(signal.SIGINT)
+head = keys({k: v for k, v in viewer.keys.items() if k not in ("encoding", "width", "height", "texture")}, 65, 33, "luma", "below")
+server = Server([head, *frames, 1000])
+code, out, message = received(server)
+expect(code == 0 and [f.meta["frame_number"] for f in frames_of(out)] == ["0", "1", "2"], message)
+expect(frames_of(out)[0].pixels.shape == (1, 66, 65) and frames_of(out)[0].names == ["luma"])
+for messages, part in (([head, frames[1], 1000], "frame 1: it needs one that has not come"),
+		([head, picture(LUMA, 0, b"rubbish" * 100), 1000], "frame 0: ffmpeg"),
+		([head, picture(H264, 0, b""), 1000], "frame 0: it is of kind 3, but the stream is luma"),
+		([head.replace("width: 65", "width: 75"), frames[0], 1000], "frame 0: it is not of 76 x 82 pixels"),
+		([head.replace("below", "alpha"), 1000], "cannot be alpha in a video")):
+	code, out, message = received(Server(messages))
+	expect(code == 1 and message.count("\n") == 1 and part in message, part, code, message)
+server = Server([keys({}, 65, 33, "png"), 1000])
+received(server, env={**os.environ, "FRINGEPIPE_FFMPEG": "/none"})
+expect(server.seen == ["can jpeg png"], server.seen)' >&2
 }
 
 @test "holorecv: a lost connection is made again, what was missed is counted, the frame that is served again is not doubled" {

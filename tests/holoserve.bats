@@ -107,6 +107,30 @@ server.end(signal.SIGINT)'
 	fails 1 "cannot be made smaller" holoserve --port 0 --size 70x70 holo.nrrd
 }
 
+@test "holoserve: who has the last picture before the input ends hears of the end" {
+	py "$common"'
+unknown = Frame(bell(64, 48), ["phase"])	# cannot be shown
+for encoding, more in ("png", []), ("jpeg", [unknown]), ("luma", []):
+	server = Server(f"--linger --depth-range -5,45 --encode {encoding}")
+	server.put(bytes_of(Frame(bell(64, 48), ["depth"])))
+	viewer = Viewer(server.url, "can jpeg png h264 luma")
+	receiver = subprocess.Popen(["holorecv", "-q", server.url.replace("http", "ws"), "-o", f"{encoding}%d.nrrd"])
+	frame = viewer.frame()
+	expect(frame["number"] == 0 and not frame["flags"] & 2 and not viewer.ended, frame)
+	time.sleep(0.3)
+	expect(receiver.poll() is None)
+	for item in more:
+		server.put(bytes_of(item))
+	server.process.stdin.close()
+	opcode, message = viewer.message()
+	while len(message) > 32:
+		opcode, message = viewer.message()
+	expect(opcode == 2 and message[:4] == b"FP3L" and message[5] & 2, message)
+	expect(receiver.wait(20) == 0 and os.path.exists(f"{encoding}0.nrrd"))
+	server.process.stdin = None
+	expect(server.end(signal.SIGINT)[0] == 0)'
+}
+
 @test "holoserve: the newest frame comes, what is dropped is counted, two are on their way at most" {
 	py "$common"'
 server = Server("--encode png -v")
@@ -163,40 +187,63 @@ expect(server.end(signal.SIGINT) == (0, ""))
 expect(drain(viewer)[1] == 1001)'
 }
 
-@test "holoserve: a frozen, a killed and a rubbish viewer cost neither the pipeline nor the good one anything" {
+# HOLOSERVE_FRAMES=600: ten seconds instead of two (make live)
+@test "holoserve: at 60 frames/s a frozen, a killed and two rubbish viewers cost neither the pipeline nor the good one anything" {
 	py "$common"'
-server = Server("--quality 85 -P 42 --depth-range -5,45")
-good, frozen, killed = (Viewer(server.url) for i in range(3))
-tiny = Viewer(server.url, buffer=4096)
-rubbish = Viewer(server.url, can="can png")
-got = []
-reader = threading.Thread(target=lambda: got.append(drain(good)))
-reader.start()
+total = int(sys.argv[1])
 data = [bytes_of(Frame(bell(256, 256, k), ["depth"])) for k in range(8)]
-for i in range(200):
-	server.put(data[i % 8])
-	if i == 20:
-		killed.socket.recv(1000)	# a part of a picture
-		killed.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-		killed.close()
-	if i == 40:
-		rubbish.socket.sendall(np.random.default_rng(2).bytes(5000))
-	time.sleep(0.005)
-status, messages = server.end()
-reader.join()
-frames, code = got[0]
-numbers = [f["number"] for f in frames]
-expect((status, messages, code) == (0, "", 1000), status, messages, code)
-expect(numbers == sorted(set(numbers)) and numbers[-1] == 199 and len(numbers) > 20, numbers)
-rms, kept = off(depth(pixels(frames[-1]), good.keys), bell(256, 256, 7))
-expect(rms < 0.3 and kept > 0.99, rms, kept)
-held = []
-try:
-	while True:
-		held.append(frozen.frame(shows=False))
-except (Closed, OSError):
-	pass
-expect(len(held) <= 2, len(held))'
+for kind in "jpeg", "luma":
+	server = Server("-P 42 --depth-range -5,45 --encode " + kind)
+	can = "can " + kind
+	good, frozen, killed = (Viewer(server.url, can) for i in range(3))
+	tiny = Viewer(server.url, can, buffer=4096)
+	rubbish, unmasked = Viewer(server.url, can), Viewer(server.url, can)
+	got = []
+	reader = threading.Thread(target=lambda: got.append(drain(good)))
+	reader.start()
+	begun = time.monotonic()
+	for i in range(total):
+		time.sleep(max(0, begun + i / 60 - time.monotonic()))
+		server.put(data[i % 8])
+		if i == 20:
+			killed.socket.recv(1000)	# a part of a picture
+			killed.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+			killed.close()
+		if i == 40:
+			rubbish.socket.sendall(np.random.default_rng(2).bytes(5000))
+			unmasked.send(1, b"0", masked=False)
+	rate = (total - 1) / (time.monotonic() - begun)
+	status, messages = server.end()
+	reader.join()
+	frames, code = got[0]
+	numbers = [f["number"] for f in frames]
+	print("%s: fed %d at %.1f frames/s, the good viewer got %d" % (kind, total, rate, len(frames)))
+	expect((status, messages, code) == (0, "", 1000), status, messages, code)
+	expect(numbers == sorted(set(numbers)) and numbers[-1] == total - 1 and len(numbers) > total / 10, numbers)
+	if kind == "jpeg":
+		rms, kept = off(depth(pixels(frames[-1]), good.keys), bell(256, 256, (total - 1) % 8))
+		expect(rms < 0.3 and kept > 0.99, rms, kept)
+	else:	# each keyframe begins what follows: nothing that depends on a dropped one was sent
+		expect(frames[0]["flags"] & 1)
+		raw = subprocess.run(["ffmpeg", "-v", "error", "-xerror", "-err_detect", "explode", "-f", "h264", "-i", "pipe:0",
+			"-fps_mode", "passthrough", "-f", "rawvideo", "pipe:1"], input=b"".join(f["picture"] for f in frames),
+			capture_output=True)
+		expect(raw.returncode == 0 and raw.stderr == b"", raw.stderr)
+		y = np.frombuffer(raw.stdout, "<u2").reshape(-1, 3 * 256 * 128)[:, :65536].reshape(-1, 256, 256)
+		expect(len(y) == len(frames), len(y), len(frames))
+		for i, number in enumerate(numbers):
+			z = bell(256, 256, number % 8)
+			wanted = np.where(np.isnan(z), 0, np.floor(64 + (z + 5) / 50 * 959 + 0.5))
+			error = np.sqrt(np.mean((y[i] - wanted) ** 2))
+			expect(error < 1, number, error)
+	for viewer in frozen, tiny:
+		held = []
+		try:
+			while True:
+				held.append(viewer.frame(shows=False))
+		except (Closed, OSError):
+			pass
+		expect(len(held) <= 2, len(held))' "${HOLOSERVE_FRAMES:-120}" >&2
 }
 
 @test "holoserve: only its own page and programs may read: Host, Origin, paths, methods" {
@@ -358,6 +405,112 @@ expect(server.memory() - before < int(sys.argv[1]), server.memory(), before)
 expect(server.end(signal.SIGINT) == (0, ""))' $limit
 }
 
+@test "holoserve: luma and h264 are videos: to the levels that were meant, joined at keyframes, what depends on a dropped one is not sent" {
+	py "$common"'
+w, h, below = 129, 97, 112		# odd sides are coded as even ones; the texture begins at a block of 16
+rng = np.random.default_rng(1)
+texture = np.kron(rng.integers(0, 4096, (25, 33)), np.ones((4, 4)))[:h, :w].astype("f4")
+meta = {"z_axis": "towards", "max_value": "4095"}
+data = [bytes_of(Frame(np.stack([bell(w, h, k), texture]), ["depth", "texture"], meta)) for k in range(40)]
+def double(a):		# each sample lies in the middle of two pixels
+	a = np.pad(a.astype(float), ((1, 1), (0, 0)), "edge")
+	return np.stack([3 * a[1:-1] + a[:-2], 3 * a[1:-1] + a[2:]], 1).reshape(-1, a.shape[1]) / 4
+def planes(pictures, wide):
+	done = subprocess.run(["ffmpeg", "-v", "error", "-f", "h264", "-i", "pipe:0", "-fps_mode", "passthrough", "-f", "rawvideo",
+		"-pix_fmt", "yuv420p10le" if wide else "yuvj420p", "pipe:1"], input=b"".join(pictures), capture_output=True)
+	expect(done.returncode == 0 and done.stderr == b"", done.stderr)
+	n, size = (w + 1) * (below + h + 1), "<u2" if wide else "u1"
+	all = np.frombuffer(done.stdout, size).reshape(-1, n * 3 // 2)
+	u, v = (all[:, n + i * n // 4:n + (i + 1) * n // 4].reshape(-1, (below + h + 1) // 2, (w + 1) // 2) for i in range(2))
+	return all[:, :n].reshape(-1, below + h + 1, w + 1), u, v
+for kind, crf in ("luma", 0), ("luma", -11), ("h264", 10):
+	server = Server(f"--encode {kind} --crf {crf} --depth-range -5,45 -P 40")
+	good, plain = Viewer(server.url, "can luma h264 jpeg"), Viewer(server.url, "can png jpeg")
+	got = []
+	for i in range(24):
+		server.put(data[i])
+		got.append(good.frame())
+		expect(plain.frame()["kind"] == "png")		# one that decodes no video has its own
+	keys = good.keys
+	expect([f["number"] for f in got] == list(range(24)) and {f["kind"] for f in got} == {kind}, got)
+	expect([i for i, f in enumerate(got) if f["flags"] & 1] == [0, 15], [f["flags"] for f in got])
+	profile = {"luma": "6E", "h264": "64"}[kind]
+	expect(re.fullmatch("avc1." + profile + "00[0-9A-F]{2}", keys["codec"]), keys)
+	expect((keys["width"], keys["height"], keys["texture"], keys["texture_row"]) == ("129", "97", "below", "112"), keys)
+	y, u, v = planes([f["picture"] for f in got], kind == "luma")
+	if kind == "luma":
+		guard, scale = int(keys["depthcode_guard"]), float(keys["depthcode_texture_scale"])
+		expect((keys["depthcode_range"], keys["depthcode_bits"], keys["depthcode_mask"]) == ("-5 45", "10", "gap"), keys)
+		for i in 0, 14, 23:
+			z = bell(w, h, i)
+			wanted = np.where(np.isnan(z), 0, np.floor(guard + (z + 5) / 50 * (1023 - guard) + 0.5))
+			error = np.abs(y[i, :h, :w] - wanted)
+			off_by = np.sqrt(np.mean(error ** 2)), error.max()
+			tone = np.abs(y[i, below:below + h, :w] * scale - texture).max()
+			print(kind, crf, i, "levels rms %.2f most %d, texture %.0f of 4095" % (*off_by, tone))
+			expect(off_by[0] < 0.3 and off_by[1] <= 2 and tone <= 12 if crf == -11 else off_by[0] < 1 and off_by[1] < 8 and tone < 40, off_by, tone)
+	else:
+		for i in 0, 23:
+			wide = lambda plane: np.floor(double(double(plane[i]).T).T[:h, :w] + 0.5).astype("u1")
+			image = np.stack([wide(u), wide(v), y[i, :h, :w]], -1)		# as layout yuv: stairs in Y
+			expect(keys["holo_layout"] == "yuv", keys)
+			rms, kept = off(depth(image, {**keys, "holo_layout": "rgb"}), bell(w, h, i))
+			tone = np.abs(y[i, below:below + h, :w] * float(keys["holo_texture_scale"]) - texture).mean()
+			print(kind, i, "rms %.3f kept %.4f texture %.0f" % (rms, kept, tone))
+			expect(rms < 0.4 and kept > 0.97 and tone < 40, rms, kept, tone)
+	slow = Viewer(server.url, "can " + kind)	# comes in the middle of a group
+	for i in range(24, 32):
+		server.put(data[i])
+		good.frame()
+		plain.frame()
+	got = slow.frame(shows=False)
+	expect(got["number"] == 30 and got["flags"] & 1, got["number"], got["flags"])
+	got = slow.frame(shows=False)
+	expect(got["number"] == 31 and not got["flags"] & 1)
+	for i in 32, 33, 34:			# these the slow one cannot have
+		server.put(data[i])
+		good.frame()
+	slow.say("31")
+	server.put(data[35])
+	good.frame()
+	late = slow.frame()			# the next is not 35, but begins anew, since no frame comes
+	expect(late["number"] == 35 and late["flags"] & 1, late["number"], late["flags"])
+	server.put(data[36])
+	both = good.frame(), slow.frame()	# and so does the one after it, for the others
+	expect([(f["number"], f["flags"] & 1) for f in both] == [(36, 1)] * 2, both)
+	server.put(data[37])
+	both = good.frame(), slow.frame()
+	expect([(f["number"], f["flags"] & 1) for f in both] == [(37, 0)] * 2, both)
+	last = Viewer(server.url, "can " + kind)
+	ends = []
+	end = threading.Thread(target=lambda: ends.append(server.end()))
+	end.start()
+	frames, code = drain(last)
+	end.join()
+	expect(ends == [(0, "")] and code == 1000 and [(f["number"], f["flags"]) for f in frames] == [(37, 3)], ends, code, frames)' >&2
+}
+
+@test "holoserve: a video without an ffmpeg, with one that fails, or of a Holoimage" {
+	fringesim -s 64x48 --scene relief --truth truth.nrrd -o captures.nrrd
+	FRINGEPIPE_FFMPEG=/none fails 1 "ffmpeg is not there: FRINGEPIPE_FFMPEG is /none" holoserve --port 0 --encode luma truth.nrrd
+	FRINGEPIPE_FFMPEG=/none fails 1 "ffmpeg is not there" holoserve --port 0 --encode h264 missing.nrrd
+	fails 2 "is of --encode h264 and luma" holoserve --port 0 --crf 3 truth.nrrd
+	fails 2 "of h264 is 0 to 51" holoserve --port 0 --encode h264 --crf -1 truth.nrrd
+	holoenc truth.nrrd -o holo.nrrd
+	fails 1 "the input is a Holoimage" holoserve --port 0 --encode luma holo.nrrd
+	printf "#!/bin/sh\necho no such encoder >&2\nexit 1\n" >ffmpeg
+	chmod +x ffmpeg
+	FRINGEPIPE_FFMPEG=$PWD/ffmpeg py "$common"'
+server = Server("--encode luma")
+viewer, plain = Viewer(server.url, "can luma"), Viewer(server.url, "can jpeg")
+for i in range(3):
+	server.put(bytes_of(Frame(bell(64, 48, i), ["depth"])))
+	expect(plain.frame()["number"] == i)		# JPEG goes on
+status, messages = server.end()
+expect(status == 0 and messages.count("\n") == 1 and "frame 0 cannot be shown" in messages and "no such encoder" in messages, messages)
+expect(drain(viewer) == ([], 1000))'
+}
+
 @test "holoserve: --pass hands frames on as they came; --fps; the input ends for nobody" {
 	fringesim -s 64x48 --scene relief --truth truth.nrrd -o captures.nrrd
 	framecat truth.nrrd truth.nrrd -o two.nrrd
@@ -421,6 +574,24 @@ for number, before in (signal.SIGINT, heed_interrupts), (signal.SIGTERM, heed_in
 	expect(process.stderr.readline().startswith(b"http://"))
 	process.send_signal(number)
 	expect(process.wait(30) == -number, number, process.returncode)'
+}
+
+@test "holoserve: an interruption from the terminal reaches its ffmpeg too, which ends after it, and without a word" {
+	py "$common"'
+server = Server("--encode luma --linger", before=lambda: (os.setsid(), heed_interrupts()))
+viewer = Viewer(server.url, "can luma")
+server.put(bytes_of(Frame(bell(64, 48), ["depth"])))
+expect(viewer.frame()["number"] == 0)
+own = server.process.pid
+tasks = [child for task in os.listdir(f"/proc/{own}/task") for child in open(f"/proc/{own}/task/{task}/children").read().split()]
+expect(len(tasks) == 1, tasks)
+os.killpg(own, signal.SIGINT)
+expect(server.end() == (0, "") and drain(viewer) == ([], 1001))
+for _ in range(100):
+	if not os.path.exists("/proc/" + tasks[0]):
+		break
+	time.sleep(0.1)
+expect(not os.path.exists("/proc/" + tasks[0]) or "Z" in open(f"/proc/{tasks[0]}/stat").read().split()[2])'
 }
 
 @test "holoserve: errors are one line, and a frame without depth is passed over" {

@@ -7,7 +7,7 @@ need_browser() {
 }
 
 bodies='
-import io, re, zlib, struct
+import io, re, subprocess, zlib, struct
 from PIL import Image
 from live_server import *
 from browser import *
@@ -84,7 +84,7 @@ with Browser() as b:
 	expect(share >= 0.97 and rms <= 0.0007 and spike.mean() <= 0.004, share, rms, spike.mean())
 	expect((np.isfinite(z) & ~there).sum() == 0)
 	b.wait("document.getElementById(\"dropped\").textContent === \"3\"")	# frames 1 to 3
-	expect(words(b) == "live" and server.seen == ["can jpeg png", "0", "4"], words(b), server.seen)
+	expect(words(b) == "live" and server.seen == ["can jpeg png h264 luma", "0", "4"], words(b), server.seen)
 	b.screenshot(sys.argv[1])
 	grey = np.array(Image.open(sys.argv[1]).convert("L")).astype(float)
 	# the surface covers a quarter of the window, at about 170 of 255, and the rest is dark
@@ -184,7 +184,7 @@ with Browser() as b:
 	go.set()
 	wait_words(b, "paused")
 	time.sleep(0.5)
-	expect(b.run("fringepipe.count.shown") == 2 and server.seen == ["can jpeg png", "0", "1"], server.seen)
+	expect(b.run("fringepipe.count.shown") == 2 and server.seen == ["can jpeg png h264 luma", "0", "1"], server.seen)
 	b.press(" ")
 	shown(b, 7)
 	expect(words(b) == "live" and server.seen[-1] == "6" and len(server.seen) == 8, server.seen)
@@ -352,6 +352,66 @@ for encode, most, kept in (("png", 2e-3, 1), ("jpeg", 0.5, 0.9)):
 		# a browser itself notes in its console that nobody listens any more
 		b.errors = [e for e in b.errors if "ERR_CONNECTION_REFUSED" not in e]
 		clean(b, at)'
+}
+
+@test "holoserve_page: luma and h264 by WebCodecs: the samples that ffmpeg gives, depth and texture, a stream that changes" {
+	need_browser
+	two_bodies
+	py "$bodies"'
+from live_client import Server as Holoserve, Viewer
+class At:
+	def __init__(self, url):
+		self.port = int(url.rstrip("/").split(":")[-1])
+def stream(k, h, w):
+	f = read_frame("in.nrrd")
+	z = np.roll(f["depth"], k, 1)[:h, :w]
+	to = io.BytesIO()
+	write_frames(to, Frame(np.stack([z, f["texture"][:h, :w]]), ["depth", "texture"], f.meta))
+	return z, f["texture"][:h, :w], to.getvalue()
+def planes(pictures, w, h, wide):
+	raw = subprocess.run(["ffmpeg", "-v", "error", "-f", "h264", "-i", "pipe:0", "-fps_mode", "passthrough", "-f", "rawvideo",
+		"-pix_fmt", "yuv420p10le" if wide else "yuvj420p", "pipe:1"], input=b"".join(pictures), capture_output=True, check=True).stdout
+	n = w * h * (2 if wide else 1)
+	last = raw[-n * 3 // 2:]
+	return last[:n], last[n:n * 5 // 4], last[n * 5 // 4:]
+for kind, rms_most, most_most, kept in ("luma", 0.1, 0.5, 1), ("h264", 1, 6, 0.97):
+	served = Holoserve("-P 20 --stair composite --depth-range 0,60 --encode " + kind)
+	at, other = At(served.url), Viewer(served.url, "can " + kind)
+	with Browser() as b:
+		open_page(b, at)
+		n = 0
+		for h, w in (65, 129), (48, 80):
+			got = []
+			for k in range(4):
+				truth, texture, data = stream(n, h, w)
+				if n == 0:
+					b.wait("document.getElementById(\"state\")?.textContent.includes(\"waiting for a frame\")")
+				served.put(data)
+				got.append(other.frame()["picture"])
+				n += 1
+				shown(b, n)
+			expect(b.run("fringepipe.stream().encoding") == kind and words(b) == "live", words(b))
+			rows, wide, even = int(other.keys["texture_row"]) + h, kind == "luma", lambda v: v + v % 2
+			for i, plane in enumerate(planes(got, even(w), even(rows), wide)):
+				pw, ph = (even(w) * (1 + wide), even(rows)) if i == 0 else (even(w) * (1 + wide) // 2, even(rows) // 2)
+				stride = b.run("fringepipe.planes()[%d].stride" % i)
+				own = bytes_of(b, "fringepipe.planes()[%d].bytes" % i)
+				own = b"".join(own[y * stride:y * stride + pw] for y in range(ph))
+				expect(own == plane, kind, "plane", i, "is not what ffmpeg gives")
+			z = depth_of(b, w, h)
+			both, there = np.isfinite(z) & np.isfinite(truth), np.isfinite(truth)
+			error = np.sort(np.abs(z - truth)[both])[:int(0.99 * both.sum())]
+			rms, share, extra = np.sqrt(np.mean(error ** 2)), both.sum() / there.sum(), (np.isfinite(z) & ~there).sum()
+			b.run("window.parts = fringepipe.ply_of_surface()")
+			points = np.frombuffer(bytes_of(b, "new Uint8Array(parts[1].buffer)"), np.dtype([("p", "<f4", 3), ("c", "u1", 3)]))
+			y, x = np.nonzero(np.isfinite(z))
+			tone = np.abs(points["c"][:, 0] - np.maximum(texture, 0)[y, x]).mean()
+			print(kind, w, h, "kept %.3f extra %d rms %.3f most %.2f of 60, texture %.2f" % (share, extra, rms, error.max(), tone))
+			expect(share >= kept and extra <= 12 and rms < rms_most and error.max() < most_most and tone < 12)
+		expect(served.end() == (0, ""))
+		wait_words(b, "the stream has ended")
+		b.errors = [e for e in b.errors if "ERR_CONNECTION_REFUSED" not in e]
+		clean(b, at)' >&2
 }
 
 @test "holoserve_page: one file of less than 60 KB that names no other host" {

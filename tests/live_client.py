@@ -47,7 +47,7 @@ class Viewer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
         self.socket.settimeout(20)
         self.socket.connect(place(url))
-        self.rest, self.keys = b'', {}
+        self.rest, self.keys, self.ended = b'', {}, False
         key = base64.b64encode(os.urandom(16))
         lines = [f'GET {path} HTTP/1.1', 'Host: ' + (host or '%s:%d' % place(url)), 'Upgrade: websocket',
                  'Connection: Upgrade', 'Sec-WebSocket-Key: ' + key.decode(), 'Sec-WebSocket-Version: 13']
@@ -132,10 +132,12 @@ class Viewer:
                     return first, whole
 
     def frame(self, shows=True):
-        """The next picture as a dictionary, after the keys, which stay in self.keys."""
+        """The next picture as a dictionary, after the keys, which stay in self.keys. A head alone, behind the last
+        picture, sets self.ended."""
         opcode, text = self.message()
-        while opcode == 1:
-            self.keys = dict(line.split(': ', 1) for line in text.decode().splitlines())
+        while opcode == 1 or self.is_end(text):
+            if opcode == 1:
+                self.keys = dict(line.split(': ', 1) for line in text.decode().splitlines())
             opcode, text = self.message()
         magic, kind, flags, zero, number, captured, sent = struct.unpack('<4sBBHQqq', text[:32])
         assert magic == b'FP3L' and zero == 0 and KINDS[kind] == self.keys['encoding'], text[:32]
@@ -143,6 +145,11 @@ class Viewer:
             self.answer(1, str(number).encode())
         return dict(kind=KINDS[kind], flags=flags, number=number, captured_us=captured, sent_us=sent,
                     received_us=time.time() * 1e6, picture=text[32:])
+
+    def is_end(self, message):
+        end = len(message) == 32 and message[:4] == b'FP3L' and bool(message[5] & 2)
+        self.ended |= end
+        return end
 
     def close(self):
         self.socket.close()

@@ -205,7 +205,8 @@ shake_hands(struct connection *connection, const struct address *address)
 }
 
 int
-connection_open(struct connection *connection, const struct address *address, double silence_s)
+connection_open(struct connection *connection, const struct address *address, double silence_s,
+    const char *can)
 {
 	int status;
 
@@ -215,7 +216,7 @@ connection_open(struct connection *connection, const struct address *address, do
 	if (status > 0)
 		status = shake_hands(connection, address);
 	if (status > 0)
-		status = put_frame(connection, WEBSOCKET_TEXT, "can jpeg png", 12);
+		status = put_frame(connection, WEBSOCKET_TEXT, can, strlen(can));
 	return status;
 }
 

@@ -24,7 +24,8 @@ struct connection {
 };
 
 /* Connects, and says what can be decoded. 1; 0 with end and reason; -1 after fail(). */
-int connection_open(struct connection *, const struct address *, double silence_s);
+int connection_open(struct connection *, const struct address *, double silence_s,
+    const char *can);
 /* The next text or picture of up to `most` bytes; as above. */
 int connection_next(struct connection *, size_t most, struct websocket_message *);
 /* A frame is done. As above. */

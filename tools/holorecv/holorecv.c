@@ -8,6 +8,8 @@
 #include "connection.h"
 #include "interrupt.h"
 #include "live_stream.h"
+#include "tally.h"
+#include "video.h"
 
 #define FIRST_WAIT_S 0.5	/* before a try to connect again; doubled for each one more */
 #define LONGEST_WAIT_S 8.0
@@ -17,13 +19,14 @@ struct parameters {
 	double silence_s;
 };
 
+#define PATH_SIZE (64 + sizeof(((struct address *)NULL)->shown))
+
 struct priv {
 	struct address address;
 	struct connection connection;
 	struct live_keys keys;
-	uint64_t received, missing, last_number;
-	int64_t last_captured_us;
-	bool again;			/* nothing has come since the connection was made anew */
+	struct video video;
+	struct tally tally;
 	long tries;			/* to connect, since the last picture */
 };
 
@@ -39,38 +42,18 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- counting ---- */
-
-/* Is it one that came before? A server that serves its last frame sends it to who comes again. */
-static bool
-is_known(const struct priv *priv, const struct live_picture *picture)
-{
-	return priv->again && priv->received > 0 && picture->head.number == priv->last_number &&
-	    picture->head.captured_us == priv->last_captured_us;
-}
-
-/* Numbers that begin again are those of a server that was started anew. */
-static void
-count(struct priv *priv, const struct live_picture *picture)
-{
-	if (priv->received > 0 && picture->head.number > priv->last_number)
-		priv->missing += picture->head.number - priv->last_number - 1;
-	priv->received++;
-	priv->last_number = picture->head.number;
-	priv->last_captured_us = picture->head.captured_us;
-}
-
 static void
 report(const struct run *run)
 {
 	const struct priv *priv = run->priv;
+	const struct tally *tally = &priv->tally;
 
-	if (priv->missing)
+	if (tally->missing)
 		warn(priv->address.shown,
-		    "%" PRIu64 " frame%s missing beside the %" PRIu64 " that came", priv->missing,
-		    priv->missing == 1 ? " is" : "s are", priv->received);
+		    "%" PRIu64 " frame%s missing beside the %" PRIu64 " that came", tally->missing,
+		    tally->missing == 1 ? " is" : "s are", tally->received);
 	else if (run->verbose)
-		note(priv->address.shown, "%" PRIu64 " frames, none is missing", priv->received);
+		note(priv->address.shown, "%" PRIu64 " frames, none is missing", tally->received);
 }
 
 /* ---- messages ---- */
@@ -89,21 +72,57 @@ take_keys(struct priv *priv, const struct websocket_message *message)
 	return 1;
 }
 
-/* Decodes a picture and hands it on. -1 after fail(); a broken one costs itself alone where the
- * user wants it so. */
+static const char *
+frame_path(const struct priv *priv, uint64_t number, char path[PATH_SIZE])
+{
+	snprintf(path, PATH_SIZE, "%s: frame %" PRIu64, priv->address.shown,
+	    number);
+	return path;
+}
+
+/* Hands on what the video's decoder has made. -1 after fail(); a broken picture costs itself alone,
+ * and those that need it, where the user wants it so. */
 static int
-hand_on(struct run *run, const struct live_picture *picture)
+hand_on_video(struct run *run, bool ended)
+{
+	struct priv *priv = run->priv;
+	char path[PATH_SIZE];
+	struct live_head head;
+	struct frame *frame;
+	int status;
+
+	do {
+		status = video_take(&priv->video, ended, frame_path(priv,
+		    priv->video.n ? priv->video.sent[0].head.number : 0, path), &head, &frame);
+		if (status > 0 && frame && run_emit(run, frame) < 0)
+			return -1;
+	} while (status > 0);
+	if (ended || status < 0)
+		video_stop(&priv->video);
+	return status < 0 ? run_lose_input(run) : 0;
+}
+
+/* Decodes a picture and hands it on; one that is known is decoded for those that need it alone.
+ * Likewise. */
+static int
+hand_on(struct run *run, const struct live_picture *picture, bool known)
 {
 	struct priv *priv = run->priv;
 	struct frame *frame;
-	char path[64 + sizeof(priv->address.shown)];
+	char path[PATH_SIZE];
 
 	run_begin_input(run);
-	snprintf(path, sizeof(path), "%s: frame %" PRIu64, priv->address.shown,
-	    picture->head.number);
-	if (live_decode(&priv->keys, picture, path, &frame) < 0)
+	frame_path(priv, picture->head.number, path);
+	if (live_is_video(&priv->keys)) {
+		if (video_send(&priv->video, &priv->keys, picture, known, path) == 0)
+			return hand_on_video(run, false);
+		video_stop(&priv->video);
 		return run_lose_input(run);
-	return run_emit(run, frame);
+	}
+	if (known)
+		return 0;
+	return live_decode(&priv->keys, picture, path, &frame) < 0 ? run_lose_input(run) :
+	    run_emit(run, frame);
 }
 
 /* 1; 0 when the stream has ended; -1 after fail(). */
@@ -113,8 +132,8 @@ take_picture(struct run *run, const struct websocket_message *message)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct live_picture picture;
-	bool known;
-	int status;
+	bool known, last, video;
+	int status = 1;
 
 	if (priv->keys.w == 0)
 		return fail(priv->address.shown, "sends a picture before the key lines");
@@ -122,20 +141,25 @@ take_picture(struct run *run, const struct websocket_message *message)
 		fail_prefix(priv->address.shown);
 		return -1;
 	}
-	known = is_known(priv, &picture);
-	priv->again = false;
 	priv->tries = 0;
-	if (!known) {
-		count(priv, &picture);
-		if (hand_on(run, &picture) < 0)
-			return -1;
-	}
-	if (picture.head.flags & LIVE_LAST || (uint64_t)parameters->frames == priv->received) {
+	if (picture.n == 0 && picture.head.flags & LIVE_LAST) {
 		priv->connection.end = CONNECTION_STREAM_END;
 		return 0;
 	}
-	status = connection_answer(&priv->connection, picture.head.number);
-	return status;
+	known = !tally_add(&priv->tally, &picture.head);
+	last = picture.head.flags & LIVE_LAST ||
+	    (uint64_t)parameters->frames == priv->tally.received;
+	video = live_is_video(&priv->keys);
+	/* while a picture of a video is decoded the next one is on its way */
+	if (video && !last)
+		status = connection_answer(&priv->connection, picture.head.number);
+	if (status > 0 && hand_on(run, &picture, known) < 0)
+		return -1;
+	if (last) {
+		priv->connection.end = CONNECTION_STREAM_END;
+		return 0;
+	}
+	return video ? status : connection_answer(&priv->connection, picture.head.number);
 }
 
 /* 0 when the connection has ended, as it says; -1 after fail(). */
@@ -145,7 +169,8 @@ receive(struct run *run)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct websocket_message message;
-	int status = connection_open(&priv->connection, &priv->address, parameters->silence_s);
+	int status = connection_open(&priv->connection, &priv->address, parameters->silence_s,
+	    video_is_there() ? "can jpeg png h264 luma" : "can jpeg png");
 
 	while (status > 0) {
 		size_t most = priv->keys.w ? live_picture_most(&priv->keys) : LIVE_KEYS_MOST;
@@ -171,13 +196,13 @@ try_again(struct run *run)
 	if (priv->tries >= parameters->retries)
 		return fail(priv->address.shown, "%s; given up after %ld tr%s, %" PRIu64
 		    " frames came", priv->connection.reason, priv->tries + 1,
-		    priv->tries ? "ies" : "y", priv->received);
+		    priv->tries ? "ies" : "y", priv->tally.received);
 	for (long i = 0; i < priv->tries && wait < LONGEST_WAIT_S; i++)
 		wait *= 2;
 	if (priv->tries++ == 0)
 		warn(priv->address.shown, "%s; trying again, %ld times at most",
 		    priv->connection.reason, parameters->retries);
-	priv->again = true;
+	priv->tally.again = true;
 	return connection_wait(wait);
 }
 
@@ -210,14 +235,16 @@ start(struct run *run)
 	do {
 		status = receive(run);
 		connection_close(&priv->connection);
+		if (status == 0 && hand_on_video(run, true) < 0)
+			status = -1;
 		if (status == 0)
 			status = after_end(run);
 	} while (status > 0);
 	interrupt_forget();
 	report(run);
-	if (status < 0 && priv->received > 0 && run_keeps_going(run) && fail_message())
+	if (status < 0 && priv->tally.received > 0 && run_keeps_going(run) && fail_message())
 		return run_lose_input(run);
-	if (status == 0 && priv->received == 0)
+	if (status == 0 && priv->tally.received == 0)
 		return fail(priv->address.shown, "no frame came");
 	return status;
 }
@@ -243,6 +270,7 @@ release(struct run *run)
 	struct priv *priv = run->priv;
 
 	connection_close(&priv->connection);
+	video_stop(&priv->video);
 	live_free_keys(&priv->keys);
 }
 

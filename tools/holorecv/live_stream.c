@@ -7,12 +7,14 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "codec/video/pixel_format.h"
 #include "io/codec.h"
 
 #define SIDE_MOST 65535.0
 #define GAP_MOST 64	/* rows between the depth and a texture below */
 
-static const char *const encodings[] = { "jpeg", "png", NULL };	/* from LIVE_JPEG on */
+static const char *const encodings[] = { "jpeg", "png", "h264", "luma", NULL };	/* from
+								 * LIVE_JPEG on */
 static const char *const textures[] = { "none", "alpha", "below", NULL };
 
 /* ---- key lines ---- */
@@ -108,6 +110,11 @@ take_keys(struct live_keys *keys)
 		return -1;
 	keys->encoding = (enum live_kind)(encoding + LIVE_JPEG);
 	keys->texture = (enum live_texture)texture;
+	if (live_is_video(keys) && texture == LIVE_ALPHA)
+		return fail("texture", "cannot be alpha in a video");
+	meta_remove(&keys->meta, "codec");
+	if (keys->encoding == LIVE_LUMA)
+		return 0;
 	if (texture != LIVE_NO_TEXTURE && !meta_get(&keys->meta, "holo_texture"))
 		return meta_set(&keys->meta, "holo_texture", "texture");
 	return 0;
@@ -127,6 +134,15 @@ live_read_keys(const unsigned char *text, size_t n, struct live_keys *keys)
 	return -1;
 }
 
+int
+live_copy_keys(const struct live_keys *keys, struct live_keys *to)
+{
+	*to = *keys;
+	to->meta = (struct meta){ 0 };
+	meta_copy(&to->meta, &keys->meta);
+	return to->meta.failed ? -1 : 0;
+}
+
 void
 live_free_keys(struct live_keys *keys)
 {
@@ -140,6 +156,19 @@ static size_t
 rows(const struct live_keys *keys)
 {
 	return keys->texture == LIVE_BELOW ? keys->texture_row + keys->h : keys->h;
+}
+
+bool
+live_is_video(const struct live_keys *keys)
+{
+	return keys->encoding == LIVE_H264 || keys->encoding == LIVE_LUMA;
+}
+
+void
+live_coded_size(const struct live_keys *keys, size_t *w, size_t *h)
+{
+	*w = keys->w + keys->w % 2;
+	*h = rows(keys) + rows(keys) % 2;
 }
 
 size_t
@@ -158,6 +187,13 @@ live_read_picture(const unsigned char *message, size_t n, struct live_picture *p
 	picture->bytes = message + LIVE_HEAD_BYTES;
 	picture->n = n - LIVE_HEAD_BYTES;
 	return 0;
+}
+
+int
+live_check_kind(const struct live_keys *keys, const struct live_head *head, const char *path)
+{
+	return head->kind == keys->encoding ? 0 : fail(path, "it is of kind %d, but the stream is "
+	    "%s", (int)head->kind, live_kind_names[keys->encoding]);
 }
 
 static int
@@ -196,7 +232,8 @@ check_shape(const struct live_keys *keys, const struct frame_head *head)
 	return 0;
 }
 
-/* The mean of the three colours of the texture below as channel a of the depth's. */
+/* The mean of the three colours of the texture below, or a video's luma, as channel a of the
+ * depth's. */
 static int
 split_below(const struct live_keys *keys, struct frame *whole, struct frame **out)
 {
@@ -218,15 +255,15 @@ split_below(const struct live_keys *keys, struct frame *whole, struct frame **ou
 			colour[c] = frame_row(whole, c, keys->texture_row + y);
 		}
 		for (size_t x = 0; x < whole->head.w; x++)
-			a[x] = (unsigned char)((colour[0][x] + colour[1][x] + colour[2][x] + 1) /
-			    3);
+			a[x] = live_is_video(keys) ? colour[0][x] :
+			    (unsigned char)((colour[0][x] + colour[1][x] + colour[2][x] + 1) / 3);
 	}
 	return 0;
 }
 
 /* The stream's keys, and of the picture's own what it was, which is its alone. */
 static int
-set_keys(const struct live_keys *keys, const struct live_picture *picture, const struct meta *own,
+set_keys(const struct live_keys *keys, const struct live_head *head, const struct meta *own,
     struct meta *meta)
 {
 	const char *check = meta_get(own, "holo_check");
@@ -234,12 +271,56 @@ set_keys(const struct live_keys *keys, const struct live_picture *picture, const
 	meta_copy(meta, &keys->meta);
 	if (check && !meta_get(meta, "holo_check") && meta_set(meta, "holo_check", check) < 0)
 		return -1;
-	if (meta_setf(meta, "frame_number", "%" PRIu64, picture->head.number) < 0 ||
-	    meta_setf(meta, "sent_s", "%.6f", (double)picture->head.sent_us * 1e-6) < 0)
+	if (meta_setf(meta, "frame_number", "%" PRIu64, head->number) < 0 ||
+	    meta_setf(meta, "sent_s", "%.6f", (double)head->sent_us * 1e-6) < 0)
 		return -1;
-	if (picture->head.captured_us == 0)
+	if (head->captured_us == 0)
 		return 0;
-	return meta_setf(meta, "time_s", "%.6f", (double)picture->head.captured_us * 1e-6);
+	return meta_setf(meta, "time_s", "%.6f", (double)head->captured_us * 1e-6);
+}
+
+/* The rows between depth and texture are left out. */
+static int
+close_up(const struct live_keys *keys, const struct frame *whole, struct frame **out)
+{
+	struct frame_head head;
+	int status;
+
+	if (head_init(&head, keys->w, 2 * keys->h, 1, SAMPLE_USHORT) < 0)
+		return -1;
+	status = head_set_channels(&head, "luma") < 0 ? -1 : frame_new(&head, out);
+	head_free(&head);
+	for (size_t y = 0; status == 0 && y < 2 * keys->h; y++)
+		memcpy(frame_row(*out, 0, y), frame_row(whole, 0,
+		    y < keys->h ? y : keys->texture_row + y - keys->h),
+		    keys->w * sizeof(uint16_t));
+	return status;
+}
+
+/* Makes the whole picture, which it frees, what the stream's keys say. */
+static int
+finish(const struct live_keys *keys, const struct live_head *head, struct frame *whole,
+    struct frame **out)
+{
+	struct meta meta = { 0 };
+	int status = set_keys(keys, head, &whole->head.meta, &meta);
+
+	if (status == 0 && keys->texture == LIVE_BELOW) {
+		status = keys->encoding == LIVE_LUMA ? close_up(keys, whole, out) :
+		    split_below(keys, whole, out);
+		frame_free(whole);
+	} else if (status == 0) {
+		*out = whole;
+	} else {
+		frame_free(whole);
+	}
+	if (status == 0) {
+		meta_free(&(*out)->head.meta);
+		(*out)->head.meta = meta;
+		return 0;
+	}
+	meta_free(&meta);
+	return -1;
 }
 
 int
@@ -247,31 +328,42 @@ live_decode(const struct live_keys *keys, const struct live_picture *picture, co
     struct frame **out)
 {
 	struct frame *whole = NULL;
-	struct meta meta = { 0 };
+
+	*out = NULL;
+	if (live_check_kind(keys, &picture->head, path) < 0 || load(picture, path, &whole) < 0)
+		return -1;
+	if (check_shape(keys, &whole->head) < 0)
+		frame_free(whole);
+	else if (finish(keys, &picture->head, whole, out) == 0)
+		return 0;
+	fail_prefix(path);
+	return -1;
+}
+
+int
+live_take_planes(const struct live_keys *keys, const struct live_head *picture,
+    const struct pixel_format *format, const unsigned char *planes, const char *path,
+    struct frame **out)
+{
+	const bool luma = keys->encoding == LIVE_LUMA;
+	struct frame_head head;
+	struct frame *whole;
+	size_t w, h;
 	int status;
 
 	*out = NULL;
-	if (picture->head.kind != keys->encoding)
-		return fail(path, "it is of kind %d, but the stream is %s", (int)picture->head.kind,
-		    live_kind_names[keys->encoding]);
-	if (load(picture, path, &whole) < 0)
+	live_coded_size(keys, &w, &h);
+	if (head_init(&head, keys->w, rows(keys), luma ? 1 : 3,
+	    luma ? SAMPLE_USHORT : SAMPLE_UCHAR) < 0)
 		return -1;
-	status = check_shape(keys, &whole->head);
-	if (status == 0)
-		status = set_keys(keys, picture, &whole->head.meta, &meta);
-	if (status == 0 && keys->texture == LIVE_BELOW) {
-		status = split_below(keys, whole, out);
-	} else if (status == 0) {
-		*out = whole;
-		whole = NULL;
-	}
-	frame_free(whole);
-	if (status == 0) {
-		meta_free(&(*out)->head.meta);
-		(*out)->head.meta = meta;
+	status = head_set_channels(&head, luma ? "luma" : "r g b") < 0 ? -1 :
+	    frame_new(&head, &whole);
+	head_free(&head);
+	if (status < 0)
+		return -1;
+	pixel_format_get(format, planes, w, h, whole);
+	if (finish(keys, picture, whole, out) == 0)
 		return 0;
-	}
-	meta_free(&meta);
 	fail_prefix(path);
 	return -1;
 }

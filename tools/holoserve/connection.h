@@ -20,8 +20,10 @@ struct viewer {
 	enum live_kind kind;		/* 0: it has not said what it can */
 	unsigned version;		/* of the keys that it has */
 	uint64_t from;			/* the number that its next picture has at least */
+	uint64_t place;			/* of its last picture among those of a video */
 	uint64_t sent[LIVE_UNSHOWN];	/* numbers of pictures that it has not shown */
 	int unshown;
+	bool knows_end;			/* it was sent that its last picture is the stream's */
 	struct packet *packet;		/* goes out next */
 	size_t largest;			/* message so far */
 	int64_t second;			/* in which messages are counted */

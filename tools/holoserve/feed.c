@@ -1,10 +1,13 @@
 #include "feed.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#define JOIN_SECONDS 0.6	/* a group of a video takes as long at 25 frames/s */
 
 void
 packet_free(struct packet *packet)
@@ -27,16 +30,26 @@ now(void)
 	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Is there something to do? With the lock. */
-static bool
-finds_work(const struct feed *feed)
+/* When there is something to do for a kind; INFINITY: there is not. */
+static double
+work_begins(const struct feed *feed, int kind)
 {
+	if (!feed->wanted[kind])
+		return INFINITY;
+	if (feed->pending || (feed->shows && feed->shown_number >= feed->next[kind]))
+		return feed->due;
+	return feed->shows ? fmax(feed->join[kind], feed->due) : INFINITY;
+}
+
+/* With the lock. */
+static double
+next_work(const struct feed *feed)
+{
+	double first = INFINITY;
+
 	for (int kind = 1; kind < LIVE_KINDS; kind++)
-		if (feed->wanted[kind] && (feed->pending || (feed->shows &&
-		    (!feed->latest[kind] ||
-			feed->latest[kind]->head.number < feed->shown_number))))
-			return true;
-	return false;
+		first = fmin(first, work_begins(feed, kind));
+	return first;
 }
 
 /* Waits for work, and until it is due. With the lock. False: the feed stops. */
@@ -46,14 +59,16 @@ wait_for_work(struct feed *feed)
 	struct timespec until;
 
 	while (!feed->stopping) {
-		if (!finds_work(feed)) {
+		double begins = next_work(feed);
+
+		if (isinf(begins)) {
 			pthread_cond_wait(&feed->changed, &feed->lock);
 			continue;
 		}
-		if (now() >= feed->due)
+		if (now() >= begins)
 			return true;
-		until.tv_sec = (time_t)feed->due;
-		until.tv_nsec = (long)(1e9 * (feed->due - (double)until.tv_sec));
+		until.tv_sec = (time_t)begins;
+		until.tv_nsec = (long)(1e9 * (begins - (double)until.tv_sec));
 		pthread_cond_timedwait(&feed->changed, &feed->lock, &until);
 	}
 	return false;
@@ -90,26 +105,27 @@ begin_frame(struct feed *feed, struct frame *frame, uint64_t number, int64_t cap
 }
 
 static struct packet *
-compress(struct feed *feed, enum live_kind kind)
+compress(struct feed *feed, enum live_kind kind, bool anew)
 {
 	struct packet *packet = calloc(1, sizeof(*packet));
+	struct packing packing;
 
 	if (!packet) {
 		fail_memory();
 		return NULL;
 	}
-	atomic_init(&packet->users, 1);
-	packet->head = (struct live_head){ .kind = kind, .flags = LIVE_KEYFRAME,
-		.number = feed->shown_number, .captured_us = feed->shown_us };
-	packet->keys = picture_keys(&feed->shown, kind);
-	if (packet->keys)
-		packet->bytes = (unsigned char *)picture_compress(&feed->maker, &feed->shown, kind,
-		    feed->lead + LIVE_HEAD_BYTES, &packet->n);
-	if (!packet->bytes) {
-		packet_free(packet);
+	if (packing_make(&feed->packer, &feed->shown, kind, anew, feed->lead + LIVE_HEAD_BYTES,
+	    &packing) < 0) {
+		free(packet);
 		return NULL;
 	}
-	packet->n += LIVE_HEAD_BYTES;
+	atomic_init(&packet->users, 1);
+	packet->head = (struct live_head){ .kind = kind,
+		.flags = packing.keyframe ? LIVE_KEYFRAME : 0,
+		.number = feed->shown_number, .captured_us = feed->shown_us };
+	packet->keys = packing.keys;
+	packet->bytes = packing.bytes;
+	packet->n = packing.n + LIVE_HEAD_BYTES;
 	return packet;
 }
 
@@ -117,15 +133,43 @@ compress(struct feed *feed, enum live_kind kind)
 static void
 publish(struct feed *feed, enum live_kind kind, struct packet *packet)
 {
-	const struct packet *before = feed->latest[kind];
+	struct packet *before = feed->latest[kind];
 
 	if (!before || strcmp(before->keys, packet->keys))
 		feed->version[kind]++;
 	packet->version = feed->version[kind];
-	packet_free(feed->latest[kind]);
+	packet->place = ++feed->places[kind];
+	/* who has had the same frame before does not take it again, and the next needs it */
+	feed->anew[kind] = before && before->head.number == packet->head.number;
+	packet_free(before);
 	feed->latest[kind] = packet;
 	feed->wanted[kind] = false;
 	feed->encoded++;
+}
+
+/* Makes what is wanted of a kind, if the frame at hand is to be shown. With the lock, which it
+ * leaves while it works. */
+static void
+make_packet(struct feed *feed, enum live_kind kind)
+{
+	const bool joins = now() >= feed->join[kind], anew = feed->anew[kind] || joins;
+	struct packet *packet;
+
+	if (!feed->wanted[kind] || (feed->shown_number < feed->next[kind] && !joins))
+		return;
+	pthread_mutex_unlock(&feed->lock);
+	packet = compress(feed, kind, anew);
+	pthread_mutex_lock(&feed->lock);
+	feed->next[kind] = feed->shown_number + 1;
+	if (!packet || packet->head.flags & LIVE_KEYFRAME)
+		feed->join[kind] = INFINITY;
+	if (packet)
+		publish(feed, kind, packet);
+	else
+		give_up(feed, feed->shown_number);
+	pthread_mutex_unlock(&feed->lock);
+	feed->published(feed->arg);
+	pthread_mutex_lock(&feed->lock);
 }
 
 /* Encodes what is wanted of the newest frame. With the lock, which it leaves while it works. */
@@ -144,20 +188,8 @@ work(struct feed *feed)
 		begin_frame(feed, frame, number, captured_us);
 		pthread_mutex_lock(&feed->lock);
 	}
-	for (int kind = 1; kind < LIVE_KINDS && feed->shows; kind++) {
-		struct packet *packet;
-
-		if (!feed->wanted[kind])
-			continue;
-		pthread_mutex_unlock(&feed->lock);
-		packet = compress(feed, (enum live_kind)kind);
-		pthread_mutex_lock(&feed->lock);
-		if (packet)
-			publish(feed, (enum live_kind)kind, packet);
-		else
-			give_up(feed, feed->shown_number);
-		feed->shows &= packet != NULL;
-	}
+	for (int kind = 1; kind < LIVE_KINDS && feed->shows; kind++)
+		make_packet(feed, (enum live_kind)kind);
 	feed->busy = false;
 }
 
@@ -186,6 +218,8 @@ feed_start(struct feed *feed)
 	sigset_t all, before;
 	int error;
 
+	for (int kind = 0; kind < LIVE_KINDS; kind++)
+		feed->join[kind] = INFINITY;
 	pthread_mutex_init(&feed->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -218,6 +252,7 @@ feed_stop(struct feed *feed)
 		feed->latest[kind] = NULL;
 	}
 	picture_free(&feed->shown);
+	packing_stop(&feed->packer);
 	pthread_cond_destroy(&feed->changed);
 	pthread_mutex_destroy(&feed->lock);
 }
@@ -234,7 +269,7 @@ feed_put(struct feed *feed, struct frame *frame, int64_t captured_us)
 	feed->pending = frame;
 	feed->pending_us = captured_us;
 	feed->frames++;
-	if (!feed->busy && finds_work(feed))
+	if (!feed->busy && !isinf(next_work(feed)))
 		pthread_cond_signal(&feed->changed);
 	pthread_mutex_unlock(&feed->lock);
 	frame_free(before);
@@ -251,37 +286,70 @@ feed_end(struct feed *feed)
 
 /* ---- the sender's side ---- */
 
+/* Somebody cannot decode the newest packet. With the lock. */
+static void
+ask_to_join(struct feed *feed, enum live_kind kind)
+{
+	double latest = feed->ended ? now() : now() + JOIN_SECONDS;
+
+	if (latest < feed->join[kind])
+		feed->join[kind] = latest;
+}
+
 struct packet *
-feed_take(struct feed *feed, enum live_kind kind, uint64_t from)
+feed_take(struct feed *feed, enum live_kind kind, uint64_t from, uint64_t place)
 {
 	struct packet *packet;
+	bool decodable;
 
 	pthread_mutex_lock(&feed->lock);
 	packet = feed->latest[kind];
-	if (packet && packet->head.number >= from) {
+	decodable = packet &&
+	    (packet->head.flags & LIVE_KEYFRAME || packet->place == place + 1);
+	if (decodable && packet->head.number >= from) {
 		atomic_fetch_add(&packet->users, 1);
 	} else {
+		if (packet && !decodable && packet->place != place)
+			ask_to_join(feed, kind);
 		packet = NULL;
 		feed->wanted[kind] = true;
-		if (!feed->busy && finds_work(feed))
+		if (!feed->busy && !isinf(next_work(feed)))
 			pthread_cond_signal(&feed->changed);
 	}
 	pthread_mutex_unlock(&feed->lock);
 	return packet;
 }
 
+/* With the lock. */
+static bool
+has_more(const struct feed *feed, enum live_kind kind, uint64_t from)
+{
+	const struct packet *packet = feed->latest[kind];
+
+	return feed->pending || feed->busy || (packet && packet->head.number >= from) ||
+	    (feed->shows && feed->shown_number >= from && feed->shown_number >= feed->next[kind]);
+}
+
 bool
 feed_has_more(struct feed *feed, enum live_kind kind, uint64_t from)
 {
-	const struct packet *packet;
 	bool more;
 
 	pthread_mutex_lock(&feed->lock);
-	packet = feed->latest[kind];
-	more = feed->pending || feed->busy || (packet && packet->head.number >= from) ||
-	    (feed->shows && feed->shown_number >= from);
+	more = has_more(feed, kind, from);
 	pthread_mutex_unlock(&feed->lock);
 	return more;
+}
+
+bool
+feed_is_over(struct feed *feed, enum live_kind kind, uint64_t from)
+{
+	bool over;
+
+	pthread_mutex_lock(&feed->lock);
+	over = feed->ended && !has_more(feed, kind, from);
+	pthread_mutex_unlock(&feed->lock);
+	return over;
 }
 
 bool

@@ -1,8 +1,6 @@
 /* Shows a stream of depth in browsers: Holoimages to whoever looks (holoserve(5)). */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +8,7 @@
 
 #include "feed.h"
 #include "image/depth_range.h"
+#include "interrupt.h"
 #include "run/stage.h"
 #include "server.h"
 
@@ -23,7 +22,8 @@ struct parameters {
 
 #define AT(field) offsetof(struct parameters, field)
 
-static const char *const encodings[] = { "jpeg", "png", NULL };	/* as enum live_kind, from 1 */
+static const char *const encodings[] = { "jpeg", "png", "h264", "luma", NULL };	/* as
+									 * enum live_kind, from 1 */
 
 static const struct opt options[] = {
 	{ 0, "port", "N", OPT_INTEGER, AT(server.port), "8080", 0, 65535, NULL,
@@ -37,9 +37,12 @@ static const struct opt options[] = {
 	{ 0, "clients", "N", OPT_INTEGER, AT(server.clients), "16", 1, 1000, NULL,
 	    "viewers at a time, at most", NULL },
 	{ 0, "encode", "WORD", OPT_WORD, AT(encode), NULL, 0, 0, NULL,
-	    "the only encoding to offer, else what a viewer likes best", encodings },
+	    "jpeg or png alone, else what a viewer likes best; a video to those that can",
+	    encodings },
 	{ 0, "quality", "Q", OPT_INTEGER, AT(picture.quality), "90", 1, 100, NULL,
 	    "of JPEG pictures", NULL },
+	{ 0, "crf", "N", OPT_NUMBER, AT(picture.crf), NULL, -11, 51, NULL,
+	    "of h264 and luma: more is smaller and loses more", NULL },
 	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 0.001, 1000, "frames/s",
 	    "show so many at most", NULL },
 	{ 0, "size", "WxH", OPT_SIZE, AT(picture.size), NULL, 16, 65535, "px",
@@ -63,59 +66,6 @@ struct priv {
 	bool pass;
 	atomic_bool waits;	/* the main thread does, for the server */
 };
-
-/* ---- interruption ---- */
-
-static struct {
-	struct server *server;
-	struct sigaction before[2];
-	volatile sig_atomic_t signal;	/* that came */
-} caught;
-static const int signals[] = { SIGINT, SIGTERM };
-
-/* The second signal ends the process at once. */
-static void
-catch_signal(int number)
-{
-	caught.signal = number;
-	server_interrupt(caught.server);
-}
-
-/* Viewers know by now. The pipeline may wait for input that never comes. */
-static void
-leave_interrupted(void *arg)
-{
-	struct priv *priv = arg;
-
-	if (atomic_load(&priv->waits))
-		return;
-	if (!priv->pass)
-		_exit(EXIT_DONE);
-	sigaction(caught.signal, &caught.before[caught.signal == signals[1]], NULL);
-	kill(getpid(), caught.signal);		/* what is written on is not whole */
-}
-
-static void
-catch_signals(struct server *server)
-{
-	struct sigaction action = { .sa_handler = catch_signal,
-		.sa_flags = (int)SA_RESETHAND | SA_RESTART };
-
-	caught.server = server;
-	for (int i = 0; i < 2; i++) {
-		sigaction(signals[i], NULL, &caught.before[i]);
-		if (caught.before[i].sa_handler != SIG_IGN)	/* as nohup and the shell want it */
-			sigaction(signals[i], &action, NULL);
-	}
-}
-
-static void
-release_signals(void)
-{
-	for (int i = 0; caught.server && i < 2; i++)
-		sigaction(signals[i], &caught.before[i], NULL);
-	caught.server = NULL;
-}
 
 /* ---- frames ---- */
 
@@ -221,10 +171,29 @@ check_options(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 
+	const enum live_kind kind = (enum live_kind)parameters->encode + 1;
+	const bool video = kind == LIVE_H264 || kind == LIVE_LUMA;
+
 	if (!parameters->pass && run->output)
 		return fail_usage("--output", "needs --pass, which copies frames there");
+	if (!isnan(parameters->picture.crf) && !video)
+		return fail_usage("--crf", "is of --encode h264 and luma");
+	if (parameters->picture.crf < 0 && kind == LIVE_H264)
+		return fail_usage("--crf", "of h264 is 0 to 51, not %g", parameters->picture.crf);
+	if (video && video_check() < 0)
+		return -1;
 	return depth_range_is_file(&parameters->picture.holo.depth_range) ?
 	    depth_range_check(run) : 0;
+}
+
+/* Viewers know by now. The pipeline may wait for input that never comes. */
+static void
+leave_interrupted(void *arg)
+{
+	struct priv *priv = arg;
+
+	if (!atomic_load(&priv->waits))
+		interrupt_leave(priv->pass);
 }
 
 static int
@@ -238,6 +207,7 @@ open_server(struct run *run)
 	if (server_open(&parameters->server, &priv->server) < 0)
 		return -1;
 	picture_begin(&feed->maker, &priv->picture);
+	feed->packer.options = &priv->picture;
 	feed->lead = server_lead();
 	feed->interval = isnan(parameters->fps) ? 0 : 1 / parameters->fps;
 	feed->published = wake;
@@ -245,7 +215,7 @@ open_server(struct run *run)
 	server_when_interrupted(priv->server, leave_interrupted, priv);
 	if (feed_start(feed) < 0 || server_start(priv->server, feed) < 0)
 		return -1;
-	catch_signals(priv->server);
+	interrupt_catch(priv->server);
 	return 0;
 }
 
@@ -259,6 +229,7 @@ init(struct run *run)
 	run->sink = !parameters->pass;
 	priv->pass = parameters->pass;
 	priv->picture = parameters->picture;
+	priv->picture.luma = parameters->encode + 1 == LIVE_LUMA;
 	if (check_options(run) < 0 || open_server(run) < 0)
 		return -1;
 	return parameters->print_url ? print_url(priv) : 0;
@@ -271,7 +242,7 @@ release(struct run *run)
 
 	if (!priv->server)
 		return;
-	release_signals();
+	interrupt_release();
 	server_close(priv->server, 1011);	/* unless it is closed: the run has failed */
 	server_join(priv->server);
 	feed_stop(&priv->feed);

@@ -21,12 +21,19 @@ close_with(struct lws *wsi, int code, const char *reason)
 
 /* ---- what a viewer says ---- */
 
+/* The one encoding that is offered. One of video is offered beside JPEG and PNG, since few viewers
+ * decode it. */
 static enum live_kind
 choose_kind(const struct server *server, const enum live_kind *kind, int kinds)
 {
-	for (int i = 0; i < kinds; i++)
-		if (server->options.encode ? (int)kind[i] == server->options.encode :
-		    kind[i] == LIVE_JPEG || kind[i] == LIVE_PNG)
+	const enum live_kind only = (enum live_kind)server->options.encode;
+	const bool video = only == LIVE_H264 || only == LIVE_LUMA;
+
+	for (int i = 0; i < kinds && only; i++)
+		if (kind[i] == only)
+			return only;
+	for (int i = 0; i < kinds && (!only || video); i++)
+		if (kind[i] == LIVE_JPEG || kind[i] == LIVE_PNG)
 			return kind[i];
 	return 0;
 }
@@ -75,7 +82,8 @@ read_message(struct server *server, struct viewer *viewer, const char *text, siz
 		return close_with(viewer->wsi, 1008, "the first message must be: can jpeg png");
 	viewer->kind = choose_kind(server, kind, kinds);
 	if (!viewer->kind)
-		return close_with(viewer->wsi, 1008, server->options.encode ?
+		return close_with(viewer->wsi, 1008, server->options.encode == LIVE_JPEG ||
+		    server->options.encode == LIVE_PNG ?
 		    live_kind_names[server->options.encode] : "only jpeg and png are served");
 	return 0;
 }
@@ -138,6 +146,7 @@ send_picture(struct server *server, struct viewer *viewer)
 	set_buffer(viewer, packet->n);
 	/* what the socket does not take now, libwebsockets keeps: one message at most */
 	status = lws.write(viewer->wsi, bytes, packet->n, LWS_WRITE_BINARY);
+	viewer->knows_end = head.flags & LIVE_LAST;
 	viewer->sent[viewer->unshown++] = head.number;
 	server->all_dropped += viewer->from ? head.number - viewer->from : 0;
 	server->all_sent++;
@@ -147,14 +156,39 @@ send_picture(struct server *server, struct viewer *viewer)
 	return status < 0 ? -1 : 0;
 }
 
+/* Did the viewer get the last picture before the server knew that it is? */
+static bool
+owes_end(struct server *server, const struct viewer *viewer)
+{
+	return viewer->from > 0 && !viewer->knows_end &&
+	    feed_is_over(server->feed, viewer->kind, viewer->from);
+}
+
+/* The head alone of the picture that the viewer has. */
+static int
+send_end(struct viewer *viewer)
+{
+	unsigned char text[LWS_PRE + LIVE_HEAD_BYTES];
+	const struct live_head head = { .kind = viewer->kind, .flags = LIVE_LAST,
+		.number = viewer->from - 1, .sent_us = server_now_us(CLOCK_REALTIME) };
+
+	live_put_head(&head, text + LWS_PRE);
+	viewer->knows_end = true;
+	return lws.write(viewer->wsi, text + LWS_PRE, LIVE_HEAD_BYTES, LWS_WRITE_BINARY) < 0 ?
+	    -1 : 0;
+}
+
 /* Takes the newest picture, if the viewer has shown what it has. */
 static bool
 finds_picture(struct server *server, struct viewer *viewer)
 {
 	if (!viewer->kind || viewer->unshown >= LIVE_UNSHOWN)
 		return false;
-	if (!viewer->packet)
-		viewer->packet = feed_take(server->feed, viewer->kind, viewer->from);
+	if (!viewer->packet) {
+		viewer->packet = feed_take(server->feed, viewer->kind, viewer->from, viewer->place);
+		if (viewer->packet)
+			viewer->place = viewer->packet->place;
+	}
 	return viewer->packet != NULL;
 }
 
@@ -183,7 +217,7 @@ write_next(struct server *server, struct viewer *viewer)
 	}
 	if (is_through(server, viewer, code))
 		return close_with(viewer->wsi, code, "the input has ended");
-	return 0;
+	return owes_end(server, viewer) ? send_end(viewer) : 0;
 }
 
 void
@@ -192,7 +226,7 @@ live_wake(struct server *server)
 	int code = server->interrupted ? 1001 : atomic_load(&server->code);
 
 	for (struct viewer *viewer = server->viewer; viewer; viewer = viewer->next)
-		if (code || finds_picture(server, viewer))
+		if (code || finds_picture(server, viewer) || owes_end(server, viewer))
 			lws.callback_on_writable(viewer->wsi);
 }
 

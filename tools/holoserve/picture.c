@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/text.h"
+#include "frame/key_option.h"
 #include "holo/holoenc_rows.h"
 #include "image/depth_range.h"
 #include "smaller.h"
@@ -51,6 +51,9 @@ picture_check(const struct picture_options *options, const struct frame_head *he
 
 	if (!is_holoimage(head))
 		return holo_choose(&ignored, &holo, &small);
+	if (options->luma)
+		return fail("--encode", "luma is the depth itself, and the input is a Holoimage: "
+		    "take h264, or serve what it was made of");
 	if (small.w < head->w)
 		return fail("--size", "the input is a Holoimage of %zu x %zu, which cannot be made "
 		    "smaller: give --size to a holoserve of depths", head->w, head->h);
@@ -59,22 +62,17 @@ picture_check(const struct picture_options *options, const struct frame_head *he
 
 /* ---- depth to Holoimage ---- */
 
-struct source {
-	const struct frame *frame;
-	size_t depth, texture;	/* channels; NO_CHANNEL */
-};
-
 /* The least and greatest finite depth; low > high where there is none. */
 static void
-find_range(const struct source *source, double *low, double *high)
+find_range(const struct picture *picture, double *low, double *high)
 {
 	float least = FLT_MAX, most = -FLT_MAX;
 
-	for (size_t y = 0; y < source->frame->head.h; y++) {
-		const float *restrict row = frame_floats(source->frame, source->depth, y);
+	for (size_t y = 0; y < picture->h; y++) {
+		const float *restrict row = frame_floats(picture->source, picture->depth, y);
 
 		_Pragma("omp simd reduction(min:least) reduction(max:most)")
-		for (size_t x = 0; x < source->frame->head.w; x++) {
+		for (size_t x = 0; x < picture->w; x++) {
 			bool finite = px_abs(row[x]) <= FLT_MAX;
 			float a = px_select(finite, row[x], FLT_MAX);
 			float b = px_select(finite, row[x], -FLT_MAX);
@@ -89,11 +87,11 @@ find_range(const struct source *source, double *low, double *high)
 
 /* The depth range where none was given. */
 static int
-follow_range(struct picture_maker *maker, const struct source *source, struct holo *holo)
+follow_range(struct picture_maker *maker, struct picture *picture)
 {
 	double low, high, margin;
 
-	find_range(source, &low, &high);
+	find_range(picture, &low, &high);
 	if (low > high)
 		return maker->low > maker->high ? 1 : 0;
 	if (maker->low > maker->high || low < maker->low || high > maker->high) {
@@ -105,13 +103,13 @@ follow_range(struct picture_maker *maker, const struct source *source, struct ho
 		maker->low = low - margin;
 		maker->high = high > low ? high + margin : low + 1;
 	}
-	holo->low = maker->low;
-	holo->high = maker->high;
+	picture->holo.low = maker->low;
+	picture->holo.high = maker->high;
 	return 0;
 }
 
-static float
-texture_scale(const struct frame_head *head)
+static double
+texture_white(const struct frame_head *head)
 {
 	double white;
 
@@ -119,42 +117,51 @@ texture_scale(const struct frame_head *head)
 		fail_clear();
 		white = 255;
 	}
-	return (float)(255 / (white > 0 ? white : 255));
+	return white > 0 ? white : 255;
 }
 
 static int
-encode(const struct source *source, const struct holo *holo, struct picture *picture)
+encode(const struct picture *picture, struct frame **out)
 {
-	const struct frame *frame = source->frame;
-	const struct holo_code code = holo_code(holo);
-	const size_t *place = holo_place[holo->layout];
-	const bool textured = source->texture != NO_CHANNEL;
+	const struct frame *source = picture->source;
+	const struct holo_code code = holo_code(&picture->holo);
+	const size_t *place = holo_place[picture->holo.layout];
 	struct frame_head head;
-	struct frame *image;
+	int status;
 
-	if (head_init(&head, frame->head.w, frame->head.h, textured ? 4 : 3, SAMPLE_UCHAR) < 0)
+	if (head_init(&head, picture->w, picture->h, picture->textured ? 4 : 3, SAMPLE_UCHAR) < 0)
 		return -1;
-	if (frame_new(&head, &picture->image) < 0) {
-		head_free(&head);
-		return -1;
-	}
+	status = frame_new(&head, out);
 	head_free(&head);
-	image = picture->image;
-	for (size_t y = 0; y < frame->head.h; y++) {
-		struct holoenc_colours colours = { frame_row(image, place[0], y),
-			frame_row(image, place[1], y), frame_row(image, place[2], y) };
+	for (size_t y = 0; status == 0 && y < picture->h; y++) {
+		struct holoenc_colours colours = { frame_row(*out, place[0], y),
+			frame_row(*out, place[1], y), frame_row(*out, place[2], y) };
 
-		holoenc_row(frame_floats(frame, source->depth, y), &colours, frame->head.w, &code,
-		    holo->rounding == HOLO_ANGLE);
-		if (textured)
-			holoenc_texture_row(frame_floats(frame, source->texture, y),
-			    frame_row(image, 3, y), frame->head.w, texture_scale(&frame->head));
+		holoenc_row(frame_floats(source, picture->depth, y), &colours, picture->w, &code,
+		    picture->holo.rounding == HOLO_ANGLE);
+		if (picture->textured)
+			holoenc_texture_row(frame_floats(source, picture->texture, y),
+			    frame_row(*out, 3, y), picture->w, (float)(255 / picture->white));
 	}
-	if (textured && (meta_set(&picture->keys, "holo_texture", "texture") < 0 ||
+	return status;
+}
+
+const struct frame *
+picture_image(struct picture *picture)
+{
+	if (!picture->image && encode(picture, &picture->image) < 0)
+		return NULL;
+	return picture->image;
+}
+
+static int
+set_keys(struct picture *picture)
+{
+	if (picture->textured && (meta_set(&picture->keys, "holo_texture", "texture") < 0 ||
 	    meta_set_number(&picture->keys, "holo_texture_scale",
-		1 / (double)texture_scale(&frame->head)) < 0))
+		1 / (double)(float)(255 / picture->white)) < 0))
 		return -1;
-	return holo_write(holo, &picture->keys);
+	return holo_write(&picture->holo, &picture->keys);
 }
 
 /* Points on a grid: where the grid lies, in columns and rows of the smaller image. */
@@ -174,30 +181,58 @@ find_grid(const struct frame *frame, size_t step, struct holo *holo)
 	return 0;
 }
 
+/* Takes the depth and the texture of a frame of floats, made smaller if that is wanted. */
+static int
+take_source(const struct picture_maker *maker, const struct frame *frame, struct picture *picture)
+{
+	const size_t step = smaller_step(&maker->options->size, frame->head.w, frame->head.h);
+	const size_t depth = depth_range_channel(&frame->head);
+	const size_t texture = head_channel(&frame->head, "texture");
+	int status;
+
+	picture->textured = texture != NO_CHANNEL;
+	picture->depth = step > 1 ? 0 : depth;
+	picture->texture = picture->textured && step > 1 ? 1 : texture;
+	picture->white = texture_white(&frame->head);
+	status = step > 1 ? smaller_make(frame, depth, texture, step, &picture->source) :
+	    frame_duplicate(frame, &picture->source);
+	if (status < 0)
+		return -1;
+	picture->w = picture->source->head.w;
+	picture->h = picture->source->head.h;
+	return find_grid(frame, step, &picture->holo);
+}
+
 /* frame: of floats. */
 static int
 make_of_depth(struct picture_maker *maker, const struct frame *frame, struct picture *picture)
 {
 	const struct frame_head small_head = smaller_head(maker->options, &frame->head);
-	const size_t step = smaller_step(&maker->options->size, frame->head.w, frame->head.h);
-	struct source source = { frame, depth_range_channel(&frame->head),
-		head_channel(&frame->head, "texture") };
-	struct frame *small = NULL;
-	struct holo holo;
-	int status = holo_choose(&holo, &maker->options->holo, &small_head);
+	int status = holo_choose(&picture->holo, &maker->options->holo, &small_head);
 
 	if (status == 0)
-		status = find_grid(frame, step, &holo);
-	if (status == 0 && step > 1) {
-		status = smaller_make(frame, source.depth, source.texture, step, &small);
-		source = (struct source){ small, 0, source.texture == NO_CHANNEL ? NO_CHANNEL : 1 };
-	}
-	if (status == 0 && isnan(holo.low))
-		status = follow_range(maker, &source, &holo);
-	if (status == 0)
-		status = encode(&source, &holo, picture);
-	frame_free(small);
-	return status;
+		status = take_source(maker, frame, picture);
+	if (status == 0 && isnan(picture->holo.low))
+		status = follow_range(maker, picture);
+	return status == 0 ? set_keys(picture) : status;
+}
+
+/* A Holoimage goes on as it is. */
+static int
+take_holoimage(const struct frame *frame, struct picture *picture)
+{
+	int layout;
+
+	picture->w = frame->head.w;
+	picture->h = frame->head.h;
+	picture->textured = frame->head.c == 4;
+	picture->texture = NO_CHANNEL;
+	if (key_option_word(-1, &frame->head.meta, "holo_layout", holo_layouts, HOLO_RGB,
+	    &layout) < 0)
+		return -1;
+	picture->holo.layout = (enum holo_layout)layout;
+	meta_copy(&picture->keys, &frame->head.meta);
+	return frame_duplicate(frame, &picture->image);
 }
 
 int
@@ -210,8 +245,10 @@ picture_make(struct picture_maker *maker, const struct frame *frame, struct pict
 	*picture = (struct picture){ 0 };
 	snprintf(picture->unit, sizeof(picture->unit), "%s", unit ? unit : frame->head.unit);
 	if (is_holoimage(&frame->head)) {
-		meta_copy(&picture->keys, &frame->head.meta);
-		return frame_duplicate(frame, &picture->image);
+		status = take_holoimage(frame, picture);
+		if (status < 0)
+			picture_free(picture);
+		return status;
 	}
 	if (frame_to_float(frame, &floats) < 0)
 		return -1;
@@ -226,6 +263,7 @@ void
 picture_free(struct picture *picture)
 {
 	frame_free(picture->image);
+	frame_free(picture->source);
 	meta_free(&picture->keys);
 	*picture = (struct picture){ 0 };
 }
@@ -234,145 +272,4 @@ void
 picture_begin(struct picture_maker *maker, const struct picture_options *options)
 {
 	*maker = (struct picture_maker){ options, 1, 0 };
-}
-
-/* ---- compression ---- */
-
-/* What the codecs are asked for. */
-struct compression {
-	long quality;
-	bool fast;
-};
-
-static const struct opt compression_options[] = {
-	{ 0, "quality", "Q", OPT_INTEGER, offsetof(struct compression, quality), NULL, 1, 100, NULL,
-	    "", NULL },
-	{ 0, "fast", NULL, OPT_FLAG, offsetof(struct compression, fast), NULL, 0, 0, NULL, "",
-	    NULL },
-	{ 0 },
-};
-
-/* Where a texture below begins, so that it shares no block of JPEG with the depth. */
-static size_t
-texture_row(const struct picture *picture)
-{
-	return (picture->image->head.h + LIVE_BLOCK - 1) / LIVE_BLOCK * LIVE_BLOCK;
-}
-
-/* The texture below the depth, grey, in one image of r g b; the rows between them are the depth's
- * last. */
-static int
-put_below(const struct frame *image, size_t begin, struct frame **out)
-{
-	const size_t w = image->head.w, h = image->head.h;
-	struct frame_head head;
-	int status;
-
-	if (head_init(&head, w, begin + h, 3, SAMPLE_UCHAR) < 0)
-		return -1;
-	status = frame_new(&head, out);
-	head_free(&head);
-	for (size_t c = 0; status == 0 && c < 3; c++) {
-		for (size_t y = 0; y < begin; y++)
-			memcpy(frame_row(*out, c, y), frame_row(image, c, y < h ? y : h - 1), w);
-		for (size_t y = 0; y < h; y++)
-			memcpy(frame_row(*out, c, begin + y), frame_row(image, 3, y), w);
-	}
-	return status;
-}
-
-/* The image as the codec takes it: without keys, which are said once. */
-static int
-arrange(const struct picture *picture, enum live_kind kind, struct frame **out)
-{
-	if (kind == LIVE_JPEG && picture->image->head.c == 4)
-		return put_below(picture->image, texture_row(picture), out);
-	if (frame_duplicate(picture->image, out) < 0)
-		return -1;
-	meta_free(&(*out)->head.meta);
-	(*out)->head.meta = (struct meta){ 0 };
-	return 0;
-}
-
-static int
-save(const struct picture_maker *maker, const struct frame *image, enum live_kind kind, FILE *file)
-{
-	const char *path = kind == LIVE_JPEG ? "picture.jpg" : "picture.png";
-	const struct codec *codec = codec_by_suffix(path);
-	const struct compression compression = { maker->options->quality, true };
-	const struct save_options wanted = { compression_options, &compression };
-	struct saver saver = { .file = file, .path = path };
-	void *options;
-	int status;
-
-	if (codec_options_new(codec, &wanted, &options) < 0)
-		return -1;
-	saver.options = options;
-	status = codec->save(&saver, image);
-	codec_options_free(codec, options);
-	return status;
-}
-
-char *
-picture_compress(const struct picture_maker *maker, const struct picture *picture,
-    enum live_kind kind, size_t lead, size_t *n)
-{
-	struct frame *image;
-	struct text text = { 0 };
-	char *bytes;
-	int status;
-
-	if (arrange(picture, kind, &image) < 0)
-		return NULL;
-	status = text_open(&text) ? 0 : -1;
-	for (size_t i = 0; status == 0 && i < lead; i++)
-		putc(0, text.file);
-	if (status == 0)
-		status = save(maker, image, kind, text.file);
-	frame_free(image);
-	if (status < 0) {
-		text_drop(&text);
-		return NULL;
-	}
-	bytes = text_close(&text, n);
-	*n -= bytes ? lead : 0;
-	return bytes;
-}
-
-/* ---- keys ---- */
-
-static const char *
-texture_place(const struct picture *picture, enum live_kind kind)
-{
-	if (picture->image->head.c < 4)
-		return "none";
-	return kind == LIVE_PNG ? "alpha" : "below";
-}
-
-char *
-picture_keys(const struct picture *picture, enum live_kind kind)
-{
-	const struct frame_head *head = &picture->image->head;
-	const char *range = meta_get(&picture->keys, "holo_depth_range");
-	struct text text = { 0 };
-
-	if (!text_open(&text))
-		return NULL;
-	fprintf(text.file, "encoding: %s\nwidth: %zu\nheight: %zu\ntexture: %s\n",
-	    live_kind_names[kind], head->w, head->h, texture_place(picture, kind));
-	if (head->c == 4 && kind == LIVE_JPEG)
-		fprintf(text.file, "texture_row: %zu\n", texture_row(picture));
-	if (*picture->unit)
-		fprintf(text.file, "length_unit: %s\n", picture->unit);
-	if (range && !strcmp(picture->unit, "mm"))
-		fprintf(text.file, "depth_range_mm: %s\n", range);
-	for (size_t i = 0; i < picture->keys.n; i++) {
-		const struct meta_entry *entry = &picture->keys.entry[i];
-
-		/* the check changes with every frame */
-		if ((!strncmp(entry->key, "holo_", 5) && strcmp(entry->key, "holo_check")) ||
-		    !strcmp(entry->key, "z_axis"))
-			fprintf(text.file, "%s: %s\n", entry->key, entry->value);
-	}
-	return text_close(&text, NULL);
 }

@@ -1,18 +1,17 @@
-/*
- * What viewers get of a frame: a Holoimage (holoimage(5)), smaller if it is to be, as the bytes of
- * a JPEG or PNG, and the key lines that it is decoded by.
- */
+/* What viewers get of a frame, smaller if it is to be: its depth and texture, and these as a
+ * Holoimage (holoimage(5)). */
 #ifndef HOLOSERVE_PICTURE_H
 #define HOLOSERVE_PICTURE_H
 
 #include "holo/holo.h"
-#include "io/codec.h"
-#include "io/live_message.h"
+#include "base/opt.h"
 
 struct picture_options {
 	struct holo_options holo;
 	struct opt_size size;		/* at most; 0 x 0: as large as the frame */
 	long quality;			/* of JPEG */
+	double crf;			/* of video; NaN: what is best */
+	bool luma;			/* the depth itself is to be sent */
 };
 
 /* What is kept from frame to frame. */
@@ -23,11 +22,17 @@ struct picture_maker {
 	double low, high;
 };
 
-/* A frame on its way: an image of 8 bits, r g b or r g b and the texture, and its keys. */
 struct picture {
-	struct frame *image;
-	struct meta keys;
+	size_t w, h;
+	bool textured;
+	struct frame *image;		/* of 8 bits, r g b or r g b and the texture; or not yet */
+	struct meta keys;		/* of the image */
 	char unit[16];
+	/* where the input is no Holoimage: */
+	struct frame *source;		/* of floats */
+	size_t depth, texture;		/* its channels; NO_CHANNEL */
+	double white;			/* of the texture */
+	struct holo holo;		/* of a Holoimage the layout alone */
 };
 
 /* Does a frame with this head show anything? */
@@ -35,14 +40,10 @@ bool picture_shows(const struct frame_head *);
 /* For plan: can a frame with this head be encoded by the options? -1 after fail(). */
 int picture_check(const struct picture_options *, const struct frame_head *);
 void picture_begin(struct picture_maker *, const struct picture_options *);
-/* The Holoimage of a frame. 0; 1 where it holds no depth at all; -1 after fail(). */
+/* Takes a frame. 0; 1 where it holds no depth at all; -1 after fail(). */
 int picture_make(struct picture_maker *, const struct frame *, struct picture *);
-/* The picture as a file's bytes behind `lead` bytes for the caller, in new memory; *n without
- * these. NULL after fail(). */
-char *picture_compress(const struct picture_maker *, const struct picture *, enum live_kind,
-    size_t lead, size_t *n);
-/* The key lines as a new string; NULL after fail(). */
-char *picture_keys(const struct picture *, enum live_kind);
+/* The Holoimage, made when it is first asked for. NULL after fail(). */
+const struct frame *picture_image(struct picture *);
 void picture_free(struct picture *);
 
 #endif

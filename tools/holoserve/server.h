@@ -13,7 +13,8 @@ struct server_options {
 	const char *bind;
 	struct opt_list host, origin;
 	long clients;			/* viewers at a time, at most */
-	int encode;			/* enum live_kind that is offered alone; 0: JPEG and PNG */
+	int encode;			/* enum live_kind that is offered: JPEG or PNG, alone; a
+					 * video beside both; 0: both */
 };
 
 struct server;

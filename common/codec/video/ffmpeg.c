@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +14,16 @@
 
 #include "base/fail.h"
 #include "program.h"
+#include "spawn.h"
 
 #define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
 #define MESSAGE_SIZE 400
 
-extern char **environ;
-
 struct ffmpeg {
 	const char *path, *name;	/* of the video; of the program */
 	pid_t child;
-	enum ffmpeg_data direction;
-	int data, log;			/* our ends of its pipes; -1: closed */
+	int to, from, log;		/* our ends of its pipes; -1: closed, or none */
+	int patience_ms;		/* that the child may take; -1: as long as it likes */
 	char first[MESSAGE_SIZE];	/* of its complete lines, but for empty ones */
 	char last[MESSAGE_SIZE];	/* where it has more than one */
 	char message[2 * MESSAGE_SIZE + 8];
@@ -49,80 +47,6 @@ make_pipe(bool child_writes, int *theirs, int *ours)
 	return fcntl(*ours, F_SETFL, fcntl(*ours, F_GETFL) | O_NONBLOCK);
 }
 
-/* Descriptors 0 to 4 of the child, and no others. from[i] < 0: /dev/null for 0 to 2, else none. */
-static int
-set_descriptors(posix_spawn_file_actions_t *actions, const int from[5])
-{
-	int error = 0;
-
-	for (int i = 0; i < 5 && !error; i++)
-		if (from[i] >= 0)
-			error = posix_spawn_file_actions_adddup2(actions, from[i], i);
-		else if (i < 3)
-			error = posix_spawn_file_actions_addopen(actions, i, "/dev/null",
-			    i ? O_WRONLY : O_RDONLY, 0);
-	return error ? error : posix_spawn_file_actions_addclosefrom_np(actions, 5);
-}
-
-/* The signals that the tool ignores or holds back are the child's to die of. */
-static int
-set_signals(posix_spawnattr_t *attributes)
-{
-	sigset_t none, usual;
-	int error;
-
-	sigemptyset(&none);
-	sigemptyset(&usual);
-	sigaddset(&usual, SIGPIPE);
-	error = posix_spawnattr_setsigmask(attributes, &none);
-	if (!error)
-		error = posix_spawnattr_setsigdefault(attributes, &usual);
-	if (!error)
-		error = posix_spawnattr_setflags(attributes,
-		    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	return error;
-}
-
-/* Above the child's own, so that no dup2() covers one that is still to be taken. */
-static int
-move_up(int descriptor)
-{
-	return descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 10);
-}
-
-static int
-spawn(struct ffmpeg *ffmpeg, const char *program, const char *const words[], const int given[5])
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	int from[5], error = 0;
-
-	for (int i = 0; i < 5; i++) {
-		from[i] = move_up(given[i]);
-		if (given[i] >= 0 && from[i] < 0)
-			error = errno;
-	}
-	if (!error)
-		error = posix_spawn_file_actions_init(&actions);
-	if (!error) {
-		error = posix_spawnattr_init(&attributes);
-		if (!error) {
-			error = set_descriptors(&actions, from);
-			if (!error)
-				error = set_signals(&attributes);
-			if (!error)
-				error = posix_spawn(&ffmpeg->child, program, &actions, &attributes,
-				    (char *const *)words, environ);
-			posix_spawnattr_destroy(&attributes);
-		}
-		posix_spawn_file_actions_destroy(&actions);
-	}
-	for (int i = 0; i < 5; i++)
-		if (from[i] >= 0)
-			close(from[i]);
-	return error;
-}
-
 static void
 close_end(int *descriptor)
 {
@@ -136,36 +60,44 @@ ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direc
     int keys, struct ffmpeg **out)
 {
 	struct ffmpeg *ffmpeg = calloc(1, sizeof(*ffmpeg));
-	bool writes = direction == FFMPEG_WRITES;
 	char program[PATH_MAX];
-	int data = -1, log = -1, error;
+	int in = -1, result = -1, log = -1, error = 0;
 
 	*out = NULL;
 	if (!ffmpeg)
 		return fail_memory();
-	*ffmpeg = (struct ffmpeg){ .path = path, .name = words[0], .direction = direction,
-		.data = -1, .log = -1 };
+	*ffmpeg = (struct ffmpeg){ .path = path, .name = words[0], .to = -1, .from = -1,
+		.log = -1, .patience_ms = -1 };
 	if (program_find(path, words[0], program) < 0) {
 		free(ffmpeg);
 		return -1;
 	}
-	if (make_pipe(writes, &data, &ffmpeg->data) < 0 ||
+	if ((direction != FFMPEG_WRITES && make_pipe(false, &in, &ffmpeg->to) < 0) ||
+	    (direction != FFMPEG_READS && make_pipe(true, &result, &ffmpeg->from) < 0) ||
 	    make_pipe(true, &log, &ffmpeg->log) < 0)
 		error = errno;
 	else
-		error = spawn(ffmpeg, program, words,
-		    (int[5]){ writes ? -1 : data, writes ? data : -1, log, file, keys });
-	close_end(&data);
+		error = spawn_child(program, words, direction == FFMPEG_FILTERS,
+		    (int[5]){ in, result, log, file, keys }, &ffmpeg->child);
+	close_end(&in);
+	close_end(&result);
 	close_end(&log);
 	if (!error) {
 		*out = ffmpeg;
 		return 0;
 	}
-	close_end(&ffmpeg->data);
+	close_end(&ffmpeg->to);
+	close_end(&ffmpeg->from);
 	close_end(&ffmpeg->log);
 	free(ffmpeg);
 	errno = error;
 	return fail_errno(path, "%s cannot be run", words[0]);
+}
+
+void
+ffmpeg_set_patience(struct ffmpeg *ffmpeg, int milliseconds)
+{
+	ffmpeg->patience_ms = milliseconds;
 }
 
 /* ---- messages ---- */
@@ -220,34 +152,57 @@ ffmpeg_message(struct ffmpeg *ffmpeg)
 
 /* ---- data ---- */
 
-/* Waits until data or a message can come or go. */
+/* Waits until data or a message can come or go; a descriptor of -1 is passed over. *ready, unless
+ * NULL: did something come or go within the time (-1: without end)? -1 after fail(). */
 static int
-wait_for(struct ffmpeg *ffmpeg, short events)
+wait_for(struct ffmpeg *ffmpeg, int from, int to, int wait_ms, bool *ready)
 {
-	struct pollfd wanted[2] = { { .fd = ffmpeg->data, .events = events },
-		{ .fd = ffmpeg->log, .events = POLLIN } };
+	struct pollfd wanted[3] = { { .fd = from, .events = POLLIN },
+		{ .fd = to, .events = POLLOUT }, { .fd = ffmpeg->log, .events = POLLIN } };
+	int n = poll(wanted, 3, wait_ms);
 
-	if (poll(wanted, 2, -1) < 0 && errno != EINTR)
+	if (n < 0 && errno != EINTR)
 		return fail_errno(ffmpeg->path, "%s cannot be waited for", ffmpeg->name);
 	take_messages(ffmpeg);
+	if (ready)
+		*ready = n != 0;
+	else if (n == 0)
+		return fail(ffmpeg->path, "%s does nothing for %g s", ffmpeg->name,
+		    wait_ms / 1000.0);
 	return 0;
+}
+
+/* What there is, up to n bytes. 0: nothing now; 1; 2: the child's output has ended; -1 after
+ * fail(). */
+static int
+read_some(struct ffmpeg *ffmpeg, void *to, size_t n, size_t *got)
+{
+	ssize_t more;
+
+	do
+		more = read(ffmpeg->from, to, n);
+	while (more < 0 && errno == EINTR);
+	*got = more > 0 ? (size_t)more : 0;
+	if (more < 0 && errno != EAGAIN)
+		return fail_errno(ffmpeg->path, "%s cannot be read", ffmpeg->name);
+	return more > 0 ? 1 : more == 0 ? 2 : 0;
 }
 
 int
 ffmpeg_read(struct ffmpeg *ffmpeg, void *to, size_t n, size_t *got)
 {
+	size_t more;
+
 	*got = 0;
 	while (*got < n) {
-		ssize_t more = read(ffmpeg->data, (char *)to + *got, n - *got);
+		int status = read_some(ffmpeg, (char *)to + *got, n - *got, &more);
 
-		if (more == 0)
+		*got += more;
+		if (status == 2)
 			break;
-		if (more > 0)
-			*got += (size_t)more;
-		else if (errno == EAGAIN && wait_for(ffmpeg, POLLIN) < 0)
+		if (status < 0 || (status == 0 &&
+		    wait_for(ffmpeg, ffmpeg->from, -1, ffmpeg->patience_ms, NULL) < 0))
 			return -1;
-		else if (errno != EAGAIN && errno != EINTR)
-			return fail_errno(ffmpeg->path, "%s cannot be read", ffmpeg->name);
 	}
 	return 0;
 }
@@ -275,20 +230,65 @@ write_quietly(int descriptor, const void *from, size_t n)
 	return written;
 }
 
+/* As much as the pipe takes. 0: nothing now; 1; 2: the child has ended; -1 after fail(). */
+static int
+write_some(struct ffmpeg *ffmpeg, const void *from, size_t n, size_t *done)
+{
+	ssize_t more;
+
+	do
+		more = write_quietly(ffmpeg->to, from, n);
+	while (more < 0 && errno == EINTR);
+	*done = more > 0 ? (size_t)more : 0;
+	if (more < 0 && errno != EAGAIN && errno != EPIPE)
+		return fail_errno(ffmpeg->path, "%s cannot be written to", ffmpeg->name);
+	return more > 0 ? 1 : errno == EPIPE ? 2 : 0;
+}
+
 int
 ffmpeg_write(struct ffmpeg *ffmpeg, const void *from, size_t n)
 {
-	for (size_t done = 0; done < n;) {
-		ssize_t more = write_quietly(ffmpeg->data, (const char *)from + done, n - done);
+	size_t more;
 
-		if (more > 0)
-			done += (size_t)more;
-		else if (errno == EPIPE)
+	for (size_t done = 0; done < n; done += more) {
+		int status = write_some(ffmpeg, (const char *)from + done, n - done, &more);
+
+		if (status == 2)
 			return 1;
-		else if (errno == EAGAIN && wait_for(ffmpeg, POLLOUT) < 0)
+		if (status < 0 || (status == 0 &&
+		    wait_for(ffmpeg, -1, ffmpeg->to, ffmpeg->patience_ms, NULL) < 0))
 			return -1;
-		else if (errno != EAGAIN && errno != EINTR)
-			return fail_errno(ffmpeg->path, "%s cannot be written to", ffmpeg->name);
+	}
+	return 0;
+}
+
+int
+ffmpeg_filter(struct ffmpeg *ffmpeg, const void *from, size_t n, void *to, size_t room,
+    size_t *got, int wait_ms)
+{
+	size_t done = 0, more;
+	bool ready = true;
+
+	*got = 0;
+	while (done < n || (*got < room && ready)) {
+		int wrote = 0, read = 0;
+
+		if (done < n) {
+			wrote = write_some(ffmpeg, (const char *)from + done, n - done, &more);
+			done += more;
+		}
+		if (wrote >= 0 && *got < room) {
+			read = read_some(ffmpeg, (char *)to + *got, room - *got, &more);
+			*got += more;
+		}
+		if (wrote < 0 || read < 0)
+			return -1;
+		if (wrote == 2 || read == 2)
+			return 1;
+		if (wrote == 0 && read == 0 && (done < n || *got < room) &&
+		    wait_for(ffmpeg, *got < room ? ffmpeg->from : -1, done < n ? ffmpeg->to : -1,
+			done < n ? ffmpeg->patience_ms : wait_ms, done < n ? NULL : &ready) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -325,7 +325,8 @@ ffmpeg_end(struct ffmpeg *ffmpeg)
 {
 	int status, result;
 
-	close_end(&ffmpeg->data);
+	close_end(&ffmpeg->to);
+	close_end(&ffmpeg->from);
 	while (ffmpeg->log >= 0) {
 		struct pollfd wanted = { .fd = ffmpeg->log, .events = POLLIN };
 
@@ -348,7 +349,8 @@ ffmpeg_kill(struct ffmpeg *ffmpeg)
 
 	if (!ffmpeg)
 		return;
-	close_end(&ffmpeg->data);
+	close_end(&ffmpeg->to);
+	close_end(&ffmpeg->from);
 	close_end(&ffmpeg->log);
 	kill(ffmpeg->child, SIGKILL);
 	while (waitpid(ffmpeg->child, &status, 0) < 0 && errno == EINTR)

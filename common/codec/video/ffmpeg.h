@@ -15,7 +15,9 @@
 
 struct ffmpeg;
 
-enum ffmpeg_data { FFMPEG_READS, FFMPEG_WRITES };	/* the child, from its standard input ... */
+/* What the child does with its standard input and output. One that filters, reading and writing, is
+ * not interrupted from the terminal: it ends with its input. */
+enum ffmpeg_data { FFMPEG_READS, FFMPEG_WRITES, FFMPEG_FILTERS };
 
 /* Is there an ffmpeg to run? 0, or -1 after fail(path, ...), which says what to install. */
 int ffmpeg_check(const char *path);
@@ -29,6 +31,12 @@ int ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data, 
 int ffmpeg_read(struct ffmpeg *, void *to, size_t n, size_t *got);
 /* 0; 1 where the child has ended, and ffmpeg_end() says why; -1 after fail(). */
 int ffmpeg_write(struct ffmpeg *, const void *from, size_t n);
+/* Reading and writing fail when the child does nothing for so long. */
+void ffmpeg_set_patience(struct ffmpeg *, int milliseconds);
+/* Of one that filters: writes n bytes, and reads up to `room`, of what comes meanwhile and until
+ * nothing comes for wait_ms. 0; 1 where the child has ended; -1 after fail(). */
+int ffmpeg_filter(struct ffmpeg *, const void *from, size_t n, void *to, size_t room, size_t *got,
+    int wait_ms);
 /* The first and the last line of the child's messages so far; empty: there are none. With -v error
  * each is a defect. */
 const char *ffmpeg_message(struct ffmpeg *);
