@@ -147,7 +147,8 @@ store_allocate(struct pixel_store *store)
 {
 	const size_t align = store->bytes < LARGE_BYTES ? 64 : LARGE_BYTES;
 
-	store->allocated = calloc(1, store->bytes + align - 1);
+	if (store->bytes <= SIZE_MAX - align)
+		store->allocated = calloc(1, store->bytes + align - 1);
 	if (!store->allocated)
 		return;
 	store->memory = (void *)(((uintptr_t)store->allocated + align - 1) &
