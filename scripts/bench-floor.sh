@@ -24,6 +24,7 @@ floor_table() {
 		mesh2depth of a frame/mesh2depth --scale 1 SIZE.height.nrrd/0/0/0/the same
 		framecat --as float, 6 uchar/framecat --as float SIZE.set.nrrd/6/0/0/bytes
 	END
+	echo "the chain/$(chain SIZE)/361/4/2/the sum of its stages, unwrap2f and median not counted"
 	! have holoenc || echo "holoenc/holoenc SIZE.height.nrrd/0/0/0/sines of each pixel"
 	! have holodec || echo "holodec/holodec SIZE.holo.nrrd/0/0/0/regions grow pixel by pixel"
 }

@@ -5,7 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#define LARGE_BYTES ((size_t)2 << 20)	/* the kernel's large pages */
 #define LEAST_BYTES 65536	/* smaller stores always use ordinary memory */
 
 /* How many unused stores are kept. Sanitizers see every one anew. */
@@ -135,6 +137,26 @@ store_free(struct pixel_store *store)
 	free(store);
 }
 
+/*
+ * Memory from calloc(), on large pages where the kernel has them: a process that makes one
+ * measurement touches each page of its frames for the first time, which takes it 2 us a page of
+ * 4 KiB.
+ */
+static void
+store_allocate(struct pixel_store *store)
+{
+	const size_t align = store->bytes < LARGE_BYTES ? 64 : LARGE_BYTES;
+
+	if (store->bytes <= SIZE_MAX - align)
+		store->allocated = calloc(1, store->bytes + align - 1);
+	if (!store->allocated)
+		return;
+	store->memory = (void *)(((uintptr_t)store->allocated + align - 1) &
+	    ~(uintptr_t)(align - 1));
+	if (align == LARGE_BYTES)
+		(void)madvise(store->memory, store->bytes, MADV_HUGEPAGE);
+}
+
 /* A new store from the current source, else from malloc. */
 static struct pixel_store *
 store_make(size_t bytes, bool *zeroed)
@@ -153,12 +175,11 @@ store_make(size_t bytes, bool *zeroed)
 		*zeroed = source.zeroed;
 		return store;
 	}
-	store->allocated = calloc(1, bytes + 63);
-	if (!store->allocated) {
+	store_allocate(store);
+	if (!store->memory) {
 		free(store);
 		return NULL;
 	}
-	store->memory = (void *)(((uintptr_t)store->allocated + 63) & ~(uintptr_t)63);
 	return store;
 }
 

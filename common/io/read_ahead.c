@@ -14,6 +14,12 @@
 #include "io/source.h"
 
 #define FILES_PER_THREAD 2	/* so that a thread that is done early has another one */
+/* Threads wait for one another behind each batch: of small files it has more, but not so many that
+ * a process may have no more of them open. Of 800 x 600 pixels as PNG, 6 a thread took 5 % off the
+ * time from files to files on two threads. */
+#define SMALL_FILES_PER_THREAD 6
+#define SMALL_FILES_MOST 96
+#define SMALL_PART 16		/* of AHEAD_BYTES, which their frames may take */
 #ifndef AHEAD_BYTES		/* a test sets it */
 #define AHEAD_BYTES ((size_t)256 << 20)	/* of frames that wait; and one more for each thread */
 #endif
@@ -50,6 +56,7 @@ struct read_ahead {
 	size_t paths, next;		/* files, and the first one not opened yet */
 	struct open_file *file;		/* `open` of them; refilled when all are read */
 	size_t open, room, at;
+	size_t least;			/* of `room` that are read however large they are */
 	atomic_size_t bytes;		/* of first frames that wait to be taken */
 	bool keep_going;
 	struct read_ahead_loss lost;
@@ -164,7 +171,10 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 		status = add_operand(input, "-");
 	for (size_t i = 0; i < operands && status == 0; i++)
 		status = add_operand(input, operand[i]);
-	input->room = threads > 1 ? FILES_PER_THREAD * threads : 1;
+	input->least = threads > 1 ? FILES_PER_THREAD * threads : 1;
+	input->room = threads > 1 ? SMALL_FILES_PER_THREAD * threads : 1;
+	if (input->room > SMALL_FILES_MOST)
+		input->room = input->least > SMALL_FILES_MOST ? input->least : SMALL_FILES_MOST;
 	input->file = calloc(input->room, sizeof(*input->file));
 	if (status == 0 && !input->file)
 		status = fail_memory();
@@ -190,9 +200,10 @@ open_file(void *arg, size_t item, int thread)
 {
 	struct read_ahead *input = arg;
 	struct open_file *file = &input->file[input->at + item];
+	size_t bytes = atomic_load(&input->bytes);
 
 	(void)thread;
-	if (item > 0 && atomic_load(&input->bytes) > AHEAD_BYTES)
+	if (item > 0 && bytes > AHEAD_BYTES / (item < input->least ? 1 : SMALL_PART))
 		return;
 	file->opened = true;
 	file->source = source_open(file->path);

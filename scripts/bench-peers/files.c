@@ -8,7 +8,8 @@
  * they are in the file, written without compression; JPEG is libjpeg-turbo, written with quality
  * 95 and colour at full resolution; raw is one read() or write() of the file's bytes; gzip is
  * read() and libdeflate over what follows the first blank line (the data of an NRRD file). Samples
- * lie in the order of the format, in memory that is used again for every frame.
+ * lie in the order of the format, in memory that is used again for every frame. What is written is a
+ * new file for every frame, as a file that is written over costs the kernel half as much.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 
 #include <jpeglib.h>
 
-#define WRITTEN "written_by_peer"
+#define WRITTEN "written_by_peer_%04ld"
 #define STRIP_BYTES (1 << 20)
 
 struct picture {
@@ -32,6 +33,7 @@ struct picture {
 	uint16_t channels, bits, format;
 	unsigned char *bytes, *packed;	/* samples; a file before it is unpacked */
 	size_t room, packed_room, n;
+	char written[64];		/* the name of the next file */
 };
 
 static void
@@ -85,7 +87,7 @@ read_tiff(const char *path, struct picture *picture)
 static void
 write_tiff(const struct picture *picture)
 {
-	TIFF *tif = TIFFOpen(WRITTEN, "w");
+	TIFF *tif = TIFFOpen(picture->written, "w");
 	const size_t row = picture->n / picture->h, rows = STRIP_BYTES / row;
 
 	if (!tif)
@@ -147,7 +149,7 @@ read_jpeg(const char *path, struct picture *picture)
 static void
 write_jpeg(const struct picture *picture)
 {
-	FILE *file = fopen(WRITTEN, "wb");
+	FILE *file = fopen(picture->written, "wb");
 	struct jpeg_compress_struct jpeg;
 	struct jpeg_error_mgr errors;
 
@@ -201,7 +203,7 @@ read_whole(const char *path, unsigned char **bytes, size_t *room)
 static void
 write_raw(const struct picture *picture)
 {
-	int fd = open(WRITTEN, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	int fd = open(picture->written, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 
 	if (fd < 0 || write(fd, picture->bytes, picture->n) != (ssize_t)picture->n || close(fd) < 0)
 		die("cannot write");
@@ -274,14 +276,18 @@ main(int argc, char **argv)
 	start = now(CLOCK_MONOTONIC);
 	start_cpu = now(CLOCK_PROCESS_CPUTIME_ID);
 	for (long i = 0; i < frames; i++) {
-		if (!strcmp(argv[1], "write"))
+		if (!strcmp(argv[1], "write")) {
+			snprintf(picture.written, sizeof(picture.written), WRITTEN, i);
 			write_file(argv[2], &picture);
-		else
+		} else {
 			read_file(argv[2], argv[4], &picture);
+		}
 	}
 	printf("%.5f %.5f\n", (now(CLOCK_MONOTONIC) - start) / (double)frames,
 	    (now(CLOCK_PROCESS_CPUTIME_ID) - start_cpu) / (double)frames);
-	if (!strcmp(argv[1], "write"))
-		remove(WRITTEN);
+	for (long i = 0; i < frames && !strcmp(argv[1], "write"); i++) {
+		snprintf(picture.written, sizeof(picture.written), WRITTEN, i);
+		remove(picture.written);
+	}
 	return 0;
 }

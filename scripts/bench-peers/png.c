@@ -21,7 +21,7 @@
 #define HAS_SPNG 0
 #endif
 
-#define WRITTEN "written_by_peer.png"
+#define WRITTEN "written_by_peer_%04ld.png"	/* a new file for every frame, as ours */
 
 struct picture {
 	png_uint_32 w, h;
@@ -35,6 +35,14 @@ die(const char *why)
 {
 	fprintf(stderr, "png: %s\n", why);
 	exit(1);
+}
+
+static char written[64];	/* the name of the next file */
+
+static void
+name_written(long frame)
+{
+	snprintf(written, sizeof(written), WRITTEN, frame);
 }
 
 static FILE *
@@ -91,7 +99,7 @@ read_libpng(const char *path)
 static void
 write_libpng(const struct picture *picture, int fastest)
 {
-	FILE *file = open_file(WRITTEN, "wb");
+	FILE *file = open_file(written, "wb");
 	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
 	png_infop info = png_create_info_struct(png);
 	const size_t row = picture->bytes / picture->h;
@@ -138,7 +146,7 @@ write_spng(const struct picture *picture)
 {
 	struct spng_ihdr head = { .width = picture->w, .height = picture->h,
 		.bit_depth = (uint8_t)picture->depth, .color_type = (uint8_t)picture->colour };
-	FILE *file = open_file(WRITTEN, "wb");
+	FILE *file = open_file(written, "wb");
 	spng_ctx *spng = spng_ctx_new(SPNG_CTX_ENCODER);
 
 	if (spng_set_png_file(spng, file) || spng_set_ihdr(spng, &head) ||
@@ -193,6 +201,7 @@ main(int argc, char **argv)
 	start = now(CLOCK_MONOTONIC);
 	start_cpu = now(CLOCK_PROCESS_CPUTIME_ID);
 	for (long i = 0; i < frames; i++) {
+		name_written(i);
 		if (!writes && spng)
 			read_spng(argv[4 + i % n]);
 		else if (!writes)
@@ -205,16 +214,19 @@ main(int argc, char **argv)
 	printf("%.5f %.5f", (now(CLOCK_MONOTONIC) - start) / (double)frames,
 	    (now(CLOCK_PROCESS_CPUTIME_ID) - start_cpu) / (double)frames);
 	for (int i = 0; writes && i < n; i++) {
-		struct stat written;
+		struct stat status;
 
 		if (spng)
 			write_spng(&picture[i]);
 		else
 			write_libpng(&picture[i], !strcmp(argv[2], "libpng1"));
-		if (stat(WRITTEN, &written) == 0)
-			bytes += (double)written.st_size / n;
+		if (stat(written, &status) == 0)
+			bytes += (double)status.st_size / n;
 	}
 	printf(writes ? " %.0f\n" : "\n", bytes);
-	remove(WRITTEN);
+	for (long i = 0; i < frames; i++) {
+		name_written(i);
+		remove(written);
+	}
 	return 0;
 }

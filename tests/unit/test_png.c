@@ -651,6 +651,57 @@ test_written(void **state)
 			}
 }
 
+/* The filters of all rows of a file with one IDAT, 1 << each. */
+static unsigned
+filters_of(struct bytes file, size_t h, size_t row_bytes)
+{
+	const unsigned char *idat = memmem(file.at, file.n, "IDAT", 4);
+	uLongf n = h * (row_bytes + 1);
+	unsigned char *rows = malloc(n);
+	unsigned filters = 0;
+
+	assert_non_null(idat);
+	assert_int_equal(uncompress(rows, &n, idat + 4, file.n - (size_t)(idat + 4 - file.at)), Z_OK);
+	assert_int_equal(n, h * (row_bytes + 1));
+	for (size_t y = 0; y < h; y++)
+		filters |= 1u << rows[y * (row_bytes + 1)];
+	free(rows);
+	return filters;
+}
+
+/* Pictures of which one filter for all rows leaves least, or none does, are written so. */
+static void
+test_one_filter(void **state)
+{
+	const size_t w = 400, h = 300;
+
+	(void)state;
+	for (int filter = 0; filter < 3; filter++) {
+		struct frame *frame = written_frame(w, h, 1, SAMPLE_UCHAR, FLAT), *back;
+		const struct png_options options = { .level = OPT_NONE_INTEGER };
+		struct saver saver = { .path = "out.png", .options = &options };
+		struct bytes file = { 0 };
+		char *data;
+
+		for (size_t y = 0; y < h; y++)
+			for (size_t x = 0; x < w; x++)
+				((uint8_t *)frame_row(frame, 0, y))[x] = (uint8_t)(filter == 0 ?
+				    hash(hash((uint32_t)(x / 4 + 100 * y)) % 40 * 4 +
+				    (uint32_t)x % 4) :
+				    filter == 1 ? hash((uint32_t)y) * x : hash((uint32_t)x) * y);
+		saver.file = open_memstream(&data, &file.n);
+		assert_int_equal(png_save(&saver, frame), 0);
+		fclose(saver.file);
+		file.at = (unsigned char *)data;
+		assert_int_equal(filters_of(file, h, w), 1u << filter);
+		assert_string_equal(both(file, &back), "");
+		assert_same(frame, back);
+		frame_free(frame);
+		frame_free(back);
+		free(data);
+	}
+}
+
 /* Counts like Fibonacci's numbers give Huffman codes of 20 bits, where 15 are the most. */
 static unsigned char
 fibonacci_byte(size_t i)
@@ -733,7 +784,7 @@ test_filter_choice(void **state)
 			}
 		for (int f = 1; f < 5; f++)
 			best = sum[f] < sum[best] ? f : best;
-		filter_best(row, above, n, size, to);
+		filter_row(row, above, n, size, FILTER_LEAST, to);
 		assert_int_equal(to[0], best);
 		for (size_t i = 0; i < n; i++)
 			assert_int_equal(to[1 + i], (uint8_t)(row[i] - predict(best, row[i - size],
@@ -754,6 +805,7 @@ main(void)
 		cmocka_unit_test(test_stream_damage),
 		cmocka_unit_test(test_stream_length),
 		cmocka_unit_test(test_written),
+		cmocka_unit_test(test_one_filter),
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_filter_choice),
 	};

@@ -12,25 +12,29 @@
 
 static char folder[] = "/tmp/test_read_ahead.XXXXXX";
 
-static int
-make_files(void **state)
+static void
+write_files(int side)
 {
 	char path[64];
 
-	(void)state;
-	assert_non_null(mkdtemp(folder));
 	for (int i = 0; i < FILES; i++) {
 		FILE *file;
 
 		snprintf(path, sizeof(path), "%s/%02d.pgm", folder, i);
 		file = fopen(path, "wb");
 		assert_non_null(file);
-		fprintf(file, "P5\n%d %d\n255\n", SIDE, SIDE);
-		for (int k = 0; k < SIDE * SIDE; k++)
+		fprintf(file, "P5\n%d %d\n255\n", side, side);
+		for (int k = 0; k < side * side; k++)
 			putc(i, file);
 		assert_int_equal(fclose(file), 0);
 	}
-	return 0;
+}
+
+static int
+make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
 }
 
 static int
@@ -82,8 +86,43 @@ static void
 test_bound(void **state)
 {
 	(void)state;
+	write_files(SIDE);
 	for (size_t threads = 1; threads <= 4; threads++)
 		assert_int_equal(thread_pool_run((int)threads, read_all, &threads), 0);
+}
+
+struct batch {
+	size_t least, most;		/* files that wait beside the first one */
+};
+
+static int
+read_one(void *arg, struct thread_pool *pool)
+{
+	const struct batch *batch = arg;
+	char *operand[] = { folder };
+	struct read_ahead *input = read_ahead_open(operand, 1, false, pool);
+	struct frame *frame;
+
+	assert_non_null(input);
+	assert_int_equal(read_ahead_next(input, &frame), 1);
+	frame_free(frame);
+	assert_in_range(waiting(input), batch->least, batch->most);
+	read_ahead_close(input);
+	return 0;
+}
+
+/* Six files a thread are read at once where they take a sixteenth of the bound, 1250 bytes: rows
+ * are 64 bytes at least. Larger ones: two a thread, and one more that each had begun with. */
+static void
+test_small(void **state)
+{
+	struct batch all = { 11, 11 }, some = { 3, 5 };
+
+	(void)state;
+	write_files(1);
+	assert_int_equal(thread_pool_run(2, read_one, &all), 0);
+	write_files(10);
+	assert_int_equal(thread_pool_run(2, read_one, &some), 0);
 }
 
 int
@@ -91,7 +130,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_small),
 	};
 
-	return cmocka_run_group_tests(tests, make_files, remove_files);
+	return cmocka_run_group_tests(tests, make_folder, remove_files);
 }

@@ -230,8 +230,10 @@ filter_row(struct gauss_window *window, struct frame *out, size_t y)
 		to[p] = frame_floats(out, window->job->out[p], y) + window->x0;
 	if (!whole)
 		gauss_window_fill(window);
-	for (size_t p = 0; p < parts; p++) {
+	/* all columns first: loads over two stores wait for these */
+	for (size_t p = 0; p < parts; p++)
 		sum_all_columns(window, p, y);
+	for (size_t p = 0; p < parts; p++) {
 		if (whole && means)
 			mean_window(window, p, y, to[p]);
 		else

@@ -13,8 +13,6 @@
 #define CHUNK_CRC 4
 #define LEVEL_SAMPLE 3
 #define LEVEL_PLAIN 5	/* enough where filters do harm, as measured on maps of depth */
-#define STRIPS 8	/* of 4, few may show what the image holds */
-#define SAMPLE_LEAST 32768	/* bytes: what matches are searched for in */
 
 static void
 put_big_endian(unsigned char *at, size_t v)
@@ -54,7 +52,7 @@ struct image {
 
 /* Rows y0 to y1, filtered. */
 static void
-filter_rows(const struct image *image, size_t y0, size_t y1, unsigned char *to)
+filter_rows(const struct image *image, size_t y0, size_t y1, enum filter filter, unsigned char *to)
 {
 	const struct frame_head *head = &image->frame->head;
 	const size_t pixel_bytes = head->c * sample_size(head->type), n = image->row_bytes;
@@ -68,7 +66,7 @@ filter_rows(const struct image *image, size_t y0, size_t y1, unsigned char *to)
 		unsigned char *last = above;
 
 		take_row(image->frame, y, false, row);
-		filter_best(row, above, n, pixel_bytes, to);
+		filter_row(row, above, n, pixel_bytes, filter, to);
 		above = row;
 		row = last;
 	}
@@ -82,6 +80,21 @@ copy_rows(const struct image *image, size_t y0, size_t y1, unsigned char *to)
 		*to = 0;
 		take_row(image->frame, y, image->options->one_bit, to + 1);
 	}
+}
+
+/* How the pixels are packed. */
+struct method {
+	enum filter filter;
+	bool runs;		/* no search for matches: deflate_runs.h */
+};
+
+static void
+make_rows(const struct image *image, size_t y0, size_t y1, enum filter filter, unsigned char *to)
+{
+	if (filter == FILTER_NONE)
+		copy_rows(image, y0, y1, to);
+	else
+		filter_rows(image, y0, y1, filter, to);
 }
 
 /* ---- packing ---- */
@@ -109,15 +122,15 @@ struct strips {
 	size_t n, rows, bytes;		/* of each: rows; of all: bytes */
 };
 
-/* A sixteenth of all rows, or SAMPLE_LEAST bytes. */
+/* n strips that are one of `part` rows of all, or `least` bytes. */
 static struct strips
-strips_of(const struct image *image)
+strips_of(const struct image *image, size_t n, size_t part, size_t least)
 {
 	const size_t h = image->frame->head.h, stride = image->row_bytes + 1, all = h * stride;
-	struct strips strips = { .n = STRIPS };
+	struct strips strips = { .n = n };
 
-	strips.rows = 1 + (all / 16 > SAMPLE_LEAST ? all / 16 : SAMPLE_LEAST) / STRIPS / stride;
-	if (strips.rows >= h / STRIPS)
+	strips.rows = 1 + (all / part > least ? all / part : least) / n / stride;
+	if (strips.rows >= h / n)
 		strips = (struct strips){ .n = 1, .rows = h };
 	strips.bytes = strips.n * strips.rows * stride;
 	return strips;
@@ -129,67 +142,111 @@ strip_start(const struct image *image, const struct strips *strips, size_t i)
 	return i ? i * (image->frame->head.h - strips->rows) / (strips->n - 1) : 0;
 }
 
-/*
- * The method that makes least of a sample. Matches are searched for at a level that is quick. The
- * margins are those of 30 captures and pictures: up to 1 % more in a sample, runs are shorter in
- * the end, unless there is so little in the image that it has no noise; up to 2 % more, unfiltered
- * rows are.
- */
-static int
-least_method(const struct image *image, enum idat_method *method)
+/* Strips of the image behind a filter. */
+struct trial {
+	const struct image *image;
+	struct strips few, more;	/* many of a few rows show noise, thicker ones repetitions */
+	struct libdeflate_compressor *quick;
+	unsigned char *rows;
+};
+
+static void
+trial_rows(struct trial *trial, const struct strips *strips, enum filter filter)
 {
-	const struct strips strips = strips_of(image);
-	const size_t stride = image->row_bytes + 1, bytes = strips.rows * stride;
-	struct libdeflate_compressor *quick = libdeflate_alloc_compressor(LEVEL_SAMPLE);
-	unsigned char *sample = malloc(strips.bytes + FILTER_MARGIN);
-	size_t runs = 0, matches = 0, plain = 0;
-	bool made = sample && quick;
+	const size_t bytes = strips->bytes / strips->n;
 
-	if (made) {
-		for (size_t i = 0; i < strips.n; i++) {
-			size_t y = strip_start(image, &strips, i);
+	for (size_t i = 0; i < strips->n; i++) {
+		size_t y = strip_start(trial->image, strips, i);
 
-			filter_rows(image, y, y + strips.rows, sample + i * bytes);
-		}
-		runs = pack(NULL, sample, strips.bytes, image->packed);
-		matches = pack(quick, sample, strips.bytes, image->packed);
-		for (size_t i = 0; i < strips.n; i++) {
-			size_t y = strip_start(image, &strips, i);
-
-			copy_rows(image, y, y + strips.rows, sample + i * bytes);
-		}
-		plain = pack(quick, sample, strips.bytes, image->packed);
+		make_rows(trial->image, y, y + strips->rows, filter, trial->rows + i * bytes);
 	}
-	free(sample);
-	libdeflate_free_compressor(quick);
-	if (!made)
-		return fail_memory();
-	*method = matches * 102 < plain * 100 ? IDAT_MATCHES : IDAT_PLAIN;
-	if (image->options->method == IDAT_LEAST && runs > strips.bytes / 16 &&
-	    runs * 100 <= (matches < plain ? matches : plain) * 101)
-		*method = IDAT_RUNS;
-	return 0;
+}
+
+/* The bytes that strips take behind a filter, their matches found by a quick search. */
+static size_t
+matches_of(struct trial *trial, const struct strips *strips, enum filter filter)
+{
+	trial_rows(trial, strips, filter);
+	return pack(trial->quick, trial->rows, strips->bytes, trial->image->packed);
+}
+
+/*
+ * Do runs make least of it, as where there is noise? Up to 2.5 % more in a few strips, they are
+ * shorter in the end, unless there is so little in the image that it has no noise.
+ */
+static bool
+runs_are_least(struct trial *trial)
+{
+	const struct strips *few = &trial->few;
+	const size_t matches = matches_of(trial, few, FILTER_LEAST);
+	const size_t runs = pack(NULL, trial->rows, few->bytes, trial->image->packed);
+
+	return runs > few->bytes / 16 && runs * 1000 <= matches * 1025 &&
+	    runs * 1000 <= matches_of(trial, few, FILTER_NONE) * 1025;
+}
+
+/*
+ * The filter of which least is left when matches are found. Pictures without noise often repeat
+ * more behind one filter for all rows than where every row has its own; up to 2 % more in a sample,
+ * unfiltered rows are shorter in the end. The margins are those of 40 captures and pictures.
+ */
+static enum filter
+least_filter(struct trial *trial)
+{
+	const size_t own = matches_of(trial, &trial->more, FILTER_LEAST);
+	const size_t sub = matches_of(trial, &trial->more, FILTER_SUB);
+	const size_t up = matches_of(trial, &trial->more, FILTER_UP);
+	const size_t plain = matches_of(trial, &trial->more, FILTER_NONE);
+	const size_t one = sub < up ? sub : up;
+	const size_t least = one * 100 < own * 101 ? one : own;
+
+	if (least * 102 >= plain * 100)
+		return FILTER_NONE;
+	return least == own ? FILTER_LEAST : sub < up ? FILTER_SUB : FILTER_UP;
+}
+
+/* 0, or -1 after fail(). */
+static int
+choose_method(const struct image *image, struct method *method)
+{
+	struct trial trial = { .image = image, .few = strips_of(image, 8, 64, 16384),
+		.more = strips_of(image, 6, 24, 32768) };
+	const enum idat_method wanted = image->options->method;
+	bool made;
+
+	*method = (struct method){ wanted == IDAT_PLAIN ? FILTER_NONE : FILTER_LEAST,
+		wanted == IDAT_RUNS };
+	if (wanted < IDAT_LEAST_MATCHES)
+		return 0;
+	trial.quick = libdeflate_alloc_compressor(LEVEL_SAMPLE);
+	trial.rows = malloc((trial.few.bytes > trial.more.bytes ? trial.few.bytes :
+	    trial.more.bytes) + FILTER_MARGIN);
+	made = trial.quick && trial.rows;
+	if (made && wanted == IDAT_LEAST)
+		method->runs = runs_are_least(&trial);
+	if (made && !method->runs)
+		method->filter = least_filter(&trial);
+	free(trial.rows);
+	libdeflate_free_compressor(trial.quick);
+	return made ? 0 : fail_memory();
 }
 
 /* All rows become an IDAT chunk; its length, 0 after fail(). */
 static size_t
 make_chunk(const struct image *image, size_t all)
 {
-	enum idat_method method = image->options->method;
 	struct libdeflate_compressor *compressor = NULL;
 	int level = image->options->level;
 	unsigned char *to = image->packed;
+	struct method method;
 	size_t n;
 
-	if (method >= IDAT_LEAST_MATCHES && least_method(image, &method) < 0)
+	if (choose_method(image, &method) < 0)
 		return 0;
-	if (method == IDAT_PLAIN && image->options->method == IDAT_LEAST)
+	if (method.filter == FILTER_NONE && image->options->method == IDAT_LEAST)
 		level = level < LEVEL_PLAIN ? level : LEVEL_PLAIN;
-	if (method == IDAT_PLAIN)
-		copy_rows(image, 0, image->frame->head.h, image->rows);
-	else
-		filter_rows(image, 0, image->frame->head.h, image->rows);
-	if (method != IDAT_RUNS && !(compressor = libdeflate_alloc_compressor(level))) {
+	make_rows(image, 0, image->frame->head.h, method.filter, image->rows);
+	if (!method.runs && !(compressor = libdeflate_alloc_compressor(level))) {
 		fail_memory();
 		return 0;
 	}

@@ -101,24 +101,23 @@ lanes_paeth(lanes a, lanes b, lanes c)
 	return (a & is_a) | (other & ~is_a);
 }
 
-/* The sum of min(v, 256 - v), the magnitudes of differences as signed bytes. */
-static inline uint32_t
-lanes_magnitude(lanes v)
+/* Two sums, of which the whole is what counts. */
+typedef uint64_t lane_sums __attribute__((vector_size(16)));
+
+/* Adds min(v, 256 - v), the magnitudes of differences as signed bytes. */
+static inline lane_sums
+lanes_add_magnitudes(lane_sums sums, lanes v)
 {
 	lanes magnitude = lanes_least(v, -v);
 #if defined(__SSE2__)
-	__m128i halves = _mm_sad_epu8((__m128i)magnitude, _mm_setzero_si128());
-
-	return (uint32_t)_mm_cvtsi128_si32(halves) +
-	    (uint32_t)_mm_cvtsi128_si32(_mm_srli_si128(halves, 8));
+	return sums + (lane_sums)_mm_sad_epu8((__m128i)magnitude, _mm_setzero_si128());
 #elif defined(__ARM_NEON)
-	return vaddlvq_u8((uint8x16_t)magnitude);
+	return (lane_sums)vpadalq_u32((uint64x2_t)sums,
+	    vpaddlq_u16(vpaddlq_u8((uint8x16_t)magnitude)));
 #else
-	uint32_t sum = 0;
-
 	for (int i = 0; i < LANES; i++)
-		sum += magnitude[i];
-	return sum;
+		sums[0] += magnitude[i];
+	return sums;
 #endif
 }
 

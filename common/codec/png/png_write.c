@@ -175,10 +175,7 @@ const struct opt png_options[] = {
 	{ 0 },
 };
 
-/*
- * How the pixels are packed. Bits have no filters, which see bytes. Of levels that are rather signs
- * a sample says whether they repeat from row to row, as stripes do, or filters do harm.
- */
+/* How the pixels are packed. Bits have no filters, which see bytes. */
 static struct idat_options
 choose(const struct frame *frame, const struct png_options *options)
 {
@@ -191,7 +188,8 @@ choose(const struct frame *frame, const struct png_options *options)
 	else if (signs)
 		idat.method = options->fast ? IDAT_LEAST : IDAT_LEAST_MATCHES;
 	else
-		idat.method = given ? IDAT_MATCHES : options->fast ? IDAT_RUNS : IDAT_LEAST;
+		idat.method = given ? IDAT_LEAST_MATCHES :
+		    options->fast ? IDAT_RUNS : IDAT_LEAST;
 	idat.level = given ? (int)options->level : options->fast ? LEVEL_FAST :
 	    signs ? LEVEL_SIGNS : LEVEL;
 	return idat;
