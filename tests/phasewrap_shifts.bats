@@ -248,14 +248,15 @@ e = error(f["phase"], t["absphase"])
 expect(np.nanmean(e) < 0.02, np.nanmean(e))'
 }
 
+# SHIFTS_SETS=all: of all twelve, as every night.
 @test "shift auto: three of twelve real images: their uncertainty covers what all twelve tell" {
 	need_data slmaster_eye_12step_gray
-	eye=$data/slmaster_eye_12step_gray k=0
-	for _ in {0..11}; do
+	eye=$data/slmaster_eye_12step_gray triples=(0 4 7)
+	[ -z "${SHIFTS_SETS-}" ] || triples=({0..11})
+	for k in "${triples[@]}"; do
 		phasewrap -v -n 3 --shift auto "$eye/phase_$(printf %02d $k).png" "$eye/phase_$(printf %02d $(((k + 1) % 12))).png" \
 			"$eye/phase_$(printf %02d $(((k + 2) % 12))).png" -o out$k.nrrd 2>messages$k
 		has "are uncertain by" <messages$k
-		k=$((k + 1))
 	done
 	phasewrap -v -n 3 --shift auto "$eye"/phase_0[048].png -o wide.nrrd 2>wide.messages
 	[ "$(grep -c uncertain wide.messages)" = 0 ]
@@ -278,9 +279,9 @@ def check(f, messages, images):
 	off = np.degrees(np.angle(np.exp(1j * (found - found[0] - shift[images] + shift[images[0]]))))
 	print(images, off, claimed)
 	expect(np.abs(off).max() < claimed, images, off, claimed)
-for k in range(12):
+for k in map(int, sys.argv[1:]):
 	check(read_frames("out%d.nrrd" % k)[0], "messages%d" % k, [k, (k + 1) % 12, (k + 2) % 12])
-check(read_frames("wide.nrrd")[0], "wide.messages", [0, 4, 8])'
+check(read_frames("wide.nrrd")[0], "wide.messages", [0, 4, 8])' "${triples[@]}"
 }
 
 @test "shift auto: real captures: eight steps of 45 degrees, four of 90" {
