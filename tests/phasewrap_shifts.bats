@@ -161,6 +161,32 @@ expect(error(f["phase1"], -scene()[2]) < 1e-2)'
 	cmp one.nrrd three.nrrd
 }
 
+# A lamp that flickers by 2 %: the line says by how much the shifts are off at most.
+@test "shift auto: light that differs from image to image counts in the uncertainty of five images and more" {
+	py "$model"'
+for n in 5, 6, 8, 12:
+	for seed in 1, 2, 3:
+		light = 1 + np.random.default_rng(seed).normal(0, 0.02, n)
+		write("in.%d.%d.nrrd" % (n, seed), capture(scene(), jitter(n, 5, seed), change=lambda i, k: i * light[k]))'
+	for set in in.*.nrrd; do
+		phasewrap -v -n "$(cut -d. -f2 <<<"$set")" --shift auto "$set" -o "out.${set#in.}" 2>"${set#in.}.messages"
+	done
+	py "$model"'
+rows = []
+for n in 5, 6, 8, 12:
+	for seed in 1, 2, 3:
+		name = "%d.%d.nrrd" % (n, seed)
+		words = open(name + ".messages").read()
+		claimed = float(re.search(r"degrees, \+- ([0-9.e+]+),", words)[1])
+		f = found("out." + name)
+		rows.append((n, seed, off(f - f[0], jitter(n, 5, seed) - usual(n)[0]), claimed))
+		expect(claimed < 0.6 or "differ in brightness" in words or "uncertain" in words, words)
+print(*rows, sep="\n")
+covered = [r[2] < r[3] for r in rows]
+expect(sum(covered) >= 11, sum(covered), rows)
+expect(all(r[3] < 10 * r[2] for r in rows) and max(r[2] for r in rows) > 1, rows)'
+}
+
 @test "shift auto: wrong starting points, exchanged images, half a dark field, brightness that drifts" {
 	py "$model"'
 s = scene()
