@@ -133,8 +133,8 @@ warn_doubts(struct shift_search *search, const struct capture_fringe *fringe,
 		search->warned = true;
 	} else if (lamp || flicker > FLICKER) {
 		warn("--shift", "the images of %s differ in brightness by %.1f %%, as a whole: if "
-		    "it is the lamp or the exposure, the shifts found are uncertain by %.2g degrees",
-		    set, 100 * flicker, found->total_rad * 180 / M_PI);
+		    "it is the lamp or the exposure, the shifts found are uncertain by %.2g "
+		    "degrees", set, 100 * flicker, found->total_rad * 180 / M_PI);
 		search->warned = true;
 	} else if (found->sense < SENSE_LEAST) {
 		warn("--shift", "the shifts found for %s are as near to the expected ones in one "
