@@ -183,21 +183,21 @@ expect(0.2 < (z - 5 * length).std() / (0.1 * length.mean()) < 0.45)'
 @test "kalman: sigma is that of the first of depth, z, absphase, phase; others have none" {
 	py "$common"'
 rng = np.random.default_rng(5)
-put(rng.normal(5, 0.1, (3, 4, 8, 9)), ("depth", "absphase", "sigma", "texture"))'
-	for channel in absphase texture; do
-		kalman -q --sigma 0.1 --motion 0 --channel $channel in.nrrd -o out.nrrd
-		py "$common"'
-a, b, c = read_frames("in.nrrd")[-1], read_frames("out.nrrd")[-1], sys.argv[1]
-expect(b.names == a.names, b.names)
-for name in a.names:
-	expect(np.array_equal(a[name], b[name]) == (name != c), name)' $channel
-	done
-	py "$common"'
+put(rng.normal(5, 0.1, (3, 4, 8, 9)), ("depth", "absphase", "sigma", "texture"))
+import os; os.rename("in.nrrd", "four.nrrd")
 rng = np.random.default_rng(5)
 put(rng.normal(1, 0.1, (3, 3, 8, 9)), ("phase1", "phase2", "sigma2"))'
+	for channel in absphase texture; do
+		kalman -q --sigma 0.1 --motion 0 --channel $channel four.nrrd -o $channel.nrrd
+	done
 	kalman -q --motion 0 --channel phase2 in.nrrd -o out.nrrd
 	kalman -q --motion 0 --channel phase1 in.nrrd -o one.nrrd
 	py "$common"'
+for c in "absphase", "texture":
+	a, b = read_frames("four.nrrd")[-1], read_frames(c + ".nrrd")[-1]
+	expect(b.names == a.names, b.names)
+	for name in a.names:
+		expect(np.array_equal(a[name], b[name]) == (name != c), c, name)
 a, b, one = (read_frames(f)[-1] for f in ("in.nrrd", "out.nrrd", "one.nrrd"))
 expect(b.names == a.names and one.names == ["phase1", "phase2", "sigma2", "sigma1"], b.names, one.names)
 expect(np.array_equal(a["phase1"], b["phase1"]) and np.array_equal(a["sigma2"], one["sigma2"]))
@@ -229,25 +229,15 @@ expect(np.allclose(got("absphase")[:, 0, 0], [1, 1, 1.1, 1.05], atol=1e-6), got(
 @test "kalman: gaps in time and lost frames count; times that do not rise are named" {
 	py "$common"'
 flat = np.zeros((3, 4))
-put([flat, flat + 1, flat, flat], meta=[{"time_s": t} for t in ("1", "1.5", "2 2.5 3", "4")])'
-	kalman -q --sigma 1 --speed 2 in.nrrd -o out.nrrd
-	kalman -q --sigma 1 --motion 1 in.nrrd -o frames.nrrd
-	py "$common"'
-p = 1.0
-for k, t in (1, 0.5), (2, 1.0), (3, 1.5):
-	before = p + (2 * t) ** 2
-	p = before / (before + 1)
-	expect(abs(got("sigma")[k, 0, 0] - np.sqrt(p)) < 1e-5, k, got("sigma")[:, 0, 0], p)
-p = 1.0
-for k, t in (1, 1.0), (2, 2.0), (3, 1.5):	# the median of 0.5, of 0.5 and 1, of 0.5, 1 and 1.5
-	before = p + t ** 2
-	p = before / (before + 1)
-	expect(abs(got("sigma", "frames.nrrd")[k, 0, 0] - np.sqrt(p)) < 1e-5, k, got("sigma", "frames.nrrd")[:, 0, 0], p)'
-	py "$common"'
+put([flat, flat + 1, flat, flat], meta=[{"time_s": t} for t in ("1", "1.5", "2 2.5 3", "4")])
 import os
+os.rename("in.nrrd", "gaps.nrrd")
 for k, meta in enumerate(([{"time_s": "7"}] * 3, [{"time_s": "7"}, {}, {}], [{"time_s": "noon"}] * 3, None)):
 	put([np.eye(3) + k for k in range(3)], **({"meta": meta} if meta else {}))
-	os.rename("in.nrrd", "in%d.nrrd" % k)'
+	os.rename("in.nrrd", "in%d.nrrd" % k)
+for k in 1, 2, 3: write_frames("f%d.nrrd" % k, Frame(np.zeros((3, 4), "f4"), ["depth"]))'
+	kalman -q --sigma 1 --speed 2 gaps.nrrd -o speed.nrrd
+	kalman -q --sigma 1 --motion 1 gaps.nrrd -o frames.nrrd
 	run kalman in0.nrrd -o out.nrrd
 	[ "$status" -eq 0 ]
 	[ "$output" = "kalman: key time_s does not rise from frame to frame, 7 s behind 7 s: counted as one frame later" ]
@@ -256,11 +246,21 @@ for k, meta in enumerate(([{"time_s": "7"}] * 3, [{"time_s": "7"}, {}, {}], [{"t
 	fails 1 "--speed: the frames have no key time_s" kalman --speed 1 in3.nrrd -o no.nrrd
 	[ ! -e no.nrrd ]
 	# of three frames the second cannot be read: the third is two frames behind the first
-	py 'for k in 1, 2, 3: write_frames("f%d.nrrd" % k, Frame(np.zeros((3, 4), "f4"), ["depth"]))'
 	echo no >f2.nrrd
 	run kalman -q --keep-going --sigma 1 --motion 1 f1.nrrd f2.nrrd f3.nrrd -o out.nrrd
 	[ "$status" -eq 1 ]
-	py "$common"'expect(abs(got("sigma")[1] - np.sqrt(5 / 6)) < 1e-6, got("sigma"))'
+	py "$common"'
+p = 1.0
+for k, t in (1, 0.5), (2, 1.0), (3, 1.5):
+	before = p + (2 * t) ** 2
+	p = before / (before + 1)
+	expect(abs(got("sigma", "speed.nrrd")[k, 0, 0] - np.sqrt(p)) < 1e-5, k, got("sigma", "speed.nrrd")[:, 0, 0], p)
+p = 1.0
+for k, t in (1, 1.0), (2, 2.0), (3, 1.5):	# the median of 0.5, of 0.5 and 1, of 0.5, 1 and 1.5
+	before = p + t ** 2
+	p = before / (before + 1)
+	expect(abs(got("sigma", "frames.nrrd")[k, 0, 0] - np.sqrt(p)) < 1e-5, k, got("sigma", "frames.nrrd")[:, 0, 0], p)
+expect(abs(got("sigma")[1] - np.sqrt(5 / 6)) < 1e-6, got("sigma"))'
 }
 
 @test "kalman: what is given is held against what the frames show" {

@@ -28,23 +28,26 @@ def check(file, s, tolerance=1e-6, name="phase", d=None):
 	return f
 '
 
+# of each number of steps
+sizes='
+sizes = {3: (129, 65), 4: (5, 7), 5: (1, 1), 6: (127, 1), **{n: (128, 64) for n in (7, 8, 9, 12, 13)}}
+'
+
 @test "phasewrap: noise-free float captures of N steps, phase within 1e-6 rad, at awkward sizes" {
+	py "$model$sizes"'
+for n, (w, h) in sizes.items():
+	write_frames("in%d.nrrd" % n, frames(capture(scene(h, w, n), shifts(n))))'
 	for n in 3 4 5 6 7 8 9 12 13; do
-		case $n in 3) size=129x65 ;; 4) size=5x7 ;; 5) size=1x1 ;; 6) size=127x1 ;; *) size=128x64 ;; esac
-		py "$model"'
-n = int(sys.argv[1]); w, h = map(int, sys.argv[2].split("x"))
-write_frames("in.nrrd", frames(capture(scene(h, w, n), shifts(n))))' $n $size
-		phasewrap -n $n -p 60 in.nrrd -o out.nrrd
-		py "$model"'
-n = int(sys.argv[1]); w, h = map(int, sys.argv[2].split("x"))
-s = scene(h, w, n)
-f = check("out.nrrd", s)
-expect(f.names == ["phase", "modulation", "texture"], f.names)
-expect(np.abs(f["modulation"] - s[1] / s[0]) < 1e-6)
-expect(np.abs(f["texture"] - (s[0] + s[1])) < 1e-4)
-expect(f.meta["period_px"] == "60" and f.meta["axis"] == "x" and f.meta["steps"] == sys.argv[1])' \
-			$n $size
+		phasewrap -n $n -p 60 in$n.nrrd -o out$n.nrrd
 	done
+	py "$model$sizes"'
+for n, (w, h) in sizes.items():
+	s = scene(h, w, n)
+	f = check("out%d.nrrd" % n, s)
+	expect(f.names == ["phase", "modulation", "texture"], f.names)
+	expect(np.abs(f["modulation"] - s[1] / s[0]) < 1e-6)
+	expect(np.abs(f["texture"] - (s[0] + s[1])) < 1e-4)
+	expect(f.meta["period_px"] == "60" and f.meta["axis"] == "x" and f.meta["steps"] == str(n), f.meta)'
 }
 
 @test "phasewrap: exact phases at the quadrants, pi and never -pi" {
@@ -58,20 +61,22 @@ expect(p == np.array([0, np.pi / 2, np.pi, -np.pi / 2], "f4"), p)'
 }
 
 @test "phasewrap: 8-bit noise passes on as sqrt(2/N) sigma/B, sigma with the 1/12 of quantisation" {
+	py "$model"'
+for n in 3, 4, 6, 12:
+	rng = np.random.default_rng(n)
+	s = scene(200, 300, n, (110, 130), (60, 60))
+	images = [np.clip(np.rint(i + rng.normal(0, 2, i.shape)), 0, 254) for i in capture(s, shifts(n))]
+	write_frames("in%d.nrrd" % n, frames(images, "u1"))'
 	for n in 3 4 6 12; do
-		py "$model"'
-n = int(sys.argv[1]); rng = np.random.default_rng(n)
-s = scene(200, 300, n, (110, 130), (60, 60))
-images = [np.clip(np.rint(i + rng.normal(0, 2, i.shape)), 0, 254) for i in capture(s, shifts(n))]
-write_frames("in.nrrd", frames(images, "u1"))' $n
-		phasewrap -n $n in.nrrd -o out.nrrd
-		py "$model"'
-n = int(sys.argv[1]); s = scene(200, 300, n, (110, 130), (60, 60))
-e = off(read_frame("out.nrrd")["phase"], s[2])
-expect(not np.isnan(e).any())
-want = np.sqrt(2 / n * (4 + 1 / 12)) / 60
-expect(abs(np.sqrt(np.mean(e ** 2)) / want - 1) < 0.03, n, np.sqrt(np.mean(e ** 2)) / want)' $n
+		phasewrap -n $n in$n.nrrd -o out$n.nrrd
 	done
+	py "$model"'
+for n in 3, 4, 6, 12:
+	s = scene(200, 300, n, (110, 130), (60, 60))
+	e = off(read_frame("out%d.nrrd" % n)["phase"], s[2])
+	expect(not np.isnan(e).any())
+	want = np.sqrt(2 / n * (4 + 1 / 12)) / 60
+	expect(abs(np.sqrt(np.mean(e ** 2)) / want - 1) < 0.03, n, np.sqrt(np.mean(e ** 2)) / want)'
 }
 
 @test "phasewrap: 2+1, with every place of the flat image, and its noise" {
@@ -79,32 +84,31 @@ expect(abs(np.sqrt(np.mean(e ** 2)) / want - 1) < 0.03, n, np.sqrt(np.mean(e ** 
 a, b, phi = s = scene(60, 70)
 sin, cos, flat = a + b * np.sin(phi), a + b * np.cos(phi), a
 for name, images in (("3", [sin, cos, flat]), ("1", [flat, sin, cos]), ("2", [cos, flat, sin])):
-	write_frames(name + ".nrrd", frames(images))'
-	for flat in 1 2 3; do
-		phasewrap -k 2+1 --flat $flat $flat.nrrd -o out.nrrd
-		py "$model"'
-s = scene(60, 70); f = check("out.nrrd", s)
-expect(np.abs(f["modulation"] - s[1] / s[0]) < 1e-6)
-expect(np.abs(f["texture"] - s[0] - s[1]) < 1e-4)'
-	done
-	phasewrap -k 2+1 3.nrrd -o a.nrrd
-	phasewrap -k 2+1 --flat 3 3.nrrd -o b.nrrd
-	py 'expect(read_frame("a.nrrd").pixels == read_frame("b.nrrd").pixels)'
-	phasewrap -k 2+1 --sign -1 --phase-origin 30 3.nrrd -o turned.nrrd
-	py "$model"'
-a, b, phi = scene(60, 70)
-# foreign: sin = cos(phase - (-90 deg)), so that its phase is -phi where ours is phi + origin
-f = read_frame("turned.nrrd")["phase"]
-expect(off(np.cos(f + np.pi / 6 + np.pi / 2), np.sin(phi)) < 1e-6)
-expect(off(np.cos(f + np.pi / 6), np.cos(phi)) < 1e-6)
+	write_frames(name + ".nrrd", frames(images))
 rng = np.random.default_rng(5)
 a, b, phi = scene(300, 400, 9, (100, 110), (80, 80))
 images = [i + rng.normal(0, 2, i.shape) for i in (a + b * np.sin(phi), a + b * np.cos(phi), a)]
 write_frames("noisy.nrrd", frames(np.rint(images), "u1"))'
-	phasewrap -k 2+1 noisy.nrrd -o out.nrrd
+	for flat in 1 2 3; do
+		phasewrap -k 2+1 --flat $flat $flat.nrrd -o out$flat.nrrd
+	done
+	phasewrap -k 2+1 3.nrrd -o last.nrrd
+	phasewrap -k 2+1 --sign -1 --phase-origin 30 3.nrrd -o turned.nrrd
+	phasewrap -k 2+1 noisy.nrrd -o noisy_out.nrrd
 	py "$model"'
+s = scene(60, 70)
+for flat in "123":
+	f = check("out" + flat + ".nrrd", s)
+	expect(np.abs(f["modulation"] - s[1] / s[0]) < 1e-6)
+	expect(np.abs(f["texture"] - s[0] - s[1]) < 1e-4)
+expect(read_frame("last.nrrd").pixels == read_frame("out3.nrrd").pixels)
+a, b, phi = s
+# foreign: sin = cos(phase - (-90 deg)), so that its phase is -phi where ours is phi + origin
+f = read_frame("turned.nrrd")["phase"]
+expect(off(np.cos(f + np.pi / 6 + np.pi / 2), np.sin(phi)) < 1e-6)
+expect(off(np.cos(f + np.pi / 6), np.cos(phi)) < 1e-6)
 a, b, phi = scene(300, 400, 9, (100, 110), (80, 80))
-p = read_frame("out.nrrd")["phase"]
+p = read_frame("noisy_out.nrrd")["phase"]
 z = off(p, phi) / (np.sqrt(2 - np.sin(2 * phi)) * np.sqrt(4 + 1 / 12) / 80)
 for lo in np.arange(-3, 3, 0.5):
 	there = (phi >= lo) & (phi < lo + 0.5)
@@ -125,41 +129,43 @@ write_frames("hole.nrrd", frames([cos, a, sin]))'
 		phasewrap -k 2+1 --flat auto -j 1 $type.nrrd >out.nrrd
 		phasewrap -k 2+1 --flat auto -j 7 $type.nrrd >seven.nrrd
 		cmp out.nrrd seven.nrrd
-		py '
-f = read_frames("out.nrrd")
-expect(len(f) == 4, len(f))
-x = np.arange(80)
-for g in f:
-	expect(g.pixels == f[0].pixels)
-	expect(np.abs((g["phase"] - 0.9 * x + np.pi) % (2 * np.pi) - np.pi) < 0.03)'
+		mv out.nrrd $type.out
 	done
 	phasewrap -k 2+1 --flat auto hole.nrrd -o out.nrrd
 	py '
+x = np.arange(80)
+for type in "u1", "u2", "f4":
+	f = read_frames(type + ".out")
+	expect(len(f) == 4, len(f))
+	for g in f:
+		expect(g.pixels == f[0].pixels)
+		expect(np.abs((g["phase"] - 0.9 * x + np.pi) % (2 * np.pi) - np.pi) < 0.03)
 p = read_frame("out.nrrd").pixels
 hole = np.isnan(p).any(axis=0)
 expect(hole.sum() == 2 and hole[3, 4] and hole[9, 9] and np.isnan(p[:, hole]).all(), hole.sum())'
 }
 
 @test "phasewrap: unequal shifts are recovered, and their noise is that of the normal equations" {
-	for shift in 0,90,180 10,100,220 0,45,200,300 -120,0,120 0,30,60,90,120,150,180; do
-		py "$model"'
-d = np.radians([float(v) for v in sys.argv[1].split(",")])
-write_frames("in.nrrd", frames(capture(scene(30, 40), d)))' $shift
-		phasewrap --shift=$shift -p 60 in.nrrd -o out.nrrd
-		py "$model"'check("out.nrrd", scene(30, 40), 2e-6)'
-	done
+	local shifts=(0,90,180 10,100,220 0,45,200,300 -120,0,120 0,30,60,90,120,150,180)
 	py "$model"'
+for words in sys.argv[1:]:
+	d = np.radians([float(v) for v in words.split(",")])
+	write_frames(words + ".nrrd", frames(capture(scene(30, 40), d)))
 d = np.radians([0, 90, 180]); rng = np.random.default_rng(3)
 s = scene(300, 300, 3, (110, 130), (60, 60))
-write_frames("in.nrrd", frames([i + rng.normal(0, 1, i.shape) for i in capture(s, d)]))'
+write_frames("in.nrrd", frames([i + rng.normal(0, 1, i.shape) for i in capture(s, d)]))' "${shifts[@]}"
+	for shift in "${shifts[@]}"; do
+		phasewrap --shift=$shift -p 60 ./$shift.nrrd -o "out $shift.nrrd"
+	done
 	phasewrap --shift 0,90,180 in.nrrd -o out.nrrd
 	py "$model"'
+for words in sys.argv[1:]: check("out " + words + ".nrrd", scene(30, 40), 2e-6)
 a, b, phi = scene(300, 300, 3, (110, 130), (60, 60))
 d = np.radians([0, 90, 180])
 m = np.linalg.inv((lambda x: x.T @ x)(np.stack([np.ones(3), np.cos(d), -np.sin(d)], 1)))
 want = np.sqrt(m[1, 1] * np.sin(phi) ** 2 + m[2, 2] * np.cos(phi) ** 2 - m[1, 2] * np.sin(2 * phi)) / 60
 z = off(read_frame("out.nrrd")["phase"], phi) / want
-expect(abs(np.sqrt(np.mean(z ** 2)) - 1) < 0.03, np.sqrt(np.mean(z ** 2)))'
+expect(abs(np.sqrt(np.mean(z ** 2)) - 1) < 0.03, np.sqrt(np.mean(z ** 2)))' "${shifts[@]}"
 }
 
 @test "phasewrap: foreign sign and origin, by option and by key, the option wins" {
@@ -171,14 +177,14 @@ for sign in 1, -1:
 	write_frames("bad%d.nrrd" % sign, frames(images, phase_sign=-sign, phase_origin_rad=2))'
 	for sign in 1 -1; do
 		word=${sign/#1/+1}
-		phasewrap -n 4 --sign $word --phase-origin 50 opt$sign.nrrd -o a.nrrd
-		phasewrap -n 4 key$sign.nrrd -o b.nrrd
-		phasewrap -n 4 --sign $word --phase-origin 50 bad$sign.nrrd -o c.nrrd
-		py "$model"'
-for name in "abc":
+		phasewrap -n 4 --sign $word --phase-origin 50 opt$sign.nrrd -o a$sign.nrrd
+		phasewrap -n 4 key$sign.nrrd -o b$sign.nrrd
+		phasewrap -n 4 --sign $word --phase-origin 50 bad$sign.nrrd -o c$sign.nrrd
+	done
+	py "$model"'
+for name in "a1", "b1", "c1", "a-1", "b-1", "c-1":
 	f = check(name + ".nrrd", scene(20, 30))
 	expect("phase_sign" not in f.meta and "phase_origin_rad" not in f.meta, f.meta)'
-	done
 }
 
 @test "phasewrap: several periods, by period and by step, and their metadata" {
@@ -330,33 +336,32 @@ for type in "u1", "u2", "f4":
 	write_frames("white_%s.nrrd" % type, frames(g + [half * 2, half * 0], type))
 	write_frames("half_%s.nrrd" % type, frames(g + [half], type))
 	write_frames("fringe_%s.nrrd" % type, frames(fringes + g, type))
-	write_frames("first_%s.nrrd" % type, frames([half * 2, half * 0] + g + fringes, type))'
-	for type in u1 u2 f4; do
-		phasewrap -k gray -G 11 -i --gray-cell column inverse_$type.nrrd -o inverse.nrrd
-		phasewrap -k gray -G 11 -i --order pairs,lsb-first pairs_$type.nrrd -o pairs.nrrd
-		phasewrap -k gray -G 11 -F 2 white_$type.nrrd -o white.nrrd
-		phasewrap -k gray -G 11 -F 1 half_$type.nrrd -o half.nrrd
-		phasewrap -n 4 -p 60 -G 11 fringe_$type.nrrd -o fringe.nrrd
-		phasewrap -n 4 -p 60 -G 11 -F 2 --order flat,gray,phase first_$type.nrrd -o first.nrrd
-		py "$gray"'
-for name in "inverse", "pairs", "white", "half", "fringe", "first":
-	f = read_frame(name + ".nrrd")
-	expect(f["index"] == v, name)
-	expect(f.meta["gray_planes"] == "11", f.meta)
-expect(read_frame("inverse.nrrd").meta["gray_cell"] == "column")
-expect(read_frame("inverse.nrrd").names == ["index"])
-expect(read_frame("fringe.nrrd").names == ["phase", "modulation", "texture", "index"])
-expect(read_frame("fringe.nrrd").pixels == read_frame("first.nrrd").pixels)
-expect("gray_cell" not in read_frame("pairs.nrrd").meta)'
-	done
-	py "$model$gray"'
+	write_frames("first_%s.nrrd" % type, frames([half * 2, half * 0] + g + fringes, type))
 w = v % 7
 write_frames("two.nrrd", frames(planes(v, 11) + planes(w, 3) + [np.full(v.shape, 200), 0 * v], "u1"))
 dim = np.where(np.arange(50) < 10, 60, 200)[None].repeat(40, 0)
 write_frames("dim.nrrd", frames(planes(v, 11, 0, 59) + [dim, dim * 0 + 40], "u1"))'
+	for type in u1 u2 f4; do
+		phasewrap -k gray -G 11 -i --gray-cell column inverse_$type.nrrd -o inverse.$type.nrrd
+		phasewrap -k gray -G 11 -i --order pairs,lsb-first pairs_$type.nrrd -o pairs.$type.nrrd
+		phasewrap -k gray -G 11 -F 2 white_$type.nrrd -o white.$type.nrrd
+		phasewrap -k gray -G 11 -F 1 half_$type.nrrd -o half.$type.nrrd
+		phasewrap -n 4 -p 60 -G 11 fringe_$type.nrrd -o fringe.$type.nrrd
+		phasewrap -n 4 -p 60 -G 11 -F 2 --order flat,gray,phase first_$type.nrrd -o first.$type.nrrd
+	done
+
 	phasewrap -k gray -G 11,3 -F 2 two.nrrd -o two_out.nrrd
 	phasewrap -k gray -G 11 --axis y -F 2 --min-amplitude 10.5 dim.nrrd -o dim_out.nrrd
 	py "$gray"'
+for type in "u1", "u2", "f4":
+	of = {n: read_frame("%s.%s.nrrd" % (n, type)) for n in ("inverse", "pairs", "white", "half", "fringe", "first")}
+	for name, f in of.items():
+		expect(f["index"] == v, name)
+		expect(f.meta["gray_planes"] == "11", f.meta)
+	expect(of["inverse"].meta["gray_cell"] == "column" and of["inverse"].names == ["index"])
+	expect(of["fringe"].names == ["phase", "modulation", "texture", "index"])
+	expect(of["fringe"].pixels == of["first"].pixels)
+	expect("gray_cell" not in of["pairs"].meta)
 f = read_frame("two_out.nrrd")
 expect(f.names == ["index1", "index2"] and f.meta["axis"] == "x y", f.names)
 expect(f["index1"] == v)
@@ -384,31 +389,24 @@ write_frames("dark3.nrrd", frames([[[10, 10]], [[20, 20]], [[30, 29]]], "u1"))
 b = np.array([[50, 49.9375, 50.0625]])
 write_frames("amplitude.nrrd", frames([100 + b, 0 * b + 100, 100 - b, 0 * b + 100]))
 write_frames("flat.nrrd", frames([[[7, 0]]] * 4, "u1"))'
-	for name in u1 u2 key; do
-		phasewrap -n 4 $name.nrrd -o out.nrrd
-		py '
-p = read_frame("out.nrrd")
-expect(np.isnan(p["phase"][0]) == [1, 0, 1, 1, 0, 0], sys.argv[1], p["phase"])
-expect(~np.isnan(p["modulation"]) & ~np.isnan(p["texture"]), p.pixels)' $name
-	done
-	phasewrap -n 4 --max-value 4095 f4.nrrd -o out.nrrd
-	py 'expect(np.isnan(read_frame("out.nrrd")["phase"][0]) == [1, 0, 1, 1, 0, 0])'
-	phasewrap -n 4 none.nrrd -o out.nrrd
-	py 'expect(~np.isnan(read_frame("out.nrrd")["phase"][0]))'
-	phasewrap -n 4 --max-value 4096 key.nrrd -o out.nrrd
-	py 'expect(~np.isnan(read_frame("out.nrrd")["phase"][0]))'
-	phasewrap -n 4 --dark 100 dark.nrrd -o out.nrrd
-	py 'expect(np.isnan(read_frame("out.nrrd")["phase"][0]) == [0, 1, 0])'
-	phasewrap -n 3 --dark 20 dark3.nrrd -o out.nrrd
-	py 'expect(np.isnan(read_frame("out.nrrd")["phase"][0]) == [0, 1])'
-	phasewrap -n 4 --min-amplitude 50 amplitude.nrrd -o out.nrrd
-	py 'expect(np.isnan(read_frame("out.nrrd")["phase"][0]) == [0, 1, 0])'
-	phasewrap -n 4 --min-modulation 0.5 amplitude.nrrd -o out.nrrd
-	py 'expect(np.isnan(read_frame("out.nrrd")["phase"][0]) == [0, 1, 0])'
-	phasewrap -n 4 flat.nrrd -o out.nrrd
+	for name in u1 u2 key; do phasewrap -n 4 $name.nrrd -o out_$name.nrrd; done
+	phasewrap -n 4 --max-value 4095 f4.nrrd -o out_f4.nrrd
+	phasewrap -n 4 none.nrrd -o out_none.nrrd
+	phasewrap -n 4 --max-value 4096 key.nrrd -o out_above.nrrd
+	phasewrap -n 4 --dark 100 dark.nrrd -o out_dark.nrrd
+	phasewrap -n 3 --dark 20 dark3.nrrd -o out_dark3.nrrd
+	phasewrap -n 4 --min-amplitude 50 amplitude.nrrd -o out_amplitude.nrrd
+	phasewrap -n 4 --min-modulation 0.5 amplitude.nrrd -o out_modulation.nrrd
+	phasewrap -n 4 flat.nrrd -o out_flat.nrrd
 	py '
-f = read_frame("out.nrrd")
-expect(np.isnan(f["phase"]) & (f["modulation"] == 0), f.pixels)
+for name, lost in dict(u1=[1, 0, 1, 1, 0, 0], u2=[1, 0, 1, 1, 0, 0], key=[1, 0, 1, 1, 0, 0], f4=[1, 0, 1, 1, 0, 0],
+		none=[0] * 6, above=[0] * 6, dark=[0, 1, 0], dark3=[0, 1], amplitude=[0, 1, 0], modulation=[0, 1, 0],
+		flat=[1, 1]).items():
+	f = read_frame("out_" + name + ".nrrd")
+	expect(np.isnan(f["phase"][0]) == lost, name, f["phase"])
+	if name in ("u1", "u2", "key"):
+		expect(~np.isnan(f["modulation"]) & ~np.isnan(f["texture"]), name, f.pixels)
+expect(f["modulation"] == 0, f.pixels)
 expect(f["texture"][0] == [7, 0], f.pixels)'
 }
 

@@ -358,14 +358,16 @@ expect(np.abs(unknown["phase"] - phase["phase"])[np.isfinite(phase["phase"])] ==
 			fringesim -q -s 160x160 $fringes $light $noise --seed $seed | phasewrap -q --sigma $given
 		done | gauss -n 7 -o smooth.nrrd
 		# shellcheck disable=SC2086
-		fringesim -q -s 160x160 $fringes $light --bits float | phasewrap -q | gauss -n 7 -o clean_out.nrrd
-		py "$covers"'
-clean, frames = read_frame("clean_out.nrrd"), read_frames("smooth.nrrd")
-covers(sys.argv[1], [wrapped(f["phase"] - clean["phase"].astype(float)) for f in frames], [f["sigma"] for f in frames])' "$fringes"
+		fringesim -q -s 160x160 $fringes $light --bits float | phasewrap -q | gauss -n 7 -o "clean $fringes.nrrd"
+		mv smooth.nrrd "smooth $fringes.nrrd"
 	done <<'CASES'
 -p 18 -n 4|--albedo checker|--noise 3 --shot 0.03|--read-noise 3 --gain 0.03
 -p 12 -n 3|--mean 1500 --amplitude 900|--noise 25 --shot 0.5 --bits 12|--read-noise 25 --gain 0.5
 CASES
+	py "$covers"'
+for fringes in "-p 18 -n 4", "-p 12 -n 3":
+	clean, frames = read_frame("clean " + fringes + ".nrrd"), read_frames("smooth " + fringes + ".nrrd")
+	covers(fringes, [wrapped(f["phase"] - clean["phase"].astype(float)) for f in frames], [f["sigma"] for f in frames])'
 }
 
 @test "uncertainty: a sigma that would no longer hold is refused or left out" {
@@ -586,13 +588,17 @@ covers("both", both["depth"] - 10, both["sigma"])'
 # The whole chain: images of two rigs, through a calibration by a Gray code and two fused periods, and over a plane by two
 # periods; against the simulated truth or, filtered, against what the chain makes of images without noise. The nightly
 # run takes more and larger images.
+# Here each number of steps with one rig and one filter; every night (UNCERTAINTY_REPEATS) with both.
 @test "uncertainty: coverage through the whole chain, 3, 4, 6 and 12 steps, two rigs" {
 	repeats=${UNCERTAINTY_REPEATS:-3} size=${UNCERTAINTY_SIZE:-120x90}
 	calib="--calib $top/samples/block.yml"
 	for n in 3 4 6 12; do
 		filters=("$([[ $n == [36] ]] && echo "gauss -n 5" || echo framecat)")
-		if [ -n "$UNCERTAINTY_REPEATS" ]; then filters=(framecat "gauss -n 5"); fi
+		rigs=("$([[ $n == [36] ]] && echo "$calib" || echo "--ref ideal")")
+		[[ $n != [46] ]] || filters=("gauss -n 5")
+		if [ -n "${UNCERTAINTY_REPEATS-}" ]; then filters=(framecat "gauss -n 5") rigs=("$calib" "--ref ideal"); fi
 		while IFS='|' read -r rig quiet noise given unwrap depth; do
+			[[ " ${rigs[*]} " == *" $depth "* ]] || continue
 			if [ $n -gt 3 ]; then given=; fi
 			# shellcheck disable=SC2086
 			{
@@ -624,7 +630,7 @@ for out in outs:
 	sigma = np.array([f["sigma"] for f in frames])
 	z = off / sigma
 	print("%-16s %8d %6.2f %6.2f" % (out[:-9], np.isfinite(z).sum(), *(100 * (np.abs(z[np.isfinite(z)]) < k).mean() for k in (1, 2))))
-	covers(out, np.where(np.isfinite(off), off, np.nan), sigma)' $((8 * ${#filters[@]}))
+	covers(out, np.where(np.isfinite(off), off, np.nan), sigma)' $((4 * ${#filters[@]} * ${#rigs[@]}))
 }
 
 # Twelve steps of a real relief: the phases of the even and of the odd steps share nothing but the surface.

@@ -7,44 +7,45 @@ ladder() {
 		phasewrap -o wrapped.nrrd
 }
 
-# orders ANCHOR SHARE: so many pixels of out.nrrd are valid, with the truth's order.
-orders() {
-	py '
-f, t = read_frames("out.nrrd")[0], read_frames("truth.nrrd")[0].pixels[0]
-u = f.pixels[0]
-valid = ~np.isnan(u)
-off = np.rint((u - t) / (2 * np.pi))[valid]
-expect(f.meta["phase_anchor"] == sys.argv[1], f.meta)
-expect(np.isnan(f.pixels[f.names.index("label")]) == np.isnan(u), "labels")
-expect(valid.mean() >= float(sys.argv[2]) and (off == 0).all(), valid.mean(), np.unique(off, return_counts=True))' "$@"
-}
+# Python: so many pixels of a file are valid, with the order of a truth.
+orders='
+def orders(name, anchor, share, truth="truth.nrrd"):
+	f, t = read_frames(name)[0], read_frames(truth)[0].pixels[0]
+	u = f.pixels[0]
+	valid = ~np.isnan(u)
+	off = np.rint((u - t) / (2 * np.pi))[valid]
+	expect(f.meta["phase_anchor"] == anchor, name, f.meta)
+	expect(np.isnan(f.pixels[f.names.index("label")]) == np.isnan(u), name, "labels")
+	expect(valid.mean() >= share and (off == 0).all(), name, valid.mean(), np.unique(off, return_counts=True))
+'
 
 @test "unwrap2f --coarse spatial: a marker makes a beat that repeats five times absolute, and the phases by it" {
 	ladder --marker --marker-at 280 --noise 4 --albedo noise
 	fails 1 "no phase or beat spans the field of 600 px" unwrap2f wrapped.nrrd
-	unwrap2f --coarse spatial wrapped.nrrd -o out.nrrd
-	orders marker 0.99
-	unwrap2f --coarse spatial --fuse --all wrapped.nrrd -o out.nrrd
-	orders marker 0.99
-	py '
-f, t = read_frames("out.nrrd")[0], read_frames("truth.nrrd")[0].pixels[0]
-expect(f.names[:5] == ["absphase", "residual", "absphase1", "absphase2", "label"], f.names)
-expect(np.nanmax(np.abs(f.pixels[3] - t * 20 / 24)) < 1, "the other phase")
-expect((f.meta["components"], f.meta["period_px"]) == ("1", "20"), f.meta)'
-	unwrap2f --coarse spatial -u 2 wrapped.nrrd -o out.nrrd
-	py '
-f, t = read_frames("out.nrrd")[0], read_frames("truth.nrrd")[0].pixels[0]
-expect(np.nanmax(np.abs(f.pixels[0] - t * 20 / 24)) < 1 and f.meta["period_px"] == "24", f.meta)'
+	mv truth.nrrd beat.nrrd
+	unwrap2f --coarse spatial wrapped.nrrd -o beat_out.nrrd
+	unwrap2f --coarse spatial --fuse --all wrapped.nrrd -o all.nrrd
+	unwrap2f --coarse spatial -u 2 wrapped.nrrd -o second.nrrd
 	# a phase of 110 px that repeats, no whole number of the fine one's: only where its turns are known
 	ladder -p 20,110 --marker --marker-at 280 --noise 4
-	unwrap2f --coarse spatial -m hierarchical wrapped.nrrd -o out.nrrd
-	orders marker 0.99
+	mv truth.nrrd long.nrrd
+	unwrap2f --coarse spatial -m hierarchical wrapped.nrrd -o long_out.nrrd
 	# one phase alone is what unwrapq makes of it
 	ladder -p 20 --marker --marker-at 280
-	unwrap2f --coarse spatial wrapped.nrrd -o out.nrrd
-	orders marker 1
+	unwrap2f --coarse spatial wrapped.nrrd -o alone.nrrd
 	unwrapq wrapped.nrrd -o one.nrrd
-	py 'expect(read_frames("one.nrrd")[0].pixels[0] == read_frames("out.nrrd")[0].pixels[0], "unwrapq")'
+	py "$orders"'
+orders("beat_out.nrrd", "marker", 0.99, "beat.nrrd")
+orders("all.nrrd", "marker", 0.99, "beat.nrrd")
+orders("long_out.nrrd", "marker", 0.99, "long.nrrd")
+orders("alone.nrrd", "marker", 1)
+expect(read_frames("one.nrrd")[0].pixels[0] == read_frames("alone.nrrd")[0].pixels[0], "unwrapq")
+f, t = read_frames("all.nrrd")[0], read_frames("beat.nrrd")[0].pixels[0]
+expect(f.names[:5] == ["absphase", "residual", "absphase1", "absphase2", "label"], f.names)
+expect(np.nanmax(np.abs(f.pixels[3] - t * 20 / 24)) < 1, "the other phase")
+expect((f.meta["components"], f.meta["period_px"]) == ("1", "20"), f.meta)
+f = read_frames("second.nrrd")[0]
+expect(np.nanmax(np.abs(f.pixels[0] - t * 20 / 24)) < 1 and f.meta["period_px"] == "24", f.meta)'
 }
 
 @test "unwrap2f --coarse spatial: components, an anchor, a reference, nothing; phase2depth refuses what is not absolute" {
@@ -59,18 +60,18 @@ write_frames("parts.nrrd", f)
 t = read_frames("truth.nrrd")[0].pixels[0]
 open("one", "w").write("300,100,%f" % (t[100, 300] + 15))
 open("two", "w").write("300,100,%f,10,10,%f" % (t[100, 300] - 15, t[10, 10] + 15))'
-	unwrap2f --coarse spatial --anchor "$(cat two)" parts.nrrd -o out.nrrd 2>messages
+	unwrap2f --coarse spatial --anchor "$(cat two)" parts.nrrd -o two.nrrd 2>messages
 	grep -q "% of the valid pixels are connected to no --anchor and become invalid" messages
-	orders pixel 0.65
-	py 'expect(read_frames("out.nrrd")[0].meta["components"] == "2", "two")'
-	unwrap2f --coarse spatial --anchor "$(cat one)" parts.nrrd -o out.nrrd 2>messages
-	orders pixel 0.33
+	unwrap2f --coarse spatial --anchor "$(cat one)" parts.nrrd -o one.nrrd 2>messages
 	fails 1 "--anchor: pixel 200,5 is invalid" unwrap2f --coarse spatial --anchor 200,5,0 parts.nrrd
 	framecat -c absphase truth.nrrd -o ref.nrrd
-	unwrap2f --coarse spatial --ref ref.nrrd parts.nrrd -o out.nrrd
-	orders ref 0.98
+	unwrap2f --coarse spatial --ref ref.nrrd parts.nrrd -o by_ref.nrrd
 	unwrap2f --coarse spatial --min-size 30000 parts.nrrd -o none.nrrd
-	py '
+	py "$orders"'
+orders("two.nrrd", "pixel", 0.65)
+expect(read_frames("two.nrrd")[0].meta["components"] == "2", "two")
+orders("one.nrrd", "pixel", 0.33)
+orders("by_ref.nrrd", "ref", 0.98)
 f, t = read_frames("none.nrrd")[0], read_frames("truth.nrrd")[0].pixels[0]
 u, label = f.pixels[0], f.pixels[2]
 expect((f.meta["phase_anchor"], f.meta["components"]) == ("none", "3"), f.meta)
@@ -87,7 +88,7 @@ for k in 1, 2, 3:
 	fails 1 "repeats every 110 px, which are 5.5 periods of the next: give --anchor, --ref or a marker" \
 		unwrap2f --coarse spatial wrapped.nrrd
 	unwrap2f --coarse spatial --anchor "$(cat one)" wrapped.nrrd -o out.nrrd
-	orders pixel 1
+	py "$orders"'orders("out.nrrd", "pixel", 1)'
 }
 
 @test "unwrap2f --coarse spatial: noise, threads, a chain, several frames; errors" {
@@ -96,15 +97,14 @@ for k in 1, 2, 3:
 	unwrap2f -j 1 --coarse spatial three.nrrd -o one.nrrd
 	fringepipe -j 5 unwrap2f --coarse spatial three.nrrd | cmp - one.nrrd
 	py '
+three = read_frames("three.nrrd")[0]
+three.pixels = np.where(np.arange(len(three.pixels))[:, None, None] < 2, np.nan, three.pixels).astype("f4")
+write_frames("nan.nrrd", three)
 f = read_frames("one.nrrd")
 expect(f[0].pixels.tobytes() == f[2].pixels.tobytes() != f[1].pixels.tobytes(), "frames")
 t = read_frames("truth.nrrd")[0].pixels[0]
 off = np.rint((f[0].pixels[0] - t) / (2 * np.pi))[~np.isnan(f[0].pixels[0])]
 expect((off != 0).mean() < 0.01, (off != 0).mean())'
-	py '
-f = read_frames("three.nrrd")[0]
-f.pixels = np.where(np.arange(len(f.pixels))[:, None, None] < 2, np.nan, f.pixels).astype("f4")
-write_frames("nan.nrrd", f)'
 	unwrap2f --coarse spatial nan.nrrd -o out.nrrd 2>messages
 	py 'f = read_frames("out.nrrd")[0]; expect(np.isnan(f.pixels[:3]) & (f.meta["components"] == "0"), f.meta)'
 	for with in "--anchor 1,1,0" "--ref one.nrrd" "--marker one.nrrd" "--marker-at 3" "--min-size 2"; do

@@ -174,35 +174,38 @@ s = hill(200, 300)
 p = np.uint8(np.floor(wrapped(s) / (2 * np.pi) * 256) % 256)
 write_frames("picture.nrrd", Frame(p))
 write_frames("turns.nrrd", Frame((p / 256).astype("f4"), ["phase"]))
-write_frames("two.nrrd", Frame(np.stack([wrapped(s), wrapped(2 * s)]), ["phase1", "phase2"], {"period_px": "60 30"}))'
-	unwrapq --channel image --turn 256 picture.nrrd -o out.nrrd
-	py "$tools"'
-u, s = read_frames("out.nrrd")[0].pixels[0], hill(200, 300)
-off = u - s
-expect(np.abs(off - 2 * np.pi * np.rint(np.median(off) / (2 * np.pi))) < 2 * np.pi / 256 + 1e-4, off)'
+write_frames("two.nrrd", Frame(np.stack([wrapped(s), wrapped(2 * s)]), ["phase1", "phase2"], {"period_px": "60 30"}))
+write_frames("vector.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["cos", "sin"]))'
+	unwrapq --channel image --turn 256 picture.nrrd -o of_picture.nrrd
 	fails 1 "image goes from 0 to 255, but a wrapped phase over one turn at most, which is 6.28319 (--turn)" \
 		unwrapq --channel image picture.nrrd
 	unwrapq turns.nrrd -o out.nrrd 2>warnings
 	grep -q "rad: if those are turns, give --turn 1" warnings
 	silent unwrapq --turn 1 turns.nrrd -o out.nrrd
 	fails 1 "the input has phase1 and others: --channel says which one" unwrapq two.nrrd
-	unwrapq --channel phase2 two.nrrd -o out.nrrd
-	py 'f = read_frames("out.nrrd")[0]; expect(f.meta["period_px"] == "30" and f.names == ["absphase", "label", "phase1"], f.meta, f.names)'
+	unwrapq --channel phase2 two.nrrd -o second.nrrd
 	fails 1 "phase3" unwrapq --channel phase3 two.nrrd
 	unwrapq --turn 360 --channel phase1 two.nrrd -o out.nrrd 2>warnings
 	grep -q "a small part of --turn 360: is that what a whole turn is in its samples?" warnings
-	py 'write_frames("vector.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["cos", "sin"]))'
 	fails 1 "the input has cos and sin: gauss makes a phase of them" unwrapq vector.nrrd
 	# depth per radian is that of the phase that is taken
 	fringesim -s 160x120 -p 20,25 -n 4 -c 1 --scene plane | phasewrap -o plane.nrrd
 	fringesim -s 160x120 -p 20,25 -n 4 -c 1 --scene plane --height 2 | phasewrap -o high.nrrd
 	for k in 1 2; do
 		unwrapq --channel phase$k plane.nrrd -o ref.nrrd
-		unwrapq --channel phase$k --ref ref.nrrd high.nrrd -o one.nrrd
-		phase2depth --ref ref.nrrd one.nrrd -o depth.nrrd
-		py 'f = read_frames("depth.nrrd")[0]; expect(abs(np.median(f.pixels[0]) - 2) < 0.02, np.median(f.pixels[0]))
-expect(read_frames("one.nrrd")[0].meta["axis"] == "x", read_frames("one.nrrd")[0].meta)'
+		unwrapq --channel phase$k --ref ref.nrrd high.nrrd -o one$k.nrrd
+		phase2depth --ref ref.nrrd one$k.nrrd -o depth$k.nrrd
 	done
+	py "$tools"'
+u, s = read_frames("of_picture.nrrd")[0].pixels[0], hill(200, 300)
+off = u - s
+expect(np.abs(off - 2 * np.pi * np.rint(np.median(off) / (2 * np.pi))) < 2 * np.pi / 256 + 1e-4, off)
+f = read_frames("second.nrrd")[0]
+expect(f.meta["period_px"] == "30" and f.names == ["absphase", "label", "phase1"], f.meta, f.names)
+for k in "12":
+	f = read_frames("depth" + k + ".nrrd")[0]
+	expect(abs(np.median(f.pixels[0]) - 2) < 0.02, np.median(f.pixels[0]))
+	expect(read_frames("one" + k + ".nrrd")[0].meta["axis"] == "x", read_frames("one" + k + ".nrrd")[0].meta)'
 	fails 2 "--turn: must be" unwrapq --turn 0 two.nrrd
 }
 
@@ -214,24 +217,24 @@ good = np.ones(s.shape)
 good[:, 120:136] = 0.01
 good[60:68, 120:136] = 1
 noisy = s + np.where(good < 1, rng.uniform(-np.pi, np.pi, s.shape), 0)
-write_frames("in.nrrd", Frame(np.stack([wrapped(noisy), good.astype("f4")]), ["phase", "modulation"]))'
+write_frames("in.nrrd", Frame(np.stack([wrapped(noisy), good.astype("f4")]), ["phase", "modulation"]))
+# deviations weigh inversely: the same result
+p, good = read_frames("in.nrrd")[0].pixels
+zero = good * 0
+write_frames("errors.nrrd", Frame(np.stack([p, 1 / good, zero, p, zero - 2]), ["phase", "sigma", "residual", "absphase", "modulation"], {"period_px": "9"}))'
 	unwrapq --quality modulation in.nrrd -o out.nrrd
+	fails 1 "mod" unwrapq --quality mod in.nrrd
+	silent unwrapq --quality sigma errors.nrrd -o inverse.nrrd
+	unwrapq errors.nrrd -o plain.nrrd
+	silent unwrapq --quality residual errors.nrrd -o alike.nrrd
 	py "$tools"'
 f = read_frames("out.nrrd")[0]
 p, good = read_frames("in.nrrd")[0].pixels
 s = hill(128, 256)
 off = (turns(f.pixels[0], p) - turns(s, p))[good == 1]
-expect(off == off[0], np.unique(off, return_counts=True))'
-	fails 1 "mod" unwrapq --quality mod in.nrrd
-	# deviations weigh inversely: the same result
-	py 'p, good = read_frames("in.nrrd")[0].pixels
-zero = good * 0
-write_frames("errors.nrrd", Frame(np.stack([p, 1 / good, zero, p, zero - 2]), ["phase", "sigma", "residual", "absphase", "modulation"], {"period_px": "9"}))'
-	silent unwrapq --quality sigma errors.nrrd -o inverse.nrrd
-	py 'expect(read_frames("out.nrrd")[0].pixels[0] == read_frames("inverse.nrrd")[0].pixels[0], "inverse weights")'
-	unwrapq errors.nrrd -o plain.nrrd
-	silent unwrapq --quality residual errors.nrrd -o alike.nrrd
-	py 'expect(read_frames("plain.nrrd")[0].pixels[:2] == read_frames("alike.nrrd")[0].pixels[:2], "all alike")'
+expect(off == off[0], np.unique(off, return_counts=True))
+expect(f.pixels[0] == read_frames("inverse.nrrd")[0].pixels[0], "inverse weights")
+expect(read_frames("plain.nrrd")[0].pixels[:2] == read_frames("alike.nrrd")[0].pixels[:2], "all alike")'
 	for channel in phase absphase; do
 		fails 1 "--quality: $channel is no weight" unwrapq --quality $channel errors.nrrd -o no.nrrd
 	done
@@ -358,15 +361,16 @@ for name, best in zip(sys.argv[1::2], map(int, sys.argv[2::2])):
 }
 
 @test "unwrapq: errors" {
-	py 'write_frames("in.nrrd", Frame(np.zeros((3, 3), "f4")))
+	py '
+write_frames("in.nrrd", Frame(np.zeros((3, 3), "f4")))
+write_frames("flat.nrrd", Frame(np.zeros((3, 3), "f4"), ["phase"]))
 write_frames("nan.nrrd", Frame(np.full((3, 3), np.nan, "f4"), ["phase"]))'
 	fails 1 "phase" unwrapq in.nrrd
-	unwrapq nan.nrrd -o out.nrrd 2>warnings
-	py 'expect(np.isnan(read_frames("out.nrrd")[0].pixels), "nothing to unwrap")'
+	unwrapq nan.nrrd -o nan_out.nrrd 2>warnings
 	head -c -7 nan.nrrd >torn.nrrd
 	fails 1 "torn.nrrd" unwrapq torn.nrrd -o torn.out.nrrd
 	[ ! -e torn.out.nrrd ]
-	py 'write_frames("flat.nrrd", Frame(np.zeros((3, 3), "f4"), ["phase"]))'
+	py 'expect(np.isnan(read_frames("nan_out.nrrd")[0].pixels), "nothing to unwrap")'
 	unwrapq --min-size 10 flat.nrrd -o out.nrrd 2>warnings
 	grep -q "no pixel is valid: no component has --min-size 10 pixels" warnings
 	fails 2 "--min-size: must be" unwrapq --min-size 0 nan.nrrd

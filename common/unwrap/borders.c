@@ -7,6 +7,7 @@
 
 #define WEIGHT_LEAST 64   /* of a pair half a turn apart, */
 #define WEIGHT_STEPS 1024 /* and so much more of one that agrees */
+#define SORT_FEW 20	  /* borders: insertion sorts them fastest */
 
 /* ---- votes ---- */
 
@@ -56,48 +57,126 @@ neighbour(const struct votes *votes, const struct side *side, size_t i)
 	return votes->patches->patch[(ptrdiff_t)(side->at + i * side->step) + side->out];
 }
 
-/* The vote of the side's pixel i about its neighbour, one of patch `other`. */
+/* The vote of a pixel about the one that lies `out` further, in the phase `phase_out`, and is of
+ * patch `other`. */
 static inline __attribute__((always_inline)) struct border
-vote(const struct votes *votes, const struct side *side, size_t i, int32_t other)
+vote(const struct votes *votes, size_t at, size_t phase_at, ptrdiff_t out, ptrdiff_t phase_out,
+    int32_t other)
 {
-	const int32_t *turns = votes->patches->turns + side->at + i * side->step;
-	const float *phase = votes->rows + side->phase_at + i * side->phase_step;
-	float step = (phase[side->phase_out] - *phase) * votes->phase->turns;
+	const int32_t *turns = votes->patches->turns + at;
+	const float *phase = votes->rows + phase_at;
+	float step = (phase[phase_out] - *phase) * votes->phase->turns;
 	float whole = phase_round(step);
 	float sure = WEIGHT_LEAST + WEIGHT_STEPS * (1 - 2 * fabsf(step - whole));
 
-	if (votes->quality) {
-		size_t at = side->at + i * side->step;
-
-		sure *= fminf(quality_at(votes, at), quality_at(votes, at + (size_t)side->out));
-	}
-	return (struct border){ other, *turns - turns[side->out] - (int32_t)whole,
+	if (votes->quality)
+		sure *= fminf(quality_at(votes, at), quality_at(votes, at + (size_t)out));
+	return (struct border){ *turns - turns[out] - (int32_t)whole, other,
 		1 + (int32_t)phase_round(sure) };
+}
+
+/* The vote of the side's pixel i. */
+static inline __attribute__((always_inline)) struct border
+side_vote(const struct votes *votes, const struct side *side, size_t i, int32_t other)
+{
+	return vote(votes, side->at + i * side->step, side->phase_at + i * side->phase_step,
+	    side->out, side->phase_out, other);
+}
+
+/* A pixel's four neighbours, where it is not at the image's rim. */
+struct around {
+	ptrdiff_t out[4], phase_out[4];
+};
+
+static inline struct around
+around(const struct votes *votes)
+{
+	ptrdiff_t w = (ptrdiff_t)votes->patches->w, stride = (ptrdiff_t)votes->stride;
+
+	return (struct around){ { -1, 1, -w, w }, { -1, 1, -stride, stride } };
+}
+
+static inline bool
+is_inside(const struct votes *votes, size_t x, size_t y)
+{
+	return x > 0 && y > 0 && x + 1 < votes->patches->w && y + 1 < votes->patches->h;
 }
 
 /* ---- lists ---- */
 
-static int
-by_region(const void *a, const void *b)
+/* Borders are sorted by the other region, then by turns. */
+static inline uint64_t
+order(const struct border *border)
 {
-	const struct border *left = a, *right = b;
-
-	if (left->other != right->other)
-		return left->other < right->other ? -1 : 1;
-	return (left->turns > right->turns) - (left->turns < right->turns);
+	return ((uint64_t)(uint32_t)border->other << 32 | (uint32_t)border->turns) ^ 1u << 31;
 }
 
-static void
+static int
+by_order(const void *a, const void *b)
+{
+	uint64_t left = order(a), right = order(b);
+
+	return (left > right) - (left < right);
+}
+
+static inline void
 insertion_sort(struct border *border, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		struct border moved = border[i];
+		uint64_t own = order(&moved);
 		size_t at = i;
 
-		for (; at > 0 && by_region(&moved, &border[at - 1]) < 0; at--)
+		for (; at > 0 && own < order(&border[at - 1]); at--)
 			border[at] = border[at - 1];
 		border[at] = moved;
 	}
+}
+
+static inline void
+swap(struct border *a, struct border *b)
+{
+	struct border moved = *a;
+
+	*a = *b;
+	*b = moved;
+}
+
+/* Of n > 2 borders the median of the first, the middle and the last one. */
+static inline uint64_t
+pivot(const struct border *border, size_t n)
+{
+	uint64_t a = order(&border[0]), b = order(&border[n / 2]), c = order(&border[n - 1]);
+	uint64_t low = a < b ? a : b, high = a < b ? b : a;
+
+	return c < low ? low : c > high ? high : c;
+}
+
+/* Quicksort (Hoare); parts that halve too seldom go to qsort(), which needs O(n log n). */
+static void
+sort(struct border *border, size_t n, int halvings)
+{
+	while (n > SORT_FEW) {
+		uint64_t middle = pivot(border, n);
+		size_t i = 0, j = n - 1;
+
+		if (halvings-- == 0) {
+			qsort(border, n, sizeof(*border), by_order);
+			return;
+		}
+		for (;; i++, j--) {
+			while (order(&border[i]) < middle)
+				i++;
+			while (order(&border[j]) > middle)
+				j--;
+			if (i >= j)
+				break;
+			swap(&border[i], &border[j]);
+		}
+		sort(border + j + 1, n - j - 1, halvings);
+		n = j + 1;
+	}
+	insertion_sort(border, n);
 }
 
 size_t
@@ -107,12 +186,9 @@ borders_add_up(struct border *border, size_t n)
 
 	if (n == 0)
 		return 0;
-	if (n < 24)
-		insertion_sort(border, n);
-	else
-		qsort(border, n, sizeof(*border), by_region);
+	sort(border, n, 40);
 	for (size_t i = 1; i < n; i++)
-		if (by_region(&border[last], &border[i]) == 0)
+		if (order(&border[last]) == order(&border[i]))
 			border[last].weight += border[i].weight;
 		else
 			border[++last] = border[i];
@@ -166,24 +242,21 @@ tie(size_t a, size_t b)
 struct best {
 	struct choice choice;
 	int64_t margin;
-	uint64_t tie;
 };
 
-#define NO_BEST ((struct best){ { NO_PATCH, 0 }, INT64_MIN, 0 })
+#define NO_BEST ((struct best){ { NO_PATCH, 0 }, INT64_MIN })
 
 /* Of all votes about one neighbour, which sum to so much, the most are for `winner`. */
 static inline void
 keep_best(struct best *best, size_t region, const struct border *winner, int64_t sum)
 {
 	int64_t margin = 2 * winner->weight - sum;
-	uint64_t by;
 
-	if (margin < best->margin)
+	if (margin < best->margin ||
+	    (margin == best->margin && tie(region, (size_t)winner->other) <=
+		tie(region, (size_t)best->choice.other)))
 		return;
-	by = tie(region, (size_t)winner->other);
-	if (margin > best->margin || by > best->tie)
-		*best =
-		    (struct best){ { winner->other, -winner->turns }, margin, by };
+	*best = (struct best){ { winner->other, -winner->turns }, margin };
 }
 
 /* Borders to one region: the heavier one wins, then that of fewer turns, then the first. */
@@ -223,7 +296,7 @@ judge_run(const struct votes *votes, const struct side *side, size_t i, size_t n
 	int64_t sum = 0;
 
 	for (size_t k = 0; k < n; k++)
-		border[k] = vote(votes, side, i + k, other);
+		border[k] = side_vote(votes, side, i + k, other);
 	kinds = borders_add_up(border, n);
 	for (size_t k = 0; k < kinds; k++) {
 		sum += border[k].weight;
@@ -231,6 +304,30 @@ judge_run(const struct votes *votes, const struct side *side, size_t i, size_t n
 			winner = k;
 	}
 	keep_best(best, patch, &border[winner], sum);
+}
+
+/* The same of a patch of one pixel that is inside. */
+static inline __attribute__((always_inline)) size_t
+choose_around(const struct votes *votes, size_t x, size_t y, struct choice *choice)
+{
+	const int32_t *patch = votes->patches->patch + y * votes->patches->w + x;
+	size_t at = y * votes->patches->w + x, phase_at = y * votes->stride + x, given = 0;
+	struct around next = around(votes);
+	struct best best = NO_BEST;
+
+#pragma GCC unroll 4
+	for (size_t i = 0; i < 4; i++) {
+		int32_t other = patch[next.out[i]];
+		struct border border;
+
+		if (other == NO_PATCH)
+			continue;
+		border = vote(votes, at, phase_at, next.out[i], next.phase_out[i], other);
+		keep_best(&best, (size_t)*patch, &border, border.weight);
+		given++;
+	}
+	*choice = best.choice;
+	return given;
 }
 
 /* The sides of a patch have no neighbour in common: both are squares. Returns how many votes. */
@@ -253,7 +350,7 @@ choose_neighbour(const struct votes *votes, size_t patch, size_t x, size_t y, si
 				continue;
 			given += stop - i;
 			if (stop - i == 1) {
-				struct border border = vote(votes, &side[s], i, other);
+				struct border border = side_vote(votes, &side[s], i, other);
 
 				keep_best(&best, patch, &border, border.weight);
 			} else {
@@ -299,6 +396,8 @@ choose_square(const struct choosing *choosing, size_t x0, size_t y0, size_t side
 			return 0;
 		votes->place[patch] = (struct patch_place){ (uint32_t)(y0 * patches->w + x0),
 			(uint8_t)(x1 - x0), (uint8_t)(y1 - y0) };
+		if (side == 1 && is_inside(votes, x0, y0))
+			return choose_around(votes, x0, y0, &choosing->choice[patch]);
 		if (side == 1)
 			return choose_neighbour(
 			    votes, (size_t)patch, x0, y0, 1, 1, &choosing->choice[patch]);
@@ -382,6 +481,30 @@ make_room(struct list *list)
 	return true;
 }
 
+/* The same of a pixel that is inside. */
+static inline void
+gather_pixel(const struct gathering *gathering, size_t r, int32_t patch, size_t at, size_t phase_at,
+    size_t first, struct list *list)
+{
+	const struct votes *votes = gathering->votes;
+	const struct choice *choice = gathering->members->choice;
+	const int32_t *patches = votes->patches->patch + at;
+	struct around next = around(votes);
+
+#pragma GCC unroll 4
+	for (size_t i = 0; i < 4; i++) {
+		int32_t other = patches[next.out[i]];
+		struct border border;
+
+		if (other == NO_PATCH || choice[other].other == (int32_t)r)
+			continue;
+		border = vote(votes, at, phase_at, next.out[i], next.phase_out[i],
+		    choice[other].other);
+		border.turns += choice[patch].turns - choice[other].turns;
+		add_border(list, first, border);
+	}
+}
+
 /* The borders of a patch of region r to other regions. */
 static void
 gather_patch(const struct gathering *gathering, size_t r, int32_t patch, size_t first,
@@ -391,10 +514,14 @@ gather_patch(const struct gathering *gathering, size_t r, int32_t patch, size_t 
 	const struct choice *choice = gathering->members->choice;
 	const struct patch_place *place = &votes->place[patch];
 	uint32_t w = (uint32_t)votes->patches->w;
+	size_t x = place->at % w, y = place->at / w, sides;
 	struct side side[4];
-	size_t sides =
-	    find_sides(votes, place->at % w, place->at / w, place->w, place->h, side);
 
+	if (place->w == 1 && place->h == 1 && is_inside(votes, x, y)) {
+		gather_pixel(gathering, r, patch, place->at, y * votes->stride + x, first, list);
+		return;
+	}
+	sides = find_sides(votes, x, y, place->w, place->h, side);
 	for (size_t s = 0; s < sides; s++)
 		for (size_t i = 0; i < side[s].n; i++) {
 			int32_t other = neighbour(votes, &side[s], i);
@@ -402,7 +529,7 @@ gather_patch(const struct gathering *gathering, size_t r, int32_t patch, size_t 
 
 			if (other == NO_PATCH || choice[other].other == (int32_t)r)
 				continue;
-			border = vote(votes, &side[s], i, choice[other].other);
+			border = side_vote(votes, &side[s], i, choice[other].other);
 			border.turns += choice[patch].turns - choice[other].turns;
 			add_border(list, first, border);
 		}

@@ -16,7 +16,7 @@
 
 /* What the pairs between a region and another one vote for: `turns` to add to the other one. */
 struct border {
-	int32_t other, turns;
+	int32_t turns, other; /* in this order they are one number of 64 bits, to sort by */
 	int64_t weight;
 };
 
@@ -53,7 +53,7 @@ struct votes {
 
 /* The patches that each region is made of. */
 struct members {
-	const struct choice *choice; /* of each patch: its region, and the turns to it */
+	const struct choice *choice; /* of each patch: its region's number, and the turns to it */
 	const int32_t *member;	     /* patches, region by region */
 	const size_t *first;	     /* of each region, and behind the last one their number */
 };

@@ -4,30 +4,45 @@
 
 #include "image/statistics.h"
 
+/* Pixels of one component along a row. */
+struct stretch {
+	int32_t component;
+	size_t size;
+	int64_t turns;
+};
+
 static void
-count_pixels(struct components *components)
+add_stretch(struct components *components, const struct stretch *stretch)
 {
-	const struct patches *patches = components->patches;
+	struct component *component = &components->component[stretch->component];
 
-	for (size_t y = 0; y < patches->h; y++) {
-		const int32_t *patch = patches->patch + y * patches->w;
-		const int32_t *turns = patches->turns + y * patches->w;
+	if (stretch->size == 0)
+		return;
+	__atomic_fetch_add(&component->size, stretch->size, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&component->turns, stretch->turns, __ATOMIC_RELAXED);
+}
 
-		for (size_t x = 0, end; x < patches->w; x = end) {
-			struct component *component;
-			int64_t sum = 0;
+static void
+count_row(void *arg, size_t y)
+{
+	struct components *components = arg;
+	const struct joined *joined = &components->joined;
+	size_t w = components->patches->w;
+	const int32_t *patch = components->patches->patch + y * w;
+	const int32_t *turns = components->patches->turns + y * w;
+	struct stretch stretch = { 0 };
 
-			for (end = x; end < patches->w && patch[end] == patch[x]; end++)
-				sum += turns[end];
-			if (patch[x] == NO_PATCH)
-				continue;
-			component =
-			    &components->component[components->joined.component[patch[x]]];
-			component->size += end - x;
-			component->turns += sum +
-			    (int64_t)(end - x) * components->joined.turns[patch[x]];
+	for (size_t x = 0; x < w; x++) {
+		if (patch[x] == NO_PATCH)
+			continue;
+		if (joined->component[patch[x]] != stretch.component) {
+			add_stretch(components, &stretch);
+			stretch = (struct stretch){ joined->component[patch[x]], 0, 0 };
 		}
+		stretch.size++;
+		stretch.turns += turns[x] + joined->turns[patch[x]];
 	}
+	add_stretch(components, &stretch);
 }
 
 int
@@ -42,7 +57,7 @@ components_unwrap(struct run *run, struct patches *patches, const struct phase_p
 	components->component = calloc(components->n + 1, sizeof(*components->component));
 	if (!components->component)
 		return fail_memory();
-	count_pixels(components);
+	run_for(run, patches->h, count_row, components);
 	return 0;
 }
 

@@ -3,11 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PATH_MOST 64 /* choices on the way to a root, for threads that follow them by themselves */
+
 struct round {
 	struct regions *now, next;
 	size_t n; /* regions */
-	struct choice *choice; /* behind find_roots() the next region, and the turns to it */
-	int32_t *number; /* of each region's root among the next regions */
+	struct choice *choice;	/* of each region */
+	struct choice *next_of; /* the next region that each becomes part of, and the turns to it */
+	int32_t *number;	/* of each region that is a root, from its chunk's first_root on */
+	int32_t *first_root;	/* of each chunk, among the next regions */
+	_Atomic bool far;	/* a root is more than PATH_MOST choices away */
 	int32_t *member; /* regions by the next one's number; from first_member on those of each */
 	size_t *first_member;
 };
@@ -22,46 +27,105 @@ choose_chunk(void *arg, size_t chunk)
 		round->choice[i] = borders_choose(now->border, now->first[i], now->end[i], i);
 }
 
-/* Of two that have chosen each other the first is the root, and what borders on nothing is one;
- * then every choice becomes that of its root, by the root's number among the next regions, with the
- * turns to it. Returns how many roots there are. */
-static size_t
-find_roots(struct round *round)
+/* Is region i a root: does it border on nothing, or is it the first of two that have chosen each
+ * other? */
+static inline bool
+is_root(const struct choice *choice, size_t i)
 {
-	struct choice *choice = round->choice;
-	size_t n = round->n, roots = 0;
+	int32_t other = choice[i].other;
 
-	for (size_t i = 0; i < n; i++)
-		if (choice[i].other == NO_PATCH ||
-		    ((size_t)choice[i].other > i && choice[choice[i].other].other == (int32_t)i))
-			choice[i] = (struct choice){ (int32_t)i, 0 };
-	for (size_t i = 0; i < n; i++) {
-		int32_t at = (int32_t)i, root = at, turns = 0;
+	return other == NO_PATCH ||
+	    ((size_t)other > i && choice[other].other == (int32_t)i);
+}
 
-		while (choice[root].other != root) {
-			turns += choice[root].turns;
-			root = choice[root].other;
+/* Numbers the roots of a chunk from 0 on; other regions get NO_PATCH. */
+static void
+number_chunk(void *arg, size_t chunk)
+{
+	struct round *round = arg;
+	int32_t roots = 0;
+
+	for (size_t i = chunk * CHUNK; i < chunk_end(chunk, round->n); i++)
+		round->number[i] = is_root(round->choice, i) ? roots++ : NO_PATCH;
+	round->first_root[chunk] = roots;
+}
+
+/* A root's number among the next regions. */
+static inline int32_t
+root_number(const struct round *round, int32_t root)
+{
+	return round->first_root[root / CHUNK] + round->number[root];
+}
+
+/* Follows the choices from each region of a chunk to its root, as far as PATH_MOST. */
+static void
+follow_choices_chunk(void *arg, size_t chunk)
+{
+	struct round *round = arg;
+	const struct choice *choice = round->choice;
+
+	for (size_t i = chunk * CHUNK; i < chunk_end(chunk, round->n); i++) {
+		int32_t at = (int32_t)i, turns = 0;
+
+		for (int step = 0; round->number[at] == NO_PATCH && step < PATH_MOST; step++) {
+			turns += choice[at].turns;
+			at = choice[at].other;
 		}
-		while (choice[at].other != root && at != root) {
-			struct choice step = choice[at];
-
-			choice[at] = (struct choice){ root, turns };
-			turns -= step.turns;
-			at = step.other;
+		if (round->number[at] == NO_PATCH) {
+			round->next_of[i].other = NO_PATCH;
+			round->far = true;
+		} else {
+			round->next_of[i] = (struct choice){ root_number(round, at), turns };
 		}
 	}
-	for (size_t i = 0; i < n; i++)
-		if (choice[i].other == (int32_t)i)
-			round->number[i] = (int32_t)roots++;
-	for (size_t i = 0; i < n; i++)
-		choice[i].other = round->number[choice[i].other];
-	return roots;
+}
+
+/* The same for regions that are further away; every region on the way gets what it leads to. */
+static void
+follow_far_choices(struct round *round)
+{
+	const struct choice *choice = round->choice;
+	struct choice *next = round->next_of;
+
+	for (size_t i = 0; i < round->n; i++) {
+		int32_t at = (int32_t)i, turns = 0, root;
+
+		for (; next[at].other == NO_PATCH; at = choice[at].other)
+			turns += choice[at].turns;
+		root = next[at].other;
+		turns += next[at].turns;
+		for (at = (int32_t)i; next[at].other == NO_PATCH; at = choice[at].other) {
+			next[at] = (struct choice){ root, turns };
+			turns -= choice[at].turns;
+		}
+	}
+}
+
+/* The next regions: one for each tree of choices, by the number of its root. Returns how many there
+ * are. */
+static size_t
+find_roots(struct run *run, struct round *round)
+{
+	int32_t roots = 0;
+
+	run_for(run, chunks(round->n), number_chunk, round);
+	for (size_t chunk = 0; chunk < chunks(round->n); chunk++) {
+		int32_t own = round->first_root[chunk];
+
+		round->first_root[chunk] = roots;
+		roots += own;
+	}
+	round->far = false;
+	run_for(run, chunks(round->n), follow_choices_chunk, round);
+	if (round->far)
+		follow_far_choices(round);
+	return (size_t)roots;
 }
 
 static size_t
 next_number(const struct round *round, size_t i)
 {
-	return (size_t)round->choice[i].other;
+	return (size_t)round->next_of[i].other;
 }
 
 /* Lists the members of the next regions. */
@@ -120,10 +184,10 @@ gather(struct round *round, size_t r)
 			size_t other = next_number(round, (size_t)border->other);
 
 			if (other != r)
-				next->border[end++] = (struct border){ (int32_t)other,
-					border->turns + round->choice[i].turns -
-					    round->choice[border->other].turns,
-					border->weight };
+				next->border[end++] = (struct border){
+					border->turns + round->next_of[i].turns -
+					    round->next_of[border->other].turns,
+					(int32_t)other, border->weight };
 		}
 	}
 	next->end[r] =
@@ -154,8 +218,21 @@ follow_chunk(void *arg, size_t chunk)
 	for (size_t i = chunk * CHUNK; i < chunk_end(chunk, joined->patches); i++) {
 		size_t region = (size_t)joined->component[i];
 
-		joined->turns[i] += follow->round->choice[region].turns;
+		joined->turns[i] += follow->round->next_of[region].turns;
 		joined->component[i] = (int32_t)next_number(follow->round, region);
+	}
+}
+
+/* The same behind the first round, whose regions are the patches. */
+static void
+begin_chunk(void *arg, size_t chunk)
+{
+	const struct follow *follow = arg;
+	struct joined *joined = follow->joined;
+
+	for (size_t i = chunk * CHUNK; i < chunk_end(chunk, joined->patches); i++) {
+		joined->component[i] = follow->round->next_of[i].other;
+		joined->turns[i] = follow->round->next_of[i].turns;
 	}
 }
 
@@ -165,13 +242,10 @@ join_patches(struct run *run, struct votes *votes, struct regions *regions, stru
     struct joined *joined)
 {
 	size_t given = patches_choose(run, votes, round->choice);
-	size_t roots = find_roots(round);
-	struct members members = { round->choice, round->member, round->first_member };
+	size_t roots = find_roots(run, round);
+	struct members members = { round->next_of, round->member, round->first_member };
 
-	for (size_t i = 0; i < joined->patches; i++) {
-		joined->component[i] = round->choice[i].other;
-		joined->turns[i] = round->choice[i].turns;
-	}
+	run_for(run, chunks(joined->patches), begin_chunk, &(struct follow){ round, joined });
 	list_members(round, roots);
 	return borders_gather(run, votes, &members, roots, given, regions);
 }
@@ -187,7 +261,7 @@ join_rounds(struct run *run, struct regions *regions, struct round *round, struc
 		round->now = regions;
 		round->n = regions->n;
 		run_for(run, chunks(regions->n), choose_chunk, round);
-		roots = find_roots(round);
+		roots = find_roots(run, round);
 		if (roots == regions->n)
 			return 0;
 		list_members(round, roots);
@@ -217,11 +291,14 @@ join_regions(struct run *run, const struct patches *patches, const struct phase_
 	joined->turns = malloc((n + 1) * sizeof(*joined->turns));
 	votes.place = malloc((n + 1) * sizeof(*votes.place));
 	round.choice = malloc((n + 1) * sizeof(*round.choice));
+	round.next_of = malloc((n + 1) * sizeof(*round.next_of));
+	round.first_root = malloc((chunks(n) + 1) * sizeof(*round.first_root));
 	round.number = malloc((n + 1) * sizeof(*round.number));
 	round.member = malloc((n + 1) * sizeof(*round.member));
 	round.first_member = malloc((n + 2) * sizeof(*round.first_member));
 	if (!votes.place || !joined->component || !joined->turns || !round.choice ||
-	    !round.number || !round.member || !round.first_member)
+	    !round.next_of || !round.first_root || !round.number || !round.member ||
+	    !round.first_member)
 		fail_memory();
 	else if (join_patches(run, &votes, &regions, &round, joined) == 0)
 		status = join_rounds(run, &regions, &round, joined);
@@ -230,6 +307,8 @@ join_regions(struct run *run, const struct patches *patches, const struct phase_
 	regions_free(&round.next);
 	free(votes.place);
 	free(round.choice);
+	free(round.next_of);
+	free(round.first_root);
 	free(round.number);
 	free(round.member);
 	free(round.first_member);

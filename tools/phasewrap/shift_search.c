@@ -100,11 +100,22 @@ flicker_of(const struct shift_look *look, const struct phase_shift_fit *fit)
 	return n > 3 && own > 0 ? sqrt(square / (double)(n - 3)) / own : 0;
 }
 
+/* What the light of n images, of which the fit leaves `flicker`, can do to their shifts, in rad. Of
+ * 60 simulated sets of 5 to 12 images, whose light differed by 0 to 3 %, the worst shift was off by
+ * 0.3 to 2 degrees for each per cent of it. The fit has n - 3 values to tell the light from: of two
+ * it may leave a third of what there is. */
+static double
+light_error(size_t n, double flicker)
+{
+	return 2 * flicker * (1 + 4.0 / (double)(n - 3));
+}
+
 static void
 warn_doubts(struct shift_search *search, const struct capture_fringe *fringe,
     const struct shift_found *found, double flicker)
 {
 	char set[CAPTURE_SET_NAME_SIZE];
+	bool lamp = fringe->n >= SHIFT_FREE_LEAST && flicker > FLICKER;
 
 	capture_set_name(fringe, set);
 	if (search->warned)
@@ -114,15 +125,16 @@ warn_doubts(struct shift_search *search, const struct capture_fringe *fringe,
 		    "shifts found for %s may be many degrees off: give them, or take five "
 		    "different ones and more", set);
 		search->warned = true;
-	} else if (!(found->error_rad <= UNCERTAIN) || found->total_rad > UNCERTAIN_LIGHT) {
+	} else if (!(found->error_rad <= UNCERTAIN) ||
+	    (found->total_rad > UNCERTAIN_LIGHT && !lamp)) {
 		warn("--shift", "the shifts found for %s are uncertain by %.2g degrees%s", set,
 		    found->total_rad * 180 / M_PI, found->assumed ?
 		    ": five different ones and more tell better" : "");
 		search->warned = true;
-	} else if (flicker > FLICKER) {
+	} else if (lamp || flicker > FLICKER) {
 		warn("--shift", "the images of %s differ in brightness by %.1f %%, as a whole: if "
-		    "it is the lamp or the exposure, the shifts found are off by a degree and more",
-		    set, 100 * flicker);
+		    "it is the lamp or the exposure, the shifts found are uncertain by %.2g "
+		    "degrees", set, 100 * flicker, found->total_rad * 180 / M_PI);
 		search->warned = true;
 	} else if (found->sense < SENSE_LEAST) {
 		warn("--shift", "the shifts found for %s are as near to the expected ones in one "
@@ -222,7 +234,7 @@ find(struct shift_search *search, struct run *run, struct phasewrap *wrap, size_
 	char set[CAPTURE_SET_NAME_SIZE];
 	double own[SHIFT_IMAGES_MOST];
 	struct shift_found found, before;
-	double moved = 0;
+	double moved = 0, flicker;
 
 	capture_set_name(fringe, set);
 	for (size_t i = 0; i < fringe->n; i++) {
@@ -252,9 +264,12 @@ find(struct shift_search *search, struct run *run, struct phasewrap *wrap, size_
 	    (fringe->n < SHIFT_FREE_LEAST && smooth(run, wrap, k, look, least_amplitude, &found) <
 	    0))
 		return -1;
+	flicker = flicker_of(look, &wrap->fit[k]);
+	if (fringe->n >= SHIFT_FREE_LEAST)
+		found.total_rad = hypot(found.error_rad, light_error(fringe->n, flicker));
 	if (search->verbose)
 		print(fringe, &found);
-	warn_doubts(search, fringe, &found, flicker_of(look, &wrap->fit[k]));
+	warn_doubts(search, fringe, &found, flicker);
 	return 0;
 }
 
