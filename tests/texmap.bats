@@ -211,20 +211,29 @@ n = rng.normal(size=(3, 40000)); n /= np.linalg.norm(n, axis=0)
 p = 60 * n + np.array([0, 0, 600])[:, None]
 def save(name, p, names): write_frames(name, Frame(p[:, None].astype("f4"), names, {"points": str(p.shape[1])}))
 save("ball.nrrd", p, list("xyz")); save("normals.nrrd", np.r_[p, n], "x y z nx ny nz".split())
+# the same points again are no neighbours, and zeros for holes say nothing
+save("thrice.nrrd", np.tile(p, 3)[:, rng.permutation(120000)], list("xyz"))
+save("zeros.nrrd", np.c_[p, np.zeros((3, 50000))], list("xyz"))
+spot = np.r_[rng.normal(0, .01, (2, 20000)), np.full((1, 20000), 600)]
+wide = np.r_[rng.uniform(-100, 100, (2, 6000)), np.full((1, 6000), 600)]
+save("uneven.nrrd", np.c_[spot, wide], list("xyz"))
 save("inward.nrrd", np.r_[p, -n], "x y z nx ny nz".split()); save("few.nrrd", p[:, :8], list("xyz"))
 save("line.nrrd", np.array([np.linspace(-50, 50, 500), 0 * np.arange(500), 600 + 0 * np.arange(500)]), list("xyz"))
 write_frames("picture.nrrd", Frame(np.full((3, 240, 320), 70, "u1"), list("rgb")))
 open("camera.json", "w").write("{\"camera_K\": [500,0,159.5, 0,500,119.5, 0,0,1], \"camera_size\": [320,240]}")'
 	map=(texmap --calib camera.json --image picture.nrrd)
-	for name in ball normals; do silent "${map[@]}" $name.nrrd -o $name.out.nrrd; done
+	for name in ball normals thrice zeros; do silent "${map[@]}" $name.nrrd -o $name.out.nrrd; done
 	py '
-for name in "ball", "normals":
+for name in "ball", "normals", "thrice", "zeros":
 	f = read_frame(name + ".out.nrrd")
 	p = np.stack([f[c].ravel() for c in "xyz"]).astype(float)
-	has, n = np.isfinite(f["r"].ravel()), (p - np.array([0, 0, 600])[:, None]) / 60
+	is_point = p.any(0)
+	p, has = p[:, is_point], np.isfinite(f["r"].ravel())[is_point]
+	n = (p - np.array([0, 0, 600])[:, None]) / 60
 	cosine = -(n * p).sum(0) / np.linalg.norm(p, axis=0)
 	expect(not has[cosine < .05].any(), name, has[cosine < 0].sum(), cosine[has].min())
 	expect(has[cosine > .3].mean() > .999, name, has[cosine > .3].mean())'
+	"${map[@]}" uneven.nrrd -o uneven.out.nrrd 2>&1 | has "of 26000 points have too few others around them"
 	fails 1 "the camera sees none of 40000 points: " "${map[@]}" inward.nrrd -o x.nrrd
 	fails 1 "the camera sees none of 8 points: 0 behind it or beyond its lens, 0 outside of its picture, 8 without neighbours" "${map[@]}" few.nrrd -o x.nrrd
 	fails 1 "500 without neighbours" "${map[@]}" line.nrrd -o x.nrrd

@@ -93,6 +93,7 @@ video_start(enum live_kind kind, size_t w, size_t h, double crf, struct video_en
 		video_free(video);
 		return -1;
 	}
+	pixel_format_flatten(video->format, luma ? 1 : 3, video->even_w, video->even_h, video->raw);
 	*out = video;
 	return 0;
 }

@@ -14,20 +14,6 @@
 
 /* ---- channels ---- */
 
-/* Three channels of normals go together. */
-static bool
-is_kept(const struct cube_sums *sums, const struct frame_head *head, const char *channel)
-{
-	bool all = head_channel(head, channel) != NO_CHANNEL;
-
-	if (channel[0] != 'n' || channel[1] == '\0' || !strchr("xyz", channel[1]) || channel[2])
-		return all;
-	for (size_t k = 0; k < 3; k++)
-		all = all && head_channel(head, (char[3]){ 'n', "xyz"[k] }) != NO_CHANNEL &&
-		    head_channel(&sums->head, (char[3]){ 'n', "xyz"[k] }) != NO_CHANNEL;
-	return all;
-}
-
 /* Leaves out the channels that this cloud lacks. */
 static int
 drop_channels(struct cube_sums *sums, const struct frame_head *head)
@@ -35,7 +21,7 @@ drop_channels(struct cube_sums *sums, const struct frame_head *head)
 	size_t c = sums->head.c, n = 0, kept[c];
 
 	for (size_t k = 0; k < c; k++)
-		if (is_kept(sums, head, sums->head.channel[k]))
+		if (head_channel(head, sums->head.channel[k]) != NO_CHANNEL)
 			kept[n++] = k;
 	if (n == c)
 		return 0;
@@ -150,22 +136,15 @@ add_channel(const struct adding *adding, size_t c, size_t begin, size_t end)
 		size_t n = adding->start[k + 1] - adding->start[k], cell = adding->cell[k];
 		bool first = cell >= adding->before;
 		double sum = first ? 0 : channel->sum[cell];
-		uint32_t valid = first ? 0 : channel->valid[cell];
+		size_t valid = first ? 0 : channel->valid[cell];
 
 		if (kind == THIN_FIRST) {
 			channel->sum[cell] = first ? (double)v[point[0]] : sum;
 			continue;
 		}
-		for (size_t i = 0; i < n; i++) {
-			double value = v[point[i]];
-
-			if (isnan(value))
-				continue;
-			valid++;
-			sum += kind == THIN_SIGMA ? value * value : value;
-		}
+		thin_add(kind, v, point, n, &sum, &valid);
 		channel->sum[cell] = sum;
-		channel->valid[cell] = valid;
+		channel->valid[cell] = (uint32_t)valid;
 	}
 }
 

@@ -34,6 +34,20 @@ thin_kind(const char *channel)
 	return THIN_MEAN;
 }
 
+void
+thin_add(enum thin_kind kind, const float *v, const uint32_t *point, size_t n, double *sum,
+    size_t *valid)
+{
+	for (size_t i = 0; i < n; i++) {
+		double value = v[point[i]];
+
+		if (isnan(value))
+			continue;
+		++*valid;
+		*sum += kind == THIN_SIGMA ? value * value : value;
+	}
+}
+
 float
 thin_mean(enum thin_kind kind, double sum, size_t valid)
 {
@@ -77,14 +91,8 @@ mean_channel(const struct thinning *thinning, size_t c, size_t begin, size_t end
 		size_t n = thinning->start[k + 1] - thinning->start[k], valid = 0;
 		double sum = 0;
 
-		for (size_t i = 0; i < n; i++) {
-			double value = v[point[i]];
-
-			if (isnan(value))
-				continue;
-			valid++;
-			sum += kind == THIN_SIGMA ? value * value : value;
-		}
+		if (kind != THIN_FIRST)
+			thin_add(kind, v, point, n, &sum, &valid);
 		if (kind == THIN_FIRST)
 			to[k] = v[point[0]];
 		else

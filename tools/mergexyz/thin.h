@@ -2,6 +2,8 @@
 #ifndef MERGEXYZ_THIN_H
 #define MERGEXYZ_THIN_H
 
+#include <stdint.h>
+
 #include "frame/frame.h"
 #include "run/run.h"
 
@@ -18,6 +20,9 @@ enum thin_kind { THIN_MEAN, THIN_SIGMA, THIN_FIRST };
 
 /* What becomes of a channel's values; of sigma the squares are added up. */
 enum thin_kind thin_kind(const char *channel);
+/* Adds the valid ones of n points' values, and their number; not for THIN_FIRST. */
+void thin_add(enum thin_kind, const float *v, const uint32_t *point, size_t n, double *sum,
+    size_t *valid);
 /* Of a sum over `valid` values; NaN of none. */
 float thin_mean(enum thin_kind, double sum, size_t valid);
 /* Makes normals of rows begin to end - 1 unit ones, where the cloud has them. */

@@ -39,7 +39,7 @@ place_of(const struct search *search, size_t i, int64_t place[3])
 	    search->xyz[2][i] }, place);
 }
 
-/* The points of a cube and the 26 about it, at most so many; points NULL: counts only. */
+/* The points of a cube and the 26 about it, at most so many. */
 static size_t
 gather(const struct search *search, const int64_t place[3], uint32_t *points, size_t most)
 {
@@ -53,10 +53,7 @@ gather(const struct search *search, const int64_t place[3], uint32_t *points, si
 		if (cell == POINT_GRID_NONE)
 			continue;
 		for (size_t i = search->start[cell]; i < search->start[cell + 1] && n < most; i++)
-			if (points)
-				points[n++] = search->order[i];
-			else
-				n++;
+			points[n++] = search->order[i];
 	}
 	return n;
 }
@@ -69,19 +66,58 @@ compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+struct place {
+	float xyz[3];
+	uint32_t point;
+};
+
+/* For qsort: copies stand together, in the order of their numbers. */
+static int
+compare_places(const void *a, const void *b)
+{
+	const struct place *p = a, *q = b;
+
+	for (size_t k = 0; k < 3; k++)
+		if (p->xyz[k] < q->xyz[k] || p->xyz[k] > q->xyz[k])
+			return p->xyz[k] < q->xyz[k] ? -1 : 1;
+	return p->point < q->point ? -1 : p->point > q->point;
+}
+
+/* The different points of a cube and the 26 about it, of at most MOST: their number. */
+static size_t
+gather_different(const struct search *search, const int64_t place[3], uint32_t points[MOST])
+{
+	struct place all[MOST];
+	size_t n = gather(search, place, points, MOST), different = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		all[i].point = points[i];
+		for (size_t k = 0; k < 3; k++)
+			all[i].xyz[k] = search->xyz[k][points[i]];
+	}
+	qsort(all, n, sizeof(*all), compare_places);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || memcmp(all[i].xyz, all[i - 1].xyz, sizeof(all[i].xyz)) != 0)
+			points[different++] = all[i].point;
+	return different;
+}
+
+/* Of points spread over the cloud; one that only has copies about it does not tell. */
 static size_t
 median_count(const struct search *search)
 {
-	size_t n = search->surface->n, count[SAMPLES];
+	size_t n = search->surface->n, count[SAMPLES], counts = 0;
+	uint32_t around[MOST];
 
 	for (size_t i = 0; i < SAMPLES; i++) {
 		int64_t place[3];
 
 		place_of(search, i * n / SAMPLES, place);
-		count[i] = gather(search, place, NULL, SIZE_MAX);
+		count[counts] = gather_different(search, place, around);
+		counts += count[counts] > 1;
 	}
-	qsort(count, SAMPLES, sizeof(*count), compare);
-	return count[SAMPLES / 2];
+	qsort(count, counts, sizeof(*count), compare);
+	return counts > 0 ? count[counts / 2] : 1;
 }
 
 static void
@@ -98,16 +134,19 @@ static int
 make_cubes(struct run *run, struct search *search)
 {
 	size_t n = search->surface->n;
-	const size_t rank[3] = { n / 4, n / 2, n - 1 - n / 4 };
-	double middle[3], extent = 0, size;
+	const size_t rank[5] = { 0, n / 4, n / 2, n - 1 - n / 4, n - 1 };
+	double middle[3], extent = 0, whole = 0, size;
 
 	for (size_t k = 0; k < 3; k++) {
-		float found[3];
+		float found[5];
 
-		numbers_ranks(search->xyz[k], n, rank, 3, found);
-		middle[k] = found[1];
-		extent = fmax(extent, (double)found[2] - found[0]);
+		numbers_ranks(search->xyz[k], n, rank, 5, found);
+		middle[k] = found[2];
+		extent = fmax(extent, (double)found[3] - found[1]);
+		whole = fmax(whole, (double)found[4] - found[0]);
 	}
+	/* where most points are one and the same, as zeros for holes are, the others tell */
+	extent = extent > 0 ? extent : whole;
 	size = extent > 0 ? extent * sqrt(COUNT_WANTED / (double)n) : 1;
 	for (int round = 0;; round++) {
 		size_t count;
@@ -132,13 +171,11 @@ mean_nearest(const float *square, size_t n)
 {
 	float nearest[CLOUD_NEAREST];
 	double sum = 0;
-	size_t found = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t at = found < CLOUD_NEAREST ? found++ : CLOUD_NEAREST - 1;
+		size_t at = i < CLOUD_NEAREST ? i : CLOUD_NEAREST - 1;
 
-		if (found == CLOUD_NEAREST && at == CLOUD_NEAREST - 1 && i >= CLOUD_NEAREST &&
-		    !(square[i] < nearest[at]))
+		if (i >= CLOUD_NEAREST && !(square[i] < nearest[at]))
 			continue;
 		for (; at > 0 && nearest[at - 1] > square[i]; at--)
 			nearest[at] = nearest[at - 1];
@@ -193,7 +230,6 @@ measure_point(const struct search *search, size_t point, const uint32_t *around,
 	const float p[3] = { search->xyz[0][point], search->xyz[1][point],
 		search->xyz[2][point] };
 	double normal[3], off;
-	size_t own = 0;
 
 	surface->apart[point] = search->off[point] = PX_NAN;
 	if (n <= CLOUD_NEAREST)
@@ -204,12 +240,12 @@ measure_point(const struct search *search, size_t point, const uint32_t *around,
 		for (size_t k = 0; k < 3; k++)
 			d[k] = search->xyz[k][around[i]] - p[k];
 		square[i] = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-		own = around[i] == point ? i : own;
+		if (!(square[i] > 0))		/* itself, or the same point again */
+			square[i] = INFINITY;
 	}
-	square[own] = INFINITY;
 	surface->apart[point] = mean_nearest(square, n);
-	if (!find_plane(search, p, around, square, n, WIDER * (double)surface->apart[point],
-	    normal, &off)) {
+	if (!isfinite(surface->apart[point]) || !find_plane(search, p, around, square, n,
+	    WIDER * (double)surface->apart[point], normal, &off)) {
 		surface->apart[point] = PX_NAN;
 		return;
 	}
@@ -232,7 +268,7 @@ measure_cells(void *arg, size_t part)
 		int64_t place[3];
 
 		place_of(search, own[0], place);
-		n = gather(search, place, around, MOST);
+		n = gather_different(search, place, around);
 		for (size_t i = 0; i < points; i++)
 			measure_point(search, own[i], around, n, square);
 	}

@@ -137,6 +137,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 /* ---- one frame ---- */
 
+#define LONE_FEW 10	/* one point in so many without neighbours is no cause for a word */
 #define FATES "%zu behind it or beyond its lens, %zu outside of its picture, %zu without "\
 	"neighbours, %zu face away or are grazed, %zu hidden, %zu where the picture has no colour"
 
@@ -254,6 +255,9 @@ end(struct run *run)
 	const struct priv *priv = run->priv;
 	const struct colouring_counts *all = &priv->all;
 
+	if (all->lone > all->points / LONE_FEW)
+		warn(NULL, "%zu of %zu points have too few others around them to say what they hide, "
+		    "and no colour: a cloud of even density has them", all->lone, all->points);
 	if (run->verbose)
 		note(NULL, "%zu of %zu points have a colour; " FATES, all->coloured, all->points,
 		    all->behind, all->outside, all->lone, all->grazed, all->hidden, all->blank);
