@@ -98,6 +98,15 @@ for sample in "face", "night":
 	[[ $output == *"night.options"* ]]
 }
 
+@test "samples: other tools make all results again, and leave the captures" {
+	mkdir bin
+	printf '#!/bin/sh\n[ "$1" = --version ] && exec echo "fringepipe 99"\nexec %q "$@"\n' "$(command -v fringepipe)" >bin/fringepipe
+	chmod +x bin/fringepipe
+	results=$(samples BIN="$work/bin" -n | grep -oE '/out/[^ ]+/(surface.png|points.ply|section.svg)' | sort -u | wc -l)
+	[ "$results" -eq 9 ]
+	if samples BIN="$work/bin" -n | has fringesim; then return 1; fi
+}
+
 @test "samples: thousands of images; a blank in a name is an error" {
 	(cd captures/face && touch more_{1000..2999}.png "at 9:30")
 	run samples -n
