@@ -1,3 +1,4 @@
+# shellcheck disable=SC2016
 load helpers
 
 # All tests share one run of samples/Makefile; those that change something do so in the folder of their own.
