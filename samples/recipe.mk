@@ -1,6 +1,6 @@
 # An archive of captures, reprocessed: captures/NAME/* become out/NAME/depth.tif, for every folder NAME that there is,
-# in parallel, and each again only when its images, the recipe or the tools have changed. Copy this file; what is
-# yours is the line between the rulers.
+# in parallel, and each again only when its images, the recipe, files that it names or the tools have changed. Copy this
+# file; what is yours stands between the rulers.
 #
 #   make -f recipe.mk -j4 -k                 everything, on this machine
 #   make -s -f recipe.mk stale               the names of the sets that would be made again; makes nothing
@@ -12,6 +12,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 .DELETE_ON_ERROR:
+.ONESHELL:
 .SECONDEXPANSION:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
@@ -19,7 +20,8 @@ CAPTURES ?= captures
 OUT ?= out
 RESULT ?= depth.tif
 
-# ---- yours: $(images) are a set's images, $(set) is its name, $@ the result ----------------------
+# ---- yours: $(images) are a set's images, $(set) is its name, $(result) the result ---------------
+# Several commands stand in several lines between `define recipe` and `endef`; the first that fails ends the set.
 
 recipe = fringepipe phasewrap -p 60,66 --as vector $(images) , gauss , unwrap2f , median , \
 	phase2depth --ref ideal -o $(result)
@@ -29,7 +31,7 @@ recipe = fringepipe phasewrap -p 60,66 --as vector $(images) , gauss , unwrap2f 
 # Words of the shell, each between quotes: names are strangers'.
 quoted = $(foreach word,$1,'$(subst ','\'',$(word))')
 set = $(patsubst $(OUT)/%/$(RESULT),%,$@)
-images = $(call quoted,$(filter-out $(CAPTURES)/$(set)/. $(OUT)/recipe,$^))
+images = $(call quoted,$(filter-out $(CAPTURES)/$(set)/. FORCE $(OUT)/recipe,$^))
 # as -o wants it, where a percent sign begins a number
 result = $(subst %,%%,$(call quoted,$@))
 out = $(call quoted,$(@D))
@@ -47,7 +49,7 @@ names := $(patsubst $(CAPTURES)/%/.,%,$(wildcard $(CAPTURES)/*/.))
 endif
 results := $(addprefix $(OUT)/,$(addsuffix /$(RESULT),$(names)))
 ifeq ($(names),)
-$(error $(or $(SETS),$(CAPTURES)): has no sets)
+$(error $(or $(SETS),$(CAPTURES)): has no sets; this is $(CURDIR))
 endif
 
 # What fringebatch asks.
@@ -59,14 +61,23 @@ results := $(subst ;,\;,$(results))
 .PHONY: all stale
 all stale: $(results)
 
-# What is no file by itself, the recipe's text and the tools' version, is kept in one that is written again only
-# where it differs. A task of fringebatch takes it as it is: its own machine's clock may be another.
+# What is no file by itself is kept in one that is written again only where it differs: the recipe's text, as it stands
+# and with its variables, the sums of the files that it names, and the tools' version. A task of fringebatch takes it as
+# it is: its own machine's clock may be another.
 ifndef RECIPE_IS_WRITTEN
 version := $(shell fringepipe --version)
 ifeq ($(version),)
 $(error fringepipe does not run: is it on PATH?)
 endif
-text := $(value recipe) \# $(version)
+# words of the recipe that are names of files: what shells and options put around them is taken off
+define marks
+= , ; ' " ` < > ( ) { } | &
+endef
+text := $(value recipe) \# $(recipe)
+named := $(text)
+$(foreach mark,$(marks),$(eval named := $$(subst $$(mark), ,$$(named))))
+named := $(sort $(wildcard $(filter-out -%,$(named))))
+text += \# $(version)$(if $(named), $(shell find -L $(call quoted,$(named)) -maxdepth 0 -type f -exec cksum {} +))
 $(if $(wildcard $(OUT)/.),,$(shell mkdir -p $(call quoted,$(OUT))))
 ifneq ($(file <$(OUT)/recipe),$(text))
 $(file >$(OUT)/recipe,$(text))
@@ -79,20 +90,33 @@ endif
 sum = { cksum -- /dev/null $(images) 2>/dev/null; cksum <$(call quoted,$(OUT)/recipe); }
 state = { stat -L -c '%n %s %.Y' -- /dev/null $(images) | sed 1d; cksum <$(call quoted,$(OUT)/recipe); }
 work = $(if $(images),$(recipe),echo $(call quoted,$(CAPTURES)/$(set): holds no images); false)
-run = $(if $(filter -j%,$(MAKEFLAGS)),export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1};) \
-	[ -d $(out) ] || mkdir -p $(out); $(if $(sums),$(sum) >$(out)/sum.new;) \
-	said=$$({ $(work); } </dev/null 2>&1 | tail -c 60000); status=$$?; \
-	if [ "$$said" ]; then said=$$(tail -n 100 <<<"$$said"); printf '%s\n' "$$said" >$(out)/log; \
-	elif [ -e $(out)/log ]; then rm $(out)/log; fi; \
-	if [ $$status -eq 0 ] && [ ! -e $(call quoted,$@) ]; then \
-		status=1 said="the recipe has ended without an error and without a new $(RESULT)"; fi; \
-	if [ $$status -eq 0 ]; then [ ! -e $(out)/failed ] || rm $(out)/failed; \
-		$(if $(sums),mv $(out)/sum.new $(out)/sum;) [ -z "$$said" ] || printf '%s\n' "$$said"; \
-	else printf '%s\n' "$$said" >&2; \
-		{ echo $$status; printf '%s\n' "$${said\#\#*$$'\n'}"; $(state); } >$(out)/failed; exit 1; fi
+define run
+$(if $(filter -j%,$(MAKEFLAGS)),export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1})
+[ -d $(out) ] || mkdir -p $(out) || exit
+$(if $(sums),$(sum) >$(out)/sum.new)
+said=$$({ set -e
+$(work)
+} </dev/null 2>&1 | tail -c 60000)
+status=$$?
+if [ "$$said" ]; then said=$$(tail -n 100 <<<"$$said"); printf '%s\n' "$$said" >$(out)/log
+elif [ -e $(out)/log ]; then rm $(out)/log; fi
+if [ $$status -eq 0 ] && [ ! -e $(call quoted,$@) ]; then
+	status=1 said="the recipe has ended without an error and without a new $(RESULT)"
+fi
+if [ $$status -eq 0 ]; then
+	[ ! -e $(out)/failed ] || rm $(out)/failed
+	$(if $(sums),mv $(out)/sum.new $(out)/sum)
+	[ -z "$$said" ] || printf '%s\n' "$$said"
+else
+	printf '%s\n' "$${said:=ended without a message}" >&2
+	{ echo $$status; printf '%s\n' "$${said##*$$'\n'}"; $(state); } >$(out)/failed
+	exit 1
+fi
+endef
 
-# The folder itself is there for images that come or go.
-needs = $(CAPTURES)/$(set)/. $(wildcard $(CAPTURES)/$(set)/*) $(OUT)/recipe
+# The folder itself is there for images that come or go; a set whose folder has gone meanwhile fails.
+.PHONY: FORCE
+needs = $(or $(wildcard $(CAPTURES)/$(set)/.),FORCE) $(wildcard $(CAPTURES)/$(set)/*) $(OUT)/recipe
 $(subst %,\%,$(results)): $$(needs)
 	$(if $(filter stale,$(MAKECMDGOALS)),$(info $(set)),@$(run))
 $(OUT)/recipe: ;

@@ -1,3 +1,4 @@
+# bats file_tags=long
 load helpers
 
 @test "bench: --quick prints every part, each figure with its floor; speed itself is no test" {

@@ -1,3 +1,4 @@
+# bats file_tags=long
 # Where a chain computes: -d, --devices, --calibrate, and -d auto by the cost model.
 load helpers
 

@@ -1,3 +1,4 @@
+# bats file_tags=long
 load helpers
 
 # Every example of every man page runs as mandoc prints it, at the width of a terminal: what a reader copies.

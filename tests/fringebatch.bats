@@ -27,6 +27,10 @@ setup() {
 	PATH=$top/scripts:$PATH
 }
 
+teardown() {
+	scontrol update PartitionName=main State=UP
+}
+
 few() {			# keep so many sets
 	local set
 	for set in captures/*; do
@@ -75,6 +79,19 @@ stale() {
 	[ "$(stale)" = "s01 s02 s03 s04 " ]
 	run -0 fringebatch --engine local --by content recipe.mk
 	[ "$output" = "4 sets: 0 to do, 4 up to date" ]
+	# what the recipe names, by its bytes: a file, a script, a variable
+	echo 1 >rig.json
+	printf 'shift; for last; do :; done; cp "$1" "$last"\n' >do.sh
+	sed 's/^recipe = .*/rig = 1\nrecipe = bash .\/do.sh --calib=rig.json $(images) $(rig) $(result)\nunused = \\/' recipe.mk >named.mk
+	run -0 fringebatch --engine local named.mk
+	touch rig.json do.sh
+	[ "$(make -s -f named.mk stale)" = "" ]
+	for change in 'echo 2 >rig.json' 'echo : >>do.sh' 'sed -i "s/^rig = 1/rig = 2/" named.mk'; do
+		eval "$change"
+		[ "$(make -s -f named.mk stale | wc -l)" -eq 4 ]
+		run -0 make -s -f named.mk -j2
+		cmp captures/s03/phase1_00.png out/s03/depth.tif
+	done
 	# other tools, which `fringepipe --version` tells
 	mkdir bin
 	printf '#!/bin/sh\n[ "$1" = --version ] && exec echo "fringepipe 99"\nexec %q "$@"\n' "$(command -v fringepipe)" >bin/fringepipe
@@ -103,6 +120,44 @@ stale() {
 	run -0 fringebatch --wait recipe.mk
 	[ "${lines[0]}" = "6 sets: 1 done, 5 up to date, 0 failed, 0 never started" ]
 	[ ! -e out/s05/failed ]
+}
+
+@test "fringebatch: a recipe of several commands ends at the first that fails; one that the shell cannot read is refused" {
+	few 2
+	sed 's/^recipe = .*/define recipe\nframecat $(firstword $(images)) -o $(set).nrrd\nfalse\nframecat $(set).nrrd -o $(result)\nendef\nunused = \\/' \
+		recipe.mk >several.mk
+	run -1 fringebatch --engine local several.mk
+	[ "${lines[0]}" = "failed: s01, exit status 1: ended without a message" ]
+	[ "${lines[2]}" = "2 sets: 0 done, 0 up to date, 2 failed, 0 never started" ]
+	sed -i '/^false$/d' several.mk
+	run -0 fringebatch --engine local several.mk
+	framecmp captures/s02/phase1_00.png out/s02/depth.tif
+	sed 's/^recipe = /&if true; /' recipe.mk >unread.mk
+	fails 1 "unread.mk: the shell cannot read the recipe: line " fringebatch --engine local unread.mk
+	[ "$(find out/batch -mindepth 1 | grep -c lock)" -eq 0 ]
+}
+
+@test "fringebatch: sets whose folder has gone, or whose results' folder is another user's, fail by name" {
+	few 3
+	sed -i 's/^recipe = /&rm -rf captures\/s03; /' recipe.mk
+	run -1 fringebatch --engine local --jobs 1 recipe.mk
+	[[ ${lines[0]} == "failed: s03, exit status 1: captures/s03"*": is gone" ]]
+	[ "${lines[1]}" = "3 sets: 2 done, 0 up to date, 1 failed, 0 never started" ]
+	# even where there is a result from before
+	cp out/s02/depth.tif out/s03/
+	echo s03 >list
+	run -2 make -s -f recipe.mk SETS=list
+	[ "${lines[0]}" = "captures/s03: holds no images" ]
+	need_other_user
+	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" "$BATS_FILE_TMPDIR"
+	chmod 755 .
+	rm -r out
+	mkdir -m 777 out
+	mkdir out/s02
+	sed -i 's/^recipe = rm[^;]*; /recipe = /' recipe.mk
+	run -1 "${other_user[@]}" "$top/scripts/fringebatch" --engine local recipe.mk
+	[ "${lines[0]}" = "failed: s02, exit status unknown: nothing is written in $PWD/out/s02: may its task?" ]
+	[ "${lines[1]}" = "2 sets: 1 done, 0 up to date, 1 failed, 0 never started" ]
 }
 
 @test "fringebatch: a recipe that fails for all ends after 20 sets, but with --keep-going; logs hold 100 lines of a set" {
@@ -249,6 +304,34 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	[[ ${lines[0]} == "2 sets: "*", 0 failed, 0 never started" ]]
 }
 
+@test "fringebatch: a task that Slurm believes to run, and that has not begun in two minutes, is put back once; then named" {
+	few 1
+	scontrol update PartitionName=main State=DOWN
+	run -0 fringebatch recipe.mk
+	job=${output##* } job=${job%%,*}
+	mkdir bin
+	printf '#!/bin/sh\ncase $* in *%%M*) echo "%s_0 RUNNING $(cat used) None" ;; *) exec %q "$@" ;; esac\n' "$job" "$(command -v squeue)" >bin/squeue
+	printf '#!/bin/sh\necho "$*" >>asked\n' >bin/scontrol
+	chmod +x bin/*
+	echo 1:59 >used
+	PATH=$PWD/bin:$PATH run -1 fringebatch status
+	[ ! -e asked ]
+	echo 2:00 >used
+	PATH=$PWD/bin:$PATH run -1 fringebatch status
+	[ "$(sed 1q asked)" = "requeue ${job}_0" ]
+	[[ $output != *held* ]]
+	PATH=$PWD/bin:$PATH run -1 fringebatch status
+	[[ $output == *"held: task ${job}_0, not begun 2:00 after its launch"* ]]
+	[ "$(grep -c requeue asked)" -eq 1 ]
+	# once all sets are through the batch has ended, whatever Slurm believes of its tasks
+	make -s -f recipe.mk
+	touch "$(echo out/batch/*/)complete"
+	run -0 fringebatch recipe.mk
+	[ "$output" = "1 sets: 0 to do, 1 up to date" ]
+	run -0 fringebatch status
+	[ "${lines[0]}" = "1 sets: 1 done, 0 up to date, 0 failed, 0 never started" ]
+}
+
 @test "fringebatch: real captures, links to them: the bytes of the chain by hand" {
 	need_data weiyang_box_3freq_35_36_37
 	words="-q phasewrap -n 8 -p 24.4,23.7222222,23.0810811 --sign -1 --min-amplitude 25"
@@ -271,14 +354,21 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	fails 2 "--jobs: must be 1 to 999999, not '0'" fringebatch --jobs 0 recipe.mk
 	fails 2 "--engine: must be slurm or local, not 'pbs'" fringebatch --engine pbs recipe.mk
 	fails 2 "there is no option --frobnicate" fringebatch --frobnicate recipe.mk
+	fails 2 "--jobs: must be 1 to 999999, not '-1'" fringebatch --jobs=-1 recipe.mk
+	fails 1 "Invalid --time specification" fringebatch --time=soon recipe.mk
+	[ "$(fringebatch --version)" = "$(fringepipe --version)" ]
 	fails 1 "other.mk: there is no such recipe" fringebatch other.mk
 	fails 1 "holds no batch" fringebatch status
 	mkdir empty
-	fails 1 "empty: has no sets" fringebatch --engine local recipe.mk CAPTURES=empty
+	fails 1 "fringebatch: $PWD/recipe.mk:52: empty: has no sets; this is $PWD" fringebatch --engine local recipe.mk CAPTURES=empty
 	fails 1 "nowhere" fringebatch --engine local recipe.mk CAPTURES=nowhere
 	fails 1 "the array was not submitted: Batch job submission failed: Invalid partition name specified" fringebatch --partition nosuch recipe.mk
 	[ ! -e out/batch/lock ]
 	touch file
+	run -0 fringebatch --cpus=999 recipe.mk	# Slurm keeps what no node has
+	run -1 fringebatch status
+	[[ $output == *"fringebatch: tasks wait: PartitionConfig"*"1 pending (PartitionConfig)"* ]]
+	run -0 fringebatch cancel
 	fails 1 "file" fringebatch --engine local recipe.mk OUT=file
 	mkdir bin
 	for tool in bash make find awk env dirname cat hostname date timeout ls tr wc fringepipe sed; do ln -s "$(command -v $tool)" bin/; done
@@ -360,7 +450,8 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	touch captures/s02/phase1_00.png
 	[ "$(stale)" = "s02 " ]
 	# an image that changes behind the tools' back is not the one whose sum is kept
-	cp captures/s02/phase1_01.png captures/s02/phase1_00.png
+	fringesim -s 320x240 -p 60,66 -c 2 --noise 1 --seed 2 -q -o other/
+	cp other/phase1_00.png captures/s02/
 	sed -i 's/^recipe = /&cp captures\/s02\/phase1_00.png captures\/s01; /' recipe.mk
 	run -1 fringebatch --engine local --by content recipe.mk
 	[ "${lines[0]}" = "2 sets: 1 done, 0 up to date, 0 failed, 0 never started, 1 changed meanwhile" ]

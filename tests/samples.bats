@@ -1,3 +1,4 @@
+# shellcheck disable=SC2016
 load helpers
 
 # All tests share one run of samples/Makefile; those that change something do so in the folder of their own.
@@ -96,6 +97,15 @@ for sample in "face", "night":
 	[ "$status" -ne 0 ]
 	# make's own words are in the user's language
 	[[ $output == *"night.options"* ]]
+}
+
+@test "samples: other tools make all results again, and leave the captures" {
+	mkdir bin
+	printf '#!/bin/sh\n[ "$1" = --version ] && exec echo "fringepipe 99"\nexec %q "$@"\n' "$(command -v fringepipe)" >bin/fringepipe
+	chmod +x bin/fringepipe
+	results=$(samples BIN="$work/bin" -n | grep -oE '/out/[^ ]+/(surface.png|points.ply|section.svg)' | sort -u | wc -l)
+	[ "$results" -eq 9 ]
+	if samples BIN="$work/bin" -n | has fringesim; then return 1; fi
 }
 
 @test "samples: thousands of images; a blank in a name is an error" {

@@ -33,14 +33,14 @@ write_frames("t.nrrd", table(int(sys.argv[1]), ["x", "y", "z", "sigma", "a,b", "
 			framecat <"t.$suffix" >input.nrrd
 			# byte by byte at first, as from a slow producer
 			{ head -c 1 "t.$suffix"; sleep 0.1; tail -c +2 "t.$suffix"; } | framecat >pipe.nrrd
-			for back in file input pipe; do
-				py "$tables"'
-a, b = read_frame("t.nrrd"), read_frame(sys.argv[1])
-same(a, b)
-for key in "note", "period_px", "empty":
-	expect(b.meta.get(key) == a.meta[key], sys.argv, key, b.meta)
-expect(b.meta["cmd.1"].startswith("framecat") and b.meta["cmd.2"].startswith("framecat"), b.meta)' $back.nrrd
-			done
+			py "$tables"'
+a = read_frame("t.nrrd")
+for back in "file", "input", "pipe":
+	b = read_frame(back + ".nrrd")
+	same(a, b)
+	for key in "note", "period_px", "empty":
+		expect(b.meta.get(key) == a.meta[key], sys.argv, back, key, b.meta)
+	expect(b.meta["cmd.1"].startswith("framecat") and b.meta["cmd.2"].startswith("framecat"), back, b.meta)' "$form"
 		done
 	done
 }
@@ -328,18 +328,20 @@ for f, g in zip(a, read_frames("chain.nrrd")):
 	framecat t.nrrd -o b.ply
 	framecat --ascii t.nrrd -o a.ply
 	for name in t.csv t.vnl a.ply b.ply; do
+		py '
+name = sys.argv[1]
+for seed in range(1, 41):
+	rng = np.random.default_rng(seed)
+	d = bytearray(open(name, "rb").read())
+	for i in range(int(rng.integers(1, 6))):
+		at = int(rng.integers(0, len(d)))
+		if rng.random() < 0.5:
+			d[at] = int(rng.choice(list(b"\0\n,# -9\"xe:=\xff") + [int(rng.integers(0, 256))]))
+		else:
+			del d[at:at + int(rng.integers(1, 20))]
+	open("damaged%d%s" % (seed, name[-4:]), "wb").write(d)' $name
 		for seed in {1..40}; do
-			py '
-rng = np.random.default_rng(int(sys.argv[2]))
-d = bytearray(open(sys.argv[1], "rb").read())
-for i in range(int(rng.integers(1, 6))):
-	at = int(rng.integers(0, len(d)))
-	if rng.random() < 0.5:
-		d[at] = int(rng.choice(list(b"\0\n,# -9\"xe:=\xff") + [int(rng.integers(0, 256))]))
-	else:
-		del d[at:at + int(rng.integers(1, 20))]
-open("damaged" + sys.argv[1][-4:], "wb").write(d)' $name $seed
-			run framecat -q "damaged.${name##*.}" -o x.nrrd
+			run framecat -q "damaged$seed.${name##*.}" -o x.nrrd
 			[ "$status" -le 1 ] || { echo "$name $seed: $status $output"; return 1; }
 			[ "$status" -eq 0 ] || [ "$(wc -l <<<"$output")" -eq 1 ] || { echo "$name $seed: $output"; return 1; }
 		done

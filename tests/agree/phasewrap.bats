@@ -1,3 +1,4 @@
+# bats file_tags=long
 load ../agreement
 
 @test "agree: phasewrap" {
