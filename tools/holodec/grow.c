@@ -24,7 +24,7 @@
  * as JPEG carries it. */
 #define LOW 70.0f
 #define LOW_LUMA 43.0f
-#define CARRIED 0.3f
+#define CARRIED 0.34f
 #define CLEAR 0.25f	/* orders that clear stairs are off at most */
 #define CLEAR_STEP 16	/* one row of so many is looked at */
 

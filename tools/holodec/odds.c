@@ -22,6 +22,7 @@
 #define PER_AGREEING 0.475f	/* of eight neighbours */
 #define PER_BACKGROUND 0.186f	/* pixels within REACH */
 #define BACKGROUND_MOST 10
+#define OUTSIDE 13		/* of 24 pixels: the pixel sticks out into the background */
 
 /* What the offsets and the orders around a pixel say. */
 struct around {
@@ -92,7 +93,7 @@ certainty(const struct growing *growing, const struct pixel *pixel)
 	float odds = ODDS + PER_MEAN * around.mean + PER_SQUARE * around.mean * around.mean +
 	    PER_NEAR * around.near + PER_AGREEING * (float)around.agreeing;
 
-	if (pixel->dark)
+	if (pixel->dark || around.background >= OUTSIDE)
 		return DARK;
 	if (around.background > BACKGROUND_MOST)
 		around.background = BACKGROUND_MOST;
