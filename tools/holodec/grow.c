@@ -33,7 +33,7 @@
 static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
 
 /* Certainty that is asked for */
-#define MOST 0.97f
+#define MOST 0.95f
 #define LEAST 0.55f
 #define DROPPED_MOST 0.015f	/* of the surface */
 #define BINS 1001

@@ -28,7 +28,8 @@ struct growing {
 	size_t n;
 	int round;
 	float noise;			/* of stairs, in orders */
-	bool halved[2];			/* colour, along rows and down columns; mixing.c */
+	float blue[HOLO_PROFILE + 1];	/* of order 0, and whether it is halved; mixing.c */
+	bool halved[2];			/* along rows, down columns */
 };
 
 /* The index of the pixel so far off; -1 outside of the picture. */

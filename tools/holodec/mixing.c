@@ -40,19 +40,22 @@ is_doubled(const struct growing *growing, bool down)
 {
 	size_t w = growing->regions->w, h = growing->regions->h, rough[2] = { 0 };
 
-	for (size_t line = 0; line < (down ? w : h); line += STEP)
-		for (size_t i = 0; i + 3 < (down ? h : w); i++) {
-			struct blue_sample v[4];
-			bool cut = false;
+	for (size_t line = 0; line < (down ? w : h); line += STEP) {
+		float v[4] = { 0 };
+		int whole = 0;		/* samples that are not cut, in a row */
 
-			for (size_t k = 0; k < 4; k++) {
-				v[k] = down ? sample_at(growing, line, i + k)
-					    : sample_at(growing, i + k, line);
-				cut |= v[k].cut;
-			}
-			rough[i % 2] += !cut && px_abs(v[3].blue - v[0].blue -
-				3 * (v[2].blue - v[1].blue)) > ROUNDING;
+		for (size_t i = 0; i < (down ? h : w); i++) {
+			struct blue_sample sample = down ? sample_at(growing, line, i)
+							 : sample_at(growing, i, line);
+
+			for (int k = 0; k < 3; k++)
+				v[k] = v[k + 1];
+			v[3] = sample.blue;
+			whole = sample.cut ? 0 : whole + 1;
+			rough[~i % 2] += whole >= 4 &&
+			    px_abs(v[3] - v[0] - 3 * (v[2] - v[1])) > ROUNDING;
 		}
+	}
 	return (float)rough[1] < HALVED * (float)rough[0];
 }
 
@@ -61,6 +64,12 @@ mixing_find(struct growing *growing)
 {
 	bool coloured = growing->reading->rgb && growing->in->head.type == SAMPLE_UCHAR;
 
+	for (int i = 0; i <= HOLO_PROFILE; i++) {
+		float rest = (float)i / HOLO_PROFILE;
+
+		growing->blue[i] = BLUE_R * holo_sine_level(rest) +
+		    BLUE_G * holo_cosine_level(rest) + BLUE_B * growing->reading->stair[i];
+	}
 	growing->halved[0] = coloured && is_doubled(growing, false);
 	growing->halved[1] = coloured && is_doubled(growing, true);
 }
@@ -71,15 +80,11 @@ mixing_find(struct growing *growing)
 static float
 blue_of(const struct growing *growing, size_t at)
 {
-	const struct reading *reading = growing->reading;
-	float turns = growing->turns[at], rest, stair;
+	float turns = growing->turns[at], rest = growing->regions->rest[at];
 
-	if (px_isnan(turns))
-		return 0;
-	rest = growing->regions->rest[at];
-	stair = reading->stair[(int)(rest * HOLO_PROFILE)] +
-	    reading->code.height * px_round(turns - rest);
-	return BLUE_R * holo_sine_level(rest) + BLUE_G * holo_cosine_level(rest) + BLUE_B * stair;
+	return px_isnan(turns) ? 0
+			       : growing->blue[(int)(rest * HOLO_PROFILE)] +
+		BLUE_B * growing->reading->code.height * px_round(turns - rest);
 }
 
 struct taps {

@@ -44,13 +44,14 @@ mean_offset(const struct growing *growing, const struct pixel *pixel)
 	int w = (int)growing->regions->w, h = (int)growing->regions->h, n = 0;
 	int x0 = pixel->x < AROUND ? 0 : pixel->x - AROUND;
 	int x1 = pixel->x + AROUND < w ? pixel->x + AROUND : w - 1;
-	float sum = 0;
+	float here = turns[pixel->at], sum = 0;
 
 	for (int y = pixel->y < AROUND ? 0 : pixel->y - AROUND;
 	     y <= pixel->y + AROUND && y < h; y++)
 		for (int at = y * w + x0; at <= y * w + x1; at++) {
-			if (!is_doubtful(growing, (size_t)at) ||
-			    !(px_abs(turns[at] - turns[pixel->at]) < SAME))
+			/* turns of the background are NaN */
+			if (growing->state[at] == TRUSTED ||
+			    !(px_abs(turns[at] - here) < SAME))
 				continue;
 			sum += offset[at];
 			n++;
@@ -89,12 +90,16 @@ look_around(const struct growing *growing, const struct pixel *pixel)
 static float
 certainty(const struct growing *growing, const struct pixel *pixel)
 {
-	struct around around = look_around(growing, pixel);
-	float odds = ODDS + PER_MEAN * around.mean + PER_SQUARE * around.mean * around.mean +
-	    PER_NEAR * around.near + PER_AGREEING * (float)around.agreeing;
+	struct around around;
+	float odds;
 
-	if (pixel->dark || around.background >= OUTSIDE)
+	if (pixel->dark)
 		return DARK;
+	around = look_around(growing, pixel);
+	if (around.background >= OUTSIDE)
+		return DARK;
+	odds = ODDS + PER_MEAN * around.mean + PER_SQUARE * around.mean * around.mean +
+	    PER_NEAR * around.near + PER_AGREEING * (float)around.agreeing;
 	if (around.background > BACKGROUND_MOST)
 		around.background = BACKGROUND_MOST;
 	odds += PER_BACKGROUND * (float)around.background;
