@@ -11,7 +11,7 @@
 #define ROUNDING 4		/* levels: the third difference of doubled samples, at most */
 #define EDGE 16			/* of other samples, beside an edge, at least */
 #define NEAR 2			/* pixels around black ones where luma is asked */
-#define STAIRS_LEAST 16		/* levels: luma of stairs that are clearly no background */
+#define STAIRS_LEAST 10		/* levels: luma of stairs that are clearly no background */
 #define UNLIT 4			/* levels: luma that may be none */
 #define ROWS 16			/* blocks' rows that a thread takes at a time */
 #define SAME 0.35f		/* turns between blocks of one surface, at most */
