@@ -10,7 +10,7 @@
 
 #define STEP 16		/* one row or column of so many is looked at */
 #define ROUNDING 4.0f	/* levels */
-#define HALVED 0.6f	/* third differences above ROUNDING from odd pixels on, over those from even */
+#define HALVED 0.6f	/* third differences above ROUNDING: from odd pixels over from even */
 
 /* ---- is colour halved? ---- */
 
