@@ -37,6 +37,6 @@ certain_grow(struct run *run, const struct frame *in, bool lossy, bool no_edge, 
 	if (grow(run, &priv->regions, &priv->reading, in) < 0)
 		return -1;
 	if (!priv->keep)
-		grow_drop(&priv->regions, priv->least);
+		grow_drop(&priv->regions, asked ? priv->least : grow_least(&priv->regions));
 	return 0;
 }

@@ -6,12 +6,12 @@
 #include "base/cpu_level.h"
 #include "holo/bits.h"
 #include "holodec.px.h"
+#include "odds.h"
 #include "smooth.h"
 #include "weigh.h"
 
 #define OFF 0.1f	/* turns that a pixel's phase may be off its neighbour's surface */
 #define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
-#define STRICT 4	/* rounds in which three neighbours must agree; then odds decide */
 #define ROUNDS 12
 /* R + G of a surface are 74.7 and more, its luma (R, G and B being coded so) 29 and more: what is
  * darker is mixed with background. Luma has the full resolution; where it is that of the stairs
@@ -24,25 +24,19 @@
  * as JPEG carries it. */
 #define LOW 70.0f
 #define LOW_LUMA 43.0f
-#define CARRIED 0.3f
-#define PIXELS 256	/* that a thread takes at a time */
-#define AGREEING 5	/* neighbours of eight */
+#define CARRIED 0.34f
 #define CLEAR 0.25f	/* orders that clear stairs are off at most */
 #define CLEAR_STEP 16	/* one row of so many is looked at */
-#define OFF_STAIR 1.5f	/* orders */
 
 /* Margins of those that odds decide, by rounds; the surest first. */
 #define MARGINS 4
 static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
 
-/* Measured at qualities 50 to 95, colour 444 and 420: of pixels taken in round r with n untaken
- * ones among eight neighbours 1/(1 + exp(FIRST + PER_ROUND r + PER_UNTAKEN n)) are right. */
-#define FIRST (-6.53f)
-#define PER_ROUND 0.44f
-#define PER_UNTAKEN 0.27f
-/* Of the others, away from the background: those that five neighbours agree with; all others. */
-#define SUPPORTED 0.8f
-#define DOUBTFUL 0.5f
+/* Certainty that is asked for */
+#define MOST 0.95f
+#define LEAST 0.55f
+#define DROPPED_MOST 0.015f	/* of the surface */
+#define BINS 1001
 
 /* ---- pixels that wait ---- */
 
@@ -134,12 +128,6 @@ read_stair(const struct growing *growing, const struct pixel *pixel)
 	    reading->stair[(int)(rest * HOLO_PROFILE)], 1 / reading->code.height);
 }
 
-static float
-off_stair(const struct growing *growing, const struct pixel *pixel)
-{
-	return px_abs(read_stair(growing, pixel) - growing->turns[pixel->at]);
-}
-
 /* Do the stairs of single pixels tell their order? Of the trusted ones, on some rows, nearly all
  * must be right. */
 static bool
@@ -156,7 +144,8 @@ stairs_are_clear(const struct growing *growing)
 			if (growing->state[pixel.at] != TRUSTED)
 				continue;
 			trusted++;
-			off += off_stair(growing, &pixel) > CLEAR;
+			off += px_abs(read_stair(growing, &pixel) -
+				   growing->turns[pixel.at]) > CLEAR;
 		}
 	return 100 * off <= trusted;
 }
@@ -279,63 +268,16 @@ take(struct growing *growing)
 	return n;
 }
 
-/* ---- certainty ---- */
-
-static float
-certainty(const struct growing *growing, const struct pixel *pixel)
-{
-	int untaken = 0, agreeing = 0, background = 0;
-	bool supported;
-
-	if (pixel->round > STRICT)
-		return weigh_certainty(growing, pixel);
-	for (int dy = -REACH; dy <= REACH; dy++)
-		for (int dx = -REACH; dx <= REACH; dx++) {
-			ptrdiff_t to = growing_beside(growing, pixel, dx, dy);
-
-			background += is(growing, to, BACKGROUND);
-			if (dx * dx > 1 || dy * dy > 1 || to < 0 || to == pixel->at)
-				continue;
-			untaken += is(growing, to, WAITING);
-			agreeing += px_abs(growing->turns[to] - growing->turns[pixel->at]) <
-			    TOGETHER;
-		}
-	supported = background == 0 && agreeing >= AGREEING;
-	if (!pixel->round)
-		return supported && !pixel->dark && pixel->margin == 0 &&
-			off_stair(growing, pixel) < OFF_STAIR
-		    ? SUPPORTED
-		    : DOUBTFUL;
-	return px_max(1 / (1 + px_exp(FIRST + PER_ROUND * (float)pixel->round +
-			       PER_UNTAKEN * (float)untaken)),
-	    DOUBTFUL);
-}
-
-static void
-certain_block(void *arg, size_t block)
-{
-	const struct growing *growing = arg;
-
-	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++)
-		growing->pixel[i].certainty = certainty(growing, &growing->pixel[i]);
-}
-
 static void
 finish(struct run *run, struct growing *growing)
 {
 	struct regions *regions = growing->regions;
 
-	weigh_spread(growing);
-	run_for(run, (growing->n + PIXELS - 1) / PIXELS, certain_block, growing);
-	CPU_SIMD
-	for (size_t i = 0; i < regions->w * regions->h; i++)
-		regions->certainty[i] = px_select(growing->state[i] == BACKGROUND, PX_NAN, 1.0f);
+	odds_find(run, growing);
 	for (size_t i = 0; i < growing->n; i++) {
-		const struct pixel *pixel = &growing->pixel[i];
+		int32_t at = growing->pixel[i].at;
 
-		regions->certainty[pixel->at] = pixel->certainty;
-		regions->order[pixel->at] =
-		    px_round(growing->turns[pixel->at] - regions->rest[pixel->at]);
+		regions->order[at] = px_round(growing->turns[at] - regions->rest[at]);
 	}
 }
 
@@ -363,6 +305,26 @@ grow(struct run *run, struct regions *regions, const struct reading *reading,
 		finish(run, &growing);
 	free(growing.pixel);
 	return status;
+}
+
+float
+grow_least(const struct regions *regions)
+{
+	const float *certainty = regions->certainty;
+	size_t n[BINS] = { 0 }, points = 0, dropped = 0;
+
+	for (size_t i = 0; i < regions->w * regions->h; i++) {
+		if (px_isnan(certainty[i]))
+			continue;
+		points++;
+		n[(int)(certainty[i] * (BINS - 1))]++;
+	}
+	for (size_t bin = 0; bin < BINS; bin++) {
+		dropped += n[bin];
+		if ((float)dropped > DROPPED_MOST * (float)points)
+			return px_min(px_max((float)bin / (BINS - 1), LEAST), MOST);
+	}
+	return MOST;
 }
 
 void

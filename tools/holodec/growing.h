@@ -1,9 +1,12 @@
-/* What grow.c and weigh.c know of the pixels that wait for an order. */
+/* What grow.c and its helpers know of the pixels that wait for an order. */
 #ifndef HOLODEC_GROWING_H
 #define HOLODEC_GROWING_H
 
 #include "edges.h"
 #include "smooth.h"
+
+#define STRICT 4	/* rounds in which three neighbours must agree; then odds decide */
+#define PIXELS 256	/* that a thread takes at a time */
 
 struct pixel {
 	int32_t at, x, y;
@@ -24,7 +27,9 @@ struct growing {
 	struct pixel *pixel;
 	size_t n;
 	int round;
-	float noise, spread;		/* of stairs, and of means of them, in orders */
+	float noise;			/* of stairs, in orders */
+	float blue[HOLO_PROFILE + 1];	/* of order 0, and whether it is halved; mixing.c */
+	bool halved[2];			/* along rows, down columns */
 };
 
 /* The index of the pixel so far off; -1 outside of the picture. */

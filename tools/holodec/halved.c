@@ -12,6 +12,7 @@
 #define EDGE 16			/* of other samples, beside an edge, at least */
 #define NEAR 2			/* pixels around black ones where luma is asked */
 #define STAIRS_LEAST 10		/* levels: luma of stairs that are clearly no background */
+#define UNLIT 4			/* levels: luma that may be none */
 #define ROWS 16			/* blocks' rows that a thread takes at a time */
 #define SAME 0.35f		/* turns between blocks of one surface, at most */
 #define RIDGE 1.0f		/* px^2: keeps the slope of a single neighbour finite */
@@ -80,10 +81,11 @@ find_black(struct halving *halving, size_t y, unsigned char *restrict black)
 	const size_t *channel = halving->reading->channel;
 	const unsigned char *restrict sine = frame_row(halving->in, channel[0], y);
 	const unsigned char *restrict cosine = frame_row(halving->in, channel[1], y);
+	const unsigned char *restrict luma = frame_row(halving->in, channel[2], y);
 
 	CPU_SIMD
 	for (size_t x = 0; x < halving->in->head.w; x++)
-		black[x] = sine[x] + cosine[x] < HOLO_BLACK;
+		black[x] = (sine[x] + cosine[x] < HOLO_BLACK) | (luma[x] < UNLIT);
 }
 
 /* 1 where a mark lies within `reach` columns. */
