@@ -198,3 +198,23 @@ write_frames("mwd.nrrd", Frame(luma, ["luma"], {**keys, "depthcode_mask": "gap",
 	fails 2 "--guard: there is no gap with --mask track" depthdec --guard 4 none.nrrd -o n.nrrd
 	[ ! -e n.nrrd ]
 }
+
+@test "depthdec: mwd of a picture without colour is refused; none valid is no defect of an input of holes" {
+	py '
+z = np.linspace(1, 39, 64 * 48).astype("f4").reshape(48, 64)
+write_frames("in.nrrd", Frame(z, ["depth"]))
+write_frames("holes.nrrd", Frame(0 * z + np.nan, ["depth"]))'
+	depthenc --depth-range 0,40 in.nrrd | framecat --crf 6 -o luma.mkv -
+	ffmpeg -v error -i luma.mkv -map_metadata -1 -pix_fmt yuv420p10le -c:v libx264 -crf 6 bare.mkv
+	code="--bits 10 --guard 64 --mask gap --depth-range 0,40"
+	fails 1 "--layout: mwd has sine and cosine in its colour planes, and 3072 of 3072 samples have neither" \
+		depthdec --layout mwd --fringes 8 $code bare.mkv -o n.nrrd
+	silent depthdec --layout luma $code bare.mkv -o out.nrrd
+	for crf in -6 28; do
+		depthenc --layout mwd --bits 10 --depth-range 0,40 in.nrrd | framecat -f --crf $crf -o mwd.mkv -
+		silent depthdec mwd.mkv -o out.nrrd
+	done
+	depthenc --depth-range 0,40 holes.nrrd -o holes-luma.nrrd
+	fails 0 "no pixel of depth is valid" depthdec holes-luma.nrrd -o out.nrrd
+	[[ $stderr != *though* ]]
+}

@@ -104,6 +104,49 @@ expect(np.abs(luma - want)[70:73, 20:23].max() < 6)
 expect((none["mask"] == 0) & (none["luma"] == 512))'
 }
 
+@test "depthenc, holoenc: a range of which depths use a small share is said once, with the steps that it leaves" {
+	py '
+z = np.linspace(0, 39.87, 64 * 48).astype("f4").reshape(48, 64)
+stray = z.copy(); stray[17, 23] = 1e6
+write_frames("in.nrrd", [Frame(z, ["depth"]) for k in range(2)])
+write_frames("one.nrrd", Frame(z, ["depth"]))
+write_frames("flat.nrrd", Frame(0 * z + 7, ["depth"]))
+write_frames("stray.nrrd", Frame(stray, ["depth"]))'
+	question="is the range in the unit of the depths, and without stray ones?"
+	# 40000 / (1023 - 64); 40000 / (2 pi 127 8); 40000 / 7 / (255 - 32)
+	while read -r step options; do
+		fails 0 "--depth-range: 99.9 % of the depths use 0.12 % of the range 0 to 40000, in steps of $step: $question" \
+			depthenc --depth-range 0,40000 $options in.nrrd -o wide.nrrd
+	done <<<"41.7
+6.27 --layout mwd --fringes 8
+25.6 --layout fold --fringes 7"
+	depthenc --depth-range 0,40000 in.nrrd -o wide.nrrd
+	depthdec wide.nrrd -o back.nrrd
+	py 'v = np.unique(read_frames("back.nrrd")[0]["depth"]); expect(len(v) == 2 and abs(v[1] - 41.7) < 0.05, v)'
+	# a turn of the sine takes 32 of 64 columns / sin 30: 1 / (2 pi 127.5) of 40000
+	fails 0 "--depth-range: 99.9 % of the depths use 0.12 % of the range 0 to 40000, in steps of 49.9: $question" \
+		holoenc -P 32 -t 30 -S 20 --depth-range 0,40000 in.nrrd -o holo.nrrd
+	fails 0 "of the range 0 to 1e+06, in steps of 1.04e+03" depthenc --depth-range file stray.nrrd -o n.nrrd
+	fails 0 "of the range 0 to 1e+06" holoenc --depth-range file stray.nrrd -o n.nrrd
+	# a twentieth is used on purpose; what is one depth has it exactly, in its own range
+	silent depthenc --depth-range 0,800 in.nrrd -o n.nrrd
+	silent depthenc --depth-range file flat.nrrd -o n.nrrd
+	silent holoenc --depth-range file one.nrrd -o n.nrrd
+}
+
+@test "depthenc, holoenc: samples of a texture that are cut are counted and said" {
+	py '
+t = np.arange(100).reshape(10, 10) * 40.0
+write_frames("in.nrrd", [Frame(np.stack([t, t - k]).astype("f4"), ["depth", "skin"]) for k in range(3)])
+write_frames("white.nrrd", Frame(np.stack([t, t]).astype("f4"), ["depth", "skin"], {"max_value": "3960"}))'
+	for tool in depthenc "depthenc --texture-place track" holoenc; do
+		$tool --depth-range file --texture skin in.nrrd -o out.nrrd 2>messages
+		[ "$(cat messages)" = "${tool%% *}: --texture: 93 of 100 samples of skin, which go from 0 to 3960, lie outside of 0 to 255 and are cut: is key max_value what white is?
+${tool%% *}: --texture: in all 281 samples of 3 frames lay outside and were cut" ]
+		silent $tool --depth-range file --texture skin white.nrrd -o n.nrrd
+	done
+}
+
 @test "depthenc: depths outside of the range are counted and said; the range is the option's, the key's, or the file's" {
 	py '
 z = np.linspace(0, 99, 100).astype("f4").reshape(10, 10)
@@ -261,7 +304,7 @@ write_frames("image.nrrd", Frame(np.zeros((4, 4), "f4")))'
 	fails 1 "input has no channel depth, only: image" depthenc --depth-range 0,1 image.nrrd -o n.nrrd
 	fails 1 "--depth-range: the first depth must be less than the second, not 1 and 0" depthenc --depth-range 1,0 z.nrrd -o n.nrrd
 	fails 1 "--depth-range: must be two finite depths, not 10 and inf" depthenc --depth-range 10,inf z.nrrd -o n.nrrd
-	fails 2 "--depth-range: must be two numbers" depthenc --depth-range 1 z.nrrd -o n.nrrd
+	fails 2 "--depth-range: must be two numbers LO,HI: -1 is one" depthenc --depth-range=-1 z.nrrd -o n.nrrd
 	fails 1 "--bits: must be 8, 10 or 12 bits, not 9" depthenc --bits 9 --depth-range 0,1 z.nrrd -o n.nrrd
 	fails 1 "--guard: must be 1 to 127 of 8 bits, not 200" depthenc --bits 8 --guard 200 --depth-range 0,1 z.nrrd -o n.nrrd
 	fails 2 "--guard: there is no gap with --mask track" depthenc --mask track --guard 4 --depth-range 0,1 z.nrrd -o n.nrrd

@@ -333,6 +333,10 @@ write_frames("depth.nrrd", [Frame(np.where(square > 0, 100 - np.sqrt(np.maximum(
 	fails 1 "o.mkv: ffmpeg was ended by signal 9 (Killed)" framecat y.nrrd -o o.mkv
 	fake 'exit 1'
 	fails 1 "o.mkv: ffmpeg failed with status 1, and without a message" framecat y.nrrd -o o.mkv
+	# one that ends well and leaves no video
+	fake 'cat >/dev/null'
+	fails 1 "o.mkv: ffmpeg ended before the video" framecat y.nrrd -o o.mkv
+	fails 1 "o.mp4: ffmpeg ended before the video" framecat y.nrrd -o o.mp4
 	# its descriptors are its own: the pipes, the file and the keys
 	with_others() { "$@" 7</dev/null 8</dev/null; }
 	limited() { (ulimit -f 1 && framecat -f --video ffv1 y.nrrd -o o.mkv); }

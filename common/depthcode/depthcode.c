@@ -242,6 +242,19 @@ depthcode_code(const struct depthcode *code)
 	};
 }
 
+double
+depthcode_step(const struct depthcode *code)
+{
+	struct depthcode_code of = depthcode_code(code);
+	double levels = (double)of.swing;
+
+	if (code->layout == DEPTHCODE_FOLD)
+		levels *= (double)of.fringes;
+	if (code->layout == DEPTHCODE_MWD)
+		levels = 2 * M_PI * (double)of.amplitude * (double)of.fringes;
+	return (code->high - code->low) / levels;
+}
+
 const char *
 depthcode_channel_names(const struct depthcode *code)
 {

@@ -71,6 +71,8 @@ void depthcode_remove(struct meta *);
 int depthcode_texture_in_track(const struct meta *);
 /* The largest level, 2^bits - 1. */
 long depthcode_most(const struct depthcode *);
+/* Between two depths whose levels differ by one, about: sines where they are steepest. */
+double depthcode_step(const struct depthcode *);
 struct depthcode_code depthcode_code(const struct depthcode *);
 /* The channel names of a frame. */
 const char *depthcode_channel_names(const struct depthcode *);

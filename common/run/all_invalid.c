@@ -34,6 +34,14 @@ any_valid(const struct frame *frame, size_t y0, size_t y1)
 	return false;
 }
 
+/* Of whole numbers nobody but the stage knows which are valid. */
+static void
+look_at_type(struct all_invalid *seen, const struct frame *in)
+{
+	if (in->head.type != SAMPLE_FLOAT)
+		__atomic_store_n(&seen->whole, true, __ATOMIC_RELAXED);
+}
+
 static void
 look(bool *seen, const struct frame *frame, size_t y0, size_t y1)
 {
@@ -45,6 +53,7 @@ void
 all_invalid_scan(
     struct all_invalid *seen, const struct frame *in, const struct frame *out, size_t y0, size_t y1)
 {
+	look_at_type(seen, in);
 	look(&seen->in, in, y0, y1);
 	look(&seen->out, out, y0, y1);
 }
@@ -54,6 +63,7 @@ all_invalid_take(struct all_invalid *seen, const struct frame *in)
 {
 	seen->frames++;
 	seen->in = false;
+	look_at_type(seen, in);
 	look(&seen->in, in, 0, in->head.h);
 }
 
@@ -82,6 +92,8 @@ all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const c
 		snprintf(frame, sizeof(frame), " in frame %zu", seen->frames - 1);
 	if (empty)
 		warn(NULL, "no pixel of the input is valid%s", frame);
+	else if (seen->whole && !hint)
+		warn(NULL, "no pixel of %s is valid%s", out->channel[0], frame);
 	else
 		warn(NULL, "no pixel of %s is valid%s, though the input has some%s%s",
 		    out->channel[0], frame, hint ? ": see " : "", hint ? hint : "");

@@ -15,6 +15,7 @@
 
 struct all_invalid {			/* zeroed at the beginning of a run */
 	bool in, out;		/* a valid pixel was seen in this frame; set by any thread */
+	bool whole;		/* an input's samples were whole numbers; set by any thread */
 	bool warned;
 	size_t frames;
 };

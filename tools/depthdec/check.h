@@ -11,5 +11,9 @@ int check_head(const struct depthcode *, const struct frame_head *);
  * -1 after fail(). */
 int check_levels(const struct depthcode *, const struct frame *, size_t luma, size_t mask,
     size_t texture);
+/* For survey: do the colour planes hold sine and cosine (NO_CHANNEL: not of this layout)? -1 after
+ * fail() where at most depths they are next to nothing, as in a picture without colour. */
+int check_circle(const struct depthcode *, const struct frame *, size_t luma, size_t sine,
+    size_t cosine);
 
 #endif

@@ -191,7 +191,8 @@ survey(struct run *run, const struct frame *in)
 	if (priv->depthcode.layout == DEPTHCODE_LUMA && priv->mask == NO_CHANNEL)
 		gap_count(run, &priv->gap, &priv->code, in, priv->luma);
 	return check_levels(&priv->depthcode, in, priv->luma, priv->mask,
-	    priv->texture.below ? NO_CHANNEL : priv->texture.channel);
+	    priv->texture.below ? NO_CHANNEL : priv->texture.channel) < 0 ? -1 :
+	    check_circle(&priv->depthcode, in, priv->luma, priv->sine, priv->cosine);
 }
 
 static int

@@ -212,6 +212,7 @@ survey(struct run *run, const struct frame *in)
 	struct priv *priv = run->priv;
 
 	outside_count(run, &priv->outside, &priv->code, in, priv->depth);
+	texture_count(run, &priv->texture, in);
 	return !priv->fills ? 0 :
 	    fill_frame(run, &priv->fill, &priv->code, in, priv->depth);
 }
@@ -274,9 +275,9 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	outside_conclude(&priv->outside);
+	outside_conclude(&priv->outside, depthcode_step(&priv->depthcode));
 	fill_free(&priv->fill);
-	texture_below_free(&priv->texture.below);
+	texture_conclude(&priv->texture);
 }
 
 STAGE(depthenc) = {

@@ -55,6 +55,8 @@ outside_count(struct run *run, struct outside *outside, const struct depthcode_c
 	float low = FLT_MAX, high = -FLT_MAX;
 	size_t depths = 0, n = 0;
 
+	depth_use_count(&outside->use, run, frame, channel, (double)code->zero,
+	    (double)code->zero + (double)code->extent);
 	run_for(run, BLOCKS, count_block, &counting);
 	for (size_t i = 0; i < BLOCKS; i++) {
 		depths += counting.depths[i];
@@ -70,9 +72,10 @@ outside_count(struct run *run, struct outside *outside, const struct depthcode_c
 }
 
 void
-outside_conclude(const struct outside *outside)
+outside_conclude(const struct outside *outside, double step)
 {
 	if (outside->frames > 1)
 		warn("--depth-range", "in all %zu depths of %zu frames lay outside and are lost",
 		    outside->depths, outside->frames);
+	depth_use_conclude(&outside->use, step);
 }

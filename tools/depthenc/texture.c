@@ -81,3 +81,18 @@ texture_row(const struct texture *texture, const struct frame *in, struct frame 
 		else
 			((uint16_t *)row)[x] = (uint16_t)(int)level_of(texture, value[x]);
 }
+
+void
+texture_count(struct run *run, struct texture *texture, const struct frame *in)
+{
+	if (texture->channel != NO_CHANNEL)
+		texture_cut_count(&texture->cut, run, in, texture->channel,
+		    texture->levels_per_unit, texture->most);
+}
+
+void
+texture_conclude(struct texture *texture)
+{
+	texture_cut_conclude(&texture->cut);
+	texture_below_free(&texture->below);
+}

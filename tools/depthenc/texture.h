@@ -4,6 +4,7 @@
 
 #include "depthcode/depthcode.h"
 #include "image/texture_below.h"
+#include "image/texture_cut.h"
 
 struct texture_options {
 	const char *channel;		/* NULL: none */
@@ -15,6 +16,7 @@ struct texture {
 	size_t channel;			/* of the input; NO_CHANNEL */
 	float levels_per_unit, most;	/* most: the largest level */
 	struct texture_below below;
+	struct texture_cut cut;
 };
 
 /* For init: options that need each other. -1 after fail_usage(). */
@@ -25,5 +27,9 @@ int texture_plan(struct texture *, const struct texture_options *, const struct 
     const struct meta *in, struct frame_head *out);
 /* The texture's levels of row y, into the last channel. */
 void texture_row(const struct texture *, const struct frame *in, struct frame *out, size_t y);
+/* For survey: counts samples that are cut, where there is a texture. */
+void texture_count(struct run *, struct texture *, const struct frame *in);
+/* At the end: says how many, and frees. */
+void texture_conclude(struct texture *);
 
 #endif

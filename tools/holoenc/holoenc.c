@@ -89,7 +89,10 @@ holoenc_survey(struct run *run, const struct frame *in)
 		holo->high = range[1];
 	} else {
 		warn_outside(priv, in);
+		depth_use_count(&priv->use, run, in, priv->depth, holo->low, holo->high);
 	}
+	if (priv->texture != NO_CHANNEL)
+		texture_cut_count(&priv->cut, run, in, priv->texture, priv->texture_scale, 255);
 	priv->code = holo_code(holo);
 	if (check_write(priv, in, run_output_meta(run)) < 0)
 		return -1;
@@ -155,11 +158,23 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	return texture_plan(priv, &parameters->texture, in, out);
 }
 
+/* Between two depths whose sine differs by a level where it is steepest. */
+static double
+depth_step(const struct priv *priv)
+{
+	const struct holo_code *code = &priv->code;
+
+	return fabs((double)code->depth_one - (double)code->depth_zero) /
+	    (2 * M_PI * 127.5 * (double)code->turns_per_depth);
+}
+
 static void
 release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
+	depth_use_conclude(&priv->use, depth_step(priv));
+	texture_cut_conclude(&priv->cut);
 	texture_below_free(&priv->below);
 }
 

@@ -4,7 +4,9 @@
 
 #include "holo/holo.h"
 #include "image/depth_range.h"
+#include "image/depth_use.h"
 #include "image/texture_below.h"
+#include "image/texture_cut.h"
 #include "run/stage.h"
 
 struct priv {
@@ -17,6 +19,8 @@ struct priv {
 	struct texture_below below; /* with a texture below the picture */
 	bool range_wanted;   /* the depth range is each frame's own */
 	struct depth_range_of_file range_of_file;
+	struct depth_use use; /* of a range that was given */
+	struct texture_cut cut;
 	bool warned;         /* of depths outside a range that was given */
 };
 

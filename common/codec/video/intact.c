@@ -19,7 +19,7 @@ struct file {
 	const char *path;
 	int descriptor;
 	uint64_t size;
-	bool matroska, boxes;
+	bool matroska, boxes, nut;
 };
 
 static uint64_t
@@ -56,6 +56,7 @@ look_at(const char *path, FILE *stream, struct file *file)
 		return -1;
 	file->matroska = n == 8 && !memcmp(start, "\x1a\x45\xdf\xa3", 4);
 	file->boxes = n == 8 && !memcmp(start + 4, "ftyp", 4);
+	file->nut = n == 8 && !memcmp(start, "nut/mult", 8);
 	return 0;
 }
 
@@ -104,7 +105,7 @@ intact_seal(const char *path, FILE *stream)
 	if (look_at(path, stream, &file) < 0)
 		return -1;
 	if (!file.matroska && !file.boxes)
-		return 0;
+		return file.nut ? 0 : fail(path, "ffmpeg ended before the video");
 	if (sum_bytes(&file, file.size, &sum) < 0)
 		return -1;
 	n = element_head(&file, element);

@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-/* Appends the sum, where the file's format has a place for it. -1 after fail(path, ...). */
+/* Appends the sum, where the file's format has a place for it. -1 after fail(path, ...), also where
+ * the file does not begin as a video does: a program that ended well may have written none. */
 int intact_seal(const char *path, FILE *);
 /* Refuses a file with another sum, and one whose last element or box is cut, which ffmpeg may read
  * without a word, and without its tags. -1 after fail(path, ...). */
