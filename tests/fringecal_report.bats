@@ -102,7 +102,15 @@ rig.write("camera.nrrd")'
 	touch file
 	fails 2 "file: is no folder" fringecal "${rig[@]}" camera.nrrd --report file
 	fails 2 "--report: is an empty name" fringecal "${rig[@]}" camera.nrrd --report ""
-	fails 1 "no/such: cannot be made" fringecal -q "${rig[@]}" camera.nrrd --report no/such
+	for option in --report --models; do
+		fails 1 "no/such: cannot be made: No such file or directory" \
+			fringecal -q "${rig[@]}" camera.nrrd -o rig.json $option no/such
+		# a folder that nobody can make a folder in, root neither
+		fails 1 "/proc/new: cannot be made: " fringecal -q "${rig[@]}" camera.nrrd -o rig.json $option /proc/new
+		[ ! -e rig.json ]
+	done
+	fringecal -q "${rig[@]}" camera.nrrd --models models --report models/report >/dev/null
+	[ -s models/report/report.txt ]
 	mkdir full
 	touch full/a
 	fails 2 "full/: folder is not empty; -f writes into it" fringecal "${rig[@]}" camera.nrrd --report full
