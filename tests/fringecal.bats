@@ -667,7 +667,7 @@ for name, noise in (("parallel", 0), ("noisy", 0.05)):
 		[ ! -e no.json ]
 	}
 	no 1 "camera: has 2 views of the board, and at least 3 are needed" fringecal "${board[@]}" two.nrrd
-	no 1 "pose 15 of camera: has the very points of pose 3: is a picture there twice?" \
+	no 1 "pose 15 of camera: has the very points of pose 3 of camera: is a picture there twice?" \
 		fringecal "${board[@]}" copied.nrrd
 	no 1 "these poses do not determine camera.fx, camera.fy (condition" fringecal "${board[@]}" parallel.nrrd
 	no 1 "is not determined: its standard deviation is" fringecal "${board[@]}" noisy.nrrd
