@@ -167,6 +167,7 @@ rig.points[0][6] += [float(v) for v in sys.argv[1].split(",")]
 rig.write("camera.nrrd", "projector.nrrd")' $shift
 		solve 2>messages
 		has "pose 7 of camera the most, 88 of 88" <messages
+		has "view 7 of [a-z]* does not fit the others: its rms is [0-9.]* px, [0-9]* MAD above the median" <messages
 		py "$tools"'
 value, sd, file = found("rig.json")
 right = found("right.json")[0]
@@ -667,7 +668,7 @@ for name, noise in (("parallel", 0), ("noisy", 0.05)):
 		[ ! -e no.json ]
 	}
 	no 1 "camera: has 2 views of the board, and at least 3 are needed" fringecal "${board[@]}" two.nrrd
-	no 1 "pose 15 of camera: has the very points of pose 3: is a picture there twice?" \
+	no 1 "pose 15 of camera: has the very points of pose 3 of camera: is a picture there twice?" \
 		fringecal "${board[@]}" copied.nrrd
 	no 1 "these poses do not determine camera.fx, camera.fy (condition" fringecal "${board[@]}" parallel.nrrd
 	no 1 "is not determined: its standard deviation is" fringecal "${board[@]}" noisy.nrrd

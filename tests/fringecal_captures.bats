@@ -135,7 +135,7 @@ for other in "all.json", "crop.json":
 	# captures without keys: the manifest of the patterns says how large they are
 	fringegen -s 538x302 -a both -g half -p 12 -n 4 -o patterns/ -m patterns/list.txt
 	head -n 1 patterns/list.txt | has "^## projector_px:=538 302$"
-	for n in 1 2 3; do
+	for n in 1 2 3 4; do
 		mkdir -p bare/p$n
 		framecat --delete '*' poses/p$n/camera -o bare/p$n/camera/
 	done
@@ -144,11 +144,29 @@ for other in "all.json", "crop.json":
 	has '"projector_size": \[538, 302\]' <bare.json
 	fails 1 "patterns/list.txt: is of patterns for a projector of 538x302 px, not 800x600" \
 		fringecal --projector 800x600 "${bare[@]}" bare/p?
+	# two pictures of a pose exchanged
+	mkdir -p swapped/p2
+	cp -r bare/p2/camera swapped/p2/
+	cp bare/p2/camera/0001.png swapped/p2/camera/0002.png
+	cp bare/p2/camera/0002.png swapped/p2/camera/0001.png
+	fringecal "${bare[@]}" bare/p1 swapped/p2 bare/p[34] >table.txt 2>messages
+	has "fringecal: 54 of 216 corners have no projector point: .*; pose p2 has the most of them, 54" <messages
+	has "view p2 of camera does not fit the others" <messages
 	sed -i '1s/538 302/538/' patterns/list.txt
 	fails 1 "patterns/list.txt line 1: projector_px: expected width and height, found 538" fringecal "${bare[@]}" bare/p?
 	sed -i 1d patterns/list.txt
 	fails 2 "do not name the projector's size" fringecal "${bare[@]}" bare/p?
+	fringecal --projector 1920x1080 "${bare[@]}" bare/p? >table.txt 2>messages
+	has "projector: the principal point 2.. 1.. is far from the middle of 1920x1080 px, of which the points take . %" <messages
+	[ "$(grep -c "^fringecal: projector: " messages)" -eq 1 ]
 	fails 1 "poses/p1: has no folder left, but others" fringecal "${board[@]}" --cameras left --poses poses/p?
+	for n in 1 2 3; do
+		mkdir -p pair/p$n
+		ln -s "$PWD/poses/p$n/camera" pair/p$n/left
+		ln -s "$PWD/poses/p$n/camera" pair/p$n/right
+	done
+	fails 1 "pose 1 of projector through right: has the very points of pose 1 of projector through left: is a picture" \
+		fringecal -q "${board[@]}" --cameras left,right --poses pair/p?
 	fails 1 "no pose shows the board" fringecal -q --board 7x6,18 --poses poses/p1
 	fails 1 "missing/rig.json: cannot be created: No such file or directory" \
 		fringecal "${board[@]}" --poses poses/p1 -o missing/rig.json

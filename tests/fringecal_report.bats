@@ -75,6 +75,21 @@ rig.write("camera.nrrd")'
 	[ ! -e single/volume.csv ]
 }
 
+@test "fringecal without --report: a picture that the points hardly take, a principal point at its side" {
+	py 'from boards import *
+Rig(seed=1, devices=[dict(CAMERA, size=(2900, 1024)), PROJECTOR]).write("camera.nrrd", "projector.nrrd")'
+	fringecal "${rig[@]}" camera.nrrd >table.txt 2>messages
+	has "camera: the principal point 6[0-9]* 5[0-9]* is far from the middle of 2900x1024 px, of which" <messages
+	[ "$(wc -l <messages)" -eq 1 ]
+	py 'from boards import *
+CAMERA["size"], CAMERA["K"] = (2600, 2100), (2100.0, 2098.0, 1295.0, 1045.0)
+rig = Rig(seed=1)
+rig.write("camera.nrrd", "projector.nrrd")'
+	fringecal "${rig[@]}" camera.nrrd >table.txt 2>messages
+	has "^fringecal: camera: the points take 1. % of the picture: beyond them the lens is a guess$" <messages
+	[ "$(wc -l <messages)" -eq 1 ]
+}
+
 @test "fringecal --report: what repeats at the same corners in all views is the board, not noise" {
 	py 'from boards import *; Rig(seed=2).write("camera.nrrd", "projector.nrrd")'
 	report -q
@@ -102,7 +117,15 @@ rig.write("camera.nrrd")'
 	touch file
 	fails 2 "file: is no folder" fringecal "${rig[@]}" camera.nrrd --report file
 	fails 2 "--report: is an empty name" fringecal "${rig[@]}" camera.nrrd --report ""
-	fails 1 "no/such: cannot be made" fringecal -q "${rig[@]}" camera.nrrd --report no/such
+	for option in --report --models; do
+		fails 1 "no/such: cannot be made: No such file or directory" \
+			fringecal -q "${rig[@]}" camera.nrrd -o rig.json $option no/such
+		# a folder that nobody can make a folder in, root neither
+		fails 1 "/proc/new: cannot be made: " fringecal -q "${rig[@]}" camera.nrrd -o rig.json $option /proc/new
+		[ ! -e rig.json ]
+	done
+	fringecal -q "${rig[@]}" camera.nrrd --models models --report models/report >/dev/null
+	[ -s models/report/report.txt ]
 	mkdir full
 	touch full/a
 	fails 2 "full/: folder is not empty; -f writes into it" fringecal "${rig[@]}" camera.nrrd --report full

@@ -12,6 +12,7 @@
 #define LEAST_MAD 0.02		/* of the median: rms of views that are alike are never equal */
 #define LEAST_RMS 1.5		/* of the median: of a view that is worth a word, and in px */
 #define LEAST_RMS_PX 1e-3
+#define OFF_CENTRE 0.25		/* of a side of the picture */
 
 /* ---- views ---- */
 
@@ -175,6 +176,18 @@ cover(const struct calib_problem *problem, const struct calib_solution *solution
 	out->coverage = fabs(area) / ((double)problem->device[device].w *
 	    (double)problem->device[device].h);
 	return 0;
+}
+
+bool
+diagnosis_off_centre(const struct calib_device *device, const double centre[2])
+{
+	double side[2] = { (double)device->w, (double)device->h };
+	size_t axes = device->kind == CALIB_CAMERA ? 2 : 1;
+
+	for (size_t a = 0; a < axes; a++)
+		if (!(fabs(centre[a] - (side[a] - 1) / 2) <= OFF_CENTRE * side[a]))
+			return true;
+	return false;
 }
 
 /* ---- parameters that cannot be told apart ---- */

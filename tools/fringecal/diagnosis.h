@@ -6,6 +6,7 @@
 #include "calib_problem.h"
 
 #define DIAGNOSIS_COVERAGE 0.6		/* less of a picture is worth a warning */
+#define DIAGNOSIS_COVERAGE_BARE 0.2	/* the same without --report */
 #define DIAGNOSIS_CORRELATION 0.98
 #define DIAGNOSIS_TILT_DEG 10		/* less in all views leaves focal length and distance
 					 * together */
@@ -45,6 +46,9 @@ struct diagnosis {
 int diagnosis_make(const struct calib_problem *, const struct calib_solution *,
     struct diagnosis *);
 void diagnosis_free(struct diagnosis *);
+/* Is the principal point more than a quarter of a side from the middle of the picture? Not asked of
+ * the height of projectors: their lenses are shifted. */
+bool diagnosis_off_centre(const struct calib_device *, const double centre[2]);
 /* What helps against a pair: an advice, or NULL where there is none. */
 const char *diagnosis_pair_advice(const struct calib_problem *, const struct diagnosis_pair *);
 

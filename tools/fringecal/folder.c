@@ -1,15 +1,40 @@
 #include "folder.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "io/target.h"
 
+/* Can it be made, or files where it is there already? */
+static int
+place_check(const char *folder, bool later)
+{
+	size_t n = strlen(folder);
+	char *place;
+	int found;
+
+	if (access(folder, F_OK) == 0)
+		return access(folder, W_OK | X_OK) == 0 ? 0 :
+		    fail_errno(folder, "cannot be written into");
+	while (n > 1 && folder[n - 1] == '/')
+		n--;
+	while (n > 0 && folder[n - 1] != '/')
+		n--;
+	place = n ? strndup(folder, n) : strdup(".");
+	if (!place)
+		return fail_memory();
+	found = access(place, W_OK | X_OK);
+	free(place);
+	return found == 0 || (later && errno == ENOENT) ? 0 : fail_errno(folder, "cannot be made");
+}
+
 int
-folder_check(const char *option, const char *folder, bool force)
+folder_check(const char *option, const char *folder, bool force, bool later)
 {
 	struct stat status;
 	char *path;
@@ -27,14 +52,20 @@ folder_check(const char *option, const char *folder, bool force)
 	snprintf(path, n, "%s/", folder);
 	result = target_check(path, force);
 	free(path);
-	return result;
+	return result < 0 ? -1 : place_check(folder, later);
 }
 
 int
 folder_make(const char *folder)
 {
 	struct stat at;
+	int error;
 
-	return mkdir(folder, 0777) < 0 && (stat(folder, &at) < 0 || !S_ISDIR(at.st_mode)) ?
-	    fail_errno(folder, "cannot be made") : 0;
+	if (mkdir(folder, 0777) == 0)
+		return 0;
+	error = errno;
+	if (stat(folder, &at) == 0 && S_ISDIR(at.st_mode))
+		return 0;
+	errno = error;
+	return fail_errno(folder, "cannot be made");
 }

@@ -144,6 +144,10 @@ start(struct run *run)
 		    "are mm", problem->board.spacing);
 	if (!strcmp(problem->board.unit, "board"))
 		warn("--board", "has no spacing: lengths are in spacings of the board, not in mm");
+	/* Folders first: where one cannot be made, no file is left behind. */
+	if (((!bad || run->force) && p->models && folder_make(p->models) < 0) ||
+	    (p->report && folder_make(p->report) < 0))
+		return -1;
 	if ((!bad || run->force) && run->output &&
 	    write_json(problem, solution, priv->frame, run->output) < 0)
 		return -1;
@@ -169,8 +173,8 @@ init(struct run *run)
 	run->body = &body;
 	if (points_input_check(&priv->input, run, p) < 0 ||
 	    (run->output && write_check(run->output) < 0) ||
-	    (p->report && folder_check("--report", p->report, run->force) < 0) ||
-	    (p->models && folder_check("--models", p->models, run->force) < 0))
+	    (p->models && folder_check("--models", p->models, run->force, false) < 0) ||
+	    (p->report && folder_check("--report", p->report, run->force, p->models) < 0))
 		return -1;
 	return options_apply(p, &priv->problem, &priv->frame);
 }

@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "folder.h"
 #include "io/safe_file.h"
 
 #define M_PER_MM 1e-3
@@ -69,7 +68,7 @@ int
 models_write(const char *folder, const struct calib_problem *problem,
     const struct calib_solution *solution, size_t frame)
 {
-	int status = folder_make(folder);
+	int status = 0;
 
 	for (size_t d = 0; d < problem->devices && status == 0; d++) {
 		size_t n = strlen(folder) + CALIB_NAME_SIZE + 16;

@@ -169,6 +169,12 @@ add_points(struct phase_views *views, struct calib_problem *problem, size_t proj
 	return status;
 }
 
+static size_t
+lost_corners(const struct phase_views *views)
+{
+	return views->corners - views->count[PROJECTOR_POINT_GOOD];
+}
+
 int
 phase_views_add(struct phase_views *views, struct calib_problem *problem, size_t projector,
     size_t camera, size_t pose, const struct frame *const phase[2], const char *const path[2])
@@ -176,6 +182,7 @@ phase_views_add(struct phase_views *views, struct calib_problem *problem, size_t
 	const struct calib_view *view = find_view(problem, camera, pose);
 	struct coordinate_map map[2] = { 0 };
 	struct phase_crop crop[2];
+	size_t before = lost_corners(views);
 	int status = 0;
 
 	if (!view)
@@ -196,6 +203,10 @@ phase_views_add(struct phase_views *views, struct calib_problem *problem, size_t
 		status = add_points(views, problem, projector, view, map, &crop[0], path[0]);
 	phase_map_free(&map[0]);
 	phase_map_free(&map[1]);
+	if (lost_corners(views) - before > views->most_lost) {
+		views->most_lost = lost_corners(views) - before;
+		views->worst = pose;
+	}
 	return status;
 }
 
@@ -279,10 +290,11 @@ warn_ripple(const struct phase_views *views)
 }
 
 int
-phase_views_finish(const struct phase_views *views)
+phase_views_finish(const struct phase_views *views, const char *const *pose_name)
 {
-	size_t lost = views->corners - views->count[PROJECTOR_POINT_GOOD];
+	size_t lost = lost_corners(views);
 	bool rippled = warn_ripple(views);
+	char number[32];
 
 	if (!views->corners)
 		return fail(NULL, "no pose shows the board");
@@ -292,10 +304,13 @@ phase_views_finish(const struct phase_views *views)
 		    "not smooth%s", views->corners, views->count[PROJECTOR_POINT_OUTSIDE],
 		    views->count[PROJECTOR_POINT_INVALID], views->count[PROJECTOR_POINT_RESIDUAL],
 		    rippled ? " (the projector's response: fringegamma)" : "");
+	snprintf(number, sizeof(number), "%zu", views->worst + 1);
 	if (lost)
 		warn(NULL, "%zu of %zu corners have no projector point: %zu lie outside of the "
 		    "phases, %zu have too few valid pixels around them, of %zu the phase is not "
-		    "smooth", lost, views->corners, views->count[PROJECTOR_POINT_OUTSIDE],
-		    views->count[PROJECTOR_POINT_INVALID], views->count[PROJECTOR_POINT_RESIDUAL]);
+		    "smooth; pose %s has the most of them, %zu", lost, views->corners,
+		    views->count[PROJECTOR_POINT_OUTSIDE], views->count[PROJECTOR_POINT_INVALID],
+		    views->count[PROJECTOR_POINT_RESIDUAL],
+		    pose_name ? pose_name[views->worst] : number, views->most_lost);
 	return 0;
 }

@@ -10,6 +10,7 @@
 /* What is known of all of them; zeros at first. */
 struct phase_views {
 	size_t corners, count[PROJECTOR_POINT_FAULTS];	/* in all, of each fault */
+	size_t worst, most_lost;	/* the pose where most corners have no point */
 	struct projector_ripple ripple[2];		/* of fringes along x, y */
 };
 
@@ -39,8 +40,8 @@ int phase_views_read(struct phase_views *, struct calib_problem *, size_t projec
 /* What is left in the fits of fringes along x (0) or y (1). Is it more than noise, since the
  * fringes are no sinusoids? */
 bool phase_views_residual(const struct phase_views *, size_t axis, char text[200]);
-/* Warns of corners without a point, and of fringes that are not sinusoidal. -1 after fail(), where
- * no point is left. */
-int phase_views_finish(const struct phase_views *);
+/* Warns of corners without a point, and of fringes that are not sinusoidal. pose_name: of each
+ * pose; NULL: they are counted from 1. -1 after fail(), where no point is left. */
+int phase_views_finish(const struct phase_views *, const char *const *pose_name);
 
 #endif

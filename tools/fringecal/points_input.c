@@ -73,7 +73,7 @@ read_phases(struct phase_views *views, const struct parameters *p, struct calib_
 		if (phase_views_read(views, problem, cameras, c, poses, path) < 0)
 			return -1;
 	}
-	return phase_views_finish(views);
+	return phase_views_finish(views, NULL);
 }
 
 static int
@@ -155,7 +155,7 @@ read_poses(struct points_input *input, const struct run *run, const struct param
 	    board_parse("--board", p->board, p->kind < 0 ? BOARD_CHESS : (enum board_kind)p->kind,
 	    &captures->board) < 0 || pose_captures_read(captures, problem, &input->views) < 0)
 		return -1;
-	return phase_views_finish(&input->views);
+	return phase_views_finish(&input->views, (const char *const *)captures->pose_name);
 }
 
 int

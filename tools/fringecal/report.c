@@ -8,7 +8,6 @@
 #include "base/fail.h"
 #include "board_shape.h"
 #include "diagnosis.h"
-#include "folder.h"
 #include "io/safe_file.h"
 #include "report_pictures.h"
 #include "uncertainty.h"
@@ -257,8 +256,31 @@ warn_tilt(const struct report *report)
 			    "tilt the board by 20 to 40 degrees", d->device[i].most_tilt_deg);
 }
 
+/* Points on less than this share of a picture, or a principal point far from its middle: often the
+ * picture is not as large as the caller says. */
 static void
-warn_all(const struct report *report)
+warn_coverage(const struct report *report, double least)
+{
+	const struct diagnosis *d = &report->diagnosis;
+
+	for (size_t i = 0; i < d->devices; i++) {
+		const struct calib_device *device = &report->p.problem->device[i];
+		const double *centre = report->p.solution->intrinsics[i] + 2;
+		double covered = d->device[i].coverage;
+
+		if (diagnosis_off_centre(device, centre))
+			warn(device->name, "the principal point %.0f %.0f is far from the middle "
+			    "of %zux%zu px, of which the points take %.0f %%: is that the size of "
+			    "its picture?", centre[0], centre[1], device->w, device->h,
+			    100 * covered);
+		else if (covered < least)
+			warn(device->name, "the points take %.0f %% of the picture: beyond them "
+			    "the lens is a guess", 100 * covered);
+	}
+}
+
+static void
+warn_view(const struct report *report)
 {
 	const struct calib_problem *problem = report->p.problem;
 	const struct diagnosis *d = &report->diagnosis;
@@ -269,10 +291,13 @@ warn_all(const struct report *report)
 		    "above the median", pose_text(&report->p, d->view[0].view, text),
 		    problem->device[problem->view[d->view[0].view].device].name, d->view[0].rms,
 		    d->view[0].excess);
-	for (size_t i = 0; i < d->devices; i++)
-		if (d->device[i].coverage < DIAGNOSIS_COVERAGE)
-			warn(problem->device[i].name, "the points take %.0f %% of the picture: "
-			    "beyond them the lens is a guess", 100 * d->device[i].coverage);
+}
+
+static void
+warn_all(const struct report *report, double least_coverage)
+{
+	warn_view(report);
+	warn_coverage(report, least_coverage);
 	warn_tilt(report);
 }
 
@@ -300,7 +325,7 @@ report_warn(const struct calib_problem *problem, const struct calib_solution *so
 	int status = report_fill(problem, solution, pose_name, &report);
 
 	if (status == 0)
-		warn_tilt(&report);
+		warn_all(&report, DIAGNOSIS_COVERAGE_BARE);
 	report_free(&report);
 	return status;
 }
@@ -335,11 +360,9 @@ report_write(const char *folder, const struct calib_problem *problem,
 		status = uncertainty_volume(problem, solution, &report.volume);
 	report.p.uncertainty = report.map;
 	if (status == 0)
-		status = folder_make(folder);
-	if (status == 0)
 		status = write_all(&report);
 	if (status == 0)
-		warn_all(&report);
+		warn_all(&report, DIAGNOSIS_COVERAGE);
 	report_free(&report);
 	return status;
 }

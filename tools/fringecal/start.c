@@ -135,13 +135,14 @@ check_copies(const struct calib_problem *problem)
 {
 	for (size_t v = 0; v < problem->views; v++)
 		for (size_t w = 0; w < v; w++) {
-			char name[128];
+			char name[128], other[128];
 
 			if (!same_points(problem, &problem->view[w], &problem->view[v]))
 				continue;
 			calib_view_name(problem, &problem->view[v], name, sizeof(name));
-			return fail(name, "has the very points of pose %zu: is a picture there "
-			    "twice?", problem->view[w].pose + 1);
+			calib_view_name(problem, &problem->view[w], other, sizeof(other));
+			return fail(name, "has the very points of %s: is a picture there twice?",
+			    other);
 		}
 	return 0;
 }
