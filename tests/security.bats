@@ -107,7 +107,7 @@ os.execvp("framecat", ["framecat", "foreign.nrrd", "-o", "shared/o.nrrd"])'
 	run -0 grep -rnE '\b(popen|system|v?fork|exec[lv]p?e?|dlopen|setlocale) ?\(' "$top"/common/base/library.c
 	[ "${#lines[@]}" -eq 1 ]	# libraries of fixed names
 	run -0 grep -rlE '\bposix_spawnp? ?\(' "$top"/common "$top"/tools --include='*.[ch]'
-	[ "$output" = "$top/common/codec/video/ffmpeg.c
+	[ "$output" = "$top/common/codec/video/spawn.c
 $top/tools/fringecal/child.c" ]
 	run ! grep -rnE '"(/bin/)?(ba)?sh"' "$top"/tools/fringecal "$top"/common/codec/video
 }
