@@ -47,7 +47,7 @@ ratio_line() {
 		printf "%-38s %9.3f ms (least %8.3f, cores\047 %8.3f), of ours %.1f times (least %.1f, cores\047 %.1f)", \
 			label, theirs, least, cpu, theirs / ours, least / ours_least, cpu / ours_cpu
 		if (floor)
-			printf ", floor %g: %s", floor, theirs >= floor * ours ? "met" : "missed"
+			printf ", floor %g: %s", floor, (theirs >= floor * ours) ? "met" : "missed"
 		print "" }'
 }
 

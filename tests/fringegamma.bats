@@ -442,5 +442,6 @@ write_frames("holes.nrrd", f)'
 	fails 2 '300 is above full scale' fringegamma --levels 0,50,100,300 flat?.nrrd
 	fails 2 'says that the images are flat' fringegamma -n 4 --levels 0,50,100,150 flat?.nrrd
 	fails 1 'the flats do not reach from' fringegamma --levels 0,50,25,150 --harmonics h.txt flat0.nrrd flat1.nrrd flat2.nrrd flat3.nrrd
-	fringegamma --levels 0,50,25,150 flat0.nrrd flat1.nrrd flat2.nrrd flat3.nrrd >/dev/null
+	fringegamma --levels 0,51,25.5,153 flat0.nrrd flat1.nrrd flat2.nrrd flat3.nrrd -o of255.txt
+	fringegamma --full 1 --levels 0,0.2,0.1,0.6 flat0.nrrd flat1.nrrd flat2.nrrd flat3.nrrd | cmp - of255.txt
 }

@@ -264,8 +264,8 @@ double
 saddle_sigma(const struct derivative_plane *in, const struct derivative_kernels *k,
     const struct saddle *saddle)
 {
-	double variance = pixel_variance(in, PROBE_REACH * k->sigma, saddle),
-	       s2 = k->sigma * k->sigma;
+	double reach = fmin(PROBE_REACH * k->sigma, DERIVATIVES_RADIUS_MOST);
+	double variance = pixel_variance(in, reach, saddle), s2 = k->sigma * k->sigma;
 	struct derivatives d;
 	double det, inverse;
 

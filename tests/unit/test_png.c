@@ -661,7 +661,8 @@ filters_of(struct bytes file, size_t h, size_t row_bytes)
 	unsigned filters = 0;
 
 	assert_non_null(idat);
-	assert_int_equal(uncompress(rows, &n, idat + 4, file.n - (size_t)(idat + 4 - file.at)), Z_OK);
+	assert_int_equal(uncompress(rows, &n, idat + 4, file.n - (size_t)(idat + 4 - file.at)),
+	    Z_OK);
 	assert_int_equal(n, h * (row_bytes + 1));
 	for (size_t y = 0; y < h; y++)
 		filters |= 1u << rows[y * (row_bytes + 1)];

@@ -110,8 +110,8 @@ placing_fit_view(struct start *start, size_t v)
 		    "shows the board mirrored: the phase of x or of y runs the wrong way "
 		    "(phasewrap --sign), they are exchanged, or the camera's pictures are "
 		    "mirrored" :
-		    "shows the board mirrored: from i to j is a quarter turn to the right on the "
-		    "board and in the picture");
+		    "shows the board mirrored: from i to j must be a quarter turn to the right in "
+		    "the picture, as on the board");
 	return 0;
 }
 

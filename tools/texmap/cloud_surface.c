@@ -326,7 +326,7 @@ cloud_surface_make(struct run *run, const float *const xyz[3], size_t n,
 	surface->apart = calloc(n, 4 * sizeof(*surface->apart));
 	search.off = calloc(n, sizeof(*search.off));
 	status = surface->apart && search.off ? 0 : fail_memory();
-	for (size_t k = 0; k < 3; k++)
+	for (size_t k = 0; status == 0 && k < 3; k++)
 		surface->normal[k] = surface->apart + (k + 1) * n;
 	if (status == 0)
 		status = make_cubes(run, &search);

@@ -256,8 +256,9 @@ end(struct run *run)
 	const struct colouring_counts *all = &priv->all;
 
 	if (all->lone > all->points / LONE_FEW)
-		warn(NULL, "%zu of %zu points have too few others around them to say what they hide, "
-		    "and no colour: a cloud of even density has them", all->lone, all->points);
+		warn(NULL, "%zu of %zu points have too few others around them to say what they "
+		    "hide, and no colour: a cloud of even density has them", all->lone,
+		    all->points);
 	if (run->verbose)
 		note(NULL, "%zu of %zu points have a colour; " FATES, all->coloured, all->points,
 		    all->behind, all->outside, all->lone, all->grazed, all->hidden, all->blank);

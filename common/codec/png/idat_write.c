@@ -145,7 +145,8 @@ strip_start(const struct image *image, const struct strips *strips, size_t i)
 /* Strips of the image behind a filter. */
 struct trial {
 	const struct image *image;
-	struct strips few, more;	/* many of a few rows show noise, thicker ones repetitions */
+	/* many of a few rows show noise, thicker ones repetitions */
+	struct strips few, more;
 	struct libdeflate_compressor *quick;
 	unsigned char *rows;
 };
