@@ -336,6 +336,13 @@ n = np.bincount(of[valid], minlength=len(first))
 with np.errstate(invalid="ignore"): sigma = np.sqrt(np.bincount(of[valid], p[3, valid] ** 2, len(first))) / n
 mean = [np.bincount(of, v) / np.bincount(of) for v in p[:3]] + [sigma, p[4][first]]
 for c, m in zip(f.names, mean): expect(np.allclose(f[c].ravel(), m[order], rtol=1e-6, atol=1e-5, equal_nan=True), c)'
+	# small frames, more than wait for each other
+	py '
+p = np.random.default_rng(5).uniform(0, 20, (3, 1, 12000)).astype("f4")
+write_frames("one.nrrd", Frame(p, list("xyz"), {"points": "12000"}))
+write_frames("small.nrrd", [Frame(p[:, :, i:i + 4].copy(), list("xyz"), {"points": "4"}) for i in range(0, 12000, 4)])'
+	for name in one small; do mergexyz --grid 1 $name.nrrd -o $name.grid.nrrd; done
+	framecmp one.grid.nrrd small.grid.nrrd
 	fails 1 "--grid: cubes of 3e-05 are too small for points that lie 74.9999 apart along x" mergexyz --grid 3e-5 all.nrrd -o x.nrrd
 	[ ! -e x.nrrd ]
 }
