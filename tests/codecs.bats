@@ -67,14 +67,58 @@ for got in np.array(Image.open("out.jpg")), read_frame("back.nrrd").pixels[0]:
 	expect(abs(got - wanted) <= 3, abs(got - wanted).max())'
 }
 
+@test "codecs: JPEG for fringes is RGB with the steps that the page says; Pillow and we read the same levels" {
+	py '
+y, x = np.mgrid[:65, :129]
+write_frames("rgb.nrrd", Frame(np.stack([127.5 + 127.5 * np.sin(x / 7 + y / 31 + c) for c in range(3)]).astype("u1"), list("rgb")))
+write_frames("grey.nrrd", Frame((x + y).astype("u1")))'
+	for name in rgb grey; do
+		for quality in 100 80 50 30; do
+			framecat --jpeg-for fringes --quality $quality $name.nrrd -o out.jpg
+			framecat out.jpg -o back.nrrd
+			"$python" -c '
+import sys
+import numpy as np
+from PIL import Image
+from frames import *
+quality, picture, f = int(sys.argv[2]), Image.open("out.jpg"), read_frame("back.nrrd")
+got = np.array(picture)
+expect(len(picture.quantization) == 1, picture.quantization)
+v, u = np.mgrid[:8, :8]
+steps = np.floor(40 + 20 / 7 * np.hypot(u, v) + 0.5)	# framecat(1), --jpeg-for
+percent = 200 - 2 * quality if quality >= 50 else 5000 // quality
+steps = np.clip((steps * percent + 50) // 100, 1, 255)
+expect(list(picture.quantization.values())[0] == steps.astype(int).ravel().tolist(), picture.quantization)
+expect((np.moveaxis(got.reshape(65, 129, -1), 2, 0) == f.pixels).all(), "not the same levels")
+if sys.argv[1] == "rgb":	# no matrix: a plane by itself has the same levels
+	data = open("out.jpg", "rb").read()
+	at = data.index(b"\xff\xc0")
+	expect(data[at + 10:at + 19:3] == b"RGB" and data[at + 11:at + 19:3] == b"\x11" * 3, data[at:at + 19])
+	at = data.index(b"\xff\xee")
+	expect(data[at + 4:at + 9] == b"Adobe" and data[at + 15] == 0, data[at:at + 16])
+	want = read_frame("rgb.nrrd").pixels.astype(int)
+	error = np.sqrt(np.mean((f.pixels - want) ** 2, (1, 2)))
+	# rounding of coefficients to a step q is an error of q / sqrt(12) at most, but for that of levels
+	expect((error < steps.mean() / 12 ** 0.5 + 0.5).all(), error)' $name $quality
+		done
+	done
+	silent framecat --jpeg-for eyes rgb.nrrd -o eyes.jpg
+	framecat rgb.nrrd -o default.jpg
+	cmp eyes.jpg default.jpg
+	fails 2 "--chroma: 420 does not go with --jpeg-for fringes" framecat --jpeg-for fringes --chroma 420 rgb.nrrd -o x.jpg
+	fails 2 "--jpeg-for" framecat --jpeg-for ears rgb.nrrd -o x.jpg
+	[ ! -e x.jpg ]
+}
+
 @test "codecs: JPEG with flipped bytes is refused, wherever they are; one written anew is not" {
 	py '
 y, x = np.mgrid[:96, :128]
 write_frames("in.nrrd", Frame(np.stack([127.5 + 127 * np.sin(x / 5 + y / 9 + c) for c in range(3)]).astype("u1"),
 	["r", "g", "b"], {"length_unit": "mm"}))'
-	framecat in.nrrd -o whole.jpg
-	framecat whole.jpg -o whole.nrrd
-	py '
+	for purpose in fringes eyes; do
+		framecat --jpeg-for $purpose in.nrrd -o whole.jpg
+		framecat whole.jpg -o whole.nrrd
+		py '
 import subprocess
 good, runs = open("whole.jpg", "rb").read(), []
 want = read_frame("whole.nrrd").pixels
@@ -93,6 +137,7 @@ for seed in range(150):
 # the library by itself takes some of them
 expect(sum(b"not those that were written" in t.stderr for t in runs) > 10)
 expect(b"jpeg_crc32" not in open("whole.nrrd", "rb").read())'
+	done
 	framecat <whole.jpg >pipe.nrrd
 	cat whole.jpg | framecat >cat.nrrd
 	cmp pipe.nrrd cat.nrrd

@@ -232,6 +232,27 @@ write_frames("first.nrrd", Frame(np.stack([z, z * 200]), ["depth", "texture"]))'
 	py 'a, b = read_frame("chain.nrrd"), read_frame("pipe.nrrd"); expect(a.pixels.tobytes() == b.pixels.tobytes())'
 }
 
+@test "holoenc: its JPEG is for fringes, of quality 94; --jpeg-for and --quality are framecat's; no other stage's file is" {
+	py 'y, x = np.mgrid[:64, :96]; write_frames("in.nrrd", Frame((x + 9 * np.sin(y / 9)).astype("f4"), ["depth"]))'
+	holoenc in.nrrd -o holo.nrrd
+	same() { # the pictures in two JPEG files, whose keys tell different commands
+		"$python" -c 'import sys
+from PIL import Image
+a, b = map(Image.open, sys.argv[1:])
+assert a.quantization == b.quantization and a.tobytes() == b.tobytes()' "$@"
+	}
+	for words in "" "--quality 50" "--jpeg-for eyes" "--jpeg-for eyes --quality 30"; do
+		holoenc $words in.nrrd -o one.jpg
+		framecat --jpeg-for fringes --quality 94 $words holo.nrrd -o two.jpg
+		same one.jpg two.jpg
+	done
+	fringepipe holoenc in.nrrd , holodec , shade -o shaded.jpg
+	holodec holo.nrrd | shade -o alone.jpg
+	same shaded.jpg alone.jpg
+	fails 2 "--quality: must be 1 to 100" holoenc --quality 101 in.nrrd -o one.jpg
+	fails 2 "--jpeg-for: must be one of eyes fringes" holoenc --jpeg-for ears in.nrrd -o one.jpg
+}
+
 @test "holoenc: refuses stairs that do not fit, with the numbers, and the pitch it names works" {
 	py 'write_frames("in.nrrd", Frame(np.zeros((512, 512), "f4"), ["depth"]))'
 	fails 1 "a pitch of 4 px makes 175 stairs on 512 x 512 pixels at theta 30 degrees; of 2 levels each, they do not fit into 256: give a pitch above 5.4" \

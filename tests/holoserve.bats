@@ -54,6 +54,9 @@ for kind, h, limit in ("png", 117, 0.01), ("jpeg", 237, 0.2):
 	expect(image.shape == (h, 160, {"png": 4, "jpeg": 3}[kind]), image.shape)
 	rms, kept = off(depth(image[:117, :, :3], keys), z)
 	expect(rms < limit and kept > 0.99, kind, rms, kept)
+	if kind == "jpeg":	# for fringes: no matrix, one table
+		file = Image.open(io.BytesIO(got["picture"]))
+		expect(list(file.quantization) == [0] and file.quantization[0][0] == 4, file.quantization)
 	grey = image[..., 3] if kind == "png" else image[120:, :, 1]
 	error = np.abs(grey * float(keys["holo_texture_scale"]) - texture) / 4095
 	# the rows between hold the depth away from the texture: no level of it comes through

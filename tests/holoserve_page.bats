@@ -60,14 +60,15 @@ write_frames("in.nrrd", Frame(np.stack([z, texture]).astype("f4"), ["depth", "te
 	{"z_axis": "towards", "length_unit": "mm"}))'
 }
 
-@test "holoserve_page: igea, 512x512, JPEG 90 444, P 42: the depth texture against the mesh; a picture; nobody else is asked" {
+@test "holoserve_page: igea, 512x512, JPEG 90 444 and for fringes 80, P 42: the depth texture against the mesh; a picture; nobody else is asked" {
 	need_data meshes
 	need_browser
 	mesh2depth -s 512x512 "$data/meshes/igea.ply" -o truth.nrrd
 	holoenc -P 42 truth.nrrd -o holo.nrrd
-	framecat --quality 90 --chroma 444 holo.nrrd -o holo.jpg
 	mkdir -p "$top/out"
-	py "$bodies"'
+	for words in "--jpeg-for eyes --quality 90" "--jpeg-for fringes --quality 80"; do
+		framecat $words holo.nrrd -o holo.jpg
+		py "$bodies"'
 truth, meta = read_frame("truth.nrrd")["depth"], read_frame("holo.nrrd").meta
 jpeg = open("holo.jpg", "rb").read()
 server = Server([keys(holo_keys(meta), 512, 512, "jpeg"), picture(JPEG, 0, jpeg), picture(JPEG, 4, jpeg)])
@@ -80,7 +81,7 @@ with Browser() as b:
 	error, turn = (z - truth)[kept] / (high - low), 42 / (512 * np.sin(np.radians(30)))
 	spike = np.abs(error) > turn / 2
 	share, rms = kept.sum() / there.sum(), np.sqrt(np.mean(error[~spike] ** 2))
-	print("kept %.2f %% spikes %.3f %% rms %.4f %%" % (100 * share, 100 * spike.mean(), 100 * rms))
+	print("# %s: kept %.2f %% spikes %.3f %% rms %.4f %%" % (sys.argv[2], 100 * share, 100 * spike.mean(), 100 * rms))
 	expect(share >= 0.97 and rms <= 0.0007 and spike.mean() <= 0.004, share, rms, spike.mean())
 	expect((np.isfinite(z) & ~there).sum() == 0)
 	b.wait("document.getElementById(\"dropped\").textContent === \"3\"")	# frames 1 to 3
@@ -92,7 +93,8 @@ with Browser() as b:
 	surface = grey[:620] > 60
 	expect(0.15 < surface.mean() < 0.45, surface.mean())
 	clean(b, server)
-expect([path for path, _ in server.requests if path != "/favicon.ico"] == ["/", "/live"], server.requests)' "$top/out/holoserve_page.png"
+expect([path for path, _ in server.requests if path != "/favicon.ico"] == ["/", "/live"], server.requests)' "$top/out/holoserve_page.png" "$words" >&3
+	done
 }
 
 @test "holoserve_page: PNG with texture in alpha: depth to the rounding of levels, texture to the bit; PLY without a jump" {

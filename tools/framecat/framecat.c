@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/jpeg_purpose.h"
+
 #define AT(field) offsetof(struct parameters, field)
 
 static const char *const types[] = { "uchar", "ushort", "float", NULL };
@@ -59,6 +61,8 @@ static const struct opt options[] = {
 	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "95", 1, 100, NULL, "of JPEG files", NULL },
 	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), "444", 0, 0, NULL,
 	  "resolution of colour in JPEG files and videos", chromas },
+	{ 0, "jpeg-for", "WORD", OPT_WORD, AT(purpose), "eyes", 0, 0, NULL,
+	  "what JPEG files keep best", jpeg_purposes },
 	{ 0, "fast", NULL, OPT_FLAG, AT(fast), NULL, 0, 0, NULL,
 	  "larger files, sooner written", NULL },
 	{ 0, "level", "N", OPT_INTEGER, AT(level), NULL, 1, 12, NULL,

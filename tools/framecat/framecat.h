@@ -12,7 +12,7 @@ struct parameters {
 	const char *frames, *channels, *scale, *set, *delete, *like, *preset;
 	struct numbers crop;
 	long bin, quality, level;
-	int as, chroma, coding;
+	int as, chroma, purpose, coding;
 	struct paint_options paint;
 	double invalid, fill, jump, crf, fps, texture_crf;
 	bool unscale, stack, split, fast, one_page, ascii, points, lossless;

@@ -7,6 +7,8 @@
 
 #include "check.h"
 #include "holo/holoenc_rows.h"
+#include "io/codec.h"
+#include "io/jpeg_purpose.h"
 #include "texture.h"
 
 #define OUTSIDE 0.9		/* of the depths: fewer are cut off on purpose */
@@ -14,6 +16,8 @@
 struct parameters {
 	struct holo_options holo;
 	struct texture_options texture;
+	long quality;
+	int purpose;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -26,6 +30,9 @@ static const struct opt options[] = {
 	    "where it goes: a video has no alpha", texture_places },
 	{ 0, "texture-gain", "G", OPT_NUMBER, AT(texture.gain), "1", 0.01, 1, NULL,
 	    "amplitude of the texture: less leaves more of a video's bits to the depth", NULL },
+	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "94", 1, 100, NULL, "of JPEG files", NULL },
+	{ 0, "jpeg-for", "WORD", OPT_WORD, AT(purpose), "fringes", 0, 0, NULL,
+	    "what JPEG files keep best", jpeg_purposes },
 	{ 0 },
 };
 
@@ -112,6 +119,8 @@ init(struct run *run)
 	run->body = parameters->texture.place == TEXTURE_BELOW ? &below : &body;
 	if (texture_check(&parameters->texture) < 0)
 		return -1;
+	if (run->output)	/* of the chain, which ends here */
+		*run_save_options(run) = (struct save_options){ options, parameters };
 	return depth_range_is_file(&parameters->holo.depth_range) ? depth_range_check(run) : 0;
 }
 

@@ -39,7 +39,7 @@ static const struct opt options[] = {
 	{ 0, "encode", "WORD", OPT_WORD, AT(encode), NULL, 0, 0, NULL,
 	    "jpeg or png alone, else what a viewer likes best; a video to those that can",
 	    encodings },
-	{ 0, "quality", "Q", OPT_INTEGER, AT(picture.quality), "90", 1, 100, NULL,
+	{ 0, "quality", "Q", OPT_INTEGER, AT(picture.quality), "80", 1, 100, NULL,
 	    "of JPEG pictures", NULL },
 	{ 0, "crf", "N", OPT_NUMBER, AT(picture.crf), NULL, -11, 51, NULL,
 	    "of h264 and luma: more is smaller and loses more", NULL },

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "io/codec.h"
+#include "io/jpeg_purpose.h"
 #include "luma.h"
 
 static bool
@@ -90,12 +91,16 @@ arrange(struct picture *picture, enum live_kind kind, struct frame **out)
 /* What the codecs are asked for. */
 struct compression {
 	long quality;
+	int purpose;
 	bool fast;
 };
+
 
 static const struct opt compression_options[] = {
 	{ 0, "quality", "Q", OPT_INTEGER, offsetof(struct compression, quality), NULL, 1, 100, NULL,
 	    "", NULL },
+	{ 0, "jpeg-for", "WORD", OPT_WORD, offsetof(struct compression, purpose), NULL, 0, 0, NULL,
+	    "", jpeg_purposes },
 	{ 0, "fast", NULL, OPT_FLAG, offsetof(struct compression, fast), NULL, 0, 0, NULL, "",
 	    NULL },
 	{ 0 },
@@ -106,7 +111,7 @@ save(const struct packer *packer, const struct frame *image, enum live_kind kind
 {
 	const char *path = kind == LIVE_JPEG ? "picture.jpg" : "picture.png";
 	const struct codec *codec = codec_by_suffix(path);
-	const struct compression compression = { packer->options->quality, true };
+	const struct compression compression = { packer->options->quality, JPEG_FOR_FRINGES, true };
 	const struct save_options wanted = { compression_options, &compression };
 	struct saver saver = { .file = file, .path = path };
 	void *options;
