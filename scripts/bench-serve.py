@@ -37,7 +37,7 @@ def swaying_mesh(path):
 
 frames = [stream(k) for k in range(8)]
 sway = [stream(2 * np.pi * k / 60) for k in range(60)]		# 40 pixels and back in two seconds, at 30 frames/s
-words = "--quality 85 -P 42 --depth-range 0,220 --encode "
+words = "-P 42 --depth-range 0,220 --encode "
 
 
 def look(viewer, got):

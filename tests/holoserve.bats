@@ -493,6 +493,54 @@ for kind, crf in ("luma", 0), ("luma", -11), ("h264", 10):
 	expect(ends == [(0, "")] and code == 1000 and [(f["number"], f["flags"]) for f in frames] == [(37, 3)], ends, code, frames)' >&2
 }
 
+# The rates of man/holoserve.1 are those of 30 frames a second, whenever these come.
+@test "holoserve: a hill of 512x512 at 30 frames/s: 12 Mbit/s as JPEG, 2 as h264, and what its pictures decode to; --bitrate" {
+	py "$common"'
+def hill(k, w=512):
+	y, x = np.mgrid[:w, :w]
+	a = 2 * np.pi * k / 60
+	z = 200 * np.exp(-((x - w / 2 - 20 * np.sin(a)) ** 2 + (y - w / 2) ** 2) / 40000) + 3 * np.sin(x / 9 + a)
+	z[z < 20] = np.nan
+	return z.astype("f4")
+hills = [hill(k) for k in range(30)]
+def pictures(words, which, kind):
+	server = Server("-P 42 --depth-range 0,220 --encode " + words)
+	viewer, got = Viewer(server.url, "can " + kind), []
+	for k in which:
+		server.put(bytes_of(Frame(hills[k], ["depth"])))
+		got.append(viewer.frame())
+		expect(got[-1]["kind"] == kind, got[-1]["kind"])
+	expect(server.end() == (0, ""))
+	return [f["picture"] for f in got], viewer.keys
+def rate(pictures):
+	return 8 * 30 * sum(map(len, pictures)) / len(pictures)
+got, keys = pictures("jpeg", (0, 14, 29), "jpeg")
+rms, kept = off(depth(np.array(Image.open(io.BytesIO(got[2]))), keys), hills[29])
+print("# jpeg %.2f Mbit/s, kept %.2f %%, rms of 99 %% %.4f %% of the range" % (1e-6 * rate(got), 100 * kept, 100 * rms / 220), file=sys.stderr)
+expect(rate(got) < 12e6 and kept > 0.999 and rms < 0.0008 * 220, rate(got), rms, kept)
+got, keys = pictures("h264", range(30), "h264")
+done = subprocess.run(["ffmpeg", "-v", "error", "-f", "h264", "-i", "pipe:0", "-fps_mode", "passthrough", "-f", "rawvideo",
+	"-pix_fmt", "yuvj420p", "pipe:1"], input=b"".join(got), capture_output=True, check=True)
+n = 512 * 512
+last = np.frombuffer(done.stdout, "u1").reshape(30, -1)[29].astype(float)
+y, u, v = last[:n].reshape(512, 512), last[n:n * 5 // 4].reshape(256, 256), last[n * 5 // 4:].reshape(256, 256)
+def double(a):	# rows, by weights of 3/4 and 1/4
+	a = np.pad(a, ((1, 1), (0, 0)), mode="edge")
+	return np.stack([3 * a[1:-1] + a[:-2], 3 * a[1:-1] + a[2:]], 1).reshape(-1, a.shape[1]) / 4
+image = np.stack([np.floor(double(double(p).T).T + 0.5) for p in (u, v)] + [y], -1).astype("u1")
+rms, kept = off(depth(image, {**keys, "holo_layout": "rgb"}), hills[29])
+print("# h264 %.2f Mbit/s, kept %.2f %%, rms of 99 %% %.4f %% of the range" % (1e-6 * rate(got), 100 * kept, 100 * rms / 220), file=sys.stderr)
+expect(rate(got) < 2e6 and kept > 0.999 and rms < 0.0008 * 220, rate(got), rms, kept)
+# at most that many bits, and those of a group of 15 that the encoder may be ahead
+free = 8 * sum(map(len, got))
+for words, most in ("--bitrate 0.4", 0.4e6), ("--bitrate 0.4 --fps 60", 0.4e6 * 30 / 60):
+	bits = 8 * sum(map(len, pictures("h264 " + words, range(30), "h264")[0]))
+	print("#", words, bits, "bits for", free, file=sys.stderr)
+	expect(most / 2 < bits < most * (30 + 15) / 30, words, bits, free)' >&3 2>&3
+	fails 2 "--bitrate: is of --encode h264 and luma" holoserve --port 0 --bitrate 2 in.nrrd
+	fails 2 "--bitrate" holoserve --port 0 --encode luma --bitrate 0 in.nrrd
+}
+
 @test "holoserve: a video without an ffmpeg, with one that fails, or of a Holoimage" {
 	fringesim -s 64x48 --scene relief --truth truth.nrrd -o captures.nrrd
 	FRINGEPIPE_FFMPEG=/none fails 1 "ffmpeg is not there: FRINGEPIPE_FFMPEG is /none" holoserve --port 0 --encode luma truth.nrrd

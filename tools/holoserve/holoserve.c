@@ -15,7 +15,6 @@
 struct parameters {
 	struct picture_options picture;
 	struct server_options server;
-	double fps;
 	int encode;
 	bool linger, pass, print_url;
 };
@@ -39,11 +38,13 @@ static const struct opt options[] = {
 	{ 0, "encode", "WORD", OPT_WORD, AT(encode), NULL, 0, 0, NULL,
 	    "jpeg or png alone, else what a viewer likes best; a video to those that can",
 	    encodings },
-	{ 0, "quality", "Q", OPT_INTEGER, AT(picture.quality), "80", 1, 100, NULL,
+	{ 0, "quality", "Q", OPT_INTEGER, AT(picture.quality), "79", 1, 100, NULL,
 	    "of JPEG pictures", NULL },
-	{ 0, "crf", "N", OPT_NUMBER, AT(picture.crf), NULL, -11, 51, NULL,
+	{ 0, "crf", "N", OPT_NUMBER, AT(picture.video.crf), NULL, -11, 51, NULL,
 	    "of h264 and luma: more is smaller and loses more", NULL },
-	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 0.001, 1000, "frames/s",
+	{ 0, "bitrate", "N", OPT_NUMBER, AT(picture.video.bitrate), NULL, 0.01, 1000, "Mbit/s",
+	    "of h264 and luma: at most", NULL },
+	{ 0, "fps", "N", OPT_NUMBER, AT(picture.video.fps), NULL, 0.001, 1000, "frames/s",
 	    "show so many at most", NULL },
 	{ 0, "size", "WxH", OPT_SIZE, AT(picture.size), NULL, 16, 65535, "px",
 	    "make larger frames smaller, by a whole factor", NULL },
@@ -173,13 +174,16 @@ check_options(struct run *run)
 
 	const enum live_kind kind = (enum live_kind)parameters->encode + 1;
 	const bool video = kind == LIVE_H264 || kind == LIVE_LUMA;
+	const struct video_options *wanted = &parameters->picture.video;
 
 	if (!parameters->pass && run->output)
 		return fail_usage("--output", "needs --pass, which copies frames there");
-	if (!isnan(parameters->picture.crf) && !video)
+	if (!isnan(wanted->crf) && !video)
 		return fail_usage("--crf", "is of --encode h264 and luma");
-	if (parameters->picture.crf < 0 && kind == LIVE_H264)
-		return fail_usage("--crf", "of h264 is 0 to 51, not %g", parameters->picture.crf);
+	if (!isnan(wanted->bitrate) && !video)
+		return fail_usage("--bitrate", "is of --encode h264 and luma");
+	if (wanted->crf < 0 && kind == LIVE_H264)
+		return fail_usage("--crf", "of h264 is 0 to 51, not %g", wanted->crf);
 	if (video && video_check() < 0)
 		return -1;
 	return depth_range_is_file(&parameters->picture.holo.depth_range) ?
@@ -209,7 +213,7 @@ open_server(struct run *run)
 	picture_begin(&feed->maker, &priv->picture);
 	feed->packer.options = &priv->picture;
 	feed->lead = server_lead();
-	feed->interval = isnan(parameters->fps) ? 0 : 1 / parameters->fps;
+	feed->interval = isnan(priv->picture.video.fps) ? 0 : 1 / priv->picture.video.fps;
 	feed->published = wake;
 	feed->arg = priv->server;
 	server_when_interrupted(priv->server, leave_interrupted, priv);

@@ -165,7 +165,7 @@ pack_video(struct packer *packer, const struct frame *image, enum live_kind kind
 
 	if (*video && (anew || !video_fits(*video, head->w, head->h)))
 		stop(video);
-	if (!*video && video_start(kind, head->w, head->h, packer->options->crf, video) < 0)
+	if (!*video && video_start(kind, head->w, head->h, &packer->options->video, video) < 0)
 		return -1;
 	if (video_encode(*video, image, lead, &picture) < 0) {
 		stop(video);

@@ -5,12 +5,13 @@
 
 #include "holo/holo.h"
 #include "base/opt.h"
+#include "video.h"
 
 struct picture_options {
 	struct holo_options holo;
 	struct opt_size size;		/* at most; 0 x 0: as large as the frame */
 	long quality;			/* of JPEG */
-	double crf;			/* of video; NaN: what is best */
+	struct video_options video;
 	bool luma;			/* the depth itself is to be sent */
 };
 

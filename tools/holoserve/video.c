@@ -14,6 +14,7 @@
 #define PICTURE_MOST (64u << 20)
 #define CRF_H264 24		/* 2 Mbit/s and less at 512 x 512 and 30 frames/s */
 #define CRF_LUMA 0
+#define FPS 30
 
 /* FLV, in which ffmpeg frames its pictures: a head, then tags, each with its length before and
  * behind its data. (ISO/IEC 14496-15 says what is in those of video.) */
@@ -44,14 +45,34 @@ video_check(void)
 
 /* ---- beginning and end ---- */
 
-static int
-start_ffmpeg(struct video_encoder *video, bool luma, double crf)
+/* x264's words. Modes of a Holoimage are chosen by the bits that they cost, which saves a fifth of a
+ * smooth surface's; since one motion holds for whole macroblocks, these are not split, which saves
+ * the time that the choice takes. The bit rate is that of the 30 frames a second that ffmpeg is
+ * made to believe in; a group of pictures may take its share at once. */
+static void
+set_parameters(bool luma, const struct video_options *options, char *to, size_t n)
 {
-	char size[32], group[8], parameters[80];
+	const double crf = !isnan(options->crf) ? options->crf : luma ? CRF_LUMA : CRF_H264;
+	const double fps = isnan(options->fps) ? FPS : options->fps;
+	const double kbits = ceil(1000 * options->bitrate * FPS / fps);
+	char most[80] = "";
+
+	if (!isnan(options->bitrate))
+		snprintf(most, sizeof(most), ":vbv-maxrate=%.0f:vbv-bufsize=%.0f", kbits,
+		    ceil(kbits * VIDEO_GROUP / FPS));
+	/* -crf takes no negative number; x264 itself does */
+	snprintf(to, n, "crf=%g:scenecut=0:repeat-headers=1%s%s", crf,
+	    luma ? "" : ":subme=6:partitions=none:trellis=1", most);
+}
+
+static int
+start_ffmpeg(struct video_encoder *video, bool luma, const struct video_options *options)
+{
+	char size[32], group[8], rate[8], parameters[200];
 	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error",
 		/* the first picture is not kept back until there are more to look at */
 		"-probesize", "32", "-analyzeduration", "0", "-protocol_whitelist", "pipe",
-		"-f", "rawvideo", "-pix_fmt", video->format->name, "-s", size, "-framerate", "30",
+		"-f", "rawvideo", "-pix_fmt", video->format->name, "-s", size, "-framerate", rate,
 		"-color_range", "pc", "-i", "pipe:0", "-color_range", "pc",
 		"-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-bf", "0",
 		"-g", group, "-x264-params", parameters, "-fps_mode", "passthrough",
@@ -61,9 +82,8 @@ start_ffmpeg(struct video_encoder *video, bool luma, double crf)
 
 	snprintf(size, sizeof(size), "%zux%zu", video->even_w, video->even_h);
 	snprintf(group, sizeof(group), "%d", VIDEO_GROUP);
-	/* -crf takes no negative number; x264 itself does */
-	snprintf(parameters, sizeof(parameters), "crf=%g:scenecut=0:repeat-headers=1",
-	    !isnan(crf) ? crf : luma ? CRF_LUMA : CRF_H264);
+	snprintf(rate, sizeof(rate), "%d", FPS);
+	set_parameters(luma, options, parameters, sizeof(parameters));
 	if (ffmpeg_start(WHERE, words, FFMPEG_FILTERS, -1, -1, &video->ffmpeg) < 0)
 		return -1;
 	ffmpeg_set_patience(video->ffmpeg, PATIENCE_MS);
@@ -71,7 +91,8 @@ start_ffmpeg(struct video_encoder *video, bool luma, double crf)
 }
 
 int
-video_start(enum live_kind kind, size_t w, size_t h, double crf, struct video_encoder **out)
+video_start(enum live_kind kind, size_t w, size_t h, const struct video_options *options,
+    struct video_encoder **out)
 {
 	const bool luma = kind == LIVE_LUMA;
 	struct video_encoder *video = calloc(1, sizeof(*video));
@@ -89,7 +110,7 @@ video_start(enum live_kind kind, size_t w, size_t h, double crf, struct video_en
 	video->raw = malloc(video->bytes);
 	if (!video->raw)
 		fail_memory();
-	if (!video->raw || start_ffmpeg(video, luma, crf) < 0) {
+	if (!video->raw || start_ffmpeg(video, luma, options) < 0) {
 		video_free(video);
 		return -1;
 	}

@@ -17,6 +17,12 @@
 
 struct video_encoder;
 
+struct video_options {
+	double crf;		/* how lossy, of x264; NaN: as is best for the kind */
+	double bitrate;		/* Mbit/s at most; NaN: as many as that takes */
+	double fps;		/* pictures a second, for the bit rate; NaN: 30 */
+};
+
 /* A picture in Annex B, behind the lead that the caller wanted. */
 struct video_picture {
 	unsigned char *bytes;	/* with the lead */
@@ -27,9 +33,9 @@ struct video_picture {
 /* Is there an ffmpeg? 0, or -1 after fail(). */
 int video_check(void);
 /* For pictures of w x h: of LIVE_H264, planes Y, U, V of 8 bits, the last two at half the
- * resolution; of LIVE_LUMA, one of VIDEO_BITS. crf: how lossy, of x264; NaN: as is best for the
- * kind. -1 after fail(). */
-int video_start(enum live_kind, size_t w, size_t h, double crf, struct video_encoder **out);
+ * resolution; of LIVE_LUMA, one of VIDEO_BITS. -1 after fail(). */
+int video_start(enum live_kind, size_t w, size_t h, const struct video_options *,
+    struct video_encoder **out);
 /* Does it take pictures of this size? */
 bool video_fits(const struct video_encoder *, size_t w, size_t h);
 /* Encodes a frame of three channels of uchar, or of one of ushort. -1 after fail(), and then the
