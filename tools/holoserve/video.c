@@ -45,10 +45,10 @@ video_check(void)
 
 /* ---- beginning and end ---- */
 
-/* x264's words. Modes of a Holoimage are chosen by the bits that they cost, which saves a fifth of a
- * smooth surface's; since one motion holds for whole macroblocks, these are not split, which saves
- * the time that the choice takes. The bit rate is that of the 30 frames a second that ffmpeg is
- * made to believe in; a group of pictures may take its share at once. */
+/* x264's words. Modes of a Holoimage are chosen by the bits that they cost, which saves a fifth of
+ * a smooth surface's; since one motion holds for whole macroblocks, these are not split, which
+ * saves the time that the choice takes. The bit rate is that of the 30 frames a second that ffmpeg
+ * is made to believe in; a group of pictures may take its share at once. */
 static void
 set_parameters(bool luma, const struct video_options *options, char *to, size_t n)
 {
