@@ -177,7 +177,7 @@ receive(struct run *run)
 
 		status = connection_next(&priv->connection, most, &message);
 		if (status > 0)
-			status = message.kind == WEBSOCKET_TEXT ? take_keys(priv, &message)
+			status = message.kind == WSLAY_TEXT_FRAME ? take_keys(priv, &message)
 								: take_picture(run, &message);
 	}
 	return status;

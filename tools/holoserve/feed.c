@@ -114,7 +114,7 @@ compress(struct feed *feed, enum live_kind kind, bool anew)
 		fail_memory();
 		return NULL;
 	}
-	if (packing_make(&feed->packer, &feed->shown, kind, anew, feed->lead + LIVE_HEAD_BYTES,
+	if (packing_make(&feed->packer, &feed->shown, kind, anew, LIVE_HEAD_BYTES,
 	    &packing) < 0) {
 		free(packet);
 		return NULL;

@@ -26,7 +26,7 @@ struct packet {
 	uint64_t place;			/* among those of its kind, from 1: without a flag of a
 					 * keyframe it needs the one before */
 	char *keys;			/* key lines */
-	unsigned char *bytes;		/* behind the lead: head and picture */
+	unsigned char *bytes;		/* head and picture */
 	size_t n;			/* of both */
 };
 
@@ -37,7 +37,6 @@ struct feed {
 	bool running;			/* the encoder is */
 	struct picture_maker maker;
 	struct packer packer;
-	size_t lead;			/* bytes that the sender wants before a message */
 	double interval;		/* seconds between frames, at least */
 	void (*published)(void *arg);	/* there is a packet, or the last frame is known */
 	void *arg;
