@@ -549,17 +549,73 @@ for kind, crf in ("luma", 0), ("luma", -11), ("h264", 10):
 	fails 2 "of h264 is 0 to 51" holoserve --port 0 --encode h264 --crf -1 truth.nrrd
 	holoenc truth.nrrd -o holo.nrrd
 	fails 1 "the input is a Holoimage" holoserve --port 0 --encode luma holo.nrrd
-	printf "#!/bin/sh\necho no such encoder >&2\nexit 1\n" >ffmpeg
+	printf "#!/bin/sh\necho >>started\necho no such encoder >&2\nexit 1\n" >ffmpeg
 	chmod +x ffmpeg
+	# not tried with every frame: a viewer gets what else it can, or is closed
 	FRINGEPIPE_FFMPEG=$PWD/ffmpeg py "$common"'
-server = Server("--encode luma")
-viewer, plain = Viewer(server.url, "can luma"), Viewer(server.url, "can jpeg")
-for i in range(3):
+for kind in "luma", "h264":
+	server = Server("--encode %s --depth-range -5,45" % kind)
+	viewer, video, plain = (Viewer(server.url, "can " + can) for can in (kind + " png", kind, "jpeg"))
+	for i in range(4):
+		server.put(bytes_of(Frame(bell(64, 48, i), ["depth"])))
+		expect(plain.frame()["kind"] == "jpeg")
+		frame = viewer.frame()
+		expect(frame["kind"] == "png" and frame["number"] == i, frame)
+	expect(drain(video) == ([], 1011))
+	late = Viewer(server.url, "can %s jpeg" % kind)
+	expect(late.frame()["kind"] == "jpeg")
+	try:
+		Viewer(server.url, "can " + kind).frame()
+		expect(False, "a picture")
+	except Closed as closed:
+		expect(closed.args[0] == 1008, closed.args)
+	status, messages = server.end()
+	expect((status, messages) == (0, "holoserve: %s is given up, viewers get jpeg or png: --encode: ffmpeg has ended: no such encoder\n" % kind), messages)'
+	[ "$(wc -l <started)" = 2 ]
+}
+
+@test "holoserve: a video whose ffmpeg hangs or dies: once more, then viewers get pictures, and holorecv all that came" {
+	# the second one does not begin a video; the first one lasts for as long as there are pictures
+	printf '#!/bin/sh\necho >>started\n[ "$(wc -l <started)" = 1 ] || exec sleep 1000\nexec ffmpeg "$@"\n' >ffmpeg
+	chmod +x ffmpeg
+	: >started
+	FRINGEPIPE_FFMPEG=$PWD/ffmpeg py "$common"'
+server = Server("--encode luma --depth-range -5,45")
+env = {k: v for k, v in os.environ.items() if k != "FRINGEPIPE_FFMPEG"}
+receiver = subprocess.Popen(["holorecv", server.url, "-o", "out%d.nrrd"], stderr=subprocess.PIPE, env=env)
+viewer, plain = Viewer(server.url, "can luma png"), Viewer(server.url, "can jpeg")
+for viewer_ in viewer, plain:
+	viewer_.socket.settimeout(60)
+def child():
+	own = server.process.pid
+	return [int(c) for task in os.listdir(f"/proc/{own}/task") for c in open(f"/proc/{own}/task/{task}/children").read().split()]
+kinds = []
+for i in range(6):
 	server.put(bytes_of(Frame(bell(64, 48, i), ["depth"])))
-	expect(plain.frame()["number"] == i)		# JPEG goes on
+	kinds.append(plain.frame()["kind"])
+	if i == 3:	# its ffmpeg was killed: this frame is lost for those who want the video
+		time.sleep(0.5)
+		continue
+	frame = viewer.frame()
+	expect(frame["number"] == i, i, frame["number"])
+	kinds.append(frame["kind"])
+	if i == 2:
+		for _ in range(100):	# holorecv has asked for luma, too
+			time.sleep(0.02)
+		os.kill(child()[0], signal.SIGKILL)
+expect(kinds == ["jpeg", "luma"] * 3 + ["jpeg"] + ["jpeg", "png"] * 2, kinds)
 status, messages = server.end()
-expect(status == 0 and messages.count("\n") == 1 and "frame 0 cannot be shown" in messages and "no such encoder" in messages, messages)
-expect(drain(viewer) == ([], 1000))'
+lines = messages.splitlines()
+expect(status == 0 and len(lines) == 2 and "frame 3 cannot be shown: --encode: ffmpeg has ended" in lines[0]
+	and "luma is given up, viewers get jpeg or png: --encode: " in lines[1] and "10 s" in lines[1], messages)
+status = receiver.wait(30)
+names = sorted(f for f in os.listdir(".") if f.startswith("out"))
+got = [read_frame(f) for f in names]
+numbers = [int(f.meta["frame_number"]) for f in got]
+expect(status == 0 and numbers[-2:] == [4, 5] and set(numbers) <= {0, 1, 2, 4, 5}, status, numbers)
+for frame, number in zip(got, numbers):	# what holoenc makes, or depthenc
+	expect(frame.names == (["r", "g", "b"] if number > 3 else ["luma"]), number, frame.names)'
+	[ "$(wc -l <started)" = 2 ]
 }
 
 @test "holoserve: --pass hands frames on as they came; --fps; the input ends for nobody" {

@@ -70,6 +70,14 @@ feed_is_over(struct feed *feed, enum live_kind kind, uint64_t from)
 }
 
 bool
+feed_has_lost(struct feed *feed, enum live_kind kind)
+{
+	(void)feed;
+	(void)kind;
+	return false;
+}
+
+bool
 feed_is_last(struct feed *feed, uint64_t number)
 {
 	(void)feed;

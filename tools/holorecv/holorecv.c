@@ -119,6 +119,9 @@ hand_on(struct run *run, const struct live_picture *picture, bool known)
 		video_stop(&priv->video);
 		return run_lose_input(run);
 	}
+	/* the server gave its video up */
+	if (priv->video.ffmpeg && hand_on_video(run, true) < 0)
+		return -1;
 	if (known)
 		return 0;
 	return live_decode(&priv->keys, picture, path, &frame) < 0 ? run_lose_input(run) :

@@ -28,6 +28,7 @@ put_keys(struct viewer *viewer)
 {
 	const char *keys = viewer->packet->keys;
 
+	viewer->keys_kind = viewer->packet->head.kind;
 	viewer->version = viewer->packet->version;
 	websocket_put(&viewer->socket, WSLAY_TEXT_FRAME, keys, strlen(keys));
 }
@@ -120,7 +121,8 @@ static bool
 put_stream(struct server *server, struct viewer *viewer)
 {
 	if (finds_picture(server, viewer)) {
-		if (viewer->packet->version == viewer->version)
+		if (viewer->packet->head.kind == viewer->keys_kind &&
+		    viewer->packet->version == viewer->version)
 			put_picture(server, viewer);
 		else
 			put_keys(viewer);
@@ -157,6 +159,9 @@ put_next(struct server *server, struct viewer *viewer, int64_t now_us)
 		websocket_put(&viewer->socket, WSLAY_PING, "", 0);
 		return true;
 	}
+	if (!viewer->code && viewer->kind && feed_has_lost(server->feed, viewer->kind) &&
+	    !viewer_choose(server, viewer))
+		viewer_close(viewer, 1011, "the video failed");
 	if (!viewer->code && put_stream(server, viewer))
 		return true;
 	if (!viewer->code && is_through(server, viewer, code))

@@ -23,21 +23,27 @@ break_off(struct viewer *viewer, int code, const char *reason)
 	viewer->deaf = true;
 }
 
-/* The one encoding that is offered. One of video is offered beside JPEG and PNG, since few viewers
- * decode it. */
-static enum live_kind
-choose_kind(const struct server *server, const enum live_kind *kind, int kinds)
+/* One encoding is offered, or JPEG and PNG. One of video is offered beside these two, since few
+ * viewers decode it, and until it is given up. */
+bool
+viewer_choose(const struct server *server, struct viewer *viewer)
 {
 	const enum live_kind only = (enum live_kind)server->options.encode;
 	const bool video = only == LIVE_H264 || only == LIVE_LUMA;
+	enum live_kind first = 0;
 
-	for (int i = 0; i < kinds && only; i++)
-		if (kind[i] == only)
-			return only;
-	for (int i = 0; i < kinds && (!only || video); i++)
-		if (kind[i] == LIVE_JPEG || kind[i] == LIVE_PNG)
-			return kind[i];
-	return 0;
+	viewer->kind = 0;
+	for (int i = viewer->cans - 1; i >= 0; i--) {
+		enum live_kind kind = viewer->can[i];
+
+		if ((!only || video) && (kind == LIVE_JPEG || kind == LIVE_PNG))
+			first = kind;
+		if (kind == only && !feed_has_lost(server->feed, kind))
+			viewer->kind = kind;
+	}
+	if (!viewer->kind)
+		viewer->kind = first;
+	return viewer->kind;
 }
 
 static bool
@@ -69,9 +75,7 @@ take_shown(struct viewer *viewer, uint64_t number)
 static void
 hear_text(const struct server *server, struct viewer *viewer, const char *text, size_t n)
 {
-	enum live_kind kind[LIVE_KINDS];
 	uint64_t number;
-	int kinds;
 
 	if (viewer->kind) {
 		if (live_read_number(text, n, &number) < 0)
@@ -80,13 +84,10 @@ hear_text(const struct server *server, struct viewer *viewer, const char *text, 
 			take_shown(viewer, number);
 		return;
 	}
-	kinds = live_read_can(text, n, kind);
-	if (kinds < 0) {
+	viewer->cans = live_read_can(text, n, viewer->can);
+	if (viewer->cans < 0)
 		viewer_close(viewer, 1008, "the first message must be: can jpeg png");
-		return;
-	}
-	viewer->kind = choose_kind(server, kind, kinds);
-	if (!viewer->kind)
+	else if (!viewer_choose(server, viewer))
 		viewer_close(viewer, 1008, server->options.encode == LIVE_JPEG ||
 		    server->options.encode == LIVE_PNG ?
 		    live_kind_names[server->options.encode] : "only jpeg and png are served");

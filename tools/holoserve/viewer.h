@@ -10,8 +10,11 @@
 struct viewer {
 	int fd;
 	struct websocket socket;
-	enum live_kind kind;		/* 0: it has not said what it can */
-	unsigned version;		/* of the keys that it has */
+	enum live_kind can[LIVE_KINDS];	/* what it decodes, best first */
+	int cans;
+	enum live_kind kind;		/* that it gets; 0: it has not said what it can */
+	enum live_kind keys_kind;	/* of the keys that it has, and */
+	unsigned version;		/* theirs */
 	uint64_t from;			/* the number that its next picture has at least */
 	uint64_t place;			/* of its last picture among those of a video */
 	uint64_t sent[LIVE_UNSHOWN];	/* numbers of pictures that it has not shown */
@@ -39,6 +42,8 @@ struct viewer {
 ssize_t viewer_read(void *viewer, void *to, size_t n);
 /* Hears what has come. False: there is nobody. */
 bool viewer_hear(const struct server *, struct viewer *, int64_t now_us);
+/* Chooses what it gets, of what it can and the server offers. False: there is nothing. */
+bool viewer_choose(const struct server *, struct viewer *);
 /* Closes the connection as soon as nothing is half sent. */
 void viewer_close(struct viewer *, int code, const char *reason);
 
