@@ -1,7 +1,7 @@
 /*
  * What a client sends to holoserve, through a socket and in pieces: a request of HTTP, or frames of
- * WebSocket behind the handshake. What the server answers is HTTP, or are frames that a client takes,
- * and no message comes of a frame that the RFC or holoserve(5) forbids.
+ * WebSocket behind the handshake. What the server answers is HTTP, or are frames that a client takes;
+ * a frame without a mask ends the connection.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,8 @@
 
 static const int64_t now_us = 5000000;
 static int pictures;	/* that are in use */
-const unsigned char holoserve_page[4], holoserve_page_end[1];
+const unsigned char holoserve_page[] = "page";
+__asm__(".globl holoserve_page_end\nholoserve_page_end = holoserve_page + 4");
 const char holoserve_page_policy[] = "default-src 'none'";
 
 int64_t
@@ -169,6 +170,15 @@ check_answer(struct client *client, bool viewer)
 		check_messages(client);
 }
 
+/* The first frame of n bytes has no mask: nothing was made of it. */
+static void
+check_mask(const struct viewer *viewer, const unsigned char *frame, size_t n)
+{
+	if (n >= 2 && !(frame[1] & 0x80) && frame[1] < 126 && n > (frame[1] ? 2 : 1))
+		check(viewer->code == WSLAY_CODE_PROTOCOL_ERROR && !viewer->messages,
+		    "a frame without a mask");
+}
+
 static bool
 step(struct server *server, struct connection *connection, struct client *client)
 {
@@ -226,6 +236,8 @@ LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 	}
 	check(!connection.viewer || connection.viewer->messages <= MESSAGES_A_SECOND + 1 ||
 	    connection.viewer->code, "too many messages");
+	if (data[0] != 'H')
+		check_mask(connection.viewer, data + 1, n - 1);
 	check_answer(&client, connection.viewer != NULL);
 	live_leave(&server, connection.viewer);
 	free(connection.answer);
