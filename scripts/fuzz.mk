@@ -11,4 +11,4 @@ fuzzers: $(FUZZERS)
 
 $(BUILD)/tests/fuzz_%: tests/fuzz/fuzz_%.c $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -MMD -MP -o $@ $< $(LIBRARY) $(LDLIBS)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -MMD -MP -o $@ $< $(LIBRARY) $(LDLIBS) -lwslay

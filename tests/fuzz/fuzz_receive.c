@@ -4,10 +4,10 @@
  * frames of the size that the keys say.
  */
 #include "fuzz.h"
+#include "live/handshake.h"
+#include "live/websocket.h"
 
 #include "../../tools/holorecv/live_stream.c"
-#include "../../tools/holorecv/sha1.c"
-#include "../../tools/holorecv/websocket.c"
 
 #define MOST 4096
 
@@ -53,24 +53,48 @@ take_keys_of(struct live_keys *keys, const struct websocket_message *message)
 	check_status(status);
 }
 
+/* The head of an answer; what follows it stays. */
+static int
+read_answer(struct bytes *bytes)
+{
+	size_t n = http_head_length((const char *)bytes->at, bytes->left);
+	char copy[HTTP_HEAD_MOST];
+	struct http_head head;
+	int code, status = 0;
+
+	if (n == 0 || n > sizeof(copy))
+		return 0;
+	take(bytes, copy, n);
+	if (!http_head_read(copy, n, &head))
+		return 0;
+	status = handshake_check(&head, "dGhlIHNhbXBsZSBub25jZQ==", "p", &code);
+	check(status < 0 || code == 0 || (code >= 0 && code < 1000), "status of HTTP");
+	check_status(status);
+	return status == 0;
+}
+
 int
 LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 {
 	struct bytes bytes = { data, n };
-	struct websocket socket = { .read = read_some, .arg = &bytes };
+	struct websocket socket = { .read = read_some, .arg = &bytes, .most = MOST };
 	struct websocket_message message;
 	struct live_keys keys = { 0 };
-	int status = 1, code;
+	const char *reason;
 
-	if (n > 0 && data[0] == 'H')
-		status = websocket_answer(&socket, "dGhlIHNhbXBsZSBub25jZQ==", "p", &code);
-	while (status > 0 && (status = websocket_next(&socket, MOST, &message)) > 0) {
-		if (message.kind == WEBSOCKET_TEXT)
+	if (n > 0 && data[0] == 'H' && !read_answer(&bytes))
+		return 0;
+	check(websocket_open(&socket) == 0, "memory");
+	while (websocket_receive(&socket, &message, &reason) == 1) {
+		check(message.n <= (message.kind < WSLAY_CONNECTION_CLOSE ? MOST
+									  : WEBSOCKET_CONTROL),
+		    "too long a message");
+		if (message.kind == WSLAY_TEXT_FRAME)
 			take_keys_of(&keys, &message);
-		else if (message.kind == WEBSOCKET_BINARY)
+		else if (message.kind == WSLAY_BINARY_FRAME)
 			decode(&keys, &message);
 	}
-	check_status(status);
+	check_status(fail_message() ? -1 : 0);
 	websocket_free(&socket);
 	live_free_keys(&keys);
 	return 0;

@@ -14,8 +14,9 @@
 
 #include "base/fail.h"
 #include "interrupt.h"
+#include "live/handshake.h"
+#include "live/live_message.h"
 
-#define PROTOCOL "fringepipe.1"
 #define CONNECT_SECONDS 10
 
 /* ---- ends ---- */
@@ -64,12 +65,13 @@ connection_wait(double seconds)
 
 /* Everything goes into the socket's buffer at once: a request and single frames of 131 bytes. */
 static int
-put(struct connection *connection, const void *from, size_t n)
+put(struct connection *connection, const void *from, size_t n, bool more)
 {
 	const char *next = from;
 
 	while (n > 0) {
-		ssize_t put = send(connection->fd, next, n, MSG_NOSIGNAL);
+		ssize_t put = send(connection->fd, next, n,
+		    MSG_NOSIGNAL | (more ? MSG_MORE : 0));
 
 		if (put < 0 && (errno == EAGAIN || errno == EINTR)) {
 			int status = wait_for(connection->fd, POLLOUT, connection->silence_s);
@@ -88,14 +90,20 @@ put(struct connection *connection, const void *from, size_t n)
 	return 1;
 }
 
-static int
-put_frame(struct connection *connection, enum websocket_kind kind, const void *from, size_t n)
+/* For struct websocket. */
+static ssize_t
+write_bytes(void *arg, const void *from, size_t n, bool more)
 {
-	unsigned char mask[4], frame[131];
+	int status = put(arg, from, n, more);
 
-	if (getrandom(mask, sizeof(mask), 0) != sizeof(mask))
-		return fail_errno(NULL, "no random bytes");
-	return put(connection, frame, websocket_frame(kind, from, n, mask, frame));
+	return status > 0 ? (ssize_t)n : status;
+}
+
+static int
+put_message(struct connection *connection, enum wslay_opcode kind, const void *from, size_t n)
+{
+	websocket_put(&connection->socket, kind, from, n);
+	return websocket_send(&connection->socket);
 }
 
 /* For struct websocket. Silence of half the time is asked about. */
@@ -124,7 +132,7 @@ read_bytes(void *arg, void *to, size_t n)
 			    connection->silence_s);
 		if (status == 0) {
 			connection->asked = true;
-			status = put_frame(connection, WEBSOCKET_PING, "", 0);
+			status = put_message(connection, WSLAY_PING, "", 0);
 			if (status <= 0)
 				return status;
 		}
@@ -178,26 +186,48 @@ connect_any(struct connection *connection, const struct address *address)
 	return status;
 }
 
+/* Up to the empty line, byte by byte: what follows is of the WebSocket. */
+static int
+take_head(struct connection *connection, char bytes[HTTP_HEAD_MOST], struct http_head *head)
+{
+	size_t n = 0;
+
+	while (http_head_length(bytes, n) == 0) {
+		ssize_t got = n < HTTP_HEAD_MOST ? read_bytes(connection, bytes + n, 1)
+						 : fail(NULL, "answers with too long a head");
+
+		if (got <= 0)
+			return (int)got;
+		n++;
+	}
+	return http_head_read(bytes, n, head) ? 1 : fail(NULL, "its answer is not HTTP");
+}
+
 static int
 shake_hands(struct connection *connection, const struct address *address)
 {
 	unsigned char random[16];
-	char key[WEBSOCKET_KEY], request[1400];
+	char key[HANDSHAKE_KEY], request[1400], answer[HTTP_HEAD_MOST];
+	struct http_head head;
 	int code = 0, n, status;
 
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return fail_errno(NULL, "no random bytes");
-	websocket_key(random, key);
+	handshake_key(random, key);
 	n = snprintf(request, sizeof(request),
 	    "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
 	    "Origin: http://%s\r\nSec-WebSocket-Key: %s\r\nSec-WebSocket-Version: 13\r\n"
-	    "Sec-WebSocket-Protocol: " PROTOCOL "\r\n\r\n",
+	    "Sec-WebSocket-Protocol: " LIVE_PROTOCOL "\r\n\r\n",
 	    address->path, address->shown, address->shown, key);
-	status = put(connection, request, (size_t)n);
+	status = put(connection, request, (size_t)n, false);
 	if (status > 0)
-		status = websocket_answer(&connection->socket, key, PROTOCOL, &code);
-	if (status <= 0 || code == 101)
+		status = take_head(connection, answer, &head);
+	if (status <= 0)
 		return status;
+	if (handshake_check(&head, key, LIVE_PROTOCOL, &code) < 0)
+		return -1;
+	if (code == 101)
+		return 1;
 	if (code >= 500)		/* 503: it has enough clients */
 		return end(connection, CONNECTION_LOST, "it answers %d%s", code,
 		    code == 503 ? ", it is busy" : "");
@@ -211,12 +241,14 @@ connection_open(struct connection *connection, const struct address *address, do
 	int status;
 
 	*connection = (struct connection){ .fd = -1, .silence_s = silence_s,
-		.socket = { .read = read_bytes, .arg = connection } };
-	status = connect_any(connection, address);
+		.socket = { .read = read_bytes, .write = write_bytes, .arg = connection } };
+	status = websocket_open(&connection->socket);
+	if (status == 0)
+		status = connect_any(connection, address);
 	if (status > 0)
 		status = shake_hands(connection, address);
 	if (status > 0)
-		status = put_frame(connection, WEBSOCKET_TEXT, can, strlen(can));
+		status = put_message(connection, WSLAY_TEXT_FRAME, can, strlen(can));
 	return status;
 }
 
@@ -225,7 +257,9 @@ connection_open(struct connection *connection, const struct address *address, do
 static int
 take_close(struct connection *connection, const struct websocket_message *message)
 {
-	int code = websocket_close_code(message), n = message->n > 2 ? (int)message->n - 2 : 0;
+	const unsigned char *bytes = message->bytes;
+	int code = message->n < 2 ? 1005 : bytes[0] << 8 | bytes[1];
+	int n = message->n > 2 ? (int)message->n - 2 : 0;
 
 	if (code == 1000)
 		return end(connection, CONNECTION_STREAM_END, "the stream has ended");
@@ -233,31 +267,30 @@ take_close(struct connection *connection, const struct websocket_message *messag
 		return end(connection, CONNECTION_LOST, "the server was stopped");
 	return end(connection, code == 1008 ? CONNECTION_REFUSED : CONNECTION_LOST,
 	    "the server closed it with code %d%s%.*s", code, n ? ", " : "", n,
-	    (const char *)message->bytes + (n ? 2 : 0));
+	    (const char *)bytes + (n ? 2 : 0));
 }
 
 int
 connection_next(struct connection *connection, size_t most, struct websocket_message *message)
 {
-	for (;;) {
-		int status = websocket_next(&connection->socket, most, message);
+	const char *reason;
 
+	connection->socket.most = most;
+	for (;;) {
+		int status = websocket_receive(&connection->socket, message, &reason);
+
+		if (status > 1)
+			return fail(NULL, "breaks the rules of WebSocket: %s", reason);
 		if (status <= 0)
 			return status;
-		switch (message->kind) {
-		case WEBSOCKET_TEXT:
-		case WEBSOCKET_BINARY:
-			return 1;
-		case WEBSOCKET_CLOSE:
+		if (message->kind == WSLAY_CONNECTION_CLOSE)
 			return take_close(connection, message);
-		case WEBSOCKET_PING:
-			status = put_frame(connection, WEBSOCKET_PONG, message->bytes, message->n);
-			if (status <= 0)
-				return status;
-			break;
-		case WEBSOCKET_PONG:
-			break;
-		}
+		if (message->kind == WSLAY_TEXT_FRAME || message->kind == WSLAY_BINARY_FRAME)
+			return 1;
+		if (message->kind == WSLAY_PING)
+			status = put_message(connection, WSLAY_PONG, message->bytes, message->n);
+		if (status <= 0)
+			return status;
 	}
 }
 
@@ -267,22 +300,19 @@ connection_answer(struct connection *connection, unsigned long long number)
 	char text[24];
 	int n = snprintf(text, sizeof(text), "%llu", number);
 
-	return put_frame(connection, WEBSOCKET_TEXT, text, (size_t)n);
+	return put_message(connection, WSLAY_TEXT_FRAME, text, (size_t)n);
 }
 
 void
 connection_close(struct connection *connection)
 {
-	static const unsigned char normal[2] = { 1000 >> 8, 1000 & 255 };
-	unsigned char frame[8];
+	static const unsigned char frame[8] = { 0x88, 0x82, 0, 0, 0, 0, 1000 >> 8, 1000 & 255 };
 
-	if (connection->fd < 0)
-		return;
-	/* may fail: nobody waits for it */
-	(void)send(connection->fd, frame,
-	    websocket_frame(WEBSOCKET_CLOSE, normal, 2, (const unsigned char[4]){ 0 }, frame),
-	    MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(connection->fd);
+	if (connection->fd >= 0) {
+		/* may fail: nobody waits for it */
+		(void)send(connection->fd, frame, sizeof(frame), MSG_NOSIGNAL | MSG_DONTWAIT);
+		close(connection->fd);
+	}
 	connection->fd = -1;
 	websocket_free(&connection->socket);
 }

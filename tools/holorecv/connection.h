@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "address.h"
-#include "websocket.h"
+#include "live/websocket.h"
 
 enum connection_end {
 	CONNECTION_LOST,	/* or never made: another one may last */

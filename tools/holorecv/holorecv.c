@@ -119,6 +119,9 @@ hand_on(struct run *run, const struct live_picture *picture, bool known)
 		video_stop(&priv->video);
 		return run_lose_input(run);
 	}
+	/* the server gave its video up */
+	if (priv->video.ffmpeg && hand_on_video(run, true) < 0)
+		return -1;
 	if (known)
 		return 0;
 	return live_decode(&priv->keys, picture, path, &frame) < 0 ? run_lose_input(run) :
@@ -177,7 +180,7 @@ receive(struct run *run)
 
 		status = connection_next(&priv->connection, most, &message);
 		if (status > 0)
-			status = message.kind == WEBSOCKET_TEXT ? take_keys(priv, &message)
+			status = message.kind == WSLAY_TEXT_FRAME ? take_keys(priv, &message)
 								: take_picture(run, &message);
 	}
 	return status;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "frame/frame.h"
-#include "io/live_message.h"
+#include "live/live_message.h"
 
 #define LIVE_KEYS_MOST ((size_t)64 << 10)	/* bytes of key lines */
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "io/live_message.h"
+#include "live/live_message.h"
 
 struct tally {
 	uint64_t received, missing, last_number;

@@ -85,6 +85,17 @@ give_up(struct feed *feed, uint64_t number)
 	fail_clear();
 }
 
+/* A video that does not even begin is not tried with every frame. With the lock. */
+static void
+give_up_kind(struct feed *feed, enum live_kind kind)
+{
+	warn(NULL, "%s is given up, viewers get jpeg or png: %s", live_kind_names[kind],
+	    fail_message());
+	fail_clear();
+	feed->lost[kind] = true;
+	feed->wanted[kind] = false;
+}
+
 /* Makes the picture of a frame, which it frees. */
 static void
 begin_frame(struct feed *feed, struct frame *frame, uint64_t number, int64_t captured_us)
@@ -114,7 +125,7 @@ compress(struct feed *feed, enum live_kind kind, bool anew)
 		fail_memory();
 		return NULL;
 	}
-	if (packing_make(&feed->packer, &feed->shown, kind, anew, feed->lead + LIVE_HEAD_BYTES,
+	if (packing_make(&feed->packer, &feed->shown, kind, anew, LIVE_HEAD_BYTES,
 	    &packing) < 0) {
 		free(packet);
 		return NULL;
@@ -165,8 +176,11 @@ make_packet(struct feed *feed, enum live_kind kind)
 		feed->join[kind] = INFINITY;
 	if (packet)
 		publish(feed, kind, packet);
+	else if ((kind == LIVE_H264 || kind == LIVE_LUMA) && !feed->works[kind])
+		give_up_kind(feed, kind);
 	else
 		give_up(feed, feed->shown_number);
+	feed->works[kind] = packet;
 	pthread_mutex_unlock(&feed->lock);
 	feed->published(feed->arg);
 	pthread_mutex_lock(&feed->lock);
@@ -312,7 +326,7 @@ feed_take(struct feed *feed, enum live_kind kind, uint64_t from, uint64_t place)
 		if (packet && !decodable && packet->place != place)
 			ask_to_join(feed, kind);
 		packet = NULL;
-		feed->wanted[kind] = true;
+		feed->wanted[kind] = !feed->lost[kind];
 		if (!feed->busy && !isinf(next_work(feed)))
 			pthread_cond_signal(&feed->changed);
 	}
@@ -350,6 +364,17 @@ feed_is_over(struct feed *feed, enum live_kind kind, uint64_t from)
 	over = feed->ended && !has_more(feed, kind, from);
 	pthread_mutex_unlock(&feed->lock);
 	return over;
+}
+
+bool
+feed_has_lost(struct feed *feed, enum live_kind kind)
+{
+	bool lost;
+
+	pthread_mutex_lock(&feed->lock);
+	lost = feed->lost[kind];
+	pthread_mutex_unlock(&feed->lock);
+	return lost;
 }
 
 bool

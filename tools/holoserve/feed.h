@@ -8,6 +8,8 @@
  * A picture of a video needs those before it. A viewer that has not had the last one waits for the
  * next keyframe; where that is long in coming, since frames are few or the last one is shown, the
  * video begins anew for it, and at the next frame once more for all.
+ *
+ * Where a video fails it begins anew with the next frame; where it then fails again it is given up.
  */
 #ifndef HOLOSERVE_FEED_H
 #define HOLOSERVE_FEED_H
@@ -26,7 +28,7 @@ struct packet {
 	uint64_t place;			/* among those of its kind, from 1: without a flag of a
 					 * keyframe it needs the one before */
 	char *keys;			/* key lines */
-	unsigned char *bytes;		/* behind the lead: head and picture */
+	unsigned char *bytes;		/* head and picture */
 	size_t n;			/* of both */
 };
 
@@ -37,7 +39,6 @@ struct feed {
 	bool running;			/* the encoder is */
 	struct picture_maker maker;
 	struct packer packer;
-	size_t lead;			/* bytes that the sender wants before a message */
 	double interval;		/* seconds between frames, at least */
 	void (*published)(void *arg);	/* there is a packet, or the last frame is known */
 	void *arg;
@@ -54,6 +55,8 @@ struct feed {
 					 * latest; INFINITY: nobody does */
 	bool busy, ended, stopping;
 	bool warned;			/* of a frame that could not be encoded */
+	bool works[LIVE_KINDS];		/* the last picture was made */
+	bool lost[LIVE_KINDS];		/* a video that is given up: it made no picture at all */
 	bool quiet;
 	uint64_t encoded;		/* pictures made, for -v */
 	/* the encoder's own */
@@ -81,6 +84,8 @@ struct packet *feed_take(struct feed *, enum live_kind, uint64_t from, uint64_t 
 bool feed_has_more(struct feed *, enum live_kind, uint64_t from);
 /* The input has ended, and no such packet is there or to come. */
 bool feed_is_over(struct feed *, enum live_kind, uint64_t from);
+/* Is this kind given up, so that no packet of it will come? */
+bool feed_has_lost(struct feed *, enum live_kind);
 /* Is this the last frame, which is known once the input has ended? */
 bool feed_is_last(struct feed *, uint64_t number);
 void packet_free(struct packet *);

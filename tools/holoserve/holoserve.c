@@ -212,7 +212,6 @@ open_server(struct run *run)
 		return -1;
 	picture_begin(&feed->maker, &priv->picture);
 	feed->packer.options = &priv->picture;
-	feed->lead = server_lead();
 	feed->interval = isnan(priv->picture.video.fps) ? 0 : 1 / priv->picture.video.fps;
 	feed->published = wake;
 	feed->arg = priv->server;

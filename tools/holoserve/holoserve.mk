@@ -1,6 +1,5 @@
-LOADED_holoserve := libwebsockets
-DEBIAN_holoserve := libwebsockets-dev
-$(LEVELS:%=$(BUILD)/tools/holoserve/libwebsockets.%.o): CPPFLAGS += -D'LIBWEBSOCKETS="$(call soname,websockets)"'
+LIBRARIES_holoserve := wslay
+DEBIAN_holoserve := libwslay-dev
 # the page and its policy become part of the tool
 HOLOSERVE_POLICY := $(BUILD)/tools/holoserve/page_policy.h
 HOLOSERVE_PAGE := tools/holoserve/page/page.html

@@ -1,6 +1,6 @@
 /*
- * The server: HTTP for the page, WebSocket for the stream, in one thread with one loop
- * (libwebsockets). It reads no file, and answers three paths.
+ * The server: HTTP for the page, WebSocket for the stream, in one thread with one loop.
+ * It reads no file, and answers three paths.
  */
 #ifndef HOLOSERVE_SERVER_H
 #define HOLOSERVE_SERVER_H
@@ -23,8 +23,6 @@ struct server;
 int server_open(const struct server_options *, struct server **out);
 /* Where a browser finds it, "http://127.0.0.1:8080/". */
 const char *server_url(const struct server *);
-/* The bytes that it wants before a message of the feed. */
-size_t server_lead(void);
 /* Serves a feed from now on. -1 after fail(). */
 int server_start(struct server *, struct feed *);
 /* There is something new for viewers. From any thread, and from a signal handler. */

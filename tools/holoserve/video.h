@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "frame/frame.h"
-#include "io/live_message.h"
+#include "live/live_message.h"
 
 #define VIDEO_GROUP 15
 #define VIDEO_BLOCK 16		/* rows of a macroblock: a texture below begins at one */

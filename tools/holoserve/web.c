@@ -1,120 +1,200 @@
-/* The page, by HTTP. */
+/* Requests of HTTP: three paths, of which one leads to the live stream. */
 #include "connection.h"
+#include "live/handshake.h"
 #include "page.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #define HEADER_MOST 1200	/* of an answer */
 
-/* Sends an answer, after which the connection is closed. */
-static int
-answer(struct lws *wsi, const char *status, const char *more, const void *body, size_t n)
+/* ---- answers ---- */
+
+/* Sends more of the answer; behind it no more comes. False: there is nobody. */
+static bool
+send_answer(struct connection *connection)
 {
-	unsigned char *text = malloc(LWS_PRE + HEADER_MOST + n);
+	ssize_t sent = send(connection->fd, connection->answer + connection->answered,
+	    connection->answer_n - connection->answered, MSG_NOSIGNAL);
+
+	if (sent < 0)
+		return errno == EAGAIN || errno == EINTR;
+	connection->answered += (size_t)sent;
+	if (connection->answered < connection->answer_n)
+		return true;
+	connection->events = POLLIN;
+	return shutdown(connection->fd, SHUT_WR) == 0;
+}
+
+/* What else the client sends is passed over until it closes its end: a connection that is closed
+ * with something unread takes the answer with it. */
+static bool
+pass_over(struct connection *connection)
+{
+	ssize_t got = recv(connection->fd, connection->head, sizeof(connection->head), 0);
+
+	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+/* Answers a request, after which the connection is closed. False: it is over. */
+static bool
+answer(struct connection *connection, const char *status, const char *more, const void *body,
+    size_t n)
+{
 	int length;
 
-	if (!text)
-		return -1;
-	length = snprintf((char *)text + LWS_PRE, HEADER_MOST,
+	connection->answer = malloc(HEADER_MOST + n);
+	if (!connection->answer)
+		return false;
+	length = snprintf(connection->answer, HEADER_MOST,
 	    "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n"
 	    "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n%s\r\n", status, n,
-	    more ? more : "");
-	if (length > 0 && length < HEADER_MOST) {
-		if (n)
-			memcpy(text + LWS_PRE + length, body, n);
-		lws.write(wsi, text + LWS_PRE, (size_t)length + n, LWS_WRITE_HTTP_FINAL);
-	}
-	free(text);
-	return -1;
+	    more);
+	if (length <= 0 || length >= HEADER_MOST)
+		return false;
+	memcpy(connection->answer + length, body, n);
+	connection->answer_n = (size_t)length + n;
+	connection->events = POLLOUT;
+	connection->due_us = server_now_us(CLOCK_MONOTONIC) + HANDSHAKE_SECONDS * SECOND_US;
+	return send_answer(connection);
 }
 
-int
-web_refuse(struct lws *wsi, const char *status, const char *more)
-{
-	return answer(wsi, status, more, NULL, 0);
-}
-
-/* A header's value; false where it is too long. Empty where it is not there. */
 static bool
-get_header(struct lws *wsi, enum lws_token_indexes token, char *to, size_t size)
+refuse(struct connection *connection, const char *status, const char *more)
 {
-	*to = '\0';
-	return lws.hdr_total_length(wsi, token) == 0 || lws.hdr_copy(wsi, to, (int)size, token) > 0;
+	return answer(connection, status, more, "", 0);
 }
 
-int
-web_check_request(struct server *server, struct lws *wsi)
-{
-	char host[300], origin[400];
+/* ---- requests ---- */
 
-	if (!get_header(wsi, WSI_TOKEN_HOST, host, sizeof(host)) ||
-	    !get_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof(origin)))
-		return web_refuse(wsi, "400 Bad Request", NULL);
-	if (!access_host(&server->rules, host))
-		return web_refuse(wsi, "403 Forbidden", "X-Reason: Host, see --host\r\n");
-	if (*origin && !access_origin(&server->rules, host, origin))
-		return web_refuse(wsi, "403 Forbidden", "X-Reason: Origin, see --origin\r\n");
-	return 0;
+enum field { HOST, ORIGIN, UPGRADE, CONNECTION, KEY, VERSION, PROTOCOL, FIELDS };
+
+struct request {
+	char *method, *path;
+	const char *field[FIELDS];	/* empty where it is not there */
+};
+
+/* False: it is none, or a field is there twice. */
+static bool
+read_request(char *bytes, size_t n, struct request *request)
+{
+	static const char *const names[FIELDS] = { "Host", "Origin", "Upgrade", "Connection",
+		"Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Protocol" };
+	struct http_head head;
+	char *blank, *version;
+
+	if (!http_head_read(bytes, n, &head))
+		return false;
+	blank = strchr(head.line, ' ');
+	version = strrchr(head.line, ' ');
+	if (!blank || blank == head.line || strcmp(version, " HTTP/1.1") != 0)
+		return false;
+	*blank = *version = '\0';
+	request->method = head.line;
+	request->path = blank + 1;
+	for (int i = 0; i < FIELDS; i++)
+		if (http_head_field(&head, names[i], &request->field[i]) > 1)
+			return false;
+	return blank < version && !strpbrk(request->path, " \t");
 }
 
-bool
-web_knows_path(const struct server *server, struct lws *wsi)
+/* Makes a viewer of the connection. The answer fits into the empty socket. */
+static bool
+upgrade(struct server *server, struct connection *connection, const char *key)
 {
-	return lws.get_opaque_user_data(wsi) == &server->known_path;
+	char accept[HANDSHAKE_ACCEPT], text[256];
+	int n;
+
+	handshake_accept(key, accept);
+	n = snprintf(text, sizeof(text), "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+	    "Connection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n"
+	    "Sec-WebSocket-Protocol: " LIVE_PROTOCOL "\r\n\r\n", accept);
+	if (send(connection->fd, text, (size_t)n, MSG_NOSIGNAL) != n)
+		return false;
+	connection->viewer = live_enter(server, connection->fd);
+	return connection->viewer && live_step(server, connection, 0,
+	    server_now_us(CLOCK_MONOTONIC));
 }
 
-static int
-answer_request(struct server *server, struct lws *wsi, const char *path)
+static bool
+answer_live(struct server *server, struct connection *connection, const struct request *request)
 {
-	static const char type[] = "Content-Type: text/html; charset=utf-8\r\n"
-	    "Referrer-Policy: no-referrer\r\nContent-Security-Policy: ";
+	if (!*request->field[UPGRADE])
+		return refuse(connection, "426 Upgrade Required", "Upgrade: websocket\r\n");
+	if (strcmp(request->field[VERSION], "13") != 0)
+		return refuse(connection, "426 Upgrade Required", "Sec-WebSocket-Version: 13\r\n");
+	if (!http_head_lists(request->field[CONNECTION], "upgrade") ||
+	    !handshake_is_key(request->field[KEY]))
+		return refuse(connection, "400 Bad Request", "");
+	if (!http_head_lists(request->field[PROTOCOL], LIVE_PROTOCOL))
+		return refuse(connection, "400 Bad Request",
+		    "Sec-WebSocket-Protocol: " LIVE_PROTOCOL "\r\n");
+	if (server->viewers >= server->options.clients)
+		return refuse(connection, "503 Service Unavailable", "Retry-After: 5\r\n");
+	return upgrade(server, connection, request->field[KEY]);
+}
+
+static bool
+answer_request(struct server *server, struct connection *connection, const struct request *request)
+{
+	const char *host = request->field[HOST], *origin = request->field[ORIGIN];
 	char more[HEADER_MOST / 2 + 300];
-	int status = web_check_request(server, wsi);
 
-	if (status != 0)
-		return status;
-	if (!lws.hdr_total_length(wsi, WSI_TOKEN_GET_URI))
-		return web_refuse(wsi, "405 Method Not Allowed", "Allow: GET\r\n");
-	if (!web_knows_path(server, wsi))
-		return web_refuse(wsi, "404 Not Found", NULL);
-	if (!strcmp(path, "/favicon.ico"))
-		return web_refuse(wsi, "204 No Content", NULL);
-	if (!strcmp(path, LIVE_PATH))
-		return web_refuse(wsi, "426 Upgrade Required", "Upgrade: websocket\r\n");
-	snprintf(more, sizeof(more), "%s%s\r\n", type, holoserve_page_policy);
-	return answer(wsi, "200 OK", more, holoserve_page,
+	if (!access_host(&server->rules, host))
+		return refuse(connection, "403 Forbidden", "X-Reason: Host, see --host\r\n");
+	if (*origin && !access_origin(&server->rules, host, origin))
+		return refuse(connection, "403 Forbidden", "X-Reason: Origin, see --origin\r\n");
+	if (strcmp(request->method, "GET") != 0)
+		return refuse(connection, "405 Method Not Allowed", "Allow: GET\r\n");
+	if (*request->field[UPGRADE] && strcasecmp(request->field[UPGRADE], "websocket") != 0)
+		return refuse(connection, "400 Bad Request", "");
+	if (!strcmp(request->path, LIVE_PATH))
+		return answer_live(server, connection, request);
+	if (!strcmp(request->path, "/favicon.ico"))
+		return refuse(connection, "204 No Content", "");
+	if (strcmp(request->path, "/") != 0 || *request->field[UPGRADE])
+		return refuse(connection, "404 Not Found", "");
+	snprintf(more, sizeof(more), "Content-Type: text/html; charset=utf-8\r\n"
+	    "Referrer-Policy: no-referrer\r\nContent-Security-Policy: %s\r\n",
+	    holoserve_page_policy);
+	return answer(connection, "200 OK", more, holoserve_page,
 	    (size_t)(holoserve_page_end - holoserve_page));
 }
 
-int
-web_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t n)
+/* A client of WebSocket waits for the answer before it sends more, and nobody else may. */
+static bool
+take_request(struct server *server, struct connection *connection)
 {
-	struct lws_context *context = lws.get_context(wsi);
-	struct server *server = context ? lws.context_user(context) : NULL;
+	ssize_t got = recv(connection->fd, connection->head + connection->n,
+	    sizeof(connection->head) - connection->n, 0);
+	struct request request;
+	size_t length;
 
-	(void)user;
-	(void)n;
-	switch (reason) {
-	case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
-		live_wake(server);
-		return 0;
-	case LWS_CALLBACK_HTTP:
-		return answer_request(server, wsi, in ? in : "");
-	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:		/* HTTP 2 is not spoken */
-		return !strcasecmp(in, "websocket") ? 0 :
-		    web_refuse(wsi, "400 Bad Request", NULL);
-	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:	/* a WebSocket of no protocol of ours */
-		return web_refuse(wsi, "400 Bad Request",
-		    "Sec-WebSocket-Protocol: " LIVE_PROTOCOL "\r\n");
-	case LWS_CALLBACK_TIMER:			/* the handshake took too long */
-		return -1;
-	case LWS_CALLBACK_WSI_DESTROY:
-		server->connections -= wsi != server->listening;
-		return 0;
-	default:
-		return 0;
-	}
+	if (got <= 0)
+		return got < 0 && (errno == EAGAIN || errno == EINTR);
+	connection->n += (size_t)got;
+	length = http_head_length(connection->head, connection->n);
+	if (length == 0 && connection->n < sizeof(connection->head))
+		return true;
+	if (length == 0)
+		return refuse(connection, "431 Request Header Fields Too Large", "");
+	if (length < connection->n || !read_request(connection->head, length, &request))
+		return refuse(connection, "400 Bad Request", "");
+	return answer_request(server, connection, &request);
+}
+
+bool
+web_step(struct server *server, struct connection *connection, short happened, int64_t now_us)
+{
+	if (now_us >= connection->due_us)
+		return false;
+	if (!connection->answer)
+		return !(happened & POLLIN) || take_request(server, connection);
+	if (connection->answered < connection->answer_n)
+		return !(happened & POLLOUT) || send_answer(connection);
+	return !(happened & POLLIN) || pass_over(connection);
 }

@@ -1,4 +1,4 @@
-#include "sha1.h"
+#include "live/sha1.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "io/live_message.h"
+#include "live/live_message.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,0 +1,193 @@
+#include "live/websocket.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/fail.h"
+
+/* ---- for wslay ---- */
+
+static ssize_t
+read_bytes(uint8_t *to, size_t n, int flags, void *arg)
+{
+	struct websocket *socket = arg;
+	ssize_t got = socket->read(socket->arg, to, n);
+
+	(void)flags;
+	socket->status = (int)got;
+	return got > 0 ? got : -1;
+}
+
+static ssize_t
+write_bytes(const uint8_t *from, size_t n, int flags, void *arg)
+{
+	struct websocket *socket = arg;
+	ssize_t put = socket->write(socket->arg, from, n, flags & WSLAY_MSG_MORE);
+
+	socket->status = (int)put;
+	return put > 0 ? put : -1;
+}
+
+static int
+make_mask(uint8_t *to, size_t n, void *arg)
+{
+	(void)arg;
+	return getrandom(to, n, 0) == (ssize_t)n ? 0 : -1;
+}
+
+int
+websocket_open(struct websocket *socket)
+{
+	static const struct wslay_frame_callbacks callbacks = { write_bytes, read_bytes,
+		make_mask };
+
+	return wslay_frame_context_init(&socket->frames, &callbacks, socket) == 0 ? 0 :
+	    fail_memory();
+}
+
+void
+websocket_free(struct websocket *socket)
+{
+	if (socket->frames)
+		wslay_frame_context_free(socket->frames);
+	socket->frames = NULL;
+	free(socket->in);
+	socket->in = NULL;
+}
+
+/* ---- what comes ---- */
+
+/* Is a frame allowed, of which this is the first part? 0, or the code. */
+static int
+check_frame(const struct websocket *socket, const struct wslay_frame_iocb *part,
+    const char **reason)
+{
+	const bool control = wslay_is_ctrl_frame(part->opcode);
+	const size_t before = socket->begun ? socket->in_n : 0;
+
+	*reason = part->mask != socket->server ?
+	      (part->mask ? "a masked frame of a server" : "a frame of a client without a mask")
+	    : part->rsv ? "reserved bits are set"
+	    : part->opcode > WSLAY_PONG || (part->opcode > WSLAY_BINARY_FRAME && !control) ?
+	      "a frame of unknown kind"
+	    : !control && !part->opcode != (socket->begun != 0) ?
+	      "parts of a message out of order"
+	    : NULL;
+	if (*reason)
+		return WSLAY_CODE_PROTOCOL_ERROR;
+	*reason = "too long a message";
+	if (!control && (before > socket->most || part->payload_length > socket->most - before))
+		return WSLAY_CODE_MESSAGE_TOO_BIG;
+	*reason = "a message in several parts";
+	return socket->whole && !part->fin ? WSLAY_CODE_POLICY_VIOLATION : 0;
+}
+
+/* Memory grows with what has come, not with what was announced. */
+static int
+append(struct websocket *socket, const uint8_t *from, size_t n)
+{
+	if (socket->room - socket->in_n < n) {
+		size_t room = 2 * socket->room + n;
+		unsigned char *larger = realloc(socket->in, room);
+
+		if (!larger)
+			return fail_memory();
+		socket->in = larger;
+		socket->room = room;
+	}
+	if (n > 0)
+		memcpy(socket->in + socket->in_n, from, n);
+	socket->in_n += n;
+	return 0;
+}
+
+/* Takes n bytes of a frame. 1: they end a message; 0; -1 after fail(). */
+static int
+take_part(struct websocket *socket, const struct wslay_frame_iocb *part, size_t n,
+    struct websocket_message *message)
+{
+	if (wslay_is_ctrl_frame(part->opcode)) {
+		memcpy(socket->control + socket->control_n, part->data, n);
+		socket->control_n += n;
+		if (socket->control_n < part->payload_length)
+			return 0;
+		*message = (struct websocket_message){ (enum wslay_opcode)part->opcode,
+			socket->control, socket->control_n };
+		socket->control_n = 0;
+		return 1;
+	}
+	if (!socket->begun) {
+		socket->begun = part->opcode;
+		socket->in_n = 0;
+	}
+	if (append(socket, part->data, n) < 0)
+		return -1;
+	socket->part_n += n;
+	if (socket->part_n < part->payload_length)
+		return 0;
+	socket->part_n = 0;
+	if (!part->fin)
+		return 0;
+	*message = (struct websocket_message){ (enum wslay_opcode)socket->begun, socket->in,
+		socket->in_n };
+	socket->begun = 0;
+	return 1;
+}
+
+int
+websocket_receive(struct websocket *socket, struct websocket_message *message, const char **reason)
+{
+	int status = 0;
+
+	while (status == 0) {
+		struct wslay_frame_iocb part = { 0 };
+		ssize_t n = wslay_frame_recv(socket->frames, &part);
+
+		if (n == WSLAY_ERR_WANT_READ) {
+			if (socket->status <= 0)
+				return socket->status;
+			continue;	/* a part of a frame's head has come */
+		}
+		*reason = "a control frame that is too long or in parts, or too long a length";
+		if (n < 0)
+			return WSLAY_CODE_PROTOCOL_ERROR;
+		status = socket->part_n == 0 && socket->control_n == 0 ?
+		    check_frame(socket, &part, reason) : 0;
+		if (status == 0)
+			status = take_part(socket, &part, (size_t)n, message);
+	}
+	return status;
+}
+
+/* ---- what goes out ---- */
+
+void
+websocket_put(struct websocket *socket, enum wslay_opcode kind, const void *from, size_t n)
+{
+	socket->kind = kind;
+	socket->out = from;
+	socket->out_n = n;
+	socket->sent = 0;
+	socket->sends = true;
+}
+
+int
+websocket_send(struct websocket *socket)
+{
+	while (socket->sends) {
+		struct wslay_frame_iocb part = { .fin = 1, .opcode = (uint8_t)socket->kind,
+			.mask = !socket->server, .payload_length = socket->out_n,
+			.data = socket->out + socket->sent,
+			.data_length = socket->out_n - socket->sent };
+		ssize_t put = wslay_frame_send(socket->frames, &part);
+
+		if (put < 0 && put != WSLAY_ERR_WANT_WRITE)
+			return fail(NULL, "a frame cannot be made: no random bytes");
+		if (put < 0 && socket->status <= 0)
+			return socket->status;
+		socket->sent += put > 0 ? (size_t)put : 0;
+		socket->sends = put < 0 || socket->sent < socket->out_n;
+	}
+	return 1;
+}

@@ -1,0 +1,2 @@
+LIBRARIES_holorecv := wslay
+DEBIAN_holorecv := libwslay-dev
