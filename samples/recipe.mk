@@ -98,7 +98,7 @@ endif
 # images. A sum (of --by content) is of the bytes from before the tools read them. Many sets at a time, as -j asks for,
 # keep all processors busy with a thread each.
 sum = { cksum -- /dev/null $(images) 2>/dev/null; cksum <$(call quoted,$(OUT)/recipe); }
-state = { stat -L -c '%n %s %.Y' -- /dev/null $(images) | sed 1d; cksum <$(call quoted,$(OUT)/recipe); }
+state = { stat -L -c '%n %s %.Y' -- /dev/null $(images) 2>/dev/null | sed 1d; cksum <$(call quoted,$(OUT)/recipe); }
 work = $(if $(images),$(recipe),echo $(call quoted,$(CAPTURES)/$(set): holds no images); false)
 define run
 $(if $(filter -j%,$(MAKEFLAGS)),export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1})
@@ -124,10 +124,12 @@ else
 fi
 endef
 
-# The folder itself is there for images that come or go; a set whose folder has gone meanwhile fails.
+# The folder itself is there for images that come or go. An image or folder that has gone meanwhile, or a link to what
+# is not there, makes its set stale, whose tools then say so.
 .PHONY: FORCE
 needs = $(or $(wildcard $(CAPTURES)/$(set)/.),FORCE) $(wildcard $(CAPTURES)/$(set)/*) $(OUT)/recipe
 $(subst %,\%,$(results)): $$(needs)
 	$(if $(filter stale,$(MAKECMDGOALS)),$(info $(set)),@$(run))
 $(OUT)/recipe: ;
+$(CAPTURES)/%: ;
 endif
