@@ -36,6 +36,11 @@ images = $(call quoted,$(filter-out $(CAPTURES)/$(set)/. FORCE $(OUT)/recipe,$^)
 result = $(subst %,%%,$(call quoted,$@))
 out = $(call quoted,$(@D))
 
+places := $(CAPTURES) $(OUT) $(RESULT)
+ifneq ($(words $(places))$(findstring %,$(places)),3)
+$(error CAPTURES, OUT and RESULT must be a name each, without blanks and %: '$(CAPTURES)' '$(OUT)' '$(RESULT)')
+endif
+
 # SETS=FILE: only those that the file names, a line each; else all.
 ifdef SETS
 names := $(file <$(SETS))
@@ -63,7 +68,7 @@ all stale: $(results)
 
 # What is no file by itself is kept in one that is written again only where it differs: the recipe's text, as it stands
 # and with its variables, the sums of the files that it names, and the tools' version. A task of fringebatch takes it as
-# it is: its own machine's clock may be another.
+# it is, since its own machine's clock may be another; by the goal `same` it asks once whether it would write the same.
 ifndef RECIPE_IS_WRITTEN
 version := $(shell fringepipe --version)
 ifeq ($(version),)
@@ -80,15 +85,20 @@ named := $(sort $(wildcard $(filter-out -%,$(named))))
 text += \# $(version)$(if $(named), $(shell find -L $(call quoted,$(named)) -maxdepth 0 -type f -exec cksum {} +))
 $(if $(wildcard $(OUT)/.),,$(shell mkdir -p $(call quoted,$(OUT))))
 ifneq ($(file <$(OUT)/recipe),$(text))
+ifeq ($(MAKECMDGOALS),same)
+$(error the recipe, its variables or a file that it names are here not what $(OUT)/recipe says)
+endif
 $(file >$(OUT)/recipe,$(text))
 endif
+.PHONY: same
+same: ;
 endif
 
 # A set that fails leaves out/NAME/failed: its exit status, the last line of what was said, and the state of its
 # images. A sum (of --by content) is of the bytes from before the tools read them. Many sets at a time, as -j asks for,
 # keep all processors busy with a thread each.
 sum = { cksum -- /dev/null $(images) 2>/dev/null; cksum <$(call quoted,$(OUT)/recipe); }
-state = { stat -L -c '%n %s %.Y' -- /dev/null $(images) | sed 1d; cksum <$(call quoted,$(OUT)/recipe); }
+state = { stat -L -c '%n %s %.Y' -- /dev/null $(images) 2>/dev/null | sed 1d; cksum <$(call quoted,$(OUT)/recipe); }
 work = $(if $(images),$(recipe),echo $(call quoted,$(CAPTURES)/$(set): holds no images); false)
 define run
 $(if $(filter -j%,$(MAKEFLAGS)),export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1})
@@ -114,10 +124,12 @@ else
 fi
 endef
 
-# The folder itself is there for images that come or go; a set whose folder has gone meanwhile fails.
+# The folder itself is there for images that come or go. An image or folder that has gone meanwhile, or a link to what
+# is not there, makes its set stale, whose tools then say so.
 .PHONY: FORCE
 needs = $(or $(wildcard $(CAPTURES)/$(set)/.),FORCE) $(wildcard $(CAPTURES)/$(set)/*) $(OUT)/recipe
 $(subst %,\%,$(results)): $$(needs)
 	$(if $(filter stale,$(MAKECMDGOALS)),$(info $(set)),@$(run))
 $(OUT)/recipe: ;
+$(CAPTURES)/%: ;
 endif

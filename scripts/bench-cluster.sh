@@ -84,7 +84,8 @@ part_cluster() {
 		trap 'stop_cluster; rm -rf "$work"' EXIT
 		eval "$("$top/tests/slurm/up" "$work/cluster")"
 		engines+=(array)
-		echo "an empty array, from its submission to its first task:$(for round in {1..5}; do empty_array; done) s"
+		echo "an empty array, from its submission to its first task:$(for round in {1..5}; do empty_array; done) s;" \
+			"Slurm's scheduler looks once a second here, every 3 to 60 where a site has left it as it comes"
 	fi
 	for name in parallel snakemake; do
 		if command -v "$name" >/dev/null; then engines+=("$name"); fi

@@ -141,10 +141,18 @@ stale() {
 	few 3
 	sed -i 's/^recipe = /&rm -rf captures\/s03; /' recipe.mk
 	run -1 fringebatch --engine local --jobs 1 recipe.mk
-	[[ ${lines[0]} == "failed: s03, exit status 1: captures/s03"*": is gone" ]]
+	[[ ${lines[0]} == "failed: s03, exit status 1: fringepipe: captures/s03/phase1_00.png: "*"No such file"* ]]
+	[ "${lines[1]}" = "3 sets: 2 done, 0 up to date, 1 failed, 0 never started" ]
+	# and so does one that has links to what is not there
+	cp -r captures/s02 captures/s03
+	ln -sf nowhere captures/s03/phase1_01.png
+	sed 's/^recipe = rm[^;]*; /recipe = /' recipe.mk >links.mk
+	run -1 fringebatch --engine local links.mk
+	[[ ${lines[0]} == "failed: s03, exit status 1: fringepipe: captures/s03/phase1_01.png: "*"No such file"* ]]
 	[ "${lines[1]}" = "3 sets: 2 done, 0 up to date, 1 failed, 0 never started" ]
 	# even where there is a result from before
 	cp out/s02/depth.tif out/s03/
+	rm -r captures/s03
 	echo s03 >list
 	run -2 make -s -f recipe.mk SETS=list
 	[ "${lines[0]}" = "captures/s03: holds no images" ]
@@ -169,16 +177,28 @@ stale() {
 	[ "$(wc -l <out/s01/log)" -eq 100 ]
 	run -1 fringebatch --engine local --keep-going recipe.mk
 	[ "${lines[-2]}" = "45 sets: 0 done, 0 up to date, 45 failed, 0 never started" ]
+	[ "$(tail -qn +1 out/batch/*/done.0)" = $'0.0 20\n0.0 20\n0.1 20\n0.2 5' ]
+	# eight at a time are five rounds in one make
+	run -1 fringebatch --engine local --jobs 4 --cpus 2 recipe.mk
+	[ "${lines[-2]}" = "45 sets: 0 done, 0 up to date, 40 failed, 5 never started" ]
 }
 
 @test "fringebatch: names are strangers': what make can carry is carried, else the name is refused before anything is done" {
 	few 1
-	names=('a;b' '-dash' '50%' "q'u\"o" '(x)' 'a&b' '<y>' '!z' 'é' '#c' 'p,q' '{r}' '`id`' '~t' 'u=v')
+	names=('@' 'a;b' '-dash' '50%' "q'u\"o" '(x)' 'a&b' '<y>' '!z' 'é' '#c' 'p,q' '{r}' '`id`' '~t' 'u=v')
 	for name in "${names[@]}"; do cp -r captures/s01 "captures/$name"; done
 	run -0 fringebatch --engine local recipe.mk
-	[ "${lines[0]}" = "16 sets: 16 done, 0 up to date, 0 failed, 0 never started" ]
+	[ "${lines[0]}" = "17 sets: 17 done, 0 up to date, 0 failed, 0 never started" ]
 	for name in "${names[@]}"; do cmp "out/s01/depth.tif" "out/$name/depth.tif"; done
 	[ "$(stale)" = "" ]
+	truncate -s 900 captures/s01/phase1_00.png
+	touch captures/@/phase1_00.png
+	sed 's/^recipe = /&case $(call quoted,$(set)) in @) exit 7;; esac; /' recipe.mk >other.mk
+	run -1 fringebatch --engine local other.mk
+	[ "$(grep -c '^failed: ' <<<"$output")" -eq 2 ]
+	[[ $output == *"failed: @, exit status 7: "* ]]
+	[[ $output == *"17 sets: 15 done, 0 up to date, 2 failed, 0 never started"* ]]
+	cp captures/u=v/phase1_00.png captures/s01/
 	for name in 'a b' 'a:b' '$(touch here)' 'a|b' '*' 'a\b' $'a\nb'; do
 		mv captures/s01 "captures/$name"
 		run -1 fringebatch --engine local recipe.mk
@@ -190,7 +210,10 @@ stale() {
 		[[ $output == *"captures/s01/p"*"make cannot carry this name"* ]]
 		mv "captures/s01/p${name}.png" captures/s01/phase1_00.png
 	done
-	[ "$(find out/batch -mindepth 1 -maxdepth 1 | wc -l)" -eq 1 ]
+	[ "$(find out/batch -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ]
+	for place in OUT= 'OUT=my out' CAPTURES=50% RESULT=; do
+		fails 1 "CAPTURES, OUT and RESULT must be a name each, without blanks and %" fringebatch --engine local recipe.mk "$place"
+	done
 }
 
 @test "fringebatch: a second one at the same time is refused; the lock of what is dead is broken" {
@@ -248,6 +271,13 @@ stale() {
 	touch out/batch/lock.break
 	run -1 fringebatch --engine local recipe.mk
 	[[ $output == *"somebody else takes it at the same time; if not, remove $PWD/out/batch/lock.break" ]]
+	[ "$(find out/batch -maxdepth 1 -name 'lock.*')" = out/batch/lock.break ]
+	need_other_user
+	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" "$BATS_FILE_TMPDIR"
+	chmod 755 .
+	chmod 777 out out/batch
+	chmod 600 out/batch/lock
+	fails 1 "out/batch/lock: cannot be read" "${other_user[@]}" "$top/scripts/fringebatch" --engine local recipe.mk
 }
 
 @test "fringebatch: tasks that are killed, a daemon that dies: no half file, and the next call does the rest" {
@@ -323,6 +353,10 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	PATH=$PWD/bin:$PATH run -1 fringebatch status
 	[[ $output == *"held: task ${job}_0, not begun 2:00 after its launch"* ]]
 	[ "$(grep -c requeue asked)" -eq 1 ]
+	# the summary's job as well
+	printf '#!/bin/sh\ncase $* in *%%M*) echo "77 RUNNING 3:00 None" ;; *) exec %q "$@" ;; esac\n' "$(command -v squeue)" >bin/squeue
+	PATH=$PWD/bin:$PATH run -1 fringebatch status
+	[ "$(grep requeue asked | tail -n 1)" = "requeue 77" ]
 	# once all sets are through the batch has ended, whatever Slurm believes of its tasks
 	make -s -f recipe.mk
 	touch "$(echo out/batch/*/)complete"
@@ -354,13 +388,14 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	fails 2 "--jobs: must be 1 to 999999, not '0'" fringebatch --jobs 0 recipe.mk
 	fails 2 "--engine: must be slurm or local, not 'pbs'" fringebatch --engine pbs recipe.mk
 	fails 2 "there is no option --frobnicate" fringebatch --frobnicate recipe.mk
+	fails 2 "--out is for status and cancel; behind a recipe it is OUT=there" fringebatch --out there recipe.mk
 	fails 2 "--jobs: must be 1 to 999999, not '-1'" fringebatch --jobs=-1 recipe.mk
 	fails 1 "Invalid --time specification" fringebatch --time=soon recipe.mk
 	[ "$(fringebatch --version)" = "$(fringepipe --version)" ]
 	fails 1 "other.mk: there is no such recipe" fringebatch other.mk
 	fails 1 "holds no batch" fringebatch status
 	mkdir empty
-	fails 1 "fringebatch: $PWD/recipe.mk:52: empty: has no sets; this is $PWD" fringebatch --engine local recipe.mk CAPTURES=empty
+	fails 1 "fringebatch: $PWD/recipe.mk:57: empty: has no sets; this is $PWD" fringebatch --engine local recipe.mk CAPTURES=empty
 	fails 1 "nowhere" fringebatch --engine local recipe.mk CAPTURES=nowhere
 	fails 1 "the array was not submitted: Batch job submission failed: Invalid partition name specified" fringebatch --partition nosuch recipe.mk
 	[ ! -e out/batch/lock ]
@@ -419,12 +454,26 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	mv captures recipe.mk "my 50%j folder"
 	cd "my 50%j folder"
 	sed -i 's/^recipe = /&env >env.of.set; /' recipe.mk
+	export FRINGEPIPE_CPU=v2
 	SECRET=hunter2 run -0 fringebatch --wait recipe.mk
 	[ "${lines[0]}" = "1 sets: 1 done, 0 up to date, 0 failed, 0 never started" ]
 	[ -s env.of.set ]
+	# nor what a login shell sets
+	[ "$(cut -d= -f1 env.of.set | grep -vE '^(SLURM.*|MAKE.*|MFLAGS|FRINGEPIPE_.*|PATH|HOME|LD_LIBRARY_PATH|XDG_CACHE_HOME|LC_ALL|PWD|OLDPWD|SHLVL|_)$' |
+		grep -vxE 'HOSTNAME|ENVIRONMENT|TMPDIR|OMP_NUM_THREADS|CAPTURES|OUT|RESULT|SETS|RECIPE_IS_WRITTEN')" = "" ]
+	[ "$(grep -c GET_USER_ENV env.of.set)" -eq 0 ]
 	[ "$(cd .. && grep -rl hunter2 . "$cluster")" = "" ]
 	[ "$(cd .. && echo *)" = "my 50%j folder" ]
+	grep -x FRINGEPIPE_CPU=v2 env.of.set
 	ls out/batch/*/slurm.*_0
+	# folders that the environment names are those of tasks too; a variable in the recipe that tasks lack is noticed
+	OUT=results run -0 fringebatch --wait recipe.mk
+	cmp out/s01/depth.tif results/s01/depth.tif
+	sed -i 's/ , median/ , median $(SIDE)/' recipe.mk
+	SIDE='-s row' run -1 fringebatch --wait recipe.mk
+	[ "${lines[0]}" = "task 0 on $(hostname): the recipe, its variables or a file that it names are here not what out/recipe says" ]
+	[ "${lines[1]}" = "1 sets: 0 done, 0 up to date, 0 failed, 1 never started" ]
+	run -0 fringebatch --wait recipe.mk SIDE='-s row'
 }
 
 @test "fringebatch: a partition that is closed to the user" {
@@ -437,6 +486,15 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 		"${other_user[@]}" SLURM_CONF="$SLURM_CONF" "$top/scripts/fringebatch" --partition "closed$$" recipe.mk
 	scontrol delete PartitionName="closed$$"
 	[ "$(ls out/batch)" = "" ]
+	# where the summary's job is refused the array is taken back
+	mkdir bin
+	printf '#!/bin/sh\ncase $* in *--array*) exec %q "$@" ;; esac\necho "sbatch: error: too many jobs" >&2; exit 1\n' \
+		"$(command -v sbatch)" >bin/sbatch
+	chmod +x bin/sbatch
+	scontrol update PartitionName=main State=DOWN
+	PATH=$PWD/bin:$PATH fails 1 "fringebatch: the summary's job was not submitted: too many jobs" fringebatch recipe.mk
+	[ "$(squeue -h -t PD,R)" = "" ]
+	[ "$(ls out/batch)" = "" ]
 }
 
 @test "fringebatch: clocks of nodes that are wrong change nothing, and what is killed leaves nothing behind" {
@@ -444,7 +502,10 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	sed -i '/^	phase2depth/s/$/ ; touch -d "1 hour" $@/' recipe.mk
 	mkdir -p out/s01
 	touch out/s01/.depth.tif.node.1.0.tmp
-	run -0 fringebatch --engine local recipe.mk
+	touch -d '1 hour' recipe.mk			# make warns
+	MAKEFLAGS=wn run -0 fringebatch --engine local recipe.mk
+	[ "${lines[0]}" = "2 sets: 2 done, 0 up to date, 0 failed, 0 never started" ]
+	[ "$(echo *)" = "captures out recipe.mk" ]
 	[ ! -e out/s01/.depth.tif.node.1.0.tmp ]
 	[ "$(stale)" = "" ]
 	touch captures/s02/phase1_00.png
@@ -453,7 +514,8 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	fringesim -s 320x240 -p 60,66 -c 2 --noise 1 --seed 2 -q -o other/
 	cp other/phase1_00.png captures/s02/
 	sed -i 's/^recipe = /&cp captures\/s02\/phase1_00.png captures\/s01; /' recipe.mk
-	run -1 fringebatch --engine local --by content recipe.mk
+	# (one set at a time: the other one's tools do not read what is being copied)
+	run -1 fringebatch --engine local --jobs 1 --by content recipe.mk
 	[ "${lines[0]}" = "2 sets: 1 done, 0 up to date, 0 failed, 0 never started, 1 changed meanwhile" ]
 	run -0 fringebatch --engine local --by content --dry-run recipe.mk
 	[ "${lines[0]}" = s01 ]
@@ -496,6 +558,7 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	fails 2 "one batch at a time" fringebatch cancel "$id" "$id"
 	fails 2 "'-j4': behind the recipe only its variables, NAME=value" fringebatch recipe.mk -j4
 	fails 2 "'out/s01/depth.tif': behind the recipe" fringebatch recipe.mk out/s01/depth.tif
+	fails 1 "recipe.mk has no variable RESULTS" fringebatch recipe.mk RESULTS+=points.ply
 	echo 'all: ; echo built' >other.mk
 	fails 1 "other.mk is no recipe like samples/recipe.mk" fringebatch other.mk
 	mkdir recipes
