@@ -290,6 +290,20 @@ put('next.nrrd', 120 + 80 * np.cos(phase + 2)); put('moved.nrrd', 120 + 80 * np.
 	fails 1 "a measurement is 2 images" phasewrap -k fourier -F 1 wave.nrrd -o phase.nrrd
 	fails 0 "moved by 115 degrees" phasewrap -k fourier wave.nrrd next.nrrd -o phase.nrrd
 	silent phasewrap -k fourier wave.nrrd wave.nrrd moved.nrrd -o phase.nrrd
+	# an image that says what it is, and flat ones that say nothing
+	py 'wave = read_frame("wave.nrrd")
+wave.meta = {"role": "phase", "axis": "x", "period_px": "16", "step": "0", "steps": "4", "shift_rad": "0", "set_images": "4"}
+write_frames("keyed.nrrd", wave)'
+	for flats in "-F 1 NAME.nrrd flat.nrrd" "-F 2 NAME.nrrd white.nrrd black.nrrd"; do
+		# shellcheck disable=SC2086
+		{
+			phasewrap -k fourier ${flats/NAME/wave} -o bare.nrrd
+			phasewrap -k fourier ${flats/NAME/keyed} -o said.nrrd
+		}
+		framecmp bare.nrrd said.nrrd
+	done
+	framecat -q keyed.nrrd flat.nrrd --stack -o stack.nrrd
+	fails 1 "image 2 has no key role, which others have: give --flats if it is a flat one" phasewrap stack.nrrd -o phase.nrrd
 	# each image of a sequence as if it came alone
 	phasewrap -k fourier moved.nrrd -o alone.nrrd
 	framecat -q --frames 2 phase.nrrd | framecmp - alone.nrrd
