@@ -680,6 +680,65 @@ noise = (rest[:-2] - 2 * rest[1:-1] + rest[2:]) / np.sqrt(6)
 covers("across", noise, sigma[1:-1])'
 }
 
+# Every figure of the page's table, by the estimator that it defines; the noise of one set in NumPy by phasewrap's page.
+@test "uncertainty: second differences along the fringes of real captures are the page's multiples of their sigmas" {
+	need_data weiyang_box_3freq_35_36_37
+	sed -n '/^.It Sy capture/,/^.El/p' "$top/man/fringepipe-uncertainty.7" | sed -n 's/^.It \(.*\)$/\1/p' |
+		sed '1d; s/ Ta /,/g' >table.txt
+	declare -A files=([eye]="slmaster_eye_12step_gray/phase_*.png" [hagen]="hagen_lens_4step/lens_crop_*.jpg"
+		["david left"]="slsdk_david_stereo/left/phase_*.png" ["david right"]="slsdk_david_stereo/right/phase_*.png"
+		["dtu left 40"]="dtu_angel_2freq_rectified/left/f40_*.png" ["dtu right 41"]="dtu_angel_2freq_rectified/right/f41_*.png")
+	while IFS=, read -r name of amplitude _; do
+		case $name in
+		weiyang*) set=("$data"/weiyang_box_3freq_35_36_37/f"${name#* }"_?.png) ;;
+		*) read -ra set <<<"$(echo "$data"/${files[$name]})" ;;
+		esac
+		n=${#set[@]} even=() odd=()
+		for ((i = 0; i < n; i += 2)); do even+=("${set[i]}") odd+=("${set[i + 1]}"); done
+		if [ "$of" = all ]; then
+			phasewrap -q -n $n -p 60 --sigma --min-amplitude "$amplitude" "${set[@]}" -o "$name.all.nrrd"
+		else
+			phasewrap -q -n $((n / 2)) -p 60 --sigma --min-amplitude "$amplitude" "${even[@]}" -o "$name.even.nrrd" \
+				--shift "$(seq -s, 0 $((720 / n)) 359)"
+			phasewrap -q -n $((n / 2)) -p 60 --sigma --min-amplitude "$amplitude" "${odd[@]}" -o "$name.odd.nrrd" \
+				--shift "$(seq -s, $((360 / n)) $((720 / n)) 359)"
+		fi
+	done <table.txt
+	py "$covers"'
+rows = [l.strip().split(",") for l in open("table.txt")]
+expect(len(rows) == 12, rows)
+for name, of, _, pixels, ratio in rows:
+	f = [read_frame("%s.%s.nrrd" % (name, p)) for p in (["all"] if of == "all" else ["even", "odd"])]
+	p = f[0]["phase"].astype(float) - (f[1]["phase"] if len(f) > 1 else 0)
+	v = sum(g["sigma"].astype(float) ** 2 for g in f)
+	z = wrapped(p[2:] - 2 * p[1:-1] + p[:-2]) / np.sqrt(v[2:] + 4 * v[1:-1] + v[:-2])
+	z = np.abs(z[np.isfinite(z)])
+	print(name, of, len(z), np.median(z) / 0.67449)
+	expect(len(z) == int(pixels) and abs(np.median(z) / 0.67449 - float(ratio)) < 0.006, name, of, len(z), np.median(z) / 0.67449)'
+	# a sensor with colour filters: what is found is the noise of all pixels, not of one colour
+	phasewrap -v -n 8 -p 60 --sigma --min-amplitude 25 "$data"/weiyang_box_3freq_35_36_37/f35_?.png -o w.nrrd 2>messages
+	WEIYANG=$data/weiyang_box_3freq_35_36_37 py '
+import os, re
+from PIL import Image
+a, b = (float(v) for v in re.search(r"variance of a sample: (\S+) \+ (\S+) level", open("messages").read()).groups())
+I = np.stack([np.asarray(Image.open(os.environ["WEIYANG"] + "/f35_%d.png" % k), float) for k in range(8)])
+d = 2 * np.pi * np.arange(8) / 8
+fit = np.stack([np.ones(8), np.cos(d), -np.sin(d)], 1)
+A, c, s = np.tensordot(np.linalg.pinv(fit), I, 1)
+left, B = I - np.tensordot(fit, np.stack([A, c, s]), 1), np.hypot(c, s)
+good = (I.max(0) < 255) & (I.min(0) > 0) & (B >= 25)
+good = good[2:] & good[1:-1] & good[:-2]
+share = [B[1:-1] / np.maximum(v, 1e-9) for v in (B[:-2], B[1:-1], B[2:])]
+share[1] = -2 * share[1]
+weight = sum(v ** 2 for v in share)
+variance = (sum(v * left[:, k:k + 268] for k, v in enumerate(share)) ** 2).sum(0) / weight / 5
+level = (share[0] ** 2 * A[:-2] + 4 * A[1:-1] + share[2] ** 2 * A[2:]) / weight
+own, level = variance[good], level[good]
+own, level = own[own < 12 * own.mean()], level[own < 12 * own.mean()]
+print("mean variance", own.mean(), "by the line", a + b * level.mean())
+expect(abs((a + b * level.mean()) / own.mean() - 1) < 0.05)'
+}
+
 @test "uncertainty: unwrapq gives the standard deviation of phaseN as that of its absolute phase" {
 	fringesim -s 64x48 -n 4 -p 16,60 -c 2 --noise 2 -q -o set.nrrd
 	phasewrap --sigma --read-noise 2 set.nrrd -o phases.nrrd
