@@ -437,6 +437,33 @@ for name in "two", "three", "coarse", "four":
 }
 
 # The turns of the beat come from the neighbours: only orders within half a beat compete.
+# Positions at both ends of the beat, which is the field where nothing says it, and of a field that reaches no end.
+@test "uncertainty: unwrap2f: p_order knows of the beat that an end of the field is taken for the other by" {
+	py '
+r = np.random.default_rng(3)
+u = np.concatenate([r.uniform(-0.5, 9.5, (200, 300)), r.uniform(649.5, 659.5, (200, 300))], 1)
+s = r.uniform(0.5, 1.5, (2, 200, 600)) * 0.03
+p = [np.angle(np.exp(1j * (2 * np.pi * u / t + r.normal(size=u.shape) * v))) for t, v in zip((60, 66), s)]
+write_frames("ends.nrrd", Frame(np.stack([*p, *s]).astype("f4"), ["phase1", "phase2", "sigma1", "sigma2"], {"period_px": "60 66", "axis": "x x"}))
+np.save("u.npy", u)'
+	unwrap2f -q ends.nrrd -o out.nrrd
+	unwrap2f -q --field 600 ends.nrrd -o field.nrrd
+	py '
+u, f = np.load("u.npy"), read_frame("out.nrrd")
+turns = np.round(f["absphase"].astype(float) / (2 * np.pi) - u / 60)
+p = f["p_order"].astype(float)
+wrong = turns != 0
+print(wrong.sum(), "wrong", np.unique(turns), p.sum(), "expected")
+expect((np.abs(turns[wrong]) >= 10).mean() > 0.99)
+expect(wrong.sum() > 1000 and abs(p.sum() / wrong.sum() - 1) < 0.05, wrong.sum(), p.sum())
+for lo, hi in (0.02, 0.1), (0.1, 0.3), (0.3, 0.6):
+	k = (p > lo) & (p <= hi)
+	expect(abs(wrong[k].mean() / p[k].mean() - 1) < 0.12, lo, wrong[k].mean(), p[k].mean(), k.sum())
+# a field that ends before the beat does has one place for each position
+g = read_frame("field.nrrd")["p_order"][:, :300]
+expect(np.nanmax(g) < 0.01, np.nanmax(g))'
+}
+
 @test "uncertainty: unwrap2f --coarse spatial: p_order is the share of wrong orders of the ladder behind it" {
 	py "$covers$absolute"'
 def even(name, periods, s):		# as noisy(), of a plane
