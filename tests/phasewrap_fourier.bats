@@ -228,6 +228,21 @@ for limit in '--dark', '--min-amplitude', '--min-modulation':
 	fails 0 "% of the pixels are saturated" phasewrap -k fourier --max-value 150 --min-amplitude 1 wave.nrrd -o phase.nrrd
 }
 
+@test "fourier: a hole does not turn the fringes round" {
+	fringesim -s 160x120 -p 16 -n 4 -q | framecat -q --frames 0 -o set.nrrd
+	py 'f = read_frame("set.nrrd").pixels[0].astype("f4")
+for n in 10, 25, 30, 40:
+	g = f.copy()
+	g[40:40 + n, 50:50 + n] = np.nan
+	write_frames("hole%d.nrrd" % n, Frame(g))'
+	for n in 10 25 30 40; do
+		phasewrap -q -k fourier hole$n.nrrd -o out.nrrd
+		# of fringes of 12 to 22 pixels along x
+		py 'x, y = (float(v) for v in read_frame("out.nrrd").meta["carrier_px"].split())
+expect(12 < x < 22 and (y == 0 or abs(y) > 100), x, y)'
+	done
+}
+
 @test "fourier: 8 and 16 bits, one colour of an image, a 12-bit camera" {
 	waves 200x150 0.06 0 "
 b = np.clip(I, 0, 255)
