@@ -313,6 +313,101 @@ expect(max(np.abs(f).max() for f in far) < 1.5e-3, far)
 expect(max(abs(h[k][0] - want[k]) for k in h) < 3e-3, h)'
 }
 
+@test "fringegamma --vary: harmonics that are planes over the picture; phasewrap takes them, and light that differs" {
+	py "$tools"'
+y, x = np.mgrid[0:120, 0:160]
+X, Y = x - 79.5, y - 59.5
+phi = 2 * np.pi * (x / 9.3 + y / 41) + 0.3
+planes = {2: (0.02, 0, 0, 0, 0, 0), 5: (0.03, 0.01, 2e-4, -1e-4, 0, 1e-4), 7: (0, -0.02, 0, 1e-4, 1e-4, 0)}
+light = 1 + 0.03 * np.array([1, -1, 0.5, 0, 0, 0.5, -1, 1, -1, 0, 0, 0])
+def images(n, gain):
+	for i in range(n):
+		p = phi + 2 * np.pi * i / n
+		v = np.cos(p)
+		for k, (c, s, cx, sx, cy, sy) in planes.items():
+			v = v + (c + cx * X + cy * Y) * np.cos(k * p) + (s + sx * X + sy * Y) * np.sin(k * p)
+		yield Frame((gain[i] * (110 + 60 * v)).astype("f4"))
+write_frames("in.nrrd", list(images(12, light)))
+write_frames("four.nrrd", list(images(4, light)))
+write_frames("six.nrrd", list(images(6, np.ones(6))))
+write_frames("truth.nrrd", Frame(np.angle(np.exp(1j * phi)).astype("f4"), ["absphase"]))
+np.savetxt("planes.txt", [(k, *v) for k, v in planes.items()])
+np.savetxt("light.txt", light)'
+	fringegamma -n 12 -p 40 --highest 8 --vary --harmonics h.txt in.nrrd -o report.txt
+	fringegamma -n 12 -p 40 --highest 8 --harmonics flat.txt in.nrrd >/dev/null
+	phasewrap -n 6 -p 40 --harmonics h.txt six.nrrd -o six.out.nrrd
+	phasewrap -n 6 -p 40 --harmonics flat.txt six.nrrd -o six.flat.nrrd
+	phasewrap -n 4 -p 40 --harmonics h.txt --light 1.03,0.97,1.015,1 four.nrrd -o four.out.nrrd
+	phasewrap -n 4 -p 40 --harmonics h.txt four.nrrd -o four.dark.nrrd
+	py "$tools"'
+rows = [l.split() for l in open("h.txt") if l[0] != "#"]
+expect(rows[0][5:] == "cosine_x sine_x cosine_y sine_y".split(), rows[0])
+want = {int(r[0]): r[1:] for r in np.loadtxt("planes.txt")}
+for r in rows[1:]:
+	off = np.array(r[3:], float) - want.get(int(r[2]), np.zeros(6))
+	print(r[2], off)
+	expect(np.abs(off[:2]).max() < 1e-4 and np.abs(off[2:]).max() < 1e-7, r, off)
+words = [l for l in open("report.txt") if l.startswith("options for these images")][0].split()
+found, light = np.array(words[words.index("--light") + 1].split(","), float), np.loadtxt("light.txt")
+expect(np.abs(found - light).max() < 2e-3, found, light)
+# six steps see harmonics 5 and 7 alone; four their light and 5 and 7, too
+left = {n: error(n + ".nrrd") for n in ("six.out", "six.flat", "four.out", "four.dark")}
+print(left)
+expect(left["six.out"] < 1e-3 and left["six.flat"] > 8e-3 and left["four.out"] < 1.5e-3 and left["four.dark"] > 0.02, left)'
+	# the correction stretches noise as it stretches the phase: that of images which are a little farther on
+	py 'f = read_frames("six.nrrd")
+a = read_frame("six.out.nrrd")["phase"]
+write_frames("noisy.nrrd", [Frame(np.concatenate([f[i].pixels] * 40) + np.random.default_rng(i).normal(0, 1, (40, 120, 160)).astype("f4"),
+	["image%d" % k for k in range(1, 41)]) for i in range(6)])'
+	for k in 0 1; do
+		py 'write_frames("one.nrrd", [Frame(f.pixels[int(sys.argv[1])]) for f in read_frames("noisy.nrrd")])' $k
+		phasewrap -n 6 -p 40 --harmonics h.txt --sigma --read-noise 1 --quantum 0 one.nrrd -o noisy$k.nrrd
+	done
+	py 'z = [(np.angle(np.exp(1j * (f["phase"].astype(float) - read_frame("six.out.nrrd")["phase"]))) / f["sigma"]) for f in
+	(read_frame("noisy%d.nrrd" % k) for k in (0, 1))]
+expect(abs(np.std(z) - 1) < 0.015, np.std(z))'
+}
+
+@test "fringegamma --vary, phasewrap --light: what is refused, and saturated samples" {
+	fringesim -s 96x72 -p 16 -n 7 --gamma 2.2 --noise 1 -o in.nrrd
+	fringesim -s 96x72 -p 16,18 -n 4 -o four.nrrd
+	fails 2 "is for the table of --harmonics" fringegamma --vary in.nrrd
+	fails 1 "needs 7 steps or more, these are 4" fringegamma --vary --harmonics h.txt four.nrrd
+	fails 2 "flats show no change over the picture" fringegamma --levels 1,2,3,4 --vary --harmonics h.txt in.nrrd
+	fringegamma --vary --harmonics h.txt in.nrrd >/dev/null
+	framecat --crop 0,0,90,72 in.nrrd -o crop.nrrd
+	fails 1 "change over the picture, of 96 x 72 pixels, and these images have 90 x 72" phasewrap --harmonics h.txt crop.nrrd -o o.nrrd
+	fails 1 "which --as vector does not do" phasewrap --as vector --harmonics h.txt in.nrrd -o o.nrrd
+	sed 's/ [^ ]*$//' h.txt >short.txt
+	fails 1 "is no table of harmonics" phasewrap --harmonics short.txt in.nrrd -o o.nrrd
+	sed '/^x.* 3 /s/ [^ ]*$//' h.txt >short.txt
+	fails 1 "has not the nine columns" phasewrap --harmonics short.txt in.nrrd -o o.nrrd
+	sed '/^x.* 3 /s/ [^ ]*$/ 3/' h.txt >steep.txt
+	fails 1 "slopes must be from -1 to 1 a pixel, not 3" phasewrap --harmonics steep.txt in.nrrd -o o.nrrd
+	fails 1 "3 values for 4 images of each period" phasewrap --light 1,1,1 four.nrrd -o o.nrrd
+	fails 2 "must be 0.5 to 2" phasewrap --light 0,1,1,1 four.nrrd -o o.nrrd
+	fails 2 "does not correct phases by --kind fourier" phasewrap -k fourier --light 1 four.nrrd -o o.nrrd
+	fails 2 "is for --kind step" phasewrap -k 2+1 --light 1,1,1 four.nrrd -o o.nrrd
+	fails 2 "does not correct phases by --shift auto" phasewrap --shift auto --light 1,1,1,1 four.nrrd -o o.nrrd
+	fringesim -s 96x72 -p 20 -k 2+1 -o two.nrrd
+	fails 1 "these are 2+1 images" phasewrap --light 1,1,1 two.nrrd -o o.nrrd
+	# even light changes no bit; what a period has may be said once or for each; saturated stays saturated
+	py 'f = read_frames("four.nrrd")
+for g in f:
+	g.pixels = g.pixels.copy()
+	g.pixels[:, 20:30, 40:60] = 255
+write_frames("clipped.nrrd", f)'
+	phasewrap --sigma --fit-residual clipped.nrrd -o plain.nrrd
+	for light in 1,1,1,1 1,1,1,1,1,1,1,1; do
+		phasewrap --sigma --fit-residual --light $light clipped.nrrd -o even.nrrd
+		framecmp plain.nrrd even.nrrd
+	done
+	phasewrap --light 1.02,0.98,1,1 clipped.nrrd -o light.nrrd
+	py 'a, b = read_frame("plain.nrrd")["phase1"], read_frame("light.nrrd")["phase1"]
+expect(np.array_equal(np.isnan(a), np.isnan(b)) and np.isnan(a).sum() == 200)
+expect(0.005 < np.nanmax(np.abs(np.angle(np.exp(1j * (a - b))))) < 0.1)'
+}
+
 @test "fringegamma: two periods along x and y, a chain, a manifest, any number of threads" {
 	fringesim -s 64x50 -p 40,31 -a both -n 7 -b float --gamma 2.2 --defocus 3 --noise 1 -o in.nrrd
 	fringegamma -j 1 "${of_sim[@]}" --harmonics h1.txt in.nrrd -o r1.txt

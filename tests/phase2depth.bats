@@ -360,7 +360,9 @@ for f, z in zip(read_frames("depth.nrrd"), (2, 4, 6, 9)):
 		phase2depth --ref ref.nrrd --fit-c 2,4,6 steps.nrrd
 	fails 2 "--fit-c: needs 3 depths or more for --degree 3, not 2" \
 		phase2depth --ref ref.nrrd --fit-c 2,4 --degree 3 steps.nrrd
-	fails 1 "the phases do not determine c" phase2depth --ref ref.nrrd --fit-c 0 ref.nrrd
+	fails 2 "0 is the depth of the reference itself" phase2depth --ref ref.nrrd --fit-c 0 steps.nrrd
+	py 'write_frames("none.nrrd", Frame(np.full((40, 70), np.nan, "f4"), ["absphase"]))'
+	fails 1 "the phases do not determine c" phase2depth --ref ref.nrrd --fit-c 5 none.nrrd
 	fails 1 "--fit-c: measurement 5, at 11 mm, is the reference itself, whose depth is 0" \
 		phase2depth --ref ref.nrrd --fit-c 2,4,6,9,11 steps.nrrd ref.nrrd
 }

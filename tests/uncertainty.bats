@@ -437,6 +437,33 @@ for name in "two", "three", "coarse", "four":
 }
 
 # The turns of the beat come from the neighbours: only orders within half a beat compete.
+# Positions at both ends of the beat, which is the field where nothing says it, and of a field that reaches no end.
+@test "uncertainty: unwrap2f: p_order knows of the beat that an end of the field is taken for the other by" {
+	py '
+r = np.random.default_rng(3)
+u = np.concatenate([r.uniform(-0.5, 9.5, (200, 300)), r.uniform(649.5, 659.5, (200, 300))], 1)
+s = r.uniform(0.5, 1.5, (2, 200, 600)) * 0.03
+p = [np.angle(np.exp(1j * (2 * np.pi * u / t + r.normal(size=u.shape) * v))) for t, v in zip((60, 66), s)]
+write_frames("ends.nrrd", Frame(np.stack([*p, *s]).astype("f4"), ["phase1", "phase2", "sigma1", "sigma2"], {"period_px": "60 66", "axis": "x x"}))
+np.save("u.npy", u)'
+	unwrap2f -q ends.nrrd -o out.nrrd
+	unwrap2f -q --field 600 ends.nrrd -o field.nrrd
+	py '
+u, f = np.load("u.npy"), read_frame("out.nrrd")
+turns = np.round(f["absphase"].astype(float) / (2 * np.pi) - u / 60)
+p = f["p_order"].astype(float)
+wrong = turns != 0
+print(wrong.sum(), "wrong", np.unique(turns), p.sum(), "expected")
+expect((np.abs(turns[wrong]) >= 10).mean() > 0.99)
+expect(wrong.sum() > 1000 and abs(p.sum() / wrong.sum() - 1) < 0.05, wrong.sum(), p.sum())
+for lo, hi in (0.02, 0.1), (0.1, 0.3), (0.3, 0.6):
+	k = (p > lo) & (p <= hi)
+	expect(abs(wrong[k].mean() / p[k].mean() - 1) < 0.12, lo, wrong[k].mean(), p[k].mean(), k.sum())
+# a field that ends before the beat does has one place for each position
+g = read_frame("field.nrrd")["p_order"][:, :300]
+expect(np.nanmax(g) < 0.01, np.nanmax(g))'
+}
+
 @test "uncertainty: unwrap2f --coarse spatial: p_order is the share of wrong orders of the ladder behind it" {
 	py "$covers$absolute"'
 def even(name, periods, s):		# as noisy(), of a plane
@@ -633,17 +660,34 @@ for out in outs:
 	covers(out, np.where(np.isfinite(off), off, np.nan), sigma)' $((4 * ${#filters[@]} * ${#rigs[@]}))
 }
 
-# Twelve steps of a real relief: the phases of the even and of the odd steps share nothing but the surface.
+# Twelve steps of a real relief: the phases of the even and of the odd steps share nothing but the surface. Without
+# correction they differ by 1.8 times their sigmas.
 @test "uncertainty: slmaster_eye, even and odd steps differ by what their sigmas say, after their harmonics" {
 	need_data slmaster_eye_12step_gray
 	eye=$data/slmaster_eye_12step_gray
 	limits="--min-amplitude 8 --min-modulation 0.1 --sigma"
+	read -r _ light _ shift < <(fringegamma -n 12 -p 60 --vary --harmonics h.txt "$eye"/phase_*.png |
+		sed -n 's/^options for these images: //p' | tr = ' ')
+	# every second of a list, from the first or the second on
+	half() { tr , '\n' <<<"$2" | sed -n "$1~2p" | paste -sd,; }
+	even=("$eye"/phase_0[02468].png "$eye"/phase_10.png) odd=("$eye"/phase_0[13579].png "$eye"/phase_11.png)
 	# shellcheck disable=SC2086
 	{
-		phasewrap -q -n 6 -p 60 --shift 0,60,120,180,240,300 $limits "$eye"/phase_0[02468].png "$eye"/phase_10.png -o even.nrrd
-		phasewrap -q -n 6 -p 60 --shift 30,90,150,210,270,330 $limits "$eye"/phase_0[13579].png "$eye"/phase_11.png -o odd.nrrd
+		phasewrap -q -n 6 -p 60 --shift 0,60,120,180,240,300 $limits "${even[@]}" -o even.nrrd
+		phasewrap -q -n 6 -p 60 --shift 30,90,150,210,270,330 $limits "${odd[@]}" -o odd.nrrd
 		phasewrap -q -n 12 -p 60 $limits "$eye"/phase_*.png -o all.nrrd
+		phasewrap -q -n 6 -p 60 $limits --harmonics h.txt --light "$(half 1 "$light")" --shift="$(half 1 "$shift")" \
+			"${even[@]}" -o even.mended.nrrd
+		phasewrap -q -n 6 -p 60 $limits --harmonics h.txt --light "$(half 2 "$light")" --shift="$(half 2 "$shift")" \
+			"${odd[@]}" -o odd.mended.nrrd
 	}
+	# what the tools make of it: harmonics that change over the picture, light and shifts of each image
+	py "$covers"'
+a, b = (read_frame(n + ".mended.nrrd") for n in ("even", "odd"))
+z = wrapped(a["phase"].astype(float) - b["phase"]) / np.hypot(a["sigma"].astype(float), b["sigma"])
+ratio = np.sqrt(np.nanmean(z ** 2))
+print(np.isfinite(z).sum(), "pixels, rms of the difference over its sigma", ratio)
+expect(np.isfinite(z).sum() > 210000 and abs(ratio - 1) < 0.2, ratio)'
 	py "$covers"'
 even, odd, all = (read_frame(n + ".nrrd") for n in ("even", "odd", "all"))
 d, phi = wrapped(even["phase"].astype(float) - odd["phase"]), all["phase"].astype(float)
@@ -661,6 +705,65 @@ expect(np.isfinite(rest).sum() > 200000 and abs(ratio - 1) < 0.2, ratio)
 # what changes smoothly along the fringes is no noise
 noise = (rest[:-2] - 2 * rest[1:-1] + rest[2:]) / np.sqrt(6)
 covers("across", noise, sigma[1:-1])'
+}
+
+# Every figure of the page's table, by the estimator that it defines; the noise of one set in NumPy by phasewrap's page.
+@test "uncertainty: second differences along the fringes of real captures are the page's multiples of their sigmas" {
+	need_data weiyang_box_3freq_35_36_37
+	sed -n '/^.It Sy capture/,/^.El/p' "$top/man/fringepipe-uncertainty.7" | sed -n 's/^.It \(.*\)$/\1/p' |
+		sed '1d; s/ Ta /,/g' >table.txt
+	declare -A files=([eye]="slmaster_eye_12step_gray/phase_*.png" [hagen]="hagen_lens_4step/lens_crop_*.jpg"
+		["david left"]="slsdk_david_stereo/left/phase_*.png" ["david right"]="slsdk_david_stereo/right/phase_*.png"
+		["dtu left 40"]="dtu_angel_2freq_rectified/left/f40_*.png" ["dtu right 41"]="dtu_angel_2freq_rectified/right/f41_*.png")
+	while IFS=, read -r name of amplitude _; do
+		case $name in
+		weiyang*) set=("$data"/weiyang_box_3freq_35_36_37/f"${name#* }"_?.png) ;;
+		*) read -ra set <<<"$(echo "$data"/${files[$name]})" ;;
+		esac
+		n=${#set[@]} even=() odd=()
+		for ((i = 0; i < n; i += 2)); do even+=("${set[i]}") odd+=("${set[i + 1]}"); done
+		if [ "$of" = all ]; then
+			phasewrap -q -n $n -p 60 --sigma --min-amplitude "$amplitude" "${set[@]}" -o "$name.all.nrrd"
+		else
+			phasewrap -q -n $((n / 2)) -p 60 --sigma --min-amplitude "$amplitude" "${even[@]}" -o "$name.even.nrrd" \
+				--shift "$(seq -s, 0 $((720 / n)) 359)"
+			phasewrap -q -n $((n / 2)) -p 60 --sigma --min-amplitude "$amplitude" "${odd[@]}" -o "$name.odd.nrrd" \
+				--shift "$(seq -s, $((360 / n)) $((720 / n)) 359)"
+		fi
+	done <table.txt
+	py "$covers"'
+rows = [l.strip().split(",") for l in open("table.txt")]
+expect(len(rows) == 12, rows)
+for name, of, _, pixels, ratio in rows:
+	f = [read_frame("%s.%s.nrrd" % (name, p)) for p in (["all"] if of == "all" else ["even", "odd"])]
+	p = f[0]["phase"].astype(float) - (f[1]["phase"] if len(f) > 1 else 0)
+	v = sum(g["sigma"].astype(float) ** 2 for g in f)
+	z = wrapped(p[2:] - 2 * p[1:-1] + p[:-2]) / np.sqrt(v[2:] + 4 * v[1:-1] + v[:-2])
+	z = np.abs(z[np.isfinite(z)])
+	print(name, of, len(z), np.median(z) / 0.67449)
+	expect(len(z) == int(pixels) and abs(np.median(z) / 0.67449 - float(ratio)) < 0.006, name, of, len(z), np.median(z) / 0.67449)'
+	# a sensor with colour filters: what is found is the noise of all pixels, not of one colour
+	phasewrap -v -n 8 -p 60 --sigma --min-amplitude 25 "$data"/weiyang_box_3freq_35_36_37/f35_?.png -o w.nrrd 2>messages
+	WEIYANG=$data/weiyang_box_3freq_35_36_37 py '
+import os, re
+from PIL import Image
+a, b = (float(v) for v in re.search(r"variance of a sample: (\S+) \+ (\S+) level", open("messages").read()).groups())
+I = np.stack([np.asarray(Image.open(os.environ["WEIYANG"] + "/f35_%d.png" % k), float) for k in range(8)])
+d = 2 * np.pi * np.arange(8) / 8
+fit = np.stack([np.ones(8), np.cos(d), -np.sin(d)], 1)
+A, c, s = np.tensordot(np.linalg.pinv(fit), I, 1)
+left, B = I - np.tensordot(fit, np.stack([A, c, s]), 1), np.hypot(c, s)
+good = (I.max(0) < 255) & (I.min(0) > 0) & (B >= 25)
+good = good[2:] & good[1:-1] & good[:-2]
+share = [B[1:-1] / np.maximum(v, 1e-9) for v in (B[:-2], B[1:-1], B[2:])]
+share[1] = -2 * share[1]
+weight = sum(v ** 2 for v in share)
+variance = (sum(v * left[:, k:k + 268] for k, v in enumerate(share)) ** 2).sum(0) / weight / 5
+level = (share[0] ** 2 * A[:-2] + 4 * A[1:-1] + share[2] ** 2 * A[2:]) / weight
+own, level = variance[good], level[good]
+own, level = own[own < 12 * own.mean()], level[own < 12 * own.mean()]
+print("mean variance", own.mean(), "by the line", a + b * level.mean())
+expect(abs((a + b * level.mean()) / own.mean() - 1) < 0.05)'
 }
 
 @test "uncertainty: unwrapq gives the standard deviation of phaseN as that of its absolute phase" {

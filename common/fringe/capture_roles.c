@@ -168,6 +168,20 @@ has_roles(const struct capture_options *options, const struct frame_head *head)
 	return meta_get(&head->meta, "role") && !options->order;
 }
 
+int
+capture_roles_number(const struct frame_head *head, size_t plane, const char *key, double *out)
+{
+	struct meta own = { 0 };
+	int status;
+
+	meta_copy(&own, &head->meta);
+	status = meta_slice(&own, head->c, plane, 1);
+	if (status == 0)
+		status = meta_number(&own, key, 0, out);
+	meta_free(&own);
+	return status;
+}
+
 /* Numbers from the options, or from the metadata of images without roles; 0 steps: unknown. */
 struct counts {
 	size_t periods, steps, gray[2], axes, flats;
@@ -207,7 +221,7 @@ count(const struct capture_options *options, const struct frame_head *head, stru
 		out->steps = options->shift_rad.n;
 	if (capture_roles_given(options->steps))
 		out->steps = (size_t)options->steps;
-	if (out->steps == 0 && meta_number(&head->meta, "steps", 0, &steps) < 0)
+	if (out->steps == 0 && capture_roles_number(head, 0, "steps", &steps) < 0)
 		return -1;
 	if (out->steps == 0 && steps >= 3 && steps <= 1e6)
 		out->steps = (size_t)steps;
@@ -237,7 +251,7 @@ capture_set_count(const struct capture_options *options, const struct manifest *
 		return 0;
 	}
 	if (count(options, head, &counts) < 0 ||
-	    meta_number(&head->meta, "set_images", 0, &images) < 0)
+	    capture_roles_number(head, 0, "set_images", &images) < 0)
 		return -1;
 	if (images < 0 || images > 1e6 || images != floor(images))
 		return fail("set_images", "%g is no number of images", images);
@@ -281,24 +295,49 @@ describe_from_manifest(const struct manifest *manifest, struct capture *capture,
 	return 0;
 }
 
+/* The keys of image i of n alone. */
 static int
-describe_from_meta(const struct frame_head *head, struct capture *capture, size_t n)
+describe_one(const struct frame_head *head, size_t i, size_t n, struct manifest_row *row,
+    bool *has_role)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct meta own = { 0 };
-		char name[32];
-		int status;
+	struct meta own = { 0 };
+	char name[32];
+	const char *role;
+	int status;
 
-		meta_copy(&own, &head->meta);
-		snprintf(name, sizeof(name), "image %zu", i + 1);
-		status = meta_slice(&own, n, i, 1);
-		if (status == 0)
-			status = manifest_row_from_meta(&own, name, &capture[i].described);
-		free(capture[i].described.file);
-		capture[i].described.file = NULL;
-		meta_free(&own);
-		if (status < 0)
+	meta_copy(&own, &head->meta);
+	snprintf(name, sizeof(name), "image %zu", i + 1);
+	status = meta_slice(&own, n, i, 1);
+	role = meta_get(&own, "role");
+	*has_role = role && strcmp(role, "-") != 0;
+	if (status == 0 && *has_role)
+		status = manifest_row_from_meta(&own, name, row);
+	free(row->file);
+	row->file = NULL;
+	meta_free(&own);
+	return status;
+}
+
+/* Images without a key among others that have it are the flat ones that --flats counts. */
+static int
+describe_from_meta(const struct capture_options *options, const struct frame_head *head,
+    struct capture *capture, size_t n)
+{
+	static const enum manifest_role role[] = { ROLE_FLAT, ROLE_WHITE, ROLE_BLACK };
+	size_t flats = capture_roles_given(options->flats) ? (size_t)options->flats : 0, found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool has_role;
+
+		if (describe_one(head, i, n, &capture[i].described, &has_role) < 0)
 			return -1;
+		if (has_role)
+			continue;
+		if (found == flats)
+			return fail(NULL, "image %zu has no key role, which others have: give "
+			    "--flats if it is a flat one, or --order", i + 1);
+		capture[i].described.role = role[flats == 1 ? 0 : 1 + found];
+		found++;
 	}
 	return 0;
 }
@@ -381,6 +420,6 @@ capture_roles_describe(const struct capture_options *options, const struct manif
 	if (manifest)
 		return describe_from_manifest(manifest, capture, head->c);
 	if (has_roles(options, head))
-		return describe_from_meta(head, capture, head->c);
+		return describe_from_meta(options, head, capture, head->c);
 	return describe_from_options(options, head, capture, head->c);
 }

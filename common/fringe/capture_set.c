@@ -114,7 +114,7 @@ set_shifts(const struct capture_options *options, const struct frame_head *head,
 	char name[CAPTURE_SET_NAME_SIZE], first[IMAGE_NAME_SIZE], second[IMAGE_NAME_SIZE];
 	double steps;
 
-	if (meta_number(&head->meta, "steps", 0, &steps) < 0)
+	if (capture_roles_number(head, fringe->plane[0], "steps", &steps) < 0)
 		return -1;
 	for (size_t i = 0; i < fringe->n; i++) {
 		const struct manifest_row *row = &capture[fringe->plane[i]].described;

@@ -165,7 +165,7 @@ by_harmonics(struct run *run, const struct pixels *pixels, struct response_level
 		return -1;
 	f->harmonics = seen_harmonics(fit);
 	f->gamma = response_fit(levels, &f->harmonics);
-	f->of_gamma = fit->images >= FEW && is_gamma(fit, &f->gamma, levels);
+	f->of_gamma = fit->images >= FEW && !fit->slopes && is_gamma(fit, &f->gamma, levels);
 	f->method = fit->images < FEW ? BY_GAMMA : BY_HARMONICS;
 	f->has_harmonics = true;
 	if (f->method == BY_GAMMA && !f->gamma.fits)
@@ -195,6 +195,13 @@ analyse_fringes(struct run *run, const struct analysis *analysis, const struct f
 	if (fringe->n > FIT_IMAGES)
 		return fail(NULL, "%zu steps are more than %d", fringe->n, FIT_IMAGES);
 	fit->images = fringe->n;
+	fit->slopes = analysis->vary;
+	out->w = in->head.w;
+	out->h = in->head.h;
+	out->sign = analysis->sign;
+	out->origin_rad = analysis->origin_rad;
+	if (analysis->vary && fringe->n < FEW)
+		return fail("--vary", "needs %d steps or more, these are %zu", FEW, fringe->n);
 	for (size_t n = 0; n < fringe->n; n++)
 		fit->shift_rad[n] =
 		    analysis->sign * fringe->shift_rad[n] + analysis->origin_rad;

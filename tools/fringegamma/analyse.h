@@ -11,6 +11,7 @@ struct analysis {
 	long highest;			/* harmonic; LONG_MIN: all that are seen, 10 at most */
 	double sign, origin_rad;	/* of the shifts */
 	double full;			/* of levels */
+	bool vary;			/* harmonics over the picture */
 };
 
 /* Of one set of fringes. -1 after fail(). Free with analyse_free, also after a failure. */

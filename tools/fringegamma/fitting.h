@@ -41,6 +41,8 @@ void fitting_add_part(void *fitting, size_t i);
 int fitting_check_fringes(const struct fitting *, const struct part *sum);
 /* Are images off their steps? -1 after fail(). */
 int fitting_check_shifts(const struct harmonic_fit *);
+/* The slopes, out of the parts' normal equations. -1 after fail(). */
+int fitting_slopes(struct fitting *);
 /* Fills in how good the fit is; inverse: of the normal equations; space for FITTING_UNKNOWNS^2
  * numbers. */
 void fitting_judge(struct fitting *, const struct part *sum, const double *inverse, double *space);

@@ -42,7 +42,8 @@ find_limits(const struct run *run, const struct frame_head *in, struct analysis 
 	const struct parameters *parameters = run->parameters;
 
 	*analysis = (struct analysis){ .least_swing = parameters->min_swing,
-		.highest = parameters->highest, .full = parameters->full };
+		.highest = parameters->highest, .full = parameters->full,
+		.vary = parameters->vary };
 	if (run_number(run, parameters->max_value, in, "max_value", usual[in->type],
 	    &analysis->most) < 0 ||
 	    meta_number(&in->meta, "phase_sign", 1, &analysis->sign) < 0 ||

@@ -201,6 +201,8 @@ iterate(struct run *run, struct fitting *f, struct part *sum, double *space)
 	run_for(run, PIXELS_PARTS, fitting_add_part, f);
 	add_parts(f, sum);
 	fitting_judge(f, sum, inverse, space);
+	if (f->fit->slopes && fitting_slopes(f) < 0)
+		return -1;
 	return fitting_check_shifts(f->fit);
 }
 

@@ -31,6 +31,10 @@ struct harmonic_fit {
 	bool seen[FIT_HIGHEST + 1];
 	double cosine[FIT_HIGHEST + 1], sine[FIT_HIGHEST + 1];
 	double cosine_error[FIT_HIGHEST + 1], sine_error[FIT_HIGHEST + 1];	/* standard */
+	/* By how much each cosine and sine rises in a pixel along x [0] and along y [1], by the
+	 * parts of the picture; 0 where not asked for. */
+	bool slopes;
+	double cosine_slope[2][FIT_HIGHEST + 1], sine_slope[2][FIT_HIGHEST + 1];
 	double gain[FIT_IMAGES], gain_error;
 	double shift[FIT_IMAGES], shift_error;	/* e_n, rad */
 	/* Shares of the fundamental's amplitude (root mean square): */

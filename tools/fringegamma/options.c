@@ -50,6 +50,8 @@ const struct opt fringegamma_options[] = {
 	  "write the table for fringegen --lut", NULL },
 	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
 	  "write the table for phasewrap --harmonics", NULL },
+	{ 0, "vary", NULL, OPT_FLAG, AT(vary), NULL, 0, 0, NULL,
+	  "harmonics change over the picture, each along a plane: of seven steps and more", NULL },
 	{ 0, "json", NULL, OPT_FLAG, AT(json), NULL, 0, 0, NULL, "print JSON", NULL },
 	{ 0 },
 };
@@ -76,8 +78,12 @@ check_levels(const struct parameters *p)
 {
 	const struct capture_options *c = &p->captures;
 
+	if (p->vary && !p->harmonics)
+		return fail_usage("--vary", "is for the table of --harmonics");
 	if (p->levels.n == 0)
 		return 0;
+	if (p->vary)
+		return fail_usage("--vary", "flats show no change over the picture");
 	if (c->steps != OPT_NONE_INTEGER || c->period_px.n || c->shift_rad.n || c->axis ||
 	    c->order || p->manifest || p->highest != OPT_NONE_INTEGER || p->sign >= 0 ||
 	    !isnan(p->phase_origin))

@@ -12,7 +12,7 @@ struct parameters {
 	int sign, channel;
 	long highest;
 	double full, mean, amplitude, max_value, min_swing, phase_origin;
-	bool json;
+	bool json, vary;
 };
 
 extern const struct opt fringegamma_options[];

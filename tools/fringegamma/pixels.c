@@ -124,6 +124,14 @@ copy(const struct choice *choice, double least, double middle, size_t stride, st
 		v = out->v + out->images * next[part_of(choice, at, middle)]++;
 		for (size_t i = 0; i < out->images; i++)
 			v[i] = (double)frame_sample(choice->in, choice->plane[i], at / w, at % w);
+		out->place[part_of(choice, at, middle)][0] += (double)(at % w);
+		out->place[part_of(choice, at, middle)][1] += (double)(at / w);
+	}
+	for (size_t i = 0; i < PIXELS_PARTS; i++) {
+		double n = (double)(out->first[i + 1] - out->first[i]);
+
+		out->place[i][0] = out->place[i][0] / n - (double)(w - 1) / 2;
+		out->place[i][1] = out->place[i][1] / n - (double)(choice->in->head.h - 1) / 2;
 	}
 }
 

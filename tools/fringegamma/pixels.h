@@ -20,6 +20,8 @@ struct pixels {
 	size_t n;			/* that take part */
 	double *v;			/* [n][images], sorted by part */
 	size_t first[PIXELS_PARTS + 1];	/* part i: pixels first[i] to first[i + 1] */
+	double place[PIXELS_PARTS][2];	/* of a part: the mean x and y of its pixels, from the
+					 * picture's middle */
 };
 
 /*

@@ -107,6 +107,21 @@ print_fit(const struct harmonic_fit *fit, FILE *out)
 	    fit->unexplained, fit->spread);
 }
 
+/* What makes the light of these very images even for phasewrap, and their shifts right. */
+static void
+print_options(const struct finding *f, FILE *out)
+{
+	const struct harmonic_fit *fit = f->fit;
+
+	fprintf(out, "options for these images:");
+	for (size_t n = 0; n < fit->images; n++)
+		fprintf(out, "%s%.4f", n ? "," : " --light ", 1 + fit->gain[n]);
+	for (size_t n = 0; n < fit->images; n++)
+		fprintf(out, "%s%.2f", n ? "," : " --shift=", f->sign * 180 / M_PI *
+		    (fit->shift_rad[n] + fit->shift[n] - f->origin_rad));
+	fputc('\n', out);
+}
+
 static void
 print_phase_errors(const struct finding *f, FILE *out)
 {
@@ -130,6 +145,8 @@ report_text(const struct findings *all, FILE *out)
 		print_pixels(f, out);
 		if (f->fit)
 			print_fit(f->fit, out);
+		if (f->method == BY_HARMONICS)
+			print_options(f, out);
 		if (f->method == BY_FLATS)
 			print_flats(f, out);
 		else
@@ -282,13 +299,18 @@ print_source(const struct finding *f, FILE *out)
 void
 report_harmonics(const struct findings *all, FILE *out)
 {
+	bool varies = all->n && all->finding->fit && all->finding->fit->slopes;
+
 	fprintf(out, "# fringegamma: harmonics of projected fringes over their fundamental, for "
 	    "phasewrap --harmonics\n");
 	if (*all->compensation)
 		fprintf(out, "# compensation:=%s\n", all->compensation);
 	for (size_t i = 0; i < all->n; i++)
 		print_source(&all->finding[i], out);
-	fprintf(out, "axis period_px harmonic cosine sine\n");
+	if (varies)
+		fprintf(out, "# size_px:=%zu %zu\n", all->finding->w, all->finding->h);
+	fprintf(out, "axis period_px harmonic cosine sine%s\n",
+	    varies ? " cosine_x sine_x cosine_y sine_y" : "");
 	for (size_t i = 0; i < all->n; i++) {
 		const struct finding *f = &all->finding[i];
 
@@ -300,8 +322,13 @@ report_harmonics(const struct findings *all, FILE *out)
 				fputc('-', out);
 			else
 				fprintf(out, "%.15g", f->period_px);
-			fprintf(out, " %ld %.9f %.9f\n", k, f->harmonics.cosine[k],
+			fprintf(out, " %ld %.9f %.9f", k, f->harmonics.cosine[k],
 			    f->harmonics.sine[k]);
+			if (varies)
+				fprintf(out, " %.4e %.4e %.4e %.4e", f->fit->cosine_slope[0][k],
+				    f->fit->sine_slope[0][k], f->fit->cosine_slope[1][k],
+				    f->fit->sine_slope[1][k]);
+			fputc('\n', out);
 		}
 	}
 }

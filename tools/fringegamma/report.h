@@ -19,6 +19,8 @@ struct finding {
 	double period_px;		/* NaN: not known */
 	size_t images;
 	size_t total, lit, saturated, used;	/* pixels */
+	size_t w, h;			/* of the picture */
+	double sign, origin_rad;	/* of the shifts */
 	struct harmonic_fit *fit;	/* NULL: not by harmonics */
 	struct response_harmonics harmonics;
 	bool has_harmonics;

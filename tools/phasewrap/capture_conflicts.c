@@ -44,15 +44,17 @@ check_periods(const struct numbers *period_px, const struct frame_head *head)
 }
 
 static void
-check_shifts(const struct numbers *shift_rad, const struct frame_head *head,
+check_shifts(const struct capture_options *options, const struct frame_head *head,
     const struct capture_set *set)
 {
+	const struct numbers *shift_rad = &options->shift_rad;
+
 	for (size_t k = 0; k < set->fringes && shift_rad->n; k++)
 		for (size_t i = 0; i < set->fringe[k].n && i < shift_rad->n; i++) {
 			double own = number_of(head, "shift_rad", set->fringe[k].plane[i]);
 			double apart = remainder(own - shift_rad->v[i], 2 * M_PI);
 
-			if (isnan(own) || fabs(apart) < SAME)
+			if (isnan(own) || fabs(apart) < SAME + options->shift_slack_rad)
 				continue;
 			warn("--shift", "says %g degrees for image %zu of a period, and the image "
 			    "itself says shift_rad %g (%g degrees): the option counts",
@@ -146,7 +148,7 @@ capture_conflicts_warn(const struct capture_options *options, double sign, doubl
 	if (options->kind != CAPTURES_FOURIER)
 		check_steps(options, set);
 	check_periods(&options->period_px, head);
-	check_shifts(&options->shift_rad, head, set);
+	check_shifts(options, head, set);
 	check_gray(options, head, roles);
 	check_axis(options->axis, head, set);
 	if (!isnan(sign) && sign != own_sign)

@@ -13,6 +13,7 @@
 #define TILE 512	/* pixels along each side of a piece of the image, or less */
 #define TILES 3		/* of them along each side of the image, or less */
 #define RING_RATIO 1.25
+#define HOLE 8		/* samples */
 
 struct job {
 	const struct fourier_signal *signal;
@@ -31,8 +32,47 @@ make_fade(float *fade, size_t n)
 		fade[i] = (float)pow(sin(M_PI * ((double)i + 0.5) / (double)n), 2);
 }
 
-/* Piece i, its mean taken off and its borders faded out, becomes a part of the plane's samples. */
+/* Means over 2 HOLE + 1 samples along a line of n, those beyond its ends being as the last one. */
 static void
+blur(const float *from, size_t stride, size_t n, float *to)
+{
+	float sum = 0;
+
+	for (long i = -HOLE; i <= HOLE; i++)
+		sum += from[(size_t)(i < 0 ? 0 : i < (long)n ? i : (long)n - 1) * stride];
+	for (size_t i = 0; i < n; i++) {
+		size_t out = i < HOLE ? 0 : i - HOLE, in = i + HOLE + 1 < n ? i + HOLE + 1 : n - 1;
+
+		to[i * stride] = sum / (2 * HOLE + 1);
+		sum += from[in * stride] - from[out * stride];
+	}
+}
+
+/* How much samples count beside holes, whose sharp edges would spread the light and the fringes over
+ * other frequencies: nothing at the edge, all of them HOLE samples away. NULL after fail(). */
+static float *
+fade_holes(const float *from, size_t stride, size_t w, size_t h)
+{
+	float *known = calloc(2 * w * h, sizeof(*known)), *rows = known + w * h;
+
+	if (!known) {
+		fail_memory();
+		return NULL;
+	}
+	for (size_t y = 0; y < h; y++)
+		for (size_t x = 0; x < w; x++)
+			known[y * w + x] = !px_isnan(from[y * stride + x]);
+	for (size_t y = 0; y < h; y++)
+		blur(known + y * w, 1, w, rows + y * w);
+	for (size_t x = 0; x < w; x++)
+		blur(rows + x, w, h, known + x);
+	for (size_t i = 0; i < w * h; i++)
+		known[i] = px_max(2 * known[i] - 1, 0);
+	return known;
+}
+
+/* Piece i, its mean taken off and its borders faded out, becomes a part of the plane's samples. */
+static int
 take_tile(const struct job *job, size_t i, bool imaginary, struct fft_complex *v)
 {
 	const struct fourier_spectrum *spectrum = job->spectrum;
@@ -40,9 +80,13 @@ take_tile(const struct job *job, size_t i, bool imaginary, struct fft_complex *v
 	const float *from = signal->v + job->y[i / job->across_n] * signal->w +
 	    job->x[i % job->across_n];
 	float fade_x[TILE], fade_y[TILE], mean;
+	float *counts = NULL;
 	double sum = 0;
 	size_t n = 0;
 
+	if (signal->holes &&
+	    !(counts = fade_holes(from, signal->w, spectrum->tile_w, spectrum->tile_h)))
+		return -1;
 	make_fade(fade_x, spectrum->tile_w);
 	make_fade(fade_y, spectrum->tile_h);
 	for (size_t y = 0; y < spectrum->tile_h; y++)
@@ -56,10 +100,13 @@ take_tile(const struct job *job, size_t i, bool imaginary, struct fft_complex *v
 	for (size_t y = 0; y < spectrum->tile_h; y++)
 		for (size_t x = 0; x < spectrum->tile_w; x++) {
 			float sample = from[y * signal->w + x];
+			float share = counts ? counts[y * spectrum->tile_w + x] : 1;
 
 			*(&v[y * spectrum->w + x].re + imaginary) = px_select(
-			    px_isnan(sample), 0, fade_x[x] * fade_y[y] * (sample - mean));
+			    px_isnan(sample), 0, fade_x[x] * fade_y[y] * share * (sample - mean));
 		}
+	free(counts);
+	return 0;
 }
 
 static void
@@ -71,7 +118,8 @@ transform(void *arg, size_t item)
 
 	memset(plane.v, 0, n * sizeof(*plane.v));
 	for (size_t i = 2 * item; i < job->tiles && i < 2 * item + 2; i++)
-		take_tile(job, i, i % 2, plane.v);
+		if (take_tile(job, i, i % 2, plane.v) < 0)
+			__atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
 	if (fft_rows(NULL, job->across, FFT_FORWARD, &plane) < 0 ||
 	    fft_columns(NULL, job->down, FFT_FORWARD, &plane, 0, plane.w) < 0)
 		__atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);

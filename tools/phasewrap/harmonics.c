@@ -15,6 +15,8 @@
 #define HIGHEST 1000
 #define FAR 1.1		/* periods whose quotient is larger are blurred differently */
 #define COLUMNS "axis period_px harmonic cosine sine"
+#define SLOPES "cosine_x sine_x cosine_y sine_y"
+#define WORDS 9
 
 /* ---- the file ---- */
 
@@ -58,16 +60,29 @@ parse_period(const char *word, double *period_px)
 	return number_parse(word, period_px) == 0 && isfinite(*period_px) && *period_px > 0;
 }
 
+#define WORD_SIZE 40
+
+/* The words of a line; WORDS + 1 where there are more. */
+static size_t
+split(const char *line, char word[WORDS][WORD_SIZE])
+{
+	size_t n = 0;
+	int end;
+
+	for (; n < WORDS && sscanf(line, "%39s%n", word[n], &end) == 1; n++)
+		line += end;
+	return line[strspn(line, " \t")] ? WORDS + 1 : n;
+}
+
 static int
 take_row(const char *path, size_t number, const char *line, struct harmonics *all)
 {
-	char word[5][40];
-	struct harmonic row;
-	int end = 0;
+	char word[WORDS][WORD_SIZE];
+	struct harmonic row = { 0 };
 
-	if (sscanf(line, "%39s %39s %39s %39s %39s %n", word[0], word[1], word[2], word[3],
-	    word[4], &end) != 5 || line[end])
-		return fail(path, "line %zu has not the five columns " COLUMNS, number);
+	if (split(line, word) != (all->varying ? WORDS : 5))
+		return fail(path, "line %zu has not the %s columns " COLUMNS "%s", number,
+		    all->varying ? "nine" : "five", all->varying ? " " SLOPES : "");
 	if (!parse_axis(word[0], &row.axis))
 		return fail(path, "line %zu: axis must be x, y or -, not %s", number, word[0]);
 	if (!parse_period(word[1], &row.period_px))
@@ -80,25 +95,49 @@ take_row(const char *path, size_t number, const char *line, struct harmonics *al
 	    !(fabs(row.cosine) <= 1) || !(fabs(row.sine) <= 1))
 		return fail(path, "line %zu: cosine and sine must be shares of the fundamental "
 		    "from -1 to 1, not %s %s", number, word[3], word[4]);
+	for (size_t i = 0; i < 4 && all->varying; i++)
+		if (number_parse(word[5 + i], &row.slope[i / 2][i % 2]) < 0 ||
+		    !(fabs(row.slope[i / 2][i % 2]) <= 1))
+			return fail(path, "line %zu: slopes must be from -1 to 1 a pixel, not %s",
+			    number, word[5 + i]);
 	return append(path, all, &row);
 }
 
-/* `# compensation:=value` counts. */
+/* `# compensation:=value` counts, and `# size_px:=w h`. */
 static void
 take_comment(const char *line, struct harmonics *all)
 {
 	static const char key[] = "compensation:=";
+	double w, h;
 
 	line += 1 + strspn(line + 1, " \t");
+	if (sscanf(line, "size_px:=%lf %lf", &w, &h) == 2) {
+		all->size_px[0] = w;
+		all->size_px[1] = h;
+	}
 	if (!strncmp(line, key, sizeof(key) - 1))
 		snprintf(all->compensation, sizeof(all->compensation), "%s",
 		    line + sizeof(key) - 1);
 }
 
+/* Does a line have these words? */
+static bool
+is_title(const char *line, const char *words)
+{
+	char word[WORDS][WORD_SIZE], wanted[WORDS][WORD_SIZE];
+	size_t n = split(words, wanted);
+
+	if (n > WORDS || split(line, word) != n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(word[i], wanted[i]) != 0)
+			return false;
+	return true;
+}
+
 static int
 take_line(const char *path, size_t number, char *line, struct harmonics *all, bool *begun)
 {
-	char word[5][40];
 	size_t n;
 
 	line += strspn(line, " \t\r\n");
@@ -111,9 +150,8 @@ take_line(const char *path, size_t number, char *line, struct harmonics *all, bo
 	if (*begun)
 		return take_row(path, number, line, all);
 	*begun = true;
-	if (sscanf(line, "%39s %39s %39s %39s %39s", word[0], word[1], word[2], word[3],
-	    word[4]) == 5 && !strcmp(word[0], "axis") && !strcmp(word[1], "period_px") &&
-	    !strcmp(word[2], "harmonic") && !strcmp(word[3], "cosine") && !strcmp(word[4], "sine"))
+	all->varying = is_title(line, COLUMNS " " SLOPES);
+	if (all->varying || is_title(line, COLUMNS))
 		return 0;
 	return fail(path, "is no table of harmonics: line %zu is not '" COLUMNS "' but: %.40s",
 	    number, line);
@@ -153,8 +191,9 @@ harmonics_free(struct harmonics *all)
 /* ---- what they are of ---- */
 
 int
-harmonics_check(const struct harmonics *all, const struct meta *meta)
+harmonics_check(const struct harmonics *all, const struct frame_head *head)
 {
+	const struct meta *meta = &head->meta;
 	const char *corrected = meta_get(meta, "phase_correction");
 	const char *compensation = meta_get(meta, "compensation");
 
@@ -168,6 +207,11 @@ harmonics_check(const struct harmonics *all, const struct meta *meta)
 		    "measured from %s%s", *compensation ? "through " : "without compensation",
 		    compensation, all->path, *all->compensation ? "through " : "without",
 		    all->compensation);
+	if (all->varying && !(all->size_px[0] == (double)head->w &&
+	    all->size_px[1] == (double)head->h))
+		return fail("--harmonics", "those of %s change over the picture, of %g x %g "
+		    "pixels, and these images have %zu x %zu", all->path, all->size_px[0],
+		    all->size_px[1], head->w, head->h);
 	return 0;
 }
 
@@ -373,30 +417,29 @@ find_levels(const struct harmonics *all, const struct harmonic *like,
 	return 0;
 }
 
-int
-harmonics_correction(const struct harmonics *all, const struct capture_fringe *fringe,
-    const struct phase_shift_fit *fit, double sign, double origin_rad, float *correction,
-    float *levels)
+/* The correction alone, at a place (x, y) from the middle of the picture. */
+static int
+correct_at(const struct harmonics *all, const struct harmonic *like,
+    const struct capture_fringe *fringe, const struct phase_shift_fit *fit, double sign,
+    double origin_rad, const double place[2], double *correction)
 {
 	const struct harmonic fundamental = { .k = 1, .cosine = 1 };
-	const struct harmonic *like = choose(all, fringe);
-	struct aliases *aliases;
+	struct aliases *aliases = calloc(1, sizeof(*aliases));
 	char name[CAPTURE_SET_NAME_SIZE];
 	double guess = -TWO_PI / 2;
 	int status = 0;
 
-	if (!like)
-		return -1;
-	if (fringe->two_plus_one)
-		return fail("--harmonics", "serves phase-shifted images; the flat one of 2+1 is "
-		    "none");
-	aliases = calloc(1, sizeof(*aliases));
 	if (!aliases)
 		return fail_memory();
 	add_harmonic(aliases, fringe, fit, sign, origin_rad, &fundamental);
-	for (size_t i = 0; i < all->n; i++)
-		if (of_the_same(&all->row[i], like))
-			add_harmonic(aliases, fringe, fit, sign, origin_rad, &all->row[i]);
+	for (size_t i = 0; i < all->n; i++) {
+		struct harmonic own = all->row[i];
+
+		own.cosine += place[0] * own.slope[0][0] + place[1] * own.slope[1][0];
+		own.sine += place[0] * own.slope[0][1] + place[1] * own.slope[1][1];
+		if (of_the_same(&own, like))
+			add_harmonic(aliases, fringe, fit, sign, origin_rad, &own);
+	}
 	if (!rises(aliases))
 		status = fail(all->path, "has harmonics so large that %zu steps of %s give no "
 		    "single phase", fit->n, capture_set_name(fringe, name));
@@ -404,9 +447,58 @@ harmonics_correction(const struct harmonics *all, const struct capture_fringe *f
 		double measured = TWO_PI * ((double)i / PHASEWRAP_CELLS - 0.5);
 
 		guess = true_phase(aliases, measured, guess);
-		correction[i] = (float)(guess - measured);
+		correction[i] = guess - measured;
 	}
 	free(aliases);
+	return status;
+}
+
+int
+harmonics_correction(const struct harmonics *all, const struct capture_fringe *fringe,
+    const struct phase_shift_fit *fit, double sign, double origin_rad, float *correction,
+    float *levels)
+{
+	const struct harmonic *like = choose(all, fringe);
+	double *at, middle[2] = { 0, 0 };
+	int status;
+
+	if (!like)
+		return -1;
+	if (fringe->two_plus_one)
+		return fail("--harmonics", "serves phase-shifted images; the flat one of 2+1 is "
+		    "none");
+	at = calloc(PHASEWRAP_CELLS + 1, sizeof(*at));
+	if (!at)
+		return fail_memory();
+	status = correct_at(all, like, fringe, fit, sign, origin_rad, middle, at);
+	for (size_t i = 0; i <= PHASEWRAP_CELLS && status == 0; i++)
+		correction[i] = (float)at[i];
+	free(at);
 	return status == 0 && levels ? find_levels(all, like, fringe, fit, sign, origin_rad,
 	    correction, levels) : status;
+}
+
+int
+harmonics_correction_slopes(const struct harmonics *all, const struct capture_fringe *fringe,
+    const struct phase_shift_fit *fit, double sign, double origin_rad, float *slopes)
+{
+	const struct harmonic *like = choose(all, fringe);
+	double *low = calloc(PHASEWRAP_CELLS + 1, sizeof(*low));
+	double *high = calloc(PHASEWRAP_CELLS + 1, sizeof(*high));
+	int status = !low || !high ? fail_memory() : like ? 0 : -1;
+
+	for (size_t axis = 0; axis < 2 && status == 0; axis++) {
+		double reach = all->size_px[axis] / 4, place[2] = { 0, 0 };
+
+		place[axis] = -reach;
+		status = correct_at(all, like, fringe, fit, sign, origin_rad, place, low);
+		place[axis] = reach;
+		if (status == 0)
+			status = correct_at(all, like, fringe, fit, sign, origin_rad, place, high);
+		for (size_t i = 0; i <= PHASEWRAP_CELLS && status == 0; i++)
+			*slopes++ = (float)((high[i] - low[i]) / (2 * reach));
+	}
+	free(low);
+	free(high);
+	return status;
 }

@@ -66,9 +66,10 @@ check_shifts(const struct conflict *conflict)
 	for (size_t k = 0; k < conflict->set->fringes && shift_rad->n; k++)
 		for (size_t i = 0; i < conflict->set->fringe[k].n && i < shift_rad->n; i++) {
 			double own = row_of(conflict, k, i)->shift_rad;
+			double apart = remainder(own - shift_rad->v[i], 2 * M_PI);
 
 			if (isnan(own) ||
-			    fabs(remainder(own - shift_rad->v[i], 2 * M_PI)) < SAME)
+			    fabs(apart) < SAME + conflict->options->shift_slack_rad)
 				continue;
 			return fail_usage("--shift", "says %g degrees for image %zu of a period, "
 			    "and the manifest %s says shift_rad %g (%g degrees)",

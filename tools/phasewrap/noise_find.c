@@ -196,7 +196,8 @@ noise_find(const struct frame *in, struct phasewrap *wrap)
 		most = captures->fringe[k].n > most ? captures->fringe[k].n : most;
 	use = calloc(most, sizeof(*use));
 	weights = calloc(most, sizeof(*weights));
-	step = (size_t)ceil(sqrt((double)w * (double)h * (double)sets / PIXELS_MOST));
+	/* odd: an even one meets one colour of a sensor's filters alone, whose noise differs */
+	step = (size_t)ceil(sqrt((double)w * (double)h * (double)sets / PIXELS_MOST)) | 1;
 	sample = calloc((w / step + 1) * (h / step + 1) * sets, sizeof(*sample));
 	for (size_t k = 0; k < 3; k++) {
 		three[k].left = calloc(most, sizeof(*three[k].left));

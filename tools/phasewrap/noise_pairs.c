@@ -123,7 +123,8 @@ measure_planes(const struct noise_options *options, const struct frame *first, s
 		return -1;
 	if (!isnan(options->max_value))
 		pair.most = options->max_value;
-	pair.step = (size_t)ceil(sqrt((double)head->w * (double)head->h / PIXELS_MOST));
+	/* odd, as in noise_find() */
+	pair.step = (size_t)ceil(sqrt((double)head->w * (double)head->h / PIXELS_MOST)) | 1;
 	return measure(&pair, pairs);
 }
 

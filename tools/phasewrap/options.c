@@ -35,6 +35,8 @@ const struct opt phasewrap_options[] = {
 	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(captures.shift_rad), NULL, -3600, 3600, "degrees",
 	  "phase of each step; if not given -120,0,120 for 3, else 360 n/N; found in the images",
 	  shifts },
+	{ 0, "light", "RATIO,...", OPT_NUMBERS, AT(light), NULL, 0.5, 2, NULL,
+	  "how bright each step's image is, over their mean, as fringegamma prints it", NULL },
 	{ 0, "sign", "+1|-1", OPT_WORD, AT(sign), NULL, 0, 0, NULL,
 	  "of the shifts, in foreign images: I = A + B cos(phase + sign * shift)", signs },
 	{ 0, "phase-origin", "DEG", OPT_ANGLE, AT(phase_origin), NULL, -3600, 3600, "degrees",
@@ -117,7 +119,7 @@ const struct opt phasewrap_options[] = {
 	{ 0 },
 };
 
-/* Tables of harmonics are of plain fits by shifts that are known. */
+/* Tables of harmonics, and light that is uneven, are for plain fits by shifts that are known. */
 int
 options_check(const struct parameters *parameters, bool shift_auto)
 {
@@ -127,7 +129,12 @@ options_check(const struct parameters *parameters, bool shift_auto)
 	    parameters->captures.kind == CAPTURES_DOUBLE ? "--kind double" :
 	    parameters->captures.kind == CAPTURES_FOURIER ? "--kind fourier" : NULL;
 
-	return parameters->harmonics && without
-	    ? fail_usage("--harmonics", "does not correct phases by %s", without)
+	const char *option = parameters->harmonics ? "--harmonics" : "--light";
+
+	if (parameters->light.n && (parameters->captures.kind == CAPTURES_TWO_PLUS_ONE ||
+	    parameters->captures.kind == CAPTURES_GRAY))
+		return fail_usage("--light", "is for --kind step");
+	return (parameters->harmonics || parameters->light.n) && without
+	    ? fail_usage(option, "does not correct phases by %s", without)
 	    : 0;
 }

@@ -21,7 +21,7 @@ struct parameters {
 	struct capture_options captures;
 	const char *manifest, *harmonics;
 	int sign, channel, as, dropped;
-	struct numbers count;
+	struct numbers count, light;
 	double field_px, phase_origin;
 	struct limit_options limits;
 	struct fourier_options fourier;

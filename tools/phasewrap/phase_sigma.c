@@ -58,6 +58,30 @@ write_corrected(const struct tile *restrict tile, struct phase_noise_terms terms
 	}
 }
 
+/* Where the correction changes over the picture it stretches otherwise than in the middle; (x, y)
+ * from there. */
+static void
+stretch_by_place(const struct tile *restrict tile, const float *restrict correction,
+    const float *restrict slopes, float y, float x_first, float *restrict sigma, size_t n)
+{
+	const float *along_y = slopes + PHASEWRAP_CELLS + 1;
+
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		PX_F place = phasewrap_place(phasewrap_phase(tile->s[x], tile->c[x]));
+		int32_t at = px_int(px_floor(place));
+		PX_F along = (float)x + x_first;
+		PX_F rise_x = along * (slopes[at + 1] - slopes[at]);
+		PX_F rise_y = y * (along_y[at + 1] - along_y[at]);
+		PX_F middle = phasewrap_stretch(correction[at], correction[at + 1]);
+		PX_F here = phasewrap_stretch(correction[at], correction[at + 1] + rise_x + rise_y);
+		PX_F stretched = sigma[x] * here / middle;
+
+		sigma[x] = px_select(px_isnan(sigma[x]), PX_NAN,
+		    px_min(stretched, PHASE_NOISE_MOST));
+	}
+}
+
 /* Of the mean of two phases whose errors have nothing to do with each other. */
 static void
 write_mean(const float *restrict first, float *restrict sigma, size_t n)
@@ -105,5 +129,10 @@ phase_sigma_wrap(const struct phasewrap *wrap, const struct frame *in, struct fr
 		else
 			write_sigma(tile, wrap->terms[k], wrap->noise,
 			    (float)captures->fringe[k].n, sigma, n);
+		if (wrap->correction_slopes)
+			stretch_by_place(tile, wrap->correction + k * (PHASEWRAP_CELLS + 1),
+			    wrap->correction_slopes + k * 2 * (PHASEWRAP_CELLS + 1),
+			    (float)y - (float)(in->head.h - 1) / 2,
+			    (float)x - (float)(in->head.w - 1) / 2, sigma, n);
 	}
 }

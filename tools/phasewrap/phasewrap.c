@@ -11,6 +11,7 @@
 #include "phase_sigma.h"
 #include "phasewrap_plan.h"
 #include "run/passes.h"
+#include "uneven_light.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +22,11 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 {
 	const struct priv *priv = run->priv;
 
-	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
-		phasewrap_row(&priv->wrap, in, out, y);
+		if (priv->wrap.per_light)
+			uneven_light_row(&priv->wrap, in, out, y, scratch->memory);
+		else
+			phasewrap_row(&priv->wrap, in, out, y);
 		markers_copy_row(&priv->wrap, in, out, y);
 		detectors_row(&priv->detectors, &priv->wrap, in, out, y);
 	}
@@ -100,6 +103,10 @@ passes(struct run *run, struct passes *passes)
 
 	if (wrap->sigmas && priv->shift_search.on)
 		return passes_refuse(passes, "--sigma goes with shifts that stay as they are");
+	if (wrap->per_light)
+		return passes_refuse(passes, "light is even");
+	if (wrap->correction_slopes)
+		return passes_refuse(passes, "harmonics are the same all over the picture");
 	if (wrap->captures.markers && (wrap->halves || exposure_fit_used(wrap)))
 		return passes_refuse(passes, "markers go with fits of one exposure and set");
 	if (wrap->halves)

@@ -25,6 +25,7 @@ struct phasewrap {
 	struct double_three *halves;	/* of each fringe set; NULL: not --kind double */
 	double sign, origin_rad;	/* of the shifts and phases that the fits are for */
 	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
+	float *per_light;	/* of each plane, 1 over its light; 0: no fringes; NULL: all even */
 	bool vector;
 	struct exposures exposures;	/* all of them; `captures` is the first */
 	bool warned_ratio;		/* of their light, once in a run */
@@ -32,6 +33,8 @@ struct phasewrap {
 	struct phasewrap_limits limits;
 	/* of each fringe set (harmonics.h), then the levels of each; NULL: none */
 	float *correction;
+	/* of each fringe set, along x then y (harmonics.h); NULL: the same all over the picture */
+	float *correction_slopes;
 	bool sigmas;		/* channels behind fit_residual: the phases' standard deviations */
 	struct phase_noise_model noise;
 	/* of each fringe set, or each half of one; NULL without sigmas */

@@ -83,6 +83,15 @@ phasewrap_corrected(float phase, float place, float cell, float here, float next
 	return px_select(true_phase <= -PX_PI, true_phase + PX_TWO_PI, true_phase);
 }
 
+/* What a table has at a place in it, between the ends of its cell. */
+PX_FN float
+phasewrap_between(float place, float cell, float here, float next)
+{
+	PX_F rise = next - here, share = place - cell;
+
+	return here + rise * share;
+}
+
 #define PHASEWRAP_LEVELS 1024u	/* cells of a table of levels, from -pi to pi */
 
 /* By how much the correction stretches what is near a phase, and so its error. */

@@ -5,6 +5,10 @@
 #include "fringe/compensation.h"
 #include "options.h"
 #include "thresholds.h"
+#include "uneven_light.h"
+
+/* rad: with --light, both being what fringegamma measured, --shift corrects those that are known */
+#define SHIFT_SLACK 0.1
 
 int
 phasewrap_take_captures(const struct parameters *parameters, struct priv *priv)
@@ -12,6 +16,7 @@ phasewrap_take_captures(const struct parameters *parameters, struct priv *priv)
 	struct capture_options *captures = &priv->measurement.captures;
 
 	*captures = parameters->captures;
+	captures->shift_slack_rad = parameters->light.n ? SHIFT_SLACK : 0;
 	priv->shift_search.on = captures->shift_rad.n == 1 && isnan(captures->shift_rad.v[0]);
 	if (priv->shift_search.on)
 		captures->shift_rad = (struct numbers){ 0 };
@@ -21,6 +26,17 @@ phasewrap_take_captures(const struct parameters *parameters, struct priv *priv)
 	if (priv->shift_search.on && parameters->exposures.n > 1)
 		return fail_usage("--shift", "auto is for one exposure");
 	return 0;
+}
+
+/* What the manifest says of the projector, where images do not say it. -1 after fail(). */
+static int
+hand_on_projector(const struct priv *priv, struct meta *meta)
+{
+	const size_t *size = priv->manifest.projector_px;
+
+	if (!priv->measurement.manifest_read || size[0] == 0 || meta_get(meta, "projector_px"))
+		return 0;
+	return meta_setf(meta, "projector_px", "%zu %zu", size[0], size[1]);
 }
 
 int
@@ -39,7 +55,7 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 
 	if (parameters->noise.fit_noise)
 		return 0;
-	if (parameters->harmonics && harmonics_check(&priv->harmonics, &in->meta) < 0)
+	if (parameters->harmonics && harmonics_check(&priv->harmonics, in) < 0)
 		return -1;
 	phasewrap_forget(&priv->wrap);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
@@ -49,7 +65,8 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 	    shift_search_plan(&priv->shift_search, &priv->wrap, &out->meta) < 0 ||
 	    thresholds_plan(&priv->wrap.captures, limits_need_flats(&parameters->limits),
 		priv->wrap.reference) < 0 ||
-	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0)
+	    limits_plan(run, &parameters->limits, in, &priv->wrap) < 0 ||
+	    uneven_light_plan(&parameters->light, in, &priv->wrap, &run->scratch_bytes) < 0)
 		return -1;
 	if (parameters->captures.kind == CAPTURES_FOURIER)
 		return noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ?
@@ -64,5 +81,6 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 	if (parameters->harmonics &&
 	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
 		return -1;
-	return phasewrap_describe(&priv->wrap, out);
+	return hand_on_projector(priv, &out->meta) < 0 ? -1 :
+	    phasewrap_describe(&priv->wrap, out);
 }

@@ -89,6 +89,26 @@ correct_vector(const float *restrict table, float *restrict c, float *restrict s
 		s[x] = px_sin(s[x]);
 }
 
+/* What changes over the picture; (x, y) from its middle. */
+static void
+correct_place(const float *restrict table, const float *restrict slopes, float y, float x_first,
+    float *restrict phase, size_t w)
+{
+	const float *along_y = slopes + PHASEWRAP_CELLS + 1;
+
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++) {
+		PX_F place = phasewrap_place(phase[x]), cell = px_floor(place);
+		int32_t at = px_int(cell);
+		PX_F along = (float)x + x_first;
+		PX_F added = along * phasewrap_between(place, cell, slopes[at], slopes[at + 1]) +
+		    y * phasewrap_between(place, cell, along_y[at], along_y[at + 1]);
+
+		phase[x] = phasewrap_corrected(phase[x], place, cell, table[at] + added,
+		    table[at + 1] + added);
+	}
+}
+
 /* What the wrapped tiles of a row left, while it is in cache. */
 static void
 correct_row(const struct phasewrap *wrap, struct frame *out, size_t y)
@@ -96,7 +116,12 @@ correct_row(const struct phasewrap *wrap, struct frame *out, size_t y)
 	for (size_t k = 0; k < wrap->captures.fringes; k++) {
 		const float *table = wrap->correction + k * (PHASEWRAP_CELLS + 1);
 
-		if (wrap->vector)
+		if (wrap->correction_slopes)
+			correct_place(table, wrap->correction_slopes + k * 2 *
+			    (PHASEWRAP_CELLS + 1), (float)y - (float)(out->head.h - 1) / 2,
+			    -(float)(out->head.w - 1) / 2, frame_floats(out, k, y),
+			    out->head.w);
+		else if (wrap->vector)
 			correct_vector(table, frame_floats(out, 2 * k, y),
 			    frame_floats(out, 2 * k + 1, y), out->head.w);
 		else
@@ -142,14 +167,22 @@ phasewrap_correct(struct phasewrap *wrap, const struct harmonics *harmonics, boo
 		return 0;
 	if (sets == 0)
 		return fail("--harmonics", "there are no fringes to correct");
+	if (harmonics->varying && wrap->vector)
+		return fail("--harmonics", "those of %s change over the picture, which --as "
+		    "vector does not do", harmonics->path);
+	wrap->correction_slopes = harmonics->varying ?
+	    calloc(sets * 2 * numbers, sizeof(*wrap->correction_slopes)) : NULL;
 	wrap->correction = calloc(sets * (numbers + PHASEWRAP_LEVELS), sizeof(*wrap->correction));
-	if (!wrap->correction)
+	if (!wrap->correction || (harmonics->varying && !wrap->correction_slopes))
 		return fail_memory();
 	for (size_t k = 0; k < sets; k++) {
 		float *levels = wrap->correction + sets * numbers + k * PHASEWRAP_LEVELS;
 
 		if (harmonics_correction(harmonics, &wrap->captures.fringe[k], &wrap->fit[k], sign,
-		    origin_rad, wrap->correction + k * numbers, sigmas ? levels : NULL) < 0)
+		    origin_rad, wrap->correction + k * numbers, sigmas ? levels : NULL) < 0 ||
+		    (harmonics->varying && harmonics_correction_slopes(harmonics,
+			&wrap->captures.fringe[k], &wrap->fit[k], sign, origin_rad,
+			wrap->correction_slopes + k * 2 * numbers) < 0))
 			return -1;
 	}
 	return 0;
@@ -165,8 +198,12 @@ phasewrap_forget(struct phasewrap *wrap)
 	wrap->fit = NULL;
 	free(wrap->correction);
 	wrap->correction = NULL;
+	free(wrap->correction_slopes);
+	wrap->correction_slopes = NULL;
 	free(wrap->terms);
 	wrap->terms = NULL;
+	free(wrap->per_light);
+	wrap->per_light = NULL;
 	capture_set_free(&wrap->captures);
 	exposures_free(&wrap->exposures);
 }

@@ -62,14 +62,19 @@ shift_search_free(struct shift_search *search)
 static void
 print(const struct capture_fringe *fringe, const struct shift_found *found)
 {
-	char set[CAPTURE_SET_NAME_SIZE], list[SHIFT_IMAGES_MOST * 16];
+	char set[CAPTURE_SET_NAME_SIZE], list[SHIFT_IMAGES_MOST * 16], light[64] = "";
+	bool free_of_pixels = fringe->n >= SHIFT_FREE_LEAST;
 	size_t used = 0;
 
+	if (free_of_pixels)
+		snprintf(light, sizeof(light), " by the pixels and up to %.2g by the light",
+		    found->total_rad * 180 / M_PI);
 	for (size_t i = 0; i < fringe->n; i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, " %.2f",
 		    fringe->shift_rad[i] * 180 / M_PI);
-	note(capture_set_name(fringe, set), "found the shifts%s degrees, +- %.2g, in %zu rounds%s",
-	    list, found->total_rad * 180 / M_PI, found->rounds, found->assumed ?
+	note(capture_set_name(fringe, set), "found the shifts%s degrees, +- %.2g%s, in %zu rounds%s",
+	    list, (free_of_pixels ? found->error_rad : found->total_rad) * 180 / M_PI, light,
+	    found->rounds, found->assumed ?
 	    ", if the amplitude does not depend on the phase" : "");
 }
 
@@ -133,7 +138,7 @@ warn_doubts(struct shift_search *search, const struct capture_fringe *fringe,
 		search->warned = true;
 	} else if (lamp || flicker > FLICKER) {
 		warn("--shift", "the images of %s differ in brightness by %.1f %%, as a whole: if "
-		    "it is the lamp or the exposure, the shifts found are uncertain by %.2g "
+		    "it is the lamp or the exposure, the shifts found are off by up to %.2g "
 		    "degrees", set, 100 * flicker, found->total_rad * 180 / M_PI);
 		search->warned = true;
 	} else if (found->sense < SENSE_LEAST) {
@@ -260,8 +265,13 @@ find(struct shift_search *search, struct run *run, struct phasewrap *wrap, size_
 			break;
 	}
 	found.total_rad = found.error_rad;
-	if (check_phases(look, &wrap->fit[k], set) < 0 ||
-	    (fringe->n < SHIFT_FREE_LEAST && smooth(run, wrap, k, look, least_amplitude, &found) <
+	if (check_phases(look, &wrap->fit[k], set) < 0)
+		return -1;
+	if (found.assumed && fringe->n >= SHIFT_FREE_LEAST)
+		return fail("--shift", "the %zu images of %s have no five shifts that are "
+		    "different enough to be found: give them, or take images over the whole turn",
+		    fringe->n, set);
+	if ((fringe->n < SHIFT_FREE_LEAST && smooth(run, wrap, k, look, least_amplitude, &found) <
 	    0))
 		return -1;
 	flicker = flicker_of(look, &wrap->fit[k]);

@@ -36,7 +36,7 @@ struct unwrap2f_sigma_block {
 	uint phases, target, mean;
 	uint sigma, p_order, orders;	/* channels; 1: p_order is one */
 	uint rivals;
-	float lo, hi;
+	float lo, hi, seam, first, last;
 	uint channel[UNWRAP2F_PHASES], deviation[UNWRAP2F_PHASES];
 	float ratio[UNWRAP2F_PHASES], scale[UNWRAP2F_PHASES], weight[UNWRAP2F_PHASES];
 	float rival[UNWRAP2F_RIVALS];

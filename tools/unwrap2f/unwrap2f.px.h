@@ -194,6 +194,36 @@ unwrap2f_odds(float cost, float own_cost, float v, float lo, float hi)
 	return px_select(px_both(v >= lo, v <= hi), odds, 0.0f);
 }
 
+/* The normal distribution up to x standard deviations, within 0.01. */
+PX_FN float
+unwrap2f_below(float x)
+{
+	return px_divide(1.0f, 1.0f + px_exp(px_max(px_min(-1.702f * x, 60.0f), -60.0f)));
+}
+
+/* How likely a position that was measured as v, with so many standard deviations in one turn, lies
+ * within the field. */
+PX_FN float
+unwrap2f_within(float v, float per_deviation, float first, float last)
+{
+	PX_F low = (v - first) * per_deviation, high = (v - last) * per_deviation;
+
+	return px_max(unwrap2f_below(low) - unwrap2f_below(high), 0.0f);
+}
+
+/* How much likelier the same line is `seam` orders further, on one of both sides, which no phase
+ * tells from the one that was taken: the field alone does. certain: 1/sigma^2 of v. */
+PX_FN float
+unwrap2f_again(float v, float seam, float certain, float first, float last)
+{
+	PX_F per_deviation = px_sqrt(certain);
+	PX_F own = px_max(unwrap2f_within(v, per_deviation, first, last), 1e-3f);
+	PX_F others = unwrap2f_within(v + seam, per_deviation, first, last) +
+	    unwrap2f_within(v - seam, per_deviation, first, last);
+
+	return px_select(px_both(seam > 0.0f, certain > 0.0f), px_divide(others, own), 0.0f);
+}
+
 /* The probability that the order is wrong, out of the odds of all rivals. */
 PX_FN float
 unwrap2f_p(float odds)

@@ -42,6 +42,7 @@ probability(block_at at, pixel p)
 
 		rest = rest + unwrap2f_odds(cost, own_cost, v + at.b.rival[k], at.b.lo, at.b.hi);
 	}
+	rest = rest + unwrap2f_again(v, at.b.seam, p.certain[0], at.b.first, at.b.last);
 	return unwrap2f_p(rest);
 }
 

@@ -80,11 +80,16 @@ unwrap_sigma_rivals(const struct temporal *temporal, double field_px, double lin
 
 	out->lo = (float)(line_turns > 0 ? -INFINITY : -0.5 / period_px - 0.5);
 	out->hi = (float)(line_turns > 0 ? INFINITY : (field_px - 0.5) / period_px + 0.5);
+	out->first = (float)(-0.5 / period_px);
+	out->last = (float)((field_px - 0.5) / period_px);
+	out->seam = 0;
 	for (long k = 1; k < turns + 1 && k < 65536; k++) {
 		double square = gap_square(temporal, base, (double)k);
 
-		if (square < alike)
+		if (square < alike) {
+			out->seam = out->seam > 0 || line_turns > 0 ? out->seam : (float)k;
 			continue;
+		}
 		gap[n++] = (struct gap){ sqrt(square), k };
 		qsort(gap, n, sizeof(*gap), compare_gaps);
 		n = n > UNWRAP_RIVALS ? UNWRAP_RIVALS : n;
@@ -104,7 +109,8 @@ unwrap_sigma_passes(const struct unwrap_sigma *sigma, const struct phase_orders 
 		.target = (uint)orders->target, .mean = sigma->mean,
 		.sigma = (uint)sigma->sigma, .p_order = (uint)sigma->p_order,
 		.orders = sigma->p_order != NO_CHANNEL, .rivals = (uint)sigma->rivals,
-		.lo = sigma->lo, .hi = sigma->hi };
+		.lo = sigma->lo, .hi = sigma->hi, .seam = sigma->seam, .first = sigma->first,
+		.last = sigma->last };
 	struct pass pass = { .shader = SHADER(unwrap2f_sigma), .block = &block,
 		.bytes = sizeof(block), PASS_FOURS };
 

@@ -23,6 +23,9 @@ struct unwrap_sigma {
 	size_t rivals;			/* orders further, both signs */
 	float rival[2 * UNWRAP_RIVALS];
 	float lo, hi;			/* of the field: where the base lies, in turns */
+	/* So many orders further all phases are the same again, if that reaches the field, from
+	 * first to last; 0: it does not. */
+	float seam, first, last;
 };
 
 /*

@@ -135,6 +135,19 @@ add_rival(struct deviations *restrict d, float orders, float lo, float hi, size_
 }
 
 static void
+add_seam(struct deviations *restrict d, float seam, float first, float last, size_t n)
+{
+	const float *restrict certain = d->certain[0];
+
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F v = d->base[i] * UNWRAP2F_TURN;
+
+		d->rest[i] = d->rest[i] + unwrap2f_again(v, seam, certain[i], first, last);
+	}
+}
+
+static void
 write_p(const struct deviations *restrict d, const float *restrict absolute, float *restrict p,
     size_t n)
 {
@@ -180,6 +193,8 @@ deviate(const struct unwrap_sigma *sigma, const struct phase_orders *orders,
 		costs(d, orders, sigma->phases, sigma->rival[k], d->cost, n);
 		add_rival(d, sigma->rival[k], sigma->lo, sigma->hi, n);
 	}
+	if (sigma->seam > 0)
+		add_seam(d, sigma->seam, sigma->first, sigma->last, n);
 	write_p(d, absolute, frame_floats(out, sigma->p_order, y) + x, n);
 }
 
