@@ -246,11 +246,20 @@ write_frames("f.nrrd", [Frame(np.zeros((1, 4, 4), "f4"))])'
 	py '
 z = np.arange(96, dtype="f4").reshape(8, 12)
 write_frames("scenes.nrrd", [Frame(z, ["depth"], {"depth_range": "0 %d" % (96 + k)}) for k in range(2)])'
-	silent depthenc --depth-range 0,97 scenes.nrrd -o scenes.mkv
-	[ "$(depthdec scenes.mkv | frameinfo -k depth_range - 2>/dev/null)" = "0 96" ]
+	for coder in "depthenc depthdec" "holoenc holodec"; do
+		read -r encode decode <<<"$coder"
+		silent "$encode" --depth-range 0,97 scenes.nrrd -o scenes.mkv
+		"$decode" scenes.mkv >scenes.back.nrrd
+		run -0 --separate-stderr frameinfo -k depth_range scenes.back.nrrd
+		[ "$output" = $'0 97\n0 97' ]
+		[ -z "$stderr" ]
+	done
 	fails 1 "frame 1 has another depthcode_range than the first: one video has one" depthenc scenes.nrrd -o n.mkv
 	framecat others.nrrd -o n.mkv 2>messages
 	has "n.mkv: key exposure_s changes at frame 2: the video has that of its first frame for all" <messages
+	framecat --set exposure_s=3 --frames 0 others.nrrd -o three.nrrd
+	framecat three.nrrd others.nrrd -o n.mkv 2>messages
+	has "n.mkv: key exposure_s differs from frame to frame: of such keys the video has those of its first frame, and later" <messages
 }
 
 @test "video: damaged files end in one line, and no made-up frame goes on unsaid" {

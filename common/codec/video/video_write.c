@@ -57,6 +57,9 @@ compare_keys(const struct saver *saver, struct writing *writing, const struct fr
 		if (!writing->warned && saver->frames > 1)
 			warn(saver->path, "key %s changes at frame %zu: the video has that of its "
 			    "first frame for all", key, saver->frames);
+		else if (!writing->warned)
+			warn(saver->path, "key %s differs from frame to frame: of such keys the "
+			    "video has those of its first frame, and later ones have none", key);
 		writing->warned = true;
 		break;
 	case TAGS_EQUAL:
