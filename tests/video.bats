@@ -360,6 +360,37 @@ write_frames("depth.nrrd", [Frame(np.where(square > 0, 100 - np.sqrt(np.maximum(
 	silent find . -name '*o.mkv*'
 }
 
+@test "video: an ffmpeg that hangs ends with the tool that a signal ends, and leaves no half file" {
+	py "$tools"'sequence("y.nrrd", 1, frames=9)'
+	framecat y.nrrd -o good.mkv
+	# shellcheck disable=SC2016
+	printf '#!/bin/bash\necho $$ >>pids\nexec sleep 1000\n' >ffmpeg
+	chmod +x ffmpeg
+	FRINGEPIPE_FFMPEG=$PWD/ffmpeg py '
+import os, signal, subprocess, time
+def started():
+	return len(open("pids").read().split()) if os.path.exists("pids") else 0
+n = 0
+for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+	for words in ["y.nrrd", "-o", "o.mkv"], ["good.mkv", "-o", "o.nrrd"]:
+		# bash lets what it starts in the background ignore SIGINT
+		tool = subprocess.Popen(["framecat", *words], preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+		n += 1
+		while started() < n:
+			expect(tool.poll() is None, words)
+			time.sleep(0.02)
+		tool.send_signal(number)
+		expect(tool.wait(20) == -number, number, words)
+for pid in open("pids").read().split():
+	expect(not os.path.exists("/proc/" + pid), subprocess.run(["ps", "-lp", pid], capture_output=True, text=True).stdout)'
+	silent find . -name '*o.mkv*' -o -name '*o.nrrd*'
+	# what a script leaves behind is not waited for, though it has the messages' pipe open
+	# shellcheck disable=SC2016
+	printf '#!/bin/bash\nsleep 1000 &\necho $! >behind\ncat >/dev/null\necho broken >&2\nexit 1\n' >ffmpeg
+	FRINGEPIPE_FFMPEG=$PWD/ffmpeg fails 1 "o.mkv: ffmpeg: broken" framecat y.nrrd -o o.mkv
+	kill "$(cat behind)"
+}
+
 @test "video: a reader that stops early leaves no child, and a pipe is as good as a file" {
 	py "$tools"'sequence("y.nrrd", 3, frames=90, w=256, h=256)'
 	framecat --preset ultrafast y.nrrd -o o.mkv

@@ -12,12 +12,14 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "children.h"
 #include "pipe_write.h"
 #include "program.h"
 #include "spawn.h"
 
 #define PIPE_SIZE FFMPEG_LENT		/* the most that the kernel grants without privilege */
 #define MESSAGE_SIZE 400
+#define LOOK_MS 100		/* how often a child is looked for whose messages do not end */
 
 struct ffmpeg {
 	const char *path, *name;	/* of the video; of the program */
@@ -73,6 +75,7 @@ ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direc
 	struct ffmpeg *ffmpeg = calloc(1, sizeof(*ffmpeg));
 	char program[PATH_MAX];
 	int in = -1, result = -1, log = -1, error = 0;
+	sigset_t before;
 
 	*out = NULL;
 	if (!ffmpeg)
@@ -87,9 +90,12 @@ ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direc
 	    (direction != FFMPEG_READS && make_pipe(true, &result, &ffmpeg->from) < 0) ||
 	    make_pipe(true, &log, &ffmpeg->log) < 0)
 		error = errno;
-	else
+	if (!error) {
+		children_expect(&before);
 		error = spawn_child(program, words, direction == FFMPEG_FILTERS,
 		    (int[5]){ in, result, log, file, keys }, &ffmpeg->child);
+		children_add(error ? 0 : ffmpeg->child, &before);
+	}
 	close_end(&in);
 	close_end(&result);
 	close_end(&log);
@@ -299,15 +305,24 @@ ffmpeg_filter(struct ffmpeg *ffmpeg, const void *from, size_t n, void *to, size_
 
 /* ---- ending ---- */
 
-static int
-reap(struct ffmpeg *ffmpeg, int *status)
+/* Takes messages until there are no more, or the child has ended: what it started may have its end
+ * of the pipe still. */
+static void
+wait_for_messages(struct ffmpeg *ffmpeg)
 {
-	pid_t ended;
+	siginfo_t info = { 0 };
 
-	do
-		ended = waitpid(ffmpeg->child, status, 0);
-	while (ended < 0 && errno == EINTR);
-	return ended < 0 ? fail_errno(ffmpeg->path, "%s is lost", ffmpeg->name) : 0;
+	while (ffmpeg->log >= 0) {
+		struct pollfd wanted = { .fd = ffmpeg->log, .events = POLLIN };
+		bool ended = waitid(P_PID, (id_t)ffmpeg->child, &info, WEXITED | WNOWAIT |
+		    WNOHANG) == 0 && info.si_pid;
+
+		if (poll(&wanted, 1, ended ? 0 : LOOK_MS) < 0 && errno != EINTR)
+			return;
+		take_messages(ffmpeg);
+		if (ended)
+			close_end(&ffmpeg->log);
+	}
 }
 
 static int
@@ -331,14 +346,9 @@ ffmpeg_end(struct ffmpeg *ffmpeg)
 
 	close_end(&ffmpeg->to);
 	close_end(&ffmpeg->from);
-	while (ffmpeg->log >= 0) {
-		struct pollfd wanted = { .fd = ffmpeg->log, .events = POLLIN };
-
-		if (poll(&wanted, 1, -1) < 0 && errno != EINTR)
-			break;
-		take_messages(ffmpeg);
-	}
-	result = reap(ffmpeg, &status);
+	wait_for_messages(ffmpeg);
+	result = children_wait(ffmpeg->child, &status) < 0 ?
+	    fail_errno(ffmpeg->path, "%s is lost", ffmpeg->name) : 0;
 	if (result == 0)
 		result = verdict(ffmpeg, status);
 	close_end(&ffmpeg->log);
@@ -357,7 +367,6 @@ ffmpeg_kill(struct ffmpeg *ffmpeg)
 	close_end(&ffmpeg->from);
 	close_end(&ffmpeg->log);
 	kill(ffmpeg->child, SIGKILL);
-	while (waitpid(ffmpeg->child, &status, 0) < 0 && errno == EINTR)
-		;
+	(void)children_wait(ffmpeg->child, &status);
 	free(ffmpeg);
 }
