@@ -109,6 +109,10 @@ HOLO = [	# label, words of holoenc, words of framecat, suffix
 	("PNG", ["-P", 42], ["--video", "png"], "mkv"),
 	("FFV1", ["-P", 42], ["--video", "ffv1"], "mkv"),
 ]
+HOLO_AT = {	# of one sequence, at certain bytes a frame: 11840 and 9381 in 4:4:4, 6452 and 4662 in 4:2:0
+	"face": [(f"holo {chroma} P42 crf {crf}", ["-P", 42, "--layout", "yuv"], ["--crf", crf, "--chroma", chroma], "mkv")
+		for chroma, crf in ((444, 16.6), (444, 20.9), (420, 21.2), (420, 25.9))],
+}
 
 
 DEPTH = {	# of each sequence: words of depthenc, words of framecat
@@ -203,7 +207,7 @@ def table(name, path, low, high, rvl):
 	truth, obj = planes(path), obj_bytes(path)
 	print(f"\n{name}, {len(truth)} frames; OBJ of the first {obj} bytes\n%-44s %8s %7s %8s %9s %8s %9s" % ("layout", "bytes", "OBJ:1",
 		"rms %", "spikes %", "lost %", "invented"))
-	for label, holo, cat, suffix in HOLO:
+	for label, holo, cat, suffix in HOLO + HOLO_AT.get(name, []):
 		must("holoenc", *holo, "--depth-range", f"{low},{high}", path, "-o", "holo.nrrd")
 		must("framecat", "-f", *cat, "holo.nrrd", "-o", f"out.{suffix}")
 		must("holodec", f"out.{suffix}", "-o", "back.nrrd")
@@ -271,6 +275,27 @@ def seconds(words, rounds=3):
 	return best
 
 
+def handing_over(words, coded, frames=(120, 480), turns=11):
+	"""What a frame costs more where framecat has it in memory and ffmpeg reads it from a pipe than where ffmpeg reads a file
+	in memory: both in turns, medians, and the median of the ratios of each turn"""
+	cases, few, many = {}, *frames
+	for n in frames:
+		with open(f"luma{n}.yuv", "wb") as to:
+			for _ in range(n // 120):
+				with open("luma.yuv", "rb") as luma:
+					shutil.copyfileobj(luma, to)
+		cases["bare", n] = f"{words} -i luma{n}.yuv {coded}"
+		cases["ours", n] = f"FRINGEPIPE_REPEAT={n // 30} framecat luma30.nrrd --preset veryfast -o luma.mkv"
+	times = {case: [] for case in cases}
+	for k in range(turns):
+		for case in list(cases)[::1 if k % 2 else -1]:
+			times[case].append(seconds(cases[case], 1))
+	bare, ours = ((np.median(times[who, many]) - np.median(times[who, few])) / (many - few) * 1e3 for who in ("bare", "ours"))
+	print("handing over, a frame: %.2f ms, ffmpeg alone %.2f: %.3f of its time; %d frames with both starts: %.3f (%d turns)" % (ours,
+		bare, ours / bare, many, np.median(np.divide(times["ours", many], times["bare", many])), turns), flush=True)
+	os.remove(f"luma{many}.yuv")
+
+
 def speeds(path, low, high, repeat=4):
 	"""Frames a second of the sequence, several times over; ffmpeg alone codes the same samples, which lie in a file"""
 	z = planes(path)
@@ -282,6 +307,7 @@ def speeds(path, low, high, repeat=4):
 		for v in list(levels) * repeat:
 			raw.write(v.tobytes() + np.full(v.size // 2, 512, "<u2").tobytes())
 	must("framecat", "luma.nrrd", "--preset", "veryfast", "-o", "luma.mkv")
+	must("framecat", "--frames", f"0-{len(z) - 1}", "luma.nrrd", "-o", "luma30.nrrd")
 	words = f"ffmpeg -v error -y -f rawvideo -pix_fmt yuv420p10le -s {W}x{W} -r 30"
 	coded = "-c:v libx264 -preset veryfast -tune psnr -x264-params crf=0 bare.mkv"
 	bare = seconds(f"{words} -i luma.yuv {coded}")
@@ -300,6 +326,7 @@ def speeds(path, low, high, repeat=4):
 			("holoenc, encode", holo, 60, None), ("decode, holodec", holo_back, 80, None)):
 		print("%-28s %8.1f  bar %d%s" % (label, n / time_s, bar, f", ffmpeg alone {n / peer:.1f}: {time_s / peer:.3f} of its time"
 			if peer else ", thesis %d" % (17 if bar == 60 else 28)), flush=True)
+	handing_over(words, coded)
 
 
 TABLES = ("sphere", "speed", "room", "face", "scan", "skin")

@@ -246,11 +246,20 @@ write_frames("f.nrrd", [Frame(np.zeros((1, 4, 4), "f4"))])'
 	py '
 z = np.arange(96, dtype="f4").reshape(8, 12)
 write_frames("scenes.nrrd", [Frame(z, ["depth"], {"depth_range": "0 %d" % (96 + k)}) for k in range(2)])'
-	silent depthenc --depth-range 0,97 scenes.nrrd -o scenes.mkv
-	[ "$(depthdec scenes.mkv | frameinfo -k depth_range - 2>/dev/null)" = "0 96" ]
+	for coder in "depthenc depthdec" "holoenc holodec"; do
+		read -r encode decode <<<"$coder"
+		silent "$encode" --depth-range 0,97 scenes.nrrd -o scenes.mkv
+		"$decode" scenes.mkv >scenes.back.nrrd
+		run -0 --separate-stderr frameinfo -k depth_range scenes.back.nrrd
+		[ "$output" = $'0 97\n0 97' ]
+		[ -z "$stderr" ]
+	done
 	fails 1 "frame 1 has another depthcode_range than the first: one video has one" depthenc scenes.nrrd -o n.mkv
 	framecat others.nrrd -o n.mkv 2>messages
 	has "n.mkv: key exposure_s changes at frame 2: the video has that of its first frame for all" <messages
+	framecat --set exposure_s=3 --frames 0 others.nrrd -o three.nrrd
+	framecat three.nrrd others.nrrd -o n.mkv 2>messages
+	has "n.mkv: key exposure_s differs from frame to frame: of such keys the video has those of its first frame, and later" <messages
 }
 
 @test "video: damaged files end in one line, and no made-up frame goes on unsaid" {
@@ -349,6 +358,37 @@ write_frames("depth.nrrd", [Frame(np.where(square > 0, 100 - np.sqrt(np.maximum(
 	run limited
 	[ "$status" -ne 0 ]
 	silent find . -name '*o.mkv*'
+}
+
+@test "video: an ffmpeg that hangs ends with the tool that a signal ends, and leaves no half file" {
+	py "$tools"'sequence("y.nrrd", 1, frames=9)'
+	framecat y.nrrd -o good.mkv
+	# shellcheck disable=SC2016
+	printf '#!/bin/bash\necho $$ >>pids\nexec sleep 1000\n' >ffmpeg
+	chmod +x ffmpeg
+	FRINGEPIPE_FFMPEG=$PWD/ffmpeg py '
+import os, signal, subprocess, time
+def started():
+	return len(open("pids").read().split()) if os.path.exists("pids") else 0
+n = 0
+for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+	for words in ["y.nrrd", "-o", "o.mkv"], ["good.mkv", "-o", "o.nrrd"]:
+		# bash lets what it starts in the background ignore SIGINT
+		tool = subprocess.Popen(["framecat", *words], preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+		n += 1
+		while started() < n:
+			expect(tool.poll() is None, words)
+			time.sleep(0.02)
+		tool.send_signal(number)
+		expect(tool.wait(20) == -number, number, words)
+for pid in open("pids").read().split():
+	expect(not os.path.exists("/proc/" + pid), subprocess.run(["ps", "-lp", pid], capture_output=True, text=True).stdout)'
+	silent find . -name '*o.mkv*' -o -name '*o.nrrd*'
+	# what a script leaves behind is not waited for, though it has the messages' pipe open
+	# shellcheck disable=SC2016
+	printf '#!/bin/bash\nsleep 1000 &\necho $! >behind\ncat >/dev/null\necho broken >&2\nexit 1\n' >ffmpeg
+	FRINGEPIPE_FFMPEG=$PWD/ffmpeg fails 1 "o.mkv: ffmpeg: broken" framecat y.nrrd -o o.mkv
+	kill "$(cat behind)"
 }
 
 @test "video: a reader that stops early leaves no child, and a pipe is as good as a file" {

@@ -50,6 +50,12 @@ key_option_whole(long option, const struct meta *meta, const char *key, long low
 }
 
 int
+key_pair_replace(struct meta *meta, const char *key, const double v[2])
+{
+	return meta_get(meta, key) ? meta_set_numbers(meta, key, v, 2) : 0;
+}
+
+int
 key_pair(const struct meta *meta, const char *key, double out[2])
 {
 	struct numbers list;

@@ -1,11 +1,12 @@
 #include "io/temporary_files.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/ending_signals.h"
 
 #define TEMPORARY_MOST 16	/* temporary files at a time that a signal removes */
 
@@ -18,28 +19,17 @@ static struct {
 } temporary_files[TEMPORARY_MOST];
 
 static void
-remove_temporary_files(int signal)
+remove_temporary_files(void)
 {
 	for (size_t i = 0; i < TEMPORARY_MOST; i++)
 		if (atomic_load(&temporary_files[i].state) == SLOT_READY)
 			unlink(temporary_files[i].path);
-	raise(signal);		/* SA_RESETHAND: it ends the process as without this handler */
 }
 
 static void
-watch_signals(void)
+watch(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU,
-		SIGXFSZ };
-	struct sigaction action = { .sa_handler = remove_temporary_files,
-		.sa_flags = (int)SA_RESETHAND };
-	struct sigaction old;
-
-	sigfillset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		if (sigaction(signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-		    old.sa_handler == SIG_DFL) /* not where nohup or the shell ignores it */
-			sigaction(signals[i], &action, NULL);
+	ending_signals_watch(remove_temporary_files);
 }
 
 void
@@ -47,7 +37,7 @@ temporary_files_add(const char *path)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, watch_signals);
+	pthread_once(&once, watch);
 	for (size_t i = 0; i < TEMPORARY_MOST; i++) {
 		int free_state = SLOT_FREE;
 

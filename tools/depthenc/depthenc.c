@@ -4,6 +4,7 @@
 #include "depthcode/depthcode.h"
 #include "depthenc.block.h"
 #include "fill.h"
+#include "frame/key_option.h"
 #include "image/depth_range.h"
 #include "outside.h"
 #include "run/passes.h"
@@ -252,7 +253,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	texture->channel = NO_CHANNEL;
 	if (run_channel(run, in, "depth", &priv->depth) < 0 ||
 	    depth_range_take(run, &priv->range_of_file, &given.depth_range) < 0 ||
-	    depthcode_choose(&priv->depthcode, &given, in) < 0)
+	    depthcode_choose(&priv->depthcode, &given, in) < 0 ||
+	    key_pair_replace(&out->meta, "depth_range", (double[2]){ priv->depthcode.low,
+		priv->depthcode.high }) < 0)
 		return -1;
 	priv->code = depthcode_code(&priv->depthcode);
 	priv->fills = priv->depthcode.mask == DEPTHCODE_TRACK ||

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "frame/key_option.h"
 #include "holo/holoenc_rows.h"
 #include "io/codec.h"
 #include "io/jpeg_purpose.h"
@@ -162,6 +163,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->code = holo_code(&priv->holo);
 	out->type = SAMPLE_UCHAR;
 	if (holo_write(&priv->holo, &out->meta) < 0 ||
+	    key_pair_replace(&out->meta, "depth_range", (double[2]){ priv->holo.low,
+		priv->holo.high }) < 0 ||
 	    meta_set(&out->meta, "holo_check", "") < 0)
 		return -1;
 	return texture_plan(priv, &parameters->texture, in, out);

@@ -96,6 +96,7 @@ video_start(enum live_kind kind, size_t w, size_t h, const struct video_options 
 {
 	const bool luma = kind == LIVE_LUMA;
 	struct video_encoder *video = calloc(1, sizeof(*video));
+	size_t flat;
 
 	*out = NULL;
 	if (!video)
@@ -114,7 +115,8 @@ video_start(enum live_kind kind, size_t w, size_t h, const struct video_options 
 		video_free(video);
 		return -1;
 	}
-	pixel_format_flatten(video->format, luma ? 1 : 3, video->even_w, video->even_h, video->raw);
+	flat = pixel_format_flat_bytes(video->format, luma ? 1 : 3, video->even_w, video->even_h);
+	pixel_format_flatten(video->format, flat, video->raw + video->bytes - flat);
 	*out = video;
 	return 0;
 }

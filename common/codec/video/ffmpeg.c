@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +12,20 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "children.h"
+#include "pipe_write.h"
 #include "program.h"
 #include "spawn.h"
 
-#define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
+#define PIPE_SIZE FFMPEG_LENT		/* the most that the kernel grants without privilege */
 #define MESSAGE_SIZE 400
+#define LOOK_MS 100		/* how often a child is looked for whose messages do not end */
 
 struct ffmpeg {
 	const char *path, *name;	/* of the video; of the program */
 	pid_t child;
 	int to, from, log;		/* our ends of its pipes; -1: closed, or none */
+	bool lends;			/* its standard input may refer to our memory */
 	int patience_ms;		/* that the child may take; -1: as long as it likes */
 	char first[MESSAGE_SIZE];	/* of its complete lines, but for empty ones */
 	char last[MESSAGE_SIZE];	/* where it has more than one */
@@ -55,6 +58,16 @@ close_end(int *descriptor)
 	*descriptor = -1;
 }
 
+/*
+ * May the pipe refer to our memory? Not where the kernel cannot, nor for a script: its programs may
+ * move what the pipe refers to on to another pipe, unread.
+ */
+static bool
+can_lend(const char *program, int to)
+{
+	return to >= 0 && pipe_lend(to, "", 0) == 0 && program_is_binary(program);
+}
+
 int
 ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direction, int file,
     int keys, struct ffmpeg **out)
@@ -62,6 +75,7 @@ ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direc
 	struct ffmpeg *ffmpeg = calloc(1, sizeof(*ffmpeg));
 	char program[PATH_MAX];
 	int in = -1, result = -1, log = -1, error = 0;
+	sigset_t before;
 
 	*out = NULL;
 	if (!ffmpeg)
@@ -76,13 +90,17 @@ ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direc
 	    (direction != FFMPEG_READS && make_pipe(true, &result, &ffmpeg->from) < 0) ||
 	    make_pipe(true, &log, &ffmpeg->log) < 0)
 		error = errno;
-	else
+	if (!error) {
+		children_expect(&before);
 		error = spawn_child(program, words, direction == FFMPEG_FILTERS,
 		    (int[5]){ in, result, log, file, keys }, &ffmpeg->child);
+		children_add(error ? 0 : ffmpeg->child, &before);
+	}
 	close_end(&in);
 	close_end(&result);
 	close_end(&log);
 	if (!error) {
+		ffmpeg->lends = can_lend(program, ffmpeg->to);
 		*out = ffmpeg;
 		return 0;
 	}
@@ -207,37 +225,14 @@ ffmpeg_read(struct ffmpeg *ffmpeg, void *to, size_t n, size_t *got)
 	return 0;
 }
 
-/* Writes without SIGPIPE, which would end this process when the child has ended. */
-static ssize_t
-write_quietly(int descriptor, const void *from, size_t n)
-{
-	const struct timespec now = { 0 };
-	sigset_t pipe_signal, before, pending;
-	ssize_t written;
-	int error;
-
-	sigemptyset(&pipe_signal);
-	sigaddset(&pipe_signal, SIGPIPE);
-	sigpending(&pending);
-	pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-	written = write(descriptor, from, n);
-	error = errno;
-	if (written < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
-		while (sigtimedwait(&pipe_signal, NULL, &now) < 0 && errno == EINTR)
-			;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = error;
-	return written;
-}
-
 /* As much as the pipe takes. 0: nothing now; 1; 2: the child has ended; -1 after fail(). */
 static int
-write_some(struct ffmpeg *ffmpeg, const void *from, size_t n, size_t *done)
+write_some(struct ffmpeg *ffmpeg, const void *from, size_t n, bool lend, size_t *done)
 {
 	ssize_t more;
 
 	do
-		more = write_quietly(ffmpeg->to, from, n);
+		more = (lend ? pipe_lend : pipe_write)(ffmpeg->to, from, n);
 	while (more < 0 && errno == EINTR);
 	*done = more > 0 ? (size_t)more : 0;
 	if (more < 0 && errno != EAGAIN && errno != EPIPE)
@@ -245,13 +240,13 @@ write_some(struct ffmpeg *ffmpeg, const void *from, size_t n, size_t *done)
 	return more > 0 ? 1 : errno == EPIPE ? 2 : 0;
 }
 
-int
-ffmpeg_write(struct ffmpeg *ffmpeg, const void *from, size_t n)
+static int
+write_all(struct ffmpeg *ffmpeg, const void *from, size_t n, bool lend)
 {
 	size_t more;
 
 	for (size_t done = 0; done < n; done += more) {
-		int status = write_some(ffmpeg, (const char *)from + done, n - done, &more);
+		int status = write_some(ffmpeg, (const char *)from + done, n - done, lend, &more);
 
 		if (status == 2)
 			return 1;
@@ -260,6 +255,20 @@ ffmpeg_write(struct ffmpeg *ffmpeg, const void *from, size_t n)
 			return -1;
 	}
 	return 0;
+}
+
+int
+ffmpeg_write(struct ffmpeg *ffmpeg, const void *from, size_t n)
+{
+	return write_all(ffmpeg, from, n, false);
+}
+
+/* Bytes leave the pipe in the order in which they came, and it holds PIPE_SIZE at most: what was
+ * lent before the last PIPE_SIZE bytes has been read. */
+int
+ffmpeg_lend(struct ffmpeg *ffmpeg, const void *from, size_t n)
+{
+	return write_all(ffmpeg, from, n, ffmpeg->lends);
 }
 
 int
@@ -274,7 +283,8 @@ ffmpeg_filter(struct ffmpeg *ffmpeg, const void *from, size_t n, void *to, size_
 		int wrote = 0, read = 0;
 
 		if (done < n) {
-			wrote = write_some(ffmpeg, (const char *)from + done, n - done, &more);
+			wrote = write_some(ffmpeg, (const char *)from + done, n - done, false,
+			    &more);
 			done += more;
 		}
 		if (wrote >= 0 && *got < room) {
@@ -295,15 +305,24 @@ ffmpeg_filter(struct ffmpeg *ffmpeg, const void *from, size_t n, void *to, size_
 
 /* ---- ending ---- */
 
-static int
-reap(struct ffmpeg *ffmpeg, int *status)
+/* Takes messages until there are no more, or the child has ended: what it started may have its end
+ * of the pipe still. */
+static void
+wait_for_messages(struct ffmpeg *ffmpeg)
 {
-	pid_t ended;
+	siginfo_t info = { 0 };
 
-	do
-		ended = waitpid(ffmpeg->child, status, 0);
-	while (ended < 0 && errno == EINTR);
-	return ended < 0 ? fail_errno(ffmpeg->path, "%s is lost", ffmpeg->name) : 0;
+	while (ffmpeg->log >= 0) {
+		struct pollfd wanted = { .fd = ffmpeg->log, .events = POLLIN };
+		bool ended = waitid(P_PID, (id_t)ffmpeg->child, &info, WEXITED | WNOWAIT |
+		    WNOHANG) == 0 && info.si_pid;
+
+		if (poll(&wanted, 1, ended ? 0 : LOOK_MS) < 0 && errno != EINTR)
+			return;
+		take_messages(ffmpeg);
+		if (ended)
+			close_end(&ffmpeg->log);
+	}
 }
 
 static int
@@ -327,14 +346,9 @@ ffmpeg_end(struct ffmpeg *ffmpeg)
 
 	close_end(&ffmpeg->to);
 	close_end(&ffmpeg->from);
-	while (ffmpeg->log >= 0) {
-		struct pollfd wanted = { .fd = ffmpeg->log, .events = POLLIN };
-
-		if (poll(&wanted, 1, -1) < 0 && errno != EINTR)
-			break;
-		take_messages(ffmpeg);
-	}
-	result = reap(ffmpeg, &status);
+	wait_for_messages(ffmpeg);
+	result = children_wait(ffmpeg->child, &status) < 0 ?
+	    fail_errno(ffmpeg->path, "%s is lost", ffmpeg->name) : 0;
 	if (result == 0)
 		result = verdict(ffmpeg, status);
 	close_end(&ffmpeg->log);
@@ -353,7 +367,6 @@ ffmpeg_kill(struct ffmpeg *ffmpeg)
 	close_end(&ffmpeg->from);
 	close_end(&ffmpeg->log);
 	kill(ffmpeg->child, SIGKILL);
-	while (waitpid(ffmpeg->child, &status, 0) < 0 && errno == EINTR)
-		;
+	(void)children_wait(ffmpeg->child, &status);
 	free(ffmpeg);
 }

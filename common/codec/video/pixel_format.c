@@ -163,7 +163,25 @@ within(size_t at, size_t n)
 	return at < n ? at : n - 1;
 }
 
-static void
+/* The bits that samples of a row have set. */
+static unsigned
+row_bits(const struct frame *frame, const void *row)
+{
+	const uint16_t *of_two = row;
+	const uint8_t *of_one = row;
+	unsigned set = 0;
+
+	if (frame->head.type == SAMPLE_USHORT)
+		for (size_t x = 0; x < frame->head.w; x++)
+			set |= of_two[x];
+	else
+		for (size_t x = 0; x < frame->head.w; x++)
+			set |= of_one[x];
+	return set;
+}
+
+/* Returns the bits that the frame's samples have set. */
+static unsigned
 put_row(const struct pixel_format *format, const struct frame *frame, size_t c,
     const struct channel_place *place, size_t y, unsigned char *to)
 {
@@ -171,10 +189,11 @@ put_row(const struct pixel_format *format, const struct frame *frame, size_t c,
 	size_t step_y = place->halved_y ? 2 : 1, step_x = place->halved_x ? 2 : 1;
 	const void *upper = frame_row(frame, c, within(y * step_y, head->h));
 	const void *lower = frame_row(frame, c, within(y * step_y + step_y - 1, head->h));
+	unsigned set = row_bits(frame, upper) | (step_y == 2 ? row_bits(frame, lower) : 0);
 
 	if (is_plain(format, place) && place->w == head->w) {
 		memcpy(to, upper, place->row);
-		return;
+		return set;
 	}
 	for (size_t x = 0; x < place->w; x++) {
 		size_t left = within(x * step_x, head->w);
@@ -188,6 +207,7 @@ put_row(const struct pixel_format *format, const struct frame *frame, size_t c,
 			v = (v + sample_of(frame, upper, right) + 1) / 2;
 		put(format, to, x * place->step, v);
 	}
+	return set;
 }
 
 /* Channels of a picture. */
@@ -198,44 +218,51 @@ count_channels(const struct pixel_format *format)
 }
 
 void
-pixel_format_flatten(const struct pixel_format *format, size_t channels, size_t w, size_t h,
-    unsigned char *picture)
+pixel_format_flatten(const struct pixel_format *format, size_t bytes, unsigned char *to)
 {
-	for (size_t c = channels; c < count_channels(format); c++) {
-		struct channel_place place = find_place(format, w, h, c);
-
-		for (size_t y = 0; y < place.h; y++)
-			for (size_t x = 0; x < place.w; x++)
-				put(format, picture + place.offset + y * place.row,
-				    x * place.step, 1U << (format->bits - 1));
-	}
+	for (size_t x = 0; x < bytes / sample_bytes(format); x++)
+		put(format, to, x, 1U << (format->bits - 1));
 }
 
-void
+size_t
+pixel_format_flat_bytes(const struct pixel_format *format, size_t channels, size_t w, size_t h)
+{
+	size_t all;
+
+	if (channels >= count_channels(format) || pixel_format_bytes(format, w, h, &all) < 0)
+		return 0;
+	return all - find_place(format, w, h, channels).offset;
+}
+
+unsigned
 pixel_format_put(const struct pixel_format *format, const struct frame *frame, size_t w, size_t h,
     unsigned char *picture)
 {
+	unsigned set = 0;
+
 	for (size_t c = 0; c < count_channels(format) && c < frame->head.c; c++) {
 		struct channel_place place = find_place(format, w, h, c);
 
 		for (size_t y = 0; y < place.h; y++)
-			put_row(format, frame, c, &place, y,
+			set |= put_row(format, frame, c, &place, y,
 			    picture + place.offset + y * place.row);
 	}
+	return set;
 }
 
-void
+unsigned
 pixel_format_put_track(const struct pixel_format *format, const struct frame *frame, size_t c,
     unsigned bits, size_t w, size_t h, size_t i, size_t n, unsigned char *picture)
 {
 	struct channel_place place = find_place(format, w, n * h, 0);
-	unsigned shift = format->bits - 8;
+	unsigned shift = format->bits - 8, set = 0;
 	const struct frame_head *head = &frame->head;
 
 	for (size_t y = 0; y < h; y++) {
 		const void *from = frame_row(frame, c, within(y, head->h));
 		unsigned char *to = picture + place.offset + (i * h + y) * place.row;
 
+		set |= row_bits(frame, from);
 		for (size_t x = 0; x < w; x++) {
 			unsigned v = sample_of(frame, from, within(x, head->w));
 
@@ -243,6 +270,7 @@ pixel_format_put_track(const struct pixel_format *format, const struct frame *fr
 			    v << shift | v >> (8 - shift));
 		}
 	}
+	return set;
 }
 
 /* ---- pictures to frames ---- */

@@ -30,20 +30,22 @@ const struct pixel_format *pixel_format_find(const char *name);
 size_t pixel_format_channels(const struct pixel_format *);
 /* The bytes of a picture; w and h are even where a plane is halved. -1 after fail(). */
 int pixel_format_bytes(const struct pixel_format *, size_t w, size_t h, size_t *bytes);
-/* Makes the planes of a picture that frames of `channels` channels leave alone flat, in the middle
- * of their range. */
-void pixel_format_flatten(const struct pixel_format *, size_t channels, size_t w, size_t h,
-    unsigned char *picture);
-/* The frame, of w x h or less, as a picture of w x h, its last column and row repeated. */
-void pixel_format_put(const struct pixel_format *, const struct frame *, size_t w, size_t h,
+/* The bytes of the last planes, which frames of `channels` channels leave alone. */
+size_t pixel_format_flat_bytes(const struct pixel_format *, size_t channels, size_t w, size_t h);
+/* Makes samples flat, in the middle of their range. */
+void pixel_format_flatten(const struct pixel_format *, size_t bytes, unsigned char *to);
+/* The frame, of w x h or less, as a picture of w x h, its last column and row repeated. Returns the
+ * bits that samples of the frame have set: none above those of the format, or the picture is not
+ * the frame's. */
+unsigned pixel_format_put(const struct pixel_format *, const struct frame *, size_t w, size_t h,
     unsigned char *picture);
 /* The first channel of a pixel in a picture whose rows have `columns` pixels. */
 unsigned pixel_format_luma(const struct pixel_format *, const unsigned char *picture,
     size_t columns, size_t x, size_t y);
 /* A channel of a frame as rows i h to (i + 1) h - 1 of plane 0 of a picture of w x (n h): samples
  * of `bits` bits, 1 or 8, that become as many as the picture's: 0 stays 0, the largest is the
- * largest. Of the kinds grey and yuv. */
-void pixel_format_put_track(const struct pixel_format *, const struct frame *, size_t c,
+ * largest. Of the kinds grey and yuv. Returns the bits that its samples have set. */
+unsigned pixel_format_put_track(const struct pixel_format *, const struct frame *, size_t c,
     unsigned bits, size_t w, size_t h, size_t i, size_t n, unsigned char *picture);
 /* The picture's first rows and columns as the frame's planes, as many as it has. */
 void pixel_format_get(const struct pixel_format *, const unsigned char *picture, size_t w, size_t h,

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "program.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +66,19 @@ program_find(const char *path, const char *name, char found[PATH_MAX])
 	    fail(path, "%s is not there: FRINGEPIPE_FFMPEG is %s", name, named) :
 	    fail(path, "a video needs %s, which is not there: install the package ffmpeg, or "
 	    "let FRINGEPIPE_FFMPEG name it", name);
+}
+
+bool
+program_is_binary(const char *program)
+{
+	char start[4] = "";
+	FILE *file = fopen(program, "rbe");
+	bool is = file && fread(start, 1, sizeof(start), file) == sizeof(start) &&
+	    !memcmp(start, "\177ELF", sizeof(start));
+
+	if (file)
+		fclose(file);
+	return is;
 }
 
 int

@@ -11,6 +11,7 @@
 #include "intact.h"
 #include "io/scratch_file.h"
 #include "levels.h"
+#include "picture_ring.h"
 #include "tags.h"
 #include "tracks.h"
 
@@ -27,8 +28,8 @@ struct writing {
 	struct frame_head head;		/* of the first frame */
 	struct encoder encoder;
 	struct ffmpeg *ffmpeg;
-	unsigned char *picture;
-	size_t w, h, bytes;		/* of a picture */
+	struct picture_ring pictures;
+	size_t w, h;			/* of a picture */
 	bool waits, failed, warned;
 	double first_s, step_s, last_s;	/* times; NaN: not known */
 };
@@ -56,6 +57,9 @@ compare_keys(const struct saver *saver, struct writing *writing, const struct fr
 		if (!writing->warned && saver->frames > 1)
 			warn(saver->path, "key %s changes at frame %zu: the video has that of its "
 			    "first frame for all", key, saver->frames);
+		else if (!writing->warned)
+			warn(saver->path, "key %s differs from frame to frame: of such keys the "
+			    "video has those of its first frame, and later ones have none", key);
 		writing->warned = true;
 		break;
 	case TAGS_EQUAL:
@@ -132,44 +136,18 @@ largest(const struct frame *frame, size_t c)
 	return most;
 }
 
-/* Whether a sample of the channel takes more than these bits. */
-static bool
-takes_more(const struct frame *frame, size_t c, unsigned bits)
-{
-	size_t w = frame->head.w;
-	unsigned set = 0;
-
-	for (size_t y = 0; y < frame->head.h; y++)
-		if (frame->head.type == SAMPLE_USHORT) {
-			const uint16_t *row = frame_row(frame, c, y);
-			uint16_t of_row = 0;
-
-			for (size_t x = 0; x < w; x++)
-				of_row |= row[x];
-			set |= of_row;
-		} else {
-			const uint8_t *row = frame_row(frame, c, y);
-
-			for (size_t x = 0; x < w; x++)
-				set |= row[x];
-		}
-	return set >> bits;
-}
-
 /* A sample above the largest would be cut by the encoder. */
 static int
-check_samples(const struct saver *saver, const struct encoder *encoder, const struct frame *frame)
+fail_above(const struct saver *saver, const struct encoder *encoder, const struct frame *frame)
 {
 	const struct frame_head *head = &frame->head;
 
 	for (size_t c = 0; c < head->c; c++) {
 		unsigned own = tracks_bits(encoder, head, c);
-		unsigned bits = own ? own : encoder->format->bits;
-		unsigned most;
+		unsigned bits = own ? own : encoder->format->bits, most = largest(frame, c);
 
-		if ((head->type == SAMPLE_UCHAR && bits >= 8) || !takes_more(frame, c, bits))
+		if (!(most >> bits))
 			continue;
-		most = largest(frame, c);
 		if (own)
 			return fail(saver->path, "frame %zu has a %s of up to %u, and its track "
 			    "holds up to %u", saver->frames, head->channel[c], most,
@@ -190,7 +168,8 @@ container_of(const char *path)
 	    !strcasecmp(dot, ".mov") ? "mov" : "nut";
 }
 
-/* Starts ffmpeg for `fps`, with the keys as container tags. */
+/* Starts ffmpeg for `fps`, with the keys as container tags. Without queues it reads its two inputs
+ * on one thread, which costs less: pictures are not handed over, and their memory is used again. */
 static int
 start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 {
@@ -200,12 +179,11 @@ start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 	const char *container = container_of(saver->path);
 	char size[48], rate[32];
 	const char *const input[] = { "ffmpeg", "-nostdin", "-v", "error", "-y",
-		"-protocol_whitelist", "file,pipe", "-f", "rawvideo", "-pix_fmt", name, "-s", size,
-		"-framerate", rate, "-color_range", "pc", "-i", "pipe:0",
-		"-protocol_whitelist", "file,pipe", "-f", "ffmetadata", "-i", FFMPEG_KEYS,
-		"-map_metadata", "1", "-color_range", "pc" };
-	const char *const output[] = { "-f", container,
-		FFMPEG_FILE, NULL };
+		"-thread_queue_size", "0", "-protocol_whitelist", "file,pipe", "-f", "rawvideo",
+		"-pix_fmt", name, "-s", size, "-framerate", rate, "-color_range", "pc", "-i", "pipe:0",
+		"-thread_queue_size", "0", "-protocol_whitelist", "file,pipe", "-f", "ffmetadata",
+		"-i", FFMPEG_KEYS, "-map_metadata", "1", "-color_range", "pc" };
+	const char *const output[] = { "-f", container, FFMPEG_FILE, NULL };
 	size_t n = sizeof(input) / sizeof(*input);
 	struct tracks tracks;
 
@@ -229,7 +207,7 @@ start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 static int
 send(struct saver *saver, struct writing *writing)
 {
-	int status = ffmpeg_write(writing->ffmpeg, writing->picture, writing->bytes);
+	int status = picture_ring_send(&writing->pictures, writing->ffmpeg);
 
 	if (status <= 0)
 		return status;
@@ -251,8 +229,8 @@ start(struct saver *saver, struct writing *writing, const struct meta *second)
 		return fail_errno(saver->path, "temporary file cannot be created in %s",
 		    scratch_folder());
 	if (format->kind != PIXEL_RGB)
-		levels_describe(format, writing->picture, writing->w, writing->head.w,
-		    writing->head.h, levels);
+		levels_describe(format, picture_ring_get(&writing->pictures), writing->w,
+		    writing->head.w, writing->head.h, levels);
 	status = tags_write(saver->path, &writing->head, second, writing->w, writing->h, levels,
 	    keys);
 	if (status == 0)
@@ -262,22 +240,26 @@ start(struct saver *saver, struct writing *writing, const struct meta *second)
 	return status < 0 ? -1 : send(saver, writing);
 }
 
-static void
-make_picture(const struct writing *writing, const struct frame *frame)
+static int
+make_picture(const struct saver *saver, const struct writing *writing, const struct frame *frame)
 {
 	const struct encoder *encoder = &writing->encoder;
+	unsigned char *picture = picture_ring_get(&writing->pictures);
 	struct frame shown = *frame;
 	size_t n = encoder->tracks;
+	unsigned above;
 
 	shown.head.c -= n;
-	pixel_format_put(encoder->format, &shown, writing->w, writing->h * (1 + n),
-	    writing->picture);
+	above = pixel_format_put(encoder->format, &shown, writing->w, writing->h * (1 + n),
+	    picture) >> encoder->format->bits;
 	for (size_t i = 1; i <= n; i++) {
 		size_t c = frame->head.c - 1 - n + i;
+		unsigned bits = tracks_bits(encoder, &frame->head, c);
 
-		pixel_format_put_track(encoder->format, frame, c, tracks_bits(encoder, &frame->head,
-		    c), writing->w, writing->h, i, 1 + n, writing->picture);
+		above |= pixel_format_put_track(encoder->format, frame, c, bits, writing->w,
+		    writing->h, i, 1 + n, picture) >> bits;
 	}
+	return above ? fail_above(saver, encoder, frame) : 0;
 }
 
 /* ---- the codec ---- */
@@ -286,26 +268,29 @@ static int
 begin(struct saver *saver, const struct frame_head *head)
 {
 	struct writing *writing = calloc(1, sizeof(*writing));
+	const struct encoder *encoder;
 	const struct pixel_format *format;
+	size_t rows, channels, bytes, flat;
 
 	if (!writing)
 		return fail_memory();
 	saver->state = writing;
 	writing->step_s = NAN;
+	encoder = &writing->encoder;
 	if (head_copy(&writing->head, head) < 0 ||
 	    encoder_choose(saver->path, head, saver->options, &writing->encoder) < 0)
 		return -1;
-	format = writing->encoder.format;
+	format = encoder->format;
+	channels = head->c - encoder->tracks;
 	writing->w = head->w + (format->halved_x ? head->w % 2 : 0);
 	writing->h = head->h + (format->halved_y ? head->h % 2 : 0);
-	if (pixel_format_bytes(format, writing->w, writing->h * (1 + writing->encoder.tracks),
-	    &writing->bytes) < 0)
+	rows = writing->h * (1 + encoder->tracks);
+	if (pixel_format_bytes(format, writing->w, rows, &bytes) < 0)
 		return -1;
-	writing->picture = calloc(1, writing->bytes);
-	if (!writing->picture)
-		return fail_memory();
-	pixel_format_flatten(format, head->c - writing->encoder.tracks, writing->w,
-	    writing->h * (1 + writing->encoder.tracks), writing->picture);
+	flat = pixel_format_flat_bytes(format, channels, writing->w, rows);
+	if (picture_ring_new(&writing->pictures, bytes - flat, flat) < 0)
+		return -1;
+	pixel_format_flatten(format, flat, writing->pictures.rest);
 	return 0;
 }
 
@@ -315,11 +300,10 @@ put(struct saver *saver, const struct frame *frame)
 	struct writing *writing = saver->state;
 
 	if (take_time(saver, writing, &frame->head) < 0 ||
-	    check_samples(saver, &writing->encoder, frame) < 0 ||
 	    (saver->frames && compare_heads(saver, writing, &frame->head) < 0) ||
-	    (writing->waits && start(saver, writing, &frame->head.meta) < 0))
+	    (writing->waits && start(saver, writing, &frame->head.meta) < 0) ||
+	    make_picture(saver, writing, frame) < 0)
 		return -1;
-	make_picture(writing, frame);
 	if (saver->frames)
 		return send(saver, writing);
 	writing->waits = true;
@@ -356,7 +340,7 @@ video_save_end(struct saver *saver)
 	}
 	ffmpeg_kill(writing->ffmpeg);
 	head_free(&writing->head);
-	free(writing->picture);
+	picture_ring_free(&writing->pictures);
 	free(writing);
 	saver->state = NULL;
 	return status;

@@ -1,0 +1,135 @@
+/* Pictures that are lent to a child: it reads each as it was when it was sent, however slowly. */
+#define _GNU_SOURCE
+#include "frames.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codec/video/ffmpeg.h"
+#include "codec/video/picture_ring.h"
+
+#define MEBIBYTE ((size_t)1024 * 1024)
+
+static char result[] = "/tmp/test_picture_ring.XXXXXX";
+
+static int
+make_file(void **state)
+{
+	int descriptor = mkstemp(result);
+
+	(void)state;
+	return descriptor < 0 || close(descriptor) < 0 ? -1 : 0;
+}
+
+static int
+remove_file(void **state)
+{
+	(void)state;
+	return unlink(result);
+}
+
+/* Byte i of picture k. */
+static unsigned char
+byte_of(size_t k, size_t i)
+{
+	return (unsigned char)((k * 2654435761U + i * 40503U + (i >> 12)) >> 7);
+}
+
+/* Sends n pictures to dd, which reads so many bytes at a time and writes the file. */
+static void
+send_pictures(size_t bytes, size_t rest, size_t n, const char *at_a_time)
+{
+	char to[64];
+	const char *const words[] = { "ffmpeg", at_a_time, to, "status=none", NULL };
+	struct picture_ring ring;
+	struct ffmpeg *dd;
+
+	snprintf(to, sizeof(to), "of=%s", result);
+	assert_int_equal(setenv("FRINGEPIPE_FFMPEG", "dd", 1), 0);
+	assert_int_equal(ffmpeg_start("pictures", words, FFMPEG_READS, -1, -1, &dd), 0);
+	assert_int_equal(picture_ring_new(&ring, bytes, rest), 0);
+	for (size_t i = 0; i < rest; i++)
+		ring.rest[i] = (unsigned char)(i * 7);
+	for (size_t k = 0; k < n; k++) {
+		unsigned char *picture = picture_ring_get(&ring);
+
+		for (size_t i = 0; i < bytes; i++)
+			picture[i] = byte_of(k, i);
+		assert_int_equal(picture_ring_send(&ring, dd), 0);
+	}
+	assert_int_equal(ffmpeg_end(dd), 0);
+	picture_ring_free(&ring);
+}
+
+static void
+check_file(size_t bytes, size_t rest, size_t n)
+{
+	FILE *file = fopen(result, "rb");
+	size_t wrong = 0;
+
+	assert_non_null(file);
+	for (size_t k = 0; k < n; k++) {
+		for (size_t i = 0; i < bytes; i++)
+			wrong += getc(file) != byte_of(k, i);
+		for (size_t i = 0; i < rest; i++)
+			wrong += getc(file) != (unsigned char)(i * 7);
+	}
+	assert_int_equal(wrong, 0);
+	assert_int_equal(getc(file), EOF);
+	fclose(file);
+}
+
+static void
+sizes_around_the_pipe(void **state)
+{
+	static const struct {
+		size_t bytes, rest, n;
+		const char *at_a_time;
+	} cases[] = {
+		{ 6, 0, 9, "bs=4" }, { 4095, 1, 600, "bs=512" }, { 4097, 0, 600, "bs=512" },
+		{ 98304, 0, 40, "bs=100000" }, { 98305, 49153, 40, "bs=1000" },
+		{ 524288, 262144, 12, "bs=512" }, { 524288, 262144, 12, "bs=786432" },
+		{ MEBIBYTE, 0, 6, "bs=700" }, { MEBIBYTE - 1, 0, 6, "bs=700" },
+		{ MEBIBYTE + 1, 3, 6, "bs=65536" }, { 3 * MEBIBYTE, MEBIBYTE, 4, "bs=3000" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		send_pictures(cases[i].bytes, cases[i].rest, cases[i].n, cases[i].at_a_time);
+		check_file(cases[i].bytes, cases[i].rest, cases[i].n);
+	}
+}
+
+/* A child that ends early is no SIGPIPE. */
+static void
+an_early_end(void **state)
+{
+	const char *const words[] = { "ffmpeg", "bs=1000", "count=3", "of=/dev/null",
+		"status=none", NULL };
+	struct picture_ring ring;
+	struct ffmpeg *dd;
+	int status = 0;
+
+	(void)state;
+	assert_int_equal(setenv("FRINGEPIPE_FFMPEG", "dd", 1), 0);
+	assert_int_equal(ffmpeg_start("pictures", words, FFMPEG_READS, -1, -1, &dd), 0);
+	assert_int_equal(picture_ring_new(&ring, 300000, 0), 0);
+	for (int k = 0; k < 20 && status == 0; k++)
+		status = picture_ring_send(&ring, dd);
+	assert_int_equal(status, 1);
+	assert_int_equal(ffmpeg_end(dd), 0);
+	picture_ring_free(&ring);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_around_the_pipe),
+		cmocka_unit_test(an_early_end),
+	};
+
+	return cmocka_run_group_tests(tests, make_file, remove_file);
+}
