@@ -16,7 +16,8 @@ bool handshake_is_key(const char *);
 /* The server's answer to a key. */
 void handshake_accept(const char *key, char accept[HANDSHAKE_ACCEPT]);
 /* What a client reads from the head of the answer to its key: *status of HTTP, which is 101 if the
- * server speaks this protocol and has answered the key. -1 after fail() where it is no such answer. */
+ * server speaks this protocol and has answered the key. -1 after fail() where it is no such
+ * answer. */
 int handshake_check(const struct http_head *, const char *key, const char *protocol, int *status);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * What a client sends to holoserve, through a socket and in pieces: a request of HTTP, or frames of
- * WebSocket behind the handshake. What the server answers is HTTP, or are frames that a client takes;
- * a frame without a mask ends the connection.
+ * WebSocket behind the handshake. What the server answers is HTTP, or are frames that a client
+ * takes; a frame without a mask ends the connection.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,8 @@
 #include "../../tools/holoserve/web.c"
 
 #define MOST 65536	/* bytes of the server */
-#define LIVE "GET /live HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" \
+#define LIVE "GET /live HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n" \
+	"Connection: Upgrade\r\n" \
 	"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n" \
 	"Sec-WebSocket-Protocol: fringepipe.1\r\n\r\n"
 

@@ -61,12 +61,12 @@ step_all(struct server *server)
 	for (long i = server->connections - 1; i >= 0; i--) {
 		struct connection *connection = server->connection[i];
 		short happened = server->poll[FIRST + i].revents;
-		bool goes_on = !(happened & (POLLERR | POLLHUP));	/* both ends are closed */
+		bool lasts = !(happened & (POLLERR | POLLHUP));	/* both ends are closed */
 
-		if (goes_on)
-			goes_on = (connection->viewer ? live_step : web_step)(server, connection,
+		if (lasts)
+			lasts = (connection->viewer ? live_step : web_step)(server, connection,
 			    happened, now);
-		if (goes_on)
+		if (lasts)
 			continue;
 		free_connection(server, connection);
 		server->connection[i] = server->connection[--server->connections];

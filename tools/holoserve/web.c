@@ -110,8 +110,8 @@ upgrade(struct server *server, struct connection *connection, const char *key)
 	int n;
 
 	handshake_accept(key, accept);
-	n = snprintf(text, sizeof(text), "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
-	    "Connection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n"
+	n = snprintf(text, sizeof(text), "HTTP/1.1 101 Switching Protocols\r\n"
+	    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n"
 	    "Sec-WebSocket-Protocol: " LIVE_PROTOCOL "\r\n\r\n", accept);
 	if (send(connection->fd, text, (size_t)n, MSG_NOSIGNAL) != n)
 		return false;
