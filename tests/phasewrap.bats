@@ -678,10 +678,3 @@ write_frames("alpha.nrrd", [Frame(np.stack([g, opaque]), ["image", "a"]) for g i
 	phasewrap -n 3 alpha.nrrd -o b.nrrd
 	framecmp a.nrrd b.nrrd
 }
-
-@test "phasewrap: how wide the projector is goes on from a manifest" {
-	fringegen -s 640x8 -p 60,66 -m list.txt -o p/
-	framecat p/*.png -o 'cap_%02d.pgm'
-	phasewrap -m list.txt cap_*.pgm -o out.nrrd
-	py 'expect(read_frame("out.nrrd").meta["projector_px"] == "640 8", read_frame("out.nrrd").meta)'
-}

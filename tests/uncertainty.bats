@@ -667,7 +667,7 @@ for out in outs:
 	eye=$data/slmaster_eye_12step_gray
 	limits="--min-amplitude 8 --min-modulation 0.1 --sigma"
 	read -r _ light _ shift < <(fringegamma -n 12 -p 60 --vary --harmonics h.txt "$eye"/phase_*.png |
-		sed -n 's/^options for these images: //p' | tr = ' ')
+		sed -n 's/^options for these images: //p' | tr '=' ' ')
 	# every second of a list, from the first or the second on
 	half() { tr , '\n' <<<"$2" | sed -n "$1~2p" | paste -sd,; }
 	even=("$eye"/phase_0[02468].png "$eye"/phase_10.png) odd=("$eye"/phase_0[13579].png "$eye"/phase_11.png)
@@ -716,9 +716,10 @@ covers("across", noise, sigma[1:-1])'
 		["david left"]="slsdk_david_stereo/left/phase_*.png" ["david right"]="slsdk_david_stereo/right/phase_*.png"
 		["dtu left 40"]="dtu_angel_2freq_rectified/left/f40_*.png" ["dtu right 41"]="dtu_angel_2freq_rectified/right/f41_*.png")
 	while IFS=, read -r name of amplitude _; do
+		# shellcheck disable=SC2206
 		case $name in
 		weiyang*) set=("$data"/weiyang_box_3freq_35_36_37/f"${name#* }"_?.png) ;;
-		*) read -ra set <<<"$(echo "$data"/${files[$name]})" ;;
+		*) set=("$data"/${files[$name]}) ;;
 		esac
 		n=${#set[@]} even=() odd=()
 		for ((i = 0; i < n; i += 2)); do even+=("${set[i]}") odd+=("${set[i + 1]}"); done

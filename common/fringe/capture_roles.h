@@ -25,8 +25,8 @@ capture_roles_given(long option)
  * fail(). */
 int capture_roles_describe(const struct capture_options *, const struct manifest *,
     const struct frame_head *, struct capture *);
-/* A number among the keys of the image in a plane, which those of others may lack; 0 without one. -1
- * after fail(). */
+/* A number among the keys of the image in a plane, which those of others may lack; 0 without one.
+ * -1 after fail(). */
 int capture_roles_number(const struct frame_head *, size_t plane, const char *key, double *out);
 /* Letter i of a list of axes x,y,..., or the only one; 0 where there is none. */
 char capture_roles_axis(const char *list, size_t i);

@@ -24,7 +24,7 @@ struct capture_options {
 	long steps;			/* LONG_MIN: not given */
 	struct numbers period_px;	/* n = 0: not given */
 	struct numbers shift_rad;	/* n = 0: not given */
-	double shift_slack_rad;		/* so far they correct, and do not contradict, the images' */
+	double shift_slack_rad;		/* so far they correct the images' own shifts */
 	const char *axis;		/* x, y or one letter per period, with commas, or NULL */
 	const char *order;		/* NULL: not given */
 	struct numbers gray;		/* planes per axis; n = 0: none */

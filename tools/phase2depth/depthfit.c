@@ -175,8 +175,8 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 	for (size_t i = 0, zeros = 0; i < fit->n; i++) {
 		zeros += fit->v[i] == 0;
 		if (zeros == fit->n)
-			return fail_usage("--fit-c", "0 is the depth of the reference itself, which "
-			    "tells no mm per radian");
+			return fail_usage("--fit-c", "0 is the depth of the reference itself, "
+			    "which tells no mm per radian");
 	}
 	if (fit->n && fit->n < (size_t)options->degree)
 		return fail_usage("--fit-c", "needs %ld depths or more for --degree %ld, not %zu",

@@ -48,17 +48,18 @@ blur(const float *from, size_t stride, size_t n, float *to)
 	}
 }
 
-/* How much samples count beside holes, whose sharp edges would spread the light and the fringes over
- * other frequencies: nothing at the edge, all of them HOLE samples away. NULL after fail(). */
+/* How much samples count beside holes, whose sharp edges would spread the light and the fringes
+ * over other frequencies: nothing at the edge, all of them HOLE samples away. NULL after fail(). */
 static float *
 fade_holes(const float *from, size_t stride, size_t w, size_t h)
 {
-	float *known = calloc(2 * w * h, sizeof(*known)), *rows = known + w * h;
+	float *known = calloc(2 * w * h, sizeof(*known)), *rows;
 
 	if (!known) {
 		fail_memory();
 		return NULL;
 	}
+	rows = known + w * h;
 	for (size_t y = 0; y < h; y++)
 		for (size_t x = 0; x < w; x++)
 			known[y * w + x] = !px_isnan(from[y * stride + x]);

@@ -28,17 +28,6 @@ phasewrap_take_captures(const struct parameters *parameters, struct priv *priv)
 	return 0;
 }
 
-/* What the manifest says of the projector, where images do not say it. -1 after fail(). */
-static int
-hand_on_projector(const struct priv *priv, struct meta *meta)
-{
-	const size_t *size = priv->manifest.projector_px;
-
-	if (!priv->measurement.manifest_read || size[0] == 0 || meta_get(meta, "projector_px"))
-		return 0;
-	return meta_setf(meta, "projector_px", "%zu %zu", size[0], size[1]);
-}
-
 int
 phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -81,6 +70,5 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 	if (parameters->harmonics &&
 	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
 		return -1;
-	return hand_on_projector(priv, &out->meta) < 0 ? -1 :
-	    phasewrap_describe(&priv->wrap, out);
+	return phasewrap_describe(&priv->wrap, out);
 }

@@ -72,8 +72,9 @@ print(const struct capture_fringe *fringe, const struct shift_found *found)
 	for (size_t i = 0; i < fringe->n; i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, " %.2f",
 		    fringe->shift_rad[i] * 180 / M_PI);
-	note(capture_set_name(fringe, set), "found the shifts%s degrees, +- %.2g%s, in %zu rounds%s",
-	    list, (free_of_pixels ? found->error_rad : found->total_rad) * 180 / M_PI, light,
+	note(capture_set_name(fringe, set),
+	    "found the shifts%s degrees, +- %.2g%s, in %zu rounds%s", list,
+	    (free_of_pixels ? found->error_rad : found->total_rad) * 180 / M_PI, light,
 	    found->rounds, found->assumed ?
 	    ", if the amplitude does not depend on the phase" : "");
 }
