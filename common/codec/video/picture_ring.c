@@ -25,42 +25,97 @@ count_pictures(size_t bytes)
 	return 1 + (FFMPEG_LENT + bytes - 1) / bytes;
 }
 
+/* Memory of whole pages, all zero. */
+static unsigned char *
+new_pages(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), rounded = round_up(bytes, page);
+	unsigned char *memory = aligned_alloc(page, rounded ? rounded : page);
+
+	if (memory)
+		memset(memory, 0, rounded);
+	else
+		fail_memory();
+	return memory;
+}
+
 int
 picture_ring_new(struct picture_ring *ring, size_t bytes, size_t rest_bytes)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), total;
-
 	*ring = (struct picture_ring){ .bytes = bytes, .rest_bytes = rest_bytes };
 	ring->n = count_pictures(bytes + rest_bytes);
-	ring->stride = round_up(bytes, page);
-	if (size_multiply(ring->stride, ring->n, &total) < 0)
-		return -1;
-	total += round_up(rest_bytes, page);
-	ring->memory = aligned_alloc(page, total);
-	if (!ring->memory)
+	ring->stride = round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
+	ring->frame = calloc(ring->n, sizeof(struct frame *));
+	if (!ring->frame)
 		return fail_memory();
-	memset(ring->memory, 0, total);
-	ring->rest = ring->memory + ring->n * ring->stride;
-	return 0;
+	ring->rest = new_pages(rest_bytes);
+	return ring->rest ? 0 : -1;
+}
+
+static void
+drop(struct picture_ring *ring, size_t at)
+{
+	if (ring->frame[at])
+		frame_free(ring->frame[at]);
+	ring->frame[at] = NULL;
 }
 
 void
 picture_ring_free(struct picture_ring *ring)
 {
+	for (size_t i = 0; ring->frame && i < ring->n; i++)
+		drop(ring, i);
+	free(ring->frame);
 	free(ring->memory);
+	free(ring->rest);
 	*ring = (struct picture_ring){ 0 };
 }
 
 unsigned char *
-picture_ring_get(const struct picture_ring *ring)
+picture_ring_memory(struct picture_ring *ring)
 {
-	return ring->memory + ring->at * ring->stride;
+	size_t total;
+
+	if (!ring->memory) {
+		if (size_multiply(ring->stride, ring->n, &total) < 0)
+			return NULL;
+		ring->memory = new_pages(total);
+	}
+	drop(ring, ring->at);
+	return ring->memory ? ring->memory + ring->at * ring->stride : NULL;
+}
+
+int
+picture_ring_take(struct picture_ring *ring, const struct frame *frame)
+{
+	drop(ring, ring->at);
+	return frame_duplicate(frame, &ring->frame[ring->at]);
+}
+
+const unsigned char *
+picture_ring_start(const struct picture_ring *ring)
+{
+	const struct frame *frame = ring->frame[ring->at];
+
+	return frame ? frame_row(frame, 0, 0) : ring->memory + ring->at * ring->stride;
+}
+
+static int
+send_frame(const struct frame *frame, size_t bytes, struct ffmpeg *ffmpeg)
+{
+	int status = 0;
+
+	for (size_t c = 0; c < frame->head.c && status == 0; c++)
+		status = ffmpeg_lend(ffmpeg, frame_row(frame, c, 0), bytes / frame->head.c);
+	return status;
 }
 
 int
 picture_ring_send(struct picture_ring *ring, struct ffmpeg *ffmpeg)
 {
-	int status = ffmpeg_lend(ffmpeg, picture_ring_get(ring), ring->bytes);
+	const struct frame *frame = ring->frame[ring->at];
+	int status = frame ? send_frame(frame, ring->bytes, ffmpeg) :
+	    ffmpeg_lend(ffmpeg, picture_ring_start(ring), ring->bytes);
 
 	if (status == 0 && ring->rest_bytes)
 		status = ffmpeg_lend(ffmpeg, ring->rest, ring->rest_bytes);

@@ -157,12 +157,6 @@ pixel_format_luma(const struct pixel_format *format, const unsigned char *pictur
 
 /* ---- frames to pictures ---- */
 
-static size_t
-within(size_t at, size_t n)
-{
-	return at < n ? at : n - 1;
-}
-
 /* The bits that samples of a row have set. */
 static unsigned
 row_bits(const struct frame *frame, const void *row)
@@ -178,6 +172,12 @@ row_bits(const struct frame *frame, const void *row)
 		for (size_t x = 0; x < frame->head.w; x++)
 			set |= of_one[x];
 	return set;
+}
+
+static size_t
+within(size_t at, size_t n)
+{
+	return at < n ? at : n - 1;
 }
 
 /* Returns the bits that the frame's samples have set. */
@@ -222,6 +222,41 @@ pixel_format_flatten(const struct pixel_format *format, size_t bytes, unsigned c
 {
 	for (size_t x = 0; x < bytes / sample_bytes(format); x++)
 		put(format, to, x, 1U << (format->bits - 1));
+}
+
+/* In the order of planes: not blue before red. */
+static bool
+is_whole(const struct pixel_format *format, const struct frame *frame, size_t c, size_t w, size_t h)
+{
+	const struct channel_place place = find_place(format, w, h, c);
+	const unsigned char *first = frame_row(frame, c, 0);
+	const unsigned char *last = frame_row(frame, c, h - 1);
+
+	return is_plain(format, &place) && format->place[c] == c &&
+	    (h == 1 || first + (h - 1) * place.row == last);
+}
+
+bool
+pixel_format_is_as(const struct pixel_format *format, const struct frame *frame, size_t w, size_t h)
+{
+	const struct frame_head *head = &frame->head;
+	bool same = head->w == w && head->h == h && head->c <= count_channels(format) &&
+	    sample_size(head->type) == sample_bytes(format);
+
+	for (size_t c = 0; c < head->c && same; c++)
+		same = is_whole(format, frame, c, w, h);
+	return same;
+}
+
+unsigned
+pixel_format_bits(const struct frame *frame)
+{
+	unsigned set = 0;
+
+	for (size_t c = 0; c < frame->head.c; c++)
+		for (size_t y = 0; y < frame->head.h; y++)
+			set |= row_bits(frame, frame_row(frame, c, y));
+	return set;
 }
 
 size_t

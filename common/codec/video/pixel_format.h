@@ -34,6 +34,10 @@ int pixel_format_bytes(const struct pixel_format *, size_t w, size_t h, size_t *
 size_t pixel_format_flat_bytes(const struct pixel_format *, size_t channels, size_t w, size_t h);
 /* Makes samples flat, in the middle of their range. */
 void pixel_format_flatten(const struct pixel_format *, size_t bytes, unsigned char *to);
+/* Do the frame's planes lie in memory as they do in a picture of w x h, each whole? */
+bool pixel_format_is_as(const struct pixel_format *, const struct frame *, size_t w, size_t h);
+/* The bits that samples of the frame have set. */
+unsigned pixel_format_bits(const struct frame *);
 /* The frame, of w x h or less, as a picture of w x h, its last column and row repeated. Returns the
  * bits that samples of the frame have set: none above those of the format, or the picture is not
  * the frame's. */

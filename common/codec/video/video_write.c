@@ -180,7 +180,8 @@ start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 	char size[48], rate[32];
 	const char *const input[] = { "ffmpeg", "-nostdin", "-v", "error", "-y",
 		"-thread_queue_size", "0", "-protocol_whitelist", "file,pipe", "-f", "rawvideo",
-		"-pix_fmt", name, "-s", size, "-framerate", rate, "-color_range", "pc", "-i", "pipe:0",
+		"-pix_fmt", name, "-s", size, "-framerate", rate, "-color_range", "pc",
+		"-i", "pipe:0",
 		"-thread_queue_size", "0", "-protocol_whitelist", "file,pipe", "-f", "ffmetadata",
 		"-i", FFMPEG_KEYS, "-map_metadata", "1", "-color_range", "pc" };
 	const char *const output[] = { "-f", container, FFMPEG_FILE, NULL };
@@ -229,7 +230,7 @@ start(struct saver *saver, struct writing *writing, const struct meta *second)
 		return fail_errno(saver->path, "temporary file cannot be created in %s",
 		    scratch_folder());
 	if (format->kind != PIXEL_RGB)
-		levels_describe(format, picture_ring_get(&writing->pictures), writing->w,
+		levels_describe(format, picture_ring_start(&writing->pictures), writing->w,
 		    writing->head.w, writing->head.h, levels);
 	status = tags_write(saver->path, &writing->head, second, writing->w, writing->h, levels,
 	    keys);
@@ -240,24 +241,43 @@ start(struct saver *saver, struct writing *writing, const struct meta *second)
 	return status < 0 ? -1 : send(saver, writing);
 }
 
+/* Puts the frame into the memory of a picture. *above: bits of samples that it has no place for. */
 static int
-make_picture(const struct saver *saver, const struct writing *writing, const struct frame *frame)
+copy_frame(struct writing *writing, const struct frame *frame, unsigned *above)
 {
 	const struct encoder *encoder = &writing->encoder;
-	unsigned char *picture = picture_ring_get(&writing->pictures);
+	unsigned char *picture = picture_ring_memory(&writing->pictures);
 	struct frame shown = *frame;
 	size_t n = encoder->tracks;
-	unsigned above;
 
+	if (!picture)
+		return -1;
 	shown.head.c -= n;
-	above = pixel_format_put(encoder->format, &shown, writing->w, writing->h * (1 + n),
+	*above = pixel_format_put(encoder->format, &shown, writing->w, writing->h * (1 + n),
 	    picture) >> encoder->format->bits;
 	for (size_t i = 1; i <= n; i++) {
 		size_t c = frame->head.c - 1 - n + i;
 		unsigned bits = tracks_bits(encoder, &frame->head, c);
 
-		above |= pixel_format_put_track(encoder->format, frame, c, bits, writing->w,
+		*above |= pixel_format_put_track(encoder->format, frame, c, bits, writing->w,
 		    writing->h, i, 1 + n, picture) >> bits;
+	}
+	return 0;
+}
+
+static int
+make_picture(const struct saver *saver, struct writing *writing, const struct frame *frame)
+{
+	const struct encoder *encoder = &writing->encoder;
+	unsigned above;
+
+	if (encoder->tracks == 0 &&
+	    pixel_format_is_as(encoder->format, frame, writing->w, writing->h)) {
+		if (picture_ring_take(&writing->pictures, frame) < 0)
+			return -1;
+		above = pixel_format_bits(frame) >> encoder->format->bits;
+	} else if (copy_frame(writing, frame, &above) < 0) {
+		return -1;
 	}
 	return above ? fail_above(saver, encoder, frame) : 0;
 }
