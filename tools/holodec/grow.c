@@ -7,6 +7,7 @@
 #include "dark.h"
 #include "holo/bits.h"
 #include "holodec.px.h"
+#include "mixing.h"
 #include "odds.h"
 #include "smooth.h"
 #include "weigh.h"
@@ -22,8 +23,8 @@
 static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
 
 /* Certainty that is asked for */
-#define MOST 0.95f
-#define LEAST 0.55f
+#define MOST 0.91f
+#define LEAST 0.43f
 #define DROPPED_MOST 0.015f	/* of the surface */
 #define BINS 1001
 
@@ -46,17 +47,6 @@ has_news(const struct growing *growing, const struct pixel *pixel)
 	return false;
 }
 
-/* The turns that a pixel's own stair reads, which have no whole order. */
-static float
-read_stair(const struct growing *growing, const struct pixel *pixel)
-{
-	const struct reading *reading = growing->reading;
-	float rest = growing->regions->rest[pixel->at];
-
-	return rest + holodec_order(dark_level(growing, 2, pixel),
-	    reading->stair[(int)(rest * HOLO_PROFILE)], 1 / reading->code.height);
-}
-
 /* Do the stairs of single pixels tell their order? Of the trusted ones, on some rows, nearly all
  * must be right. */
 static bool
@@ -73,7 +63,7 @@ stairs_are_clear(const struct growing *growing)
 			if (growing->state[pixel.at] != TRUSTED)
 				continue;
 			trusted++;
-			off += px_abs(read_stair(growing, &pixel) -
+			off += px_abs(mixing_read(growing, &pixel) -
 				   growing->turns[pixel.at]) > CLEAR;
 		}
 	return 100 * off <= trusted;
@@ -108,7 +98,7 @@ list_waiting(struct growing *growing)
 		*pixel = (struct pixel){ .at = (int32_t)i, .x = (int32_t)(i % w),
 			.y = (int32_t)(i / w) };
 		pixel->dark = dark_is(growing, pixel);
-		pixel->read = read_stair(growing, pixel);
+		pixel->read = mixing_read(growing, pixel);
 		if (clear && !pixel->dark && px_abs(pixel->read - growing->turns[i]) <= CLEAR)
 			growing->state[i] = TRUSTED;
 		else

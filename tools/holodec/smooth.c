@@ -5,6 +5,8 @@
 #include "base/cpu_level.h"
 #include "base/px.h"
 #include "dark.h"
+#include "mixing.h"
+#include "revote.h"
 
 #define STEP 0.2f	/* turns from pixel to pixel; more is no smooth surface */
 
@@ -112,6 +114,8 @@ smooth_find(struct run *run, struct growing *growing)
 	struct regions *regions = growing->regions;
 
 	run_for(run, regions->blocks, turns_block, regions);
+	mixing_find(growing);
+	revote(growing);
 	run_for(run, regions->blocks, jumps_block, growing);
 	run_for(run, regions->blocks, trust_block, regions);
 }
