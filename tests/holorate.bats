@@ -27,8 +27,8 @@ def compare(want, got, turn):
 # Chroma, quality, and a fifth above what is measured: rms and lost, in %. Nothing is random; other JPEG libraries may
 # round other coefficients.
 bounds() {
-	printf '%s\n' "444 95 0.0356 0.026" "444 85 0.0627 0.064" "444 75 0.0832 0.185" "420 95 0.0476 0.071" \
-		"420 85 0.0725 0.206" "420 75 0.0951 0.424"
+	printf '%s\n' "444 95 0.0356 0.026" "444 85 0.0627 0.062" "444 75 0.0832 0.185" "420 95 0.0476 0.071" \
+		"420 85 0.0725 0.197" "420 75 0.0951 0.424"
 }
 
 @test "holorate: a sphere through JPEG 444 and 420, quality 95, 85, 75: rms and lost pixels are bounded" {
@@ -109,12 +109,12 @@ expect(np.array_equal(np.isfinite(c), np.isfinite(d)) and np.nanmin(c) >= 0 and 
 # what is dropped is what is not certain
 kept = np.isfinite(read_frame("out.nrrd")["depth"])
 least = np.min(c[kept])
-expect(np.array_equal(kept, c >= least) and np.max(c[~kept & np.isfinite(c)]) <= 0.95, least)
-expect(least >= 0.55 and (~kept & np.isfinite(c)).sum() <= 0.0151 * np.isfinite(c).sum(), least)
+expect(np.array_equal(kept, c >= least) and np.max(c[~kept & np.isfinite(c)]) <= 0.91, least)
+expect(least >= 0.43 and (~kept & np.isfinite(c)).sum() <= 0.0151 * np.isfinite(c).sum(), least)
 wrong = np.abs(d - want) > 42
 shares = [(wrong & g).sum() / max((there & g).sum(), 1) for g in ((c > 0) & (c < 0.75), (c >= 0.75) & (c < 0.99), c >= 0.99)]
 print("# wrong of those above 0 and below 0.75, below 0.99, above:", *shares)
-expect(shares[0] > 2 * shares[1] and shares[1] > 100 * shares[2] and shares[2] < 4e-4, shares)' \
+expect(shares[0] > 2.6 * shares[1] and shares[1] > 170 * shares[2] and shares[2] < 3.6e-4, shares)' \
 			$chroma $quality $lost $deep $spikes $invented >&3
 	done <<-END
 		444 85 0.25 0.157 28 0
@@ -130,7 +130,7 @@ expect(f.names == ["x", "y", "z", "certainty"] and np.array_equal(np.isnan(c), n
 
 # Of scans: lost is all that is not there or over half a fringe off, in % of the surface; deep, farther than 6 px from
 # its boundary and from jumps (0.35 fringes from pixel to pixel); spikes are held against those of -e 2.
-@test "holorate: scans and a sphere at qualities 75 and 90: lost at most 2 %, deep 0.016 %, spikes and invented pixels bounded" {
+@test "holorate: scans and a sphere at qualities 75 and 90: lost at most 2 %, deep 0.0063 %, spikes and invented pixels bounded" {
 	need_data meshes
 	framecat --invalid 0 "$data/meshes/bunny_depth_512_u16.png" -o bunny.nrrd
 	mesh2depth --view 270,-15,0 "$data/meshes/stanford-bunny.obj" -o turned.nrrd
@@ -169,7 +169,7 @@ for name in "bunny", "turned", "igea", "sphere":
 			invented = (np.isfinite(d) & ~there).sum()
 			print("# %-6s %s %s: lost %.2f %% deep %.4f %% spikes %d (-e 2: %d) invented %d"
 				% (name, quality, chroma, lost, deep, spikes, before, invented))
-			expect(lost <= 2 and deep <= 0.016 and invented <= (1 if quality == "75" else 0), name, quality, chroma)
+			expect(lost <= 2 and deep <= 0.0063 and invented <= (1 if quality == "75" else 0), name, quality, chroma)
 			expect(spikes <= 0.6 * before, name, quality, chroma)' >&3
 }
 

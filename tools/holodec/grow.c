@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
+#include "dark.h"
 #include "holo/bits.h"
 #include "holodec.px.h"
+#include "mixing.h"
 #include "odds.h"
 #include "smooth.h"
 #include "weigh.h"
@@ -13,18 +15,6 @@
 #define OFF 0.1f	/* turns that a pixel's phase may be off its neighbour's surface */
 #define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
 #define ROUNDS 12
-/* R + G of a surface are 74.7 and more, its luma (R, G and B being coded so) 29 and more: what is
- * darker is mixed with background. Luma has the full resolution; where it is that of the stairs
- * alone, R + G must do, and beside background be no less than that of the darkest phase. */
-#define DARK 64.0f
-#define DARK_BESIDE 76.0f
-#define DARK_LUMA 34.0f
-#define DARKEST_LUMA 27.0f
-/* Beside background: where R + G is low, too; and of the brightest luma beside, which is as far
- * as JPEG carries it. */
-#define LOW 70.0f
-#define LOW_LUMA 43.0f
-#define CARRIED 0.34f
 #define CLEAR 0.25f	/* orders that clear stairs are off at most */
 #define CLEAR_STEP 16	/* one row of so many is looked at */
 
@@ -33,8 +23,8 @@
 static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
 
 /* Certainty that is asked for */
-#define MOST 0.95f
-#define LEAST 0.55f
+#define MOST 0.91f
+#define LEAST 0.43f
 #define DROPPED_MOST 0.015f	/* of the surface */
 #define BINS 1001
 
@@ -57,77 +47,6 @@ has_news(const struct growing *growing, const struct pixel *pixel)
 	return false;
 }
 
-static float
-level(const struct growing *growing, size_t c, const struct pixel *pixel)
-{
-	const void *row = frame_row(growing->in, growing->reading->channel[c], (size_t)pixel->y);
-
-	if (growing->in->head.type == SAMPLE_UCHAR)
-		return (float)((const unsigned char *)row)[pixel->x];
-	return holodec_level(((const float *)row)[pixel->x]);
-}
-
-static bool
-is_beside_background(const struct growing *growing, const struct pixel *pixel)
-{
-	for (int way = 0; way < BITS_WAYS; way++)
-		if (is(growing, growing_beside(growing, pixel, bits_way[way][0], bits_way[way][1]),
-			BACKGROUND))
-			return true;
-	return false;
-}
-
-static float
-luma_at(const struct growing *growing, const struct pixel *pixel)
-{
-	return 0.299f * level(growing, 0, pixel) + 0.587f * level(growing, 1, pixel) +
-	    0.114f * level(growing, 2, pixel);
-}
-
-/* Of the eight neighbours. */
-static float
-brightest(const struct growing *growing, const struct pixel *pixel)
-{
-	float most = 0;
-
-	for (int way = 0; way < BITS_WAYS; way++) {
-		struct pixel near = { .x = pixel->x + bits_way[way][0],
-			.y = pixel->y + bits_way[way][1] };
-
-		if (growing_beside(growing, &near, 0, 0) >= 0)
-			most = px_max(most, luma_at(growing, &near));
-	}
-	return most;
-}
-
-/* So dark that it may be background. */
-static bool
-is_dark(const struct growing *growing, const struct pixel *pixel)
-{
-	float both = level(growing, 0, pixel) + level(growing, 1, pixel), luma;
-
-	if (!growing->reading->rgb)
-		return both < DARK ||
-		    (both < DARK_BESIDE && is_beside_background(growing, pixel));
-	luma = luma_at(growing, pixel);
-	if (luma < DARKEST_LUMA || (luma < DARK_LUMA && both < DARK))
-		return true;
-	return luma < CARRIED * 255 && is_beside_background(growing, pixel) &&
-	    (luma < DARK_LUMA || (both < LOW && luma < LOW_LUMA) ||
-		luma < CARRIED * brightest(growing, pixel));
-}
-
-/* The turns that a pixel's own stair reads, which have no whole order. */
-static float
-read_stair(const struct growing *growing, const struct pixel *pixel)
-{
-	const struct reading *reading = growing->reading;
-	float rest = growing->regions->rest[pixel->at];
-
-	return rest + holodec_order(level(growing, 2, pixel),
-	    reading->stair[(int)(rest * HOLO_PROFILE)], 1 / reading->code.height);
-}
-
 /* Do the stairs of single pixels tell their order? Of the trusted ones, on some rows, nearly all
  * must be right. */
 static bool
@@ -144,7 +63,7 @@ stairs_are_clear(const struct growing *growing)
 			if (growing->state[pixel.at] != TRUSTED)
 				continue;
 			trusted++;
-			off += px_abs(read_stair(growing, &pixel) -
+			off += px_abs(mixing_read(growing, &pixel) -
 				   growing->turns[pixel.at]) > CLEAR;
 		}
 	return 100 * off <= trusted;
@@ -178,8 +97,8 @@ list_waiting(struct growing *growing)
 
 		*pixel = (struct pixel){ .at = (int32_t)i, .x = (int32_t)(i % w),
 			.y = (int32_t)(i / w) };
-		pixel->dark = is_dark(growing, pixel);
-		pixel->read = read_stair(growing, pixel);
+		pixel->dark = dark_is(growing, pixel);
+		pixel->read = mixing_read(growing, pixel);
 		if (clear && !pixel->dark && px_abs(pixel->read - growing->turns[i]) <= CLEAR)
 			growing->state[i] = TRUSTED;
 		else
@@ -292,7 +211,7 @@ grow(struct run *run, struct regions *regions, const struct reading *reading,
 
 	growing.turns = regions->turns;
 	growing.state = regions->state;
-	smooth_find(run, regions);
+	smooth_find(run, &growing);
 	status = list_waiting(&growing);
 	for (growing.round = 1; status == 0 && growing.round <= ROUNDS; growing.round++) {
 		if (growing.round == STRICT + 1)

@@ -15,7 +15,7 @@
  */
 int grow(struct run *run, struct regions *regions, const struct reading *reading,
     const struct frame *in);
-/* The certainty to ask for: 0.95, or so much less, to 0.55, that of the surface at most 1.5 % is
+/* The certainty to ask for: 0.91, or so much less, to 0.43, that of the surface at most 1.5 % is
  * dropped. A wrong order costs more than a lost pixel, but a surface full of holes is none. */
 float grow_least(const struct regions *regions);
 /* Drops what is less certain: the rest of its turns becomes NaN. */

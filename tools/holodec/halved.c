@@ -12,6 +12,7 @@
 #define EDGE 16			/* of other samples, beside an edge, at least */
 #define NEAR 2			/* pixels around black ones where luma is asked */
 #define STAIRS_LEAST 10		/* levels: luma of stairs that are clearly no background */
+#define LIT 0.55f		/* of the greatest R + G around: a pixel of the surface */
 #define UNLIT 4			/* levels: luma that may be none */
 #define ROWS 16			/* blocks' rows that a thread takes at a time */
 #define SAME 0.35f		/* turns between blocks of one surface, at most */
@@ -123,6 +124,33 @@ widen(unsigned char *mark, unsigned char *memory, size_t w, size_t h, size_t rea
 	}
 }
 
+static int
+both(const struct halving *halving, size_t x, size_t y)
+{
+	const size_t *channel = halving->reading->channel;
+
+	return sample(halving->in, channel[0], x, y) + sample(halving->in, channel[1], x, y);
+}
+
+/* Near black pixels where luma does not tell: doubled R + G is more than half of that of the
+ * surface around on the surface's side of a boundary, and less on the other. */
+static bool
+is_lit(const struct halving *halving, size_t x, size_t y)
+{
+	const struct frame *in = halving->in;
+	int here = both(halving, x, y), most = 0;
+
+	if (here < HOLO_BLACK)
+		return false;
+	for (size_t v = y < NEAR ? 0 : y - NEAR; v <= y + NEAR && v < in->head.h; v++)
+		for (size_t u = x < NEAR ? 0 : x - NEAR; u <= x + NEAR && u < in->head.w; u++) {
+			int level = both(halving, u, v);
+
+			most = level > most ? level : most;
+		}
+	return (float)here >= LIT * (float)most;
+}
+
 /* Near black pixels: is luma nearer to that of the surface around than to black? Of the lowest
  * stairs it does not say that, and colour decides as elsewhere. */
 static bool
@@ -139,7 +167,7 @@ is_surface(const struct halving *halving, size_t x, size_t y)
 			most = level > most ? level : most;
 		}
 	if (most < STAIRS_LEAST)
-		return sample(in, channel[0], x, y) + sample(in, channel[1], x, y) >= HOLO_BLACK;
+		return is_lit(halving, x, y);
 	return 5 * sample(in, channel[2], x, y) >= 3 * most;
 }
 

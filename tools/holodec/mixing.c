@@ -1,6 +1,8 @@
 #include "mixing.h"
 
 #include "base/px.h"
+#include "dark.h"
+#include "holodec.px.h"
 
 /* Blue's difference of colour, of R, G and B, and how much of it is in B (JFIF). */
 #define BLUE_R (-0.168736f)
@@ -113,6 +115,16 @@ find_taps(size_t i, size_t n, bool halved)
 	}
 	taps.n = 4;
 	return taps;
+}
+
+float
+mixing_read(const struct growing *growing, const struct pixel *pixel)
+{
+	const struct reading *reading = growing->reading;
+	float rest = growing->regions->rest[pixel->at];
+
+	return rest + holodec_order(dark_level(growing, 2, pixel),
+	    reading->stair[(int)(rest * HOLO_PROFILE)], 1 / reading->code.height);
 }
 
 float

@@ -11,6 +11,8 @@
 
 /* Finds growing->mixing: over which pixels colour is averaged. */
 void mixing_find(struct growing *);
+/* The turns that a pixel's own stair reads, which have no whole order. */
+float mixing_read(const struct growing *, const struct pixel *);
 /* By how many orders the pixel's stair is read above what its turns and those around would make of
  * it; growing->turns must hold them. */
 float mixing_offset(const struct growing *, const struct pixel *);

@@ -7,21 +7,24 @@
 #define SAME 0.6f	/* turns: of one surface */
 #define TOGETHER 0.3f	/* turns: of neighbours that agree */
 #define OFF_MOST 2.5f	/* orders */
+#define TURN 4096		/* steps of a turn */
+#define FAR (1 << 29)		/* from any surface, in these steps */
 #define DARK 0.0f	/* certainty of what may be background */
 
 /* Measured at qualities 75 to 95, colour 444 to 420, both layouts, composite and cosine stairs:
  * 1/(1 + exp(-odds)) are right. Margins and rounds: grow.c. */
-#define ODDS 1.09f
-#define EARLY 4.00f		/* neighbours agreed */
-#define PER_ROUND (-0.352f)	/* of these */
-#define PER_MARGIN 0.352f	/* of the others */
+#define ODDS 0.329f
+#define EARLY 2.84f		/* neighbours agreed */
+#define PER_ROUND (-0.239f)	/* of these */
+#define PER_MARGIN 0.222f	/* of the others */
 #define MARGIN_MOST 10.0f
-#define PER_MEAN (-7.91f)	/* orders */
-#define PER_SQUARE 2.84f
-#define PER_NEAR (-2.44f)	/* the same of 3 x 3 pixels, of any surface */
-#define PER_AGREEING 0.475f	/* of eight neighbours */
-#define PER_BACKGROUND 0.186f	/* pixels within REACH */
+#define PER_MEAN (-5.64f)	/* orders */
+#define PER_SQUARE 2.12f
+#define PER_NEAR (-1.24f)	/* the same of 3 x 3 pixels, of any surface */
+#define PER_AGREEING 0.307f	/* of eight neighbours */
+#define PER_BACKGROUND 0.107f	/* pixels within REACH */
 #define BACKGROUND_MOST 10
+#define TWICE 0.84f		/* odds above count twice */
 #define OUTSIDE 13		/* of 24 pixels: the pixel sticks out into the background */
 
 /* What the offsets and the orders around a pixel say. */
@@ -36,36 +39,79 @@ is_doubtful(const struct growing *growing, size_t at)
 	return growing->state[at] != TRUSTED && growing->state[at] != BACKGROUND;
 }
 
+/* Turns and offsets as whole numbers, whose sums are the same in every order; FAR where a pixel is
+ * not doubtful. */
+static void
+put_numbers(struct growing *growing)
+{
+	struct regions *regions = growing->regions;
+	int32_t *restrict turns = regions->lead;
+	size_t n = regions->w * regions->h;
+
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		turns[i] = FAR;
+	for (size_t i = 0; i < growing->n; i++) {
+		int32_t at = growing->pixel[i].at;
+
+		turns[at] = (int32_t)px_round(growing->turns[at] * TURN);
+	}
+}
+
+struct sums {
+	int32_t offset, n;
+};
+
+/* Adds what n pixels of a row say that are on the surface at `here`. */
+static inline __attribute__((always_inline)) struct sums
+add_row(struct sums sums, const int32_t *restrict turns, const int32_t *restrict offset,
+    int32_t here, int n)
+{
+	const int32_t same = (int32_t)(SAME * TURN);
+	int32_t sum = sums.offset, count = sums.n;
+
+#pragma omp simd reduction(+ : sum, count)
+	for (int i = 0; i < n; i++) {
+		bool is = (turns[i] - here < same) & (here - turns[i] < same);
+
+		sum += is ? offset[i] : 0;
+		count += is;
+	}
+	return (struct sums){ sum, count };
+}
+
 /* Of the doubtful pixels of the same surface. */
 static float
 mean_offset(const struct growing *growing, const struct pixel *pixel)
 {
-	const float *turns = growing->turns, *offset = growing->regions->certainty;
-	int w = (int)growing->regions->w, h = (int)growing->regions->h, n = 0;
+	const struct regions *regions = growing->regions;
+	int w = (int)regions->w, h = (int)regions->h;
 	int x0 = pixel->x < AROUND ? 0 : pixel->x - AROUND;
 	int x1 = pixel->x + AROUND < w ? pixel->x + AROUND : w - 1;
-	float here = turns[pixel->at], sum = 0;
+	int y0 = pixel->y < AROUND ? 0 : pixel->y - AROUND;
+	int32_t here = regions->lead[pixel->at];
+	struct sums sums = { 0 };
 
-	for (int y = pixel->y < AROUND ? 0 : pixel->y - AROUND;
-	     y <= pixel->y + AROUND && y < h; y++)
-		for (int at = y * w + x0; at <= y * w + x1; at++) {
-			/* turns of the background are NaN */
-			if (growing->state[at] == TRUSTED ||
-			    !(px_abs(turns[at] - here) < SAME))
-				continue;
-			sum += offset[at];
-			n++;
-		}
-	return sum / (float)n;		/* the pixel itself is one of them */
+	for (int y = y0; y <= pixel->y + AROUND && y < h; y++) {
+		const int32_t *turns = regions->lead + y * w + x0;
+		const int32_t *offset = regions->turn + y * w + x0;
+
+		if (x1 - x0 == 2 * AROUND)
+			sums = add_row(sums, turns, offset, here, 2 * AROUND + 1);
+		else
+			sums = add_row(sums, turns, offset, here, x1 - x0 + 1);
+	}
+	/* the pixel itself is one of them */
+	return (float)sums.offset / (float)(sums.n * VOTE_STEPS);
 }
 
 static struct around
 look_around(const struct growing *growing, const struct pixel *pixel)
 {
-	const float *turns = growing->turns, *offset = growing->regions->certainty;
+	const float *turns = growing->turns;
+	const int32_t *offset = growing->regions->turn;
 	struct around around = { .mean = px_abs(mean_offset(growing, pixel)) };
-	float sum = 0;
-	int n = 0;
+	int32_t sum = 0, n = 0;
 
 	for (int dy = -REACH; dy <= REACH; dy++)
 		for (int dx = -REACH; dx <= REACH; dx++) {
@@ -83,7 +129,7 @@ look_around(const struct growing *growing, const struct pixel *pixel)
 			around.agreeing += to != pixel->at &&
 			    px_abs(turns[to] - turns[pixel->at]) < TOGETHER;
 		}
-	around.near = px_abs(sum / (float)n);
+	around.near = px_abs((float)sum / (float)(n * VOTE_STEPS));
 	return around;
 }
 
@@ -107,6 +153,7 @@ certainty(const struct growing *growing, const struct pixel *pixel)
 		odds += EARLY + PER_ROUND * (float)pixel->round;
 	else if (pixel->round)
 		odds += PER_MARGIN * px_min(pixel->margin, MARGIN_MOST);
+	odds += px_max(odds - TWICE, 0);
 	return 1 / (1 + px_exp(-odds));
 }
 
@@ -114,13 +161,14 @@ static void
 offset_block(void *arg, size_t block)
 {
 	const struct growing *growing = arg;
-	float *offset = growing->regions->certainty;
+	int32_t *offset = growing->regions->turn;
 
 	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++) {
 		const struct pixel *pixel = &growing->pixel[i];
 		float off = mixing_offset(growing, pixel);
 
-		offset[pixel->at] = px_min(px_max(off, -OFF_MOST), OFF_MOST);
+		offset[pixel->at] =
+		    (int32_t)px_round(px_min(px_max(off, -OFF_MOST), OFF_MOST) * VOTE_STEPS);
 	}
 }
 
@@ -139,7 +187,7 @@ odds_find(struct run *run, struct growing *growing)
 	struct regions *regions = growing->regions;
 	size_t blocks = (growing->n + PIXELS - 1) / PIXELS;
 
-	mixing_find(growing);
+	put_numbers(growing);
 	run_for(run, blocks, offset_block, growing);
 	run_for(run, blocks, certain_block, growing);
 	CPU_SIMD

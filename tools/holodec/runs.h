@@ -23,7 +23,8 @@
 struct run_of_pixels {
 	int32_t first, end;   /* columns */
 	int64_t members, sum; /* at roots: pixels, and the orders that they give the root */
-	int32_t order;        /* found, where the lead is 0; NO_ORDER: the region is too small */
+	int32_t order;        /* found, where the lead is 0; NO_ORDER: the region is too small; in
+				 revote() at roots the number of pixels in the sum */
 	unsigned char class;  /* of the pair of its last pixel and the next */
 };
 
@@ -57,7 +58,8 @@ struct regions {
 	float *turns;               /* for grow() */
 	unsigned char *state;       /* likewise; two planes */
 	float *certainty;           /* of the order, of each pixel; grow() */
-	int32_t *lead;              /* of each pixel: whole turns passed in its row */
+	int32_t *lead;              /* of each pixel: whole turns passed in its row; then its
+				       turns, odds.c */
 	struct span *inside;        /* columns of each row; outside is nothing but background */
 	struct span *row;           /* runs of each row */
 	struct run_of_pixels *run;  /* no more than there are pixels, as for blocks */
@@ -65,7 +67,7 @@ struct regions {
 	struct edge *edge, *sorted; /* no more than two a pixel; the surest first */
 	struct region_block *block;
 	unsigned char *class;       /* rows for the blocks */
-	int32_t *turn;
+	int32_t *turn;              /* of each pixel; then of its stair's offset, odds.c */
 };
 
 /* Makes ready for a picture. -1 after fail(). */

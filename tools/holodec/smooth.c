@@ -4,6 +4,9 @@
 
 #include "base/cpu_level.h"
 #include "base/px.h"
+#include "dark.h"
+#include "mixing.h"
+#include "revote.h"
 
 #define STEP 0.2f	/* turns from pixel to pixel; more is no smooth surface */
 
@@ -40,7 +43,8 @@ note_jumps(const float *restrict here, const float *restrict there, unsigned cha
 static void
 jumps_block(void *arg, size_t i)
 {
-	const struct regions *regions = arg;
+	const struct growing *growing = arg;
+	const struct regions *regions = growing->regions;
 	const struct region_block *block = &regions->block[i];
 	size_t w = regions->w, h = regions->h;
 
@@ -50,6 +54,7 @@ jumps_block(void *arg, size_t i)
 
 		memset(rough, 0, w);
 		note_jumps(here, here, rough, w);	/* the background itself */
+		dark_note(growing->reading, growing->in, y, rough);
 		for (size_t v = y ? y - 1 : 0; v <= y + 1 && v < h; v++) {
 			const float *row = regions->turns + v * w;
 
@@ -104,9 +109,13 @@ trust_block(void *arg, size_t i)
 }
 
 void
-smooth_find(struct run *run, struct regions *regions)
+smooth_find(struct run *run, struct growing *growing)
 {
+	struct regions *regions = growing->regions;
+
 	run_for(run, regions->blocks, turns_block, regions);
-	run_for(run, regions->blocks, jumps_block, regions);
+	mixing_find(growing);
+	revote(growing);
+	run_for(run, regions->blocks, jumps_block, growing);
 	run_for(run, regions->blocks, trust_block, regions);
 }
