@@ -29,6 +29,14 @@ frame_stride(size_t w, enum sample type)
 	return (w * sample_size(type) + 63) & ~(size_t)63;
 }
 
+size_t
+frame_bytes(const struct frame *frame)
+{
+	const struct frame_head *head = &frame->head;
+
+	return frame_stride(head->w, head->type) * head->h * head->c;
+}
+
 /* A spare frame for c channels; NULL: there is none. */
 static struct frame *
 spare_take(size_t c)

@@ -36,6 +36,8 @@ struct frame {
 };
 
 size_t frame_stride(size_t w, enum sample);
+/* Bytes of all rows of its planes, which it may share with others. */
+size_t frame_bytes(const struct frame *);
 /* A new frame with the head's size, channels and metadata. Pixels are unset, row padding is 0. */
 int frame_new(const struct frame_head *, struct frame **out);
 /* The same without pixels: the caller fills in the planes with frame_share(). */

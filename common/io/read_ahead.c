@@ -185,14 +185,6 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 	return input;
 }
 
-static size_t
-frame_bytes(const struct frame *frame)
-{
-	const struct frame_head *head = &frame->head;
-
-	return frame_stride(head->w, head->type) * head->h * head->c;
-}
-
 /* Opens a file and reads its first frame, unless much is read already: then it waits until the
  * chain comes to it. */
 static void

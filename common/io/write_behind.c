@@ -2,8 +2,23 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
+
+/*
+ * Frames that may wait for the thread, and their bytes together. The reader decodes files in
+ * batches, so that frames come several at once and none while the next batch is decoded: with room
+ * for one alone, the chain waited for the writer and then the writer for the chain, 5 % of the time
+ * from sixty sets of 800 x 600 PNG to TIFF of six channels on two threads.
+ */
+#define WAITING_MOST 4
+#define WAITING_BYTES ((size_t)64 << 20)
+
+struct waiting {
+	struct frame *frame;
+	size_t skip;			/* numbers to be left out before it */
+};
 
 struct write_behind {
 	struct target *target;
@@ -11,25 +26,38 @@ struct write_behind {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct frame *waiting;		/* NULL: there is room for one */
-	size_t skip;			/* numbers to be left out before it */
+	struct waiting waiting[WAITING_MOST];	/* the first of them is the next one written */
+	size_t n, room;			/* how many wait, and how many may */
+	size_t bytes;			/* of those that wait */
 	bool ending;
 	int status;
 	struct fail_record failure;	/* of the thread, where status is -1 */
 };
 
+static bool
+has_room(const struct write_behind *writer, size_t bytes)
+{
+	return writer->n == 0 ||
+	    (writer->n < writer->room && writer->bytes + bytes <= WAITING_BYTES);
+}
+
 /* Waits for the next frame; NULL when none will come. */
 static struct frame *
 take(struct write_behind *writer, size_t *skip)
 {
-	struct frame *frame;
+	struct frame *frame = NULL;
 
 	pthread_mutex_lock(&writer->lock);
-	while (!writer->waiting && !writer->ending)
+	while (writer->n == 0 && !writer->ending)
 		pthread_cond_wait(&writer->changed, &writer->lock);
-	frame = writer->waiting;
-	*skip = writer->skip;
-	writer->waiting = NULL;
+	if (writer->n) {
+		frame = writer->waiting[0].frame;
+		*skip = writer->waiting[0].skip;
+		writer->n--;
+		writer->bytes -= frame_bytes(frame);
+		memmove(writer->waiting, writer->waiting + 1,
+		    writer->n * sizeof(*writer->waiting));
+	}
 	pthread_cond_signal(&writer->changed);
 	pthread_mutex_unlock(&writer->lock);
 	return frame;
@@ -59,7 +87,7 @@ write_frames(void *arg)
 }
 
 struct write_behind *
-write_behind_open(struct target *target)
+write_behind_open(struct target *target, bool live)
 {
 	struct write_behind *writer = calloc(1, sizeof(*writer));
 
@@ -69,6 +97,7 @@ write_behind_open(struct target *target)
 		return NULL;
 	}
 	writer->target = target;
+	writer->room = live ? 1 : WAITING_MOST;
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_cond_init(&writer->changed, NULL);
 	writer->alone = pthread_create(&writer->thread, NULL, write_frames, writer) != 0;
@@ -88,15 +117,16 @@ put_alone(struct write_behind *writer, struct frame *frame, size_t skip)
 int
 write_behind_put(struct write_behind *writer, struct frame *frame, size_t skip)
 {
+	size_t bytes = frame_bytes(frame);
 	int status;
 
 	if (writer->alone)
 		return put_alone(writer, frame, skip);
 	pthread_mutex_lock(&writer->lock);
-	while (writer->waiting)
+	while (!has_room(writer, bytes))
 		pthread_cond_wait(&writer->changed, &writer->lock);
-	writer->waiting = frame;
-	writer->skip = skip;
+	writer->waiting[writer->n++] = (struct waiting){ frame, skip };
+	writer->bytes += bytes;
 	status = writer->status;
 	if (status < 0)
 		fail_put(&writer->failure);

@@ -5,7 +5,7 @@
 #include "base/px.h"
 #include "frame/frame.h"
 
-#define TILE_PIXELS 448	/* whole 64 bytes of a type */
+#define TILE_PIXELS 832	/* whole 64 bytes of a type */
 /* of arrays, so that they do not lie at the same place of 4 KiB pages */
 #define TILE_SPAN (TILE_PIXELS + 16)
 #define TILE_IMAGES 4	/* of a fringe set that are worked on together */
