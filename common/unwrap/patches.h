@@ -75,6 +75,13 @@ int patches_begin(struct patches *, size_t w, size_t h);
 void patches_find(struct run *, struct patches *, const struct phase_plane *);
 void patches_free(struct patches *);
 
+/* How far the square that begins at `start` reaches in an image of that size. */
+static inline size_t
+patches_side(size_t size, size_t start)
+{
+	return size - start < PATCH_SIDE ? size - start : PATCH_SIDE;
+}
+
 static inline size_t
 patches_count(const struct patches *patches)
 {
