@@ -94,7 +94,7 @@ find_turns(const float *restrict from, const float *restrict to, float unit,
 		    (fabsf(step) < 2 * PHASE_MOST));
 
 		mask |= small & bit[x];
-		turns[x] = small & -(int32_t)whole;
+		turns[x] = small & (int32_t)-whole;
 	}
 	return (uint32_t)mask;
 }

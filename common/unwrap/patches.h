@@ -53,7 +53,7 @@ phase_round(float v)
 static inline int32_t
 phase_turns(float step)
 {
-	return -(int32_t)phase_round(step);
+	return (int32_t)-phase_round(step);
 }
 
 /* How far two phases that are `step` turns apart are from whole turns: 0 to 0.5. NaN if one is. */
