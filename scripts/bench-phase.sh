@@ -24,6 +24,36 @@ make_phase_maps() {
 	END
 }
 
+# unwrapq beside unwrap_phase on the real maps of 8 bits.
+real_phase_maps() {
+	local name size i ours partner=() moved=() sizes=()
+
+	heading "real maps, $cores cores: unwrapq beside scikit-image, which uses one of them"
+	while read -r name size; do
+		framecat "$data/fringeproc_wrapped/${name}_wrapped.png" -o "$name.nrrd"
+		/usr/bin/python3 "$top/scripts/bench-peers/peers.py" turns "$name.nrrd" 256 "real.$name.nrrd"
+		add_ours "unwrapq, $name" unwrapq "real.$name.nrrd"
+		add_peer "scikit-image unwrap_phase" skimage_phase "real.$name.nrrd"
+		sizes+=("$size" "$size")
+	done <<-END
+		copper_foil_holography 800x800
+		tympanic_membrane_1085Hz 800x800
+		espi4 512x512
+		insar_phase 512x512
+		plume_11 1280x1024
+		plume_13 1280x1024
+	END
+	measure
+	for i in "${!case[@]}"; do
+		if [ -z "${partner[i]}" ]; then
+			line "$i" "$(pixels "${sizes[i]}")" "${moved[i]}"
+		else
+			ratio_line "$i" 10
+		fi
+	done
+	forget
+}
+
 # add_ours LABEL STAGE-WORD ...; then add_peer LABEL WORK FILE for each that does the same.
 add_ours() {
 	ours=${#case[@]}
@@ -79,7 +109,7 @@ part_phase() {
 		for i in "${!case[@]}"; do
 			if [ -z "${partner[i]}" ]; then
 				line "$i" "$(pixels "$size")" "${moved[i]}"
-			elif [[ ${case[i]} == "peer skimage_phase"* && ${case[i]} != *random* ]]; then
+			elif [[ ${case[i]} == "peer skimage_phase"* ]]; then
 				ratio_line "$i" 10
 			else
 				ratio_line "$i" 0
@@ -87,4 +117,5 @@ part_phase() {
 		done
 		forget
 	done
+	[ ! -d "$data/fringeproc_wrapped" ] || real_phase_maps
 }

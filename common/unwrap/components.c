@@ -26,7 +26,7 @@ static void
 count_row(void *arg, size_t y)
 {
 	struct components *components = arg;
-	const struct joined *joined = &components->joined;
+	const struct choice *joined = components->joined;
 	size_t w = components->patches->w;
 	const int32_t *patch = components->patches->patch + y * w;
 	const int32_t *turns = components->patches->turns + y * w;
@@ -35,25 +35,43 @@ count_row(void *arg, size_t y)
 	for (size_t x = 0; x < w; x++) {
 		if (patch[x] == NO_PATCH)
 			continue;
-		if (joined->component[patch[x]] != stretch.component) {
+		if (joined[patch[x]].other != stretch.component) {
 			add_stretch(components, &stretch);
-			stretch = (struct stretch){ joined->component[patch[x]], 0, 0 };
+			stretch = (struct stretch){ joined[patch[x]].other, 0, 0 };
 		}
 		stretch.size++;
-		stretch.turns += turns[x] + joined->turns[patch[x]];
+		stretch.turns += turns[x] + joined[patch[x]].turns;
 	}
 	add_stretch(components, &stretch);
 }
 
 int
-components_unwrap(struct run *run, struct patches *patches, const struct phase_plane *phase,
+unwrapping_begin(struct unwrapping *unwrapping, size_t w, size_t h)
+{
+	joining_free(&unwrapping->joining);
+	return patches_begin(&unwrapping->patches, w, h);
+}
+
+void
+unwrapping_free(struct unwrapping *unwrapping)
+{
+	joining_free(&unwrapping->joining);
+	patches_free(&unwrapping->patches);
+}
+
+int
+components_unwrap(struct run *run, struct unwrapping *unwrapping, const struct phase_plane *phase,
     const struct phase_plane *quality, struct components *components)
 {
+	struct patches *patches = &unwrapping->patches;
+	struct joining *joining = &unwrapping->joining;
+
 	*components = (struct components){ .patches = patches, .phase = phase };
 	patches_find(run, patches, phase);
-	if (join_regions(run, patches, phase, quality, &components->joined) < 0)
+	if (join_patches(run, patches, phase, quality, joining) < 0)
 		return -1;
-	components->n = components->joined.components;
+	components->joined = joining->joined;
+	components->n = joining->components;
 	components->component = calloc(components->n + 1, sizeof(*components->component));
 	if (!components->component)
 		return fail_memory();
@@ -65,7 +83,6 @@ void
 components_free(struct components *components)
 {
 	free(components->component);
-	joined_free(&components->joined);
 	*components = (struct components){ 0 };
 }
 

@@ -7,6 +7,12 @@
 
 #include "unwrap/joining.h"
 
+/* What is kept from frame to frame. At first {0}. */
+struct unwrapping {
+	struct patches patches;
+	struct joining joining;
+};
+
 struct component {
 	size_t size;   /* pixels */
 	int64_t turns; /* the sum of its pixels' turns */
@@ -17,7 +23,7 @@ struct component {
 
 struct components {
 	const struct patches *patches;
-	struct joined joined;
+	const struct choice *joined; /* of each patch: its component, and the turns to add */
 	const struct phase_plane *phase;
 	struct component *component;
 	size_t n;
@@ -28,7 +34,7 @@ components_of(const struct components *components, size_t x, size_t y)
 {
 	int32_t patch = components->patches->patch[y * components->patches->w + x];
 
-	return patch == NO_PATCH ? components->n : (size_t)components->joined.component[patch];
+	return patch == NO_PATCH ? components->n : (size_t)components->joined[patch].other;
 }
 
 /* The turns of a pixel that is part of one, before the component's shift. */
@@ -38,7 +44,7 @@ components_turns(const struct components *components, size_t x, size_t y)
 	size_t at = y * components->patches->w + x;
 
 	return components->patches->turns[at] +
-	    components->joined.turns[components->patches->patch[at]];
+	    components->joined[components->patches->patch[at]].turns;
 }
 
 /* The number of a pixel's component that is kept, and its turns; 0: it has none. */
@@ -54,9 +60,12 @@ components_result(const struct components *components, size_t x, size_t y, int32
 	return components->component[i].label;
 }
 
-/* Unwraps a phase of the patches' size; quality as in struct votes. The components refer to
- * patches and phase. -1 after fail(); free with components_free() in either case. */
-int components_unwrap(struct run *, struct patches *, const struct phase_plane *,
+/* Memory for frames of a size. -1 after fail(). */
+int unwrapping_begin(struct unwrapping *, size_t w, size_t h);
+void unwrapping_free(struct unwrapping *);
+/* Unwraps a phase of that size; quality as in struct votes. The components refer to both. -1 after
+ * fail(); free with components_free() in either case. */
+int components_unwrap(struct run *, struct unwrapping *, const struct phase_plane *,
     const struct phase_plane *quality, struct components *);
 /* Each by itself: the mean of its turns becomes 0, rounded. */
 void components_center(struct components *);

@@ -3,80 +3,138 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH_MOST 64 /* choices on the way to a root, for threads that follow them by themselves */
+#include "base/large_memory.h"
 
+#define PATH_MOST 64 /* choices on the way to a root, for threads that follow them by themselves */
+#define WORD 64	     /* regions whose bits are in one word */
+#define FOLLOW_CHUNK (64 * WORD) /* regions whose choices a thread follows at a time */
+
+/* One round: regions choose each other, and their trees of choices are the next regions. */
 struct round {
-	struct regions *now, next;
 	size_t n; /* regions */
-	struct choice *choice;	/* of each region */
-	struct choice *next_of; /* the next region that each becomes part of, and the turns to it */
-	int32_t *number;	/* of each region that is a root, from its chunk's first_root on */
-	int32_t *first_root;	/* of each chunk, among the next regions */
-	_Atomic bool far;	/* a root is more than PATH_MOST choices away */
-	int32_t *member; /* regions by the next one's number; from first_member on those of each */
-	size_t *first_member;
+	const struct choice *choice; /* of each region */
+	struct choice *region; /* the next region that each becomes part of, and the turns to it */
+	uint64_t *roots;       /* a bit of each region: is it a root? */
+	int32_t *rank;	       /* how many roots are before each word of `roots`, and in all */
+	uint64_t *foreign;     /* a bit of each region whose root is in another chunk */
+	int32_t *head, *next;  /* lists of the next regions' members */
+	_Atomic bool far;      /* a root is more than PATH_MOST choices away */
 };
 
-static void
-choose_chunk(void *arg, size_t chunk)
+/* Memory for n items, of which what was there is lost. NULL after fail(). */
+static void *
+keep(struct kept_array *array, size_t n, size_t bytes)
 {
-	struct round *round = arg;
-	const struct regions *now = round->now;
-
-	for (size_t i = chunk * CHUNK; i < chunk_end(chunk, now->n); i++)
-		round->choice[i] = borders_choose(now->border, now->first[i], now->end[i], i);
+	if (array->bytes < n * bytes) {
+		free(array->v);
+		array->v = large_memory(n, bytes);
+		array->bytes = array->v ? n * bytes : 0;
+		if (!array->v)
+			fail_memory();
+	}
+	return array->v;
 }
+
+/* ---- roots ---- */
 
 /* Is region i a root: does it border on nothing, or is it the first of two that have chosen each
  * other? */
 static inline bool
 is_root(const struct choice *choice, size_t i)
 {
-	int32_t other = choice[i].other;
+	int32_t other = choice[i].other, back = choice[other < 0 ? 0 : other].other;
 
-	return other == NO_PATCH ||
-	    ((size_t)other > i && choice[other].other == (int32_t)i);
+	return (other < 0) | ((other > (int32_t)i) & (back == (int32_t)i));
 }
 
-/* Numbers the roots of a chunk from 0 on; other regions get NO_PATCH. */
 static void
-number_chunk(void *arg, size_t chunk)
+mark_roots_chunk(void *arg, size_t chunk)
 {
 	struct round *round = arg;
-	int32_t roots = 0;
+	size_t end = (chunk + 1) * FOLLOW_CHUNK < round->n ? (chunk + 1) * FOLLOW_CHUNK : round->n;
 
-	for (size_t i = chunk * CHUNK; i < chunk_end(chunk, round->n); i++)
-		round->number[i] = is_root(round->choice, i) ? roots++ : NO_PATCH;
-	round->first_root[chunk] = roots;
+	for (size_t i = chunk * FOLLOW_CHUNK; i < end; i += WORD) {
+		uint64_t word = 0;
+		int32_t roots = 0;
+
+		for (size_t k = 0; k < WORD && i + k < end; k++) {
+			bool root = is_root(round->choice, i + k);
+
+			word |= (uint64_t)root << k;
+			roots += root;
+		}
+		round->roots[i / WORD] = word;
+		round->rank[i / WORD] = roots;
+	}
+}
+
+static inline bool
+has_bit(const uint64_t *bits, size_t i)
+{
+	return bits[i / WORD] >> (i % WORD) & 1;
+}
+
+/* How many bits are set (Hacker's Delight, 5-1): not every processor has an instruction for it. */
+static inline int32_t
+count_bits(uint64_t v)
+{
+	v -= v >> 1 & 0x5555555555555555u;
+	v = (v & 0x3333333333333333u) + (v >> 2 & 0x3333333333333333u);
+	return (int32_t)(((v + (v >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u >> 56);
 }
 
 /* A root's number among the next regions. */
 static inline int32_t
-root_number(const struct round *round, int32_t root)
+root_number(const struct round *round, size_t root)
 {
-	return round->first_root[root / CHUNK] + round->number[root];
+	uint64_t before = round->roots[root / WORD] & (((uint64_t)1 << root % WORD) - 1);
+
+	return round->rank[root / WORD] + count_bits(before);
 }
 
-/* Follows the choices from each region of a chunk to its root, as far as PATH_MOST. */
+/* ---- trees of choices ---- */
+
+static inline void
+add_member(struct round *round, size_t i)
+{
+	int32_t *head = &round->head[round->region[i].other];
+
+	round->next[i] = *head;
+	*head = (int32_t)i;
+}
+
+/* Follows the choices from each region of a chunk to its root, as far as PATH_MOST. Those whose
+ * root is in the same chunk become members here. */
 static void
 follow_choices_chunk(void *arg, size_t chunk)
 {
 	struct round *round = arg;
 	const struct choice *choice = round->choice;
+	size_t start = chunk * FOLLOW_CHUNK;
+	size_t end = start + FOLLOW_CHUNK < round->n ? start + FOLLOW_CHUNK : round->n;
+	size_t last = (end + WORD - 1) / WORD;
 
-	for (size_t i = chunk * CHUNK; i < chunk_end(chunk, round->n); i++) {
-		int32_t at = (int32_t)i, turns = 0;
+	memset(round->foreign + start / WORD, 0, (last - start / WORD) * sizeof(*round->foreign));
+	for (int32_t r = round->rank[start / WORD]; r < round->rank[last]; r++)
+		round->head[r] = NO_MEMBER;
+	for (size_t i = start; i < end; i++) {
+		size_t at = i;
+		int32_t turns = 0, steps = 0;
 
-		for (int step = 0; round->number[at] == NO_PATCH && step < PATH_MOST; step++) {
+		for (; !has_bit(round->roots, at) && steps < PATH_MOST; steps++) {
 			turns += choice[at].turns;
-			at = choice[at].other;
+			at = (size_t)choice[at].other;
 		}
-		if (round->number[at] == NO_PATCH) {
-			round->next_of[i].other = NO_PATCH;
+		if (!has_bit(round->roots, at)) {
+			round->region[i].other = NO_PATCH;
 			round->far = true;
 		} else {
-			round->next_of[i] = (struct choice){ root_number(round, at), turns };
+			round->region[i] = (struct choice){ root_number(round, at), turns };
 		}
+		if (has_bit(round->roots, at) && at - start < FOLLOW_CHUNK)
+			add_member(round, i);
+		else
+			round->foreign[i / WORD] |= (uint64_t)1 << i % WORD;
 	}
 }
 
@@ -85,240 +143,176 @@ static void
 follow_far_choices(struct round *round)
 {
 	const struct choice *choice = round->choice;
-	struct choice *next = round->next_of;
+	struct choice *region = round->region;
 
 	for (size_t i = 0; i < round->n; i++) {
-		int32_t at = (int32_t)i, turns = 0, root;
+		int32_t at = (int32_t)i, turns = 0, number;
 
-		for (; next[at].other == NO_PATCH; at = choice[at].other)
+		for (; region[at].other == NO_PATCH; at = choice[at].other)
 			turns += choice[at].turns;
-		root = next[at].other;
-		turns += next[at].turns;
-		for (at = (int32_t)i; next[at].other == NO_PATCH; at = choice[at].other) {
-			next[at] = (struct choice){ root, turns };
+		number = region[at].other;
+		turns += region[at].turns;
+		for (at = (int32_t)i; region[at].other == NO_PATCH; at = choice[at].other) {
+			region[at] = (struct choice){ number, turns };
 			turns -= choice[at].turns;
 		}
 	}
 }
 
+static void
+add_foreign_members(struct round *round)
+{
+	for (size_t word = 0; word * WORD < round->n; word++)
+		for (uint64_t bits = round->foreign[word]; bits; bits &= bits - 1)
+			add_member(round, word * WORD + (size_t)__builtin_ctzll(bits));
+}
+
 /* The next regions: one for each tree of choices, by the number of its root. Returns how many there
  * are. */
 static size_t
-find_roots(struct run *run, struct round *round)
+find_trees(struct run *run, struct round *round)
 {
+	size_t words = chunks(round->n, WORD), all = chunks(round->n, FOLLOW_CHUNK);
 	int32_t roots = 0;
 
-	run_for(run, chunks(round->n), number_chunk, round);
-	for (size_t chunk = 0; chunk < chunks(round->n); chunk++) {
-		int32_t own = round->first_root[chunk];
+	run_for(run, all, mark_roots_chunk, round);
+	for (size_t word = 0; word < words; word++) {
+		int32_t own = round->rank[word];
 
-		round->first_root[chunk] = roots;
+		round->rank[word] = roots;
 		roots += own;
 	}
+	round->rank[words] = roots;
 	round->far = false;
-	run_for(run, chunks(round->n), follow_choices_chunk, round);
+	run_for(run, all, follow_choices_chunk, round);
 	if (round->far)
 		follow_far_choices(round);
+	add_foreign_members(round);
 	return (size_t)roots;
 }
 
-static size_t
-next_number(const struct round *round, size_t i)
-{
-	return (size_t)round->next_of[i].other;
-}
+/* ---- levels ---- */
 
-/* Lists the members of the next regions. */
-static void
-list_members(struct round *round, size_t roots)
-{
-	size_t *first = round->first_member;
-
-	memset(first, 0, (roots + 1) * sizeof(*first));
-	for (size_t i = 0; i < round->n; i++)
-		first[next_number(round, i) + 1]++;
-	for (size_t r = 0; r < roots; r++)
-		first[r + 1] += first[r];
-	/* `first` moves to each list's end, which is the next one's first */
-	for (size_t i = 0; i < round->n; i++)
-		round->member[first[next_number(round, i)]++] = (int32_t)i;
-	memmove(first + 1, first, roots * sizeof(*first));
-	first[0] = 0;
-}
-
-/* Makes room for all borders of the next regions. */
-static int
-make_room(struct round *round, size_t roots)
-{
-	const struct regions *now = round->now;
-	size_t borders = 0;
-
-	for (size_t i = 0; i < now->n; i++)
-		borders += now->end[i] - now->first[i];
-	if (regions_reserve(&round->next, roots, borders) < 0)
-		return -1;
-	for (size_t i = 0; i < now->n; i++)
-		round->next.end[next_number(round, i)] += now->end[i] - now->first[i];
-	borders = 0;
-	for (size_t r = 0; r < roots; r++) {
-		round->next.first[r] = borders;
-		borders += round->next.end[r];
-		round->next.end[r] = round->next.first[r];
-	}
-	return 0;
-}
-
-/* The borders of all members of region r, less those between them. */
-static void
-gather(struct round *round, size_t r)
-{
-	const struct regions *now = round->now;
-	struct regions *next = &round->next;
-	size_t end = next->first[r];
-
-	for (size_t m = round->first_member[r]; m < round->first_member[r + 1]; m++) {
-		size_t i = (size_t)round->member[m];
-
-		for (size_t at = now->first[i]; at < now->end[i]; at++) {
-			const struct border *border = &now->border[at];
-			size_t other = next_number(round, (size_t)border->other);
-
-			if (other != r)
-				next->border[end++] = (struct border){
-					border->turns + round->next_of[i].turns -
-					    round->next_of[border->other].turns,
-					(int32_t)other, border->weight };
-		}
-	}
-	next->end[r] =
-	    next->first[r] + borders_add_up(next->border + next->first[r], end - next->first[r]);
-}
-
-static void
-gather_chunk(void *arg, size_t chunk)
-{
-	struct round *round = arg;
-
-	for (size_t r = chunk * CHUNK; r < chunk_end(chunk, round->next.n); r++)
-		gather(round, r);
-}
-
-/* Where each patch is behind a round, from where its region is. */
-struct follow {
-	const struct round *round;
-	struct joined *joined;
+/* Where the regions of a level end up: `region` says where they are, `next` what becomes of that.
+ */
+struct composing {
+	struct choice *region;
+	const struct choice *next;
+	size_t n;
 };
 
 static void
-follow_chunk(void *arg, size_t chunk)
+compose_chunk(void *arg, size_t chunk)
 {
-	const struct follow *follow = arg;
-	struct joined *joined = follow->joined;
+	const struct composing *composing = arg;
+	struct choice *region = composing->region;
+	size_t end = (chunk + 1) * FOLLOW_CHUNK;
 
-	for (size_t i = chunk * CHUNK; i < chunk_end(chunk, joined->patches); i++) {
-		size_t region = (size_t)joined->component[i];
+	for (size_t i = chunk * FOLLOW_CHUNK; i < end && i < composing->n; i++) {
+		struct choice next = composing->next[region[i].other];
 
-		joined->turns[i] += follow->round->next_of[region].turns;
-		joined->component[i] = (int32_t)next_number(follow->round, region);
+		region[i] = (struct choice){ next.other, region[i].turns + next.turns };
 	}
 }
 
-/* The same behind the first round, whose regions are the patches. */
 static void
-begin_chunk(void *arg, size_t chunk)
+compose(struct run *run, struct choice *region, size_t n, const struct choice *next)
 {
-	const struct follow *follow = arg;
-	struct joined *joined = follow->joined;
-
-	for (size_t i = chunk * CHUNK; i < chunk_end(chunk, joined->patches); i++) {
-		joined->component[i] = follow->round->next_of[i].other;
-		joined->turns[i] = follow->round->next_of[i].turns;
-	}
+	run_for(run, chunks(n, FOLLOW_CHUNK), compose_chunk,
+	    &(struct composing){ region, next, n });
 }
 
-/* The first round is of patches. */
-static int
-join_patches(struct run *run, struct votes *votes, struct regions *regions, struct round *round,
-    struct joined *joined)
-{
-	size_t given = patches_choose(run, votes, round->choice);
-	size_t roots = find_roots(run, round);
-	struct members members = { round->next_of, round->member, round->first_member };
+/* ---- rounds ---- */
 
-	run_for(run, chunks(joined->patches), begin_chunk, &(struct follow){ round, joined });
-	list_members(round, roots);
-	return borders_gather(run, votes, &members, roots, given, regions);
+static int
+make_round(struct joining *joining, struct round *round)
+{
+	size_t n = joining->patches + 1, words = chunks(n, WORD) + 1;
+
+	round->choice = keep(&joining->choice, n, sizeof(struct choice));
+	round->roots = keep(&joining->roots, words, sizeof(*round->roots));
+	round->rank = keep(&joining->rank, words, sizeof(*round->rank));
+	round->foreign = keep(&joining->foreign, words, sizeof(*round->foreign));
+	round->head = keep(&joining->head, n, sizeof(*round->head));
+	round->next = keep(&joining->next, n, sizeof(*round->next));
+	return round->choice && round->roots && round->rank && round->foreign && round->head &&
+		round->next && keep(&joining->place, n, sizeof(struct patch_place)) ? 0 : -1;
 }
 
-/* Rounds until there are no borders. */
+/* Rounds until there are no borders. Each leaves a level: of each of its regions the next one. */
 static int
-join_rounds(struct run *run, struct regions *regions, struct round *round, struct joined *joined)
+join_rounds(struct run *run, const struct patches *patches, const struct votes *votes,
+    struct joining *joining, struct round *round)
 {
+	struct patch_place *place = joining->place.v;
+	struct choice *choice = joining->choice.v;
+	size_t votes_given = patches_choose(run, patches, votes, choice, place), level = 0;
+	size_t n[LEVELS_MOST] = { round->n };
+	struct regions *now = &joining->regions[0], *next = &joining->regions[1];
+
 	for (;;) {
-		struct regions swap;
+		struct members members = { NULL, round->head, round->next };
+		bool first = !joining->joined;
+		struct regions *swap;
 		size_t roots;
+		int status;
 
-		round->now = regions;
-		round->n = regions->n;
-		run_for(run, chunks(regions->n), choose_chunk, round);
-		roots = find_roots(run, round);
-		if (roots == regions->n)
-			return 0;
-		list_members(round, roots);
-		if (make_room(round, roots) < 0)
+		round->region = keep(&joining->level[level], round->n + 1, sizeof(struct choice));
+		if (!round->region)
 			return -1;
-		run_for(run, chunks(roots), gather_chunk, round);
-		run_for(
-		    run, chunks(joined->patches), follow_chunk, &(struct follow){ round, joined });
-		swap = *regions;
-		*regions = round->next;
-		round->next = swap;
+		members.region = round->region;
+		roots = find_trees(run, round);
+		if (level == 0)
+			joining->joined = round->region;
+		if (!first && roots == round->n)
+			break;
+		status = first ? borders_of_patches(run, votes, place, &members, roots,
+		    votes_given, next, choice)
+		    : borders_of_regions(run, now, &members, roots, next, choice);
+		if (status < 0)
+			return -1;
+		n[level] = round->n;
+		if (level > 0 && 2 * n[level] > n[level - 1])
+			compose(run, joining->level[level - 1].v, n[level - 1], round->region);
+		else
+			level++;
+		round->n = roots;
+		swap = now;
+		now = next;
+		next = swap;
 	}
+	joining->components = round->n;
+	for (; level > 1; level--)
+		compose(run, joining->level[level - 2].v, n[level - 2],
+		    joining->level[level - 1].v);
+	return 0;
 }
 
 int
-join_regions(struct run *run, const struct patches *patches, const struct phase_plane *phase,
-    const struct phase_plane *quality, struct joined *joined)
+join_patches(struct run *run, const struct patches *patches, const struct phase_plane *phase,
+    const struct phase_plane *quality, struct joining *joining)
 {
-	size_t n = patches_count(patches);
-	struct round round = { .n = n };
-	struct regions regions = { 0 };
 	struct votes votes = votes_of(patches, phase, quality);
-	int status = -1;
+	struct round round = { .n = patches_count(patches) };
 
-	*joined = (struct joined){ .patches = n };
-	joined->component = malloc((n + 1) * sizeof(*joined->component));
-	joined->turns = malloc((n + 1) * sizeof(*joined->turns));
-	votes.place = malloc((n + 1) * sizeof(*votes.place));
-	round.choice = malloc((n + 1) * sizeof(*round.choice));
-	round.next_of = malloc((n + 1) * sizeof(*round.next_of));
-	round.first_root = malloc((chunks(n) + 1) * sizeof(*round.first_root));
-	round.number = malloc((n + 1) * sizeof(*round.number));
-	round.member = malloc((n + 1) * sizeof(*round.member));
-	round.first_member = malloc((n + 2) * sizeof(*round.first_member));
-	if (!votes.place || !joined->component || !joined->turns || !round.choice ||
-	    !round.next_of || !round.first_root || !round.number || !round.member ||
-	    !round.first_member)
-		fail_memory();
-	else if (join_patches(run, &votes, &regions, &round, joined) == 0)
-		status = join_rounds(run, &regions, &round, joined);
-	joined->components = regions.n;
-	regions_free(&regions);
-	regions_free(&round.next);
-	free(votes.place);
-	free(round.choice);
-	free(round.next_of);
-	free(round.first_root);
-	free(round.number);
-	free(round.member);
-	free(round.first_member);
-	return status;
+	joining->patches = round.n;
+	joining->joined = NULL;
+	if (make_round(joining, &round) < 0)
+		return -1;
+	return join_rounds(run, patches, &votes, joining, &round);
 }
 
 void
-joined_free(struct joined *joined)
+joining_free(struct joining *joining)
 {
-	free(joined->component);
-	free(joined->turns);
-	*joined = (struct joined){ 0 };
+	struct kept_array *array[] = { &joining->choice, &joining->place, &joining->head,
+		&joining->next, &joining->roots, &joining->rank, &joining->foreign };
+
+	for (size_t i = 0; i < sizeof(array) / sizeof(*array); i++)
+		free(array[i]->v);
+	for (size_t i = 0; i < LEVELS_MOST; i++)
+		free(joining->level[i].v);
+	for (size_t i = 0; i < 2; i++)
+		regions_free(&joining->regions[i]);
+	*joining = (struct joining){ 0 };
 }

@@ -53,7 +53,7 @@ phase_round(float v)
 static inline int32_t
 phase_turns(float step)
 {
-	return -(int32_t)phase_round(step);
+	return (int32_t)-phase_round(step);
 }
 
 /* How far two phases that are `step` turns apart are from whole turns: 0 to 0.5. NaN if one is. */
@@ -74,6 +74,13 @@ int patches_begin(struct patches *, size_t w, size_t h);
 /* The patches of a phase of that size. */
 void patches_find(struct run *, struct patches *, const struct phase_plane *);
 void patches_free(struct patches *);
+
+/* How far the square that begins at `start` reaches in an image of that size. */
+static inline size_t
+patches_side(size_t size, size_t start)
+{
+	return size - start < PATCH_SIDE ? size - start : PATCH_SIDE;
+}
 
 static inline size_t
 patches_count(const struct patches *patches)

@@ -4,6 +4,7 @@ scikit-image writes it. Debian's python3-opencv and python3-skimage.
 
 peers.py WORK FRAMES THREADS IMAGES.nrrd    milliseconds per frame, by the clock and of all
                                             cores; the input is in memory already
+peers.py turns IN.nrrd LEVELS OUT.nrrd      a picture whose levels are a turn as a wrapped phase in rad
 peers.py map SIZE NOISE OUT.nrrd            a wrapped phase of ten fringes with normal noise, in rad; inf: noise
 peers.py laser SIZE N OUT.nrrd              images of a laser line
 peers.py corners PICTURE.nrrd FOUND.nrrd TRUTH.nrrd
@@ -309,6 +310,15 @@ def make_map(size, noise, path):
         file.write(head.encode() + np.angle(np.exp(1j * phase)).astype("<f4").tobytes())
 
 
+def turns_map(path, turn, out):
+    """The wrapped phase, in rad, of a picture whose levels are 1/turn of a turn."""
+    phase = read_nrrd(path)[0][0] * np.float32(TURN / turn)
+    h, w = phase.shape
+    head = f"NRRD0004\ntype: float\ndimension: 2\nsizes: {w} {h}\nendian: little\nencoding: raw\nchannels:=phase\n\n"
+    with open(out, "wb") as file:
+        file.write(head.encode() + phase.astype("<f4").tobytes())
+
+
 def make_laser(size, frames, path):
     """Images of a line that wanders over a dark scene."""
     w, h = (int(word) for word in size.split("x"))
@@ -374,6 +384,9 @@ def main():
         return
     if work == "map":
         make_map(sys.argv[2], float(sys.argv[3]), sys.argv[4])
+        return
+    if work == "turns":
+        turns_map(sys.argv[2], float(sys.argv[3]), sys.argv[4])
         return
     if work == "corners":
         check_corners(*sys.argv[2:5])

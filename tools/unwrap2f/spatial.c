@@ -48,8 +48,8 @@ spatial_plan(struct run *run, const struct absolute_options *options, const stru
 	if (phase_anchor_is_relative(&out->meta) && check_ratios(steps) < 0)
 		return -1;
 	if (meta_set(&out->meta, "components", "0") < 0 ||
-	    ((spatial->patches.w != in->w || spatial->patches.h != in->h) &&
-	    patches_begin(&spatial->patches, in->w, in->h) < 0))
+	    ((spatial->unwrapping.patches.w != in->w || spatial->unwrapping.patches.h != in->h) &&
+	    unwrapping_begin(&spatial->unwrapping, in->w, in->h) < 0))
 		return -1;
 	head_free(&spatial->head);
 	return head_init(&spatial->head, in->w, in->h, 2, SAMPLE_FLOAT);
@@ -121,7 +121,7 @@ spatial_find(struct run *run, struct spatial *spatial, const struct frame *in,
 		return -1;
 	phase.frame = job.found = spatial->found;
 	run_for(run, in->head.h, sum_row, &job);
-	if (components_unwrap(run, &spatial->patches, &phase, NULL, &components) == 0 &&
+	if (components_unwrap(run, &spatial->unwrapping, &phase, NULL, &components) == 0 &&
 	    absolute_place(&spatial->absolute, &components, in, spatial->ratio) == 0) {
 		job.components = &components;
 		run_for(run, in->head.h, find_row, &job);
@@ -147,6 +147,6 @@ void
 spatial_free(struct spatial *spatial)
 {
 	frame_free(spatial->found);
-	patches_free(&spatial->patches);
+	unwrapping_free(&spatial->unwrapping);
 	head_free(&spatial->head);
 }

@@ -9,7 +9,7 @@
 struct spatial {
 	bool on;
 	struct absolute absolute;
-	struct patches patches;
+	struct unwrapping unwrapping;
 	struct frame_head head; /* of `found` */
 	struct frame *found;	/* the signal's absolute phase; label */
 	double ratio;		/* rad of the result for one of the signal */

@@ -1,6 +1,6 @@
 #include "unwrapped.h"
 
-#include <stdlib.h>
+#include <stdatomic.h>
 
 struct output {
 	const struct passthrough *passing;
@@ -8,103 +8,126 @@ struct output {
 	const struct frame *in;
 	struct frame *out;
 	double rad;   /* of a unit of the phase */
-	size_t *cuts; /* of each row, with the one above */
+	_Atomic size_t cuts;
 };
 
-/* Are a pixel of a patch and its neighbour at x1, y1 further apart than half a turn? Within a patch
- * none are. */
-static inline bool
-is_cut(const struct components *components, int32_t patch, int32_t turns, float v, size_t x1,
-    size_t y1)
-{
-	const struct phase_plane *phase = components->phase;
-	int32_t other;
+#define SPAN 256 /* pixels of a row that are worked on at a time */
+#define ROWS 16	 /* rows of a job */
 
-	return components->patches->patch[y1 * components->patches->w + x1] != patch &&
-	    components_result(components, x1, y1, &other) &&
-	    turns - other != phase_turns((v - phase_row(phase, y1)[x1]) * phase->turns);
-}
-
-/* What is the same for all pixels of a patch. */
-struct part {
-	int32_t patch, turns, number; /* turns to add to a pixel's own; 0: it is left out */
+/* What is found of the pixels x of a row from x0 - 1 on: number [x - x0 + 1] of their component, 0
+ * for those that are left out, and the turns to add to their phase. */
+struct span {
+	int32_t number[SPAN + 1], turns[SPAN + 1];
 };
 
-static struct part
-part_of(const struct components *components, int32_t patch)
-{
-	const struct joined *joined = &components->joined;
-	const struct component *component;
-
-	if (patch == NO_PATCH)
-		return (struct part){ patch, 0, 0 };
-	component = &components->component[joined->component[patch]];
-	return (struct part){ patch, joined->turns[patch] + component->shift, component->label };
-}
-
-/* n pixels of one patch. */
 static void
-write_part(const struct part *part, double rad, const float *restrict phase,
-    const int32_t *restrict own, size_t n, float *restrict absphase, float *restrict label)
+find_span(const struct components *components, size_t x0, size_t n, size_t y, struct span *span)
 {
-	float number = part->number ? (float)part->number : NAN;
+	size_t begin = x0 > 0 ? 0 : 1, at = y * components->patches->w + x0 - 1;
+	const int32_t *patch = components->patches->patch + at;
+	const int32_t *own = components->patches->turns + at;
+	const struct component none = { 0 }, *component = &none;
+	struct choice joined = { -1, 0 };
+	int32_t last = NO_PATCH;
 
+	span->number[0] = span->turns[0] = 0;
+	for (size_t x = begin; x <= n; x++) {
+		if (patch[x] != last) {
+			last = patch[x];
+			joined = last == NO_PATCH ? (struct choice){ -1, 0 }
+			    : components->joined[last];
+			component = last == NO_PATCH ? &none : &components->component[joined.other];
+		}
+		span->number[x] = component->label;
+		span->turns[x] = own[x] + joined.turns + component->shift;
+	}
+}
+
+/* How many of n pixels and their neighbours, both of components, are further apart than half a
+ * turn. */
+static inline int32_t
+count_cuts(const float *restrict phase, const float *restrict phase1,
+    const int32_t *restrict number, const int32_t *restrict number1,
+    const int32_t *restrict turns, const int32_t *restrict turns1, float unit, size_t n)
+{
+	int32_t cuts = 0;
+
+	_Pragma("omp simd reduction(+:cuts)")
+	for (size_t x = 0; x < n; x++) {
+		int32_t step = phase_turns((phase[x] - phase1[x]) * unit);
+
+		cuts += (number[x] != 0) & (number1[x] != 0) & (turns[x] - turns1[x] != step);
+	}
+	return cuts;
+}
+
+static inline void
+write_span(const float *restrict phase, const int32_t *restrict number,
+    const int32_t *restrict turns, double rad, float *restrict absphase, float *restrict label,
+    size_t n)
+{
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++) {
-		absphase[x] = (float)(phase[x] * rad + 2 * M_PI * (own[x] + part->turns));
-		label[x] = number;
+		float v = (float)(phase[x] * rad + 2 * M_PI * turns[x]);
+
+		absphase[x] = number[x] ? v : NAN;
+		label[x] = number[x] ? (float)number[x] : NAN;
 	}
-	for (size_t x = 0; x < n && !part->number; x++)
-		absphase[x] = NAN;
+}
+
+/* n pixels from x0 on of rows y0 to y1. */
+static size_t
+write_spans(const struct output *output, size_t x0, size_t n, size_t y0, size_t y1)
+{
+	const struct components *components = output->components;
+	float unit = components->phase->turns;
+	struct span spans[2];
+	size_t cuts = 0;
+
+	if (y0 > 0)
+		find_span(components, x0, n, y0 - 1, &spans[(y0 - 1) % 2]);
+	for (size_t y = y0; y < y1; y++) {
+		struct span *span = &spans[y % 2], *above = &spans[(y + 1) % 2];
+		const float *phase = phase_row(components->phase, y) + x0;
+		size_t skip = x0 == 0;
+
+		find_span(components, x0, n, y, span);
+		write_span(phase, span->number + 1, span->turns + 1, output->rad,
+		    frame_floats(output->out, 0, y) + x0, frame_floats(output->out, 1, y) + x0, n);
+		cuts += (size_t)count_cuts(phase + skip, phase + skip - 1, span->number + skip + 1,
+		    span->number + skip, span->turns + skip + 1, span->turns + skip, unit,
+		    n - skip);
+		if (y > 0)
+			cuts += (size_t)count_cuts(phase, phase_row(components->phase, y - 1) + x0,
+			    span->number + 1, above->number + 1, span->turns + 1, above->turns + 1,
+			    unit, n);
+	}
+	return cuts;
 }
 
 static void
-write_row(void *arg, size_t y)
+write_rows(void *arg, size_t i)
 {
-	const struct output *output = arg;
-	const struct components *components = output->components;
-	const float *phase = phase_row(components->phase, y);
-	size_t w = output->in->head.w, cuts = 0;
-	const int32_t *patch = components->patches->patch + y * w;
-	const int32_t *own = components->patches->turns + y * w;
-	float *absphase = frame_floats(output->out, 0, y), *label = frame_floats(output->out, 1, y);
+	struct output *output = arg;
+	size_t w = output->in->head.w, h = output->in->head.h, cuts = 0;
+	size_t y0 = i * ROWS, y1 = y0 + ROWS < h ? y0 + ROWS : h;
 
-	for (size_t x = 0, end; x < w; x = end) {
-		struct part part = part_of(components, patch[x]);
-		bool bordered;
-
-		for (end = x + 1; end < w && patch[end] == patch[x]; end++)
-			;
-		write_part(&part, output->rad, phase + x, own + x, end - x, absphase + x,
-		    label + x);
-		if (!part.number)
-			continue;
-		cuts += x > 0 &&
-		    is_cut(components, patch[x], own[x] + part.turns, phase[x], x - 1, y);
-		/* a patch is a square: above it is the same from end to end, or nowhere */
-		bordered = y > 0 && patch[(ptrdiff_t)x - (ptrdiff_t)w] != patch[x];
-		for (size_t i = x; bordered && i < end; i++)
-			cuts += is_cut(components, patch[i], own[i] + part.turns, phase[i], i,
-			    y - 1);
-	}
-	output->cuts[y] = cuts;
-	passthrough_row(output->passing, output->in, output->out, y);
+	for (size_t x0 = 0; x0 < w; x0 += SPAN)
+		cuts += write_spans(output, x0, w - x0 < SPAN ? w - x0 : SPAN, y0, y1);
+	atomic_fetch_add(&output->cuts, cuts);
+	for (size_t y = y0; y < y1; y++)
+		passthrough_row(output->passing, output->in, output->out, y);
 }
 
 int
 unwrapped_write(struct run *run, const struct components *components, const struct frame *in,
     double rad, const struct passthrough *passing, struct frame *out)
 {
-	struct output output = { passing, components, in, out, rad, NULL };
-	size_t h = in->head.h, cuts = 0, kept = 0, pixels = 0;
+	struct output output = { passing, components, in, out, rad, 0 };
+	size_t cuts, kept = 0, pixels = 0;
 
-	output.cuts = malloc(h * sizeof(*output.cuts));
-	if (!output.cuts)
-		return fail_memory();
-	run_for(run, h, write_row, &output);
-	for (size_t y = 0; y < h; y++)
-		cuts += output.cuts[y];
-	free(output.cuts);
+	run_for(run, (in->head.h + ROWS - 1) / ROWS, write_rows, &output);
+	cuts = output.cuts;
 	for (size_t i = 0; i < components->n; i++)
 		if (components->component[i].label) {
 			kept++;

@@ -26,7 +26,7 @@ struct priv {
 	size_t phase; /* channel */
 	struct quality quality;
 	struct absolute absolute;
-	struct patches patches;
+	struct unwrapping unwrapping;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -59,7 +59,7 @@ unwrap(struct run *run, const struct frame *in, struct frame *out)
 	if (phase_input_check(run, in, priv->phase, parameters->turn) < 0 ||
 	    quality_find(run, &priv->quality, &phase, &quality) < 0)
 		return -1;
-	if (components_unwrap(run, &priv->patches, &phase, quality, &components) == 0 &&
+	if (components_unwrap(run, &priv->unwrapping, &phase, quality, &components) == 0 &&
 	    absolute_place(&priv->absolute, &components, in, 1) == 0)
 		status =
 		    unwrapped_write(run, &components, in, 2 * M_PI / turn, &priv->passthrough, out);
@@ -185,8 +185,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (absolute_plan(run, &parameters->absolute, in, period_px, &out->meta,
 		&priv->absolute) < 0)
 		return -1;
-	if ((priv->patches.w != in->w || priv->patches.h != in->h) &&
-	    patches_begin(&priv->patches, in->w, in->h) < 0)
+	if ((priv->unwrapping.patches.w != in->w || priv->unwrapping.patches.h != in->h) &&
+	    unwrapping_begin(&priv->unwrapping, in->w, in->h) < 0)
 		return -1;
 	head_free(&priv->out);
 	return head_copy(&priv->out, out);
@@ -197,7 +197,7 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	patches_free(&priv->patches);
+	unwrapping_free(&priv->unwrapping);
 	quality_free(&priv->quality);
 	passthrough_free(&priv->passthrough);
 	head_free(&priv->out);
