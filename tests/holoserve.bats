@@ -459,6 +459,29 @@ expect(server.memory() - before < int(sys.argv[1]), server.memory(), before)
 expect(server.end(signal.SIGINT) == (0, ""))' $limit
 }
 
+@test "holoserve: a viewer that takes nothing of a picture larger than the socket holds is given up, and not waited for in a loop" {
+	py "$common"'
+z = np.random.default_rng(1).uniform(0, 40, (2, 1700, 1700)).astype("f4")
+server = Server("--encode png --linger --clients 1 --depth-range -5,45")
+frozen = Viewer(server.url, "can png", buffer=4096)
+for i in range(2):
+	server.put(bytes_of(Frame(z[i], ["depth"])))
+frozen.take(2)
+def processor_s():
+	return sum(map(int, open(f"/proc/{server.process.pid}/stat").read().split()[13:15])) / os.sysconf("SC_CLK_TCK")
+time.sleep(5)				# for the pictures
+spent, begun = processor_s(), time.time()
+while True:
+	try:
+		later = Viewer(server.url, None)
+		break
+	except Refused as refusal:
+		expect(b" 503 " in refusal.args[0] and time.time() - begun < 60, refusal)
+	time.sleep(1)
+expect(processor_s() - spent < 1, processor_s() - spent)
+expect(server.end(signal.SIGINT) == (0, ""))'
+}
+
 @test "holoserve: luma and h264 are videos: to the levels that were meant, joined at keyframes, what depends on a dropped one is not sent" {
 	py "$common"'
 w, h, below = 129, 97, 112		# odd sides are coded as even ones; the texture begins at a block of 16

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #define PING_SECONDS 10		/* after which a viewer that says nothing is asked */
-#define SILENCE_SECONDS 25	/* after which it is given up */
+#define SILENCE_SECONDS 25	/* after which it is given up, also where it takes nothing */
 
 /* Buffers of the kernel count as latency: about two pictures. */
 static void
@@ -195,13 +195,22 @@ talk_to(struct server *server, struct viewer *viewer, int64_t now_us)
 	return status >= 0;
 }
 
+/* Has all been done that could be, so that only the viewer can go on? No ping goes out while a
+ * message waits for the viewer to take it. */
+static bool
+is_waited_for(const struct viewer *viewer)
+{
+	return viewer->code || viewer->asked || viewer->socket.sends;
+}
+
 /* When something is to be done, or given up. */
 static int64_t
 due_at(const struct viewer *viewer)
 {
 	if (viewer->code)
 		return viewer->closed_us + CLOSE_SECONDS * SECOND_US;
-	return viewer->heard_us + (viewer->asked ? SILENCE_SECONDS : PING_SECONDS) * SECOND_US;
+	return viewer->heard_us +
+	    (is_waited_for(viewer) ? SILENCE_SECONDS : PING_SECONDS) * SECOND_US;
 }
 
 bool
@@ -211,7 +220,9 @@ live_step(struct server *server, struct connection *connection, short happened, 
 
 	if (happened & POLLIN && !viewer_hear(server, viewer, now_us))
 		return false;
-	if (now_us >= due_at(viewer) && (viewer->code || viewer->asked))
+	if (happened & POLLOUT)
+		viewer->heard_us = now_us;
+	if (now_us >= due_at(viewer) && is_waited_for(viewer))
 		return false;
 	if (!talk_to(server, viewer, now_us))
 		return false;

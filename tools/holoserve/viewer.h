@@ -25,7 +25,8 @@ struct viewer {
 	size_t largest;			/* message so far */
 	int64_t second;			/* in which messages are counted */
 	int messages;
-	int64_t heard_us;		/* when something came from it last */
+	int64_t heard_us;		/* when something came from it last, or it took some of a
+					 * message that waited */
 	bool asked;			/* by a ping, since then */
 	unsigned char pong[WEBSOCKET_CONTROL];	/* the answer to its last ping, */
 	size_t pong_n;
