@@ -127,6 +127,23 @@ sizes_around_the_pipe(void **state)
 	}
 }
 
+/* Small pictures take no page of many each. */
+static void
+memory_is_bounded(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	(void)state;
+	for (size_t bytes = 1; bytes < 9 * MEBIBYTE; bytes += 1 + bytes / 5) {
+		struct picture_ring ring;
+		size_t largest = bytes > page ? bytes : page;
+
+		assert_int_equal(picture_ring_new(&ring, bytes, 0), 0);
+		assert_true(ring.n * ring.stride <= 2 * (MEBIBYTE + largest));
+		picture_ring_free(&ring);
+	}
+}
+
 /* A child that ends early is no SIGPIPE. */
 static void
 an_early_end(void **state)
@@ -155,6 +172,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_around_the_pipe),
+		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(an_early_end),
 	};
 

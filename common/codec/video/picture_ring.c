@@ -17,12 +17,13 @@ round_up(size_t bytes, size_t page)
 
 /*
  * A picture is written again when n - 1 later ones are handed over, and so is the rest behind it.
- * All of these must be FFMPEG_LENT bytes at least.
+ * All of these must be FFMPEG_LENT bytes at least. Less than a page is copied into the pipe: it
+ * would take a page of the ring, and so many of them.
  */
 static size_t
-count_pictures(size_t bytes)
+count_pictures(size_t bytes, size_t page)
 {
-	return 1 + (FFMPEG_LENT + bytes - 1) / bytes;
+	return bytes < page ? 1 : 1 + (FFMPEG_LENT + bytes - 1) / bytes;
 }
 
 /* Memory of whole pages, all zero. */
@@ -42,9 +43,12 @@ new_pages(size_t bytes)
 int
 picture_ring_new(struct picture_ring *ring, size_t bytes, size_t rest_bytes)
 {
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
 	*ring = (struct picture_ring){ .bytes = bytes, .rest_bytes = rest_bytes };
-	ring->n = count_pictures(bytes + rest_bytes);
-	ring->stride = round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
+	ring->n = count_pictures(bytes + rest_bytes, page);
+	ring->hand_over = ring->n > 1 ? ffmpeg_lend : ffmpeg_write;
+	ring->stride = round_up(bytes, page);
 	ring->frame = calloc(ring->n, sizeof(struct frame *));
 	if (!ring->frame)
 		return fail_memory();
@@ -101,12 +105,13 @@ picture_ring_start(const struct picture_ring *ring)
 }
 
 static int
-send_frame(const struct frame *frame, size_t bytes, struct ffmpeg *ffmpeg)
+send_frame(const struct picture_ring *ring, const struct frame *frame, struct ffmpeg *ffmpeg)
 {
+	const size_t bytes = ring->bytes / frame->head.c;
 	int status = 0;
 
 	for (size_t c = 0; c < frame->head.c && status == 0; c++)
-		status = ffmpeg_lend(ffmpeg, frame_row(frame, c, 0), bytes / frame->head.c);
+		status = ring->hand_over(ffmpeg, frame_row(frame, c, 0), bytes);
 	return status;
 }
 
@@ -114,11 +119,11 @@ int
 picture_ring_send(struct picture_ring *ring, struct ffmpeg *ffmpeg)
 {
 	const struct frame *frame = ring->frame[ring->at];
-	int status = frame ? send_frame(frame, ring->bytes, ffmpeg) :
-	    ffmpeg_lend(ffmpeg, picture_ring_start(ring), ring->bytes);
+	int status = frame ? send_frame(ring, frame, ffmpeg) :
+	    ring->hand_over(ffmpeg, picture_ring_start(ring), ring->bytes);
 
 	if (status == 0 && ring->rest_bytes)
-		status = ffmpeg_lend(ffmpeg, ring->rest, ring->rest_bytes);
+		status = ring->hand_over(ffmpeg, ring->rest, ring->rest_bytes);
 	ring->at = (ring->at + 1) % ring->n;
 	return status;
 }

@@ -1,8 +1,9 @@
 /*
  * Pictures on their way to ffmpeg. Its pipe refers to them instead of copying them (ffmpeg_lend()),
- * so there are as many as leave each one unchanged until ffmpeg has read it. A picture is memory of
- * the ring's or planes of a frame, of which the ring is a user then. What lies behind the bytes
- * that change, flat planes, is one piece of memory that is handed over with each picture.
+ * so there are as many as leave each one unchanged until ffmpeg has read it; but pictures that are
+ * smaller than a page are copied. A picture is memory of the ring's or planes of a frame, of which
+ * the ring is a user then. What lies behind the bytes that change, flat planes, is one piece of
+ * memory that is handed over with each picture.
  */
 #ifndef VIDEO_PICTURE_RING_H
 #define VIDEO_PICTURE_RING_H
@@ -18,6 +19,7 @@ struct picture_ring {
 	unsigned char *rest;
 	size_t bytes, rest_bytes;	/* of a picture, and behind each one */
 	size_t stride, n, at;		/* of n pictures the one at hand */
+	int (*hand_over)(struct ffmpeg *, const void *from, size_t n);
 };
 
 /* All bytes are zero; the caller fills rest. -1 after fail(). */
