@@ -144,6 +144,40 @@ memory_is_bounded(void **state)
 	}
 }
 
+/* The page of the kernel's clocks, which is mapped as a driver maps the memory of a GPU: the kernel
+ * copies it, but lends no reference to it. NULL: there is none. */
+static void *
+driver_memory(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[400];
+	void *page = NULL;
+
+	while (maps && !page && fgets(line, sizeof(line), maps))
+		if (strstr(line, "[vvar]"))
+			page = (void *)strtoull(line, NULL, 16);
+	if (maps)
+		fclose(maps);
+	return page;
+}
+
+static void
+memory_of_a_driver(void **state)
+{
+	const char *const words[] = { "ffmpeg", "bs=512", "status=none", "of=/dev/null", NULL };
+	const void *page = driver_memory();
+	struct ffmpeg *dd;
+
+	(void)state;
+	if (!page)
+		skip();
+	assert_int_equal(setenv("FRINGEPIPE_FFMPEG", "dd", 1), 0);
+	assert_int_equal(ffmpeg_start("pictures", words, FFMPEG_READS, -1, -1, &dd), 0);
+	for (int k = 0; k < 600; k++)
+		assert_int_equal(ffmpeg_lend(dd, page, 4096), 0);
+	assert_int_equal(ffmpeg_end(dd), 0);
+}
+
 /* A child that ends early is no SIGPIPE. */
 static void
 an_early_end(void **state)
@@ -173,6 +207,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_around_the_pipe),
 		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(memory_of_a_driver),
 		cmocka_unit_test(an_early_end),
 	};
 

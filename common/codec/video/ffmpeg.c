@@ -234,6 +234,8 @@ write_some(struct ffmpeg *ffmpeg, const void *from, size_t n, bool lend, size_t 
 	do
 		more = (lend ? pipe_lend : pipe_write)(ffmpeg->to, from, n);
 	while (more < 0 && errno == EINTR);
+	if (lend && more < 0 && errno == EFAULT)	/* a GPU's driver has mapped it */
+		return write_some(ffmpeg, from, n, false, done);
 	*done = more > 0 ? (size_t)more : 0;
 	if (more < 0 && errno != EAGAIN && errno != EPIPE)
 		return fail_errno(ffmpeg->path, "%s cannot be written to", ffmpeg->name);
