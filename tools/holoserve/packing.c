@@ -95,7 +95,6 @@ struct compression {
 	bool fast;
 };
 
-
 static const struct opt compression_options[] = {
 	{ 0, "quality", "Q", OPT_INTEGER, offsetof(struct compression, quality), NULL, 1, 100, NULL,
 	    "", NULL },
