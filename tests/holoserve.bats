@@ -459,6 +459,34 @@ expect(server.memory() - before < int(sys.argv[1]), server.memory(), before)
 expect(server.end(signal.SIGINT) == (0, ""))' $limit
 }
 
+@test "holoserve: the kernel holds about two pictures of a viewer, as large as the largest so far" {
+	py "$common"'
+import ctypes
+PIDFD_OPEN, PIDFD_GETFD = 434, 438		# the same on all machines
+def call(*numbers):
+	got = ctypes.CDLL(None, use_errno=True).syscall(*map(ctypes.c_long, numbers))
+	expect(got >= 0, numbers, os.strerror(ctypes.get_errno()))
+	return got
+def buffer_of(viewer):
+	process = call(PIDFD_OPEN, server.process.pid, 0)
+	for name in os.listdir(f"/proc/{server.process.pid}/fd"):
+		if os.readlink(f"/proc/{server.process.pid}/fd/{name}").startswith("socket:"):
+			with socket.socket(fileno=call(PIDFD_GETFD, process, int(name), 0)) as end:
+				if not end.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) and end.getpeername() == viewer.socket.getsockname():
+					os.close(process)
+					return end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+rng = np.random.default_rng(1)
+server = Server("--encode png --linger --depth-range -5,45")
+viewer = Viewer(server.url)
+for side in 16, 150, 155, 190:
+	server.put(bytes_of(Frame(rng.uniform(0, 40, (side, side)).astype("f4"), ["depth"])))
+	n = 32 + len(viewer.frame()["picture"])
+	if side != 155:				# hardly larger: nothing changes
+		wanted = 2 * max(n, 16384)	# the kernel doubles it
+	expect(n < 212992 and buffer_of(viewer) == wanted, side, n, wanted, buffer_of(viewer))
+expect(server.end(signal.SIGINT) == (0, ""))'
+}
+
 @test "holoserve: a viewer that takes nothing of a picture larger than the socket holds is given up, and not waited for in a loop" {
 	py "$common"'
 z = np.random.default_rng(1).uniform(0, 40, (2, 1700, 1700)).astype("f4")
