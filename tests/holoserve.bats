@@ -678,6 +678,7 @@ for kind in "luma", "h264":
 
 @test "holoserve: a video whose ffmpeg hangs or dies: once more, then viewers get pictures, and holorecv all that came" {
 	# the second one does not begin a video; the first one lasts for as long as there are pictures
+	# shellcheck disable=SC2016 # the script's own words
 	printf '#!/bin/sh\necho >>started\n[ "$(wc -l <started)" = 1 ] || exec sleep 1000\nexec ffmpeg "$@"\n' >ffmpeg
 	chmod +x ffmpeg
 	: >started
