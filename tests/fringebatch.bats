@@ -282,13 +282,15 @@ stale() {
 
 @test "fringebatch: tasks that are killed, a daemon that dies: no half file, and the next call does the rest" {
 	few 8
-	sed -i 's/^recipe = /&sleep 0.3; /' recipe.mk
+	touch running		# locked by each recipe as long as it runs
+	sed -i "s|^recipe = |&exec 9<$PWD/running; flock -s 9; sleep 0.3; |" recipe.mk
 	run -0 fringebatch --jobs 2 recipe.mk
 	until [ -e out/s01/depth.tif ] || [ -e out/s02/depth.tif ]; do sleep 0.1; done
 	pkill -9 -f "$PWD/out/batch/.*/program --run task"
 	run pkill -9 -f "SETS=$PWD/out/batch/"		# what it has left running
 	run -1 fringebatch status
 	until run fringebatch status && [[ $output == *"never started"* ]]; do sleep 0.2; done
+	timeout 60 flock running true
 	silent find out -name '*.tmp'
 	done_then=$(find out -name depth.tif | wc -l)
 	[ "$done_then" -lt 8 ]
@@ -297,6 +299,7 @@ stale() {
 	sleep 0.2
 	(SLURM_CONF=$cluster/slurm.conf PATH=$PATH:/usr/sbin slurmd -f "$cluster/slurm.conf")
 	run -0 fringebatch --wait --jobs 2 recipe.mk
+	echo "$output"
 	[ "${lines[0]}" = "8 sets: $((8 - done_then)) done, $done_then up to date, 0 failed, 0 never started" ]
 }
 
