@@ -171,15 +171,20 @@ has_roles(const struct capture_options *options, const struct frame_head *head)
 int
 capture_roles_number(const struct frame_head *head, size_t plane, const char *key, double *out)
 {
-	struct meta own = { 0 };
-	int status;
+	const char *value = meta_get(&head->meta, key);
+	char word[256];
 
-	meta_copy(&own, &head->meta);
-	status = meta_slice(&own, head->c, plane, 1);
-	if (status == 0)
-		status = meta_number(&own, key, 0, out);
-	meta_free(&own);
-	return status;
+	*out = 0;
+	if (!value)
+		return 0;
+	if (head->c > 1 && meta_words(value) == head->c) {
+		if (!meta_word(value, plane, word, sizeof(word)))
+			return fail(key, "list cannot be divided");
+		value = word;
+	}
+	if (strcmp(value, "-") != 0 && number_parse(value, out) < 0)
+		return fail(key, "is not a number: %.60s", value);
+	return 0;
 }
 
 /* Numbers from the options, or from the metadata of images without roles; 0 steps: unknown. */
