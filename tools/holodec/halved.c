@@ -1,3 +1,4 @@
+/* Luma's boundary and colour of half the resolution, brought together: halved.h says how. */
 #include "halved.h"
 
 #include <math.h>
