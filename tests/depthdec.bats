@@ -179,6 +179,40 @@ write_frames("many.nrrd", [Frame(f, ["luma"], keys) for f in (few, many, many)])
 	done
 }
 
+@test "depthdec: coarse and fine depth that disagree are warned of: other fringes, and far too much loss" {
+	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
+	py "$shapes"'write("in.nrrd", w=192, h=128, frames=2)'
+	words="% of the depths disagree with themselves, coarse with fine: the video was coded with much loss"
+	while read -r layout mask fringes other; do
+		depthenc --layout $layout --mask $mask --fringes $fringes --depth-range 90,170 in.nrrd -o planes.nrrd
+		framecat -f --crf 20 --chroma 420 planes.nrrd -o right.mkv
+		silent depthdec right.mkv -o n.nrrd
+		run -0 depthdec -f --fringes $other right.mkv -o n.nrrd
+		[[ ${lines[0]} == *"depthcode_fringes"* ]]
+		[[ ${lines[1]} =~ ^"depthdec: "([6-9][0-9]|100)" $words, maybe again by another program, or its --fringes is not $other," ]]
+		[ "${#lines[@]}" -eq 2 ]
+		framecat -f --crf 51 --chroma 420 planes.nrrd -o bad.mkv
+		run -0 depthdec bad.mkv -o n.nrrd
+		[[ ${lines[0]} == "depthdec: "[1-9][0-9]" $words"* && ${#lines[@]} -eq 1 ]]
+	done <<-END
+	mwd gap 4 5
+	mwd track 8 4
+	fold gap 8 4
+	END
+	# a frame without depths says nothing; the next one is looked at, and none after it
+	py '
+a, b = read_frames("planes.nrrd")
+none = Frame(0 * a.pixels, a.names, a.meta)
+off = a.pixels.copy()
+off[1] = off[1] // 2
+write_frames("off.nrrd", [none, Frame(off, a.names, a.meta), Frame(off, a.names, a.meta)])
+write_frames("later.nrrd", [none, a, Frame(off, a.names, a.meta)])'
+	run -0 depthdec off.nrrd -o n.nrrd
+	[ "$(grep -c "$words" <<<"$output")" -eq 1 ]
+	run -0 depthdec -f later.nrrd -o n.nrrd
+	[ "$(grep -c "$words" <<<"$output")" -eq 0 ]
+}
+
 @test "depthdec: samples that are no levels, masks that are none, channels that are not there" {
 	keys='{"depthcode_layout": "luma", "depthcode_bits": "10", "depthcode_range": "0 1", "depthcode_mask": "track", "max_value": "1023"}'
 	py "keys = $keys"'

@@ -5,8 +5,10 @@
 #include "depthcode/depthcode.h"
 #include "depthdec.block.h"
 #include "gap.h"
+#include "planes.h"
 #include "run/passes.h"
 #include "texture.h"
+#include "waves.h"
 
 #define TILE 1024		/* pixels of a row at a time */
 
@@ -18,10 +20,10 @@ struct parameters {
 struct priv {
 	struct depthcode depthcode;
 	struct depthcode_code code;
-	size_t luma, mask;			/* input channels; NO_CHANNEL */
-	size_t sine, cosine, coarse;		/* of colour, likewise: of mwd; of fold */
+	struct planes planes;			/* input channels */
 	bool compared;				/* options with keys */
 	struct gap gap;
+	struct waves waves;
 	struct texture texture;
 };
 
@@ -108,19 +110,19 @@ decode(const struct priv *priv, const struct frame *in, struct frame *out, size_
 	const struct depthcode_code *code = &priv->code;
 	float luma[TILE], z[TILE], sine[TILE], cosine[TILE];
 
-	load(in, priv->luma, y, x, n, luma);
+	load(in, priv->planes.luma, y, x, n, luma);
 	decode_luma(luma, z, n, code->guard, code->swing);
-	if (priv->coarse != NO_CHANNEL) {
-		load(in, priv->coarse, y, x, n, sine);
+	if (priv->planes.coarse != NO_CHANNEL) {
+		load(in, priv->planes.coarse, y, x, n, sine);
 		decode_fold(sine, z, n, code->most, code->fringes);
 	}
-	if (priv->sine != NO_CHANNEL) {
-		load(in, priv->sine, y, x, n, sine);
-		load(in, priv->cosine, y, x, n, cosine);
+	if (priv->planes.sine != NO_CHANNEL) {
+		load(in, priv->planes.sine, y, x, n, sine);
+		load(in, priv->planes.cosine, y, x, n, cosine);
 		decode_colour(sine, cosine, z, n, *code);
 	}
-	if (priv->mask != NO_CHANNEL)
-		load(in, priv->mask, y, x, n, luma);
+	if (priv->planes.mask != NO_CHANNEL)
+		load(in, priv->planes.mask, y, x, n, luma);
 	finish(z, luma, frame_floats(out, 0, y) + x, n, code->least, *code);
 }
 
@@ -160,11 +162,11 @@ passes(struct run *run, struct passes *passes)
 	const struct priv *priv = run->priv;
 	const struct depthcode_code *code = &priv->code;
 	struct depthdec_block block = { .type = (uint)passes_input(passes)->type,
-		.luma = device_channel(passes, priv->luma),
-		.sine = device_channel(passes, priv->sine),
-		.cosine = device_channel(passes, priv->cosine),
-		.coarse = device_channel(passes, priv->coarse),
-		.mask = device_channel(passes, priv->mask),
+		.luma = device_channel(passes, priv->planes.luma),
+		.sine = device_channel(passes, priv->planes.sine),
+		.cosine = device_channel(passes, priv->planes.cosine),
+		.coarse = device_channel(passes, priv->planes.coarse),
+		.mask = device_channel(passes, priv->planes.mask),
 		.zero = code->zero, .extent = code->extent, .guard = code->guard,
 		.swing = code->swing, .middle = code->middle, .fringes = code->fringes,
 		.most = code->most,
@@ -188,11 +190,15 @@ survey(struct run *run, const struct frame *in)
 	if (!priv->compared)
 		depthcode_warn_overruled(&parameters->code, &in->head.meta);
 	priv->compared = true;
-	if (priv->depthcode.layout == DEPTHCODE_LUMA && priv->mask == NO_CHANNEL)
-		gap_count(run, &priv->gap, &priv->code, in, priv->luma);
-	return check_levels(&priv->depthcode, in, priv->luma, priv->mask,
-	    priv->texture.below ? NO_CHANNEL : priv->texture.channel) < 0 ? -1 :
-	    check_circle(&priv->depthcode, in, priv->luma, priv->sine, priv->cosine);
+	if (priv->depthcode.layout == DEPTHCODE_LUMA && priv->planes.mask == NO_CHANNEL)
+		gap_count(run, &priv->gap, &priv->code, in, priv->planes.luma);
+	if (check_levels(&priv->depthcode, in, priv->planes.luma, priv->planes.mask,
+	    priv->texture.below ? NO_CHANNEL : priv->texture.channel) < 0 ||
+	    check_circle(&priv->depthcode, in, priv->planes.luma, priv->planes.sine,
+	    priv->planes.cosine) < 0)
+		return -1;
+	waves_judge(&priv->waves, &priv->code, in, &priv->planes);
+	return 0;
 }
 
 static int
@@ -216,37 +222,6 @@ init(struct run *run)
 	return texture_check(parameters->texture);
 }
 
-/* Planes by their names; those of pictures in a file are r g b, and a single one is luma. */
-static int
-find_channels(struct run *run, const struct frame_head *in)
-{
-	static const char *const names[2][3] = { { "luma", "chroma_u", "chroma_v" },
-		{ "r", "g", "b" } };
-	struct priv *priv = run->priv;
-	bool mwd = priv->depthcode.layout == DEPTHCODE_MWD;
-	bool fold = priv->depthcode.layout == DEPTHCODE_FOLD;
-	bool rgb = (mwd || fold) && head_channel(in, "luma") == NO_CHANNEL &&
-	    head_channel(in, "r") == 0;
-
-	priv->luma = priv->sine = priv->cosine = priv->coarse = priv->mask = NO_CHANNEL;
-	if (priv->depthcode.mask == DEPTHCODE_TRACK) {
-		priv->mask = head_channel(in, "mask");
-		if (priv->mask == NO_CHANNEL)
-			return fail(NULL, "there is no channel mask: the video's second track, or "
-			    "the mask's file, is missing");
-	}
-	if (in->c == 1 + (size_t)priv->texture.is && !mwd && !fold) {
-		priv->luma = 0;
-		return 0;
-	}
-	if (run_channel(run, in, names[rgb][0], &priv->luma) < 0)
-		return -1;
-	if (fold)
-		return run_channel(run, in, names[rgb][1], &priv->coarse);
-	return !mwd ? 0 : run_channel(run, in, names[rgb][1], &priv->sine) < 0 ? -1 :
-	    run_channel(run, in, names[rgb][2], &priv->cosine);
-}
-
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -260,15 +235,16 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	planes = texture->below ? &texture->flow.picture : in;
 	run->body = texture->below ? &textured : &body;
 	if (depthcode_read(&priv->depthcode, &parameters->code, planes) < 0 ||
-	    find_channels(run, planes) < 0 || check_head(&priv->depthcode, planes) < 0)
+	    planes_find(&priv->planes, run, &priv->depthcode, planes, texture->is) < 0 ||
+	    check_head(&priv->depthcode, planes) < 0)
 		return -1;
 	priv->code = depthcode_code(&priv->depthcode);
-	if (priv->mask != NO_CHANNEL)
+	if (priv->planes.mask != NO_CHANNEL)
 		priv->code.least = 0.5f;
 	depthcode_remove(&out->meta);
 	if (!texture->is)
 		return head_set_channels(out, "depth");
-	texture->flow.luma = priv->luma;
+	texture->flow.luma = priv->planes.luma;
 	texture->flow.survey = survey;
 	texture->flow.rows = rows;
 	return texture_output(texture, parameters->texture, &priv->depthcode, &in->meta, out);
