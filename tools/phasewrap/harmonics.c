@@ -257,10 +257,18 @@ choose(const struct harmonics *all, const struct capture_fringe *fringe)
 		    capture_set_name(fringe, name));
 		return NULL;
 	}
-	if (fabs(log(nearest->period_px / fringe->period_px)) > log(FAR))
-		warn(all->path, "the harmonics of a period of %g px are taken for %s, which blur "
-		    "changes differently", nearest->period_px, capture_set_name(fringe, name));
 	return nearest;
+}
+
+static void
+warn_far(const struct harmonics *all, const struct harmonic *like,
+    const struct capture_fringe *fringe)
+{
+	char name[CAPTURE_SET_NAME_SIZE];
+
+	if (fabs(log(like->period_px / fringe->period_px)) > log(FAR))
+		warn(all->path, "the harmonics of a period of %g px are taken for %s, which blur "
+		    "changes differently", like->period_px, capture_set_name(fringe, name));
 }
 
 /* ---- the correction ---- */
@@ -464,6 +472,7 @@ harmonics_correction(const struct harmonics *all, const struct capture_fringe *f
 
 	if (!like)
 		return -1;
+	warn_far(all, like, fringe);
 	if (fringe->two_plus_one)
 		return fail("--harmonics", "serves phase-shifted images; the flat one of 2+1 is "
 		    "none");
