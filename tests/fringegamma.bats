@@ -385,6 +385,8 @@ expect(abs(np.std(z) - 1) < 0.015, np.std(z))'
 	fails 1 "has not the nine columns" phasewrap --harmonics short.txt in.nrrd -o o.nrrd
 	sed '/^x.* 3 /s/ [^ ]*$/ 3/' h.txt >steep.txt
 	fails 1 "slopes must be from -1 to 1 a pixel, not 3" phasewrap --harmonics steep.txt in.nrrd -o o.nrrd
+	sed /size_px/d h.txt >nowhere.txt
+	fails 1 "no line '# size_px:=WIDTH HEIGHT' says over what picture" phasewrap --harmonics nowhere.txt in.nrrd -o o.nrrd
 	# one line, though the slopes are of the same fringes as what they change
 	fails 0 "the harmonics of a period of 16 px are taken for" phasewrap -p 20 -a x --harmonics h.txt bare.nrrd -o o.nrrd
 	fails 1 "3 values for 4 images of each period" phasewrap --light 1,1,1 four.nrrd -o o.nrrd

@@ -175,6 +175,9 @@ harmonics_load(const char *path, struct harmonics *out)
 		status = fail_errno(path, "cannot be read");
 	if (status == 0 && out->n == 0)
 		status = fail(path, "has no harmonics");
+	if (status == 0 && out->varying && !(out->size_px[0] > 0 && out->size_px[1] > 0))
+		status = fail(path, "has slopes, and no line '# size_px:=WIDTH HEIGHT' says over "
+		    "what picture");
 	free(line);
 	if (!standard)
 		fclose(file);
