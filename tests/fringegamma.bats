@@ -376,6 +376,7 @@ expect(abs(np.std(z) - 1) < 0.015, np.std(z))'
 	fails 2 "flats show no change over the picture" fringegamma --levels 1,2,3,4 --vary --harmonics h.txt in.nrrd
 	fringegamma --vary --harmonics h.txt in.nrrd >/dev/null
 	framecat --crop 0,0,90,72 in.nrrd -o crop.nrrd
+	framecat --delete role,period_px,axis in.nrrd -o bare.nrrd
 	fails 1 "change over the picture, of 96 x 72 pixels, and these images have 90 x 72" phasewrap --harmonics h.txt crop.nrrd -o o.nrrd
 	fails 1 "which --as vector does not do" phasewrap --as vector --harmonics h.txt in.nrrd -o o.nrrd
 	sed 's/ [^ ]*$//' h.txt >short.txt
@@ -384,6 +385,10 @@ expect(abs(np.std(z) - 1) < 0.015, np.std(z))'
 	fails 1 "has not the nine columns" phasewrap --harmonics short.txt in.nrrd -o o.nrrd
 	sed '/^x.* 3 /s/ [^ ]*$/ 3/' h.txt >steep.txt
 	fails 1 "slopes must be from -1 to 1 a pixel, not 3" phasewrap --harmonics steep.txt in.nrrd -o o.nrrd
+	sed /size_px/d h.txt >nowhere.txt
+	fails 1 "no line '# size_px:=WIDTH HEIGHT' says over what picture" phasewrap --harmonics nowhere.txt in.nrrd -o o.nrrd
+	# one line, though the slopes are of the same fringes as what they change
+	fails 0 "the harmonics of a period of 16 px are taken for" phasewrap -p 20 -a x --harmonics h.txt bare.nrrd -o o.nrrd
 	fails 1 "3 values for 4 images of each period" phasewrap --light 1,1,1 four.nrrd -o o.nrrd
 	fails 2 "must be 0.5 to 2" phasewrap --light 0,1,1,1 four.nrrd -o o.nrrd
 	fails 2 "does not correct phases by --kind fourier" phasewrap -k fourier --light 1 four.nrrd -o o.nrrd

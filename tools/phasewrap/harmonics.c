@@ -175,6 +175,9 @@ harmonics_load(const char *path, struct harmonics *out)
 		status = fail_errno(path, "cannot be read");
 	if (status == 0 && out->n == 0)
 		status = fail(path, "has no harmonics");
+	if (status == 0 && out->varying && !(out->size_px[0] > 0 && out->size_px[1] > 0))
+		status = fail(path, "has slopes, and no line '# size_px:=WIDTH HEIGHT' says over "
+		    "what picture");
 	free(line);
 	if (!standard)
 		fclose(file);
@@ -257,10 +260,18 @@ choose(const struct harmonics *all, const struct capture_fringe *fringe)
 		    capture_set_name(fringe, name));
 		return NULL;
 	}
-	if (fabs(log(nearest->period_px / fringe->period_px)) > log(FAR))
-		warn(all->path, "the harmonics of a period of %g px are taken for %s, which blur "
-		    "changes differently", nearest->period_px, capture_set_name(fringe, name));
 	return nearest;
+}
+
+static void
+warn_far(const struct harmonics *all, const struct harmonic *like,
+    const struct capture_fringe *fringe)
+{
+	char name[CAPTURE_SET_NAME_SIZE];
+
+	if (fabs(log(like->period_px / fringe->period_px)) > log(FAR))
+		warn(all->path, "the harmonics of a period of %g px are taken for %s, which blur "
+		    "changes differently", like->period_px, capture_set_name(fringe, name));
 }
 
 /* ---- the correction ---- */
@@ -464,6 +475,7 @@ harmonics_correction(const struct harmonics *all, const struct capture_fringe *f
 
 	if (!like)
 		return -1;
+	warn_far(all, like, fringe);
 	if (fringe->two_plus_one)
 		return fail("--harmonics", "serves phase-shifted images; the flat one of 2+1 is "
 		    "none");
