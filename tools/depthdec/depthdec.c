@@ -232,8 +232,8 @@ find_channels(struct run *run, const struct frame_head *in)
 	if (priv->depthcode.mask == DEPTHCODE_TRACK) {
 		priv->mask = head_channel(in, "mask");
 		if (priv->mask == NO_CHANNEL)
-			return fail(NULL, "there is no channel mask: the video's second track, or "
-			    "the mask's file, is missing");
+			return fail(NULL, "there is no channel mask: the video has no second track "
+			    "that is known for a mask, or the mask's file is missing");
 	}
 	if (in->c == 1 + (size_t)priv->texture.is && !mwd && !fold) {
 		priv->luma = 0;
