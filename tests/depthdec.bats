@@ -109,6 +109,8 @@ write_frames("again.nrrd", out)' "$way"
 	done
 	ffmpeg -v error -i o.mkv -vf scale=in_range=pc:out_range=tv -color_range tv -c:v libx264 -qp 0 limited.mkv
 	fails 1 "the video's levels are of limited range" depthdec -q limited.mkv -o n.nrrd
+	ffmpeg -v error -i o.mkv -vf negate -c:v ffv1 negated.mkv
+	fails 1 "the video's levels were negated" depthdec -q negated.mkv -o n.nrrd
 	# what the file says of its range and what its levels are: apart, and both ways
 	for suffix in mkv mp4; do
 		depthenc --depth-range 90,160 in.nrrd -o say.$suffix

@@ -285,7 +285,8 @@ open(sys.argv[2], "wb").write(data)' "o.$suffix" "flipped.$suffix"
 i = (2 * np.arange(8) + 1) * 64 // 16
 print("".join("%02x" % v for v in read_frames("y.nrrd")[0]["luma"][np.ix_(i, i)].ravel()))')" ]
 	ffmpeg -v error -ss 0.2 -i f.mkv -c copy late.mkv
-	silent framecat late.mkv -o late.nrrd
+	run -0 framecat late.mkv -o late.nrrd
+	[ "$output" = "framecat: late.mkv: the first picture is not the one that was written: the video was cut, or another program changed its pictures" ]
 	framecmp <(framecat --frames 6- y.nrrd) late.nrrd
 	# players pass over the sum, and a copy that another program made has none
 	ffmpeg -v error -xerror -i o.mkv -c copy copy.mkv
@@ -323,6 +324,64 @@ write_frames("depth.nrrd", [Frame(np.where(square > 0, 100 - np.sqrt(np.maximum(
 	holodec -q holo.mkv >kept.nrrd
 	ffmpeg -v error -i holo.mkv -vf scale=in_range=pc:out_range=tv -pix_fmt yuv444p -c:v ffv1 scaled.mkv
 	run ! holodec -q scaled.mkv -o n.nrrd
+}
+
+@test "video: a first picture that another program negated, turned or moved is told by the tag, and one of much loss is not" {
+	py 'y, x = np.mgrid[0:96, 0:128]
+def frame(k):
+	return Frame(np.round(200 + 700 * x / 127 * (1 - y / 190) + 60 * np.sin((x + k) / 9)).astype("u2"), ["luma"], {"max_value": "1023"})
+write_frames("a.nrrd", [frame(0), frame(1)])
+square = [np.where((x - 40) ** 2 + (y - 50) ** 2 < 900, 900 - 3 * y, 0)]
+write_frames("gap.nrrd", [Frame(p.astype("u2"), ["luma"], {"max_value": "1023"}) for p in square * 2])'
+	for name in a gap; do
+		for video in h264 hevc av1; do
+			silent framecat -f --video $video --crf 51 $name.nrrd -o $name.mkv
+			silent framecat $name.mkv -o null:
+		done
+		framecat -f --video ffv1 $name.nrrd -o $name.mkv
+		silent framecat $name.mkv -o null:
+	done
+	turned="framecat: n.mkv: another program mirrored or turned the video's pictures: they come as they are"
+	while IFS='|' read -r filter message; do
+		ffmpeg -nostdin -v error -y -i a.mkv -vf "$filter" -c:v ffv1 n.mkv
+		run -0 framecat n.mkv -o null:
+		[ "$output" = "$message" ]
+	done <<-EOF
+		negate|framecat: n.mkv: another program negated the video's levels: they come as they are
+		hflip|$turned
+		vflip|$turned
+		hflip,vflip|$turned
+		transpose|$turned
+		crop=64:96:64:0,pad=128:96|framecat: n.mkv: the first picture is not the one that was written: the video was cut, or another program changed its pictures
+	EOF
+	# the key with which depthdec refuses
+	ffmpeg -v error -y -i a.mkv -vf negate -c:v ffv1 n.mkv
+	framecat -q n.mkv -o n.nrrd
+	head -c 1000 n.nrrd | has -a "^video_range:=negated"
+}
+
+@test "video: a copy that lost its tags gives the mask by what the second track holds, and warns of any other" {
+	py 'y, x = np.mgrid[0:48, 0:64]
+depth = [Frame(np.where((x - 30 - k) ** 2 + (y - 24) ** 2 < 300, 10.0 + y, np.nan).astype("f4"), ["depth"]) for k in range(3)]
+write_frames("depth.nrrd", depth)
+write_frames("texture.nrrd", [Frame(np.stack([x + y, 2 * x]).astype("u1"), ["luma", "texture"])] * 2)'
+	depthenc --mask track --bits 10 --depth-range 0,80 depth.nrrd -o at.mkv
+	ffmpeg -v error -i at.mkv -map 0 -c copy at.mp4
+	how=(--layout luma --bits 10 --depth-range 0,80)
+	told="depthdec: at.mp4: has no tags that name its tracks: the second one, of 0 and 1, is taken for the channel mask"
+	run -0 depthdec "${how[@]}" --mask track at.mp4 -o track.nrrd
+	[ "$output" = "$told" ]
+	framecmp <(depthdec at.mkv) track.nrrd
+	run -0 depthdec "${how[@]}" --mask gap --guard 8 at.mp4 -o gap.nrrd
+	[ "${lines[0]}" = "$told" ]
+	# the second track is no mask, or there is none
+	framecat --lossless texture.nrrd -o texture.mkv
+	ffmpeg -v error -i texture.mkv -map 0 -c copy texture.mp4
+	run -0 framecat texture.mp4 -o null:
+	[ "$output" = "framecat: texture.mp4: has another track of the same size, and no tags that name it: the first is read alone (ffmpeg -map 0:v:1 takes the second one out)" ]
+	ffmpeg -v error -i at.mkv -map 0:v:0 -c copy one.mp4
+	fails 1 "there is no channel mask: the video has no second track that is known for a mask" \
+		depthdec "${how[@]}" --mask track one.mp4 -o n.nrrd
 }
 
 @test "video: ffmpeg is missing, named, killed or failing: one line, and no half file" {

@@ -14,13 +14,14 @@
 int
 check_head(const struct depthcode *code, const struct frame_head *head)
 {
+	const char *range = meta_get(&head->meta, "video_range");
 	double most;
 	long bits;
 
-	if (meta_get(&head->meta, "video_range"))
+	if (range)
 		return fail(NULL, "the video's levels %s: another program coded it again, and they "
-		    "are no depths any more", !strcmp(meta_get(&head->meta, "video_range"),
-		    "stretched") ? "were stretched" : "are of limited range");
+		    "are no depths any more", !strcmp(range, "stretched") ? "were stretched" :
+		    !strcmp(range, "negated") ? "were negated" : "are of limited range");
 	if (head->type == SAMPLE_FLOAT)
 		return 0;
 	if (meta_number(&head->meta, "max_value", head->type == SAMPLE_UCHAR ? 255 : 65535,

@@ -18,8 +18,8 @@ planes_find(struct planes *planes, struct run *run, const struct depthcode *code
 	if (code->mask == DEPTHCODE_TRACK) {
 		planes->mask = head_channel(in, "mask");
 		if (planes->mask == NO_CHANNEL)
-			return fail(NULL, "there is no channel mask: the video's second track, or "
-			    "the mask's file, is missing");
+			return fail(NULL, "there is no channel mask: the video has no second track "
+			    "that is known for a mask, or the mask's file is missing");
 	}
 	if (in->c == 1 + (size_t)textured && !mwd && !fold) {
 		planes->luma = 0;

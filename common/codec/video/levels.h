@@ -12,10 +12,13 @@
 #define LEVELS_TEXT (2 * 8 * 8)		/* characters */
 
 enum levels_found {
-	LEVELS_UNKNOWN,		/* too few places tell, or it is another picture */
+	LEVELS_UNKNOWN,		/* too few places tell */
 	LEVELS_SAME,		/* those that were written, but for loss */
 	LEVELS_LIMITED,		/* made 16 to 235 of, in 8 bits */
-	LEVELS_STRETCHED	/* made 0 to 255 of 16 to 235, and what was outside is lost */
+	LEVELS_STRETCHED,	/* made 0 to 255 of 16 to 235, and what was outside is lost */
+	LEVELS_NEGATED,		/* the largest less what was written, and maybe turned */
+	LEVELS_TURNED,		/* mirrored, turned or transposed */
+	LEVELS_OTHER		/* another picture: more than a quarter of the places are far off */
 };
 
 /* What luma is in the upper left w x h of a picture whose rows have `columns` pixels: two digits to

@@ -8,7 +8,7 @@
 #define VIDEO_SIZE_KEY "video_size"
 
 /* "limited" where the levels of a video that is read are of limited range, "stretched" where
- * another program took them for such. */
+ * another program took them for such, "negated" where one negated them. */
 #define VIDEO_RANGE_KEY "video_range"
 
 enum video_coding { VIDEO_H264, VIDEO_HEVC, VIDEO_AV1, VIDEO_FFV1, VIDEO_MJPEG, VIDEO_PNG,

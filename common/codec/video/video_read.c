@@ -205,6 +205,17 @@ find_range(const char *path, struct reading *reading)
 		warn(path, "another program took the video's levels for those of limited range "
 		    "(16 to 235 in 8 bits), and stretched them: they come as they are");
 		return meta_set(&head->meta, VIDEO_RANGE_KEY, "stretched");
+	case LEVELS_NEGATED:
+		warn(path, "another program negated the video's levels: they come as they are");
+		return meta_set(&head->meta, VIDEO_RANGE_KEY, "negated");
+	case LEVELS_TURNED:
+		warn(path, "another program mirrored or turned the video's pictures: they come as "
+		    "they are");
+		return 0;
+	case LEVELS_OTHER:
+		warn(path, "the first picture is not the one that was written: the video was cut, "
+		    "or another program changed its pictures");
+		return 0;
 	case LEVELS_UNKNOWN:
 		if (!video->limited)
 			return 0;
@@ -217,7 +228,7 @@ find_range(const char *path, struct reading *reading)
 	return meta_set(&head->meta, VIDEO_RANGE_KEY, "limited");
 }
 
-/* ---- frames ---- */
+/* ---- tracks ---- */
 
 /* A child that writes the pictures of one track as raw samples; luma: of that plane alone. */
 static int
@@ -238,6 +249,50 @@ start_track(struct loader *loader, const struct reading *reading, const char *tr
 	    "crop=w=if(eq(iw\\,%zu)*eq(ih\\,%zu)\\,iw\\,-1):h=ih:exact=1%s", video->w, video->h,
 	    luma ? ",extractplanes=y" : "");
 	return ffmpeg_start(loader->path, words, FFMPEG_WRITES, fileno(loader->file), -1, ffmpeg);
+}
+
+/* Is the second track, without a tag that says so, a mask by its first picture? It is coded
+ * without loss and holds 0 and 1, of which 1 must be there. 1, 0, or -1 after fail(). */
+static int
+looks_like_mask(struct loader *loader, const struct reading *reading)
+{
+	const struct video *video = &reading->video;
+	size_t bytes = video->w * video->h, got;
+	unsigned char *picture, most = 0;
+	struct ffmpeg *ffmpeg;
+	int status;
+
+	if (!video->track[0].exact)
+		return 0;
+	if (start_track(loader, reading, "0:v:1", true, "gray", &ffmpeg) < 0)
+		return -1;
+	picture = malloc(bytes);
+	status = picture ? ffmpeg_read(ffmpeg, picture, bytes, &got) : fail_memory();
+	for (size_t i = 0; status == 0 && i < got; i++)
+		most = picture[i] > most ? picture[i] : most;
+	free(picture);
+	ffmpeg_kill(ffmpeg);
+	return status < 0 ? -1 : most == 1;
+}
+
+/* A copy into MP4 keeps the tracks and loses the tags, which name them. */
+static int
+find_untagged(struct loader *loader, struct reading *reading)
+{
+	int mask;
+
+	if (line_value(reading->video.lines, "channels") || !reading->video.track[0].fits ||
+	    pixel_format_channels(reading->video.format) == 4)
+		return 0;
+	mask = looks_like_mask(loader, reading);
+	if (mask < 0)
+		return -1;
+	warn(loader->path, mask ? "has no tags that name its tracks: the second one, of 0 and 1, "
+	    "is taken for the channel mask" : "has another track of the same size, and no tags "
+	    "that name it: the first is read alone (ffmpeg -map 0:v:1 takes the second one out)");
+	if (mask)
+		reading->track[reading->tracks++].name = "mask";
+	return 0;
 }
 
 static int
@@ -275,7 +330,7 @@ begin(struct loader *loader)
 	loader->state = reading;
 	if (ffmpeg_check(loader->path) < 0 || intact_check(loader->path, loader->file) < 0 ||
 	    video_probe(loader->path, fileno(loader->file), &reading->video) < 0 ||
-	    make_head(loader->path, reading) < 0)
+	    find_untagged(loader, reading) < 0 || make_head(loader->path, reading) < 0)
 		return -1;
 	return start(loader, reading);
 }
