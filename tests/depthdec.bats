@@ -67,7 +67,7 @@ expect(np.abs(a - b).max() <= 1.1 * 100 / 4 * (0.71 / 38 + 0.71 / 127) / (2 * np
 	py "$shapes"'write("in.nrrd")'
 	depthenc --depth-range 90,150 in.nrrd -o o.mkv
 	ffmpeg -v error -i o.mkv -c copy -map_metadata -1 bare.mkv
-	fails 1 "(no depthcode_ keys: is it depthenc's, and were a video's tags kept?); give --layout --bits --depth-range --mask --guard" \
+	fails 1 "(no depthcode_ keys: is it depthenc's, and were a video's tags kept?); give --layout --bits --depth-range --mask --guard --fringes (mwd, fold)" \
 		depthdec bare.mkv -o n.nrrd
 	fails 1 "does not say all of how it was encoded; give --depth-range --guard" \
 		depthdec --layout luma --bits 10 --mask gap bare.mkv -o n.nrrd

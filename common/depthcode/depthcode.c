@@ -156,8 +156,8 @@ check_complete(const struct depthcode *code, int layout, int mask)
 		strcat(missing, " --mask");
 	if (mask != DEPTHCODE_TRACK && !code->guard)
 		strcat(missing, " --guard");
-	if (layout > DEPTHCODE_LUMA && !code->fringes)
-		strcat(missing, " --fringes");
+	if (layout != DEPTHCODE_LUMA && !code->fringes)
+		strcat(missing, layout < 0 ? " --fringes (mwd, fold)" : " --fringes");
 	if (!*missing)
 		return 0;
 	return fail(NULL, "the input %s; give%s", bare ? "does not say how it was encoded (no "
