@@ -91,6 +91,7 @@ draw_band(void *arg, size_t band)
 	const struct bands *bands = &scene->bands;
 	size_t y0 = band * bands->rows, y1 = y0 + bands->rows;
 
+	raster_clear(&scene->raster, y0, y1);
 	if (!bands->triangle) {
 		for (size_t i = 0; i < scene->triangles->n; i++)
 			draw_triangle(scene, i, y0, y1);
