@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "camera_rays.h"
 #include "optics/sensor_crop.h"
 #include "phase2depth.px.h"
 
@@ -142,45 +143,11 @@ set_camera(struct triangulation *t, const struct pinhole *camera)
 	t->x0 = (u0 - K[2] - K[1] * t->y0) / K[0];
 }
 
-struct lens_job {
-	const struct triangulation *t;
-	const struct pinhole *camera;
-};
-
-static void
-lens_row(void *arg, size_t y)
-{
-	const struct lens_job *job = arg;
-	const struct triangulation *t = job->t;
-	float *dx = t->lens + y * t->lens_stride, *dy = dx + t->h * t->lens_stride;
-	double last[3][2] = { { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
-
-	for (size_t x = 0; x < t->w; x++) {
-		double uv[2] = { t->origin_px[0] + ((double)x + 0.5) * t->bin[0] - 0.5,
-			t->origin_px[1] + ((double)y + 0.5) * t->bin[1] - 0.5 };
-		/* on from the three pixels before: the lens is smooth, so that this is nearly it */
-		double xy[2] = { 3 * (last[0][0] - last[1][0]) + last[2][0],
-			3 * (last[0][1] - last[1][1]) + last[2][1] };
-		bool known = pinhole_undistort_near(job->camera, uv, xy);
-
-		memmove(last[1], last[0], 2 * sizeof(last[0]));
-		for (size_t k = 0; k < 2; k++)
-			last[0][k] = known ? xy[k] : NAN;
-		dx[x] = dy[x] = NAN;
-		if (!known)
-			continue;
-		dx[x] = (float)(xy[0] - (t->x0 + t->x_per_column * (double)x +
-		    t->x_per_row * (double)y));
-		dy[x] = (float)(xy[1] - (t->y0 + t->y_per_row * (double)y));
-	}
-}
-
 /* The camera's rays: cheap if neither size nor place has changed. */
 static int
 set_rays(struct run *run, struct triangulation *t, const struct pinhole *camera,
     const struct frame_head *in, const double origin_px[2], const double bin[2])
 {
-	struct lens_job job = { t, camera };
 	size_t n;
 
 	if (t->w == in->w && t->h == in->h &&
@@ -203,7 +170,7 @@ set_rays(struct run *run, struct triangulation *t, const struct pinhole *camera,
 	t->w = in->w;
 	t->h = in->h;
 	if (t->lens)
-		run_for(run, in->h, lens_row, &job);
+		camera_rays_fill(run, t, camera);
 	return 0;
 }
 
