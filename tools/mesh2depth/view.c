@@ -277,8 +277,8 @@ place(struct run *run, const char *name, struct triangles *triangles, const bool
 }
 
 int
-view_place(struct run *run, const char *name, struct triangles *triangles, const struct meshview_options *options,
-    struct view *view)
+view_place(struct run *run, const char *name, struct triangles *triangles,
+    const struct meshview_options *options, struct view *view)
 {
 	bool *used = find_used(triangles);
 	int status = used ? place(run, name, triangles, used, options, view) : -1;

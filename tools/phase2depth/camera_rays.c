@@ -16,7 +16,8 @@ struct job {
 };
 
 /* Pixels of a row: where the lens shows them, and where they were without it. The squares of what
- * is left: 0 of those that have settled, NaN of those that Newton's method does not bring nearer. */
+ * is left: 0 of those that have settled, NaN of those that Newton's method does not bring
+ * nearer. */
 struct tile {
 	double aim_x[TILE], aim_y, x[TILE], y[TILE], left[TILE];
 	size_t n;
@@ -27,8 +28,8 @@ struct stepped {
 	double x, y, left;
 };
 
-/* A step of Newton's method, unless the pixel has settled. It squares what is left, but for a factor
- * that is the lens's curvature: from 1e-8 it needs no look at the result. */
+/* A step of Newton's method, unless the pixel has settled. It squares what is left, but for a
+ * factor that is the lens's curvature: from 1e-8 it needs no look at the result. */
 static inline struct stepped
 step_pixel(const double lens[14], double aim_x, double aim_y, double x, double y, double left)
 {

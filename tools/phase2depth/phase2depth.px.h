@@ -308,7 +308,7 @@ phase2depth_first_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ra
 struct phase2depth_step {
 	double code;		/* the undone coordinate there, in pixels */
 	float p;
-	bool found;		/* within 0.1 px before the step, and where the lens does not fold */
+	bool found;		/* within 0.1 px before the step, where the lens does not fold */
 	bool unsettled;		/* one more step would change the code by PHASE2DEPTH_MISS_PX */
 };
 
