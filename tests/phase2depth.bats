@@ -159,6 +159,36 @@ expect(share < 0.53, sys.argv[1], share.max())		# 0.31 0.39 0.44' "$k"
 	done
 }
 
+@test "phase2depth: wide pictures, 45 degrees and more from either axis, where phases are small" {
+	local wide=-0.45,0.17,0.01,-0.008,-0.02
+	for rest in "x,no" "x,lens" "y,lens"; do
+		py "$rig"'
+wide = [float(v) for v in sys.argv[1].split(",")]
+axis, camera = sys.argv[2].split(",")
+rig = Rig(320, 240, wide if camera == "lens" else [], wide, axis)
+f = 225. if camera == "lens" else 156.
+rig.K = np.array([[f, 0, 163.3], [0, 1.005 * f, 117.9], [0, 0, 1]]); rig.Kp = np.array([[715., 0, 480.3], [0, 720, 300.7], [0, 0, 1]])
+phase, X = rig.phase(36)
+rig.json("c.json")
+q = np.tensordot(rig.R, X, 1) + rig.T[:, None, None]
+a, b = distort(wide, q[0] / q[2], q[1] / q[2])
+seen = (np.abs(715 * a) < 480) & (np.abs(720 * b) < 300) & (np.abs(X[:2]) > 0.5).all(0)
+degrees = lambda x, y: np.degrees(np.arctan(np.hypot(x, y)))[seen].max()
+write_frames("in.nrrd", Frame(phase.astype("f4"), ["absphase"], {"period_px": "36", "axis": axis}))
+np.savez("truth.npz", phase=phase, X=X, bound=rig.bound(phase, X, 36), seen=seen,
+	degrees=[degrees(X[0] / X[2], X[1] / X[2]), degrees(q[0] / q[2], q[1] / q[2])])' "$wide" "$rest"
+		phase2depth -q --calib c.json in.nrrd -o out.nrrd
+		py '
+p, t = read_frame("out.nrrd").pixels[:3], np.load("truth.npz")
+seen = t["seen"]
+expect(seen.mean() > 0.4 and (t["degrees"] > 45).all(), sys.argv[1], seen.mean(), t["degrees"])
+expect((t["phase"][seen] < 3).sum() > 20, sys.argv[1], (t["phase"][seen] < 3).sum())
+share = (np.abs(p - t["X"]) / t["bound"])[:, seen]
+expect(share < {"x,no": 0.26, "x,lens": 0.83, "y,lens": 0.64}[sys.argv[1]], sys.argv[1], share.max())	# 0.22 0.70 0.54
+' "$rest"
+	done
+}
+
 @test "phase2depth: the world of two plain 3x4 matrices" {
 	py "$rig"'
 rig = Rig(60, 50)

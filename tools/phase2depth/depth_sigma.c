@@ -89,8 +89,10 @@ rays(const struct triangulation *rays, const struct ray_row *row, int n)
 	const struct triangulation t = *rays;
 	double x0 = row->x0, y0 = row->y0;
 	struct phase2depth_lens lens;
+	struct phase2depth_exact_lens exact;
 
 	memcpy(&lens, t.lens_terms, sizeof(lens));
+	memcpy(&exact, t.exact_terms, sizeof(exact));
 	CPU_SIMD
 	for (int i = 0; i < n; i++) {
 		double x = x0 + t.x_per_column * (double)i + (double)lens_x[i];
@@ -100,8 +102,8 @@ rays(const struct triangulation *rays, const struct ray_row *row, int n)
 		double b_code = PHASE2DEPTH_ALONG(t.b_code, 0, x, y);
 		double per_code = phase2depth_per_code(s, t.a_code, t.a_w, b_code, b_w);
 		double code = phase2depth_code(s, t.a_code, t.a_w, b_code, b_w);
-		float undone = t.distorted ? phase2depth_undone(lens, code, (float)x, (float)y,
-		    t.plain) : 1.0f;
+		struct phase2depth_ray ray = phase2depth_rounded(phase2depth_ray_of(exact, x, y));
+		float undone = t.distorted ? phase2depth_undone(lens, code, ray, t.plain) : 1.0f;
 		float length = px_sqrt((float)(x * x + y * y + 1.0));
 		float per_rad = (float)(t.px_per_rad * per_code) * length * undone;
 

@@ -28,6 +28,7 @@ struct phase2depth_rays_block {
 	double px_per_rad, code0_px;
 	double x0, x_per_column, x_per_row, y0, y_per_row;
 	double calib_middle_mm, calib_per_mm;	/* struct calib_sigma */
+	PX_STRUCT phase2depth_exact_lens exact_terms;
 	float least, most;
 	uint phase, distorted, plain;
 	uint lens, lens_stride, lens_rows;	/* lens: 1 if there is a table; floats; rows */

@@ -170,13 +170,11 @@ phase2depth_per_code(double s, double a_code, double a_w, double b_code, double 
 #define PHASE2DEPTH_WORLD(R, T, i, x, y, s) \
 	px_float((s) * PHASE2DEPTH_ALONG(R, 3 * (i), x, y) + (T)[i])
 
-/* The projector's lens (OpenCV's terms), with the coded coordinate in the place of x, and the lines
- * in its picture that the camera's rays are. */
+/* The projector's lens (OpenCV's terms), with the coded coordinate in the place of x. Not 16 floats:
+ * gcc 12 copies 64 bytes as one and then makes no vectors of the loops that read them. */
 struct phase2depth_lens {
 	float k1, k2, k3, k4, k5, k6, p1, p2, s1, s2, s3, s4;
 	float focal_px, skew_px, center_px;
-	float line[9]; /* row-major, times (x, y, 1) of the camera: l0 code + l1 other + l2 = 0 */
-	float bend;	/* what a step of Newton's method leaves: phase2depth_next() */
 };
 
 struct phase2depth_change {
@@ -194,11 +192,10 @@ phase2depth_shift(PX_STRUCT phase2depth_lens lens, float x, float slope, float o
 {
 	PX_STRUCT phase2depth_change change;
 	PX_F y = slope * x + offset, r2 = x * x + y * y;
-	PX_F xy2 = 2.0f * x * y, xx = r2 + 2.0f * x * x, yy = r2 + 2.0f * y * y;
-	PX_F r2_x = 2.0f * (x + y * slope), xy2_x = 2.0f * (y + x * slope);
+	PX_F r2_x = 2.0f * (x + y * slope);
 	PX_F c = r2 * (lens.k1 + r2 * (lens.k2 + r2 * lens.k3));	/* radial factor less 1 */
 	PX_F c_x = (lens.k1 + r2 * (2.0f * lens.k2 + r2 * (3.0f * lens.k3))) * r2_x;
-	PX_F shift_x, shift_x_x, shift_y, shift_y_x;
+	PX_F factor, factor_x, shift_x, shift_x_x, shift_y, shift_y_x;
 
 	if (!plain) {
 		PX_F den = r2 * (lens.k4 + r2 * (lens.k5 + r2 * lens.k6));
@@ -208,10 +205,12 @@ phase2depth_shift(PX_STRUCT phase2depth_lens lens, float x, float slope, float o
 		c = (c - den) * one;
 		c_x = (c_x - (1.0f + c) * den_x) * one;
 	}
-	shift_x = x * c + lens.p1 * xy2 + lens.p2 * xx;
-	shift_y = y * c + lens.p1 * yy + lens.p2 * xy2;
-	shift_x_x = c + x * c_x + lens.p1 * xy2_x + lens.p2 * (r2_x + 4.0f * x);
-	shift_y_x = slope * c + y * c_x + lens.p1 * (r2_x + 4.0f * y * slope) + lens.p2 * xy2_x;
+	factor = c + 2.0f * (lens.p1 * y + lens.p2 * x);
+	factor_x = c_x + 2.0f * (lens.p1 * slope + lens.p2);
+	shift_x = x * factor + lens.p2 * r2;
+	shift_y = y * factor + lens.p1 * r2;
+	shift_x_x = factor + x * factor_x + lens.p2 * r2_x;
+	shift_y_x = slope * factor + y * factor_x + lens.p1 * r2_x;
 	if (plain) {
 		change.shift = lens.focal_px * shift_x;
 		change.derivative = lens.focal_px * shift_x_x;
@@ -227,50 +226,73 @@ phase2depth_shift(PX_STRUCT phase2depth_lens lens, float x, float slope, float o
 }
 
 #ifndef PHASE2DEPTH_NO_DOUBLES
-/* The shift itself, its radial part in double: as a float it is off by more than a phase near 0
- * is. */
+/* The same lens, and the lines in its picture that the camera's rays are, in doubles. Floats make the
+ * shift wrong by 5e-5 px at 48 degrees from the axis (by root mean square, one alone, 1e-5 as the
+ * lens's terms, 7e-6 in the radial sum, 3e-6 as the ray), more than a phase near 0 is. */
+struct phase2depth_exact_lens {
+	double k1, k2, k3, k4, k5, k6, p1, p2, s1, s2, s3, s4;
+	double focal_px, skew_px, center_px;
+	double line[9]; /* row-major, times (x, y, 1) of the camera: l0 code + l1 other + l2 = 0 */
+	double bend;	/* what a step of Newton's method leaves: phase2depth_next() */
+};
+
+/* The shift itself. */
 PX_FN double
-phase2depth_precise_shift(PX_STRUCT phase2depth_lens lens, float x, float y, bool plain)
+phase2depth_exact_shift(PX_STRUCT phase2depth_exact_lens lens, double x, double y, bool plain)
 {
-	PX_D dr2 = px_double(x) * x + px_double(y) * y;
-	PX_F r2 = px_float(dr2);
-	PX_F xy2 = 2.0f * x * y, xx = r2 + 2.0f * x * x, yy = r2 + 2.0f * y * y;
-	PX_F shift_x = lens.p1 * xy2 + lens.p2 * xx, shift_y = lens.p1 * yy + lens.p2 * xy2;
-	PX_D c = dr2 * (lens.k1 + r2 * (lens.k2 + r2 * lens.k3));
-	PX_F rest;
+	PX_D r2 = x * x + y * y, tangential = 2.0 * (lens.p1 * y + lens.p2 * x);
+	PX_D c = r2 * (lens.k1 + r2 * (lens.k2 + r2 * lens.k3)), shift_x, shift_y;
 
-	if (plain) {
-		rest = lens.focal_px * shift_x;
-	} else {
-		PX_D den = dr2 * (lens.k4 + r2 * (lens.k5 + r2 * lens.k6));
+	if (!plain) {
+		PX_D den = r2 * (lens.k4 + r2 * (lens.k5 + r2 * lens.k6));
 
-		c = (c - den) / (1.0f + den);
-		shift_x = shift_x + r2 * (lens.s1 + r2 * lens.s2);
-		shift_y = shift_y + r2 * (lens.s3 + r2 * lens.s4) + y * px_float(c);
-		rest = lens.focal_px * shift_x + lens.skew_px * shift_y;
+		c = (c - den) / (1.0 + den);
 	}
-	return px_double(lens.focal_px) * x * c + px_double(rest);
+	shift_x = x * (c + tangential) + lens.p2 * r2;
+	if (plain)
+		return lens.focal_px * shift_x;
+	shift_x = shift_x + r2 * (lens.s1 + r2 * lens.s2);
+	shift_y = y * (c + tangential) + lens.p1 * r2 + r2 * (lens.s3 + r2 * lens.s4);
+	return lens.focal_px * shift_x + lens.skew_px * shift_y;
 }
 
 /* The ray through the camera's normalised (x, y) in the projector's picture, normalised: other
  * coordinate = slope coded coordinate + offset. */
-struct phase2depth_ray {
-	float slope, offset;
+struct phase2depth_exact_ray {
+	double slope, offset;
 };
 
-PX_FN PX_STRUCT phase2depth_ray
-phase2depth_ray_of(PX_STRUCT phase2depth_lens lens, float x, float y)
+PX_FN PX_STRUCT phase2depth_exact_ray
+phase2depth_ray_of(PX_STRUCT phase2depth_exact_lens lens, double x, double y)
 {
-	PX_STRUCT phase2depth_ray ray;
-	PX_F l0 = lens.line[0] * x + lens.line[1] * y + lens.line[2];
-	PX_F l1 = lens.line[3] * x + lens.line[4] * y + lens.line[5];
-	PX_F l2 = lens.line[6] * x + lens.line[7] * y + lens.line[8];
-	PX_F one = px_divide(-1.0f, l1);
+	PX_STRUCT phase2depth_exact_ray ray;
+	PX_D l0 = PHASE2DEPTH_ALONG(lens.line, 0, x, y);
+	PX_D l1 = PHASE2DEPTH_ALONG(lens.line, 3, x, y);
+	PX_D l2 = PHASE2DEPTH_ALONG(lens.line, 6, x, y);
+	PX_D one = -1.0 / l1;
 
 	ray.slope = l0 * one;
 	ray.offset = l2 * one;
 	return ray;
 }
+#endif
+
+/* A ray in floats. */
+struct phase2depth_ray {
+	float slope, offset;
+};
+
+#ifndef PHASE2DEPTH_NO_DOUBLES
+PX_FN PX_STRUCT phase2depth_ray
+phase2depth_rounded(PX_STRUCT phase2depth_exact_ray exact)
+{
+	PX_STRUCT phase2depth_ray ray;
+
+	ray.slope = px_float(exact.slope);
+	ray.offset = px_float(exact.offset);
+	return ray;
+}
+#endif
 
 /* Pixels of the undone picture by one of the normalised coordinate, along a ray. */
 PX_FN float
@@ -287,9 +309,9 @@ phase2depth_bare(PX_STRUCT phase2depth_lens lens, float code, PX_STRUCT phase2de
     bool plain)
 {
 	PX_F aside = px_select(plain, 0.0f, lens.skew_px * ray.offset);
+	PX_F one = px_divide(1.0f, phase2depth_per_x(lens, ray.slope, plain));
 
-	return px_divide(code - (lens.center_px + aside),
-	    phase2depth_per_x(lens, ray.slope, plain));
+	return (code - (lens.center_px + aside)) * one;
 }
 
 /* Newton's first step, from there; in floats, as a further one follows. */
@@ -304,6 +326,7 @@ phase2depth_first_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ra
 	return bare - px_divide(c.shift, derivative);
 }
 
+#ifndef PHASE2DEPTH_NO_DOUBLES
 /* A further step: to p. */
 struct phase2depth_step {
 	double code;		/* the undone coordinate there, in pixels */
@@ -316,19 +339,20 @@ struct phase2depth_step {
 
 /*
  * From p. With what it has to go, the rest, the curvature along the ray makes it miss by the rest
- * squared times lens.bend over the derivative cubed, in PHASE2DEPTH_MISS_PX.
+ * squared times bend over the derivative cubed, in PHASE2DEPTH_MISS_PX.
  */
 PX_FN PX_STRUCT phase2depth_step
-phase2depth_next(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray, double code,
-    float p, bool plain)
+phase2depth_next(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_exact_lens exact,
+    PX_STRUCT phase2depth_ray ray, PX_STRUCT phase2depth_exact_ray exact_ray, double code, float p,
+    bool plain)
 {
 	PX_STRUCT phase2depth_step step;
 	PX_STRUCT phase2depth_change c = phase2depth_shift(lens, p, ray.slope, ray.offset, plain);
 	PX_F per_x = phase2depth_per_x(lens, ray.slope, plain), derivative = per_x + c.derivative;
-	PX_F y = ray.slope * p + ray.offset;
-	PX_F aside = px_select(plain, 0.0f, lens.skew_px * y);
-	PX_D shift = phase2depth_precise_shift(lens, p, y, plain);
-	PX_D bare = px_double(lens.focal_px) * p + px_double(lens.center_px + aside);
+	PX_D x = px_double(p), y = exact_ray.slope * x + exact_ray.offset;
+	PX_D aside = px_select(plain, 0.0, exact.skew_px * y);
+	PX_D shift = phase2depth_exact_shift(exact, x, y, plain);
+	PX_D bare = exact.focal_px * x + (exact.center_px + aside);
 	PX_D undone = code - shift;
 	PX_F rest = px_float(undone - bare), along = rest * px_divide(1.0f, derivative);
 	PX_F cube = derivative * derivative * px_abs(derivative);
@@ -337,7 +361,7 @@ phase2depth_next(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray,
 	step.code = undone - px_double(along * c.derivative);
 	step.p = p + along;
 	step.found = px_both(px_abs(rest) < 0.1f, !folds);
-	step.unsettled = rest * rest * lens.bend >= px_select(folds, 0.0f, cube);
+	step.unsettled = rest * rest * px_float(exact.bend) >= px_select(folds, 0.0f, cube);
 	return step;
 }
 
@@ -345,9 +369,9 @@ phase2depth_next(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray,
 
 /* By how much the undone coordinate changes with the coded one. */
 PX_FN float
-phase2depth_undone(PX_STRUCT phase2depth_lens lens, double code, float x, float y, bool plain)
+phase2depth_undone(PX_STRUCT phase2depth_lens lens, double code, PX_STRUCT phase2depth_ray ray,
+    bool plain)
 {
-	PX_STRUCT phase2depth_ray ray = phase2depth_ray_of(lens, x, y);
 	PX_F p = phase2depth_bare(lens, px_float(code), ray, plain);
 	PX_F per_x = phase2depth_per_x(lens, ray.slope, plain);
 	PX_STRUCT phase2depth_change c = phase2depth_shift(lens, p, ray.slope, ray.offset, plain);

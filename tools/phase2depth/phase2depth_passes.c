@@ -89,6 +89,7 @@ list_rays(struct passes *passes, const struct phase2depth *priv)
 	memcpy(block.R, t->R, sizeof(block.R));
 	memcpy(block.T, t->T, sizeof(block.T));
 	memcpy(&block.terms, t->lens_terms, sizeof(block.terms));
+	memcpy(&block.exact_terms, t->exact_terms, sizeof(block.exact_terms));
 	if (priv->calib_sigma.of.kind >= 0) {
 		block.has_calib = 1;
 		block.calib_table = t->lens != NULL;	/* the lens's is the one before */

@@ -11,10 +11,12 @@ layout(buffer_reference, std430) readonly buffer block_at { phase2depth_rays_blo
 
 /* The coded coordinate without the projector's lens; false where there is none. */
 bool
-undo_lens(block_at at, float phase, float x, float y, inout double code)
+undo_lens(block_at at, float phase, double x, double y, inout double code)
 {
 	PX_STRUCT phase2depth_lens lens = at.b.terms;
-	PX_STRUCT phase2depth_ray ray = phase2depth_ray_of(lens, x, y);
+	PX_STRUCT phase2depth_exact_lens exact = at.b.exact_terms;
+	PX_STRUCT phase2depth_exact_ray exact_ray = phase2depth_ray_of(exact, x, y);
+	PX_STRUCT phase2depth_ray ray = phase2depth_rounded(exact_ray);
 	PX_F seen = float(at.b.px_per_rad) * phase + float(at.b.code0_px);
 	bool plain = at.b.plain != 0, found = false, unsettled = true;
 	PX_F bare = phase2depth_bare(lens, seen, ray, plain);
@@ -22,7 +24,8 @@ undo_lens(block_at at, float phase, float x, float y, inout double code)
 	PX_D undone = code;
 
 	for (int i = 0; i < PHASE2DEPTH_STEPS && unsettled; i++) {
-		PX_STRUCT phase2depth_step step = phase2depth_next(lens, ray, code, p, plain);
+		PX_STRUCT phase2depth_step step = phase2depth_next(lens, exact, ray, exact_ray,
+		    code, p, plain);
 
 		p = step.p;
 		undone = step.code;
@@ -36,12 +39,10 @@ undo_lens(block_at at, float phase, float x, float y, inout double code)
 vec3
 point(block_at at, float phase, double x0, double y0, uint column, float lens_x, float lens_y)
 {
-	PX_F near_x = float(x0) + float(at.b.x_per_column) * float(column) + lens_x;
-	PX_F near_y = float(y0) + lens_y;
 	PX_D x = x0 + at.b.x_per_column * double(column) + double(lens_x);
 	PX_D y = y0 + double(lens_y);
 	PX_D code = at.b.px_per_rad * double(phase) + at.b.code0_px;
-	bool found = at.b.distorted == 0 || undo_lens(at, phase, near_x, near_y, code);
+	bool found = at.b.distorted == 0 || undo_lens(at, phase, x, y, code);
 	PX_D b_w = PHASE2DEPTH_ALONG(at.b.b_w, 0, x, y);
 	PX_D b_code = PHASE2DEPTH_ALONG(at.b.b_code, 0, x, y);
 	PX_D s = phase2depth_distance(code, at.b.a_code, at.b.a_w, b_code, b_w);
@@ -71,7 +72,9 @@ deviation(block_at at, vec3 p, float sigma, double x0, double y0, uint column, f
 	PX_F undone = 1.0f, length, per_rad;
 
 	if (at.b.distorted != 0)
-		undone = phase2depth_undone(at.b.terms, code, float(x), float(y), at.b.plain != 0);
+		undone = phase2depth_undone(at.b.terms, code,
+		    phase2depth_rounded(phase2depth_ray_of(at.b.exact_terms, x, y)),
+		    at.b.plain != 0);
 	length = px_sqrt(float(x * x + y * y + 1.0));
 	per_rad = float(at.b.px_per_rad * per_code) * length * undone;
 	return px_select(px_isnan(p.x), PX_NAN, phase2depth_sigma(per_rad, sigma, 0.0f));

@@ -18,26 +18,32 @@ struct piece {			/* of a row of pixels */
  * method has reached, and the coded coordinate without the lens, NaN where there is none. */
 struct undoing {
 	_Alignas(64) float slope[TILE], offset[TILE], p[TILE];
-	double code[TILE];
+	double exact_slope[TILE], exact_offset[TILE], code[TILE];
 };
 
 /* The rays, and where the coded coordinates were without a lens. */
 static inline __attribute__((always_inline)) void
 place_rays(const struct triangulation *t, const struct piece *piece,
-    const struct phase2depth_lens lens, struct undoing *undoing, bool plain)
+    const struct phase2depth_lens lens, const struct phase2depth_exact_lens exact,
+    struct undoing *undoing, bool plain)
 {
 	const float *restrict phase = piece->phase, *restrict lens_x = piece->lens_x;
 	const float *restrict lens_y = piece->lens_y;
+	double *restrict exact_slope = undoing->exact_slope;
+	double *restrict exact_offset = undoing->exact_offset;
 	float *restrict slope = undoing->slope, *restrict offset = undoing->offset;
 	float *restrict p = undoing->p;
 	float px_per_rad = (float)t->px_per_rad, code0_px = (float)t->code0_px;
-	float x0 = (float)piece->x0, y0 = (float)piece->y0, per_x = (float)t->x_per_column;
+	double x0 = piece->x0, y0 = piece->y0, per_x = t->x_per_column;
 
 	CPU_SIMD
 	for (int i = 0; i < piece->n; i++) {
-		struct phase2depth_ray ray = phase2depth_ray_of(lens,
-		    x0 + per_x * (float)i + lens_x[i], y0 + lens_y[i]);
+		struct phase2depth_exact_ray exact_ray = phase2depth_ray_of(exact,
+		    x0 + per_x * (double)i + (double)lens_x[i], y0 + (double)lens_y[i]);
+		struct phase2depth_ray ray = phase2depth_rounded(exact_ray);
 
+		exact_slope[i] = exact_ray.slope;
+		exact_offset[i] = exact_ray.offset;
 		slope[i] = ray.slope;
 		offset[i] = ray.offset;
 		p[i] = phase2depth_bare(lens, px_per_rad * phase[i] + code0_px, ray, plain);
@@ -64,10 +70,13 @@ first_step(const struct piece *piece, const struct phase2depth_lens lens, struct
  * what they have. True if any has to go on. */
 static inline __attribute__((always_inline)) bool
 next_step(const struct triangulation *t, const struct piece *piece,
-    const struct phase2depth_lens lens, struct undoing *undoing, bool again, bool plain)
+    const struct phase2depth_lens lens, const struct phase2depth_exact_lens exact,
+    struct undoing *undoing, bool again, bool plain)
 {
 	const float *restrict phase = piece->phase;
 	const float *restrict slope = undoing->slope, *restrict offset = undoing->offset;
+	const double *restrict exact_slope = undoing->exact_slope;
+	const double *restrict exact_offset = undoing->exact_offset;
 	float *restrict p = undoing->p;
 	double *restrict code = undoing->code;
 	double px_per_rad = t->px_per_rad, code0_px = t->code0_px, lost = (double)PX_NAN;
@@ -76,7 +85,8 @@ next_step(const struct triangulation *t, const struct piece *piece,
 #pragma omp simd reduction(| : unsettled)
 	for (int i = 0; i < piece->n; i++) {
 		struct phase2depth_ray ray = { slope[i], offset[i] };
-		struct phase2depth_step step = phase2depth_next(lens, ray,
+		struct phase2depth_exact_ray exact_ray = { exact_slope[i], exact_offset[i] };
+		struct phase2depth_step step = phase2depth_next(lens, exact, ray, exact_ray,
 		    px_per_rad * (double)phase[i] + code0_px, p[i], plain);
 		double undone = px_select(step.found, step.code, lost);
 
@@ -92,15 +102,18 @@ undo_lens(const struct triangulation *t, const struct piece *piece, struct undoi
     bool plain)
 {
 	struct phase2depth_lens lens;
+	struct phase2depth_exact_lens exact;
 	bool unsettled;
 
 	_Static_assert(sizeof(lens) == sizeof(t->lens_terms), "the same block of floats");
+	_Static_assert(sizeof(exact) == sizeof(t->exact_terms), "the same block of doubles");
 	memcpy(&lens, t->lens_terms, sizeof(lens));
-	place_rays(t, piece, lens, undoing, plain);
+	memcpy(&exact, t->exact_terms, sizeof(exact));
+	place_rays(t, piece, lens, exact, undoing, plain);
 	first_step(piece, lens, undoing, plain);
-	unsettled = next_step(t, piece, lens, undoing, false, plain);
+	unsettled = next_step(t, piece, lens, exact, undoing, false, plain);
 	for (int i = 1; i < PHASE2DEPTH_STEPS && unsettled; i++)
-		unsettled = next_step(t, piece, lens, undoing, true, plain);
+		unsettled = next_step(t, piece, lens, exact, undoing, true, plain);
 }
 
 enum lenses { NO_LENS, CAMERA_LENS, PROJECTOR_LENS };	/* the last one: on either or both */

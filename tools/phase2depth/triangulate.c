@@ -53,7 +53,7 @@ set_projector(struct triangulation *t, const struct pinhole *projector, bool alo
 	 * exchanged. */
 	static const size_t order[2][12] = { { 0, 1, 4, 5, 6, 7, 2, 3, 8, 9, 10, 11 },
 		{ 0, 1, 4, 5, 6, 7, 3, 2, 10, 11, 8, 9 } };
-	float *terms = t->lens_terms;
+	double *terms = t->exact_terms;
 
 	t->a_code = focal_px * n->a[0] + skew_px * n->a[1] + center_px * n->a[2];
 	t->a_w = n->a[2];
@@ -64,15 +64,16 @@ set_projector(struct triangulation *t, const struct pinhole *projector, bool alo
 		for (size_t i = 0; i < 3; i++) {	/* a x b */
 			size_t i1 = (i + 1) % 3, i2 = (i + 2) % 3;
 
-			terms[15 + 3 * i + j] =
-			    (float)(n->a[i1] * n->b[i2][j] - n->a[i2] * n->b[i1][j]);
+			terms[15 + 3 * i + j] = n->a[i1] * n->b[i2][j] - n->a[i2] * n->b[i1][j];
 		}
 	}
 	for (size_t i = 0; i < 12; i++)
-		terms[i] = (float)d[order[along_y][i]];
-	terms[12] = (float)focal_px;
-	terms[13] = (float)skew_px;
-	terms[14] = (float)center_px;
+		terms[i] = d[order[along_y][i]];
+	terms[12] = focal_px;
+	terms[13] = skew_px;
+	terms[14] = center_px;
+	for (size_t i = 0; i < 15; i++)
+		t->lens_terms[i] = (float)terms[i];
 	t->distorted = projector->distorted;
 	t->plain = skew_px == 0;
 	for (size_t i = 5; i < 12; i++)
@@ -88,6 +89,7 @@ bend_at(const struct triangulation *t, const struct pinhole *projector, const st
 {
 	const float by = 1e-3f;
 	struct phase2depth_lens lens;
+	struct phase2depth_exact_lens exact;
 	struct phase2depth_ray line;
 	struct phase2depth_change before, behind;
 	double xy[2], ray[3], at[3];
@@ -102,7 +104,8 @@ bend_at(const struct triangulation *t, const struct pinhole *projector, const st
 	if (!(ray[2] > 0))
 		return -1;
 	memcpy(&lens, t->lens_terms, sizeof(lens));
-	line = phase2depth_ray_of(lens, (float)(ray[0] / ray[2]), (float)(ray[1] / ray[2]));
+	memcpy(&exact, t->exact_terms, sizeof(exact));
+	line = phase2depth_rounded(phase2depth_ray_of(exact, ray[0] / ray[2], ray[1] / ray[2]));
 	before = phase2depth_shift(lens, (float)at[0] - by, line.slope, line.offset, t->plain);
 	behind = phase2depth_shift(lens, (float)at[0] + by, line.slope, line.offset, t->plain);
 	return fabsf((behind.derivative - before.derivative) / (2 * by) *
@@ -126,7 +129,7 @@ set_bend(struct triangulation *t, const struct pinhole *projector, const struct 
 	}
 	if (*bend == 0)
 		*bend = most >= 0 ? 2 * most + FLT_MIN : FLT_MAX;
-	t->lens_terms[24] = *bend;
+	t->exact_terms[24] = *bend;
 }
 
 static void

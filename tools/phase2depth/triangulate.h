@@ -20,12 +20,14 @@ struct triangulation {
 	/* pixels of the projector: code = (A0 + s B0.d)/(A2 + s B2.d) */
 	double a_code, a_w, b_code[3], b_w[3];
 	/*
-	 * The projector's lens as a block of floats: OpenCV's k1 .. k6 p1 p2 s1 .. s4 with the
-	 * coded coordinate in the place of x; then undistorted pixel = focal code + skew other +
-	 * center in normalised coordinates; then the line l0 code + l1 other + l2 = 0 that a ray is
-	 * there, as a 3x3 matrix times (x, y, 1) of the camera; then how the lens bends along rays.
+	 * The projector's lens: OpenCV's k1 .. k6 p1 p2 s1 .. s4 with the coded coordinate in the
+	 * place of x; then undistorted pixel = focal code + skew other + center in normalised
+	 * coordinates; then the line l0 code + l1 other + l2 = 0 that a ray is there, as a 3x3
+	 * matrix times (x, y, 1) of the camera; then how the lens bends along rays. In floats,
+	 * up to the center.
 	 */
-	float lens_terms[12 + 3 + 9 + 1];
+	double exact_terms[12 + 3 + 9 + 1];
+	float lens_terms[12 + 3];
 	bool distorted, plain;			/* plain: without k4 k5 k6, s1 .. s4 and skew */
 	float bend_along[2];	/* of fringes along x, along y; 0: not known */
 	double R[9], T[3];			/* camera to world: X = R (s d) + T */
