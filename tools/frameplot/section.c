@@ -1,3 +1,4 @@
+/* Cross-sections: the curves of the channels of each frame along a line. */
 #define _GNU_SOURCE
 #include "section.h"
 
