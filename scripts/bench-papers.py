@@ -262,11 +262,11 @@ def published_row(key, extra=""):
 	print("%-40s %8s %8s" % ("published" + extra, published(key + ".bytes"), published(key)))
 
 
-def holo_clip(what, data, words, cat, out, *decode):
+def holo_clip(what, data, words, cat, out):
 	low, high = clip(data)[2]
 	must("holoenc", *words, "--depth-range=%g,%g" % (low, high), "face.nrrd", "-o", "coded.nrrd")
 	must("framecat", "-f", *cat, "coded.nrrd", "-o", out)
-	must("holodec", *decode, out, "-o", "back.nrrd")
+	must("holodec", out, "-o", "back.nrrd")
 	return clip_row(what, out, data)
 
 
@@ -283,7 +283,10 @@ def run_lengths(data):
 		if quality == 95:
 			record("ch6.qtrle", "%.1f" % ratio, words)
 			record("ch6.qtrle.bytes", "%.1f" % n, words)
-	holo_clip("P 32, theta 18, H.264 4:4:4, crf 10", data, ["-P", 32, "-t", 18, "--layout", "yuv"], ["--crf", 10], "out.mkv")
+	n, ratio, words = holo_clip("P 32, theta 18, H.264 4:4:4, crf 10", data, ["-P", 32, "-t", 18, "--layout", "yuv"], ["--crf", 10],
+		"out.mkv")
+	record("ch6.qtrle", "%.1f" % ratio, words)
+	record("ch6.qtrle.bytes", "%.1f" % n, words)
 
 
 # ---- chapter 7: H.264 ----
@@ -298,10 +301,11 @@ def sphere_as_video(z):
 	for key in "444", "422":
 		print("%-40s %8s %9s" % ("published, %s" % ":".join(key), "", published("ch7.sphere." + key)))
 	put("in.nrrd", z)
-	for what, words, cat, key in (("P1 4, 4:4:4, lossless", ["-K", 10], ["--lossless"], "444"),
-			("P1 4, 4:4:4, crf 18", ["-K", 10], ["--crf", 18], None),
-			("P1 4, 4:2:2, crf 18", ["-K", 10], ["--crf", 18, "--chroma", 422], "422"),
-			("P1 4, 4:2:2, crf 23", ["-K", 10], ["--crf", 23, "--chroma", 422], None),
+	of_thesis = ["-K", 10, "--rounding", "level"]
+	for what, words, cat, key in (("P1 4, 4:4:4, lossless", of_thesis, ["--lossless"], None),
+			("P1 4, 4:4:4, crf 18", of_thesis, ["--crf", 18], "444"),
+			("P1 4, 4:2:2, crf 18", of_thesis, ["--crf", 18, "--chroma", 422], None),
+			("P1 4, 4:2:2, crf 23", of_thesis, ["--crf", 23, "--chroma", 422], "422"),
 			("holoenc's own stairs, 4:4:4, crf 18", [], ["--crf", 18], None),
 			("holoenc's own stairs, 4:2:0, crf 23", [], ["--crf", 23, "--chroma", 420], None)):
 		must("holoenc", "-P", 42, *words, "--layout", "yuv", "--depth-range", cube(z), "in.nrrd", "-o", "out.nrrd")
@@ -309,7 +313,7 @@ def sphere_as_video(z):
 		f = read_back(z, "out.mkv", 42, extent=0.9 * W)
 		print("%-40s %8d " % (what, size("out.mkv")) + errors(f))
 		if key:
-			record("ch7.sphere." + key, "%.4f" % f.rms, "%s, %s" % (what, in_words(f)))
+			record("ch7.sphere." + key, "%.3f" % f.rms, "%s, %s" % (what, in_words(f)))
 
 
 def clip_as_video(data):
@@ -343,7 +347,9 @@ def clip_as_video(data):
 	clip_row("depthenc, crf %d" % at("coded.nrrd", "depthdec", 420, wanted), "out.mkv", data)
 	must("framecat", "-f", "--lossless", "coded.nrrd", "-o", "out.mkv")
 	must("depthdec", "out.mkv", "-o", "back.nrrd")
-	clip_row("depthenc, lossless", "out.mkv", data)
+	n, ratio, words = clip_row("depthenc, lossless", "out.mkv", data)
+	record("ch7.clip.444", "%.1f" % ratio, words)
+	record("ch7.clip.444.bytes", "%.1f" % n, words)
 
 
 def video_speed():
@@ -462,10 +468,10 @@ def stream(objects, data):
 		return
 	video, truth, (low, high), _ = clip(data)
 	video.skin("face.nrrd", "skin.nrrd")
-	table("ch9: the clip of ch7 with a skin", "", CLIP_HEAD + "   Mbit/s")
+	table("ch9: the clip of ch7 with a skin", "", CLIP_HEAD)
 	for what, coder, cat, decoder in (
 			("Holoimages as PNG", ["holoenc", "-P", 42], ["--video", "png"], "holodec"),
-			("depthenc, lossless; skin, crf 18", ["depthenc", "--texture-place", "track"], ["--lossless", "--texture-crf", 18], "depthdec"),
+			("depthenc, crf -6; skin, crf 18", ["depthenc", "--texture-place", "track"], ["--crf", -6, "--texture-crf", 18], "depthdec"),
 			("depthenc, crf 6; skin, crf 28", ["depthenc", "--texture-place", "track"], ["--crf", 6, "--texture-crf", 28], "depthdec")):
 		must(*coder, "--depth-range=%g,%g" % (low, high), "--texture", "skin", "skin.nrrd", "-o", "coded.nrrd")
 		must("framecat", "-f", *cat, "coded.nrrd", "-o", "out.mkv")

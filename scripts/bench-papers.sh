@@ -260,7 +260,7 @@ papers_liu2016() {
    stands in its place: simulated lines of the paper's head 1, $(steger -q lines.nrrd | frameinfo -q |
 		awk '/table of/ { n += $5; k++ } END { printf "%d", n / k }') points an image (theirs 380 to 862, if 640
    images make a scan), noise of 2 grey levels; the published figures: i7-3770, GTX TITAN X"
-	row "steger" liu2016.cpu,liu2016.gpu steger lines.nrrd
+	row "steger" liu2016.cpu,liu2016.gpu.least,liu2016.gpu.most steger lines.nrrd
 	row "steger --plain, the paper's point" - steger --plain lines.nrrd
 	row "steger --no-skip, every tile is filtered" - steger --no-skip lines.nrrd
 	show_rows 640
