@@ -59,7 +59,7 @@ in_unit() {
 show_rows() {
 	local unit=$1 threads r i ours names=() key figures
 
-	threads=($(thread_counts))
+	read -ra threads < <(thread_counts)
 	for i in "${threads[@]}"; do
 		names+=("$i thread$([ "$i" = 1 ] || echo s)")
 	done
