@@ -71,7 +71,7 @@ def in_words(f):
 	"""An error and what it is over"""
 	if f is None:
 		return "refused by holodec"
-	return "rms %.4f %%, %s, %s %d pixels" % (f.rms, "no spike" if f.spikes == 0 else "%d spikes included" % f.spikes,
+	return "rms %.4f %%, %s, %s %d pixels" % (f.rms, {0: "no spike", 1: "1 spike included"}.get(f.spikes, "%d spikes included" % f.spikes),
 		"all" if f.dropped == 0 else "%.1f %% dropped of" % f.dropped, f.pixels)
 
 
