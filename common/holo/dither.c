@@ -19,9 +19,9 @@ const char *const dither_packs[] = { "msb", "planar", "rgb", NULL };
 const char *const dither_methods[] = { "bayer", "fs", "fs-serpentine", "blue", "best", "small",
 	NULL };
 
-/* What goes from pixel to pixel stays in registers: memory would take longer than the arithmetic. To
- * below[x] come shares of three pixels, in their order. A branch for the bit is faster than masks,
- * though it goes wrong often: it does not wait for the comparison. */
+/* What goes from pixel to pixel stays in registers: memory would take longer than the arithmetic.
+ * To below[x] come shares of three pixels, in their order. A branch for the bit is faster than
+ * masks, though it goes wrong often: it does not wait for the comparison. */
 static inline __attribute__((always_inline)) void
 diffuse(float *restrict row, float *restrict below, size_t w, ptrdiff_t step,
     const unsigned char *black)

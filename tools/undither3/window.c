@@ -30,8 +30,8 @@ carrier_fill(const float *restrict frequency, struct carrier *restrict carrier, 
 	}
 }
 
-/* A row of neighbours of n pixels: planes and weights are at the first of them, so are the carrier's
- * phasors along the row. */
+/* A row of neighbours of n pixels: planes and weights are at the first of them, and so are the
+ * carrier's phasors along the row. */
 struct neighbours {
 	const float *sine, *cosine, *inside, *rest, *order;
 	const float *fringe, *stair;	/* weights */
