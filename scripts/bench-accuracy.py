@@ -16,8 +16,6 @@ import os
 import subprocess
 import sys
 
-from PIL import Image
-
 from bench_tools import *
 
 Row = collections.namedtuple("Row", "what here pixels theory published alike")
