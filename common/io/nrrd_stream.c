@@ -14,7 +14,7 @@
 
 #define CHUNK 4096		/* samples converted at once */
 #define GROUP_BYTES ((size_t)512 << 10)	/* of rows that are read at once: they fit a core's cache */
-#define GROUP_ROWS 64		/* a multiple: what is behind a file's group is aligned as the first */
+#define GROUP_ROWS 64		/* a multiple: every group begins aligned as the first */
 
 struct input {
 	FILE *file;
@@ -243,8 +243,8 @@ spread_rows(char *first, size_t n, size_t bytes, size_t stride)
 
 /*
  * Reads rows of a file, of all channels: how many are there now. Where it stops, at a pipe, the
- * file's end or an error, the caller goes on. The kernel copies one long piece of memory sooner than
- * many short ones, and sooner than the same piece again and again: so many rows come together.
+ * file's end or an error, the caller goes on. The kernel copies one long piece of memory sooner
+ * than many short ones, and sooner than the same piece again and again: so many rows come together.
  */
 static size_t
 read_file_rows(struct input *in, struct frame *frame)

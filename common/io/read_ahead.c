@@ -55,7 +55,7 @@ struct read_ahead {
 	struct thread_pool_pastime pastime;	/* opening files */
 	pthread_mutex_t lock;		/* of `at`, what follows, and every file's `opened` */
 	pthread_cond_t changed;		/* a file has been opened */
-	size_t begun;			/* files that a thread has taken to open, the first of all */
+	size_t begun;			/* files that threads have opened or are opening */
 	size_t bytes;			/* of first frames that wait to be taken */
 	struct open_file *file;		/* `room` of them: path i has place i modulo room */
 	size_t room;

@@ -18,7 +18,7 @@
 
 #define SNIFF_MAX 512
 #define BUFFER_SIZE (64 * 1024)	/* larger reads bypass it, without a copy */
-#define HEADER_SIZE 4096	/* likewise, of a file whose codec reads a head and then all at once */
+#define HEAD_SIZE 4096	/* likewise, where a codec reads a head, then all at once */
 #define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
 
 /* The start of a pipe, read to recognise the format. */
@@ -213,8 +213,7 @@ regular_open(struct source *source, int fd, const char *path)
 		close(fd);
 		return NULL;
 	}
-	file = buffered(source, fdopen(fd, "rb"),
-	    (*codec)->concatenates ? HEADER_SIZE : BUFFER_SIZE);
+	file = buffered(source, fdopen(fd, "rb"), (*codec)->concatenates ? HEAD_SIZE : BUFFER_SIZE);
 	if (!file) {
 		fail_errno(path, "cannot be opened");
 		close(fd);

@@ -277,7 +277,7 @@ idat_write(const char *path, FILE *file, const struct frame *frame,
 
 	if (__builtin_mul_overflow(image.row_bytes + 1, head->h, &all) || all > IDAT_WRITE_MOST)
 		return 0;
-	/* kept for the next image: malloc() would give it to the kernel, and take fresh pages then */
+	/* kept for the next image: malloc() would give it back to the kernel */
 	packed = CHUNK_HEAD + packed_room(all) + CHUNK_CRC;
 	store = pixel_store_new(packed + all + FILTER_MARGIN, 1, &memory, &zeroed);
 	image.lines = calloc(2, image.row_bytes + 2 * FILTER_MARGIN);
