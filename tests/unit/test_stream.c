@@ -121,8 +121,8 @@ assert_floats(const struct frame *frame, size_t c, size_t y, const float *expect
 }
 
 /* A file's padded rows are read many at once and moved to their places: several times so many, of
- * two channels, where the data begin anywhere, in the other byte order, too; cut within a row, it is
- * short of what it says. */
+ * two channels, where the data begin anywhere, in the other byte order, too; cut within a row,
+ * it is short of what it says. */
 static void
 many_padded_rows(void **state)
 {
