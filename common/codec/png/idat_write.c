@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "codec/png/deflate_runs.h"
 #include "codec/png/filter.h"
+#include "frame/pixel_store.h"
 #include "frame/samples.h"
 
 #define CHUNK_HEAD 8	/* length and type */
@@ -268,21 +269,26 @@ idat_write(const char *path, FILE *file, const struct frame *frame,
 	struct image image = { .frame = frame, .options = options,
 		.row_bytes = options->one_bit ? (head->w + 7) / 8 :
 		    head->w * head->c * sample_size(head->type) };
-	size_t all, n;
+	struct pixel_store *store;
+	size_t all, n, packed;
+	void *memory;
+	bool zeroed;
 	int status = -1;
 
 	if (__builtin_mul_overflow(image.row_bytes + 1, head->h, &all) || all > IDAT_WRITE_MOST)
 		return 0;
+	/* kept for the next image: malloc() would give it back to the kernel */
+	packed = CHUNK_HEAD + packed_room(all) + CHUNK_CRC;
+	store = pixel_store_new(packed + all + FILTER_MARGIN, 1, &memory, &zeroed);
 	image.lines = calloc(2, image.row_bytes + 2 * FILTER_MARGIN);
-	image.rows = malloc(all + FILTER_MARGIN);
-	image.packed = malloc(CHUNK_HEAD + packed_room(all) + CHUNK_CRC);
-	if (!image.lines || !image.rows || !image.packed)
+	image.packed = store ? memory : NULL;
+	image.rows = store ? image.packed + packed : NULL;
+	if (!image.lines || !store)
 		fail_memory();
 	else if ((n = make_chunk(&image, all)) > 0)
 		status = samples_write(path, file, image.packed, n) < 0 ||
 		    samples_write(path, file, end, sizeof(end) - 1) < 0 ? -1 : 1;
 	free(image.lines);
-	free(image.rows);
-	free(image.packed);
+	pixel_store_drop(store);
 	return status;
 }
