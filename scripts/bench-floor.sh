@@ -16,12 +16,12 @@ floor_table() {
 		median/median SIZE.absolute.nrrd/4/0/0/bytes; where all steps are small no median is needed
 		phase2depth --ref ideal/phase2depth --ref ideal SIZE.mended.nrrd/5/0/0/bytes
 		phase2depth --calib, no lens/phase2depth --calib SIZE.json SIZE.pinhole.nrrd/65/2/0/doubles, half as many in a vector
-		phase2depth --calib, lenses/phase2depth --calib SIZE.lens.json SIZE.pinhole.nrrd/370/7/0/three steps of Newton's method, of 64 operations each
+		phase2depth --calib, lenses/phase2depth --calib SIZE.lens.json SIZE.pinhole.nrrd/247/6/0/doubles, half as many in a vector, and a division of them; the camera's rays, 8 bytes more, are not counted
 		normals of depth/normals SIZE.depth.nrrd/104/0/0/six products of a square are stored and loaded again
 		normals of x y z/normals SIZE.points.nrrd/163/0/0/the same
 		shade/shade SIZE.height.nrrd/190/1/1/the jump is found first, in a pass of its own
-		shade --view/shade --view 30,20 SIZE.height.nrrd/0/0/0/two triangles a pixel, one by one, edges in whole numbers of 64 bits
-		mesh2depth of a frame/mesh2depth --scale 1 SIZE.height.nrrd/0/0/0/the same
+		shade --view/shade --view 30,20 SIZE.height.nrrd/0/0/0/two triangles a pixel, one by one, edges in whole numbers of 64 bits; four samples a pixel are lit
+		mesh2depth of a frame/mesh2depth --scale 1 SIZE.height.nrrd/0/0/0/triangles as lists, of 12 bytes, and their points in doubles
 		framecat --as float, 6 uchar/framecat --as float SIZE.set.nrrd/6/0/0/bytes
 		kalman/kalman --sigma 0.05 --motion 0.01 SIZE.height.nrrd/0/0/0/16 bytes a pixel of state are read and written beside, and a pass looks at the noise
 		unwrapq/unwrapq --channel phase1 SIZE.phases.nrrd/0/0/0/passes for the range, squares, patches, their turns, the result

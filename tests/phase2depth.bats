@@ -129,7 +129,7 @@ expect(seen.mean() > 0.7 and t["phase"][seen].min() < 0.5, seen.mean(), t["phase
 expect(share < 0.89, share.max())		# 0.75'
 }
 
-@test "phase2depth: projector lenses that three steps do not undo in the whole picture" {
+@test "phase2depth: projector lenses that two steps do not undo in the whole picture" {
 	for k in "-0.5,0" "-0.7,0.3" "-0.9,0.5"; do
 		py "$rig"'
 k = [*map(float, sys.argv[1].split(",")), 0, 0]

@@ -3,25 +3,36 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
+#include "base/large_memory.h"
 #include "base/numbers.h"
 
 int
 raster_new(struct raster *raster, size_t w, size_t h, size_t attributes)
 {
-	size_t pixels, planes;
+	size_t pixels;
 
 	*raster = (struct raster){ .w = w, .h = h, .attributes = attributes };
-	if (size_multiply(w, h, &pixels) < 0 || size_multiply(pixels, attributes + 1, &planes) < 0)
+	if (size_multiply(w, h, &pixels) < 0)
 		return -1;
-	raster->z = calloc(planes, sizeof(*raster->z));
+	raster->z = large_memory(pixels, (attributes + 1) * sizeof(*raster->z));
 	if (!raster->z)
 		return fail(NULL, "out of memory for a picture of %zu x %zu", w, h);
 	raster->attribute = raster->z + pixels;
-	for (size_t i = 0; i < pixels; i++)
-		raster->z[i] = INFINITY;
 	return 0;
+}
+
+void
+raster_clear(struct raster *raster, size_t y0, size_t y1)
+{
+	size_t first = y0 * raster->w, end = (y1 < raster->h ? y1 : raster->h) * raster->w;
+
+	for (size_t i = first; i < end; i++)
+		raster->z[i] = INFINITY;
+	memset(raster->attribute + first * raster->attributes, 0,
+	    (end - first) * raster->attributes * sizeof(*raster->attribute));
 }
 
 void
@@ -127,27 +138,22 @@ mean_attribute(const double weight[3], const struct raster_vertex *const v[3], s
 	    weight[1] * (double)v[1]->attribute[k] + weight[2] * (double)v[2]->attribute[k]);
 }
 
-static void
+static inline void
 draw_pixel(struct raster *raster, size_t i, const struct raster_vertex *const v[3],
     const double weight[3])
 {
 	float z = (float)blend(weight, v[0]->z, v[1]->z, v[2]->z);
-	size_t plane = raster->w * raster->h, k = 0;
-	float *to = raster->attribute + i;
+	float *to = raster->attribute + i * raster->attributes;
+	size_t k = 0;
 
 	if (!(z < raster->z[i]))
 		return;
 	raster->z[i] = z;
-	for (; k + TOGETHER <= raster->attributes; k += TOGETHER) {
-		float value[TOGETHER];
-
-		for (size_t j = 0; j < TOGETHER; j++)
-			value[j] = mean_attribute(weight, v, k + j);
-		for (size_t j = 0; j < TOGETHER; j++, to += plane)
-			*to = value[j];
-	}
-	for (; k < raster->attributes; k++, to += plane)
-		*to = mean_attribute(weight, v, k);
+	for (; k + TOGETHER <= raster->attributes; k += TOGETHER)
+		for (size_t j = k; j < k + TOGETHER; j++)
+			to[j] = mean_attribute(weight, v, j);
+	for (; k < raster->attributes; k++)
+		to[k] = mean_attribute(weight, v, k);
 }
 
 static bool
@@ -156,31 +162,11 @@ before(struct point p, struct point q)
 	return p.y < q.y || (p.y == q.y && p.x < q.x);
 }
 
-static void
-order(struct point *p, const struct raster_vertex **v, int i, int j)
-{
-	struct point point = p[i];
-	const struct raster_vertex *vertex = v[i];
-
-	p[i] = p[j];
-	p[j] = point;
-	v[i] = v[j];
-	v[j] = vertex;
-}
-
-/* Corners as points, in an order that does not depend on the one they came in. */
-static void
-arrange(struct point p[3], const struct raster_vertex *v[3])
-{
-	for (int k = 0; k < 3; k++)
-		p[k] = (struct point){ snap(v[k]->x), snap(v[k]->y) };
-	if (before(p[1], p[0]))
-		order(p, v, 0, 1);
-	if (before(p[2], p[1]))
-		order(p, v, 1, 2);
-	if (before(p[1], p[0]))
-		order(p, v, 0, 1);
-}
+/* A triangle on the grid of corners: counter-clockwise or not, as it came. */
+struct triangle {
+	struct point p[3];
+	const struct raster_vertex *v[3];
+};
 
 /* The pixels of a triangle's box, within the rows that are drawn. */
 struct box {
@@ -203,10 +189,9 @@ void
 raster_triangle(struct raster *raster, size_t y0, size_t y1, const struct raster_vertex *a,
     const struct raster_vertex *b, const struct raster_vertex *c)
 {
-	const struct raster_vertex *v[3] = { a, b, c };
-	struct point p[3];
-	struct box box;
-	int64_t low, high, last;
+	struct triangle t = { .v = { a, b, c } };
+	int64_t x[3], y[3], left, right, top, bottom;
+	struct box box = { 0 };
 
 	if (above(a, y0) & above(b, y0) & above(c, y0))
 		return;
@@ -214,16 +199,19 @@ raster_triangle(struct raster *raster, size_t y0, size_t y1, const struct raster
 		return;
 	if (!drawable(a) || !drawable(b) || !drawable(c))
 		return;
-	arrange(p, v);
-	low = least(p[0].x, p[1].x, p[2].x);
-	high = most(p[0].x, p[1].x, p[2].x);
-	last = most(p[0].y, p[1].y, p[2].y);
-	if (!clip_range(p[0].y, last, y0, y1 < raster->h ? y1 : raster->h, &box.top,
-	    &box.bottom) ||
-	    !clip_range(low, high, 0, raster->w, &box.left, &box.right))
+	for (int k = 0; k < 3; k++) {
+		t.p[k].x = x[k] = snap(t.v[k]->x);
+		t.p[k].y = y[k] = snap(t.v[k]->y);
+	}
+	left = least(x[0], x[1], x[2]);
+	right = most(x[0], x[1], x[2]);
+	top = least(y[0], y[1], y[2]);
+	bottom = most(y[0], y[1], y[2]);
+	if (!clip_range(top, bottom, y0, y1 < raster->h ? y1 : raster->h, &box.top, &box.bottom) ||
+	    !clip_range(left, right, 0, raster->w, &box.left, &box.right))
 		return;
-	if (high - low <= SMALL && last - p[0].y <= SMALL)
-		draw_small(raster, &box, p, v);
+	if (right - left <= SMALL && bottom - top <= SMALL)
+		draw_small(raster, &box, &t);
 	else
-		draw_large(raster, &box, p, v);
+		draw_large(raster, &box, &t);
 }

@@ -21,7 +21,7 @@
 struct raster {
 	size_t w, h, attributes;
 	float *z;		/* w x h, +infinity where nothing was drawn */
-	float *attribute;	/* attributes planes of w x h, unset where nothing was drawn */
+	float *attribute;	/* of each pixel all of them, 0 where nothing was drawn */
 };
 
 struct raster_vertex {
@@ -29,8 +29,10 @@ struct raster_vertex {
 	float attribute[RASTER_ATTRIBUTES];
 };
 
-/* 0, or -1 after fail(). attributes <= RASTER_ATTRIBUTES. */
+/* All of it unset. 0, or -1 after fail(). attributes <= RASTER_ATTRIBUTES. */
 int raster_new(struct raster *, size_t w, size_t h, size_t attributes);
+/* Rows y0 <= y < y1 become empty: before anything is drawn into them, by the thread that does. */
+void raster_clear(struct raster *, size_t y0, size_t y1);
 void raster_free(struct raster *);
 /* Draws the part of the triangle in rows y0 <= y < y1. z and attributes are interpolated linearly
  * at the pixel's centre. Not-finite corners draw nothing. */

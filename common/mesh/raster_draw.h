@@ -1,84 +1,93 @@
 /*
- * A triangle's pixels, for raster.c: function DRAW, with edges computed in integers EXACT. Corners
- * are arranged; nothing is drawn of a triangle without area.
+ * A triangle's pixels, for raster.c: function DRAW, with edges computed in integers EXACT. Nothing
+ * is drawn of a triangle without area.
  */
 #define PASTE2(a, b) a##_##b
 #define PASTE(a, b) PASTE2(a, b)
 #define edge PASTE(edge, DRAW)
 #define edge_between PASTE(edge_between, DRAW)
-#define inside PASTE(inside, DRAW)
-#define draw_row PASTE(draw_row, DRAW)
+#define draw_edges PASTE(draw_edges, DRAW)
 
-/* The edge function from p to q: positive inside, for triangles of positive area. */
+/* The edge function from p to q: not negative inside, for triangles of positive area. */
 struct edge {
-	EXACT value;		/* at the pixel */
+	EXACT value;		/* at the box's first pixel, less `out` */
 	EXACT along_x, along_y;	/* change from pixel to pixel */
-	bool owns;		/* points on the edge belong to the triangle */
+	EXACT out;		/* 1 if points on the edge do not belong to the triangle, else 0 */
 };
 
 static inline struct edge
-edge_between(struct point p, struct point q, size_t x, size_t y)
+edge_between(struct point p, struct point q, const struct box *box)
 {
 	int64_t dx = q.x - p.x, dy = q.y - p.y;
-	int64_t px = ((int64_t)x << RASTER_BITS) - p.x, py = ((int64_t)y << RASTER_BITS) - p.y;
+	int64_t px = ((int64_t)box->left << RASTER_BITS) - p.x;
+	int64_t py = ((int64_t)box->top << RASTER_BITS) - p.y;
+	EXACT out = !(dy < 0 || (dy == 0 && dx > 0));
 
-	return (struct edge){ .value = (EXACT)dx * py - (EXACT)dy * px,
-		.along_x = -(EXACT)dy * ONE, .along_y = (EXACT)dx * ONE,
-		.owns = dy < 0 || (dy == 0 && dx > 0) };
+	return (struct edge){ .value = (EXACT)dx * py - (EXACT)dy * px - out,
+		.along_x = -(EXACT)dy * ONE, .along_y = (EXACT)dx * ONE, .out = out };
 }
 
-static inline bool
-inside(EXACT v, bool owns)
-{
-	return v > 0 || (v == 0 && owns);
-}
-
+/* Edge k lies opposite of corner k. */
 static inline void
-draw_row(struct raster *raster, size_t first, size_t n, const struct edge edge[3],
-    const struct raster_vertex *const v[3], double inverse)
+draw_edges(struct raster *raster, const struct box *box, struct edge a, struct edge b,
+    struct edge c, const struct raster_vertex *const v[3], double inverse)
 {
-	EXACT e[3] = { edge[0].value, edge[1].value, edge[2].value };
+	for (size_t y = box->top; y <= box->bottom; y++) {
+		EXACT at_a = a.value, at_b = b.value, at_c = c.value;
 
-	for (size_t i = first; i < first + n; i++) {
-		if (inside(e[0], edge[0].owns) && inside(e[1], edge[1].owns) &&
-		    inside(e[2], edge[2].owns)) {
-			const double weight[3] = { (double)e[0] * inverse, (double)e[1] * inverse,
-				(double)e[2] * inverse };
+		for (size_t x = box->left; x <= box->right; x++) {
+			if ((at_a | at_b | at_c) >= 0) {
+				const double weight[3] = { (double)(at_a + a.out) * inverse,
+					(double)(at_b + b.out) * inverse,
+					(double)(at_c + c.out) * inverse };
 
-			draw_pixel(raster, i, v, weight);
+				draw_pixel(raster, y * raster->w + x, v, weight);
+			}
+			at_a += a.along_x;
+			at_b += b.along_x;
+			at_c += c.along_x;
 		}
-		for (int k = 0; k < 3; k++)
-			e[k] += edge[k].along_x;
+		a.value += a.along_y;
+		b.value += b.along_y;
+		c.value += c.along_y;
 	}
 }
 
-static void
-DRAW(struct raster *raster, const struct box *box, struct point p[3],
-    const struct raster_vertex *v[3])
+/* Corners are taken in an order that does not depend on the one they came in: the first of rows and
+ * columns, and then those that make the area positive. */
+static inline void
+DRAW(struct raster *raster, const struct box *box, const struct triangle *t)
 {
-	EXACT area = (EXACT)(p[1].x - p[0].x) * (p[2].y - p[0].y) -
-	    (EXACT)(p[2].x - p[0].x) * (p[1].y - p[0].y);
-	struct edge edge[3];
+	const struct point *in = t->p;
+	size_t first = before(in[1], in[0]), second, third;
+	struct point p, q, r;
+	EXACT area;
 
+	first = before(in[2], in[first]) ? 2 : first;
+	second = first == 2 ? 0 : first + 1;
+	third = 3 - first - second;
+	p = in[first];
+	q = in[second];
+	r = in[third];
+	area = (EXACT)(q.x - p.x) * (r.y - p.y) - (EXACT)(r.x - p.x) * (q.y - p.y);
 	if (area == 0)
 		return;
 	if (area < 0) {
-		order(p, v, 1, 2);
+		size_t swap = second;
+
+		second = third;
+		third = swap;
+		q = in[second];
+		r = in[third];
 		area = -area;
 	}
-	for (int k = 0; k < 3; k++)
-		edge[k] = edge_between(p[(k + 1) % 3], p[(k + 2) % 3], box->left, box->top);
-	for (size_t y = box->top; y <= box->bottom; y++) {
-		draw_row(raster, y * raster->w + box->left, box->right - box->left + 1, edge, v,
-		    1 / (double)area);
-		for (int k = 0; k < 3; k++)
-			edge[k].value += edge[k].along_y;
-	}
+	draw_edges(raster, box, edge_between(q, r, box), edge_between(r, p, box),
+	    edge_between(p, q, box), (const struct raster_vertex *const[3]){ t->v[first],
+	    t->v[second], t->v[third] }, 1 / (double)area);
 }
 
 #undef PASTE2
 #undef PASTE
 #undef edge
 #undef edge_between
-#undef inside
-#undef draw_row
+#undef draw_edges

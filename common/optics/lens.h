@@ -21,6 +21,26 @@ lens_distort(const double d[14], double x, double y, double *distorted_x, double
 	    r2 * (d[LENS_S3] + r2 * d[LENS_S4]);
 }
 
+/* The same, and how they change with x and with y (row-major). */
+static inline void
+lens_derivatives(const double d[14], double x, double y, double distorted[2], double jacobian[4])
+{
+	double r2 = x * x + y * y;
+	double num = 1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]));
+	double den = 1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6]));
+	double num_r2 = d[LENS_K1] + r2 * (2 * d[LENS_K2] + r2 * 3 * d[LENS_K3]);
+	double den_r2 = d[LENS_K4] + r2 * (2 * d[LENS_K5] + r2 * 3 * d[LENS_K6]);
+	double c = num / den, c_r2 = (num_r2 - c * den_r2) / den;
+	double x_r2 = x * c_r2 + d[LENS_S1] + 2 * d[LENS_S2] * r2;
+	double y_r2 = y * c_r2 + d[LENS_S3] + 2 * d[LENS_S4] * r2;
+
+	lens_distort(d, x, y, &distorted[0], &distorted[1]);
+	jacobian[0] = c + 2 * x * x_r2 + 2 * d[LENS_P1] * y + 6 * d[LENS_P2] * x;
+	jacobian[1] = 2 * y * x_r2 + 2 * d[LENS_P1] * x + 2 * d[LENS_P2] * y;
+	jacobian[2] = 2 * x * y_r2 + 2 * d[LENS_P1] * x + 2 * d[LENS_P2] * y;
+	jacobian[3] = c + 2 * y * y_r2 + 6 * d[LENS_P1] * y + 2 * d[LENS_P2] * x;
+}
+
 /* How fast the distorted radius grows with the radius r of the radial part alone: not positive
  * where the model folds back upon itself. */
 static inline double

@@ -8,25 +8,6 @@
 
 enum { K1, K2, P1, P2, K3, K4, K5, K6, S1, S2, S3, S4 };	/* in distortion[] */
 
-/* Distorted coordinates, and how they change with x and with y (row-major). */
-static void
-distort(const double d[14], const double xy[2], double out[2], double jacobian[4])
-{
-	double x = xy[0], y = xy[1], r2 = x * x + y * y;
-	double num = 1 + r2 * (d[K1] + r2 * (d[K2] + r2 * d[K3]));
-	double den = 1 + r2 * (d[K4] + r2 * (d[K5] + r2 * d[K6]));
-	double num_r2 = d[K1] + r2 * (2 * d[K2] + r2 * 3 * d[K3]);
-	double den_r2 = d[K4] + r2 * (2 * d[K5] + r2 * 3 * d[K6]);
-	double c = num / den, c_r2 = (num_r2 - c * den_r2) / den;
-	double x_r2 = x * c_r2 + d[S1] + 2 * d[S2] * r2, y_r2 = y * c_r2 + d[S3] + 2 * d[S4] * r2;
-
-	lens_distort(d, x, y, &out[0], &out[1]);
-	jacobian[0] = c + 2 * x * x_r2 + 2 * d[P1] * y + 6 * d[P2] * x;
-	jacobian[1] = 2 * y * x_r2 + 2 * d[P1] * x + 2 * d[P2] * y;
-	jacobian[2] = 2 * x * y_r2 + 2 * d[P1] * x + 2 * d[P2] * y;
-	jacobian[3] = c + 2 * y * y_r2 + 6 * d[P1] * y + 2 * d[P2] * x;
-}
-
 void
 pinhole_complete(struct pinhole *device)
 {
@@ -95,7 +76,7 @@ pinhole_derivatives(const struct pinhole *device, const double x[3], double by_p
 	const double *K = device->K, xy[2] = { x[0] / x[2], x[1] / x[2] };
 	double at[2], j[4], lens[16];
 
-	distort(device->distortion, xy, at, j);
+	lens_derivatives(device->distortion, xy[0], xy[1], at, j);
 	distort_by_lens(device->distortion, xy, lens);
 	for (size_t i = 0; i < 2; i++) {
 		double *row = by_intrinsics + PINHOLE_INTRINSICS * i;
@@ -127,7 +108,7 @@ undistort(const double d[14], const double aim[2], double xy[2])
 	for (int i = 0; i < 60; i++) {
 		double ex, ey, e, det;
 
-		distort(d, xy, at, j);
+		lens_derivatives(d, xy[0], xy[1], at, j);
 		ex = at[0] - aim[0];
 		ey = at[1] - aim[1];
 		e = hypot(ex, ey);
@@ -164,7 +145,7 @@ settle(const double d[14], const double aim[2], double xy[2])
 	for (int i = 0; i < 4; i++) {
 		double ex, ey, squares, det;
 
-		distort(d, xy, at, j);
+		lens_derivatives(d, xy[0], xy[1], at, j);
 		ex = at[0] - aim[0];
 		ey = at[1] - aim[1];
 		squares = ex * ex + ey * ey;

@@ -300,6 +300,7 @@ draw_band(void *arg, size_t band)
 	const struct frame_head *head = &drawing->visible->points.frame->head;
 	size_t y0 = band * drawing->rows;
 
+	raster_clear(&drawing->visible->depth, y0, y0 + drawing->rows);
 	for (size_t block = 0; block < drawing->blocks; block++) {
 		size_t left = block % drawing->across * BLOCK;
 		size_t top = block / drawing->across * BLOCK;

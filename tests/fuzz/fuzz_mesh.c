@@ -22,6 +22,7 @@ draw(const struct triangles *triangles)
 	struct raster raster;
 
 	check(raster_new(&raster, SIDE, SIDE, 1) == 0, "raster");
+	raster_clear(&raster, 0, SIDE);
 	for (size_t i = 0; i < triangles->n; i++) {
 		struct raster_vertex v[3];
 

@@ -3,11 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/large_memory.h"
 #include "mesh/raster.h"
 #include "view.h"
 
 #define BANDS_MOST 64
 #define BAND_ROWS 16		/* at least */
+#define TRIANGLES 8192		/* a thread's piece */
 
 /* The triangles that reach into each band of rows, in their own order. */
 struct bands {
@@ -20,50 +22,58 @@ struct scene {
 	const struct triangles *triangles;
 	struct raster raster;
 	struct bands bands;
+	unsigned char (*reach)[2];	/* of each triangle: its first and last band */
 };
 
-/* The bands that triangle i reaches into; false if it covers no row of pixels. */
-static bool
-bands_of(const struct scene *scene, size_t i, size_t *from, size_t *to)
+/* The first and the last band that triangles reach into; the last is before the first where one
+ * covers no row of pixels. */
+static void
+find_reach(void *arg, size_t piece)
 {
+	struct scene *scene = arg;
 	const struct triangles *t = scene->triangles;
-	const double y[3] = { t->point[t->corner[i][0]][1], t->point[t->corner[i][1]][1],
-		t->point[t->corner[i][2]][1] };
 
-	if (!raster_rows(y, scene->raster.h, from, to))
-		return false;
-	*from /= scene->bands.rows;
-	*to /= scene->bands.rows;
-	return true;
+	for (size_t i = piece * TRIANGLES; i < (piece + 1) * TRIANGLES && i < t->n; i++) {
+		const uint32_t *corner = t->corner[i];
+		const double y[3] = { t->point[corner[0]][1], t->point[corner[1]][1],
+			t->point[corner[2]][1] };
+		size_t from, to;
+		bool covers = raster_rows(y, scene->raster.h, &from, &to);
+
+		scene->reach[i][0] = covers ? (unsigned char)(from / scene->bands.rows) : 1;
+		scene->reach[i][1] = covers ? (unsigned char)(to / scene->bands.rows) : 0;
+	}
 }
 
 static int
-sort_into_bands(struct scene *scene)
+sort_into_bands(struct run *run, struct scene *scene)
 {
 	struct bands *bands = &scene->bands;
-	size_t fill[BANDS_MOST] = { 0 }, from, to;
+	size_t fill[BANDS_MOST] = { 0 };
 
 	bands->rows = (scene->raster.h + BANDS_MOST - 1) / BANDS_MOST;
 	if (bands->rows < BAND_ROWS)
 		bands->rows = BAND_ROWS;
 	bands->n = (scene->raster.h + bands->rows - 1) / bands->rows;
+	scene->reach = large_memory(scene->triangles->n + 1, sizeof(*scene->reach));
+	if (!scene->reach)
+		return fail_memory();
+	run_for(run, (scene->triangles->n + TRIANGLES - 1) / TRIANGLES, find_reach, scene);
 	for (size_t i = 0; i < scene->triangles->n; i++)
-		if (bands_of(scene, i, &from, &to))
-			for (size_t b = from; b <= to; b++)
-				bands->first[b + 1]++;
+		for (size_t b = scene->reach[i][0]; b <= scene->reach[i][1]; b++)
+			bands->first[b + 1]++;
 	for (size_t b = 0; b < bands->n; b++) {
 		bands->first[b + 1] += bands->first[b];
 		fill[b] = bands->first[b];
 	}
 	if (bands->first[bands->n] > 2 * scene->triangles->n + 1000)
 		return 0;
-	bands->triangle = calloc(bands->first[bands->n] + 1, sizeof(*bands->triangle));
+	bands->triangle = large_memory(bands->first[bands->n] + 1, sizeof(*bands->triangle));
 	if (!bands->triangle)
 		return fail_memory();
 	for (size_t i = 0; i < scene->triangles->n; i++)
-		if (bands_of(scene, i, &from, &to))
-			for (size_t b = from; b <= to; b++)
-				bands->triangle[fill[b]++] = (uint32_t)i;
+		for (size_t b = scene->reach[i][0]; b <= scene->reach[i][1]; b++)
+			bands->triangle[fill[b]++] = (uint32_t)i;
 	return 0;
 }
 
@@ -91,6 +101,7 @@ draw_band(void *arg, size_t band)
 	const struct bands *bands = &scene->bands;
 	size_t y0 = band * bands->rows, y1 = y0 + bands->rows;
 
+	raster_clear(&scene->raster, y0, y1);
 	if (!bands->triangle) {
 		for (size_t i = 0; i < scene->triangles->n; i++)
 			draw_triangle(scene, i, y0, y1);
@@ -174,11 +185,11 @@ meshview_draw(struct run *run, const char *name, struct triangles *triangles,
 
 	*out = NULL;
 	if (view_turn(&view, options, triangles->axes) < 0 ||
-	    view_place(name, triangles, options, &view) < 0)
+	    view_place(run, name, triangles, options, &view) < 0)
 		return -1;
 	status = raster_new(&scene.raster, options->w, options->h, triangles->texture != NULL);
 	if (status == 0)
-		status = sort_into_bands(&scene);
+		status = sort_into_bands(run, &scene);
 	if (status == 0)
 		status = make_frame(&scene, &view, options->away, meta, out);
 	if (status == 0) {
@@ -187,6 +198,7 @@ meshview_draw(struct run *run, const char *name, struct triangles *triangles,
 			warn(name, "no pixel is hit");
 	}
 	free(scene.bands.triangle);
+	free(scene.reach);
 	raster_free(&scene.raster);
 	return status;
 }

@@ -1,11 +1,13 @@
 #include "view.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/vector3.h"
 #include "mesh/raster.h"
 
+#define POINTS 8192		/* a thread's piece */
 #define LARGEST 1e30 /* coordinates whose products must stay far from overflow in float */
 
 struct box {
@@ -127,22 +129,37 @@ finite_triangle(const struct triangles *triangles, size_t i)
 	return true;
 }
 
-/* Of the points that triangles use, and only of whole ones. */
-static struct box
-box_of(const struct triangles *triangles)
+/* The points that triangles use, and only whole ones; NULL after fail(). */
+static bool *
+find_used(const struct triangles *triangles)
 {
-	struct box box = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
+	bool *used = calloc(triangles->points + 1, sizeof(*used));
 
-	for (size_t i = 0; i < triangles->n; i++) {
-		if (!finite_triangle(triangles, i))
-			continue;
-		for (int k = 0; k < 9; k++) {
-			double v = triangles->point[triangles->corner[i][k / 3]][k % 3];
+	if (!used)
+		fail_memory();
+	for (size_t i = 0; used && i < triangles->n; i++)
+		if (finite_triangle(triangles, i))
+			for (int k = 0; k < 3; k++)
+				used[triangles->corner[i][k]] = true;
+	return used;
+}
 
-			box.low[k % 3] = fmin(box.low[k % 3], v);
-			box.high[k % 3] = fmax(box.high[k % 3], v);
+static struct box
+box_of(const struct triangles *triangles, const bool *used)
+{
+	double low[3] = { INFINITY, INFINITY, INFINITY };
+	double high[3] = { -INFINITY, -INFINITY, -INFINITY };
+	struct box box;
+
+	for (size_t i = 0; i < triangles->points; i++)
+		for (int k = 0; k < 3; k++) {
+			double v = triangles->point[i][k];
+
+			low[k] = used[i] & (v < low[k]) ? v : low[k];
+			high[k] = used[i] & (v > high[k]) ? v : high[k];
 		}
-	}
+	memcpy(box.low, low, sizeof(low));
+	memcpy(box.high, high, sizeof(high));
 	return box;
 }
 
@@ -155,17 +172,51 @@ turn(const double axes[3][3], double v[3])
 		v[k] = vector3_dot(axes[k], in);
 }
 
-/* Points relative to `from`, along the view's axes. */
-static void
-turn_points(struct triangles *triangles, const double axes[3][3], const double from[3])
+/* Points on their way into the view: relative to `from`, along its axes; then in its pixels. */
+struct placing {
+	struct triangles *triangles;
+	const double (*axes)[3];
+	const double *from;
+	double half[2], middle[3], scale;
+};
+
+static size_t
+piece_end(const struct placing *placing, size_t piece)
 {
-	for (size_t i = 0; i < triangles->points; i++) {
-		double *p = triangles->point[i];
+	size_t end = (piece + 1) * POINTS, points = placing->triangles->points;
+
+	return end < points ? end : points;
+}
+
+static void
+turn_piece(void *arg, size_t piece)
+{
+	const struct placing *placing = arg;
+
+	for (size_t i = piece * POINTS; i < piece_end(placing, piece); i++) {
+		double *p = placing->triangles->point[i];
 
 		for (int k = 0; k < 3; k++)
-			p[k] -= from[k];
-		turn(axes, p);
+			p[k] -= placing->from[k];
+		turn(placing->axes, p);
 	}
+}
+
+static void
+place_point(const struct placing *placing, double p[3])
+{
+	for (int k = 0; k < 2; k++)
+		p[k] = placing->half[k] + (p[k] - placing->middle[k]) / placing->scale;
+	p[2] -= placing->middle[2];
+}
+
+static void
+place_piece(void *arg, size_t piece)
+{
+	const struct placing *placing = arg;
+
+	for (size_t i = piece * POINTS; i < piece_end(placing, piece); i++)
+		place_point(placing, placing->triangles->point[i]);
 }
 
 /* The scale at which all of the box, about its point `middle`, is at least the margin inside. */
@@ -182,13 +233,16 @@ fitting_scale(const struct meshview_options *options, const struct box *box, con
 	return scale > 1e-30 ? scale : 1;
 }
 
-int
-view_place(const char *name, struct triangles *triangles, const struct meshview_options *options,
-    struct view *view)
+static int
+place(struct run *run, const char *name, struct triangles *triangles, const bool *used,
+    const struct meshview_options *options, struct view *view)
 {
-	struct box box = box_of(triangles);
+	struct box box = box_of(triangles, used);
 	double first[3], middle[3] = { 0 };
 	bool empty = box.low[0] > box.high[0];
+	struct placing placing = { .triangles = triangles, .axes = view->axes, .from = first,
+		.half = { ((double)options->w - 1) / 2, ((double)options->h - 1) / 2 } };
+	size_t pieces = (triangles->points + POINTS - 1) / POINTS;
 
 	for (int k = 0; k < 3; k++) {
 		if (!empty && !(fmax(fabs(box.low[k]), fabs(box.high[k])) < LARGEST))
@@ -196,8 +250,8 @@ view_place(const char *name, struct triangles *triangles, const struct meshview_
 			    name, "coordinates are too large: %g to %g", box.low[k], box.high[k]);
 		first[k] = empty ? 0 : box.low[k] + (box.high[k] - box.low[k]) / 2;
 	}
-	turn_points(triangles, view->axes, first);
-	box = box_of(triangles);
+	run_for(run, pieces, turn_piece, &placing);
+	box = box_of(triangles, used);
 	for (int k = 0; k < 3; k++)
 		middle[k] = options->center.n ? options->center.v[k] - first[k] :
 		    empty ? 0 : box.low[k] + (box.high[k] - box.low[k]) / 2;
@@ -209,18 +263,26 @@ view_place(const char *name, struct triangles *triangles, const struct meshview_
 		    view->axes[2][k] * middle[2];
 	view->scale = !isnan(options->scale) ? options->scale :
 	    empty ? 1 : fitting_scale(options, &box, middle);
-	for (size_t i = 0; i < triangles->points; i++) {
-		double *p = triangles->point[i];
-
-		p[0] = ((double)options->w - 1) / 2 + (p[0] - middle[0]) / view->scale;
-		p[1] = ((double)options->h - 1) / 2 + (p[1] - middle[1]) / view->scale;
-		p[2] -= middle[2];
-	}
-	box = box_of(triangles);
+	memcpy(placing.middle, middle, sizeof(middle));
+	placing.scale = view->scale;
+	run_for(run, pieces, place_piece, &placing);
+	place_point(&placing, box.low);
+	place_point(&placing, box.high);
 	if (!empty && fmax(fmax(fabs(box.low[0]), fabs(box.high[0])), fmax(fabs(box.low[1]),
 	    fabs(box.high[1]))) > RASTER_FARTHEST)
 		return fail(name,
 		    "reaches further than %g px from the picture; give a larger --scale",
 		    RASTER_FARTHEST);
 	return 0;
+}
+
+int
+view_place(struct run *run, const char *name, struct triangles *triangles,
+    const struct meshview_options *options, struct view *view)
+{
+	bool *used = find_used(triangles);
+	int status = used ? place(run, name, triangles, used, options, view) : -1;
+
+	free(used);
+	return status;
 }

@@ -19,7 +19,7 @@ int view_turn(struct view *, const struct meshview_options *, enum mesh_axes kin
  * digits: about the middle of the mesh, then about the middle of the view. Sets center and scale.
  * -1 after fail(name, ...).
  */
-int view_place(const char *name, struct triangles *triangles,
+int view_place(struct run *, const char *name, struct triangles *triangles,
     const struct meshview_options *options, struct view *view);
 
 #endif

@@ -29,7 +29,7 @@ struct phase2depth_rays_block {
 	double x0, x_per_column, x_per_row, y0, y_per_row;
 	double calib_middle_mm, calib_per_mm;	/* struct calib_sigma */
 	float least, most;
-	uint phase, distorted, plain, strong;
+	uint phase, distorted, plain;
 	uint lens, lens_stride, lens_rows;	/* lens: 1 if there is a table; floats; rows */
 	uint has_sigma, sigma;			/* 1: the input has this channel */
 	uint has_calib, calib_table, calib_columns, calib_step_px;	/* the table's constant */

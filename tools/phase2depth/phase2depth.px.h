@@ -176,6 +176,7 @@ struct phase2depth_lens {
 	float k1, k2, k3, k4, k5, k6, p1, p2, s1, s2, s3, s4;
 	float focal_px, skew_px, center_px;
 	float line[9]; /* row-major, times (x, y, 1) of the camera: l0 code + l1 other + l2 = 0 */
+	float bend;	/* what a step of Newton's method leaves: phase2depth_next() */
 };
 
 struct phase2depth_change {
@@ -185,7 +186,8 @@ struct phase2depth_change {
 /*
  * What the lens adds to the coded coordinate, in pixels, for normalised x (coded) on the line
  * y = slope x + offset, and how that changes with x. Shifts are summed by themselves, not
- * as differences, so that small ones keep their digits. `plain`: k4 to k6 and s1 to s4 are zero.
+ * as differences, so that small ones keep their digits. `plain`: k4 to k6, s1 to s4 and the
+ * skew are zero.
  */
 PX_FN PX_STRUCT phase2depth_change
 phase2depth_shift(PX_STRUCT phase2depth_lens lens, float x, float slope, float offset, bool plain)
@@ -210,20 +212,23 @@ phase2depth_shift(PX_STRUCT phase2depth_lens lens, float x, float slope, float o
 	shift_y = y * c + lens.p1 * yy + lens.p2 * xy2;
 	shift_x_x = c + x * c_x + lens.p1 * xy2_x + lens.p2 * (r2_x + 4.0f * x);
 	shift_y_x = slope * c + y * c_x + lens.p1 * (r2_x + 4.0f * y * slope) + lens.p2 * xy2_x;
-	if (!plain) {
+	if (plain) {
+		change.shift = lens.focal_px * shift_x;
+		change.derivative = lens.focal_px * shift_x_x;
+	} else {
 		shift_x = shift_x + r2 * (lens.s1 + r2 * lens.s2);
 		shift_y = shift_y + r2 * (lens.s3 + r2 * lens.s4);
 		shift_x_x = shift_x_x + (lens.s1 + 2.0f * lens.s2 * r2) * r2_x;
 		shift_y_x = shift_y_x + (lens.s3 + 2.0f * lens.s4 * r2) * r2_x;
+		change.shift = lens.focal_px * shift_x + lens.skew_px * shift_y;
+		change.derivative = lens.focal_px * shift_x_x + lens.skew_px * shift_y_x;
 	}
-	change.shift = lens.focal_px * shift_x + lens.skew_px * shift_y;
-	change.derivative = lens.focal_px * shift_x_x + lens.skew_px * shift_y_x;
 	return change;
 }
 
 #ifndef PHASE2DEPTH_NO_DOUBLES
-/* The shift in the last step, its radial part in double: as a float it is off by more than a phase
- * near 0 is. */
+/* The shift itself, its radial part in double: as a float it is off by more than a phase near 0
+ * is. */
 PX_FN double
 phase2depth_precise_shift(PX_STRUCT phase2depth_lens lens, float x, float y, bool plain)
 {
@@ -232,28 +237,29 @@ phase2depth_precise_shift(PX_STRUCT phase2depth_lens lens, float x, float y, boo
 	PX_F xy2 = 2.0f * x * y, xx = r2 + 2.0f * x * x, yy = r2 + 2.0f * y * y;
 	PX_F shift_x = lens.p1 * xy2 + lens.p2 * xx, shift_y = lens.p1 * yy + lens.p2 * xy2;
 	PX_D c = dr2 * (lens.k1 + r2 * (lens.k2 + r2 * lens.k3));
+	PX_F rest;
 
-	if (!plain) {
+	if (plain) {
+		rest = lens.focal_px * shift_x;
+	} else {
 		PX_D den = dr2 * (lens.k4 + r2 * (lens.k5 + r2 * lens.k6));
 
 		c = (c - den) / (1.0f + den);
 		shift_x = shift_x + r2 * (lens.s1 + r2 * lens.s2);
-		shift_y = shift_y + r2 * (lens.s3 + r2 * lens.s4);
+		shift_y = shift_y + r2 * (lens.s3 + r2 * lens.s4) + y * px_float(c);
+		rest = lens.focal_px * shift_x + lens.skew_px * shift_y;
 	}
-	shift_y = shift_y + y * px_float(c);
-	return px_double(lens.focal_px) * x * c +
-	    px_double(lens.focal_px * shift_x + lens.skew_px * shift_y);
+	return px_double(lens.focal_px) * x * c + px_double(rest);
 }
 
-/* The ray through the camera's normalised (x, y) in the projector's picture: y = slope x + offset,
- * and the coded coordinate aim = per_x x + shift, less the center. */
+/* The ray through the camera's normalised (x, y) in the projector's picture, normalised: other
+ * coordinate = slope coded coordinate + offset. */
 struct phase2depth_ray {
-	float slope, offset, per_x, aim;
-	double precise_aim;
+	float slope, offset;
 };
 
 PX_FN PX_STRUCT phase2depth_ray
-phase2depth_ray_of(PX_STRUCT phase2depth_lens lens, double code, float x, float y)
+phase2depth_ray_of(PX_STRUCT phase2depth_lens lens, float x, float y)
 {
 	PX_STRUCT phase2depth_ray ray;
 	PX_F l0 = lens.line[0] * x + lens.line[1] * y + lens.line[2];
@@ -263,82 +269,89 @@ phase2depth_ray_of(PX_STRUCT phase2depth_lens lens, double code, float x, float 
 
 	ray.slope = l0 * one;
 	ray.offset = l2 * one;
-	ray.per_x = lens.focal_px + lens.skew_px * ray.slope;
-	ray.precise_aim = code - px_double(lens.center_px + lens.skew_px * ray.offset);
-	ray.aim = px_float(ray.precise_aim);
 	return ray;
 }
 
-/* Newton's first step. */
+/* Pixels of the undone picture by one of the normalised coordinate, along a ray. */
 PX_FN float
-phase2depth_first_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray, bool plain)
+phase2depth_per_x(PX_STRUCT phase2depth_lens lens, float slope, bool plain)
 {
-	PX_F p = px_divide(ray.aim, ray.per_x);
-	PX_STRUCT phase2depth_change c = phase2depth_shift(lens, p, ray.slope, ray.offset, plain);
+	PX_F aside = lens.skew_px * slope;
 
-	return p - px_divide(c.shift, ray.per_x + c.derivative);
+	return px_select(plain, lens.focal_px, lens.focal_px + aside);
 }
 
-/* A further one, from p. */
+/* The normalised coordinate that `code` pixels were on a ray if there were no lens. */
 PX_FN float
-phase2depth_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray, float p,
+phase2depth_bare(PX_STRUCT phase2depth_lens lens, float code, PX_STRUCT phase2depth_ray ray,
     bool plain)
 {
-	PX_STRUCT phase2depth_change c = phase2depth_shift(lens, p, ray.slope, ray.offset, plain);
+	PX_F aside = px_select(plain, 0.0f, lens.skew_px * ray.offset);
 
-	return p + px_divide(ray.aim - ray.per_x * p - c.shift, ray.per_x + c.derivative);
+	return px_divide(code - (lens.center_px + aside),
+	    phase2depth_per_x(lens, ray.slope, plain));
 }
 
-/* The last one gives the shift itself; NaN where the lens folds back or the steps do not settle. */
+/* Newton's first step, from there; in floats, as a further one follows. */
 PX_FN float
-phase2depth_last_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray, float p,
+phase2depth_first_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray, float bare,
     bool plain)
 {
-	PX_STRUCT phase2depth_change c = phase2depth_shift(lens, p, ray.slope, ray.offset, plain);
-	PX_D shift = phase2depth_precise_shift(lens, p, ray.slope * p + ray.offset, plain);
-	PX_F derivative = ray.per_x + c.derivative;
-	PX_D at = px_double(lens.focal_px) * p + px_double(lens.skew_px * (ray.slope * p));
-	PX_F rest = px_float(ray.precise_aim - at - shift);
+	PX_STRUCT phase2depth_change c =
+	    phase2depth_shift(lens, bare, ray.slope, ray.offset, plain);
+	PX_F derivative = phase2depth_per_x(lens, ray.slope, plain) + c.derivative;
 
-	return px_select(px_abs(rest) < 0.1f && derivative * ray.per_x > 0.0f,
-	    px_float(shift + rest * c.derivative * px_divide(1.0f, derivative)), PX_NAN);
+	return bare - px_divide(c.shift, derivative);
 }
+
+/* A further step: to p. */
+struct phase2depth_step {
+	double code;		/* the undone coordinate there, in pixels */
+	float p;
+	bool found;		/* within 0.1 px before the step, where the lens does not fold */
+	bool unsettled;		/* one more step would change the code by PHASE2DEPTH_MISS_PX */
+};
+
+#define PHASE2DEPTH_MISS_PX 1e-7f
 
 /*
- * What is to be taken off the coded coordinate `code` (pixels) to undo the lens, on the ray through
- * the camera's normalised (x, y): three steps of Newton's method.
+ * From p. With what it has to go, the rest, the curvature along the ray makes it miss by the rest
+ * squared times lens.bend over the derivative cubed, in PHASE2DEPTH_MISS_PX.
  */
-PX_FN float
-phase2depth_undo_lens(PX_STRUCT phase2depth_lens lens, double code, float x, float y, bool plain)
+PX_FN PX_STRUCT phase2depth_step
+phase2depth_next(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ray ray, double code,
+    float p, bool plain)
 {
-	PX_STRUCT phase2depth_ray ray = phase2depth_ray_of(lens, code, x, y);
-	PX_F p = phase2depth_first_step(lens, ray, plain);
+	PX_STRUCT phase2depth_step step;
+	PX_STRUCT phase2depth_change c = phase2depth_shift(lens, p, ray.slope, ray.offset, plain);
+	PX_F per_x = phase2depth_per_x(lens, ray.slope, plain), derivative = per_x + c.derivative;
+	PX_F y = ray.slope * p + ray.offset;
+	PX_F aside = px_select(plain, 0.0f, lens.skew_px * y);
+	PX_D shift = phase2depth_precise_shift(lens, p, y, plain);
+	PX_D bare = px_double(lens.focal_px) * p + px_double(lens.center_px + aside);
+	PX_D undone = code - shift;
+	PX_F rest = px_float(undone - bare), along = rest * px_divide(1.0f, derivative);
+	PX_F cube = derivative * derivative * px_abs(derivative);
+	bool folds = !(derivative * per_x > 0.0f);
 
-	p = phase2depth_step(lens, ray, p, plain);
-	return phase2depth_last_step(lens, ray, p, plain);
+	step.code = undone - px_double(along * c.derivative);
+	step.p = p + along;
+	step.found = px_both(px_abs(rest) < 0.1f, !folds);
+	step.unsettled = rest * rest * lens.bend >= px_select(folds, 0.0f, cube);
+	return step;
 }
 
-/* The same in eight steps, for lenses that three do not undo everywhere. */
-PX_FN float
-phase2depth_undo_strong_lens(PX_STRUCT phase2depth_lens lens, double code, float x, float y,
-    bool plain)
-{
-	PX_STRUCT phase2depth_ray ray = phase2depth_ray_of(lens, code, x, y);
-	PX_F p = phase2depth_first_step(lens, ray, plain);
-
-	for (int i = 0; i < 6; i++)
-		p = phase2depth_step(lens, ray, p, plain);
-	return phase2depth_last_step(lens, ray, p, plain);
-}
+#define PHASE2DEPTH_STEPS 7	/* at most, behind the first one */
 
 /* By how much the undone coordinate changes with the coded one. */
 PX_FN float
 phase2depth_undone(PX_STRUCT phase2depth_lens lens, double code, float x, float y, bool plain)
 {
-	PX_STRUCT phase2depth_ray ray = phase2depth_ray_of(lens, code, x, y);
-	PX_F p = px_divide(ray.aim, ray.per_x);
+	PX_STRUCT phase2depth_ray ray = phase2depth_ray_of(lens, x, y);
+	PX_F p = phase2depth_bare(lens, px_float(code), ray, plain);
+	PX_F per_x = phase2depth_per_x(lens, ray.slope, plain);
 	PX_STRUCT phase2depth_change c = phase2depth_shift(lens, p, ray.slope, ray.offset, plain);
 
-	return px_divide(ray.per_x, ray.per_x + c.derivative);
+	return px_divide(per_x, per_x + c.derivative);
 }
 #endif

@@ -76,7 +76,6 @@ list_rays(struct passes *passes, const struct phase2depth *priv)
 		.x_per_column = t->x_per_column, .x_per_row = t->x_per_row, .y0 = t->y0,
 		.y_per_row = t->y_per_row, .least = priv->least, .most = priv->most,
 		.phase = (uint)priv->phase, .distorted = t->distorted, .plain = t->plain,
-		.strong = t->strong,
 		.lens = t->lens != NULL, .lens_stride = (uint)t->lens_stride,
 		.lens_rows = (uint)t->h, .has_sigma = priv->sigma != NO_CHANNEL,
 		.sigma = (uint)priv->sigma };

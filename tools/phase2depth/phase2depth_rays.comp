@@ -9,35 +9,45 @@
 
 layout(buffer_reference, std430) readonly buffer block_at { phase2depth_rays_block b; };
 
-/* What the projector's lens adds to the coded coordinate. */
-float
-projector_shift(block_at at, float phase, double x0, double y0, uint column, float lens_x,
-    float lens_y)
+/* The coded coordinate without the projector's lens; false where there is none. */
+bool
+undo_lens(block_at at, float phase, float x, float y, inout double code)
 {
-	PX_D code = at.b.px_per_rad * double(phase) + at.b.code0_px;
-	PX_F x = float(x0) + float(at.b.x_per_column) * float(column) + lens_x;
-	PX_F y = float(y0) + lens_y;
+	PX_STRUCT phase2depth_lens lens = at.b.terms;
+	PX_STRUCT phase2depth_ray ray = phase2depth_ray_of(lens, x, y);
+	PX_F seen = float(at.b.px_per_rad) * phase + float(at.b.code0_px);
+	bool plain = at.b.plain != 0, found = false, unsettled = true;
+	PX_F bare = phase2depth_bare(lens, seen, ray, plain);
+	PX_F p = phase2depth_first_step(lens, ray, bare, plain);
+	PX_D undone = code;
 
-	if (at.b.distorted == 0)
-		return 0.0f;
-	if (at.b.strong != 0)
-		return phase2depth_undo_strong_lens(at.b.terms, code, x, y, at.b.plain != 0);
-	return phase2depth_undo_lens(at.b.terms, code, x, y, at.b.plain != 0);
+	for (int i = 0; i < PHASE2DEPTH_STEPS && unsettled; i++) {
+		PX_STRUCT phase2depth_step step = phase2depth_next(lens, ray, code, p, plain);
+
+		p = step.p;
+		undone = step.code;
+		found = step.found;
+		unsettled = step.unsettled;
+	}
+	code = undone;
+	return found;
 }
 
 vec3
 point(block_at at, float phase, double x0, double y0, uint column, float lens_x, float lens_y)
 {
-	PX_F shift = projector_shift(at, phase, x0, y0, column, lens_x, lens_y);
+	PX_F near_x = float(x0) + float(at.b.x_per_column) * float(column) + lens_x;
+	PX_F near_y = float(y0) + lens_y;
 	PX_D x = x0 + at.b.x_per_column * double(column) + double(lens_x);
 	PX_D y = y0 + double(lens_y);
-	PX_D code = at.b.px_per_rad * double(phase) + at.b.code0_px - double(shift);
+	PX_D code = at.b.px_per_rad * double(phase) + at.b.code0_px;
+	bool found = at.b.distorted == 0 || undo_lens(at, phase, near_x, near_y, code);
 	PX_D b_w = PHASE2DEPTH_ALONG(at.b.b_w, 0, x, y);
 	PX_D b_code = PHASE2DEPTH_ALONG(at.b.b_code, 0, x, y);
 	PX_D s = phase2depth_distance(code, at.b.a_code, at.b.a_w, b_code, b_w);
 	PX_D w = at.b.a_w + s * b_w;
 	float depth = float(s), depth_projector = float(w);
-	bool valid = !px_isnan(phase) && !px_isnan(lens_x) && !px_isnan(shift) && depth > 0.0f &&
+	bool valid = !px_isnan(phase) && !px_isnan(lens_x) && found && depth > 0.0f &&
 	    depth_projector > 0.0f && depth >= at.b.least && depth <= at.b.most;
 	PX_F a = PHASE2DEPTH_WORLD(at.b.R, at.b.T, 0, x, y, s);
 	PX_F b = PHASE2DEPTH_WORLD(at.b.R, at.b.T, 1, x, y, s);

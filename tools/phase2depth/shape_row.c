@@ -4,41 +4,112 @@
 
 #include "base/cpu_level.h"
 #include "phase2depth.px.h"
-#include "strong_lens.h"
 
 #define TILE 512	/* pixels that are worked on together, as in phase2depth_rays.comp */
 
 struct piece {			/* of a row of pixels */
 	const float *phase, *lens_x, *lens_y;	/* the camera's lens */
-	float *shift;				/* what the projector's lens adds */
 	float *x, *y, *z;
 	double x0, y0;				/* normalised, of the first pixel */
 	int n;
 };
 
+/* Of the projector's lens: the ray of each pixel in its picture, the place on it that Newton's
+ * method has reached, and the coded coordinate without the lens, NaN where there is none. */
+struct undoing {
+	_Alignas(64) float slope[TILE], offset[TILE], p[TILE];
+	double code[TILE];
+};
+
+/* The rays, and where the coded coordinates were without a lens. */
 static inline __attribute__((always_inline)) void
-undo_lens_piece(const struct phase2depth *priv, const struct piece *piece, bool plain)
+place_rays(const struct triangulation *t, const struct piece *piece,
+    const struct phase2depth_lens lens, struct undoing *undoing, bool plain)
 {
 	const float *restrict phase = piece->phase, *restrict lens_x = piece->lens_x;
 	const float *restrict lens_y = piece->lens_y;
-	float *restrict shift = piece->shift;
-	struct phase2depth_lens lens;
-	double px_per_rad = priv->rays.px_per_rad, code0_px = priv->rays.code0_px;
-	float x0 = (float)piece->x0, y0 = (float)piece->y0, per_x = (float)priv->rays.x_per_column;
+	float *restrict slope = undoing->slope, *restrict offset = undoing->offset;
+	float *restrict p = undoing->p;
+	float px_per_rad = (float)t->px_per_rad, code0_px = (float)t->code0_px;
+	float x0 = (float)piece->x0, y0 = (float)piece->y0, per_x = (float)t->x_per_column;
 
-	_Static_assert(sizeof(lens) == sizeof(priv->rays.lens_terms), "the same block of floats");
-	memcpy(&lens, priv->rays.lens_terms, sizeof(lens));
 	CPU_SIMD
-	for (int i = 0; i < piece->n; i++)
-		shift[i] = phase2depth_undo_lens(lens, px_per_rad * (double)phase[i] + code0_px,
-		    x0 + per_x * (float)i + lens_x[i], y0 + lens_y[i], plain);
+	for (int i = 0; i < piece->n; i++) {
+		struct phase2depth_ray ray = phase2depth_ray_of(lens,
+		    x0 + per_x * (float)i + lens_x[i], y0 + lens_y[i]);
+
+		slope[i] = ray.slope;
+		offset[i] = ray.offset;
+		p[i] = phase2depth_bare(lens, px_per_rad * phase[i] + code0_px, ray, plain);
+	}
 }
 
-/* bare: neither has a lens. */
+/* A loop of its own: in one with place_rays() every operation waits for the one before. */
 static inline __attribute__((always_inline)) void
-shape_piece(const struct phase2depth *priv, const struct piece *piece, bool bare)
+first_step(const struct piece *piece, const struct phase2depth_lens lens, struct undoing *undoing,
+    bool plain)
 {
-	const float *restrict phase = piece->phase, *restrict shift = piece->shift;
+	const float *restrict slope = undoing->slope, *restrict offset = undoing->offset;
+	float *restrict p = undoing->p;
+
+	CPU_SIMD
+	for (int i = 0; i < piece->n; i++) {
+		struct phase2depth_ray ray = { slope[i], offset[i] };
+
+		p[i] = phase2depth_first_step(lens, ray, p[i], plain);
+	}
+}
+
+/* A further step of all pixels; behind the first of these, those that have settled (p is NaN) keep
+ * what they have. True if any has to go on. */
+static inline __attribute__((always_inline)) bool
+next_step(const struct triangulation *t, const struct piece *piece,
+    const struct phase2depth_lens lens, struct undoing *undoing, bool again, bool plain)
+{
+	const float *restrict phase = piece->phase;
+	const float *restrict slope = undoing->slope, *restrict offset = undoing->offset;
+	float *restrict p = undoing->p;
+	double *restrict code = undoing->code;
+	double px_per_rad = t->px_per_rad, code0_px = t->code0_px, lost = (double)PX_NAN;
+	uint32_t unsettled = 0;
+
+#pragma omp simd reduction(| : unsettled)
+	for (int i = 0; i < piece->n; i++) {
+		struct phase2depth_ray ray = { slope[i], offset[i] };
+		struct phase2depth_step step = phase2depth_next(lens, ray,
+		    px_per_rad * (double)phase[i] + code0_px, p[i], plain);
+		double undone = px_select(step.found, step.code, lost);
+
+		code[i] = again && px_isnan(p[i]) ? code[i] : undone;
+		p[i] = px_select(step.unsettled, step.p, PX_NAN);
+		unsettled |= step.unsettled;
+	}
+	return unsettled;
+}
+
+static inline __attribute__((always_inline)) void
+undo_lens(const struct triangulation *t, const struct piece *piece, struct undoing *undoing,
+    bool plain)
+{
+	struct phase2depth_lens lens;
+	bool unsettled;
+
+	_Static_assert(sizeof(lens) == sizeof(t->lens_terms), "the same block of floats");
+	memcpy(&lens, t->lens_terms, sizeof(lens));
+	place_rays(t, piece, lens, undoing, plain);
+	first_step(piece, lens, undoing, plain);
+	unsettled = next_step(t, piece, lens, undoing, false, plain);
+	for (int i = 1; i < PHASE2DEPTH_STEPS && unsettled; i++)
+		unsettled = next_step(t, piece, lens, undoing, true, plain);
+}
+
+enum lenses { NO_LENS, CAMERA_LENS, PROJECTOR_LENS };	/* the last one: on either or both */
+
+static inline __attribute__((always_inline)) void
+shape_piece(const struct phase2depth *priv, const struct piece *piece, const double *restrict code,
+    enum lenses lenses)
+{
+	const float *restrict phase = piece->phase;
 	const float *restrict lens_x = piece->lens_x, *restrict lens_y = piece->lens_y;
 	float *restrict out_x = piece->x, *restrict out_y = piece->y, *restrict out_z = piece->z;
 	float least = priv->least, most = priv->most;
@@ -48,15 +119,15 @@ shape_piece(const struct phase2depth *priv, const struct piece *piece, bool bare
 	CPU_SIMD
 	for (int i = 0; i < piece->n; i++) {
 		double ray_x = x0 + t.x_per_column * (double)i;
-		double x = bare ? ray_x : ray_x + (double)lens_x[i];
-		double y = bare ? y0 : y0 + (double)lens_y[i];
-		double seen = t.px_per_rad * (double)phase[i] + t.code0_px;
-		double code = bare ? seen : seen - (double)shift[i];
+		double x = lenses == NO_LENS ? ray_x : ray_x + (double)lens_x[i];
+		double y = lenses == NO_LENS ? y0 : y0 + (double)lens_y[i];
+		double at = lenses == PROJECTOR_LENS ? code[i] :
+		    t.px_per_rad * (double)phase[i] + t.code0_px;
 		double b_w = PHASE2DEPTH_ALONG(t.b_w, 0, x, y);
-		double s = phase2depth_distance(code, t.a_code, t.a_w,
+		double s = phase2depth_distance(at, t.a_code, t.a_w,
 		    PHASE2DEPTH_ALONG(t.b_code, 0, x, y), b_w);
 		float depth = (float)s, depth_projector = (float)(t.a_w + s * b_w);
-		bool lost = !bare && (px_isnan(lens_x[i]) || px_isnan(shift[i]));
+		bool lost = lenses != NO_LENS && px_isnan(lens_x[i]);
 		bool valid = !px_isnan(phase[i]) && !lost && depth > 0.0f &&
 		    depth_projector > 0.0f && depth >= least && depth <= most;
 
@@ -66,13 +137,13 @@ shape_piece(const struct phase2depth *priv, const struct piece *piece, bool bare
 	}
 }
 
-static const float no_lens[TILE];
+static _Alignas(64) const float no_lens[TILE];
 
 void
 shape_row(const struct phase2depth *priv, const struct frame *in, struct frame *out, size_t y)
 {
 	const struct triangulation *rays = &priv->rays;
-	float shift[TILE] = { 0 };
+	struct undoing undoing;
 	const float *lens = rays->lens ? rays->lens + y * rays->lens_stride : NULL;
 	double x0 = rays->x0 + rays->x_per_row * (double)y;
 	double y0 = rays->y0 + rays->y_per_row * (double)y;
@@ -80,21 +151,20 @@ shape_row(const struct phase2depth *priv, const struct frame *in, struct frame *
 	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
 		struct piece piece = { frame_floats(in, priv->phase, y) + x,
 			lens ? lens + x : no_lens,
-			lens ? lens + rays->h * rays->lens_stride + x : no_lens, shift,
+			lens ? lens + rays->h * rays->lens_stride + x : no_lens,
 			frame_floats(out, 0, y) + x, frame_floats(out, 1, y) + x,
 			frame_floats(out, 2, y) + x, x0 + rays->x_per_column * (double)x, y0,
 			(int)(w - x < TILE ? w - x : TILE) };
 
-		if (rays->distorted && rays->strong)
-			strong_lens_undo(rays, piece.phase, piece.x0, piece.y0, piece.lens_x,
-			    piece.lens_y, shift, piece.n);
-		else if (rays->distorted && rays->plain)
-			undo_lens_piece(priv, &piece, true);
+		if (rays->distorted && rays->plain)
+			undo_lens(rays, &piece, &undoing, true);
 		else if (rays->distorted)
-			undo_lens_piece(priv, &piece, false);
-		if (!lens && !rays->distorted)
-			shape_piece(priv, &piece, true);
+			undo_lens(rays, &piece, &undoing, false);
+		if (rays->distorted)
+			shape_piece(priv, &piece, undoing.code, PROJECTOR_LENS);
+		else if (lens)
+			shape_piece(priv, &piece, NULL, CAMERA_LENS);
 		else
-			shape_piece(priv, &piece, false);
+			shape_piece(priv, &piece, NULL, NO_LENS);
 	}
 }

@@ -1,10 +1,12 @@
 #define _GNU_SOURCE
 #include "triangulate.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "camera_rays.h"
 #include "optics/sensor_crop.h"
 #include "phase2depth.px.h"
 
@@ -72,50 +74,59 @@ set_projector(struct triangulation *t, const struct pinhole *projector, bool alo
 	terms[13] = (float)skew_px;
 	terms[14] = (float)center_px;
 	t->distorted = projector->distorted;
-	t->plain = true;
+	t->plain = skew_px == 0;
 	for (size_t i = 5; i < 12; i++)
 		t->plain &= d[i] == 0;
 }
 
-/* Do the usual steps undo the projector's lens at the point uv of its picture, on the ray of the
- * camera that meets it? True where there is no such ray. */
-static bool
-settles(const struct triangulation *t, const struct pinhole *projector, const struct approach *n,
+/* The largest second derivative, times what makes it phase2depth_next()'s `bend`, of the coded
+ * coordinate at the point uv of the projector's picture, on the ray of the camera that meets it.
+ * Less than 0 where there is no such ray. */
+static float
+bend_at(const struct triangulation *t, const struct pinhole *projector, const struct approach *n,
     const double uv[2])
 {
+	const float by = 1e-3f;
 	struct phase2depth_lens lens;
+	struct phase2depth_ray line;
+	struct phase2depth_change before, behind;
 	double xy[2], ray[3], at[3];
 
 	if (!pinhole_undistort(projector, uv, xy))
-		return true;
+		return -1;
 	at[0] = xy[t->along_y];
 	at[1] = xy[!t->along_y];
 	at[2] = 1;
 	for (size_t j = 0; j < 3; j++)		/* b turns: what is far away */
 		ray[j] = n->b[0][j] * at[0] + n->b[1][j] * at[1] + n->b[2][j] * at[2];
 	if (!(ray[2] > 0))
-		return true;
+		return -1;
 	memcpy(&lens, t->lens_terms, sizeof(lens));
-	return !isnan(phase2depth_undo_lens(lens, uv[t->along_y], (float)(ray[0] / ray[2]),
-	    (float)(ray[1] / ray[2]), t->plain));
+	line = phase2depth_ray_of(lens, (float)(ray[0] / ray[2]), (float)(ray[1] / ray[2]));
+	before = phase2depth_shift(lens, (float)at[0] - by, line.slope, line.offset, t->plain);
+	behind = phase2depth_shift(lens, (float)at[0] + by, line.slope, line.offset, t->plain);
+	return fabsf((behind.derivative - before.derivative) / (2 * by) *
+	    phase2depth_per_x(lens, line.slope, t->plain)) / (2 * PHASE2DEPTH_MISS_PX);
 }
 
-/* Tries a grid over the projector's picture; once for each axis. */
+/* Tries a grid over the projector's picture, once for each axis. Twice the largest value stands for
+ * what lies between and around. */
 static void
-set_strong(struct triangulation *t, const struct pinhole *projector, const struct approach *n)
+set_bend(struct triangulation *t, const struct pinhole *projector, const struct approach *n)
 {
 	double w = projector->w > 0 ? projector->w : 2 * projector->K[2];
 	double h = projector->h > 0 ? projector->h : 2 * projector->K[5];
-	bool *strong = &t->strong_along[t->along_y];
+	float *bend = &t->bend_along[t->along_y], most = -1;
 
-	for (size_t i = 0; i < GRID * GRID && t->distorted && !t->tried[t->along_y]; i++) {
-		double uv[2] = { w * (double)(i % GRID) / (GRID - 1),
-			h * (double)(i / GRID) / (GRID - 1) };
+	for (size_t i = 0; i < GRID * GRID && t->distorted && *bend == 0; i++) {
+		float v = bend_at(t, projector, n, (double[2]){ w * (double)(i % GRID) / (GRID - 1),
+		    h * (double)(i / GRID) / (GRID - 1) });
 
-		*strong |= !settles(t, projector, n, uv);
+		most = v > most ? v : most;
 	}
-	t->tried[t->along_y] = true;
-	t->strong = *strong;
+	if (*bend == 0)
+		*bend = most >= 0 ? 2 * most + FLT_MIN : FLT_MAX;
+	t->lens_terms[24] = *bend;
 }
 
 static void
@@ -132,45 +143,11 @@ set_camera(struct triangulation *t, const struct pinhole *camera)
 	t->x0 = (u0 - K[2] - K[1] * t->y0) / K[0];
 }
 
-struct lens_job {
-	const struct triangulation *t;
-	const struct pinhole *camera;
-};
-
-static void
-lens_row(void *arg, size_t y)
-{
-	const struct lens_job *job = arg;
-	const struct triangulation *t = job->t;
-	float *dx = t->lens + y * t->lens_stride, *dy = dx + t->h * t->lens_stride;
-	double last[3][2] = { { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
-
-	for (size_t x = 0; x < t->w; x++) {
-		double uv[2] = { t->origin_px[0] + ((double)x + 0.5) * t->bin[0] - 0.5,
-			t->origin_px[1] + ((double)y + 0.5) * t->bin[1] - 0.5 };
-		/* on from the three pixels before: the lens is smooth, so that this is nearly it */
-		double xy[2] = { 3 * (last[0][0] - last[1][0]) + last[2][0],
-			3 * (last[0][1] - last[1][1]) + last[2][1] };
-		bool known = pinhole_undistort_near(job->camera, uv, xy);
-
-		memmove(last[1], last[0], 2 * sizeof(last[0]));
-		for (size_t k = 0; k < 2; k++)
-			last[0][k] = known ? xy[k] : NAN;
-		dx[x] = dy[x] = NAN;
-		if (!known)
-			continue;
-		dx[x] = (float)(xy[0] - (t->x0 + t->x_per_column * (double)x +
-		    t->x_per_row * (double)y));
-		dy[x] = (float)(xy[1] - (t->y0 + t->y_per_row * (double)y));
-	}
-}
-
 /* The camera's rays: cheap if neither size nor place has changed. */
 static int
 set_rays(struct run *run, struct triangulation *t, const struct pinhole *camera,
     const struct frame_head *in, const double origin_px[2], const double bin[2])
 {
-	struct lens_job job = { t, camera };
 	size_t n;
 
 	if (t->w == in->w && t->h == in->h &&
@@ -193,7 +170,7 @@ set_rays(struct run *run, struct triangulation *t, const struct pinhole *camera,
 	t->w = in->w;
 	t->h = in->h;
 	if (t->lens)
-		run_for(run, in->h, lens_row, &job);
+		camera_rays_fill(run, t, camera);
 	return 0;
 }
 
@@ -308,7 +285,7 @@ triangulation_plan(struct run *run, struct triangulation *t, const struct calib 
 	t->along_y = along_y;
 	set_poses(t, calib, along_y, &approach);
 	set_projector(t, &calib->projector, along_y, &approach);
-	set_strong(t, &calib->projector, &approach);
+	set_bend(t, &calib->projector, &approach);
 	if (set_rays(run, t, &calib->camera, in, origin_px, bin) < 0)
 		return -1;
 	if (options->origin.n && meta_set_numbers(&out->meta, "origin_px", origin_px, 2) < 0)

@@ -23,13 +23,11 @@ struct triangulation {
 	 * The projector's lens as a block of floats: OpenCV's k1 .. k6 p1 p2 s1 .. s4 with the
 	 * coded coordinate in the place of x; then undistorted pixel = focal code + skew other +
 	 * center in normalised coordinates; then the line l0 code + l1 other + l2 = 0 that a ray is
-	 * there, as a 3x3 matrix times (x, y, 1) of the camera.
+	 * there, as a 3x3 matrix times (x, y, 1) of the camera; then how the lens bends along rays.
 	 */
-	float lens_terms[12 + 3 + 9];
-	bool distorted, plain;			/* plain: without k4 k5 k6 and s1 .. s4 */
-	bool strong;	/* undoing it takes more steps than usual, somewhere in the picture */
-	bool tried[2];	/* strong is known, of fringes along x, along y */
-	bool strong_along[2];
+	float lens_terms[12 + 3 + 9 + 1];
+	bool distorted, plain;			/* plain: without k4 k5 k6, s1 .. s4 and skew */
+	float bend_along[2];	/* of fringes along x, along y; 0: not known */
 	double R[9], T[3];			/* camera to world: X = R (s d) + T */
 	double px_per_rad, code0_px;	/* code = px_per_rad phase + code0_px */
 	/* The camera: normalised x and y of frame pixel (column, row), before the lens is undone.

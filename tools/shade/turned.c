@@ -29,19 +29,20 @@ find_levels(const struct picture *picture, size_t first, size_t n, struct chunk 
 {
 	const struct shade_light light = picture->priv->light;
 	const struct shade_vector background = picture->priv->background;
-	const size_t plane = picture->raster->w * picture->raster->h;
 	const float *restrict z = picture->raster->z + first;
-	const float *restrict attribute = picture->raster->attribute + first;
+	const float *restrict attribute = picture->raster->attribute + first * SURFACE_PLANES;
+	float value[CHUNK];
 
-	colours_fill(picture->priv, picture->parameters->by == BY_NONE ? NULL :
-	    attribute + SURFACE_VALUE * plane, chunk->colour[0], chunk->colour[1],
-	    chunk->colour[2], n);
+	for (size_t i = 0; i < n; i++)
+		value[i] = attribute[i * SURFACE_PLANES + SURFACE_VALUE];
+	colours_fill(picture->priv, picture->parameters->by == BY_NONE ? NULL : value,
+	    chunk->colour[0], chunk->colour[1], chunk->colour[2], n);
 #pragma omp simd
 	for (size_t i = 0; i < n; i++) {
 		bool drawn = z[i] != INFINITY;
-		float nx = attribute[SURFACE_NX * plane + i];
-		float ny = attribute[SURFACE_NY * plane + i];
-		float nz = attribute[SURFACE_NZ * plane + i];
+		float nx = attribute[i * SURFACE_PLANES + SURFACE_NX];
+		float ny = attribute[i * SURFACE_PLANES + SURFACE_NY];
+		float nz = attribute[i * SURFACE_PLANES + SURFACE_NZ];
 		struct shade_vector normal = { px_select(drawn, nx, 0.0f),
 			px_select(drawn, ny, 0.0f), px_select(drawn, nz, 0.0f) };
 		struct shade_vector colour = { chunk->colour[0][i], chunk->colour[1][i],
@@ -111,8 +112,8 @@ find_range(struct priv *priv, const struct raster *raster)
 		return fail_memory();
 	for (size_t i = 0; i < pixels; i++)
 		if (raster->z[i] != INFINITY &&
-		    shade_there(raster->attribute[SURFACE_VALUE * pixels + i]))
-			value[n++] = raster->attribute[SURFACE_VALUE * pixels + i];
+		    shade_there(raster->attribute[i * SURFACE_PLANES + SURFACE_VALUE]))
+			value[n++] = raster->attribute[i * SURFACE_PLANES + SURFACE_VALUE];
 	colours_find_range(priv, value, n);
 	free(value);
 	return 0;

@@ -233,6 +233,8 @@ cloud_draw(struct visible *visible, struct run *run, const struct visible_view *
 	*surface = NULL;
 	status = raster_new(&visible->depth, view->w, view->h, 0);
 	if (status == 0)
+		raster_clear(&visible->depth, 0, view->h);
+	if (status == 0)
 		status = begin_surface(table, surface, &drawing.given);
 	if (status == 0)
 		status = take_points(*surface, &row, &xyz, &n);
