@@ -37,7 +37,8 @@ accept_all(struct server *server)
 			continue;
 		}
 		*connection = (struct connection){ .fd = fd, .events = POLLIN,
-			.due_us = connection_now_us(CLOCK_MONOTONIC) + HANDSHAKE_SECONDS * SECOND_US };
+			.due_us = connection_now_us(CLOCK_MONOTONIC) +
+			    HANDSHAKE_SECONDS * SECOND_US };
 		server->connection[server->connections++] = connection;
 	}
 }
