@@ -41,7 +41,9 @@ files_ours() {
 	local TIMEFORMAT='%3R %3U %3S' n=$((frames < 20 ? 20 : frames))
 
 	{ time "$1" 1 "${@:2}"; } 2>used
+	rm -f written_*		# outside of the time, as the library's
 	{ time "$1" $((n + 1)) "${@:2}"; } 2>>used
+	rm -f written_*
 	awk -v n="$n" 'NR == 1 { clock = $1; cores = $2 + $3 }
 		NR == 2 { printf "%.5f %.5f\n", 1000 * ($1 - clock) / n, 1000 * ($2 + $3 - cores) / n }' used
 }
@@ -57,7 +59,6 @@ files_read() {
 
 files_write() {
 	FRINGEPIPE_REPEAT=$1 framecat -j 1 -q -f --no-sync -o "written_%04d$2" "$3"
-	rm -f written_*
 }
 
 files_table() {

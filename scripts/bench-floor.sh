@@ -1,5 +1,5 @@
-# The part `floor` of scripts/bench: each tool on one thread, beside the least time that its bytes, its operations and
-# its divisions and roots take here; and what the chain is to be expected to do on more cores. Sourced by it.
+# The part `floor` of scripts/bench: each tool that works on pixels on one thread, beside the least time that its bytes,
+# its operations and its divisions and roots take here; and what the chain is to be expected to do on more cores. Sourced by it.
 # shellcheck shell=bash disable=SC2046,SC2086,SC2154	# its variables and words
 
 # label / stage and its input / operations / divisions / roots a pixel / why it takes more than its floor.
@@ -23,10 +23,45 @@ floor_table() {
 		shade --view/shade --view 30,20 SIZE.height.nrrd/0/0/0/two triangles a pixel, one by one, edges in whole numbers of 64 bits; four samples a pixel are lit
 		mesh2depth of a frame/mesh2depth --scale 1 SIZE.height.nrrd/0/0/0/triangles as lists, of 12 bytes, and their points in doubles
 		framecat --as float, 6 uchar/framecat --as float SIZE.set.nrrd/6/0/0/bytes
+		kalman/kalman --sigma 0.05 --motion 0.01 SIZE.height.nrrd/0/0/0/16 bytes a pixel of state are read and written beside, and a pass looks at the noise
+		unwrapq/unwrapq --channel phase1 SIZE.phases.nrrd/0/0/0/passes for the range, squares, patches, their turns, the result
+		rectify, two phases/rectify --calib rig.json --side left SIZE.left.phases.nrrd/0/0/0/four loads a sample from where the lens says, one by one
+		rectify, cubic/rectify --calib rig.json --side left --interpolation cubic SIZE.left.phases.nrrd/0/0/0/sixteen of them
+		phasematch, three maps/phasematch --right SIZE.right.rectified.nrrd SIZE.left.rectified.nrrd/0/0/0/a search along the row, both ways
+		steger/steger SIZE.laser.nrrd/0/0/0/few tiles are filtered
+		steger --no-skip/steger --no-skip SIZE.laser.nrrd/0/0/0/five filters, along and across
+		depthenc, luma/depthenc --depth-range file SIZE.height.nrrd/30/0/0/a pass counts what lies outside
+		depthenc, mwd/depthenc --layout mwd --depth-range file SIZE.height.nrrd/0/0/0/the same, a sine and a cosine
+		depthenc, fold/depthenc --layout fold --depth-range file SIZE.height.nrrd/0/0/0/the same, and holes are filled
+		depthdec, luma/depthdec SIZE.luma.nrrd/0/0/0/a pass looks for changed levels
+		depthdec, mwd/depthdec SIZE.mwd.nrrd/0/0/0/an arctangent
+		dither3 -m bayer/dither3 -m bayer SIZE.holo.nrrd/0/0/0/each colour's bits are packed by themselves
+		dither3 -m fs/dither3 -m fs SIZE.holo.nrrd/0/0/0/each pixel waits for the one before it
+		dither3/dither3 SIZE.holo.nrrd/0/0/0/a search: the window of each bit that is tried
+		undither3 --filter gauss/undither3 --filter gauss SIZE.bits.nrrd/0/0/0/bits become floats first
+		undither3/undither3 SIZE.bits.nrrd/12300/0/0/361 neighbours of 34 operations, eleven loads each
 	END
 	echo "the chain/$(chain SIZE)/407/4/2/the sum of its stages"
 	! have holoenc || echo "holoenc/holoenc SIZE.height.nrrd/0/0/0/sines of each pixel"
-	! have holodec || echo "holodec/holodec SIZE.holo.nrrd/0/0/0/regions grow pixel by pixel"
+	have holodec || return 0
+	echo "holodec/holodec SIZE.holo.nrrd/0/0/0/an arctangent; stairs come from a table, pixel by pixel"
+	echo "holodec by regions, JPEG 444/holodec SIZE.holo444.nrrd/0/0/0/fourteen passes of at most 15 %: runs and regions are lists and trees"
+	echo "holodec by regions, JPEG 420/holodec SIZE.holo420.nrrd/0/0/0/the same, more runs, mixed pixels at edges"
+}
+
+# What the tools need that are not of the chain.
+make_floor_inputs() {
+	local size=$1 layout
+
+	make_inputs "$size"
+	[ -e "$size.laser.nrrd" ] && return
+	make_stereo "$size"
+	dither3 "$size.holo.nrrd" -o "$size.bits.nrrd"
+	for layout in luma mwd; do
+		depthenc --layout $layout --depth-range file "$size.height.nrrd" -o "$size.$layout.nrrd"
+	done
+	sed 's/^{/{ "laser_plane": [0.980581, 0, 0.196116, -58.8],/' "$size.json" >"$size.laser.json"
+	"$bin/fringesim" -q -s "$size" --laser --calib "$size.laser.json" --scene sphere --distance 300 --noise 2 -o "$size.laser.nrrd"
 }
 
 # floor_line I PIXELS BYTES OPERATIONS DIVISIONS ROOTS WHY: the floors are those of one thread. The time is the least
@@ -55,7 +90,7 @@ part_floor() {
 
 	gcc -std=c11 -O3 -march=native -fno-math-errno -ffp-contract=off -fopenmp -o operations "$top/scripts/bench-operations.c"
 	for size in "${stage_sizes[@]}"; do
-		make_inputs "$size"
+		make_floor_inputs "$size"
 		while IFS=/ read -r name words operations divisions roots why; do
 			add "$name" in_process 1 ${words//SIZE/$size}
 		done < <(floor_table)

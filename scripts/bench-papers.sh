@@ -1,73 +1,128 @@
 #!/usr/bin/env bash
-# What the papers time, beside ours on the same sizes: scripts/bench sources this for its part papers.
+# The tables and headline figures of five papers beside ours on the same sizes: scripts/bench sources this for its part
+# papers. What is published stands in scripts/bench-papers.txt alone, ours is measured here (times) and in
+# scripts/bench-papers.py (sizes, errors); the summary at the end joins the two.
 #
 # Their machines are of 2006 to 2015 and named in each line; this one is named at the head. Which of their
-# seconds belong to reading, copying and display they seldom say. Ours go from memory to memory; the share of the
-# copy bandwidth of the same run is what stays the same on a slower machine, or one where others are at work.
+# seconds belong to reading, copying and display they seldom say. Ours go from memory to memory.
 #
 # shellcheck disable=SC2034,SC2154 # rounds, cores, large_frames and the like are of scripts/bench
 # shellcheck disable=SC2046,SC2086 # the words of a case are split where they stand without quotes
 
-# paper PAPER-SAYS: what is published for the case that add named last
-paper() {
-	published[${#case[@]} - 1]=$1
+paper_tables=(zhang karpinsky ch3 ch5 ch6 ch7 ch8 ch9 liu2015 liu2016)
+
+# figure_of KEY COLUMN: of the table of published figures; 2: place, 3: figure, 4: unit
+figure_of() {
+	awk -F ' [|] ' -v key="$1" -v column="$2" '$1 == key { print $column; found = 1 } END { exit !found }' \
+		"$top/scripts/bench-papers.txt" || { echo "scripts/bench-papers.txt has no figure $1" >&2; return 1; }
 }
 
-# on_all LABEL CASE-WORD ...: the case on a thread, on all, and on the GPU where there is one
-on_all() {
+# record KEY OURS WHERE: for the summary; OURS in the paper's unit
+record() {
+	printf '%s\t%s\t%s\n' "$@" >>"$measured"
+}
+
+# in_turn THREADS STAGE ... // STAGE ...: chains one after the other, the sum of their times
+in_turn() {
+	local threads=$1 words=() word
+
+	for word in "${@:2}" //; do
+		if [ "$word" != // ]; then
+			words+=("$word")
+			continue
+		fi
+		in_process "$threads" "${words[@]}" || exit
+		words=()
+	done | awk '{ sum += $1 } END { if (!NR) exit 1; printf "%.5f\n", sum }'
+}
+
+# row LABEL KEYS WORD ...: a line of the table that show_rows prints: the chain on one thread, on all, and on the GPU
+# where there is one. KEYS: the published figures of this line, behind commas; -: none
+row() {
 	local threads
 
+	rows+=("$1") row_keys+=("$2") row_first+=("${#case[@]}")
 	for threads in $(thread_counts); do
-		add "$1, threads $threads" in_process "$threads" "${@:2}"
+		add "$1, threads $threads" in_turn "$threads" "${@:3}"
 	done
-	! has_gpu || add "$1, GPU" in_process "$cores" -d "gpu${FRINGEPIPE_GPU:+:$FRINGEPIPE_GPU}" "${@:2}"
+	! has_gpu || add "$1, GPU" in_turn "$cores" -d "gpu${FRINGEPIPE_GPU:+:$FRINGEPIPE_GPU}" "${@:3}"
 }
 
-# measure_papers PIXELS: a line for each case, and below it what is published
-measure_papers() {
-	local i
+# in_unit UNIT MS: frames/s, or N: seconds of so many frames
+in_unit() {
+	awk -v unit="$1" -v ms="$2" 'BEGIN {
+		v = unit == "frames/s" ? 1000 / ms : ms * unit / 1000
+		printf v < 10 ? "%.4g" : "%.1f", v }'
+}
 
+# show_rows UNIT: measures and prints
+show_rows() {
+	local unit=$1 threads r i ours names=() key figures
+
+	read -ra threads < <(thread_counts)
+	for i in "${threads[@]}"; do
+		names+=("$i thread$([ "$i" = 1 ] || echo s)")
+	done
+	! has_gpu || names+=("GPU")
 	measure
-	for i in "${!case[@]}"; do
-		line "$i" "${1:-0}" "$(must_move $(words_of "$i"))"
-		[ -z "${published[i]:-}" ] || printf '    published: %s\n' "${published[i]}"
+	case $unit in
+	1) printf '%-44s %24s' seconds published ;;
+	[0-9]*) printf '%-44s %24s' "seconds of $unit images" published ;;
+	*) printf '%-44s %24s' "$unit" published ;;
+	esac
+	printf ' %12s' "${names[@]}"
+	printf '\n'
+	for r in "${!rows[@]}"; do
+		figures='' ours=()
+		for key in ${row_keys[r]//,/ }; do
+			[ "$key" = - ] || figures+=", $(figure_of "$key" 3)"
+		done
+		for i in "${!names[@]}"; do
+			ours+=("$(in_unit "$unit" "$(middle ${ms[row_first[r] + i]})")")
+		done
+		printf '%-44s %24s' "${rows[r]}" "${figures#, }"
+		printf ' %12s' "${ours[@]}"
+		printf '\n'
+		for key in ${row_keys[r]//,/ }; do
+			[ "$key" = - ] || [ -n "${not_the_size:-}" ] ||
+				record "$key" "${ours[${#threads[@]} - 1]}" "${rows[r]}, $cores threads"
+		done
 	done
 	forget
-	published=()
+	rows=() row_keys=() row_first=()
 }
 
-# Zhang 2006, table 1: x y z by the calibrated formula, normals, a picture of the turned surface.
 papers_zhang() {
-	local size cpu gpu
+	local size pinhole
 
-	heading "Zhang 2006, table 1: absolute phase to x y z, normals and a picture
+	heading "zhang: absolute phase to x y z, normals and a picture (table 1); the published figures: their processor, their GPU
    stands in its place: a simulated relief that fills the picture, seen by a camera without lens errors; pictures
    are as large as the frame (theirs: not stated), turned ones with 1 sample a pixel, always by the processor"
-	while read -r size cpu gpu; do
+	for size in 532x500 266x250 177x167 133x125; do
 		make_pinhole "$size"
-		on_all "$size to points, normals" phase2depth --calib "$size.json" "$size.pinhole.nrrd" , normals
-		on_all "$size to a picture" phase2depth --calib "$size.json" "$size.pinhole.nrrd" , normals , shade
-		on_all "$size, turned" phase2depth --calib "$size.json" "$size.pinhole.nrrd" , normals , \
-			shade --view 20,10 --samples 1
-		paper "$cpu frames/s (Pentium 4, 3.4 GHz, drawn by a Quadro FX 3450), $gpu (all on that GPU)"
-		measure_papers "$(pixels "$size")"
-	done <<-END
-		532x500 6.00 25.56
-		266x250 23.15 102.81
-		177x167 51.06 222.56
-		133x125 89.93 372.82
-	END
+		pinhole="phase2depth --calib $size.json $size.pinhole.nrrd , normals"
+		row "$size to points, normals" - $pinhole
+		row "$size, and a picture, the camera's view" - $pinhole , shade
+		row "$size, and a picture, turned" zhang.$size.cpu,zhang.$size.gpu $pinhole , shade --view 20,10 --samples 1
+	done
+	show_rows frames/s
+	size=532x500
+	"$bin/fringesim" -q -s $size --calib $size.json -k 2+1 -p 60 --distance 300 --noise 1 -o two.nrrd
+	heading "zhang: three images (2+1) of 532x500, Gaussian 5, spatial unwrapping, x y z, normals, a picture"
+	pinhole="phasewrap two.nrrd , gauss -n 5 , unwrapq --ref $size.pinhole.nrrd , phase2depth --calib $size.json , normals"
+	row "the camera's view" zhang.whole $pinhole , shade
+	row "turned" zhang.whole $pinhole , shade --view 20,10 --samples 1
+	show_rows frames/s
 }
 
-# Karpinsky 2014, section 3: its seven steps.
 papers_karpinsky() {
-	local size=800x600
+	local size=800x600 name words
 
 	make_inputs "$size"
-	heading "Karpinsky 2014, section 3: six images of 800x600, step by step, $cores threads
+	heading "karpinsky: six images of 800x600, step by step (section 3; no times of single steps are published)
    stands in its place: a simulated relief (projector 1200x800, periods 60 and 63, noise of 1 grey level)"
 	while IFS=/ read -r name words; do
-		add "$name" in_process "$cores" ${words//SIZE/$size}
+		row "$name" - ${words//SIZE/$size}
 	done <<-END
 		1 wrap, two sets of three/phasewrap --as vector SIZE.images.nrrd
 		2 Gaussian 11 x 11/gauss SIZE.vectors.nrrd
@@ -78,53 +133,152 @@ papers_karpinsky() {
 		7 a picture, turned/shade --view 20,10 --samples 1 SIZE.normals.nrrd
 		7 a picture, the camera's view/shade SIZE.normals.nrrd
 	END
-	on_all "1 to 6" $(chain "$size")
-	on_all "1 to 7, turned" $(chain "$size") , shade --view 20,10 --samples 1
-	on_all "1 to 7, the camera's view" $(chain "$size") , shade
-	paper "30 frames/s, capture at 180 Hz and display included (Quadro NVS 5400M); no times of single steps"
-	measure_papers "$(pixels "$size")"
+	row "1 to 6" - $(chain "$size")
+	row "1 to 7, the camera's view" karpinsky.chain $(chain "$size") , shade
+	row "1 to 7, turned" karpinsky.chain $(chain "$size") , shade --view 20,10 --samples 1
+	show_rows frames/s
 }
 
-# The thesis, chapter 6.
-papers_holovideo() {
+papers_ch3() {
+	local size=640x480 points
+
+	make_pinhole "$size"
+	"$bin/fringesim" -q -s $size --calib $size.json -p 60 --distance 300 --noise 1 -o three.nrrd
+	heading "ch3: three images of 640x480, spatial unwrapping, x y z, normals, a picture (fig. 3.11)"
+	points="phasewrap three.nrrd , unwrapq --ref $size.pinhole.nrrd , phase2depth --calib $size.json , normals"
+	row "the camera's view" ch3.whole $points , shade
+	row "turned" ch3.whole $points , shade --view 20,10 --samples 1
+	show_rows frames/s
+}
+
+papers_ch6() {
 	local size=512x512
 
 	make_inputs "$size"
-	heading "Thesis, chapter 6: Holovideo frames of 512x512, $cores threads
+	heading "ch6: Holovideo frames of 512x512
    stands in its place: depth of a simulated relief that fills the picture"
-	add "encode" in_process "$cores" holoenc "$size.height.nrrd"
-	paper "18 frames/s (GeForce 9400M; 17 in its conclusion), from a mesh that is drawn"
-	add "decode" in_process "$cores" holodec "$size.holo.nrrd"
-	add "decode, normals, picture" in_process "$cores" holodec "$size.holo.nrrd" , normals , shade
-	paper "28 frames/s (GeForce 9400M), with normals and display"
-	add "decode after JPEG 85, normals, picture" in_process "$cores" holodec "$size.holo444.nrrd" , normals , shade
-	measure_papers "$(pixels "$size")"
+	row "encode" ch6.encode holoenc "$size.height.nrrd"
+	row "decode" - holodec "$size.holo.nrrd"
+	row "decode, normals, picture, turned" ch6.decode holodec "$size.holo.nrrd" , normals , shade --view 20,10 --samples 1
+	row "decode, normals, picture, the camera's view" ch6.decode holodec "$size.holo.nrrd" , normals , shade
+	row "decode after JPEG 85, normals, picture" - holodec "$size.holo444.nrrd" , normals , shade
+	show_rows frames/s
 }
 
-# Liu 2015, table II, phase calculation.
-papers_liu() {
-	local size=2549x1920 large_frames=10	# the first ones are slower: their memory is fresh
+# portal_camera SIDE: the words that make points of a camera's six images
+portal_camera() {
+	echo "phasewrap --min-amplitude 6 portal.$1.nrrd , gauss -n 7 , unwrap2f , median ," \
+		"phase2depth --calib portal.json --camera $1 --frame beamer"
+}
 
-	[ -e "$size.twelve.nrrd" ] || fringesim -q -s "$size" -n 4 -p 35,36,37 --projector 1260x800 --noise 1 -o "$size.twelve.nrrd"
-	heading "Liu 2015, table II: twelve images of $size to absolute phase (four steps, heterodyne of three)
-   stands in its place: a simulated relief; periods 35, 36, 37, since theirs are not stated"
-	on_all "wrap, unwrap" phasewrap "$size.twelve.nrrd" , unwrap2f --method heterodyne
-	paper "1060 to 1090 ms by OpenMP, 2750 to 2830 without (Xeon E5-2603), 210 with a Quadro 4000; one camera or
-    two is not said"
-	measure_papers "$(pixels "$size")"
+# The rig of the sample portal, its cameras 800x600. portal.SIDE.nrrd: six images; portal.true.SIDE.nrrd: true points.
+make_portal() {
+	local side
+
+	sed -e 's/608/1520/g; s/159\.5/399.5/g; s/119\.5/299.5/g; s/\[320, 240\]/[800, 600]/' "$top/samples/portal.json" >portal.json
+	for side in left right; do
+		"$bin/fringesim" -q --calib portal.json --view $side --scene relief --height 50 --shadow --noise 1 -p 57,61 \
+			--truth portal.whole.nrrd -o portal.$side.nrrd
+		framecat -f -c x,y,z,absphase portal.whole.nrrd -o portal.true.$side.nrrd
+		fringepipe -q $(portal_camera $side) -o portal.points.$side.nrrd
+	done
+	rm portal.whole.nrrd
+}
+
+papers_ch9() {
+	local merge
+
+	make_portal
+	merge="mergexyz --splat 512x512 --onto ortho --calib portal.json --frame beamer --view portal.points.right.nrrd"
+	heading "ch9: two cameras of 800x600 behind one projector, six images each, to one Holoimage with a texture
+   stands in its place: a simulated relief with shadows; without the PNG and the network"
+	row "a camera, six images to points" - $(portal_camera right)
+	row "points of both, merged" - $merge portal.points.left.nrrd
+	row "all: both cameras, merged, a Holoimage" ch9.whole $(portal_camera right) // $(portal_camera left) , $merge , \
+		holoenc --texture texture
+	show_rows frames/s
+}
+
+# record_clouds <TABLE: of cloud_table the rows whose noise is known
+record_clouds() {
+	local what points share single='' of_vote='' kept=''
+
+	while IFS='|' read -r what points share; do
+		case $what in
+		"a single map")
+			single=$points
+			record liu2015.noise.single "$share" "simulated, noise of 2 grey levels" ;;
+		"the paper's vote") kept=$points of_vote=$share ;;
+		ours)
+			record liu2015.noise.vote "$of_vote" "the paper's vote; phasematch as it is: $share %"
+			record liu2015.kept "$(awk -v all="$single" -v kept="$kept" 'BEGIN { printf "%.1f", 100 * kept / all }')" \
+				"the paper's vote; phasematch as it is: $(awk -v all="$single" -v kept="$points" 'BEGIN {
+				printf "%.1f", 100 * kept / all }') %" ;;
+		*,*)
+			record liu2015.noise.vote "$share" "phasematch as it is, ${what%%,*}" ;;
+		esac
+	done < <(sed -nE -e 's/^(angel|david)(,.*), ours +([0-9]+) points, noise +([0-9.]+) %$/\1\2|\3|\4/p' -e 's/^simulated, noise 2, (.*[^ ]) +([0-9]+) points, noise +([0-9.]+) %$/\1|\2|\3/p')
+}
+
+papers_liu2015() {
+	local size=2549x1920 large_frames=10 rounds=3 not_the_size=''	# the first frames are slower: their memory is fresh
+
+	if [ "$target_ms" -lt 300 ]; then
+		size=800x600 not_the_size=yes
+	fi
+	make_stereo "$size"
+	heading "liu2015: twelve images of $size to absolute phase (four steps, three periods), and matching (table II)
+   stands in its place: a simulated sphere on a plane, albedo and shadows; the published figures: a core of a Xeon
+   E5-2603, all by OpenMP, with a Quadro 4000, the quicker one of their two objects"
+	[ -z "$not_the_size" ] || echo "   --quick: not their size, 2549x1920; the summary leaves these out"
+	row "wrap, unwrap by heterodyne" liu2015.phase.cpu,liu2015.phase.openmp,liu2015.phase.cuda \
+		phasewrap "$size.left.images.nrrd" , unwrap2f --method heterodyne
+	row "match a single map" liu2015.single.cpu,liu2015.single.openmp,liu2015.single.cuda \
+		phasematch --right "$size.right.one.nrrd" "$size.left.one.nrrd"
+	row "match three maps, their vote" liu2015.vote.cpu,liu2015.vote.openmp,liu2015.vote.cuda \
+		phasematch --vote 0.5 --both-ways 0 --support 0 --right "$size.right.rectified.nrrd" "$size.left.rectified.nrrd"
+	row "match three maps, as one coordinate" - \
+		phasematch --right "$size.right.rectified.nrrd" "$size.left.rectified.nrrd"
+	show_rows 1
+	if /usr/bin/python3 -c 'import cv2, scipy' 2>/dev/null; then
+		cloud_table | tee clouds
+		record_clouds <clouds
+	else
+		echo "table I, noise points: OpenCV and SciPy are not here; scripts/bench --peers papers liu2015 installs them"
+	fi
+}
+
+# Two images of the paper's first head (table 1; the plane's distance with the sign that puts it before the camera).
+papers_liu2016() {
+	cat >head.json <<-'END'
+		{ "camera_K": [[2235.868, 0, 634.303], [0, 2235.772, 484.661], [0, 0, 1]], "camera_size": [1292, 964],
+		"camera_dist": [-0.086, 0.112, -0.0005, 0.0003, 0], "laser_plane": [-0.005, -0.873, 0.487, -283.815],
+		"scan_direction": [-0.011, 0.886, -0.463] }
+	END
+	"$bin/fringesim" -q --laser --calib head.json --scene relief --height 50 --noise 2 --frames 2 --stage-step 2 -o lines.nrrd
+	heading "liu2016: centres of the laser's line in 640 images of 1292x964, sigma 2 (table 2)
+   stands in its place: simulated lines of the paper's head 1, $(steger -q lines.nrrd | frameinfo -q |
+		awk '/table of/ { n += $5; k++ } END { printf "%d", n / k }') points an image (theirs 380 to 862, if 640
+   images make a scan), noise of 2 grey levels; the published figures: i7-3770, GTX TITAN X"
+	row "steger" liu2016.cpu,liu2016.gpu.least,liu2016.gpu.most steger lines.nrrd
+	row "steger --plain, the paper's point" - steger --plain lines.nrrd
+	row "steger --no-skip, every tile is filtered" - steger --no-skip lines.nrrd
+	show_rows 640
 }
 
 part_papers() {
-	local published=() name words large_frames=3
+	local measured=$work/papers.measured rows=() row_keys=() row_first=() name large_frames=3 tables=("${paper_names[@]}")
+	local rounds=$((rounds < 5 ? rounds : 5))
 
+	[ ${#tables[@]} -gt 0 ] || tables=("${paper_tables[@]}")
+	mkdir -p papers
+	: >"$measured"
 	part_machine
 	fringepipe --devices
-	papers_zhang
-	papers_karpinsky
-	! have holoenc || ! have holodec || papers_holovideo
-	papers_liu
-	! have undither3 || {
-		mkdir -p papers
-		in_python papers papers ${data:+"$data"}
-	}
+	[ "$target_ms" -ge 300 ] || echo "--quick: few frames, whose memory is fresh: the times below are too long, the rest is right"
+	for name in "${tables[@]}"; do
+		! declare -F "papers_$name" >/dev/null || "papers_$name"
+		in_python papers papers "$measured" ${data:+--data "$data"} --table "$name"
+	done
+	in_python papers papers "$measured" --summary "${tables[@]}"
 }

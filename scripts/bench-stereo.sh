@@ -109,7 +109,8 @@ cloud_lines() {
 cloud_table() {
 	local noise side set
 
-	heading "Liu 2015, table I: points and noise by the k-neighbourhood; there 5.1 to 9.1 % by a single map, 1 % by its vote"
+	heading "Liu 2015, table I: points and noise by the k-neighbourhood; there $(figure_of liu2015.noise.single 3) % by a single map, $(
+		figure_of liu2015.noise.vote 3) % by its vote, which keeps $(figure_of liu2015.kept 3) % of the points"
 	make_rig 800 600
 	for noise in 2 5; do
 		for side in left right; do

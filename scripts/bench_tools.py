@@ -35,6 +35,13 @@ def size(path):
 	return os.path.getsize(path)
 
 
+def libpng_size(path):
+	"""The bytes of a PNG written anew by libpng's default, through Pillow: what most programs would make of it"""
+	from PIL import Image
+	Image.open(path).save("libpng.png")
+	return size("libpng.png")
+
+
 # ---- objects, in pixels ----
 
 def sphere():

@@ -11,7 +11,7 @@ load helpers
 		"9.1 -p 35,36,37 -n 5"
 		"18.2 -p 20,150,650 -n 3"
 		"9.1 -p 60 -n 4 --gray half"
-		"4.6 -p 60 -n 6 --gray period --inverse"
+		"4.57 -p 60 -n 6 --gray period --inverse"
 		"9.1 -p 60 -n 12 --gray column"
 	)
 	for set in "${sets[@]}"; do
@@ -38,7 +38,7 @@ t, z = read_frame("truth.nrrd"), read_frame("out.nrrd")["depth"]
 phase, derivative = t["absphase"], 2.0
 allowed = 4 * ulp(phase) * derivative + 2 * ulp(t["depth"])		# what man phase2depth states
 error = np.abs(z - t["depth"].astype(float))
-expect(error <= 0.44 * allowed, (error / allowed).max(), error.max())		# 0.366'
+expect(error <= 0.439 * allowed, (error / allowed).max(), error.max())		# 0.366'
 	fringesim -s 320x240 --projector 1280x800 --calib "$top/samples/block.yml" --bits float \
 		-n 4 --gray half -p 40 --scene relief --truth truth.nrrd |
 		fringepipe phasewrap , unwrap2f >phase.nrrd
@@ -51,7 +51,7 @@ write_frames("shifted.nrrd", Frame(p, f.names, f.meta))'
 	py '
 t, o, s = [read_frame(f) for f in ("truth.nrrd", "out.nrrd", "shifted.out.nrrd")]
 phase = t["absphase"]
-for c, most in ("x", 0.33), ("y", 0.4), ("z", 0.27):		# 0.273 0.329 0.223
+for c, most in ("x", 0.327), ("y", 0.394), ("z", 0.267):		# 0.273 0.329 0.223
 	derivative = np.abs(s[c].astype(float) - o[c]) * 2 ** 7
 	allowed = 4 * ulp(phase) * derivative + 2 * ulp(t[c])
 	error = np.abs(o[c].astype(float) - t[c])

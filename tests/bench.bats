@@ -26,16 +26,28 @@ load helpers
 	grep -E '^phasewrap 2x3 uchar, phases +22\.0 B/px' table
 	grep -E '^gauss 11, of phases +32\.0 B/px' table
 	grep -E '^shade --view +7\.0 B/px +- op/px' table
-	[ "$(grep -c ' B/px ' table)" -ge 15 ]
+	grep -E '^depthenc, luma +6\.0 B/px +30 op/px' table
+	grep -E '^steger +1\.0 B/px' table
+	[ "$(grep -c ' B/px ' table)" -ge 35 ]
+	# a tool without a line says what it costs on its page; these four make no pixels
+	for tool in "$top"/tools/*/; do
+		tool=$(basename "$tool")
+		[[ " fringeprobe frameinfo frameplot holorecv " != *" $tool "* ]] || continue
+		grep -q "$tool" table || grep -q '^\.Sh COST' "$top/man/$tool.1" || { echo "no floor and no COST: $tool"; return 1; }
+	done
 	if grep -Ei 'nan|inf|[ -]0\.000 ms' table; then return 1; fi
 }
 
-@test "bench: the table of a GPU: its copies, each stage, the chain" {
+@test "bench: the table of a GPU: its copies, the stages that are named, the chain" {
 	need_gpu
-	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --quick gpu >table
+	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --quick gpu median unwrap2f shade >table
 	cat table
 	grep -E '^within its own memory [0-9.]+ GB/s$' table
-	grep -E '^unwrap2f +[0-9.]+ ms .* [0-9.]+ GB/s +[0-9]+ % of copy; with its copies +[0-9.]+ ms$' table
+	for stage in median unwrap2f shade; do
+		grep -E "^$stage +[0-9.]+ ms .* [0-9.]+ GB/s +[0-9]+ % of copy; with its copies +[0-9.]+ ms$" table
+	done
+	grep -E '^shade --view +the processor does it$' table
+	[ "$(grep -cE '^(phasewrap|gauss|normals|framecat)' table)" -eq 0 ]
 	grep -E '^fringepipe: [0-9]+ frames on .*phasewrap .*normals .*a frame$' table
 }
 
@@ -76,4 +88,62 @@ load helpers
 		[ "$status" -eq 2 ]
 		[[ $output == *"scripts/bench --write accuracy holo "* ]]
 	done
+}
+
+# A table of published figures: every line has its seven columns, no key comes twice.
+@test "bench: papers: each published figure has its place, its unit, which is better, and whether it is like for like" {
+	awk -F ' [|] ' '/^#/ || !NF { next }
+		NF != 7 || seen[$1]++ || $5 !~ /^(more|less|equal|no)$/ || ($3 !~ /^[0-9.]+$/ && $3 $5 != "-no") { print; bad = 1 }
+		{ n++ }
+		END { exit bad || n < 70 }' "$top/scripts/bench-papers.txt"
+}
+
+@test "bench: papers: every published figure stands in the summary once, with ours, which truth confirms" {
+	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --quick papers ch3 ch5 >table
+	cat table
+	grep -E "^the camera's view +30( +[0-9.]+)+$" table
+	grep -E '^turned +30( +[0-9.]+)+$' table
+	sed -n '/^summary/,$p' table >summary
+	awk -F ' [|] ' '/^ch[35][.]/ { print $1 "\n  " ($5 == "no" ? "" : "published ") $3 " " $4 }' "$top/scripts/bench-papers.txt" |
+		sed -E 's/^(  )([0-9.]+ .*)/\1published \2/' >wanted
+	sed -nE -e 's/^(ch[35]\.[a-z0-9.]+): .*/\1/p' -e 's/^(  published [0-9.]+ [^ ;]+).*/\1/p' summary >there
+	diff wanted there
+	run grep -E 'not measured|refused|nan|inf' summary
+	[ "$status" -eq 1 ]
+	# whole levels are off by sqrt(1/12); a turn of 255/2 levels' radius is 16/sin(30) px deep, the sphere 0.9 of 512
+	sed -n '/^ch5.sphere:/,/^$/p' summary | awk '$1 == "ours" {
+		theory = sqrt(1 / 12) / 127.5 / (2 * 3.14159265) * 16 / 0.5 / (0.9 * 512) * 100
+		exit !($2 > 0.96 * theory && $2 < 1.04 * theory) }'
+	sed -n '/^ch5.jpg/,/^$/p' summary | awk '$1 == "published" { want = $2 }
+		$1 == "ours" { n++; if ($2 < 0.95 * want || $2 > 1.05 * want) bad = 1 }
+		END { exit bad || n < 3 }'
+	# a PNG as anybody makes it: its ratio to x, y, z and a mask of 512x512
+	py 'y, x = np.mgrid[:512, :512] - 255.5
+r = (0.45 * 512) ** 2 - x * x - y * y
+write_frames("ball.nrrd", Frame(np.where(r >= 0, 256 + np.sqrt(np.maximum(r, 0)), np.nan).astype("f4"), ["depth"], {"z_axis": "towards"}))'
+	holoenc -P 16 --stair composite -S 5 --rounding level --depth-range 0,512 ball.nrrd |
+		framecat --level 12 -o ball.png
+	framecat ball.nrrd -o ball.obj
+	ratio=$(awk -v obj="$(stat -c %s ball.obj)" -v png="$(stat -c %s ball.png)" 'BEGIN { printf "%.1f:1", obj / png }')
+	grep -E "^sphere, all of the cube .* MB, $ratio  " table
+}
+
+@test "bench: a tool that fails ends the bench with its message, and no figure stands in its place" {
+	mkdir fake
+	real=$(dirname "$(command -v median)")
+	ln -s "$real"/* fake
+	rm fake/fringepipe
+	printf '#!/bin/sh\ncase " $* " in *" unwrapq "*) echo "fringepipe: unwrapq: broken" >&2; exit 1 ;; esac\nexec %s "$@"\n' \
+		"$real/fringepipe" >fake/fringepipe
+	chmod +x fake/fringepipe
+	FRINGEPIPE_BIN=$PWD/fake run "$top/scripts/bench" --quick papers ch3
+	[ "$status" -ne 0 ]
+	[[ $output == *"fringepipe: unwrapq: broken"* ]]
+	[[ $output != *summary* && $output != *inf* ]]
+}
+
+@test "bench: papers takes the names of its tables, and no other" {
+	FRINGEPIPE_BIN=$(dirname "$(command -v median)") run "$top/scripts/bench" papers ch4
+	[ "$status" -eq 2 ]
+	[[ $output == *"papers [TABLE ...] "*"zhang karpinsky ch3 ch5"* ]]
 }

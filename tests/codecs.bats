@@ -29,6 +29,23 @@ theirs_is_read() {
 	done
 }
 
+@test "codecs: the PNG of a symmetric Holoimage takes hardly more bytes than Pillow's, by libpng's way" {
+	/usr/bin/python3 - sphere.nrrd <<-'END'
+		import sys, numpy as np
+		y, x = np.mgrid[:256, :256] - 127.5
+		z = np.sqrt(np.maximum(115.0**2 - x * x - y * y, 0)).astype("<f4")
+		z[z == 0] = np.nan
+		open(sys.argv[1], "wb").write(b"NRRD0004\ntype: float\nendian: little\ndimension: 2\n"
+		    b"sizes: 256 256\nencoding: raw\nchannels:=depth\n\n" + z.tobytes())
+	END
+	for rounding in level angle; do
+		holoenc -P 16 --rounding $rounding --depth-range 0,256 sphere.nrrd -o ours.png
+		/usr/bin/python3 -c 'import sys; from PIL import Image; Image.open("ours.png").save("theirs.png")'
+		echo "$rounding: $(stat -c %s ours.png theirs.png | paste -sd' ')"
+		(($(stat -c %s ours.png) * 100 <= $(stat -c %s theirs.png) * 112))
+	done
+}
+
 @test "codecs: Pillow reads our TIFF, also of float and of many pages" {
 	for kind in u1-1 u1-3 u1-4 u2-1 f4-1 u1-1-pages f4-1-pages; do
 		ours_is_read tif-$kind

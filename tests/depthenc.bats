@@ -104,6 +104,35 @@ expect(np.abs(luma - want)[70:73, 20:23].max() < 6)
 expect((none["mask"] == 0) & (none["luma"] == 512))'
 }
 
+@test "depthenc: holes have what push-pull makes of the depths, in double, at odd and very wide sizes" {
+	py '
+rng = np.random.default_rng(8)
+def frame(w, h):
+	z = rng.uniform(0, 1, (h, w)).astype("f4")
+	z[rng.random((h, w)) < 0.4] = np.nan
+	return Frame(z, ["depth"])
+write_frames("in.nrrd", [frame(*s) for s in [(1, 1), (5, 7), (127, 1), (1, 129), (129, 65), (1025, 3), (1026, 2), (40001, 1)]])'
+	depthenc --mask track --bits 12 --depth-range 0,1 in.nrrd -o planes.nrrd
+	py '
+def push_pull(z):
+	h, w = z.shape
+	if z.size == 1: return np.where(np.isnan(z), 0.5, z)
+	padded = np.pad(z, ((0, h % 2), (0, w % 2)), constant_values=np.nan)
+	four = padded.reshape((h + 1) // 2, 2, (w + 1) // 2, 2)
+	n = (~np.isnan(four)).sum((1, 3))
+	coarse = push_pull(np.where(n > 0, np.nansum(four, (1, 3)) / np.maximum(n, 1), np.nan))
+	# the nearest coarser pixel counts 3/4, the one on the other side of this pixel 1/4
+	for axis in 0, 1:
+		at = np.arange(z.shape[axis])
+		near = coarse.take(at // 2, axis)
+		coarse = (3 * near + coarse.take(np.clip(at // 2 + at % 2 * 2 - 1, 0, coarse.shape[axis] - 1), axis)) / 4
+	return np.where(np.isnan(z), coarse, z)
+for given, got in zip(read_frames("in.nrrd"), read_frames("planes.nrrd")):
+	z = given["depth"].astype(float)
+	expect(got["mask"] == ~np.isnan(z), z.shape)
+	expect(np.abs(got["luma"] - push_pull(z) * 4095) < 0.502, z.shape, np.abs(got["luma"] - push_pull(z) * 4095).max())'
+}
+
 @test "depthenc, holoenc: a range of which depths use a small share is said once, with the steps that it leaves" {
 	py '
 z = np.linspace(0, 39.87, 64 * 48).astype("f4").reshape(48, 64)

@@ -119,6 +119,14 @@ nothing_new() {
 	kill $feeder
 }
 
+@test "errors: a file that cannot be read ends the run though a named pipe behind it has no writer" {
+	mkfifo pipe
+	echo rubbish >bad.png
+	for threads in 1 2 4; do
+		fails 1 "bad.png: not a known image format" timeout 5 framecat -j $threads -o x.nrrd bad.png pipe
+	done
+}
+
 @test "errors: standard input twice" {
 	fails 2 "standard input is named 2 times" median - - <in.nrrd
 	fails 2 "standard input is named 2 times" framecat - in.nrrd - <in.nrrd

@@ -51,7 +51,7 @@ ok = ~np.isnan(p)
 expect(np.isnan(q) == ~ok, sys.argv)
 strength = np.abs(mean(np.exp(1j * np.nan_to_num(p.astype(float))), ok, 11))
 far = difference(q, filtered(p, 11))[ok] * strength[ok]
-expect(far < 2e-6, sys.argv, far.max() if far.size else 0)' $size $holes
+expect(far < 4e-7, sys.argv, far.max() if far.size else 0)' $size $holes
 		done
 	done
 }
@@ -79,7 +79,7 @@ expect(np.isnan(q) == ~ok)
 if n == 101:	# the reference takes too long for all of it
 	ok[:, 8:-8] = False
 far = difference(q, filtered(p, n, sigma))[ok] * strength(p, n, sigma)[ok]
-expect(far < 2e-6, sys.argv, far.max())' "$n" "$sigma"
+expect(far < 4e-7, sys.argv, far.max())' "$n" "$sigma"
 	done
 }
 
@@ -105,8 +105,7 @@ for name in ["whole", "holes"]:
 	q = read_frame(name + "_out.nrrd")["phase"]
 	far = difference(q, a * x + b * y)
 	far = far[~np.isnan(far)]
-	tolerance = 1e-6 if min(abs(a), abs(b)) < 0.1 else 4e-6	# a steep phase leaves a short sum
-	expect(far < tolerance, sys.argv, name, far.max())' "$slope"
+	expect(far < 4.5e-7, sys.argv, name, far.max())' "$slope"
 	done
 }
 
@@ -121,10 +120,10 @@ q = read_frame("out.nrrd")["phase"].astype(float)
 y, x = np.mgrid[:400, :500]
 error = np.angle(np.exp(1j * (q - 0.1 * x)))
 k = kernel(11); gain = (k ** 2).sum()	# along one axis; the square root of its square is the gain of both
-expect(abs(error[6:-6, 6:-6].std() / (0.05 * gain) - 1) < 0.03, error[6:-6, 6:-6].std(), 0.05 * gain)
+expect(abs(error[6:-6, 6:-6].std() / (0.05 * gain) - 1) < 0.022, error[6:-6, 6:-6].std(), 0.05 * gain)
 edge = np.sqrt(gain)			# one axis is not filtered at all
 expect(abs(error[6:-6, 0].std() / (0.05 * edge) - 1) < 0.1, error[6:-6, 0].std(), 0.05 * edge)
-expect(abs(error.mean()) < 1e-3)'
+expect(abs(error.mean()) < 3 * 0.05 / np.sqrt(error.size))'
 }
 
 @test "gauss: vectors in, vectors out, and several phases side by side" {
@@ -154,14 +153,14 @@ expect(e.names == ["mask", "phase"], e.names)
 for f in [a, b, c, d]:
 	for n in rest:
 		expect(f[n] == p[n])
-def near(got, want, tolerance=2e-6):
+def near(got, want, tolerance=3.1e-7):
 	expect(np.isnan(got) == np.isnan(want))
 	expect(np.nan_to_num(np.abs(got - want)) < tolerance, np.nanmax(np.abs(got - want)))
 for n in "12":
 	phase = p["phase" + n]
 	z = mean(np.exp(1j * np.nan_to_num(phase.astype(float))), ~np.isnan(phase), 11)
 	near(b["cos" + n], z.real); near(b["sin" + n], z.imag)
-	near(a["phase" + n].astype(float), np.where(np.isnan(z), np.nan, np.angle(z)), 1e-5)
+	near(a["phase" + n].astype(float), np.where(np.isnan(z), np.nan, np.angle(z)), 3.9e-7)
 	there = ~np.isnan(v["cos" + n] + v["sin" + n])
 	z = mean(np.nan_to_num(v["cos" + n].astype(float)) + 1j * np.nan_to_num(v["sin" + n].astype(float)), there, 11)
 	near(d["cos" + n], z.real); near(d["sin" + n], z.imag)
@@ -183,13 +182,13 @@ for n in ["depth", "cos"]:
 	want = mean(np.nan_to_num(i[n].astype(float)), ~np.isnan(i[n]), 11)
 	expect(np.isnan(o[n]) == np.isnan(want))
 	far = np.nan_to_num(np.abs(o[n] - want))
-	expect(far < 2e-6 * np.nanmax(np.abs(i[n])), n, far.max())
+	expect(far < 4.1e-7 * np.nanmax(np.abs(i[n])), n, far.max())
 for n in ["modulation", "phase"]:
 	expect(o[n].tobytes() == i[n].tobytes())
 only = read_frame("only.nrrd")
 expect(only["depth"].tobytes() == i["depth"].tobytes())
 expect(np.isnan(only["phase"]) == np.isnan(i["phase"]))
-expect((np.abs(only["phase"] - 1) < 1e-6) | np.isnan(i["phase"]))'
+expect((np.abs(only["phase"] - 1) < 1.5e-7) | np.isnan(i["phase"]))'
 }
 
 @test "gauss: one thread, seven, every band height and instruction set give the same bytes" {

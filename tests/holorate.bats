@@ -128,6 +128,66 @@ expect(shares[0] > 2.6 * shares[1] and shares[1] > 170 * shares[2] and shares[2]
 expect(f.names == ["x", "y", "z", "certainty"] and np.array_equal(np.isnan(c), np.isnan(f["z"])) and np.nanmin(c) == 1)'
 }
 
+# Regions must not show where the decoder cuts a picture into blocks of rows for its threads.
+@test "holorate: a lossy picture moved by some rows decodes to the same, moved: depths and certainty, bit by bit" {
+	py "$bodies$plate"'
+y, x = np.mgrid[:W, :W]
+write_depth("in.nrrd", np.where(np.hypot(x - 250, y - 250) > 200, np.nan, plate()))'
+	while read -r pitch stair; do
+		holoenc -P $pitch --stair $stair --rounding level --depth-range 0,512 in.nrrd |
+			framecat --quality 75 --chroma 420 -o picture.jpg
+		framecat picture.jpg -o still.nrrd
+		holodec --keep still.nrrd -o want.nrrd
+		for rows in -26 -20 8 14; do
+			py '
+f = read_frame("still.nrrd")
+del f.meta["holo_check"]
+write_frames("moved.nrrd", Frame(np.roll(f.pixels, int(sys.argv[1]), 1), f.names, f.meta))' $rows
+			holodec --keep moved.nrrd -o got.nrrd
+			py '
+got, want = np.roll(read_frame("got.nrrd").pixels, -int(sys.argv[1]), 1), read_frame("want.nrrd").pixels
+expect(got.tobytes() == want.tobytes(), sys.argv[1:], (~np.isclose(got[0], want[0], atol=1, equal_nan=True)).sum())' \
+				$rows $pitch $stair
+		done
+	done <<-END
+		64 cosine
+		42 composite
+	END
+}
+
+# A leaf on the lowest stairs, whose luma is that of the background; the planes of the layout yuv without a matrix.
+@test "holorate: on the lowest stairs, which luma does not tell from black, no pixel is invented at halved colour" {
+	py "$bodies"'
+y, x = np.mgrid[:W, :W]
+r = ((x - 44) / 40) ** 2 + ((y - 256) / 220) ** 2
+write_depth("in.nrrd", np.where(r < 1, 50 * np.sqrt(np.maximum(1 - r, 0)), np.nan))'
+	for stair in composite cosine; do
+		holoenc -P 42 --layout yuv --stair $stair --rounding level --depth-range 0,512 in.nrrd -o picture.nrrd
+		for quality in 75 95; do
+			for colour in 1 2; do	# 4:2:2, 4:2:0
+				py '
+from PIL import Image
+f, (quality, colour) = read_frame("picture.nrrd"), map(int, sys.argv[1:])
+Image.merge("YCbCr", [Image.fromarray(np.ascontiguousarray(p)) for p in f.pixels]).save(
+	"picture.jpg", quality=quality, subsampling=colour)
+back = Image.open("picture.jpg")
+back.draft("YCbCr", None)
+write_frames("planes.nrrd", Frame(np.moveaxis(np.asarray(back), 2, 0), f.names, f.meta))' $quality $colour
+				holodec planes.nrrd -o out.nrrd
+				holodec --keep planes.nrrd -o keep.nrrd
+				py '
+want, got, keep = read_frame("in.nrrd")["depth"], read_frame("out.nrrd")["depth"], read_frame("keep.nrrd")
+there, kept = np.isfinite(want), np.isfinite(got)
+lost = 100 * (there & ~(np.abs(got - want) <= 42)).sum() / there.sum()
+print("# %s %s %s: lost %.2f %%, invented %d; of certainty 0 %d"
+	% (*sys.argv[1:], lost, (kept & ~there).sum(), (keep["certainty"] == 0).sum()))
+expect(not (kept & ~there).any() and lost <= (3.4 if sys.argv[1] == "composite" else 1.54), lost)
+expect((there & (keep["certainty"] == 0) & ~kept).sum() > 100)' $stair $quality $colour >&3
+			done
+		done
+	done
+}
+
 # Of scans: lost is all that is not there or over half a fringe off, in % of the surface; deep, farther than 6 px from
 # its boundary and from jumps (0.35 fringes from pixel to pixel); spikes are held against those of -e 2.
 @test "holorate: scans and a sphere at qualities 75 and 90: lost at most 2 %, deep 0.0063 %, spikes and invented pixels bounded" {

@@ -21,7 +21,7 @@ np.save("clean.npy", clean)' $size
 		median -o out.nrrd in.nrrd
 		py '
 out, clean = read_frame("out.nrrd")["absphase"], np.load("clean.npy")
-expect(np.abs(out - clean) <= 2 * ulp(clean) + 1e-6, sys.argv[1], np.abs(out - clean).max())' $size
+expect(np.abs(out - clean) <= 1.01 * ulp(np.abs(clean) + 4 * np.pi), sys.argv[1], np.abs(out - clean).max())' $size
 	done
 }
 
@@ -49,7 +49,7 @@ write_frames("in.nrrd", Frame(np.stack([p, p * 0 + 7]), ["absphase", "modulation
 f = read_frame("out.nrrd"); p = f["absphase"]
 hole = np.zeros((9, 9), bool); hole[4, 3] = hole[4, 5] = hole[0, 0] = True
 expect(np.isnan(p) == hole, p)
-expect(np.abs(p[~hole] - 5) < 2e-6, p)
+expect(np.abs(p[~hole] - 5) < 5.8e-7, p)
 expect(f.names == ["absphase", "modulation"], f.names)'
 	done
 }
@@ -63,7 +63,7 @@ write_frames("in.nrrd", Frame(p, ["absphase"], {"axis": "y"}))'
 	py '
 a, b = read_frame("a.nrrd"), read_frame("b.nrrd")
 expect(a.pixels == b.pixels)
-expect(abs(a["absphase"][7, 5] - 4 * (0.3 * 7 + 0.05)) < 1e-5)'
+expect(abs(a["absphase"][7, 5] - 4 * (0.3 * 7 + 0.05)) < 4.7e-7)'
 }
 
 @test "median: command history, one thread equals seven, every band height alike" {

@@ -65,6 +65,21 @@ same() {
 	done
 }
 
+@test "pairs: a whole chain, one column, rows of whole pages and very wide images" {
+	for size in 1x70 70x1 1024x70 4096x40 40001x37; do
+		fringesim -q -s $size -p 24,27 --projector 216x70 --noise 2 -c 2 -o set.nrrd
+		phasewrap -q --as vector set.nrrd | gauss -q | unwrap2f -q | median -q | phase2depth -q --ref ideal | normals -q >want.nrrd
+		[ "$(frameinfo -k channels want.nrrd)" = "depth modulation texture nx ny nz" ]
+		for words in "-j 1" "-j 3"; do
+			for band in "" 3; do
+				FRINGEPIPE_BAND=$band fringepipe -q $words phasewrap --as vector set.nrrd , gauss , unwrap2f , median , \
+					phase2depth --ref ideal , normals >got.nrrd
+				cmp want.nrrd got.nrrd || { echo "differ: $size $words, band '$band'"; return 1; }
+			done
+		done
+	done
+}
+
 @test "pairs: patterns made, and what looks at the result: text, plots, comparisons" {
 	same fringegen -s 129x65 -p 24,27 , phasewrap
 	same fringegen -s 129x65 -p 24 -g half , phasewrap

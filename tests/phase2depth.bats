@@ -65,11 +65,11 @@ class Rig:
 lens="0.08,-0.15,0.0012,-0.0007,0.05"
 strong="-0.28,0.12,-0.0008,0.001,-0.02,0.05,0.01,0.002,0.0006,-0.0003,-0.0004,0.0002"
 
-# shape_agrees CAMERA_LENS PROJECTOR_LENS AXIS SIZE
+# shape_agrees CAMERA_LENS PROJECTOR_LENS AXIS SIZE MOST: the errors are at most this share of the page's bound
 shape_agrees() {
 	py "$rig"'
 cam, proj = ([float(v) for v in a.split(",") if v] for a in sys.argv[1:3])
-axis, size = sys.argv[3:]
+axis, size = sys.argv[3:5]
 w, h = map(int, size.split("x"))
 rig = Rig(w, h, cam, proj, axis)
 phase, X = rig.phase(36)
@@ -84,7 +84,7 @@ f, t = read_frame("out.nrrd"), np.load("truth.npz")
 expect(f.names == ["x", "y", "z", "modulation"], f.names)
 expect(f.meta["length_unit"] == "mm" and f.meta["z_axis"] == "away" and np.all(f["modulation"] == 3))
 error = np.abs(f.pixels[:3] - t["X"])
-expect(error <= t["bound"], sys.argv[1:], np.nanmax(error / t["bound"]), np.nanmax(error), np.isnan(error).sum())' "$@"
+expect(error <= float(sys.argv[5]) * t["bound"], sys.argv[1:], np.nanmax(error / t["bound"]), np.nanmax(error), np.isnan(error).sum())' "$@"
 }
 
 @test "phase2depth: --fit-c warns of a fit that is none: depths exchanged, a face in the place of a plane" {
@@ -98,17 +98,17 @@ expect(error <= t["bound"], sys.argv[1:], np.nanmax(error / t["bound"]), np.nanm
 
 @test "phase2depth: calibrated, no lens, every size" {
 	for size in 1x1 5x7 127x1 128x64 129x65; do
-		shape_agrees "" "" x $size
+		shape_agrees "" "" x $size 0.2
 	done
-	shape_agrees "" "" y 129x65
+	shape_agrees "" "" y 129x65 0.3
 }
 
 @test "phase2depth: calibrated, lenses on either side and on both" {
-	shape_agrees $lens "" x 129x65
-	shape_agrees "" $lens x 129x65
-	shape_agrees $lens $strong x 160x120
-	shape_agrees $strong $lens y 160x120
-	shape_agrees $strong $strong x 127x1
+	shape_agrees $lens "" x 129x65 0.19
+	shape_agrees "" $lens x 129x65 0.2
+	shape_agrees $lens $strong x 160x120 0.24
+	shape_agrees $strong $lens y 160x120 0.61
+	shape_agrees $strong $strong x 127x1 0.19
 }
 
 @test "phase2depth: strong lenses and a projector seen from its first column on, where phases are small" {
@@ -126,7 +126,7 @@ f, t = read_frame("out.nrrd"), np.load("truth.npz")
 seen = (t["phase"] > 0) & (np.abs(t["X"][:2]) > 0.5).all(0)
 share = (np.abs(f.pixels[:3] - t["X"]) / t["bound"])[:, seen]
 expect(seen.mean() > 0.7 and t["phase"][seen].min() < 0.5, seen.mean(), t["phase"][seen].min())
-expect(share < 0.9, share.max())'
+expect(share < 0.89, share.max())		# 0.75'
 }
 
 @test "phase2depth: projector lenses that two steps do not undo in the whole picture" {
@@ -205,7 +205,7 @@ np.savez("truth.npz", X=world, bound=rig.bound(phase, X, 30).max(0) + 2 * ulp(wo
 	py '
 f, t = read_frame("out.nrrd"), np.load("truth.npz")
 error = np.abs(f.pixels - t["X"])
-expect(error <= t["bound"], np.nanmax(error / t["bound"]))'
+expect(error <= 0.145 * t["bound"], np.nanmax(error / t["bound"]))'
 }
 
 @test "phase2depth: --origin, bin, --centered, --projector, --axis and their keys" {
@@ -232,11 +232,11 @@ np.save("XB.npy", X)' $lens
 	py '
 a, b, c, d, e = (read_frame(f + ".nrrd") for f in "abcde")
 X = np.load("X.npy")
-expect(np.abs(a.pixels - X) < 2e-3, np.abs(a.pixels - X).max())
+expect(np.abs(a.pixels - X) < 1.01e-4, np.abs(a.pixels - X).max())
 expect(a.pixels == b.pixels)
-expect(np.abs(c.pixels - X) < 4e-3)
+expect(np.abs(c.pixels - X) < 1.2e-4)
 expect(c.pixels == d.pixels)
-expect(np.abs(e.pixels - np.load("XB.npy")) < 2e-3, np.abs(e.pixels - np.load("XB.npy")).max())
+expect(np.abs(e.pixels - np.load("XB.npy")) < 1e-4, np.abs(e.pixels - np.load("XB.npy")).max())
 expect(a.meta["origin_px"] == "70 40", a.meta)'
 	fails 1 "--centered needs the projector's size: say --projector W,H" \
 		phase2depth --calib nosize.json --centered crop.nrrd
@@ -320,12 +320,11 @@ a, b, i, r = (read_frame(f + ".nrrd") for f in ("a", "b", "in", "ref"))
 expect(a.names == ["depth", "modulation", "texture"], a.names)
 expect(a.meta["length_unit"] == "mm" and a.meta["z_axis"] == "towards")
 p = i["absphase"].astype(float); d = p - r["absphase"]
-bound = lambda z, slope: 4 * ulp(p) * slope + 2 * ulp(z)
 ok = np.isfinite(d)
 expect(np.isnan(a["depth"]) == ~ok)
-expect((np.abs(a["depth"] + 0.2 * d) <= bound(0.2 * d, 0.2)) | ~ok, np.nanmax(np.abs(a["depth"] + 0.2 * d)))
+expect((np.abs(a["depth"] + 0.2 * d) <= 4.3e-8) | ~ok, np.nanmax(np.abs(a["depth"] + 0.2 * d)))
 z = 0.2 * d - 0.01 * d ** 2 + 0.003 * d ** 3
-expect((np.abs(b["depth"] - z) <= bound(0.6, 0.4)) | ~(ok & (z > -0.499)))
+expect((np.abs(b["depth"] - z) <= 7.7e-8) | ~(ok & (z > -0.499)))
 expect(np.isnan(b["depth"]) | ~(ok & (z < -0.501)))' $size
 	done
 }
@@ -346,9 +345,9 @@ write_frames("bin.nrrd", Frame(binned, ["absphase"],
 	phase2depth --ref ideal bin.nrrd -o d.nrrd
 	py '
 a, b, c, d = (read_frame(f + ".nrrd").pixels for f in "abcd")
-expect(np.abs(a - 0.2) < 4 * ulp(np.array(100.)) * 0.4, np.abs(a - 0.2).max())
+expect(np.abs(a - 0.2) < 0.58 * ulp(np.array(100.)) * 0.4, np.abs(a - 0.2).max())
 expect(a == b); expect(a == c)
-expect(np.abs(d - 0.2) < 4 * ulp(np.array(200.)) * 0.4, np.abs(d - 0.2).max())'
+expect(np.abs(d - 0.2) < 0.58 * ulp(np.array(200.)) * 0.4, np.abs(d - 0.2).max())'
 }
 
 @test "phase2depth: --fit-c finds c and its powers; --c-map uses them" {
@@ -377,13 +376,13 @@ np.save("c.npy", np.stack([c1, c2 + 0 * c1]))'
 	py '
 m, c = read_frame("map.nrrd"), np.load("c.npy")
 expect(m.names == ["c1", "c2"], m.names)
-expect(np.abs(m["c1"] - c[0]) < 1e-4, np.abs(m["c1"] - c[0]).max())
-expect(np.abs(m["c2"] - c[1]) < 1e-4, np.abs(m["c2"] - c[1]).max())
+expect(np.abs(m["c1"] - c[0]) < 7.5e-7, np.abs(m["c1"] - c[0]).max())
+expect(np.abs(m["c2"] - c[1]) < 4.6e-8, np.abs(m["c2"] - c[1]).max())
 expect(len(m.meta["c_mm_per_rad"].split()) == 2 and "fit_rms_mm" in m.meta, m.meta)
 for f, z in zip(read_frames("depth.nrrd"), (2, 4, 6, 9)):
 	bad = np.zeros((40, 70), bool); bad[3, 4] = z == 4
 	expect(np.isnan(f["depth"]) == bad)
-	expect(np.abs(f["depth"] - z)[~bad] < 1e-4, np.nanmax(np.abs(f["depth"] - z)))'
+	expect(np.abs(f["depth"] - z)[~bad] < 2.4e-6, np.nanmax(np.abs(f["depth"] - z)))'
 	fails 1 "--fit-c names 5 depths, the input has 4 measurements" \
 		phase2depth --ref ref.nrrd --fit-c 2,4,6,9,11 steps.nrrd
 	fails 1 "--fit-c names 3 depths, the input has more measurements" \
@@ -425,14 +424,14 @@ def check(got, d, z, slope):		# rounding may take what lies next to half a turn 
 	ok = np.isfinite(d) & (np.pi - np.abs(d) > 1e-4)
 	expect(np.isnan(got) == np.isnan(d))
 	if ok.any():
-		expect(np.abs(got - z)[ok] <= 4 * ulp(2 * np.pi) * slope + 2 * ulp(z[ok]), np.abs(got - z)[ok].max())
+		expect(np.abs(got - z)[ok] <= 0.39 * (4 * ulp(2 * np.pi) * slope + 2 * ulp(z[ok])), np.abs(got - z)[ok].max())
 d = wrap(p - r["phase"])
 check(a["depth"], d, -0.2 * d + 0.01 * d ** 2, 0.27)
 check(b["depth"], d, -0.2 * d + 0.01 * d ** 2, 0.27)
 d = wrap(p - (700 + 0.1 * x - 0.3 * y))
 check(c["depth"], d, 0.5 * d, 0.5)
 if a["depth"].size > 1:
-	expect(np.abs(a["depth"][0, 0] - (-0.2 * np.pi + 0.01 * np.pi ** 2)) < 1e-6, a["depth"][0, 0])' $size
+	expect(np.abs(a["depth"][0, 0] - (-0.2 * np.pi + 0.01 * np.pi ** 2)) < 1e-8, a["depth"][0, 0])' $size
 	done
 }
 
@@ -457,7 +456,7 @@ for name in ("depth", "ideal"):
 		# the part beyond half a turn has no depth, nor have specks at its border
 		expect(np.all(np.isnan(z[beyond])))
 		expect(np.isnan(z[~beyond]).mean() < (0.002 if height == 9 else 1e-9), np.isnan(z[~beyond]).mean())
-		expect(np.nanmax(np.abs(z - t)) < 1e-5, np.nanmax(np.abs(z - t)))'
+		expect(np.nanmax(np.abs(z - t)) < 1.6e-6, np.nanmax(np.abs(z - t)))'
 	# jumps of noise are none of half a turn: unlit pixels have any phase
 	py '
 rng = np.random.default_rng(3)
@@ -492,7 +491,7 @@ z, d = read_frame("depth.nrrd")["depth"], np.load("d.npy")
 expect((d > np.pi).mean() > 0.6, (d > np.pi).mean())
 expect(np.isnan(z[d > np.pi]))
 expect(np.isnan(z[d < np.pi]).mean() < 0.01, np.isnan(z[d < np.pi]).mean())
-expect(np.nanmax(np.abs(z - d)) < 1e-5, np.nanmax(np.abs(z - d)))'
+expect(np.nanmax(np.abs(z - d)) < 5.8e-7, np.nanmax(np.abs(z - d)))'
 	for f in alone slope; do
 		fails 1 "% of the pixels nothing tells which lies within: have the reference seen beside them, or unwrap both phases" \
 			phase2depth --wrapped --ref plate.nrrd -c 1 $f.nrrd -o no.nrrd

@@ -6,7 +6,7 @@ load helpers
 		phase2depth --ref ideal phase.nrrd -o depth.nrrd
 		py '
 z = read_frame("depth.nrrd")["depth"]
-expect(np.abs(z - 10).max() < 0.05, z.min(), z.max())'
+expect(np.abs(z - 10).max() < 0.0137, z.min(), z.max())'
 	done
 }
 
@@ -50,7 +50,7 @@ f, u = read_frame("out.nrrd"), np.load("u.npy")
 expect(f.names == ["absphase", "residual", "modulation", "texture"], f.names)
 expect(f.meta["period_px"] == "60" and f.meta["axis"] == "x", f.meta)
 close(f, u, 60, 1e-5)
-expect(np.abs(f["residual"]) < 1e-5, f["residual"])
+expect(np.abs(f["residual"]) < 2.3e-6, f["residual"])
 expect(f["modulation"] == 0.5); expect(f["texture"] == 100)'
 	done
 }
@@ -215,7 +215,7 @@ write_frames("in.nrrd", measurement(u, [66, 60], 0.06, projector_px="640 480"))'
 	py '
 beat, best, some = (read_frame(n + ".nrrd") for n in ("beat", "best", "some"))
 expect(beat["absphase"] == best["absphase"])
-expect(np.abs(np.abs(beat["residual"]) - best["residual"]) < 2e-4)
+expect(np.abs(np.abs(beat["residual"]) - best["residual"]) < 2.1e-5)
 expect(best["residual"].max() > 0.3)
 expect(np.isnan(some["absphase"]) == ~(best["residual"] <= np.float32(0.3)))'
 }
@@ -254,6 +254,66 @@ bound = {0.15: 0.00013, 0.2: 0.0068, 0.05: 0.00001}[noise]	# measured on 400000 
 three = 3 * np.sqrt(bound / u[9:].size)
 expect(wrong <= bound + three, wrong, bound)' "$set"
 	done
+}
+
+# A search of maximum likelihood in double precision: of all orders the one whose phases, at the position in the field
+# that fits them best, are off by the least sum of squares. unwrap2f lets positions lie somewhat outside, which costs it
+# some orders near the ends of a field that is known to the pixel: a share of `more` (measured on two million pixels) of
+# those that the search gets wrong, within three standard errors.
+@test "unwrap2f: from three phases on, as few wrong orders as a search of maximum likelihood, and fewer than by beats" {
+	while read -r field noise more periods; do
+		py "$truth"'
+field, noise, *periods = (float(v) for v in sys.argv[1:])
+u = np.random.default_rng(1).uniform(-0.5, field - 0.5, (200, 1000)); np.save("u.npy", u)
+write_frames("in.nrrd", measurement(u, periods, noise, projector_px="%g 480" % field))' $field $noise $periods
+		unwrap2f -q in.nrrd -o auto.nrrd
+		rm -f beats.nrrd
+		[ $field -gt 1225 ] || unwrap2f -q -m heterodyne in.nrrd -o beats.nrrd
+		py '
+import os
+field, noise, more, *periods = (float(v) for v in sys.argv[1:])
+u, turn = np.load("u.npy"), 2 * np.pi
+phase = read_frame("in.nrrd").pixels[:len(periods)].astype(float)
+T = np.array(periods)[:, None, None]
+least, likely = np.full(u.shape, np.inf), 0
+wrap = lambda p: p - turn * np.round(p / turn)
+for k in range(-1, int(field / T[0, 0, 0]) + 2):
+	at = (phase[0] / turn + k) * T[0]
+	off = wrap(turn * at / T - phase)
+	best = np.clip(at - (off / T).sum(0) / (turn / T ** 2).sum(0), -0.5, field - 0.5)
+	cost = ((off + turn * (best - at) / T) ** 2).sum(0)
+	likely = np.where(cost < least, k, likely)
+	least = np.minimum(least, cost)
+right = np.round(u / T[0] - phase[0] / turn)
+order = lambda name: np.round((read_frame(name)["absphase"] - phase[0]) / turn)
+wrong, beats = (order("auto.nrrd") != right).sum(), np.inf
+if os.path.exists("beats.nrrd"):
+	beats = (order("beats.nrrd") != right).sum()
+search = (likely != right).sum()
+print("# %s, scatter %g: of %d orders %d wrong, by the search %d, by beats %g" % (periods, noise, u.size, wrong, search, beats))
+differ = ((order("auto.nrrd") != right) != (likely != right)).sum()
+expect(wrong - search <= more * search + 3 * np.sqrt(differ) and wrong <= beats, wrong, search, beats, differ)' $field $noise $more $periods >&3
+	done <<-END
+		640 0.1 0 60 66 78
+		640 0.15 0.04 60 66 78
+		640 0.2 0.035 60 66 78
+		1000 0.15 0.053 60 66 78
+		1920 0.05 0 60 66 78
+		650 0.1 0 18 23 31 650
+		650 0.2 0.01 18 23 31 650
+	END
+}
+
+@test "unwrap2f: best: a field that is stated 10 px too narrow at both ends costs no orders" {
+	py "$truth"'
+rng = np.random.default_rng(4)
+u = rng.uniform(-0.5 - 10, -0.5, (100, 300)) + 650 * rng.integers(0, 2, (100, 300)); np.save("u.npy", u)
+write_frames("in.nrrd", measurement(u, [60, 66, 78], 0.05, projector_px="640 480"))'
+	unwrap2f -q in.nrrd -o out.nrrd
+	py "$truth"'
+u = np.load("u.npy")
+expect((u < -9).any() and (u > 648).any())
+close(read_frame("out.nrrd"), u, 60, 0.3)'
 }
 
 @test "unwrap2f: a sequence does not begin with a beat whose ends scatter reaches, where another is there" {
@@ -325,8 +385,8 @@ for name, at in [("near", 0), ("middle", 0.5), ("far", 1), ("shape", z)]:
 		unwrap2f "$(cat line)" shape.nrrd -o out.nrrd
 		py "$truth"'
 p, b = (float(v) for v in open("line").read().strip().split("=")[1].split(","))
-expect(abs(p - 440) < 1, p)
-expect(abs(b - np.degrees(2 * np.pi * (20 + 1.5 + 250) / 660 - np.pi)) < 3, b)
+expect(abs(p - 440) < 0.09, p)
+expect(abs(b - np.degrees(2 * np.pi * (20 + 1.5 + 250) / 660 - np.pi)) < 0.08, b)
 f, u = read_frame("out.nrrd"), np.load("u.npy")
 a = f["absphase"] if sys.argv[1] == "x" else f["absphase"].T
 there = ~np.isnan(a)
@@ -361,7 +421,7 @@ write_frames("in.nrrd", Frame(np.array([phase, k * 30.0 + 15]).astype("f4"), ["p
 phase, out = read_frame("in.nrrd")["phase"].astype(float), read_frame("out.nrrd")["absphase"]
 k = np.round((out - phase) / (2 * np.pi))
 true = phase + 2 * np.pi * k
-expect(np.abs(out - true) <= 2 * ulp(true), (np.abs(out - true) / ulp(true)).max())'
+expect(np.abs(out - true) <= 0.74 * ulp(true), (np.abs(out - true) / ulp(true)).max())'
 }
 
 @test "unwrap2f: missing pixels stay missing, doubtful ones become so" {
@@ -540,6 +600,10 @@ write_frames("depth.nrrd", Frame(f.pixels[:1], ["depth"]))'
 	fails 1 "all phases repeat after 660 px of the field of 1280 px" unwrap2f -m best two.nrrd
 	fails 1 "is for several phases" unwrap2f -m best one.nrrd --field 60
 	fails 1 "all phases repeat after 4620 px of the field of 5000 px" unwrap2f --field 5000 three.nrrd
+	# where they repeat but a beat spans the field, auto takes beats, and -v says so
+	unwrap2f -v -p 60,60.1,60.2 --field 30000 three.nrrd -o beats.nrrd 2>said
+	has "by beats, not by the best orders: all phases repeat after 60 px of the field of 30000 px" <said
+	fails 1 "all phases repeat after 60 px" unwrap2f -m best -p 60,60.1,60.2 --field 30000 three.nrrd
 	fails 2 "--sigma: is for --fuse" unwrap2f --sigma 1,1 two.nrrd --field 640
 	fails 1 "--sigma: 3 numbers for 2 phases" unwrap2f --fuse --sigma 1,1,1 two.nrrd --field 640
 	fails 2 "--sigma" unwrap2f --fuse --sigma 0,1 two.nrrd --field 640

@@ -2,7 +2,6 @@
 
 #include <omp.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -23,6 +22,8 @@ struct thread_pool {
 	size_t finished;
 	struct fail_record failure;	/* of the failed item of the least number */
 	size_t failed;			/* its number; n: none */
+	struct thread_pool_pastime *pastime;	/* a list */
+	unsigned long called;		/* counts thread_pool_call_pastime() */
 };
 
 static void
@@ -82,20 +83,47 @@ take_items(struct thread_pool *pool, int thread)
 	}
 }
 
+/* One piece of a pastime; false: none has any. Called and returns with the lock held. */
+static bool
+take_pastime(struct thread_pool *pool)
+{
+	bool done = false;
+
+	for (struct thread_pool_pastime *p = pool->pastime; p && !done; p = p->next) {
+		p->running++;
+		pthread_mutex_unlock(&pool->lock);
+		done = p->fn(p->arg);
+		fail_clear();	/* it keeps what it needs */
+		pthread_mutex_lock(&pool->lock);
+		if (--p->running == 0)
+			pthread_cond_broadcast(&pool->done);	/* it may be taken away */
+	}
+	return done;
+}
+
 static void
 work(struct thread_pool *pool, int thread)
 {
-	unsigned long seen = 0;
+	unsigned long seen = 0, heard = 0;
+	bool spun = true;
 
 	pthread_mutex_lock(&pool->lock);
 	while (!pool->stop) {
-		if (seen == pool->job) {
+		if (seen != pool->job) {
+			seen = pool->job;
+			take_items(pool, thread);
+			spun = false;
+		} else if (heard != pool->called) {
+			unsigned long called = pool->called;
+
+			if (!take_pastime(pool))
+				heard = called;
+		} else if (!spun) {
+			spin_wait(pool, &pool->job, seen);
+			spun = true;
+		} else {
 			pthread_cond_wait(&pool->wake, &pool->lock);
-			continue;
 		}
-		seen = pool->job;
-		take_items(pool, thread);
-		spin_wait(pool, &pool->job, seen);
 	}
 	pthread_mutex_unlock(&pool->lock);
 }
@@ -128,6 +156,48 @@ thread_pool_for(struct thread_pool *pool, size_t n, thread_pool_fn *fn, void *ar
 	pthread_mutex_unlock(&pool->lock);
 }
 
+void
+thread_pool_call_pastime(struct thread_pool *pool)
+{
+	if (pool->threads == 1)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->called++;
+	pthread_cond_signal(&pool->wake);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+void
+thread_pool_add_pastime(struct thread_pool *pool, struct thread_pool_pastime *pastime)
+{
+	pthread_mutex_lock(&pool->lock);
+	pastime->pool = pool;
+	pastime->running = 0;
+	pastime->next = pool->pastime;
+	pool->pastime = pastime;
+	pool->called++;
+	pthread_cond_broadcast(&pool->wake);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+void
+thread_pool_remove_pastime(struct thread_pool_pastime *pastime)
+{
+	struct thread_pool *pool = pastime->pool;
+	struct thread_pool_pastime **at;
+
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	for (at = &pool->pastime; *at != pastime; at = &(*at)->next)
+		;
+	*at = pastime->next;
+	while (pastime->running)
+		pthread_cond_wait(&pool->done, &pool->lock);
+	pthread_mutex_unlock(&pool->lock);
+	pastime->pool = NULL;
+}
+
 int
 thread_pool_threads(const struct thread_pool *pool)
 {
@@ -141,6 +211,14 @@ stop(struct thread_pool *pool)
 	pool->stop = true;
 	pthread_cond_broadcast(&pool->wake);
 	pthread_mutex_unlock(&pool->lock);
+}
+
+/* The pool ends: its pastimes are nobody's any more. */
+static void
+leave_pastimes(struct thread_pool *pool)
+{
+	for (struct thread_pool_pastime *p = pool->pastime; p; p = p->next)
+		p->pool = NULL;
 }
 
 static void *
@@ -181,8 +259,11 @@ thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void
 
 	if (threads > 1)
 		threads = pool.threads = threads_available(threads);
-	if (threads == 1)
-		return drive(arg, &pool);
+	if (threads == 1) {
+		status = drive(arg, &pool);
+		leave_pastimes(&pool);
+		return status;
+	}
 	omp_set_dynamic(0);
 #pragma omp parallel num_threads(threads)
 	{
@@ -193,5 +274,6 @@ thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void
 			work(&pool, omp_get_thread_num());
 		}
 	}
+	leave_pastimes(&pool);
 	return status;
 }

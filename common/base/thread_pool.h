@@ -6,9 +6,24 @@
 #ifndef THREAD_POOL_H
 #define THREAD_POOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct thread_pool;
+
+/*
+ * What a thread that has no items may do meanwhile. fn does one piece of it, and returns false
+ * where there is none for now; several threads call it at once, and never thread 0. The caller owns
+ * the struct and sets fn and arg.
+ */
+struct thread_pool_pastime {
+	bool (*fn)(void *arg);
+	void *arg;
+	/* the pool's: */
+	struct thread_pool *pool;	/* NULL: it is no pool's, or that one has ended */
+	size_t running;			/* calls under way */
+	struct thread_pool_pastime *next;
+};
 
 /* fn(arg, item, thread): 0 <= thread < thread_pool_threads(). */
 typedef void thread_pool_fn(void *arg, size_t item, int thread);
@@ -20,5 +35,11 @@ int thread_pool_threads(const struct thread_pool *);
 /* Calls fn for items 0..n-1 on all threads, in any order; returns when all are done. Only from
  * drive, for which the message of the first item (by number) that called fail() is recorded. */
 void thread_pool_for(struct thread_pool *, size_t n, thread_pool_fn *fn, void *arg);
+
+/* Adds a pastime; says that one has work again; takes one away, once no thread is at it any more.
+ * The last may come after the pool has ended. */
+void thread_pool_add_pastime(struct thread_pool *, struct thread_pool_pastime *);
+void thread_pool_call_pastime(struct thread_pool *);
+void thread_pool_remove_pastime(struct thread_pool_pastime *);
 
 #endif

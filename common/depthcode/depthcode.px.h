@@ -30,7 +30,8 @@ depthcode_normalise(float depth, float zero, float per_depth)
 PX_FN bool
 depthcode_inside(float normalised)
 {
-	return !px_isnan(normalised) && px_abs(normalised - 0.5f) <= 0.5f + DEPTHCODE_SLACK;
+	return px_both(!px_isnan(normalised),
+	    px_abs(normalised - 0.5f) <= 0.5f + DEPTHCODE_SLACK);
 }
 
 PX_FN float

@@ -19,28 +19,43 @@ const char *const dither_packs[] = { "msb", "planar", "rgb", NULL };
 const char *const dither_methods[] = { "bayer", "fs", "fs-serpentine", "blue", "best", "small",
 	NULL };
 
+/* What goes from pixel to pixel stays in registers: memory would take longer than the arithmetic.
+ * To below[x] come shares of three pixels, in their order. A branch for the bit is faster than
+ * masks, though it goes wrong often: it does not wait for the comparison. */
+static inline __attribute__((always_inline)) void
+diffuse(float *restrict row, float *restrict below, size_t w, ptrdiff_t step,
+    const unsigned char *black)
+{
+	ptrdiff_t x = step > 0 ? 0 : (ptrdiff_t)w - 1;
+	float error = 0, waiting = 0;
+
+	for (size_t i = 0; i < w; i++, x += step) {
+		float level = row[x] + 7.0f * error, last = error, bit;
+
+		bit = level >= 0.5f ? 1.0f : 0.0f;
+		error = (level - bit) * 0.0625f;
+		if (black && black[x])
+			bit = error = 0;
+		row[x] = bit;
+		if (!below)
+			continue;
+		if (i > 0)
+			below[x - step] = waiting + 3.0f * error;
+		waiting = below[x] + last + 5.0f * error;
+	}
+	if (below && w > 0)
+		below[x - step] = waiting;
+}
+
 void
 dither_diffuse_row(float *row, float *below, size_t w, ptrdiff_t step, const unsigned char *black)
 {
-	ptrdiff_t x = step > 0 ? 0 : (ptrdiff_t)w - 1;
-
-	for (; x >= 0 && x < (ptrdiff_t)w; x += step) {
-		bool hole = black && black[x], one = row[x] >= 0.5f && !hole;
-		float bit = one ? 1.0f : 0.0f, error = hole ? 0 : (row[x] - bit) * 0.0625f;
-		bool ahead = x + step >= 0 && x + step < (ptrdiff_t)w;
-		bool behind = x - step >= 0 && x - step < (ptrdiff_t)w;
-
-		row[x] = bit;
-		if (ahead)
-			row[x + step] += 7.0f * error;
-		if (!below)
-			continue;
-		below[x] += 5.0f * error;
-		if (behind)
-			below[x - step] += 3.0f * error;
-		if (ahead)
-			below[x + step] += error;
-	}
+	if (below && black)
+		diffuse(row, below, w, step, black);
+	else if (below)
+		diffuse(row, below, w, step, NULL);
+	else
+		diffuse(row, NULL, w, step, black);
 }
 
 /* ---- blue noise ---- */

@@ -13,8 +13,8 @@
 #include "io/nrrd_header.h"
 
 #define CHUNK 4096		/* samples converted at once */
-#define BUFFER_SIZE 65536	/* of rows */
-#define ALIGNED 64
+#define GROUP_BYTES ((size_t)512 << 10)	/* of rows that are read at once: they fit a core's cache */
+#define GROUP_ROWS 64		/* a multiple: every group begins aligned as the first */
 
 struct input {
 	FILE *file;
@@ -231,36 +231,49 @@ is_one_piece(const struct input *in, const struct frame *frame)
 	    frame->plane[0].stride == frame->head.w * sample_size(frame->head.type);
 }
 
+/* Rows that lie one behind another, from the first one's place on: each to its own place. */
+static void
+spread_rows(char *first, size_t n, size_t bytes, size_t stride)
+{
+	while (n-- > 0 && bytes < stride) {
+		memmove(first + n * stride, first + n * bytes, bytes);
+		memset(first + n * stride + bytes, 0, stride - bytes);
+	}
+}
+
 /*
  * Reads rows of a file, of all channels: how many are there now. Where it stops, at a pipe, the
- * file's end or an error, the caller goes on. The kernel copies aligned memory several times as
- * soon, and rows of the file are not: it copies into a buffer, which stays in cache.
+ * file's end or an error, the caller goes on. The kernel copies one long piece of memory sooner
+ * than many short ones, and sooner than the same piece again and again: so many rows come together.
  */
 static size_t
 read_file_rows(struct input *in, struct frame *frame)
 {
 	const struct frame_head *head = &frame->head;
 	const size_t rows = head->h * head->c, bytes = head->w * in->header.kind->size;
+	const size_t stride = frame->plane[0].stride;
 	const int fd = fileno(in->file);
+	size_t group = GROUP_BYTES / bytes / GROUP_ROWS * GROUP_ROWS, done = 0;
 	off_t at = fd < 0 ? -1 : ftello(in->file);
-	_Alignas(ALIGNED) unsigned char buffer[BUFFER_SIZE];
-	size_t done = 0;
 	bool stops = at < 0;
 
+	if (bytes == stride)
+		group = rows;
+	else if (group == 0)
+		group = GROUP_ROWS;
 	while (!stops && done < rows) {
-		const size_t skip = (size_t)at % ALIGNED;
-		const ssize_t got = pread(fd, buffer, BUFFER_SIZE, at - (off_t)skip);
-		size_t from = skip;
+		const size_t n = rows - done < group ? rows - done : group;
+		char *first = frame_row(frame, done / head->h, done % head->h);
+		const ssize_t got = pread(fd, first, n * bytes, at);
+		const size_t whole = got > 0 ? (size_t)got / bytes : 0;
 
-		for (; done < rows && (ssize_t)(from + bytes) <= got; from += bytes, done++) {
-			void *to = frame_row(frame, done / head->h, done % head->h);
-
-			memcpy(to, buffer + from, bytes);
-			if (in->header.swapped)
-				swap_bytes(to, head->w, in->header.kind->size);
-		}
-		stops = from == skip;
-		at += (off_t)(from - skip);
+		spread_rows(first, whole, bytes, stride);
+		if (in->header.swapped)
+			swap_bytes(first, whole * stride / in->header.kind->size,
+			    in->header.kind->size);
+		stops = whole == 0;
+		done += whole;
+		at += (off_t)(whole * bytes);
 	}
 	if (done == 0 || fseeko(in->file, at, SEEK_SET) < 0)
 		return 0;
@@ -275,10 +288,10 @@ read_planes(struct input *in, struct frame *frame)
 	const size_t rows = head->h * head->c;
 	size_t row = 0;
 
-	if (is_one_piece(in, frame))	/* fread() takes it past its buffer */
-		return read_samples(in, frame_row(frame, 0, 0), head->w * rows);
 	if (in->header.encoding == NRRD_RAW && !in->header.kind->to_float)
 		row = read_file_rows(in, frame);
+	if (row == 0 && is_one_piece(in, frame))	/* fread() takes it past its buffer */
+		return read_samples(in, frame_row(frame, 0, 0), head->w * rows);
 	for (; row < rows; row++)
 		if (read_samples(in, frame_row(frame, row / head->h, row % head->h), head->w) < 0)
 			return -1;

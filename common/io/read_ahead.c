@@ -2,7 +2,6 @@
 #include "io/read_ahead.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,9 +13,8 @@
 #include "io/source.h"
 
 #define FILES_PER_THREAD 2	/* so that a thread that is done early has another one */
-/* Threads wait for one another behind each batch: of small files it has more, but not so many that
- * a process may have no more of them open. Of 800 x 600 pixels as PNG, 6 a thread took 5 % off the
- * time from files to files on two threads. */
+/* Of small files more wait, so that threads have something to do while the chain does what one
+ * thread does alone; but not so many that a process may have no more of them open. */
 #define SMALL_FILES_PER_THREAD 6
 #define SMALL_FILES_MOST 96
 #define SMALL_PART 16		/* of AHEAD_BYTES, which their frames may take */
@@ -38,12 +36,12 @@ struct stream_thread {
 	struct fail_record failure;	/* where that is -1 */
 };
 
-/* A file whose first frame has been read. */
+/* A file whose first frame is being read or has been. */
 struct open_file {
 	const char *path;
 	struct source *source;
 	struct frame *first;
-	bool opened;
+	bool opened;			/* it has been: all else is the caller's alone */
 	int got;			/* what source_next() returned */
 	struct fail_record failure;	/* where that is -1 */
 	size_t frames;			/* given out */
@@ -53,11 +51,15 @@ struct open_file {
 struct read_ahead {
 	struct thread_pool *pool;
 	char **path;
-	size_t paths, next;		/* files, and the first one not opened yet */
-	struct open_file *file;		/* `open` of them; refilled when all are read */
-	size_t open, room, at;
+	size_t paths, at;		/* files, and the one at hand */
+	struct thread_pool_pastime pastime;	/* opening files */
+	pthread_mutex_t lock;		/* of `at`, what follows, and every file's `opened` */
+	pthread_cond_t changed;		/* a file has been opened */
+	size_t begun;			/* files that threads have opened or are opening */
+	size_t bytes;			/* of first frames that wait to be taken */
+	struct open_file *file;		/* `room` of them: path i has place i modulo room */
+	size_t room;
 	size_t least;			/* of `room` that are read however large they are */
-	atomic_size_t bytes;		/* of first frames that wait to be taken */
 	bool keep_going;
 	struct read_ahead_loss lost;
 	const char *current;		/* the file at hand */
@@ -151,6 +153,72 @@ add_operand(struct read_ahead *input, const char *operand)
 	return status;
 }
 
+static struct open_file *
+file_at(const struct read_ahead *input, size_t i)
+{
+	return &input->file[i % input->room];
+}
+
+/* Others wait: a named pipe, for a writer, when the chain may have failed long since. */
+static bool
+is_regular(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The next file to be opened; NULL where there is none, or much is read already, or it is none to
+ * read before the chain wants it: then it waits until the chain comes nearer. The caller holds the
+ * lock. wanted: the chain waits for the file at hand. */
+static struct open_file *
+take_file(struct read_ahead *input, bool wanted)
+{
+	size_t ahead = input->begun - input->at;
+	struct open_file *file;
+
+	if (input->begun == input->paths || ahead >= input->room)
+		return NULL;
+	if (ahead > 0 && input->bytes > AHEAD_BYTES / (ahead < input->least ? 1 : SMALL_PART))
+		return NULL;
+	if ((ahead > 0 || !wanted) && !is_regular(input->path[input->begun]))
+		return NULL;
+	file = file_at(input, input->begun);
+	file->path = input->path[input->begun++];
+	return file;
+}
+
+/* Opens a file and reads its first frame. The caller holds the lock; it is free meanwhile. */
+static void
+open_file(struct read_ahead *input, struct open_file *file)
+{
+	pthread_mutex_unlock(&input->lock);
+	file->source = source_open(file->path);
+	file->got = file->source ? source_next(file->source, &file->first) : -1;
+	if (file->got < 0)
+		fail_take(&file->failure);
+	pthread_mutex_lock(&input->lock);
+	if (file->first)
+		input->bytes += frame_bytes(file->first);
+	file->opened = true;
+	pthread_cond_signal(&input->changed);
+}
+
+/* What a thread of the pool does meanwhile: opens the next file. */
+static bool
+open_next(void *arg)
+{
+	struct read_ahead *input = arg;
+	struct open_file *file;
+
+	pthread_mutex_lock(&input->lock);
+	file = take_file(input, false);
+	if (file)
+		open_file(input, file);
+	pthread_mutex_unlock(&input->lock);
+	return file != NULL;
+}
+
 struct read_ahead *
 read_ahead_open(char *const *operand, size_t operands, bool keep_going,
     struct thread_pool *pool)
@@ -165,6 +233,8 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 	}
 	input->pool = pool;
 	input->keep_going = keep_going;
+	pthread_mutex_init(&input->lock, NULL);
+	pthread_cond_init(&input->changed, NULL);
 	for (size_t i = 0; i < operands; i++)
 		input->folders |= is_folder(operand[i]);
 	if (operands == 0)
@@ -182,28 +252,42 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 		read_ahead_close(input);
 		return NULL;
 	}
+	progress_input(0, input->paths);
+	input->pastime = (struct thread_pool_pastime){ open_next, input };
+	thread_pool_add_pastime(pool, &input->pastime);
 	return input;
 }
 
-/* Opens a file and reads its first frame, unless much is read already: then it waits until the
- * chain comes to it. */
-static void
-open_file(void *arg, size_t item, int thread)
+/* The file at hand, opened: by the caller, or by another thread while the caller opens others. */
+static struct open_file *
+open_current(struct read_ahead *input)
 {
-	struct read_ahead *input = arg;
-	struct open_file *file = &input->file[input->at + item];
-	size_t bytes = atomic_load(&input->bytes);
+	struct open_file *current = file_at(input, input->at), *file;
 
-	(void)thread;
-	if (item > 0 && bytes > AHEAD_BYTES / (item < input->least ? 1 : SMALL_PART))
-		return;
-	file->opened = true;
-	file->source = source_open(file->path);
-	file->got = file->source ? source_next(file->source, &file->first) : -1;
-	if (file->got < 0)
-		fail_take(&file->failure);
-	if (file->first)
-		atomic_fetch_add(&input->bytes, frame_bytes(file->first));
+	pthread_mutex_lock(&input->lock);
+	while (!current->opened) {
+		file = take_file(input, true);
+		if (file)
+			open_file(input, file);
+		else
+			pthread_cond_wait(&input->changed, &input->lock);
+	}
+	pthread_mutex_unlock(&input->lock);
+	return current;
+}
+
+/* The first frame of a file is the caller's from now on. */
+static struct frame *
+take_first(struct read_ahead *input, struct open_file *file)
+{
+	struct frame *frame = file->first;
+
+	pthread_mutex_lock(&input->lock);
+	input->bytes -= frame_bytes(frame);
+	pthread_mutex_unlock(&input->lock);
+	file->first = NULL;
+	file->frames = 1;
+	return frame;
 }
 
 static void *
@@ -334,29 +418,16 @@ close_file(struct open_file *file)
 	*file = (struct open_file){ 0 };
 }
 
-/* Lists the next files, to be opened on all threads. */
+/* Goes on to the next file; one more may be opened. */
 static void
-fill(struct read_ahead *input)
+next_file(struct read_ahead *input)
 {
-	input->at = 0;
-	input->open = input->paths - input->next;
-	if (input->open > input->room)
-		input->open = input->room;
-	progress_input(input->next, input->paths);
-	for (size_t i = 0; i < input->open; i++)
-		input->file[i].path = input->path[input->next++];
-}
-
-/* Opens the files from the present one on that are not open yet. */
-static void
-open_files(struct read_ahead *input)
-{
-	size_t n = 0;
-
-	while (input->at + n < input->open && !input->file[input->at + n].opened)
-		n++;
-	atomic_store(&input->bytes, 0);
-	thread_pool_for(input->pool, n, open_file, input);
+	close_file(file_at(input, input->at));
+	pthread_mutex_lock(&input->lock);
+	input->at++;
+	pthread_mutex_unlock(&input->lock);
+	progress_input(input->at, input->paths);
+	thread_pool_call_pastime(input->pool);
 }
 
 /* ---- going on behind files that cannot be read ---- */
@@ -386,7 +457,7 @@ holds_one(const char *path)
 static size_t
 count_next(const struct read_ahead *input)
 {
-	for (size_t i = input->next - input->open + input->at + 1; i < input->paths; i++) {
+	for (size_t i = input->at + 1; i < input->paths; i++) {
 		struct stat st;
 		struct source *source;
 		struct frame *frame;
@@ -418,7 +489,7 @@ lose_file(struct read_ahead *input, struct open_file *file)
 	bool one = holds_one(file->path);
 
 	*lost = (struct read_ahead_loss){ .images = 1, .cut = !one,
-		.last = input->next == input->paths && input->at + 1 == input->open };
+		.last = input->at + 1 == input->paths };
 	fail_take(&failure);
 	if (!one && input->each == 0 && !lost->last)
 		input->each = count_next(input);
@@ -430,8 +501,7 @@ lose_file(struct read_ahead *input, struct open_file *file)
 		fail(NULL, "%s; the file ends there", failure.message);
 	fail_put(&failure);
 	input->current = file->path;
-	close_file(file);
-	input->at++;
+	next_file(input);
 	return READ_AHEAD_LOST;
 }
 
@@ -442,8 +512,7 @@ leave_file(struct read_ahead *input, struct open_file *file)
 	if (!input->uneven && input->each && input->each != file->frames)
 		input->uneven = true;
 	input->each = file->frames;
-	close_file(file);
-	input->at++;
+	next_file(input);
 }
 
 /* Has a folder ended behind the files so far? */
@@ -451,7 +520,7 @@ static bool
 pass_seam(struct read_ahead *input)
 {
 	if (!input->keep_going || !input->uneven_folders || input->passed == input->seams ||
-	    input->seam[input->passed] > input->next - input->open + input->at)
+	    input->seam[input->passed] > input->at)
 		return false;
 	input->passed++;
 	return true;
@@ -461,24 +530,17 @@ int
 read_ahead_next(struct read_ahead *input, struct frame **out)
 {
 	for (;;) {
-		struct open_file *file = &input->file[input->at];
+		struct open_file *file;
 		int got;
 
 		if (pass_seam(input))
 			return READ_AHEAD_SEAM;
-		if (input->at == input->open) {
-			if (input->next == input->paths)
-				return 0;
-			fill(input);
-			continue;
-		}
-		if (!file->opened)
-			open_files(input);
+		if (input->at == input->paths)
+			return 0;
+		file = open_current(input);
 		input->current = file->path;
 		if (file->first) {
-			*out = file->first;
-			file->first = NULL;
-			file->frames = 1;
+			*out = take_first(input, file);
 			return 1;
 		}
 		got = file->got == 1 ? file_next(file, out) : file->got;
@@ -498,10 +560,13 @@ read_ahead_close(struct read_ahead *input)
 {
 	if (!input)
 		return;
-	for (size_t i = 0; i < input->open; i++)
-		close_file(&input->file[i]);
+	thread_pool_remove_pastime(&input->pastime);
+	for (size_t i = input->at; i < input->begun; i++)
+		close_file(file_at(input, i));
 	for (size_t i = 0; i < input->paths; i++)
 		free(input->path[i]);
+	pthread_mutex_destroy(&input->lock);
+	pthread_cond_destroy(&input->changed);
 	free(input->path);
 	free(input->seam);
 	free(input->file);

@@ -18,6 +18,7 @@
 
 #define SNIFF_MAX 512
 #define BUFFER_SIZE (64 * 1024)	/* larger reads bypass it, without a copy */
+#define HEAD_SIZE 4096	/* likewise, where a codec reads a head, then all at once */
 #define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
 
 /* The start of a pipe, read to recognise the format. */
@@ -114,10 +115,10 @@ fail_unknown(const char *path, const unsigned char *byte, size_t n)
 
 /* Before anything is read. NULL is passed on. */
 static FILE *
-buffered(struct source *source, FILE *file)
+buffered(struct source *source, FILE *file, size_t size)
 {
 	if (file)
-		setvbuf(file, source->buffer, _IOFBF, BUFFER_SIZE);
+		setvbuf(file, source->buffer, _IOFBF, size);
 	return file;
 }
 
@@ -143,7 +144,7 @@ pipe_open(struct source *source, int fd, const char *path)
 		shared_receiver_close(source->loader.receiver);
 		source->loader.receiver = NULL;
 	}
-	file = buffered(source, waiting_file_input(fd));
+	file = buffered(source, waiting_file_input(fd), BUFFER_SIZE);
 	if (!file) {
 		fail_errno(path, "cannot be opened");
 		close(fd);
@@ -183,7 +184,7 @@ spool(struct source *source, FILE *from, const char *path)
 	fclose(from);
 	if (to)
 		rewind(to);
-	return buffered(source, to);
+	return buffered(source, to, BUFFER_SIZE);
 }
 
 /* ---- files ---- */
@@ -212,7 +213,7 @@ regular_open(struct source *source, int fd, const char *path)
 		close(fd);
 		return NULL;
 	}
-	file = buffered(source, fdopen(fd, "rb"));
+	file = buffered(source, fdopen(fd, "rb"), (*codec)->concatenates ? HEAD_SIZE : BUFFER_SIZE);
 	if (!file) {
 		fail_errno(path, "cannot be opened");
 		close(fd);

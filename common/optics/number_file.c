@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "optics/camera_model.h"
 #include "optics/number_parser.h"
-
-#define FILE_LIMIT ((size_t)1 << 20)
 
 /* Nothing but numbers and comments: one list without a name. False: it is something else. */
 static int
@@ -90,13 +87,6 @@ number_file_load_syntax(const char *path, size_t limit, struct number_file *out)
 	free(text);
 	fclose(file);
 	return status;
-}
-
-int
-number_file_load(const char *path, struct number_file *out)
-{
-	return camera_model_is_named(path) ? camera_model_load(path, out) :
-	    number_file_load_syntax(path, FILE_LIMIT, out);
 }
 
 void

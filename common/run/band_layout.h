@@ -42,6 +42,8 @@ size_at_most(size_t n, size_t most)
 
 /* Rows that map k makes at once, at most: a band begins with its halos on both sides. */
 size_t band_most_rows(const struct segment *, size_t k);
+/* Bytes from row to row of a window, which are those of a frame or more. */
+size_t band_window_stride(const struct frame_head *);
 /* Bytes of a row of a state plane. */
 size_t band_state_stride(const struct link *);
 /* Memory that shares no cache line with other memory, to be freed by free(). NULL after fail(). */

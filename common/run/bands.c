@@ -23,7 +23,7 @@ window_at(const struct segment *segment, size_t k, const struct band_memory *ban
 	const struct frame_head *head = &segment->link[k].out;
 
 	return (char *)band->memory + segment->offset[k] +
-	    c * frame_stride(head->w, head->type) * segment->window[k];
+	    c * band_window_stride(head) * segment->window[k];
 }
 
 /*
@@ -49,7 +49,7 @@ place_output(const struct segment *segment, size_t k, struct band_memory *band)
 				.y_first = band->first[k],
 				.slot = band->slot[k],
 				.rows = segment->window[k],
-				.stride = frame_stride(head->w, head->type),
+				.stride = band_window_stride(head),
 				.type = head->type };
 	}
 	for (size_t c = 0; c < segment->out->head.c && band->direct[k]; c++)
@@ -83,11 +83,12 @@ static void
 move_rows(const struct segment *segment, size_t c, struct band_memory *band, size_t y0, size_t y1)
 {
 	size_t k = segment->producer[c].k, stride = segment->out->plane[c].stride;
+	size_t window_stride = band_window_stride(&segment->link[k].out);
 
 	for (size_t y = y0; y < y1; y++) {
 		size_t row = (band->slot[k] + y - band->first[k]) % segment->window[k];
-		char *in_window =
-		    window_at(segment, k, band, segment->producer[c].c) + row * stride;
+		char *in_window = window_at(segment, k, band, segment->producer[c].c) +
+		    row * window_stride;
 		char *in_output = (char *)segment->out->plane[c].host + y * stride;
 
 		if (band->direct[k])

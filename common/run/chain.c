@@ -409,19 +409,6 @@ report_without_passes(struct chain *chain)
 	}
 }
 
-static int
-drive(void *arg, struct thread_pool *pool)
-{
-	struct chain *chain = arg;
-	struct run *first = &chain->link[0].run;
-	int status;
-
-	chain->pool = pool;
-	report_without_passes(chain);
-	status = starts_itself(chain) ? first->body->start(first) : read_all(chain);
-	return status < 0 ? -1 : finish(chain);
-}
-
 static void
 release(struct chain *chain)
 {
@@ -450,6 +437,39 @@ release(struct chain *chain)
 		shared_frames_end();
 }
 
+/* While the pool's threads sleep, for behind its end libgomp's would spin: what is left to write is
+ * written, what is left to say is said, all is freed. */
+static int
+conclude(struct chain *chain, int status)
+{
+	progress_end();
+	if (chain->writer && write_behind_close(chain->writer, status == 0) < 0)
+		status = -1;
+	if (status == 0)
+		times_report(chain);
+	chain->losses.ended = status == 0;
+	if (status == 0)
+		status = losses_conclude(chain);
+	losses_free(chain);
+	release(chain);
+	return status;
+}
+
+static int
+drive(void *arg, struct thread_pool *pool)
+{
+	struct chain *chain = arg;
+	struct run *first = &chain->link[0].run;
+	int status;
+
+	chain->pool = pool;
+	report_without_passes(chain);
+	status = starts_itself(chain) ? first->body->start(first) : read_all(chain);
+	if (status >= 0)
+		status = finish(chain);
+	return conclude(chain, status);
+}
+
 /* A whole number from 1 in the environment, unless *n is set already. -1 after fail_usage(). */
 static int
 environment_number(const char *name, size_t *n)
@@ -471,8 +491,6 @@ environment_number(const char *name, size_t *n)
 int
 chain_run(struct chain *chain)
 {
-	int status;
-
 	if (environment_number("FRINGEPIPE_BAND", &chain->band) < 0 ||
 	    environment_number("FRINGEPIPE_REPEAT", &chain->repeat) < 0)
 		return -1;
@@ -485,16 +503,5 @@ chain_run(struct chain *chain)
 	if (!chain->device && !chain->output)
 		shared_frames_begin(STDOUT_FILENO);
 	progress_start(!chain->quiet && isatty(STDERR_FILENO));
-	status = thread_pool_run(chain->threads, drive, chain);
-	progress_end();
-	if (chain->writer && write_behind_close(chain->writer, status == 0) < 0)
-		status = -1;
-	if (status == 0)
-		times_report(chain);
-	chain->losses.ended = status == 0;
-	if (status == 0)
-		status = losses_conclude(chain);
-	losses_free(chain);
-	release(chain);
-	return status;
+	return thread_pool_run(chain->threads, drive, chain);
 }

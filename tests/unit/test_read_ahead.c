@@ -52,13 +52,42 @@ remove_files(void **state)
 
 /* Files whose first frame is in memory. */
 static size_t
-waiting(const struct read_ahead *input)
+waiting(struct read_ahead *input)
 {
 	size_t n = 0;
 
-	for (size_t i = input->at; i < input->open; i++)
-		n += input->file[i].first != NULL;
+	pthread_mutex_lock(&input->lock);
+	for (size_t i = input->at; i < input->begun; i++) {
+		const struct open_file *file = &input->file[i % input->room];
+
+		n += file->opened && file->first;
+	}
+	pthread_mutex_unlock(&input->lock);
 	return n;
+}
+
+/* No thread opens a file, and none would. */
+static bool
+is_quiet(struct read_ahead *input)
+{
+	bool quiet;
+
+	pthread_mutex_lock(&input->lock);
+	quiet = input->begun == input->paths || input->begun - input->at == input->room ||
+	    input->bytes > AHEAD_BYTES / (input->begun - input->at < input->least ? 1 : SMALL_PART);
+	for (size_t i = input->at; i < input->begun; i++)
+		quiet &= input->file[i % input->room].opened;
+	pthread_mutex_unlock(&input->lock);
+	return quiet;
+}
+
+/* Waits until the pool's other threads have read all that they may: without them nothing comes. */
+static void
+let_read(struct read_ahead *input)
+{
+	for (int i = 0; i < 10000 && !is_quiet(input); i++)
+		usleep(1000);
+	assert_true(is_quiet(input));
 }
 
 static int
@@ -106,12 +135,13 @@ read_one(void *arg, struct thread_pool *pool)
 	assert_non_null(input);
 	assert_int_equal(read_ahead_next(input, &frame), 1);
 	frame_free(frame);
+	let_read(input);
 	assert_in_range(waiting(input), batch->least, batch->most);
 	read_ahead_close(input);
 	return 0;
 }
 
-/* Six files a thread are read at once where they take a sixteenth of the bound, 1250 bytes: rows
+/* Six files a thread are read ahead where they take a sixteenth of the bound, 1250 bytes: rows
  * are 64 bytes at least. Larger ones: two a thread, and one more that each had begun with. */
 static void
 test_small(void **state)

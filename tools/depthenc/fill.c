@@ -1,10 +1,13 @@
 #include "fill.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/cpu_level.h"
 #include "base/numbers.h"
 
 #define BLOCKS 64		/* of a level's rows, for the threads */
+#define PIECE 512		/* pixels of the coarser level's row at a time */
 
 /* The work of one level. */
 struct filling {
@@ -28,47 +31,75 @@ row_of(const struct fill *fill, size_t level, size_t y)
 
 /* ---- to coarser levels ---- */
 
-/* A pixel of level 0, NaN where it has no depth. */
-static float
-depth_at(const struct filling *filling, size_t x, size_t y)
+/* Depths of level 0, NaN where a pixel has none. */
+static void
+load_depths(const float *restrict depth, const struct depthcode_code *code, size_t n,
+    float *restrict out)
 {
-	const struct depthcode_code *code = filling->code;
-	float z = depthcode_normalise(frame_floats(filling->frame, filling->channel, y)[x],
-	    code->zero, code->per_depth);
+	float zero = code->zero, per_depth = code->per_depth;
 
-	return depthcode_inside(z) ? depthcode_clamp(z) : PX_NAN;
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		PX_F z = depthcode_normalise(depth[x], zero, per_depth);
+
+		out[x] = px_select(depthcode_inside(z), depthcode_clamp(z), PX_NAN);
+	}
 }
 
-static float
-value_at(const struct filling *filling, size_t x, size_t y)
+/* 2 * PIECE pixels of the next finer level from x on, NaN outside of it. */
+static void
+load_piece(const struct filling *filling, size_t x, size_t y, float *out)
 {
-	size_t finer = filling->level - 1;
+	size_t finer = filling->level - 1, w = filling->fill->w[finer], n = 0;
 
-	return finer ? row_of(filling->fill, finer, y)[x] : depth_at(filling, x, y);
+	if (y < filling->fill->h[finer])
+		n = w - x < 2 * PIECE ? w - x : 2 * PIECE;
+	if (finer)
+		memcpy(out, row_of(filling->fill, finer, y) + x, n * sizeof(*out));
+	else if (n)
+		load_depths(frame_floats(filling->frame, filling->channel, y) + x, filling->code, n,
+		    out);
+	for (; n < 2 * PIECE; n++)
+		out[n] = PX_NAN;
+}
+
+static void
+take_means(const float *restrict upper, const float *restrict lower, float *restrict out, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		float a = upper[2 * x], b = upper[2 * x + 1];
+		float c = lower[2 * x], d = lower[2 * x + 1];
+		PX_F sum = px_select(px_isnan(a), 0.0f, a) + px_select(px_isnan(b), 0.0f, b) +
+		    px_select(px_isnan(c), 0.0f, c) + px_select(px_isnan(d), 0.0f, d);
+		PX_F count = px_select(px_isnan(a), 0.0f, 1.0f) +
+		    px_select(px_isnan(b), 0.0f, 1.0f) + px_select(px_isnan(c), 0.0f, 1.0f) +
+		    px_select(px_isnan(d), 0.0f, 1.0f);
+
+		out[x] = px_select(count > 0.0f, sum / count, PX_NAN);
+	}
 }
 
 static void
 push_row(const struct filling *filling, size_t y)
 {
 	const struct fill *fill = filling->fill;
-	size_t finer = filling->level - 1, w = fill->w[finer], h = fill->h[finer];
+	size_t w = fill->w[filling->level];
 	float *out = row_of(fill, filling->level, y);
+	float upper[2 * PIECE], lower[2 * PIECE];
 
-	for (size_t x = 0; x < fill->w[filling->level]; x++) {
-		float sum = 0, n = 0;
-
-		for (size_t v = 2 * y; v < 2 * y + 2 && v < h; v++)
-			for (size_t u = 2 * x; u < 2 * x + 2 && u < w; u++) {
-				float z = value_at(filling, u, v);
-
-				sum += px_isnan(z) ? 0 : z;
-				n += px_isnan(z) ? 0 : 1;
-			}
-		out[x] = n > 0 ? sum / n : PX_NAN;
+	for (size_t x = 0; x < w; x += PIECE) {
+		load_piece(filling, 2 * x, 2 * y, upper);
+		load_piece(filling, 2 * x, 2 * y + 1, lower);
+		take_means(upper, lower, out + x, w - x < PIECE ? w - x : PIECE);
 	}
 }
 
 /* ---- back to finer ones ---- */
+
+/* Weights 3/4 and 1/4 in both directions. */
+#define MEAN_OF_FOUR(near, near_other, far, far_other) \
+	((9 * (near) + 3 * (near_other) + 3 * (far) + (far_other)) / 16)
 
 static size_t
 neighbour(size_t x, size_t n)
@@ -76,19 +107,15 @@ neighbour(size_t x, size_t n)
 	return x & 1 ? (x / 2 + 1 < n ? x / 2 + 1 : x / 2) : x / 2 - (x / 2 > 0);
 }
 
-/* Of pixels x to x + n - 1 in row y of `level`, from the coarser one: weights 3/4 and 1/4. */
-static void
-pull(const struct fill *fill, size_t level, size_t y, size_t x, size_t n, float *out)
+/* Pixel x of row y of `level`, from the coarser one. */
+static float
+pull(const struct fill *fill, size_t level, size_t y, size_t x)
 {
-	size_t coarser = level + 1, w = fill->w[coarser];
+	size_t coarser = level + 1, at = x / 2, other = neighbour(x, fill->w[coarser]);
 	const float *near = row_of(fill, coarser, y / 2);
 	const float *far = row_of(fill, coarser, neighbour(y, fill->h[coarser]));
 
-	for (size_t i = 0; i < n; i++) {
-		size_t at = (x + i) / 2, other = neighbour(x + i, w);
-
-		out[i] = (9 * near[at] + 3 * near[other] + 3 * far[at] + far[other]) / 16;
-	}
+	return MEAN_OF_FOUR(near[at], near[other], far[at], far[other]);
 }
 
 static void
@@ -99,13 +126,44 @@ pull_row(const struct filling *filling, size_t y)
 
 	for (size_t x = 0; x < fill->w[filling->level]; x++)
 		if (px_isnan(row[x]))
-			pull(fill, filling->level, y, x, 1, row + x);
+			row[x] = pull(fill, filling->level, y, x);
+}
+
+/* n pixels of a row from x on with one more at either end, which the first and the last stand for
+ * beyond the row. */
+static void
+load_widened(const float *row, size_t w, size_t x, size_t n, float *out)
+{
+	out[0] = row[x ? x - 1 : 0];
+	memcpy(out + 1, row + x, n * sizeof(*out));
+	out[n + 1] = row[x + n < w ? x + n : w - 1];
+}
+
+static void
+pull_pairs(const float *restrict near, const float *restrict far, float *restrict out, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		out[2 * x] = MEAN_OF_FOUR(near[x + 1], near[x], far[x + 1], far[x]);
+		out[2 * x + 1] = MEAN_OF_FOUR(near[x + 1], near[x + 2], far[x + 1], far[x + 2]);
+	}
 }
 
 void
 fill_row(const struct fill *fill, size_t y, size_t x, size_t n, float *out)
 {
-	pull(fill, 0, y, x, n, out);
+	const float *near = row_of(fill, 1, y / 2);
+	const float *far = row_of(fill, 1, neighbour(y, fill->h[1]));
+	float a[PIECE + 2], b[PIECE + 2], pair[2 * PIECE];
+
+	for (size_t done = 0; done < n; done += 2 * PIECE) {
+		size_t now = n - done < 2 * PIECE ? n - done : 2 * PIECE, at = (x + done) / 2;
+
+		load_widened(near, fill->w[1], at, half(now), a);
+		load_widened(far, fill->w[1], at, half(now), b);
+		pull_pairs(a, b, pair, half(now));
+		memcpy(out + done, pair, now * sizeof(*out));
+	}
 }
 
 /* ---- all of it ---- */

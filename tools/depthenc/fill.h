@@ -22,7 +22,7 @@ struct fill {
  * after fail(). */
 int fill_frame(struct run *, struct fill *, const struct depthcode_code *, const struct frame *,
     size_t channel);
-/* What pixels x to x + n - 1 of row y are filled with. */
+/* What pixels x to x + n - 1 of row y are filled with; x is even. */
 void fill_row(const struct fill *, size_t y, size_t x, size_t n, float *out);
 void fill_free(struct fill *);
 

@@ -29,11 +29,11 @@ count_block(void *arg, size_t i)
 		_Pragma("omp simd reduction(min:low) reduction(max:high) \
 		    reduction(+:depths,outside)")
 		for (size_t x = 0; x < frame->head.w; x++) {
-			bool nan = px_isnan(row[x]);
-			PX_F z = depthcode_normalise(row[x], zero, per_depth);
-			bool inside = depthcode_inside(z);
-			float a = px_select(nan, FLT_MAX, row[x]);
-			float b = px_select(nan, -FLT_MAX, row[x]);
+			float depth = row[x];
+			PX_F z = depthcode_normalise(depth, zero, per_depth);
+			bool nan = px_isnan(depth), inside = depthcode_inside(z);
+			float a = px_select(nan, FLT_MAX, depth);
+			float b = px_select(nan, -FLT_MAX, depth);
 
 			low = a < low ? a : low;
 			high = b > high ? b : high;

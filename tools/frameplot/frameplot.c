@@ -6,7 +6,6 @@
 
 #include "image/colormap.h"
 #include "image/drawing.h"
-#include "image/quantity.h"
 #include "image/ticks.h"
 #include "map.h"
 #include "map_plot.h"
@@ -48,28 +47,6 @@ static const struct opt options[] = {
 	    NULL },
 	{ 0 },
 };
-
-size_t
-frameplot_usual_channel(const struct frame_head *head)
-{
-	static const char *const usual[] = { "depth", "z", "absphase", NULL };
-
-	for (size_t i = 0; usual[i]; i++) {
-		size_t c = head_channel(head, usual[i]);
-
-		if (c != NO_CHANNEL)
-			return c;
-	}
-	return 0;
-}
-
-const char *
-frameplot_unit(const struct frame_head *head, const char *channel)
-{
-	const char *unit = quantity_unit(head, channel);
-
-	return unit || !quantity_is_length(channel) ? unit : "mm";
-}
 
 static int
 take_frame(struct run *run, struct frame *in)

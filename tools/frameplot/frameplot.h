@@ -24,9 +24,4 @@ struct priv {
 	struct frame *first;		/* --map --difference: the one to subtract */
 };
 
-/* The index of the channel that is shown where none is named. */
-size_t frameplot_usual_channel(const struct frame_head *);
-/* The unit of a channel, for a label; NULL: none. Lengths of unknown unit are taken for mm. */
-const char *frameplot_unit(const struct frame_head *, const char *channel);
-
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "channel.h"
 #include "image/colormap.h"
 #include "image/quantity.h"
 #include "image/statistics.h"
@@ -99,7 +100,7 @@ draw(struct run *run, const struct frame *frame)
 {
 	const struct parameters *p = run->parameters;
 	const struct frame_head *head = &frame->head;
-	const char *name = p->channel ? p->channel : head->channel[frameplot_usual_channel(head)];
+	const char *name = p->channel ? p->channel : head->channel[channel_usual(head)];
 	const char *unit = quantity_unit(head, name);
 	bool measured = head->spacing[0] > 0 && head->spacing[1] > 0;
 	struct map_plot plot = { .title = p->title, .columns = head->w, .rows = head->h,

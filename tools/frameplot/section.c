@@ -1,3 +1,4 @@
+/* Cross-sections: the curves of the channels of each frame along a line. */
 #define _GNU_SOURCE
 #include "section.h"
 
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "channel.h"
 #include "distance.h"
 
 struct section {
@@ -82,7 +84,7 @@ choose_channels(struct run *run, const struct frame_head *head)
 		return fail_memory();
 	priv->channels = n;
 	if (!at)
-		memcpy(priv->name[0], head->channel[frameplot_usual_channel(head)],
+		memcpy(priv->name[0], head->channel[channel_usual(head)],
 		    CHANNEL_NAME_SIZE);
 	for (size_t i = 0; at && i < n; i++) {
 		size_t length = strcspn(at, ",");
@@ -99,10 +101,10 @@ choose_channels(struct run *run, const struct frame_head *head)
 static bool
 units_agree(const struct priv *priv, const struct frame_head *head)
 {
-	const char *first = frameplot_unit(head, priv->name[0]);
+	const char *first = channel_unit(head, priv->name[0]);
 
 	for (size_t i = 1; i < priv->channels; i++) {
-		const char *unit = frameplot_unit(head, priv->name[i]);
+		const char *unit = channel_unit(head, priv->name[i]);
 
 		if (!unit != !first || (unit && strcmp(unit, first)))
 			return false;
@@ -120,7 +122,7 @@ name_upright_axis(struct priv *priv, const struct parameters *p, const struct fr
 	if (!text_open(&text))
 		return -1;
 	for (size_t i = 0; i < priv->channels; i++) {
-		const char *unit = frameplot_unit(head, priv->name[i]);
+		const char *unit = channel_unit(head, priv->name[i]);
 		bool last = i + 1 == priv->channels;
 
 		fputs(priv->name[i], text.file);

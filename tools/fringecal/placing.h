@@ -17,7 +17,7 @@ struct start {
 void placing_compose(const struct calib_pose *a, const struct calib_pose *b,
     struct calib_pose *out);
 void placing_invert(const struct calib_pose *, struct calib_pose *out);
-/* The homography of a view (start.c). -1 after fail(). */
+/* The homography of a view. -1 after fail(). */
 int placing_fit_view(struct start *, size_t view);
 /* All devices from the first one's frame; views of a symmetric board are numbered anew. -1 after
  * fail(). */

@@ -12,7 +12,6 @@
 #include "placing.h"
 
 #define FEWEST_VIEWS 3
-#define MOST_ERROR 0.15	/* of a homography's points, in board sizes; lenses bend lines */
 
 /* ---- one device ---- */
 
@@ -86,32 +85,6 @@ find_core(struct start *start, size_t device)
 	for (size_t v = 0; v < problem->views; v++)
 		if (problem->view[v].device == device)
 			closed_form_pose(start->H[v], core, &start->seen[v]);
-	return 0;
-}
-
-int
-placing_fit_view(struct start *start, size_t v)
-{
-	const struct calib_problem *problem = start->problem;
-	const struct calib_view *view = &problem->view[v];
-	const struct calib_device *device = &problem->device[view->device];
-	double error;
-	char name[128];
-
-	calib_view_name(problem, view, name, sizeof(name));
-	if (!closed_form_homography(&problem->board, problem->point + view->first, view->n,
-	    start->H[v], &error))
-		return fail(name, "its %zu points lie on a line", view->n);
-	if (error > MOST_ERROR)
-		return fail(name, "its points do not lie as those of a board of %zux%zu do",
-		    problem->board.w, problem->board.h);
-	if (closed_form_mirrors(start->H[v], &problem->board))
-		return fail(name, device->kind == CALIB_PROJECTOR ?
-		    "shows the board mirrored: the phase of x or of y runs the wrong way "
-		    "(phasewrap --sign), they are exchanged, or the camera's pictures are "
-		    "mirrored" :
-		    "shows the board mirrored: from i to j must be a quarter turn to the right in "
-		    "the picture, as on the board");
 	return 0;
 }
 

@@ -49,6 +49,30 @@ sum_columns(size_t radius, struct gauss_row *const *row, size_t p, ptrdiff_t fro
 	}
 }
 
+/* The same of GAUSS_TOGETHER rows, from all the rows that these need. */
+INLINED void
+sum_columns_together(size_t radius, const float *const *tap, ptrdiff_t from, ptrdiff_t end,
+    const float *kernel, float *restrict sum)
+{
+	for (ptrdiff_t i = from; i < end; i += (ptrdiff_t)WIDTH) {
+		vector row[2 * COMMON_RADIUS + GAUSS_TOGETHER];
+
+		#pragma GCC unroll 14
+		for (size_t k = 0; k < 2 * radius + GAUSS_TOGETHER; k++)
+			row[k] = VECTOR_IN(tap[k] + i);
+		#pragma GCC unroll 4
+		for (size_t y = 0; y < GAUSS_TOGETHER; y++) {
+			vector total = row[y + radius];
+
+			#pragma GCC unroll 5
+			for (size_t k = 1; k <= radius; k++)
+				total += kernel[k] *
+				    (row[y + radius - k] + row[y + radius + k]);
+			VECTOR(sum + y * 2 * GAUSS_ACROSS + i) = total;
+		}
+	}
+}
+
 /* Loads across cache lines cost more than a shift of two registers, so the nearest neighbours come
  * from these where there is such an instruction. */
 #if CPU_VECTOR_BYTES == 64
@@ -127,7 +151,60 @@ sum_all_columns(struct gauss_window *window, size_t p, size_t y)
 
 	BY_RADIUS(sum_columns, gauss_window_reach(y, window->in->head.h, window->gauss->radius),
 	    window->row + window->gauss->radius, p, from, from + (ptrdiff_t)n,
-	    window->gauss->kernel + GAUSS_EDGE, window->column[p] + GAUSS_EDGE);
+	    window->gauss->kernel + GAUSS_EDGE, window->column[0][p] + GAUSS_EDGE);
+}
+
+/*
+ * Likewise of GAUSS_TOGETHER rows from y on. The rows below the window are taken from the input as
+ * they are: where something is missing in one of them, the sums in which it takes part are not
+ * used, for its window is not whole.
+ */
+static void
+sum_columns_ahead(struct gauss_window *window, size_t p, size_t y)
+{
+	const float *tap[2 * COMMON_RADIUS + GAUSS_TOGETHER];
+	size_t n, x = gauss_window_columns(window, &n), radius = window->gauss->radius;
+	ptrdiff_t from = (ptrdiff_t)x - (ptrdiff_t)window->x0;
+
+	for (size_t k = 0; k < window->size; k++)
+		tap[k] = window->row[k]->tap[p];
+	for (size_t k = window->size; k < 2 * radius + GAUSS_TOGETHER; k++)
+		tap[k] = window->x0 +
+		    frame_floats(window->in, window->job->in[p], y + k - radius);
+	BY_COMMON_RADIUS(sum_columns_together, radius, tap, from, from + (ptrdiff_t)n,
+	    window->gauss->kernel + GAUSS_EDGE, window->column[0][p] + GAUSS_EDGE);
+}
+
+/* Can the sums of GAUSS_TOGETHER rows from y on be made together, none of which is at a border or
+ * at y1? */
+static bool
+goes_ahead(const struct gauss_window *window, size_t y, size_t y1)
+{
+	size_t radius = window->gauss->radius;
+
+	return GAUSS_TOGETHER > 1 && IS_COMMON(radius) && window->job->kind != KIND_PHASE &&
+	    y >= radius && y + GAUSS_TOGETHER + radius <= window->in->head.h &&
+	    y + GAUSS_TOGETHER <= y1;
+}
+
+/* Sets window->columns for row y of those that end at y1. */
+static void
+find_columns(struct gauss_window *window, size_t parts, size_t y, size_t y1, bool whole)
+{
+	size_t at = 0;
+
+	if (whole && y < window->summed) {
+		at = y + GAUSS_TOGETHER - window->summed;
+	} else if (whole && goes_ahead(window, y, y1)) {
+		for (size_t p = 0; p < parts; p++)
+			sum_columns_ahead(window, p, y);
+		window->summed = y + GAUSS_TOGETHER;
+	} else {
+		for (size_t p = 0; p < parts; p++)
+			sum_all_columns(window, p, y);
+		window->summed = 0;
+	}
+	window->columns = (const float (*)[GAUSS_ACROSS])window->column[at];
 }
 
 static void
@@ -145,7 +222,7 @@ static void
 sum_borders(struct gauss_window *window, size_t p, float rows_weight, float *restrict mean)
 {
 	const float *kernel = window->gauss->kernel + GAUSS_EDGE;
-	const float *column = window->column[p] + GAUSS_EDGE;
+	const float *column = window->columns[p] + GAUSS_EDGE;
 	size_t radius = window->gauss->radius, x0 = window->x0, w = window->in->head.w;
 
 	for (size_t i = 0; i < window->n; i += GAUSS_LANES) {
@@ -167,7 +244,7 @@ sum_borders(struct gauss_window *window, size_t p, float rows_weight, float *res
 static void
 sum_window(struct gauss_window *window, size_t p)
 {
-	BY_RADIUS(sum_row, window->gauss->radius, window->column[p] + GAUSS_EDGE, window->n,
+	BY_RADIUS(sum_row, window->gauss->radius, window->columns[p] + GAUSS_EDGE, window->n,
 	    window->gauss->kernel + GAUSS_EDGE, false, 0, window->sum[p]);
 	sum_borders(window, p, 1, NULL);
 }
@@ -182,7 +259,7 @@ mean_window(struct gauss_window *window, size_t p, size_t y, float *restrict mea
 	float rows_weight = gauss_kernel_sum(window->gauss, far);
 	float weight = rows_weight * gauss_kernel_sum(window->gauss, radius);
 
-	BY_RADIUS(sum_row, radius, window->column[p] + GAUSS_EDGE,
+	BY_RADIUS(sum_row, radius, window->columns[p] + GAUSS_EDGE,
 	    window->n / GAUSS_LANES * GAUSS_LANES, window->gauss->kernel + GAUSS_EDGE, true,
 	    weight, mean);
 	sum_borders(window, p, rows_weight, mean);
@@ -217,8 +294,9 @@ put_mean(const struct gauss_window *restrict window, size_t p, const float *rest
 		mean[i] = gauss_mean(window->sum[p][i], window->weight[i], valid[i]);
 }
 
+/* Row y of those that end at y1. */
 static void
-filter_row(struct gauss_window *window, struct frame *out, size_t y)
+filter_row(struct gauss_window *window, struct frame *out, size_t y, size_t y1)
 {
 	bool whole = window->whole_rows >= window->size;
 	bool means = window->job->kind == KIND_PLAIN || window->gauss->vectors;
@@ -231,8 +309,7 @@ filter_row(struct gauss_window *window, struct frame *out, size_t y)
 	if (!whole)
 		gauss_window_fill(window);
 	/* all columns first: loads over two stores wait for these */
-	for (size_t p = 0; p < parts; p++)
-		sum_all_columns(window, p, y);
+	find_columns(window, parts, y, y1, whole);
 	for (size_t p = 0; p < parts; p++) {
 		if (whole && means)
 			mean_window(window, p, y, to[p]);
@@ -287,6 +364,7 @@ begin(struct gauss_window *window, size_t y0)
 	window->margin = (window->gauss->radius + GAUSS_LANES - 1) / GAUSS_LANES * GAUSS_LANES;
 	window->whole_rows = window->size;
 	window->holed = false;
+	window->summed = 0;
 	memset(window->column, 0, sizeof(window->column));
 	for (size_t k = 0; k < window->size; k++)
 		window->row[k] = &window->ring[k];
@@ -322,7 +400,7 @@ filter_tile(struct gauss_window *window, struct frame *out, size_t y0, size_t y1
 		begin(window, y0);
 	for (size_t y = y0; y < y1; y++) {
 		gauss_window_advance(window, (ptrdiff_t)(y + window->gauss->radius));
-		filter_row(window, out, y);
+		filter_row(window, out, y, y1);
 	}
 }
 

@@ -27,9 +27,21 @@ typedef int32_t whole VECTOR_TYPE;
 #define ALIGNED __attribute__((aligned(64)))
 #define INLINED static inline __attribute__((always_inline))
 /* Calls an INLINED function; for common windows the radius is a constant there. */
-#define BY_RADIUS(function, radius, ...) ((radius) == 5 ? function(5, __VA_ARGS__) : \
+#define COMMON_RADIUS 5			/* the largest of these; 2 is the smallest */
+#define IS_COMMON(radius) ((radius) >= 2 && (radius) <= COMMON_RADIUS)
+#define BY_COMMON_RADIUS(function, radius, ...) ((radius) == 5 ? function(5, __VA_ARGS__) : \
     (radius) == 4 ? function(4, __VA_ARGS__) : (radius) == 3 ? function(3, __VA_ARGS__) : \
-    (radius) == 2 ? function(2, __VA_ARGS__) : function(radius, __VA_ARGS__))
+    function(2, __VA_ARGS__))
+#define BY_RADIUS(function, radius, ...) (!IS_COMMON(radius) ? function(radius, __VA_ARGS__) : \
+    BY_COMMON_RADIUS(function, radius, __VA_ARGS__))
+
+/* Rows whose sums over columns are made together, where there are registers for all that they are
+ * sums of: of a window of 11 rows, 14 loads do for what took 44. */
+#if CPU_VECTOR_BYTES == 64
+#define GAUSS_TOGETHER 4
+#else
+#define GAUSS_TOGETHER 1
+#endif
 
 /* A row of the window. Of these and the like, column x0 of the image is number GAUSS_EDGE. */
 struct gauss_row {
@@ -40,11 +52,11 @@ struct gauss_row {
 	float valid[GAUSS_ACROSS];		/* 1 or 0 */
 };
 
-/* 20 KiB, and 5 KiB for each row. */
+/* 20 to 30 KiB, and 5 KiB for each row. */
 struct gauss_window {
 	struct gauss_row *row[GAUSS_SIZE_MOST];		/* from the top */
 	ALIGNED uint32_t missing[GAUSS_WORDS][GAUSS_ACROSS];	/* a bit for each row */
-	ALIGNED float column[2][GAUSS_ACROSS];		/* sums over columns */
+	ALIGNED float column[GAUSS_TOGETHER][2][GAUSS_ACROSS];	/* sums over columns, by rows */
 	/* from here on column x0 is number 0 */
 	ALIGNED float sum[2][GAUSS_TILE], weight[GAUSS_TILE];
 	float columns_weight[GAUSS_TILE];	/* of a row of the kernel, shortened at borders */
@@ -55,6 +67,8 @@ struct gauss_window {
 	size_t x0, n, margin, size;
 	size_t whole_rows;				/* since the last one with a hole */
 	bool holed;					/* there was one: `missing` is valid */
+	size_t summed;		/* the rows in column[] end here, if made together */
+	const float (*columns)[GAUSS_ACROSS];		/* that of the row at hand */
 	struct gauss_row ring[];			/* memory of the rows */
 };
 

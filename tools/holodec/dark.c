@@ -1,6 +1,7 @@
 #include "dark.h"
 
 #include "base/cpu_level.h"
+#include "halved.h"
 #include "holo/bits.h"
 #include "holodec.px.h"
 
@@ -73,6 +74,8 @@ dark_is(const struct growing *growing, const struct pixel *pixel)
 {
 	float both = dark_level(growing, 0, pixel) + dark_level(growing, 1, pixel), luma;
 
+	if (growing->surface && growing->surface[pixel->at] == HALVED_DOUBTFUL)
+		return true;
 	if (!growing->reading->rgb)
 		return both < DARK ||
 		    (both < DARK_BESIDE && is_beside_background(growing, pixel));

@@ -69,13 +69,13 @@ keep_edge(struct regions *regions, struct region_block *block, struct edge edge)
 		regions->edge[block->edges.end++] = edge;
 }
 
-/* Joins runs a of the row above and b, in columns first .. end - 1, by the first sure pair, unless
- * a is of the block above, which is another thread's. Without that keeps an edge for each step. */
+/* Keeps an edge for each step between runs a of the row above and b, by the surest of the pairs in
+ * columns first .. end - 1 that follow each other with it. */
 static void
 take_steps(struct regions *regions, struct region_block *block, size_t a, size_t b, int32_t first,
     int32_t end)
 {
-	const unsigned char *class = block->class, sure = a < block->runs.first ? 0 : SURE;
+	const unsigned char *class = block->class;
 	struct edge edge = { (int32_t)a, (int32_t)b, 0, COSTS };
 
 	for (int32_t x = first; x < end; x++) {
@@ -87,20 +87,8 @@ take_steps(struct regions *regions, struct region_block *block, size_t a, size_t
 		}
 		edge.step = block->turn[x];
 		edge.class = class[x] < edge.class ? class[x] : edge.class;
-		if (class[x] < sure) {
-			join(regions, &edge);
-			return;
-		}
 	}
 	keep_edge(regions, block, edge);
-}
-
-/* Are a run and run b of the block known to be of one region? They may be so even if not. */
-static bool
-joined(const struct regions *regions, const struct region_block *block, size_t a, size_t b)
-{
-	return a >= block->runs.first &&
-	    regions->branch[a].parent == regions->branch[b].parent;
 }
 
 /* From steps between pixels to those of the runs that they are in. */
@@ -141,8 +129,7 @@ find_steps(struct regions *regions, struct region_block *block, size_t y)
 		int32_t from = run[a].first > run[b].first ? run[a].first : run[b].first;
 		int32_t to = run[a].end < run[b].end ? run[a].end : run[b].end;
 
-		if (!joined(regions, block, a, b))
-			take_steps(regions, block, a, b, from, to);
+		take_steps(regions, block, a, b, from, to);
 		if (run[a].end < run[b].end)
 			a++;
 		else
@@ -157,29 +144,19 @@ find_gaps(struct regions *regions, struct region_block *block, size_t y)
 	const struct run_of_pixels *run = regions->run;
 
 	for (size_t b = regions->row[y].first; b < regions->row[y].end; b++)
-		if (run[b].class < COSTS && !joined(regions, block, b, b + 1))
+		if (run[b].class < COSTS)
 			keep_edge(regions, block,
 			    (struct edge){ (int32_t)b, (int32_t)b + 1, 0, run[b].class });
 }
 
 void
-edges_join_block(struct regions *regions, struct region_block *block)
+edges_find(struct regions *regions, struct region_block *block)
 {
-	int32_t first = (int32_t)block->runs.first, above;
-	struct edge *edge = regions->edge;
-	size_t end = block->edges.first;
-
 	for (size_t y = block->y0; y < block->y1; y++) {
 		if (y > 0)
 			find_steps(regions, block, y);
 		find_gaps(regions, block, y);
 	}
-	for (size_t i = block->edges.first; i < block->edges.end; i++)
-		if (edge[i].a < first ||
-		    find_root(regions->branch, edge[i].a, &above) !=
-			find_root(regions->branch, edge[i].b, &above))
-			edge[end++] = edge[i];
-	block->edges.end = end;
 }
 
 /* Puts all edges into regions->sorted, by class; how many. */
@@ -201,7 +178,7 @@ sort_edges(struct regions *regions)
 }
 
 void
-edges_join_all(struct regions *regions)
+edges_join(struct regions *regions)
 {
 	struct run_of_pixels *run = regions->run;
 	size_t n = sort_edges(regions);

@@ -1,6 +1,6 @@
 /*
- * Runs become regions: a forest of runs, whose trees grow along edges. Where the surest edges lead
- * does not depend on their order; the others are joined last, the surest first.
+ * Runs become regions: a forest of runs, whose trees grow along edges, the surest of the whole
+ * picture first and of those as sure the upper ones, so that no block of rows shows in the result.
  */
 #ifndef HOLODEC_EDGES_H
 #define HOLODEC_EDGES_H
@@ -9,11 +9,9 @@
 
 #define REGION_LEAST 128 /* pixels that may vote; smaller regions are read pixel by pixel */
 
-/* Joins the runs of a block where that is sure, and leaves the edges that may still join something:
- * block->edges. */
-void edges_join_block(struct regions *regions, struct region_block *block);
-/* Joins what is still apart, the surest first, and gives each run the order that its region votes
- * for. */
-void edges_join_all(struct regions *regions);
+/* What may join runs of the block with others of it or with those above: block->edges. */
+void edges_find(struct regions *regions, struct region_block *block);
+/* Joins the runs of all blocks, and gives each the order that its region votes for. */
+void edges_join(struct regions *regions);
 
 #endif

@@ -204,9 +204,10 @@ finish(struct run *run, struct growing *growing)
 
 int
 grow(struct run *run, struct regions *regions, const struct reading *reading,
-    const struct frame *in)
+    const struct frame *in, const unsigned char *surface)
 {
-	struct growing growing = { .regions = regions, .reading = reading, .in = in };
+	struct growing growing = { .regions = regions, .reading = reading, .in = in,
+		.surface = surface };
 	int status;
 
 	growing.turns = regions->turns;

@@ -11,10 +11,11 @@
 
 /*
  * After the vote of the regions: changes regions->order, and fills regions->certainty: 1 inside of
- * smooth regions, NaN in the background. -1 after fail().
+ * smooth regions, NaN in the background. surface: of each pixel, halved.h; or NULL. -1 after
+ * fail().
  */
 int grow(struct run *run, struct regions *regions, const struct reading *reading,
-    const struct frame *in);
+    const struct frame *in, const unsigned char *surface);
 /* The certainty to ask for: 0.91, or so much less, to 0.43, that of the surface at most 1.5 % is
  * dropped. A wrong order costs more than a lost pixel, but a surface full of holes is none. */
 float grow_least(const struct regions *regions);

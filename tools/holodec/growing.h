@@ -22,6 +22,7 @@ struct growing {
 	struct regions *regions;
 	const struct reading *reading;
 	const struct frame *in;
+	const unsigned char *surface;	/* of each pixel, halved.h; or NULL */
 	float *turns;			/* as voted; then as grown */
 	unsigned char *state;
 	struct pixel *pixel;

@@ -6,43 +6,20 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
+#include "halving.h"
 #include "holodec.px.h"
+#include "unlit.h"
 
 #define STEP 16			/* one row or column of so many is looked at */
 #define ROUNDING 4		/* levels: the third difference of doubled samples, at most */
 #define EDGE 16			/* of other samples, beside an edge, at least */
 #define NEAR 2			/* pixels around black ones where luma is asked */
-#define STAIRS_LEAST 10		/* levels: luma of stairs that are clearly no background */
-#define LIT 0.55f		/* of the greatest R + G around: a pixel of the surface */
+#define STAIRS_LEAST 16		/* levels: luma of stairs that are clearly no background */
 #define UNLIT 4			/* levels: luma that may be none */
-#define ROWS 16			/* blocks' rows that a thread takes at a time */
 #define SAME 0.35f		/* turns between blocks of one surface, at most */
 #define RIDGE 1.0f		/* px^2: keeps the slope of a single neighbour finite */
 
-struct block {
-	float rest;		/* mean phase of the surface, in turns */
-	float x, y;		/* centre of its pixels */
-	unsigned char n, of;	/* pixels of the surface; all of them */
-};
-
-struct halving {
-	const struct reading *reading;
-	const struct frame *in;
-	struct frame *out;
-	size_t w, h;		/* blocks */
-	size_t wide, high;	/* pixels of a block */
-	unsigned char *near, *surface;	/* of each pixel */
-	unsigned char *mixed;	/* of each block: has one up to two away background? */
-	struct block *block;
-};
-
 /* ---- is colour halved? ---- */
-
-static int
-sample(const struct frame *frame, size_t c, size_t x, size_t y)
-{
-	return ((const unsigned char *)frame_row(frame, c, y))[x];
-}
 
 /* The third difference from pixel i on, along a row or a column. */
 static int
@@ -51,7 +28,8 @@ third_difference(const struct frame *frame, size_t c, bool down, size_t line, si
 	int v[4];
 
 	for (size_t k = 0; k < 4; k++)
-		v[k] = down ? sample(frame, c, line, i + k) : sample(frame, c, i + k, line);
+		v[k] = down ? halving_sample(frame, c, line, i + k)
+			    : halving_sample(frame, c, i + k, line);
 	return abs(v[3] - v[0] - 3 * (v[2] - v[1]));
 }
 
@@ -104,9 +82,8 @@ widen_row(const unsigned char *restrict mark, unsigned char *restrict to, size_t
 	}
 }
 
-/* Marks all within `reach` of a mark; memory: as many bytes. */
-static void
-widen(unsigned char *mark, unsigned char *memory, size_t w, size_t h, size_t reach)
+void
+halving_widen(unsigned char *mark, unsigned char *memory, size_t w, size_t h, size_t reach)
 {
 	for (size_t y = 0; y < h; y++)
 		widen_row(mark + y * w, memory + y * w, w, reach);
@@ -125,36 +102,9 @@ widen(unsigned char *mark, unsigned char *memory, size_t w, size_t h, size_t rea
 	}
 }
 
-static int
-both(const struct halving *halving, size_t x, size_t y)
-{
-	const size_t *channel = halving->reading->channel;
-
-	return sample(halving->in, channel[0], x, y) + sample(halving->in, channel[1], x, y);
-}
-
-/* Near black pixels where luma does not tell: doubled R + G is more than half of that of the
- * surface around on the surface's side of a boundary, and less on the other. */
-static bool
-is_lit(const struct halving *halving, size_t x, size_t y)
-{
-	const struct frame *in = halving->in;
-	int here = both(halving, x, y), most = 0;
-
-	if (here < HOLO_BLACK)
-		return false;
-	for (size_t v = y < NEAR ? 0 : y - NEAR; v <= y + NEAR && v < in->head.h; v++)
-		for (size_t u = x < NEAR ? 0 : x - NEAR; u <= x + NEAR && u < in->head.w; u++) {
-			int level = both(halving, u, v);
-
-			most = level > most ? level : most;
-		}
-	return (float)here >= LIT * (float)most;
-}
-
 /* Near black pixels: is luma nearer to that of the surface around than to black? Of the lowest
- * stairs it does not say that, and colour decides as elsewhere. */
-static bool
+ * stairs it does not say that. */
+static unsigned char
 is_surface(const struct halving *halving, size_t x, size_t y)
 {
 	const struct frame *in = halving->in;
@@ -163,25 +113,25 @@ is_surface(const struct halving *halving, size_t x, size_t y)
 
 	for (size_t v = y ? y - 1 : 0; v <= y + 1 && v < in->head.h; v++)
 		for (size_t u = x ? x - 1 : 0; u <= x + 1 && u < in->head.w; u++) {
-			int level = sample(in, channel[2], u, v);
+			int level = halving_sample(in, channel[2], u, v);
 
 			most = level > most ? level : most;
 		}
 	if (most < STAIRS_LEAST)
-		return is_lit(halving, x, y);
-	return 5 * sample(in, channel[2], x, y) >= 3 * most;
+		return halving_both(halving, x, y) < HOLO_BLACK ? 0 : UNTOLD;
+	return 5 * halving_sample(in, channel[2], x, y) >= 3 * most;
 }
 
 static void
 surface_rows(void *arg, size_t i)
 {
 	struct halving *halving = arg;
-	size_t w = halving->in->head.w, y0 = i * ROWS, y1 = y0 + ROWS;
+	size_t w = halving->in->head.w, y0 = i * HALVING_ROWS, y1 = y0 + HALVING_ROWS;
 
 	for (size_t y = y0; y < y1 && y < halving->in->head.h; y++)
 		for (size_t x = 0; x < w; x++)
 			halving->surface[y * w + x] =
-			    !halving->near[y * w + x] || is_surface(halving, x, y);
+			    halving->near[y * w + x] ? is_surface(halving, x, y) : 1;
 }
 
 /* ---- blocks ---- */
@@ -200,9 +150,8 @@ halve(const float *at, size_t i, size_t n, ptrdiff_t step)
 	return 0.25f * (3 * (left + right) - before - after);
 }
 
-/* The colour plane's sample of the block whose first pixel is (x, y). */
-static float
-block_sample(const struct halving *halving, size_t c, size_t x, size_t y)
+float
+halving_block_sample(const struct halving *halving, size_t c, size_t x, size_t y)
 {
 	const struct frame *in = halving->in;
 	size_t w = in->head.w, h = in->head.h, x0 = x ? x - 1 : 0, y0 = y ? y - 1 : 0;
@@ -211,7 +160,7 @@ block_sample(const struct halving *halving, size_t c, size_t x, size_t y)
 
 	for (size_t v = down ? y0 : y; v < (down ? y + 3 : y + 1) && v < h; v++) {
 		for (size_t u = x0; u < x + 3 && u < w; u++)
-			row[u - x0] = (float)sample(in, c, u, v);
+			row[u - x0] = (float)halving_sample(in, c, u, v);
 		column[v - (down ? y0 : y)] = halve(row + (x - x0), x, w, 1);
 	}
 	return down ? halve(column + (y - y0), y, h, 1) : column[0];
@@ -250,8 +199,8 @@ read_block(struct halving *halving, size_t i, size_t j)
 	struct block *block = &halving->block[j * halving->w + i];
 	float whole = (float)block->of / (float)block->n;
 
-	block->rest = holo_rest(whole * block_sample(halving, channel[0], x, y) - 127.5f,
-	    whole * block_sample(halving, channel[1], x, y) - 127.5f);
+	block->rest = holo_rest(whole * halving_block_sample(halving, channel[0], x, y) - 127.5f,
+	    whole * halving_block_sample(halving, channel[1], x, y) - 127.5f);
 }
 
 static void
@@ -259,7 +208,7 @@ count_rows(void *arg, size_t i)
 {
 	struct halving *halving = arg;
 
-	for (size_t j = i * ROWS; j < (i + 1) * ROWS && j < halving->h; j++)
+	for (size_t j = i * HALVING_ROWS; j < (i + 1) * HALVING_ROWS && j < halving->h; j++)
 		for (size_t k = 0; k < halving->w; k++)
 			count_block(halving, k, j);
 }
@@ -269,7 +218,7 @@ read_rows(void *arg, size_t i)
 {
 	struct halving *halving = arg;
 
-	for (size_t j = i * ROWS; j < (i + 1) * ROWS && j < halving->h; j++)
+	for (size_t j = i * HALVING_ROWS; j < (i + 1) * HALVING_ROWS && j < halving->h; j++)
 		for (size_t k = 0; k < halving->w; k++)
 			if (halving->mixed[j * halving->w + k] &&
 			    halving->block[j * halving->w + k].n)
@@ -353,7 +302,7 @@ mend_rows(void *arg, size_t i)
 {
 	struct halving *halving = arg;
 
-	for (size_t j = i * ROWS; j < (i + 1) * ROWS && j < halving->h; j++)
+	for (size_t j = i * HALVING_ROWS; j < (i + 1) * HALVING_ROWS && j < halving->h; j++)
 		for (size_t k = 0; k < halving->w; k++)
 			if (halving->mixed[j * halving->w + k])
 				mend_block(halving, k, j);
@@ -378,31 +327,34 @@ mend(struct run *run, struct halving *halving)
 	halving->near = malloc(pixels);
 	halving->surface = malloc(pixels);
 	halving->mixed = malloc(halving->w * halving->h);
+	halving->untold = calloc(halving->w, halving->h);
 	halving->block = calloc(halving->w * halving->h, sizeof(*halving->block));
-	if (!halving->near || !halving->surface || !halving->mixed || !halving->block)
+	if (!halving->near || !halving->surface || !halving->mixed ||
+	    !halving->untold || !halving->block)
 		return fail_memory();
 	if (frame_new(&in->head, &halving->out) < 0)
 		return -1;
 	copy_picture(in, halving->out);
 	for (size_t y = 0; y < in->head.h; y++)
 		find_black(halving, y, halving->near + y * in->head.w);
-	widen(halving->near, halving->surface, in->head.w, in->head.h, NEAR);
-	run_for(run, (in->head.h + ROWS - 1) / ROWS, surface_rows, halving);
-	run_for(run, (halving->h + ROWS - 1) / ROWS, count_rows, halving);
-	widen(halving->mixed, halving->near, halving->w, halving->h, 2);
-	run_for(run, (halving->h + ROWS - 1) / ROWS, read_rows, halving);
-	run_for(run, (halving->h + ROWS - 1) / ROWS, mend_rows, halving);
+	halving_widen(halving->near, halving->surface, in->head.w, in->head.h, NEAR);
+	run_for(run, (in->head.h + HALVING_ROWS - 1) / HALVING_ROWS, surface_rows, halving);
+	unlit_tell(run, halving);
+	run_for(run, (halving->h + HALVING_ROWS - 1) / HALVING_ROWS, count_rows, halving);
+	halving_widen(halving->mixed, halving->near, halving->w, halving->h, 2);
+	run_for(run, (halving->h + HALVING_ROWS - 1) / HALVING_ROWS, read_rows, halving);
+	run_for(run, (halving->h + HALVING_ROWS - 1) / HALVING_ROWS, mend_rows, halving);
 	return 0;
 }
 
 int
 halved_mend(struct run *run, const struct reading *reading, const struct frame *in,
-    struct frame **out)
+    struct halved *out)
 {
 	struct halving halving = { .reading = reading, .in = in };
 	int status;
 
-	*out = NULL;
+	*out = (struct halved){ 0 };
 	if (in->head.type != SAMPLE_UCHAR || !is_doubled(in, reading->channel[0], false))
 		return 0;
 	halving.wide = 2;
@@ -411,12 +363,19 @@ halved_mend(struct run *run, const struct reading *reading, const struct frame *
 	halving.h = (in->head.h + halving.high - 1) / halving.high;
 	status = mend(run, &halving);
 	free(halving.near);
-	free(halving.surface);
 	free(halving.mixed);
+	free(halving.untold);
 	free(halving.block);
+	*out = (struct halved){ halving.out, halving.surface };
 	if (status < 0)
-		frame_free(halving.out);
-	else
-		*out = halving.out;
+		halved_free(out);
 	return status;
+}
+
+void
+halved_free(struct halved *halved)
+{
+	frame_free(halved->picture);
+	free(halved->surface);
+	*halved = (struct halved){ 0 };
 }

@@ -10,11 +10,21 @@
 
 #include "tile.h"
 
+/* In surface: of the surface by its block's fringes, but as dark as background may be. */
+#define HALVED_DOUBTFUL 3
+
+/* The picture with the boundary's fringes mended and its background black, and of each of its
+ * pixels 0 for the background, HALVED_DOUBTFUL, or another number for the surface. */
+struct halved {
+	struct frame *picture;
+	unsigned char *surface;
+};
+
 /*
- * *out: the picture with the boundary's fringes mended and its background black, the caller's to
- * free; NULL where nothing is to be mended, since it is not of 8 bits, or its colour has full
- * resolution. sine, cosine, stair: its planes. -1 after fail().
+ * *out: as above; NULLs where nothing is to be mended, since the picture is not of 8 bits, or its
+ * colour has full resolution. in: its planes sine, cosine, stair. -1 after fail().
  */
-int halved_mend(struct run *, const struct reading *, const struct frame *in, struct frame **out);
+int halved_mend(struct run *, const struct reading *, const struct frame *in, struct halved *out);
+void halved_free(struct halved *);
 
 #endif

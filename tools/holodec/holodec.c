@@ -11,7 +11,6 @@
 #include "certain.h"
 #include "check.h"
 #include "decode.h"
-#include "halved.h"
 #include "output.h"
 #include "palette.h"
 #include "pixel_counts.h"
@@ -175,7 +174,7 @@ look(struct run *run, const struct frame *in, bool *was_lossy)
 	if (lossy && priv->holo.layout == HOLO_YUV &&
 	    halved_mend(run, &priv->reading, in, &priv->mended) < 0)
 		return -1;
-	in = priv->mended ? priv->mended : in;
+	in = priv->mended.picture ? priv->mended.picture : in;
 	if (regions_find(run, &priv->regions, &priv->reading, in) < 0)
 		return -1;
 	return check_picture(&priv->reading, &priv->regions, in);
@@ -193,11 +192,10 @@ holodec_survey(struct run *run, const struct frame *in)
 		status = refusal_take(run, &priv->refusals, parameters->on_refusal);
 	} else {
 		refusal_none(run, &priv->refusals);
-		status = certain_grow(run, priv->mended ? priv->mended : in, lossy,
+		status = certain_grow(run, priv->mended.picture ? priv->mended.picture : in, lossy,
 		    parameters->edge_px == OPT_NONE_INTEGER, !isnan(parameters->certainty));
 	}
-	frame_free(priv->mended);
-	priv->mended = NULL;
+	halved_free(&priv->mended);
 	return status;
 }
 

@@ -2,6 +2,7 @@
 #ifndef HOLODEC_HOLODEC_H
 #define HOLODEC_HOLODEC_H
 
+#include "halved.h"
 #include "image/texture_below.h"
 #include "place.h"
 #include "refusal.h"
@@ -23,7 +24,7 @@ struct priv {
 	float least;        /* certainty of what is kept */
 	struct refusals refusals;
 	size_t certainty;   /* the input's channel, or NO_CHANNEL */
-	struct frame *mended; /* the picture at hand, where its colour has half the resolution */
+	struct halved mended; /* the picture at hand, where its colour has half the resolution */
 	bool xyz;
 	struct place place;
 	float texture_scale;

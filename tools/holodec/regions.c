@@ -103,7 +103,7 @@ edge_block(void *arg, size_t i)
 {
 	struct regions *regions = ((const struct region_job *)arg)->regions;
 
-	edges_join_block(regions, &regions->block[i]);
+	edges_find(regions, &regions->block[i]);
 }
 
 static void
@@ -130,7 +130,7 @@ regions_find(struct run *run, struct regions *regions, const struct reading *rea
 		return -1;
 	run_for(run, regions->blocks, read_block, &job);
 	run_for(run, regions->blocks, edge_block, &job);
-	edges_join_all(regions);
+	edges_join(regions);
 	run_for(run, regions->blocks, vote_block, &job);
 	for (size_t i = 0; i < regions->blocks; i++) {
 		points += regions->block[i].points;

@@ -16,7 +16,7 @@
 #define BLOCK_ROWS 32
 #define COSTS 32       /* classes that pairs are sorted into */
 #define COST_MOST 0.5f /* turns: a pair that differs more is not joined */
-#define SURE 8         /* classes below make runs; with more of them, steps are joined over */
+#define SURE 8         /* classes below make runs */
 #define VOTE_STEPS 256 /* of a turn: sums of whole numbers are the same in every order */
 #define NO_ORDER (INT32_MIN / 2)
 

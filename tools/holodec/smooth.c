@@ -5,6 +5,7 @@
 #include "base/cpu_level.h"
 #include "base/px.h"
 #include "dark.h"
+#include "halved.h"
 #include "mixing.h"
 #include "revote.h"
 
@@ -28,6 +29,14 @@ turns_block(void *arg, size_t i)
 	CPU_SIMD
 	for (size_t k = first; k < end; k++)
 		turns[k] = order[k] + rest[k];
+}
+
+static void
+note_doubtful(const unsigned char *restrict surface, unsigned char *restrict rough, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		rough[x] |= surface[x] == HALVED_DOUBTFUL;
 }
 
 /* 1 where a pixel is background or jumps against one of a row of others. */
@@ -54,6 +63,8 @@ jumps_block(void *arg, size_t i)
 
 		memset(rough, 0, w);
 		note_jumps(here, here, rough, w);	/* the background itself */
+		if (growing->surface)
+			note_doubtful(growing->surface + y * w, rough, w);
 		dark_note(growing->reading, growing->in, y, rough);
 		for (size_t v = y ? y - 1 : 0; v <= y + 1 && v < h; v++) {
 			const float *row = regions->turns + v * w;

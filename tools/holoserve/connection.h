@@ -44,7 +44,7 @@ struct server {
 	uint64_t all_sent, all_dropped;
 };
 
-int64_t server_now_us(clockid_t);
+int64_t connection_now_us(clockid_t);
 
 /* Listens; sets url. -1 after fail(). */
 int listener_open(struct server *);

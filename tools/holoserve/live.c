@@ -39,7 +39,7 @@ put_picture(struct server *server, struct viewer *viewer)
 	struct packet *packet = viewer->packet;
 	struct live_head head = packet->head;
 
-	head.sent_us = server_now_us(CLOCK_REALTIME);
+	head.sent_us = connection_now_us(CLOCK_REALTIME);
 	if (feed_is_last(server->feed, head.number))
 		head.flags |= LIVE_LAST;
 	live_put_head(&head, packet->bytes);
@@ -66,7 +66,7 @@ static void
 put_end(struct viewer *viewer)
 {
 	const struct live_head head = { .kind = viewer->kind, .flags = LIVE_LAST,
-		.number = viewer->from - 1, .sent_us = server_now_us(CLOCK_REALTIME) };
+		.number = viewer->from - 1, .sent_us = connection_now_us(CLOCK_REALTIME) };
 
 	live_put_head(&head, viewer->small);
 	viewer->knows_end = true;
@@ -248,7 +248,7 @@ live_enter(struct server *server, int fd)
 		free(viewer);
 		return NULL;
 	}
-	viewer->heard_us = server_now_us(CLOCK_MONOTONIC);
+	viewer->heard_us = connection_now_us(CLOCK_MONOTONIC);
 	server->viewers++;
 	server->all_viewers++;
 	return viewer;

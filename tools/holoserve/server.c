@@ -6,20 +6,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define WAITING 600	/* connections at a time besides those of viewers */
 #define FIRST 2		/* in `poll`, of the connections */
-
-int64_t
-server_now_us(clockid_t clock)
-{
-	struct timespec time;
-
-	clock_gettime(clock, &time);
-	return (int64_t)time.tv_sec * SECOND_US + time.tv_nsec / 1000;
-}
 
 /* ---- connections ---- */
 
@@ -47,7 +37,8 @@ accept_all(struct server *server)
 			continue;
 		}
 		*connection = (struct connection){ .fd = fd, .events = POLLIN,
-			.due_us = server_now_us(CLOCK_MONOTONIC) + HANDSHAKE_SECONDS * SECOND_US };
+			.due_us = connection_now_us(CLOCK_MONOTONIC) +
+			    HANDSHAKE_SECONDS * SECOND_US };
 		server->connection[server->connections++] = connection;
 	}
 }
@@ -56,7 +47,7 @@ accept_all(struct server *server)
 static void
 step_all(struct server *server)
 {
-	const int64_t now = server_now_us(CLOCK_MONOTONIC);
+	const int64_t now = connection_now_us(CLOCK_MONOTONIC);
 
 	for (long i = server->connections - 1; i >= 0; i--) {
 		struct connection *connection = server->connection[i];
@@ -79,7 +70,7 @@ step_all(struct server *server)
 static bool
 goes_on(struct server *server)
 {
-	int64_t now = server_now_us(CLOCK_MONOTONIC);
+	int64_t now = connection_now_us(CLOCK_MONOTONIC);
 
 	if (atomic_load(&server->interrupted))
 		atomic_store(&server->code, 1001);
@@ -97,7 +88,7 @@ wait_for_events(struct server *server)
 {
 	int64_t due = server->closing_since ? server->closing_since + CLOSE_SECONDS * SECOND_US
 					    : INT64_MAX;
-	int64_t now = server_now_us(CLOCK_MONOTONIC);
+	int64_t now = connection_now_us(CLOCK_MONOTONIC);
 	uint64_t wakes;
 
 	server->poll[0] = (struct pollfd){ .fd = server->listener, .events = POLLIN };

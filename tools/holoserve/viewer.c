@@ -12,7 +12,7 @@ viewer_close(struct viewer *viewer, int code, const char *reason)
 		return;
 	viewer->code = code;
 	viewer->reason = reason;
-	viewer->closed_us = server_now_us(CLOCK_MONOTONIC);
+	viewer->closed_us = connection_now_us(CLOCK_MONOTONIC);
 }
 
 /* And hears no more of it. */
@@ -49,7 +49,7 @@ viewer_choose(const struct server *server, struct viewer *viewer)
 static bool
 is_hasty(struct viewer *viewer)
 {
-	int64_t second = server_now_us(CLOCK_MONOTONIC) / SECOND_US;
+	int64_t second = connection_now_us(CLOCK_MONOTONIC) / SECOND_US;
 
 	if (second != viewer->second)
 		viewer->messages = 0;

@@ -59,7 +59,7 @@ answer(struct connection *connection, const char *status, const char *more, cons
 	memcpy(connection->answer + length, body, n);
 	connection->answer_n = (size_t)length + n;
 	connection->events = POLLOUT;
-	connection->due_us = server_now_us(CLOCK_MONOTONIC) + HANDSHAKE_SECONDS * SECOND_US;
+	connection->due_us = connection_now_us(CLOCK_MONOTONIC) + HANDSHAKE_SECONDS * SECOND_US;
 	return send_answer(connection);
 }
 
@@ -117,7 +117,7 @@ upgrade(struct server *server, struct connection *connection, const char *key)
 		return false;
 	connection->viewer = live_enter(server, connection->fd);
 	return connection->viewer && live_step(server, connection, 0,
-	    server_now_us(CLOCK_MONOTONIC));
+	    connection_now_us(CLOCK_MONOTONIC));
 }
 
 static bool

@@ -2,25 +2,33 @@
 
 #include <stdlib.h>
 
+#include "islands.h"
 #include "settle.h"
 
 #define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
+#define BACKGROUND 0.06f	/* turns; a pixel without bits that is farther off its surface */
+#define ROUNDS_AGAIN 9		/* of each rule, from islands on */
 #define UNCERTAIN 0.5f	/* as measured: of pixels that are taken by nobody half are right */
 
 /* How strict rounds are: how many neighbours must carry their surface to a pixel, and how far its
- * turns may then be off the pixel's bits. Where jumps are marked, the last rule has more rounds:
- * surfaces end at marks. */
+ * turns may then be off the pixel's bits. */
+#define RULES 3
 static const struct rule {
-	int least, rounds, rounds_marked;
+	int least;
 	float tolerance;
-} rules[] = { { 3, 3, 3, 0.03f }, { 3, 3, 3, 0.06f }, { 2, 3, 9, 0.06f } };
+} rules[RULES] = { { 3, 0.03f }, { 3, 0.06f }, { 2, 0.06f } };
 
-/* Measured on six views of two scans, on fifteen where jumps are marked: of pixels taken in round
- * r, with n untaken ones among eight neighbours and a of their surface, a share of 1/(1 +
- * exp(-(first + per_round r + per_untaken n + per_alike a))) has a wrong order. */
+/* Rounds of each. Where jumps are marked, the last rule has more: surfaces end at marks. */
+static const int plain_rounds[RULES] = { 3, 3, 3 }, marked_rounds[RULES] = { 3, 3, 9 };
+
+/* Measured on six views of two scans, on fifteen where jumps are marked, islands and what grows
+ * from them on 49 pictures: of pixels taken in round r, with n untaken ones among eight neighbours
+ * and a of their surface, a share of 1/(1 + exp(-(first + per_round r + per_untaken n +
+ * per_alike a))) has a wrong order. */
 static const struct certainty_fit {
 	float first, per_round, per_untaken, per_alike;
-} plain_fit = { -5.43f, 0.47f, 0.42f, 0 }, marked_fit = { -0.55f, 0.176f, 0, -1.9f };
+} plain_fit = { -5.43f, 0.47f, 0.42f, 0 }, marked_fit = { -0.55f, 0.176f, 0, -1.9f },
+  island_fit = { -1.35f, 0, 0, -0.62f };
 
 /* The turns of a pixel by its neighbours; NaN where they do not agree or are too few. */
 static float
@@ -89,24 +97,38 @@ take(struct growing *growing, int round)
 	return n;
 }
 
-static void
-grow_rounds(struct run *run, struct growing *growing)
+/* Of each rule so many rounds, the first of them being `round`; the round behind them. */
+static int
+grow_rounds(struct run *run, struct growing *growing, const int rounds[], int round)
 {
 	size_t blocks = (growing->n + GROW_PIXELS - 1) / GROW_PIXELS;
-	bool marked = growing->job->priv->keys.marked;
-	int first = 1;
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
-		int rounds = marked ? rules[i].rounds_marked : rules[i].rounds;
-
+	for (size_t i = 0; i < RULES; i++) {
 		growing->rule = i;
-		for (int k = 0; k < rounds; k++) {
+		for (int k = 0; k < rounds[i]; k++) {
 			run_for(run, blocks, ask_block, growing);
-			if (take(growing, first + k) == 0)
+			if (take(growing, round + k) == 0)
 				break;
 		}
-		first += rounds;
+		round += rounds[i];
 	}
+	return round;
+}
+
+/* From what is trusted; where marks stop what grows too far, from islands in what remains, too. */
+static int
+grow_all(struct run *run, struct growing *growing)
+{
+	static const int again[RULES] = { ROUNDS_AGAIN, ROUNDS_AGAIN, ROUNDS_AGAIN };
+	bool marked = growing->job->priv->keys.marked;
+	int found = 0;
+
+	growing->island = grow_rounds(run, growing, marked ? marked_rounds : plain_rounds, 1);
+	if (marked)
+		found = islands_find(growing, growing->island);
+	if (found > 0)
+		grow_rounds(run, growing, again, growing->island + 1);
+	return found < 0 ? -1 : 0;
 }
 
 /* ---- certainty ---- */
@@ -131,7 +153,7 @@ find_certainty(const struct growing *growing, bool bits)
 {
 	struct planes *planes = &growing->job->planes;
 	bool marked = growing->job->priv->keys.marked;
-	const struct certainty_fit *fit = marked ? &marked_fit : &plain_fit;
+	const struct certainty_fit *fit;
 	int untaken, alike;
 
 	for (size_t y = 0; y < planes->h; y++)
@@ -153,6 +175,9 @@ find_certainty(const struct growing *growing, bool bits)
 
 		if (!pixel->round || planes->certainty[pixel->at] < 1)
 			continue;
+		fit = pixel->round >= growing->island ? &island_fit
+		    : marked			      ? &marked_fit
+						      : &plain_fit;
 		count_neighbours(planes, pixel->at, &untaken, &alike);
 		off = fit->first + fit->per_round * (float)pixel->round +
 		    fit->per_untaken * (float)untaken + fit->per_alike * (float)alike;
@@ -183,12 +208,37 @@ beside_background(const struct job *job, size_t at, size_t x, size_t y)
 	return false;
 }
 
+bool
+grow_is_background(const struct job *job, size_t at, size_t place, float turns)
+{
+	struct bits_pixel none = { 0, 0, 0, place };
+
+	return job->bit[0][at] + job->bit[1][at] + job->bit[2][at] == 0 &&
+	    px_isnan(bits_fit(&job->priv->bits, &none, turns, BACKGROUND));
+}
+
+/* Pixels without bits that the average has taken over from the surface around. */
+static void
+drop_background(struct planes *planes, const struct job *job)
+{
+	for (size_t y = 0; y < planes->h; y++)
+		for (size_t x = 0; x < planes->w; x++) {
+			size_t at = (y + MARGIN) * planes->stride + x + MARGIN;
+			size_t place = y % DITHER_TILE * DITHER_TILE + x % DITHER_TILE;
+
+			if (planes->trusted[at] > 0 &&
+			    grow_is_background(job, at, place, planes->turns[at]))
+				planes->trusted[at] = 0;
+		}
+}
+
 static int
 list_waiting(struct growing *growing)
 {
 	struct planes *planes = &growing->job->planes;
 	size_t most = 0;
 
+	drop_background(planes, growing->job);
 	for (size_t i = 0; i < (planes->h + 2 * MARGIN) * planes->stride; i++)
 		most += planes->inside[i] > 0 && !(planes->trusted[i] > 0);
 	growing->waiting = calloc(most ? most : 1, sizeof(*growing->waiting));
@@ -210,14 +260,15 @@ int
 grow(struct run *run, struct job *job, bool bits)
 {
 	struct growing growing = { .job = job };
+	int status = 0;
 
 	if (bits && list_waiting(&growing) < 0)
 		return -1;
-	if (bits) {
-		grow_rounds(run, &growing);
+	if (bits)
+		status = grow_all(run, &growing);
+	if (bits && status == 0)
 		settle(run, &growing);
-	}
 	find_certainty(&growing, bits);
 	free(growing.waiting);
-	return 0;
+	return status;
 }

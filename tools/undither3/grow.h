@@ -28,11 +28,14 @@ struct growing {
 	struct waiting *waiting;
 	size_t n;
 	size_t rule;		/* of rounds */
+	int island;		/* the round that takes islands */
 };
 
 /* Of planes->turns and planes->trusted; makes planes->certainty: 1 for what was trusted, 0.5 for
  * what remains. bits: thresholds are known and the stair is slow; else nothing is grown. -1 after
  * fail(). */
 int grow(struct run *run, struct job *job, bool bits);
+/* Has a pixel no bits, although a surface of these turns would have some there? */
+bool grow_is_background(const struct job *job, size_t at, size_t place, float turns);
 
 #endif

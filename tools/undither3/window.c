@@ -5,6 +5,8 @@
 #include "base/cpu_level.h"
 #include "undither3.px.h"
 
+#define GROUP 4			/* neighbours of a row in turn; an odd number of them is a row */
+
 /* Phasors of the carrier of each pixel, k pixels away. */
 struct carrier {
 	float cosine[2 * DITHER_REACH_MOST + 1][SPAN], sine[2 * DITHER_REACH_MOST + 1][SPAN];
@@ -28,33 +30,43 @@ carrier_fill(const float *restrict frequency, struct carrier *restrict carrier, 
 	}
 }
 
-/* One neighbour of each of n pixels. Each plane's pointer is at that neighbour. */
-struct neighbour {
-	const float *restrict sine, *restrict cosine, *restrict inside, *restrict rest;
-	const float *restrict order;
+/* A row of neighbours of n pixels: planes and weights are at the first of them, and so are the
+ * carrier's phasors along the row. */
+struct neighbours {
+	const float *sine, *cosine, *inside, *rest, *order;
+	const float *fringe, *stair;	/* weights */
+	const float *cosine_x, *sine_x, *cosine_y, *sine_y;
+	float dx, dy;			/* how far the first of them is */
 };
 
-static void
-add_neighbour(const struct neighbour *there, const float *restrict rest,
-    const float *restrict right, const float *restrict down, const float *const phasor[4],
-    const float away[2], const float weight[2], struct sums *restrict sums, size_t n)
+/* Several neighbours in turn, so that sums stay in registers for so long. */
+static inline __attribute__((always_inline)) void
+add_neighbours(const struct neighbours *there, const int count, const float *restrict rest,
+    const float *restrict right, const float *restrict down, struct sums *restrict sums, size_t n)
 {
-	const float *restrict cx = phasor[0], *restrict sx = phasor[1];
-	const float *restrict cy = phasor[2], *restrict sy = phasor[3];
+	const float *restrict cx = there->cosine_x, *restrict sx = there->sine_x;
+	const float *restrict cy = there->cosine_y, *restrict sy = there->sine_y;
 	const float *restrict sine = there->sine, *restrict cosine = there->cosine;
 	const float *restrict inside = there->inside, *restrict rests = there->rest;
 	const float *restrict orders = there->order;
-	float dx = away[0], dy = away[1], of_fringe = weight[0], of_stair = weight[1];
+	float dx = there->dx, dy = there->dy, fringe[GROUP], stair[GROUP];
 
+	memcpy(fringe, there->fringe, (size_t)count * sizeof(*fringe));
+	memcpy(stair, there->stair, (size_t)count * sizeof(*stair));
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		struct undither3_sums sum = { sums->cosine[i], sums->sine[i], sums->fringe[i],
 			sums->order[i], sums->weight[i] };
-		struct undither3_neighbour that = { sine[i], cosine[i], inside[i], rests[i],
-			orders[i] };
 
-		sum = undither3_add(sum, that, rest[i], right[i], down[i], cx[i], sx[i], cy[i],
-		    sy[i], dx, dy, of_fringe, of_stair);
+#pragma GCC unroll 8
+		for (int k = 0; k < count; k++) {
+			size_t at = i + (size_t)k, phasor = i + (size_t)k * SPAN;
+			struct undither3_neighbour that = { sine[at], cosine[at], inside[at],
+				rests[at], orders[at] };
+
+			sum = undither3_add(sum, that, rest[i], right[i], down[i], cx[phasor],
+			    sx[phasor], cy[i], sy[i], dx + (float)k, dy, fringe[k], stair[k]);
+		}
 		sums->cosine[i] = sum.cosine;
 		sums->sine[i] = sum.sine;
 		sums->fringe[i] = sum.fringe;
@@ -68,25 +80,30 @@ window_sum(const struct planes *planes, const struct kernels *kernels, size_t y,
     struct sums *sums)
 {
 	size_t at = (y + MARGIN) * planes->stride + x + MARGIN, reach = kernels->reach;
+	const float *rest = planes->rest + at, *right = planes->right + at;
+	const float *down = planes->down + at;
 	struct carrier along, across;
 
 	memset(sums, 0, sizeof(*sums));
-	carrier_fill(planes->right + at, &along, reach, n);
-	carrier_fill(planes->down + at, &across, reach, n);
+	carrier_fill(right, &along, reach, n);
+	carrier_fill(down, &across, reach, n);
 	for (size_t ky = 0; ky <= 2 * reach; ky++)
-		for (size_t kx = 0; kx <= 2 * reach; kx++) {
+		for (size_t kx = 0; kx <= 2 * reach; kx += GROUP) {
 			size_t to = at + ky * planes->stride + kx - reach * (planes->stride + 1);
-			const float *const phasor[4] = { along.cosine[kx], along.sine[kx],
-				across.cosine[ky], across.sine[ky] };
-			struct neighbour there = { planes->sine + to, planes->cosine + to,
-				planes->inside + to, planes->rest + to, planes->order + to };
-			const float away[2] = { (float)(int)kx - (float)(int)reach,
+			size_t count = 2 * reach + 1 - kx, weight = ky * kernels->width + kx;
+			struct neighbours there = { planes->sine + to, planes->cosine + to,
+				planes->inside + to, planes->rest + to, planes->order + to,
+				kernels->fringe + weight, kernels->stair + weight,
+				along.cosine[kx], along.sine[kx], across.cosine[ky],
+				across.sine[ky], (float)(int)kx - (float)(int)reach,
 				(float)(int)ky - (float)(int)reach };
-			const float weight[2] = { kernels->fringe[ky * kernels->width + kx],
-				kernels->stair[ky * kernels->width + kx] };
 
-			add_neighbour(&there, planes->rest + at, planes->right + at,
-			    planes->down + at, phasor, away, weight, sums, n);
+			if (count >= GROUP)
+				add_neighbours(&there, GROUP, rest, right, down, sums, n);
+			else if (count == 3)
+				add_neighbours(&there, 3, rest, right, down, sums, n);
+			else
+				add_neighbours(&there, 1, rest, right, down, sums, n);
 		}
 }
 

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "codec/png/deflate_runs.h"
 #include "codec/png/filter.h"
+#include "frame/pixel_store.h"
 #include "frame/samples.h"
 
 #define CHUNK_HEAD 8	/* length and type */
@@ -163,12 +164,27 @@ trial_rows(struct trial *trial, const struct strips *strips, enum filter filter)
 	}
 }
 
-/* The bytes that strips take behind a filter, their matches found by a quick search. */
+/* The bytes that few rows take behind a filter, their matches found by a quick search. */
 static size_t
-matches_of(struct trial *trial, const struct strips *strips, enum filter filter)
+matches_of(struct trial *trial, enum filter filter)
 {
+	trial_rows(trial, &trial->few, filter);
+	return pack(trial->quick, trial->rows, trial->few.bytes, trial->image->packed);
+}
+
+/* Those that more rows take, each strip by itself: strips of a symmetric picture are alike, but too
+ * far apart in the whole for a match. */
+static size_t
+matches_apart(struct trial *trial, enum filter filter)
+{
+	const struct strips *strips = &trial->more;
+	const size_t bytes = strips->bytes / strips->n;
+	size_t sum = 0;
+
 	trial_rows(trial, strips, filter);
-	return pack(trial->quick, trial->rows, strips->bytes, trial->image->packed);
+	for (size_t i = 0; i < strips->n; i++)
+		sum += pack(trial->quick, trial->rows + i * bytes, bytes, trial->image->packed);
+	return sum;
 }
 
 /*
@@ -179,11 +195,11 @@ static bool
 runs_are_least(struct trial *trial)
 {
 	const struct strips *few = &trial->few;
-	const size_t matches = matches_of(trial, few, FILTER_LEAST);
+	const size_t matches = matches_of(trial, FILTER_LEAST);
 	const size_t runs = pack(NULL, trial->rows, few->bytes, trial->image->packed);
 
 	return runs > few->bytes / 16 && runs * 1000 <= matches * 1025 &&
-	    runs * 1000 <= matches_of(trial, few, FILTER_NONE) * 1025;
+	    runs * 1000 <= matches_of(trial, FILTER_NONE) * 1025;
 }
 
 /*
@@ -194,10 +210,10 @@ runs_are_least(struct trial *trial)
 static enum filter
 least_filter(struct trial *trial)
 {
-	const size_t own = matches_of(trial, &trial->more, FILTER_LEAST);
-	const size_t sub = matches_of(trial, &trial->more, FILTER_SUB);
-	const size_t up = matches_of(trial, &trial->more, FILTER_UP);
-	const size_t plain = matches_of(trial, &trial->more, FILTER_NONE);
+	const size_t own = matches_apart(trial, FILTER_LEAST);
+	const size_t sub = matches_apart(trial, FILTER_SUB);
+	const size_t up = matches_apart(trial, FILTER_UP);
+	const size_t plain = matches_apart(trial, FILTER_NONE);
 	const size_t one = sub < up ? sub : up;
 	const size_t least = one * 100 < own * 101 ? one : own;
 
@@ -268,21 +284,26 @@ idat_write(const char *path, FILE *file, const struct frame *frame,
 	struct image image = { .frame = frame, .options = options,
 		.row_bytes = options->one_bit ? (head->w + 7) / 8 :
 		    head->w * head->c * sample_size(head->type) };
-	size_t all, n;
+	struct pixel_store *store;
+	size_t all, n, packed;
+	void *memory;
+	bool zeroed;
 	int status = -1;
 
 	if (__builtin_mul_overflow(image.row_bytes + 1, head->h, &all) || all > IDAT_WRITE_MOST)
 		return 0;
+	/* kept for the next image: malloc() would give it back to the kernel */
+	packed = CHUNK_HEAD + packed_room(all) + CHUNK_CRC;
+	store = pixel_store_new(packed + all + FILTER_MARGIN, 1, &memory, &zeroed);
 	image.lines = calloc(2, image.row_bytes + 2 * FILTER_MARGIN);
-	image.rows = malloc(all + FILTER_MARGIN);
-	image.packed = malloc(CHUNK_HEAD + packed_room(all) + CHUNK_CRC);
-	if (!image.lines || !image.rows || !image.packed)
+	image.packed = store ? memory : NULL;
+	image.rows = store ? image.packed + packed : NULL;
+	if (!image.lines || !store)
 		fail_memory();
 	else if ((n = make_chunk(&image, all)) > 0)
 		status = samples_write(path, file, image.packed, n) < 0 ||
 		    samples_write(path, file, end, sizeof(end) - 1) < 0 ? -1 : 1;
 	free(image.lines);
-	free(image.rows);
-	free(image.packed);
+	pixel_store_drop(store);
 	return status;
 }

@@ -33,6 +33,9 @@ struct tiff_page {
 	size_t channel, channels;	/* of the frame that it belongs to; of 1 if it is a frame */
 };
 
+/* Opens a file's first page; what belongs to it is the caller's to close, also behind an error. -1
+ * after fail(). */
+int tiff_reading_open(struct tiff_reading *, const char *path, FILE *);
 /* Fails with libtiff's message, else with "TIFF WHAT NUMBER is damaged". -1 */
 int tiff_fail_damaged(struct tiff_reading *, const char *what, unsigned number);
 uint64_t tiff_file_size(struct tiff_reading *);
