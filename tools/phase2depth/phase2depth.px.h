@@ -170,8 +170,8 @@ phase2depth_per_code(double s, double a_code, double a_w, double b_code, double 
 #define PHASE2DEPTH_WORLD(R, T, i, x, y, s) \
 	px_float((s) * PHASE2DEPTH_ALONG(R, 3 * (i), x, y) + (T)[i])
 
-/* The projector's lens (OpenCV's terms), with the coded coordinate in the place of x. Not 16 floats:
- * gcc 12 copies 64 bytes as one and then makes no vectors of the loops that read them. */
+/* The projector's lens (OpenCV's terms), with the coded coordinate in the place of x. Not 16
+ * floats: gcc 12 copies 64 bytes as one and then makes no vectors of the loops that read them. */
 struct phase2depth_lens {
 	float k1, k2, k3, k4, k5, k6, p1, p2, s1, s2, s3, s4;
 	float focal_px, skew_px, center_px;
@@ -226,8 +226,8 @@ phase2depth_shift(PX_STRUCT phase2depth_lens lens, float x, float slope, float o
 }
 
 #ifndef PHASE2DEPTH_NO_DOUBLES
-/* The same lens, and the lines in its picture that the camera's rays are, in doubles. Floats make the
- * shift wrong by 5e-5 px at 48 degrees from the axis (by root mean square, one alone, 1e-5 as the
+/* The same lens, and the lines in its picture that the camera's rays are, in doubles. Floats make
+ * the shift wrong by 5e-5 px at 48 degrees from the axis (root mean square, alone, 1e-5 as the
  * lens's terms, 7e-6 in the radial sum, 3e-6 as the ray), more than a phase near 0 is. */
 struct phase2depth_exact_lens {
 	double k1, k2, k3, k4, k5, k6, p1, p2, s1, s2, s3, s4;
