@@ -163,7 +163,8 @@ take_alike(const struct alike *all, size_t sets, size_t count, bool limited, siz
 }
 
 /*
- * Does a sample of one of the images reach the limit? Samples in the rest of a row's last 64 bytes count too, which does no harm.
+ * Does a sample of one of the images reach the limit? Samples in the rest of a row's last 64 bytes
+ * count too, which does no harm.
  */
 #define TYPED(type) \
 static bool \
