@@ -27,7 +27,8 @@ def ripple(name):
 	done
 	py "$ripple"'
 rows = {}
-for line in open(sys.argv[1]):
+table = open(sys.argv[1]).read().split(".Ss Motion between the images")[1].split(".El")[0]
+for line in table.splitlines():
 	word = line.replace(".It ", "").split(" Ta ")
 	if len(word) == 4 and word[0] in ("2+1", "3", "4", "5", "8", "12"):
 		rows[word[0]] = word[1:]
