@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "optics/calib.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +67,31 @@ fail_absent(const struct file *file, const char *names, const char *what)
 	    "phase2depth lists the names that go together)", what, text, file->numbers->entries);
 }
 
+/* OpenCV's matrices say how many rows and columns they have. */
+static int
+check_size(const struct file *file, const struct number_file_entry *entry)
+{
+	static const char *const keys[2] = { "rows", "cols" };
+	const size_t n = strcspn(entry->name, ".");
+	double size[2];
+
+	if (strcmp(entry->name + n, ".data"))
+		return 0;
+	for (size_t i = 0; i < 2; i++) {
+		char name[2 * NUMBER_FILE_NAME_SIZE];
+		const struct number_file_entry *of;
+
+		snprintf(name, sizeof(name), "%.*s.%s", (int)n, entry->name, keys[i]);
+		of = number_file_find(file->numbers, name);
+		if (!of || of->n != 1)
+			return 0;
+		size[i] = file->numbers->v[of->first];
+	}
+	return size[0] * size[1] == (double)entry->n ? 0 : fail(file->path,
+	    "%s: expected %g x %g numbers, as rows and cols say, found %zu", entry->name, size[0],
+	    size[1], entry->n);
+}
+
 /* `expected` numbers called `names`; what says what they are: "a 3x3 camera matrix". */
 static int
 get(const struct file *file, const char *names, const char *what, size_t expected, double *out)
@@ -83,10 +109,10 @@ get(const struct file *file, const char *names, const char *what, size_t expecte
 	for (size_t i = 0; i < expected; i++) {
 		out[i] = file->numbers->v[entry->first + i];
 		if (!isfinite(out[i]))
-			return fail(
-			    file->path, "%s: expected numbers, found %g", entry->name, out[i]);
+			return fail(file->path, "%s: expected numbers, value %zu is none",
+			    entry->name, i + 1);
 	}
-	return 0;
+	return check_size(file, entry);
 }
 
 /* The first of two numbers there is; zeros where there is none. */
@@ -100,6 +126,31 @@ get_pair(const struct file *file, const char *names, const char *what, double ou
 		return -1;
 	return out[0] >= 0 && out[1] >= 0 ? 0 : fail(file->path, "%s: expected %s, found %g %g",
 	    find(file, names)->name, what, out[0], out[1]);
+}
+
+/* Warns of a list that may be the lens of a device that has none. */
+static void
+check_misspelt(const struct file *file, const char *names)
+{
+	for (size_t i = 0; i < file->numbers->entries; i++) {
+		const struct number_file_entry *entry = &file->numbers->entry[i];
+		const char *name = entry->name;
+		size_t n = entry->n;
+		bool known = false;
+
+		if ((n != 4 && n != 5 && n != 8 && n != 12 && n != 14) || (!strcasestr(name, "dist") &&
+		    !strcasestr(name, "kc") && !strcasestr(name, "coef") &&
+		    !(toupper((unsigned char)*name) == 'D' && strcspn(name + 1, "_0123456789") == 0)))
+			continue;
+		for (size_t k = 0; k < DIALECTS; k++)
+			known |= find(file, dialects[k].camera_distortion) == entry ||
+			    find(file, dialects[k].projector_distortion) == entry;
+		if (!known) {
+			warn(file->path, "%s, %zu numbers, is not read: a lens is called %s",
+			    name, n, names);
+			return;
+		}
+	}
 }
 
 static int
@@ -122,6 +173,11 @@ get_intrinsics(const struct file *file, const char *K, const char *distortion, c
 	if (n != 0 && n != 4 && n != 5 && n != 8 && n != 12 && n != 14)
 		return fail(file->path, "%s: expected 4, 5, 8, 12 or 14 coefficients, found %zu",
 		    entry->name, n);
+	if (!entry)
+		check_misspelt(file, distortion);
+	else if (n == 0 && entry->is_text)
+		return fail(file->path, "%s: expected lens distortion, found '%s'", entry->name,
+		    entry->text);
 	if (n && get(file, distortion, "lens distortion", n, device->distortion) < 0)
 		return -1;
 	if (device->distortion[12] != 0 || device->distortion[13] != 0)

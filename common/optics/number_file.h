@@ -2,6 +2,7 @@
 #ifndef NUMBER_FILE_H
 #define NUMBER_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define NUMBER_FILE_NAME_SIZE 64
@@ -11,6 +12,7 @@ struct number_file_entry {
 	char name[NUMBER_FILE_NAME_SIZE]; /* keys from the outside in, joined by dots: M1.data */
 	char text[NUMBER_FILE_TEXT_SIZE];	/* a value that is no number; empty: numbers */
 	size_t first, n; /* its numbers, nested lists one after another: v[first] .. */
+	bool is_text;	/* a value that is no number was there, which may be too long for text */
 };
 
 struct number_file {
@@ -24,7 +26,7 @@ struct number_file {
  * Reads a file of up to 1 MB. A text that begins with `<` is XML (the outermost element is not part
  * of the names), with `{` JSON, with a number or a # comment and then nothing but numbers one
  * unnamed list, else YAML (OpenCV's first line %YAML:1.0 is accepted). Lists of objects are passed
- * over. mrcal's camera models, by their suffix, become such a file, see camera_model.h. The
+ * over; what else is no number in a list is NaN, so that those behind it keep their places. mrcal's camera models, by their suffix, become such a file, see camera_model.h. The
  * number_file is overwritten; number_file_free() frees it. 0, or -1 after fail(path, ..).
  */
 int number_file_load(const char *path, struct number_file *);

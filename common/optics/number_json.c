@@ -2,6 +2,7 @@
 #include "optics/number_parser.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 int
@@ -27,9 +28,13 @@ number_json_list(struct number_parser *parser, const char *name, int depth)
 		else if (number_parser_number(parser, &v))
 			status = number_parser_add(parser, name, v);
 		else if (parser->at < parser->end && !strchr("}:", *parser->at)) {
+			bool is_object = *parser->at == '{';
+
 			parser->muted++;
 			status = number_json_value(parser, name, depth + 1);
 			parser->muted--;
+			if (status == 0 && !is_object)
+				status = number_parser_add(parser, name, NAN);
 		} else
 			return number_parser_fail(parser, "] or a number");
 		if (status < 0)

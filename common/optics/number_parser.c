@@ -77,9 +77,12 @@ number_parser_text(struct number_parser *parser, const char *name, const char *t
 
 	if (number_parser_open(parser, name) < 0)
 		return -1;
-	if (parser->muted || strlen(name) >= NUMBER_FILE_NAME_SIZE || n >= NUMBER_FILE_TEXT_SIZE)
+	if (parser->muted || strlen(name) >= NUMBER_FILE_NAME_SIZE)
 		return 0;
 	entry = &parser->file->entry[parser->file->entries - 1];
+	entry->is_text = true;
+	if (n >= NUMBER_FILE_TEXT_SIZE)
+		return 0;
 	memcpy(entry->text, text, n);
 	entry->text[n] = '\0';
 	return 0;

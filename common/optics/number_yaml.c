@@ -2,6 +2,7 @@
 #include "optics/number_parser.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ static int
 yaml_item(struct number_parser *parser)
 {
 	struct number_file *file = parser->file;
+	bool is_object;
 	double v;
 
 	while (parser->at[0] == '-' && (isspace((unsigned char)parser->at[1]) || !parser->at[1])) {
@@ -40,8 +42,9 @@ yaml_item(struct number_parser *parser)
 		return number_json_list(parser, parser->open, 1) < 0 ? -1 : end_of_line(parser);
 	if (number_parser_number(parser, &v))
 		return number_parser_add(parser, parser->open, v) < 0 ? -1 : end_of_line(parser);
-	parser->at += strcspn(parser->at, "\n");	/* texts and objects are passed over */
-	return 0;
+	is_object = *parser->at == '{' || strcspn(parser->at, ":") < strcspn(parser->at, "\n#");
+	parser->at += strcspn(parser->at, "\n");
+	return is_object ? 0 : number_parser_add(parser, parser->open, NAN);
 }
 
 /* A text block (| or >): the lines below that are further in. */
