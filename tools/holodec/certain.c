@@ -27,6 +27,7 @@ int
 certain_grow(struct run *run, const struct frame *in, bool lossy, bool no_edge, bool asked)
 {
 	struct priv *priv = run->priv;
+	float least;
 
 	priv->grown = lossy && priv->decode == DECODE_REGION && (no_edge || asked || priv->keep);
 	if (lossy && priv->decode != DECODE_REGION && (priv->keep || asked))
@@ -34,9 +35,9 @@ certain_grow(struct run *run, const struct frame *in, bool lossy, bool no_edge, 
 		    "certainty in a lossy picture is that of regions: give --decode region");
 	if (!priv->grown)
 		return 0;
-	if (grow(run, &priv->regions, &priv->reading, in, priv->mended.surface) < 0)
+	if (grow(run, &priv->regions, &priv->reading, in, priv->mended.surface, &least) < 0)
 		return -1;
 	if (!priv->keep)
-		grow_drop(&priv->regions, asked ? priv->least : grow_least(&priv->regions));
+		grow_drop(&priv->regions, asked ? priv->least : least);
 	return 0;
 }

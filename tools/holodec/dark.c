@@ -40,15 +40,9 @@ is_beside_background(const struct growing *growing, const struct pixel *pixel)
 }
 
 static float
-luma_of(float red, float green, float blue)
-{
-	return 0.299f * red + 0.587f * green + 0.114f * blue;
-}
-
-static float
 luma_at(const struct growing *growing, const struct pixel *pixel)
 {
-	return luma_of(dark_level(growing, 0, pixel), dark_level(growing, 1, pixel),
+	return holodec_luma(dark_level(growing, 0, pixel), dark_level(growing, 1, pixel),
 	    dark_level(growing, 2, pixel));
 }
 
@@ -93,7 +87,7 @@ note_luma(const float *restrict red, const float *restrict green, const float *r
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
-		mark[i] |= luma_of(red[i], green[i], blue[i]) < DARKEST_LUMA;
+		mark[i] |= holodec_luma(red[i], green[i], blue[i]) < DARKEST_LUMA;
 }
 
 static void

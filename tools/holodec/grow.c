@@ -5,6 +5,7 @@
 
 #include "base/cpu_level.h"
 #include "dark.h"
+#include "hole.h"
 #include "holo/bits.h"
 #include "holodec.px.h"
 #include "mixing.h"
@@ -187,12 +188,34 @@ take(struct growing *growing)
 	return n;
 }
 
+static float
+least_of(const struct regions *regions)
+{
+	const float *certainty = regions->certainty;
+	size_t n[BINS] = { 0 }, points = 0, dropped = 0;
+
+	for (size_t i = 0; i < regions->w * regions->h; i++) {
+		if (px_isnan(certainty[i]))
+			continue;
+		points++;
+		n[(int)(certainty[i] * (BINS - 1))]++;
+	}
+	for (size_t bin = 0; bin < BINS; bin++) {
+		dropped += n[bin];
+		if ((float)dropped > DROPPED_MOST * (float)points)
+			return px_min(px_max((float)bin / (BINS - 1), LEAST), MOST);
+	}
+	return MOST;
+}
+
 static void
-finish(struct run *run, struct growing *growing)
+finish(struct run *run, struct growing *growing, float *least)
 {
 	struct regions *regions = growing->regions;
 
 	odds_find(run, growing);
+	*least = least_of(regions);
+	hole_find(run, growing);
 	for (size_t i = 0; i < growing->n; i++) {
 		int32_t at = growing->pixel[i].at;
 
@@ -204,7 +227,7 @@ finish(struct run *run, struct growing *growing)
 
 int
 grow(struct run *run, struct regions *regions, const struct reading *reading,
-    const struct frame *in, const unsigned char *surface)
+    const struct frame *in, const unsigned char *surface, float *least)
 {
 	struct growing growing = { .regions = regions, .reading = reading, .in = in,
 		.surface = surface };
@@ -222,29 +245,9 @@ grow(struct run *run, struct regions *regions, const struct reading *reading,
 			break;
 	}
 	if (status == 0)
-		finish(run, &growing);
+		finish(run, &growing, least);
 	free(growing.pixel);
 	return status;
-}
-
-float
-grow_least(const struct regions *regions)
-{
-	const float *certainty = regions->certainty;
-	size_t n[BINS] = { 0 }, points = 0, dropped = 0;
-
-	for (size_t i = 0; i < regions->w * regions->h; i++) {
-		if (px_isnan(certainty[i]))
-			continue;
-		points++;
-		n[(int)(certainty[i] * (BINS - 1))]++;
-	}
-	for (size_t bin = 0; bin < BINS; bin++) {
-		dropped += n[bin];
-		if ((float)dropped > DROPPED_MOST * (float)points)
-			return px_min(px_max((float)bin / (BINS - 1), LEAST), MOST);
-	}
-	return MOST;
 }
 
 void

@@ -16,6 +16,13 @@ holodec_level(float v)
 	return px_select((px_bits(v) & 0x7fffffffu) <= 0x49742400u, v, -1e6f);	/* 1e6 */
 }
 
+/* What JPEG codes at full resolution: luma of R, G and B (JFIF). */
+PX_FN float
+holodec_luma(float red, float green, float blue)
+{
+	return 0.299f * red + 0.587f * green + 0.114f * blue;
+}
+
 /* Is a pixel of these levels none? */
 PX_FN bool
 holodec_black(float sine, float cosine)

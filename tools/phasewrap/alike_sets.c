@@ -3,13 +3,18 @@
 #include "base/cpu_level.h"
 #include "phasewrap.px.h"
 
-#if CPU_VECTOR_BYTES == 64
+#include <string.h>
+
+#if CPU_VECTOR_BYTES > 16
 #include <immintrin.h>
 #endif
 
+/* Pixels whose samples are floats in registers alone: as many as these hold, or 16. */
+#define TOGETHER (CPU_VECTOR_BYTES == 32 ? 8 : 16)
+
 /* Fringe sets of as many images each, all weighing the same in the mean. */
 struct alike {
-	const float (*image[TILE_SETS])[TILE_SPAN];
+	const void *image[TILE_SETS][TILE_IMAGES];
 	struct phase_shift_weights weight[TILE_SETS][TILE_IMAGES];
 	float *restrict cosine[TILE_SETS], *restrict sine[TILE_SETS];
 	float *restrict modulation, *restrict texture;
@@ -48,7 +53,7 @@ judge_whole(const struct phasewrap_limits *limits, bool limited, float images, f
 
 /* Sums of whole numbers are exact, so that N A is just that. */
 static inline __attribute__((always_inline)) struct judged
-whole_pixel(const float (*image)[TILE_SPAN], const struct phase_shift_weights *weight,
+whole_pixel(const float (*image)[TOGETHER], const struct phase_shift_weights *weight,
     const struct phasewrap_limits *limits, bool limited, size_t count, size_t x)
 {
 	PX_F zero = image[0][x], most = zero, sum = zero, c = 0, s = 0;
@@ -65,37 +70,8 @@ whole_pixel(const float (*image)[TILE_SPAN], const struct phase_shift_weights *w
 	return judge_whole(limits, limited, (float)(int)count, most, sum, c, s);
 }
 
-/* `limited`: something may be beyond the limits. */
-static inline __attribute__((always_inline)) void
-take_alike(const struct alike *all, size_t sets, size_t count, bool limited, size_t n)
-{
-	struct alike a = *all;
-
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		struct judged p =
-		    whole_pixel(a.image[0], a.weight[0], &a.limits, limited, count, x), q = p;
-		bool good = p.good;
-		PX_F modulation = p.modulation, texture = p.texture;
-
-		if (sets == 2) {
-			q = whole_pixel(a.image[1], a.weight[1], &a.limits, limited, count, x);
-			good = good & q.good;
-			modulation = px_smaller(modulation, q.modulation);
-			texture = (texture + q.texture) * 0.5f;
-			a.cosine[1][x] = px_select(good, q.cosine, PX_NAN);
-			a.sine[1][x] = px_select(good, q.sine, PX_NAN);
-		}
-		a.cosine[0][x] = px_select(good, p.cosine, PX_NAN);
-		a.sine[0][x] = px_select(good, p.sine, PX_NAN);
-		a.modulation[x] = modulation;
-		a.texture[x] = texture;
-	}
-}
-
-/* 16 samples, in two instructions; a compiler takes vectors of 64 apart, with eleven for four. */
+/* In two instructions; a compiler takes longer vectors of samples apart, with eleven for four. */
 #if CPU_VECTOR_BYTES == 64
-#define WIDENED true
 static inline void
 widen_uint8_t(const uint8_t *image, float *v)
 {
@@ -111,29 +87,86 @@ widen_uint16_t(const uint16_t *image, float *v)
 
 	_mm512_store_ps(v, _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(some)));
 }
+#elif CPU_VECTOR_BYTES == 32
+static inline void
+widen_uint8_t(const uint8_t *image, float *v)
+{
+	__m128i some = _mm_loadl_epi64((const void *)image);
+
+	_mm256_store_ps(v, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(some)));
+}
+
+static inline void
+widen_uint16_t(const uint16_t *image, float *v)
+{
+	__m128i some = _mm_loadu_si128((const void *)image);
+
+	_mm256_store_ps(v, _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(some)));
+}
 #else
-#define WIDENED false
-#define widen_uint8_t(image, v) (void)0
-#define widen_uint16_t(image, v) (void)0
+#define WIDEN(type) \
+static inline void \
+widen_##type(const type *restrict image, float *restrict v) \
+{ \
+	CPU_SIMD \
+	for (size_t i = 0; i < TOGETHER; i++) \
+		v[i] = (float)image[i]; \
+}
+WIDEN(uint8_t)
+WIDEN(uint16_t)
 #endif
 
+/* TOGETHER pixels from x on. `limited`: something may be beyond the limits. */
+static inline __attribute__((always_inline)) void
+take_together(const struct alike *restrict a, size_t sets, size_t count, bool limited, size_t size,
+    size_t x)
+{
+	float image[TILE_SETS][TILE_IMAGES][TOGETHER] __attribute__((aligned(64)));
+
+	_Pragma("GCC unroll 2")
+	for (size_t k = 0; k < sets; k++)
+		_Pragma("GCC unroll 4")
+		for (size_t i = 0; i < count; i++)
+			if (size == 1)
+				widen_uint8_t((const uint8_t *)a->image[k][i] + x, image[k][i]);
+			else
+				widen_uint16_t((const uint16_t *)a->image[k][i] + x, image[k][i]);
+	CPU_SIMD
+	for (size_t i = 0; i < TOGETHER; i++) {
+		struct judged p =
+		    whole_pixel(image[0], a->weight[0], &a->limits, limited, count, i), q = p;
+		bool good = p.good;
+		PX_F modulation = p.modulation, texture = p.texture;
+
+		if (sets == 2) {
+			q = whole_pixel(image[1], a->weight[1], &a->limits, limited, count, i);
+			good = good & q.good;
+			modulation = px_smaller(modulation, q.modulation);
+			texture = (texture + q.texture) * 0.5f;
+			a->cosine[1][x + i] = px_select(good, q.cosine, PX_NAN);
+			a->sine[1][x + i] = px_select(good, q.sine, PX_NAN);
+		}
+		a->cosine[0][x + i] = px_select(good, p.cosine, PX_NAN);
+		a->sine[0][x + i] = px_select(good, p.sine, PX_NAN);
+		a->modulation[x + i] = modulation;
+		a->texture[x + i] = texture;
+	}
+}
+
+static inline __attribute__((always_inline)) void
+take_alike(const struct alike *all, size_t sets, size_t count, bool limited, size_t size, size_t n)
+{
+	struct alike a = *all;
+
+	for (size_t x = 0; x < n; x += TOGETHER)
+		take_together(&a, sets, count, limited, size, x);
+}
+
 /*
- * What differs by the type of the samples. reached_: does a sample of one of the images reach the
- * limit? Samples in the rest of a row's last 64 bytes count too, which does no harm.
+ * Does a sample of one of the images reach the limit? Samples in the rest of a row's last 64 bytes
+ * count too, which does no harm.
  */
 #define TYPED(type) \
-static void \
-load_##type(const type *restrict image, float *restrict v, size_t n) \
-{ \
-	size_t x = 0; \
- \
-	for (; WIDENED && x + 16 <= n; x += 16) \
-		widen_##type(image + x, v + x); \
-	CPU_SIMD \
-	for (size_t i = x; i < n; i++) \
-		v[i] = (float)image[i]; \
-} \
- \
 static bool \
 reached_##type(const void *const *image, size_t images, size_t n, float limit) \
 { \
@@ -195,12 +228,57 @@ prefetch(const char *samples, size_t bytes)
 		__builtin_prefetch(samples + bytes + i);
 }
 
-#define TAKE(sets, images) do { \
-	if (limited) \
-		take_alike(&alike, sets, images, true, n); \
+#define TAKE(sets, images, limited) do { \
+	if (size == 1) \
+		take_alike(a, sets, images, limited, 1, n); \
 	else \
-		take_alike(&alike, sets, images, false, n); \
+		take_alike(a, sets, images, limited, 2, n); \
 } while (false)
+#define TAKE_IMAGES(sets) do { \
+	if (images == 3 && limited) \
+		TAKE(sets, 3, true); \
+	else if (images == 3) \
+		TAKE(sets, 3, false); \
+	else if (limited) \
+		TAKE(sets, 4, true); \
+	else \
+		TAKE(sets, 4, false); \
+} while (false)
+
+/* n is a multiple of TOGETHER. */
+static void
+take(const struct alike *a, size_t sets, size_t images, bool limited, size_t size, size_t n)
+{
+	if (sets == 1)
+		TAKE_IMAGES(1);
+	else
+		TAKE_IMAGES(2);
+}
+
+/* The last n < TOGETHER pixels, from x on: all of TOGETHER are made, and n are kept. */
+static void
+take_rest(const struct alike *all, size_t sets, size_t images, bool limited, size_t size, size_t x,
+    size_t n)
+{
+	struct alike some = *all;
+	float made[2 + 2 * TILE_SETS][TOGETHER] __attribute__((aligned(64)));
+
+	some.modulation = made[0];
+	some.texture = made[1];
+	for (size_t k = 0; k < sets; k++) {
+		for (size_t i = 0; i < images; i++)
+			some.image[k][i] = (const char *)all->image[k][i] + x * size;
+		some.cosine[k] = made[2 + 2 * k];
+		some.sine[k] = made[3 + 2 * k];
+	}
+	take(&some, sets, images, limited, size, TOGETHER);
+	memcpy(all->modulation + x, some.modulation, n * sizeof(float));
+	memcpy(all->texture + x, some.texture, n * sizeof(float));
+	for (size_t k = 0; k < sets; k++) {
+		memcpy(all->cosine[k] + x, some.cosine[k], n * sizeof(float));
+		memcpy(all->sine[k] + x, some.sine[k], n * sizeof(float));
+	}
+}
 
 void
 alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y,
@@ -209,7 +287,7 @@ alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct fra
 	const struct capture_set *captures = &wrap->captures;
 	const struct phasewrap_limits *limits = &wrap->limits;
 	size_t sets = captures->fringes, images = captures->fringe[0].n;
-	size_t size = sample_size(in->head.type);
+	size_t size = sample_size(in->head.type), whole = n / TOGETHER * TOGETHER;
 	struct alike alike = { .limits = *limits,
 		.modulation = frame_floats(out, wrap->channels.modulation, y) + x,
 		.texture = frame_floats(out, wrap->channels.texture, y) + x };
@@ -224,14 +302,10 @@ alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct fra
 			    (char *)frame_row(in, captures->fringe[k].plane[i], y) + x * size;
 
 			prefetch(samples, n * size);
-			if (size == 1)
-				load_uint8_t((const uint8_t *)samples, tile->image[k][i], n);
-			else
-				load_uint16_t((const uint16_t *)samples, tile->image[k][i], n);
+			alike.image[k][i] = samples;
 			raw[raws++] = samples;
 			alike.weight[k][i] = wrap->fit[k].weights[i];
 		}
-		alike.image[k] = (const float (*)[TILE_SPAN])tile->image[k];
 		alike.cosine[k] =
 		    wrap->vector ? frame_floats(out, 2 * k, y) + x : tile->pair[k][0];
 		alike.sine[k] =
@@ -240,14 +314,9 @@ alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct fra
 	limited |= in->head.type == SAMPLE_UCHAR ?
 	    reached_uint8_t(raw, raws, n, limits->max_value) :
 	    reached_uint16_t(raw, raws, n, limits->max_value);
-	if (sets == 1 && images == 3)
-		TAKE(1, 3);
-	else if (sets == 1)
-		TAKE(1, 4);
-	else if (images == 3)
-		TAKE(2, 3);
-	else
-		TAKE(2, 4);
+	take(&alike, sets, images, limited, size, whole);
+	if (whole < n)
+		take_rest(&alike, sets, images, limited, size, whole, n - whole);
 	for (size_t k = 0; k < sets && !wrap->vector; k++)
 		write_good(alike.sine[k], alike.cosine[k], frame_floats(out, k, y) + x, n);
 }
