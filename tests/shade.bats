@@ -54,6 +54,24 @@ expect(a == b)
 expect(np.abs(a.astype(float) - phong(n)) <= 1, a[0, 30, 40], phong(n))'
 }
 
+# Normals are summed by bands of 16 rows; where these begin must not show, nor rows without surface.
+@test "shade: a turned surface looks the same wherever its rows lie in the frame" {
+	for at in 0 5 37 60; do
+		py '
+y, x = np.mgrid[:100, :90]
+z = np.full((160, 90), np.nan, "f4")
+z[int(sys.argv[1]):][:100] = 5 * np.sin(x / 7) * np.cos(y / 6)
+write_frames("in.nrrd", Frame(z, ["depth"]))' $at
+		shade --view 30,20 --size 200x150 in.nrrd -f -o at$at.nrrd
+	done
+	py '
+want = read_frame("at0.nrrd").pixels.astype(int)
+expect(np.ptp(want) > 100, np.ptp(want))
+for at in "5", "37", "60":
+	off = np.abs(read_frame("at%s.nrrd" % at).pixels - want)
+	expect(off <= 1, at, off.max(), (off > 1).sum())'
+}
+
 @test "shade: a turned view hides what lies behind" {
 	# A near square hides a part of a far plane; turned by 30 degrees it covers another part of it.
 	py '

@@ -16,6 +16,7 @@ struct scene {
 	struct mesh mesh;
 	struct raster_vertex *vertex; /* by vertex number; x y z in view coordinates, then pixels */
 	float (*own)[3];		/* x y z in the frame's own coordinates, z away */
+	uint32_t *first;		/* of each row of pixels: the vertices before it */
 	float (*reach)[2]; /* of each piece of a row of pixels: the picture's rows, low and high */
 	size_t pieces;			/* of a row */
 	double rotation[9];
@@ -29,6 +30,7 @@ scene_free(struct scene *scene)
 {
 	free(scene->vertex);
 	free(scene->own);
+	free(scene->first);
 	free(scene->reach);
 	mesh_free(&scene->mesh);
 }
@@ -42,9 +44,10 @@ scene_init(struct scene *scene, const struct frame *frame, double jump)
 		return -1;
 	scene->vertex = large_memory(scene->mesh.vertices + 1, sizeof(*scene->vertex));
 	scene->own = large_memory(scene->mesh.vertices + 1, sizeof(*scene->own));
+	scene->first = calloc(scene->mesh.h + 1, sizeof(*scene->first));
 	scene->pieces = (scene->mesh.w + PIECE - 1) / PIECE;
 	scene->reach = calloc(scene->mesh.h, scene->pieces * sizeof(*scene->reach));
-	return scene->vertex && scene->own && scene->reach ? 0 : fail_memory();
+	return scene->vertex && scene->own && scene->first && scene->reach ? 0 : fail_memory();
 }
 
 static void
@@ -56,7 +59,7 @@ fill_vertices(struct scene *scene, const struct frame *frame, size_t value)
 	for (size_t y = 0; y < mesh->h; y++) {
 		const struct vertex *vertex = mesh->row;
 
-		mesh_row(mesh, y);
+		scene->first[y + 1] = scene->first[y] + (uint32_t)mesh_row(mesh, y);
 		for (size_t x = 0; x < mesh->w; x++) {
 			uint32_t i = mesh->number[y * mesh->w + x];
 			float *own;
@@ -97,16 +100,6 @@ add_face_normal(struct scene *scene, const uint32_t corner[3], uint32_t from, ui
 			scene->vertex[corner[i]].attribute[k] += n[k];
 }
 
-/* The first vertex of row y or of those below. */
-static uint32_t
-first_vertex(const struct mesh *mesh, size_t y)
-{
-	for (size_t i = y * mesh->w; i < mesh->h * mesh->w; i++)
-		if (mesh->number[i] != MESH_NONE)
-			return mesh->number[i];
-	return (uint32_t)mesh->vertices;
-}
-
 /* Of each vertex the mean of its triangles' normals, by area, which are summed row by row. The row
  * above a band has triangles of its first vertices. */
 static void
@@ -115,7 +108,7 @@ normals_band(void *arg, size_t band)
 	struct scene *scene = arg;
 	const struct mesh *mesh = &scene->mesh;
 	size_t y0 = band * MESH_ROWS, y1 = y0 + MESH_ROWS < mesh->h ? y0 + MESH_ROWS : mesh->h;
-	uint32_t from = first_vertex(mesh, y0), end = first_vertex(mesh, y1);
+	uint32_t from = scene->first[y0], end = scene->first[y1];
 	uint32_t t[2 * PIECE][3];
 
 	for (size_t y = y0 ? y0 - 1 : 0; y < y1 && y + 1 < mesh->h; y++)
