@@ -599,6 +599,56 @@ write_frames("wrapped.nrrd", [Frame(wrap(f.pixels), ["phase"], f.meta) for f in 
 	done
 }
 
+@test "phase2depth: a lens that folds back: every pixel within the fold is found, none on its far side" {
+	py "
+import json
+k1, k2, k3, f = 0.185, 0.201, -0.173, 151.0	# folds at 50.8 degrees
+json.dump({'camera_K': [[f, 0, 159.5], [0, f, 119.5], [0, 0, 1]], 'camera_dist': [k1, k2, 0, 0, k3],
+	'projector_K': [[400, 0, 1000], [0, 400, 400], [0, 0, 1]], 'R_cam_to_proj': np.eye(3).tolist(),
+	'T_cam_to_proj_mm': [100, 0, 0], 'camera_size': [320, 240], 'projector_size': [2000, 800]}, open('c.json', 'w'))
+r = np.linspace(0, np.tan(np.radians(48)), 100001)
+y, x = (np.mgrid[0:240, 0:320] - np.array([119.5, 159.5])[:, None, None]) / f
+far = np.hypot(x, y)
+ray = np.interp(far, r * (1 + k1 * r**2 + k2 * r**4 + k3 * r**6), r, right=np.nan) / np.maximum(far, 1e-9)
+u = 400 * (500 * x * ray + 100) / 500 + 1000
+write_frames('in.nrrd', Frame((2 * np.pi * u / 20).astype('f4'), ['absphase'], {'period_px': '20', 'axis': 'x'}))
+"
+	phase2depth -q --calib c.json in.nrrd -o out.nrrd
+	py '
+phase, z = read_frame("in.nrrd").pixels[0], read_frame("out.nrrd")["z"]
+expect(np.isfinite(phase).sum() > 70000 and (np.isfinite(z) == np.isfinite(phase)).all(), np.isfinite(z).sum(), np.isfinite(phase).sum())
+expect(np.abs(z[np.isfinite(z)] - 500).max() < 0.01, np.nanmax(np.abs(z - 500)))'
+}
+
+@test "phase2depth: calibrations: a value that is no number keeps its place and is told; so is a lens of another name" {
+	local word
+	py "$rig"'
+rig = Rig(16, 12, [-0.1, 0.02, 0, 0, 0], [], "x")
+write_frames("in.nrrd", Frame(rig.phase(36)[0].astype("f4"), ["absphase"], {"period_px": "36", "axis": "x"}))
+rig.json("indented.json")
+import json
+json.dump(json.load(open("indented.json")), open("c.json", "w"))'
+	phase2depth -q --calib c.json in.nrrd -o out.nrrd
+	grep -q '"camera_dist": \[-0.1, ' c.json
+	for word in null NaN '"-0.1"' true abc 1e999; do
+		sed "s/\"camera_dist\": \[-0.1, /\"camera_dist\": [$word, /" c.json >bad.json
+		fails 1 "camera_dist: expected numbers, value 1 is none" phase2depth --calib bad.json in.nrrd
+	done
+	sed 's/"camera_dist"/"camera_distorsion"/' c.json >bad.json
+	phase2depth --calib bad.json in.nrrd -o out.nrrd 2>said
+	grep -q "camera_distorsion, 5 numbers, is not read: a lens is called camera_dist" said
+	printf '%s\n' 'cameraMatrix: [20, 0, 8, 0, 20, 6, 0, 0, 1]' 'projectorMatrix: [20, 0, 8, 0, 20, 6, 0, 0, 1]' \
+		'R: [1, 0, 0, 0, 1, 0, 0, 0, 1]' 'T: [1, 0, 0]' >start
+	for word in '-0.3; 0.1; 0; 0' '.nan 0.1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0'; do
+		{ cat start; echo "distCoeffs: $word"; } >bad.yml
+		fails 1 "distCoeffs: expected lens distortion, found '" phase2depth --calib bad.yml in.nrrd
+	done
+	{ cat start; printf '%s\n' 'distCoeffs:' '  - -0.3f' '  - 0.1' '  - 0' '  - 0' '  - 0'; } >bad.yml
+	fails 1 "distCoeffs: expected numbers, value 1 is none" phase2depth --calib bad.yml in.nrrd
+	{ cat start; printf '%s\n' 'distCoeffs:' '  rows: 1' '  cols: 5' '  data: [-0.3, 0.1, 0, 0]'; } >bad.yml
+	fails 1 "distCoeffs.data: expected 1 x 5 numbers, as rows and cols say, found 4" phase2depth --calib bad.yml in.nrrd
+}
+
 @test "phase2depth: errors" {
 	py "$rig"'
 Rig(3, 3).json("c.json")

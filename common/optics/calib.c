@@ -128,6 +128,20 @@ get_pair(const struct file *file, const char *names, const char *what, double ou
 	    find(file, names)->name, what, out[0], out[1]);
 }
 
+static bool
+is_lens_count(size_t n)
+{
+	return n == 4 || n == 5 || n == 8 || n == 12 || n == 14;
+}
+
+/* dist, kc, coef, or D and a digit or _. */
+static bool
+sounds_like_lens(const char *name)
+{
+	return strcasestr(name, "dist") || strcasestr(name, "kc") || strcasestr(name, "coef") ||
+	    (toupper((unsigned char)*name) == 'D' && name[1] && strchr("_0123456789", name[1]));
+}
+
 /* Warns of a list that may be the lens of a device that has none. */
 static void
 check_misspelt(const struct file *file, const char *names)
@@ -138,9 +152,7 @@ check_misspelt(const struct file *file, const char *names)
 		size_t n = entry->n;
 		bool known = false;
 
-		if ((n != 4 && n != 5 && n != 8 && n != 12 && n != 14) || (!strcasestr(name, "dist") &&
-		    !strcasestr(name, "kc") && !strcasestr(name, "coef") &&
-		    !(toupper((unsigned char)*name) == 'D' && strcspn(name + 1, "_0123456789") == 0)))
+		if (!is_lens_count(n) || !sounds_like_lens(name))
 			continue;
 		for (size_t k = 0; k < DIALECTS; k++)
 			known |= find(file, dialects[k].camera_distortion) == entry ||
@@ -170,7 +182,7 @@ get_intrinsics(const struct file *file, const char *K, const char *distortion, c
 		    "%s: expected fx s cx, 0 fy cy, 0 0 1, found %g %g %g, %g %g %g, "
 		    "%g %g %g",
 		    K, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8]);
-	if (n != 0 && n != 4 && n != 5 && n != 8 && n != 12 && n != 14)
+	if (n != 0 && !is_lens_count(n))
 		return fail(file->path, "%s: expected 4, 5, 8, 12 or 14 coefficients, found %zu",
 		    entry->name, n);
 	if (!entry)

@@ -17,6 +17,8 @@ struct pinhole {
 	double distortion[14];	/* OpenCV's order k1 k2 p1 p2 k3..k6 s1..s4 tx ty; zeros: none */
 	double P[12];			/* K [R|T], or what the file gave directly */
 	bool distorted;
+	double fold;			/* x/z, y/z at that radius or beyond are folded back by the
+					 * lens's radial terms; INFINITY: nowhere; 0: not known */
 	double w, h;			/* full frame in pixels; 0: not known */
 };
 
@@ -45,16 +47,18 @@ int calib_load(const char *path, struct calib *);
 int calib_load_device(const char *path, const char *camera, const char *frame, struct calib *);
 /* calib_load() from memory; text[n] must be 0. */
 int calib_parse(const char *path, const char *text, size_t n, struct calib *);
-/* K, R, T and distortion to P. */
+/* K, R, T and distortion to P and fold. */
 void pinhole_complete(struct pinhole *);
 /* World point to distorted pixel. False behind the device. */
 bool pinhole_project(const struct pinhole *, const double X[3], double uv[2]);
 /* Distorted pixel to undistorted normalised coordinates (x/z, y/z in the device's own frame);
- * false where the iteration does not converge. */
+ * false where nothing within the lens's fold is seen there. */
 bool pinhole_undistort(const struct pinhole *, const double uv[2], double xy[2]);
 /* The same, faster where xy is close to the answer on entry (a neighbour's); any xy is allowed,
  * also NaN. */
 bool pinhole_undistort_near(const struct pinhole *, const double uv[2], double xy[2]);
+/* Does the lens show undistorted coordinates once? */
+bool pinhole_within_fold(const struct pinhole *, const double xy[2]);
 /* Normalised coordinates to distorted normalised coordinates. */
 void pinhole_distort(const struct pinhole *, const double xy[2], double distorted[2]);
 /*

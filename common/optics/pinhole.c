@@ -8,12 +8,84 @@
 
 enum { K1, K2, P1, P2, K3, K4, K5, K6, S1, S2, S3, S4 };	/* in distortion[] */
 
+/* ---- the radial terms ---- */
+
+#define FOLD_STEP 1e-3
+#define FOLD_MOST 20		/* 87 degrees from the axis */
+#define FOLD_MARGIN 1.05	/* tangential terms move the fold; det < 0 just beyond it */
+#define BISECTIONS 60
+
+static double
+radial(const double d[14], double r)
+{
+	double r2 = r * r;
+
+	return r * (1 + r2 * (d[K1] + r2 * (d[K2] + r2 * d[K3]))) /
+	    (1 + r2 * (d[K4] + r2 * (d[K5] + r2 * d[K6])));
+}
+
+static bool
+radial_rises(const double d[14], double r)
+{
+	double r2 = r * r;
+	double num = 1 + r2 * (d[K1] + r2 * (d[K2] + r2 * d[K3]));
+	double den = 1 + r2 * (d[K4] + r2 * (d[K5] + r2 * d[K6]));
+	double num_by_r2 = d[K1] + r2 * (2 * d[K2] + r2 * 3 * d[K3]);
+	double den_by_r2 = d[K4] + r2 * (2 * d[K5] + r2 * 3 * d[K6]);
+
+	return den > 0 && (num + 2 * r2 * num_by_r2) * den - 2 * r2 * num * den_by_r2 > 0;
+}
+
+/* Where the radial terms rise no more. */
+static double
+find_fold(const double d[14])
+{
+	for (size_t i = 1; i * FOLD_STEP <= FOLD_MOST; i++) {
+		double low = (double)(i - 1) * FOLD_STEP, high = (double)i * FOLD_STEP;
+
+		if (radial_rises(d, high))
+			continue;
+		for (int k = 0; k < BISECTIONS; k++) {
+			double middle = (low + high) / 2;
+
+			*(radial_rises(d, middle) ? &low : &high) = middle;
+		}
+		return low;
+	}
+	return INFINITY;
+}
+
+/* The place that the radial terms alone take to the aim, or the nearest within the fold. */
+static void
+undo_radial(const struct pinhole *device, const double aim[2], double xy[2])
+{
+	const double *d = device->distortion, wanted = hypot(aim[0], aim[1]);
+	double low = 0, high = fmin(device->fold, FOLD_MOST);
+
+	for (int k = 0; k < BISECTIONS; k++) {
+		double middle = (low + high) / 2;
+
+		*(radial(d, middle) < wanted ? &low : &high) = middle;
+	}
+	for (size_t i = 0; i < 2; i++)
+		xy[i] = wanted > 0 ? aim[i] / wanted * low : 0;
+}
+
+bool
+pinhole_within_fold(const struct pinhole *device, const double xy[2])
+{
+	return !(device->fold > 0) || hypot(xy[0], xy[1]) < FOLD_MARGIN * device->fold;
+}
+
+/* ---- the device ---- */
+
 void
 pinhole_complete(struct pinhole *device)
 {
 	device->distorted = false;
 	for (size_t i = 0; i < 14; i++)
 		device->distorted |= device->distortion[i] != 0;
+	device->fold = device->distorted ? find_fold(device->distortion) : INFINITY;
 	for (size_t i = 0; i < 3; i++)
 		for (size_t j = 0; j < 4; j++) {
 			double sum = 0;
@@ -95,16 +167,14 @@ pinhole_derivatives(const struct pinhole *device, const double x[3], double by_p
 }
 
 /*
- * Newton's method on the distortion. A step that makes the rest larger is halved. Where the lens
- * model folds back (determinant not positive) there is no answer.
+ * Newton's method on the distortion, from xy on. A step that makes the rest larger is halved. Where
+ * the lens model folds back (determinant not positive) there is no answer.
  */
 static bool
-undistort(const double d[14], const double aim[2], double xy[2])
+descend(const double d[14], const double aim[2], double xy[2])
 {
 	double at[2], j[4], rest = INFINITY, step[2] = { 0, 0 };
 
-	xy[0] = aim[0];
-	xy[1] = aim[1];
 	for (int i = 0; i < 60; i++) {
 		double ex, ey, e, det;
 
@@ -131,6 +201,21 @@ undistort(const double d[14], const double aim[2], double xy[2])
 		xy[1] -= step[1];
 	}
 	return rest < 1e-12 * (1 + hypot(aim[0], aim[1]));
+}
+
+/* From the aim itself, or where that ends beyond the fold or nowhere, from where the radial terms
+ * alone lead. */
+static bool
+undistort(const struct pinhole *device, const double aim[2], double xy[2])
+{
+	xy[0] = aim[0];
+	xy[1] = aim[1];
+	if (descend(device->distortion, aim, xy) && pinhole_within_fold(device, xy))
+		return true;
+	if (!(device->fold > 0))
+		return false;
+	undo_radial(device, aim, xy);
+	return descend(device->distortion, aim, xy) && pinhole_within_fold(device, xy);
 }
 
 /*
@@ -166,8 +251,8 @@ pinhole_undistort_near(const struct pinhole *device, const double uv[2], double 
 	const double *K = device->K;
 	double y = (uv[1] - K[5]) / K[4], x = (uv[0] - K[2] - K[1] * y) / K[0];
 
-	return settle(device->distortion, (double[2]){ x, y }, xy) ||
-	    pinhole_undistort(device, uv, xy);
+	return (settle(device->distortion, (double[2]){ x, y }, xy) &&
+	    pinhole_within_fold(device, xy)) || pinhole_undistort(device, uv, xy);
 }
 
 bool
@@ -177,7 +262,7 @@ pinhole_undistort(const struct pinhole *device, const double uv[2], double xy[2]
 	double y = (uv[1] - K[5]) / K[4], x = (uv[0] - K[2] - K[1] * y) / K[0];
 
 	if (device->distorted)
-		return undistort(device->distortion, (double[2]){ x, y }, xy);
+		return undistort(device, (double[2]){ x, y }, xy);
 	xy[0] = x;
 	xy[1] = y;
 	return isfinite(x) && isfinite(y);

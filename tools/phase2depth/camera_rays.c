@@ -74,7 +74,7 @@ step(const double terms[14], struct tile *tile)
 	return more;
 }
 
-/* Those that have not settled are left to pinhole_undistort(), which halves its steps. */
+/* Those that have not settled, or beyond the lens's fold, are left to pinhole_undistort(). */
 static void
 store(const struct job *job, const struct tile *tile, size_t x, size_t y)
 {
@@ -85,7 +85,8 @@ store(const struct job *job, const struct tile *tile, size_t x, size_t y)
 		double uv[2] = { t->origin_px[0] + ((double)(x + i) + 0.5) * t->bin[0] - 0.5,
 			t->origin_px[1] + ((double)y + 0.5) * t->bin[1] - 0.5 };
 		double xy[2] = { tile->x[i], tile->y[i] };
-		bool known = tile->left[i] == 0 || pinhole_undistort(job->camera, uv, xy);
+		bool known = (tile->left[i] == 0 && pinhole_within_fold(job->camera, xy)) ||
+		    pinhole_undistort(job->camera, uv, xy);
 
 		dx[i] = known ? (float)(xy[0] - tile->aim_x[i]) : NAN;
 		dy[i] = known ? (float)(xy[1] - tile->aim_y) : NAN;
