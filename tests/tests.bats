@@ -90,3 +90,23 @@ skipped() {
 	grep -q 'setup --for build' "$top/scripts/demo"
 	run -2 "$top/scripts/setup" --for all
 }
+
+@test "tests: undefined behaviour that a unit test with sanitizers reports is a failure" {
+	unset UBSAN_OPTIONS
+	cat >over.c <<-'END'
+		#include <limits.h>
+		#include <stdio.h>
+		int main(int argc, char **argv)
+		{
+			(void)argv;
+			printf("ok 1 - %d\n", INT_MAX - 1 + argc - ADD);
+			return 0;
+		}
+	END
+	gcc -fsanitize=undefined -DADD=0 over.c -o within
+	gcc -fsanitize=undefined -DADD=-1 over.c -o beyond
+	run -0 "$top/tests/run" "$work/within"
+	run -1 "$top/tests/run" "$work/beyond"
+	echo "$output"
+	has "signed integer overflow" <<<"$output"
+}

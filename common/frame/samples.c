@@ -90,6 +90,11 @@ samples_convert(enum element element, bool swap, const void *from, size_t step, 
 	}
 }
 
+/* Samples of a file's row: behind the filter's byte of a PNG row they lie at odd addresses. */
+typedef uint16_t unaligned_uint16_t __attribute__((aligned(1)));
+typedef uint32_t unaligned_uint32_t __attribute__((aligned(1)));
+typedef uint8_t unaligned_uint8_t;
+
 /*
  * Two to four channels have loops of their own, which compilers make vectors of: three channels
  * take their turns by SSSE3's shuffles, nine times as soon as one sample after another.
@@ -106,7 +111,7 @@ samples_convert(enum element element, bool swap, const void *from, size_t step, 
 
 #define SPLIT(type, count)									\
 	do {											\
-		const type *from = row;								\
+		const unaligned_##type *from = row;						\
 		type *plane[count];								\
 		for (size_t c = 0; c < (count); c++)						\
 			plane[c] = to[c];							\
@@ -118,7 +123,7 @@ samples_convert(enum element element, bool swap, const void *from, size_t step, 
 
 #define JOIN(type, count)									\
 	do {											\
-		type *to = row;									\
+		unaligned_##type *to = row;							\
 		const type *plane[count];							\
 		for (size_t c = 0; c < (count); c++)						\
 			plane[c] = from[c];							\
@@ -192,9 +197,9 @@ take_every(size_t size, const void *row, size_t count, size_t c, void *to, size_
 		if (size == 1)
 			((uint8_t *)to)[x] = ((const uint8_t *)row)[x * count + c];
 		else if (size == 2)
-			((uint16_t *)to)[x] = ((const uint16_t *)row)[x * count + c];
+			((uint16_t *)to)[x] = ((const unaligned_uint16_t *)row)[x * count + c];
 		else
-			((uint32_t *)to)[x] = ((const uint32_t *)row)[x * count + c];
+			((uint32_t *)to)[x] = ((const unaligned_uint32_t *)row)[x * count + c];
 }
 
 static void
@@ -204,9 +209,9 @@ put_every(size_t size, void *row, size_t count, size_t c, const void *from, size
 		if (size == 1)
 			((uint8_t *)row)[x * count + c] = ((const uint8_t *)from)[x];
 		else if (size == 2)
-			((uint16_t *)row)[x * count + c] = ((const uint16_t *)from)[x];
+			((unaligned_uint16_t *)row)[x * count + c] = ((const uint16_t *)from)[x];
 		else
-			((uint32_t *)row)[x * count + c] = ((const uint32_t *)from)[x];
+			((unaligned_uint32_t *)row)[x * count + c] = ((const uint32_t *)from)[x];
 }
 
 void
@@ -267,7 +272,7 @@ samples_join(const struct frame *frame, size_t y, void *row)
 void
 samples_swap16(void *row, size_t n)
 {
-	uint16_t *v = row;
+	unaligned_uint16_t *v = row;
 
 	for (size_t i = 0; i < n; i++)
 		v[i] = __builtin_bswap16(v[i]);

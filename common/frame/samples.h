@@ -27,12 +27,13 @@ enum sample samples_of_element(enum element);
  */
 void samples_convert(enum element, bool swap, const void *from, size_t step, void *to, size_t n);
 
-/* One row r g b r g b ... of a frame's own type into, or out of, its planes. */
+/* One row r g b r g b ... of a frame's own type, aligned or not, into, or out of, its planes. */
 void samples_split(const void *row, struct frame *, size_t y);
 /* n pixels of `count` channels each, into channels first ... of row y, from column x on. */
 void samples_split_part(const void *row, size_t count, struct frame *, size_t first, size_t x,
     size_t y, size_t n);
 void samples_join(const struct frame *, size_t y, void *row);
+/* The bytes of n 16-bit samples, aligned or not, in the other order. */
 void samples_swap16(void *row, size_t n);
 
 /* Bytes from the current position to the end; SIZE_MAX on a pipe. */

@@ -20,12 +20,14 @@ interleave(const struct frame *frame, size_t y, unsigned char *at)
 			memcpy(at, (char *)frame_row(frame, c, y) + x * size, size);
 }
 
+/* With the interleaved row `off` bytes behind an address that suits every type. */
 static void
-check(size_t w, size_t h, size_t c, enum sample type)
+check(size_t w, size_t h, size_t c, enum sample type, size_t off)
 {
 	const size_t bytes = w * c * sample_size(type);
 	struct frame *frame = frame_made(w, h, c, type, 5), *back = frame_made(w, h, c, type, 6);
-	unsigned char *row = malloc(bytes), *joined = malloc(bytes + 1);
+	unsigned char *rows = malloc(off + bytes), *row = rows + off;
+	unsigned char *joins = malloc(off + bytes + 1), *joined = joins + off;
 
 	for (size_t y = 0; y < h; y++) {
 		interleave(frame, y, row);
@@ -38,10 +40,28 @@ check(size_t w, size_t h, size_t c, enum sample type)
 			assert_memory_equal(frame_row(back, k, y), frame_row(frame, k, y),
 			    w * sample_size(type));
 	}
-	free(row);
-	free(joined);
+	free(rows);
+	free(joins);
 	frame_free(frame);
 	frame_free(back);
+}
+
+/* The bytes of each sample change places, at even and odd addresses. */
+static void
+swapped(void **state)
+{
+	unsigned char bytes[2 * 67 + 2];
+
+	(void)state;
+	for (size_t off = 0; off < 2; off++) {
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = (unsigned char)i;
+		samples_swap16(bytes + off, 67);
+		for (size_t i = 0; i < 2 * 67; i++)
+			assert_int_equal(bytes[off + i], off + (i ^ 1));
+		assert_int_equal(bytes[off ? 0 : 2 * 67], off ? 0 : 2 * 67);
+		assert_int_equal(bytes[2 * 67 + 1], 2 * 67 + 1);
+	}
 }
 
 static void
@@ -51,7 +71,9 @@ rows(void **state)
 	for (size_t i = 0; i < FRAME_SIZES; i++)
 		for (size_t c = 1; c <= CHANNELS_MOST; c++)
 			for (size_t t = 0; t < 3; t++)
-				check(frame_sizes[i][0], frame_sizes[i][1], c, types[t]);
+				for (size_t off = 0; off < 2; off++)
+					check(frame_sizes[i][0], frame_sizes[i][1], c, types[t],
+					    off);
 }
 
 /* Channels 2 ... of seven, columns 3 to 61: the others keep what they had. */
@@ -95,6 +117,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows),
+		cmocka_unit_test(swapped),
 		cmocka_unit_test(part_of_a_row),
 	};
 
