@@ -67,31 +67,6 @@ fail_absent(const struct file *file, const char *names, const char *what)
 	    "phase2depth lists the names that go together)", what, text, file->numbers->entries);
 }
 
-/* OpenCV's matrices say how many rows and columns they have. */
-static int
-check_size(const struct file *file, const struct number_file_entry *entry)
-{
-	static const char *const keys[2] = { "rows", "cols" };
-	const size_t n = strcspn(entry->name, ".");
-	double size[2];
-
-	if (strcmp(entry->name + n, ".data"))
-		return 0;
-	for (size_t i = 0; i < 2; i++) {
-		char name[2 * NUMBER_FILE_NAME_SIZE];
-		const struct number_file_entry *of;
-
-		snprintf(name, sizeof(name), "%.*s.%s", (int)n, entry->name, keys[i]);
-		of = number_file_find(file->numbers, name);
-		if (!of || of->n != 1)
-			return 0;
-		size[i] = file->numbers->v[of->first];
-	}
-	return size[0] * size[1] == (double)entry->n ? 0 : fail(file->path,
-	    "%s: expected %g x %g numbers, as rows and cols say, found %zu", entry->name, size[0],
-	    size[1], entry->n);
-}
-
 /* `expected` numbers called `names`; what says what they are: "a 3x3 camera matrix". */
 static int
 get(const struct file *file, const char *names, const char *what, size_t expected, double *out)
@@ -112,7 +87,7 @@ get(const struct file *file, const char *names, const char *what, size_t expecte
 			return fail(file->path, "%s: expected numbers, value %zu is none",
 			    entry->name, i + 1);
 	}
-	return check_size(file, entry);
+	return 0;
 }
 
 /* The first of two numbers there is; zeros where there is none. */
@@ -152,7 +127,9 @@ check_misspelt(const struct file *file, const char *names)
 		size_t n = entry->n;
 		bool known = false;
 
-		if (!is_lens_count(n) || !sounds_like_lens(name))
+		/* entries of structures that others write are called what they are called there */
+		if (!is_lens_count(n) || !sounds_like_lens(name) ||
+		    (strchr(name, '.') && strcmp(strchr(name, '.'), ".data")))
 			continue;
 		for (size_t k = 0; k < DIALECTS; k++)
 			known |= find(file, dialects[k].camera_distortion) == entry ||

@@ -26,8 +26,9 @@ struct number_file {
  * Reads a file of up to 1 MB. A text that begins with `<` is XML (the outermost element is not part
  * of the names), with `{` JSON, with a number or a # comment and then nothing but numbers one
  * unnamed list, else YAML (OpenCV's first line %YAML:1.0 is accepted). Lists of objects are passed
- * over; what else is no number in a list is NaN, so that those behind it keep their places. mrcal's camera models, by their suffix, become such a file, see camera_model.h. The
- * number_file is overwritten; number_file_free() frees it. 0, or -1 after fail(path, ..).
+ * over; what else is no number in a list is NaN, so that those behind it keep their places. mrcal's
+ * camera models, by their suffix, become such a file, see camera_model.h. The number_file is
+ * overwritten; number_file_free() frees it. 0, or -1 after fail(path, ..).
  */
 int number_file_load(const char *path, struct number_file *);
 /* The same from memory; text[n] must be 0. */
