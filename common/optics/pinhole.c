@@ -40,8 +40,8 @@ radial_rises(const double d[14], double r)
 static double
 find_fold(const double d[14])
 {
-	for (size_t i = 1; i * FOLD_STEP <= FOLD_MOST; i++) {
-		double low = (double)(i - 1) * FOLD_STEP, high = (double)i * FOLD_STEP;
+	for (int i = 1; i * FOLD_STEP <= FOLD_MOST; i++) {
+		double low = (i - 1) * FOLD_STEP, high = i * FOLD_STEP;
 
 		if (radial_rises(d, high))
 			continue;
