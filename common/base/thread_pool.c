@@ -22,8 +22,8 @@ struct thread_pool {
 	size_t finished;
 	struct fail_record failure;	/* of the failed item of the least number */
 	size_t failed;			/* its number; n: none */
-	struct thread_pool_pastime *pastime;	/* a list */
-	unsigned long called;		/* counts thread_pool_call_pastime() */
+	struct thread_pool_idle *idle;	/* a list */
+	unsigned long called;		/* counts thread_pool_call_idle() */
 };
 
 static void
@@ -83,13 +83,15 @@ take_items(struct thread_pool *pool, int thread)
 	}
 }
 
-/* One piece of a pastime; false: none has any. Called and returns with the lock held. */
+/* One piece of idle work; false: none has any. Called and returns with the lock held. */
 static bool
-take_pastime(struct thread_pool *pool)
+take_idle(struct thread_pool *pool)
 {
 	bool done = false;
 
-	for (struct thread_pool_pastime *p = pool->pastime; p && !done; p = p->next) {
+	for (struct thread_pool_idle *p = pool->idle; p && !done; p = p->next) {
+		if (p->leaving)
+			continue;
 		p->running++;
 		pthread_mutex_unlock(&pool->lock);
 		done = p->fn(p->arg);
@@ -116,7 +118,7 @@ work(struct thread_pool *pool, int thread)
 		} else if (heard != pool->called) {
 			unsigned long called = pool->called;
 
-			if (!take_pastime(pool))
+			if (!take_idle(pool))
 				heard = called;
 		} else if (!spun) {
 			spin_wait(pool, &pool->job, seen);
@@ -157,7 +159,7 @@ thread_pool_for(struct thread_pool *pool, size_t n, thread_pool_fn *fn, void *ar
 }
 
 void
-thread_pool_call_pastime(struct thread_pool *pool)
+thread_pool_call_idle(struct thread_pool *pool)
 {
 	if (pool->threads == 1)
 		return;
@@ -168,34 +170,36 @@ thread_pool_call_pastime(struct thread_pool *pool)
 }
 
 void
-thread_pool_add_pastime(struct thread_pool *pool, struct thread_pool_pastime *pastime)
+thread_pool_add_idle(struct thread_pool *pool, struct thread_pool_idle *idle)
 {
 	pthread_mutex_lock(&pool->lock);
-	pastime->pool = pool;
-	pastime->running = 0;
-	pastime->next = pool->pastime;
-	pool->pastime = pastime;
+	idle->pool = pool;
+	idle->running = 0;
+	idle->leaving = false;
+	idle->next = pool->idle;
+	pool->idle = idle;
 	pool->called++;
 	pthread_cond_broadcast(&pool->wake);
 	pthread_mutex_unlock(&pool->lock);
 }
 
 void
-thread_pool_remove_pastime(struct thread_pool_pastime *pastime)
+thread_pool_remove_idle(struct thread_pool_idle *idle)
 {
-	struct thread_pool *pool = pastime->pool;
-	struct thread_pool_pastime **at;
+	struct thread_pool *pool = idle->pool;
+	struct thread_pool_idle **at;
 
 	if (!pool)
 		return;
 	pthread_mutex_lock(&pool->lock);
-	for (at = &pool->pastime; *at != pastime; at = &(*at)->next)
-		;
-	*at = pastime->next;
-	while (pastime->running)
+	idle->leaving = true;	/* on the list, by which a thread that is at it goes on */
+	while (idle->running)
 		pthread_cond_wait(&pool->done, &pool->lock);
+	for (at = &pool->idle; *at != idle; at = &(*at)->next)
+		;
+	*at = idle->next;
 	pthread_mutex_unlock(&pool->lock);
-	pastime->pool = NULL;
+	idle->pool = NULL;
 }
 
 int
@@ -213,11 +217,11 @@ stop(struct thread_pool *pool)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-/* The pool ends: its pastimes are nobody's any more. */
+/* The pool ends: its idle work is no pool's any more. */
 static void
-leave_pastimes(struct thread_pool *pool)
+leave_idle(struct thread_pool *pool)
 {
-	for (struct thread_pool_pastime *p = pool->pastime; p; p = p->next)
+	for (struct thread_pool_idle *p = pool->idle; p; p = p->next)
 		p->pool = NULL;
 }
 
@@ -261,7 +265,7 @@ thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void
 		threads = pool.threads = threads_available(threads);
 	if (threads == 1) {
 		status = drive(arg, &pool);
-		leave_pastimes(&pool);
+		leave_idle(&pool);
 		return status;
 	}
 	omp_set_dynamic(0);
@@ -274,6 +278,6 @@ thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void
 			work(&pool, omp_get_thread_num());
 		}
 	}
-	leave_pastimes(&pool);
+	leave_idle(&pool);
 	return status;
 }

@@ -16,13 +16,14 @@ struct thread_pool;
  * where there is none for now; several threads call it at once, and never thread 0. The caller owns
  * the struct and sets fn and arg.
  */
-struct thread_pool_pastime {
+struct thread_pool_idle {
 	bool (*fn)(void *arg);
 	void *arg;
 	/* the pool's: */
 	struct thread_pool *pool;	/* NULL: it is no pool's, or that one has ended */
 	size_t running;			/* calls under way */
-	struct thread_pool_pastime *next;
+	bool leaving;			/* no call begins any more */
+	struct thread_pool_idle *next;
 };
 
 /* fn(arg, item, thread): 0 <= thread < thread_pool_threads(). */
@@ -36,10 +37,10 @@ int thread_pool_threads(const struct thread_pool *);
  * drive, for which the message of the first item (by number) that called fail() is recorded. */
 void thread_pool_for(struct thread_pool *, size_t n, thread_pool_fn *fn, void *arg);
 
-/* Adds a pastime; says that one has work again; takes one away, once no thread is at it any more.
- * The last may come after the pool has ended. */
-void thread_pool_add_pastime(struct thread_pool *, struct thread_pool_pastime *);
-void thread_pool_call_pastime(struct thread_pool *);
-void thread_pool_remove_pastime(struct thread_pool_pastime *);
+/* Adds idle work; says that there are pieces again; takes it away, once no thread is at it any
+ * more. The last may come after the pool has ended. */
+void thread_pool_add_idle(struct thread_pool *, struct thread_pool_idle *);
+void thread_pool_call_idle(struct thread_pool *);
+void thread_pool_remove_idle(struct thread_pool_idle *);
 
 #endif

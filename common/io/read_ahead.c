@@ -52,7 +52,7 @@ struct read_ahead {
 	struct thread_pool *pool;
 	char **path;
 	size_t paths, at;		/* files, and the one at hand */
-	struct thread_pool_pastime pastime;	/* opening files */
+	struct thread_pool_idle idle;	/* opening files */
 	pthread_mutex_t lock;		/* of `at`, what follows, and every file's `opened` */
 	pthread_cond_t changed;		/* a file has been opened */
 	size_t begun;			/* files that threads have opened or are opening */
@@ -253,8 +253,8 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 		return NULL;
 	}
 	progress_input(0, input->paths);
-	input->pastime = (struct thread_pool_pastime){ open_next, input };
-	thread_pool_add_pastime(pool, &input->pastime);
+	input->idle = (struct thread_pool_idle){ open_next, input };
+	thread_pool_add_idle(pool, &input->idle);
 	return input;
 }
 
@@ -427,7 +427,7 @@ next_file(struct read_ahead *input)
 	input->at++;
 	pthread_mutex_unlock(&input->lock);
 	progress_input(input->at, input->paths);
-	thread_pool_call_pastime(input->pool);
+	thread_pool_call_idle(input->pool);
 }
 
 /* ---- going on behind files that cannot be read ---- */
@@ -560,7 +560,7 @@ read_ahead_close(struct read_ahead *input)
 {
 	if (!input)
 		return;
-	thread_pool_remove_pastime(&input->pastime);
+	thread_pool_remove_idle(&input->idle);
 	for (size_t i = input->at; i < input->begun; i++)
 		close_file(file_at(input, i));
 	for (size_t i = 0; i < input->paths; i++)

@@ -127,7 +127,7 @@ check_misspelt(const struct file *file, const char *names)
 		size_t n = entry->n;
 		bool known = false;
 
-		/* entries of structures that others write are called what they are called there */
+		/* not within a structure, such as fringecal's devices */
 		if (!is_lens_count(n) || !sounds_like_lens(name) ||
 		    (strchr(name, '.') && strcmp(strchr(name, '.'), ".data")))
 			continue;

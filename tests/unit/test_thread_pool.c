@@ -57,24 +57,24 @@ wait_for_pieces(size_t n)
 static int
 drive(void *arg, struct thread_pool *pool)
 {
-	struct thread_pool_pastime pastime = { do_piece, NULL }, none = { do_piece, NULL };
+	struct thread_pool_idle idle = { do_piece, NULL }, none = { do_piece, NULL };
 
 	(void)arg;
 	left = PIECES;
 	done = items = 0;
-	thread_pool_add_pastime(pool, &none);
-	thread_pool_add_pastime(pool, &pastime);
+	thread_pool_add_idle(pool, &none);
+	thread_pool_add_idle(pool, &idle);
 	for (int i = 0; i < 100; i++)
 		thread_pool_for(pool, ITEMS, count, NULL);
 	assert_int_equal(items, 100 * ITEMS);
 	wait_for_pieces(PIECES);
 	left = 1;
-	thread_pool_call_pastime(pool);
+	thread_pool_call_idle(pool);
 	wait_for_pieces(PIECES + 1);
-	thread_pool_remove_pastime(&none);
+	thread_pool_remove_idle(&none);
 	left = PIECES;
-	thread_pool_call_pastime(pool);
-	thread_pool_remove_pastime(&pastime);
+	thread_pool_call_idle(pool);
+	thread_pool_remove_idle(&idle);
 	assert_int_equal(inside, 0);
 	return fail_message() ? -1 : 0;
 }
@@ -91,16 +91,16 @@ idle_threads_do_pieces(void **state)
 static int
 drive_alone(void *arg, struct thread_pool *pool)
 {
-	struct thread_pool_pastime pastime = { do_piece, NULL };
+	struct thread_pool_idle idle = { do_piece, NULL };
 
 	(void)arg;
 	left = 1;
 	done = 0;
-	thread_pool_add_pastime(pool, &pastime);
-	thread_pool_call_pastime(pool);
+	thread_pool_add_idle(pool, &idle);
+	thread_pool_call_idle(pool);
 	thread_pool_for(pool, ITEMS, count, NULL);
-	thread_pool_remove_pastime(&pastime);
-	thread_pool_remove_pastime(&pastime);
+	thread_pool_remove_idle(&idle);
+	thread_pool_remove_idle(&idle);
 	assert_int_equal(done, 0);
 	return 0;
 }
@@ -113,24 +113,24 @@ one_thread_does_none(void **state)
 }
 
 static int
-add(void *pastime, struct thread_pool *pool)
+add(void *idle, struct thread_pool *pool)
 {
-	thread_pool_add_pastime(pool, pastime);
+	thread_pool_add_idle(pool, idle);
 	return 0;
 }
 
 /* It may be taken away behind the pool's end. */
 static void
-a_pastime_outlives_the_pool(void **state)
+idle_work_outlives_the_pool(void **state)
 {
-	struct thread_pool_pastime pastime = { do_piece, NULL };
+	struct thread_pool_idle idle = { do_piece, NULL };
 
 	(void)state;
 	left = 0;
 	for (int threads = 1; threads <= 3; threads++) {
-		assert_int_equal(thread_pool_run(threads, add, &pastime), 0);
-		assert_null(pastime.pool);
-		thread_pool_remove_pastime(&pastime);
+		assert_int_equal(thread_pool_run(threads, add, &idle), 0);
+		assert_null(idle.pool);
+		thread_pool_remove_idle(&idle);
 	}
 }
 
@@ -138,7 +138,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pastime_outlives_the_pool),
+		cmocka_unit_test(idle_work_outlives_the_pool),
 		cmocka_unit_test(idle_threads_do_pieces),
 		cmocka_unit_test(one_thread_does_none),
 	};
