@@ -111,13 +111,18 @@ const wait = setInterval(() => {
 		for (let i = 0, s = 0; i < 3e6; i++)
 			s += Math.sqrt(i);
 }, 20);
-v.onseeked = () => {
+// a picture that is not there yet leaves the canvas transparent
+const draw = () => {
 	const c = document.createElement("canvas"), g = c.getContext("2d");
 	c.width = v.videoWidth; c.height = v.videoHeight;
 	g.drawImage(v, 0, 0);
 	const d = g.getImageData(0, 32, c.width, 1).data;
-	o.textContent = "shown " + c.width + " " + c.height + " " + Array.from(d).join(" ");
+	if (d[3] === 0)
+		setTimeout(draw, 20);
+	else
+		o.textContent = "shown " + c.width + " " + c.height + " " + Array.from(d).join(" ");
 };
+v.onseeked = draw;
 </script>""" % base64.b64encode(open("out.mp4", "rb").read()).decode())'
 		timeout 120 chromium --headless=new --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" \
 			--virtual-time-budget=60000 --dump-dom "file://$PWD/page.html" 2>/dev/null >dom
