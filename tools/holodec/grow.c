@@ -5,6 +5,7 @@
 
 #include "base/cpu_level.h"
 #include "dark.h"
+#include "faint.h"
 #include "hole.h"
 #include "holo/bits.h"
 #include "holodec.px.h"
@@ -25,7 +26,6 @@ static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
 
 /* Certainty that is asked for */
 #define MOST 0.91f
-#define LEAST 0.43f
 #define DROPPED_MOST 0.015f	/* of the surface */
 #define BINS 1001
 
@@ -203,7 +203,7 @@ least_of(const struct regions *regions)
 	for (size_t bin = 0; bin < BINS; bin++) {
 		dropped += n[bin];
 		if ((float)dropped > DROPPED_MOST * (float)points)
-			return px_min(px_max((float)bin / (BINS - 1), LEAST), MOST);
+			return px_min(px_max((float)bin / (BINS - 1), CERTAINTY_LEAST), MOST);
 	}
 	return MOST;
 }
@@ -216,6 +216,7 @@ finish(struct run *run, struct growing *growing, float *least)
 	odds_find(run, growing);
 	*least = least_of(regions);
 	hole_find(run, growing);
+	faint_find(run, growing);
 	for (size_t i = 0; i < growing->n; i++) {
 		int32_t at = growing->pixel[i].at;
 
@@ -227,10 +228,10 @@ finish(struct run *run, struct growing *growing, float *least)
 
 int
 grow(struct run *run, struct regions *regions, const struct reading *reading,
-    const struct frame *in, const unsigned char *surface, float *least)
+    const struct frame *in, const struct frame *stored, const unsigned char *surface, float *least)
 {
 	struct growing growing = { .regions = regions, .reading = reading, .in = in,
-		.surface = surface };
+		.stored = stored, .surface = surface };
 	int status;
 
 	growing.turns = regions->turns;

@@ -192,8 +192,8 @@ holodec_survey(struct run *run, const struct frame *in)
 		status = refusal_take(run, &priv->refusals, parameters->on_refusal);
 	} else {
 		refusal_none(run, &priv->refusals);
-		status = certain_grow(run, priv->mended.picture ? priv->mended.picture : in, lossy,
-		    parameters->edge_px == OPT_NONE_INTEGER, !isnan(parameters->certainty));
+		status = certain_grow(run, in, lossy, parameters->edge_px == OPT_NONE_INTEGER,
+		    !isnan(parameters->certainty));
 	}
 	halved_free(&priv->mended);
 	return status;
