@@ -21,7 +21,7 @@
 #define LUMA_SHARE_STAIR 0.77f
 #define LOWEST 4.0f		/* levels */
 #define FRINGE_SHARE 0.65f
-#define FRINGE_SHARE_LOWEST 0.6f
+#define FRINGE_SHARE_LOWEST NEARER
 
 /* What a pixel is: none that is certain, of the surface, or background as it was read. */
 enum { UNSURE, SURFACE, OUTSIDE };
