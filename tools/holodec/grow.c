@@ -25,7 +25,7 @@
 static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
 
 /* Certainty that is asked for */
-#define MOST 0.91f
+#define MOST 0.93f
 #define DROPPED_MOST 0.015f	/* of the surface */
 #define BINS 1001
 
@@ -49,25 +49,30 @@ has_news(const struct growing *growing, const struct pixel *pixel)
 }
 
 /* Do the stairs of single pixels tell their order? Of the trusted ones, on some rows, nearly all
- * must be right. */
+ * must be right. Finds growing->misread. */
 static bool
-stairs_are_clear(const struct growing *growing)
+stairs_are_clear(struct growing *growing)
 {
 	const struct regions *regions = growing->regions;
-	size_t trusted = 0, off = 0;
+	size_t trusted = 0, clear = 0;
+	float sum = 0;
 
 	for (size_t y = 0; y < regions->h; y += CLEAR_STEP)
 		for (size_t x = 0; x < regions->w; x += 2) {
 			struct pixel pixel = { .at = (int32_t)(y * regions->w + x),
 				.x = (int32_t)x, .y = (int32_t)y };
+			float off;
 
 			if (growing->state[pixel.at] != TRUSTED)
 				continue;
+			off = px_abs(
+			    mixing_read(growing, &pixel) - growing->turns[pixel.at]);
 			trusted++;
-			off += px_abs(mixing_read(growing, &pixel) -
-				   growing->turns[pixel.at]) > CLEAR;
+			clear += off <= CLEAR;
+			sum += px_min(off, 1);
 		}
-	return 100 * off <= trusted;
+	growing->misread = trusted ? sum / (float)trusted : 0;
+	return 100 * (trusted - clear) <= trusted;
 }
 
 static size_t

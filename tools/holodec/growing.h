@@ -30,6 +30,10 @@ struct growing {
 	size_t n;
 	int round;
 	float noise;			/* of stairs, in orders */
+	float misread;			/* by trusted pixels' stairs, in orders, on average */
+	struct {
+		float zero, times;
+	} odds;				/* of what the pixels say, for this picture; odds.c */
 	float blue[HOLO_PROFILE + 1];	/* of order 0, and whether it is halved; mixing.c */
 	bool halved[2];			/* along rows, down columns */
 };
