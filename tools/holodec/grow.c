@@ -5,6 +5,7 @@
 
 #include "base/cpu_level.h"
 #include "dark.h"
+#include "faint.h"
 #include "hole.h"
 #include "holo/bits.h"
 #include "holodec.px.h"
@@ -24,8 +25,7 @@
 static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
 
 /* Certainty that is asked for */
-#define MOST 0.91f
-#define LEAST 0.43f
+#define MOST 0.93f
 #define DROPPED_MOST 0.015f	/* of the surface */
 #define BINS 1001
 
@@ -49,25 +49,30 @@ has_news(const struct growing *growing, const struct pixel *pixel)
 }
 
 /* Do the stairs of single pixels tell their order? Of the trusted ones, on some rows, nearly all
- * must be right. */
+ * must be right. Finds growing->misread. */
 static bool
-stairs_are_clear(const struct growing *growing)
+stairs_are_clear(struct growing *growing)
 {
 	const struct regions *regions = growing->regions;
-	size_t trusted = 0, off = 0;
+	size_t trusted = 0, clear = 0;
+	float sum = 0;
 
 	for (size_t y = 0; y < regions->h; y += CLEAR_STEP)
 		for (size_t x = 0; x < regions->w; x += 2) {
 			struct pixel pixel = { .at = (int32_t)(y * regions->w + x),
 				.x = (int32_t)x, .y = (int32_t)y };
+			float off;
 
 			if (growing->state[pixel.at] != TRUSTED)
 				continue;
+			off = px_abs(
+			    mixing_read(growing, &pixel) - growing->turns[pixel.at]);
 			trusted++;
-			off += px_abs(mixing_read(growing, &pixel) -
-				   growing->turns[pixel.at]) > CLEAR;
+			clear += off <= CLEAR;
+			sum += px_min(off, 1);
 		}
-	return 100 * off <= trusted;
+	growing->misread = trusted ? sum / (float)trusted : 0;
+	return 100 * (trusted - clear) <= trusted;
 }
 
 static size_t
@@ -203,7 +208,7 @@ least_of(const struct regions *regions)
 	for (size_t bin = 0; bin < BINS; bin++) {
 		dropped += n[bin];
 		if ((float)dropped > DROPPED_MOST * (float)points)
-			return px_min(px_max((float)bin / (BINS - 1), LEAST), MOST);
+			return px_min(px_max((float)bin / (BINS - 1), CERTAINTY_LEAST), MOST);
 	}
 	return MOST;
 }
@@ -216,6 +221,7 @@ finish(struct run *run, struct growing *growing, float *least)
 	odds_find(run, growing);
 	*least = least_of(regions);
 	hole_find(run, growing);
+	faint_find(run, growing);
 	for (size_t i = 0; i < growing->n; i++) {
 		int32_t at = growing->pixel[i].at;
 
@@ -227,10 +233,10 @@ finish(struct run *run, struct growing *growing, float *least)
 
 int
 grow(struct run *run, struct regions *regions, const struct reading *reading,
-    const struct frame *in, const unsigned char *surface, float *least)
+    const struct frame *in, const struct frame *stored, const unsigned char *surface, float *least)
 {
 	struct growing growing = { .regions = regions, .reading = reading, .in = in,
-		.surface = surface };
+		.stored = stored, .surface = surface };
 	int status;
 
 	growing.turns = regions->turns;

@@ -186,14 +186,16 @@ holodec_survey(struct run *run, const struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	bool lossy;
-	int status = look(run, in, &lossy);
+	int status = 0;
 
-	if (status < 0) {
+	if (look(run, in, &lossy) < 0) {
 		status = refusal_take(run, &priv->refusals, parameters->on_refusal);
 	} else {
 		refusal_none(run, &priv->refusals);
-		status = certain_grow(run, priv->mended.picture ? priv->mended.picture : in, lossy,
-		    parameters->edge_px == OPT_NONE_INTEGER, !isnan(parameters->certainty));
+		altered_warn(&priv->reading, in, lossy && !(parameters->blur_px > 0),
+		    &priv->altered);
+		status = certain_grow(run, in, lossy, parameters->edge_px == OPT_NONE_INTEGER,
+		    !isnan(parameters->certainty));
 	}
 	halved_free(&priv->mended);
 	return status;
