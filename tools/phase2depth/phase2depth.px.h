@@ -157,6 +157,20 @@ phase2depth_per_code(double s, double a_code, double a_w, double b_code, double 
 }
 #endif
 
+#ifndef PHASE2DEPTH_NO_DOUBLES
+/* A coordinate of the camera's ray without the lens: what the table adds, in its unit. The least
+ * number of the table stands for no ray. */
+#define PHASE2DEPTH_NO_RAY (-0x7fffffff - 1)
+
+PX_FN double
+phase2depth_unbent(double x, int shift, double unit)
+{
+	PX_D added = unit * px_double(shift);
+
+	return x + added;
+}
+#endif
+
 /* How far ahead of the camera a point of the world lies. */
 #define PHASE2DEPTH_AHEAD(R, T, x, y, z) \
 	((R)[2] * ((x) - (T)[0]) + ((R)[5] * ((y) - (T)[1]) + (R)[8] * ((z) - (T)[2])))

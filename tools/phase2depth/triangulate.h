@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "optics/calib.h"
 #include "run/stage.h"
@@ -41,8 +42,13 @@ struct triangulation {
 	bool along_y;
 	bool warned;		/* of a --period that is not the frame's own */
 	bool placed;		/* an option or a key says where the frame lies */
-	float *lens; /* what undoing the lens adds to x (plane 0) and y (plane 1); NULL: nothing.
-		      * NaN where that is impossible. Rows of lens_stride floats. */
+	/*
+	 * What undoing the lens adds to x (plane 0) and y (plane 1), in units of lens_unit, a power
+	 * of two; NULL: nothing. PHASE2DEPTH_NO_RAY where that is impossible. Rows of lens_stride
+	 * numbers. Whole numbers of 32 bits keep 2^-31 of the largest shift, floats 2^-25 of each.
+	 */
+	int32_t *lens;
+	double lens_unit;
 	size_t lens_stride;
 };
 
