@@ -623,6 +623,38 @@ expect(np.isfinite(phase).sum() > 70000 and (np.isfinite(z) == np.isfinite(phase
 expect(np.abs(z[np.isfinite(z)] - 500).max() < 0.01, np.nanmax(np.abs(z - 500)))'
 }
 
+@test "phase2depth: a projector's lens that folds back in its picture: what it shows once is found, nothing beyond" {
+	for lens in "-0.5,0,0,0" "-0.6,0.1,0.002,0.002" "0.185,0.201,0,0,-0.173"; do
+		py "$rig"'
+k = [float(v) for v in sys.argv[1].split(",")]
+k1, k2, k3 = k[0], k[1], (k + [0])[4]
+fold = np.sqrt(min(r.real for r in np.roots([7 * k3, 5 * k2, 3 * k1, 1]) if abs(r.imag) < 1e-9 and r.real > 0))
+rig = Rig(320, 240, [], k, "y")
+f, fp = 125., 456 / distort(k, fold, 0)[0]
+rig.K = np.array([[f, 0, 163.3], [0, f, 117.9], [0, 0, 1]]); rig.Kp = np.array([[fp, 0, 480.3], [0, fp, 300.7], [0, 0, 1]])
+phase, X = rig.phase(36)
+rig.json("c.json")
+q = np.tensordot(rig.R, X, 1) + rig.T[:, None, None]
+x, y = q[:2] / q[2]
+a, b = distort(k, x, y)
+seen = (np.abs(fp * a) < 480) & (np.abs(fp * b) < 300)
+write_frames("in.nrrd", Frame(phase.astype("f4"), ["absphase"], {"period_px": "36", "axis": "y"}))
+np.savez("truth.npz", X=X, bound=rig.bound(phase, X, 36), seen=seen, far=np.hypot(x, y) / fold, R=rig.R, T=rig.T, fold=fold)' "$lens"
+		phase2depth -q --calib c.json in.nrrd -o out.nrrd
+		py '
+p, t = read_frame("out.nrrd").pixels[:3].astype(float), np.load("truth.npz")
+within, beyond = t["seen"] & (t["far"] < 0.99), t["seen"] & (t["far"] > 1.01)
+expect(within.sum() > 15000 and beyond.sum() > 4000, within.sum(), beyond.sum())
+expect(np.isfinite(p[:, within]), np.isnan(p[2, within]).sum())
+share = (np.abs(p - t["X"]) / t["bound"])[:, within]
+expect(share < 0.29, share.max())		# 0.242 0.241 0.241
+expect(np.isnan(p[2, beyond]), np.isfinite(p[2, beyond]).sum())
+q = np.tensordot(t["R"], p, 1) + t["T"][:, None, None]
+far = np.hypot(q[0], q[1]) / q[2] / t["fold"]
+expect(np.nanmax(far) < 1.0008, np.nanmax(far))		# 1.0006: at the fold itself a point may be 0.1 px off'
+	done
+}
+
 @test "phase2depth: calibrations: a value that is no number keeps its place and is told; so is a lens of another name" {
 	local word
 	py "$rig"'
@@ -648,6 +680,14 @@ json.dump(json.load(open("indented.json")), open("c.json", "w"))'
 	done
 	{ cat start; printf '%s\n' 'distCoeffs:' '  - -0.3f' '  - 0.1' '  - 0' '  - 0' '  - 0'; } >bad.yml
 	fails 1 "distCoeffs: expected numbers, value 1 is none" phase2depth --calib bad.yml in.nrrd
+	{ cat start; printf '%s\n' 'distCoeffs:' '  rows: 1' '  cols: 5' '  data: [-0.3, 0.1, 0, 0]'; } >bad.yml
+	fails 1 "distCoeffs.data: expected 1 x 5 numbers, as rows and cols say, found 4" phase2depth --calib bad.yml in.nrrd
+	{ cat start; printf '%s\n' 'distCoeffs:' '  rows: 2' '  cols: 1' '  dt: "2d"' '  data: [-0.3, 0.1, 0, 0]'; } >good.yml
+	phase2depth -q --calib good.yml in.nrrd -o out.nrrd
+	sed 's/rows: 2/rows: 4/' good.yml >bad.yml
+	fails 1 "distCoeffs.data: expected 4 x 1 times 2 numbers, as rows, cols and dt say, found 4" phase2depth --calib bad.yml in.nrrd
+	sed 's/^R: .*/R: {rows: 9, cols: 9, data: [1, 0, 0, 0, 1, 0, 0, 0, 1]}/' start >bad.yml
+	fails 1 "R.data: expected 9 x 9 numbers, as rows and cols say, found 9" phase2depth --calib bad.yml in.nrrd
 }
 
 @test "phase2depth: errors" {

@@ -248,6 +248,7 @@ struct phase2depth_exact_lens {
 	double focal_px, skew_px, center_px;
 	double line[9]; /* row-major, times (x, y, 1) of the camera: l0 code + l1 other + l2 = 0 */
 	double bend;	/* what a step of Newton's method leaves: phase2depth_next() */
+	double fold_square;	/* at that square of the radius the lens folds back */
 };
 
 /* The shift itself. */
@@ -345,7 +346,7 @@ phase2depth_first_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ra
 struct phase2depth_step {
 	double code;		/* the undone coordinate there, in pixels */
 	float p;
-	bool found;		/* within 0.1 px before the step, where the lens does not fold */
+	bool found;		/* within 0.1 px before the step, and within the lens's fold */
 	bool unsettled;		/* one more step would change the code by PHASE2DEPTH_MISS_PX */
 };
 
@@ -370,11 +371,13 @@ phase2depth_next(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_exact_le
 	PX_D undone = code - shift;
 	PX_F rest = px_float(undone - bare), along = rest * px_divide(1.0f, derivative);
 	PX_F cube = derivative * derivative * px_abs(derivative);
+	PX_F other = ray.slope * p + ray.offset, square = p * p + other * other;
 	bool folds = !(derivative * per_x > 0.0f);
+	bool within = square < px_float(exact.fold_square);
 
 	step.code = undone - px_double(along * c.derivative);
 	step.p = p + along;
-	step.found = px_both(px_abs(rest) < 0.1f, !folds);
+	step.found = px_both(px_both(px_abs(rest) < 0.1f, !folds), within);
 	step.unsettled = rest * rest * px_float(exact.bend) >= px_select(folds, 0.0f, cube);
 	return step;
 }

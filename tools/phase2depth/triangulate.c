@@ -72,6 +72,7 @@ set_projector(struct triangulation *t, const struct pinhole *projector, bool alo
 	terms[12] = focal_px;
 	terms[13] = skew_px;
 	terms[14] = center_px;
+	terms[25] = pinhole_fold_square(projector);
 	for (size_t i = 0; i < 15; i++)
 		t->lens_terms[i] = (float)terms[i];
 	t->distorted = projector->distorted;
