@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/large_memory.h"
 #include "base/numbers.h"
 
 /* Steps sampled for the automatic jump: more make it no better. */
@@ -132,7 +133,7 @@ number_vertices(struct mesh *mesh, const char *path)
 	if (n > INT32_MAX)
 		return fail(path, "a mesh has at most %d points, not %zu x %zu", INT32_MAX, mesh->w,
 		    mesh->h);
-	mesh->number = reallocarray(NULL, n, sizeof(*mesh->number));
+	mesh->number = large_memory(n, sizeof(*mesh->number));
 	mesh->row = calloc(mesh->w, sizeof(*mesh->row));
 	mesh->triangle = reallocarray(NULL, mesh->w, 2 * sizeof(*mesh->triangle));
 	if (!mesh->number || !mesh->row || !mesh->triangle)
@@ -235,7 +236,7 @@ choose_of_steps(const struct mesh *mesh, const float *dz, const float *lateral, 
 static int
 choose_jump(struct mesh *mesh)
 {
-	float *dz = malloc(2 * STEPS * sizeof(*dz)), *lateral;
+	float *dz = large_memory((size_t)2 * STEPS, sizeof(*dz)), *lateral;
 	size_t n;
 
 	if (!dz)
