@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/large_memory.h"
 #include "base/numbers.h"
 
 #define SLOPE 8.0		/* 83 degrees */
@@ -21,7 +22,7 @@ jump_begin(struct jump_steps *steps, const struct mesh *mesh)
 	*steps = (struct jump_steps){ .mesh = mesh, .stride = pixels / PIXELS + 1 };
 	looked_at = (pixels + steps->stride - 1) / steps->stride;
 	steps->room = 2 * ((looked_at + JUMP_PIECES - 1) / JUMP_PIECES);
-	steps->dz = reallocarray(NULL, JUMP_PIECES * steps->room, 2 * sizeof(*steps->dz));
+	steps->dz = large_memory(JUMP_PIECES * steps->room, 2 * sizeof(*steps->dz));
 	if (!steps->dz)
 		return fail_memory();
 	steps->lateral = steps->dz + JUMP_PIECES * steps->room;

@@ -122,7 +122,7 @@ number_vertices(struct mesh *mesh, const char *path)
 	if (n > INT32_MAX)
 		return fail(path, "a mesh has at most %d points, not %zu x %zu", INT32_MAX, mesh->w,
 		    mesh->h);
-	mesh->number = reallocarray(NULL, n, sizeof(*mesh->number));
+	mesh->number = large_memory(n, sizeof(*mesh->number));
 	mesh->row = calloc(mesh->w, sizeof(*mesh->row));
 	mesh->triangle = reallocarray(NULL, mesh->w, 2 * sizeof(*mesh->triangle));
 	if (!mesh->number || !mesh->row || !mesh->triangle)

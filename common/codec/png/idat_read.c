@@ -5,13 +5,17 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/large_memory.h"
 #include "codec/png/unfilter.h"
+#include "frame/pixel_store.h"
 #include "frame/samples.h"
 
 #define CHUNK_HEAD 8		/* length and type */
 #define CHUNK_CRC 4
 #define TAIL_MOST 65536		/* bytes of chunks behind the pixels that are looked through */
 #define WINDOW_MOST 32768
+#define STORE_STEP ((size_t)65536)	/* so that files of about one size use one store again */
+#define STORE_MOST ((size_t)8 << 20)	/* more is not kept while other stages need memory */
 
 struct packed {
 	unsigned char *byte;	/* `room` bytes for IDATs, and the head of a chunk */
@@ -167,6 +171,21 @@ read_all(FILE *file, size_t left, struct frame *frame, struct packed *packed,
 	    unfilter_all(frame, rows, row_bytes, pixel_bytes);
 }
 
+/* Memory for `all` bytes, unset: free() takes it where there is no store. */
+static void *
+take_memory(size_t all, struct pixel_store **store)
+{
+	void *memory = NULL;
+	bool zeroed;
+
+	*store = NULL;
+	if (all > STORE_MOST)
+		return large_memory(1, all);
+	*store = pixel_store_new((all + STORE_STEP - 1) / STORE_STEP * STORE_STEP, 1, &memory,
+	    &zeroed);
+	return *store ? memory : NULL;
+}
+
 int
 idat_read(const char *path, FILE *file, size_t left, struct frame *frame)
 {
@@ -174,9 +193,10 @@ idat_read(const char *path, FILE *file, size_t left, struct frame *frame)
 	const size_t row_bytes = head->w * head->c * sample_size(head->type);	/* fits: checked */
 	const off_t here = ftello(file);
 	struct packed packed = { 0 };
-	unsigned char *rows = NULL;
-	size_t unpacked;
-	bool done = false;
+	struct pixel_store *store;
+	size_t unpacked, rows_bytes, all;
+	unsigned char *rows;
+	bool done;
 
 	if (here < CHUNK_HEAD || __builtin_mul_overflow(row_bytes + 1, head->h, &unpacked) ||
 	    unpacked > IDAT_READ_MOST)
@@ -184,12 +204,15 @@ idat_read(const char *path, FILE *file, size_t left, struct frame *frame)
 	/* what deflate makes of it is longer by a few bytes at most, unless it is strange */
 	packed.room = unpacked + unpacked / 8 + 4096;
 	packed.room = left < packed.room ? left : packed.room;
-	packed.byte = malloc(packed.room + CHUNK_CRC + CHUNK_HEAD);
-	rows = malloc(unpacked + row_bytes + 1 + 2 * UNFILTER_MARGIN);
-	if (packed.byte && rows && fseeko(file, here - CHUNK_HEAD, SEEK_SET) == 0)
-		done = read_all(file, left, frame, &packed, rows, row_bytes);
-	free(packed.byte);
-	free(rows);
+	rows_bytes = unpacked + row_bytes + 1 + 2 * UNFILTER_MARGIN;
+	all = rows_bytes + packed.room + CHUNK_CRC + CHUNK_HEAD;
+	rows = take_memory(all, &store);
+	packed.byte = rows ? rows + rows_bytes : NULL;
+	done = rows && fseeko(file, here - CHUNK_HEAD, SEEK_SET) == 0 &&
+	    read_all(file, left, frame, &packed, rows, row_bytes);
+	if (!store)
+		free(rows);
+	pixel_store_drop(store);
 	if (done)
 		return 1;
 	clearerr(file);
