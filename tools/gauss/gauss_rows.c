@@ -273,16 +273,20 @@ put_phase(const struct gauss_window *restrict window, const float *restrict vali
     float *restrict phase)
 {
 	const float *restrict cosine = window->sum[0], *restrict sine = window->sum[1];
+	ALIGNED float tangent[GAUSS_TILE];
 
+	#pragma omp simd aligned(sine, cosine: 64)
+	for (size_t i = 0; i < window->n; i++)
+		tangent[i] = px_atan2_tangent(sine[i], cosine[i]);
 	if (!valid) {
 		#pragma omp simd aligned(phase, sine, cosine: 64)
 		for (size_t i = 0; i < window->n; i++)
-			phase[i] = gauss_phase(sine[i], cosine[i], 1);
+			phase[i] = gauss_phase_by(tangent[i], sine[i], cosine[i], 1);
 		return;
 	}
 	#pragma omp simd aligned(phase, sine, cosine, valid: 64)
 	for (size_t i = 0; i < window->n; i++)
-		phase[i] = gauss_phase(sine[i], cosine[i], valid[i]);
+		phase[i] = gauss_phase_by(tangent[i], sine[i], cosine[i], valid[i]);
 }
 
 static void

@@ -194,10 +194,15 @@ static void
 write_good(const float *restrict sine, const float *restrict cosine, float *restrict phase,
     size_t n)
 {
+	_Alignas(64) float tangent[TILE_PIXELS];
+
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
-		phase[x] = px_select(
-		    px_isnan(cosine[x]), PX_NAN, phasewrap_phase(sine[x], cosine[x]));
+		tangent[x] = px_atan2_tangent(sine[x], cosine[x]);
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		phase[x] = px_select(px_isnan(cosine[x]), PX_NAN,
+		    px_atan2_angle(tangent[x], sine[x], cosine[x]));
 }
 
 bool
