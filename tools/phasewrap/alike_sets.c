@@ -167,24 +167,32 @@ take_alike(const struct alike *all, size_t sets, size_t count, bool limited, siz
  * count too, which does no harm.
  */
 #define TYPED(type) \
+static inline __attribute__((always_inline)) type \
+most_##type(const void *const *image, size_t images, size_t n) \
+{ \
+	type most = 0; \
+ \
+	_Pragma("omp simd reduction(max:most)") \
+	for (size_t x = 0; x < n; x++) \
+		_Pragma("GCC unroll 8") \
+		for (size_t i = 0; i < images; i++) { \
+			type v = ((const type *)image[i])[x]; \
+ \
+			most = v > most ? v : most; \
+		} \
+	return most; \
+} \
+ \
 static bool \
 reached_##type(const void *const *image, size_t images, size_t n, float limit) \
 { \
-	typedef type some __attribute__((vector_size(CPU_VECTOR_BYTES), may_alias)); \
-	typedef uint64_t bits __attribute__((vector_size(CPU_VECTOR_BYTES))); \
-	float most = (float)(type)-1; \
-	type top = (type)ceilf(px_min(limit, most)); \
-	bits any = { 0 }; \
-	uint64_t one = 0; \
+	const size_t lanes = CPU_VECTOR_BYTES / sizeof(type); \
+	size_t whole = (n + lanes - 1) / lanes * lanes; \
+	type most = images == 3 ? most_##type(image, 3, whole) : \
+	    images == 4 ? most_##type(image, 4, whole) : \
+	    images == 6 ? most_##type(image, 6, whole) : most_##type(image, 8, whole); \
  \
-	if (limit > most) \
-		return false; \
-	for (size_t i = 0; i < images; i++) \
-		for (size_t x = 0; x < n * sizeof(type); x += CPU_VECTOR_BYTES) \
-			any |= (bits)(*(const some *)((const char *)image[i] + x) >= top); \
-	for (size_t i = 0; i < CPU_VECTOR_BYTES / 8; i++) \
-		one |= any[i]; \
-	return one != 0; \
+	return (float)most >= limit; \
 }
 TYPED(uint8_t)
 TYPED(uint16_t)
