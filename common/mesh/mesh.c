@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/large_memory.h"
 #include "base/numbers.h"
 #include "mesh/jump.h"
 
