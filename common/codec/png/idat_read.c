@@ -72,6 +72,18 @@ is_ancillary(const struct chunk *chunk)
 	return letters && chunk->type[0] & 32;
 }
 
+/* Chunks that libpng takes something from, or warns of: key lines that came behind the pixels, and
+ * a colour that is clear, which comes too late there. Other texts are nobody's. */
+static bool
+is_libpng_s(const struct chunk *chunk, const unsigned char *data)
+{
+	static const char keyword[] = "fringepipe";
+
+	return is_type(chunk, "zTXt") || is_type(chunk, "iTXt") || is_type(chunk, "tRNS") ||
+	    (is_type(chunk, "tEXt") && chunk->length >= sizeof(keyword) &&
+	    !memcmp(data, keyword, sizeof(keyword)));
+}
+
 /*
  * All IDAT chunks in a row, and then the end and a few chunks that libpng passes over, as we do not
  * ask for what they hold. Bytes behind the end are nobody's.
@@ -95,7 +107,7 @@ gather(FILE *file, size_t left, struct packed *packed)
 	}
 	while (is_ancillary(&chunk)) {
 		if (chunk.length > TAIL_MOST - tails ||
-		    !read_data(file, &chunk, tail, CHUNK_HEAD))
+		    !read_data(file, &chunk, tail, CHUNK_HEAD) || is_libpng_s(&chunk, tail))
 			return false;
 		tails += chunk.length;
 		chunk = chunk_at(tail + chunk.length + CHUNK_CRC);
