@@ -7,12 +7,15 @@
 #include "frames.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <zlib.h>
 
 #include "codec/png/deflate_runs.h"
 #include "codec/png/filter.h"
 #include "codec/png/idat_read.h"
+#include "codec/png/inflate.h"
 #include "codec/png/png_codec.h"
 #include "frame/samples.h"
 
@@ -679,6 +682,103 @@ test_stream_length(void **state)
 	free(file.at);
 }
 
+/* n bytes that end where the process may touch no more. The same place each time. */
+static unsigned char *
+at_the_edge(size_t n, int which)
+{
+	static unsigned char *memory[2];
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), room = 32 * page;
+
+	assert_true(n <= room);
+	if (!memory[which]) {
+		memory[which] = mmap(NULL, room + page, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		assert_true(memory[which] != MAP_FAILED);
+		assert_int_equal(mprotect(memory[which] + room, page, PROT_NONE), 0);
+	}
+	return memory[which] + room - n;
+}
+
+/* How zlib packs n bytes, to an edge. */
+static struct bytes
+packed_at_the_edge(const unsigned char *from, size_t n, int level, int strategy)
+{
+	unsigned char out[1 << 17];
+	struct bytes z;
+	z_stream s = { .next_in = (unsigned char *)from, .avail_in = (uInt)n, .next_out = out,
+		.avail_out = sizeof(out) };
+
+	assert_int_equal(deflateInit2(&s, level, Z_DEFLATED, 15, 8, strategy), Z_OK);
+	assert_int_equal(deflate(&s, Z_FINISH), Z_STREAM_END);
+	z = (struct bytes){ at_the_edge(s.total_out, 0), s.total_out };
+	memcpy(z.at, out, z.n);
+	deflateEnd(&s);
+	return z;
+}
+
+/* One library: the bytes where the stream is whole, and not for a byte less or more, nor with a
+ * byte behind it; of a damaged one the same bytes, or nothing. */
+static void
+assert_inflates(bool (*by)(const unsigned char *, size_t, unsigned char *, size_t),
+    const unsigned char *from, size_t n, int level, int strategy)
+{
+	struct bytes z = packed_at_the_edge(from, n, level, strategy);
+	unsigned char whole[1 << 17], *to = at_the_edge(n, 1);
+	size_t passed = 0;
+
+	assert_true(by(z.at, z.n, to, n));
+	assert_memory_equal(to, from, n);
+	assert_false(by(z.at, z.n, at_the_edge(n + 1, 1), n + 1));
+	assert_false(n > 1 && by(z.at, z.n, at_the_edge(n - 1, 1), n - 1));
+	for (size_t less = 1; less < 9; less++)
+		assert_false(by(z.at, z.n - less, to, n));
+	memcpy(whole, z.at, z.n);
+	whole[z.n] = 0;
+	assert_false(by(whole, z.n + 1, to, n));
+	for (size_t i = 0; i < 200; i++) {	/* but for bits of codes that are not used */
+		size_t bit = (i < 100 ? i : hash((uint32_t)i)) % (8 * z.n);
+
+		z.at[bit / 8] ^= (unsigned char)(1 << bit % 8);
+		if (by(z.at, z.n, to, n)) {
+			assert_memory_equal(to, from, n);
+			passed++;
+		}
+		z.at[bit / 8] ^= (unsigned char)(1 << bit % 8);
+	}
+	assert_true(passed <= 40);
+}
+
+/* Both libraries; a test by igzip where it is installed. */
+static void
+test_inflate(void **state)
+{
+	static const size_t sizes[] = { 1, 2, 9, 100, 4099, 70001 };
+	static const int strategies[] = { Z_DEFAULT_STRATEGY, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED };
+	const bool isal = inflate_by_isal((const unsigned char *)"x\234K\4\0\0b\0b", 9,
+	    at_the_edge(1, 1), 1);
+	unsigned char bytes[70001];
+
+	(void)state;
+	for (int content = 0; content < 4; content++) {
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = (unsigned char)(content == 0 ? hash((uint32_t)i) :
+			    content == 1 ? hash((uint32_t)i) % 5 - hash((uint32_t)i + 7) % 5 :
+			    content == 2 ? i / 700 : hash((uint32_t)i % 3000) % 100);
+		for (size_t i = 0; i < 6 * 4 * 2; i++) {
+			size_t n = sizes[i % 6];
+			int strategy = strategies[i / 6 % 4], level = i / 24 ? 9 : 1;
+
+			assert_inflates(inflate_by_libdeflate, bytes, n, level, strategy);
+			assert_inflates(inflate_whole, bytes, n, level, strategy);
+			if (isal)
+				assert_inflates(inflate_by_isal, bytes, n, level, strategy);
+		}
+	}
+#if defined(__x86_64__) && __has_include(<isa-l/igzip_lib.h>)
+	assert_true(isal);
+#endif
+}
+
 /* ---- writing ---- */
 
 enum content { NOISE, CAMERA, RUNS, FLAT, RAMP, CONTENTS };
@@ -921,6 +1021,7 @@ main(void)
 		cmocka_unit_test(test_keys_behind),
 		cmocka_unit_test(test_check_sums),
 		cmocka_unit_test(test_unreadable_chunks),
+		cmocka_unit_test(test_inflate),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_stream_damage),
 		cmocka_unit_test(test_stream_length),

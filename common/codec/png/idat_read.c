@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "codec/png/inflate.h"
 #include "codec/png/unfilter.h"
 #include "frame/samples.h"
 
@@ -120,22 +121,13 @@ gather(FILE *file, size_t left, struct packed *packed)
 static bool
 unpack(const struct packed *packed, unsigned char *to, size_t n)
 {
-	struct libdeflate_decompressor *decompressor;
-	enum libdeflate_result result;
-	size_t window, used;
+	size_t window;
 
 	if (packed->n < 2)
 		return false;
 	window = (size_t)256 << (packed->byte[0] >> 4);
-	if (window < WINDOW_MOST && window < n)
-		return false;
-	decompressor = libdeflate_alloc_decompressor();
-	if (!decompressor)
-		return false;
-	result = libdeflate_zlib_decompress_ex(decompressor, packed->byte, packed->n, to, n, &used,
-	    NULL);
-	libdeflate_free_decompressor(decompressor);
-	return result == LIBDEFLATE_SUCCESS && used == packed->n;
+	return (window >= WINDOW_MOST || window >= n) &&
+	    inflate_whole(packed->byte, packed->n, to, n);
 }
 
 static void
