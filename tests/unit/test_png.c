@@ -475,7 +475,8 @@ test_chunks(void **state)
 static void
 test_keys_behind(void **state)
 {
-	static const char *const head[] = { "fringepipe\0", "fringepipe\0\0", "fringepipe\0\0\0\0\0" };
+	static const char *const head[] = { "fringepipe\0", "fringepipe\0\0",
+		"fringepipe\0\0\0\0\0" };
 	static const size_t head_bytes[] = { 11, 12, 15 };
 	unsigned char z[64];
 	uLongf z_bytes = sizeof(z);
