@@ -72,7 +72,7 @@ struct read_ahead {
 	size_t *seam, seams, passed;	/* files before the end of each folder; seams passed */
 	size_t folder_files;		/* of the last folder */
 	bool uneven_folders;
-	bool folders;			/* one of the operands is a folder */
+	bool folders;			/* keep_going, and one of the operands is a folder */
 };
 
 static bool
@@ -267,7 +267,7 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 	input->keep_going = keep_going;
 	pthread_mutex_init(&input->lock, NULL);
 	pthread_cond_init(&input->changed, NULL);
-	for (size_t i = 0; i < operands; i++)
+	for (size_t i = 0; i < operands && keep_going; i++)
 		input->folders |= is_folder(operand[i]);
 	if (operands == 0)
 		status = add_operand(input, "-");

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/large_memory.h"
+#include "codec/png/inflate.h"
 #include "codec/png/unfilter.h"
 #include "frame/pixel_store.h"
 #include "frame/samples.h"
@@ -76,6 +77,18 @@ is_ancillary(const struct chunk *chunk)
 	return letters && chunk->type[0] & 32;
 }
 
+/* Chunks that libpng takes something from, or warns of: key lines that came behind the pixels, and
+ * a colour that is clear, which comes too late there. Other texts are nobody's. */
+static bool
+is_libpng_s(const struct chunk *chunk, const unsigned char *data)
+{
+	static const char keyword[] = "fringepipe";
+
+	return is_type(chunk, "zTXt") || is_type(chunk, "iTXt") || is_type(chunk, "tRNS") ||
+	    (is_type(chunk, "tEXt") && chunk->length >= sizeof(keyword) &&
+	    !memcmp(data, keyword, sizeof(keyword)));
+}
+
 /*
  * All IDAT chunks in a row, and then the end and a few chunks that libpng passes over, as we do not
  * ask for what they hold. Bytes behind the end are nobody's.
@@ -99,7 +112,7 @@ gather(FILE *file, size_t left, struct packed *packed)
 	}
 	while (is_ancillary(&chunk)) {
 		if (chunk.length > TAIL_MOST - tails ||
-		    !read_data(file, &chunk, tail, CHUNK_HEAD))
+		    !read_data(file, &chunk, tail, CHUNK_HEAD) || is_libpng_s(&chunk, tail))
 			return false;
 		tails += chunk.length;
 		chunk = chunk_at(tail + chunk.length + CHUNK_CRC);
@@ -112,22 +125,13 @@ gather(FILE *file, size_t left, struct packed *packed)
 static bool
 unpack(const struct packed *packed, unsigned char *to, size_t n)
 {
-	struct libdeflate_decompressor *decompressor;
-	enum libdeflate_result result;
-	size_t window, used;
+	size_t window;
 
 	if (packed->n < 2)
 		return false;
 	window = (size_t)256 << (packed->byte[0] >> 4);
-	if (window < WINDOW_MOST && window < n)
-		return false;
-	decompressor = libdeflate_alloc_decompressor();
-	if (!decompressor)
-		return false;
-	result = libdeflate_zlib_decompress_ex(decompressor, packed->byte, packed->n, to, n, &used,
-	    NULL);
-	libdeflate_free_decompressor(decompressor);
-	return result == LIBDEFLATE_SUCCESS && used == packed->n;
+	return (window >= WINDOW_MOST || window >= n) &&
+	    inflate_whole(packed->byte, packed->n, to, n);
 }
 
 static void
