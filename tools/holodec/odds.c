@@ -28,8 +28,8 @@
 #define OUTSIDE 13		/* of 24 pixels: the pixel sticks out into the background */
 
 /* These odds are high where stairs are read well, as at high qualities, and low where they are not;
- * by how much, layouts and colour of full and half the resolution tell. Fitted on eight views of two
- * scans, a plate and a relief at qualities of 50 to 95, so that each quality counts the same: the
+ * by how much, layouts and colour of full and half the resolution tell. Fitted on eight views of
+ * two scans, a plate and a relief at qualities of 50 to 95, so that each quality counts the same: the
  * first, and more for each order that stairs are misread by; what they are multiplied by, likewise.
  */
 #define MISREAD_LEAST 0.02f
