@@ -27,8 +27,8 @@ def compare(want, got, turn):
 # Chroma, quality, and a fifth above what is measured: rms and lost, in %. Nothing is random; other JPEG libraries may
 # round other coefficients.
 bounds() {
-	printf '%s\n' "444 95 0.0356 0.026" "444 85 0.0627 0.075" "444 75 0.0832 0.185" "420 95 0.0476 0.071" \
-		"420 85 0.0725 0.197" "420 75 0.0951 0.424"
+	printf '%s\n' "444 95 0.0356 0.026" "444 85 0.0627 0.082" "444 75 0.0832 0.185" "420 95 0.0476 0.071" \
+		"420 85 0.0725 0.197" "420 75 0.0951 0.419"
 }
 
 @test "holorate: a sphere through JPEG 444 and 420, quality 95, 85, 75: rms and lost pixels are bounded" {
@@ -109,7 +109,7 @@ expect(np.array_equal(np.isfinite(c), np.isfinite(d)) and np.nanmin(c) >= 0 and 
 # what is dropped is what is not certain
 kept = np.isfinite(read_frame("out.nrrd")["depth"])
 least = np.min(c[kept])
-expect(np.array_equal(kept, c >= least) and np.max(c[~kept & np.isfinite(c)]) <= 0.91, least)
+expect(np.array_equal(kept, c >= least) and np.max(c[~kept & np.isfinite(c)]) <= 0.93, least)
 expect(least >= 0.43 and (~kept & np.isfinite(c)).sum() <= 0.0151 * np.isfinite(c).sum(), least)
 wrong = np.abs(d - want) > 42
 shares = [(wrong & g).sum() / max((there & g).sum(), 1) for g in ((c > 0) & (c < 0.75), (c >= 0.75) & (c < 0.99), c >= 0.99)]
@@ -117,8 +117,8 @@ print("# wrong of those above 0 and below 0.75, below 0.99, above:", *shares)
 expect(shares[0] > 2.6 * shares[1] and shares[1] > 170 * shares[2] and shares[2] < 3.6e-4, shares)' \
 			$chroma $quality $lost $deep $spikes $invented >&3
 	done <<-END
-		444 85 0.25 0.157 28 0
-		420 85 0.92 0.5 177 0
+		444 85 0.29 0.18 15 0
+		420 85 0.92 0.5 172 0
 	END
 	fails 2 "--certainty: must be 0 to 1, not '1.5'" holodec --certainty 1.5 picture.jpg
 	fails 1 "give --decode region" holodec --keep --decode median picture.jpg

@@ -9,15 +9,15 @@
 #define STEP_MOST 8
 #define AWAY 3		/* pixels to the background, which lossy formats mix in */
 
-/* Of fringes that change so little from pixel to pixel, colour of half the resolution takes 3 % off
+/* Of fringes that change so little from pixel to pixel, colour of half the resolution takes 7 % off
  * the radius at most. */
 #define FLAT 0.035f
 #define SECTORS 16
 #define SECTOR_LEAST 20
-/* Measured on 22 objects, JPEG of quality 50 to 95, 4:4:4 and 4:2:0, pitches from 16: the centre is
- * 0.3 levels off at most, the radius 124.4 to 127.5, that of any sector at most 128.8. Brightness
- * moved by 10 levels, gamma of 0.9 or 1.1, 0.95 or 1.05 times the levels move the centre by 3.4 to
- * 12; contrast of 0.9 leaves a radius of 115, of 1.1 a sector of 138. */
+/* Measured on seven objects, JPEG of quality 50 to 95, 4:4:4 and 4:2:0, pitches from 16: the centre
+ * is 0.5 levels off at most, the radius 125.8 to 127.5, of even ramps 119, that of any sector at
+ * most 129.1. Brightness moved by 10 levels, gamma of 0.9 or 1.1, 0.95 or 1.05 times the levels
+ * move the centre by 3.4 to 12; contrast of 0.9 leaves a radius of 115, of 1.1 a sector of 139. */
 #define CENTRE_MOST 2.0
 #define RADIUS_LEAST 117.0
 #define SECTOR_MOST 133.0
@@ -131,9 +131,9 @@ warn_levels(const struct counts *counts)
 	if (hypot(x, y) <= CENTRE_MOST && radius >= RADIUS_LEAST && most <= SECTOR_MOST)
 		return false;
 	warn(NULL,
-	    "levels were changed, as by brightness, contrast or gamma: the circle of the fringes has "
-	    "a radius of %.0f and up to %.0f, its centre is %.0f off, where an encoder has 127.5 and "
-	    "0; depths are wrong",
+	    "levels were changed, as by brightness, contrast or gamma: the circle of the fringes "
+	    "has a radius of %.0f and up to %.0f, its centre is %.0f off, where an encoder has "
+	    "127.5 and 0; depths are wrong",
 	    radius, most, hypot(x, y));
 	return true;
 }
@@ -148,8 +148,8 @@ warn_turned(const struct counts *counts)
 		return false;
 	if (across > ACROSS_MOST && falls > FALLS_ACROSS)
 		warn(NULL,
-		    "the picture seems to be turned by a quarter or transposed: in %.0f %% of it the "
-		    "phase changes more down the columns than along the rows; depths are wrong",
+		    "the picture seems to be turned by a quarter or transposed: in %.0f %% of it "
+		    "the phase changes more down the columns than along the rows; depths are wrong",
 		    100 * across);
 	else if (falls > FALLS_MOST)
 		warn(NULL,

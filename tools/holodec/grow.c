@@ -18,7 +18,7 @@
 #define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
 #define ROUNDS 12
 #define CLEAR 0.25f	/* orders that clear stairs are off at most */
-#define CLEAR_STEP 16	/* one row of so many is looked at */
+#define CLEAR_STEP 8	/* one column of so many is looked at */
 
 /* Margins of those that odds decide, by rounds; the surest first. */
 #define MARGINS 4
@@ -48,17 +48,17 @@ has_news(const struct growing *growing, const struct pixel *pixel)
 	return false;
 }
 
-/* Do the stairs of single pixels tell their order? Of the trusted ones, on some rows, nearly all
- * must be right. Finds growing->misread. */
+/* Do the stairs of single pixels tell their order? Of the trusted ones, in some columns, nearly all
+ * must be right. Finds growing->misread, whose sum is the same in every order of rows. */
 static bool
 stairs_are_clear(struct growing *growing)
 {
 	const struct regions *regions = growing->regions;
 	size_t trusted = 0, clear = 0;
-	float sum = 0;
+	uint64_t sum = 0;
 
-	for (size_t y = 0; y < regions->h; y += CLEAR_STEP)
-		for (size_t x = 0; x < regions->w; x += 2) {
+	for (size_t y = 0; y < regions->h; y++)
+		for (size_t x = 0; x < regions->w; x += CLEAR_STEP) {
 			struct pixel pixel = { .at = (int32_t)(y * regions->w + x),
 				.x = (int32_t)x, .y = (int32_t)y };
 			float off;
@@ -69,9 +69,9 @@ stairs_are_clear(struct growing *growing)
 			    mixing_read(growing, &pixel) - growing->turns[pixel.at]);
 			trusted++;
 			clear += off <= CLEAR;
-			sum += px_min(off, 1);
+			sum += (uint64_t)px_round(px_min(off, 1) * VOTE_STEPS);
 		}
-	growing->misread = trusted ? sum / (float)trusted : 0;
+	growing->misread = trusted ? (float)sum / (float)(VOTE_STEPS * trusted) : 0;
 	return 100 * (trusted - clear) <= trusted;
 }
 

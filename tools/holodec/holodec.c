@@ -51,7 +51,7 @@ static const struct opt options[] = {
 	{ 0, "keep", NULL, OPT_FLAG, AT(keep), NULL, 0, 0, NULL,
 	    "keep all pixels, and add a channel: how certain each one's fringe order is", NULL },
 	{ 0, "certainty", "C", OPT_NUMBER, AT(certainty), NULL, 0, 1, NULL,
-	    "drop pixels less certain; 0.91 if not given, less where that drops over 1.5 %", NULL },
+	    "drop pixels less certain; 0.93 if not given, less where that drops over 1.5 %", NULL },
 	{ 0, "on-refusal", "WORD", OPT_WORD, AT(on_refusal), NULL, 0, 0, NULL,
 	    "a refused frame is NaN, left out, or the end; nan if not given, stop before the first",
 	    refusal_words },

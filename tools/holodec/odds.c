@@ -28,10 +28,10 @@
 #define OUTSIDE 13		/* of 24 pixels: the pixel sticks out into the background */
 
 /* These odds are high where stairs are read well, as at high qualities, and low where they are not;
- * by how much, layouts and colour of full and half the resolution tell. Fitted on eight views of two
- * scans, a plate and a relief at qualities of 50 to 95, so that each quality counts the same: the
- * first, and more for each order that stairs are misread by; what they are multiplied by, likewise.
- */
+ * by how much, layouts and colour of full and half the resolution tell. Fitted on eight views of
+ * two scans, a plate and a relief at qualities of 50 to 95, each of which counts the same: what is
+ * added, and more of it for each order that stairs are misread by; by what the odds are multiplied,
+ * likewise. */
 #define MISREAD_LEAST 0.02f
 #define MISREAD_MOST 0.3f
 static const struct {
