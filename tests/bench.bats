@@ -38,6 +38,15 @@ load helpers
 	if grep -Ei 'nan|inf|[ -]0\.000 ms' table; then return 1; fi
 }
 
+@test "bench: way: one set in a process of its own beside a further one, and how well files and work overlap" {
+	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --quick way >table
+	cat table
+	spread='[0-9.]+ ms \(quartiles -?[0-9.]+, [0-9.]+\)'
+	[ "$(grep -cE "^(points of a rig|depth), mesh.* $spread, [0-9]+ fresh pages; a further set $spread; [0-9.]+ times$" table)" -eq 3 ]
+	[ "$(grep -cE "^(decode|compute|write) alone, a thread, processor time +$spread$" table)" -eq 3 ]
+	[ "$(grep -cE "^(whole|not written), two threads, by the clock +$spread; half of .* [0-9.]+ times; processor time $spread, both cores busy [0-9]+ %$" table)" -eq 2 ]
+}
+
 @test "bench: the table of a GPU: its copies, the stages that are named, the chain" {
 	need_gpu
 	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --quick gpu median unwrap2f shade >table
