@@ -68,8 +68,8 @@ expect_rig(const struct calib *calib)
 	name ": !!opencv-matrix\n   rows: " #rows "\n   cols: " #cols "\n   dt: d\n   data: "     \
 	data "\n"
 #define XML(name, rows, cols, data)                                                                \
-	"<" name " type_id=\"opencv-matrix\"><rows>" #rows "</rows><cols>" #cols "</cols>"          \
-	"<dt>d</dt><data>\n" data "</data></" name ">\n"
+	"<" name " type_id=\"opencv-matrix\"><rows>" #rows "</rows>"                                \
+	"<cols>" #cols "</cols><dt>d</dt><data>\n" data "</data></" name ">\n"
 
 static const char *const dialects[] = {
 	"%YAML:1.0\n---\n" MATRIX("M1", 3, 3, KC) MATRIX("D1", 1, 5, DC)
