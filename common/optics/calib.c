@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -68,43 +67,6 @@ fail_absent(const struct file *file, const char *names, const char *what)
 	    "phase2depth lists the names that go together)", what, text, file->numbers->entries);
 }
 
-/* An entry beside NAME.data: NAME.rows, NAME.cols, NAME.dt. */
-static const struct number_file_entry *
-find_beside(const struct file *file, const struct number_file_entry *data, const char *key)
-{
-	char name[2 * NUMBER_FILE_NAME_SIZE];
-	size_t n = strlen(data->name);
-
-	if (n < 5 || strcmp(data->name + n - 5, ".data"))
-		return NULL;
-	snprintf(name, sizeof(name), "%.*s.%s", (int)n - 5, data->name, key);
-	return number_file_find(file->numbers, name);
-}
-
-/* OpenCV's matrices say how many rows and columns they have, and channels before the type's letter:
- * dt 2d is pairs of doubles. */
-static int
-check_size(const struct file *file, const struct number_file_entry *entry)
-{
-	const struct number_file_entry *rows = find_beside(file, entry, "rows");
-	const struct number_file_entry *cols = find_beside(file, entry, "cols");
-	const struct number_file_entry *type = find_beside(file, entry, "dt");
-	double size[2], channels = type ? strtod(type->text, NULL) : 0;
-	char times[32] = "";
-
-	if (!rows || !cols || rows->n != 1 || cols->n != 1)
-		return 0;
-	size[0] = file->numbers->v[rows->first];
-	size[1] = file->numbers->v[cols->first];
-	if (channels > 0)
-		snprintf(times, sizeof(times), " times %g", channels);
-	else
-		channels = 1;
-	return size[0] * size[1] * channels == (double)entry->n ? 0 : fail(file->path,
-	    "%s: expected %g x %g%s numbers, as rows%s cols%s say, found %zu", entry->name,
-	    size[0], size[1], times, times[0] ? "," : " and", times[0] ? " and dt" : "", entry->n);
-}
-
 /* `expected` numbers called `names`; what says what they are: "a 3x3 camera matrix". */
 static int
 get(const struct file *file, const char *names, const char *what, size_t expected, double *out)
@@ -125,7 +87,7 @@ get(const struct file *file, const char *names, const char *what, size_t expecte
 			return fail(file->path, "%s: expected numbers, value %zu is none",
 			    entry->name, i + 1);
 	}
-	return check_size(file, entry);
+	return number_file_check_size(file->path, file->numbers, entry);
 }
 
 /* The first of two numbers there is; zeros where there is none. */

@@ -64,12 +64,12 @@ expect_rig(const struct calib *calib)
 #define RR "[0.8, 0, 0.6, 0, 1, 0, -0.6, 0, 0.8]"
 #define TT "[-100.5, 2, 10]"
 #define DC "[-0.1, 0.01, 0, 1e-4, 0]"
-#define MATRIX(name, rows, cols, data)                                                             \
-	name ": !!opencv-matrix\n   rows: " #rows "\n   cols: " #cols "\n   dt: d\n   data: "     \
+#define MATRIX(name, rows, cols, data) \
+	name ": !!opencv-matrix\n   rows: " #rows "\n   cols: " #cols "\n   dt: d\n   data: " \
 	data "\n"
-#define XML(name, rows, cols, data)                                                                \
-	"<" name " type_id=\"opencv-matrix\"><rows>" #rows "</rows><cols>" #cols "</cols>"          \
-	"<dt>d</dt><data>\n" data "</data></" name ">\n"
+#define XML(name, rows, cols, data) \
+	"<" name " type_id=\"opencv-matrix\"><rows>" #rows "</rows>" \
+	"<cols>" #cols "</cols><dt>d</dt><data>\n" data "</data></" name ">\n"
 
 static const char *const dialects[] = {
 	"%YAML:1.0\n---\n" MATRIX("M1", 3, 3, KC) MATRIX("D1", 1, 5, DC)
