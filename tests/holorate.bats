@@ -448,8 +448,8 @@ for k, v in {"none": p, "brighter": p + 10, "darker": p - 10, "gamma": 255 * (p 
 				run --separate-stderr holodec $options $picture -o back.nrrd
 				echo "$name $kind $picture: $status: $stderr"
 				case $words in
-				silent) [ "$status" -eq 0 ] && [ -z "$stderr" ] ;;
-				*) [ "$status" -eq 1 ] || [[ $status$stderr == 0*"$words"* && ${#stderr_lines[@]} -eq 1 ]] ;;
+				silent) [[ $status -eq 0 && -z $stderr ]] ;;
+				*) [[ $status -eq 1 || ($status$stderr == 0*"$words"* && ${#stderr_lines[@]} -eq 1) ]] ;;
 				esac
 				warned=$((${warned:-0} + (status == 0 && ${#stderr_lines[@]} == 1)))
 			done

@@ -261,7 +261,7 @@ c = json.load(open("c.json")); c[sys.argv[2]] = json.loads(sys.argv[3]); json.du
 		phase2depth --calib aside.json a.nrrd -o x.nrrd
 	change above.json projector_K "[[1400, 0, 590], [0, 1400, 1100], [0, 0, 1]]"	# a picture that is shifted up
 	phase2depth --calib above.json a.nrrd -o x.nrrd 2>said
-	! grep "principal point" said
+	run ! grep "principal point" said
 	change skew.json camera_K "[[1900, 640, 640], [0, 1900, 480], [0, 0, 1]]"
 	mistake "skew.json: the camera's matrix has a skew of 640 with a focal length of 1900 px, which no sensor has" \
 		phase2depth --calib skew.json a.nrrd -o x.nrrd
