@@ -265,13 +265,6 @@ get_squares(const struct normals *normals, struct line *upper, struct line *lowe
 		clear_square(squares, n);
 }
 
-static void
-write_soon(const float *row, size_t n)
-{
-	for (size_t i = 0; i < n; i += 64 / sizeof(*row))
-		CPU_WRITE_SOON(row + i);
-}
-
 /* A strip n <= TILE columns wide: each line and each row of squares is made once. */
 static void
 strip(const struct normals *normals, const struct frame *in, struct frame *out, size_t x0, size_t n,
@@ -279,20 +272,20 @@ strip(const struct normals *normals, const struct frame *in, struct frame *out, 
 {
 	struct line line[2];
 	struct squares squares[2];
-	size_t c = normals->passthrough.n, row = out->plane[c].stride / sizeof(float);
+	size_t c = normals->passthrough.n;
 	float *normal[3];
 
 	get_line(normals, in, &line[0], (ptrdiff_t)y0 - 1, x0, n);
 	get_line(normals, in, &line[1], (ptrdiff_t)y0, x0, n);
 	get_squares(normals, &line[0], &line[1], &squares[0], x0, n, in->head.w);
 	for (size_t y = y0, k = 0; y < y1; y++, k = !k) {
+		frame_write_soon(out, c, y + 1, x0, n);
+		get_line(normals, in, &line[k], (ptrdiff_t)y + 1, x0, n);
+		frame_write_soon(out, c + 1, y + 1, x0, n);
+		get_squares(normals, &line[!k], &line[k], &squares[!k], x0, n, in->head.w);
+		frame_write_soon(out, c + 2, y + 1, x0, n);
 		for (size_t i = 0; i < 3; i++)
 			normal[i] = frame_floats(out, c + i, y) + x0;
-		write_soon(normal[0] + row, n);
-		get_line(normals, in, &line[k], (ptrdiff_t)y + 1, x0, n);
-		write_soon(normal[1] + row, n);
-		get_squares(normals, &line[!k], &line[k], &squares[!k], x0, n, in->head.w);
-		write_soon(normal[2] + row, n);
 		if (line[!k].whole)
 			unit_normals(&squares[k], &squares[!k], line[!k].there + LEFT,
 			    normal[0], normal[1], normal[2], normals->sign, n, true);

@@ -322,7 +322,7 @@ alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct fra
 		.modulation = frame_floats(out, wrap->channels.modulation, y) + x,
 		.texture = frame_floats(out, wrap->channels.texture, y) + x,
 		.row = out->plane[wrap->channels.texture].stride / sizeof(float),
-		.far = wrap->vector && out->plane[0].rows >= out->head.h };
+		.far = wrap->vector && out->plane[0].rows == 0 };
 	const void *raw[TILE_SETS * TILE_IMAGES];
 	size_t raws = 0;
 	bool limited = limits->least_amplitude > 0 || limits->least_modulation > 0 ||
