@@ -30,7 +30,7 @@ __asm__(".globl holoserve_page_end\nholoserve_page_end = holoserve_page + 4");
 const char holoserve_page_policy[] = "default-src 'none'";
 
 int64_t
-server_now_us(clockid_t clock)
+connection_now_us(clockid_t clock)
 {
 	(void)clock;
 	return now_us;
