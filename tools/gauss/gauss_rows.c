@@ -307,7 +307,7 @@ put_mean(const struct gauss_window *restrict window, size_t p, const float *rest
  * 1.3 times as long without this, of 800x600 as long as with it.
  */
 INLINED void
-prefetch_row(const struct frame *frame, size_t c, size_t y, size_t x, size_t n, int writes)
+prefetch_row(const struct frame *frame, size_t c, size_t y, size_t x, size_t n, bool writes)
 {
 	const float *row;
 
@@ -315,7 +315,10 @@ prefetch_row(const struct frame *frame, size_t c, size_t y, size_t x, size_t n, 
 		return;
 	row = frame_floats(frame, c, y) + x;
 	for (size_t i = 0; i < n; i += 64 / sizeof(*row))
-		__builtin_prefetch(row + i, writes);
+		if (writes)
+			CPU_WRITE_SOON(row + i);
+		else
+			__builtin_prefetch(row + i);
 }
 
 /* What comes after row y: of the input below all that is read for it, and of the output. */
@@ -327,9 +330,9 @@ prefetch_rows(const struct gauss_window *window, size_t parts, size_t outputs,
 
 	for (size_t p = 0; p < parts; p++)
 		prefetch_row(window->in, window->job->in[p],
-		    y + window->gauss->radius + GAUSS_BELOW + ROWS_AHEAD, x, n, 0);
+		    y + window->gauss->radius + GAUSS_BELOW + ROWS_AHEAD, x, n, false);
 	for (size_t p = 0; p < outputs; p++)
-		prefetch_row(out, window->job->out[p], y + ROWS_AHEAD, window->x0, window->n, 1);
+		prefetch_row(out, window->job->out[p], y + ROWS_AHEAD, window->x0, window->n, true);
 }
 
 /* Row y of those that end at y1. */
