@@ -7,12 +7,13 @@
 
 #include "base/cpu_level.h"
 #include "base/fail.h"
+#include "base/sanitized.h"
 
 /*
  * Frames without planes or metadata, with room for head.c names and planes, kept for later ones of
  * as many channels. Sanitizers see every one anew.
  */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SANITIZED
 #define SPARE_MOST 0
 #else
 #define SPARE_MOST 16

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/sanitized.h"
 #include "frame/large_block.h"
 
 #define LARGE_BYTES ((size_t)2 << 20)	/* the kernel's large pages */
@@ -14,7 +15,7 @@
 #define LEAST_BYTES 65536	/* smaller stores always use ordinary memory */
 
 /* How many unused stores are kept. Sanitizers see every one anew. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SANITIZED
 #define KEPT_MOST 0
 #else
 #define KEPT_MOST 16

@@ -8,6 +8,11 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sanitized.h"
+
+#if !SANITIZED
+#error "the sanitizers are not recognised: memory that is kept for reuse would hide errors from them"
+#endif
 
 int LLVMFuzzerTestOneInput(const unsigned char *, size_t);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sanitized.h"
 #include "base/thread_pool.h"
 #include "frame/frame.h"
 
@@ -155,7 +156,7 @@ stores_of_sizes_that_alternate_are_kept(void **state)
 	}
 	frame_use_memory(NULL);
 	assert_int_equal(given, 0);
-#ifdef __SANITIZE_ADDRESS__	/* sees every store anew */
+#if SANITIZED	/* every store is seen anew */
 	assert_int_equal(times_given, 20);
 #else
 	assert_int_equal(times_given, 2);
