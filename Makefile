@@ -44,7 +44,10 @@ endif
 
 calls = $(foreach name,$1,X($(name)))
 # instruction levels are those of the machine that the compiler builds for
-LEVELS := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),v2 v3 v4,plain)
+X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine))
+LEVELS := $(if $(X86),v2 v3 v4,plain)
+# of one level alone, for sanitizers
+CPPFLAGS += $(if $(word 2,$(LEVELS)),,-DCPU_ONE_LEVEL=_$(LEVELS))
 march = $(if $(filter plain,$1),,-march=x86-64-$1)
 
 # NAME.mk of a tool or codec names libraries of its own: PACKAGES_NAME for pkg-config, LOADED_NAME for base/library.h,

@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 
-#ifdef __x86_64__
+#if CPU_LEVELS > 1
 static const char *const level_name[CPU_LEVELS] = { "v2", "v3", "v4" };
 
 #define SUPPORTS(feature) (__builtin_cpu_supports(feature) != 0)
@@ -24,7 +24,9 @@ best_level(void)
 	return v3 ? 1 : 0;
 }
 #else
-static const char *const level_name[CPU_LEVELS] = { "plain" };
+#define NAME(level) #level
+#define NAME_OF(level) NAME(level)
+static const char *const level_name[CPU_LEVELS] = { &NAME_OF(CPU_ONE_LEVEL)[1] };
 
 static int
 best_level(void)
