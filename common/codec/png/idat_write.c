@@ -249,7 +249,7 @@ try_methods(struct trial *trial, bool may_be_runs, struct method *method)
 	size_t own = matches_of(trial, FILTER_LEAST), plain;
 	const bool little = own * LITTLE < trial->strips.bytes;
 
-	/* the first rows of a strip are most of it then; a thick one tells more, and is soon packed */
+	/* the first rows of a strip are most of it then; a thick one tells more */
 	if (little) {
 		trial->strips = trial->thick;
 		own = matches_of(trial, FILTER_LEAST);
