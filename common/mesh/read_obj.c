@@ -139,8 +139,8 @@ check_whole(const struct obj *obj)
 		return fail(obj->words.path, "ends too early, with %zu of the %llu vertices that "
 		    "its comments name", out->points, obj->vertices);
 	if (out->n < obj->faces)
-		return fail(obj->words.path, "ends too early, with %zu triangles for the %llu faces "
-		    "that its comments name", out->n, obj->faces);
+		return fail(obj->words.path, "ends too early, with %zu triangles for the %llu "
+		    "faces that its comments name", out->n, obj->faces);
 	return 0;
 }
 
