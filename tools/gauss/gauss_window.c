@@ -126,8 +126,8 @@ is_whole(const float *restrict a, const float *restrict b, size_t n)
 }
 
 /* Rows that lie a multiple of 4096 bytes apart fall into the same lines of the first cache, which
- * holds WAYS of them: windows of 31 rows take two thirds of the time where they are copied, those of
- * 11 as long. */
+ * holds WAYS of them: where they are copied, windows of 31 rows take two thirds of the time, those
+ * of 11 as long. */
 #define SAME_LINES 4096
 #define WAYS 12
 
