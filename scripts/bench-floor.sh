@@ -10,7 +10,7 @@ floor_table() {
 	cat <<-END
 		phasewrap 2x3 uchar, phases/phasewrap SIZE.images.nrrd/128/4/2/divisions and roots wait for one unit
 		phasewrap 2x3 uchar, vectors/phasewrap --as vector SIZE.images.nrrd/66/2/2/six planes are written at once, to memory not in cache
-		gauss 11, of phases/gauss SIZE.phases.nrrd/288/2/0/22 loads for 30 operations of a plane, half of a row's across cache lines
+		gauss 11, of phases/gauss SIZE.phases.nrrd/288/2/0/a third are the sines, 60 vector instructions for 36 operations; loads of rows across cache lines
 		gauss 11, of vectors/gauss SIZE.vectors.nrrd/186/2/0/the same
 		unwrap2f/unwrap2f SIZE.smooth.nrrd/42/0/0/bytes
 		median/median SIZE.absolute.nrrd/4/0/0/bytes; where all steps are small no median is needed
@@ -19,23 +19,23 @@ floor_table() {
 		phase2depth --calib, lenses/phase2depth --calib SIZE.lens.json SIZE.pinhole.nrrd/247/6/0/doubles, half as many in a vector, and a division of them; the camera's rays, 8 bytes more, are not counted
 		normals of depth/normals SIZE.depth.nrrd/104/0/0/six products of a square are stored and loaded again
 		normals of x y z/normals SIZE.points.nrrd/163/0/0/the same
-		shade/shade SIZE.height.nrrd/190/1/1/the jump is found first, in a pass of its own
+		shade/shade SIZE.height.nrrd/190/1/1/sums of squares are stored and loaded again; the jump is found first, a sixth
 		shade --view/shade --view 30,20 SIZE.height.nrrd/0/0/0/two triangles a pixel, one by one, edges in whole numbers of 64 bits; four samples a pixel are lit
-		mesh2depth of a frame/mesh2depth --scale 1 SIZE.height.nrrd/0/0/0/triangles as lists, of 12 bytes, and their points in doubles
+		mesh2depth of a frame/framecat SIZE.height.nrrd , mesh2depth --scale 1/0/0/0/triangles as lists, of 12 bytes, and their points in doubles
 		framecat --as float, 6 uchar/framecat --as float SIZE.set.nrrd/6/0/0/bytes
 		kalman/kalman --sigma 0.05 --motion 0.01 SIZE.height.nrrd/0/0/0/16 bytes a pixel of state are read and written beside, and a pass looks at the noise
 		unwrapq/unwrapq --channel phase1 SIZE.phases.nrrd/0/0/0/passes for the range, squares, patches, their turns, the result
-		rectify, two phases/rectify --calib rig.json --side left SIZE.left.phases.nrrd/0/0/0/four loads a sample from where the lens says, one by one
+		rectify, two phases/rectify --calib rig.json --side left SIZE.left.phases.nrrd/0/0/0/two loads a sample from where the lens says, one by one, each pair put into its lane
 		rectify, cubic/rectify --calib rig.json --side left --interpolation cubic SIZE.left.phases.nrrd/0/0/0/sixteen of them
 		phasematch, three maps/phasematch --right SIZE.right.rectified.nrrd SIZE.left.rectified.nrrd/0/0/0/a search along the row, both ways
-		steger/steger SIZE.laser.nrrd/0/0/0/few tiles are filtered
-		steger --no-skip/steger --no-skip SIZE.laser.nrrd/0/0/0/five filters, along and across
+		steger/steger SIZE.laser.nrrd/0/0/0/few tiles are filtered; a third are the points, one by one
+		steger --no-skip/steger --no-skip SIZE.laser.nrrd/154/0/0/eight loads for 17 operations of a pair of taps, six of them across cache lines; the points, one by one
 		depthenc, luma/depthenc --depth-range file SIZE.height.nrrd/30/0/0/a pass counts what lies outside
 		depthenc, mwd/depthenc --layout mwd --depth-range file SIZE.height.nrrd/0/0/0/the same, a sine and a cosine
 		depthenc, fold/depthenc --layout fold --depth-range file SIZE.height.nrrd/0/0/0/the same, and holes are filled
 		depthdec, luma/depthdec SIZE.luma.nrrd/0/0/0/a pass looks for changed levels
 		depthdec, mwd/depthdec SIZE.mwd.nrrd/0/0/0/an arctangent
-		dither3 -m bayer/dither3 -m bayer SIZE.holo.nrrd/0/0/0/each colour's bits are packed by themselves
+		dither3 -m bayer/dither3 -m bayer SIZE.holo.nrrd/36/2/1/each colour by itself: shares, circle, bits and packing are stored and loaded again
 		dither3 -m fs/dither3 -m fs SIZE.holo.nrrd/0/0/0/each pixel waits for the one before it
 		dither3/dither3 SIZE.holo.nrrd/0/0/0/a search: the window of each bit that is tried
 		undither3 --filter gauss/undither3 --filter gauss SIZE.bits.nrrd/0/0/0/bits become floats first

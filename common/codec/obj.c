@@ -1,6 +1,6 @@
 /*
- * Wavefront OBJ, written only; colours follow the vertex, as MeshLab and Blender read them. Comments
- * name how much there is, as MeshLab's do, so that a reader sees where a file was cut off.
+ * Wavefront OBJ, written only; colours follow the vertex, as MeshLab and Blender read them.
+ * Comments name how much there is, as MeshLab's do, so that a reader sees that a file was cut off.
  */
 #include "io/codec.h"
 

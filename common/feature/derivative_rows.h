@@ -90,7 +90,7 @@ derivative_along(const struct derivative_kernels *k, const float *const from[3],
 	to[DERIVATIVE_YY] = yy;
 }
 
-/* The second derivatives alone, with the same bits. */
+/* The second derivatives alone, with the same bits; the first ones stay as they are. */
 static inline void
 derivative_along_second(const struct derivative_kernels *k, const float *const from[3],
     derivative_lanes to[DERIVATIVES])
@@ -105,10 +105,26 @@ derivative_along_second(const struct derivative_kernels *k, const float *const f
 		xy += (derivative_load(first + i) - derivative_load(first - i)) * k->weight[1][i];
 		yy += (derivative_load(second - i) + derivative_load(second + i)) * k->weight[0][i];
 	}
-	to[DERIVATIVE_X] = to[DERIVATIVE_Y] = v - v;
 	to[DERIVATIVE_XX] = xx;
 	to[DERIVATIVE_XY] = xy;
 	to[DERIVATIVE_YY] = yy;
+}
+
+/* The first derivatives alone, likewise. */
+static inline void
+derivative_along_first(const struct derivative_kernels *k, const float *const from[3],
+    derivative_lanes to[DERIVATIVES])
+{
+	const float *smooth = from[0], *first = from[1];
+	derivative_lanes v = derivative_load(smooth), x = v - v;
+	derivative_lanes y = derivative_load(first) * k->weight[0][0];
+
+	for (size_t i = 1; i <= k->radius; i++) {
+		x += (derivative_load(smooth + i) - derivative_load(smooth - i)) * k->weight[1][i];
+		y += (derivative_load(first - i) + derivative_load(first + i)) * k->weight[0][i];
+	}
+	to[DERIVATIVE_X] = x;
+	to[DERIVATIVE_Y] = y;
 }
 
 /* Floats of one work row for images of width w. */
@@ -153,7 +169,7 @@ derivative_row(const struct derivative_kernels *k, const struct derivative_plane
 	}
 	for (size_t x = 0; x < in->w; x += DERIVATIVE_LANES) {
 		const float *const from[3] = { column[0] + x, column[1] + x, column[2] + x };
-		derivative_lanes five[DERIVATIVES];
+		derivative_lanes five[DERIVATIVES] = { 0 };
 
 		if (second)
 			derivative_along_second(k, from, five);

@@ -8,6 +8,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "base/cpu_level.h"
 #include "base/px.h"
@@ -158,23 +161,38 @@ line_candidate_at(const struct line_filter *f, size_t x, size_t y,
 	return line_add(to, &c);
 }
 
-/* The lanes for which line_is_strong() holds. */
+typedef int32_t line_whole __attribute__((vector_size(CPU_VECTOR_BYTES)));
+
+/* Is a lane other than 0? */
+static inline bool
+line_any(line_whole v)
+{
+#if CPU_VECTOR_BYTES == 64
+	return _mm512_test_epi32_mask((__m512i)v, (__m512i)v) != 0;
+#elif CPU_VECTOR_BYTES == 32
+	return !_mm256_testz_si256((__m256i)v, (__m256i)v);
+#else
+	int64_t any[CPU_VECTOR_BYTES / 8], all = 0;
+
+	memcpy(any, &v, sizeof(any));
+	for (size_t i = 0; i < CPU_VECTOR_BYTES / 8; i++)
+		all |= any[i];
+	return all != 0;
+#endif
+}
+
+/* The lanes for which line_is_strong() holds: second derivatives alone tell. */
 static inline bool
 line_strong(const derivative_lanes five[DERIVATIVES], float low,
     int32_t mask[CPU_VECTOR_BYTES / 4])
 {
-	typedef int32_t whole_lanes __attribute__((vector_size(CPU_VECTOR_BYTES)));
 	derivative_lanes mean = (five[DERIVATIVE_XX] + five[DERIVATIVE_YY]) * 0.5f;
 	derivative_lanes d = (five[DERIVATIVE_XX] - five[DERIVATIVE_YY]) * 0.5f;
 	derivative_lanes square = d * d + five[DERIVATIVE_XY] * five[DERIVATIVE_XY];
 	derivative_lanes over = mean + low;	/* low - root < -mean where root > over */
-	whole_lanes strong = (mean < 0.0f) & ((over < 0.0f) | (square > over * over));
-	int64_t any[CPU_VECTOR_BYTES / 8], all = 0;
+	line_whole strong = (mean < 0.0f) & ((over < 0.0f) | (square > over * over));
 
-	memcpy(any, &strong, sizeof(any));
-	for (size_t i = 0; i < CPU_VECTOR_BYTES / 8; i++)
-		all |= any[i];
-	if (!all)
+	if (!line_any(strong))
 		return false;
 	memcpy(mask, &strong, sizeof(strong));
 	return true;
@@ -237,14 +255,15 @@ line_search_row(const struct line_filter *f, const float *const *row, size_t x0,
 	for (size_t i = 0; i < n + 2 * r; i += DERIVATIVE_LANES)
 		derivative_columns(&f->kernels, row, i, column, i);
 	for (size_t i = 0; i < n; i += DERIVATIVE_LANES) {
+		const float *from[3] = { column[0] + i + r, column[1] + i + r, column[2] + i + r };
 		derivative_lanes five[DERIVATIVES];
 		int32_t mask[DERIVATIVE_LANES];
 		float values[DERIVATIVES][DERIVATIVE_LANES];
 
-		derivative_along(&f->kernels, (const float *const[3]){ column[0] + i + r,
-		    column[1] + i + r, column[2] + i + r }, five);
+		derivative_along_second(&f->kernels, from, five);
 		if (!line_strong(five, strongest ? *strongest : f->low, mask))
 			continue;
+		derivative_along_first(&f->kernels, from, five);
 		memcpy(values, five, sizeof(values));
 		for (size_t k = 0; k < line_least(DERIVATIVE_LANES, n - i); k++) {
 			if (mask[k] && line_candidate_at(f, x0 + i + k, y, (const float (*)

@@ -19,8 +19,7 @@
 #define SMALL_FILES_PER_THREAD 6
 #define SMALL_FILES_MOST 96
 #define SMALL_PART 16		/* of AHEAD_BYTES, which their frames may take */
-/* Descriptors that are left to the rest of the process: standard streams, second inputs, outputs,
- * libraries while they are loaded. Of the others half are for files that wait. */
+/* Descriptors that the rest of the process has; of the others half are for files that wait. */
 #define OTHER_DESCRIPTORS 16
 #ifndef AHEAD_BYTES		/* a test sets it */
 #define AHEAD_BYTES ((size_t)256 << 20)	/* of frames that wait; and one more for each thread */
@@ -239,13 +238,11 @@ files_most(void)
 static void
 set_room(struct read_ahead *input, size_t threads)
 {
-	const size_t most = files_most();
-	size_t small = SMALL_FILES_PER_THREAD * threads;
+	const size_t most = threads > 1 ? files_most() : 1;
+	const size_t small = SMALL_FILES_PER_THREAD * threads;
 
-	small = small < SMALL_FILES_MOST ? small : SMALL_FILES_MOST;
-	input->least = threads > 1 ? FILES_PER_THREAD * threads : 1;
-	input->least = input->least < most ? input->least : most;
-	input->room = threads > 1 ? small : 1;
+	input->least = FILES_PER_THREAD * threads < most ? FILES_PER_THREAD * threads : most;
+	input->room = small < SMALL_FILES_MOST ? small : SMALL_FILES_MOST;
 	input->room = input->room < most ? input->room : most;
 	if (input->room < input->least)
 		input->room = input->least;

@@ -229,12 +229,11 @@ ends_early(const struct ply *ply)
 	    ply->done, element->count, element->name);
 }
 
-int
+void
 ply_check_last(const struct ply *ply)
 {
-	if (ply->form != PLY_FORM_ASCII || !ply->words.word[0] || !words_at_end(&ply->words))
-		return 0;
-	return words_fail_end(&ply->words);
+	if (ply->form == PLY_FORM_ASCII && ply->words.word[0] && words_at_end(&ply->words))
+		words_warn_end(&ply->words);
 }
 
 static double

@@ -72,8 +72,8 @@ bool ply_is_real(enum element type);
 void ply_begin_element(struct ply *, size_t element);
 bool ply_begin_item(struct ply *);
 /* Behind the last value that is wanted: text that ends right behind it may have been cut off
- * within it. -1 after fail(). */
-int ply_check_last(const struct ply *);
+ * within it: a warning. */
+void ply_check_last(const struct ply *);
 /* The next value. -1 after fail(). */
 int ply_next_value(struct ply *, enum element type, double *out);
 /* The number of entries of a list. -1 after fail(). */

@@ -133,14 +133,14 @@ check_whole(const struct obj *obj)
 {
 	const struct triangles *out = obj->out;
 
-	if (obj->words.cut && !obj->empty)
-		return words_fail_end(&obj->words);
 	if (out->points < obj->vertices)
 		return fail(obj->words.path, "ends too early, with %zu of the %llu vertices that "
 		    "its comments name", out->points, obj->vertices);
 	if (out->n < obj->faces)
-		return fail(obj->words.path, "ends too early, with %zu triangles for the %llu faces "
-		    "that its comments name", out->n, obj->faces);
+		return fail(obj->words.path, "ends too early, with %zu triangles for the %llu "
+		    "faces that its comments name", out->n, obj->faces);
+	if (obj->words.cut && !obj->empty)
+		words_warn_end(&obj->words);
 	return 0;
 }
 

@@ -277,7 +277,7 @@ read_ply(const char *path, FILE *file, struct triangles *out)
 	for (size_t i = 0; i < ply->elements && status == 0; i++)
 		status = read_element(ply, i);
 	if (status == 0)
-		status = ply_check_last(ply);
+		ply_check_last(ply);
 	free(ply);
 	return status;
 }

@@ -98,11 +98,11 @@ words_at_end(const struct words *words)
 	return words->next == EOF;
 }
 
-int
-words_fail_end(const struct words *words)
+void
+words_warn_end(const struct words *words)
 {
-	return fail(words->path, "line %zu, the last one, has no newline: it may be cut off (if it "
-	    "is whole, echo >>FILE ends it)", words->line);
+	warn(words->path, "line %zu, the last one, has no newline: its last number may be cut off",
+	    words->line);
 }
 
 int

@@ -30,8 +30,8 @@ bool words_next_line(struct words *);
 bool words_anywhere(struct words *);
 /* Does the text end right behind the current word, without a newline? */
 bool words_at_end(const struct words *);
-/* fail() for a text whose last line may have been cut off so. */
-int words_fail_end(const struct words *);
+/* warn() of a text whose last line may have been cut off so. */
+void words_warn_end(const struct words *);
 /* The current word as a number; -1 after fail() naming the line. */
 int words_number(const struct words *, double *out);
 /* Does a file that starts with these bytes look like text? */

@@ -460,6 +460,7 @@ gauss_rows(const struct run *run, const struct frame *in, struct frame *out, siz
 		window->in = in;
 		window->gauss = gauss;
 		window->job = &gauss->job[i / gauss->tiles];
+		window->copies = gauss_window_must_copy(in, window->job, gauss->radius);
 		window->x0 = i % gauss->tiles * tile;
 		window->n = w - window->x0 < tile ? w - window->x0 : tile;
 		filter_tile(window, out, y0, y1, gauss->keeps && scratch->continues);

@@ -70,6 +70,7 @@ struct gauss_window {
 	const struct gauss *gauss;
 	const struct gauss_job *job;
 	size_t x0, n, margin, size;
+	bool copies;			/* rows without holes, too */
 	size_t whole_rows;				/* since the last one with a hole */
 	bool holed;					/* there was one: `missing` is valid */
 	size_t summed;		/* the rows in column[] end here, if made together */
@@ -92,6 +93,8 @@ void gauss_window_empty(struct gauss_window *);
 void gauss_window_load_below(struct gauss_window *, size_t y);
 /* Row y comes in at the bottom of the window. */
 void gauss_window_advance(struct gauss_window *, ptrdiff_t y);
+/* Are the input's rows better copied than read where they lie? */
+bool gauss_window_must_copy(const struct frame *in, const struct gauss_job *, size_t radius);
 /* Copies all rows that are not yet copied out of the input. */
 void gauss_window_fill(struct gauss_window *);
 

@@ -181,7 +181,8 @@ read_points(struct ply *ply, size_t vertex)
 				return -1;
 		}
 	}
-	return ply_check_last(ply) < 0 ? -1 : check_end(ply, vertex);
+	ply_check_last(ply);
+	return check_end(ply, vertex);
 }
 
 int

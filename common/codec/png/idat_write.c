@@ -13,7 +13,11 @@
 #define CHUNK_HEAD 8	/* length and type */
 #define CHUNK_CRC 4
 #define LEVEL_SAMPLE 3
-#define LEVEL_PLAIN 5	/* enough where filters do harm, as measured on maps of depth */
+#define TRIAL_STRIPS 6
+#define TRIAL_ROWS 5		/* of a strip, at least: what is repeated lies in the row above */
+#define TRIAL_LEAST 32768	/* bytes of a sample, at least */
+#define TRIAL_THICK 64		/* rows of one that stands alone, at least */
+#define LITTLE 12		/* no more than this part of the sample is left */
 
 static void
 put_big_endian(unsigned char *at, size_t v)
@@ -123,38 +127,42 @@ struct strips {
 	size_t n, rows, bytes;		/* of each: rows; of all: bytes */
 };
 
-/* n strips that are one of `part` rows of all, or `least` bytes. */
+/* n strips, together of so many bytes or more, each of so many rows or more. */
 static struct strips
-strips_of(const struct image *image, size_t n, size_t part, size_t least)
+strips_of(const struct image *image, size_t n, size_t rows, size_t bytes)
 {
-	const size_t h = image->frame->head.h, stride = image->row_bytes + 1, all = h * stride;
-	struct strips strips = { .n = n };
+	const size_t h = image->frame->head.h, stride = image->row_bytes + 1;
+	struct strips strips = { n, 1 + bytes / n / stride, 0 };
 
-	strips.rows = 1 + (all / part > least ? all / part : least) / n / stride;
-	if (strips.rows >= h / n)
+	if (strips.rows < rows)
+		strips.rows = rows;
+	if (strips.rows >= h / strips.n)
 		strips = (struct strips){ .n = 1, .rows = h };
 	strips.bytes = strips.n * strips.rows * stride;
 	return strips;
 }
 
+/* In the middle of its part of the image: the border of many shows nothing. */
 static size_t
 strip_start(const struct image *image, const struct strips *strips, size_t i)
 {
-	return i ? i * (image->frame->head.h - strips->rows) / (strips->n - 1) : 0;
+	const size_t left = image->frame->head.h - strips->rows;
+
+	return (2 * i + 1) * left / (2 * strips->n);
 }
 
-/* Strips of the image behind a filter. */
+/* A sample of the image, behind a filter. */
 struct trial {
 	const struct image *image;
-	/* many of a few rows show noise, thicker ones repetitions */
-	struct strips few, more;
+	struct strips strips, thick;
 	struct libdeflate_compressor *quick;
 	unsigned char *rows;
 };
 
 static void
-trial_rows(struct trial *trial, const struct strips *strips, enum filter filter)
+trial_rows(struct trial *trial, enum filter filter)
 {
+	const struct strips *strips = &trial->strips;
 	const size_t bytes = strips->bytes / strips->n;
 
 	for (size_t i = 0; i < strips->n; i++) {
@@ -164,42 +172,33 @@ trial_rows(struct trial *trial, const struct strips *strips, enum filter filter)
 	}
 }
 
-/* The bytes that few rows take behind a filter, their matches found by a quick search. */
+/* The bytes that the sample takes, each strip by itself: strips of a symmetric picture are alike,
+ * but too far apart in the whole for a match. A compressor that is NULL: runs. */
 static size_t
-matches_of(struct trial *trial, enum filter filter)
+packed_apart(struct trial *trial, struct libdeflate_compressor *compressor)
 {
-	trial_rows(trial, &trial->few, filter);
-	return pack(trial->quick, trial->rows, trial->few.bytes, trial->image->packed);
-}
-
-/* Those that more rows take, each strip by itself: strips of a symmetric picture are alike, but too
- * far apart in the whole for a match. */
-static size_t
-matches_apart(struct trial *trial, enum filter filter)
-{
-	const struct strips *strips = &trial->more;
+	const struct strips *strips = &trial->strips;
 	const size_t bytes = strips->bytes / strips->n;
 	size_t sum = 0;
 
-	trial_rows(trial, strips, filter);
 	for (size_t i = 0; i < strips->n; i++)
-		sum += pack(trial->quick, trial->rows + i * bytes, bytes, trial->image->packed);
+		sum += pack(compressor, trial->rows + i * bytes, bytes, trial->image->packed);
 	return sum;
 }
 
-/*
- * Do runs make least of it, as where there is noise? Up to 2.5 % more in a few strips, they are
- * shorter in the end, unless there is so little in the image that it has no noise.
- */
-static bool
-runs_are_least(struct trial *trial)
+/* Those that it takes behind a filter, its matches found by a quick search. Of a thick strip the
+ * second half: the whole image has its first rows but once. */
+static size_t
+matches_of(struct trial *trial, enum filter filter)
 {
-	const struct strips *few = &trial->few;
-	const size_t matches = matches_of(trial, FILTER_LEAST);
-	const size_t runs = pack(NULL, trial->rows, few->bytes, trial->image->packed);
+	const size_t stride = trial->image->row_bytes + 1;
+	size_t first = 0;
 
-	return runs > few->bytes / 16 && runs * 1000 <= matches * 1025 &&
-	    runs * 1000 <= matches_of(trial, FILTER_NONE) * 1025;
+	trial_rows(trial, filter);
+	if (trial->strips.n == 1 && trial->strips.rows < trial->image->frame->head.h)
+		first = pack(trial->quick, trial->rows, trial->strips.rows / 2 * stride,
+		    trial->image->packed);
+	return packed_apart(trial, trial->quick) - first;
 }
 
 /*
@@ -208,44 +207,81 @@ runs_are_least(struct trial *trial)
  * unfiltered rows are shorter in the end. The margins are those of 40 captures and pictures.
  */
 static enum filter
-least_filter(struct trial *trial)
+least_filter(struct trial *trial, size_t own, size_t plain, bool paeth_too)
 {
-	const size_t own = matches_apart(trial, FILTER_LEAST);
-	const size_t sub = matches_apart(trial, FILTER_SUB);
-	const size_t up = matches_apart(trial, FILTER_UP);
-	const size_t plain = matches_apart(trial, FILTER_NONE);
-	const size_t one = sub < up ? sub : up;
-	const size_t least = one * 100 < own * 101 ? one : own;
+	const enum filter others[] = { FILTER_SUB, FILTER_UP, FILTER_PAETH };
+	enum filter least = FILTER_LEAST, one = FILTER_SUB;
+	size_t bytes = own, one_bytes = SIZE_MAX;
 
-	if (least * 102 >= plain * 100)
-		return FILTER_NONE;
-	return least == own ? FILTER_LEAST : sub < up ? FILTER_SUB : FILTER_UP;
+	for (size_t i = 0; i < (paeth_too ? 3 : 2); i++) {
+		const size_t matches = matches_of(trial, others[i]);
+
+		if (matches < one_bytes) {
+			one_bytes = matches;
+			one = others[i];
+		}
+	}
+	if (one_bytes * 100 < own * 101) {
+		bytes = one_bytes;
+		least = one;
+	}
+	return bytes * 102 >= plain * 100 ? FILTER_NONE : least;
+}
+
+/*
+ * Do runs make least of it, as where there is noise? Not where there is so little in the image that
+ * it has no noise.
+ */
+static bool
+runs_are_least(struct trial *trial, size_t matches, size_t plain)
+{
+	size_t runs;
+
+	trial_rows(trial, FILTER_LEAST);
+	runs = packed_apart(trial, NULL);
+	return runs > trial->strips.bytes / 16 && runs * 1000 <= matches * 975 &&
+	    runs * 1000 <= plain * 975;
+}
+
+static void
+try_methods(struct trial *trial, bool may_be_runs, struct method *method)
+{
+	size_t own = matches_of(trial, FILTER_LEAST), plain;
+	const bool little = own * LITTLE < trial->strips.bytes;
+
+	/* the first rows of a strip are most of it then; a thick one tells more */
+	if (little) {
+		trial->strips = trial->thick;
+		own = matches_of(trial, FILTER_LEAST);
+	}
+	plain = matches_of(trial, FILTER_NONE);
+	method->runs = may_be_runs && !little && runs_are_least(trial, own, plain);
+	if (!method->runs)
+		method->filter = least_filter(trial, own, plain, little);
 }
 
 /* 0, or -1 after fail(). */
 static int
 choose_method(const struct image *image, struct method *method)
 {
-	struct trial trial = { .image = image, .few = strips_of(image, 8, 64, 16384),
-		.more = strips_of(image, 6, 24, 32768) };
+	const size_t all = image->frame->head.h * (image->row_bytes + 1);
+	struct trial trial = { .image = image, .thick = strips_of(image, 1, TRIAL_THICK, all / 16),
+		.strips = strips_of(image, TRIAL_STRIPS, TRIAL_ROWS,
+		    all / 24 > TRIAL_LEAST ? all / 24 : TRIAL_LEAST) };
 	const enum idat_method wanted = image->options->method;
-	bool made;
 
 	*method = (struct method){ wanted == IDAT_PLAIN ? FILTER_NONE : FILTER_LEAST,
 		wanted == IDAT_RUNS };
 	if (wanted < IDAT_LEAST_MATCHES)
 		return 0;
 	trial.quick = libdeflate_alloc_compressor(LEVEL_SAMPLE);
-	trial.rows = malloc((trial.few.bytes > trial.more.bytes ? trial.few.bytes :
-	    trial.more.bytes) + FILTER_MARGIN);
-	made = trial.quick && trial.rows;
-	if (made && wanted == IDAT_LEAST)
-		method->runs = runs_are_least(&trial);
-	if (made && !method->runs)
-		method->filter = least_filter(&trial);
-	free(trial.rows);
+	trial.rows = malloc((trial.thick.bytes > trial.strips.bytes ? trial.thick.bytes :
+	    trial.strips.bytes) + FILTER_MARGIN);
+	if (trial.quick && trial.rows)
+		try_methods(&trial, wanted == IDAT_LEAST, method);
 	libdeflate_free_compressor(trial.quick);
-	return made ? 0 : fail_memory();
+	free(trial.rows);
+	return trial.quick && trial.rows ? 0 : fail_memory();
 }
 
 /* All rows become an IDAT chunk; its length, 0 after fail(). */
@@ -253,17 +289,14 @@ static size_t
 make_chunk(const struct image *image, size_t all)
 {
 	struct libdeflate_compressor *compressor = NULL;
-	int level = image->options->level;
 	unsigned char *to = image->packed;
 	struct method method;
 	size_t n;
 
 	if (choose_method(image, &method) < 0)
 		return 0;
-	if (method.filter == FILTER_NONE && image->options->method == IDAT_LEAST)
-		level = level < LEVEL_PLAIN ? level : LEVEL_PLAIN;
 	make_rows(image, 0, image->frame->head.h, method.filter, image->rows);
-	if (!method.runs && !(compressor = libdeflate_alloc_compressor(level))) {
+	if (!method.runs && !(compressor = libdeflate_alloc_compressor(image->options->level))) {
 		fail_memory();
 		return 0;
 	}

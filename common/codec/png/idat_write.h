@@ -15,7 +15,7 @@ enum idat_method {
 	IDAT_RUNS,		/* filters by the row, no search for matches: deflate_runs.h */
 	/* what makes least of a sample of the rows: */
 	IDAT_LEAST_MATCHES,	/* no filter, one for all rows, or one by the row; matches */
-	IDAT_LEAST		/* of these and of runs; unfiltered rows at a level of 5 at most */
+	IDAT_LEAST		/* of these and of runs */
 };
 
 struct idat_options {

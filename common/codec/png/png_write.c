@@ -16,7 +16,7 @@
 #define FEW_LEVELS 16
 
 /* libdeflate's levels */
-#define LEVEL 6
+#define LEVEL 5
 #define LEVEL_FAST 1
 #define LEVEL_SIGNS 8	/* a tenth fewer bytes of dithered pictures than 6 */
 
