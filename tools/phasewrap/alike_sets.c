@@ -18,7 +18,7 @@ struct alike {
 	struct phase_shift_weights weight[TILE_SETS][TILE_IMAGES];
 	float *restrict cosine[TILE_SETS], *restrict sine[TILE_SETS];
 	float *restrict modulation, *restrict texture;
-	size_t row;		/* floats from a row of these planes to the next one; 0: not planes */
+	size_t row;		/* floats from a row of these planes to the next; 0: not planes */
 	bool far;		/* cosine and sine are whole planes, too: too large for a cache */
 	struct phasewrap_limits limits;
 };
