@@ -21,7 +21,7 @@ PROGRAMS := $(BUILD)/programs-$(notdir $(BIN))
 TOOL_ROOTS := tools
 
 PACKAGES := libpng libdeflate libjpeg zlib
-CPPFLAGS += -Icommon -D_GNU_SOURCE= $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
+CPPFLAGS += -Icommon -D_GNU_SOURCE= $(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(if $(word 2,$(LEVELS)),,-DCPU_ONE_LEVEL=_$(LEVELS))
 LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl \
 	-Wl,--as-needed $(shell $(PKG_CONFIG) --libs kissfft-float) -Wl,--no-as-needed
 CFLAGS ?= -g
@@ -44,10 +44,7 @@ endif
 
 calls = $(foreach name,$1,X($(name)))
 # instruction levels are those of the machine that the compiler builds for
-X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine))
-LEVELS := $(if $(X86),v2 v3 v4,plain)
-# of one level alone, for sanitizers
-CPPFLAGS += $(if $(word 2,$(LEVELS)),,-DCPU_ONE_LEVEL=_$(LEVELS))
+LEVELS := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),v2 v3 v4,plain)
 march = $(if $(filter plain,$1),,-march=x86-64-$1)
 
 # NAME.mk of a tool or codec names libraries of its own: PACKAGES_NAME for pkg-config, LOADED_NAME for base/library.h,
@@ -80,8 +77,7 @@ tool_objects = $(foreach level,$(LEVELS),$(BUILD)/stages/$1.$(level).o) $(call t
 
 .PHONY: all check unit samples install clean help FORCE
 all: $(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe  ## build every tool into bin/
-	@[ $(GPU) = 1 ] || echo "without GPU: shaders need glslc and volk.h (packages glslc, libvulkan-volk-dev)"
-	@$(foreach name,$(LEFT_OUT),echo "left out: $(name) needs $(call absent,$(name)) (package $(DEBIAN_$(name)))";)
+	$(say_missing)
 
 check: all unit stages  ## run all tests
 	tests/run

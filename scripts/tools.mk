@@ -42,3 +42,12 @@ $(BUILD)/shaders/%.o: $(BUILD)/shaders/%.spv common/gpu/shader.c $(BUILD)/flags.
 .PHONY: stages
 stages: all unit  ## build the tools and the tests' own stages into build/bin-stages/
 	$(MAKE) TOOL_ROOTS="tools tests/stages" BIN=$(BUILD)/bin-stages all
+
+# what a build does without
+define say_missing
+@[ $(GPU) = 1 ] || echo "without GPU: shaders need glslc and volk.h (packages glslc, libvulkan-volk-dev)"
+@[ -z "$(filter x86_64-%,$(shell $(CC) -dumpmachine))" ] || \
+	$(CC) -fsyntax-only -include isa-l/igzip_lib.h -x c /dev/null 2>/dev/null || \
+	echo "without ISA-L: PNG files of noise take 1.7 times as long to read (package libisal-dev)"
+@$(foreach name,$(LEFT_OUT),echo "left out: $(name) needs $(call absent,$(name)) (package $(DEBIAN_$(name)))";)
+endef

@@ -21,6 +21,7 @@ setup_file() {
 	"$tree"/scripts/newtool newlibrary >"$tree/default.out"
 	echo 'PACKAGES_newlibrary := libnowhere' >"$tree/tools/newlibrary/newlibrary.mk"
 	echo 'DEBIAN_newlibrary := libnowhere-dev' >>"$tree/tools/newlibrary/newlibrary.mk"
+	printf '%s\n' "${words[@]}" >"$tree/words"
 	make -C "$tree" -s -j2 "${words[@]}" all >"$tree/make.out" 2>&1 || echo failed >>"$tree/make.out"
 }
 
@@ -34,9 +35,20 @@ setup() {
 
 @test "newtool: three kinds are built without a warning; one whose library is absent is left out" {
 	cat "$tree/make.out"
-	[ "$(grep -v '^without GPU: ' "$tree/make.out")" = \
+	[ "$(grep -vE '^without (GPU|ISA-L): ' "$tree/make.out")" = \
 		"left out: newlibrary needs libnowhere (package libnowhere-dev)" ]
 	[ "$(ls "$tree/bin")" = "$(printf '%s\n' fringepipe newflow newmap newpair)" ]
+}
+
+@test "newtool: make names ISA-L where its header is missing, which is no error" {
+	if [ "$(uname -m)" != x86_64 ] || [ ! -d /usr/include/isa-l ]; then return; fi
+	if [ "$EUID" -ne 0 ] || ! unshare --mount true; then skip "not root: no file system can be mounted"; fi
+	named="^without ISA-L: .*[(]package libisal-dev[)]$"
+	run ! grep "$named" "$tree/make.out"
+	mkdir none
+	mapfile -t words <"$tree/words"
+	unshare --mount bash -c 'mount --bind none /usr/include/isa-l && exec make -C "$0" -s "$@" all' "$tree" "${words[@]}" >out 2>&1
+	grep "$named" out
 }
 
 @test "newtool: what it wrote is what it says, and what else there is to do" {
