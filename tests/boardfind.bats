@@ -49,12 +49,13 @@ rig()'
 e, z, n = errors("found.csv", "truth.csv")
 print(sys.argv[1], len(e), "of", n, "rms", rms(e), "over sigma", rms(z))
 expect(len(e) == n == 88, len(e), n)
-expect(rms(e) < .013 and abs(e).max() < .06, rms(e), abs(e).max())
+# the worst pose 0.0111 and 0.035; three standard errors of an rms of 88 corners are 16 percent
+expect(rms(e) < .0129 and abs(e).max() < .0422, rms(e), abs(e).max())
 expect(.8 < rms(z) < 1.2, rms(z))' $pose
 	done
 }
 
-@test "boardfind: corners of a picture by NumPy, edges at 90 to 50 degrees: 0.005 px without noise, 0.019 at noise 2" {
+@test "boardfind: corners of a picture by NumPy, edges at 90 to 50 degrees: 0.0026 px without noise, 0.0112 at noise 2" {
 	py "$boards"'
 for k, angle in enumerate((90, 70, 50)):
 	t = np.radians(angle)
@@ -72,7 +73,7 @@ for k, angle in enumerate((90, 70, 50)):
 e, z, n = errors("found.csv", "truth%s.csv" % sys.argv[1])
 print(sys.argv[1:], len(e), rms(e))
 expect(len(e) == n == 30, len(e))
-expect(rms(e) < (.005 if sys.argv[2] == "0" else .019), rms(e))' $k $noise
+expect(rms(e) < (.0026 if sys.argv[2] == "0" else .0112), rms(e))' $k $noise
 		done
 	done
 }
@@ -103,7 +104,7 @@ rig()'
 		sim 10,5,$angle,0,0,760 --noise 1
 		silent boardfind --board 11x8,15 pose.nrrd -o found.csv
 		py "$boards"'
-expect(rms(errors("found.csv", "truth.csv")[0]) < .02, sys.argv[1])' $angle
+expect(rms(errors("found.csv", "truth.csv")[0]) < .0049, sys.argv[1])' $angle
 	done
 	for board in 9x7,15 8x6,15 6x6,15 7x7,15; do
 		sim 0,0,200,0,0,700 --board $board
@@ -147,23 +148,23 @@ put("scan", np.stack([v // 2, v]).astype("f4"), ["depth", "image"])'
 for name, least in dict(hidden=60, stripe=60, short=88, float=80, colour=88, scan=88, green=88).items():
 	e, z, n = errors(name + ".csv", "truth.csv")
 	print(name, len(e), rms(e))
-	expect(len(e) >= least and rms(e) < .02, name, len(e), rms(e))
+	expect(len(e) >= least and rms(e) < .0048, name, len(e), rms(e))
 e, z, n = errors("cut.csv", "cut_truth.csv")
-expect(30 <= len(e) <= n < 88 and rms(e) < .02, len(e), n, rms(e))
-expect(abs(csv("green.csv")[:, :2] - csv("plain.csv")[:, :2]) < 1e-4, "a channel is its own picture")'
+expect(30 <= len(e) <= n < 88 and rms(e) < .0048, len(e), n, rms(e))
+expect(abs(csv("green.csv")[:, :2] - csv("plain.csv")[:, :2]) == 0, "a channel is its own picture")'
 	for other in "--blur 4 --noise 1" "--exposure 2 --noise 2" "--exposure 0.1 --noise 0.2"; do
 		# shellcheck disable=SC2086 # options
 		sim 20,-15,10,0,0,620 $other
 		silent boardfind --board 11x8,15 pose.nrrd -o found.csv
 		py "$boards"'
 e, z, n = errors("found.csv", "truth.csv")
-expect(len(e) == 88 and rms(e) < .03, sys.argv[1], len(e), rms(e))' "$other"
+expect(len(e) == 88 and rms(e) < .0193, sys.argv[1], len(e), rms(e))' "$other"
 	done
 	sim 20,-15,10,0,0,2600 --noise 1
 	silent boardfind --board 11x8,15 pose.nrrd -o found.csv
 	py "$boards"'
 e, z, n = errors("found.csv", "truth.csv")
-expect(len(e) == 88 and rms(e) < .03, "squares of 6 px", len(e), rms(e))'
+expect(len(e) == 88 and rms(e) < .0069, "squares of 6 px", len(e), rms(e))'
 }
 
 @test "boardfind: circles and asymmetric circles: centres of their ellipses, to 0.02 px" {
@@ -176,7 +177,7 @@ rig()'
 e, z, n = errors("found.csv", "truth.csv")
 print(sys.argv[1:], len(e), n, "mean", e.mean(0), "rms about it", rms(e - e.mean(0)), rms(z - z.mean(0)))
 expect(len(e) == n, len(e), n)
-expect(rms(e - e.mean(0)) < .03 and abs(e.mean(0)).max() < .05, rms(e - e.mean(0)), e.mean(0))
+expect(rms(e - e.mean(0)) < .0238 and abs(e.mean(0)).max() < .032, rms(e - e.mean(0)), e.mean(0))
 expect(.6 < rms(z - z.mean(0)) < 1.6, rms(z - z.mean(0)))' "$kind" "$board" "$pose"
 	done <<-END
 		circles 7x7,15 0,0,0,0,0,640
@@ -195,7 +196,7 @@ write_frames("bright.nrrd", Frame(255 - v))'
 	py "$boards"'
 a, b = csv("bright.csv"), csv("dark.csv")
 expect(a.shape == b.shape == (54, 5), a.shape, b.shape)
-expect(abs(a[:, :2] - b[:, :2]) < 1e-3, "polarity")'
+expect(abs(a[:, :2] - b[:, :2]) == 0, "polarity")'
 }
 
 @test "boardfind: several pictures at once, in their order, the same bytes on any number of threads, at every level" {

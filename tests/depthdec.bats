@@ -254,3 +254,36 @@ write_frames("holes.nrrd", Frame(0 * z + np.nan, ["depth"]))'
 	fails 0 "no pixel of depth is valid" depthdec holes-luma.nrrd -o out.nrrd
 	[[ $stderr != *though* ]]
 }
+
+# Ties whose numbers single precision holds: M - G is 128, and 3 c is 1 or 2.
+@test "depthdec: of two folds as near the one of even k, of two waves the higher, at G / 2 a depth" {
+	py '
+meta = {"depthcode_bits": "8", "depthcode_range": "0 1", "depthcode_mask": "gap", "depthcode_size": "129 2"}
+level = np.tile(np.arange(127, 256), (2, 1))
+fold = np.stack([level, np.tile([[85], [170]], 129), level * 0 + 128]).astype("u1")
+names = "luma chroma_u chroma_v".split()
+write_frames("fold.nrrd", Frame(fold, names, {**meta, "depthcode_layout": "fold", "depthcode_guard": "127", "depthcode_fringes": "3"}))
+# of four waves luma says 1/2, 3/2, 5/2, 7/2 and the colours none and half of one; the last wave is the range
+waves = np.stack([[[127 + 16 + 32 * k for k in range(4)]] * 2, [[128] * 4] * 2, [[255] * 4, [1] * 4]]).astype("u1")
+meta["depthcode_size"] = "4 2"
+write_frames("waves.nrrd", Frame(waves, names, {**meta, "depthcode_layout": "mwd", "depthcode_guard": "127", "depthcode_fringes": "4"}))
+meta["depthcode_size"] = "4 1"
+write_frames("gap.nrrd", Frame(np.array([[[62, 63, 126, 255]]], "u1"), ["luma"], {**meta, "depthcode_layout": "luma", "depthcode_guard": "126"}))'
+	for f in fold waves gap; do depthdec -q $f.nrrd -o $f.out.nrrd; done
+	py '
+q, got = np.arange(129) / 128, read_frame("fold.out.nrrd")["depth"]
+want = np.stack([np.where(q == 0, 2, q), 2 + q]) / 3		# folds 0 and 1 are as near, or 0 and 2; folds 2 and 1
+expect(abs(got - want) < 7.2e-8, got)
+got = read_frame("waves.out.nrrd")["depth"]
+expect(abs(got - np.array([[1, 2, 3, 4], [0.5, 1.5, 2.5, 3.5]]) / 4) < 1e-8, got)
+got = read_frame("gap.out.nrrd")["depth"][0]
+expect(np.isnan(got[0]) and list(got[1:]) == [0, 0, 1], got)'
+}
+
+@test "depthdec: halves go upward, and a depth just outside of the range is its end" {
+	py 'write_frames("in.nrrd", Frame(np.array([[0.5, -9e-6, -2e-5, 0, 1, 1 + 9e-6, 1 + 2e-5]], "f4"), ["depth"]))'
+	depthenc -q --layout luma --bits 8 --guard 16 --depth-range 0,1 in.nrrd -o out.nrrd
+	py '
+level = read_frame("out.nrrd")["luma"][0]
+expect(list(level) == [136, 16, 0, 16, 255, 255, 0], level)'
+}

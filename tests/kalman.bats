@@ -29,7 +29,8 @@ for file in "out.nrrd", "measured.nrrd", "all.nrrd":
 	expect(abs(scatter / theory - 1) < 0.02, file, scatter / theory)
 expect(abs(np.median(got("sigma"), (1, 2)) / theory - 1) < 1e-7)		# 7.7e-8
 sigma = np.median(got("sigma", "measured.nrrd"), (1, 2))
-expect(np.isnan(sigma[0]) and (abs(sigma[1:] / theory[1:] - 1) < 0.015).all(), sigma / theory)'
+# three standard errors, by 24 seeds: 0.0098 of one difference of frames, and with the root of their number less
+expect(np.isnan(sigma[0]) and (abs(sigma[1:] / theory[1:] - 1) < 3 * 0.0098 / np.sqrt(n[1:] - 1)).all(), sigma / theory)'
 }
 
 @test "kalman: in the long run gain, noise, error and lag are those of the Riccati equation" {
@@ -60,8 +61,11 @@ error = walk["depth"] - truth[1]
 near(error.std(), s * np.sqrt(gain), 0.015)
 for k, share in (1, 0.6827), (2, 0.9545):
 	expect(abs((abs(error) < k * walk["sigma"]).mean() - share) < 3 * np.sqrt(share * (1 - share) / 20000), k)
-near((truth[2] - ramp["depth"]).mean(), m * (1 - gain) / gain, 0.041)		# 1.034, of which noise makes 0.003
-near((truth[2] - measured["depth"]).mean(), m * (1 - gain) / gain, 0.029)	# 0.024: the motion is measured'
+# 1.038 of it, mean of 24 seeds: the gate drops more of what runs ahead. Three standard errors: of the noise that the filter leaves
+# in the mean of 20000 pixels; where motion is measured, those of the 24 seeds: 0.029 about 1.031
+lag = m * (1 - gain) / gain
+near((truth[2] - ramp["depth"]).mean(), 1.038 * lag, 3 * s * np.sqrt(gain / (2 - gain) / 20000) / lag)
+near((truth[2] - measured["depth"]).mean(), 1.031 * lag, 0.086)'
 }
 
 @test "kalman: what moves faster than it is told lags as far as the page says" {
@@ -72,10 +76,13 @@ for u in 0.1, 1:
 	import os; os.rename("in.nrrd", "u%g.nrrd" % u)'
 	for u in 0.1 1; do kalman -q --sigma 1 --motion 0.05 u$u.nrrd -o u$u.out.nrrd; done
 	py "$common"'
-for u, lag, rms in (0.1, 1.4, 1.7), (1, 1.6, 2.2):
+# means of 24 seeds, which the page rounds, and three of their standard deviations; theory has none: the gate makes
+# the filter another one than that of the Riccati equation
+for u, lag, rms, last in (0.1, (1.436, 0.034), (1.681, 0.019), (2.356, 0.033)), (1, (1.579, 0.025), (2.146, 0.022), (4.8, 0.041)):
 	error = (u * np.arange(40, 60)[:, None, None] - got(file="u%g.out.nrrd" % u)[100:])
-	expect(abs(error.mean() - lag) < 0.053 and abs(np.sqrt((error ** 2).mean()) - rms) < 0.056, u, error.mean(), np.sqrt((error ** 2).mean()))
-	expect(np.percentile(error, 99) < 3 + 2 * u, u, np.percentile(error, 99))'
+	seen = error.mean(), np.sqrt((error ** 2).mean()), np.percentile(error, 99)
+	for figure, (mean, most) in zip(seen, (lag, rms, last)):
+		expect(abs(figure - mean) < most, u, seen)'
 }
 
 # The filter in doubles, as the page has it.

@@ -57,7 +57,7 @@ for name, keep in (("out", True), ("band", inside)):
 		d = np.angle(np.exp(1j * got["phase"].astype(float)) * np.exp(-1j * np.angle(want)))[ok]
 		# a frequency next to the threshold may fall to the other side of it
 		expect(want.size < 40 or d.size > 0.3 * want.size, d.size)
-		expect(d.size == 0 or np.sqrt(np.mean(d ** 2)) < 1e-4, want.shape, name, np.sqrt(np.mean(d ** 2)))'
+		expect(d.size == 0 or np.sqrt(np.mean(d ** 2)) < 1.8e-7, want.shape, name, np.sqrt(np.mean(d ** 2)))'
 }
 
 @test "wff: the page's table of noise, beside gauss" {
@@ -97,7 +97,8 @@ for holes in "none", "random", "disc":
 write_frames("in.nrrd", out)'
 	silent wff in.nrrd -o out.nrrd
 	py "$scene"'
-bounds = {"none": (5e-4, 0.01), "random": (0.01, 0.07), "disc": (2e-3, 0.02)}
+# 3.13e-4 0.00929, 0.00714 0.0489, 9.03e-4 0.0111
+bounds = {"none": (3.76e-4, 0.0112), "random": (0.00857, 0.0587), "disc": (1.09e-3, 0.0133)}
 for i, o in zip(read_frames("in.nrrd"), read_frames("out.nrrd")):
 	expect(np.isnan(o["phase"]) == np.isnan(i["phase"]))
 	d = error(o["phase"], i["phase"].astype(float))
@@ -119,7 +120,7 @@ p = read_frame("in.nrrd")["phase"]
 for sigma in "1", "2", "3.7", "5", "10", "20", "40", "64":
 	q = read_frame("out-" + sigma + ".nrrd")["phase"]
 	expect(np.isnan(p) == np.isnan(q))
-	expect(np.abs(error(q, p.astype(float))) < 5e-6, sigma, np.abs(error(q, p.astype(float))).max())'
+	expect(np.abs(error(q, p.astype(float))) < 1.2e-6, sigma, np.abs(error(q, p.astype(float))).max())'
 }
 
 @test "wff: noise is found in each window, and pure noise becomes invalid" {
@@ -143,8 +144,8 @@ rms = lambda name, cut: np.sqrt(np.mean(error(read_frame(name + ".nrrd")["phase"
 quiet, loud = slice(20, 160), slice(240, 380)
 expect(rms("found", quiet) < 1.1 * rms("low", quiet) and rms("found", loud) < 1.1 * rms("high", loud),
 	[(rms(n, quiet), rms(n, loud)) for n in ("found", "low", "high")])
-expect(rms("low", loud) > 1.5 * rms("found", loud))
-expect(abs(rms("fine", quiet) / rms("found", quiet) - 1) < 0.3, rms("fine", quiet), rms("found", quiet))
+expect(rms("low", loud) > 10.9 * rms("found", loud))		# 13.1
+expect(abs(rms("fine", quiet) / rms("found", quiet) - 1) < 0.0029, rms("fine", quiet), rms("found", quiet))
 expect(np.isnan(read_frame("lost.nrrd")["phase"]).mean() > 0.85)'
 }
 
@@ -180,12 +181,12 @@ second = r("second")
 expect(second.names == ["phase2", "phase1", "modulation", "sigma1"], second.names)
 expect(np.array_equal(second["phase2"], two["phase2"], equal_nan=True) and np.array_equal(second["phase1"], r("two")["phase1"]))
 expect(r("vector.out").names == ["phase", "modulation"])
-expect(np.sqrt(np.mean(error(r("vector.out")["phase"], two["phase1"]) ** 2)) < 1e-3)
+expect(np.sqrt(np.mean(error(r("vector.out")["phase"], two["phase1"]) ** 2)) < 8.2e-8)
 expect(r("grey.out").names == ["phase"])
-expect(np.sqrt(np.mean(error(r("grey.out")["phase"], r("same.out")["phase"]) ** 2)) < 1e-3)
+expect(np.sqrt(np.mean(error(r("grey.out")["phase"], r("same.out")["phase"]) ** 2)) < 7.8e-8)
 x = np.arange(90)
-expect(np.isnan(r("none")["phase"]).mean() > 0.6, np.isnan(r("none")["phase"]).mean())
-expect(np.sqrt(np.mean(error(r("band")["phase"][:, x < 25], (0.3 * (x - 45.))[x < 25]) ** 2)) < 0.05)'
+expect(np.isnan(r("none")["phase"]).mean() > 0.74, np.isnan(r("none")["phase"]).mean())
+expect(np.sqrt(np.mean(error(r("band")["phase"][:, x < 25], (0.3 * (x - 45.))[x < 25]) ** 2)) < 0.0042)'
 }
 
 @test "wff: one thread equals seven, every instruction level, many frames; a pipe equals a chain into unwrapq" {
@@ -205,7 +206,7 @@ write_frames("in.nrrd", [Frame(wrapped(scene(0.3, b, w, 150) + rng.normal(0, 0.9
 for f, (b, w) in zip(read_frames("piped.nrrd"), ((20, 401), (30, 401), (0, 33))):
 	expect(f.names == ["absphase", "label"] and f.meta["cmd.1"] == "wff", f.names, f.meta)
 	d = f["absphase"] - scene(0.3, b, w, 150)
-	expect(np.abs(d - np.median(d)) < 1, np.abs(d - np.median(d)).max())'		# without wff it has cuts
+	expect(np.abs(d - np.median(d)) < 0.397, np.abs(d - np.median(d)).max())'		# without wff it has cuts
 }
 
 @test "wff: a map of a real interferometer has the residues of the page" {
@@ -220,8 +221,8 @@ def residues(p):
 	return int((np.abs(np.nan_to_num(w(b - a) + w(c - b) + w(d - c) + w(a - d))) > 1).sum())
 p = read_frame("out.nrrd")["phase"].astype(float)
 expect(residues(read_frame("in.nrrd")["image"].astype(float) * 2 * np.pi / 256) == int(row[1]), row)
-expect(abs(residues(p) - int(row[2])) <= 0.02 * int(row[2]) + 1, residues(p), row)
-expect(abs(100 * np.isnan(p).mean() - float(row[3].split()[0])) < 0.06, row)' "$top/man/wff.1"
+expect(residues(p) == int(row[2]), residues(p), row)
+expect(abs(100 * np.isnan(p).mean() - float(row[3].split()[0])) <= 0.05, row)' "$top/man/wff.1"
 }
 
 @test "wff: errors, and phases that are none" {
@@ -255,5 +256,5 @@ write_frames("huge.nrrd", Frame(huge, ["phase"]))'
 	silent wff huge.nrrd -o out.nrrd		# what is no phase is missing
 	py '
 p = read_frame("out.nrrd")["phase"]
-expect(np.isnan(p).sum() == 2 and np.isnan(p[0, :2]).all() and np.all(np.abs(p[1:] - 1) < 1e-3), p)'
+expect(np.isnan(p).sum() == 2 and np.isnan(p[0, :2]).all() and np.all(np.abs(p[1:] - 1) < 1.5e-7), p)'
 }
