@@ -168,6 +168,25 @@ thread_pool_call_idle(struct thread_pool *pool)
 	pthread_mutex_unlock(&pool->lock);
 }
 
+bool
+thread_pool_help(struct thread_pool *pool)
+{
+	struct fail_record pending;
+	const char *before;
+	bool done;
+
+	if (pool->threads == 1)
+		return false;
+	fail_take(&pending);
+	before = warn_stage(NULL);
+	pthread_mutex_lock(&pool->lock);
+	done = take_idle(pool);
+	pthread_mutex_unlock(&pool->lock);
+	warn_stage(before);
+	fail_put(&pending);
+	return done;
+}
+
 void
 thread_pool_add_idle(struct thread_pool *pool, struct thread_pool_idle *idle)
 {

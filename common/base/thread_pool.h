@@ -14,8 +14,8 @@ struct thread_pool;
 
 /*
  * What a thread that has no items may do meanwhile. fn does one piece of it, and returns false
- * where there is none for now; several threads call it at once, and never thread 0. The caller owns
- * the struct and sets fn and arg.
+ * where there is none for now; several threads call it at once, thread 0 only in thread_pool_help().
+ * The caller owns the struct and sets fn and arg.
  */
 struct thread_pool_idle {
 	bool (*fn)(void *arg);
@@ -38,10 +38,13 @@ int thread_pool_threads(const struct thread_pool *);
  * drive, for which the message of the first item (by number) that called fail() is recorded. */
 void thread_pool_for(struct thread_pool *, size_t n, thread_pool_fn *fn, void *arg);
 
-/* Adds idle work; says that there are pieces again; takes it away, once no thread is at it any
- * more. The last may come after the pool has ended. */
+/* Adds idle work, before what was added earlier; says that there are pieces again; takes it away,
+ * once no thread is at it any more. The last may come after the pool has ended. */
 void thread_pool_add_idle(struct thread_pool *, struct thread_pool_idle *);
 void thread_pool_call_idle(struct thread_pool *);
 void thread_pool_remove_idle(struct thread_pool_idle *);
+/* One piece of idle work by thread 0, which would wait otherwise; its own failure stays as it is.
+ * False: there is none. */
+bool thread_pool_help(struct thread_pool *);
 
 #endif

@@ -148,6 +148,12 @@ safe_file_no_sync(void)
 	no_sync = true;
 }
 
+bool
+safe_file_syncs(void)
+{
+	return !no_sync;
+}
+
 /* Special files and some file systems cannot do it, and need not. */
 static int
 sync_descriptor(int fd)

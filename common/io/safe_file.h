@@ -25,6 +25,7 @@ int safe_file_sync_folder(void);
 int safe_file_put(const char *path);
 /* Before any file is opened. */
 void safe_file_no_sync(void);
+bool safe_file_syncs(void);
 /* What a new file replaces: the file behind a symbolic link, which need not exist, else path
  * itself. A new string, NULL after fail(). */
 char *safe_file_final_path(const char *path);

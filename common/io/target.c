@@ -514,6 +514,20 @@ target_put(struct target *target, const struct frame *frame)
 	return status;
 }
 
+/* What must be checked before a codec can save is a program that it saves through. */
+static bool
+saves_through_program(const struct target *target)
+{
+	return target->codec && target->codec->check_save;
+}
+
+bool
+target_waits(const struct target *target)
+{
+	return saves_through_program(target) || target->kind == TARGET_STREAM || safe_file_syncs() ||
+	    safe_file_is_special(target->path);
+}
+
 void
 target_skip(struct target *target, size_t n)
 {

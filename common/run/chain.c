@@ -40,7 +40,8 @@ write_frame(struct chain *chain, struct frame *frame)
 	}
 	if (!chain->writer) {
 		target = target_open(chain->output, chain->force, &chain->save);
-		chain->writer = target ? write_behind_open(target, !chain->output) : NULL;
+		chain->writer = target ? write_behind_open(target, !chain->output, chain->pool) :
+		    NULL;
 	}
 	if (!chain->writer) {
 		frame_free(frame);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #undef fail
+#include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -112,6 +113,47 @@ one_thread_does_none(void **state)
 	assert_int_equal(thread_pool_run(1, drive_alone, NULL), 0);
 }
 
+/* Pieces that only thread 0 does: it is the main thread, and others have none of them. */
+static pthread_t own;
+
+static bool
+do_own_piece(void *arg)
+{
+	return pthread_equal(pthread_self(), own) && do_piece(arg);
+}
+
+/* Thread 0 does a piece at each call until none is left; what it has failed with stays. */
+static int
+drive_and_help(void *arg, struct thread_pool *pool)
+{
+	struct thread_pool_idle idle = { do_own_piece, NULL };
+	size_t helped = 0;
+
+	(void)arg;
+	left = 5;
+	done = 0;
+	thread_pool_add_idle(pool, &idle);
+	fail(NULL, "what went wrong before");
+	while (thread_pool_help(pool))
+		assert_int_equal(done, ++helped);
+	assert_int_equal(helped, thread_pool_threads(pool) > 1 ? 5 : 0);
+	assert_string_equal(fail_message(), "what went wrong before");
+	fail_clear();
+	assert_false(thread_pool_help(pool));
+	assert_null(fail_message());
+	thread_pool_remove_idle(&idle);
+	return 0;
+}
+
+static void
+thread_0_helps(void **state)
+{
+	(void)state;
+	own = pthread_self();
+	for (int threads = 1; threads <= 3; threads++)
+		assert_int_equal(thread_pool_run(threads, drive_and_help, NULL), 0);
+}
+
 static int
 add(void *idle, struct thread_pool *pool)
 {
@@ -141,6 +183,7 @@ main(void)
 		cmocka_unit_test(idle_work_outlives_the_pool),
 		cmocka_unit_test(idle_threads_do_pieces),
 		cmocka_unit_test(one_thread_does_none),
+		cmocka_unit_test(thread_0_helps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,21 @@ plan_page(struct saver *saver, const struct frame *frame, bool paged, struct wri
 	return 0;
 }
 
+/* The rows of a channel, in one piece where they lie without gaps: stdio does not copy it then. */
+static int
+write_plane(struct saver *saver, struct writing *writing, const struct frame *frame, size_t c,
+    size_t n)
+{
+	const size_t h = frame->head.h;
+	int status = 0;
+
+	if (frame->plane[c].stride == n)
+		return append(saver, writing, frame_row(frame, c, 0), n * h);
+	for (size_t y = 0; y < h && status == 0; y++)
+		status = append(saver, writing, frame_row(frame, c, y), n);
+	return status;
+}
+
 static int
 write_samples(struct saver *saver, struct writing *writing, const struct written *page,
     const struct frame *frame)
@@ -121,15 +136,11 @@ write_samples(struct saver *saver, struct writing *writing, const struct written
 	unsigned char *row;
 	int status = 0;
 
-	if (page->paged) {
-		for (size_t y = 0; y < frame->head.h && status == 0; y++)
-			status = append(saver, writing, frame_row(frame, page->channel, y), n);
-		return status;
-	}
+	if (page->paged)
+		return write_plane(saver, writing, frame, page->channel, n);
 	if (!page->contiguous) {
-		for (size_t c = 0; c < page->head.c; c++)
-			for (size_t y = 0; y < frame->head.h && status == 0; y++)
-				status = append(saver, writing, frame_row(frame, c, y), n);
+		for (size_t c = 0; c < page->head.c && status == 0; c++)
+			status = write_plane(saver, writing, frame, c, n);
 		return status;
 	}
 	row = malloc(n);
