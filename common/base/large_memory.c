@@ -4,21 +4,18 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define LARGE_BYTES ((size_t)2 << 20)	/* the kernel's large pages */
-#define LEAST_BYTES ((size_t)512 << 10)	/* that take longer to be touched than one of those */
-
 void *
 large_memory(size_t n, size_t bytes)
 {
 	void *memory;
 	size_t all;
 
-	if (__builtin_mul_overflow(n, bytes, &all) || all > SIZE_MAX - LARGE_BYTES)
+	if (__builtin_mul_overflow(n, bytes, &all) || all > SIZE_MAX - LARGE_MEMORY_PAGE)
 		return NULL;
-	if (all < LEAST_BYTES)
+	if (all < LARGE_MEMORY_LEAST)
 		return malloc(all);
-	all = (all + LARGE_BYTES - 1) / LARGE_BYTES * LARGE_BYTES;
-	memory = aligned_alloc(LARGE_BYTES, all);
+	all = (all + LARGE_MEMORY_PAGE - 1) / LARGE_MEMORY_PAGE * LARGE_MEMORY_PAGE;
+	memory = aligned_alloc(LARGE_MEMORY_PAGE, all);
 	if (memory)
 		(void)madvise(memory, all, MADV_HUGEPAGE);
 	return memory;

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define LARGE_BYTES ((size_t)2 << 20)	/* the kernel's large pages */
-#define BLOCK_BYTES (2 * LARGE_BYTES)	/* a page that nobody has touched takes no memory */
+#include "base/large_memory.h"
+
+#define BLOCK_BYTES (2 * LARGE_MEMORY_PAGE)	/* a page that nobody has touched takes no memory */
 #define LEAST_BYTES ((size_t)128 << 10)	/* less is touched as quickly as a large page is cleared */
 #define ALIGN 64
 
@@ -24,7 +25,7 @@ static struct {
 static void
 block_free(struct large_block *block)
 {
-	munmap(block->mapped, BLOCK_BYTES + LARGE_BYTES);
+	munmap(block->mapped, BLOCK_BYTES + LARGE_MEMORY_PAGE);
 	free(block);
 }
 
@@ -35,14 +36,14 @@ block_new(void)
 
 	if (!block)
 		return NULL;
-	block->mapped = mmap(NULL, BLOCK_BYTES + LARGE_BYTES, PROT_READ | PROT_WRITE,
+	block->mapped = mmap(NULL, BLOCK_BYTES + LARGE_MEMORY_PAGE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (block->mapped == MAP_FAILED) {
 		free(block);
 		return NULL;
 	}
-	block->memory = (unsigned char *)(((uintptr_t)block->mapped + LARGE_BYTES - 1) &
-	    ~(uintptr_t)(LARGE_BYTES - 1));
+	block->memory = (unsigned char *)(((uintptr_t)block->mapped + LARGE_MEMORY_PAGE - 1) &
+	    ~(uintptr_t)(LARGE_MEMORY_PAGE - 1));
 	(void)madvise(block->memory, BLOCK_BYTES, MADV_HUGEPAGE);
 	return block;
 }
@@ -61,7 +62,7 @@ large_block_take(size_t bytes, struct large_block **out)
 {
 	void *memory = NULL;
 
-	if (bytes < LEAST_BYTES || bytes >= LARGE_BYTES)
+	if (bytes < LEAST_BYTES || bytes >= LARGE_MEMORY_PAGE)
 		return NULL;
 	pthread_mutex_lock(&current.lock);
 	*out = block_with_room(bytes);

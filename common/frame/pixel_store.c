@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/large_memory.h"
 #include "base/sanitized.h"
 #include "frame/large_block.h"
 
-#define LARGE_BYTES ((size_t)2 << 20)	/* the kernel's large pages */
-#define TAIL_BYTES (LARGE_BYTES / 2)	/* at least so much of the last one is used */
+#define TAIL_BYTES (LARGE_MEMORY_PAGE / 2)	/* at least so much of the last one is used */
 #define LEAST_BYTES 65536	/* smaller stores always use ordinary memory */
 
 /* How many unused stores are kept. Sanitizers see every one anew. */
@@ -148,9 +148,9 @@ store_free(struct pixel_store *store)
 static size_t
 large_bytes(size_t bytes)
 {
-	const size_t tail = bytes % LARGE_BYTES;
+	const size_t tail = bytes % LARGE_MEMORY_PAGE;
 
-	return tail < TAIL_BYTES ? bytes : bytes - tail + LARGE_BYTES;
+	return tail < TAIL_BYTES ? bytes : bytes - tail + LARGE_MEMORY_PAGE;
 }
 
 /*
@@ -161,8 +161,9 @@ large_bytes(size_t bytes)
 static void
 store_allocate(struct pixel_store *store)
 {
-	const bool large = store->bytes >= LARGE_BYTES && store->bytes < SIZE_MAX - 2 * LARGE_BYTES;
-	const size_t align = large ? LARGE_BYTES : 64;
+	const bool large = store->bytes >= LARGE_MEMORY_PAGE &&
+	    store->bytes < SIZE_MAX - 2 * LARGE_MEMORY_PAGE;
+	const size_t align = large ? LARGE_MEMORY_PAGE : 64;
 	const size_t bytes = large ? large_bytes(store->bytes) : store->bytes;
 
 	if (KEPT_MOST)

@@ -16,7 +16,6 @@
 /* Rows that lie so far apart fall into the same lines of a first cache of 32 to 48 KiB, which holds
  * 8 to 12 of them: fewer than stages look at. */
 #define SAME_LINES 4096
-#define LARGE_LEAST ((size_t)512 << 10)	/* from here on large_memory() begins on a page */
 
 size_t
 band_window_stride(const struct frame_head *head)
@@ -105,7 +104,7 @@ band_alloc(size_t bytes)
 	void *memory = NULL;
 
 	if (rounded >= bytes)
-		memory = rounded < LARGE_LEAST ? aligned_alloc(BAND_ALIGN, rounded) :
+		memory = rounded < LARGE_MEMORY_LEAST ? aligned_alloc(BAND_ALIGN, rounded) :
 		    large_memory(1, rounded);
 	if (!memory)
 		fail_memory();

@@ -5,8 +5,8 @@
 #include "base/fail.h"
 #include "holodec.px.h"
 
-#define ROWS_LEAST 64	/* one row of so many is looked at, or all of fewer */
-#define STEP_MOST 8
+#define ROWS_LEAST 64	/* are looked at, or all of fewer */
+#define STEP_MOST 8	/* one row of so many, at most */
 #define AWAY 3		/* pixels to the background, which lossy formats mix in */
 
 /* Of fringes that change so little from pixel to pixel, colour of half the resolution takes 7 % off
@@ -141,11 +141,12 @@ warn_levels(const struct counts *counts)
 static bool
 warn_turned(const struct counts *counts)
 {
-	double falls = (double)counts->falls / (double)counts->points;
-	double across = (double)counts->across / (double)counts->points;
+	double falls, across;
 
 	if (counts->points < POINTS_LEAST)
 		return false;
+	falls = (double)counts->falls / (double)counts->points;
+	across = (double)counts->across / (double)counts->points;
 	if (across > ACROSS_MOST && falls > FALLS_ACROSS)
 		warn(NULL,
 		    "the picture seems to be turned by a quarter or transposed: in %.0f %% of it "

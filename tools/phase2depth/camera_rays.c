@@ -14,7 +14,9 @@
 #define GRID 9		/* points of the frame, a side, that the unit is chosen by */
 #define MORE 1.2		/* and by how much the shifts between them may be larger */
 #define LEAST_SHIFT 1e-6	/* keeps units from being of no size */
-#define MOST_EXPONENT 40	/* of a shift: no lens has one of 2^40 focal lengths */
+/* Of a shift: a ray that a lens moves by some 2^9 focal lengths and more counts as none. A unit that
+ * held it would be too coarse for all others: 2^-21 of a focal length at this exponent. */
+#define MOST_EXPONENT 10
 
 struct job {
 	const struct triangulation *t;
@@ -161,14 +163,17 @@ largest_shift(const struct triangulation *t, const struct pinhole *camera)
 void
 camera_rays_fill(struct run *run, struct triangulation *t, const struct pinhole *camera)
 {
-	struct job job = { t, camera, 0, true };
+	struct job job = { t, camera, 0, false };
 	int exponent;
 
 	frexp(fmax(MORE * largest_shift(t, camera), LEAST_SHIFT), &exponent);
-	for (; job.beyond && exponent < MOST_EXPONENT; exponent += 2) {
+	if (exponent > MOST_EXPONENT)
+		exponent = MOST_EXPONENT;
+	do {
 		t->lens_unit = ldexp(1, exponent - 31);
 		job.per_unit = 1 / t->lens_unit;
 		job.beyond = false;
 		run_for(run, t->h, fill_row, &job);
-	}
+		exponent += 2;
+	} while (job.beyond && exponent <= MOST_EXPONENT);
 }

@@ -80,7 +80,7 @@ is_ancillary(const struct chunk *chunk)
 /* Chunks that libpng takes something from, or warns of: key lines that came behind the pixels, and
  * a colour that is clear, which comes too late there. Other texts are nobody's. */
 static bool
-is_libpng_s(const struct chunk *chunk, const unsigned char *data)
+needs_libpng(const struct chunk *chunk, const unsigned char *data)
 {
 	static const char keyword[] = "fringepipe";
 
@@ -112,7 +112,7 @@ gather(FILE *file, size_t left, struct packed *packed)
 	}
 	while (is_ancillary(&chunk)) {
 		if (chunk.length > TAIL_MOST - tails ||
-		    !read_data(file, &chunk, tail, CHUNK_HEAD) || is_libpng_s(&chunk, tail))
+		    !read_data(file, &chunk, tail, CHUNK_HEAD) || needs_libpng(&chunk, tail))
 			return false;
 		tails += chunk.length;
 		chunk = chunk_at(tail + chunk.length + CHUNK_CRC);

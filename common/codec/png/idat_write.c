@@ -269,6 +269,7 @@ choose_method(const struct image *image, struct method *method)
 		.strips = strips_of(image, TRIAL_STRIPS, TRIAL_ROWS,
 		    all / 24 > TRIAL_LEAST ? all / 24 : TRIAL_LEAST) };
 	const enum idat_method wanted = image->options->method;
+	bool made;
 
 	*method = (struct method){ wanted == IDAT_PLAIN ? FILTER_NONE : FILTER_LEAST,
 		wanted == IDAT_RUNS };
@@ -277,11 +278,12 @@ choose_method(const struct image *image, struct method *method)
 	trial.quick = libdeflate_alloc_compressor(LEVEL_SAMPLE);
 	trial.rows = malloc((trial.thick.bytes > trial.strips.bytes ? trial.thick.bytes :
 	    trial.strips.bytes) + FILTER_MARGIN);
-	if (trial.quick && trial.rows)
+	made = trial.quick && trial.rows;
+	if (made)
 		try_methods(&trial, wanted == IDAT_LEAST, method);
 	libdeflate_free_compressor(trial.quick);
 	free(trial.rows);
-	return trial.quick && trial.rows ? 0 : fail_memory();
+	return made ? 0 : fail_memory();
 }
 
 /* All rows become an IDAT chunk; its length, 0 after fail(). */
