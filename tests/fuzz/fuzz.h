@@ -11,7 +11,7 @@
 #include "base/sanitized.h"
 
 #if !SANITIZED
-#error "the sanitizers are not recognised: memory that is kept for reuse would hide errors from them"
+#error "no sanitizer is recognised: memory that is kept for reuse would hide errors"
 #endif
 
 int LLVMFuzzerTestOneInput(const unsigned char *, size_t);

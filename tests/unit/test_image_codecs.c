@@ -577,7 +577,8 @@ test_meshes(void **state)
 	assert_null(strstr(text, "element face"));
 	free(text);
 	text = mesh_text(&codec_obj, frame, NULL);
-	assert_non_null(strstr(text, "# channels:=height\nv 1 0 1\nv 2 0 2\nv 0 1 1\n"));
+	assert_non_null(strstr(text, "# channels:=height\n# Vertices: 8\n# Faces: 6\n"
+	    "v 1 0 1\nv 2 0 2\nv 0 1 1\n"));
 	assert_non_null(strstr(text, "\nf 4 3 1\n"));
 	free(text);
 	frame_free(frame);

@@ -1,4 +1,4 @@
-/* Arrays that share blocks of large pages are zero, aligned, apart from each other, and come back. */
+/* Arrays that share blocks of large pages are zero, aligned, apart from each other, come back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
