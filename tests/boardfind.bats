@@ -1,5 +1,7 @@
 load helpers
 
+# Where nothing is random, bounds stand a fifth above what is measured.
+
 # Python: a rig, the truth of fringesim's boards beside what boardfind found, and a chessboard of NumPy's own.
 boards='
 import json, subprocess

@@ -1,5 +1,7 @@
 load helpers
 
+# Where nothing is random, bounds stand a fifth above what is measured.
+
 # Frames of awkward sizes with holes; the formulas of depthcode(5) in float64.
 shapes='
 import depthcode_decoder as page
@@ -47,7 +49,7 @@ for a, b, c in zip(read_frames("in.nrrd"), read_frames("planes.nrrd"), read_fram
 		# floats and doubles may choose differently at the tip of a fold
 		off = np.abs(got - c["depth"])[~hole]
 		if fold: expect((off > 1e-4).mean() < 0.005 or off.size < 1000, sys.argv, (off > 1e-4).mean())
-		else: expect(off < 1e-4, sys.argv, np.nanmax(np.abs(got - c["depth"])))
+		else: expect(off < 4.4e-5, sys.argv, np.nanmax(np.abs(got - c["depth"])))
 		M, n = 2 ** int(b.meta["depthcode_bits"]) - 1, int(b.meta.get("depthcode_fringes", 0))
 		# half a level; or half a level off the circle, in radius and angle, of the smaller waves
 		if fold: M, n = (M - int(b.meta.get("depthcode_guard", 0))) * n, 0
@@ -99,8 +101,8 @@ want = (x + 0.5 * y) / 300 * 1023
 expect(np.abs(luma - want)[mask] <= 0.51)
 expect((luma[~mask] > luma[mask].min()) & (luma[~mask] < luma[mask].max()))
 # no step into the hole: the plane rises by 3.4 levels a column
-expect(np.abs(np.diff(luma, axis=1)).max() < 20, np.abs(np.diff(luma, axis=1)).max())
-expect(np.abs(luma - want)[70:73, 20:23].max() < 6)
+expect(np.abs(np.diff(luma, axis=1)).max() < 6, np.abs(np.diff(luma, axis=1)).max())
+expect(np.abs(luma - want)[70:73, 20:23].max() < 1.61)
 expect((none["mask"] == 0) & (none["luma"] == 512))'
 }
 
@@ -151,7 +153,7 @@ write_frames("stray.nrrd", Frame(stray, ["depth"]))'
 25.6 --layout fold --fringes 7"
 	depthenc --depth-range 0,40000 in.nrrd -o wide.nrrd
 	depthdec wide.nrrd -o back.nrrd
-	py 'v = np.unique(read_frames("back.nrrd")[0]["depth"]); expect(len(v) == 2 and abs(v[1] - 41.7) < 0.05, v)'
+	py 'v = np.unique(read_frames("back.nrrd")[0]["depth"]); expect(len(v) == 2 and abs(v[1] - 41.7) < 0.0122, v)'
 	# a turn of the sine takes 32 of 64 columns / sin 30: 1 / (2 pi 127.5) of 40000
 	fails 0 "--depth-range: 99.9 % of the depths use 0.12 % of the range 0 to 40000, in steps of 49.9: $question" \
 		holoenc -P 32 -t 30 -S 20 --depth-range 0,40000 in.nrrd -o holo.nrrd
@@ -238,7 +240,7 @@ for s, a, b, w, g, c in zip(*(read_frames(f"{n}.nrrd") for n in ("in", "bare", "
 	expect(np.isnan(page.decode(upper, b.meta)) == np.isnan(s["depth"]))
 	for d in g, c:
 		expect(d.names == ["depth", "skin"] and np.array_equal(d["depth"], w["depth"], equal_nan=True), d.names)
-		expect(np.abs(d["skin"] - skin) < 1e-4); expect(abs(float(d.meta["max_value"]) - 200) < 1e-6, d.meta)
+		expect(np.abs(d["skin"] - skin) < 1.7e-5); expect(abs(float(d.meta["max_value"]) - 200) < 1e-6, d.meta)
 		expect(not [key for key in d.meta if key.startswith("depthcode")], d.meta)' $gain
 	done <<-END
 	1
@@ -308,7 +310,7 @@ for s, a, b, w, g, v in zip(*(read_frames(f"{n}.nrrd") for n in ("in", "bare", "
 s, b, d = (read_frame(f"{n}.nrrd") for n in ("other", "planes", "out"))
 true = np.clip(np.nan_to_num(s["skin"], nan=0), 0, 511)
 expect(np.abs(d["skin"] - true) <= 1.003); expect(float(d.meta["max_value"]) == 511, d.meta)
-expect(np.abs(page.texture({name: b[name] for name in b.names}, b.meta)[1] - d["skin"]) < 1e-4)
+expect(np.abs(page.texture({name: b[name] for name in b.names}, b.meta)[1] - d["skin"]) < 1.1e-5)
 write_frames("none.nrrd", Frame(b.pixels[:1], ["luma"], b.meta))
 scaled = b.pixels.copy(); scaled[1] *= 4
 write_frames("scaled.nrrd", Frame(scaled, b.names, b.meta))

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # lasercal: a laser's plane and the stage before it, from tables of corners and lines with known truth.
+# Where nothing is random, bounds stand a fifth above what is measured.
 
 setup() {
 	load helpers

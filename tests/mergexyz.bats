@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # mergexyz: clouds, poses, fits and filters against known truth.
+# Where nothing is random, bounds stand a fifth above what is measured.
 
 setup() {
 	load helpers
@@ -58,7 +59,7 @@ E = np.eye(3) + np.sin(a) * K + (1 - np.cos(a)) * K @ K
 np.savetxt("start.txt", np.c_[E @ true[:, :3], E @ true[:, 3] + mm * np.array([0.6, 0, 0.8])], fmt="%.12g")' "$@"
 }
 
-# near: found.txt is the true pose within 0.002 degrees, and moves the points within 0.005 mm rms.
+# near: found.txt is the true pose within 0.00072 degrees, and moves the points within 0.0017 mm rms.
 near() {
 	py '
 true, found = np.loadtxt("true.txt"), np.loadtxt("found.txt").reshape(4, 4)
@@ -69,7 +70,7 @@ p = np.stack([f[c].ravel() for c in "xyz"]).astype(float)
 p = p[:, ~np.isnan(p[0])]
 off = (found[:3, :3] - true[:, :3]) @ p + (found[:3, 3] - true[:, 3])[:, None]
 rms = np.sqrt((off ** 2).sum(0).mean())
-expect(turn < 0.002 and rms < 0.005, turn, rms)'
+expect(turn < 0.00072 and rms < 0.0017, turn, rms)	# 0.00059 degrees, 0.0014 mm'
 }
 
 @test "mergexyz: --icp of two views 15 degrees apart, from 1 degree and 1 mm off; what it prints" {
@@ -87,7 +88,7 @@ p, q = (f.pixels.reshape(3, -1).astype(float) for f in (a, b))
 truth = np.concatenate([p, found[:3, :3] @ q + found[:3, 3:]], 1)
 truth = truth[:, ~np.isnan(truth[0])]
 expect(c.pixels.shape == (3, 1, truth.shape[1]), c.pixels.shape)
-expect(np.abs(c.pixels[:, 0] - truth) < 1e-4, np.abs(c.pixels[:, 0] - truth).max())
+expect(np.abs(c.pixels[:, 0] - truth) < 1.9e-5, np.abs(c.pixels[:, 0] - truth).max())
 expect(c.meta["points"] == str(truth.shape[1]) and c.meta["length_unit"] == "mm", c.meta)
 expect(c.meta["cmd.1"] == "mergexyz --view=right.nrrd --pose=identity.txt --pose=start.txt --icp "
 	"--write-pose=first.txt --write-pose=found.txt [1]", c.meta)'
@@ -217,7 +218,7 @@ expect(rms("ring.nrrd") < 1.1 * 0.05, rms("ring.nrrd"))'
 	mergexyz views.nrrd --pose stage.txt --icp -o chain.nrrd 2>printed
 	grep -q "frame 6 of view 1 to frame 5 of view 1" printed
 	py '
-expect(np.sqrt(((read_frame("chain.nrrd").pixels[:, 0] - np.load("true.npy")) ** 2).sum(0).mean()) < 0.1)'
+expect(np.sqrt(((read_frame("chain.nrrd").pixels[:, 0] - np.load("true.npy")) ** 2).sum(0).mean()) < 0.0649)'
 	py 'write_frames("two.nrrd", read_frames("views.nrrd")[:2])'
 	fails 1 "--ring: wants 3 frames or more, not 2" mergexyz --icp --ring two.nrrd
 }
@@ -258,7 +259,7 @@ truth = np.concatenate(rows, 1)
 out = read_frame("out.nrrd")
 expect(out.names == "x y z nx ny nz texture".split(), out.names)
 expect(out.meta["points"] == str(truth.shape[1]) and "time_s" not in out.meta, out.meta)
-expect(out.pixels.shape[2] == truth.shape[1] and np.abs(out.pixels[:, 0] - truth).max() < 1e-4, out.pixels.shape)' $i
+expect(out.pixels.shape[2] == truth.shape[1] and np.abs(out.pixels[:, 0] - truth).max() < 1.9e-5, out.pixels.shape)' $i
 	done
 	# a pipe equals a chain; a table of no points
 	mergexyz --grid 50 <a3.nrrd >grid.nrrd
@@ -293,7 +294,7 @@ m[6] = np.sqrt(np.bincount(of, p[6] ** 2)) / n
 m[7:] = p[7:, first]
 m = m[:, np.argsort(first)]
 out = read_frame("out1.nrrd").pixels[:, 0]
-expect(out.shape == m.shape and np.abs(out - m).max() < 1e-5, out.shape, m.shape)'
+expect(out.shape == m.shape and np.abs(out - m).max() < 1.2e-6, out.shape, m.shape)'
 	fails 2 "--grid" mergexyz --grid 0 in.nrrd
 	fails 2 "--grid" mergexyz --grid nan in.nrrd
 	fails 1 "--grid: cubes of 1e-06 are too small for points that lie 59.99" mergexyz --grid 1e-6 in.nrrd -o small.nrrd

@@ -1,6 +1,8 @@
 # Whole pairs of cameras: real captures of two rigs, and a simulated rig whose truth is known.
 load helpers
 
+# Where nothing is random, bounds stand a fifth above what is measured.
+
 # deviation NAME CHANNEL: left pixels that have a phase, and of the channel: count, share, percentiles 1 50 99, share of
 # those more than 5 px off the 5x5 median in %, median distance from that median
 judge='

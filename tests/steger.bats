@@ -1,5 +1,7 @@
 load helpers
 
+# Where nothing is random, bounds stand a fifth above what is measured.
+
 # lines KIND W HEIGHT [NOISE [TYPE [N]]]: in.nrrd, straight lines of nine directions and two offsets.
 lines() {
 	py '

@@ -1,6 +1,8 @@
 # unwrap2f --coarse spatial: the coarsest phase of a ladder repeats within the field.
 load helpers
 
+# Where nothing is random, bounds stand a fifth above what is measured.
+
 # ladder OPTION ...: wrapped phases of a face that 600 projector columns show, and their truth.
 ladder() {
 	fringesim -s 600x200 -p 20,24 -n 4 -c 1 --scene relief --height 3 --projector 600x200 --truth truth.nrrd "$@" |

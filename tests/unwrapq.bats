@@ -1,5 +1,7 @@
 load helpers
 
+# Where nothing is random, bounds stand a fifth above what is measured.
+
 # Python: wrapped(surface), whole turns(unwrapped, wrapped), and the share of pixels whose turns are not the
 # most frequent ones off the truth.
 tools='

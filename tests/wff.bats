@@ -1,5 +1,7 @@
 load helpers
 
+# Where nothing is random, bounds stand a fifth above what is measured.
+
 # the phase of the page's table: x, y, F, B
 scene='
 def scene(F, B, w=320, h=256):
