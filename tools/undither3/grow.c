@@ -1,12 +1,21 @@
 #include "grow.h"
 
 #include <stdlib.h>
+#include <math.h>
+#include <string.h>
+static float PARAM(int i, float v) {
+	static float p[16]; static int n = -1;
+	if (n < 0) { const char *e = getenv("UP"); n = 0; for (int k = 0; k < 16; k++) p[k] = NAN; if (e) for (char *q = strdup(e), *t; (t = strsep(&q, ",")); n++) if (*t) p[n] = strtof(t, NULL); }
+	return isnan(p[i]) ? v : p[i];
+}
+
 
 #include "islands.h"
 #include "settle.h"
 
 #define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
 #define BACKGROUND 0.06f	/* turns; a pixel without bits that is farther off its surface */
+#define CONTRADICTED PARAM(5, 0.15f)	/* turns; bits that are farther off are those of a hole */
 #define ROUNDS_AGAIN 9		/* of each rule, from islands on */
 #define UNCERTAIN 0.5f	/* as measured: of pixels that are taken by nobody half are right */
 
@@ -115,6 +124,86 @@ grow_rounds(struct run *run, struct growing *growing, const int rounds[], int ro
 	return round;
 }
 
+/* ---- where neighbours disagree ---- */
+
+/* The larger part of a pixel's neighbours that carry the same to it. */
+static void
+poll(const struct growing *growing, struct waiting *pixel)
+{
+	const struct job *job = growing->job;
+	const struct planes *planes = &job->planes;
+	const float *turns = planes->turns + pixel->at, *trusted = planes->trusted + pixel->at;
+	struct bits_pixel bits = { job->bit[0][pixel->at], job->bit[1][pixel->at],
+		job->bit[2][pixel->at], pixel->place };
+	float fit[BITS_WAYS], best = PX_NAN;
+	int n = 0, most = 0, others = 0;
+
+	for (int way = 0; way < BITS_WAYS; way++) {
+		ptrdiff_t step = bits_way[way][1] * (ptrdiff_t)planes->stride + bits_way[way][0];
+
+		if (!(trusted[step] > 0))
+			continue;
+		fit[n] = bits_fit(&job->priv->bits, &bits,
+		    bits_carry(turns[step], trusted[2 * step] > 0 ? turns[2 * step] : PX_NAN),
+		    rules[RULES - 1].tolerance);
+		n += !px_isnan(fit[n]);
+	}
+	for (int i = 0; i < n; i++) {
+		float sum = 0;
+		int alike = 0;
+
+		for (int k = 0; k < n; k++)
+			if (px_abs(fit[k] - fit[i]) < TOGETHER) {
+				sum += fit[k];
+				alike++;
+			}
+		if (alike > most) {
+			most = alike;
+			best = sum / (float)alike;
+		}
+	}
+	others = n - most;
+	pixel->next = pixel->round ? planes->turns[pixel->at] : PX_NAN;
+	if (others == 0)
+		return;
+	if (most >= (int)PARAM(0, 4) && most >= others + (int)PARAM(1, 2))
+		pixel->next = px_abs(best - pixel->next) < TOGETHER ? pixel->next : best;
+	else
+		pixel->next = PX_NAN;
+}
+
+static void
+poll_block(void *arg, size_t block)
+{
+	const struct growing *growing = arg;
+
+	for (size_t i = block * GROW_PIXELS; i < growing->n && i < (block + 1) * GROW_PIXELS; i++)
+		if (!growing->waiting[i].hole)
+			poll(growing, &growing->waiting[i]);
+}
+
+static void
+poll_all(struct run *run, struct growing *growing, int round)
+{
+	struct planes *planes = &growing->job->planes;
+	size_t blocks = (growing->n + GROW_PIXELS - 1) / GROW_PIXELS;
+
+	for (int k = 0; k < (int)PARAM(2, 3); k++) {
+		run_for(run, blocks, poll_block, growing);
+		for (size_t i = 0; i < growing->n; i++) {
+			struct waiting *pixel = &growing->waiting[i];
+			bool taken = !px_isnan(pixel->next);
+
+			if (pixel->hole)
+				continue;
+			planes->trusted[pixel->at] = taken ? 1 : 0;
+			if (taken)
+				planes->turns[pixel->at] = pixel->turns = pixel->next;
+			pixel->round = !taken ? 0 : pixel->round ? pixel->round : round;
+		}
+	}
+}
+
 /* From what is trusted; where marks stop what grows too far, from islands in what remains, too. */
 static int
 grow_all(struct run *run, struct growing *growing)
@@ -124,6 +213,8 @@ grow_all(struct run *run, struct growing *growing)
 	int found = 0;
 
 	growing->island = grow_rounds(run, growing, marked ? marked_rounds : plain_rounds, 1);
+	if (marked)
+		poll_all(run, growing, growing->island - 1);
 	if (marked)
 		found = islands_find(growing, growing->island);
 	if (found > 0)
@@ -217,7 +308,17 @@ grow_is_background(const struct job *job, size_t at, size_t place, float turns)
 	    px_isnan(bits_fit(&job->priv->bits, &none, turns, BACKGROUND));
 }
 
-/* Pixels without bits that the average has taken over from the surface around. */
+/* Do a pixel's own bits contradict its turns? */
+static bool
+contradicts_own(const struct job *job, size_t at, size_t place, float turns)
+{
+	struct bits_pixel own = { job->bit[0][at], job->bit[1][at], job->bit[2][at], place };
+
+	return px_isnan(bits_fit(&job->priv->bits, &own, turns, CONTRADICTED));
+}
+
+/* Pixels without bits that the average has taken over from the surface around; where jumps are
+ * marked, bits that contradict it mark a hole, too. */
 static void
 drop_background(struct planes *planes, const struct job *job)
 {
@@ -227,7 +328,9 @@ drop_background(struct planes *planes, const struct job *job)
 			size_t place = y % DITHER_TILE * DITHER_TILE + x % DITHER_TILE;
 
 			if (planes->trusted[at] > 0 &&
-			    grow_is_background(job, at, place, planes->turns[at]))
+			    (grow_is_background(job, at, place, planes->turns[at]) ||
+				(job->priv->keys.marked &&
+				    contradicts_own(job, at, place, planes->turns[at]))))
 				planes->trusted[at] = 0;
 		}
 }
