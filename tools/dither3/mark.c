@@ -1,5 +1,6 @@
 #include "mark.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@
 #define MARK_LOST 1	/* beside the bits of a mark: a decoder will not take the pixel */
 
 #define CLOSE 2		/* px; a decoder closes gaps by a square of 2 CLOSE + 1 */
-#define HOLE 0.1f	/* turns; a pixel without bits that fits a surface so well may be filled */
+#define HOLE 0.15f	/* turns; a pixel without bits that fits a surface so well may be filled */
 #define HOLE_AGAINST 0.2f	/* turns that bits in a hole are off all surfaces around */
 
 struct marking {
@@ -199,6 +200,7 @@ turn_over(struct bits_pixel pixel, unsigned char mark)
 {
 	pixel.red = mark & DITHER_BIT(0) ? 1 - pixel.red : pixel.red;
 	pixel.green = mark & DITHER_BIT(1) ? 1 - pixel.green : pixel.green;
+	pixel.stair = mark & DITHER_BIT(2) ? 1 - pixel.stair : pixel.stair;
 	return pixel;
 }
 
@@ -281,28 +283,51 @@ count_around(const struct marking *marking, const float *turns, const struct bit
 	return fits;
 }
 
-/* The bits of a pixel without a surface: none, or, where a decoder would fill it, what fits the
- * surfaces around by the fewest ways. */
+/* The bit of the stair that most surfaces around a pixel would have there. */
+static float
+stair_around(const struct marking *marking, const float *turns, size_t place)
+{
+	const struct bits_code *bits = &marking->priv->bits;
+	int more = 0;
+
+	for (int way = 0; way < BITS_WAYS; way++) {
+		float near = turns[bits_way[way][1] * (ptrdiff_t)marking->stride + bits_way[way][0]];
+		float rest = near - px_floor(near);
+
+		if (!px_isnan(near))
+			more += bits_above(near, bits->threshold[place],
+			    bits->stair[(int)(rest * HOLO_PROFILE)], bits->height) >= 0 ? 1 : -1;
+	}
+	return more > 0 ? 1 : 0;
+}
+
+/*
+ * The bits of a pixel without a surface: none, or, where a decoder would fill it, those of R and G
+ * that fit the surfaces around by the fewest ways. The stair's bit is theirs where that will do: a
+ * decoder asks it for their order.
+ */
 static unsigned char
 mark_hole(const struct marking *marking, size_t x, size_t y)
 {
-	static const unsigned char marks[] = { DITHER_BIT(0) | DITHER_BIT(1), DITHER_BIT(0),
-		DITHER_BIT(1) };
 	const float *turns = marking->turns + (y + BORDER) * marking->stride + BORDER + x;
 	const struct bits_pixel none = { 0, 0, 0,
 		y % DITHER_TILE * DITHER_TILE + x % DITHER_TILE };
-	size_t least = BITS_WAYS + 1;
+	size_t least = SIZE_MAX;
 	unsigned char best = 0;
+	float stair;
 
 	if (count_around(marking, turns, &none, HOLE) == 0 || !is_closed(marking, x, y))
 		return 0;
-	for (size_t k = 0; k < sizeof(marks); k++) {
-		struct bits_pixel tried = turn_over(none, marks[k]);
-		size_t fits = count_around(marking, turns, &tried, HOLE_AGAINST);
+	stair = stair_around(marking, turns, none.place);
+	for (size_t k = 7; k > 0; k--) {
+		unsigned char mark = (unsigned char)(k * DITHER_BIT(2));
+		struct bits_pixel tried = turn_over(none, mark);
+		size_t cost = 2 * count_around(marking, turns, &tried, HOLE_AGAINST) +
+		    (tried.stair != stair);
 
-		if (fits < least) {
-			least = fits;
-			best = marks[k];
+		if (cost < least) {
+			least = cost;
+			best = mark;
 		}
 	}
 	return best;
@@ -380,11 +405,12 @@ mark_find(struct run *run, const struct frame *in)
 
 void
 mark_row(const unsigned char *restrict mark, unsigned char *restrict red,
-    unsigned char *restrict green, size_t n)
+    unsigned char *restrict green, unsigned char *restrict stair, size_t n)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		red[i] ^= (mark[i] & DITHER_BIT(0)) != 0;
 		green[i] ^= (mark[i] & DITHER_BIT(1)) != 0;
+		stair[i] ^= (mark[i] & DITHER_BIT(2)) != 0;
 	}
 }

@@ -14,6 +14,6 @@
 int mark_find(struct run *, const struct frame *in);
 /* Turns them over in n pixels of a row. */
 void mark_row(const unsigned char *restrict mark, unsigned char *restrict red,
-    unsigned char *restrict green, size_t n);
+    unsigned char *restrict green, unsigned char *restrict stair, size_t n);
 
 #endif
