@@ -1,3 +1,4 @@
+/* Bits that are turned over beside jumps, and set in holes, for the sake of the decoder. */
 #include "mark.h"
 
 #include <stdint.h>
@@ -9,18 +10,18 @@
 #include "planes.h"
 
 #define ROWS 16		/* that a thread takes at a time */
-#define BORDER 2	/* pixels without a surface around the turns */
+#define BORDER 4	/* pixels without a surface around the turns */
 #define OTHER 0.35f	/* turns; what is farther off is another surface */
-#define TOLERANCE 0.12f	/* turns; a decoder's surfaces are not exact, nor are its steps */
+#define TOLERANCE 0.1f	/* turns; a decoder's surfaces are not exact, nor are its steps */
 
 /* Of a pixel's own surface. Here and below: chosen on seven pictures, for few losses at no more
  * spikes. */
 #define OWN_TOLERANCE 0.05f
-#define OWN_OFF 0.2f	/* turns; what turned bits may move a pixel by */
+#define OWN_OFF 0.15f	/* turns; what turned bits may move a pixel by */
 #define OWN_LEAST 3	/* ways that a decoder takes a pixel by */
 
 /* What bits cost; a pixel that is lost is 1. */
-#define COST_OTHER 0.4f	/* a way that another surface is carried on by, and fits them */
+#define COST_OTHER 0.6f	/* a way that another surface is carried on by, and fits them */
 #define COST_TAKEN 10	/* the same, where it may win */
 #define COST_TURNED 0.02f
 #define OTHERS_LEAST 2	/* ways by which another surface may win */
@@ -28,9 +29,9 @@
 #define WHOLE 0.3f	/* turns off a whole number: bits hardly tell two surfaces apart, and */
 #define WHOLE_WAYS 6	/* each way counts as so many */
 
-#define CORE 2		/* px; where all is so far of one surface, */
+#define CORE 4		/* px; where all is so far of one surface, */
 #define CORE_STEP 0.12f	/* with so small steps, a decoder trusts its averages */
-#define CORE_REACH 4	/* px; from there it soon comes so far */
+#define CORE_REACH 6	/* px; from there it soon comes so far */
 
 #define PASSES 2
 #define MARK_LOST 1	/* beside the bits of a mark: a decoder will not take the pixel */
@@ -356,7 +357,7 @@ mark_piece(const struct marking *marking, size_t y, size_t x, size_t n)
 		if (black[i] || mark[i])
 			continue;
 		look_around(marking, x + i, y, &around);
-		if (around.n_own < BITS_WAYS && (marking->pass == 0 || around.n_other > 0))
+		if (around.n_other > 0)
 			mark[i] = mark_of(&priv->bits, &pixel, &around, turns[i]);
 	}
 }

@@ -1,21 +1,19 @@
+/* Surfaces grow by their pixels' bits; neighbours vote; how certain each pixel is. */
 #include "grow.h"
 
 #include <stdlib.h>
-#include <math.h>
-#include <string.h>
-static float PARAM(int i, float v) {
-	static float p[16]; static int n = -1;
-	if (n < 0) { const char *e = getenv("UP"); n = 0; for (int k = 0; k < 16; k++) p[k] = NAN; if (e) for (char *q = strdup(e), *t; (t = strsep(&q, ",")); n++) if (*t) p[n] = strtof(t, NULL); }
-	return isnan(p[i]) ? v : p[i];
-}
-
 
 #include "islands.h"
 #include "settle.h"
 
 #define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
 #define BACKGROUND 0.06f	/* turns; a pixel without bits that is farther off its surface */
-#define CONTRADICTED PARAM(5, 0.15f)	/* turns; bits that are farther off are those of a hole */
+#define CONTRADICTED 0.15f	/* turns; bits that are farther off are those of a hole */
+#define POLLS 3
+#define POLL_LEAST 4	/* neighbours that carry the same, */
+#define POLL_AHEAD 2	/* so many more than those that carry something else */
+#define TRUSTED_LEAST 0.35	/* of a surface of SURFACE_LEAST pixels and more */
+#define SURFACE_LEAST 1000
 #define ROUNDS_AGAIN 9		/* of each rule, from islands on */
 #define UNCERTAIN 0.5f	/* as measured: of pixels that are taken by nobody half are right */
 
@@ -30,13 +28,13 @@ static const struct rule {
 /* Rounds of each. Where jumps are marked, the last rule has more: surfaces end at marks. */
 static const int plain_rounds[RULES] = { 3, 3, 3 }, marked_rounds[RULES] = { 3, 3, 9 };
 
-/* Measured on six views of two scans, on fifteen where jumps are marked, islands and what grows
- * from them on 49 pictures: of pixels taken in round r, with n untaken ones among eight neighbours
+/* Measured on six views of two scans, on 35 pictures where jumps are marked, islands and what grows
+ * from them on 49: of pixels taken in round r, with n untaken ones among eight neighbours
  * and a of their surface, a share of 1/(1 + exp(-(first + per_round r + per_untaken n +
  * per_alike a))) has a wrong order. */
 static const struct certainty_fit {
 	float first, per_round, per_untaken, per_alike;
-} plain_fit = { -5.43f, 0.47f, 0.42f, 0 }, marked_fit = { -0.55f, 0.176f, 0, -1.9f },
+} plain_fit = { -5.43f, 0.47f, 0.42f, 0 }, marked_fit = { 0, 0.148f, 0, -2.17f },
   island_fit = { -1.35f, 0, 0, -0.62f };
 
 /* The turns of a pixel by its neighbours; NaN where they do not agree or are too few. */
@@ -126,17 +124,16 @@ grow_rounds(struct run *run, struct growing *growing, const int rounds[], int ro
 
 /* ---- where neighbours disagree ---- */
 
-/* The larger part of a pixel's neighbours that carry the same to it. */
-static void
-poll(const struct growing *growing, struct waiting *pixel)
+/* Turns that neighbours carry to a pixel and that give its bits; how many. */
+static int
+find_fits(const struct growing *growing, const struct waiting *pixel, float fit[BITS_WAYS])
 {
 	const struct job *job = growing->job;
 	const struct planes *planes = &job->planes;
 	const float *turns = planes->turns + pixel->at, *trusted = planes->trusted + pixel->at;
 	struct bits_pixel bits = { job->bit[0][pixel->at], job->bit[1][pixel->at],
 		job->bit[2][pixel->at], pixel->place };
-	float fit[BITS_WAYS], best = PX_NAN;
-	int n = 0, most = 0, others = 0;
+	int n = 0;
 
 	for (int way = 0; way < BITS_WAYS; way++) {
 		ptrdiff_t step = bits_way[way][1] * (ptrdiff_t)planes->stride + bits_way[way][0];
@@ -148,28 +145,47 @@ poll(const struct growing *growing, struct waiting *pixel)
 		    rules[RULES - 1].tolerance);
 		n += !px_isnan(fit[n]);
 	}
+	return n;
+}
+
+/* The mean of the largest part of n turns that lie together; how many these are. */
+static float
+find_majority(const float fit[BITS_WAYS], int n, int *most)
+{
+	float mean = PX_NAN;
+
+	*most = 0;
 	for (int i = 0; i < n; i++) {
 		float sum = 0;
 		int alike = 0;
 
-		for (int k = 0; k < n; k++)
-			if (px_abs(fit[k] - fit[i]) < TOGETHER) {
-				sum += fit[k];
-				alike++;
-			}
-		if (alike > most) {
-			most = alike;
-			best = sum / (float)alike;
+		for (int k = 0; k < n; k++) {
+			bool together = px_abs(fit[k] - fit[i]) < TOGETHER;
+
+			sum += together ? fit[k] : 0;
+			alike += together;
 		}
+		mean = alike > *most ? sum / (float)alike : mean;
+		*most = alike > *most ? alike : *most;
 	}
-	others = n - most;
-	pixel->next = pixel->round ? planes->turns[pixel->at] : PX_NAN;
-	if (others == 0)
+	return mean;
+}
+
+/* pixel->next: what it becomes; NaN: nothing. Where all agree it stays what it is. */
+static void
+poll(const struct growing *growing, struct waiting *pixel)
+{
+	float fit[BITS_WAYS], here = growing->job->planes.turns[pixel->at], mean;
+	int most, n = find_fits(growing, pixel, fit);
+
+	mean = find_majority(fit, n, &most);
+	pixel->next = pixel->round ? here : PX_NAN;
+	if (most == n)
 		return;
-	if (most >= (int)PARAM(0, 4) && most >= others + (int)PARAM(1, 2))
-		pixel->next = px_abs(best - pixel->next) < TOGETHER ? pixel->next : best;
-	else
+	if (most < POLL_LEAST || most < n - most + POLL_AHEAD)
 		pixel->next = PX_NAN;
+	else if (!(px_abs(mean - pixel->next) < TOGETHER))
+		pixel->next = mean;
 }
 
 static void
@@ -182,13 +198,15 @@ poll_block(void *arg, size_t block)
 			poll(growing, &growing->waiting[i]);
 }
 
+/* A pixel that was taken from beyond a jump, before its own surface came to it, has more neighbours
+ * of that one in the end. What is taken here counts as of this round. */
 static void
 poll_all(struct run *run, struct growing *growing, int round)
 {
 	struct planes *planes = &growing->job->planes;
 	size_t blocks = (growing->n + GROW_PIXELS - 1) / GROW_PIXELS;
 
-	for (int k = 0; k < (int)PARAM(2, 3); k++) {
+	for (int k = 0; k < POLLS; k++) {
 		run_for(run, blocks, poll_block, growing);
 		for (size_t i = 0; i < growing->n; i++) {
 			struct waiting *pixel = &growing->waiting[i];
@@ -318,21 +336,27 @@ contradicts_own(const struct job *job, size_t at, size_t place, float turns)
 }
 
 /* Pixels without bits that the average has taken over from the surface around; where jumps are
- * marked, bits that contradict it mark a hole, too. */
-static void
+ * marked, bits that contradict it mark a hole, too. How many pixels were trusted. */
+static size_t
 drop_background(struct planes *planes, const struct job *job)
 {
+	size_t trusted = 0;
+
 	for (size_t y = 0; y < planes->h; y++)
 		for (size_t x = 0; x < planes->w; x++) {
 			size_t at = (y + MARGIN) * planes->stride + x + MARGIN;
 			size_t place = y % DITHER_TILE * DITHER_TILE + x % DITHER_TILE;
+			bool contradicted;
 
-			if (planes->trusted[at] > 0 &&
-			    (grow_is_background(job, at, place, planes->turns[at]) ||
-				(job->priv->keys.marked &&
-				    contradicts_own(job, at, place, planes->turns[at]))))
+			if (!(planes->trusted[at] > 0))
+				continue;
+			contradicted = contradicts_own(job, at, place, planes->turns[at]);
+			trusted++;
+			if (grow_is_background(job, at, place, planes->turns[at]) ||
+			    (contradicted && job->priv->keys.marked))
 				planes->trusted[at] = 0;
 		}
+	return trusted;
 }
 
 static int
@@ -341,7 +365,7 @@ list_waiting(struct growing *growing)
 	struct planes *planes = &growing->job->planes;
 	size_t most = 0;
 
-	drop_background(planes, growing->job);
+	growing->trusted = drop_background(planes, growing->job);
 	for (size_t i = 0; i < (planes->h + 2 * MARGIN) * planes->stride; i++)
 		most += planes->inside[i] > 0 && !(planes->trusted[i] > 0);
 	growing->waiting = calloc(most ? most : 1, sizeof(*growing->waiting));
@@ -359,6 +383,28 @@ list_waiting(struct growing *growing)
 	return 0;
 }
 
+/*
+ * A surface of a picture that was moved, turned over, inverted or scaled is trusted at a quarter of
+ * its pixels at most, that of an untouched one at three quarters and more. Once in a run.
+ */
+static void
+check_thresholds(struct priv *priv, const struct growing *growing)
+{
+	const struct planes *planes = &growing->job->planes;
+	size_t surface = 0;
+
+	for (size_t i = 0; i < (planes->h + 2 * MARGIN) * planes->stride; i++)
+		surface += planes->inside[i] > 0;
+	if (priv->warned || surface < SURFACE_LEAST ||
+	    (double)growing->trusted >= TRUSTED_LEAST * (double)surface)
+		return;
+	priv->warned = true;
+	warn(NULL,
+	    "the bits agree with the thresholds of %s at %.0f %% of the surface only: was the "
+	    "picture moved, cropped, turned over, inverted or scaled, or dithered otherwise?",
+	    dither_methods[priv->keys.method], 100 * (double)growing->trusted / (double)surface);
+}
+
 int
 grow(struct run *run, struct job *job, bool bits)
 {
@@ -367,8 +413,10 @@ grow(struct run *run, struct job *job, bool bits)
 
 	if (bits && list_waiting(&growing) < 0)
 		return -1;
-	if (bits)
+	if (bits) {
+		check_thresholds(run->priv, &growing);
 		status = grow_all(run, &growing);
+	}
 	if (bits && status == 0)
 		settle(run, &growing);
 	find_certainty(&growing, bits);
