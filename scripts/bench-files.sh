@@ -1,8 +1,8 @@
-# The end of the part `files` of scripts/bench: TIFF, JPEG, NRRD and gzip, read and written, beside libtiff,
+# The part `raw` and the end of the part `files` of scripts/bench: TIFF, JPEG, NRRD and gzip, read and written, beside libtiff,
 # libjpeg-turbo, libdeflate and the plain copy of a file, which bench-peers/files.c runs. Sourced by it.
 # shellcheck shell=bash disable=SC2154,SC2086	# its variables; lists of numbers are split
 
-# library_does read|write tiff|jpeg|raw|gzip FILE
+# library_does read|write tiff|jpeg|raw|rows|float|gzip FILE
 library_does() {
 	./files_peer "$1" "$2" "$frames" "$3"
 }
@@ -57,6 +57,28 @@ files_read() {
 	framecat -j 1 -o null: "${files[@]}"
 }
 
+files_read_float() {
+	local i files=()
+
+	for ((i = 0; i < $1; i++)); do
+		files+=("$2")
+	done
+	framecat -j 1 --as float -o null: "${files[@]}"
+}
+
+# What a raw NRRD file of 8 bits costs beside the read() of its bytes, and beside what moves them to where a frame has
+# them, rows at 64 bytes, or makes floats of them.
+files_like_for_like() {
+	heading "$1, raw NRRD of 8 bits, beside read() and beside what does the same"
+	add "read() alone" library_does read raw u8.nrrd
+	add "read u8.nrrd, ours" files_ours files_read u8.nrrd
+	add "read() and rows to 64 bytes" library_does read rows u8.nrrd
+	add "read u8.nrrd, ours" files_ours files_read u8.nrrd
+	add "read() and samples to float" library_does read float u8.nrrd
+	add "read u8.nrrd --as float, ours" files_ours files_read_float u8.nrrd
+	files_table
+}
+
 files_write() {
 	FRINGEPIPE_REPEAT=$1 framecat -j 1 -q -f --no-sync -o "written_%04d$2" "$3"
 }
@@ -74,10 +96,25 @@ files_table() {
 	forget
 }
 
+part_raw() {
+	local size
+
+	files_compile || return 0
+	for size in "${stage_sizes[@]}"; do
+		make_images "$size"
+		framecat -q -f --frames 0 "$size.images.nrrd" -o u8.nrrd
+		files_like_for_like "$size"
+	done
+}
+
+files_compile() {
+	gcc -std=gnu11 -O3 -march=native -o files_peer "$top/scripts/bench-peers/files.c" -ltiff -ljpeg -ldeflate
+}
+
 files_sets() {
 	local size kind
 
-	gcc -std=gnu11 -O2 -o files_peer "$top/scripts/bench-peers/files.c" -ltiff -ljpeg -ldeflate || return 0
+	files_compile || return 0
 	/usr/bin/python3 -c 'import PIL' 2>/dev/null || return 0
 	for size in "${stage_sizes[@]}"; do
 		make_inputs "$size"
@@ -92,6 +129,7 @@ files_sets() {
 			[ ! -e $kind.jpg ] || files_case read jpeg $kind.jpg
 		done
 		files_table
+		files_like_for_like "$size"
 		heading "$size, TIFF, JPEG, NRRD: written"
 		for kind in u8 u16 f32 rgb; do
 			files_case write tiff $kind.tif

@@ -41,12 +41,38 @@ floor_table() {
 		undither3 --filter gauss/undither3 --filter gauss SIZE.bits.nrrd/0/0/0/bits become floats first
 		undither3/undither3 SIZE.bits.nrrd/12300/0/0/361 neighbours of 34 operations, eleven loads each
 	END
-	echo "the chain/$(chain SIZE)/407/4/2/the sum of its stages"
+	echo "the chain/$(chain SIZE)/$chain_operations/4/2/the sum of its stages"
 	! have holoenc || echo "holoenc/holoenc SIZE.height.nrrd/0/0/0/sines of each pixel"
 	have holodec || return 0
 	echo "holodec/holodec SIZE.holo.nrrd/0/0/0/an arctangent; stairs come from a table, pixel by pixel"
 	echo "holodec by regions, JPEG 444/holodec SIZE.holo444.nrrd/0/0/0/fourteen passes of at most 15 %: runs and regions are lists and trees"
 	echo "holodec by regions, JPEG 420/holodec SIZE.holo420.nrrd/0/0/0/the same, more runs, mixed pixels at edges"
+}
+
+# The chain's operations a pixel: gauss 186, normals 104, phasewrap 66, unwrap2f 42, phase2depth 5, median 4.
+chain_operations=407
+# What the pipes of arithmetic must do for it at x86-64-v4, counted in the loops by hand, columns that tiles share once:
+# gauss 204 (60 of columns, 84 of rows with their shifts, 52 of two arctangents, 8 that look for holes), normals 104
+# (twice its 52 products, which two of four pipes do), phasewrap 70, unwrap2f 31, phase2depth 14, median 4. Its loads
+# and stores bound no stage more than that.
+chain_instructions=427
+
+build_operations() {
+	gcc -std=c11 -O3 -march=native -fno-math-errno -ffp-contract=off -fopenmp -o operations "$top/scripts/bench-operations.c"
+}
+
+# chain_floors I PIXELS: case I, the chain on one thread, beside both floors: of its arithmetic, and of the pipes that
+# do it. The time is the least of all rounds, by the clock or of the processor.
+chain_floors() {
+	build_operations
+	awk -v ms="$(least ${ms[$1]} ${cpu[$1]})" -v pixels="$2" -v operations=$chain_operations \
+		-v instructions=$chain_instructions -v rates="$(./operations)" 'BEGIN {
+		split(rates, rate)
+		arithmetic = pixels * operations / rate[1] / 1e6
+		pipes = pixels * instructions / rate[1] / 1e6
+		printf "one thread, best round %.3f ms: %.1f %% of its floor of arithmetic, %.3f ms (%d operations a pixel " \
+			"at %.1f G/s); %.1f %% of that of pipes, %.3f ms (%d instructions a lane)\n", ms,
+			100 * arithmetic / ms, arithmetic, operations, rate[1], 100 * pipes / ms, pipes, instructions }'
 }
 
 # What the tools need that are not of the chain.
@@ -88,7 +114,7 @@ floor_line() {
 part_floor() {
 	local size name words operations divisions roots why i one_copy rates
 
-	gcc -std=c11 -O3 -march=native -fno-math-errno -ffp-contract=off -fopenmp -o operations "$top/scripts/bench-operations.c"
+	build_operations
 	for size in "${stage_sizes[@]}"; do
 		make_floor_inputs "$size"
 		while IFS=/ read -r name words operations divisions roots why; do

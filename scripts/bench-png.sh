@@ -1,5 +1,6 @@
-# The end of the part `files` of scripts/bench: PNG files of captures and simulated images, read and written, beside
-# libpng, libspng, OpenCV and Pillow where they are installed. Sourced by it.
+# The part `png` of scripts/bench, and the end of its part `files`: PNG files of captures, simulated images and
+# rendered meshes, read and written, beside libpng, libspng, OpenCV and Pillow where they are installed. Behind `png`,
+# `read` or `write` takes one of both, other words the sets that have one of them in their names. Sourced by it.
 # shellcheck shell=bash disable=SC2154,SC2086	# its variables; lists of numbers are split
 
 png_frames_most=6	# of a set
@@ -50,11 +51,33 @@ png_table() {
 	forget
 }
 
+# png_wants WORD ...: has one of the words that the set or the direction goes by been asked for, or none of such?
+png_wants() {
+	local word asked=no
+
+	for word in ${wanted[@]+"${wanted[@]}"}; do
+		if [[ $word =~ ^(read|write)$ ]] && [[ $1 =~ ^(read|write)$ ]]; then
+			asked=yes
+			[ "$word" != "$1" ] || return 0
+		elif [[ ! $word =~ ^(read|write)$ ]] && [[ ! $1 =~ ^(read|write)$ ]]; then
+			asked=yes
+			[[ $1 != *"$word"* ]] || return 0
+		fi
+	done
+	[ $asked = no ]
+}
+
 # png_set NAME FILE ...
 png_set() {
+	png_wants "$1" || return 0
+	framecat -q -f "${@:2}" -o set.nrrd
+	! png_wants read || png_set_read "$@"
+	! png_wants write || png_set_written "$@"
+}
+
+png_set_read() {
 	local name=$1 files=("${@:2}") peer
 
-	framecat -q -f "${files[@]}" -o set.nrrd
 	heading "PNG, $name, ${#files[@]} files: read"
 	add libpng png_library read libpng "${files[@]}"
 	add ours png_ours_read "${files[@]}"
@@ -63,6 +86,11 @@ png_set() {
 		add "$peer" png_python read "$peer" "${files[@]}"
 	done
 	png_table
+}
+
+png_set_written() {
+	local name=$1 files=("${@:2}") peer
+
 	heading "PNG, $name: written"
 	add "libpng, default" png_library write libpng "${files[@]}"
 	add "libpng, level 1, no filter" png_library write libpng1 "${files[@]}"
@@ -90,9 +118,25 @@ png_bytes() {
 	echo
 }
 
-# Folders of captures, then simulated images of both sizes.
+# A mesh as a map of depth in 16 bits, and as a picture.
+png_mesh() {
+	local name=${1##*/}
+
+	name=${name%.*}
+	mesh2depth -q -s "$small" "$1" -o mesh.nrrd
+	framecat -q -f -c depth --scale auto --as ushort mesh.nrrd -o mesh.png
+	png_set "$name, depth of $small" mesh.png
+	shade -q -f mesh.nrrd -o shaded.png
+	png_set "$name, shaded, $small" shaded.png
+}
+
+part_png() {
+	png_sets
+}
+
+# Folders of captures, then simulated images of both sizes, then meshes.
 png_sets() {
-	local folder size files png_spng='' png_modules='' module
+	local folder size mesh files png_spng='' png_modules='' module
 
 	if gcc -std=gnu11 -O2 -o png_peer "$top/scripts/bench-peers/png.c" -lpng -lspng 2>/dev/null; then
 		png_spng=yes
@@ -102,6 +146,7 @@ png_sets() {
 	for module in cv2 PIL; do
 		! /usr/bin/python3 -c "import $module" 2>/dev/null || png_modules+=" $module"
 	done
+	[ "$target_ms" -ge 300 ] || png_frames_most=2
 	: >png_folders
 	[ -z "$data" ] || find "$(realpath "$data")" -name '*.png' -printf '%h\n' | sort -u >png_folders
 	while read -r folder; do
@@ -109,8 +154,13 @@ png_sets() {
 		png_set "${folder#"$(realpath "$data")"/}" "${files[@]}"
 	done <png_folders
 	for size in "${stage_sizes[@]}"; do
+		png_wants "simulated, $size" || continue
 		make_images "$size"
 		framecat -q -f "$size.images.nrrd" -o "${size}_%d.png"
 		png_set "simulated, $size" "${size}"_[0-9].png
+	done
+	[ -n "$data" ] || return 0
+	for mesh in "$data"/meshes/*.{ply,obj}; do
+		[ ! -e "$mesh" ] || png_mesh "$mesh"
 	done
 }

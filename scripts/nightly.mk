@@ -19,7 +19,7 @@ sanitized:  ## run the .bats files with address and undefined-behaviour sanitize
 	LDFLAGS="-static-libasan -static-libubsan" $(MAKE) SAN=address,undefined BUILD=build-sanitized BIN=bin-sanitized stages
 	SHARE=$(SHARE) tests/nightly/sanitized
 
-tsan:  ## run chains of many stages under ThreadSanitizer (clang, libomp)
+tsan:  ## run chains of many stages under ThreadSanitizer (clang)
 	$(MAKE) CC=clang SAN=thread stages
 	FRINGEPIPE_BIN=$(CURDIR)/build-thread/bin-stages tests/nightly/tsan
 

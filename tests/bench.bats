@@ -7,6 +7,7 @@ load helpers
 	grep -E '^bandwidth, arrays of .* GB/s copy .* GB/s triad$' table
 	grep -E '^median +[0-9.]+ ms .* frames/s .* GB/s .*% of copy, floor [0-9.]+ ms' table
 	grep -E '^one process, threads 1 +[0-9.]+ ms .*% of copy, floor' table
+	grep -E '^one thread, best round [0-9.]+ ms: [0-9.]+ % of its floor of arithmetic, [0-9.]+ ms .407 operations .*; [0-9.]+ % of that of pipes, [0-9.]+ ms' table
 	grep -E '^pipe of processes, a thread each +[0-9.]+ ms .*% of copy, floor' table
 	grep -E '^chain +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ times$' table
 	[ "$(grep -cE '^ *(1|2|4|8|16) threads, modelled +[0-9.]+ ms, +[0-9.]+ times one thread' table)" -eq 5 ]
@@ -36,6 +37,15 @@ load helpers
 		grep -q "$tool" table || grep -q '^\.Sh COST' "$top/man/$tool.1" || { echo "no floor and no COST: $tool"; return 1; }
 	done
 	if grep -Ei 'nan|inf|[ -]0\.000 ms' table; then return 1; fi
+}
+
+@test "bench: way: one set in a process of its own beside a further one, and how well files and work overlap" {
+	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --quick way >table
+	cat table
+	spread='[0-9.]+ ms \(quartiles -?[0-9.]+, [0-9.]+\)'
+	[ "$(grep -cE "^(points of a rig|depth), mesh.* $spread, [0-9]+ fresh pages; a further set $spread; [0-9.]+ times$" table)" -eq 3 ]
+	[ "$(grep -cE "^(decode|compute|write) alone, a thread, processor time +$spread$" table)" -eq 3 ]
+	[ "$(grep -cE "^(whole|not written), two threads, by the clock +$spread; half of .* [0-9.]+ times; processor time $spread, both cores busy [0-9]+ %$" table)" -eq 2 ]
 }
 
 @test "bench: the table of a GPU: its copies, the stages that are named, the chain" {

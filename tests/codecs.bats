@@ -254,6 +254,22 @@ for file, frame in zip(files, frames):
 	theirs_is_read png-u1-1-palette nrrd-u1-3-palette
 }
 
+@test "codecs: key lines of a PNG with a wrong check sum are an error, and those behind the pixels are read" {
+	fringesim -s 32x24 -p 16 -n 3 -q -o in.nrrd
+	framecat --frames 0 in.nrrd -o in.png
+	py '
+data = open("in.png", "rb").read()
+start = data.index(b"tEXtfringepipe") - 4
+end = start + 12 + int.from_bytes(data[start:start + 4], "big")
+open("bad.png", "wb").write(data[:end - 1] + bytes([data[end - 1] ^ 1]) + data[end:])
+open("moved.png", "wb").write(data[:start] + data[end:-12] + data[start:end] + data[-12:])'
+	fails 1 "frameinfo: bad.png: PNG: tEXt: CRC error" frameinfo bad.png
+	framecat --delete cmd.2 in.png -o in.nrrd
+	framecat --delete cmd.2 moved.png -o moved.nrrd
+	cmp in.nrrd moved.nrrd
+	frameinfo moved.png | has period
+}
+
 @test "codecs: Pillow's TIFF, compressed and of many pages, is read" {
 	for variant in "" -tiff_lzw -tiff_adobe_deflate -packbits; do
 		theirs_is_read tif-u1-1$variant nrrd-u1-1

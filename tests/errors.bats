@@ -474,6 +474,23 @@ write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 		env TMPDIR="$PWD/here" bash -c "ulimit -f 8; trap '' XFSZ; cat large.tif | framecat -o null:"
 }
 
+@test "errors: where few files may be open, fewer are read ahead" {
+	mkdir in
+	py '
+for i in range(36):
+	write_frames("in/%02d.nrrd" % i, Frame(np.full((3, 4), i, "u1"), ["absphase"]))'
+	framecat in -o in/many_%02d.png
+	rm in/*.nrrd
+	framecat in -o want.nrrd
+	for limit in 7 16 24; do
+		(ulimit -n $limit; framecat -j 16 in -o got.nrrd)
+		framecmp want.nrrd got.nrrd
+		(ulimit -n $limit; fringepipe -j 16 framecat in , median -o got_%02d.tif)
+		[ "$(ls got_*.tif | wc -l)" -eq 36 ]
+		rm got_*.tif
+	done
+}
+
 @test "errors: where threads cannot be had, fewer do the work" {
 	chmod 755 .
 	py 'write_frames("wide.nrrd", [Frame(np.random.default_rng(i).normal(size=(1, 90, 80)).astype("f4"), ["absphase"]) for i in range(4)])'

@@ -187,7 +187,7 @@ for n in range(3):
 		p = read_frames(bits + ".nrrd")[n].pixels
 		wanted = np.floor(f[n].pixels.astype(float) * full / 255 + .5)
 		expect(p.dtype == dtype and np.abs(p - wanted).max() <= (bits == "16"), bits)
-		expect((p == wanted).mean() > .98)
+		expect((p == wanted).mean() > .9992)		# .99937: halves of the 16-bit ones
 	clipped = read_frames("clipped.nrrd")[n].pixels
 	expect(hot[n].pixels.max() > 300, hot[n].pixels.max())
 	expect(clipped == np.minimum(255, np.floor(hot[n].pixels.astype(float) + .5)))
@@ -224,18 +224,19 @@ expect(np.abs(n - read_frames("n1.nrrd")[3]["image"] / 227.).max() > .1)'
 a = [f["image"] - 100. for f in read_frames("a.nrrd") + read_frames("b.nrrd")]
 n = a[0].size
 for e in a:
-	expect(abs(e.mean()) < 5 * 3 / n**.5 and abs(e.std() / 3 - 1) < 5 / (2 * n)**.5, e.mean(), e.std())
-	expect(abs((e**4).mean() / 81 - 3) < .15 and np.abs(e).max() < 18, (e**4).mean() / 81)
+	# three standard errors, here and below
+	expect(abs(e.mean()) < 3 * 3 / n**.5 and abs(e.std() / 3 - 1) < 3 / (2 * n)**.5, e.mean(), e.std())
+	expect(abs((e**4).mean() / 81 - 3) < 3 * (96 / n)**.5 and np.abs(e).max() < 18, (e**4).mean() / 81)
 	for dy, dx in [(0, 1), (1, 0), (1, 1), (0, 2), (3, 5)]:
 		r = (e[dy:, dx:] * e[:200 - dy, :256 - dx]).mean() / 9
-		expect(abs(r) < 5 / n**.5, dy, dx, r)
+		expect(abs(r) < 3 / n**.5, dy, dx, r)
 for i in range(len(a)):
 	for j in range(i):
-		expect(abs((a[i] * a[j]).mean() / 9) < 5 / n**.5, i, j)
+		expect(abs((a[i] * a[j]).mean() / 9) < 4.5 / n**.5, i, j)	# 36 of them, one at 4.03; 2556 pairs of 72 images have a deviation of 1.01
 s = read_frames("s.nrrd")[0]["image"] - 100.
-expect(abs(s.var() / (4 + .5 * 100) - 1) < 5 * (2 / n)**.5, s.var())
+expect(abs(s.var() / (4 + .5 * 100) - 1) < 3 * (2 / n)**.5, s.var())
 u = read_frames("u8.nrrd")[0]["image"] - 100.
-expect(abs(u.var() / (9 + 1 / 12) - 1) < 5 * (2 / n)**.5, u.var())'
+expect(abs(u.var() / (9 + 1 / 12) - 1) < 3 * (2 / n)**.5, u.var())'
 }
 
 @test "fringesim: the variance of shot noise is its gain times the signal" {
@@ -247,7 +248,7 @@ a, b = [np.stack([f.pixels[0] for f in read_frames(n)]).astype(float) for n in (
 for low, high in (20, 40), (90, 110), (160, 180):
 	here = (a >= low) & (a <= high)
 	ratio = (b - a)[here].var() / (0.5 * a[here].mean())
-	expect(abs(ratio - 1) < 0.05, low, ratio)'
+	expect(abs(ratio - 1) < 3 * (2 / here.sum())**.5, low, ratio)		# three standard errors: 1.1 and 1.6 %'
 }
 
 @test "fringesim: gamma" {
@@ -320,7 +321,8 @@ for seen, shown in zip(read_frames("seen.nrrd"), read_frames("shown.nrrd")):
 	h, w = bits.shape
 	col, row = (u[ok], y) if axis == "x" else (x, u[ok])
 	share = np.einsum("ij,ik,jk->i", weights(row.astype(float), h, sigma), weights(col.astype(float), w, sigma), bits, optimize=True)
-	expect(np.abs(seen.pixels[0][ok] - (3 + 20 + 160 * share)) < 1e-3, np.abs(seen.pixels[0][ok] - (23 + 160 * share)).max())
+	# 6.6e-5, some units of floats; sharp ones exactly
+	expect(np.abs(seen.pixels[0][ok] - (3 + 20 + 160 * share)) <= (8e-5 if sigma else 0), np.abs(seen.pixels[0][ok] - (23 + 160 * share)).max())
 expect(ok.sum() > 500, ok.sum())' $axis $sigma
 			done
 		done
@@ -439,11 +441,11 @@ for n in range(8):
 	u, v = project(CAMERA, X)
 	expect(lit.mean() > .8 and np.isnan(X[0]).sum() == (~lit).sum(), n, lit.mean())
 	off = np.hypot(u - x - ox, v - y - oy)[lit]
-	expect(off < 1e-5, n, off.max())
+	expect(off < 7.6e-6, n, off.max())		# 6.4e-6
 	u = in_projector(X)[t.meta["axis"] == "y"]
 	phase = t["absphase"].astype(float)
 	off = np.abs(u * 2 * np.pi / 40 - phase)[lit]
-	expect(off < 4e-5, n, off.max())
+	expect(off < 1.67e-5, n, off.max())		# 1.39e-5
 	expect(t["depth"][lit] == t["z"][lit])
 	near(c[1]["image"][lit], (127 + 100 * np.cos(phase))[lit], n, slack=2e-3)
 	expect("c_mm_per_rad" not in t.meta and t.meta["length_unit"] == "mm")'
@@ -461,7 +463,7 @@ for kind in ["plane", "tilt", "steps", "sphere", "relief"]:
 	off = np.abs(z - scene(kind, x, y, 100, 75))
 	wall = {"steps": np.abs(x / 20 + .5 - np.round(x / 20 + .5)) < 1e-5,
 		"sphere": x * x + y * y > 29.9**2}.get(kind, False)
-	expect((off < 1e-3) | wall, kind, np.nanmax(off[~wall]), np.isnan(off).sum())
+	expect((off < 2.1e-5) | wall, kind, np.nanmax(off[~wall]), np.isnan(off).sum())
 	expect(kind == "plane" or z.max() > 15, kind)'
 }
 
@@ -479,8 +481,8 @@ for s in np.arange(1, 300) / 1000:
 	Q = P + s * (C - P)
 	gap = np.minimum(gap, Q[2] - 1.5 * scene("relief", Q[0], Q[1], 100, 75))
 lit, seen = t["mask"] > 0, a["mask"] > 0
-expect(gap[lit] > -.01, gap[lit].min())
-expect(gap[seen & ~lit] < .1, gap[seen & ~lit].max())
+expect(gap[lit] > 0, gap[lit].min())
+expect(gap[seen & ~lit] < .0064, gap[seen & ~lit].max())		# .0053, of 300 steps on the way
 expect((seen & ~lit).sum() > 30, (seen & ~lit).sum())'
 }
 
@@ -510,7 +512,7 @@ for a, b in zip(read_frames("c.nrrd"), read_frames("same.nrrd")):
 I = [f["image"].astype(float) for f in read_frames("c.nrrd")]
 phase = np.arctan2(I[3] - I[1], I[0] - I[2])
 off = np.angle(np.exp(1j * (phase - read_frame("t.nrrd")["absphase"])))
-expect(np.abs(off) < 1e-6, np.abs(off).max())'
+expect(np.abs(off) < 1.09e-6, np.abs(off).max())'		# 9.1e-7
 }
 
 @test "fringesim: one thread equals seven, one instruction level the others" {

@@ -27,8 +27,8 @@ def compare(want, got, turn):
 # Chroma, quality, and a fifth above what is measured: rms and lost, in %. Nothing is random; other JPEG libraries may
 # round other coefficients.
 bounds() {
-	printf '%s\n' "444 95 0.0356 0.026" "444 85 0.0627 0.075" "444 75 0.0832 0.185" "420 95 0.0476 0.071" \
-		"420 85 0.0725 0.197" "420 75 0.0951 0.424"
+	printf '%s\n' "444 95 0.0356 0.026" "444 85 0.0627 0.082" "444 75 0.0832 0.185" "420 95 0.0476 0.071" \
+		"420 85 0.0725 0.197" "420 75 0.0951 0.419"
 }
 
 @test "holorate: a sphere through JPEG 444 and 420, quality 95, 85, 75: rms and lost pixels are bounded" {
@@ -109,7 +109,7 @@ expect(np.array_equal(np.isfinite(c), np.isfinite(d)) and np.nanmin(c) >= 0 and 
 # what is dropped is what is not certain
 kept = np.isfinite(read_frame("out.nrrd")["depth"])
 least = np.min(c[kept])
-expect(np.array_equal(kept, c >= least) and np.max(c[~kept & np.isfinite(c)]) <= 0.91, least)
+expect(np.array_equal(kept, c >= least) and np.max(c[~kept & np.isfinite(c)]) <= 0.93, least)
 expect(least >= 0.43 and (~kept & np.isfinite(c)).sum() <= 0.0151 * np.isfinite(c).sum(), least)
 wrong = np.abs(d - want) > 42
 shares = [(wrong & g).sum() / max((there & g).sum(), 1) for g in ((c > 0) & (c < 0.75), (c >= 0.75) & (c < 0.99), c >= 0.99)]
@@ -117,8 +117,8 @@ print("# wrong of those above 0 and below 0.75, below 0.99, above:", *shares)
 expect(shares[0] > 2.6 * shares[1] and shares[1] > 170 * shares[2] and shares[2] < 3.6e-4, shares)' \
 			$chroma $quality $lost $deep $spikes $invented >&3
 	done <<-END
-		444 85 0.25 0.157 28 0
-		420 85 0.92 0.5 177 0
+		444 85 0.29 0.18 15 0
+		420 85 0.92 0.5 172 0
 	END
 	fails 2 "--certainty: must be 0 to 1, not '1.5'" holodec --certainty 1.5 picture.jpg
 	fails 1 "give --decode region" holodec --keep --decode median picture.jpg
@@ -417,4 +417,98 @@ write_frames("depth.nrrd", Frame((0.2 * x + 0.1 * y).astype("f4"), ["depth"]))'
 	run --separate-stderr holodec -t 30 picture.png -o right.nrrd
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
+}
+
+# Levels that another program changed, and pictures that it turned, all without the keys that would tell. What is refused has
+# a message of its own; the rest must have one of these warnings. A vertical flip is a Holoimage again, of the flipped surface.
+@test "holorate: without keys, changed levels and mirrored or turned pictures are refused or warned of, as PNG and JPEG" {
+	py "$bodies"'
+y, x = np.mgrid[:W, :W]
+write_depth("sphere.nrrd", sphere())
+r = ((x - 255) / 60) ** 2 + ((y - 255) / 90) ** 2
+write_depth("narrow.nrrd", np.where(r < 1, 230 + 40 * np.sqrt(np.maximum(1 - r, 0)), np.nan))'
+	options="-P 42 -t 30 --stair composite -S 15 --z-axis towards --depth-range 0,512"
+	for name in sphere narrow; do
+		holoenc -P 42 --stair composite --rounding level --depth-range 0,512 $name.nrrd -o $name-picture.nrrd
+		py '
+f = read_frame(sys.argv[1] + "-picture.nrrd")
+expect(f.meta["holo_stair_height"] == "15")
+p = f.pixels.astype(float)
+def put(name, pixels):
+	write_frames("%s-%s.nrrd" % (sys.argv[1], name), Frame(np.clip(np.round(pixels), 0, 255).astype("u1"), f.names))
+for k, v in {"none": p, "brighter": p + 10, "darker": p - 10, "gamma": 255 * (p / 255) ** 0.9, "gamma2": 255 * (p / 255) ** 1.25,
+		"contrast": 127.5 + 0.9 * (p - 127.5), "contrast2": 127.5 + 1.1 * (p - 127.5), "gain": 0.95 * p, "gain2": 1.05 * p,
+		"mirrored": p[:, :, ::-1], "upside": p[:, ::-1, ::-1], "quarter": np.rot90(p, 1, (1, 2)),
+		"quarter3": np.rot90(p, 3, (1, 2)), "transposed": p.transpose(0, 2, 1), "flipped": p[:, ::-1]}.items():
+	put(k, p if k == "none" else v)' $name
+		while read -r kind words; do
+			framecat $name-$kind.nrrd -o out.png
+			framecat --quality 75 --chroma 420 $name-$kind.nrrd -o out.jpg
+			for picture in out.png out.jpg; do
+				run --separate-stderr holodec $options $picture -o back.nrrd
+				echo "$name $kind $picture: $status: $stderr"
+				case $words in
+				silent) [[ $status -eq 0 && -z $stderr ]] ;;
+				*) [[ $status -eq 1 || ($status$stderr == 0*"$words"* && ${#stderr_lines[@]} -eq 1) ]] ;;
+				esac
+				warned=$((${warned:-0} + (status == 0 && ${#stderr_lines[@]} == 1)))
+			done
+		done <<-END
+			none silent
+			flipped silent
+			brighter levels were changed
+			darker levels were changed
+			gamma levels were changed
+			gamma2 levels were changed
+			contrast levels were changed
+			contrast2 levels were changed
+			gain levels were changed
+			gain2 levels were changed
+			mirrored seems to be mirrored or turned
+			upside seems to be mirrored or turned
+			quarter turned by a quarter or transposed
+			quarter3 turned by a quarter or transposed
+			transposed turned by a quarter or transposed
+		END
+	done
+	echo "# $warned with a warning" >&3
+	[ $warned -ge 30 ]
+}
+
+@test "holorate: pictures as encoded, through JPEG of quality 50 to 95 and as the planes of video, have no word of changes" {
+	py "$bodies$plate"'
+y, x = np.mgrid[:W, :W]
+write_depth("sphere.nrrd", sphere())
+write_depth("plate.nrrd", plate())
+write_depth("ramp.nrrd", np.abs(y - 256) * 2.0)
+write_depth("away.nrrd", 512.0 - x)'
+	for name in sphere plate ramp away; do
+		while read -r pitch stair layout; do
+			holoenc -P $pitch --stair $stair --layout $layout --rounding level --depth-range 0,512 $name.nrrd -o picture.nrrd
+			height=$(py 'print(read_frame("picture.nrrd").meta["holo_stair_height"])')
+			py '
+import io
+from PIL import Image
+f, mode = read_frame("picture.nrrd"), {"rgb": "RGB", "yuv": "YCbCr"}[sys.argv[1]]
+write_frames("png.nrrd", Frame(f.pixels, f.names))
+for quality, colour in (95, 0), (75, 2), (50, 0), (50, 2):
+	b = io.BytesIO()
+	Image.merge(mode, [Image.fromarray(np.ascontiguousarray(p)) for p in f.pixels]).save(b, "jpeg", quality=quality, subsampling=colour)
+	back = Image.open(b)
+	if mode == "YCbCr":
+		back.draft(mode, None)
+	write_frames("%d-%d.nrrd" % (quality, colour), Frame(np.moveaxis(np.asarray(back), 2, 0), f.names))' $layout
+			for picture in png 95-0 75-2 50-0 50-2; do
+				run --separate-stderr holodec -P $pitch -t 30 --stair $stair -S $height -K 0 --layout $layout \
+					--z-axis towards --depth-range 0,512 $picture.nrrd -o back.nrrd
+				echo "$name $pitch $stair $layout $picture: $status: $stderr"
+				[ "$status" -eq 0 ]
+				[ -z "$stderr" ]
+			done
+		done <<-END
+			42 cosine rgb
+			64 composite yuv
+			32 cosine yuv
+		END
+	done
 }

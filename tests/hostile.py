@@ -75,8 +75,7 @@ def png_files():
 	yield File("png-itxt-100.png", png(chunk(b"iTXt", b"fringepipe\0\1\0\0\0" + text) * 100))
 	keys = b"".join(b"k%d:=\n" % i for i in range(700000))
 	yield File("png-ztxt-keys.png", png(chunk(b"zTXt", b"fringepipe\0\0" + zlib.compress(keys))))
-	yield File("png-ztxt-300m.png", png(chunk(b"zTXt", b"fringepipe\0\0" + zeros(300 * MIB))),
-		refused=False)
+	yield File("png-ztxt-300m.png", png(chunk(b"zTXt", b"fringepipe\0\0" + zeros(300 * MIB))))
 	yield File("png-iccp-300m.png", png(chunk(b"iCCP", b"p\0\0" + zeros(300 * MIB))), refused=False)
 	yield File("png-huge.png", png(w=0x7fffffff, h=0x7fffffff, rows=b"\0"))
 	yield File("png-wide.png", png(w=0x7fffffff, h=1, rows=b"\0"))

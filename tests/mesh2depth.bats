@@ -530,10 +530,35 @@ obj("v.obj", "v 1 2\nf 1 2 3\n")
 obj("nof.obj", "")
 obj("number.obj", "v 1 2 x\nf 1 2 3\n")
 obj("huge.obj", "f 1 2 99999999999999999999\n")
+obj("five.obj", "v 1 2 3 0.5 0.5\nf 1 2 3\n")
+obj("cut_v.obj", "f 1 2 3\nv 1 2 3.12")
+obj("cut_f.obj", "f 1 2 3\nf 1 2 3")
+obj("note.obj", "f 1 2 3\n# end")
+def counted(name, vertices, faces):
+	open(name, "w").write("# Vertices: %d\n# Faces: %d\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 4 3\n" % (vertices, faces))
+counted("one.obj", 4, 1)
+counted("two.obj", 4, 2)
+counted("vertex.obj", 5, 2)
+counted("face.obj", 4, 3)
+text = open("as.ply", "rb").read()
+open("last.ply", "wb").write(text[:-2])		# a digit of the last number
+open("whole.ply", "wb").write(text[:-1])
+head, rows = text.split(b"end_header\n")
+open("points.ply", "wb").write(head + b"end_header\n" + b"".join(l + b"\n" for l in rows.split(b"\n")[:19]) + b"0.5 0.2")
+open("byte.ply", "wb").write(le[:-1])
+write_frames("z.nrrd", Frame(np.ones((4, 5), "f4"), ["depth"]))
 open("empty.ply", "w"), open("junk.bin", "wb").write(bytes(range(256)) * 4)
 open("junk.stl", "wb").write(b"abc")'
-	fails 1 "ends too early" mesh2depth cut_le.ply
-	fails 1 "ends too early" mesh2depth cut_as.ply
+	fails 1 "cut_le.ply: ends too early, after $((($(sed '1,/end_header/d' cut_le.ply | wc -c) - 42 * 12) / 13)) of 80 entries of element face" mesh2depth cut_le.ply
+	fails 1 "cut_as.ply: ends too early, after $(($(sed '1,/end_header/d' cut_as.ply | wc -l) - 42)) of 80 entries of element face" mesh2depth cut_as.ply
+	fails 1 "byte.ply: ends too early, after 79 of 80 entries of element face" mesh2depth byte.ply
+	fails 1 "points.ply: ends too early, after 19 of 42 entries of element vertex" mesh2depth points.ply
+	fails 1 "last.ply: line 131, the last one, has no newline: it may be cut off" mesh2depth last.ply
+	fails 1 "whole.ply: line 131, the last one, has no newline" mesh2depth whole.ply
+	cp whole.ply ended.ply
+	echo >>ended.ply
+	mesh2depth ended.ply as.ply -s 9x9 -o d.nrrd
+	framecat --frames 0 d.nrrd | framecmp - <(framecat --frames 1 d.nrrd)
 	fails 1 "80 triangles cannot lie in the" mesh2depth cut_b.stl
 	fails 1 "ends too early" mesh2depth cut_a.stl
 	fails 1 "ends too early" mesh2depth - <cut_b.stl
@@ -567,6 +592,18 @@ open("junk.stl", "wb").write(b"abc")'
 	fails 1 "holds no triangles" mesh2depth nof.obj
 	fails 1 "line 4: wanted a number, not 'x'" mesh2depth number.obj
 	fails 1 "more than a mesh can have" mesh2depth huge.obj
+	fails 1 "five.obj: line 4: a vertex has 5 numbers" mesh2depth five.obj
+	fails 1 "cut_v.obj: line 5, the last one, has no newline" mesh2depth cut_v.obj
+	fails 1 "cut_f.obj: line 5, the last one, has no newline" mesh2depth cut_f.obj
+	mesh2depth -q -s 5x5 note.obj -o d.nrrd
+	mesh2depth -q -s 5x5 one.obj two.obj -o d.nrrd		# a polygon is one face, or its triangles
+	fails 1 "vertex.obj: ends too early, with 4 of the 5 vertices that its comments name" mesh2depth vertex.obj
+	fails 1 "face.obj: ends too early, with 2 triangles for the 3 faces that its comments name" mesh2depth face.obj
+	framecat z.nrrd -o z.obj
+	head -n -1 z.obj >cut_z.obj
+	fails 1 "cut_z.obj: ends too early, with 23 triangles for the 24 faces" mesh2depth cut_z.obj
+	framecat --points z.nrrd -o z.obj
+	fails 1 "z.obj: holds no triangles, only 20 points" mesh2depth z.obj
 	fails 1 "empty.ply: is empty" mesh2depth empty.ply
 	fails 1 "not a known image format" mesh2depth junk.bin
 	fails 1 "an STL file has 84 at least" mesh2depth junk.stl

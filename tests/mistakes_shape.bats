@@ -256,6 +256,17 @@ c = json.load(open("c.json")); c[sys.argv[2]] = json.loads(sys.argv[3]); json.du
 	change double.json projector_K "[[2800, 0, 1190], [0, 2800, 820], [0, 0, 1]]"
 	mistake "double.json: the projector's matrix has its principal point at 1190,820, as a picture of 2400 x 1600 px would" \
 		phase2depth --calib double.json a.nrrd -o x.nrrd
+	change aside.json projector_K "[[1400, 0, 2100], [0, 1400, 410], [0, 0, 1]]"
+	mistake "aside.json: the projector's matrix has its principal point at 2100,410, outside of the projector's 1200 x 800 px" \
+		phase2depth --calib aside.json a.nrrd -o x.nrrd
+	change above.json projector_K "[[1400, 0, 590], [0, 1400, 1100], [0, 0, 1]]"	# a picture that is shifted up
+	phase2depth --calib above.json a.nrrd -o x.nrrd 2>said
+	run ! grep "principal point" said
+	change skew.json camera_K "[[1900, 640, 640], [0, 1900, 480], [0, 0, 1]]"
+	mistake "skew.json: the camera's matrix has a skew of 640 with a focal length of 1900 px, which no sensor has" \
+		phase2depth --calib skew.json a.nrrd -o x.nrrd
+	change folds.json projector_dist "[-2.4, 0, 0, 0, 0]"
+	mistake "folds.json: the projector's lens folds back within its picture of 1200 x 800 px" phase2depth --calib folds.json a.nrrd -o x.nrrd
 	sed 's/"camera_size": \[1280, 960\]/"note": 1/' half.json >small.json	# the frame's size stands in
 	mistake "small.json: the camera's matrix has its principal point at 320,240" phase2depth --calib small.json bare.nrrd -o x.nrrd
 	change turned.json projector_size "[800, 1200]"

@@ -73,8 +73,8 @@ for f, left, right in zip(*(read_frames(sys.argv[1] + n) for n in (".nrrd", ".0.
 	d = 0.7 + min(2.2, w / 9) * np.sin(x / 40 + y / 20)
 	inside = (x - d >= 0.001) & (x - d <= right.pixels.shape[2] - 1.001)
 	expect(f.names == ["disparity"] and "absphase_period_px" not in f.meta, f.names, f.meta)
-	# the steps of floats, over the slope
-	expect(np.abs(f["disparity"][inside] - d[inside]) < 2e-4, w, h, np.nanmax(np.abs(f["disparity"] - d)))
+	# the steps of floats, over the slope: 8.5e-6, of three phases 2.0e-5
+	expect(np.abs(f["disparity"][inside] - d[inside]) < (2.4e-5 if sys.argv[1] == "three" else 1.03e-5), w, h, np.nanmax(np.abs(f["disparity"] - d)))
 	expect(np.isnan(f["disparity"][(x - d < -0.001) | (x - d > right.pixels.shape[2] - 0.999)]) | (w < 4), w, h)' $kind
 	done
 }
@@ -102,18 +102,18 @@ write_frames("right.nrrd", Frame(side(other, 5).astype("f4"), ["absphase"]))'
 left, right = read_frame("left.nrrd"), read_frame("right.nrrd")["absphase"]
 def whole(both_ways, a=left["absphase"], b=right):
 	return np.array([row_match(l, r, 0.6, both_ways) for l, r in zip(a, b)])
-def same(name, want):
+def same(name, want, most):
 	got = read_frame(name)["disparity"]
 	expect(np.isfinite(got) == np.isfinite(want), name, np.isfinite(got).sum(), np.isfinite(want).sum(),
 		np.argwhere(np.isfinite(got) != np.isfinite(want))[:5])
 	ok = np.isfinite(want)
 	expect(ok.sum() > 250, name, ok.sum())
-	expect(np.abs(got[ok] - want[ok]) < 1e-4, name, np.abs(got[ok] - want[ok]).max())
-same("none.nrrd", whole(0))
-same("back.nrrd", whole(0.7))
-same("all.nrrd", supported(whole(1), 4, 0.97))
-same("some.nrrd", supported(whole(2), 3, 0.43))
-same("swapped.nrrd", whole(1, right, left["absphase"]))
+	expect(np.abs(got[ok] - want[ok]) < most, name, np.abs(got[ok] - want[ok]).max())		# 3.7e-6, with support 4.5e-7
+same("none.nrrd", whole(0), 4.5e-6)
+same("back.nrrd", whole(0.7), 4.5e-6)
+same("all.nrrd", supported(whole(1), 4, 0.97), 5.4e-7)
+same("some.nrrd", supported(whole(2), 3, 0.43), 5.4e-7)
+same("swapped.nrrd", whole(1, right, left["absphase"]), 4.5e-6)
 expect(read_frame("all.nrrd").names == ["disparity", "texture"])
 expect(np.array_equal(read_frame("all.nrrd")["texture"], left["texture"]))'
 }
@@ -153,9 +153,9 @@ for name, most in ("one", 1), ("strict", 0.1):
 	got = read_frame(name + ".nrrd")
 	expect(got.names == ["disparity", "residual"], got.names)
 	ok = np.isfinite(want) & np.isfinite(got["disparity"])
-	# the last bit of a float decides about a pixel now and then
-	expect((np.isfinite(want) != np.isfinite(got["disparity"])).mean() < 2e-3, name)
-	expect(ok.sum() > 200 and np.median(np.abs(got["disparity"] - want)[ok]) < 1e-4, ok.sum())
+	# the last bit of a float may decide about a pixel: here about none
+	expect((np.isfinite(want) != np.isfinite(got["disparity"])).sum() <= 1, name)
+	expect(ok.sum() > 200 and np.median(np.abs(got["disparity"] - want)[ok]) < 3.7e-6, ok.sum())	# 2.1e-6, 3.0e-6
 each = np.array([[row_match(l, r, 0.4 * t / (2 * np.pi), 0) for l, r in zip(T[k] * phases[0][k] / 2 / np.pi, T[k] * phases[1][k] / 2 / np.pi)]
 	for k, t in enumerate(T.ravel())])
 def vote(v):
@@ -166,8 +166,8 @@ def vote(v):
 	return v[k:k + 2].mean() if v[k + 1] - v[k] <= 0.5 else np.nan
 want = np.apply_along_axis(vote, 0, each)
 got = read_frame("vote.nrrd")["disparity"]
-expect((np.isfinite(want) != np.isfinite(got)).mean() < 2e-3)
-expect(np.isfinite(want).sum() > 200 and np.nanmedian(np.abs(got - want)) < 1e-4, np.nanmedian(np.abs(got - want)), want[:2], got[:2])'
+expect((np.isfinite(want) != np.isfinite(got)).sum() <= 1)
+expect(np.isfinite(want).sum() > 200 and np.nanmedian(np.abs(got - want)) < 1.5e-6, np.nanmedian(np.abs(got - want)), want[:2], got[:2])'
 	has 'left pixels 19[0-9]*, matched [0-9]* ([0-9.]* %); lost by residual 0 (0.00 %), bracket .*, vote .*' <messages
 }
 
@@ -215,27 +215,29 @@ def close(got, want, most):
 	expect(ok.mean() > 0.05, ok.mean())
 	expect(np.abs(got - want)[:, ok] < most, np.abs(got - want)[:, ok].max(1))
 xyz = lambda f: np.array([f[k] for k in "xyz"], float)
-close(xyz(out), truth, 0.02)
-close(xyz(read_frame("out.part.nrrd")), truth[:, 6:30, 100:600], 0.02)
+# a fifth above what is left
+close(xyz(out), truth, 2.6e-4)
+close(xyz(read_frame("out.part.nrrd")), truth[:, 6:30, 100:600], 2.3e-4)
 # the mean of four depths is that of their middle but for 1e-4 mm
-close(xyz(read_frame("out.bin.nrrd")), truth.reshape(3, 20, 2, 320, 2).mean((2, 4)), 0.02)
+close(xyz(read_frame("out.bin.nrrd")), truth.reshape(3, 20, 2, 320, 2).mean((2, 4)), 5.4e-4)
 R = np.array([[0.96, 0, 0.28], [0, 1, 0], [-0.28, 0, 0.96]])
-close(xyz(read_frame("turned.nrrd")), np.tensordot(R.T, truth, 1), 0.02)
+close(xyz(read_frame("turned.nrrd")), np.tensordot(R.T, truth, 1), 2.7e-4)
 # on the plane, whichever camera is the input; z by the disparity
 other, turned = read_frame("other.nrrd"), read_frame("other_turned.nrrd")
 n = np.array([0.3, -0.2, 1])
 P = xyz(other) + np.array([200, 0, 0])[:, None, None]
-close(np.tensordot(n, P, 1)[None], 900, 0.02)
-close(xyz(turned), np.tensordot(R.T, P, 1), 0.01)
+close(np.tensordot(n, P, 1)[None], 900, 2.3e-4)
+close(xyz(turned), np.tensordot(R.T, P, 1), 9.6e-5)
 # sigma of both: (1/f b) z^2 sigma_d, and sigma_d of the phases over the step
 d, z = out["disparity"].astype(float), out["z"].astype(float)
 ok = np.isfinite(d)
 expect(np.isfinite(out["sigma"]) == ok)
-expect(np.abs(z - 2000 * 200 / (d - 20))[ok] < 1e-3)
-expect(np.abs(out["sigma"] / (z ** 2 / 4e5 * out["sigma_disparity"]) - 1)[ok] < 1e-5)
+expect(np.abs(z - 2000 * 200 / (d - 20))[ok] < 3.7e-5)		# 3.0e-5
+expect(np.abs(out["sigma"] / (z ** 2 / 4e5 * out["sigma_disparity"]) - 1)[ok] < 1.6e-7)	# 1.3e-7
 step = np.nanmedian(np.diff(read_frame("right.nrrd")["absphase"]))
 low, high = 0.02 / step * np.sqrt(1.5), 0.02 / step * np.sqrt(2)
-expect((out["sigma_disparity"] > 0.88 * low)[ok] & (out["sigma_disparity"] < 1.12 * high)[ok], low, high, out["sigma_disparity"][ok].min())
+# 0.906 and 0.951 times these
+expect((out["sigma_disparity"] > 0.89 * low)[ok] & (out["sigma_disparity"] < high)[ok], low, high, out["sigma_disparity"][ok].min())
 limited = read_frame("limited.nrrd")
 inside = ok & (z >= 865) & (z <= 877)
 expect(np.isfinite(limited["z"]) == inside); expect(np.isfinite(limited["disparity"]) == inside)
@@ -288,10 +290,11 @@ for name, per_side in ("out", single[0]), ("out3", fused):
 	f = read_frame(name + ".nrrd")
 	d = (f["disparity"] - truth)[:, 20:380]
 	theory = per_side * np.sqrt(1 + 2 / 3)
-	expect(abs(d.std() / theory - 1) < 0.05, name, d.std(), theory)
+	# three standard errors, 1/sqrt(2 * 36000), 1 % more as neighbours share right pixels
+	expect(abs(d.std() / theory - 1) < 0.0113, name, d.std(), theory)
 	# sigma of each pixel: its errors over it have a deviation of 1
 	scaled = d / f["sigma_disparity"][:, 20:380]
-	expect(abs(scaled.std() - 1) < 0.03, name, scaled.std())'
+	expect(abs(scaled.std() - 1) < 0.026, name, scaled.std())	# 1.022 (more than noise makes), 1.007'
 }
 
 @test "phasematch: sphere, bar and plane before two cameras: shares, gross errors and scatter by noise; both ways round" {
@@ -323,7 +326,7 @@ for noise in 0, 2, 5:
 	y, x = np.nonzero(np.isfinite(out))
 	total = out[y, x] + swapped[y, np.rint(x - out[y, x]).astype(int)]
 	total = total[np.isfinite(total)]
-	expect(len(total) > 0.9 * len(x)); expect(noise > 0 or np.median(abs(total)) <= 0.02, np.median(abs(total)))
+	expect(len(total) > 0.989 * len(x)); expect(noise > 0 or np.median(abs(total)) <= 0.01, np.median(abs(total)))
 page = open(sys.argv[1]).read()
 for noise, name, title, *bars in ((0, "out", "one map (the default)", 97, 0.005, 0.017),
 		(2, "out", "one map (the default)", 92.5, 0.005, 0.1), (5, "out", "one map (the default)", 62, 0.01, 0.18),
@@ -338,7 +341,7 @@ for noise, name, title, *bars in ((0, "out", "one map (the default)", 97, 0.005,
 	mad = 1.4826 * np.median(abs(error - np.median(error)))
 	# what is seen from one side alone is not matched
 	extra = (np.isfinite(out) & ~seen).sum()
-	expect(name != "out" or extra <= 1e-4 * seen.sum(), extra)
+	expect(name != "out" or extra <= 5e-5 * seen.sum(), extra)	# one pixel of 73396: three standard errors of a count
 	expect(within >= bars[0] and off <= bars[1] and mad <= bars[2], noise, name, within, off, mad)
 	if sys.argv[2] != "196 236": continue		# the rows of the page
 	expect(seen.sum() == 73396, seen.sum())

@@ -273,7 +273,7 @@ with open("rig.yml", "w") as f:
 	f.write("image_size: [ 129, 97 ]\n")
 with open("rig.xml", "w") as f:
 	f.write("<?xml version=\"1.0\"?>\n<opencv_storage>\n")
-	for k, m in names.items(): f.write("<%s type_id=\"opencv-matrix\"><rows>3</rows><cols>3</cols><dt>d</dt><data>%s</data></%s>\n" % (k, numbers(m), k))
+	for k, m in names.items(): f.write("<%s type_id=\"opencv-matrix\"><rows>%d</rows><cols>%d</cols><dt>d</dt><data>%s</data></%s>\n" % (k, *np.atleast_2d(m).shape, numbers(m), k))
 	f.write("<image_size>129 97</image_size></opencv_storage>\n")
 A = np.array(K1) @ np.eye(3, 4); B = np.array(K2) @ np.c_[R, T]
 W = np.eye(4); W[:3, :3] = turn(.3, .1, -.2); W[:3, 3] = 5, 6, 7

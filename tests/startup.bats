@@ -13,7 +13,7 @@ loaded() {
 	for words in "fringepipe --version" "fringepipe framecat $images" "frameplot --version" "gauss --version" "holoserve --version"; do
 		libraries=$(loaded $words)
 		[[ $libraries == *libc.so* ]]
-		run ! grep -E 'tiff|cairo|fontconfig|X11|stdc|vulkan' <<<"$libraries"
+		run ! grep -E 'isal|tiff|cairo|fontconfig|X11|stdc|vulkan' <<<"$libraries"
 		[ "$(wc -l <<<"$libraries")" -le 9 ]
 	done
 }
@@ -36,4 +36,17 @@ loaded() {
 	LD_LIBRARY_PATH=none run -1 framecat image.tif -o copy.pgm
 	[[ $output == "framecat: $name: cannot be loaded: "*"file too short" ]]
 	[ ! -e copy.pgm ]
+}
+
+@test "start-up: PNG files of noise are read with igzip and, where it is missing, without" {
+	if sanitized; then skip "sanitized tools bring libraries of their own"; fi
+	fringesim -s 64x48 -p 16 -n 3 --noise 3 -q -o noise.nrrd
+	framecat --frames 0 noise.nrrd -o noise.png
+	framecat noise.png -o with.nrrd
+	if ! loaded framecat noise.png | grep libisal; then skip "built without ISA-L"; fi
+	mkdir none
+	: >none/libisal.so.2
+	LD_LIBRARY_PATH=none framecat noise.png -o without.nrrd
+	run ! grep isal <<<"$(LD_LIBRARY_PATH=none loaded framecat noise.png)"
+	cmp with.nrrd without.nrrd
 }

@@ -242,13 +242,17 @@ expect(p.T == [[255, 9, 7], [0, 10, 255], [0, 0, 0]], p)'
 	framecat ushort.nrrd -o ushort.ply
 	[ "$(grep -ac '^property uchar' ushort.ply)" -eq 0 ]
 	head -c -5 l.ply >cut.ply
-	fails 1 "cut.ply: ends too early, after 1 points" framecat cut.ply -o x.nrrd
+	fails 1 "cut.ply: ends too early, after 1 of 2 entries of element vertex" framecat cut.ply -o x.nrrd
+	head -c -2 a.ply >cut.ply
+	fails 1 "cut.ply: line 21, the last one, has no newline: it may be cut off" framecat cut.ply -o x.nrrd
+	(head -c -1 a.ply; printf '\r\n') >ended.ply
+	framecat ended.ply | framecmp - out.nrrd
 	printf 'ply\nformat ascii 1.0\nelement face 0\nend_header\n' >none.ply
 	fails 1 "none.ply: header has no element vertex" framecat none.ply -o x.nrrd
 	printf 'ply\nformat ascii 1.0\nelement vertex 1\nproperty list uchar int a\nend_header\n1 2\n' >list.ply
 	fails 1 "list.ply: element vertex has no property that is a number" framecat list.ply -o x.nrrd
 	printf 'ply\nformat ascii 1.0\nelement vertex 4000000000000\nproperty float x\nend_header\n1\n' >huge.ply
-	fails 1 "huge.ply: ends too early, after 1 points" framecat huge.ply -o x.nrrd
+	fails 1 "huge.ply: ends too early, after 1 of 4000000000000 entries of element vertex" framecat huge.ply -o x.nrrd
 	printf 'ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\none\n' >word.ply
 	fails 1 "word.ply: line 6: wanted a number, not 'one'" framecat word.ply -o x.nrrd
 	py 'write_frames("in.nrrd", Frame(np.ones((4, 5), "f4"), ["depth"]))'

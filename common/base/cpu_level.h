@@ -37,6 +37,10 @@ int cpu_level(const char **name);
  * condition around a call. Pointers of planes are restrict and 64-byte aligned (frame_floats). */
 #define CPU_SIMD _Pragma("omp simd")
 
+/* Asks for memory that is written some 500 ns later, without waiting for it. Stores to lines that no
+ * cache has wait for each other, and computing then waits for them. */
+#define CPU_WRITE_SOON(p) __builtin_prefetch(p, 1)
+
 /* Bytes of a vector at this level, for loops that compilers do not vectorise by themselves. */
 #if defined(__AVX512BW__)
 #define CPU_VECTOR_BYTES 64

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,8 +189,9 @@ find_digit(const size_t *count, size_t *rank)
 	return digit;
 }
 
-void
-numbers_ranks(const float *v, size_t n, const size_t *rank, size_t ranks, float *out)
+/* Of any number of values, by counting their digits. */
+static void
+count_ranks(const float *v, size_t n, const size_t *rank, size_t ranks, float *out)
 {
 	size_t first[1 << DIGIT_BITS], later[1 << DIGIT_BITS];
 
@@ -210,6 +212,68 @@ numbers_ranks(const float *v, size_t n, const size_t *rank, size_t ranks, float 
 		free(few);
 		out[i] = risen(known);
 	}
+}
+
+#define SAMPLE 1024		/* taken where there are MANY values */
+#define MANY (16 * SAMPLE)
+#define SPREAD (SAMPLE / 16)	/* ranks of the sample: four standard deviations of the median's */
+
+/* The values, by a sample of them, between which the one of this rank is likely to lie. */
+static void
+likely_bounds(const float *sample, size_t rank, size_t n, float bound[2])
+{
+	size_t at = (size_t)((double)rank / (double)n * SAMPLE);
+	const size_t in_sample[2] = { at < SPREAD ? 0 : at - SPREAD,
+		at + SPREAD < SAMPLE ? at + SPREAD : SAMPLE - 1 };
+
+	count_ranks(sample, SAMPLE, in_sample, 2, bound);
+	if (at < SPREAD)
+		bound[0] = -INFINITY;
+	if (at + SPREAD >= SAMPLE)
+		bound[1] = INFINITY;
+}
+
+#define FEW(n) ((n) / 4) /* there is room for so many between the bounds: twice what is likely */
+
+/* Of many values: counted are only those within the bounds, unless these do not hold. */
+static void
+find_rank(const float *restrict v, size_t n, size_t rank, const float bound[2],
+    float *restrict few, float *out)
+{
+	float low = bound[0], high = bound[1];
+	size_t below = 0, within = 0, i = 0;
+
+	for (size_t k = 0; k < n; k++)
+		below += v[k] < low;
+	for (; i < n && within < FEW(n); i++) {
+		float at = v[i];
+
+		few[within] = at;
+		within += (at >= low) & (at <= high);
+	}
+	if (i == n && rank >= below && rank - below < within)
+		count_ranks(few, within, &(size_t){ rank - below }, 1, out);
+	else
+		count_ranks(v, n, &rank, 1, out);
+}
+
+void
+numbers_ranks(const float *v, size_t n, const size_t *rank, size_t ranks, float *out)
+{
+	float sample[SAMPLE], bound[2], *few = n < MANY ? NULL : malloc(FEW(n) * sizeof(*few));
+
+	if (!few) {
+		count_ranks(v, n, rank, ranks, out);
+		return;
+	}
+	/* at an odd distance: not one column of an image */
+	for (size_t i = 0; i < SAMPLE; i++)
+		sample[i] = v[i * ((n / SAMPLE - 1) | 1)];
+	for (size_t i = 0; i < ranks; i++) {
+		likely_bounds(sample, rank[i], n, bound);
+		find_rank(v, n, rank[i], bound, few, &out[i]);
+	}
+	free(few);
 }
 
 int

@@ -31,7 +31,7 @@ const char *number_format(double v, char text[32]);
 int numbers_compare(const void *a, const void *b);
 
 /* The rank[i]-th smallest (from 0) of n floats, none of them NaN, for each of `ranks` ranks, by
- * counting: in linear time. */
+ * counting: in linear time. Of many values only those near the result are counted. */
 void numbers_ranks(const float *v, size_t n, const size_t *rank, size_t ranks, float *out);
 
 /* a * b in *out; -1 after fail() when it does not fit. */

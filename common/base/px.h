@@ -271,6 +271,45 @@ px_round(float x)
 	return px_floor(x + 0.5f);
 }
 
+/* Is the angle of sides a and b, not negative, to the nearer axis more than pi/8? */
+PX_FN bool
+px_atan2_steep(float a, float b)
+{
+	return px_smaller(a, b) > 0.41421356f * px_larger(a, b);
+}
+
+/* The tangent of the angle of (c, s) to the nearest multiple of pi/4, up to its sign. */
+PX_FN float
+px_atan2_tangent(float s, float c)
+{
+	PX_F as = px_abs(s), ac = px_abs(c);
+	PX_F mx = px_larger(as, ac), mn = px_smaller(as, ac);
+	bool steep = px_atan2_steep(as, ac);
+	PX_F num = px_select(steep, mn - mx, mn);
+	PX_F den = px_select(steep, mn + mx, mx);
+
+	return px_divide(num, px_larger(den, PX_LEAST));
+}
+
+/* The angle of (c, s), of which t is the tangent above. Loops over both at once take longer than
+ * one loop over each: the polynomial waits for the division. */
+PX_FN float
+px_atan2_angle(float t, float s, float c)
+{
+	PX_F as = px_abs(s), ac = px_abs(c);
+	PX_F z = t * t;
+	PX_F p = 8.05374449538e-2f * z - 1.38776856032e-1f;
+	PX_F a;
+
+	p = p * z + 1.99777106478e-1f;
+	p = p * z - 3.33329491539e-1f;
+	a = p * z * t + t;
+	a = px_select(px_atan2_steep(as, ac), a + 0.785398163397448f, a);
+	a = px_select(as > ac, 1.57079632679489662f - a, a);
+	a = px_select(c < 0.0f, 3.14159265358979324f - a, a);
+	return px_from_bits(px_bits(a) | (px_bits(s) & 0x80000000u));
+}
+
 /*
  * The angle of (c, s) in [-pi, pi], within 3 ulp of the true one where the larger of them is no
  * subnormal number; 0 for (0, 0).
@@ -279,23 +318,7 @@ px_round(float x)
 PX_FN float
 px_atan2(float s, float c)
 {
-	PX_F as = px_abs(s), ac = px_abs(c);
-	PX_F mx = px_larger(as, ac), mn = px_smaller(as, ac);
-	bool steep = mn > 0.41421356f * mx;
-	PX_F num = px_select(steep, mn - mx, mn);
-	PX_F den = px_select(steep, mn + mx, mx);
-	PX_F t = px_divide(num, px_larger(den, PX_LEAST));
-	PX_F z = t * t;
-	PX_F p = 8.05374449538e-2f * z - 1.38776856032e-1f;
-	PX_F a;
-
-	p = p * z + 1.99777106478e-1f;
-	p = p * z - 3.33329491539e-1f;
-	a = p * z * t + t;
-	a = px_select(steep, a + 0.785398163397448f, a);
-	a = px_select(as > ac, 1.57079632679489662f - a, a);
-	a = px_select(c < 0.0f, 3.14159265358979324f - a, a);
-	return px_from_bits(px_bits(a) | (px_bits(s) & 0x80000000u));
+	return px_atan2_angle(px_atan2_tangent(s, c), s, c);
 }
 
 /* x mod 2 pi in [0, 2 pi); |x| < 2e5. */

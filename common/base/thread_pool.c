@@ -1,6 +1,5 @@
 #include "base/thread_pool.h"
 
-#include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -225,59 +224,49 @@ leave_idle(struct thread_pool *pool)
 		p->pool = NULL;
 }
 
+struct worker {
+	struct thread_pool *pool;
+	int number;
+	pthread_t thread;
+};
+
 static void *
-wait_for_gate(void *gate)
+run_worker(void *arg)
 {
-	pthread_mutex_lock(gate);
-	pthread_mutex_unlock(gate);
+	struct worker *worker = arg;
+
+	work(worker->pool, worker->number);
 	return NULL;
 }
 
-/* How many threads can run at a time, this one counted, up to those that are wanted. libgomp ends
- * the process where it is asked for more (ulimit -u, a container's limit of tasks). */
-static int
-threads_available(int wanted)
+/* Starts workers up to so many threads, this one counted, or as many as the system gives (ulimit
+ * -u, a container's limit of tasks). Nobody waits until they run. */
+static struct worker *
+start_workers(struct thread_pool *pool, int threads)
 {
-	pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-	pthread_t *thread = calloc((size_t)wanted, sizeof(*thread));
-	int n = 0;
+	struct worker *worker = calloc((size_t)threads, sizeof(*worker));
+	int n = 1;
 
-	if (!thread)
-		return 1;
-	pthread_mutex_lock(&gate);
-	while (n < wanted - 1 && pthread_create(&thread[n], NULL, wait_for_gate, &gate) == 0)
-		n++;
-	pthread_mutex_unlock(&gate);
-	for (int i = 0; i < n; i++)
-		pthread_join(thread[i], NULL);
-	free(thread);
-	return n + 1;
+	for (bool started = worker; started && n < threads; n += started) {
+		worker[n] = (struct worker){ .pool = pool, .number = n };
+		started = pthread_create(&worker[n].thread, NULL, run_worker, &worker[n]) == 0;
+	}
+	pool->threads = n;
+	return worker;
 }
 
 int
 thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void *arg)
 {
-	struct thread_pool pool = { .threads = threads, .lock = PTHREAD_MUTEX_INITIALIZER,
+	struct thread_pool pool = { .threads = 1, .lock = PTHREAD_MUTEX_INITIALIZER,
 		.wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER };
-	int status = -1;
+	struct worker *worker = threads > 1 ? start_workers(&pool, threads) : NULL;
+	int status = drive(arg, &pool);
 
-	if (threads > 1)
-		threads = pool.threads = threads_available(threads);
-	if (threads == 1) {
-		status = drive(arg, &pool);
-		leave_idle(&pool);
-		return status;
-	}
-	omp_set_dynamic(0);
-#pragma omp parallel num_threads(threads)
-	{
-		if (omp_get_thread_num() == 0) {
-			status = drive(arg, &pool);
-			stop(&pool);
-		} else {
-			work(&pool, omp_get_thread_num());
-		}
-	}
+	stop(&pool);
+	for (int i = 1; i < pool.threads; i++)
+		pthread_join(worker[i].thread, NULL);
+	free(worker);
 	leave_idle(&pool);
 	return status;
 }

@@ -1,4 +1,7 @@
-/* Wavefront OBJ, written only; colours follow the vertex, as MeshLab and Blender read them. */
+/*
+ * Wavefront OBJ, written only; colours follow the vertex, as MeshLab and Blender read them. Comments
+ * name how much there is, as MeshLab's do, so that a reader sees where a file was cut off.
+ */
 #include "io/codec.h"
 
 #include "base/fail.h"
@@ -51,6 +54,9 @@ obj_save(struct saver *saver, const struct frame *frame)
 	if (status == 0)
 		status = mesh_write_comments(&mesh, saver->path, saver->file, "#");
 	if (status == 0) {
+		fprintf(saver->file, "# Vertices: %zu\n", mesh.vertices);
+		if (mesh.jump > 0)
+			fprintf(saver->file, "# Faces: %zu\n", mesh_triangles(&mesh));
 		write_vertices(saver->file, &mesh);
 		if (mesh.jump > 0)
 			write_faces(saver->file, &mesh);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu_level.h"
 #include "base/fail.h"
 
 /*
@@ -268,6 +269,20 @@ frame_duplicate(const struct frame *frame, struct frame **out)
 	for (size_t c = 0; c < frame->head.c; c++)
 		frame_share(*out, c, frame, c);
 	return 0;
+}
+
+void
+frame_write_soon(const struct frame *frame, size_t c, size_t y, size_t x, size_t n)
+{
+	const struct plane *plane = &frame->plane[c];
+	size_t size = sample_size(plane->type);
+	const char *at;
+
+	if (y >= frame->head.h || plane->rows > 0)
+		return;
+	at = (const char *)frame_row(frame, c, y) + x * size;
+	for (size_t i = 0; i < n * size; i += 64)
+		CPU_WRITE_SOON(at + i);
 }
 
 static void

@@ -22,7 +22,7 @@ struct plane {
 	/* Row 0. The runner's windows are rings of `rows` rows: row y_first is in place slot. */
 	void *host;
 	size_t y_first, slot;
-	size_t rows;
+	size_t rows;			/* 0: no window */
 	size_t stride;			/* bytes from row to row */
 	enum sample type;
 	struct pixel_store *store;	/* owns the memory */
@@ -115,6 +115,10 @@ frame_shorter_stride(const struct plane *a, const struct plane *b)
 {
 	return a->stride < b->stride ? a->stride : b->stride;
 }
+
+/* Asks for the memory of n samples from column x of row y on, which are written some 500 ns later
+ * (CPU_WRITE_SOON); not in a window of rows, which a cache has, nor below the last row. */
+void frame_write_soon(const struct frame *, size_t c, size_t y, size_t x, size_t n);
 
 /* Copies row y of a channel, unless both frames hold it in the same memory. */
 static inline void

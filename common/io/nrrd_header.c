@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -176,7 +177,7 @@ header_read(FILE *file, const char *name, char **whole)
 		text[n++] = byte ? (char)byte : '?';
 		if (n == 7 && memcmp(text, "NRRD000", 7) && memcmp(text, "NRRD00.", 7))
 			return fail_start(file, name, text, n);
-		if (ends_header(text, n)) {
+		if (byte == '\n' && ends_header(text, n)) {
 			text[n] = '\0';
 			return 1;
 		}
@@ -516,12 +517,22 @@ bytes_left(FILE *file, size_t *left)
 	return end >= 0;
 }
 
+/* The machine's, in bytes; the system is asked once. */
+static size_t
+memory_bytes(void)
+{
+	static atomic_size_t bytes;
+
+	if (bytes == 0)
+		bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+	return bytes;
+}
+
 /* Before memory is allocated: is there so much data, and so much memory? */
 static int
 check_size(struct parser *in, const struct frame_head *head)
 {
 	size_t samples, bytes, padded, left;
-	size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 
 	if (size_multiply(head->w, head->h, &samples) < 0 ||
 	    size_multiply(samples, head->c, &samples) < 0 ||
@@ -543,7 +554,7 @@ check_size(struct parser *in, const struct frame_head *head)
 			return fail(in->name, "truncated: %zu samples cannot be written in %zu "
 			    "bytes", samples, left);
 	}
-	if (padded > memory)
+	if (padded > memory_bytes())
 		return fail(in->name, "frame of %zu x %zu x %zu %s is larger than the memory",
 		    head->w, head->h, head->c, sample_name(head->type));
 	return 0;

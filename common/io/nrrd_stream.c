@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/fail.h"
@@ -242,43 +241,31 @@ spread_rows(char *first, size_t n, size_t bytes, size_t stride)
 }
 
 /*
- * Reads rows of a file, of all channels: how many are there now. Where it stops, at a pipe, the
- * file's end or an error, the caller goes on. The kernel copies one long piece of memory sooner
- * than many short ones, and sooner than the same piece again and again: so many rows come together.
+ * Rows whose samples lie in the file as in the frame, of all channels, to the frame's places. The
+ * kernel copies one long piece of memory sooner than many short ones, and sooner than the same
+ * piece again and again: so many rows come together.
  */
-static size_t
-read_file_rows(struct input *in, struct frame *frame)
+static int
+read_row_groups(struct input *in, struct frame *frame)
 {
 	const struct frame_head *head = &frame->head;
 	const size_t rows = head->h * head->c, bytes = head->w * in->header.kind->size;
 	const size_t stride = frame->plane[0].stride;
-	const int fd = fileno(in->file);
-	size_t group = GROUP_BYTES / bytes / GROUP_ROWS * GROUP_ROWS, done = 0;
-	off_t at = fd < 0 ? -1 : ftello(in->file);
-	bool stops = at < 0;
+	size_t group = GROUP_BYTES / bytes / GROUP_ROWS * GROUP_ROWS;
 
 	if (bytes == stride)
 		group = rows;
 	else if (group == 0)
 		group = GROUP_ROWS;
-	while (!stops && done < rows) {
-		const size_t n = rows - done < group ? rows - done : group;
-		char *first = frame_row(frame, done / head->h, done % head->h);
-		const ssize_t got = pread(fd, first, n * bytes, at);
-		const size_t whole = got > 0 ? (size_t)got / bytes : 0;
+	for (size_t row = 0; row < rows; row += group) {
+		const size_t n = rows - row < group ? rows - row : group;
+		char *first = frame_row(frame, row / head->h, row % head->h);
 
-		spread_rows(first, whole, bytes, stride);
-		if (in->header.swapped)
-			swap_bytes(first, whole * stride / in->header.kind->size,
-			    in->header.kind->size);
-		stops = whole == 0;
-		done += whole;
-		at += (off_t)(whole * bytes);
+		if (read_samples(in, first, head->w * n) < 0)
+			return -1;
+		spread_rows(first, n, bytes, stride);
 	}
-	if (done == 0 || fseeko(in->file, at, SEEK_SET) < 0)
-		return 0;
-	in->got += done * bytes;
-	return done;
+	return 0;
 }
 
 static int
@@ -286,13 +273,12 @@ read_planes(struct input *in, struct frame *frame)
 {
 	const struct frame_head *head = &frame->head;
 	const size_t rows = head->h * head->c;
-	size_t row = 0;
 
-	if (in->header.encoding == NRRD_RAW && !in->header.kind->to_float)
-		row = read_file_rows(in, frame);
-	if (row == 0 && is_one_piece(in, frame))	/* fread() takes it past its buffer */
+	if (in->header.encoding != NRRD_TEXT && !in->header.kind->to_float)
+		return read_row_groups(in, frame);
+	if (is_one_piece(in, frame))
 		return read_samples(in, frame_row(frame, 0, 0), head->w * rows);
-	for (; row < rows; row++)
+	for (size_t row = 0; row < rows; row++)
 		if (read_samples(in, frame_row(frame, row / head->h, row % head->h), head->w) < 0)
 			return -1;
 	return 0;

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +19,9 @@
 #define SMALL_FILES_PER_THREAD 6
 #define SMALL_FILES_MOST 96
 #define SMALL_PART 16		/* of AHEAD_BYTES, which their frames may take */
+/* Descriptors that are left to the rest of the process: standard streams, second inputs, outputs,
+ * libraries while they are loaded. Of the others half are for files that wait. */
+#define OTHER_DESCRIPTORS 16
 #ifndef AHEAD_BYTES		/* a test sets it */
 #define AHEAD_BYTES ((size_t)256 << 20)	/* of frames that wait; and one more for each thread */
 #endif
@@ -68,7 +72,7 @@ struct read_ahead {
 	size_t *seam, seams, passed;	/* files before the end of each folder; seams passed */
 	size_t folder_files;		/* of the last folder */
 	bool uneven_folders;
-	bool folders;			/* one of the operands is a folder */
+	bool folders;			/* keep_going, and one of the operands is a folder */
 };
 
 static bool
@@ -219,6 +223,34 @@ open_next(void *arg)
 	return file != NULL;
 }
 
+/* Files that may be open at once: at least the one at hand. */
+static size_t
+files_most(void)
+{
+	struct rlimit descriptors;
+
+	if (getrlimit(RLIMIT_NOFILE, &descriptors) < 0 || descriptors.rlim_cur == RLIM_INFINITY)
+		return SIZE_MAX;
+	return descriptors.rlim_cur < OTHER_DESCRIPTORS + 2 ? 1 :
+	    (descriptors.rlim_cur - OTHER_DESCRIPTORS) / 2;
+}
+
+/* How many files are read ahead: large ones, and small ones. */
+static void
+set_room(struct read_ahead *input, size_t threads)
+{
+	const size_t most = files_most();
+	size_t small = SMALL_FILES_PER_THREAD * threads;
+
+	small = small < SMALL_FILES_MOST ? small : SMALL_FILES_MOST;
+	input->least = threads > 1 ? FILES_PER_THREAD * threads : 1;
+	input->least = input->least < most ? input->least : most;
+	input->room = threads > 1 ? small : 1;
+	input->room = input->room < most ? input->room : most;
+	if (input->room < input->least)
+		input->room = input->least;
+}
+
 struct read_ahead *
 read_ahead_open(char *const *operand, size_t operands, bool keep_going,
     struct thread_pool *pool)
@@ -235,16 +267,13 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 	input->keep_going = keep_going;
 	pthread_mutex_init(&input->lock, NULL);
 	pthread_cond_init(&input->changed, NULL);
-	for (size_t i = 0; i < operands; i++)
+	for (size_t i = 0; i < operands && keep_going; i++)
 		input->folders |= is_folder(operand[i]);
 	if (operands == 0)
 		status = add_operand(input, "-");
 	for (size_t i = 0; i < operands && status == 0; i++)
 		status = add_operand(input, operand[i]);
-	input->least = threads > 1 ? FILES_PER_THREAD * threads : 1;
-	input->room = threads > 1 ? SMALL_FILES_PER_THREAD * threads : 1;
-	if (input->room > SMALL_FILES_MOST)
-		input->room = input->least > SMALL_FILES_MOST ? input->least : SMALL_FILES_MOST;
+	set_room(input, threads);
 	input->file = calloc(input->room, sizeof(*input->file));
 	if (status == 0 && !input->file)
 		status = fail_memory();

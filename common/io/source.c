@@ -194,7 +194,7 @@ regular_open(struct source *source, int fd, const char *path)
 {
 	const struct codec *const *also = source->also, **codec = &source->codec;
 	unsigned char start[SNIFF_MAX];
-	off_t here = lseek(fd, 0, SEEK_CUR);
+	off_t here = strcmp(source->path[source->opened - 1], "-") ? 0 : lseek(fd, 0, SEEK_CUR);
 	ssize_t n = file_start(fd, start, sizeof(start), here);
 	FILE *file;
 

@@ -6,13 +6,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/large_memory.h"
 #include "base/numbers.h"
+#include "mesh/jump.h"
 
-/* Steps sampled for the automatic jump: more make it no better. */
-#define JUMP_SLOPE 8.0	/* 83 degrees */
-#define JUMP_NOISE 10.0	/* times the median step */
-#define JUMP_TAIL 5.0	/* times the 95th percentile of steps */
-#define STEPS 65536
 /* Readers of PLY keep a line in a buffer of fixed size. */
 #define COMMENT_BYTES 1000
 
@@ -26,12 +23,6 @@ const struct opt mesh_options[] = {
 	{ 0, "points", NULL, OPT_FLAG, AT(points), NULL, 0, 0, NULL, "meshes: no triangles", NULL },
 	{ 0 },
 };
-
-static float
-sample(const struct mesh *mesh, size_t c, size_t x, size_t y)
-{
-	return ((const float *)frame_row(mesh->floats, c, y))[x];
-}
 
 static bool
 all_channels(const size_t channel[3])
@@ -132,7 +123,7 @@ number_vertices(struct mesh *mesh, const char *path)
 	if (n > INT32_MAX)
 		return fail(path, "a mesh has at most %d points, not %zu x %zu", INT32_MAX, mesh->w,
 		    mesh->h);
-	mesh->number = reallocarray(NULL, n, sizeof(*mesh->number));
+	mesh->number = large_memory(n, sizeof(*mesh->number));
 	mesh->row = calloc(mesh->w, sizeof(*mesh->row));
 	mesh->triangle = reallocarray(NULL, mesh->w, 2 * sizeof(*mesh->triangle));
 	if (!mesh->number || !mesh->row || !mesh->triangle)
@@ -175,91 +166,16 @@ choose_white(struct mesh *mesh, const struct frame_head *head)
 	return 0;
 }
 
-/* The distance of neighbours in x and y: of the points, else the spacing. */
-static float
-lateral_step(const struct mesh *mesh, size_t x, size_t y, size_t x1, size_t y1)
-{
-	if (mesh->point[0] == NO_CHANNEL)
-		return (float)(x1 > x ? mesh->spacing[0] : mesh->spacing[1]);
-	return hypotf(sample(mesh, mesh->point[0], x1, y1) - sample(mesh, mesh->point[0], x, y),
-	    sample(mesh, mesh->point[1], x1, y1) - sample(mesh, mesh->point[1], x, y));
-}
-
-/* Steps between neighbours, in z and in the image plane, at pixels at a regular distance if there
- * are many. Steps of 0 give no scale; where x and y give one, they belong to a smooth surface. */
-static size_t
-collect_steps(const struct mesh *mesh, float *dz, float *lateral)
-{
-	size_t pixels = mesh->w * mesh->h, stride = pixels / (STEPS / 2) + 1, z = mesh->point[2];
-	size_t n = 0;
-
-	for (size_t i = 0; i < pixels && n + 2 <= STEPS; i += stride) {
-		size_t x = i % mesh->w, y = i / mesh->w;
-		const size_t next[2][2] = { { x + 1, y }, { x, y + 1 } };
-
-		for (int k = 0; k < 2; k++) {
-			if (next[k][0] >= mesh->w || next[k][1] >= mesh->h)
-				continue;
-			dz[n] =
-			    fabsf(sample(mesh, z, next[k][0], next[k][1]) - sample(mesh, z, x, y));
-			lateral[n] = lateral_step(mesh, x, y, next[k][0], next[k][1]);
-			n += isfinite(dz[n]) && isfinite(lateral[n]) && (dz[n] > 0 || mesh->scaled);
-		}
-	}
-	return n;
-}
-
-static float
-rank_of(const float *v, size_t n, size_t rank)
-{
-	float at;
-
-	numbers_ranks(v, n, &rank, 1, &at);
-	return at;
-}
-
-/*
- * A jump is steeper than any surface: a step in z that is JUMP_SLOPE times the distance of
- * neighbours in the image plane, and far above the noise. Where that distance is unknown, a jump is
- * far above nearly all steps.
- */
-static double
-choose_of_steps(const struct mesh *mesh, const float *dz, const float *lateral, size_t n)
-{
-	if (mesh->scaled)
-		return fmax(JUMP_SLOPE * rank_of(lateral, n, n / 2),
-		    JUMP_NOISE * rank_of(dz, n, n / 2));
-	return JUMP_TAIL * rank_of(dz, n, n - 1 - n / 20);
-}
-
 static int
 choose_jump(struct mesh *mesh)
 {
-	float *dz = malloc(2 * STEPS * sizeof(*dz)), *lateral;
-	size_t n;
+	struct jump_steps steps;
 
-	if (!dz)
-		return fail_memory();
-	lateral = dz + STEPS;
-	n = collect_steps(mesh, dz, lateral);
-	mesh->jump = n ? choose_of_steps(mesh, dz, lateral, n) : INFINITY;
-	free(dz);
-	return 0;
-}
-
-int
-mesh_find_jump(const struct mesh *mesh, const struct frame *frame, double *jump)
-{
-	struct mesh with = *mesh;
-
-	if (frame_to_float(frame, &with.floats) < 0)
+	if (jump_begin(&steps, mesh) < 0)
 		return -1;
-	if (choose_jump(&with) < 0) {
-		frame_free(with.floats);
-		return -1;
-	}
-	*jump = with.jump;
-	frame_free(with.floats);
+	for (size_t i = 0; i < JUMP_PIECES; i++)
+		jump_piece(&steps, i);
+	mesh->jump = jump_end(&steps);
 	return 0;
 }
 

@@ -58,8 +58,6 @@ struct vertex {
 /* Finds the channels of a frame and where z points: all of a mesh except its pixels. -1 after
  * fail(path, ...). */
 int mesh_channels(struct mesh *, const char *path, const struct frame_head *);
-/* The automatic jump of a frame of floats that has these channels. -1 after fail(). */
-int mesh_find_jump(const struct mesh *, const struct frame *, double *jump);
 /* 0, or -1 after fail(path, ...); mesh_free() in either case. */
 int mesh_init(struct mesh *, const char *path, const struct frame *, const struct mesh_options *);
 void mesh_free(struct mesh *);
@@ -68,12 +66,15 @@ bool mesh_has_colours(const struct mesh *);
 /* Fills mesh->row with the vertices of row y, in order of x; their number. Where there are no
  * normals or colours these are 0. */
 size_t mesh_row(const struct mesh *, size_t y);
+/* Those of `pixels` pixels of that row from column x on. */
+size_t mesh_vertices(const struct mesh *, size_t x, size_t y, size_t pixels, struct vertex *);
 /* Fills mesh->triangle with the triangles between rows y and y + 1, as vertex numbers; their
  * number. */
 size_t mesh_row_triangles(const struct mesh *, size_t y);
 /* The triangles of `cells` cells of that row from column x on: 0 to 2 of each. */
 size_t mesh_cells(const struct mesh *, size_t x, size_t y, size_t cells, uint32_t (*triangle)[3]);
-/* The number of all triangles, by counting them. */
+/* The number of triangles between rows y and y + 1, and of all, by counting them. */
+size_t mesh_row_count(const struct mesh *, size_t y);
 size_t mesh_triangles(const struct mesh *);
 /* Writes lines that begin with `prefix`: where the axes point, and the frame's key lines. */
 int mesh_write_comments(const struct mesh *, const char *path, FILE *, const char *prefix);

@@ -96,24 +96,33 @@ mesh_row_triangles(const struct mesh *mesh, size_t y)
 }
 
 size_t
-mesh_triangles(const struct mesh *mesh)
+mesh_row_count(const struct mesh *mesh, size_t y)
 {
 	struct strip strip;
 	size_t n = 0;
 
-	for (size_t y = 0; y + 1 < mesh->h; y++)
-		for (size_t x = 0, take; x + 1 < mesh->w; x += take) {
-			unsigned count = 0;
+	for (size_t x = 0, take; x + 1 < mesh->w; x += take) {
+		unsigned count = 0;
 
-			take = mesh->w - 1 - x < CELLS ? mesh->w - 1 - x : CELLS;
-			strip_load(mesh, x, y, take, &strip);
-			for (size_t i = 0; i < take; i++) {
-				struct cell cell = cell_at(&strip, i);
+		take = mesh->w - 1 - x < CELLS ? mesh->w - 1 - x : CELLS;
+		strip_load(mesh, x, y, take, &strip);
+		for (size_t i = 0; i < take; i++) {
+			struct cell cell = cell_at(&strip, i);
 
-				count += (unsigned)cell.left + (unsigned)cell.right;
-			}
-			n += count;
+			count += (unsigned)cell.left + (unsigned)cell.right;
 		}
+		n += count;
+	}
+	return n;
+}
+
+size_t
+mesh_triangles(const struct mesh *mesh)
+{
+	size_t n = 0;
+
+	for (size_t y = 0; y + 1 < mesh->h; y++)
+		n += mesh_row_count(mesh, y);
 	return n;
 }
 
@@ -136,17 +145,17 @@ find_rows(const struct mesh *mesh, const size_t channel[3], size_t y, const floa
 }
 
 size_t
-mesh_row(const struct mesh *mesh, size_t y)
+mesh_vertices(const struct mesh *mesh, size_t from, size_t y, size_t pixels, struct vertex *vertex)
 {
 	const uint32_t *number = &mesh->number[y * mesh->w];
 	const float *point[3], *normal[3], *colour[3];
 	bool normals = mesh_has_normals(mesh), colours = mesh_has_colours(mesh);
-	struct vertex *to = mesh->row;
+	struct vertex *to = vertex;
 
 	find_rows(mesh, mesh->point, y, point);
 	find_rows(mesh, mesh->normal, y, normal);
 	find_rows(mesh, mesh->colour, y, colour);
-	for (size_t x = 0; x < mesh->w; x++) {
+	for (size_t x = from; x < from + pixels; x++) {
 		if (number[x] == MESH_NONE)
 			continue;
 		to->point[0] = point[0] ? point[0][x] : (float)((double)x * mesh->spacing[0]);
@@ -159,5 +168,11 @@ mesh_row(const struct mesh *mesh, size_t y)
 			    colour_level(colour[k][x], mesh->white);
 		to++;
 	}
-	return (size_t)(to - mesh->row);
+	return (size_t)(to - vertex);
+}
+
+size_t
+mesh_row(const struct mesh *mesh, size_t y)
+{
+	return mesh_vertices(mesh, 0, y, mesh->w, mesh->row);
 }

@@ -123,6 +123,7 @@ take_element(struct ply *ply, char *rest)
 	if (ply->elements == PLY_ELEMENTS)
 		return fail(ply->path, "has more than %d elements", PLY_ELEMENTS);
 	*element = (struct ply_element){ .count = (unsigned long long)n, .first = ply->properties };
+	snprintf(element->name, sizeof(element->name), "%s", name);
 	if (!strcmp(name, "vertex"))
 		element->kind = PLY_VERTEX;
 	else if (!strcmp(name, "face"))
@@ -199,13 +200,41 @@ ply_read_header(struct ply *ply)
 
 /* ---- values ---- */
 
+void
+ply_begin_element(struct ply *ply, size_t element)
+{
+	ply->at = element;
+	ply->done = 0;
+	ply->started = false;
+}
+
+bool
+ply_begin_item(struct ply *ply)
+{
+	const struct ply_element *element = &ply->element[ply->at];
+
+	ply->done += ply->started;
+	ply->started = element->n && ply->done < element->count;
+	return ply->started;
+}
+
 static int
 ends_early(const struct ply *ply)
 {
+	const struct ply_element *element = &ply->element[ply->at];
+
 	if (ferror(ply->file))
 		return fail_errno(ply->path, "cannot be read");
-	return ply->user->ends_early ? ply->user->ends_early(ply) :
-	    fail(ply->path, "ends too early, within the values");
+	return fail(ply->path, "ends too early, after %llu of %llu entries of element %s",
+	    ply->done, element->count, element->name);
+}
+
+int
+ply_check_last(const struct ply *ply)
+{
+	if (ply->form != PLY_FORM_ASCII || !ply->words.word[0] || !words_at_end(&ply->words))
+		return 0;
+	return words_fail_end(&ply->words);
 }
 
 static double

@@ -29,6 +29,7 @@ struct ply_property {
 };
 
 struct ply_element {
+	char name[PLY_NAME_SIZE];
 	enum ply_kind kind;
 	unsigned long long count;
 	size_t first, n;		/* its properties */
@@ -41,8 +42,6 @@ struct ply_user {
 	/* A property of the element, behind those that it has already. */
 	int (*property)(struct ply *, const struct ply_element *, struct ply_property *);
 	int (*comment)(struct ply *, char *text);
-	/* The file ends within the values: the message. */
-	int (*ends_early)(const struct ply *);
 };
 
 struct ply {
@@ -57,6 +56,9 @@ struct ply {
 	size_t elements;
 	struct ply_property property[PLY_PROPERTIES];
 	size_t properties;
+	size_t at;			/* the element whose values are read, */
+	unsigned long long done;	/* and how many items of it have been */
+	bool started;			/* the next one has been begun */
 };
 
 /* Reads the header; path, file, user and arg are set, all else is 0. -1 after fail(). */
@@ -64,6 +66,14 @@ int ply_read_header(struct ply *);
 /* fail() for the current line of the header. */
 int ply_fail_line(const struct ply *, const char *what, const char *seen);
 bool ply_is_real(enum element type);
+/* Goes to the next item of an element: ply_begin_element(), then for each item of it
+ * ply_begin_item(); false behind the last one. An element without properties has no values,
+ * whatever its count. */
+void ply_begin_element(struct ply *, size_t element);
+bool ply_begin_item(struct ply *);
+/* Behind the last value that is wanted: text that ends right behind it may have been cut off
+ * within it. -1 after fail(). */
+int ply_check_last(const struct ply *);
 /* The next value. -1 after fail(). */
 int ply_next_value(struct ply *, enum element type, double *out);
 /* The number of entries of a list. -1 after fail(). */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/numbers.h"
 #include "mesh/words.h"
 
 #define AXES_COMMENT 64
@@ -15,6 +16,8 @@ struct obj {
 	struct triangles *out;
 	bool colours;
 	double most;		/* the largest colour: up to 1, or up to 255 */
+	unsigned long long vertices, faces;	/* that comments name; 0: none do */
+	bool empty;		/* the current line, or it is a comment */
 };
 
 /* v x y z, v x y z w, v x y z r g b, v x y z w r g b. */
@@ -31,6 +34,9 @@ take_vertex(struct obj *obj)
 	if (n < 3)
 		return fail(
 		    obj->words.path, "line %zu: a vertex has %zu coordinates", obj->words.line, n);
+	if (n == 5)
+		return fail(obj->words.path, "line %zu: a vertex has 5 numbers, which is no "
+		    "position with a colour", obj->words.line);
 	if (triangles_add_point(obj->out, obj->words.path, v) < 0)
 		return -1;
 	if (n < 6)
@@ -79,7 +85,19 @@ take_face(struct obj *obj)
 	return 0;
 }
 
-/* Comments before the first vertex may say where the axes point. */
+/* A comment NAME: N, as MeshLab and obj.c write it. */
+static void
+take_count(const char *text, const char *name, unsigned long long *count)
+{
+	size_t length = strlen(name);
+	double n;
+
+	if (!strncmp(text, name, length) && number_parse(text + length, &n) == 0 && n >= 0 &&
+	    n <= UINT32_MAX)
+		*count = (unsigned long long)n;
+}
+
+/* Comments before the first vertex may say where the axes point, and how much there is. */
 static void
 take_comment(struct obj *obj)
 {
@@ -91,19 +109,38 @@ take_comment(struct obj *obj)
 		    obj->words.word);
 	if (triangles_axes(text) != AXES_MODEL)
 		obj->out->axes = triangles_axes(text);
+	take_count(text, "Vertices: ", &obj->vertices);
+	take_count(text, "Faces: ", &obj->faces);
 }
 
 static int
 take_line(struct obj *obj)
 {
-	if (!words_next(&obj->words))
-		return 0;
+	obj->empty = !words_next(&obj->words) || *obj->words.word == '#';
 	if (!strcmp(obj->words.word, "v"))
 		return take_vertex(obj);
 	if (!strcmp(obj->words.word, "f"))
 		return take_face(obj);
 	if (!strcmp(obj->words.word, "#") && obj->out->points == 0)
 		take_comment(obj);
+	return 0;
+}
+
+/* The last line has ended, and there is no less than the comments name. A polygon may count as one
+ * face or as its triangles, which are never fewer. */
+static int
+check_whole(const struct obj *obj)
+{
+	const struct triangles *out = obj->out;
+
+	if (obj->words.cut && !obj->empty)
+		return words_fail_end(&obj->words);
+	if (out->points < obj->vertices)
+		return fail(obj->words.path, "ends too early, with %zu of the %llu vertices that "
+		    "its comments name", out->points, obj->vertices);
+	if (out->n < obj->faces)
+		return fail(obj->words.path, "ends too early, with %zu triangles for the %llu faces "
+		    "that its comments name", out->n, obj->faces);
 	return 0;
 }
 
@@ -119,6 +156,8 @@ read_obj(const char *path, FILE *file, struct triangles *out)
 	while (words_next_line(&obj.words));
 	if (ferror(file))
 		return fail_errno(path, "cannot be read");
+	if (check_whole(&obj) < 0)
+		return -1;
 	for (size_t i = 0; obj.most <= 1 && out->texture && i < out->texture_room; i++)
 		out->texture[i] *= 255;
 	return 0;

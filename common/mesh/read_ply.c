@@ -121,15 +121,7 @@ check_header(const struct ply *ply)
 
 /* ---- values ---- */
 
-static int
-ends_early(const struct ply *ply)
-{
-	return fail(ply->path, "ends too early, after %zu points and %zu triangles",
-	    mesh_of(ply)->out->points, mesh_of(ply)->out->n);
-}
-
-static const struct ply_user user = { .property = set_role, .comment = take_comment,
-	.ends_early = ends_early };
+static const struct ply_user user = { .property = set_role, .comment = take_comment };
 
 static int
 next_point(struct ply *ply, enum element type, bool strip, double *out)
@@ -253,13 +245,14 @@ read_item(struct ply *ply, const struct ply_element *element, bool coloured)
 }
 
 static int
-read_element(struct ply *ply, const struct ply_element *element)
+read_element(struct ply *ply, size_t at)
 {
+	const struct ply_element *element = &ply->element[at];
 	bool coloured = has_role(ply, element, ROLE_RED) && has_role(ply, element, ROLE_GREEN) &&
 	    has_role(ply, element, ROLE_BLUE);
 
-	/* an element without properties takes no bytes, whatever its count */
-	for (unsigned long long i = 0; i < element->count && element->n; i++)
+	ply_begin_element(ply, at);
+	while (ply_begin_item(ply))
 		if (read_item(ply, element, coloured) < 0)
 			return -1;
 	return 0;
@@ -282,7 +275,9 @@ read_ply(const char *path, FILE *file, struct triangles *out)
 	if (status == 0)
 		status = check_header(ply);
 	for (size_t i = 0; i < ply->elements && status == 0; i++)
-		status = read_element(ply, &ply->element[i]);
+		status = read_element(ply, i);
+	if (status == 0)
+		status = ply_check_last(ply);
 	free(ply);
 	return status;
 }

@@ -74,9 +74,11 @@ words_next_line(struct words *words)
 
 	while (c != '\n' && c != EOF)
 		c = get_byte(words);
-	words->line++;
-	if (c == '\n')
+	words->cut = c == EOF;
+	if (c == '\n') {
+		words->line++;
 		c = get_byte(words);
+	}
 	words->next = c;
 	return c != EOF;
 }
@@ -88,6 +90,19 @@ words_anywhere(struct words *words)
 		if (!words_next_line(words))
 			return false;
 	return true;
+}
+
+bool
+words_at_end(const struct words *words)
+{
+	return words->next == EOF;
+}
+
+int
+words_fail_end(const struct words *words)
+{
+	return fail(words->path, "line %zu, the last one, has no newline: it may be cut off (if it "
+	    "is whole, echo >>FILE ends it)", words->line);
 }
 
 int

@@ -87,7 +87,7 @@ get(const struct file *file, const char *names, const char *what, size_t expecte
 			return fail(file->path, "%s: expected numbers, value %zu is none",
 			    entry->name, i + 1);
 	}
-	return 0;
+	return number_file_check_size(file->path, file->numbers, entry);
 }
 
 /* The first of two numbers there is; zeros where there is none. */

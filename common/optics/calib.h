@@ -59,6 +59,9 @@ bool pinhole_undistort(const struct pinhole *, const double uv[2], double xy[2])
 bool pinhole_undistort_near(const struct pinhole *, const double uv[2], double xy[2]);
 /* Does the lens show undistorted coordinates once? */
 bool pinhole_within_fold(const struct pinhole *, const double xy[2]);
+/* The square of the least radius of undistorted coordinates at which the lens folds back, in any
+ * direction; INFINITY: nowhere. */
+double pinhole_fold_square(const struct pinhole *);
 /* Normalised coordinates to distorted normalised coordinates. */
 void pinhole_distort(const struct pinhole *, const double xy[2], double distorted[2]);
 /*

@@ -110,3 +110,39 @@ number_file_find(const struct number_file *file, const char *name)
 	}
 	return NULL;
 }
+
+/* An entry beside NAME.data: NAME.rows, NAME.cols, NAME.dt. */
+static const struct number_file_entry *
+find_beside(const struct number_file *file, const struct number_file_entry *data, const char *key)
+{
+	char name[2 * NUMBER_FILE_NAME_SIZE];
+	size_t n = strlen(data->name);
+
+	if (n < 5 || strcmp(data->name + n - 5, ".data"))
+		return NULL;
+	snprintf(name, sizeof(name), "%.*s.%s", (int)n - 5, data->name, key);
+	return number_file_find(file, name);
+}
+
+int
+number_file_check_size(const char *path, const struct number_file *file,
+    const struct number_file_entry *entry)
+{
+	const struct number_file_entry *rows = find_beside(file, entry, "rows");
+	const struct number_file_entry *cols = find_beside(file, entry, "cols");
+	const struct number_file_entry *type = find_beside(file, entry, "dt");
+	double size[2], channels = type ? strtod(type->text, NULL) : 0;
+	char times[32] = "";
+
+	if (!rows || !cols || rows->n != 1 || cols->n != 1)
+		return 0;
+	size[0] = file->v[rows->first];
+	size[1] = file->v[cols->first];
+	if (channels > 0)
+		snprintf(times, sizeof(times), " times %g", channels);
+	else
+		channels = 1;
+	return size[0] * size[1] * channels == (double)entry->n ? 0 : fail(path,
+	    "%s: expected %g x %g%s numbers, as rows%s cols%s say, found %zu", entry->name,
+	    size[0], size[1], times, times[0] ? "," : " and", times[0] ? " and dt" : "", entry->n);
+}

@@ -36,5 +36,9 @@ int number_file_parse(const char *path, const char *text, size_t n, struct numbe
 void number_file_free(struct number_file *);
 /* The entry called name or name.data; NULL if there is none. */
 const struct number_file_entry *number_file_find(const struct number_file *, const char *name);
+/* OpenCV's matrices say beside NAME.data how many rows and columns they have, and in dt how many
+ * channels: 2d is pairs of doubles. -1 after fail() where the entry has not so many numbers. */
+int number_file_check_size(const char *path, const struct number_file *,
+    const struct number_file_entry *);
 
 #endif

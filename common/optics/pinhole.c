@@ -13,6 +13,7 @@ enum { K1, K2, P1, P2, K3, K4, K5, K6, S1, S2, S3, S4 };	/* in distortion[] */
 #define FOLD_STEP 1e-3
 #define FOLD_MOST 20		/* 87 degrees from the axis */
 #define FOLD_MARGIN 1.05	/* tangential terms move the fold; det < 0 just beyond it */
+#define FOLD_DIRECTIONS 64
 #define BISECTIONS 60
 
 static double
@@ -75,6 +76,40 @@ bool
 pinhole_within_fold(const struct pinhole *device, const double xy[2])
 {
 	return !(device->fold > 0) || hypot(xy[0], xy[1]) < FOLD_MARGIN * device->fold;
+}
+
+/* Does the lens, tangential and prism terms and all, fold back at that place? */
+static bool
+folds_at(const double d[14], double x, double y)
+{
+	double at[2], j[4];
+
+	lens_derivatives(d, x, y, at, j);
+	return !(j[0] * j[3] - j[1] * j[2] > 0);
+}
+
+double
+pinhole_fold_square(const struct pinhole *device)
+{
+	double least = device->fold;
+
+	if (!(least > 0) || !isfinite(least))
+		return INFINITY;
+	for (size_t i = 0; i < FOLD_DIRECTIONS; i++) {
+		double angle = 2 * M_PI * (double)i / FOLD_DIRECTIONS;
+		double low = device->fold / FOLD_MARGIN / FOLD_MARGIN, high = least;
+
+		for (int k = 0; k < BISECTIONS && folds_at(device->distortion, cos(angle) * high,
+		    sin(angle) * high); k++) {
+			double middle = (low + high) / 2;
+
+			if (folds_at(device->distortion, cos(angle) * middle, sin(angle) * middle))
+				least = high = middle;
+			else
+				low = middle;
+		}
+	}
+	return least * least;
 }
 
 /* ---- the device ---- */

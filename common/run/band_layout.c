@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/large_memory.h"
+
 #define STEP_BYTES (1u << 20)	/* what is touched at a time, input to output: half a common L2 */
 #define STEP_LEAST 24
 #define STEP_MOST 64
@@ -14,6 +16,7 @@
 /* Rows that lie so far apart fall into the same lines of a first cache of 32 to 48 KiB, which holds
  * 8 to 12 of them: fewer than stages look at. */
 #define SAME_LINES 4096
+#define LARGE_LEAST ((size_t)512 << 10)	/* from here on large_memory() begins on a page */
 
 size_t
 band_window_stride(const struct frame_head *head)
@@ -99,8 +102,11 @@ void *
 band_alloc(size_t bytes)
 {
 	size_t rounded = (bytes + BAND_ALIGN - 1) / BAND_ALIGN * BAND_ALIGN;
-	void *memory = rounded < bytes ? NULL : aligned_alloc(BAND_ALIGN, rounded);
+	void *memory = NULL;
 
+	if (rounded >= bytes)
+		memory = rounded < LARGE_LEAST ? aligned_alloc(BAND_ALIGN, rounded) :
+		    large_memory(1, rounded);
 	if (!memory)
 		fail_memory();
 	return memory;

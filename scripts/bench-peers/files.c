@@ -2,11 +2,13 @@
  * Times TIFF, JPEG, raw and gzip files read and written by the bare libraries, from file to file,
  * for scripts/bench:
  *
- *   files read|write tiff|jpeg|raw|gzip FRAMES FILE
+ *   files read|write tiff|jpeg|raw|rows|float|gzip FRAMES FILE
  *
  * prints milliseconds per frame by the clock and of the processor. TIFF is libtiff with strips as
  * they are in the file, written without compression; JPEG is libjpeg-turbo, written with quality
- * 95 and colour at full resolution; raw is one read() or write() of the file's bytes; gzip is
+ * 95 and colour at full resolution; raw is one read() or write() of the file's bytes; rows is
+ * that read() and every row of a NRRD file moved to a place of 64 bytes, as frames have them; float
+ * is that read() and a loop that makes floats of 8-bit samples behind the first blank line; gzip is
  * read() and libdeflate over what follows the first blank line (the data of an NRRD file). Samples
  * lie in the order of the format, in memory that is used again for every frame. What is written is a
  * new file for every frame, as a file that is written over costs the kernel half as much.
@@ -209,6 +211,50 @@ write_raw(const struct picture *picture)
 		die("cannot write");
 }
 
+/* The data of a NRRD file, its first size, and how many samples of a byte there are. */
+static unsigned char *
+nrrd_data(const struct picture *picture, size_t n, size_t *w, size_t *samples)
+{
+	unsigned char *data = memmem(picture->bytes, n, "\n\n", 2);
+	const char *sizes = memmem(picture->bytes, n, "\nsizes: ", 8);
+
+	if (!data || !sizes)
+		die("not a NRRD file");
+	*w = strtoul(sizes + 8, NULL, 10);
+	*samples = n - (size_t)(data + 2 - picture->bytes);
+	return data + 2;
+}
+
+static void
+read_rows(const char *path, struct picture *picture)
+{
+	size_t n = read_whole(path, &picture->bytes, &picture->room), w, samples, stride;
+	unsigned char *data = nrrd_data(picture, n, &w, &samples);
+
+	stride = (w + 63) / 64 * 64;
+	if (picture->room < n + samples / w * stride) {		/* before the first is timed */
+		picture->bytes = room_for(picture->bytes, &picture->room, n + samples / w * stride);
+		return;
+	}
+	for (size_t y = samples / w; y-- > 0 && stride > w;) {
+		memmove(data + y * stride, data + y * w, w);
+		memset(data + y * stride + w, 0, stride - w);
+	}
+}
+
+static void
+read_float(const char *path, struct picture *picture)
+{
+	size_t n = read_whole(path, &picture->bytes, &picture->room), w, samples;
+	const unsigned char *data = nrrd_data(picture, n, &w, &samples);
+	float *to;
+
+	picture->packed = room_for(picture->packed, &picture->packed_room, samples * sizeof(*to));
+	to = (float *)picture->packed;
+	for (size_t i = 0; i < samples; i++)
+		to[i] = data[i];
+}
+
 static void
 read_gzip(const char *path, struct picture *picture)
 {
@@ -238,6 +284,10 @@ read_file(const char *format, const char *path, struct picture *picture)
 		read_jpeg(path, picture);
 	else if (!strcmp(format, "gzip"))
 		read_gzip(path, picture);
+	else if (!strcmp(format, "rows"))
+		read_rows(path, picture);
+	else if (!strcmp(format, "float"))
+		read_float(path, picture);
 	else
 		picture->n = read_whole(path, &picture->bytes, &picture->room);
 }
@@ -270,7 +320,7 @@ main(int argc, char **argv)
 	double start, start_cpu;
 
 	if (frames < 1)
-		die("files read|write tiff|jpeg|raw|gzip FRAMES FILE");
+		die("files read|write tiff|jpeg|raw|rows|float|gzip FRAMES FILE");
 	TIFFSetWarningHandler(NULL);
 	read_file(argv[2], argv[4], &picture);
 	start = now(CLOCK_MONOTONIC);

@@ -19,6 +19,7 @@ json.dump(dict(camera_K=[[1000, 0.4, 503], [0, 1005, 28], [0, 0, 1]], camera_dis
 	calibration both.json 0.08,-0.15,0.0012,-0.0007,0.05 \
 		-0.28,0.12,-0.0008,0.001,-0.02,0.05,0.01,0.002,0.0006,-0.0003,-0.0004,0.0002
 	calibration strong.json "" -1.6,2,0,0		# undone in eight steps
+	calibration folds.json "" -6,0,0.001,0		# in the middle of what the camera sees
 	# what fringecal writes, with a covariance of numbers that are independent
 	py '
 import json
@@ -52,6 +53,7 @@ float absphase:20..150 residual:0..1 | period_px:=36; axis:=x | phase2depth --ca
 float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib camera.json --max-depth 700
 float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib projector.json
 float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib both.json --origin 30,10
+float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib folds.json
 float absphase:20..150 | period_px:=36; axis:=x | phase2depth --calib strong.json
 CASES
 }

@@ -72,8 +72,8 @@ static size_t modules;
 static int
 add_module(struct dl_phdr_info *info, size_t size, void *nothing)
 {
-	static const char *const libraries[] = { "libpng", "libdeflate", "libtiff", "libjpeg",
-		"libz.", "libc.", "libgomp" };
+	static const char *const libraries[] = { "libpng", "libdeflate", "libisal", "libtiff",
+		"libjpeg", "libz.", "libc.", "libgomp" };
 	struct module *m = &module[modules];
 	const char *name = info->dlpi_name;
 

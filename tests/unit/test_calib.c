@@ -64,16 +64,19 @@ expect_rig(const struct calib *calib)
 #define RR "[0.8, 0, 0.6, 0, 1, 0, -0.6, 0, 0.8]"
 #define TT "[-100.5, 2, 10]"
 #define DC "[-0.1, 0.01, 0, 1e-4, 0]"
-#define MATRIX(name, data)                                                                         \
-	name ": !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n   data: " data "\n"
-#define XML(name, data) "<" name " type_id=\"opencv-matrix\"><rows>3</rows><cols>3</cols>" \
-	"<dt>d</dt><data>\n" data "</data></" name ">\n"
+#define MATRIX(name, rows, cols, data) \
+	name ": !!opencv-matrix\n   rows: " #rows "\n   cols: " #cols "\n   dt: d\n   data: " \
+	data "\n"
+#define XML(name, rows, cols, data) \
+	"<" name " type_id=\"opencv-matrix\"><rows>" #rows "</rows>" \
+	"<cols>" #cols "</cols><dt>d</dt><data>\n" data "</data></" name ">\n"
 
 static const char *const dialects[] = {
-	"%YAML:1.0\n---\n" MATRIX("M1", KC) MATRIX("D1", DC) MATRIX("M4", KP) MATRIX("Rlp", RR)
-	    MATRIX("Tlp", TT),
-	"%YAML:1.0\n---\n" MATRIX("M1", "[1000, 0., 400,\n      0, 1010., 300,\n  0, 0, 1.]")
-	    MATRIX("D1", DC) MATRIX("M2", KP) MATRIX("R", RR) MATRIX("T", TT),
+	"%YAML:1.0\n---\n" MATRIX("M1", 3, 3, KC) MATRIX("D1", 1, 5, DC)
+	    MATRIX("M4", 3, 3, KP) MATRIX("Rlp", 3, 3, RR) MATRIX("Tlp", 3, 1, TT),
+	"%YAML:1.0\n---\n" MATRIX("M1", 3, 3, "[1000, 0., 400,\n      0, 1010., 300,\n  0, 0, 1.]")
+	    MATRIX("D1", 1, 5, DC) MATRIX("M2", 3, 3, KP) MATRIX("R", 3, 3, RR)
+	    MATRIX("T", 3, 1, TT),
 	"{\"camera_K\": [[1000,0,400],[0,1010,300],[0,0,1]], \"note\": \"a: b, [c]\",\n"
 	" \"nested\": {\"list\": [{\"camera_K\": [5]}, true, null, \"x\"]},\n"
 	"\"camera_dist\": " DC ", \"projector_K\": " KP ", \"R_cam_to_proj\": " RR
@@ -85,11 +88,12 @@ static const char *const dialects[] = {
 	"R:\n  - [0.8, 0, 0.6]\n  - [0, 1, 0]\n  - [-0.6, 0, 0.8]\nT:\n- -100.5\n- 2\n- 10\n",
 	"cam_K:\n- - 1000\n  - 0\n  - 400\n- - 0\n  - 1010\n  - 300\n- [0, 0, 1]\ncam_kc: " DC
 	"\nproj_K: " KP "\nR: " RR "\nT: " TT "\n",
-	"<?xml version=\"1.0\"?>\n<!-- <x> -->\n<opencv_storage>\n" XML("cameraMatrix1",
-	    "1000. 0. 400. 0. 1010. 300. 0. 0. 1.") XML("distCoeffs1", "-0.1 .01 0 1e-4 0")
-	    XML("cameraMatrix2", "1500 0 480\n0 1510 310 0 0 1")
-		XML("R", "0.8 0 0.6 0 1 0 -0.6 0 0.8")
-		    XML("T", "-100.5 2 10") "<empty/>\n</opencv_storage>\n",
+	"<?xml version=\"1.0\"?>\n<!-- <x> -->\n<opencv_storage>\n"
+	    XML("cameraMatrix1", 3, 3, "1000. 0. 400. 0. 1010. 300. 0. 0. 1.")
+	    XML("distCoeffs1", 1, 5, "-0.1 .01 0 1e-4 0")
+	    XML("cameraMatrix2", 3, 3, "1500 0 480\n0 1510 310 0 0 1")
+	    XML("R", 3, 3, "0.8 0 0.6 0 1 0 -0.6 0 0.8")
+	    XML("T", 3, 1, "-100.5 2 10") "<empty/>\n</opencv_storage>\n",
 	"camera_matrix: " KC "\ncamera_distortion: " DC "\r\nprojector_matrix: " KP "\r\nR: " RR
 	"\nT: " TT,
 };

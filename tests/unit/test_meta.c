@@ -209,6 +209,40 @@ ranks(void **state)
 	}
 }
 
+enum { MANY = 40000 };
+
+/* Value i of MANY: a ramp, one value, two, negative ones in the period of a
+ * regular sample, sixteen near each other, infinities. */
+static float
+value_of(int kind, size_t i)
+{
+	uint32_t mixed = (uint32_t)i * 2654435761u;
+
+	return kind == 0 ? (float)i - 17000.5f : kind == 1 ? -3.25f : kind == 2 ? (float)(i % 2) :
+	    kind == 3 ? (i % 39 ? (float)(mixed >> 8) : -(float)(mixed >> 8)) :
+	    kind == 4 ? 1e6f + (float)(mixed >> 28) * 0.0625f :
+	    mixed >> 31 ? INFINITY : mixed >> 30 & 1 ? -INFINITY : -0.0f;
+}
+
+/* Likewise of many values, which are sampled first. */
+static void
+ranks_of_many(void **state)
+{
+	static const size_t rank[] = { 0, 1, 399, 20000, 39600, MANY - 2, MANY - 1 };
+	static float v[MANY], sorted[MANY];
+	float out[sizeof(rank) / sizeof(*rank)];
+
+	(void)state;
+	for (int kind = 0; kind < 6; kind++) {
+		for (size_t i = 0; i < MANY; i++)
+			sorted[i] = v[i] = value_of(kind, i);
+		qsort(sorted, MANY, sizeof(*v), numbers_compare);
+		numbers_ranks(v, MANY, rank, sizeof(rank) / sizeof(*rank), out);
+		for (size_t i = 0; i < sizeof(rank) / sizeof(*rank); i++)
+			assert_true(out[i] == sorted[rank[i]]);
+	}
+}
+
 int
 main(void)
 {
@@ -217,6 +251,7 @@ main(void)
 		cmocka_unit_test(refused_bytes),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(ranks),
+		cmocka_unit_test(ranks_of_many),
 		cmocka_unit_test(words),
 		cmocka_unit_test(copy_and_equal),
 		cmocka_unit_test(commands),

@@ -7,12 +7,15 @@
 #include "frames.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <zlib.h>
 
 #include "codec/png/deflate_runs.h"
 #include "codec/png/filter.h"
 #include "codec/png/idat_read.h"
+#include "codec/png/inflate.h"
 #include "codec/png/png_codec.h"
 #include "frame/samples.h"
 
@@ -404,7 +407,7 @@ test_pieces(void **state)
 	}
 }
 
-/* Chunks around the pixels: our key lines before them are read, none behind them. */
+/* Chunks around the pixels: where key lines stand before them, none behind them is read. */
 static void
 test_chunks(void **state)
 {
@@ -426,6 +429,13 @@ test_chunks(void **state)
 	assert_string_equal(meta_get(&frame->head.meta, "period_px"), "60");
 	assert_samples(&kind, frame);
 	frame_free(frame);
+	assert_false(is_taken(&kind, file));
+	free(file.at);
+	behind.n = 0;
+	append_chunk(&behind, "tEXt", "Comment\0of another program", 26);
+	append_chunk(&behind, "tIME", "\x07\xe6\1\2\3\4\5", 7);
+	kind.behind = behind.at, kind.behind_bytes = behind.n;
+	file = png(&kind);
 	assert_true(is_taken(&kind, file));
 	append(&file, "junk behind the end", 19);
 	assert_true(is_taken(&kind, file));
@@ -433,21 +443,20 @@ test_chunks(void **state)
 	frame_free(frame);
 	free(file.at);
 
-	/* of others behind the pixels libpng passes over those that must be known, too */
+	/* of others behind the pixels none is read, and one that must be known is an error */
 	for (int i = 0; i < 5; i++) {
-		static const char *const type[] = { "zTXt", "teSt", "gAMA", "TeSt", "IDAT" };
+		static const char *const type[] = { "tEXt", "teSt", "gAMA", "TeSt", "IDAT" };
 
 		junk.n = 0;
 		append_chunk(&junk, "tIME", "\x07\xe6\1\2\3\4\5", 7);
 		append_chunk(&junk, type[i], "k\0\0xyz", 6);
 		kind.behind = junk.at, kind.behind_bytes = junk.n;
 		file = png(&kind);
-		assert_string_equal(both(file, &frame), "");
+		assert_true((*both(file, &frame) == '\0') == (i != 3));
 		frame_free(frame);
 		assert_int_equal(is_taken(&kind, file), i < 3);
 		file.at[file.n - 13] ^= 1;	/* the chunk's check sum */
-		both(file, &frame);
-		frame_free(frame);
+		assert_non_null(strstr(both(file, &frame), "CRC error"));
 		assert_false(is_taken(&kind, file));
 		free(file.at);
 	}
@@ -462,7 +471,118 @@ test_chunks(void **state)
 	free(behind.at);
 }
 
+/* Key lines behind the pixels, in any kind of text, count where there are none before. */
+static void
+test_keys_behind(void **state)
+{
+	static const char *const head[] = { "fringepipe\0", "fringepipe\0\0",
+		"fringepipe\0\0\0\0\0" };
+	static const size_t head_bytes[] = { 11, 12, 15 };
+	unsigned char z[64];
+	uLongf z_bytes = sizeof(z);
+
+	(void)state;
+	assert_int_equal(compress(z, &z_bytes, (const unsigned char *)"bits:=1\n", 8), Z_OK);
+	for (size_t i = 0; i < 3; i++)
+		for (int depth = 1; depth <= 16; depth *= 2) {
+			static const char *const type[] = { "tEXt", "zTXt", "iTXt" };
+			struct bytes text = { 0 }, behind = { 0 }, file;
+			struct kind kind = { .w = 20, .h = 10, .depth = depth, .filter = MIXED };
+			struct frame *frame;
+
+			append(&text, head[i], head_bytes[i]);
+			append(&text, i == 1 ? (const char *)z : "bits:=1\n", i == 1 ? z_bytes : 8);
+			append_chunk(&behind, type[i], text.at, text.n);
+			kind.behind = behind.at, kind.behind_bytes = behind.n;
+			file = png(&kind);
+			assert_string_equal(both(file, &frame), "");
+			assert_string_equal(meta_get(&frame->head.meta, "bits"), "1");
+			if (depth == 1 || depth >= 8)
+				assert_samples(&kind, frame);
+			frame_free(frame);
+			free(file.at);
+			free(text.at);
+			free(behind.at);
+		}
+}
+
 /* ---- damage ---- */
+
+/* A wrong check sum is an error in any chunk, wherever it stands, that we take something from or
+ * not; without it the file is read. */
+static void
+test_check_sums(void **state)
+{
+	static const struct {
+		const char *type, *data;
+		size_t n;
+	} chunk[] = {
+		{ "tEXt", "fringepipe\0period_px:=60\n", 25 }, { "tEXt", "Comment\0hello", 13 },
+		{ "iTXt", "fringepipe\0\0\0\0\0bits:=8\n", 23 }, { "gAMA", "\0\0\xb1\x8f", 4 },
+		{ "tRNS", "\0\3\0\4\0\5", 6 }, { "sBIT", "\5\6\5", 3 },
+		{ "PLTE", "abcdef", 6 }, { "sRGB", "\0", 1 }, { "iCCP", "p\0\0rubbish", 10 },
+		{ "tIME", "\x07\xe6\1\2\3\4\5", 7 }, { "teSt", "anything", 8 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(chunk) / sizeof(*chunk); i++) {
+		struct kind kind = { .w = 20, .h = 10, .depth = 8, .colour = 2, .filter = MIXED };
+		struct bytes extra = { 0 }, file;
+		const char *type = chunk[i / 2].type, *message;
+		struct frame *frame;
+		size_t crc;
+
+		append_chunk(&extra, type, chunk[i / 2].data, chunk[i / 2].n);
+		kind.before = extra.at, kind.before_bytes = i % 2 ? 0 : extra.n;
+		kind.behind = extra.at, kind.behind_bytes = i % 2 ? extra.n : 0;
+		file = png(&kind);
+		both(file, &frame);
+		if (i % 2 == 0)
+			assert_non_null(frame);
+		frame_free(frame);
+		crc = i % 2 ? file.n - 13 : FIRST_IDAT(&kind) - 1;
+		file.at[crc] ^= 1;
+		message = both(file, &frame);
+		if (!strstr(message, type) || !strstr(message, "CRC error") || frame)
+			print_error("%s %s: %s\n", type, i % 2 ? "behind" : "before", message);
+		assert_null(frame);
+		assert_non_null(strstr(message, type));
+		assert_non_null(strstr(message, "CRC error"));
+		free(file.at);
+		free(extra.at);
+	}
+}
+
+/* What we take something from is not passed over, as libpng does, when it cannot be read. */
+static void
+test_unreadable_chunks(void **state)
+{
+	static const struct {
+		const char *type, *data, *message;
+		size_t n;
+	} chunk[] = {
+		{ "zTXt", "fringepipe\0\0rubbish", "in.png: PNG: zTXt: ", 19 },
+		{ "iTXt", "fringepipe\0\1\0\0\0rubbish", "in.png: PNG: iTXt: ", 22 },
+		{ "tRNS", "\0\3\0\4", "in.png: PNG: tRNS: ", 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(chunk) / sizeof(*chunk); i++) {
+		struct kind kind = { .w = 20, .h = 10, .depth = 8, .colour = 2, .filter = MIXED };
+		struct bytes extra = { 0 }, file;
+		struct frame *frame;
+
+		append_chunk(&extra, chunk[i / 2].type, chunk[i / 2].data, chunk[i / 2].n);
+		kind.before = extra.at, kind.before_bytes = i % 2 ? 0 : extra.n;
+		kind.behind = extra.at, kind.behind_bytes = i % 2 ? extra.n : 0;
+		file = png(&kind);
+		assert_ptr_equal(strstr(both(file, &frame), chunk[i / 2].message),
+		    both(file, &frame));
+		assert_null(frame);
+		free(file.at);
+		free(extra.at);
+	}
+}
 
 /* Cut at every byte, and every byte changed: the same result as libpng's, mostly a message. */
 static void
@@ -561,6 +681,103 @@ test_stream_length(void **state)
 	file = png_of(&kind, z);
 	assert_true(*both(file, &frame));
 	free(file.at);
+}
+
+/* n bytes that end where the process may touch no more. The same place each time. */
+static unsigned char *
+at_the_edge(size_t n, int which)
+{
+	static unsigned char *memory[2];
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), room = 32 * page;
+
+	assert_true(n <= room);
+	if (!memory[which]) {
+		memory[which] = mmap(NULL, room + page, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		assert_true(memory[which] != MAP_FAILED);
+		assert_int_equal(mprotect(memory[which] + room, page, PROT_NONE), 0);
+	}
+	return memory[which] + room - n;
+}
+
+/* How zlib packs n bytes, to an edge. */
+static struct bytes
+packed_at_the_edge(const unsigned char *from, size_t n, int level, int strategy)
+{
+	unsigned char out[1 << 17];
+	struct bytes z;
+	z_stream s = { .next_in = (unsigned char *)from, .avail_in = (uInt)n, .next_out = out,
+		.avail_out = sizeof(out) };
+
+	assert_int_equal(deflateInit2(&s, level, Z_DEFLATED, 15, 8, strategy), Z_OK);
+	assert_int_equal(deflate(&s, Z_FINISH), Z_STREAM_END);
+	z = (struct bytes){ at_the_edge(s.total_out, 0), s.total_out };
+	memcpy(z.at, out, z.n);
+	deflateEnd(&s);
+	return z;
+}
+
+/* One library: the bytes where the stream is whole, and not for a byte less or more, nor with a
+ * byte behind it; of a damaged one the same bytes, or nothing. */
+static void
+assert_inflates(bool (*by)(const unsigned char *, size_t, unsigned char *, size_t),
+    const unsigned char *from, size_t n, int level, int strategy)
+{
+	struct bytes z = packed_at_the_edge(from, n, level, strategy);
+	unsigned char whole[1 << 17], *to = at_the_edge(n, 1);
+	size_t passed = 0;
+
+	assert_true(by(z.at, z.n, to, n));
+	assert_memory_equal(to, from, n);
+	assert_false(by(z.at, z.n, at_the_edge(n + 1, 1), n + 1));
+	assert_false(n > 1 && by(z.at, z.n, at_the_edge(n - 1, 1), n - 1));
+	for (size_t less = 1; less < 9; less++)
+		assert_false(by(z.at, z.n - less, to, n));
+	memcpy(whole, z.at, z.n);
+	whole[z.n] = 0;
+	assert_false(by(whole, z.n + 1, to, n));
+	for (size_t i = 0; i < 200; i++) {	/* but for bits of codes that are not used */
+		size_t bit = (i < 100 ? i : hash((uint32_t)i)) % (8 * z.n);
+
+		z.at[bit / 8] ^= (unsigned char)(1 << bit % 8);
+		if (by(z.at, z.n, to, n)) {
+			assert_memory_equal(to, from, n);
+			passed++;
+		}
+		z.at[bit / 8] ^= (unsigned char)(1 << bit % 8);
+	}
+	assert_true(passed <= 40);
+}
+
+/* Both libraries; a test by igzip where it is installed. */
+static void
+test_inflate(void **state)
+{
+	static const size_t sizes[] = { 1, 2, 9, 100, 4099, 70001 };
+	static const int strategies[] = { Z_DEFAULT_STRATEGY, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED };
+	const bool isal = inflate_by_isal((const unsigned char *)"x\234K\4\0\0b\0b", 9,
+	    at_the_edge(1, 1), 1);
+	unsigned char bytes[70001];
+
+	(void)state;
+	for (int content = 0; content < 4; content++) {
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = (unsigned char)(content == 0 ? hash((uint32_t)i) :
+			    content == 1 ? hash((uint32_t)i) % 5 - hash((uint32_t)i + 7) % 5 :
+			    content == 2 ? i / 700 : hash((uint32_t)i % 3000) % 100);
+		for (size_t i = 0; i < 6 * 4 * 2; i++) {
+			size_t n = sizes[i % 6];
+			int strategy = strategies[i / 6 % 4], level = i / 24 ? 9 : 1;
+
+			assert_inflates(inflate_by_libdeflate, bytes, n, level, strategy);
+			assert_inflates(inflate_whole, bytes, n, level, strategy);
+			if (isal)
+				assert_inflates(inflate_by_isal, bytes, n, level, strategy);
+		}
+	}
+#if defined(__x86_64__) && __has_include(<isa-l/igzip_lib.h>)
+	assert_true(isal);
+#endif
 }
 
 /* ---- writing ---- */
@@ -802,6 +1019,10 @@ main(void)
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_keys_behind),
+		cmocka_unit_test(test_check_sums),
+		cmocka_unit_test(test_unreadable_chunks),
+		cmocka_unit_test(test_inflate),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_stream_damage),
 		cmocka_unit_test(test_stream_length),

@@ -60,9 +60,16 @@ void
 planes_compare(const float *restrict share, const float *restrict threshold,
     unsigned char *restrict bit, size_t n)
 {
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		bit[i] = share[i] >= threshold[i % DITHER_TILE];
+	/* tile by tile, as thresholds of i % DITHER_TILE would be taken one by one */
+	for (; n > 0; n -= n < DITHER_TILE ? n : DITHER_TILE) {
+		size_t columns = n < DITHER_TILE ? n : DITHER_TILE;
+
+		CPU_SIMD
+		for (size_t i = 0; i < columns; i++)
+			bit[i] = share[i] >= threshold[i];
+		share += columns;
+		bit += columns;
+	}
 }
 
 void

@@ -23,11 +23,42 @@ DEFINE_DECODE(decode_uchar, uint8_t)
 DEFINE_DECODE(decode_ushort, uint16_t)
 DEFINE_DECODE(decode_float, float)
 
+/* Samples that are values: the same without the arithmetic in double. */
+#define DEFINE_WIDEN(name, c_type) \
+static void \
+name(const c_type *restrict from, size_t w, float *restrict to) \
+{ \
+	CPU_SIMD \
+	for (size_t x = 0; x < w; x++) \
+		to[x] = (float)from[x]; \
+}
+
+DEFINE_WIDEN(widen_uchar, uint8_t)
+DEFINE_WIDEN(widen_ushort, uint16_t)
+
+static void
+widen_row(const struct conversion *conversion, size_t y)
+{
+	const struct frame *in = conversion->in;
+
+	for (size_t c = 0; c < in->head.c; c++)
+		if (in->head.type == SAMPLE_UCHAR)
+			widen_uchar(frame_row(in, c, y), in->head.w,
+			    frame_floats(conversion->out, c, y));
+		else
+			widen_ushort(frame_row(in, c, y), in->head.w,
+			    frame_floats(conversion->out, c, y));
+}
+
 void
 convert_rows_decode(const struct conversion *conversion, size_t y)
 {
 	const struct frame *in = conversion->in;
 
+	if (!conversion->line && isnan(conversion->invalid) && in->head.type != SAMPLE_FLOAT) {
+		widen_row(conversion, y);
+		return;
+	}
 	for (size_t c = 0; c < in->head.c; c++) {
 		struct line line = conversion->line ? conversion->line[c] : (struct line){ 1, 0 };
 		const void *from = frame_row(in, c, y);

@@ -1,6 +1,7 @@
 /* Gaussian filter of wrapped phases, or of other channels. */
 #define _GNU_SOURCE
-#include "gauss.h"
+#include "gauss_passes.h"
+#include "gauss_rows.h"
 #include "gauss_sigma.h"
 #include "run/stage.h"
 
@@ -56,17 +57,6 @@ number_behind(const char *name, const char *base)
 	if (strncmp(name, base, n) || name[n + strspn(name + n, "0123456789")])
 		return NULL;
 	return name + n;
-}
-
-bool
-gauss_is_listed(const char *list, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *at = list; at; at = strchr(at, ','), at += at ? 1 : 0)
-		if (!strncmp(at, name, n) && (at[n] == ',' || at[n] == '\0'))
-			return true;
-	return false;
 }
 
 /* Every name in the list is a channel. */

@@ -40,11 +40,17 @@ gauss_part(float part, uint there)
 	return px_from_bits(px_bits(part) & there);
 }
 
-/* What comes of the sums; missing pixels are not filled. */
+/* What comes of the sums, of whose phase t is px_atan2_tangent(); missing pixels are not filled. */
+PX_FN float
+gauss_phase_by(float t, float sine, float cosine, float valid)
+{
+	return px_select(valid > 0.0f, px_atan2_angle(t, sine, cosine), PX_NAN);
+}
+
 PX_FN float
 gauss_phase(float sine, float cosine, float valid)
 {
-	return px_select(valid > 0.0f, px_atan2(sine, cosine), PX_NAN);
+	return gauss_phase_by(px_atan2_tangent(sine, cosine), sine, cosine, valid);
 }
 
 PX_FN float

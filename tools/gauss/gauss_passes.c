@@ -1,6 +1,8 @@
 /* gauss on the device: for each thing that is filtered its parts, sums over columns, over rows. */
+#include "gauss_passes.h"
+
 #include "gauss.block.h"
-#include "gauss.h"
+#include "gauss_jobs.h"
 #include "run/passes.h"
 #include "run/stage.h"
 

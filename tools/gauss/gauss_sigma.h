@@ -2,7 +2,7 @@
 #ifndef GAUSS_SIGMA_H
 #define GAUSS_SIGMA_H
 
-#include "gauss.h"
+#include "gauss_jobs.h"
 
 struct meta;
 

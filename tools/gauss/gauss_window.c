@@ -133,21 +133,26 @@ tap_input(const struct gauss_window *window, struct gauss_row *row)
 		    frame_floats(window->in, window->job->in[p], (size_t)row->y);
 }
 
-/* Gets a row of the image; true if something is missing. */
-static bool
-load(const struct gauss_window *window, struct gauss_row *row)
+/* Gets row y, unless it was got already. */
+static void
+load(const struct gauss_window *window, struct gauss_row *row, ptrdiff_t y)
 {
 	size_t n, x = gauss_window_columns(window, &n);
-	const float *in[2];
 
-	if (window->job->kind == KIND_PHASE)
-		return fill(window, row);
+	if (row->loaded)
+		return;
+	row->y = y;
+	row->loaded = true;
+	row->filled = row->holed = false;
+	if (!is_inside(window, row))
+		return;
+	if (window->job->kind == KIND_PHASE) {
+		row->holed = fill(window, row);
+		return;
+	}
 	tap_input(window, row);
-	for (size_t p = 0; p < 2; p++)
-		in[p] = row->tap[p] - window->x0 + x;
-	if (is_whole(in[0], in[1], n))
-		return false;
-	return fill(window, row);
+	if (!is_whole(row->tap[0] - window->x0 + x, row->tap[1] - window->x0 + x, n))
+		row->holed = fill(window, row);
 }
 
 /* The window's rows of missing pixels go up by one; `valid` comes in at the bottom, or NULL. Only
@@ -174,29 +179,47 @@ shift_missing(struct gauss_window *window, const float *restrict valid)
 }
 
 void
+gauss_window_empty(struct gauss_window *window)
+{
+	for (size_t k = 0; k < window->size + GAUSS_BELOW; k++) {
+		window->row[k] = &window->ring[k];
+		window->row[k]->loaded = false;
+	}
+}
+
+void
+gauss_window_load_below(struct gauss_window *window, size_t y)
+{
+	for (size_t k = window->size; k < window->size + GAUSS_BELOW; k++)
+		load(window, window->row[k], (ptrdiff_t)(++y));
+}
+
+void
 gauss_window_resume(struct gauss_window *window)
 {
 	/* the first row leaves next, and need not be in the input any more */
-	for (size_t k = 1; k < window->size; k++)
-		if (is_inside(window, window->row[k]) && !window->row[k]->filled)
-			tap_input(window, window->row[k]);
+	for (size_t k = 1; k < window->size + GAUSS_BELOW; k++) {
+		struct gauss_row *row = window->row[k];
+
+		if (row->loaded && !row->filled && is_inside(window, row))
+			tap_input(window, row);
+	}
 }
 
 void
 gauss_window_advance(struct gauss_window *window, ptrdiff_t y)
 {
-	struct gauss_row *row = window->row[0];
-	bool holed = false;
+	size_t last = window->size + GAUSS_BELOW - 1;
+	struct gauss_row *lowest, *first = window->row[0];
 
-	memmove(window->row, window->row + 1, (window->size - 1) * sizeof(*window->row));
-	window->row[window->size - 1] = row;
-	row->y = y;
-	row->filled = false;
-	if (is_inside(window, row))
-		holed = load(window, row);
-	window->whole_rows = holed ? 0 : window->whole_rows + 1;
+	memmove(window->row, window->row + 1, last * sizeof(*window->row));
+	window->row[last] = first;
+	first->loaded = false;
+	lowest = window->row[window->size - 1];
+	load(window, lowest, y);
+	window->whole_rows = lowest->holed ? 0 : window->whole_rows + 1;
 	if (window->whole_rows <= window->size)
-		shift_missing(window, holed ? row->valid : NULL);
+		shift_missing(window, lowest->holed ? lowest->valid : NULL);
 }
 
 void

@@ -8,7 +8,7 @@
 #define GAUSS_WINDOW_H
 
 #include "gauss.block.h"
-#include "gauss.h"
+#include "gauss_jobs.h"
 #include "base/cpu_level.h"
 
 #define GAUSS_TILE 272		/* columns filtered together: 11 rows of them stay in an L1 cache */
@@ -42,11 +42,15 @@ typedef int32_t whole VECTOR_TYPE;
 #else
 #define GAUSS_TOGETHER 1
 #endif
+/* Rows below the window that these need. */
+#define GAUSS_BELOW (GAUSS_TOGETHER - 1)
 
 /* A row of the window. Of these and the like, column x0 of the image is number GAUSS_EDGE. */
 struct gauss_row {
 	ptrdiff_t y;
 	const float *tap[2];	/* column x0, here or in the input; only columns of the image */
+	bool loaded;			/* what stands here is of this row */
+	bool holed;		/* something is missing */
 	bool filled;				/* what follows; 0 outside the image */
 	ALIGNED float part[2][GAUSS_ACROSS];	/* cos and sin, or the value */
 	float valid[GAUSS_ACROSS];		/* 1 or 0 */
@@ -54,7 +58,8 @@ struct gauss_row {
 
 /* 20 to 30 KiB, and 5 KiB for each row. */
 struct gauss_window {
-	struct gauss_row *row[GAUSS_SIZE_MOST];		/* from the top */
+	/* from the top; then those below the window */
+	struct gauss_row *row[GAUSS_SIZE_MOST + GAUSS_BELOW];
 	ALIGNED uint32_t missing[GAUSS_WORDS][GAUSS_ACROSS];	/* a bit for each row */
 	ALIGNED float column[GAUSS_TOGETHER][2][GAUSS_ACROSS];	/* sums over columns, by rows */
 	/* from here on column x0 is number 0 */
@@ -81,6 +86,10 @@ bool gauss_window_near_border(const struct gauss_window *, size_t i);
 size_t gauss_window_columns(const struct gauss_window *, size_t *n);
 /* Before the first row of a call that continues: the input's rows may lie elsewhere now. */
 void gauss_window_resume(struct gauss_window *);
+/* No row is loaded yet. */
+void gauss_window_empty(struct gauss_window *);
+/* Loads the GAUSS_BELOW rows below the window, whose lowest row is y: rows of the input. */
+void gauss_window_load_below(struct gauss_window *, size_t y);
 /* Row y comes in at the bottom of the window. */
 void gauss_window_advance(struct gauss_window *, ptrdiff_t y);
 /* Copies all rows that are not yet copied out of the input. */

@@ -35,7 +35,9 @@ certain_grow(struct run *run, const struct frame *in, bool lossy, bool no_edge, 
 		    "certainty in a lossy picture is that of regions: give --decode region");
 	if (!priv->grown)
 		return 0;
-	if (grow(run, &priv->regions, &priv->reading, in, priv->mended.surface, &least) < 0)
+	if (grow(run, &priv->regions, &priv->reading,
+		priv->mended.picture ? priv->mended.picture : in, in, priv->mended.surface,
+		&least) < 0)
 		return -1;
 	if (!priv->keep)
 		grow_drop(&priv->regions, asked ? priv->least : least);

@@ -17,14 +17,31 @@
 #define LOW 70.0f
 #define LOW_LUMA 43.0f
 #define CARRIED 0.34f
+
+float
+dark_sample(const struct frame *frame, size_t channel, const struct pixel *pixel)
+{
+	const void *row = frame_row(frame, channel, (size_t)pixel->y);
+
+	if (frame->head.type == SAMPLE_UCHAR)
+		return (float)((const unsigned char *)row)[pixel->x];
+	return holodec_level(((const float *)row)[pixel->x]);
+}
+
 float
 dark_level(const struct growing *growing, size_t c, const struct pixel *pixel)
 {
-	const void *row = frame_row(growing->in, growing->reading->channel[c], (size_t)pixel->y);
+	return dark_sample(growing->in, growing->reading->channel[c], pixel);
+}
 
-	if (growing->in->head.type == SAMPLE_UCHAR)
-		return (float)((const unsigned char *)row)[pixel->x];
-	return holodec_level(((const float *)row)[pixel->x]);
+float
+dark_luma(const struct growing *growing, const struct pixel *pixel)
+{
+	float stair = dark_level(growing, 2, pixel);
+
+	return growing->reading->rgb ? holodec_luma(dark_level(growing, 0, pixel),
+					   dark_level(growing, 1, pixel), stair)
+				     : stair;
 }
 
 static bool
@@ -39,13 +56,6 @@ is_beside_background(const struct growing *growing, const struct pixel *pixel)
 	return false;
 }
 
-static float
-luma_at(const struct growing *growing, const struct pixel *pixel)
-{
-	return holodec_luma(dark_level(growing, 0, pixel), dark_level(growing, 1, pixel),
-	    dark_level(growing, 2, pixel));
-}
-
 /* Of the eight neighbours. */
 static float
 brightest(const struct growing *growing, const struct pixel *pixel)
@@ -57,7 +67,7 @@ brightest(const struct growing *growing, const struct pixel *pixel)
 			.y = pixel->y + bits_way[way][1] };
 
 		if (growing_beside(growing, &near, 0, 0) >= 0)
-			most = px_max(most, luma_at(growing, &near));
+			most = px_max(most, dark_luma(growing, &near));
 	}
 	return most;
 }
@@ -73,7 +83,7 @@ dark_is(const struct growing *growing, const struct pixel *pixel)
 	if (!growing->reading->rgb)
 		return both < DARK ||
 		    (both < DARK_BESIDE && is_beside_background(growing, pixel));
-	luma = luma_at(growing, pixel);
+	luma = dark_luma(growing, pixel);
 	if (luma < DARKEST_LUMA || (luma < DARK_LUMA && both < DARK))
 		return true;
 	return luma < CARRIED * 255 && is_beside_background(growing, pixel) &&

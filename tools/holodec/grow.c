@@ -5,6 +5,7 @@
 
 #include "base/cpu_level.h"
 #include "dark.h"
+#include "faint.h"
 #include "hole.h"
 #include "holo/bits.h"
 #include "holodec.px.h"
@@ -17,15 +18,14 @@
 #define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
 #define ROUNDS 12
 #define CLEAR 0.25f	/* orders that clear stairs are off at most */
-#define CLEAR_STEP 16	/* one row of so many is looked at */
+#define CLEAR_STEP 8	/* one column of so many is looked at */
 
 /* Margins of those that odds decide, by rounds; the surest first. */
 #define MARGINS 4
 static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
 
 /* Certainty that is asked for */
-#define MOST 0.91f
-#define LEAST 0.43f
+#define MOST 0.93f
 #define DROPPED_MOST 0.015f	/* of the surface */
 #define BINS 1001
 
@@ -48,26 +48,31 @@ has_news(const struct growing *growing, const struct pixel *pixel)
 	return false;
 }
 
-/* Do the stairs of single pixels tell their order? Of the trusted ones, on some rows, nearly all
- * must be right. */
+/* Do the stairs of single pixels tell their order? Of the trusted ones, in some columns, nearly all
+ * must be right. Finds growing->misread, whose sum is the same in every order of rows. */
 static bool
-stairs_are_clear(const struct growing *growing)
+stairs_are_clear(struct growing *growing)
 {
 	const struct regions *regions = growing->regions;
-	size_t trusted = 0, off = 0;
+	size_t trusted = 0, clear = 0;
+	uint64_t sum = 0;
 
-	for (size_t y = 0; y < regions->h; y += CLEAR_STEP)
-		for (size_t x = 0; x < regions->w; x += 2) {
+	for (size_t y = 0; y < regions->h; y++)
+		for (size_t x = 0; x < regions->w; x += CLEAR_STEP) {
 			struct pixel pixel = { .at = (int32_t)(y * regions->w + x),
 				.x = (int32_t)x, .y = (int32_t)y };
+			float off;
 
 			if (growing->state[pixel.at] != TRUSTED)
 				continue;
+			off = px_abs(
+			    mixing_read(growing, &pixel) - growing->turns[pixel.at]);
 			trusted++;
-			off += px_abs(mixing_read(growing, &pixel) -
-				   growing->turns[pixel.at]) > CLEAR;
+			clear += off <= CLEAR;
+			sum += (uint64_t)px_round(px_min(off, 1) * VOTE_STEPS);
 		}
-	return 100 * off <= trusted;
+	growing->misread = trusted ? (float)sum / (float)(VOTE_STEPS * trusted) : 0;
+	return 100 * (trusted - clear) <= trusted;
 }
 
 static size_t
@@ -203,7 +208,7 @@ least_of(const struct regions *regions)
 	for (size_t bin = 0; bin < BINS; bin++) {
 		dropped += n[bin];
 		if ((float)dropped > DROPPED_MOST * (float)points)
-			return px_min(px_max((float)bin / (BINS - 1), LEAST), MOST);
+			return px_min(px_max((float)bin / (BINS - 1), CERTAINTY_LEAST), MOST);
 	}
 	return MOST;
 }
@@ -216,6 +221,7 @@ finish(struct run *run, struct growing *growing, float *least)
 	odds_find(run, growing);
 	*least = least_of(regions);
 	hole_find(run, growing);
+	faint_find(run, growing);
 	for (size_t i = 0; i < growing->n; i++) {
 		int32_t at = growing->pixel[i].at;
 
@@ -227,10 +233,10 @@ finish(struct run *run, struct growing *growing, float *least)
 
 int
 grow(struct run *run, struct regions *regions, const struct reading *reading,
-    const struct frame *in, const unsigned char *surface, float *least)
+    const struct frame *in, const struct frame *stored, const unsigned char *surface, float *least)
 {
 	struct growing growing = { .regions = regions, .reading = reading, .in = in,
-		.surface = surface };
+		.stored = stored, .surface = surface };
 	int status;
 
 	growing.turns = regions->turns;

@@ -6,6 +6,7 @@
 #include "smooth.h"
 
 #define STRICT 4	/* rounds in which three neighbours must agree; then odds decide */
+#define CERTAINTY_LEAST 0.43f	/* what is less certain is dropped in any picture */
 #define PIXELS 256	/* that a thread takes at a time */
 
 struct pixel {
@@ -21,7 +22,7 @@ struct pixel {
 struct growing {
 	struct regions *regions;
 	const struct reading *reading;
-	const struct frame *in;
+	const struct frame *in, *stored;	/* mended, halved.h; and as it came */
 	const unsigned char *surface;	/* of each pixel, halved.h; or NULL */
 	float *turns;			/* as voted; then as grown */
 	unsigned char *state;
@@ -29,6 +30,10 @@ struct growing {
 	size_t n;
 	int round;
 	float noise;			/* of stairs, in orders */
+	float misread;			/* by trusted pixels' stairs, in orders, on average */
+	struct {
+		float zero, times;
+	} odds;				/* of what the pixels say, for this picture; odds.c */
 	float blue[HOLO_PROFILE + 1];	/* of order 0, and whether it is halved; mixing.c */
 	bool halved[2];			/* along rows, down columns */
 };

@@ -1,8 +1,7 @@
 #include "hole.h"
 
-#include <stdlib.h>
-
 #include "base/cpu_level.h"
+#include "expected.h"
 #include "holo/bits.h"
 #include "holodec.px.h"
 
@@ -90,21 +89,12 @@ count_ring(const float *const row[ROWS], float darker, unsigned char *restrict b
 		count_brighter(level, row[k], k == 0 || k == ROWS - 1, brighter, n);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	float left = *(const float *)a, right = *(const float *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* The luma that a pixel of the neighbours' surface has: of the median of their turns; NaN where
  * all are background. */
 static float
 expected_luma(const struct growing *growing, const struct pixel *pixel)
 {
-	const struct reading *reading = growing->reading;
-	float turns[BITS_WAYS], median, rest;
+	float turns[BITS_WAYS], median;
 	size_t n = 0;
 
 	for (int way = 0; way < BITS_WAYS; way++) {
@@ -113,14 +103,8 @@ expected_luma(const struct growing *growing, const struct pixel *pixel)
 		if (at >= 0 && growing->state[at] != BACKGROUND)
 			turns[n++] = growing->turns[at];
 	}
-	if (!n)
-		return PX_NAN;
-	qsort(turns, n, sizeof(*turns), compare);
-	median = 0.5f * (turns[(n - 1) / 2] + turns[n / 2]);
-	rest = median - px_floor(median);
-	return holodec_luma(holo_sine_level(rest), holo_cosine_level(rest),
-	    reading->stair[(int)(rest * HOLO_PROFILE)] +
-		reading->code.height * px_floor(median));
+	median = expected_median(turns, n);
+	return px_isnan(median) ? PX_NAN : expected_levels(growing->reading, median).luma;
 }
 
 /* Of a pixel whose ring is brighter. */

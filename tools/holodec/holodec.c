@@ -51,7 +51,7 @@ static const struct opt options[] = {
 	{ 0, "keep", NULL, OPT_FLAG, AT(keep), NULL, 0, 0, NULL,
 	    "keep all pixels, and add a channel: how certain each one's fringe order is", NULL },
 	{ 0, "certainty", "C", OPT_NUMBER, AT(certainty), NULL, 0, 1, NULL,
-	    "drop pixels less certain; 0.91 if not given, less where that drops over 1.5 %", NULL },
+	    "drop pixels less certain; 0.93 if not given, less where that drops over 1.5 %", NULL },
 	{ 0, "on-refusal", "WORD", OPT_WORD, AT(on_refusal), NULL, 0, 0, NULL,
 	    "a refused frame is NaN, left out, or the end; nan if not given, stop before the first",
 	    refusal_words },
@@ -186,14 +186,16 @@ holodec_survey(struct run *run, const struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	bool lossy;
-	int status = look(run, in, &lossy);
+	int status = 0;
 
-	if (status < 0) {
+	if (look(run, in, &lossy) < 0) {
 		status = refusal_take(run, &priv->refusals, parameters->on_refusal);
 	} else {
 		refusal_none(run, &priv->refusals);
-		status = certain_grow(run, priv->mended.picture ? priv->mended.picture : in, lossy,
-		    parameters->edge_px == OPT_NONE_INTEGER, !isnan(parameters->certainty));
+		altered_warn(&priv->reading, in, lossy && !(parameters->blur_px > 0),
+		    &priv->altered);
+		status = certain_grow(run, in, lossy, parameters->edge_px == OPT_NONE_INTEGER,
+		    !isnan(parameters->certainty));
 	}
 	halved_free(&priv->mended);
 	return status;

@@ -2,6 +2,7 @@
 #ifndef HOLODEC_HOLODEC_H
 #define HOLODEC_HOLODEC_H
 
+#include "altered.h"
 #include "halved.h"
 #include "image/texture_below.h"
 #include "place.h"
@@ -19,6 +20,7 @@ struct priv {
 	size_t edge_px;     /* in use */
 	bool compared;      /* options with the keys of the picture */
 	bool few_colours;   /* a warning was given */
+	struct altered altered; /* likewise */
 	bool keep;          /* all pixels, and how certain each is */
 	bool grown;         /* regions.certainty is that of this picture */
 	float least;        /* certainty of what is kept */

@@ -7,6 +7,7 @@
 
 /* A frame of points, or of depth, as triangles (mesh.h); overwrites triangles, to be freed
  * anyhow. */
-int frame_triangles(const char *name, const struct frame *, double jump, struct triangles *);
+int frame_triangles(struct run *, const char *name, const struct frame *, double jump,
+    struct triangles *);
 
 #endif

@@ -100,7 +100,7 @@ draw_frame(struct run *run, const char *name, struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct triangles triangles = { 0 };
 	int status = head_is_table(&in->head) ? fail(name, "is a table of points, not an image") :
-	    frame_triangles(name, in, parameters->jump, &triangles);
+	    frame_triangles(run, name, in, parameters->jump, &triangles);
 
 	if (status == 0)
 		status = draw(run, name, &triangles, &in->head);

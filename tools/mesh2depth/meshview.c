@@ -10,6 +10,7 @@
 #define BANDS_MOST 64
 #define BAND_ROWS 16		/* at least */
 #define TRIANGLES 8192		/* a thread's piece */
+#define ENTRIES(n) (2 * (n) + 1000) /* of all bands, for n triangles, at most */
 
 /* The triangles that reach into each band of rows, in their own order. */
 struct bands {
@@ -23,17 +24,25 @@ struct scene {
 	struct raster raster;
 	struct bands bands;
 	unsigned char (*reach)[2];	/* of each triangle: its first and last band */
+	size_t (*place)[BANDS_MOST];		/* of each piece: its next triangle in each band */
 };
+
+static size_t
+piece_end(const struct scene *scene, size_t piece)
+{
+	size_t end = (piece + 1) * TRIANGLES;
+
+	return end < scene->triangles->n ? end : scene->triangles->n;
+}
 
 /* The first and the last band that triangles reach into; the last is before the first where one
  * covers no row of pixels. */
 static void
-find_reach(void *arg, size_t piece)
+find_reach(struct scene *scene, size_t piece)
 {
-	struct scene *scene = arg;
 	const struct triangles *t = scene->triangles;
 
-	for (size_t i = piece * TRIANGLES; i < (piece + 1) * TRIANGLES && i < t->n; i++) {
+	for (size_t i = piece * TRIANGLES; i < piece_end(scene, piece); i++) {
 		const uint32_t *corner = t->corner[i];
 		const double y[3] = { t->point[corner[0]][1], t->point[corner[1]][1],
 			t->point[corner[2]][1] };
@@ -45,35 +54,71 @@ find_reach(void *arg, size_t piece)
 	}
 }
 
+/* How many triangles of a piece reach into each band. */
+static void
+count_piece(void *arg, size_t piece)
+{
+	struct scene *scene = arg;
+	size_t *count = scene->place[piece];
+
+	find_reach(scene, piece);
+	for (size_t i = piece * TRIANGLES; i < piece_end(scene, piece); i++)
+		for (size_t b = scene->reach[i][0]; b <= scene->reach[i][1]; b++)
+			count[b]++;
+}
+
+/* Where the first triangle of each piece comes in each band, in place of their number. */
+static void
+find_places(struct scene *scene, size_t pieces)
+{
+	struct bands *bands = &scene->bands;
+	size_t at = 0;
+
+	for (size_t b = 0; b < bands->n; b++) {
+		bands->first[b] = at;
+		for (size_t i = 0; i < pieces; i++) {
+			size_t n = scene->place[i][b];
+
+			scene->place[i][b] = at;
+			at += n;
+		}
+	}
+	bands->first[bands->n] = at;
+}
+
+static void
+sort_piece(void *arg, size_t piece)
+{
+	struct scene *scene = arg;
+	size_t *place = scene->place[piece];
+
+	for (size_t i = piece * TRIANGLES; i < piece_end(scene, piece); i++)
+		for (size_t b = scene->reach[i][0]; b <= scene->reach[i][1]; b++)
+			scene->bands.triangle[place[b]++] = (uint32_t)i;
+}
+
 static int
 sort_into_bands(struct run *run, struct scene *scene)
 {
 	struct bands *bands = &scene->bands;
-	size_t fill[BANDS_MOST] = { 0 };
+	size_t pieces = (scene->triangles->n + TRIANGLES - 1) / TRIANGLES;
 
 	bands->rows = (scene->raster.h + BANDS_MOST - 1) / BANDS_MOST;
 	if (bands->rows < BAND_ROWS)
 		bands->rows = BAND_ROWS;
 	bands->n = (scene->raster.h + bands->rows - 1) / bands->rows;
 	scene->reach = large_memory(scene->triangles->n + 1, sizeof(*scene->reach));
-	if (!scene->reach)
+	scene->place = calloc(pieces + 1, sizeof(*scene->place));
+	if (!scene->reach || !scene->place)
 		return fail_memory();
-	run_for(run, (scene->triangles->n + TRIANGLES - 1) / TRIANGLES, find_reach, scene);
-	for (size_t i = 0; i < scene->triangles->n; i++)
-		for (size_t b = scene->reach[i][0]; b <= scene->reach[i][1]; b++)
-			bands->first[b + 1]++;
-	for (size_t b = 0; b < bands->n; b++) {
-		bands->first[b + 1] += bands->first[b];
-		fill[b] = bands->first[b];
-	}
-	if (bands->first[bands->n] > 2 * scene->triangles->n + 1000)
+	run_for(run, pieces, count_piece, scene);
+	find_places(scene, pieces);
+	if (bands->first[bands->n] > ENTRIES(scene->triangles->n))
 		return 0;
 	bands->triangle = large_memory(bands->first[bands->n] + 1, sizeof(*bands->triangle));
 	if (!bands->triangle)
 		return fail_memory();
-	for (size_t i = 0; i < scene->triangles->n; i++)
-		for (size_t b = scene->reach[i][0]; b <= scene->reach[i][1]; b++)
-			bands->triangle[fill[b]++] = (uint32_t)i;
+	run_for(run, pieces, sort_piece, scene);
 	return 0;
 }
 
@@ -154,25 +199,32 @@ make_frame(const struct scene *scene, const struct view *view, bool away, const 
 	return status;
 }
 
-/* Returns the number of pixels that are hit. */
-static size_t
-fill_frame(const struct scene *scene, bool away, struct frame *out)
+struct filling {
+	const struct raster *raster;
+	bool away;
+	struct frame *out;
+	bool hit;			/* any pixel */
+};
+
+static void
+fill_row(void *arg, size_t y)
 {
-	const struct raster *raster = &scene->raster;
-	size_t hits = 0;
+	struct filling *filling = arg;
+	const struct raster *raster = filling->raster;
+	bool hits = false;
 
-	for (size_t y = 0; y < raster->h; y++)
-		for (size_t x = 0; x < raster->w; x++) {
-			size_t i = y * raster->w + x;
-			bool hit = raster->z[i] < INFINITY;
-			float depth = away ? raster->z[i] : 0 - raster->z[i];
+	for (size_t x = 0; x < raster->w; x++) {
+		size_t i = y * raster->w + x;
+		bool hit = raster->z[i] < INFINITY;
+		float depth = filling->away ? raster->z[i] : 0 - raster->z[i];
 
-			frame_floats(out, 0, y)[x] = hit ? depth : NAN;
-			if (raster->attributes)
-				frame_floats(out, 1, y)[x] = hit ? raster->attribute[i] : NAN;
-			hits += hit;
-		}
-	return hits;
+		frame_floats(filling->out, 0, y)[x] = hit ? depth : NAN;
+		if (raster->attributes)
+			frame_floats(filling->out, 1, y)[x] = hit ? raster->attribute[i] : NAN;
+		hits |= hit;
+	}
+	if (hits)
+		__atomic_store_n(&filling->hit, true, __ATOMIC_RELAXED);
 }
 
 int
@@ -193,12 +245,16 @@ meshview_draw(struct run *run, const char *name, struct triangles *triangles,
 	if (status == 0)
 		status = make_frame(&scene, &view, options->away, meta, out);
 	if (status == 0) {
+		struct filling filling = { &scene.raster, options->away, *out, false };
+
 		run_for(run, scene.bands.n, draw_band, &scene);
-		if (fill_frame(&scene, options->away, *out) == 0)
+		run_for(run, scene.raster.h, fill_row, &filling);
+		if (!filling.hit)
 			warn(name, "no pixel is hit");
 	}
 	free(scene.bands.triangle);
 	free(scene.reach);
+	free(scene.place);
 	raster_free(&scene.raster);
 	return status;
 }

@@ -7,7 +7,7 @@
 #include "base/vector3.h"
 #include "mesh/raster.h"
 
-#define POINTS 8192		/* a thread's piece */
+#define POINTS 8192		/* or triangles: a thread's piece */
 #define LARGEST 1e30 /* coordinates whose products must stay far from overflow in float */
 
 struct box {
@@ -129,37 +129,63 @@ finite_triangle(const struct triangles *triangles, size_t i)
 	return true;
 }
 
-/* The points that triangles use, and only whole ones; NULL after fail(). */
-static bool *
-find_used(const struct triangles *triangles)
-{
-	bool *used = calloc(triangles->points + 1, sizeof(*used));
+/* The points that triangles use, and only whole ones. */
+struct points {
+	const struct triangles *triangles;
+	bool *used;
+	struct box *box;		/* of each piece of POINTS */
+	size_t pieces;
+};
 
-	if (!used)
-		fail_memory();
-	for (size_t i = 0; used && i < triangles->n; i++)
+/* Several threads may mark one point. */
+static void
+mark_piece(void *arg, size_t piece)
+{
+	const struct points *points = arg;
+	const struct triangles *triangles = points->triangles;
+	size_t end = (piece + 1) * POINTS;
+
+	for (size_t i = piece * POINTS; i < triangles->n && i < end; i++)
 		if (finite_triangle(triangles, i))
 			for (int k = 0; k < 3; k++)
-				used[triangles->corner[i][k]] = true;
-	return used;
+				__atomic_store_n(&points->used[triangles->corner[i][k]], true,
+				    __ATOMIC_RELAXED);
+}
+
+static void
+widen(struct box *box, const double low[3], const double high[3])
+{
+	for (int k = 0; k < 3; k++) {
+		box->low[k] = low[k] < box->low[k] ? low[k] : box->low[k];
+		box->high[k] = high[k] > box->high[k] ? high[k] : box->high[k];
+	}
+}
+
+static const struct box nothing = { { INFINITY, INFINITY, INFINITY },
+	{ -INFINITY, -INFINITY, -INFINITY } };
+
+static void
+box_piece(void *arg, size_t piece)
+{
+	const struct points *points = arg;
+	const struct triangles *triangles = points->triangles;
+	size_t end = (piece + 1) * POINTS;
+	struct box box = nothing;
+
+	for (size_t i = piece * POINTS; i < triangles->points && i < end; i++)
+		if (points->used[i])
+			widen(&box, triangles->point[i], triangles->point[i]);
+	points->box[piece] = box;
 }
 
 static struct box
-box_of(const struct triangles *triangles, const bool *used)
+box_of(struct run *run, struct points *points)
 {
-	double low[3] = { INFINITY, INFINITY, INFINITY };
-	double high[3] = { -INFINITY, -INFINITY, -INFINITY };
-	struct box box;
+	struct box box = nothing;
 
-	for (size_t i = 0; i < triangles->points; i++)
-		for (int k = 0; k < 3; k++) {
-			double v = triangles->point[i][k];
-
-			low[k] = used[i] & (v < low[k]) ? v : low[k];
-			high[k] = used[i] & (v > high[k]) ? v : high[k];
-		}
-	memcpy(box.low, low, sizeof(low));
-	memcpy(box.high, high, sizeof(high));
+	run_for(run, points->pieces, box_piece, points);
+	for (size_t i = 0; i < points->pieces; i++)
+		widen(&box, points->box[i].low, points->box[i].high);
 	return box;
 }
 
@@ -234,15 +260,14 @@ fitting_scale(const struct meshview_options *options, const struct box *box, con
 }
 
 static int
-place(struct run *run, const char *name, struct triangles *triangles, const bool *used,
+place(struct run *run, const char *name, struct triangles *triangles, struct points *points,
     const struct meshview_options *options, struct view *view)
 {
-	struct box box = box_of(triangles, used);
+	struct box box = box_of(run, points);
 	double first[3], middle[3] = { 0 };
 	bool empty = box.low[0] > box.high[0];
 	struct placing placing = { .triangles = triangles, .axes = view->axes, .from = first,
 		.half = { ((double)options->w - 1) / 2, ((double)options->h - 1) / 2 } };
-	size_t pieces = (triangles->points + POINTS - 1) / POINTS;
 
 	for (int k = 0; k < 3; k++) {
 		if (!empty && !(fmax(fabs(box.low[k]), fabs(box.high[k])) < LARGEST))
@@ -250,8 +275,8 @@ place(struct run *run, const char *name, struct triangles *triangles, const bool
 			    name, "coordinates are too large: %g to %g", box.low[k], box.high[k]);
 		first[k] = empty ? 0 : box.low[k] + (box.high[k] - box.low[k]) / 2;
 	}
-	run_for(run, pieces, turn_piece, &placing);
-	box = box_of(triangles, used);
+	run_for(run, points->pieces, turn_piece, &placing);
+	box = box_of(run, points);
 	for (int k = 0; k < 3; k++)
 		middle[k] = options->center.n ? options->center.v[k] - first[k] :
 		    empty ? 0 : box.low[k] + (box.high[k] - box.low[k]) / 2;
@@ -265,7 +290,7 @@ place(struct run *run, const char *name, struct triangles *triangles, const bool
 	    empty ? 1 : fitting_scale(options, &box, middle);
 	memcpy(placing.middle, middle, sizeof(middle));
 	placing.scale = view->scale;
-	run_for(run, pieces, place_piece, &placing);
+	run_for(run, points->pieces, place_piece, &placing);
 	place_point(&placing, box.low);
 	place_point(&placing, box.high);
 	if (!empty && fmax(fmax(fabs(box.low[0]), fabs(box.high[0])), fmax(fabs(box.low[1]),
@@ -280,9 +305,19 @@ int
 view_place(struct run *run, const char *name, struct triangles *triangles,
     const struct meshview_options *options, struct view *view)
 {
-	bool *used = find_used(triangles);
-	int status = used ? place(run, name, triangles, used, options, view) : -1;
+	struct points points = { .triangles = triangles,
+		.pieces = (triangles->points + POINTS - 1) / POINTS };
+	int status = -1;
 
-	free(used);
+	points.used = calloc(triangles->points + 1, sizeof(*points.used));
+	points.box = calloc(points.pieces + 1, sizeof(*points.box));
+	if (points.used && points.box) {
+		run_for(run, (triangles->n + POINTS - 1) / POINTS, mark_piece, &points);
+		status = place(run, name, triangles, &points, options, view);
+	} else {
+		fail_memory();
+	}
+	free(points.used);
+	free(points.box);
 	return status;
 }

@@ -75,9 +75,11 @@ corner_of_depth(block_at at, normals_vector v0, normals_vector h0, float weight0
 {
 	precise float down0 = v0.z * at.b.per_row, right0 = h0.z * at.b.per_column;
 	precise float down1 = v1.z * at.b.per_row, right1 = h1.z * at.b.per_column;
+	precise float square0 = down0 * down0, square1 = down1 * down1;
 
 	return normals_sum(
-	    normals_of_falls(down0, right0, weight0), normals_of_falls(down1, right1, weight1));
+	    normals_of_falls(down0, right0, square0, normals_fall_square(right0), weight0),
+	    normals_of_falls(down1, right1, square1, normals_fall_square(right1), weight1));
 }
 
 normals_vector

@@ -51,12 +51,20 @@ normals_product(PX_STRUCT normals_vector v, PX_STRUCT normals_vector h, float we
 	return n;
 }
 
-/* The opposite of that for z on a regular grid, which falls so much to the right and down. */
+/* Of a fall to the right, for the following. */
+PX_FN float
+normals_fall_square(float right)
+{
+	return right * right + 1.0f;
+}
+
+/* The opposite of that for z on a regular grid, which falls so much to the right and down;
+ * right_square is normals_fall_square(right), down_square is down^2. */
 PX_FN PX_STRUCT normals_vector
-normals_of_falls(float down, float right, float weight)
+normals_of_falls(float down, float right, float down_square, float right_square, float weight)
 {
 	PX_STRUCT normals_vector n;
-	PX_F scale = normals_inverse_root((right * right + 1.0f) + down * down, 0u) * weight;
+	PX_F scale = normals_inverse_root(right_square + down_square, 0u) * weight;
 
 	n.x = right * scale;
 	n.y = down * scale;

@@ -14,7 +14,15 @@
 /* A piece of a row with a column more on each side; 0 where something is missing. */
 struct line {
 	float x[SPAN], y[SPAN], z[SPAN], there[SPAN];
+	/* a depth map's fall from column i - 1 to i, and its square with 1: two rows of squares
+	 * need them */
+	float fall[SPAN], fall_square[SPAN];
 	bool whole;			/* nothing is, of the image's columns; there[] is not set */
+} __attribute__((aligned(64)));
+
+/* The fall of a depth map from one line to the next, of which two squares need each. */
+struct falls {
+	float fall[SPAN], square[SPAN];
 } __attribute__((aligned(64)));
 
 /* Squares of four pixels between two lines: the products that A and D, and B and C, get. */
@@ -113,25 +121,51 @@ squares_of_points(const struct line *restrict upper, const struct line *restrict
 	}
 }
 
+/* From the left to column LEFT + i, for squares i < n + 1. */
+static void
+fall_right(struct line *restrict line, size_t n, float per_column)
+{
+	CPU_SIMD
+	for (size_t i = LEFT; i < LEFT + SQUARES(n); i++) {
+		float fall = (line->z[i - 1] - line->z[i]) * per_column;
+
+		line->fall[i] = fall;
+		line->fall_square[i] = normals_fall_square(fall);
+	}
+}
+
+static void
+fall_down(const struct line *restrict upper, const struct line *restrict lower,
+    struct falls *restrict falls, size_t n, float per_row)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < LEFT + SQUARES(n); i++) {
+		float fall = (upper->z[i] - lower->z[i]) * per_row;
+
+		falls->fall[i] = fall;
+		falls->square[i] = fall * fall;
+	}
+}
+
 static inline __attribute__((always_inline)) void
 squares_of_depth(const struct line *restrict upper, const struct line *restrict lower,
-    struct squares *restrict out, size_t n, bool whole, float per_column, float per_row)
+    const struct falls *restrict down, struct squares *restrict out, size_t n, bool whole)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < SQUARES(n); i++) {
 		size_t r = LEFT + i, l = r - 1;
-		float h0 = (upper->z[l] - upper->z[r]) * per_column;
-		float h1 = (lower->z[l] - lower->z[r]) * per_column;
-		float v0 = (upper->z[l] - lower->z[l]) * per_row;
-		float v1 = (upper->z[r] - lower->z[r]) * per_row;
+		float h0 = upper->fall[r], h1 = lower->fall[r];
+		float v0 = down->fall[l], v1 = down->fall[r];
+		float h0_square = upper->fall_square[r], h1_square = lower->fall_square[r];
+		float v0_square = down->square[l], v1_square = down->square[r];
 		float a = whole ? 1 : upper->there[l], b = whole ? 1 : upper->there[r];
 		float c = whole ? 1 : lower->there[l], d = whole ? 1 : lower->there[r];
 		struct normals_vector sum_ad = normals_sum(
-		    normals_of_falls(v1, h0, a * d * b),
-		    normals_of_falls(v0, h1, a * d * c));
+		    normals_of_falls(v1, h0, v1_square, h0_square, a * d * b),
+		    normals_of_falls(v0, h1, v0_square, h1_square, a * d * c));
 		struct normals_vector sum_bc = normals_sum(
-		    normals_of_falls(v0, h0, b * c * a),
-		    normals_of_falls(v1, h1, b * c * d));
+		    normals_of_falls(v0, h0, v0_square, h0_square, b * c * a),
+		    normals_of_falls(v1, h1, v1_square, h1_square, b * c * d));
 
 		put_square(out, i, sum_ad, sum_bc);
 	}
@@ -182,6 +216,7 @@ get_line(const struct normals *normals, const struct frame *in, struct line *lin
 
 	if (y < 0 || y >= (ptrdiff_t)in->head.h) {
 		memset(line, 0, sizeof(*line));
+		fall_right(line, n, normals->per_column);
 		return;
 	}
 	clear(line, LEFT - 1);
@@ -191,6 +226,7 @@ get_line(const struct normals *normals, const struct frame *in, struct line *lin
 	if (normals->depth) {
 		if (!line->whole)
 			clean_depth(z, line, at, m);
+		fall_right(line, n, normals->per_column);
 		return;
 	}
 	x = frame_floats(in, normals->channel[0], (size_t)y) + first;
@@ -206,17 +242,19 @@ static void
 get_squares(const struct normals *normals, struct line *upper, struct line *lower,
     struct squares *squares, size_t x0, size_t n, size_t w)
 {
-	float per_column = normals->per_column, per_row = normals->per_row;
 	bool whole = upper->whole && lower->whole;
+	struct falls down;
 
 	if (!whole && upper->whole)
 		set_there(upper, n);
 	if (!whole && lower->whole)
 		set_there(lower, n);
+	if (normals->depth)
+		fall_down(upper, lower, &down, n, normals->per_row);
 	if (normals->depth && whole)
-		squares_of_depth(upper, lower, squares, n, true, per_column, per_row);
+		squares_of_depth(upper, lower, &down, squares, n, true);
 	else if (normals->depth)
-		squares_of_depth(upper, lower, squares, n, false, per_column, per_row);
+		squares_of_depth(upper, lower, &down, squares, n, false);
 	else if (whole)
 		squares_of_points(upper, lower, squares, n, true);
 	else
@@ -241,8 +279,11 @@ strip(const struct normals *normals, const struct frame *in, struct frame *out, 
 	get_line(normals, in, &line[1], (ptrdiff_t)y0, x0, n);
 	get_squares(normals, &line[0], &line[1], &squares[0], x0, n, in->head.w);
 	for (size_t y = y0, k = 0; y < y1; y++, k = !k) {
+		frame_write_soon(out, c, y + 1, x0, n);
 		get_line(normals, in, &line[k], (ptrdiff_t)y + 1, x0, n);
+		frame_write_soon(out, c + 1, y + 1, x0, n);
 		get_squares(normals, &line[!k], &line[k], &squares[!k], x0, n, in->head.w);
+		frame_write_soon(out, c + 2, y + 1, x0, n);
 		for (size_t i = 0; i < 3; i++)
 			normal[i] = frame_floats(out, c + i, y) + x0;
 		if (line[!k].whole)

@@ -1,18 +1,26 @@
 #include "camera_rays.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/cpu_level.h"
 #include "optics/lens.h"
+#include "phase2depth.px.h"
 
 #define TILE 128		/* pixels that are worked on together */
 #define STEPS 12
+#define GRID 9		/* points of the frame, a side, that the unit is chosen by */
+#define MORE 1.2		/* and by how much the shifts between them may be larger */
+#define LEAST_SHIFT 1e-6	/* keeps units from being of no size */
+#define MOST_EXPONENT 40	/* of a shift: no lens has one of 2^40 focal lengths */
 
 struct job {
 	const struct triangulation *t;
 	const struct pinhole *camera;
+	double per_unit;		/* of the table's unit in 1 */
+	_Atomic bool beyond;		/* a shift that the table's unit does not hold */
 };
 
 /* Pixels of a row: where the lens shows them, and where they were without it. The squares of what
@@ -74,12 +82,24 @@ step(const double terms[14], struct tile *tile)
 	return more;
 }
 
+/* The shift in the table's unit. */
+static int32_t
+to_unit(struct job *job, double shift)
+{
+	long v = lrint(shift * job->per_unit);
+
+	if (v >= -INT32_MAX && v <= INT32_MAX)
+		return (int32_t)v;
+	atomic_store_explicit(&job->beyond, true, memory_order_relaxed);
+	return PHASE2DEPTH_NO_RAY;
+}
+
 /* Those that have not settled, or beyond the lens's fold, are left to pinhole_undistort(). */
 static void
-store(const struct job *job, const struct tile *tile, size_t x, size_t y)
+store(struct job *job, const struct tile *tile, size_t x, size_t y)
 {
 	const struct triangulation *t = job->t;
-	float *dx = t->lens + y * t->lens_stride + x, *dy = dx + t->h * t->lens_stride;
+	int32_t *dx = t->lens + y * t->lens_stride + x, *dy = dx + t->h * t->lens_stride;
 
 	for (size_t i = 0; i < tile->n; i++) {
 		double uv[2] = { t->origin_px[0] + ((double)(x + i) + 0.5) * t->bin[0] - 0.5,
@@ -88,15 +108,15 @@ store(const struct job *job, const struct tile *tile, size_t x, size_t y)
 		bool known = (tile->left[i] == 0 && pinhole_within_fold(job->camera, xy)) ||
 		    pinhole_undistort(job->camera, uv, xy);
 
-		dx[i] = known ? (float)(xy[0] - tile->aim_x[i]) : NAN;
-		dy[i] = known ? (float)(xy[1] - tile->aim_y) : NAN;
+		dx[i] = known ? to_unit(job, xy[0] - tile->aim_x[i]) : PHASE2DEPTH_NO_RAY;
+		dy[i] = known ? to_unit(job, xy[1] - tile->aim_y) : PHASE2DEPTH_NO_RAY;
 	}
 }
 
 static void
 fill_row(void *arg, size_t y)
 {
-	const struct job *job = arg;
+	struct job *job = arg;
 	const struct triangulation *t = job->t;
 	double x0 = t->x0 + t->x_per_row * (double)y;
 	struct tile tile = { .aim_y = t->y0 + t->y_per_row * (double)y };
@@ -116,10 +136,39 @@ fill_row(void *arg, size_t y)
 	}
 }
 
+/* The largest shift of a grid over the frame, its corners included. */
+static double
+largest_shift(const struct triangulation *t, const struct pinhole *camera)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < GRID * GRID; i++) {
+		double column = (double)(t->w - 1) * (double)(i % GRID) / (GRID - 1), xy[2];
+		double row = (double)(t->h - 1) * (double)(i / GRID) / (GRID - 1);
+		double y = t->y0 + t->y_per_row * row;
+		double x = t->x0 + t->x_per_row * row + t->x_per_column * column;
+		double uv[2] = { t->origin_px[0] + (column + 0.5) * t->bin[0] - 0.5,
+			t->origin_px[1] + (row + 0.5) * t->bin[1] - 0.5 };
+
+		if (pinhole_undistort(camera, uv, xy))
+			most = fmax(most, fmax(fabs(xy[0] - x), fabs(xy[1] - y)));
+	}
+	return most;
+}
+
+/* The unit is the least that holds a little more than the grid's largest shift. Shifts between the
+ * grid's points, next to a fold, may be larger: then the table is filled again. */
 void
 camera_rays_fill(struct run *run, struct triangulation *t, const struct pinhole *camera)
 {
-	struct job job = { t, camera };
+	struct job job = { t, camera, 0, true };
+	int exponent;
 
-	run_for(run, t->h, fill_row, &job);
+	frexp(fmax(MORE * largest_shift(t, camera), LEAST_SHIFT), &exponent);
+	for (; job.beyond && exponent < MOST_EXPONENT; exponent += 2) {
+		t->lens_unit = ldexp(1, exponent - 31);
+		job.per_unit = 1 / t->lens_unit;
+		job.beyond = false;
+		run_for(run, t->h, fill_row, &job);
+	}
 }

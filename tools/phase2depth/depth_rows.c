@@ -125,11 +125,13 @@ plain_rows(const struct phase2depth *priv, const struct frame *in, struct frame 
 
 		for (int i = 0; i < (int)n; i++)
 			column[i] = above->plane[1] * (double)((int)x + i);
-		for (size_t y = y0; y < y1; y++)
+		for (size_t y = y0; y < y1; y++) {
+			frame_write_soon(out, 0, y + 2, x, n);
 			plain_piece(frame_floats(in, above->phase, y) + x,
 			    above->plane[0] + above->plane[2] * (double)y, column,
 			    (float)above->c[0], priv->least, priv->most,
 			    frame_floats(out, 0, y) + x, n);
+		}
 	}
 }
 

@@ -73,8 +73,11 @@ plane_row(const struct phase2depth *priv, const struct frame *in, struct frame *
 
 /* ---- along the ray ---- */
 
+static const int32_t no_lens[TILE];
+
 struct ray_row {
-	const float *sigma, *lens_x, *lens_y, *x, *y, *z;
+	const float *sigma, *x, *y, *z;
+	const int32_t *lens_x, *lens_y;
 	float *out;
 	double x0, y0;
 };
@@ -82,9 +85,9 @@ struct ray_row {
 static void
 rays(const struct triangulation *rays, const struct ray_row *row, int n)
 {
-	const float *restrict sigma = row->sigma, *restrict lens_x = row->lens_x;
-	const float *restrict lens_y = row->lens_y, *restrict px = row->x, *restrict py = row->y;
-	const float *restrict pz = row->z;
+	const int32_t *restrict lens_x = row->lens_x, *restrict lens_y = row->lens_y;
+	const float *restrict sigma = row->sigma;
+	const float *restrict px = row->x, *restrict py = row->y, *restrict pz = row->z;
 	float *restrict out = row->out;
 	const struct triangulation t = *rays;
 	double x0 = row->x0, y0 = row->y0;
@@ -95,8 +98,9 @@ rays(const struct triangulation *rays, const struct ray_row *row, int n)
 	memcpy(&exact, t.exact_terms, sizeof(exact));
 	CPU_SIMD
 	for (int i = 0; i < n; i++) {
-		double x = x0 + t.x_per_column * (double)i + (double)lens_x[i];
-		double y = y0 + (double)lens_y[i];
+		double ray_x = x0 + t.x_per_column * (double)i;
+		double x = phase2depth_unbent(ray_x, lens_x[i], t.lens_unit);
+		double y = phase2depth_unbent(y0, lens_y[i], t.lens_unit);
 		double s = PHASE2DEPTH_AHEAD(t.R, t.T, px[i], py[i], pz[i]);
 		double b_w = PHASE2DEPTH_ALONG(t.b_w, 0, x, y);
 		double b_code = PHASE2DEPTH_ALONG(t.b_code, 0, x, y);
@@ -116,15 +120,15 @@ static void
 ray_row(const struct phase2depth *priv, const struct frame *in, struct frame *out, size_t y)
 {
 	const struct triangulation *t = &priv->rays;
-	const float *lens = t->lens ? t->lens + y * t->lens_stride : NULL;
+	const int32_t *lens = t->lens ? t->lens + y * t->lens_stride : NULL;
 	double x0 = t->x0 + t->x_per_row * (double)y, y0 = t->y0 + t->y_per_row * (double)y;
 
 	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
 		struct ray_row row = { frame_floats(in, priv->sigma, y) + x,
-			lens ? lens + x : none,
-			lens ? lens + t->h * t->lens_stride + x : none,
 			frame_floats(out, 0, y) + x, frame_floats(out, 1, y) + x,
-			frame_floats(out, 2, y) + x, frame_floats(out, 3, y) + x,
+			frame_floats(out, 2, y) + x, lens ? lens + x : no_lens,
+			lens ? lens + t->h * t->lens_stride + x : no_lens,
+			frame_floats(out, 3, y) + x,
 			x0 + t->x_per_column * (double)x, y0 };
 
 		rays(t, &row, (int)(w - x < TILE ? w - x : TILE));

@@ -27,11 +27,12 @@ struct phase2depth_rays_block {
 	double a_code, a_w, b_code[3], b_w[3], R[9], T[3];
 	double px_per_rad, code0_px;
 	double x0, x_per_column, x_per_row, y0, y_per_row;
+	double lens_unit;	/* of the camera's table */
 	double calib_middle_mm, calib_per_mm;	/* struct calib_sigma */
 	PX_STRUCT phase2depth_exact_lens exact_terms;
 	float least, most;
 	uint phase, distorted, plain;
-	uint lens, lens_stride, lens_rows;	/* lens: 1 if there is a table; floats; rows */
+	uint lens, lens_stride, lens_rows;	/* lens: 1 if there is a table; numbers; rows */
 	uint has_sigma, sigma;			/* 1: the input has this channel */
 	uint has_calib, calib_table, calib_columns, calib_step_px;	/* the table's constant */
 	float calib_offset_mm2;

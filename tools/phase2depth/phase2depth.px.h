@@ -157,6 +157,20 @@ phase2depth_per_code(double s, double a_code, double a_w, double b_code, double 
 }
 #endif
 
+#ifndef PHASE2DEPTH_NO_DOUBLES
+/* A coordinate of the camera's ray without the lens: what the table adds, in its unit. The least
+ * number of the table stands for no ray. */
+#define PHASE2DEPTH_NO_RAY (-0x7fffffff - 1)
+
+PX_FN double
+phase2depth_unbent(double x, int shift, double unit)
+{
+	PX_D added = unit * px_double(shift);
+
+	return x + added;
+}
+#endif
+
 /* How far ahead of the camera a point of the world lies. */
 #define PHASE2DEPTH_AHEAD(R, T, x, y, z) \
 	((R)[2] * ((x) - (T)[0]) + ((R)[5] * ((y) - (T)[1]) + (R)[8] * ((z) - (T)[2])))
@@ -234,6 +248,7 @@ struct phase2depth_exact_lens {
 	double focal_px, skew_px, center_px;
 	double line[9]; /* row-major, times (x, y, 1) of the camera: l0 code + l1 other + l2 = 0 */
 	double bend;	/* what a step of Newton's method leaves: phase2depth_next() */
+	double fold_square;	/* at that square of the radius the lens folds back */
 };
 
 /* The shift itself. */
@@ -331,7 +346,7 @@ phase2depth_first_step(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_ra
 struct phase2depth_step {
 	double code;		/* the undone coordinate there, in pixels */
 	float p;
-	bool found;		/* within 0.1 px before the step, where the lens does not fold */
+	bool found;		/* within 0.1 px before the step, and within the lens's fold */
 	bool unsettled;		/* one more step would change the code by PHASE2DEPTH_MISS_PX */
 };
 
@@ -356,11 +371,13 @@ phase2depth_next(PX_STRUCT phase2depth_lens lens, PX_STRUCT phase2depth_exact_le
 	PX_D undone = code - shift;
 	PX_F rest = px_float(undone - bare), along = rest * px_divide(1.0f, derivative);
 	PX_F cube = derivative * derivative * px_abs(derivative);
+	PX_F other = ray.slope * p + ray.offset, square = p * p + other * other;
 	bool folds = !(derivative * per_x > 0.0f);
+	bool within = square < px_float(exact.fold_square);
 
 	step.code = undone - px_double(along * c.derivative);
 	step.p = p + along;
-	step.found = px_both(px_abs(rest) < 0.1f, !folds);
+	step.found = px_both(px_both(px_abs(rest) < 0.1f, !folds), within);
 	step.unsettled = rest * rest * px_float(exact.bend) >= px_select(folds, 0.0f, cube);
 	return step;
 }

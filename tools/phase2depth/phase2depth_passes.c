@@ -76,7 +76,8 @@ list_rays(struct passes *passes, const struct phase2depth *priv)
 		.x_per_column = t->x_per_column, .x_per_row = t->x_per_row, .y0 = t->y0,
 		.y_per_row = t->y_per_row, .least = priv->least, .most = priv->most,
 		.phase = (uint)priv->phase, .distorted = t->distorted, .plain = t->plain,
-		.lens = t->lens != NULL, .lens_stride = (uint)t->lens_stride,
+		.lens_unit = t->lens_unit, .lens = t->lens != NULL,
+		.lens_stride = (uint)t->lens_stride,
 		.lens_rows = (uint)t->h, .has_sigma = priv->sigma != NO_CHANNEL,
 		.sigma = (uint)priv->sigma };
 	struct pass pass = { .shader = SHADER(phase2depth_rays), .block = &block,
@@ -103,7 +104,7 @@ list_rays(struct passes *passes, const struct phase2depth *priv)
 	if (block.has_sigma)
 		passes_read(passes, priv->sigma);
 	if (t->lens && passes_constant(passes, t->lens,
-	    2 * t->h * t->lens_stride * sizeof(float)) < 0)
+	    2 * t->h * t->lens_stride * sizeof(*t->lens)) < 0)
 		return -1;
 	if (block.has_calib && passes_constant(passes, priv->calib_sigma.table,
 	    CALIB_SIGMA_TERMS * priv->calib_sigma.columns * priv->calib_sigma.rows *

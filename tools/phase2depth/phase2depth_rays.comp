@@ -8,6 +8,9 @@
 #define TILE 512u	/* of a row; columns are counted from its first, as the processor does */
 
 layout(buffer_reference, std430) readonly buffer block_at { phase2depth_rays_block b; };
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer lens_fours {
+	ivec4 at[];
+};
 
 /* The coded coordinate without the projector's lens; false where there is none. */
 bool
@@ -37,10 +40,11 @@ undo_lens(block_at at, float phase, double x, double y, inout double code)
 }
 
 vec3
-point(block_at at, float phase, double x0, double y0, uint column, float lens_x, float lens_y)
+point(block_at at, float phase, double x0, double y0, uint column, int lens_x, int lens_y)
 {
-	PX_D x = x0 + at.b.x_per_column * double(column) + double(lens_x);
-	PX_D y = y0 + double(lens_y);
+	PX_D ray_x = x0 + at.b.x_per_column * double(column);
+	PX_D x = phase2depth_unbent(ray_x, lens_x, at.b.lens_unit);
+	PX_D y = phase2depth_unbent(y0, lens_y, at.b.lens_unit);
 	PX_D code = at.b.px_per_rad * double(phase) + at.b.code0_px;
 	bool found = at.b.distorted == 0 || undo_lens(at, phase, x, y, code);
 	PX_D b_w = PHASE2DEPTH_ALONG(at.b.b_w, 0, x, y);
@@ -48,7 +52,7 @@ point(block_at at, float phase, double x0, double y0, uint column, float lens_x,
 	PX_D s = phase2depth_distance(code, at.b.a_code, at.b.a_w, b_code, b_w);
 	PX_D w = at.b.a_w + s * b_w;
 	float depth = float(s), depth_projector = float(w);
-	bool valid = !px_isnan(phase) && !px_isnan(lens_x) && found && depth > 0.0f &&
+	bool valid = !px_isnan(phase) && lens_x != PHASE2DEPTH_NO_RAY && found && depth > 0.0f &&
 	    depth_projector > 0.0f && depth >= at.b.least && depth <= at.b.most;
 	PX_F a = PHASE2DEPTH_WORLD(at.b.R, at.b.T, 0, x, y, s);
 	PX_F b = PHASE2DEPTH_WORLD(at.b.R, at.b.T, 1, x, y, s);
@@ -59,11 +63,12 @@ point(block_at at, float phase, double x0, double y0, uint column, float lens_x,
 
 /* The standard deviation along the ray of a point. */
 float
-deviation(block_at at, vec3 p, float sigma, double x0, double y0, uint column, float lens_x,
-    float lens_y)
+deviation(block_at at, vec3 p, float sigma, double x0, double y0, uint column, int lens_x,
+    int lens_y)
 {
-	PX_D x = x0 + at.b.x_per_column * double(column) + double(lens_x);
-	PX_D y = y0 + double(lens_y);
+	PX_D ray_x = x0 + at.b.x_per_column * double(column);
+	PX_D x = phase2depth_unbent(ray_x, lens_x, at.b.lens_unit);
+	PX_D y = phase2depth_unbent(y0, lens_y, at.b.lens_unit);
 	PX_D s = PHASE2DEPTH_AHEAD(at.b.R, at.b.T, double(p.x), double(p.y), double(p.z));
 	PX_D b_w = PHASE2DEPTH_ALONG(at.b.b_w, 0, x, y);
 	PX_D b_code = PHASE2DEPTH_ALONG(at.b.b_code, 0, x, y);
@@ -113,7 +118,8 @@ main()
 {
 	uint x = gpu_x4(), y = gpu_y(), first = x & ~(TILE - 1u);
 	block_at at = block_at(gpu.block);
-	vec4 phase, lens_x = vec4(0), lens_y = vec4(0), sigma = vec4(0), calib = vec4(0);
+	vec4 phase, sigma = vec4(0), calib = vec4(0);
+	ivec4 lens_x = ivec4(0), lens_y = ivec4(0);
 	vec4 result[3];
 
 	if (gpu_outside4(x, y))
@@ -125,8 +131,8 @@ main()
 		uint64_t row = gpu_constant(0) + 4ul * uint64_t(at.b.lens_stride) * y;
 		uint64_t next = row + 4ul * uint64_t(at.b.lens_stride) * at.b.lens_rows;
 
-		lens_x = gpu_fours(row).at[x >> 2];
-		lens_y = gpu_fours(next).at[x >> 2];
+		lens_x = lens_fours(row).at[x >> 2];
+		lens_y = lens_fours(next).at[x >> 2];
 	}
 	for (uint i = 0; i < 4; i++) {
 		PX_D row_x0 = at.b.x0 + at.b.x_per_row * double(y);

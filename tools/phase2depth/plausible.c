@@ -193,10 +193,10 @@ is_behind(const struct triangulation *rays, double code, size_t column, size_t r
 	double y = rays->y0 + rays->y_per_row * (double)row, b_code, b_w, s;
 
 	if (rays->lens) {
-		const float *lens = rays->lens + row * rays->lens_stride + column;
+		const int32_t *lens = rays->lens + row * rays->lens_stride + column;
 
-		x += (double)lens[0];
-		y += (double)lens[rays->h * rays->lens_stride];
+		x += rays->lens_unit * lens[0];
+		y += rays->lens_unit * lens[rays->h * rays->lens_stride];
 	}
 	b_code = rays->b_code[0] * x + rays->b_code[1] * y + rays->b_code[2];
 	b_w = rays->b_w[0] * x + rays->b_w[1] * y + rays->b_w[2];

@@ -9,6 +9,7 @@
 #define BASELINE_MM 2.0		/* a smaller one was meant in another unit */
 #define BASELINE_MOST_MM 20000.0	/* and no rig is so wide */
 #define TANGENTIAL 0.1		/* p1 and p2 of lenses are below 0.02 */
+#define SKEW 0.05		/* of the focal length; sensors have some 1e-4 */
 #define WIDE 8.0		/* widths of the picture in a focal length: some 150 degrees */
 #define MIDDLE 0.05		/* principal points lie so near it, a share of the picture */
 
@@ -45,6 +46,15 @@ resolution_factor(const struct pinhole *device, double w, double h, bool is_proj
 	return 1;
 }
 
+/* A projector's picture may be shifted up or down by lens and mirror, by up to its height. */
+static bool
+is_outside(const struct pinhole *device, double w, double h, bool is_projector)
+{
+	double x = device->K[2], y = device->K[5], beyond = is_projector ? h : 0;
+
+	return x < 0 || x > w || y < -beyond || y > h + beyond;
+}
+
 /* Would width and height be right the other way round, and only so? */
 static bool
 is_exchanged(const struct pinhole *device, double w, double h)
@@ -75,6 +85,10 @@ plausible_resolution(const char *object, const struct pinhole *device, bool is_p
 		    "of %.4g x %.4g px would, and the %s has %g x %g px: is it of another "
 		    "resolution?",
 		    name, device->K[2], device->K[5], w * factor, h * factor, name, w, h);
+	else if (is_outside(device, w, h, is_projector))
+		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, outside of the "
+		    "%s's %g x %g px: is it the matrix of this picture, and not of a part?", name,
+		    device->K[2], device->K[5], name, w, h);
 	else
 		return true;
 	return false;
@@ -91,6 +105,34 @@ check_tangential(const char *path, const struct pinhole *device, const char *nam
 	warn(path, "the %s's lens has p1 = %g and p2 = %g, more than lenses have: is its list in "
 	    "OpenCV's order k1 k2 p1 p2 k3?", name, p[0], p[1]);
 	return false;
+}
+
+/* False after a warning. */
+static bool
+check_skew(const char *path, const struct pinhole *device, const char *name)
+{
+	if (fabs(device->K[1]) <= SKEW * fabs(device->K[0]))
+		return true;
+	warn(path, "the %s's matrix has a skew of %g with a focal length of %g px, which no sensor "
+	    "has: is it in the order fx s cx, 0 fy cy, 0 0 1?", name, device->K[1], device->K[0]);
+	return false;
+}
+
+/* Does the lens show all of its picture? False after a warning. */
+static bool
+check_fold(const char *path, const struct pinhole *device, const char *name)
+{
+	for (size_t k = 0; k < 4 && device->w > 0 && device->h > 0; k++) {
+		double corner[2] = { k % 2 ? device->w - 1 : 0, k / 2 ? device->h - 1 : 0 }, xy[2];
+
+		if (pinhole_undistort(device, corner, xy))
+			continue;
+		warn(path, "the %s's lens folds back within its picture of %g x %g px: what is "
+		    "beyond is lost. Did the calibration see its corners?", name, device->w,
+		    device->h);
+		return false;
+	}
+	return true;
 }
 
 /* -1 after fail() where the file is of two cameras. */
@@ -157,12 +199,17 @@ plausible_calib(struct plausible *plausible, const char *path, bool as_projector
 	if (!sound)
 		return 0;
 	if (!check_tangential(path, &calib->camera, "camera") ||
-	    !check_tangential(path, &calib->projector, "projector"))
+	    !check_tangential(path, &calib->projector, "projector") ||
+	    !check_skew(path, &calib->camera, "camera") ||
+	    !check_skew(path, &calib->projector, "projector"))
 		plausible->off = true;
 	else if (!as_projector)
 		plausible->off = !plausible_resolution(path, &calib->camera, false,
 		    calib->camera.w, calib->camera.h) ||
 		    !plausible_resolution(path, &calib->projector, true, calib->projector.w,
 		    calib->projector.h);
+	if (!plausible->off)
+		plausible->off = !check_fold(path, &calib->camera, "camera") ||
+		    !check_fold(path, &calib->projector, "projector");
 	return 0;
 }

@@ -8,7 +8,8 @@
 #define TILE 512	/* pixels that are worked on together, as in phase2depth_rays.comp */
 
 struct piece {			/* of a row of pixels */
-	const float *phase, *lens_x, *lens_y;	/* the camera's lens */
+	const float *phase;
+	const int32_t *lens_x, *lens_y;		/* the camera's lens */
 	float *x, *y, *z;
 	double x0, y0;				/* normalised, of the first pixel */
 	int n;
@@ -27,8 +28,8 @@ place_rays(const struct triangulation *t, const struct piece *piece,
     const struct phase2depth_lens lens, const struct phase2depth_exact_lens exact,
     struct undoing *undoing, bool plain)
 {
-	const float *restrict phase = piece->phase, *restrict lens_x = piece->lens_x;
-	const float *restrict lens_y = piece->lens_y;
+	const float *restrict phase = piece->phase;
+	const int32_t *restrict lens_x = piece->lens_x, *restrict lens_y = piece->lens_y;
 	double *restrict exact_slope = undoing->exact_slope;
 	double *restrict exact_offset = undoing->exact_offset;
 	float *restrict slope = undoing->slope, *restrict offset = undoing->offset;
@@ -119,15 +120,15 @@ undo_lens(const struct triangulation *t, const struct piece *piece, struct undoi
 enum lenses { NO_LENS, CAMERA_LENS, PROJECTOR_LENS };	/* the last one: on either or both */
 
 static inline __attribute__((always_inline)) void
-shape_piece(const struct phase2depth *priv, const struct piece *piece, const double *restrict code,
-    enum lenses lenses)
+shape_piece(const struct phase2depth *priv, const struct triangulation *rays,
+    const struct piece *piece, const double *restrict code, enum lenses lenses)
 {
 	const float *restrict phase = piece->phase;
-	const float *restrict lens_x = piece->lens_x, *restrict lens_y = piece->lens_y;
+	const int32_t *restrict lens_x = piece->lens_x, *restrict lens_y = piece->lens_y;
 	float *restrict out_x = piece->x, *restrict out_y = piece->y, *restrict out_z = piece->z;
 	float least = priv->least, most = priv->most;
 	double x0 = piece->x0, y0 = piece->y0;
-	const struct triangulation t = priv->rays;
+	const struct triangulation t = *rays;
 
 	CPU_SIMD
 	for (int i = 0; i < piece->n; i++) {
@@ -140,7 +141,7 @@ shape_piece(const struct phase2depth *priv, const struct piece *piece, const dou
 		double s = phase2depth_distance(at, t.a_code, t.a_w,
 		    PHASE2DEPTH_ALONG(t.b_code, 0, x, y), b_w);
 		float depth = (float)s, depth_projector = (float)(t.a_w + s * b_w);
-		bool lost = lenses != NO_LENS && px_isnan(lens_x[i]);
+		bool lost = lenses != NO_LENS && lens_x[i] == PHASE2DEPTH_NO_RAY;
 		bool valid = !px_isnan(phase[i]) && !lost && depth > 0.0f &&
 		    depth_projector > 0.0f && depth >= least && depth <= most;
 
@@ -150,14 +151,44 @@ shape_piece(const struct phase2depth *priv, const struct piece *piece, const dou
 	}
 }
 
-static _Alignas(64) const float no_lens[TILE];
+static _Alignas(64) const int32_t no_lens[TILE];
+
+/* The first two columns of a row-major matrix that rays (x, y, 1) are multiplied by. */
+static void
+scale_columns(double *m, size_t rows, double by)
+{
+	for (size_t i = 0; i < rows; i++) {
+		m[3 * i] *= by;
+		m[3 * i + 1] *= by;
+	}
+}
+
+/* The same with x and y of rays in units of the camera's table: a power of two changes no bit of
+ * the points, and no pixel needs a product for it. */
+static struct triangulation
+in_units_of_table(const struct triangulation *rays)
+{
+	struct triangulation t = *rays;
+	double unit = t.lens_unit;
+
+	scale_columns(t.b_code, 1, unit);
+	scale_columns(t.b_w, 1, unit);
+	scale_columns(t.R, 3, unit);
+	scale_columns(t.exact_terms + 15, 3, unit);
+	t.x0 /= unit;
+	t.x_per_column /= unit;
+	t.x_per_row /= unit;
+	t.y0 /= unit;
+	t.y_per_row /= unit;
+	return t;
+}
 
 void
 shape_row(const struct phase2depth *priv, const struct frame *in, struct frame *out, size_t y)
 {
-	const struct triangulation *rays = &priv->rays;
+	const struct triangulation scaled = in_units_of_table(&priv->rays), *rays = &scaled;
 	struct undoing undoing;
-	const float *lens = rays->lens ? rays->lens + y * rays->lens_stride : NULL;
+	const int32_t *lens = rays->lens ? rays->lens + y * rays->lens_stride : NULL;
 	double x0 = rays->x0 + rays->x_per_row * (double)y;
 	double y0 = rays->y0 + rays->y_per_row * (double)y;
 
@@ -174,10 +205,10 @@ shape_row(const struct phase2depth *priv, const struct frame *in, struct frame *
 		else if (rays->distorted)
 			undo_lens(rays, &piece, &undoing, false);
 		if (rays->distorted)
-			shape_piece(priv, &piece, undoing.code, PROJECTOR_LENS);
+			shape_piece(priv, rays, &piece, undoing.code, PROJECTOR_LENS);
 		else if (lens)
-			shape_piece(priv, &piece, NULL, CAMERA_LENS);
+			shape_piece(priv, rays, &piece, NULL, CAMERA_LENS);
 		else
-			shape_piece(priv, &piece, NULL, NO_LENS);
+			shape_piece(priv, rays, &piece, NULL, NO_LENS);
 	}
 }

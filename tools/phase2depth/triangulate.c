@@ -72,6 +72,7 @@ set_projector(struct triangulation *t, const struct pinhole *projector, bool alo
 	terms[12] = focal_px;
 	terms[13] = skew_px;
 	terms[14] = center_px;
+	terms[25] = pinhole_fold_square(projector);
 	for (size_t i = 0; i < 15; i++)
 		t->lens_terms[i] = (float)terms[i];
 	t->distorted = projector->distorted;
@@ -161,10 +162,11 @@ set_rays(struct run *run, struct triangulation *t, const struct pinhole *camera,
 	memcpy(t->origin_px, origin_px, sizeof(t->origin_px));
 	memcpy(t->bin, bin, sizeof(t->bin));
 	set_camera(t, camera);
+	t->lens_unit = 1;
 	if (camera->distorted) {
-		t->lens_stride = frame_stride(in->w, SAMPLE_FLOAT) / sizeof(float);
+		t->lens_stride = frame_stride(in->w, SAMPLE_FLOAT) / sizeof(*t->lens);
 		if (size_multiply(t->lens_stride, in->h, &n) < 0 ||
-		    size_multiply(n, 2 * sizeof(float), &n) < 0)
+		    size_multiply(n, 2 * sizeof(*t->lens), &n) < 0)
 			return -1;
 		t->lens = aligned_alloc(64, n);
 		if (!t->lens)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "optics/calib.h"
 #include "run/stage.h"
@@ -23,10 +24,10 @@ struct triangulation {
 	 * The projector's lens: OpenCV's k1 .. k6 p1 p2 s1 .. s4 with the coded coordinate in the
 	 * place of x; then undistorted pixel = focal code + skew other + center in normalised
 	 * coordinates; then the line l0 code + l1 other + l2 = 0 that a ray is there, as a 3x3
-	 * matrix times (x, y, 1) of the camera; then how the lens bends along rays. In floats,
-	 * up to the center.
+	 * matrix times (x, y, 1) of the camera; then how the lens bends along rays, and the square
+	 * of the radius at which it folds back. In floats, up to the center.
 	 */
-	double exact_terms[12 + 3 + 9 + 1];
+	double exact_terms[12 + 3 + 9 + 2];
 	float lens_terms[12 + 3];
 	bool distorted, plain;			/* plain: without k4 k5 k6, s1 .. s4 and skew */
 	float bend_along[2];	/* of fringes along x, along y; 0: not known */
@@ -41,8 +42,13 @@ struct triangulation {
 	bool along_y;
 	bool warned;		/* of a --period that is not the frame's own */
 	bool placed;		/* an option or a key says where the frame lies */
-	float *lens; /* what undoing the lens adds to x (plane 0) and y (plane 1); NULL: nothing.
-		      * NaN where that is impossible. Rows of lens_stride floats. */
+	/*
+	 * What undoing the lens adds to x (plane 0) and y (plane 1), in units of lens_unit, a power
+	 * of two; NULL: nothing. PHASE2DEPTH_NO_RAY where that is impossible. Rows of lens_stride
+	 * numbers. Whole numbers of 32 bits keep 2^-31 of the largest shift, floats 2^-25 of each.
+	 */
+	int32_t *lens;
+	double lens_unit;
 	size_t lens_stride;
 };
 

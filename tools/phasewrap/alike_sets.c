@@ -18,6 +18,8 @@ struct alike {
 	struct phase_shift_weights weight[TILE_SETS][TILE_IMAGES];
 	float *restrict cosine[TILE_SETS], *restrict sine[TILE_SETS];
 	float *restrict modulation, *restrict texture;
+	size_t row;		/* floats from a row of these planes to the next one; 0: not planes */
+	bool far;		/* cosine and sine are whole planes, too: too large for a cache */
 	struct phasewrap_limits limits;
 };
 
@@ -153,13 +155,27 @@ take_together(const struct alike *restrict a, size_t sets, size_t count, bool li
 	}
 }
 
+/* What is written TOGETHER in the next row, while this one is computed. */
+static inline __attribute__((always_inline)) void
+write_soon(const struct alike *restrict a, size_t sets, size_t x)
+{
+	CPU_WRITE_SOON(a->modulation + a->row + x);
+	CPU_WRITE_SOON(a->texture + a->row + x);
+	for (size_t k = 0; a->far && k < sets; k++) {
+		CPU_WRITE_SOON(a->cosine[k] + a->row + x);
+		CPU_WRITE_SOON(a->sine[k] + a->row + x);
+	}
+}
+
 static inline __attribute__((always_inline)) void
 take_alike(const struct alike *all, size_t sets, size_t count, bool limited, size_t size, size_t n)
 {
 	struct alike a = *all;
 
-	for (size_t x = 0; x < n; x += TOGETHER)
+	for (size_t x = 0; x < n; x += TOGETHER) {
+		write_soon(&a, sets, x);
 		take_together(&a, sets, count, limited, size, x);
+	}
 }
 
 /*
@@ -167,24 +183,32 @@ take_alike(const struct alike *all, size_t sets, size_t count, bool limited, siz
  * count too, which does no harm.
  */
 #define TYPED(type) \
+static inline __attribute__((always_inline)) type \
+most_##type(const void *const *image, size_t images, size_t n) \
+{ \
+	type most = 0; \
+ \
+	_Pragma("omp simd reduction(max:most)") \
+	for (size_t x = 0; x < n; x++) \
+		_Pragma("GCC unroll 8") \
+		for (size_t i = 0; i < images; i++) { \
+			type v = ((const type *)image[i])[x]; \
+ \
+			most = v > most ? v : most; \
+		} \
+	return most; \
+} \
+ \
 static bool \
 reached_##type(const void *const *image, size_t images, size_t n, float limit) \
 { \
-	typedef type some __attribute__((vector_size(CPU_VECTOR_BYTES), may_alias)); \
-	typedef uint64_t bits __attribute__((vector_size(CPU_VECTOR_BYTES))); \
-	float most = (float)(type)-1; \
-	type top = (type)ceilf(px_min(limit, most)); \
-	bits any = { 0 }; \
-	uint64_t one = 0; \
+	const size_t lanes = CPU_VECTOR_BYTES / sizeof(type); \
+	size_t whole = (n + lanes - 1) / lanes * lanes; \
+	type most = images == 3 ? most_##type(image, 3, whole) : \
+	    images == 4 ? most_##type(image, 4, whole) : \
+	    images == 6 ? most_##type(image, 6, whole) : most_##type(image, 8, whole); \
  \
-	if (limit > most) \
-		return false; \
-	for (size_t i = 0; i < images; i++) \
-		for (size_t x = 0; x < n * sizeof(type); x += CPU_VECTOR_BYTES) \
-			any |= (bits)(*(const some *)((const char *)image[i] + x) >= top); \
-	for (size_t i = 0; i < CPU_VECTOR_BYTES / 8; i++) \
-		one |= any[i]; \
-	return one != 0; \
+	return (float)most >= limit; \
 }
 TYPED(uint8_t)
 TYPED(uint16_t)
@@ -194,10 +218,15 @@ static void
 write_good(const float *restrict sine, const float *restrict cosine, float *restrict phase,
     size_t n)
 {
+	_Alignas(64) float tangent[TILE_PIXELS];
+
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
-		phase[x] = px_select(
-		    px_isnan(cosine[x]), PX_NAN, phasewrap_phase(sine[x], cosine[x]));
+		tangent[x] = px_atan2_tangent(sine[x], cosine[x]);
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		phase[x] = px_select(px_isnan(cosine[x]), PX_NAN,
+		    px_atan2_angle(tangent[x], sine[x], cosine[x]));
 }
 
 bool
@@ -263,6 +292,7 @@ take_rest(const struct alike *all, size_t sets, size_t images, bool limited, siz
 	struct alike some = *all;
 	float made[2 + 2 * TILE_SETS][TOGETHER] __attribute__((aligned(64)));
 
+	some.row = 0;
 	some.modulation = made[0];
 	some.texture = made[1];
 	for (size_t k = 0; k < sets; k++) {
@@ -290,7 +320,9 @@ alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct fra
 	size_t size = sample_size(in->head.type), whole = n / TOGETHER * TOGETHER;
 	struct alike alike = { .limits = *limits,
 		.modulation = frame_floats(out, wrap->channels.modulation, y) + x,
-		.texture = frame_floats(out, wrap->channels.texture, y) + x };
+		.texture = frame_floats(out, wrap->channels.texture, y) + x,
+		.row = out->plane[wrap->channels.texture].stride / sizeof(float),
+		.far = wrap->vector && out->plane[0].rows == 0 };
 	const void *raw[TILE_SETS * TILE_IMAGES];
 	size_t raws = 0;
 	bool limited = limits->least_amplitude > 0 || limits->least_modulation > 0 ||

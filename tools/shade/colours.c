@@ -1,16 +1,6 @@
 #include "colours.h"
 
-/* By a value. */
-static struct shade_vector
-colours_of(const struct priv *priv, float value)
-{
-	float rgb[3];
-
-	if (px_isnan(value))
-		return priv->nan;
-	colormap_rgb(priv->map, (value - priv->low) / (priv->high - priv->low), rgb);
-	return (struct shade_vector){ rgb[0], rgb[1], rgb[2] };
-}
+#include "image/colormap.px.h"
 
 void
 colours_find_range(struct priv *priv, const float *value, size_t n)
@@ -22,17 +12,41 @@ colours_find_range(struct priv *priv, const float *value, size_t n)
 	priv->high = range[1];
 }
 
+static void
+fill_by_value(const struct priv *priv, const float *restrict value, float *restrict r,
+    float *restrict g, float *restrict b, size_t n)
+{
+	const float (*anchors)[3], *restrict anchor;
+	float last = (float)(colormap_anchors(priv->map, &anchors) - 1);
+	float low = priv->low, span = priv->high - priv->low;
+	struct shade_vector nan = priv->nan;
+
+	anchor = anchors[0];
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F v = value[i];
+		bool missing = px_isnan(v);
+		PX_F place = colormap_place((v - low) / span, last);
+		PX_F before = colormap_anchor(place, last), share = place - before;
+		int at = 3 * (int)before;
+
+		r[i] = px_select(missing, nan.x,
+		    colormap_between(anchor[at], anchor[at + 3], share));
+		g[i] = px_select(missing, nan.y,
+		    colormap_between(anchor[at + 1], anchor[at + 4], share));
+		b[i] = px_select(missing, nan.z,
+		    colormap_between(anchor[at + 2], anchor[at + 5], share));
+	}
+}
+
 void
 colours_fill(const struct priv *priv, const float *value, float *restrict r, float *restrict g,
     float *restrict b, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct shade_vector rgb = { PLASTER, PLASTER, PLASTER };
-
-		if (value)
-			rgb = colours_of(priv, value[i]);
-		r[i] = rgb.x;
-		g[i] = rgb.y;
-		b[i] = rgb.z;
+	if (value) {
+		fill_by_value(priv, value, r, g, b, n);
+		return;
 	}
+	for (size_t i = 0; i < n; i++)
+		r[i] = g[i] = b[i] = PLASTER;
 }

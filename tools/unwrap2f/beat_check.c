@@ -21,8 +21,16 @@
 
 #define TURN (2 * M_PI)
 
+#define LANES 8
+
 struct sample {
 	double position, residual;	/* turns */
+};
+
+/* Of some samples an arrow of length 1 at the angle of the residual without the slope, and its turn
+ * from one slope to the next. */
+struct arrows {
+	double x[LANES], y[LANES], turn_x[LANES], turn_y[LANES];
 };
 
 int
@@ -70,6 +78,7 @@ beat_check_add(const struct beat_check *check, size_t x, size_t y, const float *
 	}
 }
 
+/* Of n samples the length of their mean on the circle, once the slope is taken out. */
 static double
 agreement(const struct sample *sample, size_t n, double slope)
 {
@@ -84,14 +93,66 @@ agreement(const struct sample *sample, size_t n, double slope)
 	return hypot(cosine, sine) / (double)n;
 }
 
-/* The slope of best agreement among `steps` on each side of `middle`. */
-static double
-best_slope(const struct sample *sample, size_t n, double middle, double step, int steps)
+/* At the slope of a first trial; those beyond n add nothing. */
+static void
+set_arrows(struct arrows *arrows, const struct sample *sample, size_t n, double slope, double step)
 {
+	for (size_t l = 0; l < LANES; l++) {
+		const bool there = l < n;
+		const double angle = there ? TURN *
+		    (sample[l].residual - slope * sample[l].position) : 0;
+		const double turn = there ? -TURN * step * sample[l].position : 0;
+
+		arrows->x[l] = there ? cos(angle) : 0;
+		arrows->y[l] = there ? sin(angle) : 0;
+		arrows->turn_x[l] = cos(turn);
+		arrows->turn_y[l] = sin(turn);
+	}
+}
+
+/* The length of the arrows' sum; turns them on to the next trial. The lanes' sums are added in one
+ * order, however wide the processor's vectors are. */
+static double
+sum_arrows(struct arrows *arrows, size_t blocks)
+{
+	double x[LANES] = { 0 }, y[LANES] = { 0 }, all_x = 0, all_y = 0;
+
+	for (size_t b = 0; b < blocks; b++) {
+		struct arrows *a = &arrows[b];
+
+		for (size_t l = 0; l < LANES; l++) {
+			const double now_x = a->x[l], now_y = a->y[l];
+
+			x[l] += now_x;
+			y[l] += now_y;
+			a->x[l] = now_x * a->turn_x[l] - now_y * a->turn_y[l];
+			a->y[l] = now_x * a->turn_y[l] + now_y * a->turn_x[l];
+		}
+	}
+	for (size_t l = 0; l < LANES; l++) {
+		all_x += x[l];
+		all_y += y[l];
+	}
+	return hypot(all_x, all_y);
+}
+
+/*
+ * The slope of best agreement among `steps` on each side of `middle`. The trials are evenly apart,
+ * so that each sample turns by the same angle from one to the next: four products instead of a sine
+ * and a cosine, off by 1e-13 after 2000 trials.
+ */
+static double
+best_slope(const struct sample *sample, size_t n, struct arrows *arrows, double middle, double step,
+    int steps)
+{
+	const size_t blocks = (n + LANES - 1) / LANES;
 	double best = middle, most = 0;
 
+	for (size_t b = 0; b < blocks; b++)
+		set_arrows(&arrows[b], sample + b * LANES, n - b * LANES, middle - steps * step,
+		    step);
 	for (int k = -steps; k <= steps; k++) {
-		double now = agreement(sample, n, middle + k * step);
+		const double now = sum_arrows(arrows, blocks);
 
 		if (now > most) {
 			most = now;
@@ -110,7 +171,7 @@ compare_positions(const void *a, const void *b)
 }
 
 static void
-judge(struct beat_check *check, struct sample *sample, size_t n)
+judge(struct beat_check *check, struct sample *sample, size_t n, struct arrows *arrows)
 {
 	double range, step, slope, level = agreement(sample, n, 0), sloped, span, other_px;
 
@@ -121,8 +182,8 @@ judge(struct beat_check *check, struct sample *sample, size_t n)
 	if (!(range > 1))
 		return;
 	step = 0.25 / range;
-	slope = best_slope(sample, n, 0, step, (int)fmin(SLOPE_MOST / step, 1000));
-	slope = best_slope(sample, n, slope, step / 16, 16);
+	slope = best_slope(sample, n, arrows, 0, step, (int)fmin(SLOPE_MOST / step, 1000));
+	slope = best_slope(sample, n, arrows, slope, step / 16, 16);
 	sloped = agreement(sample, n, slope);
 	if (sloped < SLOPED_AGREEMENT || sloped < level + MORE_AGREEMENT ||
 	    fabs(slope) * range < TURNS_LEAST)
@@ -143,11 +204,13 @@ beat_check_warn(struct beat_check *check)
 {
 	size_t n = 0, all = check->rows * check->columns;
 	struct sample *sample;
+	struct arrows *arrows;
 
 	if (!check->on || check->warned || check->frames++ >= FRAMES)
 		return;
 	sample = malloc(all * sizeof(*sample));
-	for (size_t i = 0; sample && i < all; i++) {
+	arrows = malloc((all + LANES - 1) / LANES * sizeof(*arrows));
+	for (size_t i = 0; sample && arrows && i < all; i++) {
 		double turns = (double)check->kept[i][0] / TURN;
 
 		if (isnan(turns) || isinf(turns) || isnan(check->kept[i][1]))
@@ -157,6 +220,7 @@ beat_check_warn(struct beat_check *check)
 		n++;
 	}
 	if (n >= PIXELS_LEAST)
-		judge(check, sample, n);
+		judge(check, sample, n, arrows);
+	free(arrows);
 	free(sample);
 }

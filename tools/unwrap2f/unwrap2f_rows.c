@@ -271,7 +271,7 @@ unwrap_by_beat(const struct unwrap_steps *steps, const float *restrict a, const 
 	return outside == 0;
 }
 
-#define PIECE 64	/* of a row, that lies between the seams or not */
+#define PIECE 256	/* of a row, that lies between the seams or not */
 
 static void
 unwrap_row_by_beat(const struct unwrap_steps *steps, const struct frame *in, size_t y, float most,

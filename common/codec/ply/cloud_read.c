@@ -31,14 +31,7 @@ take_comment(struct ply *ply, char *text)
 	return head_from_text(&cloud_of(ply)->head, text, strlen(text));
 }
 
-static int
-ends_early(const struct ply *ply)
-{
-	return fail(ply->path, "ends too early, after %zu points",
-	    cloud_of(ply)->rows.n ? cloud_of(ply)->rows.n - 1 : 0);
-}
-
-static const struct ply_user user = { .comment = take_comment, .ends_early = ends_early };
+static const struct ply_user user = { .comment = take_comment };
 
 static void
 name_channel(const char *property, char to[CHANNEL_NAME_SIZE])
@@ -178,7 +171,8 @@ read_points(struct ply *ply, size_t vertex)
 	for (size_t e = 0; e <= vertex; e++) {
 		const struct ply_element *element = &ply->element[e];
 
-		for (unsigned long long i = 0; i < element->count && element->n; i++) {
+		ply_begin_element(ply, e);
+		while (ply_begin_item(ply)) {
 			float *row = NULL;
 
 			if (e == vertex && !(row = table_rows_add(&cloud_of(ply)->rows)))
@@ -187,7 +181,7 @@ read_points(struct ply *ply, size_t vertex)
 				return -1;
 		}
 	}
-	return check_end(ply, vertex);
+	return ply_check_last(ply) < 0 ? -1 : check_end(ply, vertex);
 }
 
 int

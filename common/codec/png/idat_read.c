@@ -5,13 +5,18 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/large_memory.h"
+#include "codec/png/inflate.h"
 #include "codec/png/unfilter.h"
+#include "frame/pixel_store.h"
 #include "frame/samples.h"
 
 #define CHUNK_HEAD 8		/* length and type */
 #define CHUNK_CRC 4
 #define TAIL_MOST 65536		/* bytes of chunks behind the pixels that are looked through */
 #define WINDOW_MOST 32768
+#define STORE_STEP ((size_t)65536)	/* so that files of about one size use one store again */
+#define STORE_MOST ((size_t)8 << 20)	/* more is not kept while other stages need memory */
 
 struct packed {
 	unsigned char *byte;	/* `room` bytes for IDATs, and the head of a chunk */
@@ -72,6 +77,18 @@ is_ancillary(const struct chunk *chunk)
 	return letters && chunk->type[0] & 32;
 }
 
+/* Chunks that libpng takes something from, or warns of: key lines that came behind the pixels, and
+ * a colour that is clear, which comes too late there. Other texts are nobody's. */
+static bool
+is_libpng_s(const struct chunk *chunk, const unsigned char *data)
+{
+	static const char keyword[] = "fringepipe";
+
+	return is_type(chunk, "zTXt") || is_type(chunk, "iTXt") || is_type(chunk, "tRNS") ||
+	    (is_type(chunk, "tEXt") && chunk->length >= sizeof(keyword) &&
+	    !memcmp(data, keyword, sizeof(keyword)));
+}
+
 /*
  * All IDAT chunks in a row, and then the end and a few chunks that libpng passes over, as we do not
  * ask for what they hold. Bytes behind the end are nobody's.
@@ -95,7 +112,7 @@ gather(FILE *file, size_t left, struct packed *packed)
 	}
 	while (is_ancillary(&chunk)) {
 		if (chunk.length > TAIL_MOST - tails ||
-		    !read_data(file, &chunk, tail, CHUNK_HEAD))
+		    !read_data(file, &chunk, tail, CHUNK_HEAD) || is_libpng_s(&chunk, tail))
 			return false;
 		tails += chunk.length;
 		chunk = chunk_at(tail + chunk.length + CHUNK_CRC);
@@ -108,22 +125,13 @@ gather(FILE *file, size_t left, struct packed *packed)
 static bool
 unpack(const struct packed *packed, unsigned char *to, size_t n)
 {
-	struct libdeflate_decompressor *decompressor;
-	enum libdeflate_result result;
-	size_t window, used;
+	size_t window;
 
 	if (packed->n < 2)
 		return false;
 	window = (size_t)256 << (packed->byte[0] >> 4);
-	if (window < WINDOW_MOST && window < n)
-		return false;
-	decompressor = libdeflate_alloc_decompressor();
-	if (!decompressor)
-		return false;
-	result = libdeflate_zlib_decompress_ex(decompressor, packed->byte, packed->n, to, n, &used,
-	    NULL);
-	libdeflate_free_decompressor(decompressor);
-	return result == LIBDEFLATE_SUCCESS && used == packed->n;
+	return (window >= WINDOW_MOST || window >= n) &&
+	    inflate_whole(packed->byte, packed->n, to, n);
 }
 
 static void
@@ -167,6 +175,21 @@ read_all(FILE *file, size_t left, struct frame *frame, struct packed *packed,
 	    unfilter_all(frame, rows, row_bytes, pixel_bytes);
 }
 
+/* Memory for `all` bytes, unset: free() takes it where there is no store. */
+static void *
+take_memory(size_t all, struct pixel_store **store)
+{
+	void *memory = NULL;
+	bool zeroed;
+
+	*store = NULL;
+	if (all > STORE_MOST)
+		return large_memory(1, all);
+	*store = pixel_store_new((all + STORE_STEP - 1) / STORE_STEP * STORE_STEP, 1, &memory,
+	    &zeroed);
+	return *store ? memory : NULL;
+}
+
 int
 idat_read(const char *path, FILE *file, size_t left, struct frame *frame)
 {
@@ -174,9 +197,10 @@ idat_read(const char *path, FILE *file, size_t left, struct frame *frame)
 	const size_t row_bytes = head->w * head->c * sample_size(head->type);	/* fits: checked */
 	const off_t here = ftello(file);
 	struct packed packed = { 0 };
-	unsigned char *rows = NULL;
-	size_t unpacked;
-	bool done = false;
+	struct pixel_store *store;
+	size_t unpacked, rows_bytes, all;
+	unsigned char *rows;
+	bool done;
 
 	if (here < CHUNK_HEAD || __builtin_mul_overflow(row_bytes + 1, head->h, &unpacked) ||
 	    unpacked > IDAT_READ_MOST)
@@ -184,12 +208,15 @@ idat_read(const char *path, FILE *file, size_t left, struct frame *frame)
 	/* what deflate makes of it is longer by a few bytes at most, unless it is strange */
 	packed.room = unpacked + unpacked / 8 + 4096;
 	packed.room = left < packed.room ? left : packed.room;
-	packed.byte = malloc(packed.room + CHUNK_CRC + CHUNK_HEAD);
-	rows = malloc(unpacked + row_bytes + 1 + 2 * UNFILTER_MARGIN);
-	if (packed.byte && rows && fseeko(file, here - CHUNK_HEAD, SEEK_SET) == 0)
-		done = read_all(file, left, frame, &packed, rows, row_bytes);
-	free(packed.byte);
-	free(rows);
+	rows_bytes = unpacked + row_bytes + 1 + 2 * UNFILTER_MARGIN;
+	all = rows_bytes + packed.room + CHUNK_CRC + CHUNK_HEAD;
+	rows = take_memory(all, &store);
+	packed.byte = rows ? rows + rows_bytes : NULL;
+	done = rows && fseeko(file, here - CHUNK_HEAD, SEEK_SET) == 0 &&
+	    read_all(file, left, frame, &packed, rows, row_bytes);
+	if (!store)
+		free(rows);
+	pixel_store_drop(store);
 	if (done)
 		return 1;
 	clearerr(file);

@@ -20,12 +20,14 @@ struct job {
 	const char *path;
 	FILE *file;
 	png_structp png;
-	png_infop info;
+	png_infop info, behind;		/* what stands before and behind the pixels */
 	struct frame_head head;
 	struct frame *frame;
 	unsigned char *rows;
 	size_t left;			/* bytes of the file behind the head of the first IDAT */
 	size_t used, most;		/* bytes that libpng holds, and may hold */
+	bool keyed;			/* there are key lines before the pixels */
+	bool one_bit;			/* samples of one bit became 0 and 255 */
 };
 
 static void
@@ -37,11 +39,20 @@ on_error(png_structp png, png_const_charp message)
 	png_longjmp(png, 1);
 }
 
-/* libpng goes on without a text for which it had no memory. */
+/*
+ * libpng passes over chunks that are not as they should be. Of those that we take something from,
+ * key lines or a colour that is clear, none is lost without a word. A wrong check sum is an error
+ * in any chunk (png_set_crc_action()).
+ */
 static void
 on_warning(png_structp png, png_const_charp message)
 {
-	if (strcasestr(message, "memory"))
+	static const char *const taken[] = { "tEXt: ", "zTXt: ", "iTXt: ", "tRNS: " };
+	bool fails = strcasestr(message, "memory");
+
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
+		fails |= !strncmp(message, taken[i], strlen(taken[i]));
+	if (fails)
 		on_error(png, message);
 }
 
@@ -98,19 +109,38 @@ read_bytes(png_structp png, png_bytep to, size_t n)
 	jump_if(job, samples_read(job->path, job->file, to, n) < 0);
 }
 
-static void
-take_text(struct job *job)
+/* Are there key lines? They go into the head. */
+static bool
+take_text(struct job *job, png_infop info, struct frame_head *head)
 {
 	png_textp text;
+	bool taken = false;
 	int n;
 
-	png_get_text(job->png, job->info, &text, &n);
+	png_get_text(job->png, info, &text, &n);
 	for (int i = 0; i < n; i++) {
 		size_t length = text[i].compression > 0 ? text[i].itxt_length : text[i].text_length;
 
-		if (!strcmp(text[i].key, "fringepipe") && text[i].text)
-			jump_if(job, head_from_text(&job->head, text[i].text, length) < 0);
+		if (!strcmp(text[i].key, "fringepipe") && text[i].text) {
+			jump_if(job, head_from_text(head, text[i].text, length) < 0);
+			taken = true;
+		}
 	}
+	return taken;
+}
+
+/* Key lines behind the pixels, where other programs put them, count if there are none before. */
+static void
+take_text_behind(struct job *job)
+{
+	struct frame *frame = job->frame;
+
+	if (job->keyed || !take_text(job, job->behind, &frame->head))
+		return;
+	if (job->one_bit && png_is_one_bit(&frame->head))
+		for (size_t y = 0; y < frame->head.h; y++)
+			for (size_t x = 0; x < frame->head.w; x++)
+				((uint8_t *)frame_row(frame, 0, y))[x] &= 1;
 }
 
 /* The head of what png_read_update_info() will deliver, and the transformations to it. */
@@ -131,13 +161,14 @@ plan_reading(struct job *job)
 	jump_if(job, head_init(&job->head, w, h, channels,
 	    depth == 16 ? SAMPLE_USHORT : SAMPLE_UCHAR) < 0);
 	jump_if(job, channels == 2 && head_set_channels(&job->head, "image a") < 0);
-	take_text(job);
+	job->keyed = take_text(job, info, &job->head);
 	if (colour == PNG_COLOR_TYPE_PALETTE)
 		png_set_palette_to_rgb(png);
 	else if (depth == 1 && !alpha && png_is_one_bit(&job->head))
 		png_set_packing(png);
 	else if (depth < 8)
 		png_set_expand_gray_1_2_4_to_8(png);
+	job->one_bit = colour == PNG_COLOR_TYPE_GRAY && depth == 1 && !alpha;
 	if (png_get_valid(png, info, PNG_INFO_tRNS))
 		png_set_tRNS_to_alpha(png);
 	if (depth == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
@@ -166,7 +197,8 @@ read_rows(struct job *job)
 			if (pass == passes - 1)
 				samples_split(job->rows + y * step, job->frame, y);
 		}
-	png_read_end(job->png, NULL);
+	png_read_end(job->png, job->behind);
+	take_text_behind(job);
 }
 
 /* Are the pixels of the kind that idat_read() takes? */
@@ -201,6 +233,7 @@ read_image(struct job *job, bool by_libpng)
 		return -1;
 	png_set_read_fn(job->png, job, read_bytes);
 	png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+	png_set_crc_action(job->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
 	png_read_info(job->png, job->info);
 	plan_reading(job);
 	read_pixels(job, by_libpng);
@@ -225,7 +258,8 @@ load(struct loader *loader, struct frame **out, bool by_libpng)
 	job->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job,
 	    allocate, release);
 	job->info = job->png ? png_create_info_struct(job->png) : NULL;
-	if (job->info)
+	job->behind = job->info ? png_create_info_struct(job->png) : NULL;
+	if (job->behind)
 		status = read_image(job, by_libpng);
 	else
 		fail_memory();
@@ -233,7 +267,7 @@ load(struct loader *loader, struct frame **out, bool by_libpng)
 		*out = job->frame;
 	else
 		frame_free(job->frame);
-	png_destroy_read_struct(&job->png, &job->info, NULL);
+	png_destroy_read_struct(&job->png, &job->info, &job->behind);
 	head_free(&job->head);
 	free(job->rows);
 	free(job);

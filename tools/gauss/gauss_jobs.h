@@ -1,6 +1,6 @@
-/* What gauss filters, and the two ways: rows on the processor, passes on the device. */
-#ifndef GAUSS_H
-#define GAUSS_H
+/* What gauss filters, as it is planned for a frame. */
+#ifndef GAUSS_JOBS_H
+#define GAUSS_JOBS_H
 
 #include "frame/frame.h"
 
@@ -13,10 +13,6 @@
 #define GAUSS_FEW(size) ((size) * (size) / 6)
 /* Words of 32 bits with one bit for each row of the largest window. */
 #define GAUSS_WORDS ((GAUSS_SIZE_MOST + 31) / 32)
-
-struct passes;
-struct row_scratch;
-struct run;
 
 enum gauss_kind { KIND_PHASE, KIND_VECTOR, KIND_PLAIN };
 
@@ -50,11 +46,5 @@ struct gauss {
 bool gauss_is_listed(const char *list, const char *name);
 /* The sum of the kernel along one axis, on both sides as far as `radius`. */
 float gauss_kernel_sum(const struct gauss *, size_t radius);
-/* Plans the tiles for frames of width w, after the jobs; returns struct run's scratch_bytes. */
-size_t gauss_plan_tiles(struct gauss *, size_t w);
-/* struct body's `rows` and `passes`. */
-void gauss_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1, const struct row_scratch *);
-int gauss_passes(struct run *, struct passes *);
 
 #endif
