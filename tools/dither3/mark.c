@@ -21,7 +21,7 @@
 #define OWN_LEAST 3	/* ways that a decoder takes a pixel by */
 
 /* What bits cost; a pixel that is lost is 1. */
-#define COST_OTHER 0.6f	/* a way that another surface is carried on by, and fits them */
+#define COST_OTHER 0.3f	/* a way that another surface is carried on by, and fits them */
 #define COST_TAKEN 10	/* the same, where it may win */
 #define COST_TURNED 0.02f
 #define OTHERS_LEAST 2	/* ways by which another surface may win */
