@@ -287,7 +287,6 @@ def plate(W=256):
 		undither3 --keep bits.nrrd -o levels.nrrd
 		holodec --keep levels.nrrd -o keep.nrrd
 		least=0.99
-		[ $method = bayer ] || least=0.996
 		holodec --certainty $least levels.nrrd -o late.nrrd
 		undither3 --certainty 0.9 bits.nrrd | holodec -o more.nrrd
 		py "$plate"'
@@ -326,8 +325,10 @@ z = plate(); a, b = read_frame("marked.nrrd")["image"], read_frame("plain.nrrd")
 expect("holo_dither_jumps" not in read_frame("plain.nrrd").meta and "holo_dither_jumps" not in read_frame("d.nrrd").meta)
 step = np.pad(np.abs(np.diff(z, axis=1)) > 15, ((0, 0), (0, 1))) | np.pad(np.abs(np.diff(z, axis=0)) > 15, ((0, 1), (0, 0)))
 near = np.max([np.roll(step, (i, k), (0, 1)) for i in (-2, -1, 0, 1, 2) for k in (-2, -1, 0, 1, 2)], 0)
-expect(0 < (a != b).sum() < 0.02 * a.size and not ((a != b) & ~near).any() and not ((a ^ b) & 0x3f).any())
-expect(a[np.isnan(z)] == 0)
+expect(0 < (a != b).sum() < 0.02 * a.size and not ((a != b) & ~near & np.isfinite(z)).any() and not ((a ^ b) & 0x3f).any())
+# a hole so narrow that a decoder may close it has bits against that, and no pixel in the end
+far = np.min([np.pad(np.isnan(z), 2, constant_values=True)[i:i + 256, k:k + 256] for i in range(5) for k in range(5)], 0)
+expect(0 < (a[np.isnan(z)] > 0).sum() < 50 and (a[far] == 0).all() and np.isnan(read_frame("d.nrrd")["depth"][np.isnan(z)]).all())
 n = [np.isfinite(read_frame(k + ".nrrd")["depth"]).sum() for k in "de"]
 expect(n[0] > n[1] > 0.9 * np.isfinite(z).sum())'
 }
@@ -411,6 +412,24 @@ f = read_frame("bits.nrrd"); p = f.pixels[0]
 write_frames("changed.nrrd", Frame(np.ascontiguousarray(eval(sys.argv[1]))[None], f.names, f.meta))' "$change"
 			undither3 -q changed.nrrd -o levels.nrrd
 			fails 1 "holodec: " holodec levels.nrrd || { echo "$method $change"; return 1; }
+		done
+	done
+}
+
+@test "undither3: a picture moved by a pixel, turned over, inverted or scaled gets a line, one that was not gets none" {
+	py "$plate"'write_frames("z.nrrd", Frame(plate().astype("f4"), ["depth"], {"z_axis": "towards"}))'
+	holoenc -P 30 -K 0 --depth-range 0,256 z.nrrd -o holo.nrrd
+	for method in small bayer blue; do
+		dither3 -m $method holo.nrrd -o bits.nrrd
+		silent undither3 --keep bits.nrrd -o levels.nrrd
+		for change in "np.roll(p, 1, 1)" "np.roll(p, 1, 0)" "np.roll(p, 2, 0)" "p[::-1]" "p[:, ::-1]" "p ^ 224" \
+			"np.kron(p[:128, :128], np.ones((2, 2), p.dtype))"; do
+			py '
+f = read_frame("bits.nrrd"); p = f.pixels[0]
+write_frames("changed.nrrd", Frame(np.ascontiguousarray(eval(sys.argv[1]))[None], f.names, f.meta))' "$change"
+			run undither3 --keep changed.nrrd -o levels.nrrd
+			[[ $status -eq 0 && $output == "undither3: the bits agree with the thresholds of $method at "*" of the surface only"* ]] ||
+				{ echo "$method $change: $output"; return 1; }
 		done
 	done
 }

@@ -65,7 +65,8 @@ dither_piece(const struct priv *priv, const struct frame *in, struct frame *out,
 
 	planes_bits(priv, in, 4, y, x, n, share, black, bits);
 	if (priv->keys.marked)
-		mark_row(priv->mark + y * in->head.w + x, bits[0], bits[1], n);
+		mark_row(priv->mark + y * in->head.w + x, bits[0], bits[1], bits[2],
+		    n);
 	planes_pack(bit, &priv->keys, out, y, x, n, in->head.w);
 	pass_texture(priv, in, out, y, x, n);
 }

@@ -29,7 +29,6 @@ static const long texture_bits[] = { 0, 1, 8 };
 
 /* Least, where none is given: chosen on scans, for few spikes. */
 #define CERTAINTY 0.99f
-#define CERTAINTY_MARKED 0.996f		/* jumps are marked */
 
 static const struct opt options[] = {
 	{ 0, "filter", "WORD", OPT_WORD, AT(filter), "fit", 0, 0, NULL,
@@ -229,10 +228,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->keep = parameters->keep;
 	if (read_keys(run, in) < 0 || find_size(priv, in) < 0 || read_holo(run, in) < 0)
 		return -1;
-	priv->least = priv->keep              ? 0
-	    : !isnan(parameters->certainty)   ? (float)parameters->certainty
-	    : priv->keys.marked               ? CERTAINTY_MARKED
-					      : CERTAINTY;
+	priv->least = priv->keep	    ? 0
+	    : !isnan(parameters->certainty) ? (float)parameters->certainty
+					    : CERTAINTY;
 	compare_keys(parameters, &in->meta, priv);
 	priv->ordered = priv->filter == FILTER_FIT && dither_ordered(&priv->keys);
 	if (priv->ordered && bits_thresholds(&priv->bits, &priv->keys) < 0)

@@ -23,6 +23,7 @@ struct kernels {
 struct priv {
 	enum filter filter;
 	bool compared;			/* options with the keys of the picture */
+	bool warned;			/* of bits that are not as the thresholds make them */
 	bool keep;			/* all pixels, and how certain each is */
 	float least;			/* certainty of what is kept */
 	struct dither_keys keys;
