@@ -245,6 +245,8 @@ write_stl("m.ascii.stl", V, F, True)
 write_stl("m.bin.stl", V, F)
 # other corners first, other senses, other order of the triangles
 write_ply("m.turned.ply", V, S[::-1])
+# a byte order mark before the first vertex
+open("m.mark.obj", "wb").write(b"\xef\xbb\xbf" + b"".join(l for l in open("m.obj", "rb") if l[:1] != b"#"))
 # negative indices, texture and normal numbers, continued lines, carriage returns
 with open("m.odd.obj", "w", newline="\r\n") as f:
 	f.write("# a comment\nmtllib none.mtl\no thing\n")
@@ -272,7 +274,7 @@ with open("m.strips.ply", "wb") as f:
 	f.write(ply_head("binary_little_endian", V, []).replace(b"element face 0\nproperty list uchar int vertex_indices\n",
 		b"element tristrips 1\nproperty list int int vertex_indices\n"))
 	f.write(b"".join(struct.pack("<3f", *v) for v in V) + struct.pack("<i%di" % len(words), len(words), *words))'
-	for m in m.le.ply m.ascii.ply m.be.ply m.obj m.ascii.stl m.bin.stl m.turned.ply m.odd.obj m.odd.ply m.strips.ply; do
+	for m in m.le.ply m.ascii.ply m.be.ply m.obj m.ascii.stl m.bin.stl m.turned.ply m.mark.obj m.odd.obj m.odd.ply m.strips.ply; do
 		mesh2depth $m -s 90x70 --view 5,6,7 -o d.nrrd
 		py 'f = read_frame("d.nrrd"); sys.stdout.buffer.write(f.pixels.tobytes() +
 	" ".join(f.meta[k] for k in ("center_mm", "scale_mm", "view_rotation")).encode())' >$m.pixels
@@ -327,6 +329,14 @@ for i, scale in enumerate([1, 1, 10, 1, 1, 1]):
 	expect(np.abs(f[i]["texture"] - scale * want) < 2e-4 * scale, i, np.abs(f[i]["texture"] - scale * want).max())
 expect(np.abs(f[6]["texture"] - (.299 * 200 + .587 * 100 + .114 * 50)) < 1e-4)
 expect(np.isnan(f[7]["texture"]).all() and np.isfinite(f[7]["depth"]).all())'
+	# seven numbers: a weight before the colour, or an opacity behind it
+	awk '$1 == "v" { $4 = $4 " 1" } 1' c255.obj >weight.obj
+	awk '$1 == "v" { $7 = $7 " 1" } 1' c255.obj >opacity.obj
+	mesh2depth -s 16x16 c255.obj -o six.nrrd
+	mesh2depth -s 16x16 weight.obj | framecmp - six.nrrd
+	fails 0 "opacity.obj: line 1: a vertex of seven numbers is read as x y z r g b and an opacity" \
+		mesh2depth -s 16x16 opacity.obj -o seven.nrrd
+	framecmp seven.nrrd six.nrrd
 }
 
 @test "mesh2depth: views by directions, scale, center and margin" {

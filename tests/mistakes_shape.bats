@@ -266,7 +266,9 @@ c = json.load(open("c.json")); c[sys.argv[2]] = json.loads(sys.argv[3]); json.du
 	mistake "skew.json: the camera's matrix has a skew of 640 with a focal length of 1900 px, which no sensor has" \
 		phase2depth --calib skew.json a.nrrd -o x.nrrd
 	change folds.json projector_dist "[-2.4, 0, 0, 0, 0]"
-	mistake "folds.json: the projector's lens folds back within its picture of 1200 x 800 px" phase2depth --calib folds.json a.nrrd -o x.nrrd
+	mistake "folds.json: the projector's lens folds back before the corner 0, 0 of its picture" phase2depth --calib folds.json a.nrrd -o x.nrrd
+	sed 's/"projector_size": \[[^]]*\]/"note": 2/' folds.json >sizeless_folds.json
+	mistake "sizeless_folds.json: the projector's lens folds back before the corner 0, 0" phase2depth --calib sizeless_folds.json a.nrrd -o x.nrrd
 	sed 's/"camera_size": \[1280, 960\]/"note": 1/' half.json >small.json	# the frame's size stands in
 	mistake "small.json: the camera's matrix has its principal point at 320,240" phase2depth --calib small.json bare.nrrd -o x.nrrd
 	change turned.json projector_size "[800, 1200]"

@@ -682,6 +682,8 @@ json.dump(json.load(open("indented.json")), open("c.json", "w"))'
 	fails 1 "distCoeffs: expected numbers, value 1 is none" phase2depth --calib bad.yml in.nrrd
 	{ cat start; printf '%s\n' 'distCoeffs:' '  rows: 1' '  cols: 5' '  data: [-0.3, 0.1, 0, 0]'; } >bad.yml
 	fails 1 "distCoeffs.data: expected 1 x 5 numbers, as rows and cols say, found 4" phase2depth --calib bad.yml in.nrrd
+	{ cat start; printf '%s\n' 'distCoeffs:' '  rows: 1' '  cols: 5' '  data: []'; } >bad.yml
+	fails 1 "distCoeffs.data: expected 1 x 5 numbers, as rows and cols say, found 0" phase2depth --calib bad.yml in.nrrd
 	{ cat start; printf '%s\n' 'distCoeffs:' '  rows: 2' '  cols: 1' '  dt: "2d"' '  data: [-0.3, 0.1, 0, 0]'; } >good.yml
 	phase2depth -q --calib good.yml in.nrrd -o out.nrrd
 	sed 's/rows: 2/rows: 4/' good.yml >bad.yml

@@ -10,8 +10,8 @@
 
 /* Memory of n items of `bytes` each, unset, on large pages where the kernel has them: touching a
  * page of 4 KiB for the first time takes longer than most work on what it holds. From
- * LARGE_MEMORY_LEAST bytes on it begins on a large page; less is aligned as malloc() does. Free with
- * free(). NULL: out of memory (nothing recorded). */
+ * LARGE_MEMORY_LEAST bytes on it begins on a large page; less is aligned as malloc() does. Free
+ * with free(). NULL: out of memory (nothing recorded). */
 void *large_memory(size_t n, size_t bytes);
 
 #endif

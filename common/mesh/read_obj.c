@@ -10,6 +10,8 @@
 #include "mesh/words.h"
 
 #define AXES_COMMENT 64
+#define MARK "\xef\xbb\xbf"	/* UTF-8's byte order mark, which some programs begin a text with */
+#define MARK_BYTES 3
 
 struct obj {
 	struct words words;
@@ -18,9 +20,10 @@ struct obj {
 	double most;		/* the largest colour: up to 1, or up to 255 */
 	unsigned long long vertices, faces;	/* that comments name; 0: none do */
 	bool empty;		/* the current line, or it is a comment */
+	bool opacity;		/* ends seven numbers of a vertex; if not, the fourth is a weight */
 };
 
-/* v x y z, v x y z w, v x y z r g b, v x y z w r g b. */
+/* v x y z, v x y z w, v x y z r g b, v x y z w r g b; others end seven numbers with an opacity. */
 static int
 take_vertex(struct obj *obj)
 {
@@ -41,7 +44,12 @@ take_vertex(struct obj *obj)
 		return -1;
 	if (n < 6)
 		return 0;
-	colour = v + n - 3;
+	if (n == 7 && v[3] != 1 && !obj->opacity) {
+		obj->opacity = true;
+		warn(obj->words.path, "line %zu: a vertex of seven numbers is read as x y z r g b "
+		    "and an opacity, as the fourth is not 1", obj->words.line);
+	}
+	colour = n == 7 && !obj->opacity ? v + 4 : v + 3;
 	for (int k = 0; k < 3; k++)
 		obj->most = fmax(obj->most, colour[k]);
 	return triangles_add_texture(obj->out, triangles_luma(colour[0], colour[1], colour[2]));
@@ -113,10 +121,21 @@ take_comment(struct obj *obj)
 	take_count(text, "Faces: ", &obj->faces);
 }
 
+static void
+skip_mark(char *word)
+{
+	if (!strncmp(word, MARK, MARK_BYTES))
+		memmove(word, word + MARK_BYTES, strlen(word + MARK_BYTES) + 1);
+}
+
 static int
 take_line(struct obj *obj)
 {
-	obj->empty = !words_next(&obj->words) || *obj->words.word == '#';
+	bool has_word = words_next(&obj->words);
+
+	if (has_word && obj->words.line == 1)
+		skip_mark(obj->words.word);
+	obj->empty = !has_word || *obj->words.word == '#';
 	if (!strcmp(obj->words.word, "v"))
 		return take_vertex(obj);
 	if (!strcmp(obj->words.word, "f"))
@@ -184,6 +203,8 @@ sniff(const unsigned char *start, size_t n)
 
 	if (!words_are_text(start, n))
 		return false;
+	if (n >= MARK_BYTES && !memcmp(start, MARK, MARK_BYTES))
+		i = MARK_BYTES;
 	while (i < n) {
 		char word[16];
 		size_t length = 0;

@@ -167,6 +167,8 @@ get_intrinsics(const struct file *file, const char *K, const char *distortion, c
 	else if (n == 0 && entry->is_text)
 		return fail(file->path, "%s: expected lens distortion, found '%s'", entry->name,
 		    entry->text);
+	if (entry && n == 0 && number_file_check_size(file->path, file->numbers, entry) < 0)
+		return -1;
 	if (n && get(file, distortion, "lens distortion", n, device->distortion) < 0)
 		return -1;
 	if (device->distortion[12] != 0 || device->distortion[13] != 0)

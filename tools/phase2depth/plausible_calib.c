@@ -118,18 +118,21 @@ check_skew(const char *path, const struct pinhole *device, const char *name)
 	return false;
 }
 
-/* Does the lens show all of its picture? False after a warning. */
+/* Does the lens show all corners of its picture, of which 0, 0 is one whatever its size? False after
+ * a warning. */
 static bool
 check_fold(const char *path, const struct pinhole *device, const char *name)
 {
-	for (size_t k = 0; k < 4 && device->w > 0 && device->h > 0; k++) {
-		double corner[2] = { k % 2 ? device->w - 1 : 0, k / 2 ? device->h - 1 : 0 }, xy[2];
+	double last[2] = { fmax(device->w - 1, 0), fmax(device->h - 1, 0) };
+
+	for (size_t k = 0; k < 4; k++) {
+		double corner[2] = { k % 2 ? last[0] : 0, k / 2 ? last[1] : 0 }, xy[2];
 
 		if (pinhole_undistort(device, corner, xy))
 			continue;
-		warn(path, "the %s's lens folds back within its picture of %g x %g px: what is "
-		    "beyond is lost. Did the calibration see its corners?", name, device->w,
-		    device->h);
+		warn(path, "the %s's lens folds back before the corner %g, %g of its picture: what "
+		    "is beyond is lost. Did the calibration see its corners?", name, corner[0],
+		    corner[1]);
 		return false;
 	}
 	return true;
