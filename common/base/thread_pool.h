@@ -14,8 +14,8 @@ struct thread_pool;
 
 /*
  * What a thread that has no items may do meanwhile. fn does one piece of it, and returns false
- * where there is none for now; several threads call it at once, thread 0 only in thread_pool_help().
- * The caller owns the struct and sets fn and arg.
+ * where there is none for now; several threads call it at once, thread 0 only in
+ * thread_pool_help(). The caller owns the struct and sets fn and arg.
  */
 struct thread_pool_idle {
 	bool (*fn)(void *arg);

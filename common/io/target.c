@@ -524,8 +524,8 @@ saves_through_program(const struct target *target)
 bool
 target_waits(const struct target *target)
 {
-	return saves_through_program(target) || target->kind == TARGET_STREAM || safe_file_syncs() ||
-	    safe_file_is_special(target->path);
+	return saves_through_program(target) || target->kind == TARGET_STREAM ||
+	    safe_file_syncs() || safe_file_is_special(target->path);
 }
 
 void

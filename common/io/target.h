@@ -15,8 +15,8 @@ struct target;
 struct target *target_open(const char *path, bool force, const struct save_options *options);
 /* Checks such a path before there is a frame; touches nothing. 0 or -1 after fail(). */
 int target_check(const char *path, bool force);
-/* Does writing wait for others: a pipe's reader, the disk, an encoder's process? Not where a file is
- * left to the kernel. */
+/* Does writing wait for others: a pipe's reader, the disk, an encoder's process? Not where a file
+ * is left to the kernel. */
 bool target_waits(const struct target *);
 int target_put(struct target *, const struct frame *);
 /* Leaves out the next n numbers. */

@@ -91,7 +91,7 @@ struct around {
 	float own[BITS_WAYS];		/* its own */
 	float other[BITS_WAYS][2];	/* another one: carried on, and level */
 	size_t n_own, n_other;
-	bool wide;			/* its own surface is so wide that a decoder trusts it early */
+	bool wide;			/* its own surface; a decoder trusts it early */
 };
 
 /* Is a pixel in the middle of a smooth piece of surface? */
@@ -292,8 +292,8 @@ stair_around(const struct marking *marking, const float *turns, size_t place)
 	int more = 0;
 
 	for (int way = 0; way < BITS_WAYS; way++) {
-		float near = turns[bits_way[way][1] * (ptrdiff_t)marking->stride + bits_way[way][0]];
-		float rest = near - px_floor(near);
+		ptrdiff_t step = bits_way[way][1] * (ptrdiff_t)marking->stride + bits_way[way][0];
+		float near = turns[step], rest = near - px_floor(near);
 
 		if (!px_isnan(near))
 			more += bits_above(near, bits->threshold[place],
