@@ -14,8 +14,8 @@
 #define GRID 9		/* points of the frame, a side, that the unit is chosen by */
 #define MORE 1.2		/* and by how much the shifts between them may be larger */
 #define LEAST_SHIFT 1e-6	/* keeps units from being of no size */
-/* Of a shift: a ray that a lens moves by some 2^9 focal lengths and more counts as none. A unit that
- * held it would be too coarse for all others: 2^-21 of a focal length at this exponent. */
+/* Of a shift: a ray that a lens moves by some 2^9 focal lengths and more counts as none. A unit
+ * that held it would be too coarse for all others: 2^-21 of a focal length at this exponent. */
 #define MOST_EXPONENT 10
 
 struct job {

@@ -118,8 +118,8 @@ check_skew(const char *path, const struct pinhole *device, const char *name)
 	return false;
 }
 
-/* Does the lens show all corners of its picture, of which 0, 0 is one whatever its size? False after
- * a warning. */
+/* Does the lens show all corners of its picture, of which 0, 0 is one whatever its size? False
+ * after a warning. */
 static bool
 check_fold(const char *path, const struct pinhole *device, const char *name)
 {
