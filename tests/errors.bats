@@ -486,7 +486,8 @@ for i in range(36):
 		(ulimit -n $limit; framecat -j 16 in -o got.nrrd)
 		framecmp want.nrrd got.nrrd
 		(ulimit -n $limit; fringepipe -j 16 framecat in , median -o got_%02d.tif)
-		[ "$(ls got_*.tif | wc -l)" -eq 36 ]
+		written=(got_*.tif)
+		[ ${#written[@]} -eq 36 ]
 		rm got_*.tif
 	done
 }

@@ -47,6 +47,7 @@ setup() {
 	run ! grep "$named" "$tree/make.out"
 	mkdir none
 	mapfile -t words <"$tree/words"
+	# shellcheck disable=SC2016	# the inner shell expands them
 	unshare --mount bash -c 'mount --bind none /usr/include/isa-l && exec make -C "$0" -s "$@" all' "$tree" "${words[@]}" >out 2>&1
 	grep "$named" out
 }

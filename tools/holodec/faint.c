@@ -110,7 +110,8 @@ is_faint(const struct growing *growing, const struct pixel *pixel)
 }
 
 /* Marks those of n pixels of a row of kinds that are surface and have background beside them.
- * Beyond the ends of a row, and above and below the picture, a pixel counts as its own neighbour. */
+ * Beyond the ends of a row, and above and below the picture, a pixel counts as its own
+ * neighbour. */
 static void
 mark_boundary(const unsigned char *restrict above, const unsigned char *restrict row,
     const unsigned char *restrict below, unsigned char *restrict mark, size_t n)
