@@ -287,6 +287,7 @@ def plate(W=256):
 		undither3 --keep bits.nrrd -o levels.nrrd
 		holodec --keep levels.nrrd -o keep.nrrd
 		least=0.99
+		[ $method = bayer ] || least=0.985
 		holodec --certainty $least levels.nrrd -o late.nrrd
 		undither3 --certainty 0.9 bits.nrrd | holodec -o more.nrrd
 		py "$plate"'

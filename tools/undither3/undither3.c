@@ -27,8 +27,10 @@ static const char *const filters[] = { "fit", "gauss", NULL };
 static const char *const texture_words[] = { "0", "1", "8", NULL };
 static const long texture_bits[] = { 0, 1, 8 };
 
-/* Least, where none is given: chosen on scans, for few spikes. */
+/* Least, where none is given: chosen on scans, for few spikes; where jumps are marked fewer pixels
+ * are uncertain, and fewer of them wrong. */
 #define CERTAINTY 0.99f
+#define CERTAINTY_MARKED 0.985f
 
 static const struct opt options[] = {
 	{ 0, "filter", "WORD", OPT_WORD, AT(filter), "fit", 0, 0, NULL,
@@ -230,6 +232,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	priv->least = priv->keep	    ? 0
 	    : !isnan(parameters->certainty) ? (float)parameters->certainty
+	    : priv->keys.marked		    ? CERTAINTY_MARKED
 					    : CERTAINTY;
 	compare_keys(parameters, &in->meta, priv);
 	priv->ordered = priv->filter == FILTER_FIT && dither_ordered(&priv->keys);
