@@ -112,7 +112,10 @@ write_frames("z.nrrd", Frame((20 * np.exp(-((x - 80) ** 2 + (y - 64) ** 2) / 900
 	mistake "holo_pitch_px: the picture says 32, the option's 34 is used" undither3 -P 34 three.png -o u.nrrd
 	mistake "holo_depth_range: the picture says -5 to 30, the option's 0 to 1 is used" undither3 --depth-range 0,1 three.png -o u.nrrd
 	mistake "z_axis: the picture says away" undither3 --z-axis towards three.png -o u.nrrd
-	mistake "holo_stair: the picture says cosine, the option's composite is used" undither3 --stair composite three.png -o u.nrrd
+	# the wrong stair, and what comes of it
+	run --separate-stderr undither3 --stair composite three.png -o u.nrrd
+	[[ ${#stderr_lines[@]} -eq 2 && ${stderr_lines[0]} == *"holo_stair: the picture says cosine, the option's composite is used" &&
+		${stderr_lines[1]} == *"the bits agree with the thresholds of bayer at "*" % of the surface only"* ]]
 }
 
 @test "mistakes: factors of another period, or of another place on the sensor; errors of --fit-c print no frames" {
