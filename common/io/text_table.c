@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_order_mark.h"
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "frame/table_rows.h"
 
-#define BYTE_ORDER_MARK "\xef\xbb\xbf"	/* of UTF-8, as some programs write it */
 #define LINE_MOST (4u << 20)	/* bytes: 65536 columns of numbers take less than 1 MiB */
 
 struct text {
@@ -267,8 +267,8 @@ read_head(struct text *text, struct frame_head *head)
 		char *line = text->line;
 		bool mark;
 
-		if (text->number == 1 && !strncmp(line, BYTE_ORDER_MARK, 3))
-			line += 3;
+		if (text->number == 1)
+			line += byte_order_mark(line, strlen(line));
 		line = skip_blanks(line);
 		mark = *line == '#';
 		if (!*line)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_order_mark.h"
+
 #define START_MOST 512		/* what codec.h says; behind them there may be more */
 
 struct piece {			/* of the start: a line, or what there is of it */
@@ -113,15 +115,12 @@ is_text(const unsigned char *start, size_t n)
 bool
 text_table_sniff(enum text_syntax syntax, const unsigned char *start, size_t n)
 {
-	struct piece rest = { (const char *)start, n, false }, line;
+	const size_t mark = byte_order_mark(start, n);
+	struct piece rest = { (const char *)start + mark, n - mark, false }, line;
 	bool legend = false;
 
 	if (!is_text(start, n))
 		return false;
-	if (n >= 3 && !memcmp(start, "\xef\xbb\xbf", 3)) {
-		rest.at += 3;
-		rest.n -= 3;
-	}
 	while (next_line(&rest, &line)) {
 		if (*line.at != '#') {
 			if (syntax == TEXT_CSV)

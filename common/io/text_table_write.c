@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_order_mark.h"
 #include "base/fail.h"
 #include "base/numbers.h"
 
@@ -30,7 +31,7 @@ write_csv_name(FILE *file, const char *name)
 	double v;
 
 	if (*name && !strpbrk(name, ",;\"#") && number_parse(name, &v) < 0 &&
-	    strncmp(name, "\xef\xbb\xbf", 3)) {	/* a byte order mark */
+	    !byte_order_mark(name, strlen(name))) {
 		fputs(name, file);
 		return;
 	}

@@ -5,13 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_order_mark.h"
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "mesh/words.h"
 
 #define AXES_COMMENT 64
-#define MARK "\xef\xbb\xbf"	/* UTF-8's byte order mark, which some programs begin a text with */
-#define MARK_BYTES 3
 
 struct obj {
 	struct words words;
@@ -121,20 +120,14 @@ take_comment(struct obj *obj)
 	take_count(text, "Faces: ", &obj->faces);
 }
 
-static void
-skip_mark(char *word)
-{
-	if (!strncmp(word, MARK, MARK_BYTES))
-		memmove(word, word + MARK_BYTES, strlen(word + MARK_BYTES) + 1);
-}
-
 static int
 take_line(struct obj *obj)
 {
 	bool has_word = words_next(&obj->words);
+	char *word = obj->words.word;
+	size_t n = strlen(word), mark = obj->words.line == 1 ? byte_order_mark(word, n) : 0;
 
-	if (has_word && obj->words.line == 1)
-		skip_mark(obj->words.word);
+	memmove(word, word + mark, n - mark + 1);
 	obj->empty = !has_word || *obj->words.word == '#';
 	if (!strcmp(obj->words.word, "v"))
 		return take_vertex(obj);
@@ -199,12 +192,10 @@ static bool
 sniff(const unsigned char *start, size_t n)
 {
 	static const char known[] = " v vn vt vp f o g s l p mtllib usemtl ";
-	size_t i = 0, seen = 0;
+	size_t i = byte_order_mark(start, n), seen = 0;
 
 	if (!words_are_text(start, n))
 		return false;
-	if (n >= MARK_BYTES && !memcmp(start, MARK, MARK_BYTES))
-		i = MARK_BYTES;
 	while (i < n) {
 		char word[16];
 		size_t length = 0;

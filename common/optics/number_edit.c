@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_order_mark.h"
 #include "base/fail.h"
 #include "io/safe_file.h"
 #include "optics/camera_model.h"
@@ -313,8 +314,7 @@ int
 number_edit_text(const char *path, const char *text, size_t n, const struct number_edit *edit,
     size_t edits, char **out)
 {
-	const char *start = json_blank(text + (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 :
-	    0), text + n);
+	const char *start = json_blank(text + byte_order_mark(text, n), text + n);
 	struct editing editing = { path, text, text + n, start, edit, edits, NULL };
 	size_t room = n + 8;		/* a comma per member takes the place of that before it */
 

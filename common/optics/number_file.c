@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_order_mark.h"
 #include "base/fail.h"
 #include "optics/number_parser.h"
 
@@ -45,8 +46,7 @@ number_file_parse(const char *path, const char *text, size_t n, struct number_fi
 	memset(out, 0, sizeof(*out));
 	if (memchr(text, '\0', n))
 		return fail(path, "no text: it holds a zero byte");
-	if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
-		parser.at += 3;
+	parser.at += byte_order_mark(text, n);
 	status = plain(&parser, &is_plain);
 	if (status == 0 && !is_plain && *parser.at == '{') {
 		status = number_json_value(&parser, "", 0);

@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "fuzz.h"
+#include "fuzz_zlib.h"
 #include "codec/png/inflate.h"
 
 #define ROOM ((size_t)1 << 16)		/* bytes that are unpacked at most */
@@ -109,24 +110,6 @@ LLVMFuzzerCustomMutator(unsigned char *data, size_t n, size_t room, unsigned see
 	return seed % 16 == 1 ? n : mend(data, n, room);
 }
 
-/*
- * What the two accept and zlib does not: codes that are incomplete, or have more symbols than the
- * format knows.
- */
-static bool
-is_stricter(const char *message)
-{
-	static const char *const strict[] = { "invalid distance code", "invalid distances set",
-		"invalid literal/length code", "invalid literal/lengths set",
-		"invalid code lengths set", "too many length or distance symbols",
-		"invalid bit length repeat" };
-
-	for (size_t i = 0; i < sizeof(strict) / sizeof(*strict); i++)
-		if (strstr(message, strict[i]))
-			return true;
-	return false;
-}
-
 typedef bool inflate_fn(const unsigned char *, size_t, unsigned char *, size_t);
 
 static void
@@ -139,7 +122,7 @@ compare(const char *name, inflate_fn *by, const unsigned char *packed, size_t pa
 		check(!zlib->whole || zlib->used < packed_bytes, name);
 		return;
 	}
-	check(zlib->whole || is_stricter(zlib->message), name);
+	check(zlib->whole || zlib_is_stricter(zlib->message), name);
 	check(!zlib->whole || zlib->used == packed_bytes, name);
 	check(!zlib->whole || !memcmp(to, expected, zlib->n), name);
 	if (zlib->n > 0)

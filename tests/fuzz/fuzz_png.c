@@ -8,6 +8,7 @@
 
 #include "fuzz.h"
 #include "fuzz_frames.h"
+#include "fuzz_zlib.h"
 #include "codec/png/png_codec.h"
 
 #define MOST_BYTES 4096
@@ -107,24 +108,6 @@ load_by(int (*by)(struct loader *, struct frame **), const unsigned char *data, 
 	return frame;
 }
 
-/*
- * Deflate streams that zlib refuses and libdeflate reads, to the pixels that their Adler-32 tells:
- * codes that are incomplete, or have more symbols than the format knows.
- */
-static bool
-is_stricter(const char *message)
-{
-	static const char *const strict[] = { "invalid distance code", "invalid distances set",
-		"invalid literal/length code", "invalid literal/lengths set",
-		"invalid code lengths set", "too many length or distance symbols",
-		"invalid bit length repeat" };
-
-	for (size_t i = 0; i < sizeof(strict) / sizeof(*strict); i++)
-		if (strstr(message, strict[i]))
-			return true;
-	return false;
-}
-
 int
 LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 {
@@ -135,7 +118,7 @@ LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 		return 0;
 	frame = load_by(png_load, data, n, &why);
 	other = load_by(png_load_by_libpng, data, n, &other_why);
-	if (!frame || !is_stricter(other_why.message)) {
+	if (!frame || !zlib_is_stricter(other_why.message)) {
 		check(!frame == !other && !strcmp(why.message, other_why.message),
 		    "libpng's result differs");
 		if (frame)
