@@ -66,15 +66,16 @@ count_used(size_t bytes)
 		kept.most_used = kept.used;
 }
 
-/* A kept store of exactly this size, or NULL. */
+/* A kept store of exactly this size, or NULL; scratch: one of ordinary memory. */
 static struct pixel_store *
-kept_take(size_t bytes)
+kept_take(size_t bytes, bool scratch)
 {
 	struct pixel_store *found = NULL;
 
 	pthread_mutex_lock(&kept.lock);
 	for (size_t i = kept.n; i-- > 0 && !found;)
-		if (kept.store[i]->bytes == bytes && !is_busy(kept.store[i]))
+		if (kept.store[i]->bytes == bytes && !(scratch && kept.store[i]->owner) &&
+		    !is_busy(kept.store[i]))
 			found = kept_remove(i);
 	if (found)
 		count_used(bytes);
@@ -180,11 +181,10 @@ store_allocate(struct pixel_store *store)
 		(void)madvise(store->memory, bytes, MADV_HUGEPAGE);
 }
 
-/* A new store from the current source, else from malloc. */
+/* A new store from the source, else from malloc. */
 static struct pixel_store *
-store_make(size_t bytes, bool *zeroed)
+store_make(size_t bytes, struct memory_source source, bool *zeroed)
 {
-	struct memory_source source = current_source();
 	struct pixel_store *store = calloc(1, sizeof(*store));
 
 	if (!store)
@@ -206,25 +206,44 @@ store_make(size_t bytes, bool *zeroed)
 	return store;
 }
 
-struct pixel_store *
-pixel_store_new(size_t bytes, size_t users, void **memory, bool *zeroed)
+static struct pixel_store *
+store_take(size_t bytes, bool scratch, void **memory, bool *zeroed)
 {
-	struct pixel_store *store = kept_take(bytes), *excess;
+	struct pixel_store *store = kept_take(bytes, scratch), *excess;
 
 	*zeroed = false;
 	if (!store) {
 		while ((excess = kept_excess(bytes)))
 			store_free(excess);
-		store = store_make(bytes, zeroed);
+		store = store_make(bytes, scratch ? (struct memory_source){ 0 } : current_source(),
+		    zeroed);
 		if (!store)
 			return NULL;
 		pthread_mutex_lock(&kept.lock);
 		count_used(bytes);
 		pthread_mutex_unlock(&kept.lock);
 	}
-	atomic_init(&store->users, (int)users);
+	atomic_init(&store->users, 1);
 	*memory = store->memory;
 	return store;
+}
+
+struct pixel_store *
+pixel_store_new(size_t bytes, size_t users, void **memory, bool *zeroed)
+{
+	struct pixel_store *store = store_take(bytes, false, memory, zeroed);
+
+	if (store)
+		atomic_store(&store->users, (int)users);
+	return store;
+}
+
+struct pixel_store *
+pixel_store_scratch(size_t bytes, void **memory)
+{
+	bool zeroed;
+
+	return store_take(bytes, true, memory, &zeroed);
 }
 
 struct pixel_store *

@@ -28,6 +28,9 @@ struct pixel_store;
  * pipe costs no memory. NULL: out of memory (nothing recorded).
  */
 struct pixel_store *pixel_store_new(size_t bytes, size_t users, void **memory, bool *zeroed);
+/* Ordinary memory, unset, with one user, wherever frames have theirs: for what never leaves the
+ * process. NULL: out of memory (nothing recorded). */
+struct pixel_store *pixel_store_scratch(size_t bytes, void **memory);
 /* A store with one user whose memory an owner has: the last user's drop calls give(NULL, owner).
  * NULL: out of memory (nothing recorded). */
 struct pixel_store *pixel_store_adopt(void *owner, void (*give)(void *arg, void *owner));

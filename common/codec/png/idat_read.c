@@ -180,13 +180,11 @@ static void *
 take_memory(size_t all, struct pixel_store **store)
 {
 	void *memory = NULL;
-	bool zeroed;
 
 	*store = NULL;
 	if (all > STORE_MOST)
 		return large_memory(1, all);
-	*store = pixel_store_new((all + STORE_STEP - 1) / STORE_STEP * STORE_STEP, 1, &memory,
-	    &zeroed);
+	*store = pixel_store_scratch((all + STORE_STEP - 1) / STORE_STEP * STORE_STEP, &memory);
 	return *store ? memory : NULL;
 }
 

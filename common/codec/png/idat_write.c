@@ -322,14 +322,13 @@ idat_write(const char *path, FILE *file, const struct frame *frame,
 	struct pixel_store *store;
 	size_t all, n, packed;
 	void *memory;
-	bool zeroed;
 	int status = -1;
 
 	if (__builtin_mul_overflow(image.row_bytes + 1, head->h, &all) || all > IDAT_WRITE_MOST)
 		return 0;
 	/* kept for the next image: malloc() would give it back to the kernel */
 	packed = CHUNK_HEAD + packed_room(all) + CHUNK_CRC;
-	store = pixel_store_new(packed + all + FILTER_MARGIN, 1, &memory, &zeroed);
+	store = pixel_store_scratch(packed + all + FILTER_MARGIN, &memory);
 	image.lines = calloc(2, image.row_bytes + 2 * FILTER_MARGIN);
 	image.packed = store ? memory : NULL;
 	image.rows = store ? image.packed + packed : NULL;
