@@ -1,5 +1,5 @@
-# The part `raw` and the end of the part `files` of scripts/bench: TIFF, JPEG, NRRD and gzip, read and written, beside libtiff,
-# libjpeg-turbo, libdeflate and the plain copy of a file, which bench-peers/files.c runs. Sourced by it.
+# The part `raw` and the end of the part `files` of scripts/bench: TIFF, JPEG, NRRD and gzip, read and written, beside
+# libtiff, libjpeg-turbo, libdeflate and the plain copy of a file, which bench-peers/files.c runs. Sourced by it.
 # shellcheck shell=bash disable=SC2154,SC2086	# its variables; lists of numbers are split
 
 # library_does read|write tiff|jpeg|raw|rows|float|gzip FILE

@@ -17,7 +17,7 @@ floor_table() {
 		phase2depth --ref ideal/phase2depth --ref ideal SIZE.mended.nrrd/5/0/0/bytes
 		phase2depth --calib, no lens/phase2depth --calib SIZE.json SIZE.pinhole.nrrd/65/2/0/doubles, half as many in a vector
 		phase2depth --calib, lenses/phase2depth --calib SIZE.lens.json SIZE.pinhole.nrrd/247/6/0/doubles, half as many in a vector, and a division of them; the camera's rays, 8 bytes more, are not counted
-		normals of depth/normals SIZE.depth.nrrd/104/0/0/six products of a square are stored and loaded again
+		normals of depth/normals SIZE.depth.nrrd/104/0/0/falls, their squares and the products of a square are stored and loaded again
 		normals of x y z/normals SIZE.points.nrrd/163/0/0/the same
 		shade/shade SIZE.height.nrrd/190/1/1/sums of squares are stored and loaded again; the jump is found first, a sixth
 		shade --view/shade --view 30,20 SIZE.height.nrrd/0/0/0/two triangles a pixel, one by one, edges in whole numbers of 64 bits; four samples a pixel are lit

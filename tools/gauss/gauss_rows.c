@@ -300,14 +300,10 @@ put_mean(const struct gauss_window *restrict window, size_t p, const float *rest
 		mean[i] = gauss_mean(window->sum[p][i], window->weight[i], valid[i]);
 }
 
-/*
- * Asks for columns x .. x + n - 1 of a row, to be written if `writes`, unless the plane is a window
- * of a band, which is in the cache. A tile takes 1 KiB of a row, too little for the processor's own
- * prefetching, so that a frame that no cache holds is waited for: vectors of 2048x2048 pixels take
- * 1.3 times as long without this, of 800x600 as long as with it.
- */
+/* Asks for columns x .. x + n - 1 of a row, which are read soon, unless the plane is a window of a
+ * band, which is in the cache. */
 INLINED void
-prefetch_row(const struct frame *frame, size_t c, size_t y, size_t x, size_t n, bool writes)
+prefetch_row(const struct frame *frame, size_t c, size_t y, size_t x, size_t n)
 {
 	const float *row;
 
@@ -315,13 +311,15 @@ prefetch_row(const struct frame *frame, size_t c, size_t y, size_t x, size_t n, 
 		return;
 	row = frame_floats(frame, c, y) + x;
 	for (size_t i = 0; i < n; i += 64 / sizeof(*row))
-		if (writes)
-			CPU_WRITE_SOON(row + i);
-		else
-			__builtin_prefetch(row + i);
+		__builtin_prefetch(row + i);
 }
 
-/* What comes after row y: of the input below all that is read for it, and of the output. */
+/*
+ * What comes after row y: of the input below all that is read for it, and of the output. A tile
+ * takes 1 KiB of a row, too little for the processor's own prefetching, so that a frame that no
+ * cache holds is waited for: vectors of 2048x2048 pixels take 1.3 times as long without this, of
+ * 800x600 as long as with it.
+ */
 static void
 prefetch_rows(const struct gauss_window *window, size_t parts, size_t outputs,
     const struct frame *out, size_t y)
@@ -330,9 +328,9 @@ prefetch_rows(const struct gauss_window *window, size_t parts, size_t outputs,
 
 	for (size_t p = 0; p < parts; p++)
 		prefetch_row(window->in, window->job->in[p],
-		    y + window->gauss->radius + GAUSS_BELOW + ROWS_AHEAD, x, n, false);
+		    y + window->gauss->radius + GAUSS_BELOW + ROWS_AHEAD, x, n);
 	for (size_t p = 0; p < outputs; p++)
-		prefetch_row(out, window->job->out[p], y + ROWS_AHEAD, window->x0, window->n, true);
+		frame_write_soon(out, window->job->out[p], y + ROWS_AHEAD, window->x0, window->n);
 }
 
 /* Row y of those that end at y1. */
