@@ -209,14 +209,14 @@ store_make(size_t bytes, struct memory_source source, bool *zeroed)
 static struct pixel_store *
 store_take(size_t bytes, bool scratch, void **memory, bool *zeroed)
 {
+	const struct memory_source ordinary = { 0 };
 	struct pixel_store *store = kept_take(bytes, scratch), *excess;
 
 	*zeroed = false;
 	if (!store) {
 		while ((excess = kept_excess(bytes)))
 			store_free(excess);
-		store = store_make(bytes, scratch ? (struct memory_source){ 0 } : current_source(),
-		    zeroed);
+		store = store_make(bytes, scratch ? ordinary : current_source(), zeroed);
 		if (!store)
 			return NULL;
 		pthread_mutex_lock(&kept.lock);
