@@ -108,8 +108,8 @@ lane_commands(struct gpu_job *job, int lane)
 		result = vkBeginCommandBuffer(job->commands[lane], &begin);
 	if (result != VK_SUCCESS && job->trouble == VK_SUCCESS)
 		job->trouble = result;
-	if (job->clock[lane])
-		vkCmdResetQueryPool(job->commands[lane], job->clock[lane], 0,
+	if (job->clock[lane])	/* by the host: queues that only copy cannot */
+		vkResetQueryPool(job->gpu->device, job->clock[lane], 0,
 		    lane == LANE_COMPUTE ? CLOCKS_MOST + 1 : 2);
 	tick(job, lane);
 	return job->commands[lane];

@@ -380,6 +380,7 @@ open_device(struct gpu *gpu)
 		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
 		.bufferDeviceAddress = VK_TRUE,
 		.timelineSemaphore = VK_TRUE,
+		.hostQueryReset = VK_TRUE,	/* every device of Vulkan 1.2 has it */
 	};
 	VkPhysicalDeviceFeatures2 features = {
 		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
