@@ -16,6 +16,7 @@
 #include "io/scratch_file.h"
 
 #define BLOCK_BYTES ((size_t)32 << 20)
+#define MOVE_BYTES ((size_t)256 << 20)	/* several times the largest cache of a device */
 #define ROUNDS 9
 #define MOVES 9
 #define SMALL_COPIES 64
@@ -27,7 +28,7 @@
 struct copier {
 	struct gpu *gpu;
 	struct gpu_job *job;
-	struct gpu_block *host, *device, *other;
+	struct gpu_block *host, *device;
 };
 
 static int
@@ -36,8 +37,7 @@ open_copier(struct copier *copier)
 	copier->job = gpu_job_new(copier->gpu);
 	copier->host = gpu_block_new(copier->gpu, GPU_HOST, BLOCK_BYTES);
 	copier->device = gpu_block_new(copier->gpu, GPU_DEVICE, BLOCK_BYTES);
-	copier->other = gpu_block_new(copier->gpu, GPU_DEVICE, BLOCK_BYTES);
-	if (!copier->job || !copier->host || !copier->device || !copier->other)
+	if (!copier->job || !copier->host || !copier->device)
 		return -1;
 	memset(copier->host->host, 1, BLOCK_BYTES);
 	return 0;
@@ -49,7 +49,6 @@ close_copier(struct copier *copier)
 	gpu_job_free(copier->job);
 	gpu_block_free(copier->gpu, copier->host);
 	gpu_block_free(copier->gpu, copier->device);
-	gpu_block_free(copier->gpu, copier->other);
 }
 
 /* Seconds from the submission of n copies till the host knows that they are done; -1 after fail().
@@ -127,25 +126,40 @@ measure_copies(struct copier *copier, struct costs *costs)
 	return 0;
 }
 
-/* Bytes read and written in a second where the device copies within its own memory; NaN where it
- * has no clock. -1 after fail(). */
+/* Seconds that the device takes to copy so much within its own memory; NaN where it has no clock.
+ * -1 after fail(). */
 static int
-measure_memory(struct copier *copier, double *rate)
+time_moves(struct copier *copier, const struct gpu_block *one, const struct gpu_block *other,
+    double *middle)
 {
 	double seconds[MOVES];
 
 	if (gpu_job_begin(copier->job) < 0)
 		return -1;
 	for (size_t i = 0; i < MOVES; i++)
-		gpu_job_move(copier->job, i % 2 ? copier->other : copier->device,
-		    i % 2 ? copier->device : copier->other, BLOCK_BYTES);
+		gpu_job_move(copier->job, i % 2 ? other : one, i % 2 ? one : other, one->bytes);
 	if (gpu_job_submit(copier->job) < 0 || gpu_job_wait(copier->job) < 0)
 		return -1;
 	for (size_t i = 0; i < MOVES; i++)
 		seconds[i] = gpu_job_dispatch_seconds(copier->job, i);
 	qsort(seconds, MOVES, sizeof(*seconds), by_value);
-	*rate = 2 * (double)BLOCK_BYTES / seconds[MOVES / 2];
+	*middle = seconds[MOVES / 2];
 	return 0;
+}
+
+/* Bytes read and written in a second there, of blocks that a device's caches do not hold. */
+static int
+measure_memory(struct copier *copier, double *rate)
+{
+	struct gpu_block *one = gpu_block_new(copier->gpu, GPU_DEVICE, MOVE_BYTES);
+	struct gpu_block *other = gpu_block_new(copier->gpu, GPU_DEVICE, MOVE_BYTES);
+	double seconds = NAN;
+	int status = one && other ? time_moves(copier, one, other, &seconds) : -1;
+
+	*rate = 2 * (double)MOVE_BYTES / seconds;
+	gpu_block_free(copier->gpu, one);
+	gpu_block_free(copier->gpu, other);
+	return status;
 }
 
 /* Opens the device as a chain does, and once more for its copies. */
