@@ -35,7 +35,9 @@ main()
 		if (at.b.coarse != DEPTHDEC_NONE)
 			z = depthcode_unfold(depthcode_clamp(px_divide(folds[i], at.b.most)),
 			    coarse, at.b.fringes);
-		depth[i] = px_select(valid[i] >= at.b.least, at.b.zero + z * at.b.extent, PX_NAN);
+		PX_F made = at.b.zero + z * at.b.extent;
+
+		depth[i] = px_select(valid[i] >= at.b.least, made, PX_NAN);
 	}
 	gpu_out4(0, x, y, depth);
 }

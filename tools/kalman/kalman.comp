@@ -59,7 +59,7 @@ main()
 		    count >= at.b.repeat);
 		PX_F own_gain = kalman_gain(what, predicted, noise);
 		PX_F own_made = kalman_settle(what, own_gain, predicted, noise);
-		PX_F deviation = at.b.unit * px_sqrt(own_made);
+		PX_F deviation = kalman_deviation(own_made, at.b.unit);
 		bool moves = what >= KALMAN_TAKEN;
 
 		gain[k] = own_gain;

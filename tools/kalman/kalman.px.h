@@ -101,6 +101,15 @@ kalman_settle(float what, float gain, float predicted, float r)
 	return px_select(what == KALMAN_MISSING, PX_NAN, variance);
 }
 
+/* The standard deviation of the result, in the values' unit: that of one unit of variance is `unit`. */
+PX_FN float
+kalman_deviation(float variance, float unit)
+{
+	PX_F deviation = unit * px_sqrt(variance);
+
+	return px_select(px_isnan(deviation), PX_NAN, deviation);
+}
+
 /* The result from x (NaN: none) and the value z. */
 PX_FN float
 kalman_move(float x, float z, float gain)

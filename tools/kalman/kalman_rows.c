@@ -89,7 +89,7 @@ put_sigma(const struct tile *restrict tile, float unit, float *restrict sigma, s
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
-		sigma[i] = unit * px_sqrt(tile->variance[i]);
+		sigma[i] = kalman_deviation(tile->variance[i], unit);
 }
 
 /* Pixels x to x + n - 1 of row y. */

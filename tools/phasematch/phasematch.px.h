@@ -80,8 +80,9 @@ PX_FN float
 phasematch_map_sigma(float variance, float weight, float unit)
 {
 	PX_F deviation = px_divide(px_sqrt(variance), px_select(weight > 0.0f, weight, PX_NAN));
+	PX_F scaled = deviation * unit;
 
-	return deviation * unit;
+	return px_select(px_isnan(scaled), PX_NAN, scaled);
 }
 
 /* Variance of a disparity: that of the left value, and of the right one between those of the
@@ -92,8 +93,9 @@ phasematch_sigma(float left, float a, float b, float within, float step)
 	PX_F rest = 1.0f - within;
 	PX_F ends = rest * rest * (a * a) + within * within * (b * b);
 	PX_F variance = left * left + ends;
+	PX_F sigma = px_divide(px_sqrt(variance), px_abs(step));
 
-	return px_divide(px_sqrt(variance), px_abs(step));
+	return px_select(px_isnan(sigma), PX_NAN, sigma);
 }
 
 /* ---- the point ---- */
@@ -138,8 +140,9 @@ PX_FN float
 phasematch_depth_sigma(float sigma, float z, float focal_baseline)
 {
 	PX_F square = z * z;
+	PX_F deviation = px_divide(square * sigma, px_abs(focal_baseline));
 
-	return px_divide(square * sigma, px_abs(focal_baseline));
+	return px_select(px_isnan(deviation), PX_NAN, deviation);
 }
 
 #endif
