@@ -14,6 +14,7 @@ both() {
 	fringepipe -q -v -d gpu "$@" -o gpu.nrrd 2>messages || { echo "fails on the device: $*"; cat messages; return 1; }
 	grep -q 'frames on ' messages || { echo "did not run on the device: $*"; cat messages; return 1; }
 	cmp cpu.nrrd gpu.nrrd || { echo "differs: $*"; return 1; }
+	FRINGEPIPE_GPU_BITS=1 fringepipe -q -d gpu "$@" | cmp - gpu.nrrd || { echo "differs where bits are compared: $*"; return 1; }
 }
 
 # all QUICK ... -- MORE ...: what is to be taken.

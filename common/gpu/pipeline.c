@@ -91,6 +91,8 @@ make_pipeline(struct gpu *gpu, const struct shader *shader, const uint32_t local
 	VkPipeline pipeline = VK_NULL_HANDLE;
 	VkResult result;
 
+	if (words && gpu->compares_bits)
+		words = vulkan_compare_bits(words, &code.codeSize);
 	if (!words)
 		return VK_NULL_HANDLE;
 	code.pCode = words;

@@ -203,6 +203,14 @@ is_unified(const VkPhysicalDeviceMemoryProperties *memory, VkPhysicalDeviceType 
 	return false;
 }
 
+/* A processor keeps subnormal numbers, a device that does not promise it may not in comparisons. */
+static bool
+compares_bits(const struct gpu *gpu)
+{
+	return getenv("FRINGEPIPE_GPU_BITS") || (!gpu->float_modes[FLOAT_SUBNORMAL] &&
+	    strcmp(gpu->facts.kind, "cpu"));
+}
+
 /* NULL, or what the device lacks. */
 static const char *
 look_at(VkPhysicalDevice physical, struct gpu_facts *facts)
@@ -469,6 +477,7 @@ gpu_open(const char *which, struct gpu **out)
 	} else if (choose_device(gpu, which) == 0 && open_device(gpu) == 0) {
 		vkGetPhysicalDeviceMemoryProperties(gpu->physical, &gpu->memory);
 		find_clock(gpu);
+		gpu->compares_bits = compares_bits(gpu);
 		if (vulkan_open_pipelines(gpu) == 0) {
 			*out = gpu;
 			return 0;

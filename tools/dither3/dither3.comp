@@ -55,7 +55,9 @@ compare4(uint plane, vec4 share, uint x, uint y, float one)
 {
 	vec4 threshold = gpu_fours(gpu_constant(0)).at[place_of(plane, x, y) >> 2];
 
-	return mix(vec4(0), vec4(one), greaterThanEqual(share, threshold));
+	for (int i = 0; i < 4; i++)
+		share[i] = px_select(share[i] >= threshold[i], one, 0.0f);
+	return share;
 }
 
 /* Fringes and stair. */

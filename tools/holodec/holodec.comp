@@ -76,13 +76,17 @@ bvec4
 near_black(block_at at, uint x, uint y)
 {
 	uint edge = at.b.edge;
-	vec4 black = vec4(0.0f);
+	bvec4 is_near = bvec4(false);
 
 	if (edge == 0)
-		return bvec4(false);
-	for (uint row = y - min(y, edge); row < min(y + edge + 1, gpu.h); row++)
-		black = max(black, gpu_scratch4(HOLODEC_BLACK, x, row));
-	return greaterThan(black, vec4(0.0f));
+		return is_near;
+	for (uint row = y - min(y, edge); row < min(y + edge + 1, gpu.h); row++) {
+		vec4 black = gpu_scratch4(HOLODEC_BLACK, x, row);
+
+		for (int i = 0; i < 4; i++)
+			is_near[i] = is_near[i] || black[i] > 0.0f;
+	}
+	return is_near;
 }
 
 void

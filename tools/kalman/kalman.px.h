@@ -101,7 +101,7 @@ kalman_settle(float what, float gain, float predicted, float r)
 	return px_select(what == KALMAN_MISSING, PX_NAN, variance);
 }
 
-/* The standard deviation of the result, in the values' unit: that of one unit of variance is `unit`. */
+/* The standard deviation of the result; unit: that of a variance of 1. */
 PX_FN float
 kalman_deviation(float variance, float unit)
 {

@@ -25,11 +25,12 @@ signal(block_at at, uint r, uint x, uint y, inout state s)
 		precise vec4 weighed = at.b.step[r].weight[i] * phase;
 
 		/* as the processor does: a sum of two does not begin with 0, others make -0 to 0 */
-		if (i == 0)
-			sum = at.b.step[r].n == 2 ? weighed :
-			    mix(weighed, vec4(0), equal(weighed, vec4(0)));
-		else
-			sum = sum + weighed;
+		for (int k = 0; k < 4; k++)
+			if (i == 0)
+				sum[k] = px_select(at.b.step[r].n != 2 && weighed[k] == 0.0f, 0.0f,
+				    weighed[k]);
+			else
+				sum[k] = sum[k] + weighed[k];
 		for (int k = 0; k < 4; k++)
 			s.bad[k] = s.bad[k] || px_isnan(phase[k]);
 	}
