@@ -72,7 +72,7 @@ void gpu_block_free(struct gpu *, struct gpu_block *);
  * A job is filled (uploads, then dispatches, then downloads, in whatever order they are added),
  * submitted, waited for, and may then be filled again. Jobs run in the order of their submission;
  * copies of one overlap with the computing of another. Every dispatch sees what those before it
- * wrote. All return -1 after fail().
+ * wrote, except the one that it runs beside. All return -1 after fail().
  */
 struct gpu_job *gpu_job_new(struct gpu *);
 /* Must not be running. */
@@ -83,9 +83,10 @@ void gpu_job_upload(struct gpu_job *, const struct gpu_block *from, size_t from_
 /* From one of the device's own blocks to another: in order with the dispatches, timed as one. */
 void gpu_job_move(struct gpu_job *, const struct gpu_block *from, const struct gpu_block *to,
     size_t bytes);
-/* local: invocations of a workgroup; groups: workgroups. */
+/* local: invocations of a workgroup; groups: workgroups; beside: it does not need what the dispatch
+ * before it writes, and may run while that does. */
 int gpu_job_dispatch(struct gpu_job *, const struct shader *, const uint32_t local[2],
-    const uint32_t groups[2], const void *push, size_t push_bytes);
+    const uint32_t groups[2], const void *push, size_t push_bytes, bool beside);
 void gpu_job_download(struct gpu_job *, const struct gpu_block *from, size_t from_at,
     const struct gpu_block *to, size_t to_at, size_t bytes);
 int gpu_job_submit(struct gpu_job *);

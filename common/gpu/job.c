@@ -177,16 +177,17 @@ gpu_job_move(struct gpu_job *job, const struct gpu_block *from, const struct gpu
 
 int
 gpu_job_dispatch(struct gpu_job *job, const struct shader *shader, const uint32_t local[2],
-    const uint32_t groups[2], const void *push, size_t push_bytes)
+    const uint32_t groups[2], const void *push, size_t push_bytes, bool beside)
 {
 	VkPipeline pipeline = vulkan_pipeline(job->gpu, shader, local);
 	VkCommandBuffer commands = lane_commands(job, LANE_COMPUTE);
 
 	if (!pipeline)
 		return -1;
-	barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-	    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-	    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+	if (!beside)
+		barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+		    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+		    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 	vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
 	vkCmdPushConstants(commands, job->gpu->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
 	    (uint32_t)push_bytes, push);

@@ -101,9 +101,10 @@ gpu_job_move(struct gpu_job *job, const struct gpu_block *from, const struct gpu
 
 int
 gpu_job_dispatch(struct gpu_job *job, const struct shader *shader, const uint32_t local[2],
-    const uint32_t groups[2], const void *push, size_t push_bytes)
+    const uint32_t groups[2], const void *push, size_t push_bytes, bool beside)
 {
 	(void)job, (void)shader, (void)local, (void)groups, (void)push, (void)push_bytes;
+	(void)beside;
 	return -1;
 }
 

@@ -66,8 +66,8 @@ int vulkan_failed(VkResult, const char *call);
 void vulkan_find_float_modes(VkPhysicalDevice, bool has[FLOAT_MODES]);
 /* A shader's code that demands what the device has of them; the caller's. NULL after fail(). */
 uint32_t *vulkan_demand_float_modes(const struct gpu *, const struct shader *, size_t *bytes);
-/* The module again (code is freed), with floats compared by their bits; *bytes: its size before and
- * after. NULL after fail(). */
+/* The module again (code is freed), with floats compared by their bits; *bytes: its size before,
+ * and after. NULL after fail(). */
 uint32_t *vulkan_compare_bits(uint32_t *code, size_t *bytes);
 /* Reads the cache of compiled shaders. -1 after fail(). */
 int vulkan_open_pipelines(struct gpu *);

@@ -309,7 +309,7 @@ record_pass(struct tile *tile, size_t k, const struct pass *pass, struct rows ro
 	push->y1 = (uint32_t)made.end;
 	memcpy((char *)tile->slot->words_host->host + block, pass->block, pass->bytes);
 	return gpu_job_dispatch(tile->slot->job, pass->shader, pass->local, groups, push,
-	    sizeof(*push));
+	    sizeof(*push), pass->beside);
 }
 
 /* A map's table of planes and its blocks, and its dispatches. */

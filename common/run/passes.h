@@ -35,6 +35,7 @@ struct pass {
 	/* Rows above and below the wanted ones that it makes too (of scratch planes), as far as the
 	 * image goes. */
 	size_t beyond;
+	bool beside;	/* it needs nothing of the pass before it: they may run at once */
 };
 
 /* For shaders that make four pixels of a row per invocation, and for those that make one. */

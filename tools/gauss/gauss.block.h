@@ -11,7 +11,7 @@
 #define GAUSS_VECTOR 1u
 #define GAUSS_PLAIN 2u
 
-/* Scratch planes. */
+/* Scratch planes, from `scratch` on. */
 #define GAUSS_PART 0u		/* cos and sin, or the value; the first is GAUSS_MISSING in holes */
 #define GAUSS_COLUMN 2u		/* their sums over columns */
 #define GAUSS_HOLES 4u		/* words of bits: what is missing in the rows of the window */
@@ -23,6 +23,7 @@ struct gauss_block {
 	uint kind, vectors;
 	uint from[2], to[2];		/* channels */
 	uint radius, words, few;
+	uint scratch;			/* the first of its scratch planes */
 	uint sigma_from, sigma_to;	/* channels */
 	float kernel[GAUSS_REACH];	/* along one axis */
 	float weight[GAUSS_REACH];	/* its sum as far as that, on both sides */

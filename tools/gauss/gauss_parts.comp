@@ -26,7 +26,7 @@ main()
 		a[i] = px_select(there != 0, part0, px_from_bits(GAUSS_MISSING));
 		b[i] = part1;
 	}
-	gpu_scratch4_put(GAUSS_PART, x, y, a);
+	gpu_scratch4_put(at.b.scratch + GAUSS_PART, x, y, a);
 	if (at.b.kind != GAUSS_PLAIN)
-		gpu_scratch4_put(GAUSS_PART + 1, x, y, b);
+		gpu_scratch4_put(at.b.scratch + GAUSS_PART + 1, x, y, b);
 }

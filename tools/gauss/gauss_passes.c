@@ -6,6 +6,9 @@
 #include "run/passes.h"
 #include "run/stage.h"
 
+#define AT_ONCE 4			/* what is filtered at the same time */
+#define SCRATCH (GAUSS_HOLES + GAUSS_WORDS)	/* planes for each of it */
+
 _Static_assert(GAUSS_REACH == GAUSS_RADIUS_MOST + 1, "the same in the shaders");
 _Static_assert(GAUSS_RADIUS_MOST <= 52, "the margin of gauss_rows.comp");
 _Static_assert(GAUSS_PHASE == KIND_PHASE && GAUSS_VECTOR == KIND_VECTOR &&
@@ -29,12 +32,12 @@ pack(const struct gauss *gauss, const struct gauss_job *job, struct gauss_block 
 	}
 }
 
-/* The sigma of job j, whose parts were made last. */
+/* The sigma of job j, whose parts have been made. */
 static int
 add_sigma(const struct gauss *gauss, size_t j, struct passes *passes, struct gauss_block *block)
 {
 	struct pass pass = { .shader = SHADER(gauss_sigma), .block = block,
-		.bytes = sizeof(*block), PASS_PIXELS };
+		.bytes = sizeof(*block), PASS_PIXELS, .beside = true };
 
 	for (size_t i = 0; i < gauss->sigmas; i++) {
 		if (gauss->sigma[i].job != j)
@@ -48,28 +51,42 @@ add_sigma(const struct gauss *gauss, size_t j, struct passes *passes, struct gau
 	return 0;
 }
 
+/* The same step of jobs `first` on, so many as are filtered at once. */
+static int
+add_step(const struct gauss *gauss, size_t first, size_t jobs, const struct shader *shader,
+    size_t beyond, struct passes *passes)
+{
+	struct gauss_block block;
+	struct pass pass = { .shader = shader, .block = &block, .bytes = sizeof(block),
+		PASS_FOURS, .beyond = beyond };
+
+	for (size_t k = 0; k < jobs; k++) {
+		pack(gauss, &gauss->job[first + k], &block);
+		block.scratch = (uint)k * SCRATCH;
+		passes_read(passes, block.from[0]);
+		passes_read(passes, block.from[1]);
+		pass.beside = k > 0;
+		if (passes_add(passes, &pass) < 0)
+			return -1;
+		if (shader == SHADER(gauss_rows) && add_sigma(gauss, first + k, passes, &block) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int
 gauss_passes(struct run *run, struct passes *passes)
 {
 	const struct gauss *gauss = run->priv;
-	struct gauss_block block;
-	struct pass pass = { .block = &block, .bytes = sizeof(block), PASS_FOURS };
+	size_t at_once = gauss->jobs < AT_ONCE ? gauss->jobs : AT_ONCE;
 
-	passes_scratch(passes, GAUSS_HOLES + GAUSS_WORDS);
-	for (size_t j = 0; j < gauss->jobs; j++) {
-		pack(gauss, &gauss->job[j], &block);
-		passes_read(passes, block.from[0]);
-		passes_read(passes, block.from[1]);
-		pass.shader = SHADER(gauss_parts);
-		pass.beyond = gauss->radius;
-		if (passes_add(passes, &pass) < 0)
-			return -1;
-		pass.shader = SHADER(gauss_columns);
-		pass.beyond = 0;
-		if (passes_add(passes, &pass) < 0)
-			return -1;
-		pass.shader = SHADER(gauss_rows);
-		if (passes_add(passes, &pass) < 0 || add_sigma(gauss, j, passes, &block) < 0)
+	passes_scratch(passes, at_once * SCRATCH);
+	for (size_t j = 0; j < gauss->jobs; j += at_once) {
+		size_t jobs = gauss->jobs - j < at_once ? gauss->jobs - j : at_once;
+
+		if (add_step(gauss, j, jobs, SHADER(gauss_parts), gauss->radius, passes) < 0 ||
+		    add_step(gauss, j, jobs, SHADER(gauss_columns), 0, passes) < 0 ||
+		    add_step(gauss, j, jobs, SHADER(gauss_rows), 0, passes) < 0)
 			return -1;
 	}
 	return 0;

@@ -24,12 +24,13 @@ load_columns(block_at at)
 
 		column[0][row][i / 4] = column[1][row][i / 4] = vec4(0);
 		if (x < gpu.w && y < gpu.y1) {
-			column[0][row][i / 4] = gpu_scratch4(GAUSS_COLUMN, x, y);
+			column[0][row][i / 4] = gpu_scratch4(at.b.scratch + GAUSS_COLUMN, x, y);
 			if (at.b.kind != GAUSS_PLAIN)
-				column[1][row][i / 4] = gpu_scratch4(GAUSS_COLUMN + 1, x, y);
+				column[1][row][i / 4] =
+				    gpu_scratch4(at.b.scratch + GAUSS_COLUMN + 1, x, y);
 			for (uint k = 0; k < at.b.words; k++)
 				holes += uvec4(bitCount(floatBitsToUint(
-				    gpu_scratch4(GAUSS_HOLES + k, x, y))));
+				    gpu_scratch4(at.b.scratch + GAUSS_HOLES + k, x, y))));
 		}
 		for (uint k = 0; k < 4; k++)
 			missing[row][i + k] = x + k < gpu.w ? holes[k] : 0u;
@@ -77,11 +78,12 @@ count_holes(block_at at, uint group)
 float
 get(block_at at, uint x, uint y, out float part[2])
 {
-	float part0 = gpu_scratch(GAUSS_PART, x, y);
+	float part0 = gpu_scratch(at.b.scratch + GAUSS_PART, x, y);
 	bool missing = is_missing(part0);
 
 	part[0] = px_select(missing, 0.0f, part0);
-	part[1] = at.b.kind == GAUSS_PLAIN ? 0.0f : gpu_scratch(GAUSS_PART + 1, x, y);
+	part[1] = at.b.kind == GAUSS_PLAIN ? 0.0f :
+	    gpu_scratch(at.b.scratch + GAUSS_PART + 1, x, y);
 	return px_select(missing, 0.0f, 1.0f);
 }
 
@@ -93,7 +95,8 @@ take_off(block_at at, uint x, uint y, inout sums s)
 
 	for (uint k = 0; k < at.b.words; k++)
 		for (uint column = x - radius; column <= x + radius; column++) {
-			uint bits = floatBitsToUint(gpu_scratch(GAUSS_HOLES + k, column, y));
+			uint bits = floatBitsToUint(gpu_scratch(at.b.scratch + GAUSS_HOLES + k,
+			    column, y));
 
 			for (; bits != 0; bits &= bits - 1) {
 				int below = int(32 * k) + findLSB(bits) - int(radius);
@@ -181,7 +184,7 @@ main()
 	}
 	sum[0] = sum_row(at, 0, far);
 	sum[1] = plain ? vec4(0) : sum_row(at, 1, far);
-	centre = gpu_scratch4(GAUSS_PART, x, y);
+	centre = gpu_scratch4(at.b.scratch + GAUSS_PART, x, y);
 	holes = count_holes(at, group);
 	for (uint i = 0; i < 4; i++) {
 		float valid = px_select(is_missing(centre[i]), 0.0f, 1.0f);

@@ -11,12 +11,12 @@ part_at(block_at at, int x, int y, out bool there)
 	there = false;
 	if (x < 0 || y < 0 || x >= int(gpu.w) || y >= int(gpu.h))
 		return vec2(0);
-	part0 = gpu_scratch(GAUSS_PART, uint(x), uint(y));
+	part0 = gpu_scratch(at.b.scratch + GAUSS_PART, uint(x), uint(y));
 	there = !is_missing(part0);
 	if (at.b.kind == GAUSS_PLAIN)
 		part0 = 1.0f;
 	else
-		part1 = gpu_scratch(GAUSS_PART + 1, uint(x), uint(y));
+		part1 = gpu_scratch(at.b.scratch + GAUSS_PART + 1, uint(x), uint(y));
 	return vec2(part0, part1);
 }
 
