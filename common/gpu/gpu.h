@@ -29,7 +29,8 @@ struct gpu_facts {
 	const char *kind;		/* discrete, integrated, virtual, cpu, other */
 	bool unified;	/* the host's memory is the device's own: nothing has to cross */
 	bool float64;			/* shaders may use doubles */
-	bool exact;	/* floats are rounded to nearest, subnormal numbers, infinities, NaN kept */
+	bool exact;	/* floats are rounded to nearest, subnormal numbers, infinities, NaN kept:
+			 * the driver declares it, or it was tried when the device was opened */
 	bool transfers;			/* has queues of its own for copies */
 	uint64_t memory_bytes;		/* of its largest own heap */
 	uint64_t allocation_most;	/* bytes of one block */
@@ -37,7 +38,7 @@ struct gpu_facts {
 };
 
 /* Calls each(arg, number, facts) for every device that could be used; their number, -1 after
- * fail(). No loader and no driver: none. */
+ * fail(). No loader and no driver: none. Devices whose floats must be tried are opened for that. */
 int gpu_list(void (*each)(void *arg, size_t number, const struct gpu_facts *), void *arg);
 /*
  * Opens a device: "" the first of the fastest kind, "N" number N of the list, else the first whose
