@@ -13,12 +13,6 @@
 
 extern const struct shader shader_float_results;
 
-/* The push block of gpu.glsl, of which the shader reads the block's address and the width. */
-struct push {
-	uint64_t planes, block;
-	uint32_t w, h, y0, y1, parts[5];
-};
-
 struct pair {
 	float a, b;
 };
@@ -79,7 +73,7 @@ compute(struct gpu_job *job, const struct gpu_block *host, const struct gpu_bloc
 	static const uint32_t local[] = { LOCAL, 1 };
 	static const uint32_t groups[] = { (PAIRS + LOCAL - 1) / LOCAL, 1 };
 	const size_t bytes = PAIRS * sizeof(struct pair);
-	struct push push = { .block = device->address, .w = PAIRS, .h = 1, .y1 = 1 };
+	struct gpu_push push = { .block = device->address, .w = PAIRS, .h = 1, .y1 = 1 };
 
 	fill_pairs(host->host);
 	if (gpu_job_begin(job) < 0)

@@ -24,6 +24,16 @@ struct shader {
 	const uint32_t *end;
 };
 
+/* Copies the first half of a block to the second: memory_copy.comp. */
+extern const struct shader shader_memory_copy;
+
+/* The push block of gpu.glsl. */
+struct gpu_push {
+	uint64_t planes, block;
+	uint32_t w, h, y0, y1;
+	uint32_t states, outputs, new_states, scratches, constants;
+};
+
 struct gpu_facts {
 	char name[256];
 	const char *kind;		/* discrete, integrated, virtual, cpu, other */
@@ -81,9 +91,6 @@ void gpu_job_free(struct gpu_job *);
 int gpu_job_begin(struct gpu_job *);
 void gpu_job_upload(struct gpu_job *, const struct gpu_block *from, size_t from_at,
     const struct gpu_block *to, size_t to_at, size_t bytes);
-/* From one of the device's own blocks to another: in order with the dispatches, timed as one. */
-void gpu_job_move(struct gpu_job *, const struct gpu_block *from, const struct gpu_block *to,
-    size_t bytes);
 /* local: invocations of a workgroup; groups: workgroups. */
 int gpu_job_dispatch(struct gpu_job *, const struct shader *, const uint32_t local[2],
     const uint32_t groups[2], const void *push, size_t push_bytes);
