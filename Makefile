@@ -67,11 +67,12 @@ codec_files = $(wildcard common/codec/$1.c common/codec/$1/*.c)
 GPU_FILES := $(if $(filter 0,$(GPU)),common/gpu/none.c,$(filter-out common/gpu/none.c common/gpu/shader.c,$(wildcard common/gpu/*.c)))
 COMMON := $(filter-out common/run/main.c common/gpu/% common/codec/% $(COMMON_LEFT_OUT),$(wildcard common/*/*.c)) $(GPU_FILES) \
 	$(foreach codec,$(CODECS),$(call codec_files,$(codec)))
-COMMON_OBJECTS := $(COMMON:%.c=$(BUILD)/%.o)
+COMMON_SHADERS := $(if $(filter 1,$(GPU)),$(wildcard common/*/*.comp))
+COMMON_OBJECTS := $(COMMON:%.c=$(BUILD)/%.o) $(patsubst %.comp,$(BUILD)/shaders/%.o,$(notdir $(COMMON_SHADERS)))
 LIBRARY := $(BUILD)/libfringepipe.a
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 tool_files = $(wildcard $(addsuffix /$1/*.$2,$(TOOL_ROOTS)))
-SHADERS := $(if $(filter 1,$(GPU)),$(wildcard $(addsuffix /*/*.comp,$(TOOL_ROOTS))))
+SHADERS := $(COMMON_SHADERS) $(if $(filter 1,$(GPU)),$(wildcard $(addsuffix /*/*.comp,$(TOOL_ROOTS))))
 tool_shaders = $(if $(filter 1,$(GPU)),$(patsubst %.comp,$(BUILD)/shaders/%.o,$(notdir $(call tool_files,$1,comp))))
 tool_objects = $(foreach level,$(LEVELS),$(BUILD)/stages/$1.$(level).o) $(call tool_shaders,$1)
 

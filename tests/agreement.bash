@@ -3,6 +3,10 @@
 # validation layer with its checks of synchronisation. Loaded by tests/agree/NAME.bats.
 load ../helpers
 
+setup_file() {
+	export XDG_CACHE_HOME=$BATS_FILE_TMPDIR		# of compiled shaders
+}
+
 # frames CHANNELS METADATA [SEED]: a stream of one frame of each size.
 frames() {
 	py '
@@ -42,7 +46,7 @@ agrees_on() {
 	local name=$1 file=$2
 	shift 2
 	need_gpu
-	export FRINGEPIPE_GPU_CHECK=1 XDG_CACHE_HOME=$work
+	export FRINGEPIPE_GPU_CHECK=1
 	fringepipe -d cpu "$@" "$file" >cpu.nrrd || { echo "fails: $*"; return 1; }
 	fringepipe -v -d gpu "$@" "$file" >gpu.nrrd 2>messages || { echo "fails on the GPU: $*"; cat messages; return 1; }
 	grep -q 'frames on ' messages || { echo "did not run on the GPU: $*"; cat messages; return 1; }

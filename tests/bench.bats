@@ -48,17 +48,25 @@ load helpers
 	[ "$(grep -cE "^(whole|not written), two threads, by the clock +$spread; half of .* [0-9.]+ times; processor time $spread, both cores busy [0-9]+ %$" table)" -eq 2 ]
 }
 
-@test "bench: the table of a GPU: its copies, the stages that are named, the chain" {
+@test "bench: the table of a GPU: its copies, the stages that are named, the chain beside the bus, what auto takes" {
 	need_gpu
-	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --quick gpu median unwrap2f shade >table
+	FRINGEPIPE_GPU_COPY=1 FRINGEPIPE_BIN=$(dirname "$(command -v median)") \
+		"$top/scripts/bench" --quick gpu median unwrap2f shade >table
 	cat table
 	grep -E '^within its own memory [0-9.]+ GB/s$' table
 	for stage in median unwrap2f shade; do
-		grep -E "^$stage +[0-9.]+ ms .* [0-9.]+ GB/s +[0-9]+ % of copy; with its copies +[0-9.]+ ms$" table
+		grep -E "^$stage +[0-9.]+ ms .* [0-9.]+ GB/s +[0-9]+ % of copy +[0-9.]+ Gop/s; with its copies +[0-9.]+ ms$" table
 	done
 	grep -E '^shade --view +the processor does it$' table
 	[ "$(grep -cE '^(phasewrap|gauss|normals|framecat)' table)" -eq 0 ]
 	grep -E '^fringepipe: [0-9]+ frames on .*phasewrap .*normals .*a frame$' table
+	# copies up and down overlap: the slower one bounds the chain
+	awk '/^to the device/ { up = $4 } /^back/ { down = $2 } / frames on / {
+			for (i = 1; i < NF; i++) { if ($i == "up") up = $(i + 1) / up; if ($i == "down") down = $(i + 1) / down } }
+		/^device .* the bus takes/ { floor = up > down ? up : down; n++
+			for (i = 1; i < NF; i++) if ($i == "floor") { d = $(i + 1) - floor; bad = d * d > 1e-3 * floor * floor || $(i + 3) > 100 } }
+		END { exit n != 1 || bad }' table
+	grep -E '^median +processor +[0-9.]+ ms, device +[0-9.]+ ms, auto +[0-9.]+ ms, [0-9.]+ of the faster: (all on the processor|median on the device, [0-9.]+ ms expected)$' table
 }
 
 @test "bench: README's table of accuracy is what scripts/bench accuracy measures" {

@@ -24,12 +24,23 @@ struct shader {
 	const uint32_t *end;
 };
 
+/* Copies the first half of a block to the second: memory_copy.comp. */
+extern const struct shader shader_memory_copy;
+
+/* The push block of gpu.glsl. */
+struct gpu_push {
+	uint64_t planes, block;
+	uint32_t w, h, y0, y1;
+	uint32_t states, outputs, new_states, scratches, constants;
+};
+
 struct gpu_facts {
 	char name[256];
 	const char *kind;		/* discrete, integrated, virtual, cpu, other */
 	bool unified;	/* the host's memory is the device's own: nothing has to cross */
 	bool float64;			/* shaders may use doubles */
-	bool exact;	/* floats are rounded to nearest, subnormal numbers, infinities, NaN kept */
+	bool exact;	/* floats are rounded to nearest, subnormal numbers, infinities, NaN kept:
+			 * the driver declares it, or it was tried when the device was opened */
 	bool transfers;			/* has queues of its own for copies */
 	uint64_t memory_bytes;		/* of its largest own heap */
 	uint64_t allocation_most;	/* bytes of one block */
@@ -37,7 +48,7 @@ struct gpu_facts {
 };
 
 /* Calls each(arg, number, facts) for every device that could be used; their number, -1 after
- * fail(). No loader and no driver: none. */
+ * fail(). No loader and no driver: none. Devices whose floats must be tried are opened for that. */
 int gpu_list(void (*each)(void *arg, size_t number, const struct gpu_facts *), void *arg);
 /*
  * Opens a device: "" the first of the fastest kind, "N" number N of the list, else the first whose
@@ -80,9 +91,6 @@ void gpu_job_free(struct gpu_job *);
 int gpu_job_begin(struct gpu_job *);
 void gpu_job_upload(struct gpu_job *, const struct gpu_block *from, size_t from_at,
     const struct gpu_block *to, size_t to_at, size_t bytes);
-/* From one of the device's own blocks to another: in order with the dispatches, timed as one. */
-void gpu_job_move(struct gpu_job *, const struct gpu_block *from, const struct gpu_block *to,
-    size_t bytes);
 /* local: invocations of a workgroup; groups: workgroups; beside: it does not need what the dispatch
  * before it writes, and may run while that does. */
 int gpu_job_dispatch(struct gpu_job *, const struct shader *, const uint32_t local[2],

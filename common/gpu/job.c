@@ -164,17 +164,6 @@ barrier(VkCommandBuffer commands, VkPipelineStageFlags before, VkAccessFlags wro
 	vkCmdPipelineBarrier(commands, before, after, 0, 1, &memory, 0, NULL, 0, NULL);
 }
 
-void
-gpu_job_move(struct gpu_job *job, const struct gpu_block *from, const struct gpu_block *to,
-    size_t bytes)
-{
-	barrier(lane_commands(job, LANE_COMPUTE), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-	    VK_ACCESS_MEMORY_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
-	    VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
-	copy(job, LANE_COMPUTE, from, 0, to, 0, bytes);
-	tick(job, LANE_COMPUTE);
-}
-
 int
 gpu_job_dispatch(struct gpu_job *job, const struct shader *shader, const uint32_t local[2],
     const uint32_t groups[2], const void *push, size_t push_bytes, bool beside)

@@ -3,6 +3,8 @@
 
 #include "base/fail.h"
 
+const struct shader shader_memory_copy = { "memory_copy", NULL, NULL };
+
 int
 gpu_list(void (*each)(void *arg, size_t number, const struct gpu_facts *), void *arg)
 {
@@ -90,13 +92,6 @@ gpu_job_upload(struct gpu_job *job, const struct gpu_block *from, size_t from_at
     const struct gpu_block *to, size_t to_at, size_t bytes)
 {
 	(void)job, (void)from, (void)from_at, (void)to, (void)to_at, (void)bytes;
-}
-
-void
-gpu_job_move(struct gpu_job *job, const struct gpu_block *from, const struct gpu_block *to,
-    size_t bytes)
-{
-	(void)job, (void)from, (void)to, (void)bytes;
 }
 
 int

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "gpu/float_probe.h"
 
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
 
@@ -211,7 +212,23 @@ compares_bits(const struct gpu *gpu)
 	    strcmp(gpu->facts.kind, "cpu"));
 }
 
-/* NULL, or what the device lacks. */
+/* Is it unknown whether the device keeps subnormal numbers, till float_probe.c tries? A processor
+ * that runs shaders has its own floats, which it need not list. */
+static bool
+must_probe(VkPhysicalDevice physical)
+{
+	VkPhysicalDeviceProperties properties;
+	bool modes[FLOAT_MODES];
+
+	vkGetPhysicalDeviceProperties(physical, &properties);
+	vulkan_find_float_modes(physical, modes);
+	if (!modes[FLOAT_SPECIAL] || !modes[FLOAT_NEAREST])
+		return false;
+	return getenv("FRINGEPIPE_GPU_PROBE") || (!modes[FLOAT_SUBNORMAL] &&
+	    properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU);
+}
+
+/* NULL, or what the device lacks. facts->exact is false where it must be probed. */
 static const char *
 look_at(VkPhysicalDevice physical, struct gpu_facts *facts)
 {
@@ -241,9 +258,7 @@ look_at(VkPhysicalDevice physical, struct gpu_facts *facts)
 	vkGetPhysicalDeviceMemoryProperties(physical, &memory);
 	facts->float64 = features.features.shaderFloat64;
 	vulkan_find_float_modes(physical, modes);
-	/* a processor that runs shaders has its own floats, which it need not list */
-	facts->exact = modes[FLOAT_SPECIAL] && modes[FLOAT_NEAREST] && (modes[FLOAT_SUBNORMAL] ||
-	    properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU);
+	facts->exact = modes[FLOAT_SPECIAL] && modes[FLOAT_NEAREST] && !must_probe(physical);
 	facts->allocation_most = limits.maxMemoryAllocationSize;
 	facts->groups_most[0] = properties.properties.limits.maxComputeWorkGroupCount[0];
 	facts->groups_most[1] = properties.properties.limits.maxComputeWorkGroupCount[1];
@@ -295,28 +310,65 @@ list_devices(struct gpu *gpu, struct found *found, const char **lack)
 	return 0;
 }
 
-int
-gpu_list(void (*each)(void *arg, size_t number, const struct gpu_facts *), void *arg)
+/* A listed device, and whether it must be opened before its facts are known. */
+struct listed {
+	struct gpu_facts facts;
+	bool probe;
+};
+
+/* Their number; -1 after fail(). *list is the caller's. */
+static int
+list_facts(struct listed **list)
 {
 	struct gpu gpu = { 0 };
 	struct found found = { 0 };
-	struct gpu_facts facts;
 	const char *lack = NULL;
 	int status = open_instance(&gpu);
 
+	*list = NULL;
 	if (status < 1)
 		return status;
-	if (list_devices(&gpu, &found, &lack) < 0) {
-		close_instance(&gpu);
-		return -1;
-	}
-	for (uint32_t i = 0; i < found.n; i++) {
-		look_at(found.physical[i], &facts);
-		each(arg, i, &facts);
+	status = list_devices(&gpu, &found, &lack);
+	if (status == 0 && found.n && !(*list = calloc(found.n, sizeof(**list))))
+		status = fail_memory();
+	for (uint32_t i = 0; i < found.n && status == 0; i++) {
+		look_at(found.physical[i], &(*list)[i].facts);
+		(*list)[i].probe = must_probe(found.physical[i]);
 	}
 	free(found.physical);
 	close_instance(&gpu);
-	return (int)found.n;
+	return status < 0 ? -1 : (int)found.n;
+}
+
+/* One that cannot be opened is not known to be exact. */
+static void
+probe_listed(size_t number, struct gpu_facts *facts)
+{
+	char text[24];
+	struct gpu *gpu;
+
+	snprintf(text, sizeof(text), "%zu", number);
+	if (gpu_open(text, &gpu) == 0) {
+		facts->exact = gpu->facts.exact;
+		if (gpu_close(gpu) == 0)
+			return;
+	}
+	fail_clear();
+}
+
+int
+gpu_list(void (*each)(void *arg, size_t number, const struct gpu_facts *), void *arg)
+{
+	struct listed *list;
+	int n = list_facts(&list);
+
+	for (int i = 0; i < n; i++) {
+		if (list[i].probe)
+			probe_listed((size_t)i, &list[i].facts);
+		each(arg, (size_t)i, &list[i].facts);
+	}
+	free(list);
+	return n;
 }
 
 static int
@@ -438,8 +490,6 @@ find_clock(struct gpu *gpu)
 	gpu->blocks_most = properties.limits.maxMemoryAllocationCount;
 }
 
-/* ---- pipelines ---- */
-
 /* ---- all ---- */
 
 /* FRINGEPIPE_GPU_TIMEOUT, or a minute. -1 after fail_usage(). */
@@ -478,7 +528,8 @@ gpu_open(const char *which, struct gpu **out)
 		vkGetPhysicalDeviceMemoryProperties(gpu->physical, &gpu->memory);
 		find_clock(gpu);
 		gpu->compares_bits = compares_bits(gpu);
-		if (vulkan_open_pipelines(gpu) == 0) {
+		if (vulkan_open_pipelines(gpu) == 0 && (!must_probe(gpu->physical) ||
+		    float_probe(gpu, &gpu->facts.exact) == 0)) {
 			*out = gpu;
 			return 0;
 		}

@@ -181,16 +181,54 @@ copies(const struct costs *costs, size_t n, size_t bytes, double gap)
 	return (double)n * costs->copy_s + (double)bytes * gap;
 }
 
-/* What it takes to go from map k - 1, or the host, to map k, or the host where k == n. Nothing
- * comes from the device before the first map. */
-static double
-step(const struct costs *costs, const struct cost_map *map, size_t k, bool from, bool to,
-    double up, double down)
+/* Seconds of a frame by who spends them: the processor, copies up, the device, copies down; and
+ * the latency of jobs, in which nobody works. */
+struct shares {
+	double processor, up, device, down, latency;
+};
+
+/* From map k - 1, or the host, to map k, or the host where k == n. Nothing comes from the device
+ * before the first map. */
+static void
+cross(const struct costs *costs, const struct cost_map *map, size_t k, bool from, bool to,
+    double up, double down, struct shares *shares)
 {
 	if (from == to || (from && k == 0))
-		return 0;
-	return to ? costs->latency_s + copies(costs, map[k].up_copies, map[k].up_bytes, up) :
-	    copies(costs, map[k - 1].down_copies, map[k - 1].down_bytes, down);
+		return;
+	if (to) {
+		shares->latency += costs->latency_s;
+		shares->up += copies(costs, map[k].up_copies, map[k].up_bytes, up);
+	} else {
+		shares->down += copies(costs, map[k - 1].down_copies, map[k - 1].down_bytes,
+		    down);
+	}
+}
+
+static double
+sum_of(const struct shares *shares)
+{
+	return shares->processor + shares->up + shares->device + shares->down + shares->latency;
+}
+
+/* NaN where something is not known. */
+static double
+time_of(const struct shares *shares, bool overlap)
+{
+	double sum = sum_of(shares);
+
+	if (!overlap || isnan(sum))
+		return sum;
+	return shares->latency + fmax(fmax(shares->processor, shares->device),
+	    fmax(shares->up, shares->down));
+}
+
+static double
+step(const struct costs *costs, const struct cost_map *map, size_t k, bool from, bool to)
+{
+	struct shares shares = { 0 };
+
+	cross(costs, map, k, from, to, costs->up.likely, costs->down.likely, &shares);
+	return sum_of(&shares);
 }
 
 /* One without a known time on the processor costs nothing there: it stays. */
@@ -202,12 +240,12 @@ work(const struct cost_map *map, bool on_device)
 	return isnan(map->processor_s) ? 0 : map->processor_s;
 }
 
-void
-costs_decide(const struct costs *costs, struct cost_map *map, size_t n)
+/* The least sum. */
+static void
+decide_by_sum(const struct costs *costs, struct cost_map *map, size_t n)
 {
 	double least[2] = { 0, INFINITY };	/* so far, ending on the processor, the device */
 	bool came[COST_MAPS_MOST][2];		/* from the device? */
-	double down = costs->down.likely, up = costs->up.likely;
 	bool on;
 
 	for (size_t k = 0; k < n; k++) {
@@ -215,40 +253,91 @@ costs_decide(const struct costs *costs, struct cost_map *map, size_t n)
 
 		for (int to = 0; to < 2; to++) {
 			double stays = least[to];
-			double moves = least[!to] + step(costs, map, k, !to, to, up, down);
+			double moves = least[!to] + step(costs, map, k, !to, to);
 
 			came[k][to] = moves < stays ? !to : to;
 			now[to] = (moves < stays ? moves : stays) + work(&map[k], to);
 		}
 		memcpy(least, now, sizeof(now));
 	}
-	on = least[1] + step(costs, map, n, true, false, up, down) < least[0];
+	on = least[1] + step(costs, map, n, true, false) < least[0];
 	for (size_t k = n; k-- > 0;) {
 		map[k].on_device = on;
 		on = came[k][on];
 	}
 }
 
-static double
-predict(const struct costs *costs, const struct cost_map *map, size_t n, double up, double down)
+/* Of a choice of maps for the device, bit k for map k. */
+static struct shares
+shares_of_choice(const struct costs *costs, const struct cost_map *map, size_t n, unsigned choice)
 {
-	double seconds = 0;
+	struct shares shares = { 0 };
+	bool from = false;
+
+	for (size_t k = 0; k < n; k++) {
+		bool to = choice >> k & 1;
+
+		cross(costs, map, k, from, to, costs->up.likely, costs->down.likely, &shares);
+		*(to ? &shares.device : &shares.processor) += work(&map[k], to);
+		from = to;
+	}
+	cross(costs, map, n, from, false, costs->up.likely, costs->down.likely, &shares);
+	return shares;
+}
+
+/* The least time where frames overlap, of several such the least sum, by trying all. */
+static void
+decide_by_overlap(const struct costs *costs, struct cost_map *map, size_t n)
+{
+	double least = INFINITY, least_sum = INFINITY;
+	unsigned best = 0;
+
+	for (unsigned choice = 0; choice < 1u << n; choice++) {
+		struct shares shares = shares_of_choice(costs, map, n, choice);
+		double seconds = time_of(&shares, true), sum = sum_of(&shares);
+
+		if (seconds < least || (seconds == least && sum < least_sum)) {
+			least = seconds;
+			least_sum = sum;
+			best = choice;
+		}
+	}
+	for (size_t k = 0; k < n; k++)
+		map[k].on_device = best >> k & 1;
+}
+
+void
+costs_decide(const struct costs *costs, struct cost_map *map, size_t n, bool overlap)
+{
+	if (overlap && n <= COST_MAPS_TRIED)
+		decide_by_overlap(costs, map, n);
+	else
+		decide_by_sum(costs, map, n);
+}
+
+static double
+predict(const struct costs *costs, const struct cost_map *map, size_t n, bool overlap, double up,
+    double down)
+{
+	struct shares shares = { 0 };
 	bool on = false;
 
 	for (size_t k = 0; k < n; k++) {
-		seconds += step(costs, map, k, on, map[k].on_device, up, down) +
-		    (map[k].on_device ? map[k].device_s : map[k].processor_s);
+		cross(costs, map, k, on, map[k].on_device, up, down, &shares);
 		on = map[k].on_device;
+		*(on ? &shares.device : &shares.processor) +=
+		    on ? map[k].device_s : map[k].processor_s;
 	}
-	return seconds + step(costs, map, n, on, false, up, down);
+	cross(costs, map, n, on, false, up, down, &shares);
+	return time_of(&shares, overlap);
 }
 
 struct cost_span
-costs_predict(const struct costs *costs, const struct cost_map *map, size_t n)
+costs_predict(const struct costs *costs, const struct cost_map *map, size_t n, bool overlap)
 {
 	return (struct cost_span){
-		predict(costs, map, n, costs->up.best, costs->down.best),
-		predict(costs, map, n, costs->up.likely, costs->down.likely),
-		predict(costs, map, n, costs->up.worst, costs->down.worst)
+		predict(costs, map, n, overlap, costs->up.best, costs->down.best),
+		predict(costs, map, n, overlap, costs->up.likely, costs->down.likely),
+		predict(costs, map, n, overlap, costs->up.worst, costs->down.worst)
 	};
 }

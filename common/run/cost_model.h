@@ -5,8 +5,14 @@
  *
  * on the device, and samples / P on the processor [Liu 2015, IV.C; methods.md 15]: o the overhead
  * of a copy, k its bytes, G the time of a byte, L the latency of a job, P the samples in a second.
- * A sample is a pixel of a channel that comes in or goes out. `fringepipe --calibrate` measures
- * them once, a file in the user's cache keeps them, -d auto decides by them.
+ * A sample is a pixel of a channel that comes in or goes out. That is a frame by itself. In a
+ * stream the processor, copies up, the device and copies down work on frames of their own at the
+ * same time, so that a frame comes every
+ *
+ *	t = max(processor, copies up, device, copies down) + sum of L
+ *
+ * unless frames wait for each other's state. `fringepipe --calibrate` measures all that once, a
+ * file in the user's cache keeps it, -d auto decides by it.
  */
 #ifndef COST_MODEL_H
 #define COST_MODEL_H
@@ -16,6 +22,7 @@
 #include <stdio.h>
 
 #define COST_MAPS_MOST 64
+#define COST_MAPS_TRIED 12	/* of more consecutive ones the least sum is taken */
 
 struct cost_span {		/* seconds, or seconds per byte */
 	double best, likely, worst;
@@ -58,9 +65,11 @@ struct cost_map {
 	bool on_device;
 };
 
-/* Sets on_device so that the whole takes the least time; where none is known, the processor's. */
-void costs_decide(const struct costs *, struct cost_map *, size_t n);
+/* Sets on_device so that the whole takes the least time; where none is known, the processor's.
+ * overlap: frames follow each other and none needs another's state. */
+void costs_decide(const struct costs *, struct cost_map *, size_t n, bool overlap);
 /* How long these maps take together, best to worst by the spread of G. NaN where not known. */
-struct cost_span costs_predict(const struct costs *, const struct cost_map *, size_t n);
+struct cost_span costs_predict(const struct costs *, const struct cost_map *, size_t n,
+    bool overlap);
 
 #endif

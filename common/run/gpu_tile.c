@@ -6,14 +6,7 @@
 
 #define ALIGNMENT 256		/* of planes and blocks */
 
-/* The push block of gpu.glsl. */
-struct push {
-	uint64_t planes, block;
-	uint32_t w, h, y0, y1;
-	uint32_t states, outputs, new_states, scratches, constants;
-};
-
-_Static_assert(sizeof(struct push) <= GPU_PUSH_MOST, "fits every device");
+_Static_assert(sizeof(struct gpu_push) <= GPU_PUSH_MOST, "fits every device");
 
 static void *
 take_store(void *arg, size_t bytes, void **owner)
@@ -257,7 +250,7 @@ table_of(const struct tile *tile)
 
 /* Writes the table of a map's planes, and uploads what its passes read of tables. */
 static void
-fill_table(struct tile *tile, size_t k, const struct push *push)
+fill_table(struct tile *tile, size_t k, const struct gpu_push *push)
 {
 	const struct passes *passes = tile->segment->link[k].passes;
 	struct gpu_plane *table = table_of(tile);
@@ -289,7 +282,7 @@ beyond_rows(const struct passes *passes)
 
 static int
 record_pass(struct tile *tile, size_t k, const struct pass *pass, struct rows rows,
-    struct push *push)
+    struct gpu_push *push)
 {
 	const uint32_t *most = gpu_facts(tile->device->gpu)->groups_most;
 	struct rows made = rows_around(tile->segment, rows.first, rows.end, pass->beyond);
@@ -324,7 +317,7 @@ record_map(struct tile *tile, size_t k)
 	size_t in = link->in.c + link->run.state, planes = in + link->out.c + link->run.state;
 	size_t stride = frame_stride(link->out.w, SAMPLE_FLOAT), at;
 	struct gpu_plane *table = table_of(tile);
-	struct push push = {
+	struct gpu_push push = {
 		.planes = tile->fills ? tile->slot->words->address + tile->words : 0,
 		.w = (uint32_t)link->out.w, .h = (uint32_t)segment->h,
 		.states = (uint32_t)link->in.c,

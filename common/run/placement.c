@@ -6,6 +6,7 @@
 
 #include "run/device.h"
 #include "run/pass_list.h"
+#include "run/state.h"
 #include "run/times.h"
 
 _Static_assert(COST_MAPS_MOST >= SEGMENT_MOST, "all maps of a segment are weighed");
@@ -52,7 +53,8 @@ static void
 report_choice(const struct segment *segment, struct cost_map *map)
 {
 	const struct chain *chain = segment->chain;
-	struct cost_span span = costs_predict(chain->costs, map, segment->n);
+	const bool overlap = !state_used(segment);
+	struct cost_span span = costs_predict(chain->costs, map, segment->n, overlap);
 	size_t there = 0;
 
 	fprintf(stderr, "%s:", fail_program());
@@ -65,7 +67,7 @@ report_choice(const struct segment *segment, struct cost_map *map)
 	if (there)
 		fprintf(stderr, " on %s: %.3f ms a frame expected (%.3f to %.3f);",
 		    chain->costs->device, 1e3 * span.likely, 1e3 * span.best, 1e3 * span.worst);
-	span = costs_predict(chain->costs, map, segment->n);
+	span = costs_predict(chain->costs, map, segment->n, overlap);
 	fprintf(stderr, " all on the processor");
 	if (!isnan(span.likely))
 		fprintf(stderr, ": %.3f ms", 1e3 * span.likely);
@@ -76,6 +78,7 @@ void
 placement_choose(const struct segment *segment, bool on_device[])
 {
 	const struct chain *chain = segment->chain;
+	const bool overlap = !state_used(segment);
 	struct cost_map map[SEGMENT_MOST];
 	bool free_choice = false;
 
@@ -90,7 +93,7 @@ placement_choose(const struct segment *segment, bool on_device[])
 		return;
 	for (size_t k = 0; k < segment->n; k++)
 		map[k] = map_of(segment, k);
-	costs_decide(chain->costs, map, segment->n);
+	costs_decide(chain->costs, map, segment->n, overlap);
 	for (size_t k = 0; k < segment->n; k++)
 		on_device[k] = map[k].on_device;
 	if (chain->verbose)

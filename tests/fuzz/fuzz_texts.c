@@ -78,8 +78,8 @@ try_costs(FILE *file, char *text, size_t n)
 
 	(void)file;
 	if (costs_parse(text, n, &costs) == 1) {
-		costs_decide(&costs, maps, 3);
-		costs_predict(&costs, maps, 3);
+		costs_decide(&costs, maps, 3, n % 2);
+		costs_predict(&costs, maps, 3, n % 2);
 		one = print_costs(&costs, &n_one);
 		two = strdup(one);
 		if (costs_parse(two, n_one, &back) == 1) {

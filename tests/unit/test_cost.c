@@ -15,30 +15,40 @@
 #include <cmocka.h>
 
 #define MAPS 6
+#define MANY (COST_MAPS_TRIED + 1)
 
 static const struct costs costs = {
 	.latency_s = 2e-5, .copy_s = 3e-6, .up = { 1e-10, 2e-10, 4e-10 },
 	.down = { 2e-10, 3e-10, 9e-10 }
 };
 
-/* methods.md 15, written out: sum over copies (o + k G) + L + work / P. */
+/* methods.md 15, written out: sum over copies (o + k G) + L + work / P; in a stream the largest of
+ * what the processor, copies up, the device and copies down take, and the L. */
 static double
-by_hand(const struct cost_map *map, size_t n, double up, double down)
+by_hand(const struct cost_map *map, size_t n, bool overlap, double up, double down)
 {
-	double seconds = 0;
+	double processor = 0, device = 0, to = 0, back = 0, latency = 0, most;
 
 	for (size_t k = 0; k < n; k++) {
 		bool before = k && map[k - 1].on_device, behind = k + 1 < n && map[k + 1].on_device;
 
-		seconds += map[k].on_device ? map[k].device_s : map[k].processor_s;
-		if (map[k].on_device && !before)
-			seconds += 2e-5 + (double)map[k].up_copies * 3e-6 +
-			    (double)map[k].up_bytes * up;
+		if (map[k].on_device)
+			device += map[k].device_s;
+		else
+			processor += map[k].processor_s;
+		if (map[k].on_device && !before) {
+			latency += 2e-5;
+			to += (double)map[k].up_copies * 3e-6 + (double)map[k].up_bytes * up;
+		}
 		if (map[k].on_device && !behind)
-			seconds += (double)map[k].down_copies * 3e-6 +
+			back += (double)map[k].down_copies * 3e-6 +
 			    (double)map[k].down_bytes * down;
 	}
-	return seconds;
+	if (!overlap)
+		return processor + device + to + back + latency;
+	most = processor > device ? processor : device;
+	most = to > most ? to : most;
+	return (back > most ? back : most) + latency;
 }
 
 static void
@@ -53,7 +63,7 @@ random_maps(struct cost_map map[MAPS])
 }
 
 static void
-predicts_the_sum(void **state)
+predicts_as_written_out(void **state)
 {
 	struct cost_map map[MAPS];
 
@@ -65,10 +75,15 @@ predicts_the_sum(void **state)
 		random_maps(map);
 		for (size_t k = 0; k < MAPS; k++)
 			map[k].on_device = rand() % 2;
-		span = costs_predict(&costs, map, MAPS);
-		assert_true(fabs(span.best - by_hand(map, MAPS, 1e-10, 2e-10)) < 1e-12);
-		assert_true(fabs(span.likely - by_hand(map, MAPS, 2e-10, 3e-10)) < 1e-12);
-		assert_true(fabs(span.worst - by_hand(map, MAPS, 4e-10, 9e-10)) < 1e-12);
+		for (int overlap = 0; overlap < 2; overlap++) {
+			span = costs_predict(&costs, map, MAPS, overlap);
+			assert_true(fabs(span.best -
+			    by_hand(map, MAPS, overlap, 1e-10, 2e-10)) < 1e-12);
+			assert_true(fabs(span.likely -
+			    by_hand(map, MAPS, overlap, 2e-10, 3e-10)) < 1e-12);
+			assert_true(fabs(span.worst -
+			    by_hand(map, MAPS, overlap, 4e-10, 9e-10)) < 1e-12);
+		}
 	}
 }
 
@@ -80,7 +95,8 @@ decides_for_the_least(void **state)
 
 	(void)state;
 	srand(4);
-	for (int round = 0; round < 500; round++) {
+	for (int round = 0; round < 1000; round++) {
+		const bool overlap = round % 2;
 		double decided, least = INFINITY;
 		size_t there = 0;
 
@@ -93,15 +109,15 @@ decides_for_the_least(void **state)
 			map[k].processor_s = INFINITY;
 			map[k].device_s = 1e-4;
 		}
-		costs_decide(&costs, map, MAPS);
-		decided = by_hand(map, MAPS, 2e-10, 3e-10);
+		costs_decide(&costs, map, MAPS, overlap);
+		decided = by_hand(map, MAPS, overlap, 2e-10, 3e-10);
 		memcpy(other, map, sizeof(map));
 		for (unsigned choice = 0; choice < 1u << MAPS; choice++) {
 			double seconds;
 
 			for (size_t k = 0; k < MAPS; k++)
 				other[k].on_device = choice >> k & 1;
-			seconds = by_hand(other, MAPS, 2e-10, 3e-10);
+			seconds = by_hand(other, MAPS, overlap, 2e-10, 3e-10);
 			if (seconds < least)
 				least = seconds;
 		}
@@ -124,8 +140,63 @@ unknown_stays(void **state)
 	};
 
 	(void)state;
-	costs_decide(&costs, map, 3);
-	assert_true(map[0].on_device && !map[1].on_device && map[2].on_device);
+	for (int overlap = 0; overlap < 2; overlap++) {
+		costs_decide(&costs, map, 3, overlap);
+		assert_true(map[0].on_device && !map[1].on_device && map[2].on_device);
+	}
+}
+
+/* A chain whose sum is less on the processor, while frames overlap on the device; and with as much
+ * to copy that its bus takes longer than the processor. */
+static void
+overlapping_frames_decide_otherwise(void **state)
+{
+	struct cost_map map = { .processor_s = 6e-4, .device_s = 3e-4, .up_copies = 1,
+		.up_bytes = 1000000, .down_copies = 1, .down_bytes = 1000000 };
+
+	(void)state;
+	costs_decide(&costs, &map, 1, false);
+	assert_false(map.on_device);
+	costs_decide(&costs, &map, 1, true);
+	assert_true(map.on_device);
+	map.down_bytes = 2100000;
+	costs_decide(&costs, &map, 1, true);
+	assert_false(map.on_device);
+}
+
+/* What changes no time stays where it costs least by itself. */
+static void
+hidden_work_is_least(void **state)
+{
+	struct cost_map map[2] = {
+		{ .processor_s = INFINITY, .device_s = 1e-3 },
+		{ .processor_s = 2e-4, .device_s = NAN },
+	};
+
+	(void)state;
+	costs_decide(&costs, map, 2, true);
+	assert_true(map[0].on_device && !map[1].on_device);
+	map[1].device_s = 0;
+	map[1].down_copies = 9;		/* 27 us instead of 200 */
+	costs_decide(&costs, map, 2, true);
+	assert_true(map[1].on_device);
+}
+
+/* More maps than are tried one by one: by the sum. */
+static void
+many_maps_by_sum(void **state)
+{
+	struct cost_map map[MANY], other[MANY];
+
+	(void)state;
+	srand(5);
+	for (size_t k = 0; k < MANY; k += MAPS)
+		random_maps(map + (k + MAPS <= MANY ? k : MANY - MAPS));
+	memcpy(other, map, sizeof(map));
+	costs_decide(&costs, map, MANY, true);
+	costs_decide(&costs, other, MANY, false);
+	for (size_t k = 0; k < MANY; k++)
+		assert_int_equal(map[k].on_device, other[k].on_device);
 }
 
 static void
@@ -167,9 +238,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(predicts_the_sum),
+		cmocka_unit_test(predicts_as_written_out),
 		cmocka_unit_test(decides_for_the_least),
 		cmocka_unit_test(unknown_stays),
+		cmocka_unit_test(overlapping_frames_decide_otherwise),
+		cmocka_unit_test(hidden_work_is_least),
+		cmocka_unit_test(many_maps_by_sum),
 		cmocka_unit_test(what_is_saved_is_loaded),
 	};
 
