@@ -167,13 +167,41 @@ write_soon(const struct alike *restrict a, size_t sets, size_t x)
 	}
 }
 
+/* Pixels x0 <= x < x1, as far as they are whole TOGETHER. */
+static inline __attribute__((always_inline)) void
+take_alike(const struct alike *all, size_t sets, size_t count, bool limited, size_t size,
+    size_t x0, size_t x1)
+{
+	struct alike a = *all;
+
+	for (size_t x = x0; x + TOGETHER <= x1; x += TOGETHER) {
+		write_soon(&a, sets, x);
+		take_together(&a, sets, count, limited, size, x);
+	}
+}
+
+#define TAKE_LIMITED(sets, images) (size == 1 ? take_alike(a, sets, images, true, 1, x0, x1) : \
+    take_alike(a, sets, images, true, 2, x0, x1))
+
+/* Likewise where something may be beyond the limits; apart from where nothing is, so that all
+ * numbers of that loop stay in registers. */
+static __attribute__((noinline)) void
+take_limited(
+    const struct alike *a, size_t sets, size_t images, size_t size, size_t x0, size_t x1)
+{
+	if (sets == 1)
+		images == 3 ? TAKE_LIMITED(1, 3) : TAKE_LIMITED(1, 4);
+	else
+		images == 3 ? TAKE_LIMITED(2, 3) : TAKE_LIMITED(2, 4);
+}
+
 /* Samples of a type in 64 bytes: rows have whole ones of these. */
 #define LINE(type) (64 / sizeof(type))
 
 /*
- * n pixels, as far as they are whole TOGETHER. Each LINE is looked at first, which also brings its
- * samples into the cache while the last one is computed: does one of them reach the limit? Samples
- * in the rest of a row's last LINE count too, which does no harm. True if they do in the last LINE.
+ * n pixels, as far as they are whole TOGETHER. Each LINE is looked at first: does one of its
+ * samples reach the limit? Those in the rest of a row's last LINE count too, which does no harm.
+ * True if they do in the last LINE.
  */
 #define TYPED(type) \
 static inline __attribute__((always_inline)) type \
@@ -195,22 +223,22 @@ most_##type(const struct alike *restrict a, size_t sets, size_t count, size_t x)
 } \
  \
 static inline __attribute__((always_inline)) bool \
-take_##type(const struct alike *all, size_t sets, size_t count, bool limited, size_t n) \
+take_##type(const struct alike *all, size_t sets, size_t count, size_t n) \
 { \
 	struct alike a = *all; \
-	bool beyond = limited; \
+	bool beyond = false; \
  \
-	for (size_t line = 0; line < n; line += LINE(type)) { \
-		size_t end = n - line < LINE(type) ? n : line + LINE(type), x = line; \
+	for (size_t x = 0; x < n; x += LINE(type)) { \
+		size_t end = n - x < LINE(type) ? n : x + LINE(type); \
  \
-		beyond = limited || (float)most_##type(&a, sets, count, line) >= a.limits.max_value; \
-		for (; !beyond && x + TOGETHER <= end; x += TOGETHER) { \
-			write_soon(&a, sets, x); \
-			take_together(&a, sets, count, false, sizeof(type), x); \
+		beyond = (float)most_##type(&a, sets, count, x) >= a.limits.max_value; \
+		if (beyond) { \
+			take_limited(all, sets, count, sizeof(type), x, end); \
+			continue; \
 		} \
-		for (; x + TOGETHER <= end; x += TOGETHER) { \
-			write_soon(&a, sets, x); \
-			take_together(&a, sets, count, true, sizeof(type), x); \
+		for (size_t i = x; i + TOGETHER <= end; i += TOGETHER) { \
+			write_soon(&a, sets, i); \
+			take_together(&a, sets, count, false, sizeof(type), i); \
 		} \
 	} \
 	return beyond; \
@@ -262,12 +290,16 @@ prefetch(const char *samples, size_t bytes)
 		__builtin_prefetch(samples + bytes + i);
 }
 
-#define TAKE(sets, images) (size == 1 ? take_uint8_t(a, sets, images, limited, n) : \
-    take_uint16_t(a, sets, images, limited, n))
+#define TAKE(sets, images) \
+    (size == 1 ? take_uint8_t(a, sets, images, n) : take_uint16_t(a, sets, images, n))
 
 static bool
 take(const struct alike *a, size_t sets, size_t images, bool limited, size_t size, size_t n)
 {
+	if (limited) {
+		take_limited(a, sets, images, size, 0, n);
+		return true;
+	}
 	if (sets == 1)
 		return images == 3 ? TAKE(1, 3) : TAKE(1, 4);
 	return images == 3 ? TAKE(2, 3) : TAKE(2, 4);
