@@ -65,15 +65,33 @@ sum_columns(size_t radius, struct gauss_row *const *row, size_t p, ptrdiff_t fro
 #define ONES
 #endif
 
-/* The largest gauss_size() of vectors. */
+/* The largest gauss_size() of each column so far. */
+INLINED whole
+larger_sizes(whole most, vector v)
+{
+	whole size = (whole)v & 0x7fffffff;
 #if CPU_VECTOR_BYTES == 64
-#define LARGER_SIZE(most, v) (whole)_mm512_max_epi32((__m512i)(most), \
-    _mm512_and_si512((__m512i)(v), _mm512_set1_epi32(0x7fffffff)))
-#define LARGEST(most) _mm512_reduce_max_epi32((__m512i)(most))
+	return (whole)_mm512_max_epi32((__m512i)most, (__m512i)size);
 #else
-#define LARGER_SIZE(most, v) (most)
-#define LARGEST(most) (most)[0]
+	whole larger = size > most;
+
+	return (size & larger) | (most & ~larger);
 #endif
+}
+
+INLINED int
+largest_of(whole sizes)
+{
+#if CPU_VECTOR_BYTES == 64
+	return _mm512_reduce_max_epi32((__m512i)sizes);
+#else
+	int most = 0;
+
+	for (size_t i = 0; i < WIDTH; i++)
+		most = sizes[i] > most ? sizes[i] : most;
+	return most;
+#endif
+}
 
 /* The same of GAUSS_TOGETHER rows, from all the rows that these need. The largest gauss_size() in
  * the last GAUSS_TOGETHER of these. */
@@ -94,7 +112,7 @@ sum_columns_together(size_t radius, const float *const *tap, ptrdiff_t from, ptr
 		for (size_t y = 0; y < GAUSS_TOGETHER; y++) {
 			vector total = row[y + radius];
 
-			most = LARGER_SIZE(most, row[2 * radius + y]);
+			most = larger_sizes(most, row[2 * radius + y]);
 			#pragma GCC unroll 5
 			for (size_t k = 1; k <= radius; k++)
 				total += kernel[k] * ADD_BY_PRODUCT(k <= 2,
@@ -102,7 +120,7 @@ sum_columns_together(size_t radius, const float *const *tap, ptrdiff_t from, ptr
 			VECTOR(sum + y * 2 * GAUSS_ACROSS + i) = total;
 		}
 	}
-	return LARGEST(most);
+	return largest_of(most);
 }
 
 /* Loads across cache lines cost more than a shift of two registers, so the nearest neighbours come
@@ -176,8 +194,8 @@ sum_all_columns(struct gauss_window *window, size_t p, size_t y)
 	    window->gauss->kernel + GAUSS_EDGE, window->column[0][p] + GAUSS_EDGE);
 }
 
-/* Likewise of GAUSS_TOGETHER rows from the window's own on. The largest gauss_size() of the rows that
- * are the lowest of these windows: if it is too large, the sums are wrong. */
+/* Likewise of GAUSS_TOGETHER rows from the window's own on. The largest gauss_size() in the lowest
+ * rows of these windows: if it is too large, the sums are wrong. */
 static int
 sum_columns_ahead(struct gauss_window *window, size_t p)
 {
