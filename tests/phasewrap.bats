@@ -410,6 +410,34 @@ expect(f["modulation"] == 0, f.pixels)
 expect(f["texture"][0] == [7, 0], f.pixels)'
 }
 
+@test "phasewrap: saturation in some places of a row, and the rest of it" {
+	# four steps of A = 100, B = 50 at the phase x/10
+	py "$model"'
+x = np.arange(1000)
+base = [np.round(100 + 50 * np.cos(x / 10 + d)) + np.zeros((5, 1)) for d in shifts(4)]
+places = [[], [0], [63, 64], [130, 511, 512, 831, 832], [999]]
+for name, most in (("u1", 255), ("u2", 65535)):
+	i = np.array(base)
+	write_frames(name + "_right.nrrd", frames(i, name))
+	for y, columns in enumerate(places):
+		for c in columns:
+			i[(y + c) % 4, y, c] = most
+	write_frames(name + ".nrrd", frames(i, name))'
+	for name in u1 u2; do
+		phasewrap -n 4 $name.nrrd -o out_$name.nrrd
+		phasewrap -n 4 ${name}_right.nrrd -o right_$name.nrrd
+	done
+	py '
+for name in ("u1", "u2"):
+	f, right = read_frame("out_" + name + ".nrrd")["phase"], read_frame("right_" + name + ".nrrd")["phase"]
+	lost = np.zeros(f.shape, bool)
+	for y, columns in enumerate([[], [0], [63, 64], [130, 511, 512, 831, 832], [999]]):
+		lost[y, columns] = True
+	expect(np.isnan(f) == lost, name, np.argwhere(np.isnan(f) != lost)[:5])
+	expect(f[~lost] == right[~lost], name)
+	expect(np.abs(np.angle(np.exp(1j * (right - np.arange(1000) / 10)))) < 0.0142, name)	# sqrt(0.5)/B of rounding'
+}
+
 @test "phasewrap: modulation above 1 is a fact, not an error; one bad period spoils all; vectors too" {
 	py "$model"'
 write_frames("clip.nrrd", frames([[[1]], [[0]], [[0]], [[0]], [[0]], [[0]]], "u1"))

@@ -72,6 +72,16 @@ close(read_frame("out.nrrd"), np.load("u.npy"), shortest, 0.2)' "$periods"
 	done
 }
 
+@test "unwrap2f: rows that reach the seam between rows that do not" {
+	py "$truth"'
+u = column(400, 60, 660) * 0.7 + 90
+reach = np.arange(60) % 20 > 13
+u[reach] = column(400, 60, 660)[reach]; np.save("u.npy", u)
+write_frames("in.nrrd", measurement(u, [60, 66], 0.03, projector_px="660 480"))'
+	unwrap2f -o out.nrrd in.nrrd
+	py "$truth"'close(read_frame("out.nrrd"), np.load("u.npy"), 60, 0.2)'
+}
+
 @test "unwrap2f: a beat wider than the field takes what is not used on both sides" {
 	py "$truth"'
 u = column(500, 40, 1000); np.save("u.npy", u)

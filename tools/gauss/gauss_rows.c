@@ -65,11 +65,41 @@ sum_columns(size_t radius, struct gauss_row *const *row, size_t p, ptrdiff_t fro
 #define ONES
 #endif
 
-/* The same of GAUSS_TOGETHER rows, from all the rows that these need. */
-INLINED void
+/* The largest gauss_size() of each column so far. */
+INLINED whole
+larger_sizes(whole most, vector v)
+{
+	whole size = (whole)v & 0x7fffffff;
+#if CPU_VECTOR_BYTES == 64
+	return (whole)_mm512_max_epi32((__m512i)most, (__m512i)size);
+#else
+	whole larger = size > most;
+
+	return (size & larger) | (most & ~larger);
+#endif
+}
+
+INLINED int
+largest_of(whole sizes)
+{
+#if CPU_VECTOR_BYTES == 64
+	return _mm512_reduce_max_epi32((__m512i)sizes);
+#else
+	int most = 0;
+
+	for (size_t i = 0; i < WIDTH; i++)
+		most = sizes[i] > most ? sizes[i] : most;
+	return most;
+#endif
+}
+
+/* The same of GAUSS_TOGETHER rows, from all the rows that these need. The largest gauss_size() in
+ * the last GAUSS_TOGETHER of these. */
+INLINED int
 sum_columns_together(size_t radius, const float *const *tap, ptrdiff_t from, ptrdiff_t end,
     const float *kernel, float *restrict sum)
 {
+	whole most = { 0 };
 	ONES;
 
 	for (ptrdiff_t i = from; i < end; i += (ptrdiff_t)WIDTH) {
@@ -82,6 +112,7 @@ sum_columns_together(size_t radius, const float *const *tap, ptrdiff_t from, ptr
 		for (size_t y = 0; y < GAUSS_TOGETHER; y++) {
 			vector total = row[y + radius];
 
+			most = larger_sizes(most, row[2 * radius + y]);
 			#pragma GCC unroll 5
 			for (size_t k = 1; k <= radius; k++)
 				total += kernel[k] * ADD_BY_PRODUCT(k <= 2,
@@ -89,6 +120,7 @@ sum_columns_together(size_t radius, const float *const *tap, ptrdiff_t from, ptr
 			VECTOR(sum + y * 2 * GAUSS_ACROSS + i) = total;
 		}
 	}
+	return largest_of(most);
 }
 
 /* Loads across cache lines cost more than a shift of two registers, so the nearest neighbours come
@@ -162,9 +194,9 @@ sum_all_columns(struct gauss_window *window, size_t p, size_t y)
 	    window->gauss->kernel + GAUSS_EDGE, window->column[0][p] + GAUSS_EDGE);
 }
 
-/* Likewise of GAUSS_TOGETHER rows from y on. Where something is missing in a row below the window,
- * the sums in which it takes part are not used, for its window is not whole. */
-static void
+/* Likewise of GAUSS_TOGETHER rows from the window's own on. The largest gauss_size() in the lowest
+ * rows of these windows: if it is too large, the sums are wrong. */
+static int
 sum_columns_ahead(struct gauss_window *window, size_t p)
 {
 	const float *tap[2 * COMMON_RADIUS + GAUSS_TOGETHER];
@@ -173,8 +205,14 @@ sum_columns_ahead(struct gauss_window *window, size_t p)
 
 	for (size_t k = 0; k < 2 * radius + GAUSS_TOGETHER; k++)
 		tap[k] = window->row[k]->tap[p];
-	BY_COMMON_RADIUS(sum_columns_together, radius, tap, from, from + (ptrdiff_t)n,
+	return BY_COMMON_RADIUS(sum_columns_together, radius, tap, from, from + (ptrdiff_t)n,
 	    window->gauss->kernel + GAUSS_EDGE, window->column[0][p] + GAUSS_EDGE);
+}
+
+static size_t
+parts_of(const struct gauss_window *window)
+{
+	return window->job->kind == KIND_PLAIN ? 1 : 2;
 }
 
 /* Can the sums of GAUSS_TOGETHER rows from y on be made together, none of which is at a border or
@@ -188,15 +226,41 @@ goes_ahead(const struct gauss_window *window, size_t y, size_t y1)
 	    y + GAUSS_TOGETHER + radius <= window->in->head.h && y + GAUSS_TOGETHER <= y1;
 }
 
+/*
+ * The sums over columns for row y and those below it, before the lowest rows of their windows are
+ * loaded: these are read once, for the sums and to see that nothing is missing in them. If
+ * something is, they are loaded one by one, and the sums made again.
+ */
+static void
+sum_ahead(struct gauss_window *window, size_t y, size_t y1)
+{
+	int most = 0;
+
+	if (y < window->summed || window->whole_rows + 1 < window->size ||
+	    !goes_ahead(window, y, y1) || !gauss_window_tap_ahead(window, y))
+		return;
+	for (size_t p = 0; p < parts_of(window); p++) {
+		int largest = sum_columns_ahead(window, p);
+
+		most = largest > most ? largest : most;
+	}
+	if (most < GAUSS_TOO_LARGE) {
+		gauss_window_keep_ahead(window);
+		window->summed = y + GAUSS_TOGETHER;
+	}
+}
+
 /* Sets window->columns for row y of those that end at y1. */
 static void
-find_columns(struct gauss_window *window, size_t parts, size_t y, size_t y1, bool whole)
+find_columns(struct gauss_window *window, size_t y, size_t y1, bool whole)
 {
-	size_t at = 0;
+	size_t at = 0, parts = parts_of(window);
 
 	if (whole && y < window->summed) {
 		at = y + GAUSS_TOGETHER - window->summed;
 	} else if (whole && goes_ahead(window, y, y1)) {
+		/* where something is missing in a row below the window, the sums in which it takes
+		 * part are not used, for its window is not whole */
 		gauss_window_load_below(window, y + window->gauss->radius);
 		for (size_t p = 0; p < parts; p++)
 			sum_columns_ahead(window, p);
@@ -219,28 +283,32 @@ weigh_window(struct gauss_window *window, size_t y)
 		window->weight[i] = rows_weight * window->columns_weight[i];
 }
 
-/* Sums near the border, of a shorter kernel; and the means of these, unless `mean` is NULL. */
+/* Sums of GAUSS_LANES columns near the border, of a shorter kernel; and the means of these, unless
+ * `mean` is NULL. */
+static void
+sum_border_lanes(
+    struct gauss_window *window, size_t p, size_t i, float rows_weight, float *restrict mean)
+{
+	size_t end = i + GAUSS_LANES < window->n ? i + GAUSS_LANES : window->n;
+
+	BY_RADIUS(sum_border, window->gauss->radius, window->columns[p] + GAUSS_EDGE + i,
+	    window->reach + i, window->gauss->kernel + GAUSS_EDGE, window->sum[p] + i);
+	for (size_t k = i; mean && k < end; k++)
+		mean[k] = gauss_mean(
+		    window->sum[p][k], rows_weight * window->columns_weight[k], 1);
+}
+
 static void
 sum_borders(struct gauss_window *window, size_t p, float rows_weight, float *restrict mean)
 {
-	const float *kernel = window->gauss->kernel + GAUSS_EDGE;
-	const float *column = window->columns[p] + GAUSS_EDGE;
-	size_t radius = window->gauss->radius, x0 = window->x0, w = window->in->head.w;
+	size_t radius = window->gauss->radius, x0 = window->x0, w = window->in->head.w, i = 0;
 
-	for (size_t i = 0; i < window->n; i += GAUSS_LANES) {
-		size_t end = i + GAUSS_LANES < window->n ? i + GAUSS_LANES : window->n;
-
-		if (!gauss_window_near_border(window, i)) {
-			/* nor are all up to the last one before the right border */
-			i = (w - radius - GAUSS_LANES - x0) / GAUSS_LANES * GAUSS_LANES;
-			continue;
-		}
-		BY_RADIUS(sum_border, radius, column + i, window->reach + i, kernel,
-		    window->sum[p] + i);
-		for (size_t k = i; mean && k < end; k++)
-			mean[k] = gauss_mean(
-			    window->sum[p][k], rows_weight * window->columns_weight[k], 1);
-	}
+	for (; x0 + i < radius && i < window->n; i += GAUSS_LANES)
+		sum_border_lanes(window, p, i, rows_weight, mean);
+	if (x0 + i + GAUSS_LANES + radius <= w)		/* GAUSS_LANES that have a whole window */
+		i = ((w - radius - GAUSS_LANES - x0) / GAUSS_LANES + 1) * GAUSS_LANES;
+	for (; i < window->n; i += GAUSS_LANES)
+		sum_border_lanes(window, p, i, rows_weight, mean);
 }
 
 static void
@@ -340,7 +408,7 @@ filter_row(struct gauss_window *window, struct frame *out, size_t y, size_t y1)
 	bool whole = window->whole_rows >= window->size;
 	bool means = window->job->kind == KIND_PLAIN || window->gauss->vectors;
 	const float *valid = window->row[window->gauss->radius]->valid + GAUSS_EDGE;
-	size_t parts = window->job->kind == KIND_PLAIN ? 1 : 2, outputs = means ? parts : 1;
+	size_t parts = parts_of(window), outputs = means ? parts : 1;
 	float *to[2];
 
 	for (size_t p = 0; p < outputs; p++)
@@ -349,7 +417,7 @@ filter_row(struct gauss_window *window, struct frame *out, size_t y, size_t y1)
 	if (!whole)
 		gauss_window_fill(window);
 	/* all columns first: loads over two stores wait for these */
-	find_columns(window, parts, y, y1, whole);
+	find_columns(window, y, y1, whole);
 	for (size_t p = 0; p < parts; p++) {
 		if (whole && means)
 			mean_window(window, p, y, to[p]);
@@ -408,8 +476,10 @@ begin(struct gauss_window *window, size_t y0)
 	memset(window->column, 0, sizeof(window->column));
 	gauss_window_empty(window);
 	measure_columns(window);
-	for (ptrdiff_t y = (ptrdiff_t)y0 - radius; y < (ptrdiff_t)y0 + radius; y++)
-		gauss_window_advance(window, y);
+	for (ptrdiff_t y = (ptrdiff_t)y0 - radius; y < (ptrdiff_t)y0 + radius; y++) {
+		gauss_window_shift(window);
+		gauss_window_take(window, y);
+	}
 }
 
 static size_t
@@ -439,7 +509,9 @@ filter_tile(struct gauss_window *window, struct frame *out, size_t y0, size_t y1
 	else
 		begin(window, y0);
 	for (size_t y = y0; y < y1; y++) {
-		gauss_window_advance(window, (ptrdiff_t)(y + window->gauss->radius));
+		gauss_window_shift(window);
+		sum_ahead(window, y, y1);
+		gauss_window_take(window, (ptrdiff_t)(y + window->gauss->radius));
 		filter_row(window, out, y, y1);
 	}
 }

@@ -220,19 +220,52 @@ gauss_window_resume(struct gauss_window *window)
 }
 
 void
-gauss_window_advance(struct gauss_window *window, ptrdiff_t y)
+gauss_window_shift(struct gauss_window *window)
 {
 	size_t last = window->size + GAUSS_BELOW - 1;
-	struct gauss_row *lowest, *first = window->row[0];
+	struct gauss_row *first = window->row[0];
 
 	memmove(window->row, window->row + 1, last * sizeof(*window->row));
 	window->row[last] = first;
 	first->loaded = false;
-	lowest = window->row[window->size - 1];
+}
+
+void
+gauss_window_take(struct gauss_window *window, ptrdiff_t y)
+{
+	struct gauss_row *lowest = window->row[window->size - 1];
+
 	load(window, lowest, y);
 	window->whole_rows = lowest->holed ? 0 : window->whole_rows + 1;
 	if (window->whole_rows <= window->size)
 		shift_missing(window, lowest->holed ? lowest->valid : NULL);
+}
+
+bool
+gauss_window_tap_ahead(struct gauss_window *window, size_t y)
+{
+	if (window->job->kind == KIND_PHASE || window->copies)
+		return false;
+	for (size_t k = 0; k < GAUSS_TOGETHER; k++) {
+		struct gauss_row *row = window->row[window->size - 1 + k];
+
+		if (row->loaded)
+			return false;
+		row->y = (ptrdiff_t)(y + window->gauss->radius + k);
+		tap_input(window, row);
+	}
+	return true;
+}
+
+void
+gauss_window_keep_ahead(struct gauss_window *window)
+{
+	for (size_t k = 0; k < GAUSS_TOGETHER; k++) {
+		struct gauss_row *row = window->row[window->size - 1 + k];
+
+		row->loaded = true;
+		row->filled = row->holed = false;
+	}
 }
 
 void

@@ -91,8 +91,14 @@ void gauss_window_resume(struct gauss_window *);
 void gauss_window_empty(struct gauss_window *);
 /* Loads the GAUSS_BELOW rows below the window, whose lowest row is y: rows of the input. */
 void gauss_window_load_below(struct gauss_window *, size_t y);
-/* Row y comes in at the bottom of the window. */
-void gauss_window_advance(struct gauss_window *, ptrdiff_t y);
+/* The top row leaves the window; then row y comes in at its bottom. */
+void gauss_window_shift(struct gauss_window *);
+void gauss_window_take(struct gauss_window *, ptrdiff_t y);
+/* Between these two, for row y of the output: the row that comes in and those below it are read
+ * where they lie in the input. False if they are to be copied, or are loaded already. */
+bool gauss_window_tap_ahead(struct gauss_window *, size_t y);
+/* Nothing is missing in these: they are loaded. */
+void gauss_window_keep_ahead(struct gauss_window *);
 /* Are the input's rows better copied than read where they lie? */
 bool gauss_window_must_copy(const struct frame *in, const struct gauss_job *, size_t radius);
 /* Copies all rows that are not yet copied out of the input. */

@@ -192,6 +192,14 @@ unit_normals(const struct squares *restrict above, const struct squares *restric
 	}
 }
 
+/* A function of its own, as not all of its pointers stay in registers within another. */
+static __attribute__((noinline)) void
+unit_normals_whole(const struct squares *above, const struct squares *below,
+    float *const normal[3], float sign, size_t n)
+{
+	unit_normals(above, below, NULL, normal[0], normal[1], normal[2], sign, n, true);
+}
+
 static void
 clear_square(struct squares *squares, size_t i)
 {
@@ -287,8 +295,8 @@ strip(const struct normals *normals, const struct frame *in, struct frame *out, 
 		for (size_t i = 0; i < 3; i++)
 			normal[i] = frame_floats(out, c + i, y) + x0;
 		if (line[!k].whole)
-			unit_normals(&squares[k], &squares[!k], line[!k].there + LEFT,
-			    normal[0], normal[1], normal[2], normals->sign, n, true);
+			unit_normals_whole(
+			    &squares[k], &squares[!k], normal, normals->sign, n);
 		else
 			unit_normals(&squares[k], &squares[!k], line[!k].there + LEFT,
 			    normal[0], normal[1], normal[2], normals->sign, n, false);

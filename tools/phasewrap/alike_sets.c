@@ -167,48 +167,81 @@ write_soon(const struct alike *restrict a, size_t sets, size_t x)
 	}
 }
 
+/* Pixels x0 <= x < x1, as far as they are whole TOGETHER. */
 static inline __attribute__((always_inline)) void
-take_alike(const struct alike *all, size_t sets, size_t count, bool limited, size_t size, size_t n)
+take_alike(const struct alike *all, size_t sets, size_t count, bool limited, size_t size,
+    size_t x0, size_t x1)
 {
 	struct alike a = *all;
 
-	for (size_t x = 0; x < n; x += TOGETHER) {
+	for (size_t x = x0; x + TOGETHER <= x1; x += TOGETHER) {
 		write_soon(&a, sets, x);
 		take_together(&a, sets, count, limited, size, x);
 	}
 }
 
+#define TAKE_LIMITED(sets, images) (size == 1 ? take_alike(a, sets, images, true, 1, x0, x1) : \
+    take_alike(a, sets, images, true, 2, x0, x1))
+
+/* Likewise where something may be beyond the limits; apart from where nothing is, so that all
+ * numbers of that loop stay in registers. */
+static __attribute__((noinline)) void
+take_limited(
+    const struct alike *a, size_t sets, size_t images, size_t size, size_t x0, size_t x1)
+{
+	if (sets == 1)
+		images == 3 ? TAKE_LIMITED(1, 3) : TAKE_LIMITED(1, 4);
+	else
+		images == 3 ? TAKE_LIMITED(2, 3) : TAKE_LIMITED(2, 4);
+}
+
+/* Samples of a type in 64 bytes: rows have whole ones of these. */
+#define LINE(type) (64 / sizeof(type))
+
 /*
- * Does a sample of one of the images reach the limit? Samples in the rest of a row's last 64 bytes
- * count too, which does no harm.
+ * n pixels, as far as they are whole TOGETHER. Each LINE is looked at first: does one of its
+ * samples reach the limit? Those in the rest of a row's last LINE count too, which does no harm.
+ * True if they do in the last LINE.
  */
 #define TYPED(type) \
 static inline __attribute__((always_inline)) type \
-most_##type(const void *const *image, size_t images, size_t n) \
+most_##type(const struct alike *restrict a, size_t sets, size_t count, size_t x) \
 { \
 	type most = 0; \
  \
 	_Pragma("omp simd reduction(max:most)") \
-	for (size_t x = 0; x < n; x++) \
-		_Pragma("GCC unroll 8") \
-		for (size_t i = 0; i < images; i++) { \
-			type v = ((const type *)image[i])[x]; \
+	for (size_t i = 0; i < LINE(type); i++) \
+		_Pragma("GCC unroll 2") \
+		for (size_t k = 0; k < sets; k++) \
+			_Pragma("GCC unroll 4") \
+			for (size_t j = 0; j < count; j++) { \
+				type v = ((const type *)a->image[k][j])[x + i]; \
  \
-			most = v > most ? v : most; \
-		} \
+				most = v > most ? v : most; \
+			} \
 	return most; \
 } \
  \
-static bool \
-reached_##type(const void *const *image, size_t images, size_t n, float limit) \
+static inline __attribute__((always_inline)) bool \
+take_##type(const struct alike *all, size_t sets, size_t count, size_t n) \
 { \
-	const size_t lanes = CPU_VECTOR_BYTES / sizeof(type); \
-	size_t whole = (n + lanes - 1) / lanes * lanes; \
-	type most = images == 3 ? most_##type(image, 3, whole) : \
-	    images == 4 ? most_##type(image, 4, whole) : \
-	    images == 6 ? most_##type(image, 6, whole) : most_##type(image, 8, whole); \
+	struct alike a = *all; \
+	bool beyond = false; \
  \
-	return (float)most >= limit; \
+	for (size_t x = 0; x < n; x += LINE(type)) { \
+		size_t end = n - x < LINE(type) ? n : x + LINE(type); \
+ \
+		beyond = (float)most_##type(&a, sets, count, x) >= a.limits.max_value; \
+		if (beyond) { \
+			take_limited(all, sets, count, sizeof(type), x, end); \
+			continue; \
+		} \
+		for (size_t i = x; i + TOGETHER <= end; i += TOGETHER) { \
+			write_soon(&a, sets, i); \
+			take_together(&a, sets, count, false, sizeof(type), i); \
+		} \
+	} \
+	return beyond; \
 }
 TYPED(uint8_t)
 TYPED(uint16_t)
@@ -257,31 +290,19 @@ prefetch(const char *samples, size_t bytes)
 		__builtin_prefetch(samples + bytes + i);
 }
 
-#define TAKE(sets, images, limited) do { \
-	if (size == 1) \
-		take_alike(a, sets, images, limited, 1, n); \
-	else \
-		take_alike(a, sets, images, limited, 2, n); \
-} while (false)
-#define TAKE_IMAGES(sets) do { \
-	if (images == 3 && limited) \
-		TAKE(sets, 3, true); \
-	else if (images == 3) \
-		TAKE(sets, 3, false); \
-	else if (limited) \
-		TAKE(sets, 4, true); \
-	else \
-		TAKE(sets, 4, false); \
-} while (false)
+#define TAKE(sets, images) \
+    (size == 1 ? take_uint8_t(a, sets, images, n) : take_uint16_t(a, sets, images, n))
 
-/* n is a multiple of TOGETHER. */
-static void
+static bool
 take(const struct alike *a, size_t sets, size_t images, bool limited, size_t size, size_t n)
 {
+	if (limited) {
+		take_limited(a, sets, images, size, 0, n);
+		return true;
+	}
 	if (sets == 1)
-		TAKE_IMAGES(1);
-	else
-		TAKE_IMAGES(2);
+		return images == 3 ? TAKE(1, 3) : TAKE(1, 4);
+	return images == 3 ? TAKE(2, 3) : TAKE(2, 4);
 }
 
 /* The last n < TOGETHER pixels, from x on: all of TOGETHER are made, and n are kept. */
@@ -291,13 +312,15 @@ take_rest(const struct alike *all, size_t sets, size_t images, bool limited, siz
 {
 	struct alike some = *all;
 	float made[2 + 2 * TILE_SETS][TOGETHER] __attribute__((aligned(64)));
+	char sample[TILE_SETS][TILE_IMAGES][64] = { 0 };
 
 	some.row = 0;
 	some.modulation = made[0];
 	some.texture = made[1];
 	for (size_t k = 0; k < sets; k++) {
 		for (size_t i = 0; i < images; i++)
-			some.image[k][i] = (const char *)all->image[k][i] + x * size;
+			some.image[k][i] = memcpy(sample[k][i],
+			    (const char *)all->image[k][i] + x * size, n * size);
 		some.cosine[k] = made[2 + 2 * k];
 		some.sine[k] = made[3 + 2 * k];
 	}
@@ -317,14 +340,12 @@ alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct fra
 	const struct capture_set *captures = &wrap->captures;
 	const struct phasewrap_limits *limits = &wrap->limits;
 	size_t sets = captures->fringes, images = captures->fringe[0].n;
-	size_t size = sample_size(in->head.type), whole = n / TOGETHER * TOGETHER;
+	size_t size = sample_size(in->head.type), rest = n % TOGETHER;
 	struct alike alike = { .limits = *limits,
 		.modulation = frame_floats(out, wrap->channels.modulation, y) + x,
 		.texture = frame_floats(out, wrap->channels.texture, y) + x,
 		.row = out->plane[wrap->channels.texture].stride / sizeof(float),
 		.far = wrap->vector && out->plane[0].rows == 0 };
-	const void *raw[TILE_SETS * TILE_IMAGES];
-	size_t raws = 0;
 	bool limited = limits->least_amplitude > 0 || limits->least_modulation > 0 ||
 	    limits->least_mean > 0;
 
@@ -335,7 +356,6 @@ alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct fra
 
 			prefetch(samples, n * size);
 			alike.image[k][i] = samples;
-			raw[raws++] = samples;
 			alike.weight[k][i] = wrap->fit[k].weights[i];
 		}
 		alike.cosine[k] =
@@ -343,12 +363,9 @@ alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct fra
 		alike.sine[k] =
 		    wrap->vector ? frame_floats(out, 2 * k + 1, y) + x : tile->pair[k][1];
 	}
-	limited |= in->head.type == SAMPLE_UCHAR ?
-	    reached_uint8_t(raw, raws, n, limits->max_value) :
-	    reached_uint16_t(raw, raws, n, limits->max_value);
-	take(&alike, sets, images, limited, size, whole);
-	if (whole < n)
-		take_rest(&alike, sets, images, limited, size, whole, n - whole);
+	limited = take(&alike, sets, images, limited, size, n);
+	if (rest)
+		take_rest(&alike, sets, images, limited, size, n - rest, rest);
 	for (size_t k = 0; k < sets && !wrap->vector; k++)
 		write_good(alike.sine[k], alike.cosine[k], frame_floats(out, k, y) + x, n);
 }

@@ -273,26 +273,53 @@ unwrap_by_beat(const struct unwrap_steps *steps, const float *restrict a, const 
 
 #define PIECE 256	/* of a row, that lies between the seams or not */
 
-static void
-unwrap_row_by_beat(const struct unwrap_steps *steps, const struct frame *in, size_t y, float most,
-    float *absolute, float *residual)
-{
-	const struct unwrap_step *beat = &steps->step[0];
-	const float *a = frame_floats(in, beat->channel[0], y);
-	const float *b = frame_floats(in, beat->channel[1], y);
-	const float *phase = frame_floats(in, steps->step[1].channel[0], y);
-	bool inside = true;
+struct beat_rows {
+	const float *a, *b, *phase;
+	float *absolute, *residual;
+	float most;			/* residual */
+};
 
-	for (size_t x = 0, w = in->head.w; x < w; x += PIECE) {
+/* n pixels from x on. True if all of them lie between the seams. */
+static inline __attribute__((always_inline)) bool
+unwrap_piece(const struct unwrap_steps *steps, const struct beat_rows *rows, size_t x, size_t n,
+    bool seam)
+{
+	return unwrap_by_beat(steps, rows->a + x, rows->b + x, rows->phase + x, n, seam,
+	    rows->most, rows->absolute + x, rows->residual + x);
+}
+
+/* Likewise a row of w pixels, the pieces that do not lie between the seams by themselves. */
+static bool
+unwrap_pieces(const struct unwrap_steps *steps, const struct beat_rows *rows, size_t w)
+{
+	bool inside = true, all = true;
+
+	for (size_t x = 0; x < w; x += PIECE) {
 		size_t n = w - x < PIECE ? w - x : PIECE;
 
 		if (inside)
-			inside = unwrap_by_beat(steps, a + x, b + x, phase + x, n, false, most,
-			    absolute + x, residual + x);
+			inside = unwrap_piece(steps, rows, x, n, false);
 		if (!inside)
-			inside = unwrap_by_beat(steps, a + x, b + x, phase + x, n, true, most,
-			    absolute + x, residual + x);
+			inside = unwrap_piece(steps, rows, x, n, true);
+		all &= inside;
 	}
+	return all;
+}
+
+/* Row y. `inside`: the last row lay between the seams, so that this one is likely to; then whether
+ * it does. */
+static void
+unwrap_row_by_beat(const struct unwrap_steps *steps, const struct frame *in, size_t y, float most,
+    float *absolute, float *residual, bool *inside)
+{
+	const struct unwrap_step *beat = &steps->step[0];
+	struct beat_rows rows = { frame_floats(in, beat->channel[0], y),
+		frame_floats(in, beat->channel[1], y),
+		frame_floats(in, steps->step[1].channel[0], y), absolute, residual, most };
+
+	if (*inside && unwrap_piece(steps, &rows, 0, in->head.w, false))
+		return;
+	*inside = unwrap_pieces(steps, &rows, in->head.w);
 }
 
 /* Takes out what is beyond the limit. */
@@ -311,12 +338,12 @@ limit(float *restrict absolute, float *restrict residual, float most, size_t n)
 /* The usual sequence. The check counts residuals beyond the limit too, so the limit comes after. */
 static void
 beat_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
-    uint count[RESIDUAL_CHECK_BINS])
+    uint count[RESIDUAL_CHECK_BINS], bool *inside)
 {
 	float *absolute = frame_floats(out, 0, y), *residual = frame_floats(out, 1, y);
 
 	unwrap_row_by_beat(&unwrap->steps, in, y, count ? FLT_MAX : unwrap->max_residual, absolute,
-	    residual);
+	    residual, inside);
 	if (count) {
 		residual_check_add(&unwrap->check, 0, y, residual, NULL, in->head.w, count);
 		beat_check_add(&unwrap->beat, 0, y, absolute, residual, NULL, in->head.w);
@@ -385,7 +412,7 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
 {
 	const struct unwrap2f *unwrap = run->priv;
 	bool by_beat = unwrap->method != METHOD_BEST && !unwrap->orders.wanted &&
-	    is_by_beat(&unwrap->steps);
+	    is_by_beat(&unwrap->steps), inside = true;
 
 	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
@@ -396,7 +423,7 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
 		if (wanted)
 			memset(count, 0, sizeof(count));
 		if (by_beat)
-			beat_row(unwrap, in, out, y, wanted ? count : NULL);
+			beat_row(unwrap, in, out, y, wanted ? count : NULL, &inside);
 		else
 			tiled_row(unwrap, in, out, y, wanted ? count : NULL);
 		if (wanted)
