@@ -60,8 +60,9 @@ keyline_put_head(FILE *file, const struct frame_head *head)
 static void
 unescape(char *text)
 {
-	char *to = text;
+	char *to;
 
+	text = to = strchrnul(text, '\\');	/* few have any */
 	for (; *text; text++) {
 		if (*text == '\\' && (text[1] == '\\' || text[1] == 'n')) {
 			text++;
@@ -78,9 +79,8 @@ make_key_acceptable(char *key)
 {
 	if (*key == '#')
 		*key = '_';
-	for (; *key; key++)
-		if (strchr(":=\n\r", *key))
-			*key = '_';
+	while (*(key += strcspn(key, ":=\n\r")))
+		*key = '_';
 }
 
 static void
@@ -88,6 +88,8 @@ make_value_acceptable(char *value)
 {
 	char *to = value;
 
+	if (!strpbrk(value, "\n\r") && !strstr(value, ": "))
+		return;
 	for (const char *p = value; *p; p++) {
 		char byte = *p == '\n' || *p == '\r' ? ' ' : *p;
 
