@@ -6,13 +6,15 @@
 static void
 put_escaped(FILE *file, const char *text)
 {
-	for (; *text; text++)
-		if (*text == '\\')
-			fputs("\\\\", file);
-		else if (*text == '\n')
-			fputs("\\n", file);
-		else
-			putc(*text, file);
+	for (;;) {
+		const size_t plain = strcspn(text, "\\\n");
+
+		fwrite(text, 1, plain, file);
+		text += plain;
+		if (!*text)
+			break;
+		fputs(*text++ == '\n' ? "\\n" : "\\\\", file);
+	}
 }
 
 void
