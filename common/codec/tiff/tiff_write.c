@@ -15,7 +15,6 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/text.h"
-#include "frame/pixel_store.h"
 #include "frame/samples.h"
 
 struct written {		/* one page whose samples are in the file already */
@@ -39,7 +38,6 @@ struct writing {
 };
 
 #define STRIP_BYTES (1 << 20)
-#define PACKED_BYTES (128 << 10)	/* they stay in a core's second cache, with the rows */
 #ifndef CLASSIC_LIMIT		/* a test sets it */
 #define CLASSIC_LIMIT 0xffffffffu
 #endif
@@ -129,51 +127,13 @@ plan_page(struct saver *saver, const struct frame *frame, bool paged, struct wri
 	return 0;
 }
 
-/* A row's samples as the file has them, of one channel or of all in turns. */
-static void
-pack_row(const struct written *page, const struct frame *frame, size_t c, size_t y, void *to)
-{
-	if (page->contiguous && page->head.c > 1)
-		samples_join(frame, y, to);
-	else
-		memcpy(to, frame_row(frame, c, y), row_bytes(page));
-}
-
-/* Many rows are packed into memory that is used again: few large calls of write. */
 static int
-write_packed(struct saver *saver, struct writing *writing, const struct written *page,
-    const struct frame *frame, size_t c)
+write_plane(struct saver *saver, struct writing *writing, const struct frame *frame, size_t c)
 {
-	const size_t n = row_bytes(page), h = frame->head.h;
-	const size_t group = n < PACKED_BYTES ? PACKED_BYTES / n : 1;
-	struct pixel_store *store;
-	void *memory;
-	int status = 0;
-
-	store = pixel_store_scratch((group < h ? group : h) * n, &memory);
-	if (!store)
-		return fail_memory();
-	for (size_t y = 0; y < h && status == 0; y += group) {
-		const size_t rows = h - y < group ? h - y : group;
-
-		for (size_t i = 0; i < rows; i++)
-			pack_row(page, frame, c, y + i, (char *)memory + i * n);
-		status = append(saver, writing, memory, rows * n);
-	}
-	pixel_store_drop(store);
-	return status;
-}
-
-/* The rows of a channel, in one piece where they lie without gaps: stdio does not copy it then. */
-static int
-write_plane(struct saver *saver, struct writing *writing, const struct written *page,
-    const struct frame *frame, size_t c)
-{
-	const size_t n = row_bytes(page);
-
-	if (frame->plane[c].stride == n)
-		return append(saver, writing, frame_row(frame, c, 0), n * frame->head.h);
-	return write_packed(saver, writing, page, frame, c);
+	if (samples_write_plane(saver->path, saver->file, frame, c) < 0)
+		return -1;
+	writing->end += frame->head.w * frame->head.h * sample_size(frame->head.type);
+	return 0;
 }
 
 static int
@@ -183,11 +143,13 @@ write_samples(struct saver *saver, struct writing *writing, const struct written
 	int status = 0;
 
 	if (page->paged)
-		return write_plane(saver, writing, page, frame, page->channel);
-	if (page->contiguous && page->head.c > 1)
-		return write_packed(saver, writing, page, frame, 0);
+		return write_plane(saver, writing, frame, page->channel);
+	if (page->contiguous && page->head.c > 1) {
+		writing->end += row_bytes(page) * frame->head.h;
+		return samples_write_joined(saver->path, saver->file, frame);
+	}
 	for (size_t c = 0; c < page->head.c && status == 0; c++)
-		status = write_plane(saver, writing, page, frame, c);
+		status = write_plane(saver, writing, frame, c);
 	return status;
 }
 
