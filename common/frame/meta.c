@@ -30,12 +30,13 @@ static int
 entry_new(const char *key, const char *value, struct meta_entry *out)
 {
 	const size_t name = strlen(key) + 1, n = strlen(value) + 1;
-	char *block = malloc(name + n);
 
-	if (!block)
+	out->key = malloc(name + n);
+	if (!out->key)
 		return fail_memory();
-	out->key = memcpy(block, key, name);
-	out->value = memcpy(block + name, value, n);
+	out->value = out->key + name;
+	memcpy(out->key, key, name);
+	memcpy(out->value, value, n);
 	return 0;
 }
 

@@ -23,9 +23,9 @@ struct waiting {
 
 struct write_behind {
 	struct target *target;
-	struct thread_pool *pool;	/* its threads write; NULL: one of its own does, or the caller */
+	struct thread_pool *pool;	/* its threads write; NULL: another, or the caller */
 	struct thread_pool_idle idle;	/* writing the next frame */
-	bool alone;			/* the caller writes: the pool's only thread, or none was left */
+	bool alone;			/* the caller writes: there is no thread for it */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
