@@ -41,9 +41,9 @@ files_ours() {
 	local TIMEFORMAT='%3R %3U %3S' n=$((frames < 20 ? 20 : frames))
 
 	{ time "$1" 1 "${@:2}"; } 2>used
-	rm -f written_*		# outside of the time, as the library's
+	rm -f "$WRITTEN"/written_*	# outside of the time, as the library's
 	{ time "$1" $((n + 1)) "${@:2}"; } 2>>used
-	rm -f written_*
+	rm -f "$WRITTEN"/written_*
 	awk -v n="$n" 'NR == 1 { clock = $1; cores = $2 + $3 }
 		NR == 2 { printf "%.5f %.5f\n", 1000 * ($1 - clock) / n, 1000 * ($2 + $3 - cores) / n }' used
 }
@@ -80,7 +80,7 @@ files_like_for_like() {
 }
 
 files_write() {
-	FRINGEPIPE_REPEAT=$1 framecat -j 1 -q -f --no-sync -o "written_%04d$2" "$3"
+	FRINGEPIPE_REPEAT=$1 framecat -j 1 -q -f --no-sync -o "$WRITTEN/written_%04d$2" "$3"
 }
 
 files_table() {
@@ -105,9 +105,19 @@ part_raw() {
 		framecat -q -f --frames 0 "$size.images.nrrd" -o u8.nrrd
 		files_like_for_like "$size"
 	done
+	rm -rf "$WRITTEN"
+}
+
+# What is written goes to memory's file system, where there is one: a disk is written to at times of its own.
+files_folder() {
+	WRITTEN=$(mktemp -d -p /dev/shm 2>/dev/null) || WRITTEN=$(mktemp -d)
+	export WRITTEN
+	# shellcheck disable=SC2064	# it is this folder
+	trap "rm -rf '$work' '$WRITTEN'" EXIT
 }
 
 files_compile() {
+	files_folder
 	gcc -std=gnu11 -O3 -march=native -o files_peer "$top/scripts/bench-peers/files.c" -ltiff -ljpeg -ldeflate
 }
 
@@ -130,7 +140,7 @@ files_sets() {
 		done
 		files_table
 		files_like_for_like "$size"
-		heading "$size, TIFF, JPEG, NRRD: written"
+		heading "$size, TIFF, JPEG, NRRD: written, in memory's file system"
 		for kind in u8 u16 f32 rgb; do
 			files_case write tiff $kind.tif
 			files_case write raw $kind.nrrd
@@ -138,4 +148,5 @@ files_sets() {
 		done
 		files_table
 	done
+	rm -rf "$WRITTEN"
 }

@@ -273,7 +273,6 @@ write_header(struct saver *saver, const struct frame_head *head)
 static int
 npy_save(struct saver *saver, const struct frame *frame)
 {
-	size_t n = frame->head.w * sample_size(frame->head.type);
 	const size_t shape[3] = { frame->head.c, frame->head.h, frame->head.w };
 
 	if (frame->head.c > 1 && channels_last(shape))
@@ -282,9 +281,8 @@ npy_save(struct saver *saver, const struct frame *frame)
 	if (write_header(saver, &frame->head) < 0)
 		return -1;
 	for (size_t c = 0; c < frame->head.c; c++)
-		for (size_t y = 0; y < frame->head.h; y++)
-			if (samples_write(saver->path, saver->file, frame_row(frame, c, y), n) < 0)
-				return -1;
+		if (samples_write_plane(saver->path, saver->file, frame, c) < 0)
+			return -1;
 	return 0;
 }
 

@@ -146,14 +146,14 @@ zero_padding(struct frame *frame)
 			memset((char *)frame_row(frame, c, y) + used, 0, stride - used);
 }
 
-int
-frame_new(const struct frame_head *head, struct frame **out)
+/* *zeroed: memory is new, all of it 0. */
+static int
+new_frame(const struct frame_head *head, struct frame **out, bool *zeroed)
 {
 	struct pixel_store *store = NULL;
 	struct frame *frame;
 	size_t row, plane, all;
 	void *memory;
-	bool zeroed;
 
 	*out = NULL;
 	if (head->w == 0 || head->h == 0)
@@ -166,7 +166,7 @@ frame_new(const struct frame_head *head, struct frame **out)
 	if (frame_new_empty(head, &frame) < 0)
 		return -1;
 	if (all <= PTRDIFF_MAX - 63)
-		store = pixel_store_new(all, head->c, &memory, &zeroed);
+		store = pixel_store_new(all, head->c, &memory, zeroed);
 	if (!store) {
 		frame_free(frame);
 		return fail(NULL, "out of memory for a frame of %zu x %zu x %zu %s", head->w,
@@ -176,10 +176,28 @@ frame_new(const struct frame_head *head, struct frame **out)
 		frame->plane[c] = (struct plane){ .host = (char *)memory + c * plane,
 			.stride = frame_stride(head->w, head->type), .type = head->type,
 			.store = store };
-	if (!zeroed)
-		zero_padding(frame);
 	*out = frame;
 	return 0;
+}
+
+int
+frame_new(const struct frame_head *head, struct frame **out)
+{
+	bool zeroed;
+
+	if (new_frame(head, out, &zeroed) < 0)
+		return -1;
+	if (!zeroed)
+		zero_padding(*out);
+	return 0;
+}
+
+int
+frame_new_unset(const struct frame_head *head, struct frame **out)
+{
+	bool zeroed;
+
+	return new_frame(head, out, &zeroed);
 }
 
 int

@@ -40,6 +40,8 @@ size_t frame_stride(size_t w, enum sample);
 size_t frame_bytes(const struct frame *);
 /* A new frame with the head's size, channels and metadata. Pixels are unset, row padding is 0. */
 int frame_new(const struct frame_head *, struct frame **out);
+/* The same for a caller that sets the padding, too. */
+int frame_new_unset(const struct frame_head *, struct frame **out);
 /* The same without pixels: the caller fills in the planes with frame_share(). */
 int frame_new_empty(const struct frame_head *, struct frame **out);
 void frame_free(struct frame *);

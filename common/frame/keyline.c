@@ -6,13 +6,15 @@
 static void
 put_escaped(FILE *file, const char *text)
 {
-	for (; *text; text++)
-		if (*text == '\\')
-			fputs("\\\\", file);
-		else if (*text == '\n')
-			fputs("\\n", file);
-		else
-			putc(*text, file);
+	for (;;) {
+		const size_t plain = strcspn(text, "\\\n");
+
+		fwrite(text, 1, plain, file);
+		text += plain;
+		if (!*text)
+			break;
+		fputs(*text++ == '\n' ? "\\n" : "\\\\", file);
+	}
 }
 
 void
@@ -60,8 +62,9 @@ keyline_put_head(FILE *file, const struct frame_head *head)
 static void
 unescape(char *text)
 {
-	char *to = text;
+	char *to;
 
+	text = to = strchrnul(text, '\\');	/* few have any */
 	for (; *text; text++) {
 		if (*text == '\\' && (text[1] == '\\' || text[1] == 'n')) {
 			text++;
@@ -78,9 +81,8 @@ make_key_acceptable(char *key)
 {
 	if (*key == '#')
 		*key = '_';
-	for (; *key; key++)
-		if (strchr(":=\n\r", *key))
-			*key = '_';
+	while (*(key += strcspn(key, ":=\n\r")))
+		*key = '_';
 }
 
 static void
@@ -88,6 +90,8 @@ make_value_acceptable(char *value)
 {
 	char *to = value;
 
+	if (!strpbrk(value, "\n\r") && !strstr(value, ": "))
+		return;
 	for (const char *p = value; *p; p++) {
 		char byte = *p == '\n' || *p == '\r' ? ' ' : *p;
 

@@ -25,21 +25,37 @@ entries_of(const struct meta *meta)
 	    offsetof(struct entries, entry)) : NULL;
 }
 
+/* An entry whose key and value share a block of memory, which begins with the key. */
+static int
+entry_new(const char *key, const char *value, struct meta_entry *out)
+{
+	const size_t name = strlen(key) + 1, n = strlen(value) + 1;
+
+	out->key = malloc(name + n);
+	if (!out->key)
+		return fail_memory();
+	out->value = out->key + name;
+	memcpy(out->key, key, name);
+	memcpy(out->value, value, n);
+	return 0;
+}
+
+static void
+entries_free(struct meta_entry *entry, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(entry[i].key);
+}
+
 /* A copy of n entries in `all`, which has room for more. */
 static int
 copy_entries(struct entries *all, const struct meta_entry *from, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		all->entry[i].key = strdup(from[i].key);
-		all->entry[i].value = strdup(from[i].value);
-		if (all->entry[i].key && all->entry[i].value)
-			continue;
-		for (size_t k = 0; k <= i; k++) {
-			free(all->entry[k].key);
-			free(all->entry[k].value);
+	for (size_t i = 0; i < n; i++)
+		if (entry_new(from[i].key, from[i].value, &all->entry[i]) < 0) {
+			entries_free(all->entry, i);
+			return -1;
 		}
-		return fail_memory();
-	}
 	return 0;
 }
 
@@ -76,7 +92,7 @@ find(const struct meta *meta, const char *key)
 {
 	size_t i = 0;
 
-	while (i < meta->n && strcmp(meta->entry[i].key, key))
+	while (i < meta->n && (*meta->entry[i].key != *key || strcmp(meta->entry[i].key, key)))
 		i++;
 	return i;
 }
@@ -92,8 +108,8 @@ meta_get(const struct meta *meta, const char *key)
 int
 meta_set(struct meta *meta, const char *key, const char *value)
 {
-	size_t i = find(meta, key);
-	char *text, *name = NULL;
+	const size_t i = find(meta, key);
+	struct meta_entry entry;
 
 	if (meta->failed)
 		return fail_memory();
@@ -103,18 +119,17 @@ meta_set(struct meta *meta, const char *key, const char *value)
 		return 0;
 	if (i == META_KEYS_MOST)
 		return fail(key, "metadata have more than %d keys", META_KEYS_MOST);
-	text = strdup(value);
-	if (i == meta->n)
-		name = strdup(key);
-	if (!text || (i == meta->n && !name) || own(meta) < 0) {
-		free(text);
-		free(name);
-		return fail_memory();
+	if (entry_new(key, value, &entry) < 0)
+		return -1;
+	if (own(meta) < 0) {
+		entries_free(&entry, 1);
+		return -1;
 	}
-	if (i == meta->n)
-		meta->entry[meta->n++] = (struct meta_entry){ .key = name };
-	free(meta->entry[i].value);
-	meta->entry[i].value = text;
+	if (i < meta->n)
+		entries_free(&meta->entry[i], 1);
+	else
+		meta->n++;
+	meta->entry[i] = entry;
 	return 0;
 }
 
@@ -170,8 +185,7 @@ meta_remove(struct meta *meta, const char *key)
 		meta->failed = true;
 		return;
 	}
-	free(meta->entry[i].key);
-	free(meta->entry[i].value);
+	entries_free(&meta->entry[i], 1);
 	meta->n--;
 	memmove(meta->entry + i, meta->entry + i + 1, (meta->n - i) * sizeof(*meta->entry));
 }
@@ -226,7 +240,7 @@ meta_word(const char *value, size_t i, char *word, size_t size)
 	if (!*p)
 		return false;
 	length = strcspn(p, " ");
-	snprintf(word, size, "%.*s", (int)length, p);
+	*(char *)mempcpy(word, p, length < size ? length : size - 1) = '\0';
 	return length < size;
 }
 
@@ -260,10 +274,7 @@ meta_free(struct meta *meta)
 	struct entries *all = entries_of(meta);
 
 	if (all && atomic_fetch_sub(&all->users, 1) == 1) {
-		for (size_t i = 0; i < meta->n; i++) {
-			free(all->entry[i].key);
-			free(all->entry[i].value);
-		}
+		entries_free(all->entry, meta->n);
 		free(all);
 	}
 	*meta = (struct meta){ 0 };
@@ -407,8 +418,9 @@ meta_pick(struct meta *meta, size_t c, const size_t *index, size_t n)
 	if (meta->failed || own(meta) < 0)
 		return fail_memory();
 	for (size_t i = 0; i < meta->n; i++) {
-		struct meta_entry *entry = &meta->entry[i];
+		struct meta_entry *entry = &meta->entry[i], picked;
 		char word[256], *list = NULL;
+		int status;
 
 		if (!is_channel_list(entry->key, entry->value, c))
 			continue;
@@ -418,8 +430,12 @@ meta_pick(struct meta *meta, size_t c, const size_t *index, size_t n)
 				free(list);
 				return fail(entry->key, "list cannot be divided");
 			}
-		free(entry->value);
-		entry->value = list;
+		status = entry_new(entry->key, list, &picked);
+		free(list);
+		if (status < 0)
+			return -1;
+		entries_free(entry, 1);
+		*entry = picked;
 	}
 	return 0;
 }

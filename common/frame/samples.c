@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "frame/pixel_store.h"
+
+#define PACKED_BYTES (128 << 10)	/* they stay in a core's second cache, with the rows */
 
 size_t
 samples_element_size(enum element element)
@@ -329,4 +332,58 @@ samples_write(const char *path, FILE *file, const void *from, size_t n)
 	if (fwrite(from, 1, n, file) != n)
 		return fail_errno(path, "cannot be written");
 	return 0;
+}
+
+static void
+copy_row(const struct frame *frame, size_t c, size_t y, void *to)
+{
+	memcpy(to, frame_row(frame, c, y), frame->head.w * sample_size(frame->head.type));
+}
+
+static void
+join_row(const struct frame *frame, size_t c, size_t y, void *to)
+{
+	(void)c;
+	samples_join(frame, y, to);
+}
+
+/* Many rows of n bytes are packed into memory that is used again: few large calls of write. */
+static int
+write_packed(const char *path, FILE *file, const struct frame *frame, size_t c, size_t n,
+    void (*pack)(const struct frame *, size_t c, size_t y, void *to))
+{
+	const size_t h = frame->head.h, group = n < PACKED_BYTES ? PACKED_BYTES / n : 1;
+	struct pixel_store *store;
+	void *memory;
+	int status = 0;
+
+	store = pixel_store_scratch((group < h ? group : h) * n, &memory);
+	if (!store)
+		return fail_memory();
+	for (size_t y = 0; y < h && status == 0; y += group) {
+		const size_t rows = h - y < group ? h - y : group;
+
+		for (size_t i = 0; i < rows; i++)
+			pack(frame, c, y + i, (char *)memory + i * n);
+		status = samples_write(path, file, memory, rows * n);
+	}
+	pixel_store_drop(store);
+	return status;
+}
+
+int
+samples_write_plane(const char *path, FILE *file, const struct frame *frame, size_t c)
+{
+	const size_t n = frame->head.w * sample_size(frame->head.type);
+
+	if (frame->plane[c].stride == n)	/* stdio does not copy what is one large piece */
+		return samples_write(path, file, frame_row(frame, c, 0), n * frame->head.h);
+	return write_packed(path, file, frame, c, n, copy_row);
+}
+
+int
+samples_write_joined(const char *path, FILE *file, const struct frame *frame)
+{
+	return write_packed(path, file, frame, 0,
+	    frame->head.w * frame->head.c * sample_size(frame->head.type), join_row);
 }

@@ -47,5 +47,9 @@ int samples_check_claim(const char *path, size_t left, size_t w, size_t h, size_
 /* Exactly n bytes, or -1 after fail(): "ends too early". */
 int samples_read(const char *path, FILE *, void *to, size_t n);
 int samples_write(const char *path, FILE *, const void *from, size_t n);
+/* The rows of a channel one behind another, by few large pieces; of all channels in turns, as
+ * samples_join() has them. 0 or -1 after fail(). */
+int samples_write_plane(const char *path, FILE *, const struct frame *, size_t c);
+int samples_write_joined(const char *path, FILE *, const struct frame *);
 
 #endif

@@ -18,6 +18,7 @@
 #include "frame/keyline.h"
 #include "io/nrrd_stream.h"
 
+#define UNCHECKED_BYTES ((size_t)1 << 20)
 #define DEFLATE_RATIO_MAX 1032	/* no deflate stream grows by more */
 
 enum field {
@@ -110,86 +111,6 @@ struct parser {
 	bool sharing;			/* the writer may share pixels */
 	struct nrrd_header *header;
 };
-
-static bool
-ends_header(const char *text, size_t n)
-{
-	return n > 8 && text[n - 1] == '\n' &&
-	    (text[n - 2] == '\n' || (text[n - 2] == '\r' && text[n - 3] == '\n'));
-}
-
-static int
-fail_magic(const char *name, const char *text, size_t n)
-{
-	const unsigned char *byte = (const unsigned char *)text;
-
-	return fail(name, "no NRRD header where a frame should begin, but 0x%02x 0x%02x 0x%02x "
-	    "0x%02x", byte[0], n > 1 ? byte[1] : 0, n > 2 ? byte[2] : 0, n > 3 ? byte[3] : 0);
-}
-
-/* The first bytes of a header begin none. */
-static int
-fail_start(FILE *file, const char *name, const char *text, size_t n)
-{
-	const char *rest = &STREAM_FAILED[n];
-
-	if (n < sizeof(STREAM_FAILED) && !memcmp(text, STREAM_FAILED, n)) {
-		while (*rest && getc_unlocked(file) == (unsigned char)*rest)
-			rest++;
-		if (!*rest)
-			return fail(name, "the writer before failed");
-	}
-	return fail_magic(name, text, n);
-}
-
-/* Room for a byte of a header and a 0 behind n of them: memory grows with what was read. */
-static int
-header_reserve(char **text, size_t n, size_t *room)
-{
-	char *more;
-
-	if (n + 1 < *room)
-		return 0;
-	*room = *room ? 2 * *room : 65536;
-	more = realloc(*text, *room);
-	if (!more)
-		return fail_memory();
-	*text = more;
-	return 0;
-}
-
-/* Reads through the blank line into *whole, which the caller frees. 1, 0 when the file ends before
- * the first byte, -1 after fail(). */
-static int
-header_read(FILE *file, const char *name, char **whole)
-{
-	size_t n = 0, room = 0;
-	int byte;
-
-	while ((byte = getc_unlocked(file)) != EOF) {
-		char *text;
-
-		if (n == NRRD_HEADER_MAX)
-			return fail(name, "header is longer than %d bytes", NRRD_HEADER_MAX);
-		if (header_reserve(whole, n, &room) < 0)
-			return -1;
-		text = *whole;
-		text[n++] = byte ? (char)byte : '?';
-		if (n == 7 && memcmp(text, "NRRD000", 7) && memcmp(text, "NRRD00.", 7))
-			return fail_start(file, name, text, n);
-		if (byte == '\n' && ends_header(text, n)) {
-			text[n] = '\0';
-			return 1;
-		}
-	}
-	if (ferror(file))
-		return fail_errno(name, "cannot be read");
-	if (n == 0)
-		return 0;
-	if (n < 7)
-		return fail_magic(name, *whole, n);
-	return fail(name, "truncated: the header ends after %zu bytes", n);
-}
 
 static enum field
 field_find(const char *name, size_t length)
@@ -543,7 +464,9 @@ check_size(struct parser *in, const struct frame_head *head)
 	    size_multiply(padded, head->c, &padded) < 0)
 		return -1;
 	in->header->expected = in->header->encoding == NRRD_TEXT ? samples : bytes;
-	if (bytes_left(in->file, &left)) {
+	/* what is small may as well be read: that finds the end of the file, too */
+	if ((in->header->encoding != NRRD_RAW || bytes > UNCHECKED_BYTES) &&
+	    bytes_left(in->file, &left)) {
 		if (in->header->encoding == NRRD_RAW && left < bytes)
 			return fail(in->name, "truncated: expected %zu bytes, got %zu", bytes,
 			    left);
@@ -587,7 +510,7 @@ nrrd_header_read(FILE *file, const char *name, bool sharing, struct nrrd_header 
 
 	*header = (struct nrrd_header){ 0 };
 	*head = (struct frame_head){ 0 };
-	status = header_read(file, name, &text);
+	status = nrrd_header_text(file, name, &text);
 	if (status == 1 && text_take(&in, text, head) < 0)
 		status = -1;
 	free(text);

@@ -37,6 +37,11 @@ nrrd_spacing(double v)
 }
 
 /*
+ * The text of a header through its blank line into *text, which the caller frees; not a byte beyond
+ * is read. 1, 0 when the file ends before the first byte, -1 after fail(name, ...).
+ */
+int nrrd_header_text(FILE *, const char *name, char **text);
+/*
  * Reads a header through its blank line and checks that the file can hold the data that it claims.
  * sharing: the writer may share pixels (shared_frames.h). 1 and a head to be freed, 0 when the file
  * ends before the first byte, -1 after fail(name, ...).

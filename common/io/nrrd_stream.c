@@ -268,13 +268,21 @@ read_row_groups(struct input *in, struct frame *frame)
 	return 0;
 }
 
+/* Do the samples of a row lie in the file as in the frame? */
+static bool
+comes_by_groups(const struct input *in)
+{
+	return in->header.axes == NRRD_PLANES && in->header.encoding != NRRD_TEXT &&
+	    !in->header.kind->to_float;
+}
+
 static int
 read_planes(struct input *in, struct frame *frame)
 {
 	const struct frame_head *head = &frame->head;
 	const size_t rows = head->h * head->c;
 
-	if (in->header.encoding != NRRD_TEXT && !in->header.kind->to_float)
+	if (comes_by_groups(in))
 		return read_row_groups(in, frame);
 	if (is_one_piece(in, frame))
 		return read_samples(in, frame_row(frame, 0, 0), head->w * rows);
@@ -408,7 +416,8 @@ frame_read(struct input *in, struct shared_receiver *receiver, const struct fram
 {
 	if (in->header.number)
 		return shared_receiver_take(receiver, in->name, in->header.number, head, out);
-	if (frame_new(head, out) < 0)
+	/* read_row_groups() sets the padding of rows */
+	if ((comes_by_groups(in) ? frame_new_unset(head, out) : frame_new(head, out)) < 0)
 		return -1;
 	if (data_read(in, *out) == 0)
 		return 0;

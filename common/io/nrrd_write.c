@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "frame/keyline.h"
+#include "frame/samples.h"
 #include "io/nrrd_header.h"
 #include "io/waiting_file.h"
 
@@ -91,9 +92,8 @@ padded_header(const char *name, const struct frame_head *head, unsigned long num
 	return padded;
 }
 
-/* What is written, in pieces as large as possible: adjacent memory is one piece. */
+/* What is written to a descriptor, in pieces as large as possible: adjacent memory is one piece. */
 struct pieces {
-	FILE *file;			/* NULL: straight to fd, without a copy */
 	int fd;
 	const char *name;		/* for messages */
 	struct iovec piece[PIECES];
@@ -120,18 +120,10 @@ static int
 pieces_write(struct pieces *pieces)
 {
 	while (pieces->n) {
-		const struct iovec *first = &pieces->piece[0];
-		ssize_t done;
+		ssize_t done = waiting_writev(pieces->fd, pieces->piece, (int)pieces->n);
 
-		if (pieces->file) {
-			done = (ssize_t)fwrite(first->iov_base, 1, first->iov_len, pieces->file);
-			if ((size_t)done != first->iov_len)
-				return fail_errno(pieces->name, "cannot be written");
-		} else {
-			done = waiting_writev(pieces->fd, pieces->piece, (int)pieces->n);
-			if (done < 0)
-				return fail_errno(pieces->name, "cannot be written");
-		}
+		if (done < 0)
+			return fail_errno(pieces->name, "cannot be written");
 		if (done > 0) {
 			pieces_drop(pieces, (size_t)done);
 			pieces->begun = true;
@@ -179,9 +171,14 @@ frame_write(struct pieces *pieces, const struct frame *frame, unsigned long numb
 int
 stream_write(FILE *file, const char *name, const struct frame *frame)
 {
-	struct pieces pieces = { .file = file, .name = name };
+	size_t length;
+	char *text = padded_header(name, &frame->head, 0, &length);
+	int status = text ? samples_write(name, file, text, length) : -1;
 
-	return frame_write(&pieces, frame, 0);
+	free(text);
+	for (size_t c = 0; c < frame->head.c && status == 0; c++)
+		status = samples_write_plane(name, file, frame, c);
+	return status;
 }
 
 /* A frame was cut: what follows would be taken for its samples. */

@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/progress.h"
+#include "io/file_list.h"
 #include "io/source.h"
 
 #define FILES_PER_THREAD 2	/* so that a thread that is done early has another one */
@@ -74,12 +75,13 @@ struct read_ahead {
 	bool folders;			/* keep_going, and one of the operands is a folder */
 };
 
+/* kind: S_IFDIR, S_IFREG. */
 static bool
-is_folder(const char *path)
+is_kind(const char *path, mode_t kind)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return stat(path, &st) == 0 && (st.st_mode & S_IFMT) == kind;
 }
 
 /* A folder's files are listed: notes where it ends. */
@@ -116,7 +118,7 @@ list_itself(const char *operand, char ***files, size_t *n)
 static int
 list_operand(struct read_ahead *input, const char *operand, char ***files, size_t *n)
 {
-	int status = source_files(operand, files, n);
+	int status = file_list(operand, files, n);
 
 	if (!input->keep_going || !*operand ||
 	    (status == 0 && (!input->folders || access(operand, F_OK) == 0)))
@@ -162,15 +164,6 @@ file_at(const struct read_ahead *input, size_t i)
 	return &input->file[i % input->room];
 }
 
-/* Others wait: a named pipe, for a writer, when the chain may have failed long since. */
-static bool
-is_regular(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 /* The next file to be opened; NULL where there is none, or much is read already, or it is none to
  * read before the chain wants it: then it waits until the chain comes nearer. The caller holds the
  * lock. wanted: the chain waits for the file at hand. */
@@ -184,7 +177,8 @@ take_file(struct read_ahead *input, bool wanted)
 		return NULL;
 	if (ahead > 0 && input->bytes > AHEAD_BYTES / (ahead < input->least ? 1 : SMALL_PART))
 		return NULL;
-	if ((ahead > 0 || !wanted) && !is_regular(input->path[input->begun]))
+	/* others wait: a named pipe, for a writer, when the chain may have failed long since */
+	if ((ahead > 0 || !wanted) && !is_kind(input->path[input->begun], S_IFREG))
 		return NULL;
 	file = file_at(input, input->begun);
 	file->path = input->path[input->begun++];
@@ -265,7 +259,7 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 	pthread_mutex_init(&input->lock, NULL);
 	pthread_cond_init(&input->changed, NULL);
 	for (size_t i = 0; i < operands && keep_going; i++)
-		input->folders |= is_folder(operand[i]);
+		input->folders |= is_kind(operand[i], S_IFDIR);
 	if (operands == 0)
 		status = add_operand(input, "-");
 	for (size_t i = 0; i < operands && status == 0; i++)
@@ -522,7 +516,7 @@ lose_file(struct read_ahead *input, struct open_file *file)
 	if (!one && input->each > given)
 		lost->images = input->each - given;
 	lost->guessed = !one && !lost->last && (input->uneven || input->each <= given ||
-	    (input->seams == 1 && is_folder(file->path)));
+	    (input->seams == 1 && is_kind(file->path, S_IFDIR)));
 	if (given)
 		fail(NULL, "%s; the file ends there", failure.message);
 	fail_put(&failure);

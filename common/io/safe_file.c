@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -221,18 +222,31 @@ descriptor_path(int fd, char path[32])
 	snprintf(path, 32, "/proc/self/fd/%d", fd);
 }
 
+/* Are there paths of descriptors? Once there are, they stay. */
+static bool
+has_path(int fd)
+{
+	static atomic_bool seen;
+	char path[32];
+
+	if (atomic_load(&seen))
+		return true;
+	descriptor_path(fd, path);
+	if (access(path, F_OK) < 0)
+		return false;
+	atomic_store(&seen, true);
+	return true;
+}
+
 /* A file without a name in the folder of `final`; -1: that, or giving it a name, cannot be done. */
 static int
 nameless_create(const char *final)
 {
-	char *folder = folder_of(final), path[32];
+	char *folder = folder_of(final);
 	int fd = folder ? waiting_open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
 
 	free(folder);
-	if (fd < 0)
-		return -1;
-	descriptor_path(fd, path);
-	if (access(path, F_OK) == 0)
+	if (fd < 0 || has_path(fd))
 		return fd;
 	close(fd);
 	return -1;
@@ -364,11 +378,12 @@ place_free(struct safe_file *place)
 static FILE *
 place_open(struct safe_file *place, const char *path)
 {
-	FILE *file = NULL;
 	struct stat st;
+	const bool replaces = stat(place->final, &st) == 0;
+	FILE *file = NULL;
 	int fd;
 
-	if (access(place->final, F_OK) == 0 && access(place->final, W_OK) < 0) {
+	if (replaces && access(place->final, W_OK) < 0) {
 		fail_errno(path, "cannot be written");
 		return NULL;
 	}
@@ -381,7 +396,7 @@ place_open(struct safe_file *place, const char *path)
 		fail_errno(path, "cannot be created");
 		if (fd >= 0)
 			close(fd);
-	} else if (stat(place->final, &st) == 0) {
+	} else if (replaces) {
 		(void)fchmod(fd, st.st_mode & 07777);	/* where it fails, the umask's will do */
 	}
 	return file;
@@ -391,13 +406,16 @@ FILE *
 safe_file_open(const char *path, struct safe_file **place)
 {
 	FILE *file = NULL;
+	struct stat st;
+	bool new;
 
 	*place = NULL;
 	if (!path || !strcmp(path, "-"))
 		return stdout;
 	if (link_owner_check(path) < 0)
 		return NULL;
-	if (safe_file_is_special(path)) {
+	new = lstat(path, &st) < 0 && errno == ENOENT;	/* neither a device nor a link */
+	if (!new && safe_file_is_special(path)) {
 		file = fopen(path, "wb");
 		if (!file)
 			fail_errno(path, "cannot be opened for writing");
@@ -408,7 +426,9 @@ safe_file_open(const char *path, struct safe_file **place)
 		fail_memory();
 		return NULL;
 	}
-	(*place)->final = safe_file_final_path(path);
+	(*place)->final = new ? strdup(path) : safe_file_final_path(path);
+	if (new && !(*place)->final)
+		fail_memory();
 	if ((*place)->final)
 		file = place_open(*place, path);
 	if (!file) {

@@ -1,9 +1,7 @@
-/* Reading frames: recognising formats, pipes, files, folders. */
+/* Reading frames from pipes, files, folders. */
 #define _GNU_SOURCE
 #include "io/source.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +9,13 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "io/file_list.h"
 #include "io/nrrd_stream.h"
 #include "io/scratch_file.h"
 #include "io/shared_frames.h"
+#include "io/sniff.h"
 #include "io/waiting_file.h"
 
-#define SNIFF_MAX 512
 #define BUFFER_SIZE (64 * 1024)	/* larger reads bypass it, without a copy */
 #define HEAD_SIZE 4096	/* likewise, where a codec reads a head, then all at once */
 #define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
@@ -32,56 +31,17 @@ struct source {
 	struct loader loader;
 	const struct codec *codec;
 	const struct codec *const *also;	/* formats that the caller reads; NULL: none */
-	char *buffer;			/* of loader.file */
+	char *buffer;			/* of loader.file, and its size */
+	size_t buffer_size;
 	char **path;			/* the files of a folder, or the one file */
 	size_t paths, opened;
+	bool may_list;			/* the path may be a folder, whose files take its place */
+	bool folder;			/* it is */
 	bool failed;			/* the next file, which could not be opened */
 	struct fail_record failure;	/* the reason */
 };
 
-/* ---- recognising ---- */
-
-/* images: only formats that images are read from. */
-static const struct codec *
-sniffed(const struct codec *const *list, const unsigned char *start, size_t n, bool images)
-{
-	for (; n && *list; list++)
-		if ((*list)->sniff && (*list)->sniff(start, n) &&
-		    (((*list)->load && !(*list)->tables) || !images))
-			return *list;
-	return NULL;
-}
-
-/* An image format comes before the caller's own formats. */
-static const struct codec *
-codec_by_start(const struct codec *const *also, const unsigned char *start, size_t n)
-{
-	const struct codec *codec = sniffed(codecs, start, n, also != NULL);
-
-	if (codec || !also)
-		return codec;
-	codec = sniffed(also, start, n, false);
-	return codec ? codec : sniffed(codecs, start, n, false);
-}
-
-/* The first bytes of a file from `here` on, up to n: their number, less where the file ends. */
-static ssize_t
-file_start(int fd, unsigned char *start, size_t n, off_t here)
-{
-	size_t got = 0;
-
-	while (got < n) {
-		ssize_t more = pread(fd, start + got, n - got, here + (off_t)got);
-
-		if (more < 0 && errno != EINTR)
-			return -1;
-		if (more == 0)
-			break;
-		if (more > 0)
-			got += (size_t)more;
-	}
-	return (ssize_t)got;
-}
+/* ---- pipes ---- */
 
 /* Reads no further than needed: on a pipe the next bytes may come with the next frame only. */
 static int
@@ -94,30 +54,21 @@ start_read(struct pipe_start *start, const struct codec *const *also, const stru
 		got = waiting_read(start->fd, start->byte + start->n, SNIFF_MAX - start->n);
 		if (got > 0)
 			start->n += (size_t)got;
-		*codec = codec_by_start(also, start->byte, start->n);
+		*codec = sniff_codec(also, start->byte, start->n);
 	}
 	return got < 0 ? -1 : 0;
 }
 
-static int
-fail_unknown(const char *path, const unsigned char *byte, size_t n)
-{
-	char text[4 * 5 + 1] = "";
-
-	if (n == 0)
-		return fail(path, "is empty");
-	for (size_t i = 0; i < n && i < 4; i++)
-		sprintf(text + 5 * i, " 0x%02x", byte[i]);
-	return fail(path, "not a known image format, starts with%s", text);
-}
-
-/* ---- pipes ---- */
-
-/* Before anything is read. NULL is passed on. */
+/* Before anything is read. NULL is passed on; without memory stdio's own buffer remains. */
 static FILE *
 buffered(struct source *source, FILE *file, size_t size)
 {
-	if (file)
+	if (source->buffer_size < size) {
+		free(source->buffer);
+		source->buffer = malloc(size);
+		source->buffer_size = source->buffer ? size : 0;
+	}
+	if (file && source->buffer)
 		setvbuf(file, source->buffer, _IOFBF, size);
 	return file;
 }
@@ -134,7 +85,7 @@ pipe_open(struct source *source, int fd, const char *path)
 	if (start_read(&start, source->also, &source->codec) < 0)
 		fail_errno(path, "cannot be read");
 	else if (!source->codec)
-		fail_unknown(path, start.byte, start.n);
+		sniff_fail(path, start.byte, start.n);
 	if (!source->codec) {
 		shared_receiver_close(source->loader.receiver);
 		close(fd);
@@ -195,10 +146,10 @@ regular_open(struct source *source, int fd, const char *path)
 	const struct codec *const *also = source->also, **codec = &source->codec;
 	unsigned char start[SNIFF_MAX];
 	off_t here = strcmp(source->path[source->opened - 1], "-") ? 0 : lseek(fd, 0, SEEK_CUR);
-	ssize_t n = file_start(fd, start, sizeof(start), here);
+	ssize_t n = sniff_read(fd, start, here);
 	FILE *file;
 
-	*codec = n > 0 ? codec_by_start(also, start, (size_t)n) : NULL;
+	*codec = n > 0 ? sniff_codec(also, start, (size_t)n) : NULL;
 	/* where comments fill the start it may look like a table, and the suffix knows better */
 	if (n > 0 && also && (!*codec || (*codec)->tables) && codec_of_list(also, path))
 		*codec = codec_of_list(also, path);
@@ -208,7 +159,7 @@ regular_open(struct source *source, int fd, const char *path)
 	if (n < 0)
 		fail_errno(path, "cannot be read");
 	else if (!*codec)
-		fail_unknown(path, start, (size_t)n);
+		sniff_fail(path, start, (size_t)n);
 	if (!*codec) {
 		close(fd);
 		return NULL;
@@ -223,6 +174,7 @@ regular_open(struct source *source, int fd, const char *path)
 	return file;
 }
 
+/* A folder may be opened, too: then source->folder is set, and NULL is no failure. */
 static FILE *
 file_open(struct source *source, const char *path)
 {
@@ -241,134 +193,13 @@ file_open(struct source *source, const char *path)
 	}
 	if (S_ISREG(st.st_mode))
 		return regular_open(source, fd, name);
+	source->folder = source->may_list && S_ISDIR(st.st_mode);
+	if (source->folder) {
+		close(fd);
+		return NULL;
+	}
 	file = pipe_open(source, fd, name);
 	return file && source->codec->seeks ? spool(source, file, name) : file;
-}
-
-/* ---- folders ---- */
-
-/* The length of the number at *text, past its leading zeros; 0 where there is none. */
-static size_t
-number_length(const char **text)
-{
-	size_t n = strspn(*text, "0123456789");
-
-	for (; n > 1 && **text == '0'; n--)
-		(*text)++;
-	return n;
-}
-
-/* Runs of digits compare as numbers: 9 before 10. Where only leading zeros differ, as bytes. */
-static int
-compare_naturally(const void *pa, const void *pb)
-{
-	const char *a = *(char *const *)pa, *b = *(char *const *)pb;
-
-	while (*a && *b) {
-		size_t na = number_length(&a), nb = number_length(&b);
-		int order = (unsigned char)*a - (unsigned char)*b;
-
-		if (na && nb)
-			order = na != nb ? (na < nb ? -1 : 1) : strncmp(a, b, na);
-		if (order)
-			return order;
-		a += na ? na : 1;
-		b += nb ? nb : 1;
-	}
-	if (*a || *b)
-		return (unsigned char)*a - (unsigned char)*b;
-	return strcmp(*(char *const *)pa, *(char *const *)pb);
-}
-
-/* Is this file of a folder an image, maybe a damaged one, which must not be skipped silently? 1 or
- * 0, or -1 after fail(). Nor is a link that leads nowhere, where its name is an image's. */
-static int
-is_image(const char *path)
-{
-	const struct codec *codec = codec_by_suffix(path);
-	unsigned char start[SNIFF_MAX];
-	struct stat st;
-	ssize_t n;
-	int fd;
-
-	if (stat(path, &st) < 0 && (errno == ENOENT || errno == ELOOP || errno == EACCES))
-		return codec && codec->load && !codec->tables;
-	if (stat(path, &st) < 0)
-		return fail_errno(path, "cannot be looked at");
-	if (!S_ISREG(st.st_mode))
-		return 0;
-	if (codec)
-		return codec->load && !codec->tables;
-	fd = waiting_open(path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return errno == EACCES ? 0 : fail_errno(path, "cannot be opened");
-	n = file_start(fd, start, sizeof(start), 0);
-	if (n < 0)
-		fail_errno(path, "cannot be read");
-	close(fd);
-	if (n < 0)
-		return -1;
-	codec = n > 0 ? codec_by_start(NULL, start, (size_t)n) : NULL;
-	return codec && codec->load && !codec->tables;
-}
-
-static int
-source_add(struct source *source, char *path)
-{
-	char **more = path ? reallocarray(source->path, source->paths + 1, sizeof(*more)) : NULL;
-
-	if (!more) {
-		free(path);
-		return fail_memory();
-	}
-	source->path = more;
-	more[source->paths++] = path;
-	return 0;
-}
-
-/* Adds the file of the folder if it is an image. */
-static int
-folder_add(struct source *source, const char *folder, const char *name)
-{
-	bool slash = folder[strlen(folder) - 1] == '/';
-	char *path;
-	int image;
-
-	if (*name == '.')
-		return 0;
-	if (asprintf(&path, "%s%s%s", folder, slash ? "" : "/", name) < 0)
-		return fail_memory();
-	image = is_image(path);
-	if (image > 0)
-		return source_add(source, path);
-	free(path);
-	return image;
-}
-
-static int
-folder_list(struct source *source, const char *folder)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	int status = 0;
-
-	if (!dir)
-		return fail_errno(folder, "cannot be opened");
-	while (status == 0) {
-		errno = 0;
-		entry = readdir(dir);
-		if (!entry && errno)
-			status = fail_errno(folder, "cannot be read");
-		if (!entry)
-			break;
-		status = folder_add(source, folder, entry->d_name);
-	}
-	closedir(dir);
-	if (status == 0 && source->paths == 0)
-		return fail(folder, "folder holds no images");
-	if (status == 0)
-		qsort(source->path, source->paths, sizeof(*source->path), compare_naturally);
-	return status;
 }
 
 /* ---- frames ---- */
@@ -404,10 +235,6 @@ source_enter_file(struct source *source)
 	const char *path = source->path[source->opened++];
 
 	source->loader.path = strcmp(path, "-") ? path : "standard input";
-	if (!source->buffer)
-		source->buffer = malloc(BUFFER_SIZE);
-	if (!source->buffer)
-		return fail_memory();
 	source->loader.file = file_open(source, path);
 	if (!source->loader.file)
 		return -1;
@@ -424,33 +251,37 @@ source_open(const char *path)
 	return source_open_also(path, NULL);
 }
 
-/* The files that a path stands for. */
+/* The files of the folder that the one path is. */
 static int
-list(struct source *source, const char *path)
+source_enter_folder(struct source *source)
 {
-	struct stat st;
+	char *folder = source->path[0];
+	int status;
+
+	free(source->path);
+	source->path = NULL;
+	source->paths = source->opened = 0;
+	source->may_list = source->folder = false;
+	status = file_list_folder(folder, &source->path, &source->paths);
+	free(folder);
+	return status < 0 ? -1 : source_enter_file(source);
+}
+
+/* Opens the path, or its first file where it is a folder. */
+static int
+source_begin(struct source *source, const char *path)
+{
+	int status;
 
 	if (!*path)
 		return fail_usage(NULL, "name of an input is empty");
-	if (strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return folder_list(source, path);
-	return source_add(source, strdup(path));
-}
-
-int
-source_files(const char *path, char ***files, size_t *n)
-{
-	struct source source = { 0 };
-
-	if (list(&source, path) < 0) {
-		for (size_t i = 0; i < source.paths; i++)
-			free(source.path[i]);
-		free(source.path);
-		return -1;
-	}
-	*files = source.path;
-	*n = source.paths;
-	return 0;
+	source->path = calloc(1, sizeof(*source->path));
+	if (!source->path || !(*source->path = strdup(path)))
+		return fail_memory();
+	source->paths = 1;
+	source->may_list = strcmp(path, "-") != 0;
+	status = source_enter_file(source);
+	return source->folder ? source_enter_folder(source) : status;
 }
 
 struct source *
@@ -464,9 +295,7 @@ source_open_also(const char *path, const struct codec *const *also)
 		return NULL;
 	}
 	source->also = also;
-	status = list(source, path);
-	if (status == 0)
-		status = source_enter_file(source);
+	status = source_begin(source, path);
 	if (status < 0 && source->paths > 1) {	/* source_next() says so, others may be good */
 		source_leave_file(source);
 		source->failed = true;

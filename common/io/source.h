@@ -23,9 +23,6 @@ void source_close(struct source *);
  */
 struct source *source_open_also(const char *path, const struct codec *const *also);
 FILE *source_other(const struct source *, const struct codec **which);
-/* The files that a path stands for: itself, or a folder's images in natural order. The caller frees
- * the list and its names. */
-int source_files(const char *path, char ***files, size_t *n);
 /* The only frame of a file; fails if it holds none, or its writer failed behind it; further frames
  * are left alone. */
 int source_load(const char *path, struct frame **out);

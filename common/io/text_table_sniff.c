@@ -112,15 +112,14 @@ is_text(const unsigned char *start, size_t n)
 	return true;
 }
 
-bool
-text_table_sniff(enum text_syntax syntax, const unsigned char *start, size_t n)
+/* Do its lines look like a table's? */
+static bool
+is_table(enum text_syntax syntax, const unsigned char *start, size_t n)
 {
 	const size_t mark = byte_order_mark(start, n);
 	struct piece rest = { (const char *)start + mark, n - mark, false }, line;
 	bool legend = false;
 
-	if (!is_text(start, n))
-		return false;
 	while (next_line(&rest, &line)) {
 		if (*line.at != '#') {
 			if (syntax == TEXT_CSV)
@@ -133,4 +132,10 @@ text_table_sniff(enum text_syntax syntax, const unsigned char *start, size_t n)
 		legend |= line.whole && line.n > 1 && line.at[1] != '#' && line.at[1] != '!';
 	}
 	return false;
+}
+
+bool
+text_table_sniff(enum text_syntax syntax, const unsigned char *start, size_t n)
+{
+	return is_table(syntax, start, n) && is_text(start, n);
 }

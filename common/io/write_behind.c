@@ -23,9 +23,9 @@ struct waiting {
 
 struct write_behind {
 	struct target *target;
-	struct thread_pool *pool;	/* its threads write; NULL: one of its own does */
+	struct thread_pool *pool;	/* its threads write; NULL: another, or the caller */
 	struct thread_pool_idle idle;	/* writing the next frame */
-	bool alone;			/* no thread could be started: the caller writes */
+	bool alone;			/* the caller writes: there is no thread for it */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -116,14 +116,16 @@ write_behind_open(struct target *target, bool live, struct thread_pool *pool)
 	writer->room = live ? 1 : WAITING_MOST;
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_cond_init(&writer->changed, NULL);
-	if (thread_pool_threads(pool) > 1 && !target_waits(target)) {
+	if (target_waits(target)) {
+		writer->alone =
+		    pthread_create(&writer->thread, NULL, write_frames, writer) != 0;
+	} else if (thread_pool_threads(pool) == 1) {
+		writer->alone = true;
+	} else {
 		writer->pool = pool;
 		writer->room = WAITING_IN_POOL;
 		writer->idle = (struct thread_pool_idle){ write_next, writer };
 		thread_pool_add_idle(pool, &writer->idle);
-	} else {
-		writer->alone =
-		    pthread_create(&writer->thread, NULL, write_frames, writer) != 0;
 	}
 	return writer;
 }

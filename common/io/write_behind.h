@@ -1,7 +1,8 @@
 /*
  * Writing while the chain computes: frames go to a target in the order they were put, by a thread
  * of its own where the target may wait (for a reader, or for the disk), else by the pool's threads
- * while they have no items: a thread more than cores would hold up the others. A few frames may
+ * while they have no items: a thread more than cores would hold up the others. A pool of one thread
+ * writes each frame at once, out of the cache of the core that made it. A few frames may
  * wait besides the one that is being written, of a live stream one.
  */
 #ifndef WRITE_BEHIND_H

@@ -11,7 +11,8 @@
  * is that read() and a loop that makes floats of 8-bit samples behind the first blank line; gzip is
  * read() and libdeflate over what follows the first blank line (the data of an NRRD file). Samples
  * lie in the order of the format, in memory that is used again for every frame. What is written is a
- * new file for every frame, as a file that is written over costs the kernel half as much.
+ * new file for every frame, as a file that is written over costs the kernel half as much, in the
+ * folder that the variable WRITTEN names.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -323,6 +324,8 @@ main(int argc, char **argv)
 		die("files read|write tiff|jpeg|raw|rows|float|gzip FRAMES FILE");
 	TIFFSetWarningHandler(NULL);
 	read_file(argv[2], argv[4], &picture);
+	if (!strcmp(argv[1], "write") && getenv("WRITTEN") && chdir(getenv("WRITTEN")) < 0)
+		die("no folder to write into");
 	start = now(CLOCK_MONOTONIC);
 	start_cpu = now(CLOCK_PROCESS_CPUTIME_ID);
 	for (long i = 0; i < frames; i++) {

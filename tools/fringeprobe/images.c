@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "io/file_list.h"
 #include "io/source.h"
 
 #define FILES 64		/* read before their images are counted */
@@ -337,7 +338,7 @@ list_path(struct images *images, const char *path, struct paths *paths)
 	size_t n;
 	int status = 0;
 
-	if (source_files(path, &file, &n) < 0)
+	if (file_list(path, &file, &n) < 0)
 		return fail_empty(path);
 	if (n != 1 || strcmp(file[0], path))
 		status = skip_others(images, path, file, n);

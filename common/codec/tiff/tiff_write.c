@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/text.h"
 #include "frame/samples.h"
 
 struct written {		/* one page whose samples are in the file already */
@@ -25,17 +26,21 @@ struct written {		/* one page whose samples are in the file already */
 	size_t channel;			/* of the frame, that a page of one channel holds */
 	bool paged;			/* the frame has a page for each channel */
 	char name[CHANNEL_NAME_SIZE];	/* this page's then */
+	uint64_t directory, link;	/* where it is, and its pointer to the next one */
 };
 
 struct writing {
-	uint64_t end;		/* of the file so far */
+	uint64_t end;		/* of the file so far, with what is in `tail` */
+	FILE *tail;		/* in memory: what follows the samples */
 	bool broken;		/* a page could not be written: nothing to complete */
 	size_t n;
 	struct written *page;
 };
 
 #define STRIP_BYTES (1 << 20)
+#ifndef CLASSIC_LIMIT		/* a test sets it */
 #define CLASSIC_LIMIT 0xffffffffu
+#endif
 
 const struct opt tiff_options[] = {
 	{ 0, "one-page", NULL, OPT_FLAG, offsetof(struct tiff_options, one_page), NULL, 0, 0, NULL,
@@ -58,13 +63,22 @@ append(struct saver *saver, struct writing *writing, const void *from, size_t n)
 	return 0;
 }
 
-static int
-pad(struct saver *saver, struct writing *writing)
+/* Likewise to the tail, which knows at its end whether memory was short. */
+static void
+put(struct writing *writing, const void *from, size_t n)
 {
-	static const char zeros[16];
-
-	return append(saver, writing, zeros, (size_t)(-writing->end & 15));
+	fwrite(from, 1, n, writing->tail);
+	writing->end += n;
 }
+
+/* Bytes up to the next multiple of 16. */
+static size_t
+gap(const struct writing *writing)
+{
+	return (size_t)(-writing->end & 15);
+}
+
+static const char zeros[16];
 
 /* The lines of a page that holds one channel of a frame; NULL after fail(). */
 static char *
@@ -113,44 +127,29 @@ plan_page(struct saver *saver, const struct frame *frame, bool paged, struct wri
 	return 0;
 }
 
-/* The rows of a channel, in one piece where they lie without gaps: stdio does not copy it then. */
 static int
-write_plane(struct saver *saver, struct writing *writing, const struct frame *frame, size_t c,
-    size_t n)
+write_plane(struct saver *saver, struct writing *writing, const struct frame *frame, size_t c)
 {
-	const size_t h = frame->head.h;
-	int status = 0;
-
-	if (frame->plane[c].stride == n)
-		return append(saver, writing, frame_row(frame, c, 0), n * h);
-	for (size_t y = 0; y < h && status == 0; y++)
-		status = append(saver, writing, frame_row(frame, c, y), n);
-	return status;
+	if (samples_write_plane(saver->path, saver->file, frame, c) < 0)
+		return -1;
+	writing->end += frame->head.w * frame->head.h * sample_size(frame->head.type);
+	return 0;
 }
 
 static int
 write_samples(struct saver *saver, struct writing *writing, const struct written *page,
     const struct frame *frame)
 {
-	size_t n = row_bytes(page);
-	unsigned char *row;
 	int status = 0;
 
 	if (page->paged)
-		return write_plane(saver, writing, frame, page->channel, n);
-	if (!page->contiguous) {
-		for (size_t c = 0; c < page->head.c && status == 0; c++)
-			status = write_plane(saver, writing, frame, c, n);
-		return status;
+		return write_plane(saver, writing, frame, page->channel);
+	if (page->contiguous && page->head.c > 1) {
+		writing->end += row_bytes(page) * frame->head.h;
+		return samples_write_joined(saver->path, saver->file, frame);
 	}
-	row = malloc(n);
-	if (!row)
-		return fail_memory();
-	for (size_t y = 0; y < frame->head.h && status == 0; y++) {
-		samples_join(frame, y, row);
-		status = append(saver, writing, row, n);
-	}
-	free(row);
+	for (size_t c = 0; c < page->head.c && status == 0; c++)
+		status = write_plane(saver, writing, frame, c);
 	return status;
 }
 
@@ -166,7 +165,8 @@ write_samples_of(struct saver *saver, struct writing *writing, const struct fram
 	writing->page = page;
 	page += writing->n++;
 	*page = (struct written){ .channel = channel };
-	if (plan_page(saver, frame, paged, page) < 0 || pad(saver, writing) < 0)
+	if (plan_page(saver, frame, paged, page) < 0 ||
+	    append(saver, writing, zeros, gap(writing)) < 0)
 		return -1;
 	page->offset = writing->end;
 	return write_samples(saver, writing, page, frame);
@@ -185,7 +185,7 @@ tiff_save(struct saver *saver, const struct frame *frame)
 		if (!writing)
 			return fail_memory();
 		/* room for the larger of the two headers */
-		if (append(saver, writing, (char[16]){ 0 }, 16) < 0)
+		if (append(saver, writing, zeros, 16) < 0)
 			return -1;
 	}
 	if (unusual && !paged && writing->n == 0)
@@ -225,16 +225,16 @@ entry_bytes(const struct entry *entry)
 	return entry->count * size;
 }
 
-/* The directory itself: larger values precede it, at offset[]. */
-static int
-write_entries(struct saver *saver, struct writing *writing, const struct directory *directory,
-    const uint64_t *offset, bool big)
+/* The directory itself: larger values precede it, at offset[]. Its pointer to the next is 0. */
+static void
+put_entries(struct writing *writing, const struct directory *directory, const uint64_t *offset,
+    bool big)
 {
-	uint64_t count = directory->n;
-	size_t word = big ? 8 : 4;
-	int status = append(saver, writing, &count, big ? 8 : 2);
+	const uint64_t count = directory->n;
+	const size_t word = big ? 8 : 4;
 
-	for (size_t i = 0; i < directory->n && status == 0; i++) {
+	put(writing, &count, big ? 8 : 2);
+	for (size_t i = 0; i < directory->n; i++) {
 		const struct entry *entry = &directory->entry[i];
 		unsigned char value[8] = { 0 };
 
@@ -242,46 +242,32 @@ write_entries(struct saver *saver, struct writing *writing, const struct directo
 			memcpy(value, &offset[i], word);
 		else
 			memcpy(value, entry->value, entry_bytes(entry));
-		if (append(saver, writing, &entry->tag, 2) < 0 ||
-		    append(saver, writing, &entry->type, 2) < 0 ||
-		    append(saver, writing, &entry->count, word) < 0 ||
-		    append(saver, writing, value, word) < 0)
-			status = -1;
+		put(writing, &entry->tag, 2);
+		put(writing, &entry->type, 2);
+		put(writing, &entry->count, word);
+		put(writing, value, word);
 	}
-	return status < 0 ? -1 : append(saver, writing, (char[8]){ 0 }, word);
+	put(writing, zeros, word);
 }
 
-/*
- * Appends a directory and makes the one before, or the file's header, point to it. *link is the
- * place of that pointer in the file, and becomes that of this directory's own.
- */
-static int
-write_directory(struct saver *saver, struct writing *writing, const struct directory *directory,
-    bool big, uint64_t *link)
+static void
+put_directory(struct writing *writing, const struct directory *directory, bool big,
+    struct written *page)
 {
-	size_t word = big ? 8 : 4;
-	uint64_t offset[16] = { 0 }, start;
+	const size_t word = big ? 8 : 4;
+	uint64_t offset[16] = { 0 };
 
 	for (size_t i = 0; i < directory->n; i++) {
 		if (entry_bytes(&directory->entry[i]) <= word)
 			continue;
-		if (pad(saver, writing) < 0)
-			return -1;
+		put(writing, zeros, gap(writing));
 		offset[i] = writing->end;
-		if (append(saver, writing, directory->entry[i].value,
-		    entry_bytes(&directory->entry[i])) < 0)
-			return -1;
+		put(writing, directory->entry[i].value, entry_bytes(&directory->entry[i]));
 	}
-	if (pad(saver, writing) < 0)
-		return -1;
-	start = writing->end;
-	if (write_entries(saver, writing, directory, offset, big) < 0)
-		return -1;
-	if (fseeko(saver->file, (off_t)*link, SEEK_SET) < 0 ||
-	    fwrite(&start, 1, word, saver->file) != word || fseeko(saver->file, 0, SEEK_END) < 0)
-		return fail_errno(saver->path, "cannot be written");
-	*link = writing->end - word;
-	return 0;
+	put(writing, zeros, gap(writing));
+	page->directory = writing->end;
+	put_entries(writing, directory, offset, big);
+	page->link = writing->end - word;
 }
 
 /* Where the strips lie, and for each channel its sample's bits, format and, after the colours,
@@ -337,8 +323,7 @@ tables_fill(const struct written *page, struct tables *t)
 }
 
 static int
-write_page(struct saver *saver, struct writing *writing, const struct written *page, bool big,
-    uint64_t *link)
+put_page(struct writing *writing, struct written *page, bool big)
 {
 	const uint32_t w = (uint32_t)page->head.w, h = (uint32_t)page->head.h;
 	const uint32_t strip_rows = (uint32_t)page->strip_rows, kind = writing->n > 1 ?
@@ -370,7 +355,7 @@ write_page(struct saver *saver, struct writing *writing, const struct written *p
 		if (c > colours)
 			add(&d, TIFFTAG_EXTRASAMPLES, TIFF_SHORT, c - colours, t.extra + colours);
 		add(&d, TIFFTAG_SAMPLEFORMAT, TIFF_SHORT, c, t.format);
-		status = write_directory(saver, writing, &d, big, link);
+		put_directory(writing, &d, big, page);
 	}
 	tables_free(&t);
 	return status;
@@ -388,22 +373,51 @@ directories_size(const struct writing *writing)
 	return size;
 }
 
+/* The directories of all pages with what they refer to, each with a pointer to the next; a new
+ * string, NULL after fail(). */
+static char *
+directories(struct writing *writing, bool big, size_t *n)
+{
+	const uint64_t start = writing->end;
+	struct text tail;
+	int status = 0;
+	char *bytes;
+
+	writing->tail = text_open(&tail);
+	if (!writing->tail)
+		return NULL;
+	for (size_t i = 0; i < writing->n && status == 0; i++)
+		status = put_page(writing, &writing->page[i], big);
+	if (status < 0) {
+		text_drop(&tail);
+		return NULL;
+	}
+	bytes = text_close(&tail, n);
+	for (size_t i = 0; bytes && i + 1 < writing->n; i++)
+		memcpy(bytes + (writing->page[i].link - start), &writing->page[i + 1].directory,
+		    big ? 8 : 4);
+	return bytes;
+}
+
+/* Behind the samples the directories, and then the head of the file, which refers to the first. */
 static int
 complete(struct saver *saver, struct writing *writing)
 {
 	const bool big = writing->end + directories_size(writing) > CLASSIC_LIMIT;
 	const uint16_t start[4] = { 0x4949, big ? 43 : 42, big ? 8 : 0, 0 };
-	uint64_t link = big ? 8 : 4;
+	const size_t word = big ? 8 : 4;
+	size_t n;
+	char *bytes = directories(writing, big, &n);
+	int status = bytes ? samples_write(saver->path, saver->file, bytes, n) : -1;
 
-	if (fseeko(saver->file, 0, SEEK_SET) < 0 ||
-	    samples_write(saver->path, saver->file, start, big ? 8 : 4) < 0)
-		return fail_errno(saver->path, "cannot be written");
-	if (fseeko(saver->file, 0, SEEK_END) < 0)
-		return fail_errno(saver->path, "cannot be written");
-	for (size_t i = 0; i < writing->n; i++)
-		if (write_page(saver, writing, &writing->page[i], big, &link) < 0)
-			return -1;
-	return 0;
+	free(bytes);
+	if (status == 0 && fseeko(saver->file, 0, SEEK_SET) < 0)
+		status = fail_errno(saver->path, "cannot be written");
+	if (status == 0)
+		status = samples_write(saver->path, saver->file, start, word);
+	if (status == 0)
+		status = samples_write(saver->path, saver->file, &writing->page[0].directory, word);
+	return status;
 }
 
 int
@@ -414,7 +428,7 @@ tiff_save_end(struct saver *saver)
 
 	if (!writing)
 		return 0;
-	if (!writing->broken)
+	if (!writing->broken && writing->n)
 		status = complete(saver, writing);
 	for (size_t i = 0; i < writing->n; i++) {
 		head_free(&writing->page[i].head);

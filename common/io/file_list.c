@@ -1,0 +1,173 @@
+#define _GNU_SOURCE
+#include "io/file_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "io/sniff.h"
+#include "io/waiting_file.h"
+
+struct list {
+	char **path;
+	size_t n;
+};
+
+/* The length of the number at *text, past its leading zeros; 0 where there is none. */
+static size_t
+number_length(const char **text)
+{
+	size_t n = strspn(*text, "0123456789");
+
+	for (; n > 1 && **text == '0'; n--)
+		(*text)++;
+	return n;
+}
+
+/* Runs of digits compare as numbers: 9 before 10. Where only leading zeros differ, as bytes. */
+static int
+compare_naturally(const void *pa, const void *pb)
+{
+	const char *a = *(char *const *)pa, *b = *(char *const *)pb;
+
+	while (*a && *b) {
+		size_t na = number_length(&a), nb = number_length(&b);
+		int order = (unsigned char)*a - (unsigned char)*b;
+
+		if (na && nb)
+			order = na != nb ? (na < nb ? -1 : 1) : strncmp(a, b, na);
+		if (order)
+			return order;
+		a += na ? na : 1;
+		b += nb ? nb : 1;
+	}
+	if (*a || *b)
+		return (unsigned char)*a - (unsigned char)*b;
+	return strcmp(*(char *const *)pa, *(char *const *)pb);
+}
+
+/* Is this file of a folder an image, maybe a damaged one, which must not be skipped silently? 1 or
+ * 0, or -1 after fail(). Nor is a link that leads nowhere, where its name is an image's. */
+static int
+is_image(const char *path)
+{
+	const struct codec *codec = codec_by_suffix(path);
+	unsigned char start[SNIFF_MAX];
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	if (stat(path, &st) < 0 && (errno == ENOENT || errno == ELOOP || errno == EACCES))
+		return codec && codec->load && !codec->tables;
+	if (stat(path, &st) < 0)
+		return fail_errno(path, "cannot be looked at");
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	if (codec)
+		return codec->load && !codec->tables;
+	fd = waiting_open(path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return errno == EACCES ? 0 : fail_errno(path, "cannot be opened");
+	n = sniff_read(fd, start, 0);
+	if (n < 0)
+		fail_errno(path, "cannot be read");
+	close(fd);
+	if (n < 0)
+		return -1;
+	codec = n > 0 ? sniff_codec(NULL, start, (size_t)n) : NULL;
+	return codec && codec->load && !codec->tables;
+}
+
+/* Owns the path. */
+static int
+list_add(struct list *list, char *path)
+{
+	char **more = path ? reallocarray(list->path, list->n + 1, sizeof(*more)) : NULL;
+
+	if (!more) {
+		free(path);
+		return fail_memory();
+	}
+	list->path = more;
+	more[list->n++] = path;
+	return 0;
+}
+
+/* The list is the caller's, or freed where status is not 0. */
+static int
+list_give(struct list *list, int status, char ***files, size_t *n)
+{
+	if (status == 0) {
+		*files = list->path;
+		*n = list->n;
+		return 0;
+	}
+	for (size_t i = 0; i < list->n; i++)
+		free(list->path[i]);
+	free(list->path);
+	return status;
+}
+
+/* Adds the file of the folder if it is an image. */
+static int
+folder_add(struct list *list, const char *folder, const char *name)
+{
+	bool slash = folder[strlen(folder) - 1] == '/';
+	char *path;
+	int image;
+
+	if (*name == '.')
+		return 0;
+	if (asprintf(&path, "%s%s%s", folder, slash ? "" : "/", name) < 0)
+		return fail_memory();
+	image = is_image(path);
+	if (image > 0)
+		return list_add(list, path);
+	free(path);
+	return image;
+}
+
+int
+file_list_folder(const char *folder, char ***files, size_t *n)
+{
+	struct list list = { 0 };
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	int status = 0;
+
+	if (!dir)
+		return fail_errno(folder, "cannot be opened");
+	while (status == 0) {
+		errno = 0;
+		entry = readdir(dir);
+		if (!entry && errno)
+			status = fail_errno(folder, "cannot be read");
+		if (!entry)
+			break;
+		status = folder_add(&list, folder, entry->d_name);
+	}
+	closedir(dir);
+	if (status == 0 && list.n == 0)
+		return fail(folder, "folder holds no images");
+	if (status == 0)
+		qsort(list.path, list.n, sizeof(*list.path), compare_naturally);
+	return list_give(&list, status, files, n);
+}
+
+int
+file_list(const char *path, char ***files, size_t *n)
+{
+	struct list list = { 0 };
+	struct stat st;
+
+	if (!*path)
+		return fail_usage(NULL, "name of an input is empty");
+	if (strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return file_list_folder(path, files, n);
+	return list_give(&list, list_add(&list, strdup(path)), files, n);
+}
