@@ -12,6 +12,7 @@
 #define SURER 0.25f		/* pixels of a block: rounded down by so much more than up */
 #define OFF_CIRCLE 10.0f	/* levels that a block without background is off at most */
 #define FAINTEST 60.0f		/* R + G of such a block, at least */
+#define STEP 0.1f		/* turns: a block's pixels lie behind the stair's step */
 #define SAME 0.35f		/* turns between blocks of one surface, at most */
 
 static bool
@@ -183,6 +184,14 @@ share_out(struct halving *halving, size_t i, size_t j, int left)
 	}
 }
 
+/* The stair's step from the lowest to the next one lies where turns are whole: a pixel of a block
+ * before it may be of the lowest stair, behind it luma tells. */
+static bool
+is_black(const struct halving *halving, size_t x, size_t y, float rest)
+{
+	return rest > STEP && rest < 0.5f && halving_brightest(halving, x, y) >= HALVING_STAIRS_LEAST;
+}
+
 static void
 tell_block(struct halving *halving, size_t i, size_t j)
 {
@@ -197,6 +206,8 @@ tell_block(struct halving *halving, size_t i, size_t j)
 			if (*surface == UNTOLD && px_isnan(rest))
 				*surface =
 				    is_lit(halving, x, y) ? surface_of(halving, x, y) : 0;
+			else if (*surface == UNTOLD && is_black(halving, x, y, rest))
+				*surface = 0;
 			known += *surface == 1 || *surface == DOUBTFUL;
 			untold += *surface == UNTOLD;
 			of++;
