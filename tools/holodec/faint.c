@@ -24,8 +24,7 @@
 #define FRINGE_SHARE_LOWEST NEARER
 /* At coarser steps of luma than quality 75's (quantised.h), each step of which reaches farther into
  * the background: up to which luma, and of how much more of the surface's, a pixel is asked. */
-#define STEP_75 6.0f
-#define LUMA_PER_STEP (LUMA_MOST / STEP_75)
+#define LUMA_PER_STEP 7.5f
 #define SHARE_PER_STEP 0.03f
 #define FRINGE_PER_STEP 0.06f
 #define DEEP 2			/* pixels: the nearest ones have some of the background's black */
@@ -98,13 +97,6 @@ fringe_share(const struct growing *growing, const struct pixel *pixel, const str
 	    (surface->sine * surface->sine + surface->cosine * surface->cosine);
 }
 
-/* By how many levels the step of luma is coarser than quality 75's. */
-static float
-coarser(const struct growing *growing)
-{
-	return px_max(growing->quantised - STEP_75, 0);
-}
-
 /* What a pixel of the surface would have, by the turns that its neighbours give; of a coarse picture
  * in the layout rgb no darker, in yuv rather, what those farther inside give. */
 static struct levels
@@ -113,7 +105,7 @@ surface_levels(const struct growing *growing, const struct pixel *pixel, float t
 	struct levels levels = expected_levels(growing->reading, turns), deep;
 	int n, inside;
 
-	if (!(coarser(growing) > 0))
+	if (!(growing->coarser > 0))
 		return levels;
 	turns = carried_turns(growing, pixel, DEEP, &n, &inside);
 	if (!n)
@@ -133,7 +125,7 @@ is_faint(const struct growing *growing, const struct pixel *pixel)
 		return true;
 	surface = surface_levels(growing, pixel, turns);
 	luma = dark_luma(growing, pixel);
-	more = coarser(growing);
+	more = px_max(growing->coarser, 0);
 	most = LUMA_MOST + LUMA_PER_STEP * more;
 	if (growing->reading->rgb)
 		return luma < surface.luma *

@@ -242,7 +242,7 @@ grow(struct run *run, struct regions *regions, const struct reading *reading,
 
 	growing.turns = regions->turns;
 	growing.state = regions->state;
-	growing.quantised = quantised_find(run, &growing);
+	quantised_find(run, &growing);
 	smooth_find(run, &growing);
 	status = list_waiting(&growing);
 	for (growing.round = 1; status == 0 && growing.round <= ROUNDS; growing.round++) {

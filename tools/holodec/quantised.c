@@ -8,6 +8,8 @@
 #define SIDE 8			/* pixels of JPEG's blocks */
 #define STEP_LEAST 3		/* levels: the rounding of samples hides finer steps */
 #define STEP_MOST 40
+#define STEP_75 6
+#define COARSER_MOST 6
 #define ZERO 1.5f		/* levels: what is rounded to 0 is less */
 #define SEEN_LEAST 20		/* frequencies that are not */
 #define OFF_MOST 0.125f		/* steps that these are off multiples on average; 0.25 by chance */
@@ -95,7 +97,7 @@ fits(const float *restrict value, size_t n, float step)
 	return seen >= SEEN_LEAST && (float)off < OFF_MOST * VOTE_STEPS * (float)seen;
 }
 
-float
+void
 quantised_find(struct run *run, struct growing *growing)
 {
 	struct regions *regions = growing->regions;
@@ -103,10 +105,12 @@ quantised_find(struct run *run, struct growing *growing)
 	int step = STEP_MOST;
 
 	if (growing->stored->head.type != SAMPLE_UCHAR)
-		return 0;
+		return;
 	run_for(run, rows, transform_row, growing);
 	while (step >= STEP_LEAST &&
 	    !fits(regions->certainty, rows * (regions->w / SIDE), (float)step))
 		step--;
-	return step < STEP_LEAST ? 0 : (float)step;
+	if (step >= STEP_LEAST)
+		growing->coarser = (float)(step - STEP_75 < COARSER_MOST ? step - STEP_75
+								     : COARSER_MOST);
 }
