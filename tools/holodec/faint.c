@@ -132,7 +132,7 @@ is_faint(const struct growing *growing, const struct pixel *pixel)
 		    (luma < most ? LUMA_SHARE + SHARE_PER_STEP * more : NEARER);
 	more *= FRINGE_PER_STEP;
 	if (surface.luma < LOWEST)
-		return fringe_share(growing, pixel, &surface) < FRINGE_SHARE_LOWEST + more;
+		return fringe_share(growing, pixel, &surface) < FRINGE_SHARE_LOWEST;
 	return luma < most && luma < LUMA_SHARE_STAIR * surface.luma &&
 	    fringe_share(growing, pixel, &surface) < FRINGE_SHARE + more;
 }

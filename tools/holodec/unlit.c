@@ -115,9 +115,12 @@ count_surface(const struct block *block, float rest, size_t pixels)
 	    (sine * sine + cosine * cosine);
 }
 
-/* The least and the greatest R + G around a pixel; outside of the picture is black. */
+/* The least and the greatest R + G around a pixel; outside of the picture is black. A background of
+ * one row or column at the border has no colour of its own, so that the pixel at the border is not
+ * told by R + G. */
 struct brightness {
 	int least, most;
+	bool border;
 };
 
 static struct brightness
@@ -125,7 +128,7 @@ around(const struct halving *halving, size_t x, size_t y)
 {
 	const struct frame *in = halving->in;
 	bool border = x == 0 || y == 0 || x + 1 == in->head.w || y + 1 == in->head.h;
-	struct brightness both = { .least = border ? 0 : 2 * UCHAR_MAX };
+	struct brightness both = { .least = border ? 0 : 2 * UCHAR_MAX, .border = border };
 
 	for (size_t v = y < NEAR ? 0 : y - NEAR; v <= y + NEAR && v < in->head.h; v++)
 		for (size_t u = x < NEAR ? 0 : x - NEAR; u <= x + NEAR && u < in->head.w; u++) {
@@ -152,8 +155,9 @@ surface_of(const struct halving *halving, size_t x, size_t y)
 {
 	struct brightness both = around(halving, x, y);
 
-	return both.least < HOLO_BLACK &&
-		(float)halving_both(halving, x, y) < CLEAR * (float)both.most
+	return both.border ||
+		(both.least < HOLO_BLACK &&
+		    (float)halving_both(halving, x, y) < CLEAR * (float)both.most)
 	    ? DOUBTFUL
 	    : 1;
 }
