@@ -185,13 +185,16 @@ edges_join(struct regions *regions)
 {
 	struct run_of_pixels *run = regions->run;
 	struct edge *sorted = regions->sorted;
-	size_t n = sort_edges(regions), waiting = 0;
+	size_t n = sort_edges(regions);
 
-	for (size_t i = 0; i < n; i++)
-		if (join(regions, &sorted[i], true) == WAITS)
-			sorted[waiting++] = sorted[i];
-	for (size_t i = 0; i < waiting; i++)
-		join(regions, &sorted[i], false);
+	for (bool may_wait = true; n; may_wait = false) {
+		size_t waiting = 0;
+
+		for (size_t i = 0; i < n; i++)
+			if (join(regions, &sorted[i], may_wait) == WAITS)
+				sorted[waiting++] = sorted[i];
+		n = waiting;
+	}
 	for (size_t k = 0; k < regions->blocks; k++)
 		for (size_t i = regions->block[k].runs.first; i < regions->block[k].runs.end; i++) {
 			int32_t above, root = find_root(regions->branch, (int32_t)i, &above);

@@ -6,6 +6,7 @@
 #include "holodec.px.h"
 
 #define SIDE 8			/* pixels of JPEG's blocks */
+#define APART (2 * SIDE)	/* every second row of blocks is looked at */
 #define STEP_LEAST 3		/* levels: the rounding of samples hides finer steps */
 #define STEP_MOST 40
 #define STEP_75 6
@@ -60,7 +61,7 @@ frequency(const struct sums *sums, size_t first)
 	return px_abs(sum);
 }
 
-/* The frequencies of row j of blocks, to the start of its part of the plane. */
+/* The frequencies of a row of blocks, the jth that is looked at. */
 static void
 transform_row(void *arg, size_t j)
 {
@@ -72,7 +73,7 @@ transform_row(void *arg, size_t j)
 		size_t n = w - x < TILE ? w - x : TILE;
 		struct sums sums = { 0 };
 
-		for (size_t y = j * SIDE; y < (j + 1) * SIDE; y++)
+		for (size_t y = j * APART; y < j * APART + SIDE; y++)
 			add_row(growing, y, x, n, &sums);
 		for (size_t i = 0; i + SIDE <= n; i += SIDE)
 			*out++ = frequency(&sums, i);
@@ -101,7 +102,7 @@ void
 quantised_find(struct run *run, struct growing *growing)
 {
 	struct regions *regions = growing->regions;
-	size_t rows = regions->h / SIDE;
+	size_t rows = (regions->h + SIDE) / APART;
 	int step = STEP_MOST;
 
 	if (growing->stored->head.type != SAMPLE_UCHAR)
