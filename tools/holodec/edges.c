@@ -4,7 +4,7 @@
 
 #include "base/cpu_level.h"
 
-#define JOIN_MOST 0.7    /* turns: regions whose stairs differ more are not joined */
+#define JOIN_MOST 0.6    /* turns: regions whose stairs differ more are not joined */
 
 /* The root of run i's region; *above: i's order less the root's. Shortens the way. */
 static int32_t
