@@ -5,6 +5,9 @@
 #include "base/cpu_level.h"
 
 #define JOIN_MOST 0.6    /* turns: regions whose stairs differ more are not joined */
+/* Of lower stairs compression misreads whole patches, which are to be joined rather. */
+#define HEIGHT_LEAST 14.0f /* levels */
+#define JOIN_MOST_LOW 0.7
 
 /* The root of run i's region; *above: i's order less the root's. Shortens the way. */
 static int32_t
@@ -36,7 +39,7 @@ mean_order(const struct run_of_pixels *root)
 enum { DONE, WAITS };
 
 static int
-join(struct regions *regions, const struct edge *edge, bool may_wait)
+join(struct regions *regions, const struct edge *edge, double most, bool may_wait)
 {
 	struct run_of_pixels *run = regions->run;
 	int32_t above_a, above_b, between;
@@ -46,7 +49,7 @@ join(struct regions *regions, const struct edge *edge, bool may_wait)
 	if (a == b)
 		return DONE;
 	between = above_a + edge->step - above_b;
-	if (fabs(mean_order(&run[b]) - mean_order(&run[a]) - between) > JOIN_MOST) {
+	if (fabs(mean_order(&run[b]) - mean_order(&run[a]) - between) > most) {
 		if (run[a].members >= REGION_LEAST && run[b].members >= REGION_LEAST)
 			return DONE;
 		if (may_wait)
@@ -181,17 +184,19 @@ sort_edges(struct regions *regions)
 }
 
 void
-edges_join(struct regions *regions)
+edges_join(struct regions *regions, float height)
 {
+	bool low = height < HEIGHT_LEAST;
+	double most = low ? JOIN_MOST_LOW : JOIN_MOST;
 	struct run_of_pixels *run = regions->run;
 	struct edge *sorted = regions->sorted;
 	size_t n = sort_edges(regions);
 
-	for (bool may_wait = true; n; may_wait = false) {
+	for (bool may_wait = !low; n; may_wait = false) {
 		size_t waiting = 0;
 
 		for (size_t i = 0; i < n; i++)
-			if (join(regions, &sorted[i], may_wait) == WAITS)
+			if (join(regions, &sorted[i], most, may_wait) == WAITS)
 				sorted[waiting++] = sorted[i];
 		n = waiting;
 	}
