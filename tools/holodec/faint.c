@@ -97,8 +97,8 @@ fringe_share(const struct growing *growing, const struct pixel *pixel, const str
 	    (surface->sine * surface->sine + surface->cosine * surface->cosine);
 }
 
-/* What a pixel of the surface would have, by the turns that its neighbours give; of a coarse picture
- * in the layout rgb no darker, in yuv rather, what those farther inside give. */
+/* What a pixel of the surface would have, by the turns that its neighbours give; of a coarse
+ * picture in the layout rgb no darker, in yuv rather, what those farther inside give. */
 static struct levels
 surface_levels(const struct growing *growing, const struct pixel *pixel, float turns)
 {

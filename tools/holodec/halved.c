@@ -68,8 +68,8 @@ find_black(struct halving *halving, size_t y, unsigned char *restrict black)
 }
 
 /* May a pixel that is as dark as black be of the lowest stair, beside one of the next? A composite
- * stair is a whole height below that one, as far as a surface that is clearly no background is above
- * black; colour is not black there. */
+ * stair is a whole height below that one, as far as a surface that is clearly no background is
+ * above black; colour is not black there. */
 static bool
 may_be_lowest(const struct halving *halving, size_t x, size_t y, int brightest)
 {

@@ -41,8 +41,8 @@ static const struct {
 	{ { -1.206f, 38.572f, 1.115f, -0.439f }, { 0.345f, -18.404f, 0.76f, 3.585f } },
 };
 
-/* In the layout rgb they are too low where JPEG has rounded luma coarsely, too high where finely: what
- * is added for each level, and to the factor; fitted on 33 objects at qualities of 50 to 95. */
+/* In the layout rgb they are too low where JPEG has rounded luma coarsely, too high where finely:
+ * what is added for each level, and to the factor; fitted on 33 objects, qualities of 50 to 95. */
 #define ZERO_COARSER 0.165f
 #define TIMES_COARSER (-0.06f)
 

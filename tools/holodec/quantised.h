@@ -10,8 +10,9 @@
 
 /*
  * Finds growing->coarser: by how many levels of an orthonormal transform that step is greater than
- * quality 75's. At libjpeg's qualities of 50, 60, 75 and 85 it is 11, 9, 6 and 3, from 88 on it is too
- * fine to be seen. 0 where it is not, as in what other formats have coded or what was moved; at most 6.
+ * quality 75's. At libjpeg's qualities of 50, 60, 75 and 85 it is 11, 9, 6 and 3, from 88 on it is
+ * too fine to be seen. 0 where it is not, as in what other formats have coded or what was moved; at
+ * most 6.
  * Overwrites regions->certainty.
  */
 void quantised_find(struct run *, struct growing *);

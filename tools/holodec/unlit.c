@@ -193,7 +193,8 @@ share_out(struct halving *halving, size_t i, size_t j, int left)
 static bool
 is_black(const struct halving *halving, size_t x, size_t y, float rest)
 {
-	return rest > STEP && rest < 0.5f && halving_brightest(halving, x, y) >= HALVING_STAIRS_LEAST;
+	return rest > STEP && rest < 0.5f &&
+	    halving_brightest(halving, x, y) >= HALVING_STAIRS_LEAST;
 }
 
 static void
