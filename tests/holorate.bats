@@ -128,6 +128,35 @@ expect(shares[0] > 2.6 * shares[1] and shares[1] > 170 * shares[2] and shares[2]
 expect(f.names == ["x", "y", "z", "certainty"] and np.array_equal(np.isnan(c), np.isnan(f["z"])) and np.nanmin(c) == 1)'
 }
 
+# Below quality 75 compression carries luma farther, and stairs are misread where orders are right.
+@test "holorate: the ball before the plate at qualities of 50 and 60: few pixels are invented, and certainty holds" {
+	py "$bodies$plate"'write_depth("in.nrrd", plate())'
+	for stair in composite cosine; do
+		holoenc -P 42 --stair $stair --rounding level --depth-range 0,512 in.nrrd -o picture.nrrd
+		for chroma in 444 420; do
+			for quality in 50 60; do
+				framecat --chroma $chroma --quality $quality picture.nrrd -o picture.jpg
+				holodec picture.jpg -o out.$stair.$chroma.$quality.nrrd
+				holodec --keep picture.jpg -o keep.$stair.$chroma.$quality.nrrd
+			done
+		done
+	done
+	py "$bodies$plate"'
+import glob
+want, right, certain, invented = plate(), [], [], 0
+for name in sorted(glob.glob("out.*.nrrd")):
+	keep, there = read_frame(name.replace("out", "keep")), np.isfinite(want)
+	invented += (np.isfinite(read_frame(name)["depth"]) & ~there).sum()
+	c = keep["certainty"]
+	asked = there & (c > 0) & (c < 0.85)
+	right += list(np.abs(keep["depth"] - want)[asked] <= 42)
+	certain += list(c[asked])
+right, certain = np.array(right), np.array(certain)
+off = [right[part].mean() - certain[part].mean() for part in (certain < 0.7, certain >= 0.7)]
+print("# invented %d; %d pixels below 0.85, right above what is said, below 0.7 and above: %.3f %.3f" % (invented, len(right), *off))
+expect(invented <= 9 and abs(off[0]) < 0.32 and abs(off[1]) < 0.08, invented, off)' >&3
+}
+
 # Regions must not show where the decoder cuts a picture into blocks of rows for its threads.
 @test "holorate: a lossy picture moved by some rows decodes to the same, moved: depths and certainty, bit by bit" {
 	py "$bodies$plate"'
@@ -155,6 +184,69 @@ expect(got.tobytes() == want.tobytes(), sys.argv[1:], (~np.isclose(got[0], want[
 	END
 }
 
+# QUALITY 0|1|2: the planes of picture.nrrd through a JPEG of 4:4:4, 4:2:2 or 4:2:0 without a matrix, in planes.nrrd.
+planes_of_jpeg() {
+	py '
+from PIL import Image
+f, (quality, colour) = read_frame("picture.nrrd"), map(int, sys.argv[1:])
+Image.merge("YCbCr", [Image.fromarray(np.ascontiguousarray(p)) for p in f.pixels]).save(
+	"picture.jpg", quality=quality, subsampling=colour)
+back = Image.open("picture.jpg")
+back.draft("YCbCr", None)
+write_frames("planes.nrrd", Frame(np.moveaxis(np.asarray(back), 2, 0), f.names, f.meta))' "$@"
+}
+
+# Facets of 73 pixels, some of which lie a whole turn before the next: a region of many facets must not take one in
+# row by row.
+@test "holorate: facets beyond jumps of about a whole turn keep their order" {
+	py "$bodies"'
+y, x = np.mgrid[:W, :W]
+z = np.random.default_rng(8).uniform(0.05, 0.95, (8, 8))[y * 7 // W, x * 7 // W] * W
+z += 3 * np.sin(x / 37) + 3 * np.cos(y / 29)
+write_depth("in.nrrd", z - z.min())'
+	holoenc -P 64 --rounding level --depth-range 0,512 in.nrrd -o picture.nrrd
+	for quality in 85 75; do
+		framecat --chroma 420 --quality $quality picture.nrrd -o picture.jpg
+		holodec picture.jpg -o out.nrrd
+		py "$bodies"'
+lost, spikes, _ = compare(read_frame("in.nrrd")["depth"], read_frame("out.nrrd")["depth"], 128)
+print("# quality %s: lost %.3f, spikes %.3f %%" % (sys.argv[1], lost, spikes))
+expect(lost < (0.49 if sys.argv[1] == "85" else 0.65), lost)' $quality >&3
+	done
+}
+
+# Stairs of 11 levels are misread in patches of more than 128 pixels, which are to be joined with what is around.
+@test "holorate: patches of misread low stairs are healed" {
+	py "$bodies"'write_depth("in.nrrd", sphere())'
+	holoenc -P 32 --rounding level --depth-range 0,512 in.nrrd | framecat --chroma 420 --quality 75 -o picture.jpg
+	holodec picture.jpg -o out.nrrd
+	py "$bodies"'
+lost, spikes, _ = compare(sphere(), read_frame("out.nrrd")["depth"], 64)
+print("# lost %.3f, spikes %.4f %%" % (lost, spikes))
+expect(lost < 0.64 and spikes == 0, lost, spikes)' >&3
+}
+
+# The lowest stair of composite ones has no luma; of this ball, whose stairs are 25 levels high, it is 2 to 8 pixels wide.
+@test "holorate: the lowest stair beside the next one is no background at halved colour" {
+	py "$bodies"'
+y, x = np.mgrid[:300, :300] - 149.5
+rr = 141.0 ** 2 - x * x - y * y
+write_depth("in.nrrd", np.where(rr > 0, np.sqrt(np.maximum(rr, 0)), np.nan))'
+	holoenc -P 42 --layout yuv --stair composite --rounding level --depth-range 0,300 in.nrrd -o picture.nrrd
+	for quality in 75 95; do
+		for colour in 1 2; do	# 4:2:2, 4:2:0
+			planes_of_jpeg $quality $colour
+			holodec planes.nrrd -o out.nrrd
+			py "$bodies"'
+want, got = read_frame("in.nrrd")["depth"], read_frame("out.nrrd")["depth"]
+there, bad = np.isfinite(want), np.isfinite(want) & ~(np.abs(got - want) <= 42)
+lost, deep = (100 * (bad & part).sum() / there.sum() for part in (there, np.isfinite(eroded(want, 6))))
+print("# %s %s: lost %.3f, deep %.4f %%" % (*sys.argv[1:], lost, deep))
+expect(lost < 0.86 and deep < 0.0077 and not (np.isfinite(got) & ~there).any(), lost, deep)' $quality $colour >&3
+		done
+	done
+}
+
 # A leaf on the lowest stairs, whose luma is that of the background; the planes of the layout yuv without a matrix.
 @test "holorate: on the lowest stairs, which luma does not tell from black, no pixel is invented at halved colour" {
 	py "$bodies"'
@@ -165,14 +257,7 @@ write_depth("in.nrrd", np.where(r < 1, 50 * np.sqrt(np.maximum(1 - r, 0)), np.na
 		holoenc -P 42 --layout yuv --stair $stair --rounding level --depth-range 0,512 in.nrrd -o picture.nrrd
 		for quality in 75 95; do
 			for colour in 1 2; do	# 4:2:2, 4:2:0
-				py '
-from PIL import Image
-f, (quality, colour) = read_frame("picture.nrrd"), map(int, sys.argv[1:])
-Image.merge("YCbCr", [Image.fromarray(np.ascontiguousarray(p)) for p in f.pixels]).save(
-	"picture.jpg", quality=quality, subsampling=colour)
-back = Image.open("picture.jpg")
-back.draft("YCbCr", None)
-write_frames("planes.nrrd", Frame(np.moveaxis(np.asarray(back), 2, 0), f.names, f.meta))' $quality $colour
+				planes_of_jpeg $quality $colour
 				holodec planes.nrrd -o out.nrrd
 				holodec --keep planes.nrrd -o keep.nrrd
 				py '
@@ -181,7 +266,7 @@ there, kept = np.isfinite(want), np.isfinite(got)
 lost = 100 * (there & ~(np.abs(got - want) <= 42)).sum() / there.sum()
 print("# %s %s %s: lost %.2f %%, invented %d; of certainty 0 %d"
 	% (*sys.argv[1:], lost, (kept & ~there).sum(), (keep["certainty"] == 0).sum()))
-expect(not (kept & ~there).any() and lost <= (3.4 if sys.argv[1] == "composite" else 1.54), lost)
+expect(not (kept & ~there).any() and lost <= (3.2 if sys.argv[1] == "composite" else 1.54), lost)
 expect((there & (keep["certainty"] == 0) & ~kept).sum() > 100)' $stair $quality $colour >&3
 			done
 		done

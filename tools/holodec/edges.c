@@ -4,7 +4,10 @@
 
 #include "base/cpu_level.h"
 
-#define JOIN_MOST 0.7    /* turns: regions whose stairs differ more are not joined */
+#define JOIN_MOST 0.6    /* turns: regions whose stairs differ more are not joined */
+/* Of lower stairs compression misreads whole patches, which are to be joined rather. */
+#define HEIGHT_LEAST 14.0f /* levels */
+#define JOIN_MOST_LOW 0.7
 
 /* The root of run i's region; *above: i's order less the root's. Shortens the way. */
 static int32_t
@@ -31,25 +34,27 @@ mean_order(const struct run_of_pixels *root)
 	return (double)root->sum / (double)root->members / VOTE_STEPS;
 }
 
-/* Do the stairs of two regions, both large enough to vote, keep them apart? */
-static bool
-disagree(const struct run_of_pixels *a, const struct run_of_pixels *b, int32_t between)
-{
-	return a->members >= REGION_LEAST && b->members >= REGION_LEAST &&
-	    fabs(mean_order(b) - mean_order(a) - between) > JOIN_MOST;
-}
+/* What an edge does: joins two regions, or finds that they are one or stay apart; or waits, since
+ * their stairs differ and one of them is too small yet to vote. */
+enum { DONE, WAITS };
 
-static void
-join(struct regions *regions, const struct edge *edge)
+static int
+join(struct regions *regions, const struct edge *edge, double most, bool may_wait)
 {
 	struct run_of_pixels *run = regions->run;
 	int32_t above_a, above_b, between;
 	int32_t a = find_root(regions->branch, edge->a, &above_a);
 	int32_t b = find_root(regions->branch, edge->b, &above_b);
 
+	if (a == b)
+		return DONE;
 	between = above_a + edge->step - above_b;
-	if (a == b || disagree(&run[a], &run[b], between))
-		return;
+	if (fabs(mean_order(&run[b]) - mean_order(&run[a]) - between) > most) {
+		if (run[a].members >= REGION_LEAST && run[b].members >= REGION_LEAST)
+			return DONE;
+		if (may_wait)
+			return WAITS;
+	}
 	if (run[a].members < run[b].members) {
 		int32_t swap = a;
 
@@ -60,6 +65,7 @@ join(struct regions *regions, const struct edge *edge)
 	regions->branch[b] = (struct branch){ a, between };
 	run[a].sum += run[b].sum - between * run[b].members * VOTE_STEPS;
 	run[a].members += run[b].members;
+	return DONE;
 }
 
 static void
@@ -178,13 +184,22 @@ sort_edges(struct regions *regions)
 }
 
 void
-edges_join(struct regions *regions)
+edges_join(struct regions *regions, float height)
 {
+	bool low = height < HEIGHT_LEAST;
+	double most = low ? JOIN_MOST_LOW : JOIN_MOST;
 	struct run_of_pixels *run = regions->run;
+	struct edge *sorted = regions->sorted;
 	size_t n = sort_edges(regions);
 
-	for (size_t i = 0; i < n; i++)
-		join(regions, &regions->sorted[i]);
+	for (bool may_wait = !low; n; may_wait = false) {
+		size_t waiting = 0;
+
+		for (size_t i = 0; i < n; i++)
+			if (join(regions, &sorted[i], most, may_wait) == WAITS)
+				sorted[waiting++] = sorted[i];
+		n = waiting;
+	}
 	for (size_t k = 0; k < regions->blocks; k++)
 		for (size_t i = regions->block[k].runs.first; i < regions->block[k].runs.end; i++) {
 			int32_t above, root = find_root(regions->branch, (int32_t)i, &above);

@@ -11,7 +11,8 @@
 
 /* What may join runs of the block with others of it or with those above: block->edges. */
 void edges_find(struct regions *regions, struct region_block *block);
-/* Joins the runs of all blocks, and gives each the order that its region votes for. */
-void edges_join(struct regions *regions);
+/* Joins the runs of all blocks, and gives each the order that its region votes for. height: of a
+ * stair, in levels. */
+void edges_join(struct regions *regions, float height);
 
 #endif

@@ -22,6 +22,12 @@
 #define LOWEST 4.0f		/* levels */
 #define FRINGE_SHARE 0.65f
 #define FRINGE_SHARE_LOWEST NEARER
+/* At coarser steps of luma than quality 75's (quantised.h), each step of which reaches farther into
+ * the background: up to which luma, and of how much more of the surface's, a pixel is asked. */
+#define LUMA_PER_STEP 7.5f
+#define SHARE_PER_STEP 0.03f
+#define FRINGE_PER_STEP 0.06f
+#define DEEP 2			/* pixels: the nearest ones have some of the background's black */
 
 /* What a pixel is: none that is certain, of the surface, or background as it was read. */
 enum { UNSURE, SURFACE, OUTSIDE };
@@ -55,17 +61,18 @@ is_surface(const struct growing *growing, ptrdiff_t at)
 	return at >= 0 && kind_of(growing)[at] == SURFACE;
 }
 
-/* The turns of the neighbours' surface here, each carried on by a straight line; *n of the *inside
- * that lie in the picture are surface. */
+/* The turns of the surface here, by those of its pixels that are so many away, each carried on by a
+ * straight line; *n of the *inside that lie in the picture are surface. */
 static float
-carried_turns(const struct growing *growing, const struct pixel *pixel, int *n, int *inside)
+carried_turns(
+    const struct growing *growing, const struct pixel *pixel, int away, int *n, int *inside)
 {
 	const float *turns = growing->turns;
 	float carried[BITS_WAYS];
 
 	*n = *inside = 0;
 	for (int way = 0; way < BITS_WAYS; way++) {
-		int dx = bits_way[way][0], dy = bits_way[way][1];
+		int dx = away * bits_way[way][0], dy = away * bits_way[way][1];
 		ptrdiff_t near = growing_beside(growing, pixel, dx, dy), far;
 
 		*inside += near >= 0;
@@ -90,23 +97,44 @@ fringe_share(const struct growing *growing, const struct pixel *pixel, const str
 	    (surface->sine * surface->sine + surface->cosine * surface->cosine);
 }
 
+/* What a pixel of the surface would have, by the turns that its neighbours give; of a coarse
+ * picture in the layout rgb no darker, in yuv rather, what those farther inside give. */
+static struct levels
+surface_levels(const struct growing *growing, const struct pixel *pixel, float turns)
+{
+	struct levels levels = expected_levels(growing->reading, turns), deep;
+	int n, inside;
+
+	if (!(growing->coarser > 0))
+		return levels;
+	turns = carried_turns(growing, pixel, DEEP, &n, &inside);
+	if (!n)
+		return levels;
+	deep = expected_levels(growing->reading, turns);
+	return growing->reading->rgb && deep.luma < levels.luma ? levels : deep;
+}
+
 static bool
 is_faint(const struct growing *growing, const struct pixel *pixel)
 {
 	struct levels surface;
 	int n, inside;
-	float turns = carried_turns(growing, pixel, &n, &inside), luma;
+	float turns = carried_turns(growing, pixel, 1, &n, &inside), luma, more, most;
 
 	if (4 * n <= inside)
 		return true;
-	surface = expected_levels(growing->reading, turns);
+	surface = surface_levels(growing, pixel, turns);
 	luma = dark_luma(growing, pixel);
+	more = px_max(growing->coarser, 0);
+	most = LUMA_MOST + LUMA_PER_STEP * more;
 	if (growing->reading->rgb)
-		return luma < surface.luma * (luma < LUMA_MOST ? LUMA_SHARE : NEARER);
+		return luma < surface.luma *
+		    (luma < most ? LUMA_SHARE + SHARE_PER_STEP * more : NEARER);
+	more *= FRINGE_PER_STEP;
 	if (surface.luma < LOWEST)
 		return fringe_share(growing, pixel, &surface) < FRINGE_SHARE_LOWEST;
-	return luma < LUMA_MOST && luma < LUMA_SHARE_STAIR * surface.luma &&
-	    fringe_share(growing, pixel, &surface) < FRINGE_SHARE;
+	return luma < most && luma < LUMA_SHARE_STAIR * surface.luma &&
+	    fringe_share(growing, pixel, &surface) < FRINGE_SHARE + more;
 }
 
 /* Marks those of n pixels of a row of kinds that are surface and have background beside them.

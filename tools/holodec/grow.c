@@ -11,6 +11,7 @@
 #include "holodec.px.h"
 #include "mixing.h"
 #include "odds.h"
+#include "quantised.h"
 #include "smooth.h"
 #include "weigh.h"
 
@@ -241,6 +242,7 @@ grow(struct run *run, struct regions *regions, const struct reading *reading,
 
 	growing.turns = regions->turns;
 	growing.state = regions->state;
+	quantised_find(run, &growing);
 	smooth_find(run, &growing);
 	status = list_waiting(&growing);
 	for (growing.round = 1; status == 0 && growing.round <= ROUNDS; growing.round++) {

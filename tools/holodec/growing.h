@@ -30,6 +30,7 @@ struct growing {
 	size_t n;
 	int round;
 	float noise;			/* of stairs, in orders */
+	float coarser;			/* luma, than at quality 75, in levels; quantised.h */
 	float misread;			/* by trusted pixels' stairs, in orders, on average */
 	struct {
 		float zero, times;

@@ -14,7 +14,6 @@
 #define ROUNDING 4		/* levels: the third difference of doubled samples, at most */
 #define EDGE 16			/* of other samples, beside an edge, at least */
 #define NEAR 2			/* pixels around black ones where luma is asked */
-#define STAIRS_LEAST 16		/* levels: luma of stairs that are clearly no background */
 #define UNLIT 4			/* levels: luma that may be none */
 #define SAME 0.35f		/* turns between blocks of one surface, at most */
 #define RIDGE 1.0f		/* px^2: keeps the slope of a single neighbour finite */
@@ -68,38 +67,16 @@ find_black(struct halving *halving, size_t y, unsigned char *restrict black)
 		black[x] = (sine[x] + cosine[x] < HOLO_BLACK) | (luma[x] < UNLIT);
 }
 
-/* 1 where a mark lies within `reach` columns. */
-static void
-widen_row(const unsigned char *restrict mark, unsigned char *restrict to, size_t w, size_t reach)
+/* May a pixel that is as dark as black be of the lowest stair, beside one of the next? A composite
+ * stair is a whole height below that one, as far as a surface that is clearly no background is
+ * above black; colour is not black there. */
+static bool
+may_be_lowest(const struct halving *halving, size_t x, size_t y, int brightest)
 {
-	memcpy(to, mark, w);
-	for (size_t k = 1; k <= reach && k < w; k++) {
-		CPU_SIMD
-		for (size_t x = k; x < w; x++) {
-			to[x] |= mark[x - k];
-			to[x - k] |= mark[x];
-		}
-	}
-}
+	const struct reading *reading = halving->reading;
 
-void
-halving_widen(unsigned char *mark, unsigned char *memory, size_t w, size_t h, size_t reach)
-{
-	for (size_t y = 0; y < h; y++)
-		widen_row(mark + y * w, memory + y * w, w, reach);
-	for (size_t y = 0; y < h; y++) {
-		unsigned char *restrict to = mark + y * w;
-		size_t v0 = y < reach ? 0 : y - reach, v1 = y + reach < h ? y + reach : h - 1;
-
-		memset(to, 0, w);
-		for (size_t v = v0; v <= v1; v++) {
-			const unsigned char *restrict from = memory + v * w;
-
-			CPU_SIMD
-			for (size_t x = 0; x < w; x++)
-				to[x] |= from[x];
-		}
-	}
+	return reading->half_step > 0 && 2 * (float)brightest < 3 * reading->code.height &&
+	    halving_both(halving, x, y) >= HOLO_BLACK;
 }
 
 /* Near black pixels: is luma nearer to that of the surface around than to black? Of the lowest
@@ -107,19 +84,13 @@ halving_widen(unsigned char *mark, unsigned char *memory, size_t w, size_t h, si
 static unsigned char
 is_surface(const struct halving *halving, size_t x, size_t y)
 {
-	const struct frame *in = halving->in;
-	const size_t *channel = halving->reading->channel;
-	int most = 0;
+	int brightest = halving_brightest(halving, x, y);
 
-	for (size_t v = y ? y - 1 : 0; v <= y + 1 && v < in->head.h; v++)
-		for (size_t u = x ? x - 1 : 0; u <= x + 1 && u < in->head.w; u++) {
-			int level = halving_sample(in, channel[2], u, v);
-
-			most = level > most ? level : most;
-		}
-	if (most < STAIRS_LEAST)
+	if (brightest < HALVING_STAIRS_LEAST)
 		return halving_both(halving, x, y) < HOLO_BLACK ? 0 : UNTOLD;
-	return 5 * halving_sample(in, channel[2], x, y) >= 3 * most;
+	if (5 * halving_sample(halving->in, halving->reading->channel[2], x, y) >= 3 * brightest)
+		return 1;
+	return may_be_lowest(halving, x, y, brightest) ? UNTOLD : 0;
 }
 
 static void
@@ -135,36 +106,6 @@ surface_rows(void *arg, size_t i)
 }
 
 /* ---- blocks ---- */
-
-/* The halved sample i of a row or column of n doubled ones, step bytes apart: what the two pixels
- * of the block say, each with the one beside it. */
-static float
-halve(const float *at, size_t i, size_t n, ptrdiff_t step)
-{
-	float left = at[0], before = i > 0 ? at[-step] : left, right, after;
-
-	if (i + 1 >= n)
-		return 1.5f * left - 0.5f * before;
-	right = at[step];
-	after = i + 2 < n ? at[2 * step] : right;
-	return 0.25f * (3 * (left + right) - before - after);
-}
-
-float
-halving_block_sample(const struct halving *halving, size_t c, size_t x, size_t y)
-{
-	const struct frame *in = halving->in;
-	size_t w = in->head.w, h = in->head.h, x0 = x ? x - 1 : 0, y0 = y ? y - 1 : 0;
-	float row[4], column[4];
-	bool down = halving->high == 2;
-
-	for (size_t v = down ? y0 : y; v < (down ? y + 3 : y + 1) && v < h; v++) {
-		for (size_t u = x0; u < x + 3 && u < w; u++)
-			row[u - x0] = (float)halving_sample(in, c, u, v);
-		column[v - (down ? y0 : y)] = halve(row + (x - x0), x, w, 1);
-	}
-	return down ? halve(column + (y - y0), y, h, 1) : column[0];
-}
 
 /* Pixels of the surface, and their centre. */
 static void

@@ -1,9 +1,10 @@
-/* What halved.c and its helpers know of a picture whose colour has half the resolution. */
+/* What halved.c and unlit.c know of a picture whose colour has half the resolution. */
 #ifndef HOLODEC_HALVING_H
 #define HOLODEC_HALVING_H
 
 #include "halved.h"
 
+#define HALVING_STAIRS_LEAST 16	/* levels: luma of stairs that are clearly no background */
 #define HALVING_ROWS 16		/* blocks' rows that a thread takes at a time */
 /* Of a pixel of which luma does not say whether it is of the surface; and of one that is by its
  * block's fringes, but as dark as background may be. */
@@ -49,5 +50,7 @@ halving_both(const struct halving *halving, size_t x, size_t y)
 void halving_widen(unsigned char *mark, unsigned char *memory, size_t w, size_t h, size_t reach);
 /* The colour plane's sample of the block whose first pixel is (x, y). */
 float halving_block_sample(const struct halving *, size_t c, size_t x, size_t y);
+/* The greatest luma of the 3 x 3 pixels around. */
+int halving_brightest(const struct halving *, size_t x, size_t y);
 
 #endif

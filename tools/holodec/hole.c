@@ -12,6 +12,7 @@
 #define RING_MOST 13
 #define DARKER 0.8f
 #define DARKER_STAIR 0.7f	/* of stairs, the luma of the layout yuv */
+#define DARKER_BY 2.0f	/* levels: on the lowest stairs a factor is less than what noise makes */
 #define DARKER_THAN_FRINGE 0.8f	/* than the luma of the neighbours' fringes and stairs, in rgb */
 #define WIDE (TILE + 2 * REACH_RING)
 #define ROWS (2 * REACH_RING + 1)
@@ -82,7 +83,7 @@ count_ring(const float *const row[ROWS], float darker, unsigned char *restrict b
 
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
-		level[i] = luma[i] / darker;
+		level[i] = px_max(luma[i] / darker, luma[i] + DARKER_BY);
 		brighter[i] = 0;
 	}
 	for (size_t k = 0; k < ROWS; k++)

@@ -130,7 +130,7 @@ regions_find(struct run *run, struct regions *regions, const struct reading *rea
 		return -1;
 	run_for(run, regions->blocks, read_block, &job);
 	run_for(run, regions->blocks, edge_block, &job);
-	edges_join(regions);
+	edges_join(regions, reading->code.height);
 	run_for(run, regions->blocks, vote_block, &job);
 	for (size_t i = 0; i < regions->blocks; i++) {
 		points += regions->block[i].points;

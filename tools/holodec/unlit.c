@@ -12,6 +12,7 @@
 #define SURER 0.25f		/* pixels of a block: rounded down by so much more than up */
 #define OFF_CIRCLE 10.0f	/* levels that a block without background is off at most */
 #define FAINTEST 60.0f		/* R + G of such a block, at least */
+#define STEP 0.1f		/* turns: a block's pixels lie behind the stair's step */
 #define SAME 0.35f		/* turns between blocks of one surface, at most */
 
 static bool
@@ -114,9 +115,12 @@ count_surface(const struct block *block, float rest, size_t pixels)
 	    (sine * sine + cosine * cosine);
 }
 
-/* The least and the greatest R + G around a pixel; outside of the picture is black. */
+/* The least and the greatest R + G around a pixel; outside of the picture is black. A background of
+ * one row or column at the border has no colour of its own, so that the pixel at the border is not
+ * told by R + G. */
 struct brightness {
 	int least, most;
+	bool border;
 };
 
 static struct brightness
@@ -124,7 +128,7 @@ around(const struct halving *halving, size_t x, size_t y)
 {
 	const struct frame *in = halving->in;
 	bool border = x == 0 || y == 0 || x + 1 == in->head.w || y + 1 == in->head.h;
-	struct brightness both = { .least = border ? 0 : 2 * UCHAR_MAX };
+	struct brightness both = { .least = border ? 0 : 2 * UCHAR_MAX, .border = border };
 
 	for (size_t v = y < NEAR ? 0 : y - NEAR; v <= y + NEAR && v < in->head.h; v++)
 		for (size_t u = x < NEAR ? 0 : x - NEAR; u <= x + NEAR && u < in->head.w; u++) {
@@ -151,8 +155,9 @@ surface_of(const struct halving *halving, size_t x, size_t y)
 {
 	struct brightness both = around(halving, x, y);
 
-	return both.least < HOLO_BLACK &&
-		(float)halving_both(halving, x, y) < CLEAR * (float)both.most
+	return both.border ||
+		(both.least < HOLO_BLACK &&
+		    (float)halving_both(halving, x, y) < CLEAR * (float)both.most)
 	    ? DOUBTFUL
 	    : 1;
 }
@@ -183,6 +188,15 @@ share_out(struct halving *halving, size_t i, size_t j, int left)
 	}
 }
 
+/* The stair's step from the lowest to the next one lies where turns are whole: a pixel of a block
+ * before it may be of the lowest stair, behind it luma tells. */
+static bool
+is_black(const struct halving *halving, size_t x, size_t y, float rest)
+{
+	return rest > STEP && rest < 0.5f &&
+	    halving_brightest(halving, x, y) >= HALVING_STAIRS_LEAST;
+}
+
 static void
 tell_block(struct halving *halving, size_t i, size_t j)
 {
@@ -197,6 +211,8 @@ tell_block(struct halving *halving, size_t i, size_t j)
 			if (*surface == UNTOLD && px_isnan(rest))
 				*surface =
 				    is_lit(halving, x, y) ? surface_of(halving, x, y) : 0;
+			else if (*surface == UNTOLD && is_black(halving, x, y, rest))
+				*surface = 0;
 			known += *surface == 1 || *surface == DOUBTFUL;
 			untold += *surface == UNTOLD;
 			of++;
