@@ -82,7 +82,7 @@ struct image {
 	unsigned char *packed;		/* the IDAT chunk */
 };
 
-/* Rows y0 to y1, filtered. */
+/* Rows y0 to y1, filtered. Above the first of all is nothing: it has the filter that suits it. */
 static void
 filter_rows(const struct image *image, size_t y0, size_t y1, enum filter filter, unsigned char *to)
 {
@@ -98,7 +98,7 @@ filter_rows(const struct image *image, size_t y0, size_t y1, enum filter filter,
 		unsigned char *last = above;
 
 		take_row(image->frame, y, false, row);
-		filter_row(row, above, n, pixel_bytes, filter, to);
+		filter_row(row, above, n, pixel_bytes, y ? filter : FILTER_LEAST, to);
 		above = row;
 		row = last;
 	}
@@ -315,8 +315,8 @@ common_filter(const struct trial *trial)
 /*
  * The filter of which least is left when matches are found, and what is left of the sample.
  * Pictures without noise often repeat more behind one filter for all rows than where every row has
- * its own; up to 2 % more in a sample, unfiltered rows are shorter in the end. The margins are those
- * of 40 captures and pictures. common: of the rows behind FILTER_LEAST.
+ * its own; up to 2 % more in a sample, unfiltered rows are shorter in the end. The margins are
+ * those of 40 captures and pictures. common: of the rows behind FILTER_LEAST.
  */
 static size_t
 least_filter(struct trial *trial, enum filter common, bool paeth_too, struct method *method)
