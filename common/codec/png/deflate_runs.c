@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK 32768		/* bytes that share a code */
+#define BLOCK 32768		/* bytes that share a code, */
+#define BLOCK_TOKENS 4096	/* and so many tokens, which long runs leave fewer of */
 #define RUN_LEAST 4
 #define RUN_MOST 258
 #define END 256			/* symbols: bytes, the end of a block, lengths */
@@ -252,15 +253,22 @@ run_length(const unsigned char *at, size_t most)
 	return n;
 }
 
-/* Tokens of n bytes; the one before the first is known unless they begin the stream. */
+static bool
+is_full(size_t bytes, size_t tokens)
+{
+	return bytes >= BLOCK && tokens >= BLOCK_TOKENS;
+}
+
+/* Tokens of a block of n bytes or fewer, at most BLOCK; *used: of how many bytes. The byte before
+ * the first is known unless it begins the stream. */
 static size_t
-tokens_of(const unsigned char *from, size_t n, bool first, uint16_t *token)
+tokens_of(const unsigned char *from, size_t n, bool first, uint16_t *token, size_t *used)
 {
 	size_t i = 0, tokens = 0;
 
 	if (first)
 		token[tokens++] = from[i++];
-	while (i + RUN_LEAST <= n) {
+	while (i + RUN_LEAST <= n && !is_full(i, tokens)) {
 		uint32_t here, before;
 
 		memcpy(&here, from + i, RUN_LEAST);
@@ -274,8 +282,9 @@ tokens_of(const unsigned char *from, size_t n, bool first, uint16_t *token)
 			token[tokens++] = from[i++];
 		}
 	}
-	while (i < n)
+	while (i < n && !is_full(i, tokens))
 		token[tokens++] = from[i++];
+	*used = i;
 	return tokens;
 }
 
@@ -342,11 +351,10 @@ deflate_runs(const unsigned char *from, size_t n, unsigned char *to)
 
 	put_bits(&out, 0x0178, 16);	/* a window of 32 KiB; the least effort */
 	put_bytes(&out);
-	for (size_t at = 0; at < n; at += BLOCK) {
-		size_t bytes = n - at < BLOCK ? n - at : BLOCK;
-		size_t tokens = tokens_of(from + at, bytes, at == 0, token);
+	for (size_t at = 0, used; at < n; at += used) {
+		size_t tokens = tokens_of(from + at, n - at, at == 0, token, &used);
 
-		put_block(&out, token, tokens, bytes == n - at);
+		put_block(&out, token, tokens, used == n - at);
 	}
 	put_bits(&out, 0, -out.n & 7);
 	put_bits(&out, __builtin_bswap32(adler), 32);

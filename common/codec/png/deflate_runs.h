@@ -1,7 +1,8 @@
 /*
  * Deflate (RFC 1951) without a search for matches: bytes, and runs of one byte, in Huffman codes of
- * their own for every 32 KiB. What PNG's filters make of a camera's pictures is noise around zero,
- * in which matches are found that cost more than they save; zlib knows this as Z_RLE.
+ * their own for every 32 KiB, or for more of long runs. What PNG's filters make of a camera's
+ * pictures is noise around zero, in which matches are found that cost more than they save; zlib
+ * knows this as Z_RLE.
  */
 #ifndef DEFLATE_RUNS_H
 #define DEFLATE_RUNS_H

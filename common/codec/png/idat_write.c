@@ -1,3 +1,4 @@
+/* Pixels of PNG files: a sample of the rows chooses filter and search, then all rows are packed. */
 #include "codec/png/idat_write.h"
 
 #include <libdeflate.h>
@@ -13,17 +14,45 @@
 #define CHUNK_HEAD 8	/* length and type */
 #define CHUNK_CRC 4
 #define LEVEL_SAMPLE 3
+#define LEVEL_SAMPLE_REPEATED 4
+#define LEVEL_SAMPLE_NOISE 5
 #define TRIAL_STRIPS 6
+#define FAST_STRIPS 2
+#define FAST_LEAST 131072		/* bytes of an image whose sample is worth its time */
 #define TRIAL_ROWS 5		/* of a strip, at least: what is repeated lies in the row above */
 #define TRIAL_LEAST 32768	/* bytes of a sample, at least */
-#define TRIAL_THICK 64		/* rows of one that stands alone, at least */
+#define TRIAL_WHOLE 33000	/* the most bytes of an image that is its own sample */
+#define THICK_STRIPS 2		/* where much is repeated */
+#define THICK_ROWS 24		/* of each, at least */
+#define REPEATED_LEAVES 850	/* thousandths, at most, for the level of what repeats */
 #define LITTLE 12		/* no more than this part of the sample is left */
+#define LITTLE_FOR_LEVEL 30	/* so little that a longer search costs no time */
+#define LITTLE_RUNS 6		/* likewise, of runs, where a sample of matches is worth its time */
 
 static void
 put_big_endian(unsigned char *at, size_t v)
 {
 	for (int i = 0; i < 4; i++)
 		at[i] = (unsigned char)(v >> (24 - 8 * i));
+}
+
+/* n zeros and ones, eight to a byte, the first one highest. */
+static void
+join_bits(const unsigned char *from, size_t n, unsigned char *to)
+{
+	size_t x = 0;
+
+	for (; x + 8 <= n; x += 8) {
+		uint64_t eight;
+
+		memcpy(&eight, from + x, 8);
+		/* byte i comes to bit 63 - i, and no two bits to the same place */
+		*to++ = (unsigned char)((eight * 0x8040201008040201) >> 56);
+	}
+	if (x < n)
+		*to = 0;
+	for (size_t bit = 0; x < n; x++, bit++)
+		*to |= (unsigned char)(from[x] << (7 - bit));
 }
 
 /* Row y of the frame as PNG has it. */
@@ -35,9 +64,7 @@ take_row(const struct frame *frame, size_t y, bool one_bit, unsigned char *to)
 	if (one_bit) {
 		const unsigned char *from = frame_row(frame, 0, y);
 
-		memset(to, 0, (w + 7) / 8);
-		for (size_t x = 0; x < w; x++)
-			to[x / 8] |= (unsigned char)(from[x] << (7 - x % 8));
+		join_bits(from, w, to);
 		return;
 	}
 	samples_join(frame, y, to);
@@ -55,7 +82,7 @@ struct image {
 	unsigned char *packed;		/* the IDAT chunk */
 };
 
-/* Rows y0 to y1, filtered. */
+/* Rows y0 to y1, filtered. Above the first of all is nothing: it has the filter that suits it. */
 static void
 filter_rows(const struct image *image, size_t y0, size_t y1, enum filter filter, unsigned char *to)
 {
@@ -71,7 +98,7 @@ filter_rows(const struct image *image, size_t y0, size_t y1, enum filter filter,
 		unsigned char *last = above;
 
 		take_row(image->frame, y, false, row);
-		filter_row(row, above, n, pixel_bytes, filter, to);
+		filter_row(row, above, n, pixel_bytes, y ? filter : FILTER_LEAST, to);
 		above = row;
 		row = last;
 	}
@@ -91,6 +118,7 @@ copy_rows(const struct image *image, size_t y0, size_t y1, unsigned char *to)
 struct method {
 	enum filter filter;
 	bool runs;		/* no search for matches: deflate_runs.h */
+	int level;		/* of that search */
 };
 
 static void
@@ -125,21 +153,59 @@ packed_room(size_t n)
 /* Strips of rows from all over the image. */
 struct strips {
 	size_t n, rows, bytes;		/* of each: rows; of all: bytes */
+	size_t lead;			/* the first rows of each, which the whole image has once */
 };
 
-/* n strips, together of so many bytes or more, each of so many rows or more. */
+/* n strips, each of so many rows or, if they do not fit, one of all rows. */
 static struct strips
-strips_of(const struct image *image, size_t n, size_t rows, size_t bytes)
+strips_of(const struct image *image, size_t n, size_t rows)
 {
-	const size_t h = image->frame->head.h, stride = image->row_bytes + 1;
-	struct strips strips = { n, 1 + bytes / n / stride, 0 };
+	const size_t h = image->frame->head.h;
+	struct strips strips = { .n = n, .rows = rows };
 
-	if (strips.rows < rows)
-		strips.rows = rows;
-	if (strips.rows >= h / strips.n)
+	if (rows >= h / n)
 		strips = (struct strips){ .n = 1, .rows = h };
-	strips.bytes = strips.n * strips.rows * stride;
+	strips.bytes = strips.n * strips.rows * (image->row_bytes + 1);
 	return strips;
+}
+
+/* Thin ones; of a small image one of all rows. */
+static struct strips
+thin_strips(const struct image *image, size_t all)
+{
+	const size_t stride = image->row_bytes + 1;
+	const size_t least = all / 3 < TRIAL_LEAST ? all / 3 : TRIAL_LEAST;
+	const size_t rows = 1 + (all / 24 > least ? all / 24 : least) / stride;
+	const size_t n = all < 4 * TRIAL_LEAST ? TRIAL_STRIPS / 2 : TRIAL_STRIPS;
+
+	if (all < TRIAL_WHOLE)
+		return strips_of(image, 1, image->frame->head.h);
+	return strips_of(image, n, rows / n < TRIAL_ROWS ? TRIAL_ROWS : 1 + rows / n);
+}
+
+/* Strips of which all but the first rows show what a row takes behind many others. Of a small image
+ * one of half of it, of which all counts: the first rows are much of the image. */
+static struct strips
+thick_strips(const struct image *image, size_t n)
+{
+	const size_t h = image->frame->head.h;
+	const size_t rows = h / 64 > THICK_ROWS ? h / 64 : THICK_ROWS;
+	struct strips strips;
+
+	if (n * rows > h / 2)
+		return strips_of(image, 1, h < THICK_ROWS ? h : h / 2);
+	strips = strips_of(image, n, rows);
+	strips.lead = rows / 3;
+	return strips;
+}
+
+/* Fewer and thinner than others. */
+static struct strips
+fast_strips(const struct image *image, const struct strips *others)
+{
+	const size_t rows = others->rows / 3;
+
+	return strips_of(image, FAST_STRIPS, rows < TRIAL_ROWS ? TRIAL_ROWS : rows);
 }
 
 /* In the middle of its part of the image: the border of many shows nothing. */
@@ -154,110 +220,257 @@ strip_start(const struct image *image, const struct strips *strips, size_t i)
 /* A sample of the image, behind a filter. */
 struct trial {
 	const struct image *image;
-	struct strips strips, thick;
+	struct strips strips;
 	struct libdeflate_compressor *quick;
 	unsigned char *rows;
+	size_t own, plain;		/* of FILTER_LEAST and FILTER_NONE: bytes by quick */
+	size_t part[TRIAL_STRIPS];	/* of FILTER_LEAST after each strip */
+	size_t first[FILTER_LEAST + 1];	/* of each filter after the first strip */
 };
 
-static void
-trial_rows(struct trial *trial, enum filter filter)
+static unsigned char *
+strip_rows(const struct trial *trial, size_t i, enum filter filter)
 {
 	const struct strips *strips = &trial->strips;
-	const size_t bytes = strips->bytes / strips->n;
+	const size_t y = strip_start(trial->image, strips, i);
+	unsigned char *rows = trial->rows + i * (strips->bytes / strips->n);
 
-	for (size_t i = 0; i < strips->n; i++) {
-		size_t y = strip_start(trial->image, strips, i);
-
-		make_rows(trial->image, y, y + strips->rows, filter, trial->rows + i * bytes);
-	}
+	make_rows(trial->image, y, y + strips->rows, filter, rows);
+	return rows;
 }
 
-/* The bytes that the sample takes, each strip by itself: strips of a symmetric picture are alike,
- * but too far apart in the whole for a match. A compressor that is NULL: runs. */
+/* The bytes of a strip, each by itself: strips of a symmetric picture are alike, but too far apart
+ * in the whole for a match. A compressor that is NULL: runs. Where the first rows stand apart, the
+ * bytes of the whole image: of these rows, and of the others, which are more there. */
 static size_t
-packed_apart(struct trial *trial, struct libdeflate_compressor *compressor)
+packed_strip(const struct trial *trial, struct libdeflate_compressor *compressor,
+    const unsigned char *rows)
 {
 	const struct strips *strips = &trial->strips;
-	const size_t bytes = strips->bytes / strips->n;
-	size_t sum = 0;
+	const size_t h = trial->image->frame->head.h, stride = trial->image->row_bytes + 1;
+	unsigned char *to = trial->image->packed;
+	size_t bytes = pack(compressor, rows, strips->rows * stride, to), lead;
 
-	for (size_t i = 0; i < strips->n; i++)
-		sum += pack(compressor, trial->rows + i * bytes, bytes, trial->image->packed);
-	return sum;
+	if (!strips->lead)
+		return bytes;
+	lead = pack(compressor, rows, strips->lead * stride, to);
+	/* all may take less than the first, as libdeflate parts them into other blocks */
+	bytes = bytes > lead ? bytes - lead : 0;
+	return (lead + bytes * (h - strips->lead) / (strips->rows - strips->lead)) / strips->n;
 }
 
-/* Those that it takes behind a filter, its matches found by a quick search. Of a thick strip the
- * second half: the whole image has its first rows but once. */
+/* Of how many bytes packed_strip() tells, all strips together. */
+static size_t
+counted_bytes(const struct trial *trial)
+{
+	return trial->strips.lead ? trial->image->frame->head.h * (trial->image->row_bytes + 1) :
+	    trial->strips.bytes;
+}
+
+/* The bytes of the sample behind a filter, matches found by a quick search. Another filter than
+ * FILTER_LEAST that leaves an eighth more than it of the first strips is tried no further. */
 static size_t
 matches_of(struct trial *trial, enum filter filter)
 {
-	const size_t stride = trial->image->row_bytes + 1;
-	size_t first = 0;
+	const size_t n = trial->strips.n, first = n / 3;
+	size_t bytes = 0;
 
-	trial_rows(trial, filter);
-	if (trial->strips.n == 1 && trial->strips.rows < trial->image->frame->head.h)
-		first = pack(trial->quick, trial->rows, trial->strips.rows / 2 * stride,
-		    trial->image->packed);
-	return packed_apart(trial, trial->quick) - first;
+	for (size_t i = 0; i < n; i++) {
+		bytes += packed_strip(trial, trial->quick, strip_rows(trial, i, filter));
+		if (i == 0)
+			trial->first[filter] = bytes;
+		if (filter == FILTER_LEAST)
+			trial->part[i] = bytes;
+		else if (i + 1 < n && i + 1 >= first && bytes * 8 > trial->part[i] * 9)
+			return bytes * trial->part[n - 1] / (trial->part[i] + 1);
+	}
+	return bytes;
+}
+
+static size_t
+runs_of(struct trial *trial, enum filter filter)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < trial->strips.n; i++)
+		bytes += packed_strip(trial, NULL, strip_rows(trial, i, filter));
+	return bytes;
+}
+
+/* The filter that all rows but a few have now, or FILTER_LEAST. */
+static enum filter
+common_filter(const struct trial *trial)
+{
+	const size_t rows = trial->strips.n * trial->strips.rows;
+	size_t n[FILTER_LEAST] = { 0 };
+
+	for (size_t y = 0; y < rows; y++)
+		n[trial->rows[y * (trial->image->row_bytes + 1)]]++;
+	for (enum filter filter = FILTER_NONE; filter < FILTER_LEAST; filter++)
+		if (n[filter] * 16 >= rows * 15)
+			return filter;
+	return FILTER_LEAST;
 }
 
 /*
- * The filter of which least is left when matches are found. Pictures without noise often repeat
- * more behind one filter for all rows than where every row has its own; up to 2 % more in a sample,
- * unfiltered rows are shorter in the end. The margins are those of 40 captures and pictures.
+ * The filter of which least is left when matches are found, and what is left of the sample.
+ * Pictures without noise often repeat more behind one filter for all rows than where every row has
+ * its own; up to 2 % more in a sample, unfiltered rows are shorter in the end. The margins are
+ * those of 40 captures and pictures. common: of the rows behind FILTER_LEAST.
  */
-static enum filter
-least_filter(struct trial *trial, size_t own, size_t plain, bool paeth_too)
+static size_t
+least_filter(struct trial *trial, enum filter common, bool paeth_too, struct method *method)
 {
 	const enum filter others[] = { FILTER_SUB, FILTER_UP, FILTER_PAETH };
-	enum filter least = FILTER_LEAST, one = FILTER_SUB;
-	size_t bytes = own, one_bytes = SIZE_MAX;
+	const size_t own = trial->own;
+	enum filter one = common;
+	/* the one that most rows have by themselves, unless another leaves 2 % less */
+	size_t bytes = own, one_bytes = common == FILTER_LEAST ? SIZE_MAX : own - own / 50;
 
 	for (size_t i = 0; i < (paeth_too ? 3 : 2); i++) {
-		const size_t matches = matches_of(trial, others[i]);
+		const size_t matches = others[i] == common ? own : matches_of(trial, others[i]);
 
 		if (matches < one_bytes) {
 			one_bytes = matches;
 			one = others[i];
 		}
 	}
-	if (one_bytes * 100 < own * 101) {
+	if (one == common && common != FILTER_LEAST)
+		one_bytes = own;
+	method->filter = FILTER_LEAST;
+	if (one_bytes < own + own / 100) {
 		bytes = one_bytes;
-		least = one;
+		method->filter = one;
 	}
-	return bytes * 102 >= plain * 100 ? FILTER_NONE : least;
+	if (bytes * 102 < trial->plain * 100)
+		return bytes;
+	method->filter = FILTER_NONE;
+	return trial->plain;
+}
+
+/* Another level of the search; 0, or -1: no memory. */
+static int
+set_level(struct trial *trial, int level)
+{
+	libdeflate_free_compressor(trial->quick);
+	trial->quick = libdeflate_alloc_compressor(level);
+	return trial->quick ? 0 : -1;
+}
+
+/* What a longer search leaves of the first n strips, in thousandths of what the quick one left; -1:
+ * no memory. */
+static long
+longer_leaves(const struct trial *trial, int level, enum filter filter, size_t n, size_t quick)
+{
+	struct libdeflate_compressor *longer = libdeflate_alloc_compressor(level);
+	size_t bytes = 0;
+
+	for (size_t i = 0; longer && i < n; i++)
+		bytes += packed_strip(trial, longer, strip_rows(trial, i, filter));
+	libdeflate_free_compressor(longer);
+	return longer ? (long)(bytes * 1000 / (quick + 1)) : -1;
 }
 
 /*
  * Do runs make least of it, as where there is noise? Not where there is so little in the image that
- * it has no noise.
+ * it has no noise. Matches of noise are accidents, of which a longer search finds no better ones,
+ * and which save less in the whole than in a sample. 1: yes; -1: no memory.
  */
-static bool
-runs_are_least(struct trial *trial, size_t matches, size_t plain)
+static int
+runs_are_least(struct trial *trial)
 {
-	size_t runs;
+	const size_t runs = runs_of(trial, FILTER_LEAST), some = 1 + trial->strips.n / 3;
+	long leaves;
 
-	trial_rows(trial, FILTER_LEAST);
-	runs = packed_apart(trial, NULL);
-	return runs > trial->strips.bytes / 16 && runs * 1000 <= matches * 975 &&
-	    runs * 1000 <= plain * 975;
+	if (runs <= trial->strips.bytes / 16 || runs * 1000 > trial->plain * 975 ||
+	    runs * 1000 > trial->own * 990)
+		return 0;
+	if (runs * 1000 <= trial->own * 975)
+		return 1;
+	leaves = longer_leaves(trial, LEVEL_SAMPLE_NOISE, FILTER_LEAST, some,
+	    trial->part[some - 1]);
+	return leaves < 0 ? -1 : leaves >= 997;
 }
 
-static void
-try_methods(struct trial *trial, bool may_be_runs, struct method *method)
+/* By the thick strips: of what repeats so much the first rows of a thin one are the most. */
+static int
+try_repeated(struct trial *trial, const struct strips *thick, struct method *method)
 {
-	size_t own = matches_of(trial, FILTER_LEAST), plain;
-	const bool little = own * LITTLE < trial->strips.bytes;
+	const struct idat_options *options = trial->image->options;
+	enum filter common;
+	size_t least;
+	long leaves = 0;
 
-	/* the first rows of a strip are most of it then; a thick one tells more */
-	if (little) {
-		trial->strips = trial->thick;
-		own = matches_of(trial, FILTER_LEAST);
+	if (set_level(trial, LEVEL_SAMPLE_REPEATED) < 0)
+		return -1;
+	trial->strips = *thick;
+	trial->own = matches_of(trial, FILTER_LEAST);
+	common = common_filter(trial);
+	trial->plain = matches_of(trial, FILTER_NONE);
+	least = least_filter(trial, common, true, method);
+	if (options->few_levels && options->method == IDAT_LEAST &&
+	    runs_of(trial, FILTER_LEAST) < least) {
+		method->runs = true;
+		method->filter = FILTER_LEAST;
+	} else if (!options->few_levels && least * LITTLE_FOR_LEVEL > counted_bytes(trial)) {
+		leaves = longer_leaves(trial, options->level_repeated, method->filter, 1,
+		    trial->first[method->filter == common ? FILTER_LEAST : method->filter]);
 	}
-	plain = matches_of(trial, FILTER_NONE);
-	method->runs = may_be_runs && !little && runs_are_least(trial, own, plain);
-	if (!method->runs)
-		method->filter = least_filter(trial, own, plain, little);
+	if (leaves >= 0 && leaves <= REPEATED_LEAVES)
+		method->level = options->level_repeated;
+	return leaves < 0 ? -1 : 0;
+}
+
+static int
+try_methods(struct trial *trial, const struct strips *thick, struct method *method)
+{
+	const struct idat_options *options = trial->image->options;
+	int runs = 0;
+
+	trial->own = matches_of(trial, FILTER_LEAST);
+	if (trial->own * LITTLE < trial->strips.bytes)
+		return try_repeated(trial, thick, method);
+	trial->plain = matches_of(trial, FILTER_NONE);
+	if (options->method == IDAT_LEAST && !options->few_levels)
+		runs = runs_are_least(trial);
+	if (runs < 0)
+		return -1;
+	method->runs = runs;
+	if (!runs)
+		least_filter(trial, FILTER_LEAST, false, method);
+	return 0;
+}
+
+/*
+ * Runs, which take half the time of matches, unless these leave far less also without a filter, by
+ * which others write in little time. Dithered pictures repeat patterns, not bytes: of them what
+ * leaves less.
+ */
+static int
+try_fast(struct trial *trial, struct method *method)
+{
+	const struct idat_options *options = trial->image->options;
+	size_t runs = runs_of(trial, FILTER_LEAST), plain_runs, least;
+	bool little;
+
+	method->runs = true;
+	if (!options->few_levels && runs * LITTLE_RUNS > trial->strips.bytes)
+		return 0;
+	trial->own = matches_of(trial, FILTER_LEAST);
+	trial->plain = matches_of(trial, FILTER_NONE);
+	least = trial->own < trial->plain ? trial->own : trial->plain;
+	little = least * LITTLE < counted_bytes(trial);
+	if (!options->few_levels && !(little && least * 2 < runs && trial->plain < runs))
+		return 0;
+	plain_runs = options->few_levels ? runs_of(trial, FILTER_NONE) : SIZE_MAX;
+	if (least < runs && least < plain_runs) {
+		method->runs = false;
+		method->filter = trial->own * 100 < trial->plain * 90 ? FILTER_LEAST : FILTER_NONE;
+		method->level = little ? options->level_repeated : options->level;
+	} else if (plain_runs < runs) {
+		method->filter = FILTER_NONE;
+	}
+	return 0;
 }
 
 /* 0, or -1 after fail(). */
@@ -265,25 +478,29 @@ static int
 choose_method(const struct image *image, struct method *method)
 {
 	const size_t all = image->frame->head.h * (image->row_bytes + 1);
-	struct trial trial = { .image = image, .thick = strips_of(image, 1, TRIAL_THICK, all / 16),
-		.strips = strips_of(image, TRIAL_STRIPS, TRIAL_ROWS,
-		    all / 24 > TRIAL_LEAST ? all / 24 : TRIAL_LEAST) };
+	const struct strips thick = thick_strips(image, THICK_STRIPS);
 	const enum idat_method wanted = image->options->method;
-	bool made;
+	struct trial trial = { .image = image, .strips = thin_strips(image, all) };
+	int status = -1;
 
-	*method = (struct method){ wanted == IDAT_PLAIN ? FILTER_NONE : FILTER_LEAST,
-		wanted == IDAT_RUNS };
-	if (wanted < IDAT_LEAST_MATCHES)
+	*method = (struct method){ wanted == IDAT_PLAIN ? FILTER_NONE : FILTER_LEAST, false,
+		image->options->level };
+	method->runs = wanted == IDAT_FAST && !image->options->few_levels && all < FAST_LEAST;
+	if (wanted == IDAT_PLAIN || method->runs)
 		return 0;
+	if (wanted == IDAT_FAST && image->options->few_levels)
+		trial.strips = thick_strips(image, 1);
+	else if (wanted == IDAT_FAST)
+		trial.strips = fast_strips(image, &trial.strips);
 	trial.quick = libdeflate_alloc_compressor(LEVEL_SAMPLE);
-	trial.rows = malloc((trial.thick.bytes > trial.strips.bytes ? trial.thick.bytes :
-	    trial.strips.bytes) + FILTER_MARGIN);
-	made = trial.quick && trial.rows;
-	if (made)
-		try_methods(&trial, wanted == IDAT_LEAST, method);
+	trial.rows = malloc((thick.bytes > trial.strips.bytes ? thick.bytes : trial.strips.bytes) +
+	    FILTER_MARGIN);
+	if (trial.quick && trial.rows)
+		status = wanted == IDAT_FAST ? try_fast(&trial, method) :
+		    try_methods(&trial, &thick, method);
 	libdeflate_free_compressor(trial.quick);
 	free(trial.rows);
-	return made ? 0 : fail_memory();
+	return status < 0 ? fail_memory() : 0;
 }
 
 /* All rows become an IDAT chunk; its length, 0 after fail(). */
@@ -298,7 +515,7 @@ make_chunk(const struct image *image, size_t all)
 	if (choose_method(image, &method) < 0)
 		return 0;
 	make_rows(image, 0, image->frame->head.h, method.filter, image->rows);
-	if (!method.runs && !(compressor = libdeflate_alloc_compressor(image->options->level))) {
+	if (!method.runs && !(compressor = libdeflate_alloc_compressor(method.level))) {
 		fail_memory();
 		return 0;
 	}

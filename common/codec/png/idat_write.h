@@ -12,15 +12,18 @@
 
 enum idat_method {
 	IDAT_PLAIN,		/* no filter, matches */
-	IDAT_RUNS,		/* filters by the row, no search for matches: deflate_runs.h */
 	/* what makes least of a sample of the rows: */
 	IDAT_LEAST_MATCHES,	/* no filter, one for all rows, or one by the row; matches */
-	IDAT_LEAST		/* of these and of runs */
+	IDAT_LEAST,		/* of these and of runs: deflate_runs.h, filters by the row */
+	IDAT_FAST		/* runs, and matches where they leave far less */
 };
 
 struct idat_options {
 	enum idat_method method;
-	int level;		/* of libdeflate's search for matches, 0 to 12 */
+	/* of libdeflate's search for matches, 0 to 12, and where most is repeated, so that a longer
+	 * search costs little and saves much */
+	int level, level_repeated;
+	bool few_levels;	/* of each channel, as in dithered pictures, stripes and labels */
 	bool one_bit;		/* one channel of zeros and ones, eight to a byte */
 };
 

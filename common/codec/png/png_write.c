@@ -5,11 +5,13 @@
 #include <png.h>
 #include <setjmp.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "codec/png/idat_write.h"
+#include "codec/png/lanes.h"
 #include "codec/png/one_bit.h"
 #include "frame/samples.h"
 
@@ -17,8 +19,11 @@
 
 /* libdeflate's levels */
 #define LEVEL 5
-#define LEVEL_FAST 1
+#define LEVEL_REPEATED 6	/* where most is repeated */
 #define LEVEL_SIGNS 8	/* a tenth fewer bytes of dithered pictures than 6 */
+#define LEVEL_SIGNS_REPEATED 7	/* of stripes and labels: half the time of 8 */
+#define LEVEL_FAST 2
+#define LEVEL_FAST_REPEATED 4
 
 /* What is open while libpng may jump. It lives on the heap: no local can be lost by the jump. */
 struct job {
@@ -80,30 +85,65 @@ fits_one_bit(const struct frame *frame)
 		return false;
 	for (size_t y = 0; y < frame->head.h; y++) {
 		const unsigned char *row = frame_row(frame, 0, y);
+		unsigned char all = 0;
 
 		for (size_t x = 0; x < frame->head.w; x++)
-			if (row[x] > 1)
-				return false;
+			all |= row[x];
+		if (all > 1)
+			return false;
 	}
 	return true;
+}
+
+/* The levels of a channel that were seen, each in all lanes. */
+struct levels {
+	lanes level[FEW_LEVELS];
+	size_t n;		/* above FEW_LEVELS: too many */
+};
+
+static bool
+all_known(const struct levels *levels, lanes v)
+{
+	lanes known = { 0 };
+	uint64_t halves[2];
+
+	for (size_t i = 0; i < levels->n; i++)
+		known |= (lanes)(v == levels->level[i]);
+	memcpy(halves, &known, sizeof(halves));
+	return (halves[0] & halves[1]) == UINT64_MAX;
+}
+
+static void
+add_levels(struct levels *levels, const unsigned char *from, size_t n)
+{
+	for (size_t x = 0; x < n && levels->n <= FEW_LEVELS; x++) {
+		const lanes v = (lanes){ 0 } + from[x];
+
+		if (all_known(levels, v))
+			continue;
+		if (levels->n < FEW_LEVELS)
+			levels->level[levels->n] = v;
+		levels->n++;
+	}
 }
 
 /* Has a channel so few levels that they are rather signs (dithered, labels)? */
 static bool
 has_few_levels(const struct frame *frame, size_t c)
 {
-	bool seen[256] = { false };
-	int levels = 0;
+	const size_t w = frame->head.w;
+	struct levels levels = { .n = 0 };
 
-	for (size_t y = 0; y < frame->head.h && levels <= FEW_LEVELS; y++) {
+	for (size_t y = 0; y < frame->head.h && levels.n <= FEW_LEVELS; y++) {
 		const unsigned char *row = frame_row(frame, c, y);
+		size_t x = 0;
 
-		for (size_t x = 0; x < frame->head.w; x++) {
-			levels += !seen[row[x]];
-			seen[row[x]] = true;
-		}
+		for (; x + LANES <= w && levels.n <= FEW_LEVELS; x += LANES)
+			if (!all_known(&levels, lanes_load(row + x)))
+				add_levels(&levels, row + x, LANES);
+		add_levels(&levels, row + x, w - x);
 	}
-	return levels <= FEW_LEVELS;
+	return levels.n <= FEW_LEVELS;
 }
 
 /* Differences of neighbours, which PNG's filters make of levels, may have more of them. */
@@ -180,18 +220,20 @@ static struct idat_options
 choose(const struct frame *frame, const struct png_options *options)
 {
 	const bool given = options->level != OPT_NONE_INTEGER;
-	struct idat_options idat = { .one_bit = fits_one_bit(frame) };
-	const bool signs = idat.one_bit || has_signs(frame);
+	const bool one_bit = fits_one_bit(frame), signs = one_bit || has_signs(frame);
+	struct idat_options idat = { .few_levels = signs, .one_bit = one_bit };
 
-	if (idat.one_bit)
+	if (one_bit)
 		idat.method = IDAT_PLAIN;
-	else if (signs)
-		idat.method = options->fast ? IDAT_LEAST : IDAT_LEAST_MATCHES;
+	else if (options->fast)
+		idat.method = IDAT_FAST;
 	else
-		idat.method = given ? IDAT_LEAST_MATCHES :
-		    options->fast ? IDAT_RUNS : IDAT_LEAST;
-	idat.level = given ? (int)options->level : options->fast ? LEVEL_FAST :
-	    signs ? LEVEL_SIGNS : LEVEL;
+		idat.method = given ? IDAT_LEAST_MATCHES : IDAT_LEAST;
+	idat.level = options->fast ? LEVEL_FAST : signs ? LEVEL_SIGNS : LEVEL;
+	idat.level_repeated = signs ? LEVEL_SIGNS_REPEATED :
+	    options->fast ? LEVEL_FAST_REPEATED : LEVEL_REPEATED;
+	if (given)
+		idat.level = idat.level_repeated = (int)options->level;
 	return idat;
 }
 
