@@ -33,7 +33,7 @@ struct kind {
 	bool empty;				/* IDATs without data between them */
 	const void *before, *behind;		/* chunks around the IDATs */
 	size_t before_bytes, behind_bytes;
-	size_t colours;				/* of the palette; 0: as many as there are indices */
+	size_t colours;				/* of the palette; 0: one for each index */
 };
 
 struct bytes {
@@ -433,9 +433,9 @@ test_palette(void **state)
 					    there && index < 5 ? clear[index + 1] : 255);
 			}
 		if (beyond)
-			snprintf(wanted, sizeof(wanted), "fringepipe: in.png: PNG: %zu pixels are black, as "
-			    "their indices are beyond the palette of %zu colours\n", beyond,
-			    colours);
+			snprintf(wanted, sizeof(wanted), "fringepipe: in.png: PNG: %zu pixels are "
+			    "black, as their indices are beyond the palette of %zu colours\n",
+			    beyond, colours);
 		assert_string_equal(message, wanted);
 		frame_free(frame);
 		free(file.at);

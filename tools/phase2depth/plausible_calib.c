@@ -12,7 +12,7 @@
 #define SKEW 0.05		/* of the focal length; sensors have some 1e-4 */
 #define WIDE 8.0		/* widths of the picture in a focal length: some 150 degrees */
 #define MIDDLE 0.05		/* principal points lie so near it, a share of the picture, */
-#define ASIDE 0.2		/* and a camera's never so far from it: at a quarter if it was halved */
+#define ASIDE 0.2		/* and a camera's never so far from it; halved: 0.25 */
 
 double
 plausible_baseline(const struct calib *calib)

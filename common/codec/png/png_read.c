@@ -15,7 +15,7 @@
 
 #define CHUNK_BYTES_MOST ((size_t)40 << 20)	/* two copies of the longest key lines, and more */
 #define IDAT_TYPE 0x49444154u
-#define END_BYTES_MOST 16	/* the end of a stream, which libpng may leave: a check sum and codes */
+#define END_BYTES_MOST 16	/* a stream's end, which libpng may leave: a check sum, codes */
 
 /* What is open while libpng may jump. It lives on the heap: no local can be lost by the jump. */
 struct job {
