@@ -62,8 +62,8 @@ def three_bits():
 	print("\n2. three bits a pixel, the sphere, P 42, K 0; in % of its diameter; inside: its boundary is over 6 px away")
 	print("%-16s %-10s %8s %8s %8s %10s  %s" % ("dithering", "decoding", "rms %", "good %", "spikes", "dropped %",
 		"inside: rms %, good %, spikes, dropped %"))
-	page = ["                  papers' decoder          undither3                 inside   published",
-		"method            rms    good  spikes      rms   spikes  dropped      rms"]
+	page = ["               papers' decoder        undither3           inside  published",
+		"method           rms   good spikes    rms spikes dropped      rms"]
 	for dither in DITHERS:
 		both = {}
 		for name, options, decode in DECODERS:
@@ -74,7 +74,7 @@ def three_bits():
 			print("%-16s %-10s %8.4f %8.4f %8d %10.3f          %7.4f  %7.4f  %6d  %9.3f" % (dither, name, f.rms, f.rms_good,
 				f.spikes, f.dropped, g.rms, g.rms_good, g.spikes, g.dropped))
 		f, (g, deep) = both["papers'"][0], both["undither3"]
-		page.append("%-14s %6.2f  %6.3f  %6d    %5.3f   %6d  %5.2f %%    %5.3f   %s" % (dither, f.rms, f.rms_good, f.spikes,
+		page.append("%-14s %5.2f %6.3f %6d  %5.3f %6d %5.2f %%    %5.3f  %s" % (dither, f.rms, f.rms_good, f.spikes,
 			g.rms, g.spikes, g.dropped, deep.rms, PUBLISHED.get(dither, "")))
 	return [line.rstrip() for line in page]
 
@@ -119,10 +119,10 @@ def three_bits_of(name, z):
 				three_row(method, pack, texture, "bits.png", whole[source], meshes, f)
 
 	def line(what, n, msb, planar, f):
-		return "%-19s %7d %7s %7s %6.1f  %6.3f  %6.3f  %4d    %4.1f %%" % (what, n, msb, planar, meshes[0] / n, f.rms,
+		return "%-17s %6d %6s %6s %5.1f %5.3f %5.3f %6d %5.1f %%" % (what, n, msb, planar, meshes[0] / n, f.rms,
 			f.rms_good, f.spikes, f.dropped)
 
-	page = ["%-19s   bytes     msb  planar    OBJ     rms    good  spikes dropped" % name,
+	page = ["%-17s  bytes    msb planar   OBJ   rms  good spikes dropped" % name,
 		line("24 bits", whole["in.nrrd"], "", "", figures["in.nrrd"])]
 	for method, bits in [(method, 0) for method in THREE_METHODS] + [("small", 1), ("small", 8)]:
 		source = "lit.nrrd" if bits else "in.nrrd"
@@ -141,7 +141,7 @@ VIEWS = (("stanford-bunny.obj", 90, 0), ("stanford-bunny.obj", 180, 0), ("stanfo
 
 def other_views(data):
 	"""Returns the table of dither3(1)"""
-	page = ["view                 points   bytes     msb  planar     rms    good  spikes dropped   deep  deepest"]
+	page = ["view          points bytes  msb planar   rms  good spikes lost deep deepest"]
 	for name, yaw, pitch in VIEWS:
 		z = mesh(data, name, yaw, pitch)
 		if z is None:
@@ -154,8 +154,8 @@ def other_views(data):
 			sizes.append(size("bits.png"))
 		must("undither3", "bits.png", "-o", "levels.nrrd")
 		f = read_back(z, "levels.nrrd", 42)
-		page.append("%-19s %7d %7d %7s %7s  %6.3f  %6.3f  %6d  %4.1f %% %4.2f %% %6.3f %%" % ("%s, %d,%d" % (name.split(".")[0][-5:], yaw,
-			pitch), f.pixels, sizes[1], *("%.2f:1" % (size("out.png") / n) for n in reversed(sizes)), f.rms, f.rms_good,
+		page.append("%-13s %6d %5d %5.2f %5.2f %5.3f %5.3f %6d %4.1f %4.2f %7.3f" % ("%s %d,%d" % (name.split(".")[0][-5:], yaw,
+			pitch), f.pixels, sizes[1], *(size("out.png") / n for n in reversed(sizes)), f.rms, f.rms_good,
 			f.spikes, f.dropped, f.deep(False), f.deep(True)))
 	print("\n2c. other views by mesh2depth --view, dither3 -m small\n" + "\n".join(page))
 	return page
@@ -191,8 +191,8 @@ def sphere_through_jpeg():
 	"""The first table of holodec(1)"""
 	z = sphere()
 	put("in.nrrd", z)
-	page = ["P                        16               32                         42",
-		"                        rms      rms    good  spikes        rms    good  spikes"]
+	page = ["P                  16               32                       42",
+		"                  rms      rms   good  spikes       rms   good  spikes"]
 	cases = [("PNG, " + r, r, None, None) for r in ("angle", "level")] + [("JPEG %d, %s" % (q, c), "level", q, c)
 		for c in ("444", "420") for q in (95, 85, 75)]
 	for name, rounding, quality, chroma in cases:
@@ -203,11 +203,11 @@ def sphere_through_jpeg():
 			if quality is None:
 				must("framecat", "cosine%d.nrrd" % pitch, "-o", "out.png")
 				f = read_back(z, "out.png", pitch, extent=0.9 * W)
-				cells.append("%.4f" % f.rms if pitch == 16 else "%.4f                " % f.rms)
+				cells.append("%.4f" % f.rms if pitch == 16 else "%-21.4f" % f.rms)
 			else:
 				f = jpeg(z, pitch, "cosine", chroma, quality, extent=0.9 * W)[1]
-				cells.append("%.4f  %.3f %.3f %%" % (f.rms, f.rms_good, f.spike_share))
-		page.append(("%-14s %12s %8s" % (name, "" if quality else cells.pop(0), "") + "   ".join(cells)).rstrip())
+				cells.append("%.4f  %.3f %.3f %% " % (f.rms, f.rms_good, f.spike_share))
+		page.append(("%-14s %6s   " % (name, "" if quality else cells.pop(0)) + "   ".join(cells)).rstrip())
 	print("\n3. the sphere through JPEG, cosine stairs, all that is kept\n" + "\n".join(page))
 	return page
 
@@ -216,7 +216,7 @@ ROW = "%-22s %5s %7s %8d %9.1f %11.1f"
 
 
 def page_row(label, n, obj, *cells):
-	return ("%-30s %7d %6.1f" % (label, n, obj / n) + " %7s %7s %7s %6s" % cells).rstrip()
+	return ("%-29s %7d %6.1f" % (label, n, obj / n) + " %7s %7s %7s %6s" % cells).rstrip()
 
 
 def page_of(label, chroma, quality, n, obj, f):
@@ -263,7 +263,7 @@ def at_size(z, pitch, stair, chroma, wanted):
 
 def thesis_ratios(z, obj):
 	heading()
-	page = ["                                  bytes  OBJ:1     rms    good  spikes dropped"]
+	page = ["                                 bytes  OBJ:1     rms   good spikes dropped"]
 	for ratio in 104, 174, 237, 310:
 		for chroma in "444", "420":
 			rows = [(stair, pitch, *at_size(z, pitch, stair, chroma, obj / ratio))
@@ -388,7 +388,7 @@ def main():
 	pages["holodec.1", "ratios"] = ratios + peers(z, obj, rvl)
 	wrong = 0
 	for (page, block), lines in pages.items() if options.write or options.check else ():
-		path, lines = os.path.join(top, "man", page), [".Bd -literal -offset 2n"] + lines + [".Ed"]
+		path, lines = os.path.join(top, "man", page), [".Bd -literal"] + lines + [".Ed"]
 		if options.write:
 			replace_block(path, block, lines)
 		else:

@@ -283,6 +283,60 @@ open("moved.png", "wb").write(data[:start] + data[end:-12] + data[start:end] + d
 	frameinfo moved.png | has period
 }
 
+@test "codecs: what belongs to no pixel of a PNG, NPY or PFM is warned of; so are indices beyond a palette" {
+	py '
+import struct, zlib
+def chunk(kind, data):
+	return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+def png(name, kind, rows, idat=b"", more=b"", end=b""):
+	stream = zlib.compress(b"".join(b"\0" + bytes(row) for row in rows)) + idat
+	open(name, "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 9, 7, 8, kind, 0, 0, 0)) +
+		(chunk(b"PLTE", bytes(range(12))) if kind else b"") + chunk(b"IDAT", stream) + more + chunk(b"IEND", b"") + end)
+rows = (np.arange(72).reshape(8, 9) * 7 % 256).astype("u1")
+for kind, part, scale in (0, "g", 1), (3, "p", 0):
+	level = rows * scale + (1 - scale) * (rows % 4)
+	png("%s_ok.png" % part, kind, level[:7])
+	png("%s_rows.png" % part, kind, level)
+	png("%s_idat.png" % part, kind, level[:7], b"junk")
+	png("%s_more.png" % part, kind, level[:7], more=chunk(b"IDAT", zlib.compress(level.tobytes(), 0)))
+	png("%s_end.png" % part, kind, level[:7], end=b"junk")
+level[2, 3], level[6, 8] = 4, 255
+png("beyond.png", 3, level[:7])
+level[2, 3] = 0
+png("one.png", 3, level[:7])
+np.save("a.npy", rows)
+write_pfm = open("a.pfm", "wb").write(b"Pf\n9 8\n-1.0\n" + rows.astype("<f4").tobytes())'
+	silent framecat g_ok.png p_ok.png a.npy a.pfm -o x.nrrd
+	for part in g p; do
+		for what in rows idat more; do
+			fails 0 "${part}_$what.png: PNG: holds more image data than its 9 x 7 pixels; the rest is not read" \
+				framecat ${part}_$what.png -o x.nrrd
+			framecmp x.nrrd ${part}_ok.png
+		done
+		fails 0 "${part}_end.png: 4 bytes behind its end are not read" framecat ${part}_end.png -o x.nrrd
+		framecmp x.nrrd ${part}_ok.png
+		fails 0 "standard input: 4 bytes behind its end are not read" framecat -o x.nrrd <${part}_end.png
+	done
+	fails 0 "beyond.png: PNG: 2 pixels are black, as their indices are beyond the palette of 4 colours" \
+		framecat beyond.png -o x.nrrd
+	fails 0 "one.png: PNG: 1 pixel is black, as its index is beyond the palette of 4 colours" \
+		framecat one.png -o y.nrrd
+	py '
+x, y = (read_frame(f).pixels for f in ("x.nrrd", "y.nrrd"))
+index = np.arange(63).reshape(7, 9) * 7 % 256 % 4
+wanted = np.stack([3 * index + c for c in range(3)])
+wanted[:, 6, 8] = 0
+wanted[:, 2, 3] = (0, 1, 2)
+expect(np.array_equal(y, wanted), y)
+wanted[:, 2, 3] = 0
+expect(np.array_equal(x, wanted), x)'
+	for s in npy pfm; do
+		cat a.$s a.$s >b.$s
+		fails 0 "b.$s: $(wc -c <a.$s) bytes behind its end are not read" framecat b.$s -o x.nrrd
+		framecmp x.nrrd a.$s
+	done
+}
+
 @test "codecs: Pillow's TIFF, compressed and of many pages, is read" {
 	for variant in "" -tiff_lzw -tiff_adobe_deflate -packbits; do
 		theirs_is_read tif-u1-1$variant nrrd-u1-1

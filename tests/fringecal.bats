@@ -28,11 +28,12 @@ truth = Rig(seed=1, noise=0).truth()
 off = {k: value[k] - truth[k] for k in truth}
 for k in off:
 	name = k.split(".")[1]
-	expect(abs(off[k]) < {"f": 1e-3, "c": 1e-3, "r": 2e-6, "t": 1e-3, "p": 2e-7, "k": 5e-3}[name[0]], k, off[k])
-expect(file["rms_px"] < 1e-4, file["rms_px"])'
+	bar = {"f": 9.2e-5, "c": 3.9e-4, "r": 2.8e-7, "t": 7.8e-5, "p": 5.9e-8, "k1": 1.9e-6, "k2": 9.5e-5, "k3": 1.14e-3}
+	expect(abs(off[k]) < bar.get(name, bar.get(name[0])), k, off[k])	# a fifth above the largest of each kind
+expect(file["rms_px"] < 3e-5, file["rms_px"])	# 2.5e-5'
 }
 
-@test "fringecal: points without noise, u_low and v_low with what floats leave: 1e-6 px, angles and lenses to 1e-9" {
+@test "fringecal: points without noise, u_low and v_low with what floats leave: 1e-11 px, angles to 5e-15" {
 	for seed in 1 2 3; do
 		py "$tools"'Rig(seed=int(sys.argv[1]), noise=0).write("camera.nrrd", "projector.nrrd", low=True)' $seed
 		solve
@@ -42,7 +43,7 @@ truth = Rig(seed=int(sys.argv[1]), noise=0).truth()
 for k in truth:
 	off = abs(value[k] - truth[k])
 	print(k, off)
-	expect(off < (1e-6 if k.split(".")[1][0] in "fct" else 1e-9), k, off)' $seed
+	expect(off < {"f": 1e-11, "c": 1e-11, "r": 5e-15, "t": 2e-12, "p": 2.2e-15, "k": 3.8e-11}[k.split(".")[1][0]], k, off)' $seed
 	done
 	py "$tools"'
 table = Rig(seed=1, noise=0).table(0, 0, low=True)
@@ -61,10 +62,12 @@ rig = Rig(seed=int(sys.argv[1]))
 file, z = json.load(open("rig.json")), errors(rig)
 before, after = volume_error(rig, "rig.json")
 print("rms", file["rms_px"] / 2 ** 0.5, "before", before, "after", after, "largest", max(map(abs, z.values())))
+# of 24 seeds, mean and three standard deviations: 0.0495 and 0.0005, 0.0091 and 0.0053, 0.24 and 0.11; 3 points; of 24
+# parameters the largest is let be 4 sd off
 expect(abs(file["rms_px"] / 2 ** 0.5 - 0.0495) < 0.001, file["rms_px"] / 2 ** 0.5)
 expect(max(map(abs, z.values())) < 4, z)
-expect(after <= 0.04 and before <= 1, before, after)
-expect(rejected(file) <= 0.01 * 2640, rejected(file))
+expect(after <= 0.025 and before <= 0.58, before, after)
+expect(rejected(file) <= 8, rejected(file))
 print(json.dumps([file["rms_px"] / 2 ** 0.5, before, after, z]), file=open("all.json", "a"))' $seed
 	done
 	py "$tools"'
@@ -73,11 +76,11 @@ rms, before, after = np.mean([s[:3] for s in seen], 0)
 z = np.array([list(s[3].values()) for s in seen])
 pooled, each = np.sqrt((z ** 2).mean()), np.sqrt((z ** 2).mean(0))
 print(len(seen), "seeds: rms", rms, "before", before, "after", after, "errors over sd", pooled, each.min(), each.max())
-expect(abs(rms - 0.0495) < 0.001, rms)
+expect(abs(rms - 0.0495) < min(0.001, 0.0015 / len(seen) ** 0.5), rms)
 expect(before <= 0.35 and after <= 0.012, before, after)
 if len(seen) >= 20:
 	expect(0.9 <= pooled <= 1.1, pooled)
-	expect((0.5 <= each) & (each <= 1.6), each)'
+	expect((0.52 <= each) & (each <= 1.48), each)	# of 20'
 }
 
 @test "fringecal --weights equal --reject 0: the figures of OpenCV and of mrcal from the same points" {
@@ -91,10 +94,10 @@ for c, peer in ((1, "OpenCV"), (2, "mrcal")):
 	expect(figures.keys() == value.keys(), figures.keys())
 	for k in figures:
 		if k.split(".")[1] in ("fx", "fy", "cx", "cy"):
-			expect(abs(value[k] - figures[k]) < 1e-3, peer, k, value[k], figures[k])
+			expect(abs(value[k] - figures[k]) < {"OpenCV": 7.8e-9, "mrcal": 5.6e-7}[peer], peer, k, value[k], figures[k])
 	baseline = [np.linalg.norm([v["projector.t" + a] for a in "xyz"]) for v in (value, figures)]
-	expect(abs(baseline[0] - baseline[1]) < 1e-4, peer, baseline)
-	expect(abs(value["projector.k1"] - figures["projector.k1"]) < 1e-6, peer)' "$top/tests/fringecal_peers.txt"
+	expect(abs(baseline[0] - baseline[1]) < 1.5e-9, peer, baseline)
+	expect(abs(value["projector.k1"] - figures["projector.k1"]) < 6e-9, peer)' "$top/tests/fringecal_peers.txt"
 }
 
 @test "fringecal: points rougher than their sigma, some pictures more than others: found, and the stated sd hold" {
@@ -117,11 +120,16 @@ for device, name in enumerate(["camera.nrrd", "projector.nrrd"]):
 		solve
 		py "$tools"'
 file, z = json.load(open("rig.json")), errors(Rig(seed=int(sys.argv[1])))
+of_views = []
 for v in file["views"]:
 	rough = 0.2 if v["pose"] in (4, 9, 12) and v["device"] == "camera" else 0.1
-	expect(abs(v["excess_px"] / rough - 1) < 0.25, v, rough)
-for d in file["devices"].values():
-	expect(abs(d["excess_px"] - 0.105) < 0.02 and d["rms_over_sigma"] > 2, d["excess_px"], d["rms_over_sigma"])
+	of_views.append(v["excess_px"] / rough)
+# of 10 seeds: 1.020 with a sd of 0.0116, and of a view 0.092; the devices 0.1135, 0.0025, and 0.0983, 0.0019 px
+expect(abs(np.array(of_views) - 1) < 0.25, of_views)
+expect(abs(np.mean(of_views) - 1.02) < 0.035, np.mean(of_views))
+for name, excess, sd, over in ("camera", 0.1135, 0.0025, 4.875), ("projector", 0.0983, 0.0019, 4.112):
+	d = file["devices"][name]
+	expect(abs(d["excess_px"] - excess) < 3 * sd and abs(d["rms_over_sigma"] - over) < 0.39, d["excess_px"], d["rms_over_sigma"])
 expect(max(map(abs, z.values())) < 4, z)
 print(json.dumps([*z.values()]), file=open("all.json", "a"))' $seed
 	done
@@ -151,12 +159,12 @@ print(wrong)' >wrong.txt
 	[ "$(wc -l <messages)" -eq 1 ]
 	py "$tools"'
 wrong, file = int(open("wrong.txt").read()), json.load(open("rig.json"))
-expect(wrong <= rejected(file) < wrong + 0.01 * (2640 - wrong), wrong, rejected(file))
+expect(wrong <= rejected(file) <= wrong + 8, wrong, rejected(file))	# 1 of them, 3 of rigs without wrong ones
 z = errors(Rig(seed=1))
 expect(max(map(abs, z.values())) < 4, z)'
 }
 
-@test "fringecal: one wrong view of 15 changes nothing by more than 2 sd, and is named" {
+@test "fringecal: one wrong view of 15 changes nothing by more than 0.3 sd, and is named" {
 	py "$tools"'Rig(seed=2).write("camera.nrrd", "projector.nrrd")'
 	solve
 	cp rig.json right.json
@@ -172,7 +180,7 @@ rig.write("camera.nrrd", "projector.nrrd")' $shift
 value, sd, file = found("rig.json")
 right = found("right.json")[0]
 z = {k: (value[k] - right[k]) / sd[k] for k in value}
-expect(max(map(abs, z.values())) < 2, z)'
+expect(max(map(abs, z.values())) < 0.3, z)	# 0.24'
 	done
 }
 
@@ -184,11 +192,12 @@ expect(max(map(abs, z.values())) < 2, z)'
 	has '^board\.bend_x ' <report.txt
 	py "$tools"'
 rig, flat = json.load(open("rig.json")), json.load(open("flat.json"))
-expect(abs(sum(rig["board"]["bend"]) - 0.2) < 0.02, rig["board"])
-expect(abs(rig["board"]["bend"][0] - 0.12) < 4 * rig["board"]["bend_sd"][0], rig["board"])
-expect(flat["rms_px"] > 1.15 * rig["rms_px"], flat["rms_px"], rig["rms_px"])
-expect(volume_error(Rig(seed=5), "rig.json")[1] < 0.012)
-expect(volume_error(Rig(seed=5), "flat.json")[1] > 0.03)'
+bend, sd = rig["board"]["bend"], rig["board"]["bend_sd"]
+expect(abs(sum(bend) - 0.2) < 3 * np.hypot(*sd), bend, sd)
+expect(abs(bend[0] - 0.12) < 3 * sd[0], bend, sd)
+expect(flat["rms_px"] > 1.2 * rig["rms_px"], flat["rms_px"], rig["rms_px"])	# 1.244
+right, wrong = (volume_error(Rig(seed=5), name)[1] for name in ("rig.json", "flat.json"))
+expect(right < 0.025 and wrong > 0.073, right, wrong)	# 0.006, as of other seeds to 0.025; 0.088'
 }
 
 # Python: three devices, and tables whose corners are numbered from another corner of the board.
@@ -224,8 +233,8 @@ for name, key, size in (("left", "camera", "camera_size"), ("projector", "projec
 	expect(file[key + "_K"] == d[name]["K"] and file[key + "_dist"] == d[name]["dist"] and file[size] == d[name]["size"], key)
 expect(file["K1"] == d["left"]["K"] and file["K2"] == d["right"]["K"] and file["d2"] == d["right"]["dist"], "pair")
 for name, R, T in (("projector", "R_cam_to_proj", "T_cam_to_proj_mm"), ("right", "R", "T")):
-	expect(np.allclose(np.array(d[name]["R"]).T, file[R], atol=1e-14), name)
-	expect(np.allclose(-np.array(d[name]["R"]).T @ d[name]["T_mm"], file[T], atol=1e-11), name)
+	expect(np.abs(np.subtract(np.array(d[name]["R"]).T, file[R])).max() == 0, name)
+	expect(np.abs(np.subtract(-np.array(d[name]["R"]).T @ d[name]["T_mm"], file[T])).max() < 3e-14, name)
 expect(file["unit"] == "mm" and file["frame"] == "left" and file["image_size"] == [1280, 1024], file["unit"])
 n = len(file["parameters"])
 expect(np.array(file["covariance"]).shape == (n, n) and n == 3 * 9 + 12, n)
@@ -240,8 +249,8 @@ P = a["devices"]["projector"]
 for name in a["devices"]:
 	A, B = a["devices"][name], b["devices"][name]
 	R = np.array(P["R"]).T
-	expect(np.allclose(R @ A["R"], B["R"], atol=1e-12), name)
-	expect(np.allclose(R @ (np.array(A["T_mm"]) - P["T_mm"]), B["T_mm"], atol=1e-9), name, B["T_mm"])
+	expect(np.abs(np.subtract(R @ A["R"], B["R"])).max() == 0, name)
+	expect(np.abs(np.subtract(R @ (np.array(A["T_mm"]) - P["T_mm"]), B["T_mm"])).max() < 6e-14, name, B["T_mm"])
 expect(b["frame"] == "projector" and a["R_cam_to_proj"] == b["R_cam_to_proj"], b["frame"])'
 }
 
@@ -298,9 +307,10 @@ file, n = json.load(open("rig.json")), int(sys.argv[1])
 d = file["devices"]["camera"]
 expect(len([k for k in d["sd"] if k[0] in "kp"]) == n and len(d["dist"]) == max(n, 4), d["dist"])
 expect("projector_K" not in file and "K1" not in file, list(file))
-expect((file["rms_px"] > 0.12) == (n == 0), file["rms_px"])
+# 0.05 sqrt 2 px less what 90 numbers of poses and 9 of the camera take, three standard errors; a pinhole 0.159
+expect(abs(file["rms_px"] - 0.0694) < 0.0029 if n else file["rms_px"] > 0.133, file["rms_px"])
 if n:
-	expect(abs(d["K"][0][0] - 2100) < 4 * d["sd"]["fx"], d["K"], d["sd"])' ${model#*:}
+	expect(abs(d["K"][0][0] - 2100) < 3 * d["sd"]["fx"], d["K"], d["sd"])' ${model#*:}
 	done
 	has "these points do not tell camera.k1.* apart" <messages
 	fringecal "${board[@]}" --fix camera.center,aspect,tangential,k3 camera.nrrd -o rig.json >report.txt
@@ -323,7 +333,7 @@ write_frames("circles.nrrd", tables)'
 	fringecal --board 4x11,15 --kind acircles circles.nrrd -o rig.json >report.txt
 	py "$tools"'
 d = json.load(open("rig.json"))["devices"]["camera"]
-expect(abs(d["K"][0][0] - 2100) < 4 * d["sd"]["fx"] < 10 and abs(d["rms_px"] - 0.07) < 0.004, d["K"], d["rms_px"])'
+expect(abs(d["K"][0][0] - 2100) < 3 * d["sd"]["fx"] < 4.2 and abs(d["rms_px"] - 0.068) < 0.0041, d["K"], d["rms_px"])'
 	fringecal --board 11x8 camera.nrrd -o rig.json >report.txt 2>messages
 	has "has no spacing: lengths are in spacings of the board" <messages
 	py "$tools"'
@@ -338,9 +348,9 @@ write_frames("camera.nrrd", [rig.table(0, k, 0.5025 if k == 4 else 0.05) for k i
 	fringecal "${board[@]}" --weights equal --reject 0 camera.nrrd -o equal.json >report.txt
 	py "$tools"'
 a, b = (json.load(open(p))["devices"]["camera"] for p in ("rig.json", "equal.json"))
-expect(a["rejected"] < 14 and b["rejected"] == 0, a["rejected"])
-expect(abs(a["rms_over_sigma"] - 1) < 0.05, a["rms_over_sigma"])
-expect(b["sd"]["fx"] > 2 * a["sd"]["fx"], a["sd"], b["sd"])'
+expect(a["rejected"] <= 6 and b["rejected"] == 0, a["rejected"])	# 2: three standard errors of a count
+expect(abs(a["rms_over_sigma"] - 0.981) < 0.042, a["rms_over_sigma"])
+expect(b["sd"]["fx"] > 2.15 * a["sd"]["fx"], a["sd"], b["sd"])	# 2.58'
 }
 
 @test "fringecal --diameter: centres of ellipses, by the conic of a pinhole, to those of circles" {
@@ -378,11 +388,11 @@ write_frames("shown.nrrd", projector)'
 file, d = json.load(open("rig.json")), [json.load(open(p))["devices"] for p in ("rig.json", "points.json")]
 for name, device in ("camera", CAMERA), ("projector", PROJECTOR):
 	off = [np.abs(np.array(f[name]["K"])[[0, 1, 0, 1], [0, 1, 2, 2]] - device["K"]).max() for f in d]
-	expect(off[0] < 0.002 and off[1] > 0.1, name, off)
-	expect(d[0][name]["rms_px"] < 1e-4, name, d[0][name]["rms_px"])
+	expect(off[0] < 2.7e-4 and off[1] > 0.265, name, off)	# 2.2e-4, what floats leave; 0.32, 0.36
+	expect(d[0][name]["rms_px"] < 3.6e-5, name, d[0][name]["rms_px"])
 expect(file["board"]["diameter"] == 18.75, file["board"])
 place = np.array(d[0]["projector"]["R"]).T @ d[0]["projector"]["T_mm"]
-expect(np.allclose(-place, [-200, 5, 30], atol=0.001), place)'
+expect(np.abs(-place - [-200, 5, 30]).max() < 8.5e-5, place)	# 7.0e-5'
 	fails 2 "--diameter: circles of 40 mm would touch: their neighbours are 37.5 mm apart" "${circles[@]}" --diameter 40
 	fails 2 "--diameter: is for circles, and the board is a chessboard" fringecal --board 7x7,37.5 --diameter 9 \
 		<(py "$tools"'Rig(board=(7, 7)).write("/dev/stdout")')
@@ -405,7 +415,7 @@ for k in (0, 1, 2, 4):
 file = json.load(open("rig.json"))
 expect([v["points"] for v in file["views"]] == [88] * 4 + [48] + [88] * 9, file["views"])
 expect(file["views"][3]["pose"] == 5 and file["unit"] == "mm", file["views"][3])
-expect(abs(file["devices"]["camera"]["K"][0][0] - 2100) < 2, file["devices"]["camera"]["K"])'
+expect(abs(file["devices"]["camera"]["K"][0][0] - 2100) < 3 * file["devices"]["camera"]["sd"]["fx"], file["devices"]["camera"])'
 	fringecal <camera.nrrd -o piped.json >report.txt
 	cmp rig.json piped.json
 	fringecal pose0.nrrd pose1.nrrd pose2.nrrd pose4.nrrd >report.txt
@@ -486,16 +496,16 @@ seen = {}
 for name in ("left", "right", "projected"):
 	seen[name] = sphere(points("seen_" + name + ".nrrd"))
 	print(name, *seen[name])
-	expect(abs(seen[name][1] - 20) < 0.01, name, seen[name])
-	expect(seen[name][2] > 4000, seen[name][2])
+	expect(abs(seen[name][1] - 20) < 1.7e-4, name, seen[name])	# 1.4e-4
+	expect(seen[name][2] > 14700, seen[name][2])	# 14950, 14763
 expect((read_frame("seen_left.nrrd").pixels.view("u4") == read_frame("same.nrrd").pixels.view("u4")), "--camera left --frame left")
 P = file["projector"]
 there = np.array(P["R"]).T @ (seen["left"][0] - P["T_mm"])
-expect(np.abs(there - seen["projected"][0]).max() < 0.002, there, seen["projected"][0])
+expect(np.abs(there - seen["projected"][0]).max() < 1.3e-7, there, seen["projected"][0])	# 1.1e-7
 a, b = read_frame("seen_right.nrrd"), read_frame("truth.nrrd")
 off = np.stack([a[c] - b[c] for c in "xyz"])
 far = np.abs(off).max(0)
-expect(np.nanmedian(far) < 0.02, np.nanmedian(far))'
+expect(np.nanmedian(far) < 0.0064, np.nanmedian(far))'
 	fails 1 "rig.json: has no device middle; its devices: left, right, projector" \
 		phase2depth --calib rig.json --camera middle phase.nrrd -o no.nrrd
 	fails 1 "rig.json: projector is a projector" phase2depth --calib rig.json --camera projector phase.nrrd -o no.nrrd
@@ -529,7 +539,7 @@ for name, d in file.items():
 	seen = project(dict(K=v[:4], dist=v[4:]), X @ rotation(rt[:3]).T + 1000 * rt[3:])
 	K = np.array(d["K"])
 	wanted = project(dict(K=K[[0, 1, 0, 1], [0, 1, 2, 2]], dist=d["dist"]), (X - d["T_mm"]) @ np.array(d["R"]))
-	expect(np.abs(seen - wanted).max() < 1e-9, name, np.abs(seen - wanted).max())' $frame
+	expect(np.abs(seen - wanted).max() < 2e-12, name, np.abs(seen - wanted).max())	# 1.25e-12, 5 ulp' $frame
 	done
 	models() {
 		printf '%s' "models_left/$1.cameramodel"
@@ -605,7 +615,7 @@ print(d["rms_px"], fx, fy, cx, cy)
 expect(d["points"] == 8 * 66 and d["rms_px"] <= 0.20, d["points"], d["rms_px"])
 # SOURCE.md has the pictures turned: fx there is fy here
 expect(abs(fy - 1430.4) < 3 and abs(fx - 1429.7) < 3, fx, fy)
-expect(abs(cy - (1279 - 636.4)) < 6 and abs(cx - 478.0) < 4, cx, cy)'
+expect(abs(cy - (1279 - 636.4)) < 4.7 and abs(cx - 478.0) < 2.7, cx, cy)	# 3.9, 2.2'
 	done
 }
 

@@ -66,11 +66,12 @@ class Known:
 	[ ! -s messages ]
 	py "$tools"'
 rms, pull, n = errors(1, "uv")
-expect(rms < 0.01 and 0.8 < pull < 1.3 and n == 540, "corners", rms, pull, n)
+# 1080 coordinates: three standard errors are 9 %; measured 0.0047 px, 1.03 and 0.0052 px, 0.99
+expect(rms < 0.0051 and 0.91 < pull < 1.09 and n == 540, "corners", rms, pull, n)
 rms, pull, n = errors(2, ["projector_u", "projector_v"])
-expect(rms < 0.01 and 0.8 < pull < 1.3 and n == 540, "projector", rms, pull, n)
+expect(rms < 0.0056 and 0.91 < pull < 1.09 and n == 540, "projector", rms, pull, n)
 error = volume_error(Known(), "found.json")
-expect(error[0] < 0.6 and error[1] < 0.015, error)'
+expect(error[0] < 0.6 and error[1] < 0.0125, error)	# 0.30, 0.0085: of some 3 and 20 numbers that are random'
 	has "^p[1-5] projector 54 0 " <report/views.txt
 	for picture in residuals coverage uncertainty; do
 		frameinfo report/$picture.png | has "1680 x"
@@ -90,10 +91,10 @@ expect(error[0] < 0.6 and error[1] < 0.015, error)'
 	framecat --crop 20,10,320,270 y.nrrd -o cy.nrrd
 	fringecal -q --model opencv4 --projector 538x302 --phase-x cx.nrrd --phase-y cy.nrrd corners.nrrd -o crop.json >/dev/null
 	py "$tools"'
-for other in "all.json", "crop.json":
+for other, bar in ("all.json", 0.0018), ("crop.json", 0):	# 0.0015 sd
 	a, b = found("one.json"), found(other)
 	for k in a[0]:
-		expect(abs(a[0][k] - b[0][k]) < 0.05 * a[1][k], other, k, a[0][k], b[0][k], a[1][k])'
+		expect(abs(a[0][k] - b[0][k]) <= bar * a[1][k], other, k, a[0][k], b[0][k], a[1][k])'
 }
 
 @test "fringecal: fringes that are no sinusoids are told, with the tool that mends them" {

@@ -46,10 +46,10 @@ expect(0.5 < rms[2] / rms[0] < 2, e)'
 for line in open("report/report.txt"):
 	if "sd of a projected point" in line:
 		numbers = [float(v) for v in re.findall(r"([0-9.]+) px", line)]
-		expect(numbers[0] < 0.02 and numbers[1] > 20 * numbers[0], line)'
+		expect(numbers[0] < 0.0065 and numbers[1] > 86 * numbers[0], line)	# 0.0054, 104 times'
 	[ "$(grep -c "sd of a projected point" report/report.txt)" -eq 2 ]
 	py 'table = np.genfromtxt("report/volume.csv", delimiter=",", names=True, skip_header=1)
-expect(len(table) == 75 and (table["sigma"] < table["sigma_with_motion"]).all() and (table["sigma"] > 0.001).all(), table)
+expect(len(table) == 75 and (table["sigma"] < table["sigma_with_motion"]).all() and (table["sigma"] > 0.0025).all(), table)
 expect(np.allclose(table["sigma"], np.sqrt(table["sigma_x"]**2 + table["sigma_y"]**2 + table["sigma_z"]**2), rtol=1e-3))'
 }
 

@@ -60,7 +60,7 @@ expect(rms < float(sys.argv[4]) and lost <= float(sys.argv[5]), sys.argv, rms, l
 	cmp <(tail -c 1048576 region.nrrd) <(tail -c 1048576 auto.nrrd)
 	py "$bodies"'
 spikes = [compare(sphere(), read_frame(d + ".nrrd")["depth"], 84)[1] for d in ("median", "region")]
-expect(spikes[1] < 0.103 and abs(spikes[0] - 0.434) < 0.087, spikes)	# 0.086, 0.434 %'
+expect(spikes[1] == 0 and abs(spikes[0] - 0.434) < 0.087, spikes)'
 }
 
 # A ball before a tilted plate with holes and slits, and a step: jumps of all heights, boundaries of all
@@ -102,7 +102,7 @@ new, edge, sure = (count(read_frame(n + ".nrrd")["depth"]) for n in ("out", "edg
 print("# %s-%s: lost %.2f deep %.3f spikes %d invented %d; without 2 px lost %.2f spikes %d; certainty 0.95 lost %.2f spikes %d"
 	% (*sys.argv[1:3], *new, edge[0], edge[2], sure[0], sure[2]))
 expect(new[0] <= float(sys.argv[3]) and new[1] <= float(sys.argv[4]) and new[2] <= float(sys.argv[5]), new)
-expect(new[0] < edge[0] / 2 and new[2] <= edge[2] and new[3] <= float(sys.argv[6]) and sure[2] <= new[2], new, edge, sure)
+expect(new[0] < 0.32 * edge[0] and new[2] <= 0.28 * edge[2] and new[3] <= float(sys.argv[6]) and sure[2] <= new[2], new, edge, sure)
 expect(keep.names == ["depth", "certainty"], keep.names)
 c, d = keep["certainty"], keep["depth"]
 expect(np.array_equal(np.isfinite(c), np.isfinite(d)) and np.nanmin(c) >= 0 and np.nanmax(c) <= 1)
@@ -110,11 +110,11 @@ expect(np.array_equal(np.isfinite(c), np.isfinite(d)) and np.nanmin(c) >= 0 and 
 kept = np.isfinite(read_frame("out.nrrd")["depth"])
 least = np.min(c[kept])
 expect(np.array_equal(kept, c >= least) and np.max(c[~kept & np.isfinite(c)]) <= 0.93, least)
-expect(least >= 0.43 and (~kept & np.isfinite(c)).sum() <= 0.0151 * np.isfinite(c).sum(), least)
+expect(least >= 0.93 and (~kept & np.isfinite(c)).sum() <= 0.011 * np.isfinite(c).sum(), least)
 wrong = np.abs(d - want) > 42
 shares = [(wrong & g).sum() / max((there & g).sum(), 1) for g in ((c > 0) & (c < 0.75), (c >= 0.75) & (c < 0.99), c >= 0.99)]
 print("# wrong of those above 0 and below 0.75, below 0.99, above:", *shares)
-expect(shares[0] > 2.6 * shares[1] and shares[1] > 170 * shares[2] and shares[2] < 3.6e-4, shares)' \
+expect(shares[0] > 2.6 * shares[1] and shares[1] > 190 * shares[2] and shares[2] < 3.6e-4, shares)' \
 			$chroma $quality $lost $deep $spikes $invented >&3
 	done <<-END
 		444 85 0.29 0.18 15 0
@@ -267,7 +267,7 @@ lost = 100 * (there & ~(np.abs(got - want) <= 42)).sum() / there.sum()
 print("# %s %s %s: lost %.2f %%, invented %d; of certainty 0 %d"
 	% (*sys.argv[1:], lost, (kept & ~there).sum(), (keep["certainty"] == 0).sum()))
 expect(not (kept & ~there).any() and lost <= (3.2 if sys.argv[1] == "composite" else 1.54), lost)
-expect((there & (keep["certainty"] == 0) & ~kept).sum() > 100)' $stair $quality $colour >&3
+expect((there & (keep["certainty"] == 0) & ~kept).sum() > 214)' $stair $quality $colour >&3
 			done
 		done
 	done
@@ -307,10 +307,10 @@ expect(one.sum() <= float(sys.argv[4]) and (kept & ~there & ~one).sum() <= float
 expect((filled & (keep["certainty"] == 0)).sum() > 0.94 * filled.sum() and filled.sum() > 1000, filled.sum())' \
 			$stair $chroma $quality $one $others $lost >&3
 	done <<-END
-		composite 420 75 109 16 1.04
-		cosine 420 75 105 19 1.07
+		composite 420 75 109 16 0.86
+		cosine 420 75 105 19 0.91
 		cosine 444 75 73 4 0.474
-		cosine 420 85 15 1 0.758
+		cosine 420 85 15 1 0.7
 	END
 }
 
@@ -355,12 +355,14 @@ for name in "bunny", "turned", "igea", "sphere":
 			invented = (np.isfinite(d) & ~there).sum()
 			print("# %-6s %s %s: lost %.2f %% deep %.4f %% spikes %d (-e 2: %d) invented %d"
 				% (name, quality, chroma, lost, deep, spikes, before, invented))
-			expect(lost <= 2 and deep <= 0.0125 and invented == 0, name, quality, chroma)
+			# the bar of 2 %, and a fifth above what is measured
+			bars = {"bunny": (1.84, 0.0012), "turned": (2, 0.0087), "igea": (2, 0.0125), "sphere": (0.403, 0)}[name]
+			expect(lost <= bars[0] and deep <= bars[1] and invented == 0, name, quality, chroma)
 			expect(spikes <= 0.6 * before, name, quality, chroma)' >&3
 }
 
-# Quality 80 against 85 for eyes: measured 0.72 to 0.77 of the bytes at 0.89 to 0.96 of the rms; holoenc's own against 95
-# for eyes: 0.92 to 0.97 at 0.64 to 0.71. The rest is left for other libraries.
+# Quality 80 against 85 for eyes: measured 0.72 to 0.77 of the bytes at 0.90 to 0.96 of the rms; holoenc's own against 95
+# for eyes: 0.82 to 0.86 at 0.69 to 0.77. The rest is left for other libraries.
 @test "holorate: JPEG for fringes takes fewer bytes than that for eyes, at less error, lost pixels and spikes" {
 	need_data meshes
 	mesh2depth --view 240,0,0 "$data/meshes/igea.ply" -o igea.nrrd
@@ -388,7 +390,7 @@ for new, old, *bar in ("fringes", "eyes", 0.8, 1), ("default", "older", 0.99, 0.
 	f, g = (compare(want, read_frame(k + ".nrrd")["depth"], 84) for k in (new, old))
 	print("# %-6s %-7s %6d for %6d bytes (%.3f), rms %.4f for %.4f (%.3f), lost %.2f for %.2f %%, spikes %.3f for %.3f %%"
 		% (name, new, n, m, n / m, f[2], g[2], f[2] / g[2], f[0], g[0], f[1], g[1]))
-	expect(n / m < bar[0] and f[2] / g[2] < bar[1] and f[0] <= g[0] + 0.01 and f[1] <= g[1] + 0.01, name, new)' \
+	expect(n / m < bar[0] and f[2] / g[2] < bar[1] and f[0] <= g[0] and f[1] <= g[1], name, new)' \
 			$name >&3
 	done
 }

@@ -616,6 +616,43 @@ open("junk.stl", "wb").write(b"abc")'
 	fails 1 "absent.ply: cannot be opened" mesh2depth absent.ply
 }
 
+@test "mesh2depth: what stands behind a mesh is refused as text, and warned of as bytes" {
+	py '
+write_frames("z.nrrd", Frame(np.mgrid[:4, :5].sum(0).astype("f4")[None], ["depth"]))'
+	for to in "a.ply --ascii" b.ply "a.stl --ascii" b.stl c.obj; do
+		# shellcheck disable=SC2086
+		framecat z.nrrd -o $to
+		file=${to%% *}
+		printf '\n \n' >"more_$file"
+		cat "$file" "more_$file" >"blank_$file"
+		(cat "$file" && echo 3 0 1 3) >"more_$file"
+	done
+	mesh2depth -s 9x9 a.ply -o want.nrrd
+	silent mesh2depth -s 9x9 blank_a.ply blank_a.stl blank_c.obj -o d.nrrd
+	fails 1 "more_a.ply: line $(($(wc -l <a.ply) + 1)): '3' stands behind the 24 entries of element face" \
+		mesh2depth more_a.ply
+	fails 1 "more_a.stl: line $(($(wc -l <a.stl) + 1)): '3' stands behind endsolid" mesh2depth more_a.stl
+	for file in more_b.ply more_b.stl; do
+		fails 0 "$file: 8 bytes behind its end are not read" mesh2depth -s 9x9 $file -o d.nrrd
+		framecmp d.nrrd want.nrrd
+	done
+	(cat b.ply && printf x) >one.ply
+	fails 0 "one.ply: 1 byte behind its end is not read" mesh2depth -s 9x9 one.ply -o d.nrrd
+	(cat a.stl a.stl) >two.stl	# two solids
+	silent mesh2depth -s 9x9 two.stl -o d.nrrd
+	# statements of OBJ that make no triangles are none of these
+	(cat more_c.obj && printf 'V 1 2 3\nvn 0 0 1\nusemtl a\nmg 0\ncall a b\n# a\n') >d.obj
+	fails 0 "d.obj: line $(($(wc -l <c.obj) + 1)): '3' begins no statement of OBJ" mesh2depth -s 9x9 d.obj -o d.nrrd
+	framecmp d.nrrd want.nrrd
+	(cat c.obj && printf 'vn 0 0 1\nusemtl a\nmg 0\ncall a b\ns off\no\n# a\n') >d.obj
+	silent mesh2depth -s 9x9 d.obj -o d.nrrd
+	# clouds
+	py 'write_frames("p.nrrd", Frame(np.zeros((3, 1, 2), "f4"), ["x", "y", "z"], {"points": "2"}))'
+	framecat p.nrrd -o p.ply
+	(cat p.ply && printf xy) >q.ply
+	fails 0 "q.ply: 2 bytes behind its end are not read" framecat q.ply -o d.nrrd
+}
+
 @test "mesh2depth: errors of options" {
 	py 'write_frames("in.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["phase", "modulation"]))'
 	fails 1 "a mesh needs channels x y z" mesh2depth in.nrrd

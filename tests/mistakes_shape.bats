@@ -259,6 +259,20 @@ c = json.load(open("c.json")); c[sys.argv[2]] = json.loads(sys.argv[3]); json.du
 	change aside.json projector_K "[[1400, 0, 2100], [0, 1400, 410], [0, 0, 1]]"
 	mistake "aside.json: the projector's matrix has its principal point at 2100,410, outside of the projector's 1200 x 800 px" \
 		phase2depth --calib aside.json a.nrrd -o x.nrrd
+	for at in 320,480 640,240; do	# one number alone halved
+		change alone.json camera_K "[[1900, 0, ${at%,*}], [0, 1900, ${at#*,}], [0, 0, 1]]"
+		mistake "alone.json: the camera's matrix has its principal point at $at, far from the middle of its 1280 x 960 px" \
+			phase2depth --calib alone.json a.nrrd -o x.nrrd
+	done
+	change shifted.json camera_K "[[1900, 0, 800], [0, 1900, 380], [0, 0, 1]]"	# an eighth off is let pass
+	phase2depth --calib shifted.json a.nrrd -o x.nrrd 2>said
+	run ! grep "principal point" said
+	change first.json projector_dist "[0.0005, -0.04, -0.08, 0.05]"
+	mistake "first.json: the projector's lens has p1 = -0.08 and p2 = 0.05, more than lenses have" \
+		phase2depth --calib first.json a.nrrd -o x.nrrd
+	change first.json projector_dist "[-0.08, 0.05, 0.02, -0.02]"
+	phase2depth --calib first.json a.nrrd -o x.nrrd 2>said
+	run ! grep "lens has p1" said
 	change above.json projector_K "[[1400, 0, 590], [0, 1400, 1100], [0, 0, 1]]"	# a picture that is shifted up
 	phase2depth --calib above.json a.nrrd -o x.nrrd 2>said
 	run ! grep "principal point" said
@@ -332,8 +346,8 @@ put("lenses", camera_dist=c["projector_dist"], projector_dist=c["camera_dist"])'
 		transposed 100 % of the pixels with a phase have their point behind the camera or the projector
 		negated 100 % of the pixels with a phase have their point behind the camera or the projector
 		center 100 % of the pixels with a phase have their point behind the camera or the projector
-		matrices the projector's matrix has its principal point at 645.4,529.5
-		exchanged the projector's matrix has its principal point at 645.4,529.5
+		matrices the camera's matrix has its principal point at 990.3,547, far from the middle of its 1280 x 1024 px
+		exchanged the camera's matrix has its principal point at 990.3,547, far from the middle of its 1280 x 1024 px
 		camera_half the camera's matrix has its principal point at 322.7,264.7, as a picture of 640 x 512 px
 		camera_double the camera's matrix has its principal point at 1291,1059, as a picture of 2560 x 2048 px
 		projector_half the projector's matrix has its principal point at 495.2,273.5, as a picture of 960 x 540 px

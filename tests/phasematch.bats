@@ -331,7 +331,7 @@ page = open(sys.argv[1]).read()
 for noise, name, title, *bars in ((0, "out", "one map (the default)", 97, 0.005, 0.017),
 		(2, "out", "one map (the default)", 92.5, 0.005, 0.1), (5, "out", "one map (the default)", 62, 0.01, 0.18),
 		(2, "vote", "Fl -vote No 0.5, unfiltered", 0, 1, 1), (5, "vote", "Fl -vote No 0.5, unfiltered", 0, 1, 1),
-		(2, "one", "finest phase, unfiltered", 0, 1, 1), (5, "one", "finest phase, unfiltered", 0, 1, 1)):
+		(2, "one", "finest, unfiltered", 0, 1, 1), (5, "one", "finest, unfiltered", 0, 1, 1)):
 	out = read_frame("%s.%d.nrrd" % (name, noise))["disparity"].astype(float)
 	truth = np.load("left.npy")
 	seen = np.isfinite(truth)

@@ -505,7 +505,7 @@ expect(np.array_equal(f.pixels[:, 0].T, np.array([[5, np.nan, 1, 0], [7, 3, 2, 0
 @test "tables: ASCII PLY with more rows than vertices, and numbers that do not fit their type" {
 	head='ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty uchar red\n'
 	printf "${head}end_header\n1 2\n3 4\n5 6\n" >a.ply
-	fails 1 "a.ply: line 9: '5' stands behind the 2 points of element vertex" framecat a.ply -o x.nrrd
+	fails 1 "a.ply: line 9: '5' stands behind the 2 entries of element vertex" framecat a.ply -o x.nrrd
 	printf "${head}end_header\n1 2\n3 300\n" >a.ply
 	fails 1 "a.ply: line 8: 300 does not fit its type" framecat a.ply -o x.nrrd
 	printf "${head}end_header\n1 -1\n3 4\n" >a.ply

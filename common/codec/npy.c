@@ -214,6 +214,8 @@ read_samples(struct loader *loader, const struct npy *npy, struct frame *frame)
 			    all + (c * npy->step_c + y * npy->step_y) * size, npy->step_x * size,
 			    frame_row(frame, c, y), npy->w);
 	free(all);
+	if (status == 0)
+		samples_warn_rest(loader->path, samples_bytes_left(loader->file));
 	return status;
 }
 

@@ -119,6 +119,8 @@ pfm_load(struct loader *loader, struct frame **out)
 	head_free(&head);
 	if (status == 0)
 		status = read_rows(loader, swap, *out);
+	if (status == 0)
+		samples_warn_rest(loader->path, samples_bytes_left(loader->file));
 	if (status < 0) {
 		frame_free(*out);
 		*out = NULL;

@@ -294,6 +294,14 @@ samples_bytes_left(FILE *file)
 	return end < here ? 0 : (size_t)(end - here);	/* a head may point beyond the end */
 }
 
+void
+samples_warn_rest(const char *path, size_t left)
+{
+	if (left && left != SIZE_MAX)
+		warn(path, "%zu byte%s behind its end %s not read", left, left == 1 ? "" : "s",
+		    left == 1 ? "is" : "are");
+}
+
 int
 samples_check_claim(const char *path, size_t left, size_t w, size_t h, size_t c, size_t bits,
     size_t ratio)

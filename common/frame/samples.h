@@ -38,6 +38,8 @@ void samples_swap16(void *row, size_t n);
 
 /* Bytes from the current position to the end; SIZE_MAX on a pipe. */
 size_t samples_bytes_left(FILE *);
+/* warn() of `left` bytes behind an image, 0 or SIZE_MAX: none, that no reader takes. */
+void samples_warn_rest(const char *path, size_t left);
 /*
  * Refuses sizes that the `left` bytes of a file cannot hold, before anything is allocated for them:
  * a header of w x h x c samples of `bits` bits, packed by at most `ratio` (1: not compressed).

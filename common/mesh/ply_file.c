@@ -236,6 +236,21 @@ ply_check_last(const struct ply *ply)
 		words_warn_end(&ply->words);
 }
 
+int
+ply_check_end(struct ply *ply)
+{
+	const struct ply_element *element = &ply->element[ply->at];
+
+	if (ply->form != PLY_FORM_ASCII) {
+		samples_warn_rest(ply->path, samples_bytes_left(ply->file));
+		return 0;
+	}
+	if (!words_anywhere(&ply->words))
+		return ferror(ply->file) ? fail_errno(ply->path, "cannot be read") : 0;
+	return fail(ply->path, "line %zu: '%.60s' stands behind the %llu entries of element %s",
+	    ply->words.line, ply->words.word, element->n ? element->count : 0, element->name);
+}
+
 static double
 as_number(enum element type, const unsigned char byte[8])
 {

@@ -74,6 +74,9 @@ bool ply_begin_item(struct ply *);
 /* Behind the last value that is wanted: text that ends right behind it may have been cut off
  * within it: a warning. */
 void ply_check_last(const struct ply *);
+/* Behind the last item of the last element: text that follows makes its number wrong, -1 after
+ * fail(); bytes do so too, or are of no use: a warning. */
+int ply_check_end(struct ply *);
 /* The next value. -1 after fail(). */
 int ply_next_value(struct ply *, enum element type, double *out);
 /* The number of entries of a list. -1 after fail(). */

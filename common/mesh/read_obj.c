@@ -19,6 +19,7 @@ struct obj {
 	double most;		/* the largest colour: up to 1, or up to 255 */
 	unsigned long long vertices, faces;	/* that comments name; 0: none do */
 	bool empty;		/* the current line, or it is a comment */
+	bool passed;		/* a line whose first word is none of OBJ's */
 	bool opacity;		/* ends seven numbers of a vertex; if not, the fourth is a weight */
 };
 
@@ -120,6 +121,26 @@ take_comment(struct obj *obj)
 	take_count(text, "Faces: ", &obj->faces);
 }
 
+/* Statements that make no triangles are passed over in silence, lines that are none are not: they
+ * may be vertices or faces whose first letter is lost. */
+static void
+check_word(struct obj *obj)
+{
+	static const char known[] = " vn vt vp g s o p l mtllib usemtl usemap maplib mg cstype deg "
+	    "bmat step curv curv2 surf parm trim hole scrv sp end con bevel c_interp d_interp lod "
+	    "shadow_obj trace_obj ctech stech call csh bsp bzp cdc cdp res ";
+	char word[WORD_SIZE + 2];
+
+	if (obj->passed || obj->empty)
+		return;
+	snprintf(word, sizeof(word), " %s ", obj->words.word);
+	if (strstr(known, word))
+		return;
+	obj->passed = true;
+	warn(obj->words.path, "line %zu: '%s' begins no statement of OBJ; such lines are passed "
+	    "over", obj->words.line, obj->words.word);
+}
+
 static int
 take_line(struct obj *obj)
 {
@@ -135,6 +156,7 @@ take_line(struct obj *obj)
 		return take_face(obj);
 	if (!strcmp(obj->words.word, "#") && obj->out->points == 0)
 		take_comment(obj);
+	check_word(obj);
 	return 0;
 }
 

@@ -276,8 +276,10 @@ read_ply(const char *path, FILE *file, struct triangles *out)
 		status = check_header(ply);
 	for (size_t i = 0; i < ply->elements && status == 0; i++)
 		status = read_element(ply, i);
-	if (status == 0)
+	if (status == 0) {
 		ply_check_last(ply);
+		status = ply_check_end(ply);
+	}
 	free(ply);
 	return status;
 }

@@ -108,6 +108,7 @@ load_binary(struct welder *welder, FILE *file, uint32_t facets)
 		if (add_facet(welder, corner) < 0)
 			return -1;
 	}
+	samples_warn_rest(welder->path, samples_bytes_left(file));
 	return 0;
 }
 
@@ -139,6 +140,9 @@ take_loop(struct words *words, float corner[9], bool *ended)
 			*ended = words->word[0] == 'e';
 			while (words_next(words))
 				continue;
+		} else if (*ended) {
+			return fail(words->path, "line %zu: '%s' stands behind endsolid",
+			    words->line, words->word);
 		} else if (!strcmp(words->word, "vertex")) {
 			if (n == 3)
 				return fail(words->path,

@@ -78,11 +78,11 @@ predicts_as_written_out(void **state)
 		for (int overlap = 0; overlap < 2; overlap++) {
 			span = costs_predict(&costs, map, MAPS, overlap);
 			assert_true(fabs(span.best -
-			    by_hand(map, MAPS, overlap, 1e-10, 2e-10)) < 1e-12);
+			    by_hand(map, MAPS, overlap, 1e-10, 2e-10)) <= 4e-18);
 			assert_true(fabs(span.likely -
-			    by_hand(map, MAPS, overlap, 2e-10, 3e-10)) < 1e-12);
+			    by_hand(map, MAPS, overlap, 2e-10, 3e-10)) <= 4e-18);
 			assert_true(fabs(span.worst -
-			    by_hand(map, MAPS, overlap, 4e-10, 9e-10)) < 1e-12);
+			    by_hand(map, MAPS, overlap, 4e-10, 9e-10)) <= 4e-18);
 		}
 	}
 }
@@ -121,7 +121,7 @@ decides_for_the_least(void **state)
 			if (seconds < least)
 				least = seconds;
 		}
-		assert_true(fabs(decided - least) < 1e-12);
+		assert_true(decided == least);
 		for (size_t k = 0; k < MAPS; k++)
 			there += map[k].on_device;
 		mixed += there > 0 && there < MAPS;

@@ -150,8 +150,8 @@ exact(void **state)
 		for (int robust = 0; robust < 2; robust++) {
 			fit_cloud((enum shape_kind)kind, 1, 0, 0, robust, &fit, error);
 			for (int i = 0; i < 6; i++)
-				assert_true(fabs(error[i]) < 1e-10);
-			assert_true(fit.rms < 1e-10);
+				assert_true(fabs(error[i]) < 5e-14);
+			assert_true(fit.rms < 2e-15);
 			fit_free(&fit);
 		}
 }
@@ -167,7 +167,7 @@ exact_but_a_tenth(void **state)
 	for (int kind = SHAPE_PLANE; kind <= SHAPE_CYLINDER; kind++) {
 		fit_cloud((enum shape_kind)kind, 1, 0, POINTS / 10, true, &fit, error);
 		for (int i = 0; i < 6; i++)
-			assert_true(fabs(error[i]) < 1e-6);
+			assert_true(fabs(error[i]) < 8e-14);
 		assert_true(fit.used <= POINTS - POINTS / 10 + 2);
 		fit_free(&fit);
 	}

@@ -99,11 +99,11 @@ exact_points(void **state)
 	for (size_t d = 0; d < 2; d++)
 		for (size_t k = 0; k < 9; k++)
 			assert_float_equal(solution.intrinsics[d][k], truth[d][k],
-			    k < 4 ? 1e-6 : 1e-9);
+			    k < 4 ? 2.4e-12 : 2.7e-12);
 	for (size_t k = 0; k < 6; k++)
 		assert_float_equal(k < 3 ? solution.rotation[1][k] : solution.device[1].T[k - 3],
-		    pose[k], k < 3 ? 1e-9 : 1e-6);
-	assert_true(solution.rms < 1e-9);
+		    pose[k], k < 3 ? 1.2e-15 : 4.2e-13);
+	assert_true(solution.rms < 1.8e-13);
 	for (size_t k = 0; k < problem.points; k++)
 		assert_false(solution.residual[k].rejected);
 	calib_solution_free(&solution);
@@ -156,7 +156,7 @@ derivatives(void **state)
 
 			for (int e = begin[i]; e < begin[i + 1]; e++)
 				exact += (size_t)of[e] == s ? value[e] : 0;
-			wrong += !(fabs(quotient - exact) < 1e-4 * fmax(fabs(exact), 10));
+			wrong += !(fabs(quotient - exact) < 5e-7 * fmax(fabs(exact), 10));
 		}
 	}
 	assert_int_equal(wrong, 0);

@@ -122,11 +122,11 @@ as_all_triangles(void **state)
 			memcpy(x, mesh.point[i % mesh.points], sizeof(x));
 		nearest_find(tree, x, INFINITY, &found);
 		want = brute(&mesh, x);
-		assert_true(fabs(fabs(found.distance) - want) < 1e-9);
+		assert_true(fabs(fabs(found.distance) - want) < 1.5e-13);
 		for (int k = 0; k < 3; k++)
 			d += pow(found.point[k] - x[k], 2);
-		assert_true(fabs(sqrt(d) - want) < 1e-9);
-		assert_true(fabs(brute_triangle(&mesh, found.triangle, x) - want) < 1e-9);
+		assert_true(fabs(sqrt(d) - want) < 1.5e-13);
+		assert_true(brute_triangle(&mesh, found.triangle, x) == want);
 		nearest_find(tree, x, want * 0.999, &none);
 		assert_true(want == 0 || none.triangle == NEAREST_NONE);
 		nearest_find(tree, x, want * 1.001 + 1e-9, &none);

@@ -22,6 +22,8 @@
 #define MIXED 5		/* a filter for every row */
 #define FIRST_IDAT(kind) (33 + (kind)->before_bytes)
 #define HEAD 8
+#define SURPLUS(size) "fringepipe: in.png: PNG: holds more image data than its " size " pixels; " \
+	"the rest is not read\n"
 
 struct kind {
 	size_t w, h;
@@ -31,6 +33,7 @@ struct kind {
 	bool empty;				/* IDATs without data between them */
 	const void *before, *behind;		/* chunks around the IDATs */
 	size_t before_bytes, behind_bytes;
+	size_t colours;				/* of the palette; 0: one for each index */
 };
 
 struct bytes {
@@ -208,13 +211,22 @@ append_idats(struct bytes *file, const struct kind *kind, struct bytes z)
 	free(z.at);
 }
 
+static const unsigned char clear[6] = { 0, 3, 0, 4, 0, 5 };	/* of a tRNS */
+
+static unsigned char
+palette_part(size_t index, size_t c)
+{
+	return (unsigned char)hash((uint32_t)(3 * index + c));
+}
+
 /* A file whose IDATs hold z, or what the kind is. Frees z. */
 static struct bytes
 png_of(const struct kind *kind, struct bytes z)
 {
 	struct bytes file = { 0 }, ihdr = { 0 };
 	unsigned char rest[5] = { (unsigned char)kind->depth, (unsigned char)kind->colour, 0, 0,
-		kind->interlaced }, palette[768], clear[6] = { 0, 3, 0, 4, 0, 5 };
+		kind->interlaced }, palette[768];
+	size_t colours = kind->colours ? kind->colours : (size_t)1 << kind->depth;
 
 	append(&file, "\x89PNG\r\n\x1a\n", HEAD);
 	append_number(&ihdr, kind->w);
@@ -223,10 +235,12 @@ png_of(const struct kind *kind, struct bytes z)
 	append_chunk(&file, "IHDR", ihdr.at, ihdr.n);
 	free(ihdr.at);
 	for (size_t i = 0; i < sizeof(palette); i++)
-		palette[i] = (unsigned char)hash((uint32_t)i);
+		palette[i] = palette_part(i / 3, i % 3);
 	if (kind->colour == 3)
-		append_chunk(&file, "PLTE", palette, (size_t)3 << kind->depth);
-	if (kind->clear)
+		append_chunk(&file, "PLTE", palette, 3 * colours);
+	if (kind->clear && kind->colour == 3)
+		append_chunk(&file, "tRNS", clear + 1, colours < 5 ? colours : 5);
+	else if (kind->clear)
 		append_chunk(&file, "tRNS", clear, kind->colour == 2 ? 6 : 2);
 	append(&file, kind->before ? kind->before : "", kind->before_bytes);
 	append_idats(&file, kind, z);
@@ -243,17 +257,26 @@ png(const struct kind *kind)
 
 /* ---- reading it ---- */
 
+/* message: of a file that is refused why, else the warnings. */
 static struct frame *
 load(struct bytes file, int (*by)(struct loader *, struct frame **), char message[300])
 {
 	struct loader loader = { .path = "in.png", .file = fmemopen(file.at, file.n, "rb") };
+	FILE *standard = stderr;
 	struct frame *frame;
 	int status;
 
 	assert_non_null(loader.file);
+	memset(message, 0, 300);
+	stderr = fmemopen(message, 299, "w");
+	assert_non_null(stderr);
 	status = by(&loader, &frame);
+	fclose(stderr);
+	stderr = standard;
 	assert_int_equal(status, frame ? 1 : -1);
-	snprintf(message, 300, "%s", fail_message() ? fail_message() : "");
+	assert_true(!frame == !!fail_message());
+	if (!frame)
+		snprintf(message, 300, "%s", fail_message());
 	fail_clear();
 	fclose(loader.file);
 	return frame;
@@ -266,7 +289,7 @@ assert_same(const struct frame *a, const struct frame *b)
 	assert_same_pixels(a, b);
 }
 
-/* Ours and libpng's result agree; *frame: it, or NULL. Returns its message, "" if there is none. */
+/* Ours and libpng's result agree; *frame: it, or NULL. Returns its message or warnings. */
 static const char *
 both(struct bytes file, struct frame **frame)
 {
@@ -375,6 +398,50 @@ test_clear(void **state)
 	assert_read(&kind, false);
 }
 
+/* Indices are the palette's colours, and alpha; beyond it opaque black, which a warning counts. */
+static void
+test_palette(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4 * 2 * 2 * 3; i++) {
+		static const size_t few[4] = { 1, 3, 11, 200 };
+		const int depth = 1 << i % 4;
+		struct kind kind = { .w = 33, .h = 20, .colour = 3, .depth = depth, .filter = MIXED,
+			.interlaced = i / 4 % 2, .clear = i / 8 % 2, .smooth = i / 16 == 2,
+			.colours = i / 16 ? few[i % 4] : 0 };
+		size_t colours = kind.colours ? kind.colours : (size_t)1 << depth, beyond = 0;
+		struct bytes file = png(&kind);
+		struct frame *frame;
+		const char *message = both(file, &frame);
+		char wanted[150] = "";
+
+		if (!frame)
+			print_error("%d bits, %zu colours: %s\n", depth, colours, message);
+		assert_non_null(frame);
+		assert_int_equal(frame->head.c, kind.clear ? 4 : 3);
+		for (size_t y = 0; y < kind.h; y++)
+			for (size_t x = 0; x < kind.w; x++) {
+				size_t index = sample(&kind, x, y, 0);
+				bool there = index < colours;
+
+				beyond += !there;
+				for (size_t c = 0; c < 3; c++)
+					assert_int_equal((int)frame_sample(frame, c, y, x),
+					    there ? palette_part(index, c) : 0);
+				if (kind.clear)
+					assert_int_equal((int)frame_sample(frame, 3, y, x),
+					    there && index < 5 ? clear[index + 1] : 255);
+			}
+		if (beyond)
+			snprintf(wanted, sizeof(wanted), "fringepipe: in.png: PNG: %zu pixels are "
+			    "black, as their indices are beyond the palette of %zu colours\n",
+			    beyond, colours);
+		assert_string_equal(message, wanted);
+		frame_free(frame);
+		free(file.at);
+	}
+}
+
 /* A stream says how far back it refers at most; libpng reads those that are longer than that. */
 static void
 test_windows(void **state)
@@ -414,6 +481,7 @@ test_chunks(void **state)
 	struct bytes before = { 0 }, behind = { 0 }, file, junk = { 0 };
 	struct kind kind = { .w = 20, .h = 10, .depth = 8, .filter = MIXED };
 	struct frame *frame;
+	const char *message;
 
 	(void)state;
 	append_chunk(&before, "tEXt", "fringepipe\0period_px:=60\n", 25);
@@ -439,7 +507,9 @@ test_chunks(void **state)
 	assert_true(is_taken(&kind, file));
 	append(&file, "junk behind the end", 19);
 	assert_true(is_taken(&kind, file));
-	assert_string_equal(both(file, &frame), "");
+	assert_non_null(strstr(both(file, &frame),
+	    "in.png: 19 bytes behind its end are not read\n"));
+	assert_samples(&kind, frame);
 	frame_free(frame);
 	free(file.at);
 
@@ -452,7 +522,10 @@ test_chunks(void **state)
 		append_chunk(&junk, type[i], "k\0\0xyz", 6);
 		kind.behind = junk.at, kind.behind_bytes = junk.n;
 		file = png(&kind);
-		assert_true((*both(file, &frame) == '\0') == (i != 3));
+		message = both(file, &frame);
+		assert_true(!frame == (i == 3));
+		assert_true(!*message == (i < 3));
+		assert_true(!strcmp(message, SURPLUS("20 x 10")) == (i == 4));
 		frame_free(frame);
 		assert_int_equal(is_taken(&kind, file), i < 3);
 		file.at[file.n - 13] ^= 1;	/* the chunk's check sum */
@@ -604,7 +677,8 @@ test_damage(void **state)
 		}
 		for (size_t i = 0; i < file.n; i++) {
 			file.at[i] ^= (unsigned char)(1 + hash((uint32_t)i) % 255);
-			refused += *both(file, &frame) != '\0';
+			both(file, &frame);
+			refused += !frame;
 			frame_free(frame);
 			file.at[i] ^= (unsigned char)(1 + hash((uint32_t)i) % 255);
 		}
@@ -635,7 +709,8 @@ test_stream_damage(void **state)
 			z = packed(&kind, filtered(&kind));
 			z.at[i / 8] ^= (unsigned char)(1 << i % 8);
 			file = png_of(&kind, z);
-			same += *both(file, &frame) == '\0';
+			both(file, &frame);
+			same += !!frame;
 			frame_free(frame);
 			free(file.at);
 		}
@@ -643,10 +718,16 @@ test_stream_damage(void **state)
 	assert_true(same < 40);
 }
 
-/* Of a stream that is right: too short, too long, followed by more, with a wrong sum or none. */
+/* Of a stream that is right: too short, too long, followed by more, with a wrong sum or none. What
+ * is there has the samples, and a warning of what is too much. */
 static void
 test_stream_length(void **state)
 {
+	static const char *const message[] = { "in.png: PNG: Not enough image data",
+		SURPLUS("13 x 21"), "in.png: PNG: bad adaptive filter value",
+		"in.png: PNG: IDAT: incorrect data check",
+		"in.png: PNG: Not enough image data", SURPLUS("13 x 21"),
+		"in.png: PNG: IDAT: incorrect header check", "" };
 	struct kind kind = { .w = 13, .h = 21, .depth = 8, .filter = MIXED, .smooth = true };
 	struct bytes z, file;
 	struct frame *frame;
@@ -671,7 +752,9 @@ test_stream_length(void **state)
 		if (i == 6)
 			z.at[0] ^= 1, z.at[1] ^= 1;
 		file = png_of(&kind, z);
-		both(file, &frame);
+		assert_string_equal(both(file, &frame), message[i]);
+		if (frame)
+			assert_samples(&kind, frame);
 		frame_free(frame);
 		assert_int_equal(is_taken(&kind, file), i == 7);
 		free(file.at);
@@ -1015,6 +1098,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_palette),
 		cmocka_unit_test(test_clear),
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_pieces),

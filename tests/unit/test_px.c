@@ -151,9 +151,9 @@ test_hash(void **state)
 		products += v * before;
 		before = v;
 	}
-	assert_true(fabs(sum / N) < 5 * sqrt(1.0 / 12 / N));
-	assert_true(fabs(squares / N - 1.0 / 12) < 0.001);
-	assert_true(fabs(products / N) < 5.0 / 12 / sqrt(N));
+	assert_true(fabs(sum / N) < 3 * sqrt(1.0 / 12 / N));
+	assert_true(fabs(squares / N - 1.0 / 12) < 3 * sqrt(1.0 / 180 / N));
+	assert_true(fabs(products / N) < 3.0 / 12 / sqrt(N));
 }
 
 int

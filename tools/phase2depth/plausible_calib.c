@@ -8,10 +8,11 @@
 
 #define BASELINE_MM 2.0		/* a smaller one was meant in another unit */
 #define BASELINE_MOST_MM 20000.0	/* and no rig is so wide */
-#define TANGENTIAL 0.1		/* p1 and p2 of lenses are below 0.02 */
+#define TANGENTIAL 0.03		/* p1 and p2 of lenses are below 0.02 */
 #define SKEW 0.05		/* of the focal length; sensors have some 1e-4 */
 #define WIDE 8.0		/* widths of the picture in a focal length: some 150 degrees */
-#define MIDDLE 0.05		/* principal points lie so near it, a share of the picture */
+#define MIDDLE 0.05		/* principal points lie so near it, a share of the picture, */
+#define ASIDE 0.2		/* and a camera's never so far from it; halved: 0.25 */
 
 double
 plausible_baseline(const struct calib *calib)
@@ -55,6 +56,13 @@ is_outside(const struct pinhole *device, double w, double h, bool is_projector)
 	return x < 0 || x > w || y < -beyond || y > h + beyond;
 }
 
+/* Of a camera one number alone may be of another picture. */
+static bool
+is_aside(const struct pinhole *device, double w, double h)
+{
+	return fabs(device->K[2] / w - 0.5) > ASIDE || fabs(device->K[5] / h - 0.5) > ASIDE;
+}
+
 /* Would width and height be right the other way round, and only so? */
 static bool
 is_exchanged(const struct pinhole *device, double w, double h)
@@ -89,6 +97,10 @@ plausible_resolution(const char *object, const struct pinhole *device, bool is_p
 		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, outside of the "
 		    "%s's %g x %g px: is it the matrix of this picture, and not of a part?", name,
 		    device->K[2], device->K[5], name, w, h);
+	else if (!is_projector && is_aside(device, w, h))
+		warn(object, "the camera's matrix has its principal point at %.4g,%.4g, far from "
+		    "the middle of its %g x %g px: are both numbers, and all of the matrix, of "
+		    "this picture, and not of a part?", device->K[2], device->K[5], w, h);
 	else
 		return true;
 	return false;

@@ -149,19 +149,14 @@ read_item(struct ply *ply, const struct ply_element *element, float *row)
 	return 0;
 }
 
-/* Text behind the vertices belongs to an element, else their number is wrong. */
+/* What stands behind the vertices belongs to an element, else their number is wrong. */
 static int
 check_end(struct ply *ply, size_t vertex)
 {
-	if (ply->form != PLY_FORM_ASCII)
-		return 0;
 	for (size_t e = vertex + 1; e < ply->elements; e++)
 		if (ply->element[e].count && ply->element[e].n)
 			return 0;
-	if (!words_anywhere(&ply->words))
-		return ferror(ply->file) ? fail_errno(ply->path, "cannot be read") : 0;
-	return fail(ply->path, "line %zu: '%.60s' stands behind the %llu points of element vertex",
-	    ply->words.line, ply->words.word, ply->element[vertex].count);
+	return ply_check_end(ply);
 }
 
 /* The elements up to the vertices; what stands behind them is left alone. */

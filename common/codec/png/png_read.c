@@ -14,6 +14,8 @@
 #include "frame/samples.h"
 
 #define CHUNK_BYTES_MOST ((size_t)40 << 20)	/* two copies of the longest key lines, and more */
+#define IDAT_TYPE 0x49444154u
+#define END_BYTES_MOST 16	/* a stream's end, which libpng may leave: a check sum, codes */
 
 /* What is open while libpng may jump. It lives on the heap: no local can be lost by the jump. */
 struct job {
@@ -25,9 +27,17 @@ struct job {
 	struct frame *frame;
 	unsigned char *rows;
 	size_t left;			/* bytes of the file behind the head of the first IDAT */
+	off_t end;			/* of the file; -1: not known */
 	size_t used, most;		/* bytes that libpng holds, and may hold */
 	bool keyed;			/* there are key lines before the pixels */
 	bool one_bit;			/* samples of one bit became 0 and 255 */
+	bool rows_read;			/* all of them, */
+	size_t late;			/* and bytes of IDATs that were passed over then */
+	bool surplus;			/* there are more image data than rows */
+	bool indexed;			/* pixels are indices into: */
+	unsigned char colour[256][4];
+	int colours;
+	size_t beyond;			/* pixels whose index is none of them */
 };
 
 static void
@@ -41,15 +51,23 @@ on_error(png_structp png, png_const_charp message)
 
 /*
  * libpng passes over chunks that are not as they should be. Of those that we take something from,
- * key lines or a colour that is clear, none is lost without a word. A wrong check sum is an error
- * in any chunk (png_set_crc_action()).
+ * pixels, key lines or a colour that is clear, none is lost without a word. A wrong check sum is an
+ * error in any chunk (png_set_crc_action()).
  */
 static void
 on_warning(png_structp png, png_const_charp message)
 {
-	static const char *const taken[] = { "tEXt: ", "zTXt: ", "iTXt: ", "tRNS: " };
+	static const char *const taken[] = { "IDAT: ", "tEXt: ", "zTXt: ", "iTXt: ", "tRNS: " };
+	static const char *const more[] = { "Too much image data", "Extra compressed data",
+		"Too many IDATs found" };
+	struct job *job = png_get_error_ptr(png);
 	bool fails = strcasestr(message, "memory");
 
+	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
+		if (strstr(message, more[i])) {
+			job->surplus = true;
+			return;
+		}
 	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
 		fails |= !strncmp(message, taken[i], strlen(taken[i]));
 	if (fails)
@@ -106,6 +124,9 @@ read_bytes(png_structp png, png_bytep to, size_t n)
 {
 	struct job *job = png_get_io_ptr(png);
 
+	if (job->rows_read && png_get_io_chunk_type(png) == IDAT_TYPE &&
+	    png_get_io_state(png) & PNG_IO_CHUNK_DATA)
+		job->late += n;
 	jump_if(job, samples_read(job->path, job->file, to, n) < 0);
 }
 
@@ -143,6 +164,41 @@ take_text_behind(struct job *job)
 				((uint8_t *)frame_row(frame, 0, y))[x] &= 1;
 }
 
+/* The colours of a palette; beyond them, as the specification wants it, there is opaque black. */
+static void
+take_palette(struct job *job)
+{
+	png_colorp palette = NULL;
+	png_bytep alpha = NULL;
+	int alphas = 0;
+
+	png_get_PLTE(job->png, job->info, &palette, &job->colours);
+	png_get_tRNS(job->png, job->info, &alpha, &alphas, NULL);
+	for (int i = 0; i < 256; i++) {
+		unsigned char *to = job->colour[i];
+
+		if (i < job->colours)
+			to[0] = palette[i].red, to[1] = palette[i].green, to[2] = palette[i].blue;
+		to[3] = alpha && i < alphas ? alpha[i] : 255;
+	}
+	png_set_check_for_invalid_index(job->png, -1);	/* look_up() does */
+	job->indexed = true;
+}
+
+/* A row of indices into its colours. */
+static void
+look_up(struct job *job, unsigned char *row)
+{
+	const size_t channels = job->head.c;
+
+	for (size_t x = job->head.w; x-- > 0;) {
+		unsigned char index = row[x];
+
+		job->beyond += index >= job->colours;
+		memcpy(row + x * channels, job->colour[index], channels);
+	}
+}
+
 /* The head of what png_read_update_info() will deliver, and the transformations to it. */
 static void
 plan_reading(struct job *job)
@@ -156,6 +212,7 @@ plan_reading(struct job *job)
 
 	/* deflate packs by 1032 at most */
 	job->left = samples_bytes_left(job->file);
+	job->end = job->left == SIZE_MAX ? -1 : ftello(job->file) + (off_t)job->left;
 	jump_if(job, samples_check_claim(job->path, job->left, w, h,
 	    png_get_channels(png, info), (size_t)depth, 1040) < 0);
 	jump_if(job, head_init(&job->head, w, h, channels,
@@ -163,13 +220,13 @@ plan_reading(struct job *job)
 	jump_if(job, channels == 2 && head_set_channels(&job->head, "image a") < 0);
 	job->keyed = take_text(job, info, &job->head);
 	if (colour == PNG_COLOR_TYPE_PALETTE)
-		png_set_palette_to_rgb(png);
-	else if (depth == 1 && !alpha && png_is_one_bit(&job->head))
+		take_palette(job);
+	if (job->indexed || (depth == 1 && !alpha && png_is_one_bit(&job->head)))
 		png_set_packing(png);
 	else if (depth < 8)
 		png_set_expand_gray_1_2_4_to_8(png);
 	job->one_bit = colour == PNG_COLOR_TYPE_GRAY && depth == 1 && !alpha;
-	if (png_get_valid(png, info, PNG_INFO_tRNS))
+	if (!job->indexed && png_get_valid(png, info, PNG_INFO_tRNS))
 		png_set_tRNS_to_alpha(png);
 	if (depth == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 		png_set_swap(png);
@@ -180,13 +237,12 @@ static void
 read_rows(struct job *job)
 {
 	int passes = png_set_interlace_handling(job->png);
-	size_t h = job->head.h, row, step;
+	size_t h = job->head.h, row = job->head.w * job->head.c * sample_size(job->head.type), step;
 
 	/* a few rows of up to 64 bits a pixel, padded */
 	job->most += 64 * job->head.w + 4096;
 	png_read_update_info(job->png, job->info);
-	row = png_get_rowbytes(job->png, job->info);
-	if (row != job->head.w * job->head.c * sample_size(job->head.type))
+	if (png_get_rowbytes(job->png, job->info) != (job->indexed ? job->head.w : row))
 		png_error(job->png, "unexpected size of a row");
 	step = passes > 1 ? row : 0;
 	job->rows = calloc(passes > 1 ? h : 1, row);
@@ -194,9 +250,13 @@ read_rows(struct job *job)
 	for (int pass = 0; pass < passes; pass++)
 		for (size_t y = 0; y < h; y++) {
 			png_read_row(job->png, job->rows + y * step, NULL);
-			if (pass == passes - 1)
-				samples_split(job->rows + y * step, job->frame, y);
+			if (pass < passes - 1)
+				continue;
+			if (job->indexed)
+				look_up(job, job->rows + y * step);
+			samples_split(job->rows + y * step, job->frame, y);
 		}
+	job->rows_read = true;
 	png_read_end(job->png, job->behind);
 	take_text_behind(job);
 }
@@ -226,6 +286,21 @@ read_pixels(struct job *job, bool by_libpng)
 		read_rows(job);
 }
 
+/* What was read is whole, but there is more that belongs to no pixel. */
+static void
+warn_of_surplus(const struct job *job)
+{
+	if (job->beyond)
+		warn(job->path, "PNG: %zu pixel%s black, as %s beyond the palette of %d colours",
+		    job->beyond, job->beyond == 1 ? " is" : "s are",
+		    job->beyond == 1 ? "its index is" : "their indices are", job->colours);
+	if (job->surplus || job->late > END_BYTES_MOST)
+		warn(job->path, "PNG: holds more image data than its %zu x %zu pixels; the rest "
+		    "is not read", job->head.w, job->head.h);
+	if (job->end >= 0)
+		samples_warn_rest(job->path, (size_t)(job->end - ftello(job->file)));
+}
+
 static int
 read_image(struct job *job, bool by_libpng)
 {
@@ -237,6 +312,7 @@ read_image(struct job *job, bool by_libpng)
 	png_read_info(job->png, job->info);
 	plan_reading(job);
 	read_pixels(job, by_libpng);
+	warn_of_surplus(job);
 	return 0;
 }
 
