@@ -7,7 +7,7 @@ load helpers
 	grep -E '^bandwidth, arrays of .* GB/s copy .* GB/s triad$' table
 	grep -E '^median +[0-9.]+ ms .* frames/s .* GB/s .*% of copy, floor [0-9.]+ ms' table
 	grep -E '^one process, threads 1 +[0-9.]+ ms .*% of copy, floor' table
-	grep -E '^one thread, best round [0-9.]+ ms: [0-9.]+ % of its floor of arithmetic, [0-9.]+ ms .407 operations .*; [0-9.]+ % of that of pipes, [0-9.]+ ms' table
+	grep -E '^one thread, best round [0-9.]+ ms: [0-9.]+ % of its floor of arithmetic, [0-9.]+ ms .399 operations .*; [0-9.]+ % of that of pipes, [0-9.]+ ms' table
 	grep -E '^pipe of processes, a thread each +[0-9.]+ ms .*% of copy, floor' table
 	grep -E '^chain +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ times$' table
 	[ "$(grep -cE '^ *(1|2|4|8|16) threads, modelled +[0-9.]+ ms, +[0-9.]+ times one thread' table)" -eq 5 ]
