@@ -83,7 +83,7 @@ choices() {
 }
 
 # gpu_choice SIZE NAME WORDS: all on either side, and which -d auto takes by what was calibrated here. Its own time is
-# not told: the device is opened in the middle of its run.
+# not printed: the device is opened in the middle of its run.
 gpu_choice() {
 	local processor device
 

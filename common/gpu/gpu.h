@@ -83,7 +83,7 @@ void gpu_block_free(struct gpu *, struct gpu_block *);
  * A job is filled (uploads, then dispatches, then downloads, in whatever order they are added),
  * submitted, waited for, and may then be filled again. Jobs run in the order of their submission;
  * copies of one overlap with the computing of another. Every dispatch sees what those before it
- * wrote, except the one that it runs beside. All return -1 after fail().
+ * wrote, except those that it runs beside. All return -1 after fail().
  */
 struct gpu_job *gpu_job_new(struct gpu *);
 /* Must not be running. */
@@ -92,7 +92,7 @@ int gpu_job_begin(struct gpu_job *);
 void gpu_job_upload(struct gpu_job *, const struct gpu_block *from, size_t from_at,
     const struct gpu_block *to, size_t to_at, size_t bytes);
 /* local: invocations of a workgroup; groups: workgroups; beside: it does not need what the dispatch
- * before it writes, and may run while that does. */
+ * before it writes, nor what that one runs beside, and may run while they do. */
 int gpu_job_dispatch(struct gpu_job *, const struct shader *, const uint32_t local[2],
     const uint32_t groups[2], const void *push, size_t push_bytes, bool beside);
 void gpu_job_download(struct gpu_job *, const struct gpu_block *from, size_t from_at,

@@ -35,7 +35,9 @@ struct pass {
 	/* Rows above and below the wanted ones that it makes too (of scratch planes), as far as the
 	 * image goes. */
 	size_t beyond;
-	bool beside;	/* it needs nothing of the pass before it: they may run at once */
+	/* It needs nothing of the pass before it, nor of what that one is beside: they may run at
+	 * once. */
+	bool beside;
 };
 
 /* For shaders that make four pixels of a row per invocation, and for those that make one. */

@@ -7,12 +7,25 @@
 #include "run/stage.h"
 
 #define AT_ONCE 4			/* what is filtered at the same time */
-#define SCRATCH (GAUSS_HOLES + GAUSS_WORDS)	/* planes for each of it */
 
 _Static_assert(GAUSS_REACH == GAUSS_RADIUS_MOST + 1, "the same in the shaders");
 _Static_assert(GAUSS_RADIUS_MOST <= 52, "the margin of gauss_rows.comp");
 _Static_assert(GAUSS_PHASE == KIND_PHASE && GAUSS_VECTOR == KIND_VECTOR &&
     GAUSS_PLAIN == KIND_PLAIN, "the same in the shaders");
+
+/* Words of bits for a column of the window. */
+static uint
+words_of(const struct gauss *gauss)
+{
+	return (uint)((2 * gauss->radius + 1 + 31) / 32);
+}
+
+/* Scratch planes for each thing that is filtered. */
+static uint
+scratch_of(const struct gauss *gauss)
+{
+	return GAUSS_HOLES + words_of(gauss);
+}
 
 static void
 pack(const struct gauss *gauss, const struct gauss_job *job, struct gauss_block *block)
@@ -23,7 +36,7 @@ pack(const struct gauss *gauss, const struct gauss_job *job, struct gauss_block 
 		.kind = job->kind, .vectors = gauss->vectors || job->kind == KIND_PLAIN,
 		.from = { (uint)job->in[0], (uint)job->in[1] },
 		.to = { (uint)job->out[0], (uint)job->out[1] },
-		.radius = (uint)gauss->radius, .words = (uint)((size + 31) / 32),
+		.radius = (uint)gauss->radius, .words = words_of(gauss),
 		.few = (uint)GAUSS_FEW(size),
 	};
 	for (size_t k = 0; k <= gauss->radius; k++) {
@@ -62,7 +75,7 @@ add_step(const struct gauss *gauss, size_t first, size_t jobs, const struct shad
 
 	for (size_t k = 0; k < jobs; k++) {
 		pack(gauss, &gauss->job[first + k], &block);
-		block.scratch = (uint)k * SCRATCH;
+		block.scratch = (uint)k * scratch_of(gauss);
 		passes_read(passes, block.from[0]);
 		passes_read(passes, block.from[1]);
 		pass.beside = k > 0;
@@ -80,7 +93,7 @@ gauss_passes(struct run *run, struct passes *passes)
 	const struct gauss *gauss = run->priv;
 	size_t at_once = gauss->jobs < AT_ONCE ? gauss->jobs : AT_ONCE;
 
-	passes_scratch(passes, at_once * SCRATCH);
+	passes_scratch(passes, at_once * scratch_of(gauss));
 	for (size_t j = 0; j < gauss->jobs; j += at_once) {
 		size_t jobs = gauss->jobs - j < at_once ? gauss->jobs - j : at_once;
 
