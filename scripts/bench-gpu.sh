@@ -89,7 +89,7 @@ gpu_choice() {
 
 	processor=$(in_stream cpu "$1" ${3//SIZE/$1})
 	device=$(in_stream "$gpu" "$1" ${3//SIZE/$1})
-	in_stream auto "$1" ${3//SIZE/$1} >/dev/null
+	FRINGEPIPE_REPEAT=20 fringepipe -v -q -d auto -o null: ${3//SIZE/$1} 2>said
 	awk -v label="$2" -v processor="$processor" -v device="$device" '
 		/ expected \(.*all on the processor/ {
 			there = $0

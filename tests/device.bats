@@ -250,6 +250,7 @@ with open("wide.npy", "wb") as f:
 		fails 2 "FRINGEPIPE_GPU_TIMEOUT: must be a number of seconds from 0 to 1e9, not '$seconds'" \
 			env FRINGEPIPE_GPU_TIMEOUT="$seconds" gauss -q -d gpu --on depth in.nrrd -o out.nrrd
 	done
+	fails 2 "FRINGEPIPE_GPU_TIMEOUT: must be" env FRINGEPIPE_GPU_TIMEOUT=soon fringepipe --devices
 	FRINGEPIPE_GPU_TIMEOUT=100 gauss -n 31 --on depth -q -d gpu in.nrrd -o out.nrrd
 	gauss -n 31 --on depth -q -d cpu in.nrrd | cmp - out.nrrd
 }

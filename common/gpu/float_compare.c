@@ -13,7 +13,6 @@
 #include "base/fail.h"
 
 /* Numbers of the SPIR-V specification, version 1.5: §2.3, §3.20, §3.32. */
-#define HEADER_WORDS 5
 #define BOUND 3				/* word of the header: ids are less */
 enum op {
 	OP_TYPE_VOID = 19, OP_TYPE_BOOL, OP_TYPE_INT, OP_TYPE_FLOAT,
@@ -89,7 +88,7 @@ look(struct module *m)
 {
 	const uint32_t *end = m->code + m->words;
 
-	for (const uint32_t *at = m->code + HEADER_WORDS; at < end; at += *at >> 16) {
+	for (const uint32_t *at = m->code + SPIRV_HEADER_WORDS; at < end; at += *at >> 16) {
 		size_t length = *at >> 16;
 
 		if (op_of(at) == OP_TYPE_BOOL)
@@ -159,7 +158,7 @@ rewrite(struct module *m, uint32_t differences, size_t replaced)
 	uint32_t difference = differences;
 	const uint32_t *end = m->code + m->words;
 
-	for (const uint32_t *at = m->code + HEADER_WORDS; at < end; at += *at >> 16) {
+	for (const uint32_t *at = m->code + SPIRV_HEADER_WORDS; at < end; at += *at >> 16) {
 		if (!decorated && op_of(at) >= OP_TYPE_VOID && op_of(at) <= OP_TYPE_FLOAT) {
 			decorated = true;
 			for (size_t i = 0; i < replaced; i++)
@@ -200,10 +199,10 @@ vulkan_compare_bits(uint32_t *code, size_t *bytes)
 		return NULL;
 	}
 	look(&m);
-	for (const uint32_t *at = code + HEADER_WORDS; at < code + m.words; at += *at >> 16)
+	for (const uint32_t *at = code + SPIRV_HEADER_WORDS; at < code + m.words; at += *at >> 16)
 		replaced += is_replaced(&m, at);
-	memcpy(made, code, HEADER_WORDS * sizeof(*made));
-	m.to = made + HEADER_WORDS;
+	memcpy(made, code, SPIRV_HEADER_WORDS * sizeof(*made));
+	m.to = made + SPIRV_HEADER_WORDS;
 	m.next = m.bound + (uint32_t)replaced;
 	rewrite(&m, m.bound, replaced);
 	made[BOUND] = m.next;

@@ -8,7 +8,6 @@
 #include "base/fail.h"
 
 /* Numbers of the SPIR-V specification, version 1.5: §2.3, §3.6, §3.31. */
-#define HEADER_WORDS 5
 #define OP_ENTRY_POINT 15u
 #define OP_EXECUTION_MODE 16u
 #define OP_CAPABILITY 17u
@@ -25,7 +24,7 @@ static const struct {
 bool
 gpu_shader_has_doubles(const struct shader *shader)
 {
-	for (const uint32_t *at = shader->code + HEADER_WORDS;
+	for (const uint32_t *at = shader->code + SPIRV_HEADER_WORDS;
 	    at < shader->end && (*at & 0xffff) == OP_CAPABILITY; at += *at >> 16)
 		if (at[1] == CAPABILITY_FLOAT64)
 			return true;
@@ -63,9 +62,9 @@ vulkan_demand_float_modes(const struct gpu *gpu, const struct shader *shader, si
 		fail_memory();
 		return NULL;
 	}
-	memcpy(to, at, HEADER_WORDS * sizeof(*to));
-	to += HEADER_WORDS;
-	at += HEADER_WORDS;
+	memcpy(to, at, SPIRV_HEADER_WORDS * sizeof(*to));
+	to += SPIRV_HEADER_WORDS;
+	at += SPIRV_HEADER_WORDS;
 	for (size_t i = 0; i < FLOAT_MODES; i++)
 		if (gpu->float_modes[i]) {
 			*to++ = 2u << 16 | OP_CAPABILITY;

@@ -310,6 +310,23 @@ list_devices(struct gpu *gpu, struct found *found, const char **lack)
 	return 0;
 }
 
+/* FRINGEPIPE_GPU_TIMEOUT, or a minute. -1 after fail_usage(). */
+static int
+find_timeout(double *seconds)
+{
+	const char *text = getenv("FRINGEPIPE_GPU_TIMEOUT");
+
+	*seconds = 60;
+	if (!text)
+		return 0;
+	if (number_parse(text, seconds) < 0 || !(*seconds >= 0 && *seconds <= 1e9)) {
+		fail_clear();
+		return fail_usage("FRINGEPIPE_GPU_TIMEOUT",
+		    "must be a number of seconds from 0 to 1e9, not '%.40s'", text);
+	}
+	return 0;
+}
+
 /* A listed device, and whether it must be opened before its facts are known. */
 struct listed {
 	struct gpu_facts facts;
@@ -360,8 +377,11 @@ int
 gpu_list(void (*each)(void *arg, size_t number, const struct gpu_facts *), void *arg)
 {
 	struct listed *list;
-	int n = list_facts(&list);
+	double timeout_s;
+	int n = find_timeout(&timeout_s) < 0 ? -1 : list_facts(&list);
 
+	if (n < 0)
+		return -1;
 	for (int i = 0; i < n; i++) {
 		if (list[i].probe)
 			probe_listed((size_t)i, &list[i].facts);
@@ -491,23 +511,6 @@ find_clock(struct gpu *gpu)
 }
 
 /* ---- all ---- */
-
-/* FRINGEPIPE_GPU_TIMEOUT, or a minute. -1 after fail_usage(). */
-static int
-find_timeout(double *seconds)
-{
-	const char *text = getenv("FRINGEPIPE_GPU_TIMEOUT");
-
-	*seconds = 60;
-	if (!text)
-		return 0;
-	if (number_parse(text, seconds) < 0 || !(*seconds >= 0 && *seconds <= 1e9)) {
-		fail_clear();
-		return fail_usage("FRINGEPIPE_GPU_TIMEOUT",
-		    "must be a number of seconds from 0 to 1e9, not '%.40s'", text);
-	}
-	return 0;
-}
 
 int
 gpu_open(const char *which, struct gpu **out)

@@ -61,6 +61,8 @@ struct vulkan_block {
 	VkDeviceMemory memory;
 };
 
+#define SPIRV_HEADER_WORDS 5	/* of a module, before its instructions */
+
 /* -1 after fail() naming the call that returned this. */
 int vulkan_failed(VkResult, const char *call);
 void vulkan_find_float_modes(VkPhysicalDevice, bool has[FLOAT_MODES]);
